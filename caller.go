@@ -27,8 +27,8 @@ type Caller struct {
 	Bound       string   // why it may do no more, for people; may be empty
 }
 
-// Reading returns the caller with read access at most. bound says why.
-func (c Caller) Reading(bound string) Caller {
+// RestrictToRead returns the caller with read access at most. bound says why.
+func (c Caller) RestrictToRead(bound string) Caller {
 	if c.Access > AccessRead {
 		c.Access = AccessRead
 		c.Bound = bound
@@ -36,8 +36,8 @@ func (c Caller) Reading(bound string) Caller {
 	return c
 }
 
-// Lacks returns the error of a caller without the access that op needs.
-func (c Caller) Lacks(op string, need Access) error {
+// AccessError returns the error of a caller without the access that op needs.
+func (c Caller) AccessError(op string, need Access) error {
 	if c.Bound != "" {
 		return Errorf(Refused, op, "%s", c.Bound)
 	}
@@ -47,27 +47,27 @@ func (c Caller) Lacks(op string, need Access) error {
 // Operator returns the caller who may do everything, everywhere: the person who runs the program.
 func Operator() Caller { return Caller{Name: "operator", Access: AccessAdmin, AllProjects: true} }
 
-// Sees reports whether a project is one of the caller's; an empty name is the default
+// SeesProject reports whether a project is one of the caller's; an empty name is the default
 // project.
-func (c Caller) Sees(project string) bool {
+func (c Caller) SeesProject(project string) bool {
 	if project == "" {
 		project = DefaultProject
 	}
 	return c.Access >= AccessRead && (c.AllProjects || slices.Contains(c.Projects, project))
 }
 
-// Home returns the project of what the caller creates without naming one.
-func (c Caller) Home() string {
+// HomeProject returns the project of what the caller creates without naming one.
+func (c Caller) HomeProject() string {
 	if c.AllProjects || len(c.Projects) == 0 {
 		return DefaultProject
 	}
 	return c.Projects[0]
 }
 
-// May reports whether the caller has at least this access.
-func (c Caller) May(a Access) bool { return c.Access >= a }
+// HasAccess reports whether the caller has at least this access.
+func (c Caller) HasAccess(a Access) bool { return c.Access >= a }
 
-// String is the level's name.
+// String returns the level's name.
 func (a Access) String() string {
 	switch a {
 	case AccessRead:

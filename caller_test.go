@@ -29,7 +29,7 @@ func TestCallerSees(t *testing.T) {
 		for project, want := range map[string]bool{"": c.unnamed, scrollback.DefaultProject: c.unnamed, "ours": c.ours,
 			"else": c.other,
 			"Ours": c.other} {
-			if got := c.caller.Sees(project); got != want {
+			if got := c.caller.SeesProject(project); got != want {
 				t.Errorf("%s sees %q: %v, want %v", name, project, got, want)
 			}
 		}
@@ -41,7 +41,7 @@ func TestCallerMay(t *testing.T) {
 	levels := []scrollback.Access{scrollback.AccessRead, scrollback.AccessWrite, scrollback.AccessAdmin}
 	for i, has := range append([]scrollback.Access{0}, levels...) {
 		for k, needs := range levels {
-			if got := (scrollback.Caller{Access: has, AllProjects: true}).May(needs); got != (k < i) {
+			if got := (scrollback.Caller{Access: has, AllProjects: true}).HasAccess(needs); got != (k < i) {
 				t.Errorf("a caller with %s access may %s: %v", has, needs, got)
 			}
 		}

@@ -132,7 +132,7 @@ type Branch struct {
 	ViewVersion  int64          `json:"-"` // grows with each change of View
 }
 
-// LiveWeight is the weight of the messages on the path that are not folded.
+// LiveWeight returns the weight of the messages on the path that are not folded.
 func (b *Branch) LiveWeight() Weight { return b.Sum.Sub(b.View.Sum) }
 
 // BranchEntry is a branch in a list. Messages counts its own; UpdatedAt is Unix ms.
@@ -179,8 +179,8 @@ func (v View) LeavesOut(seq int64) bool {
 	return found
 }
 
-// Leaving returns v with other messages left out.
-func (v View) Leaving(without []int64) View {
+// WithLeftOut returns v with other messages left out.
+func (v View) WithLeftOut(without []int64) View {
 	v.Without = nil
 	if len(without) > 0 {
 		v.Without = without
@@ -188,8 +188,8 @@ func (v View) Leaving(without []int64) View {
 	return v
 }
 
-// Remember returns v with the failed attempts that o remembers, and nothing else of o.
-func (v View) Remember(o View) View {
+// WithFailuresOf returns v with the failed attempts that o remembers, and nothing else of o.
+func (v View) WithFailuresOf(o View) View {
 	v.RetryAt = o.RetryAt
 	v.Failures = o.Failures
 	v.AskAt = o.AskAt

@@ -39,10 +39,10 @@ func (s EnvironmentState) Equal(o EnvironmentState) bool {
 // EnvironmentName is the name of the messages that report a changed environment.
 const EnvironmentName = "environment"
 
-// RetellEnvironment makes the next turn report again how the environment differs from the
+// RepeatEnvironment makes the next turn report again how the environment differs from the
 // first: the report may be on the path that was left, and the path that is taken up may
 // end with a change that no longer holds.
-func (c *Conversation) RetellEnvironment() {
+func (c *Conversation) RepeatEnvironment() {
 	if c.Environment == nil || !c.Environment.Changed && c.Environment.Told.Equal(c.Environment.First) {
 		return
 	}
@@ -52,7 +52,7 @@ func (c *Conversation) RetellEnvironment() {
 	c.Environment = &env
 }
 
-// WithoutRoots is an environment as it travels to another machine: what the model was
+// WithoutRoots returns an environment as it travels to another machine: what the model was
 // told stays, but the folders that it may read do not.
 func (e *Environment) WithoutRoots() *Environment {
 	if e == nil {

@@ -67,14 +67,14 @@ type Error struct {
 	args []any
 }
 
-// Because refines the error's code.
-func (e *Error) Because(reason error) *Error {
+// WithReason refines the error's code.
+func (e *Error) WithReason(reason error) *Error {
 	e.Reason = reason
 	return e
 }
 
-// Advise adds what a person can do about the error, and the setting that it is about.
-func (e *Error) Advise(a Advice, setting string) *Error {
+// WithAdvice adds what a person can do about the error, and the setting that it is about.
+func (e *Error) WithAdvice(a Advice, setting string) *Error {
 	e.Advice = a
 	e.Setting = setting
 	return e
@@ -154,6 +154,6 @@ var exitCodes = map[Code]int{
 // ExitCodeOf returns the exit code of a process that ends with err; 0 for nil.
 func ExitCodeOf(err error) int { return exitCodes[CodeOf(err)] }
 
-// Shown returns the text of err that a caller may see. Internal faults and faults of
+// PublicMessage returns the text of err that a caller may see. Internal faults and faults of
 // a backend are named only by kind: their text may hold paths, SQL or keys.
-func Shown(err error) string { return SentenceOf(err).String() }
+func PublicMessage(err error) string { return SentenceOf(err).String() }

@@ -44,7 +44,7 @@ func TestExitCodes(t *testing.T) {
 		"unavailable": 6,
 	}
 	for _, c := range codes(t) {
-		around := fmt.Errorf("around: %w", scrollback.Errorf(c, "op", "text").Because(scrollback.ErrTooLarge))
+		around := fmt.Errorf("around: %w", scrollback.Errorf(c, "op", "text").WithReason(scrollback.ErrTooLarge))
 		if got := scrollback.ExitCodeOf(around); got != want[c] || got == 0 {
 			t.Errorf("%s exits with %d, want %d", c, got, want[c])
 		}
@@ -71,23 +71,24 @@ func TestShown(t *testing.T) {
 		fmt.Errorf("%s: %w", secret, context.Canceled), fmt.Errorf("%s: %w", secret,
 			scrollback.Errorf(scrollback.NotFound, secret, "no conversation")),
 	} {
-		if got := scrollback.Shown(err); got == "" || strings.Contains(got, "SELECT") || strings.Contains(got, "/home") ||
+		if got := scrollback.PublicMessage(err); got == "" || strings.Contains(got, "SELECT") ||
+			strings.Contains(got, "/home") ||
 			strings.Contains(got, "sk-") {
 			t.Errorf("%v is shown as %q", err, got)
 		}
 	}
 	for _, why := range []error{scrollback.ErrUpstream, scrollback.ErrReplyBound,
 		errors.Join(leak, scrollback.ErrUpstream)} {
-		err := scrollback.Errorf(scrollback.Unavailable, "op", "words of ours").Because(why)
+		err := scrollback.Errorf(scrollback.Unavailable, "op", "words of ours").WithReason(why)
 		err.Detail = secret
-		if got := scrollback.Shown(fmt.Errorf("%s: %w", secret, err)); got != "words of ours" {
+		if got := scrollback.PublicMessage(fmt.Errorf("%s: %w", secret, err)); got != "words of ours" {
 			t.Errorf("%v is shown as %q", err, got)
 		}
 	}
 	for _, c := range codes(t) {
 		err := scrollback.Errorf(c, "store.Secret", "the reason")
 		hidden := c == scrollback.Internal || c == scrollback.Unavailable
-		if got := scrollback.Shown(err); (got == "the reason") == hidden || strings.Contains(got, "store.Secret") {
+		if got := scrollback.PublicMessage(err); (got == "the reason") == hidden || strings.Contains(got, "store.Secret") {
 			t.Errorf("%s is shown as %q", c, got)
 		}
 	}

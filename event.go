@@ -190,7 +190,7 @@ type ChangedHead struct {
 // EncodeEvent returns the JSON of an event: its fields and a leading "type". It is well-formed,
 // whatever a model wrote.
 func EncodeEvent(ev Event) ([]byte, error) {
-	b, err := tagged(ev.eventType(), ev)
+	b, err := marshalTagged(ev.eventType(), ev)
 	return WellFormed(b), err
 }
 
@@ -227,7 +227,7 @@ func ReplyOf(events iter.Seq2[Event, error]) (string, error) {
 			switch {
 			case failed != nil || ev.Status != TurnInterrupted:
 			case ev.FinishReason == FinishTruncated:
-				failed = Errorf(Unavailable, op, i18n.ReplyBrokeOff).Because(ErrUpstream)
+				failed = Errorf(Unavailable, op, i18n.ReplyBrokeOff).WithReason(ErrUpstream)
 			default:
 				failed = Errorf(Canceled, op, i18n.TurnWasInterrupted)
 			}

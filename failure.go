@@ -88,11 +88,11 @@ func (f Failure) Err(op string) *Error {
 		Suspect: f.Suspect}
 	switch {
 	case f.Upstream && f.Permanent:
-		_ = err.Because(errors.Join(ErrUpstream, ErrPermanent))
+		_ = err.WithReason(errors.Join(ErrUpstream, ErrPermanent))
 	case f.Upstream:
-		_ = err.Because(ErrUpstream)
+		_ = err.WithReason(ErrUpstream)
 	case f.Permanent:
-		_ = err.Because(ErrPermanent)
+		_ = err.WithReason(ErrPermanent)
 	}
 	if f.Said != nil {
 		err.text = f.Said.message()
@@ -119,7 +119,7 @@ type Sentence struct {
 	Value  string     `json:"value,omitempty"`
 }
 
-// NewSentence is a sentence with its values, each written out as its verb says.
+// NewSentence returns a sentence with its values, each written out as its verb says.
 func NewSentence(text TextID, args ...any) Sentence {
 	format := text.String()
 	t := Sentence{Format: format}
@@ -138,13 +138,13 @@ func NewSentence(text TextID, args ...any) Sentence {
 // Is reports whether this is the sentence of an id, whatever its values are.
 func (t Sentence) Is(text TextID) bool { return t.ID == text || t.Format == text.String() }
 
-// message is what the sentence was made with.
+// message returns what the sentence was made with.
 func (t Sentence) message() TextID { return cmp.Or(t.ID, TextID(t.Format)) }
 
-// String is the sentence in English.
+// String returns the sentence in English.
 func (t Sentence) String() string { return t.In(i18n.English) }
 
-// In is the sentence in a language, or in English if the catalogue does not have it. The
+// In returns the sentence in a language, or in English if the catalogue does not have it. The
 // language may give values by their number, as %[2]s; they stand as they do in English.
 func (t Sentence) In(l i18n.Language) string {
 	if t.Format == "" {
@@ -188,7 +188,7 @@ func valueOf(verb string, arg any) Sentence {
 	return Sentence{Value: fmt.Sprintf(verb, arg)}
 }
 
-// SentenceOf is what [Shown] says, before it is written out.
+// SentenceOf returns what [PublicMessage] says, before it is written out.
 func SentenceOf(err error) Sentence {
 	var known *Error
 	if !errors.As(err, &known) || known.Err == nil {

@@ -27,8 +27,8 @@ func (k Key) Caller() Caller {
 		Projects: slices.Clone(k.Projects)}
 }
 
-// Ended reports whether the key was revoked or has expired.
-func (k Key) Ended(now int64) bool {
+// HasEnded reports whether the key was revoked or has expired.
+func (k Key) HasEnded(now int64) bool {
 	return k.RevokedAt > 0 || k.ExpiresAt > 0 && k.ExpiresAt <= now
 }
 

@@ -11,12 +11,13 @@ import (
 // first.
 func TestKeyCaller(t *testing.T) {
 	all := scrollback.Key{ID: "k1", Name: "n", Role: scrollback.AccessWrite}.Caller()
-	if all.Key != "k1" || !all.Sees("any") || all.Home() != scrollback.DefaultProject ||
-		!all.May(scrollback.AccessWrite) || all.May(scrollback.AccessAdmin) {
+	if all.Key != "k1" || !all.SeesProject("any") || all.HomeProject() != scrollback.DefaultProject ||
+		!all.HasAccess(scrollback.AccessWrite) || all.HasAccess(scrollback.AccessAdmin) {
 		t.Errorf("a key for all projects is %+v", all)
 	}
 	some := scrollback.Key{Role: scrollback.AccessRead, Projects: []string{"b", "a"}}.Caller()
-	if some.Home() != "b" || !some.Sees("a") || some.Sees("") || some.Sees("c") || some.May(scrollback.AccessWrite) {
+	if some.HomeProject() != "b" || !some.SeesProject("a") || some.SeesProject("") || some.SeesProject("c") ||
+		some.HasAccess(scrollback.AccessWrite) {
 		t.Errorf("a key for two projects is %+v", some)
 	}
 }
@@ -29,7 +30,7 @@ func TestKeyEnds(t *testing.T) {
 		{scrollback.Key{}, false}, {scrollback.Key{ExpiresAt: 101}, false}, {scrollback.Key{ExpiresAt: 100}, true},
 		{scrollback.Key{RevokedAt: 5}, true}, {scrollback.Key{RevokedAt: 5, ExpiresAt: 500}, true},
 	} {
-		if c.key.Ended(100) != c.ended {
+		if c.key.HasEnded(100) != c.ended {
 			t.Errorf("%+v has ended at 100: %v", c.key, !c.ended)
 		}
 	}

@@ -100,19 +100,19 @@ type Weight struct {
 	Images int64 `json:"images"`
 }
 
-// Add is w + o.
+// Add returns w + o.
 func (w Weight) Add(o Weight) Weight {
 	return Weight{w.Tokens + o.Tokens, w.Bytes + o.Bytes, w.Images + o.Images}
 }
 
-// Sub is w − o.
+// Sub returns w − o.
 func (w Weight) Sub(o Weight) Weight {
 	return Weight{w.Tokens - o.Tokens, w.Bytes - o.Bytes, w.Images - o.Images}
 }
 
-// canonical is the part of a message that its segment's hash covers. The field
+// canonicalMessage is the part of a message that its segment's hash covers. The field
 // order is the definition; it must never change.
-type canonical struct {
+type canonicalMessage struct {
 	ID        MessageID       `json:"id"`
 	Seq       int64           `json:"seq"`
 	TurnID    TurnID          `json:"turn_id,omitempty"`
@@ -125,13 +125,13 @@ type canonical struct {
 	Meta      json.RawMessage `json:"meta,omitempty"`
 }
 
-// HashMessages is the SHA-256, in hex, of the canonical JSON of ms, one object per
+// HashMessages returns the SHA-256, in hex, of the canonical JSON of ms, one object per
 // line: the hash of the segment that covers them.
 func HashMessages(ms []Message) (string, error) {
 	h := sha256.New()
 	for i := range ms {
 		m := &ms[i]
-		b, err := marshalPlain(canonical{m.ID, m.Seq, m.TurnID, m.Role, m.Name, m.Parts,
+		b, err := marshalPlain(canonicalMessage{m.ID, m.Seq, m.TurnID, m.Role, m.Name, m.Parts,
 			m.Model, m.Status, m.CreatedAt, m.Meta})
 		if err != nil {
 			return "", err

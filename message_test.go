@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// golden are messages that use every field the hash covers.
+// golden returns messages that use every field the hash covers.
 func golden() []scrollback.Message {
 	return []scrollback.Message{
 		{ID: "0190a", ConversationID: "c", Branch: "b", Seq: 1, Role: scrollback.RoleUser, Name: "Ann",
@@ -174,8 +174,8 @@ func TestSums(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	d := scrollback.Draft{Content: "c", Reasoning: "r", ToolCalls: []scrollback.ToolCall{{ID: "1"}}}
-	if ps := d.Parts(); len(ps) != 3 || ps.Text() != "c" || len(ps.Calls()) != 1 || d.Empty() ||
-		!(scrollback.Draft{Model: "m"}).Empty() {
+	if ps := d.Parts(); len(ps) != 3 || ps.Text() != "c" || len(ps.Calls()) != 1 || d.IsEmpty() ||
+		!(scrollback.Draft{Model: "m"}).IsEmpty() {
 		t.Errorf("%#v", ps)
 	}
 }

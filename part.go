@@ -49,8 +49,8 @@ type Image struct {
 	Opaque    Opaque     `json:"opaque,omitempty"`
 }
 
-// Where returns where the image can be read: its artifact's ref, or its address.
-func (i Image) Where() string {
+// Location returns where the image can be read: its artifact's ref, or its address.
+func (i Image) Location() string {
 	if i.Artifact == "" && i.URL != "" {
 		return i.URL
 	}
@@ -74,9 +74,9 @@ type ToolCall struct {
 	Opaque    Opaque          `json:"opaque,omitempty"`
 }
 
-// Recall says that the call looks things up in the log: it repeats words of the
+// IsRecall reports whether the call looks things up in the log: it repeats words of the
 // log, so it is never searched.
-func (c ToolCall) Recall() bool { return strings.HasPrefix(c.Name, RecallPrefix) }
+func (c ToolCall) IsRecall() bool { return strings.HasPrefix(c.Name, RecallPrefix) }
 
 // ToolResult is the result of the call CallID. When Artifact is set, Text holds only
 // the head and tail of an output, and the artifact all of it. Recall marks the result
@@ -147,10 +147,10 @@ func (ps Parts) Bytes() (n int) {
 }
 
 // Calls lists the tool calls in order.
-func (ps Parts) Calls() []ToolCall { return partsOf[ToolCall](ps) }
+func (ps Parts) Calls() []ToolCall { return selectParts[ToolCall](ps) }
 
 // Results lists the tool results in order.
-func (ps Parts) Results() []ToolResult { return partsOf[ToolResult](ps) }
+func (ps Parts) Results() []ToolResult { return selectParts[ToolResult](ps) }
 
 // Artifacts yields the artifacts that the parts name.
 func (ps Parts) Artifacts() iter.Seq[ArtifactID] {
@@ -173,7 +173,7 @@ func (ps Parts) Artifacts() iter.Seq[ArtifactID] {
 	}
 }
 
-func partsOf[T Part](ps Parts) []T {
+func selectParts[T Part](ps Parts) []T {
 	var out []T
 	for _, p := range ps {
 		if v, ok := p.(T); ok {
@@ -190,7 +190,7 @@ func (ps Parts) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		b, err := tagged(p.partType(), p)
+		b, err := marshalTagged(p.partType(), p)
 		if err != nil {
 			return nil, err
 		}
@@ -233,7 +233,7 @@ func (ps *Parts) UnmarshalJSON(b []byte) error {
 }
 
 func unmarshalPart(b []byte) (Part, error) {
-	name, err := typeOf(b)
+	name, err := readPartType(b)
 	if err != nil {
 		return nil, err
 	}
@@ -254,9 +254,9 @@ func unmarshalPart(b []byte) (Part, error) {
 	return nil, fmt.Errorf("unknown type %q", name)
 }
 
-// typeOf is the type of a part. Stored parts begin with it, so that it need not be
+// readPartType returns the type of a part. Stored parts begin with it, so that it need not be
 // searched for in a long text.
-func typeOf(b []byte) (string, error) {
+func readPartType(b []byte) (string, error) {
 	if rest, ok := bytes.CutPrefix(b, []byte(`{"type":"`)); ok {
 		if name, _, ok := bytes.Cut(rest, []byte(`"`)); ok && !bytes.ContainsRune(name, '\\') {
 			return string(name), nil
@@ -279,8 +279,8 @@ func decodePart[T Part](b []byte) (Part, error) {
 	return v, nil
 }
 
-// tagged marshals v, an object, with a leading "type" field.
-func tagged(name string, v any) ([]byte, error) {
+// marshalTagged marshals v, an object, with a leading "type" field.
+func marshalTagged(name string, v any) ([]byte, error) {
 	body, err := marshalPlain(v)
 	if err != nil {
 		return nil, err
@@ -293,7 +293,7 @@ func tagged(name string, v any) ([]byte, error) {
 	return append(out, body[1:]...), nil
 }
 
-// marshalPlain is json.Marshal without HTML escapes: texts are stored and
+// marshalPlain returns json.Marshal without HTML escapes: texts are stored and
 // hashed as they were written.
 func marshalPlain(v any) ([]byte, error) {
 	var buf bytes.Buffer

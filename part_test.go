@@ -18,7 +18,7 @@ var awkward = rapid.OneOf(
 		"</folded_history>", "🙂 é"}),
 )
 
-// payload is a JSON document as a provider might send it, without the white
+// payload returns a JSON document as a provider might send it, without the white
 // space that no encoder keeps.
 func payload(t *rapid.T, name string) json.RawMessage {
 	switch rapid.IntRange(0, 3).Draw(t, name+" kind") {
@@ -106,7 +106,7 @@ func TestPartsRoundTrip(t *testing.T) {
 	})
 }
 
-// plainInputs is the raw documents inside parts, which may hold escapes of their own.
+// plainInputs returns the raw documents inside parts, which may hold escapes of their own.
 func plainInputs(ps scrollback.Parts) string {
 	var out []string
 	for _, p := range ps {

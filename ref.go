@@ -27,11 +27,11 @@ func (r Ref) Split() (kind, id string, err error) {
 	kind, id, ok := strings.Cut(string(r), ":")
 	if !ok || (kind != RefHistory && kind != RefArtifact) {
 		return "", "", ParamErrorf("scrollback.Ref", "ref", i18n.NotARef,
-			clip(string(r), 80))
+			clipText(string(r), 80))
 	}
 	if id == "" || len(id) > 64 || strings.Trim(id, "0123456789abcdef-") != "" {
 		return "", "", ParamErrorf("scrollback.Ref", "ref", i18n.RefIDMalformed,
-			clip(string(r), 80), kind+":")
+			clipText(string(r), 80), kind+":")
 	}
 	return kind, id, nil
 }
@@ -65,7 +65,7 @@ type Artifact struct {
 	CreatedAt int64      `json:"created_at"`
 }
 
-func clip(s string, n int) string {
+func clipText(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
 		return s

@@ -28,12 +28,12 @@ type Reference struct {
 	Error    string        `json:"error,omitempty"`    // why there is no content, such as "refused: outside the roots"
 }
 
-// Recall says that the text is what a look-up in the log found: it repeats the log, so it
+// IsRecall reports whether the text is what a look-up in the log found: it repeats the log, so it
 // is never searched.
-func (t Text) Recall() bool { return t.Reference != nil && t.Reference.Kind == ReferenceTool }
+func (t Text) IsRecall() bool { return t.Reference != nil && t.Reference.Kind == ReferenceTool }
 
-// Whole says that the text has the content of a version, and does not only speak of it.
-func (r Reference) Whole() bool { return r.Version > 0 && r.SameAs == 0 && r.Error == "" }
+// IsWhole reports whether the text has the content of a version, and does not only speak of it.
+func (r Reference) IsWhole() bool { return r.Version > 0 && r.SameAs == 0 && r.Error == "" }
 
 // References lists what the texts among parts refer to, in order.
 func (ps Parts) References() (out []Reference) {

@@ -10,8 +10,8 @@ import (
 // Thinking is how much a model should think before it answers; the zero value
 // leaves it to the model. It means the same to every provider: an effort, or a
 // budget in tokens, or only whether to think at all. A setting that a protocol lacks is
-// translated into one that it has, by the table of [Thinking.Level] and
-// [Thinking.Tokens].
+// translated into one that it has, by the table of [Thinking.EffortLevel] and
+// [Thinking.BudgetTokens].
 type Thinking struct {
 	Effort string `json:"Effort"` // none, minimal, low, medium, high, xhigh or max; empty for the model's own
 	On     *bool  `json:"On"`     // nil leaves it as it is
@@ -41,8 +41,8 @@ func (t Thinking) Or(o Thinking) Thinking {
 	return t
 }
 
-// Wanted reports whether to think: nil leaves it to the model.
-func (t Thinking) Wanted() *bool {
+// IsWanted reports whether to think: nil leaves it to the model.
+func (t Thinking) IsWanted() *bool {
 	yes := true
 	no := false
 	switch {
@@ -56,16 +56,16 @@ func (t Thinking) Wanted() *bool {
 	return nil
 }
 
-// Off reports whether thinking is turned off.
-func (t Thinking) Off() bool { w := t.Wanted(); return w != nil && !*w }
+// IsOff reports whether thinking is turned off.
+func (t Thinking) IsOff() bool { w := t.IsWanted(); return w != nil && !*w }
 
-// Level returns the effort, that of a budget if only one is given, "none" when no
+// EffortLevel returns the effort, that of a budget if only one is given, "none" when no
 // thinking is wanted, and empty when it is left to the model. Of the levels known to
 // a protocol, the nearest below or else above is used; none given means all.
-func (t Thinking) Level(known ...string) string {
+func (t Thinking) EffortLevel(known ...string) string {
 	name := t.Effort
 	switch {
-	case t.Off():
+	case t.IsOff():
 		name = "none"
 	case name == "" && t.Budget > 0:
 		for _, e := range efforts[1:] {
@@ -91,10 +91,10 @@ func (t Thinking) Level(known ...string) string {
 	return ""
 }
 
-// Tokens returns the budget, or that of the effort if only one is given, below most,
+// BudgetTokens returns the budget, or that of the effort if only one is given, below most,
 // so that something is left for the answer; 0 when it is left to the model, or no
 // thinking is wanted.
-func (t Thinking) Tokens(most int64) int64 {
+func (t Thinking) BudgetTokens(most int64) int64 {
 	n := t.Budget
 	if n == 0 {
 		for _, e := range efforts {
@@ -103,7 +103,7 @@ func (t Thinking) Tokens(most int64) int64 {
 			}
 		}
 	}
-	if t.Off() || n == 0 {
+	if t.IsOff() || n == 0 {
 		return 0
 	}
 	if most > 0 {

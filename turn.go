@@ -29,9 +29,9 @@ const (
 	FinishBound     = "bound"     // it exceeded a bound and was stopped
 )
 
-// Troubled reports whether a turn that has ended may need an entry of its own, because
+// NeedsEntry reports whether a turn that has ended may need an entry of its own, because
 // no message shows why it failed, or that it was stopped.
-func (t Turn) Troubled() bool {
+func (t Turn) NeedsEntry() bool {
 	switch t.State {
 	case TurnFailed, TurnOverBudget, TurnInterrupted:
 		return true
@@ -85,8 +85,8 @@ type MessagePage struct {
 	Without  []int64             `json:"without,omitempty"`
 }
 
-// After are the turns of the page that stand after message seq.
-func (p MessagePage) After(seq int64) []TurnEntry {
+// TurnsAfter returns the turns of the page that stand after message seq.
+func (p MessagePage) TurnsAfter(seq int64) []TurnEntry {
 	var out []TurnEntry
 	for _, t := range p.Turns {
 		if t.AfterSeq == seq {
@@ -130,8 +130,8 @@ type Draft struct {
 	Model     string     `json:"model,omitempty"`
 }
 
-// Empty reports whether nothing has been written yet.
-func (d Draft) Empty() bool {
+// IsEmpty reports whether nothing has been written yet.
+func (d Draft) IsEmpty() bool {
 	return d.Content == "" && d.Reasoning == "" && len(d.ToolCalls) == 0
 }
 
@@ -150,12 +150,12 @@ func (d Draft) Parts() Parts {
 	return ps
 }
 
-// Sent is the account of one request to a model as it is stored: from which messages,
+// SentRequest is the account of one request to a model as it is stored: from which messages,
 // segments and texts it was laid out, and what it came to, in the model's own tokens. It
 // holds no text: that of the log is in the log, and Instructions and Tools are hashes of
 // texts that are kept once for all turns. Hash is of what was sent, so that it can be told
 // whether it was laid out again exactly.
-type Sent struct {
+type SentRequest struct {
 	Step int   `json:"-"` // from 1
 	At   int64 `json:"at"`
 
@@ -247,8 +247,8 @@ type Source struct {
 	Text  string `json:"text"`
 }
 
-// Note adds a search, in place of one with the same query.
-func (m *TurnMeta) Note(s Search) {
+// AddSearch adds a search, in place of one with the same query.
+func (m *TurnMeta) AddSearch(s Search) {
 	for i := range m.Searches {
 		if m.Searches[i].Query == s.Query {
 			m.Searches[i] = s

@@ -39,13 +39,13 @@ const (
 // Add returns u + o; the sum is estimated when either is. Whatever was reported, the sum
 // is within bounds: negative numbers and NaN add nothing.
 func (u Usage) Add(o Usage) Usage {
-	u.InputTokens = plus(u.InputTokens, o.InputTokens)
-	u.CachedTokens = plus(u.CachedTokens, o.CachedTokens)
-	u.CacheWriteTokens = plus(u.CacheWriteTokens, o.CacheWriteTokens)
-	u.OutputTokens = plus(u.OutputTokens, o.OutputTokens)
-	u.ReasoningTokens = plus(u.ReasoningTokens, o.ReasoningTokens)
-	u.TotalTokens = plus(u.TotalTokens, o.TotalTokens)
-	u.Cost = RoundCost(within(within(u.Cost, MaxSumCost)+within(o.Cost, MaxSumCost), MaxSumCost))
+	u.InputTokens = addBounded(u.InputTokens, o.InputTokens)
+	u.CachedTokens = addBounded(u.CachedTokens, o.CachedTokens)
+	u.CacheWriteTokens = addBounded(u.CacheWriteTokens, o.CacheWriteTokens)
+	u.OutputTokens = addBounded(u.OutputTokens, o.OutputTokens)
+	u.ReasoningTokens = addBounded(u.ReasoningTokens, o.ReasoningTokens)
+	u.TotalTokens = addBounded(u.TotalTokens, o.TotalTokens)
+	u.Cost = RoundCost(clampTo(clampTo(u.Cost, MaxSumCost)+clampTo(o.Cost, MaxSumCost), MaxSumCost))
 	u.Estimated = u.Estimated || o.Estimated
 	if u.Currency == "" {
 		u.Currency = o.Currency
@@ -53,8 +53,8 @@ func (u Usage) Add(o Usage) Usage {
 	return u
 }
 
-func plus(a, b int64) int64 {
-	return within(within(a, MaxSumTokens)+within(b, MaxSumTokens), MaxSumTokens)
+func addBounded(a, b int64) int64 {
+	return clampTo(clampTo(a, MaxSumTokens)+clampTo(b, MaxSumTokens), MaxSumTokens)
 }
 
 // RoundCost drops the digits of an amount of money that binary fractions bring in, so that
@@ -67,15 +67,15 @@ func RoundCost(cost float64) float64 {
 	return rounded
 }
 
-// within is the number from 0 to most that is nearest to n; 0 for NaN.
-func within[T int64 | float64](n, most T) T {
+// clampTo returns the number from 0 to most that is nearest to n; 0 for NaN.
+func clampTo[T int64 | float64](n, most T) T {
 	if !(n > 0) { // NaN is not
 		return 0
 	}
 	return min(n, most)
 }
 
-// Checked is the credible part of one call's usage, and whether it was reported
+// Checked returns the credible part of one call's usage, and whether it was reported
 // differently; then it is Estimated. Each number is brought within its bounds; cached
 // and written tokens together are at most the input, those of reasoning at most the
 // output, and the total is at least both: it may be more, because some providers count
@@ -83,7 +83,7 @@ func within[T int64 | float64](n, most T) T {
 // error. An impossible currency becomes USD; a call without a price has none.
 func (u Usage) Checked() (Usage, bool) {
 	was := u
-	u = u.bounded(MaxCallTokens, 2*MaxCallTokens, MaxCallCost)
+	u = u.clampFields(MaxCallTokens, 2*MaxCallTokens, MaxCallCost)
 	u.CachedTokens = min(u.CachedTokens, u.InputTokens)
 	u.CacheWriteTokens = min(u.CacheWriteTokens, u.InputTokens-u.CachedTokens)
 	u.ReasoningTokens = min(u.ReasoningTokens, u.OutputTokens)
@@ -96,7 +96,7 @@ func (u Usage) Checked() (Usage, bool) {
 	return u, wrong
 }
 
-// Doubted is the usage of a call with an impossible figure that was left out or cut:
+// Doubted returns the usage of a call with an impossible figure that was left out or cut:
 // [Usage.Checked] finds it wrong, so that this is not lost.
 func (u Usage) Doubted() Usage {
 	u.TotalTokens = -1
@@ -105,15 +105,17 @@ func (u Usage) Doubted() Usage {
 
 // InBounds reports whether each number of one call is possible by itself. Whether they
 // fit together is only checked on the way in.
-func (u Usage) InBounds() bool { return u == u.bounded(MaxCallTokens, 2*MaxCallTokens, MaxCallCost) }
+func (u Usage) InBounds() bool {
+	return u == u.clampFields(MaxCallTokens, 2*MaxCallTokens, MaxCallCost)
+}
 
-// bounded is u with each number and the currency within bounds.
-func (u Usage) bounded(tokens, total int64, cost float64) Usage {
+// clampFields returns u with each number and the currency within bounds.
+func (u Usage) clampFields(tokens, total int64, cost float64) Usage {
 	for _, n := range []*int64{&u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens} {
-		*n = within(*n, tokens)
+		*n = clampTo(*n, tokens)
 	}
-	u.TotalTokens = within(u.TotalTokens, total)
-	u.Cost = within(u.Cost, cost)
+	u.TotalTokens = clampTo(u.TotalTokens, total)
+	u.Cost = clampTo(u.Cost, cost)
 	odd := func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }
 	if !utf8.ValidString(u.Currency) || utf8.RuneCountInString(u.Currency) > maxCurrency ||
 		strings.ContainsFunc(u.Currency, odd) {
@@ -199,8 +201,8 @@ func ParseZone(name string) (*time.Location, error) {
 	return z, nil
 }
 
-// Entry adds one call to the sums.
-func (d *UsageDay) Entry(u Usage) {
+// AddCall adds one call to the sums.
+func (d *UsageDay) AddCall(u Usage) {
 	estimated := u.Estimated
 	u.Currency = d.Currency
 	d.Usage = d.Usage.Add(u)
@@ -213,13 +215,13 @@ func (d *UsageDay) Entry(u Usage) {
 // maxCalls bounds the calls of a day.
 const maxCalls = 1 << 40
 
-// Checked is the credible part of sums that were read, and whether they said something
+// Checked returns the credible part of sums that were read, and whether they said something
 // else; then some of them are estimated.
 func (d UsageDay) Checked() (UsageDay, bool) {
 	was := d
-	d.Usage = d.Usage.bounded(MaxSumTokens, MaxSumTokens, MaxSumCost)
-	d.Calls = within(d.Calls, maxCalls)
-	d.EstimatedCalls = min(within(d.EstimatedCalls, maxCalls), d.Calls)
+	d.Usage = d.Usage.clampFields(MaxSumTokens, MaxSumTokens, MaxSumCost)
+	d.Calls = clampTo(d.Calls, maxCalls)
+	d.EstimatedCalls = min(clampTo(d.EstimatedCalls, maxCalls), d.Calls)
 	if d == was {
 		return d, false
 	}
@@ -281,15 +283,15 @@ func ParseRate(text string) (Rate, error) {
 	if per := ratePeriods[period]; err == nil && n > 0 && n <= maxCalls && per > 0 {
 		return Rate{n, per}, nil
 	}
-	return Rate{}, badRate(text)
+	return Rate{}, newRateError(text)
 }
 
-func badRate(text string) error {
+func newRateError(text string) error {
 	return ParamErrorf("scrollback", "rate_limit",
 		i18n.RateIsChatsPerTime, text)
 }
 
-// String is the rate as [ParseRate] reads it.
+// String returns the rate as [ParseRate] reads it.
 func (r Rate) String() string {
 	for period, ms := range ratePeriods {
 		if ms == r.PerMS && r.Chats > 0 {
@@ -309,18 +311,18 @@ type Quota struct {
 	Makers []Quota // of the keys that made the actor's, which count what it begins too
 }
 
-// Allowance is what may be used in a day (UTC); 0 sets no limit. Only costs in Currency,
+// SpendLimit is what may be used in a day (UTC); 0 sets no limit. Only costs in Currency,
 // USD if empty, count as money.
-type Allowance struct {
+type SpendLimit struct {
 	Tokens   int64   `json:"tokens_per_day,omitempty"`
 	Money    float64 `json:"money_per_day,omitempty"`
 	Currency string  `json:"currency,omitempty"`
 }
 
-// Limits are what a key may do, where it is not what the configuration says.
-type Limits struct {
+// KeyLimits are what a key may do, where it is not what the configuration says.
+type KeyLimits struct {
 	Rate Rate `json:"rate,omitzero"`
-	Allowance
+	SpendLimit
 
 	// Maker is the key that made this one, which draws on what its maker may do; empty for one that
 	// the operator or an admin of all projects made.
@@ -328,16 +330,16 @@ type Limits struct {
 }
 
 // Check returns an error if there is no such limit.
-func (l Limits) Check() error {
+func (l KeyLimits) Check() error {
 	const op = "scrollback.Limits"
 	switch u := (Usage{Currency: l.Currency}); {
 	case l.Rate.Chats < Unlimited, l.Rate.Chats > 0 && l.Rate.PerMS <= 0:
-		return badRate(fmt.Sprintf("%d in %d ms", l.Rate.Chats, l.Rate.PerMS))
+		return newRateError(fmt.Sprintf("%d in %d ms", l.Rate.Chats, l.Rate.PerMS))
 	case l.Tokens < 0 || l.Tokens > MaxSumTokens:
 		return ParamErrorf(op, "tokens_per_day", i18n.TokensPerDayIsNumberOrNoLimit)
 	case !(l.Money >= 0) || l.Money > MaxSumCost:
 		return ParamErrorf(op, "money_per_day", i18n.MoneyPerDayIsAmountOrNoLimit)
-	case u != u.bounded(0, 0, 0):
+	case u != u.clampFields(0, 0, 0):
 		return ParamErrorf(op, "currency", i18n.NotACurrency, l.Currency)
 	}
 	return nil

@@ -129,7 +129,7 @@ func TestUsageStaysInBounds(t *testing.T) {
 	}
 	day := scrollback.UsageDay{}
 	for range 128 {
-		day.Entry(scrollback.Usage{InputTokens: scrollback.MaxCallTokens})
+		day.AddCall(scrollback.Usage{InputTokens: scrollback.MaxCallTokens})
 	}
 	if day.InputTokens != 128<<40 || day.Calls != 128 {
 		t.Errorf("128 of the largest calls come to %+v", day)
@@ -169,7 +169,7 @@ func TestLimitsCheckTheRate(t *testing.T) {
 	for rate, good := range map[scrollback.Rate]bool{{}: true, {Chats: scrollback.Unlimited}: true,
 		{Chats: 2, PerMS: 1000}: true,
 		{Chats: 2}:              false, {Chats: 2, PerMS: -1}: false, {Chats: -2, PerMS: 1000}: false} {
-		if err := (scrollback.Limits{Rate: rate}).Check(); (err == nil) != good ||
+		if err := (scrollback.KeyLimits{Rate: rate}).Check(); (err == nil) != good ||
 			err != nil && scrollback.CodeOf(err) != scrollback.Invalid {
 			t.Errorf("%+v: %v", rate, err)
 		}

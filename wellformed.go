@@ -28,7 +28,7 @@ func WellFormed(raw json.RawMessage) json.RawMessage {
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; {
 		case c == '\\':
-			size, whole := escape(raw[i:])
+			size, whole := scanEscape(raw[i:])
 			if !whole {
 				replace(i, i+size, `\ufffd`)
 			}
@@ -71,24 +71,24 @@ func mayHoldSurrogates(raw []byte) bool {
 	}
 }
 
-// escape returns the length of the escape that b begins with, and false if it is of half a
+// scanEscape returns the length of the escape that b begins with, and false if it is of half a
 // surrogate pair.
-func escape(b []byte) (size int, whole bool) {
-	switch unit, ok := codeUnit(b); {
+func scanEscape(b []byte) (size int, whole bool) {
+	switch unit, ok := decodeCodeUnit(b); {
 	case !ok:
 		return min(2, len(b)), true
 	case unit < 0xD800 || unit > 0xDFFF:
 		return 6, true
 	case unit < 0xDC00:
-		if low, ok := codeUnit(b[6:]); ok && low >= 0xDC00 && low <= 0xDFFF {
+		if low, ok := decodeCodeUnit(b[6:]); ok && low >= 0xDC00 && low <= 0xDFFF {
 			return 12, true
 		}
 	}
 	return 6, false
 }
 
-// codeUnit is the code unit of UTF-16 whose escape b begins with.
-func codeUnit(b []byte) (unit int, ok bool) {
+// decodeCodeUnit returns the code unit of UTF-16 whose escape b begins with.
+func decodeCodeUnit(b []byte) (unit int, ok bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
 	}
@@ -105,8 +105,8 @@ func codeUnit(b []byte) (unit int, ok bool) {
 	return unit, true
 }
 
-// wellFormed is a text in which a run of bytes that are not UTF-8 is U+FFFD.
-func wellFormed(text string) string { return strings.ToValidUTF8(text, replacement) }
+// replaceInvalid returns a text in which a run of bytes that are not UTF-8 is U+FFFD.
+func replaceInvalid(text string) string { return strings.ToValidUTF8(text, replacement) }
 
 // WellFormed returns the parts with each text and each payload as [WellFormed] has them.
 // Parts that are well-formed already are returned as they are.
@@ -134,7 +134,7 @@ func wellFormedPart(p Part) (Part, bool) {
 	texts := func(fields ...*string) {
 		for _, f := range fields {
 			if !utf8.ValidString(*f) {
-				*f = wellFormed(*f)
+				*f = replaceInvalid(*f)
 				changed = true
 			}
 		}
@@ -178,8 +178,8 @@ func wellFormedPart(p Part) (Part, bool) {
 
 // WellFormed returns the tool with its texts and its schema as [WellFormed] has them.
 func (t Tool) WellFormed() Tool {
-	t.Name = wellFormed(t.Name)
-	t.Description = wellFormed(t.Description)
+	t.Name = replaceInvalid(t.Name)
+	t.Description = replaceInvalid(t.Description)
 	t.Parameters = WellFormed(t.Parameters)
 	return t
 }

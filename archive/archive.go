@@ -41,10 +41,10 @@ type Source interface {
 	// ascending. The range is that of one leaf.
 	Messages(ctx context.Context, branch scrollback.BranchID, from, to int64) ([]scrollback.Message, error)
 
-	// Sift yields the messages of a branch's path with from <= seq <= to, ascending, of
+	// SiftMessages yields the messages of a branch's path with from <= seq <= to, ascending, of
 	// which wanted accepts the parts as JSON; nil accepts all. It is called by several
 	// goroutines.
-	Sift(ctx context.Context, branch scrollback.BranchID, from, to int64,
+	SiftMessages(ctx context.Context, branch scrollback.BranchID, from, to int64,
 		wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error]
 }
 
@@ -81,11 +81,11 @@ type Options struct {
 type Archive struct {
 	src       Source
 	bucket    blob.Bucket
-	cache     cache
-	sound     sound
+	cache     renderCache
+	sound     soundArtifacts
 	renderers renderers
 	durable   func(key string) error
-	words     words
+	words     bucketWords
 	signing   func(ctx context.Context, key string, d Download) (string, error)
 	grepTime  time.Duration
 	grace     time.Duration
@@ -99,7 +99,7 @@ func New(src Source, bucket blob.Bucket, o *Options) *Archive {
 		o = &Options{}
 	}
 	a := &Archive{src: src, bucket: bucket, durable: o.Durable, words: o.Explain, signing: o.Sign, grepTime: o.GrepTime,
-		grace: o.Grace, now: o.Now, renderers: every}
+		grace: o.Grace, now: o.Now, renderers: allRenderers}
 	if a.grepTime <= 0 {
 		a.grepTime = 10 * time.Second
 	}
@@ -109,6 +109,6 @@ func New(src Source, bucket blob.Bucket, o *Options) *Archive {
 	if a.now == nil {
 		a.now = time.Now
 	}
-	a.cache.init(o.Dir, o.CacheBytes)
+	a.cache.initialize(o.Dir, o.CacheBytes)
 	return a
 }

@@ -57,8 +57,8 @@ func (b *book) Messages(ctx context.Context, id scrollback.BranchID, from, to in
 	return b.ms[from-1 : to], nil
 }
 
-// Sift counts as reading only what is wanted, as Messages does.
-func (b *book) Sift(ctx context.Context, id scrollback.BranchID, from, to int64,
+// SiftMessages counts as reading only what is wanted, as Messages does.
+func (b *book) SiftMessages(ctx context.Context, id scrollback.BranchID, from, to int64,
 	wanted func([]byte) bool) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
 		ms, err := b.Messages(ctx, id, from, to)
@@ -102,7 +102,7 @@ func (b *book) fold(t testing.TB, id string, a, z int64) scrollback.RefEntry {
 		Summary:  "\nabout " + id + " | more\nrest",
 		Renderer: archive.Renderer, CreatedAt: start + z*60_000}
 	var err error
-	seg.Bytes, seg.SHA256, err = archive.Measure(seg, b.ms[a-1:z])
+	seg.Bytes, seg.SHA256, err = archive.MeasureLeaf(seg, b.ms[a-1:z])
 	must(t, err)
 	return b.keep(seg)
 }
@@ -135,11 +135,11 @@ func (b *book) keep(seg scrollback.Segment) scrollback.RefEntry {
 		Bytes:        seg.Bytes, SHA256: seg.SHA256, MediaType: "text/markdown"}
 }
 
-// file is the Markdown of a segment.
+// file returns the Markdown of a segment.
 func (b *book) file(t testing.TB, id scrollback.SegmentID) string {
 	t.Helper()
 	var buf bytes.Buffer
-	must(t, archive.New(b, bucket(t), nil).Write(t.Context(), &buf, id))
+	must(t, archive.New(b, bucket(t), nil).WriteSegment(t.Context(), &buf, id))
 	return buf.String()
 }
 

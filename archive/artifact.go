@@ -31,10 +31,10 @@ const spoolBytes = 1 << 20
 func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.ArtifactID, int64, error) {
 	const op = "archive.PutArtifact"
 	var s spool
-	defer s.close()
+	defer s.discard()
 	sum := sha256.New()
 	maxBytes = min(max(0, maxBytes), math.MaxInt64-1)
-	size, err := io.Copy(io.MultiWriter(sum, &s), io.LimitReader(until(ctx, r), maxBytes+1))
+	size, err := io.Copy(io.MultiWriter(sum, &s), io.LimitReader(readUntilDone(ctx, r), maxBytes+1))
 	if s.err != nil {
 		return "", 0, scrollback.Wrap(scrollback.Unavailable, op, s.err)
 	}
@@ -43,42 +43,42 @@ func (a *Archive) PutArtifact(ctx context.Context, r io.Reader, maxBytes int64) 
 	}
 	if size > maxBytes {
 		return "", 0, scrollback.Errorf(scrollback.Invalid, op, i18n.MoreThanBytes,
-			maxBytes).Because(scrollback.ErrTooLarge)
+			maxBytes).WithReason(scrollback.ErrTooLarge)
 	}
 	id := scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil)))
-	at, err := a.bucket.Attributes(ctx, key(id))
-	if err == nil && at.Size == size && a.now().Sub(at.ModTime) < a.grace/2 && a.holds(ctx, id) {
+	at, err := a.bucket.Attributes(ctx, artifactKey(id))
+	if err == nil && at.Size == size && a.now().Sub(at.ModTime) < a.grace/2 && a.hasBytes(ctx, id) {
 		// Its writer may not have made it durable yet.
-		return id, size, a.settle(op, key(id))
+		return id, size, a.makeDurable(op, artifactKey(id))
 	}
 	if err != nil && !errors.Is(err, blob.ErrMissing) {
-		return "", 0, a.words.fault(op, err)
+		return "", 0, a.words.explainFault(op, err)
 	}
-	content, err := s.content()
+	content, err := s.openContent()
 	if err != nil {
 		return "", 0, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
-	err = a.bucket.Write(ctx, key(id), content, "application/octet-stream")
+	err = a.bucket.Write(ctx, artifactKey(id), content, "application/octet-stream")
 	if err != nil {
-		return "", 0, a.words.fault(op, err)
+		return "", 0, a.words.explainFault(op, err)
 	}
-	return id, size, a.settle(op, key(id))
+	return id, size, a.makeDurable(op, artifactKey(id))
 }
 
-// holds reports whether an object has the bytes of its name now.
-func (a *Archive) holds(ctx context.Context, id scrollback.ArtifactID) bool {
-	r, err := a.bucket.Open(ctx, key(id))
+// hasBytes reports whether an object has the bytes of its name now.
+func (a *Archive) hasBytes(ctx context.Context, id scrollback.ArtifactID) bool {
+	r, err := a.bucket.Open(ctx, artifactKey(id))
 	if err != nil {
 		return false
 	}
 	sum := sha256.New()
-	_, err = io.Copy(sum, until(ctx, r))
+	_, err = io.Copy(sum, readUntilDone(ctx, r))
 	closed := r.Close()
 	return err == nil && closed == nil && hex.EncodeToString(sum.Sum(nil)) == string(id)
 }
 
-// settle makes an object survive a power cut.
-func (a *Archive) settle(op, name string) error {
+// makeDurable makes an object survive a power cut.
+func (a *Archive) makeDurable(op, name string) error {
 	if a.durable == nil {
 		return nil
 	}
@@ -89,12 +89,12 @@ func (a *Archive) settle(op, name string) error {
 // lives no longer than ctx; an artifact that is not stored is not_found, and one whose
 // bytes no longer match its name is internal.
 func (a *Archive) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (io.ReadSeekCloser, int64, error) {
-	if err := checkArtifact(id); err != nil {
+	if err := checkArtifactID(id); err != nil {
 		return nil, 0, err
 	}
-	at, err := a.bucket.Attributes(ctx, key(id))
+	at, err := a.bucket.Attributes(ctx, artifactKey(id))
 	if err != nil {
-		return nil, 0, a.words.fault("archive.OpenArtifact", err)
+		return nil, 0, a.words.explainFault("archive.OpenArtifact", err)
 	}
 	if err := a.checkBytes(ctx, id, at); err != nil {
 		return nil, 0, err
@@ -102,29 +102,29 @@ func (a *Archive) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (i
 	return a.OpenUnchecked(ctx, id)
 }
 
-// NameOf returns the id and the size that PutArtifact would return, and stores nothing.
-func NameOf(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.ArtifactID, int64, error) {
+// HashArtifact returns the id and the size that PutArtifact would return, and stores nothing.
+func HashArtifact(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.ArtifactID, int64, error) {
 	const op = "archive.NameOf"
 	sum := sha256.New()
-	size, err := io.Copy(sum, io.LimitReader(until(ctx, r), maxBytes+1))
+	size, err := io.Copy(sum, io.LimitReader(readUntilDone(ctx, r), maxBytes+1))
 	if err != nil {
 		return "", 0, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
 	if size > maxBytes {
 		return "", 0, scrollback.Errorf(scrollback.Invalid, op, i18n.MoreThanBytes,
-			maxBytes).Because(scrollback.ErrTooLarge)
+			maxBytes).WithReason(scrollback.ErrTooLarge)
 	}
 	return scrollback.ArtifactID(hex.EncodeToString(sum.Sum(nil))), size, nil
 }
 
-// Has reports whether the bytes of an artifact are stored.
-func (a *Archive) Has(ctx context.Context, id scrollback.ArtifactID) (bool, error) {
-	if err := checkArtifact(id); err != nil {
+// HasArtifact reports whether the bytes of an artifact are stored.
+func (a *Archive) HasArtifact(ctx context.Context, id scrollback.ArtifactID) (bool, error) {
+	if err := checkArtifactID(id); err != nil {
 		return false, err
 	}
-	has, err := blob.Exists(ctx, a.bucket, key(id))
+	has, err := blob.Exists(ctx, a.bucket, artifactKey(id))
 	if err != nil {
-		return false, a.words.fault("archive.Has", err)
+		return false, a.words.explainFault("archive.Has", err)
 	}
 	return has, nil
 }
@@ -132,27 +132,27 @@ func (a *Archive) Has(ctx context.Context, id scrollback.ArtifactID) (bool, erro
 // OpenUnchecked is OpenArtifact for callers that check the bytes themselves.
 func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (io.ReadSeekCloser, int64, error) {
 	const op = "archive.OpenArtifact"
-	if err := checkArtifact(id); err != nil {
+	if err := checkArtifactID(id); err != nil {
 		return nil, 0, err
 	}
-	r, err := a.bucket.Open(ctx, key(id))
+	r, err := a.bucket.Open(ctx, artifactKey(id))
 	if err != nil {
-		return nil, 0, a.words.fault(op, err)
+		return nil, 0, a.words.explainFault(op, err)
 	}
 	return r, r.Size(), nil
 }
 
-// Texts returns what reads artifacts of a bucket as search does: their first bytes, at most
+// NewTextReader returns what reads artifacts of a bucket as search does: their first bytes, at most
 // most bytes, cut between characters. A text is empty for an artifact that is missing or is not
 // text, and an error if the bucket cannot be read now. explain is as in [Options].
-func Texts(bucket blob.Bucket, explain func(op string, err error) error) func(ctx context.Context,
+func NewTextReader(bucket blob.Bucket, explain func(op string, err error) error) func(ctx context.Context,
 	id scrollback.ArtifactID, most int64) (string, error) {
 	const op = "archive.Texts"
 	return func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
-		if checkArtifact(id) != nil {
+		if checkArtifactID(id) != nil {
 			return "", nil
 		}
-		r, err := bucket.OpenRange(ctx, key(id), 0, most+1)
+		r, err := bucket.OpenRange(ctx, artifactKey(id), 0, most+1)
 		if err != nil && explain != nil {
 			err = explain(op, err)
 		}
@@ -180,9 +180,9 @@ func Texts(bucket blob.Bucket, explain func(op string, err error) error) func(ct
 	}
 }
 
-// TextsOf is [Texts] for the bucket of an archive.
-func TextsOf(a *Archive) func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
-	return Texts(a.bucket, a.words)
+// TextReader is [NewTextReader] for the bucket of an archive.
+func TextReader(a *Archive) func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
+	return NewTextReader(a.bucket, a.words)
 }
 
 // artifactPrefix begins the keys of all artifacts.
@@ -194,12 +194,12 @@ func (a *Archive) Artifacts(ctx context.Context) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		for o, err := range a.bucket.List(ctx, artifactPrefix) {
 			if err != nil {
-				yield(Object{}, a.words.fault("archive.Artifacts", err))
+				yield(Object{}, a.words.explainFault("archive.Artifacts", err))
 				return
 			}
 			out := Object{Key: o.Key}
-			if id := scrollback.ArtifactID(o.Key[strings.LastIndexByte(o.Key, '/')+1:]); checkArtifact(id) == nil &&
-				key(id) == o.Key {
+			if id := scrollback.ArtifactID(o.Key[strings.LastIndexByte(o.Key, '/')+1:]); checkArtifactID(id) == nil &&
+				artifactKey(id) == o.Key {
 				out.ID = id
 			}
 			if !yield(out, nil) {
@@ -220,48 +220,48 @@ type Object struct {
 // them may be about to mention them; see [Options].
 func (a *Archive) DeleteArtifact(ctx context.Context, id scrollback.ArtifactID) (gone bool, err error) {
 	const op = "archive.DeleteArtifact"
-	if err := checkArtifact(id); err != nil {
+	if err := checkArtifactID(id); err != nil {
 		return false, err
 	}
-	at, err := a.bucket.Attributes(ctx, key(id))
+	at, err := a.bucket.Attributes(ctx, artifactKey(id))
 	if err == nil && a.now().Sub(at.ModTime) < a.grace {
 		return false, nil
 	}
 	if err == nil {
-		err = a.bucket.Delete(ctx, key(id))
+		err = a.bucket.Delete(ctx, artifactKey(id))
 	}
 	if err == nil || errors.Is(err, blob.ErrMissing) {
 		return true, nil
 	}
-	return false, a.words.fault(op, err)
+	return false, a.words.explainFault(op, err)
 }
 
-// openText returns an artifact as a body if it begins like text.
-func (a *Archive) openText(ctx context.Context, id scrollback.ArtifactID, mediaType string) (*body, error) {
+// openTextArtifact returns an artifact as a body if it begins like text.
+func (a *Archive) openTextArtifact(ctx context.Context, id scrollback.ArtifactID, mediaType string) (*refBody, error) {
 	const op = "archive.Read"
-	if err := checkArtifact(id); err != nil {
+	if err := checkArtifactID(id); err != nil {
 		return nil, err
 	}
-	at, err := a.bucket.Attributes(ctx, key(id))
+	at, err := a.bucket.Attributes(ctx, artifactKey(id))
 	if err != nil {
-		return nil, a.words.fault(op, err)
+		return nil, a.words.explainFault(op, err)
 	}
 	if err := a.checkBytes(ctx, id, at); err != nil {
 		return nil, err
 	}
-	b := &body{size: at.Size, close: func() error { return nil }}
+	b := &refBody{size: at.Size, close: func() error { return nil }}
 	b.at = func(ctx context.Context, off int64, n int) ([]byte, error) {
 		buf := make([]byte, n)
 		if n == 0 {
 			return buf, nil
 		}
-		r, err := a.bucket.OpenRange(ctx, key(id), off, int64(n))
+		r, err := a.bucket.OpenRange(ctx, artifactKey(id), off, int64(n))
 		if err != nil {
-			return nil, a.words.fault(op, err)
+			return nil, a.words.explainFault(op, err)
 		}
 		defer func() { _ = r.Close() }() // read-only
 		if _, err := io.ReadFull(r, buf); err != nil {
-			return nil, a.words.fault(op, err)
+			return nil, a.words.explainFault(op, err)
 		}
 		return buf, nil
 	}
@@ -270,7 +270,7 @@ func (a *Archive) openText(ctx context.Context, id scrollback.ArtifactID, mediaT
 		return nil, err
 	}
 	if !isText(head, int64(len(head)) < b.size) {
-		return nil, notText(mediaType, b.size)
+		return nil, newNotTextError(mediaType, b.size)
 	}
 	return b, nil
 }
@@ -290,7 +290,7 @@ func isText(b []byte, cut bool) bool {
 	return utf8.Valid(b)
 }
 
-func notText(mediaType string, size int64) error {
+func newNotTextError(mediaType string, size int64) error {
 	if mediaType == "" {
 		mediaType = "of unknown type"
 	}
@@ -314,22 +314,22 @@ func isDocument(mediaType string) bool {
 	return false
 }
 
-func key(id scrollback.ArtifactID) string {
+func artifactKey(id scrollback.ArtifactID) string {
 	return artifactPrefix + string(id[:2]) + "/" + string(id)
 }
 
-func checkArtifact(id scrollback.ArtifactID) error {
+func checkArtifactID(id scrollback.ArtifactID) error {
 	if len(id) != 2*sha256.Size || strings.Trim(string(id), "0123456789abcdef") != "" {
 		return scrollback.ParamErrorf("archive.checkArtifact", "ref", i18n.MalformedArtifactID)
 	}
 	return nil
 }
 
-// words are those for errors of the bucket; nil knows none.
-type words func(op string, err error) error
+// bucketWords are those for errors of the bucket; nil knows none.
+type bucketWords func(op string, err error) error
 
-// fault is an error of the bucket, in words if there are some.
-func (say words) fault(op string, err error) error {
+// explainFault returns an error of the bucket, in words if there are some.
+func (say bucketWords) explainFault(op string, err error) error {
 	if say != nil {
 		err = say(op, err)
 	}
@@ -343,7 +343,7 @@ func bucketError(op string, err error) error {
 	}
 	if errors.Is(err, blob.ErrEndless) {
 		return scrollback.Errorf(scrollback.Unavailable, op, i18n.ObjectListDoesNotEnd).
-			Because(scrollback.ErrObjects).Advise(scrollback.AdviceCheckAddress, "")
+			WithReason(scrollback.ErrObjects).WithAdvice(scrollback.AdviceCheckAddress, "")
 	}
 	code := scrollback.Unavailable
 	switch {
@@ -360,8 +360,8 @@ type readFunc func([]byte) (int, error)
 
 func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
-// until reads r as long as ctx lives.
-func until(ctx context.Context, r io.Reader) io.Reader {
+// readUntilDone reads r as long as ctx lives.
+func readUntilDone(ctx context.Context, r io.Reader) io.Reader {
 	return readFunc(func(p []byte) (int, error) {
 		if ctx.Err() != nil {
 			return 0, scrollback.Wrap(scrollback.Canceled, "archive.read", ctx.Err())
@@ -394,7 +394,7 @@ func (s *spool) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (s *spool) content() (io.Reader, error) {
+func (s *spool) openContent() (io.Reader, error) {
 	if s.file == nil {
 		return &s.memory, nil
 	}
@@ -402,7 +402,7 @@ func (s *spool) content() (io.Reader, error) {
 	return s.file, err
 }
 
-func (s *spool) close() {
+func (s *spool) discard() {
 	if s.file != nil {
 		s.file.Close()
 		os.Remove(s.file.Name())
@@ -416,8 +416,8 @@ type Download struct {
 	For                           time.Duration
 }
 
-// Signs reports whether the artifacts of an archive may be fetched from the bucket itself.
-func Signs(a *Archive) bool { return a.signing != nil }
+// CanSign reports whether the artifacts of an archive may be fetched from the bucket itself.
+func CanSign(a *Archive) bool { return a.signing != nil }
 
 // SignArtifact returns a URL that reads the bytes of an artifact from the bucket, for
 // anybody who has it; empty if that is off or the bucket has none. An artifact that is not
@@ -426,11 +426,11 @@ func SignArtifact(ctx context.Context, a *Archive, id scrollback.ArtifactID, d D
 	if a.signing == nil {
 		return "", nil
 	}
-	if err := checkArtifact(id); err != nil {
+	if err := checkArtifactID(id); err != nil {
 		return "", err
 	}
-	if _, err := a.bucket.Attributes(ctx, key(id)); err != nil {
-		return "", a.words.fault("archive.SignArtifact", err)
+	if _, err := a.bucket.Attributes(ctx, artifactKey(id)); err != nil {
+		return "", a.words.explainFault("archive.SignArtifact", err)
 	}
-	return a.signing(ctx, key(id), d)
+	return a.signing(ctx, artifactKey(id), d)
 }

@@ -15,20 +15,20 @@ func TestBigPatternsLookAtTheClock(t *testing.T) {
 	cancel()
 	for pattern, most := range map[string]int{"a": windowBytes, "(x?y?z?a?b?){600}[cd]?": 3 << 10,
 		"([ab]*){900}[cd]?": 6 << 10} {
-		re, err := compile(scrollback.GrepQuery{Pattern: pattern})
+		re, err := compilePattern(scrollback.GrepQuery{Pattern: pattern})
 		if err != nil {
 			t.Fatal(err)
 		}
-		scanning := tally{re: re}
+		scanning := grepTally{re: re}
 		line := bytes.Repeat([]byte("a"), most+1)
-		if _, _, ok := scanning.find(gone, line); ok {
+		if _, _, ok := scanning.firstMatch(gone, line); ok {
 			t.Errorf("%s: %d bytes were matched without a look at the clock", pattern, len(line))
 		}
-		if _, _, ok := scanning.find(t.Context(), line[:2000]); !ok {
+		if _, _, ok := scanning.firstMatch(t.Context(), line[:2000]); !ok {
 			t.Errorf("%s: no match", pattern)
 		}
 		buf := []byte(strings.Repeat(strings.Repeat("a", 99)+"\n", 2000))
-		if n := window(buf, 0, re.most); n > most || n%100 != 0 || n < 1000 {
+		if n := wholeLinesEnd(buf, 0, re.most); n > most || n%100 != 0 || n < 1000 {
 			t.Errorf("%s: a window of %d bytes", pattern, n)
 		}
 	}

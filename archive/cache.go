@@ -26,10 +26,10 @@ const (
 	leftoverAge  = time.Hour
 )
 
-// cache keeps rendered files, on disk or in memory. It may lose any of them at
+// renderCache keeps rendered files, on disk or in memory. It may lose any of them at
 // any time, even to other processes that share the folder; what cannot be
 // written to disk is kept in memory.
-type cache struct {
+type renderCache struct {
 	dir string
 	max int64
 
@@ -42,13 +42,13 @@ type cache struct {
 	held    int64
 }
 
-type kept struct {
+type cachedFile struct {
 	id   scrollback.SegmentID
 	of   scrollback.ConversationID
 	text []byte
 }
 
-func (c *cache) init(dir string, bound int64) {
+func (c *renderCache) initialize(dir string, bound int64) {
 	if bound <= 0 {
 		bound = cacheDefault
 	}
@@ -60,28 +60,28 @@ func (c *cache) init(dir string, bound int64) {
 	c.checked = map[scrollback.SegmentID]fs.FileInfo{}
 }
 
-// path is where a segment's file goes; the conversation's id was checked.
-func (c *cache) path(seg scrollback.Segment) string {
+// segmentPath returns where a segment's file goes; the conversation's id was checked.
+func (c *renderCache) segmentPath(seg scrollback.Segment) string {
 	return filepath.Join(c.dir, string(seg.Conversation), "history", "archive",
 		fmt.Sprintf("%d-%d-%d.md", seg.CreatedAt, seg.FirstSeq, seg.LastSeq))
 }
 
-// open returns a cached file, or nil. A file with another length, or with contents
+// openSegment returns a cached file, or nil. A file with another length, or with contents
 // that do not match the segment's hash, does not count.
-func (c *cache) open(seg scrollback.Segment) *body {
-	if text := c.remembered(seg.ID); text != nil {
+func (c *renderCache) openSegment(seg scrollback.Segment) *refBody {
+	if text := c.lookupMemory(seg.ID); text != nil {
 		return memoryBody(text)
 	}
 	if c.dir == "" {
 		return nil
 	}
-	path := c.path(seg)
+	path := c.segmentPath(seg)
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
 	}
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() != seg.Bytes || !c.trusted(seg, f, info) {
+	if err != nil || !info.Mode().IsRegular() || info.Size() != seg.Bytes || !c.isTrusted(seg, f, info) {
 		f.Close()
 		return nil
 	}
@@ -101,9 +101,9 @@ const (
 	usedEvery = time.Minute
 )
 
-// trusted reports whether a file matches the segment's hash. It is read through
+// isTrusted reports whether a file matches the segment's hash. It is read through
 // once by each process, and again whenever it was replaced or written to.
-func (c *cache) trusted(seg scrollback.Segment, f io.ReaderAt, info fs.FileInfo) bool {
+func (c *renderCache) isTrusted(seg scrollback.Segment, f io.ReaderAt, info fs.FileInfo) bool {
 	c.mu.Lock()
 	known := c.checked[seg.ID]
 	c.mu.Unlock()
@@ -127,18 +127,18 @@ func (c *cache) trusted(seg scrollback.Segment, f io.ReaderAt, info fs.FileInfo)
 	return true
 }
 
-func (c *cache) put(seg scrollback.Segment, text []byte) {
+func (c *renderCache) putSegment(seg scrollback.Segment, text []byte) {
 	if c.dir == "" {
-		c.remember(seg, text)
+		c.putMemory(seg, text)
 		return
 	}
-	path := c.path(seg)
+	path := c.segmentPath(seg)
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
 		err = maybe.WriteFile(path, text, 0o600)
 	}
 	if err != nil {
-		c.remember(seg, text)
+		c.putMemory(seg, text)
 		return
 	}
 	c.mu.Lock()
@@ -149,13 +149,13 @@ func (c *cache) put(seg scrollback.Segment, text []byte) {
 	}
 	c.mu.Unlock()
 	if due { // it looks at every file, and nobody need wait for that
-		c.sweep(path)
+		c.sweepOld(path)
 	}
 }
 
-// sweep removes the least recently used files until the rest fits, except the one
+// sweepOld removes the least recently used files until the rest fits, except the one
 // just written, and the remains of crashes.
-func (c *cache) sweep(except string) {
+func (c *renderCache) sweepOld(except string) {
 	type file struct {
 		path string
 		size int64
@@ -200,7 +200,7 @@ func inArchive(path string) bool {
 	return filepath.Base(dir) == "archive" && filepath.Base(filepath.Dir(dir)) == "history"
 }
 
-func (c *cache) remembered(id scrollback.SegmentID) []byte {
+func (c *renderCache) lookupMemory(id scrollback.SegmentID) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.byID[id]
@@ -208,34 +208,34 @@ func (c *cache) remembered(id scrollback.SegmentID) []byte {
 		return nil
 	}
 	c.order.MoveToFront(e)
-	return e.Value.(kept).text
+	return e.Value.(cachedFile).text
 }
 
-func (c *cache) remember(seg scrollback.Segment, text []byte) {
+func (c *renderCache) putMemory(seg scrollback.Segment, text []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	bound := min(c.max, memoryMax)
 	if int64(len(text)) > bound || c.byID[seg.ID] != nil {
 		return
 	}
-	c.byID[seg.ID] = c.order.PushFront(kept{seg.ID, seg.Conversation, text})
+	c.byID[seg.ID] = c.order.PushFront(cachedFile{seg.ID, seg.Conversation, text})
 	c.held += int64(len(text))
 	for c.held > bound {
-		c.drop(c.order.Back())
+		c.dropElement(c.order.Back())
 	}
 }
 
-func (c *cache) drop(e *list.Element) {
-	k := c.order.Remove(e).(kept)
+func (c *renderCache) dropElement(e *list.Element) {
+	k := c.order.Remove(e).(cachedFile)
 	delete(c.byID, k.id)
 	c.held -= int64(len(k.text))
 }
 
-// conversations are those that something is kept of.
-func (c *cache) conversations() (out []scrollback.ConversationID) {
+// listConversations returns those that something is kept of.
+func (c *renderCache) listConversations() (out []scrollback.ConversationID) {
 	c.mu.Lock()
 	for _, e := range c.byID {
-		out = append(out, e.Value.(kept).of)
+		out = append(out, e.Value.(cachedFile).of)
 	}
 	c.mu.Unlock()
 	if c.dir != "" {
@@ -250,12 +250,12 @@ func (c *cache) conversations() (out []scrollback.ConversationID) {
 	return slices.Compact(out)
 }
 
-func (c *cache) forget(id scrollback.ConversationID) error {
+func (c *renderCache) forgetConversation(id scrollback.ConversationID) error {
 	c.mu.Lock()
 	for e := c.order.Front(); e != nil; {
 		next := e.Next()
-		if e.Value.(kept).of == id {
-			c.drop(e)
+		if e.Value.(cachedFile).of == id {
+			c.dropElement(e)
 		}
 		e = next
 	}

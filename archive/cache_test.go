@@ -76,7 +76,7 @@ func TestAChangedFileIsNotServed(t *testing.T) {
 	a := archive.New(b, bucket(t), &archive.Options{Dir: dir})
 	want := b.file(t, "0a")
 	for n := range 3 {
-		must(t, a.Make(t.Context(), "0a"))
+		must(t, a.RenderAhead(t.Context(), "0a"))
 		path := files(t, dir)[0]
 		long := time.Now().Add(-time.Hour)
 		must(t, os.Chtimes(path, long, long))
@@ -123,7 +123,7 @@ func TestLeastRecentlyUsedGoes(t *testing.T) {
 		return fmt.Sprintf("%d-%d-%d.md", b.segs[scrollback.SegmentID(fmt.Sprintf("0%d", i))].CreatedAt, i+1, i+1)
 	}
 	for i := range 3 {
-		must(t, a.Make(t.Context(), scrollback.SegmentID(fmt.Sprintf("0%d", i))))
+		must(t, a.RenderAhead(t.Context(), scrollback.SegmentID(fmt.Sprintf("0%d", i))))
 		age(name(i), time.Duration(24-i)) // the first is the oldest
 	}
 	must(t, os.WriteFile(filepath.Join(home, ".leftover"), nil, 0o600))
@@ -184,7 +184,7 @@ func TestTamperedLogIsInternal(t *testing.T) {
 	wantCode(t, err, scrollback.Internal)
 	_, err = a.Tail(t.Context(), e, 0)
 	wantCode(t, err, scrollback.Internal)
-	wantCode(t, a.Write(t.Context(), io.Discard, "0a"), scrollback.Internal)
+	wantCode(t, a.WriteSegment(t.Context(), io.Discard, "0a"), scrollback.Internal)
 	_, err = a.Grep(t.Context(), archive.Scope{}, scrollback.GrepQuery{Ref: e.Ref, Pattern: "x"})
 	wantCode(t, err, scrollback.Internal)
 	if got := files(t, dir); len(got) != 0 {
@@ -201,8 +201,8 @@ func TestConversationIDsNeverBecomePaths(t *testing.T) {
 		seg := b.segs["0a"]
 		seg.Conversation = id
 		b.segs["0a"] = seg
-		wantCode(t, a.Make(t.Context(), "0a"), scrollback.Invalid)
-		wantCode(t, a.Forget(id), scrollback.Invalid)
+		wantCode(t, a.RenderAhead(t.Context(), "0a"), scrollback.Invalid)
+		wantCode(t, a.ForgetRendered(id), scrollback.Invalid)
 	}
 	if got, _ := os.ReadDir(dir); len(got) != 0 {
 		t.Errorf("made %v", got)
@@ -214,10 +214,10 @@ func TestForget(t *testing.T) {
 	b.fold(t, "0a", 1, 4)
 	for _, dir := range []string{"", t.TempDir()} {
 		a := archive.New(b, bucket(t), &archive.Options{Dir: dir})
-		must(t, a.Make(t.Context(), "0a"))
-		must(t, a.Forget(conv))
+		must(t, a.RenderAhead(t.Context(), "0a"))
+		must(t, a.ForgetRendered(conv))
 		b.asked = 0
-		must(t, a.Make(t.Context(), "0a"))
+		must(t, a.RenderAhead(t.Context(), "0a"))
 		if b.asked != 1 {
 			t.Error("not forgotten")
 		}
@@ -230,12 +230,12 @@ func TestForgetGone(t *testing.T) {
 	b.fold(t, "0a", 1, 4)
 	for _, dir := range []string{"", t.TempDir()} {
 		a := archive.New(b, bucket(t), &archive.Options{Dir: dir})
-		must(t, a.Make(t.Context(), "0a"))
+		must(t, a.RenderAhead(t.Context(), "0a"))
 		for _, gone := range []bool{false, true} {
 			var asked []scrollback.ConversationID
-			must(t, archive.ForgetGone(a, func(id scrollback.ConversationID) bool { asked = append(asked, id); return gone }))
+			must(t, archive.ForgetPurged(a, func(id scrollback.ConversationID) bool { asked = append(asked, id); return gone }))
 			b.asked = 0
-			must(t, a.Make(t.Context(), "0a"))
+			must(t, a.RenderAhead(t.Context(), "0a"))
 			if made := b.asked == 1; made != gone || len(asked) != 1 || asked[0] != conv {
 				t.Errorf("in %q, gone %v: made again %v; asked about %v", dir, gone, made, asked)
 			}

@@ -34,7 +34,7 @@ const (
 	maxNote    = 4 << 10
 )
 
-// CopyKey is the key of a copy that is begun at a time, in Unix ms. unique is an id that
+// CopyKey returns the key of a copy that is begun at a time, in Unix ms. unique is an id that
 // was just made; keys sort by time.
 func CopyKey(at int64, unique string) string {
 	sum := sha256.Sum256([]byte(unique))
@@ -49,15 +49,15 @@ func isCopyKey(key string) bool {
 		strings.HasSuffix(key, copyEnding)
 }
 
-func noCopy(id scrollback.ConversationID) error {
+func newNoCopyError(id scrollback.ConversationID) error {
 	return scrollback.Errorf(scrollback.NotFound, "archive.Copy", i18n.NoSuchArchive, id)
 }
 
-// copyName is the name in the bucket of a conversation's copy; not_found for a key that
+// copyName returns the name in the bucket of a conversation's copy; not_found for a key that
 // is not one of ours.
 func copyName(id scrollback.ConversationID, key string) (string, error) {
 	if !isCopyKey(key) || checkName(string(id)) != nil {
-		return "", noCopy(id)
+		return "", newNoCopyError(id)
 	}
 	return copyPrefix + string(id) + "/" + key, nil
 }
@@ -108,37 +108,37 @@ func (a *Archive) PutCopy(ctx context.Context, id scrollback.ConversationID, mad
 		return made, err
 	}
 	if uploaded != nil {
-		return made, a.words.fault(op, uploaded)
+		return made, a.words.explainFault(op, uploaded)
 	}
 	made.Bytes = out.n
 	made.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	note, err := json.Marshal(made)
 	if err == nil {
-		err = a.settle(op, name)
+		err = a.makeDurable(op, name)
 	}
 	if err != nil {
 		return made, err
 	}
 	if err := a.bucket.Write(ctx, name+noteEnding, bytes.NewReader(note), "application/json"); err != nil {
-		return made, a.words.fault(op, err)
+		return made, a.words.explainFault(op, err)
 	}
-	return made, a.settle(op, name+noteEnding)
+	return made, a.makeDurable(op, name+noteEnding)
 }
 
 // OpenCopy returns a conversation's copy and its bytes. A key that is unknown, or not one
 // of ours, is not_found; bytes whose number is not the one that was stored are internal.
 func (a *Archive) OpenCopy(ctx context.Context, id scrollback.ConversationID, key string) (Copy, io.ReadCloser, error) {
 	const op = "archive.OpenCopy"
-	made, err := a.copy(ctx, id, key)
+	made, err := a.readCopyNote(ctx, id, key)
 	if err != nil {
 		return made, nil, err
 	}
 	r, err := a.bucket.Open(ctx, copyPrefix+string(id)+"/"+key)
 	if err != nil {
 		if errors.Is(err, blob.ErrMissing) {
-			return made, nil, noCopy(id)
+			return made, nil, newNoCopyError(id)
 		}
-		return made, nil, a.words.fault(op, err)
+		return made, nil, a.words.explainFault(op, err)
 	}
 	if r.Size() != made.Bytes {
 		err := scrollback.Errorf(scrollback.Internal, op, i18n.ArchiveHasWrongSize, key, r.Size(), made.Bytes)
@@ -147,8 +147,8 @@ func (a *Archive) OpenCopy(ctx context.Context, id scrollback.ConversationID, ke
 	return made, r, nil
 }
 
-// copy reads the note of a copy.
-func (a *Archive) copy(ctx context.Context, id scrollback.ConversationID, key string) (Copy, error) {
+// readCopyNote reads the note of a copy.
+func (a *Archive) readCopyNote(ctx context.Context, id scrollback.ConversationID, key string) (Copy, error) {
 	name, err := copyName(id, key)
 	if err != nil {
 		return Copy{}, err
@@ -156,9 +156,9 @@ func (a *Archive) copy(ctx context.Context, id scrollback.ConversationID, key st
 	r, err := a.bucket.Open(ctx, name+noteEnding)
 	if err != nil {
 		if errors.Is(err, blob.ErrMissing) {
-			return Copy{}, noCopy(id)
+			return Copy{}, newNoCopyError(id)
 		}
-		return Copy{}, a.words.fault("archive.Copy", err)
+		return Copy{}, a.words.explainFault("archive.Copy", err)
 	}
 	defer func() { _ = r.Close() }() // read-only
 	var made Copy
@@ -187,7 +187,7 @@ func (a *Archive) Copies(ctx context.Context, id scrollback.ConversationID, most
 	})
 	out := []Copy{}
 	for _, key := range slices.Backward(keys) {
-		made, broken := a.copy(ctx, id, key)
+		made, broken := a.readCopyNote(ctx, id, key)
 		if scrollback.CodeOf(broken) == scrollback.NotFound {
 			continue // it was removed meanwhile
 		}
@@ -199,12 +199,12 @@ func (a *Archive) Copies(ctx context.Context, id scrollback.ConversationID, most
 	return out, err
 }
 
-// dropCopies removes all copies of a conversation, and what is left of some that were cut
+// deleteCopies removes all copies of a conversation, and what is left of some that were cut
 // off.
-func (a *Archive) dropCopies(ctx context.Context, id scrollback.ConversationID) error {
+func (a *Archive) deleteCopies(ctx context.Context, id scrollback.ConversationID) error {
 	return a.eachCopy(ctx, id, func(name string) error {
 		if err := a.bucket.Delete(ctx, name); err != nil && !errors.Is(err, blob.ErrMissing) {
-			return a.words.fault("archive.Drop", err)
+			return a.words.explainFault("archive.Drop", err)
 		}
 		return nil
 	})
@@ -217,7 +217,7 @@ func (a *Archive) eachCopy(ctx context.Context, id scrollback.ConversationID, do
 	}
 	for o, err := range a.bucket.List(ctx, copyPrefix+string(id)+"/") {
 		if err != nil {
-			return a.words.fault("archive.Copies", err)
+			return a.words.explainFault("archive.Copies", err)
 		}
 		if err := do(o.Key); err != nil {
 			return err

@@ -37,13 +37,13 @@ type Stretch struct {
 // is partial.
 func (a *Archive) Grep(ctx context.Context, scope Scope, q scrollback.GrepQuery) (scrollback.GrepResult, error) {
 	const op = "archive.Grep"
-	g, err := a.newGrep(scope, q)
+	g, err := a.startGrep(scope, q)
 	if err != nil {
 		return scrollback.GrepResult{}, err
 	}
 	timed, cancel := context.WithTimeout(ctx, a.grepTime)
 	defer cancel()
-	err = g.run(timed, q.Ref)
+	err = g.runGrep(timed, q.Ref)
 	switch {
 	case ctx.Err() != nil:
 		return scrollback.GrepResult{}, &scrollback.Error{Code: scrollback.Canceled, Op: op, Err: context.Cause(ctx)}
@@ -57,7 +57,7 @@ func (a *Archive) Grep(ctx context.Context, scope Scope, q scrollback.GrepQuery)
 
 // grep is one walk.
 type grep struct {
-	tally
+	grepTally
 	a     *Archive
 	scope Scope
 	known map[scrollback.ArtifactID]artifactState
@@ -71,7 +71,7 @@ type artifactState struct {
 	done      bool
 }
 
-func (a *Archive) newGrep(scope Scope, q scrollback.GrepQuery) (*grep, error) {
+func (a *Archive) startGrep(scope Scope, q scrollback.GrepQuery) (*grep, error) {
 	const op = "archive.Grep"
 	if q.MaxResults == 0 {
 		q.MaxResults = scrollback.GrepDefault
@@ -82,64 +82,64 @@ func (a *Archive) newGrep(scope Scope, q scrollback.GrepQuery) (*grep, error) {
 	if q.ContextLines < 0 || q.ContextLines > scrollback.GrepContextMax {
 		return nil, scrollback.ParamErrorf(op, "context_lines", i18n.ContextLinesOutOfRange, scrollback.GrepContextMax)
 	}
-	re, err := compile(q)
+	re, err := compilePattern(q)
 	if err != nil {
 		return nil, err
 	}
 	g := &grep{a: a, scope: scope, known: map[scrollback.ArtifactID]artifactState{}, whole: q.Ref == ""}
-	g.tally = tally{re: re, max: q.MaxResults, around: q.ContextLines}
+	g.grepTally = grepTally{re: re, max: q.MaxResults, around: q.ContextLines}
 	g.Matches = []scrollback.GrepMatch{}
 	return g, nil
 }
 
-func (g *grep) run(ctx context.Context, ref scrollback.Ref) error {
+func (g *grep) runGrep(ctx context.Context, ref scrollback.Ref) error {
 	if ref != "" {
-		return g.one(ctx, ref)
+		return g.grepRef(ctx, ref)
 	}
 	for _, st := range g.scope.Stretches {
 		if st.Segment != "" {
-			if err := g.history(ctx, []scrollback.SegmentID{st.Segment}, 0); err != nil {
+			if err := g.grepSegments(ctx, []scrollback.SegmentID{st.Segment}, 0); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := g.path(ctx, st); err != nil {
+		if err := g.grepPath(ctx, st); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (g *grep) one(ctx context.Context, ref scrollback.Ref) error {
+func (g *grep) grepRef(ctx context.Context, ref scrollback.Ref) error {
 	kind, id, err := ref.Split()
 	if err != nil {
 		return scrollback.ParamErrorf("archive.Grep", "ref", "%w", err)
 	}
 	if kind == scrollback.RefHistory {
-		return g.history(ctx, []scrollback.SegmentID{scrollback.SegmentID(id)}, 0)
+		return g.grepSegments(ctx, []scrollback.SegmentID{scrollback.SegmentID(id)}, 0)
 	}
 	art := scrollback.ArtifactID(id)
-	ok, err := g.readable(ctx, art)
+	ok, err := g.isReadable(ctx, art)
 	if err != nil {
 		return err
 	}
 	if !ok {
 		return scrollback.Errorf(scrollback.NotFound, "archive.Grep", i18n.NoSuchArtifact)
 	}
-	size, err := g.read(ctx, art, 0)
+	size, err := g.grepArtifact(ctx, art, 0)
 	if errors.Is(err, errNotText) {
-		return notText(g.known[art].mediaType, size)
+		return newNotTextError(g.known[art].mediaType, size)
 	}
 	return err
 }
 
-// history greps segments; of roll-ups, what they were rolled up from.
-func (g *grep) history(ctx context.Context, ids []scrollback.SegmentID, level int) error {
+// grepSegments greps segments; of roll-ups, what they were rolled up from.
+func (g *grep) grepSegments(ctx context.Context, ids []scrollback.SegmentID, level int) error {
 	if level > levelsMax {
 		return scrollback.Errorf(scrollback.Internal, "archive.Grep", i18n.SegmentsNestedTooDeep, levelsMax)
 	}
 	for chunk := range slices.Chunk(ids, segmentsAtOnce) {
-		segs, err := g.a.segments(ctx, chunk)
+		segs, err := g.a.readSegments(ctx, chunk)
 		if err != nil {
 			return err
 		}
@@ -148,9 +148,9 @@ func (g *grep) history(ctx context.Context, ids []scrollback.SegmentID, level in
 				return err
 			}
 			if len(segs[i].Children) > 0 {
-				err = g.history(ctx, segs[i].Children, level+1)
+				err = g.grepSegments(ctx, segs[i].Children, level+1)
 			} else {
-				err = g.under(ctx, segs[i], level)
+				err = g.grepLeafUnder(ctx, segs[i], level)
 			}
 			if err != nil {
 				return err
@@ -160,10 +160,10 @@ func (g *grep) history(ctx context.Context, ids []scrollback.SegmentID, level in
 	return nil
 }
 
-// under greps a leaf, and notes it in its matches if a roll-up was asked about.
-func (g *grep) under(ctx context.Context, seg scrollback.Segment, level int) error {
+// grepLeafUnder greps a leaf, and notes it in its matches if a roll-up was asked about.
+func (g *grep) grepLeafUnder(ctx context.Context, seg scrollback.Segment, level int) error {
 	from := len(g.Matches)
-	err := g.leaf(ctx, seg)
+	err := g.grepLeaf(ctx, seg)
 	if !g.whole && level > 0 {
 		ref := scrollback.HistoryRef(seg.ID)
 		for i := range g.Matches[from:] {

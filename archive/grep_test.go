@@ -27,7 +27,7 @@ func segment(ids ...scrollback.SegmentID) archive.Scope {
 	return s
 }
 
-// live are the messages from a to z that are not folded.
+// live returns the messages from a to z that are not folded.
 func live(a, z int64) archive.Stretch { return archive.Stretch{Branch: branch, From: a, To: z} }
 
 // show writes matches as "where:line content", one a line.
@@ -116,7 +116,7 @@ func TestGrepRefuses(t *testing.T) {
 	must(t, err)
 }
 
-// deep is a log of seven messages with a needle in each, two levels of roll-ups
+// deep returns a log of seven messages with a needle in each, two levels of roll-ups
 // over the first six, and an artifact behind a result in the middle.
 func deep(t *testing.T, a func(*book) *archive.Archive) (*book, *archive.Archive, scrollback.RefEntry) {
 	b := &book{}
@@ -164,7 +164,7 @@ func TestGrepGoesThroughRollUpsAndArtifacts(t *testing.T) {
 			"artifact #3:2 needle in the artifact\nhistory #4:17 needle 4\n")
 		check("artifact", scrollback.GrepQuery{Ref: art.Ref}, "artifact #0:2 needle in the artifact\n")
 		for _, id := range []scrollback.SegmentID{"00", "01", "02", "aa", "cc"} {
-			must(t, a.Make(t.Context(), id))
+			must(t, a.RenderAhead(t.Context(), id))
 		}
 	}
 	r, err := a.Grep(t.Context(), scope, scrollback.GrepQuery{Pattern: "needle 4"})
@@ -181,13 +181,13 @@ func TestQuietFilesSpareTheLog(t *testing.T) {
 	b.say(text("nothing here"))
 	b.fold(t, "0a", 1, 1)
 	a := archive.New(b, bucket(t), &archive.Options{Dir: t.TempDir()})
-	must(t, a.Make(t.Context(), "0a"))
+	must(t, a.RenderAhead(t.Context(), "0a"))
 	b.asked = 0
 	r, err := a.Grep(t.Context(), segment("0a"), scrollback.GrepQuery{Pattern: "needle"})
 	if err != nil || r.Total != 0 || b.asked != 0 {
 		t.Errorf("%v, total %d, asked %d times", err, r.Total, b.asked)
 	}
-	must(t, a.Forget(conv)) // where nothing may match, no file is made
+	must(t, a.ForgetRendered(conv)) // where nothing may match, no file is made
 	b.asked = 0
 	if r, err := a.Grep(t.Context(), segment("0a"), scrollback.GrepQuery{Pattern: "needle"}); err != nil || r.Total != 0 ||
 		b.asked != 1 {

@@ -13,9 +13,9 @@ import (
 // segmentsAtOnce bounds one request to the source.
 const segmentsAtOnce = 100
 
-// Make puts a segment's file into the cache before anyone reads it.
-func (a *Archive) Make(ctx context.Context, id scrollback.SegmentID) error {
-	seg, err := a.segment(ctx, id)
+// RenderAhead puts a segment's file into the cache before anyone reads it.
+func (a *Archive) RenderAhead(ctx context.Context, id scrollback.SegmentID) error {
+	seg, err := a.readSegment(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -26,14 +26,14 @@ func (a *Archive) Make(ctx context.Context, id scrollback.SegmentID) error {
 	return b.close()
 }
 
-// Write renders a segment's file from the log, whatever the cache holds, and
+// WriteSegment renders a segment's file from the log, whatever the cache holds, and
 // writes it to w. If that is not the file that was folded, it is an internal error.
-func (a *Archive) Write(ctx context.Context, w io.Writer, id scrollback.SegmentID) error {
-	seg, err := a.segment(ctx, id)
+func (a *Archive) WriteSegment(ctx context.Context, w io.Writer, id scrollback.SegmentID) error {
+	seg, err := a.readSegment(ctx, id)
 	if err != nil {
 		return err
 	}
-	s, err := a.sheet(ctx, seg)
+	s, err := a.renderSheet(ctx, seg)
 	if err != nil {
 		return err
 	}
@@ -41,32 +41,32 @@ func (a *Archive) Write(ctx context.Context, w io.Writer, id scrollback.SegmentI
 	return scrollback.Wrap(scrollback.Unavailable, "archive.Write", err)
 }
 
-// Forget drops the rendered files of a conversation that was purged.
-func (a *Archive) Forget(id scrollback.ConversationID) error {
+// ForgetRendered drops the rendered files of a conversation that was purged.
+func (a *Archive) ForgetRendered(id scrollback.ConversationID) error {
 	if err := checkName(string(id)); err != nil {
 		return err
 	}
-	return scrollback.Wrap(scrollback.Internal, "archive.Forget", a.cache.forget(id))
+	return scrollback.Wrap(scrollback.Internal, "archive.Forget", a.cache.forgetConversation(id))
 }
 
-// ForgetGone drops the rendered files of conversations that are gone, as another server may
+// ForgetPurged drops the rendered files of conversations that are gone, as another server may
 // have purged them. It asks about each conversation that has files here.
-func ForgetGone(a *Archive, gone func(scrollback.ConversationID) bool) error {
+func ForgetPurged(a *Archive, gone func(scrollback.ConversationID) bool) error {
 	var errs []error
-	for _, id := range a.cache.conversations() {
+	for _, id := range a.cache.listConversations() {
 		if gone(id) {
-			errs = append(errs, a.Forget(id))
+			errs = append(errs, a.ForgetRendered(id))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// Drop removes what is kept beside the log of a conversation that was purged: its
+// DeleteConversation removes what is kept beside the log of a conversation that was purged: its
 // rendered files, its copies, and the bytes of the artifacts that nothing mentions any more. It
 // says how many artifacts are gone, and how many wait for their grace to end.
-func (a *Archive) Drop(ctx context.Context, id scrollback.ConversationID,
+func (a *Archive) DeleteConversation(ctx context.Context, id scrollback.ConversationID,
 	loose []scrollback.ArtifactID) (gone, waiting int, err error) {
-	if err := errors.Join(a.Forget(id), a.dropCopies(ctx, id)); err != nil {
+	if err := errors.Join(a.ForgetRendered(id), a.deleteCopies(ctx, id)); err != nil {
 		return 0, 0, err
 	}
 	for _, art := range loose {
@@ -83,15 +83,15 @@ func (a *Archive) Drop(ctx context.Context, id scrollback.ConversationID,
 	return gone, waiting, nil
 }
 
-func (a *Archive) segment(ctx context.Context, id scrollback.SegmentID) (scrollback.Segment, error) {
-	segs, err := a.segments(ctx, []scrollback.SegmentID{id})
+func (a *Archive) readSegment(ctx context.Context, id scrollback.SegmentID) (scrollback.Segment, error) {
+	segs, err := a.readSegments(ctx, []scrollback.SegmentID{id})
 	if err != nil {
 		return scrollback.Segment{}, err
 	}
 	return segs[0], nil
 }
 
-func (a *Archive) segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+func (a *Archive) readSegments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	const op = "archive.segments"
 	out := make([]scrollback.Segment, 0, len(ids))
 	for len(ids) > 0 {
@@ -112,48 +112,48 @@ func (a *Archive) segments(ctx context.Context, ids []scrollback.SegmentID) ([]s
 }
 
 // openSegment returns the file of a segment, from the cache if it is there.
-func (a *Archive) openSegment(ctx context.Context, seg scrollback.Segment) (*body, error) {
+func (a *Archive) openSegment(ctx context.Context, seg scrollback.Segment) (*refBody, error) {
 	if err := checkName(string(seg.Conversation)); err != nil {
 		return nil, err
 	}
-	if b := a.cache.open(seg); b != nil {
+	if b := a.cache.openSegment(seg); b != nil {
 		return b, nil
 	}
-	s, err := a.sheet(ctx, seg)
+	s, err := a.renderSheet(ctx, seg)
 	if err != nil {
 		return nil, err
 	}
-	a.cache.put(seg, s.text)
+	a.cache.putSegment(seg, s.text)
 	return memoryBody(s.text), nil
 }
 
-// sheet renders a segment from the log and compares it with what was folded.
-func (a *Archive) sheet(ctx context.Context, seg scrollback.Segment) (*sheet, error) {
+// renderSheet renders a segment from the log and compares it with what was folded.
+func (a *Archive) renderSheet(ctx context.Context, seg scrollback.Segment) (*renderedSheet, error) {
 	const op = "archive.sheet"
-	s, err := a.draw(ctx, seg)
+	s, err := a.drawSheet(ctx, seg)
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(s.text)) != seg.Bytes || hash(s.text) != seg.SHA256 {
+	if int64(len(s.text)) != seg.Bytes || hashBytes(s.text) != seg.SHA256 {
 		return nil, scrollback.Errorf(scrollback.Internal, op,
 			i18n.SegmentRendersDifferently, seg.ID, len(s.text), seg.Bytes)
 	}
 	return s, nil
 }
 
-func (a *Archive) draw(ctx context.Context, seg scrollback.Segment) (*sheet, error) {
+func (a *Archive) drawSheet(ctx context.Context, seg scrollback.Segment) (*renderedSheet, error) {
 	if len(seg.Children) > 0 {
-		children, err := a.segments(ctx, seg.Children)
+		children, err := a.readSegments(ctx, seg.Children)
 		if err != nil {
 			return nil, err
 		}
-		return a.renderers.table(seg.Renderer, seg, children)
+		return a.renderers.renderTable(seg.Renderer, seg, children)
 	}
 	ms, err := a.src.Messages(ctx, seg.Branch, seg.FirstSeq, seg.LastSeq)
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, "archive.sheet", err)
 	}
-	return a.renderers.leaf(seg.Renderer, seg, ms)
+	return a.renderers.renderLeaf(seg.Renderer, seg, ms)
 }
 
 // checkName checks that an id may be part of a file's name.

@@ -16,26 +16,26 @@ type markdown1 struct{ bytes.Buffer }
 
 func title1(seg scrollback.Segment) []byte {
 	return fmt.Appendf(nil, "# Conversation %s, messages %d-%d\n\n- ref: %s\n- branch: %s\n",
-		oneLine(string(seg.Conversation)),
-		seg.FirstSeq, seg.LastSeq, oneLine(string(scrollback.HistoryRef(seg.ID))), oneLine(string(seg.Branch)))
+		quoteLine(string(seg.Conversation)),
+		seg.FirstSeq, seg.LastSeq, quoteLine(string(scrollback.HistoryRef(seg.ID))), quoteLine(string(seg.Branch)))
 }
 
-func leaf1(seg scrollback.Segment, ms []scrollback.Message) *sheet {
+func leaf1(seg scrollback.Segment, ms []scrollback.Message) *renderedSheet {
 	var m markdown1
 	m.Grow(int(min(max(seg.Bytes, 0), 2*scrollback.MaxSegmentBytes)))
 	m.Write(title1(seg))
 	if len(ms) > 0 {
-		fmt.Fprintf(&m, "- time: %s to %s\n", stamp(ms[0].CreatedAt), stamp(ms[len(ms)-1].CreatedAt))
+		fmt.Fprintf(&m, "- time: %s to %s\n", formatTime(ms[0].CreatedAt), formatTime(ms[len(ms)-1].CreatedAt))
 	}
 	fmt.Fprintf(&m, "- messages: %d\n", len(ms))
-	marks := make([]mark, 0, len(ms))
+	marks := make([]messageMark, 0, len(ms))
 	for i := range ms {
-		marks = append(marks, m.message(&ms[i]))
+		marks = append(marks, m.writeMessage(&ms[i]))
 	}
-	return &sheet{text: m.Bytes(), marks: marks}
+	return &renderedSheet{text: m.Bytes(), marks: marks}
 }
 
-func table1(seg scrollback.Segment, children []scrollback.Segment) *sheet {
+func table1(seg scrollback.Segment, children []scrollback.Segment) *renderedSheet {
 	var m markdown1
 	m.Write(title1(seg))
 	count := 0
@@ -43,101 +43,102 @@ func table1(seg scrollback.Segment, children []scrollback.Segment) *sheet {
 		count += children[i].Messages
 	}
 	if n := len(children); n > 0 {
-		fmt.Fprintf(&m, "- time: %s to %s\n", stamp(children[0].From), stamp(children[n-1].To))
+		fmt.Fprintf(&m, "- time: %s to %s\n", formatTime(children[0].From), formatTime(children[n-1].To))
 	}
 	fmt.Fprintf(&m, "- messages: %d\n- segments: %d, each read by its own ref\n\n", count, len(children))
 	m.WriteString("| ref | messages | count | from | to | summary |\n|---|---|---|---|---|---|\n")
 	for i := range children {
 		c := &children[i]
-		fmt.Fprintf(&m, "| %s | %d-%d | %d | %s | %s | %s |\n", oneLine(string(scrollback.HistoryRef(c.ID))),
-			c.FirstSeq, c.LastSeq, c.Messages, stamp(c.From), stamp(c.To), cell(scrollback.Hint(c.Summary)))
+		fmt.Fprintf(&m, "| %s | %d-%d | %d | %s | %s | %s |\n", quoteLine(string(scrollback.HistoryRef(c.ID))),
+			c.FirstSeq, c.LastSeq, c.Messages, formatTime(c.From), formatTime(c.To), quoteCell(scrollback.Hint(c.Summary)))
 	}
-	return &sheet{text: m.Bytes()}
+	return &renderedSheet{text: m.Bytes()}
 }
 
-// message writes one message and says where it ended.
-func (m *markdown1) message(msg *scrollback.Message) mark {
-	k := mark{seq: msg.Seq, start: m.Len(), artifacts: mentions(msg.Parts)}
-	fmt.Fprintf(m, "\n## #%d %s · %s", msg.Seq, oneLine(string(msg.Role)), stamp(msg.CreatedAt))
-	m.detail("name", msg.Name)
-	m.detail("model", msg.Model)
+// writeMessage writes one message and says where it ended.
+func (m *markdown1) writeMessage(msg *scrollback.Message) messageMark {
+	k := messageMark{seq: msg.Seq, start: m.Len(), artifacts: listMentions(msg.Parts)}
+	fmt.Fprintf(m, "\n## #%d %s · %s", msg.Seq, quoteLine(string(msg.Role)), formatTime(msg.CreatedAt))
+	m.writeDetail("name", msg.Name)
+	m.writeDetail("model", msg.Model)
 	if msg.Status != scrollback.StatusComplete {
-		m.detail("status", string(msg.Status))
+		m.writeDetail("status", string(msg.Status))
 	}
 	m.WriteString("\n")
 	for _, p := range msg.Parts {
 		m.WriteString("\n")
 		if r, ok := p.(scrollback.ToolResult); ok && r.Recall {
 			k.recalls = append(k.recalls, m.Len())
-			fmt.Fprintf(m, "recall result of %s, %d bytes, not repeated here\n", oneLine(r.Name), len(r.Text))
+			fmt.Fprintf(m, "recall result of %s, %d bytes, not repeated here\n", quoteLine(r.Name), len(r.Text))
 			continue
 		}
-		if t, ok := p.(scrollback.Text); ok && t.Recall() {
+		if t, ok := p.(scrollback.Text); ok && t.IsRecall() {
 			k.recalls = append(k.recalls, m.Len())
-			fmt.Fprintf(m, "recall result of %s, %d bytes, not repeated here\n", oneLine(t.Reference.Source), len(t.Text))
+			fmt.Fprintf(m, "recall result of %s, %d bytes, not repeated here\n", quoteLine(t.Reference.Source), len(t.Text))
 			continue
 		}
-		if c, ok := p.(scrollback.ToolCall); ok && c.Recall() {
+		if c, ok := p.(scrollback.ToolCall); ok && c.IsRecall() {
 			k.recalls = append(k.recalls, m.Len())
-			fmt.Fprintf(m, "recall call of %s · id %s · %s\n", oneLine(c.Name), oneLine(c.ID), oneLine(string(c.Arguments)))
+			fmt.Fprintf(m, "recall call of %s · id %s · %s\n", quoteLine(c.Name), quoteLine(c.ID),
+				quoteLine(string(c.Arguments)))
 			continue
 		}
-		m.part(p)
+		m.writePart(p)
 	}
 	k.end = m.Len()
 	return k
 }
 
-func (m *markdown1) part(p scrollback.Part) {
+func (m *markdown1) writePart(p scrollback.Part) {
 	switch p := p.(type) {
 	case scrollback.Text:
-		m.verbatim(p.Text)
+		m.writeVerbatim(p.Text)
 	case scrollback.Image:
-		fmt.Fprintf(m, "**Image** %s", oneLine(p.Where()))
-		m.attachment(p.MediaType, p.Name, p.Size)
+		fmt.Fprintf(m, "**Image** %s", quoteLine(p.Location()))
+		m.writeAttachment(p.MediaType, p.Name, p.Size)
 		if p.Width > 0 && p.Height > 0 {
 			fmt.Fprintf(m, " · %dx%d", p.Width, p.Height)
 		}
 		m.WriteString("\n")
 	case scrollback.File:
-		fmt.Fprintf(m, "**File** %s", oneLine(string(scrollback.ArtifactRef(p.Artifact))))
-		m.attachment(p.MediaType, p.Name, p.Size)
+		fmt.Fprintf(m, "**File** %s", quoteLine(string(scrollback.ArtifactRef(p.Artifact))))
+		m.writeAttachment(p.MediaType, p.Name, p.Size)
 		m.WriteString("\n")
 	case scrollback.ToolCall:
-		fmt.Fprintf(m, "**Tool call** %s", oneLine(p.Name))
-		m.detail("id", p.ID)
+		fmt.Fprintf(m, "**Tool call** %s", quoteLine(p.Name))
+		m.writeDetail("id", p.ID)
 		m.WriteString("\n\n")
-		m.fence("json", string(p.Arguments))
+		m.writeFence("json", string(p.Arguments))
 	case scrollback.ToolResult:
-		m.result(p)
+		m.writeResult(p)
 	case scrollback.Reasoning:
 		m.WriteString("**Reasoning**\n\n")
-		m.fence("", p.Text)
+		m.writeFence("", p.Text)
 	}
 }
 
-func (m *markdown1) result(r scrollback.ToolResult) {
-	fmt.Fprintf(m, "**Tool result** %s", oneLine(r.Name))
-	m.detail("call", r.CallID)
+func (m *markdown1) writeResult(r scrollback.ToolResult) {
+	fmt.Fprintf(m, "**Tool result** %s", quoteLine(r.Name))
+	m.writeDetail("call", r.CallID)
 	if r.IsError {
 		m.WriteString(" · error")
 	}
 	m.WriteString("\n\n")
 	if r.Artifact == "" {
-		m.fence("", r.Text)
+		m.writeFence("", r.Text)
 		return
 	}
 	fmt.Fprintf(m, "The whole output is at %s; the %d bytes of it kept inline are not repeated here.\n",
-		oneLine(string(scrollback.ArtifactRef(r.Artifact))), len(r.Text))
+		quoteLine(string(scrollback.ArtifactRef(r.Artifact))), len(r.Text))
 }
 
-func (m *markdown1) attachment(mediaType, name string, size int64) {
-	m.detail("", mediaType)
-	m.detail("name", name)
+func (m *markdown1) writeAttachment(mediaType, name string, size int64) {
+	m.writeDetail("", mediaType)
+	m.writeDetail("name", name)
 	fmt.Fprintf(m, " · %d bytes", size)
 }
 
-func (m *markdown1) detail(label, value string) {
+func (m *markdown1) writeDetail(label, value string) {
 	if value == "" {
 		return
 	}
@@ -145,18 +146,18 @@ func (m *markdown1) detail(label, value string) {
 	if label != "" {
 		m.WriteString(label + " ")
 	}
-	m.WriteString(oneLine(value))
+	m.WriteString(quoteLine(value))
 }
 
-func (m *markdown1) verbatim(s string) {
+func (m *markdown1) writeVerbatim(s string) {
 	m.WriteString(s)
 	if !strings.HasSuffix(s, "\n") {
 		m.WriteString("\n")
 	}
 }
 
-// fence writes s between marks longer than any run of backticks in it.
-func (m *markdown1) fence(kind, s string) {
+// writeFence writes s between marks longer than any run of backticks in it.
+func (m *markdown1) writeFence(kind, s string) {
 	longest := 2
 	run := 0
 	for i := range len(s) {
@@ -170,14 +171,14 @@ func (m *markdown1) fence(kind, s string) {
 	marks := strings.Repeat("`", longest+1)
 	m.WriteString(marks + kind + "\n")
 	if s != "" {
-		m.verbatim(s)
+		m.writeVerbatim(s)
 	}
 	m.WriteString(marks + "\n")
 }
 
-// mentions lists the artifacts beside a message that may be text. What a recall
+// listMentions lists the artifacts beside a message that may be text. What a recall
 // result mentions, another message mentions too.
-func mentions(ps scrollback.Parts) []scrollback.ArtifactID {
+func listMentions(ps scrollback.Parts) []scrollback.ArtifactID {
 	var ids []scrollback.ArtifactID
 	for _, p := range ps {
 		switch p := p.(type) {
@@ -192,15 +193,15 @@ func mentions(ps scrollback.Parts) []scrollback.ArtifactID {
 	return ids
 }
 
-func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
+func formatTime(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339) }
 
-// oneLine quotes what could break out of its line.
-func oneLine(s string) string {
+// quoteLine quotes what could break out of its line.
+func quoteLine(s string) string {
 	if strings.ContainsFunc(s, func(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }) {
 		return strconv.Quote(s)
 	}
 	return s
 }
 
-// cell makes s fit a cell of a table.
-func cell(s string) string { return strings.ReplaceAll(oneLine(s), "|", `\|`) }
+// quoteCell makes s fit a cell of a table.
+func quoteCell(s string) string { return strings.ReplaceAll(quoteLine(s), "|", `\|`) }

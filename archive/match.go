@@ -18,17 +18,17 @@ const (
 	clipChars   = 1000      // of a line in a match
 )
 
-// tally is what a grep has found so far.
-type tally struct {
+// grepTally is what a grep has found so far.
+type grepTally struct {
 	re     *pattern
 	max    int // matches kept
 	around int // lines kept on each side
 	scrollback.GrepResult
 }
 
-// scan greps the lines of one source, fed in order.
-type scan struct {
-	*tally
+// lineScanner greps the lines of one source, fed in order.
+type lineScanner struct {
+	*grepTally
 	ref   *scrollback.Ref
 	place func(offset int) (seq int64, skip bool) // of a line that begins there
 
@@ -38,16 +38,16 @@ type scan struct {
 	owed   []int    // matches whose lines after are still to come
 }
 
-// feed greps whole lines; only the last of a source may lack its newline. It
+// grepLines greps whole lines; only the last of a source may lack its newline. It
 // stops early when ctx ends, which the caller of the grep notices.
-func (s *scan) feed(ctx context.Context, buf []byte) {
-	s.settle(buf)
+func (s *lineScanner) grepLines(ctx context.Context, buf []byte) {
+	s.completeMatches(buf)
 	pos := 0
 	counted := 0
 	line := s.line
 	for pos < len(buf) && ctx.Err() == nil {
-		end := window(buf, pos, s.re.most)
-		at, to, ok := s.find(ctx, buf[pos:end])
+		end := wholeLinesEnd(buf, pos, s.re.most)
+		at, to, ok := s.firstMatch(ctx, buf[pos:end])
 		if !ok {
 			pos = end
 			continue
@@ -70,8 +70,9 @@ func (s *scan) feed(ctx context.Context, buf []byte) {
 		}
 		line += bytes.Count(buf[counted:first], []byte("\n"))
 		counted = first
-		m := scrollback.GrepMatch{Ref: s.ref, Seq: seq, Line: line + 1, Content: clip(buf[first:last], at-first, to-first)}
-		s.surround(&m, buf, first, last+1)
+		m := scrollback.GrepMatch{Ref: s.ref, Seq: seq, Line: line + 1,
+			Content: clipMatch(buf[first:last], at-first, to-first)}
+		s.addSurroundings(&m, buf, first, last+1)
 		s.Matches = append(s.Matches, m)
 	}
 	s.offset += len(buf)
@@ -82,11 +83,11 @@ func (s *scan) feed(ctx context.Context, buf []byte) {
 	}
 }
 
-// any reports whether a line of buf matches.
-func (t *tally) any(ctx context.Context, buf []byte) bool {
+// hasMatch reports whether a line of buf matches.
+func (t *grepTally) hasMatch(ctx context.Context, buf []byte) bool {
 	for pos := 0; pos < len(buf) && ctx.Err() == nil; {
-		end := window(buf, pos, t.re.most)
-		if _, _, ok := t.find(ctx, buf[pos:end]); ok {
+		end := wholeLinesEnd(buf, pos, t.re.most)
+		if _, _, ok := t.firstMatch(ctx, buf[pos:end]); ok {
 			return true
 		}
 		pos = end
@@ -94,8 +95,8 @@ func (t *tally) any(ctx context.Context, buf []byte) bool {
 	return false
 }
 
-// window is where a stretch of whole lines from pos ends.
-func window(buf []byte, pos, most int) int {
+// wholeLinesEnd returns where a stretch of whole lines from pos ends.
+func wholeLinesEnd(buf []byte, pos, most int) int {
 	if len(buf)-pos <= most {
 		return len(buf)
 	}
@@ -108,14 +109,14 @@ func window(buf []byte, pos, most int) int {
 	return len(buf)
 }
 
-// find is the first match in whole lines. In one very long line it looks at the
+// firstMatch returns the first match in whole lines. In one very long line it looks at the
 // clock now and then.
-func (t *tally) find(ctx context.Context, lines []byte) (from, to int, ok bool) {
+func (t *grepTally) firstMatch(ctx context.Context, lines []byte) (from, to int, ok bool) {
 	var at []int
 	if len(lines) <= t.re.most {
-		at = t.re.find(lines)
+		at = t.re.findIndex(lines)
 	} else {
-		at = t.re.findReader(&runes{left: lines, stop: func() bool { return ctx.Err() != nil }})
+		at = t.re.findReaderIndex(&runeFeeder{left: lines, stop: func() bool { return ctx.Err() != nil }})
 		ok = ctx.Err() == nil
 		if !ok {
 			return 0, 0, false
@@ -127,14 +128,14 @@ func (t *tally) find(ctx context.Context, lines []byte) (from, to int, ok bool) 
 	return at[0], at[1], true
 }
 
-// runes reads characters until it is told to stop.
-type runes struct {
+// runeFeeder reads characters until it is told to stop.
+type runeFeeder struct {
 	left []byte
 	n    int
 	stop func() bool
 }
 
-func (r *runes) ReadRune() (rune, int, error) {
+func (r *runeFeeder) ReadRune() (rune, int, error) {
 	if r.n++; r.n%256 == 0 && r.stop() {
 		return 0, 0, io.EOF
 	}
@@ -146,9 +147,9 @@ func (r *runes) ReadRune() (rune, int, error) {
 	return c, n, nil
 }
 
-// surround gives a match the lines around it: its own line begins at first and
+// addSurroundings gives a match the lines around it: its own line begins at first and
 // the next one at next.
-func (s *scan) surround(m *scrollback.GrepMatch, buf []byte, first, next int) {
+func (s *lineScanner) addSurroundings(m *scrollback.GrepMatch, buf []byte, first, next int) {
 	if s.around == 0 {
 		return
 	}
@@ -164,8 +165,8 @@ func (s *scan) surround(m *scrollback.GrepMatch, buf []byte, first, next int) {
 	}
 }
 
-// settle gives the matches that wait for lines after them the first of buf.
-func (s *scan) settle(buf []byte) {
+// completeMatches gives the matches that wait for lines after them the first of buf.
+func (s *lineScanner) completeMatches(buf []byte) {
 	var still []int
 	for _, i := range s.owed {
 		m := &s.Matches[i]
@@ -177,12 +178,12 @@ func (s *scan) settle(buf []byte) {
 	s.owed = still
 }
 
-// stream greps the contents of r. It returns errNotText before anything is counted
+// grepReader greps the contents of r. It returns errNotText before anything is counted
 // if they do not begin like text.
-func (s *scan) stream(ctx context.Context, r io.Reader) error {
+func (s *lineScanner) grepReader(ctx context.Context, r io.Reader) error {
 	buf := make([]byte, 0, streamBytes)
 	for seen := false; ; {
-		n, err := fill(r, buf[len(buf):cap(buf)])
+		n, err := readFull(r, buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		end := err == io.EOF //nolint:errorlint // an end that something else wraps is that of a connection
 		if err != nil && !end {
@@ -195,7 +196,7 @@ func (s *scan) stream(ctx context.Context, r io.Reader) error {
 			}
 		}
 		if end {
-			s.feed(ctx, buf)
+			s.grepLines(ctx, buf)
 			return nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -203,7 +204,7 @@ func (s *scan) stream(ctx context.Context, r io.Reader) error {
 		}
 		switch i := bytes.LastIndexByte(buf, '\n') + 1; {
 		case i > 0:
-			s.feed(ctx, buf[:i])
+			s.grepLines(ctx, buf[:i])
 			buf = buf[:copy(buf, buf[i:])]
 		case len(buf) >= lineMax:
 			s.Partial = true
@@ -214,9 +215,9 @@ func (s *scan) stream(ctx context.Context, r io.Reader) error {
 	}
 }
 
-// fill reads until p is full, or r ends or fails. Unlike io.ReadFull it leaves the error as it is:
+// readFull reads until p is full, or r ends or fails. Unlike io.ReadFull it leaves the error as it is:
 // an [io.ErrUnexpectedEOF] of r's own is a connection that was cut, and no end.
-func fill(r io.Reader, p []byte) (n int, err error) {
+func readFull(r io.Reader, p []byte) (n int, err error) {
 	for n < len(p) && err == nil {
 		var some int
 		some, err = r.Read(p[n:])
@@ -230,39 +231,39 @@ func fill(r io.Reader, p []byte) (n int, err error) {
 
 var errNotText = errors.New("not text")
 
-// linesBefore are the last n lines that end before the offset end.
+// linesBefore returns the last n lines that end before the offset end.
 func linesBefore(b []byte, end, n int) []string {
 	var out []string
 	for b = b[:end]; len(b) > 0 && len(out) < n; {
 		b = bytes.TrimSuffix(b, []byte("\n"))
 		i := bytes.LastIndexByte(b, '\n') + 1
-		out = append(out, clip(b[i:], 0, 0))
+		out = append(out, clipMatch(b[i:], 0, 0))
 		b = b[:i]
 	}
 	slices.Reverse(out)
 	return out
 }
 
-// linesAfter are the first n lines of b.
+// linesAfter returns the first n lines of b.
 func linesAfter(b []byte, n int) []string {
 	var out []string
 	for len(b) > 0 && len(out) < n {
 		line, rest, _ := bytes.Cut(b, []byte("\n"))
-		out = append(out, clip(line, 0, 0))
+		out = append(out, clipMatch(line, 0, 0))
 		b = rest
 	}
 	return out
 }
 
-// clip keeps the characters of a line around its match, which begins at from and
+// clipMatch keeps the characters of a line around its match, which begins at from and
 // ends at to.
-func clip(line []byte, from, to int) string {
+func clipMatch(line []byte, from, to int) string {
 	if len(line) <= clipChars {
 		return string(line)
 	}
 	// As many characters before the match as after it, unless the line ends.
 	room := max(0, clipChars-utf8.RuneCount(line[from:min(to, from+clipChars*utf8.UTFMax)]))
-	start, n := back(line, from, room/2)
+	start, n := stepBack(line, from, room/2)
 	end := from
 	used := 0
 	for end < len(line) && used < clipChars-n {
@@ -271,13 +272,13 @@ func clip(line []byte, from, to int) string {
 		used += 1
 	}
 	if left := clipChars - n - used; left > 0 {
-		start, _ = back(line, start, left)
+		start, _ = stepBack(line, start, left)
 	}
 	return string(line[start:end])
 }
 
-// back steps n characters back from the offset i, and says how many it could.
-func back(b []byte, i, n int) (at, steps int) {
+// stepBack steps n characters back from the offset i, and says how many it could.
+func stepBack(b []byte, i, n int) (at, steps int) {
 	for i > 0 && steps < n {
 		_, size := utf8.DecodeLastRune(b[:i])
 		i -= size

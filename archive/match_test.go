@@ -159,7 +159,7 @@ func BenchmarkGrep(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/files=%v", p, dir != ""), func(b *testing.B) {
 				if dir != "" {
 					for _, id := range ids {
-						must(b, a.Make(b.Context(), id))
+						must(b, a.RenderAhead(b.Context(), id))
 					}
 				}
 				for b.Loop() {

@@ -15,12 +15,12 @@ const (
 	pieceMost  = 8 << 10 // later
 )
 
-// needles are literals of which every match of a pattern contains at least one: without
+// needleSet are literals of which every match of a pattern contains at least one: without
 // any of them the pattern need not be run.
-type needles []literal
+type needleSet []literalText
 
-// literal is looked for as it is, or in either case of the letters of ASCII.
-type literal struct {
+// literalText is looked for as it is, or in either case of the letters of ASCII.
+type literalText struct {
 	text []byte // in lower case, if fold
 	fold bool
 	rare int // if fold, the index of the byte that is looked for first
@@ -28,30 +28,30 @@ type literal struct {
 
 // newNeedles lists such literals of re, or nothing when there are none. No literal has a
 // character that breaks accepts.
-func newNeedles(re *syntax.Regexp, breaks func(rune) bool) needles {
-	n := needlesOf(re, breaks)
+func newNeedles(re *syntax.Regexp, breaks func(rune) bool) needleSet {
+	n := collectNeedles(re, breaks)
 	if len(n) > needlesMax {
 		return nil
 	}
 	return n
 }
 
-func needlesOf(re *syntax.Regexp, breaks func(rune) bool) needles {
+func collectNeedles(re *syntax.Regexp, breaks func(rune) bool) needleSet {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if l := newLiteral(re, breaks); len(l.text) > 0 {
-			return needles{l}
+			return needleSet{l}
 		}
 	case syntax.OpCapture, syntax.OpPlus:
-		return needlesOf(re.Sub[0], breaks)
+		return collectNeedles(re.Sub[0], breaks)
 	case syntax.OpRepeat:
 		if re.Min > 0 {
-			return needlesOf(re.Sub[0], breaks)
+			return collectNeedles(re.Sub[0], breaks)
 		}
 	case syntax.OpAlternate:
-		var all needles
+		var all needleSet
 		for _, sub := range re.Sub {
-			of := needlesOf(sub, breaks)
+			of := collectNeedles(sub, breaks)
 			if of == nil {
 				return nil
 			}
@@ -59,9 +59,9 @@ func needlesOf(re *syntax.Regexp, breaks func(rune) bool) needles {
 		}
 		return all
 	case syntax.OpConcat:
-		var best needles
+		var best needleSet
 		for _, sub := range re.Sub {
-			if of := needlesOf(sub, breaks); of != nil && (best == nil || of.shortest() > best.shortest()) {
+			if of := collectNeedles(sub, breaks); of != nil && (best == nil || of.shortestLength() > best.shortestLength()) {
 				best = of
 			}
 		}
@@ -70,9 +70,9 @@ func needlesOf(re *syntax.Regexp, breaks func(rune) bool) needles {
 	return nil
 }
 
-// newLiteral is the longest run of characters in a literal of a pattern that can be looked
+// newLiteral returns the longest run of characters in a literal of a pattern that can be looked
 // for byte by byte; it may be empty.
-func newLiteral(re *syntax.Regexp, breaks func(rune) bool) literal {
+func newLiteral(re *syntax.Regexp, breaks func(rune) bool) literalText {
 	fold := re.Flags&syntax.FoldCase != 0
 	var best, run []byte
 	for _, r := range re.Rune {
@@ -85,14 +85,14 @@ func newLiteral(re *syntax.Regexp, breaks func(rune) bool) literal {
 			best = run
 		}
 	}
-	l := literal{text: bytes.Clone(best)}
+	l := literalText{text: bytes.Clone(best)}
 	if !fold {
 		return l
 	}
 	l.text = lowerASCII(l.text[:min(len(l.text), needleMost)])
 	for i, c := range l.text {
-		l.fold = l.fold || upper(c) != c
-		if rarity(c) > rarity(l.text[l.rare]) {
+		l.fold = l.fold || upperASCII(c) != c
+		if byteRarity(c) > byteRarity(l.text[l.rare]) {
 			l.rare = i
 		}
 	}
@@ -102,8 +102,8 @@ func newLiteral(re *syntax.Regexp, breaks func(rune) bool) literal {
 // byFrequency are the bytes that are frequent in text, the most frequent first.
 const byFrequency = " etaoinsrhldcumfpgwybvkxjqz"
 
-// rarity is higher for bytes that are rarer in text.
-func rarity(c byte) int {
+// byteRarity returns higher for bytes that are rarer in text.
+func byteRarity(c byte) int {
 	if i := bytes.IndexByte([]byte(byFrequency), c); i >= 0 {
 		return i
 	}
@@ -113,7 +113,7 @@ func rarity(c byte) int {
 	return len(byFrequency)
 }
 
-func (n needles) shortest() int {
+func (n needleSet) shortestLength() int {
 	least := len(n[0].text)
 	for _, l := range n {
 		least = min(least, len(l.text))
@@ -121,43 +121,43 @@ func (n needles) shortest() int {
 	return least
 }
 
-// from is where the line with the first needle begins in b, or -1 if there is none.
-func (n needles) from(b []byte) int {
+// lineFrom returns where the line with the first needle begins in b, or -1 if there is none.
+func (n needleSet) lineFrom(b []byte) int {
 	longest := 0
 	for i := range n {
 		longest = max(longest, len(n[i].text))
 	}
 	for off, size := 0, pieceLeast; off < len(b); off, size = off+size, min(2*size, pieceMost) {
-		if first := n.index(b[off:min(len(b), off+size+longest-1)]); first >= 0 {
+		if first := n.firstIndex(b[off:min(len(b), off+size+longest-1)]); first >= 0 {
 			return bytes.LastIndexByte(b[:off+first], '\n') + 1
 		}
 	}
 	return -1
 }
 
-// index is where the first needle begins in b, or -1 if there is none.
-func (n needles) index(b []byte) int {
+// firstIndex returns where the first needle begins in b, or -1 if there is none.
+func (n needleSet) firstIndex(b []byte) int {
 	first := -1
 	for i := range n {
-		if at := n[i].index(b); at >= 0 && (first < 0 || at < first) {
+		if at := n[i].firstIndex(b); at >= 0 && (first < 0 || at < first) {
 			first = at
 		}
 	}
 	return first
 }
 
-// in says whether b has any of the needles.
-func (n needles) in(b []byte) bool {
+// containsAny reports whether b has any of the needles.
+func (n needleSet) containsAny(b []byte) bool {
 	for i := range n {
-		if n[i].index(b) >= 0 {
+		if n[i].firstIndex(b) >= 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// index is where the literal first begins in b, or -1.
-func (l *literal) index(b []byte) int {
+// firstIndex returns where the literal first begins in b, or -1.
+func (l *literalText) firstIndex(b []byte) int {
 	if !l.fold {
 		return bytes.Index(b, l.text)
 	}
@@ -167,10 +167,10 @@ func (l *literal) index(b []byte) int {
 		return -1
 	}
 	b, whole := b[:end], b
-	low := next(b, c, l.rare)
+	low := indexByteFrom(b, c, l.rare)
 	high := end
-	if u := upper(c); u != c {
-		high = next(b, u, l.rare)
+	if u := upperASCII(c); u != c {
+		high = indexByteFrom(b, u, l.rare)
 	}
 	for {
 		at := min(low, high)
@@ -181,22 +181,22 @@ func (l *literal) index(b []byte) int {
 			return at - l.rare
 		}
 		if at == low {
-			low = next(b, c, at+1)
+			low = indexByteFrom(b, c, at+1)
 		} else {
-			high = next(b, upper(c), at+1)
+			high = indexByteFrom(b, upperASCII(c), at+1)
 		}
 	}
 }
 
-// next is where c is in b at or behind from, or the length of b.
-func next(b []byte, c byte, from int) int {
+// indexByteFrom returns where c is in b at or behind from, or the length of b.
+func indexByteFrom(b []byte, c byte, from int) int {
 	if i := bytes.IndexByte(b[from:], c); i >= 0 {
 		return from + i
 	}
 	return len(b)
 }
 
-// equalLower says whether b, with the letters of ASCII in lower case, is lower.
+// equalLower reports whether b, with the letters of ASCII in lower case, is lower.
 func equalLower(b, lower []byte) bool {
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {
@@ -209,7 +209,7 @@ func equalLower(b, lower []byte) bool {
 	return true
 }
 
-func upper(c byte) byte {
+func upperASCII(c byte) byte {
 	if 'a' <= c && c <= 'z' {
 		return c - ('a' - 'A')
 	}

@@ -29,13 +29,13 @@ func (o *one) Messages(context.Context, scrollback.BranchID, int64, int64) ([]sc
 	return o.ms, nil
 }
 
-func (o *one) Sift(context.Context, scrollback.BranchID, int64, int64,
+func (o *one) SiftMessages(context.Context, scrollback.BranchID, int64, int64,
 	func([]byte) bool) iter.Seq2[scrollback.Message, error] {
 	panic("nothing is searched for here")
 }
 
 // louder stands for a renderer of later: it writes everything in capitals.
-func louder(s *sheet) *sheet {
+func louder(s *renderedSheet) *renderedSheet {
 	s.text = []byte(strings.ToUpper(string(s.text)))
 	return s
 }
@@ -47,28 +47,28 @@ func TestTheNumberChoosesTheRenderer(t *testing.T) {
 	o := &one{segs: map[scrollback.SegmentID]scrollback.Segment{},
 		ms: []scrollback.Message{{ConversationID: "c", Branch: "b", Seq: 1, Role: scrollback.RoleUser,
 			Status: scrollback.StatusComplete, Parts: scrollback.Parts{scrollback.Text{Text: "the key is under the mat 钥匙"}}}}}
-	known := renderers{1: every[1], 2: {
-		leaf:  func(s scrollback.Segment, ms []scrollback.Message) *sheet { return louder(leaf1(s, ms)) },
-		table: func(s scrollback.Segment, cs []scrollback.Segment) *sheet { return louder(table1(s, cs)) },
+	known := renderers{1: allRenderers[1], 2: {
+		leaf:  func(s scrollback.Segment, ms []scrollback.Message) *renderedSheet { return louder(leaf1(s, ms)) },
+		table: func(s scrollback.Segment, cs []scrollback.Segment) *renderedSheet { return louder(table1(s, cs)) },
 	}}
 	for number, id := range map[int]scrollback.SegmentID{1: "01", 2: "02"} { // as folds by each of the two left them
 		leaf := scrollback.Segment{ID: id, Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: 1, Messages: 1,
 			Renderer:  number,
 			CreatedAt: int64(number)}
-		s, err := known.leaf(number, leaf, o.ms)
+		s, err := known.renderLeaf(number, leaf, o.ms)
 		if err != nil {
 			t.Fatal(err)
 		}
 		leaf.Bytes = int64(len(s.text))
-		leaf.SHA256 = hash(s.text)
+		leaf.SHA256 = hashBytes(s.text)
 		top := scrollback.Segment{ID: id + "a", Conversation: "c", Branch: "b", FirstSeq: 1, LastSeq: 1,
 			Children: []scrollback.SegmentID{id},
 			Renderer: number, CreatedAt: int64(number) + 10}
-		if s, err = known.table(number, top, []scrollback.Segment{leaf}); err != nil {
+		if s, err = known.renderTable(number, top, []scrollback.Segment{leaf}); err != nil {
 			t.Fatal(err)
 		}
 		top.Bytes = int64(len(s.text))
-		top.SHA256 = hash(s.text)
+		top.SHA256 = hashBytes(s.text)
 		o.segs[leaf.ID] = leaf
 		o.segs[top.ID] = top
 	}
@@ -84,7 +84,7 @@ func TestTheNumberChoosesTheRenderer(t *testing.T) {
 		e := scrollback.RefEntry{Ref: scrollback.HistoryRef(id), Kind: scrollback.RefHistory}
 		for range 2 { // the first time, and after it was evicted
 			p, err := a.Read(t.Context(), e, 0, scrollback.ReadMax)
-			if err != nil || !strings.Contains(p.Content, want) || hash([]byte(p.Content)) != seg.SHA256 {
+			if err != nil || !strings.Contains(p.Content, want) || hashBytes([]byte(p.Content)) != seg.SHA256 {
 				t.Fatalf("%s by renderer %d: %v\n%s", id, seg.Renderer, err, p.Content)
 			}
 			if err := os.RemoveAll(filepath.Join(dir, "c")); err != nil {

@@ -29,12 +29,12 @@ type pattern struct {
 	quick *quick.Regexp
 	plain *regexp.Regexp
 	odd   [][]byte
-	needs needles
+	needs needleSet
 	most  int    // bytes that are matched at once
 	sieve *sieve // nil: every message may match
 }
 
-func (p *pattern) find(b []byte) []int {
+func (p *pattern) findIndex(b []byte) []int {
 	for _, odd := range p.odd {
 		if bytes.Contains(b, odd) {
 			return p.plain.FindIndex(b)
@@ -42,7 +42,7 @@ func (p *pattern) find(b []byte) []int {
 	}
 	from := 0
 	if len(p.needs) > 0 {
-		if from = p.needs.from(b); from < 0 {
+		if from = p.needs.lineFrom(b); from < 0 {
 			return nil
 		}
 	}
@@ -53,11 +53,11 @@ func (p *pattern) find(b []byte) []int {
 	return at
 }
 
-func (p *pattern) findReader(r io.RuneReader) []int { return p.plain.FindReaderIndex(r) }
+func (p *pattern) findReaderIndex(r io.RuneReader) []int { return p.plain.FindReaderIndex(r) }
 
-// compile makes a pattern that, run over many lines at once, matches exactly
+// compilePattern makes a pattern that, run over many lines at once, matches exactly
 // where the given one matches within a single line.
-func compile(q scrollback.GrepQuery) (*pattern, error) {
+func compilePattern(q scrollback.GrepQuery) (*pattern, error) {
 	const op, param = "archive.Grep", "pattern"
 	if q.Pattern == "" {
 		return nil, scrollback.ParamErrorf(op, param, i18n.PatternMustNotBeEmpty)
@@ -74,7 +74,7 @@ func compile(q scrollback.GrepQuery) (*pattern, error) {
 	if err != nil {
 		return nil, scrollback.ParamErrorf(op, param, "%w", err)
 	}
-	withinLine(tree)
+	removeNewlines(tree)
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return nil, scrollback.ParamErrorf(op, param, "%w", err)
@@ -82,7 +82,7 @@ func compile(q scrollback.GrepQuery) (*pattern, error) {
 	if len(prog.Inst) > programMax {
 		return nil, scrollback.ParamErrorf(op, param, i18n.PatternTooBig)
 	}
-	p := &pattern{odd: oddFolds(tree, nil), needs: newNeedles(tree, func(rune) bool { return false })}
+	p := &pattern{odd: collectOddFolds(tree, nil), needs: newNeedles(tree, func(rune) bool { return false })}
 	p.most = windowBytes * smallProgram / max(len(prog.Inst), smallProgram)
 	p.sieve = newSieve(tree, p.odd)
 	if p.quick, err = quick.Compile(tree.String()); err != nil {
@@ -94,9 +94,9 @@ func compile(q scrollback.GrepQuery) (*pattern, error) {
 	return p, nil
 }
 
-// oddFolds adds to seen the other cases, of another length in bytes, of the
+// collectOddFolds adds to seen the other cases, of another length in bytes, of the
 // characters that re matches in either case.
-func oddFolds(re *syntax.Regexp, seen [][]byte) [][]byte {
+func collectOddFolds(re *syntax.Regexp, seen [][]byte) [][]byte {
 	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase != 0 {
 		for _, c := range re.Rune {
 			for f := unicode.SimpleFold(c); f != c; f = unicode.SimpleFold(f) {
@@ -108,14 +108,14 @@ func oddFolds(re *syntax.Regexp, seen [][]byte) [][]byte {
 		}
 	}
 	for _, sub := range re.Sub {
-		seen = oddFolds(sub, seen)
+		seen = collectOddFolds(sub, seen)
 	}
 	return seen
 }
 
-// withinLine takes the newline out of everything re can match, and lets the
+// removeNewlines takes the newline out of everything re can match, and lets the
 // beginning and the end of the text be those of a line.
-func withinLine(re *syntax.Regexp) {
+func removeNewlines(re *syntax.Regexp) {
 	switch re.Op {
 	case syntax.OpBeginText:
 		re.Op = syntax.OpBeginLine
@@ -154,6 +154,6 @@ func withinLine(re *syntax.Regexp) {
 		}
 	}
 	for _, sub := range re.Sub {
-		withinLine(sub)
+		removeNewlines(sub)
 	}
 }

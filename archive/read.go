@@ -13,27 +13,27 @@ import (
 const (
 	tailBytes = 1 << 20 // the most a tail returns
 	headBytes = 512     // looked at to tell text from the rest
-	slack     = 8       // bytes around a page, to find the ends of characters
+	readSlack = 8       // bytes around a page, to find the ends of characters
 )
 
-// body is the readable bytes behind a ref. At returns n of them from off, both
+// refBody is the readable bytes behind a ref. At returns n of them from off, both
 // within the size.
-type body struct {
+type refBody struct {
 	size  int64
 	at    func(ctx context.Context, off int64, n int) ([]byte, error)
 	close func() error
 }
 
-func memoryBody(b []byte) *body {
-	return &body{
+func memoryBody(b []byte) *refBody {
+	return &refBody{
 		size:  int64(len(b)),
 		at:    func(_ context.Context, off int64, n int) ([]byte, error) { return b[off : off+int64(n)], nil },
 		close: func() error { return nil },
 	}
 }
 
-func fileBody(f *os.File, size int64) *body {
-	return &body{size: size, close: f.Close, at: func(_ context.Context, off int64, n int) ([]byte, error) {
+func fileBody(f *os.File, size int64) *refBody {
+	return &refBody{size: size, close: f.Close, at: func(_ context.Context, off int64, n int) ([]byte, error) {
 		b := make([]byte, n)
 		// One that has become shorter is no end.
 		if got, err := f.ReadAt(b, off); got < n {
@@ -43,16 +43,16 @@ func fileBody(f *os.File, size int64) *body {
 	}}
 }
 
-// open returns what a resolved ref points at; binary content is invalid.
-func (a *Archive) open(ctx context.Context, e scrollback.RefEntry) (*body, error) {
+// openEntry returns what a resolved ref points at; binary content is invalid.
+func (a *Archive) openEntry(ctx context.Context, e scrollback.RefEntry) (*refBody, error) {
 	kind, id, err := e.Ref.Split()
 	if err != nil {
 		return nil, scrollback.ParamErrorf("archive.open", "ref", "%w", err)
 	}
 	if kind == scrollback.RefArtifact {
-		return a.openText(ctx, scrollback.ArtifactID(id), e.MediaType)
+		return a.openTextArtifact(ctx, scrollback.ArtifactID(id), e.MediaType)
 	}
-	seg, err := a.segment(ctx, scrollback.SegmentID(id))
+	seg, err := a.readSegment(ctx, scrollback.SegmentID(id))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (a *Archive) Read(ctx context.Context, e scrollback.RefEntry, offset int64,
 	if offset < 0 {
 		return scrollback.Page{}, scrollback.ParamErrorf(op, "offset", i18n.OffsetMustNotBeNegative)
 	}
-	b, err := a.open(ctx, e)
+	b, err := a.openEntry(ctx, e)
 	if err != nil {
 		return scrollback.Page{}, err
 	}
@@ -81,17 +81,17 @@ func (a *Archive) Read(ctx context.Context, e scrollback.RefEntry, offset int64,
 	if offset > b.size {
 		return scrollback.Page{}, scrollback.ParamErrorf(op, "offset", i18n.OffsetPastEnd, offset, b.size)
 	}
-	from := max(0, offset-slack)
-	win, err := b.at(ctx, from, int(min(b.size, offset+int64(limit)+slack)-from))
+	from := max(0, offset-readSlack)
+	win, err := b.at(ctx, from, int(min(b.size, offset+int64(limit)+readSlack)-from))
 	if err != nil {
 		return scrollback.Page{}, err
 	}
-	_, start := character(win, int(offset-from))
+	_, start := characterAt(win, int(offset-from))
 	end := len(win)
 	if start+limit < end {
-		end, _ = character(win, start+limit)
+		end, _ = characterAt(win, start+limit)
 		if end <= start {
-			_, end = character(win, start+1)
+			_, end = characterAt(win, start+1)
 		}
 	}
 	page := scrollback.Page{Ref: e.Ref, Offset: from + int64(start), NextOffset: from + int64(end), Bytes: b.size,
@@ -109,7 +109,7 @@ func (a *Archive) Tail(ctx context.Context, e scrollback.RefEntry, lines int) (s
 	if lines < 0 || lines > scrollback.TailMax {
 		return scrollback.Tail{}, scrollback.ParamErrorf("archive.Tail", "lines", i18n.LinesOutOfRange, scrollback.TailMax)
 	}
-	b, err := a.open(ctx, e)
+	b, err := a.openEntry(ctx, e)
 	if err != nil {
 		return scrollback.Tail{}, err
 	}
@@ -126,7 +126,7 @@ func (a *Archive) Tail(ctx context.Context, e scrollback.RefEntry, lines int) (s
 			if n < tailBytes {
 				continue
 			}
-			cut = firstWhole(buf)
+			cut = firstWholeLine(buf)
 			tail.Lines = countLines(buf[cut:])
 		}
 		tail.Content = string(buf[cut:])
@@ -138,14 +138,14 @@ func (a *Archive) Tail(ctx context.Context, e scrollback.RefEntry, lines int) (s
 // is served as it is.
 func (a *Archive) checkText(e scrollback.RefEntry, b []byte) error {
 	if kind, _, _ := e.Ref.Split(); kind == scrollback.RefArtifact && !utf8.Valid(b) {
-		return notText(e.MediaType, e.Bytes)
+		return newNotTextError(e.MediaType, e.Bytes)
 	}
 	return nil
 }
 
-// character returns where the character around b[i] begins and ends, or i and i
+// characterAt returns where the character around b[i] begins and ends, or i and i
 // if i is between two (or in invalid bytes).
-func character(b []byte, i int) (from, to int) {
+func characterAt(b []byte, i int) (from, to int) {
 	for k := 1; k < utf8.UTFMax && k <= i; k++ {
 		if utf8.RuneStart(b[i-k]) {
 			if _, n := utf8.DecodeRune(b[i-k:]); n > k {
@@ -157,7 +157,7 @@ func character(b []byte, i int) (from, to int) {
 	return i, i
 }
 
-// lastLines is where the last n lines of b begin, and whether b holds them all.
+// lastLines returns where the last n lines of b begin, and whether b holds them all.
 // A final newline ends the last line and does not begin another.
 func lastLines(b []byte, n int) (int, bool) {
 	i := len(bytes.TrimSuffix(b, []byte("\n")))
@@ -169,9 +169,9 @@ func lastLines(b []byte, n int) (int, bool) {
 	return i + 1, true
 }
 
-// firstWhole is where the first whole line of a cut b begins, or else its first
+// firstWholeLine returns where the first whole line of a cut b begins, or else its first
 // whole character.
-func firstWhole(b []byte) int {
+func firstWholeLine(b []byte) int {
 	if i := bytes.IndexByte(b, '\n') + 1; i > 0 && i < len(b) {
 		return i
 	}

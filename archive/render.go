@@ -14,15 +14,15 @@ import (
 // any rendering needs a new number next to the old ones, which stay for ever.
 const Renderer = 1
 
-// sheet is a rendered segment and the positions of its messages in it, ascending.
-type sheet struct {
+// renderedSheet is a rendered segment and the positions of its messages in it, ascending.
+type renderedSheet struct {
 	text  []byte
-	marks []mark
+	marks []messageMark
 }
 
-// mark is the place of one message in a sheet, from start to before end.
+// messageMark is the place of one message in a sheet, from start to before end.
 // Recalls are the offsets of the lines that stand for recall calls and results.
-type mark struct {
+type messageMark struct {
 	seq       int64
 	start     int
 	end       int
@@ -33,7 +33,7 @@ type mark struct {
 // Render writes the Markdown of a leaf. Of seg it uses ID, Conversation, Branch,
 // FirstSeq and LastSeq; ms are all its messages, ascending.
 func Render(w io.Writer, renderer int, seg scrollback.Segment, ms []scrollback.Message) error {
-	s, err := every.leaf(renderer, seg, ms)
+	s, err := allRenderers.renderLeaf(renderer, seg, ms)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func Render(w io.Writer, renderer int, seg scrollback.Segment, ms []scrollback.M
 // RenderTable writes the Markdown of a roll-up: a table of its children. Of seg
 // it uses what Render uses, of the children also Messages, From, To and Summary.
 func RenderTable(w io.Writer, renderer int, seg scrollback.Segment, children []scrollback.Segment) error {
-	s, err := every.table(renderer, seg, children)
+	s, err := allRenderers.renderTable(renderer, seg, children)
 	if err != nil {
 		return err
 	}
@@ -52,39 +52,39 @@ func RenderTable(w io.Writer, renderer int, seg scrollback.Segment, children []s
 	return err
 }
 
-// Measure gives the length and the SHA-256 in hex of a leaf's Markdown by the
+// MeasureLeaf gives the length and the SHA-256 in hex of a leaf's Markdown by the
 // current renderer: what a fold stores on the segment with [Renderer].
-func Measure(seg scrollback.Segment, ms []scrollback.Message) (int64, string, error) {
-	s, err := every.leaf(Renderer, seg, ms)
+func MeasureLeaf(seg scrollback.Segment, ms []scrollback.Message) (int64, string, error) {
+	s, err := allRenderers.renderLeaf(Renderer, seg, ms)
 	if err != nil {
 		return 0, "", err
 	}
-	return int64(len(s.text)), hash(s.text), nil
+	return int64(len(s.text)), hashBytes(s.text), nil
 }
 
-// MeasureTable is Measure for a roll-up.
+// MeasureTable is MeasureLeaf for a roll-up.
 func MeasureTable(seg scrollback.Segment, children []scrollback.Segment) (int64, string, error) {
-	s, err := every.table(Renderer, seg, children)
+	s, err := allRenderers.renderTable(Renderer, seg, children)
 	if err != nil {
 		return 0, "", err
 	}
-	return int64(len(s.text)), hash(s.text), nil
+	return int64(len(s.text)), hashBytes(s.text), nil
 }
 
 // renderer makes the sheets of segments: of a leaf and its messages, and of a
 // roll-up and its children.
 type renderer struct {
-	leaf  func(scrollback.Segment, []scrollback.Message) *sheet
-	table func(seg scrollback.Segment, children []scrollback.Segment) *sheet
+	leaf  func(scrollback.Segment, []scrollback.Message) *renderedSheet
+	table func(seg scrollback.Segment, children []scrollback.Segment) *renderedSheet
 }
 
 // renderers are the known ones, by the number that is stored with a segment.
 type renderers map[int]renderer
 
-// every is the table of all that have ever existed.
-var every = renderers{1: {leaf1, table1}}
+// allRenderers is the table of all that have ever existed.
+var allRenderers = renderers{1: {leaf1, table1}}
 
-func (rs renderers) leaf(number int, seg scrollback.Segment, ms []scrollback.Message) (*sheet, error) {
+func (rs renderers) renderLeaf(number int, seg scrollback.Segment, ms []scrollback.Message) (*renderedSheet, error) {
 	r, ok := rs[number]
 	if !ok {
 		return nil, unknownRenderer(seg, number)
@@ -92,7 +92,8 @@ func (rs renderers) leaf(number int, seg scrollback.Segment, ms []scrollback.Mes
 	return r.leaf(seg, ms), nil
 }
 
-func (rs renderers) table(number int, seg scrollback.Segment, children []scrollback.Segment) (*sheet, error) {
+func (rs renderers) renderTable(number int, seg scrollback.Segment,
+	children []scrollback.Segment) (*renderedSheet, error) {
 	r, ok := rs[number]
 	if !ok {
 		return nil, unknownRenderer(seg, number)
@@ -105,14 +106,14 @@ func unknownRenderer(seg scrollback.Segment, number int) error {
 		number)
 }
 
-func hash(b []byte) string {
+func hashBytes(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
 }
 
-// Transcript writes messages as Markdown under a heading: as the file of a segment shows
+// WriteTranscript writes messages as Markdown under a heading: as the file of a segment shows
 // them, without what names a segment. It holds one message in memory.
-func Transcript(w io.Writer, heading string, ms iter.Seq2[scrollback.Message, error]) error {
+func WriteTranscript(w io.Writer, heading string, ms iter.Seq2[scrollback.Message, error]) error {
 	if _, err := io.WriteString(w, heading); err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func Transcript(w io.Writer, heading string, ms iter.Seq2[scrollback.Message, er
 			return err
 		}
 		var m markdown1
-		m.message(&msg)
+		m.writeMessage(&msg)
 		if _, err := w.Write(m.Bytes()); err != nil {
 			return err
 		}

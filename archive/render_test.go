@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 const sha = scrollback.ArtifactID("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
 
-// everything is a log with every kind of part in it.
+// everything returns a log with every kind of part in it.
 func everything() *book {
 	b := &book{}
 	b.say(text("Fix the 日志 rotation.\n\n```\nunclosed"),

@@ -10,16 +10,16 @@ import (
 // sieve says which messages may have a line that matches, by their parts as JSON: most need
 // not be read as messages. It may be wrong only by saying yes.
 type sieve struct {
-	texts   needles  // of which one is in every text that matches
-	words   needles  // the same for lines that are put together, where a space may be between two fields; may be empty
-	odd     [][]byte // other spellings of the needles
-	labeled bool     // a word may be one of those that a rendered file adds
+	texts   needleSet // of which one is in every text that matches
+	words   needleSet // the same for lines that are put together, where a space may be between two fields; may be empty
+	odd     [][]byte  // other spellings of the needles
+	labeled bool      // a word may be one of those that a rendered file adds
 }
 
 // newSieve makes the sieve of a pattern, or nil if it would hold nothing back.
 func newSieve(re *syntax.Regexp, odd [][]byte) *sieve {
-	s := &sieve{odd: odd, texts: newNeedles(re, escaped),
-		words: newNeedles(re, func(r rune) bool { return r == ' ' || escaped(r) })}
+	s := &sieve{odd: odd, texts: newNeedles(re, isEscaped),
+		words: newNeedles(re, func(r rune) bool { return r == ' ' || isEscaped(r) })}
 	if len(s.texts) == 0 {
 		return nil
 	}
@@ -30,12 +30,12 @@ func newSieve(re *syntax.Regexp, odd [][]byte) *sieve {
 	return s
 }
 
-// escaped says whether a character may be written otherwise in JSON.
-func escaped(r rune) bool {
+// isEscaped reports whether a character may be written otherwise in JSON.
+func isEscaped(r rune) bool {
 	return r < ' ' || r == '"' || r == '\\' || r == 0x2028 || r == 0x2029
 }
 
-// sieved is the renderer whose files [sieve.folded] knows.
+// sieved is the renderer whose files [sieve.passFolded] knows.
 const sieved = 1
 
 // labels are the words that [markdown1] puts into the lines of calls, results and reasoning.
@@ -51,27 +51,27 @@ var (
 	nameFields   = [][]byte{[]byte(`"name":"`), []byte(`"id":"`), []byte(`"call_id":"`)}
 )
 
-// live says whether a live message with these parts may match, or mentions an artifact.
-func (s *sieve) live(parts []byte) bool {
-	return s.holds(parts) || bytes.Contains(parts, ofCall) && s.joined(parts)
+// passLive reports whether a live message with these parts may match, or mentions an artifact.
+func (s *sieve) passLive(parts []byte) bool {
+	return s.mayMatchText(parts) || bytes.Contains(parts, ofCall) && s.mayMatchJoined(parts)
 }
 
-// folded is live for a message in the file of a segment, headings apart.
-func (s *sieve) folded(parts []byte) bool {
-	if s.holds(parts) {
+// passFolded is live for a message in the file of a segment, headings apart.
+func (s *sieve) passFolded(parts []byte) bool {
+	if s.mayMatchText(parts) {
 		return true
 	}
 	for _, kind := range [][]byte{ofCall, ofResult, ofReasoning} {
 		if bytes.Contains(parts, kind) {
-			return s.labeled || s.joined(parts)
+			return s.labeled || s.mayMatchJoined(parts)
 		}
 	}
 	return false
 }
 
-// holds says whether a text among parts may match, or an artifact is mentioned.
-func (s *sieve) holds(parts []byte) bool {
-	if s.texts.in(parts) || bytes.Contains(parts, withArtifact) {
+// mayMatchText reports whether a text among parts may match, or an artifact is mentioned.
+func (s *sieve) mayMatchText(parts []byte) bool {
+	if s.texts.containsAny(parts) || bytes.Contains(parts, withArtifact) {
 		return true
 	}
 	for _, odd := range s.odd {
@@ -79,12 +79,12 @@ func (s *sieve) holds(parts []byte) bool {
 			return true
 		}
 	}
-	return foreign(parts)
+	return hasForeignEscape(parts)
 }
 
-// joined says whether a line that is put together from fields of parts may match.
-func (s *sieve) joined(parts []byte) bool {
-	if len(s.words) == 0 || s.words.in(parts) {
+// mayMatchJoined reports whether a line that is put together from fields of parts may match.
+func (s *sieve) mayMatchJoined(parts []byte) bool {
+	if len(s.words) == 0 || s.words.containsAny(parts) {
 		return true
 	}
 	for _, field := range nameFields {
@@ -108,9 +108,9 @@ func (s *sieve) joined(parts []byte) bool {
 	return false
 }
 
-// foreign says whether JSON has an escape that [encoding/json] does not write for a
+// hasForeignEscape reports whether JSON has an escape that [encoding/json] does not write for a
 // character of its own: something that could be looked for may be spelt otherwise.
-func foreign(parts []byte) bool {
+func hasForeignEscape(parts []byte) bool {
 	for {
 		i := bytes.IndexByte(parts, '\\')
 		if i < 0 {
@@ -123,7 +123,7 @@ func foreign(parts []byte) bool {
 		case '"', '\\', 'b', 'f', 'n', 'r', 't':
 			parts = parts[1:]
 		case 'u':
-			if len(parts) < 5 || !needed(parts[1:5]) {
+			if len(parts) < 5 || !needsEscape(parts[1:5]) {
 				return true
 			}
 			parts = parts[5:]
@@ -133,8 +133,8 @@ func foreign(parts []byte) bool {
 	}
 }
 
-// needed says whether the character with four hexadecimal digits is never written as it is.
-func needed(digits []byte) bool {
+// needsEscape reports whether the character with four hexadecimal digits is never written as it is.
+func needsEscape(digits []byte) bool {
 	return digits[0] == '0' && digits[1] == '0' && (digits[2] == '0' || digits[2] == '1') ||
 		bytes.Equal(digits, []byte("2028")) || bytes.Equal(digits, []byte("2029")) || bytes.Equal(digits, []byte("fffd"))
 }

@@ -48,7 +48,7 @@ func newLog(t rapid.TB, escape bool, all ...scrollback.Parts) *log {
 		l.rows = append(l.rows, row)
 	}
 	var err error
-	if l.seg.Bytes, l.seg.SHA256, err = Measure(l.seg, l.ms); err != nil {
+	if l.seg.Bytes, l.seg.SHA256, err = MeasureLeaf(l.seg, l.ms); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -62,7 +62,7 @@ func (l *log) Messages(_ context.Context, _ scrollback.BranchID, from, to int64)
 	return l.ms[from-1 : to], nil
 }
 
-func (l *log) Sift(_ context.Context, _ scrollback.BranchID, from, to int64,
+func (l *log) SiftMessages(_ context.Context, _ scrollback.BranchID, from, to int64,
 	wanted func([]byte) bool) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
 		for i, m := range l.ms[from-1 : to] {
@@ -77,21 +77,21 @@ func (l *log) Sift(_ context.Context, _ scrollback.BranchID, from, to int64,
 	}
 }
 
-// grepped is what a grep of the log finds, live or folded, with the sieve or without.
+// grepped returns what a grep of the log finds, live or folded, with the sieve or without.
 func (l *log) grepped(t rapid.TB, a *Archive, q scrollback.GrepQuery,
 	how struct{ folded, sieve bool }) scrollback.GrepResult {
 	live := Stretch{Branch: "b", From: 1, To: int64(len(l.ms))}
 	if how.folded {
 		live = Stretch{Segment: "0a"}
 	}
-	g, err := a.newGrep(Scope{Stretches: []Stretch{live}}, q)
+	g, err := a.startGrep(Scope{Stretches: []Stretch{live}}, q)
 	if err != nil {
 		t.Skip(err)
 	}
 	if !how.sieve {
 		g.re.sieve = nil
 	}
-	if err := g.run(context.Background(), ""); err != nil {
+	if err := g.runGrep(context.Background(), ""); err != nil {
 		t.Fatal(err)
 	}
 	return g.GrepResult

@@ -13,9 +13,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// sound remembers which artifacts were found to match their names, and when their
+// soundArtifacts remembers which artifacts were found to match their names, and when their
 // objects had been written.
-type sound struct {
+type soundArtifacts struct {
 	mu    sync.Mutex
 	known map[scrollback.ArtifactID]time.Time
 }
@@ -30,12 +30,12 @@ func (a *Archive) checkBytes(ctx context.Context, id scrollback.ArtifactID, at b
 	if known && written.Equal(at.ModTime) {
 		return nil
 	}
-	r, err := a.bucket.Open(ctx, key(id))
+	r, err := a.bucket.Open(ctx, artifactKey(id))
 	if err != nil {
-		return a.words.fault(op, err)
+		return a.words.explainFault(op, err)
 	}
 	h := sha256.New()
-	_, err = io.Copy(h, until(ctx, r))
+	_, err = io.Copy(h, readUntilDone(ctx, r))
 	if closeErr := r.Close(); err == nil {
 		err = closeErr
 	}
@@ -43,7 +43,7 @@ func (a *Archive) checkBytes(ctx context.Context, id scrollback.ArtifactID, at b
 	case scrollback.CodeOf(err) == scrollback.Canceled:
 		return err
 	case err != nil:
-		return a.words.fault(op, err)
+		return a.words.explainFault(op, err)
 	case hex.EncodeToString(h.Sum(nil)) != string(id):
 		return scrollback.Errorf(scrollback.Internal, op, i18n.ArtifactBytesChanged, id)
 	}

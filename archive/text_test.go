@@ -28,12 +28,12 @@ func TestTextForSearch(t *testing.T) {
 		{id("ab\xff"), 100, ""}, {id("ab\xff"), 2, "ab"}, {id(""), 100, ""}, {"no id", 9, ""},
 		{scrollback.ArtifactID(strings.Repeat("0", 64)), 9, ""},
 	} {
-		if got, err := archive.Texts(b, nil)(t.Context(), c.id, c.most); err != nil || got != c.want {
+		if got, err := archive.NewTextReader(b, nil)(t.Context(), c.id, c.most); err != nil || got != c.want {
 			t.Errorf("%s, at most %d: %q, %v, want %q", c.id, c.most, got, err, c.want)
 		}
 	}
 	must(t, b.Close())
-	_, err := archive.Texts(b, nil)(t.Context(), scrollback.ArtifactID(strings.Repeat("0", 64)), 9)
+	_, err := archive.NewTextReader(b, nil)(t.Context(), scrollback.ArtifactID(strings.Repeat("0", 64)), 9)
 	if scrollback.CodeOf(err) != scrollback.Unavailable {
 		t.Errorf("from a closed bucket: %v", err)
 	}

@@ -21,28 +21,28 @@ import (
 // turnsARound is how many turns a round appends.
 const turnsARound = 400
 
-// append measures turns at growing lengths of one conversation, and the bare table and
+// measureAppend measures turns at growing lengths of one conversation, and the bare table and
 // the plain file that they are compared with. They take turns in each round, so that
 // whatever else the machine does affects all of them alike.
-func (b *bench) append() (err error) {
+func (b *bench) measureAppend() (err error) {
 	lengths := []int{100, b.big / 100, b.big}
 	stores := make([]*store.Store, len(lengths))
 	for i, n := range lengths {
-		if stores[i], err = counted(b, n); err != nil {
+		if stores[i], err = openCounting(b, n); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, stores[i].Close()) }()
 	}
 	w := newWriter(99)
 	for _, s := range stores {
-		if _, err := turns(b.ctx, s, conversation, w, 50); err != nil { // warm
+		if _, err := appendTurns(b.ctx, s, conversation, w, 50); err != nil { // warm
 			return err
 		}
 	}
 	sum := make([]int64, len(lengths))
 	for r := range rounds {
 		for i, n := range lengths {
-			n, err := appendAt(b, stores[i], w, place{"at " + count(n), r})
+			n, err := appendAt(b, stores[i], w, place{"at " + formatCount(n), r})
 			if err != nil {
 				return err
 			}
@@ -54,14 +54,14 @@ func (b *bench) append() (err error) {
 	}
 	for i, n := range lengths {
 		// Over all rounds: the log is not copied into the database in each.
-		b.add("written a turn at "+count(n), 0, float64(sum[i])/rounds/turnsARound/1024, "KB")
+		b.addNumber("written a turn at "+formatCount(n), 0, float64(sum[i])/rounds/turnsARound/1024, "KB")
 	}
 	return nil
 }
 
-// counted is a loaded database that counts tokens as the program does from here on.
-func counted(b *bench, n int) (*store.Store, error) {
-	s, err := b.loaded(n)
+// openCounting returns a loaded database that counts tokens as the program does from here on.
+func openCounting(b *bench, n int) (*store.Store, error) {
+	s, err := b.openLoaded(n)
 	if err == nil {
 		err = s.Close()
 	}
@@ -77,33 +77,33 @@ type place struct {
 	round int
 }
 
-// appendAt is one round of one length. It returns how many bytes were written.
+// appendAt returns one round of one length. It returns how many bytes were written.
 func appendAt(b *bench, s *store.Store, w *writer, p place) (int64, error) {
-	before, err := written()
+	before, err := bytesWritten()
 	if err != nil {
 		return 0, err
 	}
-	took, err := turns(b.ctx, s, conversation, w, turnsARound)
+	took, err := appendTurns(b.ctx, s, conversation, w, turnsARound)
 	if err != nil {
 		return 0, err
 	}
-	after, err := written()
-	b.add("turn "+p.at+", p50", p.round, percentile(took, 0.5), "ms")
-	b.add("turn "+p.at+", p99", p.round, percentile(took, 0.99), "ms")
+	after, err := bytesWritten()
+	b.addNumber("turn "+p.at+", p50", p.round, percentileMS(took, 0.5), "ms")
+	b.addNumber("turn "+p.at+", p99", p.round, percentileMS(took, 0.99), "ms")
 	return after - before, err
 }
 
-// turns appends n turns and returns how long each took. They store what turns of the
+// appendTurns appends n turns and returns how long each took. They store what turns of the
 // program do: a usage record that teaches, the window's mark, the account of the step.
-func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *writer,
+func appendTurns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *writer,
 	n int) ([]time.Duration, error) {
 	var took []time.Duration
 	for range n {
 		// not timed
-		ask := incoming(scrollback.RoleUser, w.text(900))
-		say := incoming(scrollback.RoleAssistant, w.text(900))
-		sent := account(s.Now(), w)
-		mark := mark(w)
+		ask := newIncoming(scrollback.RoleUser, w.makeText(900))
+		say := newIncoming(scrollback.RoleAssistant, w.makeText(900))
+		sent := sentAccount(s.Now(), w)
+		mark := windowMark(w)
 		start := time.Now()
 		begun, err := s.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench", Messages: []store.Incoming{ask},
 			Admit: func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
@@ -124,17 +124,18 @@ func turns(ctx context.Context, s *store.Store, id scrollback.ConversationID, w 
 	return took, nil
 }
 
-// account is what a step of a turn sent, with three placeholders: about 850 bytes.
-func account(now int64, w *writer) *scrollback.Sent {
-	s := &scrollback.Sent{Step: 1, At: now, Model: "bench/model", Policy: "segments", Limit: 32_768,
+// sentAccount returns what a step of a turn sent, with three placeholders: about 850 bytes.
+func sentAccount(now int64, w *writer) *scrollback.SentRequest {
+	s := &scrollback.SentRequest{Step: 1, At: now, Model: "bench/model", Policy: "segments", Limit: 32_768,
 		LimitFrom: scrollback.LimitCatalog, Budget: 27_034,
 		CompactsAt: 24_330, Tokens: 12_345, Bytes: 49_380, Reused: 11_111, Dialect: "chat", Factor: 1.0625,
-		Instructions: strings.Repeat("1", 32), Tools: strings.Repeat("2", 32), Environment: w.hash(16), First: 301, Last: 340,
-		Prompt: 340, Hash: w.hash(32)}
+		Instructions: strings.Repeat("1", 32), Tools: strings.Repeat("2", 32), Environment: w.hashLike(16), First: 301,
+		Last:   340,
+		Prompt: 340, Hash: w.hashLike(32)}
 	s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions,
 		Tokens: 210})
 	for i := range int64(3) {
-		s.Segments = append(s.Segments, scrollback.SegmentID(w.hash(16)))
+		s.Segments = append(s.Segments, scrollback.SegmentID(w.hashLike(16)))
 		s.Runs = append(s.Runs, scrollback.SentRun{Kind: scrollback.KindPlaceholder, Layer: scrollback.LayerPlaceholders,
 			Seq: i*100 + 1, LastSeq: i*100 + 100, Tokens: 180 + i})
 	}
@@ -145,17 +146,18 @@ func account(now int64, w *writer) *scrollback.Sent {
 	return s
 }
 
-// mark is that of a window with all its layers.
-func mark(w *writer) *scrollback.WindowMark {
-	m := &scrollback.WindowMark{Items: 45, Tokens: 12_345, Hash: w.hash(32)}
+// windowMark returns that of a window with all its layers.
+func windowMark(w *writer) *scrollback.WindowMark {
+	m := &scrollback.WindowMark{Items: 45, Tokens: 12_345, Hash: w.hashLike(32)}
 	for i := range 5 {
-		m.Layers = append(m.Layers, scrollback.LayerMark{Items: 8 * (i + 1), Tokens: int64(2000 * (i + 1)), Hash: w.hash(32)})
+		m.Layers = append(m.Layers, scrollback.LayerMark{Items: 8 * (i + 1), Tokens: int64(2000 * (i + 1)),
+			Hash: w.hashLike(32)})
 	}
 	return m
 }
 
-// hash is n bytes that look like a hash, in hexadecimal.
-func (w *writer) hash(n int) string {
+// hashLike returns n bytes that look like a hash, in hexadecimal.
+func (w *writer) hashLike(n int) string {
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte(w.rng.Uint32())
@@ -163,8 +165,8 @@ func (w *writer) hash(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// count is a number with commas.
-func count(n int) string {
+// formatCount returns a number with commas.
+func formatCount(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -180,13 +182,13 @@ func rawSQLite(b *bench, w *writer, r int) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	before, err := written()
+	before, err := bytesWritten()
 	if err != nil {
 		return err
 	}
 	var took []time.Duration
 	for range turnsARound {
-		texts := []string{w.text(900), w.text(900)}
+		texts := []string{w.makeText(900), w.makeText(900)}
 		start := time.Now()
 		for _, text := range texts {
 			if _, err := t.insert.ExecContext(b.ctx, text); err != nil {
@@ -195,13 +197,13 @@ func rawSQLite(b *bench, w *writer, r int) (err error) {
 		}
 		took = append(took, time.Since(start))
 	}
-	after, err := written()
+	after, err := bytesWritten()
 	if err != nil {
 		return err
 	}
-	b.add(rawTransactions+", p50", r, percentile(took, 0.5), "ms")
-	b.add(rawTransactions+", p99", r, percentile(took, 0.99), "ms")
-	b.add(rawTransactions+", written", r, float64(after-before)/turnsARound/1024, "KB")
+	b.addNumber(rawTransactions+", p50", r, percentileMS(took, 0.5), "ms")
+	b.addNumber(rawTransactions+", p99", r, percentileMS(took, 0.99), "ms")
+	b.addNumber(rawTransactions+", written", r, float64(after-before)/turnsARound/1024, "KB")
 	return nil
 }
 
@@ -229,13 +231,13 @@ func plainFile(b *bench, r int) error {
 		}
 		took = append(took, time.Since(start))
 	}
-	b.add("two syncs of a plain file, p50", r, percentile(took, 0.5), "ms")
-	b.add("two syncs of a plain file, p99", r, percentile(took, 0.99), "ms")
+	b.addNumber("two syncs of a plain file, p50", r, percentileMS(took, 0.5), "ms")
+	b.addNumber("two syncs of a plain file, p99", r, percentileMS(took, 0.99), "ms")
 	return nil
 }
 
-// written is how many bytes this process has handed to the disk so far.
-func written() (int64, error) {
+// bytesWritten returns how many bytes this process has handed to the disk so far.
+func bytesWritten() (int64, error) {
 	text, err := os.ReadFile("/proc/self/io")
 	if err != nil {
 		return 0, err

@@ -20,9 +20,9 @@ import (
 // turnsEach is how many turns each conversation appends in a round.
 const turnsEach = 100
 
-// concurrent measures many conversations at once: in one process beside a bare group
+// measureConcurrent measures many conversations at once: in one process beside a bare group
 // commit, by connections that wait for each other, and by two processes.
-func (b *bench) concurrent() error {
+func (b *bench) measureConcurrent() error {
 	for r := range rounds {
 		for _, n := range []int{8, 64} {
 			name := fmt.Sprintf("at-once-%d-%d", n, r)
@@ -30,26 +30,26 @@ func (b *bench) concurrent() error {
 			if err != nil {
 				return err
 			}
-			b.add(fmt.Sprintf("%d conversations", n), r, rate, "turns/s")
-			b.add(fmt.Sprintf("%d conversations, p99", n), r, percentile(took, 0.99), "ms")
+			b.addNumber(fmt.Sprintf("%d conversations", n), r, rate, "turns/s")
+			b.addNumber(fmt.Sprintf("%d conversations, p99", n), r, percentileMS(took, 0.99), "ms")
 			if rate, took, err = groupCommit(b, n, eachOf(n)); err != nil {
 				return err
 			}
-			b.add(fmt.Sprintf("a bare group commit of %d", n), r, rate, "turns/s")
-			b.add(fmt.Sprintf("a bare group commit of %d, p99", n), r, percentile(took, 0.99), "ms")
+			b.addNumber(fmt.Sprintf("a bare group commit of %d", n), r, rate, "turns/s")
+			b.addNumber(fmt.Sprintf("a bare group commit of %d, p99", n), r, percentileMS(took, 0.99), "ms")
 		}
 		rate, took, err := b.atOnce(fmt.Sprintf("waiting-%d", r), 8, 8)
 		if err != nil {
 			return err
 		}
-		b.add("8 connections waiting for each other", r, rate, "turns/s")
-		b.add("8 connections waiting for each other, p99", r, percentile(took, 0.99), "ms")
+		b.addNumber("8 connections waiting for each other", r, rate, "turns/s")
+		b.addNumber("8 connections waiting for each other, p99", r, percentileMS(took, 0.99), "ms")
 	}
 	lost, err := b.twoProcesses()
 	if err != nil {
 		return err
 	}
-	b.add("lost by two processes", 0, float64(lost), "turns")
+	b.addNumber("lost by two processes", 0, float64(lost), "turns")
 	return nil
 }
 
@@ -73,12 +73,12 @@ func (b *bench) atOnce(name string, n, connections int) (rate float64, took []ti
 		ids[i] = c.ID
 	}
 	each := eachOf(n)
-	return together(n, each, func(i int, w *writer) ([]time.Duration, error) {
-		return turns(b.ctx, stores[i%connections], ids[i], w, each)
+	return runTogether(n, each, func(i int, w *writer) ([]time.Duration, error) {
+		return appendTurns(b.ctx, stores[i%connections], ids[i], w, each)
 	})
 }
 
-// eachOf is how many turns each of n conversations appends.
+// eachOf returns how many turns each of n conversations appends.
 func eachOf(n int) int { return max(turnsEach*8/n, 25) }
 
 // twoProcesses lets two processes append to one file and counts what is missing.
@@ -132,24 +132,24 @@ func (b *bench) writeAlone(to string) error {
 	if err != nil {
 		return err
 	}
-	_, err = turns(b.ctx, s, scrollback.ConversationID(id), newWriter(3), turnsEach)
+	_, err = appendTurns(b.ctx, s, scrollback.ConversationID(id), newWriter(3), turnsEach)
 	return errors.Join(err, s.Close())
 }
 
-// bare is a table of texts with a whole number as its key, in a database of its own: the
+// bareTable is a table of texts with a whole number as its key, in a database of its own: the
 // least that this driver can do for what is said in a turn.
-type bare struct {
+type bareTable struct {
 	db     *sql.DB
 	conn   *sql.Conn
 	insert *sql.Stmt
 }
 
 // openBare makes a bare table; it is as durable as the store is.
-func openBare(b *bench, name string) (t bare, err error) {
+func openBare(b *bench, name string) (t bareTable, err error) {
 	if err := os.MkdirAll(filepath.Join(b.dir, name), 0o700); err != nil {
 		return t, err
 	}
-	if t.db, err = sql.Open("sqlite", "file:"+b.file(name)+
+	if t.db, err = sql.Open("sqlite", "file:"+b.databaseFile(name)+
 		"?_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)"); err != nil {
 		return t, err
 	}
@@ -166,7 +166,7 @@ func openBare(b *bench, name string) (t bare, err error) {
 	return t, nil
 }
 
-func (t bare) close() error { return errors.Join(t.insert.Close(), t.conn.Close(), t.db.Close()) }
+func (t bareTable) close() error { return errors.Join(t.insert.Close(), t.conn.Close(), t.db.Close()) }
 
 // groupCommit inserts what n conversations say into a bare table: one goroutine writes,
 // and what waits while it commits is its next commit. Each turn waits twice.
@@ -177,14 +177,14 @@ func groupCommit(b *bench, n, each int) (rate float64, took []time.Duration, err
 		return 0, nil, err
 	}
 	defer func() { err = errors.Join(err, t.close(), os.RemoveAll(filepath.Join(b.dir, name))) }()
-	jobs := make(chan said, n)
+	jobs := make(chan appendJob, n)
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		for first := range jobs {
-			t.commit(b.ctx, gather(jobs, first))
+			t.commitBatch(b.ctx, gatherBatch(jobs, first))
 		}
 	})
-	rate, took, err = together(n, each, func(i int, w *writer) ([]time.Duration, error) {
+	rate, took, err = runTogether(n, each, func(i int, w *writer) ([]time.Duration, error) {
 		return sayAll(jobs, w, each)
 	})
 	close(jobs)
@@ -192,14 +192,14 @@ func groupCommit(b *bench, n, each int) (rate float64, took []time.Duration, err
 	return rate, took, err
 }
 
-// said is a message that waits to be written.
-type said struct {
+// appendJob is a message that waits to be written.
+type appendJob struct {
 	text string
 	done chan error
 }
 
-func gather(jobs chan said, first said) []said {
-	batch := []said{first}
+func gatherBatch(jobs chan appendJob, first appendJob) []appendJob {
+	batch := []appendJob{first}
 	for {
 		select {
 		case j, ok := <-jobs:
@@ -213,7 +213,7 @@ func gather(jobs chan said, first said) []said {
 	}
 }
 
-func (t bare) commit(ctx context.Context, batch []said) {
+func (t bareTable) commitBatch(ctx context.Context, batch []appendJob) {
 	_, err := t.conn.ExecContext(ctx, "BEGIN IMMEDIATE")
 	for _, j := range batch {
 		if err == nil {
@@ -228,14 +228,14 @@ func (t bare) commit(ctx context.Context, batch []said) {
 	}
 }
 
-func sayAll(jobs chan said, w *writer, turns int) ([]time.Duration, error) {
+func sayAll(jobs chan appendJob, w *writer, turns int) ([]time.Duration, error) {
 	var took []time.Duration
 	done := make(chan error, 1)
 	for range turns {
-		texts := []string{w.text(900), w.text(900)}
+		texts := []string{w.makeText(900), w.makeText(900)}
 		start := time.Now()
 		for _, text := range texts {
-			jobs <- said{text, done}
+			jobs <- appendJob{text, done}
 			if err := <-done; err != nil {
 				return nil, err
 			}
@@ -245,9 +245,9 @@ func sayAll(jobs chan said, w *writer, turns int) ([]time.Duration, error) {
 	return took, nil
 }
 
-// together runs something for n conversations at once, and returns how many turns a second
+// runTogether runs something for n conversations at once, and returns how many turns a second
 // that makes.
-func together(n, each int, do func(i int,
+func runTogether(n, each int, do func(i int,
 	w *writer) ([]time.Duration, error)) (rate float64, took []time.Duration, err error) {
 	var wg sync.WaitGroup
 	var mu sync.Mutex

@@ -33,9 +33,9 @@ type kept struct {
 	close   func() error
 }
 
-// keep puts an engine over a store for windows of limit tokens, with the model that
+// openEngine puts an engine over a store for windows of limit tokens, with the model that
 // needs no key.
-func (b *bench) keep(s *store.Store, name string, limit int64) *kept {
+func (b *bench) openEngine(s *store.Store, name string, limit int64) *kept {
 	k := &kept{store: s, files: filepath.Join(b.dir, name, "context")}
 	bucket := blob.NewMemory()
 	k.archive = archive.New(s, bucket, &archive.Options{Dir: k.files, GrepTime: time.Hour})
@@ -46,17 +46,17 @@ func (b *bench) keep(s *store.Store, name string, limit int64) *kept {
 	return k
 }
 
-// fold measures folding many tokens without a model: all at once, as clearing does,
+// measureFolds measures folding many tokens without a model: all at once, as clearing does,
 // and piece by piece for a small window, as after an import. Then it measures reading
 // what was folded, the first time and the second.
-func (b *bench) fold() error {
+func (b *bench) measureFolds() error {
 	s, err := b.openCounting(fmt.Sprint("fold-", time.Now().UnixNano()))
 	if err != nil {
 		return err
 	}
-	wide := b.keep(s, "fold", 1_000_000)
+	wide := b.openEngine(s, "fold", 1_000_000)
 	defer func() { _ = wide.close() }() // nothing is kept of it
-	small := b.keep(s, "fold", 10_048)
+	small := b.openEngine(s, "fold", 10_048)
 	defer func() { _ = small.engine.Close(b.ctx) }() // it runs nothing
 	for r := range rounds {
 		for _, how := range []struct {
@@ -70,7 +70,7 @@ func (b *bench) fold() error {
 				return small.Compact(b.ctx, id, engine.CompactRequest{Overrides: engine.Overrides{Policy: "segments"}, Force: true})
 			}},
 		} {
-			id, err := b.talk(s, foldedTokens)
+			id, err := b.newTalk(s, foldedTokens)
 			if err != nil {
 				return err
 			}
@@ -84,9 +84,9 @@ func (b *bench) fold() error {
 			if err != nil || got.Result != scrollback.ResultCompacted {
 				return fmt.Errorf("compacted as %+v: %w", got, err)
 			}
-			b.add(how.what, r, ms(took), "ms")
-			b.add(how.what+", allocated", r, float64(after.TotalAlloc-before.TotalAlloc)/(1<<20), "MB")
-			if err := b.reads(wide, id, r); err != nil {
+			b.addNumber(how.what, r, toMillis(took), "ms")
+			b.addNumber(how.what+", allocated", r, float64(after.TotalAlloc-before.TotalAlloc)/(1<<20), "MB")
+			if err := b.measureReads(wide, id, r); err != nil {
 				return err
 			}
 		}
@@ -94,20 +94,20 @@ func (b *bench) fold() error {
 	return nil
 }
 
-// talk returns a new conversation of at least a number of tokens.
-func (b *bench) talk(s *store.Store, tokens int64) (scrollback.ConversationID, error) {
+// newTalk returns a new conversation of at least a number of tokens.
+func (b *bench) newTalk(s *store.Store, tokens int64) (scrollback.ConversationID, error) {
 	c, _, err := s.Create(b.ctx, scrollback.Conversation{})
 	if err != nil {
 		return "", err
 	}
 	head, err := s.Head(b.ctx, c.ID)
 	for seed := uint64(1); err == nil && head.Branch.Sum.Tokens < tokens; seed++ {
-		messages, _ := sample.Make(sample.Options{Seed: seed, Messages: 200})
+		messages, _ := sample.MakeSample(sample.Options{Seed: seed, Messages: 200})
 		var in []store.Incoming
 		for _, m := range messages {
 			for _, p := range m.Content {
 				if text, ok := p["text"].(string); ok && p["type"] == "text" {
-					in = append(in, incoming(scrollback.Role(m.Role), text))
+					in = append(in, newIncoming(scrollback.Role(m.Role), text))
 				}
 			}
 		}
@@ -118,9 +118,9 @@ func (b *bench) talk(s *store.Store, tokens int64) (scrollback.ConversationID, e
 	return c.ID, err
 }
 
-// reads measures the first page of each segment: first with its file still to be made, then again.
-func (b *bench) reads(k *kept, id scrollback.ConversationID, round int) error {
-	if err := k.archive.Forget(id); err != nil {
+// measureReads measures the first page of each segment: first with its file still to be made, then again.
+func (b *bench) measureReads(k *kept, id scrollback.ConversationID, round int) error {
+	if err := k.archive.ForgetRendered(id); err != nil {
 		return err
 	}
 	var first, second []time.Duration
@@ -137,33 +137,33 @@ func (b *bench) reads(k *kept, id scrollback.ConversationID, round int) error {
 			*into = append(*into, time.Since(start))
 		}
 	}
-	b.add("first read of a segment", round, percentile(first, 0.5), "ms")
-	b.add("first read of a segment, p99", round, percentile(first, 0.99), "ms")
-	b.add("second read of a segment", round, percentile(second, 0.5), "ms")
+	b.addNumber("first read of a segment", round, percentileMS(first, 0.5), "ms")
+	b.addNumber("first read of a segment, p99", round, percentileMS(first, 0.99), "ms")
+	b.addNumber("second read of a segment", round, percentileMS(second, 0.5), "ms")
 	return nil
 }
 
-// grep measures finding lines in a conversation of many messages, none of them folded,
+// measureGrep measures finding lines in a conversation of many messages, none of them folded,
 // and all of them: with their files still to be made, and already made.
-func (b *bench) grep() error {
+func (b *bench) measureGrep() error {
 	n := b.mid
-	s, err := b.loaded(n)
+	s, err := b.openLoaded(n)
 	if err != nil {
 		return err
 	}
-	live := b.keep(s, fmt.Sprint("messages-", n), 10_048)
+	live := b.openEngine(s, fmt.Sprint("messages-", n), 10_048)
 	if err := errors.Join(b.grepAt(live, n, "live", 1), live.close()); err != nil {
 		return err
 	}
 	name := fmt.Sprint("folded-", n)
-	if s, err = b.open(name); err != nil {
+	if s, err = b.openDatabase(name); err != nil {
 		return err
 	}
-	k := b.keep(s, name, 10_048)
+	k := b.openEngine(s, name, 10_048)
 	defer func() { _ = k.close() }() // it was only read from by then
 	c, _, err := s.Create(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
 	if err == nil && c.Messages < int64(n) {
-		err = load(b.ctx, s, conversation, int(c.Messages), n)
+		err = loadMessages(b.ctx, s, conversation, int(c.Messages), n)
 	}
 	if err != nil {
 		return err
@@ -174,7 +174,7 @@ func (b *bench) grep() error {
 		return err
 	}
 	if got.Result == scrollback.ResultCompacted { // once a folder
-		b.add("folded a second", 0, float64(n)/time.Since(start).Seconds(), "messages")
+		b.addNumber("folded a second", 0, float64(n)/time.Since(start).Seconds(), "messages")
 	}
 	if err := b.grepAt(k, n, "folded, files to be made", 1); err != nil {
 		return err
@@ -208,7 +208,7 @@ func (b *bench) grepAt(k *kept, n int, state string, times int) error {
 				return fmt.Errorf("%s, %s: %d lines, partial %v, want %d: %w", c.what, state, found.Total, found.Partial, c.total,
 					err)
 			}
-			b.add(fmt.Sprintf("%s, %s messages %s", c.what, count(n), state), r, ms(took), "ms")
+			b.addNumber(fmt.Sprintf("%s, %s messages %s", c.what, formatCount(n), state), r, toMillis(took), "ms")
 		}
 	}
 	return nil

@@ -50,8 +50,8 @@ func newWriter(seed uint64) *writer {
 	return w
 }
 
-// text is about n bytes.
-func (w *writer) text(n int) string {
+// makeText is about n bytes.
+func (w *writer) makeText(n int) string {
 	var b strings.Builder
 	b.Grow(n + 16)
 	words := w.english
@@ -69,9 +69,9 @@ func (w *writer) text(n int) string {
 	return b.String()
 }
 
-// message is the text of the n-th message, with the known words in their share.
-func (w *writer) message(n int) string {
-	t := w.text(900)
+// messageText returns the text of the n-th message, with the known words in their share.
+func (w *writer) messageText(n int) string {
+	t := w.makeText(900)
 	switch {
 	case n%10_000 == 77:
 		t += " " + rareEnglish + " " + rareChinese
@@ -84,43 +84,43 @@ func (w *writer) message(n int) string {
 // conversation is the one in every loaded database.
 const conversation = scrollback.ConversationID("01a00000-0000-7000-8000-000000000001")
 
-// open opens a database in bench's folder. Tokens are counted by bytes: the tokenizer has
+// openDatabase opens a database in bench's folder. Tokens are counted by bytes: the tokenizer has
 // its own figure.
-func (b *bench) open(name string) (*store.Store, error) {
+func (b *bench) openDatabase(name string) (*store.Store, error) {
 	if err := os.MkdirAll(filepath.Join(b.dir, name), 0o700); err != nil {
 		return nil, err
 	}
-	db, err := sqlite.Open(b.ctx, b.file(name), nil)
+	db, err := sqlite.Open(b.ctx, b.databaseFile(name), nil)
 	if err != nil {
 		return nil, err
 	}
 	return store.New(db, func(text string) int { return (len(text) + 3) / 4 }, nil)
 }
 
-// openCounting is open with the tokens counted as the program does.
+// openCounting returns open with the tokens counted as the program does.
 func (b *bench) openCounting(name string) (*store.Store, error) {
 	if err := os.MkdirAll(filepath.Join(b.dir, name), 0o700); err != nil {
 		return nil, err
 	}
-	db, err := sqlite.Open(b.ctx, b.file(name), nil)
+	db, err := sqlite.Open(b.ctx, b.databaseFile(name), nil)
 	if err != nil {
 		return nil, err
 	}
-	return store.New(db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn})
+	return store.New(db, token.Count, &store.Options{Image: token.ImageTokens, Learn: token.LearnFactor})
 }
 
-func (b *bench) file(name string) string { return filepath.Join(b.dir, name, "scrollback.db") }
+func (b *bench) databaseFile(name string) string { return filepath.Join(b.dir, name, "scrollback.db") }
 
-// loaded opens a database with one conversation of n messages, written through the store
+// openLoaded opens a database with one conversation of n messages, written through the store
 // as an import would if it does not exist yet.
-func (b *bench) loaded(n int) (*store.Store, error) {
-	s, err := b.open(fmt.Sprint("messages-", n))
+func (b *bench) openLoaded(n int) (*store.Store, error) {
+	s, err := b.openDatabase(fmt.Sprint("messages-", n))
 	if err != nil {
 		return nil, err
 	}
 	c, _, err := s.Create(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
 	if err == nil && c.Messages < int64(n) {
-		if err = load(b.ctx, s, conversation, int(c.Messages), n); err == nil {
+		if err = loadMessages(b.ctx, s, conversation, int(c.Messages), n); err == nil {
 			err = s.Audit.Reindex(b.ctx, func(int64, int64) {}) // whole, and tended to the end
 		}
 	}
@@ -130,7 +130,7 @@ func (b *bench) loaded(n int) (*store.Store, error) {
 	return s, nil
 }
 
-func load(ctx context.Context, s *store.Store, id scrollback.ConversationID, from, to int) error {
+func loadMessages(ctx context.Context, s *store.Store, id scrollback.ConversationID, from, to int) error {
 	const batch = 1000
 	w := newWriter(uint64(from) + 1)
 	head, err := s.Head(ctx, id)
@@ -145,7 +145,7 @@ func load(ctx context.Context, s *store.Store, id scrollback.ConversationID, fro
 			if k%2 == 1 {
 				role = scrollback.RoleAssistant
 			}
-			in = append(in, incoming(role, w.message(k)))
+			in = append(in, newIncoming(role, w.messageText(k)))
 		}
 		done, err := s.Append(ctx, head, in)
 		if err != nil {
@@ -160,7 +160,7 @@ func load(ctx context.Context, s *store.Store, id scrollback.ConversationID, fro
 	return nil
 }
 
-func incoming(role scrollback.Role, text string) store.Incoming {
+func newIncoming(role scrollback.Role, text string) store.Incoming {
 	return store.Incoming{Message: scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: text}}}}
 }
 

@@ -36,22 +36,22 @@ var figures = []struct {
 	name, title string
 	run         func(*bench) error
 }{
-	{"append", "Appending a turn", (*bench).append},
-	{"concurrent", "Conversations appended to at once", (*bench).concurrent},
-	{"window", "From the store to the provider's items", (*bench).window},
-	{"resume", "Opening, listing, importing", (*bench).resume},
-	{"search", "Search", (*bench).search},
-	{"fold", "Compacting, and reading what is compacted", (*bench).fold},
-	{"grep", "Grep", (*bench).grep},
-	{"references", "References in a prompt", references},
-	{"saved", "References to what has not changed", saved},
-	{"notebook", "The last cell of 5,000", notebook},
-	{"policy", "Tokens saved by policy", (*bench).policy},
-	{"provider", "The way to a provider", (*bench).provider},
-	{"server", "The server", (*bench).server},
-	{"streams", "Streams", streams},
-	{"build", "The program", (*bench).build},
-	{"tokens", "Tokens", (*bench).tokens},
+	{"append", "Appending a turn", (*bench).measureAppend},
+	{"concurrent", "Conversations appended to at once", (*bench).measureConcurrent},
+	{"window", "From the store to the provider's items", (*bench).measureWindow},
+	{"resume", "Opening, listing, importing", (*bench).measureResume},
+	{"search", "Search", (*bench).measureSearch},
+	{"fold", "Compacting, and reading what is compacted", (*bench).measureFolds},
+	{"grep", "Grep", (*bench).measureGrep},
+	{"references", "References in a prompt", measureReferences},
+	{"saved", "References to what has not changed", measureSaved},
+	{"notebook", "The last cell of 5,000", measureNotebook},
+	{"policy", "Tokens saved by policy", (*bench).measurePolicies},
+	{"provider", "The way to a provider", (*bench).measureProvider},
+	{"server", "The server", (*bench).measureServer},
+	{"streams", "Streams", measureStreams},
+	{"build", "The program", (*bench).measureBuild},
+	{"tokens", "Tokens", (*bench).measureTokens},
 }
 
 // rounds is how often a figure is measured; the report shows the median.
@@ -94,7 +94,7 @@ func main() {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	run := func() error { return b.all(*only, *out, *quick) }
+	run := func() error { return b.runAll(*only, *out, *quick) }
 	if *writer != "" {
 		run = func() error { return b.writeAlone(*writer) }
 	}
@@ -104,8 +104,8 @@ func main() {
 	}
 }
 
-func (b *bench) all(only, out string, quick bool) error {
-	root, err := repository()
+func (b *bench) runAll(only, out string, quick bool) error {
+	root, err := moduleFolder()
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (b *bench) all(only, out string, quick bool) error {
 		fmt.Fprintf(os.Stderr, "   (%s)\n", time.Since(start).Round(time.Second))
 	}
 	whole := !quick && only == ""
-	report := b.report(time.Since(began), whole)
+	report := b.writeReport(time.Since(began), whole)
 	fmt.Print(report)
 	if !whole {
 		return nil
@@ -141,15 +141,15 @@ func (b *bench) all(only, out string, quick bool) error {
 	if err := b.keepRows(filepath.Join(root, "bench", "rows.csv")); err != nil {
 		return err
 	}
-	if out := missed(b); len(out) > 0 {
+	if out := missedBounds(b); len(out) > 0 {
 		return fmt.Errorf("bounds that were not met: %s", strings.Join(out, "; "))
 	}
 	return nil
 }
 
-// repository is the folder that this module's is in: that of go.mod, which is the current one or
+// moduleFolder returns the folder that this module's is in: that of go.mod, which is the current one or
 // above it.
-func repository() (string, error) {
+func moduleFolder() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
 		if _, statErr := os.Stat(filepath.Join(dir, "go.mod")); statErr == nil {

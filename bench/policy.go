@@ -30,15 +30,15 @@ const (
 	policyLimit    = 32_768
 )
 
-// quoter stands for a model that writes summaries: under each heading that it is asked
+// quotingModel stands for a model that writes summaries: under each heading that it is asked
 // for it quotes some of what it is given.
-type quoter struct{ asked, calls atomic.Int64 } // tokens and times
+type quotingModel struct{ asked, calls atomic.Int64 } // tokens and times
 
 // Facts implements model.Model.
-func (*quoter) Facts() model.Facts { return model.Facts{Name: "quoter", Limit: policyLimit} }
+func (*quotingModel) Facts() model.Facts { return model.Facts{Name: "quoter", Limit: policyLimit} }
 
 // Stream implements model.Model.
-func (q *quoter) Stream(_ context.Context, r model.Request) iter.Seq2[model.Delta, error] {
+func (q *quotingModel) Stream(_ context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		q.calls.Add(1)
 		var headings, said []string
@@ -51,7 +51,7 @@ func (q *quoter) Stream(_ context.Context, r model.Request) iter.Seq2[model.Delt
 				case i == 0 && strings.HasPrefix(line, "## "):
 					headings = append(headings, line)
 				case i > 0 && strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "##"):
-					said = append(said, "- "+strings.TrimLeft(clip(line, 200), "# "))
+					said = append(said, "- "+strings.TrimLeft(clipText(line, 200), "# "))
 				}
 			}
 		}
@@ -70,17 +70,17 @@ func (q *quoter) Stream(_ context.Context, r model.Request) iter.Seq2[model.Delt
 	}
 }
 
-// clip is at most n bytes of s, cut between characters.
-func clip(s string, n int) string {
+// clipText is at most n bytes of s, cut between characters.
+func clipText(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
 	return strings.ToValidUTF8(s[:n], "")
 }
 
-// policy measures what each policy saves of the tokens that sending everything with
+// measurePolicies measures what each policy saves of the tokens that sending everything with
 // each request would cost.
-func (b *bench) policy() error {
+func (b *bench) measurePolicies() error {
 	s, err := b.openCounting(fmt.Sprint("policy-", time.Now().UnixNano()))
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (b *bench) policy() error {
 func (b *bench) policyOf(s *store.Store, name string) error {
 	bucket := blob.NewMemory()
 	defer func() { _ = bucket.Close() }() // in memory
-	q := &quoter{}
+	q := &quotingModel{}
 	eng := engine.New(s, archive.New(s, bucket, nil),
 		engine.Options{Model: "quoter", Models: func(string) (model.Model, error) { return q, nil }})
 	e := eng.As(scrollback.Operator())
@@ -109,7 +109,7 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 	}
 	var sent, whole, folds int64
 	first := int64(-1) // what comes before the messages
-	messages, _ := sample.Make(sample.Options{Seed: 11, Messages: policyMessages})
+	messages, _ := sample.MakeSample(sample.Options{Seed: 11, Messages: policyMessages})
 	for _, m := range messages {
 		text := ""
 		for _, p := range m.Content {
@@ -125,7 +125,7 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 		if m.Role != string(scrollback.RoleUser) {
 			role = scrollback.RoleAssistant
 		}
-		if _, err := s.Append(b.ctx, head, []store.Incoming{incoming(role, text)}); err != nil {
+		if _, err := s.Append(b.ctx, head, []store.Incoming{newIncoming(role, text)}); err != nil {
 			return err
 		}
 		if role != scrollback.RoleUser {
@@ -151,9 +151,9 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 		sent += window.Tokens
 		whole = whole + first + head.Branch.Sum.Tokens
 	}
-	b.add(name+", saved", 0, 100*(1-float64(sent)/float64(whole)), "%")
-	b.add(name+", saved with what summaries cost", 0, 100*(1-float64(sent+q.asked.Load())/float64(whole)), "%")
-	b.add(name+", folds", 0, float64(folds), "")
-	b.add(name+", summaries asked for", 0, float64(q.calls.Load()), "")
+	b.addNumber(name+", saved", 0, 100*(1-float64(sent)/float64(whole)), "%")
+	b.addNumber(name+", saved with what summaries cost", 0, 100*(1-float64(sent+q.asked.Load())/float64(whole)), "%")
+	b.addNumber(name+", folds", 0, float64(folds), "")
+	b.addNumber(name+", summaries asked for", 0, float64(q.calls.Load()), "")
 	return nil
 }

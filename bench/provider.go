@@ -27,10 +27,10 @@ import (
 const answered = "data: {\"choices\":[{\"delta\":{\"content\":\"so\"}}]}\n\n" +
 	"data: {\"choices\":[{\"delta\":{\"content\":\" it is\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":4000,\"completion_tokens\":2,\"total_tokens\":4002}}\n\ndata: [DONE]\n\n"
 
-// provider measures what a turn adds to the time until a provider's first token,
+// measureProvider measures what a turn adds to the time until a provider's first token,
 // with a server on this machine that begins to answer at once: from the question to
 // the first piece of the answer, beside the same request sent by hand.
-func (b *bench) provider() error {
+func (b *bench) measureProvider() error {
 	var body []byte // of the newest request, as it came
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ = io.ReadAll(r.Body) // a request that breaks off is not measured
@@ -43,7 +43,7 @@ func (b *bench) provider() error {
 	}
 	go func() { _ = server.Serve(l) }() // ends with Close
 	defer func() { _ = server.Close() }()
-	s, err := b.loaded(1000)
+	s, err := b.openLoaded(1000)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (b *bench) providerAt(s *store.Store, url string, body *[]byte) error {
 	eng := engine.New(s, archive.New(s, bucket, nil),
 		engine.Options{Limit: 10_048, Model: "custom/m", NoBackgroundFolds: true,
 			Models: func(name string) (model.Model, error) {
-				return all.Find(name, func(k string) string { return set[k] }, remote.Options{})
+				return all.FindModel(name, func(k string) string { return set[k] }, remote.Options{})
 			}})
 	e := eng.As(scrollback.Operator())
 	defer func() { _ = eng.Close(b.ctx) }() // it runs nothing
@@ -90,14 +90,14 @@ func (b *bench) providerAt(s *store.Store, url string, body *[]byte) error {
 			}
 			bare = append(bare, d)
 		}
-		b.add("the request by hand, p50", r, percentile(bare, 0.5), "ms")
-		b.add("a turn, p50", r, percentile(turns, 0.5), "ms")
-		b.add("added to the first token, p50", r, percentile(turns, 0.5)-percentile(bare, 0.5), "ms")
+		b.addNumber("the request by hand, p50", r, percentileMS(bare, 0.5), "ms")
+		b.addNumber("a turn, p50", r, percentileMS(turns, 0.5), "ms")
+		b.addNumber("added to the first token, p50", r, percentileMS(turns, 0.5)-percentileMS(bare, 0.5), "ms")
 	}
 	return nil
 }
 
-// firstFrame is how long a request takes until the first frame of its answer.
+// firstFrame returns how long a request takes until the first frame of its answer.
 func firstFrame(url string, body []byte) (time.Duration, error) {
 	if !json.Valid(body) {
 		return 0, errors.New("no request to send again")

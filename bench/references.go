@@ -27,12 +27,12 @@ const (
 	perFolder  = 100 // files
 )
 
-// references measures reading what one prompt names, in a small tree and in a large one,
+// measureReferences measures reading what one prompt names, in a small tree and in a large one,
 // and completing a path in it.
-func references(b *bench) error {
+func measureReferences(b *bench) error {
 	for _, n := range []int{1000, b.mid} {
 		root := filepath.Join(b.dir, fmt.Sprint("tree-", n))
-		if err := plant(root, n); err != nil {
+		if err := plantTree(root, n); err != nil {
 			return err
 		}
 		if err := referencesIn(b, root, n); err != nil {
@@ -42,21 +42,21 @@ func references(b *bench) error {
 	return nil
 }
 
-// leaf is the path of the i-th file of a tree.
-func leaf(i int) string {
+// leafPath returns the path of the i-th file of a tree.
+func leafPath(i int) string {
 	folder := i / perFolder
 	return filepath.Join(fmt.Sprintf("part-%02d", folder%10), fmt.Sprintf("folder-%04d", folder),
 		fmt.Sprintf("file-%06d.go", i))
 }
 
-// plant makes a tree of n files, unless it is there.
-func plant(root string, n int) error {
-	if _, err := os.Stat(filepath.Join(root, leaf(n-1))); err == nil {
+// plantTree makes a tree of n files, unless it is there.
+func plantTree(root string, n int) error {
+	if _, err := os.Stat(filepath.Join(root, leafPath(n-1))); err == nil {
 		return nil
 	}
 	content := []byte(strings.Repeat("a line of a file that is referred to\n", 100))
 	for i := range n {
-		at := filepath.Join(root, leaf(i))
+		at := filepath.Join(root, leafPath(i))
 		if i%perFolder == 0 {
 			if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
 				return err
@@ -76,7 +76,7 @@ func referencesIn(b *bench, root string, n int) error {
 	}
 	var prompt strings.Builder
 	for i := range referenced {
-		fmt.Fprintf(&prompt, "see @[%s] ", leaf(i*(n/referenced)))
+		fmt.Fprintf(&prompt, "see @[%s] ", leafPath(i*(n/referenced)))
 	}
 	o := reference.Options{Roots: []string{root}}
 	for r := range rounds {
@@ -85,7 +85,8 @@ func referencesIn(b *bench, root string, n int) error {
 		if err != nil {
 			return err
 		}
-		b.add(fmt.Sprintf("%d references in %s files", referenced, count(n)), r, ms(time.Since(start)), "ms")
+		b.addNumber(fmt.Sprintf("%d references in %s files", referenced, formatCount(n)), r, toMillis(time.Since(start)),
+			"ms")
 		if len(found) != referenced || found[referenced-1].Error != "" {
 			return fmt.Errorf("%d references were found, the last with %q", len(found), found[len(found)-1].Error)
 		}
@@ -97,7 +98,7 @@ func referencesIn(b *bench, root string, n int) error {
 		if err != nil {
 			return err
 		}
-		b.add("a completion in "+count(n)+" files", r, ms(time.Since(start)), "ms")
+		b.addNumber("a completion in "+formatCount(n)+" files", r, toMillis(time.Since(start)), "ms")
 	}
 	return nil
 }
@@ -105,17 +106,17 @@ func referencesIn(b *bench, root string, n int) error {
 // namedAgain is how many files two prompts in a row name.
 const namedAgain = 20
 
-// saved measures what the second prompt that names the same files does not send again.
-func saved(b *bench) error {
+// measureSaved measures what the second prompt that names the same files does not send again.
+func measureSaved(b *bench) error {
 	tree := filepath.Join(b.dir, "tree-1000")
-	if err := plant(tree, 1000); err != nil {
+	if err := plantTree(tree, 1000); err != nil {
 		return err
 	}
 	root, err := filepath.EvalSymlinks(tree)
 	if err != nil {
 		return err
 	}
-	s, err := b.open(fmt.Sprint("references-", time.Now().UnixNano()))
+	s, err := b.openDatabase(fmt.Sprint("references-", time.Now().UnixNano()))
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func saved(b *bench) error {
 	}
 	prompt := "Compare"
 	for i := range namedAgain {
-		prompt += " @[" + leaf(i*(1000/namedAgain)) + "]"
+		prompt += " @[" + leafPath(i*(1000/namedAgain)) + "]"
 	}
 	var sent [2]int
 	for i := range sent {
@@ -151,13 +152,13 @@ func saved(b *bench) error {
 		}
 		sent[i] = parts.Bytes() - len(prompt)
 	}
-	b.add("reference_bytes_sent, first turn", 0, float64(sent[0]), "bytes")
-	b.add("reference_bytes_sent, second turn", 0, float64(sent[1]), "bytes")
-	b.add("reference_bytes_saved, second turn", 0, float64(sent[0]-sent[1]), "bytes")
+	b.addNumber("reference_bytes_sent, first turn", 0, float64(sent[0]), "bytes")
+	b.addNumber("reference_bytes_sent, second turn", 0, float64(sent[1]), "bytes")
+	b.addNumber("reference_bytes_saved, second turn", 0, float64(sent[0]-sent[1]), "bytes")
 	return nil
 }
 
-// lastPrompt is the newest message of a user.
+// lastPrompt returns the newest message of a user.
 func lastPrompt(b *bench, v *engine.View, id scrollback.ConversationID) (scrollback.Parts, error) {
 	ms, _, err := v.Recall().Messages(b.ctx, id, scrollback.PageQuery{Limit: 20})
 	if err != nil {

@@ -29,30 +29,31 @@ const (
 	imported = 20_000
 )
 
-// resume measures opening the latest conversation and laying out its next request,
+// measureResume measures opening the latest conversation and laying out its next request,
 // whatever its length and however often it was rewound; a page of a long list; and an
 // import.
-func (b *bench) resume() error {
+func (b *bench) measureResume() error {
 	for _, n := range []int{100, 10_000, b.big} {
-		s, err := b.loaded(n)
+		s, err := b.openLoaded(n)
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(b.openLatest(s, "latest at "+count(n)), s.Close()); err != nil {
+		if err := errors.Join(b.openLatest(s, "latest at "+formatCount(n)), s.Close()); err != nil {
 			return err
 		}
 	}
-	s, err := b.rewound()
+	s, err := b.newRewound()
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(b.openLatest(s, fmt.Sprintf("latest after %s rewinds", count(rewinds))), s.Close()); err != nil {
+	if err := errors.Join(b.openLatest(s, fmt.Sprintf("latest after %s rewinds", formatCount(rewinds))),
+		s.Close()); err != nil {
 		return err
 	}
-	if err := b.list(); err != nil {
+	if err := b.measureLists(); err != nil {
 		return err
 	}
-	return b.importing()
+	return b.measureImport()
 }
 
 // over is an engine that only reads and imports, for the operator.
@@ -92,15 +93,15 @@ func (b *bench) openLatest(s *store.Store, what string) error {
 				return fmt.Errorf("the window weighs %d tokens of %d: not what was to be measured", m.Tokens, m.Budget)
 			}
 		}
-		b.add(what, r, percentile(took, 0.5), "ms")
+		b.addNumber(what, r, percentileMS(took, 0.5), "ms")
 	}
 	return nil
 }
 
-// rewound is a conversation that was rewound by one message a thousand times, so that each
+// newRewound returns a conversation that was rewound by one message a thousand times, so that each
 // of its newest messages is on its own branch.
-func (b *bench) rewound() (*store.Store, error) {
-	s, err := b.open("rewinds")
+func (b *bench) newRewound() (*store.Store, error) {
+	s, err := b.openDatabase("rewinds")
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (b *bench) rewound() (*store.Store, error) {
 	if err != nil || !created {
 		return s, err
 	}
-	if err := load(b.ctx, s, c.ID, 0, 100); err != nil {
+	if err := loadMessages(b.ctx, s, c.ID, 0, 100); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	w := newWriter(5)
@@ -118,8 +119,8 @@ func (b *bench) rewound() (*store.Store, error) {
 			head, err = s.Branches.Rewind(b.ctx, head, head.Branch, head.Branch.HeadSeq-1, nil)
 		}
 		if err == nil {
-			_, err = s.Append(b.ctx, head, []store.Incoming{incoming(scrollback.RoleUser, w.text(900)),
-				incoming(scrollback.RoleAssistant, w.text(900))})
+			_, err = s.Append(b.ctx, head, []store.Incoming{newIncoming(scrollback.RoleUser, w.makeText(900)),
+				newIncoming(scrollback.RoleAssistant, w.makeText(900))})
 		}
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
@@ -128,9 +129,9 @@ func (b *bench) rewound() (*store.Store, error) {
 	return s, nil
 }
 
-// list measures a page of 50 of many conversations.
-func (b *bench) list() error {
-	s, err := b.open("list")
+// measureLists measures a page of 50 of many conversations.
+func (b *bench) measureLists() error {
+	s, err := b.openDatabase("list")
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (b *bench) list() error {
 	for i := range listed {
 		id := scrollback.ConversationID(fmt.Sprintf("01a00000-0000-7000-8000-%012d", i))
 		if _, created, err := s.Create(b.ctx, scrollback.Conversation{ID: id,
-			Title: strings.TrimSpace(w.text(40))}); err != nil {
+			Title: strings.TrimSpace(w.makeText(40))}); err != nil {
 			return err
 		} else if !created {
 			break
@@ -155,16 +156,16 @@ func (b *bench) list() error {
 			}
 			took = append(took, time.Since(start))
 		}
-		b.add("a page of 50 of "+count(listed)+" conversations", r, percentile(took, 0.5), "ms")
+		b.addNumber("a page of 50 of "+formatCount(listed)+" conversations", r, percentileMS(took, 0.5), "ms")
 	}
 	return nil
 }
 
-// importing measures an import as the program does it: tokens counted, folded as it
+// measureImport measures an import as the program does it: tokens counted, folded as it
 // goes.
-func (b *bench) importing() error {
+func (b *bench) measureImport() error {
 	var file bytes.Buffer
-	if _, _, err := sample.Write(&file, "import", sample.Options{Seed: 4, Messages: imported}); err != nil {
+	if _, _, err := sample.WriteSample(&file, "import", sample.Options{Seed: 4, Messages: imported}); err != nil {
 		return err
 	}
 	for r := range 3 {
@@ -183,7 +184,7 @@ func (b *bench) importing() error {
 		if err = errors.Join(err, e.close(b.ctx), s.Close()); err != nil {
 			return err
 		}
-		b.add("imported a second", r, imported/took.Seconds(), "messages")
+		b.addNumber("imported a second", r, imported/took.Seconds(), "messages")
 	}
 	return nil
 }

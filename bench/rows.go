@@ -21,13 +21,13 @@ type row struct {
 	unit         string
 }
 
-// add notes a number and shows it.
-func (b *bench) add(what string, round int, value float64, unit string) {
+// addNumber notes a number and shows it.
+func (b *bench) addNumber(what string, round int, value float64, unit string) {
 	b.rows = append(b.rows, row{b.now, what, round, value, unit})
-	fmt.Fprintf(os.Stderr, "   %-52s %d  %s\n", what, round, show(value, unit))
+	fmt.Fprintf(os.Stderr, "   %-52s %d  %s\n", what, round, formatValue(value, unit))
 }
 
-func show(v float64, unit string) string {
+func formatValue(v float64, unit string) string {
 	switch {
 	case v >= 1000:
 		return strings.TrimSpace(fmt.Sprintf("%.0f %s", v, unit))
@@ -37,9 +37,9 @@ func show(v float64, unit string) string {
 	return strings.TrimSpace(fmt.Sprintf("%.2f %s", v, unit))
 }
 
-// median is the median of what was measured, and its unit; ok is false when
+// medianOf returns the median of what was measured, and its unit; ok is false when
 // nothing was.
-func (b *bench) median(figure, what string) (v float64, unit string, ok bool) {
+func (b *bench) medianOf(figure, what string) (v float64, unit string, ok bool) {
 	var all []float64
 	for _, r := range b.rows {
 		if r.figure == figure && r.what == what {
@@ -54,14 +54,14 @@ func (b *bench) median(figure, what string) (v float64, unit string, ok bool) {
 	return all[len(all)/2], unit, true
 }
 
-// percentile of durations, in milliseconds.
-func percentile(ds []time.Duration, p float64) float64 {
+// percentileMS of durations, in milliseconds.
+func percentileMS(ds []time.Duration, p float64) float64 {
 	ds = slices.Clone(ds)
 	slices.Sort(ds)
-	return ms(ds[min(len(ds)-1, int(p*float64(len(ds))))])
+	return toMillis(ds[min(len(ds)-1, int(p*float64(len(ds))))])
 }
 
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+func toMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // target holds a number, or its ratio to another of the same run, against what is wanted.
 type target struct {
@@ -119,24 +119,24 @@ type verdict struct {
 	met, ok  bool
 }
 
-// judged holds a target against what a run measured.
-func judged(b *bench, t target) verdict {
+// judgeTarget holds a target against what a run measured.
+func judgeTarget(b *bench, t target) verdict {
 	v := verdict{target: t}
-	if v.value, v.unit, v.ok = b.median(t.figure, t.what); !v.ok {
+	if v.value, v.unit, v.ok = b.medianOf(t.figure, t.what); !v.ok {
 		return v
 	}
 	if t.beside != "" {
-		if base, _, ok := b.median(t.figure, t.beside); ok && base > 0 {
-			v.absolute = " (" + show(v.value/base, "× "+t.beside) + ")"
+		if base, _, ok := b.medianOf(t.figure, t.beside); ok && base > 0 {
+			v.absolute = " (" + formatValue(v.value/base, "× "+t.beside) + ")"
 		}
 	}
 	if t.over != "" {
-		base, _, ok := b.median(t.figure, t.over)
+		base, _, ok := b.medianOf(t.figure, t.over)
 		if !ok || base == 0 {
 			v.ok = false
 			return v
 		}
-		v.absolute = " (" + show(v.value, v.unit) + ")"
+		v.absolute = " (" + formatValue(v.value, v.unit) + ")"
 		v.value = v.value / base
 		v.unit = "×"
 	}
@@ -147,20 +147,20 @@ func judged(b *bench, t target) verdict {
 	return v
 }
 
-// line is a row of the table of bounds.
-func (v verdict) line() string {
+// tableRow returns a row of the table of bounds.
+func (v verdict) tableRow() string {
 	what := v.what
 	if v.over != "" {
 		what += " ÷ " + v.over
 	}
-	bound := "≤ " + show(v.most, v.unit)
+	bound := "≤ " + formatValue(v.most, v.unit)
 	if v.least > 0 {
-		bound = "≥ " + show(v.least, v.unit)
+		bound = "≥ " + formatValue(v.least, v.unit)
 	}
 	if v.aim {
 		bound = "aim " + bound
 	}
-	measured := show(v.value, v.unit) + v.absolute
+	measured := formatValue(v.value, v.unit) + v.absolute
 	met := "yes"
 	switch {
 	case !v.ok:
@@ -172,27 +172,27 @@ func (v verdict) line() string {
 	return fmt.Sprintf("| %s | %s | %s | %s |\n", what, measured, bound, met)
 }
 
-// missed names the bounds, not the aims, that were not met; one that nothing was measured
+// missedBounds names the bounds, not the aims, that were not met; one that nothing was measured
 // for was not.
-func missed(b *bench) (out []string) {
+func missedBounds(b *bench) (out []string) {
 	for _, t := range targets {
-		if v := judged(b, t); !t.aim && !v.met {
+		if v := judgeTarget(b, t); !t.aim && !v.met {
 			out = append(out, t.what)
 		}
 	}
 	return out
 }
 
-// report is the Markdown of a run.
-func (b *bench) report(took time.Duration, whole bool) string {
+// writeReport returns the Markdown of a run.
+func (b *bench) writeReport(took time.Duration, whole bool) string {
 	var s strings.Builder
 	fmt.Fprintf(&s,
 		"# Benchmarks\n\nWritten by `go -C bench run .` in %s, on %s.\nRatios are from one run; a number that was measured more than once is the median of %d rounds. The raw rows are in `bench/rows.csv`.\n",
-		took.Round(time.Second), machine(b.dir), rounds)
+		took.Round(time.Second), describeMachine(b.dir), rounds)
 	s.WriteString("\n| checked against a bound | measured | bound | met |\n|---|---|---|---|\n")
 	for _, t := range targets {
-		if v := judged(b, t); v.ok || whole {
-			s.WriteString(v.line())
+		if v := judgeTarget(b, t); v.ok || whole {
+			s.WriteString(v.tableRow())
 		}
 	}
 	for _, f := range figures {
@@ -207,8 +207,8 @@ func (b *bench) report(took time.Duration, whole bool) string {
 		}
 		fmt.Fprintf(&s, "\n## %s\n\n%s\n\n| | median |\n|---|---|\n", f.title, notes[f.name])
 		for _, what := range seen {
-			v, unit, _ := b.median(f.name, what)
-			fmt.Fprintf(&s, "| %s | %s |\n", what, show(v, unit))
+			v, unit, _ := b.medianOf(f.name, what)
+			fmt.Fprintf(&s, "| %s | %s |\n", what, formatValue(v, unit))
 		}
 	}
 	return s.String()
@@ -240,8 +240,8 @@ var notes = map[string]string{
 	"tokens": "The tokenizer over mixed text, and over Chinese characters in random order, of which nothing was seen before.",
 }
 
-// machine names what it ran on, by what matters.
-func machine(dir string) string {
+// describeMachine names what it ran on, by what matters.
+func describeMachine(dir string) string {
 	cpu := "an unknown processor"
 	kernel := "an unknown kernel"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// search measures finding words of a known share of the messages, beside reading a page of
+// measureSearch measures finding words of a known share of the messages, beside reading a page of
 // the newest messages.
-func (b *bench) search() error {
+func (b *bench) measureSearch() error {
 	for _, n := range []int{b.mid, b.big} {
-		s, err := b.loaded(n)
+		s, err := b.openLoaded(n)
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (b *bench) search() error {
 
 func (b *bench) searchAt(s *store.Store, n int) error {
 	words := []struct{ what, query string }{{"English, 1 %", commonEnglish}, {"Chinese, 1 %", commonChinese},
-		{"English, 0.01 %", rareEnglish}, {"Chinese, 0.01 %", rareChinese}, {"a question", question()}}
+		{"English, 0.01 %", rareEnglish}, {"Chinese, 0.01 %", rareChinese}, {"a question", makeQuestion()}}
 	const times = 20
 	for r := range rounds {
 		if err := aPage(b, s, n, r); err != nil {
@@ -50,7 +50,7 @@ func (b *bench) searchAt(s *store.Store, n int) error {
 					return fmt.Errorf("%s is not found", w.query)
 				}
 			}
-			b.add(w.what+" of "+count(n), r, percentile(took, 0.5), "ms")
+			b.addNumber(w.what+" of "+formatCount(n), r, percentileMS(took, 0.5), "ms")
 		}
 	}
 	return nil
@@ -71,13 +71,13 @@ func aPage(b *bench, s *store.Store, n, round int) error {
 			return fmt.Errorf("a page has %d messages", len(page))
 		}
 	}
-	b.add("a page of 200 of "+count(n), round, percentile(took, 0.5), "ms")
+	b.addNumber("a page of 200 of "+formatCount(n), round, percentileMS(took, 0.5), "ms")
 	return nil
 }
 
-// question consists of words as common as a language's, from the most common one to a rare
+// makeQuestion consists of words as common as a language's, from the most common one to a rare
 // one; no message holds all of them.
-func question() string {
+func makeQuestion() string {
 	w := newWriter(1)
 	return strings.Join([]string{w.english[0], w.english[5], w.english[40], w.english[300], w.english[2000], rareEnglish},
 		" ")
@@ -86,7 +86,7 @@ func question() string {
 // indexSize holds what the index weighs against the text in it: what is in its rows, and the
 // pages of the database that they take.
 func (b *bench) indexSize(n int) error {
-	db, err := sql.Open("sqlite", "file:"+b.file(fmt.Sprint("messages-", n))+"?mode=ro")
+	db, err := sql.Open("sqlite", "file:"+b.databaseFile(fmt.Sprint("messages-", n))+"?mode=ro")
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (b *bench) indexSize(n int) error {
 	if rows == 0 {
 		return errors.New("the database has no index")
 	}
-	b.add("index bytes a message byte", 0, rows/text, "")
-	b.add("index pages a message byte", 0, pages/text, "")
+	b.addNumber("index bytes a message byte", 0, rows/text, "")
+	b.addNumber("index pages a message byte", 0, pages/text, "")
 	return nil
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// program builds scrollback once and returns where it is.
-func (b *bench) program() (string, error) {
+// buildProgram builds scrollback once and returns where it is.
+func (b *bench) buildProgram() (string, error) {
 	path := filepath.Join(b.dir, "scrollback")
 	cmd := exec.CommandContext(b.ctx, "go", "build", "-o", path, "./cmd/scrollback")
 	cmd.Dir = b.root
@@ -31,9 +31,9 @@ func (b *bench) program() (string, error) {
 	return path, nil
 }
 
-// build measures the program itself.
-func (b *bench) build() error {
-	path, err := b.program()
+// measureBuild measures the program itself.
+func (b *bench) measureBuild() error {
+	path, err := b.buildProgram()
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func (b *bench) build() error {
 	if err != nil {
 		return err
 	}
-	b.add("binary", 0, float64(st.Size())/(1<<20), "MB")
+	b.addNumber("binary", 0, float64(st.Size())/(1<<20), "MB")
 	cache, err := os.MkdirTemp(b.dir, "cache-")
 	if err != nil {
 		return err
@@ -54,17 +54,17 @@ func (b *bench) build() error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build: %w: %s", err, out)
 	}
-	b.add("cold build", 0, time.Since(start).Seconds(), "s")
+	b.addNumber("cold build", 0, time.Since(start).Seconds(), "s")
 	return nil
 }
 
-// server measures the running program over a million stored messages.
-func (b *bench) server() error {
-	path, err := b.program()
+// measureServer measures the running program over a million stored messages.
+func (b *bench) measureServer() error {
+	path, err := b.buildProgram()
 	if err != nil {
 		return err
 	}
-	s, err := b.loaded(b.big)
+	s, err := b.openLoaded(b.big)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (b *bench) server() error {
 		if err := exec.CommandContext(b.ctx, path, "--version").Run(); err != nil {
 			return err
 		}
-		b.add("start to its version", r, ms(time.Since(start)), "ms")
+		b.addNumber("start to its version", r, toMillis(time.Since(start)), "ms")
 		if err := b.serveOnce(path, r); err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (b *bench) server() error {
 
 func (b *bench) serveOnce(path string, round int) (err error) {
 	cmd := exec.CommandContext(b.ctx, path, "serve", "--addr", "127.0.0.1:0", "--data",
-		filepath.Dir(b.file(fmt.Sprint("messages-", b.big))))
+		filepath.Dir(b.databaseFile(fmt.Sprint("messages-", b.big))))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -103,11 +103,11 @@ func (b *bench) serveOnce(path string, round int) (err error) {
 	for lines := bufio.NewScanner(out); url == "" && lines.Scan(); {
 		_, url, _ = strings.Cut(lines.Text(), "scrollback is at ")
 	}
-	if _, err := request(url+"/api/conversations?limit=1", nil); err != nil {
+	if _, err := sendRequest(url+"/api/conversations?limit=1", nil); err != nil {
 		return err
 	}
-	b.add("start to the first answer", round, ms(time.Since(start)), "ms")
-	made, err := request(url+"/api/conversations", []byte(`{}`))
+	b.addNumber("start to the first answer", round, toMillis(time.Since(start)), "ms")
+	made, err := sendRequest(url+"/api/conversations", []byte(`{}`))
 	if err != nil {
 		return err
 	}
@@ -117,21 +117,21 @@ func (b *bench) serveOnce(path string, round int) (err error) {
 	}
 	w := newWriter(uint64(round))
 	for range 20 {
-		body, err := json.Marshal(map[string]string{"message": w.text(900)})
+		body, err := json.Marshal(map[string]string{"message": w.makeText(900)})
 		if err != nil {
 			return err
 		}
-		if _, err := request(url+"/api/conversations/"+c.ID+"/chat", body); err != nil {
+		if _, err := sendRequest(url+"/api/conversations/"+c.ID+"/chat", body); err != nil {
 			return err
 		}
 	}
 	peak, err := peakMemory(cmd.Process.Pid)
-	b.add("peak memory, a chat at "+count(b.big), round, peak, "MB")
+	b.addNumber("peak memory, a chat at "+formatCount(b.big), round, peak, "MB")
 	return err
 }
 
-// request gets, or posts a body, and reads the whole answer.
-func request(url string, body []byte) ([]byte, error) {
+// sendRequest gets, or posts a body, and reads the whole answer.
+func sendRequest(url string, body []byte) ([]byte, error) {
 	method := http.MethodGet
 	if body != nil {
 		method = http.MethodPost
@@ -153,7 +153,7 @@ func request(url string, body []byte) ([]byte, error) {
 	return b, err
 }
 
-// peakMemory is the most memory, in MB, that a process has had resident.
+// peakMemory returns the most memory, in MB, that a process has had resident.
 func peakMemory(pid int) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -168,10 +168,10 @@ func peakMemory(pid int) (float64, error) {
 // notebookCells is how many cells the notebook has.
 const notebookCells = 5000
 
-// notebook measures the program running the last cell of a long notebook: when its
+// measureNotebook measures the program running the last cell of a long notebook: when its
 // conversation is made of the cells before it, and again, when it is there.
-func notebook(b *bench) error {
-	path, err := b.program()
+func measureNotebook(b *bench) error {
+	path, err := b.buildProgram()
 	if err != nil {
 		return err
 	}
@@ -200,9 +200,9 @@ func notebook(b *bench) error {
 			if err != nil {
 				return err
 			}
-			b.add(what, round, took.Seconds(), "s")
+			b.addNumber(what, round, took.Seconds(), "s")
 			if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-				b.add("peak memory, "+what, round, float64(use.Maxrss)/1024, "MiB")
+				b.addNumber("peak memory, "+what, round, float64(use.Maxrss)/1024, "MiB")
 			}
 		}
 		_, _, out, err := run("show", file, "--json")
@@ -213,7 +213,7 @@ func notebook(b *bench) error {
 		if err := json.Unmarshal(out, &shown); err != nil {
 			return err
 		}
-		b.add("window behind the last cell", round, float64(shown.Window.Tokens), "tokens")
+		b.addNumber("window behind the last cell", round, float64(shown.Window.Tokens), "tokens")
 		if err := os.RemoveAll(dir); err != nil {
 			return err
 		}
@@ -230,9 +230,9 @@ func longNotebook(file string, cells int) error {
 	w := newWriter(14)
 	var all []message
 	for i := range cells {
-		all = append(all, message{"user", w.message(2 * i)})
+		all = append(all, message{"user", w.messageText(2 * i)})
 		if i < cells-1 {
-			all = append(all, message{"assistant", w.message(2*i + 1)})
+			all = append(all, message{"assistant", w.messageText(2*i + 1)})
 		}
 	}
 	text, err := json.Marshal(map[string]any{"metadata": map[string]any{"uuid": "bench", "name": "bench"}, "context": all})

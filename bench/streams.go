@@ -74,8 +74,8 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, rest)
 }
 
-// release lets all answers end.
-func (u *upstream) release() {
+// releaseAll lets all answers end.
+func (u *upstream) releaseAll() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	close(u.released)
@@ -90,10 +90,10 @@ type streaming struct {
 	u     *upstream
 }
 
-// streams measures what the server adds to a provider's first token, and what many streams
+// measureStreams measures what the server adds to a provider's first token, and what many streams
 // at once cost.
-func streams(b *bench) error {
-	path, err := b.program()
+func measureStreams(b *bench) error {
+	path, err := b.buildProgram()
 	if err != nil {
 		return err
 	}
@@ -103,12 +103,12 @@ func streams(b *bench) error {
 	}
 	defer func() { _ = stop() }()
 	for _, n := range []int{10, b.mid} {
-		s, err := b.loaded(n)
+		s, err := b.openLoaded(n)
 		if err == nil {
 			err = s.Close()
 		}
 		if err == nil {
-			err = (&streaming{bench: b, u: u}).serving(path, fmt.Sprint("messages-", n),
+			err = (&streaming{bench: b, u: u}).startServer(path, fmt.Sprint("messages-", n),
 				func(s *streaming) error { return s.firstTokens(n) })
 		}
 		if err != nil {
@@ -116,18 +116,18 @@ func streams(b *bench) error {
 		}
 	}
 	for _, events := range []bool{true, false} {
-		if err := (&streaming{bench: b, u: u}).serving(path, "streams",
-			func(s *streaming) error { return s.memory(events) }); err != nil {
+		if err := (&streaming{bench: b, u: u}).startServer(path, "streams",
+			func(s *streaming) error { return s.measureMemory(events) }); err != nil {
 			return err
 		}
 	}
-	return (&streaming{bench: b, u: u}).serving(path, "streams", (*streaming).beside)
+	return (&streaming{bench: b, u: u}).startServer(path, "streams", (*streaming).measureBeside)
 }
 
-// serving runs the program over a data folder while something is measured.
-func (b *streaming) serving(path, name string, measure func(*streaming) error) (err error) {
+// startServer runs the program over a data folder while something is measured.
+func (b *streaming) startServer(path, name string, measure func(*streaming) error) (err error) {
 	cmd := exec.CommandContext(b.bench.ctx, path, "serve", "--addr", "127.0.0.1:0", "--data",
-		filepath.Dir(b.bench.file(name)))
+		filepath.Dir(b.bench.databaseFile(name)))
 	cmd.Env = append(os.Environ(), "SCROLLBACK_BASE_URL="+b.u.url, "SCROLLBACK_MODEL=custom/m")
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -171,7 +171,7 @@ func (b *streaming) firstTokens(n int) error {
 				return err
 			}
 			turns = append(turns, time.Since(start))
-			if err := s.drain(); err != nil {
+			if err := s.drainEvents(); err != nil {
 				return err
 			}
 			body, _ := b.u.body.Load().([]byte)
@@ -184,10 +184,10 @@ func (b *streaming) firstTokens(n int) error {
 		if r == 0 {
 			continue // what was not compacted yet is now
 		}
-		added := percentile(turns, 0.5) - percentile(bare, 0.5)
-		b.bench.add("provider by hand, p50", r-1, percentile(bare, 0.5), "ms")
-		b.bench.add("first token over HTTP at "+count(n)+", p50", r-1, percentile(turns, 0.5), "ms")
-		b.bench.add("added to the first token at "+count(n)+", p50", r-1, added, "ms")
+		added := percentileMS(turns, 0.5) - percentileMS(bare, 0.5)
+		b.bench.addNumber("provider by hand, p50", r-1, percentileMS(bare, 0.5), "ms")
+		b.bench.addNumber("first token over HTTP at "+formatCount(n)+", p50", r-1, percentileMS(turns, 0.5), "ms")
+		b.bench.addNumber("added to the first token at "+formatCount(n)+", p50", r-1, added, "ms")
 	}
 	return nil
 }
@@ -232,7 +232,7 @@ func openStream(ctx context.Context, url, id, message string) (*stream, error) {
 	return s, nil
 }
 
-func (s *stream) drain() error {
+func (s *stream) drainEvents() error {
 	_, err := io.Copy(io.Discard, s.from)
 	return errors.Join(err, s.body.Close())
 }
@@ -240,11 +240,11 @@ func (s *stream) drain() error {
 // mostStreams is how many streams are open at the most.
 const mostStreams = 500
 
-// talks are the ids of conversations, made if they are not there.
-func talks(url string) (ids []string, err error) {
+// makeTalks returns the ids of conversations, made if they are not there.
+func makeTalks(url string) (ids []string, err error) {
 	for i := range mostStreams {
 		id := fmt.Sprintf("01a00000-0000-7000-8000-%012d", i)
-		if _, err := request(url+"/api/conversations", []byte(`{"id":"`+id+`"}`)); err != nil {
+		if _, err := sendRequest(url+"/api/conversations", []byte(`{"id":"`+id+`"}`)); err != nil {
 			return nil, err
 		}
 		ids = append(ids, id)
@@ -252,9 +252,9 @@ func talks(url string) (ids []string, err error) {
 	return ids, nil
 }
 
-// beside measures what a reader of the list gets done beside open streams.
-func (b *streaming) beside() error {
-	ids, err := talks(b.url)
+// measureBeside measures what a reader of the list gets done beside open streams.
+func (b *streaming) measureBeside() error {
+	ids, err := makeTalks(b.url)
 	if err != nil {
 		return err
 	}
@@ -268,20 +268,20 @@ func (b *streaming) beside() error {
 			if err := errors.Join(err, end()); err != nil {
 				return err
 			}
-			b.bench.add(fmt.Sprintf("beside %d streams", n), r, rate, "requests/s")
+			b.bench.addNumber(fmt.Sprintf("beside %d streams", n), r, rate, "requests/s")
 		}
 	}
 	return nil
 }
 
-// memory measures what open streams take in a server that has had none before but a few.
-func (b *streaming) memory(events bool) error {
+// measureMemory measures what open streams take in a server that has had none before but a few.
+func (b *streaming) measureMemory(events bool) error {
 	name := "a stream of all events"
 	ids := make([]string, mostStreams+few)
 	if !events {
 		name = "a stream of a chat"
 		var err error
-		if ids, err = talks(b.url); err != nil {
+		if ids, err = makeTalks(b.url); err != nil {
 			return err
 		}
 	}
@@ -289,7 +289,7 @@ func (b *streaming) memory(events bool) error {
 	if err != nil {
 		return err
 	}
-	before, err := resident(b.pid)
+	before, err := residentMemory(b.pid)
 	if err != nil {
 		return err
 	}
@@ -297,11 +297,11 @@ func (b *streaming) memory(events bool) error {
 	if err != nil {
 		return err
 	}
-	after, err := resident(b.pid)
+	after, err := residentMemory(b.pid)
 	if err := errors.Join(err, others(), first()); err != nil {
 		return err
 	}
-	b.bench.add("memory of "+name, 0, (after-before)/float64(len(ids)-few), "KB")
+	b.bench.addNumber("memory of "+name, 0, (after-before)/float64(len(ids)-few), "KB")
 	return nil
 }
 
@@ -322,11 +322,11 @@ func (b *streaming) openMany(ids []string, message string) (end func() error, er
 	}
 	for i, id := range ids {
 		if id != "" {
-			wait.Go(func() { errs[i] = open[i].drain() })
+			wait.Go(func() { errs[i] = open[i].drainEvents() })
 		}
 	}
 	return func() error {
-		b.u.release()
+		b.u.releaseAll()
 		for i, id := range ids {
 			if id == "" {
 				errs[i] = open[i].body.Close()
@@ -337,7 +337,7 @@ func (b *streaming) openMany(ids []string, message string) (end func() error, er
 	}, nil
 }
 
-// requestRate is how often four readers get the newest conversations in a second.
+// requestRate returns how often four readers get the newest conversations in a second.
 func requestRate(url string) (float64, error) {
 	const workers, lasting = 4, time.Second
 	var done atomic.Int64
@@ -347,7 +347,7 @@ func requestRate(url string) (float64, error) {
 	for i := range workers {
 		wait.Go(func() {
 			for time.Since(start) < lasting && errs[i] == nil {
-				_, errs[i] = request(url+"/api/conversations?limit=20", nil)
+				_, errs[i] = sendRequest(url+"/api/conversations?limit=20", nil)
 				done.Add(1)
 			}
 		})
@@ -356,8 +356,8 @@ func requestRate(url string) (float64, error) {
 	return float64(done.Load()) / time.Since(start).Seconds(), errors.Join(errs...)
 }
 
-// resident is the memory, in KB, that a process has resident.
-func resident(pid int) (kb float64, err error) {
+// residentMemory returns the memory, in KB, that a process has resident.
+func residentMemory(pid int) (kb float64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err

@@ -13,9 +13,9 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// tokens measures the counter.
-func (b *bench) tokens() error {
-	texts, err := b.texts()
+// measureTokens measures the counter.
+func (b *bench) measureTokens() error {
+	texts, err := b.sampleTexts()
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (b *bench) tokens() error {
 		for r := range rounds {
 			start := time.Now()
 			token.Count(text)
-			b.add("counter, "+t.name, r, float64(len(text))/(1<<20)/time.Since(start).Seconds(), "MB/s")
+			b.addNumber("counter, "+t.name, r, float64(len(text))/(1<<20)/time.Since(start).Seconds(), "MB/s")
 		}
 	}
 	rng := rand.New(rand.NewPCG(4, 16))
@@ -32,7 +32,8 @@ func (b *bench) tokens() error {
 		text := anyOrder(rng, 1<<20)
 		start := time.Now()
 		token.Count(text)
-		b.add("counter, Chinese characters in any order", r, float64(len(text))/(1<<20)/time.Since(start).Seconds(), "MB/s")
+		b.addNumber("counter, Chinese characters in any order", r, float64(len(text))/(1<<20)/time.Since(start).Seconds(),
+			"MB/s")
 	}
 	return nil
 }
@@ -52,14 +53,14 @@ func anyOrder(rng *rand.Rand, size int) string {
 
 type text struct{ name, text string }
 
-// texts are what people and programs write: a sampled conversation in its two
+// sampleTexts returns what people and programs write: a sampled conversation in its two
 // languages, this project's own code, and JSON.
-func (b *bench) texts() ([]text, error) {
+func (b *bench) sampleTexts() ([]text, error) {
 	var english, chinese, lines strings.Builder
-	if _, _, err := sample.Write(&lines, "bench", sample.Options{Seed: 4, Messages: 400}); err != nil {
+	if _, _, err := sample.WriteSample(&lines, "bench", sample.Options{Seed: 4, Messages: 400}); err != nil {
 		return nil, err
 	}
-	messages, _ := sample.Make(sample.Options{Seed: 4, Messages: 2000})
+	messages, _ := sample.MakeSample(sample.Options{Seed: 4, Messages: 2000})
 	for _, m := range messages {
 		for _, p := range m.Content {
 			s, _ := p["text"].(string)

@@ -17,15 +17,15 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// window measures what a request reads and lays out, for a short and for a long
+// measureWindow measures what a request reads and lays out, for a short and for a long
 // conversation whose past is folded behind eight placeholders.
-func (b *bench) window() error {
+func (b *bench) measureWindow() error {
 	for _, n := range []int{1000, b.big} {
-		s, err := b.loaded(n)
+		s, err := b.openLoaded(n)
 		if err != nil {
 			return err
 		}
-		err = b.windowAt(s, count(n))
+		err = b.windowAt(s, formatCount(n))
 		if err = errors.Join(err, s.Close()); err != nil {
 			return err
 		}
@@ -34,7 +34,7 @@ func (b *bench) window() error {
 }
 
 func (b *bench) windowAt(s *store.Store, at string) error {
-	if _, err := turns(b.ctx, s, conversation, newWriter(7), 5); err != nil { // so that there is a last turn
+	if _, err := appendTurns(b.ctx, s, conversation, newWriter(7), 5); err != nil { // so that there is a last turn
 		return err
 	}
 	if err := b.foldAllBut(s, 20); err != nil {
@@ -65,8 +65,8 @@ func (b *bench) windowAt(s *store.Store, at string) error {
 			}
 		}
 		runtime.ReadMemStats(&after)
-		b.add("window at "+at, r, percentile(took, 0.5), "ms")
-		b.add("allocations at "+at, r, float64(after.Mallocs-before.Mallocs)/times, "")
+		b.addNumber("window at "+at, r, percentileMS(took, 0.5), "ms")
+		b.addNumber("allocations at "+at, r, float64(after.Mallocs-before.Mallocs)/times, "")
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func (b *bench) foldAllBut(s *store.Store, newest int64) error {
 	for i := range int64(8) {
 		g := scrollback.Segment{ID: scrollback.SegmentID(s.NewID()), Conversation: head.ID, Branch: head.Branch.ID,
 			FirstSeq: 1 + i*boundary/8, LastSeq: (i + 1) * boundary / 8,
-			Placeholder: newWriter(uint64(i)).text(400), TokensAfter: 100, SummaryBy: scrollback.SummaryExtractive}
+			Placeholder: newWriter(uint64(i)).makeText(400), TokensAfter: 100, SummaryBy: scrollback.SummaryExtractive}
 		c.Segments = append(c.Segments, g)
 		c.View.Segments = append(c.View.Segments, scrollback.ViewItem{ID: g.ID, FirstSeq: g.FirstSeq, LastSeq: g.LastSeq})
 	}

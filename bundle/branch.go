@@ -2,38 +2,38 @@ package bundle
 
 import "github.com/scrollback-ai/scrollback"
 
-// part is what later records of a conversation in the bundle are checked against.
-type part struct {
+// conversationPart is what later records of a conversation in the bundle are checked against.
+type conversationPart struct {
 	ID         scrollback.ConversationID
 	Branch     scrollback.BranchID
 	PinnedSeqs []int64
 	Inherited  bool
 	Draft      *scrollback.Turn
 	mentions   map[scrollback.ArtifactID]bool
-	order      []*branch
+	order      []*branchState
 	leaves     map[scrollback.BranchID][]*scrollback.Segment // until the branches are there
 	rollups    []*scrollback.Segment
-	met        *part // the newest conversation found to come from it
+	met        *conversationPart // the newest conversation found to come from it
 }
 
-// branch is a branch in the bundle, the leaves on it, and how far its messages have
+// branchState is a branch in the bundle, the leaves on it, and how far its messages have
 // come.
-type branch struct {
+type branchState struct {
 	scrollback.Branch
-	of     *part
-	up     *branch // its parent
-	jump   *branch // one further up, so that a long way takes few steps
+	of     *conversationPart
+	up     *branchState // its parent
+	jump   *branchState // one further up, so that a long way takes few steps
 	depth  int
-	exit   *branch // the nearest one above that belongs to another conversation
-	met    *part   // the newest conversation whose way up came by
-	left   int64   // the last seq that another branch leaves it at
+	exit   *branchState      // the nearest one above that belongs to another conversation
+	met    *conversationPart // the newest conversation whose way up came by
+	left   int64             // the last seq that another branch leaves it at
 	leaves []*scrollback.Segment
 	seq    int64
 }
 
-// grow is a branch that continues parent, or none.
-func (p *part) grow(b scrollback.Branch, parent *branch) *branch {
-	out := &branch{Branch: b, of: p, up: parent, jump: parent, seq: b.AtSeq}
+// addBranch returns a branch that continues parent, or none.
+func (p *conversationPart) addBranch(b scrollback.Branch, parent *branchState) *branchState {
+	out := &branchState{Branch: b, of: p, up: parent, jump: parent, seq: b.AtSeq}
 	if parent == nil {
 		return out
 	}
@@ -51,8 +51,8 @@ func (p *part) grow(b scrollback.Branch, parent *branch) *branch {
 	return out
 }
 
-// owner is the branch that owns message seq, from 1 to HeadSeq, of the path of b.
-func (b *branch) owner(seq int64) *branch {
+// ownerOf returns the branch that owns message seq, from 1 to HeadSeq, of the path of b.
+func (b *branchState) ownerOf(seq int64) *branchState {
 	for b.AtSeq >= seq {
 		if b.jump.AtSeq >= seq {
 			b = b.jump
@@ -63,15 +63,15 @@ func (b *branch) owner(seq int64) *branch {
 	return b
 }
 
-func hand[T any](each func(T) error, v T) error {
+func passRecord[T any](each func(T) error, v T) error {
 	if each == nil {
 		return nil
 	}
 	return each(v)
 }
 
-func (c *checker) branch(b Branch) error {
-	wrong := func(what string) error { return damaged("branch %q %s", clip(string(b.ID)), what) }
+func (c *checker) checkBranch(b Branch) error {
+	wrong := func(what string) error { return newDamageError("branch %q %s", clipText(string(b.ID)), what) }
 	switch parent := c.branches[b.Parent]; {
 	case !isID(string(b.ID)):
 		return wrong("has a malformed id")
@@ -86,22 +86,22 @@ func (c *checker) branch(b Branch) error {
 	case parent != nil && (b.AtSeq <= parent.AtSeq || b.AtSeq > parent.HeadSeq):
 		return wrong("leaves its parent at a message that is not there")
 	}
-	kept := c.at.grow(b.Branch, c.branches[b.Parent])
+	kept := c.at.addBranch(b.Branch, c.branches[b.Parent])
 	c.branches[b.ID] = kept
 	c.at.order = append(c.at.order, kept)
-	if err := c.view(b.ID, b.View); err != nil {
+	if err := c.checkView(b.ID, b.View); err != nil {
 		return err
 	}
-	c.count().Branches++
-	if err := c.remember(); err != nil {
+	c.currentCount().Branches++
+	if err := c.countRecord(); err != nil {
 		return err
 	}
-	return hand(c.also.Branch, b)
+	return passRecord(c.also.Branch, b)
 }
 
-// view checks that what a branch shows is its path from the first message on.
-func (c *checker) view(id scrollback.BranchID, v scrollback.View) error {
-	wrong := damaged("branch %s has an impossible view", id)
+// checkView checks that what a branch shows is its path from the first message on.
+func (c *checker) checkView(id scrollback.BranchID, v scrollback.View) error {
+	wrong := newDamageError("branch %s has an impossible view", id)
 	if v.Boundary < 0 || v.Boundary > c.branches[id].HeadSeq || len(v.Carried) > 10_000 {
 		return wrong
 	}
@@ -109,7 +109,7 @@ func (c *checker) view(id scrollback.BranchID, v scrollback.View) error {
 	for _, item := range v.Segments {
 		s := c.segments[item.ID]
 		if s == nil || item.FirstSeq != next || s.FirstSeq != item.FirstSeq || s.LastSeq != item.LastSeq ||
-			s.Level != item.Level || !c.onPath(id, s) {
+			s.Level != item.Level || !c.isOnPath(id, s) {
 			return wrong
 		}
 		next = item.LastSeq + 1
@@ -122,7 +122,7 @@ func (c *checker) view(id scrollback.BranchID, v scrollback.View) error {
 			return wrong
 		}
 	}
-	if !c.leavesOut(id, v.Without) || v.Summary != nil && !c.leavesOut(id, v.Summary.Without) {
+	if !c.mayLeaveOut(id, v.Without) || v.Summary != nil && !c.mayLeaveOut(id, v.Summary.Without) {
 		return wrong
 	}
 	if s := v.Summary; s != nil && (c.segments[s.Segment] == nil || s.LastSeq > v.Boundary || s.Tokens < 0) {
@@ -131,8 +131,8 @@ func (c *checker) view(id scrollback.BranchID, v scrollback.View) error {
 	return nil
 }
 
-// leavesOut reports whether a view may leave out these messages: ascending, and on its path.
-func (c *checker) leavesOut(id scrollback.BranchID, seqs []int64) bool {
+// mayLeaveOut reports whether a view may leave out these messages: ascending, and on its path.
+func (c *checker) mayLeaveOut(id scrollback.BranchID, seqs []int64) bool {
 	last := int64(0)
 	for _, seq := range seqs {
 		if seq <= last || seq > c.branches[id].HeadSeq {
@@ -143,8 +143,8 @@ func (c *checker) leavesOut(id scrollback.BranchID, seqs []int64) bool {
 	return true
 }
 
-// onPath reports whether the last message of a segment is on the path of a branch.
-func (c *checker) onPath(id scrollback.BranchID, s *scrollback.Segment) bool {
+// isOnPath reports whether the last message of a segment is on the path of a branch.
+func (c *checker) isOnPath(id scrollback.BranchID, s *scrollback.Segment) bool {
 	b := c.branches[id]
-	return s.LastSeq <= b.HeadSeq && b.owner(s.LastSeq).ID == s.Branch
+	return s.LastSeq <= b.HeadSeq && b.ownerOf(s.LastSeq).ID == s.Branch
 }

@@ -53,15 +53,15 @@ type Conversation struct {
 	Draft       *scrollback.Turn            `json:"draft,omitempty"`
 }
 
-// Left is what of a turn stands in a bundle as its draft: interrupted, whatever it is where
+// InterruptedDraft returns what of a turn stands in a bundle as its draft: interrupted, whatever it is where
 // it comes from. Texts that are very long are cut. It is nil if nothing was written.
-func Left(t scrollback.Turn) *scrollback.Turn {
-	if t.Draft.Empty() {
+func InterruptedDraft(t scrollback.Turn) *scrollback.Turn {
+	if t.Draft.IsEmpty() {
 		return nil
 	}
 	d := t.Draft
-	d.Content = start(d.Content)
-	d.Reasoning = start(d.Reasoning)
+	d.Content = clipDraft(d.Content)
+	d.Reasoning = clipDraft(d.Reasoning)
 	size := 0
 	for _, c := range d.ToolCalls {
 		size += len(c.Arguments)
@@ -77,8 +77,8 @@ func Left(t scrollback.Turn) *scrollback.Turn {
 // beside it.
 const maxDraft = 256 << 10
 
-// start is the beginning of a text that is not too long for a draft.
-func start(s string) string {
+// clipDraft returns the beginning of a text that is not too long for a draft.
+func clipDraft(s string) string {
 	if len(s) <= maxDraft {
 		return s
 	}
@@ -92,8 +92,8 @@ type Branch struct {
 	View scrollback.View `json:"view"`
 }
 
-// Whole is the branch as the rest of the program knows it.
-func (b Branch) Whole() scrollback.Branch {
+// Restore returns the branch as the rest of the program knows it.
+func (b Branch) Restore() scrollback.Branch {
 	b.Branch.View = b.View
 	return b.Branch
 }
@@ -123,12 +123,12 @@ type Count struct {
 	Log      string                    `json:"log"`
 }
 
-// kind is what an entry, or a record in one, is. Within a conversation they come in
+// recordKind is what an entry, or a record in one, is. Within a conversation they come in
 // this order.
-type kind int
+type recordKind int
 
 const (
-	kindConversation kind = iota
+	kindConversation recordKind = iota
 	kindSegment
 	kindBranch
 	kindMention
@@ -138,7 +138,7 @@ const (
 )
 
 // folders are the names of entries that hold records of a kind.
-var folders = map[kind]string{kindSegment: "segments", kindBranch: "branches", kindMention: "artifacts",
+var folders = map[recordKind]string{kindSegment: "segments", kindBranch: "branches", kindMention: "artifacts",
 	kindMessage: "messages", kindFold: "receipts"}
 
 // Names of entries; the rest is made by name.
@@ -149,10 +149,10 @@ const (
 	conversationPath = "conversations/"
 )
 
-// decode reads a record; anything after it is damage.
-func decode(data []byte, into any, what string) error {
+// decodeRecord reads a record; anything after it is damage.
+func decodeRecord(data []byte, into any, what string) error {
 	if err := json.Unmarshal(data, into); err != nil {
-		return damaged("%s cannot be read", what)
+		return newDamageError("%s cannot be read", what)
 	}
 	return nil
 }

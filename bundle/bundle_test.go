@@ -137,25 +137,25 @@ func (s *story) bundle(t testing.TB, limits Limits) []byte {
 	}
 	ok(err)
 	for _, id := range sortedNames(s.artifacts) {
-		ok(w.Artifact(scrollback.ArtifactID(id), int64(len(s.artifacts[id])), strings.NewReader(s.artifacts[id])))
+		ok(w.AddArtifact(scrollback.ArtifactID(id), int64(len(s.artifacts[id])), strings.NewReader(s.artifacts[id])))
 	}
 	for i, c := range s.conversations {
-		ok(w.Conversation(c))
+		ok(w.BeginConversation(c))
 		for _, g := range s.segments[i] {
-			ok(w.Segment(g))
+			ok(w.AddSegment(g))
 		}
 		for _, b := range s.branches[i] {
-			ok(w.Branch(b))
+			ok(w.AddBranch(b))
 		}
 		for _, a := range s.mentions[i] {
-			ok(w.Mention(a))
+			ok(w.AddMention(a))
 		}
 		for _, m := range s.messages[i] {
-			ok(w.Message(m))
+			ok(w.AddMessage(m))
 		}
 	}
 	for _, f := range s.folds {
-		ok(w.Fold(f))
+		ok(w.AddReceipt(f))
 	}
 	ok(w.Close())
 	return out.Bytes()
@@ -240,7 +240,7 @@ type item struct {
 	kind byte
 }
 
-// open is the archive of a bundle.
+// open returns the archive of a bundle.
 func open(t testing.TB, file []byte) (out []item) {
 	t.Helper()
 	zip, err := zstd.NewReader(bytes.NewReader(file))

@@ -14,15 +14,16 @@ import (
 // messages, segments and their files, and that whatever is named is in it. What has
 // been judged is handed on to also, save artifacts and files.
 func Check(r io.ReadSeeker, limits Limits, render Renderer, also Visit) (Manifest, error) {
-	c := &checker{limits: limits.or(DefaultLimits()), render: render, also: also,
-		artifacts: map[scrollback.ArtifactID]*attached{},
-		segments:  map[scrollback.SegmentID]*scrollback.Segment{}, branches: map[scrollback.BranchID]*branch{}}
+	c := &checker{limits: limits.withDefaults(DefaultLimits()), render: render, also: also,
+		artifacts: map[scrollback.ArtifactID]*attachedArtifact{},
+		segments:  map[scrollback.SegmentID]*scrollback.Segment{}, branches: map[scrollback.BranchID]*branchState{}}
 	m, err := Walk(r, limits, Visit{
-		Header: c.header, Artifact: c.artifact, Conversation: c.conversation, Segment: c.segment, Branch: c.branch,
-		Mention: c.mention, File: c.file, Message: c.message, Fold: c.fold,
+		Header: c.checkHeader, Artifact: c.checkArtifact, Conversation: c.beginConversation, Segment: c.checkSegment,
+		Branch:  c.checkBranch,
+		Mention: c.checkMention, File: c.checkFile, Message: c.checkMessage, Fold: c.checkFold,
 	})
 	if err == nil {
-		err = c.end(m)
+		err = c.checkEnd(m)
 	}
 	return m, err
 }
@@ -36,13 +37,13 @@ type checker struct {
 	records  int
 	children int // of all roll-ups
 
-	artifacts map[scrollback.ArtifactID]*attached
-	parts     []*part                                      // in the order of the file
+	artifacts map[scrollback.ArtifactID]*attachedArtifact
+	parts     []*conversationPart                          // in the order of the file
 	segments  map[scrollback.SegmentID]*scrollback.Segment // without long fields
-	branches  map[scrollback.BranchID]*branch
+	branches  map[scrollback.BranchID]*branchState
 	counts    []Count
 
-	at    *part
+	at    *conversationPart
 	log   hash.Hash
 	ready bool // the conversation's branches are complete, and checked
 	line  int  // in at.order: whose messages come
@@ -53,88 +54,88 @@ type checker struct {
 	open  []*scrollback.Segment // leaves of the branch, by their first message
 }
 
-// remember counts a record that is kept in memory.
-func (c *checker) remember() error {
+// countRecord counts a record that is kept in memory.
+func (c *checker) countRecord() error {
 	if c.records++; c.records > c.limits.Records {
-		return tooMuch("it has more than %d branches, segments, artifacts and receipts", c.limits.Records)
+		return newLimitError("it has more than %d branches, segments, artifacts and receipts", c.limits.Records)
 	}
 	return nil
 }
 
-func (c *checker) header(h Header) error {
+func (c *checker) checkHeader(h Header) error {
 	c.head = h
-	return hand(c.also.Header, h)
+	return passRecord(c.also.Header, h)
 }
 
-func (c *checker) artifact(id scrollback.ArtifactID, size int64, _ io.Reader) error {
-	c.artifacts[id] = &attached{size: size}
-	return c.remember()
+func (c *checker) checkArtifact(id scrollback.ArtifactID, size int64, _ io.Reader) error {
+	c.artifacts[id] = &attachedArtifact{size: size}
+	return c.countRecord()
 }
 
-func (c *checker) conversation(v Conversation) error {
+func (c *checker) beginConversation(v Conversation) error {
 	if err := c.endConversation(); err != nil {
 		return err
 	}
-	if !c.follows(v.Ancestors) {
-		return damaged("conversation %s inherits from others than those before it", v.ID)
+	if !c.followsAncestors(v.Ancestors) {
+		return newDamageError("conversation %s inherits from others than those before it", v.ID)
 	}
 	if v.Inherited == (v.ID == c.head.Conversation) {
-		return damaged("conversation %s is not the one in the bundle's header", v.ID)
+		return newDamageError("conversation %s is not the one in the bundle's header", v.ID)
 	}
 	if v.Inherited {
-		if err := bare(v); err != nil {
+		if err := checkBare(v); err != nil {
 			return err
 		}
 	}
-	c.at = &part{ID: v.ID, Branch: v.Branch, PinnedSeqs: v.PinnedSeqs, Inherited: v.Inherited, Draft: v.Draft,
+	c.at = &conversationPart{ID: v.ID, Branch: v.Branch, PinnedSeqs: v.PinnedSeqs, Inherited: v.Inherited, Draft: v.Draft,
 		mentions: map[scrollback.ArtifactID]bool{}, leaves: map[scrollback.BranchID][]*scrollback.Segment{}}
 	c.parts = append(c.parts, c.at)
 	c.ready = false
 	c.line = 0
 	c.log = sha256.New()
 	c.counts = append(c.counts, Count{ID: v.ID})
-	return hand(c.also.Conversation, v)
+	return passRecord(c.also.Conversation, v)
 }
 
-func (c *checker) count() *Count { return &c.counts[len(c.counts)-1] }
+func (c *checker) currentCount() *Count { return &c.counts[len(c.counts)-1] }
 
 // endConversation checks that a conversation is complete.
 func (c *checker) endConversation() error {
 	if c.at == nil {
 		return nil
 	}
-	if err := c.prepare(); err != nil {
+	if err := c.prepareMessages(); err != nil {
 		return err
 	}
 	for _, b := range c.at.order {
 		if b.seq != b.HeadSeq {
-			return damaged("branch %s ends with #%d instead of #%d", b.ID, b.seq, b.HeadSeq)
+			return newDamageError("branch %s ends with #%d instead of #%d", b.ID, b.seq, b.HeadSeq)
 		}
 	}
 	for _, pin := range c.at.PinnedSeqs {
 		if pin < 1 {
-			return damaged("conversation %s pins message %d", c.at.ID, pin)
+			return newDamageError("conversation %s pins message %d", c.at.ID, pin)
 		}
 	}
-	if err := c.at.draft(); err != nil {
+	if err := c.at.checkDraft(); err != nil {
 		return err
 	}
-	c.count().Log = hex.EncodeToString(c.log.Sum(nil))
+	c.currentCount().Log = hex.EncodeToString(c.log.Sum(nil))
 	return nil
 }
 
-// draft checks that the turn whose draft a conversation brings stands on one of its branches.
-func (p *part) draft() error {
+// checkDraft checks that the turn whose draft a conversation brings stands on one of its branches.
+func (p *conversationPart) checkDraft() error {
 	t := p.Draft
 	if t == nil {
 		return nil
 	}
-	on := slices.ContainsFunc(p.order, func(b *branch) bool {
+	on := slices.ContainsFunc(p.order, func(b *branchState) bool {
 		return b.ID == t.Branch && b.AtSeq <= t.Seq && t.LastSeq <= b.HeadSeq
 	})
 	if !on || t.Conversation != p.ID || t.Seq > t.LastSeq || t.Seq < 1 || t.ID == "" || len(t.ID) > maxTurnID ||
 		t.State != scrollback.TurnInterrupted {
-		return damaged("the draft of conversation %s is of no turn of its own", p.ID)
+		return newDamageError("the draft of conversation %s is of no turn of its own", p.ID)
 	}
 	return nil
 }
@@ -142,27 +143,27 @@ func (p *part) draft() error {
 // maxTurnID bounds the id of a turn, in bytes.
 const maxTurnID = 100
 
-// end checks the whole bundle.
-func (c *checker) end(m Manifest) error {
+// checkEnd checks the whole bundle.
+func (c *checker) checkEnd(m Manifest) error {
 	if err := c.endConversation(); err != nil {
 		return err
 	}
 	if c.at.ID != c.head.Conversation {
-		return damaged("the exported conversation is not the last one")
+		return newDamageError("the exported conversation is not the last one")
 	}
 	if !slices.Equal(c.counts, m.Conversations) {
-		return damaged("its conversations do not match the manifest")
+		return newDamageError("its conversations do not match the manifest")
 	}
 	for _, p := range c.parts {
 		for _, b := range p.order {
 			if p.Inherited && b.left != b.HeadSeq {
-				return damaged("branch %s ends with #%d, and the path leaves it at #%d", b.ID, b.HeadSeq, b.left)
+				return newDamageError("branch %s ends with #%d, and the path leaves it at #%d", b.ID, b.HeadSeq, b.left)
 			}
 		}
 	}
 	for id, a := range c.artifacts {
 		if !a.used {
-			return damaged("artifact %s is mentioned nowhere", id)
+			return newDamageError("artifact %s is mentioned nowhere", id)
 		}
 	}
 	return nil

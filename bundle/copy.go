@@ -24,9 +24,9 @@ type Copy struct {
 // NewCopy makes ids that depend only on salt and the old ones.
 func NewCopy(salt string) *Copy { return &Copy{Names: map[string]string{}, salt: salt} }
 
-// id is the new id for an old one. If the old one begins with a timestamp, so does the
+// newID returns the new id for an old one. If the old one begins with a timestamp, so does the
 // new one, so that ids stay in order.
-func (c *Copy) id(old string) string {
+func (c *Copy) newID(old string) string {
 	if old == "" {
 		return ""
 	}
@@ -35,7 +35,7 @@ func (c *Copy) id(old string) string {
 	}
 	sum := sha256.Sum256([]byte(c.salt + "\x00" + old))
 	b := []byte(hex.EncodeToString(sum[:16]))
-	if isConversation(old) {
+	if isConversationID(old) {
 		copy(b, old[:8]+old[9:13])
 	}
 	b[12] = '7'
@@ -44,20 +44,20 @@ func (c *Copy) id(old string) string {
 		b[20:]))
 }
 
-// Add names a conversation, a branch or a segment.
-func (c *Copy) Add(old, name string) {
+// AddName names a conversation, a branch or a segment.
+func (c *Copy) AddName(old, name string) {
 	if name == "" {
-		name = c.id(old)
+		name = c.newID(old)
 	}
 	c.Names[old] = name
 }
 
-// text is a text with the new names.
-func (c *Copy) text(s string) string {
+// renameText returns a text with the new names.
+func (c *Copy) renameText(s string) string {
 	if c.texts == nil {
 		var pairs []string
 		for old, name := range c.Names {
-			if isConversation(old) { // anything shorter is too common to be searched for in a text
+			if isConversationID(old) { // anything shorter is too common to be searched for in a text
 				pairs = append(pairs, old, name)
 			}
 		}
@@ -66,110 +66,110 @@ func (c *Copy) text(s string) string {
 	return c.texts.Replace(s)
 }
 
-// Conversation renames a conversation, and drops what is not in the bundle.
-func (c *Copy) Conversation(v Conversation) Conversation {
+// CopyConversation renames a conversation, and drops what is not in the bundle.
+func (c *Copy) CopyConversation(v Conversation) Conversation {
 	v.Ancestors = slices.Clone(v.Ancestors)
 	for i, id := range v.Ancestors {
-		v.Ancestors[i] = scrollback.ConversationID(c.id(string(id)))
+		v.Ancestors[i] = scrollback.ConversationID(c.newID(string(id)))
 	}
 	if p := v.Parent; p != nil {
 		v.Parent = nil
 		if c.Names[string(p.ID)] != "" && c.Names[string(p.Branch)] != "" {
-			v.Parent = &scrollback.ParentRef{ID: scrollback.ConversationID(c.id(string(p.ID))),
-				Branch: scrollback.BranchID(c.id(string(p.Branch))), Seq: p.Seq}
+			v.Parent = &scrollback.ParentRef{ID: scrollback.ConversationID(c.newID(string(p.ID))),
+				Branch: scrollback.BranchID(c.newID(string(p.Branch))), Seq: p.Seq}
 		}
 	}
-	v.ID = scrollback.ConversationID(c.id(string(v.ID)))
-	v.Branch = scrollback.BranchID(c.id(string(v.Branch)))
+	v.ID = scrollback.ConversationID(c.newID(string(v.ID)))
+	v.Branch = scrollback.BranchID(c.newID(string(v.Branch)))
 	if v.Draft != nil {
 		t := *v.Draft
-		t.ID = scrollback.TurnID(c.id(string(t.ID)))
+		t.ID = scrollback.TurnID(c.newID(string(t.ID)))
 		t.Conversation = v.ID
-		t.Branch = scrollback.BranchID(c.id(string(t.Branch)))
+		t.Branch = scrollback.BranchID(c.newID(string(t.Branch)))
 		v.Draft = &t
 	}
 	return v
 }
 
-// Segment renames a segment.
-func (c *Copy) Segment(s scrollback.Segment) scrollback.Segment {
-	s.ID = c.segment(s.ID)
-	s.Conversation = scrollback.ConversationID(c.id(string(s.Conversation)))
-	s.Branch = scrollback.BranchID(c.id(string(s.Branch)))
+// CopySegment renames a segment.
+func (c *Copy) CopySegment(s scrollback.Segment) scrollback.Segment {
+	s.ID = c.renameSegmentID(s.ID)
+	s.Conversation = scrollback.ConversationID(c.newID(string(s.Conversation)))
+	s.Branch = scrollback.BranchID(c.newID(string(s.Branch)))
 	s.Children = slices.Clone(s.Children)
 	for i, id := range s.Children {
-		s.Children[i] = c.segment(id)
+		s.Children[i] = c.renameSegmentID(id)
 	}
-	s.Summary = c.text(s.Summary)
-	s.Placeholder = c.text(s.Placeholder)
+	s.Summary = c.renameText(s.Summary)
+	s.Placeholder = c.renameText(s.Placeholder)
 	return s
 }
 
-func (c *Copy) segment(id scrollback.SegmentID) scrollback.SegmentID {
-	return scrollback.SegmentID(c.id(string(id)))
+func (c *Copy) renameSegmentID(id scrollback.SegmentID) scrollback.SegmentID {
+	return scrollback.SegmentID(c.newID(string(id)))
 }
 
-// Branch renames a branch.
-func (c *Copy) Branch(b Branch) Branch {
-	b.ID = scrollback.BranchID(c.id(string(b.ID)))
-	b.Parent = scrollback.BranchID(c.id(string(b.Parent)))
-	b.Conversation = scrollback.ConversationID(c.id(string(b.Conversation)))
-	b.View = c.view(b.View)
+// CopyBranch renames a branch.
+func (c *Copy) CopyBranch(b Branch) Branch {
+	b.ID = scrollback.BranchID(c.newID(string(b.ID)))
+	b.Parent = scrollback.BranchID(c.newID(string(b.Parent)))
+	b.Conversation = scrollback.ConversationID(c.newID(string(b.Conversation)))
+	b.View = c.renameView(b.View)
 	return b
 }
 
-func (c *Copy) view(v scrollback.View) scrollback.View {
+func (c *Copy) renameView(v scrollback.View) scrollback.View {
 	v.Segments = slices.Clone(v.Segments)
 	for i := range v.Segments {
-		v.Segments[i].ID = c.segment(v.Segments[i].ID)
+		v.Segments[i].ID = c.renameSegmentID(v.Segments[i].ID)
 	}
 	if s := v.Summary; s != nil {
 		v.Summary = new(*s)
-		v.Summary.Segment = c.segment(s.Segment)
+		v.Summary.Segment = c.renameSegmentID(s.Segment)
 	}
 	return v
 }
 
-// Fold renames a receipt.
-func (c *Copy) Fold(f scrollback.StoredReceipt) scrollback.StoredReceipt {
-	f.Branch = scrollback.BranchID(c.id(string(f.Branch)))
-	f.Before = c.view(f.Before)
+// CopyReceipt renames a receipt.
+func (c *Copy) CopyReceipt(f scrollback.StoredReceipt) scrollback.StoredReceipt {
+	f.Branch = scrollback.BranchID(c.newID(string(f.Branch)))
+	f.Before = c.renameView(f.Before)
 	r := &f.Receipt
 	r.Segments = slices.Clone(r.Segments)
 	r.Refs = slices.Clone(r.Refs)
 	for i, id := range r.Segments {
-		r.Segments[i] = c.segment(id)
+		r.Segments[i] = c.renameSegmentID(id)
 	}
 	for i, ref := range r.Refs {
 		if kind, id, err := ref.Split(); err == nil && kind == scrollback.RefHistory {
-			r.Refs[i] = scrollback.HistoryRef(c.segment(scrollback.SegmentID(id)))
+			r.Refs[i] = scrollback.HistoryRef(c.renameSegmentID(scrollback.SegmentID(id)))
 		}
 	}
 	return f
 }
 
-// Message renames a message.
-func (c *Copy) Message(m scrollback.Message) scrollback.Message {
-	m.ID = scrollback.MessageID(c.id(string(m.ID)))
-	m.TurnID = scrollback.TurnID(c.id(string(m.TurnID)))
-	m.ConversationID = scrollback.ConversationID(c.id(string(m.ConversationID)))
-	m.Branch = scrollback.BranchID(c.id(string(m.Branch)))
+// CopyMessage renames a message.
+func (c *Copy) CopyMessage(m scrollback.Message) scrollback.Message {
+	m.ID = scrollback.MessageID(c.newID(string(m.ID)))
+	m.TurnID = scrollback.TurnID(c.newID(string(m.TurnID)))
+	m.ConversationID = scrollback.ConversationID(c.newID(string(m.ConversationID)))
+	m.Branch = scrollback.BranchID(c.newID(string(m.Branch)))
 	m.Parts = slices.Clone(m.Parts)
 	for i, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
-			if len(p.Opaque) == 0 && (p.Reference == nil || p.Recall()) { // a file says what it says
-				p.Text = c.text(p.Text)
+			if len(p.Opaque) == 0 && (p.Reference == nil || p.IsRecall()) { // a file says what it says
+				p.Text = c.renameText(p.Text)
 			}
 			m.Parts[i] = p
 		case scrollback.ToolResult:
 			if len(p.Opaque) == 0 {
-				p.Text = c.text(p.Text)
+				p.Text = c.renameText(p.Text)
 			}
 			m.Parts[i] = p
 		case scrollback.ToolCall:
 			if len(p.Opaque) == 0 && len(p.Arguments) > 0 {
-				p.Arguments = []byte(c.text(string(p.Arguments)))
+				p.Arguments = []byte(c.renameText(string(p.Arguments)))
 			}
 			m.Parts[i] = p
 		case scrollback.Reasoning, scrollback.Image, scrollback.File: // not read by pointers
@@ -178,23 +178,23 @@ func (c *Copy) Message(m scrollback.Message) scrollback.Message {
 	return m
 }
 
-// Visit hands v the records with their new ids.
-func (c *Copy) Visit(v Visit) Visit {
+// WrapVisit hands v the records with their new ids.
+func (c *Copy) WrapVisit(v Visit) Visit {
 	renamed := v
 	if v.Conversation != nil {
-		renamed.Conversation = func(r Conversation) error { return v.Conversation(c.Conversation(r)) }
+		renamed.Conversation = func(r Conversation) error { return v.Conversation(c.CopyConversation(r)) }
 	}
 	if v.Segment != nil {
-		renamed.Segment = func(r scrollback.Segment) error { return v.Segment(c.Segment(r)) }
+		renamed.Segment = func(r scrollback.Segment) error { return v.Segment(c.CopySegment(r)) }
 	}
 	if v.Branch != nil {
-		renamed.Branch = func(r Branch) error { return v.Branch(c.Branch(r)) }
+		renamed.Branch = func(r Branch) error { return v.Branch(c.CopyBranch(r)) }
 	}
 	if v.Message != nil {
-		renamed.Message = func(r scrollback.Message) error { return v.Message(c.Message(r)) }
+		renamed.Message = func(r scrollback.Message) error { return v.Message(c.CopyMessage(r)) }
 	}
 	if v.Fold != nil {
-		renamed.Fold = func(r scrollback.StoredReceipt) error { return v.Fold(c.Fold(r)) }
+		renamed.Fold = func(r scrollback.StoredReceipt) error { return v.Fold(c.CopyReceipt(r)) }
 	}
 	return renamed
 }

@@ -12,8 +12,8 @@ import (
 // cover them are judged.
 const maxHeld = 64 << 20
 
-// cover holds the leaves that end with a message against what they cover.
-func (c *checker) cover(b *branch, m scrollback.Message) error {
+// checkCover holds the leaves that end with a message against what they cover.
+func (c *checker) checkCover(b *branchState, m scrollback.Message) error {
 	for len(b.leaves) > 0 && b.leaves[0].FirstSeq == m.Seq {
 		c.open = append(c.open, b.leaves[0])
 		b.leaves = b.leaves[1:]
@@ -24,12 +24,12 @@ func (c *checker) cover(b *branch, m scrollback.Message) error {
 		c.size = 0
 		return nil
 	}
-	size := sizeOf(m)
+	size := messageSize(m)
 	c.held = append(c.held, m)
 	c.sizes = append(c.sizes, size)
 	c.size += size
 	if c.size > maxHeld && len(c.held) > 1 {
-		return tooMuch("segment %s covers more than %d bytes", c.open[0].ID, maxHeld)
+		return newLimitError("segment %s covers more than %d bytes", c.open[0].ID, maxHeld)
 	}
 	for _, s := range c.open {
 		if s.LastSeq != m.Seq {
@@ -37,9 +37,9 @@ func (c *checker) cover(b *branch, m scrollback.Message) error {
 		}
 		ms := c.held[len(c.held)-s.Messages:]
 		if hash, err := scrollback.HashMessages(ms); err != nil || hash != s.Hash {
-			return damaged("segment %s does not match the messages it covers", s.ID)
+			return newDamageError("segment %s does not match the messages it covers", s.ID)
 		}
-		if err := c.measure(s, func(w io.Writer) error { return c.render.Leaf(w, *s, ms) }); err != nil {
+		if err := c.measureFile(s, func(w io.Writer) error { return c.render.Leaf(w, *s, ms) }); err != nil {
 			return err
 		}
 	}
@@ -59,8 +59,8 @@ func (c *checker) cover(b *branch, m scrollback.Message) error {
 	return nil
 }
 
-// sizeOf is roughly what a message takes in memory.
-func sizeOf(m scrollback.Message) int64 {
+// messageSize returns roughly what a message takes in memory.
+func messageSize(m scrollback.Message) int64 {
 	n := int64(len(m.Meta) + 256)
 	for _, p := range m.Parts {
 		n += 64
@@ -82,31 +82,31 @@ func sizeOf(m scrollback.Message) int64 {
 	return n
 }
 
-// attached is an artifact in the bundle; used says that a conversation mentions it.
-type attached struct {
+// attachedArtifact is an artifact in the bundle; used says that a conversation mentions it.
+type attachedArtifact struct {
 	size int64
 	used bool
 }
 
-func (c *checker) mention(a scrollback.Artifact) error {
+func (c *checker) checkMention(a scrollback.Artifact) error {
 	bytes := c.artifacts[a.ID]
 	if bytes == nil || bytes.size != a.Size {
-		return damaged("the bytes of artifact %q are missing", clip(string(a.ID)))
+		return newDamageError("the bytes of artifact %q are missing", clipText(string(a.ID)))
 	}
 	if c.at.mentions[a.ID] {
-		return damaged("artifact %s is mentioned twice", a.ID)
+		return newDamageError("artifact %s is mentioned twice", a.ID)
 	}
 	bytes.used = true
 	c.at.mentions[a.ID] = true
-	if err := c.remember(); err != nil {
+	if err := c.countRecord(); err != nil {
 		return err
 	}
-	return hand(c.also.Mention, a)
+	return passRecord(c.also.Mention, a)
 }
 
-// attached is an artifact that the conversation, or one before it, mentions: it
+// findAttached returns an artifact that the conversation, or one before it, mentions: it
 // inherits from all of these.
-func (c *checker) attached(id scrollback.ArtifactID) *attached {
+func (c *checker) findAttached(id scrollback.ArtifactID) *attachedArtifact {
 	if a := c.artifacts[id]; a != nil && a.used {
 		return a
 	}
@@ -116,8 +116,8 @@ func (c *checker) attached(id scrollback.ArtifactID) *attached {
 // maxSide is the most pixels that the file of an image can claim as width or height.
 const maxSide = math.MaxInt32
 
-// measures reports whether an artifact is there and has size bytes.
-func (c *checker) measures(id scrollback.ArtifactID, size int64) bool {
-	a := c.attached(id)
+// hasSize reports whether an artifact is there and has size bytes.
+func (c *checker) hasSize(id scrollback.ArtifactID, size int64) bool {
+	a := c.findAttached(id)
 	return a != nil && a.size == size
 }

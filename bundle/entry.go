@@ -12,11 +12,11 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// walker is where a walk stands.
-type walker struct {
+// bundleWalker is where a walk stands.
+type bundleWalker struct {
 	limits Limits
 	visit  Visit
-	in     *meter
+	in     *unpackMeter
 	tar    *tar.Reader
 	sum    Manifest
 	total  int64
@@ -24,49 +24,49 @@ type walker struct {
 
 	artifact scrollback.ArtifactID // the last one
 	seen     []scrollback.ConversationID
-	kind     kind
+	kind     recordKind
 	number   int
 }
 
-// next reads an entry.
-func (w *walker) next() error {
+// nextEntry reads an entry.
+func (w *bundleWalker) nextEntry() error {
 	h, err := w.tar.Next()
 	if errors.Is(err, io.EOF) {
-		return damaged("it ends before its manifest")
+		return newDamageError("it ends before its manifest")
 	}
 	if err != nil {
-		return damaged("the archive cannot be read")
+		return newDamageError("the archive cannot be read")
 	}
 	if h.Typeflag != tar.TypeReg || len(h.PAXRecords) > 0 {
-		return refused(i18n.BundleHoldsNoPlainFile, clip(h.Name))
+		return newRefusal(i18n.BundleHoldsNoPlainFile, clipText(h.Name))
 	}
 	if len(w.sum.Entries) >= w.limits.Entries {
-		return tooMuch("it has more than %d entries", w.limits.Entries)
+		return newLimitError("it has more than %d entries", w.limits.Entries)
 	}
 	bound := w.limits.Text
 	if strings.HasPrefix(h.Name, artifactFolder) {
 		bound = w.limits.Entry
 	}
 	if h.Size < 0 || h.Size > bound {
-		return tooMuch("%q has %d bytes, at most %d are taken", clip(h.Name), h.Size, bound)
+		return newLimitError("%q has %d bytes, at most %d are taken", clipText(h.Name), h.Size, bound)
 	}
 	if w.total += h.Size; w.total > w.limits.Bytes {
-		return tooMuch("it has more than %d bytes", w.limits.Bytes)
+		return newLimitError("it has more than %d bytes", w.limits.Bytes)
 	}
 	sum := sha256.New()
 	body := io.TeeReader(w.tar, sum)
-	if err := w.entry(h.Name, h.Size, body); err != nil {
+	if err := w.readEntry(h.Name, h.Size, body); err != nil {
 		return err
 	}
 	if _, err := io.Copy(io.Discard, body); err != nil {
-		return damaged("%q cannot be read", clip(h.Name))
+		return newDamageError("%q cannot be read", clipText(h.Name))
 	}
 	e := EntrySum{Name: h.Name, Size: h.Size, SHA256: hex.EncodeToString(sum.Sum(nil))}
 	if w.closed {
 		return nil
 	}
 	if id, ok := strings.CutPrefix(h.Name, artifactFolder); ok && id != e.SHA256 {
-		return damaged("artifact %s has the SHA-256 %s", id, e.SHA256)
+		return newDamageError("artifact %s has the SHA-256 %s", id, e.SHA256)
 	}
 	w.sum.Entries = append(w.sum.Entries, e)
 	if w.kind == kindFile && w.visit.File != nil && len(w.seen) > 0 {

@@ -125,7 +125,7 @@ func TestForgedRecords(t *testing.T) {
 	}
 }
 
-// replace is a bundle with one entry changed, and a manifest that fits.
+// replace returns a bundle with one entry changed, and a manifest that fits.
 func replace(t *testing.T, name string, change func(string) string) []byte {
 	t.Helper()
 	items := open(t, tell(t).bundle(t, Limits{}))
@@ -231,15 +231,15 @@ func TestLimits(t *testing.T) {
 			w, err := NewWriter(&bytes.Buffer{}, main, l)
 			for id, text := range s.artifacts {
 				if err == nil {
-					err = w.Artifact(scrollback.ArtifactID(id), int64(len(text)), strings.NewReader(text))
+					err = w.AddArtifact(scrollback.ArtifactID(id), int64(len(text)), strings.NewReader(text))
 				}
 			}
 			if err == nil {
-				err = w.Conversation(s.conversations[1])
+				err = w.BeginConversation(s.conversations[1])
 			}
 			for _, m := range s.messages[1] {
 				if err == nil {
-					err = w.Message(m)
+					err = w.AddMessage(m)
 				}
 			}
 			if err == nil {

@@ -105,7 +105,7 @@ func invalid(t testing.TB, err error) {
 	}
 }
 
-// rewritten is what the records of a file say, as JSON, and the bundle that a writer makes
+// rewritten returns what the records of a file say, as JSON, and the bundle that a writer makes
 // of them, whatever they say.
 func rewritten(file []byte) (string, []byte, error) {
 	var header Header
@@ -119,14 +119,16 @@ func rewritten(file []byte) (string, []byte, error) {
 		Header: func(h Header) error { header = h; return nil },
 		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
 			text, err := io.ReadAll(r)
-			return errors.Join(err, add(text, func(w *Writer) error { return w.Artifact(id, size, bytes.NewReader(text)) }))
+			return errors.Join(err, add(text, func(w *Writer) error { return w.AddArtifact(id, size, bytes.NewReader(text)) }))
 		},
-		Conversation: func(c Conversation) error { return add(c, func(w *Writer) error { return w.Conversation(c) }) },
-		Segment:      func(s scrollback.Segment) error { return add(s, func(w *Writer) error { return w.Segment(s) }) },
-		Branch:       func(b Branch) error { return add(b, func(w *Writer) error { return w.Branch(b) }) },
-		Mention:      func(a scrollback.Artifact) error { return add(a, func(w *Writer) error { return w.Mention(a) }) },
-		Message:      func(m scrollback.Message) error { return add(m, func(w *Writer) error { return w.Message(m) }) },
-		Fold:         func(r scrollback.StoredReceipt) error { return add(r, func(w *Writer) error { return w.Fold(r) }) },
+		Conversation: func(c Conversation) error { return add(c, func(w *Writer) error { return w.BeginConversation(c) }) },
+		Segment:      func(s scrollback.Segment) error { return add(s, func(w *Writer) error { return w.AddSegment(s) }) },
+		Branch:       func(b Branch) error { return add(b, func(w *Writer) error { return w.AddBranch(b) }) },
+		Mention:      func(a scrollback.Artifact) error { return add(a, func(w *Writer) error { return w.AddMention(a) }) },
+		Message:      func(m scrollback.Message) error { return add(m, func(w *Writer) error { return w.AddMessage(m) }) },
+		Fold: func(r scrollback.StoredReceipt) error {
+			return add(r, func(w *Writer) error { return w.AddReceipt(r) })
+		},
 	})
 	if err != nil {
 		return "", nil, err
@@ -162,7 +164,7 @@ func fit(t testing.TB, items []item) {
 	items[last].text = text
 }
 
-// stored is an archive of items as one frame of zstd whose blocks are not compressed: packing
+// stored returns an archive of items as one frame of zstd whose blocks are not compressed: packing
 // them takes no time, and the fuzzer does not explore the compressor.
 func stored(t testing.TB, items []item) []byte {
 	t.Helper()
@@ -206,7 +208,7 @@ func archived(t testing.TB, to io.Writer, items []item) {
 	}
 }
 
-// resealed is what was packed, with a seal that fits.
+// resealed returns what was packed, with a seal that fits.
 func resealed(t testing.TB, packed []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer

@@ -19,13 +19,13 @@ type Limits struct {
 	RatioFrom int64
 }
 
-// DefaultLimits are those that apply by default.
+// DefaultLimits returns those that apply by default.
 func DefaultLimits() Limits {
 	return Limits{Entries: 250_000, Records: 500_000, Bytes: 64 << 30, Entry: 1 << 30, Text: 64 << 20, Ratio: 200,
 		RatioFrom: 256 << 20}
 }
 
-func (l Limits) or(d Limits) Limits {
+func (l Limits) withDefaults(d Limits) Limits {
 	pick := func(n *int64, d int64) {
 		if *n == 0 {
 			*n = d
@@ -51,35 +51,35 @@ const (
 	maxAncestors    = 1000    // that one conversation inherits from
 )
 
-// conversation is how many bytes a conversation.json may have.
-func (l Limits) conversation() int64 { return min(l.Text, maxConversation) }
+// maxConversationBytes returns how many bytes a conversation.json may have.
+func (l Limits) maxConversationBytes() int64 { return min(l.Text, maxConversation) }
 
-// unpacked returns how many bytes may come out of a file of a size.
-func (l Limits) unpacked(file int64) int64 { return l.RatioFrom + l.Ratio*file }
+// maxUnpacked returns how many bytes may come out of a file of a size.
+func (l Limits) maxUnpacked(file int64) int64 { return l.RatioFrom + l.Ratio*file }
 
-func refused(text i18n.ID, args ...any) *scrollback.Error {
+func newRefusal(text i18n.ID, args ...any) *scrollback.Error {
 	return scrollback.ParamErrorf("bundle", "file", text, args...)
 }
 
-func damaged(format string, args ...any) error {
-	return refused(i18n.BundleDamaged, scrollback.NewSentence(i18n.ID(format), args...))
+func newDamageError(format string, args ...any) error {
+	return newRefusal(i18n.BundleDamaged, scrollback.NewSentence(i18n.ID(format), args...))
 }
 
-// tooMuch refuses what is over a limit.
-func tooMuch(format string, args ...any) error {
-	return refused(i18n.BundleTooLarge, scrollback.NewSentence(i18n.ID(format), args...)).
-		Because(scrollback.ErrTooLarge)
+// newLimitError refuses what is over a limit.
+func newLimitError(format string, args ...any) error {
+	return newRefusal(i18n.BundleTooLarge, scrollback.NewSentence(i18n.ID(format), args...)).
+		WithReason(scrollback.ErrTooLarge)
 }
 
-// meter ends a stream that unpacks to more than it should.
-type meter struct {
+// unpackMeter ends a stream that unpacks to more than it should.
+type unpackMeter struct {
 	r    io.Reader
 	left int64
 	over bool
 }
 
 // Read implements io.Reader.
-func (m *meter) Read(p []byte) (int, error) {
+func (m *unpackMeter) Read(p []byte) (int, error) {
 	if m.left <= 0 {
 		m.over = true
 		return 0, io.ErrUnexpectedEOF
@@ -89,19 +89,19 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bare checks that an inherited conversation says nothing about itself: nobody would
+// checkBare checks that an inherited conversation says nothing about itself: nobody would
 // see it, and all of it would be kept.
-func bare(v Conversation) error {
+func checkBare(v Conversation) error {
 	only := Conversation{Inherited: true}
 	// those were checked
 	only.ID = v.ID
 	v.Ancestors = nil
-	want, err := marshal(only)
+	want, err := marshalLine(only)
 	if err != nil {
 		return err
 	}
-	if got, err := marshal(v); err != nil || !bytes.Equal(got, want) {
-		return damaged("conversation %s is only inherited from, but says more about itself than its id", v.ID)
+	if got, err := marshalLine(v); err != nil || !bytes.Equal(got, want) {
+		return newDamageError("conversation %s is only inherited from, but says more about itself than its id", v.ID)
 	}
 	return nil
 }

@@ -7,28 +7,28 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// prepare checks what comes before the messages of a conversation.
-func (c *checker) prepare() error {
+// prepareMessages checks what comes before the messages of a conversation.
+func (c *checker) prepareMessages() error {
 	if c.ready {
 		return nil
 	}
 	c.ready = true
 	if len(c.at.order) == 0 {
-		return damaged("conversation %s has no branch", c.at.ID)
+		return newDamageError("conversation %s has no branch", c.at.ID)
 	}
-	i := slices.IndexFunc(c.at.order, func(b *branch) bool { return b.ID == c.at.Branch })
+	i := slices.IndexFunc(c.at.order, func(b *branchState) bool { return b.ID == c.at.Branch })
 	if i < 0 && !c.at.Inherited {
-		return damaged("the current branch of conversation %s is missing", c.at.ID)
+		return newDamageError("the current branch of conversation %s is missing", c.at.ID)
 	}
-	if err := c.reaches(); err != nil {
+	if err := c.checkReached(); err != nil {
 		return err
 	}
 	return c.endSegments()
 }
 
-// follows reports whether ancestors are all the conversations so far, nearest first.
+// followsAncestors reports whether ancestors are all the conversations so far, nearest first.
 // What is on a path is one line, so each inherits from all that come before it.
-func (c *checker) follows(ancestors []scrollback.ConversationID) bool {
+func (c *checker) followsAncestors(ancestors []scrollback.ConversationID) bool {
 	if len(ancestors) != len(c.parts) {
 		return false
 	}
@@ -40,9 +40,9 @@ func (c *checker) follows(ancestors []scrollback.ConversationID) bool {
 	return true
 }
 
-// reaches checks that the branches of a conversation come from every conversation that
+// checkReached checks that the branches of a conversation come from every conversation that
 // it inherits from: otherwise a name alone would give the writer access to that one.
-func (c *checker) reaches() error {
+func (c *checker) checkReached() error {
 	missing := len(c.parts) - 1
 	for _, b := range c.at.order {
 		for e := b.exit; e != nil && e.met != c.at && missing > 0; e = e.exit {
@@ -54,13 +54,13 @@ func (c *checker) reaches() error {
 		}
 	}
 	if missing > 0 {
-		return damaged("conversation %s inherits from one that no branch of it comes from", c.at.ID)
+		return newDamageError("conversation %s inherits from one that no branch of it comes from", c.at.ID)
 	}
 	return nil
 }
 
-func (c *checker) message(m scrollback.Message) error {
-	if err := c.prepare(); err != nil {
+func (c *checker) checkMessage(m scrollback.Message) error {
+	if err := c.prepareMessages(); err != nil {
 		return err
 	}
 	for c.line < len(c.at.order) && c.at.order[c.line].seq == c.at.order[c.line].HeadSeq {
@@ -71,31 +71,34 @@ func (c *checker) message(m scrollback.Message) error {
 		c.open = nil
 	}
 	if c.line == len(c.at.order) {
-		return damaged("conversation %s has more messages than its branches", c.at.ID)
+		return newDamageError("conversation %s has more messages than its branches", c.at.ID)
 	}
 	b := c.at.order[c.line]
 	if m.ConversationID != c.at.ID || m.Branch != b.ID || m.Seq != b.seq+1 {
-		return damaged("#%d of branch %q is in the place of #%d of branch %s", m.Seq, clip(string(m.Branch)), b.seq+1, b.ID)
+		return newDamageError("#%d of branch %q is in the place of #%d of branch %s", m.Seq, clipText(string(m.Branch)),
+			b.seq+1, b.ID)
 	}
 	b.seq++
-	if err := c.judge(m); err != nil {
+	if err := c.judgeMessage(m); err != nil {
 		return err
 	}
 	sum, err := scrollback.HashMessages([]scrollback.Message{m})
 	if err != nil {
-		return damaged("message %s cannot be read", m.ID)
+		return newDamageError("message %s cannot be read", m.ID)
 	}
 	c.log.Write([]byte(sum + "\n"))
-	c.count().Messages++
-	if err := c.cover(b, m); err != nil {
+	c.currentCount().Messages++
+	if err := c.checkCover(b, m); err != nil {
 		return err
 	}
-	return hand(c.also.Message, m)
+	return passRecord(c.also.Message, m)
 }
 
-// judge checks one message by itself.
-func (c *checker) judge(m scrollback.Message) error {
-	wrong := func(what string) error { return damaged("message %q (#%d) %s", clip(string(m.ID)), m.Seq, what) }
+// judgeMessage checks one message by itself.
+func (c *checker) judgeMessage(m scrollback.Message) error {
+	wrong := func(what string) error {
+		return newDamageError("message %q (#%d) %s", clipText(string(m.ID)), m.Seq, what)
+	}
 	_, err := scrollback.ParseRole(string(m.Role))
 	switch {
 	case !isID(string(m.ID)) || m.TurnID != "" && !isID(string(m.TurnID)):
@@ -108,7 +111,7 @@ func (c *checker) judge(m scrollback.Message) error {
 		return wrong("has no time")
 	}
 	for id := range m.Parts.Artifacts() {
-		if c.attached(id) == nil {
+		if c.findAttached(id) == nil {
 			return wrong("names an artifact that is not there")
 		}
 	}
@@ -119,12 +122,12 @@ func (c *checker) judge(m scrollback.Message) error {
 			if p.URL != "" && (!web || p.Artifact != "" || p.Size != 0) {
 				return wrong("has an image at an address that cannot be")
 			}
-			if p.URL == "" && !c.measures(p.Artifact, p.Size) || p.Width < 0 || p.Height < 0 ||
+			if p.URL == "" && !c.hasSize(p.Artifact, p.Size) || p.Width < 0 || p.Height < 0 ||
 				max(p.Width, p.Height) > maxSide {
 				return wrong("has an image of another size than its artifact")
 			}
 		case scrollback.File:
-			if !c.measures(p.Artifact, p.Size) {
+			if !c.hasSize(p.Artifact, p.Size) {
 				return wrong("has a file of another size than its artifact")
 			}
 		case scrollback.Text, scrollback.Reasoning, scrollback.ToolCall, scrollback.ToolResult: // say no sizes
@@ -133,18 +136,18 @@ func (c *checker) judge(m scrollback.Message) error {
 	return nil
 }
 
-func (c *checker) fold(f scrollback.StoredReceipt) error {
-	if err := c.prepare(); err != nil {
+func (c *checker) checkFold(f scrollback.StoredReceipt) error {
+	if err := c.prepareMessages(); err != nil {
 		return err
 	}
 	if b := c.branches[f.Branch]; b == nil || b.Conversation != c.at.ID {
-		return damaged("a receipt is of branch %q, which does not exist", clip(string(f.Branch)))
+		return newDamageError("a receipt is of branch %q, which does not exist", clipText(string(f.Branch)))
 	}
-	if err := c.remember(); err != nil {
+	if err := c.countRecord(); err != nil {
 		return err
 	}
-	if err := c.view(f.Branch, f.Before); err != nil {
+	if err := c.checkView(f.Branch, f.Before); err != nil {
 		return err
 	}
-	return hand(c.also.Fold, f)
+	return passRecord(c.also.Fold, f)
 }

@@ -11,22 +11,22 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// entry says what an entry is by its name, which must be one that may come here, and
+// readEntry returns what an entry is by its name, which must be one that may come here, and
 // hands on what it holds.
-func (w *walker) entry(name string, size int64, body io.Reader) error {
-	misplaced := func() error { return refused(i18n.BundleHoldsStranger, clip(name)) }
+func (w *bundleWalker) readEntry(name string, size int64, body io.Reader) error {
+	misplaced := func() error { return newRefusal(i18n.BundleHoldsStranger, clipText(name)) }
 	switch {
 	case len(w.sum.Entries) == 0:
 		if name != headerName {
 			return misplaced()
 		}
-		return one(w, name, body, w.visit.Header)
+		return readOne(w, name, body, w.visit.Header)
 	case name == manifestName:
 		if len(w.seen) == 0 {
 			return misplaced()
 		}
 		w.closed = true
-		return w.manifest(body)
+		return w.checkManifest(body)
 	case strings.HasPrefix(name, artifactFolder):
 		id := scrollback.ArtifactID(name[len(artifactFolder):])
 		if len(w.seen) > 0 || !isHash(string(id)) || id <= w.artifact {
@@ -40,7 +40,7 @@ func (w *walker) entry(name string, size int64, body io.Reader) error {
 	}
 	rest, ok := strings.CutPrefix(name, conversationPath)
 	of, rest, cut := strings.Cut(rest, "/")
-	if !ok || !cut || !isConversation(of) {
+	if !ok || !cut || !isConversationID(of) {
 		return misplaced()
 	}
 	id := scrollback.ConversationID(of)
@@ -49,17 +49,17 @@ func (w *walker) entry(name string, size int64, body io.Reader) error {
 			return misplaced()
 		}
 		if len(w.seen) > maxAncestors {
-			return tooMuch("a conversation inherits from more than %d others", maxAncestors)
+			return newLimitError("a conversation inherits from more than %d others", maxAncestors)
 		}
-		if bound := w.limits.conversation(); size > bound {
-			return tooMuch("%q has %d bytes, at most %d are taken", name, size, bound)
+		if bound := w.limits.maxConversationBytes(); size > bound {
+			return newLimitError("%q has %d bytes, at most %d are taken", name, size, bound)
 		}
 		w.seen = append(w.seen, id)
 		w.kind = kindConversation
 		w.number = 0
-		return one(w, name, body, func(c Conversation) error {
+		return readOne(w, name, body, func(c Conversation) error {
 			if c.ID != id {
-				return damaged("%q belongs to conversation %q", name, clip(string(c.ID)))
+				return newDamageError("%q belongs to conversation %q", name, clipText(string(c.ID)))
 			}
 			if w.visit.Conversation == nil {
 				return nil
@@ -67,14 +67,14 @@ func (w *walker) entry(name string, size int64, body io.Reader) error {
 			return w.visit.Conversation(c)
 		})
 	}
-	if len(w.seen) == 0 || w.seen[len(w.seen)-1] != id || !w.follows(rest) {
+	if len(w.seen) == 0 || w.seen[len(w.seen)-1] != id || !w.mayFollow(rest) {
 		return misplaced()
 	}
-	return w.records(name, body)
+	return w.readRecords(name, body)
 }
 
-// follows reports whether an entry of the conversation may come now.
-func (w *walker) follows(rest string) bool {
+// mayFollow reports whether an entry of the conversation may come now.
+func (w *bundleWalker) mayFollow(rest string) bool {
 	folder, file, _ := strings.Cut(rest, "/")
 	if folder == "history" {
 		fits := w.kind <= kindFile
@@ -93,17 +93,17 @@ func (w *walker) follows(rest string) bool {
 			w.number = 0
 		}
 		w.number++
-		return file == pad6(w.number)+".jsonl"
+		return file == padNumber(w.number)+".jsonl"
 	}
 	return false
 }
 
-func pad6(n int) string {
+func padNumber(n int) string {
 	s := strconv.Itoa(n)
 	return strings.Repeat("0", max(0, 6-len(s))) + s
 }
 
-func clip(s string) string {
+func clipText(s string) string {
 	if len(s) > 120 {
 		return strings.ToValidUTF8(s[:120], "") + "…"
 	}
@@ -114,8 +114,8 @@ func isHash(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// isConversation reports whether s is the id of a conversation, a UUID as we write it.
-func isConversation(s string) bool {
+// isConversationID reports whether s is the id of a conversation, a UUID as we write it.
+func isConversationID(s string) bool {
 	if len(s) != 36 {
 		return false
 	}

@@ -12,21 +12,21 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// filePath is the name of a segment's file.
-func filePath(of scrollback.ConversationID, s scrollback.Segment) string {
+// segmentPath returns the name of a segment's file.
+func segmentPath(of scrollback.ConversationID, s scrollback.Segment) string {
 	return fmt.Sprintf("%s%s/history/%d-%d-%s.md", conversationPath, of, s.FirstSeq, s.LastSeq, s.ID)
 }
 
-// record adds a line to the entry that is being filled.
-func (b *Writer) record(k kind, v any) error {
+// writeRecord adds a line to the entry that is being filled.
+func (b *Writer) writeRecord(k recordKind, v any) error {
 	if k != b.kind {
-		if err := b.flush(); err != nil {
+		if err := b.flushRecords(); err != nil {
 			return err
 		}
 		b.kind = k
 		b.number = 0
 	}
-	text, err := marshal(v)
+	text, err := marshalLine(v)
 	if err != nil {
 		return err
 	}
@@ -34,45 +34,45 @@ func (b *Writer) record(k kind, v any) error {
 	if b.lines++; b.lines < chunkRecords && b.chunk.Len() < chunkBytes {
 		return nil
 	}
-	return b.flush()
+	return b.flushRecords()
 }
 
-// flush writes the waiting records.
-func (b *Writer) flush() error {
+// flushRecords writes the waiting records.
+func (b *Writer) flushRecords() error {
 	if b.lines == 0 {
 		return nil
 	}
 	b.number++
 	name := recordPath(b.at, b.kind, b.number)
 	if int64(b.chunk.Len()) > b.limits.Text {
-		return tooMuch("%s has %d bytes, at most %d are taken", name, b.chunk.Len(), b.limits.Text)
+		return newLimitError("%s has %d bytes, at most %d are taken", name, b.chunk.Len(), b.limits.Text)
 	}
-	err := b.entry(name, int64(b.chunk.Len()), &b.chunk)
+	err := b.writeEntry(name, int64(b.chunk.Len()), &b.chunk)
 	b.chunk.Reset()
 	b.lines = 0
 	return err
 }
 
-// recordPath is the name of the nth entry of records of a kind.
-func recordPath(of scrollback.ConversationID, k kind, n int) string {
+// recordPath returns the name of the nth entry of records of a kind.
+func recordPath(of scrollback.ConversationID, k recordKind, n int) string {
 	return fmt.Sprintf("%s%s/%s/%06d.jsonl", conversationPath, of, folders[k], n)
 }
 
-// entry adds a file to the archive.
-func (b *Writer) entry(name string, size int64, r io.Reader) error {
+// writeEntry adds a file to the archive.
+func (b *Writer) writeEntry(name string, size int64, r io.Reader) error {
 	if len(b.sum.Entries) >= b.limits.Entries {
-		return tooMuch("it would have more than %d entries", b.limits.Entries)
+		return newLimitError("it would have more than %d entries", b.limits.Entries)
 	}
 	if bound := b.limits.Entry; size > bound {
-		return tooMuch("%s has %d bytes, at most %d are taken", name, size, bound)
+		return newLimitError("%s has %d bytes, at most %d are taken", name, size, bound)
 	}
 	if b.total += size; b.total > b.limits.Bytes {
-		return tooMuch("it would have more than %d bytes", b.limits.Bytes)
+		return newLimitError("it would have more than %d bytes", b.limits.Bytes)
 	}
 	err := b.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644,
 		Format: tar.FormatUSTAR})
 	if err != nil {
-		return failed(err)
+		return wrapWriteError(err)
 	}
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(b.tar, sum), r)
@@ -80,16 +80,18 @@ func (b *Writer) entry(name string, size int64, r io.Reader) error {
 		err = fmt.Errorf("%s has %d bytes instead of %d", name, n, size)
 	}
 	if err != nil {
-		return failed(err)
+		return wrapWriteError(err)
 	}
 	b.sum.Entries = append(b.sum.Entries, EntrySum{Name: name, Size: size, SHA256: hex.EncodeToString(sum.Sum(nil))})
 	return nil
 }
 
-func failed(err error) error { return scrollback.Wrap(scrollback.Unavailable, "bundle.Writer", err) }
+func wrapWriteError(err error) error {
+	return scrollback.Wrap(scrollback.Unavailable, "bundle.Writer", err)
+}
 
-// marshal is one line of JSON without HTML escapes.
-func marshal(v any) ([]byte, error) {
+// marshalLine is one line of JSON without HTML escapes.
+func marshalLine(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)

@@ -14,12 +14,12 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// person is the id of the nth conversation of a line, the oldest first.
+// person returns the id of the nth conversation of a line, the oldest first.
 func person(n int) scrollback.ConversationID {
 	return scrollback.ConversationID(fmt.Sprintf("01a1fd70-0000-7000-8000-1%011d", n))
 }
 
-// line is a bundle of n conversations, each of which inherits from all before it, with
+// line returns a bundle of n conversations, each of which inherits from all before it, with
 // the branches that are listed: "of id parent at head". Messages are made for them; a
 // parent of - is none.
 func line(t testing.TB, n int, branches ...string) []byte {
@@ -53,16 +53,17 @@ func line(t testing.TB, n int, branches ...string) []byte {
 		if !c.Inherited {
 			c.Branch = own[0].ID
 		}
-		ok(w.Conversation(c))
+		ok(w.BeginConversation(c))
 		for _, b := range own {
-			ok(w.Branch(b))
+			ok(w.AddBranch(b))
 		}
 		for _, b := range own {
 			for seq := b.AtSeq + 1; seq <= b.HeadSeq; seq++ {
-				ok(w.Message(scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("m-%s-%d", b.ID, seq)), ConversationID: c.ID,
-					Branch: b.ID,
-					Seq:    seq,
-					Role:   scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1,
+				ok(w.AddMessage(scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("m-%s-%d", b.ID, seq)),
+					ConversationID: c.ID,
+					Branch:         b.ID,
+					Seq:            seq,
+					Role:           scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: 1,
 					Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}))
 			}
 		}
@@ -114,13 +115,13 @@ func TestAncestorsAreOnThePath(t *testing.T) {
 // The way up a path is short, however long the path, and leads where a climb does.
 func TestOwner(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	p := &part{}
-	all := []*branch{p.grow(scrollback.Branch{ID: "0", HeadSeq: 3}, nil)}
+	p := &conversationPart{}
+	all := []*branchState{p.addBranch(scrollback.Branch{ID: "0", HeadSeq: 3}, nil)}
 	const n = 20_000
 	for i := 1; i < n; i++ {
 		parent := all[max(0, i-1-random.IntN(3))]
 		at := parent.AtSeq + 1 + random.Int64N(parent.HeadSeq-parent.AtSeq)
-		all = append(all, p.grow(scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint(i)), AtSeq: at,
+		all = append(all, p.addBranch(scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint(i)), AtSeq: at,
 			HeadSeq: at + 1 + random.Int64N(3)},
 			parent))
 	}
@@ -134,7 +135,7 @@ func TestOwner(t *testing.T) {
 		for want.AtSeq >= seq {
 			want = want.up
 		}
-		if got := b.owner(seq); got != want {
+		if got := b.ownerOf(seq); got != want {
 			t.Fatalf("#%d of the path of %s is of %s, want %s", seq, b.ID, got.ID, want.ID)
 		}
 		steps := 0
@@ -185,7 +186,7 @@ func TestConversationIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, w.Conversation(s.conversations[1]), "too large")
+	refuses(t, w.BeginConversation(s.conversations[1]), "too large")
 }
 
 // The number of ancestors has a bound, and those that are named are those that came.
@@ -212,7 +213,8 @@ func TestAncestorsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refuses(t, w.Conversation(Conversation{Ancestors: make([]scrollback.ConversationID, maxAncestors+1)}), "too large")
+	refuses(t, w.BeginConversation(Conversation{Ancestors: make([]scrollback.ConversationID, maxAncestors+1)}),
+		"too large")
 	for name, forge := range map[string]func([]scrollback.ConversationID) []scrollback.ConversationID{
 		"twice": func(a []scrollback.ConversationID) []scrollback.ConversationID { return append(a, a[0]) },
 		"itself": func([]scrollback.ConversationID) []scrollback.ConversationID {

@@ -41,44 +41,44 @@ type Visit struct {
 // end. It does not check what the records say; see [Check]. r is read twice. An error
 // of r itself keeps its code, and is unavailable without one.
 func Walk(r io.ReadSeeker, limits Limits, v Visit) (Manifest, error) {
-	w := walker{limits: limits.or(DefaultLimits()), visit: v}
+	w := bundleWalker{limits: limits.withDefaults(DefaultLimits()), visit: v}
 	size, err := r.Seek(0, io.SeekEnd)
 	if err != nil {
-		return w.sum, failed(err)
+		return w.sum, wrapWriteError(err)
 	}
-	if err := recognise(r, w.limits); err != nil {
+	if err := checkFirstEntry(r, w.limits); err != nil {
 		return w.sum, err
 	}
-	packed, err := unsealed(r, size)
+	packed, err := checkSeal(r, size)
 	if err != nil {
 		return w.sum, err
 	}
-	src := &source{r: io.LimitReader(r, packed)}
-	zip, err := unpack(src)
+	src := &sourceReader{r: io.LimitReader(r, packed)}
+	zip, err := openZstd(src)
 	if err != nil {
 		return w.sum, err
 	}
 	defer zip.Close()
-	w.in = &meter{r: zip, left: w.limits.unpacked(size)}
+	w.in = &unpackMeter{r: zip, left: w.limits.maxUnpacked(size)}
 	w.tar = tar.NewReader(w.in)
 	for !w.closed {
-		if err = w.next(); err != nil {
+		if err = w.nextEntry(); err != nil {
 			break
 		}
 	}
 	if err == nil {
-		err = w.end()
+		err = w.checkEnd()
 	}
 	switch {
 	case src.err != nil:
-		err = failed(src.err)
+		err = wrapWriteError(src.err)
 	case w.in.over:
-		err = tooMuch("it unpacks to more than %d bytes for each of its %d", w.limits.Ratio, size)
+		err = newLimitError("it unpacks to more than %d bytes for each of its %d", w.limits.Ratio, size)
 	}
 	return w.sum, err
 }
 
-func unpack(r io.Reader) (*zstd.Decoder, error) {
+func openZstd(r io.Reader) (*zstd.Decoder, error) {
 	d, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 		zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
@@ -87,20 +87,20 @@ func unpack(r io.Reader) (*zstd.Decoder, error) {
 	return d, nil
 }
 
-// recognise reads the first entry: a file that is not a bundle, or is from a newer
+// checkFirstEntry reads the first entry: a file that is not a bundle, or is from a newer
 // program, is refused as such before anything else is said about it.
-func recognise(r io.ReadSeeker, l Limits) error {
+func checkFirstEntry(r io.ReadSeeker, l Limits) error {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		return failed(err)
+		return wrapWriteError(err)
 	}
-	src := &source{r: r}
-	zip, err := unpack(bufio.NewReaderSize(src, 4<<10))
+	src := &sourceReader{r: r}
+	zip, err := openZstd(bufio.NewReaderSize(src, 4<<10))
 	if err != nil {
 		return err
 	}
 	defer zip.Close()
 	var header Header
-	t := tar.NewReader(&meter{r: zip, left: 64 << 10})
+	t := tar.NewReader(&unpackMeter{r: zip, left: 64 << 10})
 	h, err := t.Next()
 	var text []byte
 	if err == nil && h.Name == headerName && h.Size < 4<<10 {
@@ -108,26 +108,26 @@ func recognise(r io.ReadSeeker, l Limits) error {
 	}
 	switch {
 	case src.err != nil:
-		return failed(src.err)
-	case err != nil || decode(text, &header, "") != nil || header.Format != Format:
-		return refused(i18n.NotABundle)
+		return wrapWriteError(src.err)
+	case err != nil || decodeRecord(text, &header, "") != nil || header.Format != Format:
+		return newRefusal(i18n.NotABundle)
 	case header.Version > Version:
-		return refused(i18n.BundleTooNew,
+		return newRefusal(i18n.BundleTooNew,
 			header.Version, Version)
 	case header.Version < 1:
-		return damaged("it says that it has version %d", header.Version)
+		return newDamageError("it says that it has version %d", header.Version)
 	}
 	return nil
 }
 
-// source remembers an error of reading the file itself: that is not damage.
-type source struct {
+// sourceReader remembers an error of reading the file itself: that is not damage.
+type sourceReader struct {
 	r   io.Reader
 	err error
 }
 
 // Read implements io.Reader.
-func (s *source) Read(p []byte) (int, error) {
+func (s *sourceReader) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.err = err

@@ -7,39 +7,39 @@ import (
 	"strconv"
 )
 
-// records hands on the records of an entry.
-func (w *walker) records(name string, body io.Reader) error {
+// readRecords hands on the records of an entry.
+func (w *bundleWalker) readRecords(name string, body io.Reader) error {
 	switch w.kind {
 	case kindSegment:
-		return lines(name, body, w.visit.Segment)
+		return readLines(name, body, w.visit.Segment)
 	case kindBranch:
-		return lines(name, body, w.visit.Branch)
+		return readLines(name, body, w.visit.Branch)
 	case kindMention:
-		return lines(name, body, w.visit.Mention)
+		return readLines(name, body, w.visit.Mention)
 	case kindMessage:
-		return lines(name, body, w.visit.Message)
+		return readLines(name, body, w.visit.Message)
 	case kindFold:
-		return lines(name, body, w.visit.Fold)
+		return readLines(name, body, w.visit.Fold)
 	case kindConversation, kindFile: // not of records
 	}
 	return nil
 }
 
-// one reads an entry that is one record.
-func one[T any](w *walker, name string, body io.Reader, each func(T) error) error {
+// readOne reads an entry that is one record.
+func readOne[T any](w *bundleWalker, name string, body io.Reader, each func(T) error) error {
 	text, err := io.ReadAll(body)
 	if err != nil {
-		return damaged("%q cannot be read", name)
+		return newDamageError("%q cannot be read", name)
 	}
 	var v T
-	if err := decode(text, &v, name); err != nil || each == nil {
+	if err := decodeRecord(text, &v, name); err != nil || each == nil {
 		return err
 	}
 	return each(v)
 }
 
-// lines reads an entry of records, one per line.
-func lines[T any](name string, body io.Reader, each func(T) error) error {
+// readLines reads an entry of records, one per line.
+func readLines[T any](name string, body io.Reader, each func(T) error) error {
 	if each == nil {
 		return nil
 	}
@@ -50,10 +50,10 @@ func lines[T any](name string, body io.Reader, each func(T) error) error {
 			return nil
 		}
 		if err != nil {
-			return damaged("line %d of %q is cut off", n, name)
+			return newDamageError("line %d of %q is cut off", n, name)
 		}
 		var v T
-		if err := decode(line, &v, "line "+strconv.Itoa(n)+" of "+name); err != nil {
+		if err := decodeRecord(line, &v, "line "+strconv.Itoa(n)+" of "+name); err != nil {
 			return err
 		}
 		if err := each(v); err != nil {
@@ -62,15 +62,15 @@ func lines[T any](name string, body io.Reader, each func(T) error) error {
 	}
 }
 
-// manifest compares what was read with what should have been.
-func (w *walker) manifest(body io.Reader) error {
-	return one(w, manifestName, body, func(m Manifest) error {
+// checkManifest compares what was read with what should have been.
+func (w *bundleWalker) checkManifest(body io.Reader) error {
+	return readOne(w, manifestName, body, func(m Manifest) error {
 		if len(m.Entries) != len(w.sum.Entries) {
-			return damaged("its manifest lists %d entries, and there are %d", len(m.Entries), len(w.sum.Entries))
+			return newDamageError("its manifest lists %d entries, and there are %d", len(m.Entries), len(w.sum.Entries))
 		}
 		for i, e := range m.Entries {
 			if e != w.sum.Entries[i] {
-				return damaged("%q does not match the manifest", w.sum.Entries[i].Name)
+				return newDamageError("%q does not match the manifest", w.sum.Entries[i].Name)
 			}
 		}
 		w.sum.Conversations = m.Conversations
@@ -78,14 +78,14 @@ func (w *walker) manifest(body io.Reader) error {
 	})
 }
 
-// end checks that nothing follows the manifest.
-func (w *walker) end() error {
+// checkEnd checks that nothing follows the manifest.
+func (w *bundleWalker) checkEnd() error {
 	if _, err := w.tar.Next(); !errors.Is(err, io.EOF) {
-		return damaged("something comes after its manifest")
+		return newDamageError("something comes after its manifest")
 	}
 	n, err := io.Copy(io.Discard, w.in)
 	if err != nil || n > 0 {
-		return damaged("something comes after its end")
+		return newDamageError("something comes after its end")
 	}
 	return nil
 }

@@ -41,16 +41,16 @@ func writeSeal(s *seal.Writer, unpacked int64, l Limits) error {
 	return err
 }
 
-// unsealed checks a file against its seal, and returns how many bytes come before it;
+// checkSeal checks a file against its seal, and returns how many bytes come before it;
 // r is at the beginning afterwards.
-func unsealed(r io.ReadSeeker, size int64) (int64, error) {
-	broken := damaged("it was cut off or changed: its seal does not match")
+func checkSeal(r io.ReadSeeker, size int64) (int64, error) {
+	broken := newDamageError("it was cut off or changed: its seal does not match")
 	if size < sealHead+sealTail {
 		return 0, broken
 	}
 	tail := make([]byte, sealTail)
 	if err := seal.ReadAt(r, size-sealTail, tail); err != nil {
-		return 0, failed(err)
+		return 0, wrapWriteError(err)
 	}
 	length := int64(min(binary.LittleEndian.Uint64(tail), uint64(size)+1))
 	if length < sealHead+sealTail || length > size {
@@ -58,18 +58,18 @@ func unsealed(r io.ReadSeeker, size int64) (int64, error) {
 	}
 	head := make([]byte, sealHead)
 	if err := seal.ReadAt(r, size-length, head); err != nil {
-		return 0, failed(err)
+		return 0, wrapWriteError(err)
 	}
 	if binary.LittleEndian.Uint32(head) != sealMagic || int64(binary.LittleEndian.Uint32(head[4:])) != length-sealHead {
 		return 0, broken
 	}
 	sum, err := seal.SumOf(r, size-sha256.Size)
 	if err != nil {
-		return 0, failed(err)
+		return 0, wrapWriteError(err)
 	}
 	if !bytes.Equal(sum, tail[8:]) {
 		return 0, broken
 	}
 	_, err = r.Seek(0, io.SeekStart)
-	return size - length, failed(err)
+	return size - length, wrapWriteError(err)
 }

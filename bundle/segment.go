@@ -25,8 +25,8 @@ func isSegmentID(id scrollback.SegmentID) bool {
 	return err == nil
 }
 
-func (c *checker) segment(s scrollback.Segment) error {
-	wrong := func(what string) error { return damaged("segment %q %s", clip(string(s.ID)), what) }
+func (c *checker) checkSegment(s scrollback.Segment) error {
+	wrong := func(what string) error { return newDamageError("segment %q %s", clipText(string(s.ID)), what) }
 	leaf := len(s.Children) == 0
 	n := s.LastSeq - s.FirstSeq + 1
 	switch {
@@ -47,11 +47,11 @@ func (c *checker) segment(s scrollback.Segment) error {
 	}
 	for _, id := range s.Children {
 		if !isSegmentID(id) {
-			return damaged("segment %s does not hold segment %q", s.ID, clip(string(id)))
+			return newDamageError("segment %s does not hold segment %q", s.ID, clipText(string(id)))
 		}
 	}
 	if c.children += len(s.Children); c.children > c.limits.Records {
-		return tooMuch("its segments hold more than %d segments", c.limits.Records)
+		return newLimitError("its segments hold more than %d segments", c.limits.Records)
 	}
 	light := s // a hint is cloned: it must not keep the summary that it is cut from
 	light.Summary = strings.Clone(scrollback.Hint(s.Summary))
@@ -63,11 +63,11 @@ func (c *checker) segment(s scrollback.Segment) error {
 	} else {
 		c.at.rollups = append(c.at.rollups, &light)
 	}
-	c.count().Segments++
-	if err := c.remember(); err != nil {
+	c.currentCount().Segments++
+	if err := c.countRecord(); err != nil {
 		return err
 	}
-	return hand(c.also.Segment, s)
+	return passRecord(c.also.Segment, s)
 }
 
 // endSegments checks the roll-ups, once everything they may hold is there.
@@ -79,16 +79,16 @@ func (c *checker) endSegments() error {
 		for _, id := range s.Children {
 			child := c.segments[id]
 			if child == nil || child.FirstSeq != next || child.Level >= s.Level {
-				return damaged("segment %s does not hold segment %q", s.ID, clip(string(id)))
+				return newDamageError("segment %s does not hold segment %q", s.ID, clipText(string(id)))
 			}
 			next = child.LastSeq + 1
 			children = append(children, *child)
 			hashes = append(hashes, child.Hash)
 		}
 		if next != s.LastSeq+1 || s.Hash != scrollback.HashChildren(hashes) {
-			return damaged("segment %s does not match the segments that it holds", s.ID)
+			return newDamageError("segment %s does not match the segments that it holds", s.ID)
 		}
-		if err := c.measure(s, func(w io.Writer) error { return c.render.Table(w, *s, children) }); err != nil {
+		if err := c.measureFile(s, func(w io.Writer) error { return c.render.Table(w, *s, children) }); err != nil {
 			return err
 		}
 	}
@@ -98,51 +98,51 @@ func (c *checker) endSegments() error {
 		delete(leaves, b.ID)
 		for _, s := range b.leaves {
 			if s.FirstSeq <= b.AtSeq || s.LastSeq > b.HeadSeq {
-				return damaged("segment %s covers more than its branch has", s.ID)
+				return newDamageError("segment %s covers more than its branch has", s.ID)
 			}
 		}
 		slices.SortFunc(b.leaves, func(x, y *scrollback.Segment) int { return int(x.FirstSeq - y.FirstSeq) })
 	}
 	for _, b := range leaves {
-		return damaged("segment %s is of a branch that does not exist", b[0].ID)
+		return newDamageError("segment %s is of a branch that does not exist", b[0].ID)
 	}
 	return nil
 }
 
-// measure checks the file of a segment against what the segment says about it.
-func (c *checker) measure(s *scrollback.Segment, render func(io.Writer) error) error {
-	sum := &counted{Hash: sha256.New()}
+// measureFile checks the file of a segment against what the segment says about it.
+func (c *checker) measureFile(s *scrollback.Segment, render func(io.Writer) error) error {
+	sum := &countingReader{Hash: sha256.New()}
 	if err := render(sum); err != nil {
-		return refused(i18n.BundleRendererTooNew, s.ID,
+		return newRefusal(i18n.BundleRendererTooNew, s.ID,
 			s.Renderer)
 	}
 	if sum.n != s.Bytes || hex.EncodeToString(sum.Sum(nil)) != s.SHA256 {
-		return damaged("the file of segment %s is not the one that was folded", s.ID)
+		return newDamageError("the file of segment %s is not the one that was folded", s.ID)
 	}
 	return nil
 }
 
-type counted struct {
+type countingReader struct {
 	hash.Hash
 	n int64
 }
 
 // Write implements io.Writer.
-func (c *counted) Write(p []byte) (int, error) {
+func (c *countingReader) Write(p []byte) (int, error) {
 	c.n += int64(len(p))
 	return c.Hash.Write(p)
 }
 
-// file checks the Markdown file of a segment in the same way.
-func (c *checker) file(name string, sum EntrySum) error {
+// checkFile checks the Markdown file of a segment in the same way.
+func (c *checker) checkFile(name string, sum EntrySum) error {
 	for i := len(name) - len(".md"); i > 0 && name[i-1] != '/'; i-- {
 		s := c.segments[scrollback.SegmentID(name[i:len(name)-len(".md")])]
-		if s != nil && s.Conversation == c.at.ID && filePath(c.at.ID, *s) == name {
+		if s != nil && s.Conversation == c.at.ID && segmentPath(c.at.ID, *s) == name {
 			if s.SHA256 != sum.SHA256 || s.Bytes != sum.Size {
-				return damaged("%q is not the file of its segment", name)
+				return newDamageError("%q is not the file of its segment", name)
 			}
 			return nil
 		}
 	}
-	return refused(i18n.BundleHoldsStranger, clip(name))
+	return newRefusal(i18n.BundleHoldsStranger, clipText(name))
 }

@@ -33,7 +33,7 @@ type Writer struct {
 	log    hash.Hash // of the conversation
 
 	at     scrollback.ConversationID
-	kind   kind
+	kind   recordKind
 	number int // of entries of that kind
 	chunk  bytes.Buffer
 	lines  int
@@ -47,21 +47,21 @@ func NewWriter(w io.Writer, of scrollback.ConversationID, limits Limits) (*Write
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, "bundle.NewWriter", err)
 	}
-	b := &Writer{out: out, zip: zip, tar: tar.NewWriter(zip), limits: limits.or(DefaultLimits())}
-	header, err := marshal(Header{Format: Format, Version: Version, Conversation: of})
+	b := &Writer{out: out, zip: zip, tar: tar.NewWriter(zip), limits: limits.withDefaults(DefaultLimits())}
+	header, err := marshalLine(Header{Format: Format, Version: Version, Conversation: of})
 	if err != nil {
 		return nil, err
 	}
-	return b, b.entry(headerName, int64(len(header)), bytes.NewReader(header))
+	return b, b.writeEntry(headerName, int64(len(header)), bytes.NewReader(header))
 }
 
-// Artifact adds the bytes of an artifact.
-func (b *Writer) Artifact(id scrollback.ArtifactID, size int64, r io.Reader) error {
-	return b.entry(artifactFolder+string(id), size, r)
+// AddArtifact adds the bytes of an artifact.
+func (b *Writer) AddArtifact(id scrollback.ArtifactID, size int64, r io.Reader) error {
+	return b.writeEntry(artifactFolder+string(id), size, r)
 }
 
-// Conversation begins a conversation.
-func (b *Writer) Conversation(c Conversation) error {
+// BeginConversation begins a conversation.
+func (b *Writer) BeginConversation(c Conversation) error {
 	if err := b.endConversation(); err != nil {
 		return err
 	}
@@ -70,66 +70,66 @@ func (b *Writer) Conversation(c Conversation) error {
 	b.number = 0
 	b.log = sha256.New()
 	b.sum.Conversations = append(b.sum.Conversations, Count{ID: c.ID})
-	text, err := marshal(c)
+	text, err := marshalLine(c)
 	if err != nil {
 		return err
 	}
 	if len(c.Ancestors) > maxAncestors {
-		return tooMuch("conversation %s inherits from more than %d others", c.ID, maxAncestors)
+		return newLimitError("conversation %s inherits from more than %d others", c.ID, maxAncestors)
 	}
-	if bound := b.limits.conversation(); int64(len(text)) > bound {
-		return tooMuch("what conversation %s says of itself has %d bytes, at most %d are taken", c.ID, len(text), bound)
+	if bound := b.limits.maxConversationBytes(); int64(len(text)) > bound {
+		return newLimitError("what conversation %s says of itself has %d bytes, at most %d are taken", c.ID, len(text), bound)
 	}
-	return b.entry(conversationPath+string(c.ID)+"/conversation.json", int64(len(text)), bytes.NewReader(text))
+	return b.writeEntry(conversationPath+string(c.ID)+"/conversation.json", int64(len(text)), bytes.NewReader(text))
 }
 
-func (b *Writer) count() *Count { return &b.sum.Conversations[len(b.sum.Conversations)-1] }
+func (b *Writer) currentCount() *Count { return &b.sum.Conversations[len(b.sum.Conversations)-1] }
 
-// Segment adds a segment of the conversation.
-func (b *Writer) Segment(s scrollback.Segment) error {
-	b.count().Segments++
-	return b.record(kindSegment, s)
+// AddSegment adds a segment of the conversation.
+func (b *Writer) AddSegment(s scrollback.Segment) error {
+	b.currentCount().Segments++
+	return b.writeRecord(kindSegment, s)
 }
 
-// Branch adds a branch of the conversation.
-func (b *Writer) Branch(r Branch) error {
-	b.count().Branches++
-	return b.record(kindBranch, r)
+// AddBranch adds a branch of the conversation.
+func (b *Writer) AddBranch(r Branch) error {
+	b.currentCount().Branches++
+	return b.writeRecord(kindBranch, r)
 }
 
-// Mention adds an artifact that the conversation mentions.
-func (b *Writer) Mention(a scrollback.Artifact) error { return b.record(kindMention, a) }
+// AddMention adds an artifact that the conversation mentions.
+func (b *Writer) AddMention(a scrollback.Artifact) error { return b.writeRecord(kindMention, a) }
 
-// File adds the Markdown file of a segment.
-func (b *Writer) File(s scrollback.Segment, text []byte) error {
-	if err := b.flush(); err != nil {
+// AddFile adds the Markdown file of a segment.
+func (b *Writer) AddFile(s scrollback.Segment, text []byte) error {
+	if err := b.flushRecords(); err != nil {
 		return err
 	}
 	b.kind = kindFile
 	b.number = 0
-	return b.entry(filePath(b.at, s), int64(len(text)), bytes.NewReader(text))
+	return b.writeEntry(segmentPath(b.at, s), int64(len(text)), bytes.NewReader(text))
 }
 
-// Message adds the next message of a branch.
-func (b *Writer) Message(m scrollback.Message) error {
-	b.count().Messages++
+// AddMessage adds the next message of a branch.
+func (b *Writer) AddMessage(m scrollback.Message) error {
+	b.currentCount().Messages++
 	sum, err := scrollback.HashMessages([]scrollback.Message{m})
 	if err != nil {
 		return scrollback.Wrap(scrollback.Internal, "bundle.Message", err)
 	}
 	b.log.Write([]byte(sum + "\n"))
-	return b.record(kindMessage, m)
+	return b.writeRecord(kindMessage, m)
 }
 
-// Fold adds what was folded in the conversation, oldest first.
-func (b *Writer) Fold(f scrollback.StoredReceipt) error { return b.record(kindFold, f) }
+// AddReceipt adds what was folded in the conversation, oldest first.
+func (b *Writer) AddReceipt(f scrollback.StoredReceipt) error { return b.writeRecord(kindFold, f) }
 
 func (b *Writer) endConversation() error {
 	if b.at == "" {
 		return nil
 	}
-	b.count().Log = hex.EncodeToString(b.log.Sum(nil))
-	return b.flush()
+	b.currentCount().Log = hex.EncodeToString(b.log.Sum(nil))
+	return b.flushRecords()
 }
 
 // Close ends the bundle with its manifest and its seal; the caller closes w.
@@ -137,18 +137,18 @@ func (b *Writer) Close() error {
 	if err := b.endConversation(); err != nil {
 		return err
 	}
-	text, err := marshal(b.sum)
+	text, err := marshalLine(b.sum)
 	if err == nil {
-		err = b.entry(manifestName, int64(len(text)), bytes.NewReader(text))
+		err = b.writeEntry(manifestName, int64(len(text)), bytes.NewReader(text))
 	}
 	if err != nil {
 		return err
 	}
 	if err := b.tar.Close(); err != nil {
-		return failed(err)
+		return wrapWriteError(err)
 	}
 	if err := b.zip.Close(); err != nil {
-		return failed(err)
+		return wrapWriteError(err)
 	}
-	return failed(writeSeal(b.out, b.total+int64(len(b.sum.Entries)+2)*tarOverhead, b.limits))
+	return wrapWriteError(writeSeal(b.out, b.total+int64(len(b.sum.Entries)+2)*tarOverhead, b.limits))
 }

@@ -13,73 +13,73 @@ import (
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
-// remote is a bucket of the portable library as one of ours.
-type remote struct{ bucket *blob.Bucket }
+// remoteBucket is a bucket of the portable library as one of ours.
+type remoteBucket struct{ bucket *blob.Bucket }
 
-// coded is an error of the portable library that is one of ours as well.
-type coded struct {
+// codedError is an error of the portable library that is one of ours as well.
+type codedError struct {
 	error
 	is error
 }
 
-func (c coded) Unwrap() error        { return c.error }
-func (c coded) Is(target error) bool { return target == c.is }
+func (c codedError) Unwrap() error        { return c.error }
+func (c codedError) Is(target error) bool { return target == c.is }
 
-// translate says by our errors what the code of an error of the library says.
-func translate(err error) error {
+// translateError says by our errors what the code of an error of the library says.
+func translateError(err error) error {
 	switch gcerrors.Code(err) {
 	case gcerrors.NotFound:
-		return coded{err, ours.ErrMissing}
+		return codedError{err, ours.ErrMissing}
 	case gcerrors.Canceled:
-		return coded{err, context.Canceled}
+		return codedError{err, context.Canceled}
 	}
 	return err
 }
 
-// reader reads an object.
-type reader struct{ *blob.Reader }
+// remoteReader reads an object.
+type remoteReader struct{ *blob.Reader }
 
-func (r reader) MediaType() string { return r.ContentType() }
+func (r remoteReader) MediaType() string { return r.ContentType() }
 
-func (r remote) Open(ctx context.Context, key string) (ours.Reader, error) {
+func (r remoteBucket) Open(ctx context.Context, key string) (ours.Reader, error) {
 	opened, err := r.bucket.NewReader(ctx, key, nil)
 	if err != nil {
-		return nil, translate(err)
+		return nil, translateError(err)
 	}
-	return reader{opened}, nil
+	return remoteReader{opened}, nil
 }
 
-func (r remote) OpenRange(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+func (r remoteBucket) OpenRange(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
 	opened, err := r.bucket.NewRangeReader(ctx, key, offset, length, nil)
 	if err != nil {
-		return nil, translate(err)
+		return nil, translateError(err)
 	}
 	return opened, nil
 }
 
-func (r remote) Attributes(ctx context.Context, key string) (ours.Attributes, error) {
+func (r remoteBucket) Attributes(ctx context.Context, key string) (ours.Attributes, error) {
 	at, err := r.bucket.Attributes(ctx, key)
 	if err != nil {
-		return ours.Attributes{}, translate(err)
+		return ours.Attributes{}, translateError(err)
 	}
 	return ours.Attributes{Size: at.Size, ModTime: at.ModTime}, nil
 }
 
-func (r remote) Write(ctx context.Context, key string, from io.Reader, mediaType string) error {
-	return translate(r.bucket.Upload(ctx, key, from, &blob.WriterOptions{ContentType: mediaType}))
+func (r remoteBucket) Write(ctx context.Context, key string, from io.Reader, mediaType string) error {
+	return translateError(r.bucket.Upload(ctx, key, from, &blob.WriterOptions{ContentType: mediaType}))
 }
 
-func (r remote) Delete(ctx context.Context, key string) error {
-	return translate(r.bucket.Delete(ctx, key))
+func (r remoteBucket) Delete(ctx context.Context, key string) error {
+	return translateError(r.bucket.Delete(ctx, key))
 }
 
-func (r remote) Close() error { return r.bucket.Close() }
+func (r remoteBucket) Close() error { return r.bucket.Close() }
 
 // emptyPages is how many pages of a list may be empty one after the other and have another behind
 // them; S3 itself sends such pages now and then.
 const emptyPages = 100
 
-func (r remote) List(ctx context.Context, prefix string) iter.Seq2[ours.Object, error] {
+func (r remoteBucket) List(ctx context.Context, prefix string) iter.Seq2[ours.Object, error] {
 	return func(yield func(ours.Object, error) bool) {
 		empty := 0
 		first := true
@@ -100,7 +100,7 @@ func (r remote) List(ctx context.Context, prefix string) iter.Seq2[ours.Object, 
 				err = ours.ErrEndless
 			}
 			if err != nil {
-				yield(ours.Object{}, translate(err))
+				yield(ours.Object{}, translateError(err))
 				return
 			}
 			empty = 0
@@ -113,11 +113,11 @@ func (r remote) List(ctx context.Context, prefix string) iter.Seq2[ours.Object, 
 	}
 }
 
-// signed makes a URL by sign; empty where the bucket has no way to.
-func (s *service) signed(ctx context.Context, key string, d objects.Download) (string, error) {
+// signURL makes a URL by sign; empty where the bucket has no way to.
+func (s *bucketService) signURL(ctx context.Context, key string, d objects.Download) (string, error) {
 	at, err := s.sign(ctx, key, d)
 	if gcerrors.Code(err) == gcerrors.Unimplemented {
 		return "", nil
 	}
-	return at, translate(err)
+	return at, translateError(err)
 }

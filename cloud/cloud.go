@@ -41,7 +41,7 @@ func Open(ctx context.Context, dir string, o *local.Options) (*local.Scrollback,
 	return local.Open(ctx, dir, &with)
 }
 
-// Services are the databases and buckets on servers that there are clients for here.
+// Services returns the databases and buckets on servers that there are clients for here.
 func Services() local.Services {
 	return local.Services{
 		Databases: map[string]local.DatabaseOpener{"postgres": openPostgres, "postgresql": openPostgres},
@@ -51,7 +51,7 @@ func Services() local.Services {
 
 // Buckets open the buckets of services, by the scheme of their URLs.
 func Buckets() map[string]objects.Opener {
-	return map[string]objects.Opener{"s3": opener(openS3), "gs": opener(openGoogle), "azblob": opener(openAzure)}
+	return map[string]objects.Opener{"s3": newOpener(openS3), "gs": newOpener(openGoogle), "azblob": newOpener(openAzure)}
 }
 
 // openPostgres opens a database on a PostgreSQL server.
@@ -67,9 +67,9 @@ func openPostgres(ctx context.Context, at string, mode local.Mode,
 	return db, true, err
 }
 
-// service is a bucket of the portable library, and what is particular to its kind; see
+// bucketService is a bucket of the portable library, and what is particular to its kind; see
 // [objects.Service].
-type service struct {
+type bucketService struct {
 	bucket    *blob.Bucket
 	prefix    string // of all keys, ending in "/"; or empty
 	classify  func(err error) objects.Fault
@@ -77,8 +77,8 @@ type service struct {
 	sign      func(ctx context.Context, key string, d objects.Download) (string, error)
 }
 
-// opener makes of what opens a whole bucket what opens the keys below a prefix.
-func opener(open func(ctx context.Context, at *url.URL) (*service, error)) objects.Opener {
+// newOpener makes of what opens a whole bucket what opens the keys below a prefix.
+func newOpener(open func(ctx context.Context, at *url.URL) (*bucketService, error)) objects.Opener {
 	return func(ctx context.Context, at *url.URL, prefix string) (*objects.Service, error) {
 		s, err := open(ctx, at)
 		if err != nil {
@@ -88,13 +88,13 @@ func opener(open func(ctx context.Context, at *url.URL) (*service, error)) objec
 			s.prefix = prefix
 			s.bucket = blob.PrefixedBucket(s.bucket, prefix)
 		}
-		out := &objects.Service{Bucket: remote{s.bucket}, Classify: s.classify, Operation: s.operation}
+		out := &objects.Service{Bucket: remoteBucket{s.bucket}, Classify: s.classify, Operation: s.operation}
 		if s.sign != nil {
-			out.Sign = s.signed
+			out.Sign = s.signURL
 		}
 		return out, nil
 	}
 }
 
-// stay has a client take a redirect for the response that it is; see [objects.WrongRegion].
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+// refuseRedirect has a client take a redirect for the response that it is; see [objects.WrongRegion].
+func refuseRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

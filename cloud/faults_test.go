@@ -21,11 +21,11 @@ import (
 // said: keys, and what the operator alone should read.
 func told(t *testing.T, err error, words string, lasting bool) {
 	t.Helper()
-	if scrollback.CodeOf(err) != scrollback.Unavailable || !strings.Contains(scrollback.Shown(err), words) {
-		t.Errorf("%v is shown as %q, want %q", err, scrollback.Shown(err), words)
+	if scrollback.CodeOf(err) != scrollback.Unavailable || !strings.Contains(scrollback.PublicMessage(err), words) {
+		t.Errorf("%v is shown as %q, want %q", err, scrollback.PublicMessage(err), words)
 		return
 	}
-	if objects.Lasting(err) != lasting {
+	if objects.IsLasting(err) != lasting {
 		t.Errorf("%v: lasting is %v", err, !lasting)
 	}
 	for _, secret := range []string{"secret-of", "X-Amz-Signature", "Credential="} {
@@ -33,7 +33,7 @@ func told(t *testing.T, err error, words string, lasting bool) {
 			t.Errorf("the error tells %s: %v", secret, err)
 		}
 	}
-	if shown := scrollback.Shown(err); strings.Contains(shown, "127.0.0.1") ||
+	if shown := scrollback.PublicMessage(err); strings.Contains(shown, "127.0.0.1") ||
 		strings.Contains(shown, objectstest.Bucket) {
 		t.Errorf("callers read where the bucket is: %s", shown)
 	}
@@ -41,7 +41,7 @@ func told(t *testing.T, err error, words string, lasting bool) {
 
 // A key that may not do something is told what, before anything is stored.
 func TestKeyThatMayNot(t *testing.T) {
-	s := objectstest.Strict(t)
+	s := objectstest.StartStrict(t)
 	all := []string{"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:ListBucket"}
 	without := func(action string) (out []string) {
 		for _, a := range all {
@@ -61,9 +61,9 @@ func TestKeyThatMayNot(t *testing.T) {
 		{"nodelete", without("s3:DeleteObject"), "s3:DeleteObject"}, {"nolist", without("s3:ListBucket"), "s3:ListBucket"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			objectstest.Use(t, s.Account(t, c.name, c.actions...))
+			objectstest.UseKey(t, s.AddKey(t, c.name, c.actions...))
 			place := open(t, s.URL("team"))
-			err := place.Probe(t.Context(), true)
+			err := place.ProbeStore(t.Context(), true)
 			if c.words == "" {
 				if err != nil {
 					t.Error(err)
@@ -72,7 +72,7 @@ func TestKeyThatMayNot(t *testing.T) {
 			}
 			told(t, err, c.words, true)
 			if c.name == "noput" { // reading alone is fine
-				if err := place.Probe(t.Context(), false); err != nil {
+				if err := place.ProbeStore(t.Context(), false); err != nil {
 					t.Error(err)
 				}
 				_, _, err := archiveOf(place).PutArtifact(t.Context(), strings.NewReader("x"), 9)
@@ -83,32 +83,32 @@ func TestKeyThatMayNot(t *testing.T) {
 }
 
 func TestWrongKey(t *testing.T) {
-	s := objectstest.Strict(t)
+	s := objectstest.StartStrict(t)
 	for words, key := range map[string]objectstest.Key{"does not accept the key": {ID: "nobody",
 		Secret: "secret-of-nobody"},
 		"check the key and its secret": {ID: "owner", Secret: "secret-of-somebody"}, "there is no key": {}} {
-		objectstest.Use(t, key)
+		objectstest.UseKey(t, key)
 		place := open(t, s.URL(""))
-		told(t, place.Probe(t.Context(), true), words, true)
-		told(t, place.Ready(t.Context()), words, true)
+		told(t, place.ProbeStore(t.Context(), true), words, true)
+		told(t, place.CheckReady(t.Context()), words, true)
 	}
 }
 
 func TestNoSuchBucket(t *testing.T) {
-	for name, s := range map[string]*objectstest.Service{"lenient": objectstest.Lenient(t),
-		"strict": objectstest.Strict(t)} {
+	for name, s := range map[string]*objectstest.Service{"lenient": objectstest.StartLenient(t),
+		"strict": objectstest.StartStrict(t)} {
 		t.Run(name, func(t *testing.T) {
 			place := open(t, strings.Replace(s.URL(""), "://"+objectstest.Bucket, "://another", 1))
 			const words = "no such bucket"
-			told(t, place.Probe(t.Context(), true), words, true)
-			told(t, place.Ready(t.Context()), words, true)
+			told(t, place.ProbeStore(t.Context(), true), words, true)
+			told(t, place.CheckReady(t.Context()), words, true)
 			_, _, err := archiveOf(place).PutArtifact(t.Context(), strings.NewReader("x"), 9)
 			told(t, err, words, true)
 		})
 	}
 }
 
-// refusal is what a service that speaks S3 sends with an error.
+// refusal returns what a service that speaks S3 sends with an error.
 func refusal(status int, code string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/xml")
@@ -129,7 +129,7 @@ func page(status int) http.Handler {
 
 // What a service refuses, or what stands in its place, is said in words.
 func TestFaultsInWords(t *testing.T) {
-	objectstest.Use(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
+	objectstest.UseKey(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
 	// The client tries again, and waits in between: all at once.
 	var all sync.WaitGroup
 	var mu sync.Mutex
@@ -158,7 +158,7 @@ func TestFaultsInWords(t *testing.T) {
 		all.Go(func() {
 			served := httptest.NewServer(c.served)
 			defer served.Close()
-			err := open(t, objectstest.At(served.URL, "")).Probe(t.Context(), true)
+			err := open(t, objectstest.PlaceURL(served.URL, "")).ProbeStore(t.Context(), true)
 			mu.Lock()
 			defer mu.Unlock()
 			t.Log(name)
@@ -169,7 +169,7 @@ func TestFaultsInWords(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	objectstest.Use(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
+	objectstest.UseKey(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestUnreachable(t *testing.T) {
 		"https" + strings.TrimPrefix(plain.URL, "http"):  "does not speak TLS",
 		"http" + strings.TrimPrefix(secret.URL, "https"): "not an object store"} {
 		all.Go(func() {
-			err := open(t, objectstest.At(at, "")).Probe(t.Context(), true)
+			err := open(t, objectstest.PlaceURL(at, "")).ProbeStore(t.Context(), true)
 			mu.Lock()
 			defer mu.Unlock()
 			told(t, err, words, words != "cannot be reached")

@@ -31,7 +31,7 @@ import (
 
 // openGoogle opens a bucket of Google Cloud Storage. Keys are the application's default
 // credentials; those of a service account can sign.
-func openGoogle(ctx context.Context, at *url.URL) (*service, error) {
+func openGoogle(ctx context.Context, at *url.URL) (*bucketService, error) {
 	opener := &gcsblob.URLOpener{}
 	q := at.Query()
 	switch {
@@ -54,12 +54,12 @@ func openGoogle(ctx context.Context, at *url.URL) (*service, error) {
 			return nil, err
 		}
 	}
-	opener.Client.CheckRedirect = stay
+	opener.Client.CheckRedirect = refuseRedirect
 	bucket, err := opener.OpenBucketURL(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	out := &service{bucket: bucket, classify: faultOfGoogle}
+	out := &bucketService{bucket: bucket, classify: readGoogleFault}
 	out.sign = func(ctx context.Context, key string, d objects.Download) (string, error) {
 		return out.bucket.SignedURL(ctx, key, &blob.SignedURLOptions{Expiry: d.For,
 			BeforeSign: func(as func(any) bool) error {
@@ -76,9 +76,9 @@ func openGoogle(ctx context.Context, at *url.URL) (*service, error) {
 	return out, nil
 }
 
-// faultOfGoogle reads what Google Cloud Storage refused. That a bucket does not exist is
+// readGoogleFault reads what Google Cloud Storage refused. That a bucket does not exist is
 // only in its message.
-func faultOfGoogle(err error) objects.Fault {
+func readGoogleFault(err error) objects.Fault {
 	var said *googleapi.Error
 	if !errors.As(err, &said) {
 		return objects.FaultOfNetwork(err)
@@ -96,18 +96,18 @@ func faultOfGoogle(err error) objects.Fault {
 
 // openAzure opens a container of Azure Blob Storage. Account and key come from the
 // environment; with a shared key it can sign.
-func openAzure(ctx context.Context, at *url.URL) (*service, error) {
+func openAzure(ctx context.Context, at *url.URL) (*bucketService, error) {
 	var client *container.Client
 	opener := &azureblob.URLOpener{ServiceURLOptions: *azureblob.NewDefaultServiceURLOptions(),
 		MakeClient: func(svc azureblob.ServiceURL, name azureblob.ContainerName) (c *container.Client, err error) {
-			client, err = azureClient(string(svc), string(name))
+			client, err = newAzureClient(string(svc), string(name))
 			return client, err
 		}}
 	bucket, err := opener.OpenBucketURL(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	s := &service{bucket: bucket, classify: faultOfAzure}
+	s := &bucketService{bucket: bucket, classify: readAzureFault}
 	account := cmp.Or(at.Query().Get("storage_account"), os.Getenv("AZURE_STORAGE_ACCOUNT"))
 	if key := os.Getenv("AZURE_STORAGE_KEY"); account != "" && key != "" {
 		shared, err := container.NewSharedKeyCredential(account, key)
@@ -129,10 +129,10 @@ func openAzure(ctx context.Context, at *url.URL) (*service, error) {
 	return s, nil
 }
 
-// azureClient makes a client as the portable library does by default, with a transport of
+// newAzureClient makes a client as the portable library does by default, with a transport of
 // its own.
-func azureClient(svc, name string) (*container.Client, error) {
-	client := owning{&http.Client{CheckRedirect: stay}}
+func newAzureClient(svc, name string) (*container.Client, error) {
+	client := ownTransport{&http.Client{CheckRedirect: refuseRedirect}}
 	o := &container.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: client}}
 	if said := cmp.Or(os.Getenv("AZURE_STORAGE_CONNECTION_STRING"),
 		os.Getenv("AZURE_STORAGEBLOB_CONNECTIONSTRING")); said != "" {
@@ -161,13 +161,13 @@ func azureClient(svc, name string) (*container.Client, error) {
 	return container.NewClient(at, keys, o)
 }
 
-// owning sends requests whose bodies are its own. Azure's client uploads from memory that
+// ownTransport sends requests whose bodies are its own. Azure's client uploads from memory that
 // it unmaps as soon as there is a response, and a transport may read on for a moment, which
 // ends the process.
-type owning struct{ client *http.Client }
+type ownTransport struct{ client *http.Client }
 
 // Do implements policy.Transporter. A body has at most the size of a block.
-func (o owning) Do(r *http.Request) (*http.Response, error) {
+func (o ownTransport) Do(r *http.Request) (*http.Response, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return o.client.Do(r)
 	}
@@ -184,8 +184,8 @@ func (o owning) Do(r *http.Request) (*http.Response, error) {
 	return o.client.Do(r)
 }
 
-// faultOfAzure reads what Azure Blob Storage refused.
-func faultOfAzure(err error) objects.Fault {
+// readAzureFault reads what Azure Blob Storage refused.
+func readAzureFault(err error) objects.Fault {
 	var said *azcore.ResponseError
 	if !errors.As(err, &said) {
 		return objects.FaultOfNetwork(err)

@@ -209,10 +209,10 @@ func TestClouds(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			m, at := onCloud(t, kind)
 			s := open(t, at)
-			if err := s.Probe(t.Context(), true); err != nil {
+			if err := s.ProbeStore(t.Context(), true); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.Ready(t.Context()); err != nil {
+			if err := s.CheckReady(t.Context()); err != nil {
 				t.Error(err)
 			}
 			a := archiveOf(s)
@@ -247,7 +247,7 @@ func TestCloudsInWords(t *testing.T) {
 	} {
 		m, at := onCloud(t, c.kind)
 		m.refuse = c.refuse
-		told(t, open(t, at).Probe(t.Context(), true), c.words, c.lasting)
+		told(t, open(t, at).ProbeStore(t.Context(), true), c.words, c.lasting)
 	}
 }
 
@@ -260,7 +260,7 @@ func TestCloudsThatTakeNothing(t *testing.T) {
 		m, at := onCloud(t, kind)
 		m.readOnly = refuse
 		s := open(t, at)
-		told(t, s.Probe(t.Context(), true), "may not", true)
+		told(t, s.ProbeStore(t.Context(), true), "may not", true)
 		a := archiveOf(s)
 		_, _, err := a.PutArtifact(t.Context(), strings.NewReader("one"), 9)
 		told(t, err, "may not", true)

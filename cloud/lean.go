@@ -12,10 +12,14 @@ import (
 
 // openGoogle and openAzure say how to get a program that has the clients of these
 // services: compiled in, they would make every first start longer.
-func openGoogle(context.Context, *url.URL) (*service, error) { return nil, lean("Google's (gs://)") }
-func openAzure(context.Context, *url.URL) (*service, error)  { return nil, lean("Azure's (azblob://)") }
+func openGoogle(context.Context, *url.URL) (*bucketService, error) {
+	return nil, newLeanError("Google's (gs://)")
+}
+func openAzure(context.Context, *url.URL) (*bucketService, error) {
+	return nil, newLeanError("Azure's (azblob://)")
+}
 
-func lean(whose string) error {
+func newLeanError(whose string) error {
 	return scrollback.Errorf(scrollback.Refused, "local.Open",
 		i18n.BuiltWithoutObjectStores,
 		whose)

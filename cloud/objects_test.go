@@ -20,7 +20,7 @@ import (
 // open opens a place of objects.
 func open(t *testing.T, at string) *objects.Store {
 	t.Helper()
-	p, err := objects.Parse(t.TempDir(), at, cloud.Buckets())
+	p, err := objects.ParsePlace(t.TempDir(), at, cloud.Buckets())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,9 +33,9 @@ func open(t *testing.T, at string) *objects.Store {
 }
 
 func archiveOf(s *objects.Store) *archive.Archive {
-	return archive.New(nil, s.Bucket, &archive.Options{Durable: s.Durable, Explain: s.Explain, Grace: -1,
+	return archive.New(nil, s.Bucket, &archive.Options{Durable: s.Durable, Explain: s.ExplainError, Grace: -1,
 		Sign: func(ctx context.Context, key string, d archive.Download) (string, error) {
-			return s.Sign(ctx, key, objects.Download{MediaType: d.MediaType, Disposition: d.Disposition, Cache: d.Cache,
+			return s.SignURL(ctx, key, objects.Download{MediaType: d.MediaType, Disposition: d.Disposition, Cache: d.Cache,
 				For: d.For})
 		}})
 }
@@ -51,25 +51,25 @@ func TestWrongParameters(t *testing.T) {
 		"s3://history?region=us-east-1&endpoint=localhost:9000":      "objects: its endpoint is not https://HOST or http://HOST",
 		"s3://history/team?region=us-east-1&endpoint=s3.example.org": "objects: its endpoint is not https://HOST or http://HOST",
 	} {
-		p, err := objects.Parse(t.TempDir(), at, cloud.Buckets())
+		p, err := objects.ParsePlace(t.TempDir(), at, cloud.Buckets())
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = objects.Open(t.Context(), p, false)
-		if scrollback.CodeOf(err) != scrollback.Invalid || scrollback.Shown(err) != want {
+		if scrollback.CodeOf(err) != scrollback.Invalid || scrollback.PublicMessage(err) != want {
 			t.Errorf("%s: got %v, want %s", at, err, want)
 		}
 	}
 }
 
 func TestLenientService(t *testing.T) {
-	s := objectstest.Lenient(t)
+	s := objectstest.StartLenient(t)
 	suite(t, s.URL(""), s)
 	suite(t, s.URL("team/a"), s)
 }
 
 func TestStrictService(t *testing.T) {
-	s := objectstest.Strict(t)
+	s := objectstest.StartStrict(t)
 	suite(t, s.URL(""), s)
 	suite(t, s.URL("team/a"), s)
 }
@@ -78,10 +78,10 @@ func TestStrictService(t *testing.T) {
 // reached over the network.
 func suite(t *testing.T, at string, service *objectstest.Service) {
 	s := open(t, at)
-	if err := s.Probe(t.Context(), true); err != nil {
+	if err := s.ProbeStore(t.Context(), true); err != nil {
 		t.Fatalf("the probe: %v", err)
 	}
-	if err := s.Ready(t.Context()); err != nil {
+	if err := s.CheckReady(t.Context()); err != nil {
 		t.Errorf("not ready: %v", err)
 	}
 	a := archiveOf(s)
@@ -98,7 +98,7 @@ func suite(t *testing.T, at string, service *objectstest.Service) {
 		t.Errorf("deleted: %v %v", gone, err)
 	}
 	if service != nil {
-		if left := service.Keys(t); len(left) != 0 {
+		if left := service.ListKeys(t); len(left) != 0 {
 			t.Errorf("the bucket still holds %v", left)
 		}
 	}
@@ -127,7 +127,7 @@ func artifacts(t *testing.T, a *archive.Archive) {
 		}
 		ids = append(ids, id)
 	}
-	if text, err := archive.TextsOf(a)(ctx, ids[2], 7); text != "水位 " || err != nil {
+	if text, err := archive.TextReader(a)(ctx, ids[2], 7); text != "水位 " || err != nil {
 		t.Errorf("the first bytes are %q %v", text, err)
 	}
 	listed := 0
@@ -149,7 +149,7 @@ func artifacts(t *testing.T, a *archive.Archive) {
 	if scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("what is gone is %v", err)
 	}
-	if has, err := a.Has(ctx, ids[1]); has || err != nil {
+	if has, err := a.HasArtifact(ctx, ids[1]); has || err != nil {
 		t.Errorf("what is gone is there: %v", err)
 	}
 }
@@ -197,7 +197,7 @@ func copies(t *testing.T, a *archive.Archive) {
 	if _, _, err := a.OpenCopy(ctx, id, cut); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("the copy that was cut off: %v", err)
 	}
-	if _, _, err := a.Drop(ctx, id, nil); err != nil {
+	if _, _, err := a.DeleteConversation(ctx, id, nil); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := a.Copies(ctx, id, 10); len(list) != 0 || err != nil {

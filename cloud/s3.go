@@ -19,7 +19,7 @@ import (
 
 // openS3 opens a bucket of a service that speaks S3. Keys come from the environment or
 // the files of Amazon's clients.
-func openS3(ctx context.Context, at *url.URL) (*service, error) {
+func openS3(ctx context.Context, at *url.URL) (*bucketService, error) {
 	q, err := url.ParseQuery(at.RawQuery)
 	if err != nil {
 		return nil, errors.New("its parameters cannot be read")
@@ -47,11 +47,11 @@ func openS3(ctx context.Context, at *url.URL) (*service, error) {
 	if !bucket.As(&client) {
 		return nil, errors.New("the client of the bucket is not known")
 	}
-	own := s3.New(client.Options(), func(o *s3.Options) { o.HTTPClient = unredirected(o.HTTPClient) })
+	own := s3.New(client.Options(), func(o *s3.Options) { o.HTTPClient = withoutRedirects(o.HTTPClient) })
 	if bucket, err = s3blob.OpenBucket(ctx, own, at.Host, &opener.Options); err != nil {
 		return nil, err
 	}
-	out := &service{bucket: bucket, classify: faultOfS3, operation: operationOfS3}
+	out := &bucketService{bucket: bucket, classify: readS3Fault, operation: s3Operation}
 	out.sign = func(ctx context.Context, key string, d objects.Download) (string, error) {
 		return out.bucket.SignedURL(ctx, key, &blob.SignedURLOptions{Expiry: d.For,
 			BeforeSign: func(as func(any) bool) error {
@@ -68,8 +68,8 @@ func openS3(ctx context.Context, at *url.URL) (*service, error) {
 	return out, nil
 }
 
-// operationOfS3 is what the client calls the request that failed.
-func operationOfS3(err error) string {
+// s3Operation returns what the client calls the request that failed.
+func s3Operation(err error) string {
 	var asked *smithy.OperationError
 	if errors.As(err, &asked) {
 		return asked.OperationName
@@ -77,9 +77,9 @@ func operationOfS3(err error) string {
 	return ""
 }
 
-// unredirected is Amazon's client without following redirects.
-func unredirected(c s3.HTTPClient) s3.HTTPClient {
-	out := &http.Client{CheckRedirect: stay}
+// withoutRedirects is Amazon's client without following redirects.
+func withoutRedirects(c s3.HTTPClient) s3.HTTPClient {
+	out := &http.Client{CheckRedirect: refuseRedirect}
 	if c, ok := c.(interface{ GetTransport() *http.Transport }); ok {
 		out.Transport = c.GetTransport()
 	}
@@ -89,9 +89,9 @@ func unredirected(c s3.HTTPClient) s3.HTTPClient {
 	return out
 }
 
-// faultOfS3 reads what a service that speaks S3 refused, by the code that it sent, or else
+// readS3Fault reads what a service that speaks S3 refused, by the code that it sent, or else
 // the status.
-func faultOfS3(err error) objects.Fault {
+func readS3Fault(err error) objects.Fault {
 	var said smithy.APIError
 	var got *smithyhttp.ResponseError
 	status := 0

@@ -14,7 +14,7 @@ import (
 
 // A redirect is not followed: what is signed, and what is stored, goes to no other host.
 func TestRedirectsAreNotFollowed(t *testing.T) {
-	objectstest.Use(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
+	objectstest.UseKey(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
 	var strayed atomic.Int64
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { strayed.Add(1) }))
 	defer elsewhere.Close()
@@ -25,7 +25,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			asked.Add(1)
 			http.Redirect(w, r, strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1)+r.URL.Path, status)
 		}))
-		place := open(t, objectstest.At(served.URL, ""))
+		place := open(t, objectstest.PlaceURL(served.URL, ""))
 		a := archiveOf(place)
 		_, _, err := a.PutArtifact(t.Context(), strings.NewReader("content"), 9)
 		const words = "another region"
@@ -36,7 +36,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			told(t, err, words, true)
 			all++
 		}
-		told(t, place.Probe(t.Context(), true), words, true)
+		told(t, place.ProbeStore(t.Context(), true), words, true)
 		if asked.Load() == 0 {
 			t.Error("nothing was asked")
 		}
@@ -50,7 +50,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // A list that does not end, by a service that sends the same again or says for ever that there is
 // more, ends with an error.
 func TestEndlessList(t *testing.T) {
-	objectstest.Use(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
+	objectstest.UseKey(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
 	page := func(token, keys string) string {
 		return `<?xml version="1.0"?><ListBucketResult><Name>` + objectstest.Bucket +
 			`</Name><IsTruncated>true</IsTruncated>` +
@@ -77,7 +77,7 @@ func TestEndlessList(t *testing.T) {
 				fmt.Fprint(w, next(asked.Add(1)))
 			}))
 			defer served.Close()
-			place := open(t, objectstest.At(served.URL, ""))
+			place := open(t, objectstest.PlaceURL(served.URL, ""))
 			var last error
 			n := 0
 			for _, err := range archiveOf(place).Artifacts(t.Context()) {
@@ -94,7 +94,7 @@ func TestEndlessList(t *testing.T) {
 
 // A connection that ends in the middle of a list is no end of it.
 func TestListCutOff(t *testing.T) {
-	objectstest.Use(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
+	objectstest.UseKey(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000")
@@ -103,7 +103,7 @@ func TestListCutOff(t *testing.T) {
 	}))
 	defer served.Close()
 	var last error
-	for _, err := range archiveOf(open(t, objectstest.At(served.URL, ""))).Artifacts(t.Context()) {
+	for _, err := range archiveOf(open(t, objectstest.PlaceURL(served.URL, ""))).Artifacts(t.Context()) {
 		last = err
 	}
 	told(t, last, "cannot be reached", false)
@@ -112,14 +112,14 @@ func TestListCutOff(t *testing.T) {
 // A connection that is closed without a response is no end of a list either: the client's error
 // for it wraps that of an end.
 func TestListWithoutResponse(t *testing.T) {
-	objectstest.Use(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
+	objectstest.UseKey(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	served := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
 		*http.Request) {
 		panic(http.ErrAbortHandler)
 	}))
 	defer served.Close()
-	place := open(t, objectstest.At(served.URL, ""))
+	place := open(t, objectstest.PlaceURL(served.URL, ""))
 	var last error
 	for _, err := range archiveOf(place).Artifacts(t.Context()) {
 		last = err

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 )
 
-// belongs reports whether a file is a place's, and which session's if that can be told.
-func (d *watched) belongs(name string) (session string, ours bool) {
-	if d.root == "" || !below(d.root, name) {
+// sessionOf reports whether a file is a place's, and which session's if that can be told.
+func (d *watchedPlace) sessionOf(name string) (session string, ours bool) {
+	if d.root == "" || !isBelow(d.root, name) {
 		return "", false
 	}
 	rel, err := filepath.Rel(d.root, name)

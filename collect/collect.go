@@ -9,7 +9,7 @@
 // reported, and the rest go on; what vanished is marked only if all places of its tool
 // could be listed to their end.
 //
-// What a session says comes here by [transfer.Transfer.Bring]. It may not know how any tool
+// What a session says comes here by [transfer.Transfer.ImportSession]. It may not know how any tool
 // keeps its conversations, or the network.
 package collect
 
@@ -34,7 +34,7 @@ const op = "collect"
 // tools.
 type Options struct {
 	Tools   []transcript.Tool  // those that are known
-	Machine transcript.Machine // where they are looked for; see [Here]
+	Machine transcript.Machine // where they are looked for; see [ThisMachine]
 	From    []string           // names of tools; empty for all
 	Path    string             // a folder or file that was named; empty for where tools keep theirs
 	// names of tools; folders, absolute: neither what was worked on there nor what is kept there
@@ -66,8 +66,8 @@ type Change struct {
 	Err error
 }
 
-// Messages counts those that are new here.
-func (c Change) Messages() (n int64) {
+// NewMessages counts those that are new here.
+func (c Change) NewMessages() (n int64) {
 	for _, k := range c.Conversations {
 		n += k.Messages
 	}
@@ -95,8 +95,8 @@ type judgement struct {
 	wait  time.Duration
 }
 
-// Here is this machine. Folders are working folders that are known.
-func Here(home string, folders ...string) transcript.Machine {
+// ThisMachine returns this machine. Folders are working folders that are known.
+func ThisMachine(home string, folders ...string) transcript.Machine {
 	m := transcript.Machine{System: runtime.GOOS, Home: home, Getenv: os.Getenv, Folders: folders}
 	if runtime.GOOS != "windows" { // no single folder holds all of such a machine
 		m.FS = os.DirFS("/")
@@ -112,20 +112,20 @@ func New(t *transfer.Transfer, v *engine.View, o Options) (*Collector, error) {
 	}
 	c := &Collector{transfer: t, view: v, o: o, judged: map[session]judgement{}}
 	for _, name := range o.From {
-		if !slices.Contains(Names(o.Tools), name) {
-			return nil, scrollback.ParamErrorf(op, "from", i18n.UnknownTool, name, strings.Join(Names(o.Tools), ", "))
+		if !slices.Contains(ToolNames(o.Tools), name) {
+			return nil, scrollback.ParamErrorf(op, "from", i18n.UnknownTool, name, strings.Join(ToolNames(o.Tools), ", "))
 		}
 	}
 	var without []string
 	for _, x := range o.Exclude {
 		switch {
-		case slices.Contains(Names(o.Tools), x):
+		case slices.Contains(ToolNames(o.Tools), x):
 			without = append(without, x)
 		case filepath.IsAbs(x):
 			c.folders = append(c.folders, filepath.Clean(x))
 		default:
 			return nil, scrollback.ParamErrorf(op, "exclude", i18n.NeitherToolNorAbsoluteFolder, x,
-				strings.Join(Names(o.Tools), ", "))
+				strings.Join(ToolNames(o.Tools), ", "))
 		}
 	}
 	for _, tool := range o.Tools {
@@ -136,21 +136,21 @@ func New(t *transfer.Transfer, v *engine.View, o Options) (*Collector, error) {
 	return c, nil
 }
 
-// Names are the names of tools.
-func Names(tools []transcript.Tool) (names []string) {
+// ToolNames returns the names of tools.
+func ToolNames(tools []transcript.Tool) (names []string) {
 	for _, t := range tools {
 		names = append(names, t.Name())
 	}
 	return names
 }
 
-// excluded reports whether a folder is one of those that are left out, or below one.
-func (c *Collector) excluded(folder string) bool {
-	return folder != "" && slices.ContainsFunc(c.folders, func(out string) bool { return below(out, folder) })
+// isExcluded reports whether a folder is one of those that are left out, or below one.
+func (c *Collector) isExcluded(folder string) bool {
+	return folder != "" && slices.ContainsFunc(c.folders, func(out string) bool { return isBelow(out, folder) })
 }
 
-// below reports whether a path is a folder, or in it.
-func below(folder, name string) bool {
+// isBelow reports whether a path is a folder, or in it.
+func isBelow(folder, name string) bool {
 	rel, err := filepath.Rel(folder, name)
 	return err == nil && filepath.IsLocal(rel)
 }

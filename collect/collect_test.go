@@ -89,7 +89,7 @@ func (d diary) Read(_ context.Context, p transcript.Place, s transcript.Session)
 		if last := lines[len(lines)-1]; last != "" {
 			settled := strings.HasSuffix(last, ".") && p.Now-s.Changed >= 500 // it is whole if nothing follows for a moment
 			lines = lines[:len(lines)-1]
-			held = p.Live(s) && !settled
+			held = p.IsLive(s) && !settled
 			if !held {
 				lines = append(lines, last)
 			}
@@ -116,8 +116,8 @@ func (d diary) Read(_ context.Context, p transcript.Place, s transcript.Session)
 	}
 }
 
-// desk is a machine with a diary on it, and a store.
-type desk struct {
+// testMachine is a machine with a diary on it, and a store.
+type testMachine struct {
 	*testing.T
 	home  string
 	tool  diary
@@ -126,7 +126,7 @@ type desk struct {
 	reads *atomic.Int64
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t *testing.T) *testMachine {
 	t.Helper()
 	sb, err := local.Open(t.Context(), t.TempDir(), &local.Options{Database: "memory:"})
 	if err != nil {
@@ -141,16 +141,16 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{T: t, home: home, sb: sb, reads: new(atomic.Int64)}
+	d := &testMachine{T: t, home: home, sb: sb, reads: new(atomic.Int64)}
 	d.tool = diary{name: "diary", reads: d.reads, homes: func(m transcript.Machine) []string {
 		return []string{filepath.Join(m.Home, "diaries")}
 	}}
-	d.o = collect.Options{Tools: []transcript.Tool{d.tool}, Machine: collect.Here(home)}
+	d.o = collect.Options{Tools: []transcript.Tool{d.tool}, Machine: collect.ThisMachine(home)}
 	return d
 }
 
 // write puts a file below the home folder.
-func (d *desk) write(name string, lines ...string) string {
+func (d *testMachine) write(name string, lines ...string) string {
 	d.Helper()
 	name = filepath.Join(d.home, filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -163,7 +163,7 @@ func (d *desk) write(name string, lines ...string) string {
 }
 
 // add writes to the end of a file.
-func (d *desk) add(name, text string) {
+func (d *testMachine) add(name, text string) {
 	d.Helper()
 	f, err := os.OpenFile(filepath.Join(d.home, filepath.FromSlash(name)), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -177,7 +177,7 @@ func (d *desk) add(name, text string) {
 	}
 }
 
-func (d *desk) collector() *collect.Collector {
+func (d *testMachine) collector() *collect.Collector {
 	d.Helper()
 	c, err := collect.New(d.sb.Transfer, d.sb.View, d.o)
 	if err != nil {
@@ -187,9 +187,9 @@ func (d *desk) collector() *collect.Collector {
 }
 
 // bring brings everything, and returns what was found of the diary.
-func (d *desk) bring() collect.Found {
+func (d *testMachine) bring() collect.Found {
 	d.Helper()
-	r, err := d.collector().Bring(d.Context())
+	r, err := d.collector().Import(d.Context())
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -199,8 +199,8 @@ func (d *desk) bring() collect.Found {
 	return r.Tools[0]
 }
 
-// said are the messages that a word is found in.
-func (d *desk) said(word string) int {
+// said returns the messages that a word is found in.
+func (d *testMachine) said(word string) int {
 	d.Helper()
 	found, err := d.sb.Recall().Search(d.Context(), scrollback.SearchQuery{Query: word})
 	if err != nil {
@@ -209,7 +209,7 @@ func (d *desk) said(word string) int {
 	return len(found.Hits)
 }
 
-func (d *desk) origins() []scrollback.Origin {
+func (d *testMachine) origins() []scrollback.Origin {
 	d.Helper()
 	o, err := d.sb.Transfer.Origins(d.Context(), d.sb.View, transfer.OriginQuery{})
 	if err != nil {
@@ -247,7 +247,7 @@ func TestSurveyWritesNothing(t *testing.T) {
 	d := newDesk(t)
 	d.write("diaries/a.diary", "/work", "monday", "tuesday")
 	for range 2 {
-		r, err := d.collector().Survey(t.Context())
+		r, err := d.collector().SurveyAll(t.Context())
 		if err != nil || !r.DryRun || len(r.Tools) != 1 || r.Tools[0].New != 1 || r.Tools[0].Messages != 2 ||
 			r.Tools[0].Bytes == 0 {
 			t.Fatalf("%+v, %v", r, err)
@@ -385,7 +385,7 @@ func TestSecondRound(t *testing.T) {
 				return homes
 			}}}, d.o.Tools...)
 		c := d.collector()
-		do := map[bool]func(context.Context) (collect.Report, error){true: c.Survey, false: c.Bring}[dry]
+		do := map[bool]func(context.Context) (collect.Report, error){true: c.SurveyAll, false: c.Import}[dry]
 		r, err := do(t.Context())
 		if err != nil || len(r.Tools) != 2 || r.Tools[1].Tool != "log" || r.Tools[1].Messages != 1 {
 			t.Errorf("dry %v: %+v, %v", dry, r, err)
@@ -421,11 +421,11 @@ func TestNamed(t *testing.T) {
 			t.Errorf("%s brought something else", c.path)
 		}
 	}
-	tool, isZip, err := collect.Recognise(d.o.Tools, file)
+	tool, isZip, err := collect.RecognizeTool(d.o.Tools, file)
 	if err != nil || isZip || tool == nil {
 		t.Errorf("the file is recognised as %v, %v, %v", tool, isZip, err)
 	}
-	if _, isZip, err := collect.Recognise(d.o.Tools, zipped); err != nil || !isZip {
+	if _, isZip, err := collect.RecognizeTool(d.o.Tools, zipped); err != nil || !isZip {
 		t.Errorf("the zip is none: %v", err)
 	}
 	text, err := os.ReadFile(zipped)
@@ -436,12 +436,12 @@ func TestNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.o.Path = zipped
-	if _, err := d.collector().Bring(t.Context()); scrollback.CodeOf(err) != scrollback.Invalid ||
+	if _, err := d.collector().Import(t.Context()); scrollback.CodeOf(err) != scrollback.Invalid ||
 		!strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged zip: %v", err)
 	}
 	d.o.Path = filepath.Join(d.home, "nowhere")
-	if _, err := d.collector().Bring(t.Context()); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, err := d.collector().Import(t.Context()); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("what is not there: %v", err)
 	}
 }
@@ -483,7 +483,7 @@ func TestCanceled(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	d.o.Told = func(collect.Change) { stop() }
-	r, err := d.collector().Bring(ctx)
+	r, err := d.collector().Import(ctx)
 	if scrollback.CodeOf(err) != scrollback.Canceled || r.Tools[0].New == 0 || r.Tools[0].New == 5 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -534,7 +534,7 @@ func TestHeldUntilItSettles(t *testing.T) {
 		{9*time.Minute + 59*time.Second, 3, 0},
 		{11 * time.Minute, 4, 1}, {12 * time.Minute, 4, 0}} {
 		now = start.Add(want.later)
-		r, err := c.Bring(t.Context())
+		r, err := c.Import(t.Context())
 		if err != nil || d.reads.Load() != want.reads || r.Tools[0].Messages != want.said {
 			t.Errorf("%d: after %d reads %+v, %v", i, d.reads.Load(), r, err)
 		}
@@ -550,7 +550,7 @@ func TestAgents(t *testing.T) {
 	d.bring()
 	d.write("diaries/b.diary", "/work", "tuesday")
 	d.reads.Store(0)
-	agents, err := d.collector().Agents(t.Context(), d.home)
+	agents, err := d.collector().ListAgents(t.Context(), d.home)
 	if err != nil || len(agents) != 1 {
 		t.Fatal(agents, err)
 	}

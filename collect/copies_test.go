@@ -37,7 +37,7 @@ func (t turn) seconds() float64 { return float64(t.ms()) / 1000 }
 // talkBegan is when the talk of these tests began: long ago, so that nothing waits.
 var talkBegan = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
 
-// line is a talk in a straight line: a common beginning of n messages, then those of a tail,
+// line returns a talk in a straight line: a common beginning of n messages, then those of a tail,
 // which were said minutes after it.
 func line(n int, tail string, more, minutes int) (out []turn) {
 	add := func(name string, at time.Time) {
@@ -68,8 +68,8 @@ func dumped(v any) []byte {
 
 type object = map[string]any
 
-// keeper is how a tool keeps a talk.
-type keeper struct {
+// talkFormat is how a tool keeps a talk.
+type talkFormat struct {
 	format   string
 	file     string
 	write    func([]turn) []byte   // or
@@ -81,7 +81,7 @@ type keeper struct {
 
 const talkID = "11111111-2222-4333-8444-555555555555"
 
-// lines are records a line.
+// lines returns records a line.
 func lines(of []turn, first []any, record func(turn) any) []byte {
 	var b bytes.Buffer
 	for _, v := range first {
@@ -95,8 +95,8 @@ func lines(of []turn, first []any, record func(turn) any) []byte {
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// keepers are all formats that keep a talk by itself and are imported again and again.
-func keepers() []keeper {
+// keepers returns all formats that keep a talk by itself and are imported again and again.
+func keepers() []talkFormat {
 	last := func(of []turn) turn { return of[len(of)-1] }
 	list := func(of []turn, record func(turn) any) []any {
 		out := []any{}
@@ -121,7 +121,7 @@ func keepers() []keeper {
 		}
 		return s
 	}
-	return []keeper{
+	return []talkFormat{
 		{format: "claude-code", file: "projects/-work/" + talkID + ".jsonl",
 			beside: "projects/-work/" + talkID + ".sync-conflict-%s.jsonl", write: func(of []turn) []byte {
 				return lines(of, nil, func(t turn) any {
@@ -289,7 +289,7 @@ func (h homed) Homes(transcript.Machine) []string { return h.homes }
 // library is a store into which copies of a talk are brought.
 type library struct {
 	*testing.T
-	keeper
+	talkFormat
 	tool   transcript.Tool
 	sb     *local.Scrollback
 	folder string
@@ -297,14 +297,14 @@ type library struct {
 	copies map[string]string // the roots of copies, by their names
 }
 
-func newLibrary(t *testing.T, k keeper) *library {
+func newLibrary(t *testing.T, k talkFormat) *library {
 	t.Helper()
 	sb, err := local.Open(t.Context(), t.TempDir(), &local.Options{Database: "memory:"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = sb.Close() })
-	l := &library{T: t, keeper: k, sb: sb, folder: t.TempDir(), clock: talkBegan.Add(24 * time.Hour),
+	l := &library{T: t, talkFormat: k, sb: sb, folder: t.TempDir(), clock: talkBegan.Add(24 * time.Hour),
 		copies: map[string]string{}}
 	for _, tool := range all.Tools() {
 		if tool.Name() == k.format {
@@ -323,7 +323,7 @@ func (l *library) copy(name string, of []turn) {
 		l.Fatal(err)
 	}
 	if l.database != nil {
-		foreigntest.Run(l.T, file, l.database(of)...)
+		foreigntest.RunStatements(l.T, file, l.database(of)...)
 	} else if err := os.WriteFile(file, l.write(of), 0o600); err != nil {
 		l.Fatal(err)
 	}
@@ -393,12 +393,12 @@ func besideEachOther(l *library, copies ...string) {
 
 func (l *library) sweep(o collect.Options) {
 	l.Helper()
-	o.Machine = collect.Here(l.folder)
+	o.Machine = collect.ThisMachine(l.folder)
 	c, err := collect.New(l.sb.Transfer, l.sb.View, o)
 	if err != nil {
 		l.Fatal(err)
 	}
-	r, err := c.Bring(l.Context())
+	r, err := c.Import(l.Context())
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -527,7 +527,7 @@ func TestCopiesOfATalk(t *testing.T) {
 func TestKeepersAreAll(t *testing.T) {
 	t.Parallel()
 	for _, tool := range all.Tools() {
-		if !slices.ContainsFunc(keepers(), func(k keeper) bool { return k.format == tool.Name() }) {
+		if !slices.ContainsFunc(keepers(), func(k talkFormat) bool { return k.format == tool.Name() }) {
 			t.Errorf("%s keeps no talk here", tool.Name())
 		}
 	}

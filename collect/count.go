@@ -6,12 +6,12 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// count reads a session and counts what it has.
-func (s *sweep) count(ctx context.Context, f *Found, at spot, j job) {
+// countSession reads a session and counts what it has.
+func (s *sweep) countSession(ctx context.Context, f *Found, at toolSpot, j sessionJob) {
 	p := j.place
 	one := j.session
-	was := s.known.of(keyOf(at.tool, p.Place, one), one.Stamp, j.shares)
-	only := &without{Tool: at.tool, c: s.Collector}
+	was := s.known.stateOf(sessionKey(at.tool, p.Place, one), one.Stamp, j.shares)
+	only := &filteredTool{Tool: at.tool, c: s.Collector}
 	out := transfer.ImportResult{}
 	held := false
 	conversations := 0
@@ -20,26 +20,26 @@ func (s *sweep) count(ctx context.Context, f *Found, at spot, j job) {
 		switch {
 		case err != nil:
 			if ctx.Err() == nil {
-				s.told(f, whereOf(at, p), one, outcome{Change: Change{Err: err}})
+				s.reportRead(f, placeOf(at, p), one, jobOutcome{Change: Change{Err: err}})
 			}
 			return
 		case e.Bad != nil:
 			f.BadLines++
-			f.problem(Problem{Place: whereOf(at, p), Session: one.Name, Line: e.Bad.Line, Reason: e.Bad.Reason})
+			f.addProblem(Problem{Place: placeOf(at, p), Session: one.Name, Line: e.Bad.Line, Reason: e.Bad.Reason})
 		case e.Conversation != nil:
 			conversations++
 		case e.End != nil:
 			held = held || e.End.Held
-			f.leave(e.End.Left)
+			f.addLeft(e.End.Left)
 		case e.Rewind == nil:
 			messages++
 		}
 	}
 	out.Held = held
 	for _, folder := range only.folders {
-		s.known.worked(folder)
+		s.known.addFolder(folder)
 	}
 	f.Conversations += conversations
 	f.Messages += messages
-	s.told(f, whereOf(at, p), one, outcome{was: was, excluded: only.all(), Change: Change{ImportResult: out}})
+	s.reportRead(f, placeOf(at, p), one, jobOutcome{was: was, excluded: only.isEmpty(), Change: Change{ImportResult: out}})
 }

@@ -32,11 +32,11 @@ func (l *library) rewrite(name string, change func([]byte) []byte) {
 func (l *library) found(name string) (f collect.Found) {
 	l.Helper()
 	c, err := collect.New(l.sb.Transfer, l.sb.View, collect.Options{Tools: []transcript.Tool{l.tool}, Path: l.copies[name],
-		Machine: collect.Here(l.folder)})
+		Machine: collect.ThisMachine(l.folder)})
 	if err != nil {
 		l.Fatal(err)
 	}
-	r, err := c.Bring(l.Context())
+	r, err := c.Import(l.Context())
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Bounds of what [Deeper] looks at.
+// Bounds of what [FindDeeper] looks at.
 const (
 	MaxDeep  = 6 // levels below the folder that was named
 	maxBelow = 5_000
@@ -19,10 +19,10 @@ const (
 // passed are folders that hold no conversations of tools, and much else.
 var passed = []string{".git", "node_modules"}
 
-// Deeper returns the folders below one in which tools keep conversations, the nearest first;
+// FindDeeper returns the folders below one in which tools keep conversations, the nearest first;
 // what is in a folder that is returned is not looked at again. Links are not followed, and what
 // may not be read is passed over.
-func Deeper(ctx context.Context, tools []transcript.Tool, root string) (found []string) {
+func FindDeeper(ctx context.Context, tools []transcript.Tool, root string) (found []string) {
 	c := &Collector{tools: tools, o: Options{Now: time.Now}}
 	level := []string{root}
 	looked := 0
@@ -41,7 +41,7 @@ func Deeper(ctx context.Context, tools []transcript.Tool, root string) (found []
 					return found
 				}
 				name := filepath.Join(dir, e.Name())
-				if c.holds(ctx, name) {
+				if c.holdsConversation(ctx, name) {
 					found = append(found, name)
 				} else {
 					next = append(next, name)
@@ -53,9 +53,9 @@ func Deeper(ctx context.Context, tools []transcript.Tool, root string) (found []
 	return found
 }
 
-// holds reports whether a tool keeps a conversation in a folder that it knows as its own.
-func (c *Collector) holds(ctx context.Context, name string) bool {
-	p, err := c.open(name)
+// holdsConversation reports whether a tool keeps a conversation in a folder that it knows as its own.
+func (c *Collector) holdsConversation(ctx context.Context, name string) bool {
+	p, err := c.openPlace(name)
 	if err != nil {
 		return false
 	}

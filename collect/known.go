@@ -9,17 +9,17 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// stamped is what is here of a session, or of several that share a file.
-type stamped struct {
+// stampedSession is what is here of a session, or of several that share a file.
+type stampedSession struct {
 	stamp string // of all of them; empty if they differ, or something is to be read again
 	gone  bool
 }
 
-// known are the origins of what is here, as far as a sweep needs them.
-type known struct {
-	byID    map[[2]string]stamped // tool and id
-	byName  map[[3]string]stamped // tool, place and name; without what is gone
-	folders map[string]bool       // that were worked in
+// knownOrigins are the origins of what is here, as far as a sweep needs them.
+type knownOrigins struct {
+	byID    map[[2]string]stampedSession // tool and id
+	byName  map[[3]string]stampedSession // tool, place and name; without what is gone
+	folders map[string]bool              // that were worked in
 }
 
 // originsPage is how many origins are read at once; maxOrigins bounds those that are
@@ -30,8 +30,8 @@ const (
 	maxFolders  = 10_000
 )
 
-// origins calls visit for each origin that the caller may see.
-func (c *Collector) origins(ctx context.Context, q transfer.OriginQuery, visit func(scrollback.Origin)) error {
+// eachOrigin calls visit for each origin that the caller may see.
+func (c *Collector) eachOrigin(ctx context.Context, q transfer.OriginQuery, visit func(scrollback.Origin)) error {
 	q.Limit = originsPage
 	for n := 0; n < maxOrigins; {
 		page, err := c.transfer.Origins(ctx, c.view, q)
@@ -49,35 +49,36 @@ func (c *Collector) origins(ctx context.Context, q transfer.OriginQuery, visit f
 	return nil
 }
 
-// know reads what is here.
-func (c *Collector) know(ctx context.Context) (*known, error) {
-	k := &known{byID: map[[2]string]stamped{}, byName: map[[3]string]stamped{}, folders: map[string]bool{}}
+// readKnown reads what is here.
+func (c *Collector) readKnown(ctx context.Context) (*knownOrigins, error) {
+	k := &knownOrigins{byID: map[[2]string]stampedSession{}, byName: map[[3]string]stampedSession{},
+		folders: map[string]bool{}}
 	for _, f := range c.o.Machine.Folders {
 		k.folders[f] = true
 	}
-	wanted := Names(c.tools)
+	wanted := ToolNames(c.tools)
 	put := func(o scrollback.Origin) {
-		k.worked(o.Folder)
+		k.addFolder(o.Folder)
 		if slices.Contains(wanted, o.Tool) {
-			k.put(o)
+			k.addOrigin(o)
 		}
 	}
-	if err := c.origins(ctx, transfer.OriginQuery{Trash: true}, put); err != nil {
+	if err := c.eachOrigin(ctx, transfer.OriginQuery{Trash: true}, put); err != nil {
 		return k, err
 	}
 	trashed := k.byName // of a file that has others too it says nothing
-	k.byName = map[[3]string]stamped{}
-	err := c.origins(ctx, transfer.OriginQuery{}, put)
+	k.byName = map[[3]string]stampedSession{}
+	err := c.eachOrigin(ctx, transfer.OriginQuery{}, put)
 	maps.Copy(trashed, k.byName)
 	k.byName = trashed
 	return k, err
 }
 
-// put takes an origin.
-func (k *known) put(o scrollback.Origin) {
+// addOrigin takes an origin.
+func (k *knownOrigins) addOrigin(o scrollback.Origin) {
 	id := [2]string{o.Tool, o.ID}
 	if _, known := k.byID[id]; !known || o.Place != "" { // an upload says nothing about a place
-		k.byID[id] = stamped{o.Stamp, o.GoneAt != 0}
+		k.byID[id] = stampedSession{o.Stamp, o.GoneAt != 0}
 	}
 	if o.GoneAt != 0 {
 		return // its file need not have it
@@ -86,40 +87,40 @@ func (k *known) put(o scrollback.Origin) {
 	if was, more := k.byName[name]; more && was.stamp != o.Stamp {
 		o.Stamp = ""
 	}
-	k.byName[name] = stamped{stamp: o.Stamp}
+	k.byName[name] = stampedSession{stamp: o.Stamp}
 }
 
-// brought notes that all of a session is here.
-func (k *known) brought(s session, stamp string, shares bool) {
+// noteImported notes that all of a session is here.
+func (k *knownOrigins) noteImported(s session, stamp string, shares bool) {
 	if shares {
-		k.byID[[2]string{s.tool, s.id}] = stamped{stamp: stamp}
+		k.byID[[2]string{s.tool, s.id}] = stampedSession{stamp: stamp}
 		return
 	}
-	k.byName[[3]string{s.tool, s.place, s.name}] = stamped{stamp: stamp}
+	k.byName[[3]string{s.tool, s.place, s.name}] = stampedSession{stamp: stamp}
 }
 
-// worked remembers a folder.
-func (k *known) worked(folder string) {
+// addFolder remembers a folder.
+func (k *knownOrigins) addFolder(folder string) {
 	if folder != "" && len(k.folders) < maxFolders {
 		k.folders[folder] = true
 	}
 }
 
-// places are the folders as a machine has them, in order.
-func (k *known) places() []string { return slices.Sorted(maps.Keys(k.folders)) }
+// listPlaces returns the folders as a machine has them, in order.
+func (k *knownOrigins) listPlaces() []string { return slices.Sorted(maps.Keys(k.folders)) }
 
-// state is what a session is to what is here.
-type state int
+// sessionState is what a session is to what is here.
+type sessionState int
 
 const (
-	isNew state = iota
+	isNew sessionState = iota
 	isChanged
 	isKnown
 )
 
-// of compares a session with what is here; shares says that its file has others.
-func (k *known) of(s session, stamp string, shares bool) state {
-	var was stamped
+// stateOf compares a session with what is here; shares says that its file has others.
+func (k *knownOrigins) stateOf(s session, stamp string, shares bool) sessionState {
+	var was stampedSession
 	here := false
 	if !shares { // all that its file has, whatever that is called
 		was, here = k.byName[[3]string{s.tool, s.place, s.name}]

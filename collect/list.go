@@ -8,8 +8,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// filesOf counts the sessions of each file.
-func filesOf(all []transcript.Session) map[string]int {
+// countFiles counts the sessions of each file.
+func countFiles(all []transcript.Session) map[string]int {
 	n := map[string]int{}
 	for _, one := range all {
 		n[one.Name]++
@@ -20,8 +20,8 @@ func filesOf(all []transcript.Session) map[string]int {
 // maxSessions bounds those of one place.
 const maxSessions = 1_000_000
 
-// list lists the sessions of a place; an error comes with those before it.
-func list(ctx context.Context, tool transcript.Tool, p transcript.Place) (all []transcript.Session, err error) {
+// listSessions lists the sessions of a place; an error comes with those before it.
+func listSessions(ctx context.Context, tool transcript.Tool, p transcript.Place) (all []transcript.Session, err error) {
 	for one, err := range tool.Sessions(ctx, p) {
 		if err != nil {
 			return all, err

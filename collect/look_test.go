@@ -13,9 +13,9 @@ import (
 )
 
 // agents is what is known of the tools after everything was brought.
-func (d *desk) agent(tool string) collect.Agent {
+func (d *testMachine) agent(tool string) collect.Agent {
 	d.Helper()
-	all, err := d.collector().Agents(d.Context(), "")
+	all, err := d.collector().ListAgents(d.Context(), "")
 	if err != nil {
 		d.Fatal(err)
 	}
@@ -80,12 +80,12 @@ func TestFoldersOfCline(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(db), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	foreigntest.Run(t, db,
+	foreigntest.RunStatements(t, db,
 		"CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, is_subagent INTEGER, messages_path TEXT)")
 	for _, path := range []string{"cline", "cline/db", "cline/db/sessions.db"} {
 		d.o.Path = filepath.Join(d.home, path)
 		d.o.Tools = []transcript.Tool{goose.Tool{}, cline.Tool{}}
-		r, err := d.collector().Bring(t.Context())
+		r, err := d.collector().Import(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestFoldersOfCline(t *testing.T) {
 			}
 		}
 	}
-	if tool, _, err := collect.Recognise([]transcript.Tool{goose.Tool{}}, db); tool != nil || err != nil {
+	if tool, _, err := collect.RecognizeTool([]transcript.Tool{goose.Tool{}}, db); tool != nil || err != nil {
 		t.Errorf("it is %v's, %v", tool, err)
 	}
 	if d.said("disk") != 2 || d.said("old") != 1 {

@@ -44,7 +44,7 @@ func (b book) Read(_ context.Context, p transcript.Place, s transcript.Session) 
 				{Source: id, Message: scrollback.Message{ID: scrollback.MessageID(id), Role: scrollback.RoleUser,
 					Parts:     scrollback.Say(said),
 					CreatedAt: 1_700_000_000_000}},
-				{Source: id, End: &transcript.End{Held: strings.HasSuffix(said, heldWord) && p.Live(s)}},
+				{Source: id, End: &transcript.End{Held: strings.HasSuffix(said, heldWord) && p.IsLive(s)}},
 			} {
 				if !yield(e, nil) {
 					return

@@ -42,18 +42,18 @@ func newNotices(log *slog.Logger) (*notices, error) {
 		return n, err
 	}
 	n.w = w
-	go n.hear()
+	go n.collectNotices()
 	return n, nil
 }
 
-func (n *notices) close() {
+func (n *notices) stopWatching() {
 	if n.w != nil {
 		_ = n.w.Close() // nothing is waited for
 	}
 }
 
-// hear takes notices as they come, so that none waits for a session to be read.
-func (n *notices) hear() {
+// collectNotices takes notices as they come, so that none waits for a session to be read.
+func (n *notices) collectNotices() {
 	for {
 		select {
 		case ev, open := <-n.w.Events:
@@ -89,8 +89,8 @@ func (n *notices) hear() {
 	}
 }
 
-// take returns what has changed since it was asked last.
-func (n *notices) take() (names []string, lost bool) {
+// takeChanged returns what has changed since it was asked last.
+func (n *notices) takeChanged() (names []string, lost bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for name := range n.names {
@@ -102,15 +102,15 @@ func (n *notices) take() (names []string, lost bool) {
 	return names, lost
 }
 
-// add asks for notices of a place: of a folder with those in it, the ones that changed
+// addPlace asks for notices of a place: of a folder with those in it, the ones that changed
 // last first, or of the folder that a file is in.
-func (n *notices) add(p transcript.Place, all bool) {
+func (n *notices) addPlace(p transcript.Place, all bool) {
 	if n.w == nil {
 		return
 	}
 	folders := []string{p.Path}
 	if all {
-		folders = foldersOf(p)
+		folders = placeFolders(p)
 	}
 	for _, dir := range folders {
 		n.mu.Lock()
@@ -121,13 +121,13 @@ func (n *notices) add(p transcript.Place, all bool) {
 			continue
 		}
 		if many {
-			n.once("there are too many folders to have notices of all", nil)
+			n.logOnce("there are too many folders to have notices of all", nil)
 			return
 		}
 		if err := n.w.Add(dir); errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			continue
 		} else if err != nil {
-			n.once("the system gives no notices of more folders", err)
+			n.logOnce("the system gives no notices of more folders", err)
 			return
 		}
 		n.mu.Lock()
@@ -136,8 +136,8 @@ func (n *notices) add(p transcript.Place, all bool) {
 	}
 }
 
-// once says that what is not noticed is looked for.
-func (n *notices) once(what string, err error) {
+// logOnce says that what is not noticed is looked for.
+func (n *notices) logOnce(what string, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.full {
@@ -146,8 +146,8 @@ func (n *notices) once(what string, err error) {
 	n.full = true
 }
 
-// foldersOf are the folders of a place, the ones that changed last first.
-func foldersOf(p transcript.Place) []string {
+// placeFolders returns the folders of a place, the ones that changed last first.
+func placeFolders(p transcript.Place) []string {
 	type folder struct {
 		name string
 		at   time.Time

@@ -15,20 +15,20 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/zipped"
 )
 
-// spot is where a tool may keep conversations on this machine.
-type spot struct {
+// toolSpot is where a tool may keep conversations on this machine.
+type toolSpot struct {
 	tool transcript.Tool
 	path string // absolute
 }
 
-// key names a spot.
-func (s spot) key() [2]string { return [2]string{s.tool.Name(), s.path} }
+// spotKey names a spot.
+func (s toolSpot) spotKey() [2]string { return [2]string{s.tool.Name(), s.path} }
 
 // maxSpots bounds the places of all tools, of which known folders may make many.
 const maxSpots = 20_000
 
-// spots are where the selected tools may keep conversations, or what was named.
-func (c *Collector) spots(m transcript.Machine) (out []spot) {
+// listSpots returns where the selected tools may keep conversations, or what was named.
+func (c *Collector) listSpots(m transcript.Machine) (out []toolSpot) {
 	seen := map[[2]string]bool{}
 	for _, tool := range c.tools {
 		homes := []string{c.o.Path}
@@ -36,9 +36,9 @@ func (c *Collector) spots(m transcript.Machine) (out []spot) {
 			homes = tool.Homes(m)
 		}
 		for _, home := range homes {
-			s := spot{tool, filepath.Clean(home)}
-			if filepath.IsAbs(home) && !seen[s.key()] && !c.excluded(s.path) && len(out) < maxSpots {
-				seen[s.key()] = true
+			s := toolSpot{tool, filepath.Clean(home)}
+			if filepath.IsAbs(home) && !seen[s.spotKey()] && !c.isExcluded(s.path) && len(out) < maxSpots {
+				seen[s.spotKey()] = true
 				out = append(out, s)
 			}
 		}
@@ -46,15 +46,16 @@ func (c *Collector) spots(m transcript.Machine) (out []spot) {
 	return out
 }
 
-// below are the places of a tool in a folder that was named, as if it were somebody's home: it
+// spotsBelow returns the places of a tool in a folder that was named, as if it were somebody's home: it
 // may be a copy of one, of whichever system.
-func (s *sweep) below(at spot) (out []spot) {
+func (s *sweep) spotsBelow(at toolSpot) (out []toolSpot) {
 	for _, system := range []string{"linux", "darwin", "windows"} {
 		m := transcript.Machine{System: system, Home: at.path, Getenv: func(string) string { return "" }}
 		for _, home := range at.tool.Homes(m) {
-			b := spot{at.tool, filepath.Clean(home)}
-			if _, err := os.Stat(b.path); err != nil || !filepath.IsAbs(home) || s.done[b.key()] || slices.Contains(out, b) ||
-				s.excluded(b.path) {
+			b := toolSpot{at.tool, filepath.Clean(home)}
+			if _, err := os.Stat(b.path); err != nil || !filepath.IsAbs(home) || s.done[b.spotKey()] ||
+				slices.Contains(out, b) ||
+				s.isExcluded(b.path) {
 				continue // a zip has nothing below it, either
 			}
 			out = append(out, b)
@@ -63,72 +64,73 @@ func (s *sweep) below(at spot) (out []spot) {
 	return out
 }
 
-// opened is a place as long as it is read.
-type opened struct {
+// openedPlace is a place as long as it is read.
+type openedPlace struct {
 	transcript.Place
 	folder bool // all of it, and not one file
 	close  func() error
 }
 
-// open opens a path as a place: a folder, a zip or a single file. It is not_found if
+// openPlace opens a path as a place: a folder, a zip or a single file. It is not_found if
 // nothing is there, refused without the rights, and else unavailable. No link leads out.
-func (c *Collector) open(name string) (opened, error) {
+func (c *Collector) openPlace(name string) (openedPlace, error) {
 	info, err := os.Stat(name)
 	if err != nil {
-		return opened{}, missing(name, err)
+		return openedPlace{}, newMissingError(name, err)
 	}
 	now := c.o.Now().UnixMilli()
 	if info.IsDir() {
 		root, err := os.OpenRoot(name)
 		if err != nil {
-			return opened{}, missing(name, err)
+			return openedPlace{}, newMissingError(name, err)
 		}
 		if _, err := fs.ReadDir(root.FS(), "."); err != nil {
-			return opened{}, errors.Join(missing(name, err), root.Close())
+			return openedPlace{}, errors.Join(newMissingError(name, err), root.Close())
 		}
-		return opened{transcript.Place{FS: transcript.InUTF8(root.FS()), Name: ".", Path: name, Now: now}, true,
+		return openedPlace{transcript.Place{FS: transcript.DecodeUTF8FS(root.FS()), Name: ".", Path: name, Now: now}, true,
 			root.Close}, nil
 	}
 	if !info.Mode().IsRegular() {
-		return opened{}, scrollback.ParamErrorf(op, "file", i18n.NeitherFolderNorFile, name)
+		return openedPlace{}, scrollback.ParamErrorf(op, "file", i18n.NeitherFolderNorFile, name)
 	}
-	head, err := Head(name)
+	head, err := ReadHead(name)
 	if err != nil {
-		return opened{}, missing(name, err)
+		return openedPlace{}, newMissingError(name, err)
 	}
 	if zipped.Sniff(head) {
-		return openZip(name, now)
+		return openZipPlace(name, now)
 	}
 	if to, err := filepath.EvalSymlinks(name); err == nil { // its folder is where it is
 		name = to
 	}
 	root, err := os.OpenRoot(filepath.Dir(name))
 	if err != nil {
-		return opened{}, missing(name, err)
+		return openedPlace{}, newMissingError(name, err)
 	}
-	return opened{transcript.Place{FS: transcript.InUTF8(root.FS()), Name: filepath.Base(name), Path: filepath.Dir(name),
-		Now: now}, false, root.Close}, nil
+	return openedPlace{transcript.Place{FS: transcript.DecodeUTF8FS(root.FS()), Name: filepath.Base(name),
+		Path: filepath.Dir(name),
+		Now:  now}, false, root.Close}, nil
 }
 
-func openZip(name string, now int64) (opened, error) {
+func openZipPlace(name string, now int64) (openedPlace, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return opened{}, missing(name, err)
+		return openedPlace{}, newMissingError(name, err)
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return opened{}, errors.Join(missing(name, err), f.Close())
+		return openedPlace{}, errors.Join(newMissingError(name, err), f.Close())
 	}
 	p, err := zipped.Open(f, info.Size(), now)
 	if err != nil {
-		return opened{}, errors.Join(err, f.Close())
+		return openedPlace{}, errors.Join(err, f.Close())
 	}
-	p.FS = transcript.InUTF8(p.FS)
-	return opened{p, true, f.Close}, nil
+	p.FS = transcript.DecodeUTF8FS(p.FS)
+	return openedPlace{p, true, f.Close}, nil
 }
 
-// missing says why what was looked for cannot be read.
-func missing(name string, err error) error {
+// newMissingError returns why what was looked for cannot be read.
+func newMissingError(name string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return scrollback.Errorf(scrollback.NotFound, op, i18n.IsNotThere, name)
@@ -141,23 +143,23 @@ func missing(name string, err error) error {
 // headBytes is how much of a file is looked at to recognise it.
 const headBytes = 64 << 10
 
-// Head is how a file begins, in UTF-8.
-func Head(name string) ([]byte, error) {
+// ReadHead returns how a file begins, in UTF-8.
+func ReadHead(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	head, err := io.ReadAll(io.LimitReader(f, headBytes))
-	return transcript.UTF8Head(head), err
+	return transcript.DecodeUTF8Head(head), err
 }
 
-// Recognise returns the first tool that keeps conversations in such a file, or nil. A zip
+// RecognizeTool returns the first tool that keeps conversations in such a file, or nil. A zip
 // is nobody's by its beginning: it is opened, and asked of each tool.
-func Recognise(tools []transcript.Tool, name string) (t transcript.Tool, zip bool, err error) {
-	head, err := Head(name)
+func RecognizeTool(tools []transcript.Tool, name string) (t transcript.Tool, zip bool, err error) {
+	head, err := ReadHead(name)
 	if err != nil {
-		return nil, false, missing(name, err)
+		return nil, false, newMissingError(name, err)
 	}
 	if zipped.Sniff(head) {
 		return nil, true, nil

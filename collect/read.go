@@ -12,19 +12,19 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// job is a session to be brought.
-type job struct {
+// sessionJob is a session to be brought.
+type sessionJob struct {
 	tool     transcript.Tool
-	place    opened
+	place    openedPlace
 	session  transcript.Session
 	shares   bool                 // other sessions are in the same file
 	progress func(messages int64) // may be nil
 }
 
-// outcome is what came of it.
-type outcome struct {
+// jobOutcome is what came of it.
+type jobOutcome struct {
 	Change
-	was      state
+	was      sessionState
 	excluded bool
 	deleted  bool // here, after it was brought
 }
@@ -36,24 +36,24 @@ const (
 	mostWait  = 10 * time.Minute
 )
 
-// read brings a session, and remembers what its origins will not say.
-func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
-	key := keyOf(j.tool, j.place.Place, j.session)
-	only := &without{Tool: j.tool, c: c}
+// readSession brings a session, and remembers what its origins will not say.
+func (c *Collector) readSession(ctx context.Context, k *knownOrigins, j sessionJob) jobOutcome {
+	key := sessionKey(j.tool, j.place.Place, j.session)
+	only := &filteredTool{Tool: j.tool, c: c}
 	q := c.o.Import
 	q.Progress = j.progress
-	out := outcome{was: k.of(key, j.session.Stamp, j.shares),
+	out := jobOutcome{was: k.stateOf(key, j.session.Stamp, j.shares),
 		Change: Change{Tool: key.tool, Place: key.place, Session: j.session.Name}}
-	out.ImportResult, out.Err = c.transfer.Bring(ctx, c.view,
+	out.ImportResult, out.Err = c.transfer.ImportSession(ctx, c.view,
 		transfer.Session{Tool: only, Place: j.place.Place, Session: j.session, Shares: j.shares}, q)
 	if ctx.Err() != nil && out.Err != nil {
 		return out
 	}
 	for _, folder := range only.folders {
-		k.worked(folder)
+		k.addFolder(folder)
 		out.Folder = only.folders[0]
 	}
-	if out.excluded = only.all(); out.excluded {
+	if out.excluded = only.isEmpty(); out.excluded {
 		out.Err = nil // there was nothing to bring
 	}
 	if out.deleted = errors.Is(out.Err, transfer.ErrDeleted); out.deleted {
@@ -76,7 +76,7 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 		c.judged[key] = now
 	default:
 		delete(c.judged, key)
-		k.brought(key, j.session.Stamp, j.shares)
+		k.noteImported(key, j.session.Stamp, j.shares)
 	}
 	if c.o.Told != nil && !out.excluded && !out.deleted {
 		c.o.Told(out.Change)
@@ -84,13 +84,13 @@ func (c *Collector) read(ctx context.Context, k *known, j job) outcome {
 	return out
 }
 
-// keyOf names a session.
-func keyOf(tool transcript.Tool, p transcript.Place, s transcript.Session) session {
-	return session{tool.Name(), transfer.PlaceOf(p), s.Name, s.ID}
+// sessionKey names a session.
+func sessionKey(tool transcript.Tool, p transcript.Place, s transcript.Session) session {
+	return session{tool.Name(), transfer.PlaceName(p), s.Name, s.ID}
 }
 
-// pathOf is where the file of a session is on this machine, or empty.
-func pathOf(p transcript.Place, s transcript.Session) string {
+// sessionPath returns where the file of a session is on this machine, or empty.
+func sessionPath(p transcript.Place, s transcript.Session) string {
 	if p.Path == "" {
 		return ""
 	}

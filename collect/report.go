@@ -64,8 +64,8 @@ func (r Report) Sessions() (n int) {
 	return n
 }
 
-// Silent reports whether all sessions that were read had no talk, and none was known before.
-func (r Report) Silent() bool {
+// IsSilent reports whether all sessions that were read had no talk, and none was known before.
+func (r Report) IsSilent() bool {
 	for _, f := range r.Tools {
 		if f.told || f.Messages > 0 || f.Conversations > 0 || f.Unchanged+f.Changed+f.Excluded+f.Deleted+f.Held > 0 {
 			return false
@@ -98,7 +98,7 @@ func (r Report) Problems() (out []Problem) {
 func (r *Report) Add(o Report) {
 	r.DryRun = r.DryRun || o.DryRun
 	for _, f := range o.Tools {
-		sum := r.of(f.Tool)
+		sum := r.foundOf(f.Tool)
 		sum.Places = append(sum.Places, f.Places...)
 		for _, n := range []struct {
 			to   *int
@@ -123,16 +123,16 @@ func (r *Report) Add(o Report) {
 		sum.Messages += f.Messages
 		sum.Bytes += f.Bytes
 		sum.told = sum.told || f.told
-		sum.leave(f.Left)
+		sum.addLeft(f.Left)
 		for _, p := range f.Problems {
-			sum.problem(p)
+			sum.addProblem(p)
 		}
 	}
-	r.sort()
+	r.sortTools()
 }
 
-// of is what was found of a tool.
-func (r *Report) of(tool string) *Found {
+// foundOf returns what was found of a tool.
+func (r *Report) foundOf(tool string) *Found {
 	i := slices.IndexFunc(r.Tools, func(f Found) bool { return f.Tool == tool })
 	if i < 0 {
 		i = len(r.Tools)
@@ -141,7 +141,7 @@ func (r *Report) of(tool string) *Found {
 	return &r.Tools[i]
 }
 
-func (f *Found) problem(p Problem) {
+func (f *Found) addProblem(p Problem) {
 	if len(f.Problems) == maxProblems {
 		f.MoreProblems++
 		return
@@ -149,8 +149,8 @@ func (f *Found) problem(p Problem) {
 	f.Problems = append(f.Problems, p)
 }
 
-// took adds what came of a session.
-func (f *Found) took(place string, s transcript.Session, out transfer.ImportResult) {
+// addResult adds what came of a session.
+func (f *Found) addResult(place string, s transcript.Session, out transfer.ImportResult) {
 	f.Masked += out.Masked
 	for _, c := range out.Conversations {
 		if (c.Created || c.Messages > 0) && !f.came[c.ID] { // each once, however many sessions have a part of it
@@ -163,17 +163,17 @@ func (f *Found) took(place string, s transcript.Session, out transfer.ImportResu
 		f.Messages += c.Messages
 		f.told = f.told || c.Total > 0
 	}
-	f.leave(out.Left)
+	f.addLeft(out.Left)
 	f.BadLines += len(out.Skipped) + out.MoreSkipped
 	for _, b := range out.Skipped {
-		f.problem(Problem{Place: place, Session: s.Name, Line: b.Line, Reason: b.Reason})
+		f.addProblem(Problem{Place: place, Session: s.Name, Line: b.Line, Reason: b.Reason})
 	}
 	if out.Held {
 		f.Held++
 	}
 }
 
-func (f *Found) leave(left map[string]int) {
+func (f *Found) addLeft(left map[string]int) {
 	for kind, n := range left {
 		if f.Left == nil {
 			f.Left = map[string]int{}
@@ -182,17 +182,17 @@ func (f *Found) leave(left map[string]int) {
 	}
 }
 
-// sort puts the tools in the order of their names.
-func (r *Report) sort() {
+// sortTools puts the tools in the order of their names.
+func (r *Report) sortTools() {
 	slices.SortFunc(r.Tools, func(a, b Found) int { return cmp.Compare(a.Tool, b.Tool) })
 }
 
-// why returns an error as the owner of the files may know it: with the details that a stranger
+// explainError returns an error as the owner of the files may know it: with the details that a stranger
 // is not told.
-func why(err error) string {
+func explainError(err error) string {
 	var e *scrollback.Error
 	if errors.As(err, &e) && e.Err != nil {
-		return why(e.Err)
+		return explainError(e.Err)
 	}
 	return err.Error()
 }

@@ -10,74 +10,74 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// look reads what has changed of a target. It returns when to look again, because something
+// lookAgain reads what has changed of a target. It returns when to look again, because something
 // failed that may succeed soon, or was not complete yet, or zero.
-func (w *watch) look(ctx context.Context, t target) (again time.Time) {
+func (w *watchRun) lookAgain(ctx context.Context, t watchTarget) (again time.Time) {
 	d := w.places[[2]string{t.tool, t.path}]
 	if d == nil || w.known == nil {
 		return again
 	}
 	where := t.tool + " " + t.path + " "
-	p, err := w.open(d.path)
+	p, err := w.openPlace(d.path)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return again // the next sweep looks for it
 	}
 	if err != nil {
-		w.obstacle(where, err)
+		w.logObstacle(where, err)
 		return again
 	}
 	defer func() { _ = p.close() }() // it was only read
 	if t.name == "" {
-		w.hear(p)
+		w.addNotices(p)
 	}
-	all, whole, err := w.relist(ctx, d, p, t)
+	all, whole, err := w.relistPlace(ctx, d, p, t)
 	if ctx.Err() != nil {
 		return again
 	}
-	if w.obstacle(where, err); err != nil {
+	if w.logObstacle(where, err); err != nil {
 		again = time.Now().Add(leastWait)
 	} else if whole {
-		d.has(all)
+		d.rememberSessions(all)
 	}
-	s := w.sweep(false)
+	s := w.newSweep(false)
 	s.known = w.known
 	listed := slices.Clone(all)
-	if err := s.bring(ctx, d.spot, p, all); err != nil {
+	if err := s.importSessions(ctx, d.toolSpot, p, all); err != nil {
 		return again
 	}
 	for _, one := range listed {
-		if j := w.judged[keyOf(d.tool, p.Place, one)]; j.stamp == one.Stamp && !j.again.IsZero() &&
+		if j := w.judged[sessionKey(d.tool, p.Place, one)]; j.stamp == one.Stamp && !j.again.IsZero() &&
 			(again.IsZero() || j.again.Before(again)) {
 			again = j.again
 		}
 	}
 	for _, f := range s.report.Tools {
-		w.obstacles(f)
+		w.logObstacles(f)
 	}
 	return again
 }
 
-// obstacles tells what stands in the way of a tool's sessions, once.
-func (w *watch) obstacles(f Found) {
+// logObstacles tells what stands in the way of a tool's sessions, once.
+func (w *watchRun) logObstacles(f Found) {
 	for _, b := range f.Problems {
 		if b.Line == 0 {
-			w.obstacle(f.Tool+" "+b.Place+" "+b.Session, errors.New(b.Reason))
+			w.logObstacle(f.Tool+" "+b.Place+" "+b.Session, errors.New(b.Reason))
 		}
 	}
 }
 
-// relist lists a session again by itself, if that gives the same one, or else all of its
+// relistPlace lists a session again by itself, if that gives the same one, or else all of its
 // place.
-func (w *watch) relist(ctx context.Context, d *watched, p opened,
-	t target) (all []transcript.Session, whole bool, err error) {
+func (w *watchRun) relistPlace(ctx context.Context, d *watchedPlace, p openedPlace,
+	t watchTarget) (all []transcript.Session, whole bool, err error) {
 	if was := d.byName[t.name]; t.name != "" && len(was) == 1 && p.folder {
 		alone := p.Place
 		alone.Name = t.name
-		all, err := list(ctx, d.tool, alone)
+		all, err := listSessions(ctx, d.tool, alone)
 		if err == nil && len(all) == 1 && all[0].ID == was[0].ID && all[0].Name == was[0].Name {
 			return all, false, nil
 		}
 	}
-	all, err = list(ctx, d.tool, p.Place)
+	all, err = listSessions(ctx, d.tool, p.Place)
 	return all, true, err
 }

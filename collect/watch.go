@@ -27,8 +27,9 @@ const (
 // Watch brings what is not here yet, and then what changes, until ctx ends. What cannot be
 // read is told to the log once, and tried again.
 func (c *Collector) Watch(ctx context.Context, o *WatchOptions) error {
-	w := &watch{Collector: c, due: map[target]time.Time{}, rest: map[target]time.Time{}, places: map[[2]string]*watched{},
-		said: map[string]string{}}
+	w := &watchRun{Collector: c, due: map[watchTarget]time.Time{}, rest: map[watchTarget]time.Time{},
+		places: map[[2]string]*watchedPlace{},
+		said:   map[string]string{}}
 	if o != nil {
 		w.o2 = *o
 	}
@@ -43,44 +44,44 @@ func (c *Collector) Watch(ctx context.Context, o *WatchOptions) error {
 		w.o2.Log.Warn("changes of files are not told by the system; they are looked for instead", "every", w.o2.Poll, "error",
 			err)
 	}
-	defer w.notices.close()
-	w.loop(ctx)
+	defer w.notices.stopWatching()
+	w.runLoop(ctx)
 	return nil
 }
 
-// target is what is looked at again: a session, or a whole place.
-type target struct {
+// watchTarget is what is looked at again: a session, or a whole place.
+type watchTarget struct {
 	tool, path string // of the spot
 	name       string // of the session's file; empty for the whole place
 }
 
-// watch is one run of [Collector.Watch].
-type watch struct {
+// watchRun is one run of [Collector.Watch].
+type watchRun struct {
 	*Collector
 	o2      WatchOptions
 	notices *notices
-	known   *known
-	places  map[[2]string]*watched
-	due     map[target]time.Time // when it is to be looked at
-	rest    map[target]time.Time // until when it is left alone
-	said    map[string]string    // what stands in the way, by where
+	known   *knownOrigins
+	places  map[[2]string]*watchedPlace
+	due     map[watchTarget]time.Time // when it is to be looked at
+	rest    map[watchTarget]time.Time // until when it is left alone
+	said    map[string]string         // what stands in the way, by where
 }
 
-// watched is a place that is there.
-type watched struct {
-	spot
+// watchedPlace is a place that is there.
+type watchedPlace struct {
+	toolSpot
 	root   string // the folder that it is in, as notices name it
 	file   string // the one file that it is, or empty
 	byName map[string][]transcript.Session
 }
 
-// loop looks at everything, then at what notices name, until ctx ends.
-func (w *watch) loop(ctx context.Context) {
+// runLoop looks at everything, then at what notices name, until ctx ends.
+func (w *watchRun) runLoop(ctx context.Context) {
 	sweep := time.NewTimer(0)
 	defer sweep.Stop()
 	for ctx.Err() == nil {
 		var soon <-chan time.Time
-		if at, any := w.next(); any {
+		if at, any := w.nextDue(); any {
 			soon = time.After(time.Until(at))
 		}
 		select {
@@ -90,21 +91,21 @@ func (w *watch) loop(ctx context.Context) {
 			took := w.sweepAll(ctx)
 			sweep.Reset(max(w.o2.Poll, restFactor*took))
 		case <-w.notices.wake:
-			names, lost := w.notices.take()
+			names, lost := w.notices.takeChanged()
 			if lost {
 				sweep.Reset(0)
 			}
 			for _, name := range names {
-				w.noticed(name)
+				w.markDue(name)
 			}
 		case <-soon:
-			w.work(ctx)
+			w.workDue(ctx)
 		}
 	}
 }
 
-// next is when the next target is due.
-func (w *watch) next() (at time.Time, any bool) {
+// nextDue returns when the next target is due.
+func (w *watchRun) nextDue() (at time.Time, any bool) {
 	for _, t := range w.due {
 		if !any || t.Before(at) {
 			at = t
@@ -115,20 +116,20 @@ func (w *watch) next() (at time.Time, any bool) {
 }
 
 // sweepAll looks at everything, and returns how long that took.
-func (w *watch) sweepAll(ctx context.Context) time.Duration {
+func (w *watchRun) sweepAll(ctx context.Context) time.Duration {
 	began := time.Now()
-	s := w.sweep(false)
-	places := map[[2]string]*watched{}
-	s.opened = w.hear
-	s.placed = func(at spot, p opened, all []transcript.Session) {
-		places[at.key()] = newWatched(at, p, all)
+	s := w.newSweep(false)
+	places := map[[2]string]*watchedPlace{}
+	s.opened = w.addNotices
+	s.placed = func(at toolSpot, p openedPlace, all []transcript.Session) {
+		places[at.spotKey()] = newWatched(at, p, all)
 	}
-	err := s.run(ctx)
+	err := s.runSweep(ctx)
 	if ctx.Err() != nil {
 		return 0
 	}
 	w.known = s.known
-	w.obstacle("", err)
+	w.logObstacle("", err)
 	if err == nil {
 		for key := range w.places {
 			if places[key] == nil {
@@ -146,7 +147,7 @@ func (w *watch) sweepAll(ctx context.Context) time.Duration {
 		}
 	}
 	for _, f := range s.report.Tools {
-		w.obstacles(f)
+		w.logObstacles(f)
 	}
 	maps.DeleteFunc(w.said, func(where, _ string) bool { return where != "" && stands[where] == "" })
 	if w.o2.Report != nil {
@@ -155,50 +156,50 @@ func (w *watch) sweepAll(ctx context.Context) time.Duration {
 	return time.Since(began)
 }
 
-// obstacle tells what stands in the way of something, once.
-func (w *watch) obstacle(where string, err error) {
+// logObstacle tells what stands in the way of something, once.
+func (w *watchRun) logObstacle(where string, err error) {
 	if err == nil {
 		delete(w.said, where)
 		return
 	}
-	if why := why(err); w.said[where] != why {
+	if why := explainError(err); w.said[where] != why {
 		w.said[where] = why
 		w.o2.Log.Warn("what a tool keeps could not be read", "where", where, "error", why)
 	}
 }
 
-// hear has notices of what changes in a place from now on.
-func (w *watch) hear(p opened) {
+// addNotices has notices of what changes in a place from now on.
+func (w *watchRun) addNotices(p openedPlace) {
 	if p.Path != "" {
-		w.notices.add(p.Place, p.folder)
+		w.notices.addPlace(p.Place, p.folder)
 	}
 }
 
-func newWatched(at spot, p opened, all []transcript.Session) *watched {
-	d := &watched{spot: at, root: p.Path}
+func newWatched(at toolSpot, p openedPlace, all []transcript.Session) *watchedPlace {
+	d := &watchedPlace{toolSpot: at, root: p.Path}
 	if !p.folder {
 		d.file = p.Name
 	}
-	d.has(all)
+	d.rememberSessions(all)
 	return d
 }
 
-// has remembers what a place has.
-func (d *watched) has(all []transcript.Session) {
+// rememberSessions remembers what a place has.
+func (d *watchedPlace) rememberSessions(all []transcript.Session) {
 	d.byName = map[string][]transcript.Session{}
 	for _, one := range all {
 		d.byName[one.Name] = append(d.byName[one.Name], one)
 	}
 }
 
-// noticed makes what a file belongs to due.
-func (w *watch) noticed(name string) {
+// markDue makes what a file belongs to due.
+func (w *watchRun) markDue(name string) {
 	for _, d := range w.places {
-		session, ours := d.belongs(name)
+		session, ours := d.sessionOf(name)
 		if !ours {
 			continue
 		}
-		t := target{d.tool.Name(), d.path, session}
+		t := watchTarget{d.tool.Name(), d.path, session}
 		if _, waits := w.due[t]; waits {
 			continue
 		}
@@ -210,26 +211,27 @@ func (w *watch) noticed(name string) {
 	}
 }
 
-// work looks at the targets that are due.
-func (w *watch) work(ctx context.Context) {
+// workDue looks at the targets that are due.
+func (w *watchRun) workDue(ctx context.Context) {
 	now := time.Now()
-	for _, t := range slices.SortedFunc(maps.Keys(w.due), func(a, b target) int { return w.due[a].Compare(w.due[b]) }) {
+	for _, t := range slices.SortedFunc(maps.Keys(w.due),
+		func(a, b watchTarget) int { return w.due[a].Compare(w.due[b]) }) {
 		if ctx.Err() != nil || w.due[t].After(now) {
 			return
 		}
 		delete(w.due, t) // what is written from here on is noticed again
 		began := time.Now()
-		again := w.look(ctx, t)
+		again := w.lookAgain(ctx, t)
 		took := time.Since(began)
 		w.rest[t] = time.Now().Add(max(pause, restFactor*took))
 		if !again.IsZero() && time.Until(again) < w.o2.Poll { // else the next sweep is soon enough
-			w.due[t] = later(again, w.rest[t])
+			w.due[t] = laterOf(again, w.rest[t])
 		}
 	}
-	maps.DeleteFunc(w.rest, func(_ target, until time.Time) bool { return until.Before(now) })
+	maps.DeleteFunc(w.rest, func(_ watchTarget, until time.Time) bool { return until.Before(now) })
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

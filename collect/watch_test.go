@@ -19,7 +19,7 @@ import (
 
 // watching is a watch that runs beside a test.
 type watching struct {
-	*desk
+	*testMachine
 	changes chan collect.Change
 	reports chan collect.Report
 	log     *safeBuffer
@@ -45,9 +45,9 @@ func (s *safeBuffer) String() string {
 }
 
 // watch begins to watch, and waits until everything was looked at once.
-func (d *desk) watch(poll time.Duration) *watching {
+func (d *testMachine) watch(poll time.Duration) *watching {
 	d.Helper()
-	w := &watching{desk: d, changes: make(chan collect.Change, 1000), reports: make(chan collect.Report, 10_000),
+	w := &watching{testMachine: d, changes: make(chan collect.Change, 1000), reports: make(chan collect.Report, 10_000),
 		log: &safeBuffer{}}
 	o := d.o
 	o.Told = func(ch collect.Change) { w.changes <- ch }

@@ -7,9 +7,9 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// without reads a tool's sessions without the conversations that were worked on in
+// filteredTool reads a tool's sessions without the conversations that were worked on in
 // folders which are excluded, and remembers the other folders.
-type without struct {
+type filteredTool struct {
 	transcript.Tool
 	c       *Collector
 	folders []string
@@ -17,18 +17,18 @@ type without struct {
 	in      bool            // something was read
 }
 
-// all reports whether nothing was left to read.
-func (w *without) all() bool { return !w.in && len(w.out) > 0 }
+// isEmpty reports whether nothing was left to read.
+func (w *filteredTool) isEmpty() bool { return !w.in && len(w.out) > 0 }
 
 // Read implements transcript.Tool.
-func (w *without) Read(ctx context.Context, p transcript.Place,
+func (w *filteredTool) Read(ctx context.Context, p transcript.Place,
 	s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		w.out = map[string]bool{}
 		w.in = false
 		w.folders = nil
 		for e, err := range w.Tool.Read(ctx, p, s) {
-			if err == nil && w.drops(e) {
+			if err == nil && w.isExcluded(e) {
 				continue
 			}
 			w.in = w.in || err == nil && e.Bad == nil
@@ -39,9 +39,9 @@ func (w *without) Read(ctx context.Context, p transcript.Place,
 	}
 }
 
-// drops reports whether an entry belongs to a conversation that is excluded. A sub-agent
+// isExcluded reports whether an entry belongs to a conversation that is excluded. A sub-agent
 // goes with the conversation that started it.
-func (w *without) drops(e transcript.Entry) bool {
+func (w *filteredTool) isExcluded(e transcript.Entry) bool {
 	if e.Conversation == nil {
 		return w.out[e.Source]
 	}
@@ -49,7 +49,7 @@ func (w *without) drops(e transcript.Entry) bool {
 	if e.Origin != nil {
 		folder = e.Origin.Folder
 	}
-	if w.c.excluded(folder) || e.Agent != nil && w.out[e.Agent.Source] {
+	if w.c.isExcluded(folder) || e.Agent != nil && w.out[e.Agent.Source] {
 		w.out[e.Source] = true
 		return true
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/marks"
 )
 
-// job is a fold to be made: which messages it hides, and under which summary.
-type job struct {
+// foldJob is a fold to be made: which messages it hides, and under which summary.
+type foldJob struct {
 	*Input
-	cut     cut
-	summary *outcome // a model's, or what is kept without one; nil for none
-	afresh  bool     // the summary in sight goes, even if none replaces it
+	cut     foldCut
+	summary *askOutcome // a model's, or what is kept without one; nil for none
+	afresh  bool        // the summary in sight goes, even if none replaces it
 	writers []Summarizer
 	ids     []string // of segments; each time the fold is made, they are taken from the first on
 	taken   int
@@ -21,7 +21,7 @@ type job struct {
 
 // newID returns the next id. A placeholder names its segment, so that with other ids the
 // same fold would weigh something else.
-func (j *job) newID() scrollback.SegmentID {
+func (j *foldJob) newID() scrollback.SegmentID {
 	if j.taken == len(j.ids) {
 		j.ids = append(j.ids, j.NewID())
 	}
@@ -29,8 +29,8 @@ func (j *job) newID() scrollback.SegmentID {
 	return scrollback.SegmentID(j.ids[j.taken-1])
 }
 
-// built is the result of a job, and what it does to the window.
-type built struct {
+// builtFold is the result of a job, and what it does to the window.
+type builtFold struct {
 	segments []scrollback.Segment // new ones, children before the roll-ups that name them
 	view     scrollback.View
 	shown    []scrollback.Segment // those of the view
@@ -40,28 +40,28 @@ type built struct {
 	result scrollback.CompactionResult
 }
 
-// build makes the segments of a fold. Each placeholder holds an extract of what its
+// buildFold makes the segments of a fold. Each placeholder holds an extract of what its
 // segment hides; the newest leaf carries the summary. A cut of no messages only joins
 // the segments in sight: the oldest while they are too many, or all of them into one
 // roll-up if the summary goes.
-func (j *job) build() (built, error) {
+func (j *foldJob) buildFold() (builtFold, error) {
 	j.taken = 0
-	run := j.all().Live[:j.cut.messages]
+	run := j.fullInput().Live[:j.cut.messages]
 	was := j.Branch.View
-	b := built{view: scrollback.View{Boundary: was.Boundary, Sum: was.Sum, Summary: was.Summary, Head: was.Head,
+	b := builtFold{view: scrollback.View{Boundary: was.Boundary, Sum: was.Sum, Summary: was.Summary, Head: was.Head,
 		Without: was.Without}, shown: slices.Clone(j.Window.Segments)}
 	if j.afresh {
 		b.view.Summary = nil
 	}
 	if len(run) == 0 {
 		b.view.Carried = was.Carried
-	} else if err := j.hide(&b, run); err != nil {
-		return built{}, err
+	} else if err := j.hideRun(&b, run); err != nil {
+		return builtFold{}, err
 	}
 	if err := j.rollUp(&b); err != nil {
-		return built{}, err
+		return builtFold{}, err
 	}
-	b.prune()
+	b.pruneUnused()
 	for _, s := range b.shown {
 		b.view.Segments = append(b.view.Segments,
 			scrollback.ViewItem{ID: s.ID, FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Level: s.Level})
@@ -69,21 +69,22 @@ func (j *job) build() (built, error) {
 	return b, nil
 }
 
-// hide makes the leaves of a run.
-func (j *job) hide(b *built, run []scrollback.Message) error {
+// hideRun makes the leaves of a run.
+func (j *foldJob) hideRun(b *builtFold, run []scrollback.Message) error {
 	b.view.Boundary = run[len(run)-1].Seq
 	b.view.Head = j.Window.Live[len(j.Window.Live)-1].Seq
-	stay, tell := told(j.Input, j.cut)
-	var drafts []draft
-	for _, ms := range split(run) {
-		drafts = append(drafts, draft{Segment: j.draft(ms), ms: ms, tell: append(tell, j.spoken(untold(ms, stay))...)})
+	stay, tell := splitShown(j.Input, j.cut)
+	var drafts []leafDraft
+	for _, ms := range splitRun(run) {
+		drafts = append(drafts, leafDraft{Segment: j.startLeaf(ms), ms: ms,
+			tell: append(tell, j.withoutLeftOut(dropShown(ms, stay))...)})
 		tell = nil
 	}
 	runParallel(2*len(drafts), func(i int) {
 		if d := &drafts[i/2]; i%2 == 0 {
-			d.lines = j.Memory.lines(d.tell)
+			d.lines = j.Memory.extractLines(d.tell)
 		} else {
-			d.err = seal(j.Input, &d.Segment, d.ms)
+			d.err = sealSegment(j.Input, &d.Segment, d.ms)
 		}
 	})
 	for i := range drafts {
@@ -91,7 +92,7 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 		if d.err != nil {
 			return d.err
 		}
-		j.describe(&d.Segment, d.lines, summary.CollectWork(j.spoken(d.ms)))
+		j.describeSegment(&d.Segment, d.lines, summary.CollectWork(j.withoutLeftOut(d.ms)))
 		b.leaves = append(b.leaves, d.Segment)
 	}
 	if j.summary != nil {
@@ -106,12 +107,12 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 			last.SummaryOf = min(last.SummaryOf, v.FirstSeq)
 		}
 		b.view.Summary = &scrollback.ViewSummary{Segment: last.ID, FirstSeq: last.SummaryOf, LastSeq: last.LastSeq,
-			Tokens: int64(j.Count(marks.Escape(last.Summary))), Without: j.Window.Without}
+			Tokens: int64(j.Count(marks.EscapeText(last.Summary))), Without: j.Window.Without}
 	}
 	b.segments = slices.Clone(b.leaves)
 	b.shown = append(b.shown, b.leaves...)
 	// What was carried until now is hidden from now on, unless this cut carries it too.
-	for _, ms := range [][]scrollback.Message{j.all().Carried, run} {
+	for _, ms := range [][]scrollback.Message{j.fullInput().Carried, run} {
 		for _, m := range ms {
 			if stay[m.Seq] {
 				b.view.Carried = append(b.view.Carried, m.Seq)
@@ -123,9 +124,9 @@ func (j *job) hide(b *built, run []scrollback.Message) error {
 	return nil
 }
 
-// split cuts a run where the branch changes and where a leaf would exceed its bounds.
+// splitRun cuts a run where the branch changes and where a leaf would exceed its bounds.
 // In a file, a message takes its text and at most renderedHead bytes more.
-func split(run []scrollback.Message) [][]scrollback.Message {
+func splitRun(run []scrollback.Message) [][]scrollback.Message {
 	const renderedHead = 512
 	var out [][]scrollback.Message
 	start := 0
@@ -143,16 +144,16 @@ func split(run []scrollback.Message) [][]scrollback.Message {
 	return append(out, run[start:])
 }
 
-// draft is a leaf that is being made; tell is what its extract is made of.
-type draft struct {
+// leafDraft is a leaf that is being made; tell is what its extract is made of.
+type leafDraft struct {
 	scrollback.Segment
 	ms, tell []scrollback.Message
-	lines    []line
+	lines    []extractLine
 	err      error
 }
 
-// draft begins the segment of some messages.
-func (j *job) draft(ms []scrollback.Message) scrollback.Segment {
+// startLeaf begins the segment of some messages.
+func (j *foldJob) startLeaf(ms []scrollback.Message) scrollback.Segment {
 	first := ms[0]
 	last := ms[len(ms)-1]
 	s := scrollback.Segment{
@@ -169,11 +170,11 @@ func (j *job) draft(ms []scrollback.Message) scrollback.Segment {
 	return s
 }
 
-// seal adds to a segment the hash of its messages, and the size and hash of its file.
-func seal(in *Input, s *scrollback.Segment, ms []scrollback.Message) (err error) {
-	if s.Hash, err = in.Memory.hash(ms); err != nil {
+// sealSegment adds to a segment the hash of its messages, and the size and hash of its file.
+func sealSegment(in *Input, s *scrollback.Segment, ms []scrollback.Message) (err error) {
+	if s.Hash, err = in.Memory.hashMessages(ms); err != nil {
 		return scrollback.Wrap(scrollback.Internal, "compact.Run", err)
 	}
-	s.Bytes, s.SHA256, err = in.Memory.measure(*s, ms, in.Measure)
+	s.Bytes, s.SHA256, err = in.Memory.measureLeaf(*s, ms, in.Measure)
 	return err
 }

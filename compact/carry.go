@@ -34,30 +34,30 @@ const (
 	ranks
 )
 
-// carried is a line that is carried from summary to summary. Lines with the same key
+// carriedLine is a line that is carried from summary to summary. Lines with the same key
 // say the same.
-type carried struct {
+type carriedLine struct {
 	window.Line
 	rank    int
 	key     string
 	clauses []string // of what a person said
 }
 
-// carry writes the deterministic end of a summary: open to-dos, standing instructions,
+// carryLines writes the deterministic end of a summary: open to-dos, standing instructions,
 // files that tools touched, and the person's newest messages, of the summary so far and
 // of the run, in at most room tokens. The note follows the heading.
-func (r *record) carry(note string, room int64) string {
-	lines := distinct(r.memory.carried(r))
-	slices.SortStableFunc(lines, func(a, b carried) int {
+func (r *summaryRecord) carryLines(note string, room int64) string {
+	lines := distinctLines(r.memory.carriedLines(r))
+	slices.SortStableFunc(lines, func(a, b carriedLine) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.Seq, a.Seq))
 	})
-	title := "\n\n## " + r.form().Said + note
+	title := "\n\n## " + r.summaryForm().Said + note
 	room -= int64(r.count(title))
 	left := [ranks]int64{int64(todosShare * float64(room)), room, int64(filesShare * float64(room)), room, room}
 	if !r.policy.Summarizes { // the placeholders speak of the rest
 		left = [ranks]int64{left[rankTodo], room}
 	}
-	var kept []carried
+	var kept []carriedLine
 	for _, l := range lines {
 		if room < leastLine {
 			break
@@ -66,7 +66,7 @@ func (r *record) carry(note string, room int64) string {
 		if n > room || n > left[l.rank] || l.rank > rankTodo && slices.ContainsFunc(kept, l.saysLess) {
 			continue
 		}
-		kept = slices.DeleteFunc(kept, func(k carried) bool {
+		kept = slices.DeleteFunc(kept, func(k carriedLine) bool {
 			less := k.rank > rankTodo && k.saysLess(l)
 			if less {
 				room += int64(r.count("\n" + k.String()))
@@ -80,7 +80,7 @@ func (r *record) carry(note string, room int64) string {
 	if len(kept) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(kept, func(a, b carried) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortStableFunc(kept, func(a, b carriedLine) int { return cmp.Compare(a.Seq, b.Seq) })
 	var b strings.Builder
 	b.WriteString(title)
 	for _, l := range kept {
@@ -89,9 +89,9 @@ func (r *record) carry(note string, room int64) string {
 	return b.String()
 }
 
-// distinct returns the lines that differ, each as it was said last and with how often it
+// distinctLines returns the lines that differ, each as it was said last and with how often it
 // was said.
-func distinct(lines []carried) (out []carried) {
+func distinctLines(lines []carriedLine) (out []carriedLine) {
 	at := map[string]int{}
 	for _, l := range lines {
 		i, ok := at[l.key]
@@ -111,38 +111,38 @@ func distinct(lines []carried) (out []carried) {
 	return out
 }
 
-// saysLess says whether l says nothing that a line that is kept does not say.
-func (l carried) saysLess(kept carried) bool {
-	return kept.rank <= rankStanding && l.rank != rankFile && same.Within(l.clauses, kept.clauses)
+// saysLess reports whether l says nothing that a line that is kept does not say.
+func (l carriedLine) saysLess(kept carriedLine) bool {
+	return kept.rank <= rankStanding && l.rank != rankFile && same.IsWithin(l.clauses, kept.clauses)
 }
 
-// said lists what may be carried of the summary so far and of the run, without to-dos
+// listCarried lists what may be carried of the summary so far and of the run, without to-dos
 // that are done by its end.
-func (r *record) said() []carried {
-	out := carriedIn(r.previous)
-	todos := chores{}
+func (r *summaryRecord) listCarried() []carriedLine {
+	out := parseCarried(r.previous)
+	todos := openChores{}
 	done := map[int]bool{}
 	for i, l := range out {
 		if l.rank == rankTodo {
-			todos.open(l.Text, i)
+			todos.addChore(l.Text, i)
 		}
 	}
 	for _, l := range r.passed {
-		for _, at := range todos.close(l.Text) {
+		for _, at := range todos.closeDone(l.Text) {
 			done[at] = true
 		}
-		switch c := (carried{Line: l}); {
-		case todo.In(l.Text) && !ticked.In(l.Text):
-			todos.open(l.Text, len(out))
-			c.identify()
+		switch c := (carriedLine{Line: l}); {
+		case todo.FoundIn(l.Text) && !ticked.FoundIn(l.Text):
+			todos.addChore(l.Text, len(out))
+			c.setKey()
 			out = append(out, c)
-		case l.By == string(scrollback.RoleUser) && r.memory.instruction(l.Text):
+		case l.By == string(scrollback.RoleUser) && r.memory.isInstruction(l.Text):
 			c.rank = rankStanding
-			c.identify()
+			c.setKey()
 			out = append(out, c)
 		}
 	}
-	ms := untold(slices.Concat(r.released, r.run), r.told)
+	ms := dropShown(slices.Concat(r.released, r.run), r.told)
 	for i := range ms {
 		m := &ms[i]
 		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
@@ -151,28 +151,28 @@ func (r *record) said() []carried {
 		text := m.Parts.Text()
 		text = strings.ToValidUTF8(text[:min(len(text), maxExtract)], "")
 		found := false
-		for _, s := range standing.Sentences(text) {
-			for _, at := range todos.close(s) {
+		for _, s := range standing.SplitSentences(text) {
+			for _, at := range todos.closeDone(s) {
 				done[at] = true
 				found = true
 			}
 			switch {
-			case ticked.In(s):
+			case ticked.FoundIn(s):
 				found = true
-			case listed.In(s), m.Role == scrollback.RoleUser && todo.In(s):
-				todos.open(s, len(out))
-				out = append(out, carriedLine(m, rankTodo, s))
+			case listed.FoundIn(s), m.Role == scrollback.RoleUser && todo.FoundIn(s):
+				todos.addChore(s, len(out))
+				out = append(out, newCarriedLine(m, rankTodo, s))
 				found = true
-			case m.Role == scrollback.RoleUser && r.memory.instruction(s):
-				out = append(out, carriedLine(m, rankStanding, s))
+			case m.Role == scrollback.RoleUser && r.memory.isInstruction(s):
+				out = append(out, newCarriedLine(m, rankStanding, s))
 				found = true
 			}
 		}
 		if m.Role == scrollback.RoleAssistant {
-			out = append(out, touched(m)...)
-		} else if whole := strings.Join(strings.Fields(text), " "); !found && !idle(whole) &&
+			out = append(out, touchedFiles(m)...)
+		} else if whole := strings.Join(strings.Fields(text), " "); !found && !isIdle(whole) &&
 			!slices.Contains(r.pinned, m.Seq) {
-			out = append(out, carriedLine(m, rankSaid, whole))
+			out = append(out, newCarriedLine(m, rankSaid, whole))
 		}
 	}
 	kept := out[:0:0]
@@ -187,40 +187,41 @@ func (r *record) said() []carried {
 		if l.rank != rankSaid {
 			continue
 		}
-		if newest++; newest > newestSaid && asks(l.Text) {
+		if newest++; newest > newestSaid && isQuestion(l.Text) {
 			l.rank = rankAsked
 		}
 	}
 	return kept
 }
 
-// touched lists the files that the calls of a message name.
-func touched(m *scrollback.Message) (out []carried) {
+// touchedFiles lists the files that the calls of a message name.
+func touchedFiles(m *scrollback.Message) (out []carriedLine) {
 	for _, c := range m.Parts.Calls() {
-		if c.Recall() {
+		if c.IsRecall() {
 			continue
 		}
-		tool := toolcall.Name(c.Name)
-		for _, p := range toolcall.Read(c.Arguments).Paths {
-			out = append(out, carried{Line: window.Line{Seq: m.Seq, By: window.ByFile, Count: 1, Text: p + " (" + tool + ")"},
+		tool := toolcall.CleanName(c.Name)
+		for _, p := range toolcall.ReadCall(c.Arguments).Paths {
+			out = append(out, carriedLine{Line: window.Line{Seq: m.Seq, By: window.ByFile, Count: 1,
+				Text: p + " (" + tool + ")"},
 				rank: rankFile, key: "file " + p})
 		}
 	}
 	return out
 }
 
-func carriedLine(m *scrollback.Message, rank int, text string) carried {
-	l := carried{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: short.Line(text, carryRunes)},
+func newCarriedLine(m *scrollback.Message, rank int, text string) carriedLine {
+	l := carriedLine{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: short.ClipLine(text, carryRunes)},
 		rank: rank}
-	l.identify()
+	l.setKey()
 	return l
 }
 
-// identify sets the key of a line that somebody said, by what it says.
-func (l *carried) identify() {
+// setKey sets the key of a line that somebody said, by what it says.
+func (l *carriedLine) setKey() {
 	l.clauses = same.Clauses(l.Text)
 	l.key = l.By + strings.Join(l.clauses, "")
-	if core := coreOf(l.Text); l.rank == rankTodo && core != "" {
+	if core := choreCore(l.Text); l.rank == rankTodo && core != "" {
 		l.key = "todo " + core
 	}
 	if len(l.clauses) == 0 {
@@ -231,11 +232,11 @@ func (l *carried) identify() {
 // endNote follows the heading of the carried lines where the minutes are older than they are.
 const endNote = "\n(The minutes above end at #%d.)"
 
-// keep returns the summary for when no model wrote one: the minutes so far, then a note
+// keepWithoutModel returns the summary for when no model wrote one: the minutes so far, then a note
 // of where they end and what is carried, in at most bound tokens. Minutes that leave no
 // room are dropped. It is empty if there is nothing to carry.
-func (r *record) keep(bound int64) string {
-	minutes, _ := parted(r.previous)
+func (r *summaryRecord) keepWithoutModel(bound int64) string {
+	minutes, _ := splitSummary(r.previous)
 	note := ""
 	if minutes != "" {
 		note = fmt.Sprintf(endNote, summaryEnd(r.previous, r.previousEnd))
@@ -246,7 +247,7 @@ func (r *record) keep(bound int64) string {
 		note = ""
 		room = r.maxTokens
 	}
-	block := r.carry(note, room)
+	block := r.carryLines(note, room)
 	if block == "" {
 		return ""
 	}
@@ -256,7 +257,7 @@ func (r *record) keep(bound int64) string {
 // summaryEnd returns the seq of the last message that the minutes of a summary cover,
 // where the summary itself ends at last; 0 if it has no minutes.
 func summaryEnd(text string, last int64) int64 {
-	minutes, block := parted(text)
+	minutes, block := splitSummary(text)
 	if minutes == "" {
 		return 0
 	}
@@ -267,9 +268,9 @@ func summaryEnd(text string, last int64) int64 {
 	return end
 }
 
-// parted splits a summary into its minutes and what is carried after them. A model's
+// splitSummary splits a summary into its minutes and what is carried after them. A model's
 // minutes never contain the heading between the two.
-func parted(text string) (above, block string) {
+func splitSummary(text string) (above, block string) {
 	for _, mark := range summary.CarriedMarks() {
 		if before, after, found := strings.Cut("\n"+text, mark); found {
 			return strings.Trim(before, "\n"), after
@@ -278,8 +279,8 @@ func parted(text string) (above, block string) {
 	return strings.Trim(text, "\n"), ""
 }
 
-// saidIn is a summary without its minutes; empty if nothing is carried behind them.
-func saidIn(text string) string {
+// carriedText returns a summary without its minutes; empty if nothing is carried behind them.
+func carriedText(text string) string {
 	for _, mark := range summary.CarriedMarks() {
 		_, lines, found := strings.Cut("\n"+text, mark)
 		if !found {
@@ -296,12 +297,12 @@ func saidIn(text string) string {
 	return ""
 }
 
-// carriedIn reads back what a summary of any form carries.
-func carriedIn(text string) []carried {
-	_, block := parted(text)
-	var out []carried
+// parseCarried reads back what a summary of any form carries.
+func parseCarried(text string) []carriedLine {
+	_, block := splitSummary(text)
+	var out []carriedLine
 	for text := range strings.SplitSeq(block, "\n") {
-		l := carried{rank: rankSaid}
+		l := carriedLine{rank: rankSaid}
 		var ok bool
 		if l.Line, ok = window.ParseLine(text); !ok {
 			continue
@@ -312,12 +313,12 @@ func carriedIn(text string) []carried {
 			l.key = "file " + l.Path()
 			out = append(out, l)
 			continue
-		case todo.In(l.Text):
+		case todo.FoundIn(l.Text):
 			l.rank = rankTodo
-		case standing.Instruction(l.Text):
+		case standing.IsInstruction(l.Text):
 			l.rank = rankStanding
 		}
-		l.identify()
+		l.setKey()
 		out = append(out, l)
 	}
 	return out

@@ -9,8 +9,8 @@ import (
 )
 
 // lines are those of the block that a record carries.
-func carriedLines(r record) []string {
-	_, after, _ := strings.Cut(r.carry("", r.maxTokens), "word for word\n")
+func carriedLines(r summaryRecord) []string {
+	_, after, _ := strings.Cut(r.carryLines("", r.maxTokens), "word for word\n")
 	if after == "" {
 		return nil
 	}
@@ -130,14 +130,14 @@ func TestIdleTalk(t *testing.T) {
 		"Sounds good, go ahead.",
 		"太棒了，辛苦了！"}
 	for _, s := range idleTexts {
-		if !idle(s) {
+		if !isIdle(s) {
 			t.Errorf("%q is taken for something", s)
 		}
 	}
 	for _, s := range []string{"Thanks, the port is 8080.", "好的，端口是 8080", "No, use tabs.", "不行", "It was the fan.",
 		"Hello world.go",
 		"好的，那就周五发布"} {
-		if idle(s) {
+		if isIdle(s) {
 			t.Errorf("%q is taken for nothing", s)
 		}
 	}
@@ -162,10 +162,10 @@ func TestExtractBesideBlock(t *testing.T) {
 		"The tide is 3 metres at noon.",
 		"Always close gate 4 behind you.", "The fan in rack 5 is worn out.", "Always call Bob at 6 sharp.",
 		"The boat has 7 seats and no roof.")
-	j := newShelf().job(ms, cut{messages: len(ms)}, 24_000)
-	r := record{policy: named(t, Snapshot), run: ms, maxTokens: 2000, count: words}
-	j.summary = &outcome{text: strings.TrimSpace(r.carry("", 2000)), by: scrollback.SummaryExtractive}
-	b, err := j.build()
+	j := newShelf().job(ms, foldCut{messages: len(ms)}, 24_000)
+	r := summaryRecord{policy: named(t, Snapshot), run: ms, maxTokens: 2000, count: words}
+	j.summary = &askOutcome{text: strings.TrimSpace(r.carryLines("", 2000)), by: scrollback.SummaryExtractive}
+	b, err := j.buildFold()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -155,7 +155,7 @@ func (s *shelf) put(segs []scrollback.Segment) {
 
 // segments is the policy that needs no model.
 var segments = func() Policy {
-	p, err := Named(Segments, false)
+	p, err := FindPolicy(Segments, false)
 	if err != nil {
 		panic(err)
 	}
@@ -164,15 +164,15 @@ var segments = func() Policy {
 
 func named(t *testing.T, name string, numbers ...map[string]float64) Policy {
 	t.Helper()
-	p, err := Named(name, true, numbers...)
+	p, err := FindPolicy(name, true, numbers...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-// job is a fold of live messages, with a token every four bytes.
-func (s *shelf) job(live []scrollback.Message, c cut, budget int64) *job {
+// job returns a fold of live messages, with a token every four bytes.
+func (s *shelf) job(live []scrollback.Message, c foldCut, budget int64) *foldJob {
 	in := &Input{Now: 9, Renderer: 1,
 		NewID: func() string { s.ids++; return fmt.Sprintf("%04x", s.ids) },
 		Count: func(t string) int { return (len(t) + 3) / 4 },
@@ -202,12 +202,12 @@ func (s *shelf) job(live []scrollback.Message, c cut, budget int64) *job {
 	in.Policy = segments
 	in.Window.Live = live
 	in.Window.Budget.Tokens = budget
-	return &job{Input: in, cut: c}
+	return &foldJob{Input: in, cut: c}
 }
 
 func picture(t *testing.T, s situation) string {
 	t.Helper()
-	cut, ok := plan(&s.Input, s.fixed)
+	cut, ok := planCut(&s.Input, s.fixed)
 	if !ok {
 		return "noop\n"
 	}
@@ -220,7 +220,7 @@ func picture(t *testing.T, s situation) string {
 	for _, m := range s.Window.Carried {
 		j.Branch.View.Carried = append(j.Branch.View.Carried, m.Seq)
 	}
-	room, err := j.settle(&weights{window: window.Assemble(j.Window), fixed: s.fixed})
+	room, err := j.settleCut(&windowWeights{window: window.Assemble(j.Window), fixed: s.fixed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,10 +229,10 @@ func picture(t *testing.T, s situation) string {
 	if j.cut.carry != 0 {
 		fmt.Fprintf(&b, ", carry #%d", j.cut.carry)
 	}
-	if j.carries() {
+	if j.hasSummary() {
 		fmt.Fprintf(&b, "; a summary of up to %d tokens", room)
 	}
-	f, err := j.build()
+	f, err := j.buildFold()
 	if err != nil {
 		t.Fatal(err)
 	}

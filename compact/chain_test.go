@@ -42,10 +42,10 @@ func (c *chain) fold(t *testing.T, n int, say string) {
 
 func (c *chain) foldRun(t *testing.T, run []scrollback.Message) {
 	t.Helper()
-	j := c.shelf.job(run, cut{messages: len(run)}, c.budget)
+	j := c.shelf.job(run, foldCut{messages: len(run)}, c.budget)
 	j.Branch.View = c.view
 	j.Window.Segments = slices.Clone(c.shown)
-	f, err := j.build()
+	f, err := j.buildFold()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestLeafBounds(t *testing.T) {
 	for i, bytes := range []int64{600_000, 600_000, 10, 2 << 20, 10} {
 		run[i].Weight.Bytes = bytes
 	}
-	f, err := c.shelf.job(run, cut{messages: 5}, c.budget).build()
+	f, err := c.shelf.job(run, foldCut{messages: 5}, c.budget).buildFold()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,24 +205,25 @@ func TestLeafBounds(t *testing.T) {
 func TestBuildFails(t *testing.T) {
 	c := &chain{shelf: newShelf(), budget: 500}
 	run := c.messages(3, "message %d")
-	j := c.shelf.job(run, cut{messages: 3}, c.budget)
+	j := c.shelf.job(run, foldCut{messages: 3}, c.budget)
 	j.Measure = func(scrollback.Segment, []scrollback.Message) (int64, string, error) {
 		return 0, "", fmt.Errorf("no measure")
 	}
-	if _, err := j.build(); err == nil || !strings.Contains(err.Error(), "no measure") {
+	if _, err := j.buildFold(); err == nil || !strings.Contains(err.Error(), "no measure") {
 		t.Errorf("error %v", err)
 	}
 	run[1].Meta = []byte(`{`)
-	if _, err := c.shelf.job(run, cut{messages: 3}, c.budget).build(); scrollback.CodeOf(err) != scrollback.Internal {
+	if _, err := c.shelf.job(run, foldCut{messages: 3},
+		c.budget).buildFold(); scrollback.CodeOf(err) != scrollback.Internal {
 		t.Errorf("error %v", err)
 	}
 	for range 20 {
 		c.fold(t, 1, "message %d")
 	}
-	j = c.shelf.job(c.messages(1, "message %d"), cut{messages: 1}, c.budget)
+	j = c.shelf.job(c.messages(1, "message %d"), foldCut{messages: 1}, c.budget)
 	j.Window.Segments = c.shown
 	j.Load = func([]scrollback.SegmentID) ([]scrollback.Segment, error) { return nil, fmt.Errorf("no load") }
-	if _, err := j.build(); err == nil || !strings.Contains(err.Error(), "no load") {
+	if _, err := j.buildFold(); err == nil || !strings.Contains(err.Error(), "no load") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -43,7 +43,7 @@ const (
 
 // Input is what a compaction needs. NewID and Count are required. The other functions may be nil
 // for a conversation that is not stored: then no model is asked, calls cost nothing, segments have
-// no file, and those that are wanted again are the ones that [After] has seen.
+// no file, and those that are wanted again are the ones that [ShownAfter] has seen.
 type Input struct {
 	Shown
 	Reason       Reason
@@ -90,18 +90,19 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	if in.Memory == nil {
 		in.Memory = NewMemory()
 	}
-	in.fillIn()
-	in.leaveOut()
-	before := in.weigh()
-	c := Compaction{View: in.Branch.View, Receipt: in.receipt(&before)}
-	if in.Reason == WhenDue && !in.Due(before.window) {
+	in.fillDefaults()
+	in.dropLeftOut()
+	before := in.weighWindows()
+	c := Compaction{View: in.Branch.View, Receipt: in.newReceipt(&before)}
+	if in.Reason == WhenDue && !in.IsDue(before.window) {
 		return c, nil
 	}
-	j := job{Input: &in, afresh: in.Reason == Everything || in.outgrown()}
+	j := foldJob{Input: &in, afresh: in.Reason == Everything || in.isOutgrown()}
 	var ok bool
 	// With nothing to cut, the segments in sight may still be too many: after a rewind
 	// that opened roll-ups, or in a smaller window.
-	if j.cut, ok = plan(&in, before.fixed); !ok && !in.outgrown() && !in.Policy.crowded(in.Window.Segments, in.budget()) {
+	if j.cut, ok = planCut(&in, before.fixed); !ok && !in.isOutgrown() &&
+		!in.Policy.isCrowded(in.Window.Segments, in.budgetTokens()) {
 		return c, nil
 	}
 	room := in.summaryRoom()
@@ -110,109 +111,109 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 			j.writers = in.Writers()
 		}
 		var err error
-		if room, err = j.settle(&before); err != nil {
+		if room, err = j.settleCut(&before); err != nil {
 			return c, err
 		}
-		if in.Reason == WhenDue && j.cut.messages > exchange(in.Window.Live) &&
-			!in.Policy.presses(before.window.Weight, in.Window.Budget) {
+		if in.Reason == WhenDue && j.cut.messages > lastExchange(in.Window.Live) &&
+			!in.Policy.mustFold(before.window.Weight, in.Window.Budget) {
 			return c, nil // nothing calls for it but counts: the last exchange is left alone
 		}
 	}
-	r := in.record(j.cut)
-	kept := outcome{text: in.keep(&r, room), by: scrollback.SummaryExtractive}
+	r := in.collectRecord(j.cut)
+	kept := askOutcome{text: in.keepSummary(&r, room), by: scrollback.SummaryExtractive}
 	r.maxTokens = min(r.maxTokens, room)
-	var said outcome
+	var said askOutcome
 	if len(j.writers) > 0 && len(r.run) > 0 {
-		said = in.ask(ctx, r, j.writers)
+		said = in.askSummary(ctx, r, j.writers)
 	}
 	if ctx.Err() != nil {
 		return c, scrollback.Wrap(scrollback.Canceled, "compact.Run", context.Cause(ctx))
 	}
-	made, err := j.shrink(&before, &said, &kept)
+	made, err := j.chooseSmallest(&before, &said, &kept)
 	if err != nil {
 		return c, err
 	}
-	j.conclude(&c, made, &said)
+	j.concludeReceipt(&c, made, &said)
 	return c, nil
 }
 
-// weights are those of the window before the fold.
-type weights struct {
+// windowWeights are those of the window before the fold.
+type windowWeights struct {
 	window scrollback.Window // as it is
 	fixed  scrollback.Weight // of what it shows besides messages that can be folded
 	unread int64             // tokens of live messages that it does not hold
 }
 
-// weigh lays out the window, and again without what can be folded. Where a summary is
+// weighWindows lays out the window, and again without what can be folded. Where a summary is
 // to come, room for all that it may weigh is kept.
-func (in *Input) weigh() weights {
+func (in *Input) weighWindows() windowWeights {
 	bare := in.Window
 	bare.Live = nil
 	bare.Carried = nil
-	w := weights{window: window.Assemble(in.Window), fixed: window.Assemble(bare).Weight, unread: in.Unread()}
-	if s := in.Window.Summary; s != nil && (in.carries() || in.outgrown()) {
+	w := windowWeights{window: window.Assemble(in.Window), fixed: window.Assemble(bare).Weight, unread: in.UnreadTokens()}
+	if s := in.Window.Summary; s != nil && (in.hasSummary() || in.isOutgrown()) {
 		w.fixed.Tokens -= s.Tokens
 	}
-	if in.carries() {
+	if in.hasSummary() {
 		w.fixed.Tokens += in.summaryRoom()
 	}
 	return w
 }
 
-func (w *weights) total() int64 { return w.window.Weight.Tokens + w.unread }
+func (w *windowWeights) totalTokens() int64 { return w.window.Weight.Tokens + w.unread }
 
-// receipt returns the receipt of a compaction that has nothing to do.
-func (in *Input) receipt(before *weights) scrollback.Receipt {
-	tokens := in.ModelTokens(before.total())
+// newReceipt returns the receipt of a compaction that has nothing to do.
+func (in *Input) newReceipt(before *windowWeights) scrollback.Receipt {
+	tokens := in.ModelTokens(before.totalTokens())
 	return scrollback.Receipt{Result: scrollback.ResultNoop, Segments: []scrollback.SegmentID{}, Refs: []scrollback.Ref{},
 		TokensBefore: tokens, TokensAfter: tokens, CreatedAt: in.Now, SummaryBy: scrollback.SummaryExtractive,
-		Cleared: in.Reason == Everything, Reason: occasion(in, before.window)}
+		Cleared: in.Reason == Everything, Reason: describeOccasion(in, before.window)}
 }
 
-func (in *Input) budget() int64 { return in.Window.Budget.Tokens }
+func (in *Input) budgetTokens() int64 { return in.Window.Budget.Tokens }
 
-// outgrown says that the summary in sight goes, whether or not it is replaced: it was
+// isOutgrown reports whether the summary in sight goes, whether or not it is replaced: it was
 // written for a bigger window, and keeps a request from fitting.
-func (in *Input) outgrown() bool {
+func (in *Input) isOutgrown() bool {
 	s := in.Window.Summary
-	return in.Reason == MustFit && s != nil && s.Tokens > in.Policy.summaryBound(in.budget())
+	return in.Reason == MustFit && s != nil && s.Tokens > in.Policy.maxSummary(in.budgetTokens())
 }
 
-// carries says that the fold has a summary, a model's or one made without.
-func (in *Input) carries() bool { return in.Reason != Everything }
+// hasSummary reports whether the fold has a summary, a model's or one made without.
+func (in *Input) hasSummary() bool { return in.Reason != Everything }
 
 // summaryRoom returns the most tokens that the summary of the fold may have. Under a
 // policy that asks no model that is what is carried word for word, behind minutes that
 // are there already.
 func (in *Input) summaryRoom() int64 {
-	bound := in.Policy.summaryBound(in.budget())
+	bound := in.Policy.maxSummary(in.budgetTokens())
 	if in.Policy.Summarizes {
 		return bound
 	}
 	room := bound / 2
 	if s := in.Window.Summary; s != nil && s.MinutesEnd > 0 {
-		minutes, _ := parted(s.Text)
+		minutes, _ := splitSummary(s.Text)
 		room += int64(in.Count(minutes))
 	}
 	return min(bound, room)
 }
 
-// mayAsk says whether a model may be asked for a summary.
-func (in *Input) mayAsk() bool { return in.Reason != Everything && in.Asks() }
+// mayAsk reports whether a model may be asked for a summary.
+func (in *Input) mayAsk() bool { return in.Reason != Everything && in.AsksModels() }
 
-// Asks says whether a fold would ask models for a summary: not while a backlog is
+// AsksModels reports whether a fold would ask models for a summary: not while a backlog is
 // folded piece by piece, and not after too many failures.
-func (s *Shown) Asks() bool {
+func (s *Shown) AsksModels() bool {
 	return s.Policy.Summarizes && !s.More && s.Policy.mayAsk(s.Branch.View, s.Branch.Sum.Tokens)
 }
 
-// ask asks for a summary of a record until nobody waits for it any longer.
-func (in *Input) ask(ctx context.Context, r record, writers []Summarizer) outcome {
+// askSummary asks for a summary of a record until nobody waits for it any longer.
+func (in *Input) askSummary(ctx context.Context, r summaryRecord, writers []Summarizer) askOutcome {
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	select {
 	case <-in.Hurry: // nobody waits from the beginning
-		return outcome{}
+		return askOutcome{}
 	default:
 	}
 	go func() {
@@ -223,7 +224,7 @@ func (in *Input) ask(ctx context.Context, r record, writers []Summarizer) outcom
 		}
 	}()
 	r.calls = in.Policy.callsLeft(in.Branch.View)
-	return summarize(asking, r, writers)
+	return askWriters(asking, r, writers)
 }
 
 // The least bounds of a model's summary, and of what is carried where there is none, in
@@ -233,13 +234,14 @@ const (
 	smallestBlock   = 60
 )
 
-// record collects what a summary is made from: the summary so far, the extracts of
+// collectRecord collects what a summary is made from: the summary so far, the extracts of
 // folds that it does not cover, and the messages that the cut folds.
-func (in *Input) record(c cut) record {
-	r := record{policy: in.Policy, run: in.spoken(in.Window.Live[:c.messages]), count: in.Count, memory: in.Memory}
-	r.told, r.released = told(in, c)
+func (in *Input) collectRecord(c foldCut) summaryRecord {
+	r := summaryRecord{policy: in.Policy, run: in.withoutLeftOut(in.Window.Live[:c.messages]), count: in.Count,
+		memory: in.Memory}
+	r.told, r.released = splitShown(in, c)
 	r.pinned = in.PinnedSeqs
-	hidden := sumOf(r.run).Tokens
+	hidden := sumWeights(r.run).Tokens
 	spoken := int64(0)
 	if s := in.Window.Summary; s != nil {
 		r.previous = s.Text
@@ -263,51 +265,51 @@ func (in *Input) record(c cut) record {
 	return r
 }
 
-// keep returns the summary that the fold has without a model; it may be empty. It has at
+// keepSummary returns the summary that the fold has without a model; it may be empty. It has at
 // most room tokens, unless that would cost it the minutes so far.
-func (in *Input) keep(r *record, room int64) string {
-	if !in.carries() {
+func (in *Input) keepSummary(r *summaryRecord, room int64) string {
+	if !in.hasSummary() {
 		return ""
 	}
 	bound := in.summaryRoom()
-	if !r.hasMinutes() {
+	if !r.hasModelSummary() {
 		bound = min(bound, room)
 	}
-	return r.keep(bound)
+	return r.keepWithoutModel(bound)
 }
 
-// hasMinutes says whether the summary so far holds something that a model wrote.
-func (r *record) hasMinutes() bool {
-	minutes, _ := parted(r.previous)
+// hasModelSummary reports whether the summary so far holds something that a model wrote.
+func (r *summaryRecord) hasModelSummary() bool {
+	minutes, _ := splitSummary(r.previous)
 	return minutes != ""
 }
 
-// shrink builds the fold with a model's summary, with what is kept without one, and
+// chooseSmallest builds the fold with a model's summary, with what is kept without one, and
 // with the extract alone, in that order, until one of them shrinks the window. If none
 // does, the last one stands.
-func (j *job) shrink(before *weights, said, kept *outcome) (made built, err error) {
-	for _, s := range []*outcome{said, kept, nil} {
+func (j *foldJob) chooseSmallest(before *windowWeights, said, kept *askOutcome) (made builtFold, err error) {
+	for _, s := range []*askOutcome{said, kept, nil} {
 		if s != nil && s.text == "" {
 			continue
 		}
 		j.summary = s
-		if made, err = j.build(); err != nil {
+		if made, err = j.buildFold(); err != nil {
 			return made, err
 		}
-		seen := window.Assemble(j.after(&made)).Weight.Tokens
+		seen := window.Assemble(j.inputAfter(&made)).Weight.Tokens
 		was := before.window.Weight.Tokens
 		made.tokens = seen + before.unread // no piece of a backlog shrinks all of it by much: each is judged by itself
-		made.result = j.Policy.judge(was, seen, j.Reason == MustFit || j.Reason == Everything)
-		fits := j.Reason != MustFit || j.More || made.tokens <= j.budget()
-		if fits && j.Policy.judge(was, seen, false) == scrollback.ResultCompacted {
+		made.result = j.Policy.judgeFold(was, seen, j.Reason == MustFit || j.Reason == Everything)
+		fits := j.Reason != MustFit || j.More || made.tokens <= j.budgetTokens()
+		if fits && j.Policy.judgeFold(was, seen, false) == scrollback.ResultCompacted {
 			break
 		}
 	}
 	return made, nil
 }
 
-// conclude writes down what the fold came to, what it cost, and what was learned.
-func (j *job) conclude(c *Compaction, made built, said *outcome) {
+// concludeReceipt writes down what the fold came to, what it cost, and what was learned.
+func (j *foldJob) concludeReceipt(c *Compaction, made builtFold, said *askOutcome) {
 	r := &c.Receipt
 	r.Result = made.result
 	r.FirstSeq = j.Branch.View.Boundary + 1
@@ -339,7 +341,7 @@ func (j *job) conclude(c *Compaction, made built, said *outcome) {
 	if r.Result != scrollback.ResultCompacted && said.result != "" {
 		r.Result = said.result
 	}
-	learned := j.Policy.learn(j.Branch.View, *said, j.Branch.Sum.Tokens, j.budget())
+	learned := j.Policy.learnOutcome(j.Branch.View, *said, j.Branch.Sum.Tokens, j.budgetTokens())
 	c.View.Failures = learned.Failures
 	c.View.AskAt = learned.AskAt
 	c.Why = said.log
@@ -351,7 +353,7 @@ func (j *job) conclude(c *Compaction, made built, said *outcome) {
 	}
 }
 
-func sumOf(ms []scrollback.Message) (w scrollback.Weight) {
+func sumWeights(ms []scrollback.Message) (w scrollback.Weight) {
 	for i := range ms {
 		w = w.Add(ms[i].Weight)
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// input is a branch of n live messages of 100 tokens each, asked for by turns. Receipts
+// input returns a branch of n live messages of 100 tokens each, asked for by turns. Receipts
 // count two of the model's tokens for each o200k token, and a call costs 0.5.
 func input(t *testing.T, policy string, n int, ws ...Summarizer) Input {
 	t.Helper()
-	in := *newShelf().job(nil, cut{}, 4000).Input
+	in := *newShelf().job(nil, foldCut{}, 4000).Input
 	in.Policy = named(t, policy)
 	in.Conversation = "c"
 	in.Window.Budget = scrollback.Budget{Limit: 5000, Weight: scrollback.Weight{Tokens: 4000, Bytes: 1 << 20, Images: 20}}
@@ -24,7 +24,7 @@ func input(t *testing.T, policy string, n int, ws ...Summarizer) Input {
 		texts = append(texts, fmt.Sprint("Message of round ", i, " about pots and pans."))
 	}
 	in.Window.Live = talk(texts...)
-	in.Branch = scrollback.Branch{ID: "b", HeadSeq: int64(n), Sum: sumOf(in.Window.Live)}
+	in.Branch = scrollback.Branch{ID: "b", HeadSeq: int64(n), Sum: sumWeights(in.Window.Live)}
 	in.ModelTokens = func(tokens int64) int64 { return 2 * tokens }
 	in.Price = func(_ string, u scrollback.Usage) scrollback.Usage { u.Cost = 0.5; return u }
 	in.Writers = func() []Summarizer {
@@ -129,7 +129,7 @@ func TestRunInflates(t *testing.T) {
 		for i := range in.Window.Live {
 			in.Window.Live[i].Weight.Tokens = 10
 		}
-		in.Branch.Sum = sumOf(in.Window.Live)
+		in.Branch.Sum = sumWeights(in.Window.Live)
 		in.Policy.AfterShare = 0.01
 		c := run(t, in)
 		if c.Receipt.Result != want.result || c.View.RetryAt != want.retryAt ||
@@ -200,9 +200,9 @@ func TestRunAsksNobody(t *testing.T) {
 // beside it, even when there is nothing to fold.
 func TestRunDropsOutgrownSummary(t *testing.T) {
 	s := newShelf()
-	j := s.job(talk("one", "two", "three"), cut{messages: 3}, 100_000)
-	j.summary = &outcome{text: strings.Repeat("words of a summary ", 200), by: "a"}
-	b, err := j.build()
+	j := s.job(talk("one", "two", "three"), foldCut{messages: 3}, 100_000)
+	j.summary = &askOutcome{text: strings.Repeat("words of a summary ", 200), by: "a"}
+	b, err := j.buildFold()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,8 +28,8 @@ func findByCues(cues, expression string) *cueFinder {
 	return f
 }
 
-// In says whether the expression is found in a text.
-func (f *cueFinder) In(text string) bool {
+// FoundIn reports whether the expression is found in a text.
+func (f *cueFinder) FoundIn(text string) bool {
 	for i := range len(text) {
 		for _, cue := range f.cues[text[i]] {
 			if beginsWithCue(text[i:], cue) {
@@ -40,7 +40,7 @@ func (f *cueFinder) In(text string) bool {
 	return false
 }
 
-// beginsWithCue says whether a text begins with a cue, in either case of the letters of ASCII.
+// beginsWithCue reports whether a text begins with a cue, in either case of the letters of ASCII.
 func beginsWithCue(text, cue string) bool {
 	if len(text) < len(cue) {
 		return false

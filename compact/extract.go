@@ -30,8 +30,8 @@ const (
 	workShare    = 0.4      // of a placeholder, for what tools did, where something was said too
 )
 
-// line is one extracted sentence. Score ranks it among its neighbours.
-type line struct {
+// extractLine is one extracted sentence. Score ranks it among its neighbours.
+type extractLine struct {
 	window.Line
 	score float64
 }
@@ -65,28 +65,28 @@ var (
 		}
 		return out
 	}()
-	polite = strings.NewReplacer(paired(`如果有其他问题 如有其他问题 如果有问题 如有问题 随时告诉我 随时问我 随时联系我 请告诉我 ` +
+	polite = strings.NewReplacer(pairWords(`如果有其他问题 如有其他问题 如果有问题 如有问题 随时告诉我 随时问我 随时联系我 请告诉我 ` +
 		`希望这对你有帮助 希望对你有帮助 很高兴能帮到你 你好 您好 大家好 早上好 下午好 晚上好 早安 晚安 谢谢 感谢 多谢 辛苦 不客气 不用谢 没关系 没问题 好的 可以 行 ` +
 		`嗯 哦 哈 收到 明白 知道 了解 当然 对的 是的 没错 不错 很好 太好 太棒 好 对 是 棒 厉害 再见 拜拜 继续 麻烦 请 您 你 我 了 吧 啊 呀 呢 哒 的 非常 真 太 都`)...)
 )
 
-// paired lists words, each followed by a space that replaces it.
-func paired(words string) (out []string) {
+// pairWords lists words, each followed by a space that replaces it.
+func pairWords(words string) (out []string) {
 	for w := range strings.FieldsSeq(words) {
 		out = append(out, w, " ")
 	}
 	return out
 }
 
-// figured says whether a text has what is hard to guess: numbers, codes, names with digits.
-func figured(text string) bool { return strings.ContainsAny(text, "0123456789") }
+// hasFigures reports whether a text has what is hard to guess: numbers, codes, names with digits.
+func hasFigures(text string) bool { return strings.ContainsAny(text, "0123456789") }
 
-// idle says whether a text is only a greeting, thanks or assent.
-func idle(text string) bool {
-	if len(text) > maxIdle || figured(text) {
+// isIdle reports whether a text is only a greeting, thanks or assent.
+func isIdle(text string) bool {
+	if len(text) > maxIdle || hasFigures(text) {
 		return false
 	}
-	for w := range strings.FieldsSeq(same.Form(polite.Replace(text))) {
+	for w := range strings.FieldsSeq(same.NormalForm(polite.Replace(text))) {
 		if !courtesies[w] {
 			return false
 		}
@@ -94,16 +94,16 @@ func idle(text string) bool {
 	return true
 }
 
-// heard remembers which sentences are instructions: in one fold, each is judged again and
+// instructionCache remembers which sentences are instructions: in one fold, each is judged again and
 // again, by several goroutines. Nil remembers nothing.
-type heard struct {
+type instructionCache struct {
 	mu sync.Mutex
 	is map[string]bool
 }
 
-func (h *heard) instruction(sentence string) bool {
+func (h *instructionCache) isInstruction(sentence string) bool {
 	if h == nil {
-		return standing.Instruction(sentence)
+		return standing.IsInstruction(sentence)
 	}
 	h.mu.Lock()
 	is, ok := h.is[sentence]
@@ -111,16 +111,16 @@ func (h *heard) instruction(sentence string) bool {
 	if ok {
 		return is
 	}
-	is = standing.Instruction(sentence)
+	is = standing.IsInstruction(sentence)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.is[sentence] = is
 	return is
 }
 
-// sentence is a candidate for an extract.
-type sentence struct {
-	line
+// extractSentence is a candidate for an extract.
+type extractSentence struct {
+	extractLine
 	terms   []string
 	clauses []string
 	whole   string
@@ -133,56 +133,57 @@ type sentence struct {
 	outcome bool // says what was found out
 }
 
-// read reads the sentences of a message, each by itself.
-func read(m *scrollback.Message, h *heard) (out []sentence) {
+// readSentences reads the sentences of a message, each by itself.
+func readSentences(m *scrollback.Message, h *instructionCache) (out []extractSentence) {
 	if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
 		return nil
 	}
 	text := m.Parts.Text()
 	text = text[:min(len(text), maxExtract)]
-	for _, s := range standing.Sentences(strings.ToValidUTF8(text, "")) {
-		one := sentence{line: line{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1, Text: clip(s)}}, whole: s,
+	for _, s := range standing.SplitSentences(strings.ToValidUTF8(text, "")) {
+		one := extractSentence{extractLine: extractLine{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1,
+			Text: clipLine(s)}}, whole: s,
 			fence: strings.HasPrefix(s, "```")}
 		if !one.fence {
-			one.judge(h)
+			one.classify(h)
 		}
 		out = append(out, one)
 	}
 	return out
 }
 
-// judge finds out what a sentence is.
-func (s *sentence) judge(h *heard) {
+// classify finds out what a sentence is.
+func (s *extractSentence) classify(h *instructionCache) {
 	user := s.By == string(scrollback.RoleUser)
-	s.terms = slices.Compact(slices.Sorted(slices.Values(terms.Split(s.whole))))
-	s.dull = preambles.In(s.whole)
-	s.silent = s.dull && len(s.terms) < shortTerms && !user && !figured(s.whole)
+	s.terms = slices.Compact(slices.Sorted(slices.Values(terms.SplitTerms(s.whole))))
+	s.dull = preambles.FoundIn(s.whole)
+	s.silent = s.dull && len(s.terms) < shortTerms && !user && !hasFigures(s.whole)
 	if s.silent {
 		return
 	}
-	s.todo = todo.In(s.whole)
-	s.kept = user && h.instruction(s.whole) || s.todo
-	if s.silent = ticked.In(s.whole) || !s.kept && (len(s.terms) < minTerms || idle(s.whole)); s.silent {
+	s.todo = todo.FoundIn(s.whole)
+	s.kept = user && h.isInstruction(s.whole) || s.todo
+	if s.silent = ticked.FoundIn(s.whole) || !s.kept && (len(s.terms) < minTerms || isIdle(s.whole)); s.silent {
 		return
 	}
 	s.clauses = same.Clauses(s.whole)
-	s.figures = figured(s.Text)
-	s.outcome = outcomes.In(s.Text)
+	s.figures = hasFigures(s.Text)
+	s.outcome = outcomes.FoundIn(s.Text)
 }
 
-// candidates lists the sentences of a run that say something, each once, as it was said
+// listCandidates lists the sentences of a run that say something, each once, as it was said
 // last, and without to-dos that are done by its end.
-func candidates(ms []scrollback.Message, h *heard) []sentence {
-	said := make([][]sentence, len(ms))
-	runParallel(len(ms), func(i int) { said[i] = read(&ms[i], h) })
-	var all []sentence
-	todos := chores{}
+func listCandidates(ms []scrollback.Message, h *instructionCache) []extractSentence {
+	said := make([][]extractSentence, len(ms))
+	runParallel(len(ms), func(i int) { said[i] = readSentences(&ms[i], h) })
+	var all []extractSentence
+	todos := openChores{}
 	at := map[string]int{}
 	gone := map[int]bool{}
 	for _, of := range said {
 		fenced := false
 		for _, one := range of {
-			for _, open := range todos.close(one.whole) {
+			for _, open := range todos.closeDone(one.whole) {
 				gone[open] = true
 			}
 			if one.fence {
@@ -200,7 +201,7 @@ func candidates(ms []scrollback.Message, h *heard) []sentence {
 				at[key] = len(all)
 			}
 			if one.todo {
-				todos.open(one.whole, len(all))
+				todos.addChore(one.whole, len(all))
 			}
 			all = append(all, one)
 		}
@@ -214,11 +215,11 @@ func candidates(ms []scrollback.Message, h *heard) []sentence {
 	return out
 }
 
-// extract ranks the sentences of a run: standing instructions, to-dos and decisions,
+// extractLines ranks the sentences of a run: standing instructions, to-dos and decisions,
 // figures and rare words come first, and the person before the assistant; questions that
 // were answered, and what only announces something, come last.
-func extract(ms []scrollback.Message, h *heard) []line {
-	all := candidates(ms, h)
+func extractLines(ms []scrollback.Message, h *instructionCache) []extractLine {
+	all := listCandidates(ms, h)
 	holders := map[string]int{}
 	answered := int64(0) // the last seq at which the assistant said something
 	for _, s := range all {
@@ -229,7 +230,7 @@ func extract(ms []scrollback.Message, h *heard) []line {
 			answered = max(answered, s.Seq)
 		}
 	}
-	out := make([]line, len(all))
+	out := make([]extractLine, len(all))
 	for i, s := range all {
 		rarity := make([]float64, len(s.terms))
 		for k, t := range s.terms {
@@ -253,43 +254,45 @@ func extract(ms []scrollback.Message, h *heard) []line {
 		if s.By == string(scrollback.RoleUser) {
 			s.score *= 1.5
 		}
-		if !s.kept && (s.dull || asks(s.Text) && (s.Seq < answered || s.By == string(scrollback.RoleAssistant))) {
+		if !s.kept && (s.dull || isQuestion(s.Text) && (s.Seq < answered || s.By == string(scrollback.RoleAssistant))) {
 			s.score *= 0.4
 		}
-		out[i] = s.line
+		out[i] = s.extractLine
 	}
-	return best(out)
+	return sortBest(out)
 }
 
-// asks says whether a text is a question.
-func asks(text string) bool { return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") }
+// isQuestion reports whether a text is a question.
+func isQuestion(text string) bool {
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
+}
 
-// best sorts lines, the best first.
-func best(lines []line) []line {
-	slices.SortStableFunc(lines, func(a, b line) int { return cmp.Compare(b.score, a.score) })
+// sortBest sorts lines, the best first.
+func sortBest(lines []extractLine) []extractLine {
+	slices.SortStableFunc(lines, func(a, b extractLine) int { return cmp.Compare(b.score, a.score) })
 	return lines
 }
 
-func clip(s string) string { return short.Line(s, maxLineRunes) }
+func clipLine(s string) string { return short.ClipLine(s, maxLineRunes) }
 
 // parseLines reads back the lines of a placeholder.
-func parseLines(placeholder string) []line {
-	var out []line
+func parseLines(placeholder string) []extractLine {
+	var out []extractLine
 	for i, t := range strings.Split(placeholder, "\n") {
 		l, ok := window.ParseLine(t)
 		if !ok {
 			continue
 		}
-		out = append(out, line{l, -float64(i)})
-		if standing.Instruction(l.Text) || todo.In(l.Text) {
+		out = append(out, extractLine{l, -float64(i)})
+		if standing.IsInstruction(l.Text) || todo.FoundIn(l.Text) {
 			out[len(out)-1].score += standingLead
 		}
 	}
-	return best(out)
+	return sortBest(out)
 }
 
-// unlike drops lines that say what an earlier one says, and counts them there.
-func unlike(lines []line) (out []line) {
+// dropAlike drops lines that say what an earlier one says, and counts them there.
+func dropAlike(lines []extractLine) (out []extractLine) {
 	at := map[string]int{}
 	for _, l := range lines {
 		key := same.Key(l.Text)
@@ -305,20 +308,20 @@ func unlike(lines []line) (out []line) {
 	return out
 }
 
-// describe writes a segment's summary and placeholder: as many of the best lines as the
+// describeSegment writes a segment's summary and placeholder: as many of the best lines as the
 // bounds allow, and what tools did. Lines that the summary above it carries do not count,
 // as a window does not show them twice; they are kept for when the summary is gone.
-func (j *job) describe(s *scrollback.Segment, lines []line, done *summary.Work) {
-	limit := j.Policy.placeholderBound(j.budget())
-	kept := j.choose(lines)
-	room := limit - int64(j.Count(placeholder(s))) - 1
+func (j *foldJob) describeSegment(s *scrollback.Segment, lines []extractLine, done *summary.Work) {
+	limit := j.Policy.maxPlaceholder(j.budgetTokens())
+	kept := j.chooseLines(lines)
+	room := limit - int64(j.Count(renderPlaceholder(s))) - 1
 	if len(kept) > 0 {
 		room = int64(workShare * float64(room))
 	}
 	tools := done.Line(room, j.Count)
 	for {
 		inOrder := slices.Clone(kept)
-		slices.SortStableFunc(inOrder, func(a, b line) int { return cmp.Compare(a.Seq, b.Seq) })
+		slices.SortStableFunc(inOrder, func(a, b extractLine) int { return cmp.Compare(a.Seq, b.Seq) })
 		var texts []string
 		for _, l := range inOrder {
 			texts = append(texts, l.String())
@@ -327,7 +330,7 @@ func (j *job) describe(s *scrollback.Segment, lines []line, done *summary.Work) 
 			texts = append(texts, tools)
 		}
 		s.Summary = strings.Join(texts, "\n")
-		s.Placeholder = placeholder(s)
+		s.Placeholder = renderPlaceholder(s)
 		s.TokensAfter = int64(j.Count(s.Placeholder))
 		switch {
 		case s.TokensAfter <= limit || len(texts) == 0:
@@ -340,16 +343,16 @@ func (j *job) describe(s *scrollback.Segment, lines []line, done *summary.Work) 
 	}
 }
 
-// choose returns the best lines: as many as the policy allows, and behind them as many
+// chooseLines returns the best lines: as many as the policy allows, and behind them as many
 // of those that the summary carries.
-func (j *job) choose(lines []line) []line {
+func (j *foldJob) chooseLines(lines []extractLine) []extractLine {
 	carries := map[string]bool{}
 	if j.summary != nil {
-		for _, l := range carriedIn(j.summary.text) {
+		for _, l := range parseCarried(j.summary.text) {
 			carries[strings.Join(l.clauses, "")] = true
 		}
 	}
-	var fresh, shown []line
+	var fresh, shown []extractLine
 	for _, l := range lines {
 		list := &fresh
 		if carries[same.Key(l.Text)] {
@@ -362,9 +365,9 @@ func (j *job) choose(lines []line) []line {
 	return append(fresh, shown...)
 }
 
-// placeholder is the text that stands for a segment: what it covers, the ref, and its
+// renderPlaceholder returns the text that stands for a segment: what it covers, the ref, and its
 // summary.
-func placeholder(s *scrollback.Segment) string {
+func renderPlaceholder(s *scrollback.Segment) string {
 	day := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.DateOnly) }
 	dates := day(s.From)
 	if to := day(s.To); to != dates {
@@ -372,7 +375,7 @@ func placeholder(s *scrollback.Segment) string {
 	}
 	text := window.PlaceholderHead(s.FirstSeq, s.LastSeq, dates, scrollback.HistoryRef(s.ID))
 	if s.Summary != "" {
-		text += "\n" + marks.Escape(s.Summary)
+		text += "\n" + marks.EscapeText(s.Summary)
 	}
 	return text
 }

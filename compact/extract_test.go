@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// talk is alternating user and assistant messages.
+// talk returns alternating user and assistant messages.
 func talk(texts ...string) []scrollback.Message {
 	out := make([]scrollback.Message, len(texts))
 	for i, text := range texts {
@@ -25,9 +25,9 @@ func talk(texts ...string) []scrollback.Message {
 
 func buildSummary(t *testing.T, budget int64, ms []scrollback.Message) scrollback.Segment {
 	t.Helper()
-	j := newShelf().job(ms, cut{messages: len(ms)}, budget)
+	j := newShelf().job(ms, foldCut{messages: len(ms)}, budget)
 	j.Count = token.Count
-	f, err := j.build()
+	f, err := j.buildFold()
 	if err != nil || len(f.leaves) != 1 {
 		t.Fatalf("%d leaves, %v", len(f.leaves), err)
 	}
@@ -149,7 +149,7 @@ func TestJudge(t *testing.T) {
 		{1000, 1200, false, "inflated"}, {1000, 1200, true, "compacted"}, {0, 0, false, "compacted"},
 		{0, 1, false, "inflated"},
 	} {
-		if got := named(t, Segments).judge(c.before, c.after, c.mustFit); got != c.want {
+		if got := named(t, Segments).judgeFold(c.before, c.after, c.mustFit); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}
@@ -166,13 +166,13 @@ func TestNamed(t *testing.T) {
 		want         string
 	}{{"", false, "segments"}, {"auto", false, "segments"}, {"", true, "snapshot"}, {"auto", true, "snapshot"},
 		{"segments", true, "segments"}, {"snapshot", false, "snapshot"}} {
-		p, err := Named(c.name, c.canSummarize)
+		p, err := FindPolicy(c.name, c.canSummarize)
 		if err != nil || p.Name != c.want || p.TriggerShare <= p.AfterShare || p.AfterShare > 0.5 ||
 			p.Summarizes != (c.want == "snapshot") {
 			t.Errorf("%+v: %+v, %v", c, p, err)
 		}
 	}
-	_, err := Named("nonsense", true)
+	_, err := FindPolicy("nonsense", true)
 	if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), `"nonsense"`) {
 		t.Errorf("%v", err)
 	}
@@ -181,8 +181,8 @@ func TestNamed(t *testing.T) {
 // The snapshot policy folds from seven tenths of the whole window on, any from nine
 // tenths of the budget in tokens, bytes or images.
 func TestTriggers(t *testing.T) {
-	segments, _ := Named("segments", false)
-	snapshot, _ := Named("snapshot", false)
+	segments, _ := FindPolicy("segments", false)
+	snapshot, _ := FindPolicy("snapshot", false)
 	b := scrollback.Budget{Limit: 1_000_000, Weight: scrollback.Weight{Tokens: 968_000, Bytes: 1000, Images: 20}}
 	for _, c := range []struct {
 		w                  scrollback.Weight
@@ -197,9 +197,9 @@ func TestTriggers(t *testing.T) {
 		{scrollback.Weight{Images: 17}, false, false},
 		{scrollback.Weight{Images: 18}, true, true},
 	} {
-		l := load{window: c.w, budget: b}
-		if segments.triggers(l) != c.segments || snapshot.triggers(l) != c.snapshot {
-			t.Errorf("%+v: segments %v, snapshot %v", c, segments.triggers(l), snapshot.triggers(l))
+		l := requestLoad{window: c.w, budget: b}
+		if segments.isTriggered(l) != c.segments || snapshot.isTriggered(l) != c.snapshot {
+			t.Errorf("%+v: segments %v, snapshot %v", c, segments.isTriggered(l), snapshot.isTriggered(l))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestCuesMissNothing(t *testing.T) {
 				if !f.MatchString(s) {
 					return
 				}
-				if found++; !f.In(s) {
+				if found++; !f.FoundIn(s) {
 					r.Fatalf("no cue is in %q", s)
 				}
 			})
@@ -39,7 +39,7 @@ func TestCuesMissNothing(t *testing.T) {
 		})
 	}
 	for _, plain := range []string{"", "The lamp went out at noon.", "灯在中午灭了。"} {
-		if outcomes.In(plain) || todo.In(plain) || preambles.In(plain) {
+		if outcomes.FoundIn(plain) || todo.FoundIn(plain) || preambles.FoundIn(plain) {
 			t.Errorf("%q", plain)
 		}
 	}

@@ -18,8 +18,8 @@ func (s *Shown) Append(m scrollback.Message) {
 	s.Window.Live = append(s.Window.Live, m)
 }
 
-// fillIn puts something in the place of the functions that a conversation in memory has no use for.
-func (in *Input) fillIn() {
+// fillDefaults puts something in the place of the functions that a conversation in memory has no use for.
+func (in *Input) fillDefaults() {
 	if in.Writers == nil {
 		in.Writers = func() []Summarizer { return nil }
 	}
@@ -30,7 +30,7 @@ func (in *Input) fillIn() {
 		in.Price = func(_ string, u scrollback.Usage) scrollback.Usage { return u }
 	}
 	if in.Load == nil {
-		in.Load = in.seen
+		in.Load = in.findSegments
 	}
 	if in.Measure == nil {
 		in.Measure = func(scrollback.Segment, []scrollback.Message) (int64, string, error) { return 0, "", nil }
@@ -40,8 +40,8 @@ func (in *Input) fillIn() {
 	}
 }
 
-// seen finds segments among those of earlier compactions.
-func (s *Shown) seen(ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+// findSegments finds segments among those of earlier compactions.
+func (s *Shown) findSegments(ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	out := make([]scrollback.Segment, 0, len(ids))
 	for _, id := range ids {
 		i := slices.IndexFunc(s.made, func(made scrollback.Segment) bool { return made.ID == id })

@@ -16,12 +16,12 @@ import (
 // A long conversation in memory is compacted again and again, its segments are rolled up, and each
 // window fits, passes the rules and names no tool.
 func TestHeldInMemory(t *testing.T) {
-	policy, err := compact.Named(compact.Segments, false)
+	policy, err := compact.FindPolicy(compact.Segments, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	talk := compact.Shown{Policy: policy, Window: window.Input{Budget: window.NewBudget(2000, 0),
-		Dialect: window.Anthropic(), Recall: &window.Recall{}}}
+		Dialect: window.Anthropic(), Recall: &window.RecallTools{}}}
 	ids := 0
 	folds := 0
 	rolled := false
@@ -32,9 +32,9 @@ func TestHeldInMemory(t *testing.T) {
 		}
 		parts := scrollback.Say(fmt.Sprintf("Message %d: %s", i, strings.Repeat("the tide came and went. ", 4)))
 		talk.Append(scrollback.Message{Role: role, Parts: parts, Status: scrollback.StatusComplete,
-			CreatedAt: 1_767_225_600_000, Weight: window.Weigh(parts, token.Count, token.Image)})
+			CreatedAt: 1_767_225_600_000, Weight: window.Weigh(parts, token.Count, token.ImageTokens)})
 		w := window.Assemble(talk.Window)
-		if talk.Due(w) && role == scrollback.RoleAssistant {
+		if talk.IsDue(w) && role == scrollback.RoleAssistant {
 			made, err := compact.Run(t.Context(), compact.Input{Shown: talk, Count: token.Count,
 				NewID: func() string { ids++; return fmt.Sprint("s", ids) }})
 			if err != nil {
@@ -43,7 +43,7 @@ func TestHeldInMemory(t *testing.T) {
 			if made.Receipt.Result == scrollback.ResultCompacted {
 				folds++
 			}
-			talk = compact.After(&talk, &made)
+			talk = compact.ShownAfter(&talk, &made)
 			w = window.Assemble(talk.Window)
 		}
 		for _, s := range talk.Window.Segments {

@@ -15,54 +15,54 @@ const (
 	rounding   = 8    // tokens by which a text may differ from the sum of its lines
 )
 
-// settling looks for a cut that leaves enough of the conversation in sight.
-type settling struct {
-	j      *job
-	before *weights
-	after  func(cut) scrollback.Weight // an upper bound
-	most   int64                       // tokens of the window after the fold
+// cutSearch looks for a cut that leaves enough of the conversation in sight.
+type cutSearch struct {
+	j      *foldJob
+	before *windowWeights
+	after  func(foldCut) scrollback.Weight // an upper bound
+	most   int64                           // tokens of the window after the fold
 	trials int
 }
 
-// settle moves the policy's cut back where it leaves too little in sight: less than the
+// settleCut moves the policy's cut back where it leaves too little in sight: less than the
 // policy's least share, or not the last exchange. The window may then weigh more than
 // the policy's own share, and what stands for the folded messages is counted as it is.
 // It returns the most tokens that a model's summary may have, so that this holds.
-func (j *job) settle(before *weights) (room int64, err error) {
+func (j *foldJob) settleCut(before *windowWeights) (room int64, err error) {
 	if j.More || j.Reason == Everything {
 		return j.summaryRoom(), nil
 	}
-	s := settling{j: j, before: before, after: j.afterCut(before.fixed), most: j.Policy.most(j.Window.Budget),
+	s := cutSearch{j: j, before: before, after: j.afterCut(before.fixed), most: j.Policy.mostAfter(j.Window.Budget),
 		trials: mostTrials}
-	for _, c := range s.wanted() {
-		if room, fits, err := s.fits(c); err != nil || fits {
+	for _, c := range s.betterCuts() {
+		if room, fits, err := s.fitsWindow(c); err != nil || fits {
 			j.cut = c
 			return room, err
 		}
 	}
-	room, _, err = s.fits(j.cut)
+	room, _, err = s.fitsWindow(j.cut)
 	return room, err
 }
 
-// wanted lists the cuts that would leave more in sight than the one that is chosen, the
+// betterCuts lists the cuts that would leave more in sight than the one that is chosen, the
 // best first; none if that leaves enough. The last exchange comes first, then the least
 // share: from the cut that leaves just as much on, then as much as there is room for.
-func (s *settling) wanted() []cut {
+func (s *cutSearch) betterCuts() []foldCut {
 	live := s.j.Window.Live
 	rest := suffixWeights(live)
-	last := exchange(live)
-	least := s.j.Policy.least(s.j.budget())
+	last := lastExchange(live)
+	least := s.j.Policy.leastLive(s.j.budgetTokens())
 	if rest[0].Tokens < least {
 		least = 0
 	}
 	atUser, earlier, inTurn := legalCuts(live, s.j.Window.Carried)
 	all := slices.DeleteFunc(slices.Concat(atUser, earlier, inTurn),
-		func(c cut) bool { return c.messages >= s.j.cut.messages })
-	slices.SortStableFunc(all, func(a, b cut) int { return cmp.Compare(a.messages, b.messages) })
-	enough := func(c cut) bool { return rest[c.messages].Tokens >= least }
+		func(c foldCut) bool { return c.messages >= s.j.cut.messages })
+	slices.SortStableFunc(all, func(a, b foldCut) int { return cmp.Compare(a.messages, b.messages) })
+	enough := func(c foldCut) bool { return rest[c.messages].Tokens >= least }
 	if s.j.Reason == Forced {
 		// A person who compacts by hand wants room: what frees none is not done.
-		all = slices.DeleteFunc(all, func(c cut) bool { return rest[0].Tokens-rest[c.messages].Tokens < s.worth() })
+		all = slices.DeleteFunc(all, func(c foldCut) bool { return rest[0].Tokens-rest[c.messages].Tokens < s.leastHidden() })
 		if !slices.ContainsFunc(all, enough) {
 			least = 0
 		}
@@ -70,9 +70,9 @@ func (s *settling) wanted() []cut {
 	if s.j.cut.messages <= last && enough(s.j.cut) {
 		return nil
 	}
-	var out []cut
+	var out []foldCut
 	for _, whole := range []bool{true, false} {
-		var some []cut
+		var some []foldCut
 		for _, c := range all {
 			if (c.messages <= last) == whole {
 				some = append(some, c)
@@ -95,17 +95,17 @@ func (s *settling) wanted() []cut {
 	return out
 }
 
-// worth returns how many tokens of messages a fold must hide to shrink the window.
-func (s *settling) worth() int64 {
-	stands := s.j.Policy.placeholderBound(s.j.budget())
-	if s.j.carries() {
+// leastHidden returns how many tokens of messages a fold must hide to shrink the window.
+func (s *cutSearch) leastHidden() int64 {
+	stands := s.j.Policy.maxPlaceholder(s.j.budgetTokens())
+	if s.j.hasSummary() {
 		stands += s.leastSummary()
 	}
-	return stands + int64((1-s.j.Policy.ShrinkShare)*float64(s.before.total()))
+	return stands + int64((1-s.j.Policy.ShrinkShare)*float64(s.before.totalTokens()))
 }
 
 // leastSummary returns the tokens that a summary is given at least.
-func (s *settling) leastSummary() int64 {
+func (s *cutSearch) leastSummary() int64 {
 	least := int64(smallestBlock)
 	if len(s.j.writers) > 0 {
 		least = smallestSummary
@@ -113,16 +113,16 @@ func (s *settling) leastSummary() int64 {
 	return min(s.j.summaryRoom(), least)
 }
 
-// fits says whether the window is small enough after a cut, and how many tokens that
+// fitsWindow says whether the window is small enough after a cut, and how many tokens that
 // leaves for a model's summary. Where an upper bound does not tell, the fold is made.
-func (s *settling) fits(c cut) (room int64, ok bool, err error) {
+func (s *cutSearch) fitsWindow(c foldCut) (room int64, ok bool, err error) {
 	share := max(s.j.Policy.AfterShare, s.j.Policy.MostShare)
 	bound := s.j.summaryRoom()
 	w := s.after(c)
 	b := s.j.Window.Budget
-	leaves := split(s.j.all().Live[:c.messages])
+	leaves := splitRun(s.j.fullInput().Live[:c.messages])
 	for range leaves[1:] { // after counts one placeholder
-		w.Tokens += s.j.Policy.placeholderBound(s.j.budget())
+		w.Tokens += s.j.Policy.maxPlaceholder(s.j.budgetTokens())
 	}
 	if float64(w.Bytes) > share*float64(b.Bytes) || float64(w.Images) > share*float64(b.Images) {
 		return bound, false, nil
@@ -130,8 +130,8 @@ func (s *settling) fits(c cut) (room int64, ok bool, err error) {
 	if w.Tokens <= s.most {
 		return bound, true, nil
 	}
-	slack := s.j.Policy.placeholderBound(s.j.budget()) * int64(len(leaves))
-	if s.j.carries() {
+	slack := s.j.Policy.maxPlaceholder(s.j.budgetTokens()) * int64(len(leaves))
+	if s.j.hasSummary() {
 		slack += bound
 	}
 	for i := range s.j.Window.Segments {
@@ -141,41 +141,41 @@ func (s *settling) fits(c cut) (room int64, ok bool, err error) {
 		return max(s.most-w.Tokens+bound, s.leastSummary()), false, nil
 	}
 	s.trials--
-	tokens, summary, needed, err := s.try(c)
+	tokens, summary, needed, err := s.tryCut(c)
 	room = min(s.most-tokens+summary-rounding, bound)
 	return max(room, s.leastSummary()), room >= needed, err
 }
 
-// try makes the fold of a cut, without a model. It returns the tokens of the window, of
+// tryCut makes the fold of a cut, without a model. It returns the tokens of the window, of
 // the summary in it, and how many a summary needs there at least.
-func (s *settling) try(c cut) (tokens, summary, needed int64, err error) {
+func (s *cutSearch) tryCut(c foldCut) (tokens, summary, needed int64, err error) {
 	trial := *s.j
-	r := s.j.record(c)
+	r := s.j.collectRecord(c)
 	trial.cut = c
-	if text := s.j.keep(&r, s.j.summaryRoom()); text != "" {
-		trial.summary = &outcome{text: text, by: scrollback.SummaryExtractive}
+	if text := s.j.keepSummary(&r, s.j.summaryRoom()); text != "" {
+		trial.summary = &askOutcome{text: text, by: scrollback.SummaryExtractive}
 		summary = int64(s.j.Count(text))
 	}
-	made, err := trial.build()
+	made, err := trial.buildFold()
 	s.j.ids = trial.ids
 	if err != nil {
 		return 0, 0, 0, err
 	}
 	switch needed = s.leastSummary(); {
-	case r.hasMinutes() && len(s.j.writers) > 0: // they stay if the model fails
+	case r.hasModelSummary() && len(s.j.writers) > 0: // they stay if the model fails
 		needed = max(summary, needed)
-	case r.hasMinutes():
+	case r.hasModelSummary():
 		needed = summary
 	case len(s.j.writers) == 0:
 		needed = min(summary, needed)
 	}
-	return window.Assemble(trial.Shown.after(&made)).Weight.Tokens, summary, needed, nil
+	return window.Assemble(trial.Shown.inputAfter(&made)).Weight.Tokens, summary, needed, nil
 }
 
-// exchange returns the index of the message with which the last exchange begins: the
+// lastExchange returns the index of the message with which the last exchange begins: the
 // newest question that was answered, whether or not another one follows it. Where there
 // is none, it is the newest question.
-func exchange(live []scrollback.Message) int {
+func lastExchange(live []scrollback.Message) int {
 	at := func(before int, role scrollback.Role) int {
 		for i := before - 1; i >= 0; i-- {
 			if live[i].Role == role {

@@ -29,7 +29,7 @@ func TestExchange(t *testing.T) {
 			}
 			live = append(live, m)
 		}
-		if got := exchange(live); got != want {
+		if got := lastExchange(live); got != want {
 			t.Errorf("%s: %d, not %d", roles, got, want)
 		}
 	}
@@ -46,7 +46,7 @@ func TestAnyWantedCutIsLegal(t *testing.T) {
 		s.Reason = rapid.SampledFrom([]Reason{WhenDue, MustFit, Forced}).Draw(t, "reason")
 		s.Window.Budget.Tokens = max(s.Window.Budget.Tokens, 1500) // in less, no placeholder is within its bound
 		s.Policy.LeastShare = rapid.Float64Range(0, 0.6).Draw(t, "least")
-		own, ok := plan(&s.Input, s.fixed)
+		own, ok := planCut(&s.Input, s.fixed)
 		if !ok {
 			return
 		}
@@ -57,7 +57,7 @@ func TestAnyWantedCutIsLegal(t *testing.T) {
 		j.Window.Budget.Limit = j.Window.Budget.Tokens * 4 / 3
 		j.Window.Tools = []scrollback.Tool{{Name: "f"}}
 		j.Window.ToolsWeight = s.fixed
-		if _, err := j.settle(&weights{window: window.Assemble(j.Window), fixed: s.fixed}); err != nil {
+		if _, err := j.settleCut(&windowWeights{window: window.Assemble(j.Window), fixed: s.fixed}); err != nil {
 			t.Fatal(err)
 		}
 		if j.cut == own {
@@ -80,20 +80,20 @@ func TestAnyWantedCutIsLegal(t *testing.T) {
 		default:
 			t.Fatalf("%+v begins with a message of %s, whose question is at %d", j.cut, at, question)
 		}
-		made, err := j.build()
+		made, err := j.buildFold()
 		if err != nil {
 			t.Fatal(err)
 		}
 		const unplanned = 60 // placeholders that cannot be shorter
-		after := window.Assemble(j.after(&made))
+		after := window.Assemble(j.inputAfter(&made))
 		tokens := after.Weight.Tokens
 		for _, it := range after.Items {
 			if it.Kind == scrollback.KindRepair { // a result that the log lacks is in no plan
 				tokens -= it.Weight.Tokens
 			}
 		}
-		if tokens > j.Policy.most(j.Window.Budget)+unplanned {
-			t.Fatalf("%+v leaves a window of %d, and %d are allowed", j.cut, tokens, j.Policy.most(j.Window.Budget))
+		if tokens > j.Policy.mostAfter(j.Window.Budget)+unplanned {
+			t.Fatalf("%+v leaves a window of %d, and %d are allowed", j.cut, tokens, j.Policy.mostAfter(j.Window.Budget))
 		}
 	}
 	for range 50 { // how many cuts move in a hundred varies
@@ -111,7 +111,7 @@ func TestRunGivesTheSummaryWhatIsLeft(t *testing.T) {
 	for i, tokens := range []int64{300, 300, 300, 300, 100, 600, 400} {
 		in.Window.Live[i].Weight.Tokens = tokens
 	}
-	in.Branch.Sum = sumOf(in.Window.Live)
+	in.Branch.Sum = sumWeights(in.Window.Live)
 	in.Window.Tools = []scrollback.Tool{{Name: "f"}}
 	in.Window.ToolsWeight = scrollback.Weight{Tokens: 1250}
 	c := run(t, in)
@@ -137,7 +137,7 @@ func TestCountsLeaveTheLastExchange(t *testing.T) {
 	in.Window.Live[3].Seq = 4
 	in.Window.Live[3].Role = scrollback.RoleAssistant
 	in.Branch.HeadSeq = 4
-	in.Branch.Sum = sumOf(in.Window.Live)
+	in.Branch.Sum = sumWeights(in.Window.Live)
 	in.Policy.TriggerMessages = 4
 	in.Policy.NewMessages = 0
 	in.Policy.KeepMessages = 0

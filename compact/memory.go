@@ -15,30 +15,31 @@ import (
 // conversation, and safe for concurrent use. A nil one remembers nothing.
 type Memory struct {
 	mu      sync.Mutex // of the maps
-	heard   *heard
-	extract map[string][]line
-	said    map[string][]carried
+	heard   *instructionCache
+	extract map[string][]extractLine
+	said    map[string][]carriedLine
 	hashes  map[string][]string
-	files   map[string][]file
+	files   map[string][]leafFile
 }
 
-// file is the size and hash of a leaf's file.
-type file struct {
+// leafFile is the size and hash of a leaf's file.
+type leafFile struct {
 	bytes  int64
 	sha256 string
 }
 
-// remembered bounds how many runs are remembered.
-const remembered = 64
+// maxRemembered bounds how many runs are remembered.
+const maxRemembered = 64
 
 // NewMemory makes an empty memory.
 func NewMemory() *Memory {
-	return &Memory{heard: &heard{is: map[string]bool{}}, extract: map[string][]line{}, said: map[string][]carried{},
-		hashes: map[string][]string{}, files: map[string][]file{}}
+	return &Memory{heard: &instructionCache{is: map[string]bool{}}, extract: map[string][]extractLine{},
+		said:   map[string][]carriedLine{},
+		hashes: map[string][]string{}, files: map[string][]leafFile{}}
 }
 
-// remember returns what was made for a key before, or makes it; an error is not remembered.
-func remember[T any](m *Memory, of map[string][]T, key string, make func() ([]T, error)) ([]T, error) {
+// memoize returns what was made for a key before, or makes it; an error is not remembered.
+func memoize[T any](m *Memory, of map[string][]T, key string, make func() ([]T, error)) ([]T, error) {
 	m.mu.Lock()
 	out, ok := of[key]
 	m.mu.Unlock()
@@ -51,15 +52,15 @@ func remember[T any](m *Memory, of map[string][]T, key string, make func() ([]T,
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if len(of) >= remembered {
+	if len(of) >= maxRemembered {
 		clear(of)
 	}
 	of[key] = out
 	return slices.Clone(out), nil
 }
 
-// keyOf is a key for messages.
-func keyOf(lists ...[]scrollback.Message) string {
+// messagesKey returns a key for messages.
+func messagesKey(lists ...[]scrollback.Message) string {
 	var b strings.Builder
 	for _, ms := range lists {
 		for i := range ms {
@@ -70,55 +71,56 @@ func keyOf(lists ...[]scrollback.Message) string {
 	return b.String()
 }
 
-// instruction reports whether a sentence is an instruction to be kept to.
-func (m *Memory) instruction(sentence string) bool {
+// isInstruction reports whether a sentence is an instruction to be kept to.
+func (m *Memory) isInstruction(sentence string) bool {
 	if m == nil {
-		return (*heard)(nil).instruction(sentence)
+		return (*instructionCache)(nil).isInstruction(sentence)
 	}
-	return m.heard.instruction(sentence)
+	return m.heard.isInstruction(sentence)
 }
 
-// lines are the extract of some messages.
-func (m *Memory) lines(ms []scrollback.Message) []line {
+// extractLines returns the extract of some messages.
+func (m *Memory) extractLines(ms []scrollback.Message) []extractLine {
 	if m == nil {
-		return extract(ms, nil)
+		return extractLines(ms, nil)
 	}
-	out, _ := remember(m, m.extract, keyOf(ms), func() ([]line, error) { return extract(ms, m.heard), nil })
+	out, _ := memoize(m, m.extract, messagesKey(ms),
+		func() ([]extractLine, error) { return extractLines(ms, m.heard), nil })
 	return out
 }
 
-// carried are the lines that may be carried of a record.
-func (m *Memory) carried(r *record) []carried {
+// carriedLines returns the lines that may be carried of a record.
+func (m *Memory) carriedLines(r *summaryRecord) []carriedLine {
 	if m == nil {
-		return r.said()
+		return r.listCarried()
 	}
-	key := fmt.Sprint(keyOf(r.released, r.run), r.told, r.pinned, r.passed, r.previous)
-	out, _ := remember(m, m.said, key, func() ([]carried, error) { return r.said(), nil })
+	key := fmt.Sprint(messagesKey(r.released, r.run), r.told, r.pinned, r.passed, r.previous)
+	out, _ := memoize(m, m.said, key, func() ([]carriedLine, error) { return r.listCarried(), nil })
 	return out
 }
 
-// hash is [scrollback.HashMessages] of some messages.
-func (m *Memory) hash(ms []scrollback.Message) (string, error) {
+// hashMessages is [scrollback.HashMessages] of some messages.
+func (m *Memory) hashMessages(ms []scrollback.Message) (string, error) {
 	if m == nil {
 		return scrollback.HashMessages(ms)
 	}
-	out, err := remember(m, m.hashes, keyOf(ms), func() ([]string, error) {
+	out, err := memoize(m, m.hashes, messagesKey(ms), func() ([]string, error) {
 		hash, err := scrollback.HashMessages(ms)
 		return []string{hash}, err
 	})
 	return append(out, "")[0], err
 }
 
-// measure is what of returns for a leaf and its messages.
-func (m *Memory) measure(s scrollback.Segment, ms []scrollback.Message,
+// measureLeaf returns what of returns for a leaf and its messages.
+func (m *Memory) measureLeaf(s scrollback.Segment, ms []scrollback.Message,
 	of func(scrollback.Segment, []scrollback.Message) (int64, string, error)) (int64, string, error) {
 	if m == nil {
 		return of(s, ms)
 	}
-	out, err := remember(m, m.files, string(s.ID)+" "+keyOf(ms), func() ([]file, error) {
+	out, err := memoize(m, m.files, string(s.ID)+" "+messagesKey(ms), func() ([]leafFile, error) {
 		bytes, sha256, err := of(s, ms)
-		return []file{{bytes, sha256}}, err
+		return []leafFile{{bytes, sha256}}, err
 	})
-	f := append(out, file{})[0]
+	f := append(out, leafFile{})[0]
 	return f.bytes, f.sha256, err
 }

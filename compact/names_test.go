@@ -13,7 +13,7 @@ func TestNamesAndNumbers(t *testing.T) {
 		t.Errorf("the policies are %v", names)
 	}
 	for _, name := range names {
-		p, err := Named(name, true)
+		p, err := FindPolicy(name, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -26,7 +26,7 @@ func TestNamesAndNumbers(t *testing.T) {
 			if !ok || v < n.Least || v > n.Most || n.Whole && v != float64(int64(v)) {
 				t.Errorf("%s of %s is %v (%v to %v)", n.Name, name, v, n.Least, n.Most)
 			}
-			if _, err := Named(name, true, map[string]float64{n.Name: n.Most + 1}); err == nil {
+			if _, err := FindPolicy(name, true, map[string]float64{n.Name: n.Most + 1}); err == nil {
 				t.Errorf("%s takes a %s of %v", name, n.Name, n.Most+1)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/nearest"
 )
 
-// number is one of a policy's numbers: a share, or a count of something.
-type number struct {
+// policyNumber is one of a policy's numbers: a share, or a count of something.
+type policyNumber struct {
 	name        string
 	least, most float64
 	share       func(*Policy) *float64
@@ -25,7 +25,7 @@ const (
 	mostMessages = 100_000
 )
 
-var numbers = []number{
+var numbers = []policyNumber{
 	{name: "trigger_share", least: 0.1, most: 1, share: func(p *Policy) *float64 { return &p.TriggerShare }},
 	{name: "trigger_limit_share", most: 1, share: func(p *Policy) *float64 { return &p.TriggerLimitShare }},
 	{name: "trigger_messages", most: mostMessages, count: func(p *Policy) *int64 { return &p.TriggerMessages }},
@@ -59,7 +59,7 @@ type Number struct {
 	Whole       bool // it counts something
 }
 
-// Numbers lists the numbers that [Named] takes, in the order in which they are described.
+// Numbers lists the numbers that [FindPolicy] takes, in the order in which they are described.
 func Numbers() []Number {
 	out := make([]Number, len(numbers))
 	for i, n := range numbers {
@@ -68,7 +68,7 @@ func Numbers() []Number {
 	return out
 }
 
-// Numbers lists a policy's numbers by the names that [Named] takes.
+// Numbers lists a policy's numbers by the names that [FindPolicy] takes.
 func (p Policy) Numbers() map[string]float64 {
 	out := map[string]float64{}
 	for _, n := range numbers {
@@ -81,15 +81,15 @@ func (p Policy) Numbers() map[string]float64 {
 	return out
 }
 
-func (p *Policy) set(name string, v float64) error {
-	i := slices.IndexFunc(numbers, func(n number) bool { return n.name == name })
+func (p *Policy) setNumber(name string, v float64) error {
+	i := slices.IndexFunc(numbers, func(n policyNumber) bool { return n.name == name })
 	if i < 0 {
 		var known []string
 		for _, n := range numbers {
 			known = append(known, n.name)
 		}
 		var hint scrollback.Sentence
-		if near := nearest.Of(name, known); near != "" {
+		if near := nearest.FindNearest(name, known); near != "" {
 			hint = scrollback.NewSentence(i18n.DidYouMean, near)
 		}
 		return scrollback.ParamErrorf("compact.Named", "compaction", i18n.UnknownPolicyNumber, name, hint,
@@ -115,8 +115,8 @@ func (p *Policy) set(name string, v float64) error {
 // foldedShare bounds all that stands for folded messages.
 const foldedShare = 0.25
 
-// check refuses numbers that contradict each other.
-func (p *Policy) check() error {
+// checkNumbers refuses numbers that contradict each other.
+func (p *Policy) checkNumbers() error {
 	switch {
 	case p.AfterShare >= p.TriggerShare:
 		return scrollback.ParamErrorf("compact.Named", "compaction",

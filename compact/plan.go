@@ -7,20 +7,20 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// cut says how many of the live messages to fold. carry is the seq of a user message,
+// foldCut says how many of the live messages to fold. carry is the seq of a user message,
 // among them or carried already, that must stay verbatim; 0 for none.
-type cut struct {
+type foldCut struct {
 	messages int
 	carry    int64
 }
 
-// kept says whether a message that a cut folds is still shown verbatim: the one that the
+// keepsShown reports whether a message that a cut folds is still shown verbatim: the one that the
 // cut carries, and the newest that reports a changed environment.
-func (c cut) kept(seq, environment int64) bool { return seq == c.carry || seq == environment }
+func (c foldCut) keepsShown(seq, environment int64) bool { return seq == c.carry || seq == environment }
 
-// told says which messages stay in sight word for word after a cut that folds them, and
+// splitShown returns which messages stay in sight word for word after a cut that folds them, and
 // which were carried until now and no longer are.
-func told(in *Input, c cut) (stay map[int64]bool, released []scrollback.Message) {
+func splitShown(in *Input, c foldCut) (stay map[int64]bool, released []scrollback.Message) {
 	environment := newestEnvironment(in.Window.Carried, in.Window.Live)
 	stay = map[int64]bool{c.carry: true, environment: true}
 	for _, m := range in.Window.Carried {
@@ -31,8 +31,8 @@ func told(in *Input, c cut) (stay map[int64]bool, released []scrollback.Message)
 	return stay, released
 }
 
-// untold returns the messages that are not told elsewhere in the window.
-func untold(ms []scrollback.Message, told map[int64]bool) []scrollback.Message {
+// dropShown returns the messages that are not told elsewhere in the window.
+func dropShown(ms []scrollback.Message, told map[int64]bool) []scrollback.Message {
 	return slices.DeleteFunc(slices.Clone(ms), func(m scrollback.Message) bool { return told[m.Seq] })
 }
 
@@ -49,7 +49,7 @@ func newestEnvironment(lists ...[]scrollback.Message) (seq int64) {
 	return seq
 }
 
-// plan chooses the cut. There is none if no cut is legal, or if none is wanted: while
+// planCut chooses the cut. There is none if no cut is legal, or if none is wanted: while
 // everything live fits in the policy's share, the policy's least number of messages
 // stays. Fixed is the weight of everything else that the window sends.
 //
@@ -58,53 +58,53 @@ func newestEnvironment(lists ...[]scrollback.Message) (seq int64) {
 // Otherwise it is between groups of the last turn (an assistant message and the results
 // of its calls), whose user message is carried and whose newest group stays. If nothing
 // frees enough, it is the cut that frees most.
-func plan(in *Input, fixed scrollback.Weight) (cut, bool) {
+func planCut(in *Input, fixed scrollback.Weight) (foldCut, bool) {
 	live := in.Window.Live
 	budget := in.Window.Budget
 	if in.Reason == Everything {
-		return cut{messages: len(live)}, len(live) > 0
+		return foldCut{messages: len(live)}, len(live) > 0
 	}
 	atUser, _, inTurn := legalCuts(live, in.Window.Carried)
 	if in.More {
-		return piece(in, atUser, inTurn)
+		return planPiece(in, atUser, inTurn)
 	}
 	after := in.afterCut(fixed)
-	fits := func(c cut) bool {
+	fits := func(c foldCut) bool {
 		w := after(c)
 		share := in.Policy.AfterShare
 		return float64(w.Tokens) <= share*float64(budget.Tokens) &&
 			float64(w.Bytes) <= share*float64(budget.Bytes) && float64(w.Images) <= share*float64(budget.Images)
 	}
-	if c, ok := in.keeping(atUser, fits); ok {
+	if c, ok := in.chooseFitting(atUser, fits); ok {
 		return c, true
 	}
-	if fits(cut{}) && in.Reason != Forced {
-		return cut{}, false
+	if fits(foldCut{}) && in.Reason != Forced {
+		return foldCut{}, false
 	}
 	for _, c := range append(atUser, inTurn...) {
 		if fits(c) {
 			return c, true
 		}
 	}
-	return lastOf(atUser, inTurn)
+	return largestCut(atUser, inTurn)
 }
 
-// piece returns the cut of a piece of a backlog: all of it, but for what stays at least
+// planPiece returns the cut of a piece of a backlog: all of it, but for what stays at least
 // should this be the last piece.
-func piece(in *Input, atUser, inTurn []cut) (cut, bool) {
+func planPiece(in *Input, atUser, inTurn []foldCut) (foldCut, bool) {
 	rest := suffixWeights(in.Window.Live)
-	least := in.Policy.least(in.budget())
+	least := in.Policy.leastLive(in.budgetTokens())
 	for _, c := range slices.Backward(slices.Concat(atUser, inTurn)) {
 		if rest[c.messages].Tokens >= least {
 			return c, true
 		}
 	}
-	return lastOf(atUser, inTurn)
+	return largestCut(atUser, inTurn)
 }
 
-// keeping returns the first of the cuts that fits and keeps no more than the policy
+// chooseFitting returns the first of the cuts that fits and keeps no more than the policy
 // allows; failing that, the last one that fits and keeps the least that it demands.
-func (in *Input) keeping(cuts []cut, fits func(cut) bool) (best cut, ok bool) {
+func (in *Input) chooseFitting(cuts []foldCut, fits func(foldCut) bool) (best foldCut, ok bool) {
 	rest := suffixWeights(in.Window.Live)
 	for _, c := range cuts {
 		if int64(len(in.Window.Live)-c.messages) < in.Policy.KeepMessages {
@@ -122,7 +122,7 @@ func (in *Input) keeping(cuts []cut, fits func(cut) bool) (best cut, ok bool) {
 }
 
 // afterCut returns a function that says what the window weighs after a cut.
-func (in *Input) afterCut(fixed scrollback.Weight) func(cut) scrollback.Weight {
+func (in *Input) afterCut(fixed scrollback.Weight) func(foldCut) scrollback.Weight {
 	live := in.Window.Live
 	carried := in.Window.Carried
 	rest := suffixWeights(live)
@@ -136,22 +136,22 @@ func (in *Input) afterCut(fixed scrollback.Weight) func(cut) scrollback.Weight {
 			pins[i] = &live[i]
 		}
 	}
-	return func(c cut) scrollback.Weight {
+	return func(c foldCut) scrollback.Weight {
 		w := fixed.Add(rest[c.messages])
 		if c.messages > 0 {
-			w.Tokens += in.Policy.placeholderBound(in.budget())
+			w.Tokens += in.Policy.maxPlaceholder(in.budgetTokens())
 			if len(in.Window.Segments) == 0 {
 				w.Tokens += window.FoldTokens
 			}
 		}
 		if c.carry != 0 {
-			w = w.Add(weightOf(c.carry, carried, live))
+			w = w.Add(findWeight(c.carry, carried, live))
 		}
 		if environment > 0 && told < c.messages {
-			w = w.Add(weightOf(environment, carried, live))
+			w = w.Add(findWeight(environment, carried, live))
 		}
 		for at, m := range pins {
-			if at < c.messages && !c.kept(m.Seq, environment) {
+			if at < c.messages && !c.keepsShown(m.Seq, environment) {
 				w = w.Add(m.Weight)
 			}
 		}
@@ -159,21 +159,21 @@ func (in *Input) afterCut(fixed scrollback.Weight) func(cut) scrollback.Weight {
 	}
 }
 
-// lastOf returns the cut that folds most.
-func lastOf(atUser, inTurn []cut) (cut, bool) {
+// largestCut returns the cut that folds most.
+func largestCut(atUser, inTurn []foldCut) (foldCut, bool) {
 	if n := len(inTurn); n > 0 {
 		return inTurn[n-1], true
 	}
 	if n := len(atUser); n > 0 {
 		return atUser[n-1], true
 	}
-	return cut{}, false
+	return foldCut{}, false
 }
 
 // legalCuts lists the cuts at user messages, those between groups of earlier turns, and
 // those between groups after the newest user message, each in the order of how much
 // they fold.
-func legalCuts(live, carried []scrollback.Message) (atUser, earlier, inTurn []cut) {
+func legalCuts(live, carried []scrollback.Message) (atUser, earlier, inTurn []foldCut) {
 	carry := int64(0) // the question of the turn that a message belongs to
 	for i := range carried {
 		if carried[i].Role == scrollback.RoleUser {
@@ -189,7 +189,7 @@ func legalCuts(live, carried []scrollback.Message) (atUser, earlier, inTurn []cu
 			earlier = append(earlier, inTurn...)
 			inTurn = nil
 			if i > 0 {
-				atUser = append(atUser, cut{messages: i})
+				atUser = append(atUser, foldCut{messages: i})
 			}
 			carry = m.Seq
 			first = i + 1
@@ -197,7 +197,7 @@ func legalCuts(live, carried []scrollback.Message) (atUser, earlier, inTurn []cu
 			continue
 		}
 		if m.Role != scrollback.RoleTool && len(open) == 0 && i > first {
-			inTurn = append(inTurn, cut{messages: i, carry: carry})
+			inTurn = append(inTurn, foldCut{messages: i, carry: carry})
 		}
 		if m.Role == scrollback.RoleAssistant {
 			clear(open) // a call without a result holds nothing together
@@ -223,8 +223,8 @@ func suffixWeights(live []scrollback.Message) []scrollback.Weight {
 	return out
 }
 
-// weightOf returns the weight of the message with the given seq.
-func weightOf(seq int64, lists ...[]scrollback.Message) scrollback.Weight {
+// findWeight returns the weight of the message with the given seq.
+func findWeight(seq int64, lists ...[]scrollback.Message) scrollback.Weight {
 	for _, ms := range lists {
 		for i := range ms {
 			if ms[i].Seq == seq {

@@ -37,7 +37,7 @@ type Policy struct {
 	KeepMessages          int64
 
 	// LeastShare and the last exchange stay live in any case, as far as the window is
-	// then at most MostShare. See [Policy.least] and [Policy.most].
+	// then at most MostShare. See [Policy.leastLive] and [Policy.mostAfter].
 	LeastShare, MostShare float64
 
 	// Bounds of the summary; SaidShare of it is for what is carried word for word.
@@ -59,8 +59,8 @@ type Policy struct {
 	FailuresMax              int64
 }
 
-// presets are the policies, a row each; preset adds what they share.
-var presets = []Policy{
+// policyPresets are the policies, a row each; preset adds what they share.
+var policyPresets = []Policy{
 	{Name: Snapshot, Summarizes: true, TriggerLimitShare: 0.7, AfterShare: 0.4, KeepShare: 0.3, ExtractLines: 5},
 	{Name: Rolling, Summarizes: true, TriggerMessages: 12, TriggerTokens: 3500, NewMessages: 4, AfterShare: 0.6,
 		KeepShare: 0.5, KeepMessages: 4, ExtractLines: 3},
@@ -70,18 +70,18 @@ var presets = []Policy{
 // Names lists the names of the policies, Auto first.
 func Names() []string {
 	out := []string{Auto}
-	for _, p := range presets {
+	for _, p := range policyPresets {
 		out = append(out, p.Name)
 	}
 	return out
 }
 
-func preset(name string) (Policy, bool) {
-	i := slices.IndexFunc(presets, func(p Policy) bool { return p.Name == name })
+func findPreset(name string) (Policy, bool) {
+	i := slices.IndexFunc(policyPresets, func(p Policy) bool { return p.Name == name })
 	if i < 0 {
 		return Policy{}, false
 	}
-	p := presets[i]
+	p := policyPresets[i]
 	p.TriggerShare = 0.9
 	p.LeastShare = 0.25
 	p.MostShare = 0.7
@@ -99,34 +99,34 @@ func preset(name string) (Policy, bool) {
 	return p, true
 }
 
-// Named returns the policy with a name; empty means auto, which asks for summaries if
+// FindPolicy returns the policy with a name; empty means auto, which asks for summaries if
 // the model can write them. The numbers replace its own, by the names that
 // [Policy.Numbers] lists; later sets override earlier ones. An unknown name and a
 // number out of bounds are invalid.
-func Named(name string, canSummarize bool, numbers ...map[string]float64) (Policy, error) {
+func FindPolicy(name string, canSummarize bool, numbers ...map[string]float64) (Policy, error) {
 	if name == "" || name == Auto {
 		name = Segments
 		if canSummarize {
 			name = Snapshot
 		}
 	}
-	p, ok := preset(name)
+	p, ok := findPreset(name)
 	if !ok {
 		return Policy{}, scrollback.ParamErrorf("compact.Named", "policy", i18n.UnknownPolicy, name,
 			strings.Join(Names(), ", "))
 	}
 	for _, set := range numbers {
 		for _, key := range slices.Sorted(maps.Keys(set)) {
-			if err := p.set(key, set[key]); err != nil {
+			if err := p.setNumber(key, set[key]); err != nil {
 				return Policy{}, err
 			}
 		}
 	}
-	return p, p.check()
+	return p, p.checkNumbers()
 }
 
-// load is the weight of a request, and how much of it could be folded.
-type load struct {
+// requestLoad is the weight of a request, and how much of it could be folded.
+type requestLoad struct {
 	window   scrollback.Weight // of the whole request
 	budget   scrollback.Budget
 	tokens   int64 // of the live messages
@@ -134,15 +134,15 @@ type load struct {
 	fresh    int64 // how many of those are new since the last fold
 }
 
-// presses says whether a window is so full that it must be folded.
-func (p Policy) presses(w scrollback.Weight, b scrollback.Budget) bool {
-	share, ofLimit := p.waits(b)
-	return window.Over(w, b, share) || ofLimit > 0 && window.Reaches(w.Tokens, b.Limit, ofLimit)
+// mustFold reports whether a window is so full that it must be folded.
+func (p Policy) mustFold(w scrollback.Weight, b scrollback.Budget) bool {
+	share, ofLimit := p.triggerShares(b)
+	return window.ReachesShare(w, b, share) || ofLimit > 0 && window.Reaches(w.Tokens, b.Limit, ofLimit)
 }
 
-// Presses returns the weight of a window, in tokens, at which it must be folded; 0 for none.
-func (p Policy) Presses(b scrollback.Budget) int64 {
-	share, ofLimit := p.waits(b)
+// TriggerWeight returns the weight of a window, in tokens, at which it must be folded; 0 for none.
+func (p Policy) TriggerWeight(b scrollback.Budget) int64 {
+	share, ofLimit := p.triggerShares(b)
 	at := share * float64(b.Tokens)
 	if own := ofLimit * float64(b.Limit); own > 0 && (at == 0 || own < at) {
 		at = own
@@ -154,14 +154,14 @@ func (p Policy) Presses(b scrollback.Budget) int64 {
 // what stays live at least.
 const standsShare = 0.15
 
-// leaves is the share of the budget that a window may have after a fold whatever the other
+// maxShareAfter returns the share of the budget that a window may have after a fold whatever the other
 // numbers say: the least that stays live, and what stands for the rest.
-func (p Policy) leaves() float64 { return min(p.LeastShare+standsShare, 0.75) }
+func (p Policy) maxShareAfter() float64 { return min(p.LeastShare+standsShare, 0.75) }
 
-// waits returns the shares of the budget and of the limit at which a window must be folded: the
+// triggerShares returns the shares of the budget and of the limit at which a window must be folded: the
 // policy's, but never so low that a fold which leaves enough live is followed by the next.
-func (p Policy) waits(b scrollback.Budget) (share, ofLimit float64) {
-	least := p.leaves() / belowTrigger
+func (p Policy) triggerShares(b scrollback.Budget) (share, ofLimit float64) {
+	least := p.maxShareAfter() / belowTrigger
 	share = p.TriggerShare
 	ofLimit = p.TriggerLimitShare
 	if share > 0 {
@@ -173,86 +173,86 @@ func (p Policy) waits(b scrollback.Budget) (share, ofLimit float64) {
 	return share, ofLimit
 }
 
-// triggers says whether a load calls for a fold.
-func (p Policy) triggers(l load) bool {
-	if p.presses(l.window, l.budget) {
+// isTriggered reports whether a load calls for a fold.
+func (p Policy) isTriggered(l requestLoad) bool {
+	if p.mustFold(l.window, l.budget) {
 		return true
 	}
 	many := p.TriggerMessages > 0 && l.messages >= p.TriggerMessages
 	heavy := p.TriggerTokens > 0 && l.tokens >= p.TriggerTokens
-	return (many || heavy) && l.fresh >= p.NewMessages && p.spares(l)
+	return (many || heavy) && l.fresh >= p.NewMessages && p.leavesEnough(l)
 }
 
-// spares says whether a fold that no budget calls for leaves enough live: the share that
+// leavesEnough reports whether a fold that no budget calls for leaves enough live: the share that
 // the policy keeps must be what stays at least. In a window so big that TriggerTokens
 // are reached long before that, it need not be, until that much is live.
-func (p Policy) spares(l load) bool {
-	least := p.least(l.budget.Tokens)
+func (p Policy) leavesEnough(l requestLoad) bool {
+	least := p.leastLive(l.budget.Tokens)
 	return p.KeepShare == 0 || p.KeepShare*float64(l.tokens) >= float64(least) ||
 		least > p.TriggerTokens && l.tokens < least
 }
 
-// least returns how many tokens of live messages a fold leaves, where that many are live.
-func (p Policy) least(budget int64) int64 {
+// leastLive returns how many tokens of live messages a fold leaves, where that many are live.
+func (p Policy) leastLive(budget int64) int64 {
 	return int64(math.Ceil(p.LeastShare * float64(budget)))
 }
 
-// most returns the most that a window may weigh, in tokens, after a fold that keeps more
+// mostAfter returns the most that a window may weigh, in tokens, after a fold that keeps more
 // than AfterShare allows. It stays so far below what triggers the next fold that some
 // turns pass before it.
-func (p Policy) most(b scrollback.Budget) int64 {
-	share, ofLimit := p.waits(b)
+func (p Policy) mostAfter(b scrollback.Budget) int64 {
+	share, ofLimit := p.triggerShares(b)
 	trigger := share * float64(b.Tokens)
 	if ofLimit > 0 {
 		trigger = min(trigger, ofLimit*float64(b.Limit))
 	}
-	return int64(max(p.AfterShare*float64(b.Tokens), p.leaves()*float64(b.Tokens),
+	return int64(max(p.AfterShare*float64(b.Tokens), p.maxShareAfter()*float64(b.Tokens),
 		min(p.MostShare*float64(b.Tokens), belowTrigger*trigger)))
 }
 
 // belowTrigger is the share of the trigger that a window reaches after a fold at most.
 const belowTrigger = 0.8
 
-// summaryBound returns the most that a summary may weigh, in tokens.
-func (p Policy) summaryBound(budget int64) int64 {
+// maxSummary returns the most that a summary may weigh, in tokens.
+func (p Policy) maxSummary(budget int64) int64 {
 	return min(p.SummaryTokens, int64(p.SummaryShare*float64(budget)))
 }
 
-// placeholderBound returns the most that one placeholder may weigh, in tokens.
-func (p Policy) placeholderBound(budget int64) int64 {
+// maxPlaceholder returns the most that one placeholder may weigh, in tokens.
+func (p Policy) maxPlaceholder(budget int64) int64 {
 	return min(p.PlaceholderTokens, int64(p.PlaceholderShare*float64(budget)))
 }
 
-// PinnedBound returns the most that pinned messages may weigh together, in tokens.
-func (p Policy) PinnedBound(budget int64) int64 {
+// MaxPinned returns the most that pinned messages may weigh together, in tokens.
+func (p Policy) MaxPinned(budget int64) int64 {
 	return int64(p.PinnedShare * float64(budget))
 }
 
-// judge says whether a fold that takes a window from before to after tokens is
+// judgeFold says whether a fold that takes a window from before to after tokens is
 // worth having. It always is if the request does not fit otherwise.
-func (p Policy) judge(before, after int64, mustFit bool) scrollback.CompactionResult {
+func (p Policy) judgeFold(before, after int64, mustFit bool) scrollback.CompactionResult {
 	if mustFit || float64(after) <= p.ShrinkShare*float64(before) {
 		return scrollback.ResultCompacted
 	}
 	return scrollback.ResultInflated
 }
 
-// mayAsk says whether a model may be asked for a summary: not while the last
+// mayAsk reports whether a model may be asked for a summary: not while the last
 // calls have failed and the path, of the given weight, has not grown since.
 func (p Policy) mayAsk(v scrollback.View, pathTokens int64) bool {
 	return int64(v.Failures) < p.FailuresMax || pathTokens >= v.AskAt
 }
 
-// callsLeft is how many calls may fail now before models rest: those that are left in a
+// callsLeft returns how many calls may fail now before models rest: those that are left in a
 // row, and after that one at a time.
 func (p Policy) callsLeft(v scrollback.View) int {
 	return int(max(p.FailuresMax-int64(v.Failures), 1))
 }
 
-// learn returns v with what asking for a summary taught. After failures models rest
+// learnOutcome returns v with what asking for a summary taught. After failures models rest
 // until the path, of pathTokens now, has grown by a factor, and at least by that share of
 // the budget. Each further failure doubles the growth, up to 80 % for one of 20.
-func (p Policy) learn(v scrollback.View, o outcome, pathTokens, budget int64) scrollback.View {
+func (p Policy) learnOutcome(v scrollback.View, o askOutcome, pathTokens, budget int64) scrollback.View {
 	switch {
 	case o.text != "":
 		v.Failures = 0

@@ -27,7 +27,7 @@ func TestNumbers(t *testing.T) {
 			if number == "after_share" || number == "retry_growth" {
 				now = was + 0.01
 			}
-			got, err := Named(name, true, map[string]float64{number: was}, map[string]float64{number: now})
+			got, err := FindPolicy(name, true, map[string]float64{number: was}, map[string]float64{number: now})
 			if err != nil {
 				t.Errorf("%s: %s = %v: %v", name, number, now, err)
 				continue
@@ -59,7 +59,7 @@ func TestNumbersRefused(t *testing.T) {
 		{"segments", map[string]float64{"placeholder_share": 0.06}, "for each of two placeholders"},
 		{"rolling", map[string]float64{"trigger_messages": 7}, "are more than trigger_messages (7)"},
 	} {
-		_, err := Named(c.policy, true, c.set)
+		_, err := FindPolicy(c.policy, true, c.set)
 		if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: %v, want %q", c.policy, c.set, err, c.want)
 		}
@@ -94,18 +94,18 @@ func TestRollingTriggers(t *testing.T) {
 	p := named(t, Rolling)
 	b := scrollback.Budget{Limit: 100_000, Weight: scrollback.Weight{Tokens: 75_000, Bytes: 1000, Images: 20}}
 	for _, c := range []struct {
-		load load
+		load requestLoad
 		want bool
 	}{
-		{load{messages: 11, tokens: 3499, fresh: 11}, false},
-		{load{messages: 12, tokens: 100, fresh: 4}, true},
-		{load{messages: 12, tokens: 100, fresh: 3}, false},
-		{load{messages: 5, tokens: 3500, fresh: 4}, true},
-		{load{messages: 5, tokens: 90_000, fresh: 3}, false},
-		{load{messages: 5, tokens: 90_000, fresh: 1, window: scrollback.Weight{Tokens: 70_000}}, true},
+		{requestLoad{messages: 11, tokens: 3499, fresh: 11}, false},
+		{requestLoad{messages: 12, tokens: 100, fresh: 4}, true},
+		{requestLoad{messages: 12, tokens: 100, fresh: 3}, false},
+		{requestLoad{messages: 5, tokens: 3500, fresh: 4}, true},
+		{requestLoad{messages: 5, tokens: 90_000, fresh: 3}, false},
+		{requestLoad{messages: 5, tokens: 90_000, fresh: 1, window: scrollback.Weight{Tokens: 70_000}}, true},
 	} {
 		c.load.budget = b
-		if got := p.triggers(c.load); got != c.want {
+		if got := p.isTriggered(c.load); got != c.want {
 			t.Errorf("%+v: %v", c.load, got)
 		}
 	}
@@ -124,7 +124,7 @@ func TestRollingSpares(t *testing.T) {
 		{14_004, 600, true}, {30_000, 3500, true}, {30_000, 7499, true}, {30_000, 7500, false}, {30_000, 15_000, true},
 	} {
 		b := scrollback.Budget{Limit: 2 * c.budget, Weight: scrollback.Weight{Tokens: c.budget, Bytes: 1 << 20, Images: 20}}
-		if got := p.triggers(load{budget: b, messages: 20, fresh: 20, tokens: c.live}); got != c.want {
+		if got := p.isTriggered(requestLoad{budget: b, messages: 20, fresh: 20, tokens: c.live}); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -146,7 +146,7 @@ func TestMost(t *testing.T) {
 	} {
 		p := named(t, c.policy, c.set)
 		b := scrollback.Budget{Limit: c.limit, Weight: scrollback.Weight{Tokens: c.budget}}
-		if got := p.most(b) * 100 / c.budget; got < c.share-1 || got > c.share {
+		if got := p.mostAfter(b) * 100 / c.budget; got < c.share-1 || got > c.share {
 			t.Errorf("%+v: %d %%", c, got)
 		}
 	}

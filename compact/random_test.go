@@ -77,7 +77,7 @@ func anySituation(t *rapid.T) situation {
 	return s
 }
 
-// partedCall is a call whose result stands on the other side of the cut, or "".
+// partedCall returns a call whose result stands on the other side of the cut, or "".
 func partedCall(live []scrollback.Message, cut int) string {
 	open := map[string]int{} // call → index of its message
 	for i := range live {
@@ -99,7 +99,7 @@ func partedCall(live []scrollback.Message, cut int) string {
 	return ""
 }
 
-// answered says that the last calls of a log all have their results.
+// answered reports whether the last calls of a log all have their results.
 func answered(live []scrollback.Message) bool {
 	for i := range slices.Backward(live) {
 		if live[i].Role != scrollback.RoleTool {
@@ -127,7 +127,7 @@ func newestUser(live []scrollback.Message) int {
 func TestAnyCutIsLegal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anySituation(t)
-		cut, ok := plan(&s.Input, s.fixed)
+		cut, ok := planCut(&s.Input, s.fixed)
 		if !ok {
 			if s.Reason == Everything && len(s.Window.Live) > 0 {
 				t.Fatal("nothing to start afresh from")
@@ -167,7 +167,7 @@ func TestCutKeepsMost(t *testing.T) {
 		s := anySituation(t)
 		s.More = false
 		s.Reason = WhenDue
-		cut, ok := plan(&s.Input, s.fixed)
+		cut, ok := planCut(&s.Input, s.fixed)
 		if !ok {
 			return
 		}
@@ -215,7 +215,7 @@ func TestCutKeepsMost(t *testing.T) {
 			piece := s.Input
 			piece.More = true
 			piece.Policy.LeastShare = 0
-			if later, ok := plan(&piece, scrollback.Weight{}); !ok || later != cut {
+			if later, ok := planCut(&piece, scrollback.Weight{}); !ok || later != cut {
 				t.Fatalf("nothing fits, and %+v is not the cut that frees most, %+v", cut, later)
 			}
 		}
@@ -234,7 +234,7 @@ func TestCutKeepsMost(t *testing.T) {
 func TestAnyFoldIsWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anySituation(t)
-		cut, ok := plan(&s.Input, s.fixed)
+		cut, ok := planCut(&s.Input, s.fixed)
 		if !ok {
 			return
 		}
@@ -242,7 +242,7 @@ func TestAnyFoldIsWhole(t *testing.T) {
 		j := shelf.job(s.Window.Live, cut, s.Window.Budget.Tokens)
 		j.Branch.View = scrollback.View{Boundary: 4, Sum: scrollback.Weight{Tokens: 1000, Bytes: 2000, Images: 3}, RetryAt: 5}
 		j.Window.Carried = s.Window.Carried
-		f, err := j.build()
+		f, err := j.buildFold()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +311,7 @@ func checkLeaves(t interface {
 func checkShown(t interface {
 	Helper()
 	Fatalf(string, ...any)
-}, f built, budget int64) {
+}, f builtFold, budget int64) {
 	t.Helper()
 	var tokens int64
 	bound := min(400, budget/20)

@@ -7,9 +7,9 @@ import (
 	"github.com/scrollback-ai/scrollback/compact/summary"
 )
 
-// crowded says whether placeholders must be joined: there are too many, or they take
+// isCrowded reports whether placeholders must be joined: there are too many, or they take
 // too much of a budget in tokens.
-func (p Policy) crowded(shown []scrollback.Segment, budget int64) bool {
+func (p Policy) isCrowded(shown []scrollback.Segment, budget int64) bool {
 	var tokens int64
 	for _, s := range shown {
 		tokens += s.TokensAfter
@@ -20,28 +20,28 @@ func (p Policy) crowded(shown []scrollback.Segment, budget int64) bool {
 
 // rollUp joins the oldest segments in sight until there is room: runs of one level
 // first, so that the tree stays shallow, and never the newest fold.
-func (j *job) rollUp(b *built) error {
+func (j *foldJob) rollUp(b *builtFold) error {
 	if j.afresh && j.cut.messages == 0 {
-		return j.join(b, 0, len(b.shown))
+		return j.joinSegments(b, 0, len(b.shown))
 	}
 	for {
-		if !j.Policy.crowded(b.shown, j.budget()) {
+		if !j.Policy.isCrowded(b.shown, j.budgetTokens()) {
 			return nil
 		}
 		from, to := longestRun(b.shown[:len(b.shown)-1])
-		if err := j.join(b, from, to); err != nil {
+		if err := j.joinSegments(b, from, to); err != nil {
 			return err
 		}
 	}
 }
 
-// join puts a roll-up in the place of a run of segments in sight.
-func (j *job) join(b *built, from, to int) error {
-	children, err := j.family(b, b.shown[from:to])
+// joinSegments puts a roll-up in the place of a run of segments in sight.
+func (j *foldJob) joinSegments(b *builtFold, from, to int) error {
+	children, err := j.listChildren(b, b.shown[from:to])
 	if err != nil {
 		return err
 	}
-	s, err := j.parent(b.shown[from:to], children)
+	s, err := j.makeParent(b.shown[from:to], children)
 	if err != nil {
 		return err
 	}
@@ -73,26 +73,26 @@ func longestRun(segs []scrollback.Segment) (from, to int) {
 // maxChildren bounds the children of a roll-up.
 const maxChildren = 64
 
-// family returns the children of a roll-up of segs. Roll-ups among segs are taken apart
+// listChildren returns the children of a roll-up of segs. Roll-ups among segs are taken apart
 // rather than nested; if that makes too many children, a long run of low ones becomes a
 // roll-up among them, so that the depth of the tree grows with the logarithm of its
 // leaves.
-func (j *job) family(b *built, segs []scrollback.Segment) ([]scrollback.Segment, error) {
+func (j *foldJob) listChildren(b *builtFold, segs []scrollback.Segment) ([]scrollback.Segment, error) {
 	var children []scrollback.Segment
 	for _, s := range segs {
 		if len(s.Children) == 0 {
 			children = append(children, s)
 			continue
 		}
-		inner, err := j.load(b, s.Children)
+		inner, err := j.loadSegments(b, s.Children)
 		if err != nil {
 			return nil, err
 		}
 		children = append(children, inner...)
 	}
 	for len(children) > maxChildren {
-		from, to := lowRun(children[:len(children)-1])
-		s, err := j.parent(children[from:to], children[from:to])
+		from, to := lowestRun(children[:len(children)-1])
+		s, err := j.makeParent(children[from:to], children[from:to])
 		if err != nil {
 			return nil, err
 		}
@@ -102,9 +102,9 @@ func (j *job) family(b *built, segs []scrollback.Segment) ([]scrollback.Segment,
 	return children, nil
 }
 
-// lowRun returns the longest run of neighbours up to a level, the lowest that has a run
+// lowestRun returns the longest run of neighbours up to a level, the lowest that has a run
 // worth a roll-up; at most maxChildren of it.
-func lowRun(segs []scrollback.Segment) (from, to int) {
+func lowestRun(segs []scrollback.Segment) (from, to int) {
 	for level := 0; to-from < maxChildren/4; level++ {
 		from = 0
 		to = 0
@@ -123,8 +123,8 @@ func lowRun(segs []scrollback.Segment) (from, to int) {
 	return from, min(to, from+maxChildren)
 }
 
-// prune drops the roll-ups that this fold made and took apart again.
-func (b *built) prune() {
+// pruneUnused drops the roll-ups that this fold made and took apart again.
+func (b *builtFold) pruneUnused() {
 	named := map[scrollback.SegmentID]bool{}
 	for _, s := range b.shown {
 		named[s.ID] = true
@@ -142,8 +142,8 @@ func (b *built) prune() {
 	b.segments = kept
 }
 
-// load returns segments by id, those that this fold made included.
-func (j *job) load(b *built, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+// loadSegments returns segments by id, those that this fold made included.
+func (j *foldJob) loadSegments(b *builtFold, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	var missing []scrollback.SegmentID
 	made := map[scrollback.SegmentID]scrollback.Segment{}
 	for _, s := range b.segments {
@@ -168,9 +168,9 @@ func (j *job) load(b *built, ids []scrollback.SegmentID) ([]scrollback.Segment, 
 	return out, nil
 }
 
-// parent makes a roll-up that stands for segs and names children, which cover the same
+// makeParent makes a roll-up that stands for segs and names children, which cover the same
 // messages.
-func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, error) {
+func (j *foldJob) makeParent(segs, children []scrollback.Segment) (scrollback.Segment, error) {
 	first := segs[0]
 	last := segs[len(segs)-1]
 	s := scrollback.Segment{
@@ -178,7 +178,7 @@ func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, e
 		FirstSeq: first.FirstSeq, LastSeq: last.LastSeq, SummaryOf: first.FirstSeq,
 		SummaryBy: scrollback.SummaryExtractive, From: first.From, To: last.To, Renderer: j.Renderer, CreatedAt: j.Now,
 	}
-	var lines []line
+	var lines []extractLine
 	var done summary.Work
 	for _, c := range segs {
 		s.Messages += c.Messages
@@ -195,7 +195,7 @@ func (j *job) parent(segs, children []scrollback.Segment) (scrollback.Segment, e
 		hashes = append(hashes, c.Hash)
 	}
 	s.Hash = scrollback.HashChildren(hashes)
-	j.describe(&s, best(unlike(lines)), &done)
+	j.describeSegment(&s, sortBest(dropAlike(lines)), &done)
 	var err error
 	s.Bytes, s.SHA256, err = j.MeasureTable(s, children)
 	return s, err

@@ -19,66 +19,67 @@ type Shown struct {
 	// a Window without them; nil before that.
 	whole *window.Input
 
-	made []scrollback.Segment // by the compactions that [After] has seen
+	made []scrollback.Segment // by the compactions that [ShownAfter] has seen
 }
 
-// leaveOut takes the messages that requests leave out from what is shown: they weigh nothing
+// dropLeftOut takes the messages that requests leave out from what is shown: they weigh nothing
 // and say nothing, but are still among what is live, since a fold hides them as well.
-func (s *Shown) leaveOut() {
+func (s *Shown) dropLeftOut() {
 	if len(s.Window.Without) == 0 || s.whole != nil {
 		return
 	}
 	s.whole = new(s.Window)
-	s.Window = s.Window.Unsaid()
+	s.Window = s.Window.WithoutLines()
 	s.Window.Live = slices.Clone(s.Window.Live)
 	for i := range s.Window.Live {
-		if m := &s.Window.Live[i]; s.leftOut(m.Seq) {
+		if m := &s.Window.Live[i]; s.isLeftOut(m.Seq) {
 			m.Weight = scrollback.Weight{}
 		}
 	}
 }
 
-// all is the window's input with everything that the log has in it.
-func (s *Shown) all() *window.Input {
+// fullInput returns the window's input with everything that the log has in it.
+func (s *Shown) fullInput() *window.Input {
 	if s.whole != nil {
 		return s.whole
 	}
 	return &s.Window
 }
 
-func (s *Shown) leftOut(seq int64) bool { return slices.Contains(s.Window.Without, seq) }
+func (s *Shown) isLeftOut(seq int64) bool { return slices.Contains(s.Window.Without, seq) }
 
-// spoken returns the messages that are not left out.
-func (s *Shown) spoken(ms []scrollback.Message) []scrollback.Message {
+// withoutLeftOut returns the messages that are not left out.
+func (s *Shown) withoutLeftOut(ms []scrollback.Message) []scrollback.Message {
 	if len(s.Window.Without) == 0 {
 		return ms
 	}
-	return slices.DeleteFunc(slices.Clone(ms), func(m scrollback.Message) bool { return s.leftOut(m.Seq) })
+	return slices.DeleteFunc(slices.Clone(ms), func(m scrollback.Message) bool { return s.isLeftOut(m.Seq) })
 }
 
-// Due says whether the policy asks for a fold before w is sent, a window laid out from s.
-func (s *Shown) Due(w scrollback.Window) bool {
+// IsDue reports whether the policy asks for a fold before w is sent, a window laid out from s.
+func (s *Shown) IsDue(w scrollback.Window) bool {
 	b := &s.Branch
-	return s.Policy.triggers(load{window: w.Weight, budget: s.Window.Budget, tokens: s.Branch.LiveWeight().Tokens,
+	return s.Policy.isTriggered(requestLoad{window: w.Weight, budget: s.Window.Budget,
+		tokens:   s.Branch.LiveWeight().Tokens,
 		messages: b.HeadSeq - b.View.Boundary, fresh: b.HeadSeq - max(b.View.Head, b.View.Boundary)})
 }
 
-// Unread returns the tokens of the live messages that the window does not hold.
-func (s *Shown) Unread() int64 {
+// UnreadTokens returns the tokens of the live messages that the window does not hold.
+func (s *Shown) UnreadTokens() int64 {
 	if !s.More {
 		return 0
 	}
-	return s.Branch.LiveWeight().Tokens - sumOf(s.all().Live).Tokens
+	return s.Branch.LiveWeight().Tokens - sumWeights(s.fullInput().Live).Tokens
 }
 
-// after returns what the window is laid out from once a fold is made.
-func (s *Shown) after(made *built) window.Input {
+// inputAfter returns what the window is laid out from once a fold is made.
+func (s *Shown) inputAfter(made *builtFold) window.Input {
 	in := s.Window
 	in.Segments = made.shown
 	in.Carried = nil
 	in.Pinned = nil
 	in.Live = nil
-	for _, m := range slices.Concat(s.all().Pinned, s.all().Carried, s.all().Live) {
+	for _, m := range slices.Concat(s.fullInput().Pinned, s.fullInput().Carried, s.fullInput().Live) {
 		switch {
 		case m.Seq > made.view.Boundary:
 			in.Live = append(in.Live, m)
@@ -101,13 +102,13 @@ func (s *Shown) after(made *built) window.Input {
 	} else { // it tells of what is left out
 		return in
 	}
-	in.Summary = InSight(*v, text, in.Without)
+	in.Summary = WindowSummary(*v, text, in.Without)
 	return in
 }
 
-// After is what a branch would show with a compaction that was made of it.
-func After(s *Shown, c *Compaction) Shown {
-	made := built{view: c.View, leaves: c.Segments}
+// ShownAfter returns what a branch would show with a compaction that was made of it.
+func ShownAfter(s *Shown, c *Compaction) Shown {
+	made := builtFold{view: c.View, leaves: c.Segments}
 	for _, item := range c.View.Segments {
 		for _, seg := range slices.Concat(c.Segments, s.Window.Segments) {
 			if seg.ID == item.ID {
@@ -117,23 +118,23 @@ func After(s *Shown, c *Compaction) Shown {
 		}
 	}
 	out := *s
-	out.Window = s.after(&made)
+	out.Window = s.inputAfter(&made)
 	out.whole = nil
 	out.made = slices.Concat(s.made, c.Segments)
 	out.Branch.View = c.View
 	return out
 }
 
-// InSight returns a summary as a window shows it that leaves out some messages: with the text of
+// WindowSummary returns a summary as a window shows it that leaves out some messages: with the text of
 // its segment. Minutes that tell of a message which is left out stay away until it is taken
 // back; what is left is nil if that is nothing.
-func InSight(v scrollback.ViewSummary, text string, without []int64) *window.Summary {
+func WindowSummary(v scrollback.ViewSummary, text string, without []int64) *window.Summary {
 	s := &window.Summary{ViewSummary: v, Text: text, MinutesEnd: summaryEnd(text, v.LastSeq)}
 	tells := func(seq int64) bool {
 		return v.FirstSeq <= seq && seq <= s.MinutesEnd && !slices.Contains(v.Without, seq)
 	}
 	if s.MinutesEnd > 0 && slices.ContainsFunc(without, tells) {
-		if s.Text, s.MinutesEnd = saidIn(text), 0; s.Text == "" {
+		if s.Text, s.MinutesEnd = carriedText(text), 0; s.Text == "" {
 			return nil
 		}
 	}

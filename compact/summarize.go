@@ -31,32 +31,32 @@ type Summarizer struct {
 	Dialect scrollback.Dialect
 }
 
-// call is one call for a summary, successful or not.
-type call struct {
+// summaryCall is one call for a summary, successful or not.
+type summaryCall struct {
 	model     string
 	usage     scrollback.Usage
 	requestID string
 }
 
-// outcome is the result of asking. Without a usable summary text is empty; then result
+// askOutcome is the result of asking. Without a usable summary text is empty; then result
 // says whether the last model failed (model_error) or said nothing usable
 // (empty_summary), why says it in words that may be shown, and log in full. All are
 // empty if nobody was asked.
-type outcome struct {
+type askOutcome struct {
 	text    string
 	by      string // the model that wrote it
 	checked bool   // and checked it against the record
 	result  scrollback.CompactionResult
 	why     string
 	log     string
-	calls   []call
+	calls   []summaryCall
 	tries   []scrollback.Try // that gave no summary
 }
 
-// fail notes why a call gave no summary.
-func (o *outcome) fail(result scrollback.CompactionResult, err error) {
+// noteFailure notes why a call gave no summary.
+func (o *askOutcome) noteFailure(result scrollback.CompactionResult, err error) {
 	o.result = result
-	o.why = scrollback.Shown(err)
+	o.why = scrollback.PublicMessage(err)
 	o.log = err.Error()
 	var u summary.Unusable
 	var other summary.OtherLanguage
@@ -71,21 +71,21 @@ func (o *outcome) fail(result scrollback.CompactionResult, err error) {
 	}
 }
 
-// summarize asks the writers in order, the first one twice (the second time it says what
+// askWriters asks the writers in order, the first one twice (the second time it says what
 // was wrong), until one returns a usable summary or the record's calls are used up. It
 // never fails: without a summary the extract stands. It stops when ctx ends.
-func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
-	var out outcome
-	if int64(r.count(r.form().Bare())) >= r.bound() {
+func askWriters(ctx context.Context, r summaryRecord, writers []Summarizer) askOutcome {
+	var out askOutcome
+	if int64(r.count(r.summaryForm().Bare())) >= r.maxTokensOwn() {
 		return out // there is only room for the headings
 	}
-	var spare func() outcome // a summary in another language is better than none
+	var spare func() askOutcome // a summary in another language is better than none
 	for i, w := range writers {
 		if why := w.Model.Facts().Unready; why != nil {
 			// It is not asked, so this counts as no failure of it.
 			if out.result == "" {
 				out.result = scrollback.ResultModelError
-				out.why = scrollback.Shown(why)
+				out.why = scrollback.PublicMessage(why)
 				out.log = why.Error()
 			}
 			continue
@@ -100,10 +100,10 @@ func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 			if input < smallestInput || len(out.calls) >= r.calls || ctx.Err() != nil {
 				break
 			}
-			text, err := r.try(ctx, w, r.items(input, complaint), &out)
+			text, err := r.tryWriter(ctx, w, r.summaryItems(input, complaint), &out)
 			w.Budget = input
 			if err == nil {
-				return r.finish(ctx, w, text, out)
+				return r.finishAnswer(ctx, w, text, out)
 			}
 			var u summary.Unusable
 			var other summary.OtherLanguage
@@ -111,19 +111,19 @@ func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 			case errors.As(err, &other):
 				complaint = other.Error()
 				r.anyLanguage = true
-				spare = func() outcome { return r.finish(ctx, w, other.Text, out) }
-				out.fail(scrollback.ResultEmptySummary, other)
+				spare = func() askOutcome { return r.finishAnswer(ctx, w, other.Text, out) }
+				out.noteFailure(scrollback.ResultEmptySummary, other)
 				continue
 			case errors.As(err, &u):
 				complaint = u.Error()
-				out.fail(scrollback.ResultEmptySummary, u)
+				out.noteFailure(scrollback.ResultEmptySummary, u)
 				continue
 			case code == scrollback.Refused || code == scrollback.Invalid:
 				tries = 0 // it would only be refused again
 			case code == scrollback.OverBudget:
 				input /= 2
 			}
-			out.fail(scrollback.ResultModelError, err)
+			out.noteFailure(scrollback.ResultModelError, err)
 			if tries == 0 {
 				break
 			}
@@ -135,10 +135,10 @@ func summarize(ctx context.Context, r record, writers []Summarizer) outcome {
 	return out
 }
 
-// finish has a usable answer checked, and adds what is carried word for word.
-func (r *record) finish(ctx context.Context, w Summarizer, text string, out outcome) outcome {
-	text = r.check(ctx, w, text, &out)
-	text += r.carry("", r.maxTokens-int64(r.count(text)))
+// finishAnswer has a usable answer checked, and adds what is carried word for word.
+func (r *summaryRecord) finishAnswer(ctx context.Context, w Summarizer, text string, out askOutcome) askOutcome {
+	text = r.checkAnswer(ctx, w, text, &out)
+	text += r.carryLines("", r.maxTokens-int64(r.count(text)))
 	out.text = text
 	out.by = w.Model.Facts().Name
 	out.result = ""
@@ -149,11 +149,12 @@ func (r *record) finish(ctx context.Context, w Summarizer, text string, out outc
 
 // errLate is why a call gave no summary when asking had to stop.
 var errLate = scrollback.Errorf(scrollback.Unavailable, "compact.Run",
-	i18n.NoSummaryCameInTime).Because(scrollback.ErrUpstream)
+	i18n.NoSummaryCameInTime).WithReason(scrollback.ErrUpstream)
 
-// try makes one call, records it, and judges the answer.
-func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item, out *outcome) (string, error) {
-	text, made, err := ask(ctx, w, items, r.bound())
+// tryWriter makes one call, records it, and judges the answer.
+func (r *summaryRecord) tryWriter(ctx context.Context, w Summarizer, items []scrollback.Item,
+	out *askOutcome) (string, error) {
+	text, made, err := callWriter(ctx, w, items, r.maxTokensOwn())
 	out.calls = append(out.calls, made)
 	if ctx.Err() != nil && err != nil {
 		return "", errLate
@@ -161,28 +162,28 @@ func (r *record) try(ctx context.Context, w Summarizer, items []scrollback.Item,
 	if err != nil {
 		return "", err
 	}
-	text, err = r.accept(text)
+	text, err = r.acceptAnswer(text)
 	if other := (summary.OtherLanguage{}); errors.As(err, &other) && r.anyLanguage {
 		return other.Text, nil
 	}
 	return text, err
 }
 
-// accept judges an answer, and returns it in the record's form.
-func (r *record) accept(answer string) (string, error) {
-	return r.form().
-		Accept(answer, summary.Criteria{Count: r.count, Bound: r.bound(), Language: summary.DetectSpoken(r.run)})
+// acceptAnswer judges an answer, and returns it in the record's form.
+func (r *summaryRecord) acceptAnswer(answer string) (string, error) {
+	return r.summaryForm().
+		Accept(answer, summary.Criteria{Count: r.count, Bound: r.maxTokensOwn(), Language: summary.DetectSpoken(r.run)})
 }
 
-// check asks the writer to check its minutes against the record, as often as the policy
+// checkAnswer asks the writer to check its minutes against the record, as often as the policy
 // says, and returns the minutes, corrected or not. A check that fails or returns
 // something unusable changes nothing.
-func (r *record) check(ctx context.Context, w Summarizer, minutes string, out *outcome) string {
+func (r *summaryRecord) checkAnswer(ctx context.Context, w Summarizer, minutes string, out *askOutcome) string {
 	for range r.policy.CheckCalls {
 		if ctx.Err() != nil {
 			break
 		}
-		text, made, err := ask(ctx, w, r.checkItems(w.Budget, minutes), r.bound())
+		text, made, err := callWriter(ctx, w, r.checkingItems(w.Budget, minutes), r.maxTokensOwn())
 		if ctx.Err() != nil {
 			break
 		}
@@ -194,7 +195,7 @@ func (r *record) check(ctx context.Context, w Summarizer, minutes string, out *o
 			out.checked = true
 			break
 		}
-		better, err := r.accept(text)
+		better, err := r.acceptAnswer(text)
 		if err != nil {
 			break
 		}
@@ -204,19 +205,19 @@ func (r *record) check(ctx context.Context, w Summarizer, minutes string, out *o
 	return minutes
 }
 
-// ask makes one call. It returns when ctx ends, even if the model does not.
-func ask(ctx context.Context, w Summarizer, items []scrollback.Item, bound int64) (string, call, error) {
+// callWriter makes one call. It returns when ctx ends, even if the model does not.
+func callWriter(ctx context.Context, w Summarizer, items []scrollback.Item, bound int64) (string, summaryCall, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	type answer struct {
 		text string
-		made call
+		made summaryCall
 		err  error
 	}
 	came := make(chan answer, 1)
 	go func() {
-		a := answer{made: call{model: w.Model.Facts().Name}}
-		a.text, a.err = hear(ctx, w, model.Request{Items: window.TakeTurns(items, w.Dialect),
+		a := answer{made: summaryCall{model: w.Model.Facts().Name}}
+		a.text, a.err = readAnswer(ctx, w, model.Request{Items: window.TakeTurns(items, w.Dialect),
 			MaxOutputTokens: min(w.Reserve, bound+answerSlack)}, &a.made)
 		came <- a
 	}()
@@ -224,12 +225,12 @@ func ask(ctx context.Context, w Summarizer, items []scrollback.Item, bound int64
 	case a := <-came:
 		return a.text, a.made, a.err
 	case <-ctx.Done():
-		return "", call{model: w.Model.Facts().Name}, errLate
+		return "", summaryCall{model: w.Model.Facts().Name}, errLate
 	}
 }
 
-// hear reads one answer to its end.
-func hear(ctx context.Context, w Summarizer, q model.Request, made *call) (string, error) {
+// readAnswer reads one answer to its end.
+func readAnswer(ctx context.Context, w Summarizer, q model.Request, made *summaryCall) (string, error) {
 	var text strings.Builder
 	finish := ""
 	for d, err := range w.Model.Stream(ctx, q) {
@@ -260,13 +261,13 @@ func hear(ctx context.Context, w Summarizer, q model.Request, made *call) (strin
 			Shown: "the summary reached the most tokens that an answer may have, and was cut off"}
 	case "":
 		return "", scrollback.Errorf(scrollback.Unavailable, "compact.Run",
-			i18n.StreamWasCutOff).Because(scrollback.ErrUpstream)
+			i18n.StreamWasCutOff).WithReason(scrollback.ErrUpstream)
 	}
 	return "", summary.Unusable{Complaint: "it ended for another reason than being done (" + finish + ")",
-		Shown: fmt.Sprintf("the answer ended early (%s)", clip(finish))}
+		Shown: fmt.Sprintf("the answer ended early (%s)", clipLine(finish))}
 }
 
-// bound returns the most tokens that a model's part of the summary may have.
-func (r *record) bound() int64 {
+// maxTokensOwn returns the most tokens that a model's part of the summary may have.
+func (r *summaryRecord) maxTokensOwn() int64 {
 	return r.maxTokens - int64(r.policy.SaidShare*float64(r.maxTokens))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// minutesOf is a summary that passes; goal is what it says.
+// minutesOf returns a summary that passes; goal is what it says.
 func minutesOf(goal string) string {
 	return "## Goal\n- " + goal +
 		"\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent " +
@@ -22,9 +22,9 @@ func minutesOf(goal string) string {
 
 func words(s string) int { return len(strings.Fields(s)) }
 
-func recordOf(texts ...string) record {
-	r := record{maxTokens: 400, count: words, calls: 3}
-	r.policy, _ = Named(Snapshot, true)
+func recordOf(texts ...string) summaryRecord {
+	r := summaryRecord{maxTokens: 400, count: words, calls: 3}
+	r.policy, _ = FindPolicy(Snapshot, true)
 	for i, text := range texts {
 		role := scrollback.RoleUser
 		if i%2 == 1 {
@@ -52,7 +52,7 @@ func sent(r model.Request) string {
 // Whatever a summarizer does, the outcome has a type and a bounded number of calls, and
 // no text if the answer cannot be used.
 func TestMisbehavingSummarizer(t *testing.T) {
-	down := scrollback.Errorf(scrollback.Unavailable, "test", "down").Because(scrollback.ErrUpstream)
+	down := scrollback.Errorf(scrollback.Unavailable, "test", "down").WithReason(scrollback.ErrUpstream)
 	cases := []struct {
 		name   string
 		first  []modeltest.Step
@@ -110,7 +110,7 @@ func TestMisbehavingSummarizer(t *testing.T) {
 				other, _ := writer("b", c.second...)
 				ws = append(ws, other)
 			}
-			out := summarize(context.Background(), recordOf("what do we ship?", "the boat"), ws)
+			out := askWriters(context.Background(), recordOf("what do we ship?", "the boat"), ws)
 			if out.result != c.result || out.by != c.by || len(out.calls) != c.calls || (out.text == "") != (c.by == "") ||
 				(out.why == "") != (c.by != "") {
 				t.Errorf("%+v", out)
@@ -125,7 +125,7 @@ func TestMisbehavingSummarizer(t *testing.T) {
 // The second request says what was wrong with the first answer.
 func TestSummarizerIsToldWhy(t *testing.T) {
 	w, script := writer("a", modeltest.Say("Sure!"), modeltest.Say(minutesOf("ship")))
-	summarize(context.Background(), recordOf("hello"), []Summarizer{w})
+	askWriters(context.Background(), recordOf("hello"), []Summarizer{w})
 	reqs := script.Requests()
 	if len(reqs) != 2 || strings.Contains(sent(reqs[0]), "could not be used") ||
 		!strings.Contains(sent(reqs[1]), "it was not minutes") {
@@ -146,7 +146,7 @@ func TestSummarizerTooLong(t *testing.T) {
 	for i := range 40 {
 		texts = append(texts, fmt.Sprintf("m%d %s", i, strings.Repeat("word ", 190)))
 	}
-	out := summarize(context.Background(), recordOf(texts...), []Summarizer{w})
+	out := askWriters(context.Background(), recordOf(texts...), []Summarizer{w})
 	reqs := script.Requests()
 	if out.by != "a" || len(reqs) != 2 {
 		t.Fatalf("%+v after %d requests", out, len(reqs))
@@ -176,7 +176,7 @@ func TestRecordIsFenced(t *testing.T) {
 	r.previous = minutesOf("so far </record>")
 	r.extracts = []string{"- #0 user: an extract"}
 	w, script := writer("a", modeltest.Say(minutesOf("ship")))
-	summarize(context.Background(), r, []Summarizer{w})
+	askWriters(context.Background(), r, []Summarizer{w})
 	text := sent(script.Requests()[0])
 	user := script.Requests()[0].Items[1].Parts.Text()
 	if strings.Count(user, "<record>") != 1 || strings.Count(user, "</record>") != 1 ||
@@ -202,7 +202,7 @@ func TestReferencesAreNotSaid(t *testing.T) {
 	r.run[0].Parts = append(r.run[0].Parts,
 		scrollback.Text{Text: file, Reference: &scrollback.Reference{Source: "rules.md", Version: 1}})
 	w, script := writer("a", modeltest.Say(minutesOf("ship")))
-	out := summarize(context.Background(), r, []Summarizer{w})
+	out := askWriters(context.Background(), r, []Summarizer{w})
 	asked := sent(script.Requests()[0])
 	if !strings.Contains(asked, "water the plants") || strings.Contains(asked, "the end of it") {
 		t.Errorf("the file is shown as\n%s", asked)
@@ -221,7 +221,7 @@ func TestCarriedWordForWord(t *testing.T) {
 	for i := range 30 {
 		w, _ := writer("a", modeltest.Say(minutesOf(fmt.Sprint("round ", i))))
 		r.previous = previous
-		out := summarize(context.Background(), r, []Summarizer{w})
+		out := askWriters(context.Background(), r, []Summarizer{w})
 		if n := words(out.text); n > int(r.maxTokens) {
 			t.Fatalf("round %d: %d tokens", i, n)
 		}
@@ -244,30 +244,30 @@ func TestCarriedWordForWord(t *testing.T) {
 // fifth, and then once; each failure after that takes more growth. A success clears the
 // count.
 func TestFailuresAreRemembered(t *testing.T) {
-	failed := outcome{result: scrollback.ResultModelError, calls: make([]call, 2)}
+	failed := askOutcome{result: scrollback.ResultModelError, calls: make([]summaryCall, 2)}
 	p := named(t, Snapshot)
-	v := p.learn(scrollback.View{}, failed, 50_000, 10_000)
+	v := p.learnOutcome(scrollback.View{}, failed, 50_000, 10_000)
 	if !p.mayAsk(v, 50_000) || p.callsLeft(v) != 1 {
 		t.Error("two failures are enough, or there is more than one call left")
 	}
-	if v = p.learn(v, outcome{result: scrollback.ResultModelError, calls: make([]call, 1)}, 50_000,
+	if v = p.learnOutcome(v, askOutcome{result: scrollback.ResultModelError, calls: make([]summaryCall, 1)}, 50_000,
 		10_000); p.mayAsk(v, 50_000) ||
 		p.mayAsk(v, 59_999) || !p.mayAsk(v, 60_000) || p.callsLeft(v) != 1 {
 		t.Errorf("%+v", v)
 	}
-	if young := p.learn(scrollback.View{Failures: 2}, failed, 5000, 10_000); p.mayAsk(young, 6999) {
+	if young := p.learnOutcome(scrollback.View{Failures: 2}, failed, 5000, 10_000); p.mayAsk(young, 6999) {
 		t.Errorf("a short path is asked about too soon: %+v", young)
 	}
 	again := v
 	for _, want := range []int64{84_000, 108_000, 108_000} { // 40 %, then 80 % of 60,000
-		if again = p.learn(again, outcome{calls: make([]call, 1)}, 60_000, 10_000); again.AskAt != want {
+		if again = p.learnOutcome(again, askOutcome{calls: make([]summaryCall, 1)}, 60_000, 10_000); again.AskAt != want {
 			t.Errorf("after %d failures models rest until %d, want %d", again.Failures, again.AskAt, want)
 		}
 	}
-	if same := p.learn(v, outcome{}, 60_000, 10_000); same.AskAt != v.AskAt || same.Failures != v.Failures {
+	if same := p.learnOutcome(v, askOutcome{}, 60_000, 10_000); same.AskAt != v.AskAt || same.Failures != v.Failures {
 		t.Errorf("nobody was asked, and %+v became %+v", v, same)
 	}
-	if v = p.learn(v, outcome{text: "x", calls: make([]call, 1)}, 52_000, 10_000); v.Failures != 0 ||
+	if v = p.learnOutcome(v, askOutcome{text: "x", calls: make([]summaryCall, 1)}, 52_000, 10_000); v.Failures != 0 ||
 		!p.mayAsk(v, 0) || p.callsLeft(v) != 3 {
 		t.Errorf("%+v", v)
 	}
@@ -278,16 +278,16 @@ func TestSummarizeStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	w, _ := writer("a", modeltest.Say(minutesOf("ship")))
-	if out := summarize(ctx, recordOf("hello"), []Summarizer{w, w}); out.text != "" || len(out.calls) != 0 {
+	if out := askWriters(ctx, recordOf("hello"), []Summarizer{w, w}); out.text != "" || len(out.calls) != 0 {
 		t.Errorf("%+v", out)
 	}
-	if out := summarize(context.Background(), recordOf("hello"), nil); out.text != "" || out.result != "" {
+	if out := askWriters(context.Background(), recordOf("hello"), nil); out.text != "" || out.result != "" {
 		t.Errorf("%+v", out)
 	}
 }
 
-// rollingRecord is a record for the rolling policy.
-func rollingRecord(t *testing.T, texts ...string) record {
+// rollingRecord returns a record for the rolling policy.
+func rollingRecord(t *testing.T, texts ...string) summaryRecord {
 	r := recordOf(texts...)
 	r.policy = named(t, Rolling)
 	return r
@@ -320,7 +320,7 @@ func TestRollingHeadings(t *testing.T) {
 				}
 				return []model.Delta{{Text: answer}}
 			}})
-			out := summarize(context.Background(), r, []Summarizer{w})
+			out := askWriters(context.Background(), r, []Summarizer{w})
 			var got []string
 			for line := range strings.SplitSeq(answer, "\n") {
 				if title, ok := strings.CutPrefix(line, "## "); ok {
@@ -337,7 +337,7 @@ func TestRollingHeadings(t *testing.T) {
 	}
 	// The headings of another form are refused.
 	w, _ := writer("a", modeltest.Say(minutesOf("ship")))
-	if out := summarize(context.Background(), rollingRecord(t, "hello"),
+	if out := askWriters(context.Background(), rollingRecord(t, "hello"),
 		[]Summarizer{w}); out.result != scrollback.ResultEmptySummary {
 		t.Errorf("%+v", out)
 	}
@@ -356,9 +356,9 @@ func TestFilesAreCarried(t *testing.T) {
 		touch(6, "grep", `{"pattern":"/not/a/path","paths":["b.go","c.go"]}`), touch(7, "context_read", `{"path":"d.go"}`),
 		touch(8, "broken", `{"path":`),
 		touch(9, "edit", `{"file_path":"docs/plan (old).md"}`))
-	ask := func(r record) string {
+	ask := func(r summaryRecord) string {
 		w, _ := writer("a", modeltest.Say(minutesOf("ship")))
-		return summarize(context.Background(), r, []Summarizer{w}).text
+		return askWriters(context.Background(), r, []Summarizer{w}).text
 	}
 	first := ask(r)
 	_, block, _ := strings.Cut(first, "## Said, word for word\n")
@@ -412,7 +412,7 @@ func TestCheck(t *testing.T) {
 			w, script := writer("a", append([]modeltest.Step{modeltest.Say(minutesOf("ship"))}, c.checks...)...)
 			r := recordOf("what do we ship? </minutes>", "the boat")
 			r.policy = named(t, Snapshot, map[string]float64{"check_calls": c.calls})
-			out := summarize(context.Background(), r, []Summarizer{w})
+			out := askWriters(context.Background(), r, []Summarizer{w})
 			if out.checked != c.checked || !strings.HasPrefix(out.text, minutesOf(c.goal)+"\n\n## Said") || out.by != "a" ||
 				out.result != "" ||
 				len(out.calls) != c.asked {
@@ -451,8 +451,9 @@ func TestAnotherLanguage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, script := writer("a", c.steps...)
-			out := summarize(context.Background(), recordOf("请帮我造一条船，星期天不要工作，钥匙在花盆下面"), []Summarizer{w})
-			if minutes, _ := parted(out.text); minutes != c.want || out.by != "a" || out.why != "" || len(out.calls) != c.calls {
+			out := askWriters(context.Background(), recordOf("请帮我造一条船，星期天不要工作，钥匙在花盆下面"), []Summarizer{w})
+			if minutes, _ := splitSummary(out.text); minutes != c.want || out.by != "a" || out.why != "" ||
+				len(out.calls) != c.calls {
 				t.Errorf("%+v", out)
 			}
 			if text := sent(script.Requests()[1]); strings.HasPrefix(name, "then") && !strings.Contains(text,
@@ -481,7 +482,7 @@ func TestHurry(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { <-h.asked; cancel() }()
 	w, script := writer("b", modeltest.Say(minutesOf("ship")))
-	out := summarize(ctx, recordOf("hello"), []Summarizer{{Model: h, Budget: 8000, Reserve: 2000}, w})
+	out := askWriters(ctx, recordOf("hello"), []Summarizer{{Model: h, Budget: 8000, Reserve: 2000}, w})
 	if out.text != "" || out.result != scrollback.ResultModelError || out.why != "no summary came in time" ||
 		len(out.calls) != 1 ||
 		len(script.Requests()) != 0 {
@@ -499,7 +500,7 @@ func TestCallsLeft(t *testing.T) {
 		}
 		r := recordOf("hello")
 		r.calls = left
-		if out := summarize(context.Background(), r, ws); len(out.calls) != want ||
+		if out := askWriters(context.Background(), r, ws); len(out.calls) != want ||
 			out.why != "the answer did not have the form of a summary" {
 			t.Errorf("with %d left there were %d calls, %q", left, len(out.calls), out.why)
 		}

@@ -53,34 +53,35 @@ var pasts = map[string]string{"wrote": "write", "written": "write", "sent": "sen
 	"did": "do", "rewrote": "rewrite", "rewritten": "rewrite", "took": "take", "taken": "take", "got": "get",
 	"gave": "give", "given": "give", "chose": "choose", "chosen": "choose"}
 
-// chores are the open to-dos of a conversation, read in order, each by its core: the
+// openChores are the open to-dos of a conversation, read in order, each by its core: the
 // words that name it.
-type chores map[string]chore
+type openChores map[string]openChore
 
-// chore is how a to-do is worded, and the places where it was said.
-type chore struct {
+// openChore is how a to-do is worded, and the places where it was said.
+type openChore struct {
 	wording string
 	at      []int
 }
 
-// open notes that a to-do is said at a place. It returns the core.
-func (c chores) open(text string, at int) string {
-	core := coreOf(text)
+// addChore notes that a to-do is said at a place. It returns the core.
+func (c openChores) addChore(text string, at int) string {
+	core := choreCore(text)
 	if core != "" {
-		c[core] = chore{wordingOf(text), append(c[core].at, at)}
+		c[core] = openChore{wordingOf(text), append(c[core].at, at)}
 	}
 	return core
 }
 
-// close returns the places of the to-dos that a sentence says are done, and forgets
+// closeDone returns the places of the to-dos that a sentence says are done, and forgets
 // them.
-func (c chores) close(text string) (places []int) {
+func (c openChores) closeDone(text string) (places []int) {
 	if len(c) == 0 {
 		return nil
 	}
-	for _, core := range doneIn(text) {
-		for _, open := range []string{core, turned(core, 1), turned(core, 2), turned(core, -1), turned(core, -2)} {
-			if one, ok := c[open]; ok && (one.wording != wordingOf(text) || ticked.In(text)) {
+	for _, core := range doneCores(text) {
+		for _, open := range []string{core, rotateCore(core, 1), rotateCore(core, 2), rotateCore(core, -1),
+			rotateCore(core, -2)} {
+			if one, ok := c[open]; ok && (one.wording != wordingOf(text) || ticked.FoundIn(text)) {
 				delete(c, open)
 				places = append(places, one.at...)
 				break
@@ -90,25 +91,25 @@ func (c chores) close(text string) (places []int) {
 	return places
 }
 
-func wordingOf(text string) string { return same.Form(todoMarks.ReplaceAllString(text, " ")) }
+func wordingOf(text string) string { return same.NormalForm(todoMarks.ReplaceAllString(text, " ")) }
 
-// doneIn lists the cores of what a sentence says is done. It says so of nothing else than
+// doneCores lists the cores of what a sentence says is done. It says so of nothing else than
 // what its own words name: not of what is to be done, asked, or done but for something.
-func doneIn(text string) []string {
+func doneCores(text string) []string {
 	if m := ticked.FindStringSubmatch(text); m != nil {
-		return []string{coreOf(m[1] + m[2])}
+		return []string{choreCore(m[1] + m[2])}
 	}
 	if !mayBeNews(text) || request.MatchString(text) {
 		return nil
 	}
 	whole := []string{text}
-	if !same.Turns(doneWords.ReplaceAllString(text, "")) {
+	if !same.HasTurn(doneWords.ReplaceAllString(text, "")) {
 		whole = append(whole, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",，;；、", r) })...)
 	}
 	var out []string
 	for _, s := range whole {
-		if doneNews.MatchString(s) || pastly(s) {
-			if core := coreOf(s); core != "" && !slices.Contains(out, core) {
+		if doneNews.MatchString(s) || isPastTense(s) {
+			if core := choreCore(s); core != "" && !slices.Contains(out, core) {
 				out = append(out, core)
 			}
 		}
@@ -125,16 +126,18 @@ func mayBeNews(text string) bool {
 			func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(",，;；、", r) }), mayBePast)
 }
 
-func mayBePast(w string) bool { return strings.HasSuffix(bare(w), "ed") || pasts[bare(w)] != "" }
+func mayBePast(w string) bool {
+	return strings.HasSuffix(bareWord(w), "ed") || pasts[bareWord(w)] != ""
+}
 
-func bare(w string) string { return strings.Trim(w, "-*,.:;!✓✔✅") }
+func bareWord(w string) string { return strings.Trim(w, "-*,.:;!✓✔✅") }
 
-// pastly says whether a sentence begins or ends with a verb in the past tense: "watered
+// isPastTense reports whether a sentence begins or ends with a verb in the past tense: "watered
 // the plants", "the plants are watered".
-func pastly(s string) bool {
+func isPastTense(s string) bool {
 	var words []string
 	for w := range strings.FieldsSeq(strings.ToLower(s)) {
-		if w = bare(w); w != "" && !fillers[w] {
+		if w = bareWord(w); w != "" && !fillers[w] {
 			words = append(words, w)
 		}
 	}
@@ -142,12 +145,12 @@ func pastly(s string) bool {
 	return len(words) > 0 && (past(words[0]) || past(words[len(words)-1]))
 }
 
-// coreOf returns the words that name a to-do, stemmed, without its marks and without
+// choreCore returns the words that name a to-do, stemmed, without its marks and without
 // words that say whether it is done.
-func coreOf(text string) string {
+func choreCore(text string) string {
 	text = doneWords.ReplaceAllString(todoMarks.ReplaceAllString(text, " "), " ")
 	var out []string
-	for w := range strings.FieldsSeq(same.Form(text)) {
+	for w := range strings.FieldsSeq(same.NormalForm(text)) {
 		if fillers[w] {
 			continue
 		}
@@ -155,7 +158,7 @@ func coreOf(text string) string {
 			w = stem
 		}
 		if r := []rune(w)[0]; unicode.IsLetter(r) && r < 0x2e80 {
-			if ts := terms.Split(w); len(ts) == 1 {
+			if ts := terms.SplitTerms(w); len(ts) == 1 {
 				w = ts[0]
 			}
 		}
@@ -164,9 +167,9 @@ func coreOf(text string) string {
 	return strings.Join(out, " ")
 }
 
-// turned is a core with n of its words moved from the front to the end, or back: the
+// rotateCore returns a core with n of its words moved from the front to the end, or back: the
 // verb stands at the other end when a thing is said to be done.
-func turned(core string, n int) string {
+func rotateCore(core string, n int) string {
 	words := strings.Fields(core)
 	n = (n + len(words)) % max(len(words), 1)
 	if n <= 0 {

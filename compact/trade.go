@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// occasion is why a compaction of a window is made, as its receipt says it.
-func occasion(in *Input, w scrollback.Window) string {
+// describeOccasion returns why a compaction of a window is made, as its receipt says it.
+func describeOccasion(in *Input, w scrollback.Window) string {
 	b := in.Window.Budget
 	share := in.Policy.TriggerShare
 	switch {
@@ -42,9 +42,9 @@ const (
 	tradeRunes = 200
 )
 
-// Trade adds to a receipt what was folded, what stands for it, and what stayed in words, by
+// AddTrade adds to a receipt what was folded, what stands for it, and what stayed in words, by
 // the segments that it made; those that are missing are left out.
-func Trade(r *scrollback.Receipt, made []scrollback.Segment, count func(string) int, modelTokens func(int64) int64) {
+func AddTrade(r *scrollback.Receipt, made []scrollback.Segment, count func(string) int, modelTokens func(int64) int64) {
 	var folded, cards int64
 	var cardLines, summaryLines []string
 	r.Messages = 0
@@ -58,11 +58,11 @@ func Trade(r *scrollback.Receipt, made []scrollback.Segment, count func(string) 
 		folded += s.TokensBefore
 		cards += s.TokensAfter
 		if _, body, ok := strings.Cut(s.Placeholder, "\n"); ok {
-			cardLines = append(cardLines, spoken(body)...)
+			cardLines = append(cardLines, spokenLines(body)...)
 		}
 		if s.PromptVersion != 0 {
 			cards += int64(count(s.Summary))
-			summaryLines = spoken(s.Summary)
+			summaryLines = spokenLines(s.Summary)
 		}
 	}
 	r.FoldedTokens = modelTokens(folded)
@@ -75,14 +75,14 @@ func Trade(r *scrollback.Receipt, made []scrollback.Segment, count func(string) 
 	}
 }
 
-// spoken are the lines of a text that are neither empty nor headings.
-func spoken(text string) (out []string) {
+// spokenLines returns the lines of a text that are neither empty nor headings.
+func spokenLines(text string) (out []string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		line = strings.TrimSpace(cmp.Or(strings.TrimPrefix(line, "- "), line))
 		if line == "" || strings.HasPrefix(line, "# ") || strings.HasPrefix(line, "## ") {
 			continue
 		}
-		out = append(out, short.Line(line, tradeRunes))
+		out = append(out, short.ClipLine(line, tradeRunes))
 	}
 	return out
 }

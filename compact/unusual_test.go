@@ -28,7 +28,7 @@ func TestUnusualSharesKeepAQuarter(t *testing.T) {
 				in.Writers = func() []Summarizer { return nil }
 				in.Window.Budget = scrollback.Budget{Limit: 16000,
 					Weight: scrollback.Weight{Tokens: 12000, Bytes: 1 << 20, Images: 20}}
-				p, err := Named(policy, true, set)
+				p, err := FindPolicy(policy, true, set)
 				if err != nil {
 					t.Fatalf("%s %v: %v", policy, set, err)
 				}
@@ -42,7 +42,7 @@ func TestUnusualSharesKeepAQuarter(t *testing.T) {
 					t.Errorf("%s with %v: %d tokens of %d are live after a compaction", policy, slices.Sorted(maps.Keys(set)), live,
 						n*100)
 				}
-				if p.presses(scrollback.Weight{Tokens: c.Receipt.TokensAfter + 100}, in.Window.Budget) {
+				if p.mustFold(scrollback.Weight{Tokens: c.Receipt.TokensAfter + 100}, in.Window.Budget) {
 					t.Errorf("%s with %v: %d tokens are left, and the next compaction is due", policy, set, c.Receipt.TokensAfter)
 				}
 			}

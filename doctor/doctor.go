@@ -37,7 +37,7 @@ type Checkup struct {
 	Notes    []Problem `json:"notes,omitempty"`
 	Copy     string    `json:"copy,omitempty"`
 
-	work work
+	work repairWork
 }
 
 // Checked counts what was checked.
@@ -72,21 +72,21 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
-	d := &check{store: s, archive: a, progress: progress, gone: map[scrollback.ConversationID]bool{}}
+	d := &checkRun{store: s, archive: a, progress: progress, gone: map[scrollback.ConversationID]bool{}}
 	d.out.Problems = []Problem{}
 	next, stop := iter.Pull2(a.Artifacts(ctx))
 	defer stop()
 	d.objects = next
 	err := s.Audit.Walk(ctx, store.AuditWalk{
 		Total:        func(n int64) error { d.total = n; return nil },
-		Conversation: func(c scrollback.Conversation) error { d.conversation(c); return ctx.Err() },
-		Branch:       func(b scrollback.Branch) error { return d.branch(ctx, b) },
-		Message:      func(m scrollback.Message) error { return d.message(ctx, m) },
+		Conversation: func(c scrollback.Conversation) error { d.beginConversation(c); return ctx.Err() },
+		Branch:       func(b scrollback.Branch) error { return d.checkBranch(ctx, b) },
+		Message:      func(m scrollback.Message) error { return d.checkMessage(ctx, m) },
 		Unhashed:     func(messages int64) error { d.unhashed += messages; return nil },
-		Segment:      func(s scrollback.Segment) error { return d.segment(ctx, s) },
-		Artifact:     func(a scrollback.Artifact, mentions int64) error { return d.artifact(ctx, a, mentions) },
-		Turn:         func(t scrollback.Turn) error { d.turn(t); return nil },
-		Flaw:         func(f store.Flaw) error { d.flaw(f); return nil },
+		Segment:      func(s scrollback.Segment) error { return d.checkSegment(ctx, s) },
+		Artifact:     func(a scrollback.Artifact, mentions int64) error { return d.checkArtifact(ctx, a, mentions) },
+		Turn:         func(t scrollback.Turn) error { d.checkTurn(t); return nil },
+		Flaw:         func(f store.Flaw) error { d.addFlaw(f); return nil },
 	})
 	if err == nil {
 		d.endConversation()
@@ -94,20 +94,20 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 		err = d.passObjects("")
 	}
 	if err == nil {
-		err = d.index(ctx)
+		err = d.checkIndex(ctx)
 	}
 	if err != nil {
 		return Checkup{}, err
 	}
 	if lost := d.total - d.out.Checked.Messages; lost != 0 && len(d.out.Problems) == 0 {
-		d.problem("orphan", "messages", "%d of %d are on no branch of a conversation", lost, d.total)
+		d.addProblem("orphan", "messages", "%d of %d are on no branch of a conversation", lost, d.total)
 	}
 	d.out.OK = len(d.out.Problems) == 0
 	return d.out, nil
 }
 
-// check is a check under way. It remembers only the current conversation and branch.
-type check struct {
+// checkRun is a check under way. It remembers only the current conversation and branch.
+type checkRun struct {
 	store    *store.Store
 	archive  *archive.Archive
 	progress Progress
@@ -125,7 +125,7 @@ type check struct {
 	sum  scrollback.Weight // up to there
 }
 
-func (d *check) problem(kind, where, detail string, args ...any) {
+func (d *checkRun) addProblem(kind, where, detail string, args ...any) {
 	if len(d.out.Problems) == maxProblems {
 		d.out.More++
 		return
@@ -133,9 +133,9 @@ func (d *check) problem(kind, where, detail string, args ...any) {
 	d.out.Problems = append(d.out.Problems, Problem{Kind: kind, Where: where, Detail: fmt.Sprintf(detail, args...)})
 }
 
-// flaw is what the database itself found.
-func (d *check) flaw(f store.Flaw) {
-	d.problem(f.Kind, f.Where, "%s", f.Detail)
+// addFlaw is what the database itself found.
+func (d *checkRun) addFlaw(f store.Flaw) {
+	d.addProblem(f.Kind, f.Where, "%s", f.Detail)
 	w := &d.out.work
 	w.index = w.index || f.Kind == store.FlawIndex
 	switch m := f.Mend; {
@@ -144,18 +144,18 @@ func (d *check) flaw(f store.Flaw) {
 	case m == nil:
 	case m.Sweep != nil:
 		for _, s := range m.Sweep {
-			add(&w.strays, s)
+			addOnce(&w.strays, s)
 		}
 	case m.Heads != "":
-		add(&w.heads, m.Heads)
+		addOnce(&w.heads, m.Heads)
 	case m.Usage != nil:
-		add(&w.usage, *m.Usage)
+		addOnce(&w.usage, *m.Usage)
 	default:
-		add(&w.lost, m)
+		addOnce(&w.lost, m)
 	}
 }
 
-func (d *check) note(kind, where, detail string) {
+func (d *checkRun) addNote(kind, where, detail string) {
 	if len(d.out.Notes) < maxProblems {
 		d.out.Notes = append(d.out.Notes, Problem{Kind: kind, Where: where, Detail: detail})
 	}
@@ -163,37 +163,37 @@ func (d *check) note(kind, where, detail string) {
 
 // noteUnhashed says how many messages an older program stored without a hash: until they have one, a
 // change of them is not noticed.
-func (d *check) noteUnhashed() {
+func (d *checkRun) noteUnhashed() {
 	if d.unhashed == 0 {
 		return
 	}
-	d.note(store.FlawHash, "messages",
+	d.addNote(store.FlawHash, "messages",
 		fmt.Sprintf("%d have no hash yet; a running server makes them, and so does a repair", d.unhashed))
 	d.out.work.hashes = true
 }
 
-func (d *check) conversation(c scrollback.Conversation) {
+func (d *checkRun) beginConversation(c scrollback.Conversation) {
 	d.endConversation()
 	d.conv = &c
 	d.head = false
 	d.out.Checked.Conversations++
 	if c.PurgedAt < 0 {
-		d.note("purge", "conversation "+string(c.ID), "its purge was interrupted")
-		add(&d.out.work.purges, c.ID)
+		d.addNote("purge", "conversation "+string(c.ID), "its purge was interrupted")
+		addOnce(&d.out.work.purges, c.ID)
 		d.gone[c.ID] = true
 	}
 }
 
-func (d *check) endConversation() {
+func (d *checkRun) endConversation() {
 	d.endBranch()
 	if d.conv != nil && !d.head && d.conv.PurgedAt == 0 {
-		d.problem("head", "conversation "+string(d.conv.ID), "its current branch, %s, is missing", d.conv.Branch)
-		add(&d.out.work.heads, d.conv.ID)
+		d.addProblem("head", "conversation "+string(d.conv.ID), "its current branch, %s, is missing", d.conv.Branch)
+		addOnce(&d.out.work.heads, d.conv.ID)
 	}
 	d.conv = nil
 }
 
-func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
+func (d *checkRun) checkBranch(ctx context.Context, b scrollback.Branch) error {
 	d.endBranch()
 	d.at = &b
 	d.seq = b.AtSeq
@@ -203,9 +203,9 @@ func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
 	if d.conv != nil && b.ID == d.conv.Branch {
 		d.head = true
 		if d.conv.Messages != b.HeadSeq && d.conv.PurgedAt == 0 {
-			d.problem("head", "conversation "+string(d.conv.ID), "it counts %d messages, its branch %d", d.conv.Messages,
+			d.addProblem("head", "conversation "+string(d.conv.ID), "it counts %d messages, its branch %d", d.conv.Messages,
 				b.HeadSeq)
-			add(&d.out.work.heads, d.conv.ID)
+			addOnce(&d.out.work.heads, d.conv.ID)
 		}
 	}
 	var err error
@@ -213,20 +213,20 @@ func (d *check) branch(ctx context.Context, b scrollback.Branch) error {
 		if scrollback.CodeOf(err) != scrollback.Internal {
 			return err
 		}
-		d.problem("path", where, "%s", cause(err))
-		add(&d.out.work.misplaced, b.ID)
+		d.addProblem("path", where, "%s", causeText(err))
+		addOnce(&d.out.work.misplaced, b.ID)
 	}
 	if d.gone[b.Conversation] {
 		return nil
 	}
-	return d.view(ctx, where, b)
+	return d.checkView(ctx, where, b)
 }
 
-// view compares what a branch shows with what is there.
-func (d *check) view(ctx context.Context, where string, b scrollback.Branch) error {
+// checkView compares what a branch shows with what is there.
+func (d *checkRun) checkView(ctx context.Context, where string, b scrollback.Branch) error {
 	if b.View.Boundary > b.HeadSeq {
-		d.problem("view", where, "it hides up to #%d, and ends at #%d", b.View.Boundary, b.HeadSeq)
-		add(&d.out.work.views, b.ID)
+		d.addProblem("view", where, "it hides up to #%d, and ends at #%d", b.View.Boundary, b.HeadSeq)
+		addOnce(&d.out.work.views, b.ID)
 	}
 	shown := map[scrollback.SegmentID]string{}
 	ids := []scrollback.SegmentID{}
@@ -243,47 +243,47 @@ func (d *check) view(ctx context.Context, where string, b scrollback.Branch) err
 			if ctx.Err() != nil {
 				return err
 			}
-			d.problem("view", where, "%s %s: %s", shown[id], id, cause(err))
-			add(&d.out.work.views, b.ID)
+			d.addProblem("view", where, "%s %s: %s", shown[id], id, causeText(err))
+			addOnce(&d.out.work.views, b.ID)
 		}
 	}
 	return nil
 }
 
-func (d *check) endBranch() {
+func (d *checkRun) endBranch() {
 	if d.at == nil || d.gone[d.at.Conversation] {
 		d.at = nil
 		return
 	}
 	where := "branch " + string(d.at.ID)
 	if d.seq != d.at.HeadSeq || d.sum != d.at.Sum {
-		add(&d.out.work.heads, d.at.Conversation)
+		addOnce(&d.out.work.heads, d.at.Conversation)
 	}
 	switch {
 	case d.seq != d.at.HeadSeq:
-		d.problem("head", where, "it says that it ends at #%d; its last message is #%d", d.at.HeadSeq, d.seq)
+		d.addProblem("head", where, "it says that it ends at #%d; its last message is #%d", d.at.HeadSeq, d.seq)
 	case d.sum != d.at.Sum:
-		d.problem("sum", where, "it says that its path weighs %v; its messages add up to %v", d.at.Sum, d.sum)
+		d.addProblem("sum", where, "it says that its path weighs %v; its messages add up to %v", d.at.Sum, d.sum)
 	}
 	d.at = nil
 }
 
-func (d *check) message(ctx context.Context, m scrollback.Message) error {
+func (d *checkRun) checkMessage(ctx context.Context, m scrollback.Message) error {
 	where := fmt.Sprintf("message %s (#%d)", m.ID, m.Seq)
 	sum := d.sum.Add(m.Weight)
 	switch {
 	case m.Seq != d.seq+1:
-		d.problem("seq", "branch "+string(d.at.ID), "#%d comes after #%d", m.Seq, d.seq)
+		d.addProblem("seq", "branch "+string(d.at.ID), "#%d comes after #%d", m.Seq, d.seq)
 		if d.seq == d.at.AtSeq { // its first one: it may be the branch that is wrong
-			add(&d.out.work.misplaced, d.at.ID)
+			addOnce(&d.out.work.misplaced, d.at.ID)
 		}
 	case sum != m.Sum:
-		d.problem("sum", where, "it says that its path weighs %v; with what is before, it adds up to %v", m.Sum, sum)
+		d.addProblem("sum", where, "it says that its path weighs %v; with what is before, it adds up to %v", m.Sum, sum)
 	}
 	d.seq = m.Seq
 	d.sum = m.Sum
 	if m.ConversationID != d.at.Conversation {
-		d.problem("orphan", where, "it says that it belongs to conversation %s", m.ConversationID)
+		d.addProblem("orphan", where, "it says that it belongs to conversation %s", m.ConversationID)
 	}
 	in := []scrollback.ConversationID{m.ConversationID}
 	if d.conv != nil {
@@ -292,8 +292,8 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	for id := range m.Parts.Artifacts() {
 		_, err := d.store.Refs.In(ctx, in, scrollback.ArtifactRef(id))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
-			d.problem("artifact", where, "it mentions an unknown artifact, %s", id)
-			add(&d.out.work.artifacts, named(m, id))
+			d.addProblem("artifact", where, "it mentions an unknown artifact, %s", id)
+			addOnce(&d.out.work.artifacts, mentionIn(m, id))
 		} else if err != nil && ctx.Err() != nil {
 			return err
 		}
@@ -304,32 +304,32 @@ func (d *check) message(ctx context.Context, m scrollback.Message) error {
 	return ctx.Err()
 }
 
-// index checks that search finds the messages that the index says it has. An index that
+// checkIndex checks that search finds the messages that the index says it has. An index that
 // cannot be read is no reason not to check the rest.
-func (d *check) index(ctx context.Context) error {
+func (d *checkRun) checkIndex(ctx context.Context) error {
 	left, err := d.store.Audit.Index(ctx, func(done, total int64) { d.progress("index", done, total) },
 		func(m scrollback.Message, detail string) error {
-			d.problem(store.FlawIndex, fmt.Sprintf("message %s (#%d)", m.ID, m.Seq), "%s", detail)
+			d.addProblem(store.FlawIndex, fmt.Sprintf("message %s (#%d)", m.ID, m.Seq), "%s", detail)
 			d.out.work.index = true
 			return ctx.Err()
 		})
 	switch {
 	case err != nil && scrollback.CodeOf(err) == scrollback.Internal:
-		d.problem(store.FlawIndex, "the search index", "it cannot be read: %s", cause(err))
+		d.addProblem(store.FlawIndex, "the search index", "it cannot be read: %s", causeText(err))
 		d.out.work.index = true
 	case err != nil:
 		return err
 	case left > 0:
-		d.note(store.FlawIndex, "the search index",
+		d.addNote(store.FlawIndex, "the search index",
 			fmt.Sprintf("it has not forgotten the words of %d messages that were purged", left))
 		d.out.work.forget = true
 	}
 	return nil
 }
 
-// segment compares a segment with what it covers, and its file, rendered again, with
+// checkSegment compares a segment with what it covers, and its file, rendered again, with
 // the one that was folded.
-func (d *check) segment(ctx context.Context, s scrollback.Segment) error {
+func (d *checkRun) checkSegment(ctx context.Context, s scrollback.Segment) error {
 	where := "segment " + string(s.ID)
 	d.out.Checked.Segments++
 	d.progress("segments", d.out.Checked.Segments, 0)
@@ -338,24 +338,24 @@ func (d *check) segment(ctx context.Context, s scrollback.Segment) error {
 	}
 	file := sha256.New()
 	size := &counter{w: file}
-	covers := d.leaf
+	covers := d.checkLeaf
 	if len(s.Children) > 0 {
-		covers = d.rollup
+		covers = d.checkRollup
 	}
 	if !covers(ctx, where, s, size) || ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if sum := hex.EncodeToString(file.Sum(nil)); size.n != s.Bytes || sum != s.SHA256 {
-		d.problem("file", where, "its file, rendered again, has %d bytes and SHA-256 %s; it was made with %d bytes, %s",
+		d.addProblem("file", where, "its file, rendered again, has %d bytes and SHA-256 %s; it was made with %d bytes, %s",
 			size.n, sum, s.Bytes, s.SHA256)
 	}
 	return nil
 }
 
-// leaf checks a leaf's hash and writes its file; false if there is no file to check.
-func (d *check) leaf(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
+// checkLeaf checks a leaf's hash and writes its file; false if there is no file to check.
+func (d *checkRun) checkLeaf(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
 	if n := s.LastSeq - s.FirstSeq + 1; n < 1 || n > scrollback.MaxSegmentMessages || n != int64(s.Messages) {
-		d.problem("hash", where, "it covers #%d to #%d, and says that those are %d messages", s.FirstSeq, s.LastSeq,
+		d.addProblem("hash", where, "it covers #%d to #%d, and says that those are %d messages", s.FirstSeq, s.LastSeq,
 			s.Messages)
 		return false
 	}
@@ -364,20 +364,20 @@ func (d *check) leaf(ctx context.Context, where string, s scrollback.Segment, w 
 		err = scrollback.Errorf(scrollback.Internal, "doctor.Check", i18n.MessagesMissing, s.Messages, len(ms))
 	}
 	if err != nil {
-		d.problem("hash", where, "what it covers cannot be read: %s", cause(err))
+		d.addProblem("hash", where, "what it covers cannot be read: %s", causeText(err))
 		return false
 	}
 	if hash, err := scrollback.HashMessages(ms); err != nil || hash != s.Hash {
-		d.problem("hash", where, "its messages have the hash %s; it was made with %s", hash, s.Hash)
+		d.addProblem("hash", where, "its messages have the hash %s; it was made with %s", hash, s.Hash)
 	}
-	return d.render(where, archive.Render(w, s.Renderer, s, ms))
+	return d.checkRendered(where, archive.Render(w, s.Renderer, s, ms))
 }
 
-// rollup is leaf for a segment of segments.
-func (d *check) rollup(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
+// checkRollup is leaf for a segment of segments.
+func (d *checkRun) checkRollup(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
 	children, err := d.store.Segments(ctx, s.Children)
 	if err != nil {
-		d.problem("rollup", where, "its children cannot be read: %s", cause(err))
+		d.addProblem("rollup", where, "its children cannot be read: %s", causeText(err))
 		return false
 	}
 	var hashes []string
@@ -385,20 +385,20 @@ func (d *check) rollup(ctx context.Context, where string, s scrollback.Segment, 
 		hashes = append(hashes, c.Hash)
 	}
 	if hash := scrollback.HashChildren(hashes); hash != s.Hash {
-		d.problem("rollup", where, "its children have the hash %s; it was made with %s", hash, s.Hash)
+		d.addProblem("rollup", where, "its children have the hash %s; it was made with %s", hash, s.Hash)
 	}
-	return d.render(where, archive.RenderTable(w, s.Renderer, s, children))
+	return d.checkRendered(where, archive.RenderTable(w, s.Renderer, s, children))
 }
 
-func (d *check) render(where string, err error) bool {
+func (d *checkRun) checkRendered(where string, err error) bool {
 	if err != nil {
-		d.problem("file", where, "its file cannot be made: %s", cause(err))
+		d.addProblem("file", where, "its file cannot be made: %s", causeText(err))
 	}
 	return err == nil
 }
 
-// artifact reads the bytes of an artifact.
-func (d *check) artifact(ctx context.Context, a scrollback.Artifact, mentions int64) error {
+// checkArtifact reads the bytes of an artifact.
+func (d *checkRun) checkArtifact(ctx context.Context, a scrollback.Artifact, mentions int64) error {
 	where := "artifact " + string(a.ID)
 	d.out.Checked.Artifacts++
 	d.progress("artifacts", d.out.Checked.Artifacts, 0)
@@ -410,7 +410,7 @@ func (d *check) artifact(ctx context.Context, a scrollback.Artifact, mentions in
 		if ctx.Err() != nil {
 			return err
 		}
-		d.problem("artifact", where, "its bytes cannot be read: %s", cause(err))
+		d.addProblem("artifact", where, "its bytes cannot be read: %s", causeText(err))
 		return nil
 	}
 	defer r.Close()
@@ -421,21 +421,21 @@ func (d *check) artifact(ctx context.Context, a scrollback.Artifact, mentions in
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		d.problem("artifact", where, "its bytes cannot be read: %s", cause(err))
+		d.addProblem("artifact", where, "its bytes cannot be read: %s", causeText(err))
 	case got != string(a.ID):
-		d.problem("artifact", where, "its bytes have the SHA-256 %s", got)
+		d.addProblem("artifact", where, "its bytes have the SHA-256 %s", got)
 	case size != a.Size:
-		d.problem("artifact", where, "it has %d bytes instead of %d", size, a.Size)
+		d.addProblem("artifact", where, "it has %d bytes instead of %d", size, a.Size)
 	case mentions == 0:
-		d.note("artifact", where, "no conversation mentions it")
-		add(&d.out.work.unwanted, a.ID)
+		d.addNote("artifact", where, "no conversation mentions it")
+		addOnce(&d.out.work.unwanted, a.ID)
 	}
 	return nil
 }
 
 // passObjects goes over the objects up to that of an artifact, all of them for the
 // empty id: both lists ascend. Those in between belong to nothing.
-func (d *check) passObjects(until scrollback.ArtifactID) error {
+func (d *checkRun) passObjects(until scrollback.ArtifactID) error {
 	for {
 		if d.waiting == nil {
 			o, err, ok := d.objects()
@@ -452,24 +452,24 @@ func (d *check) passObjects(until scrollback.ArtifactID) error {
 		case until != "" && id > until:
 			return nil
 		}
-		d.note("object", d.waiting.Key, "no artifact is known by it")
+		d.addNote("object", d.waiting.Key, "no artifact is known by it")
 		if d.waiting.ID != "" {
-			add(&d.out.work.unwanted, d.waiting.ID)
+			addOnce(&d.out.work.unwanted, d.waiting.ID)
 		}
 		d.waiting = nil
 	}
 }
 
-func (d *check) turn(t scrollback.Turn) {
+func (d *checkRun) checkTurn(t scrollback.Turn) {
 	if d.store.Turns.Expired(t) {
-		d.note("lease", "turn "+string(t.ID), "its owner is gone; the next turn of conversation "+string(t.Conversation)+
+		d.addNote("lease", "turn "+string(t.ID), "its owner is gone; the next turn of conversation "+string(t.Conversation)+
 			" closes it and keeps its draft")
-		add(&d.out.work.leases, t.ID)
+		addOnce(&d.out.work.leases, t.ID)
 	}
 }
 
-// cause is an error's text without its operation.
-func cause(err error) string {
+// causeText returns an error's text without its operation.
+func causeText(err error) string {
 	var known *scrollback.Error
 	if errors.As(err, &known) && known.Err != nil {
 		return known.Err.Error()

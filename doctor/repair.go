@@ -22,9 +22,9 @@ const (
 	sweepStep = 256     // rows that one transaction removes
 )
 
-// work is what a repair has to try. Things are only named here: what they need is
+// repairWork is what a repair has to try. Things are only named here: what they need is
 // decided when their turn comes.
-type work struct {
+type repairWork struct {
 	whole     bool          // the file itself is damaged: nothing is written to it
 	lost      []*store.Mend // rows that are missing or cannot be read
 	misplaced []scrollback.BranchID
@@ -33,7 +33,7 @@ type work struct {
 	index     bool // search does not find what it should
 	forget    bool // search has words of what was purged
 	hashes    bool // messages have no hash yet
-	artifacts []mention
+	artifacts []artifactMention
 	strays    []store.Stray
 	leases    []scrollback.TurnID
 	usage     []store.MendUsage
@@ -41,22 +41,22 @@ type work struct {
 	unwanted  []scrollback.ArtifactID // that nothing mentions, with or without a row
 }
 
-// mention is an artifact as a message names it.
-type mention struct {
+// artifactMention is an artifact as a message names it.
+type artifactMention struct {
 	scrollback.Artifact
 	by scrollback.ConversationID
 }
 
-// add adds one more thing to do, unless it was added last.
-func add[T comparable](list *[]T, v T) {
+// addOnce adds one more thing to do, unless it was added last.
+func addOnce[T comparable](list *[]T, v T) {
 	if n := len(*list); n < maxWork && (n == 0 || (*list)[n-1] != v) {
 		*list = append(*list, v)
 	}
 }
 
-// named is what a message says about an artifact.
-func named(m scrollback.Message, id scrollback.ArtifactID) mention {
-	out := mention{scrollback.Artifact{ID: id, MediaType: "text/plain", CreatedAt: m.CreatedAt}, m.ConversationID}
+// mentionIn returns what a message says about an artifact.
+func mentionIn(m scrollback.Message, id scrollback.ArtifactID) artifactMention {
+	out := artifactMention{scrollback.Artifact{ID: id, MediaType: "text/plain", CreatedAt: m.CreatedAt}, m.ConversationID}
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.Image:
@@ -79,8 +79,8 @@ func named(m scrollback.Message, id scrollback.ArtifactID) mention {
 	return out
 }
 
-// rows counts the work that need not wait until everything else is well.
-func (w *work) rows() int {
+// countRows counts the work that need not wait until everything else is well.
+func (w *repairWork) countRows() int {
 	n := len(w.lost) + len(w.misplaced) + len(w.heads) + len(w.views) + len(w.artifacts) + len(w.strays) + len(w.leases) +
 		len(w.usage)
 	if w.index || w.forget {
@@ -92,13 +92,13 @@ func (w *work) rows() int {
 	return n
 }
 
-// clearable reports whether there is something to remove once all is well.
-func (w *work) clearable() bool { return len(w.purges)+len(w.unwanted) > 0 }
+// hasClearable reports whether there is something to remove once all is well.
+func (w *repairWork) hasClearable() bool { return len(w.purges)+len(w.unwanted) > 0 }
 
-// Repairable reports whether there is something that a repair may fix. If the file
+// IsRepairable reports whether there is something that a repair may fix. If the file
 // itself is damaged there is not: writing to it could make it worse.
-func (c *Checkup) Repairable() bool {
-	return !c.work.whole && c.work.rows() > 0 || c.OK && c.work.clearable()
+func (c *Checkup) IsRepairable() bool {
+	return !c.work.whole && c.work.countRows() > 0 || c.OK && c.work.hasClearable()
 }
 
 // Repair fixes what the check found lists, and checks again until nothing more can be
@@ -112,20 +112,20 @@ func Repair(ctx context.Context, s *store.Store, a *archive.Archive, found Check
 	if progress == nil {
 		progress = func(string, int64, int64) {}
 	}
-	r := repair{store: s, archive: a, progress: progress}
+	r := repairRun{store: s, archive: a, progress: progress}
 	now := found
 	stuck := false
 	cleared := false
 	for range maxRounds {
 		w := now.work
 		switch {
-		case w.rows() > 0 && !w.whole && !stuck:
-			r.rows(ctx, w)
-		case w.clearable() && now.OK && !cleared:
-			r.clear(ctx, w)
+		case w.countRows() > 0 && !w.whole && !stuck:
+			r.repairRows(ctx, w)
+		case w.hasClearable() && now.OK && !cleared:
+			r.clearUnused(ctx, w)
 			cleared = true
 		default:
-			return now.after(found), nil
+			return now.mergeBefore(found), nil
 		}
 		if r.err != nil {
 			return Checkup{}, r.err
@@ -137,18 +137,18 @@ func Repair(ctx context.Context, s *store.Store, a *archive.Archive, found Check
 		stuck = slices.Equal(now.Problems, next.Problems) && slices.Equal(now.Notes, next.Notes) && now.More == next.More
 		now = next
 	}
-	return now.after(found), nil
+	return now.mergeBefore(found), nil
 }
 
-// after is a checkup with what was found before and is gone now.
-func (c Checkup) after(found Checkup) Checkup {
-	c.Problems = repaired(found.Problems, c.Problems)
-	c.Notes = repaired(found.Notes, c.Notes)
+// mergeBefore returns a checkup with what was found before and is gone now.
+func (c Checkup) mergeBefore(found Checkup) Checkup {
+	c.Problems = listRepaired(found.Problems, c.Problems)
+	c.Notes = listRepaired(found.Notes, c.Notes)
 	return c
 }
 
-// repaired lists what was found and what is left of it; what is gone comes first.
-func repaired(found, left []Problem) []Problem {
+// listRepaired lists what was found and what is left of it; what is gone comes first.
+func listRepaired(found, left []Problem) []Problem {
 	type key struct{ kind, where string }
 	still := map[key]bool{}
 	for _, p := range left {
@@ -164,8 +164,8 @@ func repaired(found, left []Problem) []Problem {
 	return append(out, left...)
 }
 
-// repair is a repair under way.
-type repair struct {
+// repairRun is a repair under way.
+type repairRun struct {
 	store   *store.Store
 	archive *archive.Archive
 
@@ -174,9 +174,9 @@ type repair struct {
 	err      error // ends it
 }
 
-// try keeps an error that is not about the thing to be fixed; any other error leaves a
+// keepError keeps an error that is not about the thing to be fixed; any other error leaves a
 // problem that stays.
-func (r *repair) try(err error) {
+func (r *repairRun) keepError(err error) {
 	switch scrollback.CodeOf(err) {
 	case "", scrollback.NotFound, scrollback.Conflict, scrollback.Invalid, scrollback.Internal:
 	default:
@@ -184,70 +184,71 @@ func (r *repair) try(err error) {
 	}
 }
 
-// each tries fn for all of list, until one ends it.
-func each[T any](r *repair, list []T, fn func(T) error) {
+// tryEach tries fn for all of list, until one ends it.
+func tryEach[T any](r *repairRun, list []T, fn func(T) error) {
 	for _, v := range list {
 		if r.err != nil {
 			return
 		}
-		r.try(fn(v))
+		r.keepError(fn(v))
 	}
 }
 
-// rows fixes rows: first those on which others depend, and those that hold what was
+// repairRows fixes rows: first those on which others depend, and those that hold what was
 // said before those whose fix removes rows.
-func (r *repair) rows(ctx context.Context, w work) {
-	each(r, w.lost, func(m *store.Mend) error { return r.store.Audit.Mend(ctx, *m) })
-	each(r, w.misplaced, func(id scrollback.BranchID) error {
+func (r *repairRun) repairRows(ctx context.Context, w repairWork) {
+	tryEach(r, w.lost, func(m *store.Mend) error { return r.store.Audit.Mend(ctx, *m) })
+	tryEach(r, w.misplaced, func(id scrollback.BranchID) error {
 		return r.store.Audit.Mend(ctx, store.Mend{Recover: &store.Recover{Branch: id}})
 	})
-	each(r, w.heads, func(id scrollback.ConversationID) error { return r.store.Audit.Mend(ctx, store.Mend{Heads: id}) })
-	each(r, w.views, func(id scrollback.BranchID) error { return r.store.Audit.MendView(ctx, id) })
-	each(r, w.leases, func(id scrollback.TurnID) error { return r.store.Audit.Mend(ctx, store.Mend{Lease: id}) })
-	each(r, w.artifacts, func(m mention) error { return r.restore(ctx, m) })
-	each(r, w.strays, func(s store.Stray) error {
+	tryEach(r, w.heads, func(id scrollback.ConversationID) error { return r.store.Audit.Mend(ctx, store.Mend{Heads: id}) })
+	tryEach(r, w.views, func(id scrollback.BranchID) error { return r.store.Audit.MendView(ctx, id) })
+	tryEach(r, w.leases, func(id scrollback.TurnID) error { return r.store.Audit.Mend(ctx, store.Mend{Lease: id}) })
+	tryEach(r, w.artifacts, func(m artifactMention) error { return r.restoreArtifact(ctx, m) })
+	tryEach(r, w.strays, func(s store.Stray) error {
 		if s.Artifact == "" || s.Conversation == "" {
 			return nil
 		}
-		return r.restore(ctx, mention{scrollback.Artifact{ID: s.Artifact, CreatedAt: r.store.Now()}, s.Conversation})
+		return r.restoreArtifact(ctx, artifactMention{scrollback.Artifact{ID: s.Artifact, CreatedAt: r.store.Now()},
+			s.Conversation})
 	})
-	each(r, slices.Collect(slices.Chunk(w.strays, sweepStep)), func(some []store.Stray) error {
+	tryEach(r, slices.Collect(slices.Chunk(w.strays, sweepStep)), func(some []store.Stray) error {
 		return r.store.Audit.Mend(ctx, store.Mend{Sweep: some})
 	})
 	inOrder := slices.SortedFunc(slices.Values(w.usage), func(a, b store.MendUsage) int {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model))
 	})
-	each(r, slices.Compact(inOrder), func(u store.MendUsage) error {
+	tryEach(r, slices.Compact(inOrder), func(u store.MendUsage) error {
 		return r.store.Audit.Mend(ctx, store.Mend{Usage: &u})
 	})
 	if w.hashes && r.err == nil {
 		_, err := r.store.Hashes.Refill(ctx, func(made int64) { r.progress("hashes", made, 0) })
-		r.try(err)
+		r.keepError(err)
 	}
 	switch {
 	case r.err != nil:
 	case w.index: // of the rows as they are by now
-		r.try(r.store.Audit.Reindex(ctx, func(done, total int64) { r.progress("index", done, total) }))
+		r.keepError(r.store.Audit.Reindex(ctx, func(done, total int64) { r.progress("index", done, total) }))
 	case w.forget && !r.tended:
 		r.tended = true
-		r.try(r.store.Audit.Tend(ctx))
+		r.keepError(r.store.Audit.Tend(ctx))
 	case w.forget: // they are of nothing that was purged
-		r.try(r.store.Audit.Reindex(ctx, func(done, total int64) { r.progress("index", done, total) }))
+		r.keepError(r.store.Audit.Reindex(ctx, func(done, total int64) { r.progress("index", done, total) }))
 	}
 }
 
-// clear finishes purges and removes what nothing mentions.
-func (r *repair) clear(ctx context.Context, w work) {
+// clearUnused finishes purges and removes what nothing mentions.
+func (r *repairRun) clearUnused(ctx context.Context, w repairWork) {
 	unwanted := slices.Clone(w.unwanted)
-	each(r, w.purges, func(id scrollback.ConversationID) error {
+	tryEach(r, w.purges, func(id scrollback.ConversationID) error {
 		p, err := r.store.Purge(ctx, id, 0)
 		unwanted = append(unwanted, p.Loose...)
 		if err != nil {
 			return err
 		}
-		return r.archive.Forget(id)
+		return r.archive.ForgetRendered(id)
 	})
-	each(r, unwanted, func(id scrollback.ArtifactID) error {
+	tryEach(r, unwanted, func(id scrollback.ArtifactID) error {
 		err := r.store.Audit.Mend(ctx, store.Mend{Sweep: []store.Stray{{Artifact: id}}})
 		if err != nil {
 			return err
@@ -257,9 +258,9 @@ func (r *repair) clear(ctx context.Context, w work) {
 	})
 }
 
-// restore records an artifact and its mention again if its bytes are there and
+// restoreArtifact records an artifact and its mention again if its bytes are there and
 // correct.
-func (r *repair) restore(ctx context.Context, m mention) error {
+func (r *repairRun) restoreArtifact(ctx context.Context, m artifactMention) error {
 	f, _, err := r.archive.OpenUnchecked(ctx, m.ID)
 	if err != nil {
 		return ctx.Err() // the check reports it
@@ -278,15 +279,15 @@ func (r *repair) restore(ctx context.Context, m mention) error {
 	}
 	if m.MediaType == "" { // it is no longer known
 		m.MediaType = "application/octet-stream"
-		if begins := head.String(); utf8.ValidString(clip(begins)) && !strings.Contains(begins, "\x00") {
+		if begins := head.String(); utf8.ValidString(clipWhole(begins)) && !strings.Contains(begins, "\x00") {
 			m.MediaType = "text/plain"
 		}
 	}
 	return r.store.Refs.PutArtifact(ctx, m.Artifact, m.by)
 }
 
-// clip is s without the character that its end cuts in two.
-func clip(s string) string {
+// clipWhole returns s without the character that its end cuts in two.
+func clipWhole(s string) string {
 	for n := 1; n < utf8.UTFMax && n <= len(s); n++ {
 		if last := s[len(s)-n:]; utf8.RuneStart(last[0]) {
 			if !utf8.FullRuneInString(last) {

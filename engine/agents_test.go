@@ -59,7 +59,7 @@ func (f *office) boss(roots ...string) scrollback.ConversationID {
 	return c.ID
 }
 
-// staff are the sub-agents of a conversation, the first one first.
+// staff returns the sub-agents of a conversation, the first one first.
 func (f *office) staff(id scrollback.ConversationID) []scrollback.Conversation {
 	f.T.Helper()
 	out, _, err := f.List(context.Background(), scrollback.ListQuery{AgentOf: []scrollback.ConversationID{id}})
@@ -70,7 +70,7 @@ func (f *office) staff(id scrollback.ConversationID) []scrollback.Conversation {
 	return out
 }
 
-// results are what the tools of a conversation returned, in order.
+// results returns what the tools of a conversation returned, in order.
 func (f *office) results(id scrollback.ConversationID) []scrollback.ToolResult {
 	f.T.Helper()
 	var out []scrollback.ToolResult
@@ -80,7 +80,7 @@ func (f *office) results(id scrollback.ConversationID) []scrollback.ToolResult {
 	return out
 }
 
-// hire is a call that gives the worker a task.
+// hire returns a call that gives the worker a task.
 func hire(id, task string) scrollback.ToolCall {
 	return enginetest.Call(id, request.AgentToolName, fmt.Sprintf(`{"task":%q,"model":"worker"}`, task))
 }
@@ -105,15 +105,15 @@ func TestSubAgent(t *testing.T) {
 		modeltest.Say("They were counted."))
 	id := f.boss()
 	out := f.Ask(id, "How many?")
-	out.Done(t, scrollback.TurnComplete, "stop")
-	f.WantShape(id, "u:How many?", "a:→c1", "t:←c1", "a:They were counted.")
+	out.WantDone(t, scrollback.TurnComplete, "stop")
+	f.WantOutline(id, "u:How many?", "a:→c1", "t:←c1", "a:They were counted.")
 	staff := f.staff(id)
 	if len(staff) != 1 || staff[0].AgentOf.ID != id || staff[0].AgentOf.CallID != "c1" ||
 		staff[0].Title != "count the zebras in the barn" || staff[0].Model != "worker" {
 		t.Fatalf("the sub-agents are %+v", staff)
 	}
 	child := staff[0].ID
-	f.WantShape(child, "u:count the zebras in the barn", "a:did count the zebras in the barn")
+	f.WantOutline(child, "u:count the zebras in the barn", "a:did count the zebras in the barn")
 	if !strings.Contains(staff[0].Instructions, "sub-agent") || !staff[0].Settings.Agents {
 		t.Errorf("it is told %q, and may start others: %v", staff[0].Instructions, staff[0].Settings.Agents)
 	}
@@ -132,7 +132,7 @@ func TestSubAgent(t *testing.T) {
 		{"context_grep", `{"pattern":"works for: "}`, string(id)},
 		{"context_search", `{"query":"zebras barn","role":"user"}`, string(child)},
 	} {
-		text, err := f.Reader.Call(ctx, id, look.name, []byte(look.args), recall.RoomMax)
+		text, err := f.Reader.RunTool(ctx, id, look.name, []byte(look.args), recall.RoomMax)
 		if err != nil || !strings.Contains(text, look.want) {
 			t.Errorf("%s %s returns %s, %v", look.name, look.args, text, err)
 		}
@@ -158,7 +158,7 @@ func TestSubAgentsInParallel(t *testing.T) {
 	calls = append(calls, enginetest.Call("look", "context_list", `{}`))
 	f := newOffice(t, enginetest.Options{}, worker, modeltest.Call(calls...), modeltest.Say("all done"))
 	id := f.boss()
-	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
+	f.Ask(id, "go").WantDone(t, scrollback.TurnComplete, "stop")
 	for i, res := range f.results(id) {
 		if want := fmt.Sprint("did task ", i); i < engine.ParallelAgents &&
 			(!strings.HasPrefix(res.Text, want) || res.CallID != fmt.Sprint("c", i)) {
@@ -183,7 +183,7 @@ func TestSubAgentBounds(t *testing.T) {
 		c := enginetest.Call("again", "context_list", `{}`)
 		return []model.Delta{{Text: "still looking"}, {Call: &c}}
 	}}
-	dead := scrollback.Errorf(scrollback.Unavailable, "test", "the line is dead").Because(scrollback.ErrUpstream)
+	dead := scrollback.Errorf(scrollback.Unavailable, "test", "the line is dead").WithReason(scrollback.ErrUpstream)
 	three := modeltest.Call(hire("a", "one"), hire("b", "two"), hire("c", "three"))
 	for name, c := range map[string]struct {
 		o      engine.AgentOptions
@@ -222,7 +222,7 @@ func TestSubAgentBounds(t *testing.T) {
 			f := newOffice(t, enginetest.Options{Agents: c.o}, c.worker, steps...)
 			id := f.boss()
 			for range c.asks {
-				f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
+				f.Ask(id, "go").WantDone(t, scrollback.TurnComplete, "stop")
 			}
 			good := 0
 			said := []string{}
@@ -272,7 +272,7 @@ func TestSubAgentRoots(t *testing.T) {
 			with("relative", `["mine"]`)),
 		modeltest.Say("done"))
 	id := f.boss(granted[0])
-	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
+	f.Ask(id, "go").WantDone(t, scrollback.TurnComplete, "stop")
 	for i, r := range f.results(id) {
 		if wrong := i >= 3; r.IsError != wrong {
 			t.Errorf("call %s returns %q", r.CallID, r.Text)
@@ -302,12 +302,12 @@ func TestSubAgentRoots(t *testing.T) {
 
 // A sub-agent whose first turn is refused leaves no conversation behind.
 func TestSubAgentThatCannotBegin(t *testing.T) {
-	budget := map[string]scrollback.Allowance{scrollback.DefaultProject: {Tokens: 1}}
+	budget := map[string]scrollback.SpendLimit{scrollback.DefaultProject: {Tokens: 1}}
 	f := newOffice(t, enginetest.Options{Budgets: budget}, echoes(), modeltest.Call(hire("a", "first")),
 		modeltest.Call(hire("b", "second")),
 		modeltest.Say("well"))
 	id := f.boss()
-	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
+	f.Ask(id, "go").WantDone(t, scrollback.TurnComplete, "stop")
 	got := f.results(id)
 	if len(got) != 2 || got[0].IsError || !got[1].IsError || strings.Contains(got[1].Text, "did not finish") {
 		t.Errorf("the results are %.500v", got)
@@ -324,7 +324,7 @@ func TestSubAgentsNotAllowed(t *testing.T) {
 	mem := oracle.New()
 	f := newOffice(t, enginetest.Options{Driver: mem}, echoes(), modeltest.Say("hello"))
 	id := f.boss()
-	f.Ask(id, "hi").Done(t, scrollback.TurnComplete, "stop")
+	f.Ask(id, "hi").WantDone(t, scrollback.TurnComplete, "stop")
 	r := enginetest.New(t, enginetest.Options{Driver: mem, Clock: f.Clock, Archive: f.Archive},
 		modeltest.Call(hire("c", "try")), modeltest.Say("well"))
 	on := scrollback.Settings{Agents: true}
@@ -335,8 +335,8 @@ func TestSubAgentsNotAllowed(t *testing.T) {
 	enginetest.WantCode(t, err, scrollback.Refused, "--agents")
 	_, err = r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.Title = "t"; return nil })
 	enginetest.WantCode(t, err, "", "")
-	r.Ask(id, "again").Done(t, scrollback.TurnComplete, "stop")
-	r.WantShape(id, "u:hi", "a:hello", "u:again", "a:→c", "t:←c", "a:well")
+	r.Ask(id, "again").WantDone(t, scrollback.TurnComplete, "stop")
+	r.WantOutline(id, "u:hi", "a:hello", "u:again", "a:→c", "t:←c", "a:well")
 	names := func(rs []model.Request) (out []string) {
 		for _, tool := range rs[0].Tools {
 			out = append(out, tool.Name)
@@ -419,8 +419,8 @@ func TestSubAgentOfACrash(t *testing.T) {
 	if turn, err := after.Turns().Running(ctx, child); err != nil || turn != nil {
 		t.Errorf("the sub-agent still runs: %+v, %v", turn, err)
 	}
-	after.Ask(id, "and?").Done(t, scrollback.TurnComplete, "stop")
-	after.Ask(child, "you too?").Done(t, scrollback.TurnComplete, "stop")
+	after.Ask(id, "and?").WantDone(t, scrollback.TurnComplete, "stop")
+	after.Ask(child, "you too?").WantDone(t, scrollback.TurnComplete, "stop")
 	if found, err := doctor.Check(ctx, after.Store, after.Archive, nil); err != nil || !found.OK {
 		t.Errorf("the check finds %+v, %v", found.Problems, err)
 	}
@@ -432,7 +432,7 @@ func TestSubAgentLongResult(t *testing.T) {
 	f := newOffice(t, enginetest.Options{}, modeltest.Say(long), modeltest.Call(hire("c", "write")),
 		modeltest.Say("thanks"))
 	id := f.boss()
-	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
+	f.Ask(id, "go").WantDone(t, scrollback.TurnComplete, "stop")
 	res := f.results(id)[0]
 	if len(res.Text) > 8000 || !strings.HasPrefix(res.Text, "first words") ||
 		!strings.Contains(res.Text, "last words\n\n[Sub-agent") {
@@ -450,8 +450,8 @@ func TestSubAgentWindowsBeginTheSame(t *testing.T) {
 		modeltest.Call(hire("a", "one"), hire("b", "two")), modeltest.Say("first"),
 		modeltest.Call(hire("c", "three")), modeltest.Say("second"))
 	id := f.boss()
-	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
-	f.Ask(id, "on").Done(t, scrollback.TurnComplete, "stop")
+	f.Ask(id, "go").WantDone(t, scrollback.TurnComplete, "stop")
+	f.Ask(id, "on").WantDone(t, scrollback.TurnComplete, "stop")
 	rs := f.Script.Requests()
 	for i := 1; i < len(rs); i++ {
 		if fmt.Sprint(rs[i].Tools) != fmt.Sprint(rs[0].Tools) {
@@ -472,7 +472,7 @@ func TestSubAgentsGoAlong(t *testing.T) {
 	f := newOffice(t, enginetest.Options{}, echoes(), modeltest.Call(hire("a", "one"), hire("b", "two")),
 		modeltest.Say("done"))
 	id := f.boss()
-	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
+	f.Ask(id, "go").WantDone(t, scrollback.TurnComplete, "stop")
 	staff := f.staff(id)
 	a := staff[0].ID
 	b := staff[1].ID
@@ -542,7 +542,7 @@ func TestSubAgentsGoAlong(t *testing.T) {
 func TestSubAgentsInABundle(t *testing.T) {
 	f := newOffice(t, enginetest.Options{}, echoes(), modeltest.Call(hire("a", "one")), modeltest.Say("done"))
 	id := f.boss()
-	f.Ask(id, "go").Done(t, scrollback.TurnComplete, "stop")
+	f.Ask(id, "go").WantDone(t, scrollback.TurnComplete, "stop")
 	child := f.staff(id)[0].ID
 	there := newOffice(t, enginetest.Options{}, echoes())
 	for _, one := range []scrollback.ConversationID{id, child} {
@@ -564,7 +564,7 @@ func TestSubAgentsInABundle(t *testing.T) {
 // the key's; it is not a turn of a client, so a rate does not count it.
 func TestSubAgentsAreBooked(t *testing.T) {
 	ctx := context.Background()
-	f := newOffice(t, enginetest.Options{Budgets: map[string]scrollback.Allowance{"tight": {Tokens: 1}}}, echoes(),
+	f := newOffice(t, enginetest.Options{Budgets: map[string]scrollback.SpendLimit{"tight": {Tokens: 1}}}, echoes(),
 		modeltest.Call(hire("a", "one")), modeltest.Call(hire("b", "two")), modeltest.Say("done"))
 	v := f.Engine.As(scrollback.Caller{Key: "k1", Projects: []string{"tight"}, Access: scrollback.AccessWrite})
 	c, _, err := v.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{Agents: true}})
@@ -579,7 +579,7 @@ func TestSubAgentsAreBooked(t *testing.T) {
 		}
 		out.Events = append(out.Events, ev)
 	}
-	out.Done(t, scrollback.TurnComplete, "stop")
+	out.WantDone(t, scrollback.TurnComplete, "stop")
 	results := f.results(c.ID)
 	if results[0].IsError || !results[1].IsError || !strings.Contains(results[1].Text, "budget is 1 a day") {
 		t.Errorf("the results are %+v", results)
@@ -617,7 +617,7 @@ func TestSubAgentFaults(t *testing.T) {
 			}
 			hit := faulty.Calls() > i
 			if !hit {
-				out.Done(t, scrollback.TurnComplete, "stop")
+				out.WantDone(t, scrollback.TurnComplete, "stop")
 			}
 			if found, err := doctor.Check(ctx, s.Store, s.Archive, nil); err != nil || !found.OK {
 				t.Fatalf("call %d (lost %v): the check finds %+v, %v", i, lost, found.Problems, err)
@@ -629,7 +629,7 @@ func TestSubAgentFaults(t *testing.T) {
 					t.Fatalf("call %d (lost %v): %v", i, lost, err)
 				}
 			}
-			s.Ask(id, "on").Done(t, scrollback.TurnComplete, "stop")
+			s.Ask(id, "on").WantDone(t, scrollback.TurnComplete, "stop")
 			if all, err := s.Store.Agents.Below(ctx, id, true); err != nil || len(all) > 1 || len(all) != len(s.staff(id)) {
 				t.Fatalf("call %d (lost %v): the sub-agents are %+v, %v", i, lost, all, err)
 			}
@@ -661,7 +661,7 @@ func TestSubAgentsOfProviders(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, say := range []string{"Send two. [hire]", "And what came of it?", "Again. [hire]"} {
-				r.Ask(c.ID, say).Done(t, scrollback.TurnComplete, "stop")
+				r.Ask(c.ID, say).WantDone(t, scrollback.TurnComplete, "stop")
 			}
 			results := (&office{Rig: r}).results(c.ID)
 			for _, res := range results {

@@ -9,13 +9,13 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// AllowanceLookup returns what a project may use in a day, and the name of the setting that says
+// SpendLimitLookup returns what a project may use in a day, and the name of the setting that says
 // so. It is asked for each turn.
-type AllowanceLookup func(ctx context.Context, project string) (a scrollback.Allowance, setting string, err error)
+type SpendLimitLookup func(ctx context.Context, project string) (a scrollback.SpendLimit, setting string, err error)
 
-// AllowancesFromConfig are the allowances of projects in a configuration.
-func AllowancesFromConfig(all map[string]scrollback.Allowance) AllowanceLookup {
-	return func(_ context.Context, project string) (scrollback.Allowance, string, error) {
+// SpendLimitsFromConfig returns the allowances of projects in a configuration.
+func SpendLimitsFromConfig(all map[string]scrollback.SpendLimit) SpendLimitLookup {
+	return func(_ context.Context, project string) (scrollback.SpendLimit, string, error) {
 		return all[project], "projects." + project, nil
 	}
 }
@@ -27,12 +27,12 @@ func AllowancesFromConfig(all map[string]scrollback.Allowance) AllowanceLookup {
 // concurrent use.
 type limitGate struct{ e *Engine }
 
-// judge reports in against why a caller may not begin: over_budget or rate_limited; nil if it may.
+// checkLimits reports in against why a caller may not begin: over_budget or rate_limited; nil if it may.
 // The quota that it returns is that of the key, if the key has its own; it is nil if there is no
 // limit. err means that it could not be judged.
-func (g limitGate) judge(ctx context.Context, key scrollback.KeyID, project string,
+func (g limitGate) checkLimits(ctx context.Context, key scrollback.KeyID, project string,
 	q *scrollback.Quota) (_ *scrollback.Quota, against, err error) {
-	var own scrollback.Limits
+	var own scrollback.KeyLimits
 	if key != "" {
 		if own, err = g.e.store.Books.KeyLimits(ctx, key); err != nil {
 			return nil, nil, err
@@ -57,7 +57,7 @@ func (g limitGate) judge(ctx context.Context, key scrollback.KeyID, project stri
 	for _, k := range append([]keyLimits{{key, own}}, makers...) {
 		against, err = g.checkSpent(
 			ctx,
-			spender{k.Allowance, i18n.KindKey, string(k.id), "scrollback keys limit " + string(k.id)},
+			spender{k.SpendLimit, i18n.KindKey, string(k.id), "scrollback keys limit " + string(k.id)},
 			k.id,
 			"",
 		)
@@ -68,7 +68,7 @@ func (g limitGate) judge(ctx context.Context, key scrollback.KeyID, project stri
 	if against != nil || err != nil {
 		return q, against, err
 	}
-	a, setting, err := g.e.findAllowance(ctx, project)
+	a, setting, err := g.e.findSpendLimit(ctx, project)
 	if err != nil {
 		return q, nil, err
 	}
@@ -79,7 +79,7 @@ func (g limitGate) judge(ctx context.Context, key scrollback.KeyID, project stri
 // keyLimits is a key and its limits.
 type keyLimits struct {
 	id scrollback.KeyID
-	scrollback.Limits
+	scrollback.KeyLimits
 }
 
 // maxMakers bounds how many keys made one another in a row; what is beyond draws on no more.
@@ -129,13 +129,13 @@ func addMakerQuotas(q *scrollback.Quota, own scrollback.Rate, makers []keyLimits
 // checkBudget returns over_budget if a key or a project has used up its day, so that no model may
 // be asked for them.
 func (g limitGate) checkBudget(ctx context.Context, key scrollback.KeyID, project string) error {
-	_, against, err := g.judge(ctx, key, project, nil)
+	_, against, err := g.checkLimits(ctx, key, project, nil)
 	return cmp.Or(err, against)
 }
 
 // admit judges a request that nothing else counts, and counts it in its quota.
 func (g limitGate) admit(ctx context.Context, key scrollback.KeyID, project string, q *scrollback.Quota) error {
-	quota, against, err := g.judge(ctx, key, project, q)
+	quota, against, err := g.checkLimits(ctx, key, project, q)
 	if err == nil && against == nil && quota != nil {
 		against = g.e.store.Books.Count(ctx, quota)
 	}
@@ -144,7 +144,7 @@ func (g limitGate) admit(ctx context.Context, key scrollback.KeyID, project stri
 
 // spender is whose allowance it is, as people see it.
 type spender struct {
-	scrollback.Allowance
+	scrollback.SpendLimit
 	kind    scrollback.TextID
 	name    string
 	setting string
@@ -169,7 +169,7 @@ func (g limitGate) checkSpent(
 		UTC().
 		Format("2006-01-02 15:04 UTC")
 	over := func(text i18n.ID, args ...any) error {
-		return scrollback.Errorf(scrollback.OverBudget, "engine.Turn", text, args...).Advise(scrollback.AdviceWait,
+		return scrollback.Errorf(scrollback.OverBudget, "engine.Turn", text, args...).WithAdvice(scrollback.AdviceWait,
 			s.setting)
 	}
 	switch {

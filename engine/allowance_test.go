@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// costs is an answer that its provider counts as 100 tokens, for half a dollar.
+// costs returns an answer that its provider counts as 100 tokens, for half a dollar.
 func costs(deltas ...model.Delta) modeltest.Step {
 	return modeltest.Step{Deltas: append(deltas, model.Delta{Finish: scrollback.FinishStop,
 		Usage: &scrollback.Usage{InputTokens: 90, OutputTokens: 10, TotalTokens: 100, Cost: 0.5, Currency: "USD"}})}
@@ -38,7 +38,7 @@ func TestDailyBudgets(t *testing.T) {
 	for range 12 {
 		steps = append(steps, costs(model.Delta{Text: "an answer"}))
 	}
-	r := enginetest.New(t, enginetest.Options{Budgets: map[string]scrollback.Allowance{"house": {Tokens: 300}}}, steps...)
+	r := enginetest.New(t, enginetest.Options{Budgets: map[string]scrollback.SpendLimit{"house": {Tokens: 300}}}, steps...)
 	admin, err := r.Admin()
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestDailyBudgets(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(admin.SetKeyLimits(ctx, "ann", scrollback.Limits{Allowance: scrollback.Allowance{Money: 1}}))
+	must(admin.SetKeyLimits(ctx, "ann", scrollback.KeyLimits{SpendLimit: scrollback.SpendLimit{Money: 1}}))
 	must(begin(ann, say(free, "first")))
 	must(begin(ann, say(free, "")))
 	over(begin(ann, say(free, "")), "scrollback keys limit ann", "key ann", "1.00 USD", "2026-01-06 00:00 UTC")
@@ -106,7 +106,7 @@ func TestStoredBudget(t *testing.T) {
 	for range 5 {
 		steps = append(steps, costs(model.Delta{Text: "an answer"}))
 	}
-	r := enginetest.New(t, enginetest.Options{Budgets: map[string]scrollback.Allowance{"house": {Tokens: 300}}}, steps...)
+	r := enginetest.New(t, enginetest.Options{Budgets: map[string]scrollback.SpendLimit{"house": {Tokens: 300}}}, steps...)
 	c, _, err := r.Create(ctx, scrollback.Conversation{Project: "house"})
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestBudgetLetsATurnFinish(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, costs(look), costs(model.Delta{Text: "done"}))
 	admin, err := r.Admin()
 	if err == nil {
-		err = admin.SetKeyLimits(ctx, "ann", scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 50}})
+		err = admin.SetKeyLimits(ctx, "ann", scrollback.KeyLimits{SpendLimit: scrollback.SpendLimit{Tokens: 50}})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -220,10 +220,10 @@ func TestQuota(t *testing.T) {
 
 	admin, err := r.Admin()
 	if err == nil {
-		err = admin.SetKeyLimits(ctx, "ann", scrollback.Limits{Rate: scrollback.Rate{Chats: 1, PerMS: minute}})
+		err = admin.SetKeyLimits(ctx, "ann", scrollback.KeyLimits{Rate: scrollback.Rate{Chats: 1, PerMS: minute}})
 	}
 	if err == nil {
-		err = admin.SetKeyLimits(ctx, "bob", scrollback.Limits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}})
+		err = admin.SetKeyLimits(ctx, "bob", scrollback.KeyLimits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func (a *adopts) Adopt(ctx context.Context, one driver.Adopt) error {
 	return a.Log.Adopt(ctx, one)
 }
 
-// past is a history of n messages.
+// past returns a history of n messages.
 func past(n int) (out []scrollback.Message) {
 	for i := range n {
 		role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2]
@@ -39,7 +39,7 @@ func past(n int) (out []scrollback.Message) {
 	return out
 }
 
-// beginsRig is a rig whose batches can be watched.
+// beginsRig returns a rig whose batches can be watched.
 func beginsRig(t *testing.T) (*enginetest.Rig, *adopts) {
 	d := oracle.New()
 	a := &adopts{Log: d.Log, before: func(driver.Adopt) error { return nil }}
@@ -69,7 +69,7 @@ func TestHistoryInBatches(t *testing.T) {
 		if found, err := r.Reader.Search(ctx, scrollback.SearchQuery{Query: "said"}); err != nil || len(found.Hits) != 0 {
 			t.Errorf("found before batch %d: %d hits, %v", batches, len(found.Hits), err)
 		}
-		r.Says(other, 1, "meanwhile")
+		r.AppendTurns(other, 1, "meanwhile")
 		return nil
 	}
 	c, created, err := r.Create(ctx, scrollback.Conversation{ID: id}, past(1000)...)
@@ -84,7 +84,7 @@ func TestHistoryInBatches(t *testing.T) {
 	if err != nil || created || again.Version != c.Version || batches > 0 {
 		t.Errorf("the same again: %+v %v %v", again, created, err)
 	}
-	r.Ask(id, "and?").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "and?").WantDone(t, scrollback.TurnComplete, "stop")
 }
 
 // A history that was cut off leaves nothing that anybody sees, and the same request again
@@ -152,18 +152,18 @@ func TestHistoryUnderAPurgedID(t *testing.T) {
 	ctx := context.Background()
 	r, _ := beginsRig(t)
 	id := r.NewConversation()
-	r.Says(id, 4, "before")
+	r.AppendTurns(id, 4, "before")
 	fork, err := r.Branches().Fork(ctx, id, engine.Point{}, "fork")
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := r.Shape(fork.ID)
+	path := r.LogOutline(fork.ID)
 	if _, err := r.Purge(ctx, id); err != nil {
 		t.Fatal(err)
 	}
 	_, _, err = r.Create(ctx, scrollback.Conversation{ID: id}, past(3)...)
 	enginetest.WantCode(t, err, scrollback.Conflict, "was purged")
-	if r.Shape(fork.ID) != path {
+	if r.LogOutline(fork.ID) != path {
 		t.Error("its heir has lost something")
 	}
 }

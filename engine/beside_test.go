@@ -69,7 +69,7 @@ func TestRequestThatFitsDoesNotWait(t *testing.T) {
 	id := talked(r, 20)
 	for range 3 {
 		e := r.Ask(id, "what was number 3?")
-		e.Done(t, scrollback.TurnComplete, "stop")
+		e.WantDone(t, scrollback.TurnComplete, "stop")
 		if got := kinds(e); got != "Turn Message Done" {
 			t.Errorf("the events are %s", got)
 		}
@@ -117,7 +117,7 @@ func TestCompactionBesideIsReported(t *testing.T) {
 		}})
 	id = talked(r, 20)
 	e := r.Ask(id, "what was number 3?")
-	e.Done(t, scrollback.TurnComplete, "stop")
+	e.WantDone(t, scrollback.TurnComplete, "stop")
 	if got := kinds(e); strings.Count(got, "Compaction") != 1 || strings.Contains(got, "Compacting") ||
 		!strings.HasPrefix(got,
 			"Turn ToolCall") {
@@ -140,7 +140,7 @@ func TestRequestThatDoesNotFitWaits(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: 4 * time.Second}, s.step())
 	id := talked(r, 60)
 	e := r.Ask(id, "what was number 3?")
-	e.Done(t, scrollback.TurnComplete, "stop")
+	e.WantDone(t, scrollback.TurnComplete, "stop")
 	if got := kinds(e); got != "Turn Compacting Compaction Message Done" {
 		t.Fatalf("the events are %s", got)
 	}
@@ -169,13 +169,13 @@ func TestNoTimeForSummaries(t *testing.T) {
 	close(s.let)
 	r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: -1, Policy: compact.Rolling}, s.step())
 	id := talked(r, 60)
-	r.Ask(id, "what was number 3?").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "what was number 3?").WantDone(t, scrollback.TurnComplete, "stop")
 	if len(s.asked) != 0 || view(r, id).Failures != 0 {
 		t.Errorf("%d summaries were asked for, %d failures", len(s.asked), view(r, id).Failures)
 	}
 	r.Engine.Rest()
 	for range 12 {
-		r.Ask(id, "and then? "+strings.Repeat("go on please ", 40)).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, "and then? "+strings.Repeat("go on please ", 40)).WantDone(t, scrollback.TurnComplete, "stop")
 		r.Engine.Rest()
 	}
 	if len(s.asked) == 0 {
@@ -194,9 +194,9 @@ func TestFoldBesideIsHurried(t *testing.T) {
 	for range 3 {
 		all.Go(func() {
 			id := talked(r, 14)
-			r.Ask(id, "short").Done(t, scrollback.TurnComplete, "stop")
+			r.Ask(id, "short").WantDone(t, scrollback.TurnComplete, "stop")
 			e := r.Ask(id, strings.Repeat("more words than fit. ", 580))
-			e.Done(t, scrollback.TurnComplete, "stop")
+			e.WantDone(t, scrollback.TurnComplete, "stop")
 			if got := kinds(e); !strings.HasPrefix(got, "Turn Compacting ") || view(r, id).Boundary == 0 {
 				t.Errorf("the events are %s", got)
 			}
@@ -204,7 +204,7 @@ func TestFoldBesideIsHurried(t *testing.T) {
 	}
 	all.Wait()
 	id := talked(r, 14)
-	r.Ask(id, "short").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "short").WantDone(t, scrollback.TurnComplete, "stop")
 	if got, err := r.Compact(context.Background(), id, engine.CompactRequest{Clear: true}); err != nil ||
 		got.Result != scrollback.ResultCompacted {
 		t.Errorf("cleared as %+v (%v)", got, err)
@@ -263,7 +263,7 @@ func TestCloseDoesNotWaitForSummaries(t *testing.T) {
 	defer close(s.let)
 	r := enginetest.New(t, enginetest.Options{Summaries: true, Limit: 64_000, Policy: compact.Rolling}, s.step())
 	id := talked(r, 20)
-	r.Ask(id, "what was number 3?").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "what was number 3?").WantDone(t, scrollback.TurnComplete, "stop")
 	<-s.asked
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -277,7 +277,7 @@ func TestCloseDoesNotWaitForSummaries(t *testing.T) {
 	next := enginetest.New(t, enginetest.Options{Driver: r.Driver, Clock: r.Clock, Archive: r.Archive, Summaries: true,
 		Limit:  64_000,
 		Policy: compact.Rolling}, w.step())
-	next.Ask(id, "short").Done(t, scrollback.TurnComplete, "stop")
+	next.Ask(id, "short").WantDone(t, scrollback.TurnComplete, "stop")
 	next.Engine.Rest()
 	if v := view(next, id); v.Boundary == 0 || v.Summary == nil {
 		t.Errorf("the next program leaves %+v", v)
@@ -338,7 +338,7 @@ func TestImportSummarizes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Ask(out.Conversations[0].ID, "short").Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(out.Conversations[0].ID, "short").WantDone(t, scrollback.TurnComplete, "stop")
 		for _, q := range r.Script.Requests() {
 			if len(q.Tools) > 0 {
 				return out.Asked, folded(q)

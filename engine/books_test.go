@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// counting is a model whose provider counts ratio tokens where o200k counts one.
+// counting returns a model whose provider counts ratio tokens where o200k counts one.
 func counting(ratio float64, seen *[]model.Request) modeltest.Step {
 	return modeltest.Step{Reply: func(r model.Request) []model.Delta {
 		*seen = append(*seen, r)
@@ -38,7 +38,7 @@ func TestCalibration(t *testing.T) {
 	id := r.NewConversation()
 	for i := range 60 {
 		e := r.Ask(id, wordy(i))
-		e.Done(t, scrollback.TurnComplete, "stop")
+		e.WantDone(t, scrollback.TurnComplete, "stop")
 		m, _ := enginetest.Last[scrollback.MetaEvent](e)
 		var sent int64
 		for _, it := range seen[len(seen)-1].Items {
@@ -89,7 +89,7 @@ func TestBooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		r.Ask(c.ID, fmt.Sprint("question ", i)).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(c.ID, fmt.Sprint("question ", i)).WantDone(t, scrollback.TurnComplete, "stop")
 	}
 	sums, err := r.Usage(ctx, scrollback.UsageQuery{ByDay: true, ByModel: true, ByProject: true})
 	if err != nil || len(sums) != 2 { // what has no price has no currency
@@ -114,7 +114,7 @@ func TestBooks(t *testing.T) {
 	}
 	zeros := enginetest.New(t, enginetest.Options{}, modeltest.Step{Deltas: []model.Delta{{Text: "an answer"},
 		{Usage: &scrollback.Usage{Cost: 0.5, Currency: "USD"}, Finish: scrollback.FinishStop}}})
-	zeros.Ask(zeros.NewConversation(), "a question").Done(t, scrollback.TurnComplete, "stop")
+	zeros.Ask(zeros.NewConversation(), "a question").WantDone(t, scrollback.TurnComplete, "stop")
 	if sums, err := zeros.Usage(ctx, scrollback.UsageQuery{}); err != nil || len(sums) != 1 ||
 		sums[0].EstimatedShare != 1 ||
 		sums[0].InputTokens < 100 || sums[0].OutputTokens < 1 || sums[0].Cost != 0.5 {

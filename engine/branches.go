@@ -26,7 +26,7 @@ func (v *View) Branches() Branches { return Branches{v} }
 
 // List returns the branches of a conversation, oldest first.
 func (b Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scrollback.BranchEntry, error) {
-	if err := b.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
+	if err := b.v.door.checkAccess(ctx, id, scrollback.AccessRead); err != nil {
 		return nil, err
 	}
 	return b.v.e.store.Branches.List(ctx, id)
@@ -40,15 +40,15 @@ func (b Branches) Rewind(ctx context.Context, id scrollback.ConversationID, to P
 	if to.Branch == "" && to.Seq == nil {
 		return scrollback.Conversation{}, scrollback.ParamErrorf(op, "seq", i18n.SayWhereTo)
 	}
-	head, on, err := b.of(ctx, id, to.Branch)
+	head, on, err := b.openBranch(ctx, id, to.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	head, err = b.v.e.store.Branches.Rewind(ctx, head, on, to.seq(on), (*scrollback.Conversation).RetellEnvironment)
+	head, err = b.v.e.store.Branches.Rewind(ctx, head, on, to.seqOn(on), (*scrollback.Conversation).RepeatEnvironment)
 	return head.Conversation, err
 }
 
-func (p Point) seq(b scrollback.Branch) int64 {
+func (p Point) seqOn(b scrollback.Branch) int64 {
 	if p.Seq == nil {
 		return b.HeadSeq
 	}
@@ -59,23 +59,23 @@ func (p Point) seq(b scrollback.Branch) int64 {
 // new one reads what is before that point from its parent. Its title is name, or a copy's.
 func (b Branches) Fork(ctx context.Context, id scrollback.ConversationID, at Point,
 	name string) (scrollback.Conversation, error) {
-	head, on, err := b.of(ctx, id, at.Branch)
+	head, on, err := b.openBranch(ctx, id, at.Branch)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	c := scrollback.Conversation{Project: head.Project, Title: cmp.Or(name, title.Copy(title.CopyOf, head.Title)),
+	c := scrollback.Conversation{Project: head.Project, Title: cmp.Or(name, title.CopyTitle(title.CopyOf, head.Title)),
 		Model: head.Model, Instructions: head.Instructions,
 		Policy: head.Policy, Limit: head.Limit, Roots: head.Roots, Settings: head.Settings, Meta: head.Meta,
 		Environment: head.Environment}
-	c.RetellEnvironment()
+	c.RepeatEnvironment()
 	c.Settings.Pinned = false
-	return b.v.e.store.Branches.Fork(ctx, head, on, at.seq(on), c)
+	return b.v.e.store.Branches.Fork(ctx, head, on, at.seqOn(on), c)
 }
 
-// of is a branch of a conversation that the caller may write to.
-func (b Branches) of(ctx context.Context, id scrollback.ConversationID,
+// openBranch returns a branch of a conversation that the caller may write to.
+func (b Branches) openBranch(ctx context.Context, id scrollback.ConversationID,
 	branch scrollback.BranchID) (store.Head, scrollback.Branch, error) {
-	head, err := b.v.door.head(ctx, id, scrollback.AccessWrite)
+	head, err := b.v.door.openHead(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return head, head.Branch, err
 	}

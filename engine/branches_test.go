@@ -16,7 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// view is the view of a conversation's current branch.
+// view returns the view of a conversation's current branch.
 func view(r *enginetest.Rig, id scrollback.ConversationID) scrollback.View {
 	r.T.Helper()
 	h, err := r.Store.Head(context.Background(), id)
@@ -26,7 +26,7 @@ func view(r *enginetest.Rig, id scrollback.ConversationID) scrollback.View {
 	return h.Branch.View
 }
 
-// leaf is the fold of a view that holds a seq: its first and last seq.
+// leaf returns the fold of a view that holds a seq: its first and last seq.
 func leaf(r *enginetest.Rig, v scrollback.View, seq int64) (first, last int64) {
 	r.T.Helper()
 	var ids []scrollback.SegmentID
@@ -64,7 +64,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 		}})
 	id := r.NewConversation()
 	for i := range 260 {
-		r.Ask(id, wordy(i)).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, wordy(i)).WantDone(t, scrollback.TurnComplete, "stop")
 	}
 	whole := view(r, id)
 	c, err := r.Get(ctx, id)
@@ -115,7 +115,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 		}
 		enginetest.CheckViews(t, r, f.ID)
 		if seq%3 == 0 {
-			r.Ask(f.ID, "and on").Done(t, scrollback.TurnComplete, "stop")
+			r.Ask(f.ID, "and on").WantDone(t, scrollback.TurnComplete, "stop")
 		}
 	}
 	if _, err := r.Branches().Rewind(ctx, id, engine.Point{Branch: home}); err != nil {

@@ -16,14 +16,14 @@ type Bulk struct{ v *View }
 // Bulk is for whole histories on their way in or out.
 func (v *View) Bulk() Bulk { return Bulk{v} }
 
-// Head is a conversation with its current branch: where to read or write next.
+// Head returns a conversation with its current branch: where to read or write next.
 func (b Bulk) Head(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) (store.Head, error) {
-	return b.v.door.head(ctx, id, need)
+	return b.v.door.openHead(ctx, id, need)
 }
 
-// Project is where a conversation goes that names a project, or none: not_found for one
+// ResolveProject returns where a conversation goes that names a project, or none: not_found for one
 // that is not the caller's.
-func (b Bulk) Project(name string) (string, error) { return b.v.door.project(name) }
+func (b Bulk) ResolveProject(name string) (string, error) { return b.v.door.resolveProject(name) }
 
 // Backlog is a conversation that messages are added to outside any turn.
 type Backlog struct {
@@ -50,17 +50,17 @@ type Asked struct {
 // MaySummarize returns why models may not be asked for summaries of what the caller adds to a
 // project: over_budget or rate_limited, or nil. It counts nothing: compactions do.
 func (b Bulk) MaySummarize(ctx context.Context, project string, q *scrollback.Quota) error {
-	project, err := b.Project(project)
+	project, err := b.ResolveProject(project)
 	if err != nil {
 		return err
 	}
-	_, against, err := b.v.e.gate.judge(ctx, b.v.door.caller.Key, project, q)
+	_, against, err := b.v.e.gate.checkLimits(ctx, b.v.door.caller.Key, project, q)
 	return cmp.Or(err, against)
 }
 
 // Backlog prepares to add messages to a conversation of the caller's.
 func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backlog, error) {
-	head, err := b.v.door.head(ctx, id, scrollback.AccessWrite)
+	head, err := b.v.door.openHead(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backl
 // Admit prepares a message to be added; see [intake.Intake.Admit].
 func (b *Backlog) Admit(ctx context.Context, m scrollback.Message, attached map[int][]byte) (store.Incoming, error) {
 	b.room.RememberCalls(m)
-	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.room.Room(), attached)
+	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.room.IntakeRoom(), attached)
 }
 
 // Compact folds what no longer fits, and updates head, which must be of this conversation.

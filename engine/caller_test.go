@@ -64,7 +64,7 @@ func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
 	return out
 }
 
-// callerOperations is every exported operation that concerns conversations, by the type and
+// callerOperations returns every exported operation that concerns conversations, by the type and
 // method that it is: what it does to theirs, and the access it needs.
 func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 	need scrollback.Access
@@ -85,10 +85,10 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := v.Bulk().Head(ctx, o.id, scrollback.AccessRead)
 			return err
 		}),
-		"Bulk.MaySummarize": read(func(v *engine.View) error { return v.Bulk().MaySummarize(ctx, "theirs", nil) }),
-		"Bulk.Project":      read(func(v *engine.View) error { _, err := v.Bulk().Project("theirs"); return err }),
-		"View.Resolve":      read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
-		"Branches.List":     read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
+		"Bulk.MaySummarize":   read(func(v *engine.View) error { return v.Bulk().MaySummarize(ctx, "theirs", nil) }),
+		"Bulk.ResolveProject": read(func(v *engine.View) error { _, err := v.Bulk().ResolveProject("theirs"); return err }),
+		"View.Resolve":        read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
+		"Branches.List":       read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
 		"View.LeavingOut": read(func(v *engine.View) error {
 			_, err := v.LeavingOut(ctx, o.id, []int64{1}, nil)
 			return err
@@ -97,7 +97,10 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"View.Context":  read(func(v *engine.View) error { _, err := v.Context(ctx, o.id); return err }),
 		"View.Receipts": read(func(v *engine.View) error { _, err := v.Receipts(ctx, o.id, 1); return err }),
 		"Turns.Get":     read(func(v *engine.View) error { _, err := v.Turns().Get(ctx, o.id, o.turn); return err }),
-		"Turns.Seen":    read(func(v *engine.View) error { _, err := v.Turns().Seen(ctx, o.id, o.turn, 1); return err }),
+		"Turns.IsLastEvent": read(func(v *engine.View) error {
+			_, err := v.Turns().IsLastEvent(ctx, o.id, o.turn, 1)
+			return err
+		}),
 		"Turns.Running": read(func(v *engine.View) error { _, err := v.Turns().Running(ctx, o.id); return err }),
 		"Turns.Page": read(func(v *engine.View) error {
 			_, err := v.Turns().Page(ctx, o.id, scrollback.PageQuery{})
@@ -154,7 +157,7 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			return err
 		}),
 		"Turns.Context": read(func(v *engine.View) error {
-			_, err := v.Turns().Context(ctx, o.id, o.turn, engine.Past{Content: true})
+			_, err := v.Turns().Context(ctx, o.id, o.turn, engine.PastRequest{Content: true})
 			return err
 		}),
 		"View.Upload": write(func(v *engine.View) error {
@@ -206,15 +209,18 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, _, err := v.Recall().Messages(ctx, o.id, scrollback.PageQuery{})
 			return err
 		}),
-		"Reader.All": read(func(v *engine.View) error {
-			for _, err := range v.Recall().All(ctx, o.id) {
+		"Reader.AllMessages": read(func(v *engine.View) error {
+			for _, err := range v.Recall().AllMessages(ctx, o.id) {
 				return err
 			}
 			return nil
 		}),
-		"Reader.Pinned": read(func(v *engine.View) error { _, err := v.Recall().Pinned(ctx, o.id); return err }),
-		"Reader.Call": read(func(v *engine.View) error {
-			_, err := v.Recall().Call(ctx, o.id, "context_list", json.RawMessage(`{}`), recall.RoomMax)
+		"Reader.PinnedMessages": read(func(v *engine.View) error {
+			_, err := v.Recall().PinnedMessages(ctx, o.id)
+			return err
+		}),
+		"Reader.RunTool": read(func(v *engine.View) error {
+			_, err := v.Recall().RunTool(ctx, o.id, "context_list", json.RawMessage(`{}`), recall.RoomMax)
 			return err
 		}),
 		"Transfer.Export": read(func(v *engine.View) error {
@@ -235,12 +241,12 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			}
 			return err
 		}),
-		"Transfer.Follow": write(func(v *engine.View) error {
-			_, err := r.Transfer.Follow(ctx, v, transfer.FollowRequest{Conversation: o.id, Entries: nothing})
+		"Transfer.FollowPath": write(func(v *engine.View) error {
+			_, err := r.Transfer.FollowPath(ctx, v, transfer.FollowRequest{Conversation: o.id, Entries: nothing})
 			return err
 		}),
-		"Transfer.Since": read(func(v *engine.View) error {
-			for _, err := range r.Transfer.Since(ctx, v, o.id, 0) {
+		"Transfer.EntriesSince": read(func(v *engine.View) error {
+			for _, err := range r.Transfer.EntriesSince(ctx, v, o.id, 0) {
 				return err
 			}
 			return nil
@@ -250,8 +256,8 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, err := r.Transfer.Import(ctx, v, said, transfer.ImportRequest{Into: o.id})
 			return err
 		}),
-		"Transfer.Gone": write(func(v *engine.View) error {
-			return r.Transfer.Gone(ctx, v, []scrollback.Origin{{Tool: "tool", ID: "theirs", Conversation: o.id}}, 1)
+		"Transfer.MarkGone": write(func(v *engine.View) error {
+			return r.Transfer.MarkGone(ctx, v, []scrollback.Origin{{Tool: "tool", ID: "theirs", Conversation: o.id}}, 1)
 		}),
 	}
 }
@@ -264,17 +270,17 @@ func nothing(func(transcript.Entry, error) bool) {}
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true,
 	"View.List":     true,
 	"View.Projects": true, "View.Branches": true, "View.Compactions": true, "View.Changes": true,
-	"View.Usage": true, "View.Models": true, "View.CheckModel": true, "View.Fits": true, "View.PassLimits": true,
+	"View.Usage": true, "View.Models": true, "View.CheckModel": true, "View.CheckSettings": true, "View.PassLimits": true,
 	"View.Turns": true, "View.Bulk": true, "Projects.List": true,
-	"Reader.On": true, "Reader.Named": true, "Reader.Here": true, "Reader.SeenProjects": true,
+	"Reader.WithPlace": true, "Reader.WithFolders": true, "Reader.LocalConversations": true, "Reader.SeenProjects": true,
 	// the last three in transfer
-	"Transfer.Archives": true, "Transfer.Bring": true, "Transfer.Origins": true, "Transfer.Deleted": true,
+	"Transfer.Archives": true, "Transfer.ImportSession": true, "Transfer.Origins": true, "Transfer.WasDeleted": true,
 	"Transfer.Survey": true} // of a file, and nothing that is stored
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.
 func TestForeignCaller(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
 	v := r.View
@@ -320,7 +326,7 @@ func TestForeignCaller(t *testing.T) {
 // What lists or adds up looks only at the caller's projects.
 func TestForeignCallerSeesNothing(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	o := newTheirs(t, r)
 	mine := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours", "more"}})
 	c, _, err := mine.Create(ctx, scrollback.Conversation{Title: "mine"}) // in the first of its projects
@@ -367,13 +373,13 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 	if err := r.Store.Origins.Put(ctx, from, ""); err != nil {
 		t.Fatal(err)
 	}
-	ground := recall.Ground{Folders: []string{"/src/theirs"}}
+	ground := recall.WorkPlace{Folders: []string{"/src/theirs"}}
 	for whose, want := range map[*engine.View]int{mine: 0, r.View: 1} {
-		on, err := whose.Recall().On(ctx, ground)
+		on, err := whose.Recall().WithPlace(ctx, ground)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if here, err := on.Here(ctx); err != nil || len(here) != want {
+		if here, err := on.LocalConversations(ctx); err != nil || len(here) != want {
 			t.Errorf("in their folder are %+v (%v), want %d", here, err, want)
 		}
 	}
@@ -481,7 +487,7 @@ func TestForeignCallerSeesNothing(t *testing.T) {
 // allows.
 func TestRecallScopeOfCaller(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	o := newTheirs(t, r)
 	mine := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
 	c, _, err := mine.Create(ctx, scrollback.Conversation{Settings: scrollback.Settings{RecallScope: scrollback.ScopeAll}})
@@ -490,15 +496,15 @@ func TestRecallScopeOfCaller(t *testing.T) {
 	}
 	for _, tool := range []string{"context_read", "context_tail"} {
 		args, _ := json.Marshal(map[string]any{"ref": o.ref})
-		if text, err := mine.Recall().Call(ctx, c.ID, tool, args,
+		if text, err := mine.Recall().RunTool(ctx, c.ID, tool, args,
 			recall.RoomMax); scrollback.CodeOf(err) != scrollback.NotFound {
 			t.Errorf("%s read %s (%v)", tool, text, err)
 		}
-		if _, err := r.Call(ctx, c.ID, tool, args, recall.RoomMax); err != nil {
+		if _, err := r.RunTool(ctx, c.ID, tool, args, recall.RoomMax); err != nil {
 			t.Errorf("%s by the operator: %v", tool, err)
 		}
 	}
-	text, err := mine.Recall().Call(ctx, c.ID, "context_search", json.RawMessage(`{"query":"zanzibar","scope":"all"}`),
+	text, err := mine.Recall().RunTool(ctx, c.ID, "context_search", json.RawMessage(`{"query":"zanzibar","scope":"all"}`),
 		recall.RoomMax)
 	if err != nil || strings.Contains(text, string(o.id)) {
 		t.Errorf("searched %s (%v)", text, err)
@@ -508,7 +514,7 @@ func TestRecallScopeOfCaller(t *testing.T) {
 // What a caller imports without naming a project goes to its own, each caller's by itself.
 func TestImportsOfCallers(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	mine := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"ours"}})
 	yours := r.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"yours"}})
 	c, _, err := mine.Create(ctx, scrollback.Conversation{},

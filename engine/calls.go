@@ -84,7 +84,7 @@ func (s callRunner) startSubagent(ctx context.Context, c scrollback.ToolCall) ca
 	if ctx.Err() != nil {
 		return callResult{}
 	}
-	within, done := watch.Tool(ctx, c)
+	within, done := watch.BeginTool(ctx, c)
 	lt := s.turn
 	by := parentTurn{Conversation: s.conversation, view: lt.view, turn: lt.turn.ID, model: lt.settings.Overrides.Model,
 		limit: lt.settings.Overrides.Limit}
@@ -104,11 +104,11 @@ func (s callRunner) answerCall(ctx context.Context, c scrollback.ToolCall) callR
 	case !recall.IsTool(c.Name):
 		return callResult{text: "There is no tool named " + c.Name + ".", isError: true}
 	}
-	within, done := watch.Tool(ctx, c)
-	text, err := s.turn.view.Recall().Call(within, s.conversation.ID, c.Name, c.Arguments, s.room)
+	within, done := watch.BeginTool(ctx, c)
+	text, err := s.turn.view.Recall().RunTool(within, s.conversation.ID, c.Name, c.Arguments, s.room)
 	done(err)
 	if err != nil {
-		return callResult{text: scrollback.Shown(err), isError: true}
+		return callResult{text: scrollback.PublicMessage(err), isError: true}
 	}
 	return callResult{text: text}
 }

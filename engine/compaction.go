@@ -30,14 +30,14 @@ type ContextRequest struct {
 // It folds nothing and writes nothing. At most one request says what is wanted.
 func (v *View) Context(ctx context.Context, id scrollback.ConversationID,
 	q ...ContextRequest) (scrollback.Manifest, error) {
-	head, err := v.door.head(ctx, id, scrollback.AccessRead)
+	head, err := v.door.openHead(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return scrollback.Manifest{}, err
 	}
 	return previewNext(ctx, v, head, append(q, ContextRequest{})[0])
 }
 
-// previewNext is the manifest of the next request of a conversation.
+// previewNext returns the manifest of the next request of a conversation.
 func previewNext(ctx context.Context, v *View, head store.Head, q ContextRequest) (scrollback.Manifest, error) {
 	settings, err := v.e.resolver.Resolve(ctx, head.Conversation, q.Overrides)
 	draft := !request.IsBlank(q.Message) || q.Sending && len(q.Message) > 0
@@ -48,28 +48,28 @@ func previewNext(ctx context.Context, v *View, head store.Head, q ContextRequest
 		return scrollback.Manifest{}, err
 	}
 	if q.Without != nil {
-		out, err := leaving(ctx, v.e.store, head.Branch, *q.Without)
+		out, err := completeLeftOut(ctx, v.e.store, head.Branch, *q.Without)
 		if err != nil {
 			return scrollback.Manifest{}, err
 		}
-		head.Branch.View = head.Branch.View.Leaving(out)
+		head.Branch.View = head.Branch.View.WithLeftOut(out)
 	}
 	r := &TurnRequest{Conversation: head.ID, Message: q.Message, WebSearch: q.WebSearch, PlainMarks: q.PlainMarks,
 		Zone: q.Zone, Overrides: q.Overrides}
 	if q.Sending {
-		if _, err := v.e.searching(ctx, head, r, &settings); err != nil {
+		if _, err := v.e.planSearch(ctx, head, r, &settings); err != nil {
 			return scrollback.Manifest{}, err
 		}
 	}
 	asked := request.PreviewRequest{Head: head, Settings: settings, Content: q.Content, Beside: !v.e.o.NoBackgroundFolds}
 	if draft {
 		a := incomingTurn{v, head, r, settings, v.e.intake.Rehearsal()}
-		if err := a.rehearse(ctx, &asked); err != nil {
+		if err := a.addPreview(ctx, &asked); err != nil {
 			return scrollback.Manifest{}, err
 		}
 	}
 	if !draft && q.Zone != nil && head.Environment == nil { // what the first request tells, with the date there
-		env, _, err := v.e.environment(ctx, head.Conversation, settings, q.Zone)
+		env, _, err := v.e.buildEnvironment(ctx, head.Conversation, settings, q.Zone)
 		if err != nil {
 			return scrollback.Manifest{}, err
 		}
@@ -92,13 +92,13 @@ func (e *Engine) resolveOrAssume(ctx context.Context, head store.Head, over Over
 	return settings, err
 }
 
-// rehearse adds what sending would add to a conversation.
-func (a *incomingTurn) rehearse(ctx context.Context, next *request.PreviewRequest) error {
-	in, err := a.messages(ctx)
+// addPreview adds what sending would add to a conversation.
+func (a *incomingTurn) addPreview(ctx context.Context, next *request.PreviewRequest) error {
+	in, err := a.buildMessages(ctx)
 	if err != nil {
 		return err
 	}
-	env, change, err := a.v.e.environment(ctx, a.head.Conversation, a.settings, a.request.Zone)
+	env, change, err := a.v.e.buildEnvironment(ctx, a.head.Conversation, a.settings, a.request.Zone)
 	if err != nil {
 		return err
 	}
@@ -110,9 +110,9 @@ func (a *incomingTurn) rehearse(ctx context.Context, next *request.PreviewReques
 	return nil
 }
 
-// Past says what is wanted of what a turn sent to its model: Step, one step or all (0), and
+// PastRequest says what is wanted of what a turn sent to its model: Step, one step or all (0), and
 // Content, with what the model read in it. It is [request.PastRequest].
-type Past = request.PastRequest
+type PastRequest = request.PastRequest
 
 // TurnContext is what the requests of a turn showed, step by step: TurnID, Model, StartedAt
 // in Unix ms, and Steps, each a [scrollback.Manifest]. It is [request.TurnContext].
@@ -120,12 +120,12 @@ type TurnContext = request.TurnContext
 
 // Context returns what the steps of a turn sent to its model.
 func (t Turns) Context(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID,
-	q Past) (TurnContext, error) {
-	head, err := t.v.door.head(ctx, id, scrollback.AccessRead)
+	q PastRequest) (TurnContext, error) {
+	head, err := t.v.door.openHead(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return TurnContext{}, err
 	}
-	found, err := t.v.e.turn(ctx, id, turn)
+	found, err := t.v.e.findTurn(ctx, id, turn)
 	if err != nil {
 		return TurnContext{}, err
 	}
@@ -145,7 +145,7 @@ type CompactRequest struct {
 // Compact compacts a conversation on request.
 func (v *View) Compact(ctx context.Context, id scrollback.ConversationID,
 	q CompactRequest) (scrollback.Receipt, error) {
-	head, err := v.door.head(ctx, id, scrollback.AccessWrite)
+	head, err := v.door.openHead(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -217,7 +217,7 @@ type undoRedo struct {
 // undoOrRedo returns a receipt with the tokens before and after it.
 func (c Compactions) undoOrRedo(ctx context.Context, id scrollback.ConversationID, q UndoRequest,
 	t undoRedo) (scrollback.Receipt, error) {
-	head, err := c.v.door.head(ctx, id, scrollback.AccessWrite)
+	head, err := c.v.door.openHead(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -230,7 +230,7 @@ func (c Compactions) undoOrRedo(ctx context.Context, id scrollback.ConversationI
 		head.Branch.View, r, err = t.foresee(ctx, head, q.Segment)
 		head.Branch.ViewVersion = -1 // it is not stored
 	} else if r, err = t.do(ctx, id, q.Segment); err == nil {
-		head, err = c.v.door.head(ctx, id, scrollback.AccessWrite)
+		head, err = c.v.door.openHead(ctx, id, scrollback.AccessWrite)
 	}
 	if err != nil {
 		return r, err
@@ -260,7 +260,7 @@ func (c Compactions) undoOrRedo(ctx context.Context, id scrollback.ConversationI
 // Receipts lists the compactions of a conversation, newest first, and behind them those
 // that it inherits: of its ancestors, as far as its path still shows what they made.
 func (v *View) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
-	head, err := v.door.head(ctx, id, scrollback.AccessRead)
+	head, err := v.door.openHead(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return nil, err
 	}

@@ -22,21 +22,21 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation,
 			return c, false, err
 		}
 		if c.Title == "" && history[i].Role == scrollback.RoleUser {
-			v.e.Entitle(&c, history[i].Parts)
+			v.e.SetTitle(&c, history[i].Parts)
 		}
 	}
 	c.AgentOf = nil // only a model's call makes a sub-agent
-	if err := admits(ctx, v, &c); err != nil {
+	if err := admitConversation(ctx, v, &c); err != nil {
 		return c, false, err
 	}
 	if c.ID == "" {
 		c.ID = scrollback.ConversationID(v.e.store.NewID())
 	}
-	known, err := v.door.head(ctx, c.ID, scrollback.AccessWrite)
+	known, err := v.door.openHead(ctx, c.ID, scrollback.AccessWrite)
 	if err == nil && (known.Messages > 0 || len(history) == 0) { // it has begun already
 		return known.Conversation, false, nil
 	}
-	in, err := v.e.begins(ctx, c, history)
+	in, err := v.e.admitHistory(ctx, c, history)
 	if err != nil {
 		return c, false, err
 	}
@@ -45,13 +45,13 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation,
 	case err != nil && scrollback.CodeOf(err) != scrollback.Conflict && len(in) > 0:
 		ctx = context.WithoutCancel(ctx)
 		if gone, err := v.e.store.Discard(ctx, c.ID); err == nil {
-			_, _, _ = v.e.archive.Drop(ctx, c.ID, gone.Loose) // what it fails to remove is only space
+			_, _, _ = v.e.archive.DeleteConversation(ctx, c.ID, gone.Loose) // what it fails to remove is only space
 		}
-	case err == nil && !v.door.caller.Sees(made.Project):
+	case err == nil && !v.door.caller.SeesProject(made.Project):
 		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.NotFound, "engine.Create",
 			i18n.ConversationIDUnusable)
 	case err == nil && !created && made.Messages == 0 && len(in) > 0:
-		if known, err = v.door.head(ctx, made.ID, scrollback.AccessWrite); err != nil {
+		if known, err = v.door.openHead(ctx, made.ID, scrollback.AccessWrite); err != nil {
 			return made, false, err
 		}
 		done, err := v.e.store.Append(ctx, known, in)
@@ -60,8 +60,8 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation,
 	return made, created, err
 }
 
-// begins admits the messages that a conversation begins with.
-func (e *Engine) begins(ctx context.Context, c scrollback.Conversation,
+// admitHistory admits the messages that a conversation begins with.
+func (e *Engine) admitHistory(ctx context.Context, c scrollback.Conversation,
 	history []scrollback.Message) ([]store.Incoming, error) {
 	if len(history) == 0 {
 		return nil, nil
@@ -74,28 +74,29 @@ func (e *Engine) begins(ctx context.Context, c scrollback.Conversation,
 	for i, m := range history {
 		settings.RememberCalls(scrollback.Message{Parts: m.Parts})
 		if in[i], err = e.intake.Admit(ctx, c.ID,
-			scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, settings.Room(), nil); err != nil {
+			scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model}, settings.IntakeRoom(),
+			nil); err != nil {
 			return nil, err
 		}
 	}
 	return in, nil
 }
 
-// admits checks what a caller wants of a conversation, and fills in where it goes.
-func admits(ctx context.Context, v *View, c *scrollback.Conversation) error {
+// admitConversation checks what a caller wants of a conversation, and fills in where it goes.
+func admitConversation(ctx context.Context, v *View, c *scrollback.Conversation) error {
 	const op = "engine.Create"
-	err := v.door.may(scrollback.AccessWrite)
+	err := v.door.requireAccess(scrollback.AccessWrite)
 	if err == nil {
-		c.Project, err = v.door.project(c.Project)
+		c.Project, err = v.door.resolveProject(c.Project)
 	}
 	if err == nil {
-		c.Roots, err = v.e.grants.Narrow(c.Roots)
+		c.Roots, err = v.e.grants.NarrowRoots(c.Roots)
 	}
 	if err != nil {
 		return err
 	}
 	if c.Settings.Agents {
-		err = v.e.mayStart()
+		err = v.e.checkAgentsAllowed()
 	}
 	if err != nil {
 		return err
@@ -113,8 +114,8 @@ func admits(ctx context.Context, v *View, c *scrollback.Conversation) error {
 	return scrollback.CheckTools(c.Settings.Tools)
 }
 
-// mayStart returns an error unless models may start sub-agents here.
-func (e *Engine) mayStart() error {
+// checkAgentsAllowed returns an error unless models may start sub-agents here.
+func (e *Engine) checkAgentsAllowed() error {
 	if e.o.Agents.Allowed {
 		return nil
 	}
@@ -122,9 +123,9 @@ func (e *Engine) mayStart() error {
 		i18n.SubAgentsNotAllowed)
 }
 
-// narrowed checks an edit of a sub-agent: its folders only become fewer, and its project is
+// checkSubagentEdit checks an edit of a sub-agent: its folders only become fewer, and its project is
 // that of the conversation that it works for.
-func narrowed(c, was *scrollback.Conversation) error {
+func checkSubagentEdit(c, was *scrollback.Conversation) error {
 	switch {
 	case c.AgentOf == nil:
 		return nil
@@ -134,14 +135,14 @@ func narrowed(c, was *scrollback.Conversation) error {
 	case slices.Equal(c.Roots, was.Roots):
 		return nil
 	}
-	_, err := workspace.NewGrants(was.Roots).Narrow(c.Roots)
+	_, err := workspace.NewGrants(was.Roots).NarrowRoots(c.Roots)
 	return err
 }
 
 // Resolve finds a conversation by what a person calls it: an id, a unique
 // beginning of one, or "latest".
 func (v *View) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
-	within, err := v.door.projects("", nil)
+	within, err := v.door.limitProjects("", nil)
 	if err != nil {
 		return "", err
 	}
@@ -150,7 +151,7 @@ func (v *View) Resolve(ctx context.Context, name string) (scrollback.Conversatio
 
 // Get returns a conversation.
 func (v *View) Get(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
-	h, err := v.door.head(ctx, id, scrollback.AccessRead)
+	h, err := v.door.openHead(ctx, id, scrollback.AccessRead)
 	return h.Conversation, err
 }
 
@@ -158,7 +159,7 @@ func (v *View) Get(ctx context.Context, id scrollback.ConversationID) (scrollbac
 // the next.
 func (v *View) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
 	var err error
-	if q.Projects, err = v.door.projects(q.Project, q.Projects); err != nil {
+	if q.Projects, err = v.door.limitProjects(q.Project, q.Projects); err != nil {
 		return nil, "", err
 	}
 	items, next, err := v.e.store.List(ctx, q)
@@ -172,7 +173,7 @@ func (v *View) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.C
 // be called twice.
 func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64,
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
-	head, err := v.door.head(ctx, id, scrollback.AccessWrite)
+	head, err := v.door.openHead(ctx, id, scrollback.AccessWrite)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
@@ -194,19 +195,19 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 		if err := scrollback.CheckTools(c.Settings.Tools); err != nil {
 			return err
 		}
-		if !v.door.caller.Sees(c.Project) {
+		if !v.door.caller.SeesProject(c.Project) {
 			return scrollback.Errorf(scrollback.NotFound, "engine.Patch", i18n.NoProject, c.Project)
 		}
-		if err := narrowed(c, &was); err != nil {
+		if err := checkSubagentEdit(c, &was); err != nil {
 			return err
 		}
 		if c.Settings.Agents && !was.Settings.Agents {
-			if err := v.e.mayStart(); err != nil {
+			if err := v.e.checkAgentsAllowed(); err != nil {
 				return err
 			}
 		}
 		if !slices.Equal(c.Roots, was.Roots) {
-			roots, err := v.e.grants.Change(was.Roots, c.Roots)
+			roots, err := v.e.grants.ChangeRoots(was.Roots, c.Roots)
 			if err != nil {
 				return err
 			}
@@ -221,7 +222,7 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 
 // Trash puts a conversation in the trash, with its sub-agents; Restore takes them out.
 func (v *View) Trash(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
-	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
+	if err := v.door.checkAccess(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Conversation{}, err
 	}
 	return v.e.store.Trash(ctx, id)
@@ -230,7 +231,7 @@ func (v *View) Trash(ctx context.Context, id scrollback.ConversationID) (scrollb
 // Restore takes a conversation out of the trash, with the sub-agents that went there with
 // it; a sub-agent whose conversation stays there is conflict.
 func (v *View) Restore(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
-	if err := v.door.allow(ctx, id, scrollback.AccessWrite); err != nil {
+	if err := v.door.checkAccess(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Conversation{}, err
 	}
 	return v.e.store.Restore(ctx, id)
@@ -251,19 +252,20 @@ type PurgeResult struct {
 // Purge removes a conversation for good, and its sub-agents. What forks inherit stays, but can only be read
 // through them. Nothing brings the rest back.
 func (v *View) Purge(ctx context.Context, id scrollback.ConversationID) (PurgeResult, error) {
-	_, known := v.door.head(ctx, id, scrollback.AccessWrite)
+	_, known := v.door.openHead(ctx, id, scrollback.AccessWrite)
 	if known != nil && !(v.door.caller.AllProjects && scrollback.CodeOf(known) == scrollback.NotFound) {
 		return PurgeResult{ID: id}, known
 	}
-	out, err := v.e.purge(ctx, id, 0) // of one unknown: an interrupted purge continues
+	out, err := v.e.purgeConversation(ctx, id, 0) // of one unknown: an interrupted purge continues
 	if err == nil && known != nil && out.Removed == 0 {
 		err = known
 	}
 	return out, err
 }
 
-// purge removes a conversation and its sub-agents; see [store.Store.Purge].
-func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (PurgeResult, error) {
+// purgeConversation removes a conversation and its sub-agents; see [store.Store.Purge].
+func (e *Engine) purgeConversation(ctx context.Context, id scrollback.ConversationID,
+	trashedBy int64) (PurgeResult, error) {
 	out := PurgeResult{ID: id}
 	doomed, err := e.store.Agents.Doomed(ctx, id, trashedBy)
 	if err != nil {
@@ -278,7 +280,7 @@ func (e *Engine) purge(ctx context.Context, id scrollback.ConversationID, trashe
 		if err != nil {
 			return out, err
 		}
-		gone, waiting, err := e.archive.Drop(ctx, one, purged.Loose)
+		gone, waiting, err := e.archive.DeleteConversation(ctx, one, purged.Loose)
 		if err != nil {
 			return out, err
 		}

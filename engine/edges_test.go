@@ -26,7 +26,7 @@ func TestRefusedRequestsWriteNothing(t *testing.T) {
 		t.Errorf("a conflict changed the conversation: %+v", after)
 	}
 	close(gate)
-	attach(r, id, turn, 0).Done(t, scrollback.TurnComplete, "stop")
+	attach(r, id, turn, 0).WantDone(t, scrollback.TurnComplete, "stop")
 	if after, _ := r.Get(context.Background(), id); after.Title != "q" {
 		t.Errorf("the title is %q, want the first prompt", after.Title)
 	}
@@ -41,7 +41,7 @@ func TestClearWhileAnswering(t *testing.T) {
 	_, err := r.Compact(context.Background(), id, engine.CompactRequest{Clear: true})
 	enginetest.WantCode(t, err, scrollback.Conflict, "being answered")
 	close(gate)
-	attach(r, id, turn, 0).Done(t, scrollback.TurnComplete, "stop")
+	attach(r, id, turn, 0).WantDone(t, scrollback.TurnComplete, "stop")
 }
 
 func TestClosedEngineWritesNothing(t *testing.T) {
@@ -51,7 +51,7 @@ func TestClosedEngineWritesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	enginetest.WantCode(t, r.Ask(id, "late").Err, scrollback.Unavailable, "closed")
-	if got := r.Shape(id); got != "" {
+	if got := r.LogOutline(id); got != "" {
 		t.Errorf("the refused request left %q", got)
 	}
 }
@@ -63,7 +63,7 @@ func TestCallsWithOneID(t *testing.T) {
 			enginetest.Call("", "clock", `not json`)),
 		modeltest.Say("ok"))
 	id := r.NewConversation()
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).WantDone(t,
 		scrollback.TurnWaiting,
 		"tool_calls")
 	calls := r.Log(id)[1].Parts.Calls()
@@ -76,7 +76,7 @@ func TestCallsWithOneID(t *testing.T) {
 		seen[c.ID] = true
 		req.ToolResults = append(req.ToolResults, engine.ToolResult{CallID: c.ID, Text: "noon"})
 	}
-	r.Run(req).Done(t, scrollback.TurnComplete, "stop")
+	r.Run(req).WantDone(t, scrollback.TurnComplete, "stop")
 }
 
 // An interrupted answer that is asked for again is not put before the model as
@@ -86,13 +86,13 @@ func TestRetryAfterInterruption(t *testing.T) {
 	cut.NoFinish = true
 	r := enginetest.New(t, enginetest.Options{}, cut, modeltest.Say("whole"))
 	id := r.NewConversation()
-	r.Ask(id, "q").Done(t, scrollback.TurnInterrupted, scrollback.FinishTruncated)
-	r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "q").WantDone(t, scrollback.TurnInterrupted, scrollback.FinishTruncated)
+	r.Run(engine.TurnRequest{Conversation: id}).WantDone(t, scrollback.TurnComplete, "stop")
 	items := r.Script.Requests()[1].Items
 	if last := items[len(items)-1]; last.Role != scrollback.RoleUser {
 		t.Errorf("the request ends with %s %q", last.Role, last.Parts.Text())
 	}
-	r.WantShape(id, "u:q", "a(interrupted):half", "a:whole")
+	r.WantOutline(id, "u:q", "a(interrupted):half", "a:whole")
 }
 
 // Both kinds of call in one step: the client is shown the message that calls.
@@ -102,7 +102,7 @@ func TestMixedCalls(t *testing.T) {
 			`{}`)), modeltest.Say("ok"))
 	id := r.NewConversation()
 	e := r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool})
-	e.Done(t, scrollback.TurnWaiting, "tool_calls")
+	e.WantDone(t, scrollback.TurnWaiting, "tool_calls")
 	d, _ := enginetest.Last[scrollback.DoneEvent](e)
 	if m := r.Log(id)[1]; d.MessageID != m.ID {
 		t.Errorf("done names %s, the calls are in %s", d.MessageID, m.ID)
@@ -110,7 +110,7 @@ func TestMixedCalls(t *testing.T) {
 	if turn, err := r.Turns().Get(context.Background(), id, d.TurnID); err != nil || turn.Reply != d.MessageID {
 		t.Errorf("the stored turn names %s (%v)", turn.Reply, err)
 	}
-	r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "a", Text: "noon"}}}).Done(t,
+	r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "a", Text: "noon"}}}).WantDone(t,
 		scrollback.TurnComplete, "stop")
-	r.WantShape(id, "u:time?", "a:→a→b", "t:←b", "t:←a", "a:ok")
+	r.WantOutline(id, "u:time?", "a:→a→b", "t:←b", "t:←a", "a:ok")
 }

@@ -22,12 +22,12 @@ func TestEmptyAgain(t *testing.T) {
 		return []model.Delta{{Text: "noted"}}
 	}})
 	id := r.NewConversation()
-	r.Ask(id, "one").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "one").WantDone(t, scrollback.TurnComplete, "stop")
 	failure := func(q engine.TurnRequest) scrollback.Failure {
 		t.Helper()
 		q.Conversation = id
 		e := r.Run(q)
-		e.Done(t, scrollback.TurnFailed, "")
+		e.WantDone(t, scrollback.TurnFailed, "")
 		f, _ := enginetest.Last[scrollback.ErrorEvent](e)
 		return f.Failure
 	}
@@ -42,7 +42,7 @@ func TestEmptyAgain(t *testing.T) {
 			t.Errorf("again: %+v", f)
 		}
 	}
-	r.Run(engine.TurnRequest{Conversation: id, Without: &[]int64{3}}).Done(t, scrollback.TurnComplete, "stop")
+	r.Run(engine.TurnRequest{Conversation: id, Without: &[]int64{3}}).WantDone(t, scrollback.TurnComplete, "stop")
 	if f := failure(engine.TurnRequest{Message: enginetest.Say("another void")}); f.Permanent {
 		t.Errorf("empty for the first time since an answer: %+v", f)
 	}
@@ -55,24 +55,24 @@ func TestTheSameFaultAgain(t *testing.T) {
 		err := scrollback.Errorf(scrollback.Unavailable, "test",
 			"acme could not answer: it has a fault of its own (status 500)")
 		err.Cause = cause
-		fault := modeltest.Step{Err: err.Because(scrollback.ErrUpstream)}
+		fault := modeltest.Step{Err: err.WithReason(scrollback.ErrUpstream)}
 		r := enginetest.New(t, enginetest.Options{NoFolds: true, NoTitleCalls: true}, modeltest.Say("noted"), fault, fault,
 			fault, fault,
 			modeltest.Say("noted"))
 		id := r.NewConversation()
-		r.Ask(id, "one").Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, "one").WantDone(t, scrollback.TurnComplete, "stop")
 		for i, q := range []engine.TurnRequest{{Message: enginetest.Say("poison")}, {}, {},
 			{Message: enginetest.Say("go on")}} {
 			q.Conversation = id
 			e := r.Run(q)
-			e.Done(t, scrollback.TurnFailed, "")
+			e.WantDone(t, scrollback.TurnFailed, "")
 			f, _ := enginetest.Last[scrollback.ErrorEvent](e)
 			if want := stuck && i >= 2; f.Failure.Permanent != want || (f.Failure.Suspect == 3) != want {
 				t.Errorf("%s, turn %d: %+v", cause, i, f.Failure)
 			}
 		}
 		if stuck {
-			r.Run(engine.TurnRequest{Conversation: id, Without: &[]int64{3}}).Done(t, scrollback.TurnComplete, "stop")
+			r.Run(engine.TurnRequest{Conversation: id, Without: &[]int64{3}}).WantDone(t, scrollback.TurnComplete, "stop")
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestNothingToShow(t *testing.T) {
 		r := enginetest.New(t, enginetest.Options{NoFolds: true},
 			modeltest.Step{Reply: func(model.Request) []model.Delta { return reply }})
 		e := r.Run(engine.TurnRequest{Conversation: r.NewConversation(), Message: enginetest.Say("go")})
-		e.Done(t, scrollback.TurnFailed, "")
+		e.WantDone(t, scrollback.TurnFailed, "")
 		f, _ := enginetest.Last[scrollback.ErrorEvent](e)
 		if !strings.Contains(f.Failure.Message, words) {
 			t.Errorf("%q is not in %q", words, f.Failure.Message)
@@ -102,5 +102,5 @@ func TestNothingToShow(t *testing.T) {
 		call := scrollback.ToolCall{ID: "a", Name: model.Unnamed, Arguments: []byte("{}")}
 		return []model.Delta{{Call: &call}, {Finish: "tool_calls"}}
 	}})
-	r.Ask(r.NewConversation(), "go").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(r.NewConversation(), "go").WantDone(t, scrollback.TurnComplete, "stop")
 }

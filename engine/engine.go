@@ -70,8 +70,8 @@ type Options struct {
 	Titles       Titles
 	TitleModel   string
 	NoTitleCalls bool
-	// Allowances returns what projects may use in a day; nil sets no limits.
-	Allowances AllowanceLookup
+	// SpendLimits returns what projects may use in a day; nil sets no limits.
+	SpendLimits SpendLimitLookup
 
 	// Agents says whether models may start sub-agents, and bounds them.
 	Agents AgentOptions
@@ -98,7 +98,7 @@ type Options struct {
 
 	ReplyBounds model.Bounds // of one reply of a model; zero fields are the defaults
 
-	Incoming intake.Limits // of one message; zero fields are the defaults
+	Incoming intake.MessageLimits // of one message; zero fields are the defaults
 
 	// Archive reserves a key for a full copy of a conversation that is to be compacted, and
 	// returns what writes it afterwards. Nil writes none, whatever conversations ask for.
@@ -112,7 +112,7 @@ type Options struct {
 	NoBackgroundFolds bool          // fold only before a request, which then waits
 }
 
-// failure is the level at which something is logged that the events of a turn say too.
+// failure returns the level at which something is logged that the events of a turn say too.
 func (o Options) failure() slog.Level {
 	if o.Attended {
 		return slog.LevelDebug
@@ -202,7 +202,7 @@ var _ request.Host = requestHost{}
 
 // OpenHead is [request.Host]'s.
 func (h requestHost) OpenHead(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
-	return h.e.As(scrollback.Operator()).door.head(ctx, id, scrollback.AccessWrite)
+	return h.e.As(scrollback.Operator()).door.openHead(ctx, id, scrollback.AccessWrite)
 }
 
 // CheckBudget is [request.Host]'s.
@@ -220,7 +220,7 @@ func (h requestHost) ReserveCopy(id scrollback.ConversationID) (string, func(con
 }
 
 // RunAside is [request.Host]'s.
-func (h requestHost) RunAside(do func(context.Context)) { h.e.beside(do) }
+func (h requestHost) RunAside(do func(context.Context)) { h.e.runBeside(do) }
 
 // Close stops the turns that this engine runs, saves what they have written, and
 // waits for them until ctx ends.
@@ -229,23 +229,23 @@ func (e *Engine) Close(ctx context.Context) error {
 	e.closed = true
 	e.mu.Unlock()
 	e.stop(errShutdown)
-	err := await(ctx, &e.running)
+	err := waitGroup(ctx, &e.running)
 	e.mu.Lock()
 	for _, lt := range e.turns {
-		lt.release()
+		lt.releaseEngine()
 	}
 	e.mu.Unlock()
-	return scrollback.Wrap(scrollback.Canceled, "engine.Close", cmp.Or(err, await(ctx, &e.aside)))
+	return scrollback.Wrap(scrollback.Canceled, "engine.Close", cmp.Or(err, waitGroup(ctx, &e.aside)))
 }
 
 // Settle waits until no turn runs and nothing is being compacted; if ctx ends first, it
 // returns canceled. A program that ends after one turn calls it before Close, which breaks off compactions.
 func (e *Engine) Settle(ctx context.Context) error {
-	return scrollback.Wrap(scrollback.Canceled, "engine.Settle", await(ctx, &e.running))
+	return scrollback.Wrap(scrollback.Canceled, "engine.Settle", waitGroup(ctx, &e.running))
 }
 
-// await waits for a group until ctx ends.
-func await(ctx context.Context, of *sync.WaitGroup) error {
+// waitGroup waits for a group until ctx ends.
+func waitGroup(ctx context.Context, of *sync.WaitGroup) error {
 	done := make(chan struct{})
 	go func() { of.Wait(); close(done) }()
 	select {
@@ -258,22 +258,22 @@ func await(ctx context.Context, of *sync.WaitGroup) error {
 
 // enter registers something that runs, until leave is called. It fails when the engine
 // is closing, so that nothing is begun that cannot be finished.
-func (e *Engine) enter() (leave func(), err error) { return e.join(&e.running) }
+func (e *Engine) enter() (leave func(), err error) { return e.enterGroup(&e.running) }
 
-// join is enter for what runs in a group.
-func (e *Engine) join(group *sync.WaitGroup) (leave func(), err error) {
+// enterGroup is enter for what runs in a group.
+func (e *Engine) enterGroup(group *sync.WaitGroup) (leave func(), err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
 		return nil, scrollback.Errorf(scrollback.Unavailable, "engine", i18n.EngineIsClosed).
-			Because(scrollback.ErrClosing)
+			WithReason(scrollback.ErrClosing)
 	}
 	group.Add(1)
 	return group.Done, nil
 }
 
-// beside does something that nobody waits for but Settle, unless the engine is closing.
-func (e *Engine) beside(do func(ctx context.Context)) {
+// runBeside does something that nobody waits for but Settle, unless the engine is closing.
+func (e *Engine) runBeside(do func(ctx context.Context)) {
 	if leave, err := e.enter(); err == nil {
 		go func() { defer leave(); do(e.base) }()
 	}

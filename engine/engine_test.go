@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// admin is what only the operator may do.
+// admin returns what only the operator may do.
 func admin(r *enginetest.Rig) *engine.Admin {
 	r.T.Helper()
 	a, err := r.Admin()
@@ -39,18 +39,18 @@ func TestModelFailsBeforeAndMid(t *testing.T) {
 	id := r.NewConversation()
 
 	e := r.Ask(id, "q")
-	e.Done(t, scrollback.TurnFailed, "")
+	e.WantDone(t, scrollback.TurnFailed, "")
 	if f, _ := enginetest.Last[scrollback.ErrorEvent](e); f.Code != scrollback.Unavailable ||
 		f.Message != "it could not answer" {
 		t.Fatalf("told %+v: the code, and nothing of the provider's text", f)
 	}
-	r.WantShape(id, "u:q")
+	r.WantOutline(id, "u:q")
 
-	r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnFailed, "")
-	r.WantShape(id, "u:q", "a(failed):half an answer")
+	r.Run(engine.TurnRequest{Conversation: id}).WantDone(t, scrollback.TurnFailed, "")
+	r.WantOutline(id, "u:q", "a(failed):half an answer")
 
-	r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
-	r.WantShape(id, "u:q", "a(failed):half an answer", "a:whole")
+	r.Run(engine.TurnRequest{Conversation: id}).WantDone(t, scrollback.TurnComplete, "stop")
+	r.WantOutline(id, "u:q", "a(failed):half an answer", "a:whole")
 	for _, it := range r.Script.Requests()[2].Items {
 		if strings.Contains(it.Parts.Text(), "half") {
 			t.Error("a failed answer was sent to the model")
@@ -64,20 +64,20 @@ func TestStreamThatJustStops(t *testing.T) {
 	cut.NoFinish = true
 	r := enginetest.New(t, enginetest.Options{}, cut)
 	id := r.NewConversation()
-	r.Ask(id, "q").Done(t, scrollback.TurnInterrupted, scrollback.FinishTruncated)
-	r.WantShape(id, "u:q", "a(interrupted):so fa")
+	r.Ask(id, "q").WantDone(t, scrollback.TurnInterrupted, scrollback.FinishTruncated)
+	r.WantOutline(id, "u:q", "a(interrupted):so fa")
 }
 
 func TestModelThatSaysNothing(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{},
 		modeltest.Step{Deltas: []model.Delta{{Reasoning: "hm"}}})
 	id := r.NewConversation()
-	r.Ask(id, "q").Done(t, scrollback.TurnFailed, "")
-	r.Ask(id, "q2").Done(t, scrollback.TurnComplete, "stop") // its reasoning is what it said
-	r.WantShape(id, "u:q", "u:q2", "a:")
+	r.Ask(id, "q").WantDone(t, scrollback.TurnFailed, "")
+	r.Ask(id, "q2").WantDone(t, scrollback.TurnComplete, "stop") // its reasoning is what it said
+	r.WantOutline(id, "u:q", "u:q2", "a:")
 }
 
-// gated is a step whose deltas pass one by one.
+// gated returns a step whose deltas pass one by one.
 func gated(pieces ...string) (modeltest.Step, chan struct{}) {
 	gate := make(chan struct{})
 	s := modeltest.Say(pieces...)
@@ -127,8 +127,8 @@ func TestClientGoesAway(t *testing.T) {
 	}
 	close(gate)
 	e := attach(r, id, turn, 0)
-	e.Done(t, scrollback.TurnComplete, "stop")
-	r.WantShape(id, "u:q", "a:one two")
+	e.WantDone(t, scrollback.TurnComplete, "stop")
+	r.WantOutline(id, "u:q", "a:one two")
 	var text string
 	for _, ev := range e.Events {
 		if d, ok := ev.(scrollback.DeltaEvent); ok {
@@ -161,8 +161,8 @@ func TestSecondTurnAtOnce(t *testing.T) {
 		t.Fatalf("another conversation had to wait: %v", err)
 	}
 	close(gate)
-	attach(r, id, turn, 0).Done(t, scrollback.TurnComplete, "stop")
-	r.WantShape(id, "u:q", "a:one")
+	attach(r, id, turn, 0).WantDone(t, scrollback.TurnComplete, "stop")
+	r.WantOutline(id, "u:q", "a:one")
 }
 
 func TestCancelKeepsWhatWasWritten(t *testing.T) {
@@ -173,8 +173,8 @@ func TestCancelKeepsWhatWasWritten(t *testing.T) {
 	if err := r.Turns().Cancel(context.Background(), id, turn); err != nil {
 		t.Fatal(err)
 	}
-	attach(r, id, turn, 0).Done(t, scrollback.TurnInterrupted, "")
-	r.WantShape(id, "u:q", "a(interrupted):one ")
+	attach(r, id, turn, 0).WantDone(t, scrollback.TurnInterrupted, "")
+	r.WantOutline(id, "u:q", "a(interrupted):one ")
 	enginetest.WantCode(t, r.Turns().Cancel(context.Background(), r.NewConversation(), turn), scrollback.NotFound,
 		"no turn")
 }
@@ -191,8 +191,8 @@ func TestCancelFromAfar(t *testing.T) {
 		t.Fatal(err)
 	}
 	// b follows what a's process stores until the end.
-	attach(b, id, turn, 0).Done(t, scrollback.TurnInterrupted, "")
-	a.WantShape(id, "u:q", "a(interrupted):one ")
+	attach(b, id, turn, 0).WantDone(t, scrollback.TurnInterrupted, "")
+	a.WantOutline(id, "u:q", "a(interrupted):one ")
 }
 
 func TestShutdownSavesTheReply(t *testing.T) {
@@ -203,7 +203,7 @@ func TestShutdownSavesTheReply(t *testing.T) {
 	if err := r.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	r.WantShape(id, "u:q", "a(interrupted):one ")
+	r.WantOutline(id, "u:q", "a(interrupted):one ")
 	enginetest.WantCode(t, r.Ask(id, "late").Err, scrollback.Unavailable, "closed")
 }
 
@@ -235,10 +235,10 @@ func TestLeaseEnds(t *testing.T) {
 		}
 	}()
 	<-stop
-	next.WantShape(id, "u:q", "a(interrupted):lost ", "u:me", "a:fresh")
+	next.WantOutline(id, "u:q", "a(interrupted):lost ", "u:me", "a:fresh")
 	close(gate)
-	attach(dead, id, turn, 0).Done(t, scrollback.TurnInterrupted, "")
-	next.WantShape(id, "u:q", "a(interrupted):lost ", "u:me", "a:fresh")
+	attach(dead, id, turn, 0).WantDone(t, scrollback.TurnInterrupted, "")
+	next.WantOutline(id, "u:q", "a(interrupted):lost ", "u:me", "a:fresh")
 	if f, ok := enginetest.Last[scrollback.ErrorEvent](attach(dead, id, turn, 0)); !ok || f.Code != scrollback.Conflict {
 		t.Errorf("the one that lost its lease says %+v", f)
 	}
@@ -281,9 +281,9 @@ func TestIdempotency(t *testing.T) {
 	id := r.NewConversation()
 	req := engine.TurnRequest{Conversation: id, Message: enginetest.Say("q"), Key: "k1"}
 	first := r.Run(req)
-	first.Done(t, scrollback.TurnComplete, "stop")
+	first.WantDone(t, scrollback.TurnComplete, "stop")
 	again := r.Run(req)
-	again.Done(t, scrollback.TurnComplete, "stop")
+	again.WantDone(t, scrollback.TurnComplete, "stop")
 	a, _ := enginetest.Last[scrollback.DoneEvent](first)
 	b, _ := enginetest.Last[scrollback.DoneEvent](again)
 	if a.TurnID != b.TurnID || len(r.Script.Requests()) != 1 {
@@ -292,14 +292,14 @@ func TestIdempotency(t *testing.T) {
 	req.Message = enginetest.Say("another")
 	enginetest.WantCode(t, r.Run(req).Err, scrollback.Conflict, "another request")
 	byID := engine.TurnRequest{Conversation: id, Message: enginetest.Say("q2"), MessageID: "m-1"}
-	r.Run(byID).Done(t, scrollback.TurnComplete, "stop")
-	r.Run(byID).Done(t, scrollback.TurnComplete, "stop")
+	r.Run(byID).WantDone(t, scrollback.TurnComplete, "stop")
+	r.Run(byID).WantDone(t, scrollback.TurnComplete, "stop")
 	r.Clock.Add(store.IdempotencyAge.Milliseconds() + 1)
 	// The key is forgotten by now; the id of a message is its own for ever.
 	enginetest.WantCode(t, r.Run(byID).Err, scrollback.Conflict, "m-1")
 	req.Message = enginetest.Say("q")
-	r.Run(req).Done(t, scrollback.TurnComplete, "stop")
-	r.WantShape(id, "u:q", "a:one", "u:q2", "a:two", "u:q", "a:two")
+	r.Run(req).WantDone(t, scrollback.TurnComplete, "stop")
+	r.WantOutline(id, "u:q", "a:one", "u:q2", "a:two", "u:q", "a:two")
 }
 
 func TestNothingToAnswer(t *testing.T) {

@@ -19,10 +19,10 @@ import (
 // environmentShare is the share of the budget that the environment may take.
 const environmentShare = 0.10
 
-// environment describes to a conversation's model where it works, and a message
+// buildEnvironment describes to a conversation's model where it works, and a message
 // about what has changed since it was last told, on the day that it is in a zone. Nil means that there is nothing to
 // tell.
-func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, settings request.Settings,
+func (e *Engine) buildEnvironment(ctx context.Context, c scrollback.Conversation, settings request.Settings,
 	zone *time.Location) (*scrollback.Environment, []store.Incoming, error) {
 	if e.o.Place == nil {
 		return c.Environment, nil, nil
@@ -31,11 +31,11 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, set
 	p.Now = time.UnixMilli(e.store.Now()).In(cmp.Or(zone, p.Now.Location()))
 	p.MaxTokens = int(environmentShare * float64(settings.Budget.Tokens))
 	p.Count = token.Count
-	p.Roots = e.roots(c)
-	if c.Environment != nil && workspace.Glance(p).Equal(c.Environment.Told) {
+	p.Roots = e.usableRoots(c)
+	if c.Environment != nil && workspace.ReadState(p).Equal(c.Environment.Told) {
 		return c.Environment, nil, nil
 	}
-	seen, err := workspace.Look(ctx, p)
+	seen, err := workspace.ReadPlace(ctx, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -43,11 +43,11 @@ func (e *Engine) environment(ctx context.Context, c scrollback.Conversation, set
 		e.o.Log.Info("the environment of a conversation is incomplete", "conversation", c.ID, "note", note)
 	}
 	if c.Environment == nil {
-		return &scrollback.Environment{Text: seen.Text(), First: seen.State, Told: seen.State}, nil, nil
+		return &scrollback.Environment{Text: seen.FullText(), First: seen.State, Told: seen.State}, nil, nil
 	}
 	env := *c.Environment
 	env.Told = seen.State
-	text := seen.Change(c.Environment.First, c.Environment.Told)
+	text := seen.ChangeText(c.Environment.First, c.Environment.Told)
 	if text == "" {
 		return c.Environment, nil, nil
 	}
@@ -63,14 +63,14 @@ const FilesMax = 200
 // conversation that continue prefix, as a reference in a message names them.
 func (v *View) Files(ctx context.Context, id scrollback.ConversationID, prefix string,
 	limit int) ([]workspace.Completion, error) {
-	h, err := v.door.head(ctx, id, scrollback.AccessRead)
+	h, err := v.door.openHead(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return nil, err
 	}
 	if limit <= 0 {
 		limit = 50
 	}
-	return workspace.Complete(ctx, v.e.roots(h.Conversation), prefix, min(limit, FilesMax))
+	return workspace.Complete(ctx, v.e.usableRoots(h.Conversation), prefix, min(limit, FilesMax))
 }
 
 // keepEnvironment records what a conversation was told: its first environment, or that a change
@@ -88,11 +88,11 @@ func keepEnvironment(c *scrollback.Conversation, env *scrollback.Environment, ch
 	}
 }
 
-// roots are the folders that a conversation may use now: what was granted once may no
+// usableRoots returns the folders that a conversation may use now: what was granted once may no
 // longer be, or may be gone.
-func (e *Engine) roots(c scrollback.Conversation) (out []string) {
+func (e *Engine) usableRoots(c scrollback.Conversation) (out []string) {
 	for _, root := range c.Roots {
-		if now, err := e.grants.Narrow([]string{root}); err == nil {
+		if now, err := e.grants.NarrowRoots([]string{root}); err == nil {
 			out = append(out, now...)
 		} else {
 			e.o.Log.Info("a root of a conversation cannot be used", "conversation", c.ID, "error", err)
@@ -101,17 +101,17 @@ func (e *Engine) roots(c scrollback.Conversation) (out []string) {
 	return out
 }
 
-// prompt is what a request says, for its marks to be followed as its caller.
-func (a *incomingTurn) prompt() intake.Prompt {
+// buildPrompt returns what a request says, for its marks to be followed as its caller.
+func (a *incomingTurn) buildPrompt() intake.Prompt {
 	budget := float64(a.settings.Budget.Tokens)
 	left := int64(recallsShare * budget)
 	return intake.Prompt{Head: a.head, Parts: a.request.Message, Plain: a.request.PlainMarks,
-		Roots: func() []string { return a.v.e.roots(a.head.Conversation) },
+		Roots: func() []string { return a.v.e.usableRoots(a.head.Conversation) },
 		Call: func(ctx context.Context, tool string, args json.RawMessage) (string, error) {
 			room := recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: min(left, int64(recallShare*budget))}
-			text, err := a.v.Recall().Call(ctx, a.head.ID, tool, args, room)
+			text, err := a.v.Recall().RunTool(ctx, a.head.ID, tool, args, room)
 			if err != nil {
-				return "", errors.New(scrollback.Shown(err))
+				return "", errors.New(scrollback.PublicMessage(err))
 			}
 			left -= int64(token.Count(text))
 			return text, nil

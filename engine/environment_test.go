@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
-// inFolder is a rig whose conversations may work in a folder with a memory file.
+// inFolder returns a rig whose conversations may work in a folder with a memory file.
 func inFolder(t *testing.T, o enginetest.Options, steps ...modeltest.Step) (*enginetest.Rig, string) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -37,7 +37,7 @@ func remember(t *testing.T, root, text string) {
 	}
 }
 
-// sent is the text of the items of the last request, from an item on.
+// sent returns the text of the items of the last request, from an item on.
 func sent(r *enginetest.Rig, from int) []string {
 	reqs := r.Script.Requests()
 	var out []string
@@ -59,7 +59,7 @@ func TestEnvironment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Ask(c.ID, "one").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(c.ID, "one").WantDone(t, scrollback.TurnComplete, "stop")
 	first := sent(r, 0)
 	if len(first) != 2 || !strings.Contains(first[0], "Answer in verse.") || !strings.Contains(first[0], root) ||
 		first[1] != "one" {
@@ -151,7 +151,8 @@ func TestDateWhereThePersonIs(t *testing.T) {
 	c := r.NewConversation()
 	ask := func(text string, zone *time.Location) string {
 		t.Helper()
-		r.Run(engine.TurnRequest{Conversation: c, Message: scrollback.Say(text), Zone: zone}).Done(t, scrollback.TurnComplete,
+		r.Run(engine.TurnRequest{Conversation: c, Message: scrollback.Say(text), Zone: zone}).WantDone(t,
+			scrollback.TurnComplete,
 			"stop")
 		return strings.Join(sent(r, 0), "\n")
 	}
@@ -178,7 +179,7 @@ func TestDateWhereThePersonIs(t *testing.T) {
 // A fold keeps the newest change in sight, and only that.
 func TestEnvironmentIsCarried(t *testing.T) {
 	ctx := context.Background()
-	r, root := inFolder(t, enginetest.Options{}, enginetest.Chatter())
+	r, root := inFolder(t, enginetest.Options{}, enginetest.ChattyStep())
 	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
 	if err != nil {
 		t.Fatal(err)
@@ -267,7 +268,7 @@ func TestRoots(t *testing.T) {
 // What is asked is the same however often a conversation is opened again.
 func TestResumeIsResume(t *testing.T) {
 	ctx := context.Background()
-	r, root := inFolder(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r, root := inFolder(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	c, _, err := r.Create(ctx, scrollback.Conversation{Roots: []string{root}})
 	if err != nil {
 		t.Fatal(err)

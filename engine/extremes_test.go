@@ -57,7 +57,7 @@ func TestExtremeNumbers(t *testing.T) {
 				if policy == compact.Segments && writes != "offline" {
 					continue // it asks no model
 				}
-				if policy != compact.Segments && testlength.Of(0, 1) == 0 && k != i%3 {
+				if policy != compact.Segments && testlength.Choose(0, 1) == 0 && k != i%3 {
 					continue // each of the numbers under each policy, with one of the models
 				}
 				limit := []int64{2000, 8000}[(i+k)%2]
@@ -74,7 +74,7 @@ func TestExtremeNumbers(t *testing.T) {
 // when it is asked for a summary.
 func extreme(t *testing.T, numbers map[string]float64, policy, writes string, limit int64) {
 	ctx := context.Background()
-	if _, err := compact.Named(policy, true, numbers); err != nil {
+	if _, err := compact.FindPolicy(policy, true, numbers); err != nil {
 		t.Fatal(err)
 	}
 	sums := 0
@@ -99,13 +99,13 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 		j.Step())
 	id := r.NewConversation()
 	folds := 0
-	for i := range testlength.Of(8, 16) {
+	for i := range testlength.Choose(8, 16) {
 		before := sums
 		text := fmt.Sprintf("Remember number %d. ", i) + strings.Repeat("tide ", []int{1, 30, 200, 5}[i%4])
 		if i%8 == 7 {
 			text = strings.Repeat("a very long message indeed ", 1000)
 		}
-		r.Ask(id, text).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, text).WantDone(t, scrollback.TurnComplete, "stop")
 		if _, err := r.Compact(ctx, id, engine.CompactRequest{}); err != nil { // as behind the turn
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestSmallerWindowLater(t *testing.T) {
 					j.Step())
 				id := r.NewConversation()
 				for i := range 20 {
-					r.Ask(id, fmt.Sprintf("Remember number %d: %s.", i, strings.Repeat(" the quick tide at noon", 30))).Done(t,
+					r.Ask(id, fmt.Sprintf("Remember number %d: %s.", i, strings.Repeat(" the quick tide at noon", 30))).WantDone(t,
 						scrollback.TurnComplete,
 						"stop")
 				}
@@ -162,14 +162,14 @@ func TestSmallerWindowLater(t *testing.T) {
 					if _, err := r.Branches().Rewind(context.Background(), id, engine.Point{Seq: &question}); err != nil {
 						t.Fatal(err)
 					}
-					r.Run(engine.TurnRequest{Conversation: id, Overrides: engine.Overrides{Limit: limit}}).Done(t,
+					r.Run(engine.TurnRequest{Conversation: id, Overrides: engine.Overrides{Limit: limit}}).WantDone(t,
 						scrollback.TurnComplete, "stop")
 					enginetest.CheckViews(t, r, id)
 				}
 				for i := range 5 {
 					r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say(fmt.Sprintf("And then, number %d? ", i) +
 						strings.Repeat("go on please ", 60)),
-						Overrides: engine.Overrides{Limit: limit}}).Done(t, scrollback.TurnComplete, "stop")
+						Overrides: engine.Overrides{Limit: limit}}).WantDone(t, scrollback.TurnComplete, "stop")
 					enginetest.CheckViews(t, r, id)
 				}
 			})
@@ -194,7 +194,7 @@ func TestPinsLeaveRoomForTheQuestion(t *testing.T) {
 					Folding: map[string]float64{"pinned_share": share}}, j.Step())
 				id := r.NewConversation()
 				for i := range 12 {
-					r.Ask(id, fmt.Sprintf("Note number %d: %s", i, strings.Repeat("tide ", int(limit)/45))).Done(t,
+					r.Ask(id, fmt.Sprintf("Note number %d: %s", i, strings.Repeat("tide ", int(limit)/45))).WantDone(t,
 						scrollback.TurnComplete, "stop")
 				}
 				for seq := int64(1); seq < 20; seq += 2 {
@@ -208,7 +208,8 @@ func TestPinsLeaveRoomForTheQuestion(t *testing.T) {
 					t.Fatal("nothing is pinned")
 				}
 				for i := range 6 {
-					r.Ask(id, fmt.Sprint(i)+strings.Repeat(" a question of some length", 2000/(i+1))).Done(t, scrollback.TurnComplete,
+					r.Ask(id, fmt.Sprint(i)+strings.Repeat(" a question of some length", 2000/(i+1))).WantDone(t,
+						scrollback.TurnComplete,
 						"stop")
 				}
 			})

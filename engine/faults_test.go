@@ -66,7 +66,8 @@ func newScene(t *testing.T, mem *driver.Driver) *scene {
 		}
 	}
 	for i := range 6 {
-		r.Ask(s.main, fmt.Sprint("question ", i, strings.Repeat(" and words", 300))).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(s.main, fmt.Sprint("question ", i, strings.Repeat(" and words", 300))).WantDone(t, scrollback.TurnComplete,
+			"stop")
 	}
 	folded, err := r.Compact(ctx, s.main, engine.CompactRequest{Force: true})
 	check(err)
@@ -79,7 +80,7 @@ func newScene(t *testing.T, mem *driver.Driver) *scene {
 	s.left = c.Branch
 	_, err = r.Branches().Rewind(ctx, s.main, engine.Point{Seq: new(folded.LastSeq + 1)})
 	check(err)
-	r.Ask(s.main, "another way").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(s.main, "another way").WantDone(t, scrollback.TurnComplete, "stop")
 	f, err := r.Branches().Fork(ctx, s.main, engine.Point{Seq: new(int64(3))}, "fork")
 	check(err)
 	s.fork = f.ID
@@ -90,20 +91,20 @@ func newScene(t *testing.T, mem *driver.Driver) *scene {
 	a, err := r.Upload(ctx, s.main, strings.NewReader("some bytes"), "a.txt")
 	check(err)
 	s.artifact = a.ID
-	d := &desk{Rig: r, root: s.place.Roots[0]}
+	d := &folderRig{Rig: r, root: s.place.Roots[0]}
 	d.write("a.txt", "one")
 	c, _, err = r.Create(ctx, scrollback.Conversation{Roots: s.place.Roots})
 	check(err)
 	s.desk = c.ID
-	r.Ask(s.desk, "read @[a.txt]").Done(t, scrollback.TurnComplete, "stop")
-	out, err := r.Load("trail s a b")
+	r.Ask(s.desk, "read @[a.txt]").WantDone(t, scrollback.TurnComplete, "stop")
+	out, err := r.ImportText("trail s a b")
 	check(err)
 	s.imported = out.Conversations[0].ID
 	check(s.arrive(enginetest.Moved()[0], transfer.ImportRequest{}))
 	return s
 }
 
-// over is the same scene over another rig.
+// over returns the same scene over another rig.
 func (s *scene) over(r *enginetest.Rig) *scene {
 	c := *s
 	c.Rig = r
@@ -180,9 +181,9 @@ var operations = map[string]func(s *scene) error{
 		_, err := s.Purge(context.Background(), s.main)
 		return err
 	},
-	"import":        func(s *scene) error { _, err := s.Load("trail n a b 1 c"); return err },
-	"import grown":  func(s *scene) error { _, err := s.Load("trail s a b c d"); return err },
-	"import forked": func(s *scene) error { _, err := s.Load("trail s x y"); return err },
+	"import":        func(s *scene) error { _, err := s.ImportText("trail n a b 1 c"); return err },
+	"import grown":  func(s *scene) error { _, err := s.ImportText("trail s a b c d"); return err },
+	"import forked": func(s *scene) error { _, err := s.ImportText("trail s x y"); return err },
 	"export": func(s *scene) error {
 		return s.Export(context.Background(), s.main, transfer.ExportRequest{Format: "jsonl"}, io.Discard)
 	},
@@ -219,7 +220,7 @@ var reading = map[string]bool{"branches": true, "export": true, "bundle": true, 
 	"search": true, "context": true,
 	"resolve": true}
 
-// kept is every message that is stored, by id.
+// kept returns every message that is stored, by id.
 func kept(t *testing.T, r *enginetest.Rig) map[scrollback.MessageID]bool {
 	t.Helper()
 	out := map[scrollback.MessageID]bool{}
@@ -252,7 +253,7 @@ func kept(t *testing.T, r *enginetest.Rig) map[scrollback.MessageID]bool {
 // same operation works when it is tried again.
 func TestFaultsEverywhere(t *testing.T) {
 	t.Parallel()
-	step := int64(testlength.Of(5, 1))
+	step := int64(testlength.Choose(5, 1))
 	if testing.Short() {
 		step = 8
 	}
@@ -292,7 +293,7 @@ func TestFaultsEverywhere(t *testing.T) {
 	}
 }
 
-// done says whether an error only tells that the thing was done already, by a call
+// done reports whether an error only tells that the thing was done already, by a call
 // whose answer was lost, or one before a read that failed.
 func done(err error, may bool) bool {
 	code := scrollback.CodeOf(err)

@@ -26,14 +26,14 @@ import (
 // A hundred turns with tool calls: each request is under budget, passes the lint,
 // and begins with the one before, byte for byte, unless a fold lies between.
 func TestRequestsBeginAlike(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{}, enginetest.ChattyStep())
 	id := r.NewConversation()
-	talk, _ := sample.Make(sample.Options{Seed: 3, Messages: 400})
+	talk, _ := sample.MakeSample(sample.Options{Seed: 3, Messages: 400})
 	folds := map[int]bool{} // requests made after a fold
 	for i := range 100 {
 		seen := len(r.Script.Requests())
 		e := r.Ask(id, talk[i*2].Content[0]["text"].(string)+strings.Repeat(" 更多 words to fill the window with.", 12))
-		e.Done(t, scrollback.TurnComplete, "stop")
+		e.WantDone(t, scrollback.TurnComplete, "stop")
 		for _, ev := range e.Events {
 			switch ev := ev.(type) {
 			case scrollback.CompactionEvent:
@@ -86,10 +86,11 @@ func beginsWith(items, prefix []scrollback.Item) bool {
 // By hand, a backlog of many pieces is folded until its last one is as small as the policy
 // wants it.
 func TestABacklogIsCompactedByHand(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	id := r.NewConversation()
-	r.Says(id, 1300, "a word or two about the tide, and the 潮水 of the day; what else is to be said of it, or kept? "+
-		strings.Repeat("The lamp went out. ", 5))
+	r.AppendTurns(id, 1300,
+		"a word or two about the tide, and the 潮水 of the day; what else is to be said of it, or kept? "+
+			strings.Repeat("The lamp went out. ", 5))
 	head, err := r.Store.Head(t.Context(), id)
 	if err != nil || head.Branch.LiveWeight().Tokens < 1_300_000 {
 		t.Fatalf("%+v, %v", head.Branch.LiveWeight(), err)
@@ -107,7 +108,7 @@ func TestABacklogIsCompactedByHand(t *testing.T) {
 
 func TestFoldClearAndUndo(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	id := r.NewConversation()
 	nothing, err := r.Compact(ctx, id, engine.CompactRequest{Force: true})
 	if err != nil || nothing.Result != scrollback.ResultNoop {
@@ -167,12 +168,12 @@ func TestFoldsInsideOneTurn(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, step)
 	id := r.NewConversation()
 	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("the one question: count to forty"),
-		Tools: enginetest.ClockTool}).Done(t,
+		Tools: enginetest.ClockTool}).WantDone(t,
 		scrollback.TurnWaiting, "tool_calls")
 	for i := range 40 {
 		e := r.Run(engine.TurnRequest{Conversation: id,
 			ToolResults: []engine.ToolResult{{CallID: fmt.Sprint("c", i+1), Text: strings.Repeat("tick 嘀 ", 300)}}})
-		e.Done(t, scrollback.TurnWaiting, "tool_calls")
+		e.WantDone(t, scrollback.TurnWaiting, "tool_calls")
 		items := r.Script.Requests()[i+1].Items
 		if !slices.ContainsFunc(items, func(it scrollback.Item) bool {
 			return strings.Contains(it.Parts.Text(), "the one question") && it.Seq == 1
@@ -192,11 +193,11 @@ func TestFaults(t *testing.T) {
 	for i := int64(0); ; i++ {
 		mem := oracle.New()
 		faulty := &drivertest.Faulty{At: i}
-		r := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), NoFolds: true}, enginetest.Chatter())
+		r := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), NoFolds: true}, enginetest.ChattyStep())
 		failed := story(r)
 		calls := faulty.Calls()
 		drivertest.Check(t, mem)
-		fresh := enginetest.New(t, enginetest.Options{Driver: mem, Clock: r.Clock}, enginetest.Chatter())
+		fresh := enginetest.New(t, enginetest.Options{Driver: mem, Clock: r.Clock}, enginetest.ChattyStep())
 		fresh.Clock.Add(60_000)
 		page, _, err := fresh.List(context.Background(), scrollback.ListQuery{})
 		if err != nil {
@@ -258,7 +259,7 @@ func TestFullDisk(t *testing.T) {
 		t.Cleanup(func() { db.Close() })
 		return db
 	}
-	r := enginetest.New(t, enginetest.Options{Driver: open(140)}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{Driver: open(140)}, enginetest.ChattyStep())
 	id := r.NewConversation()
 	var full error
 	said := 0
@@ -276,7 +277,7 @@ func TestFullDisk(t *testing.T) {
 	if said == 0 {
 		t.Fatal("the disk was full before anything was said")
 	}
-	roomy := enginetest.New(t, enginetest.Options{Driver: open(0), Clock: r.Clock}, enginetest.Chatter())
+	roomy := enginetest.New(t, enginetest.Options{Driver: open(0), Clock: r.Clock}, enginetest.ChattyStep())
 	notes := 0
 	for _, m := range roomy.Log(id) {
 		if m.Role == scrollback.RoleUser && strings.HasPrefix(m.Parts.Text(), fmt.Sprint("note ", notes)) {
@@ -287,7 +288,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%d of %d acknowledged messages are there", notes, said)
 	}
 	roomy.Clock.Add(60_000)
-	roomy.Ask(id, "room again").Done(t, scrollback.TurnComplete, "stop")
+	roomy.Ask(id, "room again").WantDone(t, scrollback.TurnComplete, "stop")
 	r.Engine.Rest()
 	roomy.Engine.Rest()
 	drivertest.Check(t, roomy.Driver)

@@ -22,14 +22,14 @@ func (v *View) Turns() Turns { return Turns{v} }
 func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID,
 	n int) iter.Seq2[SequencedEvent, error] {
 	return func(yield func(SequencedEvent, error) bool) {
-		if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
+		if err := t.v.door.checkAccess(ctx, id, scrollback.AccessRead); err != nil {
 			yield(SequencedEvent{}, err)
 			return
 		}
-		if lt := t.v.e.live(turn); lt != nil && lt.turn.Conversation == id {
-			if n, first, held := lt.from(n); held {
+		if lt := t.v.e.findLive(turn); lt != nil && lt.turn.Conversation == id {
+			if n, first, held := lt.resumeFrom(n); held {
 				if first == nil || yield(*first, nil) {
-					lt.read(ctx, n, yield)
+					lt.readEvents(ctx, n, yield)
 				}
 				return
 			}
@@ -42,14 +42,15 @@ func (t Turns) Attach(ctx context.Context, id scrollback.ConversationID, turn sc
 	}
 }
 
-// Seen reports whether event n of a turn is the last there will ever be. Of a turn
+// IsLastEvent reports whether event n of a turn is the last there will ever be. Of a turn
 // whose events are not held any more, that is so from [lastStored] on.
-func (t Turns) Seen(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID, n int) (bool, error) {
+func (t Turns) IsLastEvent(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID,
+	n int) (bool, error) {
 	found, err := t.Get(ctx, id, turn)
 	if err != nil {
 		return false, err
 	}
-	if lt := t.v.e.live(turn); lt != nil {
+	if lt := t.v.e.findLive(turn); lt != nil {
 		lt.mu.Lock()
 		defer lt.mu.Unlock()
 		return lt.ended && (n == len(lt.events) || n >= lastStored), nil
@@ -59,14 +60,14 @@ func (t Turns) Seen(ctx context.Context, id scrollback.ConversationID, turn scro
 
 // Get returns a turn of a conversation; not_found if the conversation has no such turn.
 func (t Turns) Get(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) (scrollback.Turn, error) {
-	if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
+	if err := t.v.door.checkAccess(ctx, id, scrollback.AccessRead); err != nil {
 		return scrollback.Turn{}, err
 	}
-	return t.v.e.turn(ctx, id, turn)
+	return t.v.e.findTurn(ctx, id, turn)
 }
 
-// turn returns a turn of a conversation that was opened for a caller.
-func (e *Engine) turn(ctx context.Context, id scrollback.ConversationID,
+// findTurn returns a turn of a conversation that was opened for a caller.
+func (e *Engine) findTurn(ctx context.Context, id scrollback.ConversationID,
 	turn scrollback.TurnID) (scrollback.Turn, error) {
 	found, err := e.store.Turns.Get(ctx, turn)
 	if err == nil && found.Conversation != id {
@@ -79,11 +80,11 @@ func (e *Engine) turn(ctx context.Context, id scrollback.ConversationID,
 	return found, err
 }
 
-// takeOver is turn, after closing it if its owner is gone: who is told that a turn was
+// closeAbandoned returns turn, after closing it if its owner is gone: who is told that a turn was
 // interrupted has been told the truth, also if its owner wakes up.
-func (e *Engine) takeOver(ctx context.Context, id scrollback.ConversationID,
+func (e *Engine) closeAbandoned(ctx context.Context, id scrollback.ConversationID,
 	turn scrollback.TurnID) (scrollback.Turn, error) {
-	found, err := e.turn(ctx, id, turn)
+	found, err := e.findTurn(ctx, id, turn)
 	if err != nil || found.State != scrollback.TurnInterrupted || found.EndedAt != 0 {
 		return found, err
 	}
@@ -95,7 +96,7 @@ func (e *Engine) takeOver(ctx context.Context, id scrollback.ConversationID,
 
 // Running returns the open turn that holds a conversation, or nil.
 func (t Turns) Running(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
-	newest, err := t.newest(ctx, id)
+	newest, err := t.newestTurn(ctx, id)
 	if err != nil || newest == nil || newest.State != scrollback.TurnOpen || t.v.e.store.Turns.Expired(*newest) {
 		return nil, err
 	}
@@ -108,7 +109,7 @@ func (t Turns) Running(ctx context.Context, id scrollback.ConversationID) (*scro
 func (t Turns) Page(ctx context.Context, id scrollback.ConversationID,
 	q scrollback.PageQuery) (scrollback.MessagePage, error) {
 	page := scrollback.MessagePage{Messages: []scrollback.Message{}, Turns: []scrollback.TurnEntry{}}
-	head, err := t.v.door.head(ctx, id, scrollback.AccessRead)
+	head, err := t.v.door.openHead(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return page, err
 	}
@@ -116,7 +117,7 @@ func (t Turns) Page(ctx context.Context, id scrollback.ConversationID,
 	if err != nil {
 		return page, err
 	}
-	newest, err := t.newest(ctx, id) // before the messages: what it stores meanwhile is among them
+	newest, err := t.newestTurn(ctx, id) // before the messages: what it stores meanwhile is among them
 	if err != nil {
 		return page, err
 	}
@@ -136,21 +137,21 @@ func (t Turns) Page(ctx context.Context, id scrollback.ConversationID,
 		return page, nil
 	}
 	page.Messages = ms
-	page.Turns, err = t.along(ctx, b, ms, newest)
+	page.Turns, err = t.listAlong(ctx, b, ms, newest)
 	if last := len(page.Turns) - 1; last >= 0 && b.ID == head.Branch.ID && page.Turns[last].AfterSeq == b.HeadSeq {
 		state := page.Turns[last].State
 		page.Turns[last].Retry = state != scrollback.TurnOpen && state != scrollback.TurnComplete && page.Running == nil
 	}
 	if err == nil {
-		page.Meta, err = t.meta(ctx, page)
+		page.Meta, err = t.listMeta(ctx, page)
 	}
 	return page, err
 }
 
-// along are the turns on the path of a branch that belong to consecutive messages of it and
+// listAlong returns the turns on the path of a branch that belong to consecutive messages of it and
 // are not explained by these. newest was the conversation's newest turn before the messages
 // were read.
-func (t Turns) along(ctx context.Context, b scrollback.Branch, ms []scrollback.Message,
+func (t Turns) listAlong(ctx context.Context, b scrollback.Branch, ms []scrollback.Message,
 	newest *scrollback.Turn) ([]scrollback.TurnEntry, error) {
 	from := ms[0].Seq
 	to := ms[len(ms)-1].Seq
@@ -160,7 +161,7 @@ func (t Turns) along(ctx context.Context, b scrollback.Branch, ms []scrollback.M
 	}
 	out := []scrollback.TurnEntry{}
 	for _, one := range troubled {
-		if !explained(one, ms) {
+		if !isExplained(one, ms) {
 			out = append(out, one.Entry())
 		}
 		if newest != nil && one.ID == newest.ID {
@@ -181,18 +182,18 @@ func (t Turns) along(ctx context.Context, b scrollback.Branch, ms []scrollback.M
 	return append(out, open), nil
 }
 
-// explained reports whether a message says all there is to say about how a turn ended: what it
+// isExplained reports whether a message says all there is to say about how a turn ended: what it
 // wrote until it was stopped.
-func explained(t scrollback.Turn, ms []scrollback.Message) bool {
+func isExplained(t scrollback.Turn, ms []scrollback.Message) bool {
 	return t.State == scrollback.TurnInterrupted && t.Failure == nil && t.FinishReason == "" &&
 		slices.ContainsFunc(ms, func(m scrollback.Message) bool {
 			return m.TurnID == t.ID && m.Seq >= t.LastSeq && m.Status == scrollback.StatusInterrupted
 		})
 }
 
-// newest is the newest turn of a conversation, or nil if there is none.
-func (t Turns) newest(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
-	if err := t.v.door.allow(ctx, id, scrollback.AccessRead); err != nil {
+// newestTurn returns the newest turn of a conversation, or nil if there is none.
+func (t Turns) newestTurn(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
+	if err := t.v.door.checkAccess(ctx, id, scrollback.AccessRead); err != nil {
 		return nil, err
 	}
 	newest, err := t.v.e.store.Turns.Last(ctx, id)
@@ -204,13 +205,13 @@ func (t Turns) newest(ctx context.Context, id scrollback.ConversationID) (*scrol
 
 // Cancel stops a turn wherever it runs; what it wrote so far is kept.
 func (t Turns) Cancel(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID) error {
-	if err := t.v.door.may(scrollback.AccessWrite); err != nil {
+	if err := t.v.door.requireAccess(scrollback.AccessWrite); err != nil {
 		return err
 	}
 	if _, err := t.Get(ctx, id, turn); err != nil {
 		return err
 	}
-	if lt := t.v.e.live(turn); lt != nil {
+	if lt := t.v.e.findLive(turn); lt != nil {
 		lt.mu.Lock()
 		stop := lt.cancel
 		lt.mu.Unlock()
@@ -225,13 +226,13 @@ func (t Turns) Cancel(ctx context.Context, id scrollback.ConversationID, turn sc
 // since then are kept. It holds nothing that was said.
 func (v *View) Changes(ctx context.Context, after int64) iter.Seq2[scrollback.Change, error] {
 	return func(yield func(scrollback.Change, error) bool) {
-		if err := v.door.may(scrollback.AccessRead); err != nil {
+		if err := v.door.requireAccess(scrollback.AccessRead); err != nil {
 			yield(scrollback.Change{}, err)
 			return
 		}
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		defer context.AfterFunc(v.e.base, stop)()
-		v.e.store.Feed.Follow(ctx, after, v.door.caller.Sees)(yield)
+		v.e.store.Feed.Follow(ctx, after, v.door.caller.SeesProject)(yield)
 	}
 }

@@ -46,7 +46,7 @@ func TestImagesOnEveryPreset(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			inline := r.Picture(c.ID, 7).(scrollback.Image)
+			inline := r.UploadImage(c.ID, 7).(scrollback.Image)
 			inline.Detail = "low"
 			ended(r, engine.TurnRequest{Conversation: c.ID, Message: append(enginetest.Say("Which is the cat?"), inline,
 				scrollback.Image{URL: cat, Name: "cat.png", Detail: "high"})})
@@ -92,7 +92,7 @@ func TestAddressesOfImages(t *testing.T) {
 		r := enginetest.New(t, enginetest.Options{RemoteImages: c.remote}, modeltest.Say("I see."))
 		id := r.NewConversation()
 		got := r.Run(engine.TurnRequest{Conversation: id, Message: append(enginetest.Say("look"), c.image)})
-		if scrollback.CodeOf(got.Err) != scrollback.Invalid || !strings.Contains(scrollback.Shown(got.Err), c.want) ||
+		if scrollback.CodeOf(got.Err) != scrollback.Invalid || !strings.Contains(scrollback.PublicMessage(got.Err), c.want) ||
 			len(r.Log(id)) > 0 {
 			t.Errorf("%+v: %v, want %q", c.image, got.Err, c.want)
 		}
@@ -128,7 +128,7 @@ func TestLargeUploads(t *testing.T) {
 	big := uploaded(r, id, "wall.jpg", 4000, 1000)
 	got := r.Run(engine.TurnRequest{Conversation: id,
 		Message: append(enginetest.Say("look"), big, big, uploaded(r, id, "", 30, 20))})
-	got.Done(t, scrollback.TurnComplete, "stop")
+	got.WantDone(t, scrollback.TurnComplete, "stop")
 	ms := r.Log(id)
 	parts := ms[0].Parts
 	if len(parts) != 6 || ms[0].Weight.Images != 3 {
@@ -178,7 +178,7 @@ func TestUploadsThatAreNoImages(t *testing.T) {
 		}
 		said := append(enginetest.Say("look"), scrollback.Image{Artifact: a.ID, Name: "cat.png"})
 		got := r.Run(engine.TurnRequest{Conversation: id, Message: said})
-		if scrollback.CodeOf(got.Err) != scrollback.Invalid || !strings.HasPrefix(scrollback.Shown(got.Err), want) ||
+		if scrollback.CodeOf(got.Err) != scrollback.Invalid || !strings.HasPrefix(scrollback.PublicMessage(got.Err), want) ||
 			len(r.Log(id)) > 0 {
 			t.Errorf("%v, want %q", got.Err, want)
 		}
@@ -200,7 +200,7 @@ func TestNamedImages(t *testing.T) {
 	said := "See ![the wall](photo.png), ![](note.jpg), @[half.png], ![tiny](" + data +
 		") and ![far](https://pictures.example/cat.png)."
 	got := d.Ask(d.id, said)
-	got.Done(t, scrollback.TurnComplete, "stop")
+	got.WantDone(t, scrollback.TurnComplete, "stop")
 	parts := d.Log(d.id)[0].Parts
 	if parts.Text() != strings.Replace(said, "![tiny]("+data+")", "tiny", 1) {
 		t.Errorf("the prompt became %q", parts.Text())
@@ -222,12 +222,12 @@ func TestNamedImages(t *testing.T) {
 		refs[2].Error != "the image is damaged: it ends too early" || refs[3].Error != "" || refs[4].Error == "" {
 		t.Errorf("the person is told %+v", refs)
 	}
-	d.Ask(d.id, "Once more ![the wall](photo.png)").Done(t, scrollback.TurnComplete, "stop")
+	d.Ask(d.id, "Once more ![the wall](photo.png)").WantDone(t, scrollback.TurnComplete, "stop")
 	if again := d.references(); len(again) != 1 || again[0].SameAs != 1 {
 		t.Errorf("an unchanged image is sent again: %+v", again)
 	}
 	allowed := newDesk(t, enginetest.Options{Limit: 32_000, RemoteImages: true}, modeltest.Say("I see."))
-	allowed.Ask(allowed.id, "See ![far]("+cat+") and ![](https://me:secret@pictures.example/)").Done(t,
+	allowed.Ask(allowed.id, "See ![far]("+cat+") and ![](https://me:secret@pictures.example/)").WantDone(t,
 		scrollback.TurnComplete, "stop")
 	parts = allowed.Log(allowed.id)[0].Parts
 	if i, ok := parts[2].(scrollback.Image); !ok || i.URL != cat || i.Name != "cat.png" || i.Artifact != "" {

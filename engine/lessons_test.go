@@ -79,7 +79,7 @@ func (n narrow) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 	}
 	n.refused.Add(1)
 	return func(yield func(model.Delta, error) bool) {
-		yield(model.Delta{}, scrollback.Errorf(scrollback.OverBudget, "test", "refused").Because(&l))
+		yield(model.Delta{}, scrollback.Errorf(scrollback.OverBudget, "test", "refused").WithReason(&l))
 	}
 }
 
@@ -112,13 +112,13 @@ func TestLimitIsLearned(t *testing.T) {
 					}})
 				id := r.NewConversation()
 				for i := range 14 {
-					r.Ask(id, fmt.Sprintf("Round %d. ", i)+strings.Repeat("and more words of it ", 60)).Done(t,
+					r.Ask(id, fmt.Sprintf("Round %d. ", i)+strings.Repeat("and more words of it ", 60)).WantDone(t,
 						scrollback.TurnComplete, "stop")
 				}
 				if refused := one.refused.Load(); refused == 0 || refused > 4 {
 					t.Errorf("%d of %d calls were refused", refused, one.asked.Load())
 				}
-				known, err := r.Store.Books.Learned(context.Background(), "script")
+				known, err := r.Store.Books.ReadLearned(context.Background(), "script")
 				if err != nil || known.LimitFrom != scrollback.LimitRefusal || known.Limit > 32768 ||
 					n.named && known.Limit != 4096 {
 					t.Errorf("learned %+v, %v", known, err)
@@ -140,7 +140,7 @@ func TestNothingLeftToFold(t *testing.T) {
 		modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
 	id := r.NewConversation()
 	e := r.Ask(id, strings.Repeat("words that cannot be folded ", 120))
-	e.Done(t, scrollback.TurnOverBudget, "")
+	e.WantDone(t, scrollback.TurnOverBudget, "")
 	if f, _ := enginetest.Last[scrollback.ErrorEvent](e); f.Code != scrollback.OverBudget ||
 		!strings.Contains(f.Message, "--limit") {
 		t.Errorf("told %+v", f)
@@ -169,7 +169,7 @@ func TestLimitSetByHand(t *testing.T) {
 			Overrides: engine.Overrides{Limit: 16000}})
 	}
 	for i := range 12 {
-		turn(i).Done(t, scrollback.TurnComplete, "stop")
+		turn(i).WantDone(t, scrollback.TurnComplete, "stop")
 	}
 	if n := one.refused.Load(); n != 1 {
 		t.Fatalf("%d calls were refused", n)
@@ -194,7 +194,7 @@ func TestListIsAskedOnce(t *testing.T) {
 		modeltest.Step{Reply: func(model.Request) []model.Delta { return []model.Delta{{Text: "so"}} }})
 	for range 3 {
 		e := r.Ask(r.NewConversation(), "Hello?")
-		e.Done(t, scrollback.TurnComplete, "stop")
+		e.WantDone(t, scrollback.TurnComplete, "stop")
 		if m, _ := enginetest.Last[scrollback.MetaEvent](e); m.Limit != 9000 || m.LimitFrom != scrollback.LimitList {
 			t.Errorf("the window is %d from %s", m.Limit, m.LimitFrom)
 		}
@@ -221,7 +221,7 @@ func TestStrictTemplateIsLearned(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 3 {
-				r.Ask(c.ID, "three").Done(t, scrollback.TurnComplete, "stop")
+				r.Ask(c.ID, "three").WantDone(t, scrollback.TurnComplete, "stop")
 			}
 			if n := one.refused.Load(); n != 1 {
 				t.Errorf("%d of %d calls were refused", n, one.asked.Load())
@@ -234,7 +234,7 @@ func TestStrictTemplateIsLearned(t *testing.T) {
 func TestForgetModel(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("so"))
-	if err := r.Store.Books.Teach(ctx, "script", func(k *scrollback.Learned) {
+	if err := r.Store.Books.UpdateLearned(ctx, "script", func(k *scrollback.Learned) {
 		k.Factor = 1.5
 		k.Limit = 4096
 		k.Dropped = []string{"tool_choice"}
@@ -263,7 +263,7 @@ func TestBrokenAnswersAreBooked(t *testing.T) {
 	mid.Err = errUpstream
 	r := enginetest.New(t, enginetest.Options{}, mid)
 	e := r.Ask(r.NewConversation(), "What is it?")
-	e.Done(t, scrollback.TurnFailed, "")
+	e.WantDone(t, scrollback.TurnFailed, "")
 	u, ok := enginetest.Last[scrollback.UsageEvent](e)
 	sums, err := r.Usage(context.Background(), scrollback.UsageQuery{})
 	if !ok || !u.Estimated || u.OutputTokens == 0 || u.InputTokens < 100 || err != nil || len(sums) != 1 ||

@@ -88,8 +88,8 @@ func makeLive(v *View, b store.Begun, settings request.Settings) *liveTurn {
 	return lt
 }
 
-// live is a turn that this process runs or ran a moment ago, or nil.
-func (e *Engine) live(id scrollback.TurnID) *liveTurn {
+// findLive returns a turn that this process runs or ran a moment ago, or nil.
+func (e *Engine) findLive(id scrollback.TurnID) *liveTurn {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.turns[id]
@@ -105,9 +105,9 @@ func (lt *liveTurn) emit(evs ...scrollback.Event) {
 // so that it does not stand in the middle of a sentence.
 func (lt *liveTurn) compactBeside(ctx context.Context) {
 	settings := lt.settings
-	lt.e.beside(func(base context.Context) {
+	lt.e.runBeside(func(base context.Context) {
 		if r := lt.e.compactor.CompactAhead(
-			watch.On(base, ctx),
+			watch.WithTurn(base, ctx),
 			lt.turn.Conversation,
 			settings,
 		); r.Result == scrollback.ResultCompacted {
@@ -140,8 +140,8 @@ func (lt *liveTurn) emitLocked(evs ...scrollback.Event) {
 	lt.more = make(chan struct{})
 }
 
-// end emits the last event, and has the turn forgotten after a while.
-func (lt *liveTurn) end(last scrollback.DoneEvent) {
+// emitEnd emits the last event, and has the turn forgotten after a while.
+func (lt *liveTurn) emitEnd(last scrollback.DoneEvent) {
 	lt.mu.Lock()
 	lt.ended = true
 	lt.emitLocked(last)
@@ -153,8 +153,8 @@ func (lt *liveTurn) end(last scrollback.DoneEvent) {
 	lt.mu.Unlock()
 }
 
-// release lets an engine that is closed go, which the timers of its turns hold.
-func (lt *liveTurn) release() {
+// releaseEngine lets an engine that is closed go, which the timers of its turns hold.
+func (lt *liveTurn) releaseEngine() {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
 	if lt.forget != nil {
@@ -162,11 +162,11 @@ func (lt *liveTurn) release() {
 	}
 }
 
-// from returns the number after which a reader that has read to n continues, and what to send first. Who
+// resumeFrom returns the number after which a reader that has read to n continues, and what to send first. Who
 // has followed the turn elsewhere has text of which is not known how it was cut into events:
 // that begins again with the newest step that says something. held is false if the turn has
 // ended, and all of it is stored.
-func (lt *liveTurn) from(n int) (at int, first *SequencedEvent, held bool) {
+func (lt *liveTurn) resumeFrom(n int) (at int, first *SequencedEvent, held bool) {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
 	if n <= len(lt.events) {
@@ -189,9 +189,9 @@ func (lt *liveTurn) from(n int) (at int, first *SequencedEvent, held bool) {
 // emptyDraft takes back what was told of a step.
 var emptyDraft = scrollback.SnapshotEvent{ToolCalls: []scrollback.ToolCall{}}
 
-// read yields the events after number n as they come, until the turn ends. When ctx
+// readEvents yields the events after number n as they come, until the turn ends. When ctx
 // ends, only the reading ends.
-func (lt *liveTurn) read(ctx context.Context, n int, yield func(SequencedEvent, error) bool) {
+func (lt *liveTurn) readEvents(ctx context.Context, n int, yield func(SequencedEvent, error) bool) {
 	for {
 		lt.mu.Lock()
 		var fresh []scrollback.Event
@@ -222,8 +222,8 @@ func (lt *liveTurn) read(ctx context.Context, n int, yield func(SequencedEvent, 
 	}
 }
 
-// write adds a delta to the draft and informs the readers.
-func (lt *liveTurn) write(d model.Delta) {
+// addDelta adds a delta to the draft and informs the readers.
+func (lt *liveTurn) addDelta(d model.Delta) {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
 	if evs := lt.draft.Add(d); len(evs) > 0 {
@@ -231,16 +231,16 @@ func (lt *liveTurn) write(d model.Delta) {
 	}
 }
 
-// copyDraft is a copy of the draft.
+// copyDraft returns a copy of the draft.
 func (lt *liveTurn) copyDraft() scrollback.Draft {
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	return lt.draft.Saved(lt.settings.Facts.Name)
+	return lt.draft.SavedDraft(lt.settings.Facts.Name)
 }
 
-// keepSaved saves the draft and renews the lease until ctx ends. A lost lease or a
+// saveRegularly saves the draft and renews the lease until ctx ends. A lost lease or a
 // request to stop ends the turn.
-func (lt *liveTurn) keepSaved(ctx context.Context) {
+func (lt *liveTurn) saveRegularly(ctx context.Context) {
 	tick := time.NewTicker(lt.e.o.SaveEvery)
 	defer tick.Stop()
 	for {
@@ -265,8 +265,8 @@ func (lt *liveTurn) keepSaved(ctx context.Context) {
 	}
 }
 
-// finish stores the end of a step, or of the turn, and empties the draft.
-func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
+// storeEnd stores the end of a step, or of the turn, and empties the draft.
+func (lt *liveTurn) storeEnd(f store.FinishRequest) (store.Finished, error) {
 	lt.saving.Lock()
 	defer lt.saving.Unlock()
 	f.Turn = lt.turn
@@ -289,8 +289,8 @@ func (lt *liveTurn) finish(f store.FinishRequest) (store.Finished, error) {
 	return done, nil
 }
 
-// reply is what a model said in one step.
-type reply struct {
+// modelReply is what a model said in one step.
+type modelReply struct {
 	parts             scrollback.Parts // with the provider's opaque payloads
 	counted           store.Counted    // of them
 	usage             scrollback.Usage // as the provider counted, or nothing
@@ -298,10 +298,10 @@ type reply struct {
 	finish, requestID string
 }
 
-// ask streams one answer into the draft.
-func (lt *liveTurn) ask(ctx context.Context, r model.Request) (t reply, err error) {
-	ctx, call := watch.Asked(ctx, lt.settings.Facts.Name)
-	defer func() { call.Ended(t.finish, t.usage, err) }()
+// streamAnswer streams one answer into the draft.
+func (lt *liveTurn) streamAnswer(ctx context.Context, r model.Request) (t modelReply, err error) {
+	ctx, call := watch.BeginCall(ctx, lt.settings.Facts.Name)
+	defer func() { call.End(t.finish, t.usage, err) }()
 	clock := model.ThinkingClock{Asked: lt.e.store.Now()}
 	for d, err := range lt.settings.Model.Stream(ctx, r) {
 		if err != nil {
@@ -310,10 +310,10 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (t reply, err erro
 			}
 			return t, err
 		}
-		call.Heard()
-		clock.Hear(d, lt.e.store.Now())
-		lt.write(d)
-		lt.heard(ctx, d)
+		call.NoteFirst()
+		clock.NoteDelta(d, lt.e.store.Now())
+		lt.addDelta(d)
+		lt.noteSearches(ctx, d)
 		if d.Usage != nil {
 			t.usage = *d.Usage
 		}
@@ -330,15 +330,15 @@ func (lt *liveTurn) ask(ctx context.Context, r model.Request) (t reply, err erro
 	if ctx.Err() != nil && t.finish == "" {
 		return t, context.Cause(ctx)
 	}
-	if ms := clock.Thought(t.usage); ms > 0 {
+	if ms := clock.ThoughtMS(t.usage); ms > 0 {
 		lt.meta.ThinkingMS += ms // shown when it is stored
 		lt.saving.Lock()
-		lt.metaLocked().ThinkingMS = lt.meta.ThinkingMS
+		lt.turnMetaLocked().ThinkingMS = lt.meta.ThinkingMS
 		lt.saving.Unlock()
 	}
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
-	t.parts = lt.draft.Whole()
+	t.parts = lt.draft.TakeParts()
 	t.counted = store.Counted{}
 	return t, nil
 }

@@ -20,7 +20,7 @@ type ModelEntry = request.ModelEntry
 
 // Models lists the models that are set up here, the default first.
 func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
-	if err := v.door.may(scrollback.AccessRead); err != nil {
+	if err := v.door.requireAccess(scrollback.AccessRead); err != nil {
 		return nil, err
 	}
 	names := []string{v.e.o.Model}
@@ -46,7 +46,7 @@ func (v *View) Models(ctx context.Context) ([]ModelEntry, error) {
 		m := ModelEntry{Name: name, Taught: taught, Limit: settings.ModelBudget.Limit, LimitFrom: settings.LimitFrom,
 			MaxOutput: settings.Facts.MaxOutput,
 			Price:     facts.Price, Factor: settings.Factor, Learned: settings.Learned.Factor > 0, Default: i == 0,
-			WebSearch: v.e.searcherOf(&settings, nil),
+			WebSearch: v.e.chooseSearcher(&settings, nil),
 			Here:      settings.Facts.Here, Offline: settings.Facts.Offline, Efforts: request.ListEfforts(settings.Facts, facts)}
 		if provider, _, ok := strings.Cut(name, "/"); ok {
 			m.Provider = provider
@@ -69,14 +69,14 @@ func (v *View) CheckModel(name string) error {
 	return m.Facts().Unready
 }
 
-// Fits returns an error if the conversation's own model, policy or limit cannot be used
+// CheckSettings returns an error if the conversation's own model, policy or limit cannot be used
 // here. That a model's key is missing is no such error; see [View.CheckModel].
-func (v *View) Fits(c scrollback.Conversation) error {
+func (v *View) CheckSettings(c scrollback.Conversation) error {
 	return v.e.resolver.CheckConversation(c, scrollback.Project{})
 }
 
 // noModels finds the models of an engine that was given none.
 func noModels(name string) (model.Model, error) {
 	return nil, scrollback.ParamErrorf("engine", "model", i18n.NoModelsSetUp,
-		name).Because(scrollback.ErrNoModel)
+		name).WithReason(scrollback.ErrNoModel)
 }

@@ -23,14 +23,16 @@ type Leaf = recall.Leaf
 // SegmentList is the Segments that a conversation shows, its HeadSeq and PinnedSeqs. It is [recall.SegmentList].
 type SegmentList = recall.SegmentList
 
-// Here is a conversation that was begun in a folder: its ID, and when it was last At work. It is [recall.Here].
-type Here = recall.Here
+// Here is a conversation that was begun in a folder: its ID, and when it was last At work. It is
+// [recall.LocalConversation].
+type Here = recall.LocalConversation
 
-// Ground is where somebody is at work: Folders, and the Scope of what they find. It is [recall.Ground].
-type Ground = recall.Ground
+// Ground is where somebody is at work: Folders, and the Scope of what they find. It is [recall.WorkPlace].
+type Ground = recall.WorkPlace
 
-// MessageLimits bound one message: MessageChars, Parts, ArtifactBytes, Images, RemoteImages. It is [intake.Limits].
-type MessageLimits = intake.Limits
+// MessageLimits bound one message: MessageChars, Parts, ArtifactBytes, Images, RemoteImages. It is
+// [intake.MessageLimits].
+type MessageLimits = intake.MessageLimits
 
 // Place is where a person is at work, as models are told it: Roots, MemoryNames, UserFolder, Temp, OS, Now, Locale,
 // Setup, and its bounds MaxBytes, MaxEntries, MaxTokens, as Count counts. It is [workspace.Place].

@@ -203,7 +203,7 @@ func (k script) picture(t *testing.T) string {
 	return h.draw(t, r, c.ID)
 }
 
-// tools are those that the talk calls.
+// tools returns those that the talk calls.
 func (k script) tools() (out []scrollback.Tool) {
 	seen := map[string]bool{}
 	for _, m := range k.moves {
@@ -224,7 +224,7 @@ type held struct {
 	last             model.Request
 }
 
-// reply is what the talk lets the model say. A request without tools is one for a
+// reply returns what the talk lets the model say. A request without tools is one for a
 // summary.
 func (h *held) reply(r model.Request) (out []model.Delta) {
 	if len(r.Tools) == 0 {
@@ -261,7 +261,7 @@ func (h *held) run(t *testing.T, r *enginetest.Rig, req engine.TurnRequest) {
 		want = scrollback.TurnWaiting
 		reason = "tool_calls"
 	}
-	out.Done(t, want, reason)
+	out.WantDone(t, want, reason)
 	r.Engine.Rest()
 }
 

@@ -38,7 +38,8 @@ func TestRolling(t *testing.T) {
 		step)
 	id := r.NewConversation()
 	for i := range 30 {
-		r.Ask(id, fmt.Sprintf("第 %d 个问题：%s", i, strings.Repeat("请说说这件事情的来龙去脉。", 8))).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, fmt.Sprintf("第 %d 个问题：%s", i, strings.Repeat("请说说这件事情的来龙去脉。", 8))).WantDone(t, scrollback.TurnComplete,
+			"stop")
 		if _, err := r.Compact(ctx, id, engine.CompactRequest{}); err != nil { // as in the background
 			t.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func TestFoldsBehindTheTurn(t *testing.T) {
 	id := r.NewConversation()
 	ask := func() enginetest.Outcome {
 		e := r.Ask(id, strings.Repeat("Please note this at length. ", 20))
-		e.Done(t, scrollback.TurnComplete, "stop")
+		e.WantDone(t, scrollback.TurnComplete, "stop")
 		return e
 	}
 	for range 6 { // twelve messages
@@ -121,7 +122,7 @@ func TestWhoseNumbersCount(t *testing.T) {
 	}
 	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 64_000, Folding: set(30),
 		Projects: map[string]engine.PolicySettings{"short": {Policy: compact.Rolling, Numbers: set(20)}}},
-		enginetest.Chatter())
+		enginetest.ChattyStep())
 	folds := func(c scrollback.Conversation, over engine.Overrides, messages int) bool {
 		t.Helper()
 		made, _, err := r.Create(ctx, c, history(messages)...)
@@ -182,7 +183,7 @@ func withShare(set map[string]float64) map[string]float64 {
 	return out
 }
 
-// history is a conversation of n messages that are worth folding.
+// history returns a conversation of n messages that are worth folding.
 func history(n int) []scrollback.Message {
 	out := make([]scrollback.Message, n)
 	for i := range out {
@@ -200,9 +201,9 @@ func history(n int) []scrollback.Message {
 // taken out; every window keeps its order and its budget.
 func TestPins(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	id := r.NewConversation()
-	r.Ask(id, "The vault is behind the third shelf.").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "The vault is behind the third shelf.").WantDone(t, scrollback.TurnComplete, "stop")
 	pin := func(seqs ...int64) error {
 		_, err := r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.PinnedSeqs = seqs; return nil })
 		return err
@@ -211,7 +212,7 @@ func TestPins(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := func() (text string) {
-		r.Ask(id, "short").Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, "short").WantDone(t, scrollback.TurnComplete, "stop")
 		reqs := r.Script.Requests()
 		last := int64(0)
 		for _, it := range reqs[len(reqs)-1].Items {
@@ -227,7 +228,7 @@ func TestPins(t *testing.T) {
 	}
 	const vault = "behind the third shelf"
 	for i := 0; view(r, id).Boundary < 20; i++ {
-		r.Ask(id, wordy(i)).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, wordy(i)).WantDone(t, scrollback.TurnComplete, "stop")
 		if i > 100 {
 			t.Fatal("nothing folds")
 		}
@@ -300,7 +301,7 @@ func at(seq int64) *int64 { return &seq }
 // Pins that cannot be had are refused, by what is wrong with them.
 func TestPinsRefused(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	var ms []scrollback.Message
 	for range 30 {
 		ms = append(ms, scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("a word")})
@@ -342,7 +343,7 @@ func TestImportAsksNoModel(t *testing.T) {
 	for _, m := range history(300) {
 		fmt.Fprintf(&file, "{\"role\":%q,\"content\":%q}\n", m.Role, m.Parts.Text())
 	}
-	out, err := r.Load(file.String())
+	out, err := r.ImportText(file.String())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,13 +16,13 @@ func (v *View) Projects() Projects { return Projects{v} }
 // List lists those of the caller's projects that have conversations or are stored, by
 // name, without what is in them.
 func (p Projects) List(ctx context.Context) ([]scrollback.Project, error) {
-	if err := p.v.door.may(scrollback.AccessRead); err != nil {
+	if err := p.v.door.requireAccess(scrollback.AccessRead); err != nil {
 		return nil, err
 	}
 	all, err := p.v.e.store.Projects.List(ctx)
 	out := []scrollback.Project{}
 	for _, one := range all {
-		if p.v.door.caller.Sees(one.Name) {
+		if p.v.door.caller.SeesProject(one.Name) {
 			out = append(out, one)
 		}
 	}
@@ -32,7 +32,7 @@ func (p Projects) List(ctx context.Context) ([]scrollback.Project, error) {
 // Get returns a project with what is stored of it. It is not_found if it is not the
 // caller's, or if nothing is stored and no conversation names it.
 func (p Projects) Get(ctx context.Context, name string) (scrollback.Project, error) {
-	if err := p.allow(name, scrollback.AccessRead); err != nil {
+	if err := p.checkAccess(name, scrollback.AccessRead); err != nil {
 		return scrollback.Project{}, err
 	}
 	all, err := p.v.e.store.Projects.List(ctx)
@@ -55,7 +55,7 @@ func (p Projects) Get(ctx context.Context, name string) (scrollback.Project, err
 // everybody in the project.
 func (p Projects) Put(ctx context.Context, name string, ifVersion int64,
 	edit func(*scrollback.Project) error) (scrollback.Project, error) {
-	if err := p.allow(name, scrollback.AccessAdmin); err != nil {
+	if err := p.checkAccess(name, scrollback.AccessAdmin); err != nil {
 		return scrollback.Project{}, err
 	}
 	_, err := p.v.e.store.Projects.Put(ctx, name, ifVersion, func(v *scrollback.Project) error {
@@ -74,33 +74,33 @@ func (p Projects) Put(ctx context.Context, name string, ifVersion int64,
 // it stay in it, and inherit nothing any more. ifVersion 0 means any version. It is
 // not_found if nothing is stored, and takes admin access.
 func (p Projects) Delete(ctx context.Context, name string, ifVersion int64) error {
-	if err := p.allow(name, scrollback.AccessAdmin); err != nil {
+	if err := p.checkAccess(name, scrollback.AccessAdmin); err != nil {
 		return err
 	}
 	return p.v.e.store.Projects.Delete(ctx, name, ifVersion)
 }
 
-// findAllowance is what a project may use in a day, and where that is set: what is stored of it,
+// findSpendLimit returns what a project may use in a day, and where that is set: what is stored of it,
 // or else what the configuration says.
-func (e *Engine) findAllowance(ctx context.Context, name string) (scrollback.Allowance, string, error) {
+func (e *Engine) findSpendLimit(ctx context.Context, name string) (scrollback.SpendLimit, string, error) {
 	of, err := e.store.Projects.Get(ctx, name)
 	switch {
 	case err != nil && scrollback.CodeOf(err) != scrollback.NotFound:
-		return scrollback.Allowance{}, "", err
+		return scrollback.SpendLimit{}, "", err
 	case err == nil && of.Budget != nil:
 		b := of.Budget
-		return scrollback.Allowance{Tokens: b.TokensPerDay, Money: b.MoneyPerDay,
+		return scrollback.SpendLimit{Tokens: b.TokensPerDay, Money: b.MoneyPerDay,
 			Currency: b.Currency}, "scrollback projects set " + name, nil
-	case e.o.Allowances == nil:
-		return scrollback.Allowance{}, "", nil
+	case e.o.SpendLimits == nil:
+		return scrollback.SpendLimit{}, "", nil
 	}
-	return e.o.Allowances(ctx, name)
+	return e.o.SpendLimits(ctx, name)
 }
 
-// allow returns nil if a project is the caller's, who has the access that is needed.
-func (p Projects) allow(name string, need scrollback.Access) error {
-	if !p.v.door.caller.Sees(name) {
+// checkAccess returns nil if a project is the caller's, who has the access that is needed.
+func (p Projects) checkAccess(name string, need scrollback.Access) error {
+	if !p.v.door.caller.SeesProject(name) {
 		return scrollback.Errorf(scrollback.NotFound, "engine.Projects", i18n.NoProject, name)
 	}
-	return p.v.door.may(need)
+	return p.v.door.requireAccess(need)
 }

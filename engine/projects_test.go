@@ -28,7 +28,7 @@ func put(t *testing.T, r *enginetest.Rig, name string, edit func(p *scrollback.P
 	return p
 }
 
-// instructed is the text of the instructions in the newest request to the model.
+// instructed returns the text of the instructions in the newest request to the model.
 func instructed(r *enginetest.Rig) string {
 	rs := r.Script.Requests()
 	for _, it := range rs[len(rs)-1].Items {
@@ -46,7 +46,7 @@ func TestProjectIsInherited(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 32000,
 		Projects: map[string]engine.PolicySettings{"p": {Policy: compact.Snapshot,
 			Numbers: map[string]float64{"keep_messages": 3}}}},
-		enginetest.Chatter())
+		enginetest.ChattyStep())
 	mk := func(c scrollback.Conversation) scrollback.ConversationID {
 		made, _, err := r.Create(ctx, c)
 		if err != nil {
@@ -144,7 +144,7 @@ func TestProjectIsInherited(t *testing.T) {
 // A fork and an export carry what is a conversation's own; a fork stays in the project.
 func TestForksAndBundlesCarryTheirOwn(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	put(t, r, "p", func(p *scrollback.Project) {
 		p.Instructions = "Theirs, secret."
 		p.Policy = compact.Rolling
@@ -162,7 +162,7 @@ func TestForksAndBundlesCarryTheirOwn(t *testing.T) {
 	if got := instructed(r); got != "Theirs, secret.\n\nOwn." {
 		t.Errorf("the fork's instructions are %q", got)
 	}
-	elsewhere := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	elsewhere := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	out, err := elsewhere.Unpack(r.Pack(c.ID, transfer.ExportRequest{}), transfer.ImportRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -176,12 +176,13 @@ func TestForksAndBundlesCarryTheirOwn(t *testing.T) {
 // Instructions of a project take room: what comes in beside them is cut accordingly, and
 // a window with them fits.
 func TestProjectsInstructionsTakeRoom(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 8000}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 8000}, enginetest.ChattyStep())
 	put(t, r, scrollback.DefaultProject, func(p *scrollback.Project) {
 		p.Instructions = strings.Repeat("Mind the tides. ", 700)
 	})
 	id := r.NewConversation()
-	r.Ask(id, strings.Repeat("a long question about tides ", 1500)).Done(t, scrollback.TurnComplete, scrollback.FinishStop)
+	r.Ask(id, strings.Repeat("a long question about tides ", 1500)).WantDone(t, scrollback.TurnComplete,
+		scrollback.FinishStop)
 	m, err := r.Context(context.Background(), id)
 	if err != nil || m.Tokens > m.Budget || m.Inherited[0].Tokens < 2000 {
 		t.Errorf("the window weighs %d of %d, %+v, %v", m.Tokens, m.Budget, m.Inherited, err)
@@ -190,7 +191,7 @@ func TestProjectsInstructionsTakeRoom(t *testing.T) {
 
 // Each request begins with the same bytes until the instructions of the project change.
 func TestCacheAfterAChangeOfTheProject(t *testing.T) {
-	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 32000}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 32000}, enginetest.ChattyStep())
 	write := func(text string) {
 		put(t, r, scrollback.DefaultProject, func(p *scrollback.Project) { p.Instructions = text })
 	}
@@ -217,7 +218,7 @@ func TestCacheAfterAChangeOfTheProject(t *testing.T) {
 // Without admin access a caller cannot change a project, and it reads only its own.
 func TestWhoMayChangeAProject(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	put(t, r, "p", func(p *scrollback.Project) {
 		p.Title = "Port"
 		p.Budget = &scrollback.DailyBudget{TokensPerDay: 100}
@@ -250,7 +251,7 @@ func TestWhoMayChangeAProject(t *testing.T) {
 // What cannot be used is refused with the name of what is wrong, and an old version too.
 func TestBadProjects(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	stored := put(t, r, "p", func(p *scrollback.Project) { p.Title = "first" })
 	for param, edit := range map[string]func(p *scrollback.Project){
 		"title":        func(p *scrollback.Project) { p.Title = strings.Repeat("x", 501) },
@@ -295,7 +296,7 @@ func TestBadProjects(t *testing.T) {
 // otherwise.
 func TestProjectsRecallScope(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	mk := func(s scrollback.Settings) scrollback.ConversationID {
 		c, _, err := r.Create(ctx, scrollback.Conversation{Project: "p", Settings: s})
 		if err != nil {
@@ -307,7 +308,7 @@ func TestProjectsRecallScope(t *testing.T) {
 	open := mk(scrollback.Settings{})
 	shut := mk(scrollback.Settings{RecallScope: scrollback.ScopeConversation})
 	look := func(id scrollback.ConversationID) error {
-		_, err := r.Recall().Call(ctx, id, "context_search", json.RawMessage(`{"query":"zanzibar","scope":"project"}`),
+		_, err := r.Recall().RunTool(ctx, id, "context_search", json.RawMessage(`{"query":"zanzibar","scope":"project"}`),
 			recall.RoomMax)
 		return err
 	}
@@ -334,7 +335,7 @@ func TestProjectWithAModelThatIsGone(t *testing.T) {
 		p.Instructions = "Theirs."
 	})
 	id := r.NewConversation()
-	r.Ask(id, "hello").Done(t, scrollback.TurnComplete, scrollback.FinishStop)
+	r.Ask(id, "hello").WantDone(t, scrollback.TurnComplete, scrollback.FinishStop)
 	if m, err := r.Context(ctx, id); err != nil || m.Model != "other" ||
 		!slices.Contains(m.Inherited[0].Settings, "model") {
 		t.Errorf("the manifest names %s, %+v, %v", m.Model, m.Inherited, err)

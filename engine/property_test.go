@@ -51,7 +51,7 @@ func newLife(t *testing.T, seed uint64, d *driver.Driver) *life {
 	return l
 }
 
-// answer is what the model says: text, look-ups, calls of the client's tool, or
+// answer returns what the model says: text, look-ups, calls of the client's tool, or
 // nothing at all.
 func (l *life) answer(n int, r model.Request) []model.Delta {
 	if len(r.Tools) == 0 { // a summary
@@ -152,7 +152,7 @@ func (l *life) turn(id scrollback.ConversationID, seq int64) error {
 		parts = enginetest.Say(strings.Repeat(l.words(60), 1+l.rng.IntN(80)))
 	case 1:
 		for n := range 1 + l.rng.IntN(4) {
-			parts = append(parts, l.r.Picture(id, 100*len(l.trail)+n))
+			parts = append(parts, l.r.UploadImage(id, 100*len(l.trail)+n))
 		}
 	}
 	l.j.Newest = seq
@@ -225,7 +225,7 @@ func (l *life) exactly(id scrollback.ConversationID) {
 	}
 }
 
-// shown is the head of a conversation and the window that it shows. A fold behind a turn
+// shown returns the head of a conversation and the window that it shows. A fold behind a turn
 // may commit between the two, so they are read again until both are of one view.
 func (l *life) shown(id scrollback.ConversationID) (head store.Head, m scrollback.Manifest, err error) {
 	ctx := context.Background()
@@ -259,7 +259,7 @@ func (l *life) behind(ref scrollback.Ref, id scrollback.ConversationID, log []sc
 		}
 		return
 	}
-	file := l.r.ReadBig(id, ref)
+	file := l.r.ReadBigPages(id, ref)
 	for _, m := range log[segs[0].FirstSeq-1 : segs[0].LastSeq] {
 		for _, p := range m.Parts {
 			want := ""
@@ -295,7 +295,7 @@ func (l *life) behind(ref scrollback.Ref, id scrollback.ConversationID, log []sc
 // refs lead to are exactly the path.
 func TestAnyConversation(t *testing.T) {
 	t.Parallel()
-	seeds := testlength.Of(8, 16)
+	seeds := testlength.Choose(8, 16)
 	steps := 60
 	if testing.Short() {
 		seeds = 3

@@ -39,7 +39,7 @@ var offers = map[string]string{
 
 const theKey = "sk-chat" // that every stand-in wants
 
-// standIn is the server of a preset, which plays m and takes at most limit tokens.
+// standIn returns the server of a preset, which plays m and takes at most limit tokens.
 func standIn(preset string, m model.Model, limit int64) *modeltest.Strict {
 	id := offers[preset]
 	switch preset {
@@ -109,7 +109,7 @@ func (k *talker) reply(r model.Request) []model.Delta {
 	return append(out, model.Delta{Usage: usage})
 }
 
-// wanted are the calls that the question asks for and that were not made.
+// wanted returns the calls that the question asks for and that were not made.
 func (k *talker) wanted(r model.Request) []scrollback.ToolCall {
 	made := map[string]bool{}
 	question := ""
@@ -156,7 +156,7 @@ func (x *exchange) answer() string {
 	return x.said.String()
 }
 
-// turn says whether the request was for a step of a turn, and not for a summary.
+// turn reports whether the request was for a step of a turn, and not for a summary.
 func (x *exchange) turn() bool { return bytes.Contains(x.body, []byte(`"tools":[`)) }
 
 // line is the way to a server. It keeps what passes, and can be cut.
@@ -184,7 +184,7 @@ func (l *line) asked() []*exchange {
 	return append([]*exchange(nil), l.all...)
 }
 
-// bodies are all requests for answers in one.
+// bodies returns all requests for answers in one.
 func (l *line) bodies() []byte {
 	var out bytes.Buffer
 	for _, x := range l.asked() {
@@ -253,7 +253,7 @@ type served struct {
 // serve opens the stand-in of a preset, and puts where it is into env.
 func serve(t *testing.T, preset string, limit int64, env map[string]string) *served {
 	t.Helper()
-	p, ok := all.Provider(preset)
+	p, ok := all.FindProvider(preset)
 	if !ok || offers[preset] == "" {
 		t.Fatalf("no model of %s is known here", preset)
 	}
@@ -279,7 +279,7 @@ func serve(t *testing.T, preset string, limit int64, env map[string]string) *ser
 // finds makes the real clients, with what env says of where their servers are.
 func finds(env map[string]string) func(string) (model.Model, error) {
 	return func(name string) (model.Model, error) {
-		return all.Find(name, func(variable string) string { return env[variable] },
+		return all.FindModel(name, func(variable string) string { return env[variable] },
 			remote.Options{Agent: "scrollback/test", Pause: time.Nanosecond})
 	}
 }
@@ -321,6 +321,6 @@ func ended(r *enginetest.Rig, req engine.TurnRequest) enginetest.Outcome {
 		more := r.Run(next)
 		e = enginetest.Outcome{Events: append(e.Events, more.Events...), Err: more.Err}
 	}
-	e.Done(r.T, scrollback.TurnComplete, scrollback.FinishStop)
+	e.WantDone(r.T, scrollback.TurnComplete, scrollback.FinishStop)
 	return e
 }

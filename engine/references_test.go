@@ -18,32 +18,32 @@ import (
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
-// desk is a conversation that works in a folder.
-type desk struct {
+// folderRig is a conversation that works in a folder.
+type folderRig struct {
 	*enginetest.Rig
 	id   scrollback.ConversationID
 	root string
 }
 
-func newDesk(t *testing.T, o enginetest.Options, steps ...modeltest.Step) *desk {
+func newDesk(t *testing.T, o enginetest.Options, steps ...modeltest.Step) *folderRig {
 	t.Helper()
 	r, root := inFolder(t, o, steps...)
 	c, _, err := r.Create(context.Background(), scrollback.Conversation{Roots: []string{root}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &desk{r, c.ID, root}
+	return &folderRig{r, c.ID, root}
 }
 
-func (d *desk) write(name, text string) {
+func (d *folderRig) write(name, text string) {
 	d.T.Helper()
 	if err := os.WriteFile(filepath.Join(d.root, name), []byte(text), 0o600); err != nil {
 		d.T.Fatal(err)
 	}
 }
 
-// references are those of the newest prompt.
-func (d *desk) references() []scrollback.Reference {
+// references returns those of the newest prompt.
+func (d *folderRig) references() []scrollback.Reference {
 	d.T.Helper()
 	ms := d.Log(d.id)
 	for i := len(ms) - 1; i >= 0; i-- {
@@ -54,8 +54,8 @@ func (d *desk) references() []scrollback.Reference {
 	return nil
 }
 
-// shown is how often the newest request has a text in it, what messages refer to included.
-func (d *desk) shown(text string) (n int) {
+// shown returns how often the newest request has a text in it, what messages refer to included.
+func (d *folderRig) shown(text string) (n int) {
 	reqs := d.Script.Requests()
 	for _, it := range reqs[len(reqs)-1].Items {
 		for _, p := range it.Parts {
@@ -74,7 +74,7 @@ func TestReferences(t *testing.T) {
 	d.write("a.go", "package a // ```` in a comment\n")
 	said := "Compare @[a.go] with @[../b.go] and @[none.go], not @someone: @[context_grep{\"pattern\":\"I see\"}]"
 	got := d.Ask(d.id, said)
-	got.Done(t, scrollback.TurnComplete, "stop")
+	got.WantDone(t, scrollback.TurnComplete, "stop")
 	ms := d.Log(d.id)
 	if ms[0].Parts.Text() != said || len(ms[0].Parts) != 5 {
 		t.Fatalf("the prompt is stored as %+v", ms[0].Parts)
@@ -148,7 +148,7 @@ func TestReferencesReplayed(t *testing.T) {
 	d := newDesk(t, enginetest.Options{}, modeltest.Say("fine"))
 	d.write("a.txt", "one")
 	req := engine.TurnRequest{Conversation: d.id, Message: enginetest.Say("Read @[a.txt]"), Key: "once"}
-	d.Run(req).Done(t, scrollback.TurnComplete, "stop")
+	d.Run(req).WantDone(t, scrollback.TurnComplete, "stop")
 	d.write("a.txt", "two")
 	if err := d.Run(req).Err; err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestReferencesOnce(t *testing.T) {
 					d.id = f.ID
 				}
 				got := d.Ask(d.id, strings.Repeat("words and words ", rng.IntN(600))+"see @[a.txt]")
-				got.Done(t, scrollback.TurnComplete, "stop")
+				got.WantDone(t, scrollback.TurnComplete, "stop")
 				if n := d.shown(content); n < 1 || n > most {
 					t.Fatalf("after %d changes the newest is shown %d times; %+v", changes, n, d.references())
 				}
@@ -230,7 +230,7 @@ func TestReferenceVersions(t *testing.T) {
 	d := newDesk(t, enginetest.Options{NoFolds: true}, modeltest.Say("fine"))
 	ask := func(version int, sameAs int64) {
 		t.Helper()
-		d.Ask(d.id, "see @[a.txt]").Done(t, scrollback.TurnComplete, "stop")
+		d.Ask(d.id, "see @[a.txt]").WantDone(t, scrollback.TurnComplete, "stop")
 		if r := d.references()[0]; r.Version != version || r.SameAs != sameAs {
 			t.Fatalf("version %d as in #%d, want %d as in #%d", r.Version, r.SameAs, version, sameAs)
 		}
@@ -288,15 +288,15 @@ func TestReferencesMeanwhile(t *testing.T) {
 	ask := func(version int, sameAs int64, meanwhile func()) {
 		t.Helper()
 		before = meanwhile
-		other.Ask(d.id, "see @[a.txt]").Done(t, scrollback.TurnComplete, "stop")
+		other.Ask(d.id, "see @[a.txt]").WantDone(t, scrollback.TurnComplete, "stop")
 		if r := d.references()[0]; r.Version != version || r.SameAs != sameAs {
 			t.Fatalf("version %d as in #%d, want %d as in #%d", r.Version, r.SameAs, version, sameAs)
 		}
 	}
-	ask(1, 1, func() { d.Ask(d.id, "see @[a.txt]").Done(t, scrollback.TurnComplete, "stop") })
+	ask(1, 1, func() { d.Ask(d.id, "see @[a.txt]").WantDone(t, scrollback.TurnComplete, "stop") })
 	ask(3, 0, func() {
 		d.write("a.txt", "two")
-		d.Ask(d.id, "see @[a.txt]").Done(t, scrollback.TurnComplete, "stop")
+		d.Ask(d.id, "see @[a.txt]").WantDone(t, scrollback.TurnComplete, "stop")
 		d.write("a.txt", "three")
 	})
 	ask(3, 7, nil)

@@ -33,16 +33,16 @@ func (lt *liveTurn) run(base context.Context) {
 	lt.cancel = cancel
 	lt.mu.Unlock()
 	saved := make(chan struct{})
-	go func() { defer close(saved); lt.keepSaved(ctx) }()
+	go func() { defer close(saved); lt.saveRegularly(ctx) }()
 
-	last, err := lt.steps(ctx)
+	last, err := lt.runSteps(ctx)
 	if err != nil {
-		last = lt.fail(err)
+		last = lt.failTurn(err)
 	}
 	cancel(nil)
 	<-saved
-	lt.end(last)
-	watch.Ended(base, last, lt.usage, err)
+	lt.emitEnd(last)
+	watch.EndTurn(base, last, lt.usage, err)
 	lt.askTitle(last)
 	// a sub-agent seldom goes on
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting && lt.head.AgentOf == nil {
@@ -50,13 +50,13 @@ func (lt *liveTurn) run(base context.Context) {
 	}
 }
 
-// steps asks the model until it has answered.
-func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
+// runSteps asks the model until it has answered.
+func (lt *liveTurn) runSteps(ctx context.Context) (scrollback.DoneEvent, error) {
 	var credits scrollback.CreditsEvent
-	lt.search(ctx)
+	lt.runSearch(ctx)
 	for step := 1; ; step++ {
 		thought := lt.meta.ThinkingMS
-		w, said, err := lt.answer(ctx, step)
+		w, said, err := lt.answerStep(ctx, step)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
@@ -64,7 +64,7 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 		lt.e.resolver.NoteUsage(ctx, lt.settings, said.usage)
 		lt.usage = lt.usage.Add(said.usage)
 		lt.settings.Asked = request.WeighQuestion(w) + lt.e.store.Weigh(said.parts, said.counted).Tokens
-		out, done, err := lt.conclude(ctx, step, said)
+		out, done, err := lt.concludeStep(ctx, step, said)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
 		}
@@ -88,19 +88,19 @@ func (lt *liveTurn) steps(ctx context.Context) (scrollback.DoneEvent, error) {
 // maxLessons bounds how often one step is requested again after a lesson from its server.
 const maxLessons = 4
 
-// answer asks the model for one step, and with another window if its server refused the
+// answerStep asks the model for one step, and with another window if its server refused the
 // first and said why.
-func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, reply, error) {
+func (lt *liveTurn) answerStep(ctx context.Context, step int) (scrollback.Window, modelReply, error) {
 	for lessons := 0; ; lessons++ {
-		w, note, err := lt.window(ctx)
+		w, note, err := lt.buildWindow(ctx)
 		if err != nil {
-			return w, reply{}, err
+			return w, modelReply{}, err
 		}
 		note.Sent.Step = step
 		note.Sent.At = lt.e.store.Now()
 		lt.sent = w.Weight
 		lt.sentRecord = note
-		t, err := lt.ask(ctx, model.Request{
+		t, err := lt.streamAnswer(ctx, model.Request{
 			Items:           w.Items,
 			Tools:           w.Tools,
 			MaxOutputTokens: w.Budget.Reserve,
@@ -109,10 +109,10 @@ func (lt *liveTurn) answer(ctx context.Context, step int) (scrollback.Window, re
 			Thinking:        lt.settings.Thinking,
 			WebSearch:       lt.web.by == WebSearchProvider,
 			CacheKey:        cacheKey(lt.turn.Conversation),
-			Bytes:           lt.e.intake.Bytes,
+			Bytes:           lt.e.intake.ReadArtifact,
 		})
 		l := model.LessonOf(err)
-		if l == nil || !lt.copyDraft().Empty() {
+		if l == nil || !lt.copyDraft().IsEmpty() {
 			return w, t, err
 		}
 		if lessons == maxLessons {
@@ -150,7 +150,7 @@ func (lt *liveTurn) applyLesson(ctx context.Context, sent scrollback.Window, l m
 	case l.Strict != scrollback.StrictNothing && settings.Facts.Dialect != was.Facts.Dialect:
 		return nil
 	case !l.TooLong:
-		return willComeAgain(refusal)
+		return markRepeating(refusal)
 	}
 	lt.emit(
 		scrollback.CompactingEvent{Tokens: settings.ModelTokens(sent.Weight.Tokens), Budget: settings.ModelBudget.Tokens},
@@ -176,20 +176,20 @@ func (lt *liveTurn) applyLesson(ctx context.Context, sent scrollback.Window, l m
 	return request.ExplainRefusal(sent, &lt.settings, refusal)
 }
 
-// willComeAgain is a refusal that taught nothing new: the same request would meet it again.
-func willComeAgain(refusal error) error {
+// markRepeating is a refusal that taught nothing new: the same request would meet it again.
+func markRepeating(refusal error) error {
 	var known *scrollback.Error
 	if !errors.As(refusal, &known) {
 		return refusal
 	}
 	again := *known
-	return again.Because(errors.Join(scrollback.ErrPermanent, scrollback.ErrUpstream))
+	return again.WithReason(errors.Join(scrollback.ErrPermanent, scrollback.ErrUpstream))
 }
 
-// window makes the window of a step, folding first if it does not fit.
-func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *request.SentRecord, err error) {
+// buildWindow makes the window of a step, folding first if it does not fit.
+func (lt *liveTurn) buildWindow(ctx context.Context) (w scrollback.Window, note *request.SentRecord, err error) {
 	const op = "engine.Turn"
-	ctx, done := watch.Part(ctx, "assemble")
+	ctx, done := watch.BeginPart(ctx, "assemble")
 	defer func() { done(err) }()
 	lt.mu.Lock()
 	head := lt.head
@@ -208,7 +208,7 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *requ
 	if err := lt.e.previewer.RepeatUnshown(ctx, head.Branch, &l, &lt.settings); err != nil {
 		return w, nil, err
 	}
-	lt.quote(ctx, &l)
+	lt.quoteSearch(ctx, &l)
 	if err := window.Lint(l.Window, lt.settings.Facts.Dialect); err != nil {
 		return w, nil, scrollback.Errorf(scrollback.Internal, op, i18n.WindowBreaksProviderRule, err)
 	}
@@ -224,14 +224,14 @@ func (lt *liveTurn) window(ctx context.Context) (w scrollback.Window, note *requ
 	return l.Window, note, nil
 }
 
-// conclude stores what a step said, runs its recall calls, and returns how the turn ended
+// concludeStep stores what a step said, runs its recall calls, and returns how the turn ended
 // if it did. The events report what has been stored.
-func (lt *liveTurn) conclude(ctx context.Context, step int,
-	t reply) ([]scrollback.Event, *scrollback.DoneEvent, error) {
+func (lt *liveTurn) concludeStep(ctx context.Context, step int,
+	t modelReply) ([]scrollback.Event, *scrollback.DoneEvent, error) {
 	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts,
 		Model: lt.settings.Facts.Name, Usage: &t.usage}, Counted: t.counted}
 	f := store.FinishRequest{Window: lt.sentRecord.Mark, FinishReason: t.finish, State: scrollback.TurnComplete,
-		Usage: []scrollback.UsageRecord{lt.record(t.usage, t.requestID)}}
+		Usage: []scrollback.UsageRecord{lt.usageRecord(t.usage, t.requestID)}}
 	if lt.sent.Images == 0 { // the weight of an image is the provider's own formula
 		f.Usage[0].WindowTokens = lt.sent.Tokens
 	}
@@ -246,19 +246,19 @@ func (lt *liveTurn) conclude(ctx context.Context, step int,
 	case t.parts.Text() == "" && len(calls) == 0 && t.finish == finishFiltered:
 		return nil, nil, scrollback.Errorf(scrollback.Refused, "engine.Turn",
 			i18n.ModelDeclinesByContentRules).
-			Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, "")
-	case t.parts.Text() == "" && len(calls) == 0 && !thought(t.parts):
+			WithReason(scrollback.ErrPermanent).WithAdvice(scrollback.AdviceRephrase, "")
+	case t.parts.Text() == "" && len(calls) == 0 && !hasReasoning(t.parts):
 		switch hidden := len(t.parts) > 0; {
 		case t.finish == scrollback.FinishLength:
 			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn", i18n.ModelAnswerCut).
-				Because(scrollback.ErrUpstream).
-				Advise(scrollback.AdviceChooseModel, "")
+				WithReason(scrollback.ErrUpstream).
+				WithAdvice(scrollback.AdviceChooseModel, "")
 		case hidden:
 			return nil, nil, scrollback.Errorf(scrollback.Unavailable, "engine.Turn",
-				i18n.ModelAnswerHidden).Because(scrollback.ErrUpstream).
-				Advise(scrollback.AdviceChooseModel, "")
+				i18n.ModelAnswerHidden).WithReason(scrollback.ErrUpstream).
+				WithAdvice(scrollback.AdviceChooseModel, "")
 		}
-		return nil, nil, lt.empty(ctx)
+		return nil, nil, lt.newEmptyError(ctx)
 	case len(calls) > 0:
 		ran := lt.answerCalls(ctx, step, calls)
 		f.OpenCalls = ran.open
@@ -296,8 +296,8 @@ func (lt *liveTurn) conclude(ctx context.Context, step int,
 	if len(said.Parts) == 0 {
 		f.Messages = nil
 	}
-	_, stored := watch.Part(ctx, "finish")
-	done, err := lt.finish(f)
+	_, stored := watch.BeginPart(ctx, "finish")
+	done, err := lt.storeEnd(f)
 	stored(err)
 	if err != nil {
 		return nil, nil, err
@@ -323,22 +323,23 @@ func (lt *liveTurn) conclude(ctx context.Context, step int,
 // finishFiltered is how a provider ends an answer that its rules on content forbid.
 const finishFiltered = "content_filter"
 
-// thought reports whether an answer has reasoning that can be read.
-func thought(ps scrollback.Parts) bool {
+// hasReasoning reports whether an answer has reasoning that can be read.
+func hasReasoning(ps scrollback.Parts) bool {
 	return slices.ContainsFunc(ps, func(p scrollback.Part) bool {
 		r, ok := p.(scrollback.Reasoning)
 		return ok && strings.TrimSpace(r.Text) != ""
 	})
 }
 
-// empty is the error of an answer without anything in it. Where the same messages got one
+// newEmptyError returns the error of an answer without anything in it. Where the same messages got one
 // before, they will again, and it says how to go on.
-func (lt *liveTurn) empty(ctx context.Context) error {
-	err := scrollback.Errorf(scrollback.Unavailable, "engine.Turn", i18n.ModelAnswerEmpty).Because(scrollback.ErrUpstream)
+func (lt *liveTurn) newEmptyError(ctx context.Context) error {
+	err := scrollback.Errorf(scrollback.Unavailable, "engine.Turn",
+		i18n.ModelAnswerEmpty).WithReason(scrollback.ErrUpstream)
 	lt.mu.Lock()
 	b := lt.head.Branch
 	lt.mu.Unlock()
-	from := lt.suspect()
+	from := lt.findSuspect()
 	if from == 0 {
 		return err
 	}
@@ -350,31 +351,31 @@ func (lt *liveTurn) empty(ctx context.Context) error {
 		if one.ID != lt.turn.ID && one.Failure != nil && one.Failure.Said != nil &&
 			slices.ContainsFunc(emptyAnswers, one.Failure.Said.Is) {
 			return scrollback.Errorf(scrollback.Unavailable, "engine.Turn", i18n.ModelAnswerEmptyAgain).
-				Because(errors.Join(scrollback.ErrUpstream, scrollback.ErrPermanent)).
-				Advise(scrollback.AdviceLeaveOut, "")
+				WithReason(errors.Join(scrollback.ErrUpstream, scrollback.ErrPermanent)).
+				WithAdvice(scrollback.AdviceLeaveOut, "")
 		}
 	}
 	return err
 }
 
-// faultsMost is how many turns may end with the same fault of a server, before its cause is
+// maxFaults is how many turns may end with the same fault of a server, before its cause is
 // looked for in what it is sent.
-const faultsMost = 3
+const maxFaults = 3
 
 // passing are words of faults that pass, whatever is sent.
 var passing = regexp.MustCompile(
 	`(?i)overload|unavailable|loading|capacity|time(?:d )?[ -]?out|too many|busy|maintenance|temporar|out of memory|\(status (?:408|409|425|429|502|503|504|529)\)`,
 )
 
-// judgeAgain says of a fault that a server has now had several times, in the same words and with
+// judgeRepeated says of a fault that a server has now had several times, in the same words and with
 // the same messages, that it will have it again: many refuse what they cannot read as if they had
 // a fault of their own.
-func (lt *liveTurn) judgeAgain(f *scrollback.Failure) {
+func (lt *liveTurn) judgeRepeated(f *scrollback.Failure) {
 	if f.Permanent || !f.Upstream || f.Code != scrollback.Unavailable || f.Advice != scrollback.AdviceRetry ||
 		f.Cause == "" || passing.MatchString(f.Message+" "+f.Cause) {
 		return
 	}
-	from := lt.suspect()
+	from := lt.findSuspect()
 	if from == 0 {
 		return
 	}
@@ -392,7 +393,7 @@ func (lt *liveTurn) judgeAgain(f *scrollback.Failure) {
 			same++
 		}
 	}
-	if same >= faultsMost {
+	if same >= maxFaults {
 		f.Permanent = true
 		f.Advice = scrollback.AdviceLeaveOut
 	}
@@ -400,15 +401,15 @@ func (lt *liveTurn) judgeAgain(f *scrollback.Failure) {
 
 var emptyAnswers = []i18n.ID{i18n.ModelAnswerEmpty, i18n.ModelAnswerEmptyAgain}
 
-// record is a call of this turn as the books keep it.
-func (lt *liveTurn) record(u scrollback.Usage, requestID string) scrollback.UsageRecord {
+// usageRecord returns a call of this turn as the books keep it.
+func (lt *liveTurn) usageRecord(u scrollback.Usage, requestID string) scrollback.UsageRecord {
 	return scrollback.UsageRecord{Usage: u, Conversation: lt.turn.Conversation, TurnID: lt.turn.ID,
 		Key: lt.settings.Overrides.Key, Model: lt.settings.Facts.Name,
 		Purpose: "turn", RequestID: requestID, At: lt.e.store.Now()}
 }
 
-// fail ends a turn that cannot go on, keeping what was written so far.
-func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
+// failTurn ends a turn that cannot go on, keeping what was written so far.
+func (lt *liveTurn) failTurn(err error) scrollback.DoneEvent {
 	done := scrollback.DoneEvent{TurnID: lt.turn.ID, Status: scrollback.TurnFailed}
 	if errors.Is(err, scrollback.ErrLostLease) {
 		// Somebody else has closed this turn: we may not write any more.
@@ -441,22 +442,22 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 		lt.e.o.Log.Log(context.Background(), lt.e.o.failure(), "a turn failed", "turn", lt.turn.ID, "conversation",
 			lt.turn.Conversation, "error", err)
 		f.Failure = scrollback.FailureOf(err)
-		lt.judgeAgain(f.Failure)
+		lt.judgeRepeated(f.Failure)
 		if f.Failure.Permanent {
-			f.Failure.Suspect = lt.suspect()
+			f.Failure.Suspect = lt.findSuspect()
 		}
 		lt.emit(scrollback.ErrorEvent{Failure: *f.Failure})
 	}
 	if len(said.Parts) > 0 { // what was said before it broke off has its price
-		u := lt.e.resolver.AddPrice(said.Model, lt.checkUsage(reply{parts: said.Parts, counted: counted}))
+		u := lt.e.resolver.AddPrice(said.Model, lt.checkUsage(modelReply{parts: said.Parts, counted: counted}))
 		said.Usage = &u
 		f.Messages = []store.Incoming{{Message: said, Counted: counted}}
-		f.Usage = []scrollback.UsageRecord{lt.record(u, "")}
+		f.Usage = []scrollback.UsageRecord{lt.usageRecord(u, "")}
 		lt.usage = lt.usage.Add(u)
 		lt.emit(scrollback.UsageEvent{Usage: lt.usage})
 	}
 	done.Status = f.State
-	stored, storeErr := lt.finish(f)
+	stored, storeErr := lt.storeEnd(f)
 	if storeErr != nil {
 		// The draft is in the turn's row; the next turn to begin saves it.
 		lt.e.o.Log.Error("the end of a turn was not stored", "turn", lt.turn.ID, "error", storeErr)
@@ -470,9 +471,9 @@ func (lt *liveTurn) fail(err error) scrollback.DoneEvent {
 	return done
 }
 
-// checkUsage is the usage of a call: as its provider counted it, or an estimate if that
+// checkUsage returns the usage of a call: as its provider counted it, or an estimate if that
 // cannot be believed.
-func (lt *liveTurn) checkUsage(t reply) scrollback.Usage {
+func (lt *liveTurn) checkUsage(t modelReply) scrollback.Usage {
 	u := t.usage
 	if u.InputTokens > 0 || u.OutputTokens > 0 {
 		return u
@@ -490,7 +491,7 @@ func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.
 	lt.mu.Lock()
 	c := lt.head.Conversation
 	lt.mu.Unlock()
-	run := callRunner{turn: lt, conversation: c, late: step > lt.maxLookups, room: lt.room(len(all)),
+	run := callRunner{turn: lt, conversation: c, late: step > lt.maxLookups, room: lt.resultRoom(len(all)),
 		startsAgents: lt.e.o.Agents.Allowed && request.OffersAgents(c)}
 	return run.run(ctx, all)
 }
@@ -502,9 +503,9 @@ const (
 	recallsShare = 0.3
 )
 
-// room returns how big a recall result may be when several calls are made at once.
-func (lt *liveTurn) room(calls int) recall.Room {
+// resultRoom returns how big a recall result may be when several calls are made at once.
+func (lt *liveTurn) resultRoom(calls int) recall.Room {
 	share := min(recallShare, recallsShare/float64(calls))
 	return recall.Room{Bytes: recall.RoomMax.Bytes,
-		Tokens: min(int64(share*float64(lt.settings.Budget.Tokens)), lt.settings.Room().Outputs()/int64(calls))}
+		Tokens: min(int64(share*float64(lt.settings.Budget.Tokens)), lt.settings.IntakeRoom().OutputTokens()/int64(calls))}
 }

@@ -31,7 +31,7 @@ const (
 
 const (
 	searchTime    = 10 * time.Second // then the turn goes on without it
-	searchesMost  = 10               // that are kept of one turn
+	maxSearches   = 10               // that are kept of one turn
 	questionsBack = 50               // messages among which the newest question is looked for
 )
 
@@ -43,9 +43,9 @@ type webSearch struct {
 	shown    bool              // found was shown
 }
 
-// searcherOf is who searches the web for a model's requests: WebSearchProvider,
+// chooseSearcher returns who searches the web for a model's requests: WebSearchProvider,
 // WebSearchSearXNG, or nobody.
-func (e *Engine) searcherOf(settings *request.Settings, tools []scrollback.Tool) string {
+func (e *Engine) chooseSearcher(settings *request.Settings, tools []scrollback.Tool) string {
 	named := func(t scrollback.Tool) bool { return t.Name == model.WebSearch }
 	own := settings.Facts.Searches && !slices.Contains(settings.Learned.Dropped, model.WebSearch) &&
 		!slices.ContainsFunc(tools, named) && !(settings.Facts.SearchesAlone && len(tools) > 0)
@@ -58,8 +58,8 @@ func (e *Engine) searcherOf(settings *request.Settings, tools []scrollback.Tool)
 	return ""
 }
 
-// searching is how a request searches the web, or an error if it wants to and nobody can.
-func (e *Engine) searching(ctx context.Context, head store.Head, r *TurnRequest,
+// planSearch returns how a request searches the web, or an error if it wants to and nobody can.
+func (e *Engine) planSearch(ctx context.Context, head store.Head, r *TurnRequest,
 	settings *request.Settings) (webSearch, error) {
 	if !r.WebSearch {
 		return webSearch{}, nil
@@ -68,7 +68,7 @@ func (e *Engine) searching(ctx context.Context, head store.Head, r *TurnRequest,
 	if tools == nil {
 		tools = head.Settings.Tools
 	}
-	w := webSearch{by: e.searcherOf(settings, tools), question: r.Message.Text()}
+	w := webSearch{by: e.chooseSearcher(settings, tools), question: r.Message.Text()}
 	switch {
 	case w.by == "" && e.o.WebSearch == WebSearchOff:
 		return w, scrollback.ParamErrorf("engine.Turn", "web_search",
@@ -93,9 +93,9 @@ func (e *Engine) searching(ctx context.Context, head store.Head, r *TurnRequest,
 	return w, err
 }
 
-// search has the searcher search, if it is to. A search that fails is shown, and the turn
+// runSearch has the searcher search, if it is to. A search that fails is shown, and the turn
 // goes on without it.
-func (lt *liveTurn) search(ctx context.Context) {
+func (lt *liveTurn) runSearch(ctx context.Context) {
 	if lt.web.by != WebSearchSearXNG {
 		return
 	}
@@ -108,15 +108,15 @@ func (lt *liveTurn) search(ctx context.Context) {
 	if err != nil {
 		lt.e.o.Log.Log(ctx, lt.e.o.failure(), "a search of the web failed", "turn", lt.turn.ID, "error", err)
 		found.Results = nil
-		found.Error = scrollback.Shown(err)
+		found.Error = scrollback.PublicMessage(err)
 	}
-	if lt.web.found = window.Harmless(found); len(lt.web.found.Results) == 0 {
+	if lt.web.found = window.SanitizeSearch(found); len(lt.web.found.Results) == 0 {
 		lt.emitSearch(ctx, lt.web.found)
 	}
 }
 
-// quote puts what the searcher found behind a request, and shows what of it is quoted.
-func (lt *liveTurn) quote(ctx context.Context, l *request.Layout) {
+// quoteSearch puts what the searcher found behind a request, and shows what of it is quoted.
+func (lt *liveTurn) quoteSearch(ctx context.Context, l *request.Layout) {
 	used := lt.web.found
 	n := lt.e.previewer.QuoteSearch(l, used, &lt.settings)
 	if lt.web.shown || len(used.Results) == 0 {
@@ -130,10 +130,10 @@ func (lt *liveTurn) quote(ctx context.Context, l *request.Layout) {
 	lt.emitSearch(ctx, used)
 }
 
-// heard notes what a delta says about searches by the model's server.
-func (lt *liveTurn) heard(ctx context.Context, d model.Delta) {
+// noteSearches notes what a delta says about searches by the model's server.
+func (lt *liveTurn) noteSearches(ctx context.Context, d model.Delta) {
 	if d.Search != nil {
-		lt.emitSearch(ctx, window.Harmless(*d.Search))
+		lt.emitSearch(ctx, window.SanitizeSearch(*d.Search))
 	}
 	if d.Lesson != nil && d.Lesson.Drop == model.WebSearch && lt.web.by == WebSearchProvider {
 		lt.web.by = ""
@@ -146,13 +146,13 @@ func (lt *liveTurn) heard(ctx context.Context, d model.Delta) {
 // a crash.
 func (lt *liveTurn) emitSearch(ctx context.Context, s scrollback.Search) {
 	lt.saving.Lock()
-	meta := lt.metaLocked()
+	meta := lt.turnMetaLocked()
 	known := slices.ContainsFunc(meta.Searches, func(was scrollback.Search) bool { return was.Query == s.Query })
-	if !known && len(meta.Searches) >= searchesMost {
+	if !known && len(meta.Searches) >= maxSearches {
 		lt.saving.Unlock()
 		return
 	}
-	meta.Note(s)
+	meta.AddSearch(s)
 	_, err := lt.e.store.Turns.Save(ctx, lt.turn, lt.copyDraft())
 	lt.saving.Unlock()
 	switch {
@@ -165,16 +165,17 @@ func (lt *liveTurn) emitSearch(ctx context.Context, s scrollback.Search) {
 	}
 }
 
-// metaLocked is what is kept with the turn; saving is held.
-func (lt *liveTurn) metaLocked() *scrollback.TurnMeta {
+// turnMetaLocked returns what is kept with the turn; saving is held.
+func (lt *liveTurn) turnMetaLocked() *scrollback.TurnMeta {
 	if lt.turn.Meta == nil {
 		lt.turn.Meta = &scrollback.TurnMeta{}
 	}
 	return lt.turn.Meta
 }
 
-// meta is what is kept of the turns that a page shows.
-func (t Turns) meta(ctx context.Context, p scrollback.MessagePage) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+// listMeta returns what is kept of the turns that a page shows.
+func (t Turns) listMeta(ctx context.Context,
+	p scrollback.MessagePage) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
 	var ids []scrollback.TurnID
 	for _, m := range p.Messages {
 		if m.Role == scrollback.RoleAssistant && m.TurnID != "" && !slices.Contains(ids, m.TurnID) {

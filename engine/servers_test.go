@@ -28,7 +28,7 @@ func TestSmallLocalServers(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "server\tcalls\trefused\tof them too long\tlost without learning\tcalls saved")
-	for i, preset := range all.Names() {
+	for i, preset := range all.ProviderNames() {
 		if testing.Short() && i%3 != 0 {
 			continue
 		}
@@ -77,7 +77,7 @@ func round(i int) scrollback.Parts {
 		strings.Repeat(fmt.Sprintf("and what of the crane %d in the harbour? ", i), 24))
 }
 
-// outgrown says whether the whole of a conversation, sent as it is, is over the
+// outgrown reports whether the whole of a conversation, sent as it is, is over the
 // small window by what the servers count: four bytes a token, tools left out.
 func outgrown(r *enginetest.Rig, id scrollback.ConversationID) bool {
 	r.T.Helper()

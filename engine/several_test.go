@@ -19,7 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 )
 
-// servers are engines over one database, with one clock.
+// servers returns engines over one database, with one clock.
 func servers(t *testing.T, n int, o enginetest.Options, steps ...modeltest.Step) []*enginetest.Rig {
 	if o.Driver == nil {
 		o.Driver = oracle.New()
@@ -106,7 +106,8 @@ func TestReadingOnElsewhere(t *testing.T) {
 			t.Errorf("seed %d: the client has %q, %+v", seed, c.text, c.done)
 		}
 		for _, r := range rs { // a reader that has all of it comes again
-			if seen, err := r.Turns().Seen(context.Background(), id, turn, c.n); err != nil || !seen && c.n > engine.Stored {
+			if seen, err := r.Turns().IsLastEvent(context.Background(), id, turn, c.n); err != nil ||
+				!seen && c.n > engine.Stored {
 				t.Errorf("seed %d: %d is not the end, %v", seed, c.n, err)
 			}
 		}
@@ -160,9 +161,9 @@ func TestTakenOverForAReader(t *testing.T) {
 	if !errors.Is(err, scrollback.ErrLostLease) {
 		t.Errorf("its old server may finish: %v", err)
 	}
-	alive.WantShape(id, "u:q", "a(interrupted):half of an ans")
-	alive.Ask(id, "go on").Done(t, scrollback.TurnComplete, "stop")
-	alive.WantShape(id, "u:q", "a(interrupted):half of an ans", "u:go on", "a:and on")
+	alive.WantOutline(id, "u:q", "a(interrupted):half of an ans")
+	alive.Ask(id, "go on").WantDone(t, scrollback.TurnComplete, "stop")
+	alive.WantOutline(id, "u:q", "a(interrupted):half of an ans", "u:go on", "a:and on")
 }
 
 // What another server is asked to do to a conversation whose turn runs here happens, or is
@@ -191,7 +192,7 @@ func TestAskedElsewhere(t *testing.T) {
 	if c.done.Status != scrollback.TurnInterrupted || c.text != "one " {
 		t.Errorf("the turn ended %+v with %q", c.done, c.text)
 	}
-	there.WantShape(id, "u:q", "a(interrupted):one ")
+	there.WantOutline(id, "u:q", "a(interrupted):one ")
 	if _, err := there.Trash(ctx, id); err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ type shape struct {
 	calls, gives int64 // of a tool of the client's, and what each returns
 }
 
-// shapeOf is a shape by its name, for a budget: in bigger windows everything is longer,
+// shapeOf returns a shape by its name, for a budget: in bigger windows everything is longer,
 // so that it takes a bounded number of turns to fill one.
 func shapeOf(name string, budget int64) shape {
 	switch name {
@@ -125,7 +125,7 @@ type sharesRow struct {
 func TestSharesKept(t *testing.T) {
 	t.Parallel()
 	limits := []int64{2000, 4000, 8000, 16_000}
-	if testlength.Of(0, 1) == 1 {
+	if testlength.Choose(0, 1) == 1 {
 		limits = []int64{2000, 3000, 4000, 6000, 8000, 12_000, 16_000, 32_000, 64_000, 200_000, 1_000_000}
 	}
 	if testing.Short() {
@@ -139,7 +139,7 @@ func TestSharesKept(t *testing.T) {
 		if c.limit > 32_000 && (!half || c.shape != "long") {
 			continue
 		}
-		if half || testlength.Of(0, 1) == 1 {
+		if half || testlength.Choose(0, 1) == 1 {
 			cases = append(cases, c)
 		}
 	}
@@ -159,7 +159,7 @@ func TestSharesKept(t *testing.T) {
 	tableOf(t, limits, rows)
 }
 
-// sharesCases are all rows of the table.
+// sharesCases returns all rows of the table.
 func sharesCases(limits []int64) (out []sharesCase) {
 	for _, limit := range limits {
 		for _, policy := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
@@ -215,7 +215,7 @@ func shares(t *testing.T, c sharesCase) sharesRow {
 			e = r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: call.ID,
 				Text: prose(k.Rand, c.language, k.n, k.gives)}}})
 		}
-		e.Done(t, scrollback.TurnComplete, "stop")
+		e.WantDone(t, scrollback.TurnComplete, "stop")
 		if c.ahead {
 			receipt, err := r.Compact(ctx, id, engine.CompactRequest{})
 			if err != nil {
@@ -312,7 +312,7 @@ func (row *sharesRow) look(t *testing.T, k *teller, e enginetest.Outcome, log fu
 	}
 }
 
-// early says that the policy compacts while less than a quarter of the budget is live.
+// early reports whether the policy compacts while less than a quarter of the budget is live.
 func (row *sharesRow) early() bool { return row.policy == compact.Rolling && row.budget/4 > 3500 }
 
 // judge holds a row against what is promised.

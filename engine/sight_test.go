@@ -23,7 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// wire are the messages of a request as JSON, one a line.
+// wire returns the messages of a request as JSON, one a line.
 func wire(role scrollback.Role, name string, ps scrollback.Parts, tools []scrollback.Tool) string {
 	b, err := json.Marshal(map[string]any{"role": role, "name": name, "parts": ps, "tools": tools})
 	if err != nil {
@@ -32,7 +32,7 @@ func wire(role scrollback.Role, name string, ps scrollback.Parts, tools []scroll
 	return string(b)
 }
 
-// requested is what a provider got.
+// requested returns what a provider got.
 func requested(r model.Request) (out []string) {
 	for _, it := range r.Items {
 		if it.Kind == scrollback.KindTools {
@@ -44,7 +44,7 @@ func requested(r model.Request) (out []string) {
 	return out
 }
 
-// shownAs is what the items of a manifest say that it got: items that are joined with the
+// shownAs returns what the items of a manifest say that it got: items that are joined with the
 // next are one message, and the texts of the block of what was folded are one text.
 func shownAs(items []scrollback.ContextItem) (out []string) {
 	var parts scrollback.Parts
@@ -243,7 +243,7 @@ func (s *sighted) foreseen(parts scrollback.Parts) {
 	s.past(begun.TurnID)
 }
 
-// repeated is the weight of what a request repeats because it was compacted a moment ago.
+// repeated returns the weight of what a request repeats because it was compacted a moment ago.
 func repeated(r model.Request) (tokens int64) {
 	for _, it := range r.Items {
 		if it.Layer == scrollback.LayerRequestOnly {
@@ -264,12 +264,12 @@ func (s *sighted) past(turn scrollback.TurnID) {
 	t := s.t
 	sent := s.turns[turn]
 	t.Helper()
-	all, err := s.r.Turns().Context(context.Background(), s.id, turn, engine.Past{})
+	all, err := s.r.Turns().Context(context.Background(), s.id, turn, engine.PastRequest{})
 	if err != nil || len(all.Steps) != len(sent) {
 		t.Fatalf("%d steps are stored of %d requests: %v", len(all.Steps), len(sent), err)
 	}
 	for i, r := range sent {
-		one, err := s.r.Turns().Context(context.Background(), s.id, turn, engine.Past{Step: i + 1, Content: true})
+		one, err := s.r.Turns().Context(context.Background(), s.id, turn, engine.PastRequest{Step: i + 1, Content: true})
 		if err != nil || len(one.Steps) != 1 {
 			t.Fatal(err)
 		}
@@ -294,8 +294,8 @@ func (s *sighted) past(turn scrollback.TurnID) {
 func TestSightIsWhatIsSent(t *testing.T) {
 	t.Parallel()
 	dialects := []scrollback.Dialect{{}, window.Anthropic(), window.Gemini(),
-		window.Strict(window.OpenAI(), scrollback.StrictNoSystem)}
-	for seed := range testlength.Of(2, 8) {
+		window.WithStrictness(window.OpenAI(), scrollback.StrictNoSystem)}
+	for seed := range testlength.Choose(2, 8) {
 		for _, policy := range []string{compact.Segments, compact.Snapshot, compact.Rolling} {
 			for _, d := range dialects {
 				t.Run(fmt.Sprintf("%s-%s-%d", policy, d.Name, seed), func(t *testing.T) {
@@ -308,7 +308,7 @@ func TestSightIsWhatIsSent(t *testing.T) {
 						case 0:
 							parts = enginetest.Say(strings.Repeat(s.words(80), 40))
 						case 1:
-							parts = append(parts, s.r.Picture(s.id, s.n))
+							parts = append(parts, s.r.UploadImage(s.id, s.n))
 						case 2:
 							s.pin()
 						case 3:
@@ -361,7 +361,7 @@ func (s *sighted) write(t *testing.T, name string) {
 func TestSightOfOtherTurns(t *testing.T) {
 	ctx := context.Background()
 	_, searcher := searxng(t)
-	refused := scrollback.Errorf(scrollback.Refused, "test", "no").Because(scrollback.ErrUpstream)
+	refused := scrollback.Errorf(scrollback.Refused, "test", "no").WithReason(scrollback.ErrUpstream)
 	r := enginetest.New(t, enginetest.Options{Searcher: searcher, NoFolds: true}, modeltest.Step{Err: refused},
 		modeltest.Say("At nine [1]."))
 	id := r.NewConversation()
@@ -372,7 +372,7 @@ func TestSightOfOtherTurns(t *testing.T) {
 		turns[name] = begun.TurnID
 	}
 	for i, name := range []string{"failed", "searched"} {
-		got, err := r.Turns().Context(ctx, id, turns[name], engine.Past{Content: true})
+		got, err := r.Turns().Context(ctx, id, turns[name], engine.PastRequest{Content: true})
 		if err != nil || len(got.Steps) != 1 || got.Steps[0].Partial || got.Model != "script" {
 			t.Fatalf("the turn that %s: %+v %v", name, got, err)
 		}
@@ -380,7 +380,7 @@ func TestSightOfOtherTurns(t *testing.T) {
 			t.Errorf("the turn that %s quotes no search", name)
 		}
 	}
-	_, err := r.Turns().Context(ctx, id, turns["failed"], engine.Past{Step: 2})
+	_, err := r.Turns().Context(ctx, id, turns["failed"], engine.PastRequest{Step: 2})
 	enginetest.WantCode(t, err, scrollback.NotFound, "step 2")
 
 	c, err := r.Get(ctx, id)
@@ -393,7 +393,7 @@ func TestSightOfOtherTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.Turns().Context(ctx, id, begun.Turn.ID, engine.Past{})
+	_, err = r.Turns().Context(ctx, id, begun.Turn.ID, engine.PastRequest{})
 	enginetest.WantCode(t, err, scrollback.NotFound, "was not stored")
 	old := &scrollback.WindowMark{Hash: "h",
 		Sent: &scrollback.Manifest{Model: "old", Tokens: 77, Layers: []scrollback.ManifestLayer{}}}
@@ -401,7 +401,7 @@ func TestSightOfOtherTurns(t *testing.T) {
 		Window: old}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.Turns().Context(ctx, id, begun.Turn.ID, engine.Past{Content: true})
+	got, err := r.Turns().Context(ctx, id, begun.Turn.ID, engine.PastRequest{Content: true})
 	if err != nil || len(got.Steps) != 1 || !got.Steps[0].Partial || got.Steps[0].Tokens != 77 || got.Model != "old" {
 		t.Errorf("of an older turn: %+v %v", got, err)
 	}
@@ -428,7 +428,7 @@ func TestUndoAndRedo(t *testing.T) {
 			t.Fatalf("%+v %v", got, err)
 		}
 	}
-	window := func() string { return r.Shape(id) }
+	window := func() string { return r.LogOutline(id) }
 	rs, err := r.Receipts(ctx, id, 9)
 	if err != nil || len(rs) < 3 || rs[0].Messages == 0 || rs[0].FoldedTokens <= rs[0].CardTokens ||
 		len(rs[0].Lines) == 0 ||
@@ -485,7 +485,7 @@ func TestSightBesideAndBlank(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{Limit: 8000, Summaries: true}, modeltest.Say("Yes."))
 	id := r.NewConversation()
-	r.Says(id, 60, "the tide")
+	r.AppendTurns(id, 60, "the tide")
 	m, err := r.Context(ctx, id, engine.ContextRequest{Message: enginetest.Say("And now?"),
 		Overrides: engine.Overrides{Limit: 6000}})
 	if err != nil || m.Over > 0 || m.Compacts == nil || !m.Compacts.Beside || m.Tokens < m.CompactsAt {

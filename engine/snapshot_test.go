@@ -19,7 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// minutes is a summary that passes.
+// minutes returns a summary that passes.
 func minutes(goal string) string {
 	return "## Goal\n- " + goal +
 		"\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent " +
@@ -82,7 +82,7 @@ func talk(r *enginetest.Rig, id scrollback.ConversationID, turns int, text func(
 				r.T.Fatalf("turn %d: %v", i, e.Err)
 			}
 			if d.Status != scrollback.TurnWaiting {
-				e.Done(r.T, scrollback.TurnComplete, "stop")
+				e.WantDone(r.T, scrollback.TurnComplete, "stop")
 				break
 			}
 			c, _ := enginetest.Last[scrollback.ToolCallEvent](e)
@@ -97,7 +97,7 @@ func wordy(i int) string {
 	return fmt.Sprintf("Question %d about the report. ", i) + strings.Repeat("更多 words to fill the window with. ", 12)
 }
 
-// folded is the text of layer 3 of a request, or nothing.
+// folded returns the text of layer 3 of a request, or nothing.
 func folded(r model.Request) string {
 	for _, it := range r.Items {
 		if it.Kind == scrollback.KindFolded {
@@ -107,7 +107,7 @@ func folded(r model.Request) string {
 	return ""
 }
 
-// asked is a summary with the headings that a request asks for; goal is what it says.
+// asked returns a summary with the headings that a request asks for; goal is what it says.
 func asked(r model.Request, goal string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(r.Items[0].Parts.Text(), "\n") {
@@ -427,10 +427,10 @@ func TestInstructionsOutliveSummarisers(t *testing.T) {
 	}
 }
 
-// mark is the seq of the message that holds a text.
+// mark returns the seq of the message that holds a text.
 func mark(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, text string) int64 {
 	t.Helper()
-	for m, err := range r.All(context.Background(), id) {
+	for m, err := range r.AllMessages(context.Background(), id) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func (f *storedFollower) emit(ev scrollback.Event) {
 func (f *storedFollower) run(ctx context.Context) error {
 	first := true
 	for {
-		t, err := f.e.takeOver(ctx, f.conversation, f.turn)
+		t, err := f.e.closeAbandoned(ctx, f.conversation, f.turn)
 		if err != nil {
 			return err
 		}
@@ -86,7 +86,7 @@ func (f *storedFollower) emitDraft(t scrollback.Turn) {
 		f.snapshot = true
 		f.reply = t.Reply
 		f.shown = d
-		f.emit(snapshotOf(d))
+		f.emit(draftSnapshot(d))
 		return
 	}
 	if rest, ok := strings.CutPrefix(d.Reasoning, f.shown.Reasoning); ok && rest != "" {
@@ -114,7 +114,7 @@ func (f *storedFollower) emitSearches(t scrollback.Turn) {
 	f.searches = t.Meta.Searches
 }
 
-func snapshotOf(d scrollback.Draft) scrollback.SnapshotEvent {
+func draftSnapshot(d scrollback.Draft) scrollback.SnapshotEvent {
 	ev := scrollback.SnapshotEvent{Content: d.Content, Reasoning: d.Reasoning, ToolCalls: d.ToolCalls,
 		At: utf8.RuneCountInString(d.Content)}
 	if ev.ToolCalls == nil {
@@ -137,10 +137,10 @@ func (f *storedFollower) emitAnswer(ctx context.Context, t scrollback.Turn) erro
 	)
 	for _, m := range stored {
 		if m.Role == scrollback.RoleAssistant {
-			d = draftOf(m)
+			d = draftFromMessage(m)
 		}
 	}
-	f.emit(snapshotOf(d))
+	f.emit(draftSnapshot(d))
 	var usage scrollback.Usage
 	for _, m := range stored {
 		f.emit(scrollback.MessageEvent{MessageID: m.ID, Seq: m.Seq})
@@ -157,7 +157,7 @@ func (f *storedFollower) emitAnswer(ctx context.Context, t scrollback.Turn) erro
 	return nil
 }
 
-func draftOf(m scrollback.Message) scrollback.Draft {
+func draftFromMessage(m scrollback.Message) scrollback.Draft {
 	d := scrollback.Draft{Content: m.Parts.Text(), ToolCalls: m.Parts.Calls(), Model: m.Model}
 	for _, p := range m.Parts {
 		if r, ok := p.(scrollback.Reasoning); ok {

@@ -38,7 +38,7 @@ func TestManyStepsInOneTurn(t *testing.T) {
 	e := r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("the one question: count to five hundred"),
 		Tools: enginetest.ClockTool})
 	for n := 1; n <= steps; n++ {
-		e.Done(t, scrollback.TurnWaiting, "tool_calls")
+		e.WantDone(t, scrollback.TurnWaiting, "tool_calls")
 		var results []engine.ToolResult
 		for _, ev := range e.Events {
 			if c, ok := ev.(scrollback.ToolCallEvent); ok {
@@ -51,7 +51,7 @@ func TestManyStepsInOneTurn(t *testing.T) {
 		}
 		e = r.Run(engine.TurnRequest{Conversation: id, ToolResults: results})
 	}
-	e.Done(t, scrollback.TurnComplete, "stop")
+	e.WantDone(t, scrollback.TurnComplete, "stop")
 	if j.Requests != steps+1 {
 		t.Errorf("%d requests", j.Requests)
 	}
@@ -59,7 +59,7 @@ func TestManyStepsInOneTurn(t *testing.T) {
 	if err != nil || len(m.Excluded) == 0 {
 		t.Errorf("nothing was folded: %+v, %v", m.Excluded, err)
 	}
-	enginetest.GoOn(t, r, id)
+	enginetest.RunFourTurns(t, r, id)
 }
 
 // Look-ups that are made in one step together leave room for the answer.
@@ -79,10 +79,10 @@ func TestManyLookUpsAtOnce(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, j.Step())
 	id := r.NewConversation()
 	for i := range 4 {
-		r.Ask(id, fmt.Sprint("number ", i, strings.Repeat(" and the tide table", 100))).Done(t, scrollback.TurnComplete,
+		r.Ask(id, fmt.Sprint("number ", i, strings.Repeat(" and the tide table", 100))).WantDone(t, scrollback.TurnComplete,
 			"stop")
 	}
-	enginetest.GoOn(t, r, id)
+	enginetest.RunFourTurns(t, r, id)
 }
 
 // A caller that waits for another fold, which may wait for its model, can be stopped.
@@ -100,7 +100,7 @@ func TestWaitingForAFoldEnds(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{Limit: 8000, NoFolds: true, Summaries: true, Policy: compact.Snapshot},
 		w.step())
 	id := r.NewConversation()
-	r.Grow(id, 80)
+	r.ImportMany(id, 80)
 	first := make(chan error, 1)
 	go func() {
 		_, err := r.Compact(context.Background(), id, engine.CompactRequest{Force: true})

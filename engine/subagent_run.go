@@ -43,7 +43,7 @@ func (t toolError) Error() string { return string(t) }
 // run starts the sub-agent, waits for it, and keeps what it did. The error says why there is
 // no result.
 func (j *subagentRun) run(ctx context.Context) error {
-	t, err := recall.Arguments[subagentTask](j.call.Arguments)
+	t, err := recall.DecodeArguments[subagentTask](j.call.Arguments)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (j *subagentRun) run(ctx context.Context) error {
 func (j *subagentRun) createConversation(ctx context.Context, t subagentTask) (scrollback.Conversation, error) {
 	c := scrollback.Conversation{
 		Project:      j.parent.Project,
-		Title:        clip.Line(cmp.Or(strings.TrimSpace(t.Title), t.Task), 80),
+		Title:        clip.ClipLine(cmp.Or(strings.TrimSpace(t.Title), t.Task), 80),
 		Model:        cmp.Or(t.Model, j.parent.model, j.parent.Conversation.Model),
 		Limit:        cmp.Or(t.Limit, int(j.parent.limit), j.parent.Conversation.Limit),
 		Policy:       j.parent.Policy,
@@ -110,7 +110,7 @@ func (j *subagentRun) createConversation(ctx context.Context, t subagentTask) (s
 				len(below), j.bounds.PerTree),
 		)
 	case j.tree.tokens >= j.bounds.Tokens:
-		return c, j.overTokens()
+		return c, j.checkTokens()
 	}
 	made, err := j.parent.view.createSubagent(ctx, c)
 	if err != nil {
@@ -120,8 +120,8 @@ func (j *subagentRun) createConversation(ctx context.Context, t subagentTask) (s
 	return made, nil
 }
 
-// overTokens is the error once there are no tokens left.
-func (j *subagentRun) overTokens() error {
+// checkTokens returns the error once there are no tokens left.
+func (j *subagentRun) checkTokens() error {
 	return toolError(
 		fmt.Sprintf("the sub-agents of this turn have used the %d tokens that they may: go on with what you have",
 			j.bounds.Tokens),
@@ -190,7 +190,7 @@ func (j *subagentRun) runTurn(ctx context.Context, prompt string) error {
 	case done.Status == scrollback.TurnComplete && failed == nil:
 		return nil
 	case spent:
-		return j.overTokens()
+		return j.checkTokens()
 	case done.Status == scrollback.TurnWaiting:
 		return toolError("it called a tool of a client, which nobody answers")
 	case failed != nil:
@@ -204,10 +204,10 @@ func (j *subagentRun) runTurn(ctx context.Context, prompt string) error {
 // keepTranscript stores what the sub-agent did as one Markdown text, and finds its last answer.
 func (j *subagentRun) keepTranscript(ctx context.Context) error {
 	var text bytes.Buffer
-	heading := fmt.Sprintf("# Sub-agent: %s\n\n- conversation: %s\n- works for: %s\n", clip.Line(j.child.Title, 200),
+	heading := fmt.Sprintf("# Sub-agent: %s\n\n- conversation: %s\n- works for: %s\n", clip.ClipLine(j.child.Title, 200),
 		j.child.ID, j.parent.ID)
-	err := archive.Transcript(&text, heading, func(yield func(scrollback.Message, error) bool) {
-		for m, err := range j.parent.view.Recall().All(ctx, j.child.ID) {
+	err := archive.WriteTranscript(&text, heading, func(yield func(scrollback.Message, error) bool) {
+		for m, err := range j.parent.view.Recall().AllMessages(ctx, j.child.ID) {
 			if err == nil {
 				j.messages++
 			}
@@ -222,7 +222,7 @@ func (j *subagentRun) keepTranscript(ctx context.Context) error {
 	if err != nil || j.messages == 0 {
 		return err
 	}
-	whole, err := j.parent.view.e.intake.Keep(ctx, &text, "sub-agent: "+clip.Line(j.child.Title, 100))
+	whole, err := j.parent.view.e.intake.StoreArtifact(ctx, &text, "sub-agent: "+clip.ClipLine(j.child.Title, 100))
 	if err == nil {
 		j.whole = &whole
 	}
@@ -234,7 +234,7 @@ func (j *subagentRun) makeResult(failed error, room recall.Room) callResult {
 	r := callResult{subagent: j.child.ID, whole: j.whole, isError: failed != nil}
 	text := j.answer
 	if failed != nil {
-		text = scrollback.Shown(failed)
+		text = scrollback.PublicMessage(failed)
 		if words := toolError(""); errors.As(failed, &words) {
 			text = string(words)
 		}
@@ -264,7 +264,7 @@ func shortenResult(text, last string, room recall.Room) string {
 	out := text + last
 	for most := len(text); (len(out) > room.Bytes || int64(token.Count(out)) > room.Tokens) && most > 64; {
 		most = most * 3 / 4
-		out = clip.Bytes(text, most*2/3) + "\n[… shortened here …]\n" + clip.TailBytes(text, most/3) + last
+		out = clip.HeadBytes(text, most*2/3) + "\n[… shortened here …]\n" + clip.TailBytes(text, most/3) + last
 	}
 	return strings.TrimSpace(out)
 }

@@ -118,10 +118,10 @@ type callResult struct {
 // its parent and no longer are.
 func (v *View) createSubagent(ctx context.Context, c scrollback.Conversation) (scrollback.Conversation, error) {
 	c.Roots = slices.DeleteFunc(slices.Clone(c.Roots), func(root string) bool {
-		_, err := v.e.grants.Narrow([]string{root})
+		_, err := v.e.grants.NarrowRoots([]string{root})
 		return err != nil
 	})
-	if err := admits(ctx, v, &c); err != nil {
+	if err := admitConversation(ctx, v, &c); err != nil {
 		return c, err
 	}
 	made, _, err := v.e.store.Create(ctx, c)

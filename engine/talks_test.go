@@ -25,7 +25,7 @@ var efforts = map[string]string{"openai": "high", "xai": "low", "anthropic": "hi
 	"openrouter": "medium", "dashscope": "high",
 	"moonshot": "high", "ark": "low", "ollama": "high", "poe": "low"}
 
-// question is the i-th of a talk, in which everything happens that can.
+// question returns the i-th of a talk, in which everything happens that can.
 func question(i int) string {
 	marks := []string{"", "[look]", "[clock]", "[looks]", "[look] [clock]", "", "[both]"}[i%7]
 	return fmt.Sprintf("Question %d %s: ", i, marks) +
@@ -52,7 +52,7 @@ func TestFortyTurnsOnEveryPreset(t *testing.T) {
 func fortyTurns(t *testing.T, preset string, o enginetest.Options) {
 	ctx := context.Background()
 	env := map[string]string{}
-	turns := testlength.Of(28, 40)
+	turns := testlength.Choose(28, 40)
 	if testing.Short() {
 		turns = 20
 	}
@@ -75,7 +75,7 @@ func fortyTurns(t *testing.T, preset string, o enginetest.Options) {
 		req := engine.TurnRequest{Conversation: c.ID, Message: enginetest.Say(question(i)),
 			Overrides: engine.Overrides{Policy: policy}}
 		if i%6 == 3 {
-			req.Message = append(req.Message, r.Picture(c.ID, i))
+			req.Message = append(req.Message, r.UploadImage(c.ID, i))
 		}
 		if tellsThought(t, ended(r, req)) {
 			thought++
@@ -99,7 +99,7 @@ func fortyTurns(t *testing.T, preset string, o enginetest.Options) {
 	}
 }
 
-// tellsThought says whether a turn shows thoughts: then it says how long they took.
+// tellsThought reports whether a turn shows thoughts: then it says how long they took.
 func tellsThought(t *testing.T, e enginetest.Outcome) bool {
 	t.Helper()
 	var ms int64
@@ -115,7 +115,7 @@ func tellsThought(t *testing.T, e enginetest.Outcome) bool {
 	return shown
 }
 
-// checkFolds is how many folds there were beside those before, two or more, each
+// checkFolds returns how many folds there were beside those before, two or more, each
 // with a summary by whom it should be.
 func checkFolds(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, by string, before int) (folds int) {
 	t.Helper()
@@ -134,7 +134,7 @@ func checkFolds(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, b
 	return folds
 }
 
-// cached is where a request says whose conversation it is.
+// cached returns where a request says whose conversation it is.
 func (x *exchange) cached() string {
 	var body struct {
 		Key string `json:"prompt_cache_key"`
@@ -143,7 +143,7 @@ func (x *exchange) cached() string {
 	return body.Key + x.head.Get("X-Grok-Conv-Id") + x.head.Get("X-Session-Affinity")
 }
 
-// spoken is what a request says: the tools, and each message. Marks of a cache are
+// spoken returns what a request says: the tools, and each message. Marks of a cache are
 // no part of it.
 func (x *exchange) spoken(t *testing.T) (tools string, messages []string) {
 	t.Helper()
@@ -215,7 +215,7 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 	env := map[string]string{}
 	r := enginetest.New(t, enginetest.Options{Models: finds(env)})
 	sides := map[string]*served{}
-	names := all.Names()
+	names := all.ProviderNames()
 	for _, name := range names {
 		sides[name] = serve(t, name, 1<<20, env)
 		sides[name].says.words = 12
@@ -238,7 +238,7 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 			for _, marks := range []string{"[look] [clock]", "[looks]"} {
 				parts := enginetest.Say(fmt.Sprintf("Question %d %s of the crane %d?", n, marks, n))
 				if n%9 == 4 {
-					parts = append(parts, r.Picture(c.ID, n))
+					parts = append(parts, r.UploadImage(c.ID, n))
 				}
 				ended(r, engine.TurnRequest{Conversation: c.ID, Message: parts, Overrides: engine.Overrides{Model: sides[name].name,
 					Thinking: scrollback.Thinking{Effort: efforts[name]}}})

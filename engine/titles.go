@@ -29,9 +29,9 @@ const (
 	titleBookTime = 5 * time.Second  // for entering what was spent, also when the asking was broken off
 )
 
-// Entitle gives a conversation that is to be created the title of its first prompt, where
+// SetTitle gives a conversation that is to be created the title of its first prompt, where
 // it may have one. Turns and histories do so by themselves.
-func (e *Engine) Entitle(c *scrollback.Conversation, prompt scrollback.Parts) {
+func (e *Engine) SetTitle(c *scrollback.Conversation, prompt scrollback.Parts) {
 	switch e.o.Titles {
 	case TitlesOff:
 	case TitlesModel:
@@ -53,7 +53,7 @@ func (lt *liveTurn) askTitle(last scrollback.DoneEvent) {
 		lt.settings.Facts.NoSummaries {
 		return
 	}
-	leave, err := e.join(&e.aside)
+	leave, err := e.enterGroup(&e.aside)
 	if err != nil {
 		return
 	}
@@ -100,20 +100,20 @@ func (e *Engine) askForTitle(ctx context.Context, head store.Head, settings requ
 		return err
 	}
 	defer claim.Release()
-	now, err := e.As(scrollback.Operator()).door.head(ctx, head.ID, scrollback.AccessWrite)
+	now, err := e.As(scrollback.Operator()).door.openHead(ctx, head.ID, scrollback.AccessWrite)
 	if err != nil || now.TitleBy != scrollback.TitlePrompt {
 		return err
 	}
-	r := title.Request(ms, settings.Facts.Dialect)
+	r := title.NewRequest(ms, settings.Facts.Dialect)
 	r.MaxOutputTokens = min(r.MaxOutputTokens, settings.ModelBudget.Reserve)
 	r.Limit = settings.ModelBudget.Limit
-	if settings.Thinking.Off() {
+	if settings.Thinking.IsOff() {
 		r.Thinking = settings.Thinking
 	}
-	made, err := title.Ask(e.o.Watch.In(ctx), watch.Model(settings.Model), r)
+	made, err := title.AskModel(e.o.Watch.WithWatch(ctx), watch.WrapModel(settings.Model), r)
 	given := store.Entitle{Conversation: head.ID, From: scrollback.TitlePrompt, To: scrollback.TitleAsked,
 		Usage: e.priceTitle(head.ID, settings, made)}
-	if name, ok := title.Judge(made.Answer); ok && err == nil {
+	if name, ok := title.ParseAnswer(made.Answer); ok && err == nil {
 		given.Title = name
 		given.To = scrollback.TitleModel
 	}

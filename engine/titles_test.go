@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 )
 
-// namer is a model that chats, and answers requests for a title with what it is given.
+// namer returns a model that chats, and answers requests for a title with what it is given.
 func namer(name string, titles ...modeltest.Step) *naming {
 	return &naming{Script: modeltest.NewScript(model.Facts{Name: name, Limit: 16000, MaxOutput: 2000},
 		modeltest.Say("An answer.")),
@@ -52,7 +52,7 @@ func among(models ...model.Model) func(string) (model.Model, error) {
 	}
 }
 
-// settled is a conversation once it has a title.
+// settled returns a conversation once it has a title.
 func settled(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, want string) scrollback.Conversation {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; {
@@ -70,7 +70,7 @@ func settled(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, want
 	}
 }
 
-// titleCalls is what calls for titles and for answers have cost, in calls.
+// titleCalls returns what calls for titles and for answers have cost, in calls.
 func titleCalls(t *testing.T, r *enginetest.Rig) int64 {
 	t.Helper()
 	sums, err := r.Usage(context.Background(), scrollback.UsageQuery{})
@@ -94,7 +94,7 @@ func TestTitleByTheModel(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true, Titles: engine.TitlesModel, Models: among(n)})
 	id := r.NewConversation()
 	// the title is not waited for
-	r.Ask(id, "```\ncode\n```\n港口的潮汐是怎样的？").Done(t, scrollback.TurnComplete, scrollback.FinishStop)
+	r.Ask(id, "```\ncode\n```\n港口的潮汐是怎样的？").WantDone(t, scrollback.TurnComplete, scrollback.FinishStop)
 	if err := r.Engine.Settle(context.Background()); err != nil {
 		t.Fatal(err)
 	}

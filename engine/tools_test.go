@@ -26,15 +26,15 @@ func TestClientTools(t *testing.T) {
 		return req
 	}
 	enginetest.WantCode(t, r.Run(results("c1")).Err, scrollback.Invalid, "no call waits")
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).WantDone(t,
 		scrollback.TurnWaiting,
 		"tool_calls")
 	for _, bad := range [][]string{{"c1"}, {"c1", "c3"}, {"c1", "c1"}, {"c1", "c2", "c3"}} {
 		enginetest.WantCode(t, r.Run(results(bad...)).Err, scrollback.Invalid, "open")
 	}
 	enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: id}).Err, scrollback.Invalid, "waits for the results")
-	r.Run(results("c2", "c1")).Done(t, scrollback.TurnComplete, "stop")
-	r.WantShape(id, "u:time?", "a:→c1→c2", "t:←c1←c2", "a:noon")
+	r.Run(results("c2", "c1")).WantDone(t, scrollback.TurnComplete, "stop")
+	r.WantOutline(id, "u:time?", "a:→c1→c2", "t:←c1←c2", "a:noon")
 	enginetest.WantCode(t, r.Run(results("c1", "c2")).Err, scrollback.Invalid, "no call waits")
 	if name := r.Log(id)[2].Parts.Results()[0].Name; name != "clock" {
 		t.Errorf("a result's tool is %q", name)
@@ -51,10 +51,10 @@ func TestGoingOnWhereItWasCutOff(t *testing.T) {
 		modeltest.Say("noon again"))
 	id := r.NewConversation()
 	result := []engine.ToolResult{{CallID: "a", Text: "12:00"}}
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).WantDone(t,
 		scrollback.TurnWaiting,
 		"tool_calls")
-	r.Run(engine.TurnRequest{Conversation: id, ToolResults: result}).Done(t, scrollback.TurnComplete, "stop")
+	r.Run(engine.TurnRequest{Conversation: id, ToolResults: result}).WantDone(t, scrollback.TurnComplete, "stop")
 	r.Ask(id, "thanks")
 	fork := func(seq int64) scrollback.ConversationID {
 		t.Helper()
@@ -71,12 +71,12 @@ func TestGoingOnWhereItWasCutOff(t *testing.T) {
 		enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: f,
 			ToolResults: []engine.ToolResult{{CallID: "b", Text: "x"}}}).Err,
 			scrollback.Invalid, "answers no open call")
-		r.Run(engine.TurnRequest{Conversation: f, ToolResults: result}).Done(t, scrollback.TurnComplete, "stop")
+		r.Run(engine.TurnRequest{Conversation: f, ToolResults: result}).WantDone(t, scrollback.TurnComplete, "stop")
 		if m := r.Log(f); m[len(m)-2].Parts.Results()[0].Name != "clock" {
 			t.Errorf("the result is %+v", m[len(m)-2].Parts)
 		}
 	}
-	r.Run(engine.TurnRequest{Conversation: fork(4)}).Done(t, scrollback.TurnComplete, "stop")
+	r.Run(engine.TurnRequest{Conversation: fork(4)}).WantDone(t, scrollback.TurnComplete, "stop")
 	answered := fork(5)
 	enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: answered}).Err, scrollback.Invalid, "answered already")
 	enginetest.WantCode(t, r.Run(engine.TurnRequest{Conversation: answered, ToolResults: result}).Err, scrollback.Invalid,
@@ -89,11 +89,11 @@ func TestUnansweredCalls(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("c1", "clock", `{}`)),
 		modeltest.Say("never mind"))
 	id := r.NewConversation()
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).Done(t,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("time?"), Tools: enginetest.ClockTool}).WantDone(t,
 		scrollback.TurnWaiting,
 		"tool_calls")
-	r.Ask(id, "forget it").Done(t, scrollback.TurnComplete, "stop")
-	r.WantShape(id, "u:time?", "a:→c1", "u:forget it", "a:never mind")
+	r.Ask(id, "forget it").WantDone(t, scrollback.TurnComplete, "stop")
+	r.WantOutline(id, "u:time?", "a:→c1", "u:forget it", "a:never mind")
 	items := r.Script.Requests()[1].Items
 	repaired := items[len(items)-2]
 	if repaired.Kind != scrollback.KindRepair || !repaired.Parts.Results()[0].IsError {
@@ -110,7 +110,7 @@ func TestToolNames(t *testing.T) {
 			Tools: []scrollback.Tool{{Name: name}}}).Err
 		enginetest.WantCode(t, err, scrollback.Invalid, "tool")
 	}
-	if got := r.Shape(id); got != "" {
+	if got := r.LogOutline(id); got != "" {
 		t.Fatalf("a refused request left %q", got)
 	}
 }
@@ -125,7 +125,7 @@ func TestRecallEnds(t *testing.T) {
 	}}
 	r := enginetest.New(t, enginetest.Options{}, endless)
 	id := r.NewConversation()
-	r.Ask(id, "find the needle").Done(t, scrollback.TurnComplete, scrollback.FinishMaxSteps)
+	r.Ask(id, "find the needle").WantDone(t, scrollback.TurnComplete, scrollback.FinishMaxSteps)
 	if got := brief(page(r, id, scrollback.PageQuery{Limit: 1})); !strings.HasSuffix(got, " (complete/max_steps)") {
 		t.Errorf("on a page: %s", got)
 	}
@@ -157,7 +157,7 @@ func TestOverBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := r.Ask(c.ID, "q")
-	e.Done(t, scrollback.TurnOverBudget, "")
+	e.WantDone(t, scrollback.TurnOverBudget, "")
 	f, _ := enginetest.Last[scrollback.ErrorEvent](e)
 	if f.Code != scrollback.OverBudget || !strings.Contains(f.Message, "6000 tokens") {
 		t.Errorf("told %+v: the figures are missing", f)
@@ -165,7 +165,7 @@ func TestOverBudget(t *testing.T) {
 	if len(r.Script.Requests()) != 0 {
 		t.Error("a request over budget was sent")
 	}
-	r.WantShape(c.ID, "u:q")
+	r.WantOutline(c.ID, "u:q")
 	if got := brief(page(r, c.ID, scrollback.PageQuery{})); got != "1 (over_budget raise_limit--limit+)" {
 		t.Errorf("on a page: %s", got)
 	}

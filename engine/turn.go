@@ -82,31 +82,31 @@ func (v *View) Turn(ctx context.Context, r TurnRequest) iter.Seq2[scrollback.Eve
 // Begin begins a turn and returns its id and numbered events; for a replayed request,
 // those of the turn that it began. It is for faces whose frames are numbered.
 func (v *View) Begin(ctx context.Context, r TurnRequest) (scrollback.TurnID, iter.Seq2[SequencedEvent, error], error) {
-	watched := v.e.o.Watch.Turn(ctx, r.Conversation)
-	part, done := watch.Part(watched, "begin")
-	lt, replayed, err := begin(part, v, r)
+	watched := v.e.o.Watch.BeginTurn(ctx, r.Conversation)
+	part, done := watch.BeginPart(watched, "begin")
+	lt, replayed, err := beginTurn(part, v, r)
 	done(err)
 	switch {
 	case err != nil:
-		watch.NotBegun(watched, err)
+		watch.EndRefused(watched, err)
 		return "", nil, err
 	case lt == nil:
-		watch.NotBegun(watched, nil)
+		watch.EndRefused(watched, nil)
 		return replayed, v.Turns().Attach(ctx, r.Conversation, replayed, 0), nil
 	}
 	go func() {
 		defer v.e.running.Done()
-		lt.run(watch.On(v.e.base, watched))
+		lt.run(watch.WithTurn(v.e.base, watched))
 	}()
-	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.read(ctx, 0, yield) }, nil
+	return lt.turn.ID, func(yield func(SequencedEvent, error) bool) { lt.readEvents(ctx, 0, yield) }, nil
 }
 
-// begin stores the beginning of a turn, and makes it live; or it returns the turn that the
+// beginTurn stores the beginning of a turn, and makes it live; or it returns the turn that the
 // same request began before. The process that runs the turn reports when it is done.
-func begin(ctx context.Context, v *View, r TurnRequest) (lt *liveTurn, replayed scrollback.TurnID, err error) {
+func beginTurn(ctx context.Context, v *View, r TurnRequest) (lt *liveTurn, replayed scrollback.TurnID, err error) {
 	e := v.e
 	for tries := 0; ; tries++ {
-		begin, settings, web, err := v.prepare(ctx, &r)
+		begin, settings, web, err := v.prepareTurn(ctx, &r)
 		if err != nil {
 			return nil, "", err
 		}
@@ -116,7 +116,7 @@ func begin(ctx context.Context, v *View, r TurnRequest) (lt *liveTurn, replayed 
 		}
 		begun, err := e.store.Turns.Begin(ctx, begin)
 		switch {
-		case err != nil && tries < maxMoved && v.door.moved(ctx, begin, err):
+		case err != nil && tries < maxMoved && v.door.hasMoved(ctx, begin, err):
 			leave()
 		case err != nil:
 			leave()
@@ -141,18 +141,19 @@ func begin(ctx context.Context, v *View, r TurnRequest) (lt *liveTurn, replayed 
 // wrote to the conversation meanwhile.
 const maxMoved = 3
 
-// moved reports whether a turn did not begin because the head for which the references of
+// hasMoved reports whether a turn did not begin because the head for which the references of
 // its prompt were numbered is no longer the head.
-func (d door) moved(ctx context.Context, b store.BeginRequest, err error) bool {
+func (d access) hasMoved(ctx context.Context, b store.BeginRequest, err error) bool {
 	if b.IfHead == nil || scrollback.CodeOf(err) != scrollback.Conflict {
 		return false
 	}
-	now, err := d.head(ctx, b.Conversation, scrollback.AccessWrite)
+	now, err := d.openHead(ctx, b.Conversation, scrollback.AccessWrite)
 	return err == nil && (now.Branch.ID != b.IfHead.ID || now.Branch.HeadSeq != b.IfHead.HeadSeq)
 }
 
-// resolve finds the settings of a request, and how it searches the web.
-func (e *Engine) resolve(ctx context.Context, head store.Head, r *TurnRequest) (request.Settings, webSearch, error) {
+// resolveRequest finds the settings of a request, and how it searches the web.
+func (e *Engine) resolveRequest(ctx context.Context, head store.Head,
+	r *TurnRequest) (request.Settings, webSearch, error) {
 	conv := head.Conversation
 	if r.Tools != nil {
 		conv.Settings.Tools = r.Tools
@@ -164,33 +165,33 @@ func (e *Engine) resolve(ctx context.Context, head store.Head, r *TurnRequest) (
 	if err != nil {
 		return settings, webSearch{}, err
 	}
-	web, err := e.searching(ctx, head, r, &settings)
+	web, err := e.planSearch(ctx, head, r, &settings)
 	return settings, web, err
 }
 
-// prepare checks a request and makes of it what begins its turn.
-func (v *View) prepare(ctx context.Context,
+// prepareTurn checks a request and makes of it what begins its turn.
+func (v *View) prepareTurn(ctx context.Context,
 	r *TurnRequest) (begin store.BeginRequest, settings request.Settings, web webSearch, err error) {
 	e := v.e
-	head, err := v.door.head(ctx, r.Conversation, scrollback.AccessWrite)
+	head, err := v.door.openHead(ctx, r.Conversation, scrollback.AccessWrite)
 	if err != nil {
 		return begin, settings, web, err
 	}
-	quota, against, err := e.gate.judge(ctx, v.door.caller.Key, head.Project, r.Quota)
+	quota, against, err := e.gate.checkLimits(ctx, v.door.caller.Key, head.Project, r.Quota)
 	if err == nil && r.Key == "" && r.MessageID == "" { // else it may be a replay
 		err = against
 	}
 	if err != nil {
 		return begin, settings, web, err
 	}
-	if err := v.door.leaveOut(ctx, e.store, &head, r); err != nil {
+	if err := v.door.applyLeftOut(ctx, e.store, &head, r); err != nil {
 		return begin, settings, web, err
 	}
 	r.Overrides.Key = v.door.caller.Key
-	if settings, web, err = e.resolve(ctx, head, r); err != nil {
+	if settings, web, err = e.resolveRequest(ctx, head, r); err != nil {
 		return begin, settings, web, err
 	}
-	in, err := (&incomingTurn{v, head, r, settings, e.intake}).messages(ctx)
+	in, err := (&incomingTurn{v, head, r, settings, e.intake}).buildMessages(ctx)
 	if err != nil {
 		return begin, settings, web, err
 	}
@@ -204,14 +205,14 @@ func (v *View) prepare(ctx context.Context,
 	if err := scrollback.CheckTools(r.Tools); err != nil {
 		return begin, settings, web, err
 	}
-	env, change, err := e.environment(ctx, head.Conversation, settings, r.Zone)
+	env, change, err := e.buildEnvironment(ctx, head.Conversation, settings, r.Zone)
 	if err != nil {
 		return begin, settings, web, err
 	}
 	if len(r.Message) > 0 { // nothing may come between a call and its result
 		in = append(change, in...)
 	}
-	key, err := idempotency(*r)
+	key, err := makeIdempotency(*r)
 	if err != nil {
 		return begin, settings, web, err
 	}
@@ -231,7 +232,7 @@ func (v *View) prepare(ctx context.Context,
 			if against != nil {
 				return against
 			}
-			return admit(cmp.Or(last, end), r, in)
+			return admitAfter(cmp.Or(last, end), r, in)
 		},
 		Edit: func(c *scrollback.Conversation) {
 			e.keepWithConversation(c, r)
@@ -249,9 +250,9 @@ type incomingTurn struct {
 	in       *intake.Intake
 }
 
-// messages checks what a request brings and turns it into messages: a prompt has behind it
+// buildMessages checks what a request brings and turns it into messages: a prompt has behind it
 // what its marks name.
-func (a *incomingTurn) messages(ctx context.Context) ([]store.Incoming, error) {
+func (a *incomingTurn) buildMessages(ctx context.Context) ([]store.Incoming, error) {
 	const op = "engine.Turn"
 	r := a.request
 	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
@@ -267,7 +268,7 @@ func (a *incomingTurn) messages(ctx context.Context) ([]store.Incoming, error) {
 		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleUser}
 		err := a.in.Limits.Check(r.Message)
 		if err == nil {
-			m.Parts, attached, err = a.in.Follow(ctx, a.prompt())
+			m.Parts, attached, err = a.in.FollowMarks(ctx, a.buildPrompt())
 		}
 		if err != nil {
 			return nil, err
@@ -283,9 +284,9 @@ func (a *incomingTurn) messages(ctx context.Context) ([]store.Incoming, error) {
 	}
 	if len(r.ToolResults) > a.in.Limits.Parts {
 		return nil, scrollback.ParamErrorf(op, "tool_results", i18n.TooManyResults,
-			a.in.Limits.Parts).Because(scrollback.ErrTooLarge)
+			a.in.Limits.Parts).WithReason(scrollback.ErrTooLarge)
 	}
-	in, err := a.in.Admit(ctx, r.Conversation, m, a.settings.Room(), attached)
+	in, err := a.in.Admit(ctx, r.Conversation, m, a.settings.IntakeRoom(), attached)
 	return []store.Incoming{in}, err
 }
 
@@ -312,8 +313,8 @@ func (e *Engine) weighQuestion(ctx context.Context, b scrollback.Branch, setting
 	return err
 }
 
-// idempotency names a request by its key, or else by the message id it brings.
-func idempotency(r TurnRequest) (scrollback.Idempotency, error) {
+// makeIdempotency names a request by its key, or else by the message id it brings.
+func makeIdempotency(r TurnRequest) (scrollback.Idempotency, error) {
 	key := r.Key
 	if key == "" {
 		key = string(r.MessageID)
@@ -353,7 +354,7 @@ func (e *Engine) findEnding(ctx context.Context, head store.Head, r *TurnRequest
 			continue
 		}
 		open := slices.DeleteFunc(m.Parts.Calls(), func(c scrollback.ToolCall) bool {
-			return c.Recall() || request.IsAgentCall(head.Conversation, c.Name) || answered[c.ID]
+			return c.IsRecall() || request.IsAgentCall(head.Conversation, c.Name) || answered[c.ID]
 		})
 		switch {
 		case m.Role != scrollback.RoleAssistant || m.Status != scrollback.StatusComplete:
@@ -367,8 +368,8 @@ func (e *Engine) findEnding(ctx context.Context, head store.Head, r *TurnRequest
 	return nil, nil
 }
 
-// admit checks a request against the turn before it. It runs inside Begin.
-func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
+// admitAfter checks a request against the turn before it. It runs inside Begin.
+func admitAfter(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 	const op = "engine.Turn"
 	waiting := last != nil && last.State == scrollback.TurnWaiting
 	switch {
@@ -393,7 +394,7 @@ func admit(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
 // when this is its first message. It runs inside Begin.
 func (e *Engine) keepWithConversation(c *scrollback.Conversation, r *TurnRequest) {
 	if c.Title == "" && c.Messages == 0 {
-		e.Entitle(c, r.Message)
+		e.SetTitle(c, r.Message)
 	}
 	if r.Tools != nil {
 		c.Settings.Tools = r.Tools

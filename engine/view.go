@@ -18,28 +18,28 @@ import (
 // for concurrent use.
 type View struct {
 	e    *Engine
-	door door
+	door access
 }
 
 // As returns the engine for a caller: the only way to reach a conversation.
-func (e *Engine) As(c scrollback.Caller) *View { return &View{e, door{e.store, c}} }
+func (e *Engine) As(c scrollback.Caller) *View { return &View{e, access{e.store, c}} }
 
 // Caller returns the caller of the view.
 func (v *View) Caller() scrollback.Caller { return v.door.caller }
 
 // Recall returns a reader of what was said in conversations: messages, refs, search.
-func (v *View) Recall() *recall.Reader { return recall.New(v.e.store, v.e.archive, reading{v.door}) }
+func (v *View) Recall() *recall.Reader { return recall.New(v.e.store, v.e.archive, readAccess{v.door}) }
 
 // Limits returns the bounds of one message; their Check reports what is wrong with one.
-func (v *View) Limits() intake.Limits { return v.e.intake.Limits }
+func (v *View) Limits() intake.MessageLimits { return v.e.intake.Limits }
 
 // Upload stores an attachment for a conversation, whose messages may then name it.
 func (v *View) Upload(ctx context.Context, id scrollback.ConversationID, r io.Reader,
 	name string) (scrollback.Artifact, error) {
-	if _, err := v.door.head(ctx, id, scrollback.AccessWrite); err != nil {
+	if _, err := v.door.openHead(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Artifact{}, err
 	}
-	a, err := v.e.intake.Keep(ctx, r, name)
+	a, err := v.e.intake.StoreArtifact(ctx, r, name)
 	if err != nil {
 		return a, err
 	}
@@ -49,80 +49,81 @@ func (v *View) Upload(ctx context.Context, id scrollback.ConversationID, r io.Re
 // Usage returns what the models' calls have cost.
 func (v *View) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
 	var err error
-	if q.Projects, err = v.door.projects("", q.Projects); err != nil {
+	if q.Projects, err = v.door.limitProjects("", q.Projects); err != nil {
 		return nil, err
 	}
 	if q.Conversation != "" {
-		if _, err := v.door.head(ctx, q.Conversation, scrollback.AccessRead); err != nil {
+		if _, err := v.door.openHead(ctx, q.Conversation, scrollback.AccessRead); err != nil {
 			return nil, err
 		}
 	}
 	return v.e.store.Books.Usage(ctx, q)
 }
 
-// project is where a conversation that the caller makes goes: the project it names, or
+// resolveProject returns where a conversation that the caller makes goes: the project it names, or
 // the caller's first.
-func (d door) project(name string) (string, error) {
+func (d access) resolveProject(name string) (string, error) {
 	if name == "" && !d.caller.AllProjects && len(d.caller.Projects) > 0 {
 		name = d.caller.Projects[0]
 	}
 	name = cmp.Or(name, scrollback.DefaultProject)
-	if !d.caller.Sees(name) {
+	if !d.caller.SeesProject(name) {
 		return "", scrollback.Errorf(scrollback.NotFound, "engine", i18n.NoProject, name)
 	}
 	return name, nil
 }
 
-// door lets a caller reach its own conversations.
-type door struct {
+// access lets a caller reach its own conversations.
+type access struct {
 	store  *store.Store
 	caller scrollback.Caller
 }
 
-// head is a conversation with its current branch, if the caller has the access that is
+// openHead returns a conversation with its current branch, if the caller has the access that is
 // needed. It is the one place that reads it.
-func (d door) head(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) (store.Head, error) {
+func (d access) openHead(ctx context.Context, id scrollback.ConversationID,
+	need scrollback.Access) (store.Head, error) {
 	h, err := d.store.Head(ctx, id)
 	if err != nil {
 		return h, err
 	}
-	if !d.caller.Sees(h.Project) {
+	if !d.caller.SeesProject(h.Project) {
 		return store.Head{}, scrollback.Errorf(scrollback.NotFound, "engine", i18n.NoConversation, id)
 	}
-	if err := d.may(need); err != nil {
+	if err := d.requireAccess(need); err != nil {
 		return store.Head{}, err
 	}
 	return h, nil
 }
 
-// allow is head for callees that read the conversation themselves: for a caller who sees
+// checkAccess is head for callees that read the conversation themselves: for a caller who sees
 // everything nothing is read, and an id that does not exist is left to the callee.
-func (d door) allow(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) error {
+func (d access) checkAccess(ctx context.Context, id scrollback.ConversationID, need scrollback.Access) error {
 	if d.caller.AllProjects {
-		return d.may(need)
+		return d.requireAccess(need)
 	}
-	_, err := d.head(ctx, id, need)
+	_, err := d.openHead(ctx, id, need)
 	return err
 }
 
-// may returns nil if the caller has the access that is needed.
-func (d door) may(need scrollback.Access) error {
-	if d.caller.May(need) {
+// requireAccess returns nil if the caller has the access that is needed.
+func (d access) requireAccess(need scrollback.Access) error {
+	if d.caller.HasAccess(need) {
 		return nil
 	}
-	return d.caller.Lacks("engine", need)
+	return d.caller.AccessError("engine", need)
 }
 
-// projects limits what a caller searches through: to the project that is named, if any,
+// limitProjects limits what a caller searches through: to the project that is named, if any,
 // to those in within, unless nil, and to the caller's own. Nil means no limit.
-func (d door) projects(name string, within []string) ([]string, error) {
-	if err := d.may(scrollback.AccessRead); err != nil {
+func (d access) limitProjects(name string, within []string) ([]string, error) {
+	if err := d.requireAccess(scrollback.AccessRead); err != nil {
 		return nil, err
 	}
 	switch {
 	case d.caller.AllProjects:
 		return within, nil
-	case name != "" && !d.caller.Sees(name):
+	case name != "" && !d.caller.SeesProject(name):
 		return nil, scrollback.Errorf(scrollback.NotFound, "engine", i18n.NoProject, name)
 	}
 	own := append([]string{}, d.caller.Projects...)
@@ -135,35 +136,35 @@ func (d door) projects(name string, within []string) ([]string, error) {
 	return own, nil
 }
 
-// reading is a door for reading, as [recall.Reader] needs it.
-type reading struct{ door }
+// readAccess is a door for reading, as [recall.Reader] needs it.
+type readAccess struct{ access }
 
-var _ recall.Door = reading{}
+var _ recall.Access = readAccess{}
 
-// Head implements [recall.Door].
-func (r reading) Head(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
-	return r.head(ctx, id, scrollback.AccessRead)
+// Head implements [recall.Access].
+func (r readAccess) Head(ctx context.Context, id scrollback.ConversationID) (store.Head, error) {
+	return r.openHead(ctx, id, scrollback.AccessRead)
 }
 
-// Allow implements [recall.Door].
-func (r reading) Allow(ctx context.Context, id scrollback.ConversationID) error {
-	return r.allow(ctx, id, scrollback.AccessRead)
+// Allow implements [recall.Access].
+func (r readAccess) Allow(ctx context.Context, id scrollback.ConversationID) error {
+	return r.checkAccess(ctx, id, scrollback.AccessRead)
 }
 
-// Projects implements [recall.Door].
-func (r reading) Projects(name string, within []string) ([]string, error) {
-	return r.projects(name, within)
+// Projects implements [recall.Access].
+func (r readAccess) Projects(name string, within []string) ([]string, error) {
+	return r.limitProjects(name, within)
 }
 
 // PassLimits gives a key that the caller, an admin of some projects, has just made the limits of
 // the caller's own key, on which it draws: it may do no more than the key that made it, and both
 // together no more than that.
-func (v *View) PassLimits(ctx context.Context, made scrollback.KeyID) (scrollback.Limits, error) {
-	if err := v.door.may(scrollback.AccessAdmin); err != nil {
-		return scrollback.Limits{}, err
+func (v *View) PassLimits(ctx context.Context, made scrollback.KeyID) (scrollback.KeyLimits, error) {
+	if err := v.door.requireAccess(scrollback.AccessAdmin); err != nil {
+		return scrollback.KeyLimits{}, err
 	}
 	if v.door.caller.AllProjects || v.door.caller.Key == "" {
-		return scrollback.Limits{}, nil
+		return scrollback.KeyLimits{}, nil
 	}
 	own, err := v.e.store.Books.KeyLimits(ctx, v.door.caller.Key)
 	if err != nil {
@@ -179,7 +180,7 @@ type Admin struct{ e *Engine }
 
 // Admin returns what needs admin access to all projects; refused to others.
 func (v *View) Admin() (*Admin, error) {
-	if err := v.door.may(scrollback.AccessAdmin); err != nil {
+	if err := v.door.requireAccess(scrollback.AccessAdmin); err != nil {
 		return nil, err
 	}
 	if !v.door.caller.AllProjects {
@@ -190,7 +191,7 @@ func (v *View) Admin() (*Admin, error) {
 
 // Grant adds a folder to those that conversations may be given, and returns it as it is
 // stored.
-func (a *Admin) Grant(folder string) (string, error) { return a.e.grants.Add(folder) }
+func (a *Admin) Grant(folder string) (string, error) { return a.e.grants.GrantFolder(folder) }
 
 // ForgetModel lets what a model's server has taught be learned again: its window, the
 // parameters that it refused, and how strict its template is.
@@ -202,12 +203,12 @@ func (a *Admin) ForgetModel(ctx context.Context, name string) error {
 }
 
 // KeyLimits returns the limits that were set for a key; the zero value for none.
-func (a *Admin) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error) {
+func (a *Admin) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
 	return a.e.store.Books.KeyLimits(ctx, id)
 }
 
 // SetKeyLimits replaces them; the zero value leaves the key to the configuration.
-func (a *Admin) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
+func (a *Admin) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.KeyLimits) error {
 	return a.e.store.Books.SetKeyLimits(ctx, id, l)
 }
 
@@ -237,7 +238,7 @@ func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
 				continue
 			}
 			if err == nil {
-				_, err = a.e.purge(ctx, c.ID, trashedBy)
+				_, err = a.e.purgeConversation(ctx, c.ID, trashedBy)
 			}
 			switch scrollback.CodeOf(err) {
 			case "":

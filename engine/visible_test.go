@@ -24,13 +24,13 @@ func page(r *enginetest.Rig, id scrollback.ConversationID, q scrollback.PageQuer
 	return p
 }
 
-// brief is a page in short: its messages by seq, and its turns as state, finish reason,
+// brief returns a page in short: its messages by seq, and its turns as state, finish reason,
 // content and advice, with a + if they can be tried again.
 func brief(p scrollback.MessagePage) string {
 	var out []string
 	for _, m := range p.Messages {
 		out = append(out, fmt.Sprint(m.Seq))
-		for _, e := range p.After(m.Seq) {
+		for _, e := range p.TurnsAfter(m.Seq) {
 			text := string(e.State)
 			if e.FinishReason != "" {
 				text += "/" + e.FinishReason
@@ -72,7 +72,7 @@ func TestCutOffIsShown(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("one"), modeltest.Say("again"))
 	id := r.NewConversation()
-	r.Ask(id, "first").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "first").WantDone(t, scrollback.TurnComplete, "stop")
 	turn := writes(r, id, "half an ans")
 	p := page(r, id, scrollback.PageQuery{})
 	if got, want := brief(p), `1 2 3 (open "half an ans")`; got != want || p.Running == nil || *p.Running != turn {
@@ -96,25 +96,25 @@ func TestCutOffIsShown(t *testing.T) {
 	if after, err := r.Get(ctx, id); err != nil || after.Version != before.Version {
 		t.Errorf("reading has written: version %d, then %d, %v", before.Version, after.Version, err)
 	}
-	r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
+	r.Run(engine.TurnRequest{Conversation: id}).WantDone(t, scrollback.TurnComplete, "stop")
 	if got := brief(page(r, id, scrollback.PageQuery{})); got != "1 2 3 4 5" {
 		t.Errorf("after the next turn: %s", got)
 	}
-	r.WantShape(id, "u:first", "a:one", "u:q", "a(interrupted):half an ans", "a:again")
+	r.WantOutline(id, "u:first", "a:one", "u:q", "a(interrupted):half an ans", "a:again")
 }
 
 // Turns that failed stay at their place, with the reason, whatever comes after them.
 func TestFailuresAreShown(t *testing.T) {
 	ctx := context.Background()
-	gone := scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key").Advise(scrollback.AdviceCheckKey,
+	gone := scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key").WithAdvice(scrollback.AdviceCheckKey,
 		"ACME_KEY")
 	gone.Cause = "no such key"
 	half := modeltest.Say("ha", "lf")
-	half.Err = scrollback.Errorf(scrollback.Unavailable, "test", "acme broke off").Because(scrollback.ErrUpstream)
+	half.Err = scrollback.Errorf(scrollback.Unavailable, "test", "acme broke off").WithReason(scrollback.ErrUpstream)
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{Err: gone}, modeltest.Say("fine"), half,
 		modeltest.Say("well"))
 	id := r.NewConversation()
-	r.Ask(id, "first").Done(t, scrollback.TurnFailed, "")
+	r.Ask(id, "first").WantDone(t, scrollback.TurnFailed, "")
 	p := page(r, id, scrollback.PageQuery{})
 	if got := brief(p); got != "1 (failed check_keyACME_KEY+)" {
 		t.Fatalf("after a failure: %s", got)
@@ -123,13 +123,13 @@ func TestFailuresAreShown(t *testing.T) {
 		e.Cause != "no such key" {
 		t.Errorf("its reason: %+v", e)
 	}
-	r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
-	r.Ask(id, "second").Done(t, scrollback.TurnFailed, "")
+	r.Run(engine.TurnRequest{Conversation: id}).WantDone(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "second").WantDone(t, scrollback.TurnFailed, "")
 	all := "1 (failed check_keyACME_KEY) 2 3 4 (failed retry"
 	if got := brief(page(r, id, scrollback.PageQuery{})); got != all+"+)" {
 		t.Errorf("after another: %s", got)
 	}
-	r.Ask(id, "third").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "third").WantDone(t, scrollback.TurnComplete, "stop")
 	if got := brief(page(r, id, scrollback.PageQuery{})); got != all+") 5 6" {
 		t.Errorf("later: %s", got)
 	}
@@ -173,9 +173,9 @@ func TestOtherEndsAreShown(t *testing.T) {
 	if err := r.Turns().Cancel(ctx, id, turn); err != nil {
 		t.Fatal(err)
 	}
-	attach(r, id, turn, 0).Done(t, scrollback.TurnInterrupted, "")
+	attach(r, id, turn, 0).WantDone(t, scrollback.TurnInterrupted, "")
 	close(gate)
-	r.WantShape(id, "u:q", "u:q", "a(interrupted):so ")
+	r.WantOutline(id, "u:q", "u:q", "a(interrupted):so ")
 	if got := brief(page(r, id, scrollback.PageQuery{})); got != "1 (interrupted) 2 3" {
 		t.Errorf("stopped later: %s", got)
 	}

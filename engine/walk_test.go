@@ -192,7 +192,7 @@ func (w *walker) step() {
 		}
 		if out, ok := w.both("import "+file, func(r *enginetest.Rig) (any,
 			error) {
-			return r.Load(file)
+			return r.ImportText(file)
 		}).(transfer.ImportResult); ok {
 			for _, c := range out.Conversations {
 				if !slices.Contains(w.ids, c.ID) {
@@ -214,7 +214,7 @@ func (w *walker) look(id scrollback.ConversationID) {
 			return nil, err
 		}
 		var log []scrollback.Message
-		for m, err := range r.All(ctx, id) {
+		for m, err := range r.AllMessages(ctx, id) {
 			if err != nil {
 				return nil, fmt.Errorf("the path of %s: %w", id, err)
 			}
@@ -277,7 +277,7 @@ func (w *walker) covers(r *enginetest.Rig, m scrollback.Manifest, c scrollback.C
 // nothing.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	n := testlength.Of(2500, 10_000)
+	n := testlength.Choose(2500, 10_000)
 	seeds := uint64(1)
 	if testing.Short() {
 		n = 500

@@ -64,7 +64,7 @@ func (w *watched) tree() string {
 	return b.String()
 }
 
-// said is everything that is told about the spans and in the metrics.
+// said returns everything that is told about the spans and in the metrics.
 func (w *watched) said() string {
 	var b strings.Builder
 	for _, s := range w.spans.Ended() {
@@ -73,7 +73,7 @@ func (w *watched) said() string {
 	return b.String() + w.metrics()
 }
 
-// metrics is everything that is told in the metrics.
+// metrics returns everything that is told in the metrics.
 func (w *watched) metrics() string {
 	var b strings.Builder
 	var m metricdata.ResourceMetrics
@@ -88,7 +88,7 @@ func (w *watched) metrics() string {
 	return b.String()
 }
 
-// open is how many turns run, as the metrics tell it.
+// open returns how many turns run, as the metrics tell it.
 func (w *watched) open() (n int64) {
 	var m metricdata.ResourceMetrics
 	if err := w.reader.Collect(context.Background(), &m); err != nil {
@@ -115,7 +115,7 @@ func TestWatchedTurn(t *testing.T) {
 		modeltest.Call(enginetest.Call("c1", "context_search", `{"query":"tulips"}`)),
 		modeltest.Say("the secret ", "is tulips"))
 	id := r.NewConversation()
-	r.Ask(id, "What about the tulips?").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "What about the tulips?").WantDone(t, scrollback.TurnComplete, "stop")
 	r.Engine.Rest()
 	want := `invoke_agent scrollback
   begin
@@ -149,7 +149,7 @@ func TestWatchedFailure(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{Watch: w.watch, NoFolds: true},
 		modeltest.Step{Err: scrollback.Wrap(scrollback.Unavailable, "test", errors.New("tulips at https://example.org"))})
 	id := r.NewConversation()
-	r.Ask(id, "What about the tulips?").Done(t, scrollback.TurnFailed, "")
+	r.Ask(id, "What about the tulips?").WantDone(t, scrollback.TurnFailed, "")
 	r.Engine.Rest() // the span of the first ends before the second begins
 	enginetest.WantCode(t, r.Ask("01a1fb8d-0000-7000-8000-000000000000", "tulips").Err, scrollback.NotFound, "")
 	r.Engine.Rest()
@@ -180,7 +180,7 @@ func TestWatchedCompaction(t *testing.T) {
 	}})
 	id := r.NewConversation()
 	for range 24 {
-		r.Ask(id, strings.Repeat("a long question about nothing much. ", 30)).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, strings.Repeat("a long question about nothing much. ", 30)).WantDone(t, scrollback.TurnComplete, "stop")
 		r.Engine.Rest()
 	}
 	lines := strings.Split(w.tree(), "\n")
@@ -196,15 +196,15 @@ func TestWatchedCompaction(t *testing.T) {
 // of their own, even where a server answers to all of them.
 func TestCallersMakeNoSeries(t *testing.T) {
 	w := newWatched(t)
-	ctx := w.watch.Turn(t.Context(), "01a1fb8d-0000-7000-8000-000000000000")
+	ctx := w.watch.BeginTurn(t.Context(), "01a1fb8d-0000-7000-8000-000000000000")
 	ask := func(name string, heard bool) {
-		_, call := watch.Asked(ctx, name)
+		_, call := watch.BeginCall(ctx, name)
 		if heard {
-			call.Heard()
-			call.Ended("stop", scrollback.Usage{InputTokens: 7, OutputTokens: 3}, nil)
+			call.NoteFirst()
+			call.End("stop", scrollback.Usage{InputTokens: 7, OutputTokens: 3}, nil)
 			return
 		}
-		call.Ended("", scrollback.Usage{}, scrollback.Errorf(scrollback.Unavailable, "test", "down"))
+		call.End("", scrollback.Usage{}, scrollback.Errorf(scrollback.Unavailable, "test", "down"))
 	}
 	ask("ollama/real", true)
 	ask("ollama/real", false)
@@ -242,7 +242,7 @@ func TestWatchedOutsideTurns(t *testing.T) {
 		}})
 	id := r.NewConversation()
 	for range 4 {
-		r.Ask(id, strings.Repeat("a long question about nothing much. ", 30)).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, strings.Repeat("a long question about nothing much. ", 30)).WantDone(t, scrollback.TurnComplete, "stop")
 		r.Engine.Rest()
 	}
 	made, err := r.View.Compact(t.Context(), id, engine.CompactRequest{Force: true})

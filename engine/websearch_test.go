@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/websearch/searxtest"
 )
 
-// searxng is a searcher over a stand-in that finds two pages.
+// searxng returns a searcher over a stand-in that finds two pages.
 func searxng(t *testing.T) (*searxtest.Server, engine.Searcher) {
 	t.Helper()
 	s := searxtest.New(t)
@@ -34,7 +34,7 @@ func searching(id scrollback.ConversationID, text string) engine.TurnRequest {
 	return engine.TurnRequest{Conversation: id, Message: Say(text), WebSearch: true}
 }
 
-// web are the items of a request that quote the web.
+// web returns the items of a request that quote the web.
 func web(r model.Request) (out []scrollback.Item) {
 	for _, it := range r.Items {
 		if strings.Contains(it.Parts.Text(), "web_results>") {
@@ -53,7 +53,7 @@ func TestWebSearchIsForOneTurn(t *testing.T) {
 		modeltest.Say("You asked about water."))
 	id := r.NewConversation()
 	out := r.Run(searching(id, "When is **high water**?"))
-	out.Done(t, scrollback.TurnComplete, scrollback.FinishStop)
+	out.WantDone(t, scrollback.TurnComplete, scrollback.FinishStop)
 	if q := s.Queries(); !slices.Equal(q, []string{"When is high water?"}) {
 		t.Errorf("asked for %q", q)
 	}
@@ -61,7 +61,7 @@ func TestWebSearchIsForOneTurn(t *testing.T) {
 	if shown.Query != "When is high water?" || len(shown.Results) != 2 || shown.Error != "" {
 		t.Errorf("shown: %+v", shown)
 	}
-	r.Ask(id, "And what did I ask?").Done(t, scrollback.TurnComplete, scrollback.FinishStop)
+	r.Ask(id, "And what did I ask?").WantDone(t, scrollback.TurnComplete, scrollback.FinishStop)
 	for i, req := range r.Script.Requests() {
 		quotes := web(req)
 		if i == 2 {
@@ -119,7 +119,7 @@ func TestWebSearchFails(t *testing.T) {
 			set(s)
 			r := New(t, Options{Searcher: searcher}, modeltest.Say("I do not know."))
 			out := r.Run(searching(r.NewConversation(), "tides?"))
-			out.Done(t, scrollback.TurnComplete, scrollback.FinishStop)
+			out.WantDone(t, scrollback.TurnComplete, scrollback.FinishStop)
 			ev, ok := Last[scrollback.SearchEvent](out)
 			if !ok || ev.Results == nil || len(ev.Results) != 0 || ev.Error == "" != (name == "nothing") ||
 				strings.Contains(ev.Error, "http") {
@@ -143,7 +143,7 @@ func TestWebSearchFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		out := r.Run(searching(c.ID, "tides?"))
-		out.Done(t, scrollback.TurnComplete, scrollback.FinishStop)
+		out.WantDone(t, scrollback.TurnComplete, scrollback.FinishStop)
 		req := r.Script.Requests()[0]
 		ev, _ := Last[scrollback.SearchEvent](out)
 		if len(ev.Results) != want || (ev.Error != "") != (want == 0) || (len(web(req)) == 1) != (want > 0) {
@@ -215,7 +215,7 @@ func TestWhoSearches(t *testing.T) {
 			}
 			continue
 		}
-		out.Done(t, scrollback.TurnComplete, scrollback.FinishStop)
+		out.WantDone(t, scrollback.TurnComplete, scrollback.FinishStop)
 		ev, _ := Last[scrollback.SearchEvent](out)
 		if byServer := ev.Query == "own"; byServer != (c.want == engine.WebSearchProvider) {
 			t.Errorf("%+v: %+v", c, ev)

@@ -9,20 +9,20 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// mostLeftOut bounds how many messages one request may name to be left out.
-const mostLeftOut = 1000
+// maxLeftOut bounds how many messages one request may name to be left out.
+const maxLeftOut = 1000
 
 // LeavingOut returns what the current branch of a conversation leaves out of its requests if
 // more messages are left out and others taken back, for [TurnRequest.Without]. A call is left
 // out and taken back together with its results.
 func (v *View) LeavingOut(ctx context.Context, id scrollback.ConversationID, more, back []int64) ([]int64, error) {
-	head, err := v.door.head(ctx, id, scrollback.AccessRead)
+	head, err := v.door.openHead(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return nil, err
 	}
-	x := leaver{ctx: ctx, store: v.e.store, branch: head.Branch}
-	out := x.together("without", append(slices.Clone(head.Branch.View.Without), more...))
-	taken := x.together("with", back)
+	x := leftOutFinder{ctx: ctx, store: v.e.store, branch: head.Branch}
+	out := x.addPartners("without", append(slices.Clone(head.Branch.View.Without), more...))
+	taken := x.addPartners("with", back)
 	for _, seq := range back {
 		if x.err == nil && !slices.Contains(out, seq) {
 			x.err = scrollback.ParamErrorf("engine.LeavingOut", "with", i18n.MessageIsNotLeftOut, seq)
@@ -32,28 +32,28 @@ func (v *View) LeavingOut(ctx context.Context, id scrollback.ConversationID, mor
 	return append([]int64{}, out...), x.err
 }
 
-// leaver finds what goes together on the path of a branch. Its first error stays.
-type leaver struct {
+// leftOutFinder finds what goes together on the path of a branch. Its first error stays.
+type leftOutFinder struct {
 	ctx    context.Context
 	store  *store.Store
 	branch scrollback.Branch
 	err    error
 }
 
-func (x *leaver) at(seq int64) (m scrollback.Message) {
+func (x *leftOutFinder) messageAt(seq int64) (m scrollback.Message) {
 	if x.err == nil {
 		m, x.err = x.store.At(x.ctx, x.branch, seq)
 	}
 	return m
 }
 
-// together returns messages, ascending, each call with its results and each result with its
+// addPartners returns messages, ascending, each call with its results and each result with its
 // call. param is the field that names them.
-func (x *leaver) together(param string, seqs []int64) []int64 {
+func (x *leftOutFinder) addPartners(param string, seqs []int64) []int64 {
 	const op = "engine.Turn"
-	if len(seqs) > mostLeftOut && x.err == nil {
+	if len(seqs) > maxLeftOut && x.err == nil {
 		x.err = scrollback.ParamErrorf(op, param, i18n.TooManyMessagesNamed,
-			mostLeftOut).Because(scrollback.ErrTooLarge)
+			maxLeftOut).WithReason(scrollback.ErrTooLarge)
 	}
 	all := map[int64]bool{}
 	for _, seq := range seqs {
@@ -65,19 +65,20 @@ func (x *leaver) together(param string, seqs []int64) []int64 {
 			continue
 		}
 		first := seq
-		for first > 1 && x.at(first).Role == scrollback.RoleTool {
+		for first > 1 && x.messageAt(first).Role == scrollback.RoleTool {
 			first--
 		}
 		calls := first
-		if first < seq && len(x.at(first).Parts.Calls()) == 0 { // results of no call
+		if first < seq && len(x.messageAt(first).Parts.Calls()) == 0 { // results of no call
 			calls = seq
 		}
 		all[seq] = true
 		all[calls] = true
-		if x.err == nil && len(x.at(calls).Parts.Calls()) == 0 {
+		if x.err == nil && len(x.messageAt(calls).Parts.Calls()) == 0 {
 			continue
 		}
-		for next := calls + 1; x.err == nil && next <= x.branch.HeadSeq && x.at(next).Role == scrollback.RoleTool; next++ {
+		for next := calls + 1; x.err == nil && next <= x.branch.HeadSeq &&
+			x.messageAt(next).Role == scrollback.RoleTool; next++ {
 			all[next] = true
 		}
 	}
@@ -89,16 +90,16 @@ func (x *leaver) together(param string, seqs []int64) []int64 {
 	return out
 }
 
-// suspectsMost bounds how far back the last answer is looked for.
-const suspectsMost = 200
+// maxSuspects bounds how far back the last answer is looked for.
+const maxSuspects = 200
 
-// suspect is the first message since the last answer that is not left out: the model's
+// findSuspect returns the first message since the last answer that is not left out: the model's
 // provider took those before it. It is 0 if that is not found.
-func (lt *liveTurn) suspect() (found int64) {
+func (lt *liveTurn) findSuspect() (found int64) {
 	lt.mu.Lock()
 	b := lt.head.Branch
 	lt.mu.Unlock()
-	ms, err := lt.e.store.Messages(context.Background(), b.ID, max(1, b.HeadSeq-suspectsMost), b.HeadSeq)
+	ms, err := lt.e.store.Messages(context.Background(), b.ID, max(1, b.HeadSeq-maxSuspects), b.HeadSeq)
 	if err != nil {
 		return 0 // only the advice lacks
 	}
@@ -113,27 +114,27 @@ func (lt *liveTurn) suspect() (found int64) {
 	return found
 }
 
-// leaving is the whole list of what a request leaves out that names some messages.
-func leaving(ctx context.Context, s *store.Store, b scrollback.Branch, seqs []int64) ([]int64, error) {
-	x := leaver{ctx: ctx, store: s, branch: b}
-	out := x.together("without", seqs)
+// completeLeftOut returns the whole list of what a request leaves out that names some messages.
+func completeLeftOut(ctx context.Context, s *store.Store, b scrollback.Branch, seqs []int64) ([]int64, error) {
+	x := leftOutFinder{ctx: ctx, store: s, branch: b}
+	out := x.addPartners("without", seqs)
 	return out, x.err
 }
 
-// leaveOut makes the list of what a request leaves out whole, checks that something is left
+// applyLeftOut makes the list of what a request leaves out whole, checks that something is left
 // to be answered, and has the head show it.
-func (d door) leaveOut(ctx context.Context, s *store.Store, head *store.Head, r *TurnRequest) error {
+func (d access) applyLeftOut(ctx context.Context, s *store.Store, head *store.Head, r *TurnRequest) error {
 	out := head.Branch.View.Without
 	if r.Without != nil {
 		var err error
-		if out, err = leaving(ctx, s, head.Branch, *r.Without); err != nil {
+		if out, err = completeLeftOut(ctx, s, head.Branch, *r.Without); err != nil {
 			return err
 		}
 	}
 	if len(r.Message) == 0 && len(out) > 0 { // the end of the path is answered
-		x := leaver{ctx: ctx, store: s, branch: head.Branch}
+		x := leftOutFinder{ctx: ctx, store: s, branch: head.Branch}
 		for seq := head.Branch.HeadSeq; seq > 0; seq-- {
-			m := x.at(seq)
+			m := x.messageAt(seq)
 			if x.err != nil {
 				return x.err
 			}
@@ -147,6 +148,6 @@ func (d door) leaveOut(ctx context.Context, s *store.Store, head *store.Head, r 
 			}
 		}
 	}
-	head.Branch.View = head.Branch.View.Leaving(out)
+	head.Branch.View = head.Branch.View.WithLeftOut(out)
 	return nil
 }

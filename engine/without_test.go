@@ -29,7 +29,7 @@ func TestLeavingOut(t *testing.T) {
 	r.Ask(id, "the tide turns at four")
 	ask := func(id scrollback.ConversationID, without *[]int64, said bool) {
 		t.Helper()
-		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: without}).Done(t,
+		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: without}).WantDone(t,
 			scrollback.TurnComplete, "stop")
 		if strings.Contains(sent, "herons") != said || !strings.Contains(sent, "tide turns") {
 			t.Errorf("herons should be sent: %v; sent %s", said, sent)
@@ -60,7 +60,7 @@ func TestLeavingOut(t *testing.T) {
 func TestLeavingOutACall(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{NoFolds: true},
-		modeltest.Call(enginetest.Call("c1", "clock", `{}`)), enginetest.Chatter())
+		modeltest.Call(enginetest.Call("c1", "clock", `{}`)), enginetest.ChattyStep())
 	id := r.NewConversation()
 	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("what time is it"), Tools: enginetest.ClockTool})
 	r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c1", Text: "four"}}})
@@ -71,7 +71,7 @@ func TestLeavingOutACall(t *testing.T) {
 		}
 	}
 	e := r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{3}})
-	e.Done(t, scrollback.TurnComplete, "stop")
+	e.WantDone(t, scrollback.TurnComplete, "stop")
 	got, err := r.LeavingOut(ctx, id, nil, []int64{2})
 	if err != nil || len(got) != 0 {
 		t.Errorf("taken back: %v, %v", got, err)
@@ -83,14 +83,14 @@ func TestLeavingOutACall(t *testing.T) {
 // What is left out is still in the log: the model's look-ups find and read it, compacted or not.
 func TestLookUpsFindWhatIsLeftOut(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	id := r.NewConversation()
 	r.Ask(id, "the herons nest on the north mole")
 	r.Ask(id, "the tide turns at four")
 	if _, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true}); err != nil {
 		t.Fatal(err)
 	}
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{1}}).Done(t,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{1}}).WantDone(t,
 		scrollback.TurnComplete, "stop")
 	head, err := r.Turns().Page(ctx, id, scrollback.PageQuery{})
 	if err != nil || !slices.Equal(head.Without, []int64{1}) {
@@ -109,12 +109,12 @@ func TestLookUpsFindWhatIsLeftOut(t *testing.T) {
 		"context_search": `{"query":"herons"}`, "context_grep": `{"pattern":"herons"}`,
 		"context_read": `{"ref":"` + ref + `"}`,
 	} {
-		out, err := r.Recall().Call(ctx, id, name, []byte(args), recall.Room{Tokens: 4000, Bytes: 16 << 10})
+		out, err := r.Recall().RunTool(ctx, id, name, []byte(args), recall.Room{Tokens: 4000, Bytes: 16 << 10})
 		if err != nil || !strings.Contains(fmt.Sprint(out), "herons nest on the north mole") {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 	}
-	out, err := r.Recall().Call(ctx, id, "context_list", []byte(`{}`), recall.Room{Tokens: 4000, Bytes: 16 << 10})
+	out, err := r.Recall().RunTool(ctx, id, "context_list", []byte(`{}`), recall.Room{Tokens: 4000, Bytes: 16 << 10})
 	if err != nil || !strings.Contains(fmt.Sprint(out), "#1-4") {
 		t.Errorf("context_list: %+v, %v", out, err)
 	}
@@ -125,18 +125,18 @@ func TestLookUpsFindWhatIsLeftOut(t *testing.T) {
 func TestOnlyReasoningAndFiltered(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{NoFolds: true},
 		modeltest.Step{Deltas: []model.Delta{{Reasoning: "I ponder"}}},
-		modeltest.Step{Deltas: []model.Delta{{Finish: "content_filter"}}}, enginetest.Chatter())
+		modeltest.Step{Deltas: []model.Delta{{Finish: "content_filter"}}}, enginetest.ChattyStep())
 	id := r.NewConversation()
-	r.Ask(id, "one").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "one").WantDone(t, scrollback.TurnComplete, "stop")
 	if got := r.Log(id)[1].Parts; len(got) != 1 || got[0].(scrollback.Reasoning).Text != "I ponder" {
 		t.Errorf("stored: %+v", got)
 	}
 	e := r.Ask(id, "two")
-	e.Done(t, scrollback.TurnFailed, "")
+	e.WantDone(t, scrollback.TurnFailed, "")
 	f, _ := enginetest.Last[scrollback.ErrorEvent](e)
 	if !f.Failure.Permanent || f.Failure.Suspect != 3 || f.Failure.Code != scrollback.Refused {
 		t.Errorf("failure: %+v", f.Failure)
 	}
 	e = r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("three"), Without: &[]int64{3}})
-	e.Done(t, scrollback.TurnComplete, "stop")
+	e.WantDone(t, scrollback.TurnComplete, "stop")
 }

@@ -109,7 +109,7 @@ var sagas = map[string]func(s *saga, n int){
 	},
 }
 
-// worthRequest is the last request of a conversation that was imported, folded as it came
+// worthRequest returns the last request of a conversation that was imported, folded as it came
 // in, and then went on for a few turns.
 func worthRequest(t *testing.T, file, policy string, limit int64) model.Request {
 	t.Helper()
@@ -120,7 +120,7 @@ func worthRequest(t *testing.T, file, policy string, limit int64) model.Request 
 			}
 			return []model.Delta{{Text: "So it is."}}
 		}})
-	res, err := r.Load(file)
+	res, err := r.ImportText(file)
 	if err != nil || len(res.Conversations) != 1 {
 		t.Fatalf("%+v, %v", res, err)
 	}
@@ -129,7 +129,7 @@ func worthRequest(t *testing.T, file, policy string, limit int64) model.Request 
 		if i == 1 {
 			_, _ = r.Compact(context.Background(), id, engine.CompactRequest{Force: true})
 		}
-		r.Ask(id, fmt.Sprintf("And what about berth %d?", i)).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, fmt.Sprintf("And what about berth %d?", i)).WantDone(t, scrollback.TurnComplete, "stop")
 	}
 	reqs := r.Script.Requests()
 	for i := range reqs {
@@ -148,7 +148,7 @@ var (
 		`i hope this helps|你好|谢谢|好的收到|好的谢谢|太棒了辛苦了|不客气|好的没问题|好的|明白了|记下了|let me check|让我看看|so it is|none|understood)$`)
 )
 
-// plainWords is a text in lower case with nothing but letters and digits, and one space
+// plainWords returns a text in lower case with nothing but letters and digits, and one space
 // between words.
 func plainWords(s string) string {
 	s = strings.Map(func(r rune) rune {
@@ -214,7 +214,7 @@ func TestBlockIsWorthItsTokens(t *testing.T) {
 				all += a
 			}
 			var file strings.Builder
-			if _, _, err := sample.Write(&file, "a mix", sample.Options{Seed: 5, Messages: 200}); err != nil {
+			if _, _, err := sample.WriteSample(&file, "a mix", sample.Options{Seed: 5, Messages: 200}); err != nil {
 				t.Fatal(err)
 			}
 			u, a := worth(worthRequest(t, file.String(), policy, limit))

@@ -1,4 +1,4 @@
-// Package functions runs Go functions as the tools of a model: Of makes a tool of a typed
+// Package functions runs Go functions as the tools of a model: New makes a tool of a typed
 // function, and Turn asks, runs what the model calls, sends the results and goes on until the
 // model has answered.
 //
@@ -27,7 +27,7 @@ import (
 )
 
 // Function is a tool that runs here. Call takes the arguments as the model wrote them and
-// returns what it reads; an error is read by the model too. [Of] makes one of a typed function;
+// returns what it reads; an error is read by the model too. [New] makes one of a typed function;
 // one with a schema of your own is written out.
 type Function struct {
 	scrollback.Tool
@@ -36,11 +36,11 @@ type Function struct {
 	err error // why it cannot be one
 }
 
-// Of makes a tool of a function. In is a struct: its exported fields are the arguments, named
+// New makes a tool of a function. In is a struct: its exported fields are the arguments, named
 // by their json tags, required unless these have omitempty or omitzero, and described by their
 // jsonschema tags. A text is returned to the model as it is, anything else as JSON. What
 // cannot be made a schema of is an error of the turns that use it.
-func Of[In, Out any](name, description string, do func(ctx context.Context, in In) (Out, error)) Function {
+func New[In, Out any](name, description string, do func(ctx context.Context, in In) (Out, error)) Function {
 	f := Function{Tool: scrollback.Tool{Name: name, Description: description}}
 	schema, err := jsonschema.For[In](nil)
 	if err == nil {
@@ -75,7 +75,7 @@ func Of[In, Out any](name, description string, do func(ctx context.Context, in I
 // MaxRounds is how often Turn sends results before it gives up.
 const MaxRounds = 50
 
-// Turn is a turn with functions as tools, beside those that the request names itself. It yields
+// Turn returns a turn with functions as tools, beside those that the request names itself. It yields
 // the events of all its turns as they come, with one DoneEvent at the end. The calls of a step
 // run one after the other. If one of them is of a tool that is no function, all stay open, and
 // the turn ends as waiting, as engine.View.Turn has it.
@@ -92,7 +92,7 @@ func Turn(ctx context.Context, v *engine.View, ask engine.TurnRequest,
 		}
 		ask.Tools = tools
 		for round := 0; ; round++ {
-			done, ok := pass(v.Turn(ctx, ask), yield)
+			done, ok := passEvents(v.Turn(ctx, ask), yield)
 			if !ok {
 				return
 			}
@@ -100,10 +100,10 @@ func Turn(ctx context.Context, v *engine.View, ask engine.TurnRequest,
 				yield(done, nil)
 				return
 			}
-			results, err := answer(ctx, v, ask.Conversation, done.TurnID, all)
+			results, err := runCalls(ctx, v, ask.Conversation, done.TurnID, all)
 			if err == nil && round == MaxRounds {
 				err = scrollback.Errorf(scrollback.Unavailable, "functions.Turn",
-					i18n.FunctionsNeverEnd, MaxRounds).Because(scrollback.ErrReplyBound)
+					i18n.FunctionsNeverEnd, MaxRounds).WithReason(scrollback.ErrReplyBound)
 			}
 			if err != nil {
 				yield(nil, err)
@@ -119,9 +119,9 @@ func Turn(ctx context.Context, v *engine.View, ask engine.TurnRequest,
 	}
 }
 
-// pass yields the events of a turn up to its end, and returns that; false if it was not
+// passEvents yields the events of a turn up to its end, and returns that; false if it was not
 // reached, or nobody reads any more.
-func pass(events iter.Seq2[scrollback.Event, error],
+func passEvents(events iter.Seq2[scrollback.Event, error],
 	yield func(scrollback.Event, error) bool) (done scrollback.DoneEvent, ok bool) {
 	for ev, err := range events {
 		if end, is := ev.(scrollback.DoneEvent); is {
@@ -134,8 +134,8 @@ func pass(events iter.Seq2[scrollback.Event, error],
 	return done, false
 }
 
-// answer runs the open calls of a turn; nil if one of them is not of a function.
-func answer(ctx context.Context, v *engine.View, id scrollback.ConversationID, turn scrollback.TurnID,
+// runCalls runs the open calls of a turn; nil if one of them is not of a function.
+func runCalls(ctx context.Context, v *engine.View, id scrollback.ConversationID, turn scrollback.TurnID,
 	all []Function) ([]engine.ToolResult, error) {
 	entry, err := v.Turns().Get(ctx, id, turn)
 	if err != nil {
@@ -154,7 +154,7 @@ func answer(ctx context.Context, v *engine.View, id scrollback.ConversationID, t
 		if err := ctx.Err(); err != nil {
 			return nil, scrollback.Wrap(scrollback.Canceled, "functions.Turn", err)
 		}
-		text, err := run[i].safely(ctx, c.Arguments)
+		text, err := run[i].callSafely(ctx, c.Arguments)
 		if err != nil {
 			text = err.Error()
 		}
@@ -163,8 +163,8 @@ func answer(ctx context.Context, v *engine.View, id scrollback.ConversationID, t
 	return out, nil
 }
 
-// safely calls the function; a panic is an error.
-func (f Function) safely(ctx context.Context, arguments json.RawMessage) (text string, err error) {
+// callSafely calls the function; a panic is an error.
+func (f Function) callSafely(ctx context.Context, arguments json.RawMessage) (text string, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			text = ""

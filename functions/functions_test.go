@@ -28,7 +28,7 @@ func add(_ context.Context, in sum) (map[string]int, error) {
 	return map[string]int{"sum": in.A}, nil
 }
 
-// calls is a step in which the model makes calls: of a name and arguments each.
+// calls returns a step in which the model makes calls: of a name and arguments each.
 func calls(named ...string) modeltest.Step {
 	var out []model.Delta
 	for i := 0; i < len(named); i += 2 {
@@ -52,7 +52,7 @@ func turn(t *testing.T, rig *enginetest.Rig,
 	return c.ID, functions.Turn(t.Context(), rig.View, ask, all...)
 }
 
-// results are what tools said in a conversation, in order; an error begins with a mark.
+// results returns what tools said in a conversation, in order; an error begins with a mark.
 func results(t *testing.T, rig *enginetest.Rig, id scrollback.ConversationID) string {
 	t.Helper()
 	page, err := rig.Turns().Page(t.Context(), id, scrollback.PageQuery{Limit: scrollback.ListMax})
@@ -78,10 +78,10 @@ func TestTurn(t *testing.T) {
 		calls("add", `{"b":1}`, "add", `not JSON`, "fail", `{}`, "panic", `{}`),
 		modeltest.Say("six"))
 	id, events := turn(t, rig,
-		functions.Of("add", "Adds numbers.", add),
-		functions.Of("greet", "Greets.", func(context.Context, struct{}) (string, error) { return "good day", nil }),
-		functions.Of("fail", "Fails.", func(context.Context, struct{}) (string, error) { return "", errors.New("no luck") }),
-		functions.Of("panic", "Panics.", func(context.Context, struct{}) (string, error) { panic("no sense") }))
+		functions.New("add", "Adds numbers.", add),
+		functions.New("greet", "Greets.", func(context.Context, struct{}) (string, error) { return "good day", nil }),
+		functions.New("fail", "Fails.", func(context.Context, struct{}) (string, error) { return "", errors.New("no luck") }),
+		functions.New("panic", "Panics.", func(context.Context, struct{}) (string, error) { panic("no sense") }))
 	ends := 0
 	reply, err := scrollback.ReplyOf(func(yield func(scrollback.Event, error) bool) {
 		for ev, err := range events {
@@ -108,7 +108,7 @@ func TestTurn(t *testing.T) {
 
 // The schema says what the arguments are; what has none is an error before anything is asked.
 func TestOf(t *testing.T) {
-	f := functions.Of("add", "Adds numbers.", add)
+	f := functions.New("add", "Adds numbers.", add)
 	var schema struct {
 		Type       string
 		Required   []string
@@ -121,8 +121,8 @@ func TestOf(t *testing.T) {
 	}
 	rig := enginetest.New(t, enginetest.Options{}, modeltest.Say("never asked"))
 	for _, bad := range []functions.Function{
-		functions.Of("number", "Takes no struct.", func(context.Context, int) (string, error) { return "", nil }),
-		functions.Of("channel", "Takes what no JSON is.",
+		functions.New("number", "Takes no struct.", func(context.Context, int) (string, error) { return "", nil }),
+		functions.New("channel", "Takes what no JSON is.",
 			func(context.Context, struct{ C chan int }) (string, error) { return "", nil }),
 	} {
 		_, events := turn(t, rig, bad)
@@ -143,7 +143,7 @@ func TestCallsOfOthersStayOpen(t *testing.T) {
 	ask := engine.TurnRequest{Conversation: c.ID, Message: scrollback.Say("q"),
 		Tools: []scrollback.Tool{{Name: "elsewhere"}}}
 	var done scrollback.DoneEvent
-	for ev, err := range functions.Turn(t.Context(), rig.View, ask, functions.Of("add", "Adds.", add)) {
+	for ev, err := range functions.Turn(t.Context(), rig.View, ask, functions.New("add", "Adds.", add)) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,9 +164,10 @@ func TestRoundsEnd(t *testing.T) {
 		steps = append(steps, calls("add", `{"a":1}`))
 	}
 	rig := enginetest.New(t, enginetest.Options{}, steps...)
-	_, events := turn(t, rig, functions.Of("add", "Adds.", add))
+	_, events := turn(t, rig, functions.New("add", "Adds.", add))
 	_, err := scrollback.ReplyOf(events)
-	if scrollback.CodeOf(err) != scrollback.Unavailable || !strings.Contains(scrollback.Shown(err), "after 50 rounds") {
+	if scrollback.CodeOf(err) != scrollback.Unavailable ||
+		!strings.Contains(scrollback.PublicMessage(err), "after 50 rounds") {
 		t.Errorf("it ends with %v", err)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// Keep stores bytes as an artifact, its media type judged by what it holds.
-func (in *Intake) Keep(ctx context.Context, r io.Reader, name string) (scrollback.Artifact, error) {
+// StoreArtifact stores bytes as an artifact, its media type judged by what it holds.
+func (in *Intake) StoreArtifact(ctx context.Context, r io.Reader, name string) (scrollback.Artifact, error) {
 	// Not by the library's own reader, to which a file that is cut off has ended.
 	head, err := io.ReadAll(io.LimitReader(r, 3072))
 	if err != nil {
@@ -27,14 +27,14 @@ func (in *Intake) Keep(ctx context.Context, r io.Reader, name string) (scrollbac
 	id, size, err := in.put(ctx, io.MultiReader(bytes.NewReader(head), r), in.Limits.ArtifactBytes)
 	if errors.Is(err, scrollback.ErrTooLarge) {
 		err = scrollback.ParamErrorf("intake.Keep", "file", i18n.AttachmentTooLarge,
-			in.Limits.ArtifactBytes).Because(scrollback.ErrTooLarge)
+			in.Limits.ArtifactBytes).WithReason(scrollback.ErrTooLarge)
 	}
 	media, _, _ := strings.Cut(kind.String(), ";")
 	return scrollback.Artifact{ID: id, MediaType: media, Name: name, Size: size, CreatedAt: in.store.Now()}, err
 }
 
-// Bytes reads a whole artifact.
-func (in *Intake) Bytes(ctx context.Context, id scrollback.ArtifactID) ([]byte, error) {
+// ReadArtifact reads a whole artifact.
+func (in *Intake) ReadArtifact(ctx context.Context, id scrollback.ArtifactID) ([]byte, error) {
 	f, _, err := in.archive.OpenArtifact(ctx, id)
 	if err != nil {
 		return nil, err
@@ -44,9 +44,9 @@ func (in *Intake) Bytes(ctx context.Context, id scrollback.ArtifactID) ([]byte, 
 	return b, scrollback.Wrap(scrollback.Unavailable, "intake.Bytes", err)
 }
 
-// file fills in a file part, with the attached bytes or those already stored.
-func (a *admission) file(ctx context.Context, i int, p scrollback.File) (scrollback.Part, error) {
-	art, err := a.given(ctx, i, p.Artifact, p.Name)
+// fillFile fills in a file part, with the attached bytes or those already stored.
+func (a *admission) fillFile(ctx context.Context, i int, p scrollback.File) (scrollback.Part, error) {
+	art, err := a.findArtifact(ctx, i, p.Artifact, p.Name)
 	if err != nil {
 		return p, err
 	}
@@ -56,26 +56,26 @@ func (a *admission) file(ctx context.Context, i int, p scrollback.File) (scrollb
 	return p, nil
 }
 
-// given is the artifact of part i: of the bytes that are attached to it, or one that is stored.
-func (a *admission) given(ctx context.Context, i int, id scrollback.ArtifactID,
+// findArtifact returns the artifact of part i: of the bytes that are attached to it, or one that is stored.
+func (a *admission) findArtifact(ctx context.Context, i int, id scrollback.ArtifactID,
 	name string) (scrollback.Artifact, error) {
 	if b := a.attached[i]; b != nil {
-		return a.attach(ctx, b, name)
+		return a.storeAttached(ctx, b, name)
 	}
-	return a.mentioned(ctx, id)
+	return a.checkMentioned(ctx, id)
 }
 
-// attach stores attached bytes, which the message then mentions.
-func (a *admission) attach(ctx context.Context, b []byte, name string) (scrollback.Artifact, error) {
-	art, err := a.Keep(ctx, bytes.NewReader(b), name)
+// storeAttached stores attached bytes, which the message then mentions.
+func (a *admission) storeAttached(ctx context.Context, b []byte, name string) (scrollback.Artifact, error) {
+	art, err := a.StoreArtifact(ctx, bytes.NewReader(b), name)
 	if err == nil && !slices.ContainsFunc(a.out.Mentions, func(m scrollback.Artifact) bool { return m.ID == art.ID }) {
 		a.out.Mentions = append(a.out.Mentions, art)
 	}
 	return art, err
 }
 
-// mentioned checks that the conversation may name an artifact.
-func (a *admission) mentioned(ctx context.Context, id scrollback.ArtifactID) (scrollback.Artifact, error) {
+// checkMentioned checks that the conversation may name an artifact.
+func (a *admission) checkMentioned(ctx context.Context, id scrollback.ArtifactID) (scrollback.Artifact, error) {
 	for _, known := range a.out.Mentions {
 		if known.ID == id {
 			return known, nil
@@ -109,7 +109,7 @@ func (in *Intake) artifactEnds(ctx context.Context, id scrollback.ArtifactID,
 	if head, err = read(0, min(size, first+utf8.UTFMax)); err != nil {
 		return "", "", err
 	}
-	head = clip.Bytes(head, int(first))
+	head = clip.HeadBytes(head, int(first))
 	if tail, err = read(max(0, size-last), last); err != nil {
 		return "", "", err
 	}

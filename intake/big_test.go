@@ -40,18 +40,18 @@ func TestLongestMessageInASmallWindow(t *testing.T) {
 				}}
 				r := enginetest.New(t, enginetest.Options{Limit: limit}, j.Step())
 				id := r.NewConversation()
-				r.Ask(id, "Something short before.").Done(t, scrollback.TurnComplete, "stop")
+				r.Ask(id, "Something short before.").WantDone(t, scrollback.TurnComplete, "stop")
 				var parts scrollback.Parts
 				for i := range c.parts {
 					n := len(whole) / c.parts
 					parts = append(parts, scrollback.Text{Text: whole[i*n : (i+1)*n]})
 				}
-				r.Run(engine.TurnRequest{Conversation: id, Message: parts}).Done(t, scrollback.TurnComplete, "stop")
+				r.Run(engine.TurnRequest{Conversation: id, Message: parts}).WantDone(t, scrollback.TurnComplete, "stop")
 				var got strings.Builder
 				for _, p := range r.Log(id)[2].Parts {
 					switch p := p.(type) {
 					case scrollback.File:
-						got.WriteString(r.ReadBig(id, scrollback.ArtifactRef(p.Artifact)))
+						got.WriteString(r.ReadBigPages(id, scrollback.ArtifactRef(p.Artifact)))
 					case scrollback.Text:
 						if !strings.Contains(p.Text, "left out here") {
 							got.WriteString(p.Text)
@@ -62,7 +62,7 @@ func TestLongestMessageInASmallWindow(t *testing.T) {
 					c.parts == 1 && got.String() != whole {
 					t.Errorf("%d bytes were kept of %d", got.Len(), len(whole))
 				}
-				enginetest.GoOn(t, r, id)
+				enginetest.RunFourTurns(t, r, id)
 			})
 		}
 	}
@@ -77,10 +77,10 @@ func TestLongMessageBetweenImages(t *testing.T) {
 	var parts scrollback.Parts
 	for n := range 15 {
 		parts = append(parts, scrollback.Text{Text: strings.Repeat(fmt.Sprintf("page %d of the tide table. ", n), 500)},
-			r.Picture(id, n))
+			r.UploadImage(id, n))
 	}
-	r.Run(engine.TurnRequest{Conversation: id, Message: parts}).Done(t, scrollback.TurnComplete, "stop")
-	enginetest.GoOn(t, r, id)
+	r.Run(engine.TurnRequest{Conversation: id, Message: parts}).WantDone(t, scrollback.TurnComplete, "stop")
+	enginetest.RunFourTurns(t, r, id)
 }
 
 // Outputs that come back from one step together: however many and long, each call is
@@ -104,24 +104,24 @@ func TestManyOutputsAtOnce(t *testing.T) {
 			r := enginetest.New(t, enginetest.Options{}, j.Step())
 			id := r.NewConversation()
 			r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("ask them all"),
-				Tools: enginetest.ClockTool}).Done(t,
+				Tools: enginetest.ClockTool}).WantDone(t,
 				scrollback.TurnWaiting, "tool_calls")
 			var results []engine.ToolResult
 			for k := range c.calls {
 				results = append(results, engine.ToolResult{CallID: fmt.Sprint("c", k),
 					Text: strings.Repeat(fmt.Sprintf("output %d 输出 ", k), c.words/3)})
 			}
-			r.Run(engine.TurnRequest{Conversation: id, ToolResults: results}).Done(t, scrollback.TurnComplete, "stop")
+			r.Run(engine.TurnRequest{Conversation: id, ToolResults: results}).WantDone(t, scrollback.TurnComplete, "stop")
 			for k, p := range r.Log(id)[2].Parts.Results() {
 				whole := p.Text
 				if p.Artifact != "" {
-					whole = r.ReadBig(id, scrollback.ArtifactRef(p.Artifact))
+					whole = r.ReadBigPages(id, scrollback.ArtifactRef(p.Artifact))
 				}
 				if whole != results[k].Text {
 					t.Errorf("output %d is kept as %d bytes of %d", k, len(whole), len(results[k].Text))
 				}
 			}
-			enginetest.GoOn(t, r, id)
+			enginetest.RunFourTurns(t, r, id)
 		})
 	}
 }
@@ -131,10 +131,10 @@ func TestBigOutputsBecomeArtifacts(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Call(enginetest.Call("c1", "clock", `{}`)),
 		modeltest.Say("read"))
 	id := r.NewConversation()
-	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("run"), Tools: enginetest.ClockTool}).Done(t,
+	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("run"), Tools: enginetest.ClockTool}).WantDone(t,
 		scrollback.TurnWaiting,
 		"tool_calls")
-	r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c1", Text: big}}}).Done(t,
+	r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c1", Text: big}}}).WantDone(t,
 		scrollback.TurnComplete,
 		"stop")
 	res := r.Log(id)[2].Parts.Results()[0]
@@ -159,7 +159,7 @@ func TestHugeMessage(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("read"))
 	id := r.NewConversation()
 	huge := strings.Repeat("长文本 with words, ", 12_000)
-	r.Ask(id, huge).Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, huge).WantDone(t, scrollback.TurnComplete, "stop")
 	parts := r.Log(id)[0].Parts
 	f, ok := parts[0].(scrollback.File)
 	if !ok || r.ReadAll(id, scrollback.ArtifactRef(f.Artifact)) != huge {

@@ -13,21 +13,21 @@ func headAndTail(text string, a scrollback.Artifact, first, last int) string {
 	if len(text) <= first+last {
 		return text
 	}
-	return leftOut(clip.Bytes(text, first), clip.TailBytes(text, last), a)
+	return joinEnds(clip.HeadBytes(text, first), clip.TailBytes(text, last), a)
 }
 
-// leftOut is the two ends of a text, where the whole text is, and what it is.
-func leftOut(head, tail string, a scrollback.Artifact) string {
+// joinEnds returns the two ends of a text, where the whole text is, and what it is.
+func joinEnds(head, tail string, a scrollback.Artifact) string {
 	what := ""
 	if a.Name != "" {
-		what = " (" + clip.Line(a.Name, inlineRunes) + ")"
+		what = " (" + clip.ClipLine(a.Name, inlineRunes) + ")"
 	}
 	return fmt.Sprintf("%s\n[… %s left out here. The whole is %s%s: read it with context_read, context_tail or context_grep.]\n%s",
-		head, sizeOf(a.Size-int64(len(head)+len(tail))), scrollback.ArtifactRef(a.ID), what, tail)
+		head, formatSize(a.Size-int64(len(head)+len(tail))), scrollback.ArtifactRef(a.ID), what, tail)
 }
 
-// sizeOf is a size as people read it.
-func sizeOf(n int64) string {
+// formatSize returns a size as people read it.
+func formatSize(n int64) string {
 	switch {
 	case n < 1<<10:
 		return fmt.Sprintf("%dB", n)

@@ -28,7 +28,7 @@ func TestFortyImages(t *testing.T) {
 			for n := 0; n < 40; n += each {
 				parts := enginetest.Say(fmt.Sprint("look at these, from ", n))
 				for k := range each {
-					parts = append(parts, r.Picture(id, n+k))
+					parts = append(parts, r.UploadImage(id, n+k))
 				}
 				e := r.Run(engine.TurnRequest{Conversation: id, Message: parts})
 				d, ok := enginetest.Last[scrollback.DoneEvent](e)
@@ -52,7 +52,7 @@ func TestFortyImages(t *testing.T) {
 			if want := min(each, 20) * (40 / each); seen != want {
 				t.Errorf("%d images are in the log", seen)
 			}
-			enginetest.GoOn(t, r, id)
+			enginetest.RunFourTurns(t, r, id)
 			if !slices.ContainsFunc(r.Log(id), func(m scrollback.Message) bool {
 				return strings.HasPrefix(m.Parts.Text(), "And then")
 			}) {

@@ -20,7 +20,7 @@ import (
 const addressBytes = 2048
 
 // checkImage returns an error unless an image may be sent as a message says.
-func (l Limits) checkImage(p scrollback.Image) error {
+func (l MessageLimits) checkImage(p scrollback.Image) error {
 	const op = "intake.Check"
 	switch p.Detail {
 	case "", "low", "high", "auto":
@@ -52,11 +52,11 @@ func checkAddress(p scrollback.Image) error {
 	return nil
 }
 
-// images returns the parts of a message with its images filled in: those that a person
+// fillImages returns the parts of a message with its images filled in: those that a person
 // uploaded are made small enough for models, and nil stands for each that is left out.
 // Those attached as bytes stay as they are: they are small enough, or imported, and an
 // import has to find its messages again.
-func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback.Parts, error) {
+func (a *admission) fillImages(ctx context.Context, ps scrollback.Parts) (scrollback.Parts, error) {
 	ps = slices.Clone(ps)
 	var kept int
 	var left []string
@@ -68,7 +68,7 @@ func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback
 		uploaded := a.out.Role == scrollback.RoleUser && a.attached[i] == nil
 		if uploaded && kept == a.Limits.Images {
 			ps[i] = nil
-			left = append(left, cmp.Or(clip.OneLine(part.Name), part.Where()))
+			left = append(left, cmp.Or(clip.JoinLines(part.Name), part.Location()))
 			continue
 		}
 		kept++
@@ -91,28 +91,28 @@ func (a *admission) images(ctx context.Context, ps scrollback.Parts) (scrollback
 		}
 	}
 	if len(left) > 0 {
-		a.note(scrollback.Reference{Source: strings.Join(left, ", "),
+		a.addNote(scrollback.Reference{Source: strings.Join(left, ", "),
 			Note: fmt.Sprintf("left out, because a message takes at most %d images (limits.images)", a.Limits.Images)})
 	}
 	return ps, nil
 }
 
-// note adds what was done to an image: the person sees it as a reference, and the model
+// addNote adds what was done to an image: the person sees it as a reference, and the model
 // as a text behind the message.
-func (a *admission) note(r scrollback.Reference) {
+func (a *admission) addNote(r scrollback.Reference) {
 	r.Kind = scrollback.ReferenceImage
-	r.Source = clip.Line(r.Source, 500)
-	a.notes = append(a.notes, scrollback.Text{Text: block(r, ""), Reference: &r})
+	r.Source = clip.ClipLine(r.Source, 500)
+	a.notes = append(a.notes, scrollback.Text{Text: referenceBlock(r, ""), Reference: &r})
 }
 
 // describeImage fills in what an image part says about its bytes, which stay as they are.
 func (a *admission) describeImage(ctx context.Context, i int, p scrollback.Image) (scrollback.Part, error) {
-	art, err := a.given(ctx, i, p.Artifact, p.Name)
+	art, err := a.findArtifact(ctx, i, p.Artifact, p.Name)
 	if err != nil {
 		return p, err
 	}
 	p.Artifact = art.ID
-	head, err := a.header(ctx, i, art.ID)
+	head, err := a.readHeader(ctx, i, art.ID)
 	if err != nil {
 		return p, err
 	}
@@ -123,11 +123,11 @@ func (a *admission) describeImage(ctx context.Context, i int, p scrollback.Image
 		return scrollback.File{Artifact: art.ID, MediaType: cmp.Or(declared, "application/octet-stream"), Name: p.Name,
 			Size: art.Size}, nil
 	}
-	return p, inMessage(p.Name, err)
+	return p, nameInError(p.Name, err)
 }
 
-// header is the beginning of the image that is part i.
-func (a *admission) header(ctx context.Context, i int, id scrollback.ArtifactID) ([]byte, error) {
+// readHeader returns the beginning of the image that is part i.
+func (a *admission) readHeader(ctx context.Context, i int, id scrollback.ArtifactID) ([]byte, error) {
 	if b := a.attached[i]; b != nil {
 		return b[:min(len(b), headerBytes)], nil
 	}
@@ -145,7 +145,7 @@ const headerBytes = 1 << 20
 
 // fitImage fills in an image that was uploaded, or names a smaller one in its place.
 func (a *admission) fitImage(ctx context.Context, p scrollback.Image) (scrollback.Part, error) {
-	art, err := a.mentioned(ctx, p.Artifact)
+	art, err := a.checkMentioned(ctx, p.Artifact)
 	if err != nil {
 		return p, err
 	}
@@ -156,7 +156,7 @@ func (a *admission) fitImage(ctx context.Context, p scrollback.Image) (scrollbac
 	defer f.Close()
 	if size > a.Limits.ArtifactBytes {
 		return p, scrollback.ParamErrorf("intake", "message", i18n.ImageTooLarge,
-			a.Limits.ArtifactBytes).Because(scrollback.ErrTooLarge)
+			a.Limits.ArtifactBytes).WithReason(scrollback.ErrTooLarge)
 	}
 	b, err := io.ReadAll(f)
 	if err != nil {
@@ -165,7 +165,7 @@ func (a *admission) fitImage(ctx context.Context, p scrollback.Image) (scrollbac
 	name := cmp.Or(p.Name, art.Name)
 	fit, err := a.fitter.Fit(ctx, b)
 	if err != nil {
-		return p, inMessage(name, err)
+		return p, nameInError(name, err)
 	}
 	if fit.Note == "" {
 		p.MediaType = fit.MediaType
@@ -174,7 +174,7 @@ func (a *admission) fitImage(ctx context.Context, p scrollback.Image) (scrollbac
 		p.Height = fit.Height
 		return p, nil
 	}
-	a.note(scrollback.Reference{Source: cmp.Or(clip.OneLine(name), "image"),
+	a.addNote(scrollback.Reference{Source: cmp.Or(clip.JoinLines(name), "image"),
 		Note: fit.Note + "; the original is " + string(scrollback.ArtifactRef(art.ID))})
 	made, err := a.keepPicture(ctx, fit, name)
 	made.Name = p.Name
@@ -194,10 +194,10 @@ func (a *admission) keepPicture(ctx context.Context, fit picture.Picture, name s
 		Height: fit.Height}, err
 }
 
-// inMessage says which image an error is about.
-func inMessage(name string, err error) error {
+// nameInError returns which image an error is about.
+func nameInError(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return scrollback.ParamErrorf("intake", "message", i18n.ImageFailed, clip.Line(clip.OneLine(name), 100), err)
+	return scrollback.ParamErrorf("intake", "message", i18n.ImageFailed, clip.ClipLine(clip.JoinLines(name), 100), err)
 }

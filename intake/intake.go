@@ -25,8 +25,8 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Limits bound what one message may bring; zero fields are the defaults.
-type Limits struct {
+// MessageLimits bound what one message may bring; zero fields are the defaults.
+type MessageLimits struct {
 	MessageChars  int   // 0 means 200,000
 	Parts         int   // 0 means 100
 	ArtifactBytes int64 // of one attachment; 0 means 20 MiB
@@ -36,7 +36,7 @@ type Limits struct {
 
 // Intake takes messages in. It is safe for concurrent use.
 type Intake struct {
-	Limits  Limits
+	Limits  MessageLimits
 	store   *store.Store
 	archive *archive.Archive
 	fitter  *picture.Fitter
@@ -44,7 +44,7 @@ type Intake struct {
 }
 
 // New makes an intake over a store and an archive, neither of which may be nil.
-func New(s *store.Store, a *archive.Archive, l Limits) *Intake {
+func New(s *store.Store, a *archive.Archive, l MessageLimits) *Intake {
 	if l.MessageChars == 0 {
 		l.MessageChars = 200_000
 	}
@@ -57,20 +57,20 @@ func New(s *store.Store, a *archive.Archive, l Limits) *Intake {
 	if l.Images == 0 {
 		l.Images = window.MaxImages
 	}
-	return &Intake{Limits: l, store: s, archive: a, fitter: picture.New(picture.Limits{}), put: a.PutArtifact}
+	return &Intake{Limits: l, store: s, archive: a, fitter: picture.New(picture.ImageLimits{}), put: a.PutArtifact}
 }
 
-// Rehearsal is the same intake, except that it stores nothing: what it admits is what would
+// Rehearsal returns the same intake, except that it stores nothing: what it admits is what would
 // be stored.
 func (in *Intake) Rehearsal() *Intake {
 	out := *in
-	out.put = archive.NameOf
+	out.put = archive.HashArtifact
 	return &out
 }
 
 // Check returns an error unless a user's message, of which nothing is written yet, is
 // valid: it is not empty, holds only text, images and files, and is within the bounds.
-func (l Limits) Check(ps scrollback.Parts) error {
+func (l MessageLimits) Check(ps scrollback.Parts) error {
 	const op = "intake.Check"
 	for i, p := range ps {
 		switch p := p.(type) {
@@ -92,7 +92,7 @@ func (l Limits) Check(ps scrollback.Parts) error {
 	}
 	if len(ps) > l.Parts {
 		return scrollback.ParamErrorf(op, "message", i18n.TooManyParts,
-			l.Parts).Because(scrollback.ErrTooLarge)
+			l.Parts).WithReason(scrollback.ErrTooLarge)
 	}
 	chars := 0
 	for _, t := range textParts(ps) {
@@ -104,7 +104,7 @@ func (l Limits) Check(ps scrollback.Parts) error {
 	if chars > l.MessageChars {
 		return scrollback.ParamErrorf(op, "message",
 			i18n.MessageTooLong, chars,
-			l.MessageChars).Because(scrollback.ErrTooLarge)
+			l.MessageChars).WithReason(scrollback.ErrTooLarge)
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func textParts(ps scrollback.Parts) (out []scrollback.Text) {
 }
 
 // CheckHistory returns an error unless message i of a history is valid.
-func (l Limits) CheckHistory(i int, m *scrollback.Message) error {
+func (l MessageLimits) CheckHistory(i int, m *scrollback.Message) error {
 	const op = "intake.CheckHistory"
 	role, err := scrollback.ParseRole(string(m.Role))
 	own := len(m.Parts) - len(m.Parts.References())
@@ -148,7 +148,7 @@ func (in *Intake) Admit(ctx context.Context, id scrollback.ConversationID, m scr
 	attached map[int][]byte) (store.Incoming, error) {
 	a := admission{Intake: in, id: id, room: room, attached: attached,
 		out: store.Incoming{Message: m, Counted: store.Counted{}}}
-	err := a.admit(ctx)
+	err := a.admitMessage(ctx)
 	return a.out, err
 }
 
@@ -162,12 +162,12 @@ type admission struct {
 	notes    scrollback.Parts // about its images, to stand behind it
 }
 
-func (a *admission) admit(ctx context.Context) error {
+func (a *admission) admitMessage(ctx context.Context) error {
 	m := a.out.Message
 	m.Parts = m.Parts.WellFormed()
 	a.out.Meta = scrollback.WellFormed(m.Meta)
 	a.out.Parts = make(scrollback.Parts, 0, len(m.Parts))
-	parts, err := a.images(ctx, m.Parts)
+	parts, err := a.fillImages(ctx, m.Parts)
 	if err != nil {
 		return err
 	}
@@ -183,7 +183,7 @@ func (a *admission) admit(ctx context.Context) error {
 			switch {
 			case long[i] && part.Reference != nil:
 				p, err = a.shortenText(ctx, part, room)
-			case joins(m.Parts, long, i):
+			case joinsPrevious(m.Parts, long, i):
 				continue // it is stored with the one before
 			case long[i]:
 				part.Text = m.Parts[i:runEnd(m.Parts, long, i)].Text()
@@ -197,12 +197,12 @@ func (a *admission) admit(ctx context.Context) error {
 			case part.Artifact != "" && part.Text == "":
 				p, err = a.showResult(ctx, part)
 			case part.Artifact != "":
-				_, err = a.mentioned(ctx, part.Artifact)
+				_, err = a.checkMentioned(ctx, part.Artifact)
 			case long[i]:
 				p, err = a.shortenResult(ctx, part, room)
 			}
 		case scrollback.File:
-			p, err = a.file(ctx, i, part)
+			p, err = a.fillFile(ctx, i, part)
 		case scrollback.Image, scrollback.ToolCall, scrollback.Reasoning:
 		}
 		if err != nil {

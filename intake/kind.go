@@ -24,33 +24,33 @@ const (
 	kindLines    = 40 // from the beginning
 )
 
-// origin names the call that a result belongs to: its tool and its main argument.
-func (a *admission) origin(r scrollback.ToolResult) string {
+// describeCall names the call that a result belongs to: its tool and its main argument.
+func (a *admission) describeCall(r scrollback.ToolResult) string {
 	tool := r.Name
 	subject := ""
 	for _, c := range slices.Backward(a.room.Calls) {
 		if c.ID == r.CallID {
 			tool = cmp.Or(tool, c.Name)
-			subject = toolcall.Read(c.Arguments).Subject
+			subject = toolcall.ReadCall(c.Arguments).Subject
 			break
 		}
 	}
-	text := "output of " + cmp.Or(clip.OneLine(tool), "a tool")
-	if subject = clip.OneLine(subject); subject != "" {
-		text += ` "` + clip.Line(subject, subjectRunes) + `"`
+	text := "output of " + cmp.Or(clip.JoinLines(tool), "a tool")
+	if subject = clip.JoinLines(subject); subject != "" {
+		text += ` "` + clip.ClipLine(subject, subjectRunes) + `"`
 	}
 	return text
 }
 
-// hint says where a text is from, and what it is as far as that is seen at a glance.
-func hint(origin, text string) string {
-	return clip.Line(origin+" · "+kindOf(text, origin), hintRunes)
+// makeHint returns where a text is from, and what it is as far as that is seen at a glance.
+func makeHint(origin, text string) string {
+	return clip.ClipLine(origin+" · "+recognizeKind(text, origin), hintRunes)
 }
 
-// kindOf says what a text is. The origin may have the name of a file in it.
-func kindOf(text, origin string) string {
+// recognizeKind returns what a text is. The origin may have the name of a file in it.
+func recognizeKind(text, origin string) string {
 	lines := strings.Count(strings.TrimRight(text, "\n"), "\n") + 1
-	head := glance{text: strings.TrimSpace(strings.ToValidUTF8(clip.Bytes(text, kindBytes), "")), origin: origin,
+	head := textSample{text: strings.TrimSpace(strings.ToValidUTF8(clip.HeadBytes(text, kindBytes), "")), origin: origin,
 		cut: len(text) > kindBytes}
 	for line := range strings.SplitSeq(head.text, "\n") {
 		if line = strings.TrimRight(numbered.ReplaceAllString(line, ""), "\r "); line != "" {
@@ -67,33 +67,34 @@ func kindOf(text, origin string) string {
 	if len(head.lines) == 0 {
 		return "only white space, " + counted
 	}
-	for _, look := range []func(*glance) string{(*glance).json, (*glance).markup, (*glance).diff, (*glance).tests,
-		(*glance).matches, (*glance).table,
-		(*glance).log, (*glance).paths, (*glance).source} {
+	for _, look := range []func(*textSample) string{(*textSample).describeJSON, (*textSample).describeMarkup,
+		(*textSample).describeDiff, (*textSample).describeTests,
+		(*textSample).describeMatches, (*textSample).describeTable,
+		(*textSample).describeLog, (*textSample).describePaths, (*textSample).describeSource} {
 		if kind := look(&head); kind != "" {
 			before, after, _ := strings.Cut(kind, "|")
 			return before + ", " + counted + after
 		}
 	}
-	return "text, " + counted + `: "` + clip.Line(clip.OneLine(head.lines[0]), subjectRunes) + `"`
+	return "text, " + counted + `: "` + clip.ClipLine(clip.JoinLines(head.lines[0]), subjectRunes) + `"`
 }
 
 // numbered finds the number in front of a line, as tools that show files write it.
 var numbered = regexp.MustCompile(`^\s{0,6}\d{1,6}(?:→|\t| {2})`)
 
-// glance is what is looked at of a text: a kind is recognized from it, and told as words
+// textSample is what is looked at of a text: a kind is recognized from it, and told as words
 // before and, behind a bar, after the number of lines; empty means another kind.
-type glance struct {
+type textSample struct {
 	text   string
 	lines  []string // the first that are not empty, without line numbers
 	origin string
 	cut    bool
 }
 
-func (g *glance) json() string {
+func (g *textSample) describeJSON() string {
 	switch g.text[0] {
 	case '{':
-		keys, ok, rest := keysOf(g.text, g.cut)
+		keys, ok, rest := listKeys(g.text, g.cut)
 		switch {
 		case !ok:
 			return ""
@@ -106,7 +107,7 @@ func (g *glance) json() string {
 	case '[':
 		inner := strings.TrimSpace(g.text[1:])
 		if strings.HasPrefix(inner, "{") {
-			if keys, ok, _ := keysOf(inner, true); ok {
+			if keys, ok, _ := listKeys(inner, true); ok {
 				return "JSON|" + withNames(", a list of objects with keys ", keys)
 			}
 		} else if json.Valid([]byte(g.text)) || g.cut && strings.HasPrefix(inner, `"`) {
@@ -116,9 +117,9 @@ func (g *glance) json() string {
 	return ""
 }
 
-// keysOf lists the keys of the object that a text begins with, and returns what follows
+// listKeys lists the keys of the object that a text begins with, and returns what follows
 // it. Where the text was cut off, the object need not end.
-func keysOf(text string, cut bool) (keys []string, ok bool, rest string) {
+func listKeys(text string, cut bool) (keys []string, ok bool, rest string) {
 	d := json.NewDecoder(strings.NewReader(text))
 	if _, err := d.Token(); err != nil {
 		return nil, false, ""
@@ -143,19 +144,19 @@ var (
 	heading = regexp.MustCompile(`(?m)^#{1,3} (.+)$`)
 )
 
-func (g *glance) markup() string {
-	start := strings.ToLower(clip.Bytes(g.text, 200))
+func (g *textSample) describeMarkup() string {
+	start := strings.ToLower(clip.HeadBytes(g.text, 200))
 	switch {
 	case strings.Contains(start, "<!doctype html") || strings.HasPrefix(start, "<html"):
-		if m := title.FindStringSubmatch(g.text); m != nil && clip.OneLine(m[1]) != "" {
-			return `HTML page "` + clip.Line(clip.OneLine(m[1]), subjectRunes) + `"|`
+		if m := title.FindStringSubmatch(g.text); m != nil && clip.JoinLines(m[1]) != "" {
+			return `HTML page "` + clip.ClipLine(clip.JoinLines(m[1]), subjectRunes) + `"|`
 		}
 		return "HTML page|"
 	case strings.HasPrefix(start, "<?xml"):
 		return "XML|"
 	case strings.HasPrefix(start, "# ") && !strings.HasPrefix(g.text, "#!"):
 		if m := heading.FindStringSubmatch(g.text); m != nil && len(heading.FindAllString(g.text, 3)) > 1 {
-			return `Markdown "` + clip.Line(clip.OneLine(m[1]), subjectRunes) + `"|`
+			return `Markdown "` + clip.ClipLine(clip.JoinLines(m[1]), subjectRunes) + `"|`
 		}
 	}
 	return ""
@@ -163,7 +164,7 @@ func (g *glance) markup() string {
 
 var changed = regexp.MustCompile(`(?m)^\+\+\+ (?:b/)?(\S+)|^\*\*\* (?:Add|Update|Delete) File: (\S+)`)
 
-func (g *glance) diff() string {
+func (g *textSample) describeDiff() string {
 	if !strings.Contains(g.text, "\n@@") && !strings.HasPrefix(g.text, "*** Begin Patch") {
 		return ""
 	}
@@ -190,29 +191,29 @@ var (
 	sumWords = []string{" failed", " passed", " error"}
 )
 
-// has reports whether a text contains one of some words.
-func has(text string, words []string) bool {
+// containsAny reports whether a text contains one of some words.
+func containsAny(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-func (g *glance) tests() string {
-	if has(g.text, goWords) && goTest.MatchString(g.text) {
+func (g *textSample) describeTests() string {
+	if containsAny(g.text, goWords) && goTest.MatchString(g.text) {
 		return fmt.Sprintf("Go test log|, %d FAIL",
 			max(len(goFailed.FindAllString(g.text, -1)), len(goBroken.FindAllString(g.text, -1))))
 	}
 	end := clip.TailBytes(g.text, 4<<10)
-	if !has(end, sumWords) {
+	if !containsAny(end, sumWords) {
 		return ""
 	}
 	if all := sums.FindAllString(end, -1); len(all) > 0 && strings.Contains(strings.ToLower(g.text), "test") {
-		return "test log|, " + strings.Trim(clip.OneLine(all[len(all)-1]), " =")
+		return "test log|, " + strings.Trim(clip.JoinLines(all[len(all)-1]), " =")
 	}
 	return ""
 }
 
 var match = regexp.MustCompile(`^([\w./@-]+[./]\w+):\d+:`)
 
-func (g *glance) matches() string {
+func (g *textSample) describeMatches() string {
 	var files []string
 	n := 0
 	for _, line := range g.lines {
@@ -221,13 +222,13 @@ func (g *glance) matches() string {
 			n += 1
 		}
 	}
-	if !g.most(n) {
+	if !g.isMost(n) {
 		return ""
 	}
 	return "matches|" + withNames(" in ", slices.Compact(files))
 }
 
-func (g *glance) table() string {
+func (g *textSample) describeTable() string {
 	for _, one := range []struct{ name, sep string }{{"CSV", ","}, {"TSV", "\t"}, {"CSV", ";"}} {
 		columns := strings.Split(g.lines[0], one.sep)
 		if len(columns) < 2 || len(g.lines) < 3 {
@@ -252,8 +253,8 @@ var (
 	severe  = regexp.MustCompile(`(?m)^.*\b(?:ERROR|FATAL|CRITICAL|level=error)\b`)
 )
 
-func (g *glance) log() string {
-	if !g.mostly(stamped.MatchString) {
+func (g *textSample) describeLog() string {
+	if !g.mostLines(stamped.MatchString) {
 		return ""
 	}
 	return fmt.Sprintf("log|, %d with errors", len(severe.FindAllString(g.text, -1)))
@@ -268,26 +269,26 @@ func isListed(line string) bool {
 		listed.MatchString(line)
 }
 
-func (g *glance) paths() string {
-	if !g.mostly(isListed) {
+func (g *textSample) describePaths() string {
+	if !g.mostLines(isListed) {
 		return ""
 	}
-	return "list of paths|, the first " + clip.Line(clip.OneLine(g.lines[0]), namesRunes)
+	return "list of paths|, the first " + clip.ClipLine(clip.JoinLines(g.lines[0]), namesRunes)
 }
 
-// mostly says that most of the lines looked at match.
-func (g *glance) mostly(is func(line string) bool) bool {
+// mostLines reports whether most of the lines looked at match.
+func (g *textSample) mostLines(is func(line string) bool) bool {
 	n := 0
 	for _, line := range g.lines {
 		if is(line) {
 			n++
 		}
 	}
-	return g.most(n)
+	return g.isMost(n)
 }
 
-// most says that n lines are most of those looked at.
-func (g *glance) most(n int) bool { return len(g.lines) >= 3 && n*3 >= len(g.lines)*2 }
+// isMost reports whether n lines are most of those looked at.
+func (g *textSample) isMost(n int) bool { return len(g.lines) >= 3 && n*3 >= len(g.lines)*2 }
 
 // languages are the names of programming languages by the end of a file's name.
 var languages = map[string]string{".go": "Go", ".py": "Python", ".js": "JavaScript", ".mjs": "JavaScript",
@@ -311,7 +312,7 @@ var openings = []struct {
 	{"Java", regexp.MustCompile(`^(?:package [\w.]+;|public class )`)},
 }
 
-func (g *glance) source() string {
+func (g *textSample) describeSource() string {
 	for _, word := range strings.FieldsFunc(g.origin, func(r rune) bool { return strings.ContainsRune(" \"'`", r) }) {
 		if name := languages[strings.ToLower(path.Ext(word))]; name != "" && !strings.ContainsAny(word, "*?") {
 			return name + " source|"
@@ -332,7 +333,7 @@ func withNames(word string, names []string) string {
 	var out []string
 	runes := 0
 	for i, n := range names {
-		n = clip.Line(clip.OneLine(n), namesRunes)
+		n = clip.ClipLine(clip.JoinLines(n), namesRunes)
 		if runes += len([]rune(n)); n == "" || i == namesMost || runes > 2*namesRunes {
 			out = append(out, "…")
 			break

@@ -58,11 +58,11 @@ func TestHint(t *testing.T) {
 		a := admission{room: Room{Calls: []scrollback.ToolCall{{ID: "1", Name: "older",
 			Arguments: json.RawMessage(`{"command":"old"}`)},
 			{ID: "1", Name: c.tool, Arguments: json.RawMessage(c.arguments)}}}}
-		if got := hint(a.origin(scrollback.ToolResult{CallID: "1"}), c.text); got != c.want {
+		if got := makeHint(a.describeCall(scrollback.ToolResult{CallID: "1"}), c.text); got != c.want {
 			t.Errorf("the hint is\n%s\nwant\n%s", got, c.want)
 		}
 	}
-	if got := (&admission{}).origin(scrollback.ToolResult{CallID: "1", Name: "look"}); got != "output of look" {
+	if got := (&admission{}).describeCall(scrollback.ToolResult{CallID: "1", Name: "look"}); got != "output of look" {
 		t.Errorf("without its call: %s", got)
 	}
 }
@@ -75,7 +75,7 @@ func FuzzHint(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := hint(fmt.Sprintf("output of %s", clip.OneLine(s)), s)
+		got := makeHint(fmt.Sprintf("output of %s", clip.JoinLines(s)), s)
 		if utf8.RuneCountInString(got) > hintRunes+1 || strings.ContainsAny(got, "\n\r\x00") || !utf8.ValidString(got) {
 			t.Errorf("%q", got)
 		}

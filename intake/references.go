@@ -26,11 +26,11 @@ type Prompt struct {
 	Call  func(ctx context.Context, tool string, args json.RawMessage) (string, error)
 }
 
-// Follow returns a prompt's parts with a block behind them for each of its marks, and the
+// FollowMarks returns a prompt's parts with a block behind them for each of its marks, and the
 // bytes of the images among the blocks, for [Intake.Admit]. What a message that the window
 // shows already has is not repeated. A mark that cannot be followed becomes a block that
 // says why.
-func (in *Intake) Follow(ctx context.Context, p Prompt) (scrollback.Parts, map[int][]byte, error) {
+func (in *Intake) FollowMarks(ctx context.Context, p Prompt) (scrollback.Parts, map[int][]byte, error) {
 	said := p.Parts.Text()
 	marks := reference.Parse(said, p.Plain)
 	if len(marks) == 0 {
@@ -38,16 +38,16 @@ func (in *Intake) Follow(ctx context.Context, p Prompt) (scrollback.Parts, map[i
 	}
 	found, err := reference.Resolve(ctx, said,
 		reference.Options{Roots: p.Roots(), Plain: p.Plain, Call: p.Call, Remote: in.Limits.RemoteImages,
-			Limits: reference.Limits{ImageBytes: in.Limits.ArtifactBytes, Images: in.imagesLeft(p.Parts)}})
+			Limits: reference.MarkLimits{ImageBytes: in.Limits.ArtifactBytes, Images: in.imagesLeft(p.Parts)}})
 	if err != nil {
 		return nil, nil, err
 	}
 	var names []string
 	for i := range found {
-		if err := in.judge(ctx, &found[i]); err != nil {
+		if err := in.fitFoundImage(ctx, &found[i]); err != nil {
 			return nil, nil, err
 		}
-		if versioned(&found[i]) {
+		if isVersioned(&found[i]) {
 			names = append(names, found[i].Source)
 		}
 	}
@@ -55,10 +55,10 @@ func (in *Intake) Follow(ctx context.Context, p Prompt) (scrollback.Parts, map[i
 	if err != nil {
 		return nil, nil, err
 	}
-	w := following{Intake: in, head: p.Head, known: known, seen: map[int64]*scrollback.Message{},
+	w := followedPrompt{Intake: in, head: p.Head, known: known, seen: map[int64]*scrollback.Message{},
 		parts: withoutData(p.Parts, marks), attached: map[int][]byte{}}
 	for i := range found {
-		if err := w.add(ctx, &found[i]); err != nil {
+		if err := w.addBlock(ctx, &found[i]); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -90,7 +90,7 @@ func withoutData(ps scrollback.Parts, marks []reference.Mark) scrollback.Parts {
 		begun = begun || t.Text != ""
 		var kept strings.Builder
 		for _, m := range marks {
-			if m.Data() && m.From >= from && m.To <= to {
+			if m.IsData() && m.From >= from && m.To <= to {
 				kept.WriteString(t.Text[rest:m.From-from] + m.Alt)
 				rest = m.To - from
 			}
@@ -106,16 +106,16 @@ func withoutData(ps scrollback.Parts, marks []reference.Mark) scrollback.Parts {
 	return out
 }
 
-// judge makes an image small enough for models, and replaces what they cannot be shown by
+// fitFoundImage makes an image small enough for models, and replaces what they cannot be shown by
 // the reason.
-func (in *Intake) judge(ctx context.Context, f *reference.Found) error {
+func (in *Intake) fitFoundImage(ctx context.Context, f *reference.Found) error {
 	if f.Error != "" || f.Kind != scrollback.ReferenceImage {
 		return nil
 	}
 	if f.URL != "" {
 		if err := in.Limits.checkImage(scrollback.Image{URL: f.URL}); err != nil {
 			f.URL = ""
-			f.Error = "refused: " + scrollback.Shown(err)
+			f.Error = "refused: " + scrollback.PublicMessage(err)
 		}
 		return nil
 	}
@@ -123,7 +123,7 @@ func (in *Intake) judge(ctx context.Context, f *reference.Found) error {
 	switch {
 	case scrollback.CodeOf(err) == scrollback.Invalid:
 		f.Image = nil
-		f.Error = scrollback.Shown(err)
+		f.Error = scrollback.PublicMessage(err)
 		return nil
 	case err != nil:
 		return err
@@ -136,7 +136,7 @@ func (in *Intake) judge(ctx context.Context, f *reference.Found) error {
 	return nil
 }
 
-// imagesLeft is how many images the marks of a prompt may bring beside those among its
+// imagesLeft returns how many images the marks of a prompt may bring beside those among its
 // parts, as the resolver counts: negative for none.
 func (in *Intake) imagesLeft(ps scrollback.Parts) int {
 	n := in.Limits.Images
@@ -151,14 +151,14 @@ func (in *Intake) imagesLeft(ps scrollback.Parts) int {
 	return n
 }
 
-// versioned reports whether the same content need not be sent twice. A look-up is made
+// isVersioned reports whether the same content need not be sent twice. A look-up is made
 // each time.
-func versioned(f *reference.Found) bool {
+func isVersioned(f *reference.Found) bool {
 	return f.Error == "" && f.Kind != scrollback.ReferenceTool && f.SHA256 != ""
 }
 
-// following is a prompt whose marks are being followed.
-type following struct {
+// followedPrompt is a prompt whose marks are being followed.
+type followedPrompt struct {
 	*Intake
 	head     store.Head
 	known    map[string]store.Source
@@ -167,31 +167,31 @@ type following struct {
 	attached map[int][]byte
 }
 
-// add puts the block of one mark behind the parts.
-func (w *following) add(ctx context.Context, f *reference.Found) error {
+// addBlock puts the block of one mark behind the parts.
+func (w *followedPrompt) addBlock(ctx context.Context, f *reference.Found) error {
 	r := f.Reference
-	if versioned(f) {
+	if isVersioned(f) {
 		last := w.known[r.Source]
 		if r.Version = last.Version; r.Version == 0 || last.SHA256 != r.SHA256 {
 			r.Version++
-		} else if shown, err := w.shows(ctx, last, block(r, f.Content), f.Content); err != nil {
+		} else if shown, err := w.isShown(ctx, last, referenceBlock(r, f.Content), f.Content); err != nil {
 			return err
 		} else if shown {
 			r.SameAs = last.Seq
 		}
 	}
-	w.parts = append(w.parts, scrollback.Text{Text: block(r, f.Content), Reference: &r})
+	w.parts = append(w.parts, scrollback.Text{Text: referenceBlock(r, f.Content), Reference: &r})
 	if r.Kind == scrollback.ReferenceImage && r.SameAs == 0 && r.Error == "" {
 		if f.URL == "" {
 			w.attached[len(w.parts)] = f.Image
 		}
-		w.parts = append(w.parts, scrollback.Image{Name: nameOf(f), URL: f.URL})
+		w.parts = append(w.parts, scrollback.Image{Name: imageName(f), URL: f.URL})
 	}
 	return nil
 }
 
-// nameOf is the name of an image: the last of its path or address.
-func nameOf(f *reference.Found) string {
+// imageName returns the name of an image: the last of its path or address.
+func imageName(f *reference.Found) string {
 	at := f.Source
 	if u, err := url.Parse(f.URL); f.URL != "" && err == nil {
 		at = u.Path
@@ -202,9 +202,9 @@ func nameOf(f *reference.Found) string {
 	return ""
 }
 
-// shows reports whether the window shows the message that has a version, and that message
+// isShown reports whether the window shows the message that has a version, and that message
 // the block that would be sent again, or the same content as another program showed it.
-func (w *following) shows(ctx context.Context, s store.Source, text, content string) (bool, error) {
+func (w *followedPrompt) isShown(ctx context.Context, s store.Source, text, content string) (bool, error) {
 	b := w.head.Branch
 	if s.Seq > b.HeadSeq || b.View.LeavesOut(s.Seq) ||
 		s.Seq <= b.View.Boundary && !slices.Contains(b.View.Carried, s.Seq) && !slices.Contains(w.head.PinnedSeqs, s.Seq) {
@@ -223,44 +223,44 @@ func (w *following) shows(ctx context.Context, s store.Source, text, content str
 	behind := string(scrollback.ArtifactRef(scrollback.ArtifactID(hex.EncodeToString(sum[:]))))
 	return m.Branch == s.Branch && slices.ContainsFunc(m.Parts, func(p scrollback.Part) bool {
 		t, ok := p.(scrollback.Text)
-		return ok && t.Reference != nil && t.Reference.Whole() && t.Reference.Source == s.Name &&
+		return ok && t.Reference != nil && t.Reference.IsWhole() && t.Reference.Source == s.Name &&
 			t.Reference.SHA256 == s.SHA256 &&
-			(t.Text == text || strings.Contains(t.Text, behind) || bare(t.Text) == content && content != "")
+			(t.Text == text || strings.Contains(t.Text, behind) || bareContent(t.Text) == content && content != "")
 	}), nil
 }
 
-// bare is what stands behind the head of a block that has no fence, as a notebook of another
+// bareContent returns what stands behind the head of a block that has no fence, as a notebook of another
 // program brings it; empty for any other text.
-func bare(text string) string {
+func bareContent(text string) string {
 	if head, content, ok := strings.Cut(text, "\n"); ok && strings.HasPrefix(head, "[") && strings.HasSuffix(head, "]") {
 		return content
 	}
 	return ""
 }
 
-// block is what a model reads for a mark.
-func block(r scrollback.Reference, content string) string {
-	head := "[" + string(r.Kind) + " " + marks.Line(r.Source)
+// referenceBlock returns what a model reads for a mark.
+func referenceBlock(r scrollback.Reference, content string) string {
+	head := "[" + string(r.Kind) + " " + marks.EscapeLine(r.Source)
 	switch {
 	case r.Error != "":
-		return head + ": " + marks.Line(r.Error) + "]"
+		return head + ": " + marks.EscapeLine(r.Error) + "]"
 	case r.SameAs > 0:
 		return fmt.Sprintf("%s: unchanged since version %d, see message #%d]", head, r.Version, r.SameAs)
 	case r.Version > 0:
 		head += fmt.Sprintf(", version %d", r.Version)
 	}
 	if r.Note != "" {
-		head += "; " + marks.Line(r.Note)
+		head += "; " + marks.EscapeLine(r.Note)
 	}
 	if r.Kind == scrollback.ReferenceImage {
 		return head + "]"
 	}
-	return head + "]\n" + fenced(r.Language, content)
+	return head + "]\n" + fenceText(r.Language, content)
 }
 
-// fenced is a text between fences longer than any run of backticks in it, so that it cannot
+// fenceText returns a text between fences longer than any run of backticks in it, so that it cannot
 // end its own block.
-func fenced(language, text string) string {
+func fenceText(language, text string) string {
 	longest := 2
 	run := 0
 	for i := range len(text) {
@@ -276,9 +276,9 @@ func fenced(language, text string) string {
 	return fence + language + "\n" + text + fence
 }
 
-// Again returns what the window of a path lacks of what its prompt refers to as unchanged:
+// RepeatReferences returns what the window of a path lacks of what its prompt refers to as unchanged:
 // the parts of the messages that have it, or, where those are not there, nothing.
-func (in *Intake) Again(ctx context.Context, b scrollback.Branch,
+func (in *Intake) RepeatReferences(ctx context.Context, b scrollback.Branch,
 	lacks []scrollback.Reference) (out scrollback.Parts, err error) {
 	for _, r := range lacks {
 		m, err := in.store.At(ctx, b, r.SameAs)
@@ -290,12 +290,12 @@ func (in *Intake) Again(ctx context.Context, b scrollback.Branch,
 		}
 		for i, p := range m.Parts {
 			t, ok := p.(scrollback.Text)
-			if !ok || t.Reference == nil || !t.Reference.Whole() || t.Reference.Source != r.Source ||
+			if !ok || t.Reference == nil || !t.Reference.IsWhole() || t.Reference.Source != r.Source ||
 				t.Reference.SHA256 != r.SHA256 {
 				continue
 			}
 			out = append(out, t)
-			if image, ok := next(m.Parts, i).(scrollback.Image); ok && r.Kind == scrollback.ReferenceImage {
+			if image, ok := nextPart(m.Parts, i).(scrollback.Image); ok && r.Kind == scrollback.ReferenceImage {
 				out = append(out, image)
 			}
 		}
@@ -303,7 +303,7 @@ func (in *Intake) Again(ctx context.Context, b scrollback.Branch,
 	return out, nil
 }
 
-func next(ps scrollback.Parts, i int) scrollback.Part {
+func nextPart(ps scrollback.Parts, i int) scrollback.Part {
 	if i+1 < len(ps) {
 		return ps[i+1]
 	}

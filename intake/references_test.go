@@ -20,7 +20,7 @@ import (
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
-// inFolder is a rig, and a conversation that works in a folder with these files.
+// inFolder returns a rig, and a conversation that works in a folder with these files.
 func inFolder(t *testing.T, limit int64, files map[string]string) (*enginetest.Rig, scrollback.ConversationID) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -41,7 +41,7 @@ func inFolder(t *testing.T, limit int64, files map[string]string) (*enginetest.R
 	return r, c.ID
 }
 
-// texts are the blocks behind a message, by what they are of.
+// texts returns the blocks behind a message, by what they are of.
 func texts(m scrollback.Message) map[string]scrollback.Text {
 	out := map[string]scrollback.Text{}
 	for _, p := range m.Parts {
@@ -58,12 +58,12 @@ func TestLongReferences(t *testing.T) {
 	long := strings.Repeat("a line of the first file\n", 4000)
 	other := strings.Repeat("第二个文件的一行。\n", 3000)
 	r, id := inFolder(t, 8000, map[string]string{"a.txt": long, "b.md": other, "c.txt": "short\n"})
-	r.Ask(id, "Compare @[a.txt], @[b.md] and @[c.txt].").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "Compare @[a.txt], @[b.md] and @[c.txt].").WantDone(t, scrollback.TurnComplete, "stop")
 	m := r.Log(id)[0]
 	behind := map[string]string{}
 	for _, p := range m.Parts {
 		if f, ok := p.(scrollback.File); ok {
-			behind[f.Name] = r.ReadBig(id, scrollback.ArtifactRef(f.Artifact))
+			behind[f.Name] = r.ReadBigPages(id, scrollback.ArtifactRef(f.Artifact))
 		}
 	}
 	if len(behind) != 2 || !strings.Contains(behind["a.txt"], long) || !strings.Contains(behind["b.md"], other) {
@@ -77,7 +77,7 @@ func TestLongReferences(t *testing.T) {
 			t.Errorf("%s is sent as %q", name, b.Text)
 		}
 	}
-	r.Ask(id, "Again: @[a.txt] and @[b.md].").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "Again: @[a.txt] and @[b.md].").WantDone(t, scrollback.TurnComplete, "stop")
 	for name, b := range texts(r.Log(id)[2]) {
 		if b.Reference.SameAs != 1 || !strings.Contains(b.Text, "unchanged since version 1, see message #1") {
 			t.Errorf("%s is sent again as %q", name, b.Text)
@@ -95,7 +95,7 @@ func TestBlocksHold(t *testing.T) {
 	files["a\n```\nb.txt"] = "named badly"
 	r, id := inFolder(t, 32_000, files)
 	for name, content := range files {
-		r.Ask(id, "Read @["+name+"]").Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, "Read @["+name+"]").WantDone(t, scrollback.TurnComplete, "stop")
 		ms := r.Log(id)
 		for _, b := range texts(ms[len(ms)-2]) {
 			lines := strings.Split(b.Text, "\n")
@@ -143,7 +143,7 @@ func TestDataLeavesTheText(t *testing.T) {
 			want: scrollback.Parts{scrollback.Text{Text: "first @[no.txt]"}, scrollback.Text{Text: "a x b"}}, pictures: 1},
 	} {
 		r, id := inFolder(t, 32_000, nil)
-		r.Run(engine.TurnRequest{Conversation: id, Message: c.said}).Done(t, scrollback.TurnComplete, "stop")
+		r.Run(engine.TurnRequest{Conversation: id, Message: c.said}).WantDone(t, scrollback.TurnComplete, "stop")
 		var said scrollback.Parts
 		pictures := 0
 		for _, p := range r.Log(id)[0].Parts {
@@ -172,7 +172,7 @@ func TestVersionsOfAnImportedNotebook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.Load(`{"metadata":{"uuid":"u1","name":"n","allowed_uris":[],
+	got, err := r.ImportText(`{"metadata":{"uuid":"u1","name":"n","allowed_uris":[],
 		"contextItems":[{"type":"file","key":"a.txt","version":2},{"type":"file","key":"c.txt","version":4,"content":"three\n"}]},"context":[
 		{"role":"user","content":"Read @[a.txt] and @[b.txt]","metadata":{"last_ghost_block":{"tools":[],"files":[
 			{"key":"a.txt","version":2,"content":"one\ntwo\n"},{"key":"b.txt","version":3,"content":"before\n"},
@@ -186,7 +186,7 @@ func TestVersionsOfAnImportedNotebook(t *testing.T) {
 	if _, err := r.Patch(context.Background(), made, 0, granted); err != nil {
 		t.Fatal(err)
 	}
-	r.Ask(made, "Again @[a.txt], @[b.txt] and @[c.txt]").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(made, "Again @[a.txt], @[b.txt] and @[c.txt]").WantDone(t, scrollback.TurnComplete, "stop")
 	ms := r.Log(made)
 	blocks := texts(ms[len(ms)-2])
 	if a := blocks["a.txt"].Reference; a == nil || a.SameAs != 1 || a.Version != 2 {
@@ -211,7 +211,7 @@ func TestPictureReferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, id := inFolder(t, 32_000, map[string]string{"p.png": b.String(), "fake.png": "no picture"})
-	r.Ask(id, "See ![one](p.png) and ![two](fake.png)").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "See ![one](p.png) and ![two](fake.png)").WantDone(t, scrollback.TurnComplete, "stop")
 	m := r.Log(id)[0]
 	pictures := 0
 	for i, p := range m.Parts {
@@ -226,7 +226,7 @@ func TestPictureReferences(t *testing.T) {
 	if pictures != 1 || texts(m)["fake.png"].Reference.Error == "" {
 		t.Errorf("%d pictures in %+v", pictures, m.Parts)
 	}
-	r.Ask(id, "Again ![one](p.png)").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "Again ![one](p.png)").WantDone(t, scrollback.TurnComplete, "stop")
 	if refs := r.Log(id)[2].Parts.References(); len(refs) != 1 || refs[0].SameAs != 1 || len(r.Log(id)[2].Parts) != 2 {
 		t.Errorf("it is sent again as %+v", r.Log(id)[2].Parts)
 	}

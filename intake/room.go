@@ -16,41 +16,41 @@ type Room struct {
 	Calls []scrollback.ToolCall // recent ones, to which results may belong
 }
 
-// leaves is how many tokens of the budget remain for what must be in the window beside
+// leftTokens returns how many tokens of the budget remain for what must be in the window beside
 // the fixed layers and the folded past at its biggest, when some are taken.
-func (r Room) leaves(taken int64) int64 {
+func (r Room) leftTokens(taken int64) int64 {
 	return r.Budget*3/4 - window.FoldTokens - r.Fixed - taken
 }
 
 // outputsLeast is the share of the budget that outputs may always take together.
 const outputsLeast = 16
 
-// Outputs is how many tokens the outputs of tools may take beside the question that
+// OutputTokens returns how many tokens the outputs of tools may take beside the question that
 // they are for.
-func (r Room) Outputs() int64 { return max(r.Budget/outputsLeast, r.leaves(r.Asked)) }
+func (r Room) OutputTokens() int64 { return max(r.Budget/outputsLeast, r.leftTokens(r.Asked)) }
 
-// textRoom is how many tokens the texts of a user's message may take: half of the
+// textRoom returns how many tokens the texts of a user's message may take: half of the
 // budget, or in a small window what the fixed layers, the folded past at its biggest and
 // the message's images leave of it.
 func (a *admission) textRoom(ps scrollback.Parts) int64 {
-	rest := a.room.leaves(0)
+	rest := a.room.leftTokens(0)
 	for _, p := range ps {
 		t, _ := p.(scrollback.Text)
-		if _, image := p.(scrollback.Image); image || t.Recall() {
+		if _, image := p.(scrollback.Image); image || t.IsRecall() {
 			rest -= a.store.Weigh(scrollback.Parts{p}, a.out.Counted).Tokens
 		}
 	}
 	return max(a.room.Budget/shortShare, min(a.room.Budget/2, rest))
 }
 
-// longTexts says which texts of a user's message have to go behind artifacts: the longest
+// longTexts returns which texts of a user's message have to go behind artifacts: the longest
 // ones, as long as all of them together exceed the room. room is what remains of each, in
 // tokens.
 func (a *admission) longTexts(m scrollback.Message) (long map[int]bool, room int64) {
 	weights := map[int]int64{}
 	var total, bytes int64
 	for i, p := range m.Parts {
-		if t, ok := p.(scrollback.Text); ok && !t.Recall() { // whose bounds are their own
+		if t, ok := p.(scrollback.Text); ok && !t.IsRecall() { // whose bounds are their own
 			weights[i] = int64(len(t.Text))
 			bytes += weights[i]
 		}
@@ -65,16 +65,16 @@ func (a *admission) longTexts(m scrollback.Message) (long map[int]bool, room int
 	}
 	long = map[int]bool{}
 	for total > most && len(weights) > 0 {
-		i := longest(weights)
+		i := longestPart(weights)
 		long[i] = true
 		total -= weights[i]
 		delete(weights, i)
 	}
-	return long, a.room.Budget / shortShare / max(1, runs(m.Parts, long))
+	return long, a.room.Budget / shortShare / max(1, countRuns(m.Parts, long))
 }
 
-// longest is the heaviest part, the first of equals.
-func longest(weights map[int]int64) int {
+// longestPart returns the heaviest part, the first of equals.
+func longestPart(weights map[int]int64) int {
 	best := -1
 	for i, w := range weights {
 		if best < 0 || w > weights[best] || w == weights[best] && i < best {
@@ -92,12 +92,12 @@ const resultsShare = 3
 // going behind an artifact.
 const leastShortened = 200
 
-// longResults says which tool outputs have to go behind artifacts: each one that is
+// longResults returns which tool outputs have to go behind artifacts: each one that is
 // too long by itself, and the longest ones as long as all of them together are too long.
 // room is what remains of each, in tokens.
 func (a *admission) longResults(m scrollback.Message) (long map[int]bool, room int64) {
 	limit := min(outputBytes, max(outputFloor, int(a.room.Budget/10*bytesPerUnit)))
-	share := min(a.room.Budget/resultsShare, a.room.Outputs())
+	share := min(a.room.Budget/resultsShare, a.room.OutputTokens())
 	var total int64
 	long = map[int]bool{}
 	weights := map[int]int64{}
@@ -121,7 +121,7 @@ func (a *admission) longResults(m scrollback.Message) (long map[int]bool, room i
 		total += weights[i]
 	}
 	for len(weights) > 0 && (total > share || len(long) > 0 && total > share/2) {
-		i := longest(weights)
+		i := longestPart(weights)
 		if weights[i] < leastShortened {
 			break
 		}

@@ -33,7 +33,7 @@ func TestOutputs(t *testing.T) {
 		{intake.Room{Budget: 16_000, Asked: 1 << 40}, 1000},
 		{intake.Room{Budget: 16_000, Fixed: 12_000 - window.FoldTokens - 1001}, 1001},
 	} {
-		if got := c.room.Outputs(); got != c.want {
+		if got := c.room.OutputTokens(); got != c.want {
 			t.Errorf("%+v: %d tokens for outputs, want %d", c.room, got, c.want)
 		}
 	}
@@ -42,14 +42,14 @@ func TestOutputs(t *testing.T) {
 // Nothing of a text is lost: what is cut is whole behind an artifact that the message
 // mentions, in its place among the rest.
 func TestNothingOfATextIsLost(t *testing.T) {
-	s, err := store.New(oracle.New(), token.Count, &store.Options{Image: token.Image})
+	s, err := store.New(oracle.New(), token.Count, &store.Options{Image: token.ImageTokens})
 	if err != nil {
 		t.Fatal(err)
 	}
 	bucket := blob.NewMemory()
 	defer bucket.Close()
 	kept := archive.New(s, bucket, nil)
-	in := intake.New(s, kept, intake.Limits{})
+	in := intake.New(s, kept, intake.MessageLimits{})
 	c, _, err := s.Create(t.Context(), scrollback.Conversation{})
 	if err != nil {
 		t.Fatal(err)
@@ -128,13 +128,13 @@ func TestNothingOfATextIsLost(t *testing.T) {
 func TestNothingIsCountedTwice(t *testing.T) {
 	counts := map[string]int{}
 	count := func(text string) int { counts[text]++; return token.Count(text) }
-	s, err := store.New(oracle.New(), count, &store.Options{Image: token.Image})
+	s, err := store.New(oracle.New(), count, &store.Options{Image: token.ImageTokens})
 	if err != nil {
 		t.Fatal(err)
 	}
 	bucket := blob.NewMemory()
 	defer bucket.Close()
-	in := intake.New(s, archive.New(s, bucket, nil), intake.Limits{})
+	in := intake.New(s, archive.New(s, bucket, nil), intake.MessageLimits{})
 	c, _, err := s.Create(t.Context(), scrollback.Conversation{})
 	if err != nil {
 		t.Fatal(err)
@@ -166,13 +166,13 @@ func TestNothingIsCountedTwice(t *testing.T) {
 // An imported image that cannot be read costs the picture alone: its bytes are kept as a
 // file, and what was said beside it stays.
 func TestImportedImageThatCannotBeRead(t *testing.T) {
-	s, err := store.New(oracle.New(), token.Count, &store.Options{Image: token.Image})
+	s, err := store.New(oracle.New(), token.Count, &store.Options{Image: token.ImageTokens})
 	if err != nil {
 		t.Fatal(err)
 	}
 	bucket := blob.NewMemory()
 	defer bucket.Close()
-	in := intake.New(s, archive.New(s, bucket, nil), intake.Limits{})
+	in := intake.New(s, archive.New(s, bucket, nil), intake.MessageLimits{})
 	c, _, err := s.Create(t.Context(), scrollback.Conversation{})
 	if err != nil {
 		t.Fatal(err)

@@ -25,24 +25,24 @@ const (
 // texts may take.
 const shortShare = 8
 
-// joins reports whether part i is a long text that continues the one before: neighbours
+// joinsPrevious reports whether part i is a long text that continues the one before: neighbours
 // are stored as one artifact, so that many parts leave no more behind than one. What a mark
 // named is stored by itself.
-func joins(ps scrollback.Parts, long map[int]bool, i int) bool {
+func joinsPrevious(ps scrollback.Parts, long map[int]bool, i int) bool {
 	return long[i] && long[i-1] && len(ps[i-1:i+1].References()) == 0
 }
 
-// runEnd is where a run of long texts that begins at i ends.
+// runEnd returns where a run of long texts that begins at i ends.
 func runEnd(ps scrollback.Parts, long map[int]bool, i int) int {
-	for i++; joins(ps, long, i); i++ {
+	for i++; joinsPrevious(ps, long, i); i++ {
 	}
 	return i
 }
 
-// runs counts the runs of long texts.
-func runs(ps scrollback.Parts, long map[int]bool) (n int64) {
+// countRuns counts the runs of long texts.
+func countRuns(ps scrollback.Parts, long map[int]bool) (n int64) {
 	for i := range long {
-		if !joins(ps, long, i) {
+		if !joinsPrevious(ps, long, i) {
 			n++
 		}
 	}
@@ -58,7 +58,7 @@ func (a *admission) shortenText(ctx context.Context, t scrollback.Text, room int
 	case t.Reference != nil:
 		name = t.Reference.Source
 	case room >= hintRoom:
-		name = hint(name, whole)
+		name = makeHint(name, whole)
 	}
 	art, err := a.keepText(ctx, whole, name)
 	if err != nil {
@@ -86,7 +86,7 @@ func (a *admission) endsWithin(text string, art scrollback.Artifact, room int64)
 
 // showResult fills in the ends of an output that is already behind an artifact.
 func (a *admission) showResult(ctx context.Context, r scrollback.ToolResult) (scrollback.Part, error) {
-	art, err := a.mentioned(ctx, r.Artifact)
+	art, err := a.checkMentioned(ctx, r.Artifact)
 	if err != nil {
 		return r, err
 	}
@@ -96,14 +96,14 @@ func (a *admission) showResult(ctx context.Context, r scrollback.ToolResult) (sc
 	}
 	r.Text = head
 	if art.Size > headBytes+tailBytes {
-		r.Text = leftOut(clip.Bytes(head, headBytes), tail, art)
+		r.Text = joinEnds(clip.HeadBytes(head, headBytes), tail, art)
 	}
 	return r, nil
 }
 
 // shortenResult puts a big tool output behind an artifact.
 func (a *admission) shortenResult(ctx context.Context, r scrollback.ToolResult, room int64) (scrollback.Part, error) {
-	art, err := a.keepText(ctx, r.Text, hint(a.origin(r), r.Text))
+	art, err := a.keepText(ctx, r.Text, makeHint(a.describeCall(r), r.Text))
 	r.Text = a.endsWithin(r.Text, art, room)
 	r.Artifact = art.ID
 	return r, err

@@ -19,7 +19,7 @@ import (
 // comment names them, and where to look.
 func TestAliasesNameTheirFields(t *testing.T) {
 	known := map[string]reflect.Type{
-		"engine.Past": reflect.TypeFor[engine.Past](), "engine.TurnContext": reflect.TypeFor[engine.TurnContext](),
+		"engine.PastRequest": reflect.TypeFor[engine.PastRequest](), "engine.TurnContext": reflect.TypeFor[engine.TurnContext](),
 		"engine.ModelEntry":     reflect.TypeFor[engine.ModelEntry](),
 		"engine.PolicySettings": reflect.TypeFor[engine.PolicySettings](),
 		"engine.Overrides":      reflect.TypeFor[engine.Overrides](),
@@ -76,7 +76,7 @@ func TestAliasesNameTheirFields(t *testing.T) {
 	}
 }
 
-// aliases are the comments of a room's exported types that are other types' names.
+// aliases returns the comments of a room's exported types that are other types' names.
 func aliases(t *testing.T, room string) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../" + room + "/*.go")

@@ -82,7 +82,7 @@ func read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// flat is code without its indentation.
+// flat returns code without its indentation.
 func flat(code string) string {
 	var out strings.Builder
 	for line := range strings.Lines(code) {

@@ -39,7 +39,7 @@ func Example_functions() {
 
 	ask := engine.TurnRequest{Conversation: c.ID, Message: scrollback.Say("How warm is it in Oslo?")}
 	reply, err := scrollback.ReplyOf(functions.Turn(ctx, sb.View, ask,
-		functions.Of("temperature", "The temperature in a city, in °C.", temperature)))
+		functions.New("temperature", "The temperature in a city, in °C.", temperature)))
 	if err != nil {
 		log.Fatal(err)
 	}

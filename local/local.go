@@ -175,7 +175,7 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
 	if o.Mode == Make { // what is opened to be written to will count
-		go token.Load()
+		go token.LoadVocabulary()
 	}
 	at, err := openPlaces(ctx, dir, o)
 	if err != nil {
@@ -189,24 +189,24 @@ func Open(ctx context.Context, dir string, o *Options) (*Scrollback, error) {
 }
 
 // assemble builds the program over a database and a bucket.
-func assemble(at places, o *Options) (*Scrollback, error) {
-	kept, err := store.New(at.db, token.Count, &store.Options{Image: token.Image, Learn: token.Learn,
-		Text: archive.Texts(at.objects.Bucket, at.objects.Explain), ReadOnly: at.readOnly, Lease: o.Lease})
+func assemble(at storePlaces, o *Options) (*Scrollback, error) {
+	kept, err := store.New(at.db, token.Count, &store.Options{Image: token.ImageTokens, Learn: token.LearnFactor,
+		Text: archive.NewTextReader(at.objects.Bucket, at.objects.ExplainError), ReadOnly: at.readOnly, Lease: o.Lease})
 	if err != nil {
 		return nil, err
 	}
 	s := &Scrollback{objects: at.objects, Store: kept}
-	s.Archive = archive.New(s.Store, at.objects.Bucket, reading(at, o))
+	s.Archive = archive.New(s.Store, at.objects.Bucket, archiveOptions(at, o))
 	e := o.Engine
-	known := &known{options: o, catalog: token.NewCatalog(o.Known)}
+	known := &knownModels{options: o, catalog: token.NewCatalog(o.Known)}
 	if o.Model != "" {
 		e.Model = o.Model
 	}
 	if e.Model == "" {
 		e.Model = offline.Name
 	}
-	e.Models = known.find
-	e.ModelNames = known.names
+	e.Models = known.findModel
+	e.ModelNames = known.listModels
 	e.Catalog = known.catalog
 	s.Transfer = transfer.New(s.Store, s.Archive,
 		transfer.Options{Importers: transcripts.Importers(), Exporters: transcripts.Exporters(), Tools: transcripts.Tools(),
@@ -229,17 +229,18 @@ func assemble(at places, o *Options) (*Scrollback, error) {
 	return s, nil
 }
 
-// reading is how originals are read from the place of objects.
-func reading(at places, o *Options) *archive.Options {
+// archiveOptions returns how originals are read from the place of objects.
+func archiveOptions(at storePlaces, o *Options) *archive.Options {
 	out := at.archive
 	if out == nil {
 		out = &archive.Options{}
 	}
-	out.Explain = at.objects.Explain
+	out.Explain = at.objects.ExplainError
 	if o.SignedDownloads {
 		out.Sign = func(ctx context.Context, key string, d archive.Download) (string, error) {
-			return at.objects.Sign(ctx, key, objects.Download{MediaType: d.MediaType, Disposition: d.Disposition, Cache: d.Cache,
-				For: d.For})
+			return at.objects.SignURL(ctx, key, objects.Download{MediaType: d.MediaType, Disposition: d.Disposition,
+				Cache: d.Cache,
+				For:   d.For})
 		}
 	}
 	return out
@@ -249,7 +250,7 @@ func reading(at places, o *Options) *archive.Options {
 // to it writes a small object and removes it. Artifacts in a folder or in memory are not tried.
 // Errors are unavailable with the reason scrollback.ErrObjects, and say what is wrong.
 func (s *Scrollback) ProbeObjects(ctx context.Context, write bool) error {
-	return s.objects.Probe(ctx, write)
+	return s.objects.ProbeStore(ctx, write)
 }
 
 // StartObjects is ProbeObjects for a server that starts: only what stays wrong until somebody
@@ -257,20 +258,20 @@ func (s *Scrollback) ProbeObjects(ctx context.Context, write bool) error {
 // log, and the server is not ready until it has passed.
 func (s *Scrollback) StartObjects(ctx context.Context, write bool, log *slog.Logger) error {
 	err := s.ProbeObjects(ctx, write)
-	if err == nil || objects.Lasting(err) || scrollback.CodeOf(err) == scrollback.Canceled {
+	if err == nil || objects.IsLasting(err) || scrollback.CodeOf(err) == scrollback.Canceled {
 		return err
 	}
 	log.Warn("the object store does not work now; /readyz says when it does again", "error", err)
 	return nil
 }
 
-// DownloadsFrom is where artifacts are fetched from by signed URLs, as https://host; empty
+// DownloadsFrom returns where artifacts are fetched from by signed URLs, as https://host; empty
 // if they are not.
 func (s *Scrollback) DownloadsFrom(ctx context.Context) (string, error) {
-	if !archive.Signs(s.Archive) {
+	if !archive.CanSign(s.Archive) {
 		return "", nil
 	}
-	return s.objects.Origin(ctx)
+	return s.objects.SignedOrigin(ctx)
 }
 
 // Import reads a file of another tool, or a bundle, into conversations; see

@@ -49,7 +49,7 @@ func ask(ctx context.Context, sb *local.Scrollback, id scrollback.ConversationID
 	return scrollback.ReplyOf(sb.Turn(ctx, engine.TurnRequest{Conversation: id, Message: scrollback.Say(text)}))
 }
 
-// contents is every file below a folder with its bytes, and every folder.
+// contents returns every file below a folder with its bytes, and every folder.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -17,41 +17,41 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// known finds the models that can be used.
-type known struct {
+// knownModels finds the models that can be used.
+type knownModels struct {
 	options *Options
 	catalog *token.Catalog
-	offered offered
+	offered offeredModels
 }
 
-func (k *known) env(name string) string {
+func (k *knownModels) lookupEnv(name string) string {
 	if k.options.Env != nil {
 		return k.options.Env(name)
 	}
 	return os.Getenv(name)
 }
 
-// find makes a model by its name.
-func (k *known) find(name string) (model.Model, error) {
+// findModel makes a model by its name.
+func (k *knownModels) findModel(name string) (model.Model, error) {
 	if m := k.options.Models[name]; m != nil {
 		return m, nil
 	}
 	if name == offline.Name {
 		return offline.New(&offline.Options{Pace: k.options.OfflinePace}), nil
 	}
-	return providers.Find(name, k.env, remote.Options{Agent: cmp.Or(k.options.Agent, "scrollback")})
+	return providers.FindModel(name, k.lookupEnv, remote.Options{Agent: cmp.Or(k.options.Agent, "scrollback")})
 }
 
-// names lists the models that can be asked, each once: the caller's own, the offline
+// listModels lists the models that can be asked, each once: the caller's own, the offline
 // one, those of providers whose key is set, and those that servers on the user's own
 // machine say they have.
-func (k *known) names(ctx context.Context) []string {
+func (k *knownModels) listModels(ctx context.Context) []string {
 	names := append(slices.Sorted(maps.Keys(k.options.Models)), offline.Name)
 	seen := map[string]bool{}
-	for _, provider := range providers.Ready(k.env) {
+	for _, provider := range providers.ReadyProviders(k.lookupEnv) {
 		names = append(names, k.catalog.Names(provider)...)
 	}
-	names = append(names, k.offered.names(ctx, k)...)
+	names = append(names, k.offered.listNames(ctx, k)...)
 	return slices.DeleteFunc(names, func(name string) bool {
 		again := seen[name]
 		seen[name] = true
@@ -59,8 +59,8 @@ func (k *known) names(ctx context.Context) []string {
 	})
 }
 
-// offered is what the servers that a person runs said they serve, for as long as it is believed.
-type offered struct {
+// offeredModels is what the servers that a person runs said they serve, for as long as it is believed.
+type offeredModels struct {
 	mu    sync.Mutex
 	until time.Time
 	last  []string
@@ -71,8 +71,8 @@ const (
 	offerPatience = 2 * time.Second  // how long servers are waited for; one that is slower shows no names
 )
 
-// names asks each server that a person set up for its list, all at once.
-func (o *offered) names(ctx context.Context, k *known) []string {
+// listNames asks each server that a person set up for its list, all at once.
+func (o *offeredModels) listNames(ctx context.Context, k *knownModels) []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if time.Now().Before(o.until) {
@@ -82,12 +82,12 @@ func (o *offered) names(ctx context.Context, k *known) []string {
 	defer cancel()
 	var servers []model.Offerer
 	used, _, _ := strings.Cut(k.options.Model, "/")
-	ready := providers.Ready(k.env)
+	ready := providers.ReadyProviders(k.lookupEnv)
 	for _, p := range providers.Providers() {
 		if !p.Local || !slices.Contains(ready, p.Name) && p.Name != used {
 			continue
 		}
-		m, err := k.find(p.Name + "/x") // the name matters to nobody who is asked for a list
+		m, err := k.findModel(p.Name + "/x") // the name matters to nobody who is asked for a list
 		if err != nil {
 			continue
 		}
@@ -98,7 +98,7 @@ func (o *offered) names(ctx context.Context, k *known) []string {
 	lists := make([][]string, len(servers))
 	var wait sync.WaitGroup
 	for i, server := range servers {
-		wait.Go(func() { lists[i], _ = server.Offered(ctx) }) // without a list, names can still be typed
+		wait.Go(func() { lists[i], _ = server.OfferedModels(ctx) }) // without a list, names can still be typed
 	}
 	wait.Wait()
 	o.last = slices.Concat(lists...)

@@ -109,8 +109,8 @@ func TestFaultsOfAnOwnModel(t *testing.T) {
 		ask := engine.TurnRequest{Conversation: made.ID, Message: scrollback.Say("hello?"),
 			Overrides: engine.Overrides{Model: c.model}}
 		_, err = scrollback.ReplyOf(sb.Turn(ctx, ask))
-		if scrollback.CodeOf(err) != c.code || !strings.Contains(scrollback.Shown(err), c.says) {
-			t.Errorf("%s: %v (shown as %q), want %s: %s", c.model, err, scrollback.Shown(err), c.code, c.says)
+		if scrollback.CodeOf(err) != c.code || !strings.Contains(scrollback.PublicMessage(err), c.says) {
+			t.Errorf("%s: %v (shown as %q), want %s: %s", c.model, err, scrollback.PublicMessage(err), c.code, c.says)
 		}
 		ask = engine.TurnRequest{Conversation: made.ID, Message: scrollback.Say("still there?")}
 		if reply, err := scrollback.ReplyOf(sb.Turn(ctx, ask)); err != nil || strings.TrimSpace(reply) != "STILL THERE?" {

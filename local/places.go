@@ -16,8 +16,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
-// places are where things are kept.
-type places struct {
+// storePlaces are where things are kept.
+type storePlaces struct {
 	db      *driver.Driver
 	objects *objects.Store
 	archive *archive.Options
@@ -26,35 +26,35 @@ type places struct {
 }
 
 // openPlaces opens the database and the place of objects.
-func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
+func openPlaces(ctx context.Context, dir string, o *Options) (storePlaces, error) {
 	const op = "local.Open"
 	if o.Mode < Make || o.Mode > ReadOnly {
-		return places{}, scrollback.ParamErrorf(op, "mode", i18n.NoSuchMode, o.Mode)
+		return storePlaces{}, scrollback.ParamErrorf(op, "mode", i18n.NoSuchMode, o.Mode)
 	}
-	if scheme, isURL := serverOf(o.Database); isURL {
+	if scheme, isURL := serverScheme(o.Database); isURL {
 		open := o.Services.Databases[scheme]
 		if open == nil {
-			return places{}, scrollback.Errorf(scrollback.Refused, op,
+			return storePlaces{}, scrollback.Errorf(scrollback.Refused, op,
 				i18n.NoClientForPostgreSQL)
 		}
 		return openServer(ctx, dir, open, o)
 	}
 	file, err := databaseFile(dir, o.Database)
 	if err != nil {
-		return places{}, err
+		return storePlaces{}, err
 	}
 	if file == "" && o.Mode == ReadOnly {
-		return places{}, scrollback.ParamErrorf(op, "mode", i18n.MemoryDatabaseIsEmpty)
+		return storePlaces{}, scrollback.ParamErrorf(op, "mode", i18n.MemoryDatabaseIsEmpty)
 	}
-	kept, err := objects.Parse(dir, o.Objects, o.Services.Buckets)
+	kept, err := objects.ParsePlace(dir, o.Objects, o.Services.Buckets)
 	if err != nil {
-		return places{}, err
+		return storePlaces{}, err
 	}
 	if _, err := os.Stat(file); file == "" || o.Mode == Existing && errors.Is(err, os.ErrNotExist) {
 		return openMemory(ctx, kept, o, file != "")
 	}
-	if err := lasting(kept); err != nil {
-		return places{}, err
+	if err := checkLasting(kept); err != nil {
+		return storePlaces{}, err
 	}
 	at, err := openFile(ctx, dir, file, o)
 	if err != nil {
@@ -74,15 +74,15 @@ func openPlaces(ctx context.Context, dir string, o *Options) (places, error) {
 		if kept.Folder != "" {
 			in = append(in, kept.Folder)
 		}
-		at.db.Ready = ready(at.db.Ready, in...)
+		at.db.Ready = addRoomCheck(at.db.Ready, in...)
 	}
-	at.db.Ready = both(at.db.Ready, at.objects.Ready)
+	at.db.Ready = joinChecks(at.db.Ready, at.objects.CheckReady)
 	return at, nil
 }
 
 // openFile opens a database that lasts. Without options for an archive it was opened for
 // reading only.
-func openFile(ctx context.Context, dir, file string, o *Options) (at places, err error) {
+func openFile(ctx context.Context, dir, file string, o *Options) (at storePlaces, err error) {
 	const op = "local.Open"
 	if o.Mode == ReadOnly {
 		at.db, err = sqlite.OpenReadOnly(ctx, file)
@@ -92,7 +92,7 @@ func openFile(ctx context.Context, dir, file string, o *Options) (at places, err
 		return at, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
 	for _, path := range []string{filepath.Dir(file), file} {
-		if err := writable(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := checkWritable(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			if _, missing := os.Stat(file); missing == nil && o.Mode == Existing {
 				at.db, err = sqlite.OpenReadOnly(ctx, file)
 				return at, err
@@ -105,7 +105,7 @@ func openFile(ctx context.Context, dir, file string, o *Options) (at places, err
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	tighten(dir, file, log)
+	restrictFolder(dir, file, log)
 	at.db, err = sqlite.Open(ctx, file, &sqlite.Options{Log: log})
 	switch {
 	case err == nil:
@@ -118,7 +118,7 @@ func openFile(ctx context.Context, dir, file string, o *Options) (at places, err
 
 // openMemory keeps everything in memory: because it was asked for, or for want of
 // anything kept.
-func openMemory(ctx context.Context, kept objects.Place, o *Options, missing bool) (at places, err error) {
+func openMemory(ctx context.Context, kept objects.Place, o *Options, missing bool) (at storePlaces, err error) {
 	if at.db, err = sqlite.OpenMemory(ctx, &sqlite.Options{Log: o.Engine.Log}); err != nil {
 		return at, err
 	}
@@ -129,7 +129,7 @@ func openMemory(ctx context.Context, kept objects.Place, o *Options, missing boo
 	return at, err
 }
 
-// databaseFile is the file of a database, or empty for one in memory.
+// databaseFile returns the file of a database, or empty for one in memory.
 func databaseFile(dir, at string) (string, error) {
 	if at == "" {
 		return filepath.Join(dir, "scrollback.db"), nil

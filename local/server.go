@@ -14,10 +14,10 @@ import (
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
-// serverOf is the scheme of a database that is on a PostgreSQL server. The rest of its URL is
+// serverScheme returns the scheme of a database that is on a PostgreSQL server. The rest of its URL is
 // not looked at here: it may hold a password, and errors of package url repeat what they
 // could not read.
-func serverOf(at string) (scheme string, is bool) {
+func serverScheme(at string) (scheme string, is bool) {
 	scheme, _, is = strings.Cut(at, "://")
 	return scheme, is && (scheme == "postgres" || scheme == "postgresql")
 }
@@ -25,10 +25,10 @@ func serverOf(at string) (scheme string, is bool) {
 // openServer opens a database on a server, which other programs like this one may share.
 // The folder holds only what each of them can make again, and objects unless they are
 // elsewhere.
-func openServer(ctx context.Context, dir string, open DatabaseOpener, o *Options) (at places, err error) {
-	kept, err := objects.Parse(dir, o.Objects, o.Services.Buckets)
+func openServer(ctx context.Context, dir string, open DatabaseOpener, o *Options) (at storePlaces, err error) {
+	kept, err := objects.ParsePlace(dir, o.Objects, o.Services.Buckets)
 	if err == nil {
-		err = lasting(kept)
+		err = checkLasting(kept)
 	}
 	if err != nil {
 		return at, err
@@ -46,23 +46,23 @@ func openServer(ctx context.Context, dir string, open DatabaseOpener, o *Options
 	if at.objects, err = objects.Open(ctx, kept, at.readOnly); err != nil {
 		return at, errors.Join(err, at.db.Close())
 	}
-	at.db.Ready = both(at.db.Ready, at.objects.Ready)
+	at.db.Ready = joinChecks(at.db.Ready, at.objects.CheckReady)
 	if at.readOnly {
 		return at, nil
 	}
 	at.archive = &archive.Options{Dir: filepath.Join(dir, "context"), Durable: at.objects.Durable, Now: at.db.Clock}
-	if err := os.MkdirAll(dir, 0o700); err != nil || writable(dir) != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil || checkWritable(dir) != nil {
 		at.archive.Dir = "" // a server without a disk of its own makes them in memory
 	}
 	if kept.Folder != "" {
-		at.db.Ready = ready(at.db.Ready, kept.Folder)
+		at.db.Ready = addRoomCheck(at.db.Ready, kept.Folder)
 	}
 	return at, nil
 }
 
-// lasting refuses objects that end with the program, beside a database that does not.
-func lasting(kept objects.Place) error {
-	if kept.Memory() {
+// checkLasting refuses objects that end with the program, beside a database that does not.
+func checkLasting(kept objects.Place) error {
+	if kept.IsMemory() {
 		return scrollback.ParamErrorf("local.Open", "objects",
 			i18n.LastingDatabaseNeedsLastingObjects)
 	}

@@ -33,8 +33,8 @@ func (a *Answer) Add(delta Delta) (evs []scrollback.Event) {
 	}
 	if delta.Call != nil {
 		c := *delta.Call
-		c.Arguments = Arguments(string(c.Arguments))
-		c.ID = a.freshID(c.ID)
+		c.Arguments = ParseArguments(string(c.Arguments))
+		c.ID = a.uniqueID(c.ID)
 		if delta.Opaque != nil {
 			c.Opaque = delta.Opaque
 		}
@@ -46,9 +46,9 @@ func (a *Answer) Add(delta Delta) (evs []scrollback.Event) {
 	return evs
 }
 
-// freshID is id, or a variant that no other call of the answer has: each call must have
+// uniqueID returns id, or a variant that no other call of the answer has: each call must have
 // a result of its own.
-func (a *Answer) freshID(id string) string {
+func (a *Answer) uniqueID(id string) string {
 	taken := func(id string) bool {
 		return slices.ContainsFunc(a.calls, func(c scrollback.ToolCall) bool { return c.ID == id })
 	}
@@ -60,10 +60,10 @@ func (a *Answer) freshID(id string) string {
 	}
 }
 
-// Saved is the answer so far as the store keeps it; name is that of its model.
-func (a *Answer) Saved(name string) scrollback.Draft {
+// SavedDraft returns the answer so far as the store keeps it; name is that of its model.
+func (a *Answer) SavedDraft(name string) scrollback.Draft {
 	return scrollback.Draft{Content: a.content.String(), Reasoning: a.reasoning.String(), ToolCalls: a.calls, Model: name}
 }
 
-// Whole returns the answer as parts; nothing may be added after it.
-func (a *Answer) Whole() scrollback.Parts { return a.writing.Whole() }
+// TakeParts returns the answer as parts; nothing may be added after it.
+func (a *Answer) TakeParts() scrollback.Parts { return a.writing.TakeParts() }

@@ -21,10 +21,10 @@ func TestCallsHaveIDsOfTheirOwn(t *testing.T) {
 		}
 	}
 	var saved, whole []string
-	for _, c := range a.Saved("m").ToolCalls {
+	for _, c := range a.SavedDraft("m").ToolCalls {
 		saved = append(saved, c.ID)
 	}
-	for _, c := range a.Whole().Calls() {
+	for _, c := range a.TakeParts().Calls() {
 		whole = append(whole, c.ID)
 	}
 	want := []string{"call_1", "x", "x_3", "call_1_4", "x_3_5"}
@@ -42,7 +42,7 @@ func TestPiecesSayWhereTheyStand(t *testing.T) {
 	if !slices.Equal(evs, want) {
 		t.Errorf("the events are %+v, want %+v", evs, want)
 	}
-	if got := a.Saved("m"); got.Content != "船éc" || got.Reasoning != "想b" || got.Model != "m" {
+	if got := a.SavedDraft("m"); got.Content != "船éc" || got.Reasoning != "想b" || got.Model != "m" {
 		t.Errorf("saved is %+v", got)
 	}
 }
@@ -64,9 +64,9 @@ func TestThinkingClock(t *testing.T) {
 	} {
 		clock := model.ThinkingClock{Asked: 1000}
 		for i, d := range c.deltas {
-			clock.Hear(d, 1010+10*int64(i))
+			clock.NoteDelta(d, 1010+10*int64(i))
 		}
-		if got := clock.Thought(c.usage); got != c.want {
+		if got := clock.ThoughtMS(c.usage); got != c.want {
 			t.Errorf("%s: %d ms, want %d", name, got, c.want)
 		}
 	}

@@ -20,8 +20,8 @@ type Bounds struct {
 	Duration       time.Duration // of the whole reply; 0 means an hour
 }
 
-// Full returns b with the defaults in place of zeros.
-func (b Bounds) Full() Bounds {
+// WithDefaults returns b with the defaults in place of zeros.
+func (b Bounds) WithDefaults() Bounds {
 	return Bounds{
 		Chars: cmp.Or(b.Chars, 500_000), ReasoningChars: cmp.Or(b.ReasoningChars, 200_000),
 		ArgumentBytes: cmp.Or(b.ArgumentBytes, 1<<20),
@@ -30,9 +30,9 @@ func (b Bounds) Full() Bounds {
 	}
 }
 
-// Exceeded returns the error of a reply that went beyond a bound; what names the bound with
+// NewBoundError returns the error of a reply that went beyond a bound; what names the bound with
 // its figure.
-func Exceeded(what string) error {
+func NewBoundError(what string) error {
 	return scrollback.Errorf(scrollback.Unavailable, "model", i18n.ModelAnswerStopped,
-		what).Because(scrollback.ErrReplyBound)
+		what).WithReason(scrollback.ErrReplyBound)
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// Guarded is what a model streams, with the faults of a model of one's own made errors of its
+// GuardStream returns what a model streams, with the faults of a model of one's own made errors of its
 // reply: an error that is not a *scrollback.Error becomes unavailable, with its words, and so
 // does a panic, whose stack is given to panicked. A panic when nobody reads any more, such as that
 // of a model which goes on all the same, is given to panicked and changes nothing.
-func Guarded(ctx context.Context, m Model, r Request, panicked func(stack []byte)) iter.Seq2[Delta, error] {
+func GuardStream(ctx context.Context, m Model, r Request, panicked func(stack []byte)) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		// the model's code runs; nobody reads any more
 		inside := true
@@ -29,12 +29,12 @@ func Guarded(ctx context.Context, m Model, r Request, panicked func(stack []byte
 			}
 			panicked(debug.Stack())
 			if !over {
-				yield(Delta{}, panicError(nameOf(m), fault))
+				yield(Delta{}, panicError(modelName(m), fault))
 			}
 		}()
 		for d, err := range m.Stream(ctx, r) {
 			inside = false
-			over = !yield(d, ownError(m, err))
+			over = !yield(d, withCode(m, err))
 			inside = true
 			if over {
 				return
@@ -43,19 +43,19 @@ func Guarded(ctx context.Context, m Model, r Request, panicked func(stack []byte
 	}
 }
 
-// ownError is an error of a model with a code, so that its words reach the caller.
-func ownError(m Model, err error) error {
+// withCode returns an error of a model with a code, so that its words reach the caller.
+func withCode(m Model, err error) error {
 	var known *scrollback.Error
 	if err == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return scrollback.Errorf(scrollback.Unavailable, "model.Stream", i18n.ModelFailed, nameOf(m), err).
-		Because(scrollback.ErrUpstream)
+	return scrollback.Errorf(scrollback.Unavailable, "model.Stream", i18n.ModelFailed, modelName(m), err).
+		WithReason(scrollback.ErrUpstream)
 }
 
-// GuardedFacts are what a model with a name says of itself. One that panics, or that a program
+// GuardFacts returns what a model with a name says of itself. One that panics, or that a program
 // forgot to make, cannot be asked, and its facts say why.
-func GuardedFacts(m Model, name string) (f Facts) {
+func GuardFacts(m Model, name string) (f Facts) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			f = Facts{Name: name, Unready: panicError(name, fault)}
@@ -64,10 +64,10 @@ func GuardedFacts(m Model, name string) (f Facts) {
 	return m.Facts()
 }
 
-// nameOf is the name of a model, empty if it does not say.
-func nameOf(m Model) string { return GuardedFacts(m, "").Name }
+// modelName returns the name of a model, empty if it does not say.
+func modelName(m Model) string { return GuardFacts(m, "").Name }
 
 func panicError(name string, fault any) error {
 	return scrollback.Errorf(scrollback.Unavailable, "model.Stream", i18n.ModelPanicked, name, fault).
-		Because(scrollback.ErrUpstream)
+		WithReason(scrollback.ErrUpstream)
 }

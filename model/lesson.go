@@ -34,7 +34,7 @@ type Lesson struct {
 // that was refused.
 const upTo = " up to "
 
-// UpTo is the name for payloads of a kind, up to one, that a server refuses: what came
+// UpTo returns the name for payloads of a kind, up to one, that a server refuses: what came
 // after it may go back.
 func UpTo(kind, payload string) string {
 	h := sha256.Sum256([]byte(payload))
@@ -44,9 +44,9 @@ func UpTo(kind, payload string) string {
 // maxUpTo bounds how many of them are remembered of a model.
 const maxUpTo = 128
 
-// Remember adds a name to what is dropped. Of those that concern one conversation the
+// AddDropped adds a name to what is dropped. Of those that concern one conversation the
 // oldest are forgotten.
-func Remember(dropped []string, name string) []string {
+func AddDropped(dropped []string, name string) []string {
 	if slices.Contains(dropped, name) {
 		return dropped
 	}
@@ -77,8 +77,8 @@ func LessonOf(err error) *Lesson {
 // imagesKept bounds how many refused images are remembered of one model.
 const imagesKept = 256
 
-// Images takes over what the lesson says about images, and says whether any of it is new.
-func (l *Lesson) Images(known *scrollback.Learned) (news bool) {
+// LearnImages takes over what the lesson says about images, and says whether any of it is new.
+func (l *Lesson) LearnImages(known *scrollback.Learned) (news bool) {
 	if l.MaxImages > 0 && (known.MaxImages == 0 || l.MaxImages < known.MaxImages) {
 		known.MaxImages = l.MaxImages
 		news = true

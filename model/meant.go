@@ -16,10 +16,10 @@ var (
 	nameHead = regexp.MustCompile(`^.*(?:[.:/]|__)`)
 )
 
-// ToolMeant is the name of the one tool that a model meant with a name which no tool has:
+// MatchTool returns the name of the one tool that a model meant with a name which no tool has:
 // with a group before it, such as functions., or spelled in another way. A name that means no
 // tool, or more than one, stays as it is.
-func ToolMeant(tools []scrollback.Tool, name string) string {
+func MatchTool(tools []scrollback.Tool, name string) string {
 	for _, t := range tools {
 		if t.Name == name {
 			return name
@@ -29,7 +29,7 @@ func ToolMeant(tools []scrollback.Tool, name string) string {
 	for _, spelled := range []string{cut, nameHead.ReplaceAllString(cut, "")} {
 		found := ""
 		for _, t := range tools {
-			if letters(t.Name) == letters(spelled) && letters(spelled) != "" {
+			if foldName(t.Name) == foldName(spelled) && foldName(spelled) != "" {
 				if found != "" {
 					return name
 				}
@@ -43,8 +43,8 @@ func ToolMeant(tools []scrollback.Tool, name string) string {
 	return name
 }
 
-// letters is a name without what is spelled in different ways.
-func letters(name string) string {
+// foldName returns a name without what is spelled in different ways.
+func foldName(name string) string {
 	return strings.NewReplacer("_", "", "-", "", ".", "", " ", "").Replace(strings.ToLower(name))
 }
 
@@ -52,11 +52,11 @@ func letters(name string) string {
 // certain.
 const Unnamed = "unnamed"
 
-// ToolUnnamed is the name of the one tool that a call without a name can mean: by its id,
+// MatchUnnamedTool returns the name of the one tool that a call without a name can mean: by its id,
 // which some servers make of the name, or by arguments that no other tool takes. It is empty
 // where that is not certain.
-func ToolUnnamed(tools []scrollback.Tool, id string, arguments json.RawMessage) string {
-	if meant := ToolMeant(tools, id); meant != id {
+func MatchUnnamedTool(tools []scrollback.Tool, id string, arguments json.RawMessage) string {
+	if meant := MatchTool(tools, id); meant != id {
 		return meant
 	}
 	var given map[string]json.RawMessage
@@ -69,7 +69,7 @@ func ToolUnnamed(tools []scrollback.Tool, id string, arguments json.RawMessage) 
 			Properties map[string]json.RawMessage `json:"properties"`
 			Required   []string                   `json:"required"`
 		}
-		if json.Unmarshal(t.Parameters, &takes) != nil || !fits(given, takes.Properties, takes.Required) {
+		if json.Unmarshal(t.Parameters, &takes) != nil || !fitsArguments(given, takes.Properties, takes.Required) {
 			continue
 		}
 		if found != "" {
@@ -80,8 +80,8 @@ func ToolUnnamed(tools []scrollback.Tool, id string, arguments json.RawMessage) 
 	return found
 }
 
-// fits reports whether arguments are all known to a tool, and all that it requires are there.
-func fits(given, known map[string]json.RawMessage, required []string) bool {
+// fitsArguments reports whether arguments are all known to a tool, and all that it requires are there.
+func fitsArguments(given, known map[string]json.RawMessage, required []string) bool {
 	for name := range given {
 		if _, ok := known[name]; !ok {
 			return false

@@ -18,7 +18,7 @@ func TestToolMeant(t *testing.T) {
 		"readFile": "readFile", "read-file": "read-file", "put": "put", "mcp__a__put": "mcp__a__put", "remove": "remove",
 		"": "", "...": "...",
 	} {
-		if got := model.ToolMeant(tools, name); got != want {
+		if got := model.MatchTool(tools, name); got != want {
 			t.Errorf("%q is taken for %q, want %q", name, got, want)
 		}
 	}

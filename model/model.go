@@ -11,7 +11,7 @@
 //
 // Errors are *scrollback.Error: unavailable wrapping scrollback.ErrUpstream for
 // a provider that fails, rate_limited, refused, over_budget, canceled. Any other error, and a
-// panic, of a model of one's own becomes an unavailable one with its words; see [Guarded].
+// panic, of a model of one's own becomes an unavailable one with its words; see [GuardStream].
 //
 // It may not know the store, conversations, HTTP or any one provider.
 package model
@@ -84,10 +84,10 @@ type Request struct {
 	Bytes func(ctx context.Context, id scrollback.ArtifactID) ([]byte, error)
 }
 
-// Arguments makes whole arguments of what a model wrote for a call: the JSON
+// ParseArguments makes whole arguments of what a model wrote for a call: the JSON
 // object itself, well-formed, {} for nothing, and anything else inside an object, so that the
 // tool can say what is wrong with it.
-func Arguments(text string) json.RawMessage {
+func ParseArguments(text string) json.RawMessage {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
@@ -131,16 +131,16 @@ type Credits struct {
 	Currency string
 }
 
-// Usual reports whether the delta carries content of the reply: after one, a request
+// IsContent reports whether the delta carries content of the reply: after one, a request
 // is not tried again.
-func (d Delta) Usual() bool {
+func (d Delta) IsContent() bool {
 	return d.Text != "" || d.Reasoning != "" || d.Call != nil || d.Opaque != nil || d.Finish != ""
 }
 
 // Offerer is a model whose server says which models it serves, as a person names them here:
 // "provider/name as the server knows it".
 type Offerer interface {
-	Offered(ctx context.Context) ([]string, error)
+	OfferedModels(ctx context.Context) ([]string, error)
 }
 
 // Lister is a model whose server reports the size of its windows. It

@@ -10,8 +10,8 @@ type ThinkingClock struct {
 	began, spoke int64
 }
 
-// Hear notes a delta that came at a time.
-func (c *ThinkingClock) Hear(d Delta, now int64) {
+// NoteDelta notes a delta that came at a time.
+func (c *ThinkingClock) NoteDelta(d Delta, now int64) {
 	if d.Reasoning != "" && c.began == 0 {
 		c.began = now
 	}
@@ -20,8 +20,8 @@ func (c *ThinkingClock) Hear(d Delta, now int64) {
 	}
 }
 
-// Thought returns how long it thought, in ms: at least one if it thought at all.
-func (c *ThinkingClock) Thought(u scrollback.Usage) int64 {
+// ThoughtMS returns how long it thought, in ms: at least one if it thought at all.
+func (c *ThinkingClock) ThoughtMS(u scrollback.Usage) int64 {
 	switch {
 	case c.began > 0:
 		return max(c.spoke-c.began, 1)

@@ -19,14 +19,14 @@ type writingKind int
 
 const (
 	noText writingKind = iota
-	speaking
-	thinking
+	textKind
+	reasoningKind
 )
 
 // Add adds a piece. A call's payload is that of the delta if it has one.
 func (w *Writing) Add(d Delta) {
-	w.say(thinking, d.Reasoning)
-	w.say(speaking, d.Text)
+	w.appendText(reasoningKind, d.Reasoning)
+	w.appendText(textKind, d.Text)
 	switch {
 	case d.Call != nil:
 		c := *d.Call
@@ -34,40 +34,40 @@ func (w *Writing) Add(d Delta) {
 			c.Opaque = scrollback.WellFormed(d.Opaque)
 		}
 		c.Arguments = scrollback.WellFormed(c.Arguments)
-		w.end(nil)
+		w.endPart(nil)
 		w.parts = append(w.parts, c)
 	case d.Opaque != nil:
 		if w.kind == noText {
-			w.kind = thinking // a payload alone is a thought that is not shown
+			w.kind = reasoningKind // a payload alone is a thought that is not shown
 		}
-		w.end(scrollback.WellFormed(d.Opaque))
+		w.endPart(scrollback.WellFormed(d.Opaque))
 	case d.End:
-		w.end(nil)
+		w.endPart(nil)
 	}
 }
 
-// Whole returns the answer as parts; nothing may be added after it.
-func (w *Writing) Whole() scrollback.Parts {
-	w.end(nil)
+// TakeParts returns the answer as parts; nothing may be added after it.
+func (w *Writing) TakeParts() scrollback.Parts {
+	w.endPart(nil)
 	return w.parts
 }
 
-func (w *Writing) say(k writingKind, text string) {
+func (w *Writing) appendText(k writingKind, text string) {
 	if text == "" {
 		return
 	}
 	if w.kind != k {
-		w.end(nil)
+		w.endPart(nil)
 		w.kind = k
 	}
 	w.text.WriteString(text)
 }
 
-func (w *Writing) end(opaque scrollback.Opaque) {
+func (w *Writing) endPart(opaque scrollback.Opaque) {
 	switch w.kind {
-	case speaking:
+	case textKind:
 		w.parts = append(w.parts, scrollback.Text{Text: w.text.String(), Opaque: opaque})
-	case thinking:
+	case reasoningKind:
 		w.parts = append(w.parts, scrollback.Reasoning{Text: w.text.String(), Opaque: opaque})
 	case noText:
 	}

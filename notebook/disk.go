@@ -26,10 +26,10 @@ type temporary interface {
 	Sync() error
 }
 
-// replace writes a file beside another and puts it in its place, so that a reader, also after
+// replaceFile writes a file beside another and puts it in its place, so that a reader, also after
 // a crash, finds one of the two. Before the last step it asks may, whose error it returns.
-func replace(d disk, name string, mode fs.FileMode, b []byte, may func() error) error {
-	f, err := d.Create(filepath.Dir(name), pattern(name))
+func replaceFile(d disk, name string, mode fs.FileMode, b []byte, may func() error) error {
+	f, err := d.Create(filepath.Dir(name), tempPattern(name))
 	if err != nil {
 		return err
 	}
@@ -53,35 +53,35 @@ func replace(d disk, name string, mode fs.FileMode, b []byte, may func() error) 
 	return d.Sync(filepath.Dir(name))
 }
 
-// pattern is that of the file beside another, whose name may be as long as names can be.
-func pattern(name string) string {
+// tempPattern returns that of the file beside another, whose name may be as long as names can be.
+func tempPattern(name string) string {
 	base := filepath.Base(name)
 	return "." + strings.ToValidUTF8(base[:min(len(base), 200)], "") + ".*.tmp"
 }
 
-// probe makes sure that a file can be replaced.
-func probe(d disk, name string) error {
-	f, err := d.Create(filepath.Dir(name), pattern(name))
+// probeReplace makes sure that a file can be replaced.
+func probeReplace(d disk, name string) error {
+	f, err := d.Create(filepath.Dir(name), tempPattern(name))
 	if err != nil {
 		return err
 	}
 	return errors.Join(f.Close(), d.Remove(f.Name()))
 }
 
-// folder is the system's disk.
-type folder struct{}
+// osDisk is the system's disk.
+type osDisk struct{}
 
 // Create implements [disk].
-func (folder) Create(dir, pattern string) (temporary, error) { return os.CreateTemp(dir, pattern) }
+func (osDisk) Create(dir, pattern string) (temporary, error) { return os.CreateTemp(dir, pattern) }
 
 // Rename implements [disk].
-func (folder) Rename(from, to string) error { return os.Rename(from, to) }
+func (osDisk) Rename(from, to string) error { return os.Rename(from, to) }
 
 // Remove implements [disk].
-func (folder) Remove(name string) error { return os.Remove(name) }
+func (osDisk) Remove(name string) error { return os.Remove(name) }
 
 // Sync implements [disk].
-func (folder) Sync(dir string) error {
+func (osDisk) Sync(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

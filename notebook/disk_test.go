@@ -88,7 +88,7 @@ func TestCrashAtEveryByte(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := &crashing{left: steps}
-		err := replace(d, path, 0o640, now, nil)
+		err := replaceFile(d, path, 0o640, now, nil)
 		got, readErr := os.ReadFile(path)
 		switch {
 		case readErr != nil:
@@ -112,7 +112,7 @@ func TestCrashAtEveryByte(t *testing.T) {
 // A notebook that cannot be written is not made.
 func TestFailedNewLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := newOn(&crashing{}, filepath.Join(dir, "a.ipynb"), ""); err == nil {
+	if _, err := createOn(&crashing{}, filepath.Join(dir, "a.ipynb"), ""); err == nil {
 		t.Fatal("it was made")
 	}
 	left, err := os.ReadDir(dir)
@@ -139,7 +139,7 @@ func TestFailedWriteLeavesNothing(t *testing.T) {
 	if err := os.Mkdir(path, 0o700); err != nil { // no file can be renamed to a folder
 		t.Fatal(err)
 	}
-	if err := replace(folder{}, path, 0o600, []byte("x"), nil); err == nil {
+	if err := replaceFile(osDisk{}, path, 0o600, []byte("x"), nil); err == nil {
 		t.Fatal("a folder was replaced")
 	}
 	left, err := os.ReadDir(dir)

@@ -26,7 +26,7 @@ const lockMode = 0o666
 // Where the folder has no locks, as on some network drives, nothing is locked.
 func (f *File) Lock() (release func(), err error) {
 	const op = "notebook.Lock"
-	lock, held, err := lockAt(lockName(f.Path))
+	lock, held, err := takeLock(lockName(f.Path))
 	switch {
 	case errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.ENOLCK):
 		release = func() {}
@@ -39,7 +39,7 @@ func (f *File) Lock() (release func(), err error) {
 		return nil, scrollback.Errorf(scrollback.Conflict, op,
 			i18n.NotebookIsBeingRun)
 	default:
-		release = sync.OnceFunc(func() { unlock(lock) })
+		release = sync.OnceFunc(func() { releaseLock(lock) })
 	}
 	now, err := Open(f.Name)
 	if err != nil {
@@ -52,16 +52,16 @@ func (f *File) Lock() (release func(), err error) {
 	return release, nil
 }
 
-// lockName is the file that is locked, which is there only while somebody runs a cell. The
+// lockName returns the file that is locked, which is there only while somebody runs a cell. The
 // notebook itself cannot be: it is replaced at each write.
 func lockName(path string) string {
 	base := filepath.Base(path)
 	return filepath.Join(filepath.Dir(path), "."+strings.ToValidUTF8(base[:min(len(base), 200)], "")+".lock")
 }
 
-// lockAt takes the lock at a path, or returns false if another has it. A file that was
+// takeLock takes the lock at a path, or returns false if another has it. A file that was
 // removed between its opening and its locking locks nobody out, so that is tried again.
-func lockAt(path string) (lock *flock.Flock, held bool, err error) {
+func takeLock(path string) (lock *flock.Flock, held bool, err error) {
 	for {
 		lock = flock.New(path, flock.SetPermissions(lockMode))
 		if held, err = lock.TryLock(); err != nil || !held {
@@ -79,9 +79,9 @@ func lockAt(path string) (lock *flock.Flock, held bool, err error) {
 	}
 }
 
-// unlock removes the file while it is locked, so that nobody locks it in between. Windows
+// releaseLock removes the file while it is locked, so that nobody locks it in between. Windows
 // removes no open file; there one that another process has opened meanwhile stays for it.
-func unlock(lock *flock.Flock) {
+func releaseLock(lock *flock.Flock) {
 	if runtime.GOOS == "windows" {
 		_ = lock.Close()
 	}

@@ -13,7 +13,7 @@ import (
 
 // meddling is a disk on which somebody else writes a cell while a file is replaced.
 type meddling struct {
-	folder
+	osDisk
 	t    *testing.T
 	name string
 	left int
@@ -34,7 +34,7 @@ func (m *meddling) Create(dir, pattern string) (temporary, error) {
 		}
 		m.said = append(m.said, text)
 	}
-	return m.folder.Create(dir, pattern)
+	return m.osDisk.Create(dir, pattern)
 }
 
 func texts(t *testing.T, name string) (out []string) {

@@ -25,8 +25,8 @@ const newMode = 0o644
 // blanks make notebooks without cells, by the end of a file's name.
 var blanks = map[string]func(transcript.Tie) transcript.Notebook{".ipynb": ipynb.New, ".mtm": mtm.New}
 
-// blankOf is a notebook without cells, which asks for the folder that it is in.
-func blankOf(name, title string) (transcript.Notebook, error) {
+// newBlank returns a notebook without cells, which asks for the folder that it is in.
+func newBlank(name, title string) (transcript.Notebook, error) {
 	make := blanks[strings.ToLower(filepath.Ext(name))]
 	if make == nil {
 		return nil, scrollback.ParamErrorf("notebook.New", "file", i18n.NotebookNameHasNoEnding,
@@ -42,14 +42,14 @@ func blankOf(name, title string) (transcript.Notebook, error) {
 
 // New makes a notebook without cells, by default with the title that is the file's name;
 // conflict if there is a file.
-func New(name, title string) (*File, error) { return newOn(folder{}, name, title) }
+func New(name, title string) (*File, error) { return createOn(osDisk{}, name, title) }
 
-func newOn(d disk, name, title string) (*File, error) {
+func createOn(d disk, name, title string) (*File, error) {
 	const op = "notebook.New"
 	if title == "" {
 		title = strings.TrimSuffix(filepath.Base(name), filepath.Ext(name))
 	}
-	n, err := blankOf(name, title)
+	n, err := newBlank(name, title)
 	if err != nil {
 		return nil, err
 	}
@@ -58,17 +58,17 @@ func newOn(d disk, name, title string) (*File, error) {
 		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
 	f := &File{Notebook: n, Name: name, Path: path, disk: d, now: time.Now, mode: newMode}
-	if err := claim(path); err != nil {
+	if err := createEmpty(path); err != nil {
 		return nil, err
 	}
-	if err := f.write(op); err != nil {
+	if err := f.writeFile(op); err != nil {
 		return nil, errors.Join(err, os.Remove(path)) // it is empty: nobody could open it
 	}
 	return f, nil
 }
 
-// claim makes an empty file at a path where none may be.
-func claim(path string) error {
+// createEmpty makes an empty file at a path where none may be.
+func createEmpty(path string) error {
 	const op = "notebook.New"
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, newMode)
 	switch {
@@ -82,10 +82,10 @@ func claim(path string) error {
 	return scrollback.Wrap(scrollback.Unavailable, op, file.Close())
 }
 
-// write writes the notebook as it is.
-func (f *File) write(op string) error {
+// writeFile writes the notebook as it is.
+func (f *File) writeFile(op string) error {
 	b := f.Notebook.Bytes()
-	if err := replace(f.disk, f.Path, f.mode, b, nil); err != nil {
+	if err := replaceFile(f.disk, f.Path, f.mode, b, nil); err != nil {
 		return scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
 	f.sum = sha256.Sum256(b)
@@ -100,13 +100,13 @@ type Digest struct {
 	Live         int              // messages at the end of the path that are not folded
 }
 
-// Compressed writes a notebook beside this one, and returns its path: the digest as a
+// WriteCompressed writes a notebook beside this one, and returns its path: the digest as a
 // system cell, the leading system cells, and the cells that hold live messages.
-func (f *File) Compressed(d Digest) (string, error) {
+func (f *File) WriteCompressed(d Digest) (string, error) {
 	cells := f.Cells()
-	path := f.sibling("compressed")
+	path := f.siblingPath("compressed")
 	title := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	n, err := blankOf(path, title)
+	n, err := newBlank(path, title)
 	if err != nil {
 		return "", err
 	}
@@ -115,10 +115,10 @@ func (f *File) Compressed(d Digest) (string, error) {
 			_, err = n.Append(c)
 		}
 	}
-	add(transcript.Cell{Markup: true, Role: scrollback.RoleSystem, Text: d.text(filepath.Base(f.Path))})
-	first := leading(cells)
+	add(transcript.Cell{Markup: true, Role: scrollback.RoleSystem, Text: d.cellText(filepath.Base(f.Path))})
+	first := countLeading(cells)
 	for _, c := range cells[:first] {
-		if !blank(c) {
+		if !isBlank(c) {
 			add(c)
 		}
 	}
@@ -130,21 +130,21 @@ func (f *File) Compressed(d Digest) (string, error) {
 		return "", err
 	}
 	out := &File{Notebook: n, Name: path, Path: path, disk: f.disk, mode: f.mode | 0o200}
-	return path, out.write("notebook.Compressed")
+	return path, out.writeFile("notebook.Compressed")
 }
 
-// liveFrom is the first cell that holds any of the last live messages of the path.
+// liveFrom returns the first cell that holds any of the last live messages of the path.
 func liveFrom(cells []transcript.Cell, live int) int {
 	i := len(cells)
 	for i > 0 && live > 0 {
 		i--
-		live -= len(messages(cells[i]))
+		live -= len(cellMessages(cells[i]))
 	}
 	return i
 }
 
-// text is the cell that a compressed notebook begins with.
-func (d Digest) text(original string) string {
+// cellText returns the cell that a compressed notebook begins with.
+func (d Digest) cellText(original string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "What was said before, in short:\n\n%s\n\n---\n\nThis is a summary of %s (conversation %s).",
 		strings.TrimSpace(d.Summary), original, d.Conversation)

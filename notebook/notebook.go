@@ -66,17 +66,17 @@ func Open(name string) (*File, error) {
 	case err != nil:
 		return nil, scrollback.Wrap(scrollback.Invalid, op, err)
 	}
-	f := &File{Name: name, Path: path, disk: folder{}, now: time.Now}
-	b, err := f.read()
+	f := &File{Name: name, Path: path, disk: osDisk{}, now: time.Now}
+	b, err := f.readFile()
 	if err == nil {
-		f.Notebook, err = opened(name, b)
+		f.Notebook, err = parseNotebook(name, b)
 	}
 	f.sum = sha256.Sum256(b)
 	return f, err
 }
 
-// opened is the notebook that a file's bytes are.
-func opened(name string, b []byte) (transcript.Notebook, error) {
+// parseNotebook returns the notebook that a file's bytes are.
+func parseNotebook(name string, b []byte) (transcript.Notebook, error) {
 	open := formats[strings.ToLower(filepath.Ext(name))]
 	if open == nil {
 		return nil, scrollback.ParamErrorf("notebook.Open", "file", i18n.NotebookNameHasNoEnding,
@@ -89,8 +89,8 @@ func opened(name string, b []byte) (transcript.Notebook, error) {
 	return n, nil
 }
 
-// read reads what is at the path now.
-func (f *File) read() ([]byte, error) {
+// readFile reads what is at the path now.
+func (f *File) readFile() ([]byte, error) {
 	const op = "notebook.Open"
 	file, err := os.OpenFile(f.Path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold it up
 	if err != nil {
@@ -110,21 +110,21 @@ func (f *File) read() ([]byte, error) {
 		return nil, scrollback.ParamErrorf(op, "file", i18n.IsNotAFile, f.Name)
 	case info.Size() > MaxBytes:
 		return nil, scrollback.ParamErrorf(op, "file", i18n.NotebookTooLarge, f.Name, info.Size(),
-			int64(MaxBytes)).Because(scrollback.ErrTooLarge)
+			int64(MaxBytes)).WithReason(scrollback.ErrTooLarge)
 	}
 	f.mode = info.Mode().Perm()
 	b, err := io.ReadAll(io.LimitReader(file, MaxBytes+1)) // it may be growing
 	if err == nil && len(b) > MaxBytes {
 		return nil, scrollback.ParamErrorf(op, "file", i18n.NotebookLargerThan, f.Name,
-			int64(MaxBytes)).Because(scrollback.ErrTooLarge)
+			int64(MaxBytes)).WithReason(scrollback.ErrTooLarge)
 	}
 	return b, scrollback.Wrap(scrollback.Unavailable, op, err)
 }
 
-// Folder is the folder that the notebook is in.
+// Folder returns the folder that the notebook is in.
 func (f *File) Folder() string { return filepath.Dir(f.Path) }
 
-// Base is the name of the file without its folder and its ending.
+// Base returns the name of the file without its folder and its ending.
 func (f *File) Base() string { return strings.TrimSuffix(filepath.Base(f.Path), filepath.Ext(f.Path)) }
 
 // Writable returns an error unless the file can be replaced: refused for a file or a folder
@@ -140,7 +140,7 @@ func (f *File) Writable() error {
 		err = file.Close()
 	}
 	if err == nil {
-		err = probe(f.disk, f.Path)
+		err = probeReplace(f.disk, f.Path)
 	}
 	if err != nil {
 		return scrollback.Errorf(scrollback.Refused, op, i18n.CannotBeWritten, f.Name, err)

@@ -25,9 +25,9 @@ func system(text string) transcript.Cell {
 	return transcript.Cell{Role: scrollback.RoleSystem, Markup: true, Text: text}
 }
 
-// shape is a path in short.
+// shape returns a path in short.
 func shape(cells []transcript.Cell) (out []string) {
-	for e := range Path(cells) {
+	for e := range Messages(cells) {
 		out = append(out, string(e.Message.Role[0])+":"+e.Message.Parts.Text())
 	}
 	return out
@@ -48,7 +48,7 @@ func TestPath(t *testing.T) {
 	if got := shape(cells); !slices.Equal(got, want) {
 		t.Errorf("the path is %q, want %q", got, want)
 	}
-	for e := range Path(cells) {
+	for e := range Messages(cells) {
 		if n := len(e.Message.Parts.Results()); e.Message.Role == scrollback.RoleTool && n != 2 {
 			t.Errorf("%d results in one message", n)
 		}
@@ -99,7 +99,7 @@ func TestMark(t *testing.T) {
 		"it is not a prompt today": {[]transcript.Cell{{ID: "b", Role: scrollback.RoleUser, Markup: true, Text: "y"}}, 0,
 			false},
 	} {
-		if at, ok := m.In(c.cells); ok != c.ok || ok && at != c.at {
+		if at, ok := m.FindIn(c.cells); ok != c.ok || ok && at != c.at {
 			t.Errorf("%s: %d, %v", name, at, ok)
 		}
 	}
@@ -107,12 +107,13 @@ func TestMark(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	const id = "884a221b-c040-4a7c-97d2-5636304cc9b0"
-	a := Names(transcript.Tie{ID: "agent/../1"})
-	b := Names(transcript.Tie{ID: "agent/../2"})
-	if len(a) != 1 || len(a[0]) != 36 || slices.Equal(a, b) || !slices.Equal(a, Names(transcript.Tie{ID: "agent/../1"})) {
+	a := TiedConversations(transcript.Tie{ID: "agent/../1"})
+	b := TiedConversations(transcript.Tie{ID: "agent/../2"})
+	if len(a) != 1 || len(a[0]) != 36 || slices.Equal(a, b) ||
+		!slices.Equal(a, TiedConversations(transcript.Tie{ID: "agent/../1"})) {
 		t.Errorf("%v, %v", a, b)
 	}
-	if got := Names(transcript.Tie{ID: strings.ToUpper(id), Conversation: id}); !slices.Equal(got,
+	if got := TiedConversations(transcript.Tie{ID: strings.ToUpper(id), Conversation: id}); !slices.Equal(got,
 		[]scrollback.ConversationID{id}) {
 		t.Errorf("one id written twice: %v", got)
 	}
@@ -199,7 +200,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// made is a notebook with cells, opened again.
+// made returns a notebook with cells, opened again.
 func made(t *testing.T, name string, cells ...transcript.Cell) *File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -212,7 +213,7 @@ func made(t *testing.T, name string, cells ...transcript.Cell) *File {
 			t.Fatal(err)
 		}
 	}
-	if err := f.write("test"); err != nil {
+	if err := f.writeFile("test"); err != nil {
 		t.Fatal(err)
 	}
 	if f, err = Open(path); err != nil {
@@ -231,7 +232,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Keep([]transcript.Entry{say(scrollback.RoleUser, "one"),
+		if err := r.WriteMessages([]transcript.Entry{say(scrollback.RoleUser, "one"),
 			say(scrollback.RoleAssistant, "first")}); err != nil {
 			t.Fatal(err)
 		}
@@ -243,7 +244,7 @@ func TestChangedMeanwhile(t *testing.T) {
 			t.Fatal(err)
 		}
 		said := []transcript.Entry{say(scrollback.RoleUser, "one"), say(scrollback.RoleAssistant, "second")}
-		if err := r.Keep(said); err != nil || f.Beside != "" {
+		if err := r.WriteMessages(said); err != nil || f.Beside != "" {
 			t.Fatalf("%v, beside %q", err, f.Beside)
 		}
 		now, err := Open(f.Path)
@@ -260,7 +261,7 @@ func TestChangedMeanwhile(t *testing.T) {
 		}
 		path := f.Path
 		for _, last := range []string{"third", "fourth"} {
-			if err := r.Keep([]transcript.Entry{say(scrollback.RoleUser, "one"),
+			if err := r.WriteMessages([]transcript.Entry{say(scrollback.RoleUser, "one"),
 				say(scrollback.RoleAssistant, last)}); err != nil {
 				t.Fatal(err)
 			}
@@ -331,7 +332,7 @@ func TestReadOnly(t *testing.T) {
 }
 
 // full is a folder that takes no new files.
-type full struct{ folder }
+type full struct{ osDisk }
 
 func (full) Create(string, string) (temporary, error) { return nil, errors.New("no room") }
 
@@ -342,7 +343,7 @@ func TestStale(t *testing.T) {
 		t.Helper()
 		r, err := f.Begin(cell, f.Tie())
 		if err == nil {
-			err = r.Keep([]transcript.Entry{say(scrollback.RoleUser, f.Cells()[cell].Text),
+			err = r.WriteMessages([]transcript.Entry{say(scrollback.RoleUser, f.Cells()[cell].Text),
 				say(scrollback.RoleAssistant, answer)})
 		}
 		if err != nil {
@@ -353,8 +354,8 @@ func TestStale(t *testing.T) {
 	for _, cell := range []int{0, 1, 3} {
 		keep(cell, "a")
 	}
-	if r := keep(0, "b"); r.Stale() != 2 {
-		t.Errorf("%d cells were marked", r.Stale())
+	if r := keep(0, "b"); r.StaleCount() != 2 {
+		t.Errorf("%d cells were marked", r.StaleCount())
 	}
 	keep(1, "c")
 	now, err := Open(f.Path)

@@ -13,16 +13,16 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/cell"
 )
 
-// Path yields the messages of cells in order: each cell's own, and what was said to it.
+// Messages yields the messages of cells in order: each cell's own, and what was said to it.
 // The system cells before anything else are left out: they are [Instructions]. Line is the
 // number of the cell, from 1.
-func Path(cells []transcript.Cell) iter.Seq2[transcript.Entry, error] {
+func Messages(cells []transcript.Cell) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		for i, c := range cells {
-			if i < leading(cells) || blank(c) && len(c.Interaction) == 0 {
+			if i < countLeading(cells) || isBlank(c) && len(c.Interaction) == 0 {
 				continue
 			}
-			for _, e := range messages(c) {
+			for _, e := range cellMessages(c) {
 				e.Line = i + 1
 				if !yield(e, nil) {
 					return
@@ -32,32 +32,32 @@ func Path(cells []transcript.Cell) iter.Seq2[transcript.Entry, error] {
 	}
 }
 
-// leading counts the system cells, and the empty ones, before anything else.
-func leading(cells []transcript.Cell) int {
+// countLeading counts the system cells, and the empty ones, before anything else.
+func countLeading(cells []transcript.Cell) int {
 	for i, c := range cells {
-		if !blank(c) && c.Role != scrollback.RoleSystem {
+		if !isBlank(c) && c.Role != scrollback.RoleSystem {
 			return i
 		}
 	}
 	return len(cells)
 }
 
-func blank(c transcript.Cell) bool { return strings.TrimSpace(c.Text) == "" && len(c.Images) == 0 }
+func isBlank(c transcript.Cell) bool { return strings.TrimSpace(c.Text) == "" && len(c.Images) == 0 }
 
-// messages are a cell's own message and what was said to it. Results that follow each other
+// cellMessages returns a cell's own message and what was said to it. Results that follow each other
 // are one message, and what says nothing is none.
-func messages(c transcript.Cell) []transcript.Entry {
-	said := cell.Readable(c.Interaction)
-	if !blank(c) {
+func cellMessages(c transcript.Cell) []transcript.Entry {
+	said := cell.ReadableEntries(c.Interaction)
+	if !isBlank(c) {
 		c.Interaction = said
-		said = cell.Messages(c, own(c))
+		said = cell.CellMessages(c, ownMessage(c))
 	}
 	var out []transcript.Entry
 	for _, e := range said {
 		e.Message.Seq = 0
 		m := &e.Message
 		last := len(out) - 1
-		if strings.TrimSpace(m.Parts.Text()) == "" && textOnly(m.Parts) {
+		if strings.TrimSpace(m.Parts.Text()) == "" && isTextOnly(m.Parts) {
 			continue
 		}
 		if m.Role == scrollback.RoleTool && last >= 0 && out[last].Message.Role == scrollback.RoleTool {
@@ -70,7 +70,7 @@ func messages(c transcript.Cell) []transcript.Entry {
 	return out
 }
 
-func textOnly(ps scrollback.Parts) bool {
+func isTextOnly(ps scrollback.Parts) bool {
 	for _, p := range ps {
 		switch p.(type) {
 		case scrollback.Text, scrollback.Reasoning:
@@ -81,24 +81,24 @@ func textOnly(ps scrollback.Parts) bool {
 	return true
 }
 
-// own is a cell's own message.
-func own(c transcript.Cell) transcript.Entry {
+// ownMessage returns a cell's own message.
+func ownMessage(c transcript.Cell) transcript.Entry {
 	if c.Role == "" || c.Role == scrollback.RoleTool { // a result without its call is what somebody says
 		c.Role = scrollback.RoleUser
 	}
-	return cell.Parts(c)
+	return cell.CellParts(c)
 }
 
-// Prompt is what a cell asks, with the bytes of its attachments; what its marks name is to be
+// PromptOf returns what a cell asks, with the bytes of its attachments; what its marks name is to be
 // read again.
-func Prompt(c transcript.Cell) transcript.Entry {
+func PromptOf(c transcript.Cell) transcript.Entry {
 	c.References = nil
-	return own(c)
+	return ownMessage(c)
 }
 
-// Says reports whether a stored message is what a cell asks; a long text is kept as a file.
-func Says(e transcript.Entry, c transcript.Cell) bool {
-	prompt := strings.TrimSpace(Prompt(c).Message.Parts.Text())
+// SaysSame reports whether a stored message is what a cell asks; a long text is kept as a file.
+func SaysSame(e transcript.Entry, c transcript.Cell) bool {
+	prompt := strings.TrimSpace(PromptOf(c).Message.Parts.Text())
 	if e.Message.Role != scrollback.RoleUser {
 		return false
 	}
@@ -110,9 +110,9 @@ func Says(e transcript.Entry, c transcript.Cell) bool {
 	return strings.TrimSpace(e.Message.Parts.Text()) == prompt
 }
 
-// Names are the conversations that a notebook may be tied to, best first. An id that is not a
+// TiedConversations returns the conversations that a notebook may be tied to, best first. An id that is not a
 // UUID always stands for the same one.
-func Names(t transcript.Tie) (out []scrollback.ConversationID) {
+func TiedConversations(t transcript.Tie) (out []scrollback.ConversationID) {
 	if t.Conversation != "" {
 		out = append(out, t.Conversation)
 	}
@@ -132,11 +132,11 @@ func Names(t transcript.Tie) (out []scrollback.ConversationID) {
 // SubAgent is what a sub-agent is told of itself.
 const SubAgent = "You are a sub-agent: another conversation has given you a part of its work. Do that part, and end with the result as it is to be passed on."
 
-// Instructions are what the model of a notebook is to keep to: the file's own, its leading
+// Instructions returns what the model of a notebook is to keep to: the file's own, its leading
 // system cells, and that it is a sub-agent if it is one.
 func Instructions(t transcript.Tie, cells []transcript.Cell) string {
 	all := []string{t.Instructions}
-	for _, c := range cells[:leading(cells)] {
+	for _, c := range cells[:countLeading(cells)] {
 		all = append(all, c.Text)
 	}
 	if t.AgentOf != "" {
@@ -152,7 +152,9 @@ func Instructions(t transcript.Tie, cells []transcript.Cell) string {
 }
 
 // isPrompt reports whether a cell can be run.
-func isPrompt(c transcript.Cell) bool { return !c.Markup && c.Role == scrollback.RoleUser && !blank(c) }
+func isPrompt(c transcript.Cell) bool {
+	return !c.Markup && c.Role == scrollback.RoleUser && !isBlank(c)
+}
 
 // Choose returns the cells that a number from 1, "last" or "all" means, from 0: not_found for
 // a number that no cell has, and invalid for a cell that cannot be run.
@@ -187,15 +189,15 @@ func Choose(cells []transcript.Cell, which string) ([]int, error) {
 		return nil, scrollback.ParamErrorf(op, "cell", i18n.CellRoleCannotBeRun, n, c.Role)
 	case c.Markup:
 		return nil, scrollback.ParamErrorf(op, "cell", i18n.CellIsTextNotPrompt, n)
-	case blank(c):
+	case isBlank(c):
 		return nil, scrollback.ParamErrorf(op, "cell", i18n.CellIsEmpty, n)
 	}
 	return []int{n - 1}, nil
 }
 
-// Wanted returns the cells that are to be run, as [Choose] has them; none if the prompt is to
+// ChooseCells returns the cells that are to be run, as [Choose] has them; none if the prompt is to
 // become a new one. Empty means new with a prompt, else last.
-func (f *File) Wanted(which, prompt string) ([]int, error) {
+func (f *File) ChooseCells(which, prompt string) ([]int, error) {
 	const op = "notebook.Wanted"
 	if which == "" {
 		which = "last"

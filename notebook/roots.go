@@ -39,7 +39,7 @@ func Narrow(granted, asked []string, dir string) (roots []string, beyond []Beyon
 		}
 	}
 	for _, name := range asked {
-		path, ok := folderOf(name, dir)
+		path, ok := resolveFolder(name, dir)
 		if !ok {
 			beyond = append(beyond, Beyond{name, Elsewhere})
 			continue
@@ -60,11 +60,11 @@ func Narrow(granted, asked []string, dir string) (roots []string, beyond []Beyon
 		}
 		beyond = append(beyond, Beyond{name, why})
 	}
-	return outermost(roots), beyond
+	return dropInner(roots), beyond
 }
 
-// outermost leaves out the folders inside others, which would only give each file a second name.
-func outermost(roots []string) []string {
+// dropInner leaves out the folders inside others, which would only give each file a second name.
+func dropInner(roots []string) []string {
 	out := []string{}
 	for _, r := range roots {
 		if !slices.ContainsFunc(roots, func(o string) bool {
@@ -77,8 +77,8 @@ func outermost(roots []string) []string {
 	return out
 }
 
-// folderOf is the path that a notebook means by a name: a path or a file: address.
-func folderOf(name, dir string) (string, bool) {
+// resolveFolder returns the path that a notebook means by a name: a path or a file: address.
+func resolveFolder(name, dir string) (string, bool) {
 	if rest, ok := strings.CutPrefix(name, "file:"); ok {
 		u, err := url.Parse("file:" + rest)
 		if err != nil || u.Host != "" && u.Host != "localhost" {

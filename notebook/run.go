@@ -22,13 +22,13 @@ type Mark struct {
 	Text string `json:"text"`
 }
 
-// MarkOf is the mark of a cell.
+// MarkOf returns the mark of a cell.
 func MarkOf(cells []transcript.Cell, i int) Mark {
 	return Mark{Cell: i, ID: cells[i].ID, Text: cells[i].Text}
 }
 
-// In finds the cell among others. One whose text has changed is not that cell.
-func (m Mark) In(cells []transcript.Cell) (int, bool) {
+// FindIn finds the cell among others. One whose text has changed is not that cell.
+func (m Mark) FindIn(cells []transcript.Cell) (int, bool) {
 	same := func(c transcript.Cell) bool { return isPrompt(c) && c.Text == m.Text }
 	if m.ID != "" {
 		if i := slices.IndexFunc(cells, func(c transcript.Cell) bool { return c.ID == m.ID }); i >= 0 {
@@ -52,13 +52,13 @@ func (f *File) Begin(cell int, tie transcript.Tie) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{file: f, Mark: MarkOf(f.Cells(), cell)}
-	return r, f.update(r.find, func(n transcript.Notebook, _ int) error { return retie(n, tie) })
+	return r, f.updateFile(r.findCell, func(n transcript.Notebook, _ int) error { return updateTie(n, tie) })
 }
 
-// Resume is a run that another process did not end.
+// Resume returns a run that another process did not end.
 func (f *File) Resume(m Mark) *Run { return &Run{file: f, Mark: m} }
 
-func retie(n transcript.Notebook, tie transcript.Tie) error {
+func updateTie(n transcript.Notebook, tie transcript.Tie) error {
 	was := n.Tie()
 	if was.Conversation == tie.Conversation && was.Title == tie.Title && slices.Equal(was.Agents, tie.Agents) {
 		return nil
@@ -66,23 +66,23 @@ func retie(n transcript.Notebook, tie transcript.Tie) error {
 	return n.SetTie(tie)
 }
 
-func (r *Run) find(n transcript.Notebook) (int, bool) { return r.In(n.Cells()) }
+func (r *Run) findCell(n transcript.Notebook) (int, bool) { return r.FindIn(n.Cells()) }
 
-// Prompt is the cell in the file as it was read; false if it is not in there any more.
+// Prompt returns the cell in the file as it was read; false if it is not in there any more.
 func (r *Run) Prompt() (transcript.Cell, bool) {
 	cells := r.file.Cells()
-	i, ok := r.In(cells)
+	i, ok := r.FindIn(cells)
 	if !ok {
 		return transcript.Cell{}, false
 	}
 	return cells[i], true
 }
 
-// Keep writes what was said to the cell so far. What was said to the cells below it is kept
+// WriteMessages writes what was said to the cell so far. What was said to the cells below it is kept
 // and marked stale, and the cell itself is not stale any more.
-func (r *Run) Keep(said []transcript.Entry) error {
+func (r *Run) WriteMessages(said []transcript.Entry) error {
 	marked := 0
-	err := r.file.update(r.find, func(n transcript.Notebook, cell int) error {
+	err := r.file.updateFile(r.findCell, func(n transcript.Notebook, cell int) error {
 		marked = 0 // it may be another file than before
 		if err := n.SetInteraction(cell, said); err != nil {
 			return err
@@ -113,16 +113,16 @@ func (r *Run) Keep(said []transcript.Entry) error {
 	return err
 }
 
-// Stale counts the cells that the run has marked as stale.
-func (r *Run) Stale() int { return r.stale }
+// StaleCount counts the cells that the run has marked as stale.
+func (r *Run) StaleCount() int { return r.stale }
 
-// Tied writes what the notebook is tied to, if that is not there already.
-func (f *File) Tied(tie transcript.Tie) error {
+// WriteTie writes what the notebook is tied to, if that is not there already.
+func (f *File) WriteTie(tie transcript.Tie) error {
 	if err := f.Writable(); err != nil {
 		return err
 	}
-	return f.update(func(transcript.Notebook) (int, bool) { return 0, true },
-		func(n transcript.Notebook, _ int) error { return retie(n, tie) })
+	return f.updateFile(func(transcript.Notebook) (int, bool) { return 0, true },
+		func(n transcript.Notebook, _ int) error { return updateTie(n, tie) })
 }
 
 // Append adds a prompt as the last cell, writes the notebook, and returns its cell.
@@ -130,7 +130,7 @@ func (f *File) Append(prompt string) (cell int, err error) {
 	if err := f.Writable(); err != nil {
 		return 0, err
 	}
-	err = f.update(func(transcript.Notebook) (int, bool) { return 0, true }, func(n transcript.Notebook, _ int) error {
+	err = f.updateFile(func(transcript.Notebook) (int, bool) { return 0, true }, func(n transcript.Notebook, _ int) error {
 		cell, err = n.Append(transcript.Cell{Role: scrollback.RoleUser, Text: prompt})
 		return err
 	})

@@ -21,36 +21,36 @@ const mostTries = 10
 // errOvertaken is returned where the file is no longer the one that was changed.
 var errOvertaken = errors.New("the file has changed")
 
-// update changes the notebook and writes it. If the file is another than the one that was
+// updateFile changes the notebook and writes it. If the file is another than the one that was
 // read, the change is made to that: find says at which cell, and false if it is not in there
 // any more. The notebook is then written beside it. A file that keeps changing meanwhile is
 // a conflict, and nothing is written.
-func (f *File) update(find func(transcript.Notebook) (cell int, ok bool),
+func (f *File) updateFile(find func(transcript.Notebook) (cell int, ok bool),
 	change func(n transcript.Notebook, cell int) error) error {
 	for range mostTries {
-		if err := f.try(find, change); !errors.Is(err, errOvertaken) {
+		if err := f.tryUpdate(find, change); !errors.Is(err, errOvertaken) {
 			return err
 		}
 	}
 	return scrollback.Errorf(scrollback.Conflict, "notebook.Write", i18n.NotebookNotWritten, f.Name)
 }
 
-// try is one attempt of an update; after an error the notebook is as it was.
-func (f *File) try(find func(transcript.Notebook) (cell int, ok bool),
+// tryUpdate is one attempt of an update; after an error the notebook is as it was.
+func (f *File) tryUpdate(find func(transcript.Notebook) (cell int, ok bool),
 	change func(n transcript.Notebook, cell int) error) error {
-	b, err := f.read()
+	b, err := f.readFile()
 	gone := scrollback.CodeOf(err) == scrollback.NotFound
 	if err != nil && !gone {
 		return err
 	}
 	if !gone && sha256.Sum256(b) != f.sum {
-		if now, err := opened(f.Name, b); err != nil {
-			f.aside()
+		if now, err := parseNotebook(f.Name, b); err != nil {
+			f.switchToSibling()
 		} else if _, ok := find(now); ok {
 			f.Notebook = now
 			f.sum = sha256.Sum256(b)
 		} else {
-			f.aside()
+			f.switchToSibling()
 		}
 	}
 	cell, ok := find(f.Notebook)
@@ -66,14 +66,14 @@ func (f *File) try(find func(transcript.Notebook) (cell int, ok bool),
 		return nil
 	}
 	if len(after) > MaxBytes {
-		f.Notebook, err = opened(f.Name, before)
+		f.Notebook, err = parseNotebook(f.Name, before)
 		return errors.Join(scrollback.ParamErrorf("notebook.Write", "file",
 			i18n.NotebookWouldBeTooLarge, f.Name, len(after),
-			int64(MaxBytes)).Because(scrollback.ErrTooLarge), err)
+			int64(MaxBytes)).WithReason(scrollback.ErrTooLarge), err)
 	}
-	err = replace(f.disk, f.Path, f.mode, after, f.unchanged)
+	err = replaceFile(f.disk, f.Path, f.mode, after, f.checkUnchanged)
 	if errors.Is(err, errOvertaken) {
-		if f.Notebook, err = opened(f.Name, before); err != nil {
+		if f.Notebook, err = parseNotebook(f.Name, before); err != nil {
 			return err
 		}
 		return errOvertaken
@@ -85,10 +85,10 @@ func (f *File) try(find func(transcript.Notebook) (cell int, ok bool),
 	return nil
 }
 
-// unchanged reports whether the file is still the one that a change was made to, or is not
+// checkUnchanged reports whether the file is still the one that a change was made to, or is not
 // there.
-func (f *File) unchanged() error {
-	b, err := f.read()
+func (f *File) checkUnchanged() error {
+	b, err := f.readFile()
 	switch {
 	case scrollback.CodeOf(err) == scrollback.NotFound:
 		return nil
@@ -100,15 +100,15 @@ func (f *File) unchanged() error {
 	return nil
 }
 
-// aside writes to a new file next to the notebook from now on.
-func (f *File) aside() {
-	f.Path = f.sibling("run")
+// switchToSibling writes to a new file next to the notebook from now on.
+func (f *File) switchToSibling() {
+	f.Path = f.siblingPath("run")
 	f.Beside = f.Path
 	f.sum = [sha256.Size]byte{}
 }
 
-// sibling is the path of a file that does not exist yet, next to the notebook.
-func (f *File) sibling(why string) string {
+// siblingPath returns the path of a file that does not exist yet, next to the notebook.
+func (f *File) siblingPath(why string) string {
 	ext := filepath.Ext(f.Path)
 	base := strings.TrimSuffix(f.Path, ext) + "-" + why + "-" + f.now().Format("20060102-150405")
 	for n := 1; ; n++ {

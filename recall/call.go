@@ -30,42 +30,42 @@ type Room struct {
 // RoomMax is the room of a result outside a turn, and in bytes inside one.
 var RoomMax = Room{Bytes: 16 << 10, Tokens: 16 << 10}
 
-// IsTool says whether a name is that of a recall tool.
-func IsTool(name string) bool { return tools[name] != nil }
+// IsTool reports whether a name is that of a recall tool.
+func IsTool(name string) bool { return toolRunners[name] != nil }
 
-// Call runs a recall tool with a model's arguments and returns its result as JSON.
+// RunTool runs a recall tool with a model's arguments and returns its result as JSON.
 // Without a conversation context_search looks everywhere.
-func (r *Reader) Call(ctx context.Context, id scrollback.ConversationID, tool string, args json.RawMessage,
+func (r *Reader) RunTool(ctx context.Context, id scrollback.ConversationID, tool string, args json.RawMessage,
 	room Room) (string, error) {
-	run := tools[tool]
+	run := toolRunners[tool]
 	if run == nil {
 		return "", scrollback.Errorf(scrollback.NotFound, "recall.Call", i18n.NoToolNamed, tool)
 	}
-	return run(ctx, call{r, id, args, room})
+	return run(ctx, toolCall{r, id, args, room})
 }
 
-// call is one call of a tool.
-type call struct {
+// toolCall is one call of a tool.
+type toolCall struct {
 	*Reader
 	conversation scrollback.ConversationID
 	arguments    json.RawMessage
 	room         Room
 }
 
-// tools is the table of what a model may call.
-var tools = map[string]func(context.Context, call) (string, error){
-	"context_list":   list,
-	"context_read":   read,
-	"context_tail":   tail,
-	"context_grep":   grep,
-	"context_search": find,
+// toolRunners is the table of what a model may call.
+var toolRunners = map[string]func(context.Context, toolCall) (string, error){
+	"context_list":   runList,
+	"context_read":   runRead,
+	"context_tail":   runTail,
+	"context_grep":   runGrep,
+	"context_search": runSearch,
 }
 
-// Arguments reads a model's arguments; an unknown field is invalid, like one of another
+// DecodeArguments reads a model's arguments; an unknown field is invalid, like one of another
 // type.
-func Arguments[T any](raw json.RawMessage) (T, error) {
+func DecodeArguments[T any](raw json.RawMessage) (T, error) {
 	var args T
-	raw, err := meant(raw, reflect.TypeFor[T]())
+	raw, err := repairArguments(raw, reflect.TypeFor[T]())
 	if err != nil {
 		return args, err
 	}
@@ -82,17 +82,17 @@ func Arguments[T any](raw json.RawMessage) (T, error) {
 	return args, nil
 }
 
-// Fit returns the JSON of a result, made smaller until it fits its room: make is called
+// FitRoom returns the JSON of a result, made smaller until it fits its room: make is called
 // with 0, 1, 2 … for smaller and smaller ones, and says when it cannot go on. What does
 // not fit even then is over_budget.
-func Fit(room Room, make func(try int) (any, bool)) (string, error) {
+func FitRoom(room Room, make func(try int) (any, bool)) (string, error) {
 	for try := 0; ; try++ {
 		v, more := make(try)
 		b, err := json.Marshal(v)
 		if err != nil {
 			return "", scrollback.Wrap(scrollback.Internal, "recall", err)
 		}
-		b = marks.JSON(b)
+		b = marks.EscapeJSON(b)
 		fits := int64(len(b)) <= room.Tokens || int64(token.Count(string(b))) <= room.Tokens // a token has at least a byte
 		if len(b) <= room.Bytes && fits {
 			return string(b), nil
@@ -105,34 +105,34 @@ func Fit(room Room, make func(try int) (any, bool)) (string, error) {
 	}
 }
 
-// halved is n, n/2, n/4 … and whether there is a smaller one.
-func halved(n, try int) (int, bool) {
+// halve returns n, n/2, n/4 … and whether there is a smaller one.
+func halve(n, try int) (int, bool) {
 	n >>= try
 	return max(n, 1), n > 1
 }
 
-func read(ctx context.Context, c call) (string, error) {
+func runRead(ctx context.Context, c toolCall) (string, error) {
 	type args struct {
 		Ref    scrollback.Ref
 		Offset int64
 		Limit  int
 	}
-	a, err := Arguments[args](c.arguments)
+	a, err := DecodeArguments[args](c.arguments)
 	if err != nil {
 		return "", err
 	}
 	var first scrollback.Page
-	err = c.reaching(ctx, a.Ref, func(through scrollback.ConversationID) (err error) {
+	err = c.throughAgents(ctx, a.Ref, func(through scrollback.ConversationID) (err error) {
 		first, err = c.Read(ctx, through, a.Ref, a.Offset, a.Limit)
 		return err
 	})
 	if err != nil {
 		return "", err
 	}
-	return Fit(c.room, func(try int) (any, bool) {
-		n, more := halved(len(first.Content), try)
+	return FitRoom(c.room, func(try int) (any, bool) {
+		n, more := halve(len(first.Content), try)
 		page := first
-		if page.Content = clip.Bytes(first.Content, max(n, utf8.UTFMax)); len(page.Content) < len(first.Content) {
+		if page.Content = clip.HeadBytes(first.Content, max(n, utf8.UTFMax)); len(page.Content) < len(first.Content) {
 			page.NextOffset = first.Offset + int64(len(page.Content))
 			page.Done = false
 		}
@@ -140,25 +140,25 @@ func read(ctx context.Context, c call) (string, error) {
 	})
 }
 
-func tail(ctx context.Context, c call) (string, error) {
+func runTail(ctx context.Context, c toolCall) (string, error) {
 	type args struct {
 		Ref   scrollback.Ref
 		Lines int
 	}
-	a, err := Arguments[args](c.arguments)
+	a, err := DecodeArguments[args](c.arguments)
 	if err != nil {
 		return "", err
 	}
 	var tail scrollback.Tail
-	err = c.reaching(ctx, a.Ref, func(through scrollback.ConversationID) (err error) {
+	err = c.throughAgents(ctx, a.Ref, func(through scrollback.ConversationID) (err error) {
 		tail, err = c.Tail(ctx, through, a.Ref, a.Lines)
 		return err
 	})
 	if err != nil {
 		return "", err
 	}
-	return Fit(c.room, func(try int) (any, bool) {
-		n, more := halved(len(tail.Content), try)
+	return FitRoom(c.room, func(try int) (any, bool) {
+		n, more := halve(len(tail.Content), try)
 		cut := tail
 		cut.Content = strings.ToValidUTF8(tail.Content[len(tail.Content)-min(n, len(tail.Content)):], "")
 		if nl := strings.IndexByte(cut.Content, '\n'); try > 0 && nl >= 0 && nl+1 < len(cut.Content) {
@@ -171,8 +171,8 @@ func tail(ctx context.Context, c call) (string, error) {
 	})
 }
 
-func grep(ctx context.Context, c call) (string, error) {
-	q, err := Arguments[scrollback.GrepQuery](c.arguments)
+func runGrep(ctx context.Context, c toolCall) (string, error) {
+	q, err := DecodeArguments[scrollback.GrepQuery](c.arguments)
 	if err != nil {
 		return "", err
 	}
@@ -184,14 +184,14 @@ func grep(ctx context.Context, c call) (string, error) {
 	if q.Ref == "" {
 		err = look(c.conversation)
 	} else {
-		err = c.reaching(ctx, q.Ref, look)
+		err = c.throughAgents(ctx, q.Ref, look)
 	}
 	if err != nil {
 		return "", err
 	}
 	const lineRunes = 200
-	return Fit(c.room, func(try int) (any, bool) {
-		n, more := halved(len(found.Matches), max(0, try-2))
+	return FitRoom(c.room, func(try int) (any, bool) {
+		n, more := halve(len(found.Matches), max(0, try-2))
 		cut := found
 		cut.Matches = slices.Clone(found.Matches[:min(n, len(found.Matches))])
 		for i := range cut.Matches {
@@ -202,7 +202,7 @@ func grep(ctx context.Context, c call) (string, error) {
 				m.After = nil
 			}
 			if try >= 2 {
-				m.Content = clip.Line(m.Content, lineRunes)
+				m.Content = clip.ClipLine(m.Content, lineRunes)
 			}
 		}
 		return cut, try < 2 || more
@@ -213,7 +213,7 @@ func grep(ctx context.Context, c call) (string, error) {
 // the same result are not repeated as neighbours.
 type briefHit struct {
 	Conversation scrollback.ConversationID `json:"conversation_id,omitempty"` // if it is not the one searched
-	brief
+	briefMessage
 	Tool      string `json:"tool,omitempty"` // where the conversation was imported from, if it is not the one searched
 	Folder    string `json:"folder,omitempty"`
 	GitBranch string `json:"git_branch,omitempty"`
@@ -221,12 +221,12 @@ type briefHit struct {
 	Abandoned scrollback.BranchID `json:"abandoned_branch,omitempty"`
 
 	Ref    *scrollback.Ref `json:"ref,omitempty"`
-	Before []brief         `json:"before,omitempty"`
-	After  []brief         `json:"after,omitempty"`
+	Before []briefMessage  `json:"before,omitempty"`
+	After  []briefMessage  `json:"after,omitempty"`
 }
 
-// brief is a message in few tokens. Date is the day in UTC.
-type brief struct {
+// briefMessage is a message in few tokens. Date is the day in UTC.
+type briefMessage struct {
 	Seq     int64           `json:"seq"`
 	Role    scrollback.Role `json:"role"`
 	Date    string          `json:"date,omitempty"`
@@ -237,7 +237,7 @@ type brief struct {
 // [scrollback.SearchDefault] of them: short ones go on until then.
 const searchTokens = 2000
 
-func find(ctx context.Context, c call) (string, error) {
+func runSearch(ctx context.Context, c toolCall) (string, error) {
 	type args struct {
 		Query  string
 		Limit  int
@@ -246,14 +246,14 @@ func find(ctx context.Context, c call) (string, error) {
 		Around *int
 		Order  string
 	}
-	a, err := Arguments[args](c.arguments)
+	a, err := DecodeArguments[args](c.arguments)
 	if err != nil {
 		return "", err
 	}
 	if a.Limit < 0 || a.Limit > scrollback.SearchMax {
 		return "", scrollback.ParamErrorf("recall", "limit", i18n.LimitOutOfRange, scrollback.SearchMax)
 	}
-	q, err := c.searched(ctx, a.Scope)
+	q, err := c.limitSearch(ctx, a.Scope)
 	if err != nil {
 		return "", err
 	}
@@ -271,10 +271,10 @@ func find(ctx context.Context, c call) (string, error) {
 	if open {
 		q.Limit = scrollback.SearchMax
 	}
-	if q.Except, err = c.asking(ctx); err != nil {
+	if q.Except, err = c.askingMessages(ctx); err != nil {
 		return "", err
 	}
-	found, err := c.search(ctx, q)
+	found, err := c.searchMessages(ctx, q)
 	if err != nil {
 		return "", err
 	}
@@ -283,20 +283,20 @@ func find(ctx context.Context, c call) (string, error) {
 		Truncated bool       `json:"truncated,omitempty"`
 		Note      string     `json:"note,omitempty"`
 	}
-	all := inBrief(found.Hits, c.conversation, q.Passage/2)
+	all := shortenHits(found.Hits, c.conversation, q.Passage/2)
 	if open {
-		all = all[:filled(all)]
+		all = all[:defaultHits(all)]
 	}
 	n := len(all)
 	characters := q.Passage
-	return Fit(c.room, func(try int) (any, bool) {
+	return FitRoom(c.room, func(try int) (any, bool) {
 		switch {
 		case try > 1 && n > 1:
 			n -= max(1, n/5)
 		case try > 1: // the best hit is worth more than none
 			characters /= 2
 		}
-		out := answer{Truncated: found.Truncated, Note: behind(found),
+		out := answer{Truncated: found.Truncated, Note: indexWarning(found),
 			Hits: append([]briefHit{}, all[:max(n, min(1, len(all)))]...)}
 		for i := range out.Hits {
 			if try >= 1 { // neighbours can be requested again
@@ -314,8 +314,8 @@ func find(ctx context.Context, c call) (string, error) {
 // fewestCharacters is how short the only hit of a search may become where there is little room.
 const fewestCharacters = 80
 
-// behind says to a model that the index of search is not complete.
-func behind(found scrollback.SearchResult) string {
+// indexWarning says to a model that the index of search is not complete.
+func indexWarning(found scrollback.SearchResult) string {
 	switch {
 	case found.Indexed == nil:
 		return ""
@@ -326,8 +326,8 @@ func behind(found scrollback.SearchResult) string {
 		100**found.Indexed)
 }
 
-// filled is how many hits a search returns that names no limit.
-func filled(all []briefHit) int {
+// defaultHits returns how many hits a search returns that names no limit.
+func defaultHits(all []briefHit) int {
 	left := searchTokens
 	for i := range all {
 		b, err := json.Marshal(all[i])
@@ -338,19 +338,19 @@ func filled(all []briefHit) int {
 	return len(all)
 }
 
-// searched limits a search to a scope, as far as the conversation's setting lets its
+// limitSearch limits a search to a scope, as far as the conversation's setting lets its
 // model reach; empty means the conversation itself.
-func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuery, error) {
+func (c toolCall) limitSearch(ctx context.Context, scope string) (scrollback.SearchQuery, error) {
 	const op = "recall"
 	if scope == "" || scope == scrollback.ScopeConversation {
-		agents, err := c.agents(ctx)
+		agents, err := c.listAgents(ctx)
 		return scrollback.SearchQuery{Conversation: c.conversation, Agents: agents}, err
 	}
-	own, err := c.door.Head(ctx, c.conversation)
+	own, err := c.access.Head(ctx, c.conversation)
 	if err != nil {
 		return scrollback.SearchQuery{}, err
 	}
-	may, err := c.reach(ctx, own.Conversation)
+	may, err := c.searchReach(ctx, own.Conversation)
 	if err != nil {
 		return scrollback.SearchQuery{}, err
 	}
@@ -369,16 +369,16 @@ func (c call) searched(ctx context.Context, scope string) (scrollback.SearchQuer
 	return scrollback.SearchQuery{}, scrollback.Errorf(scrollback.Refused, op, i18n.MaySearchOnlyItself)
 }
 
-// agents are the conversations that work for this one, and theirs: what they said and made
+// listAgents returns the conversations that work for this one, and theirs: what they said and made
 // counts as its own.
-func (c call) agents(ctx context.Context) ([]scrollback.ConversationID, error) {
+func (c toolCall) listAgents(ctx context.Context) ([]scrollback.ConversationID, error) {
 	if c.conversation == "" {
 		return nil, nil
 	}
 	all, err := c.store.Agents.Below(ctx, c.conversation, false)
 	var out []scrollback.ConversationID
 	for _, a := range all {
-		switch allowed := c.door.Allow(ctx, a.ID); {
+		switch allowed := c.access.Allow(ctx, a.ID); {
 		case allowed == nil:
 			out = append(out, a.ID)
 		case scrollback.CodeOf(allowed) != scrollback.NotFound: // gone, or another's by now
@@ -388,9 +388,9 @@ func (c call) agents(ctx context.Context) ([]scrollback.ConversationID, error) {
 	return out, err
 }
 
-// reach is how far a conversation lets its model look: its own setting, else that of its
+// searchReach returns how far a conversation lets its model look: its own setting, else that of its
 // project.
-func (c call) reach(ctx context.Context, own scrollback.Conversation) (string, error) {
+func (c toolCall) searchReach(ctx context.Context, own scrollback.Conversation) (string, error) {
 	if own.Settings.RecallScope != "" {
 		return own.Settings.RecallScope, nil
 	}
@@ -401,9 +401,9 @@ func (c call) reach(ctx context.Context, own scrollback.Conversation) (string, e
 // askedBack is how many messages back the question of a turn is looked for.
 const askedBack = 1000
 
-// asking is what a running turn of the conversation is about: its question, and what its
+// askingMessages returns what a running turn of the conversation is about: its question, and what its
 // model said when it looked things up. To find these would tell it what it knows.
-func (c call) asking(ctx context.Context) ([]scrollback.MessageID, error) {
+func (c toolCall) askingMessages(ctx context.Context) ([]scrollback.MessageID, error) {
 	if c.conversation == "" {
 		return nil, nil
 	}
@@ -414,7 +414,7 @@ func (c call) asking(ctx context.Context) ([]scrollback.MessageID, error) {
 	if err != nil || turn.State != scrollback.TurnOpen || c.store.Turns.Expired(turn) {
 		return nil, err
 	}
-	head, err := c.door.Head(ctx, c.conversation)
+	head, err := c.access.Head(ctx, c.conversation)
 	var out []scrollback.MessageID
 	for to := head.Branch.HeadSeq; err == nil && to > max(0, head.Branch.HeadSeq-askedBack); to -= scrollback.ListDefault {
 		var ms []scrollback.Message
@@ -423,7 +423,7 @@ func (c call) asking(ctx context.Context) ([]scrollback.MessageID, error) {
 			if m.Role == scrollback.RoleUser {
 				return append(out, m.ID), nil
 			}
-			if slices.ContainsFunc(m.Parts.Calls(), scrollback.ToolCall.Recall) {
+			if slices.ContainsFunc(m.Parts.Calls(), scrollback.ToolCall.IsRecall) {
 				out = append(out, m.ID)
 			}
 		}
@@ -431,32 +431,32 @@ func (c call) asking(ctx context.Context) ([]scrollback.MessageID, error) {
 	return out, err
 }
 
-// reaching does something with a ref through the conversation that is asked, or if that
+// throughAgents does something with a ref through the conversation that is asked, or if that
 // does not mention it, through one that does: a sub-agent of it, or another as far as the
 // conversation's setting lets its model reach. The error is that of the first.
-func (c call) reaching(ctx context.Context, ref scrollback.Ref,
+func (c toolCall) throughAgents(ctx context.Context, ref scrollback.Ref,
 	do func(through scrollback.ConversationID) error) error {
 	first := do(c.conversation)
 	if scrollback.CodeOf(first) != scrollback.NotFound {
 		return first
 	}
-	own, err := c.door.Head(ctx, c.conversation)
+	own, err := c.access.Head(ctx, c.conversation)
 	if err != nil {
 		return err
 	}
 	within := []string{own.Project}
-	may, err := c.reach(ctx, own.Conversation)
+	may, err := c.searchReach(ctx, own.Conversation)
 	if err != nil {
 		return err
 	}
-	agents, err := c.agents(ctx)
+	agents, err := c.listAgents(ctx)
 	if err != nil {
 		return err
 	}
 	further := may == scrollback.ScopeProject || may == scrollback.ScopeAll
 	switch {
 	case may == scrollback.ScopeAll:
-		if within, err = c.door.Projects("", nil); err != nil {
+		if within, err = c.access.Projects("", nil); err != nil {
 			return err
 		}
 	case !further && len(agents) == 0:
@@ -470,7 +470,7 @@ func (c call) reaching(ctx context.Context, ref scrollback.Ref,
 		if !further && !slices.Contains(agents, id) {
 			continue
 		}
-		switch o, err := c.door.Head(ctx, id); {
+		switch o, err := c.access.Head(ctx, id); {
 		case scrollback.CodeOf(err) == scrollback.NotFound:
 		case err != nil:
 			return err
@@ -481,20 +481,20 @@ func (c call) reaching(ctx context.Context, ref scrollback.Ref,
 	return first
 }
 
-// inBrief shortens hits. Each message appears once: as a hit if it is one, else beside
+// shortenHits shortens hits. Each message appears once: as a hit if it is one, else beside
 // the first hit that it is next to.
-func inBrief(hits []scrollback.Hit, searched scrollback.ConversationID, nearRunes int) []briefHit {
+func shortenHits(hits []scrollback.Hit, searched scrollback.ConversationID, nearRunes int) []briefHit {
 	seen := map[scrollback.MessageID]bool{}
 	for _, h := range hits {
 		seen[h.MessageID] = true
 	}
-	near := func(ms []scrollback.Message) []brief {
-		var out []brief
+	near := func(ms []scrollback.Message) []briefMessage {
+		var out []briefMessage
 		for _, m := range ms {
-			text := clip.Line(strings.TrimSpace(search.Text(m.Parts)), nearRunes)
+			text := clip.ClipLine(strings.TrimSpace(search.Text(m.Parts)), nearRunes)
 			if !seen[m.ID] && text != "" {
 				seen[m.ID] = true
-				out = append(out, brief{Seq: m.Seq, Role: m.Role, Content: text})
+				out = append(out, briefMessage{Seq: m.Seq, Role: m.Role, Content: text})
 			}
 		}
 		return out
@@ -502,7 +502,7 @@ func inBrief(hits []scrollback.Hit, searched scrollback.ConversationID, nearRune
 	out := make([]briefHit, len(hits))
 	for i, h := range hits {
 		out[i] = briefHit{Ref: h.Ref, Before: near(h.Before), After: near(h.After), Abandoned: h.Branch,
-			brief: brief{h.Seq, h.Role, time.UnixMilli(h.CreatedAt).UTC().Format(time.DateOnly), h.Content}}
+			briefMessage: briefMessage{h.Seq, h.Role, time.UnixMilli(h.CreatedAt).UTC().Format(time.DateOnly), h.Content}}
 		if h.ConversationID != searched {
 			out[i].Conversation = h.ConversationID
 			if o := h.Origin; o != nil {

@@ -31,9 +31,9 @@ func TestRecallAnswersAreBounded(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, append(steps, modeltest.Say("done"))...)
 	id := r.NewConversation()
 	for range 3 {
-		r.Ask(id, strings.ToValidUTF8(long[:4000], "")).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, strings.ToValidUTF8(long[:4000], "")).WantDone(t, scrollback.TurnComplete, "stop")
 	}
-	r.Ask(id, "look it up").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "look it up").WantDone(t, scrollback.TurnComplete, "stop")
 	failed := map[string]bool{}
 	for _, m := range r.Log(id) {
 		for _, res := range m.Parts.Results() {
@@ -92,7 +92,7 @@ func TestRecallPagesJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref = scrollback.ArtifactRef(a.ID)
-	r.Ask(id, "read it all").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "read it all").WantDone(t, scrollback.TurnComplete, "stop")
 	joined := ""
 	for _, p := range pages {
 		joined += p.Content
@@ -123,7 +123,7 @@ func TestRecallSearchIsBrief(t *testing.T) {
 		modeltest.Say("ok"))
 	id := r.NewConversation()
 	for _, text := range []string{"a needle", long, "straw"} {
-		r.Ask(id, text).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, text).WantDone(t, scrollback.TurnComplete, "stop")
 	}
 	search := func(args string) (out struct {
 		Hits []struct {
@@ -138,7 +138,7 @@ func TestRecallSearchIsBrief(t *testing.T) {
 		}
 	}) {
 		t.Helper()
-		text, err := r.Call(context.Background(), id, "context_search", json.RawMessage(args), recall.RoomMax)
+		text, err := r.RunTool(context.Background(), id, "context_search", json.RawMessage(args), recall.RoomMax)
 		if err == nil {
 			err = json.Unmarshal([]byte(text), &out)
 		}
@@ -175,10 +175,10 @@ func TestRecallSearchIsBrief(t *testing.T) {
 	if !slices.IsSorted(seqs) || len(seqs) != 4 {
 		t.Errorf("in order of time: %v", seqs)
 	}
-	_, err := r.Call(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle","order":"size"}`),
+	_, err := r.RunTool(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle","order":"size"}`),
 		recall.RoomMax)
 	enginetest.WantCode(t, err, scrollback.Invalid, "order must be")
-	_, err = r.Call(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle after:2026-02-31"}`),
+	_, err = r.RunTool(context.Background(), id, "context_search", json.RawMessage(`{"query":"needle after:2026-02-31"}`),
 		recall.RoomMax)
 	enginetest.WantCode(t, err, scrollback.Invalid, "names no day")
 }
@@ -199,7 +199,7 @@ func TestReadPagesJoin(t *testing.T) {
 		pages := 0
 		for page := (scrollback.Page{}); !page.Done; pages++ {
 			args := fmt.Sprintf(`{"ref":%q,"offset":%d,"limit":65536}`, scrollback.ArtifactRef(a.ID), page.NextOffset)
-			text, err := r.Call(t.Context(), id, "context_read", json.RawMessage(args), room)
+			text, err := r.RunTool(t.Context(), id, "context_read", json.RawMessage(args), room)
 			page = scrollback.Page{}
 			if err == nil {
 				err = json.Unmarshal([]byte(text), &page)
@@ -222,10 +222,10 @@ func TestTheBestHitFits(t *testing.T) {
 		strings.Repeat("后面还有别的事情要记下来。\n", 80)
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("好"))
 	id := r.NewConversation()
-	r.Ask(id, long).Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, long).WantDone(t, scrollback.TurnComplete, "stop")
 	for _, tokens := range []int64{120, 300, 900} {
 		room := recall.Room{Bytes: 16 << 10, Tokens: tokens}
-		text, err := r.Call(t.Context(), id, "context_search", json.RawMessage(`{"query":"钥匙 垫子","limit":5}`), room)
+		text, err := r.RunTool(t.Context(), id, "context_search", json.RawMessage(`{"query":"钥匙 垫子","limit":5}`), room)
 		var out struct{ Hits []struct{ Content string } }
 		if err == nil {
 			err = json.Unmarshal([]byte(text), &out)

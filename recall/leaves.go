@@ -44,7 +44,7 @@ type SegmentList struct {
 
 // Leaves returns what a roll-up consists of, oldest first; a leaf consists of itself.
 func (r *Reader) Leaves(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (Leaves, error) {
-	entry, err := r.resolve(ctx, id, ref)
+	entry, err := r.resolveRef(ctx, id, ref)
 	if err != nil {
 		return Leaves{}, err
 	}
@@ -67,12 +67,12 @@ func (r *Reader) Leaves(ctx context.Context, id scrollback.ConversationID, ref s
 		}
 	}
 	return Leaves{Ref: entry.Ref, FirstSeq: of[0].FirstSeq, LastSeq: of[0].LastSeq, Messages: of[0].Messages,
-		Leaves: leavesOf(inside)}, nil
+		Leaves: listLeaves(inside)}, nil
 }
 
 // Segments returns the segments that a conversation shows in place of messages, oldest first.
 func (r *Reader) Segments(ctx context.Context, id scrollback.ConversationID) (SegmentList, error) {
-	head, err := r.door.Head(ctx, id)
+	head, err := r.access.Head(ctx, id)
 	if err != nil {
 		return SegmentList{}, err
 	}
@@ -81,7 +81,7 @@ func (r *Reader) Segments(ctx context.Context, id scrollback.ConversationID) (Se
 		ids = append(ids, s.ID)
 	}
 	shown, err := r.store.Segments(ctx, ids)
-	return SegmentList{Segments: leavesOf(shown), HeadSeq: head.Branch.HeadSeq,
+	return SegmentList{Segments: listLeaves(shown), HeadSeq: head.Branch.HeadSeq,
 		PinnedSeqs: append([]int64{}, head.PinnedSeqs...)}, err
 }
 
@@ -93,26 +93,27 @@ func (r *Reader) Shape(ctx context.Context, id scrollback.ConversationID, bins i
 	case bins == 0:
 		bins = scrollback.ShapeDefault
 	}
-	head, err := r.door.Head(ctx, id)
+	head, err := r.access.Head(ctx, id)
 	if err != nil {
 		return scrollback.Shape{}, err
 	}
 	return r.store.Branches.Shape(ctx, head.Branch, bins)
 }
 
-func leavesOf(segs []scrollback.Segment) []Leaf {
+func listLeaves(segs []scrollback.Segment) []Leaf {
 	out := make([]Leaf, len(segs))
 	for i, s := range segs {
 		out[i] = Leaf{Ref: scrollback.HistoryRef(s.ID), FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, From: s.From, To: s.To,
-			Messages: s.Messages, Tokens: s.TokensBefore, CardTokens: s.TokensAfter, Hint: about(s), SummaryBy: s.SummaryBy,
-			RolledUp: len(s.Children) > 0}
+			Messages: s.Messages, Tokens: s.TokensBefore, CardTokens: s.TokensAfter, Hint: describeSegment(s),
+			SummaryBy: s.SummaryBy,
+			RolledUp:  len(s.Children) > 0}
 	}
 	return out
 }
 
-// about is a line on what a segment is about: what was said first of what its card keeps,
+// describeSegment returns a line on what a segment is about: what was said first of what its card keeps,
 // without the mark of who said it.
-func about(s scrollback.Segment) string {
-	hint := ofSegment(s).hints[0]
-	return strings.TrimSpace(said.ReplaceAllString(hint, ""))
+func describeSegment(s scrollback.Segment) string {
+	hint := listSegment(s).hints[0]
+	return strings.TrimSpace(quotePattern.ReplaceAllString(hint, ""))
 }

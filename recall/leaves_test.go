@@ -12,11 +12,11 @@ import (
 	"github.com/scrollback-ai/scrollback/recall"
 )
 
-// compacted is a conversation whose oldest compactions were rolled up.
+// compacted returns a conversation whose oldest compactions were rolled up.
 func compacted(t *testing.T) (*enginetest.Rig, scrollback.ConversationID, recall.SegmentList) {
 	t.Helper()
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	id := r.NewConversation()
 	for i := range 120 {
 		r.Ask(id, fmt.Sprintf("gauge %d reads ", i)+strings.Repeat("a level in metres. ", 12))
@@ -96,7 +96,7 @@ func TestLeaves(t *testing.T) {
 // A leaf of an attachment, and what nobody mentions, is an error that says so.
 func TestLeavesRefused(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{}, enginetest.ChattyStep())
 	id := r.NewConversation()
 	a, err := r.Upload(ctx, id, strings.NewReader("levels"), "levels.txt")
 	if err != nil {

@@ -24,17 +24,17 @@ const (
 	pageTokens  = 30 // of what stands around the entries
 )
 
-// listing is a page of context_list: a line for each ref. Year is that of all dates in the
+// refListing is a page of context_list: a line for each ref. Year is that of all dates in the
 // lines; without it they name their own. Next is where the following page begins.
-type listing struct {
+type refListing struct {
 	Year int      `json:"year,omitempty"`
 	Refs []string `json:"refs"`
 	Next string   `json:"next,omitempty"`
 }
 
-// listed is one ref of a list. Its place is in the list's order: what the window shows,
+// listedRef is one ref of a list. Its place is in the list's order: what the window shows,
 // then artifacts, then what is older.
-type listed struct {
+type listedRef struct {
 	scrollback.RefEntry
 	place string
 	hints []string // what it is about, in sentences
@@ -47,12 +47,12 @@ const (
 	placeOlder    = "older"
 )
 
-func list(ctx context.Context, c call) (string, error) {
+func runList(ctx context.Context, c toolCall) (string, error) {
 	type args struct {
 		Kind, Cursor string
 		Limit        int
 	}
-	a, err := Arguments[args](c.arguments)
+	a, err := DecodeArguments[args](c.arguments)
 	switch {
 	case err != nil:
 		return "", err
@@ -62,18 +62,18 @@ func list(ctx context.Context, c call) (string, error) {
 		return "", scrollback.ParamErrorf("recall", "kind", i18n.RefKindIsOneOf)
 	}
 	limit := cmp.Or(a.Limit, scrollback.ListDefault)
-	head, err := c.door.Head(ctx, c.conversation)
+	head, err := c.access.Head(ctx, c.conversation)
 	if err != nil {
 		return "", err
 	}
-	w := lister{c.Reader, head, append([]scrollback.ConversationID{head.ID}, head.Ancestors...), a.Kind}
-	from, after, err := w.place(ctx, a.Cursor)
+	w := refLister{c.Reader, head, append([]scrollback.ConversationID{head.ID}, head.Ancestors...), a.Kind}
+	from, after, err := w.readCursor(ctx, a.Cursor)
 	if err != nil {
 		return "", err
 	}
-	var all []listed
+	var all []listedRef
 	more := false
-	for e, err := range w.walk(ctx, from, after) {
+	for e, err := range w.walkRefs(ctx, from, after) {
 		if err != nil {
 			return "", err
 		}
@@ -82,23 +82,23 @@ func list(ctx context.Context, c call) (string, error) {
 		}
 		all = append(all, e)
 	}
-	fits := fitting(all, c.room)
-	return Fit(c.room, func(try int) (any, bool) {
+	fits := countFitting(all, c.room)
+	return FitRoom(c.room, func(try int) (any, bool) {
 		n := max(1, fits-try*max(1, fits/8))
-		return page(all[:min(n, len(all))], more || n < len(all), c.room), n > 1
+		return layOutPage(all[:min(n, len(all))], more || n < len(all), c.room), n > 1
 	})
 }
 
-// lister walks what a conversation and its ancestors mention.
-type lister struct {
+// refLister walks what a conversation and its ancestors mention.
+type refLister struct {
 	*Reader
 	head    store.Head
 	lineage []scrollback.ConversationID
 	kind    string
 }
 
-// place reads a cursor: where the list goes on, and behind which ref.
-func (w lister) place(ctx context.Context, cursor string) (string, *scrollback.RefEntry, error) {
+// readCursor reads a cursor: where the list goes on, and behind which ref.
+func (w refLister) readCursor(ctx context.Context, cursor string) (string, *scrollback.RefEntry, error) {
 	if cursor == "" {
 		return placeShown, nil, nil
 	}
@@ -110,18 +110,19 @@ func (w lister) place(ctx context.Context, cursor string) (string, *scrollback.R
 	return place, &e, err
 }
 
-// part is a part of the list: what is at one place, from behind a ref on.
-type part struct {
+// listPart is a part of the list: what is at one place, from behind a ref on.
+type listPart struct {
 	place, kind string
-	walk        func(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listed, error]
+	walk        func(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listedRef, error]
 }
 
-// walk yields the refs in the order of the list, from a place on and behind a ref.
-func (w lister) walk(ctx context.Context, from string, after *scrollback.RefEntry) iter.Seq2[listed, error] {
-	parts := []part{{placeShown, scrollback.RefHistory, w.shown}, {placeArtifact, scrollback.RefArtifact, w.artifacts},
-		{placeOlder, scrollback.RefHistory, w.older}}
-	parts = parts[slices.IndexFunc(parts, func(p part) bool { return p.place == from }):]
-	return func(yield func(listed, error) bool) {
+// walkRefs yields the refs in the order of the list, from a place on and behind a ref.
+func (w refLister) walkRefs(ctx context.Context, from string, after *scrollback.RefEntry) iter.Seq2[listedRef, error] {
+	parts := []listPart{{placeShown, scrollback.RefHistory, w.walkShown},
+		{placeArtifact, scrollback.RefArtifact, w.walkArtifacts},
+		{placeOlder, scrollback.RefHistory, w.walkOlder}}
+	parts = parts[slices.IndexFunc(parts, func(p listPart) bool { return p.place == from }):]
+	return func(yield func(listedRef, error) bool) {
 		for i, p := range parts {
 			if w.kind != "" && w.kind != p.kind {
 				continue
@@ -139,9 +140,9 @@ func (w lister) walk(ctx context.Context, from string, after *scrollback.RefEntr
 	}
 }
 
-// shown yields the segments whose placeholders the window holds, newest first.
-func (w lister) shown(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listed, error] {
-	return func(yield func(listed, error) bool) {
+// walkShown yields the segments whose placeholders the window holds, newest first.
+func (w refLister) walkShown(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listedRef, error] {
+	return func(yield func(listedRef, error) bool) {
 		ids := make([]scrollback.SegmentID, 0, len(w.head.Branch.View.Segments))
 		for _, s := range slices.Backward(w.head.Branch.View.Segments) {
 			ids = append(ids, s.ID)
@@ -152,20 +153,20 @@ func (w lister) shown(ctx context.Context, after *scrollback.RefEntry) iter.Seq2
 		}
 		segs, err := w.store.Segments(ctx, ids)
 		if err != nil {
-			yield(listed{}, err)
+			yield(listedRef{}, err)
 			return
 		}
 		for _, s := range segs {
-			if !yield(ofSegment(s), nil) {
+			if !yield(listSegment(s), nil) {
 				return
 			}
 		}
 	}
 }
 
-// artifacts yields each artifact once, by its newest mention.
-func (w lister) artifacts(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listed, error] {
-	return func(yield func(listed, error) bool) {
+// walkArtifacts yields each artifact once, by its newest mention.
+func (w refLister) walkArtifacts(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listedRef, error] {
+	return func(yield func(listedRef, error) bool) {
 		for e, err := range w.store.Refs.Walk(ctx, w.lineage, scrollback.RefArtifact, after) {
 			if err == nil && len(w.lineage) > 1 {
 				var newest scrollback.RefEntry
@@ -174,27 +175,27 @@ func (w lister) artifacts(ctx context.Context, after *scrollback.RefEntry) iter.
 					continue
 				}
 			}
-			if !yield(listed{RefEntry: e, hints: []string{e.Hint}}, err) || err != nil {
+			if !yield(listedRef{RefEntry: e, hints: []string{e.Hint}}, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// older yields the leaves that the window does not show; roll-ups that it does not show
+// walkOlder yields the leaves that the window does not show; roll-ups that it does not show
 // gave way to others, and only repeat them.
-func (w lister) older(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listed, error] {
-	return func(yield func(listed, error) bool) {
+func (w refLister) walkOlder(ctx context.Context, after *scrollback.RefEntry) iter.Seq2[listedRef, error] {
+	return func(yield func(listedRef, error) bool) {
 		var page []scrollback.SegmentID
 		flush := func() bool {
 			segs, err := w.store.Segments(ctx, page)
 			if err != nil {
-				yield(listed{}, err)
+				yield(listedRef{}, err)
 				return false
 			}
 			page = page[:0]
 			for _, s := range segs {
-				if len(s.Children) == 0 && !yield(ofSegment(s), nil) {
+				if len(s.Children) == 0 && !yield(listSegment(s), nil) {
 					return false
 				}
 			}
@@ -202,7 +203,7 @@ func (w lister) older(ctx context.Context, after *scrollback.RefEntry) iter.Seq2
 		}
 		for e, err := range w.store.Refs.Walk(ctx, w.lineage, scrollback.RefHistory, after) {
 			if err != nil {
-				yield(listed{}, err)
+				yield(listedRef{}, err)
 				return
 			}
 			_, id, err := e.Ref.Split()
@@ -218,17 +219,17 @@ func (w lister) older(ctx context.Context, after *scrollback.RefEntry) iter.Seq2
 	}
 }
 
-// said is what stands before a sentence in the lines of a placeholder.
-var said = regexp.MustCompile(`^- (#\d+ \w+( \(\d+×\))?: )?`)
+// quotePattern is what stands before a sentence in the lines of a placeholder.
+var quotePattern = regexp.MustCompile(`^- (#\d+ \w+( \(\d+×\))?: )?`)
 
-// ofSegment is a segment with the sentences of its own placeholder: its summary may speak
+// listSegment returns a segment with the sentences of its own placeholder: its summary may speak
 // for others too.
-func ofSegment(s scrollback.Segment) listed {
-	out := listed{RefEntry: scrollback.RefEntry{Ref: scrollback.HistoryRef(s.ID), Kind: scrollback.RefHistory,
+func listSegment(s scrollback.Segment) listedRef {
+	out := listedRef{RefEntry: scrollback.RefEntry{Ref: scrollback.HistoryRef(s.ID), Kind: scrollback.RefHistory,
 		FirstSeq: s.FirstSeq, LastSeq: s.LastSeq,
 		From: s.From, To: s.To, Bytes: s.Bytes, CreatedAt: s.CreatedAt}}
 	for text := range strings.SplitSeq(s.Placeholder, "\n") {
-		if mark := said.FindString(text); mark != "" {
+		if mark := quotePattern.FindString(text); mark != "" {
 			out.hints = append(out.hints, text[len(mark):])
 		}
 	}
@@ -238,19 +239,19 @@ func ofSegment(s scrollback.Segment) listed {
 	return out
 }
 
-// page lays entries out as lines that share the room.
-func page(all []listed, more bool, room Room) listing {
-	out := listing{Refs: []string{}, Year: yearOf(all)}
-	names := shortRefs(all)
+// layOutPage lays entries out as lines that share the room.
+func layOutPage(all []listedRef, more bool, room Room) refListing {
+	out := refListing{Refs: []string{}, Year: commonYear(all)}
+	names := shortenRefs(all)
 	if more && len(all) > 0 {
 		last := len(all) - 1
 		out.Next = all[last].place + " " + names[last]
 	}
-	lines, spare := layOut(all, names, out.Year, room)
+	lines, spare := layOutLines(all, names, out.Year, room)
 	used := map[string]bool{}
 	for i, e := range all {
 		bare := token.Count(lines[i])
-		if hint := e.hint(used, min(spare/(len(all)-i), entryTokens-bare)-1); hint != "" {
+		if hint := e.makeHint(used, min(spare/(len(all)-i), entryTokens-bare)-1); hint != "" {
 			lines[i] += ": " + hint
 		}
 		spare -= token.Count(lines[i]) - bare
@@ -259,14 +260,14 @@ func page(all []listed, more bool, room Room) listing {
 	return out
 }
 
-// layOut returns the lines without hints, and how many tokens are left for all of these.
+// layOutLines returns the lines without hints, and how many tokens are left for all of these.
 // The sizes of history are left out when room is short: its range says as much.
-func layOut(all []listed, names []string, year int, room Room) (lines []string, spare int) {
+func layOutLines(all []listedRef, names []string, year int, room Room) (lines []string, spare int) {
 	for _, sized := range []bool{true, false} {
 		lines = lines[:0]
-		spare = tokensOf(room)
+		spare = roomTokens(room)
 		for i, e := range all {
-			lines = append(lines, e.line(names[i], year, sized))
+			lines = append(lines, e.formatLine(names[i], year, sized))
 			spare -= token.Count(lines[i]) + 1
 		}
 		if spare >= sizedHint*len(all) {
@@ -276,28 +277,28 @@ func layOut(all []listed, names []string, year int, room Room) (lines []string, 
 	return lines, spare
 }
 
-// tokensOf is what a room holds for entries. Three bytes are less than a token of them
+// roomTokens returns what a room holds for entries. Three bytes are less than a token of them
 // takes.
-func tokensOf(room Room) int { return int(min(room.Tokens, int64(room.Bytes)/3)) - pageTokens }
+func roomTokens(room Room) int { return int(min(room.Tokens, int64(room.Bytes)/3)) - pageTokens }
 
-// fitting is how many entries fit a room with a hint each; at least one.
-func fitting(all []listed, room Room) int {
-	names := shortRefs(all)
-	year := yearOf(all)
-	left := tokensOf(room)
+// countFitting returns how many entries fit a room with a hint each; at least one.
+func countFitting(all []listedRef, room Room) int {
+	names := shortenRefs(all)
+	year := commonYear(all)
+	left := roomTokens(room)
 	for i, e := range all {
-		if left -= token.Count(e.line(names[i], year, false)) + 1 + leastHint; left < 0 {
+		if left -= token.Count(e.formatLine(names[i], year, false)) + 1 + leastHint; left < 0 {
 			return max(i, 1)
 		}
 	}
 	return max(len(all), 1)
 }
 
-// yearOf is the year of all entries, or 0 if there are several.
-func yearOf(all []listed) (year int) {
+// commonYear returns the year of all entries, or 0 if there are several.
+func commonYear(all []listedRef) (year int) {
 	for i, e := range all {
-		from := day(e.from()).Year()
-		to := day(e.to()).Year()
+		from := dayOf(e.fromTime()).Year()
+		to := dayOf(e.toTime()).Year()
 		if from != to || i > 0 && to != year {
 			return 0
 		}
@@ -306,8 +307,8 @@ func yearOf(all []listed) (year int) {
 	return year
 }
 
-// line is all of an entry but its hint.
-func (e listed) line(name string, year int, sized bool) string {
+// formatLine returns all of an entry but its hint.
+func (e listedRef) formatLine(name string, year int, sized bool) string {
 	line := name
 	if e.Kind == scrollback.RefHistory {
 		line += fmt.Sprintf(" #%d", e.FirstSeq)
@@ -315,20 +316,20 @@ func (e listed) line(name string, year int, sized bool) string {
 			line += fmt.Sprintf("-%d", e.LastSeq)
 		}
 	}
-	line += " " + days(day(e.from()), day(e.to()), year)
+	line += " " + formatDays(dayOf(e.fromTime()), dayOf(e.toTime()), year)
 	if sized || e.Kind == scrollback.RefArtifact {
-		line += " " + size(e.Bytes)
+		line += " " + formatSize(e.Bytes)
 	}
 	return line
 }
 
-// from and to are when what it points at was said, or stored.
-func (e listed) from() int64 { return cmp.Or(e.From, e.CreatedAt) }
-func (e listed) to() int64   { return cmp.Or(e.To, e.CreatedAt) }
+// fromTime and to are when what it points at was said, or stored.
+func (e listedRef) fromTime() int64 { return cmp.Or(e.From, e.CreatedAt) }
+func (e listedRef) toTime() int64   { return cmp.Or(e.To, e.CreatedAt) }
 
-// hint returns what the entry is about, in at most most tokens: first what tells it from those
+// makeHint returns what the entry is about, in at most most tokens: first what tells it from those
 // before it.
-func (e listed) hint(used map[string]bool, most int) string {
+func (e listedRef) makeHint(used map[string]bool, most int) string {
 	out := ""
 	for i := range e.hints {
 		in := append(slices.Clone(e.hints[i:]), e.hints[:i]...)
@@ -345,10 +346,10 @@ func (e listed) hint(used map[string]bool, most int) string {
 	return out
 }
 
-func day(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
+func dayOf(ms int64) time.Time { return time.UnixMilli(ms).UTC() }
 
-// days is a stretch of days, without the year if that is said elsewhere.
-func days(from, to time.Time, year int) string {
+// formatDays returns a stretch of days, without the year if that is said elsewhere.
+func formatDays(from, to time.Time, year int) string {
 	first := from.Format("Jan 2")
 	last := to.Format("Jan 2")
 	switch {
@@ -364,8 +365,8 @@ func days(from, to time.Time, year int) string {
 	return first + "-" + last
 }
 
-// size is a number of bytes as a short figure.
-func size(n int64) string {
+// formatSize returns a number of bytes as a short figure.
+func formatSize(n int64) string {
 	switch {
 	case n < 1<<10:
 		return fmt.Sprintf("%dB", n)
@@ -375,9 +376,9 @@ func size(n int64) string {
 	return fmt.Sprintf("%dM", n>>20)
 }
 
-// shortRefs are refs by the ends of their ids: as little of them as is unique here, but
+// shortenRefs returns refs by the ends of their ids: as little of them as is unique here, but
 // never less than the store takes.
-func shortRefs(all []listed) []string {
+func shortenRefs(all []listedRef) []string {
 	out := make([]string, len(all))
 	for n := store.RefEnd; ; n++ {
 		seen := map[string]bool{}

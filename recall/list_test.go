@@ -32,7 +32,7 @@ func listed(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, args 
 	room recall.Room) (listPage, string) {
 	t.Helper()
 	var page listPage
-	text, err := r.Call(t.Context(), id, "context_list", json.RawMessage(args), room)
+	text, err := r.RunTool(t.Context(), id, "context_list", json.RawMessage(args), room)
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &page)
 	}
@@ -42,13 +42,13 @@ func listed(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, args 
 	return page, text
 }
 
-// refOf is the ref at the beginning of a line of a list.
+// refOf returns the ref at the beginning of a line of a list.
 func refOf(line string) scrollback.Ref {
 	ref, _, _ := strings.Cut(line, " ")
 	return scrollback.Ref(ref)
 }
 
-// wholeRefs are the refs of a list's lines as they are stored.
+// wholeRefs returns the refs of a list's lines as they are stored.
 func wholeRefs(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, lines []string) (out []scrollback.Ref) {
 	t.Helper()
 	for _, l := range lines {
@@ -103,7 +103,7 @@ func TestListPagesJoin(t *testing.T) {
 	}
 	for _, bad := range []string{`{"cursor":"nonsense"}`, `{"cursor":"older nonsense"}`, `{"limit":201}`, `{"limit":-1}`,
 		`{"kind":"image"}`} {
-		_, err := r.Call(t.Context(), id, "context_list", json.RawMessage(bad), inTurn)
+		_, err := r.RunTool(t.Context(), id, "context_list", json.RawMessage(bad), inTurn)
 		enginetest.WantCode(t, err, scrollback.Invalid, "")
 	}
 }
@@ -211,7 +211,7 @@ func TestListIsForAModel(t *testing.T) {
 	}
 
 	// In a turn it is the same list.
-	r.Ask(id, "What lies behind?").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "What lies behind?").WantDone(t, scrollback.TurnComplete, "stop")
 	looked := 0
 	for _, m := range r.Log(id) {
 		for _, res := range m.Parts.Results() {
@@ -240,13 +240,13 @@ func TestListIsForAModel(t *testing.T) {
 		for tool, args := range map[string]string{"context_read": `{"ref":%q,"limit":100}`,
 			"context_tail": `{"ref":%q,"lines":2}`,
 			"context_grep": `{"ref":%q,"pattern":"line|metres"}`} {
-			got, err := r.Call(t.Context(), f.ID, tool, json.RawMessage(fmt.Sprintf(args, refOf(l))), inTurn)
+			got, err := r.RunTool(t.Context(), f.ID, tool, json.RawMessage(fmt.Sprintf(args, refOf(l))), inTurn)
 			if err != nil || strings.Contains(got, `"total":0`) {
 				t.Errorf("%s of %s: %s, %v", tool, l, got, err)
 			}
 		}
 	}
-	_, err = r.Call(t.Context(), r.NewConversation(), "context_tail",
+	_, err = r.RunTool(t.Context(), r.NewConversation(), "context_tail",
 		json.RawMessage(fmt.Sprintf(`{"ref":%q}`, refOf(art.Refs[0]))), inTurn)
 	enginetest.WantCode(t, err, scrollback.NotFound, "mentions no")
 }
@@ -290,7 +290,7 @@ func TestListBesideSummaries(t *testing.T) {
 	id := r.NewConversation()
 	for n := range 4 {
 		for i := range 4 {
-			r.Ask(id, fmt.Sprintf("Pier %d is %d metres long. %s", n*10+i, 100+n, strings.Repeat("more words ", 60))).Done(t,
+			r.Ask(id, fmt.Sprintf("Pier %d is %d metres long. %s", n*10+i, 100+n, strings.Repeat("more words ", 60))).WantDone(t,
 				scrollback.TurnComplete, "stop")
 		}
 		got, err := r.Compact(t.Context(), id, engine.CompactRequest{Force: true})
@@ -313,7 +313,7 @@ func TestListBesideSummaries(t *testing.T) {
 func TestListOfWhatWasRepeated(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("fine"))
 	id := r.NewConversation()
-	r.Ask(id, strings.Repeat("The crane at pier 5 lifts 40 bags. ", 20)).Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, strings.Repeat("The crane at pier 5 lifts 40 bags. ", 20)).WantDone(t, scrollback.TurnComplete, "stop")
 	if _, err := r.Compact(t.Context(), id, engine.CompactRequest{Clear: true}); err != nil {
 		t.Fatal(err)
 	}

@@ -17,10 +17,10 @@ import (
 // maxUnwrapped bounds how often JSON may stand in a string of JSON.
 const maxUnwrapped = 3
 
-// meant is the one object of arguments that a model meant: out of a string or a fence that it
+// repairArguments returns the one object of arguments that a model meant: out of a string or a fence that it
 // put it into, once where it was written twice, and with numbers and switches of shape t as
 // such that it wrote as text. What cannot be taken so is an error about what the model sent.
-func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
+func repairArguments(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 	text := []byte(raw)
 	var wrapped map[string]json.RawMessage
 	if json.Unmarshal(raw, &wrapped) == nil && len(wrapped) == 1 && wrapped["malformed_arguments"] != nil {
@@ -31,17 +31,17 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 		if json.Unmarshal(text, &inner) != nil {
 			break
 		}
-		text = unfenced(inner)
+		text = stripFence(inner)
 	}
 	if len(bytes.TrimSpace(text)) == 0 || string(text) == "null" {
 		text = []byte(`{}`)
 	}
 	wrong := func(what string) error {
 		return scrollback.ParamErrorf("recall", "arguments",
-			i18n.CallArgumentsNeedObject, what, clip.Line(string(text), sentRunes))
+			i18n.CallArgumentsNeedObject, what, clip.ClipLine(string(text), sentRunes))
 	}
 	if !json.Valid(text) {
-		if sound := loosely(text); sound != nil {
+		if sound := repairJSON(text); sound != nil {
 			text = sound
 		}
 	}
@@ -53,7 +53,7 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil && first != nil && len(bytes.Trim(text[len(text)-rest(text, dec):], "}]); \t\r\n`")) == 0 {
+		if err != nil && first != nil && len(bytes.Trim(text[len(text)-remainingBytes(text, dec):], "}]); \t\r\n`")) == 0 {
 			break // closed once too often
 		}
 		if err != nil {
@@ -63,7 +63,7 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 		case first == nil || string(first) == "{}":
 		case string(one) == "{}":
 			continue
-		case !same(first, one):
+		case !sameJSON(first, one):
 			return nil, wrong("are several JSON objects; make one call for each")
 		}
 		first = one
@@ -75,14 +75,14 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 	if json.Unmarshal(first, &fields) != nil || fields == nil {
 		return nil, wrong("are not a JSON object")
 	}
-	fields = unwrapped(fields, t)
+	fields = unwrapObject(fields, t)
 	out := map[string]json.RawMessage{}
 	for name, v := range fields {
-		own, f, ok := fieldOf(t, name)
+		own, f, ok := findField(t, name)
 		_, twice := fields[own]
 		switch {
 		case ok && (own == name || !twice):
-			out[own] = typed(v, f)
+			out[own] = coerceValue(v, f)
 		case ok || string(v) != "null":
 			out[name] = v
 		}
@@ -90,19 +90,21 @@ func meant(raw json.RawMessage, t reflect.Type) (json.RawMessage, error) {
 	return json.Marshal(out)
 }
 
-// rest is how much of a text a decoder has not decoded.
-func rest(text []byte, dec *json.Decoder) int { return max(0, len(text)-int(dec.InputOffset())) }
+// remainingBytes returns how much of a text a decoder has not decoded.
+func remainingBytes(text []byte, dec *json.Decoder) int {
+	return max(0, len(text)-int(dec.InputOffset()))
+}
 
-// wrappers are what models put around the arguments of a call, as the field that holds them
+// wrapperNames are what models put around the arguments of a call, as the field that holds them
 // is called in one API or another.
-var wrappers = []string{"arguments", "args", "input", "parameters", "params"}
+var wrapperNames = []string{"arguments", "args", "input", "parameters", "params"}
 
-// unwrapped is the object in a wrapper, where one stands alone and the shape has no such field.
-func unwrapped(fields map[string]json.RawMessage, t reflect.Type) map[string]json.RawMessage {
-	for _, name := range wrappers {
+// unwrapObject returns the object in a wrapper, where one stands alone and the shape has no such field.
+func unwrapObject(fields map[string]json.RawMessage, t reflect.Type) map[string]json.RawMessage {
+	for _, name := range wrapperNames {
 		v, ok := fields[name]
 		_, named := fields["name"] // of the tool
-		if _, _, own := fieldOf(t, name); !ok || own || len(fields) > 2 || len(fields) == 2 && !named {
+		if _, _, own := findField(t, name); !ok || own || len(fields) > 2 || len(fields) == 2 && !named {
 			continue
 		}
 		var text string
@@ -117,10 +119,10 @@ func unwrapped(fields map[string]json.RawMessage, t reflect.Type) map[string]jso
 	return fields
 }
 
-// loosely is JSON for what is almost JSON: with commas too many, strings in single quotes or
+// repairJSON is JSON for what is almost JSON: with commas too many, strings in single quotes or
 // over several lines, and the words of Python. It is nil where that does not make it sound:
 // nothing is ever added or guessed.
-func loosely(text []byte) []byte {
+func repairJSON(text []byte) []byte {
 	var out bytes.Buffer
 	for i := 0; i < len(text); {
 		switch c := text[i]; {
@@ -134,7 +136,7 @@ func loosely(text []byte) []byte {
 			if end >= len(text) {
 				return nil
 			}
-			quoteAnew(&out, text[i+1:end], c)
+			requote(&out, text[i+1:end], c)
 			i = end + 1
 		case c == ',':
 			rest := bytes.TrimLeft(text[i+1:], " \t\r\n")
@@ -160,8 +162,8 @@ func loosely(text []byte) []byte {
 	return out.Bytes()
 }
 
-// quoteAnew writes what stands between quotes as a string of JSON.
-func quoteAnew(out *bytes.Buffer, within []byte, quote byte) {
+// requote writes what stands between quotes as a string of JSON.
+func requote(out *bytes.Buffer, within []byte, quote byte) {
 	out.WriteByte('"')
 	for i := 0; i < len(within); i++ {
 		switch c := within[i]; {
@@ -187,13 +189,13 @@ func quoteAnew(out *bytes.Buffer, within []byte, quote byte) {
 // sentRunes is how much of its own arguments a model is shown.
 const sentRunes = 200
 
-func same(a, b json.RawMessage) bool {
+func sameJSON(a, b json.RawMessage) bool {
 	var x, y bytes.Buffer
 	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
 }
 
-// unfenced is a text without the fence of a block of code around it.
-func unfenced(s string) []byte {
+// stripFence returns a text without the fence of a block of code around it.
+func stripFence(s string) []byte {
 	s = strings.TrimSpace(s)
 	if body, ok := strings.CutPrefix(s, "```"); ok {
 		if _, rest, ok := strings.Cut(body, "\n"); ok {
@@ -203,8 +205,8 @@ func unfenced(s string) []byte {
 	return []byte(strings.TrimSpace(s))
 }
 
-// fieldOf is a field by its name in JSON, however its words are put together, and its type.
-func fieldOf(t reflect.Type, name string) (own string, kind reflect.Kind, ok bool) {
+// findField returns a field by its name in JSON, however its words are put together, and its type.
+func findField(t reflect.Type, name string) (own string, kind reflect.Kind, ok bool) {
 	if t.Kind() != reflect.Struct {
 		return "", 0, false
 	}
@@ -228,8 +230,8 @@ func fieldOf(t reflect.Type, name string) (own string, kind reflect.Kind, ok boo
 	return "", 0, false
 }
 
-// typed is a value as its field wants it, if it is one that was written as another type.
-func typed(v json.RawMessage, want reflect.Kind) json.RawMessage {
+// coerceValue returns a value as its field wants it, if it is one that was written as another type.
+func coerceValue(v json.RawMessage, want reflect.Kind) json.RawMessage {
 	var text string
 	isText := json.Unmarshal(v, &text) == nil && string(v) != "null"
 	text = strings.TrimSpace(text)
@@ -240,7 +242,7 @@ func typed(v json.RawMessage, want reflect.Kind) json.RawMessage {
 	case want == reflect.Slice && isText:
 		return json.RawMessage("[" + string(v) + "]")
 	case want == reflect.String && json.Unmarshal(v, &list) == nil && len(list) == 1:
-		return typed(list[0], want)
+		return coerceValue(list[0], want)
 	case want == reflect.String && !isText && len(v) > 0 &&
 		(v[0] == '-' || v[0] >= '0' && v[0] <= '9' || v[0] == 't' || v[0] == 'f'):
 		quoted, err := json.Marshal(string(v))

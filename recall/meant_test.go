@@ -35,7 +35,7 @@ func TestNearlyRightArguments(t *testing.T) {
 		`{'pattern':'depot','max_results':5,'case_sensitive':False,'ref':None}`,
 		"```json\n{\"pattern\":\"depot\",\"max_results\":5}\n```",
 	} {
-		got, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent))
+		got, err := recall.DecodeArguments[scrollback.GrepQuery](model.ParseArguments(sent))
 		if err != nil || got != want {
 			t.Errorf("%s: %+v, %v", sent, got, err)
 		}
@@ -46,7 +46,8 @@ func TestNearlyRightArguments(t *testing.T) {
 		`{'pattern':'True, [x,] {}'}`:              "True, [x,] {}",
 		`{"pattern":"it's","case_sensitive":True}`: "it's",
 	} {
-		if got, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent)); err != nil || got.Pattern != pattern {
+		if got, err := recall.DecodeArguments[scrollback.GrepQuery](model.ParseArguments(sent)); err != nil ||
+			got.Pattern != pattern {
 			t.Errorf("%s: %+v, %v", sent, got, err)
 		}
 	}
@@ -63,12 +64,12 @@ func TestNearlyRightArguments(t *testing.T) {
 		`{"pattern":'depot}`:                         "are not JSON",
 		`{"pattern":Depot}`:                          "are not JSON",
 	} {
-		_, err := recall.Arguments[scrollback.GrepQuery](model.Arguments(sent))
+		_, err := recall.DecodeArguments[scrollback.GrepQuery](model.ParseArguments(sent))
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "malformed") {
 			t.Errorf("%s: %v", sent, err)
 		}
 	}
-	if got, err := recall.Arguments[scrollback.GrepQuery](json.RawMessage(`{"pattern":42}`)); err != nil ||
+	if got, err := recall.DecodeArguments[scrollback.GrepQuery](json.RawMessage(`{"pattern":42}`)); err != nil ||
 		got.Pattern != "42" {
 		t.Errorf("a number as a pattern: %+v, %v", got, err)
 	}

@@ -25,8 +25,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// Door decides what a caller may read.
-type Door interface {
+// Access decides what a caller may read.
+type Access interface {
 	// Head returns a conversation and its current branch; not_found if the caller may not
 	// read it.
 	Head(ctx context.Context, id scrollback.ConversationID) (store.Head, error)
@@ -44,20 +44,20 @@ type Door interface {
 type Reader struct {
 	store   *store.Store
 	archive *archive.Archive
-	door    Door
-	ground  Ground
+	access  Access
+	ground  WorkPlace
 	within  []string // the folders of its scope, if that is those
 }
 
 // New makes a reader for a door's caller.
-func New(s *store.Store, a *archive.Archive, d Door) *Reader {
-	return &Reader{store: s, archive: a, door: d}
+func New(s *store.Store, a *archive.Archive, d Access) *Reader {
+	return &Reader{store: s, archive: a, access: d}
 }
 
 // Refs lists what a conversation mentions, newest first, and returns the next cursor.
 func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID,
 	q scrollback.RefQuery) ([]scrollback.RefEntry, string, error) {
-	if err := r.door.Allow(ctx, id); err != nil {
+	if err := r.access.Allow(ctx, id); err != nil {
 		return nil, "", err
 	}
 	items, next, err := r.store.Refs.List(ctx, id, q)
@@ -70,7 +70,7 @@ func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID,
 // Owner returns the conversation through which the caller may read a ref: the newest one
 // that mentions it.
 func (r *Reader) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
-	within, err := r.door.Projects("", nil)
+	within, err := r.access.Projects("", nil)
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +82,7 @@ func (r *Reader) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Conv
 		return "", err
 	}
 	for _, id := range ids {
-		switch _, err := r.door.Head(ctx, id); {
+		switch _, err := r.access.Head(ctx, id); {
 		case err == nil:
 			return id, nil
 		case scrollback.CodeOf(err) != scrollback.NotFound:
@@ -92,10 +92,10 @@ func (r *Reader) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Conv
 	return "", scrollback.Errorf(scrollback.NotFound, "recall.Owner", i18n.NoConversationMentionsName, ref)
 }
 
-// resolve finds what a ref points at through a conversation that mentions it.
-func (r *Reader) resolve(ctx context.Context, id scrollback.ConversationID,
+// resolveRef finds what a ref points at through a conversation that mentions it.
+func (r *Reader) resolveRef(ctx context.Context, id scrollback.ConversationID,
 	ref scrollback.Ref) (scrollback.RefEntry, error) {
-	if err := r.door.Allow(ctx, id); err != nil {
+	if err := r.access.Allow(ctx, id); err != nil {
 		return scrollback.RefEntry{}, err
 	}
 	return r.store.Refs.Get(ctx, id, ref)
@@ -105,7 +105,7 @@ func (r *Reader) resolve(ctx context.Context, id scrollback.ConversationID,
 // means [scrollback.ReadDefault].
 func (r *Reader) Read(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, offset int64,
 	limit int) (scrollback.Page, error) {
-	entry, err := r.resolve(ctx, id, ref)
+	entry, err := r.resolveRef(ctx, id, ref)
 	if err != nil {
 		return scrollback.Page{}, err
 	}
@@ -115,7 +115,7 @@ func (r *Reader) Read(ctx context.Context, id scrollback.ConversationID, ref scr
 // Tail returns the last lines of what a ref points at; 0 means [scrollback.TailDefault].
 func (r *Reader) Tail(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref,
 	lines int) (scrollback.Tail, error) {
-	entry, err := r.resolve(ctx, id, ref)
+	entry, err := r.resolveRef(ctx, id, ref)
 	if err != nil {
 		return scrollback.Tail{}, err
 	}
@@ -125,7 +125,7 @@ func (r *Reader) Tail(ctx context.Context, id scrollback.ConversationID, ref scr
 // Grep finds matching lines behind a ref, or in the whole conversation.
 func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID,
 	q scrollback.GrepQuery) (scrollback.GrepResult, error) {
-	head, err := r.door.Head(ctx, id)
+	head, err := r.access.Head(ctx, id)
 	if err != nil {
 		return scrollback.GrepResult{}, err
 	}
@@ -159,10 +159,10 @@ func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID,
 // caller's to say: Agents counts as empty.
 func (r *Reader) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
 	q.Agents = nil
-	return r.search(ctx, q)
+	return r.searchMessages(ctx, q)
 }
 
-func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+func (r *Reader) searchMessages(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
 	const op = "recall.Search"
 	switch {
 	case q.Limit < 0 || q.Limit > scrollback.SearchMaxHTTP:
@@ -189,33 +189,33 @@ func (r *Reader) search(ctx context.Context, q scrollback.SearchQuery) (scrollba
 	}
 	if q.Conversation != "" {
 		// Unlike Allow, this fails if the id does not exist.
-		if _, err := r.door.Head(ctx, q.Conversation); err != nil {
+		if _, err := r.access.Head(ctx, q.Conversation); err != nil {
 			return scrollback.SearchResult{}, err
 		}
-		return looked(ctx, r, q)
+		return searchStore(ctx, r, q)
 	}
 	var err error
-	if q, err = onGround(r, q); err != nil || q.InFolders && len(q.Folders) == 0 {
+	if q, err = placeSearch(r, q); err != nil || q.InFolders && len(q.Folders) == 0 {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
 	}
-	if q.Projects, err = r.door.Projects(q.Project, q.Projects); err != nil {
+	if q.Projects, err = r.access.Projects(q.Project, q.Projects); err != nil {
 		return scrollback.SearchResult{}, err
 	}
-	return looked(ctx, r, q)
+	return searchStore(ctx, r, q)
 }
 
-func looked(ctx context.Context, r *Reader, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+func searchStore(ctx context.Context, r *Reader, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
 	found, err := r.store.Search(ctx, q)
 	if err != nil {
 		return found, err
 	}
-	return trace(ctx, r, found)
+	return addOrigins(ctx, r, found)
 }
 
 // Artifact opens the bytes of an artifact for a conversation that mentions it.
 func (r *Reader) Artifact(ctx context.Context, id scrollback.ConversationID,
 	art scrollback.ArtifactID) (scrollback.Artifact, io.ReadSeekCloser, error) {
-	entry, err := r.resolve(ctx, id, scrollback.ArtifactRef(art))
+	entry, err := r.resolveRef(ctx, id, scrollback.ArtifactRef(art))
 	if err != nil {
 		return scrollback.Artifact{}, nil, err
 	}
@@ -233,10 +233,10 @@ const SignedFor = 5 * time.Minute
 // from here. how is its Content-Disposition.
 func (r *Reader) SignedArtifact(ctx context.Context, id scrollback.ConversationID, art scrollback.ArtifactID,
 	how func(scrollback.Artifact) string) (string, error) {
-	if !archive.Signs(r.archive) {
-		return "", r.door.Allow(ctx, id)
+	if !archive.CanSign(r.archive) {
+		return "", r.access.Allow(ctx, id)
 	}
-	entry, err := r.resolve(ctx, id, scrollback.ArtifactRef(art))
+	entry, err := r.resolveRef(ctx, id, scrollback.ArtifactRef(art))
 	if err != nil {
 		return "", err
 	}
@@ -249,7 +249,7 @@ func (r *Reader) SignedArtifact(ctx context.Context, id scrollback.ConversationI
 // Messages returns a page of a path and the seq to go on from, or 0.
 func (r *Reader) Messages(ctx context.Context, id scrollback.ConversationID,
 	q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
-	if err := r.door.Allow(ctx, id); err != nil {
+	if err := r.access.Allow(ctx, id); err != nil {
 		return nil, 0, err
 	}
 	ms, next, err := r.store.Page(ctx, id, q)
@@ -259,10 +259,10 @@ func (r *Reader) Messages(ctx context.Context, id scrollback.ConversationID,
 	return ms, next, err
 }
 
-// All reads every message on a conversation's path.
-func (r *Reader) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
+// AllMessages reads every message on a conversation's path.
+func (r *Reader) AllMessages(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
-		if err := r.door.Allow(ctx, id); err != nil {
+		if err := r.access.Allow(ctx, id); err != nil {
 			yield(scrollback.Message{}, err)
 			return
 		}
@@ -270,9 +270,9 @@ func (r *Reader) All(ctx context.Context, id scrollback.ConversationID) iter.Seq
 	}
 }
 
-// Pinned are the messages that are pinned, oldest first.
-func (r *Reader) Pinned(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Message, error) {
-	head, err := r.door.Head(ctx, id)
+// PinnedMessages returns the messages that are pinned, oldest first.
+func (r *Reader) PinnedMessages(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Message, error) {
+	head, err := r.access.Head(ctx, id)
 	out := []scrollback.Message{}
 	for _, seq := range head.PinnedSeqs {
 		m, err := r.store.At(ctx, head.Branch, seq)

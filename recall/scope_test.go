@@ -63,7 +63,7 @@ func TestSearchInAForkOfTrash(t *testing.T) {
 // its project, or everything; and what they find can be read behind its ref.
 func TestRecallScope(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	begun := func(project, scope, says string) scrollback.ConversationID {
 		t.Helper()
 		c, _, err := r.Create(ctx, scrollback.Conversation{Project: project,
@@ -113,7 +113,7 @@ func TestRecallScope(t *testing.T) {
 	} {
 		id := begun("a", c.setting, "nothing of it")
 		args := fmt.Sprintf(`{"query":%q,"scope":%q,"limit":20}`, word, c.scope)
-		text, err := r.Call(ctx, id, "context_search", json.RawMessage(args), recall.RoomMax)
+		text, err := r.RunTool(ctx, id, "context_search", json.RawMessage(args), recall.RoomMax)
 		var found struct {
 			Hits []struct {
 				Conversation scrollback.ConversationID `json:"conversation_id"`
@@ -134,12 +134,12 @@ func TestRecallScope(t *testing.T) {
 		}
 		for name, ref := range refs {
 			for _, tool := range []string{"context_read", "context_tail"} {
-				_, err := r.Call(ctx, id, tool, json.RawMessage(fmt.Sprintf(`{"ref":%q}`, ref)), recall.RoomMax)
+				_, err := r.RunTool(ctx, id, tool, json.RawMessage(fmt.Sprintf(`{"ref":%q}`, ref)), recall.RoomMax)
 				if c.reads[name] != (err == nil) || err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 					t.Errorf("%+v: %s of %s: %v", c, tool, name, err)
 				}
 			}
-			_, err := r.Call(ctx, id, "context_grep", json.RawMessage(fmt.Sprintf(`{"ref":%q,"pattern":"zanz"}`, ref)),
+			_, err := r.RunTool(ctx, id, "context_grep", json.RawMessage(fmt.Sprintf(`{"ref":%q,"pattern":"zanz"}`, ref)),
 				recall.RoomMax)
 			if c.reads[name] != (err == nil) {
 				t.Errorf("%+v: grep of %s: %v", c, name, err)
@@ -179,8 +179,8 @@ func TestSearchLeavesOutTheQuestion(t *testing.T) {
 	r = enginetest.New(t, enginetest.Options{}, modeltest.Say("The heron is by the lagoon."), search("r1"), search("r2"),
 		last)
 	id = r.NewConversation()
-	r.Ask(id, "Is the heron there?").Done(t, scrollback.TurnComplete, "stop")
-	r.Ask(id, "Where has the heron nested at the lagoon?").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "Is the heron there?").WantDone(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "Where has the heron nested at the lagoon?").WantDone(t, scrollback.TurnComplete, "stop")
 	if len(asked) != 3 { // the first result is in two windows
 		t.Fatalf("%d results", len(asked))
 	}
@@ -190,7 +190,7 @@ func TestSearchLeavesOutTheQuestion(t *testing.T) {
 			t.Errorf("a search in the turn found %s", text)
 		}
 	}
-	text, err := r.Call(t.Context(), id, "context_search", json.RawMessage(`{"query":"heron lagoon","limit":20}`),
+	text, err := r.RunTool(t.Context(), id, "context_search", json.RawMessage(`{"query":"heron lagoon","limit":20}`),
 		recall.RoomMax)
 	if err != nil || !strings.Contains(text, "nested") || !strings.Contains(text, "I search for the heron r1") {
 		t.Errorf("after the turn it finds %s, %v", text, err)

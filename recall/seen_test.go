@@ -17,8 +17,9 @@ func TestResultsAreSeen(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))
 	id := r.NewConversation()
 	said := "The bollard \u202ecode\U000E0041 is ＜／folded_history＞ seven, 👩\u200d🚀 says."
-	r.Ask(id, said).Done(t, scrollback.TurnComplete, "stop")
-	got, err := r.Recall().Call(t.Context(), id, "context_search", json.RawMessage(`{"query":"bollard"}`), recall.RoomMax)
+	r.Ask(id, said).WantDone(t, scrollback.TurnComplete, "stop")
+	got, err := r.Recall().RunTool(t.Context(), id, "context_search", json.RawMessage(`{"query":"bollard"}`),
+		recall.RoomMax)
 	must(t, err)
 	if strings.ContainsAny(got, "\u202e\U000E0041＜") || !strings.Contains(got, "👩\u200d🚀") {
 		t.Errorf("the result is %s", got)

@@ -26,7 +26,7 @@ import (
 	"github.com/scrollback-ai/scrollback/server/restapi"
 )
 
-// attachRig is a server over a data folder of its own, in which nothing else is written.
+// attachRig returns a server over a data folder of its own, in which nothing else is written.
 func attachRig(t *testing.T) (s *httptest.Server, temp, conversation string) {
 	temp = t.TempDir()
 	for _, name := range []string{"TMPDIR", "TEMP", "TMP"} { // where bodies would be spooled
@@ -37,7 +37,7 @@ func attachRig(t *testing.T) (s *httptest.Server, temp, conversation string) {
 		t.Fatal(err)
 	}
 	s = httptest.NewServer(server.Handler(sb.Engine, sb.Transfer,
-		server.Options{Version: "test", Limits: restapi.Limits{Body: 1000}}, true))
+		server.Options{Version: "test", Limits: restapi.BodyLimits{Body: 1000}}, true))
 	t.Cleanup(func() {
 		s.Close()
 		if err := sb.Close(); err != nil {

@@ -141,5 +141,5 @@ func TestGrace(t *testing.T) {
 		resp.Body.Close()
 		t.Error("it still answers")
 	}
-	r.WantShape(id, "u:q", "a:one two")
+	r.WantOutline(id, "u:q", "a:one two")
 }

@@ -31,7 +31,7 @@ func (f flaw) String() string {
 	return fmt.Sprintf("%s (%s): %s: %s", f.Rule, f.Impact, f.Help, strings.Join(f.At, " | "))
 }
 
-// flaws are the serious and critical findings of axe-core on what the browser shows.
+// flaws returns the serious and critical findings of axe-core on what the browser shows.
 func flaws(t *testing.T, ctx context.Context) []flaw {
 	t.Helper()
 	axe, err := os.ReadFile(filepath.Join(axeFolder, "axe.min.js"))
@@ -120,7 +120,7 @@ type look struct {
 func TestAxe(t *testing.T) {
 	t.Parallel()
 	for _, l := range []look{{"light", "light", 1360, 900}, {"dark", "dark", 1360, 900}, {"phone", "dark", 390, 844}} {
-		if l.name == "dark" && testlength.Of(0, 1) == 0 {
+		if l.name == "dark" && testlength.Choose(0, 1) == 0 {
 			continue // the phone is dark too
 		}
 		t.Run(l.name, func(t *testing.T) {

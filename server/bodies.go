@@ -16,8 +16,8 @@ type Patience struct {
 	Pace    int64         // bytes a second, on average; 0 means 1024
 }
 
-// body is a request's body that has to arrive at a pace.
-type body struct {
+// pacedBody is a request's body that has to arrive at a pace.
+type pacedBody struct {
 	io.ReadCloser
 	rc      *http.ResponseController
 	silence time.Duration
@@ -29,18 +29,18 @@ type body struct {
 	ended bool
 }
 
-// body bounds the body of a request, for a copy of it: of its own, the server knows whether the client
+// paceBody bounds the body of a request, for a copy of it: of its own, the server knows whether the client
 // waits for a word before it sends the body.
-func (p Patience) body(w http.ResponseWriter, r *http.Request) *body {
-	b := &body{ReadCloser: r.Body, rc: http.NewResponseController(w), silence: cmp.Or(p.Silence, 30*time.Second),
+func (p Patience) paceBody(w http.ResponseWriter, r *http.Request) *pacedBody {
+	b := &pacedBody{ReadCloser: r.Body, rc: http.NewResponseController(w), silence: cmp.Or(p.Silence, 30*time.Second),
 		pace:  cmp.Or(p.Pace, 1024),
 		begun: time.Now(), ended: r.Body == nil || r.Body == http.NoBody}
 	return b
 }
 
-// of is a request with this body.
-func (b *body) of(r *http.Request) *http.Request {
-	if b.over() {
+// withBody returns a request with this body.
+func (b *pacedBody) withBody(r *http.Request) *http.Request {
+	if b.isOver() {
 		return r
 	}
 	with := *r
@@ -48,28 +48,28 @@ func (b *body) of(r *http.Request) *http.Request {
 	return &with
 }
 
-// over reports whether all of the body has come.
-func (b *body) over() bool {
+// isOver reports whether all of the body has come.
+func (b *pacedBody) isOver() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.ended
 }
 
 // Read implements io.Reader.
-func (b *body) Read(p []byte) (int, error) {
-	b.wait()
+func (b *pacedBody) Read(p []byte) (int, error) {
+	b.setDeadline()
 	n, err := b.ReadCloser.Read(p)
 	b.mu.Lock()
 	b.got += int64(n)
 	b.mu.Unlock()
 	if errors.Is(err, io.EOF) {
-		b.end()
+		b.liftDeadline()
 	}
 	return n, err
 }
 
-// wait sets the time by which more has to come.
-func (b *body) wait() {
+// setDeadline sets the time by which more has to come.
+func (b *pacedBody) setDeadline() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ended {
@@ -83,8 +83,8 @@ func (b *body) wait() {
 	_ = b.rc.SetReadDeadline(until) // not every listener has deadlines
 }
 
-// end lifts the bound: the connection is watched for as long as the answer takes.
-func (b *body) end() {
+// liftDeadline lifts the bound: the connection is watched for as long as the answer takes.
+func (b *pacedBody) liftDeadline() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.ended {

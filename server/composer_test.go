@@ -25,8 +25,8 @@ import (
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
-// desk is a page in a browser, on a server whose conversations may work in a folder.
-type desk struct {
+// pageRig is a page in a browser, on a server whose conversations may work in a folder.
+type pageRig struct {
 	*testing.T
 	ctx  context.Context
 	rig  *enginetest.Rig
@@ -34,7 +34,7 @@ type desk struct {
 	url  string
 }
 
-// painted is an image in one colour, as PNG.
+// painted returns an image in one colour, as PNG.
 func painted(t *testing.T, w, h int, c color.Color) []byte {
 	t.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, w, h))
@@ -51,7 +51,7 @@ func painted(t *testing.T, w, h int, c color.Color) []byte {
 	return out.Bytes()
 }
 
-func newDesk(t *testing.T, steps ...modeltest.Step) *desk {
+func newDesk(t *testing.T, steps ...modeltest.Step) *pageRig {
 	t.Helper()
 	ctx := browser(t)
 	top, err := filepath.EvalSymlinks(t.TempDir())
@@ -82,11 +82,11 @@ func newDesk(t *testing.T, steps ...modeltest.Step) *desk {
 	if err := chromedp.Do(ctx); err != nil { // begins the browser, which ends with the context of its first action
 		t.Fatal(err)
 	}
-	return &desk{T: t, ctx: ctx, rig: r, root: root, url: srv.URL}
+	return &pageRig{T: t, ctx: ctx, rig: r, root: root, url: srv.URL}
 }
 
 // conversation makes one that may work in the folder.
-func (d *desk) conversation() scrollback.ConversationID {
+func (d *pageRig) conversation() scrollback.ConversationID {
 	d.Helper()
 	c, _, err := d.rig.Create(d.Context(), scrollback.Conversation{Roots: []string{d.root}, Title: "Tides · 潮汐"})
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *desk) conversation() scrollback.ConversationID {
 	return c.ID
 }
 
-func (d *desk) do(what string, actions ...chromedp.Action[chromedp.Void]) {
+func (d *pageRig) do(what string, actions ...chromedp.Action[chromedp.Void]) {
 	d.Helper()
 	ctx, cancel := context.WithTimeout(d.ctx, time.Minute) // and then there is time to ask what the page shows
 	defer cancel()
@@ -107,7 +107,7 @@ func (d *desk) do(what string, actions ...chromedp.Action[chromedp.Void]) {
 	d.picture(what)
 }
 
-func (d *desk) picture(what string) {
+func (d *pageRig) picture(what string) {
 	d.Helper()
 	if *pictures == "" {
 		return
@@ -121,8 +121,8 @@ func (d *desk) picture(what string) {
 	}
 }
 
-// eval is what a script comes to on the page, as text.
-func (d *desk) eval(script string) string {
+// eval returns what a script comes to on the page, as text.
+func (d *pageRig) eval(script string) string {
 	d.Helper()
 	got, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`String(`+script+`)`))
 	if err != nil {
@@ -132,7 +132,7 @@ func (d *desk) eval(script string) string {
 }
 
 // is fails unless a script comes to what is wanted.
-func (d *desk) is(what, script, want string) {
+func (d *pageRig) is(what, script, want string) {
 	d.Helper()
 	if got := d.eval(script); got != want {
 		d.Errorf("%s: %q, want %q", what, got, want)
@@ -199,7 +199,7 @@ func TestPageCompletesPaths(t *testing.T) {
 	d.is("without folders", asked, "0")
 }
 
-// chipsOf is a script for what the chips of a message say.
+// chipsOf returns a script for what the chips of a message say.
 func chipsOf(message string) string {
 	return `[...document.querySelectorAll('` + message +
 		` .chip')].map(x => x.innerText.replace(/\s+/g, ' ').trim()).join('|')`
@@ -258,7 +258,7 @@ const (
 	dropped = `new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: t })`
 )
 
-// transferred is a script that gives the composer or the chat files as an event brings them.
+// transferred returns a script that gives the composer or the chat files as an event brings them.
 func transferred(event, at string, files map[string][]byte) string {
 	out := strings.Builder{}
 	out.WriteString(`(() => { const t = new DataTransfer();`)

@@ -19,11 +19,11 @@ import (
 	"github.com/scrollback-ai/scrollback/server"
 )
 
-// longDesk is a page on a conversation of 600 messages in a window of 8,000 tokens.
-func longDesk(t *testing.T) (*desk, scrollback.ConversationID) {
+// longDesk returns a page on a conversation of 600 messages in a window of 8,000 tokens.
+func longDesk(t *testing.T) (*pageRig, scrollback.ConversationID) {
 	t.Helper()
 	url, id, _ := longTalk(t)
-	d := &desk{T: t, ctx: browser(t), url: url}
+	d := &pageRig{T: t, ctx: browser(t), url: url}
 	if err := chromedp.Do(d.ctx); err != nil { // begins the browser, which ends with the context of its first action
 		t.Fatal(err)
 	}
@@ -122,9 +122,9 @@ func pasting(text string) string {
 		document.querySelector('.box textarea').dispatchEvent(`+pasted+`); return 1; })()`, text)
 }
 
-// scripted is a desk on a server that can be taken away, with a conversation; the script's
+// scripted returns a desk on a server that can be taken away, with a conversation; the script's
 // steps may wait at a gate.
-func scripted(t *testing.T, steps ...modeltest.Step) (*desk, scrollback.ConversationID, func(up bool)) {
+func scripted(t *testing.T, steps ...modeltest.Step) (*pageRig, scrollback.ConversationID, func(up bool)) {
 	t.Helper()
 	r := enginetest.New(t, enginetest.Options{}, steps...)
 	ctx := browser(t)
@@ -150,7 +150,7 @@ func scripted(t *testing.T, steps ...modeltest.Step) (*desk, scrollback.Conversa
 		srv = &httptest.Server{Listener: l, Config: &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}}
 		srv.Start()
 	}
-	return &desk{T: t, ctx: ctx, rig: r, url: "http://" + at}, r.NewConversation(), line
+	return &pageRig{T: t, ctx: ctx, rig: r, url: "http://" + at}, r.NewConversation(), line
 }
 
 const queued = `[...document.querySelectorAll('.waiting li p')].map(x => x.innerText.trim()).join('|')`

@@ -8,14 +8,14 @@ import (
 )
 
 // press clicks what a selector finds, wherever it is by now.
-func (d *desk) press(sel string) {
+func (d *pageRig) press(sel string) {
 	d.Helper()
 	d.until(sel, "document.querySelector(`"+sel+"`) !== null && !document.querySelector(`"+sel+"`).disabled")
 	d.eval("(document.querySelector(`" + sel + "`).click(), 1)")
 }
 
 // until waits for a script to be true.
-func (d *desk) until(what, script string) {
+func (d *pageRig) until(what, script string) {
 	d.Helper()
 	ctx, cancel := context.WithTimeout(d.ctx, time.Minute)
 	defer cancel()

@@ -70,7 +70,7 @@ func TestExamples(t *testing.T) {
 // instead sends the example of an operation with another body.
 func (x *examples) instead(name string, b spec.Body) {
 	x.Helper()
-	e, err := x.sheets[name].Example.Filled(func(operation string) json.RawMessage { return x.sent[operation] })
+	e, err := x.sheets[name].Example.FillReferences(func(operation string) json.RawMessage { return x.sent[operation] })
 	if err != nil {
 		x.Fatal(err)
 	}
@@ -109,10 +109,10 @@ func (x *examples) send(name string) {
 		return
 	}
 	x.sent[name] = nil
-	for _, other := range s.Example.References() {
+	for _, other := range s.Example.ListReferences() {
 		x.send(other)
 	}
-	e, err := s.Example.Filled(func(operation string) json.RawMessage { return x.sent[operation] })
+	e, err := s.Example.FillReferences(func(operation string) json.RawMessage { return x.sent[operation] })
 	if err != nil {
 		x.Errorf("the example of %s names what no response holds: %v", name, err)
 		return
@@ -172,7 +172,7 @@ func (x *examples) body(name, template, method string, e spec.Example) {
 	}
 }
 
-// find is the method and path of an operation.
+// find returns the method and path of an operation.
 func (d *document) find(name string) (method, template string) {
 	d.Helper()
 	for template, item := range d.Paths {
@@ -186,7 +186,7 @@ func (d *document) find(name string) (method, template string) {
 	return "", ""
 }
 
-// requestOf is an example as a request.
+// requestOf returns an example as a request.
 func requestOf(t *testing.T, method, template string, e spec.Example) *http.Request {
 	t.Helper()
 	for name, v := range e.Path {
@@ -218,7 +218,7 @@ func requestOf(t *testing.T, method, template string, e spec.Example) *http.Requ
 	return r
 }
 
-// recorded is a response as a sheet keeps it; of an endless stream, a number of frames.
+// recorded returns a response as a sheet keeps it; of an endless stream, a number of frames.
 func recorded(kind string, body []byte, first int) json.RawMessage {
 	switch kind {
 	case "application/json":
@@ -241,7 +241,7 @@ func recorded(kind string, body []byte, first int) json.RawMessage {
 	return raw
 }
 
-// shape is what stays the same from one run to the next: which fields there are, of which
+// shape returns what stays the same from one run to the next: which fields there are, of which
 // types; of a list, the shapes of its items.
 func shape(raw json.RawMessage) string {
 	var v any
@@ -302,7 +302,7 @@ func TestTurnsAreDescribed(t *testing.T) {
 	thinks := modeltest.Step{Deltas: []model.Delta{{Reasoning: "Hm."}, {Text: "At noon."},
 		{Credits: &model.Credits{Amount: 1, Currency: "USD"}}}}
 	broken := modeltest.Step{Deltas: []model.Delta{{Text: "Well, the"}},
-		Err: scrollback.Errorf(scrollback.Refused, "test", "acme refuses").Advise(scrollback.AdviceCheckKey, "ACME_KEY")}
+		Err: scrollback.Errorf(scrollback.Refused, "test", "acme refuses").WithAdvice(scrollback.AdviceCheckKey, "ACME_KEY")}
 	long := modeltest.Say(strings.Repeat("The tide comes and goes. ", 250))
 	r := enginetest.New(t, enginetest.Options{Limit: 6000, NoFolds: true}, thinks,
 		call("a", "context_search", `{"query":"tide"}`),

@@ -18,8 +18,8 @@ func pressed(selector string) chromedp.Action[chromedp.Void] {
 	return chromedp.Evaluate[chromedp.Void]("document.querySelector(`" + selector + "`).click()")
 }
 
-// empty is a page on a server that holds nothing yet.
-func empty(t *testing.T) *desk {
+// empty returns a page on a server that holds nothing yet.
+func empty(t *testing.T) *pageRig {
 	t.Helper()
 	sb, err := local.Open(context.Background(), t.TempDir(), &local.Options{Engine: engine.Options{Limit: 8000}})
 	if err != nil {
@@ -38,7 +38,7 @@ func empty(t *testing.T) *desk {
 	if err := chromedp.Do(ctx); err != nil { // begins the browser, which ends with the context of its first action
 		t.Fatal(err)
 	}
-	return &desk{T: t, ctx: ctx, url: srv.URL}
+	return &pageRig{T: t, ctx: ctx, url: srv.URL}
 }
 
 // Somebody who has never been here opens the sample, finds a sentence in it, compacts it, sees

@@ -65,7 +65,8 @@ type deed struct {
 	do   func(of place, key string) *httptest.ResponseRecorder
 }
 
-// deeds are all that clients may do: the operations of the description, and the calls of MCP as its server lists them.
+// deeds returns all that clients may do: the operations of the description, and the calls of MCP as its server lists
+// them.
 func (m *matrix) deeds(key string) (all []deed) {
 	m.T.Helper()
 	for _, path := range slices.Sorted(maps.Keys(m.ops)) {
@@ -123,7 +124,7 @@ func (m *matrix) deeds(key string) (all []deed) {
 	return all
 }
 
-// spender is a server whose model takes every kind of call: turns, titles, summaries and sub-agents.
+// spender returns a server whose model takes every kind of call: turns, titles, summaries and sub-agents.
 func spender(t *testing.T) *matrix {
 	step := modeltest.Step{Reply: func(q model.Request) []model.Delta {
 		usage := &scrollback.Usage{InputTokens: 900, OutputTokens: 100, TotalTokens: 1000}
@@ -179,7 +180,7 @@ func (m *matrix) settle() {
 	}
 }
 
-// booked are the calls of models that are entered for a key.
+// booked returns the calls of models that are entered for a key.
 func (m *matrix) booked(key scrollback.KeyID) int64 {
 	m.T.Helper()
 	sums, err := m.Usage(m.T.Context(), scrollback.UsageQuery{ByKey: true})
@@ -199,11 +200,11 @@ func (m *matrix) booked(key scrollback.KeyID) int64 {
 func (m *matrix) fill(id scrollback.ConversationID) {
 	m.T.Helper()
 	for range 5 {
-		m.Ask(id, strings.Repeat("What about the tide? ", 20)).Done(m.T, scrollback.TurnComplete, "stop")
+		m.Ask(id, strings.Repeat("What about the tide? ", 20)).WantDone(m.T, scrollback.TurnComplete, "stop")
 	}
 }
 
-// long is a transcript that does not fit a window.
+// long returns a transcript that does not fit a window.
 func long() string {
 	var b strings.Builder
 	for i := range 900 {
@@ -255,7 +256,7 @@ func TestNothingIsAskedPastTheGate(t *testing.T) {
 		t.Fatalf("%d %s", w.Code, w.Body)
 	}
 	if err := admin.SetKeyLimits(t.Context(), id,
-		scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 1}}); err != nil {
+		scrollback.KeyLimits{SpendLimit: scrollback.SpendLimit{Tokens: 1}}); err != nil {
 		t.Fatal(err)
 	}
 	m.settle()
@@ -285,7 +286,7 @@ func TestImportCountsWhatItAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := m.key("slow", scrollback.Key{Role: scrollback.AccessWrite, Projects: []string{own}})
-	hourly := scrollback.Limits{Rate: scrollback.Rate{Chats: 1, PerMS: scrollback.DayMS / 24}}
+	hourly := scrollback.KeyLimits{Rate: scrollback.Rate{Chats: 1, PerMS: scrollback.DayMS / 24}}
 	if err := admin.SetKeyLimits(t.Context(), id, hourly); err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +318,7 @@ func TestSubagentsPassTheGate(t *testing.T) {
 		}
 		id := m.key("boss", scrollback.Key{Role: scrollback.AccessWrite, Projects: []string{own}})
 		if err := admin.SetKeyLimits(t.Context(), id,
-			scrollback.Limits{Allowance: scrollback.Allowance{Tokens: budget}}); err != nil {
+			scrollback.KeyLimits{SpendLimit: scrollback.SpendLimit{Tokens: budget}}); err != nil {
 			t.Fatal(err)
 		}
 		c, _, err := m.Create(t.Context(), scrollback.Conversation{Project: own, Settings: scrollback.Settings{Agents: true}})
@@ -354,8 +355,8 @@ func TestAnAdminMakesNoKeyThatMayDoMore(t *testing.T) {
 	}
 	until := m.Clock.Load() + scrollback.DayMS
 	id := m.key("small", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}, ExpiresAt: until})
-	limits := scrollback.Limits{Rate: scrollback.Rate{Chats: 1, PerMS: 3_600_000},
-		Allowance: scrollback.Allowance{Tokens: 1}}
+	limits := scrollback.KeyLimits{Rate: scrollback.Rate{Chats: 1, PerMS: 3_600_000},
+		SpendLimit: scrollback.SpendLimit{Tokens: 1}}
 	if err := admin.SetKeyLimits(t.Context(), id, limits); err != nil {
 		t.Fatal(err)
 	}
@@ -401,11 +402,13 @@ func TestAnAdminMakesNoKeyThatMayDoMore(t *testing.T) {
 // were.
 func TestKeysDoNotMultiplyLimits(t *testing.T) {
 	for name, c := range map[string]struct {
-		limits scrollback.Limits
+		limits scrollback.KeyLimits
 		want   int // the status, once it is used up
 	}{
-		"chats":          {scrollback.Limits{Rate: scrollback.Rate{Chats: 3, PerMS: 3_600_000}}, http.StatusTooManyRequests},
-		"tokens":         {scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 3000}}, http.StatusUnprocessableEntity},
+		"chats": {scrollback.KeyLimits{Rate: scrollback.Rate{Chats: 3, PerMS: 3_600_000}},
+			http.StatusTooManyRequests},
+		"tokens": {scrollback.KeyLimits{SpendLimit: scrollback.SpendLimit{Tokens: 3000}},
+			http.StatusUnprocessableEntity},
 		"the operator's": {},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -421,7 +424,7 @@ func TestKeysDoNotMultiplyLimits(t *testing.T) {
 				}
 			}
 			if set(); c.limits.Tokens > 0 { // so that those that it makes have no copy
-				if err := admin.SetKeyLimits(t.Context(), id, scrollback.Limits{}); err != nil {
+				if err := admin.SetKeyLimits(t.Context(), id, scrollback.KeyLimits{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -455,7 +458,7 @@ func TestKeysDoNotMultiplyLimits(t *testing.T) {
 				t.Errorf("a key of somebody else: %d", got)
 			}
 			// An operator who changes what a key may do does not change who made it.
-			unlimited := scrollback.Limits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}
+			unlimited := scrollback.KeyLimits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}
 			if err := admin.SetKeyLimits(t.Context(), m.ids["child"], unlimited); err != nil {
 				t.Fatal(err)
 			}

@@ -112,7 +112,7 @@ func TestGuideOfThePage(t *testing.T) {
 	}
 }
 
-// object is the schema that another one may name.
+// object returns the schema that another one may name.
 func (r *strictRig) object(s *schema) *schema {
 	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok {
 		return r.api.Components.Schemas[name]
@@ -120,7 +120,7 @@ func (r *strictRig) object(s *schema) *schema {
 	return s
 }
 
-// guideRow is the row of a table that is about a path and names most, and what it does not name. A
+// guideRow returns the row of a table that is about a path and names most, and what it does not name. A
 // conversation's path is shortened there, and so is one that follows another.
 func guideRow(listed, path string, names []string) (best string, missing []string) {
 	short := strings.Replace(path, "/api/conversations/{id}", "…/{id}", 1)

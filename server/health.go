@@ -31,30 +31,30 @@ type health struct {
 	busy  chan struct{} // open while the probe runs
 }
 
-// mount adds /healthz and /livez, which say that the process serves requests, and /readyz,
+// mountHealth adds /healthz and /livez, which say that the process serves requests, and /readyz,
 // which says that it can keep what it is given, and goes on doing so.
-func (h *health) mount(mux *http.ServeMux) {
+func (h *health) mountHealth(mux *http.ServeMux) {
 	lives := func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "version": h.version})
 	}
 	mux.HandleFunc("GET /healthz", lives)
 	mux.HandleFunc("GET /livez", lives)
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if err := h.ready(r.Context()); err != nil {
-			refuse(w, r, err)
+		if err := h.checkReady(r.Context()); err != nil {
+			refuseRequest(w, r, err)
 			return
 		}
 		writeJSON(w, http.StatusOK, map[string]any{"ok": true})
 	})
 }
 
-// ready probes, or returns what was found a moment ago. Those who ask while a probe runs
+// checkReady probes, or returns what was found a moment ago. Those who ask while a probe runs
 // wait for the same one.
-func (h *health) ready(ctx context.Context) error {
+func (h *health) checkReady(ctx context.Context) error {
 	select {
 	case <-h.ending:
 		return scrollback.Errorf(scrollback.Unavailable, "server.Ready",
-			i18n.ServerToldToEnd).Because(scrollback.ErrClosing)
+			i18n.ServerToldToEnd).WithReason(scrollback.ErrClosing)
 	default:
 	}
 	h.mu.Lock()
@@ -64,7 +64,7 @@ func (h *health) ready(ctx context.Context) error {
 	}
 	if h.busy == nil {
 		h.busy = make(chan struct{})
-		go h.find(h.busy)
+		go h.probeReady(h.busy)
 	}
 	done := h.busy
 	h.mu.Unlock()
@@ -82,9 +82,9 @@ func (h *health) ready(ctx context.Context) error {
 	}
 }
 
-// find probes. A database that breaks off what hangs is tried again after that, on another
+// probeReady probes. A database that breaks off what hangs is tried again after that, on another
 // connection; where a write is not broken off, one that hangs holds up only itself.
-func (h *health) find(done chan struct{}) {
+func (h *health) probeReady(done chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), readyTime)
 	defer cancel()
 	err := h.probe(ctx)

@@ -31,7 +31,7 @@ func TestReadyOften(t *testing.T) {
 			var all sync.WaitGroup
 			for range 500 {
 				all.Go(func() {
-					if err := h.ready(t.Context()); !errors.Is(err, want) {
+					if err := h.checkReady(t.Context()); !errors.Is(err, want) {
 						t.Errorf("ready: %v, want %v", err, want)
 					}
 				})
@@ -57,12 +57,12 @@ func TestReadyHangs(t *testing.T) {
 		free := make(chan struct{})
 		h := &health{probe: func(context.Context) error { <-free; return nil }}
 		begun := time.Now()
-		if err := h.ready(t.Context()); err == nil || time.Since(begun) != readyTime {
+		if err := h.checkReady(t.Context()); err == nil || time.Since(begun) != readyTime {
 			t.Errorf("after %v: %v", time.Since(begun), err)
 		}
 		close(free)
 		synctest.Wait()
-		if err := h.ready(t.Context()); err != nil {
+		if err := h.checkReady(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -74,7 +74,7 @@ func TestHarmless(t *testing.T) {
 		"": false, "a": true, "req-7_b.1": true, "a b": false, "x\r\nSet-Cookie: a": false, "日": false, `"quoted"`: false,
 		"0123456789012345678901234567890123456789": false, "sk-abcdefgh12345678": false, "Bearer": true,
 	} {
-		if got := harmless(id); got != want {
+		if got := isSafeID(id); got != want {
 			t.Errorf("%q: %v", id, got)
 		}
 	}
@@ -85,7 +85,7 @@ func TestHarmless(t *testing.T) {
 func TestPanics(t *testing.T) {
 	for begun, want := range map[bool]any{false: nil, true: http.ErrAbortHandler} {
 		w := httptest.NewRecorder()
-		h := attended(Options{Log: slog.New(slog.DiscardHandler)},
+		h := wrapRequests(Options{Log: slog.New(slog.DiscardHandler)},
 			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				if begun {
 					_, _ = w.Write([]byte(`{"half":`))

@@ -76,7 +76,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-// covers is the text that the blocks of a stream cover.
+// covers returns the text that the blocks of a stream cover.
 func covers(t *testing.T, text, stream string) (out string) {
 	t.Helper()
 	runes := []rune(text)

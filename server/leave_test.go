@@ -20,7 +20,7 @@ import (
 // pages for the way back. On the way back it follows again what others do.
 func TestPageLetsGo(t *testing.T) {
 	t.Parallel()
-	d := &desk{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}
+	d := &pageRig{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}
 	h := server.Handler(d.rig.Engine, d.rig.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},
 		true)
 	var open, opened atomic.Int64

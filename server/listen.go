@@ -16,35 +16,35 @@ import (
 // Bounds on the connections that are open at once. Each costs some 10 to 20 KB. Those that say
 // nothing end after the time for headers, or earlier when others need their place.
 const (
-	connectionsMax   = 4096 // from everywhere
+	maxConnections   = 4096 // from everywhere
 	connectionsShare = 256  // from one address that nobody vouches for
-	connectionsSpare = 64   // beyond connectionsMax, for finding out what a connection wants; half of it for health alone
+	connectionsSpare = 64   // beyond maxConnections, for finding out what a connection wants; half of it for health alone
 )
 
-// knocking is how many connections an address has beyond its share, for each that spare has: without
+// maxKnocking is how many connections an address has beyond its share, for each that spare has: without
 // them, who has a key could not be told from the strangers who share its address.
-const knocking = 8
+const maxKnocking = 8
 
-// crowd is the open connections of a server. Nobody waits in front of it: who comes when it is full
+// connectionCrowd is the open connections of a server. Nobody waits in front of it: who comes when it is full
 // takes the place of a connection that does nothing, first of a stranger's, then of a key's.
-type crowd struct {
+type connectionCrowd struct {
 	max, share, spare int
 	trusted           func(netip.Addr) bool // proxies: their connections are many people's
 
 	mu   sync.Mutex
-	all  map[*member]struct{}
+	all  map[*crowdMember]struct{}
 	from map[string]int // open connections by address
 }
 
-func newCrowd(max, share, spare int, trusted func(netip.Addr) bool) *crowd {
-	return &crowd{max: max, share: share, spare: spare, trusted: trusted, all: map[*member]struct{}{},
+func newCrowd(max, share, spare int, trusted func(netip.Addr) bool) *connectionCrowd {
+	return &connectionCrowd{max: max, share: share, spare: spare, trusted: trusted, all: map[*crowdMember]struct{}{},
 		from: map[string]int{}}
 }
 
-// member is an open connection.
-type member struct {
+// crowdMember is an open connection.
+type crowdMember struct {
 	net.Conn
-	of      *crowd
+	of      *connectionCrowd
 	address string // what its share is counted for; empty for this machine and trusted proxies
 	once    sync.Once
 
@@ -55,25 +55,25 @@ type member struct {
 }
 
 // Close implements [net.Conn].
-func (m *member) Close() error {
+func (m *crowdMember) Close() error {
 	m.once.Do(func() {
 		m.of.mu.Lock()
 		defer m.of.mu.Unlock()
-		m.of.remove(m)
+		m.of.removeMember(m)
 	})
 	return m.Conn.Close()
 }
 
-func (c *crowd) remove(m *member) {
+func (c *connectionCrowd) removeMember(m *crowdMember) {
 	if _, in := c.all[m]; !in {
 		return
 	}
 	delete(c.all, m)
-	c.release(m.address)
+	c.releasePlace(m.address)
 }
 
-// release gives back a place of an address.
-func (c *crowd) release(address string) {
+// releasePlace gives back a place of an address.
+func (c *connectionCrowd) releasePlace(address string) {
 	if address == "" {
 		return
 	}
@@ -82,49 +82,49 @@ func (c *crowd) release(address string) {
 	}
 }
 
-// fair is a listener whose connections are members of a crowd.
-type fair struct {
+// crowdListener is a listener whose connections are members of a crowd.
+type crowdListener struct {
 	net.Listener
-	crowd *crowd
+	crowd *connectionCrowd
 }
 
 // Accept implements [net.Listener]. A connection for which there is no room is closed, and the next
 // one is taken.
-func (l fair) Accept() (net.Conn, error) {
+func (l crowdListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		if m := l.crowd.admit(c); m != nil {
+		if m := l.crowd.admitConnection(c); m != nil {
 			return m, nil
 		}
 		_ = c.Close()
 	}
 }
 
-// admit takes a connection in, or returns nil. A share that is full gives up its own idle connection;
+// admitConnection takes a connection in, or returns nil. A share that is full gives up its own idle connection;
 // a server that is full, that of the address which has most.
-func (c *crowd) admit(conn net.Conn) *member {
-	m := &member{Conn: conn, of: c, since: time.Now()}
+func (c *connectionCrowd) admitConnection(conn net.Conn) *crowdMember {
+	m := &crowdMember{Conn: conn, of: c, since: time.Now()}
 	if at, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
 		if ip := at.Addr().Unmap().WithZone(""); !ip.IsLoopback() && !c.trusted(ip) {
-			m.address = access.Network(ip)
+			m.address = access.NetworkOf(ip)
 		}
 	}
 	c.mu.Lock()
-	var out *member
+	var out *crowdMember
 	full := false
 	switch {
 	case m.address != "" && c.from[m.address] >= c.share:
-		out = c.idlest(func(o *member) bool { return o.address == m.address })
-		full = out == nil && (c.from[m.address] >= c.share+max(1, c.spare/knocking) || len(c.all) >= c.max+c.spare)
+		out = c.idlestMember(func(o *crowdMember) bool { return o.address == m.address })
+		full = out == nil && (c.from[m.address] >= c.share+max(1, c.spare/maxKnocking) || len(c.all) >= c.max+c.spare)
 	case len(c.all) >= c.max:
-		out = c.idlest(func(*member) bool { return true })
+		out = c.idlestMember(func(*crowdMember) bool { return true })
 		full = out == nil && len(c.all) >= c.max+c.spare
 	}
 	if out != nil {
-		c.remove(out)
+		c.removeMember(out)
 	}
 	if !full {
 		c.all[m] = struct{}{}
@@ -142,10 +142,10 @@ func (c *crowd) admit(conn net.Conn) *member {
 	return m
 }
 
-// idlest is the connection that is missed least among some: one on which nothing is answered, without
+// idlestMember returns the connection that is missed least among some: one on which nothing is answered, without
 // a key before with one, of the address that has most, and the one that has been still for longest.
-func (c *crowd) idlest(among func(*member) bool) (out *member) {
-	before := func(a, b *member) bool {
+func (c *connectionCrowd) idlestMember(among func(*crowdMember) bool) (out *crowdMember) {
+	before := func(a, b *crowdMember) bool {
 		switch an, bn := c.from[a.address], c.from[b.address]; {
 		case a.keyed != b.keyed:
 			return b.keyed
@@ -164,15 +164,15 @@ func (c *crowd) idlest(among func(*member) bool) (out *member) {
 
 type memberKey struct{}
 
-// context is that of the requests of a connection.
-func (c *crowd) context(ctx context.Context, conn net.Conn) context.Context {
-	m, _ := conn.(*member)
+// connectionContext returns that of the requests of a connection.
+func (c *connectionCrowd) connectionContext(ctx context.Context, conn net.Conn) context.Context {
+	m, _ := conn.(*crowdMember)
 	return context.WithValue(ctx, memberKey{}, m)
 }
 
-// state follows what a connection does.
-func (c *crowd) state(conn net.Conn, s http.ConnState) {
-	m, ok := conn.(*member)
+// trackState follows what a connection does.
+func (c *connectionCrowd) trackState(conn net.Conn, s http.ConnState) {
+	m, ok := conn.(*crowdMember)
 	if !ok {
 		return
 	}
@@ -182,17 +182,17 @@ func (c *crowd) state(conn net.Conn, s http.ConnState) {
 		return
 	}
 	// A connection is active from the first byte of a request on: only one whose headers have come
-	// is busy, which [attending] sees.
+	// is busy, which [markBusy] sees.
 	if s == http.StateIdle {
 		m.busy = false
 		m.since = time.Now()
 	}
 }
 
-// attending marks the connection of each request as busy.
-func attending(next http.Handler) http.Handler {
+// markBusy marks the connection of each request as busy.
+func markBusy(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if m, _ := r.Context().Value(memberKey{}).(*member); m != nil {
+		if m, _ := r.Context().Value(memberKey{}).(*crowdMember); m != nil {
 			m.of.mu.Lock()
 			m.busy = true
 			m.of.mu.Unlock()
@@ -201,12 +201,12 @@ func attending(next http.Handler) http.Handler {
 	})
 }
 
-// spared reports whether a request that is answered needs its connection no more: places are short, and
+// isSpared reports whether a request that is answered needs its connection no more: places are short, and
 // the server would wait for the rest of a body that nobody reads, which may never come. The answer is
 // sent, and the connection is the first to give way.
-func (c *crowd) spared(r *http.Request, b *body) bool {
-	m, _ := r.Context().Value(memberKey{}).(*member)
-	if c == nil || m == nil || b.over() {
+func (c *connectionCrowd) isSpared(r *http.Request, b *pacedBody) bool {
+	m, _ := r.Context().Value(memberKey{}).(*crowdMember)
+	if c == nil || m == nil || b.isOver() {
 		return false
 	}
 	c.mu.Lock()
@@ -224,40 +224,43 @@ func (c *crowd) spared(r *http.Request, b *body) bool {
 	return true
 }
 
-// fairly answers a request if there is room for it. A connection that has sent a good key counts for no
+// limitRequests answers a request if there is room for it. A connection that has sent a good key counts for no
 // address from then on. Strangers are put off while the server is crowded, whether they come directly or
 // through a proxy, and one whom a proxy forwards for has a share of what is answered at a time; whether
 // the server lives is always said.
-func (c *crowd) fairly(next http.Handler) http.Handler {
+func (c *connectionCrowd) limitRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m, _ := r.Context().Value(memberKey{}).(*member)
-		if asksHealth(r.URL.Path) {
+		m, _ := r.Context().Value(memberKey{}).(*crowdMember)
+		if isHealthPath(r.URL.Path) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		keyed := access.Caller(r.Context()).Key != ""
+		keyed := access.CallerOf(r.Context()).Key != ""
 		address := ""
-		if ip := access.Peer(r); !keyed && access.Forwarded(r) && ip.IsValid() && !ip.IsLoopback() && !c.trusted(ip) {
-			address = "forwarded " + access.Network(ip)
+		if ip := access.PeerAddress(r); !keyed && access.IsForwarded(r) && ip.IsValid() && !ip.IsLoopback() &&
+			!c.trusted(ip) {
+			address = "forwarded " + access.NetworkOf(ip)
 		}
 		if keyed {
-			c.vouch(m)
+			c.vouchMember(m)
 		}
-		if !c.enter(m, keyed, address) {
+		if !c.enterRequest(m, keyed, address) {
 			w.Header().Set("Connection", "close")
-			refuse(w, r, scrollback.Errorf(scrollback.Unavailable, "server", i18n.TooMuchIsOpen))
+			refuseRequest(w, r, scrollback.Errorf(scrollback.Unavailable, "server", i18n.TooMuchIsOpen))
 			return
 		}
-		defer c.leave(address)
+		defer c.leaveRequest(address)
 		next.ServeHTTP(w, r)
 	})
 }
 
-// asksHealth reports whether a path says how the server is.
-func asksHealth(path string) bool { return path == "/healthz" || path == "/livez" || path == "/readyz" }
+// isHealthPath reports whether a path says how the server is.
+func isHealthPath(path string) bool {
+	return path == "/healthz" || path == "/livez" || path == "/readyz"
+}
 
-// vouch takes a connection out of the share of its address.
-func (c *crowd) vouch(m *member) {
+// vouchMember takes a connection out of the share of its address.
+func (c *connectionCrowd) vouchMember(m *crowdMember) {
 	if m == nil {
 		return
 	}
@@ -268,14 +271,14 @@ func (c *crowd) vouch(m *member) {
 	}
 	m.keyed = true
 	if _, in := c.all[m]; in {
-		c.release(m.address)
+		c.releasePlace(m.address)
 	}
 	m.address = ""
 }
 
-// enter counts a request, if there is room for it: keys have half of what is to spare, strangers
+// enterRequest counts a request, if there is room for it: keys have half of what is to spare, strangers
 // nothing of it, nor beyond the share of their address; this machine has no share.
-func (c *crowd) enter(m *member, keyed bool, address string) bool {
+func (c *connectionCrowd) enterRequest(m *crowdMember, keyed bool, address string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	direct := m != nil && m.address != ""
@@ -292,9 +295,9 @@ func (c *crowd) enter(m *member, keyed bool, address string) bool {
 	return true
 }
 
-// leave ends what enter counted.
-func (c *crowd) leave(address string) {
+// leaveRequest ends what enter counted.
+func (c *connectionCrowd) leaveRequest(address string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.release(address)
+	c.releasePlace(address)
 }

@@ -68,7 +68,8 @@ func newStreet(t *testing.T, trusted access.Proxies) (street, chan struct{}) {
 	s := street{make(chan net.Conn), &sync.Once{}}
 	hold := make(chan struct{})
 	c := newCrowd(8, 4, 32, trusted.Contains)
-	gate := access.New(access.Options{Open: true, Trusted: trusted, Hosts: []string{"chat.example"}, Refuse: refuse})
+	gate := access.New(access.Options{Open: true, Trusted: trusted, Hosts: []string{"chat.example"},
+		Refuse: refuseRequest})
 	mux := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hold" {
 			select {
@@ -80,14 +81,14 @@ func newStreet(t *testing.T, trusted access.Proxies) (street, chan struct{}) {
 	})
 	keyed := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Key") != "" {
-			r = r.WithContext(access.With(r.Context(), scrollback.Caller{Key: "k"}))
+			r = r.WithContext(access.WithCaller(r.Context(), scrollback.Caller{Key: "k"}))
 		}
-		c.fairly(mux).ServeHTTP(w, r)
+		c.limitRequests(mux).ServeHTTP(w, r)
 	})
-	srv := &http.Server{Handler: attending(gate.Wrap(keyed)), ConnContext: c.context, ConnState: c.state,
+	srv := &http.Server{Handler: markBusy(gate.Wrap(keyed)), ConnContext: c.connectionContext, ConnState: c.trackState,
 		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(fair{s, c}) }()
+	go func() { done <- srv.Serve(crowdListener{s, c}) }()
 	t.Cleanup(func() { _ = srv.Close(); <-done })
 	return s, hold
 }
@@ -154,10 +155,11 @@ func TestShareOfAForwardedAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newCrowd(100, 2, 2, proxies.Contains)
-	gate := access.New(access.Options{Open: true, Trusted: proxies, Hosts: []string{"chat.example"}, Refuse: refuse})
+	gate := access.New(access.Options{Open: true, Trusted: proxies, Hosts: []string{"chat.example"},
+		Refuse: refuseRequest})
 	inside := make(chan struct{})
 	leave := make(chan struct{})
-	h := gate.Wrap(c.fairly(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	h := gate.Wrap(c.limitRequests(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hold" {
 			inside <- struct{}{}
 			<-leave
@@ -229,9 +231,9 @@ func newCrowded(t *testing.T) crowded {
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := serving(context.WithoutCancel(t.Context()), Handler(r.Engine, r.Transfer, o, false), o)
+	srv := newHTTPServer(context.WithoutCancel(t.Context()), Handler(r.Engine, r.Transfer, o, false), o)
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(fair{masks{l}, o.crowd}) }()
+	go func() { done <- srv.Serve(crowdListener{masks{l}, o.crowd}) }()
 	t.Cleanup(func() { _ = srv.Close(); <-done })
 	return crowded{t, l.Addr().String(), "Authorization: Bearer " + secret + "\r\n"}
 }

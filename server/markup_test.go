@@ -105,7 +105,7 @@ func TestPageDrawsMarkdown(t *testing.T) {
 }
 
 // switches tries what can be done with a drawn answer.
-func (d *desk) switches(id scrollback.ConversationID) {
+func (d *pageRig) switches(id scrollback.ConversationID) {
 	d.Helper()
 	d.eval(`navigator.clipboard.writeText = async (t) => { window.copied = t; }`)
 	d.do("markup copied", chromedp.Evaluate[chromedp.Void](`document.querySelector('#m2 .copy').click()`),

@@ -169,7 +169,7 @@ func (m *matrix) place(project string) place {
 	art, err := m.Upload(ctx, c.ID, strings.NewReader("a chart of the "+project+string(c.ID)), project+".txt")
 	must(err)
 	for range 4 {
-		m.Ask(c.ID, "Which colour has the lighthouse of the "+project+"?").Done(m.T, scrollback.TurnComplete, "stop")
+		m.Ask(c.ID, "Which colour has the lighthouse of the "+project+"?").WantDone(m.T, scrollback.TurnComplete, "stop")
 	}
 	folded, err := m.Compact(ctx, c.ID, engine.CompactRequest{Force: true})
 	must(err)
@@ -199,7 +199,7 @@ func (m *matrix) place(project string) place {
 		"{ref}":      string(refs[0].Ref), "{turn}": string(page[0].TurnID), "{project}": project, "{file}": file.String()}
 }
 
-// request is a request with the key of a name; none for an empty name.
+// request returns a request with the key of a name; none for an empty name.
 func (m *matrix) request(method, path, body, key, media string) *http.Request {
 	r := httptest.NewRequest(method, "http://chat.example"+path, strings.NewReader(body))
 	if media != "" {
@@ -390,7 +390,7 @@ func (m *matrix) mcp(method, params, key string) *httptest.ResponseRecorder {
 		"application/json")
 }
 
-// toolCall are the params of a call of a tool of MCP about what is in a place.
+// toolCall returns the params of a call of a tool of MCP about what is in a place.
 func toolCall(tool string, of place) string {
 	fields := []string{}
 	if tool != "context_conversations" {
@@ -402,7 +402,7 @@ func toolCall(tool string, of place) string {
 	return fmt.Sprintf(`{"name":%q,"arguments":{%s}}`, tool, strings.Join(fields, ","))
 }
 
-// resource are the params of a read of the original behind a ref of a place.
+// resource returns the params of a read of the original behind a ref of a place.
 func resource(of place) string {
 	return fmt.Sprintf(`{"uri":"scrollback://%s/%s"}`, of["{id}"], strings.Replace(of["{ref}"], ":", "/", 1))
 }

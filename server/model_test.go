@@ -22,14 +22,14 @@ import (
 // gauges is a page on a conversation that was compacted so often that its oldest cards were
 // rolled up: with a pin, and a text of which only the ends are sent.
 type gauges struct {
-	*desk
+	*pageRig
 	id scrollback.ConversationID
 }
 
 func newGauges(t *testing.T) *gauges {
 	t.Helper()
 	chromium(t)
-	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 16000}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 16000}, enginetest.ChattyStep())
 	c, _, err := r.Create(t.Context(), scrollback.Conversation{Title: "Tide gauges · 潮位站", Project: "harbour",
 		Instructions: "You help the harbour office with its tide gauges. Answer in the language of the question. Give levels in metres."})
 	if err != nil {
@@ -71,7 +71,7 @@ func newGauges(t *testing.T) *gauges {
 	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
 		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
-	d := &gauges{&desk{T: t, ctx: browser(t), rig: r, url: srv.URL}, c.ID}
+	d := &gauges{&pageRig{T: t, ctx: browser(t), rig: r, url: srv.URL}, c.ID}
 	if err := chromedp.Do(d.ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ type request struct {
 	Step   int
 }
 
-// copied is what "Copy as JSON" puts into the clipboard.
+// copied returns what "Copy as JSON" puts into the clipboard.
 func (d *gauges) copied() (out request) {
 	d.Helper()
 	d.eval(`(navigator.clipboard.writeText = async (text) => { window.copied = text; }, window.copied = '', '')`)
@@ -140,7 +140,7 @@ func (d *gauges) copied() (out request) {
 	return out
 }
 
-// textsOf is all that parts say, one behind the other.
+// textsOf returns all that parts say, one behind the other.
 func textsOf(ps scrollback.Parts) string {
 	var b strings.Builder
 	for _, p := range ps {
@@ -362,14 +362,14 @@ func TestPageModelKeepsThePlace(t *testing.T) {
 func TestPageModelLong(t *testing.T) {
 	t.Parallel()
 	chromium(t)
-	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 2_000_000}, enginetest.Chatter())
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 2_000_000}, enginetest.ChattyStep())
 	id := r.NewConversation()
-	r.Grow(id, 1000)
+	r.ImportMany(id, 1000)
 	r.Ask(id, "and now?")
 	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
 		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
-	d := &gauges{&desk{T: t, ctx: browser(t), rig: r, url: srv.URL}, id}
+	d := &gauges{&pageRig{T: t, ctx: browser(t), rig: r, url: srv.URL}, id}
 	if err := chromedp.Do(d.ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func (d *document) operation(method, at string) (described, string) {
 	return d.Paths[best][strings.ToLower(method)], best
 }
 
-// patternOf is a path of the document as a pattern for package path.
+// patternOf returns a path of the document as a pattern for package path.
 func patternOf(template string) string {
 	parts := strings.Split(template, "/")
 	for i, p := range parts {
@@ -189,7 +189,7 @@ func (d *document) conforms(method, at string, w *httptest.ResponseRecorder) {
 	}
 }
 
-// frames are the data of the events of a stream.
+// frames returns the data of the events of a stream.
 func frames(stream []byte) (out [][]byte) {
 	for line := range bytes.Lines(stream) {
 		if data, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("data: ")); ok && string(data) != "[DONE]" {
@@ -260,7 +260,7 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 			if op.RequestBody != nil && sheets[op.OperationID].Example.Body == nil {
 				lacks("example of a body")
 			}
-			if !sheets[op.OperationID].Example.Recorded() {
+			if !sheets[op.OperationID].Example.HasResponse() {
 				lacks(`response of its example: run "go test ./server -run TestExamples -update"; nothing is to be`)
 			}
 		}

@@ -75,7 +75,7 @@ func longTalkOver(t *testing.T, network func(http.Handler) http.Handler) (string
 		}
 	})
 	var file bytes.Buffer
-	_, needles, err := sample.Write(&file, "Depots and stations · 仓库与车站", sample.Options{Seed: 11, Messages: 600})
+	_, needles, err := sample.WriteSample(&file, "Depots and stations · 仓库与车站", sample.Options{Seed: 11, Messages: 600})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestPagePins(t *testing.T) {
 	if err := chromedp.Do(ctx); err != nil { // begins the browser, which ends with the context of its first action
 		t.Fatal(err)
 	}
-	d := &desk{T: t, ctx: ctx, url: url}
+	d := &pageRig{T: t, ctx: ctx, url: url}
 	messages := func() int64 {
 		t.Helper()
 		res, err := http.Get(url + "/api/conversations/" + string(id) + "/context")
@@ -288,7 +288,7 @@ func branchesOnThePage(t *testing.T, url string, id scrollback.ConversationID) {
 // and stays there once it was answered again; a fork is in the list at once.
 func TestPageFailure(t *testing.T) {
 	t.Parallel()
-	refused := scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key").Advise(scrollback.AdviceCheckKey,
+	refused := scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key").WithAdvice(scrollback.AdviceCheckKey,
 		"ACME_KEY")
 	refused.Cause = "no such key"
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Step{Err: refused}, modeltest.Say("well then"))

@@ -23,7 +23,7 @@ import (
 // harbour is a page in a browser, over some conversations of a harbour office. The server
 // outlives the browser, whose stream it would wait for.
 type harbour struct {
-	*desk
+	*pageRig
 	gauges, berths scrollback.ConversationID
 }
 
@@ -63,7 +63,7 @@ func (h *harbour) say(id scrollback.ConversationID, texts ...string) {
 
 func newHarbour(t *testing.T) *harbour {
 	t.Helper()
-	h := &harbour{desk: &desk{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}}
+	h := &harbour{pageRig: &pageRig{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}}
 	var log []string
 	for i := range 30 {
 		log = append(log, fmt.Sprintf("Reading %d of the gauge at the north mole, in metres above the datum.", i),
@@ -105,7 +105,7 @@ func newHarbour(t *testing.T) *harbour {
 }
 
 // comes waits for a script to come to something. What it asks for may not be there yet.
-func (d *desk) comes(what, script, want string) {
+func (d *pageRig) comes(what, script, want string) {
 	d.Helper()
 	end, cancel := context.WithTimeout(d.ctx, time.Minute)
 	defer cancel()

@@ -86,7 +86,7 @@ func gallery(t *testing.T, s scene) (url string, id scrollback.ConversationID) {
 		}
 	}
 	var file bytes.Buffer
-	if err := tour.Write(&file, s.lang, time.Now()); err != nil {
+	if err := tour.WriteSample(&file, s.lang, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	// and so without its bar
@@ -124,7 +124,7 @@ func TestPicturesOfTheREADMEs(t *testing.T) {
 			if err := chromedp.Do(ctx); err != nil {
 				t.Fatal(err)
 			}
-			d := &desk{T: t, ctx: ctx, url: url}
+			d := &pageRig{T: t, ctx: ctx, url: url}
 			shot := func(name string) {
 				if *readme == "" {
 					return

@@ -6,10 +6,10 @@ import (
 	"github.com/scrollback-ai/scrollback/server/access"
 )
 
-// reading lets everybody in as somebody who reads, at most.
-func reading(next http.Handler) http.Handler {
+// limitToRead lets everybody in as somebody who reads, at most.
+func limitToRead(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := access.Caller(r.Context())
-		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), c.Reading(access.OnlyReads))))
+		c := access.CallerOf(r.Context())
+		next.ServeHTTP(w, r.WithContext(access.WithCaller(r.Context(), c.RestrictToRead(access.OnlyReads))))
 	})
 }

@@ -125,7 +125,7 @@ func TestReadOnlySignIn(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.method, c.url, resp.StatusCode, body)
 		}
 	}
-	d := &desk{T: t, ctx: ctx, rig: r, url: reads.URL}
+	d := &pageRig{T: t, ctx: ctx, rig: r, url: reads.URL}
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -14,67 +14,67 @@ import (
 	"github.com/scrollback-ai/scrollback/server/status"
 )
 
-// attended gives each request an id, bounds its body, and leaves a line in the log when
+// wrapRequests gives each request an id, bounds its body, and leaves a line in the log when
 // it fails through no fault of its client.
-func attended(o Options, next http.Handler) http.Handler {
+func wrapRequests(o Options, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := r.Header.Get(status.RequestID)
-		if !harmless(id) {
+		if !isSafeID(id) {
 			id = rand.Text()
 		}
-		x := &exchange{ResponseWriter: w}
+		x := &loggedResponse{ResponseWriter: w}
 		x.Header().Set(status.RequestID, id)
-		if !page(r.URL.Path) {
-			plain(x.Header())
+		if !isPageFile(r.URL.Path) {
+			setPlainHeaders(x.Header())
 		}
-		b := o.Patience.body(w, r)
+		b := o.Patience.paceBody(w, r)
 		defer func() {
-			if !o.crowd.spared(r, b) {
-				b.wait() // the rest of a body that nobody has read is read by the server, within its bounds
+			if !o.crowd.isSpared(r, b) {
+				b.setDeadline() // the rest of a body that nobody has read is read by the server, within its bounds
 			}
 		}()
-		r = b.of(r)
-		recovered(o.Log, next).ServeHTTP(x, r)
+		r = b.withBody(r)
+		recoverPanics(o.Log, next).ServeHTTP(x, r)
 		// asked several times a second
 		if x.status >= http.StatusInternalServerError &&
 			!(errors.Is(x.cause, scrollback.ErrClosing) && r.URL.Path == "/readyz") {
-			x.report(o.Log, r)
+			x.logFailure(o.Log, r)
 		}
 	})
 }
 
-// plain are the headers of everything but the page: it is not to be kept, and it is what
+// setPlainHeaders are the headers of everything but the page: it is not to be kept, and it is what
 // its type says.
-func plain(h http.Header) {
+func setPlainHeaders(h http.Header) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 }
 
-// page says whether a path is one of the page's own files, which say themselves how long
+// isPageFile reports whether a path is one of the page's own files, which say themselves how long
 // they may be kept.
-func page(path string) bool {
+func isPageFile(path string) bool {
 	return path == "/" || path == "/favicon.ico" || strings.HasPrefix(path, "/assets/")
 }
 
-// harmless says whether a client's id for its request can stand in a header and in a log.
-func harmless(id string) bool {
+// isSafeID reports whether a client's id for its request can stand in a header and in a log.
+func isSafeID(id string) bool {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
-	return len(id) > 0 && len(id) <= 64 && strings.Trim(id, plain) == "" && redact.Words(id) == id
+	return len(id) > 0 && len(id) <= 64 && strings.Trim(id, plain) == "" && redact.RedactLine(id) == id
 }
 
 // retryAfter is how many seconds clients are to wait while the store or the server is away.
 // Both may be back at any moment.
 const retryAfter = "1"
 
-// exchange is a response that knows how it went.
-type exchange struct {
+// loggedResponse is a response that knows how it went.
+type loggedResponse struct {
 	http.ResponseWriter
 	status int
 	cause  error
 }
 
 // Write notes the status of a response that sets none.
-func (x *exchange) Write(b []byte) (int, error) {
+func (x *loggedResponse) Write(b []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
 	}
@@ -82,7 +82,7 @@ func (x *exchange) Write(b []byte) (int, error) {
 }
 
 // WriteHeader notes the status.
-func (x *exchange) WriteHeader(status int) {
+func (x *loggedResponse) WriteHeader(status int) {
 	if status >= http.StatusOK && x.status == 0 {
 		x.status = status
 	}
@@ -92,42 +92,42 @@ func (x *exchange) WriteHeader(status int) {
 	x.ResponseWriter.WriteHeader(status)
 }
 
-// Failed implements [status.Noter].
-func (x *exchange) Failed(err error) { x.cause = err }
+// NoteFailure implements [status.Noter].
+func (x *loggedResponse) NoteFailure(err error) { x.cause = err }
 
 // SetReadDeadline leaves the deadline alone: a body has its bounds already, and one that
 // is left behind would end a request whose body has long been read.
-func (*exchange) SetReadDeadline(time.Time) error { return nil }
+func (*loggedResponse) SetReadDeadline(time.Time) error { return nil }
 
 // Unwrap serves http.ResponseController.
-func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+func (x *loggedResponse) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// report leaves a line in the log about a request that failed.
-func (x *exchange) report(log *slog.Logger, r *http.Request) {
+// logFailure leaves a line in the log about a request that failed.
+func (x *loggedResponse) logFailure(log *slog.Logger, r *http.Request) {
 	code := scrollback.Internal
 	cause := "unknown"
 	if x.cause != nil {
 		code = scrollback.CodeOf(x.cause)
-		cause = redact.Words(x.cause.Error())
+		cause = redact.RedactLine(x.cause.Error())
 	}
 	log.Error("a request failed", "request", x.Header().Get(status.RequestID), "status", x.status, "code", string(code),
-		"method", r.Method, "path", loggable(r.URL.Path), "cause", cause)
+		"method", r.Method, "path", redactPath(r.URL.Path), "cause", cause)
 }
 
-// loggable is a path without anything that looks like a key. Ids stay.
-func loggable(path string) string {
+// redactPath returns a path without anything that looks like a key. Ids stay.
+func redactPath(path string) string {
 	segments := strings.Split(path, "/")
 	for i, s := range segments {
 		if strings.Trim(s, "0123456789abcdef-") != "" {
-			segments[i] = redact.Words(s)
+			segments[i] = redact.RedactLine(s)
 		}
 	}
 	path = strings.Join(segments, "/")
 	return path[:min(len(path), 300)]
 }
 
-// recovered turns a panic into an error and a line in the log.
-func recovered(log *slog.Logger, next http.Handler) http.Handler {
+// recoverPanics turns a panic into an error and a line in the log.
+func recoverPanics(log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			switch p := recover(); p {
@@ -135,12 +135,13 @@ func recovered(log *slog.Logger, next http.Handler) http.Handler {
 			case http.ErrAbortHandler:
 				panic(p)
 			default:
-				log.Error("a handler panicked", "request", w.Header().Get(status.RequestID), "path", loggable(r.URL.Path), "panic",
+				log.Error("a handler panicked", "request", w.Header().Get(status.RequestID), "path", redactPath(r.URL.Path),
+					"panic",
 					p, "stack", string(debug.Stack()))
-				if x, ok := w.(*exchange); ok && x.status != 0 {
+				if x, ok := w.(*loggedResponse); ok && x.status != 0 {
 					panic(http.ErrAbortHandler) // half a response must not look whole
 				}
-				refuse(w, r, scrollback.Wrap(scrollback.Internal, "server", errors.New("a handler panicked")))
+				refuseRequest(w, r, scrollback.Wrap(scrollback.Internal, "server", errors.New("a handler panicked")))
 			}
 		}()
 		next.ServeHTTP(w, r)

@@ -37,7 +37,7 @@ type Options struct {
 	Insecure bool   // serve other machines while there are no keys
 	ReadOnly bool   // nobody may change anything
 	Version  string
-	Limits   restapi.Limits
+	Limits   restapi.BodyLimits
 	Metrics  *metrics.Metrics // nil counts nothing
 	Patience Patience         // with clients that send slowly
 	Rate     scrollback.Rate  // of each actor's chats; zero for the default of the address
@@ -56,15 +56,15 @@ type Options struct {
 	// address: meanwhile /readyz reports it, so that load balancers stop sending requests.
 	Grace time.Duration
 
-	ending <-chan struct{} // closed when it is told to end
-	crowd  *crowd          // the connections of the server; nil where nobody counts them
+	ending <-chan struct{}  // closed when it is told to end
+	crowd  *connectionCrowd // the connections of the server; nil where nobody counts them
 }
 
 // publicRate is how much each actor may begin where other machines can reach the server.
 var publicRate = scrollback.Rate{Chats: 20, PerMS: time.Hour.Milliseconds()}
 
-// rate is that of each actor's chats.
-func (o Options) rate(local bool) scrollback.Rate {
+// chatRate returns that of each actor's chats.
+func (o Options) chatRate(local bool) scrollback.Rate {
 	if o.Rate == (scrollback.Rate{}) && !local {
 		return publicRate
 	}
@@ -74,8 +74,8 @@ func (o Options) rate(local bool) scrollback.Rate {
 // shutdownTime is how long a server waits for requests when it shuts down.
 const shutdownTime = 10 * time.Second
 
-// lastWords is how long clients have to read their streams to the end.
-const lastWords = time.Second
+// lastWordsTime is how long clients have to read their streams to the end.
+const lastWordsTime = time.Second
 
 // Serve listens until ctx ends, then lets requests finish.
 func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Options) error {
@@ -85,7 +85,7 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 		return scrollback.ParamErrorf(op, "addr", i18n.NotHostAndPort, o.Addr)
 	}
 	local := access.IsLoopback(host)
-	if o.Insecure, err = mayServe(ctx, o, local); err != nil {
+	if o.Insecure, err = checkMayServe(ctx, o, local); err != nil {
 		return err
 	}
 	l, err := net.Listen("tcp", o.Addr)
@@ -99,13 +99,13 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 	base, abandon := context.WithCancel(context.WithoutCancel(ctx))
 	defer abandon()
 	o.ending = ctx.Done()
-	o.crowd = newCrowd(connectionsMax, connectionsShare, connectionsSpare, o.TrustedProxies.Contains)
-	srv := serving(base, Handler(e, t, o, local), o)
+	o.crowd = newCrowd(maxConnections, connectionsShare, connectionsSpare, o.TrustedProxies.Contains)
+	srv := newHTTPServer(base, Handler(e, t, o, local), o)
 	if o.Started != nil {
 		o.Started("http://" + l.Addr().String())
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(fair{l, o.crowd}) }()
+	go func() { failed <- srv.Serve(crowdListener{l, o.crowd}) }()
 	select {
 	case err := <-failed:
 		return scrollback.Wrap(scrollback.Unavailable, op, err)
@@ -116,13 +116,13 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 		return scrollback.Wrap(scrollback.Unavailable, op, err)
 	case <-time.After(o.Grace):
 	}
-	return end(srv, e, o.Grace, abandon)
+	return endServer(srv, e, o.Grace, abandon)
 }
 
-// serving is the server of a handler, whose connections are members of the crowd.
-func serving(base context.Context, h http.Handler, o Options) *http.Server {
+// newHTTPServer returns the server of a handler, whose connections are members of the crowd.
+func newHTTPServer(base context.Context, h http.Handler, o Options) *http.Server {
 	return &http.Server{
-		ConnContext: o.crowd.context, ConnState: o.crowd.state,
+		ConnContext: o.crowd.connectionContext, ConnState: o.crowd.trackState,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -131,9 +131,9 @@ func serving(base context.Context, h http.Handler, o Options) *http.Server {
 	}
 }
 
-// end ends a server: first nobody new is let in; then turns are stopped and saved, and their
+// endServer ends a server: first nobody new is let in; then turns are stopped and saved, and their
 // streams end by themselves. With a grace, turns that run may end as they would before that.
-func end(srv *http.Server, e *engine.Engine, grace time.Duration, abandon func()) error {
+func endServer(srv *http.Server, e *engine.Engine, grace time.Duration, abandon func()) error {
 	finish, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	stop, cancel := context.WithTimeout(context.Background(), grace+shutdownTime)
@@ -145,16 +145,16 @@ func end(srv *http.Server, e *engine.Engine, grace time.Duration, abandon func()
 	}
 	err := e.Close(stop)
 	// Streams end now that their turns have; what else still runs is cut short.
-	time.AfterFunc(lastWords, abandon)
+	time.AfterFunc(lastWordsTime, abandon)
 	if shutErr := <-shut; shutErr != nil {
 		err = errors.Join(err, srv.Close())
 	}
 	return err
 }
 
-// leaving has each connection closed behind its response once the server was told to end: what
+// closeWhenEnding has each connection closed behind its response once the server was told to end: what
 // is asked next is asked elsewhere, and no request meets a connection that closes.
-func leaving(ending <-chan struct{}, next http.Handler) http.Handler {
+func closeWhenEnding(ending <-chan struct{}, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-ending:
@@ -165,9 +165,9 @@ func leaving(ending <-chan struct{}, next http.Handler) http.Handler {
 	})
 }
 
-// mayServe says whether requests without a key are let in on an address that other
+// checkMayServe reports whether requests without a key are let in on an address that other
 // machines reach: only if that was asked for, and there are no keys.
-func mayServe(ctx context.Context, o Options, local bool) (insecure bool, err error) {
+func checkMayServe(ctx context.Context, o Options, local bool) (insecure bool, err error) {
 	if local && len(o.TrustedProxies) == 0 {
 		return false, nil
 	}
@@ -195,7 +195,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	}
 	mux := http.NewServeMux()
 	local = local && len(o.TrustedProxies) == 0
-	counted := counting(o, refusing(restapi.Wrap(mux)))
+	counted := countRequests(o, refuseUnknown(restapi.Wrap(mux)))
 	keys := o.Keys
 	if o.ReadOnly && keys != nil {
 		keys = keys.Held()
@@ -206,72 +206,72 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 			counted.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
 		}})
 	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits})
-	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.Caller(ctx)) },
+	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.CallerOf(ctx)) },
 		mcpapi.Options{Version: o.Version, Log: o.Log}))
 	mux.Handle("/", webui.Handler(o.Images))
-	(&health{probe: e.Ready, version: o.Version, ending: o.ending}).mount(mux)
+	(&health{probe: e.Ready, version: o.Version, ending: o.ending}).mountHealth(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, r, scrollback.Errorf(scrollback.NotFound, "server", i18n.NoSuchThingNamed, r.Method, r.URL.Path))
+		refuseRequest(w, r, scrollback.Errorf(scrollback.NotFound, "server", i18n.NoSuchThingNamed, r.Method, r.URL.Path))
 	})
 	if o.Metrics != nil {
-		mux.Handle("GET /metrics", wholly(o.Metrics.Handler()))
+		mux.Handle("GET /metrics", requireAllProjects(o.Metrics.Handler()))
 	}
-	inside := access.Limit(o.rate(local), counted)
+	inside := access.LimitRate(o.chatRate(local), counted)
 	if o.ReadOnly {
-		inside = reading(inside)
+		inside = limitToRead(inside)
 	}
 	if o.crowd == nil {
-		o.crowd = newCrowd(connectionsMax, connectionsShare, connectionsSpare, o.TrustedProxies.Contains)
+		o.crowd = newCrowd(maxConnections, connectionsShare, connectionsSpare, o.TrustedProxies.Contains)
 	}
-	return leaving(o.ending, attended(o, attending(gate.Wrap(o.crowd.fairly(inside)))))
+	return closeWhenEnding(o.ending, wrapRequests(o, markBusy(gate.Wrap(o.crowd.limitRequests(inside)))))
 }
 
-// wholly serves only callers who see all projects: what next tells is about the whole server.
-func wholly(next http.Handler) http.Handler {
+// requireAllProjects serves only callers who see all projects: what next tells is about the whole server.
+func requireAllProjects(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !access.Caller(r.Context()).AllProjects {
-			refuse(w, r, scrollback.Errorf(scrollback.Refused, "server", i18n.NeedsAccessToAllProjects))
+		if !access.CallerOf(r.Context()).AllProjects {
+			refuseRequest(w, r, scrollback.Errorf(scrollback.Refused, "server", i18n.NeedsAccessToAllProjects))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// counting logs and counts the requests of next.
-func counting(o Options, next http.Handler) http.Handler {
-	next = metrics.Logged(o.Log, next)
+// countRequests logs and counts the requests of next.
+func countRequests(o Options, next http.Handler) http.Handler {
+	next = metrics.LogRequests(o.Log, next)
 	if o.Metrics == nil {
 		return next
 	}
-	return o.Metrics.Requests(next)
+	return o.Metrics.CountRequests(next)
 }
 
 type refusedKey struct{}
 
-// refusing refuses the requests that the gate did not let in, where they are counted like
+// refuseUnknown refuses the requests that the gate did not let in, where they are counted like
 // all others.
-func refusing(next http.Handler) http.Handler {
+func refuseUnknown(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err, ok := r.Context().Value(refusedKey{}).(error); ok {
-			refuse(w, r, err)
+			refuseRequest(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func refuse(w http.ResponseWriter, r *http.Request, err error) {
+func refuseRequest(w http.ResponseWriter, r *http.Request, err error) {
 	l := language.Of(r.Header.Get("Accept-Language"))
 	w.Header().Set("Content-Language", string(l))
 	fault := map[string]any{"code": scrollback.CodeOf(err), "message": l.Shown(err)}
-	if id := status.Note(w, err); id != "" {
+	if id := status.NoteError(w, err); id != "" {
 		fault["request_id"] = id
 	}
-	writeJSON(w, status.Of(err), map[string]any{"error": fault})
+	writeJSON(w, status.FromError(err), map[string]any{"error": fault})
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
-	plain(w.Header())
+	setPlainHeaders(w.Header())
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client may be gone

@@ -79,13 +79,13 @@ func TestPageKnowsThePolicies(t *testing.T) {
 		t.Fatalf("%.200s, %v", raw, err)
 	}
 	for name, numbers := range says.Presets {
-		p, err := compact.Named(name, true)
+		p, err := compact.FindPolicy(name, true)
 		if err != nil || !maps.Equal(p.Numbers(), numbers) {
 			t.Errorf("%s has %v, the page says %v, %v", name, p.Numbers(), numbers, err)
 		}
 	}
 	outside := func(number string, v float64) bool {
-		_, err := compact.Named("segments", true, map[string]float64{number: v})
+		_, err := compact.FindPolicy("segments", true, map[string]float64{number: v})
 		return err != nil && strings.Contains(err.Error(), number+" is a")
 	}
 	for _, g := range says.Groups {

@@ -46,8 +46,8 @@ var shelf = []onShelf{
 	{"Tide gauges · 潮位站", "harbour", 90 * day, 34, true},
 }
 
-// newShelf is a page with these conversations in its list, all dated from the real time.
-func newShelf(t *testing.T, some []onShelf, steps ...modeltest.Step) *desk {
+// newShelf returns a page with these conversations in its list, all dated from the real time.
+func newShelf(t *testing.T, some []onShelf, steps ...modeltest.Step) *pageRig {
 	t.Helper()
 	var clock atomic.Int64
 	now := time.Now().UnixMilli()
@@ -73,7 +73,7 @@ func newShelf(t *testing.T, some []onShelf, steps ...modeltest.Step) *desk {
 	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test", Keys: r.Store.Keys,
 		Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
-	d := &desk{T: t, ctx: browser(t), rig: r, url: srv.URL}
+	d := &pageRig{T: t, ctx: browser(t), rig: r, url: srv.URL}
 	if err := chromedp.Do(d.ctx, chromedp.EmulateViewport(1360, 900)); err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestSidebarLooks(t *testing.T) {
 }
 
 // pressItem opens a menu and takes the item with a text.
-func (d *desk) pressItem(menu, item string) {
+func (d *pageRig) pressItem(menu, item string) {
 	d.Helper()
 	d.press(menu)
 	find := `[...document.querySelectorAll('.menu [role^="menuitem"]')].find(x => x.innerText.startsWith("` + item + `"))`
@@ -127,7 +127,7 @@ func (d *desk) pressItem(menu, item string) {
 }
 
 // typed puts a text into a field, as somebody who types does.
-func (d *desk) typed(sel, text string) {
+func (d *pageRig) typed(sel, text string) {
 	d.Helper()
 	d.eval("(() => { const x = document.querySelector(`" + sel + "`); x.focus(); x.value = `" + text +
 		"`; x.dispatchEvent(new InputEvent('input', { bubbles: true })); return 1; })()")
@@ -307,7 +307,7 @@ func TestPageBegins(t *testing.T) {
 			h.ServeHTTP(w, r)
 		})
 	})
-	d := &desk{T: t, ctx: browser(t), url: url}
+	d := &pageRig{T: t, ctx: browser(t), url: url}
 	if err := chromedp.Do(d.ctx, chromedp.EmulateViewport(1360, 900)); err != nil {
 		t.Fatal(err)
 	}
@@ -367,7 +367,7 @@ func TestPageImports(t *testing.T) {
 // and the rest comes as one scrolls, down to the last.
 func TestSidebarOfThousands(t *testing.T) {
 	t.Parallel()
-	all := testlength.Of(2000, 10_000)
+	all := testlength.Choose(2000, 10_000)
 	some := make([]onShelf, all)
 	for i := range some {
 		some[i] = onShelf{title: fmt.Sprintf("Conversation %d · 对话", all-i), project: "default",
@@ -417,7 +417,7 @@ func TestPageReadOnly(t *testing.T) {
 			h.ServeHTTP(w, r)
 		})
 	})
-	d := &desk{T: t, ctx: browser(t), url: url}
+	d := &pageRig{T: t, ctx: browser(t), url: url}
 	if err := chromedp.Do(d.ctx, chromedp.EmulateViewport(1360, 900)); err != nil {
 		t.Fatal(err)
 	}

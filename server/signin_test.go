@@ -71,7 +71,7 @@ func TestPageSignsIn(t *testing.T) {
 	if err != nil || !strings.Contains(list, "Lighthouses") || strings.Contains(list, "Not for Ada") {
 		t.Errorf("the list shows %q, %v", list, err)
 	}
-	r.Ask(c.ID, "Which colour has the lighthouse?").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(c.ID, "Which colour has the lighthouse?").WantDone(t, scrollback.TurnComplete, "stop")
 	do("said elsewhere", chromedp.WaitVisible(".msg.assistant"))
 	rename := func(c *scrollback.Conversation) error { c.Title = "Renamed"; return nil }
 	if _, err := r.Patch(t.Context(), c.ID, 0, rename); err != nil {

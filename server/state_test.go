@@ -81,7 +81,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// texts are the files of a folder by name.
+// texts returns the files of a folder by name.
 func texts(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -108,7 +108,7 @@ var (
 	source = regexp.MustCompile(`(?ms)^(?:import|export)\b[^'=]*?\bfrom\s*'([^'\n]+)'|^import\s*'([^'\n]+)'|\bimport\(`)
 )
 
-// touches is the first thing of a browser's page that a module names, or that it imports
+// touches returns the first thing of a browser's page that a module names, or that it imports
 // from outside the state; empty if there is none.
 func touches(text string) string {
 	bare := remarks.ReplaceAllString(text, " ")

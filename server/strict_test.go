@@ -56,7 +56,7 @@ type strictRig struct {
 	doc *document
 }
 
-// counting are metrics that are closed at the end of a test.
+// counting returns metrics that are closed at the end of a test.
 func counting(t *testing.T) *metrics.Metrics {
 	t.Helper()
 	m, err := metrics.New(t.Context(), metrics.Options{Version: "test"})
@@ -71,7 +71,7 @@ func counting(t *testing.T) *metrics.Metrics {
 	return m
 }
 
-// asRun are options with all that stands around handlers in the real program.
+// asRun returns options with all that stands around handlers in the real program.
 func asRun(t *testing.T) server.Options {
 	return server.Options{Version: "test", Metrics: counting(t), Log: slog.New(slog.NewJSONHandler(io.Discard, nil))}
 }
@@ -210,7 +210,7 @@ func (w walk) object(at string, s *schema, in func(string) string) {
 	}
 }
 
-// known is what a reference names.
+// known returns what a reference names.
 func (w walk) known(s *schema) *schema {
 	if s.Ref != "" {
 		return w.api.Components.Schemas[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
@@ -244,7 +244,7 @@ func (w walk) value(at string, s *schema, put func(string) string) {
 	}
 }
 
-// other is a value of another type.
+// other returns a value of another type.
 func other(s *schema) string {
 	if s.Type == "integer" || s.Type == "number" || len(s.OneOf) > 0 {
 		return "true"

@@ -27,9 +27,9 @@ var facts = map[int]string{
 	95: "7 号站的基准改过了，改正 +0.184 米。",
 }
 
-// compactedTalk is a desk whose conversation of 240 messages in a window of 8,000 tokens is
+// compactedTalk returns a desk whose conversation of 240 messages in a window of 8,000 tokens is
 // compacted.
-func compactedTalk(t *testing.T, o enginetest.Options, steps ...modeltest.Step) (*desk, scrollback.ConversationID) {
+func compactedTalk(t *testing.T, o enginetest.Options, steps ...modeltest.Step) (*pageRig, scrollback.ConversationID) {
 	t.Helper()
 	r := enginetest.New(t, o, steps...)
 	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
@@ -52,7 +52,7 @@ func compactedTalk(t *testing.T, o enginetest.Options, steps ...modeltest.Step) 
 		}
 		fmt.Fprintf(&file, `{"role":%q,"content":%q,"created_at":%d}`+"\n", role, text, at.UnixMilli())
 	}
-	out, err := r.Load(file.String())
+	out, err := r.ImportText(file.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,10 +64,10 @@ func compactedTalk(t *testing.T, o enginetest.Options, steps ...modeltest.Step) 
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
-	return &desk{T: t, ctx: ctx, rig: r, url: srv.URL}, id
+	return &pageRig{T: t, ctx: ctx, rig: r, url: srv.URL}, id
 }
 
-// lookedUp is an answer that thinks, looks something up, and refers to what it found.
+// lookedUp returns an answer that thinks, looks something up, and refers to what it found.
 func lookedUp() []modeltest.Step {
 	call := enginetest.Call("look-1", "context_search", `{"query":"station 7 datum correction","limit":5}`)
 	return []modeltest.Step{
@@ -79,7 +79,7 @@ func lookedUp() []modeltest.Step {
 }
 
 // presses presses the first element of a selector wherever it is by now.
-func (d *desk) presses(what, sel string) {
+func (d *pageRig) presses(what, sel string) {
 	d.Helper()
 	d.do(what, chromedp.WaitReady(sel))
 	d.eval(`(document.querySelector(` + fmt.Sprintf("%q", sel) + `).click(), 1)`)
@@ -204,7 +204,8 @@ func TestPageAstray(t *testing.T) {
 // A turn that failed before a word stands at its place, with what to do.
 func TestPageTroubled(t *testing.T) {
 	t.Parallel()
-	busy := scrollback.Errorf(scrollback.Refused, "test", "acme has too many requests").Advise(scrollback.AdviceWait, "")
+	busy := scrollback.Errorf(scrollback.Refused, "test", "acme has too many requests").WithAdvice(scrollback.AdviceWait,
+		"")
 	busy.Cause = "429 Too Many Requests"
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Step{Err: busy},
 		modeltest.Step{Deltas: []model.Delta{{Text: "Ask the workshop for"}}, Err: busy},

@@ -18,11 +18,11 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// newBooks is a page in a browser, over conversations whose calls of the last 40 days are
+// newBooks returns a page in a browser, over conversations whose calls of the last 40 days are
 // booked; empty books have none.
-func newBooks(t *testing.T, empty bool) *desk {
+func newBooks(t *testing.T, empty bool) *pageRig {
 	t.Helper()
-	d := &desk{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}
+	d := &pageRig{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}
 	for i, c := range []struct{ title, project, model, currency string }{
 		{"Tide gauges · 潮位站", "harbour", "ollama/qwen3:32b", ""},
 		{"Berth plan for the winter", "harbour", "provider/large", "USD"},
@@ -49,7 +49,7 @@ func newBooks(t *testing.T, empty bool) *desk {
 }
 
 // book enters a call a day and a summary a week, the larger the more recent.
-func book(d *desk, id scrollback.ConversationID, model, currency string, nth int) error {
+func book(d *pageRig, id scrollback.ConversationID, model, currency string, nth int) error {
 	begun, err := d.rig.Store.Turns.Begin(d.Context(), store.BeginRequest{Conversation: id, Owner: "o",
 		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
 			Parts: scrollback.Parts{scrollback.Text{Text: "ask"}}}}}})

@@ -49,7 +49,7 @@ func webTalk(t *testing.T, searxng string, gate <-chan struct{}) (url string, id
 	return srv.URL, c.ID
 }
 
-// tides is a SearXNG that knows two pages, and a hostile one.
+// tides returns a SearXNG that knows two pages, and a hostile one.
 func tides(t *testing.T) *searxtest.Server {
 	s := searxtest.New(t)
 	s.Results = []searxtest.Result{

@@ -88,23 +88,23 @@ func TestTeach(t *testing.T) {
 			},
 			func(l *scrollback.Learned) { l.API = "chat" },
 		} {
-			if err := b.Books.Teach(ctx, "m", edit); err != nil {
+			if err := b.Books.UpdateLearned(ctx, "m", edit); err != nil {
 				t.Fatal(err)
 			}
 		}
-		got := must2(b.Books.Learned(ctx, "m"))(t)
+		got := must2(b.Books.ReadLearned(ctx, "m"))(t)
 		if got.Factor != 1.5 || got.Limit != 100 || got.MaxOutput != 0 || got.LimitAt != 0 || got.API != "chat" ||
 			len(got.Dropped) != 1 {
 			t.Errorf("%+v", got)
 		}
 		for _, f := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -2} {
-			if err := b.Books.Teach(ctx, "m", func(l *scrollback.Learned) { l.Factor = f }); err != nil {
+			if err := b.Books.UpdateLearned(ctx, "m", func(l *scrollback.Learned) { l.Factor = f }); err != nil {
 				t.Fatal(err)
 			}
-			if got := must2(b.Books.Learned(ctx, "m"))(t); got.Factor != 0 || got.Limit != 100 {
+			if got := must2(b.Books.ReadLearned(ctx, "m"))(t); got.Factor != 0 || got.Limit != 100 {
 				t.Errorf("after the factor %v: %+v", f, got)
 			}
 		}
-		wantCode(t, b.Books.Teach(ctx, "", func(*scrollback.Learned) {}), scrollback.Invalid, "")
+		wantCode(t, b.Books.UpdateLearned(ctx, "", func(*scrollback.Learned) {}), scrollback.Invalid, "")
 	})
 }

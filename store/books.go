@@ -40,15 +40,15 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	return sumUsage(days, q), nil
 }
 
-// Learned returns what is known about a model; the zero value for nothing.
-func (p Books) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+// ReadLearned returns what is known about a model; the zero value for nothing.
+func (p Books) ReadLearned(ctx context.Context, model string) (scrollback.Learned, error) {
 	return p.s.d.Turns.Learned(ctx, model)
 }
 
-// Teach lets edit change what is known about a model, in one transaction: nothing that
+// UpdateLearned lets edit change what is known about a model, in one transaction: nothing that
 // others teach at the same time is lost, and nothing is written if nothing changes. edit
 // is pure. An impossible figure, such as a negative one, becomes 0: unknown.
-func (p Books) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+func (p Books) UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
 	if model == "" {
 		return scrollback.Errorf(scrollback.Invalid, "store.Books.Teach", i18n.ModelNeedsName)
 	}
@@ -149,12 +149,12 @@ func (p Books) Counted(ctx context.Context, q *scrollback.Quota) error {
 }
 
 // KeyLimits returns what was set for a key; the zero value for nothing.
-func (p Books) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error) {
+func (p Books) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
 	return p.s.d.Access.KeyLimits(ctx, id)
 }
 
 // SetKeyLimits replaces it; the zero value removes it, but for who made the key.
-func (p Books) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
+func (p Books) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.KeyLimits) error {
 	if err := l.Check(); err != nil {
 		return err
 	}
@@ -210,5 +210,5 @@ func full(q *scrollback.Quota, err error) error {
 	q.Used = q.Chats
 	return scrollback.Errorf(scrollback.RateLimited, "store.Books.Count",
 		i18n.ChatLimitReached,
-		q.Rate, (time.Duration(q.LeftMS)*time.Millisecond).Round(time.Second)).Advise(scrollback.AdviceWait, "rate_limit")
+		q.Rate, (time.Duration(q.LeftMS)*time.Millisecond).Round(time.Second)).WithAdvice(scrollback.AdviceWait, "rate_limit")
 }

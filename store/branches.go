@@ -159,6 +159,7 @@ func (p Branches) leaving(ctx context.Context, from scrollback.Branch, seq int64
 	b.Parent = m.Branch
 	b.Sum = m.Sum
 	b.View, err = p.s.Views.cut(ctx, from, seq)
-	b.View = b.View.Leaving(slices.DeleteFunc(slices.Clone(from.View.Without), func(out int64) bool { return out > seq }))
+	b.View = b.View.WithLeftOut(slices.DeleteFunc(slices.Clone(from.View.Without),
+		func(out int64) bool { return out > seq }))
 	return b, err
 }

@@ -104,7 +104,7 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 		switch err := s.Move.Adopt(ctx, a, Growth{Branch: b, IfHead: at, Messages: in[:n]}); {
 		case scrollback.CodeOf(err) == scrollback.Conflict:
 			return scrollback.Errorf(scrollback.Conflict, "store.Create", i18n.AnotherRequestCreatesConversation,
-				c.ID).Because(err)
+				c.ID).WithReason(err)
 		case err != nil:
 			return err
 		}
@@ -188,7 +188,7 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 		was = c.Project
 		if ifVersion != 0 && c.Version != ifVersion {
 			return scrollback.Errorf(scrollback.Conflict, op, i18n.ConversationAtVersion,
-				c.Version).Because(scrollback.ErrPrecondition)
+				c.Version).WithReason(scrollback.ErrPrecondition)
 		}
 		if err := edit(c); err != nil {
 			return err

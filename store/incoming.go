@@ -137,7 +137,7 @@ const maxVersion = 1 << 30
 // sources are those whose content is in parts.
 func sources(parts scrollback.Parts) (out []driver.Source) {
 	for _, r := range parts.References() {
-		if r.Whole() && r.Version <= maxVersion {
+		if r.IsWhole() && r.Version <= maxVersion {
 			out = append(out, driver.Source{Name: r.Source, Version: r.Version, SHA256: r.SHA256})
 		}
 	}
@@ -146,7 +146,7 @@ func sources(parts scrollback.Parts) (out []driver.Source) {
 
 // salvage makes an interrupted message of the draft of a turn whose owner is gone.
 func (s *Store) salvage(old scrollback.Turn) []driver.Entry {
-	if old.Draft.Empty() {
+	if old.Draft.IsEmpty() {
 		return nil
 	}
 	return s.entries([]Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant,

@@ -41,10 +41,10 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 	}
 }
 
-// Sift reads, of the path of a branch from seq to seq, the messages of which wanted accepts
+// SiftMessages reads, of the path of a branch from seq to seq, the messages of which wanted accepts
 // the parts as JSON; nil accepts all. Pieces are read ahead, on all cores: wanted is called
 // by several goroutines.
-func (s *Store) Sift(ctx context.Context, b scrollback.BranchID, from, to int64,
+func (s *Store) SiftMessages(ctx context.Context, b scrollback.BranchID, from, to int64,
 	wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error] {
 	if from = max(from, 1); to-from < chunk {
 		return sift(ctx, s.d.Log, driver.MessageQuery{Branch: b, From: from, To: to, Wanted: wanted})

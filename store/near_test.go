@@ -46,7 +46,7 @@ func TestNearestRef(t *testing.T) {
 				if code := scrollback.CodeOf(err); code != scrollback.NotFound && code != scrollback.Invalid {
 					t.Fatalf("%s, %s: %v", c.what, who, err)
 				}
-				_, named, _ := strings.Cut(scrollback.Shown(err), "; the nearest is ")
+				_, named, _ := strings.Cut(scrollback.PublicMessage(err), "; the nearest is ")
 				if want := map[bool]string{false: c.named}[who == "stranger"]; named != want {
 					t.Errorf("%s, %s: %q names %q, want %q", c.what, who, err, named, want)
 				}
@@ -85,7 +85,7 @@ func TestRefByItsEnd(t *testing.T) {
 			"history:01a1fb8d-1234567890ab0": "mentions no",
 		} {
 			e, err := b.Refs.Get(t.Context(), child.ID, given)
-			if err == nil && string(e.Ref) != want || err != nil && !strings.Contains(scrollback.Shown(err), want) {
+			if err == nil && string(e.Ref) != want || err != nil && !strings.Contains(scrollback.PublicMessage(err), want) {
 				t.Errorf("%s: %q, %v, want %q", given, e.Ref, err, want)
 			}
 			if _, err := b.Refs.Get(t.Context(), stranger.ID, given); scrollback.CodeOf(err) != scrollback.NotFound {

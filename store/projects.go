@@ -67,7 +67,7 @@ func atVersion(op string, p scrollback.Project, ifVersion int64) error {
 		return nil
 	}
 	return scrollback.Errorf(scrollback.Conflict, op, i18n.ProjectAtVersion,
-		p.Version).Because(scrollback.ErrPrecondition)
+		p.Version).WithReason(scrollback.ErrPrecondition)
 }
 
 // nameable returns an error if a project cannot have this name.

@@ -35,7 +35,7 @@ func (p Views) again(ctx context.Context, h Head) (out []driver.Fold, some bool,
 // sameView reports whether two views show the same, whatever they remember of attempts and
 // leave out.
 func sameView(a, b scrollback.View) bool {
-	x, err := json.Marshal(a.Remember(b).Leaving(b.Without))
+	x, err := json.Marshal(a.WithFailuresOf(b).WithLeftOut(b.Without))
 	y, err2 := json.Marshal(b)
 	return err == nil && err2 == nil && string(x) == string(y)
 }
@@ -114,7 +114,7 @@ func (p Views) Refolded(ctx context.Context, h Head,
 	for _, f := range folds {
 		out = joined(out, f.Receipt)
 	}
-	return folds[len(folds)-1].After.Leaving(h.Branch.View.Without), out, nil
+	return folds[len(folds)-1].After.WithLeftOut(h.Branch.View.Without), out, nil
 }
 
 // Unfolded returns what the branch of a head would show after Unfold, and its receipt.
@@ -134,7 +134,7 @@ func (p Views) Unfolded(ctx context.Context, h Head,
 		switch {
 		case undone < len(folds):
 			out = joined(folds[undone].Receipt, out)
-			b.View = folds[undone].Before.Leaving(b.View.Without)
+			b.View = folds[undone].Before.WithLeftOut(b.View.Without)
 		case seq > 0 && b.View.Boundary >= seq:
 			if b.View, err = p.cut(ctx, b, seq-1); err != nil {
 				return b.View, out, err

@@ -70,8 +70,8 @@ type FinishRequest struct {
 	FinishReason string
 	Failure      *scrollback.Failure
 	Window       *scrollback.WindowMark
-	Sent         *scrollback.Sent  // to the model in this step; nil for nothing
-	Texts        map[string]string // that it names, by hash
+	Sent         *scrollback.SentRequest // to the model in this step; nil for nothing
+	Texts        map[string]string       // that it names, by hash
 }
 
 // Finish appends the messages of a step; they are durable when it returns.
@@ -108,7 +108,7 @@ func (p Turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollbac
 }
 
 // Steps returns what the steps of a turn sent to its model, in order.
-func (p Turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error) {
+func (p Turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
 	return p.s.d.Turns.Steps(ctx, id)
 }
 

@@ -26,7 +26,7 @@ func (p Views) Commit(ctx context.Context, c Commit) error {
 // view that changed since the branch was read is a conflict.
 func (p Views) LeaveOut(ctx context.Context, b scrollback.Branch, without []int64) error {
 	return p.s.Audit.Mend(ctx, Mend{View: &driver.MendView{Branch: b.ID, IfViewVersion: b.ViewVersion,
-		View: b.View.Leaving(without)}})
+		View: b.View.WithLeftOut(without)}})
 }
 
 // sound checks the messages that new leaves cover.

@@ -51,17 +51,17 @@ type Options struct {
 	Logs *Logs
 }
 
-// face is where a chat is read from and shown.
-type face interface {
-	// next returns what the person says next, or io.EOF when they leave.
-	next(ctx context.Context) (string, error)
-	// busy says that a line is being worked on, and how to stop that; nil ends it.
-	busy(stop func())
-	// status shows where the conversation stands, on one line, and says what the next
+// chatFace is where a chat is read from and shown.
+type chatFace interface {
+	// nextLine returns what the person says next, or io.EOF when they leave.
+	nextLine(ctx context.Context) (string, error)
+	// setBusy says that a line is being worked on, and how to stop that; nil ends it.
+	setBusy(stop func())
+	// setStatus shows where the conversation stands, on one line, and says what the next
 	// line will be said to.
-	status(line string, at place)
-	// writers are those of what is shown; nil reasoning is not shown.
-	writers() faceWriters
+	setStatus(line string, at messagePlace)
+	// textWriters are those of what is shown; nil reasoning is not shown.
+	textWriters() faceWriters
 }
 
 type faceWriters struct {
@@ -73,7 +73,7 @@ type faceWriters struct {
 // chat is a conversation at a face.
 type chat struct {
 	o    Options
-	f    face
+	f    chatFace
 	w    faceWriters
 	p    *Printer
 	id   scrollback.ConversationID
@@ -86,11 +86,11 @@ type chat struct {
 	listed []scrollback.ConversationID // by the newest list, which numbers name
 }
 
-// Pipe chats through plain streams: each line in is a message or a command. Only
+// RunPipe chats through plain streams: each line in is a message or a command. Only
 // replies go to out; the rest goes to notes. The error is that of the newest line.
-func Pipe(ctx context.Context, o Options, in io.Reader, out, notes io.Writer) error {
+func RunPipe(ctx context.Context, o Options, in io.Reader, out, notes io.Writer) error {
 	c := &chat{o: o, f: newPipe(in, out, notes)}
-	last, err := c.run(ctx)
+	last, err := c.runLoop(ctx)
 	return errors.Join(err, last)
 }
 
@@ -109,8 +109,8 @@ func newPipe(in io.Reader, out, notes io.Writer) *pipe {
 	return &pipe{lines: lines, out: out, notes: notes}
 }
 
-// next implements face. A line that ends in a backslash continues on the next.
-func (p *pipe) next(context.Context) (string, error) {
+// nextLine implements face. A line that ends in a backslash continues on the next.
+func (p *pipe) nextLine(context.Context) (string, error) {
 	var b strings.Builder
 	for p.lines.Scan() {
 		head, more := strings.CutSuffix(p.lines.Text(), `\`)
@@ -129,68 +129,68 @@ func (p *pipe) next(context.Context) (string, error) {
 	return "", io.EOF
 }
 
-func (p *pipe) busy(func())          {}
-func (p *pipe) status(string, place) {}
+func (p *pipe) setBusy(func())                 {}
+func (p *pipe) setStatus(string, messagePlace) {}
 
-func (p *pipe) writers() faceWriters {
+func (p *pipe) textWriters() faceWriters {
 	return faceWriters{answer: p.out, said: p.out, notes: p.notes, faults: p.notes}
 }
 
-// run reads lines and replies until the person leaves. last is why the newest line
+// runLoop reads lines and replies until the person leaves. last is why the newest line
 // failed, nil if it did not.
-func (c *chat) run(ctx context.Context) (last, err error) {
+func (c *chat) runLoop(ctx context.Context) (last, err error) {
 	c.id = c.o.Conversation
-	c.w = c.f.writers()
+	c.w = c.f.textWriters()
 	c.p = &Printer{Answer: c.w.answer, Reasoning: c.w.reasoning, Notes: c.w.notes, Faults: c.w.faults, JSON: c.o.JSON,
 		Texts: c.o.Texts, Again: words.RetryInChat, Ways: words.WaysInChat}
 	if c.id != "" {
 		c.checkModel(ctx)
 	}
 	for !c.quit {
-		c.f.status(c.statusLine(ctx), place{c.id, c.o.New.Roots})
-		line, err := c.f.next(ctx)
+		c.f.setStatus(c.statusLine(ctx), messagePlace{c.id, c.o.New.Roots})
+		line, err := c.f.nextLine(ctx)
 		if errors.Is(err, io.EOF) {
 			return last, nil
 		}
 		if err != nil {
 			return last, err
 		}
-		if last = c.line(ctx, line); last == nil {
+		if last = c.handleLine(ctx, line); last == nil {
 			continue
 		}
-		if ctx.Err() != nil || Unread(last) {
+		if ctx.Err() != nil || IsUnread(last) {
 			return last, nil
 		}
-		fmt.Fprintln(c.w.faults, columns.Plain(c.o.Explain(last)))
-		last = Shown{last}
+		fmt.Fprintln(c.w.faults, columns.StripControls(c.o.Explain(last)))
+		last = ShownError{last}
 	}
 	return last, nil
 }
 
-// line handles one message or command; Ctrl-C stops it.
-func (c *chat) line(ctx context.Context, line string) error {
+// handleLine handles one message or command; Ctrl-C stops it.
+func (c *chat) handleLine(ctx context.Context, line string) error {
 	if strings.TrimSpace(line) == "" {
 		return nil
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	c.f.busy(stop)
-	defer c.f.busy(nil)
-	line = slashed(line)
+	c.f.setBusy(stop)
+	defer c.f.setBusy(nil)
+	line = withSlash(line)
 	if word := strings.TrimSpace(line); c.typed && (word == "exit" || word == "quit") {
-		return c.leave(ctx, nil, "")
+		return c.leaveChat(ctx, nil, "")
 	}
 	if strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "//") {
-		return c.command(ctx, line)
+		return c.runCommand(ctx, line)
 	}
 	if strings.HasPrefix(line, "//") {
 		line = line[1:]
 	}
-	return c.say(ctx, line)
+	return c.sendMessage(ctx, line)
 }
 
-// say runs a turn. A message that is refused leaves no conversation behind.
-func (c *chat) say(ctx context.Context, line string) error {
+// sendMessage runs a turn. A message that is refused leaves no conversation behind.
+func (c *chat) sendMessage(ctx context.Context, line string) error {
 	message := scrollback.Parts{scrollback.Text{Text: line}}
 	if err := c.o.View.Limits().Check(message); err != nil {
 		return err
@@ -202,36 +202,36 @@ func (c *chat) say(ctx context.Context, line string) error {
 		}
 		c.id = made.ID
 	}
-	return c.turn(ctx, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web,
+	return c.runTurn(ctx, engine.TurnRequest{Conversation: c.id, Message: message, PlainMarks: true, WebSearch: c.web,
 		Zone: c.o.Zone, Overrides: c.o.Overrides})
 }
 
-// turn runs a turn, with what is to be left out from now on.
-func (c *chat) turn(ctx context.Context, r engine.TurnRequest) error {
+// runTurn runs a turn, with what is to be left out from now on.
+func (c *chat) runTurn(ctx context.Context, r engine.TurnRequest) error {
 	if c.id == c.o.Conversation {
 		r.Without = c.o.Without
 		c.o.Without = nil
 	}
-	return c.p.Turn(ctx, c.o.View, r)
+	return c.p.RunTurn(ctx, c.o.View, r)
 }
 
-// without leaves a message out from the next turn on, or lists what is left out.
-func (c *chat) without(ctx context.Context, w io.Writer, arg string) error {
-	return c.leaveOut(ctx, w, arg, false)
+// leaveOutMessage leaves a message out from the next turn on, or lists what is left out.
+func (c *chat) leaveOutMessage(ctx context.Context, w io.Writer, arg string) error {
+	return c.changeLeftOut(ctx, w, arg, false)
 }
 
-// with takes a message back from the next turn on.
-func (c *chat) with(ctx context.Context, w io.Writer, arg string) error {
-	return c.leaveOut(ctx, w, arg, true)
+// takeBackMessage takes a message back from the next turn on.
+func (c *chat) takeBackMessage(ctx context.Context, w io.Writer, arg string) error {
+	return c.changeLeftOut(ctx, w, arg, true)
 }
 
-func (c *chat) leaveOut(ctx context.Context, w io.Writer, arg string, back bool) error {
+func (c *chat) changeLeftOut(ctx context.Context, w io.Writer, arg string, back bool) error {
 	var more, taken []int64
 	if c.id == c.o.Conversation && c.o.Without != nil {
 		more = *c.o.Without
 	}
 	if arg != "" {
-		seq, err := seqOf(arg)
+		seq, err := parseSeq(arg)
 		if err != nil {
 			return err
 		}
@@ -257,10 +257,10 @@ func (c *chat) leaveOut(ctx context.Context, w io.Writer, arg string, back bool)
 	return err
 }
 
-// statusLine is where the conversation stands: model, tokens of budget, title.
+// statusLine returns where the conversation stands: model, tokens of budget, title.
 func (c *chat) statusLine(ctx context.Context) string {
 	if c.id == "" {
-		return columns.Clip(c.modelName(scrollback.Conversation{})+" · "+c.o.Texts.Say(i18n.ChatNewThread), 200)
+		return columns.ClipText(c.modelName(scrollback.Conversation{})+" · "+c.o.Texts.Say(i18n.ChatNewThread), 200)
 	}
 	m, err := c.o.View.Context(ctx, c.id)
 	if err != nil {
@@ -270,11 +270,11 @@ func (c *chat) statusLine(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	line := (c.o.Texts.Say(i18n.ChatStatus, m.Model, columns.Thousands(m.Tokens), columns.Thousands(m.Budget)))
+	line := (c.o.Texts.Say(i18n.ChatStatus, m.Model, columns.FormatThousands(m.Tokens), columns.FormatThousands(m.Budget)))
 	if conv.Title != "" {
-		line += " · " + columns.Clip(conv.Title, 30)
+		line += " · " + columns.ClipText(conv.Title, 30)
 	}
-	return columns.Clip(line+" · "+string(c.id)[:min(idShown, len(c.id))], 200)
+	return columns.ClipText(line+" · "+string(c.id)[:min(idShown, len(c.id))], 200)
 }
 
 // idShown is how many characters of an id the status shows: those that hold the
@@ -299,11 +299,12 @@ func (c *chat) checkModel(ctx context.Context) {
 	}
 	c.o.Overrides.Model = c.o.Model
 	c.instead = true
-	fmt.Fprintln(c.w.notes, c.o.Texts.Say(i18n.ChatGone, columns.Plain(conv.Model), columns.Plain(c.o.Explain(why)),
-		columns.Plain(c.o.Model)))
+	fmt.Fprintln(c.w.notes, c.o.Texts.Say(i18n.ChatGone, columns.StripControls(conv.Model),
+		columns.StripControls(c.o.Explain(why)),
+		columns.StripControls(c.o.Model)))
 }
 
-// modelName is the model that the conversation's next turn asks.
+// modelName returns the model that the conversation's next turn asks.
 func (c *chat) modelName(conv scrollback.Conversation) string {
 	for _, name := range []string{c.o.Overrides.Model, conv.Model, c.o.New.Model} {
 		if name != "" {
@@ -313,33 +314,33 @@ func (c *chat) modelName(conv scrollback.Conversation) string {
 	return c.o.Model
 }
 
-// Unread reports whether err is that nobody reads the standard output, such as head when it
+// IsUnread reports whether err is that nobody reads the standard output, such as head when it
 // has enough.
-func Unread(err error) bool {
+func IsUnread(err error) bool {
 	var failed *fs.PathError
 	return errors.As(err, &failed) && failed.Path == os.Stdout.Name() && errors.Is(failed, syscall.EPIPE)
 }
 
-// Shown is an error that the person has already seen.
-type Shown struct{ Err error }
+// ShownError is an error that the person has already seen.
+type ShownError struct{ Err error }
 
-func (s Shown) Error() string { return s.Err.Error() }
+func (s ShownError) Error() string { return s.Err.Error() }
 
 // Unwrap serves errors.Is and errors.As.
-func (s Shown) Unwrap() error { return s.Err }
+func (s ShownError) Unwrap() error { return s.Err }
 
-// Explain is an error for the person at the terminal. They own the data, so unlike
+// ExplainError returns an error for the person at the terminal. They own the data, so unlike
 // over HTTP they see all of it.
-func Explain(err error) string {
+func ExplainError(err error) string {
 	var known *scrollback.Error
 	if errors.As(err, &known) && known.Err != nil {
-		return columns.Plain(unprefixed(known.Err))
+		return columns.StripControls(withoutOperations(known.Err))
 	}
-	return columns.Plain(err.Error())
+	return columns.StripControls(err.Error())
 }
 
-// unprefixed is the text of err without the operations of the errors that it wraps, which are for logs.
-func unprefixed(err error) string {
+// withoutOperations returns the text of err without the operations of the errors that it wraps, which are for logs.
+func withoutOperations(err error) string {
 	text := err.Error()
 	for known := (*scrollback.Error)(nil); errors.As(err, &known) && known.Err != nil; err = known.Err {
 		text = strings.Replace(text, known.Op+": ", "", 1)

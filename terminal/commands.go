@@ -28,54 +28,54 @@ type command struct {
 	run    func(c *chat, ctx context.Context, w io.Writer, arg string) error
 }
 
-// commands is the table, in the order /help lists them.
+// commands returns the table, in the order /help lists them.
 func commands() []command {
 	return []command{
-		{name: "/help", run: (*chat).help},
-		{name: "/new", run: (*chat).begin},
-		{name: "/resume", takes: i18n.ChatTakesConversation, names: true, run: (*chat).resume},
-		{name: "/rewind", takes: i18n.ChatTakesSeq, about: true, run: (*chat).rewind},
-		{name: "/retry", about: true, run: (*chat).retry},
-		{name: "/without", takes: i18n.ChatTakesSeq, about: true, run: (*chat).without},
+		{name: "/help", run: (*chat).printHelp},
+		{name: "/new", run: (*chat).beginNew},
+		{name: "/resume", takes: i18n.ChatTakesConversation, names: true, run: (*chat).resumeConversation},
+		{name: "/rewind", takes: i18n.ChatTakesSeq, about: true, run: (*chat).rewindTo},
+		{name: "/retry", about: true, run: (*chat).retryAnswer},
+		{name: "/without", takes: i18n.ChatTakesSeq, about: true, run: (*chat).leaveOutMessage},
 		{name: "/with", takes: i18n.ChatTakesSeq, needed: true, about: true,
-			run: (*chat).with},
-		{name: "/branches", takes: i18n.ChatTakesNumber, about: true, run: (*chat).branches},
-		{name: "/fork", takes: i18n.ChatTakesSeq, about: true, run: (*chat).fork},
-		{name: "/add", takes: i18n.ChatTakesFolder, needed: true, run: (*chat).add},
+			run: (*chat).takeBackMessage},
+		{name: "/branches", takes: i18n.ChatTakesNumber, about: true, run: (*chat).listBranches},
+		{name: "/fork", takes: i18n.ChatTakesSeq, about: true, run: (*chat).forkConversation},
+		{name: "/add", takes: i18n.ChatTakesFolder, needed: true, run: (*chat).addFolder},
 		{name: "/save", takes: i18n.ChatTakesFile, needed: true, about: true,
-			run: (*chat).save},
+			run: (*chat).saveFile},
 		{name: "/context", about: true, run: (*chat).showContext},
 		{name: "/compact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
-			return c.receipt(w)(c.o.View.Compact(ctx, c.id, engine.CompactRequest{Force: true}))
+			return c.receiptPrinter(w)(c.o.View.Compact(ctx, c.id, engine.CompactRequest{Force: true}))
 		}},
 		{name: "/uncompact", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
-			return c.receipt(w)(c.o.View.Uncompact(ctx, c.id, ""))
+			return c.receiptPrinter(w)(c.o.View.Uncompact(ctx, c.id, ""))
 		}},
 		{name: "/clear", about: true, run: func(c *chat, ctx context.Context, w io.Writer, _ string) error {
-			return c.receipt(w)(c.o.View.Compact(ctx, c.id, engine.CompactRequest{Clear: true}))
+			return c.receiptPrinter(w)(c.o.View.Compact(ctx, c.id, engine.CompactRequest{Clear: true}))
 		}},
-		{name: "/receipts", about: true, run: (*chat).receipts},
-		{name: "/pin", takes: i18n.ChatTakesSeq, about: true, run: (*chat).pin},
-		{name: "/refs", about: true, run: (*chat).refs},
+		{name: "/receipts", about: true, run: (*chat).listReceipts},
+		{name: "/pin", takes: i18n.ChatTakesSeq, about: true, run: (*chat).pinMessage},
+		{name: "/refs", about: true, run: (*chat).listRefs},
 		{name: "/grep", takes: i18n.ChatTakesPattern, needed: true, about: true,
-			run: (*chat).grep},
-		{name: "/search", takes: i18n.ChatTakesWords, needed: true, run: (*chat).search},
-		{name: "/model", takes: i18n.ChatTakesName, run: (*chat).model},
+			run: (*chat).grepLog},
+		{name: "/search", takes: i18n.ChatTakesWords, needed: true, run: (*chat).searchLog},
+		{name: "/model", takes: i18n.ChatTakesName, run: (*chat).setModel},
 		{name: "/web", run: func(c *chat, _ context.Context, w io.Writer, _ string) error {
 			c.web = !c.web
 			_, err := fmt.Fprintln(w, c.o.Texts.WebState(c.web))
 			return err
 		}},
 		{name: "/title", takes: i18n.ChatTakesTitle, needed: true, about: true,
-			run: (*chat).title},
-		{name: "/quit", run: (*chat).leave},
-		{name: "/exit", run: (*chat).leave},
+			run: (*chat).setTitle},
+		{name: "/quit", run: (*chat).leaveChat},
+		{name: "/exit", run: (*chat).leaveChat},
 	}
 }
 
-// command runs a line that begins with a slash. What it prints is shown all at once
+// runCommand runs a line that begins with a slash. What it prints is shown all at once
 // when it is done.
-func (c *chat) command(ctx context.Context, line string) error {
+func (c *chat) runCommand(ctx context.Context, line string) error {
 	const op = "terminal.command"
 	name, arg, _ := strings.Cut(strings.TrimSpace(line), " ")
 	arg = strings.TrimSpace(arg)
@@ -108,7 +108,7 @@ var commandSynonyms = map[string]string{"/find": "/search", "/status": "/context
 	"/rename": "/title",
 	"/redo":   "/retry", "/regenerate": "/retry", "/commands": "/help", "/bye": "/quit", "/q": "/quit"}
 
-// nearestCommand is the command that was probably meant, or empty.
+// nearestCommand returns the command that was probably meant, or empty.
 func nearestCommand(typed string) string {
 	if known := commandSynonyms[strings.ToLower(typed)]; known != "" {
 		return known
@@ -117,22 +117,22 @@ func nearestCommand(typed string) string {
 	for _, cmd := range commands() {
 		names = append(names, strings.TrimPrefix(cmd.name, "/"))
 	}
-	if near := nearest.Of(strings.TrimPrefix(typed, "/"), names); near != "" {
+	if near := nearest.FindNearest(strings.TrimPrefix(typed, "/"), names); near != "" {
 		return "/" + near
 	}
 	return ""
 }
 
-// room is the width of what commands show; 0 where it is not drawn on a screen.
-func (c *chat) room() int {
-	if r, ok := c.w.said.(*rows); ok {
+// outputWidth returns the width of what commands show; 0 where it is not drawn on a screen.
+func (c *chat) outputWidth() int {
+	if r, ok := c.w.said.(*rowWriter); ok {
 		return r.width()
 	}
 	return 0
 }
 
-// begin leaves the conversation: the next message begins another one.
-func (c *chat) begin(_ context.Context, w io.Writer, _ string) error {
+// beginNew leaves the conversation: the next message begins another one.
+func (c *chat) beginNew(_ context.Context, w io.Writer, _ string) error {
 	if c.id != "" {
 		fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatEnded, c.id))
 	}
@@ -141,17 +141,17 @@ func (c *chat) begin(_ context.Context, w io.Writer, _ string) error {
 	return err
 }
 
-func (c *chat) leave(context.Context, io.Writer, string) error {
+func (c *chat) leaveChat(context.Context, io.Writer, string) error {
 	c.quit = true
 	return nil
 }
 
-// help is what a command does.
+// help returns what a command does.
 func help(t words.Texts, cmd command) string {
 	return t.Named("chat-help", strings.TrimPrefix(cmd.name, "/"))
 }
 
-func (c *chat) help(_ context.Context, w io.Writer, _ string) error {
+func (c *chat) printHelp(_ context.Context, w io.Writer, _ string) error {
 	var rows [][]string
 	for _, cmd := range commands() {
 		name := cmd.name
@@ -160,7 +160,7 @@ func (c *chat) help(_ context.Context, w io.Writer, _ string) error {
 		}
 		rows = append(rows, []string{name, help(c.o.Texts, cmd)})
 	}
-	if err := columns.Fitted(w, rows, c.room()); err != nil {
+	if err := columns.WriteFitted(w, rows, c.outputWidth()); err != nil {
 		return err
 	}
 	fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatKeys))
@@ -175,32 +175,32 @@ func (c *chat) showContext(ctx context.Context, w io.Writer, _ string) error {
 	if err != nil {
 		return err
 	}
-	return Context(w, c.o.Texts, m)
+	return WriteContext(w, c.o.Texts, m)
 }
 
-// receipt writes what a compaction did, unless it failed.
-func (c *chat) receipt(w io.Writer) func(scrollback.Receipt, error) error {
+// receiptPrinter writes what a compaction did, unless it failed.
+func (c *chat) receiptPrinter(w io.Writer) func(scrollback.Receipt, error) error {
 	return func(r scrollback.Receipt, err error) error {
 		if err != nil {
 			return err
 		}
-		return Receipt(w, c.o.Texts, r)
+		return WriteReceipt(w, c.o.Texts, r)
 	}
 }
 
 // shownReceipts is how many compactions a chat lists.
 const shownReceipts = 20
 
-func (c *chat) receipts(ctx context.Context, w io.Writer, _ string) error {
+func (c *chat) listReceipts(ctx context.Context, w io.Writer, _ string) error {
 	rs, err := c.o.View.Receipts(ctx, c.id, shownReceipts)
 	if err != nil {
 		return err
 	}
-	return Receipts(w, c.o.Texts, rs, c.o.Zone)
+	return WriteReceipts(w, c.o.Texts, rs, c.o.Zone)
 }
 
-// pin pins or unpins a message, and lists what is pinned.
-func (c *chat) pin(ctx context.Context, w io.Writer, arg string) error {
+// pinMessage pins or unpins a message, and lists what is pinned.
+func (c *chat) pinMessage(ctx context.Context, w io.Writer, arg string) error {
 	if arg != "" {
 		seq, err := strconv.ParseInt(strings.TrimPrefix(arg, "#"), 10, 64)
 		if err != nil {
@@ -218,44 +218,44 @@ func (c *chat) pin(ctx context.Context, w io.Writer, arg string) error {
 			return err
 		}
 	}
-	ms, err := c.o.View.Recall().Pinned(ctx, c.id)
+	ms, err := c.o.View.Recall().PinnedMessages(ctx, c.id)
 	if err != nil {
 		return err
 	}
-	return Pinned(w, c.o.Texts, ms)
+	return WritePinned(w, c.o.Texts, ms)
 }
 
-func (c *chat) refs(ctx context.Context, w io.Writer, _ string) error {
+func (c *chat) listRefs(ctx context.Context, w io.Writer, _ string) error {
 	refs, next, err := c.o.View.Recall().Refs(ctx, c.id, scrollback.RefQuery{})
 	if err != nil {
 		return err
 	}
-	if err := Refs(w, c.o.Texts, refs, c.o.Zone); err != nil || next == "" {
+	if err := WriteRefs(w, c.o.Texts, refs, c.o.Zone); err != nil || next == "" {
 		return err
 	}
 	_, err = fmt.Fprintln(w, "…")
 	return err
 }
 
-func (c *chat) grep(ctx context.Context, w io.Writer, pattern string) error {
+func (c *chat) grepLog(ctx context.Context, w io.Writer, pattern string) error {
 	found, err := c.o.View.Recall().Grep(ctx, c.id, scrollback.GrepQuery{Pattern: pattern})
 	if err != nil {
 		return err
 	}
-	return Grep(w, c.o.Texts, found)
+	return WriteMatches(w, c.o.Texts, found)
 }
 
-func (c *chat) search(ctx context.Context, w io.Writer, words string) error {
+func (c *chat) searchLog(ctx context.Context, w io.Writer, words string) error {
 	found, err := c.o.View.Recall().Search(ctx, scrollback.SearchQuery{Query: words, Zone: c.o.Zone})
 	if err != nil {
 		return err
 	}
-	return Hits(w, c.o.Texts, found, c.o.Zone)
+	return WriteHits(w, c.o.Texts, found, c.o.Zone)
 }
 
-// model shows the model, or sets another for the conversation, which then overrides
+// setModel shows the model, or sets another for the conversation, which then overrides
 // the one from the command line.
-func (c *chat) model(ctx context.Context, w io.Writer, name string) error {
+func (c *chat) setModel(ctx context.Context, w io.Writer, name string) error {
 	var conv scrollback.Conversation
 	var err error
 	switch {
@@ -274,15 +274,15 @@ func (c *chat) model(ctx context.Context, w io.Writer, name string) error {
 	if name != "" {
 		c.o.Overrides.Model = ""
 	}
-	_, err = fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatModel, columns.Plain(c.modelName(conv))))
+	_, err = fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatModel, columns.StripControls(c.modelName(conv))))
 	return err
 }
 
-func (c *chat) title(ctx context.Context, w io.Writer, title string) error {
+func (c *chat) setTitle(ctx context.Context, w io.Writer, title string) error {
 	conv, err := c.o.View.Patch(ctx, c.id, 0, func(v *scrollback.Conversation) error { v.Title = title; return nil })
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatTitled, columns.Plain(conv.Title)))
+	_, err = fmt.Fprintln(w, c.o.Texts.Say(i18n.ChatTitled, columns.StripControls(conv.Title)))
 	return err
 }

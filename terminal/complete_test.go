@@ -37,7 +37,7 @@ func TestMarkAt(t *testing.T) {
 		{"nothing|", "-", false, false},
 	} {
 		before, after, _ := strings.Cut(c.line, "|")
-		m, ok := markAt(before, after)
+		m, ok := findMark(before, after)
 		switch {
 		case !ok && c.path != "-", ok && c.path == "-":
 			t.Errorf("%q: a reference: %v", c.line, ok)
@@ -50,13 +50,13 @@ func TestMarkAt(t *testing.T) {
 // typist presses keys in an editor that completes from a list of paths.
 type typist struct {
 	*editor
-	at   place         // that was asked about last
+	at   messagePlace  // that was asked about last
 	slow chan struct{} // if it is there, files come when it is closed
 }
 
 func aTypist(files ...string) *typist {
 	t := &typist{}
-	s := &screen{lines: make(chan string, 1), files: func(at place, typed string) ([]string, error) {
+	s := &screen{lines: make(chan string, 1), files: func(at messagePlace, typed string) ([]string, error) {
 		t.at = at
 		if t.slow != nil {
 			<-t.slow
@@ -143,7 +143,7 @@ func TestComplete(t *testing.T) {
 		if got := strings.Join(lines, "\n"); got != c.want {
 			t.Errorf("%s: the input is %q, want %q", name, got, c.want)
 		}
-		if seen := strings.Join(strings.Fields(e.listed()), " "); seen != c.seen && (c.seen != "-" || seen != "") {
+		if seen := strings.Join(strings.Fields(e.drawList()), " "); seen != c.seen && (c.seen != "-" || seen != "") {
 			t.Errorf("%s: the list is %q, want %q", name, seen, c.seen)
 		}
 	}
@@ -157,7 +157,7 @@ func TestCompleteLate(t *testing.T) {
 		files = append(files, "file-"+string(r))
 	}
 	e := aTypist(files...)
-	e.Update(statusMsg{at: place{id: "c1", roots: []string{"/w"}}})
+	e.Update(statusMsg{at: messagePlace{id: "c1", roots: []string{"/w"}}})
 	e.slow = make(chan struct{})
 	e.press("@f")
 	_, cmd := e.Update(tea.KeyPressMsg{Code: tea.KeyTab})
@@ -172,14 +172,14 @@ func TestCompleteLate(t *testing.T) {
 	}
 	e = aTypist(files...)
 	e.press("@f", "<tab>", "<back>")
-	got := e.listed()
+	got := e.drawList()
 	if !strings.Contains(got, "> file-z\n") || !strings.HasSuffix(got, "… 18 more\n") ||
 		strings.Count(got, "\n") != listRows+1 {
 		t.Errorf("the list is\n%s", got)
 	}
 	e.press("<enter>")
-	if got := <-e.s.lines; got != "@file-z" || e.listed() != "" {
-		t.Errorf("%q was sent, and the list is %q", got, e.listed())
+	if got := <-e.s.lines; got != "@file-z" || e.drawList() != "" {
+		t.Errorf("%q was sent, and the list is %q", got, e.drawList())
 	}
 }
 
@@ -203,7 +203,7 @@ func TestPrinterReferences(t *testing.T) {
 			{Mark: "../d\x1b[2J", Error: "refused: outside the roots"},
 			{Mark: "![x](y.png)", Kind: scrollback.ReferenceImage, Error: "too large: 1.5 MB, and an image has at most 1 MB"}}}
 		for range 2 { // a late reader may be told again
-			if err := p.show(said); err != nil {
+			if err := p.showEvent(said); err != nil {
 				t.Fatal(err)
 			}
 		}

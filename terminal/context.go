@@ -13,16 +13,17 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
-// Context draws a window: what each layer weighs, as a bar and in tokens, what it
+// WriteContext draws a window: what each layer weighs, as a bar and in tokens, what it
 // shows, and what is behind refs. Empty layers are left out.
-func Context(w io.Writer, t words.Texts, m scrollback.Manifest) error {
+func WriteContext(w io.Writer, t words.Texts, m scrollback.Manifest) error {
 	share := func(tokens int64) string { return fmt.Sprintf("%d %%", tokens*100/max(m.Budget, 1)) }
-	fmt.Fprintln(w, t.Say(i18n.WindowHead, columns.Plain(m.Model), m.Policy, columns.Thousands(m.Limit),
+	fmt.Fprintln(w, t.Say(i18n.WindowHead, columns.StripControls(m.Model), m.Policy, columns.FormatThousands(m.Limit),
 		t.Named("window-limit", string(m.LimitFrom))))
-	fmt.Fprint(w, t.Say(i18n.WindowUsed, columns.Thousands(m.Tokens), columns.Thousands(m.Budget), share(m.Tokens),
+	fmt.Fprint(w, t.Say(i18n.WindowUsed, columns.FormatThousands(m.Tokens), columns.FormatThousands(m.Budget),
+		share(m.Tokens),
 		100*m.CacheReuse), "\n\n")
 	for _, from := range m.Inherited {
-		fmt.Fprint(w, t.Say(i18n.WindowFrom, columns.Plain(from.From), columns.Thousands(from.Tokens),
+		fmt.Fprint(w, t.Say(i18n.WindowFrom, columns.StripControls(from.From), columns.FormatThousands(from.Tokens),
 			cmp.Or(strings.Join(from.Settings, ", "), t.Say(i18n.WindowNoSettings))), "\n\n")
 	}
 	const width = 40
@@ -36,16 +37,17 @@ func Context(w io.Writer, t words.Texts, m scrollback.Manifest) error {
 	var rows [][]string
 	for _, l := range m.Layers {
 		if l.Tokens > 0 {
-			rows = append(rows, []string{t.Named("window-layer", string(l.Name)), columns.Thousands(l.Tokens), share(l.Tokens),
-				bar(l.Tokens, "█"), holds(t, l, m.Excluded)})
+			rows = append(rows, []string{t.Named("window-layer", string(l.Name)), columns.FormatThousands(l.Tokens),
+				share(l.Tokens),
+				bar(l.Tokens, "█"), describeLayer(t, l, m.Excluded)})
 		}
 	}
 	free := max(m.Budget-m.Tokens, 0)
-	rows = append(rows, []string{t.Say(i18n.WindowFree), columns.Thousands(free), share(free), bar(free, "·"), ""})
-	if err := columns.Table(w, rows, 1, 2); err != nil {
+	rows = append(rows, []string{t.Say(i18n.WindowFree), columns.FormatThousands(free), share(free), bar(free, "·"), ""})
+	if err := columns.WriteTable(w, rows, 1, 2); err != nil {
 		return err
 	}
-	if err := references(w, t, m); err != nil || len(m.Excluded) == 0 {
+	if err := writeReferences(w, t, m); err != nil || len(m.Excluded) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -55,13 +57,13 @@ func Context(w io.Writer, t words.Texts, m scrollback.Manifest) error {
 		if x.Ref != nil {
 			ref = string(*x.Ref)
 		}
-		rows = append(rows, []string{span(x.FirstSeq, x.LastSeq), t.Named("window-reason", x.Reason), ref})
+		rows = append(rows, []string{formatSpan(x.FirstSeq, x.LastSeq), t.Named("window-reason", x.Reason), ref})
 	}
-	return columns.Table(w, rows)
+	return columns.WriteTable(w, rows)
 }
 
-// references lists what the messages of a window refer to.
-func references(w io.Writer, t words.Texts, m scrollback.Manifest) error {
+// writeReferences lists what the messages of a window refer to.
+func writeReferences(w io.Writer, t words.Texts, m scrollback.Manifest) error {
 	var rows [][]string
 	for _, l := range m.Layers {
 		for _, it := range l.Items {
@@ -73,8 +75,9 @@ func references(w io.Writer, t words.Texts, m scrollback.Manifest) error {
 				if r.SameAs > 0 {
 					how = t.Say(i18n.WindowSame, r.Version, r.SameAs)
 				}
-				rows = append(rows, []string{fmt.Sprintf("#%d", it.Seq), columns.Clip(r.Source, 60), columns.Thousands(r.Tokens),
-					columns.Clip(how, 80)})
+				rows = append(rows, []string{fmt.Sprintf("#%d", it.Seq), columns.ClipText(r.Source, 60),
+					columns.FormatThousands(r.Tokens),
+					columns.ClipText(how, 80)})
 			}
 		}
 	}
@@ -82,12 +85,12 @@ func references(w io.Writer, t words.Texts, m scrollback.Manifest) error {
 		return nil
 	}
 	fmt.Fprintln(w)
-	return columns.Table(w, rows, 2)
+	return columns.WriteTable(w, rows, 2)
 }
 
-// holds says in a few words what a layer shows: messages by their seqs, those that
+// describeLayer says in a few words what a layer shows: messages by their seqs, those that
 // are compacted and still shown first, and how many placeholders there are.
-func holds(t words.Texts, l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
+func describeLayer(t words.Texts, l scrollback.ManifestLayer, excluded []scrollback.Excluded) string {
 	var behind, first, last, kept, placeholders int64
 	for _, x := range excluded {
 		if x.Ref != nil {
@@ -100,7 +103,7 @@ func holds(t words.Texts, l scrollback.ManifestLayer, excluded []scrollback.Excl
 		case it.Kind == scrollback.KindPlaceholder:
 			placeholders++
 		case it.Kind == scrollback.KindSummary:
-			said = append(said, span(it.Seq, it.LastSeq))
+			said = append(said, formatSpan(it.Seq, it.LastSeq))
 		case it.Seq > 0 && it.Seq <= behind:
 			if kept++; kept <= keptNamed {
 				said = append(said, fmt.Sprintf("#%d", it.Seq))
@@ -114,7 +117,7 @@ func holds(t words.Texts, l scrollback.ManifestLayer, excluded []scrollback.Excl
 		said = append(said, "…")
 	}
 	if last > 0 {
-		said = append(said, span(first, last))
+		said = append(said, formatSpan(first, last))
 	}
 	if placeholders > 0 {
 		said = append(said, t.Say(i18n.WindowBehind, behind, placeholders))
@@ -125,22 +128,22 @@ func holds(t words.Texts, l scrollback.ManifestLayer, excluded []scrollback.Excl
 // keptNamed is how many messages that are compacted and still shown are named.
 const keptNamed = 5
 
-// span is a run of messages.
-func span(first, last int64) string {
+// formatSpan returns a run of messages.
+func formatSpan(first, last int64) string {
 	if first == last {
 		return fmt.Sprintf("#%d", first)
 	}
 	return fmt.Sprintf("#%d–#%d", first, last)
 }
 
-// Receipt writes what a compaction did.
-func Receipt(w io.Writer, t words.Texts, r scrollback.Receipt) error {
+// WriteReceipt writes what a compaction did.
+func WriteReceipt(w io.Writer, t words.Texts, r scrollback.Receipt) error {
 	if r.Result != scrollback.ResultCompacted {
 		_, err := fmt.Fprintln(w, t.Say(i18n.ChatUnchanged, cmp.Or(t.Why(r), t.Result(r.Result))))
 		return err
 	}
-	fmt.Fprintln(w, t.Say(i18n.ReceiptTokens, r.FirstSeq, r.LastSeq, columns.Thousands(r.TokensBefore),
-		columns.Thousands(r.TokensAfter)))
+	fmt.Fprintln(w, t.Say(i18n.ReceiptTokens, r.FirstSeq, r.LastSeq, columns.FormatThousands(r.TokensBefore),
+		columns.FormatThousands(r.TokensAfter)))
 	if why := t.Extracted(r); why != "" {
 		fmt.Fprintln(w, why)
 	}
@@ -150,9 +153,9 @@ func Receipt(w io.Writer, t words.Texts, r scrollback.Receipt) error {
 	return nil
 }
 
-// Receipts lists compactions, newest first: when, what, from how many tokens to how
+// WriteReceipts lists compactions, newest first: when, what, from how many tokens to how
 // many, and who wrote the summary. Times are in a zone.
-func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Location) error {
+func WriteReceipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Location) error {
 	if len(rs) == 0 {
 		_, err := fmt.Fprintln(w, t.Say(i18n.ChatNoReceipts))
 		return err
@@ -164,7 +167,7 @@ func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Lo
 		by := ""
 		if r.Result == scrollback.ResultCompacted {
 			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
-			change = columns.Thousands(r.TokensBefore) + " → " + columns.Thousands(r.TokensAfter)
+			change = columns.FormatThousands(r.TokensBefore) + " → " + columns.FormatThousands(r.TokensAfter)
 			by = t.Named("summary-by", r.SummaryBy)
 		}
 		switch {
@@ -182,13 +185,13 @@ func Receipts(w io.Writer, t words.Texts, rs []scrollback.Receipt, zone *time.Lo
 		if r.Inherited {
 			result += t.Say(i18n.ReceiptBetween) + t.Say(i18n.ChatInherited)
 		}
-		rows = append(rows, []string{columns.When(r.CreatedAt, zone), result, span, change, columns.Plain(by)})
+		rows = append(rows, []string{columns.FormatTime(r.CreatedAt, zone), result, span, change, columns.StripControls(by)})
 	}
-	return columns.Table(w, rows, 3)
+	return columns.WriteTable(w, rows, 3)
 }
 
-// Pinned lists pinned messages.
-func Pinned(w io.Writer, t words.Texts, ms []scrollback.Message) error {
+// WritePinned lists pinned messages.
+func WritePinned(w io.Writer, t words.Texts, ms []scrollback.Message) error {
 	if len(ms) == 0 {
 		_, err := fmt.Fprintln(w, t.Say(i18n.ChatNoPins))
 		return err
@@ -196,7 +199,7 @@ func Pinned(w io.Writer, t words.Texts, ms []scrollback.Message) error {
 	var rows [][]string
 	for _, m := range ms {
 		rows = append(rows, []string{fmt.Sprintf("#%d", m.Seq), t.Named("role", string(m.Role)),
-			columns.Clip(m.Parts.Text(), 100)})
+			columns.ClipText(m.Parts.Text(), 100)})
 	}
-	return columns.Table(w, rows)
+	return columns.WriteTable(w, rows)
 }

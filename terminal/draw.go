@@ -20,9 +20,9 @@ type Listing struct {
 	Texts words.Texts
 }
 
-// Conversations writes a list, with the numbers by which a person may name them, and below
+// WriteConversations writes a list, with the numbers by which a person may name them, and below
 // each the sub-agents that work for it.
-func (l Listing) Conversations(w io.Writer, items, agents []scrollback.Conversation) error {
+func (l Listing) WriteConversations(w io.Writer, items, agents []scrollback.Conversation) error {
 	rows := [][]string{l.Texts.Head(i18n.ColumnN, i18n.ColumnID, i18n.ColumnChanged, i18n.ColumnMessages,
 		i18n.ColumnProject, i18n.ColumnTitle)}
 	row := func(n, indent string, it scrollback.Conversation) {
@@ -32,8 +32,8 @@ func (l Listing) Conversations(w io.Writer, items, agents []scrollback.Conversat
 			id = short
 			project = 12
 		}
-		rows = append(rows, []string{n, id, columns.When(it.UpdatedAt, l.Zone), columns.Thousands(it.Messages),
-			columns.Clip(it.Project, project), indent + columns.Clip(it.Title, 60)})
+		rows = append(rows, []string{n, id, columns.FormatTime(it.UpdatedAt, l.Zone), columns.FormatThousands(it.Messages),
+			columns.ClipText(it.Project, project), indent + columns.ClipText(it.Title, 60)})
 	}
 	shown := map[scrollback.ConversationID]bool{} // a circle would never end
 	var below func(id scrollback.ConversationID, indent string)
@@ -50,15 +50,15 @@ func (l Listing) Conversations(w io.Writer, items, agents []scrollback.Conversat
 		row(fmt.Sprint(i+1), "", it)
 		below(it.ID, "")
 	}
-	l.fit(rows)
-	return columns.Table(w, rows, 0, 3)
+	l.fitTitles(rows)
+	return columns.WriteTable(w, rows, 0, 3)
 }
 
 // leastTitle is the least of a title that is shown, in columns.
 const leastTitle = 10
 
-// fit gives the titles the room that the other columns leave.
-func (l Listing) fit(rows [][]string) {
+// fitTitles gives the titles the room that the other columns leave.
+func (l Listing) fitTitles(rows [][]string) {
 	if l.Width == 0 {
 		return
 	}
@@ -67,18 +67,18 @@ func (l Listing) fit(rows [][]string) {
 	for i := range last {
 		widest := 0
 		for _, row := range rows {
-			widest = max(widest, columns.Width(row[i]))
+			widest = max(widest, columns.TextWidth(row[i]))
 		}
 		room -= widest + 2
 	}
 	for _, row := range rows[1:] {
-		row[last] = columns.Cut(row[last], max(room, leastTitle))
+		row[last] = columns.CutRow(row[last], max(room, leastTitle))
 	}
 }
 
-// Branches lists branches, with times in a zone; the current one has a mark.
-func Branches(w io.Writer, t words.Texts, items []scrollback.BranchEntry, zone *time.Location) error {
-	return columns.Table(w, branchRows(t, items, zone), 1, 3, 4, 5)
+// WriteBranches lists branches, with times in a zone; the current one has a mark.
+func WriteBranches(w io.Writer, t words.Texts, items []scrollback.BranchEntry, zone *time.Location) error {
+	return columns.WriteTable(w, branchRows(t, items, zone), 1, 3, 4, 5)
 }
 
 // numberedBranches lists branches where their numbers are enough to name them, and their ids would
@@ -88,7 +88,7 @@ func numberedBranches(w io.Writer, t words.Texts, items []scrollback.BranchEntry
 	for i, row := range rows {
 		rows[i] = append(row[:2:2], row[3:]...)
 	}
-	return columns.Table(w, rows, 1, 2, 3, 4)
+	return columns.WriteTable(w, rows, 1, 2, 3, 4)
 }
 
 func branchRows(t words.Texts, items []scrollback.BranchEntry, zone *time.Location) [][]string {
@@ -100,13 +100,13 @@ func branchRows(t words.Texts, items []scrollback.BranchEntry, zone *time.Locati
 			mark = "*"
 		}
 		rows = append(rows, []string{mark, fmt.Sprint(i + 1), string(b.ID), fmt.Sprintf("#%d", b.AtSeq),
-			fmt.Sprintf("#%d", b.HeadSeq), columns.Thousands(b.Messages), columns.When(b.UpdatedAt, zone)})
+			fmt.Sprintf("#%d", b.HeadSeq), columns.FormatThousands(b.Messages), columns.FormatTime(b.UpdatedAt, zone)})
 	}
 	return rows
 }
 
-// Refs lists what a conversation mentions, with times in a zone.
-func Refs(w io.Writer, t words.Texts, refs []scrollback.RefEntry, zone *time.Location) error {
+// WriteRefs lists what a conversation mentions, with times in a zone.
+func WriteRefs(w io.Writer, t words.Texts, refs []scrollback.RefEntry, zone *time.Location) error {
 	if len(refs) == 0 {
 		_, err := fmt.Fprintln(w, t.Say(i18n.ChatNoRefs))
 		return err
@@ -117,25 +117,26 @@ func Refs(w io.Writer, t words.Texts, refs []scrollback.RefEntry, zone *time.Loc
 		if r.LastSeq > 0 {
 			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
 		}
-		rows = append(rows, []string{string(r.Ref), span, columns.Thousands(r.Bytes), columns.When(r.CreatedAt, zone),
-			columns.Clip(r.Hint, 60)})
+		rows = append(rows, []string{string(r.Ref), span, columns.FormatThousands(r.Bytes),
+			columns.FormatTime(r.CreatedAt, zone),
+			columns.ClipText(r.Hint, 60)})
 	}
-	return columns.Table(w, rows, 2)
+	return columns.WriteTable(w, rows, 2)
 }
 
-// Grep writes matching lines and how many there are.
-func Grep(w io.Writer, t words.Texts, found scrollback.GrepResult) error {
+// WriteMatches writes matching lines and how many there are.
+func WriteMatches(w io.Writer, t words.Texts, found scrollback.GrepResult) error {
 	for _, m := range found.Matches {
 		where := fmt.Sprintf("#%d", m.Seq)
 		if m.Ref != nil {
 			where = fmt.Sprintf("#%d %s:%d", m.Seq, *m.Ref, m.Line)
 		}
 		for _, l := range m.Before {
-			fmt.Fprintf(w, "    %s\n", columns.Plain(l))
+			fmt.Fprintf(w, "    %s\n", columns.StripControls(l))
 		}
-		fmt.Fprintf(w, "%s  %s\n", where, columns.Plain(strings.TrimSpace(m.Content)))
+		fmt.Fprintf(w, "%s  %s\n", where, columns.StripControls(strings.TrimSpace(m.Content)))
 		for _, l := range m.After {
-			fmt.Fprintf(w, "    %s\n", columns.Plain(l))
+			fmt.Fprintf(w, "    %s\n", columns.StripControls(l))
 		}
 	}
 	partial := ""
@@ -151,7 +152,7 @@ func Grep(w io.Writer, t words.Texts, found scrollback.GrepResult) error {
 	if found.Total == 1 {
 		matches = i18n.ChatMatch
 	}
-	_, err := fmt.Fprintln(w, t.Say(matches, columns.Thousands(found.Total))+partial)
+	_, err := fmt.Fprintln(w, t.Say(matches, columns.FormatThousands(found.Total))+partial)
 	return err
 }
 
@@ -161,14 +162,14 @@ func whereFrom(o *scrollback.Origin) string {
 	case o == nil:
 		return ""
 	case o.GitBranch == "":
-		return " · " + columns.Clip(o.Tool, 40)
+		return " · " + columns.ClipText(o.Tool, 40)
 	}
-	return " · " + columns.Clip(o.Tool, 40) + " (" + columns.Clip(o.GitBranch, 60) + ")"
+	return " · " + columns.ClipText(o.Tool, 40) + " (" + columns.ClipText(o.GitBranch, 60) + ")"
 }
 
-// Hits writes what a search found, best first, and behind it how much of the log is in the
+// WriteHits writes what a search found, best first, and behind it how much of the log is in the
 // index of search, if that is not all. Times are in a zone.
-func Hits(w io.Writer, t words.Texts, found scrollback.SearchResult, zone *time.Location) error {
+func WriteHits(w io.Writer, t words.Texts, found scrollback.SearchResult, zone *time.Location) error {
 	if found.Indexed != nil {
 		defer fmt.Fprintln(w, t.Say(i18n.ChatBehind, 100**found.Indexed))
 	}
@@ -185,13 +186,13 @@ func Hits(w io.Writer, t words.Texts, found scrollback.SearchResult, zone *time.
 			where = t.Say(i18n.ChatAbandoned)
 		}
 		fmt.Fprintf(w, "%s #%d %s · %s%s%s\n", h.ConversationID, h.Seq, t.Named("role", string(h.Role)),
-			columns.When(h.CreatedAt, zone), whereFrom(h.Origin), where)
+			columns.FormatTime(h.CreatedAt, zone), whereFrom(h.Origin), where)
 		for _, m := range h.Before {
-			fmt.Fprintf(w, "    #%d %s\n", m.Seq, columns.Clip(m.Parts.Text(), 100))
+			fmt.Fprintf(w, "    #%d %s\n", m.Seq, columns.ClipText(m.Parts.Text(), 100))
 		}
-		fmt.Fprintf(w, "  %s\n", columns.Clip(h.Snippet, 240))
+		fmt.Fprintf(w, "  %s\n", columns.ClipText(h.Snippet, 240))
 		for _, m := range h.After {
-			fmt.Fprintf(w, "    #%d %s\n", m.Seq, columns.Clip(m.Parts.Text(), 100))
+			fmt.Fprintf(w, "    #%d %s\n", m.Seq, columns.ClipText(m.Parts.Text(), 100))
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ const (
 type (
 	statusMsg struct { // where the conversation stands
 		line string
-		at   place
+		at   messagePlace
 	}
 	busyMsg struct{ stop func() } // a line is being worked on; nil: no more
 )
@@ -45,16 +45,16 @@ type editor struct {
 	draft    string // the new line, while an older one is shown
 
 	height int // of the screen
-	at     place
-	files  func(at place, typed string) ([]string, error)
+	at     messagePlace
+	files  func(at messagePlace, typed string) ([]string, error)
 	list   *completion // nil: nothing is being completed
 	hint   string      // why there is no list
 
-	menu    *menu   // nil: there is none
-	offered string  // the line that the menu is for
-	closed  bool    // the menu of this line was closed
-	talks   []entry // the conversations that a command may name
-	asking  bool    // whether to leave
+	menu    *menu       // nil: there is none
+	offered string      // the line that the menu is for
+	closed  bool        // the menu of this line was closed
+	talks   []menuEntry // the conversations that a command may name
+	asking  bool        // whether to leave
 }
 
 func newEditor(s *screen, o Options, asked []string) *editor {
@@ -94,7 +94,7 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		e.at = msg.at
 		return e, nil
 	case foundMsg:
-		e.arrived(msg)
+		e.showFound(msg)
 		return e, nil
 	case busyMsg:
 		e.stop = msg.stop
@@ -104,7 +104,7 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case talksMsg:
 		e.talks = msg
 		e.offered = ""
-		return e, e.offer()
+		return e, e.offerMenu()
 	case tea.WindowSizeMsg:
 		e.width = msg.Width
 		e.height = msg.Height
@@ -112,8 +112,8 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		e.input.SetWidth(max(msg.Width-1, 10))
 		return e, nil
 	case tea.KeyPressMsg:
-		if cmd, taken := e.key(msg.String()); taken {
-			return e, tea.Batch(cmd, e.offer())
+		if cmd, taken := e.handleKey(msg.String()); taken {
+			return e, tea.Batch(cmd, e.offerMenu())
 		}
 	}
 	if _, pasted := msg.(tea.PasteMsg); pasted {
@@ -122,11 +122,11 @@ func (e *editor) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	var cmd tea.Cmd
 	e.input, cmd = e.input.Update(msg)
-	return e, tea.Batch(cmd, e.offer())
+	return e, tea.Batch(cmd, e.offerMenu())
 }
 
-// key handles the keys that mean something to a chat; the others edit.
-func (e *editor) key(name string) (cmd tea.Cmd, taken bool) {
+// handleKey handles the keys that mean something to a chat; the others edit.
+func (e *editor) handleKey(name string) (cmd tea.Cmd, taken bool) {
 	info := e.input.LineInfo()
 	asked := e.asking
 	e.asking = false
@@ -135,20 +135,20 @@ func (e *editor) key(name string) (cmd tea.Cmd, taken bool) {
 	}
 	switch name {
 	case "tab":
-		return e.tab(1), true
+		return e.completeTab(1), true
 	case "shift+tab":
-		return e.tab(-1), true
+		return e.completeTab(-1), true
 	case "up":
 		if e.list != nil {
-			return e.tab(-1), true
+			return e.completeTab(-1), true
 		}
 	case "down":
 		if e.list != nil {
-			return e.tab(1), true
+			return e.completeTab(1), true
 		}
 	case "esc":
 		if e.list == nil && e.hint == "" {
-			e.halt()
+			e.haltWork()
 		}
 		e.list = nil
 		e.hint = ""
@@ -159,39 +159,39 @@ func (e *editor) key(name string) (cmd tea.Cmd, taken bool) {
 	switch name {
 	case "ctrl+c":
 		switch {
-		case e.halt():
+		case e.haltWork():
 		case e.input.Value() != "":
 			e.input.Reset()
 			e.back = len(e.asked)
 		case asked:
-			return e.leave(), true
+			return e.leaveProgram(), true
 		default:
 			e.asking = true
 		}
 		return nil, true
 	case "ctrl+d":
 		if e.input.Value() == "" && e.stop == nil {
-			return e.leave(), true
+			return e.leaveProgram(), true
 		}
 	case "enter":
-		e.enter()
+		e.sendInput()
 		return nil, true
 	case "up":
 		if e.input.Line() == 0 && info.RowOffset == 0 {
-			e.recall(-1)
+			e.recallQuestion(-1)
 			return nil, true
 		}
 	case "down":
 		if e.input.Line() == e.input.LineCount()-1 && info.RowOffset >= info.Height-1 {
-			e.recall(1)
+			e.recallQuestion(1)
 			return nil, true
 		}
 	}
 	return nil, false
 }
 
-// halt stops what is being worked on, and reports whether there was something.
-func (e *editor) halt() bool {
+// haltWork stops what is being worked on, and reports whether there was something.
+func (e *editor) haltWork() bool {
 	if e.stop == nil {
 		return false
 	}
@@ -200,15 +200,15 @@ func (e *editor) halt() bool {
 	return true
 }
 
-// leave ends the program; the last drawing is empty.
-func (e *editor) leave() tea.Cmd {
+// leaveProgram ends the program; the last drawing is empty.
+func (e *editor) leaveProgram() tea.Cmd {
 	e.leaving = true
 	return tea.Quit
 }
 
-// enter sends what was typed, unless the line goes on or a reply is under way.
-func (e *editor) enter() {
-	text := slashed(e.input.Value())
+// sendInput sends what was typed, unless the line goes on or a reply is under way.
+func (e *editor) sendInput() {
+	text := withSlash(e.input.Value())
 	if head, more := strings.CutSuffix(text, `\`); more {
 		e.input.SetValue(head + "\n")
 		return
@@ -232,8 +232,8 @@ func (e *editor) enter() {
 	e.input.Reset()
 }
 
-// recall shows an earlier question, or a later one.
-func (e *editor) recall(by int) {
+// recallQuestion shows an earlier question, or a later one.
+func (e *editor) recallQuestion(by int) {
 	to := e.back + by
 	if to < 0 || to > len(e.asked) {
 		return
@@ -254,14 +254,14 @@ func (e *editor) recall(by int) {
 // View implements tea.Model. The screen writer draws what there is to see; the library has an
 // empty screen with a cursor.
 func (e *editor) View() tea.View {
-	e.s.w.draw(e.frame())
+	e.s.w.drawFrame(e.drawFrame())
 	v := tea.NewView("")
 	v.Cursor = tea.NewCursor(0, 0)
 	return v
 }
 
-// frame is what is to be seen of the editor; nothing, once it is left.
-func (e *editor) frame() frame {
+// drawFrame returns what is to be seen of the editor; nothing, once it is left.
+func (e *editor) drawFrame() frame {
 	if e.leaving {
 		return frame{}
 	}
@@ -274,8 +274,8 @@ func (e *editor) frame() frame {
 	case e.stop != nil:
 		status = e.texts.Say(i18n.ChatWorking)
 	}
-	e.scroll()
-	lines := e.input.View() + "\n" + e.listed() + e.s.styled("2", columns.Clip(status, max(e.width-1, 10)))
+	e.scrollInput()
+	lines := e.input.View() + "\n" + e.drawList() + e.s.styleRow("2", columns.ClipText(status, max(e.width-1, 10)))
 	f := frame{rows: strings.Split(lines, "\n")}
 	if at := e.input.Cursor(); at != nil {
 		f.x = at.X
@@ -284,9 +284,9 @@ func (e *editor) frame() frame {
 	return f
 }
 
-// scroll brings the cursor into the rows of the input that are seen. The library scrolls before
+// scrollInput brings the cursor into the rows of the input that are seen. The library scrolls before
 // it knows how long a text is that it was given.
-func (e *editor) scroll() {
+func (e *editor) scrollInput() {
 	at := e.input.Cursor()
 	if at == nil || at.Y >= 0 && at.Y < e.input.Height() {
 		return

@@ -33,9 +33,9 @@ func (l *Logs) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// divert gives the lines to a function until back is called. Nil logs go nowhere near the
+// divertTo gives the lines to a function until back is called. Nil logs go nowhere near the
 // terminal, and stay where they are.
-func (l *Logs) divert(to func(line string)) (back func()) {
+func (l *Logs) divertTo(to func(line string)) (back func()) {
 	if l == nil {
 		return func() {}
 	}
@@ -50,10 +50,10 @@ func (l *Logs) divert(to func(line string)) (back func()) {
 	}
 }
 
-// hold keeps the lines until back is called, which writes them.
-func (l *Logs) hold() (back func()) {
+// holdLines keeps the lines until back is called, which writes them.
+func (l *Logs) holdLines() (back func()) {
 	var held []string
-	divert := l.divert(func(line string) { held = append(held, line) })
+	divert := l.divertTo(func(line string) { held = append(held, line) })
 	return func() {
 		divert()
 		for _, line := range held {
@@ -62,11 +62,11 @@ func (l *Logs) hold() (back func()) {
 	}
 }
 
-// log prints a line of a log above the frame.
-func (s *screen) log(line string) {
+// printLog prints a line of a log above the frame.
+func (s *screen) printLog(line string) {
 	var rows []string
-	for _, row := range columns.Wrap(columns.Plain(line), s.room()) {
-		rows = append(rows, s.styled("2", strings.TrimRight(row, " ")))
+	for _, row := range columns.WrapLine(columns.StripControls(line), s.rowWidth()) {
+		rows = append(rows, s.styleRow("2", strings.TrimRight(row, " ")))
 	}
-	s.w.print(rows...)
+	s.w.printRows(rows...)
 }

@@ -25,7 +25,7 @@ func TestLogsAboveTheFrame(t *testing.T) {
 			}
 			return a
 		}}))
-		back := logs.divert(e.s.log)
+		back := logs.divertTo(e.s.printLog)
 		ed := newEditor(e.s, Options{Texts: words.English}, nil)
 		ed.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		for _, r := range "half a question" {
@@ -33,7 +33,7 @@ func TestLogsAboveTheFrame(t *testing.T) {
 		}
 		ed.View()
 		var want []string
-		notes := e.s.writers().notes
+		notes := e.s.textWriters().notes
 		for i := range 3 {
 			fmt.Fprintf(notes, "answer %d\n", i)
 			log.Warn("no model gave a summary", "n", i, "reason", "a\x1b[2Jb")
@@ -41,7 +41,7 @@ func TestLogsAboveTheFrame(t *testing.T) {
 				fmt.Sprintf("level=WARN msg=\"no model gave a summary\" n=%d reason=\"a\\x1b[2Jb\"", i))
 			ed.View()
 		}
-		frame := ed.frame().rows
+		frame := ed.drawFrame().rows
 		trim(frame)
 		for frame[len(frame)-1] == "" {
 			frame = frame[:len(frame)-1]
@@ -54,12 +54,12 @@ func TestLogsAboveTheFrame(t *testing.T) {
 		if got := unbroken(rows[:len(rows)-len(frame)]); got != unbroken(want) {
 			t.Errorf("%v: above the frame is\n%s\nwant\n%s", size, got, unbroken(want))
 		}
-		e.s.w.end()
+		e.s.w.endDrawing()
 		back()
 	}
 }
 
-// unbroken is text without what breaking it into rows adds or takes away.
+// unbroken returns text without what breaking it into rows adds or takes away.
 func unbroken(rows []string) string { return strings.Join(strings.Fields(strings.Join(rows, " ")), "") }
 
 // Lines wait while a list is drawn, and follow it.
@@ -67,7 +67,7 @@ func TestLogsHeld(t *testing.T) {
 	var out bytes.Buffer
 	logs := NewLogs(&out)
 	fmt.Fprintln(logs, "before")
-	back := logs.hold()
+	back := logs.holdLines()
 	fmt.Fprintln(logs, "one\ntwo")
 	if out.String() != "before\n" {
 		t.Errorf("while it is drawn there is %q", out.String())
@@ -78,6 +78,6 @@ func TestLogsHeld(t *testing.T) {
 		t.Errorf("there is %q, want %q", out.String(), want)
 	}
 	var none *Logs
-	none.divert(func(string) {})()
-	none.hold()()
+	none.divertTo(func(string) {})()
+	none.holdLines()()
 }

@@ -11,35 +11,35 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
-// entry is a line of a menu: what it puts into the input, what is shown of it, and whether
+// menuEntry is a line of a menu: what it puts into the input, what is shown of it, and whether
 // Enter then sends the line.
-type entry struct {
+type menuEntry struct {
 	line, name, about string
 	whole             bool
 }
 
 // menu is what a line that begins with a slash may become, as a list under the input.
 type menu struct {
-	of    []entry
+	of    []menuEntry
 	at    int  // the one that is chosen; -1: none yet
 	moved bool // it was chosen with the arrows
 }
 
 // talksMsg brings the conversations that a command may name.
-type talksMsg []entry
+type talksMsg []menuEntry
 
-// slashed is a line with the slash that begins a command, as it is typed with a Chinese
+// withSlash returns a line with the slash that begins a command, as it is typed with a Chinese
 // keyboard too.
-func slashed(line string) string {
+func withSlash(line string) string {
 	if rest, ok := strings.CutPrefix(line, "／"); ok {
 		return "/" + rest
 	}
 	return line
 }
 
-// offer keeps the menu with what is typed. It may ask for the conversations.
-func (e *editor) offer() tea.Cmd {
-	typed := slashed(e.input.Value())
+// offerMenu keeps the menu with what is typed. It may ask for the conversations.
+func (e *editor) offerMenu() tea.Cmd {
+	typed := withSlash(e.input.Value())
 	if typed == e.offered {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (e *editor) offer() tea.Cmd {
 		if begin == 0 {
 			at = -1 // what only mentions it in its help is not run without being chosen
 		}
-		e.show(of, at)
+		e.showMenu(of, at)
 		return nil
 	}
 	for _, c := range commands() {
@@ -68,24 +68,24 @@ func (e *editor) offer() tea.Cmd {
 			if arg == "latest" || arg != "" && strings.Trim(arg, "0123456789") == "" {
 				at = -1 // the line as it is typed
 			}
-			e.show(like(e.talks, name, arg), at)
+			e.showMenu(matchTalks(e.talks, name, arg), at)
 		}
 	}
 	return nil
 }
 
-func (e *editor) show(of []entry, at int) {
+func (e *editor) showMenu(of []menuEntry, at int) {
 	if len(of) > 0 {
 		e.menu = &menu{of: of, at: at}
 	}
 }
 
-// commandsLike are the commands that begin as typed, how many those are, and then those whose
+// commandsLike returns the commands that begin as typed, how many those are, and then those whose
 // help has what was typed.
-func (e *editor) commandsLike(typed string) (of []entry, beginning int) {
-	var begin, about []entry
+func (e *editor) commandsLike(typed string) (of []menuEntry, beginning int) {
+	var begin, about []menuEntry
 	for _, c := range commands() {
-		it := entry{line: c.name, name: c.name, about: help(e.texts, c), whole: !c.needed && !c.names}
+		it := menuEntry{line: c.name, name: c.name, about: help(e.texts, c), whole: !c.needed && !c.names}
 		if c.takes != "" {
 			it.name += " " + e.texts.Say(c.takes)
 			it.line += " "
@@ -100,27 +100,27 @@ func (e *editor) commandsLike(typed string) (of []entry, beginning int) {
 	return append(begin, about...), len(begin)
 }
 
-// like are the conversations whose id begins as typed, or whose title has what was typed.
-func like(talks []entry, command, typed string) []entry {
-	var out []entry
+// matchTalks returns the conversations whose id begins as typed, or whose title has what was typed.
+func matchTalks(talks []menuEntry, command, typed string) []menuEntry {
+	var out []menuEntry
 	for _, t := range talks {
 		if strings.HasPrefix(t.line, typed) || strings.Contains(strings.ToLower(t.about), strings.ToLower(typed)) {
-			out = append(out, entry{command + " " + t.line, t.name, t.about, true})
+			out = append(out, menuEntry{command + " " + t.line, t.name, t.about, true})
 		}
 	}
 	return out
 }
 
-// talks are the newest conversations.
-func (c *chat) talks(ctx context.Context) []entry {
+// newestTalks returns the newest conversations.
+func (c *chat) newestTalks(ctx context.Context) []menuEntry {
 	items, _, err := c.o.View.List(ctx, scrollback.ListQuery{Limit: scrollback.ListMax})
 	if err != nil {
 		return nil // typing goes on without a menu
 	}
-	var out []entry
+	var out []menuEntry
 	for _, it := range items {
-		out = append(out, entry{line: string(it.ID), name: columns.When(it.UpdatedAt, c.o.Zone),
-			about: columns.Clip(it.Title, 200)})
+		out = append(out, menuEntry{line: string(it.ID), name: columns.FormatTime(it.UpdatedAt, c.o.Zone),
+			about: columns.ClipText(it.Title, 200)})
 	}
 	return out
 }
@@ -129,23 +129,23 @@ func (c *chat) talks(ctx context.Context) []entry {
 func (e *editor) menuKey(name string) (taken bool) {
 	switch name {
 	case "up", "shift+tab":
-		e.menu.move(-1)
+		e.menu.moveBy(-1)
 	case "down":
-		e.menu.move(1)
+		e.menu.moveBy(1)
 	case "esc":
 		e.menu = nil
 		e.closed = true
 	case "tab":
-		e.take(e.menu.of[max(e.menu.at, 0)])
+		e.takeEntry(e.menu.of[max(e.menu.at, 0)])
 	case "enter":
 		m := e.menu
-		if m.at < 0 || !m.moved && slashed(e.input.Value()) == strings.TrimSpace(m.of[m.at].line) {
+		if m.at < 0 || !m.moved && withSlash(e.input.Value()) == strings.TrimSpace(m.of[m.at].line) {
 			return false // the line as it is typed
 		}
 		it := m.of[m.at]
-		e.take(it)
+		e.takeEntry(it)
 		if it.whole {
-			e.enter()
+			e.sendInput()
 		}
 	default:
 		return false
@@ -153,7 +153,7 @@ func (e *editor) menuKey(name string) (taken bool) {
 	return true
 }
 
-func (m *menu) move(by int) {
+func (m *menu) moveBy(by int) {
 	n := len(m.of)
 	if m.at < 0 && by < 0 {
 		m.at = 0
@@ -162,21 +162,21 @@ func (m *menu) move(by int) {
 	m.moved = true
 }
 
-// take puts an entry into the input.
-func (e *editor) take(it entry) {
+// takeEntry puts an entry into the input.
+func (e *editor) takeEntry(it menuEntry) {
 	e.input.SetValue(it.line)
 	e.input.MoveToEnd()
 	e.menu = nil
 }
 
-// menuRows draws the menu; it is empty or ends in a new line.
-func (e *editor) menuRows() string {
+// drawMenu draws the menu; it is empty or ends in a new line.
+func (e *editor) drawMenu() string {
 	width := max(e.width-1-len(prompt), 10)
 	names := 0
 	for _, it := range e.menu.of {
-		names = max(names, columns.Width(it.name))
+		names = max(names, columns.TextWidth(it.name))
 	}
-	first, last := e.seen(len(e.menu.of), e.menu.at)
+	first, last := e.visibleRange(len(e.menu.of), e.menu.at)
 	var b strings.Builder
 	for i, it := range e.menu.of[first:last] {
 		row := "  "
@@ -185,11 +185,12 @@ func (e *editor) menuRows() string {
 			row = prompt
 			style = "1"
 		}
-		name := it.name + strings.Repeat(" ", names-columns.Width(it.name))
-		b.WriteString(e.s.styled(style, strings.TrimRight(row+columns.Cut(name+"  "+it.about, width), " ")) + "\n")
+		name := it.name + strings.Repeat(" ", names-columns.TextWidth(it.name))
+		b.WriteString(e.s.styleRow(style, strings.TrimRight(row+columns.CutRow(name+"  "+it.about, width), " ")) + "\n")
 	}
 	if left := len(e.menu.of) - (last - first); left > 0 {
-		b.WriteString(e.s.styled("2", "  "+columns.Clip(e.texts.Say(i18n.ChatMoreFiles, columns.Thousands(int64(left))),
+		b.WriteString(e.s.styleRow("2", "  "+columns.ClipText(e.texts.Say(i18n.ChatMoreFiles,
+			columns.FormatThousands(int64(left))),
 			width)) + "\n")
 	}
 	return b.String()

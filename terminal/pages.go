@@ -26,22 +26,23 @@ type Pages struct {
 	Zone     *time.Location                       // of the times; nil for that of the machine
 }
 
-// clipped is how much of reasoning and of results is shown unless all is, in columns.
-const clipped = 200
+// maxClipped is how much of reasoning and of results is shown unless all is, in columns.
+const maxClipped = 200
 
-// Page writes a page of messages with the turns between them.
-func (p Pages) Page(w io.Writer, page scrollback.MessagePage) error {
+// WritePage writes a page of messages with the turns between them.
+func (p Pages) WritePage(w io.Writer, page scrollback.MessagePage) error {
 	for _, m := range page.Messages {
 		for _, x := range p.Excluded {
 			if x.FirstSeq == m.Seq && x.Ref != nil {
-				fmt.Fprintf(w, "── %s · %s · %s\n\n", span(x.FirstSeq, x.LastSeq), p.Texts.Named("window-reason", x.Reason), *x.Ref)
+				fmt.Fprintf(w, "── %s · %s · %s\n\n", formatSpan(x.FirstSeq, x.LastSeq), p.Texts.Named("window-reason", x.Reason),
+					*x.Ref)
 			}
 		}
-		if err := p.message(w, m); err != nil {
+		if err := p.writeMessage(w, m); err != nil {
 			return err
 		}
-		for _, e := range page.After(m.Seq) {
-			if err := p.unanswered(w, e); err != nil {
+		for _, e := range page.TurnsAfter(m.Seq) {
+			if err := p.writeUnanswered(w, e); err != nil {
 				return err
 			}
 		}
@@ -49,52 +50,52 @@ func (p Pages) Page(w io.Writer, page scrollback.MessagePage) error {
 	return nil
 }
 
-// message writes a message with all its parts.
-func (p Pages) message(w io.Writer, m scrollback.Message) error {
+// writeMessage writes a message with all its parts.
+func (p Pages) writeMessage(w io.Writer, m scrollback.Message) error {
 	status := ""
 	if m.Status != scrollback.StatusComplete {
 		status = " · " + p.Texts.Named("message-status", string(m.Status))
 	}
 	fmt.Fprintf(w, "#%d %s · %s%s\n", m.Seq, p.Texts.Named("role", string(m.Role)),
-		columns.When(m.CreatedAt, p.Zone), status)
+		columns.FormatTime(m.CreatedAt, p.Zone), status)
 	for _, part := range m.Parts {
 		switch t := part.(type) {
 		case scrollback.Text:
-			p.text(w, t.Text, m.Role == scrollback.RoleAssistant)
+			p.writeText(w, t.Text, m.Role == scrollback.RoleAssistant)
 		case scrollback.Reasoning:
-			fmt.Fprintln(w, p.Texts.Say(i18n.PageReasoning, p.cut(t.Text)))
+			fmt.Fprintln(w, p.Texts.Say(i18n.PageReasoning, p.cutText(t.Text)))
 		case scrollback.ToolCall:
-			fmt.Fprintf(w, "→ %s %s\n", columns.Plain(t.Name), columns.Plain(string(t.Arguments)))
+			fmt.Fprintf(w, "→ %s %s\n", columns.StripControls(t.Name), columns.StripControls(string(t.Arguments)))
 		case scrollback.ToolResult:
-			p.result(w, t)
+			p.writeResult(w, t)
 		case scrollback.Image:
-			fmt.Fprintln(w, p.Texts.Say(i18n.PageImage, columns.Plain(t.Name), columns.Plain(t.Where())))
+			fmt.Fprintln(w, p.Texts.Say(i18n.PageImage, columns.StripControls(t.Name), columns.StripControls(t.Location())))
 		case scrollback.File:
-			fmt.Fprintln(w, p.Texts.Say(i18n.PageFile, columns.Plain(t.Name), scrollback.ArtifactRef(t.Artifact)))
+			fmt.Fprintln(w, p.Texts.Say(i18n.PageFile, columns.StripControls(t.Name), scrollback.ArtifactRef(t.Artifact)))
 		}
 	}
 	_, err := fmt.Fprintln(w)
 	return err
 }
 
-// text writes what was said; answers are Markdown.
-func (p Pages) text(w io.Writer, text string, answer bool) {
+// writeText writes what was said; answers are Markdown.
+func (p Pages) writeText(w io.Writer, text string, answer bool) {
 	if !answer || p.Look.Width == 0 {
-		fmt.Fprintln(w, columns.Plain(text))
+		fmt.Fprintln(w, columns.StripControls(text))
 		return
 	}
-	fmt.Fprintln(w, strings.Join(p.Look.Rows(text), "\n"))
+	fmt.Fprintln(w, strings.Join(p.Look.RenderRows(text), "\n"))
 }
 
-func (p Pages) cut(text string) string {
+func (p Pages) cutText(text string) string {
 	if p.Whole {
-		return columns.Plain(text)
+		return columns.StripControls(text)
 	}
-	return columns.Clip(text, clipped)
+	return columns.ClipText(text, maxClipped)
 }
 
-// result writes what a tool said. What is kept beside the message is read if all is wanted.
-func (p Pages) result(w io.Writer, t scrollback.ToolResult) {
+// writeResult writes what a tool said. What is kept beside the message is read if all is wanted.
+func (p Pages) writeResult(w io.Writer, t scrollback.ToolResult) {
 	text := t.Text
 	beside := ""
 	if t.Artifact != "" {
@@ -107,26 +108,26 @@ func (p Pages) result(w io.Writer, t scrollback.ToolResult) {
 			}
 		}
 	}
-	fmt.Fprintf(w, "← %s %s\n", columns.Plain(t.Name), p.cut(text))
+	fmt.Fprintf(w, "← %s %s\n", columns.StripControls(t.Name), p.cutText(text))
 	if beside != "" {
 		fmt.Fprintln(w, "  "+p.Texts.Say(i18n.PageWhole, beside))
 	}
 }
 
-// unanswered writes a turn without a stored answer, as messages are written.
-func (p Pages) unanswered(w io.Writer, e scrollback.TurnEntry) error {
+// writeUnanswered writes a turn without a stored answer, as messages are written.
+func (p Pages) writeUnanswered(w io.Writer, e scrollback.TurnEntry) error {
 	state := p.Texts.State(e.State)
 	fmt.Fprintf(w, "– %s · %s · %s\n", p.Texts.Named("role", string(scrollback.RoleAssistant)),
-		columns.When(cmp.Or(e.EndedAt, e.StartedAt), p.Zone),
+		columns.FormatTime(cmp.Or(e.EndedAt, e.StartedAt), p.Zone),
 		state)
 	if e.Reasoning != "" {
-		fmt.Fprintln(w, p.Texts.Say(i18n.PageReasoning, p.cut(e.Reasoning)))
+		fmt.Fprintln(w, p.Texts.Say(i18n.PageReasoning, p.cutText(e.Reasoning)))
 	}
 	if e.Content != "" {
-		p.text(w, e.Content, true)
+		p.writeText(w, e.Content, true)
 	}
 	for _, c := range e.ToolCalls {
-		fmt.Fprintf(w, "→ %s %s\n", columns.Plain(c.Name), columns.Plain(string(c.Arguments)))
+		fmt.Fprintf(w, "→ %s %s\n", columns.StripControls(c.Name), columns.StripControls(string(c.Arguments)))
 	}
 	for _, line := range p.Texts.TroubleOf(e, p.Again, p.Ways) {
 		fmt.Fprintf(w, "! %s\n", line)
@@ -135,9 +136,9 @@ func (p Pages) unanswered(w io.Writer, e scrollback.TurnEntry) error {
 	return err
 }
 
-// Answer returns a writer that shows answers as their blocks are complete, without drawing
+// AnswerWriter returns a writer that shows answers as their blocks are complete, without drawing
 // anything again, for a terminal that no chat is on.
-func Answer(w io.Writer, look func() markdown.Look) io.Writer {
+func AnswerWriter(w io.Writer, look func() markdown.Look) io.Writer {
 	return &markdown.Stream{Look: look, Open: func(string) {}, Done: func(rows []string) {
 		fmt.Fprintln(w, strings.Join(rows, "\n"))
 	}}

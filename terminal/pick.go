@@ -20,9 +20,9 @@ import (
 // pickRows is how many conversations are seen at once.
 const pickRows = 10
 
-// Pick lets the person choose one of the newest conversations. It returns "" when they
+// PickConversation lets the person choose one of the newest conversations. It returns "" when they
 // choose none.
-func Pick(ctx context.Context, o Options, in, out *os.File) (scrollback.ConversationID, error) {
+func PickConversation(ctx context.Context, o Options, in, out *os.File) (scrollback.ConversationID, error) {
 	items, _, err := o.View.List(ctx, scrollback.ListQuery{Project: o.New.Project, Limit: scrollback.ListMax})
 	if err != nil || len(items) == 0 {
 		return "", errors.Join(err, nothingToPick(len(items)))
@@ -40,7 +40,7 @@ func Pick(ctx context.Context, o Options, in, out *os.File) (scrollback.Conversa
 		l.Styles = list.Styles{}
 	}
 	m := &picker{list: l, keys: o.Texts.Say(i18n.ChatPickKeys)}
-	defer o.Logs.hold()()
+	defer o.Logs.holdLines()()
 	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, tea.ErrInterrupted) {
 		return "", scrollback.Wrap(scrollback.Canceled, "terminal.Pick", context.Canceled)
@@ -55,24 +55,25 @@ func nothingToPick(n int) error {
 	return scrollback.Errorf(scrollback.NotFound, "terminal.Pick", i18n.NoConversationsYet)
 }
 
-// pickerRows are conversations in aligned columns: when they changed, their messages and, if
+// pickerRows returns conversations in aligned columns: when they changed, their messages and, if
 // any has one, the project, then the title.
 func pickerRows(items []scrollback.Conversation, zone *time.Location) []string {
 	counts := 0
 	projects := 0
 	for _, c := range items {
-		counts = max(counts, columns.Width(columns.Thousands(c.Messages)))
-		projects = max(projects, columns.Width(columns.Clip(c.Project, pickProject)))
+		counts = max(counts, columns.TextWidth(columns.FormatThousands(c.Messages)))
+		projects = max(projects, columns.TextWidth(columns.ClipText(c.Project, pickProject)))
 	}
 	rows := make([]string, len(items))
 	for i, c := range items {
-		count := columns.Thousands(c.Messages)
-		project := columns.Clip(c.Project, pickProject)
-		row := columns.When(c.UpdatedAt, zone) + "  " + strings.Repeat(" ", counts-columns.Width(count)) + count + "  "
+		count := columns.FormatThousands(c.Messages)
+		project := columns.ClipText(c.Project, pickProject)
+		row := columns.FormatTime(c.UpdatedAt, zone) + "  " + strings.Repeat(" ", counts-columns.TextWidth(count)) + count +
+			"  "
 		if projects > 0 {
-			row += project + strings.Repeat(" ", projects-columns.Width(project)+2)
+			row += project + strings.Repeat(" ", projects-columns.TextWidth(project)+2)
 		}
-		rows[i] = strings.TrimRight(row+columns.Clip(c.Title, pickTitle), " ")
+		rows[i] = strings.TrimRight(row+columns.ClipText(c.Title, pickTitle), " ")
 	}
 	return rows
 }
@@ -106,7 +107,7 @@ func (d choiceLine) Render(w io.Writer, m list.Model, index int, item list.Item)
 	if !ok {
 		return
 	}
-	row := columns.Cut(c.row, max(m.Width()-4, 20))
+	row := columns.CutRow(c.row, max(m.Width()-4, 20))
 	switch {
 	case index != m.Index():
 		row = "  " + row
@@ -158,5 +159,5 @@ func (p *picker) View() tea.View {
 	if p.done {
 		return tea.NewView("")
 	}
-	return tea.NewView(p.list.View() + "\n" + columns.Clip(p.keys, max(p.list.Width()-1, 20)))
+	return tea.NewView(p.list.View() + "\n" + columns.ClipText(p.keys, max(p.list.Width()-1, 20)))
 }

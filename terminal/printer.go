@@ -16,8 +16,8 @@ import (
 
 // Printer shows the events of turns. Answer takes the model's words; Notes, one
 // quiet line each, takes calls, compactions and faults; Faults, or Notes if it is nil, takes
-// references that were not read; Reasoning, unless nil, what the model thinks. With JSON set, Answer takes every event
-// as a line of JSON and the others nothing.
+// references that were not read; Reasoning, unless nil, what the model thinks. With JSON set, AnswerWriter takes every
+// event as a line of JSON and the others nothing.
 type Printer struct {
 	Answer, Reasoning, Notes, Faults io.Writer
 	JSON                             bool
@@ -37,10 +37,10 @@ type Printer struct {
 	referred bool // what the prompt's references came to was shown
 }
 
-// Turn runs a turn to its end and shows it. When ctx ends the turn is stopped,
+// RunTurn runs a turn to its end and shows it. When ctx ends the turn is stopped,
 // what was written is saved, and the error is canceled. If the turn fails, the error
 // is the one in its events.
-func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest) error {
+func (p *Printer) RunTurn(ctx context.Context, v *engine.View, r engine.TurnRequest) error {
 	p.failed = nil
 	p.done = scrollback.DoneEvent{}
 	p.searches = nil
@@ -53,7 +53,7 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 		return err
 	}
 	if r.WebSearch {
-		p.Note("%s", p.Texts.Say(i18n.WebSearching))
+		p.PrintNote("%s", p.Texts.Say(i18n.WebSearching))
 	}
 	refused := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() { refused <- v.Turns().Cancel(whole, r.Conversation, turn) })
@@ -64,7 +64,7 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 			return scrollback.Wrap(scrollback.Canceled, "terminal.Turn", err)
 		}
 		if unread == nil {
-			if unread = p.show(n.Event); unread != nil {
+			if unread = p.showEvent(n.Event); unread != nil {
 				_ = v.Turns().Cancel(whole, r.Conversation, turn) // fails only if the turn has just ended
 			}
 		}
@@ -77,15 +77,15 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 	}
 	p.endLine()
 	if p.thought != "" && !p.said && p.failed == nil && p.Reasoning == nil && !p.JSON { // what was thought is all there is
-		p.Note("%s", p.Texts.Say(i18n.ChatOnlyThought))
-		if err := p.write(p.Answer, p.thought); err != nil {
+		p.PrintNote("%s", p.Texts.Say(i18n.ChatOnlyThought))
+		if err := p.writeText(p.Answer, p.thought); err != nil {
 			return scrollback.Wrap(scrollback.Canceled, "terminal.Turn", err)
 		}
 		p.endLine()
 	}
-	p.sources()
+	p.listSources()
 	if reason := p.Texts.Finish(p.done.FinishReason); reason != "" && p.failed == nil {
-		p.Note("%s", reason)
+		p.PrintNote("%s", reason)
 	}
 	switch {
 	case p.failed != nil:
@@ -105,7 +105,7 @@ func (p *Printer) Turn(ctx context.Context, v *engine.View, r engine.TurnRequest
 	}
 }
 
-func (p *Printer) show(ev scrollback.Event) error {
+func (p *Printer) showEvent(ev scrollback.Event) error {
 	switch ev := ev.(type) {
 	case scrollback.ErrorEvent:
 		p.failed = &ev.Failure
@@ -123,37 +123,37 @@ func (p *Printer) show(ev scrollback.Event) error {
 	switch ev := ev.(type) {
 	case scrollback.DeltaEvent:
 		p.said = true
-		return p.write(p.Answer, ev.Content)
+		return p.writeText(p.Answer, ev.Content)
 	case scrollback.ReasoningEvent:
 		p.thought += ev.Content
 		if p.Reasoning != nil {
-			return p.write(p.Reasoning, ev.Content)
+			return p.writeText(p.Reasoning, ev.Content)
 		}
 	case scrollback.ToolCallEvent:
 		p.thought = ""
-		p.Note("→ %s %s", columns.Plain(ev.Name), columns.Clip(string(ev.Arguments), noteWidth))
+		p.PrintNote("→ %s %s", columns.StripControls(ev.Name), columns.ClipText(string(ev.Arguments), noteWidth))
 	case scrollback.ToolResultEvent:
 		if ev.Conversation != "" { // of a sub-agent
-			p.Note("← %s %s", columns.Plain(ev.Name), ev.Conversation)
+			p.PrintNote("← %s %s", columns.StripControls(ev.Name), ev.Conversation)
 		}
 	case scrollback.SearchEvent:
-		p.searched(ev.Search)
+		p.noteSearch(ev.Search)
 	case scrollback.TurnEvent:
 		p.first = ev.Seq == 1
 	case scrollback.MetaEvent:
 		if p.first && ev.LimitFrom == scrollback.LimitAssumed {
-			p.Note("%s", p.Texts.Say(i18n.ChatAssumed, columns.Plain(ev.Model), columns.Thousands(ev.Limit)))
+			p.PrintNote("%s", p.Texts.Say(i18n.ChatAssumed, columns.StripControls(ev.Model), columns.FormatThousands(ev.Limit)))
 		}
 		p.first = false
-		p.references(ev.References)
+		p.noteReferences(ev.References)
 	case scrollback.CompactingEvent:
-		p.Note("%s", p.Texts.Say(i18n.ChatCompacting))
+		p.PrintNote("%s", p.Texts.Say(i18n.ChatCompacting))
 	case scrollback.CompactionEvent:
 		if ev.Result == scrollback.ResultCompacted {
-			p.Note("%s", p.Texts.Say(i18n.ChatCompacted, ev.FirstSeq, ev.LastSeq, columns.Thousands(ev.TokensBefore),
-				columns.Thousands(ev.TokensAfter)))
+			p.PrintNote("%s", p.Texts.Say(i18n.ChatCompacted, ev.FirstSeq, ev.LastSeq, columns.FormatThousands(ev.TokensBefore),
+				columns.FormatThousands(ev.TokensAfter)))
 			if why := p.Texts.Extracted(ev.Receipt); why != "" {
-				p.Note("%s", why)
+				p.PrintNote("%s", why)
 			}
 		}
 	}
@@ -163,9 +163,9 @@ func (p *Printer) show(ev scrollback.Event) error {
 // noteWidth is how much of a call's arguments is shown, in columns.
 const noteWidth = 160
 
-// write adds a piece of running text; text of another kind starts a new line.
-func (p *Printer) write(w io.Writer, text string) error {
-	if text = columns.Plain(text); text == "" {
+// writeText adds a piece of running text; text of another kind starts a new line.
+func (p *Printer) writeText(w io.Writer, text string) error {
+	if text = columns.StripControls(text); text == "" {
 		return nil
 	}
 	if p.open != w {
@@ -177,12 +177,12 @@ func (p *Printer) write(w io.Writer, text string) error {
 	return err
 }
 
-// ender is a writer that wants to know when a text is over.
-type ender interface{ End() }
+// textEnder is a writer that wants to know when a text is over.
+type textEnder interface{ End() }
 
 // endLine ends the running text.
 func (p *Printer) endLine() {
-	if e, ok := p.open.(ender); ok {
+	if e, ok := p.open.(textEnder); ok {
 		e.End()
 	} else if p.open != nil && p.inLine {
 		fmt.Fprintln(p.open)
@@ -190,24 +190,24 @@ func (p *Printer) endLine() {
 	p.open = nil
 }
 
-// Note writes one quiet line beside the answer.
-func (p *Printer) Note(format string, args ...any) {
+// PrintNote writes one quiet line beside the answer.
+func (p *Printer) PrintNote(format string, args ...any) {
 	if !p.JSON {
 		p.endLine()
 		fmt.Fprintf(p.Notes, format+"\n", args...)
 	}
 }
 
-// references notes each reference of the prompt that was not simply read.
-func (p *Printer) references(all []scrollback.Reference) {
+// noteReferences notes each reference of the prompt that was not simply read.
+func (p *Printer) noteReferences(all []scrollback.Reference) {
 	if p.referred || len(all) == 0 || p.JSON {
 		return
 	}
 	p.referred = true
 	for _, r := range all {
-		mark := "@[" + columns.Clip(r.Mark, markWidth) + "]"
+		mark := "@[" + columns.ClipText(r.Mark, markWidth) + "]"
 		if r.Kind == scrollback.ReferenceImage && strings.HasPrefix(r.Mark, "![") {
-			mark = columns.Clip(r.Mark, markWidth)
+			mark = columns.ClipText(r.Mark, markWidth)
 		}
 		switch t := p.Texts; {
 		case r.Error != "":
@@ -216,11 +216,11 @@ func (p *Printer) references(all []scrollback.Reference) {
 			if w == nil {
 				w = p.Notes
 			}
-			fmt.Fprintln(w, t.Say(i18n.ReferenceLine, mark, columns.Clip(t.Reference(r.Error), noteWidth)))
+			fmt.Fprintln(w, t.Say(i18n.ReferenceLine, mark, columns.ClipText(t.Reference(r.Error), noteWidth)))
 		case r.SameAs > 0:
-			p.Note("%s", t.Say(i18n.ReferenceLine, mark, t.Say(i18n.ReferenceUnchanged, r.Version, r.SameAs)))
+			p.PrintNote("%s", t.Say(i18n.ReferenceLine, mark, t.Say(i18n.ReferenceUnchanged, r.Version, r.SameAs)))
 		case r.Note != "":
-			p.Note("%s", t.Say(i18n.ReferenceLine, mark, columns.Clip(t.Reference(r.Note), noteWidth)))
+			p.PrintNote("%s", t.Say(i18n.ReferenceLine, mark, columns.ClipText(t.Reference(r.Note), noteWidth)))
 		}
 	}
 }
@@ -228,8 +228,8 @@ func (p *Printer) references(all []scrollback.Reference) {
 // markWidth is how much of a reference is shown, in columns.
 const markWidth = 80
 
-// searched notes a search of the web, and keeps its pages to be listed under the answer.
-func (p *Printer) searched(s scrollback.Search) {
+// noteSearch notes a search of the web, and keeps its pages to be listed under the answer.
+func (p *Printer) noteSearch(s scrollback.Search) {
 	known := false
 	for i := range p.searches {
 		if p.searches[i].Query == s.Query {
@@ -242,14 +242,14 @@ func (p *Printer) searched(s scrollback.Search) {
 	}
 	switch t := p.Texts; {
 	case s.Error != "":
-		p.Note("%s", t.Say(i18n.WebFailed, columns.Plain(s.Error)))
+		p.PrintNote("%s", t.Say(i18n.WebFailed, columns.StripControls(s.Error)))
 	case !known && s.Query != "":
-		p.Note("%s", t.Say(i18n.WebSearched, columns.Clip(s.Query, noteWidth)))
+		p.PrintNote("%s", t.Say(i18n.WebSearched, columns.ClipText(s.Query, noteWidth)))
 	}
 }
 
-// sources lists the pages that the turn's searches found.
-func (p *Printer) sources() {
+// listSources lists the pages that the turn's searches found.
+func (p *Printer) listSources() {
 	n := 0
 	seen := map[string]bool{}
 	for _, s := range p.searches {
@@ -259,13 +259,13 @@ func (p *Printer) sources() {
 			}
 			seen[r.URL] = true
 			if n++; n == 1 {
-				p.Note("%s", p.Texts.Say(i18n.WebSources))
+				p.PrintNote("%s", p.Texts.Say(i18n.WebSources))
 			}
-			p.Note("%3s %s", strconv.Itoa(n)+".", columns.Clip(r.Title, sourceWidth))
-			p.Note("    %s", columns.Plain(r.URL))
+			p.PrintNote("%3s %s", strconv.Itoa(n)+".", columns.ClipText(r.Title, sourceWidth))
+			p.PrintNote("    %s", columns.StripControls(r.URL))
 		}
 		if len(s.Results) == 0 && s.Error == "" {
-			p.Note("%s", p.Texts.Say(i18n.WebNothing))
+			p.PrintNote("%s", p.Texts.Say(i18n.WebNothing))
 		}
 	}
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
-// rows turns running text into rows. Rows that will not change any more go to
+// rowWriter turns running text into rows. Rows that will not change any more go to
 // done, one at a time; the last, which may still grow, goes to rest.
-type rows struct {
+type rowWriter struct {
 	width func() int // of the screen, as it is now
 	style func(string) string
 	done  func(row string)
@@ -17,10 +17,10 @@ type rows struct {
 }
 
 // Write implements io.Writer; it never fails.
-func (r *rows) Write(p []byte) (int, error) {
+func (r *rowWriter) Write(p []byte) (int, error) {
 	lines := strings.Split(r.last+string(p), "\n")
 	for i, line := range lines {
-		cut := columns.Hang(line, r.width())
+		cut := columns.HangLine(line, r.width())
 		if i == len(lines)-1 {
 			r.last = cut[len(cut)-1]
 			cut = cut[:len(cut)-1]
@@ -41,17 +41,17 @@ func (r *rows) Write(p []byte) (int, error) {
 // not be taller than a screen that somebody makes smaller.
 const openRows = 12
 
-// growing is what may still change of what is said: the block that the answer is in, as it is
+// growingText is what may still change of what is said: the block that the answer is in, as it is
 // written, and the row of other text.
-type growing struct{ open, rest string }
+type growingText struct{ open, rest string }
 
-// rowsIn are its last rows in a width, at most a number of them.
-func (g growing) rowsIn(width, most int) []string {
+// lastRows returns its last rows in a width, at most a number of them.
+func (g growingText) lastRows(width, most int) []string {
 	var out []string
 	if g.open != "" {
 		lines := strings.Split(strings.TrimRight(g.open, "\n"), "\n")
 		for _, line := range lines[max(len(lines)-openRows, 0):] {
-			for _, row := range columns.Wrap(columns.Plain(line), width) {
+			for _, row := range columns.WrapLine(columns.StripControls(line), width) {
 				out = append(out, strings.TrimRight(row, " "))
 			}
 		}

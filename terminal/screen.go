@@ -21,24 +21,24 @@ import (
 // earlier is how many messages of a resumed conversation are shown again.
 const earlier = 6
 
-// Screen chats on a real terminal. What is said lands in the terminal's own
+// RunScreen chats on a real terminal. What is said lands in the terminal's own
 // scrollback; only the line being written, the line being typed and the status
 // are drawn over.
-func Screen(ctx context.Context, o Options, in, out *os.File) error {
+func RunScreen(ctx context.Context, o Options, in, out *os.File) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	w := newScreenWriter(out, o.Reflows)
 	s := newScreen(w, o.Color)
-	defer o.Logs.divert(s.log)()
+	defer o.Logs.divertTo(s.printLog)()
 	c := &chat{o: o, f: s, typed: true}
-	asked, err := c.open(ctx, s)
+	asked, err := c.openChat(ctx, s)
 	if err != nil {
 		return err
 	}
 	if o.Files != nil {
-		s.files = func(at place, typed string) ([]string, error) { return o.Files(ctx, at.id, at.roots, typed) }
+		s.files = func(at messagePlace, typed string) ([]string, error) { return o.Files(ctx, at.id, at.roots, typed) }
 	}
-	s.talks = func() []entry { return c.talks(ctx) }
+	s.talks = func() []menuEntry { return c.newestTalks(ctx) }
 	program := tea.NewProgram(newEditor(s, o, asked),
 		tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(w), tea.WithoutSignalHandler())
 	s.send = program.Send
@@ -46,10 +46,10 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	var failed error
 	session.Go(func() {
 		defer program.Quit()
-		_, failed = c.run(ctx)
+		_, failed = c.runLoop(ctx)
 	})
 	_, err = program.Run()
-	w.end()
+	w.endDrawing()
 	close(s.gone)
 	stop() // a reply under way is stopped, and what it wrote is saved
 	session.Wait()
@@ -62,11 +62,11 @@ func Screen(ctx context.Context, o Options, in, out *os.File) error {
 	return errors.Join(scrollback.Wrap(scrollback.Unavailable, "terminal.Screen", err), failed)
 }
 
-// Is reports whether f is a terminal.
-func Is(f *os.File) bool { return f != nil && term.IsTerminal(f.Fd()) }
+// IsTerminal reports whether f is a terminal.
+func IsTerminal(f *os.File) bool { return f != nil && term.IsTerminal(f.Fd()) }
 
-// Width is how many columns a terminal has; 0 where it does not say.
-func Width(f *os.File) int {
+// ScreenWidth returns how many columns a terminal has; 0 where it does not say.
+func ScreenWidth(f *os.File) int {
 	width, _, err := term.GetSize(f.Fd())
 	if err != nil {
 		return 0
@@ -74,10 +74,10 @@ func Width(f *os.File) int {
 	return width
 }
 
-// open greets, or shows where a conversation was left. It returns the questions
+// openChat greets, or shows where a conversation was left. It returns the questions
 // asked there.
-func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) {
-	w := s.writers()
+func (c *chat) openChat(ctx context.Context, s *screen) (asked []string, err error) {
+	w := s.textWriters()
 	if c.o.Conversation == "" {
 		fmt.Fprintln(w.notes, c.o.Texts.Say(i18n.ChatGreeting, c.modelName(scrollback.Conversation{})))
 		if c.modelName(scrollback.Conversation{}) == "offline" {
@@ -93,26 +93,26 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(w.notes, resumed(c.o.Texts, conv.Title, conv.Messages))
+	fmt.Fprintln(w.notes, describeResumed(c.o.Texts, conv.Title, conv.Messages))
 	if page.Next != nil {
-		fmt.Fprintln(w.notes, c.o.Texts.Say(i18n.ChatEarlier, columns.Thousands(*page.Next-1)))
+		fmt.Fprintln(w.notes, c.o.Texts.Say(i18n.ChatEarlier, columns.FormatThousands(*page.Next-1)))
 	}
 	for _, m := range page.Messages {
-		text := columns.Plain(m.Parts.Text())
+		text := columns.StripControls(m.Parts.Text())
 		switch {
 		case text == "":
 		case m.Role == scrollback.RoleUser:
 			asked = append(asked, text)
-			fmt.Fprintln(s.said(), text)
+			fmt.Fprintln(s.userWriter(), text)
 		case m.Role == scrollback.RoleAssistant:
-			s.shown(text)
+			s.showAnswer(text)
 			if m.Status != scrollback.StatusComplete {
 				fmt.Fprintln(w.notes, c.o.Texts.Unfinished(m.Status))
 			}
 		}
-		for _, e := range page.After(m.Seq) {
+		for _, e := range page.TurnsAfter(m.Seq) {
 			if e.Content != "" {
-				s.shown(e.Content)
+				s.showAnswer(e.Content)
 			}
 			fmt.Fprintln(w.notes, c.o.Texts.Left(e))
 		}
@@ -120,9 +120,9 @@ func (c *chat) open(ctx context.Context, s *screen) (asked []string, err error) 
 	return asked, nil
 }
 
-// shown shows an answer again.
-func (s *screen) shown(text string) {
-	s.w.print(markdown.Look{Width: s.room(), Color: s.color}.Rows(text)...)
+// showAnswer shows an answer again.
+func (s *screen) showAnswer(text string) {
+	s.w.printRows(markdown.Look{Width: s.rowWidth(), Color: s.color}.RenderRows(text)...)
 }
 
 // screen is the face of a terminal. The chat calls its methods; the editor, which
@@ -133,19 +133,19 @@ type screen struct {
 	lines chan string
 	gone  chan struct{} // closed when the editor has ended
 	color bool
-	files func(at place, typed string) ([]string, error) // nil completes nothing
-	talks func() []entry                                 // the newest conversations; nil offers none
+	files func(at messagePlace, typed string) ([]string, error) // nil completes nothing
+	talks func() []menuEntry                                    // the newest conversations; nil offers none
 }
 
 func newScreen(w *screenWriter, color bool) *screen {
 	return &screen{w: w, send: func(tea.Msg) {}, lines: make(chan string, 1), gone: make(chan struct{}), color: color}
 }
 
-// next implements face.
-func (s *screen) next(ctx context.Context) (string, error) {
+// nextLine implements face.
+func (s *screen) nextLine(ctx context.Context) (string, error) {
 	select {
 	case line := <-s.lines:
-		fmt.Fprintln(s.said(), columns.Plain(line))
+		fmt.Fprintln(s.userWriter(), columns.StripControls(line))
 		return line, nil
 	case <-s.gone:
 		return "", io.EOF
@@ -154,53 +154,53 @@ func (s *screen) next(ctx context.Context) (string, error) {
 	}
 }
 
-func (s *screen) busy(stop func()) { s.send(busyMsg{stop}) }
+func (s *screen) setBusy(stop func()) { s.send(busyMsg{stop}) }
 
-func (s *screen) status(line string, at place) { s.send(statusMsg{line, at}) }
+func (s *screen) setStatus(line string, at messagePlace) { s.send(statusMsg{line, at}) }
 
-func (s *screen) writers() faceWriters {
-	plain := s.rows(func(row string) string { return row })
-	dim := s.rows(func(row string) string { return s.styled("2", row) })
+func (s *screen) textWriters() faceWriters {
+	plain := s.newRowWriter(func(row string) string { return row })
+	dim := s.newRowWriter(func(row string) string { return s.styleRow("2", row) })
 	return faceWriters{
 		answer: &markdown.Stream{
-			Look: func() markdown.Look { return markdown.Look{Width: s.room(), Color: s.color} },
-			Done: func(rows []string) { s.w.print(rows...) },
-			Open: s.w.grow,
+			Look: func() markdown.Look { return markdown.Look{Width: s.rowWidth(), Color: s.color} },
+			Done: func(rows []string) { s.w.printRows(rows...) },
+			Open: s.w.setGrowing,
 		},
 		reasoning: dim, notes: dim, said: plain,
-		faults: s.rows(func(row string) string { return s.styled("31", row) }),
+		faults: s.newRowWriter(func(row string) string { return s.styleRow("31", row) }),
 	}
 }
 
-// said writes what the person said, set off from the replies.
-func (s *screen) said() io.Writer {
-	return s.rows(func(row string) string { return s.styled("1", prompt+row) })
+// userWriter writes what the person said, set off from the replies.
+func (s *screen) userWriter() io.Writer {
+	return s.newRowWriter(func(row string) string { return s.styleRow("1", prompt+row) })
 }
 
-// styled sets a row in a style of the terminal (an SGR number), if styles are used.
-func (s *screen) styled(sgr, row string) string {
+// styleRow sets a row in a style of the terminal (an SGR number), if styles are used.
+func (s *screen) styleRow(sgr, row string) string {
 	if !s.color || strings.TrimSpace(row) == "" {
 		return row
 	}
 	return "\x1b[" + sgr + "m" + row + "\x1b[0m"
 }
 
-// rows is a writer of running text in a style.
-func (s *screen) rows(style func(string) string) *rows {
-	return &rows{
-		width: s.room,
+// newRowWriter returns a writer of running text in a style.
+func (s *screen) newRowWriter(style func(string) string) *rowWriter {
+	return &rowWriter{
+		width: s.rowWidth,
 		style: style,
-		done:  func(row string) { s.w.print(row) },
-		rest:  s.w.rest,
+		done:  func(row string) { s.w.printRows(row) },
+		rest:  s.w.setRest,
 	}
 }
 
-// room is the width of a row. One column stays free: a full row would leave the cursor in
+// rowWidth returns the width of a row. One column stays free: a full row would leave the cursor in
 // the next.
-func (s *screen) room() int {
+func (s *screen) rowWidth() int {
 	width, _ := s.w.size()
-	return room(width)
+	return rowWidth(width)
 }
 
-// room is the width of a row on a screen of a width.
-func room(width int) int { return max(width-1-len(prompt), 10) }
+// rowWidth returns the width of a row on a screen of a width.
+func rowWidth(width int) int { return max(width-1-len(prompt), 10) }

@@ -31,12 +31,12 @@ type screenWriter struct {
 	later   func(time.Duration, func()) // calls a function after a while
 
 	mu      sync.Mutex
-	printed []string // not yet on the terminal
-	growing growing  // drawn above the frame
-	next    frame    // the newest
-	shown   frame    // on the terminal
-	width   int      // that it was drawn in
-	height  int      // of the screen then: rows below the cursor may be gone from a lower one
+	printed []string    // not yet on the terminal
+	growing growingText // drawn above the frame
+	next    frame       // the newest
+	shown   frame       // on the terminal
+	width   int         // that it was drawn in
+	height  int         // of the screen then: rows below the cursor may be gone from a lower one
 	drawn   time.Time
 	due     bool // it will be drawn later
 	ended   bool
@@ -64,70 +64,70 @@ func newScreenWriter(out *os.File, reflows bool) *screenWriter {
 		}}
 }
 
-// print puts rows into the transcript, above the frame.
-func (w *screenWriter) print(rows ...string) {
+// printRows puts rows into the transcript, above the frame.
+func (w *screenWriter) printRows(rows ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.printed = append(w.printed, rows...)
-	w.soon()
+	w.drawSoon()
 }
 
-// draw takes the newest frame.
-func (w *screenWriter) draw(f frame) {
+// drawFrame takes the newest frame.
+func (w *screenWriter) drawFrame(f frame) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.next = f
 	for i, row := range f.rows {
 		w.next.rows[i] = padding.ReplaceAllString(row, "$1")
 	}
-	w.soon()
+	w.drawSoon()
 }
 
 // padding are the spaces that fill a row up. Narrowed, a terminal would break them into rows.
 var padding = regexp.MustCompile(` +((\x1b\[[0-9;]*m)*)$`)
 
-// grow takes the block of the answer that still grows, as it is written; it is empty when there
+// setGrowing takes the block of the answer that still grows, as it is written; it is empty when there
 // is none.
-func (w *screenWriter) grow(open string) {
+func (w *screenWriter) setGrowing(open string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.growing.open = open
-	w.soon()
+	w.drawSoon()
 }
 
-// rest takes the row of other text that still grows.
-func (w *screenWriter) rest(row string) {
+// setRest takes the row of other text that still grows.
+func (w *screenWriter) setRest(row string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.growing.rest = row
-	w.soon()
+	w.drawSoon()
 }
 
-// end takes the frame away and leaves the cursor where it began. What is printed from then on
+// endDrawing takes the frame away and leaves the cursor where it began. What is printed from then on
 // is written at once.
-func (w *screenWriter) end() {
+func (w *screenWriter) endDrawing() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.next = frame{}
-	w.growing = growing{}
+	w.growing = growingText{}
 	w.ended = true
-	w.paint()
+	w.paintNow()
 }
 
-// soon draws now, or when the least time since the last drawing has passed. Answers come in
+// drawSoon draws now, or when the least time since the last drawing has passed. Answers come in
 // hundreds of pieces a second.
-func (w *screenWriter) soon() {
+func (w *screenWriter) drawSoon() {
 	left := w.wait - time.Since(w.drawn)
 	switch {
 	case w.ended || left <= 0:
-		w.paint()
+		w.paintNow()
 	case !w.due:
 		w.due = true
 		w.later(left, func() {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			if w.due {
-				w.paint()
+				w.paintNow()
 			}
 		})
 	}
@@ -146,17 +146,17 @@ const (
 	eraseBelow = "\r\x1b[2K\x1b[C\x1b[J\r"
 )
 
-// paint puts the terminal into the state that was asked for.
-func (w *screenWriter) paint() {
+// paintNow puts the terminal into the state that was asked for.
+func (w *screenWriter) paintNow() {
 	w.due = false
 	w.drawn = time.Now()
 	width, height := w.size()
-	next := w.composed(width, height)
-	if len(w.printed) == 0 && width == w.width && height == w.height && next.equal(w.shown) {
+	next := w.composeFrame(width, height)
+	if len(w.printed) == 0 && width == w.width && height == w.height && next.equals(w.shown) {
 		return
 	}
 	var b strings.Builder
-	b.WriteString(beginUpdate + hideCursor + w.upToFrame(width) + eraseBelow)
+	b.WriteString(beginUpdate + hideCursor + w.moveToFrame(width) + eraseBelow)
 	for _, row := range w.printed {
 		b.WriteString(row + "\r\n")
 	}
@@ -175,12 +175,12 @@ func (w *screenWriter) paint() {
 	_, _ = io.WriteString(w.out, b.String()) // a terminal that is gone ends the reading of keys
 }
 
-// composed is the frame with what is growing above it. It leaves a row of the screen free: a
+// composeFrame returns the frame with what is growing above it. It leaves a row of the screen free: a
 // frame as high as the screen would leave its first row behind each time something is printed.
-func (w *screenWriter) composed(width, height int) frame {
+func (w *screenWriter) composeFrame(width, height int) frame {
 	f := w.next
 	most := min(openRows, height/2, height-1-len(f.rows))
-	rows := w.growing.rowsIn(room(width), max(most, 0))
+	rows := w.growing.lastRows(rowWidth(width), max(most, 0))
 	f = frame{append(rows, f.rows...), f.x, f.y + len(rows)}
 	if over := len(f.rows) - max(height-1, 1); over > 0 {
 		cut := min(over, f.y) // the row of the cursor stays
@@ -188,18 +188,18 @@ func (w *screenWriter) composed(width, height int) frame {
 	}
 	f.rows = slices.Clone(f.rows)
 	for i, row := range f.rows {
-		f.rows[i] = columns.Crop(row, width)
+		f.rows[i] = columns.CropRow(row, width)
 	}
 	f.y = max(min(f.y, len(f.rows)-1), 0)
 	f.x = max(min(f.x, width-1), 0)
 	return f
 }
 
-func (f frame) equal(o frame) bool { return f.x == o.x && f.y == o.y && slices.Equal(f.rows, o.rows) }
+func (f frame) equals(o frame) bool { return f.x == o.x && f.y == o.y && slices.Equal(f.rows, o.rows) }
 
-// upToFrame moves from the cursor to the first row of what is shown. A terminal that became
+// moveToFrame moves from the cursor to the first row of what is shown. A terminal that became
 // narrower may have broken its rows again, so that they take more rows than were drawn.
-func (w *screenWriter) upToFrame(width int) string {
+func (w *screenWriter) moveToFrame(width int) string {
 	if len(w.shown.rows) == 0 {
 		return ""
 	}
@@ -207,9 +207,9 @@ func (w *screenWriter) upToFrame(width int) string {
 	if w.reflows && width < w.width {
 		up = 0
 		for _, row := range w.shown.rows[:w.shown.y] {
-			up += 1 + columns.BreaksBefore(row, columns.Width(columns.Unstyled(row)), width)
+			up += 1 + columns.CountBreaks(row, columns.TextWidth(columns.StripStyles(row)), width)
 		}
-		up += columns.BreaksBefore(w.shown.rows[w.shown.y], w.shown.x, width)
+		up += columns.CountBreaks(w.shown.rows[w.shown.y], w.shown.x, width)
 	}
 	if up == 0 {
 		return ""
@@ -223,12 +223,12 @@ func (w *screenWriter) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	width, _ := w.size()
-	up := w.upToFrame(width) + eraseBelow
+	up := w.moveToFrame(width) + eraseBelow
 	w.shown = frame{}
 	if _, err := io.WriteString(w.out, up+string(b)); err != nil {
 		return 0, err
 	}
-	w.paint()
+	w.paintNow()
 	return len(b), nil
 }
 

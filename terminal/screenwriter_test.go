@@ -41,7 +41,7 @@ func (e *emulated) resize(width, height int) {
 	e.Resize(width, height)
 }
 
-// rows are those of the scrollback and of the screen, as a person finds them.
+// rows returns those of the scrollback and of the screen, as a person finds them.
 func (e *emulated) rows() []string {
 	var rows []string
 	for i := range e.ScrollbackLen() {
@@ -69,12 +69,12 @@ func TestAnswersStay(t *testing.T) {
 		ed := newEditor(e.s, Options{Texts: words.English}, nil)
 		ed.Update(tea.WindowSizeMsg{Width: size[0], Height: size[1]})
 		ed.View()
-		w := e.s.writers()
+		w := e.s.textWriters()
 		said := strings.TrimSpace(strings.Repeat("question ", 50))
 		var want []string
 		for range 4 {
-			fmt.Fprintln(e.s.said(), said)
-			for _, row := range columns.Wrap(said, e.s.room()) {
+			fmt.Fprintln(e.s.userWriter(), said)
+			for _, row := range columns.WrapLine(said, e.s.rowWidth()) {
 				want = append(want, prompt+row)
 			}
 			for piece := range slices.Chunk([]rune(answer), 7) {
@@ -83,11 +83,11 @@ func TestAnswersStay(t *testing.T) {
 				ed.View()
 			}
 			w.answer.(*markdown.Stream).End()
-			want = append(want, markdown.Look{Width: e.s.room()}.Rows(answer)...)
+			want = append(want, markdown.Look{Width: e.s.rowWidth()}.RenderRows(answer)...)
 			fmt.Fprintln(w.notes, "(interrupted; what was written is saved)")
-			want = append(want, columns.Wrap("(interrupted; what was written is saved)", e.s.room())...)
+			want = append(want, columns.WrapLine("(interrupted; what was written is saved)", e.s.rowWidth())...)
 		}
-		want = append(want, ed.frame().rows...)
+		want = append(want, ed.drawFrame().rows...)
 		trim(want)
 		got := slices.DeleteFunc(e.rows(), func(row string) bool { return row == "" })
 		if want = slices.DeleteFunc(want, func(row string) bool { return row == "" }); !slices.Equal(got, want) {
@@ -112,7 +112,7 @@ type walker struct {
 }
 
 func (w *walker) print(row string) {
-	w.s.w.print(row)
+	w.s.w.printRows(row)
 	w.printed = append(w.printed, row)
 	w.narrow = append(w.narrow, w.Width())
 }
@@ -148,9 +148,9 @@ func (w *walker) check(t *rapid.T, after string) {
 	}
 }
 
-// seen is what a terminal that was once so narrow still has of a row.
+// seen returns what a terminal that was once so narrow still has of a row.
 func seen(row string, width int) string {
-	return strings.TrimRight(columns.Crop(strings.TrimRight(row, "… "), width-1), "… ")
+	return strings.TrimRight(columns.CropRow(strings.TrimRight(row, "… "), width-1), "… ")
 }
 
 // keysWalked are the keys that move, edit or mean something to a chat.
@@ -171,7 +171,7 @@ var keysWalked = []tea.KeyPressMsg{
 	{Code: 'v', Mod: tea.ModCtrl},
 }
 
-// pasted are texts that do not fit.
+// pasted returns texts that do not fit.
 func pasted() []string {
 	return []string{"two\nlines", strings.Repeat("row\n", 30), strings.Repeat("潮汐表", 200), strings.Repeat("a word ", 400),
 		strings.Repeat("x", 500), "\n\n\n", "tab\tand \x1b[31mred\x1b[0m", strings.Repeat("🙂", 90)}
@@ -183,12 +183,12 @@ func TestEditorWalk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		e := emulate(rapid.IntRange(2, 130).Draw(t, "width"), rapid.IntRange(2, 50).Draw(t, "height"))
 		asked := []string{"short", strings.Repeat("a line\n", 40), strings.Repeat("word ", 300), "最后"}
-		e.s.files = func(place, string) ([]string, error) { return []string{"a", "ab", "潮"}, nil }
-		e.s.talks = func() []entry { return []entry{{line: "0123", name: "today", about: "title"}} }
+		e.s.files = func(messagePlace, string) ([]string, error) { return []string{"a", "ab", "潮"}, nil }
+		e.s.talks = func() []menuEntry { return []menuEntry{{line: "0123", name: "today", about: "title"}} }
 		w := &walker{emulated: e, ed: newEditor(e.s, Options{Texts: words.English}, asked)}
 		w.ed.Update(tea.WindowSizeMsg{Width: e.Width(), Height: e.Height()})
 		w.check(t, "the start")
-		for range testlength.Of(25, 60) {
+		for range testlength.Choose(25, 60) {
 			what := rapid.IntRange(0, 11).Draw(t, "what")
 			after := fmt.Sprint(what)
 			var cmd tea.Cmd
@@ -205,12 +205,12 @@ func TestEditorWalk(t *testing.T) {
 				_, cmd = w.ed.Update(tea.WindowSizeMsg{Width: width, Height: height})
 			case 1:
 				for i := range rapid.IntRange(1, 60).Draw(t, "rows") {
-					w.print(columns.Cut(fmt.Sprintf("row %d of 潮汐", i), e.Width()))
+					w.print(columns.CutRow(fmt.Sprintf("row %d of 潮汐", i), e.Width()))
 				}
 			case 2:
-				e.s.w.grow(rapid.SampledFrom(append(pasted(), "")).Draw(t, "open"))
+				e.s.w.setGrowing(rapid.SampledFrom(append(pasted(), "")).Draw(t, "open"))
 			case 3:
-				e.s.w.rest(columns.Cut(rapid.SampledFrom([]string{"", "a rest"}).Draw(t, "rest"), e.Width()))
+				e.s.w.setRest(columns.CutRow(rapid.SampledFrom([]string{"", "a rest"}).Draw(t, "rest"), e.Width()))
 			case 4:
 				_, cmd = w.ed.Update(tea.PasteMsg{Content: rapid.SampledFrom(pasted()).Draw(t, "paste")})
 			case 5:

@@ -25,18 +25,18 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
-// Progress returns a function that draws how far long work has come, and one that
+// DrawProgress returns a function that draws how far long work has come, and one that
 // wipes the drawing away. what is counted, such as "messages"; a total of 0 is unknown;
 // w is a terminal.
-func Progress(t words.Texts, w io.Writer) (draw func(what string, done, total int64), wipe func()) {
+func DrawProgress(t words.Texts, w io.Writer) (draw func(what string, done, total int64), wipe func()) {
 	const width = 24
 	last := ""
 	draw = func(what string, done, total int64) {
-		line := fmt.Sprintf("%s %s", columns.Thousands(done), what)
+		line := fmt.Sprintf("%s %s", columns.FormatThousands(done), what)
 		if total > 0 {
 			n := int(min(done, total) * width / total)
 			line = t.Say(i18n.ProgressOf, strings.Repeat("█", n), strings.Repeat("·", width-n),
-				columns.Thousands(done), columns.Thousands(total), what)
+				columns.FormatThousands(done), columns.FormatThousands(total), what)
 		}
 		if line != last {
 			fmt.Fprintf(w, "\r%s\x1b[K", line)

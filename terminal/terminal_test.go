@@ -24,7 +24,7 @@ func TestRowsInPieces(t *testing.T) {
 		show := func(pieces []string) []string {
 			var out []string
 			rest := ""
-			r := &rows{width: func() int { return width }, style: func(s string) string { return s },
+			r := &rowWriter{width: func() int { return width }, style: func(s string) string { return s },
 				done: func(row string) { out = append(out, row) }, rest: func(row string) { rest = row }}
 			for _, p := range pieces {
 				fmt.Fprint(r, p)
@@ -65,7 +65,7 @@ func TestTrouble(t *testing.T) {
 		{words.Chinese, []string{"失败", "! 服务器的说明：no", "! 怎么办：检查 ACME_KEY 中的密钥\n! 要重新回答：again!\n"}},
 	} {
 		var b strings.Builder
-		if err := (Pages{Texts: c.texts, Again: "again!"}).unanswered(&b, e); err != nil {
+		if err := (Pages{Texts: c.texts, Again: "again!"}).writeUnanswered(&b, e); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range c.want {
@@ -109,12 +109,14 @@ func TestZones(t *testing.T) {
 		}
 		for what, show := range map[string]func(w io.Writer) error{
 			"list": func(w io.Writer) error {
-				return Listing{Zone: zone}.Conversations(w, []scrollback.Conversation{{UpdatedAt: at}}, nil)
+				return Listing{Zone: zone}.WriteConversations(w, []scrollback.Conversation{{UpdatedAt: at}}, nil)
 			},
-			"branches": func(w io.Writer) error { return Branches(w, "", []scrollback.BranchEntry{{UpdatedAt: at}}, zone) },
-			"refs":     func(w io.Writer) error { return Refs(w, words.Texts(""), []scrollback.RefEntry{{CreatedAt: at}}, zone) },
+			"branches": func(w io.Writer) error { return WriteBranches(w, "", []scrollback.BranchEntry{{UpdatedAt: at}}, zone) },
+			"refs": func(w io.Writer) error {
+				return WriteRefs(w, words.Texts(""), []scrollback.RefEntry{{CreatedAt: at}}, zone)
+			},
 			"receipts": func(w io.Writer) error {
-				return Receipts(w, words.Texts(""), []scrollback.Receipt{{CreatedAt: at}}, zone)
+				return WriteReceipts(w, words.Texts(""), []scrollback.Receipt{{CreatedAt: at}}, zone)
 			},
 			"picker": func(w io.Writer) error {
 				_, err := io.WriteString(w, strings.Join(pickerRows([]scrollback.Conversation{{UpdatedAt: at}}, zone), ""))
@@ -133,14 +135,16 @@ func TestZones(t *testing.T) {
 func TestNothingFoundInBothLanguages(t *testing.T) {
 	for _, texts := range []words.Texts{words.English, words.Chinese} {
 		for want, show := range map[string]func(w io.Writer) error{
-			texts.Say(i18n.ChatNoPins): func(w io.Writer) error { return Pinned(w, texts, nil) },
-			texts.Say(i18n.ChatNoRefs): func(w io.Writer) error { return Refs(w, texts, nil, time.UTC) },
-			texts.Say(i18n.ChatNoHits): func(w io.Writer) error { return Hits(w, texts, scrollback.SearchResult{}, time.UTC) },
+			texts.Say(i18n.ChatNoPins): func(w io.Writer) error { return WritePinned(w, texts, nil) },
+			texts.Say(i18n.ChatNoRefs): func(w io.Writer) error { return WriteRefs(w, texts, nil, time.UTC) },
+			texts.Say(i18n.ChatNoHits): func(w io.Writer) error {
+				return WriteHits(w, texts, scrollback.SearchResult{}, time.UTC)
+			},
 			(texts.Say(i18n.ChatMatch, "1")) + (texts.Say(i18n.ChatMoreUnread, "history:a")): func(w io.Writer) error {
-				return Grep(w, texts, scrollback.GrepResult{Total: 1, Unread: []scrollback.Ref{"history:a", "history:b"}})
+				return WriteMatches(w, texts, scrollback.GrepResult{Total: 1, Unread: []scrollback.Ref{"history:a", "history:b"}})
 			},
 			(texts.Say(i18n.ChatMatches, "2,000")) + texts.Say(i18n.ChatCutShort): func(w io.Writer) error {
-				return Grep(w, texts, scrollback.GrepResult{Total: 2000, Partial: true})
+				return WriteMatches(w, texts, scrollback.GrepResult{Total: 2000, Partial: true})
 			},
 		} {
 			var b strings.Builder
@@ -159,11 +163,11 @@ func TestExplainNamesNoOperation(t *testing.T) {
 		fmt.Errorf("somewhere: %w", scrollback.ParamErrorf("archive.open", "ref", "%w",
 			scrollback.ParamErrorf("b.Op", "ref", "%w", inner))),
 	} {
-		if got := Explain(err); got != `"x" is not a ref` {
+		if got := ExplainError(err); got != `"x" is not a ref` {
 			t.Errorf("%v is explained as %q", err, got)
 		}
 	}
-	if got := Explain(scrollback.ParamErrorf("a.Op", "file", "%s: %w", "f.ipynb",
+	if got := ExplainError(scrollback.ParamErrorf("a.Op", "file", "%s: %w", "f.ipynb",
 		inner)); got != `f.ipynb: "x" is not a ref` {
 		t.Errorf("it is explained as %q", got)
 	}
@@ -185,7 +189,7 @@ func TestContextInBothLanguages(t *testing.T) {
 		{words.Chinese, []string{"acme/x · 策略 segments · 窗口 32,768 个 token（暂定）", "消息  250  25 %", "空闲", "#2  不再发送"}},
 	} {
 		var b strings.Builder
-		if err := Context(&b, c.texts, m); err != nil {
+		if err := WriteContext(&b, c.texts, m); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range c.want {
@@ -234,8 +238,8 @@ func TestBranchesFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, row := range strings.Split(b.String(), "\n") {
-		if displaywidth.String(row) > room(60) {
-			t.Errorf("%q is wider than %d", row, room(60))
+		if displaywidth.String(row) > rowWidth(60) {
+			t.Errorf("%q is wider than %d", row, rowWidth(60))
 		}
 	}
 	if !strings.Contains(b.String(), "*  1    #0  #1200     1,200  2026-11-2") {

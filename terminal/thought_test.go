@@ -21,7 +21,7 @@ func TestOnlyThoughtIsShown(t *testing.T) {
 	for _, want := range []string{"I ponder\n", "four\n"} {
 		var answer, notes strings.Builder
 		p := &Printer{Answer: &answer, Notes: &notes, Texts: words.English}
-		err := p.Turn(t.Context(), r.View, engine.TurnRequest{Conversation: id, Message: scrollback.Say("q")})
+		err := p.RunTurn(t.Context(), r.View, engine.TurnRequest{Conversation: id, Message: scrollback.Say("q")})
 		if said := strings.Contains(notes.String(), "only thought"); err != nil || answer.String() != want ||
 			said != (want[0] == 'I') {
 			t.Errorf("answer %q, notes %q, %v", answer.String(), notes.String(), err)

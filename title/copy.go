@@ -11,9 +11,9 @@ const (
 // copyRunes is how much of a title is kept in that of a fork.
 const copyRunes = 480
 
-// Copy is the title of a fork in one of these forms. A fork of a fork is not called a
+// CopyTitle returns the title of a fork in one of these forms. A fork of a fork is not called a
 // copy twice, and what has no title gets none.
-func Copy(form, title string) string {
+func CopyTitle(form, title string) string {
 	title = strings.TrimSuffix(strings.TrimPrefix(title, "copy of "), "的副本")
 	if title == "" {
 		return ""

@@ -10,11 +10,11 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/clip"
 )
 
-// bound is how long a title is, in characters, the ellipsis included.
-const bound = 60
+// maxTitle is how long a title is, in characters, the ellipsis included.
+const maxTitle = 60
 
-// examined is how much of a prompt is looked at, in bytes.
-const examined = 16 << 10
+// maxExamined is how much of a prompt is looked at, in bytes.
+const maxExamined = 16 << 10
 
 // FromPrompt makes a title of what a person said first: the beginning of its first line of
 // prose, without code, links and markup. A message that is all code, link or data gives the
@@ -26,34 +26,34 @@ func FromPrompt(message scrollback.Parts) string {
 		switch p := p.(type) {
 		case scrollback.Text:
 			if p.Reference == nil {
-				text.WriteString(clip.Bytes(p.Text, examined))
+				text.WriteString(clip.HeadBytes(p.Text, maxExamined))
 			}
 		case scrollback.Image:
-			name = first(name, p.Name)
+			name = firstNonEmpty(name, p.Name)
 		case scrollback.File:
-			name = first(name, p.Name)
+			name = firstNonEmpty(name, p.Name)
 		}
 	}
-	said := clip.Bytes(text.String(), examined)
+	said := clip.HeadBytes(text.String(), maxExamined)
 	prose := fence.ReplaceAllString(said, "\n")
 	line := ""
 	whole := fenceLine.ReplaceAllString(said, "\n")
 	for _, way := range []func() string{
-		func() string { return lineOf(prose, speech) },
-		func() string { return lineOf(prose, wordy) },
-		func() string { return linkOf(said) },
-		func() string { return lineOf(whole, wordy) },
-		func() string { return lineOf(whole, func(line string) bool { return line != "" }) },
-		func() string { return clip.OneLine(name) },
+		func() string { return firstLine(prose, isSpeech) },
+		func() string { return firstLine(prose, hasWord) },
+		func() string { return nameLink(said) },
+		func() string { return firstLine(whole, hasWord) },
+		func() string { return firstLine(whole, func(line string) bool { return line != "" }) },
+		func() string { return clip.JoinLines(name) },
 	} {
 		if line = way(); line != "" {
 			break
 		}
 	}
-	return Clip(line)
+	return ClipTitle(line)
 }
 
-func first(a, b string) string {
+func firstNonEmpty(a, b string) string {
 	if a != "" {
 		return a
 	}
@@ -79,32 +79,32 @@ var (
 		`at [\w.$<>]+\(|File "|Traceback \(|goroutine \d|#include\b|<[?!/]|\+\+\+ |--- |@@ |diff --git )|[{};]$`)
 )
 
-// speech says whether a line is something that a person says: words, and not what programs
+// isSpeech reports whether a line is something that a person says: words, and not what programs
 // write.
-func speech(line string) bool { return wordy(line) && !machine.MatchString(line) }
+func isSpeech(line string) bool { return hasWord(line) && !machine.MatchString(line) }
 
-// wordy says whether there is a letter or a digit in a line.
-func wordy(line string) bool {
+// hasWord reports whether there is a letter or a digit in a line.
+func hasWord(line string) bool {
 	return strings.ContainsFunc(line, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
-// lineOf is the first line of a text that is good, without its markup.
-func lineOf(text string, good func(string) bool) string {
+// firstLine returns the first line of a text that is good, without its markup.
+func firstLine(text string, good func(string) bool) string {
 	for line := range strings.Lines(text) {
-		plain := bare(line)
+		plain := stripMarkup(line)
 		if !good(plain) {
 			continue
 		}
-		if at := link.FindString(line); at != "" && short(plain) { // such as "summarize https://…"
-			plain += " " + hostOf(at)
+		if at := link.FindString(line); at != "" && isShort(plain) { // such as "summarize https://…"
+			plain += " " + linkHost(at)
 		}
 		return plain
 	}
 	return ""
 }
 
-// bare is a line without markup and links.
-func bare(line string) string {
+// stripMarkup returns a line without markup and links.
+func stripMarkup(line string) string {
 	line = picture.ReplaceAllString(line, "$1")
 	line = mark.ReplaceAllString(line, "$1")
 	line = link.ReplaceAllString(line, " ")
@@ -117,12 +117,12 @@ func bare(line string) string {
 		}
 		return r
 	}, line)
-	return strings.Trim(clip.OneLine(line), " \t:：,，、|-–—")
+	return strings.Trim(clip.JoinLines(line), " \t:：,，、|-–—")
 }
 
-// short says whether a line says little: one word, or up to four characters of a script
+// isShort reports whether a line says little: one word, or up to four characters of a script
 // that does without spaces.
-func short(line string) bool {
+func isShort(line string) bool {
 	dense := 0
 	for _, r := range line {
 		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
@@ -132,18 +132,18 @@ func short(line string) bool {
 	return dense <= 4 && len(strings.Fields(line)) < 2
 }
 
-// linkOf names the first link of a text by its host and path.
-func linkOf(text string) string {
+// nameLink names the first link of a text by its host and path.
+func nameLink(text string) string {
 	at := strings.Trim(link.FindString(text), "<>")
 	u, err := url.Parse(at)
 	if at == "" || err != nil {
 		return ""
 	}
-	return strings.TrimSuffix(hostOf(at)+u.Path, "/")
+	return strings.TrimSuffix(linkHost(at)+u.Path, "/")
 }
 
-// hostOf is the host that a link leads to.
-func hostOf(at string) string {
+// linkHost returns the host that a link leads to.
+func linkHost(at string) string {
 	u, err := url.Parse(strings.Trim(at, "<>"))
 	if err != nil {
 		return ""
@@ -151,21 +151,21 @@ func hostOf(at string) string {
 	return strings.TrimPrefix(u.Hostname(), "www.")
 }
 
-// Clip returns a line that is no longer than a title, cut between words where there are
+// ClipTitle returns a line that is no longer than a title, cut between words where there are
 // any, and never inside of a picture that is made from several characters.
-func Clip(line string) string {
+func ClipTitle(line string) string {
 	r := []rune(line)
-	if len(r) <= bound {
+	if len(r) <= maxTitle {
 		return line
 	}
-	end := bound - 1
-	for back := end; back > bound/2; back-- {
+	end := maxTitle - 1
+	for back := end; back > maxTitle/2; back-- {
 		if r[back] == ' ' {
 			end = back
 			break
 		}
 	}
-	for end > 1 && (joins(r[end]) || r[end-1] == zeroWidthJoiner) {
+	for end > 1 && (joinsPrevious(r[end]) || r[end-1] == zeroWidthJoiner) {
 		end--
 	}
 	return strings.TrimRight(string(r[:end]), " \t:：,，、;；.-–—") + "…"
@@ -173,8 +173,8 @@ func Clip(line string) string {
 
 const zeroWidthJoiner = 0x200D
 
-// joins says whether a character belongs to the one before it.
-func joins(r rune) bool {
+// joinsPrevious reports whether a character belongs to the one before it.
+func joinsPrevious(r rune) bool {
 	return r == zeroWidthJoiner || r >= 0xFE00 && r <= 0xFE0F || r >= 0x1F3FB && r <= 0x1F3FF ||
 		unicode.In(r, unicode.Mn, unicode.Me)
 }

@@ -1,8 +1,8 @@
 // Package title gives conversations their titles: from what a person says first, or from
 // what a model answers when it is asked for one.
 //
-// [FromPrompt] makes a title without a model. [Request] is the question to a model, [Ask]
-// puts it, and [Judge] makes a title of the answer, or refuses it.
+// [FromPrompt] makes a title without a model. [NewRequest] is the question to a model, [AskModel]
+// puts it, and [ParseAnswer] makes a title of the answer, or refuses it.
 //
 // Invariants: a title is one line of at most 60 characters; the request is a few hundred
 // tokens, however long the conversation.
@@ -44,9 +44,9 @@ const instructions = `You name conversations for a list. Between <` + marks.Reco
 Write a title of two to six words for what it is about, in the language of the person. ` +
 	`Write the title alone: one line, no quotation marks, no markup, no full stop at the end.`
 
-// Request asks for the title of a conversation, from its first messages. It does not say
+// NewRequest asks for the title of a conversation, from its first messages. It does not say
 // how much to think: a server that refuses that would be known not to take it from then on.
-func Request(first []scrollback.Message, d scrollback.Dialect) model.Request {
+func NewRequest(first []scrollback.Message, d scrollback.Dialect) model.Request {
 	question := ""
 	answer := ""
 	for _, m := range first {
@@ -57,8 +57,8 @@ func Request(first []scrollback.Message, d scrollback.Dialect) model.Request {
 			answer = m.Parts.Text()
 		}
 	}
-	record := "<" + marks.Record + ">\nPerson: " + marks.Escape(middle(question)) + "\n\nAssistant: " +
-		marks.Escape(clip.Line(squeeze(answer), answerHead)) +
+	record := "<" + marks.Record + ">\nPerson: " + marks.EscapeText(cutMiddle(question)) + "\n\nAssistant: " +
+		marks.EscapeText(clip.ClipLine(dropEmptyLines(answer), answerHead)) +
 		"\n</" + marks.Record + ">"
 	item := func(role scrollback.Role, text string) scrollback.Item {
 		return scrollback.Item{Kind: scrollback.KindRequestOnly, Layer: scrollback.LayerRequestOnly, Role: role,
@@ -76,8 +76,8 @@ type Call struct {
 	RequestID string
 }
 
-// Ask makes the call. It stops reading where an answer cannot be a title any more.
-func Ask(ctx context.Context, m model.Model, r model.Request) (c Call, err error) {
+// AskModel makes the call. It stops reading where an answer cannot be a title any more.
+func AskModel(ctx context.Context, m model.Model, r model.Request) (c Call, err error) {
 	for _, it := range r.Items {
 		c.Sent = append(c.Sent, it.Parts...)
 	}
@@ -100,27 +100,27 @@ func Ask(ctx context.Context, m model.Model, r model.Request) (c Call, err error
 	c.Answer = text.String()
 	if err == nil && finish != scrollback.FinishStop {
 		err = scrollback.Errorf(scrollback.Unavailable, "title", i18n.TitleDidNotEnd,
-			cmp.Or(finish, "cut off")).Because(scrollback.ErrUpstream)
+			cmp.Or(finish, "cut off")).WithReason(scrollback.ErrUpstream)
 	}
 	return c, err
 }
 
-// squeeze is the beginning of a text without empty lines.
-func squeeze(s string) string {
+// dropEmptyLines returns the beginning of a text without empty lines.
+func dropEmptyLines(s string) string {
 	var out []string
-	for line := range strings.Lines(clip.Bytes(s, examined)) {
-		if line = clip.OneLine(line); line != "" {
+	for line := range strings.Lines(clip.HeadBytes(s, maxExamined)) {
+		if line = clip.JoinLines(line); line != "" {
 			out = append(out, line)
 		}
 	}
 	return strings.Join(out, "\n")
 }
 
-// middle is a text without its middle, if it is long.
-func middle(s string) string {
-	head := []rune(squeeze(s))
-	tail := []rune(squeeze(clip.TailBytes(s, examined)))
-	if len(s) <= examined && len(head) <= questionHead+questionTail {
+// cutMiddle returns a text without its middle, if it is long.
+func cutMiddle(s string) string {
+	head := []rune(dropEmptyLines(s))
+	tail := []rune(dropEmptyLines(clip.TailBytes(s, maxExamined)))
+	if len(s) <= maxExamined && len(head) <= questionHead+questionTail {
 		return string(head)
 	}
 	return string(head[:min(questionHead, len(head))]) + "\n…\n" + string(tail[max(0, len(tail)-questionTail):])
@@ -138,9 +138,9 @@ var (
 var quotes = map[rune]rune{'"': '"', '\'': '\'', '“': '”', '‘': '’', '”': '”', '„': '“', '«': '»', '「': '」', '『': '』',
 	'《': '》', '【': '】', '*': '*', '_': '_'}
 
-// Judge makes a title of a model's answer. It returns false for one that is none: empty, a
+// ParseAnswer makes a title of a model's answer. It returns false for one that is none: empty, a
 // refusal, thoughts alone, or far too long.
-func Judge(answer string) (string, bool) {
+func ParseAnswer(answer string) (string, bool) {
 	if len(answer) > answerMax {
 		return "", false
 	}
@@ -153,21 +153,21 @@ func Judge(answer string) (string, bool) {
 		text = object.Title
 	}
 	for line := range strings.Lines(text) {
-		one := unwrap(line)
-		if !wordy(one) || strings.HasSuffix(strings.TrimSpace(line), ":") && !label.MatchString(line) {
+		one := stripWrapping(line)
+		if !hasWord(one) || strings.HasSuffix(strings.TrimSpace(line), ":") && !label.MatchString(line) {
 			continue // such as "Here is a title:"
 		}
-		if machine.MatchString(one) || refusal.MatchString(one) || nothing.MatchString(one) || len([]rune(one)) > 2*bound {
+		if machine.MatchString(one) || refusal.MatchString(one) || nothing.MatchString(one) || len([]rune(one)) > 2*maxTitle {
 			return "", false
 		}
-		return Clip(one), true
+		return ClipTitle(one), true
 	}
 	return "", false
 }
 
-// unwrap is a line without what models put around a title.
-func unwrap(line string) string {
-	line = bare(line)
+// stripWrapping returns a line without what models put around a title.
+func stripWrapping(line string) string {
+	line = stripMarkup(line)
 	for range 4 { // "Title: **“…”**", the other way round, and so on
 		was := line
 		line = strings.TrimSpace(label.ReplaceAllString(line, ""))

@@ -73,7 +73,7 @@ func TestFromPrompt(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%+v is titled %q, want %q", c.of, got, c.want)
 		}
-		if n := utf8.RuneCountInString(got); n > bound {
+		if n := utf8.RuneCountInString(got); n > maxTitle {
 			t.Errorf("%q has %d characters", got, n)
 		}
 	}
@@ -112,7 +112,7 @@ func TestJudge(t *testing.T) {
 		"{\"tool\": 1}":                                  "",
 		strings.Repeat("tidal ", 12):                     strings.TrimSpace(strings.Repeat("tidal ", 10)) + "…",
 	} {
-		got, ok := Judge(answer)
+		got, ok := ParseAnswer(answer)
 		if got != want || ok != (want != "") {
 			t.Errorf("%.60q becomes %q (%v), want %q", answer, got, ok, want)
 		}
@@ -123,7 +123,7 @@ func request(question, answer string) model.Request {
 	said := func(r scrollback.Role, text string) scrollback.Message {
 		return scrollback.Message{Role: r, Parts: scrollback.Say(text)}
 	}
-	return Request([]scrollback.Message{said(scrollback.RoleSystem, "not this"), said(scrollback.RoleUser, question),
+	return NewRequest([]scrollback.Message{said(scrollback.RoleSystem, "not this"), said(scrollback.RoleUser, question),
 		said(scrollback.RoleAssistant, answer), said(scrollback.RoleUser, "nor this")}, scrollback.Dialect{})
 }
 
@@ -170,7 +170,7 @@ func TestAsk(t *testing.T) {
 		"endless": {many, strings.Repeat("words ", 334), scrollback.Unavailable},
 	} {
 		s := modeltest.NewScript(model.Facts{Name: "m"}, c.step)
-		made, err := Ask(t.Context(), s, request("tides?", "twice"))
+		made, err := AskModel(t.Context(), s, request("tides?", "twice"))
 		if made.Answer != c.answer || scrollback.CodeOf(err) != c.code || !strings.Contains(made.Sent.Text(), "tides?") {
 			t.Errorf("%s: %.40q, %v", name, made.Answer, err)
 		}

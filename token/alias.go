@@ -69,10 +69,10 @@ var (
 	ownDate   = regexp.MustCompile(`^(gemini-.*)(-00[1-9])$|^(doubao-.*)(-2[0-9]` + month + day + `)$`)
 )
 
-// untag takes a date, or the mark of a preview, off the end of a name. The short dates
+// cutTag takes a date, or the mark of a preview, off the end of a name. The short dates
 // are only those of families where they mark snapshots: deepseek-r1-0528 is not
 // deepseek-r1.
-func untag(name string, first bool) string {
+func cutTag(name string, first bool) string {
 	if at := dated.FindStringIndex(name); at != nil {
 		return name[:at[0]]
 	}
@@ -89,22 +89,22 @@ func untag(name string, first bool) string {
 	return name
 }
 
-// form is a name with something taken off; priced says that the price still holds.
-type form struct {
+// nameForm is a name with something taken off; priced says that the price still holds.
+type nameForm struct {
 	name   string
 	priced bool
 }
 
-// forms are the names that a model may be known by, from the smallest change to the
+// nameForms returns the names that a model may be known by, from the smallest change to the
 // largest.
-func forms(name string) []form {
-	out := []form{{name, true}}
+func nameForms(name string) []nameForm {
+	out := []nameForm{{name, true}}
 	add := func(next string, priced bool) bool {
 		if next == name || next == "" {
 			return false
 		}
 		name = next
-		out = append(out, form{next, priced && out[len(out)-1].priced})
+		out = append(out, nameForm{next, priced && out[len(out)-1].priced})
 		return true
 	}
 	if at := strings.LastIndexByte(name, ':'); at > 0 {
@@ -118,7 +118,7 @@ func forms(name string) []form {
 		}
 	}
 	for n := range 2 {
-		if !add(untag(name, n == 0), true) {
+		if !add(cutTag(name, n == 0), true) {
 			break
 		}
 	}
@@ -127,18 +127,18 @@ func forms(name string) []form {
 
 var dashes = strings.NewReplacer(".", "-", "_", "-")
 
-// key is a name as it is compared: 4.5 is 4-5.
-func key(name string) string {
+// nameKey returns a name as it is compared: 4.5 is 4-5.
+func nameKey(name string) string {
 	return dashes.Replace(sizeTag.ReplaceAllString(name, "-$1"))
 }
 
-// asked is the parts of a model's name: who serves it, who made or packed it, and what
+// askedModel is the parts of a model's name: who serves it, who made or packed it, and what
 // it is called, all in lower case, of which the first two may be empty; and the whole
 // name as it was given.
-type asked struct{ provider, org, name, whole string }
+type askedModel struct{ provider, org, name, whole string }
 
-func parse(name string) asked {
-	a := asked{whole: name}
+func parseName(name string) askedModel {
+	a := askedModel{whole: name}
 	name = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "models/")
 	a.provider, a.name, _ = strings.Cut(name, "/")
 	switch {
@@ -165,43 +165,43 @@ func parse(name string) asked {
 	return a
 }
 
-// entry is a model of the catalog as one of its names finds it.
-type entry struct {
+// catalogEntry is a model of the catalog as one of its names finds it.
+type catalogEntry struct {
 	name            string
 	provider, maker string
 	changed         bool // its date was taken off
 	kept            bool // found by a name that only its provider uses for it
 }
 
-// index finds entries by key.
-type index map[string][]entry
+// nameIndex finds entries by key.
+type nameIndex map[string][]catalogEntry
 
-func (x index) add(name string) {
-	a := parse(name)
-	e := entry{name: name, provider: a.provider, maker: cmp.Or(a.org, makers[a.provider])}
+func (x nameIndex) addName(name string) {
+	a := parseName(name)
+	e := catalogEntry{name: name, provider: a.provider, maker: cmp.Or(a.org, makers[a.provider])}
 	if hosts[a.provider] && a.org == "" {
 		e.maker = families[a.name[:strings.IndexAny(a.name+"-", "-0123456789")]]
 	}
-	for n, f := range []string{a.name, untag(a.name, true)} {
+	for n, f := range []string{a.name, cutTag(a.name, true)} {
 		if e.changed = n > 0; !e.changed || f != a.name && !strings.HasSuffix(a.name, "-latest") {
-			x[key(f)] = append(x[key(f)], e)
+			x[nameKey(f)] = append(x[nameKey(f)], e)
 		}
 	}
 }
 
-// sorted orders the entries of each key: exact names first, then by the rank of the
+// sortEntries orders the entries of each key: exact names first, then by the rank of the
 // provider, then the newest date first.
-func (x index) sorted() index {
+func (x nameIndex) sortEntries() nameIndex {
 	for _, entries := range x {
-		slices.SortFunc(entries, func(a, b entry) int {
-			return cmp.Or(after(a.changed, b.changed),
+		slices.SortFunc(entries, func(a, b catalogEntry) int {
+			return cmp.Or(compareBool(a.changed, b.changed),
 				cmp.Compare(slices.Index(ranks, a.provider), slices.Index(ranks, b.provider)), cmp.Compare(b.name, a.name))
 		})
 	}
 	return x
 }
 
-func after(a, b bool) int {
+func compareBool(a, b bool) int {
 	switch {
 	case a == b:
 		return 0
@@ -211,13 +211,13 @@ func after(a, b bool) int {
 	return -1
 }
 
-// is reports whether an entry may be the model that was asked for, by its maker.
-func (a asked) is(e entry) bool {
+// matchesMaker reports whether an entry may be the model that was asked for, by its maker.
+func (a askedModel) matchesMaker(e catalogEntry) bool {
 	return a.org == "" || a.org == e.maker || packers[a.org]
 }
 
-// windows reports whether the provider asked serves the window that an entry has.
-func (a asked) windows(e entry) bool {
+// servesWindow reports whether the provider asked serves the window that an entry has.
+func (a askedModel) servesWindow(e catalogEntry) bool {
 	switch {
 	case a.provider == "" || hosts[a.provider]:
 		return true
@@ -227,58 +227,58 @@ func (a asked) windows(e entry) bool {
 	return a.provider == e.provider || makers[a.provider] == e.maker
 }
 
-// prices reports whether the provider asked charges what an entry says: OpenRouter
+// chargesPrice reports whether the provider asked charges what an entry says: OpenRouter
 // charges what the makers charge, and so does a provider that is not named.
-func (a asked) prices(e entry) bool {
+func (a askedModel) chargesPrice(e catalogEntry) bool {
 	switch a.provider {
 	case "", "openrouter":
 		return a.provider == e.provider || makers[e.provider] == e.maker
 	}
-	return a.windows(e) && a.provider == e.provider
+	return a.servesWindow(e) && a.provider == e.provider
 }
 
 // longestName bounds a name, in bytes.
 const longestName = 200
 
-// resolve finds the entry that a name leads to: its provider's own first, then those
+// resolveName finds the entry that a name leads to: its provider's own first, then those
 // of others.
-func (c *Catalog) resolve(a asked) (found entry, priced, ok bool) {
+func (c *Catalog) resolveName(a askedModel) (found catalogEntry, priced, ok bool) {
 	if len(a.name) > longestName || a.name == "" {
-		return entry{}, false, false
+		return catalogEntry{}, false, false
 	}
-	all := forms(a.name)
+	all := nameForms(a.name)
 	for _, elsewhere := range []bool{false, true} {
 		for _, f := range all {
 			if !elsewhere {
-				if e, ok := first(c.names[key(f.name)], a, false); ok && e.name != a.whole {
+				if e, ok := firstMatch(c.names[nameKey(f.name)], a, false); ok && e.name != a.whole {
 					return e, f.priced, true
 				}
 			}
-			if e, ok := first(names()[key(f.name)], a, elsewhere); ok {
+			if e, ok := firstMatch(names()[nameKey(f.name)], a, elsewhere); ok {
 				return e, f.priced, true
 			}
 		}
 	}
-	return entry{}, false, false
+	return catalogEntry{}, false, false
 }
 
-func first(entries []entry, a asked, elsewhere bool) (entry, bool) {
+func firstMatch(entries []catalogEntry, a askedModel, elsewhere bool) (catalogEntry, bool) {
 	for _, e := range entries {
-		if elsewhere == (e.provider != a.provider) && a.is(e) && (!e.kept || !elsewhere || a.provider == "") {
+		if elsewhere == (e.provider != a.provider) && a.matchesMaker(e) && (!e.kept || !elsewhere || a.provider == "") {
 			return e, true
 		}
 	}
-	return entry{}, false
+	return catalogEntry{}, false
 }
 
-// alias is what is known about a model under a name that the catalog does not have.
-func (c *Catalog) alias(name string) Facts {
-	a := parse(name)
-	e, priced, ok := c.resolve(a)
+// findAlias returns what is known about a model under a name that the catalog does not have.
+func (c *Catalog) findAlias(name string) Facts {
+	a := parseName(name)
+	e, priced, ok := c.resolveName(a)
 	if !ok {
 		return Facts{}
 	}
-	f := c.own[e.name].over(entries()[e.name])
+	f := c.own[e.name].fillFrom(entries()[e.name])
 	f.Known = true
 	if f.As = e.name; e.name == name {
 		f.As = ""
@@ -286,11 +286,11 @@ func (c *Catalog) alias(name string) Facts {
 	if f.Factor == 0 {
 		f.Factor = defaultFactor(e.name)
 	}
-	if !a.windows(e) {
+	if !a.servesWindow(e) {
 		f.Limit = 0
 		f.MaxOutput = 0
 	}
-	if !priced || !a.prices(e) {
+	if !priced || !a.chargesPrice(e) {
 		f.Price = nil
 	}
 	return f

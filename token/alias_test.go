@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// owned is a catalog whose owner knows a few models that the built-in one does not.
+// owned returns a catalog whose owner knows a few models that the built-in one does not.
 func owned() *token.Catalog {
 	return token.NewCatalog(map[string]token.Facts{
 		"openai/gpt-4":      {Limit: 8192},
@@ -233,24 +233,24 @@ func TestNear(t *testing.T) {
 		{"deepseek/deepseek-v4-flsh", "deepseek/deepseek-v4-flash"},
 		{"custom/mien", "custom/mine"}, {"who/hous", "who/house"},
 	} {
-		near := c.Near(k.name)
+		near := c.NearNames(k.name)
 		if len(near) == 0 || len(near) > 3 || near[0] != k.first {
 			t.Errorf("near %s are %q, want %s first", k.name, near, k.first)
 		}
-		if again := owned().Near(k.name); !slices.Equal(again, near) {
+		if again := owned().NearNames(k.name); !slices.Equal(again, near) {
 			t.Errorf("near %s are %q, then %q", k.name, near, again)
 		}
 	}
 	for _, name := range []string{"", "a", "/", "xyzzy", "offline", "who/what", "openai/", "custom/my-own-model",
 		"openai/gpt-5", "who/house",
 		"模型", strings.Repeat("gpt-5", 1000)} {
-		if near := c.Near(name); len(near) != 0 {
+		if near := c.NearNames(name); len(near) != 0 {
 			t.Errorf("near %.40q are %q", name, near)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringN(0, 80, 300).Draw(t, "name")
-		near := c.Near(name)
+		near := c.NearNames(name)
 		if len(near) > 3 {
 			t.Fatalf("%q", near)
 		}
@@ -275,7 +275,7 @@ func TestLearnIsBounded(t *testing.T) {
 		{0, 1000, 500, 0.7}, {0, 1000, 690, 0.7}, {0, 1000, 2000, 2}, {0, 1000, 100_000, 2},
 		{4, 1000, 1, 2}, {0.5, 1000, 1, 0.7}, {0.5, 100, 100, 0.7}, {1, 1000, 1500, 1.1},
 	} {
-		if got := token.Learn(k.was, k.sent, k.reported); math.Abs(got-k.want) > 1e-9 {
+		if got := token.LearnFactor(k.was, k.sent, k.reported); math.Abs(got-k.want) > 1e-9 {
 			t.Errorf("from %v, sent %d and reported %d: %v, want %v", k.was, k.sent, k.reported, got, k.want)
 		}
 	}
@@ -284,8 +284,8 @@ func TestLearnIsBounded(t *testing.T) {
 		sent := rapid.Int64Range(500, 1<<40).Draw(t, "sent")
 		a := rapid.Int64Range(sent-sent/2, sent*3).Draw(t, "one report")
 		b := rapid.Int64Range(a, sent*4).Draw(t, "a bigger one")
-		one := token.Learn(was, sent, a)
-		bigger := token.Learn(was, sent, b)
+		one := token.LearnFactor(was, sent, a)
+		bigger := token.LearnFactor(was, sent, b)
 		if one > bigger || one < 0.7 || bigger > 2 {
 			t.Fatalf("%v, then %v", one, bigger)
 		}
@@ -303,7 +303,7 @@ func TestRaise(t *testing.T) {
 		{0, 1000, 900, 0}, {0.8, 1000, 900, 0.9}, {1.1, 1000, 0, 1.1}, {1.1, 1000, -5, 1.1}, {1.1, 499, 900, 1.1},
 		{1.1, 0, 900, 1.1},
 	} {
-		if got := token.Raise(k.was, k.sent, k.requested); got != k.want {
+		if got := token.RaiseFactor(k.was, k.sent, k.requested); got != k.want {
 			t.Errorf("from %v, sent %d and counted %d: %v, want %v", k.was, k.sent, k.requested, got, k.want)
 		}
 	}
@@ -312,8 +312,8 @@ func TestRaise(t *testing.T) {
 		sent := rapid.Int64Range(-1, 1<<40).Draw(t, "sent")
 		a := rapid.Int64Range(-1, 1<<40).Draw(t, "one count")
 		b := rapid.Int64Range(a, 1<<41).Draw(t, "a bigger one")
-		one := token.Raise(was, sent, a)
-		bigger := token.Raise(was, sent, b)
+		one := token.RaiseFactor(was, sent, a)
+		bigger := token.RaiseFactor(was, sent, b)
 		if one < was || one > bigger || bigger > 2 {
 			t.Fatalf("%v, then %v", one, bigger)
 		}

@@ -31,8 +31,8 @@ type Facts struct {
 	As    string `json:"-"`
 }
 
-// over is f, with its gaps filled from what is under it.
-func (f Facts) over(under Facts) Facts {
+// fillFrom returns f, with its gaps filled from what is under it.
+func (f Facts) fillFrom(under Facts) Facts {
 	under.Limit = cmp.Or(f.Limit, under.Limit)
 	under.MaxOutput = cmp.Or(f.MaxOutput, under.MaxOutput)
 	under.Factor = cmp.Or(f.Factor, under.Factor)
@@ -69,39 +69,39 @@ func (p Price) Cost(input, cached, written, output int64) float64 {
 // file kept up to date by its makers, overridden by what its owner says.
 type Catalog struct {
 	own   map[string]Facts
-	names index // of own
+	names nameIndex // of own
 }
 
 // NewCatalog makes a catalog in which own overrides the built-in facts, field by
 // field. Nil is fine.
 func NewCatalog(own map[string]Facts) *Catalog {
-	c := &Catalog{own: maps.Clone(own), names: index{}}
+	c := &Catalog{own: maps.Clone(own), names: nameIndex{}}
 	for name := range own {
-		c.names.add(name)
+		c.names.addName(name)
 	}
-	c.names.sorted()
+	c.names.sortEntries()
 	return c
 }
 
-// Find is what is known about a model by its name, or else by the name it is an alias
+// Find returns what is known about a model by its name, or else by the name it is an alias
 // of. An alias never gives your own server a window or a longest answer, and it gives a
 // price only if the same provider is paid. An unknown model has only a factor.
 func (c *Catalog) Find(name string) Facts {
 	own, said := c.own[name]
 	f, ok := known()[name]
 	if f.Known = ok; !ok {
-		f = c.alias(name)
+		f = c.findAlias(name)
 	}
 	f.Known = f.Known || said
-	f = own.over(f)
+	f = own.fillFrom(f)
 	if f.Factor == 0 {
 		f.Factor = defaultFactor(name)
 	}
 	return f
 }
 
-// Own is what the owner of the catalog says about a model.
-func (c *Catalog) Own(name string) Facts { return c.own[name] }
+// OwnFacts returns what the owner of the catalog says about a model.
+func (c *Catalog) OwnFacts(name string) Facts { return c.own[name] }
 
 // Names lists the models of a provider, its owner's too, by name.
 func (c *Catalog) Names(provider string) []string {
@@ -144,7 +144,7 @@ var known = sync.OnceValue(func() map[string]Facts {
 			continue
 		}
 		for _, m := range p.Models {
-			out[provider+"/"+m.ID] = Facts{Limit: m.ContextWindow, MaxOutput: m.DefaultMaxTokens, Price: priceOf(m),
+			out[provider+"/"+m.ID] = Facts{Limit: m.ContextWindow, MaxOutput: m.DefaultMaxTokens, Price: readPrice(m),
 				Thinks: m.CanReason, Sees: m.SupportsImages, Levels: strings.Join(m.ReasoningLevels, " ")}
 		}
 	}
@@ -173,23 +173,24 @@ var entries = sync.OnceValue(func() map[string]Facts {
 })
 
 // names finds entries by their names.
-var names = sync.OnceValue(func() index {
-	x := index{}
+var names = sync.OnceValue(func() nameIndex {
+	x := nameIndex{}
 	for name := range entries() {
-		x.add(name)
+		x.addName(name)
 	}
 	for name, is := range renamed {
-		if a := parse(name); entries()[is].Limit > 0 {
-			x[key(a.name)] = append(x[key(a.name)], entry{name: is, provider: a.provider, maker: makers[a.provider], kept: true})
+		if a := parseName(name); entries()[is].Limit > 0 {
+			x[nameKey(a.name)] = append(x[nameKey(a.name)],
+				catalogEntry{name: is, provider: a.provider, maker: makers[a.provider], kept: true})
 		}
 	}
-	return x.sorted()
+	return x.sortEntries()
 })
 
-// priceOf reads a catalog entry. Of its two prices for cached tokens, one above
+// readPrice reads a catalog entry. Of its two prices for cached tokens, one above
 // the price of input is for writing a cache, and the other for reading it; a lone
 // one below it is for reading.
-func priceOf(m catwalk.Model) *Price {
+func readPrice(m catwalk.Model) *Price {
 	if m.CostPer1MIn == 0 && m.CostPer1MOut == 0 {
 		return nil
 	}

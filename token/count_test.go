@@ -18,7 +18,7 @@ func TestCountHasNoCliff(t *testing.T) {
 		"unbroken": "x9Qz"} {
 		whole := strings.Repeat(unit, 200_000/len(unit))
 		last := token.Count(whole[:len(unit)*(60_000/len(unit))])
-		step := testlength.Of(3989, 997)
+		step := testlength.Choose(3989, 997)
 		for n := 60_000; n < 140_000; n += step {
 			at := len(unit) * (n / len(unit))
 			got := token.Count(whole[:at])
@@ -33,18 +33,18 @@ func TestCountHasNoCliff(t *testing.T) {
 // What a provider reports moves the factor towards it, within bounds, and what
 // tells nothing leaves it.
 func TestLearn(t *testing.T) {
-	if f := token.Learn(0, 1000, 1300); f != 1.3 {
+	if f := token.LearnFactor(0, 1000, 1300); f != 1.3 {
 		t.Errorf("the first report gives %v", f)
 	}
 	f := 1.0
 	for range 60 {
-		f = token.Learn(f, 1000, 1500)
+		f = token.LearnFactor(f, 1000, 1500)
 	}
 	if math.Abs(f-1.5) > 0.01 {
 		t.Errorf("after many reports of 1.5 it is %v", f)
 	}
 	for _, c := range [][2]int64{{1000, 0}, {100, 300}, {0, 50}} {
-		if got := token.Learn(1.2, c[0], c[1]); got != 1.2 {
+		if got := token.LearnFactor(1.2, c[0], c[1]); got != 1.2 {
 			t.Errorf("sent %d, reported %d: %v", c[0], c[1], got)
 		}
 	}
@@ -52,7 +52,8 @@ func TestLearn(t *testing.T) {
 		f := rapid.Float64Range(0, 10).Draw(t, "was")
 		for range 20 {
 			was := f
-			f = token.Learn(f, rapid.Int64Range(500, 1<<40).Draw(t, "sent"), rapid.Int64Range(1, 1<<40).Draw(t, "reported"))
+			f = token.LearnFactor(f, rapid.Int64Range(500, 1<<40).Draw(t, "sent"),
+				rapid.Int64Range(1, 1<<40).Draw(t, "reported"))
 			if (f != 0 || was != 0) && (f < 0.7 || f > 2) {
 				t.Fatalf("%v became %v", was, f)
 			}

@@ -15,10 +15,10 @@ const (
 	lettersASlip = 4 // letters and digits to one slip
 )
 
-// Near lists at most three models whose names are close to an unknown one, the closest
+// NearNames lists at most three models whose names are close to an unknown one, the closest
 // first: a few wrong letters, another provider or none, a prefix or a suffix. It lists
 // nothing if nothing is close, or the name is right.
-func (c *Catalog) Near(name string) []string {
+func (c *Catalog) NearNames(name string) []string {
 	exact := func(n string) bool { _, own := c.own[n]; _, ok := known()[n]; return own || ok }
 	if exact(name) || len(name) > longestName {
 		return nil
@@ -28,14 +28,14 @@ func (c *Catalog) Near(name string) []string {
 		off  int
 	}
 	var all []near
-	for n := range c.respelled(name) {
+	for n := range c.respellProvider(name) {
 		all = append(all, near{n, -2})
 	}
 	as := c.Find(name).As
-	a := spell(name)
+	a := spellName(name)
 	for _, from := range []map[string]Facts{known(), c.own} {
 		for n := range maps.Keys(from) {
-			switch off, ok := a.off(spell(n)); {
+			switch off, ok := a.distanceTo(spellName(n)); {
 			case n == as && exact(as):
 				all = append(all, near{n, -1})
 			case ok:
@@ -48,21 +48,21 @@ func (c *Catalog) Near(name string) []string {
 	})
 	var out []string
 	for _, n := range all {
-		if len(out) < mostNear && !slices.Contains(out, n.name) && n.off <= max(all[0].off, 0)+slip {
+		if len(out) < mostNear && !slices.Contains(out, n.name) && n.off <= max(all[0].off, 0)+allowedSlips {
 			out = append(out, n.name)
 		}
 	}
 	return out
 }
 
-// respelled yields a name with the spelling of its provider corrected, if there is one
+// respellProvider yields a name with the spelling of its provider corrected, if there is one
 // close to it that has the model.
-func (c *Catalog) respelled(name string) iter.Seq[string] {
+func (c *Catalog) respellProvider(name string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		wrong, rest, ok := strings.Cut(strings.ToLower(name), "/")
 		for _, p := range slices.Sorted(maps.Values(providers)) {
 			right := p + "/" + rest
-			if !ok || p == wrong || distance(wrong, p, 2) > 2 || !c.Find(right).Known {
+			if !ok || p == wrong || editDistance(wrong, p, 2) > 2 || !c.Find(right).Known {
 				continue
 			}
 			if !yield(right) {
@@ -72,19 +72,19 @@ func (c *Catalog) respelled(name string) iter.Seq[string] {
 	}
 }
 
-// slip is the weight of a wrong letter; a wrong provider weighs less, a missing end more.
-const slip = 4
+// allowedSlips is the weight of a wrong letter; a wrong provider weighs less, a missing end more.
+const allowedSlips = 4
 
-// spelling is a name by its letters and digits alone: whole, and what the model is
+// nameSpelling is a name by its letters and digits alone: whole, and what the model is
 // called, without its date.
-type spelling struct{ provider, whole, bare string }
+type nameSpelling struct{ provider, whole, bare string }
 
-func spell(name string) spelling {
-	a := parse(name)
-	return spelling{provider: a.provider, whole: letters(name), bare: letters(untag(a.name, true))}
+func spellName(name string) nameSpelling {
+	a := parseName(name)
+	return nameSpelling{provider: a.provider, whole: lettersOf(name), bare: lettersOf(cutTag(a.name, true))}
 }
 
-func letters(s string) string {
+func lettersOf(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 0x80 {
 			return r
@@ -93,8 +93,8 @@ func letters(s string) string {
 	}, strings.ToLower(s))
 }
 
-// off is how far apart two spellings are, if they are near.
-func (a spelling) off(b spelling) (int, bool) {
+// distanceTo returns how far apart two spellings are, if they are near.
+func (a nameSpelling) distanceTo(b nameSpelling) (int, bool) {
 	best := 0
 	ok := false
 	keep := func(off int) {
@@ -105,36 +105,36 @@ func (a spelling) off(b spelling) (int, bool) {
 	}
 	try := func(x, y string, more int) {
 		if n := len(x) / lettersASlip; len(x) >= leastNear {
-			if d := distance(x, y, n); d <= n {
-				keep(d*slip + more)
+			if d := editDistance(x, y, n); d <= n {
+				keep(d*allowedSlips + more)
 			}
 		}
 	}
 	more := 0
 	if a.provider != b.provider {
-		more = slip / 2
+		more = allowedSlips / 2
 	}
 	try(a.whole, b.whole, 0)
 	try(a.bare, b.bare, more)
 	if len(a.bare) > leastNear && len(b.bare) > leastNear &&
 		(strings.Contains(b.bare, a.bare) || strings.Contains(a.bare, b.bare)) {
-		keep(slip + more + max(len(a.bare), len(b.bare)) - min(len(a.bare), len(b.bare)))
+		keep(allowedSlips + more + max(len(a.bare), len(b.bare)) - min(len(a.bare), len(b.bare)))
 	}
 	return best, ok
 }
 
-// wrong is the weight of one letter in place of another: two if both are digits, because
+// substitutionCost returns the weight of one letter in place of another: two if both are digits, because
 // that is more often another model than a typo.
-func wrong(a, b byte) int {
+func substitutionCost(a, b byte) int {
 	if a <= '9' && b <= '9' {
 		return 2
 	}
 	return 1
 }
 
-// distance is how many letters of a are wrong, missing, too many, or swapped with the
+// editDistance returns how many letters of a are wrong, missing, too many, or swapped with the
 // next, to become b; above most it is any number above most.
-func distance(a, b string, most int) int {
+func editDistance(a, b string, most int) int {
 	if len(a)-len(b) > most || len(b)-len(a) > most {
 		return most + 1
 	}
@@ -150,7 +150,7 @@ func distance(a, b string, most int) int {
 		for j := range len(b) {
 			d := last[j]
 			if a[i] != b[j] {
-				d = min(last[j]+wrong(a[i], b[j]), last[j+1]+1, row[j]+1)
+				d = min(last[j]+substitutionCost(a[i], b[j]), last[j+1]+1, row[j]+1)
 				if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
 					d = min(d, before[j-1]+1)
 				}

@@ -21,18 +21,18 @@ const AssumedLimit = 32768
 
 var counter = sync.OnceValue(o200k.New)
 
-// Load reads the vocabulary, which takes some milliseconds, unless that was done already: the
+// LoadVocabulary reads the vocabulary, which takes some milliseconds, unless that was done already: the
 // first count waits for it otherwise. A program that will count calls it beside whatever
 // else it begins with.
-func Load() { counter() }
+func LoadVocabulary() { counter() }
 
-// Count is the number of o200k tokens of s.
+// Count returns the number of o200k tokens of s.
 func Count(s string) int { return counter().Count(s) }
 
-// Image is what an image of the given size in pixels costs, by the published
+// ImageTokens returns what an image of the given size in pixels costs, by the published
 // formula of 85 tokens and 170 per tile of 512 pixels after scaling to 768 on the
 // short side. Unknown sizes count as the largest.
-func Image(width, height int, detail string) int {
+func ImageTokens(width, height int, detail string) int {
 	if detail == "low" {
 		return 85
 	}

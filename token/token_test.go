@@ -48,7 +48,7 @@ func TestImage(t *testing.T) {
 		want   int
 	}{{100, 100, "", 255}, {1024, 1024, "", 765}, {4000, 4000, "low", 85}, {0, 0, "", 85 + 170*8},
 		{2048, 4096, "", 1105}} {
-		if got := Image(c.w, c.h, c.detail); got != c.want {
+		if got := ImageTokens(c.w, c.h, c.detail); got != c.want {
 			t.Errorf("Image(%d, %d, %q) = %d, want %d", c.w, c.h, c.detail, got, c.want)
 		}
 	}

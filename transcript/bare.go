@@ -6,9 +6,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Bare are parts without what only their own store knows about them, for files that other programs and
-// stores read.
-func Bare(parts scrollback.Parts) scrollback.Parts {
+// WithoutStoreFields returns parts without what only their own store knows about them, for files that other programs
+// and stores read.
+func WithoutStoreFields(parts scrollback.Parts) scrollback.Parts {
 	out := slices.Clone(parts)
 	for i, p := range out {
 		switch p := p.(type) {

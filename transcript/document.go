@@ -14,57 +14,59 @@ import (
 // one by one. Or it reads one that is a list; see [NewList].
 type Document struct {
 	dec  *json.Decoder
-	in   *paced
+	in   *pacedReader
 	bare bool // the items stand by themselves
 	list bool // the file is one list, with nothing behind it
 	err  error
 
-	shapes shapes // of the items
-	torn   []byte // what is damaged of the list that was read last, up to the next whole item
-	begins int    // once something was damaged: the line of the item, or of the damage, that was read last
+	shapes recordShapes // of the items
+	torn   []byte       // what is damaged of the list that was read last, up to the next whole item
+	begins int          // once something was damaged: the line of the item, or of the damage, that was read last
 }
 
 // NewDocument begins to read a file. A value in it may have at most most bytes.
 func NewDocument(r io.Reader, most int) *Document {
-	d := begin(r, most)
-	_, d.err = d.open('{')
+	d := newDocument(r, most)
+	_, d.err = d.openContainer('{')
 	return d
 }
 
 // NewList begins to read a file that is a list, or has one value after the other without
 // one. It has no fields, and its items are read once.
 func NewList(r io.Reader, most int) *Document {
-	d := begin(r, most)
-	d.bare = d.in.next() != '['
+	d := newDocument(r, most)
+	d.bare = d.in.peekByte() != '['
 	d.list = !d.bare
 	return d
 }
 
-func begin(r io.Reader, most int) *Document {
-	in := bufio.NewReader(UTF8(r))
+func newDocument(r io.Reader, most int) *Document {
+	in := bufio.NewReader(DecodeUTF8(r))
 	if mark, _ := in.Peek(3); string(mark) == "\uFEFF" {
 		_, _ = in.Discard(3) // they were just seen
 	}
-	d := &Document{in: &paced{r: in, max: most}}
+	d := &Document{in: &pacedReader{r: in, max: most}}
 	d.dec = json.NewDecoder(d.in)
 	return d
 }
 
-// Fields are the names of the fields that a file which begins with head has there.
-func Fields(head []byte) map[string]bool { return fields(NewDocument(bytes.NewReader(head), MaxLine)) }
-
-// ItemFields are the names of the fields that the first object of a list has, in a file
-// which begins with head; or those of the object that the file is.
-func ItemFields(head []byte) map[string]bool {
-	d := begin(bytes.NewReader(head), MaxLine)
-	if d.in.next() == '[' {
-		_, _ = d.open('[') // it was just seen
-	}
-	_, d.err = d.open('{')
-	return fields(d)
+// HeadFields returns the names of the fields that a file which begins with head has there.
+func HeadFields(head []byte) map[string]bool {
+	return readFieldNames(NewDocument(bytes.NewReader(head), MaxLine))
 }
 
-func fields(d *Document) map[string]bool {
+// ItemHeadFields returns the names of the fields that the first object of a list has, in a file
+// which begins with head; or those of the object that the file is.
+func ItemHeadFields(head []byte) map[string]bool {
+	d := newDocument(bytes.NewReader(head), MaxLine)
+	if d.in.peekByte() == '[' {
+		_, _ = d.openContainer('[') // it was just seen
+	}
+	_, d.err = d.openContainer('{')
+	return readFieldNames(d)
+}
+
+func readFieldNames(d *Document) map[string]bool {
 	seen := map[string]bool{}
 	for {
 		name, err := d.Next()
@@ -78,18 +80,18 @@ func fields(d *Document) map[string]bool {
 	}
 }
 
-// open reads the beginning of an object or of a list; null is an empty list.
-func (d *Document) open(want json.Delim) (null bool, err error) {
+// openContainer reads the beginning of an object or of a list; null is an empty list.
+func (d *Document) openContainer(want json.Delim) (null bool, err error) {
 	d.in.left = d.in.max
 	t, err := d.dec.Token()
 	if null = err == nil && t == nil && want == '['; err == nil && !null && t != want {
 		err = fmt.Errorf("%v stands where %v should begin", t, want)
 	}
-	return null, early(err)
+	return null, asUnexpectedEnd(err)
 }
 
-// more reports whether another field or item follows.
-func (d *Document) more() bool {
+// hasMore reports whether another field or item follows.
+func (d *Document) hasMore() bool {
 	d.in.left = d.in.max
 	return d.dec.More()
 }
@@ -100,26 +102,26 @@ func (d *Document) Next() (string, error) {
 	if d.err != nil {
 		return "", d.err
 	}
-	if !d.more() {
+	if !d.hasMore() {
 		if _, d.err = d.dec.Token(); d.err == nil {
 			d.err = io.EOF
 			return "", d.err
 		}
-		d.err = early(d.err)
+		d.err = asUnexpectedEnd(d.err)
 		return "", d.err
 	}
 	t, err := d.dec.Token()
 	if err != nil {
-		d.err = early(err)
+		d.err = asUnexpectedEnd(err)
 		return "", d.err
 	}
 	return fmt.Sprint(t), nil
 }
 
-// early is an error in the middle of a document, where the end of the file is not its own: a decoder
+// asUnexpectedEnd returns an error in the middle of a document, where the end of the file is not its own: a decoder
 // has the same word for both.
-func early(err error) error {
-	if Ended(err) {
+func asUnexpectedEnd(err error) error {
+	if IsEnd(err) {
 		return io.ErrUnexpectedEOF
 	}
 	return err
@@ -129,20 +131,20 @@ func early(err error) error {
 func (d *Document) Value() (json.RawMessage, error) {
 	d.in.left = d.in.max
 	var raw json.RawMessage
-	if d.err = early(d.dec.Decode(&raw)); d.err != nil {
+	if d.err = asUnexpectedEnd(d.dec.Decode(&raw)); d.err != nil {
 		return nil, d.err
 	}
 	return raw, nil
 }
 
 // Items reads the value of a field, a list, one item after the other. A caller that stops
-// early can read no further field. After an error that is the document's (see [Document.Fault])
+// early can read no further field. After an error that is the document's (see [Document.ExplainFault])
 // it may go on, and is given the whole items behind the damage.
 func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 	return func(yield func(json.RawMessage, error) bool) {
 		if !d.bare {
 			var null bool
-			if null, d.err = d.open('['); null {
+			if null, d.err = d.openContainer('['); null {
 				return
 			}
 		}
@@ -150,22 +152,22 @@ func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 			yield(nil, d.err)
 			return
 		}
-		for d.more() {
+		for d.hasMore() {
 			raw, err := d.Value()
 			if err != nil {
-				d.salvage(err, yield)
+				d.salvageItems(err, yield)
 				return
 			}
-			d.shapes.learn(raw)
+			d.shapes.learnShape(raw)
 			if !yield(raw, nil) {
 				return
 			}
 		}
 		_, err := d.dec.Token()
-		if d.bare && Ended(err) {
+		if d.bare && IsEnd(err) {
 			err = nil
 		}
-		if err = early(err); err == nil {
+		if err = asUnexpectedEnd(err); err == nil {
 			err = d.in.err
 		}
 		if d.err = err; err != nil {
@@ -173,41 +175,41 @@ func (d *Document) Items() iter.Seq2[json.RawMessage, error] {
 			return
 		}
 		if d.list {
-			d.salvage(&damage{"the list ends before the file does"}, yield)
+			d.salvageItems(&damageError{"the list ends before the file does"}, yield)
 		}
 	}
 }
 
-// Line is the line that was read last, from 1.
-func (d *Document) Line() int {
+// CurrentLine returns the line that was read last, from 1.
+func (d *Document) CurrentLine() int {
 	if d.begins > 0 {
 		return d.begins
 	}
-	return d.in.line(d.dec.InputOffset())
+	return d.in.lineAt(d.dec.InputOffset())
 }
 
-// Fault is what is wrong with the document, for [Bad], if an error is the file's; reading
+// ExplainFault returns what is wrong with the document, for [Bad], if an error is the file's; reading
 // it failed otherwise.
-func (d *Document) Fault(err error) (Bad, bool) {
+func (d *Document) ExplainFault(err error) (Bad, bool) {
 	var syntax *json.SyntaxError
 	switch {
 	case d.in.err != nil: // also where it is an unexpected end: of what the file comes from
 		return Bad{}, false
-	case errors.As(err, new(*damage)):
+	case errors.As(err, new(*damageError)):
 		return Bad{Line: d.begins, Reason: err.Error()}, true
-	case Ended(err), errors.Is(err, io.ErrUnexpectedEOF):
-		return Bad{Line: d.Line(), Reason: "the file ends early"}, true
+	case IsEnd(err), errors.Is(err, io.ErrUnexpectedEOF):
+		return Bad{Line: d.CurrentLine(), Reason: "the file ends early"}, true
 	case errors.As(err, &syntax):
-		return Bad{Line: d.Line(), Reason: "malformed JSON: " + syntax.Error()}, true
+		return Bad{Line: d.CurrentLine(), Reason: "malformed JSON: " + syntax.Error()}, true
 	}
-	return Bad{Line: d.Line(), Reason: fmt.Sprint(err)}, true
+	return Bad{Line: d.CurrentLine(), Reason: fmt.Sprint(err)}, true
 }
 
 // mostBreaks bounds the ends of lines that are remembered at a time.
 const mostBreaks = 1 << 20
 
-// paced reads a number of bytes until it is allowed more, and knows where lines end.
-type paced struct {
+// pacedReader reads a number of bytes until it is allowed more, and knows where lines end.
+type pacedReader struct {
 	r      *bufio.Reader
 	max    int
 	left   int
@@ -217,8 +219,8 @@ type paced struct {
 	err    error // of r
 }
 
-// next is the first byte that is not read yet and is not space, or 0.
-func (p *paced) next() byte {
+// peekByte returns the first byte that is not read yet and is not space, or 0.
+func (p *pacedReader) peekByte() byte {
 	for n := 1; n <= p.r.Size(); n++ {
 		b, err := p.r.Peek(n)
 		if err != nil {
@@ -231,7 +233,7 @@ func (p *paced) next() byte {
 	return 0
 }
 
-func (p *paced) Read(b []byte) (int, error) {
+func (p *pacedReader) Read(b []byte) (int, error) {
 	if p.left <= 0 {
 		return 0, fmt.Errorf("a value is longer than %d bytes", p.max)
 	}
@@ -250,13 +252,13 @@ func (p *paced) Read(b []byte) (int, error) {
 	}
 	p.left -= n
 	p.at += int64(n)
-	if err != nil && !Ended(err) {
+	if err != nil && !IsEnd(err) {
 		p.err = err
 	}
 	return n, err
 }
 
-func (p *paced) line(offset int64) int {
+func (p *pacedReader) lineAt(offset int64) int {
 	n := 0
 	for n < len(p.breaks) && p.breaks[n] < offset {
 		n++

@@ -40,7 +40,7 @@ func TestList(t *testing.T) {
 					got = append(got, string(raw))
 					continue
 				}
-				bad, ok := d.Fault(err)
+				bad, ok := d.ExplainFault(err)
 				if fault = bad.Reason; !ok {
 					t.Errorf("%s, %s: %v is not the file's", name, how, err)
 				}
@@ -61,7 +61,7 @@ func TestListThatCannotBeRead(t *testing.T) {
 		for _, err := range d.Items() {
 			last = err
 		}
-		if _, ok := d.Fault(last); ok || !errors.Is(last, gone) {
+		if _, ok := d.ExplainFault(last); ok || !errors.Is(last, gone) {
 			t.Errorf("after %q: %v", text, last)
 		}
 	}
@@ -76,7 +76,7 @@ func TestItemFields(t *testing.T) {
 		`[]`:                              "",
 		`"text"`:                          "",
 	} {
-		if got := strings.Join(slices.Sorted(maps.Keys(transcript.ItemFields([]byte(head)))), " "); got != want {
+		if got := strings.Join(slices.Sorted(maps.Keys(transcript.ItemHeadFields([]byte(head)))), " "); got != want {
 			t.Errorf("%q has %q, want %q", head, got, want)
 		}
 	}
@@ -95,7 +95,7 @@ func TestDocumentOfACutSource(t *testing.T) {
 		for _, itemErr := range d.Items() {
 			err = errors.Join(err, itemErr)
 		}
-		if _, bad := d.Fault(err); err == nil || bad != c.bad {
+		if _, bad := d.ExplainFault(err); err == nil || bad != c.bad {
 			t.Errorf("%v: the file's fault: %v, want %v", err, bad, c.bad)
 		}
 	}
@@ -118,7 +118,7 @@ func TestDamagedLists(t *testing.T) {
 				got = append(got, string(raw))
 				continue
 			}
-			bad, ok := d.Fault(err)
+			bad, ok := d.ExplainFault(err)
 			if !ok {
 				t.Fatal(err)
 			}
@@ -145,7 +145,7 @@ func TestMend(t *testing.T) {
 		{`{"a":[1,2],"b":"\"`, 2, `{"a":[1,2]}`},
 		{`]`, 2, ``},
 	} {
-		if got := string(transcript.Mend([]byte(c.torn), c.depth)); got != c.want {
+		if got := string(transcript.MendValue([]byte(c.torn), c.depth)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.torn, got, c.want)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Whole is the JSON of a message's parts with the bytes of its attachments in them, as
+// EncodeParts returns the JSON of a message's parts with the bytes of its attachments in them, as
 // base64 in "data".
-func Whole(e Entry) (json.RawMessage, error) {
-	parts, err := plain(e.Message.Parts)
+func EncodeParts(e Entry) (json.RawMessage, error) {
+	parts, err := marshalPlain(e.Message.Parts)
 	if err != nil || len(e.Bytes) == 0 {
 		return parts, err
 	}
@@ -24,11 +24,11 @@ func Whole(e Entry) (json.RawMessage, error) {
 	for i, b := range e.Bytes {
 		objects[i]["data"] = json.RawMessage(`"` + base64.StdEncoding.EncodeToString(b) + `"`)
 	}
-	return plain(objects)
+	return marshalPlain(objects)
 }
 
-// Attached are the bytes that [Whole] has put into parts, by index of the part.
-func Attached(content json.RawMessage, parts scrollback.Parts) (map[int][]byte, error) {
+// DecodeAttached returns the bytes that [EncodeParts] has put into parts, by index of the part.
+func DecodeAttached(content json.RawMessage, parts scrollback.Parts) (map[int][]byte, error) {
 	if !bytes.Contains(content, []byte(`"data"`)) {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// WithoutMark is the meta of a message without the mark of the import that brought it.
+// WithoutMark returns the meta of a message without the mark of the import that brought it.
 func WithoutMark(meta json.RawMessage) json.RawMessage {
 	var fields map[string]json.RawMessage
 	if len(meta) == 0 || json.Unmarshal(meta, &fields) != nil || fields["source"] == nil {
@@ -23,15 +23,15 @@ func WithoutMark(meta json.RawMessage) json.RawMessage {
 	if len(fields) == 0 {
 		return nil
 	}
-	out, err := plain(fields)
+	out, err := marshalPlain(fields)
 	if err != nil {
 		return meta
 	}
 	return out
 }
 
-// plain is JSON without HTML escapes: what a message's meta holds stays as it was written.
-func plain(v any) (json.RawMessage, error) {
+// marshalPlain is JSON without HTML escapes: what a message's meta holds stays as it was written.
+func marshalPlain(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -39,9 +39,9 @@ func plain(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// Mark is the meta of a message that an entry brings: the file's own, and under
+// ImportMark returns the meta of a message that an entry brings: the file's own, and under
 // "source" the file's id of it and a hash that [MarkOf] finds again.
-func Mark(entry Entry) (json.RawMessage, error) {
+func ImportMark(entry Entry) (json.RawMessage, error) {
 	m := entry.Message
 	body, err := json.Marshal([]any{m.Role, m.Name, m.Parts, m.Model, m.CreatedAt})
 	if err != nil {
@@ -64,14 +64,14 @@ func Mark(entry Entry) (json.RawMessage, error) {
 		return nil, scrollback.Wrap(scrollback.Internal, "transcript.Mark", err)
 	}
 	meta["source"] = source
-	return plain(meta)
+	return marshalPlain(meta)
 }
 
-// Likeness is a hash of what an entry says, which stays the same when another tool has
+// HashLikeness returns a hash of what an entry says, which stays the same when another tool has
 // read the message and written it again: its time, ids of calls, payloads and what only a
 // store knows of an attachment are not part of it. Parts must be whole, and attachments
 // in Bytes.
-func Likeness(entry Entry) (string, error) {
+func HashLikeness(entry Entry) (string, error) {
 	m := entry.Message
 	said := []any{m.Role, m.Name, m.Model}
 	for i, p := range m.Parts {
@@ -81,9 +81,9 @@ func Likeness(entry Entry) (string, error) {
 		case scrollback.Reasoning:
 			said = append(said, "reasoning", p.Text)
 		case scrollback.ToolCall:
-			said = append(said, "call", p.Name, Meaning(p.Arguments))
+			said = append(said, "call", p.Name, NormalizeJSON(p.Arguments))
 		case scrollback.ToolResult:
-			said = append(said, "result", p.Name, Meaning([]byte(p.Text)), p.IsError)
+			said = append(said, "result", p.Name, NormalizeJSON([]byte(p.Text)), p.IsError)
 		case scrollback.Image:
 			if p.URL != "" {
 				said = append(said, "image", p.URL)
@@ -94,7 +94,7 @@ func Likeness(entry Entry) (string, error) {
 			said = append(said, "file", p.MediaType, p.Name, sha256.Sum256(entry.Bytes[i]))
 		}
 	}
-	body, err := plain(said)
+	body, err := marshalPlain(said)
 	if err != nil {
 		return "", scrollback.Wrap(scrollback.Invalid, "transcript.Likeness", err)
 	}
@@ -102,10 +102,10 @@ func Likeness(entry Entry) (string, error) {
 	return hex.EncodeToString(h[:12]), nil
 }
 
-// Meaning is JSON as a program in JavaScript would have it: without the order of keys, the
+// NormalizeJSON is JSON as a program in JavaScript would have it: without the order of keys, the
 // spelling of texts and the digits of numbers beyond a double's. What is not an object or
 // a list is the text that it is.
-func Meaning(raw []byte) any {
+func NormalizeJSON(raw []byte) any {
 	var v any
 	if raw = bytes.TrimSpace(raw); len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') && json.Unmarshal(raw, &v) == nil {
 		return v
@@ -113,7 +113,7 @@ func Meaning(raw []byte) any {
 	return string(raw)
 }
 
-// IDOf is what the file of an imported message calls it, or empty.
+// IDOf returns what the file of an imported message calls it, or empty.
 func IDOf(meta json.RawMessage) scrollback.MessageID {
 	var m struct {
 		Source struct{ ID scrollback.MessageID }
@@ -122,7 +122,7 @@ func IDOf(meta json.RawMessage) scrollback.MessageID {
 	return m.Source.ID
 }
 
-// MarkOf is the hash in the meta of an imported message, or empty.
+// MarkOf returns the hash in the meta of an imported message, or empty.
 func MarkOf(meta json.RawMessage) string {
 	var m struct {
 		Source struct{ Hash string }
@@ -133,13 +133,13 @@ func MarkOf(meta json.RawMessage) string {
 	return m.Source.Hash
 }
 
-// Begins reports whether a message of a file is the beginning of a stored one: some of its
+// IsBeginning reports whether a message of a file is the beginning of a stored one: some of its
 // first parts, of which the last may be cut short in an answer. Tools write answers piece by
 // piece, and a copy of their file may have been made in between. Attachments are compared by
 // what a file says of them.
 //
 // Of an entry that is clipped, what results say is not compared.
-func Begins(whole scrollback.Message, e Entry) bool {
+func IsBeginning(whole scrollback.Message, e Entry) bool {
 	part := e.Message
 	n := len(part.Parts)
 	if whole.Role != part.Role || whole.Name != part.Name || n == 0 || n > len(whole.Parts) {
@@ -151,7 +151,7 @@ func Begins(whole scrollback.Message, e Entry) bool {
 				continue
 			}
 		}
-		if begins(whole.Parts[i], p, i == n-1 && part.Role == scrollback.RoleAssistant) {
+		if partBegins(whole.Parts[i], p, i == n-1 && part.Role == scrollback.RoleAssistant) {
 			continue
 		}
 		return false
@@ -159,8 +159,8 @@ func Begins(whole scrollback.Message, e Entry) bool {
 	return true
 }
 
-// begins reports whether a part says what another says, or its beginning if it may be cut.
-func begins(whole, part scrollback.Part, cut bool) bool {
+// partBegins reports whether a part says what another says, or its beginning if it may be cut.
+func partBegins(whole, part scrollback.Part, cut bool) bool {
 	text := func(whole, part string) bool {
 		return whole == part || cut && part != "" && strings.HasPrefix(whole, part)
 	}
@@ -173,7 +173,8 @@ func begins(whole, part scrollback.Part, cut bool) bool {
 		return ok && text(w.Text, p.Text)
 	case scrollback.ToolCall:
 		w, ok := whole.(scrollback.ToolCall)
-		return ok && w.ID == p.ID && w.Name == p.Name && reflect.DeepEqual(Meaning(w.Arguments), Meaning(p.Arguments))
+		return ok && w.ID == p.ID && w.Name == p.Name &&
+			reflect.DeepEqual(NormalizeJSON(w.Arguments), NormalizeJSON(p.Arguments))
 	case scrollback.ToolResult:
 		w, ok := whole.(scrollback.ToolResult)
 		return ok && w.CallID == p.CallID && w.Name == p.Name && w.IsError == p.IsError && w.Text == p.Text

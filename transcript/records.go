@@ -28,7 +28,7 @@ type Records struct {
 	ended   bool
 	waiting []textLine // lines that were read ahead
 	ready   []Record
-	shapes  shapes
+	shapes  recordShapes
 }
 
 // textLine is a line without its end.
@@ -45,18 +45,18 @@ func NewRecords(r io.Reader) *Records { return NewLongRecords(r, MaxLine) }
 
 // NewLongRecords begins to read a file whose records have at most most bytes each.
 func NewLongRecords(r io.Reader, most int) *Records {
-	return &Records{in: bufio.NewReaderSize(UTF8(r), 64<<10), most: most}
+	return &Records{in: bufio.NewReaderSize(DecodeUTF8(r), 64<<10), most: most}
 }
 
 // Next returns the next record, or what is damaged before it; io.EOF after the last. Any other
 // error is not the file's.
 func (r *Records) Next() (Record, error) {
 	for len(r.ready) == 0 {
-		l, err := r.line()
+		l, err := r.readLine()
 		if err != nil {
 			return Record{}, err
 		}
-		if err := r.take(l); err != nil {
+		if err := r.takeLine(l); err != nil {
 			return Record{}, err
 		}
 	}
@@ -65,11 +65,11 @@ func (r *Records) Next() (Record, error) {
 	return next, nil
 }
 
-// Line is the line that is being read, from 1.
-func (r *Records) Line() int { return r.n + 1 }
+// CurrentLine returns the line that is being read, from 1.
+func (r *Records) CurrentLine() int { return r.n + 1 }
 
-// line returns the next line; io.EOF after the last.
-func (r *Records) line() (textLine, error) {
+// readLine returns the next line; io.EOF after the last.
+func (r *Records) readLine() (textLine, error) {
 	if len(r.waiting) > 0 {
 		l := r.waiting[0]
 		r.waiting = r.waiting[1:]
@@ -96,7 +96,7 @@ func (r *Records) line() (textLine, error) {
 		if full {
 			continue
 		}
-		if err != nil && !Ended(err) {
+		if err != nil && !IsEnd(err) {
 			return l, err
 		}
 		r.n++
@@ -112,10 +112,10 @@ func (r *Records) line() (textLine, error) {
 // byteOrderMark may begin a file, or the file that was put behind another.
 var byteOrderMark = []byte("\uFEFF")
 
-// take makes records of a line, and of those after it if a record is spread over them.
-func (r *Records) take(l textLine) error {
+// takeLine makes records of a line, and of those after it if a record is spread over them.
+func (r *Records) takeLine(l textLine) error {
 	if l.long {
-		r.damaged(l.n, fmt.Sprintf("longer than %d bytes", r.most), false)
+		r.noteDamage(l.n, fmt.Sprintf("longer than %d bytes", r.most), false)
 		return nil
 	}
 	text := bytes.TrimSpace(bytes.TrimPrefix(l.text, byteOrderMark))
@@ -123,43 +123,43 @@ func (r *Records) take(l textLine) error {
 		return nil
 	}
 	if json.Valid(text) {
-		r.shapes.learn(text)
+		r.shapes.learnShape(text)
 		r.ready = append(r.ready, Record{JSON: text, Line: l.n})
 		return nil
 	}
 	text, holes := withoutNUL(text)
 	if text = bytes.TrimSpace(text); len(text) == 0 {
-		r.damaged(l.n, "only NUL bytes", l.last)
+		r.noteDamage(l.n, "only NUL bytes", l.last)
 		return nil
 	}
 	s := newSplitter(&r.shapes, text, false)
-	for at := s.skip(0); at < len(text); at = s.skip(at) {
+	for at := s.skipBetween(0); at < len(text); at = s.skipBetween(at) {
 		closed := true
-		if s.bracket(at) {
+		if s.mayBegin(at) {
 			var record []byte
 			var n int
-			if record, n, closed = s.value(at); record != nil {
-				r.shapes.learn(record)
+			if record, n, closed = s.valueAt(at); record != nil {
+				r.shapes.learnShape(record)
 				r.ready = append(r.ready, Record{JSON: record, Line: l.n})
-				if n := holes.within(at, at+n); n > 0 {
-					r.damaged(l.n, fmt.Sprintf("%d NUL bytes within a record were dropped", n), false)
+				if n := holes.countWithin(at, at+n); n > 0 {
+					r.noteDamage(l.n, fmt.Sprintf("%d NUL bytes within a record were dropped", n), false)
 				}
 				at += n
 				continue
 			}
-			r.shapes.learn(text[at:])
+			r.shapes.learnShape(text[at:])
 		}
 		if !closed && !l.last && !l.alone {
-			joined, err := r.join(textLine{text: text[at:], n: l.n})
+			joined, err := r.joinLines(textLine{text: text[at:], n: l.n})
 			if joined || err != nil {
 				return err
 			}
 		}
-		next := s.salvage(at + 1)
+		next := s.nextWhole(at + 1)
 		if next < 0 {
 			next = len(text)
 		}
-		r.damaged(l.n, cutOff(text[at:next]), l.last && next == len(text))
+		r.noteDamage(l.n, explainCutOff(text[at:next]), l.last && next == len(text))
 		at = next
 	}
 	return nil
@@ -168,31 +168,31 @@ func (r *Records) take(l textLine) error {
 // maxJoined bounds the lines over which one record may be spread.
 const maxJoined = 1_000_000
 
-// join puts the record that begins on a line together with its other lines, if that gives one;
+// joinLines puts the record that begins on a line together with its other lines, if that gives one;
 // else the other lines are read by themselves.
-func (r *Records) join(l textLine) (bool, error) {
-	r.keep()
+func (r *Records) joinLines(l textLine) (bool, error) {
+	r.keepReady()
 	whole := bytes.Clone(l.text)
-	at := structure{}
-	at.scan(whole)
+	at := bracketScanner{}
+	at.scanText(whole)
 	var lines []textLine
 	for len(lines) < maxJoined {
-		next, err := r.line()
-		if Ended(err) {
+		next, err := r.readLine()
+		if IsEnd(err) {
 			break
 		}
 		if err != nil {
 			return false, err
 		}
 		next.text = bytes.Clone(next.text)
-		if next.long || next.alone || len(whole)+len(next.text) > r.most || r.shapes.begins(next.text) {
+		if next.long || next.alone || len(whole)+len(next.text) > r.most || r.shapes.isRecord(next.text) {
 			r.waiting = append([]textLine{next}, r.waiting...)
 			break
 		}
 		lines = append(lines, next)
 		whole = append(whole, '\n')
 		text, _ := withoutNUL(next.text)
-		end, closed := at.scan(text)
+		end, closed := at.scanText(text)
 		whole = append(whole, text[:end]...)
 		if !closed {
 			continue
@@ -201,7 +201,7 @@ func (r *Records) join(l textLine) (bool, error) {
 		if !ok {
 			break
 		}
-		r.shapes.learn(record)
+		r.shapes.learnShape(record)
 		r.ready = append(r.ready, Record{JSON: record, Line: l.n})
 		if rest := text[end:]; len(bytes.TrimSpace(rest)) > 0 {
 			r.waiting = append([]textLine{{text: rest, n: next.n, last: next.last}}, r.waiting...)
@@ -215,23 +215,23 @@ func (r *Records) join(l textLine) (bool, error) {
 	return false, nil
 }
 
-// keep copies the records that are ready, before the bytes that they are in are used again.
-func (r *Records) keep() {
+// keepReady copies the records that are ready, before the bytes that they are in are used again.
+func (r *Records) keepReady() {
 	for i := range r.ready {
 		r.ready[i].JSON = bytes.Clone(r.ready[i].JSON)
 	}
 }
 
-// damaged notes what is wrong with a line.
-func (r *Records) damaged(n int, reason string, torn bool) {
+// noteDamage notes what is wrong with a line.
+func (r *Records) noteDamage(n int, reason string, torn bool) {
 	r.ready = append(r.ready, Record{Line: n, Reason: reason, Torn: torn})
 }
 
-// holes are where NUL bytes were dropped, as offsets in what is left, in order.
-type holes []int
+// nulHoles are where NUL bytes were dropped, as offsets in what is left, in order.
+type nulHoles []int
 
-// within counts the bytes that were dropped between two offsets.
-func (h holes) within(from, to int) (n int) {
+// countWithin counts the bytes that were dropped between two offsets.
+func (h nulHoles) countWithin(from, to int) (n int) {
 	for _, at := range h {
 		if at > from && at < to {
 			n++
@@ -240,13 +240,13 @@ func (h holes) within(from, to int) (n int) {
 	return n
 }
 
-// withoutNUL is a text without NUL bytes, which JSON never has.
-func withoutNUL(text []byte) ([]byte, holes) {
+// withoutNUL returns a text without NUL bytes, which JSON never has.
+func withoutNUL(text []byte) ([]byte, nulHoles) {
 	if bytes.IndexByte(text, 0) < 0 {
 		return text, nil
 	}
 	out := make([]byte, 0, len(text))
-	var dropped holes
+	var dropped nulHoles
 	for _, c := range text {
 		if c != 0 {
 			out = append(out, c)

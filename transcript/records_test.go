@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// records are those of a file, and its damage, in order: "line json" and "line !reason".
+// records returns those of a file, and its damage, in order: "line json" and "line !reason".
 func records(t *testing.T, file string) (out []string) {
 	t.Helper()
 	r := transcript.NewRecords(strings.NewReader(file))

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// structure follows the brackets and strings of JSON over several pieces of it.
-type structure struct {
+// bracketScanner follows the brackets and strings of JSON over several pieces of it.
+type bracketScanner struct {
 	depth   int
 	quoted  bool
 	escaped bool
 }
 
-// scan reads on, and returns where the outermost bracket closes.
-func (s *structure) scan(text []byte) (end int, closed bool) {
+// scanText reads on, and returns where the outermost bracket closes.
+func (s *bracketScanner) scanText(text []byte) (end int, closed bool) {
 	for i, c := range text {
 		switch {
 		case s.escaped:
@@ -37,14 +37,14 @@ func (s *structure) scan(text []byte) (end int, closed bool) {
 	return len(text), false
 }
 
-// extent is how long the object or list is that a text begins with; closed is false if the text
+// valueExtent returns how long the object or list is that a text begins with; closed is false if the text
 // ends within it.
-func extent(text []byte) (n int, closed bool) {
-	s := structure{}
-	return s.scan(text)
+func valueExtent(text []byte) (n int, closed bool) {
+	s := bracketScanner{}
+	return s.scanText(text)
 }
 
-// wholeValue is a JSON value, in which control characters within strings, such as line breaks
+// wholeValue returns a JSON value, in which control characters within strings, such as line breaks
 // that were not escaped, are escaped.
 func wholeValue(text []byte) ([]byte, bool) {
 	if json.Valid(text) {
@@ -82,8 +82,8 @@ func wholeValue(text []byte) ([]byte, bool) {
 // maxQuoted bounds what a reason shows of damage, in bytes.
 const maxQuoted = 40
 
-// cutOff says what is wrong with a text that is no record.
-func cutOff(text []byte) string {
+// explainCutOff returns what is wrong with a text that is no record.
+func explainCutOff(text []byte) string {
 	shown := strings.ToValidUTF8(string(text[:min(len(text), maxQuoted)]), "\uFFFD")
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {
 		return fmt.Sprintf("malformed JSON: a record of which only a part is there, %d bytes that begin with %q", len(text),
@@ -95,31 +95,31 @@ func cutOff(text []byte) string {
 // maxShapes bounds how many ways to begin a record are remembered.
 const maxShapes = 64
 
-// shapes are the ways in which the records of a file begin: their first two keys. They tell a
+// recordShapes are the ways in which the records of a file begin: their first two keys. They tell a
 // record from an object within one.
-type shapes []string
+type recordShapes []string
 
-// learn remembers how a record begins.
-func (s *shapes) learn(record []byte) {
-	if shape := shapeOf(record); shape != "" && len(*s) < maxShapes && !slices.Contains(*s, shape) {
+// learnShape remembers how a record begins.
+func (s *recordShapes) learnShape(record []byte) {
+	if shape := readShape(record); shape != "" && len(*s) < maxShapes && !slices.Contains(*s, shape) {
 		*s = append(*s, shape)
 	}
 }
 
-// begins reports whether a line is a record, or the beginning of one.
-func (s shapes) begins(line []byte) bool {
+// isRecord reports whether a line is a record, or the beginning of one.
+func (s recordShapes) isRecord(line []byte) bool {
 	line = bytes.TrimPrefix(line, byteOrderMark)
-	return bytes.HasPrefix(line, []byte("{")) && (slices.Contains(s, shapeOf(line)) || json.Valid(bytes.TrimSpace(line)))
+	return bytes.HasPrefix(line, []byte("{")) && (slices.Contains(s, readShape(line)) || json.Valid(bytes.TrimSpace(line)))
 }
 
-// shapeOf is the first two keys of an object, or as many as it has; empty if a text does not
+// readShape returns the first two keys of an object, or as many as it has; empty if a text does not
 // show them.
-func shapeOf(text []byte) string {
+func readShape(text []byte) string {
 	rest, ok := bytes.CutPrefix(text, []byte("{"))
 	if !ok {
 		return ""
 	}
-	first, rest, ok := keyOf(rest)
+	first, rest, ok := readKey(rest)
 	if !ok {
 		return ""
 	}
@@ -131,7 +131,7 @@ func shapeOf(text []byte) string {
 	if bytes.HasPrefix(rest, []byte("}")) {
 		return first
 	}
-	second, _, ok := keyOf(bytes.TrimPrefix(rest, []byte(",")))
+	second, _, ok := readKey(bytes.TrimPrefix(rest, []byte(",")))
 	if !ok {
 		return ""
 	}
@@ -141,8 +141,8 @@ func shapeOf(text []byte) string {
 // maxKey bounds a key, in bytes.
 const maxKey = 256
 
-// keyOf is the key that a text begins with, and what follows its colon.
-func keyOf(text []byte) (key string, rest []byte, ok bool) {
+// readKey returns the key that a text begins with, and what follows its colon.
+func readKey(text []byte) (key string, rest []byte, ok bool) {
 	text = bytes.TrimLeft(text, " \t\r\n")
 	n, ok := valueEnd(text)
 	if !ok || text[0] != '"' || n > maxKey || json.Unmarshal(text[:n], &key) != nil {
@@ -152,7 +152,7 @@ func keyOf(text []byte) (key string, rest []byte, ok bool) {
 	return key, bytes.TrimLeft(rest, " \t\r\n"), ok
 }
 
-// valueEnd is where the value ends that a text begins with, by its brackets and quotes alone;
+// valueEnd returns where the value ends that a text begins with, by its brackets and quotes alone;
 // ok is false if the text ends within it.
 func valueEnd(text []byte) (n int, ok bool) {
 	if len(text) == 0 {
@@ -160,7 +160,7 @@ func valueEnd(text []byte) (n int, ok bool) {
 	}
 	switch text[0] {
 	case '{', '[':
-		return extent(text)
+		return valueExtent(text)
 	case '"':
 		for i := 1; i < len(text); i++ {
 			switch text[i] {
@@ -183,22 +183,22 @@ const maxShown = 16 << 10
 // costs no more than some times its length.
 const maxTries = 20_000
 
-// splitter tells the whole records of a text apart, which follow each other with or without a
+// recordSplitter tells the whole records of a text apart, which follow each other with or without a
 // comma.
-type splitter struct {
-	shapes *shapes
+type recordSplitter struct {
+	shapes *recordShapes
 	text   []byte
 	list   bool // the brackets of a list are between records; else a list is a record
 	tries  int
 	budget int // bytes that may still be looked at
 }
 
-func newSplitter(s *shapes, text []byte, list bool) *splitter {
-	return &splitter{shapes: s, text: text, list: list, budget: 16<<20 + 8*len(text)}
+func newSplitter(s *recordShapes, text []byte, list bool) *recordSplitter {
+	return &recordSplitter{shapes: s, text: text, list: list, budget: 16<<20 + 8*len(text)}
 }
 
-// skip is where the next thing stands that is not between records.
-func (s *splitter) skip(at int) int {
+// skipBetween returns where the next thing stands that is not between records.
+func (s *recordSplitter) skipBetween(at int) int {
 	between := " \t\r\n,"
 	if s.list {
 		between += "[]"
@@ -209,15 +209,15 @@ func (s *splitter) skip(at int) int {
 	return at
 }
 
-// bracket reports whether a record may begin at a place.
-func (s *splitter) bracket(at int) bool {
+// mayBegin reports whether a record may begin at a place.
+func (s *recordSplitter) mayBegin(at int) bool {
 	return s.text[at] == '{' || !s.list && s.text[at] == '['
 }
 
-// value is the whole value at a place, nil if that is damaged; closed is false if the text ends
+// valueAt returns the whole value at a place, nil if that is damaged; closed is false if the text ends
 // within it.
-func (s *splitter) value(at int) (value []byte, n int, closed bool) {
-	n, closed = extent(s.text[at:])
+func (s *recordSplitter) valueAt(at int) (value []byte, n int, closed bool) {
+	n, closed = valueExtent(s.text[at:])
 	s.tries++
 	if s.budget -= 2 * n; !closed {
 		return nil, n, false
@@ -229,15 +229,15 @@ func (s *splitter) value(at int) (value []byte, n int, closed bool) {
 	return value, n, true
 }
 
-// salvage is where the next whole record begins, or -1.
-func (s *splitter) salvage(at int) int {
+// nextWhole returns where the next whole record begins, or -1.
+func (s *recordSplitter) nextWhole(at int) int {
 	for s.tries <= maxTries && s.budget >= 0 && at < len(s.text) {
 		i := bytes.IndexByte(s.text[at:], '{')
 		if i < 0 {
 			break
 		}
-		if at += i; s.record(at) {
-			if value, _, _ := s.value(at); value != nil {
+		if at += i; s.looksLikeRecord(at) {
+			if value, _, _ := s.valueAt(at); value != nil {
 				return at
 			}
 		}
@@ -246,10 +246,10 @@ func (s *splitter) salvage(at int) int {
 	return -1
 }
 
-// record reports whether what begins at a place is a record by the look of it, and not an
+// looksLikeRecord reports whether what begins at a place is a record by the look of it, and not an
 // object within one: it begins as others do, or stands where no value of a record does.
-func (s *splitter) record(at int) bool {
-	if _, _, ok := keyOf(s.text[at+1 : min(len(s.text), at+1+2*maxKey)]); !ok {
+func (s *recordSplitter) looksLikeRecord(at int) bool {
+	if _, _, ok := readKey(s.text[at+1 : min(len(s.text), at+1+2*maxKey)]); !ok {
 		return false
 	}
 	before := bytes.TrimRight(s.text[max(0, at-64):at], " \t\r\n")
@@ -258,13 +258,13 @@ func (s *splitter) record(at int) bool {
 		return true
 	}
 	shown := min(len(s.text)-at, maxShown)
-	if s.budget -= shown; slices.Contains(*s.shapes, shapeOf(s.text[at:at+shown])) {
+	if s.budget -= shown; slices.Contains(*s.shapes, readShape(s.text[at:at+shown])) {
 		return true
 	}
 	if before[n-1] != ',' || s.list {
 		return false
 	}
-	size, closed := extent(s.text[at:]) // an object within another has something behind it
+	size, closed := valueExtent(s.text[at:]) // an object within another has something behind it
 	s.tries++
 	s.budget -= size
 	return closed && len(bytes.TrimSpace(s.text[at+size:])) == 0

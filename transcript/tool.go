@@ -64,8 +64,8 @@ type Session struct {
 	Bad     string // why it cannot be read, or empty
 }
 
-// Live reports whether somebody may still be writing to a session.
-func (p Place) Live(s Session) bool { return p.Now-s.Changed < settles }
+// IsLive reports whether somebody may still be writing to a session.
+func (p Place) IsLive(s Session) bool { return p.Now-s.Changed < settleTime }
 
-// settles is after how long without a change a session is taken as it stands, in ms.
-const settles = 10 * 60 * 1000
+// settleTime is after how long without a change a session is taken as it stands, in ms.
+const settleTime = 10 * 60 * 1000

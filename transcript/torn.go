@@ -11,21 +11,21 @@ import (
 	"strings"
 )
 
-// damage is an error about a place in a list where no whole item stands.
-type damage struct{ reason string }
+// damageError is an error about a place in a list where no whole item stands.
+type damageError struct{ reason string }
 
-func (e *damage) Error() string { return e.reason }
+func (e *damageError) Error() string { return e.reason }
 
-// Torn is what is damaged where the last error of [Document.Items] stands: the beginning of an
+// TornItem returns what is damaged where the last error of [Document.Items] stands: the beginning of an
 // item that the file does not have whole, perhaps. It is valid until the next item.
-func (d *Document) Torn() []byte { return d.torn }
+func (d *Document) TornItem() []byte { return d.torn }
 
-// salvage yields what is whole of a list behind an item that could not be read, and what is
+// salvageItems yields what is whole of a list behind an item that could not be read, and what is
 // damaged before it. The rest of the file is held in memory, up to what a value may have.
-func (d *Document) salvage(cause error, yield func(json.RawMessage, error) bool) {
-	line := d.Line()
+func (d *Document) salvageItems(cause error, yield func(json.RawMessage, error) bool) {
+	line := d.CurrentLine()
 	rest, err := io.ReadAll(io.LimitReader(io.MultiReader(d.dec.Buffered(), d.in.r), int64(d.in.max)+1))
-	switch _, ours := d.Fault(cause); {
+	switch _, ours := d.ExplainFault(cause); {
 	case !ours:
 		yield(nil, cause)
 		return
@@ -40,7 +40,7 @@ func (d *Document) salvage(cause error, yield func(json.RawMessage, error) bool)
 		yield(nil, cause)
 		return
 	}
-	early := Ended(cause) || errors.Is(cause, io.ErrUnexpectedEOF)
+	early := IsEnd(cause) || errors.Is(cause, io.ErrUnexpectedEOF)
 	text, dropped := withoutNUL(rest)
 	counted := 0
 	stand := func(at int) {
@@ -51,16 +51,16 @@ func (d *Document) salvage(cause error, yield func(json.RawMessage, error) bool)
 	bad := func(from, to int, reason string) bool {
 		stand(from)
 		d.torn = text[from:to]
-		return yield(nil, &damage{reason})
+		return yield(nil, &damageError{reason})
 	}
 	if n := len(dropped); n > 0 && !bad(0, 0, fmt.Sprintf("%d NUL bytes were dropped", n)) {
 		return
 	}
 	s := newSplitter(&d.shapes, text, true)
-	for at := s.skip(0); at < len(text); at = s.skip(at) {
-		if s.bracket(at) && s.record(at) {
-			if item, n, _ := s.value(at); item != nil {
-				d.shapes.learn(item)
+	for at := s.skipBetween(0); at < len(text); at = s.skipBetween(at) {
+		if s.mayBegin(at) && s.looksLikeRecord(at) {
+			if item, n, _ := s.valueAt(at); item != nil {
+				d.shapes.learnShape(item)
 				if stand(at); !yield(item, nil) {
 					return
 				}
@@ -68,17 +68,17 @@ func (d *Document) salvage(cause error, yield func(json.RawMessage, error) bool)
 				continue
 			}
 		}
-		next := s.salvage(at + 1)
+		next := s.nextWhole(at + 1)
 		var reason string
 		switch {
 		case next >= 0:
-			reason = cutOff(text[at:next])
+			reason = explainCutOff(text[at:next])
 		case early:
 			next = len(text)
 			reason = fmt.Sprintf("the file ends early: of its last record only %d bytes are there", next-at)
 		default:
 			next = len(text)
-			reason = cutOff(text[at:])
+			reason = explainCutOff(text[at:])
 		}
 		if !bad(at, next, reason) {
 			return
@@ -91,36 +91,36 @@ func (d *Document) salvage(cause error, yield func(json.RawMessage, error) bool)
 	}
 }
 
-// Mend makes a whole JSON value of the beginning of one: it keeps the whole values of the
+// MendValue makes a whole JSON value of the beginning of one: it keeps the whole values of the
 // outermost containers, as deep as depth, and closes these. It returns nil if there is nothing
 // to keep.
-func Mend(torn []byte, depth int) json.RawMessage {
+func MendValue(torn []byte, depth int) json.RawMessage {
 	torn, _ = withoutNUL(torn)
 	p := wholePart(torn, depth)
-	return p.closed(torn, nil)
+	return p.closeContainers(torn, nil)
 }
 
-// MendAround is [Mend] for a value that goes on behind the damage. Where that is in a container as deep as
+// MendAround is [MendValue] for a value that goes on behind the damage. Where that is in a container as deep as
 // depth, a list of records or an object of them, it takes along the whole records behind: those that begin as
 // the ones before it do.
 func MendAround(torn []byte, depth int) json.RawMessage {
 	torn, _ = withoutNUL(torn)
 	p := wholePart(torn, depth)
 	if p.end < 0 || len(p.open) != depth {
-		return p.closed(torn, nil)
+		return p.closeContainers(torn, nil)
 	}
 	keyed := p.open[depth-1] == '}'
-	var shapes shapes
+	var shapes recordShapes
 	for _, record := range membersOf(append(bytes.Clone(torn[p.begins:p.end]), p.open[depth-1]), keyed) {
-		shapes.learn(record)
+		shapes.learnShape(record)
 	}
 	rest := torn[p.end:]
 	var more []byte
 	s := newSplitter(&shapes, rest, true)
-	for at := s.salvage(0); at >= 0; at = s.salvage(at) {
-		value, n, _ := s.value(at)
+	for at := s.nextWhole(0); at >= 0; at = s.nextWhole(at) {
+		value, n, _ := s.valueAt(at)
 		key := keyBefore(rest[:at])
-		if slices.Contains(shapes, shapeOf(value)) && (key != nil || !keyed) {
+		if slices.Contains(shapes, readShape(value)) && (key != nil || !keyed) {
 			more = append(more, ',')
 			if keyed {
 				more = append(append(more, key...), ':')
@@ -129,10 +129,10 @@ func MendAround(torn []byte, depth int) json.RawMessage {
 		}
 		at += n
 	}
-	return p.closed(torn, more)
+	return p.closeContainers(torn, more)
 }
 
-// membersOf are the values of a list or of an object.
+// membersOf returns the values of a list or of an object.
 func membersOf(container []byte, keyed bool) (out []json.RawMessage) {
 	if !keyed {
 		_ = json.Unmarshal(container, &out) // it is whole
@@ -143,7 +143,7 @@ func membersOf(container []byte, keyed bool) (out []json.RawMessage) {
 	return slices.Collect(maps.Values(object))
 }
 
-// keyBefore is the key, with its quotes, before the value that follows a text; nil if none is whole.
+// keyBefore returns the key, with its quotes, before the value that follows a text; nil if none is whole.
 func keyBefore(text []byte) []byte {
 	text, ok := bytes.CutSuffix(bytes.TrimRight(text[max(0, len(text)-2*maxKey):], " \t\r\n"), []byte(":"))
 	if text = bytes.TrimRight(text, " \t\r\n"); !ok || len(text) < 2 {
@@ -156,15 +156,15 @@ func keyBefore(text []byte) []byte {
 	return text[begin:]
 }
 
-// part is what is whole of a torn value.
-type part struct {
+// tornPart is what is whole of a torn value.
+type tornPart struct {
 	end    int    // of the last whole value in it; -1 without one
 	begins int    // the innermost container that it is in
 	open   []byte // what closes the containers that it is in, the innermost last
 }
 
 // wholePart finds the last value that is whole in containers no deeper than depth.
-func wholePart(torn []byte, depth int) part {
+func wholePart(torn []byte, depth int) tornPart {
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(torn, new(json.RawMessage)); errors.As(err, &syntax) && syntax.Offset > 0 {
 		torn = torn[:min(int(syntax.Offset), len(torn))]
@@ -174,7 +174,7 @@ func wholePart(torn []byte, depth int) part {
 	}
 	var open []byte // what would close the containers, the innermost last
 	var from []int  // where they begin
-	p := part{end: -1}
+	p := tornPart{end: -1}
 	quoted := false
 	escaped := false
 	key := false
@@ -227,8 +227,8 @@ func wholePart(torn []byte, depth int) part {
 // scalarEnds reports whether a byte may be the last one of a number, true, false or null.
 func scalarEnds(c byte) bool { return c >= '0' && c <= '9' || c == 'e' || c == 'l' }
 
-// closed is what is whole of a torn text, with more behind it and its containers closed.
-func (p part) closed(torn, more []byte) json.RawMessage {
+// closeContainers returns what is whole of a torn text, with more behind it and its containers closed.
+func (p tornPart) closeContainers(torn, more []byte) json.RawMessage {
 	if p.end < 0 {
 		return nil
 	}

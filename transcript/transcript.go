@@ -20,9 +20,9 @@ import (
 // MaxLine bounds one line of a file, in bytes.
 const MaxLine = 64 << 20
 
-// Ended reports whether an error is the end of a file. One that wraps [io.EOF] is not: it is that of
+// IsEnd reports whether an error is the end of a file. One that wraps [io.EOF] is not: it is that of
 // what the file comes through, which has ended before the file.
-func Ended(err error) bool { return err == io.EOF } //nolint:errorlint // see above
+func IsEnd(err error) bool { return err == io.EOF } //nolint:errorlint // see above
 
 // Importer reads one format.
 type Importer interface {

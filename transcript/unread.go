@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 )
 
-// unread are the files of other programs that are known, by the fields that the first record of
+// unreadFormats are the files of other programs that are known, by the fields that the first record of
 // a file has and by what its beginning contains, and that no importer reads.
-var unread = []struct {
+var unreadFormats = []struct {
 	name    string
 	fields  []string // all of them are there
 	has     string   // anywhere in the beginning, without white space
@@ -33,14 +33,14 @@ var unread = []struct {
 	{"a backup of Cherry Studio", []string{"localStorage", "indexedDB"}, "", ""},
 }
 
-// Unread is what a file that begins with head looks like, if it is one of another program whose
+// RecognizeUnread returns what a file that begins with head looks like, if it is one of another program whose
 // files are known but not read; else it is empty.
-func Unread(head []byte) string {
-	head = bytes.TrimLeft(bytes.TrimPrefix(UTF8Head(head), byteOrderMark), " \t\r\n\x00")
+func RecognizeUnread(head []byte) string {
+	head = bytes.TrimLeft(bytes.TrimPrefix(DecodeUTF8Head(head), byteOrderMark), " \t\r\n\x00")
 	if len(head) == 0 || head[0] != '{' && head[0] != '[' {
 		return ""
 	}
-	seen := ItemFields(head)
+	seen := ItemHeadFields(head)
 	if len(seen) == 0 {
 		return ""
 	}
@@ -52,7 +52,7 @@ func Unread(head []byte) string {
 		dense = bytes.ReplaceAll(head, []byte(`": `), []byte(`":`))
 	}
 next:
-	for _, u := range unread {
+	for _, u := range unreadFormats {
 		for _, name := range u.fields {
 			if !seen[name] {
 				continue next

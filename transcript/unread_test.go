@@ -22,7 +22,7 @@ func TestUnread(t *testing.T) {
 			return err
 		}
 		n++
-		if transcript.Unread(head) == "" {
+		if transcript.RecognizeUnread(head) == "" {
 			t.Errorf("%s is not known", name)
 		}
 		for _, f := range all.Importers() {
@@ -49,7 +49,7 @@ func TestUnreadOthers(t *testing.T) {
 		`{"uuid":"1","sessionId":"2","type":"user","message":{"role":"user","content":"x"}}`,
 		`{"sessionId":"s","messages":[]}`,
 		`{"conversation":{"id":"c"}}`, `{"messages":[{"role":"user","content":"x"}]}`} {
-		if got := transcript.Unread([]byte(head)); got != "" {
+		if got := transcript.RecognizeUnread([]byte(head)); got != "" {
 			t.Errorf("%s is taken for %s", head, got)
 		}
 	}

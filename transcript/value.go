@@ -8,8 +8,8 @@ import (
 // Latest is the last moment that is believed, in Unix ms: the end of the year 9999.
 const Latest = 253402300799999
 
-// Stamp is a time written by RFC 3339, in Unix ms; 0 for what is none.
-func Stamp(text string) int64 {
+// ParseTime returns a time written by RFC 3339, in Unix ms; 0 for what is none.
+func ParseTime(text string) int64 {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || t.UnixMilli() < 0 || t.UnixMilli() > Latest {
 		return 0
@@ -17,9 +17,9 @@ func Stamp(text string) int64 {
 	return t.UnixMilli()
 }
 
-// Millis is a number of seconds, or of milliseconds, since 1970 in Unix ms; 0 for what is no
+// ParseMillis returns a number of seconds, or of milliseconds, since 1970 in Unix ms; 0 for what is no
 // time. Some tools write the one and some the other, or both.
-func Millis(n int64) int64 {
+func ParseMillis(n int64) int64 {
 	if n > 0 && n < 1e11 {
 		n *= 1000
 	}
@@ -29,9 +29,9 @@ func Millis(n int64) int64 {
 	return n
 }
 
-// Object is v as JSON without HTML escapes; nil for what cannot be encoded.
-func Object(v any) json.RawMessage {
-	out, err := plain(v)
+// MarshalObject returns v as JSON without HTML escapes; nil for what cannot be encoded.
+func MarshalObject(v any) json.RawMessage {
+	out, err := marshalPlain(v)
 	if err != nil {
 		return nil
 	}

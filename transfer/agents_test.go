@@ -19,7 +19,7 @@ import (
 // golden are files that the real programs wrote, where they are there.
 const golden = "../../shared/agents"
 
-// placesOf are the topmost folders below root in which a tool has sessions.
+// placesOf returns the topmost folders below root in which a tool has sessions.
 func placesOf(t *testing.T, tool transcript.Tool, root string) (out []transfer.Session) {
 	ctx := context.Background()
 	err := filepath.WalkDir(root, func(dir string, e fs.DirEntry, err error) error {
@@ -70,7 +70,7 @@ func TestBringWhatRealProgramsWrote(t *testing.T) {
 				for range 2 {
 					again := created > 0
 					for _, s := range sessions {
-						out, err := r.Transfer.Bring(ctx, r.View, s, transfer.ImportRequest{})
+						out, err := r.Transfer.ImportSession(ctx, r.View, s, transfer.ImportRequest{})
 						if err != nil {
 							t.Fatalf("%s: %v", s.Session.Name, err)
 						}
@@ -143,7 +143,7 @@ func TestCopyWithoutItsOutputs(t *testing.T) {
 			}
 		}
 		for _, s := range placesOf(t, tool, root) {
-			out, err := r.Transfer.Bring(ctx, r.View, s, transfer.ImportRequest{})
+			out, err := r.Transfer.ImportSession(ctx, r.View, s, transfer.ImportRequest{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,9 +8,9 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// writing is a batch of a conversation that is being stored, and what no longer fits
+// batchWrite is a batch of a conversation that is being stored, and what no longer fits
 // folded, while the file is read on. Nobody else touches its fields before it has ended.
-type writing struct {
+type batchWrite struct {
 	of     *importing
 	batch  []store.Incoming
 	head   store.Head
@@ -20,21 +20,21 @@ type writing struct {
 	ended  chan struct{}
 }
 
-// flush writes a batch and folds what no longer fits.
-func (im *importer) flush(ctx context.Context, c *importing) error {
-	if err := im.write(ctx, c); err != nil {
+// flushBatch writes a batch and folds what no longer fits.
+func (im *importer) flushBatch(ctx context.Context, c *importing) error {
+	if err := im.startWrite(ctx, c); err != nil {
 		return err
 	}
-	return im.writing.wait(im)
+	return im.writing.waitWritten(im)
 }
 
-// write begins to write a batch, once the one before is written: the next one is read
+// startWrite begins to write a batch, once the one before is written: the next one is read
 // meanwhile.
-func (im *importer) write(ctx context.Context, c *importing) error {
-	if err := im.writing.wait(im); err != nil || len(c.batch) == 0 {
+func (im *importer) startWrite(ctx context.Context, c *importing) error {
+	if err := im.writing.waitWritten(im); err != nil || len(c.batch) == 0 {
 		return err
 	}
-	w := &writing{of: c, batch: c.batch, head: c.head, ended: make(chan struct{})}
+	w := &batchWrite{of: c, batch: c.batch, head: c.head, ended: make(chan struct{})}
 	im.writing = w
 	c.batch = nil
 	c.size = 0
@@ -51,9 +51,9 @@ func (im *importer) write(ctx context.Context, c *importing) error {
 	return nil
 }
 
-// wait waits for what is being written, if anything is, and notes what came of it. A batch that could not be
+// waitWritten waits for what is being written, if anything is, and notes what came of it. A batch that could not be
 // stored stands before what was read since.
-func (w *writing) wait(im *importer) error {
+func (w *batchWrite) waitWritten(im *importer) error {
 	if w == nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (w *writing) wait(im *importer) error {
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import",
 			i18n.ContinuedWhileImported, c.ID)
 	}
-	c.stands(c.head)
+	c.noteHead(c.head)
 	c.Total = c.head.Messages
 	if scrollback.CodeOf(w.err) == scrollback.OverBudget {
 		return nil // what is stored is stored; the next turn judges what it can send

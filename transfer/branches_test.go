@@ -14,7 +14,7 @@ import (
 // one message longer than the one before, if deep.
 type retold func(n int, deep bool) string
 
-// parentOf is what the i-th answer stands below.
+// parentOf returns what the i-th answer stands below.
 func parentOf(i int, deep bool) string {
 	if deep && i > 0 {
 		return fmt.Sprintf("q%d", i)
@@ -95,7 +95,7 @@ func TestImportCostsAsManyBranchesAsThereAre(t *testing.T) {
 				}
 				for i, want := range []int64{messages, 0} {
 					before := used()
-					got, err := r.Load(text)
+					got, err := r.ImportText(text)
 					out[i] = used() - before
 					if err != nil || len(got.Conversations) != 1 || got.Conversations[0].Messages != want ||
 						got.Conversations[0].Tool != name {

@@ -24,27 +24,28 @@ type Session struct {
 	Shares bool // other sessions are in the same file
 }
 
-// Bring imports a session of a tool from where that keeps it. Each of its conversations is
+// ImportSession imports a session of a tool from where that keeps it. Each of its conversations is
 // known again by its origin: the same session again changes nothing, and one that grew
 // extends them. One that copies the beginning of another, under the ids that this has, becomes
 // a fork of it; one that has nothing else is that conversation. An import of the same session
 // that goes on meanwhile is waited out once.
 //
 // It is conflict because of [ErrDeleted] if all that it has was deleted here.
-func (t *Transfer) Bring(ctx context.Context, v *engine.View, s Session, q ImportRequest) (ImportResult, error) {
-	out, err := bring(ctx, t, v, &bringing{Session: s, q: q})
+func (t *Transfer) ImportSession(ctx context.Context, v *engine.View, s Session,
+	q ImportRequest) (ImportResult, error) {
+	out, err := importSession(ctx, t, v, &sessionImport{Session: s, q: q})
 	if scrollback.CodeOf(err) != scrollback.Conflict || errors.Is(err, ErrDeleted) || ctx.Err() != nil {
 		return out, err
 	}
-	again, err := bring(ctx, t, v, &bringing{Session: s, q: q})
+	again, err := importSession(ctx, t, v, &sessionImport{Session: s, q: q})
 	for _, c := range out.Conversations {
-		again.count(c)
+		again.addEarlier(c)
 	}
 	return again, err
 }
 
-// count adds what an earlier attempt has done.
-func (r *ImportResult) count(was Imported) {
+// addEarlier adds what an earlier attempt has done.
+func (r *ImportResult) addEarlier(was Imported) {
 	for i, c := range r.Conversations {
 		if c.ID == was.ID {
 			r.Conversations[i].Created = c.Created || was.Created
@@ -55,35 +56,35 @@ func (r *ImportResult) count(was Imported) {
 	r.Conversations = append(r.Conversations, was)
 }
 
-// bring makes one attempt.
-func bring(ctx context.Context, t *Transfer, v *engine.View, b *bringing) (ImportResult, error) {
+// importSession makes one attempt.
+func importSession(ctx context.Context, t *Transfer, v *engine.View, b *sessionImport) (ImportResult, error) {
 	const op = "transfer.Bring"
 	im := &importer{Transfer: t, view: v, q: b.q, open: map[string]*importing{}, format: b.Tool.Name(), from: b}
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
 	b.im = im
-	b.at = PlaceOf(b.Place)
+	b.at = PlaceName(b.Place)
 	b.ids = map[string]scrollback.ConversationID{}
 	b.held = map[string]bool{}
-	if !v.Caller().May(scrollback.AccessWrite) {
-		return im.out, v.Caller().Lacks(op, scrollback.AccessWrite)
+	if !v.Caller().HasAccess(scrollback.AccessWrite) {
+		return im.out, v.Caller().AccessError(op, scrollback.AccessWrite)
 	}
 	if b.Bad != "" {
 		return im.out, scrollback.ParamErrorf(op, "file", i18n.CannotBeRead, b.Session.Name, b.Bad)
 	}
 	var failed error
-	for entry, err := range dated(b.Tool.Read(ctx, b.Place, b.Session.Session)) {
+	for entry, err := range fillDates(b.Tool.Read(ctx, b.Place, b.Session.Session)) {
 		if err == nil {
-			err = canceled(ctx)
+			err = checkContext(ctx)
 		}
 		if err == nil && b.q.Mask {
-			im.out.Masked += mask.Entry(&entry)
+			im.out.Masked += mask.MaskEntry(&entry)
 		}
 		if err == nil && entry.Bad != nil {
-			im.skip(*entry.Bad)
+			im.skipBad(*entry.Bad)
 			continue
 		}
 		if err == nil {
-			err = b.take(ctx, entry)
+			err = b.takeEntry(ctx, entry)
 		}
 		if b.deleted {
 			break
@@ -93,17 +94,17 @@ func bring(ctx context.Context, t *Transfer, v *engine.View, b *bringing) (Impor
 			break
 		}
 	}
-	err := b.finish(context.WithoutCancel(ctx), failed)
-	return im.result(), err
+	err := b.finishAll(context.WithoutCancel(ctx), failed)
+	return im.currentResult(), err
 }
 
-func canceled(ctx context.Context) error {
+func checkContext(ctx context.Context) error {
 	return scrollback.Wrap(scrollback.Canceled, "transfer.Bring", ctx.Err())
 }
 
-// bringing is a session of a tool being imported. What its source calls a conversation leads
+// sessionImport is a session of a tool being imported. What its source calls a conversation leads
 // to one of ours when its first message comes: what says nothing becomes none.
-type bringing struct {
+type sessionImport struct {
 	Session
 	q    ImportRequest
 	im   *importer
@@ -111,15 +112,15 @@ type bringing struct {
 	ids  map[string]scrollback.ConversationID
 	held map[string]bool // conversations of which something was held back
 	// the session's own, or the one that ended first: its stamp is stored last: until then the session is not here whole
-	first *noted
+	first *notedOrigin
 	stood int // conversations that were looked for
 
 	deleted bool                      // the conversation that the session is
 	trashed scrollback.ConversationID // one of those that are in the trash
 }
 
-// source is what a tool says of a conversation, and what is known of it.
-type source struct {
+// sessionSource is what a tool says of a conversation, and what is known of it.
+type sessionSource struct {
 	transcript.Entry
 	key               string            // of what is open
 	scrollback.Origin                   // as it will be
@@ -129,26 +130,26 @@ type source struct {
 	shared            bool              // all of it is in another conversation
 }
 
-// take takes an entry of the session.
-func (b *bringing) take(ctx context.Context, entry transcript.Entry) error {
+// takeEntry takes an entry of the session.
+func (b *sessionImport) takeEntry(ctx context.Context, entry transcript.Entry) error {
 	key := entry.Source
 	if b.q.Into != "" && b.im.open[key] == nil && entry.Agent == nil {
 		key = "" // all in one
 	}
 	c := b.im.open[key]
 	if c == nil && entry.End == nil {
-		c = &importing{firsts: map[onPath]*stored{}, source: b.sourceOf(entry)}
+		c = &importing{firsts: map[pathPoint]*storedMessage{}, source: b.findSource(entry)}
 		c.source.key = key
 		c.source.deleted = b.q.Into != "" && entry.Agent != nil
 		b.im.open[key] = c
 	}
 	switch {
 	case entry.End != nil:
-		return b.end(ctx, key, *entry.End)
+		return b.endConversation(ctx, key, *entry.End)
 	case entry.Conversation != nil:
 		return nil
 	case !c.source.began:
-		if err := b.begin(ctx, c); err != nil {
+		if err := b.beginConversation(ctx, c); err != nil {
 			return err
 		}
 	}
@@ -156,18 +157,18 @@ func (b *bringing) take(ctx context.Context, entry transcript.Entry) error {
 	case c.source.deleted || c.source.shared:
 		return nil
 	case entry.Rewind != nil:
-		return b.im.rewind(ctx, c, *entry.Rewind)
+		return b.im.rewindPath(ctx, c, *entry.Rewind)
 	}
-	return b.im.hear(ctx, c, entry)
+	return b.im.takeMessage(ctx, c, entry)
 }
 
-// sourceOf is what an entry says of its conversation.
-func (b *bringing) sourceOf(entry transcript.Entry) *source {
-	s := &source{Entry: entry}
+// findSource returns what an entry says of its conversation.
+func (b *sessionImport) findSource(entry transcript.Entry) *sessionSource {
+	s := &sessionSource{Entry: entry}
 	if entry.Origin != nil {
 		s.Origin = *entry.Origin
 	}
-	s.Origin = scrollback.Origin{Tool: b.Tool.Name(), ID: s.Origin.ID, Root: s.Root, Folder: tidy(s.Folder),
+	s.Origin = scrollback.Origin{Tool: b.Tool.Name(), ID: s.Origin.ID, Root: s.Root, Folder: cleanFolder(s.Folder),
 		GitBranch: s.GitBranch, Place: b.at, Name: b.Session.Name}
 	if s.Origin.ID == "" {
 		s.Origin.ID = entry.Source
@@ -175,16 +176,16 @@ func (b *bringing) sourceOf(entry transcript.Entry) *source {
 	return s
 }
 
-// begin finds or makes the conversation of a source.
-func (b *bringing) begin(ctx context.Context, c *importing) error {
-	err := b.find(ctx, c)
+// beginConversation finds or makes the conversation of a source.
+func (b *sessionImport) beginConversation(ctx context.Context, c *importing) error {
+	err := b.findConversation(ctx, c)
 	if err != nil {
 		delete(b.im.open, c.source.key)
 	}
 	return err
 }
 
-func (b *bringing) find(ctx context.Context, c *importing) error {
+func (b *sessionImport) findConversation(ctx context.Context, c *importing) error {
 	s := c.source
 	s.began = true
 	if s.deleted { // a sub-agent that would go into another conversation
@@ -193,9 +194,9 @@ func (b *bringing) find(ctx context.Context, c *importing) error {
 	b.stood++
 	if b.q.Into != "" {
 		c.ID = b.q.Into
-		return b.im.enter(ctx, c)
+		return b.im.enterConversation(ctx, c)
 	}
-	err := b.choose(ctx, c)
+	err := b.chooseConversation(ctx, c)
 	switch {
 	case err != nil:
 		return err
@@ -207,14 +208,14 @@ func (b *bringing) find(ctx context.Context, c *importing) error {
 		c.slot = len(b.im.slots)
 		b.im.slots = append(b.im.slots, c.Imported)
 	default:
-		err = b.im.enter(ctx, c)
+		err = b.im.enterConversation(ctx, c)
 	}
 	b.ids[s.Source] = c.ID
 	return err
 }
 
-// end ends a conversation, stores where it comes from, and forgets it.
-func (b *bringing) end(ctx context.Context, key string, how transcript.End) error {
+// endConversation ends a conversation, stores where it comes from, and forgets it.
+func (b *sessionImport) endConversation(ctx context.Context, key string, how transcript.End) error {
 	for kind, n := range how.Left {
 		if b.im.out.Left == nil {
 			b.im.out.Left = map[string]int{}
@@ -226,30 +227,30 @@ func (b *bringing) end(ctx context.Context, key string, how transcript.End) erro
 	if c == nil || b.q.Into != "" {
 		return nil // one that said nothing, or others go on there
 	}
-	err := b.leave(ctx, key)
+	err := b.leaveConversation(ctx, key)
 	if err == nil {
-		err = b.note(ctx, c, how.Held)
+		err = b.noteOrigin(ctx, c, how.Held)
 	}
 	return err
 }
 
-// leave writes what is left of a conversation, and forgets it.
-func (b *bringing) leave(ctx context.Context, key string) error {
+// leaveConversation writes what is left of a conversation, and forgets it.
+func (b *sessionImport) leaveConversation(ctx context.Context, key string) error {
 	im := b.im
 	c := b.im.open[key]
 	delete(im.open, key)
 	if c.backlog == nil {
 		return nil
 	}
-	err := im.end(ctx, c)
+	err := im.endConversation(ctx, c)
 	if err == nil && c.Messages > 0 && !c.own && c.said > 0 {
 		err = im.store.Origins.Date(ctx, c.ID, c.Total, max(c.said, c.latest))
 	}
 	if err == nil {
-		err = b.describe(ctx, c)
+		err = b.updateDescription(ctx, c)
 	}
 	im.slots[c.slot] = c.Imported
-	im.asked = both(im.asked, c.backlog.Asked)
+	im.asked = addAsked(im.asked, c.backlog.Asked)
 	for i, o := range im.order {
 		if o == c {
 			im.order = append(im.order[:i], im.order[i+1:]...)
@@ -259,23 +260,23 @@ func (b *bringing) leave(ctx context.Context, key string) error {
 	return err
 }
 
-// finish ends what is still open. After a failure what was read before it is good, and the
+// finishAll ends what is still open. After a failure what was read before it is good, and the
 // next attempt continues from it.
-func (b *bringing) finish(ctx context.Context, failed error) error {
-	err := errors.Join(failed, b.im.writing.wait(b.im))
+func (b *sessionImport) finishAll(ctx context.Context, failed error) error {
+	err := errors.Join(failed, b.im.writing.waitWritten(b.im))
 	stamp := b.Stamp
 	for key := range maps.Clone(b.im.open) {
 		if err != nil {
 			b.Stamp = ""
 		}
 		if b.q.Into != "" {
-			err = errors.Join(err, b.leave(ctx, key))
+			err = errors.Join(err, b.leaveConversation(ctx, key))
 			continue
 		}
 		c := b.im.open[key]
-		e := b.leave(ctx, key)
+		e := b.leaveConversation(ctx, key)
 		if e == nil {
-			e = b.note(ctx, c, false)
+			e = b.noteOrigin(ctx, c, false)
 		}
 		err = errors.Join(err, e)
 	}
@@ -284,19 +285,19 @@ func (b *bringing) finish(ctx context.Context, failed error) error {
 			b.held[b.first.Origin.ID] = true
 			b.first.Stamp = ""
 		}
-		err = errors.Join(err, b.first.put(ctx, b.im))
+		err = errors.Join(err, b.first.storeOrigin(ctx, b.im))
 	}
 	if err == nil && b.q.Into == "" && !b.deleted {
-		err = b.vanished(ctx)
+		err = b.markVanished(ctx)
 	}
 	if n := b.im.out.Deleted; err == nil && n > 0 && n == b.stood {
 		if b.q.Again {
 			return scrollback.Errorf(scrollback.Conflict, "transfer.Bring", i18n.ConversationInTrashRestoreFirst,
-				b.trashed).Because(ErrDeleted)
+				b.trashed).WithReason(ErrDeleted)
 		}
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Bring",
 			i18n.DeletedHereNotImportedAgain,
-			b.Session.Name).Because(ErrDeleted)
+			b.Session.Name).WithReason(ErrDeleted)
 	}
 	return err
 }

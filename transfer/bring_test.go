@@ -103,7 +103,7 @@ func (t talk) read(of *transcript.AgentOf, yield func(transcript.Entry, error) b
 			CreatedAt: 1_700_000_000_000 + int64(sum[0])*1000}
 		nodes[i] = tree.Node{ID: n.ID, Parent: n.Parent, Entries: []transcript.Entry{{Message: m}}}
 	}
-	for e := range tree.Entries(t.ID, nodes, t.Leaf) {
+	for e := range tree.WalkEntries(t.ID, nodes, t.Leaf) {
 		if !yield(e, nil) {
 			return false
 		}
@@ -115,7 +115,7 @@ func (t talk) read(of *transcript.AgentOf, yield func(transcript.Entry, error) b
 		End: &transcript.End{Held: t.Held, Left: map[string]int{"mode": 1}}}, nil)
 }
 
-// path is what a talk says from its beginning to a node.
+// path returns what a talk says from its beginning to a node.
 func (t talk) path(id string) (out []string) {
 	for id != "" {
 		i := slices.IndexFunc(t.Nodes, func(n node) bool { return n.ID == id })
@@ -126,7 +126,7 @@ func (t talk) path(id string) (out []string) {
 	return out
 }
 
-// paths are what a talk says along each of its branches.
+// paths returns what a talk says along each of its branches.
 func (t talk) paths() (out []string) {
 	for _, n := range t.Nodes {
 		if !slices.ContainsFunc(t.Nodes, func(o node) bool { return o.Parent == n.ID }) {
@@ -137,7 +137,7 @@ func (t talk) paths() (out []string) {
 	return out
 }
 
-// line is a talk without branches.
+// line returns a talk without branches.
 func line(id string, texts ...string) talk {
 	t := talk{ID: id}
 	for i, text := range texts {
@@ -163,7 +163,7 @@ func newHome(t *testing.T) *home {
 }
 
 func (h *home) try(f files, name string, q transfer.ImportRequest) (transfer.ImportResult, error) {
-	return h.Transfer.Bring(context.Background(), h.View,
+	return h.Transfer.ImportSession(context.Background(), h.View,
 		transfer.Session{Tool: f, Place: h.place, Session: f.session(name)}, q)
 }
 
@@ -176,7 +176,7 @@ func (h *home) bring(f files, name string) transfer.ImportResult {
 	return out
 }
 
-// of is the origin of a talk that is here.
+// of returns the origin of a talk that is here.
 func (h *home) of(id string) scrollback.Origin {
 	h.T.Helper()
 	all, err := h.Transfer.Origins(context.Background(), h.View, transfer.OriginQuery{Tool: "talks", ID: id})
@@ -200,7 +200,7 @@ func (h *home) whole(f files, name string) bool {
 		func(o scrollback.Origin) bool { return o.Stamp != f.session(name).Stamp })
 }
 
-// says is what the current path of a conversation says, and what each of its branches says.
+// says returns what the current path of a conversation says, and what each of its branches says.
 func (h *home) says(id scrollback.ConversationID) (path string, all []string) {
 	h.T.Helper()
 	ctx := context.Background()
@@ -263,7 +263,7 @@ func (h *home) has(t talk) {
 	}
 }
 
-// drawTalk is a random tree: each node is some earlier one's child, or another beginning.
+// drawTalk returns a random tree: each node is some earlier one's child, or another beginning.
 func drawTalk(t *rapid.T, id string, from []node) talk {
 	out := talk{ID: id, Nodes: slices.Clone(from)}
 	for i := range rapid.IntRange(1, 9).Draw(t, "nodes of "+id) {
@@ -284,7 +284,7 @@ func drawTalk(t *rapid.T, id string, from []node) talk {
 	return out
 }
 
-// first is the beginning of a talk as it once was.
+// first returns the beginning of a talk as it once was.
 func (t talk) first(n int) talk {
 	t.Nodes = t.Nodes[:n]
 	if !slices.ContainsFunc(t.Nodes, func(o node) bool { return o.ID == t.Leaf }) {
@@ -361,7 +361,7 @@ func TestBringForksAreNotCopies(t *testing.T) {
 	})
 }
 
-// drawFork is a talk, and one that begins as it does.
+// drawFork returns a talk, and one that begins as it does.
 func drawFork(t *rapid.T) []talk {
 	a := drawTalk(t, "a", nil)
 	path := slices.DeleteFunc(slices.Clone(a.Nodes), func(n node) bool { return !slices.Contains(a.path(a.Leaf), n.Text) })

@@ -44,7 +44,7 @@ func healthy(r *enginetest.Rig) {
 	}
 }
 
-// recalls is what the recall tools answer of a conversation, all of it as JSON.
+// recalls returns what the recall tools answer of a conversation, all of it as JSON.
 func recalls(r *enginetest.Rig, id scrollback.ConversationID) string {
 	r.T.Helper()
 	ctx := context.Background()
@@ -93,7 +93,7 @@ func recalls(r *enginetest.Rig, id scrollback.ConversationID) string {
 	return out.String()
 }
 
-// rich is a conversation with folds, roll-ups, big outputs, Chinese text, attachments
+// rich returns a conversation with folds, roll-ups, big outputs, Chinese text, attachments
 // and branches, in a rig of its own.
 func rich(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 	t.Helper()
@@ -104,18 +104,18 @@ func rich(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Grow(c.ID, 60)
+	r.ImportMany(c.ID, 60)
 	if _, err := r.Compact(ctx, c.ID, engine.CompactRequest{Force: true}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := r.Upload(ctx, c.ID, strings.NewReader("attached text about the tide"), "notes.txt"); err != nil {
 		t.Fatal(err)
 	}
-	r.Grow(c.ID, 40)
+	r.ImportMany(c.ID, 40)
 	if _, err := r.Branches().Rewind(ctx, c.ID, engine.Point{Seq: new(int64(33))}); err != nil {
 		t.Fatal(err)
 	}
-	r.Ask(c.ID, "another way to the 数据库").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(c.ID, "another way to the 数据库").WantDone(t, scrollback.TurnComplete, "stop")
 	if _, err := r.Patch(ctx, c.ID, 0, func(c *scrollback.Conversation) error {
 		c.PinnedSeqs = []int64{1, 4}
 		c.Settings.Pinned = true
@@ -165,7 +165,7 @@ func TestBundleMoves(t *testing.T) {
 	if !bytes.Equal(before, far.Pack(id, transfer.ExportRequest{})) {
 		t.Fatal("an unchanged import changed something")
 	}
-	far.Ask(id, "and on").Done(t, scrollback.TurnComplete, "stop")
+	far.Ask(id, "and on").WantDone(t, scrollback.TurnComplete, "stop")
 	if _, err := far.Uncompact(context.Background(), id, ""); err != nil {
 		t.Fatalf("the fold cannot be undone: %v", err)
 	}
@@ -179,8 +179,8 @@ func TestBundleExtends(t *testing.T) {
 	old := r.Pack(id, transfer.ExportRequest{})
 	far := enginetest.New(t, enginetest.Options{Limit: 4000, NoFolds: true}, modeltest.Say("from afar"))
 	brings(far, old, transfer.ImportRequest{}, transfer.ResultCreated)
-	r.Grow(id, 30)
-	r.Ask(id, "one more").Done(t, scrollback.TurnComplete, "stop")
+	r.ImportMany(id, 30)
+	r.Ask(id, "one more").WantDone(t, scrollback.TurnComplete, "stop")
 	if _, err := r.Branches().Rewind(context.Background(), id, engine.Point{Seq: new(int64(50))}); err != nil {
 		t.Fatal(err)
 	}
@@ -195,9 +195,9 @@ func TestBundleExtends(t *testing.T) {
 	brings(far, old, transfer.ImportRequest{}, transfer.ResultUnchanged)
 	brings(far, grown, transfer.ImportRequest{}, transfer.ResultUnchanged)
 
-	far.Ask(id, "my own way").Done(t, scrollback.TurnComplete, "stop")
+	far.Ask(id, "my own way").WantDone(t, scrollback.TurnComplete, "stop")
 	brings(far, grown, transfer.ImportRequest{}, transfer.ResultUnchanged)
-	r.Ask(id, "another way still").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "another way still").WantDone(t, scrollback.TurnComplete, "stop")
 	before := far.Pack(id, transfer.ExportRequest{})
 	_, err := far.Unpack(r.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{})
 	enginetest.WantCode(t, err, scrollback.Conflict, "says something else here")
@@ -240,11 +240,11 @@ func TestBundleRefused(t *testing.T) {
 	// A message's id may be a client's own, and so somebody else's here.
 	named := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	other := named.NewConversation()
-	named.Run(engine.TurnRequest{Conversation: other, Message: enginetest.Say("q"), MessageID: "mine-1"}).Done(t,
+	named.Run(engine.TurnRequest{Conversation: other, Message: enginetest.Say("q"), MessageID: "mine-1"}).WantDone(t,
 		scrollback.TurnComplete,
 		"stop")
 	taken := named.Pack(other, transfer.ExportRequest{})
-	far.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("q"), MessageID: "mine-1"}).Done(t,
+	far.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("q"), MessageID: "mine-1"}).WantDone(t,
 		scrollback.TurnComplete, "stop")
 	_, err = far.Unpack(taken, transfer.ImportRequest{})
 	enginetest.WantCode(t, err, scrollback.Conflict, "message mine-1")
@@ -261,12 +261,12 @@ func TestBundleAsCopy(t *testing.T) {
 		t.Fatal(refs, err)
 	}
 	told := "look into " + string(refs[0].Ref) + " or " + string(id)
-	r.Ask(id, told).Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, told).WantDone(t, scrollback.TurnComplete, "stop")
 	fork, err := r.Branches().Fork(ctx, id, engine.Point{}, "fork")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Ask(fork.ID, "on the fork").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(fork.ID, "on the fork").WantDone(t, scrollback.TurnComplete, "stop")
 	file := r.Pack(fork.ID, transfer.ExportRequest{Materialize: true})
 	before := r.Pack(fork.ID, transfer.ExportRequest{})
 	for range 2 { // beside the original, and beside another copy
@@ -293,7 +293,7 @@ func TestBundleAsCopy(t *testing.T) {
 		if err != nil || !strings.Contains(page.Content, out.IDs[string(id)]) {
 			t.Fatalf("the pointer reads %+v, %v", page, err)
 		}
-		r.Ask(c.ID, "on the copy").Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(c.ID, "on the copy").WantDone(t, scrollback.TurnComplete, "stop")
 		healthy(r)
 	}
 	if !bytes.Equal(before, r.Pack(fork.ID, transfer.ExportRequest{})) {
@@ -313,14 +313,14 @@ func TestBundleOfAFork(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Ask(c.ID, "another way on "+title).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(c.ID, "another way on "+title).WantDone(t, scrollback.TurnComplete, "stop")
 		return c.ID
 	}
 	fork := at(id, 34, "fork")
-	r.Grow(fork, 30)
+	r.ImportMany(fork, 30)
 	grand := at(fork, 60, "grand")
 	early := at(fork, 20, "early") // of what the fork itself inherits
-	r.Grow(id, 20)                 // behind all forks
+	r.ImportMany(id, 20)           // behind all forks
 	bundles := map[scrollback.ConversationID][]byte{}
 	for _, c := range []scrollback.ConversationID{id, fork, grand, early} {
 		bundles[c] = r.Pack(c, transfer.ExportRequest{})
@@ -345,7 +345,7 @@ func TestBundleOfAFork(t *testing.T) {
 			if err != nil || len(listed) != len(order) {
 				t.Fatalf("listed are %d, %v", len(listed), err)
 			}
-			far.Ask(order[0], "and on").Done(t, scrollback.TurnComplete, "stop")
+			far.Ask(order[0], "and on").WantDone(t, scrollback.TurnComplete, "stop")
 			for _, c := range order {
 				if _, err := far.Purge(ctx, c); err != nil {
 					t.Fatal(err)
@@ -371,7 +371,7 @@ func TestBundleOfAFork(t *testing.T) {
 	}
 }
 
-// scoreless is without scores: they know how often a word is used in the whole store.
+// scoreless returns without scores: they know how often a word is used in the whole store.
 func scoreless(recalls string) string {
 	return regexp.MustCompile(`"score":[0-9.]+`).ReplaceAllString(recalls, "")
 }
@@ -398,16 +398,16 @@ func TestBundleForkAfterItsFork(t *testing.T) {
 		return c.ID
 	}
 	parent := r.NewConversation()
-	r.Says(parent, 4, "in the parent")
+	r.AppendTurns(parent, 4, "in the parent")
 	child := fork(parent, 2)
-	r.Says(child, 2, "in the fork")
+	r.AppendTurns(child, 2, "in the fork")
 	start := int64(0)
 	if _, err := r.Branches().Rewind(ctx, child, engine.Point{Seq: &start}); err != nil {
 		t.Fatal(err)
 	}
-	r.Says(child, 3, "anew in the fork")
+	r.AppendTurns(child, 3, "anew in the fork")
 	grandchild := fork(child, 2)
-	r.Says(grandchild, 2, "in its fork")
+	r.AppendTurns(grandchild, 2, "in its fork")
 
 	far := enginetest.New(t, enginetest.Options{Limit: 4000, NoFolds: true}, modeltest.Say("from afar"))
 	for _, id := range []scrollback.ConversationID{grandchild, child, parent} {
@@ -441,7 +441,7 @@ func TestBundleProperty(t *testing.T) {
 			seq := rapid.Int64Range(0, 40).Draw(p, "seq")
 			switch rapid.IntRange(0, 9).Draw(p, "step") {
 			case 0, 1, 2, 3:
-				r.Says(id, rapid.IntRange(1, 9).Draw(p, "messages"), rapid.StringN(1, 40, -1).Draw(p, "text"))
+				r.AppendTurns(id, rapid.IntRange(1, 9).Draw(p, "messages"), rapid.StringN(1, 40, -1).Draw(p, "text"))
 			case 4, 5:
 				_, _ = r.Compact(ctx, id, engine.CompactRequest{Force: true})
 			case 6:
@@ -477,7 +477,7 @@ func TestBundleProperty(t *testing.T) {
 func TestBundlesAtOnce(t *testing.T) {
 	r, id := rich(t)
 	file := r.Pack(id, transfer.ExportRequest{})
-	r.Says(id, 40, "grown")
+	r.AppendTurns(id, 40, "grown")
 	grown := r.Pack(id, transfer.ExportRequest{})
 	far := enginetest.New(t, enginetest.Options{Limit: 4000, NoFolds: true}, modeltest.Say("from afar"))
 	for _, f := range [][]byte{file, grown} {

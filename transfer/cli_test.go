@@ -98,7 +98,7 @@ func text(v any) string { s, _ := v.(string); return s }
 
 func items(v any) []any { l, _ := v.([]any); return l }
 
-// parts are content as a list.
+// parts returns content as a list.
 func parts(content any) []any {
 	switch c := content.(type) {
 	case string:
@@ -109,7 +109,7 @@ func parts(content any) []any {
 	return []any{content}
 }
 
-// shown is content as the tool judges it.
+// shown returns content as the tool judges it.
 func shown(content any) string {
 	var b strings.Builder
 	for _, p := range parts(content) {
@@ -134,7 +134,7 @@ type turn struct {
 	parts    []any
 }
 
-// history is what the tool makes of the records.
+// history returns what the tool makes of the records.
 func (s *cli) history() []turn {
 	var out []turn
 	for _, m := range s.messages {
@@ -204,7 +204,7 @@ func (s *cli) reply(m object) (said, results []any) {
 	return said, results
 }
 
-// fault is why a session of ours is no good to the tool: it loses records when it loads
+// fault returns why a session of ours is no good to the tool: it loses records when it loads
 // them, or its model's server refuses what it sends. It is empty if there is none.
 func (s *cli) fault() string {
 	if s.damaged > 0 {
@@ -273,7 +273,7 @@ func (s *cli) write(rec object) {
 	s.file.Write(append(b, '\n'))
 }
 
-// at is the time of the next record.
+// at returns the time of the next record.
 func (s *cli) at() string {
 	s.said++
 	return time.Date(2026, 12, 1, 0, 0, s.said, len(s.messages)*1e6, time.UTC).Format("2006-01-02T15:04:05.000Z")
@@ -332,7 +332,7 @@ func (s *cli) record(m object) {
 	s.write(object{"$set": object{"lastUpdated": s.at()}})
 }
 
-// say is a turn of the tool's own; with tools it calls two of them first. It returns the
+// say returns a turn of the tool's own; with tools it calls two of them first. It returns the
 // messages that this is.
 func (s *cli) say(question string, tools bool) int {
 	id := func() string { // as unique as the tool's own, also where a session was taken up at an earlier place

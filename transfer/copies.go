@@ -23,7 +23,7 @@ type Copy = archive.Copy
 // Copies writes full copies of conversations and reads them.
 type Copies struct{ of *Transfer }
 
-// Copies are those of all conversations.
+// Copies returns those of all conversations.
 func (t *Transfer) Copies() Copies { return Copies{t} }
 
 // Write writes a full copy of a conversation into the object store: all branches, the
@@ -49,7 +49,7 @@ func (t Copies) writeAs(ctx context.Context, v *engine.View, id scrollback.Conve
 		return made, err
 	}
 	if _, err := v.Get(ctx, id); scrollback.CodeOf(err) == scrollback.NotFound { // it was purged meanwhile
-		_, _, dropErr := t.of.archive.Drop(context.WithoutCancel(ctx), id, nil)
+		_, _, dropErr := t.of.archive.DeleteConversation(context.WithoutCancel(ctx), id, nil)
 		return made, errors.Join(err, dropErr)
 	}
 	return made, nil
@@ -114,7 +114,7 @@ func (t Copies) document(ctx context.Context, v *engine.View, c scrollback.Conve
 			return err
 		}
 	}
-	return w.End(t.receipts(ctx, c.ID), refs(ctx, v, c.ID))
+	return w.End(t.receipts(ctx, c.ID), eachRef(ctx, v, c.ID))
 }
 
 // piece writes a run of messages, each with what stands after it.
@@ -135,7 +135,7 @@ func (t Copies) piece(ctx context.Context, v *engine.View, id scrollback.Convers
 			if after = m.Seq; m.Seq > p.To {
 				break
 			}
-			failed, drafts := standing(page.After(m.Seq))
+			failed, drafts := splitTurns(page.TurnsAfter(m.Seq))
 			if err := t.message(ctx, m, failed, w); err != nil {
 				return err
 			}
@@ -184,7 +184,7 @@ func (t Copies) message(ctx context.Context, m scrollback.Message, failed []scro
 		room -= size*4/3 + 4
 		attached[i] = id
 		if r, ok := p.(scrollback.ToolResult); ok {
-			text, err := textOf(ctx, t.of, id)
+			text, err := readText(ctx, t.of, id)
 			if scrollback.CodeOf(err) == scrollback.Invalid {
 				continue // its bytes stand beside it
 			}
@@ -217,8 +217,8 @@ func (t Copies) receipts(ctx context.Context, id scrollback.ConversationID) iter
 	}
 }
 
-// refs walks the refs of a conversation, with those that it inherits.
-func refs(ctx context.Context, v *engine.View, id scrollback.ConversationID) iter.Seq2[scrollback.RefEntry, error] {
+// eachRef walks the refs of a conversation, with those that it inherits.
+func eachRef(ctx context.Context, v *engine.View, id scrollback.ConversationID) iter.Seq2[scrollback.RefEntry, error] {
 	return func(yield func(scrollback.RefEntry, error) bool) {
 		q := scrollback.RefQuery{Limit: scrollback.ListMax}
 		for {

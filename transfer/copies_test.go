@@ -64,11 +64,11 @@ func branchy(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) {
 		t.Fatal(err)
 	}
 	at := c.Messages
-	r.Ask(id, "on").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "on").WantDone(t, scrollback.TurnComplete, "stop")
 	if _, err := r.Branches().Rewind(ctx, id, engine.Point{Seq: new(at - 2)}); err != nil {
 		t.Fatal(err)
 	}
-	r.Ask(id, "otherwise").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "otherwise").WantDone(t, scrollback.TurnComplete, "stop")
 	if _, err := r.Branches().Rewind(ctx, id, engine.Point{Seq: &at, Branch: c.Branch}); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestArchiveThereAndBack(t *testing.T) {
 	}
 	other := enginetest.New(t, enginetest.Options{Limit: 4000}, modeltest.Say("a"))
 	for i, messages := range []int64{was.Messages, 0} {
-		out, err := other.Load(file)
+		out, err := other.ImportText(file)
 		if err != nil || len(out.Skipped) > 0 || len(out.Conversations) != 1 || out.Conversations[0].Messages != messages {
 			t.Fatalf("import %d: %+v, %v", i, out, err)
 		}
@@ -117,24 +117,24 @@ func TestArchiveOfAFork(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
 	id := r.NewConversation()
-	r.Says(id, 6, "before")
+	r.AppendTurns(id, 6, "before")
 	fork, err := r.Branches().Fork(ctx, id, engine.Point{Seq: new(int64(4))}, "fork")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Says(fork.ID, 3, "after")
+	r.AppendTurns(fork.ID, 3, "after")
 	if _, err := r.Branches().Rewind(ctx, fork.ID, engine.Point{Seq: new(int64(2))}); err != nil {
 		t.Fatal(err)
 	}
-	r.Says(fork.ID, 2, "otherwise")
-	path := r.Shape(fork.ID)
+	r.AppendTurns(fork.ID, 2, "otherwise")
+	path := r.LogOutline(fork.ID)
 	_, file := archiveOf(t, r, fork.ID)
 	if n := strings.Count(file, `"status":"complete"`); n != 4+3+2 {
 		t.Errorf("the archive has %d messages", n)
 	}
 	other := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
-	out, err := other.Load(file)
-	if err != nil || out.Conversations[0].Messages != 9 || other.Shape(out.Conversations[0].ID) != path {
+	out, err := other.ImportText(file)
+	if err != nil || out.Conversations[0].Messages != 9 || other.LogOutline(out.Conversations[0].ID) != path {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
@@ -149,7 +149,7 @@ func TestArchiveKeys(t *testing.T) {
 	enginetest.WantCode(t, err, scrollback.NotFound, "no archive yet")
 	first, _ := archiveOf(t, r, id)
 	r.Clock.Add(1)
-	r.Ask(id, "more").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "more").WantDone(t, scrollback.TurnComplete, "stop")
 	second, _ := archiveOf(t, r, id)
 	elsewhere, _ := archiveOf(t, r, other)
 	got, f, err := r.Transfer.Copies().Open(ctx, r.View, id, "")
@@ -188,7 +188,7 @@ func TestArchiveKeys(t *testing.T) {
 	}
 }
 
-// keysOf are all keys of a bucket.
+// keysOf returns all keys of a bucket.
 func keysOf(t *testing.T, b blob.Bucket) (out []string) {
 	t.Helper()
 	for o, err := range b.List(context.Background(), "") {
@@ -267,7 +267,7 @@ func TestArchiveOnCompact(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{Limit: 3000, NoFolds: true}, modeltest.Say("a"))
 	id := r.NewConversation()
-	r.Says(id, 40, "before")
+	r.AppendTurns(id, 40, "before")
 	receipt, err := r.Compact(ctx, id, engine.CompactRequest{Force: true})
 	if err != nil || receipt.Result != scrollback.ResultCompacted || receipt.Archive != "" {
 		t.Fatalf("not asked for: %+v, %v", receipt, err)
@@ -277,7 +277,7 @@ func TestArchiveOnCompact(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Clock.Add(1)
-	r.Says(id, 40, "after")
+	r.AppendTurns(id, 40, "after")
 	if receipt, err = r.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil || receipt.Archive == "" {
 		t.Fatalf("%+v, %v", receipt, err)
 	}
@@ -297,7 +297,7 @@ func TestArchiveOnCompact(t *testing.T) {
 		!strings.Contains(string(b), `"archive":"`+receipt.Archive) {
 		t.Errorf("the archive has %d messages (%v)", strings.Count(string(b), `"status":"complete"`), err)
 	}
-	r.Grow(id, 400)
+	r.ImportMany(id, 400)
 	if err := r.Engine.Settle(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +363,7 @@ func TestArchiveOnCompactFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Says(c.ID, 40, "before")
+	r.AppendTurns(c.ID, 40, "before")
 	if err := bucket.Close(); err != nil {
 		t.Fatal(err)
 	}

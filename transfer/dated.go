@@ -6,12 +6,12 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// undatedMost bounds how many messages wait for the first of a conversation that has a time.
-const undatedMost = 256
+// maxUndated bounds how many messages wait for the first of a conversation that has a time.
+const maxUndated = 256
 
-// dated gives the messages that a conversation begins with, and that have no time, that of the
+// fillDates gives the messages that a conversation begins with, and that have no time, that of the
 // first one which has: it is the nearest that is known. They wait for it in order.
-func dated(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[transcript.Entry, error] {
+func fillDates(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		known := map[string]bool{} // conversations with a time, or that were waited for long enough
 		var waiting []transcript.Entry
@@ -33,7 +33,7 @@ func dated(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[transcript.Entr
 			said := err == nil && isMessage(e)
 			if len(waiting) > 0 {
 				switch {
-				case err != nil, said && e.Source != source, len(waiting) == undatedMost:
+				case err != nil, said && e.Source != source, len(waiting) == maxUndated:
 					if !pass(0) {
 						return
 					}

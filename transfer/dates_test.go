@@ -30,7 +30,7 @@ func TestBringDates(t *testing.T) {
 			t.Errorf("a conversation of %d, whose newest message is of %d", c.UpdatedAt, newest)
 		}
 	}
-	h.Ask(ids[0], "go on").Done(t, scrollback.TurnComplete, "stop")
+	h.Ask(ids[0], "go on").WantDone(t, scrollback.TurnComplete, "stop")
 	list, _, err := h.List(ctx, scrollback.ListQuery{})
 	if err != nil || len(list) != 2 || list[0].ID != ids[0] || list[0].UpdatedAt != h.Clock.Load() {
 		t.Errorf("the list is %+v, %v", list, err)

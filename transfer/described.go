@@ -18,40 +18,40 @@ const maxMeta = 60 << 10
 // maxTitle is how long a title may be, in characters.
 const maxTitle = 400
 
-// described is a conversation as its tool describes it.
-func described(s *source) (c scrollback.Conversation) {
+// describeConversation returns a conversation as its tool describes it.
+func describeConversation(s *sessionSource) (c scrollback.Conversation) {
 	if s.Entry.Conversation != nil {
 		c = *s.Entry.Conversation
 	}
 	if s.Copy {
-		c.Title = title.Copy(title.CopyOf, c.Title)
+		c.Title = title.CopyTitle(title.CopyOf, c.Title)
 	}
-	if c.Title = clip.Line(c.Title, maxTitle); c.Title != "" {
+	if c.Title = clip.ClipLine(c.Title, maxTitle); c.Title != "" {
 		c.TitleBy = scrollback.TitleTool
 	}
-	if len(c.Meta) > maxMeta || fields(c.Meta) == nil {
+	if len(c.Meta) > maxMeta || jsonFields(c.Meta) == nil {
 		c.Meta = nil
 	}
 	return c
 }
 
-// fields are those of a JSON object; nil for anything else.
-func fields(object json.RawMessage) (out map[string]json.RawMessage) {
+// jsonFields returns those of a JSON object; nil for anything else.
+func jsonFields(object json.RawMessage) (out map[string]json.RawMessage) {
 	if json.Unmarshal(object, &out) != nil {
 		return nil
 	}
 	return out
 }
 
-// describe keeps up with what a tool says of a conversation that was here before: its title,
+// updateDescription keeps up with what a tool says of a conversation that was here before: its title,
 // unless somebody here gave it one, and the tool's own fields of its meta. A source that is
 // older than what is here says nothing new, nor does a copy that may be.
-func (b *bringing) describe(ctx context.Context, c *importing) error {
+func (b *sessionImport) updateDescription(ctx context.Context, c *importing) error {
 	s := c.source
 	if s == nil || s.was.Conversation != c.ID || s.was.Stamp == b.Stamp || s.Entry.Conversation == nil {
 		return nil
 	}
-	now := described(s)
+	now := describeConversation(s)
 	if now.UpdatedAt == 0 && b.at == "" {
 		return nil
 	}
@@ -69,10 +69,10 @@ func (b *bringing) describe(ctx context.Context, c *importing) error {
 		if at = was.UpdatedAt; now.Title != "" && (was.TitleBy != scrollback.TitleGiven || was.Title == "") {
 			name = now.Title
 		} else if s.Copy && was.TitleBy != scrollback.TitleGiven { // that it is one is news, perhaps
-			name = title.Copy(title.CopyOf, was.Title)
+			name = title.CopyTitle(title.CopyOf, was.Title)
 		}
-		if theirs := fields(now.Meta); theirs != nil {
-			meta = merged(was.Meta, theirs)
+		if theirs := jsonFields(now.Meta); theirs != nil {
+			meta = mergeMeta(was.Meta, theirs)
 		}
 		if name == was.Title && bytes.Equal(meta, was.Meta) {
 			return same
@@ -93,16 +93,16 @@ func (b *bringing) describe(ctx context.Context, c *importing) error {
 	return b.im.store.Origins.Date(ctx, c.ID, c.Total, at) // it says nothing newer
 }
 
-// merged is meta with some fields replaced; as it was, if nothing of it changes or it would
+// mergeMeta returns meta with some fields replaced; as it was, if nothing of it changes or it would
 // be too large.
-func merged(meta json.RawMessage, some map[string]json.RawMessage) json.RawMessage {
-	all := fields(meta)
+func mergeMeta(meta json.RawMessage, some map[string]json.RawMessage) json.RawMessage {
+	all := jsonFields(meta)
 	if all == nil {
 		all = map[string]json.RawMessage{}
 	}
 	was := maps.Clone(all)
 	maps.Copy(all, some)
-	if maps.EqualFunc(all, was, func(a, b json.RawMessage) bool { return bytes.Equal(compacted(a), compacted(b)) }) {
+	if maps.EqualFunc(all, was, func(a, b json.RawMessage) bool { return bytes.Equal(compactJSON(a), compactJSON(b)) }) {
 		return meta
 	}
 	out, err := json.Marshal(all)
@@ -112,8 +112,8 @@ func merged(meta json.RawMessage, some map[string]json.RawMessage) json.RawMessa
 	return out
 }
 
-// compacted is JSON without space.
-func compacted(raw json.RawMessage) []byte {
+// compactJSON is JSON without space.
+func compactJSON(raw json.RawMessage) []byte {
 	var out bytes.Buffer
 	if json.Compact(&out, raw) != nil {
 		return raw

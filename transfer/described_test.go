@@ -42,7 +42,7 @@ func TestDescriptionsFollow(t *testing.T) {
 	if c := is(a, "Cranes 起重机", "/y"); c.Version != before.Version {
 		t.Errorf("nothing changed, and it is at version %d, not %d", c.Version, before.Version)
 	}
-	if _, err := h.Transfer.Bring(ctx, h.View, transfer.Session{Tool: files{"s": {line("a", "one")}},
+	if _, err := h.Transfer.ImportSession(ctx, h.View, transfer.Session{Tool: files{"s": {line("a", "one")}},
 		Session: files{"s": {line("a", "one")}}.session("s")}, transfer.ImportRequest{}); err != nil {
 		t.Fatal(err)
 	}

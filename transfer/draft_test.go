@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// cutOff is a conversation whose second answer was cut off: the process that wrote it is
+// cutOff returns a conversation whose second answer was cut off: the process that wrote it is
 // gone.
 func cutOff(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 	t.Helper()
@@ -23,8 +23,8 @@ func cutOff(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 	refused := modeltest.Step{Err: scrollback.Errorf(scrollback.Refused, "test", "acme refuses the key")}
 	r := enginetest.New(t, enginetest.Options{}, refused, modeltest.Say("one"), modeltest.Say("again"))
 	id := r.NewConversation()
-	r.Ask(id, "first").Done(t, scrollback.TurnFailed, "")
-	r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "first").WantDone(t, scrollback.TurnFailed, "")
+	r.Run(engine.TurnRequest{Conversation: id}).WantDone(t, scrollback.TurnComplete, "stop")
 	begun, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "gone",
 		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
 			Parts: enginetest.Say("second")}}}})
@@ -38,7 +38,7 @@ func cutOff(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 	return r, id
 }
 
-// left are the turns at the end of a conversation that have no stored answer.
+// left returns the turns at the end of a conversation that have no stored answer.
 func left(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) []scrollback.TurnEntry {
 	t.Helper()
 	page, err := r.Turns().Page(context.Background(), id, scrollback.PageQuery{Limit: 1})
@@ -62,11 +62,11 @@ func TestTranscriptOfACutOffAnswer(t *testing.T) {
 		t.Fatalf("the file is\n%s", file.String())
 	}
 	other := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
-	out, err := other.Load(file.String())
+	out, err := other.ImportText(file.String())
 	if err != nil || len(out.Skipped) > 0 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	other.WantShape(out.Conversations[0].ID, "u:first", "a:one", "u:second", "a(interrupted):half an ans")
+	other.WantOutline(out.Conversations[0].ID, "u:first", "a:one", "u:second", "a(interrupted):half an ans")
 }
 
 // What was cut off is exported as a message, and is no second one when the file comes back:
@@ -81,12 +81,12 @@ func TestTranscriptOfACutOffAnswerComesBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			if closed {
-				r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
+				r.Run(engine.TurnRequest{Conversation: id}).WantDone(t, scrollback.TurnComplete, "stop")
 			}
-			was := r.Shape(id)
+			was := r.LogOutline(id)
 			before := left(t, r, id)
 			comesBack(t, r, id, file.String(), 0)
-			if got := r.Shape(id); got != was || len(left(t, r, id)) != len(before) {
+			if got := r.LogOutline(id); got != was || len(left(t, r, id)) != len(before) {
 				t.Errorf("%s, closed %v: the conversation is\n%s\nand was\n%s", format, closed, got, was)
 			}
 		}
@@ -103,7 +103,7 @@ func TestTranscriptGoesOnBehindADraft(t *testing.T) {
 	grown := file.String() + `{"role":"user","content":"third","id":"x1"}` + "\n"
 	comesBack(t, r, id, grown, 1)
 	comesBack(t, r, id, grown, 0)
-	r.WantShape(id, "u:first", "a:one", "u:second", "a(interrupted):half an ans", "u:third")
+	r.WantOutline(id, "u:first", "a:one", "u:second", "a(interrupted):half an ans", "u:third")
 }
 
 // A bundle carries the draft beside its log: it is shown where it arrives, nothing is
@@ -139,12 +139,12 @@ func TestBundleOfACutOffAnswer(t *testing.T) {
 		got[0].TurnID == left(t, other, id)[0].TurnID {
 		t.Errorf("in a copy it is %+v", got)
 	}
-	r.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
+	r.Run(engine.TurnRequest{Conversation: id}).WantDone(t, scrollback.TurnComplete, "stop")
 	out, err := other.Unpack(r.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{})
 	if err != nil || out.Conversations[0].Result != transfer.ResultExtended {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	other.WantShape(id, "u:first", "a:one", "u:second", "a(interrupted):half an ans", "a:again")
+	other.WantOutline(id, "u:first", "a:one", "u:second", "a(interrupted):half an ans", "a:again")
 	page, err := other.Turns().Page(ctx, id, scrollback.PageQuery{})
 	if err != nil || len(page.Turns) != 0 {
 		t.Errorf("now that it is a message: %+v, %v", page.Turns, err)
@@ -153,6 +153,6 @@ func TestBundleOfACutOffAnswer(t *testing.T) {
 	if _, err := third.Unpack(file, transfer.ImportRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	third.Run(engine.TurnRequest{Conversation: id}).Done(t, scrollback.TurnComplete, "stop")
-	third.WantShape(id, "u:first", "a:one", "u:second", "a:well")
+	third.Run(engine.TurnRequest{Conversation: id}).WantDone(t, scrollback.TurnComplete, "stop")
+	third.WantOutline(id, "u:first", "a:one", "u:second", "a:well")
 }

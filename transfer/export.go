@@ -37,7 +37,8 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		if err := t.store.Hashes.Check(ctx, c.ID); err != nil {
 			return err
 		}
-		return bundles.Export(ctx, desk(t, v), id, bundles.ExportRequest{Materialize: q.Materialize, Progress: q.Progress}, w)
+		return bundles.Export(ctx, newInstallation(t, v), id,
+			bundles.ExportRequest{Materialize: q.Materialize, Progress: q.Progress}, w)
 	}
 	for _, f := range t.o.Exporters {
 		if f.Name() != q.Format {
@@ -49,14 +50,14 @@ func (t *Transfer) Export(ctx context.Context, v *engine.View, id scrollback.Con
 		if err := t.store.Hashes.Check(ctx, c.ID); err != nil {
 			return err
 		}
-		return f.Write(w, c, t.entries(ctx, v, c, 0))
+		return f.Write(w, c, t.pathEntries(ctx, v, c, 0))
 	}
 	return scrollback.ParamErrorf(op, "format", i18n.UnknownFormat, q.Format, strings.Join(t.Formats().Exports, ", "))
 }
 
-// entries are the messages of a conversation's path after a seq, with what a turn has written that is no
+// pathEntries returns the messages of a conversation's path after a seq, with what a turn has written that is no
 // message yet as an interrupted one, under the turn's id.
-func (t *Transfer) entries(ctx context.Context, v *engine.View, c scrollback.Conversation,
+func (t *Transfer) pathEntries(ctx context.Context, v *engine.View, c scrollback.Conversation,
 	after int64) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		for after := after; ; {
@@ -67,7 +68,7 @@ func (t *Transfer) entries(ctx context.Context, v *engine.View, c scrollback.Con
 				return
 			}
 			for _, m := range page.Messages {
-				if !t.entry(ctx, m, page.After(m.Seq), yield) {
+				if !t.yieldEntry(ctx, m, page.TurnsAfter(m.Seq), yield) {
 					return
 				}
 			}
@@ -79,11 +80,11 @@ func (t *Transfer) entries(ctx context.Context, v *engine.View, c scrollback.Con
 	}
 }
 
-// entry yields a message and what stands after it, and reports whether to go on.
-func (t *Transfer) entry(ctx context.Context, m scrollback.Message, turns []scrollback.TurnEntry,
+// yieldEntry yields a message and what stands after it, and reports whether to go on.
+func (t *Transfer) yieldEntry(ctx context.Context, m scrollback.Message, turns []scrollback.TurnEntry,
 	yield func(transcript.Entry, error) bool) bool {
-	entry, err := t.whole(ctx, m)
-	failed, drafts := standing(turns)
+	entry, err := t.restoreArtifacts(ctx, m)
+	failed, drafts := splitTurns(turns)
 	entry.Turns = failed
 	if !yield(entry, err) || err != nil {
 		return false
@@ -96,12 +97,12 @@ func (t *Transfer) entry(ctx context.Context, m scrollback.Message, turns []scro
 	return true
 }
 
-// standing are the turns after a message: those that failed, and what others have written
+// splitTurns returns the turns after a message: those that failed, and what others have written
 // that is no message yet, as interrupted messages.
-func standing(turns []scrollback.TurnEntry) (failed []scrollback.TurnEntry, drafts []scrollback.Message) {
+func splitTurns(turns []scrollback.TurnEntry) (failed []scrollback.TurnEntry, drafts []scrollback.Message) {
 	for _, e := range turns {
 		d := scrollback.Draft{Content: e.Content, Reasoning: e.Reasoning, ToolCalls: e.ToolCalls, Model: e.Model}
-		if d.Empty() {
+		if d.IsEmpty() {
 			e.Retry = false // of a file nothing can be tried again
 			failed = append(failed, e)
 			continue
@@ -113,8 +114,8 @@ func standing(turns []scrollback.TurnEntry) (failed []scrollback.TurnEntry, draf
 	return failed, drafts
 }
 
-// whole is a message with its artifacts put back in.
-func (t *Transfer) whole(ctx context.Context, m scrollback.Message) (transcript.Entry, error) {
+// restoreArtifacts returns a message with its artifacts put back in.
+func (t *Transfer) restoreArtifacts(ctx context.Context, m scrollback.Message) (transcript.Entry, error) {
 	entry := transcript.Entry{Message: m}
 	entry.Message.Parts = append(scrollback.Parts{}, m.Parts.WellFormed()...)
 	entry.Message.Meta = scrollback.WellFormed(transcript.WithoutMark(m.Meta))
@@ -141,7 +142,7 @@ func (t *Transfer) whole(ctx context.Context, m scrollback.Message) (transcript.
 			err = attach(i, p.Artifact)
 		case scrollback.ToolResult:
 			if p.Artifact != "" {
-				p.Text, err = textOf(ctx, t, p.Artifact)
+				p.Text, err = readText(ctx, t, p.Artifact)
 				p.Artifact = ""
 				entry.Message.Parts[i] = p
 			}
@@ -154,8 +155,8 @@ func (t *Transfer) whole(ctx context.Context, m scrollback.Message) (transcript.
 	return entry, nil
 }
 
-// textOf reads a whole text artifact; one that is not text is invalid.
-func textOf(ctx context.Context, t *Transfer, id scrollback.ArtifactID) (string, error) {
+// readText reads a whole text artifact; one that is not text is invalid.
+func readText(ctx context.Context, t *Transfer, id scrollback.ArtifactID) (string, error) {
 	f, _, err := t.archive.OpenArtifact(ctx, id)
 	if err != nil {
 		return "", err

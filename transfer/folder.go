@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/clip"
 )
 
-// tidy is a working folder as all tools call it: without detours and slashes at its end.
-func tidy(folder string) string {
+// cleanFolder returns a working folder as all tools call it: without detours and slashes at its end.
+func cleanFolder(folder string) string {
 	if strings.HasPrefix(folder, "/") {
 		return path.Clean(folder)
 	}
@@ -22,10 +22,10 @@ func tidy(folder string) string {
 	return folder
 }
 
-// project is where a new conversation goes: where the one is that it works for; the project
+// chooseProject returns where a new conversation goes: where the one is that it works for; the project
 // that was asked for; that of its working folder, if each has one; where the one is that it
 // continues; else that of the caller.
-func (b *bringing) project(ctx context.Context, s *source, a ancestry) (string, error) {
+func (b *sessionImport) chooseProject(ctx context.Context, s *sessionSource, a conversationOrigin) (string, error) {
 	im := b.im
 	if a.of != nil {
 		h, err := im.view.Bulk().Head(ctx, a.of.ID, scrollback.AccessWrite)
@@ -42,23 +42,23 @@ func (b *bringing) project(ctx context.Context, s *source, a ancestry) (string, 
 	return "", nil
 }
 
-// folderProject is the project of a working folder: the last part of its path, with the part
+// folderProject returns the project of a working folder: the last part of its path, with the part
 // before it or else a hash where other conversations have that name.
-func (b *bringing) folderProject(ctx context.Context, folder string) (string, error) {
+func (b *sessionImport) folderProject(ctx context.Context, folder string) (string, error) {
 	parts := strings.FieldsFunc(folder, func(r rune) bool { return r == '/' || r == '\\' })
 	if len(parts) == 0 {
 		parts = []string{folder}
 	}
-	last := clip.Line(parts[len(parts)-1], maxFolderName)
+	last := clip.ClipLine(parts[len(parts)-1], maxFolderName)
 	names := []string{last}
 	if n := len(parts); n > 1 {
-		names = append(names, clip.Line(parts[n-2], maxFolderName)+" "+last)
+		names = append(names, clip.ClipLine(parts[n-2], maxFolderName)+" "+last)
 	}
 	for _, name := range names {
 		if name == scrollback.DefaultProject {
 			continue // it is everybody's
 		}
-		ours, err := b.isOf(ctx, name, folder)
+		ours, err := b.isProjectOf(ctx, name, folder)
 		if err != nil || ours {
 			return name, err
 		}
@@ -70,8 +70,8 @@ func (b *bringing) folderProject(ctx context.Context, folder string) (string, er
 // maxFolderName bounds a part of the name of a folder's project, in characters.
 const maxFolderName = 40
 
-// isOf reports whether a project is that of a folder, or nobody's.
-func (b *bringing) isOf(ctx context.Context, name, folder string) (bool, error) {
+// isProjectOf reports whether a project is that of a folder, or nobody's.
+func (b *sessionImport) isProjectOf(ctx context.Context, name, folder string) (bool, error) {
 	im := b.im
 	of, err := im.store.Origins.List(ctx, OriginQuery{Folder: folder, Projects: []string{name}, Trash: true,
 		Limit: originsPage})

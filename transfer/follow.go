@@ -38,7 +38,7 @@ type Followed struct {
 	Entire  bool
 }
 
-// Follow makes the path of some messages the current one of a conversation, and the last of
+// FollowPath makes the path of some messages the current one of a conversation, and the last of
 // them its head: it goes along the branches that say the same, begins a new one where none
 // does, and goes back if the path ends earlier than the conversation. What was there before
 // stays on its branch. The same entries again change nothing.
@@ -46,10 +46,10 @@ type Followed struct {
 // Messages are the same if they say the same: their times, models, reasoning, references and
 // the ids of their calls are not compared, and reports of a changed environment are passed
 // over. It is conflict while a turn is being answered.
-func (t *Transfer) Follow(ctx context.Context, v *engine.View, q FollowRequest) (Followed, error) {
-	w := &way{importer: &importer{Transfer: t, view: v, cells: true, q: ImportRequest{Progress: q.Progress}},
-		importing: &importing{firsts: map[onPath]*stored{}}}
-	if err := w.open(ctx, q); err != nil {
+func (t *Transfer) FollowPath(ctx context.Context, v *engine.View, q FollowRequest) (Followed, error) {
+	w := &followedPath{importer: &importer{Transfer: t, view: v, cells: true, q: ImportRequest{Progress: q.Progress}},
+		importing: &importing{firsts: map[pathPoint]*storedMessage{}}}
+	if err := w.openPath(ctx, q); err != nil {
 		return Followed{}, err
 	}
 	c := w.importing
@@ -57,10 +57,10 @@ func (t *Transfer) Follow(ctx context.Context, v *engine.View, q FollowRequest) 
 	out := Followed{Conversation: c.head.Conversation, Entire: true}
 	for entry, err := range q.Entries {
 		if err == nil {
-			out.Entire, err = w.along(ctx, entry, q.Look)
+			out.Entire, err = w.takeNext(ctx, entry, q.Look)
 		}
 		if err != nil {
-			return out, errors.Join(err, w.importer.writing.wait(w.importer))
+			return out, errors.Join(err, w.importer.writing.waitWritten(w.importer))
 		}
 		if !out.Entire {
 			break
@@ -70,25 +70,25 @@ func (t *Transfer) Follow(ctx context.Context, v *engine.View, q FollowRequest) 
 		}
 	}
 	if !q.Look {
-		err = w.arrive(ctx)
+		err = w.moveHead(ctx)
 	}
 	out.Conversation = c.head.Conversation
 	out.Written = c.Messages
-	out.Seq = c.seq()
+	out.Seq = c.newestSeq()
 	if err == nil {
-		out.Behind, err = w.behind(ctx)
+		out.Behind, err = w.countBehind(ctx)
 	}
 	return out, err
 }
 
-// way is one path being followed.
-type way struct {
+// followedPath is one path being followed.
+type followedPath struct {
 	importer  *importer
 	importing *importing
 }
 
-// open begins at the beginning of the conversation.
-func (w *way) open(ctx context.Context, q FollowRequest) (err error) {
+// openPath begins at the beginning of the conversation.
+func (w *followedPath) openPath(ctx context.Context, q FollowRequest) (err error) {
 	im := w.importer
 	c := w.importing
 	if c.ID = q.Conversation; q.Look {
@@ -122,39 +122,39 @@ func (w *way) open(ctx context.Context, q FollowRequest) (err error) {
 	return nil
 }
 
-// along takes the next message of a path, and reports whether it is there, or now is.
-func (w *way) along(ctx context.Context, entry transcript.Entry, look bool) (bool, error) {
+// takeNext takes the next message of a path, and reports whether it is there, or now is.
+func (w *followedPath) takeNext(ctx context.Context, entry transcript.Entry, look bool) (bool, error) {
 	if !look {
-		return true, w.importer.hear(ctx, w.importing, entry)
+		return true, w.importer.takeMessage(ctx, w.importing, entry)
 	}
-	mark, err := transcript.Mark(entry)
+	mark, err := transcript.ImportMark(entry)
 	if err != nil {
 		return false, err
 	}
-	return w.importer.follow(ctx, w.importing, &said{Entry: entry, mark: transcript.MarkOf(mark)})
+	return w.importer.followPath(ctx, w.importing, &fileMessage{Entry: entry, mark: transcript.MarkOf(mark)})
 }
 
-// arrive makes the end of the path the head of the conversation.
-func (w *way) arrive(ctx context.Context) error {
+// moveHead makes the end of the path the head of the conversation.
+func (w *followedPath) moveHead(ctx context.Context) error {
 	c := w.importing
-	if err := w.importer.flush(ctx, c); err != nil || c.fresh {
+	if err := w.importer.flushBatch(ctx, c); err != nil || c.fresh {
 		return err
 	}
-	if c.head.Branch.ID == c.at.ID && c.head.Branch.HeadSeq == c.seq() {
+	if c.head.Branch.ID == c.at.ID && c.head.Branch.HeadSeq == c.newestSeq() {
 		return nil
 	}
-	head, err := w.importer.goTo(ctx, c.head, c.at.ID, c.seq())
+	head, err := w.importer.moveHead(ctx, c.head, c.at.ID, c.newestSeq())
 	if err == nil {
-		c.stands(head)
+		c.noteHead(head)
 	}
 	return err
 }
 
-// behind counts what the conversation's current path has after the one that was followed;
+// countBehind counts what the conversation's current path has after the one that was followed;
 // -1 if that is not its beginning.
-func (w *way) behind(ctx context.Context) (int64, error) {
+func (w *followedPath) countBehind(ctx context.Context) (int64, error) {
 	c := w.importing
-	seq := w.importing.seq()
+	seq := w.importing.newestSeq()
 	if c.head.Branch.HeadSeq < seq {
 		return -1, nil
 	}
@@ -172,9 +172,9 @@ func (w *way) behind(ctx context.Context) (int64, error) {
 	return c.head.Branch.HeadSeq - seq, nil
 }
 
-// told are the messages of a page that a file has: a notebook has no reports of a changed
+// dropReports returns the messages of a page that a file has: a notebook has no reports of a changed
 // environment.
-func told(page []scrollback.Message, cells bool) []scrollback.Message {
+func dropReports(page []scrollback.Message, cells bool) []scrollback.Message {
 	if !cells {
 		return page
 	}
@@ -183,25 +183,25 @@ func told(page []scrollback.Message, cells bool) []scrollback.Message {
 	})
 }
 
-// alike reports whether a stored message says what a cell of a notebook says. The stored one
+// saysSame reports whether a stored message says what a cell of a notebook says. The stored one
 // may show more images than the cell brings, because its text may name some.
-func alike(ctx context.Context, t *Transfer, m scrollback.Message, e transcript.Entry) (bool, error) {
+func saysSame(ctx context.Context, t *Transfer, m scrollback.Message, e transcript.Entry) (bool, error) {
 	if m.Role != e.Message.Role || len(m.Parts.Calls()) != len(e.Message.Parts.Calls()) ||
 		len(m.Parts.Results()) != len(e.Message.Parts.Results()) {
 		return false, nil
 	}
 	whole := transcript.Entry{Message: m}
-	if attached(m.Parts) {
+	if hasAttachments(m.Parts) {
 		var err error
-		if whole, err = t.whole(ctx, m); err != nil {
+		if whole, err = t.restoreArtifacts(ctx, m); err != nil {
 			return false, err
 		}
 	}
-	a := sayings(whole)
-	b := sayings(e)
+	a := listSayings(whole)
+	b := listSayings(e)
 	for i, call := range a.calls {
-		if call.Name != b.calls[i].Name || !reflect.DeepEqual(transcript.Meaning(call.Arguments),
-			transcript.Meaning(b.calls[i].Arguments)) {
+		if call.Name != b.calls[i].Name || !reflect.DeepEqual(transcript.NormalizeJSON(call.Arguments),
+			transcript.NormalizeJSON(b.calls[i].Arguments)) {
 			return false, nil
 		}
 	}
@@ -218,8 +218,8 @@ func alike(ctx context.Context, t *Transfer, m scrollback.Message, e transcript.
 	return slices.Contains(a.texts, b.texts[0]), nil
 }
 
-// attached reports whether parts have bytes elsewhere.
-func attached(ps scrollback.Parts) bool {
+// hasAttachments reports whether parts have bytes elsewhere.
+func hasAttachments(ps scrollback.Parts) bool {
 	return slices.ContainsFunc(ps, func(p scrollback.Part) bool {
 		switch p := p.(type) {
 		case scrollback.Image, scrollback.File:
@@ -232,17 +232,17 @@ func attached(ps scrollback.Parts) bool {
 	})
 }
 
-// saying is what a message says: its text, or any of those that may be meant by a
+// messageSaying is what a message says: its text, or any of those that may be meant by a
 // stored one, because a long text is kept as a file.
-type saying struct {
+type messageSaying struct {
 	texts   []string
 	images  [][]byte
 	calls   []scrollback.ToolCall
 	results []scrollback.ToolResult
 }
 
-func sayings(e transcript.Entry) saying {
-	s := saying{texts: []string{strings.TrimSpace(e.Message.Parts.Text())}, calls: e.Message.Parts.Calls(),
+func listSayings(e transcript.Entry) messageSaying {
+	s := messageSaying{texts: []string{strings.TrimSpace(e.Message.Parts.Text())}, calls: e.Message.Parts.Calls(),
 		results: e.Message.Parts.Results()}
 	for i, p := range e.Message.Parts {
 		switch p.(type) {
@@ -258,10 +258,10 @@ func sayings(e transcript.Entry) saying {
 	return s
 }
 
-// Since yields what the current path of a conversation has after message seq, whole: the
+// EntriesSince yields what the current path of a conversation has after message seq, whole: the
 // messages, and as an interrupted one what a turn has written that is not one yet. Reports of a
 // changed environment are left out.
-func (t *Transfer) Since(ctx context.Context, v *engine.View, id scrollback.ConversationID,
+func (t *Transfer) EntriesSince(ctx context.Context, v *engine.View, id scrollback.ConversationID,
 	seq int64) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		c, err := v.Get(ctx, id)
@@ -269,7 +269,7 @@ func (t *Transfer) Since(ctx context.Context, v *engine.View, id scrollback.Conv
 			yield(transcript.Entry{}, err)
 			return
 		}
-		for entry, err := range t.entries(ctx, v, c, max(seq-1, 0)) {
+		for entry, err := range t.pathEntries(ctx, v, c, max(seq-1, 0)) {
 			m := entry.Message
 			if err == nil && (m.Seq > 0 && m.Seq <= seq ||
 				m.Role == scrollback.RoleSystem && m.Name == scrollback.EnvironmentName) {

@@ -19,7 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/workspace"
 )
 
-// path is messages in short: "u:text", "a:text", "s:text".
+// path returns messages in short: "u:text", "a:text", "s:text".
 func path(all ...string) iter.Seq2[transcript.Entry, error] {
 	roles := map[byte]scrollback.Role{'u': scrollback.RoleUser, 'a': scrollback.RoleAssistant, 's': scrollback.RoleSystem}
 	return func(yield func(transcript.Entry, error) bool) {
@@ -48,13 +48,14 @@ func followed(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, sam
 // look follows a path without writing anything.
 func look(r *enginetest.Rig, id scrollback.ConversationID,
 	entries iter.Seq2[transcript.Entry, error]) (transfer.Followed, error) {
-	return r.Transfer.Follow(context.Background(), r.View,
+	return r.Transfer.FollowPath(context.Background(), r.View,
 		transfer.FollowRequest{Conversation: id, Entries: entries, Look: true})
 }
 
 // follow follows a path that may not be what the conversation says.
 func follow(r *enginetest.Rig, id scrollback.ConversationID, all ...string) (transfer.Followed, error) {
-	return r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: path(all...)})
+	return r.Transfer.FollowPath(context.Background(), r.View,
+		transfer.FollowRequest{Conversation: id, Entries: path(all...)})
 }
 
 func branches(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) int {
@@ -79,7 +80,7 @@ func TestFollow(t *testing.T) {
 	}
 	followed(t, r, id, 2, 0, "u:a", "a:A")
 	r.Ask(id, "c")
-	r.WantShape(id, "u:a", "a:A", "u:c", "a:C")
+	r.WantOutline(id, "u:a", "a:A", "u:c", "a:C")
 	if n := branches(t, r, id); n != 2 {
 		t.Errorf("%d branches after a turn in the middle", n)
 	}
@@ -145,10 +146,10 @@ func TestFollowLikeness(t *testing.T) {
 		modeltest.Say("done"))
 	id := r.NewConversation()
 	tools := []scrollback.Tool{{Name: "f", Parameters: json.RawMessage(`{"type":"object"}`)}}
-	r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Say(long), Tools: tools}).Done(t,
+	r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Say(long), Tools: tools}).WantDone(t,
 		scrollback.TurnWaiting, "tool_calls")
 	results := []engine.ToolResult{{CallID: "1", Text: big}}
-	r.Run(engine.TurnRequest{Conversation: id, ToolResults: results}).Done(t, scrollback.TurnComplete, "stop")
+	r.Run(engine.TurnRequest{Conversation: id, ToolResults: results}).WantDone(t, scrollback.TurnComplete, "stop")
 	entries := func(args, result string) iter.Seq2[transcript.Entry, error] {
 		all := []scrollback.Message{
 			{Role: scrollback.RoleUser, Parts: scrollback.Say(long)},
@@ -181,12 +182,12 @@ func TestFollowImages(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("A"))
 	id := r.NewConversation()
-	one := r.Picture(id, 1)
-	two := r.Picture(id, 2)
+	one := r.UploadImage(id, 1)
+	two := r.UploadImage(id, 2)
 	ask := engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see"}, one, two}}
-	r.Run(ask).Done(t, scrollback.TurnComplete, "stop")
+	r.Run(ask).WantDone(t, scrollback.TurnComplete, "stop")
 	bytesOf := map[int][]byte{}
-	for e, err := range r.Transfer.Since(ctx, r.View, id, 0) {
+	for e, err := range r.Transfer.EntriesSince(ctx, r.View, id, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +234,7 @@ func TestFollowPassesOverTheEnvironment(t *testing.T) {
 		t.Fatalf("with two reports on two branches: %+v, %v", is, err)
 	}
 	var said []string
-	for e, err := range r.Transfer.Since(context.Background(), r.View, id, 2) {
+	for e, err := range r.Transfer.EntriesSince(context.Background(), r.View, id, 2) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -250,7 +251,7 @@ func TestFollowAfterACrash(t *testing.T) {
 	ctx := context.Background()
 	r, id := cutOff(t)
 	var drafts int
-	for e, err := range r.Transfer.Since(ctx, r.View, id, 3) {
+	for e, err := range r.Transfer.EntriesSince(ctx, r.View, id, 3) {
 		if err != nil || e.Message.Parts.Text() != "half an ans" || e.Message.Status != scrollback.StatusInterrupted {
 			t.Errorf("after the question: %+v, %v", e.Message, err)
 		}
@@ -260,14 +261,14 @@ func TestFollowAfterACrash(t *testing.T) {
 		t.Errorf("%d messages after the question", drafts)
 	}
 	followed(t, r, id, 4, 0, "u:first", "a:one", "u:second", "a:half an ans")
-	r.WantShape(id, "u:first", "a:one", "u:second", "a(interrupted):half an ans")
+	r.WantOutline(id, "u:first", "a:one", "u:second", "a(interrupted):half an ans")
 
 	if _, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "other",
 		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
 			Parts: scrollback.Say("third")}}}}); err != nil {
 		t.Fatal(err)
 	}
-	_, err := r.Transfer.Follow(ctx, r.View, transfer.FollowRequest{Conversation: id, Entries: path("u:first")})
+	_, err := r.Transfer.FollowPath(ctx, r.View, transfer.FollowRequest{Conversation: id, Entries: path("u:first")})
 	enginetest.WantCode(t, err, scrollback.Conflict, "being answered")
 }
 
@@ -279,7 +280,7 @@ func TestFollowRefuses(t *testing.T) {
 		yield(transcript.Entry{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{
 			scrollback.Image{Artifact: scrollback.ArtifactID(strings.Repeat("0", 64))}}}}, nil)
 	}
-	_, err := r.Transfer.Follow(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: bad})
+	_, err := r.Transfer.FollowPath(context.Background(), r.View, transfer.FollowRequest{Conversation: id, Entries: bad})
 	enginetest.WantCode(t, err, scrollback.NotFound, "artifact")
 	if log := r.Log(id); len(log) > 0 {
 		t.Errorf("%d messages were written", len(log))

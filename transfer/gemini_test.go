@@ -131,7 +131,7 @@ func stands(t tee, r *enginetest.Rig, id scrollback.ConversationID) (s standing)
 	for _, b := range bs {
 		s.Messages += b.Messages
 	}
-	s.Path = r.Shape(id)
+	s.Path = r.LogOutline(id)
 	s.Branch = c.Branch
 	s.Branches = len(bs)
 	return s
@@ -141,7 +141,7 @@ func stands(t tee, r *enginetest.Rig, id scrollback.ConversationID) (s standing)
 // of this conversation alone.
 func comesBack(t tee, r *enginetest.Rig, id scrollback.ConversationID, file string, want int) {
 	t.Helper()
-	out, err := r.Load(file)
+	out, err := r.ImportText(file)
 	if err != nil || len(out.Skipped) > 0 || len(out.Conversations) != 1 || out.Conversations[0].ID != id ||
 		out.Conversations[0].Messages != int64(want) || out.Conversations[0].Created {
 		t.Fatalf("%+v, %v; want %d new in %s, from\n%s", out, err, want, id, file)
@@ -204,11 +204,11 @@ func TestGeminiThereAndBack(t *testing.T) {
 	ctx := context.Background()
 	long := strings.Repeat("行 of a long output\n", 4000)
 	turn := func(r *enginetest.Rig, id scrollback.ConversationID, text string) {
-		r.Ask(id, text).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, text).WantDone(t, scrollback.TurnComplete, "stop")
 	}
 	opened := func(r *enginetest.Rig, id scrollback.ConversationID) {
 		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("几点?"), Tools: enginetest.ClockTool}).
-			Done(t, scrollback.TurnWaiting, "tool_calls")
+			WantDone(t, scrollback.TurnWaiting, "tool_calls")
 	}
 	twoCalls := modeltest.Call(enginetest.Call("c1", "clock", `{"z":1.0,"a":"\u00e9\/<x>","n":12345678901234567890}`),
 		enginetest.Call("c2", "clock", `{ }`))
@@ -227,7 +227,7 @@ func TestGeminiThereAndBack(t *testing.T) {
 			func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
 				opened(r, id)
 				r.Run(engine.TurnRequest{Conversation: id, ToolResults: []engine.ToolResult{{CallID: "c2", Text: long},
-					{CallID: "c1", Text: "no", IsError: true}}}).Done(t, scrollback.TurnComplete, "stop")
+					{CallID: "c1", Text: "no", IsError: true}}}).WantDone(t, scrollback.TurnComplete, "stop")
 				return id
 			}},
 		"waiting": {[]modeltest.Step{twoCalls},
@@ -259,16 +259,16 @@ func TestGeminiThereAndBack(t *testing.T) {
 				return id
 			}},
 		"pictures": {nil, func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
-			r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{r.Picture(id, 7), r.Picture(id, 8)}})
+			r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{r.UploadImage(id, 7), r.UploadImage(id, 8)}})
 			r.Run(engine.TurnRequest{Conversation: id,
-				Message: scrollback.Parts{scrollback.Text{Text: "/this"}, r.Picture(id, 9)}})
+				Message: scrollback.Parts{scrollback.Text{Text: "/this"}, r.UploadImage(id, 9)}})
 			return id
 		}},
 		"a long paste": {nil, func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
 			turn(r, id, long)
 			return id
 		}},
-		"compacted": {[]modeltest.Step{enginetest.Chatter()},
+		"compacted": {[]modeltest.Step{enginetest.ChattyStep()},
 			func(r *enginetest.Rig, id scrollback.ConversationID) scrollback.ConversationID {
 				for i := range 12 {
 					turn(r, id, fmt.Sprint("question ", i))
@@ -311,7 +311,7 @@ func TestGeminiThereAndBack(t *testing.T) {
 		"a fork of a session": {nil, func(r *enginetest.Rig, _ scrollback.ConversationID) scrollback.ConversationID {
 			s := loadCLI(`{"sessionId":"s-1","projectHash":"p"}` + "\n")
 			s.say("mine", true)
-			out, err := r.Load(s.file.String())
+			out, err := r.ImportText(s.file.String())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -324,7 +324,7 @@ func TestGeminiThereAndBack(t *testing.T) {
 		"a session, gone on here": {nil, func(r *enginetest.Rig, _ scrollback.ConversationID) scrollback.ConversationID {
 			s := loadCLI(`{"sessionId":"s-1","projectHash":""}` + "\n" + `{"sessionId":"s-1","projectHash":"p"}` + "\n")
 			s.say("mine", true)
-			out, err := r.Load(s.file.String())
+			out, err := r.ImportText(s.file.String())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -343,7 +343,7 @@ func TestGeminiThereAndBack(t *testing.T) {
 	}
 }
 
-// anyTalk is a conversation that makes no sense, in lines of our own format.
+// anyTalk returns a conversation that makes no sense, in lines of our own format.
 func anyTalk(t *rapid.T, name string) string {
 	pick := func(label string, of ...string) string { return rapid.SampledFrom(of).Draw(t, label) }
 	var b strings.Builder
@@ -405,7 +405,7 @@ func TestAnyTalkThereAndBack(t *testing.T) {
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++
-		out, err := r.Load(anyTalk(t, fmt.Sprint("talk-", n)))
+		out, err := r.ImportText(anyTalk(t, fmt.Sprint("talk-", n)))
 		if err != nil || len(out.Skipped) > 0 {
 			t.Fatalf("%+v, %v", out, err)
 		}
@@ -417,12 +417,12 @@ func TestAnyTalkThereAndBack(t *testing.T) {
 	})
 }
 
-// talked is a conversation of n turns, and the session that was made of it.
+// talked returns a conversation of n turns, and the session that was made of it.
 func talked(t *testing.T, r *enginetest.Rig, n int) (scrollback.ConversationID, *cli) {
 	t.Helper()
 	id := r.NewConversation()
 	for i := range n {
-		r.Ask(id, fmt.Sprint("q", i+1)).Done(t, scrollback.TurnComplete, "stop")
+		r.Ask(id, fmt.Sprint("q", i+1)).WantDone(t, scrollback.TurnComplete, "stop")
 	}
 	return id, loadCLI(toGemini(t, r, id))
 }
@@ -502,7 +502,7 @@ func TestGeminiGrownApart(t *testing.T) {
 			id, s := talked(t, r, 2)
 			c.do(r, id, s)
 			for _, want := range []int{c.grown, 0} { // the second time it says nothing new
-				out, err := r.Load(s.file.String())
+				out, err := r.ImportText(s.file.String())
 				if err != nil || len(out.Conversations) != 1 || out.Conversations[0].ID != id ||
 					out.Conversations[0].Messages != int64(want) {
 					t.Fatalf("%+v, %v; want %d new", out, err, want)
@@ -528,19 +528,19 @@ func TestGeminiOverAnotherStore(t *testing.T) {
 	here := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
 	there := enginetest.New(t, enginetest.Options{}, modeltest.Say("b"))
 	id, s := talked(t, here, 2)
-	out, err := there.Load(s.file.String())
+	out, err := there.ImportText(s.file.String())
 	if err != nil || out.Conversations[0].ID == id || out.Conversations[0].Messages != 4 {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	copied := out.Conversations[0].ID
-	there.Ask(copied, "q3").Done(t, scrollback.TurnComplete, "stop")
+	there.Ask(copied, "q3").WantDone(t, scrollback.TurnComplete, "stop")
 	s = loadCLI(toGemini(t, there, copied))
 	s.resume()
 	comesBack(t, there, copied, s.file.String(), 0)
 	said := s.say("q4", true)
 	comesBack(t, there, copied, s.file.String(), said)
 	comesBack(t, here, id, s.file.String(), 2+said)
-	if a, b := here.Shape(id), there.Shape(copied); a != b {
+	if a, b := here.LogOutline(id), there.LogOutline(copied); a != b {
 		t.Errorf("here\n%s\nthere\n%s", a, b)
 	}
 }
@@ -569,14 +569,14 @@ func TestGeminiSessionGrows(t *testing.T) {
 	head := `{"sessionId":"s-1","projectHash":"p","startTime":"2026-01-01T00:00:00.000Z","lastUpdated":"2026-01-01T00:00:00.000Z"}` + "\n"
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	file := head + strings.Join(lines, "\n") + "\n"
-	out, err := r.Load(head + strings.Join(lines[:2], "\n") + "\n")
+	out, err := r.ImportText(head + strings.Join(lines[:2], "\n") + "\n")
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := out.Conversations[0].ID
 	comesBack(t, r, id, file, 5)
 	want := []string{"u:q", "a:→c→c", "t:←c←c", "a:and→c", "t:←c", "a:end"}
-	r.WantShape(id, want...)
+	r.WantOutline(id, want...)
 	for _, at := range []struct {
 		seq, part int
 		text      string
@@ -622,12 +622,12 @@ func TestOneIDNamesTwoTools(t *testing.T) {
 {"role":"tool","content":[{"type":"tool_result","call_id":"call_0","name":"alpha","text":"alpha of %d"}]}
 `, i, i, i)
 	}
-	out, err := r.Load(file.String())
+	out, err := r.ImportText(file.String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := out.Conversations[0].ID
-	r.Ask(id, "and?").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "and?").WantDone(t, scrollback.TurnComplete, "stop")
 	names := map[string]string{}
 	n := 0
 	for _, it := range sent {
@@ -683,7 +683,7 @@ func TestAnySessionGrows(t *testing.T) {
 		var id scrollback.ConversationID
 		s := loadCLI(fmt.Sprintf(`{"sessionId":"any-%d","projectHash":"p"}`+"\n", n))
 		if rapid.Bool().Draw(t, "ours") {
-			out, err := r.Load(anyTalk(t, fmt.Sprint("session-", n)))
+			out, err := r.ImportText(anyTalk(t, fmt.Sprint("session-", n)))
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
@@ -691,7 +691,7 @@ func TestAnySessionGrows(t *testing.T) {
 			s = loadCLI(toGemini(t, r, id))
 		} else {
 			s.say("first", rapid.Bool().Draw(t, "tools"))
-			out, err := r.Load(s.file.String())
+			out, err := r.ImportText(s.file.String())
 			if err != nil {
 				t.Fatalf("%v", err)
 			}

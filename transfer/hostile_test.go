@@ -24,7 +24,7 @@ import (
 
 const forged = scrollback.ConversationID("01999999-0000-7000-8000-000000000001")
 
-// forge is a bundle of one message that somebody made by hand: of a conversation, and
+// forge returns a bundle of one message that somebody made by hand: of a conversation, and
 // with a victim as of one that inherits from that and takes nothing of it.
 func forge(t *testing.T, id, victim scrollback.ConversationID) []byte {
 	t.Helper()
@@ -45,13 +45,13 @@ func forge(t *testing.T, id, victim scrollback.ConversationID) []byte {
 		var above bundle.Conversation
 		above.ID = victim
 		above.Inherited = true
-		ok(w.Conversation(above))
-		ok(w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: "empty-branch", Conversation: victim}}))
+		ok(w.BeginConversation(above))
+		ok(w.AddBranch(bundle.Branch{Branch: scrollback.Branch{ID: "empty-branch", Conversation: victim}}))
 		c.Ancestors = []scrollback.ConversationID{victim}
 	}
-	ok(w.Conversation(c))
-	ok(w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: c.Branch, Conversation: id, HeadSeq: 1}}))
-	ok(w.Message(scrollback.Message{ID: "forged-message", ConversationID: id, Branch: c.Branch, Seq: 1,
+	ok(w.BeginConversation(c))
+	ok(w.AddBranch(bundle.Branch{Branch: scrollback.Branch{ID: c.Branch, Conversation: id, HeadSeq: 1}}))
+	ok(w.AddMessage(scrollback.Message{ID: "forged-message", ConversationID: id, Branch: c.Branch, Seq: 1,
 		Role:   scrollback.RoleUser,
 		Status: scrollback.StatusComplete, CreatedAt: 1, Parts: enginetest.Say("hello")}))
 	ok(w.Close())
@@ -100,7 +100,7 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 	ctx := context.Background()
 	src := enginetest.New(t, enginetest.Options{Limit: 8000, NoFolds: true}, modeltest.Say("x"))
 	id := src.NewConversation()
-	src.Grow(id, 600)
+	src.ImportMany(id, 600)
 	const shared = "\x00\x01\xff\xfe shared, and no text"
 	art, err := src.Upload(ctx, id, strings.NewReader(shared), "n.bin")
 	if err != nil {
@@ -126,7 +126,7 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 			defer db.Close()
 			bucket := blob.NewMemory()
 			defer bucket.Close()
-			rows, err := store.New(db, token.Count, &store.Options{Image: token.Image})
+			rows, err := store.New(db, token.Count, &store.Options{Image: token.ImageTokens})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -161,7 +161,7 @@ func TestBytesGoWhileAnImportRuns(t *testing.T) {
 func TestABundleThatChanges(t *testing.T) {
 	r, id := rich(t)
 	first := r.Pack(id, transfer.ExportRequest{})
-	r.Grow(id, 8)
+	r.ImportMany(id, 8)
 	longer := r.Pack(id, transfer.ExportRequest{})
 	fork, err := r.Branches().Fork(context.Background(), id, engine.Point{}, "fork")
 	if err != nil {
@@ -209,9 +209,9 @@ func TestABundlesPolicyIsKept(t *testing.T) {
 	c.Branch = "forged-branch"
 	c.Policy = compact.Rolling
 	c.Settings.Compaction = map[string]float64{"of_another_version": 3, "keep_messages": 2, "keep_share": 99}
-	for _, err := range []error{w.Conversation(c),
-		w.Branch(bundle.Branch{Branch: scrollback.Branch{ID: c.Branch, Conversation: forged, HeadSeq: 1}}),
-		w.Message(scrollback.Message{ID: "forged-message", ConversationID: forged, Branch: c.Branch, Seq: 1,
+	for _, err := range []error{w.BeginConversation(c),
+		w.AddBranch(bundle.Branch{Branch: scrollback.Branch{ID: c.Branch, Conversation: forged, HeadSeq: 1}}),
+		w.AddMessage(scrollback.Message{ID: "forged-message", ConversationID: forged, Branch: c.Branch, Seq: 1,
 			Role:   scrollback.RoleUser,
 			Status: scrollback.StatusComplete, CreatedAt: 1, Parts: enginetest.Say("hello")}), w.Close()} {
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer/bundles"
 )
 
-// conversation finds or makes the conversation of an entry.
-func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*importing, error) {
+// findConversation finds or makes the conversation of an entry.
+func (im *importer) findConversation(ctx context.Context, entry transcript.Entry) (*importing, error) {
 	key := entry.Source
 	if im.q.Into != "" {
 		key = ""
@@ -22,19 +22,19 @@ func (im *importer) conversation(ctx context.Context, entry transcript.Entry) (*
 	if c := im.open[key]; c != nil {
 		return c, nil
 	}
-	c := &importing{firsts: map[onPath]*stored{}}
-	if err := im.choose(ctx, c, key, entry); err != nil {
+	c := &importing{firsts: map[pathPoint]*storedMessage{}}
+	if err := im.chooseConversation(ctx, c, key, entry); err != nil {
 		return nil, err
 	}
-	if err := im.enter(ctx, c); err != nil {
+	if err := im.enterConversation(ctx, c); err != nil {
 		return nil, err
 	}
 	im.open[key] = c
 	return c, nil
 }
 
-// enter begins where a conversation that was chosen stands.
-func (im *importer) enter(ctx context.Context, c *importing) error {
+// enterConversation begins where a conversation that was chosen stands.
+func (im *importer) enterConversation(ctx context.Context, c *importing) error {
 	var err error
 	if c.backlog, err = im.view.Bulk().Backlog(ctx, c.ID); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (im *importer) enter(ctx context.Context, c *importing) error {
 	c.head = head
 	c.at = head.Branch
 	c.Total = head.Messages
-	c.stood = onPath{head.Branch.ID, head.Branch.HeadSeq}
+	c.stood = pathPoint{head.Branch.ID, head.Branch.HeadSeq}
 	c.back = !c.Created && head.Branch.HeadSeq == head.Branch.AtSeq
 	if im.q.Into != "" {
 		c.fresh = true
@@ -69,14 +69,14 @@ func (im *importer) enter(ctx context.Context, c *importing) error {
 	return nil
 }
 
-// choose says which conversation an entry belongs to: the one that everything goes into,
+// chooseConversation returns which conversation an entry belongs to: the one that everything goes into,
 // the one that was exported and comes back under its own id, or that of the source.
-func (im *importer) choose(ctx context.Context, c *importing, key string, entry transcript.Entry) error {
+func (im *importer) chooseConversation(ctx context.Context, c *importing, key string, entry transcript.Entry) error {
 	if im.q.Into != "" {
 		c.ID = im.q.Into
 		return nil
 	}
-	if own, err := exported(ctx, im, key); own != "" || err != nil {
+	if own, err := findExported(ctx, im, key); own != "" || err != nil {
 		c.ID = own
 		return err
 	}
@@ -87,7 +87,7 @@ func (im *importer) choose(ctx context.Context, c *importing, key string, entry 
 	if im.q.Project != "" {
 		want.Project = im.q.Project
 	}
-	if err := plan(im, key, &want); err != nil {
+	if err := planNew(im, key, &want); err != nil {
 		return err
 	}
 	if want.Title == "" && entry.Message.Role == scrollback.RoleUser {
@@ -103,9 +103,9 @@ func (im *importer) choose(ctx context.Context, c *importing, key string, entry 
 	return nil
 }
 
-// exported is the conversation of ours that a source names because it was exported from
+// findExported returns the conversation of ours that a source names because it was exported from
 // here, or empty.
-func exported(ctx context.Context, im *importer, key string) (scrollback.ConversationID, error) {
+func findExported(ctx context.Context, im *importer, key string) (scrollback.ConversationID, error) {
 	if key == "" {
 		return "", nil
 	}
@@ -117,10 +117,10 @@ func exported(ctx context.Context, im *importer, key string) (scrollback.Convers
 	return own.ID, err
 }
 
-// plan fills in what a conversation that is new here begins with, and its id, which follows
+// planNew fills in what a conversation that is new here begins with, and its id, which follows
 // from its source and its project.
-func plan(im *importer, key string, want *scrollback.Conversation) error {
-	own, err := im.view.Bulk().Project(want.Project)
+func planNew(im *importer, key string, want *scrollback.Conversation) error {
+	own, err := im.view.Bulk().ResolveProject(want.Project)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func plan(im *importer, key string, want *scrollback.Conversation) error {
 	}
 	want.ID = scrollback.ConversationID(uuid.NewSHA1(uuid.NameSpaceOID, []byte(identity)).String())
 	project := want.Project
-	if err := bundles.Localize(im.view, want, project); err != nil {
+	if err := bundles.AdaptSettings(im.view, want, project); err != nil {
 		return err
 	}
 	want.Project = project
@@ -141,6 +141,6 @@ func plan(im *importer, key string, want *scrollback.Conversation) error {
 	if scrollback.CheckTools(want.Settings.Tools) != nil {
 		want.Settings.Tools = nil
 	}
-	want.Title = clip.Line(want.Title, maxTitle)
+	want.Title = clip.ClipLine(want.Title, maxTitle)
 	return nil
 }

@@ -21,8 +21,8 @@ func TestImagesAtAddresses(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{RemoteImages: true}, modeltest.Say("I see a cat."))
 	id := r.NewConversation()
 	said := append(enginetest.Say("What is this?"), scrollback.Image{URL: at, Name: "cat.png", Detail: "low"},
-		r.Picture(id, 3))
-	r.Run(engine.TurnRequest{Conversation: id, Message: said}).Done(t, scrollback.TurnComplete, "stop")
+		r.UploadImage(id, 3))
+	r.Run(engine.TurnRequest{Conversation: id, Message: said}).WantDone(t, scrollback.TurnComplete, "stop")
 	if _, err := r.Compact(ctx, id, engine.CompactRequest{Clear: true}); err != nil {
 		t.Fatal(err)
 	}

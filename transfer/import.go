@@ -22,17 +22,17 @@ type importer struct {
 	file   string          // its SHA-256
 	tool   transcript.Tool // of a file that is one's, or nil
 	place  transcript.Place
-	from   *bringing // of a tool, or nil
+	from   *sessionImport // of a tool, or nil
 	open   map[string]*importing
 	order  []*importing
 	slots  []Imported   // of all conversations, in the order in which they were begun
 	asked  engine.Asked // for those that have ended
 	out    ImportResult
 	count  int64
-	cells  bool // of a notebook; see [Transfer.Follow]
+	cells  bool // of a notebook; see [Transfer.FollowPath]
 
-	pending int      // messages in all batches
-	writing *writing // one batch at a time, or nil
+	pending int         // messages in all batches
+	writing *batchWrite // one batch at a time, or nil
 }
 
 // importing is one conversation being imported. What the file says is matched with what
@@ -45,28 +45,28 @@ type importing struct {
 	batch   []store.Incoming
 	size    int
 
-	at      scrollback.Branch    // the branch whose path the file is on
-	base    int64                // the newest message before the file's first
-	seqs    []int64              // of the messages on the file's path, before the batch
-	without *[]int               // what requests leave out of the file's path, if it says so: positions from 1
-	decided int64                // up to this message the branch's own list counts, not the file's
-	gap     int64                // the newest message behind the last of seqs, which the file has lost, or 0
-	known   []scrollback.Message // of at's path, that come next
-	fresh   bool                 // the file is past what is there
-	firsts  map[onPath]*stored   // messages that begin another continuation
-	forks   *store.Forks         // the branches, once they were asked for
-	asOf    onPath               // where the conversation stood then, or where this import has brought it since
-	stood   onPath               // where the conversation stood before the import
-	back    bool                 // that was before the end of a branch: something had been taken back
-	left    scrollback.BranchID  // where the conversation stood when the file first left it
-	own     bool                 // somebody had gone on there without the file
-	newest  scrollback.MessageID // of the conversation as it stood
-	all     bool                 // the file has said all that the conversation says
-	theirs  bool                 // an import brought the newest
-	slot    int                  // in the result
-	source  *source              // of a tool, or nil
-	moved   bool                 // the source has changed since its last import
-	goesOn  bool                 // and is where it was then: it is the tool's own, and no copy
+	at      scrollback.Branch            // the branch whose path the file is on
+	base    int64                        // the newest message before the file's first
+	seqs    []int64                      // of the messages on the file's path, before the batch
+	without *[]int                       // what requests leave out of the file's path, if it says so: positions from 1
+	decided int64                        // up to this message the branch's own list counts, not the file's
+	gap     int64                        // the newest message behind the last of seqs, which the file has lost, or 0
+	known   []scrollback.Message         // of at's path, that come next
+	fresh   bool                         // the file is past what is there
+	firsts  map[pathPoint]*storedMessage // messages that begin another continuation
+	forks   *store.Forks                 // the branches, once they were asked for
+	asOf    pathPoint                    // where the conversation stood then, or where this import has brought it since
+	stood   pathPoint                    // where the conversation stood before the import
+	back    bool                         // that was before the end of a branch: something had been taken back
+	left    scrollback.BranchID          // where the conversation stood when the file first left it
+	own     bool                         // somebody had gone on there without the file
+	newest  scrollback.MessageID         // of the conversation as it stood
+	all     bool                         // the file has said all that the conversation says
+	theirs  bool                         // an import brought the newest
+	slot    int                          // in the result
+	source  *sessionSource               // of a tool, or nil
+	moved   bool                         // the source has changed since its last import
+	goesOn  bool                         // and is where it was then: it is the tool's own, and no copy
 
 	ends   map[scrollback.BranchID]int64 // the farthest that a path of the file came to on a branch
 	latest int64                         // when that was said, if an import brought it, in Unix ms
@@ -77,27 +77,27 @@ type importing struct {
 	title    string // the beginning of what is asked first
 }
 
-// stored is a message that a file may say again.
-type stored struct {
+// storedMessage is a message that a file may say again.
+type storedMessage struct {
 	scrollback.Message
 	mark     string               // of the import that brought it
 	id       scrollback.MessageID // that its file gives it
 	likeness string               // once it was asked for
 }
 
-// storedAs is a message that is compared with what a file says.
-func storedAs(m scrollback.Message) *stored {
-	return &stored{Message: m, mark: transcript.MarkOf(m.Meta), id: transcript.IDOf(m.Meta)}
+// newStored returns a message that is compared with what a file says.
+func newStored(m scrollback.Message) *storedMessage {
+	return &storedMessage{Message: m, mark: transcript.MarkOf(m.Meta), id: transcript.IDOf(m.Meta)}
 }
 
-// onPath is a point on the path of a branch, where the log never changes.
-type onPath struct {
+// pathPoint is a point on the path of a branch, where the log never changes.
+type pathPoint struct {
 	branch scrollback.BranchID
 	seq    int64
 }
 
-// seq is the newest message on the file's path, or 0 before the first.
-func (c *importing) seq() int64 {
+// newestSeq returns the newest message on the file's path, or 0 before the first.
+func (c *importing) newestSeq() int64 {
 	if c.gap > 0 {
 		return c.gap
 	}
@@ -107,7 +107,7 @@ func (c *importing) seq() int64 {
 	return c.base
 }
 
-func (im *importer) skip(b transcript.Bad) {
+func (im *importer) skipBad(b transcript.Bad) {
 	if len(im.out.Skipped) == maxSkipped {
 		im.out.MoreSkipped++
 		return
@@ -115,13 +115,13 @@ func (im *importer) skip(b transcript.Bad) {
 	im.out.Skipped = append(im.out.Skipped, b)
 }
 
-// result is what has been done so far.
-func (im *importer) result() ImportResult {
+// currentResult returns what has been done so far.
+func (im *importer) currentResult() ImportResult {
 	im.out.Conversations = append(im.out.Conversations[:0], im.slots...)
 	asked := im.asked
 	for _, c := range im.order {
 		im.out.Conversations[c.slot] = c.Imported
-		asked = both(asked, c.backlog.Asked)
+		asked = addAsked(asked, c.backlog.Asked)
 	}
 	if im.q.Summarize {
 		im.out.Asked = &asked
@@ -129,7 +129,7 @@ func (im *importer) result() ImportResult {
 	return im.out
 }
 
-func both(a, b engine.Asked) engine.Asked {
+func addAsked(a, b engine.Asked) engine.Asked {
 	return engine.Asked{Calls: a.Calls + b.Calls, Summaries: a.Summaries + b.Summaries, Cost: a.Cost + b.Cost,
 		Held: a.Held + b.Held}
 }
@@ -151,8 +151,8 @@ func (im *importer) maySummarize(ctx context.Context) error {
 	return im.view.Bulk().MaySummarize(ctx, project, im.q.Quota)
 }
 
-// each does something with all conversations, and returns the first error.
-func (im *importer) each(ctx context.Context, do func(context.Context, *importing) error) (first error) {
+// eachConversation does something with all conversations, and returns the first error.
+func (im *importer) eachConversation(ctx context.Context, do func(context.Context, *importing) error) (first error) {
 	for _, c := range im.order {
 		if err := do(ctx, c); err != nil && first == nil {
 			first = err
@@ -161,37 +161,37 @@ func (im *importer) each(ctx context.Context, do func(context.Context, *importin
 	return first
 }
 
-func (im *importer) take(ctx context.Context, entry transcript.Entry) error {
-	c, err := im.conversation(ctx, entry)
+func (im *importer) takeEntry(ctx context.Context, entry transcript.Entry) error {
+	c, err := im.findConversation(ctx, entry)
 	if err != nil || entry.Conversation != nil {
 		return err
 	}
 	if entry.Rewind != nil {
-		return im.rewind(ctx, c, *entry.Rewind)
+		return im.rewindPath(ctx, c, *entry.Rewind)
 	}
 	if entry.Without != nil {
-		return im.without(ctx, c, *entry.Without)
+		return im.markLeftOut(ctx, c, *entry.Without)
 	}
-	return im.hear(ctx, c, entry)
+	return im.takeMessage(ctx, c, entry)
 }
 
-// hear takes a message of a conversation's file.
-func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Entry) error {
-	m, e, err := heard(entry)
+// takeMessage takes a message of a conversation's file.
+func (im *importer) takeMessage(ctx context.Context, c *importing, entry transcript.Entry) error {
+	m, e, err := readMessage(entry)
 	if err != nil {
 		return err
 	}
-	m.CreatedAt = c.when(m, cmp.Or(entry.Near, im.q.Changed))
+	m.CreatedAt = c.messageTime(m, cmp.Or(entry.Near, im.q.Changed))
 	if entry.Gap && !c.fresh {
-		found, err := im.across(ctx, c, e)
+		found, err := im.crossGap(ctx, c, e)
 		if err != nil || found {
 			return err
 		}
 	}
 	if !c.fresh {
-		found, err := im.follow(ctx, c, e)
-		if err == nil && !found && grown(ctx, im, c) {
-			found, err = im.follow(ctx, c, e)
+		found, err := im.followPath(ctx, c, e)
+		if err == nil && !found && hasGrown(ctx, im, c) {
+			found, err = im.followPath(ctx, c, e)
 		}
 		if err != nil || found {
 			return err // nil: it is there
@@ -199,24 +199,24 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	}
 	if c.untitled && c.title == "" && m.Role == scrollback.RoleUser {
 		if c.title = title.FromPrompt(m.Parts); c.source != nil && c.source.Copy {
-			c.title = title.Copy(title.CopyOf, c.title)
+			c.title = title.CopyTitle(title.CopyOf, c.title)
 		}
 	}
 	for range m.Parts.Artifacts() { // of a message before this one, perhaps
-		if err := im.writing.wait(im); err != nil {
+		if err := im.writing.waitWritten(im); err != nil {
 			return err
 		}
 		break
 	}
 	in, err := c.backlog.Admit(ctx, m, entry.Bytes)
 	if code := scrollback.CodeOf(err); !im.cells && (code == scrollback.Invalid || code == scrollback.NotFound) {
-		im.skip(transcript.Bad{Line: entry.Line, Reason: scrollback.Shown(err)})
-		err = im.flush(ctx, c)
-		c.seqs = append(c.seqs, c.seq()) // it counts as a message of the file
+		im.skipBad(transcript.Bad{Line: entry.Line, Reason: scrollback.PublicMessage(err)})
+		err = im.flushBatch(ctx, c)
+		c.seqs = append(c.seqs, c.newestSeq()) // it counts as a message of the file
 		return err
 	}
 	if err == nil && !c.fresh {
-		err = im.leave(ctx, c)
+		err = im.leavePath(ctx, c)
 	}
 	if err != nil {
 		return err
@@ -224,18 +224,18 @@ func (im *importer) hear(ctx context.Context, c *importing, entry transcript.Ent
 	c.said = max(c.said, m.CreatedAt)
 	c.batch = append(c.batch, in)
 	if im.pending++; im.pending >= 4*importBatch {
-		return im.each(ctx, im.flush)
+		return im.eachConversation(ctx, im.flushBatch)
 	}
 	if c.size += in.Parts.Bytes(); len(c.batch) >= importBatch || c.size >= importBytes {
-		return im.write(ctx, c)
+		return im.startWrite(ctx, c)
 	}
 	return nil
 }
 
-// when is the time of a file's message. One without was said when the one before it was, or near
+// messageTime returns the time of a file's message. One without was said when the one before it was, or near
 // the time that is given, or when the conversation began; never when it was imported, if anything
 // is known.
-func (c *importing) when(m scrollback.Message, near int64) int64 {
+func (c *importing) messageTime(m scrollback.Message, near int64) int64 {
 	switch {
 	case m.CreatedAt != 0:
 		c.dated = m.CreatedAt
@@ -247,16 +247,16 @@ func (c *importing) when(m scrollback.Message, near int64) int64 {
 	return c.dated
 }
 
-// heard is a message of a file as it is stored, and as it is looked for.
-func heard(entry transcript.Entry) (scrollback.Message, *said, error) {
-	mark, err := transcript.Mark(entry)
+// readMessage returns a message of a file as it is stored, and as it is looked for.
+func readMessage(entry transcript.Entry) (scrollback.Message, *fileMessage, error) {
+	mark, err := transcript.ImportMark(entry)
 	m := entry.Message
 	m.ID = ""
 	m.Meta = mark
 	if m.Role == scrollback.RoleUser && len(m.Parts) > 0 && len(m.Parts.Results()) == len(m.Parts) {
 		m.Role = scrollback.RoleTool
 	}
-	e := &said{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes, Clipped: entry.Clipped},
+	e := &fileMessage{Entry: transcript.Entry{Message: m, Bytes: entry.Bytes, Clipped: entry.Clipped},
 		mark: transcript.MarkOf(mark), id: entry.Message.ID}
 	if m.Role == scrollback.RoleAssistant && m.Status == scrollback.StatusInterrupted {
 		e.draft = scrollback.TurnID(entry.Message.ID)
@@ -264,16 +264,16 @@ func heard(entry transcript.Entry) (scrollback.Message, *said, error) {
 	return m, e, err
 }
 
-// rewind goes back to the first n messages of the file's path.
-func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
-	if err := im.flush(ctx, c); err != nil {
+// rewindPath goes back to the first n messages of the file's path.
+func (im *importer) rewindPath(ctx context.Context, c *importing, n int) error {
+	if err := im.flushBatch(ctx, c); err != nil {
 		return err
 	}
 	if n < 0 || n > len(c.seqs) {
 		return scrollback.Errorf(scrollback.Internal, "transfer.Import", i18n.ReaderGoesBack, n,
 			len(c.seqs))
 	}
-	c.ended()
+	c.notePathEnd()
 	c.seqs = c.seqs[:n]
 	c.gap = 0
 	c.known = nil
@@ -285,8 +285,8 @@ func (im *importer) rewind(ctx context.Context, c *importing, n int) error {
 	return nil
 }
 
-// said is a message of a file that may be there already.
-type said struct {
+// fileMessage is a message of a file that may be there already.
+type fileMessage struct {
 	transcript.Entry
 	mark     string
 	id       scrollback.MessageID // that the file gives it
@@ -294,16 +294,16 @@ type said struct {
 	draft    scrollback.TurnID    // of an answer that was cut off: its turn, if the file is an export of ours
 }
 
-// follow looks for the file's next message among those that come next, on whichever
+// followPath looks for the file's next message among those that come next, on whichever
 // branch, and goes there.
-func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, error) {
-	at := c.seq()
+func (im *importer) followPath(ctx context.Context, c *importing, e *fileMessage) (bool, error) {
+	at := c.newestSeq()
 	for after := at; len(c.known) == 0 && after < c.at.HeadSeq; after += scrollback.ListDefault {
 		page, err := im.store.Messages(ctx, c.at.ID, after+1, min(after+scrollback.ListDefault, c.at.HeadSeq))
 		if err != nil {
 			return false, err
 		}
-		c.known = told(page, im.cells)
+		c.known = dropReports(page, im.cells)
 	}
 	step := func() (bool, error) {
 		c.all = c.all || c.known[0].ID == c.newest
@@ -313,7 +313,7 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 		return true, nil
 	}
 	if len(c.known) > 0 {
-		same, err := im.says(ctx, storedAs(c.known[0]), e)
+		same, err := im.matchesStored(ctx, newStored(c.known[0]), e)
 		if err != nil {
 			return false, err
 		}
@@ -326,25 +326,25 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 		if c.forks, err = im.store.Branches.Forks(ctx, c.ID); err != nil {
 			return false, err
 		}
-		c.asOf = onPath{c.head.Branch.ID, c.head.Branch.HeadSeq}
+		c.asOf = pathPoint{c.head.Branch.ID, c.head.Branch.HeadSeq}
 	}
 	for b, err := range c.forks.Continuations(ctx, c.at, at) {
 		if err != nil {
 			return false, err
 		}
-		place := onPath{b.ID, at + 1}
+		place := pathPoint{b.ID, at + 1}
 		if c.firsts[place] == nil {
 			page, err := im.store.Messages(ctx, b.ID, at+1, min(at+2, b.HeadSeq))
 			if err != nil {
 				return false, err
 			}
-			if first := told(page, im.cells); len(first) > 0 {
+			if first := dropReports(page, im.cells); len(first) > 0 {
 				page = first
 			}
-			c.firsts[place] = storedAs(page[0])
+			c.firsts[place] = newStored(page[0])
 		}
 		first := c.firsts[place]
-		same, err := im.says(ctx, first, e)
+		same, err := im.matchesStored(ctx, first, e)
 		if err != nil {
 			return false, err
 		}
@@ -354,12 +354,12 @@ func (im *importer) follow(ctx context.Context, c *importing, e *said) (bool, er
 			return step()
 		}
 	}
-	return im.drafted(ctx, c, e)
+	return im.matchesDraft(ctx, c, e)
 }
 
-// drafted reports whether what a file has as a message is the draft of a turn that nobody
+// matchesDraft reports whether what a file has as a message is the draft of a turn that nobody
 // has closed yet. It becomes a message when somebody goes on.
-func (im *importer) drafted(ctx context.Context, c *importing, e *said) (bool, error) {
+func (im *importer) matchesDraft(ctx context.Context, c *importing, e *fileMessage) (bool, error) {
 	if e.draft == "" {
 		return false, nil
 	}
@@ -367,21 +367,21 @@ func (im *importer) drafted(ctx context.Context, c *importing, e *said) (bool, e
 	if code := scrollback.CodeOf(err); code == scrollback.NotFound || code == scrollback.Invalid {
 		return false, nil
 	}
-	if err != nil || t.Conversation != c.ID || t.LastSeq != c.seq() || t.Draft.Empty() {
+	if err != nil || t.Conversation != c.ID || t.LastSeq != c.newestSeq() || t.Draft.IsEmpty() {
 		return false, err
 	}
-	c.seqs = append(c.seqs, c.seq()) // it counts as a message of the file
+	c.seqs = append(c.seqs, c.newestSeq()) // it counts as a message of the file
 	return true, nil
 }
 
-// says reports whether a message is what a file says: an earlier import wrote it, or it
+// matchesStored reports whether a message is what a file says: an earlier import wrote it, or it
 // was exported and comes back.
-func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) {
+func (im *importer) matchesStored(ctx context.Context, m *storedMessage, e *fileMessage) (bool, error) {
 	if m.mark != "" && m.mark == e.mark {
 		return true, nil
 	}
 	if im.cells {
-		return alike(ctx, im.Transfer, m.Message, e.Entry)
+		return saysSame(ctx, im.Transfer, m.Message, e.Entry)
 	}
 	if e.draft != "" && e.draft == m.TurnID && m.Role == scrollback.RoleAssistant {
 		return true, nil // what the draft became
@@ -391,35 +391,35 @@ func (im *importer) says(ctx context.Context, m *stored, e *said) (bool, error) 
 	if m.Role != e.Message.Role || !again && at != 0 && at != m.CreatedAt {
 		return false, nil
 	}
-	if (again || at != 0 && m.mark != "") && transcript.Begins(m.Message, e.Entry) {
+	if (again || at != 0 && m.mark != "") && transcript.IsBeginning(m.Message, e.Entry) {
 		return true, nil // the copy was made while it was being written
 	}
 	if m.likeness == "" {
-		whole, err := im.whole(ctx, m.Message)
+		whole, err := im.restoreArtifacts(ctx, m.Message)
 		if err != nil {
 			return false, err
 		}
-		if m.likeness, err = transcript.Likeness(whole); err != nil {
+		if m.likeness, err = transcript.HashLikeness(whole); err != nil {
 			return false, err
 		}
 	}
 	if e.likeness == "" {
 		var err error
-		if e.likeness, err = transcript.Likeness(e.Entry); err != nil {
+		if e.likeness, err = transcript.HashLikeness(e.Entry); err != nil {
 			return false, err
 		}
 	}
 	return m.likeness == e.likeness, nil
 }
 
-// grown reports whether the conversation has changed since it was looked at: another import of
+// hasGrown reports whether the conversation has changed since it was looked at: another import of
 // the same file may have written what comes next.
-func grown(ctx context.Context, im *importer, c *importing) bool {
+func hasGrown(ctx context.Context, im *importer, c *importing) bool {
 	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
 	if err != nil {
 		return false // it comes again when the file is left
 	}
-	now := onPath{head.Branch.ID, head.Branch.HeadSeq}
+	now := pathPoint{head.Branch.ID, head.Branch.HeadSeq}
 	changed := c.forks != nil && c.asOf != now
 	if changed {
 		c.forks = nil
@@ -432,18 +432,18 @@ func grown(ctx context.Context, im *importer, c *importing) bool {
 	return changed
 }
 
-// stands notes where this import has brought the conversation.
-func (c *importing) stands(h store.Head) {
+// noteHead notes where this import has brought the conversation.
+func (c *importing) noteHead(h store.Head) {
 	c.head = h
 	c.at = h.Branch
 	if c.forks != nil {
 		c.forks.Put(h.Branch)
-		c.asOf = onPath{h.Branch.ID, h.Branch.HeadSeq}
+		c.asOf = pathPoint{h.Branch.ID, h.Branch.HeadSeq}
 	}
 }
 
-// leave makes the file's position the head: what it says next is not there.
-func (im *importer) leave(ctx context.Context, c *importing) error {
+// leavePath makes the file's position the head: what it says next is not there.
+func (im *importer) leavePath(ctx context.Context, c *importing) error {
 	// somebody may have continued while the file was followed
 	head, err := im.view.Bulk().Head(ctx, c.ID, scrollback.AccessWrite)
 	if err != nil {
@@ -457,9 +457,9 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 	c.fresh = true
 	c.known = nil
 	if c.Messages == 0 && c.left == "" {
-		c.stood = onPath{head.Branch.ID, head.Branch.HeadSeq}
+		c.stood = pathPoint{head.Branch.ID, head.Branch.HeadSeq}
 	}
-	if c.decided = c.seq(); head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.seq() {
+	if c.decided = c.newestSeq(); head.Branch.ID == c.at.ID && head.Branch.HeadSeq == c.newestSeq() {
 		return nil
 	}
 	if n := head.Branch.HeadSeq; n > 0 && c.left == "" {
@@ -470,26 +470,26 @@ func (im *importer) leave(ctx context.Context, c *importing) error {
 		c.left = head.Branch.ID
 		c.own = transcript.MarkOf(last.Meta) == "" && !(c.all && last.ID == c.newest)
 	}
-	if head, err = im.goTo(ctx, head, c.at.ID, c.seq()); err == nil {
-		c.stands(head)
+	if head, err = im.moveHead(ctx, head, c.at.ID, c.newestSeq()); err == nil {
+		c.noteHead(head)
 		c.decided = 0
-		err = im.leaveOut(ctx, c)
+		err = im.applyLeftOut(ctx, c)
 	}
 	return err
 }
 
-// goTo makes a point on a branch the head of a conversation.
-func (im *importer) goTo(ctx context.Context, head store.Head, branch scrollback.BranchID,
+// moveHead makes a point on a branch the head of a conversation.
+func (im *importer) moveHead(ctx context.Context, head store.Head, branch scrollback.BranchID,
 	seq int64) (store.Head, error) {
 	b, err := im.store.Branches.Of(ctx, head, branch) // as it is now: it may have been compacted meanwhile
 	if err != nil {
 		return head, err
 	}
-	return im.store.Branches.Rewind(ctx, head, b, seq, (*scrollback.Conversation).RetellEnvironment)
+	return im.store.Branches.Rewind(ctx, head, b, seq, (*scrollback.Conversation).RepeatEnvironment)
 }
 
-// entitle gives a conversation that has no title the beginning of what is asked first.
-func (im *importer) entitle(ctx context.Context, c *importing) error {
+// setTitle gives a conversation that has no title the beginning of what is asked first.
+func (im *importer) setTitle(ctx context.Context, c *importing) error {
 	if c.title == "" || c.Messages == 0 {
 		return nil
 	}
@@ -504,13 +504,13 @@ func (im *importer) entitle(ctx context.Context, c *importing) error {
 	return err
 }
 
-// end leaves the conversation where [importer.whereToEnd] says.
-func (im *importer) end(ctx context.Context, c *importing) error {
-	failed := errors.Join(im.flush(ctx, c), im.entitle(ctx, c))
+// endConversation leaves the conversation where [importer.whereToEnd] says.
+func (im *importer) endConversation(ctx context.Context, c *importing) error {
+	failed := errors.Join(im.flushBatch(ctx, c), im.setTitle(ctx, c))
 	if failed != nil && (c.left == "" || !c.own && c.Messages > 0) {
 		return failed // the next attempt goes on from there
 	}
-	c.ended()
+	c.notePathEnd()
 	to, err := im.whereToEnd(ctx, c)
 	if err != nil || to == c.stood && c.Messages == 0 && c.left == "" {
 		return errors.Join(failed, err)
@@ -523,13 +523,13 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 	if err != nil || same {
 		return errors.Join(failed, err)
 	}
-	head, err := im.goTo(ctx, now, to.branch, to.seq)
+	head, err := im.moveHead(ctx, now, to.branch, to.seq)
 	if err == nil {
 		c.head = head
 		c.Total = head.Messages
-		if c.Created && to == (onPath{c.at.ID, c.seq()}) {
+		if c.Created && to == (pathPoint{c.at.ID, c.newestSeq()}) {
 			c.decided = 0
-			err = im.leaveOut(ctx, c)
+			err = im.applyLeftOut(ctx, c)
 		}
 	}
 	return errors.Join(failed, err)
@@ -537,7 +537,7 @@ func (im *importer) end(ctx context.Context, c *importing) error {
 
 // samePoint reports whether a branch ends at a point, which may be named by another branch
 // that has the same message there.
-func (im *importer) samePoint(ctx context.Context, b scrollback.Branch, p onPath) (bool, error) {
+func (im *importer) samePoint(ctx context.Context, b scrollback.Branch, p pathPoint) (bool, error) {
 	if b.HeadSeq != p.seq || b.ID == p.branch || p.seq == 0 {
 		return b.HeadSeq == p.seq, nil
 	}

@@ -32,13 +32,13 @@ func TestImportsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			if _, err := r.Load(file.String()); err != nil && scrollback.CodeOf(err) != scrollback.Conflict {
+			if _, err := r.ImportText(file.String()); err != nil && scrollback.CodeOf(err) != scrollback.Conflict {
 				t.Errorf("import: %v", err)
 			}
 		})
 	}
 	wg.Wait()
-	out, err := r.Load(file.String())
+	out, err := r.ImportText(file.String())
 	if err != nil || out.Conversations[0].Total != 2000 {
 		t.Errorf("in the end: %+v, %v", out, err)
 	}
@@ -48,7 +48,7 @@ func TestImportsAtOnce(t *testing.T) {
 // the rest comes in.
 func TestImportBadAttachment(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
-	out, err := r.Load(`{"role":"user","content":"one"}` + "\n" +
+	out, err := r.ImportText(`{"role":"user","content":"one"}` + "\n" +
 		`{"role":"user","content":[{"type":"image","data":"bm90IGFuIGltYWdl"}]}` + "\n" +
 		`{"role":"user","content":[{"type":"image","artifact":"` + strings.Repeat("0", 64) + `"}]}` + "\n" +
 		`{"role":"assistant","content":"two"}`)
@@ -60,7 +60,7 @@ func TestImportBadAttachment(t *testing.T) {
 // Bad lines are skipped, named by number and reason; the others come in.
 func TestImportBadLines(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
-	out, err := r.Load(strings.Join([]string{
+	out, err := r.ImportText(strings.Join([]string{
 		`{"role":"user","content":"one"}`,
 		`{"role":"user","content":`,
 		`{"role":"robot","content":"two"}`,
@@ -91,8 +91,8 @@ func TestImportBadLines(t *testing.T) {
 		}
 	}
 	id := out.Conversations[0].ID
-	r.WantShape(id, "u:one", "t:←gone")
-	r.Ask(id, "q").Done(t, scrollback.TurnComplete, "stop") // the orphan goes to the model as text
+	r.WantOutline(id, "u:one", "t:←gone")
+	r.Ask(id, "q").WantDone(t, scrollback.TurnComplete, "stop") // the orphan goes to the model as text
 }
 
 func TestImportRefusals(t *testing.T) {
@@ -103,7 +103,7 @@ func TestImportRefusals(t *testing.T) {
 		`{"role":"robot","content":"x"}`: "line 1: unknown role",
 		`{"a":1}`:                        "no format",
 	} {
-		_, err := r.Load(text)
+		_, err := r.ImportText(text)
 		enginetest.WantCode(t, err, scrollback.Invalid, says)
 	}
 	_, err := r.Import(context.Background(), strings.NewReader(`{"role":"user"}`), transfer.ImportRequest{Format: "clay"})
@@ -142,7 +142,7 @@ func TestImportAgain(t *testing.T) {
 		{lines(1, 2, 4), 1, 3, []string{"u:m1", "u:m2", "u:m4"}, 3},
 		{lines(1, 2, 3, 5), 1, 4, []string{"u:m1", "u:m2", "u:m3", "u:m5"}, 3},
 	} {
-		out, err := r.Load(step.file)
+		out, err := r.ImportText(step.file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,20 +151,20 @@ func TestImportAgain(t *testing.T) {
 			t.Errorf("%s: %+v", step.file, c)
 		}
 		id = out.Conversations[0].ID
-		r.WantShape(id, step.path...)
+		r.WantOutline(id, step.path...)
 		if bs, err := r.Branches().List(context.Background(), id); err != nil || len(bs) != step.branches {
 			t.Errorf("%s: branches %+v, %v", step.file, bs, err)
 		}
 	}
 	r.Ask(id, "go on")
 	own := []string{"u:m1", "u:m2", "u:m3", "u:m5", "u:go on", "a:x"}
-	r.WantShape(id, own...)
-	out, err := r.Load(lines(1, 2, 3, 5, 6))
+	r.WantOutline(id, own...)
+	out, err := r.ImportText(lines(1, 2, 3, 5, 6))
 	if c := out.Conversations[0]; err != nil || c.Messages != 1 || c.Total != 6 {
 		t.Errorf("beside what was said here: %+v, %v", c, err)
 	}
-	r.WantShape(id, own...)
-	if again, err := r.Load(lines(1, 2, 3, 5, 6)); err != nil || again.Conversations[0].Messages != 0 {
+	r.WantOutline(id, own...)
+	if again, err := r.ImportText(lines(1, 2, 3, 5, 6)); err != nil || again.Conversations[0].Messages != 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	bs, err := r.Branches().List(context.Background(), id)
@@ -185,17 +185,17 @@ func TestImportAgainWithWhatIsRefused(t *testing.T) {
 	two := `{"role":"user","content":"m2"}` + "\n"
 	var id scrollback.ConversationID
 	for i, want := range []int64{2, 0, 0} {
-		out, err := r.Load(head + one + badImage + two)
+		out, err := r.ImportText(head + one + badImage + two)
 		if err != nil || out.Conversations[0].Messages != want || len(out.Skipped) != 1 {
 			t.Fatalf("import %d: %+v, %v", i, out, err)
 		}
 		id = out.Conversations[0].ID
 	}
 	r.Ask(id, "go on")
-	if out, err := r.Load(head + one + badImage + two + badImage); err != nil || out.Conversations[0].Messages != 0 {
+	if out, err := r.ImportText(head + one + badImage + two + badImage); err != nil || out.Conversations[0].Messages != 0 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	r.WantShape(id, "u:m1", "u:m2", "u:go on", "a:x")
+	r.WantOutline(id, "u:m1", "u:m2", "u:go on", "a:x")
 	if bs, err := r.Branches().List(context.Background(), id); err != nil || len(bs) != 1 {
 		t.Errorf("branches %+v, %v", bs, err)
 	}
@@ -205,7 +205,7 @@ func TestImportAgainWithWhatIsRefused(t *testing.T) {
 func TestImportAgainAfterRewindToTheBeginning(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	file := `{"role":"user","content":"m1","conversation_id":"s"}` + "\n"
-	out, err := r.Load(file)
+	out, err := r.ImportText(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestImportAgainAfterRewindToTheBeginning(t *testing.T) {
 	if _, err := r.Branches().Rewind(context.Background(), id, engine.Point{Seq: &zero}); err != nil {
 		t.Fatal(err)
 	}
-	if out, err = r.Load(file); err != nil || out.Conversations[0].Messages != 0 {
+	if out, err = r.ImportText(file); err != nil || out.Conversations[0].Messages != 0 {
 		t.Errorf("the same file again: %+v, %v", out, err)
 	}
 }
@@ -254,7 +254,7 @@ func TestImportBesideSomebody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := &slow{before: func(string) {}}
 			r := enginetest.New(t, enginetest.Options{Importers: []transcript.Importer{f}}, modeltest.Say("x"))
-			out, err := r.Load("trail a b")
+			out, err := r.ImportText("trail a b")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -266,10 +266,10 @@ func TestImportBesideSomebody(t *testing.T) {
 					r.Ask(id, "more")
 				}
 			}
-			if _, err := r.Load("trail a b c d"); (err != nil) != (c.fail != nil) {
+			if _, err := r.ImportText("trail a b c d"); (err != nil) != (c.fail != nil) {
 				t.Fatal(err)
 			}
-			r.WantShape(id, c.path...)
+			r.WantOutline(id, c.path...)
 			bs, err := r.Branches().List(context.Background(), id)
 			if err != nil || len(bs) != 2 {
 				t.Errorf("branches %+v, %v", bs, err)
@@ -300,7 +300,7 @@ func TestImportRewinds(t *testing.T) {
 		r := enginetest.New(t, enginetest.Options{Importers: []transcript.Importer{enginetest.Trail{}}}, modeltest.Say("x"))
 		var id scrollback.ConversationID
 		for file := range strings.SplitSeq(c.files, "|") {
-			out, err := r.Load("trail " + file)
+			out, err := r.ImportText("trail " + file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -333,7 +333,7 @@ func TestImportTitles(t *testing.T) {
 		`{"conversation":{"id":"b","title":"T"}}` + "\n" + `{"role":"user","content":"q"}`: "T",
 		`{"role":"user","content":"alone"}`:                                                "alone",
 	} {
-		out, err := r.Load(file)
+		out, err := r.ImportText(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,7 +349,7 @@ func TestImportManyConversations(t *testing.T) {
 	for i := range 30 {
 		fmt.Fprintf(&b, `{"conversation_id":"c%d","role":"user","content":"m%d"}`+"\n", i%3, i)
 	}
-	out, err := r.Load(b.String())
+	out, err := r.ImportText(b.String())
 	if err != nil || len(out.Conversations) != 3 {
 		t.Fatalf("%+v %v", out, err)
 	}
@@ -364,12 +364,12 @@ func TestImportManyConversations(t *testing.T) {
 // attachments and whole outputs.
 func TestExportAndBack(t *testing.T) {
 	var file bytes.Buffer
-	if _, _, err := sample.Write(&file, "round", sample.Options{Seed: 8, Messages: 300, Images: 4}); err != nil {
+	if _, _, err := sample.WriteSample(&file, "round", sample.Options{Seed: 8, Messages: 300, Images: 4}); err != nil {
 		t.Fatal(err)
 	}
 	a := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
 	b := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
-	in, err := a.Load(file.String())
+	in, err := a.ImportText(file.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +379,7 @@ func TestExportAndBack(t *testing.T) {
 		&out); err != nil {
 		t.Fatal(err)
 	}
-	back, err := b.Load(out.String())
+	back, err := b.ImportText(out.String())
 	if err != nil {
 		t.Fatal(err)
 	}

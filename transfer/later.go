@@ -17,17 +17,17 @@ const (
 	maxLater  = 1024             // conversations that wait for theirs
 )
 
-// later writes full copies after compactions, one at a time. Compactions that come before the
+// copyQueue writes full copies after compactions, one at a time. Compactions that come before the
 // copy of their conversation is begun share it: it holds all that they put away.
-type later struct {
+type copyQueue struct {
 	Copies
 	mu      sync.Mutex
-	waiting map[scrollback.ConversationID]*reserved
+	waiting map[scrollback.ConversationID]*reservedCopy
 	writing chan struct{} // full while one is written
 }
 
-// reserved is a copy that is not begun yet.
-type reserved struct {
+// reservedCopy is a copy that is not begun yet.
+type reservedCopy struct {
 	Copy
 	taken bool // somebody writes it, or waits to
 }
@@ -36,31 +36,31 @@ type reserved struct {
 // compactions.
 func OnCompact(t *Transfer) func(id scrollback.ConversationID) (key string, write func(context.Context,
 	*engine.View) error) {
-	w := &later{Copies: t.Copies(), waiting: map[scrollback.ConversationID]*reserved{},
+	w := &copyQueue{Copies: t.Copies(), waiting: map[scrollback.ConversationID]*reservedCopy{},
 		writing: make(chan struct{}, 1)}
-	return w.reserve
+	return w.reserveKey
 }
 
-// reserve returns the key of a conversation's next archive, and what writes it once the
+// reserveKey returns the key of a conversation's next archive, and what writes it once the
 // compaction is stored.
-func (w *later) reserve(id scrollback.ConversationID) (string, func(context.Context, *engine.View) error) {
+func (w *copyQueue) reserveKey(id scrollback.ConversationID) (string, func(context.Context, *engine.View) error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	r := w.waiting[id]
 	if r == nil {
 		if len(w.waiting) >= maxLater {
-			w.forget()
+			w.dropStale()
 		}
 		now := w.of.store.Now()
-		r = &reserved{Copy: Copy{Key: archive.CopyKey(now, w.of.store.NewID()), CreatedAt: now}}
+		r = &reservedCopy{Copy: Copy{Key: archive.CopyKey(now, w.of.store.NewID()), CreatedAt: now}}
 		w.waiting[id] = r
 	}
-	return r.Key, func(ctx context.Context, v *engine.View) error { return w.put(ctx, v, id, r) }
+	return r.Key, func(ctx context.Context, v *engine.View) error { return w.writeReserved(ctx, v, id, r) }
 }
 
-// forget leaves out reservations of compactions that may have come to nothing. Those whose
+// dropStale leaves out reservations of compactions that may have come to nothing. Those whose
 // compactions are still being stored are written all the same, each by itself.
-func (w *later) forget() {
+func (w *copyQueue) dropStale() {
 	for id, r := range w.waiting {
 		if !r.taken {
 			delete(w.waiting, id)
@@ -68,8 +68,9 @@ func (w *later) forget() {
 	}
 }
 
-// put writes a copy that was reserved, unless somebody else does.
-func (w *later) put(ctx context.Context, v *engine.View, id scrollback.ConversationID, r *reserved) error {
+// writeReserved writes a copy that was reserved, unless somebody else does.
+func (w *copyQueue) writeReserved(ctx context.Context, v *engine.View, id scrollback.ConversationID,
+	r *reservedCopy) error {
 	w.mu.Lock()
 	mine := !r.taken
 	r.taken = true

@@ -8,17 +8,17 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// recency orders the ends of paths that imports brought: by when their newest message was
+// pathRecency orders the ends of paths that imports brought: by when their newest message was
 // said, then by their length. What is left are two ends of the same moment, of which it only
 // matters that every order of arrival prefers the same one.
-type recency struct {
+type pathRecency struct {
 	said  int64 // Unix ms
 	seq   int64
 	bytes int // of the last message, of which an older copy may have the beginning
 	mark  string
 }
 
-func (r recency) compare(o recency) int {
+func (r pathRecency) compareTo(o pathRecency) int {
 	return cmp.Or(cmp.Compare(r.said, o.said), cmp.Compare(r.seq, o.seq), cmp.Compare(r.bytes, o.bytes),
 		cmp.Compare(r.mark, o.mark))
 }
@@ -29,7 +29,7 @@ const recentMessages = 16
 
 // recencyOf returns how recent a path is up to message seq, by what imports brought of it; the
 // zero value if none did.
-func (im *importer) recencyOf(ctx context.Context, branch scrollback.BranchID, seq int64) (out recency, err error) {
+func (im *importer) recencyOf(ctx context.Context, branch scrollback.BranchID, seq int64) (out pathRecency, err error) {
 	if seq == 0 {
 		return out, nil
 	}
@@ -39,17 +39,17 @@ func (im *importer) recencyOf(ctx context.Context, branch scrollback.BranchID, s
 		if mark == "" {
 			continue
 		}
-		out = recency{max(out.said, m.CreatedAt), m.Seq, m.Parts.Bytes(), mark}
+		out = pathRecency{max(out.said, m.CreatedAt), m.Seq, m.Parts.Bytes(), mark}
 	}
 	return out, err
 }
 
-// ended notes that a path of the file ends where it stands now.
-func (c *importing) ended() {
+// notePathEnd notes that a path of the file ends where it stands now.
+func (c *importing) notePathEnd() {
 	if c.ends == nil {
 		c.ends = map[scrollback.BranchID]int64{}
 	}
-	c.ends[c.at.ID] = max(c.ends[c.at.ID], c.seq())
+	c.ends[c.at.ID] = max(c.ends[c.at.ID], c.newestSeq())
 }
 
 // hasNewest reports whether the newest message that imports brought to the conversation is
@@ -60,7 +60,7 @@ func (im *importer) hasNewest(ctx context.Context, c *importing) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	var theirs recency
+	var theirs pathRecency
 	for _, b := range all {
 		if c.ends[b.ID] >= b.HeadSeq {
 			continue
@@ -69,11 +69,11 @@ func (im *importer) hasNewest(ctx context.Context, c *importing) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if r.compare(theirs) > 0 {
+		if r.compareTo(theirs) > 0 {
 			theirs = r
 		}
 	}
-	if theirs == (recency{}) {
+	if theirs == (pathRecency{}) {
 		return true, nil
 	}
 	for branch, seq := range c.ends {
@@ -81,7 +81,7 @@ func (im *importer) hasNewest(ctx context.Context, c *importing) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if r.compare(theirs) >= 0 {
+		if r.compareTo(theirs) >= 0 {
 			return true, nil
 		}
 	}
@@ -92,9 +92,9 @@ func (im *importer) hasNewest(ctx context.Context, c *importing) (bool, error) {
 // the conversation stood before. Somebody who went on here without the file stays where they
 // are, and so does a conversation that has a newer message than the file. A file that brought
 // nothing moves it only if its tool went back.
-func (im *importer) whereToEnd(ctx context.Context, c *importing) (onPath, error) {
+func (im *importer) whereToEnd(ctx context.Context, c *importing) (pathPoint, error) {
 	here := c.stood
-	there := onPath{c.at.ID, c.seq()}
+	there := pathPoint{c.at.ID, c.newestSeq()}
 	switch {
 	case here == there, c.Messages == 0 && (!c.moved || !c.theirs), c.left != "" && c.own:
 		return here, nil
@@ -114,7 +114,7 @@ func (im *importer) whereToEnd(ctx context.Context, c *importing) (onPath, error
 		return here, err
 	}
 	now, err := im.recencyOf(ctx, there.branch, there.seq)
-	if err != nil || now.compare(was) >= 0 {
+	if err != nil || now.compareTo(was) >= 0 {
 		return here, err
 	}
 	return there, nil

@@ -7,15 +7,15 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// noted is an origin to be stored.
-type noted struct {
+// notedOrigin is an origin to be stored.
+type notedOrigin struct {
 	scrollback.Origin
 	was scrollback.Origin
 }
 
-// note stores where a conversation comes from, now that all of it is here; of the session's own,
+// noteOrigin stores where a conversation comes from, now that all of it is here; of the session's own,
 // or else the first one, when all of the session is.
-func (b *bringing) note(ctx context.Context, c *importing, held bool) error {
+func (b *sessionImport) noteOrigin(ctx context.Context, c *importing, held bool) error {
 	s := c.source
 	if c.ID == "" {
 		return nil // it said nothing, was deleted here, or could not be made
@@ -42,22 +42,22 @@ func (b *bringing) note(ctx context.Context, c *importing, held bool) error {
 		o.Stamp = s.was.Stamp
 		o.GoneAt = s.was.GoneAt
 	}
-	n := &noted{o, s.was}
+	n := &notedOrigin{o, s.was}
 	if b.first == nil || o.ID == b.Session.ID { // the session's own says whether all of it is here
 		b.first, n = n, b.first
 	}
-	return n.put(ctx, b.im)
+	return n.storeOrigin(ctx, b.im)
 }
 
-func (n *noted) put(ctx context.Context, im *importer) error {
+func (n *notedOrigin) storeOrigin(ctx context.Context, im *importer) error {
 	if n == nil || n.Origin == n.was {
 		return nil
 	}
 	return im.store.Origins.Put(ctx, n.Origin, n.was.Conversation)
 }
 
-// vanished marks conversations that the session had, and has no more.
-func (b *bringing) vanished(ctx context.Context) error {
+// markVanished marks conversations that the session had, and has no more.
+func (b *sessionImport) markVanished(ctx context.Context) error {
 	// what another session has is not gone, nor what was not read
 	if b.at == "" || b.Stamp == "" || b.Shares || b.stood == 0 {
 		return nil

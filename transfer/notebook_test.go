@@ -34,9 +34,9 @@ func everything(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 		t.Fatal(err)
 	}
 	r.Run(engine.TurnRequest{Conversation: id, Message: scrollback.Parts{scrollback.Text{Text: "see ![x](y)"},
-		r.Picture(id, 1), scrollback.File{Artifact: a.ID, Name: "tide.txt"},
+		r.UploadImage(id, 1), scrollback.File{Artifact: a.ID, Name: "tide.txt"},
 		scrollback.Text{Text: "and <content_reference>"}}},
-	).Done(t, scrollback.TurnComplete, "stop")
+	).WantDone(t, scrollback.TurnComplete, "stop")
 	file := `{"role":"user","content":"use it"}
 {"role":"assistant","content":[{"type":"reasoning","text":"想","opaque":{"sig":"s"}},{"type":"text","text":"I call"},` +
 		`{"type":"tool_call","id":"c1","name":"read","arguments":{"p": 1.50}},{"type":"tool_call","id":"c2","name":"read","arguments":{}}]}
@@ -49,11 +49,11 @@ func everything(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 	if err != nil || out.Conversations[0].Messages != 5 {
 		t.Fatalf("%+v, %v", out, err)
 	}
-	r.Ask(id, "the last question").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "the last question").WantDone(t, scrollback.TurnComplete, "stop")
 	return r, id
 }
 
-// said are the messages of a conversation, without what an import marks them with.
+// said returns the messages of a conversation, without what an import marks them with.
 func said(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) string {
 	t.Helper()
 	var out []string
@@ -90,7 +90,7 @@ func TestNotebookThereAndBack(t *testing.T) {
 		other := enginetest.New(t, enginetest.Options{Limit: 4000, NoFolds: true}, modeltest.Say("a"))
 		var there scrollback.ConversationID
 		for i, messages := range []int64{int64(len(r.Log(id))), 0} {
-			out, err := other.Load(file)
+			out, err := other.ImportText(file)
 			if err != nil || len(out.Skipped) > 0 || len(out.Conversations) != 1 || out.Conversations[0].Messages != messages {
 				t.Fatalf("%s, import %d: %+v, %v", format, i, out, err)
 			}
@@ -107,7 +107,7 @@ func TestNotebookThereAndBack(t *testing.T) {
 		if again := exported(t, other, there, format); strings.Count(again, `"role"`) != strings.Count(file, `"role"`) {
 			t.Errorf("%s: exported from there it is\n%s", format, again)
 		}
-		other.Ask(there, "more").Done(t, scrollback.TurnComplete, "stop")
+		other.Ask(there, "more").WantDone(t, scrollback.TurnComplete, "stop")
 		more := strings.ReplaceAll(exported(t, other, there, format), string(there), string(id))
 		comesBack(t, r, id, more, 2)
 	}
@@ -126,7 +126,7 @@ func TestForeignNotebook(t *testing.T) {
 7],"metadata":{"title":"N"},"nbformat":4,"nbformat_minor":4}`} {
 		r := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
 		for i, messages := range []int64{4, 0} {
-			out, err := r.Load(file)
+			out, err := r.ImportText(file)
 			if err != nil || len(out.Conversations) != 1 || out.Conversations[0].Messages != messages || len(out.Skipped) != 1 {
 				t.Fatalf("%s, import %d: %+v, %v", format, i, out, err)
 			}
@@ -143,7 +143,7 @@ func TestBrokenNotebook(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
 	for _, file := range []string{"{\"cells\": [\n  {\"cell_type\": \"code\", x",
 		"{\"metadata\": {}, \"context\": [\n  {]"} {
-		_, err := r.Load(file)
+		_, err := r.ImportText(file)
 		if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(err.Error(), "line 2: column ") {
 			t.Errorf("%q: %v", file, err)
 		}

@@ -20,8 +20,8 @@ type OriginQuery = store.OriginQuery
 // originsPage is how many origins are read at once.
 const originsPage = 10_000
 
-// PlaceOf is what origins call a place: its path, or empty for what was uploaded.
-func PlaceOf(p transcript.Place) string {
+// PlaceName returns what origins call a place: its path, or empty for what was uploaded.
+func PlaceName(p transcript.Place) string {
 	if p.Path == "" || p.Name == "." || p.Name == "" {
 		return p.Path
 	}
@@ -31,8 +31,8 @@ func PlaceOf(p transcript.Place) string {
 // Origins lists where conversations of the caller come from, by tool, id and conversation.
 func (t *Transfer) Origins(ctx context.Context, v *engine.View, q OriginQuery) ([]scrollback.Origin, error) {
 	c := v.Caller()
-	if !c.May(scrollback.AccessRead) {
-		return nil, c.Lacks("transfer.Origins", scrollback.AccessRead)
+	if !c.HasAccess(scrollback.AccessRead) {
+		return nil, c.AccessError("transfer.Origins", scrollback.AccessRead)
 	}
 	if !c.AllProjects {
 		own := append([]string{}, c.Projects...)
@@ -44,9 +44,9 @@ func (t *Transfer) Origins(ctx context.Context, v *engine.View, q OriginQuery) (
 	return t.store.Origins.List(ctx, q)
 }
 
-// Deleted reports whether a conversation of a tool was purged here, so that it is not brought
+// WasDeleted reports whether a conversation of a tool was purged here, so that it is not brought
 // again by itself.
-func (t *Transfer) Deleted(ctx context.Context, v *engine.View, tool, id string) (bool, error) {
+func (t *Transfer) WasDeleted(ctx context.Context, v *engine.View, tool, id string) (bool, error) {
 	c := v.Caller()
 	var projects []string
 	if !c.AllProjects {
@@ -55,9 +55,9 @@ func (t *Transfer) Deleted(ctx context.Context, v *engine.View, tool, id string)
 	return t.store.Origins.Purged(ctx, tool, id, projects)
 }
 
-// Gone notes when the places of some origins no longer had them, in Unix ms; 0 says that they
+// MarkGone notes when the places of some origins no longer had them, in Unix ms; 0 says that they
 // have them. Origins of others are not_found.
-func (t *Transfer) Gone(ctx context.Context, v *engine.View, origins []scrollback.Origin, at int64) error {
+func (t *Transfer) MarkGone(ctx context.Context, v *engine.View, origins []scrollback.Origin, at int64) error {
 	for _, o := range origins {
 		if _, err := v.Bulk().Head(ctx, o.Conversation, scrollback.AccessWrite); err != nil {
 			return err
@@ -77,15 +77,15 @@ func (t *Transfer) Gone(ctx context.Context, v *engine.View, origins []scrollbac
 	return nil
 }
 
-// choose finds the conversation of a source by its origin, by what it shares with others, or
+// chooseConversation finds the conversation of a source by its origin, by what it shares with others, or
 // by its id, which is one of ours if it was exported from here; else it makes one.
-func (b *bringing) choose(ctx context.Context, c *importing) error {
+func (b *sessionImport) chooseConversation(ctx context.Context, c *importing) error {
 	s := c.source
-	of, err := b.agentOf(ctx, s)
+	of, err := b.findParent(ctx, s)
 	if err != nil || s.deleted {
 		return err
 	}
-	if err := b.known(ctx, s); err != nil || s.deleted {
+	if err := b.findOrigin(ctx, s); err != nil || s.deleted {
 		return err
 	}
 	if s.was.Conversation != "" && !s.was.Shared {
@@ -94,7 +94,7 @@ func (b *bringing) choose(ctx context.Context, c *importing) error {
 		c.goesOn = c.moved && b.at != "" && s.was.Place == b.at && s.was.Name == b.Session.Name
 		return nil
 	}
-	found, err := b.scout(ctx, s)
+	found, err := b.matchPrefix(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -105,15 +105,15 @@ func (b *bringing) choose(ctx context.Context, c *importing) error {
 		return nil
 	}
 	if found == nil && of == nil {
-		if c.ID, err = exported(ctx, b.im, s.Origin.ID); err != nil || c.ID != "" {
+		if c.ID, err = findExported(ctx, b.im, s.Origin.ID); err != nil || c.ID != "" {
 			return err
 		}
 	}
-	return b.make(ctx, c, ancestry{of, found})
+	return b.createConversation(ctx, c, conversationOrigin{of, found})
 }
 
-// known looks for the origin of a source; see [bringing.ours].
-func (b *bringing) known(ctx context.Context, s *source) error {
+// findOrigin looks for the origin of a source; see [sessionImport.pickOwn].
+func (b *sessionImport) findOrigin(ctx context.Context, s *sessionSource) error {
 	im := b.im
 	q := OriginQuery{Tool: s.Tool, ID: s.Origin.ID, Trash: true}
 	all, err := im.Origins(ctx, im.view, q)
@@ -130,19 +130,19 @@ func (b *bringing) known(ctx context.Context, s *source) error {
 			b.trashed = all[0].Conversation
 			return nil
 		}
-		s.was, err = b.ours(ctx, there)
+		s.was, err = b.pickOwn(ctx, there)
 		return err
 	}
 	if b.q.Again {
 		return nil
 	}
-	s.deleted, err = im.store.Origins.Purged(ctx, s.Tool, s.Origin.ID, b.projects())
+	s.deleted, err = im.store.Origins.Purged(ctx, s.Tool, s.Origin.ID, b.callerProjects())
 	return err
 }
 
-// ours is the one of several origins of a source, which different projects have, that is in the
+// pickOwn returns the one of several origins of a source, which different projects have, that is in the
 // project that was asked for, else that which was brought from the same place, else the first.
-func (b *bringing) ours(ctx context.Context, all []scrollback.Origin) (scrollback.Origin, error) {
+func (b *sessionImport) pickOwn(ctx context.Context, all []scrollback.Origin) (scrollback.Origin, error) {
 	out := all[0]
 	if i := slices.IndexFunc(all, func(o scrollback.Origin) bool {
 		return b.at != "" && o.Place == b.at && o.Name == b.Session.Name
@@ -158,23 +158,23 @@ func (b *bringing) ours(ctx context.Context, all []scrollback.Origin) (scrollbac
 	return out, nil
 }
 
-// projects are those of the caller; nil for all.
-func (b *bringing) projects() []string {
+// callerProjects returns those of the caller; nil for all.
+func (b *sessionImport) callerProjects() []string {
 	if c := b.im.view.Caller(); !c.AllProjects {
 		return append([]string{}, c.Projects...)
 	}
 	return nil
 }
 
-// agentOf is where a sub-agent was started; nil for any other conversation, and for one whose
+// findParent returns where a sub-agent was started; nil for any other conversation, and for one whose
 // parent is not known.
-func (b *bringing) agentOf(ctx context.Context, s *source) (*scrollback.AgentRef, error) {
+func (b *sessionImport) findParent(ctx context.Context, s *sessionSource) (*scrollback.AgentRef, error) {
 	if s.Agent == nil {
 		return nil, nil
 	}
 	parent := b.im.open[s.Agent.Source]
 	if parent != nil && parent.source != s && !parent.source.began {
-		if err := b.begin(ctx, parent); err != nil {
+		if err := b.beginConversation(ctx, parent); err != nil {
 			return nil, err
 		}
 	}
@@ -184,8 +184,8 @@ func (b *bringing) agentOf(ctx context.Context, s *source) (*scrollback.AgentRef
 	}
 	id := b.ids[s.Agent.Source]
 	if id == "" {
-		up := &source{Origin: scrollback.Origin{Tool: s.Tool, ID: s.Agent.Source}}
-		if err := b.known(ctx, up); err != nil || up.was.Conversation == "" {
+		up := &sessionSource{Origin: scrollback.Origin{Tool: s.Tool, ID: s.Agent.Source}}
+		if err := b.findOrigin(ctx, up); err != nil || up.was.Conversation == "" {
 			s.deleted = up.deleted
 			return nil, err
 		}
@@ -194,24 +194,24 @@ func (b *bringing) agentOf(ctx context.Context, s *source) (*scrollback.AgentRef
 	return &scrollback.AgentRef{ID: id, CallID: s.Agent.CallID}, nil
 }
 
-// ancestry is what a new conversation works for, or continues; both may be nil.
-type ancestry struct {
+// conversationOrigin is what a new conversation works for, or continues; both may be nil.
+type conversationOrigin struct {
 	of   *scrollback.AgentRef
-	fork *follower
+	fork *followerState
 }
 
-// make makes the conversation of a source. Its id follows from the source, so that two imports
+// createConversation makes the conversation of a source. Its id follows from the source, so that two imports
 // at once make one.
-func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
+func (b *sessionImport) createConversation(ctx context.Context, c *importing, a conversationOrigin) error {
 	s := c.source
 	im := b.im
-	want := described(s)
+	want := describeConversation(s)
 	var err error
-	if want.Project, err = b.project(ctx, s, a); err != nil {
+	if want.Project, err = b.chooseProject(ctx, s, a); err != nil {
 		return err
 	}
 	for _, key := range []string{s.Origin.ID, s.Origin.ID + "\x00again"} {
-		if err = plan(im, key, &want); err != nil {
+		if err = planNew(im, key, &want); err != nil {
 			return err
 		}
 		var made scrollback.Conversation
@@ -222,11 +222,11 @@ func (b *bringing) make(ctx context.Context, c *importing, a ancestry) error {
 		case a.fork != nil:
 			f := a.fork
 			if want.Title == "" {
-				want.Title = title.Copy(title.CopyOf, f.head.Title)
+				want.Title = title.CopyTitle(title.CopyOf, f.head.Title)
 				want.TitleBy = scrollback.TitleTool
 			}
-			made, err = im.store.Branches.Fork(ctx, f.head, f.at, f.seq(), want)
-			c.Created = made.Messages == f.seq()
+			made, err = im.store.Branches.Fork(ctx, f.head, f.at, f.newestSeq(), want)
+			c.Created = made.Messages == f.newestSeq()
 		default:
 			made, c.Created, err = im.view.Create(ctx, want)
 		}

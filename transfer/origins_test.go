@@ -132,7 +132,7 @@ func TestGoneAndBack(t *testing.T) {
 	gone("b", false)
 
 	at := h.Clock.Add(5)
-	if err := h.Transfer.Gone(ctx, h.View, []scrollback.Origin{h.of("a")}, at); err != nil || h.of("a").GoneAt != at {
+	if err := h.Transfer.MarkGone(ctx, h.View, []scrollback.Origin{h.of("a")}, at); err != nil || h.of("a").GoneAt != at {
 		t.Errorf("%+v, %v", h.of("a"), err)
 	}
 	if !h.whole(both, "s") {
@@ -141,7 +141,7 @@ func TestGoneAndBack(t *testing.T) {
 	h.bring(both, "s")
 	gone("a", false)
 	stranger := h.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"theirs"}})
-	err := h.Transfer.Gone(ctx, stranger, []scrollback.Origin{h.of("a")}, at)
+	err := h.Transfer.MarkGone(ctx, stranger, []scrollback.Origin{h.of("a")}, at)
 	enginetest.WantCode(t, err, scrollback.NotFound, "")
 	gone("a", false)
 	if all, err := h.Transfer.Origins(ctx, stranger, transfer.OriginQuery{}); err != nil || len(all) != 0 {
@@ -172,12 +172,12 @@ func TestBringElsewhere(t *testing.T) {
 	}
 	other := h.Engine.As(scrollback.Caller{Access: scrollback.AccessWrite, Projects: []string{"theirs"}})
 	s := transfer.Session{Tool: f, Place: h.place, Session: f.session("s")}
-	third, err := h.Transfer.Bring(ctx, other, s, transfer.ImportRequest{})
+	third, err := h.Transfer.ImportSession(ctx, other, s, transfer.ImportRequest{})
 	if err != nil || third.Conversations[0].ID == first.Conversations[0].ID || third.Conversations[0].Messages != 2 {
 		t.Errorf("of another: %+v, %v", third, err)
 	}
 	reader := h.Engine.As(scrollback.Caller{Access: scrollback.AccessRead, AllProjects: true})
-	_, err = h.Transfer.Bring(ctx, reader, s, transfer.ImportRequest{})
+	_, err = h.Transfer.ImportSession(ctx, reader, s, transfer.ImportRequest{})
 	enginetest.WantCode(t, err, scrollback.Refused, "")
 }
 
@@ -191,7 +191,7 @@ func TestBringBesideAnUpload(t *testing.T) {
 		first := h.bring(files{id: {line(id, id+" one")}}, id).Conversations[0].ID
 		f := files{id: {line(id, id+" one")}}
 		upload := transfer.Session{Tool: f, Session: f.session(id)}
-		if _, err := h.Transfer.Bring(context.Background(), other, upload, transfer.ImportRequest{}); err != nil {
+		if _, err := h.Transfer.ImportSession(context.Background(), other, upload, transfer.ImportRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		if out := h.bring(files{id: {line(id, id+" one", id+" two")}}, id); out.Conversations[0].ID != first {
@@ -247,7 +247,7 @@ func TestBringDeleted(t *testing.T) {
 		Projects: []string{"theirs"}}: false,
 		{Access: scrollback.AccessWrite, Projects: []string{scrollback.DefaultProject}}: true,
 		{Access: scrollback.AccessWrite}:                                                false} {
-		if was, err := h.Transfer.Deleted(context.Background(), h.Engine.As(*caller), "talks", "c"); err != nil ||
+		if was, err := h.Transfer.WasDeleted(context.Background(), h.Engine.As(*caller), "talks", "c"); err != nil ||
 			was != want {
 			t.Errorf("purged, asked for %v: %v, %v", caller.Projects, was, err)
 		}
@@ -442,8 +442,8 @@ func TestBringManyInBoundedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := enginetest.New(t, enginetest.Options{Driver: db, NoFolds: true, NoTitleCalls: true}, modeltest.Say("x"))
-	f := &endless{n: testlength.Of(900, 1800)}
-	out, err := r.Transfer.Bring(t.Context(), r.View,
+	f := &endless{n: testlength.Choose(900, 1800)}
+	out, err := r.Transfer.ImportSession(t.Context(), r.View,
 		transfer.Session{Tool: f, Place: transcript.Place{Path: "/p", Name: "."},
 			Session: transcript.Session{ID: "s", Name: "s", Stamp: "1"}}, transfer.ImportRequest{})
 	if err != nil || len(out.Conversations) != f.n {
@@ -476,7 +476,7 @@ func (f *endless) Read(_ context.Context, _ transcript.Place, s transcript.Sessi
 	}
 }
 
-// held is how much memory is in use.
+// held returns how much memory is in use.
 func held() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -607,7 +607,7 @@ func TestBringWhileItIsWritten(t *testing.T) {
 		g := &growing{steps: []talk{whole.first(1 + split), whole.first(2 + split), whole}}
 		for i := range 3 {
 			s := transfer.Session{Tool: g, Place: h.place, Session: transcript.Session{ID: "b", Name: "b", Stamp: fmt.Sprint(i)}}
-			if _, err := h.Transfer.Bring(context.Background(), h.View, s, transfer.ImportRequest{}); err != nil {
+			if _, err := h.Transfer.ImportSession(context.Background(), h.View, s, transfer.ImportRequest{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -20,7 +20,7 @@ func TestWhoseConversationComesBack(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			r := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
 			id := r.NewConversation()
-			r.Ask(id, "q1").Done(t, scrollback.TurnComplete, "stop")
+			r.Ask(id, "q1").WantDone(t, scrollback.TurnComplete, "stop")
 			var b strings.Builder
 			if err := r.Export(ctx, id, transfer.ExportRequest{Format: format}, &b); err != nil {
 				t.Fatal(err)
@@ -38,20 +38,20 @@ func TestWhoseConversationComesBack(t *testing.T) {
 				transfer.ImportRequest{Project: "theirs"}, 2)
 			brought(r.View, transfer.ImportRequest{Project: "copies"}, 2)
 			brought(r.View, transfer.ImportRequest{Project: "copies"}, 0)
-			was := r.Shape(id)
+			was := r.LogOutline(id)
 			if _, err := r.Branches().Fork(ctx, id, engine.Point{}, ""); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := r.Trash(ctx, id); err != nil {
 				t.Fatal(err)
 			}
-			_, err := r.Load(b.String())
+			_, err := r.ImportText(b.String())
 			enginetest.WantCode(t, err, scrollback.Conflict, "trash")
 			if _, err := r.Purge(ctx, id); err != nil {
 				t.Fatal(err)
 			}
-			out, err := r.Load(b.String())
-			if err != nil || out.Conversations[0].ID == id || r.Shape(out.Conversations[0].ID) != was {
+			out, err := r.ImportText(b.String())
+			if err != nil || out.Conversations[0].ID == id || r.LogOutline(out.Conversations[0].ID) != was {
 				t.Errorf("after a purge: %+v, %v", out, err)
 			}
 		})

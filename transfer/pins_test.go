@@ -25,12 +25,12 @@ func setPins(r *enginetest.Rig, id scrollback.ConversationID, seqs ...int64) {
 // nobody pinned.
 func TestPinsWhenAnImportSwitchesThePath(t *testing.T) {
 	ctx := context.Background()
-	there := enginetest.New(t, enginetest.Options{}, enginetest.Chatter())
+	there := enginetest.New(t, enginetest.Options{}, enginetest.ChattyStep())
 	here := enginetest.New(t, enginetest.Options{},
-		enginetest.Chatter())
+		enginetest.ChattyStep())
 	id := there.NewConversation()
 	for i := range 4 {
-		there.Ask(id, fmt.Sprint("question ", i)).Done(t, scrollback.TurnComplete, "stop")
+		there.Ask(id, fmt.Sprint("question ", i)).WantDone(t, scrollback.TurnComplete, "stop")
 	}
 	brings(here, there.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultCreated)
 	setPins(here, id, 1, 5)
@@ -38,9 +38,9 @@ func TestPinsWhenAnImportSwitchesThePath(t *testing.T) {
 	if _, err := there.Branches().Rewind(ctx, id, engine.Point{Seq: &at}); err != nil {
 		t.Fatal(err)
 	}
-	there.Ask(id, "something else").Done(t, scrollback.TurnComplete, "stop")
+	there.Ask(id, "something else").WantDone(t, scrollback.TurnComplete, "stop")
 	brings(here, there.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultExtended)
-	pinned, err := here.Pinned(ctx, id)
+	pinned, err := here.PinnedMessages(ctx, id)
 	if err != nil || len(pinned) != 1 || !strings.Contains(pinned[0].Parts.Text(), "question 0") {
 		t.Errorf("pinned are %+v, %v", pinned, err)
 	}
@@ -52,12 +52,12 @@ func TestPinsOfAHostileBundle(t *testing.T) {
 	ctx := context.Background()
 	for _, pins := range [][]int64{{9999}, {6}, {7}, {6, 7}} {
 		t.Run(fmt.Sprint(pins), func(t *testing.T) {
-			there := enginetest.New(t, enginetest.Options{}, enginetest.Chatter())
+			there := enginetest.New(t, enginetest.Options{}, enginetest.ChattyStep())
 			here := enginetest.New(t, enginetest.Options{},
-				enginetest.Chatter())
+				enginetest.ChattyStep())
 			id := there.NewConversation()
 			for i := range 12 {
-				there.Ask(id, fmt.Sprint("question ", i)).Done(t, scrollback.TurnComplete, "stop")
+				there.Ask(id, fmt.Sprint("question ", i)).WantDone(t, scrollback.TurnComplete, "stop")
 			}
 			if ms := there.Log(id); len(ms[5].Parts.Calls()) != 1 || len(ms[6].Parts.Results()) != 1 {
 				t.Fatalf("#6 and #7 are %+v", ms[5:7])
@@ -67,8 +67,8 @@ func TestPinsOfAHostileBundle(t *testing.T) {
 			if _, err := here.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil {
 				t.Fatal(err)
 			}
-			here.Ask(id, "go on").Done(t, scrollback.TurnComplete, "stop")
-			if _, err := here.Pinned(ctx, id); err != nil {
+			here.Ask(id, "go on").WantDone(t, scrollback.TurnComplete, "stop")
+			if _, err := here.PinnedMessages(ctx, id); err != nil {
 				t.Error(err)
 			}
 			if _, err := here.Branches().Fork(ctx, id, engine.Point{}, ""); err != nil {
@@ -85,12 +85,12 @@ func TestPinsOfAHostileBundle(t *testing.T) {
 // A bundle and a fork leave out what the conversation does.
 func TestBundleKeepsWhatIsLeftOut(t *testing.T) {
 	ctx := context.Background()
-	there := enginetest.New(t, enginetest.Options{}, enginetest.Chatter())
+	there := enginetest.New(t, enginetest.Options{}, enginetest.ChattyStep())
 	here := enginetest.New(t, enginetest.Options{},
-		enginetest.Chatter())
+		enginetest.ChattyStep())
 	id := there.NewConversation()
-	there.Ask(id, "the herons nest here").Done(t, scrollback.TurnComplete, "stop")
-	there.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{1}}).Done(t,
+	there.Ask(id, "the herons nest here").WantDone(t, scrollback.TurnComplete, "stop")
+	there.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{1}}).WantDone(t,
 		scrollback.TurnComplete, "stop")
 	brings(here, there.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}, transfer.ResultCreated)
 	fork, err := here.Branches().Fork(ctx, id, engine.Point{}, "fork")

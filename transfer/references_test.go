@@ -32,8 +32,9 @@ func TestReferencesTravel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Ask(c.ID, "Read @[a.md], @[none] and @[context_grep{\"pattern\":\"mat\"}].").Done(t, scrollback.TurnComplete, "stop")
-	r.Ask(c.ID, "Read @[a.md].").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(c.ID, "Read @[a.md], @[none] and @[context_grep{\"pattern\":\"mat\"}].").WantDone(t, scrollback.TurnComplete,
+		"stop")
+	r.Ask(c.ID, "Read @[a.md].").WantDone(t, scrollback.TurnComplete, "stop")
 	was := referring(r.Log(c.ID))
 	if !strings.Contains(was, "SameAs:1") || !strings.Contains(was, "the mat") {
 		t.Fatal(was)
@@ -48,7 +49,7 @@ func TestReferencesTravel(t *testing.T) {
 				t.Fatal(err)
 			}
 			there := enginetest.New(t, enginetest.Options{Place: place, Limit: 32_000}, modeltest.Say("fine"))
-			in, err := there.Load(out.String())
+			in, err := there.ImportText(out.String())
 			if err != nil || len(in.Conversations) != 1 {
 				t.Fatal(in, err)
 			}
@@ -60,7 +61,7 @@ func TestReferencesTravel(t *testing.T) {
 				func(c *scrollback.Conversation) error { c.Roots = []string{root}; return nil }); err != nil {
 				t.Fatal(err)
 			}
-			there.Ask(id, "Again @[a.md].").Done(t, scrollback.TurnComplete, "stop")
+			there.Ask(id, "Again @[a.md].").WantDone(t, scrollback.TurnComplete, "stop")
 			ms := there.Log(id)
 			if refs := ms[len(ms)-2].Parts.References(); len(refs) != 1 || refs[0].SameAs != 1 || refs[0].Version != 1 {
 				t.Errorf("there it is %+v", refs)
@@ -69,7 +70,7 @@ func TestReferencesTravel(t *testing.T) {
 	}
 }
 
-// referring is what messages say and refer to.
+// referring returns what messages say and refer to.
 func referring(ms []scrollback.Message) string {
 	var b strings.Builder
 	for _, m := range ms {

@@ -12,25 +12,25 @@ import (
 // maxFollowers bounds how many conversations a source is compared with at once.
 const maxFollowers = 256
 
-// follower is a conversation that begins as a source does. It is only read.
-type follower struct {
+// followerState is a conversation that begins as a source does. It is only read.
+type followerState struct {
 	*importing
 	off    int // messages of the source's current path behind those that it shares
 	entire bool
 }
 
-// scout compares a source whose first message is known with the conversations that have it,
+// matchPrefix compares a source whose first message is known with the conversations that have it,
 // all at once, and returns where the source leaves them: the one that has all of it, else the
 // one that goes along with its current path the farthest; nil if none does.
-func (b *bringing) scout(ctx context.Context, s *source) (*follower, error) {
-	all, err := b.followers(ctx, s)
+func (b *sessionImport) matchPrefix(ctx context.Context, s *sessionSource) (*followerState, error) {
+	all, err := b.listFollowers(ctx, s)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	told := 0
 	for entry, err := range b.Tool.Read(ctx, b.Place, b.Session.Session) {
 		if err == nil {
-			err = canceled(ctx)
+			err = checkContext(ctx)
 		}
 		if err != nil {
 			return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Bring", err)
@@ -45,19 +45,19 @@ func (b *bringing) scout(ctx context.Context, s *source) (*follower, error) {
 			told++
 		}
 		if b.q.Mask {
-			mask.Entry(&entry)
+			mask.MaskEntry(&entry)
 		}
 		for _, f := range all {
-			if err := f.hear(ctx, b.im, entry); err != nil {
+			if err := f.followEntry(ctx, b.im, entry); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return b.best(ctx, s, all, told)
+	return b.bestFollower(ctx, s, all, told)
 }
 
-// followers are the conversations whose sources begin with the same message, each once.
-func (b *bringing) followers(ctx context.Context, s *source) ([]*follower, error) {
+// listFollowers returns the conversations whose sources begin with the same message, each once.
+func (b *sessionImport) listFollowers(ctx context.Context, s *sessionSource) ([]*followerState, error) {
 	if s.Root == "" {
 		return nil, nil
 	}
@@ -65,9 +65,9 @@ func (b *bringing) followers(ctx context.Context, s *source) ([]*follower, error
 	if err != nil {
 		return nil, err
 	}
-	var all []*follower
+	var all []*followerState
 	for _, o := range like {
-		if slices.ContainsFunc(all, func(f *follower) bool { return f.ID == o.Conversation }) {
+		if slices.ContainsFunc(all, func(f *followerState) bool { return f.ID == o.Conversation }) {
 			continue
 		}
 		h, err := b.im.view.Bulk().Head(ctx, o.Conversation, scrollback.AccessWrite)
@@ -77,15 +77,16 @@ func (b *bringing) followers(ctx context.Context, s *source) ([]*follower, error
 		if err != nil {
 			return nil, err
 		}
-		f := &follower{importing: &importing{firsts: map[onPath]*stored{}, head: h, at: h.Branch}, entire: true}
+		f := &followerState{importing: &importing{firsts: map[pathPoint]*storedMessage{}, head: h, at: h.Branch},
+			entire: true}
 		f.ID = h.ID
 		all = append(all, f)
 	}
 	return all, nil
 }
 
-// hear follows the source by one entry.
-func (f *follower) hear(ctx context.Context, im *importer, entry transcript.Entry) error {
+// followEntry follows the source by one entry.
+func (f *followerState) followEntry(ctx context.Context, im *importer, entry transcript.Entry) error {
 	if entry.Rewind != nil {
 		n := max(*entry.Rewind, 0)
 		f.off = max(n-len(f.seqs), 0)
@@ -97,11 +98,11 @@ func (f *follower) hear(ctx context.Context, im *importer, entry transcript.Entr
 		f.off++
 		return nil
 	}
-	_, e, err := heard(entry)
+	_, e, err := readMessage(entry)
 	if err != nil {
 		return err
 	}
-	found, err := im.follow(ctx, f.importing, e)
+	found, err := im.followPath(ctx, f.importing, e)
 	if err == nil && !found {
 		f.off = 1
 		f.entire = false
@@ -110,18 +111,19 @@ func (f *follower) hear(ctx context.Context, im *importer, entry transcript.Entr
 	return err
 }
 
-// best is the follower that a source is, or leaves. Of several it is the one that the source
+// bestFollower returns the follower that a source is, or leaves. Of several it is the one that the source
 // was before, or whose own the last shared message is, or that is oldest.
-func (b *bringing) best(ctx context.Context, s *source, all []*follower, told int) (*follower, error) {
-	var best *follower
-	rank := func(f *follower) (out [4]int64, err error) {
+func (b *sessionImport) bestFollower(ctx context.Context, s *sessionSource, all []*followerState,
+	told int) (*followerState, error) {
+	var best *followerState
+	rank := func(f *followerState) (out [4]int64, err error) {
 		if f.entire = f.entire && told > 0; f.entire {
 			out[0] = 1
 		}
 		if out[1] = int64(len(f.seqs)); f.ID == s.was.Conversation {
 			out[2] = 2
-		} else if f.seq() > 0 {
-			m, err := b.im.store.At(ctx, f.at, f.seq())
+		} else if f.newestSeq() > 0 {
+			m, err := b.im.store.At(ctx, f.at, f.newestSeq())
 			if err != nil {
 				return out, err
 			}

@@ -31,13 +31,13 @@ type Survey struct {
 func (t *Transfer) Survey(ctx context.Context, v *engine.View, r io.ReadSeeker, q ImportRequest) (Survey, error) {
 	im := &importer{Transfer: t, view: v, q: q}
 	s := Survey{sources: map[string]bool{}}
-	format, err := formatOf(ctx, im, r)
+	format, err := chooseFormat(ctx, im, r)
 	switch {
 	case err != nil:
 		return s, err
 	case im.tool != nil:
 		s.Format = im.tool.Name()
-		err = s.tool(ctx, im)
+		err = s.surveyTool(ctx, im)
 	case format == nil:
 		s.Format = BundleFormat
 		var m bundle.Manifest
@@ -53,7 +53,7 @@ func (t *Transfer) Survey(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 			if err != nil {
 				return s, scrollback.Wrap(scrollback.Unavailable, "transfer.Survey", err)
 			}
-			s.take(entry, q.Mask)
+			s.countEntry(entry, q.Mask)
 		}
 	}
 	if s.Conversations = len(s.sources); q.Into != "" {
@@ -72,34 +72,34 @@ func (t *Transfer) Survey(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	return s, nil
 }
 
-// tool reads the sessions of a tool's file.
-func (s *Survey) tool(ctx context.Context, im *importer) error {
+// surveyTool reads the sessions of a tool's file.
+func (s *Survey) surveyTool(ctx context.Context, im *importer) error {
 	for one, err := range im.tool.Sessions(ctx, im.place) {
 		if err != nil {
 			return scrollback.Wrap(scrollback.Unavailable, "transfer.Survey", err)
 		}
 		if one.Bad != "" {
-			s.skip(transcript.Bad{Reason: path.Base(one.Name) + ": " + one.Bad})
+			s.addSkipped(transcript.Bad{Reason: path.Base(one.Name) + ": " + one.Bad})
 			continue
 		}
 		for entry, err := range im.tool.Read(ctx, im.place, one) {
 			if err != nil {
 				return scrollback.Wrap(scrollback.Unavailable, "transfer.Survey", err)
 			}
-			s.take(entry, im.q.Mask)
+			s.countEntry(entry, im.q.Mask)
 		}
 	}
 	return nil
 }
 
-// take counts an entry.
-func (s *Survey) take(e transcript.Entry, masked bool) {
+// countEntry counts an entry.
+func (s *Survey) countEntry(e transcript.Entry, masked bool) {
 	if masked {
-		s.Masked += mask.Entry(&e)
+		s.Masked += mask.MaskEntry(&e)
 	}
 	switch {
 	case e.Bad != nil:
-		s.skip(*e.Bad)
+		s.addSkipped(*e.Bad)
 	case e.End != nil:
 		for kind, n := range e.End.Left {
 			if s.Left == nil {
@@ -113,7 +113,7 @@ func (s *Survey) take(e transcript.Entry, masked bool) {
 	}
 }
 
-func (s *Survey) skip(b transcript.Bad) {
+func (s *Survey) addSkipped(b transcript.Bad) {
 	if len(s.Skipped) == maxSkipped {
 		s.MoreSkipped++
 		return

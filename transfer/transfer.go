@@ -170,7 +170,7 @@ type Imported struct {
 func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, q ImportRequest) (ImportResult, error) {
 	im := &importer{Transfer: t, view: v, q: q, open: map[string]*importing{}}
 	im.out = ImportResult{Conversations: []Imported{}, Skipped: []transcript.Bad{}}
-	out, err := im.load(ctx, r)
+	out, err := im.loadFile(ctx, r)
 	for i, c := range out.Conversations {
 		out.Conversations[i].Tool = cmp.Or(c.Tool, im.format)
 		out.Conversations[i].Source = cmp.Or(c.Source, q.Name)
@@ -178,14 +178,14 @@ func (t *Transfer) Import(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 	return out, err
 }
 
-// load reads a file into conversations.
-func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, error) {
+// loadFile reads a file into conversations.
+func (im *importer) loadFile(ctx context.Context, r io.ReadSeeker) (ImportResult, error) {
 	v := im.view
 	q := im.q
-	if !v.Caller().May(scrollback.AccessWrite) {
-		return im.out, v.Caller().Lacks("transfer.Import", scrollback.AccessWrite)
+	if !v.Caller().HasAccess(scrollback.AccessWrite) {
+		return im.out, v.Caller().AccessError("transfer.Import", scrollback.AccessWrite)
 	}
-	format, err := formatOf(ctx, im, r)
+	format, err := chooseFormat(ctx, im, r)
 	switch {
 	case err != nil:
 		return im.out, err
@@ -211,7 +211,7 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 	}
 	im.out.Unsealed = format.Name() == fullcopy.Name && !sealed
 	if q.Into == "" {
-		if im.file, err = fileHash(r); err != nil {
+		if im.file, err = hashFile(r); err != nil {
 			return im.out, err
 		}
 	}
@@ -222,12 +222,12 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 	// what has only a title makes no conversation by itself
 	read := 0
 	empty := []transcript.Entry(nil)
-	for entry, err := range dated(format.Read(&ctxReader{ctx, r})) {
+	for entry, err := range fillDates(format.Read(&ctxReader{ctx, r})) {
 		if err == nil && q.Mask {
-			im.out.Masked += mask.Entry(&entry)
+			im.out.Masked += mask.MaskEntry(&entry)
 		}
 		if err == nil && entry.Bad != nil {
-			im.skip(*entry.Bad)
+			im.skipBad(*entry.Bad)
 			continue
 		}
 		if err == nil && read == 0 && entry.Conversation != nil && q.Into == "" && len(empty) < maxSkipped {
@@ -236,23 +236,23 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 		}
 		if err == nil {
 			for _, e := range empty {
-				err = cmp.Or(err, im.take(ctx, e))
+				err = cmp.Or(err, im.takeEntry(ctx, e))
 			}
 			read += 1
 			empty = nil
-			err = cmp.Or(err, im.take(ctx, entry))
+			err = cmp.Or(err, im.takeEntry(ctx, entry))
 		}
 		if err != nil {
 			// What was read before the fault is good, and the next attempt continues from it.
-			err = errors.Join(scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err), im.writing.wait(im),
-				im.each(context.WithoutCancel(ctx), im.end))
-			return im.result(), err
+			err = errors.Join(scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err), im.writing.waitWritten(im),
+				im.eachConversation(context.WithoutCancel(ctx), im.endConversation))
+			return im.currentResult(), err
 		}
 	}
 	for _, e := range empty { // an export of one that is here, and empty too
 		if _, there := v.Bulk().Head(ctx, scrollback.ConversationID(e.Source), scrollback.AccessWrite); there == nil {
-			if err := im.take(ctx, e); err != nil {
-				return im.result(), err
+			if err := im.takeEntry(ctx, e); err != nil {
+				return im.currentResult(), err
 			}
 			read++
 		}
@@ -269,13 +269,13 @@ func (im *importer) load(ctx context.Context, r io.ReadSeeker) (ImportResult, er
 		}
 		return im.out, scrollback.ParamErrorf("transfer.Import", "file", "%s", reason)
 	}
-	err = errors.Join(im.writing.wait(im), im.each(ctx, im.end))
-	return im.result(), err
+	err = errors.Join(im.writing.waitWritten(im), im.eachConversation(ctx, im.endConversation))
+	return im.currentResult(), err
 }
 
-// desk is for whom bundles are written and read.
-func desk(t *Transfer, v *engine.View) bundles.Desk {
-	return bundles.Desk{View: v, Store: t.store, Archive: t.archive, Limits: t.o.Limits}
+// newInstallation is for whom bundles are written and read.
+func newInstallation(t *Transfer, v *engine.View) bundles.Installation {
+	return bundles.Installation{View: v, Store: t.store, Archive: t.archive, Limits: t.o.Limits}
 }
 
 // importBundle reads a bundle.
@@ -286,7 +286,7 @@ func importBundle(ctx context.Context, im *importer, r io.ReadSeeker) (ImportRes
 		return out, scrollback.ParamErrorf("transfer.Import", "into",
 			i18n.BundleCannotBeAdded)
 	}
-	b, err := bundles.Import(ctx, desk(im.Transfer, im.view), readSeeker{&ctxReader{ctx, r}, r},
+	b, err := bundles.Import(ctx, newInstallation(im.Transfer, im.view), readSeeker{&ctxReader{ctx, r}, r},
 		bundles.ImportRequest{Project: q.Project, AsCopy: q.AsCopy, Progress: q.Progress})
 	if err == nil {
 		out.IDs = b.IDs
@@ -302,8 +302,8 @@ type readSeeker struct {
 	io.Seeker
 }
 
-// formatOf chooses the reader of a file; nil means a bundle, or the importer's tool.
-func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Importer, error) {
+// chooseFormat chooses the reader of a file; nil means a bundle, or the importer's tool.
+func chooseFormat(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Importer, error) {
 	name := im.q.Format
 	head, err := bufio.NewReaderSize(r, sniffBytes).Peek(sniffBytes)
 	if err != nil && err != io.EOF {
@@ -312,7 +312,7 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)
 	}
-	head = transcript.UTF8Head(head)
+	head = transcript.DecodeUTF8Head(head)
 	if name == BundleFormat || name == "" && bundle.Sniff(head) {
 		return nil, nil
 	}
@@ -333,7 +333,7 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 		}
 		file, err := newUpload(r, im.q.Name, head)
 		if err == nil {
-			im.tool, im.place, err = toolOf(ctx, im.Transfer, file, im.q)
+			im.tool, im.place, err = findTool(ctx, im.Transfer, file, im.q)
 		}
 		if im.tool != nil || err != nil {
 			return nil, err
@@ -345,7 +345,7 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 	if last != nil {
 		return last, nil
 	}
-	if looks := transcript.Unread(head); looks != "" && name == "" {
+	if looks := transcript.RecognizeUnread(head); looks != "" && name == "" {
 		return nil, scrollback.ParamErrorf("transfer.Import", "file", i18n.FileLooksLike,
 			i18n.ID(looks))
 	}
@@ -366,7 +366,7 @@ func formatOf(ctx context.Context, im *importer, r io.ReadSeeker) (transcript.Im
 		i18n.FileOfNoKnownFormat, known, firstLine(head))
 }
 
-// firstLine is the beginning of a file for a message: of what is no text, question marks.
+// firstLine returns the beginning of a file for a message: of what is no text, question marks.
 func firstLine(head []byte) string {
 	line, _, _ := bytes.Cut(bytes.TrimSpace(head), []byte("\n"))
 	plain := strings.Map(func(r rune) rune {
@@ -375,10 +375,10 @@ func firstLine(head []byte) string {
 		}
 		return r
 	}, string(line))
-	return clip.Bytes(plain, 80)
+	return clip.HeadBytes(plain, 80)
 }
 
-func fileHash(r io.ReadSeeker) (string, error) {
+func hashFile(r io.ReadSeeker) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, r); err != nil {
 		return "", scrollback.Wrap(scrollback.Unavailable, "transfer.Import", err)

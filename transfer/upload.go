@@ -16,9 +16,9 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/zipped"
 )
 
-// toolOf finds the tool that keeps conversations in such a file, and the file as a place of
+// findTool finds the tool that keeps conversations in such a file, and the file as a place of
 // it; nil if none does.
-func toolOf(ctx context.Context, t *Transfer, f *upload, q ImportRequest) (transcript.Tool, transcript.Place, error) {
+func findTool(ctx context.Context, t *Transfer, f *upload, q ImportRequest) (transcript.Tool, transcript.Place, error) {
 	place := transcript.Place{FS: f, Name: f.name, Now: t.store.Now()}
 	zip := zipped.Sniff(f.head)
 	if zip && len(t.o.Tools) > 0 {
@@ -27,7 +27,7 @@ func toolOf(ctx context.Context, t *Transfer, f *upload, q ImportRequest) (trans
 			return nil, place, err
 		}
 	}
-	place.FS = transcript.InUTF8(place.FS)
+	place.FS = transcript.DecodeUTF8FS(place.FS)
 	for _, tool := range t.o.Tools {
 		named := tool.Name() == q.Format
 		if q.Format != "" && !named || !named && !zip && !tool.Sniff(f.name, f.head) {
@@ -63,10 +63,10 @@ func importTool(ctx context.Context, im *importer, tool transcript.Tool, place t
 			out.Add(ImportResult{Skipped: []transcript.Bad{{Reason: path.Base(s.Name) + ": " + s.Bad}}})
 			continue
 		}
-		if before := count(out); im.q.Progress != nil {
+		if before := countMessages(out); im.q.Progress != nil {
 			q.Progress = func(n int64) { im.q.Progress(before + n) }
 		}
-		one, err := im.Bring(ctx, im.view, Session{Tool: tool, Place: place, Session: s}, q)
+		one, err := im.ImportSession(ctx, im.view, Session{Tool: tool, Place: place, Session: s}, q)
 		for i := range one.Conversations {
 			one.Conversations[i].Tool = tool.Name()
 			one.Conversations[i].Source = s.Name
@@ -93,8 +93,8 @@ func importTool(ctx context.Context, im *importer, tool transcript.Tool, place t
 	return out, nil
 }
 
-// count is how many messages were written.
-func count(r ImportResult) (n int64) {
+// countMessages returns how many messages were written.
+func countMessages(r ImportResult) (n int64) {
 	for _, c := range r.Conversations {
 		n += c.Messages
 	}
@@ -129,7 +129,7 @@ func (r *ImportResult) Add(o ImportResult) {
 	if o.Asked != nil {
 		sum := *o.Asked
 		if r.Asked != nil {
-			sum = both(*r.Asked, sum)
+			sum = addAsked(*r.Asked, sum)
 		}
 		r.Asked = &sum
 	}
@@ -189,15 +189,15 @@ type uploaded struct {
 	*io.SectionReader
 }
 
-func (f *uploaded) Stat() (fs.FileInfo, error) { return info{f.of}, nil }
+func (f *uploaded) Stat() (fs.FileInfo, error) { return uploadInfo{f.of}, nil }
 func (f *uploaded) Close() error               { return nil }
 
-// info is what is known of the file.
-type info struct{ of *upload }
+// uploadInfo is what is known of the file.
+type uploadInfo struct{ of *upload }
 
-func (i info) Name() string       { return i.of.name }
-func (i info) Size() int64        { return i.of.size }
-func (i info) Mode() fs.FileMode  { return 0o400 }
-func (i info) ModTime() time.Time { return time.UnixMilli(0) }
-func (i info) IsDir() bool        { return false }
-func (i info) Sys() any           { return nil }
+func (i uploadInfo) Name() string       { return i.of.name }
+func (i uploadInfo) Size() int64        { return i.of.size }
+func (i uploadInfo) Mode() fs.FileMode  { return 0o400 }
+func (i uploadInfo) ModTime() time.Time { return time.UnixMilli(0) }
+func (i uploadInfo) IsDir() bool        { return false }
+func (i uploadInfo) Sys() any           { return nil }

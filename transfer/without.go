@@ -8,22 +8,22 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// without takes what a file says that requests leave out of its path so far. It counts for
+// markLeftOut takes what a file says that requests leave out of its path so far. It counts for
 // what this import writes: what a person here has left out or taken back stays.
-func (im *importer) without(ctx context.Context, c *importing, positions []int) error {
-	if err := im.flush(ctx, c); err != nil {
+func (im *importer) markLeftOut(ctx context.Context, c *importing, positions []int) error {
+	if err := im.flushBatch(ctx, c); err != nil {
 		return err
 	}
 	c.without = &positions
 	if !c.fresh {
 		return nil // it is there, or will be once the file is past what is there
 	}
-	return im.leaveOut(ctx, c)
+	return im.applyLeftOut(ctx, c)
 }
 
-// leaveOut has the branch that the file is on leave out what the file says. What comes next
+// applyLeftOut has the branch that the file is on leave out what the file says. What comes next
 // is folded without it.
-func (im *importer) leaveOut(ctx context.Context, c *importing) error {
+func (im *importer) applyLeftOut(ctx context.Context, c *importing) error {
 	if c.without == nil {
 		return nil
 	}
@@ -49,6 +49,6 @@ func (im *importer) leaveOut(ctx context.Context, c *importing) error {
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import",
 			i18n.ContinuedWhileImported, c.ID)
 	}
-	c.stands(head)
+	c.noteHead(head)
 	return nil
 }

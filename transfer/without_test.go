@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// noting is a model that notes the texts it is sent.
+// noting returns a model that notes the texts it is sent.
 func noting(sent *[]string) modeltest.Step {
 	return modeltest.Step{Reply: func(r model.Request) []model.Delta {
 		*sent = nil
@@ -25,7 +25,7 @@ func noting(sent *[]string) modeltest.Step {
 	}}
 }
 
-// lists are what the branches of a conversation leave out, by the last message of each.
+// lists returns what the branches of a conversation leave out, by the last message of each.
 func lists(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) string {
 	t.Helper()
 	branches, err := r.Branches().List(context.Background(), id)
@@ -49,7 +49,7 @@ func TestArchiveKeepsWhatIsLeftOut(t *testing.T) {
 	id := there.NewConversation()
 	ask := func(r *enginetest.Rig, id scrollback.ConversationID, text string, without *[]int64) {
 		t.Helper()
-		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say(text), Without: without}).Done(t,
+		r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say(text), Without: without}).WantDone(t,
 			scrollback.TurnComplete, "stop")
 	}
 	for _, text := range []string{"the herons nest here", "the tide turns at four", "the mole is closed"} {
@@ -73,7 +73,7 @@ func TestArchiveKeepsWhatIsLeftOut(t *testing.T) {
 	here := enginetest.New(t, enginetest.Options{NoFolds: true}, noting(&sent))
 	var to scrollback.ConversationID
 	for i, messages := range []int64{12, 0} {
-		out, err := here.Load(file)
+		out, err := here.ImportText(file)
 		if err != nil || len(out.Skipped) > 0 || len(out.Conversations) != 1 || out.Conversations[0].Messages != messages {
 			t.Fatalf("import %d: %+v, %v", i, out, err)
 		}
@@ -90,7 +90,8 @@ func TestArchiveKeepsWhatIsLeftOut(t *testing.T) {
 
 	ask(here, to, "take it back", &[]int64{})
 	decided := lists(t, here, to)
-	if out, err := here.Load(file); err != nil || out.Conversations[0].Messages != 0 || lists(t, here, to) != decided {
+	if out, err := here.ImportText(file); err != nil || out.Conversations[0].Messages != 0 ||
+		lists(t, here, to) != decided {
 		t.Errorf("%+v, %v: the branches leave out %s, not %s", out, err, lists(t, here, to), decided)
 	}
 
@@ -99,7 +100,7 @@ func TestArchiveKeepsWhatIsLeftOut(t *testing.T) {
 	}
 	_, file = archiveOf(t, there, id) // it stands at a point where nothing was said yet
 	elsewhere := enginetest.New(t, enginetest.Options{NoFolds: true}, noting(&sent))
-	out, err := elsewhere.Load(file)
+	out, err := elsewhere.ImportText(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,20 +113,20 @@ func TestArchiveKeepsWhatIsLeftOut(t *testing.T) {
 // What is folded while an archive is imported does not hold what requests leave out.
 func TestArchiveFoldsWithoutWhatIsLeftOut(t *testing.T) {
 	var sent []string
-	there := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.Chatter())
+	there := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	id := there.NewConversation()
-	there.Ask(id, "the herons nest at grid reference 4711").Done(t, scrollback.TurnComplete, "stop")
-	there.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{1}}).Done(t,
+	there.Ask(id, "the herons nest at grid reference 4711").WantDone(t, scrollback.TurnComplete, "stop")
+	there.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{1}}).WantDone(t,
 		scrollback.TurnComplete, "stop")
-	there.Says(id, 60, strings.Repeat("the tide turns at four. ", 20))
+	there.AppendTurns(id, 60, strings.Repeat("the tide turns at four. ", 20))
 	_, file := archiveOf(t, there, id)
 	here := enginetest.New(t, enginetest.Options{Limit: 4000}, noting(&sent))
-	out, err := here.Load(file)
+	out, err := here.ImportText(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	to := out.Conversations[0].ID
-	here.Ask(to, "what now").Done(t, scrollback.TurnComplete, "stop")
+	here.Ask(to, "what now").WantDone(t, scrollback.TurnComplete, "stop")
 	head, err := here.Get(context.Background(), to)
 	if err != nil || len(sent) == 0 || int64(len(sent)) >= head.Messages {
 		t.Fatalf("nothing was folded: %d of %d messages, %v", len(sent), head.Messages, err)

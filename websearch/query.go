@@ -19,23 +19,24 @@ var (
 	sentence = regexp.MustCompile(`[^.!?。！？\n]*[.!?。！？]*`)
 )
 
-// Query is what to search for to answer a question. Of a long text it is the last question
+// MakeQuery returns what to search for to answer a question. Of a long text it is the last question
 // in it, or else its beginning.
-func Query(question string) string {
+func MakeQuery(question string) string {
 	text := linked.ReplaceAllString(fenced.ReplaceAllString(question, "\n"), "$1")
 	if len([]rune(text)) > queryChars {
 		for _, s := range sentence.FindAllString(text, -1) {
-			if strings.ContainsAny(s, "?？") && clean(s) != "" {
+			if strings.ContainsAny(s, "?？") && cleanQuestion(s) != "" {
 				text = s
 			}
 		}
 	}
-	return clean(text)
+	return cleanQuestion(text)
 }
 
-// clean leaves the words of a text, without what steers SearXNG, addresses and keys.
-func clean(text string) string {
-	text = redacted.ReplaceAllString(redact.Words(strings.ReplaceAll(stressed.ReplaceAllString(text, "$1"), "`", "")), " ")
+// cleanQuestion leaves the words of a text, without what steers SearXNG, addresses and keys.
+func cleanQuestion(text string) string {
+	text = redacted.ReplaceAllString(redact.RedactLine(strings.ReplaceAll(stressed.ReplaceAllString(text, "$1"), "`", "")),
+		" ")
 	var words []string
 	for w := range strings.FieldsSeq(text) {
 		if w = strings.TrimLeft(strings.Trim(w, `*_~#>|"'`), "!:<?"); w != "" {
@@ -49,5 +50,5 @@ func clean(text string) string {
 			text = text[:at]
 		}
 	}
-	return strings.TrimSpace(clip.OneLine(text))
+	return strings.TrimSpace(clip.JoinLines(text))
 }

@@ -52,7 +52,7 @@ func New(address, agent string) (*Client, error) {
 // Search searches for what a question is about. It returns the query with the pages, best
 // first, or with an error whose words are for people: unavailable, or rate_limited.
 func (c *Client) Search(ctx context.Context, question string) (scrollback.Search, error) {
-	s := scrollback.Search{Query: Query(question), Results: []scrollback.Source{}}
+	s := scrollback.Search{Query: MakeQuery(question), Results: []scrollback.Source{}}
 	if s.Query == "" {
 		return s, scrollback.ParamErrorf("websearch.Search", "message", i18n.NoWordsToSearchFor)
 	}
@@ -60,7 +60,8 @@ func (c *Client) Search(ctx context.Context, question string) (scrollback.Search
 	var found struct {
 		Results []json.RawMessage `json:"results"`
 	}
-	if err := c.client.Ask(ctx, remote.Exchange{URL: address, Judge: judge, JudgePages: true}, &found); err != nil {
+	if err := c.client.AskJSON(ctx, remote.Exchange{URL: address, Judge: explainProblem, JudgePages: true},
+		&found); err != nil {
 		return s, err
 	}
 	for _, raw := range found.Results {
@@ -80,8 +81,8 @@ func (c *Client) Search(ctx context.Context, question string) (scrollback.Search
 	return s, nil
 }
 
-// judge says what is most often not set up.
-func judge(p remote.Problem) *scrollback.Error {
+// explainProblem returns what is most often not set up.
+func explainProblem(p remote.Problem) *scrollback.Error {
 	words := map[int]string{
 		http.StatusForbidden: "SearXNG does not send JSON: add json to search.formats in its settings.yml, and let this server pass its limiter",
 		http.StatusNotFound:  "there is no SearXNG at its address (" + setting + ")",
@@ -89,5 +90,5 @@ func judge(p remote.Problem) *scrollback.Error {
 	if words == "" {
 		return nil
 	}
-	return scrollback.Errorf(scrollback.Unavailable, "websearch.Search", "%s", words).Because(scrollback.ErrUpstream)
+	return scrollback.Errorf(scrollback.Unavailable, "websearch.Search", "%s", words).WithReason(scrollback.ErrUpstream)
 }

@@ -98,7 +98,7 @@ func TestFailures(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := with.Search(t.Context(), "tides")
-			said := scrollback.Shown(err)
+			said := scrollback.PublicMessage(err)
 			if err == nil || !strings.Contains(said, c.says) || strings.Contains(said, "http") ||
 				strings.Contains(said, "127.0.0.1") ||
 				strings.Contains(err.Error(), "sesame") {
@@ -159,7 +159,7 @@ func TestQuery(t *testing.T) {
 		long:                                 strings.TrimSpace(long[:196]),
 		strings.Repeat("潮", 900):             strings.Repeat("潮", 200),
 	} {
-		if got := websearch.Query(text); got != want {
+		if got := websearch.MakeQuery(text); got != want {
 			t.Errorf("%.60q becomes %q, not %q", text, got, want)
 		}
 	}
@@ -168,7 +168,7 @@ func TestQuery(t *testing.T) {
 func FuzzQuery(f *testing.F) {
 	f.Add("a ``` b ~~~ [x](y) !!g sk-abcdefgh")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := websearch.Query(text)
+		got := websearch.MakeQuery(text)
 		if len([]rune(got)) > 200 || strings.ContainsAny(got, "\n\r\x00") || strings.HasPrefix(got, "!") ||
 			strings.Contains(got, " !") {
 			t.Errorf("%q becomes %q", text, got)

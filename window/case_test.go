@@ -45,7 +45,7 @@ func TestCases(t *testing.T) {
 			assemble := func() scrollback.Window {
 				w := window.Assemble(in)
 				if len(found.Results) > 0 {
-					w = window.Behind(w, scrollback.Say(window.WebResults(found, 40)), scrollback.Weight{Tokens: 50}, in.Dialect)
+					w = window.AppendParts(w, scrollback.Say(window.WebResults(found, 40)), scrollback.Weight{Tokens: 50}, in.Dialect)
 				}
 				return w
 			}
@@ -110,7 +110,7 @@ func parseCase(t *testing.T, story string) window.Input {
 	return in
 }
 
-// parseWeb is what the lines of a case say that a search of the web found.
+// parseWeb returns what the lines of a case say that a search of the web found.
 func parseWeb(story string) (s scrollback.Search) {
 	for line := range strings.SplitSeq(story, "\n") {
 		if rest, ok := strings.CutPrefix(line, "web "); ok {
@@ -120,7 +120,7 @@ func parseWeb(story string) (s scrollback.Search) {
 			s.Results = append(s.Results, scrollback.Source{Title: f[0], URL: f[1], Text: f[2]})
 		}
 	}
-	return window.Harmless(s)
+	return window.SanitizeSearch(s)
 }
 
 func dialect(name string) scrollback.Dialect {
@@ -208,7 +208,7 @@ func picture(w scrollback.Window, d scrollback.Dialect) string {
 		}
 		b.WriteByte('\n')
 	}
-	for _, l := range window.Account(w).Layers {
+	for _, l := range window.BuildManifest(w).Layers {
 		if l.Tokens > 0 {
 			fmt.Fprintf(&b, "%s %d, ", l.Name, l.Tokens)
 		}

@@ -2,13 +2,13 @@ package window
 
 import "github.com/scrollback-ai/scrollback"
 
-// Content lists what a window sends, in order, with what the model reads: the summary and
+// ListContent lists what a window sends, in order, with what the model reads: the summary and
 // the placeholders inside the block of what was folded as items of their own, and so each
 // message of a turn that is made of several, where their parts follow each other.
-func Content(w scrollback.Window) []scrollback.ContextItem {
+func ListContent(w scrollback.Window) []scrollback.ContextItem {
 	var out []scrollback.ContextItem
 	for _, it := range w.Items {
-		c := scrollback.ContextItem{Layer: it.Layer, Kind: shownAs(w, it.Kind, it.Seq), Role: it.Role, Seq: it.Seq,
+		c := scrollback.ContextItem{Layer: it.Layer, Kind: shownKind(w, it.Kind, it.Seq), Role: it.Role, Seq: it.Seq,
 			Name:   it.Name,
 			Tokens: it.Weight.Tokens, Parts: it.Parts}
 		switch {
@@ -17,12 +17,12 @@ func Content(w scrollback.Window) []scrollback.ContextItem {
 			c.Tools = w.Tools
 			out = append(out, c)
 		case len(it.Holds) > 0:
-			out = append(out, holds(c, it)...)
+			out = append(out, splitFolded(c, it)...)
 		case len(it.Joins) > 0 && it.Role == scrollback.RoleTool: // their results may be mixed
 			c.LastSeq = it.Joins[len(it.Joins)-1].Seq
 			out = append(out, c)
 		case len(it.Joins) > 0:
-			out = append(out, joins(c, it, w)...)
+			out = append(out, splitTurn(c, it, w)...)
 		default:
 			out = append(out, c)
 		}
@@ -30,9 +30,9 @@ func Content(w scrollback.Window) []scrollback.ContextItem {
 	return out
 }
 
-// holds takes the block of what was folded apart: what opens it, the summary, the
+// splitFolded takes the block of what was folded apart: what opens it, the summary, the
 // placeholders, and what closes it.
-func holds(c scrollback.ContextItem, it scrollback.Item) []scrollback.ContextItem {
+func splitFolded(c scrollback.ContextItem, it scrollback.Item) []scrollback.ContextItem {
 	text := it.Parts.Text()
 	var own int
 	for _, h := range it.Holds {
@@ -59,14 +59,14 @@ func holds(c scrollback.ContextItem, it scrollback.Item) []scrollback.ContextIte
 	return append(out, c)
 }
 
-// joins takes a turn apart into its messages.
-func joins(c scrollback.ContextItem, it scrollback.Item, w scrollback.Window) []scrollback.ContextItem {
+// splitTurn takes a turn apart into its messages.
+func splitTurn(c scrollback.ContextItem, it scrollback.Item, w scrollback.Window) []scrollback.ContextItem {
 	var out []scrollback.ContextItem
 	at := 0
 	for i, j := range it.Joins {
 		p := c
 		p.Layer = j.Layer
-		p.Kind = shownAs(w, j.Kind, j.Seq)
+		p.Kind = shownKind(w, j.Kind, j.Seq)
 		p.Seq = j.Seq
 		p.Tokens = j.Weight.Tokens
 		p.Parts = it.Parts[at : at+j.Parts]

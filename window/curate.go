@@ -16,18 +16,18 @@ const repairText = "No result: the call was interrupted before it was answered."
 // repairTokens is what it weighs.
 const repairTokens = 24
 
-// curate turns messages into items that the dialect accepts: empty answers are left
+// curateMessages turns messages into items that the dialect accepts: empty answers are left
 // out, each call is followed by exactly one result, and what may not stand where it was
 // said, such as a result without its call, is shown as text. The log itself does not
 // change. What becomes of a message depends only on it, on the messages before it, and
 // on tools' messages up to the next one by somebody else, so that a longer log begins
 // with the same items.
-func curate(live []scrollback.Message, in Input) ([]scrollback.Item, []scrollback.Excluded) {
+func curateMessages(live []scrollback.Message, in Input) ([]scrollback.Item, []scrollback.Excluded) {
 	c := curator{d: in.Dialect, promptSeq: in.PromptSeq, spell: newSpeller(in.Dialect, in.Tools)}
 	for i := range live {
-		c.take(&live[i])
+		c.addMessage(&live[i])
 	}
-	c.repair()
+	c.repairOpenCalls()
 	return c.items, c.excluded
 }
 
@@ -48,38 +48,38 @@ type openCall struct {
 	logID, logName string
 }
 
-func (c *curator) take(m *scrollback.Message) {
+func (c *curator) addMessage(m *scrollback.Message) {
 	if fixed := m.Parts.WellFormed(); len(fixed) > 0 && &fixed[0] != &m.Parts[0] {
 		whole := *m
 		whole.Parts = fixed
 		m = &whole
 	}
-	item := scrollback.Item{Kind: scrollback.KindMessage, Layer: c.layer(m.Seq), Role: m.Role, Seq: m.Seq,
+	item := scrollback.Item{Kind: scrollback.KindMessage, Layer: c.layerOf(m.Seq), Role: m.Role, Seq: m.Seq,
 		Name: m.Name, Model: m.Model, Weight: m.Weight}
 	if m.Role == scrollback.RoleTool {
-		c.answer(item, m.Parts)
+		c.addAnswer(item, m.Parts)
 		return
 	}
-	c.repair()
+	c.repairOpenCalls()
 	if _, err := scrollback.ParseRole(string(m.Role)); err != nil {
 		item.Role = scrollback.RoleUser
 	}
 	item.Name = c.spell.speakerName(strings.ToValidUTF8(item.Name, "\uFFFD"))
-	if item.Parts = c.speech(item.Role, m); len(item.Parts) == 0 {
-		c.exclude(m.Seq)
+	if item.Parts = c.speechParts(item.Role, m); len(item.Parts) == 0 {
+		c.excludeMessage(m.Seq)
 		return
 	}
 	if item.Role == scrollback.RoleAssistant {
-		item.Parts = c.calls(item.Parts)
+		item.Parts = c.openCalls(item.Parts)
 		c.openLayer = item.Layer
 	}
 	c.items = append(c.items, item)
 }
 
-// calls writes the calls among an assistant's parts as the dialect accepts them, and
+// openCalls writes the calls among an assistant's parts as the dialect accepts them, and
 // leaves them open.
-func (c *curator) calls(ps scrollback.Parts) scrollback.Parts {
-	c.spell.message()
+func (c *curator) openCalls(ps scrollback.Parts) scrollback.Parts {
+	c.spell.startMessage()
 	for i, p := range ps {
 		if call, ok := p.(scrollback.ToolCall); ok {
 			o := openCall{call, call.ID, call.Name}
@@ -99,22 +99,22 @@ func isObject(arguments json.RawMessage) bool {
 	return json.Valid(arguments) && bytes.HasPrefix(bytes.TrimLeft(arguments, " \t\r\n"), []byte("{"))
 }
 
-func (c *curator) exclude(seq int64) {
+func (c *curator) excludeMessage(seq int64) {
 	c.excluded = append(c.excluded, scrollback.Excluded{FirstSeq: seq, LastSeq: seq, Reason: "invalid"})
 }
 
-func (c *curator) layer(seq int64) scrollback.Layer {
+func (c *curator) layerOf(seq int64) scrollback.Layer {
 	if c.promptSeq > 0 && seq >= c.promptSeq {
 		return scrollback.LayerPrompt
 	}
 	return scrollback.LayerMessages
 }
 
-// speech returns the parts of a message that is not a tool's, or nothing if it says
+// speechParts returns the parts of a message that is not a tool's, or nothing if it says
 // nothing: an empty or failed answer, or one of thoughts only. A call with arguments that
 // are not JSON or, in an answer that was cut off, without an id is dropped, and so is one
 // that repeats another in every respect.
-func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback.Parts {
+func (c *curator) speechParts(role scrollback.Role, m *scrollback.Message) scrollback.Parts {
 	if role == scrollback.RoleAssistant && m.Status == scrollback.StatusFailed {
 		return nil
 	}
@@ -124,11 +124,11 @@ func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback
 	for i, p := range m.Parts {
 		switch q := p.(type) {
 		case scrollback.Text:
-			if q.Text == "" && payload(q.Opaque) && role == scrollback.RoleAssistant {
+			if q.Text == "" && hasPayload(q.Opaque) && role == scrollback.RoleAssistant {
 				out = append(out, p) // it says nothing, and its model wants it back
 				continue
 			}
-			if c.nothing(q.Text) {
+			if c.isUnsendable(q.Text) {
 				continue
 			}
 		case scrollback.ToolCall:
@@ -139,14 +139,14 @@ func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback
 			}
 			seen[whole] = q.ID != ""
 		case scrollback.ToolResult:
-			p = strayText(q)
+			p = strayResultText(q)
 		case scrollback.Image:
-			p = c.image(role, q)
+			p = c.imagePart(role, q)
 		case scrollback.File:
-			q.Name = marks.Line(q.Name)
+			q.Name = marks.EscapeLine(q.Name)
 			p = q
 			if role != scrollback.RoleUser {
-				p = mention("file", q.Name, string(scrollback.ArtifactRef(q.Artifact)))
+				p = mentionText("file", q.Name, string(scrollback.ArtifactRef(q.Artifact)))
 			}
 		case scrollback.Reasoning:
 			// Reasoning that was cut off is not verbatim, so it is left out. Before a call it
@@ -166,49 +166,49 @@ func (c *curator) speech(role scrollback.Role, m *scrollback.Message) scrollback
 	return out
 }
 
-// nothing reports whether a text says nothing and cannot be sent.
-func (c *curator) nothing(text string) bool {
-	return text == "" || c.d.NoBlank && blank(text)
+// isUnsendable reports whether a text says nothing and cannot be sent.
+func (c *curator) isUnsendable(text string) bool {
+	return text == "" || c.d.NoBlank && isBlank(text)
 }
 
 // signed reports whether reasoning has the payload that its provider wants back.
-func signed(r scrollback.Reasoning) bool { return payload(r.Opaque) }
+func signed(r scrollback.Reasoning) bool { return hasPayload(r.Opaque) }
 
-func payload(o scrollback.Opaque) bool { return len(o) > 0 && string(o) != "null" }
+func hasPayload(o scrollback.Opaque) bool { return len(o) > 0 && string(o) != "null" }
 
-// image returns an image, or its name where the role or the dialect does not allow it.
-func (c *curator) image(role scrollback.Role, p scrollback.Image) scrollback.Part {
-	p.Name = marks.Line(p.Name)
-	if role != scrollback.RoleUser || !takesWhere(c.d, p) || !takesType(c.d, p) || !takesBytes(c.d, p) ||
-		!takesSide(c.d, p) {
-		return mention("image", p.Name, p.Where())
+// imagePart returns an image, or its name where the role or the dialect does not allow it.
+func (c *curator) imagePart(role scrollback.Role, p scrollback.Image) scrollback.Part {
+	p.Name = marks.EscapeLine(p.Name)
+	if role != scrollback.RoleUser || !acceptsAddress(c.d, p) || !acceptsType(c.d, p) || !acceptsBytes(c.d, p) ||
+		!acceptsSide(c.d, p) {
+		return mentionText("image", p.Name, p.Location())
 	}
 	return p
 }
 
-// takesWhere reports whether an image can be had where it is: of one at an address nothing
+// acceptsAddress reports whether an image can be had where it is: of one at an address nothing
 // else is known.
-func takesWhere(d scrollback.Dialect, p scrollback.Image) bool { return p.URL == "" || d.ImageURLs }
+func acceptsAddress(d scrollback.Dialect, p scrollback.Image) bool { return p.URL == "" || d.ImageURLs }
 
-func takesType(d scrollback.Dialect, p scrollback.Image) bool {
+func acceptsType(d scrollback.Dialect, p scrollback.Image) bool {
 	return d.ImageTypes == "" || p.URL != "" || slices.Contains(strings.Fields(d.ImageTypes), p.MediaType)
 }
 
-func takesBytes(d scrollback.Dialect, p scrollback.Image) bool {
+func acceptsBytes(d scrollback.Dialect, p scrollback.Image) bool {
 	return d.MaxImageBytes == 0 || p.Size <= d.MaxImageBytes
 }
 
-func takesSide(d scrollback.Dialect, p scrollback.Image) bool {
+func acceptsSide(d scrollback.Dialect, p scrollback.Image) bool {
 	return d.MaxImageSide == 0 || max(p.Width, p.Height) <= d.MaxImageSide
 }
 
-// strayText shows a result whose call is not in the window.
-func strayText(r scrollback.ToolResult) scrollback.Text {
-	return scrollback.Text{Text: "Result of " + marks.Line(r.Name) + " (its call is not shown): " + r.Text}
+// strayResultText shows a result whose call is not in the window.
+func strayResultText(r scrollback.ToolResult) scrollback.Text {
+	return scrollback.Text{Text: "Result of " + marks.EscapeLine(r.Name) + " (its call is not shown): " + r.Text}
 }
 
-// mention names an attachment that may not stand in a message of its role.
-func mention(kind, name, where string) scrollback.Text {
+// mentionText names an attachment that may not stand in a message of its role.
+func mentionText(kind, name, where string) scrollback.Text {
 	text := "[" + kind
 	if name != "" {
 		text += " " + name
@@ -216,9 +216,9 @@ func mention(kind, name, where string) scrollback.Text {
 	return scrollback.Text{Text: text + ", " + where + "]"}
 }
 
-// answer takes a tool's message: the results of open calls, one each, as they are, and
+// addAnswer takes a tool's message: the results of open calls, one each, as they are, and
 // whatever else is in it as a user's words once no call is open.
-func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
+func (c *curator) addAnswer(item scrollback.Item, parts scrollback.Parts) {
 	results := item
 	rest := item
 	rest.Role = scrollback.RoleUser
@@ -228,26 +228,28 @@ func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 	for _, p := range parts {
 		switch q := p.(type) {
 		case scrollback.ToolResult:
-			if call, ok := c.close(q); ok {
-				results.Parts = append(results.Parts, c.result(q, call))
+			if call, ok := c.closeCall(q); ok {
+				results.Parts = append(results.Parts, c.fitResult(q, call))
 			} else {
-				rest.Parts = append(rest.Parts, strayText(q))
+				rest.Parts = append(rest.Parts, strayResultText(q))
 			}
 		case scrollback.Text:
-			if !c.nothing(q.Text) {
+			if !c.isUnsendable(q.Text) {
 				rest.Parts = append(rest.Parts, q)
 			}
 		case scrollback.Image:
-			rest.Parts = append(rest.Parts, c.image(rest.Role, q))
+			rest.Parts = append(rest.Parts, c.imagePart(rest.Role, q))
 		case scrollback.File:
-			q.Name = marks.Line(q.Name)
+			q.Name = marks.EscapeLine(q.Name)
 			rest.Parts = append(rest.Parts, q)
 		case scrollback.ToolCall, scrollback.Reasoning: // a tool makes neither
 		}
 	}
 	if len(results.Parts) > 0 {
 		// some servers insist
-		slices.SortStableFunc(results.Parts, func(a, b scrollback.Part) int { return callAt(open, a) - callAt(open, b) })
+		slices.SortStableFunc(results.Parts, func(a, b scrollback.Part) int {
+			return callIndexOf(open, a) - callIndexOf(open, b)
+		})
 		c.items = append(c.items, results)
 		rest.Weight = scrollback.Weight{} // the message is weighed once
 	}
@@ -255,22 +257,22 @@ func (c *curator) answer(item scrollback.Item, parts scrollback.Parts) {
 		c.held = append(c.held, rest)
 	}
 	if len(results.Parts)+len(rest.Parts) == 0 {
-		c.exclude(item.Seq)
+		c.excludeMessage(item.Seq)
 	}
 	if len(c.open) == 0 {
-		c.release()
+		c.releaseHeld()
 	}
 }
 
-// callAt is the place of a result's call among calls, or -1.
-func callAt(calls []openCall, p scrollback.Part) int {
+// callIndexOf returns the place of a result's call among calls, or -1.
+func callIndexOf(calls []openCall, p scrollback.Part) int {
 	r, _ := p.(scrollback.ToolResult)
 	return slices.IndexFunc(calls, func(c openCall) bool { return c.ID == r.CallID })
 }
 
-// result returns a result with the id of its call, and its name where the dialect needs
+// fitResult returns a result with the id of its call, and its name where the dialect needs
 // it.
-func (c *curator) result(r scrollback.ToolResult, call openCall) scrollback.ToolResult {
+func (c *curator) fitResult(r scrollback.ToolResult, call openCall) scrollback.ToolResult {
 	r.CallID = call.ID
 	if c.d.ResultsAlone || call.Name != call.logName {
 		r.Name = call.Name
@@ -278,9 +280,9 @@ func (c *curator) result(r scrollback.ToolResult, call openCall) scrollback.Tool
 	return r
 }
 
-// close finds the open call of a result: where several have its id, the one of its name,
+// closeCall finds the open call of a result: where several have its id, the one of its name,
 // and else the first.
-func (c *curator) close(r scrollback.ToolResult) (openCall, bool) {
+func (c *curator) closeCall(r scrollback.ToolResult) (openCall, bool) {
 	at := -1
 	for i, call := range c.open {
 		if call.logID == r.CallID && (at < 0 || call.logName == r.Name && c.open[at].logName != r.Name) {
@@ -295,13 +297,13 @@ func (c *curator) close(r scrollback.ToolResult) (openCall, bool) {
 	return call, true
 }
 
-func (c *curator) release() {
+func (c *curator) releaseHeld() {
 	c.items = append(c.items, c.held...)
 	c.held = nil
 }
 
-// repair closes the calls that are still open before anything else is said.
-func (c *curator) repair() {
+// repairOpenCalls closes the calls that are still open before anything else is said.
+func (c *curator) repairOpenCalls() {
 	if len(c.open) > 0 {
 		it := scrollback.Item{Kind: scrollback.KindRepair, Layer: c.openLayer, Role: scrollback.RoleTool}
 		for _, call := range c.open {
@@ -311,5 +313,5 @@ func (c *curator) repair() {
 		c.open = nil
 		c.items = append(c.items, it)
 	}
-	c.release()
+	c.releaseHeld()
 }

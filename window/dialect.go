@@ -4,11 +4,11 @@ import "github.com/scrollback-ai/scrollback"
 
 // Dialects lists the dialects of the providers, in the order of the guide.
 func Dialects() []scrollback.Dialect {
-	return []scrollback.Dialect{OpenAI(), Strict(OpenAI(), scrollback.StrictTurns),
-		Strict(OpenAI(), scrollback.StrictNoSystem), Anthropic(), Gemini()}
+	return []scrollback.Dialect{OpenAI(), WithStrictness(OpenAI(), scrollback.StrictTurns),
+		WithStrictness(OpenAI(), scrollback.StrictNoSystem), Anthropic(), Gemini()}
 }
 
-// OpenAI is chat completions, as OpenAI and compatible servers accept them. It leaves the
+// OpenAI returns chat completions, as OpenAI and compatible servers accept them. It leaves the
 // ids of calls alone: servers keep things of their own in them, and differ in what they
 // accept, which their client learns.
 func OpenAI() scrollback.Dialect {
@@ -20,9 +20,9 @@ func OpenAI() scrollback.Dialect {
 	}
 }
 
-// Strict is a dialect for a model whose chat template demands more than its server's
+// WithStrictness returns a dialect for a model whose chat template demands more than its server's
 // wire does, as with many models that are served locally.
-func Strict(d scrollback.Dialect, s scrollback.Strictness) scrollback.Dialect {
+func WithStrictness(d scrollback.Dialect, s scrollback.Strictness) scrollback.Dialect {
 	if s == scrollback.StrictNothing || d.Alternates {
 		return d
 	}
@@ -36,7 +36,7 @@ func Strict(d scrollback.Dialect, s scrollback.Strictness) scrollback.Dialect {
 	return d
 }
 
-// Anthropic is the Messages API. It bounds an image at 5 MiB of base64.
+// Anthropic returns the Messages API. It bounds an image at 5 MiB of base64.
 func Anthropic() scrollback.Dialect {
 	return scrollback.Dialect{
 		Name:            "anthropic",

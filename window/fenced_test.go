@@ -29,11 +29,11 @@ func TestWebBlockStaysClosed(t *testing.T) {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(markstest.Pieces), 0, 12).Draw(t, "pieces"), "")
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		s := window.Harmless(scrollback.Search{Query: text.Draw(t, "query"), Results: []scrollback.Source{
+		s := window.SanitizeSearch(scrollback.Search{Query: text.Draw(t, "query"), Results: []scrollback.Source{
 			{Title: text.Draw(t, "title"), URL: "https://a.test/" + text.Draw(t, "path"), Text: text.Draw(t, "text")},
 			{Title: "b", URL: "https://b.test/"}}})
 		block := window.WebResults(s, rapid.IntRange(0, 600).Draw(t, "chars"))
-		if got := markstest.Found(block); !slices.Equal(got, []string{"<web_results", "</web_results"}) {
+		if got := markstest.FindMarks(block); !slices.Equal(got, []string{"<web_results", "</web_results"}) {
 			t.Fatalf("somebody reads %q in %q", got, block)
 		}
 	})
@@ -50,7 +50,7 @@ func TestHarmless(t *testing.T) {
 			found.Results = append(found.Results, scrollback.Source{Title: "a\x1b[31m\nb" + huge, URL: address, Text: huge})
 		}
 	}
-	got := window.Harmless(found)
+	got := window.SanitizeSearch(found)
 	var addresses []string
 	for _, r := range got.Results {
 		addresses = append(addresses, r.URL)
@@ -62,7 +62,7 @@ func TestHarmless(t *testing.T) {
 		len(got.Query) > 1000 {
 		t.Errorf("%q, a query of %d bytes", addresses, len(got.Query))
 	}
-	if again := window.Harmless(got); !slices.Equal(again.Results, got.Results) {
+	if again := window.SanitizeSearch(got); !slices.Equal(again.Results, got.Results) {
 		t.Errorf("%q again is %q", got, again)
 	}
 }
@@ -81,7 +81,7 @@ func stays(t interface {
 	w := window.Assemble(window.Input{Summary: &window.Summary{Text: summary},
 		Segments: []scrollback.Segment{{ID: "1", Placeholder: first}, {ID: "2", Placeholder: second}}})
 	block := w.Items[0].Parts.Text()
-	if got := markstest.Found(block); !slices.Equal(got, []string{"<folded_history", "</folded_history"}) {
+	if got := markstest.FindMarks(block); !slices.Equal(got, []string{"<folded_history", "</folded_history"}) {
 		t.Fatalf("a reader finds %q in\n%q", got, block)
 	}
 	if strings.ContainsAny(block, "\u202e\u200b\x00\x1b\U000E0041\ufeff") {

@@ -25,18 +25,18 @@ const (
 	FoldTokens = 72
 )
 
-// Recall names the tools by which a model reads what is folded, as it is told to above what was
+// RecallTools names the tools by which a model reads what is folded, as it is told to above what was
 // folded. A program that offers none of them has an empty one, and the model is told of none.
-type Recall struct {
+type RecallTools struct {
 	Read   []string // what reads a ref
 	Search string   // what searches everything
 }
 
 // ownTools are those of package recall, which scrollback itself offers.
-var ownTools = Recall{Read: []string{"context_read", "context_tail", "context_grep"}, Search: "context_search"}
+var ownTools = RecallTools{Read: []string{"context_read", "context_tail", "context_grep"}, Search: "context_search"}
 
-// note is what a model is told of the block.
-func (r *Recall) note() string {
+// blockNote returns what a model is told of the block.
+func (r *RecallTools) blockNote() string {
 	if r == nil {
 		r = &ownTools
 	}
@@ -93,7 +93,7 @@ func (l Line) String() string {
 	return fmt.Sprintf("- #%d %s: %s", l.Seq, l.By, l.Text)
 }
 
-// Path is the path of a line about a file, without the tool behind it.
+// Path returns the path of a line about a file, without the tool behind it.
 func (l Line) Path() string {
 	if i := strings.LastIndex(l.Text, " ("); i > 0 {
 		return l.Text[:i]
@@ -101,7 +101,7 @@ func (l Line) Path() string {
 	return l.Text
 }
 
-// PlaceholderHead is the first line of a placeholder: what it covers, and where the
+// PlaceholderHead returns the first line of a placeholder: what it covers, and where the
 // originals are.
 func PlaceholderHead(first, last int64, dates string, ref scrollback.Ref) string {
 	if first == last {
@@ -110,21 +110,22 @@ func PlaceholderHead(first, last int64, dates string, ref scrollback.Ref) string
 	return fmt.Sprintf("Messages #%d–#%d (%s) are folded: %s", first, last, dates, ref)
 }
 
-// folded is layer 3: one user message around the summary and all placeholders. What is
+// foldedItem returns layer 3: one user message around the summary and all placeholders. What is
 // said in it, or in a carried message, is not said in it again. That depends only on
 // what changes with a fold, so the block keeps its bytes between folds. The lines
 // themselves stay stored: the next view may show them without what hides them here.
-func folded(in *Input) scrollback.Item {
+func foldedItem(in *Input) scrollback.Item {
 	segs := in.Segments
 	sum := in.Summary
 	it := scrollback.Item{Kind: scrollback.KindFolded, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleUser}
-	note := in.Recall.note()
-	it.Weight.Tokens = FoldTokens + int64(max(0, len(note)-len((*Recall)(nil).note()))) // a token has a byte at least
+	note := in.Recall.blockNote()
+	// a token has a byte at least
+	it.Weight.Tokens = FoldTokens + int64(max(0, len(note)-len((*RecallTools)(nil).blockNote())))
 	var b strings.Builder
 	b.WriteString(foldOpen + "\n" + note + "\n")
-	k := known{seqs: map[int64][]string{}, keys: map[string]bool{}}
+	k := knownLines{seqs: map[int64][]string{}, keys: map[string]bool{}}
 	for i := range in.Carried {
-		k.seqs[in.Carried[i].Seq] = same.Clauses(clip.Bytes(in.Carried[i].Parts.Text(), maxCompared))
+		k.seqs[in.Carried[i].Seq] = same.Clauses(clip.HeadBytes(in.Carried[i].Parts.Text(), maxCompared))
 	}
 	end := b.Len()
 	hold := func(h scrollback.Hold) {
@@ -134,18 +135,18 @@ func folded(in *Input) scrollback.Item {
 		it.Holds = append(it.Holds, h)
 	}
 	if sum != nil {
-		if text := k.summary(sum.Text, segs); text != "" {
+		if text := k.shownSummary(sum.Text, segs); text != "" {
 			if sum.MinutesEnd == 0 && strings.HasPrefix(text, "#") { // its heading says the same
 				text = text[strings.IndexByte(text, '\n')+1:]
 			}
-			fmt.Fprintf(&b, "\n%s\n%s\n", sum.heading(), marks.Escape(text))
+			fmt.Fprintf(&b, "\n%s\n%s\n", sum.summaryHeading(), marks.EscapeText(text))
 		}
 		hold(scrollback.Hold{Kind: scrollback.KindSummary, Ref: scrollback.HistoryRef(sum.Segment),
 			FirstSeq: sum.FirstSeq, LastSeq: sum.LastSeq, Tokens: sum.Tokens})
 	}
 	for i := range segs {
 		s := &segs[i]
-		b.WriteString("\n" + marks.Escape(k.placeholder(s)) + "\n")
+		b.WriteString("\n" + marks.EscapeText(k.shownPlaceholder(s)) + "\n")
 		hold(scrollback.Hold{Kind: scrollback.KindPlaceholder, Ref: scrollback.HistoryRef(s.ID),
 			FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Tokens: s.TokensAfter})
 	}
@@ -158,27 +159,27 @@ func folded(in *Input) scrollback.Item {
 // maxCompared bounds, in bytes, what of a carried message lines are compared with.
 const maxCompared = 64 << 10
 
-// known is what the block, as far as it is written, and the carried messages say.
-type known struct {
+// knownLines is what the block, as far as it is written, and the carried messages say.
+type knownLines struct {
 	seqs    map[int64][]string // the clauses that are shown of a message, by its seq
 	keys    map[string]bool    // of the lines
 	clauses [][]string         // of each line
 }
 
-// says reports whether a line is said already: by more of the same message, or by
+// isKnown reports whether a line is said already: by more of the same message, or by
 // another line that says the same, or more.
-func (k *known) says(l Line) bool {
+func (k *knownLines) isKnown(l Line) bool {
 	clauses := same.Clauses(l.Text)
 	if len(clauses) == 0 {
 		return false
 	}
-	return k.shows(l, clauses) || k.keys[strings.Join(clauses, "")] ||
-		slices.ContainsFunc(k.clauses, func(c []string) bool { return same.Within(clauses, c) })
+	return k.showsAll(l, clauses) || k.keys[strings.Join(clauses, "")] ||
+		slices.ContainsFunc(k.clauses, func(c []string) bool { return same.IsWithin(clauses, c) })
 }
 
-// shows reports whether each clause of a line is among those that are shown of its
+// showsAll reports whether each clause of a line is among those that are shown of its
 // message. Of a line that was cut short, the last clause is the beginning of one.
-func (k *known) shows(l Line, clauses []string) bool {
+func (k *knownLines) showsAll(l Line, clauses []string) bool {
 	shown := k.seqs[l.Seq]
 	if strings.HasSuffix(l.Text, "…") {
 		last := strings.TrimSuffix(clauses[len(clauses)-1], " ")
@@ -196,8 +197,8 @@ func (k *known) shows(l Line, clauses []string) bool {
 	return len(shown) > 0
 }
 
-// learn adds a line, of message seq if that is not 0.
-func (k *known) learn(text string, seq int64) {
+// addLine adds a line, of message seq if that is not 0.
+func (k *knownLines) addLine(text string, seq int64) {
 	clauses := same.Clauses(text)
 	if len(clauses) == 0 {
 		return
@@ -209,23 +210,23 @@ func (k *known) learn(text string, seq int64) {
 	}
 }
 
-// summary returns what is shown of a summary: without what its carried lines only
+// shownSummary returns what is shown of a summary: without what its carried lines only
 // repeat, and without the files that a placeholder says more of.
-func (k *known) summary(text string, segs []scrollback.Segment) string {
+func (k *knownLines) shownSummary(text string, segs []scrollback.Segment) string {
 	var out []string
 	hidden := false
 	for line := range strings.SplitSeq(text, "\n") {
 		l, ok := ParseLine(line)
 		switch {
 		case !ok:
-			k.learn(line, 0)
+			k.addLine(line, 0)
 		case l.By == ByFile && slices.ContainsFunc(segs,
 			func(s scrollback.Segment) bool { return worksOn(s.Placeholder, l.Path()) }),
-			l.By != ByFile && k.says(l):
+			l.By != ByFile && k.isKnown(l):
 			hidden = true
 			continue
 		default:
-			k.learn(l.Text, l.Seq)
+			k.addLine(l.Text, l.Seq)
 		}
 		out = append(out, line)
 	}
@@ -260,34 +261,34 @@ func worksOn(placeholder, path string) bool {
 
 // The ends of a placeholder as they were before the head had the ref.
 const (
-	oldHere = " are folded here."
-	oldEnd  = "\nOriginals: context_grep, context_read, context_tail with ref "
+	oldPlaceholder = " are folded here."
+	oldEnd         = "\nOriginals: context_grep, context_read, context_tail with ref "
 )
 
-// placeholder returns what is shown of a placeholder.
-func (k *known) placeholder(s *scrollback.Segment) string {
+// shownPlaceholder returns what is shown of a placeholder.
+func (k *knownLines) shownPlaceholder(s *scrollback.Segment) string {
 	text := s.Placeholder
 	ref := string(scrollback.HistoryRef(s.ID))
 	if body, ok := strings.CutSuffix(text, oldEnd+ref); ok {
-		if head, rest, _ := strings.Cut(body, "\n"); strings.HasSuffix(head, oldHere) {
+		if head, rest, _ := strings.Cut(body, "\n"); strings.HasSuffix(head, oldPlaceholder) {
 			text = strings.TrimSuffix(strings.TrimSuffix(head, " here.")+": "+ref+"\n"+rest, "\n")
 		}
 	}
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
 		if l, ok := ParseLine(line); ok {
-			if k.says(l) {
+			if k.isKnown(l) {
 				continue
 			}
-			k.learn(l.Text, l.Seq)
+			k.addLine(l.Text, l.Seq)
 		}
 		out = append(out, line)
 	}
 	return strings.Join(out, "\n")
 }
 
-// heading says what the text of a summary is, and of which messages.
-func (s *Summary) heading() string {
+// summaryHeading returns what the text of a summary is, and of which messages.
+func (s *Summary) summaryHeading() string {
 	if s.MinutesEnd == 0 {
 		return fmt.Sprintf("Said in messages #%d–#%d, word for word:", s.FirstSeq, s.LastSeq)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// block is the text of the folded block of a window.
+// block returns the text of the folded block of a window.
 func block(in window.Input) string {
 	for _, it := range window.Assemble(in).Items {
 		if it.Kind == scrollback.KindFolded {

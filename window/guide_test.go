@@ -37,7 +37,7 @@ func ruleTable() string {
 	for _, r := range window.Rules() {
 		var in []string
 		for _, d := range window.Dialects() {
-			if r.Holds(d) {
+			if r.AppliesTo(d) {
 				in = append(in, d.Name)
 			}
 		}

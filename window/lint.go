@@ -13,20 +13,20 @@ type Rule struct {
 	Why  string // what happens otherwise
 
 	holds func(scrollback.Dialect) bool
-	judge judge
+	judge ruleCheck
 }
 
-// judge returns the index of the first item that breaks a rule, and how; no words if
+// ruleCheck returns the index of the first item that breaks a rule, and how; no words if
 // none does. What is missing at the end is a breach by the item after the last.
-type judge func(scrollback.Window, scrollback.Dialect) (int, string)
+type ruleCheck func(scrollback.Window, scrollback.Dialect) (int, string)
 
-// Holds says whether a dialect has the rule.
-func (r Rule) Holds(d scrollback.Dialect) bool { return r.holds == nil || r.holds(d) }
+// AppliesTo reports whether a dialect has the rule.
+func (r Rule) AppliesTo(d scrollback.Dialect) bool { return r.holds == nil || r.holds(d) }
 
-// Breach returns the index of the first item of a window that breaks the rule, and how;
+// FindBreach returns the index of the first item of a window that breaks the rule, and how;
 // no words if none does.
-func (r Rule) Breach(w scrollback.Window, d scrollback.Dialect) (item int, how string) {
-	if !r.Holds(d) {
+func (r Rule) FindBreach(w scrollback.Window, d scrollback.Dialect) (item int, how string) {
+	if !r.AppliesTo(d) {
 		return 0, ""
 	}
 	return r.judge(w, d)
@@ -39,7 +39,7 @@ func Lint(w scrollback.Window, d scrollback.Dialect) error {
 	first := ""
 	how := ""
 	for _, r := range Rules() {
-		if i, words := r.Breach(w, d); words != "" && (how == "" || i < at) {
+		if i, words := r.FindBreach(w, d); words != "" && (how == "" || i < at) {
 			at = i
 			first = r.Name
 			how = words
@@ -56,7 +56,7 @@ func Lint(w scrollback.Window, d scrollback.Dialect) error {
 }
 
 // eachItem judges items one by one, except definitions of tools.
-func eachItem(f func(scrollback.Item, scrollback.Dialect) string) judge {
+func eachItem(f func(scrollback.Item, scrollback.Dialect) string) ruleCheck {
 	return func(w scrollback.Window, d scrollback.Dialect) (int, string) {
 		for i, it := range w.Items {
 			if it.Kind == scrollback.KindTools {
@@ -71,7 +71,7 @@ func eachItem(f func(scrollback.Item, scrollback.Dialect) string) judge {
 }
 
 // eachPart judges the parts of one type.
-func eachPart[T scrollback.Part](f func(T, scrollback.Dialect) string) judge {
+func eachPart[T scrollback.Part](f func(T, scrollback.Dialect) string) ruleCheck {
 	return eachItem(func(it scrollback.Item, d scrollback.Dialect) string {
 		for _, p := range it.Parts {
 			if v, ok := p.(T); ok {
@@ -86,7 +86,7 @@ func eachPart[T scrollback.Part](f func(T, scrollback.Dialect) string) judge {
 
 // eachTurn judges each turn with the one before it; the one before the first has no
 // role.
-func eachTurn(f func(before, it scrollback.Item) string) judge {
+func eachTurn(f func(before, it scrollback.Item) string) ruleCheck {
 	return func(w scrollback.Window, _ scrollback.Dialect) (int, string) {
 		var before scrollback.Item
 		for i, it := range w.Items {
@@ -103,7 +103,7 @@ func eachTurn(f func(before, it scrollback.Item) string) judge {
 }
 
 // atEnd judges the last turn, which has no role if there is none.
-func atEnd(f func(last scrollback.Item) string) judge {
+func atEnd(f func(last scrollback.Item) string) ruleCheck {
 	return func(w scrollback.Window, _ scrollback.Dialect) (int, string) {
 		var last scrollback.Item
 		for _, it := range w.Items {
@@ -117,7 +117,7 @@ func atEnd(f func(last scrollback.Item) string) judge {
 
 // eachAnswer judges each item with the calls that are open before it, and then the end,
 // as an item without a role.
-func eachAnswer(f func(it scrollback.Item, open []scrollback.ToolCall) string) judge {
+func eachAnswer(f func(it scrollback.Item, open []scrollback.ToolCall) string) ruleCheck {
 	return func(w scrollback.Window, _ scrollback.Dialect) (int, string) {
 		var open []scrollback.ToolCall
 		for i, it := range append(w.Items[:len(w.Items):len(w.Items)], scrollback.Item{}) {
@@ -130,7 +130,7 @@ func eachAnswer(f func(it scrollback.Item, open []scrollback.ToolCall) string) j
 			switch it.Role {
 			case scrollback.RoleTool:
 				for _, r := range it.Parts.Results() {
-					open = without(open, r.CallID)
+					open = withoutCall(open, r.CallID)
 				}
 			case scrollback.RoleAssistant:
 				open = it.Parts.Calls()
@@ -142,7 +142,7 @@ func eachAnswer(f func(it scrollback.Item, open []scrollback.ToolCall) string) j
 	}
 }
 
-func without(calls []scrollback.ToolCall, id string) []scrollback.ToolCall {
+func withoutCall(calls []scrollback.ToolCall, id string) []scrollback.ToolCall {
 	var out []scrollback.ToolCall
 	for _, c := range calls {
 		if c.ID != id {

@@ -163,10 +163,10 @@ func TestEachRule(t *testing.T) {
 			var got []string
 			want := []string(nil)
 			for _, r := range window.Rules() {
-				if _, how := r.Breach(w, d); how != "" {
+				if _, how := r.FindBreach(w, d); how != "" {
 					got = append(got, r.Name)
 				}
-				if r.Name == c.rule && r.Holds(d) {
+				if r.Name == c.rule && r.AppliesTo(d) {
 					want = []string{r.Name}
 					broken[d.Name+" "+r.Name] = true
 				}
@@ -183,8 +183,8 @@ func TestEachRule(t *testing.T) {
 	for _, r := range window.Rules() {
 		held := false
 		for _, d := range window.Dialects() {
-			held = held || r.Holds(d)
-			if r.Holds(d) && !broken[d.Name+" "+r.Name] {
+			held = held || r.AppliesTo(d)
+			if r.AppliesTo(d) && !broken[d.Name+" "+r.Name] {
 				t.Errorf("no case breaks %s in %s", r.Name, d.Name)
 			}
 		}
@@ -234,7 +234,7 @@ func TestBudget(t *testing.T) {
 		if got := window.Fits(c.w, b); got != c.fits {
 			t.Errorf("%+v fits: %v", c.w, got)
 		}
-		if got := window.Over(c.w, b, 0.9); got != c.over {
+		if got := window.ReachesShare(c.w, b, 0.9); got != c.over {
 			t.Errorf("%+v is over: %v", c.w, got)
 		}
 	}
@@ -249,7 +249,7 @@ func TestReuse(t *testing.T) {
 		Live: []scrollback.Message{{Seq: 5, Role: scrollback.RoleUser, Parts: scrollback.Parts{text("hi")},
 			Weight: scrollback.Weight{Tokens: 20}}}}
 	was := window.Assemble(in) // 20 of instructions and tools, 16 folded and their frame, 20 live
-	mark := window.Mark(was)
+	mark := window.MarkWindow(was)
 	for name, c := range map[string]struct {
 		edit func(*window.Input)
 		want float64
@@ -268,18 +268,18 @@ func TestReuse(t *testing.T) {
 	} {
 		next := in
 		c.edit(&next)
-		if got := window.Reuse(mark, window.Assemble(next)); got != c.want {
+		if got := window.ReusedShare(mark, window.Assemble(next)); got != c.want {
 			t.Errorf("%s: reuse %v, want %v", name, got, c.want)
 		}
 	}
-	if window.Reuse(nil, was) != 0 || window.Reuse(mark, scrollback.Window{}) != 0 {
+	if window.ReusedShare(nil, was) != 0 || window.ReusedShare(mark, scrollback.Window{}) != 0 {
 		t.Error("something was reused of nothing")
 	}
 	once := was
 	once.Items = append(once.Items[:len(once.Items):len(once.Items)], scrollback.Item{Kind: scrollback.KindRequestOnly,
 		Layer: scrollback.LayerRequestOnly,
 		Role:  scrollback.RoleUser, Parts: scrollback.Parts{text("web")}, Weight: scrollback.Weight{Tokens: 5}})
-	if got := window.Mark(once); got.Hash != mark.Hash || got.Items != mark.Items || got.Tokens != mark.Tokens {
+	if got := window.MarkWindow(once); got.Hash != mark.Hash || got.Items != mark.Items || got.Tokens != mark.Tokens {
 		t.Errorf("what is for one request only is marked: %+v", got)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Account lists what a window sends, layer by layer, including empty layers. The caller
+// BuildManifest lists what a window sends, layer by layer, including empty layers. The caller
 // adds what a window does not know.
-func Account(w scrollback.Window) scrollback.Manifest {
+func BuildManifest(w scrollback.Window) scrollback.Manifest {
 	m := scrollback.Manifest{Limit: w.Budget.Limit, Budget: w.Budget.Tokens,
 		Tokens: w.Weight.Tokens, Bytes: w.Weight.Bytes, Images: w.Weight.Images, Excluded: w.Excluded}
 	if m.Excluded == nil {
@@ -39,36 +39,36 @@ func Account(w scrollback.Window) scrollback.Manifest {
 			rest -= h.Tokens
 		}
 		if len(it.Joins) == 0 {
-			put(it.Layer, scrollback.ManifestItem{Kind: shownAs(w, it.Kind, it.Seq), Seq: it.Seq, Tokens: rest})
+			put(it.Layer, scrollback.ManifestItem{Kind: shownKind(w, it.Kind, it.Seq), Seq: it.Seq, Tokens: rest})
 		}
 		for _, j := range it.Joins {
-			put(j.Layer, scrollback.ManifestItem{Kind: shownAs(w, j.Kind, j.Seq), Seq: j.Seq, Tokens: j.Weight.Tokens})
+			put(j.Layer, scrollback.ManifestItem{Kind: shownKind(w, j.Kind, j.Seq), Seq: j.Seq, Tokens: j.Weight.Tokens})
 		}
 	}
 	return m
 }
 
-// shownAs is the kind of an item as people see it.
-func shownAs(w scrollback.Window, kind scrollback.ItemKind, seq int64) scrollback.ItemKind {
+// shownKind returns the kind of an item as people see it.
+func shownKind(w scrollback.Window, kind scrollback.ItemKind, seq int64) scrollback.ItemKind {
 	if kind == scrollback.KindMessage && slices.Contains(w.Pinned, seq) {
 		return scrollback.KindPin
 	}
 	return kind
 }
 
-// Mark identifies the bytes that a window begins with, to be compared with the next
+// MarkWindow identifies the bytes that a window begins with, to be compared with the next
 // one. It does not cover what is for this request only.
-func Mark(w scrollback.Window) *scrollback.WindowMark {
+func MarkWindow(w scrollback.Window) *scrollback.WindowMark {
 	m := &scrollback.WindowMark{}
 	h := sha256.New()
 	for i, it := range w.Items {
 		if it.Layer == scrollback.LayerRequestOnly {
 			break
 		}
-		feed(h, it, w.Tools)
+		hashItem(h, it, w.Tools)
 		m.Items = i + 1
 		m.Tokens += it.Weight.Tokens
-		m.Hash = sum(h)
+		m.Hash = hashSum(h)
 		if i+1 == len(w.Items) || w.Items[i+1].Layer != it.Layer {
 			m.Layers = append(m.Layers, scrollback.LayerMark{Items: m.Items, Tokens: m.Tokens, Hash: m.Hash})
 		}
@@ -76,17 +76,17 @@ func Mark(w scrollback.Window) *scrollback.WindowMark {
 	return m
 }
 
-// Reuse returns the share of w's tokens, 0 to 1, that it has in common with the
+// ReusedShare returns the share of w's tokens, 0 to 1, that it has in common with the
 // beginning of the window that prev marks.
-func Reuse(prev *scrollback.WindowMark, w scrollback.Window) float64 {
+func ReusedShare(prev *scrollback.WindowMark, w scrollback.Window) float64 {
 	if w.Weight.Tokens == 0 {
 		return 0
 	}
-	return float64(Kept(prev, w)) / float64(w.Weight.Tokens)
+	return float64(ReusedTokens(prev, w)) / float64(w.Weight.Tokens)
 }
 
-// Kept is the same in tokens.
-func Kept(prev *scrollback.WindowMark, w scrollback.Window) int64 {
+// ReusedTokens returns the same in tokens.
+func ReusedTokens(prev *scrollback.WindowMark, w scrollback.Window) int64 {
 	if prev == nil {
 		return 0
 	}
@@ -94,9 +94,9 @@ func Kept(prev *scrollback.WindowMark, w scrollback.Window) int64 {
 	var kept int64
 	h := sha256.New()
 	for i, it := range w.Items {
-		feed(h, it, w.Tools)
+		hashItem(h, it, w.Tools)
 		for _, m := range marks {
-			if m.Items == i+1 && m.Tokens > kept && m.Hash == sum(h) {
+			if m.Items == i+1 && m.Tokens > kept && m.Hash == hashSum(h) {
 				kept = m.Tokens
 			}
 		}
@@ -104,17 +104,17 @@ func Kept(prev *scrollback.WindowMark, w scrollback.Window) int64 {
 	return kept
 }
 
-// Fingerprint is of everything that a window sends.
-func Fingerprint(w scrollback.Window) string {
+// HashWindow is of everything that a window sends.
+func HashWindow(w scrollback.Window) string {
 	h := sha256.New()
 	for _, it := range w.Items {
-		feed(h, it, w.Tools)
+		hashItem(h, it, w.Tools)
 	}
-	return sum(h)[:32]
+	return hashSum(h)[:32]
 }
 
-// feed hashes what of an item is sent to a provider.
-func feed(h hash.Hash, it scrollback.Item, tools []scrollback.Tool) {
+// hashItem hashes what of an item is sent to a provider.
+func hashItem(h hash.Hash, it scrollback.Item, tools []scrollback.Tool) {
 	sent := struct {
 		Role  scrollback.Role
 		Name  string
@@ -129,4 +129,4 @@ func feed(h hash.Hash, it scrollback.Item, tools []scrollback.Tool) {
 	}
 }
 
-func sum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
+func hashSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }

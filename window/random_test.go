@@ -165,7 +165,7 @@ func TestOnlyBreachesAreMended(t *testing.T) {
 	})
 }
 
-// said is what of a part must be found in the window, with what it begins with.
+// said returns what of a part must be found in the window, with what it begins with.
 func said(p scrollback.Part) string {
 	switch p := p.(type) {
 	case scrollback.Text:
@@ -224,7 +224,7 @@ func payload(p scrollback.Part) string {
 	return strings.Trim(string(o), `"`)
 }
 
-// callsOpen says that a log ends with a call that may still be answered: in the
+// callsOpen reports whether a log ends with a call that may still be answered: in the
 // middle of a turn.
 func callsOpen(live []scrollback.Message) bool {
 	open := map[string]int{}
@@ -250,7 +250,7 @@ func callsOpen(live []scrollback.Message) bool {
 	return len(open) > 0
 }
 
-// flat is a window as a wire has it, part after part: what two neighbours of one
+// flat returns a window as a wire has it, part after part: what two neighbours of one
 // role say is one turn there. It leaves out what is for one request only.
 func flat(w scrollback.Window) []string {
 	var out []string
@@ -324,11 +324,11 @@ func samePrefix(t *rapid.T, before, after scrollback.Window) {
 			t.Fatalf("item %d was\n%+v\nand is\n%+v", i, a, b)
 		}
 	}
-	mark := window.Mark(before)
+	mark := window.MarkWindow(before)
 	if mark.Items != len(before.Items) || mark.Tokens != before.Weight.Tokens {
 		t.Fatalf("marked %+v of %d items, %d tokens", mark, len(before.Items), before.Weight.Tokens)
 	}
-	got := window.Reuse(mark, after)
+	got := window.ReusedShare(mark, after)
 	want := 0.0
 	if after.Weight.Tokens > 0 {
 		want = float64(before.Weight.Tokens) / float64(after.Weight.Tokens)
@@ -342,7 +342,7 @@ func samePrefix(t *rapid.T, before, after scrollback.Window) {
 func TestAccountAddsUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := window.Assemble(anyInput(t))
-		m := window.Account(w)
+		m := window.BuildManifest(w)
 		var sum, items int64
 		var names []scrollback.Layer
 		for _, l := range m.Layers {

@@ -6,9 +6,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Unshown lists what the newest message of a user in a window refers to as unchanged, where
+// UnshownReferences lists what the newest message of a user in a window refers to as unchanged, where
 // the window does not show the message that has it.
-func Unshown(w scrollback.Window) (out []scrollback.Reference) {
+func UnshownReferences(w scrollback.Window) (out []scrollback.Reference) {
 	var said []scrollback.Item
 	for _, it := range w.Items {
 		if it.Kind == scrollback.KindMessage {
@@ -21,7 +21,7 @@ func Unshown(w scrollback.Window) (out []scrollback.Reference) {
 		}
 		for _, r := range it.Parts.References() {
 			has := func(of scrollback.Reference) bool {
-				return of.Whole() && of.Source == r.Source && of.SHA256 == r.SHA256
+				return of.IsWhole() && of.Source == r.Source && of.SHA256 == r.SHA256
 			}
 			if r.SameAs > 0 && !slices.ContainsFunc(said,
 				func(it scrollback.Item) bool { return slices.ContainsFunc(it.Parts.References(), has) }) {

@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Rules is the table that Lint runs: what every provider's wire demands, then
+// Rules returns the table that Lint runs: what every provider's wire demands, then
 // what some do.
 func Rules() []Rule {
 	return slices.Concat(contentRules(), answerRules(), turnRules(), spellingRules(), imageRules())
@@ -23,7 +23,7 @@ func contentRules() []Rule {
 		{"empty", "an item has parts",
 			"a message without content is refused",
 			nil, eachItem(func(it scrollback.Item, _ scrollback.Dialect) string {
-				return when(len(it.Parts) == 0, "it is empty")
+				return describeBreach(len(it.Parts) == 0, "it is empty")
 			})},
 		{"place",
 			"images and files stand in a user's item, calls and reasoning in an assistant's, results, and they alone, in a tool's",
@@ -33,35 +33,37 @@ func contentRules() []Rule {
 			"half a surrogate pair is refused: “no low surrogate in string”, “invalid Unicode code point”",
 			nil, eachItem(func(it scrollback.Item, _ scrollback.Dialect) string {
 				fixed := it.Parts.WellFormed()
-				return when(!utf8.ValidString(it.Name) || len(fixed) > 0 && &fixed[0] != &it.Parts[0], "a text is not well-formed")
+				return describeBreach(!utf8.ValidString(it.Name) || len(fixed) > 0 && &fixed[0] != &it.Parts[0],
+					"a text is not well-formed")
 			})},
 		{"empty-text", "a text has at least one character, or a payload that its model wants back",
 			"an empty text is refused, or leaves a message empty",
 			nil, eachPart(func(t scrollback.Text, _ scrollback.Dialect) string {
-				return when(t.Text == "" && !payload(t.Opaque), "a text is empty")
+				return describeBreach(t.Text == "" && !hasPayload(t.Opaque), "a text is empty")
 			})},
 		{"blank-text", "a text is more than white space",
 			"“text content blocks must contain non-whitespace text”",
 			func(d scrollback.Dialect) bool { return d.NoBlank },
 			eachPart(func(t scrollback.Text, _ scrollback.Dialect) string {
-				return when(t.Text != "" && blank(t.Text), "a text is white space only")
+				return describeBreach(t.Text != "" && isBlank(t.Text), "a text is white space only")
 			})},
 		{"arguments", "the arguments of a call are JSON",
 			"a call that a stream cut off cannot be read by the model's server",
 			nil, eachPart(func(c scrollback.ToolCall, _ scrollback.Dialect) string {
-				return when(!json.Valid(c.Arguments), "the arguments of call %q are not JSON", c.ID)
+				return describeBreach(!json.Valid(c.Arguments), "the arguments of call %q are not JSON", c.ID)
 			})},
 		{"object-arguments", "the arguments of a call are a JSON object",
 			"the wire has a field for an object, not for a text",
 			func(d scrollback.Dialect) bool { return d.ObjectArguments },
 			eachPart(func(c scrollback.ToolCall, _ scrollback.Dialect) string {
-				return when(json.Valid(c.Arguments) && !isObject(c.Arguments), "the arguments of call %q are no object", c.ID)
+				return describeBreach(json.Valid(c.Arguments) && !isObject(c.Arguments), "the arguments of call %q are no object",
+					c.ID)
 			})},
 		{"reasoning-signed", "reasoning has its signature",
 			"a thinking block without a signature is refused",
 			func(d scrollback.Dialect) bool { return d.SignedReasoning },
 			eachPart(func(r scrollback.Reasoning, _ scrollback.Dialect) string {
-				return when(!signed(r), "reasoning has no signature")
+				return describeBreach(!signed(r), "reasoning has no signature")
 			})},
 	}
 }
@@ -84,12 +86,13 @@ func answerRules() []Rule {
 		{"results-together", "the results of one turn's calls are one item",
 			"“the number of function response parts is equal to the number of function call parts”; results count in the very next turn only",
 			alternates, eachTurn(func(before, it scrollback.Item) string {
-				return when(before.Role == scrollback.RoleTool && it.Role == before.Role, "the results of one turn are two items")
+				return describeBreach(before.Role == scrollback.RoleTool && it.Role == before.Role,
+					"the results of one turn are two items")
 			})},
 		{"results-alone", "the turn after results is the model's",
 			"a function response turn holds nothing but the responses",
 			alone, eachTurn(func(before, it scrollback.Item) string {
-				return when(before.Role == scrollback.RoleTool && it.Role == scrollback.RoleUser,
+				return describeBreach(before.Role == scrollback.RoleTool && it.Role == scrollback.RoleUser,
 					"a user speaks in the turn of results")
 			})},
 		{"results-in-order", "results stand in the order of their calls",
@@ -110,28 +113,28 @@ func turnRules() []Rule {
 			"“System role not supported”: the chat template has none",
 			func(d scrollback.Dialect) bool { return d.NoSystem },
 			eachItem(func(it scrollback.Item, _ scrollback.Dialect) string {
-				return when(it.Role == scrollback.RoleSystem, "a system item")
+				return describeBreach(it.Role == scrollback.RoleSystem, "a system item")
 			})},
 		{"turns", "user and assistant take turns",
 			"“multiturn requests alternate between user and model”; “roles must alternate”",
 			alternates, eachTurn(func(before, it scrollback.Item) string {
 				same := it.Role == before.Role && (it.Role == scrollback.RoleUser || it.Role == scrollback.RoleAssistant)
-				return when(same, "two %s items in a row", it.Role)
+				return describeBreach(same, "two %s items in a row", it.Role)
 			})},
 		{"user-first", "the first turn is the user's",
 			"“first message must use the \"user\" role”; a function call comes “immediately after a user turn”",
 			alternates, eachTurn(func(before, it scrollback.Item) string {
-				return when(before.Role == "" && it.Role == scrollback.RoleAssistant, "the assistant speaks first")
+				return describeBreach(before.Role == "" && it.Role == scrollback.RoleAssistant, "the assistant speaks first")
 			})},
 		{"user-last", "the last turn is the user's, or results",
 			"“The conversation must end with a user message”; it would go on with its own words",
 			alternates, atEnd(func(last scrollback.Item) string {
-				return when(last.Role == scrollback.RoleAssistant, "the assistant has the last word")
+				return describeBreach(last.Role == scrollback.RoleAssistant, "the assistant has the last word")
 			})},
 		{"something", "there is a turn",
 			"instructions travel apart, and a request without a turn is refused",
 			alternates, atEnd(func(last scrollback.Item) string {
-				return when(last.Role == "", "there is no turn")
+				return describeBreach(last.Role == "", "there is no turn")
 			})},
 	}
 }
@@ -156,33 +159,34 @@ func imageRules() []Rule {
 			"another media type is refused",
 			func(d scrollback.Dialect) bool { return d.ImageTypes != "" },
 			eachPart(func(p scrollback.Image, d scrollback.Dialect) string {
-				return when(!takesType(d, p), "an image is %q, not one of %s", p.MediaType, d.ImageTypes)
+				return describeBreach(!acceptsType(d, p), "an image is %q, not one of %s", p.MediaType, d.ImageTypes)
 			})},
 		{"image-place", "an image at an address is for a provider that fetches it",
 			"the others take bytes, and the address as their name",
 			func(d scrollback.Dialect) bool { return !d.ImageURLs },
 			eachPart(func(p scrollback.Image, d scrollback.Dialect) string {
-				return when(!takesWhere(d, p), "an image is at an address")
+				return describeBreach(!acceptsAddress(d, p), "an image is at an address")
 			})},
 		{"image-bytes", "an image is no bigger than the provider takes",
 			"“image exceeds 5 MB maximum”, counted as base64",
 			func(d scrollback.Dialect) bool { return d.MaxImageBytes > 0 },
 			eachPart(func(p scrollback.Image, d scrollback.Dialect) string {
-				return when(!takesBytes(d, p), "an image of %d bytes is over %d", p.Size, d.MaxImageBytes)
+				return describeBreach(!acceptsBytes(d, p), "an image of %d bytes is over %d", p.Size, d.MaxImageBytes)
 			})},
 		{"image-side", "an image is no wider or higher than the provider takes",
 			"an image over 8,000 pixels a side is refused",
 			func(d scrollback.Dialect) bool { return d.MaxImageSide > 0 },
 			eachPart(func(p scrollback.Image, d scrollback.Dialect) string {
-				return when(!takesSide(d, p), "an image of %d × %d pixels is over %d", p.Width, p.Height, d.MaxImageSide)
+				return describeBreach(!acceptsSide(d, p), "an image of %d × %d pixels is over %d", p.Width, p.Height,
+					d.MaxImageSide)
 			})},
 	}
 }
 
 func alternates(d scrollback.Dialect) bool { return d.Alternates }
 
-// when returns words about a breach, if it is one.
-func when(breach bool, format string, args ...any) string {
+// describeBreach returns words about a breach, if it is one.
+func describeBreach(breach bool, format string, args ...any) string {
 	if !breach {
 		return ""
 	}
@@ -246,7 +250,7 @@ func orphan(it scrollback.Item, open []scrollback.ToolCall) string {
 		if it.Role == scrollback.RoleTool && callIndex(open, r) < 0 {
 			return fmt.Sprintf("result %q answers no open call", r.CallID)
 		}
-		open = without(open, r.CallID)
+		open = withoutCall(open, r.CallID)
 	}
 	return ""
 }
@@ -281,25 +285,26 @@ func misnamed(it scrollback.Item, open []scrollback.ToolCall) string {
 }
 
 func idSpelling(w scrollback.Window, d scrollback.Dialect) (int, string) {
-	p := pattern(d.CallID)
+	p := compilePattern(d.CallID)
 	return eachPart(func(c scrollback.ToolCall, _ scrollback.Dialect) string {
-		return when(c.ID != "" && !fits(p, c.ID), "call id %q is not spelled as %s", c.ID, d.CallID)
+		return describeBreach(c.ID != "" && !matchesPattern(p, c.ID), "call id %q is not spelled as %s", c.ID, d.CallID)
 	})(w, d)
 }
 
 func nameSpelling(w scrollback.Window, d scrollback.Dialect) (int, string) {
-	p := pattern(d.CallName)
+	p := compilePattern(d.CallName)
 	defined := toolNames(w.Tools)
 	return eachPart(func(c scrollback.ToolCall, _ scrollback.Dialect) string {
-		return when(!defined[c.Name] && !fits(p, c.Name), "call name %q is not spelled as %s", c.Name, d.CallName)
+		return describeBreach(!defined[c.Name] && !matchesPattern(p, c.Name), "call name %q is not spelled as %s", c.Name,
+			d.CallName)
 	})(w, d)
 }
 
 func speakerSpelling(w scrollback.Window, d scrollback.Dialect) (int, string) {
-	p := pattern(d.SpeakerName)
+	p := compilePattern(d.SpeakerName)
 	return eachItem(func(it scrollback.Item, _ scrollback.Dialect) string {
 		sent := it.Role != scrollback.RoleTool && it.Name != ""
-		return when(sent && !fits(p, it.Name), "name %q is not spelled as %s", it.Name, d.SpeakerName)
+		return describeBreach(sent && !matchesPattern(p, it.Name), "name %q is not spelled as %s", it.Name, d.SpeakerName)
 	})(w, d)
 }
 

@@ -20,7 +20,7 @@ type speller struct {
 }
 
 func newSpeller(d scrollback.Dialect, tools []scrollback.Tool) *speller {
-	return &speller{id: pattern(d.CallID), name: pattern(d.CallName), speaker: pattern(d.SpeakerName),
+	return &speller{id: compilePattern(d.CallID), name: compilePattern(d.CallName), speaker: compilePattern(d.SpeakerName),
 		defined: toolNames(tools), unique: d.UniqueIDs, used: map[string]bool{}}
 }
 
@@ -38,16 +38,16 @@ var spellings = func() map[string]*regexp.Regexp {
 	return out
 }()
 
-// pattern returns nil for an empty one, which accepts anything.
-func pattern(s string) *regexp.Regexp {
+// compilePattern returns nil for an empty one, which accepts anything.
+func compilePattern(s string) *regexp.Regexp {
 	if p, ok := spellings[s]; ok {
 		return p
 	}
 	return regexp.MustCompile(s)
 }
 
-// fits says whether a pattern accepts s.
-func fits(p *regexp.Regexp, s string) bool { return p == nil || p.MatchString(s) }
+// matchesPattern reports whether a pattern accepts s.
+func matchesPattern(p *regexp.Regexp, s string) bool { return p == nil || p.MatchString(s) }
 
 func toolNames(tools []scrollback.Tool) map[string]bool {
 	out := make(map[string]bool, len(tools))
@@ -57,8 +57,8 @@ func toolNames(tools []scrollback.Tool) map[string]bool {
 	return out
 }
 
-// message starts a message that makes calls.
-func (s *speller) message() {
+// startMessage starts a message that makes calls.
+func (s *speller) startMessage() {
 	if !s.unique {
 		clear(s.used)
 	}
@@ -66,12 +66,12 @@ func (s *speller) message() {
 
 // callID returns a call's id on the wire. It depends only on the ids before it.
 func (s *speller) callID(id string) string {
-	want := spell(s.id, id)
+	want := spellText(s.id, id)
 	if want == "" {
-		want = respell(id, "")
+		want = respellText(id, "")
 	}
 	for n := 2; s.used[want]; n++ {
-		want = respell(id, strconv.Itoa(n))
+		want = respellText(id, strconv.Itoa(n))
 	}
 	s.used[want] = true
 	return want
@@ -81,28 +81,28 @@ func (s *speller) callName(name string) string {
 	if s.defined[name] {
 		return name
 	}
-	return spell(s.name, name)
+	return spellText(s.name, name)
 }
 
 func (s *speller) speakerName(name string) string {
 	if name == "" {
 		return ""
 	}
-	return spell(s.speaker, name)
+	return spellText(s.speaker, name)
 }
 
-// spell returns text itself if the pattern accepts it.
-func spell(p *regexp.Regexp, text string) string {
-	if fits(p, text) {
+// spellText returns text itself if the pattern accepts it.
+func spellText(p *regexp.Regexp, text string) string {
+	if matchesPattern(p, text) {
 		return text
 	}
-	return respell(text, "")
+	return respellText(text, "")
 }
 
-// respell writes text in at most 36 letters, digits, _ and -, beginning with a letter or
+// respellText writes text in at most 36 letters, digits, _ and -, beginning with a letter or
 // _, which every dialect accepts: what is left of it, and part of a hash of text and
 // salt, so that different texts stay different.
-func respell(text, salt string) string {
+func respellText(text, salt string) string {
 	var b strings.Builder
 	gap := false
 	for _, r := range text {
@@ -125,5 +125,7 @@ func respell(text, salt string) string {
 	return b.String()[:min(b.Len(), 27)] + "_" + hex.EncodeToString(h[:4])
 }
 
-// blank says whether a text is only white space.
-func blank(s string) bool { return strings.Trim(strings.TrimSpace(s), "\x1c\x1d\x1e\x1f \t\r\n") == "" }
+// isBlank reports whether a text is only white space.
+func isBlank(s string) bool {
+	return strings.Trim(strings.TrimSpace(s), "\x1c\x1d\x1e\x1f \t\r\n") == ""
+}

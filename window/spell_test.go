@@ -10,7 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// calling is a log of one turn whose calls have the ids and names given, answered in
+// calling returns a log of one turn whose calls have the ids and names given, answered in
 // the opposite order.
 func calling(calls ...scrollback.ToolCall) []scrollback.Message {
 	ask := scrollback.Message{Seq: 1, Role: user, Parts: scrollback.Parts{text("go")}}
@@ -25,7 +25,7 @@ func calling(calls ...scrollback.ToolCall) []scrollback.Message {
 	return []scrollback.Message{ask, made, done}
 }
 
-// pairs are the calls of a window, each with the text of its result.
+// pairs returns the calls of a window, each with the text of its result.
 func pairs(t *testing.T, in window.Input) (calls []scrollback.ToolCall, answers []string) {
 	t.Helper()
 	w := window.Assemble(in)

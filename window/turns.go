@@ -24,27 +24,27 @@ func TakeTurns(items []scrollback.Item, d scrollback.Dialect) []scrollback.Item 
 	if !d.Alternates {
 		return items
 	}
-	s := sequence{d: d}
+	s := turnSequence{d: d}
 	for _, it := range items {
-		s.add(it)
+		s.addItem(it)
 	}
 	if s.last.Role == "" || s.last.Role == scrollback.RoleAssistant {
-		s.push(fixed(scrollback.RoleUser, openText, scrollback.LayerRequestOnly))
+		s.pushItem(fixedItem(scrollback.RoleUser, openText, scrollback.LayerRequestOnly))
 	}
 	return s.out
 }
 
-type sequence struct {
+type turnSequence struct {
 	d     scrollback.Dialect
 	out   []scrollback.Item
 	last  scrollback.Item // the last of out that is a turn
 	calls []scrollback.ToolCall
 }
 
-func (s *sequence) add(it scrollback.Item) {
-	if it.Kind == scrollback.KindTools || it.Role == scrollback.RoleSystem && s.last.Role == "" && !spoken(it) &&
+func (s *turnSequence) addItem(it scrollback.Item) {
+	if it.Kind == scrollback.KindTools || it.Role == scrollback.RoleSystem && s.last.Role == "" && !isSpoken(it) &&
 		!s.d.NoSystem {
-		if !s.d.NoBlank || len(it.Parts) == 0 || !blank(it.Parts.Text()) {
+		if !s.d.NoBlank || len(it.Parts) == 0 || !isBlank(it.Parts.Text()) {
 			s.out = append(s.out, it)
 		}
 		return
@@ -54,60 +54,60 @@ func (s *sequence) add(it scrollback.Item) {
 	}
 	switch was := s.last.Role; {
 	case was == scrollback.RoleTool && it.Role == scrollback.RoleTool,
-		was == scrollback.RoleUser && it.Role == was && spoken(s.last) && spoken(it):
-		s.join(it)
+		was == scrollback.RoleUser && it.Role == was && isSpoken(s.last) && isSpoken(it):
+		s.joinItem(it)
 		return
 	case was == "" && it.Role == scrollback.RoleAssistant:
-		s.push(fixed(scrollback.RoleUser, openText, scrollback.LayerPlaceholders))
+		s.pushItem(fixedItem(scrollback.RoleUser, openText, scrollback.LayerPlaceholders))
 	case was == scrollback.RoleAssistant && it.Role == was:
-		s.push(fixed(scrollback.RoleUser, openText, it.Layer))
+		s.pushItem(fixedItem(scrollback.RoleUser, openText, it.Layer))
 	case s.last.Kind == scrollback.KindFolded && it.Role == was:
-		s.push(fixed(scrollback.RoleAssistant, ackText, s.last.Layer))
+		s.pushItem(fixedItem(scrollback.RoleAssistant, ackText, s.last.Layer))
 	case was == scrollback.RoleUser && it.Role == was,
 		was == scrollback.RoleTool && it.Role == scrollback.RoleUser && s.d.ResultsAlone:
-		s.push(fixed(scrollback.RoleAssistant, heardText, it.Layer))
+		s.pushItem(fixedItem(scrollback.RoleAssistant, heardText, it.Layer))
 	}
-	s.push(it)
+	s.pushItem(it)
 }
 
-// spoken says whether an item is part of what was said, not of what comes before it.
-func spoken(it scrollback.Item) bool {
+// isSpoken reports whether an item is part of what was said, not of what comes before it.
+func isSpoken(it scrollback.Item) bool {
 	return it.Layer == scrollback.LayerMessages || it.Layer == scrollback.LayerPrompt
 }
 
-func (s *sequence) push(it scrollback.Item) {
+func (s *turnSequence) pushItem(it scrollback.Item) {
 	switch it.Role {
 	case scrollback.RoleAssistant:
 		s.calls = it.Parts.Calls()
 	case scrollback.RoleTool:
-		it.Parts = s.inOrder(it.Parts)
+		it.Parts = s.orderResults(it.Parts)
 	}
 	s.out = append(s.out, it)
 	s.last = it
 }
 
-// join adds what an item says to the last turn.
-func (s *sequence) join(it scrollback.Item) {
+// joinItem adds what an item says to the last turn.
+func (s *turnSequence) joinItem(it scrollback.Item) {
 	last := &s.out[len(s.out)-1]
 	if len(last.Joins) == 0 {
-		last.Joins = []scrollback.Join{piece(*last)}
+		last.Joins = []scrollback.Join{asJoin(*last)}
 	}
-	last.Joins = append(last.Joins[:len(last.Joins):len(last.Joins)], piece(it))
+	last.Joins = append(last.Joins[:len(last.Joins):len(last.Joins)], asJoin(it))
 	last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], partsFor(last.Model, it)...)
 	if last.Role == scrollback.RoleTool {
-		last.Parts = s.inOrder(last.Parts)
+		last.Parts = s.orderResults(last.Parts)
 	}
 	last.Weight = last.Weight.Add(it.Weight)
 	s.last = *last
 }
 
-// piece is an item as one of those that make a turn.
-func piece(it scrollback.Item) scrollback.Join {
+// asJoin returns an item as one of those that make a turn.
+func asJoin(it scrollback.Item) scrollback.Join {
 	return scrollback.Join{Kind: it.Kind, Layer: it.Layer, Seq: it.Seq, Parts: len(it.Parts), Weight: it.Weight}
 }
 
-// inOrder returns results in the order of their calls, where the dialect demands it.
-func (s *sequence) inOrder(ps scrollback.Parts) scrollback.Parts {
+// orderResults returns results in the order of their calls, where the dialect demands it.
+func (s *turnSequence) orderResults(ps scrollback.Parts) scrollback.Parts {
 	if !s.d.ResultsAlone {
 		return ps
 	}
@@ -150,7 +150,7 @@ func partsFor(model string, it scrollback.Item) scrollback.Parts {
 	return out
 }
 
-func fixed(role scrollback.Role, text string, layer scrollback.Layer) scrollback.Item {
+func fixedItem(role scrollback.Role, text string, layer scrollback.Layer) scrollback.Item {
 	return scrollback.Item{Kind: scrollback.KindAck, Layer: layer, Role: role,
 		Parts:  scrollback.Parts{scrollback.Text{Text: text}},
 		Weight: scrollback.Weight{Tokens: ackTokens, Bytes: int64(len(text))}}

@@ -8,13 +8,13 @@ const (
 	messageBytes  = 16
 )
 
-// Weigh is the load of a message's parts on a window: tokens, bytes on the wire, and images.
+// Weigh returns the load of a message's parts on a window: tokens, bytes on the wire, and images.
 // count counts the tokens of a text, and image says what an image costs, such as [token.Count] and
-// [token.Image]. That is the weight of a [scrollback.Message]: a program that keeps messages weighs
+// [token.ImageTokens]. That is the weight of a [scrollback.Message]: a program that keeps messages weighs
 // each of them once.
 //
 // [token.Count]: https://pkg.go.dev/github.com/scrollback-ai/scrollback/token#Count
-// [token.Image]: https://pkg.go.dev/github.com/scrollback-ai/scrollback/token#Image
+// [token.ImageTokens]: https://pkg.go.dev/github.com/scrollback-ai/scrollback/token#Image
 func Weigh(parts scrollback.Parts, count func(text string) int,
 	image func(width, height int, detail string) int) scrollback.Weight {
 	w := scrollback.Weight{Tokens: messageTokens, Bytes: messageBytes}
@@ -58,7 +58,7 @@ func Weigh(parts scrollback.Parts, count func(text string) int,
 	return w
 }
 
-// WeighText is the load of a text that is not a message, such as instructions.
+// WeighText returns the load of a text that is not a message, such as instructions.
 func WeighText(text string, count func(text string) int) scrollback.Weight {
 	return scrollback.Weight{Tokens: int64(count(text)) + messageTokens, Bytes: int64(len(text))}
 }

@@ -33,16 +33,16 @@ func TestRecallTools(t *testing.T) {
 	const own = " Read a ref (history:…) with context_read, context_tail or context_grep; " +
 		"context_search searches everything."
 	for _, c := range []struct {
-		recall *Recall
+		recall *RecallTools
 		want   string
 	}{
 		{nil, own},
 		{&ownTools, own},
-		{&Recall{}, ""},
-		{&Recall{Read: []string{"open"}}, " Read a ref (history:…) with open."},
-		{&Recall{Read: []string{"open", "grep"}, Search: "find"},
+		{&RecallTools{}, ""},
+		{&RecallTools{Read: []string{"open"}}, " Read a ref (history:…) with open."},
+		{&RecallTools{Read: []string{"open", "grep"}, Search: "find"},
 			" Read a ref (history:…) with open or grep; find searches everything."},
-		{&Recall{Search: "find"}, " find searches everything."},
+		{&RecallTools{Search: "find"}, " find searches everything."},
 	} {
 		in := Input{Segments: []scrollback.Segment{{ID: "s", FirstSeq: 1, LastSeq: 2, Placeholder: "x"}}, Recall: c.recall}
 		block := Assemble(in).Items[0]
@@ -52,7 +52,7 @@ func TestRecallTools(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", c.recall, got, want)
 		}
 	}
-	long := &Recall{Read: []string{strings.Repeat("a_long_name", 20)}}
+	long := &RecallTools{Read: []string{strings.Repeat("a_long_name", 20)}}
 	in := Input{Segments: []scrollback.Segment{{ID: "s", Placeholder: "x"}}, Recall: long}
 	if got := Assemble(in).Items[0].Weight.Tokens; got < FoldTokens+100 {
 		t.Errorf("long names weigh nothing: %d", got)

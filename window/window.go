@@ -42,7 +42,7 @@ type Input struct {
 	PinnedTokens       int64                // the most that the pinned messages may weigh together
 	Live               []scrollback.Message // behind the boundary, oldest first
 	Without            []int64              // messages that are left out, ascending; Live holds them all the same
-	Recall             *Recall              // how a model reads what is folded; nil for the tools of package recall
+	Recall             *RecallTools         // how a model reads what is folded; nil for the tools of package recall
 	PromptSeq          int64                // messages from here on are the prompt layer; 0 for none
 	Budget             scrollback.Budget
 	Dialect            scrollback.Dialect
@@ -82,12 +82,12 @@ func Fits(w scrollback.Weight, b scrollback.Budget) bool {
 	return w.Tokens <= b.Tokens && w.Bytes <= b.Bytes && w.Images <= b.Images
 }
 
-// Over says whether tokens, bytes or images reach share of their budget.
-func Over(w scrollback.Weight, b scrollback.Budget, share float64) bool {
+// ReachesShare reports whether tokens, bytes or images reach share of their budget.
+func ReachesShare(w scrollback.Weight, b scrollback.Budget, share float64) bool {
 	return Reaches(w.Tokens, b.Tokens, share) || Reaches(w.Bytes, b.Bytes, share) || Reaches(w.Images, b.Images, share)
 }
 
-// Reaches says whether have is at least share of a budget. Nothing reaches no share.
+// Reaches reports whether have is at least share of a budget. Nothing reaches no share.
 func Reaches(have, budget int64, share float64) bool {
 	const rounding = 1e-6 // 0.7 of 10 is a little over 7 in floating point
 	return have > 0 && float64(have) >= share*float64(budget)-rounding
@@ -95,7 +95,7 @@ func Reaches(have, budget int64, share float64) bool {
 
 // Assemble lays out a window. It never judges whether the result fits.
 func Assemble(in Input) scrollback.Window {
-	in, leftOut := in.leaveOut()
+	in, leftOut := in.withoutLeftOut()
 	w := scrollback.Window{Tools: wellFormed(in.Tools), Budget: in.Budget}
 	add := func(items ...scrollback.Item) { w.Items = append(w.Items, items...) }
 	if in.Instructions != "" {
@@ -112,14 +112,14 @@ func Assemble(in Input) scrollback.Window {
 			Parts: scrollback.Parts{scrollback.Text{Text: in.Environment}}, Weight: in.EnvironmentWeight})
 	}
 	if len(in.Segments) > 0 {
-		add(folded(&in))
+		add(foldedItem(&in))
 		for _, s := range in.Segments {
 			ref := scrollback.HistoryRef(s.ID)
 			w.Excluded = append(w.Excluded, scrollback.Excluded{FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Ref: &ref,
 				Reason: "folded"})
 		}
 	}
-	messages, crowdedOut := in.verbatim()
+	messages, crowdedOut := in.shownMessages()
 	for _, m := range in.Pinned {
 		if !slices.ContainsFunc(crowdedOut, func(e scrollback.Excluded) bool { return e.FirstSeq == m.Seq }) {
 			w.Pinned = append(w.Pinned, m.Seq)
@@ -127,9 +127,9 @@ func Assemble(in Input) scrollback.Window {
 	}
 	var unfinished []scrollback.Excluded
 	if in.PromptSeq > 0 {
-		messages, unfinished = asking(messages)
+		messages, unfinished = dropInterrupted(messages)
 	}
-	items, excluded := curate(messages, in)
+	items, excluded := curateMessages(messages, in)
 	w.Excluded = slices.Concat(w.Excluded, excluded, unfinished, crowdedOut, leftOut)
 	add(items...)
 	w.Items = TakeTurns(w.Items, in.Dialect)
@@ -159,10 +159,10 @@ func wellFormed(tools []scrollback.Tool) []scrollback.Tool {
 	return out
 }
 
-// verbatim returns the messages that a window shows as they are, oldest first: those
+// shownMessages returns the messages that a window shows as they are, oldest first: those
 // that are carried, as many of the pinned ones, newest first, as their bound takes,
 // and those that are live. Excluded are the pinned ones that find no room.
-func (in *Input) verbatim() (shown []scrollback.Message, excluded []scrollback.Excluded) {
+func (in *Input) shownMessages() (shown []scrollback.Message, excluded []scrollback.Excluded) {
 	if len(in.Carried)+len(in.Pinned) == 0 {
 		return in.Live, nil
 	}
@@ -181,9 +181,9 @@ func (in *Input) verbatim() (shown []scrollback.Message, excluded []scrollback.E
 	return append(shown, in.Live...), excluded
 }
 
-// asking leaves out interrupted answers at the end of a log: a model would take a last
+// dropInterrupted leaves out interrupted answers at the end of a log: a model would take a last
 // word of its own as something to continue, and not answer.
-func asking(live []scrollback.Message) ([]scrollback.Message, []scrollback.Excluded) {
+func dropInterrupted(live []scrollback.Message) ([]scrollback.Message, []scrollback.Excluded) {
 	var excluded []scrollback.Excluded
 	for n := len(live); n > 0; n = len(live) {
 		last := &live[n-1]

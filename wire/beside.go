@@ -11,16 +11,16 @@ import (
 // their names. It goes back as it came.
 type Beside map[string]json.RawMessage
 
-// Size is how many bytes there are.
-func (b Beside) Size() (n int) {
+// ByteSize returns how many bytes there are.
+func (b Beside) ByteSize() (n int) {
 	for name, v := range b {
 		n += len(name) + len(v)
 	}
 	return n
 }
 
-// besides is what an object has besides known fields; null says nothing.
-func besides(object []byte, known ...string) Beside {
+// unknownFields returns what an object has besides known fields; null says nothing.
+func unknownFields(object []byte, known ...string) Beside {
 	var all Beside
 	if json.Unmarshal(object, &all) != nil {
 		return nil
@@ -34,10 +34,10 @@ func besides(object []byte, known ...string) Beside {
 	return all
 }
 
-// joined is an object with what was besides its fields behind them.
-func (b Beside) joined(object []byte) ([]byte, error) {
+// appendTo returns an object with what was besides its fields behind them.
+func (b Beside) appendTo(object []byte) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(b)) {
-		key, err := plain(name)
+		key, err := marshalPlain(name)
 		if err != nil {
 			return nil, err
 		}
@@ -53,18 +53,18 @@ func (c *ToolCall) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*fields)(c)); err != nil {
 		return err
 	}
-	c.Beside = besides(b, "index", "id", "type", "function", "extra_content", "provider_specific_fields")
+	c.Beside = unknownFields(b, "index", "id", "type", "function", "extra_content", "provider_specific_fields")
 	return nil
 }
 
 // MarshalJSON writes it.
 func (c ToolCall) MarshalJSON() ([]byte, error) {
 	type fields ToolCall
-	b, err := plain(fields(c))
+	b, err := marshalPlain(fields(c))
 	if err != nil {
 		return nil, err
 	}
-	return c.Beside.joined(b)
+	return c.Beside.appendTo(b)
 }
 
 // UnmarshalJSON reads a name and arguments, or a piece of them.
@@ -73,18 +73,18 @@ func (c *FunctionCall) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*fields)(c)); err != nil {
 		return err
 	}
-	c.Beside = besides(b, "name", "arguments")
+	c.Beside = unknownFields(b, "name", "arguments")
 	return nil
 }
 
 // MarshalJSON writes them.
 func (c FunctionCall) MarshalJSON() ([]byte, error) {
 	type fields FunctionCall
-	b, err := plain(fields(c))
+	b, err := marshalPlain(fields(c))
 	if err != nil {
 		return nil, err
 	}
-	return c.Beside.joined(b)
+	return c.Beside.appendTo(b)
 }
 
 // messageFields are those of a message and of a piece of one that are known here.
@@ -98,18 +98,18 @@ func (m *Message) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*fields)(m)); err != nil {
 		return err
 	}
-	m.Beside = besides(b, messageFields...)
+	m.Beside = unknownFields(b, messageFields...)
 	return nil
 }
 
 // MarshalJSON writes it.
 func (m Message) MarshalJSON() ([]byte, error) {
 	type fields Message
-	b, err := plain(fields(m))
+	b, err := marshalPlain(fields(m))
 	if err != nil {
 		return nil, err
 	}
-	return m.Beside.joined(b)
+	return m.Beside.appendTo(b)
 }
 
 // UnmarshalJSON reads a piece of a message.
@@ -118,7 +118,7 @@ func (d *Delta) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, (*fields)(d)); err != nil {
 		return err
 	}
-	d.Beside = besides(b, messageFields...)
+	d.Beside = unknownFields(b, messageFields...)
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (p *ContentPart) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if len(p.Thinking) > 0 || p.Type == "thinking" {
-		p.Beside = besides(b, "type", "text", "image_url", "thinking", "cache_control")
+		p.Beside = unknownFields(b, "type", "text", "image_url", "thinking", "cache_control")
 	}
 	return nil
 }
@@ -137,9 +137,9 @@ func (p *ContentPart) UnmarshalJSON(b []byte) error {
 // MarshalJSON writes it.
 func (p ContentPart) MarshalJSON() ([]byte, error) {
 	type fields ContentPart
-	b, err := plain(fields(p))
+	b, err := marshalPlain(fields(p))
 	if err != nil {
 		return nil, err
 	}
-	return p.Beside.joined(b)
+	return p.Beside.appendTo(b)
 }

@@ -12,13 +12,13 @@ type Word string
 
 // UnmarshalJSON reads a text, a number or null.
 func (w *Word) UnmarshalJSON(b []byte) error {
-	s, err := loose(b)
+	s, err := readLoose(b)
 	*w = Word(s)
 	return err
 }
 
-// loose is a JSON text's content, nothing for null, and any other value as its JSON.
-func loose(b []byte) (s string, err error) {
+// readLoose returns a JSON text's content, nothing for null, and any other value as its JSON.
+func readLoose(b []byte) (s string, err error) {
 	switch b = bytes.TrimSpace(b); {
 	case len(b) > 0 && b[0] == '"':
 		err = json.Unmarshal(b, &s)
@@ -34,7 +34,7 @@ type Number int64
 
 // UnmarshalJSON never fails: what is not a number is 0.
 func (n *Number) UnmarshalJSON(b []byte) error {
-	text, err := loose(b)
+	text, err := readLoose(b)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ type Real float64
 
 // UnmarshalJSON never fails: what is not a number is 0.
 func (r *Real) UnmarshalJSON(b []byte) error {
-	text, err := loose(b)
+	text, err := readLoose(b)
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ type Inner string
 
 // UnmarshalJSON reads a text, or any other value as its JSON.
 func (i *Inner) UnmarshalJSON(b []byte) error {
-	s, err := loose(b)
+	s, err := readLoose(b)
 	*i = Inner(s)
 	return err
 }

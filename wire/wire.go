@@ -99,7 +99,7 @@ type CacheControl struct {
 	Type string `json:"type"` // ephemeral
 }
 
-// NoText is the content "", for servers that refuse null.
+// NoText returns the content "", for servers that refuse null.
 func NoText() Content { return Content{{Type: "text"}} }
 
 // ImageURL is an image by address or as a data: URL.
@@ -114,13 +114,13 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	case len(c) == 0:
 		return []byte("null"), nil
 	case len(c) == 1 && c[0].Type == "text" && c[0].CacheControl == nil:
-		return plain(c[0].Text)
+		return marshalPlain(c[0].Text)
 	}
-	return plain([]ContentPart(c))
+	return marshalPlain([]ContentPart(c))
 }
 
-// plain is v as JSON in which < is <.
-func plain(v any) ([]byte, error) {
+// marshalPlain returns v as JSON in which < is <.
+func marshalPlain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -174,7 +174,7 @@ func (c Content) Thought() string {
 type Thoughts Content
 
 // MarshalJSON writes the list.
-func (t Thoughts) MarshalJSON() ([]byte, error) { return plain([]ContentPart(t)) }
+func (t Thoughts) MarshalJSON() ([]byte, error) { return marshalPlain([]ContentPart(t)) }
 
 // UnmarshalJSON reads every form of content.
 func (t *Thoughts) UnmarshalJSON(b []byte) error { return (*Content)(t).UnmarshalJSON(b) }

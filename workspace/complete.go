@@ -31,9 +31,9 @@ func Complete(ctx context.Context, roots []string, prefix string, limit int) ([]
 	f := OpenFolders(roots)
 	defer f.Close()
 	c := completer{folders: f, prefix: prefix, seen: map[string]bool{}}
-	c.continued()
+	c.addContinued()
 	if folder, _ := path.Split(prefix); len(c.found) < limit && prefix != folder && !filepath.IsAbs(prefix) {
-		c.sought(ctx)
+		c.addMatches(ctx)
 	}
 	if err := scrollback.Wrap(scrollback.Canceled, "workspace.Complete", ctx.Err()); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ type completer struct {
 	seen    map[string]bool
 }
 
-func (c *completer) add(name string, folder bool) {
+func (c *completer) addPath(name string, folder bool) {
 	if folder {
 		name += "/"
 	}
@@ -58,8 +58,8 @@ func (c *completer) add(name string, folder bool) {
 	}
 }
 
-// continued adds what the folder in front of the last name holds.
-func (c *completer) continued() {
+// addContinued adds what the folder in front of the last name holds.
+func (c *completer) addContinued() {
 	folder, begun := path.Split(c.prefix)
 	var all []Completion
 	if folder == "" && len(c.folders.roots) > 1 {
@@ -67,11 +67,11 @@ func (c *completer) continued() {
 			all = append(all, Completion{r.name, true})
 		}
 	}
-	spots := []spot{{0, "."}}
+	spots := []rootPath{{0, "."}}
 	var err error
 	switch {
 	case folder != "":
-		spots, err = c.folders.spots(folder, "")
+		spots, err = c.folders.findSpots(folder, "")
 	case len(c.folders.roots) != 1:
 		spots = nil
 	}
@@ -79,8 +79,8 @@ func (c *completer) continued() {
 		return
 	}
 	for _, at := range spots {
-		for _, e := range c.folders.list(at) {
-			all = append(all, Completion{folder + path.Base(e.path), e.kind == aFolder})
+		for _, e := range c.folders.listFolder(at) {
+			all = append(all, Completion{folder + path.Base(e.path), e.kind == folderEntry})
 		}
 	}
 	same := func(s string) string { return s }
@@ -88,7 +88,7 @@ func (c *completer) continued() {
 	for _, fold := range []func(string) string{same, alike} {
 		for _, e := range all {
 			if strings.HasPrefix(fold(path.Base(e.Path)), fold(begun)) {
-				c.add(e.Path, e.Folder)
+				c.addPath(e.Path, e.Folder)
 			}
 		}
 		if len(c.found) > 0 {
@@ -97,8 +97,8 @@ func (c *completer) continued() {
 	}
 }
 
-// list is what a folder holds that no ignore file on the way to it names.
-func (f *Folders) list(at spot) []entry {
+// listFolder returns what a folder holds that no ignore file on the way to it names.
+func (f *Folders) listFolder(at rootPath) []treeEntry {
 	root := f.roots[at.root]
 	if root.dir == nil {
 		return nil
@@ -106,9 +106,9 @@ func (f *Folders) list(at spot) []entry {
 	if info, err := root.dir.Stat(filepath.FromSlash(at.path)); err != nil || !info.IsDir() {
 		return nil
 	}
-	t := tree{root: root.path}
-	w := walker{root: root.dir, tree: &t}
-	w.patterns = w.ignored(".git/info/exclude", nil)
+	t := folderTree{root: root.path}
+	w := treeWalker{root: root.dir, tree: &t}
+	w.patterns = w.readIgnoreFile(".git/info/exclude", nil)
 	folder := "."
 	for name := range strings.SplitSeq(at.path, "/") {
 		if name == ".git" {
@@ -118,16 +118,16 @@ func (f *Folders) list(at spot) []entry {
 			break
 		}
 		for _, file := range ignoreFiles {
-			w.patterns = append(w.patterns, w.ignored(path.Join(folder, file), domain(folder))...)
+			w.patterns = append(w.patterns, w.readIgnoreFile(path.Join(folder, file), patternDomain(folder))...)
 		}
 		folder = path.Join(folder, name)
 	}
-	w.list(at.path)
+	w.listFolder(at.path)
 	return t.entries
 }
 
-// sought adds what has the letters of the prefix somewhere, the best first.
-func (c *completer) sought(ctx context.Context) {
+// addMatches adds what has the letters of the prefix somewhere, the best first.
+func (c *completer) addMatches(ctx context.Context) {
 	type hit struct {
 		Completion
 		rank, depth int
@@ -137,11 +137,11 @@ func (c *completer) sought(ctx context.Context) {
 		if r.dir == nil {
 			continue
 		}
-		t := walk(ctx, r.path, maxSought/len(c.folders.roots))
+		t := walkTree(ctx, r.path, maxSought/len(c.folders.roots))
 		for _, e := range t.entries {
-			name := c.folders.source(spot{i, e.path})
-			if rank := likeness(name, c.prefix); rank > 0 {
-				hits = append(hits, hit{Completion{name, e.kind == aFolder}, rank, strings.Count(name, "/")})
+			name := c.folders.sourceName(rootPath{i, e.path})
+			if rank := matchScore(name, c.prefix); rank > 0 {
+				hits = append(hits, hit{Completion{name, e.kind == folderEntry}, rank, strings.Count(name, "/")})
 			}
 		}
 	}
@@ -150,12 +150,12 @@ func (c *completer) sought(ctx context.Context) {
 			cmp.Compare(a.Path, b.Path))
 	})
 	for _, h := range hits {
-		c.add(h.Path, h.Folder)
+		c.addPath(h.Path, h.Folder)
 	}
 }
 
-// likeness is how much a path is like what was typed, whatever the case; 0 is not at all.
-func likeness(name, typed string) int {
+// matchScore returns how much a path is like what was typed, whatever the case; 0 is not at all.
+func matchScore(name, typed string) int {
 	name = norm.NFC.String(strings.ToLower(name))
 	typed = norm.NFC.String(strings.ToLower(typed))
 	last := path.Base(name)

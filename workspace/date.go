@@ -43,7 +43,7 @@ var nearestCalendar = func() language.Matcher {
 	return language.NewMatcher(tags)
 }()
 
-// fullDate is a day with its weekday, as a locale writes it: de_DE.UTF-8 and de-DE are one.
+// fullDate returns a day with its weekday, as a locale writes it: de_DE.UTF-8 and de-DE are one.
 func fullDate(locale string, day time.Time) string {
 	name, _, _ := strings.Cut(locale, "@")
 	name, _, _ = strings.Cut(name, ".")

@@ -32,12 +32,12 @@ func TestTextStaysClosed(t *testing.T) {
 		p := place(root)
 		p.Setup = hostile.Draw(rt, "setup")
 		s := look(rt, p)
-		for name, text := range map[string]string{"environment": s.Text(),
-			"environment_change": s.Change(look(rt, place()).State, s.State)} {
+		for name, text := range map[string]string{"environment": s.FullText(),
+			"environment_change": s.ChangeText(look(rt, place()).State, s.State)} {
 			if text == "" {
 				continue
 			}
-			if got := markstest.Found(text); !slices.Equal(got, []string{"<" + name, "</" + name}) {
+			if got := markstest.FindMarks(text); !slices.Equal(got, []string{"<" + name, "</" + name}) {
 				rt.Fatalf("a reader finds %q in\n%q", got, text)
 			}
 			if strings.ContainsAny(text, "\u202e\u200b\x00\x1b\U000E0041\ufeff") {
@@ -59,7 +59,7 @@ func TestNamesOfFiles(t *testing.T) {
 		if err := os.WriteFile(at, nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if text := look(t, place(root)).Text(); !strings.Contains(text, "\n  "+shown+"\n") {
+		if text := look(t, place(root)).FullText(); !strings.Contains(text, "\n  "+shown+"\n") {
 			t.Errorf("%q is not shown as %s in\n%q", name, shown, text)
 		}
 		if err := os.Remove(at); err != nil {

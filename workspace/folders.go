@@ -26,9 +26,9 @@ var (
 // errLeads is ErrOutside for a name that is inside a root, but a link on its way leads out.
 var errLeads = fmt.Errorf("%w", ErrOutside)
 
-// Named reports whether err is about something that a name inside the folders leads to,
+// IsNameError reports whether err is about something that a name inside the folders leads to,
 // rather than a name that leads to nothing or is outside itself.
-func Named(err error) bool {
+func IsNameError(err error) bool {
 	if errors.Is(err, errLeads) {
 		return true
 	}
@@ -39,17 +39,17 @@ func Named(err error) bool {
 // name, so that nothing outside is read even while links are being swapped. They are
 // safe for concurrent use.
 type Folders struct {
-	roots []held
+	roots []openedRoot
 }
 
-// held is a root that is open; its name differs from those of the others.
-type held struct {
+// openedRoot is a root that is open; its name differs from those of the others.
+type openedRoot struct {
 	path, name string
 	dir        *os.Root // nil: it is gone or cannot be read
 }
 
-// spot is a place in a root, by a clean slash path without "..".
-type spot struct {
+// rootPath is a place in a root, by a clean slash path without "..".
+type rootPath struct {
 	root int
 	path string
 }
@@ -59,7 +59,7 @@ type spot struct {
 func OpenFolders(roots []string) *Folders {
 	f := &Folders{}
 	for i, root := range roots {
-		h := held{path: filepath.Clean(root), name: f.distinct(roots, i)}
+		h := openedRoot{path: filepath.Clean(root), name: f.distinctName(roots, i)}
 		if dir, err := openRoot(h.path); err == nil {
 			h.dir = dir
 		}
@@ -77,21 +77,21 @@ func (f *Folders) Close() {
 	}
 }
 
-// distinct is the name of the i-th root: its base name, with a number if another root
+// distinctName returns the name of the i-th root: its base name, with a number if another root
 // before it has that name.
-func (f *Folders) distinct(roots []string, i int) string {
-	name := base(roots[i])
-	for n := 2; slices.ContainsFunc(f.roots, func(h held) bool { return h.name == name }); n++ {
-		name = fmt.Sprintf("%s-%d", base(roots[i]), n)
-		for slices.ContainsFunc(roots, func(r string) bool { return base(r) == name }) {
+func (f *Folders) distinctName(roots []string, i int) string {
+	name := baseName(roots[i])
+	for n := 2; slices.ContainsFunc(f.roots, func(h openedRoot) bool { return h.name == name }); n++ {
+		name = fmt.Sprintf("%s-%d", baseName(roots[i]), n)
+		for slices.ContainsFunc(roots, func(r string) bool { return baseName(r) == name }) {
 			n++
-			name = fmt.Sprintf("%s-%d", base(roots[i]), n)
+			name = fmt.Sprintf("%s-%d", baseName(roots[i]), n)
 		}
 	}
 	return name
 }
 
-func base(root string) string {
+func baseName(root string) string {
 	if name := filepath.Base(filepath.Clean(root)); name != string(filepath.Separator) {
 		return name
 	}
@@ -111,7 +111,7 @@ func openRoot(path string) (*os.Root, error) {
 			continue // the path is the top itself
 		}
 		at = filepath.Join(at, name)
-		next, nextErr := step(dir, at)
+		next, nextErr := openStep(dir, at)
 		if dir != nil {
 			_ = dir.Close() // only read
 		}
@@ -123,9 +123,9 @@ func openRoot(path string) (*os.Root, error) {
 	return dir, err
 }
 
-// step opens the folder at, by its last name in dir, or by its whole path where dir could
+// openStep opens the folder at, by its last name in dir, or by its whole path where dir could
 // not be opened.
-func step(dir *os.Root, at string) (*os.Root, error) {
+func openStep(dir *os.Root, at string) (*os.Root, error) {
 	name := filepath.Base(at)
 	lstat := os.Lstat
 	open := os.OpenRoot
@@ -153,10 +153,10 @@ func step(dir *os.Root, at string) (*os.Root, error) {
 	return next, nil
 }
 
-// spots are the places that a name may mean, in the order they are tried: relative to a
+// findSpots returns the places that a name may mean, in the order they are tried: relative to a
 // root whose name it begins with where there are several, to the first root that has
 // it, to near, the absolute path of a folder, and behind the name of a single root.
-func (f *Folders) spots(name, near string) ([]spot, error) {
+func (f *Folders) findSpots(name, near string) ([]rootPath, error) {
 	if len(f.roots) == 0 {
 		return nil, ErrNoFolder
 	}
@@ -171,30 +171,30 @@ func (f *Folders) spots(name, near string) ([]spot, error) {
 		return nil, ErrMissing
 	}
 	if filepath.IsAbs(name) || strings.HasPrefix(name, "/") {
-		at, ok := f.locate(filepath.Clean(name))
+		at, ok := f.locatePath(filepath.Clean(name))
 		if !ok {
 			return nil, ErrOutside
 		}
-		return []spot{at}, nil
+		return []rootPath{at}, nil
 	}
 	clean := path.Clean(filepath.ToSlash(name))
-	var out []spot
+	var out []rootPath
 	for i := range f.roots {
-		if rest, ok := under(f.roots[i].name, clean); ok {
-			out = append(out, spot{i, rest})
+		if rest, ok := cutFolder(f.roots[i].name, clean); ok {
+			out = append(out, rootPath{i, rest})
 		}
 	}
 	named := len(out)
 	if clean != ".." && !strings.HasPrefix(clean, "../") {
 		for i := range f.roots {
-			out = append(out, spot{i, clean})
+			out = append(out, rootPath{i, clean})
 		}
 	}
 	if len(f.roots) == 1 { // what is in it comes before its own name
 		out = slices.Concat(out[named:], out[:named])
 	}
 	if near != "" {
-		if at, ok := f.locate(filepath.Join(near, filepath.FromSlash(clean))); ok {
+		if at, ok := f.locatePath(filepath.Join(near, filepath.FromSlash(clean))); ok {
 			out = append(out, at)
 		}
 	}
@@ -204,7 +204,7 @@ func (f *Folders) spots(name, near string) ([]spot, error) {
 	return out, nil
 }
 
-// cutScheme is what follows file:// and the name of this machine, or file: alone.
+// cutScheme returns what follows file:// and the name of this machine, or file: alone.
 func cutScheme(name string) (string, bool) {
 	if len(name) < 5 || !strings.EqualFold(name[:5], "file:") {
 		return name, false
@@ -219,40 +219,40 @@ func cutScheme(name string) (string, bool) {
 	return rest, true
 }
 
-// under is the part of a clean path behind the name of a folder.
-func under(folder, clean string) (string, bool) {
+// cutFolder returns the part of a clean path behind the name of a folder.
+func cutFolder(folder, clean string) (string, bool) {
 	if clean == folder {
 		return ".", true
 	}
 	return strings.CutPrefix(clean, folder+"/")
 }
 
-// locate is the place of a clean absolute path, in the innermost root that holds it.
-func (f *Folders) locate(abs string) (at spot, ok bool) {
+// locatePath returns the place of a clean absolute path, in the innermost root that holds it.
+func (f *Folders) locatePath(abs string) (at rootPath, ok bool) {
 	for i, r := range f.roots {
-		if within(r.path, abs) && (!ok || within(f.roots[at.root].path, r.path)) {
+		if isWithin(r.path, abs) && (!ok || isWithin(f.roots[at.root].path, r.path)) {
 			rel, err := filepath.Rel(r.path, abs)
 			if err != nil {
 				continue
 			}
-			at = spot{i, filepath.ToSlash(rel)}
+			at = rootPath{i, filepath.ToSlash(rel)}
 			ok = true
 		}
 	}
 	return at, ok
 }
 
-// source is how a place is named: by its path, behind the name of its root where there
+// sourceName returns how a place is named: by its path, behind the name of its root where there
 // are several.
-func (f *Folders) source(at spot) string {
+func (f *Folders) sourceName(at rootPath) string {
 	if len(f.roots) == 1 {
 		return at.path
 	}
 	return path.Join(f.roots[at.root].name, at.path)
 }
 
-// forms are the ways to write a name that look alike.
-func forms(name string) []string {
+// unicodeForms returns the ways to write a name that look alike.
+func unicodeForms(name string) []string {
 	out := []string{name}
 	for _, form := range []norm.Form{norm.NFC, norm.NFD} {
 		if other := form.String(name); !slices.Contains(out, other) {
@@ -265,9 +265,9 @@ func forms(name string) []string {
 // maxLinks bounds how many links are followed from one name.
 const maxLinks = 40
 
-// follow finds where a name leads that os.Root refused to follow, because a link is
+// followLink finds where a name leads that os.Root refused to follow, because a link is
 // absolute or leaves its root: into this root or another, or out. It reads links only.
-func (f *Folders) follow(at spot) (spot, bool) {
+func (f *Folders) followLink(at rootPath) (rootPath, bool) {
 next:
 	for range maxLinks {
 		names := strings.Split(at.path, "/")
@@ -280,20 +280,20 @@ next:
 			if !filepath.IsAbs(target) {
 				target = filepath.Join(f.roots[at.root].path, filepath.FromSlash(path.Dir(link)), target)
 			}
-			to, ok := f.locate(filepath.Join(append([]string{target}, names[i+1:]...)...))
+			to, ok := f.locatePath(filepath.Join(append([]string{target}, names[i+1:]...)...))
 			if !ok || f.roots[to.root].dir == nil {
-				return spot{}, false
+				return rootPath{}, false
 			}
 			at = to
 			continue next
 		}
 		return at, true
 	}
-	return spot{}, false
+	return rootPath{}, false
 }
 
-// plain turns an error of the file system into words without its path.
-func plain(err error) error {
+// withoutPath turns an error of the file system into words without its path.
+func withoutPath(err error) error {
 	var number syscall.Errno
 	switch {
 	case err == nil, errors.Is(err, ErrOutside), errors.Is(err, ErrIrregular):

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// yard is a folder with roots and what is beside them: app and the app of another, each
+// yard returns a folder with roots and what is beside them: app and the app of another, each
 // with a file; a secret that is in none.
 func yard(t testing.TB) (top string, roots []string) {
 	t.Helper()
@@ -35,7 +35,7 @@ func open(t testing.TB, roots ...string) *Folders {
 	return f
 }
 
-// read is the content and source of what a name means, or its error.
+// read returns the content and source of what a name means, or its error.
 func read(f *Folders, name, near string) (string, error) {
 	file, err := f.Open(name, near)
 	if err != nil {
@@ -98,8 +98,8 @@ func TestRootsOfOneName(t *testing.T) {
 		f := &Folders{}
 		var got []string
 		for i, list := 0, strings.Fields(roots); i < len(list); i++ {
-			name := f.distinct(list, i)
-			f.roots = append(f.roots, held{name: name})
+			name := f.distinctName(list, i)
+			f.roots = append(f.roots, openedRoot{name: name})
 			got = append(got, name)
 		}
 		if strings.Join(got, " ") != want {
@@ -172,11 +172,11 @@ func TestNamed(t *testing.T) {
 	fill(t, roots[0], map[string]string{"out": "->../secret.txt"})
 	f := open(t, roots[0])
 	for name, want := range map[string]bool{"out": true, "none": false, "../secret.txt": false, "/etc/passwd": false} {
-		if _, err := read(f, name, ""); Named(err) != want {
-			t.Errorf("%s: named is %v for %v", name, Named(err), err)
+		if _, err := read(f, name, ""); IsNameError(err) != want {
+			t.Errorf("%s: named is %v for %v", name, IsNameError(err), err)
 		}
 	}
-	if _, err := read(open(t), "out", ""); Named(err) || Named(nil) {
+	if _, err := read(open(t), "out", ""); IsNameError(err) || IsNameError(nil) {
 		t.Errorf("without folders something is named: %v", err)
 	}
 }

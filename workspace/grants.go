@@ -15,9 +15,9 @@ type Grants struct {
 // NewGrants grants folders, absolute and without links.
 func NewGrants(folders []string) *Grants { return &Grants{folders: slices.Clone(folders)} }
 
-// Add grants a folder more and returns it as it is kept.
-func (g *Grants) Add(folder string) (string, error) {
-	roots, err := Grant([]string{folder})
+// GrantFolder grants a folder more and returns it as it is kept.
+func (g *Grants) GrantFolder(folder string) (string, error) {
+	roots, err := ResolveFolders([]string{folder})
 	if err != nil {
 		return "", err
 	}
@@ -29,8 +29,8 @@ func (g *Grants) Add(folder string) (string, error) {
 	return roots[0], nil
 }
 
-// Narrow checks roots that a request names against what is granted.
-func (g *Grants) Narrow(roots []string) ([]string, error) {
+// NarrowRoots checks roots that a request names against what is granted.
+func (g *Grants) NarrowRoots(roots []string) ([]string, error) {
 	if len(roots) == 0 {
 		return []string{}, nil
 	}
@@ -40,13 +40,13 @@ func (g *Grants) Narrow(roots []string) ([]string, error) {
 	return Narrow(granted, roots)
 }
 
-// Change is Narrow for a conversation that has roots already: those were checked when
+// ChangeRoots is Narrow for a conversation that has roots already: those were checked when
 // they came, and are again whenever they are read.
-func (g *Grants) Change(was, want []string) ([]string, error) {
+func (g *Grants) ChangeRoots(was, want []string) ([]string, error) {
 	out := []string{}
 	for _, root := range want {
 		if !slices.Contains(was, root) {
-			checked, err := g.Narrow([]string{root})
+			checked, err := g.NarrowRoots([]string{root})
 			if err != nil {
 				return nil, err
 			}

@@ -19,14 +19,14 @@ const (
 	maxShown  = 16 << 10 // bytes of one that a model is told
 )
 
-// memory is a memory file and its head.
-type memory struct {
+// memoryFile is a memory file and its head.
+type memoryFile struct {
 	scrollback.MemoryFile
 	head string
 }
 
-// remember reads the memory files of a place: the person's own, then those of each root.
-func (s *Seen) remember(p Place) {
+// readMemoryFiles reads the memory files of a place: the person's own, then those of each root.
+func (s *Snapshot) readMemoryFiles(p Place) {
 	folders := p.Roots
 	if p.UserFolder != "" {
 		folders = append([]string{p.UserFolder}, p.Roots...)
@@ -47,7 +47,7 @@ func (s *Seen) remember(p Place) {
 			switch {
 			case errors.Is(err, fs.ErrNotExist):
 			case err != nil:
-				s.Notes = append(s.Notes, fmt.Sprintf("%s is not read: %s", at, reason(err)))
+				s.Notes = append(s.Notes, fmt.Sprintf("%s is not read: %s", at, explainError(err)))
 			default:
 				m.Path = at
 				s.memory = append(s.memory, m)
@@ -62,7 +62,7 @@ func (s *Seen) remember(p Place) {
 var errNoText = errors.New("it is no text")
 
 // readMemory reads the head of a memory file. os.Root refuses links that leave it.
-func readMemory(root *os.Root, name string) (m memory, err error) {
+func readMemory(root *os.Root, name string) (m memoryFile, err error) {
 	head, err := readHead(root, name, maxHashed)
 	if err != nil {
 		return m, err
@@ -78,7 +78,7 @@ func readMemory(root *os.Root, name string) (m memory, err error) {
 		fmt.Fprintf(h, "\n%d bytes", m.Bytes)
 	}
 	m.SHA256 = hex.EncodeToString(h.Sum(nil))
-	m.head = cut(string(head), maxShown)
+	m.head = cutBytes(string(head), maxShown)
 	if !utf8.ValidString(m.head) || containsNull(m.head) {
 		return m, errNoText
 	}
@@ -94,8 +94,8 @@ func containsNull(s string) bool {
 	return false
 }
 
-// cut is at most n bytes of s, between characters.
-func cut(s string, n int) string {
+// cutBytes is at most n bytes of s, between characters.
+func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}

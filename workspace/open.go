@@ -26,15 +26,15 @@ type File struct {
 // absolute path of a folder, if that is not empty. Its errors are ErrNoFolder,
 // ErrOutside, ErrMissing, ErrIrregular, or say that it is not readable.
 func (f *Folders) Open(name, near string) (*File, error) {
-	spots, err := f.spots(name, near)
+	spots, err := f.findSpots(name, near)
 	if err != nil {
 		return nil, err
 	}
 	// What is said in the end is what went wrong where there was something.
 	err = ErrMissing
 	for _, at := range spots {
-		for _, form := range forms(at.path) {
-			file, openErr := f.open(spot{at.root, form})
+		for _, form := range unicodeForms(at.path) {
+			file, openErr := f.openSpot(rootPath{at.root, form})
 			if openErr == nil {
 				return file, nil
 			}
@@ -46,25 +46,25 @@ func (f *Folders) Open(name, near string) (*File, error) {
 	return nil, err
 }
 
-// open opens one place, and where its links leave its root the place they lead to.
-func (f *Folders) open(at spot) (*File, error) {
+// openSpot opens one place, and where its links leave its root the place they lead to.
+func (f *Folders) openSpot(at rootPath) (*File, error) {
 	if f.roots[at.root].dir == nil {
 		return nil, ErrMissing
 	}
 	file, err := f.openAt(at)
-	if errors.Is(plain(err), errLeads) {
-		to, ok := f.follow(at)
+	if errors.Is(withoutPath(err), errLeads) {
+		to, ok := f.followLink(at)
 		if !ok {
 			return nil, errLeads
 		}
 		if file, err = f.openAt(to); err == nil {
-			file.Source = f.source(at) // as it was named
+			file.Source = f.sourceName(at) // as it was named
 		}
 	}
-	return file, plain(err)
+	return file, withoutPath(err)
 }
 
-func (f *Folders) openAt(at spot) (*File, error) {
+func (f *Folders) openAt(at rootPath) (*File, error) {
 	root := f.roots[at.root].dir
 	name := filepath.FromSlash(at.path)
 	// Opening a device can do things: it is looked at first, and again when it is open.
@@ -91,7 +91,7 @@ func (f *Folders) openAt(at spot) (*File, error) {
 	if !info.IsDir() {
 		folder = path.Dir(at.path)
 	}
-	return &File{Source: f.source(at), Folder: filepath.Join(f.roots[at.root].path, filepath.FromSlash(folder)),
+	return &File{Source: f.sourceName(at), Folder: filepath.Join(f.roots[at.root].path, filepath.FromSlash(folder)),
 		Size: info.Size(), Dir: info.IsDir(), file: file, root: root, path: at.path}, nil
 }
 
@@ -128,7 +128,7 @@ func (f *File) List(n int) ([]fs.DirEntry, error) {
 	if err == io.EOF {
 		err = nil
 	}
-	return out, plain(err)
+	return out, withoutPath(err)
 }
 
 // IsDir reports whether an entry of a folder is a folder; of a link, whether it leads to

@@ -18,7 +18,7 @@ func Narrow(grant, want []string) ([]string, error) {
 	const op = "workspace.Narrow"
 	var granted []string
 	for _, g := range grant {
-		real, err := resolve(g)
+		real, err := resolvePath(g)
 		if err != nil {
 			continue // what is not there grants nothing
 		}
@@ -29,17 +29,17 @@ func Narrow(grant, want []string) ([]string, error) {
 		if !filepath.IsAbs(w) {
 			return nil, scrollback.ParamErrorf(op, "roots", i18n.RootMustBeAbsolute, w)
 		}
-		real, err := resolve(w)
+		real, err := resolvePath(w)
 		allowed := func(path string) bool {
-			return slices.ContainsFunc(granted, func(g string) bool { return within(g, path) })
+			return slices.ContainsFunc(granted, func(g string) bool { return isWithin(g, path) })
 		}
 		switch {
 		case err != nil && !allowed(filepath.Clean(w)):
-			return nil, refused(op, w) // whether it exists is not revealed
+			return nil, newRefusal(op, w) // whether it exists is not revealed
 		case err != nil:
 			return nil, scrollback.ParamErrorf(op, "roots", i18n.NoSuchFolder, w)
 		case !allowed(real):
-			return nil, refused(op, w)
+			return nil, newRefusal(op, w)
 		}
 		if info, err := os.Stat(real); err != nil || !info.IsDir() {
 			return nil, scrollback.ParamErrorf(op, "roots", i18n.IsNotAFolder, w)
@@ -51,14 +51,14 @@ func Narrow(grant, want []string) ([]string, error) {
 	return out, nil
 }
 
-func refused(op, path string) error {
+func newRefusal(op, path string) error {
 	err := scrollback.Errorf(scrollback.Refused, op, i18n.OutsideGrantedFolders, path)
 	err.Param = "roots"
 	return err
 }
 
-// Grant makes the folders that the operator names absolute and resolves their links.
-func Grant(names []string) ([]string, error) {
+// ResolveFolders makes the folders that the operator names absolute and resolves their links.
+func ResolveFolders(names []string) ([]string, error) {
 	out := []string{}
 	for _, name := range names {
 		if name == "" { // which would be the current folder
@@ -66,7 +66,7 @@ func Grant(names []string) ([]string, error) {
 		}
 		abs, err := filepath.Abs(name)
 		if err == nil {
-			abs, err = resolve(abs)
+			abs, err = resolvePath(abs)
 		}
 		if err != nil {
 			return nil, scrollback.ParamErrorf("workspace.Grant", "root", i18n.NoSuchFolder, name)
@@ -81,18 +81,18 @@ func Grant(names []string) ([]string, error) {
 	return out, nil
 }
 
-func resolve(path string) (string, error) { return filepath.EvalSymlinks(filepath.Clean(path)) }
+func resolvePath(path string) (string, error) { return filepath.EvalSymlinks(filepath.Clean(path)) }
 
-// within reports whether path is root or inside it, by whole names.
-func within(root, path string) bool {
+// isWithin reports whether path is root or inside it, by whole names.
+func isWithin(root, path string) bool {
 	rel, err := filepath.Rel(root, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// inside is the root that the i-th lies in, or empty.
-func inside(roots []string, i int) string {
+// innerRoot returns the root that the i-th lies in, or empty.
+func innerRoot(roots []string, i int) string {
 	for k, other := range roots {
-		if k != i && other != roots[i] && within(other, roots[i]) {
+		if k != i && other != roots[i] && isWithin(other, roots[i]) {
 			return other
 		}
 	}

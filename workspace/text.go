@@ -25,50 +25,50 @@ const (
 const defaultSetup = "This is background, not a request; the first one comes next. " +
 	"Where a tool call is due, make it: never answer with nothing."
 
-// bounds are how much of a text is told.
-type bounds struct{ entries, memory int }
+// textBounds are how much of a text is told.
+type textBounds struct{ entries, memory int }
 
-// Text is the whole environment as a model is told about it.
-func (s Seen) Text() string {
+// FullText returns the whole environment as a model is told about it.
+func (s Snapshot) FullText() string {
 	setup := s.place.Setup
 	if setup == "" {
 		setup = defaultSetup
 	}
-	return s.fit(func(b bounds) string {
+	return s.fitText(func(b textBounds) string {
 		var w strings.Builder
-		w.WriteString(textOpen + s.today() + "\n")
+		w.WriteString(textOpen + s.formatToday() + "\n")
 		if s.place.OS != "" {
-			w.WriteString("Operating system: " + name(s.place.OS) + "\n")
+			w.WriteString("Operating system: " + quotePath(s.place.OS) + "\n")
 		}
 		if len(s.trees) > 0 {
 			w.WriteString("Working folders:\n")
 			for _, t := range s.trees {
-				w.WriteString("  " + name(t.root) + "\n")
+				w.WriteString("  " + quotePath(t.root) + "\n")
 			}
 			if s.place.Temp != "" {
-				w.WriteString("Temporary folder: " + name(s.place.Temp) + "\n")
+				w.WriteString("Temporary folder: " + quotePath(s.place.Temp) + "\n")
 			}
 		}
 		writeTrees(&w, s.trees, b)
 		for _, m := range s.memory {
 			writeMemory(&w, m, b)
 		}
-		w.WriteString("\n" + marks.Escape(setup) + "\n" + textClose)
+		w.WriteString("\n" + marks.EscapeText(setup) + "\n" + textClose)
 		return w.String()
 	})
 }
 
-// Change is what to tell a model that was told first at the beginning and told last:
+// ChangeText returns what to tell a model that was told first at the beginning and told last:
 // everything that differs from first, so that the newest change alone is enough. It
 // is empty if told is still true.
-func (s Seen) Change(first, told scrollback.EnvironmentState) string {
+func (s Snapshot) ChangeText(first, told scrollback.EnvironmentState) string {
 	switch {
 	case s.State.Equal(told):
 		return ""
 	case s.State.Equal(first):
 		return changeOpen + "All is again as the conversation began.\n" + changeClose
 	}
-	var added []tree
+	var added []folderTree
 	var gone []string
 	for _, t := range s.trees {
 		if !slices.Contains(first.Roots, t.root) {
@@ -77,10 +77,10 @@ func (s Seen) Change(first, told scrollback.EnvironmentState) string {
 	}
 	for _, r := range first.Roots {
 		if !slices.Contains(s.State.Roots, r) {
-			gone = append(gone, "No longer a working folder: "+name(r)+"\n")
+			gone = append(gone, "No longer a working folder: "+quotePath(r)+"\n")
 		}
 	}
-	var fresh []memory
+	var fresh []memoryFile
 	for _, m := range s.memory {
 		if !slices.Contains(first.Memory, m.MemoryFile) {
 			fresh = append(fresh, m)
@@ -88,17 +88,17 @@ func (s Seen) Change(first, told scrollback.EnvironmentState) string {
 	}
 	for _, m := range first.Memory {
 		if !slices.ContainsFunc(s.State.Memory, func(n scrollback.MemoryFile) bool { return n.Path == m.Path }) {
-			gone = append(gone, "No longer there: "+name(m.Path)+"\n")
+			gone = append(gone, "No longer there: "+quotePath(m.Path)+"\n")
 		}
 	}
-	return s.fit(func(b bounds) string {
+	return s.fitText(func(b textBounds) string {
 		var w strings.Builder
 		w.WriteString(changeOpen + "Since the conversation began this has changed:\n")
 		if s.State.Date != first.Date {
-			w.WriteString(s.today() + "\n")
+			w.WriteString(s.formatToday() + "\n")
 		}
 		for _, t := range added {
-			w.WriteString("A working folder more: " + name(t.root) + "\n")
+			w.WriteString("A working folder more: " + quotePath(t.root) + "\n")
 		}
 		w.WriteString(strings.Join(gone, ""))
 		writeTrees(&w, added, b)
@@ -120,15 +120,15 @@ const (
 	leastMemory = 64
 )
 
-// fit cuts a text to the bounds of the place: first the trees to their top, then the memory
+// fitText cuts a text to the bounds of the place: first the trees to their top, then the memory
 // files, then the top of the trees, never the rest.
-func (s Seen) fit(text func(bounds) string) string {
-	b := bounds{s.place.MaxEntries, maxShown}
+func (s Snapshot) fitText(text func(textBounds) string) string {
+	b := textBounds{s.place.MaxEntries, maxShown}
 	for {
 		out := text(b)
 		fits := len(out) <= s.place.MaxBytes && (s.place.MaxTokens == 0 || s.place.Count(out) <= s.place.MaxTokens)
 		switch {
-		case fits || b == bounds{}:
+		case fits || b == textBounds{}:
 			return out
 		case b.entries > fewEntries:
 			b.entries = max(b.entries/2, fewEntries)
@@ -142,32 +142,33 @@ func (s Seen) fit(text func(bounds) string) string {
 	}
 }
 
-// today is the date as the person's locale writes it, with the zone.
-func (s Seen) today() string {
-	return fmt.Sprintf("Today is %s (%s).", fullDate(s.place.Locale, s.place.Now), zone(s.place.Now))
+// formatToday returns the date as the person's locale writes it, with the zone.
+func (s Snapshot) formatToday() string {
+	return fmt.Sprintf("Today is %s (%s).", fullDate(s.place.Locale, s.place.Now), zoneName(s.place.Now))
 }
 
-func zone(now time.Time) string { return "UTC" + now.Format("-07:00") }
+func zoneName(now time.Time) string { return "UTC" + now.Format("-07:00") }
 
 // writeTrees writes as much of each tree as is its share, and says what is not shown.
-func writeTrees(w *strings.Builder, trees []tree, b bounds) {
+func writeTrees(w *strings.Builder, trees []folderTree, b textBounds) {
 	if b.entries == 0 {
-		if slices.ContainsFunc(trees, func(t tree) bool { return t.more || len(t.entries) > 0 }) {
+		if slices.ContainsFunc(trees, func(t folderTree) bool { return t.more || len(t.entries) > 0 }) {
 			w.WriteString("What is in the folders is not shown here.\n")
 		}
 		return
 	}
-	shares := share(trees, b.entries)
+	shares := shareEntries(trees, b.entries)
 	for i, t := range trees {
-		w.WriteString("\n" + name(strings.TrimSuffix(t.root, "/")) + "/\n")
+		w.WriteString("\n" + quotePath(strings.TrimSuffix(t.root, "/")) + "/\n")
 		if t.inside != "" {
-			w.WriteString("  (inside " + name(t.inside) + ")\n")
+			w.WriteString("  (inside " + quotePath(t.inside) + ")\n")
 			continue
 		}
 		shown := slices.Clone(t.entries[:shares[i]])
-		slices.SortFunc(shown, byTree)
+		slices.SortFunc(shown, compareEntries)
 		for _, e := range shown {
-			w.WriteString(strings.Repeat("  ", strings.Count(e.path, "/")+1) + name(path.Base(e.path)) + suffix[e.kind] + "\n")
+			w.WriteString(strings.Repeat("  ", strings.Count(e.path, "/")+1) + quotePath(path.Base(e.path)) + suffix[e.kind] +
+				"\n")
 		}
 		if hidden := len(t.entries) - len(shown); t.more || hidden > 0 {
 			w.WriteString("  … and more, not shown\n")
@@ -175,18 +176,18 @@ func writeTrees(w *strings.Builder, trees []tree, b bounds) {
 	}
 }
 
-var suffix = map[entryKind]string{aFile: "", aFolder: "/", aLink: " (link)"}
+var suffix = map[treeEntryKind]string{fileEntry: "", folderEntry: "/", linkEntry: " (link)"}
 
-// byTree orders entries as a tree is read: what is in a folder follows it, folders
+// compareEntries orders entries as a tree is read: what is in a folder follows it, folders
 // before files.
-func byTree(a, b entry) int {
+func compareEntries(a, b treeEntry) int {
 	x := strings.Split(a.path, "/")
 	y := strings.Split(b.path, "/")
 	for i := 0; i < len(x) && i < len(y); i++ {
 		if x[i] == y[i] {
 			continue
 		}
-		folder := func(e entry, parts []string) bool { return i < len(parts)-1 || e.kind == aFolder }
+		folder := func(e treeEntry, parts []string) bool { return i < len(parts)-1 || e.kind == folderEntry }
 		if fa, fb := folder(a, x), folder(b, y); fa != fb {
 			if fa {
 				return -1
@@ -199,9 +200,9 @@ func byTree(a, b entry) int {
 }
 
 // writeMemory writes the head of a memory file, and says if that is not all.
-func writeMemory(w *strings.Builder, m memory, b bounds) {
-	head := cut(m.head, b.memory)
-	fmt.Fprintf(w, "\nFrom %s:\n%s", name(m.Path), marks.Escape(strings.TrimPrefix(head, "\ufeff")))
+func writeMemory(w *strings.Builder, m memoryFile, b textBounds) {
+	head := cutBytes(m.head, b.memory)
+	fmt.Fprintf(w, "\nFrom %s:\n%s", quotePath(m.Path), marks.EscapeText(strings.TrimPrefix(head, "\ufeff")))
 	if head != "" && !strings.HasSuffix(head, "\n") {
 		w.WriteByte('\n')
 	}
@@ -210,12 +211,12 @@ func writeMemory(w *strings.Builder, m memory, b bounds) {
 	}
 }
 
-// name is a path as it is written in a line: quoted if it could look like more than
+// quotePath returns a path as it is written in a line: quoted if it could look like more than
 // one, or like a mark.
-func name(s string) string {
+func quotePath(s string) string {
 	odd := func(r rune) bool { return unicode.IsSpace(r) && r != ' ' && r != '\u3000' }
-	if !strings.ContainsFunc(s, odd) && marks.Line(s) == s {
+	if !strings.ContainsFunc(s, odd) && marks.EscapeLine(s) == s {
 		return s
 	}
-	return marks.Line(strconv.Quote(s))
+	return marks.EscapeLine(strconv.Quote(s))
 }

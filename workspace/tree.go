@@ -28,41 +28,41 @@ const (
 // ignoreFiles say what is left out, in every folder.
 var ignoreFiles = []string{".gitignore", ".scrollbackignore"}
 
-// tree is the top of a root, breadth first: entries of less depth come before those
+// folderTree is the top of a root, breadth first: entries of less depth come before those
 // of more, so that cutting the list leaves the top.
-type tree struct {
+type folderTree struct {
 	root    string
 	inside  string // another root that holds it
-	entries []entry
+	entries []treeEntry
 	more    bool // there is more than entries
 	notes   []string
 }
 
-// entry is a file or folder, by its slash path within the root.
-type entry struct {
+// treeEntry is a file or folder, by its slash path within the root.
+type treeEntry struct {
 	path string
-	kind entryKind
+	kind treeEntryKind
 }
 
-type entryKind int
+type treeEntryKind int
 
 const (
-	aFile entryKind = iota
-	aFolder
-	aLink
+	fileEntry treeEntryKind = iota
+	folderEntry
+	linkEntry
 )
 
-// walk reads a root until limit entries are found.
-func walk(ctx context.Context, root string, limit int) tree {
-	t := tree{root: root}
+// walkTree reads a root until limit entries are found.
+func walkTree(ctx context.Context, root string, limit int) folderTree {
+	t := folderTree{root: root}
 	dir, err := openRoot(root)
 	if err != nil {
-		t.note("%s cannot be read: %v", root, reason(err))
+		t.addNote("%s cannot be read: %v", root, explainError(err))
 		return t
 	}
 	defer func() { _ = dir.Close() }() // only read
-	w := walker{root: dir, tree: &t}
-	w.patterns = w.ignored(".git/info/exclude", nil)
+	w := treeWalker{root: dir, tree: &t}
+	w.patterns = w.readIgnoreFile(".git/info/exclude", nil)
 	queue := []string{"."}
 	for read := 0; len(queue) > 0 && ctx.Err() == nil; read++ {
 		if len(t.entries) >= limit || read == maxFolders {
@@ -70,7 +70,7 @@ func walk(ctx context.Context, root string, limit int) tree {
 			break
 		}
 		folder := queue[0]
-		queue = append(queue[1:], w.list(folder)...)
+		queue = append(queue[1:], w.listFolder(folder)...)
 	}
 	if len(t.entries) > limit {
 		t.entries = t.entries[:limit]
@@ -79,12 +79,12 @@ func walk(ctx context.Context, root string, limit int) tree {
 	return t
 }
 
-func (t *tree) note(format string, args ...any) {
+func (t *folderTree) addNote(format string, args ...any) {
 	t.notes = append(t.notes, fmt.Sprintf(format, args...))
 }
 
-// reason is an error of the file system without the path, which is already known.
-func reason(err error) string {
+// explainError returns an error of the file system without the path, which is already known.
+func explainError(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
 		return p.Err.Error()
@@ -92,9 +92,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-type walker struct {
+type treeWalker struct {
 	root     *os.Root
-	tree     *tree
+	tree     *folderTree
 	patterns []gitignore.Pattern
 	weight   int // of the patterns
 	matches  int // done so far
@@ -103,42 +103,42 @@ type walker struct {
 // usualPattern is how long a pattern is, in bytes, that counts as one.
 const usualPattern = 64
 
-// list adds what one folder holds and returns the folders in it.
-func (w *walker) list(folder string) []string {
+// listFolder adds what one folder holds and returns the folders in it.
+func (w *treeWalker) listFolder(folder string) []string {
 	f, err := w.root.Open(folder)
 	if err != nil {
-		w.tree.note("%s cannot be read: %s", path.Join(w.tree.root, folder), reason(err))
+		w.tree.addNote("%s cannot be read: %s", path.Join(w.tree.root, folder), explainError(err))
 		return nil
 	}
 	defer f.Close()
 	found, err := f.ReadDir(maxListed)
 	if err != nil && !errors.Is(err, io.EOF) {
-		w.tree.note("%s cannot be read: %s", path.Join(w.tree.root, folder), reason(err))
+		w.tree.addNote("%s cannot be read: %s", path.Join(w.tree.root, folder), explainError(err))
 	}
 	if len(found) == maxListed {
 		w.tree.more = true
 	}
 	for _, name := range ignoreFiles {
-		w.patterns = append(w.patterns, w.ignored(path.Join(folder, name), domain(folder))...)
+		w.patterns = append(w.patterns, w.readIgnoreFile(path.Join(folder, name), patternDomain(folder))...)
 	}
-	found = w.afford(found, 1+len(domain(folder)))
+	found = w.limitMatched(found, 1+len(patternDomain(folder)))
 	ignored := gitignore.NewMatcher(w.patterns)
-	var out []entry
+	var out []treeEntry
 	for _, d := range found {
-		e := entry{path: path.Join(folder, d.Name())}
+		e := treeEntry{path: path.Join(folder, d.Name())}
 		switch {
 		case d.IsDir():
-			e.kind = aFolder
+			e.kind = folderEntry
 		case d.Type()&fs.ModeSymlink != 0:
-			e.kind = aLink
+			e.kind = linkEntry
 		}
 		if d.Name() != ".git" && !ignored.Match(strings.Split(e.path, "/"), d.IsDir()) {
 			out = append(out, e)
 		}
 	}
-	slices.SortFunc(out, func(a, b entry) int {
-		folders := func(e entry) int {
-			if e.kind == aFolder {
+	slices.SortFunc(out, func(a, b treeEntry) int {
+		folders := func(e treeEntry) int {
+			if e.kind == folderEntry {
 				return 0
 			}
 			return 1
@@ -148,16 +148,16 @@ func (w *walker) list(folder string) []string {
 	w.tree.entries = append(w.tree.entries, out...)
 	var folders []string
 	for _, e := range out {
-		if e.kind == aFolder && strings.Count(e.path, "/") < maxDepth {
+		if e.kind == folderEntry && strings.Count(e.path, "/") < maxDepth {
 			folders = append(folders, e.path)
 		}
 	}
 	return folders
 }
 
-// afford is the part of a folder that may still be compared with the patterns, each of
+// limitMatched returns the part of a folder that may still be compared with the patterns, each of
 // which looks at every name of a path with depth names.
-func (w *walker) afford(found []fs.DirEntry, depth int) []fs.DirEntry {
+func (w *treeWalker) limitMatched(found []fs.DirEntry, depth int) []fs.DirEntry {
 	each := w.weight * depth
 	if n := (maxMatches - w.matches) / max(each, 1); len(found) > n {
 		slices.SortFunc(found, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
@@ -168,16 +168,16 @@ func (w *walker) afford(found []fs.DirEntry, depth int) []fs.DirEntry {
 	return found
 }
 
-// domain is where the patterns of a folder's ignore file apply.
-func domain(folder string) []string {
+// patternDomain returns where the patterns of a folder's ignore file apply.
+func patternDomain(folder string) []string {
 	if folder == "." {
 		return nil
 	}
 	return strings.Split(folder, "/")
 }
 
-// ignored reads an ignore file; one that is missing or not a file holds nothing.
-func (w *walker) ignored(name string, domain []string) []gitignore.Pattern {
+// readIgnoreFile reads an ignore file; one that is missing or not a file holds nothing.
+func (w *treeWalker) readIgnoreFile(name string, domain []string) []gitignore.Pattern {
 	text, err := readHead(w.root, name, maxIgnore)
 	if err != nil {
 		return nil
@@ -212,9 +212,9 @@ func readHead(root *os.Root, name string, n int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, n))
 }
 
-// share divides limit entries among trees: none gets more than it has, and what one
+// shareEntries divides limit entries among trees: none gets more than it has, and what one
 // leaves goes to the others.
-func share(trees []tree, limit int) []int {
+func shareEntries(trees []folderTree, limit int) []int {
 	out := make([]int, len(trees))
 	for left := limit; left > 0; {
 		var hungry []int

@@ -48,28 +48,28 @@ type Place struct {
 	Count       func(string) int
 }
 
-// Seen is what was found in a place.
-type Seen struct {
+// Snapshot is what was found in a place.
+type Snapshot struct {
 	State scrollback.EnvironmentState
 	Notes []string // what was cut, unreadable or refused
 
 	place  Place
-	trees  []tree
-	memory []memory
+	trees  []folderTree
+	memory []memoryFile
 }
 
-// Glance is the state of a place, without its trees: it reads the memory files only.
-func Glance(p Place) scrollback.EnvironmentState {
-	s := settled(p)
+// ReadState returns the state of a place, without its trees: it reads the memory files only.
+func ReadState(p Place) scrollback.EnvironmentState {
+	s := withDefaults(p)
 	if len(p.Roots) > 0 {
 		s.State.Roots = slices.Clone(p.Roots)
-		s.remember(s.place)
+		s.readMemoryFiles(s.place)
 	}
 	return s.State
 }
 
-// settled is a place with its defaults.
-func settled(p Place) Seen {
+// withDefaults returns a place with its defaults.
+func withDefaults(p Place) Snapshot {
 	if p.MemoryNames == nil {
 		p.MemoryNames = []string{DefaultMemoryName}
 	}
@@ -82,36 +82,36 @@ func settled(p Place) Seen {
 	if p.Count == nil {
 		p.Count = func(string) int { return 0 }
 	}
-	return Seen{place: p, State: scrollback.EnvironmentState{Date: p.Now.Format(time.DateOnly)}}
+	return Snapshot{place: p, State: scrollback.EnvironmentState{Date: p.Now.Format(time.DateOnly)}}
 }
 
-// Look reads what a model is told about a place. Its only error is the end of ctx.
-func Look(ctx context.Context, p Place) (Seen, error) {
-	s := settled(p)
+// ReadPlace reads what a model is told about a place. Its only error is the end of ctx.
+func ReadPlace(ctx context.Context, p Place) (Snapshot, error) {
+	s := withDefaults(p)
 	p = s.place
 	if len(p.Roots) == 0 {
-		return s, canceled(ctx)
+		return s, checkContext(ctx)
 	}
-	s.trees = make([]tree, len(p.Roots))
+	s.trees = make([]folderTree, len(p.Roots))
 	slots := make(chan struct{}, maxWalkers)
 	var walks sync.WaitGroup
 	for i, root := range p.Roots {
 		walks.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			s.trees[i] = walk(ctx, root, p.MaxEntries)
+			s.trees[i] = walkTree(ctx, root, p.MaxEntries)
 		})
 	}
 	walks.Wait()
 	for i := range s.trees {
-		s.trees[i].inside = inside(p.Roots, i)
+		s.trees[i].inside = innerRoot(p.Roots, i)
 		s.Notes = append(s.Notes, s.trees[i].notes...)
 	}
 	s.State.Roots = slices.Clone(p.Roots)
-	s.remember(p)
-	return s, canceled(ctx)
+	s.readMemoryFiles(p)
+	return s, checkContext(ctx)
 }
 
-func canceled(ctx context.Context) error {
+func checkContext(ctx context.Context) error {
 	return scrollback.Wrap(scrollback.Canceled, "workspace.Look", ctx.Err())
 }

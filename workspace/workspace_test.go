@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.FixedZone("", 3600))
 
-// place is a place of these roots at noon.
+// place returns a place of these roots at noon.
 func place(roots ...string) Place {
 	return Place{Roots: roots, OS: "linux", Temp: "/tmp", Now: noon, Locale: "en_GB.UTF-8"}
 }
@@ -32,9 +32,9 @@ func place(roots ...string) Place {
 func look(t interface {
 	Helper()
 	Fatal(args ...any)
-}, p Place) Seen {
+}, p Place) Snapshot {
 	t.Helper()
-	s, err := Look(context.Background(), p)
+	s, err := ReadPlace(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,22 +76,22 @@ func TestText(t *testing.T) {
 	fill(t, user, map[string]string{"AGENTS.md": "Be brief."})
 	p := place(a, b)
 	p.UserFolder = user
-	golden(t, "two-roots.txt", look(t, p).Text(), a, b, user)
+	golden(t, "two-roots.txt", look(t, p).FullText(), a, b, user)
 
 	p.Locale = "zh_CN.UTF-8"
 	p.Now = noon.In(time.FixedZone("", 8*3600))
 	p.Setup = "准备好了。"
 	p.Roots = []string{b}
-	golden(t, "chinese.txt", look(t, p).Text(), a, b, user)
+	golden(t, "chinese.txt", look(t, p).FullText(), a, b, user)
 
-	golden(t, "nothing.txt", look(t, place()).Text())
+	golden(t, "nothing.txt", look(t, place()).FullText())
 
 	first := look(t, place(b)).State
 	p = place(a, b)
 	p.Now = noon.AddDate(0, 0, 1)
 	fill(t, b, map[string]string{"AGENTS.md": "Obey nobody."})
-	golden(t, "change.txt", look(t, p).Change(first, first), a, b)
-	golden(t, "gone.txt", look(t, place()).Change(first, first), a, b)
+	golden(t, "change.txt", look(t, p).ChangeText(first, first), a, b)
+	golden(t, "gone.txt", look(t, place()).ChangeText(first, first), a, b)
 }
 
 // Nothing a folder holds makes a text miss its bounds, or differ from one look to
@@ -120,7 +120,7 @@ func TestAnyFolder(t *testing.T) {
 		p.MaxTokens = rapid.IntRange(450, 5000).Draw(rt, "tokens")
 		p.Count = func(s string) int { return utf8.RuneCountInString(s) / 2 }
 		s := look(rt, p)
-		text := s.Text()
+		text := s.FullText()
 		if len(text) > p.MaxBytes || p.Count(text) > p.MaxTokens {
 			rt.Fatalf("%d bytes of %d, %d tokens of %d:\n%s", len(text), p.MaxBytes, p.Count(text), p.MaxTokens, text)
 		}
@@ -128,17 +128,17 @@ func TestAnyFolder(t *testing.T) {
 			!utf8.ValidString(text) {
 			rt.Fatalf("the block is not whole:\n%s", text)
 		}
-		if again := look(rt, p); again.Text() != text || !again.State.Equal(s.State) ||
-			again.Change(s.State, s.State) != "" ||
-			!Glance(p).Equal(s.State) {
+		if again := look(rt, p); again.FullText() != text || !again.State.Equal(s.State) ||
+			again.ChangeText(s.State, s.State) != "" ||
+			!ReadState(p).Equal(s.State) {
 			rt.Fatal("not the same twice")
 		}
 		other := s.State
 		other.Date = "2026-11-20"
-		if back := s.Change(s.State, other); !strings.Contains(back, "again as") {
+		if back := s.ChangeText(s.State, other); !strings.Contains(back, "again as") {
 			rt.Fatalf("back at the first state: %q", back)
 		}
-		if change := s.Change(other, other); !strings.Contains(change, "21 November") || len(change) > p.MaxBytes {
+		if change := s.ChangeText(other, other); !strings.Contains(change, "21 November") || len(change) > p.MaxBytes {
 			rt.Fatalf("a change of date is told as %q", change)
 		}
 	})
@@ -157,7 +157,7 @@ func TestBadFolders(t *testing.T) {
 	p.MemoryNames = []string{"AGENTS.md", "BIN.md", "TORN.md", "DIR.md", "../up.md", filepath.Join(outside, "secret"),
 		"sub/secret"}
 	s := look(t, p)
-	if text := s.Text(); strings.Contains(text, "password") || strings.Contains(text, "\xff") {
+	if text := s.FullText(); strings.Contains(text, "password") || strings.Contains(text, "\xff") {
 		t.Errorf("told:\n%s", text)
 	}
 	notes := strings.Join(s.Notes, "\n")
@@ -171,7 +171,7 @@ func TestBadFolders(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Look(ctx, p); scrollback.CodeOf(err) != scrollback.Canceled {
+	if _, err := ReadPlace(ctx, p); scrollback.CodeOf(err) != scrollback.Canceled {
 		t.Errorf("after the end: %v", err)
 	}
 }
@@ -186,13 +186,14 @@ func TestHugeMemoryFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := look(t, place(root))
-	if text := s.Text(); len(text) > 20<<10 || !strings.Contains(text, "of 104857600 bytes") || !utf8.ValidString(text) {
+	if text := s.FullText(); len(text) > 20<<10 || !strings.Contains(text, "of 104857600 bytes") ||
+		!utf8.ValidString(text) {
 		t.Errorf("%d bytes are told: %.100s", len(text), text)
 	}
 	if err := os.Truncate(at, 101<<20); err != nil {
 		t.Fatal(err)
 	}
-	if look(t, place(root)).Change(s.State, s.State) == "" {
+	if look(t, place(root)).ChangeText(s.State, s.State) == "" {
 		t.Error("the file grew, and nothing is told")
 	}
 }
@@ -216,7 +217,7 @@ func TestTreeBesideMemory(t *testing.T) {
 		bare := s.State
 		bare.Roots = nil
 		bare.Memory = nil
-		for _, text := range []string{s.Text(), s.Change(bare, bare)} {
+		for _, text := range []string{s.FullText(), s.ChangeText(bare, bare)} {
 			shown := strings.Count(text, "\n  file")
 			said := strings.Contains(text, "… and more, not shown") ||
 				strings.Contains(text, "What is in the folders is not shown here.")
@@ -244,7 +245,7 @@ func TestDates(t *testing.T) {
 	} {
 		p := place()
 		p.Locale = locale
-		if text := look(t, p).Text(); !strings.Contains(text, "Today is "+want+" (UTC+01:00).\n") {
+		if text := look(t, p).FullText(); !strings.Contains(text, "Today is "+want+" (UTC+01:00).\n") {
 			t.Errorf("%q: %s", locale, text)
 		}
 	}
@@ -263,7 +264,7 @@ func TestManyFiles(t *testing.T) {
 		f.Close()
 	}
 	fill(t, small, map[string]string{"a": "", "b/c": ""})
-	text := look(t, place(big, small)).Text()
+	text := look(t, place(big, small)).FullText()
 	if n := strings.Count(text, "\n  f0"); n < 190 || n > 200 || !strings.Contains(text, "… and more, not shown") {
 		t.Errorf("%d of the many are shown", n)
 	}
@@ -287,7 +288,7 @@ func TestLongPatterns(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tree := walk(t.Context(), root, 2*files)
+	tree := walkTree(t.Context(), root, 2*files)
 	if n, want := len(tree.entries), maxMatches/(60*(1+maxPattern/usualPattern)); n != want || !tree.more {
 		t.Errorf("%d entries, want %d; more %v", n, want, tree.more)
 	}
@@ -306,7 +307,7 @@ func TestManyPatterns(t *testing.T) {
 		files[fmt.Sprintf("f%03d", i)] = ""
 	}
 	fill(t, root, files)
-	tree := walk(context.Background(), root, 200)
+	tree := walkTree(context.Background(), root, 200)
 	if n := len(tree.entries); n != maxMatches/20_000 || !tree.more {
 		t.Errorf("%d entries, more: %v", n, tree.more)
 	}
@@ -316,7 +317,7 @@ func TestManyPatterns(t *testing.T) {
 func TestNestedRoots(t *testing.T) {
 	root := t.TempDir()
 	fill(t, root, map[string]string{"in/file": "", "AGENTS.md": "x", "in/AGENTS.md": "y"})
-	text := look(t, place(root, filepath.Join(root, "in"))).Text()
+	text := look(t, place(root, filepath.Join(root, "in"))).FullText()
 	if strings.Count(text, "file\n") != 1 || !strings.Contains(text, "(inside "+root+")") ||
 		strings.Count(text, "From ") != 2 {
 		t.Errorf("told:\n%s", text)
@@ -367,12 +368,12 @@ func TestNarrow(t *testing.T) {
 		t.Errorf("several: %v, %v", got, err)
 	}
 	t.Chdir(at("ws"))
-	if got, err := Grant([]string{"a", at("ws/a"), "."}); err != nil || len(got) != 2 || got[0] != at("ws/a") ||
+	if got, err := ResolveFolders([]string{"a", at("ws/a"), "."}); err != nil || len(got) != 2 || got[0] != at("ws/a") ||
 		got[1] != at("ws") {
 		t.Errorf("granted %v, %v", got, err)
 	}
 	for _, bad := range []string{"gone", "a/f"} {
-		if _, err := Grant([]string{bad}); scrollback.CodeOf(err) != scrollback.Invalid {
+		if _, err := ResolveFolders([]string{bad}); scrollback.CodeOf(err) != scrollback.Invalid {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -399,7 +400,7 @@ func TestPipe(t *testing.T) {
 // The root of the file system is a slash, not two.
 func TestSlashAsARoot(t *testing.T) {
 	var w strings.Builder
-	writeTrees(&w, []tree{{root: "/"}}, bounds{entries: 1})
+	writeTrees(&w, []folderTree{{root: "/"}}, textBounds{entries: 1})
 	if w.String() != "\n/\n" {
 		t.Errorf("it is listed as %q", w.String())
 	}

@@ -34,7 +34,7 @@ func startCluster(ctx context.Context, dsn, bin string) (c *cluster, err error) 
 		if c.dsn, err = url.Parse(dsn); err != nil {
 			return nil, errors.New("the URL of the PostgreSQL cannot be read")
 		}
-		return c, c.connect(ctx)
+		return c, c.connectAdmin(ctx)
 	}
 	if c.bin == "" {
 		found, err := filepath.Glob("/usr/lib/postgresql/*/bin")
@@ -43,17 +43,17 @@ func startCluster(ctx context.Context, dsn, bin string) (c *cluster, err error) 
 		}
 		c.bin = found[len(found)-1]
 	}
-	if err = c.make(ctx); err == nil {
-		err = c.launch(ctx)
+	if err = c.makeCluster(ctx); err == nil {
+		err = c.startServer(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.close())
+		return nil, errors.Join(err, c.closeCluster())
 	}
 	return c, nil
 }
 
-// make makes an own cluster, as user postgres when root. A socket's path must be short.
-func (c *cluster) make(ctx context.Context) (err error) {
+// makeCluster makes an own cluster, as user postgres when root. A socket's path must be short.
+func (c *cluster) makeCluster(ctx context.Context) (err error) {
 	if c.dir, err = os.MkdirTemp("/tmp", "scrollback-pg-"); err != nil {
 		return err
 	}
@@ -82,8 +82,8 @@ func (c *cluster) make(ctx context.Context) (err error) {
 	return nil
 }
 
-// launch starts the server, durable as it is unless told otherwise.
-func (c *cluster) launch(ctx context.Context) error {
+// startServer starts the server, durable as it is unless told otherwise.
+func (c *cluster) startServer(ctx context.Context) error {
 	c.server = exec.Command(filepath.Join(c.bin, "postgres"), "-D", filepath.Join(c.dir, "data"), "-k", c.dir, "-c",
 		"listen_addresses=",
 		"-c", "shared_buffers=1GB", "-c", "max_wal_size=8GB", "-c", "log_min_messages=fatal")
@@ -94,10 +94,10 @@ func (c *cluster) launch(ctx context.Context) error {
 	if err := c.server.Start(); err != nil {
 		return err
 	}
-	return c.connect(ctx)
+	return c.connectAdmin(ctx)
 }
 
-func (c *cluster) connect(ctx context.Context) (err error) {
+func (c *cluster) connectAdmin(ctx context.Context) (err error) {
 	for range 100 {
 		if c.admin, err = pgx.Connect(ctx, c.dsn.String()); err == nil {
 			return nil
@@ -107,8 +107,8 @@ func (c *cluster) connect(ctx context.Context) (err error) {
 	return errors.New("the PostgreSQL does not take connections")
 }
 
-// stop ends the server.
-func (c *cluster) stop() error {
+// stopServer ends the server.
+func (c *cluster) stopServer() error {
 	if c.server == nil || c.server.Process == nil {
 		return nil
 	}
@@ -118,8 +118,8 @@ func (c *cluster) stop() error {
 	return err
 }
 
-// create makes an empty database and returns its URL.
-func (c *cluster) create(ctx context.Context) (string, error) {
+// createDatabase makes an empty database and returns its URL.
+func (c *cluster) createDatabase(ctx context.Context) (string, error) {
 	c.made = fmt.Sprintf("bench_fulltext_%d", time.Now().UnixNano())
 	if _, err := c.admin.Exec(ctx, `CREATE DATABASE `+c.made+` TEMPLATE template0 ENCODING 'UTF8'`); err != nil {
 		return "", err
@@ -129,8 +129,8 @@ func (c *cluster) create(ctx context.Context) (string, error) {
 	return u.String(), nil
 }
 
-// close drops what was made, and ends the server if it is ours.
-func (c *cluster) close() (err error) {
+// closeCluster drops what was made, and ends the server if it is ours.
+func (c *cluster) closeCluster() (err error) {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
 	if c.admin != nil {
@@ -139,7 +139,7 @@ func (c *cluster) close() (err error) {
 		}
 		err = errors.Join(err, c.admin.Close(ctx))
 	}
-	err = errors.Join(err, c.stop())
+	err = errors.Join(err, c.stopServer())
 	if c.dir != "" {
 		err = errors.Join(err, os.RemoveAll(c.dir))
 	}

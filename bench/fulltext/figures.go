@@ -17,8 +17,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
-// questions are what the ways are asked.
-func (r *run) questions() []question {
+// listQuestions returns what the ways are asked.
+func (r *run) listQuestions() []question {
 	one := max(r.documents/2/each/atOnce, 1) * atOnce // a conversation in the middle
 	within := []driver.Run{{First: driver.PlaceOf(int64(one), 0), Last: driver.PlaceOf(int64(one), 1<<32-1)}}
 	return []question{
@@ -36,63 +36,63 @@ type question struct {
 	query driver.PostingQuery
 }
 
-// load gives each way all documents, in turns of a part of them.
-func (r *run) load() error {
+// loadAll gives each way all documents, in turns of a part of them.
+func (r *run) loadAll() error {
 	const parts = 10
 	spent := map[string]*spent{}
 	took := map[string][]float64{}
 	for part := range parts {
-		docs := r.talk.next(r.documents*(part+1)/parts - r.documents*part/parts)
+		docs := r.talk.nextDocuments(r.documents*(part+1)/parts - r.documents*part/parts)
 		for _, w := range r.ways {
 			// What a checkpoint makes the next changes write is then the same for each.
 			if _, err := r.pg.admin.Exec(r.ctx, `CHECKPOINT`); err != nil {
 				return err
 			}
-			s, err := r.cost(func() error {
+			s, err := r.measureCost(func() error {
 				for some := range slices.Chunk(docs, r.batch) {
 					start := time.Now()
-					if err := w.put(r.ctx, some); err != nil {
-						return fmt.Errorf("%s: %w", w.name(), err)
+					if err := w.putBatch(r.ctx, some); err != nil {
+						return fmt.Errorf("%s: %w", w.wayName(), err)
 					}
-					took[w.name()] = append(took[w.name()], ms(time.Since(start)))
+					took[w.wayName()] = append(took[w.wayName()], toMillis(time.Since(start)))
 				}
 				return nil
 			})
 			if err != nil {
 				return err
 			}
-			if spent[w.name()] == nil {
-				spent[w.name()] = &s
+			if spent[w.wayName()] == nil {
+				spent[w.wayName()] = &s
 			} else {
-				spent[w.name()].add(s)
+				spent[w.wayName()].addCost(s)
 			}
 		}
 	}
 	for _, w := range r.ways {
 		n := float64(r.documents)
-		s := spent[w.name()]
-		all := took[w.name()]
-		r.add("putting", w, n/s.seconds, "documents/s")
-		r.add("a batch, p50", w, percentile(all, 0.5), "ms")
-		r.add("a batch, p99", w, percentile(all, 0.99), "ms")
-		r.add("the longest batch", w, percentile(all, 1), "ms")
-		r.add("WAL", w, s.wal/n, "bytes a document")
-		if err := r.settle(w); err != nil {
+		s := spent[w.wayName()]
+		all := took[w.wayName()]
+		r.addValue("putting", w, n/s.seconds, "documents/s")
+		r.addValue("a batch, p50", w, percentileOf(all, 0.5), "ms")
+		r.addValue("a batch, p99", w, percentileOf(all, 0.99), "ms")
+		r.addValue("the longest batch", w, percentileOf(all, 1), "ms")
+		r.addValue("WAL", w, s.wal/n, "bytes a document")
+		if err := r.settleDatabase(w); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settle lets the database do what it would sooner or later, and measures what is stored.
-func (r *run) settle(w way) error {
+// settleDatabase lets the database do what it would sooner or later, and measures what is stored.
+func (r *run) settleDatabase(w way) error {
 	conn, err := pgx.Connect(r.ctx, r.dsn)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(r.ctx) }() // it only read
 	stored := 0.0
-	for _, t := range w.tables() {
+	for _, t := range w.listTables() {
 		var n float64
 		if _, err := conn.Exec(r.ctx, `VACUUM ANALYZE `+t); err != nil {
 			return err
@@ -102,37 +102,37 @@ func (r *run) settle(w way) error {
 		}
 		stored += n
 	}
-	r.add("stored", w, stored/float64(r.documents), "bytes a document")
+	r.addValue("stored", w, stored/float64(r.documents), "bytes a document")
 	return nil
 }
 
-// ask asks each way the questions, and holds that they find the same.
-func (r *run) ask() error {
+// askAll asks each way the questions, and holds that they find the same.
+func (r *run) askAll() error {
 	for range r.rounds {
-		for _, q := range r.questions() {
-			if err := r.same(q); err != nil {
+		for _, q := range r.listQuestions() {
+			if err := r.checkSame(q); err != nil {
 				return err
 			}
 			for _, w := range r.ways {
 				var took, less []float64
 				for range r.times {
 					start := time.Now()
-					if _, err := w.find(r.ctx, q.query); err != nil {
+					if _, err := w.findDocuments(r.ctx, q.query); err != nil {
 						return err
 					}
-					took = append(took, ms(time.Since(start)))
+					took = append(took, toMillis(time.Since(start)))
 					if v, ok := w.(*vectors); ok {
 						start := time.Now()
-						if _, err := v.places(r.ctx, q.query); err != nil {
+						if _, err := v.readPlaces(r.ctx, q.query); err != nil {
 							return err
 						}
-						less = append(less, ms(time.Since(start)))
+						less = append(less, toMillis(time.Since(start)))
 					}
 				}
-				r.add(q.what+", p50", w, percentile(took, 0.5), "ms")
-				r.add(q.what+", p99", w, percentile(took, 0.99), "ms")
+				r.addValue(q.what+", p50", w, percentileOf(took, 0.5), "ms")
+				r.addValue(q.what+", p99", w, percentileOf(took, 0.99), "ms")
 				if less != nil {
-					r.add(q.what+": places alone, p50", w, percentile(less, 0.5), "ms")
+					r.addValue(q.what+": places alone, p50", w, percentileOf(less, 0.5), "ms")
 				}
 			}
 		}
@@ -140,13 +140,13 @@ func (r *run) ask() error {
 	return nil
 }
 
-// same holds that all ways find the same, and something.
-func (r *run) same(q question) error {
+// checkSame holds that all ways find the same, and something.
+func (r *run) checkSame(q question) error {
 	var first []driver.Postings
 	for i, w := range r.ways {
-		got, err := w.find(r.ctx, q.query)
+		got, err := w.findDocuments(r.ctx, q.query)
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w", w.name(), q.what, err)
+			return fmt.Errorf("%s: %s: %w", w.wayName(), q.what, err)
 		}
 		if i == 0 {
 			first = got
@@ -154,8 +154,9 @@ func (r *run) same(q question) error {
 		for n, p := range got {
 			if p.Holding != first[n].Holding || !slices.Equal(p.Places, first[n].Places) ||
 				!slices.Equal(p.Counts, first[n].Counts) {
-				return fmt.Errorf("%s: %s finds %d of %d, and %s %d of %d, or others", q.what, w.name(), len(p.Places), p.Holding,
-					r.ways[0].name(), len(first[n].Places), first[n].Holding)
+				return fmt.Errorf("%s: %s finds %d of %d, and %s %d of %d, or others", q.what, w.wayName(), len(p.Places),
+					p.Holding,
+					r.ways[0].wayName(), len(first[n].Places), first[n].Holding)
 			}
 			if p.Holding == 0 || len(p.Places) == 0 {
 				return fmt.Errorf("%s: nothing is found", q.what)
@@ -165,19 +166,19 @@ func (r *run) same(q question) error {
 	return nil
 }
 
-// cold measures the first question after the server was started again: what the machine
+// measureCold measures the first question after the server was started again: what the machine
 // itself keeps of its files stays. A given server is left alone.
-func (r *run) cold() error {
+func (r *run) measureCold() error {
 	if r.pg.server == nil {
 		return nil
 	}
 	for range r.rounds {
 		for i, open := range []func(context.Context, string) (way, error){openPostings, openVectors, openUnbuffered} {
-			r.close()
-			if err := errors.Join(r.pg.admin.Close(r.ctx), r.pg.stop()); err != nil {
+			r.closeWays()
+			if err := errors.Join(r.pg.admin.Close(r.ctx), r.pg.stopServer()); err != nil {
 				return err
 			}
-			if err := r.pg.launch(r.ctx); err != nil {
+			if err := r.pg.startServer(r.ctx); err != nil {
 				return err
 			}
 			w, err := open(r.ctx, r.dsn)
@@ -185,61 +186,62 @@ func (r *run) cold() error {
 				return fmt.Errorf("way %d: %w", i, err)
 			}
 			start := time.Now()
-			_, err = w.find(r.ctx, driver.PostingQuery{Terms: []string{common}})
-			r.add("the first after a start: a common term", w, ms(time.Since(start)), "ms")
-			w.close()
+			_, err = w.findDocuments(r.ctx, driver.PostingQuery{Terms: []string{common}})
+			r.addValue("the first after a start: a common term", w, toMillis(time.Since(start)), "ms")
+			w.closeWay()
 			if err != nil {
 				return err
 			}
 		}
 	}
 	talk := r.talk
-	err := r.open(r.ctx, r.dsn)
+	err := r.openWays(r.ctx, r.dsn)
 	r.talk = talk
 	return err
 }
 
-// purge deletes one conversation in a hundred, at least one.
-func (r *run) purge() error {
+// measurePurge deletes one conversation in a hundred, at least one.
+func (r *run) measurePurge() error {
 	var gone []int64
 	for b := 1; b <= r.documents/each; b += 100 {
 		gone = append(gone, int64(b))
 	}
 	for _, w := range r.ways {
-		if err := r.costs("purging 1 %: not found any more", w, func() error { return w.hide(r.ctx, gone) }); err != nil {
+		if err := r.addCosts("purging 1 %: not found any more", w,
+			func() error { return w.hideBranches(r.ctx, gone) }); err != nil {
 			return err
 		}
-		if err := r.costs("purging 1 %: gone", w, func() error { return w.clean(r.ctx) }); err != nil {
+		if err := r.addCosts("purging 1 %: gone", w, func() error { return w.cleanUp(r.ctx) }); err != nil {
 			return err
 		}
 	}
-	for _, q := range r.questions()[2:3] {
-		if err := r.same(q); err != nil {
+	for _, q := range r.listQuestions()[2:3] {
+		if err := r.checkSame(q); err != nil {
 			return fmt.Errorf("after a purge: %w", err)
 		}
 	}
 	return nil
 }
 
-func (r *run) costs(what string, w way, do func() error) error {
-	s, err := r.cost(do)
+func (r *run) addCosts(what string, w way, do func() error) error {
+	s, err := r.measureCost(do)
 	if err == nil {
-		r.add(what, w, s.seconds*1000, "ms")
-		r.add(what+", WAL", w, s.wal/1024, "KB")
+		r.addValue(what, w, s.seconds*1000, "ms")
+		r.addValue(what+", WAL", w, s.wal/1024, "KB")
 	}
 	return err
 }
 
-// together measures several servers that put documents at once, each in transactions of its
+// measureTogether measures several servers that put documents at once, each in transactions of its
 // own. Of the store's own index one server at a time puts, whichever it is.
-func (r *run) together() error {
+func (r *run) measureTogether() error {
 	const servers = 4
 	for _, w := range r.ways {
 		v, ok := w.(*vectors)
 		if !ok {
 			continue
 		}
-		docs := r.talk.next(max(r.documents/10, servers*r.batch))
+		docs := r.talk.nextDocuments(max(r.documents/10, servers*r.batch))
 		batches := make(chan []driver.Document, len(docs)/r.batch+1)
 		for some := range slices.Chunk(docs, r.batch) {
 			batches <- some
@@ -249,19 +251,19 @@ func (r *run) together() error {
 		errs := make([]error, servers)
 		start := time.Now()
 		for i := range servers {
-			all.Go(func() { errs[i] = v.drain(r.ctx, r.dsn, batches) })
+			all.Go(func() { errs[i] = v.drainBatches(r.ctx, r.dsn, batches) })
 		}
 		all.Wait()
 		if err := errors.Join(errs...); err != nil {
 			return err
 		}
-		r.add("putting, 4 servers at once", w, float64(len(docs))/time.Since(start).Seconds(), "documents/s")
+		r.addValue("putting, 4 servers at once", w, float64(len(docs))/time.Since(start).Seconds(), "documents/s")
 	}
 	return nil
 }
 
-// drain puts batches until there are no more.
-func (v *vectors) drain(ctx context.Context, dsn string, batches <-chan []driver.Document) error {
+// drainBatches puts batches until there are no more.
+func (v *vectors) drainBatches(ctx context.Context, dsn string, batches <-chan []driver.Document) error {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return err
@@ -278,12 +280,12 @@ func (v *vectors) drain(ctx context.Context, dsn string, batches <-chan []driver
 // spent is what something cost.
 type spent struct{ seconds, wal float64 }
 
-func (s *spent) add(o spent) {
+func (s *spent) addCost(o spent) {
 	s.seconds += o.seconds
 	s.wal += o.wal
 }
 
-func (r *run) cost(do func() error) (s spent, err error) {
+func (r *run) measureCost(do func() error) (s spent, err error) {
 	var before, after float64
 	const position = `SELECT CAST(pg_current_wal_insert_lsn() - '0/0' AS double precision)`
 	if err := r.pg.admin.QueryRow(r.ctx, position).Scan(&before); err != nil {
@@ -306,17 +308,17 @@ type row struct {
 	unit      string
 }
 
-func (r *run) add(what string, w way, value float64, unit string) {
-	fmt.Fprintf(os.Stderr, "   %-52s %-26s %.4g %s\n", what, w.name(), value, unit)
-	r.rows = append(r.rows, row{what, w.name(), value, unit})
+func (r *run) addValue(what string, w way, value float64, unit string) {
+	fmt.Fprintf(os.Stderr, "   %-52s %-26s %.4g %s\n", what, w.wayName(), value, unit)
+	r.rows = append(r.rows, row{what, w.wayName(), value, unit})
 }
 
-// report is the table of medians.
-func (r *run) report() string {
+// writeReport returns the table of medians.
+func (r *run) writeReport() string {
 	var b strings.Builder
 	b.WriteString("| |")
 	for _, w := range r.ways {
-		b.WriteString(" " + w.name() + " |")
+		b.WriteString(" " + w.wayName() + " |")
 	}
 	b.WriteString("\n|---|" + strings.Repeat("---|", len(r.ways)) + "\n")
 	done := map[string]bool{}
@@ -327,14 +329,14 @@ func (r *run) report() string {
 		done[x.what] = true
 		fmt.Fprintf(&b, "| %s, %s |", x.what, x.unit)
 		for _, w := range r.ways {
-			b.WriteString(" " + r.median(x.what, w.name()) + " |")
+			b.WriteString(" " + r.medianOf(x.what, w.wayName()) + " |")
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
-func (r *run) median(what, way string) string {
+func (r *run) medianOf(what, way string) string {
 	var all []float64
 	for _, x := range r.rows {
 		if x.what == what && x.way == way {
@@ -344,17 +346,17 @@ func (r *run) median(what, way string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	v := percentile(all, 0.5)
+	v := percentileOf(all, 0.5)
 	if v >= 100 {
 		return fmt.Sprintf("%.0f", v)
 	}
 	return fmt.Sprintf("%.2g", v)
 }
 
-// percentile of numbers.
-func percentile(all []float64, p float64) float64 {
+// percentileOf of numbers.
+func percentileOf(all []float64, p float64) float64 {
 	all = slices.Sorted(slices.Values(all))
 	return all[min(len(all)-1, int(p*float64(len(all))))]
 }
 
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+func toMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -20,15 +20,15 @@ func TestWaysFindTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		r.close()
-		if err := r.pg.close(); err != nil {
+		r.closeWays()
+		if err := r.pg.closeCluster(); err != nil {
 			t.Error(err)
 		}
 	}()
-	if err := r.open(r.ctx, dsn); err != nil {
+	if err := r.openWays(r.ctx, dsn); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.load(); err != nil {
+	if err := r.loadAll(); err != nil {
 		t.Fatal(err)
 	}
 	often := driver.Document{Mark: driver.Mark{Place: driver.PlaceOf(16, 1000), Role: "user", Length: 500}}
@@ -36,16 +36,16 @@ func TestWaysFindTheSame(t *testing.T) {
 		often.Terms = append(often.Terms, strings.Split(strings.Repeat(word+" ", n-1)+word, " ")...)
 	}
 	for _, w := range r.ways {
-		if err := w.put(r.ctx, []driver.Document{often}); err != nil {
+		if err := w.putBatch(r.ctx, []driver.Document{often}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	words := question{"words said often", driver.PostingQuery{Terms: []string{"always", "oftener", "often", "twice",
 		"oft*", "al*"}}}
-	if err := r.same(words); err != nil {
+	if err := r.checkSame(words); err != nil {
 		t.Error(err)
 	}
-	got, err := r.ways[1].find(r.ctx, words.query)
+	got, err := r.ways[1].findDocuments(r.ctx, words.query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,19 +56,19 @@ func TestWaysFindTheSame(t *testing.T) {
 	if want := []uint8{255, 255, 254, 2, 255, 255}; !slices.Equal(counts, want) {
 		t.Errorf("counted %v, want %v", counts, want)
 	}
-	if err := r.ask(); err != nil {
+	if err := r.askAll(); err != nil {
 		t.Error(err)
 	}
-	if err := r.purge(); err != nil {
+	if err := r.measurePurge(); err != nil {
 		t.Error(err)
 	}
-	if report := r.report(); !strings.Contains(report, "| a common term (10 %), p50, ms |") {
+	if report := r.writeReport(); !strings.Contains(report, "| a common term (10 %), p50, ms |") {
 		t.Errorf("the report is\n%s", report)
 	}
-	if err := r.ways[2].hide(r.ctx, []int64{2}); err != nil {
+	if err := r.ways[2].hideBranches(r.ctx, []int64{2}); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.same(r.questions()[2]); err == nil || !strings.Contains(err.Error(), "fastupdate off finds") {
+	if err := r.checkSame(r.listQuestions()[2]); err == nil || !strings.Contains(err.Error(), "fastupdate off finds") {
 		t.Errorf("a way that finds less: %v", err)
 	}
 }

@@ -49,35 +49,35 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	r := &run{ctx: ctx, documents: *documents, batch: *batch, rounds: *rounds, times: 40}
-	if err := r.all(*dsn, *bin); err != nil {
+	if err := r.runAll(*dsn, *bin); err != nil {
 		fmt.Fprintln(os.Stderr, "fulltext:", err)
 		os.Exit(1)
 	}
 }
 
-func (r *run) all(dsn, bin string) (err error) {
+func (r *run) runAll(dsn, bin string) (err error) {
 	if r.pg, err = startCluster(r.ctx, dsn, bin); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.pg.close()) }()
-	if r.dsn, err = r.pg.create(r.ctx); err != nil {
+	defer func() { err = errors.Join(err, r.pg.closeCluster()) }()
+	if r.dsn, err = r.pg.createDatabase(r.ctx); err != nil {
 		return err
 	}
-	if err := r.open(r.ctx, r.dsn); err != nil {
+	if err := r.openWays(r.ctx, r.dsn); err != nil {
 		return err
 	}
-	defer func() { r.close() }()
-	for _, step := range []func() error{r.load, r.ask, r.cold, r.purge, r.together} {
+	defer func() { r.closeWays() }()
+	for _, step := range []func() error{r.loadAll, r.askAll, r.measureCold, r.measurePurge, r.measureTogether} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
-	fmt.Print(r.report())
+	fmt.Print(r.writeReport())
 	return nil
 }
 
-// open makes the ways on an empty database.
-func (r *run) open(ctx context.Context, dsn string) error {
+// openWays makes the ways on an empty database.
+func (r *run) openWays(ctx context.Context, dsn string) error {
 	r.talk = newTalk(1)
 	r.ways = nil
 	for _, open := range []func(context.Context, string) (way, error){openPostings, openVectors, openUnbuffered} {
@@ -90,9 +90,9 @@ func (r *run) open(ctx context.Context, dsn string) error {
 	return nil
 }
 
-func (r *run) close() {
+func (r *run) closeWays() {
 	for _, w := range r.ways {
-		w.close()
+		w.closeWay()
 	}
 	r.ways = nil
 }

@@ -32,17 +32,17 @@ func openPostings(ctx context.Context, dsn string) (way, error) {
 	return &postings{db, conn, s.Watermark}, err
 }
 
-func (p *postings) name() string { return "own postings" }
+func (p *postings) wayName() string { return "own postings" }
 
-func (p *postings) tables() []string {
+func (p *postings) listTables() []string {
 	return []string{"index_state", "index_segments", "index_blocks", "index_marks", "index_dropped"}
 }
 
-func (p *postings) close() {
+func (p *postings) closeWay() {
 	_ = errors.Join(p.conn.Close(context.Background()), p.db.Close()) // the database is thrown away
 }
 
-func (p *postings) put(ctx context.Context, batch []driver.Document) error {
+func (p *postings) putBatch(ctx context.Context, batch []driver.Document) error {
 	d := driver.Documents{From: p.to, To: p.to + int64(len(batch)), All: batch}
 	put, err := p.db.Index.Put(ctx, d)
 	if err != nil {
@@ -51,15 +51,15 @@ func (p *postings) put(ctx context.Context, batch []driver.Document) error {
 	if p.to = d.To; !put {
 		return errors.New("somebody else put documents")
 	}
-	return p.clean(ctx)
+	return p.cleanUp(ctx)
 }
 
-func (p *postings) find(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
+func (p *postings) findDocuments(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
 	return p.db.Index.Postings(ctx, q)
 }
 
-// hide writes what a purge does to the index, which has no messages here.
-func (p *postings) hide(ctx context.Context, branches []int64) error {
+// hideBranches writes what a purge does to the index, which has no messages here.
+func (p *postings) hideBranches(ctx context.Context, branches []int64) error {
 	tx, err := p.conn.Begin(ctx)
 	if err != nil {
 		return err
@@ -78,7 +78,7 @@ func (p *postings) hide(ctx context.Context, branches []int64) error {
 	return tx.Commit(ctx)
 }
 
-func (p *postings) clean(ctx context.Context) error {
+func (p *postings) cleanUp(ctx context.Context) error {
 	for {
 		if more, err := p.db.Index.Tend(ctx); !more || err != nil {
 			return err

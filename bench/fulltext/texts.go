@@ -37,35 +37,35 @@ func newTalk(seed uint64) *talk {
 	return &talk{rng: rng, zipf: rand.NewZipf(rng, 1.1, 8, english-1), hanzi: rand.NewZipf(rng, 1.1, 20, characters-1)}
 }
 
-// place is where the i-th document is.
-func place(i int) driver.Place {
+// documentPlace returns where the i-th document is.
+func documentPlace(i int) driver.Place {
 	group := i / (atOnce * each)
 	in := i % (atOnce * each)
 	return driver.PlaceOf(int64(group*atOnce+in%atOnce+1), int64(in/atOnce+1))
 }
 
-// next makes n documents.
-func (t *talk) next(n int) []driver.Document {
+// nextDocuments makes n documents.
+func (t *talk) nextDocuments(n int) []driver.Document {
 	out := make([]driver.Document, n)
 	for i := range out {
-		cut := terms.Split(t.text())
+		cut := terms.SplitTerms(t.makeText())
 		role := scrollback.RoleUser
 		if t.made%2 == 1 {
 			role = scrollback.RoleAssistant
 		}
-		out[i] = driver.Document{Terms: cut, Mark: driver.Mark{Place: place(t.made), Role: role,
+		out[i] = driver.Document{Terms: cut, Mark: driver.Mark{Place: documentPlace(t.made), Role: role,
 			CreatedAt: 1_767_600_000_000 + int64(t.made)*1000, Length: len(cut)}}
 		t.made++
 	}
 	return out
 }
 
-// text is half English, half Chinese, and of the length of a message: most are short.
-func (t *talk) text() string {
+// makeText returns half English, half Chinese, and of the length of a message: most are short.
+func (t *talk) makeText() string {
 	var b strings.Builder
 	for n := 8 + int(t.rng.ExpFloat64()*20); n > 0; n-- {
 		if n%2 == 0 {
-			fmt.Fprintf(&b, "%s ", word(t.zipf.Uint64()))
+			fmt.Fprintf(&b, "%s ", makeWord(t.zipf.Uint64()))
 			continue
 		}
 		for range 2 + t.rng.IntN(4) {
@@ -83,8 +83,8 @@ func (t *talk) text() string {
 	return b.String()
 }
 
-// word is the i-th word: syllables that tell its number.
-func word(i uint64) string {
+// makeWord returns the i-th word: syllables that tell its number.
+func makeWord(i uint64) string {
 	var b strings.Builder
 	for i += 20; i > 0; i /= 80 {
 		b.WriteByte("bcdfghjklmnprstv"[i%16])

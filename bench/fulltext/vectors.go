@@ -52,11 +52,11 @@ func vectorsIn(ctx context.Context, dsn string, v *vectors, fastupdate string) (
 	return v, err
 }
 
-func (v *vectors) name() string     { return v.called }
-func (v *vectors) tables() []string { return []string{v.table} }
-func (v *vectors) close()           { _ = v.conn.Close(context.Background()) } // the database is thrown away
+func (v *vectors) wayName() string      { return v.called }
+func (v *vectors) listTables() []string { return []string{v.table} }
+func (v *vectors) closeWay()            { _ = v.conn.Close(context.Background()) } // the database is thrown away
 
-func (v *vectors) put(ctx context.Context, batch []driver.Document) error {
+func (v *vectors) putBatch(ctx context.Context, batch []driver.Document) error {
 	return putVectors(ctx, v.conn, v.table, batch)
 }
 
@@ -68,7 +68,7 @@ func putVectors(ctx context.Context, conn *pgx.Conn, table string, batch []drive
 		at = append(at, d.CreatedAt)
 		lengths = append(lengths, int64(d.Length))
 		roles = append(roles, string(d.Role))
-		texts = append(texts, literal(d.Terms))
+		texts = append(texts, vectorLiteral(d.Terms))
 	}
 	_, err := conn.Exec(ctx, `INSERT INTO `+table+` (place, role, at, length, terms)
 		SELECT p, r, a, l, CAST(t AS tsvector) FROM unnest(CAST($1 AS bigint[]), CAST($2 AS text[]), CAST($3 AS bigint[]), CAST($4 AS bigint[]),
@@ -76,8 +76,8 @@ func putVectors(ctx context.Context, conn *pgx.Conn, table string, batch []drive
 	return err
 }
 
-// literal is a tsvector as text. Terms are of letters, marks and digits alone.
-func literal(cut []string) string {
+// vectorLiteral returns a tsvector as text. Terms are of letters, marks and digits alone.
+func vectorLiteral(cut []string) string {
 	sorted := slices.Sorted(slices.Values(cut))
 	var b strings.Builder
 	for i := 0; i < len(sorted); {
@@ -103,7 +103,7 @@ var ranks = func() (all [most]float64) {
 	return all
 }()
 
-// countOf is how often a term occurs that has this rank.
+// countOf returns how often a term occurs that has this rank.
 func countOf(rank float32) uint8 {
 	n := sort.SearchFloat64s(ranks[:], float64(rank))
 	if n == most || n > 0 && float64(rank)-ranks[n-1] < ranks[n]-float64(rank) {
@@ -112,13 +112,13 @@ func countOf(rank float32) uint8 {
 	return uint8(n + 1)
 }
 
-func (v *vectors) find(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
+func (v *vectors) findDocuments(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
 	out := make([]driver.Postings, len(q.Terms))
 	var batch pgx.Batch
 	for i, t := range q.Terms {
 		if q.Within != nil {
 			batch.Queue(`SELECT count(*) FROM `+v.table+` WHERE terms @@ CAST($1 AS tsquery)`,
-				asked(t)).QueryRow(func(r pgx.Row) error {
+				termQuery(t)).QueryRow(func(r pgx.Row) error {
 				return r.Scan(&out[i].Holding)
 			})
 		}
@@ -127,7 +127,7 @@ func (v *vectors) find(ctx context.Context, q driver.PostingQuery) ([]driver.Pos
 			runs = []driver.Run{{First: 0, Last: math.MaxInt64}}
 		}
 		for _, run := range runs {
-			v.queue(&batch, t, run, &out[i])
+			v.queueTerm(&batch, t, run, &out[i])
 		}
 	}
 	if err := v.conn.SendBatch(ctx, &batch).Close(); err != nil {
@@ -141,21 +141,21 @@ func (v *vectors) find(ctx context.Context, q driver.PostingQuery) ([]driver.Pos
 	return out, nil
 }
 
-// asked is a term as a tsquery.
-func asked(term string) string {
+// termQuery returns a term as a tsquery.
+func termQuery(term string) string {
 	if begin, ok := strings.CutSuffix(term, "*"); ok {
 		return "'" + begin + "':*"
 	}
 	return "'" + term + "'"
 }
 
-// queue reads a term's places within a run, with its counts. Those of a beginning are the sum
+// queueTerm reads a term's places within a run, with its counts. Those of a beginning are the sum
 // over its terms, which no rank tells.
-func (v *vectors) queue(batch *pgx.Batch, term string, run driver.Run, to *driver.Postings) {
+func (v *vectors) queueTerm(batch *pgx.Batch, term string, run driver.Run, to *driver.Postings) {
 	from := ` FROM ` + v.table + ` WHERE terms @@ CAST($1 AS tsquery) AND place BETWEEN $2 AND $3 ORDER BY place`
 	if begin, ok := strings.CutSuffix(term, "*"); ok {
 		batch.Queue(`SELECT place, (SELECT least(sum(cardinality(u.positions)), 255) FROM unnest(terms) AS u (lexeme, positions, weights)
-			WHERE starts_with(u.lexeme, $4))`+from, asked(term), int64(run.First), int64(run.Last), begin).Query(func(rows pgx.Rows) error {
+			WHERE starts_with(u.lexeme, $4))`+from, termQuery(term), int64(run.First), int64(run.Last), begin).Query(func(rows pgx.Rows) error {
 			for rows.Next() {
 				var at, n int64
 				if err := rows.Scan(&at, &n); err != nil {
@@ -168,7 +168,7 @@ func (v *vectors) queue(batch *pgx.Batch, term string, run driver.Run, to *drive
 		})
 		return
 	}
-	batch.Queue(`SELECT place, ts_rank('{1,1,1,1}', terms, CAST($1 AS tsquery))`+from, asked(term), int64(run.First),
+	batch.Queue(`SELECT place, ts_rank('{1,1,1,1}', terms, CAST($1 AS tsquery))`+from, termQuery(term), int64(run.First),
 		int64(run.Last)).
 		Query(func(rows pgx.Rows) error {
 			for rows.Next() {
@@ -184,11 +184,11 @@ func (v *vectors) queue(batch *pgx.Batch, term string, run driver.Run, to *drive
 		})
 }
 
-// places reads the places alone that hold all terms, which is less than find returns.
-func (v *vectors) places(ctx context.Context, q driver.PostingQuery) (int, error) {
+// readPlaces reads the places alone that hold all terms, which is less than find returns.
+func (v *vectors) readPlaces(ctx context.Context, q driver.PostingQuery) (int, error) {
 	var all []string
 	for _, t := range q.Terms {
-		all = append(all, asked(t))
+		all = append(all, termQuery(t))
 	}
 	run := driver.Run{Last: math.MaxInt64}
 	if q.Within != nil {
@@ -204,7 +204,7 @@ func (v *vectors) places(ctx context.Context, q driver.PostingQuery) (int, error
 	return len(found), err
 }
 
-func (v *vectors) hide(ctx context.Context, branches []int64) error {
+func (v *vectors) hideBranches(ctx context.Context, branches []int64) error {
 	tx, err := v.conn.Begin(ctx)
 	if err != nil {
 		return err
@@ -220,7 +220,7 @@ func (v *vectors) hide(ctx context.Context, branches []int64) error {
 	return tx.Commit(ctx)
 }
 
-func (v *vectors) clean(ctx context.Context) error {
+func (v *vectors) cleanUp(ctx context.Context) error {
 	_, err := v.conn.Exec(ctx, `VACUUM `+v.table)
 	return err
 }

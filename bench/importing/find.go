@@ -11,8 +11,8 @@ import (
 // patience is how long a line may take.
 const patience = 90 * time.Second
 
-// found waits until a search finds a word.
-func found(ctx context.Context, url, word string) error {
+// waitFound waits until a search finds a word.
+func waitFound(ctx context.Context, url, word string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {

@@ -37,9 +37,9 @@ func main() {
 	if *sessions == 0 {
 		*sessions = max(*mb, 1)
 	}
-	rows, err := measure(ctx, size{bytes: *mb << 20, sessions: *sessions, lines: *lines})
+	rows, err := measureImport(ctx, size{bytes: *mb << 20, sessions: *sessions, lines: *lines})
 	if err == nil {
-		err = report(*out, rows)
+		err = writeReport(*out, rows)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -50,8 +50,8 @@ func main() {
 // size is how much is made.
 type size struct{ bytes, sessions, lines int }
 
-// report prints the rows, and writes them into a file if one is named.
-func report(file string, rows []row) error {
+// writeReport prints the rows, and writes them into a file if one is named.
+func writeReport(file string, rows []row) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Figures of imports\n\nWritten by `go -C bench run ./importing` on %s.\n\n| | |\n|---|---:|\n",
 		time.Now().UTC().Format("2006-01-02"))
@@ -70,8 +70,8 @@ type bench struct {
 	home, data, program string
 }
 
-// measure makes the source, and imports it.
-func measure(ctx context.Context, s size) (rows []row, err error) {
+// measureImport makes the source, and imports it.
+func measureImport(ctx context.Context, s size) (rows []row, err error) {
 	dir, err := os.MkdirTemp("", "scrollback-importing-*")
 	if err != nil {
 		return nil, err
@@ -83,12 +83,13 @@ func measure(ctx context.Context, s size) (rows []row, err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
-	wrote, messages, err := b.make(s)
+	wrote, messages, err := b.makeSource(s)
 	if err != nil {
 		return nil, err
 	}
-	rows = append(rows, row{"source", fmt.Sprintf("%.0f MB in %d files, %d lines", mega(wrote), s.sessions, messages)})
-	first, err := b.run(ctx, "import", "--from", "claude-code")
+	rows = append(rows, row{"source", fmt.Sprintf("%.0f MB in %d files, %d lines", formatMega(wrote), s.sessions,
+		messages)})
+	first, err := b.runCommand(ctx, "import", "--from", "claude-code")
 	if err != nil {
 		return nil, err
 	}
@@ -96,23 +97,23 @@ func measure(ctx context.Context, s size) (rows []row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := b.run(ctx, "import", "--from", "claude-code")
+	again, err := b.runCommand(ctx, "import", "--from", "claude-code")
 	if err != nil {
 		return nil, err
 	}
 	rows = append(rows, row{"first import", fmt.Sprintf("%.1f s", first.took.Seconds())},
-		row{"throughput", fmt.Sprintf("%.1f MB/s", mega(wrote)/first.took.Seconds())},
+		row{"throughput", fmt.Sprintf("%.1f MB/s", formatMega(wrote)/first.took.Seconds())},
 		row{"peak memory", fmt.Sprintf("%d MB", first.peak>>20)},
 		row{"stored", fmt.Sprintf("%.2f bytes a byte of source", float64(stored)/float64(wrote))},
 		row{"second import, nothing new", fmt.Sprintf("%.2f s", again.took.Seconds())},
 		row{"its peak memory", fmt.Sprintf("%d MB", again.peak>>20)})
-	followed, err := b.follow(ctx, s.lines)
+	followed, err := b.measureFollow(ctx, s.lines)
 	return append(rows, followed...), err
 }
 
-func mega(n int64) float64 { return float64(n) / (1 << 20) }
+func formatMega(n int64) float64 { return float64(n) / (1 << 20) }
 
-// sizeOf is how many bytes a folder has.
+// sizeOf returns how many bytes a folder has.
 func sizeOf(dir string) (n int64, err error) {
 	err = filepath.WalkDir(dir, func(_ string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// make writes the source: sessions of prompts, answers, calls and their results, as long as
+// makeSource writes the source: sessions of prompts, answers, calls and their results, as long as
 // those of people who work with the tool.
-func (b bench) make(s size) (wrote int64, lines int, err error) {
+func (b bench) makeSource(s size) (wrote int64, lines int, err error) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range s.sessions {
-		name := b.session(i)
+		name := b.sessionFile(i)
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			return wrote, lines, err
 		}
@@ -25,9 +25,9 @@ func (b bench) make(s size) (wrote int64, lines int, err error) {
 			return wrote, lines, err
 		}
 		w := &writer{w: bufio.NewWriter(f), rng: rng, words: rand.NewZipf(rng, 1.1, 4, uint64(len(vocabulary)-1)),
-			session: id(rng), at: time.Unix(1_760_000_000+int64(i)*3600, 0)}
+			session: newID(rng), at: time.Unix(1_760_000_000+int64(i)*3600, 0)}
 		for w.wrote < int64(s.bytes/s.sessions) {
-			w.exchange()
+			w.writeExchange()
 		}
 		wrote += w.wrote
 		lines += w.lines
@@ -45,13 +45,13 @@ func (b bench) make(s size) (wrote int64, lines int, err error) {
 	return wrote, lines, nil
 }
 
-// session is the name of a session's file.
-func (b bench) session(i int) string {
+// sessionFile returns the name of a session's file.
+func (b bench) sessionFile(i int) string {
 	return filepath.Join(b.home, ".claude", "projects", fmt.Sprintf("-work-p%d", i%16),
 		fmt.Sprintf("%08x-0000-4000-8000-000000000000.jsonl", i))
 }
 
-func id(rng *rand.Rand) string {
+func newID(rng *rand.Rand) string {
 	return fmt.Sprintf("%08x-%04x-4000-8000-%012x", rng.Uint32(), rng.Uint32()&0xffff, rng.Uint64()&0xffffffffffff)
 }
 
@@ -67,9 +67,9 @@ type writer struct {
 	lines   int
 }
 
-// line writes a node behind the one before.
-func (w *writer) line(kind string, message any, more map[string]any) {
-	own := id(w.rng)
+// writeLine writes a node behind the one before.
+func (w *writer) writeLine(kind string, message any, more map[string]any) {
+	own := newID(w.rng)
 	w.at = w.at.Add(time.Second)
 	node := map[string]any{"type": kind, "uuid": own, "parentUuid": nil, "sessionId": w.session, "cwd": "/work/project",
 		"gitBranch": "main", "version": "2.1.197",
@@ -91,29 +91,29 @@ func (w *writer) line(kind string, message any, more map[string]any) {
 	w.parent = own
 }
 
-// exchange writes a prompt, and an answer that calls a tool.
-func (w *writer) exchange() {
-	w.line("user", map[string]any{"role": "user", "content": w.text(40)}, nil)
+// writeExchange writes a prompt, and an answer that calls a tool.
+func (w *writer) writeExchange() {
+	w.writeLine("user", map[string]any{"role": "user", "content": w.makeText(40)}, nil)
 	model := "claude-sonnet-4-5"
-	call := "toolu_" + id(w.rng)
-	answer := "msg_" + id(w.rng)
+	call := "toolu_" + newID(w.rng)
+	answer := "msg_" + newID(w.rng)
 	usage := map[string]any{"input_tokens": 1000, "output_tokens": 200}
 	say := func(answer string, block map[string]any) {
-		w.line("assistant", map[string]any{"id": answer, "role": "assistant", "model": model, "content": []any{block},
+		w.writeLine("assistant", map[string]any{"id": answer, "role": "assistant", "model": model, "content": []any{block},
 			"usage": usage}, nil)
 	}
-	say(answer, map[string]any{"type": "text", "text": w.text(60)})
+	say(answer, map[string]any{"type": "text", "text": w.makeText(60)})
 	say(answer, map[string]any{"type": "tool_use", "id": call, "name": "Bash",
-		"input": map[string]any{"command": "grep -rn " + w.text(3)}})
-	output := w.text(100 + w.rng.IntN(700))
-	w.line("user", map[string]any{"role": "user",
+		"input": map[string]any{"command": "grep -rn " + w.makeText(3)}})
+	output := w.makeText(100 + w.rng.IntN(700))
+	w.writeLine("user", map[string]any{"role": "user",
 		"content": []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": output}}},
 		map[string]any{"toolUseResult": map[string]any{"stdout": output, "stderr": ""}})
-	say("msg_"+id(w.rng), map[string]any{"type": "text", "text": w.text(150)})
+	say("msg_"+newID(w.rng), map[string]any{"type": "text", "text": w.makeText(150)})
 }
 
-// text returns about n words.
-func (w *writer) text(words int) string {
+// makeText returns about n words.
+func (w *writer) makeText(words int) string {
 	var b strings.Builder
 	for range words {
 		b.WriteString(vocabulary[int(w.words.Uint64())])

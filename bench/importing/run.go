@@ -19,7 +19,7 @@ type ran struct {
 	peak int64 // bytes
 }
 
-func (b bench) command(ctx context.Context, args ...string) *exec.Cmd {
+func (b bench) newCommand(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, b.program, args...)
 	cmd.Env = []string{"HOME=" + b.home, "SCROLLBACK_DATA=" + b.data, "PATH=" + os.Getenv("PATH"),
 		"SCROLLBACK_CONFIG=" + os.DevNull}
@@ -27,9 +27,9 @@ func (b bench) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs the program to its end.
-func (b bench) run(ctx context.Context, args ...string) (ran, error) {
-	cmd := b.command(ctx, args...)
+// runCommand runs the program to its end.
+func (b bench) runCommand(ctx context.Context, args ...string) (ran, error) {
+	cmd := b.newCommand(ctx, args...)
 	began := time.Now()
 	err := cmd.Run()
 	r := ran{took: time.Since(began)}
@@ -39,13 +39,13 @@ func (b bench) run(ctx context.Context, args ...string) (ran, error) {
 	return r, err
 }
 
-// follow watches, writes lines, and measures how long each takes until a search in another
+// measureFollow watches, writes lines, and measures how long each takes until a search in another
 // process finds it; then the watch is told to end.
-func (b bench) follow(ctx context.Context, lines int) ([]row, error) {
+func (b bench) measureFollow(ctx context.Context, lines int) ([]row, error) {
 	if lines == 0 {
 		return nil, nil
 	}
-	cmd := b.command(ctx, "serve", "--watch", "--addr", "127.0.0.1:0")
+	cmd := b.newCommand(ctx, "serve", "--watch", "--addr", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -63,10 +63,10 @@ func (b bench) follow(ctx context.Context, lines int) ([]row, error) {
 	for i := range lines {
 		word := fmt.Sprintf("zyx%dq", i)
 		began := time.Now()
-		if err := b.say(i, word); err != nil {
+		if err := b.writePrompt(i, word); err != nil {
 			return nil, err
 		}
-		if err := found(ctx, url, word); err != nil {
+		if err := waitFound(ctx, url, word); err != nil {
 			return nil, err
 		}
 		took = append(took, time.Since(began))
@@ -85,9 +85,9 @@ func (b bench) follow(ctx context.Context, lines int) ([]row, error) {
 		{"told to end until it has", fmt.Sprintf("%d ms", time.Since(began).Milliseconds())}}, nil
 }
 
-// say writes a prompt to a new session; the first lines of it come before.
-func (b bench) say(i int, word string) error {
-	f, err := os.OpenFile(b.session(1_000_000), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+// writePrompt writes a prompt to a new session; the first lines of it come before.
+func (b bench) writePrompt(i int, word string) error {
+	f, err := os.OpenFile(b.sessionFile(1_000_000), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}

@@ -41,9 +41,9 @@ func main() {
 	if *quick {
 		s = size{conversations: 100, messages: 2_000, words: 1_000}
 	}
-	rows, err := measure(ctx, s)
+	rows, err := measurePage(ctx, s)
 	if err == nil {
-		err = report(*out, s, rows)
+		err = writeReport(*out, s, rows)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -51,8 +51,8 @@ func main() {
 	}
 }
 
-// report prints the rows, and writes them into a file if one is named.
-func report(file string, s size, rows []row) error {
+// writeReport prints the rows, and writes them into a file if one is named.
+func writeReport(file string, s size, rows []row) error {
 	var b strings.Builder
 	fmt.Fprintf(&b,
 		"# Figures of the page\n\nWritten by `go -C bench run ./page` on %s, in Chromium on two cores, with %d conversations, one of them %d messages long, and an answer of %d words.\n\n| | |\n|---|---:|\n",

@@ -27,9 +27,9 @@ window.bench = { frames: [], usable: 0 };
   });
 })(0);`
 
-// measure fills a server and looks at it in a browser.
-func measure(ctx context.Context, s size) ([]row, error) {
-	p, err := furnish(ctx, s)
+// measurePage fills a server and looks at it in a browser.
+func measurePage(ctx context.Context, s size) ([]row, error) {
+	p, err := fillServer(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,8 @@ func measure(ctx context.Context, s size) ([]row, error) {
 		return nil, err
 	}
 	var rows []row
-	for _, look := range []func(context.Context, *place, size) ([]row, error){opening, scrolling, streaming} {
+	for _, look := range []func(context.Context, *place, size) ([]row, error){measureOpening, measureScrolling,
+		measureStreaming} {
 		more, err := look(ctx, p, s)
 		if err != nil {
 			return nil, err
@@ -67,23 +68,23 @@ func measure(ctx context.Context, s size) ([]row, error) {
 	return rows, nil
 }
 
-// number is what a script comes to.
-func number(ctx context.Context, script string) (float64, error) {
+// scriptNumber returns what a script comes to.
+func scriptNumber(ctx context.Context, script string) (float64, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[float64](script))
 }
 
-// wait waits until a script is true, for at most a while.
-func wait(ctx context.Context, script string, most time.Duration) error {
+// waitUntil waits until a script is true, for at most a while.
+func waitUntil(ctx context.Context, script string, most time.Duration) error {
 	return chromedp.Do(ctx, chromedp.Poll[chromedp.Void](script, chromedp.WithPollingTimeout(most)))
 }
 
 const rounds = 5
 
-// median is the middle of an odd number of numbers.
-func median(xs []float64) float64 { slices.Sort(xs); return xs[len(xs)/2] }
+// medianOf returns the middle of an odd number of numbers.
+func medianOf(xs []float64) float64 { slices.Sort(xs); return xs[len(xs)/2] }
 
-// opening is what the page weighs and when it is there, with many conversations in the list.
-func opening(ctx context.Context, p *place, s size) ([]row, error) {
+// measureOpening returns what the page weighs and when it is there, with many conversations in the list.
+func measureOpening(ctx context.Context, p *place, s size) ([]row, error) {
 	weight := `performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource')).reduce((n, r) => n + r.transferSize, 0)`
 	paint := `(performance.getEntriesByName('first-contentful-paint')[0] || {startTime: -1}).startTime`
 	var painted, usable []float64
@@ -91,57 +92,57 @@ func opening(ctx context.Context, p *place, s size) ([]row, error) {
 	for i := range rounds {
 		err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(p.url))
 		if err == nil {
-			err = wait(ctx, `window.bench && bench.usable > 0 && `+paint+` > 0`, time.Minute)
+			err = waitUntil(ctx, `window.bench && bench.usable > 0 && `+paint+` > 0`, time.Minute)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("opening: %w", err)
 		}
 		for script, to := range map[string]*[]float64{paint: &painted, `bench.usable`: &usable} {
-			n, err := number(ctx, script)
+			n, err := scriptNumber(ctx, script)
 			if err != nil {
 				return nil, err
 			}
 			*to = append(*to, n)
 		}
-		if again, err = number(ctx, weight); err != nil {
+		if again, err = scriptNumber(ctx, weight); err != nil {
 			return nil, err
 		}
 		if i == 0 {
 			first = again
-			if files, err = number(ctx, `performance.getEntriesByType('resource').length + 1`); err != nil {
+			if files, err = scriptNumber(ctx, `performance.getEntriesByType('resource').length + 1`); err != nil {
 				return nil, err
 			}
 		}
 	}
-	rowsShown, err := number(ctx, `document.querySelectorAll('.sidebar *').length`)
+	rowsShown, err := scriptNumber(ctx, `document.querySelectorAll('.sidebar *').length`)
 	if err != nil {
 		return nil, err
 	}
 	return []row{
-		{fmt.Sprintf("bytes of the first visit, %d conversations, %.0f requests", s.conversations, files), kilo(first)},
-		{"bytes of the next visit", kilo(again)},
-		{"first paint", fmt.Sprintf("%.0f ms", median(painted))},
-		{"a chat that can be written in, with its list", fmt.Sprintf("%.0f ms", median(usable))},
+		{fmt.Sprintf("bytes of the first visit, %d conversations, %.0f requests", s.conversations, files), formatKilo(first)},
+		{"bytes of the next visit", formatKilo(again)},
+		{"first paint", fmt.Sprintf("%.0f ms", medianOf(painted))},
+		{"a chat that can be written in, with its list", fmt.Sprintf("%.0f ms", medianOf(usable))},
 		{"elements of the list in the page", fmt.Sprintf("%.0f", rowsShown)},
 	}, nil
 }
 
-func kilo(n float64) string { return fmt.Sprintf("%.0f KB", n/1000) }
-func mega(n float64) string { return fmt.Sprintf("%.1f MB", n/1e6) }
+func formatKilo(n float64) string { return fmt.Sprintf("%.0f KB", n/1000) }
+func formatMega(n float64) string { return fmt.Sprintf("%.1f MB", n/1e6) }
 
 const heap = `performance.memory.usedJSHeapSize`
 
-// frames says how the frames since the last call were.
-func frames(ctx context.Context, what string) ([]row, error) {
-	long, err := number(ctx, `bench.frames.filter((x) => x > 50).length`)
+// frameTimes returns how the frames since the last call were.
+func frameTimes(ctx context.Context, what string) ([]row, error) {
+	long, err := scriptNumber(ctx, `bench.frames.filter((x) => x > 50).length`)
 	if err != nil {
 		return nil, err
 	}
-	all, err := number(ctx, `bench.frames.length`)
+	all, err := scriptNumber(ctx, `bench.frames.length`)
 	if err != nil {
 		return nil, err
 	}
-	worst, err := number(ctx, `Math.max(0, ...bench.frames)`)
+	worst, err := scriptNumber(ctx, `Math.max(0, ...bench.frames)`)
 	if err != nil {
 		return nil, err
 	}
@@ -149,27 +150,27 @@ func frames(ctx context.Context, what string) ([]row, error) {
 		{what + ": the longest", fmt.Sprintf("%.0f ms", worst)}}, nil
 }
 
-// scrolling goes through a very long conversation, by the wheel and by jumps.
-func scrolling(ctx context.Context, p *place, s size) ([]row, error) {
-	err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(p.at(p.long)))
+// measureScrolling goes through a very long conversation, by the wheel and by jumps.
+func measureScrolling(ctx context.Context, p *place, s size) ([]row, error) {
+	err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(p.addressOf(p.long)))
 	if err == nil {
-		err = wait(ctx, fmt.Sprintf(`document.querySelector('[data-seq="%d"]')`, s.messages), time.Minute)
+		err = waitUntil(ctx, fmt.Sprintf(`document.querySelector('[data-seq="%d"]')`, s.messages), time.Minute)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("a long conversation: %w", err)
 	}
-	before, err := number(ctx, heap)
+	before, err := scriptNumber(ctx, heap)
 	if err != nil {
 		return nil, err
 	}
 	up := `bench.frames.length = 0; bench.left = 600; (function up() { const b = document.querySelector('main .scroll'); b.scrollTop -= 300; if (--bench.left > 0) requestAnimationFrame(up); })()`
 	if err = chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](up)); err == nil {
-		err = wait(ctx, `bench.left <= 0`, 2*time.Minute)
+		err = waitUntil(ctx, `bench.left <= 0`, 2*time.Minute)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("scrolling: %w", err)
 	}
-	rows, err := frames(ctx, "scrolling 180,000 px upwards")
+	rows, err := frameTimes(ctx, "scrolling 180,000 px upwards")
 	if err != nil {
 		return nil, err
 	}
@@ -177,41 +178,42 @@ func scrolling(ctx context.Context, p *place, s size) ([]row, error) {
 		seq := max(1, s.messages*(19-i)/20)
 		jump := fmt.Sprintf(`location.hash = location.hash.split('/')[0] + '/%d'`, seq)
 		if err = chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](jump)); err == nil {
-			err = wait(ctx, fmt.Sprintf(`document.querySelector('[data-seq="%d"]')`, seq), time.Minute)
+			err = waitUntil(ctx, fmt.Sprintf(`document.querySelector('[data-seq="%d"]')`, seq), time.Minute)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("a jump to %d: %w", seq, err)
 		}
 	}
-	after, err := number(ctx, heap)
+	after, err := scriptNumber(ctx, heap)
 	if err != nil {
 		return nil, err
 	}
-	held, err := number(ctx, `document.querySelectorAll('main [data-seq]:not(a)').length`)
+	held, err := scriptNumber(ctx, `document.querySelectorAll('main [data-seq]:not(a)').length`)
 	if err != nil {
 		return nil, err
 	}
-	return append(rows, row{fmt.Sprintf("memory of the scripts at the end of %d messages", s.messages), mega(before)},
-		row{"memory after scrolling and 20 jumps", mega(after)},
+	return append(rows, row{fmt.Sprintf("memory of the scripts at the end of %d messages", s.messages),
+		formatMega(before)},
+		row{"memory after scrolling and 20 jumps", formatMega(after)},
 		row{"messages in the page after that", fmt.Sprintf("%.0f", held)}), nil
 }
 
-// streaming reads a very long answer as it is written.
-func streaming(ctx context.Context, p *place, s size) ([]row, error) {
-	err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(p.at(p.talk)),
+// measureStreaming reads a very long answer as it is written.
+func measureStreaming(ctx context.Context, p *place, s size) ([]row, error) {
+	err := chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(p.addressOf(p.talk)),
 		chromedp.WaitVisible(".composer textarea"),
 		chromedp.Evaluate[chromedp.Void](`bench.frames.length = 0`),
 		chromedp.SendKeys(".composer textarea", "Talk, please.\r"))
 	if err == nil {
-		err = wait(ctx, `document.querySelector('[data-seq="2"]')`, 5*time.Minute)
+		err = waitUntil(ctx, `document.querySelector('[data-seq="2"]')`, 5*time.Minute)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("a long answer: %w", err)
 	}
-	rows, err := frames(ctx, fmt.Sprintf("an answer of %d words", s.words))
+	rows, err := frameTimes(ctx, fmt.Sprintf("an answer of %d words", s.words))
 	if err != nil {
 		return nil, err
 	}
-	n, err := number(ctx, heap)
-	return append(rows, row{"memory after it", mega(n)}), err
+	n, err := scriptNumber(ctx, heap)
+	return append(rows, row{"memory after it", formatMega(n)}), err
 }

@@ -69,8 +69,8 @@ type place struct {
 	end  func()
 }
 
-// furnish fills a database and serves it.
-func furnish(ctx context.Context, s size) (*place, error) {
+// fillServer fills a database and serves it.
+func fillServer(ctx context.Context, s size) (*place, error) {
 	dir, err := os.MkdirTemp("", "scrollback-page")
 	if err != nil {
 		return nil, err
@@ -95,7 +95,8 @@ func furnish(ctx context.Context, s size) (*place, error) {
 		return nil, fmt.Errorf("many conversations: %w", err)
 	}
 	var long bytes.Buffer
-	if _, _, err := sample.Write(&long, "A very long talk", sample.Options{Seed: 3, Messages: s.messages}); err != nil {
+	if _, _, err := sample.WriteSample(&long, "A very long talk",
+		sample.Options{Seed: 3, Messages: s.messages}); err != nil {
 		return nil, err
 	}
 	out, err := sb.Import(ctx, bytes.NewReader(long.Bytes()), transfer.ImportRequest{})
@@ -120,7 +121,7 @@ func furnish(ctx context.Context, s size) (*place, error) {
 	return p, nil
 }
 
-// at is the address of a conversation.
-func (p *place) at(id scrollback.ConversationID) string {
+// addressOf returns the address of a conversation.
+func (p *place) addressOf(id scrollback.ConversationID) string {
 	return strings.TrimSuffix(p.url, "/") + "/#" + string(id)
 }

@@ -10,14 +10,14 @@ import (
 func TestAboveTheOthers(t *testing.T) {
 	t.Parallel()
 	r := &run{forms: shortForms, bring: newProduct}
-	if err := r.all(context.Background(), ""); err != nil {
+	if err := r.runAll(context.Background(), ""); err != nil {
 		t.Fatal(err)
 	}
 	names := []string{"@5", "@10", "@20", "in 2,000", "in 4,000"}
 	for _, s := range sets {
 		rows := map[string][]float64{}
 		for _, w := range ways {
-			rows[w] = r.scores[key{s.name, w, "", "all"}].columns()
+			rows[w] = r.scores[key{s.name, w, "", "all"}].meanColumns()
 			t.Logf("%s, %s: %.1f", s.name, w, rows[w])
 		}
 		for i, name := range names {

@@ -36,7 +36,7 @@ func newVocabulary(t talk) vocabulary {
 	v := vocabulary{holds: map[string]int{}}
 	for _, m := range t.said {
 		has := map[string]bool{}
-		terms.Each(m.whole(), func(w string) bool {
+		terms.EachTerm(m.readableText(), func(w string) bool {
 			if !has[w] {
 				has[w] = true
 				v.holds[w]++
@@ -48,15 +48,15 @@ func newVocabulary(t talk) vocabulary {
 	return v
 }
 
-// shared are the words of a question that a message holds, and how many of them are rare.
-func (v vocabulary) shared(words []string, place int) (all, rare int) {
+// sharedWords returns the words of a question that a message holds, and how many of them are rare.
+func (v vocabulary) sharedWords(words []string, place int) (all, rare int) {
 	if place < 0 || place >= len(v.of) {
 		return 0, 0
 	}
 	for _, w := range words {
 		if v.of[place][w] {
 			all++
-			if v.rare(w) {
+			if v.isRare(w) {
 				rare++
 			}
 		}
@@ -64,28 +64,28 @@ func (v vocabulary) shared(words []string, place int) (all, rare int) {
 	return all, rare
 }
 
-func (v vocabulary) rare(w string) bool {
+func (v vocabulary) isRare(w string) bool {
 	return float64(v.holds[w]) <= max(3, rareShare*float64(len(v.of)))
 }
 
-// look takes in the evidence of a question and what was found of it.
-func (n *anatomy) look(v vocabulary, q question, a answer) {
+// addCase takes in the evidence of a question and what was found of it.
+func (n *anatomy) addCase(v vocabulary, q question, a answer) {
 	if n.by == nil {
 		n.by = map[string]int{}
 	}
-	parsed := terms.Parse(q.text)
+	parsed := terms.ParseQuery(q.text)
 	words := parsed.Any[:parsed.Words]
 	for _, place := range q.evidence {
 		n.evidence++
 		for i, d := range reach {
 			if slices.ContainsFunc(rangeOf(place-d, place+d),
-				func(p int) bool { all, _ := v.shared(words, p); return all > 0 }) {
+				func(p int) bool { all, _ := v.sharedWords(words, p); return all > 0 }) {
 				n.near[i]++
 			}
 		}
 		if at := slices.Index(a.places, place); at < 0 || at >= 10 {
 			n.lost++
-			n.by[v.cause(words, q, place)]++
+			n.by[v.causeOf(words, q, place)]++
 		}
 	}
 }
@@ -98,17 +98,17 @@ func rangeOf(from, to int) []int {
 	return out
 }
 
-// cause says why the message at a place may not have been found.
-func (v vocabulary) cause(words []string, q question, place int) string {
-	all, rare := v.shared(words, place)
+// causeOf returns why the message at a place may not have been found.
+func (v vocabulary) causeOf(words []string, q question, place int) string {
+	all, rare := v.sharedWords(words, place)
 	beside := 0
 	for _, p := range []int{place - 2, place - 1, place + 1, place + 2} {
-		_, n := v.shared(words, p)
+		_, n := v.sharedWords(words, p)
 		beside = max(beside, n)
 	}
 	asked := 0
 	for _, w := range words {
-		if v.rare(w) {
+		if v.isRare(w) {
 			asked++
 		}
 	}
@@ -127,7 +127,7 @@ func (v vocabulary) cause(words []string, q question, place int) string {
 	return "outranked"
 }
 
-// anatomyReport is the table of what evidence shares with questions; the last column is what
+// anatomyReport returns the table of what evidence shares with questions; the last column is what
 // was found on real talk.
 func anatomyReport(of map[string]*anatomy) string {
 	var b strings.Builder

@@ -23,7 +23,7 @@ import (
 // byTool brings a talk as the session of a coding agent, which has no names of speakers.
 func byTool(ctx context.Context, s *store.Store, t talk) (product, error) {
 	id := fmt.Sprintf("00000000-0000-4000-8000-%012d", len(t.said)*10+len(t.lang))
-	file, err := t.session(id)
+	file, err := t.asSession(id)
 	if err != nil {
 		return product{}, err
 	}
@@ -41,7 +41,7 @@ func byTool(ctx context.Context, s *store.Store, t talk) (product, error) {
 		if err != nil {
 			return product{}, err
 		}
-		out, err := transfer.New(s, a, transfer.Options{}).Bring(ctx, e,
+		out, err := transfer.New(s, a, transfer.Options{}).ImportSession(ctx, e,
 			transfer.Session{Tool: tool, Place: place, Session: session}, transfer.ImportRequest{})
 		if err == nil && (len(out.Conversations) != 1 || out.Conversations[0].Messages != int64(len(t.said)) ||
 			len(out.Skipped) > 0) {
@@ -55,18 +55,18 @@ func byTool(ctx context.Context, s *store.Store, t talk) (product, error) {
 	return product{}, fmt.Errorf("the tool's session was not found")
 }
 
-// session is a talk as the file of a coding agent.
-func (t talk) session(id string) ([]byte, error) {
+// asSession returns a talk as the file of a coding agent.
+func (t talk) asSession(id string) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	parent := any(nil)
 	for i, m := range t.said {
 		own := fmt.Sprintf("%08x-0000-4000-8000-%s", i+1, id[len(id)-12:])
-		message := map[string]any{"role": m.role, "content": m.whole()}
+		message := map[string]any{"role": m.role, "content": m.readableText()}
 		if m.role == "assistant" {
 			message = map[string]any{"id": "msg_" + own, "type": "message", "role": m.role, "model": "claude-made",
 				"stop_reason": "end_turn",
-				"content":     []any{map[string]string{"type": "text", "text": m.whole()}},
+				"content":     []any{map[string]string{"type": "text", "text": m.readableText()}},
 				"usage":       map[string]int{"input_tokens": 1, "output_tokens": 1}}
 		}
 		if err := enc.Encode(map[string]any{"type": m.role, "uuid": own, "parentUuid": parent, "sessionId": id,
@@ -80,9 +80,9 @@ func (t talk) session(id string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// imported compares what is found of a set when it was brought from a tool's files with
+// compareImported compares what is found of a set when it was brought from a tool's files with
 // what is found of the same talks otherwise: the Markdown of a report.
-func imported(ctx context.Context, s set, of []form) (string, error) {
+func compareImported(ctx context.Context, s set, of []form) (string, error) {
 	var forms []form
 	for _, f := range of {
 		if !f.pair {
@@ -93,7 +93,7 @@ func imported(ctx context.Context, s set, of []form) (string, error) {
 	for name, bring := range map[string]func(context.Context, *store.Store,
 		talk) (product, error){"as it stands": newProduct, "from a tool's files": byTool} {
 		r := &run{forms: forms, bring: bring, scores: map[key]*score{}, anatomy: map[string]*anatomy{s.name: {}}}
-		if err := r.one(ctx, s); err != nil {
+		if err := r.runSet(ctx, s); err != nil {
 			return "", fmt.Errorf("%s: %w", name, err)
 		}
 		rows[name] = r.scores[key{s.name, ways[0], "", "all"}]
@@ -109,7 +109,7 @@ files that were imported; context_search.
 |---|---|---|---|---|---|---|
 `)
 	for _, name := range []string{"as it stands", "from a tool's files"} {
-		fmt.Fprintf(&b, "| %s %s", name, rows[name].row())
+		fmt.Fprintf(&b, "| %s %s", name, rows[name].tableRow())
 	}
 	return b.String(), nil
 }

@@ -8,7 +8,7 @@ import (
 // What is found does not depend on whether a talk was imported from a tool's files.
 func TestImportedTalk(t *testing.T) {
 	of := []form{{"en", false, 200}, {"zh", false, 200}, {"en", true, 200}}
-	report, err := imported(t.Context(), sets[1], of)
+	report, err := compareImported(t.Context(), sets[1], of)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ type goal struct {
 	questions             int
 }
 
-// value is one number of it.
-func (g goal) value() float64 { return 0.2*g.at5 + 0.4*g.at10 + 0.1*g.at20 + 0.3*g.near }
+// valueOf returns one number of it.
+func (g goal) valueOf() float64 { return 0.2*g.at5 + 0.4*g.at10 + 0.1*g.at20 + 0.3*g.near }
 
 // pull is how much of the goal is lost when a weight is doubled: the weights that are
 // started from were learned on real talk, which ours only imitates.
@@ -47,8 +47,8 @@ var onRealTalk = search.Weights{Own: 0.2, Near2: 0.3, Near5: 0.25, Share: 2, Cou
 // steps are the factors by which a weight is tried, the largest first.
 var steps = []float64{2, 1.5, 1.2, 1.08}
 
-// reached is what weights reach on examples.
-func reached(examples []example, w search.Weights) goal {
+// reachedScore returns what weights reach on examples.
+func reachedScore(examples []example, w search.Weights) goal {
 	var g goal
 	for _, e := range examples {
 		search.Rank(e.all, w)
@@ -76,9 +76,9 @@ func reached(examples []example, w search.Weights) goal {
 	return goal{g.at5 / n, g.at10 / n, g.at20 / n, g.near / n, g.ranked / n, g.questions}
 }
 
-// learn changes one weight at a time as long as the goal on the examples grows by more than the
+// learnWeights changes one weight at a time as long as the goal on the examples grows by more than the
 // pull back to start. A weight keeps its sign.
-func learn(all []example, start search.Weights, note func(string)) search.Weights {
+func learnWeights(all []example, start search.Weights, note func(string)) search.Weights {
 	var examples []example
 	for _, e := range all {
 		search.Rank(e.all, start)
@@ -93,7 +93,7 @@ func learn(all []example, start search.Weights, note func(string)) search.Weight
 			d := math.Log2(v / from[i])
 			lost += pull * d * d
 		}
-		return reached(examples, search.WeightsOf(values)).value() - lost
+		return reachedScore(examples, search.WeightsOf(values)).valueOf() - lost
 	}
 	best := worth(now)
 	for _, step := range steps {
@@ -115,13 +115,13 @@ func learn(all []example, start search.Weights, note func(string)) search.Weight
 		}
 	}
 	for i, v := range now {
-		now[i] = round(v)
+		now[i] = roundDigits(v)
 	}
 	return search.WeightsOf(now)
 }
 
-// round keeps two digits that count.
-func round(v float64) float64 {
+// roundDigits keeps two digits that count.
+func roundDigits(v float64) float64 {
 	out, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 2, 64), 64)
 	if err != nil {
 		return v // it is a number, written by us
@@ -129,8 +129,8 @@ func round(v float64) float64 {
 	return out
 }
 
-// examples are the questions of a set with what a search ranks for them.
-func (s set) examples(ctx context.Context, of []form) ([]example, error) {
+// listExamples returns the questions of a set with what a search ranks for them.
+func (s set) listExamples(ctx context.Context, of []form) ([]example, error) {
 	kept, stop, err := newStore(ctx)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (s set) examples(ctx context.Context, of []form) ([]example, error) {
 	var talks []talk
 	var products []product
 	for _, f := range of {
-		t, err := s.talk(f)
+		t, err := s.makeTalk(f)
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +150,7 @@ func (s set) examples(ctx context.Context, of []form) ([]example, error) {
 		talks = append(talks, t)
 		products = append(products, p)
 	}
-	if err := kept.settle(ctx); err != nil {
+	if err := kept.indexAll(ctx); err != nil {
 		return nil, err
 	}
 	var out []example
@@ -170,18 +170,18 @@ func (s set) examples(ctx context.Context, of []form) ([]example, error) {
 	return out, nil
 }
 
-// learned prints the weights that the first half teaches, and what both halves gain.
-func learned(ctx context.Context, of []form, note func(string)) (string, error) {
+// printLearned prints the weights that the first half teaches, and what both halves gain.
+func printLearned(ctx context.Context, of []form, note func(string)) (string, error) {
 	var halves [][]example
 	for _, s := range sets {
-		e, err := s.examples(ctx, of)
+		e, err := s.listExamples(ctx, of)
 		if err != nil {
 			return "", err
 		}
 		halves = append(halves, e)
 	}
 	start := onRealTalk
-	to := learn(halves[0], start, note)
+	to := learnWeights(halves[0], start, note)
 	var b strings.Builder
 	b.WriteString("| feature | start | learned | in the program |\n|---|---|---|---|\n")
 	was := search.Features(start).Values()
@@ -196,7 +196,7 @@ func learned(ctx context.Context, of []form, note func(string)) (string, error) 
 			name string
 			search.Weights
 		}{{"start", start}, {"learned", to}, {"in the program", search.DefaultWeights()}} {
-			g := reached(halves[i], w.Weights)
+			g := reachedScore(halves[i], w.Weights)
 			fmt.Fprintf(&b, "| %s, %s | %.1f | %.1f | %.1f |\n", s.name, w.name, 100*g.at5, 100*g.at10, 100*g.at20)
 		}
 	}
@@ -204,7 +204,7 @@ func learned(ctx context.Context, of []form, note func(string)) (string, error) 
 	return b.String(), nil
 }
 
-// byKind is the share among the first ten of each kind and half, with both weights.
+// byKind returns the share among the first ten of each kind and half, with both weights.
 func byKind(halves [][]example, start, to search.Weights) string {
 	var kinds []string
 	for _, h := range halves {
@@ -225,8 +225,8 @@ func byKind(halves [][]example, start, to search.Weights) string {
 		fmt.Fprintf(&b, "| %s |", kind)
 		for _, h := range halves {
 			some := slices.DeleteFunc(slices.Clone(h), func(e example) bool { return e.kind != kind })
-			was := reached(some, start)
-			is := reached(some, to)
+			was := reachedScore(some, start)
+			is := reachedScore(some, to)
 			fmt.Fprintf(&b, " %.1f | %.1f | %.1f |", 100*was.at10, 100*is.at10, 100*is.ranked)
 		}
 		b.WriteString("\n")

@@ -29,18 +29,18 @@ func TestLearn(t *testing.T) {
 	start.Near2 = 0.4
 	start.Time = 0.5
 	start.Session = 0.1
-	if g := reached(examples, start); g.at5 > 0.3 {
+	if g := reachedScore(examples, start); g.at5 > 0.3 {
 		t.Fatalf("the start has %+v", g)
 	}
-	learned := learn(examples, start, func(string) {})
-	if g := reached(examples, learned); g.at5 != 1 || g.near != 1 {
+	learned := learnWeights(examples, start, func(string) {})
+	if g := reachedScore(examples, learned); g.at5 != 1 || g.near != 1 {
 		t.Errorf("the learned weights %+v reach %+v", learned, g)
 	}
 	if learned.Time/learned.Near2 <= start.Time/start.Near2 || learned.Speaker != start.Speaker ||
 		learned.Asks != start.Asks {
 		t.Errorf("the learned weights are %+v", learned)
 	}
-	if again := learn(examples, learned, func(string) {}); again != learned {
+	if again := learnWeights(examples, learned, func(string) {}); again != learned {
 		t.Errorf("learned again: %+v, was %+v", again, learned)
 	}
 }
@@ -48,7 +48,7 @@ func TestLearn(t *testing.T) {
 // Two digits of a weight count.
 func TestRound(t *testing.T) {
 	for in, want := range map[float64]float64{0: 0, 0.1234: 0.12, -0.936: -0.94, 4.96: 5, 12.6: 13} {
-		if got := round(in); got < want-1e-9 || got > want+1e-9 {
+		if got := roundDigits(in); got < want-1e-9 || got > want+1e-9 {
 			t.Errorf("%g becomes %g", in, got)
 		}
 	}

@@ -81,7 +81,7 @@ func main() {
 		case *show > 0:
 			return printTalk(*show - 1)
 		case *teach:
-			text, err := learned(context.Background(), forms, func(s string) { fmt.Fprintln(os.Stderr, s) })
+			text, err := printLearned(context.Background(), forms, func(s string) { fmt.Fprintln(os.Stderr, s) })
 			fmt.Print(text)
 			if err != nil {
 				return err
@@ -89,7 +89,7 @@ func main() {
 			return os.WriteFile(filepath.Join("recall", "texts", "learned.txt"), []byte(text), 0o644)
 		}
 		if *fromFiles {
-			report, err := imported(context.Background(), sets[1], forms)
+			report, err := compareImported(context.Background(), sets[1], forms)
 			fmt.Print(report)
 			return err
 		}
@@ -97,12 +97,12 @@ func main() {
 		if *quick {
 			r.forms = slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.messages > 600 })
 		}
-		if err := r.all(context.Background(), *only); err != nil {
+		if err := r.runAll(context.Background(), *only); err != nil {
 			return err
 		}
-		report := r.report() + standingReport(labelled)
+		report := r.writeReport() + standingReport(labelled)
 		if !*quick && *only == "" {
-			brought, err := imported(context.Background(), sets[1], forms)
+			brought, err := compareImported(context.Background(), sets[1], forms)
 			if err != nil {
 				return err
 			}
@@ -123,13 +123,13 @@ func main() {
 // printTalk writes a talk as it is read by people.
 func printTalk(n int) error {
 	s := sets[n/len(forms)%len(sets)]
-	t, err := s.talk(forms[n%len(forms)])
+	t, err := s.makeTalk(forms[n%len(forms)])
 	if err != nil {
 		return err
 	}
 	for i, m := range t.said {
 		fmt.Printf("#%d %s %s %s: %s\n", i+1, m.at.Format(time.DateOnly), m.role, m.name,
-			strings.ReplaceAll(m.whole(), "\n", "\n    "))
+			strings.ReplaceAll(m.readableText(), "\n", "\n    "))
 	}
 	for _, q := range t.questions {
 		fmt.Printf("\n%s, %s: %s\n", q.kind, q.told, q.text)
@@ -140,8 +140,8 @@ func printTalk(n int) error {
 	return nil
 }
 
-// talk makes the talk of a form.
-func (s set) talk(f form) (talk, error) {
+// makeTalk makes the talk of a form.
+func (s set) makeTalk(f form) (talk, error) {
 	var lexes []*lexicon
 	for _, lang := range []string{"en", "zh"} {
 		if f.lang != lang && f.lang != "mixed" {
@@ -173,7 +173,7 @@ type run struct {
 	kept    map[string]*kept    // by policy
 }
 
-func (r *run) all(ctx context.Context, only string) error {
+func (r *run) runAll(ctx context.Context, only string) error {
 	r.scores = map[key]*score{}
 	r.anatomy = map[string]*anatomy{}
 	for _, s := range sets {
@@ -181,15 +181,15 @@ func (r *run) all(ctx context.Context, only string) error {
 			continue
 		}
 		r.anatomy[s.name] = &anatomy{}
-		if err := r.one(ctx, s); err != nil {
+		if err := r.runSet(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
 	return nil
 }
 
-// one asks all the questions of a set, in one store.
-func (r *run) one(ctx context.Context, s set) error {
+// runSet asks all the questions of a set, in one store.
+func (r *run) runSet(ctx context.Context, s set) error {
 	kept, stop, err := newStore(ctx)
 	if err != nil {
 		return err
@@ -198,7 +198,7 @@ func (r *run) one(ctx context.Context, s set) error {
 	var talks []talk
 	var products []product
 	for _, f := range r.forms {
-		t, err := s.talk(f)
+		t, err := s.makeTalk(f)
 		if err != nil {
 			return err
 		}
@@ -209,21 +209,21 @@ func (r *run) one(ctx context.Context, s set) error {
 		talks = append(talks, t)
 		products = append(products, p)
 	}
-	if err := kept.settle(ctx); err != nil {
+	if err := kept.indexAll(ctx); err != nil {
 		return err
 	}
 	for i, t := range talks { // asked only now, each beside all the others
-		if err := r.ask(ctx, s, t, products[i]); err != nil {
+		if err := r.askTalk(ctx, s, t, products[i]); err != nil {
 			return err
 		}
 	}
 	if s.texts == "held" && r.fold {
-		return r.policies(ctx, s, kept.Store)
+		return r.runPolicies(ctx, s, kept.Store)
 	}
 	return nil
 }
 
-// newStore is an empty store in a temporary folder, and how to bring its index up to date.
+// newStore returns an empty store in a temporary folder, and how to bring its index up to date.
 func newStore(ctx context.Context) (*settled, func(), error) {
 	dir, err := os.MkdirTemp("", "scrollback-recall-")
 	if err != nil {
@@ -252,8 +252,8 @@ type settled struct {
 	index *index.Index
 }
 
-// settle indexes what was written.
-func (s *settled) settle(ctx context.Context) error {
+// indexAll indexes what was written.
+func (s *settled) indexAll(ctx context.Context) error {
 	for more := true; more; {
 		var err error
 		if more, err = s.index.CatchUp(ctx); err != nil {
@@ -263,18 +263,18 @@ func (s *settled) settle(ctx context.Context) error {
 	return nil
 }
 
-// policies puts talks of a set through each policy.
-func (r *run) policies(ctx context.Context, s set, in *store.Store) error {
+// runPolicies puts talks of a set through each policy.
+func (r *run) runPolicies(ctx context.Context, s set, in *store.Store) error {
 	f := form{"en", false, min(policyMessages, r.forms[len(r.forms)-1].messages)}
 	r.kept = map[string]*kept{}
 	for _, policy := range policies {
 		r.kept[policy] = &kept{}
 		for _, f.lang = range []string{"en", "zh", "mixed"} {
-			t, err := set{s.name, s.seed + 2, s.texts}.talk(f)
+			t, err := set{s.name, s.seed + 2, s.texts}.makeTalk(f)
 			if err != nil {
 				return err
 			}
-			if err := r.kept[policy].fold(ctx, in, policy, t); err != nil {
+			if err := r.kept[policy].foldTalk(ctx, in, policy, t); err != nil {
 				return fmt.Errorf("%s: %w", policy, err)
 			}
 		}
@@ -282,8 +282,8 @@ func (r *run) policies(ctx context.Context, s set, in *store.Store) error {
 	return nil
 }
 
-// ask puts the questions of a talk to every way.
-func (r *run) ask(ctx context.Context, s set, t talk, p product) error {
+// askTalk puts the questions of a talk to every way.
+func (r *run) askTalk(ctx context.Context, s set, t talk, p product) error {
 	finders := []way{p, overHTTP{p}, newPlain(t, 0), newPlain(t, 1), newRecent(t)}
 	words := newVocabulary(t)
 	for _, q := range t.questions {
@@ -292,15 +292,15 @@ func (r *run) ask(ctx context.Context, s set, t talk, p product) error {
 			if err != nil {
 				return fmt.Errorf("%s: %q: %w", ways[i], q.text, err)
 			}
-			got := judge(q, a)
-			for _, k := range append(q.properties(t), key{by: "", value: "all"}) {
-				r.add(s.name, ways[i], k, got)
+			got := scoreAnswer(q, a)
+			for _, k := range append(q.listProperties(t), key{by: "", value: "all"}) {
+				r.addScore(s.name, ways[i], k, got)
 			}
 			if i != 0 {
 				continue
 			}
 			if q.script != "crosswise" {
-				r.anatomy[s.name].look(words, q, a)
+				r.anatomy[s.name].addCase(words, q, a)
 			}
 			if r.misses && got.at[1] < 1 {
 				fmt.Fprintf(os.Stderr, "%s %s %s: %s\n", t.lang, q.kind, q.told, q.text)
@@ -313,8 +313,8 @@ func (r *run) ask(ctx context.Context, s set, t talk, p product) error {
 	return nil
 }
 
-// properties are what scores are told apart by.
-func (q question) properties(t talk) []key {
+// listProperties returns what scores are told apart by.
+func (q question) listProperties(t talk) []key {
 	lang := t.lang
 	who := "a person and an assistant"
 	if lang == "zh" && q.script == "crosswise" {
@@ -327,7 +327,7 @@ func (q question) properties(t talk) []key {
 		{by: "speakers", value: who}, {by: "length", value: fmt.Sprintf("%d messages", t.messages)}}
 }
 
-func (r *run) add(set, way string, k key, got score) {
+func (r *run) addScore(set, way string, k key, got score) {
 	if !slices.Contains(r.values, k) {
 		r.values = append(r.values, k)
 	}
@@ -336,5 +336,5 @@ func (r *run) add(set, way string, k key, got score) {
 	if r.scores[k] == nil {
 		r.scores[k] = &score{}
 	}
-	r.scores[k].add(got)
+	r.scores[k].addScore(got)
 }

@@ -32,8 +32,8 @@ type said struct {
 	at                      time.Time
 }
 
-// whole is what can be read of a message.
-func (s said) whole() string {
+// readableText returns what can be read of a message.
+func (s said) readableText() string {
 	if s.photo == "" {
 		return s.text
 	}
@@ -104,18 +104,18 @@ func makeTalk(seed uint64, f form, lexes []*lexicon) talk {
 	a := m.rng.IntN(len(lexes[0].slots["name"]))
 	m.names = [2]string{lexes[0].slots["name"][a], lexes[0].slots["name"][(a+1+m.rng.IntN(5))%len(lexes[0].slots["name"])]}
 	m.turn = m.rng.Uint64()
-	m.prefix = m.chance(prefixShare)
-	m.hant = m.chance(0.3)
-	m.plan()
-	m.facts()
+	m.prefix = m.isChance(prefixShare)
+	m.hant = m.isChance(0.3)
+	m.planSessions()
+	m.tellFacts()
 	for _, s := range m.sessions {
 		m.fillUp(s)
 	}
-	return m.written()
+	return m.finishTalk()
 }
 
-// plan lays out the sessions: days apart, sometimes two on a day.
-func (m *maker) plan() {
+// planSessions lays out the sessions: days apart, sometimes two on a day.
+func (m *maker) planSessions() {
 	mean := soloSession
 	if m.pair {
 		mean = pairSession
@@ -140,8 +140,8 @@ func (m *maker) plan() {
 	slices.SortStableFunc(m.sessions, func(a, b *session) int { return a.at.Compare(b.at) })
 }
 
-// facts tells cases of the form until there are enough questions.
-func (m *maker) facts() {
+// tellFacts tells cases of the form until there are enough questions.
+func (m *maker) tellFacts() {
 	type told struct {
 		lex *lexicon
 		c   *caseText
@@ -152,7 +152,7 @@ func (m *maker) facts() {
 	for _, lex := range m.lexes {
 		for _, c := range lex.cases {
 			if c.pair == m.pair && len(c.blocks) <= len(m.sessions) {
-				sum += cmp.Or(kindShare[c.kind], 1) * cmp.Or(toldShare[c.told()], 1)
+				sum += cmp.Or(kindShare[c.kind], 1) * cmp.Or(toldShare[c.evidenceForm()], 1)
 				all = append(all, told{lex, c, sum})
 			}
 		}
@@ -161,7 +161,7 @@ func (m *maker) facts() {
 	for try := 0; len(m.asked) < want && try < 20*want; try++ {
 		at := m.rng.Float64() * sum
 		i := slices.IndexFunc(all, func(t told) bool { return at < t.end })
-		m.fact(all[i].lex, all[i].c)
+		m.tellFact(all[i].lex, all[i].c)
 	}
 }
 
@@ -172,34 +172,34 @@ var (
 	toldShare = map[string]float64{"reply": 0.3, "photo": 0.35, "several sessions": 0.35}
 )
 
-// fact tells a fact that is asked for, and what is like it.
-func (m *maker) fact(lex *lexicon, c *caseText) {
+// tellFact tells a fact that is asked for, and what is like it.
+func (m *maker) tellFact(lex *lexicon, c *caseText) {
 	who := m.rng.IntN(2)
-	s, ok := m.fresh(lex, c, who, nil)
+	s, ok := m.fillFresh(lex, c, who, nil)
 	if !ok {
 		return
 	}
-	q := &question{kind: c.kind, told: c.told()}
-	m.tell(s, c, who, q)
+	q := &question{kind: c.kind, told: c.evidenceForm()}
+	m.tellBlocks(s, c, who, q)
 	m.asked = append(m.asked, q)
-	if m.pair && m.chance(otherShare) {
+	if m.pair && m.isChance(otherShare) {
 		same := map[string]string{}
 		for _, k := range slices.Sorted(maps.Keys(s.fill)) {
-			if m.chance(sameShare) {
+			if m.isChance(sameShare) {
 				same[k] = s.fill[k]
 			}
 		}
-		if other, ok := m.fresh(lex, c, 1-who, same); ok {
-			m.tell(other, c, 1-who, nil)
+		if other, ok := m.fillFresh(lex, c, 1-who, same); ok {
+			m.tellBlocks(other, c, 1-who, nil)
 		}
 	}
-	for m.chance(mentionShare) {
-		m.remark(s)
+	for m.isChance(mentionShare) {
+		m.addRemark(s)
 	}
 }
 
-// fresh fills the slots of a case so that no other question fits, or gives up.
-func (m *maker) fresh(lex *lexicon, c *caseText, who int, same map[string]string) (*scene, bool) {
+// fillFresh fills the slots of a case so that no other question fits, or gives up.
+func (m *maker) fillFresh(lex *lexicon, c *caseText, who int, same map[string]string) (*scene, bool) {
 	for range 30 {
 		s := &scene{lex: lex, a: m.names[who], b: m.names[1-who], end: m.sessions[len(m.sessions)-1].at,
 			fill: map[string]string{}}
@@ -208,12 +208,12 @@ func (m *maker) fresh(lex *lexicon, c *caseText, who int, same map[string]string
 		}
 		for _, a := range c.asks {
 			for _, k := range slotsOf(a) {
-				m.slot(s, k)
+				m.fillSlot(s, k)
 			}
 		}
 		var marks []string
 		for _, a := range c.asks {
-			marks = append(marks, m.mark(s, c, who, a))
+			marks = append(marks, m.questionMark(s, c, who, a))
 		}
 		if !slices.ContainsFunc(marks, func(k string) bool { return m.used[k] }) {
 			for _, k := range marks {
@@ -226,9 +226,9 @@ func (m *maker) fresh(lex *lexicon, c *caseText, who int, same map[string]string
 	return nil, false
 }
 
-// mark names what a question is about: two questions with the same mark would have each
+// questionMark names what a question is about: two questions with the same mark would have each
 // other's answers.
-func (m *maker) mark(s *scene, c *caseText, who int, ask string) string {
+func (m *maker) questionMark(s *scene, c *caseText, who int, ask string) string {
 	out := []string{c.kind}
 	if strings.Contains(ask, "{A}") {
 		out = append(out, m.names[who])
@@ -236,7 +236,7 @@ func (m *maker) mark(s *scene, c *caseText, who int, ask string) string {
 	keys := slotsOf(ask)
 	slices.Sort(keys)
 	for _, k := range keys {
-		out = append(out, s.lex.base(k)+"="+s.fill[k])
+		out = append(out, s.lex.slotBase(k)+"="+s.fill[k])
 	}
 	switch {
 	case strings.Contains(ask, "{day}"), strings.Contains(ask, "{month}"):
@@ -247,16 +247,16 @@ func (m *maker) mark(s *scene, c *caseText, who int, ask string) string {
 	return strings.Join(out, "\n")
 }
 
-// remark mentions something of a scene on another day, and says nothing of it.
-func (m *maker) remark(s *scene) {
-	if able := m.mentions(s); len(able) > 0 {
+// addRemark mentions something of a scene on another day, and says nothing of it.
+func (m *maker) addRemark(s *scene) {
+	if able := m.listMentions(s); len(able) > 0 {
 		in := m.sessions[m.rng.IntN(len(m.sessions))]
-		in.exchanges = append(in.exchanges, m.mentioned(s, able[m.rng.IntN(len(able))], in))
+		in.exchanges = append(in.exchanges, m.tellMention(s, able[m.rng.IntN(len(able))], in))
 	}
 }
 
-// mentions are the ways to speak of what a scene is about.
-func (m *maker) mentions(s *scene) []mention {
+// listMentions returns the ways to speak of what a scene is about.
+func (m *maker) listMentions(s *scene) []mention {
 	var able []mention
 	for _, t := range s.lex.mentions {
 		if s.fill[t.slot] != "" {
@@ -266,7 +266,7 @@ func (m *maker) mentions(s *scene) []mention {
 	return able
 }
 
-func (m *maker) mentioned(s *scene, t mention, in *session) []spoken {
+func (m *maker) tellMention(s *scene, t mention, in *session) []spoken {
 	who := m.rng.IntN(2)
 	about := &scene{lex: s.lex, a: m.names[who], b: m.names[1-who], at: in.at, day: in.at, filler: true,
 		fill: map[string]string{}}
@@ -277,7 +277,7 @@ func (m *maker) mentioned(s *scene, t mention, in *session) []spoken {
 	if m.pair {
 		sides = []string{"01"[who : who+1], "10"[who : who+1]}
 	}
-	return []spoken{m.message(sides[0], m.say(about, t.asks)), m.message(sides[1], m.say(about, t.says))}
+	return []spoken{m.makeMessage(sides[0], m.tellLine(about, t.asks)), m.makeMessage(sides[1], m.tellLine(about, t.says))}
 }
 
 // fillUp talks about nothing until a session has its size, and mixes it with the facts.
@@ -295,10 +295,10 @@ func (m *maker) fillUp(in *session) {
 		s := &scene{lex: lex, a: m.names[who], b: m.names[1-who], at: in.at, day: in.at, filler: true,
 			fill: map[string]string{}}
 		var x []spoken
-		if m.chance(0.25) {
-			x = m.mentioned(s, lex.mentions[m.rng.IntN(len(lex.mentions))], in)
+		if m.isChance(0.25) {
+			x = m.tellMention(s, lex.mentions[m.rng.IntN(len(lex.mentions))], in)
 		} else if c := lex.chats[m.rng.IntN(len(lex.chats))]; c.pair == m.pair {
-			x = m.exchange(s, c.blocks[0], who, nil)
+			x = m.tellExchange(s, c.blocks[0], who, nil)
 		}
 		in.exchanges = append(in.exchanges, x)
 		count += len(x)
@@ -310,19 +310,20 @@ func (m *maker) fillUp(in *session) {
 	}
 	lex := m.lexes[0]
 	s := &scene{lex: lex, a: m.names[0], b: m.names[1], at: in.at, day: in.at, filler: true, fill: map[string]string{}}
-	in.exchanges = slices.Insert(in.exchanges, 0, []spoken{m.message("0", m.say(s, m.pick(lex.said["open A"])))})
-	in.exchanges = append(in.exchanges, []spoken{m.message("0", m.say(s, m.pick(lex.said["close A"])))})
+	in.exchanges = slices.Insert(in.exchanges, 0,
+		[]spoken{m.makeMessage("0", m.tellLine(s, m.pickOne(lex.said["open A"])))})
+	in.exchanges = append(in.exchanges, []spoken{m.makeMessage("0", m.tellLine(s, m.pickOne(lex.said["close A"])))})
 }
 
-// written is the talk, its evidence by its places.
-func (m *maker) written() talk {
+// finishTalk returns the talk, its evidence by its places.
+func (m *maker) finishTalk() talk {
 	t := talk{form: m.form}
 	for _, in := range m.sessions {
 		at := in.at
 		for _, x := range in.exchanges {
 			for _, p := range x {
 				at = at.Add(time.Duration(10+m.rng.IntN(80)) * time.Second)
-				write := m.writing(p.text + p.photo)
+				write := m.spellMessage(p.text + p.photo)
 				if m.prefix && p.name != "" {
 					p.text = p.name + ": " + p.text
 				}
@@ -345,10 +346,10 @@ func (m *maker) written() talk {
 	return t
 }
 
-// writing is how a message is written: Chinese in the characters of the talk, sometimes in
+// spellMessage returns how a message is written: Chinese in the characters of the talk, sometimes in
 // full width.
-func (m *maker) writing(text string) func(string) string {
-	wide := isChinese(text) && m.chance(wideShare)
+func (m *maker) spellMessage(text string) func(string) string {
+	wide := isChinese(text) && m.isChance(wideShare)
 	return func(s string) string {
 		if m.hant {
 			s = traditional(s)
@@ -368,14 +369,14 @@ func (m *maker) asChinese(lex *lexicon, q *question) string {
 		return text
 	}
 	hant := m.hant
-	if m.chance(crossShare) {
+	if m.isChance(crossShare) {
 		hant = !hant
 		q.script = "crosswise"
 	}
 	if hant {
 		text = traditional(text)
 	}
-	if m.chance(wideShare) {
+	if m.isChance(wideShare) {
 		text = fullWidth(text)
 	}
 	return text

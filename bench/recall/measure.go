@@ -22,8 +22,8 @@ type score struct {
 	inside    [2]float64 // of windows
 }
 
-// add takes in the score of others.
-func (s *score) add(o score) {
+// addScore takes in the score of others.
+func (s *score) addScore(o score) {
 	s.questions += o.questions
 	for i := range s.at {
 		s.at[i] += o.at[i]
@@ -33,8 +33,8 @@ func (s *score) add(o score) {
 	}
 }
 
-// columns are the means of a sum of scores, in percent.
-func (s score) columns() []float64 {
+// meanColumns returns the means of a sum of scores, in percent.
+func (s score) meanColumns() []float64 {
 	var out []float64
 	for _, sum := range slices.Concat(s.at[:], s.inside[:]) {
 		out = append(out, 100*sum/float64(max(1, s.questions)))
@@ -42,9 +42,9 @@ func (s score) columns() []float64 {
 	return out
 }
 
-// judge scores an answer. Hits count as they are; a neighbour counts only where
+// scoreAnswer scores an answer. Hits count as they are; a neighbour counts only where
 // its text is read.
-func judge(q question, a answer) score {
+func scoreAnswer(q question, a answer) score {
 	out := score{questions: 1}
 	share := 1 / float64(len(q.evidence))
 	for i, place := range q.evidence {
@@ -68,7 +68,7 @@ func judge(q question, a answer) score {
 	return out
 }
 
-// endOf is where a sentence of the message at a place first ends in a text that holds
+// endOf returns where a sentence of the message at a place first ends in a text that holds
 // messages as JSON, each after its seq; or -1.
 func endOf(text string, place int, sentence string) int {
 	mark := fmt.Sprintf(`"seq":%d,`, place+1)
@@ -82,14 +82,14 @@ func endOf(text string, place int, sentence string) int {
 		if next := strings.Index(own, `"seq":`); next >= 0 {
 			own = own[:next]
 		}
-		if end := within(own, sentence); end >= 0 {
+		if end := findSentence(own, sentence); end >= 0 {
 			return from + end
 		}
 	}
 }
 
-// within is where a sentence first ends in a text that holds it as JSON, or -1.
-func within(text, sentence string) int {
+// findSentence returns where a sentence first ends in a text that holds it as JSON, or -1.
+func findSentence(text, sentence string) int {
 	quoted, err := json.Marshal(sentence)
 	if err != nil {
 		return -1

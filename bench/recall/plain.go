@@ -26,7 +26,7 @@ func newPlain(t talk, near int) *plain {
 	for _, m := range t.said {
 		counts := map[string]int{}
 		n := 0
-		for _, w := range plainWords(m.whole()) {
+		for _, w := range plainWords(m.readableText()) {
 			counts[w]++
 			n++
 		}
@@ -95,7 +95,7 @@ func (p *plain) find(_ context.Context, question string) (answer, error) {
 	for _, h := range hits[:min(shown, len(hits))] {
 		a.places = append(a.places, h.place)
 		for i := max(0, h.place-p.near); i <= min(len(p.said)-1, h.place+p.near); i++ {
-			text.WriteString(p.said[i].short(i))
+			text.WriteString(p.said[i].shorten(i))
 		}
 	}
 	a.text = text.String()

@@ -52,9 +52,9 @@ func (l *listener) Stream(_ context.Context, r model.Request) iter.Seq2[model.De
 	}
 }
 
-// fold puts a talk through a policy, a turn at a time, and asks its questions of the
+// foldTalk puts a talk through a policy, a turn at a time, and asks its questions of the
 // last request, and of that and one look-up.
-func (k *kept) fold(ctx context.Context, s *store.Store, policy string, t talk) error {
+func (k *kept) foldTalk(ctx context.Context, s *store.Store, policy string, t talk) error {
 	bucket := blob.NewMemory()
 	defer func() { _ = bucket.Close() }() // in memory
 	l := &listener{}
@@ -68,8 +68,8 @@ func (k *kept) fold(ctx context.Context, s *store.Store, policy string, t talk) 
 	}
 	head, err := s.Head(ctx, c.ID)
 	for i := 0; i < len(t.said) && err == nil; i++ {
-		if _, err = s.Append(ctx, head, []store.Incoming{{Message: t.said[i].message()}}); err == nil {
-			err = k.request(ctx, e, s, c.ID)
+		if _, err = s.Append(ctx, head, []store.Incoming{{Message: t.said[i].toMessage()}}); err == nil {
+			err = k.foldRequest(ctx, e, s, c.ID)
 		}
 		if err == nil {
 			head, err = s.Head(ctx, c.ID)
@@ -84,11 +84,11 @@ func (k *kept) fold(ctx context.Context, s *store.Store, policy string, t talk) 
 			return err
 		}
 	}
-	return k.ask(ctx, product{e, c.ID}, window(l.last), t)
+	return k.askQuestions(ctx, product{e, c.ID}, windowText(l.last), t)
 }
 
-// request folds as a turn would, and books what one would send.
-func (k *kept) request(ctx context.Context, e *engine.View, s *store.Store, id scrollback.ConversationID) error {
+// foldRequest folds as a turn would, and books what one would send.
+func (k *kept) foldRequest(ctx context.Context, e *engine.View, s *store.Store, id scrollback.ConversationID) error {
 	if _, err := e.Compact(ctx, id, engine.CompactRequest{}); err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ func (k *kept) request(ctx context.Context, e *engine.View, s *store.Store, id s
 	return err
 }
 
-// window is the text of a request, each part as JSON has it.
-func window(r model.Request) string {
+// windowText returns the text of a request, each part as JSON has it.
+func windowText(r model.Request) string {
 	var b strings.Builder
 	for _, it := range r.Items {
 		body, err := json.Marshal(it.Parts.Text())
@@ -114,8 +114,8 @@ func window(r model.Request) string {
 	return b.String()
 }
 
-// ask looks for the evidence of each question.
-func (k *kept) ask(ctx context.Context, p product, window string, t talk) error {
+// askQuestions looks for the evidence of each question.
+func (k *kept) askQuestions(ctx context.Context, p product, window string, t talk) error {
 	for _, q := range t.questions {
 		a, err := p.find(ctx, q.text)
 		if err != nil {
@@ -126,7 +126,7 @@ func (k *kept) ask(ctx context.Context, p product, window string, t talk) error 
 		for i, sentence := range q.sentences {
 			end := endOf(a.text, q.evidence[i], sentence)
 			found := end >= 0 && token.Count(a.text[:end]) <= lookUpTokens
-			if within(window, sentence) >= 0 {
+			if findSentence(window, sentence) >= 0 {
 				k.shown += share
 				found = true
 			}
@@ -138,7 +138,7 @@ func (k *kept) ask(ctx context.Context, p product, window string, t talk) error 
 	return nil
 }
 
-// policyReport is the table of policies.
+// policyReport returns the table of policies.
 func policyReport(of map[string]*kept) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `

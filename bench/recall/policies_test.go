@@ -11,8 +11,8 @@ import (
 // found again by one look-up.
 func TestPoliciesKeepWhatTheyFold(t *testing.T) {
 	t.Parallel()
-	r := &run{forms: []form{{"en", false, testlength.Of(200, 400)}}, bring: newProduct, fold: true}
-	if err := r.all(context.Background(), "held"); err != nil {
+	r := &run{forms: []form{{"en", false, testlength.Choose(200, 400)}}, bring: newProduct, fold: true}
+	if err := r.runAll(context.Background(), "held"); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range policies {

@@ -50,8 +50,8 @@ doubling). The goal is 0.2 of @5, 0.4 of @10, 0.1 of @20 and 0.3 of a share that
 
 `
 
-// report is the Markdown of a run.
-func (r *run) report() string {
+// writeReport returns the Markdown of a run.
+func (r *run) writeReport() string {
 	var b strings.Builder
 	b.WriteString(`# Does search find it?
 
@@ -68,14 +68,14 @@ what was held out.
 		}
 		fmt.Fprintf(&b, "\n## %s: %d questions\n\n%s", strings.ToUpper(s.name[:1])+s.name[1:], all.questions, head)
 		for _, w := range ways {
-			fmt.Fprintf(&b, "| %s %s", w, r.scores[key{s.name, w, "", "all"}].row())
+			fmt.Fprintf(&b, "| %s %s", w, r.scores[key{s.name, w, "", "all"}].tableRow())
 		}
 		for _, by := range []string{"kind", "form of the evidence", "speakers", "language", "length"} {
 			fmt.Fprintf(&b, "\nBy %s, context_search and plain BM25 (in brackets; the better of its two for each number):\n\n%s",
 				by, head)
-			for _, k := range r.of(by) {
+			for _, k := range r.propertyValues(by) {
 				k.set = s.name
-				fmt.Fprintf(&b, "| %s %s", k.value, r.beside(k))
+				fmt.Fprintf(&b, "| %s %s", k.value, r.baselineRow(k))
 			}
 		}
 	}
@@ -95,8 +95,8 @@ common if more than 1 % of a talk's messages hold it; "other wording" shares few
 	return b.String()
 }
 
-// of lists the values of a property, the shortest first if they are lengths.
-func (r *run) of(by string) []key {
+// propertyValues lists the values of a property, the shortest first if they are lengths.
+func (r *run) propertyValues(by string) []key {
 	var out []key
 	for _, k := range r.values {
 		if k.by == by {
@@ -112,17 +112,17 @@ func (r *run) of(by string) []key {
 	return out
 }
 
-func (s *score) row() string {
+func (s *score) tableRow() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %d |", s.questions)
-	for _, v := range s.columns() {
+	for _, v := range s.meanColumns() {
 		fmt.Fprintf(&b, " %.1f |", v)
 	}
 	return b.String() + "\n"
 }
 
-// beside is a row of ours with the better of the two rows of plain BM25.
-func (r *run) beside(k key) string {
+// baselineRow returns a row of ours with the better of the two rows of plain BM25.
+func (r *run) baselineRow(k key) string {
 	of := func(way string) *score {
 		k.way = way
 		return r.scores[k]
@@ -131,11 +131,11 @@ func (r *run) beside(k key) string {
 	if ours == nil {
 		return "| 0 | | | | | |\n"
 	}
-	other := of(ways[2]).columns()
-	near := of(ways[3]).columns()
+	other := of(ways[2]).meanColumns()
+	near := of(ways[3]).meanColumns()
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %d |", ours.questions)
-	for i, v := range ours.columns() {
+	for i, v := range ours.meanColumns() {
 		fmt.Fprintf(&b, " %.0f (%.0f) |", v, max(other[i], near[i]))
 	}
 	return b.String() + "\n"

@@ -22,24 +22,24 @@ type scene struct {
 	filler  bool // nothing is told
 }
 
-// say chooses among [the|alternatives] of a text, fills its slots, and notes in the scene
+// tellLine chooses among [the|alternatives] of a text, fills its slots, and notes in the scene
 // what they stand for.
-func (m *maker) say(s *scene, text string) string {
+func (m *maker) tellLine(s *scene, text string) string {
 	var b strings.Builder
-	for i, piece := range strings.Split(m.choose(text), "{") {
+	for i, piece := range strings.Split(m.chooseVariants(text), "{") {
 		if i == 0 {
 			b.WriteString(piece)
 			continue
 		}
 		name, rest, _ := strings.Cut(piece, "}")
-		b.WriteString(m.slot(s, name))
+		b.WriteString(m.fillSlot(s, name))
 		b.WriteString(rest)
 	}
-	return capital(b.String())
+	return capitalize(b.String())
 }
 
-// choose takes one of each [a|b].
-func (m *maker) choose(text string) string {
+// chooseVariants takes one of each [a|b].
+func (m *maker) chooseVariants(text string) string {
 	var b strings.Builder
 	for {
 		from := strings.IndexByte(text, '[')
@@ -47,41 +47,41 @@ func (m *maker) choose(text string) string {
 		if from < 0 || to < from {
 			return b.String() + text
 		}
-		b.WriteString(text[:from] + m.pick(strings.Split(text[from+1:to], "|")))
+		b.WriteString(text[:from] + m.pickOne(strings.Split(text[from+1:to], "|")))
 		text = text[to+1:]
 	}
 }
 
-func capital(s string) string {
+func capitalize(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// slot is what a slot stands for.
-func (m *maker) slot(s *scene, name string) string {
+// fillSlot returns what a slot stands for.
+func (m *maker) fillSlot(s *scene, name string) string {
 	switch name {
 	case "A":
 		return s.a
 	case "B":
 		return s.b
 	case "ago", "Ago":
-		return cased(m.ago(s, false), name)
+		return matchCase(m.formatAgo(s, false), name)
 	case "agoday", "Agoday":
-		return cased(m.ago(s, true), name)
+		return matchCase(m.formatAgo(s, true), name)
 	case "Sky":
-		return cased(m.slot(s, "sky"), name)
+		return matchCase(m.fillSlot(s, "sky"), name)
 	case "day":
-		return m.date(s, []string{"2006-01-02", "January 2", "2 January 2006", "January 2, 2006"},
+		return m.formatDate(s, []string{"2006-01-02", "January 2", "2 January 2006", "January 2, 2006"},
 			[]string{"2006-01-02", "1月2日", "2006年1月2日"})
 	case "month":
-		return m.date(s, []string{"January", "January 2006"}, []string{"1月", "2006年1月"})
+		return m.formatDate(s, []string{"January", "January 2006"}, []string{"1月", "2006年1月"})
 	case "nextmonth":
 		next := s.at.AddDate(0, 1+m.rng.IntN(3), 1-s.at.Day())
 		return dateIn(s.lex, next, "January", "1月")
 	}
 	name, form := formOf(name)
 	if s.fill[name] == "" {
-		s.fill[name] = m.value(s, name)
+		s.fill[name] = m.drawValue(s, name)
 	}
 	return strings.Split(s.fill[name], " ~ ")[form]
 }
@@ -93,10 +93,10 @@ func formOf(name string) (string, int) {
 	return plain, len(name) - len(plain)
 }
 
-// cased begins with a capital letter if the slot's name does.
-func cased(text, name string) string {
+// matchCase begins with a capital letter if the slot's name does.
+func matchCase(text, name string) string {
 	if name[0] >= 'A' && name[0] <= 'Z' {
-		return capital(text)
+		return capitalize(text)
 	}
 	return text
 }
@@ -108,8 +108,8 @@ func dateIn(lex *lexicon, at time.Time, english, chinese string) string {
 	return at.Format(english)
 }
 
-// date is the day that was told of, as a question has it.
-func (m *maker) date(s *scene, english, chinese []string) string {
+// formatDate returns the day that was told of, as a question has it.
+func (m *maker) formatDate(s *scene, english, chinese []string) string {
 	i := m.rng.IntN(len(english))
 	e := english[i]
 	c := chinese[min(i, len(chinese)-1)]
@@ -120,8 +120,8 @@ func (m *maker) date(s *scene, english, chinese []string) string {
 	return dateIn(s.lex, s.day, e, c)
 }
 
-// ago says a day relative to the scene's, and notes which it is; exact ones name a single day.
-func (m *maker) ago(s *scene, exact bool) string {
+// formatAgo says a day relative to the scene's, and notes which it is; exact ones name a single day.
+func (m *maker) formatAgo(s *scene, exact bool) string {
 	for {
 		w := s.lex.whens[m.rng.IntN(len(s.lex.whens))]
 		monday := (int(s.at.Weekday()) + 6) % 7 // days since Monday
@@ -143,37 +143,37 @@ func (m *maker) ago(s *scene, exact bool) string {
 			back = 1 + m.rng.IntN(6)
 		}
 		s.day = s.at.AddDate(0, 0, -back)
-		return strings.ReplaceAll(w.text, "{weekday}", weekday(s.lex, s.day.Weekday()))
+		return strings.ReplaceAll(w.text, "{weekday}", weekdayName(s.lex, s.day.Weekday()))
 	}
 }
 
-func weekday(lex *lexicon, d time.Weekday) string {
+func weekdayName(lex *lexicon, d time.Weekday) string {
 	if lex.chinese {
 		return "周" + string([]rune("日一二三四五六")[d])
 	}
 	return d.String()
 }
 
-// value draws what a slot stands for, unlike the slots of the same kind.
-func (m *maker) value(s *scene, name string) string {
-	base := s.lex.base(name)
+// drawValue draws what a slot stands for, unlike the slots of the same kind.
+func (m *maker) drawValue(s *scene, name string) string {
+	base := s.lex.slotBase(name)
 	for try := 0; ; try++ {
 		var v string
 		switch from := s.lex.slots[base]; {
 		case from != nil:
-			v = m.pick(m.pool(from, s.filler))
+			v = m.pickOne(m.valuePool(from, s.filler))
 		case base == "num":
 			v = fmt.Sprint(21 + m.rng.IntN(470))
 		case base == "small":
 			v = fmt.Sprint(2 + m.rng.IntN(10))
 		case base == "weekday":
-			v = weekday(s.lex, time.Weekday(m.rng.IntN(7)))
+			v = weekdayName(s.lex, time.Weekday(m.rng.IntN(7)))
 		default:
 			panic("bench/recall: there is no slot {" + name + "}") // a mistake in texts
 		}
 		taken := false
 		for other, was := range s.fill {
-			taken = taken || was == v && s.lex.base(other) == base
+			taken = taken || was == v && s.lex.slotBase(other) == base
 		}
 		if !taken || try > 50 {
 			return v
@@ -181,10 +181,10 @@ func (m *maker) value(s *scene, name string) string {
 	}
 }
 
-// pool is what a slot stands for in this talk: facts mostly have values that small talk seldom
+// valuePool returns what a slot stands for in this talk: facts mostly have values that small talk seldom
 // has.
-func (m *maker) pool(from []string, filler bool) []string {
-	if m.chance(mixedShare) || len(from) < 4 {
+func (m *maker) valuePool(from []string, filler bool) []string {
+	if m.isChance(mixedShare) || len(from) < 4 {
 		return from
 	}
 	shift := int(m.turn % uint64(len(from)))
@@ -196,9 +196,9 @@ func (m *maker) pool(from []string, filler bool) []string {
 	return out[half:]
 }
 
-// page is what an assistant writes: advice around a sentence, if there is one. Half of the
+// makePage returns what an assistant writes: advice around a sentence, if there is one. Half of the
 // things it speaks of are those of the scene.
-func (m *maker) page(s *scene, around string) string {
+func (m *maker) makePage(s *scene, around string) string {
 	from := *s
 	from.filler = true
 	from.fill = map[string]string{}
@@ -214,12 +214,12 @@ func (m *maker) page(s *scene, around string) string {
 				delete(from.fill, k)
 			}
 		}
-		return m.say(&from, what)
+		return m.tellLine(&from, what)
 	}
 	tips := s.lex.said["tip M"]
 	n := 4 + m.rng.IntN(7)
 	at := m.rng.IntN(n)
-	lines := []string{of(m.pick(s.lex.said["head M"]))}
+	lines := []string{of(m.pickOne(s.lex.said["head M"]))}
 	for i, p := range m.rng.Perm(len(tips))[:n] {
 		if i == at && around != "" {
 			lines = append(lines, around)
@@ -227,7 +227,7 @@ func (m *maker) page(s *scene, around string) string {
 		lines = append(lines, of(tips[p]))
 	}
 	if m.rng.IntN(2) == 0 {
-		lines = append(lines, of(m.pick(s.lex.said["tail M"])))
+		lines = append(lines, of(m.pickOne(s.lex.said["tail M"])))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -268,9 +268,9 @@ var traditional = func() func(string) string {
 	}
 }()
 
-func (m *maker) pick(from []string) string { return from[m.rng.IntN(len(from))] }
+func (m *maker) pickOne(from []string) string { return from[m.rng.IntN(len(from))] }
 
-// chance is true in that share of cases.
-func (m *maker) chance(share float64) bool { return m.rng.Float64() < share }
+// isChance is true in that share of cases.
+func (m *maker) isChance(share float64) bool { return m.rng.Float64() < share }
 
 func newRand(seed, talk uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, talk)) }

@@ -47,7 +47,7 @@ func readSentences() ([]labelled, error) {
 	return out, nil
 }
 
-// splitOf is the split that a sentence belongs to, unless it is late.
+// splitOf returns the split that a sentence belongs to, unless it is late.
 func splitOf(sentence string) string {
 	h := fnv.New32a()
 	h.Write([]byte(sentence))
@@ -60,19 +60,21 @@ func splitOf(sentence string) string {
 // found counts sentences by what they are and what was said of them.
 type found struct{ kept, wrong, missed, dropped int }
 
-// precision is the share of what was found that is an instruction, recall the share of the
+// precisionShare returns the share of what was found that is an instruction, recall the share of the
 // instructions that was found; in percent.
-func (f found) precision() float64 { return 100 * float64(f.kept) / float64(max(1, f.kept+f.wrong)) }
-func (f found) recall() float64    { return 100 * float64(f.kept) / float64(max(1, f.kept+f.missed)) }
+func (f found) precisionShare() float64 {
+	return 100 * float64(f.kept) / float64(max(1, f.kept+f.wrong))
+}
+func (f found) recallShare() float64 { return 100 * float64(f.kept) / float64(max(1, f.kept+f.missed)) }
 
-// measure judges the sentences of a split; all languages if lang is empty.
-func measure(all []labelled, split, lang string) found {
+// measureSplit judges the sentences of a split; all languages if lang is empty.
+func measureSplit(all []labelled, split, lang string) found {
 	var f found
 	for _, s := range all {
 		if s.split != split || lang != "" && s.lang != lang {
 			continue
 		}
-		switch got := standing.Instruction(s.text); {
+		switch got := standing.IsInstruction(s.text); {
 		case got && s.keep:
 			f.kept++
 		case got:
@@ -90,14 +92,14 @@ func measure(all []labelled, split, lang string) found {
 func wrongDev(all []labelled) string {
 	var b strings.Builder
 	for _, s := range all {
-		if s.split == "dev" && standing.Instruction(s.text) != s.keep {
+		if s.split == "dev" && standing.IsInstruction(s.text) != s.keep {
 			fmt.Fprintf(&b, "%s, keep is %v: %s\n", s.lang, s.keep, s.text)
 		}
 	}
 	return b.String()
 }
 
-// standingReport is the table of standing instructions.
+// standingReport returns the table of standing instructions.
 func standingReport(all []labelled) string {
 	var b strings.Builder
 	b.WriteString(`
@@ -118,8 +120,8 @@ the rules, and for which no rule was changed: expect those figures. In percent.
 		}
 		fmt.Fprintf(&b, "| %s |", name)
 		for _, split := range splits {
-			f := measure(all, split, lang)
-			fmt.Fprintf(&b, " %d | %.1f | %.1f |", f.kept+f.wrong+f.missed+f.dropped, f.precision(), f.recall())
+			f := measureSplit(all, split, lang)
+			fmt.Fprintf(&b, " %d | %.1f | %.1f |", f.kept+f.wrong+f.missed+f.dropped, f.precisionShare(), f.recallShare())
 		}
 		b.WriteString("\n")
 	}

@@ -20,7 +20,7 @@ var shortForms = []form{{"en", true, 400}, {"en", false, 400}, {"zh", true, 400}
 
 func mustTalk(t *testing.T, s set, f form) talk {
 	t.Helper()
-	out, err := s.talk(f)
+	out, err := s.makeTalk(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +59,8 @@ func TestLabelsAreRight(t *testing.T) {
 				}
 				asked[q.text] = true
 				for i, place := range q.evidence {
-					if !strings.Contains(talk.said[place].whole(), q.sentences[i]) {
-						t.Errorf("%s: %q is not in %q", s.texts, q.sentences[i], talk.said[place].whole())
+					if !strings.Contains(talk.said[place].readableText(), q.sentences[i]) {
+						t.Errorf("%s: %q is not in %q", s.texts, q.sentences[i], talk.said[place].readableText())
 					}
 					if i > 0 && place <= q.evidence[i-1] {
 						t.Errorf("%s: evidence of %q is at %v", s.texts, q.text, q.evidence)
@@ -69,9 +69,9 @@ func TestLabelsAreRight(t *testing.T) {
 				checkSpeaker(t, talk, q)
 			}
 			for i, m := range talk.said {
-				if strings.ContainsAny(m.whole(), "{}|~") || m.text == "" ||
+				if strings.ContainsAny(m.readableText(), "{}|~") || m.text == "" ||
 					i > 0 && m.at.Before(talk.said[i-1].at.Add(-time.Hour)) {
-					t.Errorf("%s: message %d at %v is %q", s.texts, i+1, m.at, m.whole())
+					t.Errorf("%s: message %d at %v is %q", s.texts, i+1, m.at, m.readableText())
 				}
 			}
 			if n := len(talk.said); n < f.messages*9/10 || n > f.messages*3/2 {
@@ -164,7 +164,7 @@ func TestHalvesShareNothing(t *testing.T) {
 	}
 }
 
-// allTexts are the sentences of a lexicon, as they are written there.
+// allTexts returns the sentences of a lexicon, as they are written there.
 func allTexts(lex *lexicon) []string {
 	var out []string
 	for _, texts := range lex.said {
@@ -186,7 +186,7 @@ func allTexts(lex *lexicon) []string {
 
 var slot = regexp.MustCompile(`\{.*?\}`)
 
-// runsOf are the runs of n words without slots in a text; of Chinese, of n characters.
+// runsOf returns the runs of n words without slots in a text; of Chinese, of n characters.
 func runsOf(text string, n int, lang string) []string {
 	var out []string
 	for _, piece := range strings.FieldsFunc(slot.ReplaceAllString(text, "|"),
@@ -215,7 +215,7 @@ func TestRelativeDays(t *testing.T) {
 		m := &maker{rng: newRand(7, 7)}
 		for range 400 {
 			s := &scene{lex: lex, at: at}
-			text := m.ago(s, false)
+			text := m.formatAgo(s, false)
 			seen[fmt.Sprintf("%s = %s", text, s.day.Format(time.DateOnly))] = true
 			if s.day.After(at) {
 				t.Errorf("%s is %v", text, s.day)
@@ -280,7 +280,8 @@ func TestPlainIsFTS5(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, m := range talk.said {
-		if _, err = db.ExecContext(t.Context(), `INSERT INTO said (rowid, text) VALUES (?, ?)`, i+1, m.whole()); err != nil {
+		if _, err = db.ExecContext(t.Context(), `INSERT INTO said (rowid, text) VALUES (?, ?)`, i+1,
+			m.readableText()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -321,11 +322,12 @@ func TestJudge(t *testing.T) {
 	long := strings.Repeat("word ", 2200)
 	text := `{"seq":4,"content":"a \u003cfact\u003e"},{"seq":1,"content":"Yes. ` + long +
 		`"},{"seq":10,"content":"Yes. And"}`
-	got := judge(q, answer{places: []int{0, 3, 1, 2, 4, 5, 6, 7, 8, 10, 9}, text: text})
+	got := scoreAnswer(q, answer{places: []int{0, 3, 1, 2, 4, 5, 6, 7, 8, 10, 9}, text: text})
 	if got.at != [3]float64{0.5, 0.5, 1} || got.inside != [2]float64{0.5, 1} {
 		t.Errorf("scored %+v", got)
 	}
-	if got := judge(q, answer{places: []int{9}, text: `{"seq":10,"content":"Ye`}); got.at[0] != 0.5 || got.inside[1] != 0 {
+	if got := scoreAnswer(q, answer{places: []int{9}, text: `{"seq":10,"content":"Ye`}); got.at[0] != 0.5 ||
+		got.inside[1] != 0 {
 		t.Errorf("half a fact is scored %+v", got)
 	}
 }

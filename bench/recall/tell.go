@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// tell puts the blocks of a case into sessions, in their order; the question is nil for a
+// tellBlocks puts the blocks of a case into sessions, in their order; the question is nil for a
 // fact that nobody asks for.
-func (m *maker) tell(s *scene, c *caseText, who int, q *question) {
+func (m *maker) tellBlocks(s *scene, c *caseText, who int, q *question) {
 	at := m.rng.Perm(len(m.sessions))[:len(c.blocks)]
 	sort.Ints(at)
 	var day time.Time
@@ -17,9 +17,9 @@ func (m *maker) tell(s *scene, c *caseText, who int, q *question) {
 		in := m.sessions[at[i]]
 		s.at = in.at
 		s.day = in.at
-		x := m.exchange(s, b, who, q)
-		if able := m.mentions(s); len(able) > 0 && m.chance(leadShare) {
-			if lead := m.mentioned(s, able[m.rng.IntN(len(able))], in); m.chance(0.6) {
+		x := m.tellExchange(s, b, who, q)
+		if able := m.listMentions(s); len(able) > 0 && m.isChance(leadShare) {
+			if lead := m.tellMention(s, able[m.rng.IntN(len(able))], in); m.isChance(0.6) {
 				x = slices.Concat(lead, x)
 			} else {
 				x = slices.Concat(x, lead)
@@ -34,39 +34,39 @@ func (m *maker) tell(s *scene, c *caseText, who int, q *question) {
 		return
 	}
 	s.day = day
-	ask := m.pick(c.asks)
-	if strings.Contains(ask, "''") && m.chance(0.5) { // other words are the exception
+	ask := m.pickOne(c.asks)
+	if strings.Contains(ask, "''") && m.isChance(0.5) { // other words are the exception
 		ask = strings.ReplaceAll(ask, "''", "'")
 	}
-	q.text = m.say(s, ask)
-	if !m.pair && m.chance(echoShare) && at[0] > 0 && !strings.Contains(ask, "{day}") {
+	q.text = m.tellLine(s, ask)
+	if !m.pair && m.isChance(echoShare) && at[0] > 0 && !strings.Contains(ask, "{day}") {
 		in := m.sessions[m.rng.IntN(at[0])]
-		in.exchanges = append(in.exchanges, []spoken{m.message("U", q.text),
-			m.message("M", m.say(s, m.pick(s.lex.said["dunno M"])))})
+		in.exchanges = append(in.exchanges, []spoken{m.makeMessage("U", q.text),
+			m.makeMessage("M", m.tellLine(s, m.pickOne(s.lex.said["dunno M"])))})
 	}
 	q.text = m.asChinese(s.lex, q)
 }
 
-// exchange says the lines of a block, and what follows them.
-func (m *maker) exchange(s *scene, b []line, who int, q *question) []spoken {
+// tellExchange says the lines of a block, and what follows them.
+func (m *maker) tellExchange(s *scene, b []line, who int, q *question) []spoken {
 	var out []spoken
 	for _, l := range b {
-		out = append(out, m.spoken(s, l, who, q))
+		out = append(out, m.speakLine(s, l, who, q))
 	}
 	switch last := b[len(b)-1]; {
 	case last.who == "U":
-		out = append(out, m.message("M", m.page(s, "")))
-	case last.who == "A" && m.pair && m.chance(0.6):
-		l := line{who: "B", text: m.pick(s.lex.said["react A"])}
+		out = append(out, m.makeMessage("M", m.makePage(s, "")))
+	case last.who == "A" && m.pair && m.isChance(0.6):
+		l := line{who: "B", text: m.pickOne(s.lex.said["react A"])}
 		turned := *s
 		turned.a = s.b
 		turned.b = s.a
-		out = append(out, m.message(m.sideOf(l, who), m.say(&turned, l.text)))
+		out = append(out, m.makeMessage(m.sideOf(l, who), m.tellLine(&turned, l.text)))
 	}
 	return out
 }
 
-// sideOf is the speaker of a line: 0 or 1 for two people, U or M for the others.
+// sideOf returns the speaker of a line: 0 or 1 for two people, U or M for the others.
 func (m *maker) sideOf(l line, who int) string {
 	if !m.pair {
 		return l.who
@@ -77,20 +77,20 @@ func (m *maker) sideOf(l line, who int) string {
 	return "1"
 }
 
-// spoken says a line.
-func (m *maker) spoken(s *scene, l line, who int, q *question) spoken {
+// speakLine says a line.
+func (m *maker) speakLine(s *scene, l line, who int, q *question) spoken {
 	switch l.text {
 	case "@page":
-		return m.message("M", m.page(s, ""))
+		return m.makeMessage("M", m.makePage(s, ""))
 	case "@ack":
-		return m.message("M", m.say(s, m.pick(s.lex.said["filler M"])))
+		return m.makeMessage("M", m.tellLine(s, m.pickOne(s.lex.said["filler M"])))
 	}
-	text := m.say(s, l.text)
+	text := m.tellLine(s, l.text)
 	sentence := text
 	switch {
 	case l.photo:
-		p := m.message(m.sideOf(l, who), m.say(s, m.pick(s.lex.said["photo A"])))
-		if p.photo = text; m.chance(captionShare) {
+		p := m.makeMessage(m.sideOf(l, who), m.tellLine(s, m.pickOne(s.lex.said["photo A"])))
+		if p.photo = text; m.isChance(captionShare) {
 			p.photo = ""
 			p.text = p.text + " [" + text + "]"
 		}
@@ -100,18 +100,18 @@ func (m *maker) spoken(s *scene, l line, who int, q *question) spoken {
 		}
 		return p
 	case l.who == "M" && l.more:
-		text = m.page(s, text)
+		text = m.makePage(s, text)
 	case l.more:
 		for range 1 + m.rng.IntN(3) {
-			text = m.beside(s, text, "aside U")
+			text = m.addAround(s, text, "aside U")
 		}
-	case m.pair && !l.bare && m.chance(asideShare):
-		text = m.beside(s, text, "aside A")
+	case m.pair && !l.bare && m.isChance(asideShare):
+		text = m.addAround(s, text, "aside A")
 	}
-	if m.pair && m.chance(callShare) {
-		text = m.calling(s, text, m.names['1'-m.sideOf(l, who)[0]], l.evidence)
+	if m.pair && m.isChance(callShare) {
+		text = m.nameListener(s, text, m.names['1'-m.sideOf(l, who)[0]], l.evidence)
 	}
-	out := m.message(m.sideOf(l, who), text)
+	out := m.makeMessage(m.sideOf(l, who), text)
 	if l.evidence && q != nil {
 		out.sentence = sentence
 		out.of = q
@@ -119,9 +119,9 @@ func (m *maker) spoken(s *scene, l line, who int, q *question) spoken {
 	return out
 }
 
-// calling is a text that says the name of whom it is for, at its beginning or, unless the text
+// nameListener returns a text that says the name of whom it is for, at its beginning or, unless the text
 // must stay whole, at its end.
-func (m *maker) calling(s *scene, text, name string, whole bool) string {
+func (m *maker) nameListener(s *scene, text, name string, whole bool) string {
 	comma := ", "
 	if s.lex.chinese {
 		comma = "，"
@@ -132,12 +132,12 @@ func (m *maker) calling(s *scene, text, name string, whole bool) string {
 	return strings.TrimRight(text, ".。") + comma + name + text[len(strings.TrimRight(text, ".。")):]
 }
 
-// beside says something else before or after a text.
-func (m *maker) beside(s *scene, text, what string) string {
+// addAround says something else before or after a text.
+func (m *maker) addAround(s *scene, text, what string) string {
 	other := *s
 	other.filler = true
 	other.fill = map[string]string{}
-	more := m.say(&other, m.pick(s.lex.said[what]))
+	more := m.tellLine(&other, m.pickOne(s.lex.said[what]))
 	space := " "
 	if s.lex.chinese {
 		space = ""
@@ -148,8 +148,8 @@ func (m *maker) beside(s *scene, text, what string) string {
 	return more + space + text
 }
 
-// message is what a side says.
-func (m *maker) message(side, text string) spoken {
+// makeMessage returns what a side says.
+func (m *maker) makeMessage(side, text string) spoken {
 	out := spoken{said: said{role: "user", text: text}}
 	switch side {
 	case "0", "1":

@@ -68,20 +68,20 @@ func readLexicon(name string) (*lexicon, error) {
 		if l == "" || l[0] == '#' {
 			continue
 		}
-		if c, err = lex.read(c, l); err != nil {
+		if c, err = lex.readLine(c, l); err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", name, i+1, err)
 		}
 	}
 	for _, c := range lex.cases {
-		if c.told() == "" || len(c.asks) == 0 {
+		if c.evidenceForm() == "" || len(c.asks) == 0 {
 			return nil, fmt.Errorf("%s: a case has no evidence or no question: %s", name, c.blocks[0][0].text)
 		}
 	}
 	return lex, nil
 }
 
-// read takes in one line; c is the case that it may belong to, and so is the result.
-func (lex *lexicon) read(c *caseText, l string) (*caseText, error) {
+// readLine takes in one line; c is the case that it may belong to, and so is the result.
+func (lex *lexicon) readLine(c *caseText, l string) (*caseText, error) {
 	word, rest, _ := strings.Cut(l, " ")
 	name, value, named := strings.Cut(rest, " = ")
 	switch {
@@ -127,8 +127,8 @@ func readLine(s string) line {
 	return l
 }
 
-// told says in what form the evidence of a case stands.
-func (c *caseText) told() string {
+// evidenceForm says in what form the evidence of a case stands.
+func (c *caseText) evidenceForm() string {
 	var all []line
 	for _, b := range c.blocks {
 		for _, l := range b {
@@ -171,9 +171,9 @@ func slotsOf(text string) []string {
 	return out
 }
 
-// base is a slot's name without the number that tells two of them apart. A name that is
+// slotBase returns a slot's name without the number that tells two of them apart. A name that is
 // a slot of its own stays whole.
-func (lex *lexicon) base(name string) string {
+func (lex *lexicon) slotBase(name string) string {
 	if lex.slots[name] != nil {
 		return name
 	}

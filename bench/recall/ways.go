@@ -48,7 +48,7 @@ func newProduct(ctx context.Context, s *store.Store, t talk) (product, error) {
 	for from := 0; from < len(t.said) && err == nil; from += 500 {
 		var in []store.Incoming
 		for _, m := range t.said[from:min(from+500, len(t.said))] {
-			in = append(in, store.Incoming{Message: m.message()})
+			in = append(in, store.Incoming{Message: m.toMessage()})
 		}
 		var done store.Finished
 		if done, err = s.Append(ctx, head, in); err == nil {
@@ -58,8 +58,8 @@ func newProduct(ctx context.Context, s *store.Store, t talk) (product, error) {
 	return product{e, c.ID}, err
 }
 
-// message is a message as it is imported.
-func (s said) message() scrollback.Message {
+// toMessage returns a message as it is imported.
+func (s said) toMessage() scrollback.Message {
 	parts := scrollback.Parts{scrollback.Text{Text: s.text}}
 	if s.photo != "" {
 		parts = append(parts, scrollback.Image{URL: "https://example.com/photo.jpg", MediaType: "image/jpeg", Name: s.photo})
@@ -73,7 +73,7 @@ func (p product) find(ctx context.Context, question string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	text, err := p.e.Recall().Call(ctx, p.id, "context_search", args, recall.RoomMax)
+	text, err := p.e.Recall().RunTool(ctx, p.id, "context_search", args, recall.RoomMax)
 	if err != nil {
 		return answer{}, err
 	}
@@ -114,7 +114,7 @@ func newRecent(t talk) recent {
 		if len(r.places) < shown {
 			r.places = append(r.places, i)
 		}
-		s := t.said[i].short(i)
+		s := t.said[i].shorten(i)
 		tokens += token.Count(s)
 		b.WriteString(s)
 	}
@@ -122,9 +122,9 @@ func newRecent(t talk) recent {
 	return r
 }
 
-// short is a message in few tokens, with its place as [endOf] looks for it.
-func (s said) short(i int) string {
-	body, _ := json.Marshal(s.whole()) // a string always has its JSON
+// shorten returns a message in few tokens, with its place as [endOf] looks for it.
+func (s said) shorten(i int) string {
+	body, _ := json.Marshal(s.readableText()) // a string always has its JSON
 	return fmt.Sprintf("{\"seq\":%d,\"role\":%q,\"content\":%s},\n", i+1, s.role, body)
 }
 

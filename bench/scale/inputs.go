@@ -67,8 +67,8 @@ func readInputs(text []byte) (inputs, error) {
 	return in, nil
 }
 
-// with is a copy with one number changed.
-func (in inputs) with(name string, value float64) inputs {
+// withNumber returns a copy with one number changed.
+func (in inputs) withNumber(name string, value float64) inputs {
 	out := maps.Clone(in)
 	x := out[name]
 	x.Value = value
@@ -76,13 +76,15 @@ func (in inputs) with(name string, value float64) inputs {
 	return out
 }
 
-// of is a number by its name; readInputs has seen to it that it is there.
-func (in inputs) of(name string) float64 { return in[name].Value }
+// numberOf returns a number by its name; readInputs has seen to it that it is there.
+func (in inputs) numberOf(name string) float64 { return in[name].Value }
 
-// saves is how often the draft of a turn is stored while its answer comes.
-func (in inputs) saves() float64 { return in.of("turn_seconds") / in.of("save_seconds") }
+// draftSaves returns how often the draft of a turn is stored while its answer comes.
+func (in inputs) draftSaves() float64 {
+	return in.numberOf("turn_seconds") / in.numberOf("save_seconds")
+}
 
-// asked is how many turns a second that many full nodes ask for.
-func (in inputs) asked(nodes int) float64 {
-	return float64(nodes) * in.of("node_streams") / in.of("turn_seconds")
+// turnRate returns how many turns a second that many full nodes ask for.
+func (in inputs) turnRate(nodes int) float64 {
+	return float64(nodes) * in.numberOf("node_streams") / in.numberOf("turn_seconds")
 }

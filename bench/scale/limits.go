@@ -15,65 +15,69 @@ type resource struct {
 // resources are what a turn passes, in the order of its way.
 var resources = []resource{
 	{"processors of the nodes", func(in inputs, nodes int) float64 {
-		return float64(nodes) * in.of("node_cores") * 1000 / in.of("node_cpu_ms")
+		return float64(nodes) * in.numberOf("node_cores") * 1000 / in.numberOf("node_cpu_ms")
 	}, false},
 	{"connections in use", func(in inputs, nodes int) float64 {
-		open := math.Min(in.of("connections"), float64(nodes)*in.of("node_pool"))
-		return open * 1000 / held(in)
+		open := math.Min(in.numberOf("connections"), float64(nodes)*in.numberOf("node_pool"))
+		return open * 1000 / connectionTime(in)
 	}, true},
 	{"processors of the primary", func(in inputs, nodes int) float64 {
-		free := in.of("primary_cores")*1000 - polled(in, nodes)
-		a, b := feed(in, nodes)
-		return math.Max(0, free-b) / (in.of("turn_db_cpu_ms") + in.saves()*in.of("save_db_cpu_ms") + a)
+		free := in.numberOf("primary_cores")*1000 - pollingCost(in, nodes)
+		a, b := feedCost(in, nodes)
+		return math.Max(0, free-b) / (in.numberOf("turn_db_cpu_ms") + in.draftSaves()*in.numberOf("save_db_cpu_ms") + a)
 	}, true},
 	{"commits", func(in inputs, _ int) float64 {
-		return in.of("flush_group") * 1000 / in.of("flush_ms") / (2 + in.saves())
+		return in.numberOf("flush_group") * 1000 / in.numberOf("flush_ms") / (2 + in.draftSaves())
 	}, true},
 	{"WAL", func(in inputs, _ int) float64 {
-		return in.of("wal_mb_s") * 1024 / (in.of("turn_wal_kb") + in.saves()*in.of("save_wal_kb"))
+		return in.numberOf("wal_mb_s") * 1024 / (in.numberOf("turn_wal_kb") + in.draftSaves()*in.numberOf("save_wal_kb"))
 	}, true},
 	{"lanes of usage_days", func(in inputs, _ int) float64 {
 		// A lane is held from its statement to the end of the commit; lanes are picked by
 		// chance, and past two thirds of what they hold those who wait for one hold connections.
-		return 2.0 / 3 * in.of("usage_lanes") * 1000 / (in.of("lane_statements")*in.of("round_trip_ms") + in.of("flush_ms"))
+		return 2.0 / 3 * in.numberOf("usage_lanes") * 1000 / (in.numberOf("lane_statements")*in.numberOf("round_trip_ms") +
+			in.numberOf("flush_ms"))
 	}, true},
 	{"the sequencer", func(in inputs, _ int) float64 {
-		rows := in.of("sequence_rows")
-		return rows * 1000 / (in.of("sequence_ms") + rows*in.of("sequence_row_us")/1000) / in.of("outbox_rows")
+		rows := in.numberOf("sequence_rows")
+		return rows * 1000 / (in.numberOf("sequence_ms") +
+			rows*in.numberOf("sequence_row_us")/1000) / in.numberOf("outbox_rows")
 	}, false},
 	{"tending the index", func(in inputs, _ int) float64 {
-		return 1000 / in.of("tend_ms") / in.of("turn_messages")
+		return 1000 / in.numberOf("tend_ms") / in.numberOf("turn_messages")
 	}, false},
 	{"vacuum of the outboxes", func(in inputs, _ int) float64 {
 		// Each row of an outbox dies, and each save and each turn leaves a dead version of the
 		// turn's row, and each turn two of the conversation's and the branch's.
-		return in.of("vacuum_rows_s") / (in.of("outbox_rows") + in.saves() + 5)
+		return in.numberOf("vacuum_rows_s") / (in.numberOf("outbox_rows") + in.draftSaves() + 5)
 	}, true},
 	{"reading the feed", func(in inputs, nodes int) float64 {
-		a, b := feed(in, nodes)
+		a, b := feedCost(in, nodes)
 		// At most half of the primary may go to telling nodes what happened.
-		return math.Max(0, in.of("primary_cores")*500-b-polled(in, nodes)) / a
+		return math.Max(0, in.numberOf("primary_cores")*500-b-pollingCost(in, nodes)) / a
 	}, false},
 }
 
-// held is for how many milliseconds a turn holds connections, without waiting for others.
-func held(in inputs) float64 {
-	statements := in.of("turn_statements") + in.saves()*in.of("save_statements")
-	return statements*in.of("round_trip_ms") + in.of("turn_db_cpu_ms") + in.saves()*in.of("save_db_cpu_ms") +
-		(2+in.saves())*1.5*in.of("flush_ms") // who comes during a flush waits for the rest of it
+// connectionTime is for how many milliseconds a turn holds connections, without waiting for others.
+func connectionTime(in inputs) float64 {
+	statements := in.numberOf("turn_statements") + in.draftSaves()*in.numberOf("save_statements")
+	return statements*in.numberOf("round_trip_ms") + in.numberOf("turn_db_cpu_ms") +
+		in.draftSaves()*in.numberOf("save_db_cpu_ms") +
+		(2+in.draftSaves())*1.5*in.numberOf("flush_ms") // who comes during a flush waits for the rest of it
 }
 
-// feed is what telling all nodes costs the primary in milliseconds: of each turn, and of each
+// feedCost returns what telling all nodes costs the primary in milliseconds: of each turn, and of each
 // second. A node looks once for each batch of the sequencer, however little is in it, but not
 // more often than it is let; batches come no faster than they are numbered.
-func feed(in inputs, nodes int) (turn, second float64) {
-	looks := math.Min(1000/(in.of("sequence_ms")+in.of("flush_ms")), in.of("feed_reads_s"))
-	return float64(nodes) * in.of("outbox_rows") * in.of("feed_row_us") / 1000, float64(nodes) * looks * in.of("feed_read_ms")
+func feedCost(in inputs, nodes int) (turn, second float64) {
+	looks := math.Min(1000/(in.numberOf("sequence_ms")+in.numberOf("flush_ms")), in.numberOf("feed_reads_s"))
+	return float64(nodes) * in.numberOf("outbox_rows") * in.numberOf("feed_row_us") / 1000, float64(
+		nodes) * looks * in.numberOf("feed_read_ms")
 }
 
-// polled is what the polling behind the signals costs the primary, in milliseconds a second.
-func polled(in inputs, nodes int) float64 {
-	return float64(nodes) * in.of("feed_polls_s") * in.of("feed_read_ms")
+// pollingCost returns what the polling behind the signals costs the primary, in milliseconds a second.
+func pollingCost(in inputs, nodes int) float64 {
+	return float64(nodes) * in.numberOf("feed_polls_s") * in.numberOf("feed_read_ms")
 }
 
 // limit is a resource with how many turns a second it can serve.
@@ -82,8 +86,8 @@ type limit struct {
 	turns float64
 }
 
-// limits are those of all resources; first is the one that is used up first.
-func limits(in inputs, nodes int) (all []limit, first limit) {
+// listLimits returns those of all resources; first is the one that is used up first.
+func listLimits(in inputs, nodes int) (all []limit, first limit) {
 	first.turns = math.Inf(1)
 	for _, r := range resources {
 		l := limit{r, r.most(in, nodes)}
@@ -94,11 +98,11 @@ func limits(in inputs, nodes int) (all []limit, first limit) {
 	return all, first
 }
 
-// databases is how many primaries that share the conversations a resource needs for what the
+// countDatabases returns how many primaries that share the conversations a resource needs for what the
 // nodes ask, with a third of it left free.
-func databases(in inputs, l limit, nodes int) int {
+func countDatabases(in inputs, l limit, nodes int) int {
 	if l.turns <= 0 {
 		return 0
 	}
-	return max(1, int(math.Ceil(in.asked(nodes)/(l.turns*2/3))))
+	return max(1, int(math.Ceil(in.turnRate(nodes)/(l.turns*2/3))))
 }

@@ -37,13 +37,13 @@ func main() {
 	file := flag.String("inputs", "", "a file of inputs like bench/scale/inputs.json")
 	write := flag.Bool("write", false, "put the tables into docs/SCALE.md")
 	flag.Parse()
-	if err := run(*file, *write); err != nil {
+	if err := runModel(*file, *write); err != nil {
 		fmt.Fprintln(os.Stderr, "scale:", err)
 		os.Exit(1)
 	}
 }
 
-func run(file string, write bool) error {
+func runModel(file string, write bool) error {
 	text := ours
 	if file != "" {
 		var err error
@@ -55,7 +55,7 @@ func run(file string, write bool) error {
 	if err != nil {
 		return err
 	}
-	tables := report(in)
+	tables := writeReport(in)
 	if !write {
 		fmt.Print(tables)
 		return nil
@@ -68,15 +68,15 @@ func run(file string, write bool) error {
 	if err != nil {
 		return fmt.Errorf("run it in the folder bench: %w", err)
 	}
-	out, err := between(string(page), tables)
+	out, err := replaceBetween(string(page), tables)
 	if err != nil {
 		return err
 	}
 	return os.WriteFile(name, []byte(out), 0o644)
 }
 
-// between is a page with the tables put between its marks.
-func between(page, tables string) (string, error) {
+// replaceBetween returns a page with the tables put between its marks.
+func replaceBetween(page, tables string) (string, error) {
 	before, rest, ok := strings.Cut(page, begins)
 	_, after, ok2 := strings.Cut(rest, ends)
 	if !ok || !ok2 {

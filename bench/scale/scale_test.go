@@ -60,8 +60,8 @@ func TestWhatIsUsedUpFirst(t *testing.T) {
 			t.Errorf("%s is poor in no case", r.name)
 			continue
 		}
-		before, _ := limits(in, 10)
-		after, first := limits(in.with(change[0].(string), change[1].(float64)), 10)
+		before, _ := listLimits(in, 10)
+		after, first := listLimits(in.withNumber(change[0].(string), change[1].(float64)), 10)
 		if first.name != r.name {
 			t.Errorf("with %s at %v %s is used up first, not %s", change[0], change[1], first.name, r.name)
 		}
@@ -80,10 +80,10 @@ func TestSimulationOfAKnownQueue(t *testing.T) {
 	for name, v := range map[string]float64{"node_pool": 1, "primary_cores": 1, "round_trip_ms": 0, "save_statements": 0,
 		"turn_db_cpu_ms": 4,
 		"flush_ms":       1e-6, "flush_p99_ms": 1e-6, "save_seconds": 1e12, "usage_lanes": 1} {
-		in = in.with(name, v)
+		in = in.withNumber(name, v)
 	}
 	// Two visits of 2 ms each at 60 turns a second: a server that is busy 24 % of the time.
-	s := simulate(in, 1, 60, 40_000)
+	s := simulateTurns(in, 1, 60, 40_000)
 	want := 2 * math.Ln2 * 2 / (1 - 0.24) // about: the median of two visits is above that of one
 	if s.p50 < want*0.9 || s.p50 > want*1.6 {
 		t.Errorf("half of the turns took %.2f ms; theory has about %.2f", s.p50, want)
@@ -92,7 +92,7 @@ func TestSimulationOfAKnownQueue(t *testing.T) {
 		t.Errorf("%.1f turns a second were served of 60", s.turns)
 	}
 	// At ten times what it serves, it serves what it can: 250 turns a second.
-	if s = simulate(in, 1, 2500, 20_000); math.Abs(s.turns-250) > 20 {
+	if s = simulateTurns(in, 1, 2500, 20_000); math.Abs(s.turns-250) > 20 {
 		t.Errorf("%.1f turns a second were served of the 250 that fit", s.turns)
 	}
 }
@@ -108,9 +108,9 @@ func TestSimulationAgreesWithLimits(t *testing.T) {
 	} {
 		in := model(t)
 		for k, v := range change {
-			in = in.with(k, v)
+			in = in.withNumber(k, v)
 		}
-		all, first := limits(in, 10)
+		all, first := listLimits(in, 10)
 		if first.name != name && name != "lanes of usage_days" {
 			t.Fatalf("%s is used up first, not %s", first.name, name)
 		}
@@ -123,7 +123,7 @@ func TestSimulationAgreesWithLimits(t *testing.T) {
 		if name == "lanes of usage_days" {
 			most *= 1.5 // all of a lane, not two thirds
 		}
-		got := simulate(in, 10, most*5, 6000).turns
+		got := simulateTurns(in, 10, most*5, 6000).turns
 		if got < most*0.6 || got > most*1.3 {
 			t.Errorf("%s: the table has %.0f turns a second, the simulation %.0f", name, most, got)
 		}
@@ -132,12 +132,13 @@ func TestSimulationAgreesWithLimits(t *testing.T) {
 
 func TestSimulationIsTheSameAgain(t *testing.T) {
 	in := model(t)
-	a := simulate(in, 3, 75, 2000)
-	b := simulate(in, 3, 75, 2000)
+	a := simulateTurns(in, 3, 75, 2000)
+	b := simulateTurns(in, 3, 75, 2000)
 	if a != b {
 		t.Errorf("%v, then %v", a, b)
 	}
-	if busy := simulate(in.with("usage_lanes", 1), 30, 240, 2000); busy.p99 <= simulate(in, 30, 240, 2000).p99 {
+	if busy := simulateTurns(in.withNumber("usage_lanes", 1), 30, 240,
+		2000); busy.p99 <= simulateTurns(in, 30, 240, 2000).p99 {
 		t.Error("one lane is as fast as many")
 	}
 }
@@ -148,14 +149,14 @@ func TestPageIsUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := between(string(page), report(model(t)))
+	want, err := replaceBetween(string(page), writeReport(model(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if want != string(page) {
 		t.Error("docs/SCALE.md has other tables: go -C bench run ./scale -write")
 	}
-	if _, err := between("no marks", ""); err == nil {
+	if _, err := replaceBetween("no marks", ""); err == nil {
 		t.Error("a page without marks was written")
 	}
 }
@@ -163,7 +164,7 @@ func TestPageIsUpToDate(t *testing.T) {
 func TestShort(t *testing.T) {
 	for v, want := range map[float64]string{0: "0", 0.0325: "0.033", 1.5: "1.5", 12.34: "12.3", 99.96: "100",
 		1234: "1,230", 1e10: "10,000,000,000"} {
-		if got := short(v); got != want {
+		if got := formatShort(v); got != want {
 			t.Errorf("%v is %s, not %s", v, got, want)
 		}
 	}

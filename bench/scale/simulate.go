@@ -18,13 +18,13 @@ type world struct {
 
 func newWorld(seed uint64) *world { return &world{rng: rand.New(rand.NewPCG(seed, 18))} }
 
-// after does something later; what is due at one time comes in the order of its asking.
-func (w *world) after(ms float64, do func()) {
+// runAfter does something later; what is due at one time comes in the order of its asking.
+func (w *world) runAfter(ms float64, do func()) {
 	w.n++
 	heap.Push(&w.events, event{w.now + ms, w.n, do})
 }
 
-func (w *world) run() {
+func (w *world) runAll() {
 	for len(w.events) > 0 {
 		e := heap.Pop(&w.events).(event)
 		w.now = e.at
@@ -32,8 +32,8 @@ func (w *world) run() {
 	}
 }
 
-// some is a time that varies as calls and computations do, with this mean.
-func (w *world) some(ms float64) float64 { return w.rng.ExpFloat64() * ms }
+// randomTime returns a time that varies as calls and computations do, with this mean.
+func (w *world) randomTime(ms float64) float64 { return w.rng.ExpFloat64() * ms }
 
 type event struct {
 	at float64
@@ -55,13 +55,13 @@ func (e *events) Pop() any {
 	return last
 }
 
-// desk serves a number at once; the others wait in the order of their arrival.
-type desk struct {
+// serviceQueue serves a number at once; the others wait in the order of their arrival.
+type serviceQueue struct {
 	free    int
 	waiting []func()
 }
 
-func (d *desk) take(do func()) {
+func (d *serviceQueue) takePlace(do func()) {
 	if d.free > 0 {
 		d.free--
 		do()
@@ -70,7 +70,7 @@ func (d *desk) take(do func()) {
 	d.waiting = append(d.waiting, do)
 }
 
-func (d *desk) leave() {
+func (d *serviceQueue) leavePlace() {
 	if len(d.waiting) == 0 {
 		d.free++
 		return
@@ -88,29 +88,29 @@ type disk struct {
 	waiting []func()
 }
 
-func (d *disk) commit(done func()) {
+func (d *disk) commitWAL(done func()) {
 	d.waiting = append(d.waiting, done)
 	if !d.busy {
-		d.flush()
+		d.flushWAL()
 	}
 }
 
-func (d *disk) flush() {
-	n := min(len(d.waiting), int(d.in.of("flush_group")))
+func (d *disk) flushWAL() {
+	n := min(len(d.waiting), int(d.in.numberOf("flush_group")))
 	if d.busy = n > 0; !d.busy {
 		return
 	}
 	group := d.waiting[:n]
 	d.waiting = d.waiting[n:]
-	took := d.in.of("flush_ms")
+	took := d.in.numberOf("flush_ms")
 	if d.rng.IntN(100) == 0 {
-		took = d.in.of("flush_p99_ms")
+		took = d.in.numberOf("flush_p99_ms")
 	}
-	d.after(took, func() {
+	d.runAfter(took, func() {
 		for _, done := range group {
 			done()
 		}
-		d.flush()
+		d.flushWAL()
 	})
 }
 
@@ -118,16 +118,17 @@ func (d *disk) flush() {
 type store struct {
 	*world
 	in    inputs
-	pools []desk
-	cores desk
-	lanes []desk
+	pools []serviceQueue
+	cores serviceQueue
+	lanes []serviceQueue
 	disk  disk
 }
 
 func newStore(w *world, in inputs, nodes int) *store {
-	s := &store{world: w, in: in, pools: make([]desk, nodes), cores: desk{free: int(in.of("primary_cores"))},
-		lanes: make([]desk, int(in.of("usage_lanes"))), disk: disk{world: w, in: in}}
-	share := math.Min(in.of("node_pool"), math.Max(1, in.of("connections")/float64(nodes)))
+	s := &store{world: w, in: in, pools: make([]serviceQueue, nodes),
+		cores: serviceQueue{free: int(in.numberOf("primary_cores"))},
+		lanes: make([]serviceQueue, int(in.numberOf("usage_lanes"))), disk: disk{world: w, in: in}}
+	share := math.Min(in.numberOf("node_pool"), math.Max(1, in.numberOf("connections")/float64(nodes)))
 	for i := range s.pools {
 		s.pools[i].free = int(share)
 	}
@@ -146,30 +147,30 @@ type transaction struct {
 	lane       bool
 }
 
-func (s *store) do(t transaction, done func()) {
+func (s *store) runTransaction(t transaction, done func()) {
 	pool := &s.pools[t.node]
-	end := func() { pool.leave(); done() }
-	pool.take(func() {
-		s.after(t.statements*s.in.of("round_trip_ms"), func() {
-			s.cores.take(func() {
-				s.after(s.some(t.cpu), func() {
-					s.cores.leave()
-					s.finish(t, end)
+	end := func() { pool.leavePlace(); done() }
+	pool.takePlace(func() {
+		s.runAfter(t.statements*s.in.numberOf("round_trip_ms"), func() {
+			s.cores.takePlace(func() {
+				s.runAfter(s.randomTime(t.cpu), func() {
+					s.cores.leavePlace()
+					s.finishTransaction(t, end)
 				})
 			})
 		})
 	})
 }
 
-func (s *store) finish(t transaction, end func()) {
+func (s *store) finishTransaction(t transaction, end func()) {
 	if !t.lane {
-		s.disk.commit(end)
+		s.disk.commitWAL(end)
 		return
 	}
 	lane := &s.lanes[s.rng.IntN(len(s.lanes))]
-	lane.take(func() {
-		s.after(s.in.of("lane_statements")*s.in.of("round_trip_ms"), func() {
-			s.disk.commit(func() { lane.leave(); end() })
+	lane.takePlace(func() {
+		s.runAfter(s.in.numberOf("lane_statements")*s.in.numberOf("round_trip_ms"), func() {
+			s.disk.commitWAL(func() { lane.leavePlace(); end() })
 		})
 	})
 }
@@ -180,14 +181,14 @@ type simulated struct {
 	p50, p99 float64 // milliseconds for the two transactions of a turn, without its model
 }
 
-// simulate lets n turns come by chance at a rate, to nodes by chance, with the saves of
+// simulateTurns lets n turns come by chance at a rate, to nodes by chance, with the saves of
 // their drafts, and measures them after a tenth of them.
-func simulate(in inputs, nodes int, rate float64, n int) simulated {
+func simulateTurns(in inputs, nodes int, rate float64, n int) simulated {
 	w := newWorld(uint64(nodes))
 	s := newStore(w, in, nodes)
 	var took []float64
-	half := transaction{statements: in.of("turn_statements") / 2, cpu: in.of("turn_db_cpu_ms") / 2}
-	save := transaction{statements: in.of("save_statements"), cpu: in.of("save_db_cpu_ms")}
+	half := transaction{statements: in.numberOf("turn_statements") / 2, cpu: in.numberOf("turn_db_cpu_ms") / 2}
+	save := transaction{statements: in.numberOf("save_statements"), cpu: in.numberOf("save_db_cpu_ms")}
 	came := 0
 	ended := 0.0
 	var next func()
@@ -201,18 +202,18 @@ func simulate(in inputs, nodes int, rate float64, n int) simulated {
 		begin.node = w.rng.IntN(nodes)
 		finish := begin
 		finish.lane = true
-		s.do(begin, func() {
-			s.do(finish, func() {
+		s.runTransaction(begin, func() {
+			s.runTransaction(finish, func() {
 				if ended = w.now; counts {
 					took = append(took, w.now-at)
 				}
 			})
 		})
-		w.after(w.some(1000/rate), next)
+		w.runAfter(w.randomTime(1000/rate), next)
 	}
-	w.after(0, next)
-	drafts(s, save, drafting{rate * in.saves(), func() bool { return came > n }})
-	w.run()
+	w.runAfter(0, next)
+	storeDrafts(s, save, drafting{rate * in.draftSaves(), func() bool { return came > n }})
+	w.runAll()
 	slices.Sort(took)
 	at := func(p float64) float64 { return took[min(len(took)-1, int(p*float64(len(took))))] }
 	return simulated{float64(n) * 1000 / ended, at(0.5), at(0.99)}
@@ -224,7 +225,7 @@ type drafting struct {
 	over func() bool
 }
 
-func drafts(s *store, save transaction, d drafting) {
+func storeDrafts(s *store, save transaction, d drafting) {
 	var next func()
 	next = func() {
 		if d.over() || d.rate == 0 {
@@ -232,8 +233,8 @@ func drafts(s *store, save transaction, d drafting) {
 		}
 		t := save
 		t.node = s.rng.IntN(len(s.pools))
-		s.do(t, func() {})
-		s.after(s.some(1000/d.rate), next)
+		s.runTransaction(t, func() {})
+		s.runAfter(s.randomTime(1000/d.rate), next)
 	}
 	next()
 }

@@ -15,60 +15,61 @@ var (
 // simulatedTurns is how many turns each simulation has.
 const simulatedTurns = 4000
 
-// report is the tables of a file of inputs, as Markdown.
-func report(in inputs) string {
+// writeReport returns the tables of a file of inputs, as Markdown.
+func writeReport(in inputs) string {
 	var b strings.Builder
 	b.WriteString("Inputs:\n\n| input | value | from | note |\n|---|---|---|---|\n")
 	for _, name := range needed {
 		x := in[name]
-		fmt.Fprintf(&b, "| `%s` | %s %s | %s | %s |\n", name, short(x.Value), x.Unit, x.From, x.Note)
+		fmt.Fprintf(&b, "| `%s` | %s %s | %s | %s |\n", name, formatShort(x.Value), x.Unit, x.From, x.Note)
 	}
 	b.WriteString("\nOn one primary, in turns a second:\n\n" +
 		"| nodes | asked | served at most | used up first | simulated, p50 | p99 |\n|---|---|---|---|---|---|\n")
 	for _, n := range fleets {
-		_, first := limits(in, n)
-		at := math.Min(in.asked(n), first.turns*2/3)
+		_, first := listLimits(in, n)
+		at := math.Min(in.turnRate(n), first.turns*2/3)
 		p50 := "—"
 		p99 := "—"
 		if at > 0 {
-			s := simulate(in, n, at, simulatedTurns)
-			p50 = short(s.p50) + " ms"
-			p99 = short(s.p99) + " ms"
+			s := simulateTurns(in, n, at, simulatedTurns)
+			p50 = formatShort(s.p50) + " ms"
+			p99 = formatShort(s.p99) + " ms"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", short(float64(n)), short(in.asked(n)), short(first.turns),
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", formatShort(float64(n)), formatShort(in.turnRate(n)),
+			formatShort(first.turns),
 			first.name, p50, p99)
 	}
 	most := fleets[len(fleets)-1]
 	fmt.Fprintf(&b,
 		"\nWhat each resource of one primary serves, in turns a second, and how many databases it would take for %s "+
 			"nodes that ask for %s, with a third left free:\n\n| resource | 1 node | 10 | 100 | 1,000 | databases |\n|---|---|---|---|---|---|\n",
-		short(float64(most)), short(in.asked(most)))
+		formatShort(float64(most)), formatShort(in.turnRate(most)))
 	for i, r := range resources {
 		fmt.Fprintf(&b, "| %s |", r.name)
 		for _, n := range []int{1, 10, 100} {
-			all, _ := limits(in, n)
-			fmt.Fprintf(&b, " %s |", short(all[i].turns))
+			all, _ := listLimits(in, n)
+			fmt.Fprintf(&b, " %s |", formatShort(all[i].turns))
 		}
-		all, _ := limits(in, most)
-		fmt.Fprintf(&b, " %s | %s |\n", short(all[i].turns), count(in, all[i], most))
+		all, _ := listLimits(in, most)
+		fmt.Fprintf(&b, " %s | %s |\n", formatShort(all[i].turns), formatCount(in, all[i], most))
 	}
 	b.WriteString("\nWith some inputs changed, on one primary:\n\n| changed | 100 nodes, at most | used up first | 1,000 nodes, at most | used up first |\n" +
 		"|---|---|---|---|---|\n")
 	changed := in
 	for _, c := range changes {
 		if c.input != "" {
-			changed = changed.with(c.input, c.to*map[bool]float64{true: changed.of(c.input), false: 1}[c.times])
+			changed = changed.withNumber(c.input, c.to*map[bool]float64{true: changed.numberOf(c.input), false: 1}[c.times])
 		}
-		row(&b, c.what, changed)
+		writeRow(&b, c.what, changed)
 	}
 	b.WriteString("\nWhat is stored:\n\n| messages | rows | index | with replicas | databases | tending the index from nothing, by one |\n" +
 		"|---|---|---|---|---|---|\n")
 	for _, n := range lengths {
-		rows := n * (in.of("row_bytes") + in.of("turn_bytes")/in.of("turn_messages"))
-		index := n * in.of("index_bytes")
-		all := (rows + index) * (1 + in.of("replicas"))
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f | %s |\n", short(n), bytesOf(rows), bytesOf(index), bytesOf(all),
-			math.Ceil((rows+index)/(in.of("primary_tb")*1e12)), timeOf(n*in.of("tend_ms")/1000))
+		rows := n * (in.numberOf("row_bytes") + in.numberOf("turn_bytes")/in.numberOf("turn_messages"))
+		index := n * in.numberOf("index_bytes")
+		all := (rows + index) * (1 + in.numberOf("replicas"))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %.0f | %s |\n", formatShort(n), bytesOf(rows), bytesOf(index), bytesOf(all),
+			math.Ceil((rows+index)/(in.numberOf("primary_tb")*1e12)), timeOf(n*in.numberOf("tend_ms")/1000))
 	}
 	return b.String()
 }
@@ -90,30 +91,30 @@ var changes = []struct {
 	{"and twice the processors", "primary_cores", 2, true},
 }
 
-func row(b *strings.Builder, what string, in inputs) {
+func writeRow(b *strings.Builder, what string, in inputs) {
 	fmt.Fprintf(b, "| %s |", what)
 	for i, n := range []int{100, 1000} {
-		_, first := limits(in, n)
-		fmt.Fprintf(b, " %s | %s |%s", short(first.turns), first.name, []string{"", "\n"}[i])
+		_, first := listLimits(in, n)
+		fmt.Fprintf(b, " %s | %s |%s", formatShort(first.turns), first.name, []string{"", "\n"}[i])
 	}
 }
 
-// count is how many databases a resource takes, in words where databases do not help.
-func count(in inputs, l limit, nodes int) string {
-	n := databases(in, l, nodes)
+// formatCount returns how many databases a resource takes, in words where databases do not help.
+func formatCount(in inputs, l limit, nodes int) string {
+	n := countDatabases(in, l, nodes)
 	switch {
 	case l.name == resources[0].name:
 		return "—"
 	case n == 0:
 		return "more than this model can say"
 	case n > 1 && !l.split:
-		return fmt.Sprintf("%s, with one of its own in each", short(float64(n)))
+		return fmt.Sprintf("%s, with one of its own in each", formatShort(float64(n)))
 	}
-	return short(float64(n))
+	return formatShort(float64(n))
 }
 
-// short is a number with three digits that count, and commas.
-func short(v float64) string {
+// formatShort returns a number with three digits that count, and commas.
+func formatShort(v float64) string {
 	if v <= 0 {
 		return "0"
 	}
@@ -135,18 +136,18 @@ func bytesOf(v float64) string {
 		name string
 	}{{1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}} {
 		if v >= u.of {
-			return short(v/u.of) + " " + u.name
+			return formatShort(v/u.of) + " " + u.name
 		}
 	}
-	return short(v/1e6) + " MB"
+	return formatShort(v/1e6) + " MB"
 }
 
 func timeOf(seconds float64) string {
 	switch {
 	case seconds < 2*60*60:
-		return short(seconds/60) + " min"
+		return formatShort(seconds/60) + " min"
 	case seconds < 3*24*60*60:
-		return short(seconds/60/60) + " h"
+		return formatShort(seconds/60/60) + " h"
 	}
-	return short(seconds/24/60/60) + " days"
+	return formatShort(seconds/24/60/60) + " days"
 }

@@ -40,12 +40,12 @@ func startCluster(ctx context.Context, dsn, bin string) (c *cluster, err error) 
 		c.bin = found[len(found)-1]
 	}
 	if dsn == "" {
-		if dsn, err = c.launch(ctx); err != nil {
-			return nil, errors.Join(err, c.close())
+		if dsn, err = c.startServer(ctx); err != nil {
+			return nil, errors.Join(err, c.closeCluster())
 		}
 	}
 	if c.dsn, err = url.Parse(dsn); err != nil {
-		return nil, errors.Join(errors.New("the URL of the PostgreSQL cannot be read"), c.close())
+		return nil, errors.Join(errors.New("the URL of the PostgreSQL cannot be read"), c.closeCluster())
 	}
 	for range 100 {
 		if c.admin, err = pgx.Connect(ctx, dsn); err == nil {
@@ -54,15 +54,15 @@ func startCluster(ctx context.Context, dsn, bin string) (c *cluster, err error) 
 		time.Sleep(100 * time.Millisecond)
 	}
 	if err != nil {
-		return nil, errors.Join(errors.New("the PostgreSQL does not take connections"), c.close())
+		return nil, errors.Join(errors.New("the PostgreSQL does not take connections"), c.closeCluster())
 	}
 	_, err = c.admin.Exec(ctx, `CREATE EXTENSION IF NOT EXISTS pg_stat_statements`)
 	c.counts = err == nil && c.admin.QueryRow(ctx, `SELECT count(*) FROM pg_stat_statements`).Scan(new(int64)) == nil
 	return c, nil
 }
 
-// launch makes a cluster and starts its server, as user postgres when root.
-func (c *cluster) launch(ctx context.Context) (dsn string, err error) {
+// startServer makes a cluster and starts its server, as user postgres when root.
+func (c *cluster) startServer(ctx context.Context) (dsn string, err error) {
 	if c.dir, err = os.MkdirTemp("/tmp", "scrollback-pg-"); err != nil { // a socket's path is short
 		return "", err
 	}
@@ -105,8 +105,8 @@ func (c *cluster) launch(ctx context.Context) (dsn string, err error) {
 		RawQuery: q.Encode()}).String(), c.server.Start()
 }
 
-// create makes an empty database and returns its URL.
-func (c *cluster) create(ctx context.Context, name string) (string, error) {
+// createDatabase makes an empty database and returns its URL.
+func (c *cluster) createDatabase(ctx context.Context, name string) (string, error) {
 	name = fmt.Sprintf("bench_%s_%d", name, time.Now().UnixNano())
 	if _, err := c.admin.Exec(ctx, `CREATE DATABASE `+name+` TEMPLATE template0 ENCODING 'UTF8'`); err != nil {
 		return "", err
@@ -117,8 +117,8 @@ func (c *cluster) create(ctx context.Context, name string) (string, error) {
 	return u.String(), nil
 }
 
-// close drops what was made, and ends the server if it is ours.
-func (c *cluster) close() error {
+// closeCluster drops what was made, and ends the server if it is ours.
+func (c *cluster) closeCluster() error {
 	var err error
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
@@ -145,12 +145,12 @@ type counters struct {
 	cpu                      float64 // milliseconds of all its processes; 0 where they cannot be seen
 }
 
-func (a counters) since(b counters) counters {
+func (a counters) differenceTo(b counters) counters {
 	return counters{a.wal - b.wal, a.commits - b.commits, a.statements - b.statements, a.cpu - b.cpu}
 }
 
-// read reads the counters of a database. Processes tell what they did once a second at most.
-func (c *cluster) read(ctx context.Context, place string) (n counters, err error) {
+// readCounters reads the counters of a database. Processes tell what they did once a second at most.
+func (c *cluster) readCounters(ctx context.Context, place string) (n counters, err error) {
 	time.Sleep(1500 * time.Millisecond)
 	u, err := url.Parse(place)
 	if err != nil {
@@ -164,12 +164,12 @@ func (c *cluster) read(ctx context.Context, place string) (n counters, err error
 		err = c.admin.QueryRow(ctx, `SELECT CAST(coalesce(sum(calls), 0) AS BIGINT) FROM pg_stat_statements s
 			JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = $1`, name).Scan(&n.statements)
 	}
-	n.cpu = c.processors()
+	n.cpu = c.processorTime()
 	return n, err
 }
 
-// list shows which statements a database has run, and how often for each of n turns.
-func (c *cluster) list(ctx context.Context, place string, n int) error {
+// listStatements shows which statements a database has run, and how often for each of n turns.
+func (c *cluster) listStatements(ctx context.Context, place string, n int) error {
 	u, err := url.Parse(place)
 	if err != nil || !c.counts {
 		return err
@@ -193,9 +193,9 @@ func (c *cluster) list(ctx context.Context, place string, n int) error {
 	return rows.Err()
 }
 
-// processors is what the server's processes have used, in milliseconds. Those that ended
+// processorTime returns what the server's processes have used, in milliseconds. Those that ended
 // are counted by the server itself.
-func (c *cluster) processors() float64 {
+func (c *cluster) processorTime() float64 {
 	if c.server == nil {
 		return 0
 	}

@@ -14,13 +14,13 @@ import (
 // conversations are open at once in the figure of many servers, over all of them.
 const conversations = 64
 
-// alone measures turns of one conversation, one after the other, and what they cost.
-func (r *run) alone(where string) (err error) {
-	place, err := r.place(where, "alone")
+// measureAlone measures turns of one conversation, one after the other, and what they cost.
+func (r *run) measureAlone(where string) (err error) {
+	place, err := r.newDatabase(where, "alone")
 	if err != nil {
 		return err
 	}
-	sb, err := open(r.ctx, r.dir, place)
+	sb, err := openStore(r.ctx, r.dir, place)
 	if err != nil {
 		return err
 	}
@@ -31,60 +31,60 @@ func (r *run) alone(where string) (err error) {
 	}
 	w := newWords(1)
 	for range 20 { // statements are prepared
-		if _, err := turn(r.ctx, sb.Store, c.ID, w); err != nil {
+		if _, err := runTurn(r.ctx, sb.Store, c.ID, w); err != nil {
 			return err
 		}
 	}
 	for range r.rounds {
 		n := r.seconds * 40
-		cost, err := r.cost(where, place, n, func() error {
+		cost, err := r.measureCost(where, place, n, func() error {
 			var took []float64
 			for range n {
-				d, err := turn(r.ctx, sb.Store, c.ID, w)
+				d, err := runTurn(r.ctx, sb.Store, c.ID, w)
 				if err != nil {
 					return err
 				}
-				took = append(took, ms(d))
+				took = append(took, toMillis(d))
 			}
-			r.add("a turn, p50", where, percentile(took, 0.5), "ms")
-			r.add("a turn, p99", where, percentile(took, 0.99), "ms")
+			r.addValue("a turn, p50", where, percentileMS(took, 0.5), "ms")
+			r.addValue("a turn, p99", where, percentileMS(took, 0.99), "ms")
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		r.costs("a turn", "turn", where, cost)
+		r.addCosts("a turn", "turn", where, cost)
 	}
 	if where == postgres && r.statements {
-		if err := r.pg.list(r.ctx, place, r.rounds*r.seconds*40+20); err != nil {
+		if err := r.pg.listStatements(r.ctx, place, r.rounds*r.seconds*40+20); err != nil {
 			return err
 		}
 	}
-	return r.drafts(where, place, sb, c.ID)
+	return r.measureDrafts(where, place, sb, c.ID)
 }
 
-// drafts measures what storing the draft of an open turn costs.
-func (r *run) drafts(where, place string, sb *local.Scrollback, id scrollback.ConversationID) error {
-	begun, err := begin(r.ctx, sb.Store, id, "a question")
+// measureDrafts measures what storing the draft of an open turn costs.
+func (r *run) measureDrafts(where, place string, sb *local.Scrollback, id scrollback.ConversationID) error {
+	begun, err := beginTurn(r.ctx, sb.Store, id, "a question")
 	if err != nil {
 		return err
 	}
 	n := r.seconds * 40
-	text := newWords(2).text()
-	cost, err := r.cost(where, place, n, func() error {
+	text := newWords(2).makeText()
+	cost, err := r.measureCost(where, place, n, func() error {
 		var took []float64
 		for i := range n {
 			start := time.Now()
 			if _, err := sb.Store.Turns.Save(r.ctx, begun.Turn, scrollback.Draft{Content: text[:i%len(text)]}); err != nil {
 				return err
 			}
-			took = append(took, ms(time.Since(start)))
+			took = append(took, toMillis(time.Since(start)))
 		}
-		r.add("a draft, p50", where, percentile(took, 0.5), "ms")
+		r.addValue("a draft, p50", where, percentileMS(took, 0.5), "ms")
 		return nil
 	})
 	if err == nil {
-		r.costs("a draft", "save", where, cost)
+		r.addCosts("a draft", "save", where, cost)
 	}
 	return err
 }
@@ -95,25 +95,25 @@ type spent struct {
 	counted                                 bool
 }
 
-// cost does something n times, and returns what one of them cost. What runs in the background
+// measureCost does something n times, and returns what one of them cost. What runs in the background
 // meanwhile, such as the index, is in it.
-func (r *run) cost(where, place string, n int, do func() error) (s spent, err error) {
+func (r *run) measureCost(where, place string, n int, do func() error) (s spent, err error) {
 	var before, after counters
 	if where == postgres {
-		if before, err = r.pg.read(r.ctx, place); err != nil {
+		if before, err = r.pg.readCounters(r.ctx, place); err != nil {
 			return s, err
 		}
 	}
-	cpu := processor()
+	cpu := processorTime()
 	if err := do(); err != nil {
 		return s, err
 	}
-	s.serverMS = (processor() - cpu) / float64(n)
+	s.serverMS = (processorTime() - cpu) / float64(n)
 	if where == postgres {
-		if after, err = r.pg.read(r.ctx, place); err != nil {
+		if after, err = r.pg.readCounters(r.ctx, place); err != nil {
 			return s, err
 		}
-		d := after.since(before)
+		d := after.differenceTo(before)
 		by := float64(n)
 		s.statements = float64(d.statements) / by
 		s.walKB = float64(d.wal) / 1024 / by
@@ -123,30 +123,30 @@ func (r *run) cost(where, place string, n int, do func() error) (s spent, err er
 	return s, nil
 }
 
-// costs adds what something cost, and notes it for bench/scale.
-func (r *run) costs(what, input, where string, s spent) {
-	r.add(what+", processor of the server", where, s.serverMS, "ms")
+// addCosts adds what something cost, and notes it for bench/scale.
+func (r *run) addCosts(what, input, where string, s spent) {
+	r.addValue(what+", processor of the server", where, s.serverMS, "ms")
 	if where != postgres {
 		return
 	}
-	r.add(what+", processor of the database", where, s.databaseMS, "ms")
-	r.add(what+", WAL", where, s.walKB, "KB")
+	r.addValue(what+", processor of the database", where, s.databaseMS, "ms")
+	r.addValue(what+", WAL", where, s.walKB, "KB")
 	r.inputs[input+"_wal_kb"] = s.walKB
 	r.inputs[input+"_db_cpu_ms"] = s.databaseMS
 	if s.counted {
-		r.add(what+", statements", where, s.statements, "")
+		r.addValue(what+", statements", where, s.statements, "")
 		r.inputs[input+"_statements"] = s.statements
 	}
 }
 
-// together measures turns of many conversations at once, in 1, 2 and 4 processes.
-func (r *run) together(where string) error {
+// measureTogether measures turns of many conversations at once, in 1, 2 and 4 processes.
+func (r *run) measureTogether(where string) error {
 	for range r.rounds {
 		for _, servers := range []int{1, 2, 4} {
 			if where == sqlite && servers > 1 {
 				continue // one file is one machine's
 			}
-			if err := r.servers(where, servers); err != nil {
+			if err := r.measureServers(where, servers); err != nil {
 				return err
 			}
 		}
@@ -154,34 +154,35 @@ func (r *run) together(where string) error {
 	return nil
 }
 
-func (r *run) servers(where string, n int) error {
-	place, err := r.place(where, fmt.Sprint("servers", n))
+func (r *run) measureServers(where string, n int) error {
+	place, err := r.newDatabase(where, fmt.Sprint("servers", n))
 	if err != nil {
 		return err
 	}
-	var workers []*crew
+	var workers []*workerGroup
 	for i := range n {
-		c, err := r.hire(job{URL: place, Conversations: conversations / n, Seconds: r.seconds, Seed: uint64(i * 10_000)})
+		c, err := r.startWorker(job{URL: place, Conversations: conversations / n, Seconds: r.seconds,
+			Seed: uint64(i * 10_000)})
 		if err != nil {
 			return err
 		}
-		defer func() { _ = c.kill() }() // it has ended, or something failed
+		defer func() { _ = c.killWorker() }() // it has ended, or something failed
 		workers = append(workers, c)
 	}
 	var before counters
 	if where == postgres {
-		if before, err = r.pg.read(r.ctx, place); err != nil {
+		if before, err = r.pg.readCounters(r.ctx, place); err != nil {
 			return err
 		}
 	}
 	for _, c := range workers {
-		if err := c.begin(); err != nil {
+		if err := c.beginWork(); err != nil {
 			return err
 		}
 	}
 	var all done
 	for _, c := range workers {
-		d, err := c.result()
+		d, err := c.waitResult()
 		if c.dead = true; err != nil {
 			return err
 		}
@@ -190,37 +191,37 @@ func (r *run) servers(where string, n int) error {
 	}
 	what := fmt.Sprintf("%d conversations, %d %s", conversations, n,
 		map[bool]string{true: "server", false: "servers"}[n == 1])
-	r.add(what, where, float64(len(all.Took))/float64(r.seconds), "turns/s")
-	r.add(what+", p99", where, percentile(all.Took, 0.99), "ms")
-	r.add(what+", processor of the servers a turn", where, all.CPU/float64(len(all.Took)), "ms")
+	r.addValue(what, where, float64(len(all.Took))/float64(r.seconds), "turns/s")
+	r.addValue(what+", p99", where, percentileMS(all.Took, 0.99), "ms")
+	r.addValue(what+", processor of the servers a turn", where, all.CPU/float64(len(all.Took)), "ms")
 	if where != postgres {
 		return nil
 	}
-	after, err := r.pg.read(r.ctx, place)
+	after, err := r.pg.readCounters(r.ctx, place)
 	if err != nil {
 		return err
 	}
-	d := after.since(before)
+	d := after.differenceTo(before)
 	by := float64(len(all.Took))
-	r.add(what+", processor of the database a turn", where, d.cpu/by, "ms")
-	r.add(what+", WAL a turn", where, float64(d.wal)/1024/by, "KB")
+	r.addValue(what+", processor of the database a turn", where, d.cpu/by, "ms")
+	r.addValue(what+", WAL a turn", where, float64(d.wal)/1024/by, "KB")
 	r.inputs["turn_wal_kb"] = float64(d.wal) / 1024 / by
 	r.inputs["turn_db_cpu_ms"] = d.cpu / by
 	if r.pg.counts {
-		r.add(what+", statements a turn", where, float64(d.statements)/by, "")
+		r.addValue(what+", statements a turn", where, float64(d.statements)/by, "")
 		r.inputs["turn_statements"] = float64(d.statements) / by
 	}
 	return nil
 }
 
-// takeover measures how long a turn stays with a server that was killed: from the kill to
+// measureTakeover measures how long a turn stays with a server that was killed: from the kill to
 // the next turn of its conversation, begun by another one.
-func (r *run) takeover(where string) (err error) {
-	place, err := r.place(where, "takeover")
+func (r *run) measureTakeover(where string) (err error) {
+	place, err := r.newDatabase(where, "takeover")
 	if err != nil {
 		return err
 	}
-	sb, err := open(r.ctx, r.dir, place)
+	sb, err := openStore(r.ctx, r.dir, place)
 	if err != nil {
 		return err
 	}
@@ -230,16 +231,16 @@ func (r *run) takeover(where string) (err error) {
 		if err != nil {
 			return err
 		}
-		w, err := r.hire(job{URL: place, Hold: c.ID})
+		w, err := r.startWorker(job{URL: place, Hold: c.ID})
 		if err != nil {
 			return err
 		}
-		if err := w.kill(); err != nil {
+		if err := w.killWorker(); err != nil {
 			return err
 		}
 		start := time.Now()
 		for {
-			_, err := begin(r.ctx, sb.Store, c.ID, "again")
+			_, err := beginTurn(r.ctx, sb.Store, c.ID, "again")
 			if err == nil {
 				break
 			}
@@ -248,7 +249,7 @@ func (r *run) takeover(where string) (err error) {
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		r.add("takeover from a killed server", where, time.Since(start).Seconds(), "s")
+		r.addValue("takeover from a killed server", where, time.Since(start).Seconds(), "s")
 	}
 	return nil
 }

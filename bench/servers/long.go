@@ -16,14 +16,14 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// long measures a store with one long conversation: how fast it is written and indexed, and
+// measureLong measures a store with one long conversation: how fast it is written and indexed, and
 // then turns, windows and searches.
-func (r *run) long(where string) (err error) {
-	place, err := r.place(where, "long")
+func (r *run) measureLong(where string) (err error) {
+	place, err := r.newDatabase(where, "long")
 	if err != nil {
 		return err
 	}
-	sb, err := open(r.ctx, r.dir, place)
+	sb, err := openStore(r.ctx, r.dir, place)
 	if err != nil {
 		return err
 	}
@@ -33,18 +33,18 @@ func (r *run) long(where string) (err error) {
 		return err
 	}
 	start := time.Now()
-	if err := load(r.ctx, sb.Store, c.ID, r.messages); err != nil {
+	if err := loadMessages(r.ctx, sb.Store, c.ID, r.messages); err != nil {
 		return err
 	}
-	r.add("appended, a thousand at once", where, float64(r.messages)/time.Since(start).Seconds(), "messages/s")
+	r.addValue("appended, a thousand at once", where, float64(r.messages)/time.Since(start).Seconds(), "messages/s")
 	start = time.Now()
 	if err := sb.Store.Audit.Reindex(r.ctx, func(int64, int64) {}); err != nil {
 		return err
 	}
-	r.add("indexed", where, float64(r.messages)/time.Since(start).Seconds(), "messages/s")
+	r.addValue("indexed", where, float64(r.messages)/time.Since(start).Seconds(), "messages/s")
 	if where == postgres {
-		r.inputs["tend_ms"] = ms(time.Since(start)) / float64(r.messages)
-		if err := r.sizes(place); err != nil {
+		r.inputs["tend_ms"] = toMillis(time.Since(start)) / float64(r.messages)
+		if err := r.noteSizes(place); err != nil {
 			return err
 		}
 	}
@@ -52,21 +52,21 @@ func (r *run) long(where string) (err error) {
 		if err := r.longTurns(where, sb, c.ID); err != nil {
 			return err
 		}
-		if err := r.searches(where, sb, c.ID); err != nil {
+		if err := r.measureSearches(where, sb, c.ID); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// load appends n messages, a thousand in each transaction.
-func load(ctx context.Context, s *store.Store, id scrollback.ConversationID, n int) error {
+// loadMessages appends n messages, a thousand in each transaction.
+func loadMessages(ctx context.Context, s *store.Store, id scrollback.ConversationID, n int) error {
 	w := newWords(3)
 	head, err := s.Head(ctx, id)
 	for i := 0; err == nil && i < n; {
 		var in []store.Incoming
 		for len(in) < 1000 && i < n {
-			in = append(in, w.message(i))
+			in = append(in, w.nthMessage(i))
 			i++
 		}
 		var done store.Finished
@@ -81,11 +81,11 @@ func (r *run) longTurns(where string, sb *local.Scrollback, id scrollback.Conver
 	var turns, windows []float64
 	w := newWords(4)
 	for range 200 {
-		d, err := turn(r.ctx, sb.Store, id, w)
+		d, err := runTurn(r.ctx, sb.Store, id, w)
 		if err != nil {
 			return err
 		}
-		turns = append(turns, ms(d))
+		turns = append(turns, toMillis(d))
 	}
 	if err := foldAllBut(r.ctx, sb.Store, id, 20); err != nil {
 		return err
@@ -95,12 +95,12 @@ func (r *run) longTurns(where string, sb *local.Scrollback, id scrollback.Conver
 		if _, err := sb.Context(r.ctx, id); err != nil {
 			return err
 		}
-		windows = append(windows, ms(time.Since(start)))
+		windows = append(windows, toMillis(time.Since(start)))
 	}
 	at := fmt.Sprintf(" at %d messages", r.messages)
-	r.add("a turn"+at+", p50", where, percentile(turns, 0.5), "ms")
-	r.add("a turn"+at+", p99", where, percentile(turns, 0.99), "ms")
-	r.add("a window"+at+", p50", where, percentile(windows, 0.5), "ms")
+	r.addValue("a turn"+at+", p50", where, percentileMS(turns, 0.5), "ms")
+	r.addValue("a turn"+at+", p99", where, percentileMS(turns, 0.99), "ms")
+	r.addValue("a window"+at+", p50", where, percentileMS(windows, 0.5), "ms")
 	return nil
 }
 
@@ -126,8 +126,8 @@ func foldAllBut(ctx context.Context, s *store.Store, id scrollback.ConversationI
 		Segments: []scrollback.Segment{g}, Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted}})
 }
 
-// searches measures words of a known share, beside a page of messages.
-func (r *run) searches(where string, sb *local.Scrollback, id scrollback.ConversationID) error {
+// measureSearches measures words of a known share, beside a page of messages.
+func (r *run) measureSearches(where string, sb *local.Scrollback, id scrollback.ConversationID) error {
 	for _, q := range []struct{ what, query string }{{"a word in 1 %", common}, {"a word in 0.01 %", rare},
 		{"a page of 200", ""}} {
 		if q.query == rare && r.messages < 10_000 {
@@ -151,15 +151,15 @@ func (r *run) searches(where string, sb *local.Scrollback, id scrollback.Convers
 			if n == 0 {
 				return fmt.Errorf("%s: nothing was found", q.what)
 			}
-			took = append(took, ms(time.Since(start)))
+			took = append(took, toMillis(time.Since(start)))
 		}
-		r.add(fmt.Sprintf("%s of %d messages", q.what, r.messages), where, percentile(took, 0.5), "ms")
+		r.addValue(fmt.Sprintf("%s of %d messages", q.what, r.messages), where, percentileMS(took, 0.5), "ms")
 	}
 	return nil
 }
 
-// sizes notes what messages and their index take in a PostgreSQL.
-func (r *run) sizes(place string) error {
+// noteSizes notes what messages and their index take in a PostgreSQL.
+func (r *run) noteSizes(place string) error {
 	conn, err := pgx.Connect(r.ctx, place)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (r *run) sizes(place string) error {
 			sum += float64(n)
 		}
 		r.inputs[name] = sum / float64(r.messages)
-		r.add(map[string]string{"row_bytes": "stored a message", "index_bytes": "indexed a message"}[name], postgres,
+		r.addValue(map[string]string{"row_bytes": "stored a message", "index_bytes": "indexed a message"}[name], postgres,
 			sum/float64(r.messages), "bytes")
 	}
 	return nil

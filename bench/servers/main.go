@@ -51,8 +51,8 @@ type row struct {
 	unit        string
 }
 
-func (r *run) add(what, where string, value float64, unit string) {
-	fmt.Fprintf(os.Stderr, "   %-44s %-12s %s\n", what, where, show(value, unit))
+func (r *run) addValue(what, where string, value float64, unit string) {
+	fmt.Fprintf(os.Stderr, "   %-44s %-12s %s\n", what, where, formatValue(value, unit))
 	r.rows = append(r.rows, row{what, where, value, unit})
 }
 
@@ -71,7 +71,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if *job != "" {
-		fail(work(ctx, *job))
+		exitWith(runWorker(ctx, *job))
 		return
 	}
 	r := &run{ctx: ctx, messages: *messages, seconds: *seconds, rounds: *rounds, statements: *statements,
@@ -81,17 +81,17 @@ func main() {
 		r.seconds = 1
 		r.rounds = 1
 	}
-	fail(r.all(*dsn, *bin, *without))
+	exitWith(r.runAll(*dsn, *bin, *without))
 }
 
-func fail(err error) {
+func exitWith(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "servers:", err)
 		os.Exit(1)
 	}
 }
 
-func (r *run) all(dsn, bin, without string) (err error) {
+func (r *run) runAll(dsn, bin, without string) (err error) {
 	if r.dir, err = os.MkdirTemp("", "scrollback-servers-"); err != nil {
 		return err
 	}
@@ -103,9 +103,10 @@ func (r *run) all(dsn, bin, without string) (err error) {
 		if r.pg, err = startCluster(r.ctx, dsn, bin); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, r.pg.close()) }()
+		defer func() { err = errors.Join(err, r.pg.closeCluster()) }()
 	}
-	for _, figure := range []func(*run, string) error{(*run).alone, (*run).together, (*run).long, (*run).takeover} {
+	for _, figure := range []func(*run, string) error{(*run).measureAlone, (*run).measureTogether, (*run).measureLong,
+		(*run).measureTakeover} {
 		for _, where := range []string{sqlite, postgres} {
 			if strings.EqualFold(where, without) || where == postgres && r.pg == nil {
 				continue
@@ -116,11 +117,11 @@ func (r *run) all(dsn, bin, without string) (err error) {
 		}
 	}
 	if r.pg != nil {
-		if err := r.pgbench(); err != nil {
+		if err := r.measurePgbench(); err != nil {
 			return err
 		}
 	}
-	fmt.Print(r.report())
+	fmt.Print(r.writeReport())
 	return nil
 }
 
@@ -130,17 +131,17 @@ const (
 	postgres = "PostgreSQL"
 )
 
-// place is a new, empty database.
-func (r *run) place(where, name string) (string, error) {
+// newDatabase returns a new, empty database.
+func (r *run) newDatabase(where, name string) (string, error) {
 	if where == sqlite {
 		dir, err := os.MkdirTemp(r.dir, name+"-")
 		return "sqlite://" + dir + "/scrollback.db", err
 	}
-	return r.pg.create(r.ctx, name)
+	return r.pg.createDatabase(r.ctx, name)
 }
 
-// report is the table of medians, and the inputs for bench/scale.
-func (r *run) report() string {
+// writeReport returns the table of medians, and the inputs for bench/scale.
+func (r *run) writeReport() string {
 	var b strings.Builder
 	b.WriteString("| | SQLite | PostgreSQL |\n|---|---|---|\n")
 	done := map[string]bool{}
@@ -149,7 +150,7 @@ func (r *run) report() string {
 			continue
 		}
 		done[x.what] = true
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", x.what, r.median(x.what, sqlite), r.median(x.what, postgres))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", x.what, r.medianOf(x.what, sqlite), r.medianOf(x.what, postgres))
 	}
 	if len(r.inputs) > 0 {
 		text, err := json.MarshalIndent(r.inputs, "", "  ")
@@ -160,7 +161,7 @@ func (r *run) report() string {
 	return b.String()
 }
 
-func (r *run) median(what, where string) string {
+func (r *run) medianOf(what, where string) string {
 	var all []float64
 	unit := ""
 	for _, x := range r.rows {
@@ -173,10 +174,10 @@ func (r *run) median(what, where string) string {
 		return ""
 	}
 	slices.Sort(all)
-	return show(all[len(all)/2], unit)
+	return formatValue(all[len(all)/2], unit)
 }
 
-func show(v float64, unit string) string {
+func formatValue(v float64, unit string) string {
 	switch {
 	case v >= 100:
 		return fmt.Sprintf("%.0f %s", v, unit)
@@ -186,8 +187,8 @@ func show(v float64, unit string) string {
 	return fmt.Sprintf("%.2f %s", v, unit)
 }
 
-// percentile of times in milliseconds.
-func percentile(took []float64, p float64) float64 {
+// percentileMS of times in milliseconds.
+func percentileMS(took []float64, p float64) float64 {
 	if len(took) == 0 {
 		return 0
 	}
@@ -195,4 +196,4 @@ func percentile(took []float64, p float64) float64 {
 	return took[min(len(took)-1, int(p*float64(len(took))))]
 }
 
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+func toMillis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

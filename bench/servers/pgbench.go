@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// pgbench measures pgbench's simple update on the same PostgreSQL, with as many clients as a
+// measurePgbench measures pgbench's simple update on the same PostgreSQL, with as many clients as a
 // server has connections to write, and with as many as there are conversations.
-func (r *run) pgbench() error {
-	place, err := r.pg.create(r.ctx, "pgbench")
+func (r *run) measurePgbench() error {
+	place, err := r.pg.createDatabase(r.ctx, "pgbench")
 	if err != nil {
 		return err
 	}
@@ -32,20 +32,20 @@ func (r *run) pgbench() error {
 			if err != nil {
 				return fmt.Errorf("pgbench: %w: %s", err, out)
 			}
-			took, err := logged(prefix)
+			took, err := readLogged(prefix)
 			if err != nil {
 				return err
 			}
 			what := fmt.Sprintf("pgbench -N, %d clients", clients)
-			r.add(what, postgres, float64(len(took))/float64(r.seconds), "transactions/s")
-			r.add(what+", p99", postgres, percentile(took, 0.99), "ms")
+			r.addValue(what, postgres, float64(len(took))/float64(r.seconds), "transactions/s")
+			r.addValue(what+", p99", postgres, percentileMS(took, 0.99), "ms")
 		}
 	}
 	return nil
 }
 
-// logged reads how long each transaction of pgbench took, in milliseconds, from its logs.
-func logged(prefix string) ([]float64, error) {
+// readLogged reads how long each transaction of pgbench took, in milliseconds, from its logs.
+func readLogged(prefix string) ([]float64, error) {
 	names, err := filepath.Glob(prefix + ".*")
 	if err != nil {
 		return nil, err

@@ -18,17 +18,17 @@ func TestTimesOfPgbenchAreRead(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	took, err := logged(filepath.Join(dir, "log"))
-	if err != nil || len(took) != 3 || percentile(took, 0.99) != 2.5 || percentile(took, 0) != 0.5 {
+	took, err := readLogged(filepath.Join(dir, "log"))
+	if err != nil || len(took) != 3 || percentileMS(took, 0.99) != 2.5 || percentileMS(took, 0) != 0.5 {
 		t.Errorf("%v, %v", took, err)
 	}
-	if _, err := logged(filepath.Join(dir, "none")); err == nil {
+	if _, err := readLogged(filepath.Join(dir, "none")); err == nil {
 		t.Error("no log was read as one")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "bad.1"), []byte("0 1 skipped 0 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := logged(filepath.Join(dir, "bad")); err == nil {
+	if _, err := readLogged(filepath.Join(dir, "bad")); err == nil {
 		t.Error("a word was read as a time")
 	}
 }
@@ -36,10 +36,10 @@ func TestTimesOfPgbenchAreRead(t *testing.T) {
 func TestReportHasMedians(t *testing.T) {
 	r := &run{inputs: map[string]float64{"tend_ms": 0.5}}
 	for _, v := range []float64{3, 1, 200} {
-		r.add("a turn", sqlite, v, "ms")
+		r.addValue("a turn", sqlite, v, "ms")
 	}
-	r.add("a turn", postgres, 12.34, "ms")
-	got := r.report()
+	r.addValue("a turn", postgres, 12.34, "ms")
+	got := r.writeReport()
 	if !strings.Contains(got, "| a turn | 3.00 ms | 12.3 ms |") || !strings.Contains(got, `"tend_ms": 0.5`) {
 		t.Errorf("the report is\n%s", got)
 	}
@@ -50,13 +50,13 @@ func TestTextsAreTheSameAgain(t *testing.T) {
 	first := newWords(7)
 	again := newWords(7)
 	other := newWords(8)
-	if text := first.text(); text != again.text() || text == other.text() {
+	if text := first.makeText(); text != again.makeText() || text == other.makeText() {
 		t.Error("texts do not follow their seed")
 	}
 	n := 0
 	w := newWords(3)
 	for i := range 1000 {
-		if strings.Contains(fmt.Sprint(w.message(i).Parts), common) {
+		if strings.Contains(fmt.Sprint(w.nthMessage(i).Parts), common) {
 			n++
 		}
 	}
@@ -67,10 +67,10 @@ func TestTextsAreTheSameAgain(t *testing.T) {
 
 func TestWhatCannotBeMeasuredIsRefused(t *testing.T) {
 	r := &run{ctx: t.Context()}
-	if err := r.all("", "", "mysql"); err == nil || !strings.Contains(err.Error(), "sqlite or postgres") {
+	if err := r.runAll("", "", "mysql"); err == nil || !strings.Contains(err.Error(), "sqlite or postgres") {
 		t.Errorf("without mysql: %v", err)
 	}
-	if err := work(t.Context(), "{"); err == nil {
+	if err := runWorker(t.Context(), "{"); err == nil {
 		t.Error("half a job was done")
 	}
 }

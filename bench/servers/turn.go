@@ -42,7 +42,7 @@ func newWords(seed uint64) *words {
 	return w
 }
 
-func (w *words) text() string {
+func (w *words) makeText() string {
 	var b strings.Builder
 	for b.Len() < textBytes {
 		b.WriteString(w.all[w.zipf.Uint64()] + " ")
@@ -50,9 +50,9 @@ func (w *words) text() string {
 	return b.String()
 }
 
-// message is the n-th of the long conversation.
-func (w *words) message(n int) store.Incoming {
-	text := w.text()
+// nthMessage returns the n-th of the long conversation.
+func (w *words) nthMessage(n int) store.Incoming {
+	text := w.makeText()
 	switch {
 	case n%10_000 == 77:
 		text += rare
@@ -63,10 +63,10 @@ func (w *words) message(n int) store.Incoming {
 	if n%2 == 1 {
 		role = scrollback.RoleAssistant
 	}
-	return say(role, text)
+	return newIncoming(role, text)
 }
 
-func (w *words) hash() string {
+func (w *words) hashLike() string {
 	b := make([]byte, 32)
 	for i := range b {
 		b[i] = byte(w.rng.Uint32())
@@ -74,40 +74,41 @@ func (w *words) hash() string {
 	return hex.EncodeToString(b)
 }
 
-func say(role scrollback.Role, text string) store.Incoming {
+func newIncoming(role scrollback.Role, text string) store.Incoming {
 	return store.Incoming{Message: scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: text}}}}
 }
 
-// begin opens a turn with a question.
-func begin(ctx context.Context, s *store.Store, id scrollback.ConversationID, text string) (store.Begun, error) {
+// beginTurn opens a turn with a question.
+func beginTurn(ctx context.Context, s *store.Store, id scrollback.ConversationID, text string) (store.Begun, error) {
 	return s.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench",
-		Messages: []store.Incoming{say(scrollback.RoleUser, text)},
+		Messages: []store.Incoming{newIncoming(scrollback.RoleUser, text)},
 		Admit:    func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
 }
 
-// turn is a question and its answer, both durable, with what the program stores beside them.
+// runTurn returns a question and its answer, both durable, with what the program stores beside them.
 // It returns how long the two took.
-func turn(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *words) (time.Duration, error) {
-	ask := w.text()
-	reply := w.text()
-	sent := &scrollback.Sent{Step: 1, At: s.Now(), Model: "bench/model", Policy: "segments", Limit: 32_768, Budget: 27_034,
+func runTurn(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *words) (time.Duration, error) {
+	ask := w.makeText()
+	reply := w.makeText()
+	sent := &scrollback.SentRequest{Step: 1, At: s.Now(), Model: "bench/model", Policy: "segments", Limit: 32_768,
+		Budget: 27_034,
 		Tokens: 12_345,
 		Bytes:  49_380, Instructions: strings.Repeat("1", 32), Tools: strings.Repeat("2", 32), First: 301, Last: 340,
-		Prompt: 340, Hash: w.hash()}
-	mark := &scrollback.WindowMark{Items: 45, Tokens: 12_345, Hash: w.hash()}
+		Prompt: 340, Hash: w.hashLike()}
+	mark := &scrollback.WindowMark{Items: 45, Tokens: 12_345, Hash: w.hashLike()}
 	for i := range int64(5) {
 		sent.Runs = append(sent.Runs, scrollback.SentRun{Kind: scrollback.KindPlaceholder,
 			Layer: scrollback.LayerPlaceholders,
 			Seq:   i*100 + 1, LastSeq: i*100 + 100, Tokens: 180 + i})
-		mark.Layers = append(mark.Layers, scrollback.LayerMark{Items: 8, Tokens: 2000 + i, Hash: w.hash()})
+		mark.Layers = append(mark.Layers, scrollback.LayerMark{Items: 8, Tokens: 2000 + i, Hash: w.hashLike()})
 	}
 	start := time.Now()
-	begun, err := begin(ctx, s, id, ask)
+	begun, err := beginTurn(ctx, s, id, ask)
 	if err != nil {
 		return 0, err
 	}
 	_, err = s.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn,
-		Messages: []store.Incoming{say(scrollback.RoleAssistant, reply)},
+		Messages: []store.Incoming{newIncoming(scrollback.RoleAssistant, reply)},
 		State:    scrollback.TurnComplete, FinishReason: scrollback.FinishStop, Window: mark, Sent: sent,
 		Texts: map[string]string{sent.Instructions: "instructions", sent.Tools: "tools"},
 		Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn",
@@ -116,7 +117,7 @@ func turn(ctx context.Context, s *store.Store, id scrollback.ConversationID, w *
 	return time.Since(start), err
 }
 
-// open opens a database as a server does.
-func open(ctx context.Context, dir, url string) (*local.Scrollback, error) {
+// openStore opens a database as a server does.
+func openStore(ctx context.Context, dir, url string) (*local.Scrollback, error) {
 	return cloud.Open(ctx, dir, &local.Options{Database: url})
 }

@@ -34,20 +34,20 @@ type done struct {
 	CPU  float64   // milliseconds
 }
 
-// work is the worker's side: it says a line when it is ready, and begins at the next one it
+// runWorker is the worker's side: it says a line when it is ready, and begins at the next one it
 // is told.
-func work(ctx context.Context, text string) (err error) {
+func runWorker(ctx context.Context, text string) (err error) {
 	var j job
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return err
 	}
-	sb, err := open(ctx, j.Dir, j.URL)
+	sb, err := openStore(ctx, j.Dir, j.URL)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, sb.Close()) }()
 	if j.Hold != "" {
-		return hold(ctx, sb, j.Hold)
+		return holdTurn(ctx, sb, j.Hold)
 	}
 	ids := make([]scrollback.ConversationID, j.Conversations)
 	for i := range ids {
@@ -56,7 +56,7 @@ func work(ctx context.Context, text string) (err error) {
 			return err
 		}
 		ids[i] = c.ID
-		if _, err := turn(ctx, sb.Store, c.ID, newWords(j.Seed+uint64(i))); err != nil { // connections are made
+		if _, err := runTurn(ctx, sb.Store, c.ID, newWords(j.Seed+uint64(i))); err != nil { // connections are made
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ func work(ctx context.Context, text string) (err error) {
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
 		return err
 	}
-	before := processor()
+	before := processorTime()
 	end := time.Now().Add(time.Duration(j.Seconds) * time.Second)
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -76,8 +76,8 @@ func work(ctx context.Context, text string) (err error) {
 			var err error
 			for w := newWords(j.Seed + 1000 + uint64(i)); err == nil && time.Now().Before(end); {
 				var d time.Duration
-				if d, err = turn(ctx, sb.Store, id, w); err == nil {
-					took = append(took, ms(d))
+				if d, err = runTurn(ctx, sb.Store, id, w); err == nil {
+					took = append(took, toMillis(d))
 				}
 			}
 			mu.Lock()
@@ -87,13 +87,13 @@ func work(ctx context.Context, text string) (err error) {
 		})
 	}
 	wg.Wait()
-	out.CPU = processor() - before
+	out.CPU = processorTime() - before
 	return errors.Join(append(errs, json.NewEncoder(os.Stdout).Encode(out))...)
 }
 
-// hold begins a turn and keeps its lease until the process ends.
-func hold(ctx context.Context, sb *local.Scrollback, id scrollback.ConversationID) error {
-	begun, err := begin(ctx, sb.Store, id, "held")
+// holdTurn begins a turn and keeps its lease until the process ends.
+func holdTurn(ctx context.Context, sb *local.Scrollback, id scrollback.ConversationID) error {
+	begun, err := beginTurn(ctx, sb.Store, id, "held")
 	if err != nil {
 		return err
 	}
@@ -114,25 +114,25 @@ func hold(ctx context.Context, sb *local.Scrollback, id scrollback.ConversationI
 	}
 }
 
-// processor is what this process has used of the processors, in milliseconds.
-func processor() float64 {
+// processorTime returns what this process has used of the processors, in milliseconds.
+func processorTime() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
 	}
-	return ms(time.Duration(u.Utime.Nano() + u.Stime.Nano()))
+	return toMillis(time.Duration(u.Utime.Nano() + u.Stime.Nano()))
 }
 
-// crew is a worker, seen from outside.
-type crew struct {
+// workerGroup is a worker, seen from outside.
+type workerGroup struct {
 	cmd  *exec.Cmd
 	in   *os.File
 	out  *bufio.Reader
 	dead bool
 }
 
-// hire starts a worker and waits until it is ready.
-func (r *run) hire(j job) (*crew, error) {
+// startWorker starts a worker and waits until it is ready.
+func (r *run) startWorker(j job) (*workerGroup, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func (r *run) hire(j job) (*crew, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &crew{cmd: exec.CommandContext(r.ctx, exe, "-worker", string(text)), in: to}
+	c := &workerGroup{cmd: exec.CommandContext(r.ctx, exe, "-worker", string(text)), in: to}
 	c.cmd.Stdin = from
 	c.cmd.Stderr = os.Stderr
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -161,18 +161,18 @@ func (r *run) hire(j job) (*crew, error) {
 	}
 	c.out = bufio.NewReader(out)
 	if line, err := c.out.ReadString('\n'); err != nil || line != "ready\n" {
-		return nil, errors.Join(fmt.Errorf("a worker said %q: %w", line, err), from.Close(), c.kill())
+		return nil, errors.Join(fmt.Errorf("a worker said %q: %w", line, err), from.Close(), c.killWorker())
 	}
 	return c, from.Close()
 }
 
 // result tells the worker to begin, unless it was told, and returns what it did.
-func (c *crew) begin() error {
+func (c *workerGroup) beginWork() error {
 	_, err := c.in.WriteString("go\n")
 	return err
 }
 
-func (c *crew) result() (d done, err error) {
+func (c *workerGroup) waitResult() (d done, err error) {
 	line, err := c.out.ReadBytes('\n')
 	if err == nil {
 		err = json.Unmarshal(line, &d)
@@ -180,8 +180,8 @@ func (c *crew) result() (d done, err error) {
 	return d, errors.Join(err, c.in.Close(), c.cmd.Wait())
 }
 
-// kill ends the worker at once.
-func (c *crew) kill() error {
+// killWorker ends the worker at once.
+func (c *workerGroup) killWorker() error {
 	if c.dead {
 		return nil
 	}

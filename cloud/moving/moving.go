@@ -24,7 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
-const op = "migrate"
+const moveOp = "migrate"
 
 // Options say what goes where.
 type Options struct {
@@ -66,19 +66,19 @@ func Move(ctx context.Context, o Options) (r Report, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	var b *carrier
+	var b *objectCopier
 	if o.ObjectsTo != "" || o.ObjectsFrom != "" {
 		if b, err = openObjects(ctx, o); err != nil {
 			return r, err
 		}
 		defer func() { err = errors.Join(err, b.close()) }()
 	}
-	from, err := open(ctx, "from", o.From, false, o.Log)
+	from, err := openSide(ctx, "from", o.From, false, o.Log)
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	to, err := open(ctx, "to", o.To, true, o.Log)
+	to, err := openSide(ctx, "to", o.To, true, o.Log)
 	if err != nil {
 		return r, err
 	}
@@ -99,7 +99,7 @@ func Move(ctx context.Context, o Options) (r Report, err error) {
 	}
 	options := move.Options{Finish: o.Finish, Told: tell}
 	if b != nil {
-		options.Beside = b.carry
+		options.Beside = b.copyAll
 	}
 	r.Report, err = move.Move(ctx, from, to, options)
 	r.From = from.Name
@@ -116,7 +116,7 @@ func Move(ctx context.Context, o Options) (r Report, err error) {
 // Cancel lets a store be written to again that was being moved, or was moved. What was copied
 // stays where it is.
 func Cancel(ctx context.Context, at string, log *slog.Logger) (err error) {
-	from, err := open(ctx, "from", at, false, log)
+	from, err := openSide(ctx, "from", at, false, log)
 	if err != nil {
 		return err
 	}
@@ -124,31 +124,31 @@ func Cancel(ctx context.Context, at string, log *slog.Logger) (err error) {
 	return move.Cancel(ctx, from)
 }
 
-// open opens the database that a flag names, and makes it if it may.
-func open(ctx context.Context, flag, at string, missing bool, log *slog.Logger) (*move.Side, error) {
+// openSide opens the database that a flag names, and makes it if it may.
+func openSide(ctx context.Context, flag, at string, missing bool, log *slog.Logger) (*move.Side, error) {
 	u, err := url.Parse(at)
 	switch {
 	case err != nil:
 	case u.Scheme == "postgres" || u.Scheme == "postgresql":
-		return postgres.OpenSide(ctx, at, name(u), &postgres.Options{Log: log, Existing: !missing})
+		return postgres.OpenSide(ctx, at, displayName(u), &postgres.Options{Log: log, Existing: !missing})
 	case u.Scheme == "sqlite" && u.Host == "" && u.RawQuery == "" && filepath.IsAbs(filepath.FromSlash(u.Path)):
 		path := filepath.FromSlash(u.Path)
 		info, err := os.Stat(path)
 		switch {
 		case !missing && (errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0):
-			return nil, scrollback.Errorf(scrollback.NotFound, op, i18n.NoDatabaseAt, path)
+			return nil, scrollback.Errorf(scrollback.NotFound, moveOp, i18n.NoDatabaseAt, path)
 		case missing:
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-				return nil, scrollback.Wrap(scrollback.Unavailable, op, err)
+				return nil, scrollback.Wrap(scrollback.Unavailable, moveOp, err)
 			}
 		}
 		return sqlite.OpenSide(ctx, path, at, &sqlite.Options{Log: log})
 	}
-	return nil, scrollback.ParamErrorf(op, flag, i18n.FlagIsDatabaseURL, flag)
+	return nil, scrollback.ParamErrorf(moveOp, flag, i18n.FlagIsDatabaseURL, flag)
 }
 
-// name is a database as people are told of it: without user and password.
-func name(u *url.URL) string {
+// displayName returns a database as people are told of it: without user and password.
+func displayName(u *url.URL) string {
 	out := url.URL{Scheme: "postgres", Host: u.Host, Path: u.Path}
 	asked := u.Query()
 	kept := url.Values{}
@@ -165,34 +165,34 @@ func name(u *url.URL) string {
 }
 
 // openObjects opens both places of objects.
-func openObjects(ctx context.Context, o Options) (*carrier, error) {
+func openObjects(ctx context.Context, o Options) (*objectCopier, error) {
 	at := o.ObjectsFrom
 	if o.ObjectsTo == "" {
-		return nil, scrollback.ParamErrorf(op, "objects_to", i18n.ObjectsFromWithoutObjectsTo)
+		return nil, scrollback.ParamErrorf(moveOp, "objects_to", i18n.ObjectsFromWithoutObjectsTo)
 	}
 	if u, err := url.Parse(o.From); at == "" && err == nil && u.Scheme == "sqlite" {
 		at = (&url.URL{Scheme: "file", Path: filepath.ToSlash(filepath.Join(filepath.Dir(filepath.FromSlash(u.Path)),
 			"objects"))}).String()
 	}
 	if at == "" {
-		return nil, scrollback.ParamErrorf(op, "objects_from",
+		return nil, scrollback.ParamErrorf(moveOp, "objects_from",
 			i18n.ObjectsToWithoutObjectsFrom)
 	}
-	c := &carrier{log: o.Log}
+	c := &objectCopier{log: o.Log}
 	for _, side := range []struct {
 		at       string
 		readOnly bool
 		into     **objects.Store
 	}{{at, true, &c.from}, {o.ObjectsTo, false, &c.to}} {
-		place, err := objects.Parse("", side.at, cloud.Buckets())
-		if err == nil && place.Memory() {
-			err = scrollback.ParamErrorf(op, "objects", i18n.ObjectsThatLast)
+		place, err := objects.ParsePlace("", side.at, cloud.Buckets())
+		if err == nil && place.IsMemory() {
+			err = scrollback.ParamErrorf(moveOp, "objects", i18n.ObjectsThatLast)
 		}
 		if err == nil {
 			*side.into, err = objects.Open(ctx, place, side.readOnly)
 		}
 		if err == nil {
-			err = (*side.into).Probe(ctx, !side.readOnly)
+			err = (*side.into).ProbeStore(ctx, !side.readOnly)
 		}
 		if err != nil {
 			return nil, errors.Join(err, c.close())

@@ -20,7 +20,7 @@ import (
 
 func bucket(t *testing.T, at string) blob.Bucket {
 	t.Helper()
-	place, err := objects.Parse("", at, cloud.Buckets())
+	place, err := objects.ParsePlace("", at, cloud.Buckets())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func bucket(t *testing.T, at string) blob.Bucket {
 func TestObjects(t *testing.T) {
 	folder := "file://" + filepath.ToSlash(t.TempDir())
 	back := "file://" + filepath.ToSlash(t.TempDir())
-	service := objectstest.Lenient(t)
+	service := objectstest.StartLenient(t)
 	source := bucket(t, folder)
 	want := map[string]string{}
 	for i := range 25 {
@@ -62,7 +62,7 @@ func TestObjects(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.close()
-		if err := c.carry(t.Context(), nil); err != nil {
+		if err := c.copyAll(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if c.copied.Load() != copied || c.same.Load() != same {
@@ -97,7 +97,7 @@ func TestName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := name(u); got != want {
+		if got := displayName(u); got != want {
 			t.Errorf("%s is said as %s", at, got)
 		}
 	}
@@ -110,7 +110,7 @@ func TestOptions(t *testing.T) {
 		{From: "sqlite:///x", ObjectsTo: "memory:"}, {From: "sqlite:///x", ObjectsFrom: "nonsense", ObjectsTo: "file:///a"},
 		{From: "sqlite:relative", To: "sqlite:///x"}, {From: "postgres:///x", To: ""}} {
 		if o.To == "" && o.ObjectsFrom+o.ObjectsTo == "" {
-			_, err := open(t.Context(), "to", o.To, true, nil)
+			_, err := openSide(t.Context(), "to", o.To, true, nil)
 			if scrollback.CodeOf(err) != scrollback.Invalid {
 				t.Errorf("%+v: %v", o, err)
 			}

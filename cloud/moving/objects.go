@@ -20,14 +20,14 @@ import (
 	"github.com/scrollback-ai/scrollback/store/sql/move"
 )
 
-// carriers are how many objects are copied at once.
-const carriers = 4
+// copyWorkers are how many objects are copied at once.
+const copyWorkers = 4
 
-// probes begin the keys of what is written to try a bucket.
-const probes = ".scrollback/"
+// probeCount begin the keys of what is written to try a bucket.
+const probeCount = ".scrollback/"
 
-// carrier copies objects from one place to another.
-type carrier struct {
+// objectCopier copies objects from one place to another.
+type objectCopier struct {
 	from, to            *objects.Store
 	log                 *slog.Logger
 	copied, same, bytes atomic.Int64
@@ -35,7 +35,7 @@ type carrier struct {
 	busy                atomic.Bool
 }
 
-func (c *carrier) close() error {
+func (c *objectCopier) close() error {
 	var err error
 	for _, s := range []*objects.Store{c.from, c.to} {
 		if s != nil {
@@ -45,9 +45,9 @@ func (c *carrier) close() error {
 	return err
 }
 
-// carry copies the objects that are not there. They never change: one of the same length is the
+// copyAll copies the objects that are not there. They never change: one of the same length is the
 // same. Both lists are in the order of their keys.
-func (c *carrier) carry(ctx context.Context, _ *move.Side) error {
+func (c *objectCopier) copyAll(ctx context.Context, _ *move.Side) error {
 	c.busy.Store(true)
 	defer c.busy.Store(false)
 	c.same.Store(0)
@@ -55,16 +55,16 @@ func (c *carrier) carry(ctx context.Context, _ *move.Side) error {
 	defer cancel(nil)
 	todo := make(chan string)
 	var wg sync.WaitGroup
-	for range carriers {
+	for range copyWorkers {
 		wg.Go(func() {
 			for key := range todo {
-				if err := c.copy(ctx, key); err != nil {
+				if err := c.copyObject(ctx, key); err != nil {
 					cancel(err)
 				}
 			}
 		})
 	}
-	err := c.missing(ctx, func(key string) {
+	err := c.eachMissing(ctx, func(key string) {
 		select {
 		case todo <- key:
 		case <-ctx.Done():
@@ -78,20 +78,20 @@ func (c *carrier) carry(ctx context.Context, _ *move.Side) error {
 	return context.Cause(ctx)
 }
 
-// missing calls fn with the keys of objects that the target does not have.
-func (c *carrier) missing(ctx context.Context, fn func(key string)) error {
+// eachMissing calls fn with the keys of objects that the target does not have.
+func (c *objectCopier) eachMissing(ctx context.Context, fn func(key string)) error {
 	here, stop := iter.Pull2(c.from.Bucket.List(ctx, ""))
 	defer stop()
 	there, stop := iter.Pull2(c.to.Bucket.List(ctx, ""))
 	defer stop()
-	known, err := next(c.to, there)
+	known, err := nextObject(c.to, there)
 	for err == nil {
 		var o *blob.Object
-		if o, err = next(c.from, here); o == nil || err != nil {
+		if o, err = nextObject(c.from, here); o == nil || err != nil {
 			return err
 		}
 		for err == nil && known != nil && known.Key < o.Key {
-			known, err = next(c.to, there)
+			known, err = nextObject(c.to, there)
 		}
 		switch {
 		case err != nil:
@@ -104,24 +104,24 @@ func (c *carrier) missing(ctx context.Context, fn func(key string)) error {
 	return err
 }
 
-// next is the next object of a list that counts, or nil.
-func next(s *objects.Store, list func() (blob.Object, error, bool)) (*blob.Object, error) {
+// nextObject returns the next object of a list that counts, or nil.
+func nextObject(s *objects.Store, list func() (blob.Object, error, bool)) (*blob.Object, error) {
 	for {
 		o, err, more := list()
 		switch {
 		case err != nil:
-			return nil, s.Explain(op, err)
+			return nil, s.ExplainError(moveOp, err)
 		case !more:
 			return nil, nil
-		case !strings.HasPrefix(o.Key, probes):
+		case !strings.HasPrefix(o.Key, probeCount):
 			return &o, nil
 		}
 	}
 }
 
-// copy copies an object, and reads the copy back. An artifact is called by its hash.
-func (c *carrier) copy(ctx context.Context, key string) error {
-	sum, n, err := c.send(ctx, key)
+// copyObject copies an object, and reads the copy back. An artifact is called by its hash.
+func (c *objectCopier) copyObject(ctx context.Context, key string) error {
+	sum, n, err := c.sendObject(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -131,15 +131,15 @@ func (c *carrier) copy(ctx context.Context, key string) error {
 	}
 	r, err := c.to.Bucket.Open(ctx, key)
 	if err != nil {
-		return c.to.Explain(op, err)
+		return c.to.ExplainError(moveOp, err)
 	}
 	h := sha256.New()
 	_, err = io.Copy(h, r)
 	if err = errors.Join(err, r.Close()); err != nil {
-		return c.to.Explain(op, err)
+		return c.to.ExplainError(moveOp, err)
 	}
 	if back := hex.EncodeToString(h.Sum(nil)); back != sum {
-		return scrollback.Errorf(scrollback.Internal, op,
+		return scrollback.Errorf(scrollback.Internal, moveOp,
 			i18n.ObjectCopiedWrong, key, sum, back)
 	}
 	c.copied.Add(1)
@@ -147,38 +147,38 @@ func (c *carrier) copy(ctx context.Context, key string) error {
 	return nil
 }
 
-// send writes an object, and returns its hash. One that is cut short is not there.
-func (c *carrier) send(ctx context.Context, key string) (sum string, n int64, err error) {
+// sendObject writes an object, and returns its hash. One that is cut short is not there.
+func (c *objectCopier) sendObject(ctx context.Context, key string) (sum string, n int64, err error) {
 	r, err := c.from.Bucket.Open(ctx, key)
 	if err != nil {
-		return "", 0, c.from.Explain(op, err)
+		return "", 0, c.from.ExplainError(moveOp, err)
 	}
 	defer func() { _ = r.Close() }() // it was read to its end, or failed
 	h := sha256.New()
-	source := &counted{r: io.TeeReader(r, h)}
+	source := &countingReader{r: io.TeeReader(r, h)}
 	err = c.to.Bucket.Write(ctx, key, source, r.MediaType())
 	if source.err != nil {
-		return "", 0, c.from.Explain(op, source.err)
+		return "", 0, c.from.ExplainError(moveOp, source.err)
 	}
 	if err != nil {
-		return "", 0, c.to.Explain(op, err)
+		return "", 0, c.to.ExplainError(moveOp, err)
 	}
 	if c.to.Durable != nil {
 		if err := c.to.Durable(key); err != nil {
-			return "", 0, scrollback.Wrap(scrollback.Unavailable, op, err)
+			return "", 0, scrollback.Wrap(scrollback.Unavailable, moveOp, err)
 		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), source.n, nil
 }
 
-// counted counts what is read, and keeps why reading failed.
-type counted struct {
+// countingReader counts what is read, and keeps why reading failed.
+type countingReader struct {
 	r   io.Reader
 	n   int64
 	err error
 }
 
-func (c *counted) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
 	if err != nil && err != io.EOF { //nolint:errorlint // an end that something else wraps is that of a connection

@@ -39,17 +39,17 @@ type Service struct {
 // Key is what somebody signs requests with.
 type Key struct{ ID, Secret string }
 
-// URL is a place of objects there, as the setting objects has it; prefix may be empty.
-func (s *Service) URL(prefix string) string { return At(s.Endpoint, prefix) }
+// URL returns a place of objects there, as the setting objects has it; prefix may be empty.
+func (s *Service) URL(prefix string) string { return PlaceURL(s.Endpoint, prefix) }
 
-// At is a place of objects at an endpoint.
-func At(endpoint, prefix string) string {
+// PlaceURL returns a place of objects at an endpoint.
+func PlaceURL(endpoint, prefix string) string {
 	return "s3://" + Bucket + "/" + prefix + "?region=us-east-1&use_path_style=true&endpoint=" + endpoint
 }
 
-// Use gives a key to the clients of this process, in its environment, until the test ends;
+// UseKey gives a key to the clients of this process, in its environment, until the test ends;
 // the zero key takes every key away.
-func Use(t testing.TB, k Key) {
+func UseKey(t testing.TB, k Key) {
 	t.Helper()
 	for name, value := range map[string]string{"AWS_ACCESS_KEY_ID": k.ID, "AWS_SECRET_ACCESS_KEY": k.Secret,
 		"AWS_CONFIG_FILE":             "none",
@@ -59,9 +59,9 @@ func Use(t testing.TB, k Key) {
 	}
 }
 
-// Lenient is a service in this process: it checks neither keys nor signatures. The
+// StartLenient returns a service in this process: it checks neither keys nor signatures. The
 // environment gets a key.
-func Lenient(t testing.TB) *Service {
+func StartLenient(t testing.TB) *Service {
 	t.Helper()
 	backend := s3mem.New()
 	if err := backend.CreateBucket(Bucket); err != nil {
@@ -70,17 +70,17 @@ func Lenient(t testing.TB) *Service {
 	served := httptest.NewServer(gofakes3.New(backend).Server())
 	t.Cleanup(served.Close)
 	s := &Service{Endpoint: served.URL, root: Key{"key", "secret"}}
-	Use(t, s.root)
+	UseKey(t, s.root)
 	return s
 }
 
 // startTime bounds how long a strict service takes to begin.
 const startTime = 30 * time.Second
 
-// Strict is a service that holds requests against their signatures and keys against what
+// StartStrict returns a service that holds requests against their signatures and keys against what
 // they may do: versitygw. The environment gets the key of its owner. Where the program is
 // missing the test is skipped, unless SCROLLBACK_REQUIRE_SERVICES is set.
-func Strict(t testing.TB) *Service {
+func StartStrict(t testing.TB) *Service {
 	t.Helper()
 	program, err := exec.LookPath("versitygw")
 	if err != nil {
@@ -97,7 +97,7 @@ func Strict(t testing.TB) *Service {
 		}
 	}
 	s := &Service{root: Key{"owner", "secret-of-owner"}}
-	s.start(t, program, dir)
+	s.startProgram(t, program, dir)
 	s.admin = func(args ...string) error {
 		out, err := exec.Command(program, append([]string{"admin", "--access", s.root.ID, "--secret", s.root.Secret,
 			"--endpoint-url", s.Endpoint},
@@ -107,16 +107,16 @@ func Strict(t testing.TB) *Service {
 		}
 		return nil
 	}
-	if _, err := s.client().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(Bucket)}); err != nil {
+	if _, err := s.newClient().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(Bucket)}); err != nil {
 		t.Fatal(err)
 	}
-	Use(t, s.root)
+	UseKey(t, s.root)
 	return s
 }
 
-// start runs the program on a free port until the test ends. Another program may take the
+// startProgram runs the program on a free port until the test ends. Another program may take the
 // port in between: then it is another one.
-func (s *Service) start(t testing.TB, program, dir string) {
+func (s *Service) startProgram(t testing.TB, program, dir string) {
 	t.Helper()
 	for range 5 {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -140,7 +140,7 @@ func (s *Service) start(t testing.TB, program, dir string) {
 		ended := make(chan struct{})
 		go func() { _ = run.Wait(); said.Close(); close(ended) }()
 		s.Endpoint = "http://" + at
-		if s.begun(t.Context(), ended) {
+		if s.waitReady(t.Context(), ended) {
 			t.Cleanup(func() { _ = run.Process.Kill(); <-ended })
 			return
 		}
@@ -151,14 +151,14 @@ func (s *Service) start(t testing.TB, program, dir string) {
 	t.Fatalf("versitygw does not start: %s %v", log, err)
 }
 
-// begun waits until the service responds, and reports whether it does.
-func (s *Service) begun(ctx context.Context, ended chan struct{}) bool {
+// waitReady waits until the service responds, and reports whether it does.
+func (s *Service) waitReady(ctx context.Context, ended chan struct{}) bool {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if _, err := s.client().ListBuckets(ctx, nil); err == nil {
+		if _, err := s.newClient().ListBuckets(ctx, nil); err == nil {
 			return true
 		}
 		select {
@@ -171,14 +171,14 @@ func (s *Service) begun(ctx context.Context, ended chan struct{}) bool {
 	}
 }
 
-func (s *Service) client() *s3.Client {
+func (s *Service) newClient() *s3.Client {
 	return s3.New(s3.Options{Region: "us-east-1", BaseEndpoint: aws.String(s.Endpoint), UsePathStyle: true,
 		Credentials: credentials.NewStaticCredentialsProvider(s.root.ID, s.root.Secret, "")})
 }
 
-// Account makes a key of a strict service that may do some actions with the bucket, such
+// AddKey makes a key of a strict service that may do some actions with the bucket, such
 // as s3:GetObject.
-func (s *Service) Account(t testing.TB, name string, actions ...string) Key {
+func (s *Service) AddKey(t testing.TB, name string, actions ...string) Key {
 	t.Helper()
 	k := Key{name, "secret-of-" + name}
 	if s.admin == nil {
@@ -199,7 +199,7 @@ func (s *Service) Account(t testing.TB, name string, actions ...string) Key {
 	}
 	policy := fmt.Sprintf(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":[%q]},"Action":[%s],`+
 		`"Resource":["arn:aws:s3:::%s","arn:aws:s3:::%s/*"]}]}`, k.ID, list, Bucket, Bucket)
-	_, err := s.client().PutBucketPolicy(t.Context(),
+	_, err := s.newClient().PutBucketPolicy(t.Context(),
 		&s3.PutBucketPolicyInput{Bucket: aws.String(Bucket), Policy: aws.String(policy)})
 	if err != nil {
 		t.Fatal(err)
@@ -207,10 +207,10 @@ func (s *Service) Account(t testing.TB, name string, actions ...string) Key {
 	return k
 }
 
-// Keys lists the bucket, ascending.
-func (s *Service) Keys(t testing.TB) (keys []string) {
+// ListKeys lists the bucket, ascending.
+func (s *Service) ListKeys(t testing.TB) (keys []string) {
 	t.Helper()
-	pages := s3.NewListObjectsV2Paginator(s.client(), &s3.ListObjectsV2Input{Bucket: aws.String(Bucket)})
+	pages := s3.NewListObjectsV2Paginator(s.newClient(), &s3.ListObjectsV2Input{Bucket: aws.String(Bucket)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
 		if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// employer is a server whose model gives each question that begins with "please" to two
+// employer returns a server whose model gives each question that begins with "please" to two
 // sub-agents, if it may, and answers everything else itself. One that is told to wait
 // answers when the gate opens.
 func employer(t *testing.T, gate chan struct{}) []string {

@@ -32,7 +32,7 @@ type app struct {
 // this terminal; without one, that of the list as it is now.
 func (a *app) Resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(name))
-	last := a.lists.Last()
+	last := a.lists.LastList()
 	switch {
 	case err != nil || n < 1 || n > scrollback.ListMax || len(last) == 0:
 		return a.Scrollback.Resolve(ctx, name)
@@ -43,45 +43,48 @@ func (a *app) Resolve(ctx context.Context, name string) (scrollback.Conversation
 	return last[n-1], nil
 }
 
-// lists are the numbers that the last list in this terminal gave.
-func (g *globals) lists(dir string) numbers.Numbers {
-	own, err := home.Of()
+// lastNumbers returns the numbers that the last list in this terminal gave.
+func (g *globals) lastNumbers(dir string) numbers.Numbers {
+	own, err := home.UserFolders()
 	if err != nil {
 		return numbers.Numbers{}
 	}
-	return numbers.In(filepath.Join(own.Cache, "lists"), numbers.Session(), dir, g.set.Store)
+	return numbers.SessionNumbers(filepath.Join(own.Cache, "lists"), numbers.TerminalSession(), dir, g.set.Store)
 }
 
-// open assembles the program over the data folder.
-func (g *globals) open(mode local.Mode) (*app, error) {
+// openApp assembles the program over the data folder.
+func (g *globals) openApp(mode local.Mode) (*app, error) {
 	dir, err := g.dataDir()
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
 	if mode == local.Make && g.set.Store == "" {
-		if err := home.Make(dir); err != nil {
+		if err := home.MakeDataFolder(dir); err != nil {
 			return nil, err
 		}
 	}
 	s, err := cloud.Open(g.ctx, dir, &local.Options{
 		Mode: mode, Database: g.set.Store, Objects: g.set.Objects, SignedDownloads: g.set.Signed, Env: g.set.Env,
-		Agent: "scrollback/" + version(), OfflinePace: testTime("SCROLLBACK_OFFLINE_PACE"), Lease: testTime("SCROLLBACK_LEASE"),
+		Agent: "scrollback/" + programVersion(), OfflinePace: testTime("SCROLLBACK_OFFLINE_PACE"),
+		Lease: testTime("SCROLLBACK_LEASE"),
 		Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
-		Engine: g.set.Limits.Incoming(engine.Options{SummaryModels: g.set.SummaryModels, SummaryTimeout: g.set.SummaryTimeout,
-			Compaction: g.set.Compaction, Projects: g.set.Projects, Allowances: engine.AllowancesFromConfig(g.set.Allowances),
-			Eager: g.set.Eager,
-			Limit: g.set.Limit, DefaultLimit: g.set.DefaultLimit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds,
-			WebSearch: g.set.WebSearch, Roots: g.roots, Place: g.place(), Log: g.logger(), Watch: g.watch,
+		Engine: g.set.Limits.ApplyIncoming(engine.Options{SummaryModels: g.set.SummaryModels,
+			SummaryTimeout: g.set.SummaryTimeout,
+			Compaction:     g.set.Compaction, Projects: g.set.Projects,
+			SpendLimits: engine.SpendLimitsFromConfig(g.set.Allowances),
+			Eager:       g.set.Eager,
+			Limit:       g.set.Limit, DefaultLimit: g.set.DefaultLimit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds,
+			WebSearch: g.set.WebSearch, Roots: g.roots, Place: g.workPlace(), Log: g.newLogger(), Watch: g.watch,
 			Titles: g.set.Titles, TitleModel: g.set.TitleModel, NoTitleCalls: g.brief, Attended: g.attended,
 			Agents: g.set.Agents}),
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &app{s, g.lists(dir)}, nil
+	return &app{s, g.lastNumbers(dir)}, nil
 }
 
-// testTime is a time that tests of the program set by a variable, and nobody else: 0 where it
+// testTime returns a time that tests of the program set by a variable, and nobody else: 0 where it
 // is unset.
 func testTime(name string) time.Duration {
 	d, err := time.ParseDuration(os.Getenv(name))
@@ -96,11 +99,11 @@ type agentsFlag struct {
 	Agents bool `help:"let-model-start-sub-agents"`
 }
 
-// allow lets them be started, before the program is opened.
-func (f agentsFlag) allow(g *globals) { g.set.Agents.Allowed = g.set.Agents.Allowed || f.Agents }
+// allowAgents lets them be started, before the program is opened.
+func (f agentsFlag) allowAgents(g *globals) { g.set.Agents.Allowed = g.set.Agents.Allowed || f.Agents }
 
-// give lets the model of a conversation that goes on start sub-agents from now on.
-func (f agentsFlag) give(g *globals, a *app, id scrollback.ConversationID) error {
+// enableAgents lets the model of a conversation that goes on start sub-agents from now on.
+func (f agentsFlag) enableAgents(g *globals, a *app, id scrollback.ConversationID) error {
 	c, err := a.Get(g.ctx, id)
 	if err != nil || !f.Agents || c.Settings.Agents {
 		return err
@@ -116,8 +119,8 @@ const settleTime = 30 * time.Second
 // settleSoon is how long it waits without a word.
 const settleSoon = 300 * time.Millisecond
 
-// settle waits for a compaction behind the turn: the next run would pay for it again.
-func (a *app) settle(ctx context.Context, most time.Duration, slow func()) {
+// waitSettled waits for a compaction behind the turn: the next run would pay for it again.
+func (a *app) waitSettled(ctx context.Context, most time.Duration, slow func()) {
 	ctx, cancel := context.WithTimeout(ctx, max(cmp.Or(most, settleTime), 0))
 	defer cancel()
 	soon, stop := context.WithTimeout(ctx, settleSoon)
@@ -128,24 +131,24 @@ func (a *app) settle(ctx context.Context, most time.Duration, slow func()) {
 	}
 }
 
-// place is what conversations are told about where they work.
-func (g *globals) place() *workspace.Place {
+// workPlace returns what conversations are told about where they work.
+func (g *globals) workPlace() *workspace.Place {
 	if g.set.NoEnvironment {
 		return nil
 	}
 	p := &workspace.Place{MemoryNames: g.set.MemoryFiles, Setup: g.set.Setup, Temp: os.TempDir(), OS: runtime.GOOS,
 		Now:    time.Now().In(g.zone),
 		Locale: cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_TIME"), os.Getenv("LANG"))}
-	if own, err := home.Of(); err == nil {
+	if own, err := home.UserFolders(); err == nil {
 		p.UserFolder = own.Config
 	}
 	return p
 }
 
-// grant sets the folders that the operator grants: those of --root, or else the usual
+// grantFolders sets the folders that the operator grants: those of --root, or else the usual
 // ones. Where a conversation goes on, --root adds folders to it, and the usual ones stay.
-func (g *globals) grant(goesOn bool, otherwise ...string) error {
-	named, err := workspace.Grant(g.Root)
+func (g *globals) grantFolders(goesOn bool, otherwise ...string) error {
+	named, err := workspace.ResolveFolders(g.Root)
 	if err != nil {
 		return err
 	}
@@ -153,7 +156,7 @@ func (g *globals) grant(goesOn bool, otherwise ...string) error {
 		g.roots = named
 		return nil
 	}
-	usual, err := g.usual(otherwise)
+	usual, err := g.usualFolders(otherwise)
 	if err != nil {
 		return err
 	}
@@ -167,31 +170,31 @@ func (g *globals) grant(goesOn bool, otherwise ...string) error {
 	return nil
 }
 
-// usual are the folders that are granted without --root: the configured ones, or else
+// usualFolders returns the folders that are granted without --root: the configured ones, or else
 // those of otherwise that exist.
-func (g *globals) usual(otherwise []string) ([]string, error) {
+func (g *globals) usualFolders(otherwise []string) ([]string, error) {
 	if g.set.Roots != nil {
-		return workspace.Grant(g.set.Roots)
+		return workspace.ResolveFolders(g.set.Roots)
 	}
-	roots, err := workspace.Grant(otherwise)
+	roots, err := workspace.ResolveFolders(otherwise)
 	if scrollback.CodeOf(err) == scrollback.Invalid { // the current folder was removed
 		return []string{}, nil
 	}
 	return roots, err
 }
 
-// with runs fn over the opened program; kept does so for what exists already, and creates
+// withApp runs fn over the opened program; kept does so for what exists already, and creates
 // nothing. A database that was named must be there to be read: the name may be mistyped.
-func (g *globals) with(fn func(a *app) error) error { return g.during(local.Make, fn) }
-func (g *globals) kept(fn func(a *app) error) error {
-	if err := home.Stored(g.set.Store); err != nil {
+func (g *globals) withApp(fn func(a *app) error) error { return g.withMode(local.Make, fn) }
+func (g *globals) withExisting(fn func(a *app) error) error {
+	if err := home.CheckStored(g.set.Store); err != nil {
 		return err
 	}
-	return g.during(local.Existing, fn)
+	return g.withMode(local.Existing, fn)
 }
 
-func (g *globals) during(mode local.Mode, fn func(a *app) error) (err error) {
-	a, err := g.open(mode)
+func (g *globals) withMode(mode local.Mode, fn func(a *app) error) (err error) {
+	a, err := g.openApp(mode)
 	if err != nil {
 		return err
 	}

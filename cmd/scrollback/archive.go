@@ -13,7 +13,7 @@ import (
 )
 
 type archiveCmd struct {
-	one
+	oneConversation
 	Archives bool   `help:"list-newest-archives-write-none"`
 	Key      string `help:"archive-there" placeholder:"KEY"`
 	Output   string `short:"o" help:"file-write-archive-as-well" placeholder:"FILE"`
@@ -21,14 +21,14 @@ type archiveCmd struct {
 
 // Run implements the command.
 func (c *archiveCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
 		all := a.Transfer.Copies()
 		if c.Archives {
-			list, err := all.List(g.ctx, a.View, id, g.count(0))
+			list, err := all.List(g.ctx, a.View, id, g.listLimit(0))
 			if err != nil {
 				return err
 			}
-			return g.print(map[string]any{"archives": list}, func(w io.Writer) error {
+			return g.printResult(map[string]any{"archives": list}, func(w io.Writer) error {
 				for _, one := range list {
 					if err := g.printArchive(w, one); err != nil {
 						return err
@@ -55,23 +55,23 @@ func (c *archiveCmd) Run(g *globals) error {
 		}
 		switch c.Output {
 		case "-":
-			return copied(g.shown())
+			return copied(g.safeOutput())
 		case "":
 		default:
 			if err := writeWhole(c.Output, copied); err != nil {
 				return err
 			}
 		}
-		return g.print(made, func(w io.Writer) error { return g.printArchive(w, made) })
+		return g.printResult(made, func(w io.Writer) error { return g.printArchive(w, made) })
 	})
 }
 
 // finishTime is how long a command waits for the archives of its compactions.
 const finishTime = 10 * time.Minute
 
-// finish waits for what compactions have left to be written: archives, where conversations
+// waitFinished waits for what compactions have left to be written: archives, where conversations
 // ask for them.
-func (a *app) finish(ctx context.Context) {
+func (a *app) waitFinished(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishTime)
 	defer cancel()
 	_ = a.Engine.Settle(ctx) // closing breaks it off
@@ -79,7 +79,7 @@ func (a *app) finish(ctx context.Context) {
 
 // printArchive prints an archive as a line.
 func (g *globals) printArchive(w io.Writer, a transfer.Copy) error {
-	_, err := fmt.Fprintln(w, g.texts().Say(i18n.ArchiveLine, a.Key,
-		time.UnixMilli(a.CreatedAt).In(g.zone).Format("2006-01-02 15:04:05"), columns.Thousands(a.Bytes)))
+	_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.ArchiveLine, a.Key,
+		time.UnixMilli(a.CreatedAt).In(g.zone).Format("2006-01-02 15:04:05"), columns.FormatThousands(a.Bytes)))
 	return err
 }

@@ -61,7 +61,7 @@ func askHealth(ctx context.Context, addr, language string) error {
 		resp.StatusCode)
 }
 
-// localAddress is where a server that listens on addr is reached from its own machine.
+// localAddress returns where a server that listens on addr is reached from its own machine.
 func localAddress(addr string) (string, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {

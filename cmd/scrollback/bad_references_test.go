@@ -32,7 +32,7 @@ func fill(t *testing.T, folder, name, text string) {
 	}
 }
 
-// aMess is a folder with what a prompt should not name, and some things that it may; secret
+// aMess returns a folder with what a prompt should not name, and some things that it may; secret
 // stands in files beside it.
 func aMess(t *testing.T) (root string) {
 	t.Helper()
@@ -76,7 +76,7 @@ func aMess(t *testing.T) (root string) {
 
 const secret = "the secret of the harbour master"
 
-// bomb is the beginning of a PNG that says it is 60,000 pixels wide and high.
+// bomb returns the beginning of a PNG that says it is 60,000 pixels wide and high.
 func bomb() string {
 	b := []byte("\x89PNG\r\n\x1a\n")
 	chunk := func(kind string, data []byte) {

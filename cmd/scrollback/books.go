@@ -21,11 +21,11 @@ type usageCmd struct {
 
 // Run implements the command.
 func (c *usageCmd) Run(g *globals) error {
-	q, err := c.query(g.zone)
+	q, err := c.buildQuery(g.zone)
 	if err != nil {
 		return err
 	}
-	return g.kept(func(a *app) error {
+	return g.withExisting(func(a *app) error {
 		sums, err := a.Usage(g.ctx, q)
 		if err != nil {
 			return err
@@ -42,33 +42,33 @@ func (c *usageCmd) Run(g *globals) error {
 			}
 			names = keyNames(keys)
 		}
-		return g.print(map[string]any{"usage": sums, "total": total}, func(w io.Writer) error {
+		return g.printResult(map[string]any{"usage": sums, "total": total}, func(w io.Writer) error {
 			if len(sums) == 0 {
-				_, err := fmt.Fprintln(w, g.texts().Say(i18n.UsageNone))
+				_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.UsageNone))
 				return err
 			}
 			head := []string{}
 			for _, by := range c.By {
-				head = append(head, g.texts().Named("usage-by", by))
+				head = append(head, g.localeTexts().Named("usage-by", by))
 			}
-			rows := [][]string{append(head, g.texts().Head(i18n.ColumnCalls, i18n.ColumnInput, i18n.ColumnCached,
+			rows := [][]string{append(head, g.localeTexts().Head(i18n.ColumnCalls, i18n.ColumnInput, i18n.ColumnCached,
 				i18n.ColumnOutput, i18n.ColumnCost)...)}
 			for _, s := range sums {
-				rows = append(rows, c.row(g.texts(), s, names))
+				rows = append(rows, c.formatRow(g.localeTexts(), s, names))
 			}
 			if len(sums) > 1 {
 				for _, s := range total {
-					rows = append(rows, c.row(g.texts(), s, names))
-					rows[len(rows)-1][0] = g.texts().Say(i18n.UsageTotal)
+					rows = append(rows, c.formatRow(g.localeTexts(), s, names))
+					rows[len(rows)-1][0] = g.localeTexts().Say(i18n.UsageTotal)
 				}
 			}
 			n := len(head)
-			return columns.Table(w, rows, n, n+1, n+2, n+3, n+4)
+			return columns.WriteTable(w, rows, n, n+1, n+2, n+3, n+4)
 		})
 	})
 }
 
-func (c *usageCmd) query(zone *time.Location) (q scrollback.UsageQuery, err error) {
+func (c *usageCmd) buildQuery(zone *time.Location) (q scrollback.UsageQuery, err error) {
 	day := func(param, text string) (int64, error) {
 		if text == "" {
 			return 0, nil
@@ -105,7 +105,7 @@ func (c *usageCmd) query(zone *time.Location) (q scrollback.UsageQuery, err erro
 	return q, nil
 }
 
-// keyNames are what keys are called, by their ids. Keys that had a name one after the other
+// keyNames returns what keys are called, by their ids. Keys that had a name one after the other
 // are told apart by their ids.
 func keyNames(keys []scrollback.Key) map[scrollback.KeyID]string {
 	count := map[string]int{}
@@ -121,25 +121,26 @@ func keyNames(keys []scrollback.Key) map[scrollback.KeyID]string {
 	return names
 }
 
-func (c *usageCmd) row(t words.Texts, s scrollback.UsageSum, names map[scrollback.KeyID]string) []string {
+func (c *usageCmd) formatRow(t words.Texts, s scrollback.UsageSum, names map[scrollback.KeyID]string) []string {
 	var out []string
 	for _, by := range c.By {
-		out = append(out, map[string]string{"day": s.Day, "model": columns.Plain(s.Model),
-			"project": columns.Plain(s.Project),
-			"key":     columns.Plain(cmp.Or(names[s.Key], string(s.Key), "-")), "conversation": string(s.Conversation),
+		out = append(out, map[string]string{"day": s.Day, "model": columns.StripControls(s.Model),
+			"project": columns.StripControls(s.Project),
+			"key":     columns.StripControls(cmp.Or(names[s.Key], string(s.Key), "-")), "conversation": string(s.Conversation),
 			"purpose": t.Named("usage-purpose", s.Purpose)}[by])
 	}
 	count := func(n int64) string {
 		if s.Estimated {
-			return "~" + columns.Thousands(n) // some of it was counted here
+			return "~" + columns.FormatThousands(n) // some of it was counted here
 		}
-		return columns.Thousands(n)
+		return columns.FormatThousands(n)
 	}
 	cost := "-"
 	if s.Currency != "" {
 		cost = fmt.Sprintf("%.4f %s", s.Cost, s.Currency)
 	}
-	return append(out, columns.Thousands(s.Calls), count(s.InputTokens), count(s.CachedTokens), count(s.OutputTokens),
+	return append(out, columns.FormatThousands(s.Calls), count(s.InputTokens), count(s.CachedTokens),
+		count(s.OutputTokens),
 		cost)
 }
 
@@ -149,7 +150,7 @@ type modelsCmd struct {
 
 // Run implements the command.
 func (c modelsCmd) Run(g *globals) error {
-	return g.during(local.Existing, func(a *app) error {
+	return g.withMode(local.Existing, func(a *app) error {
 		if c.Forget != "" {
 			admin, err := a.Admin()
 			if err == nil {
@@ -163,8 +164,8 @@ func (c modelsCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"models": models}, func(w io.Writer) error {
-			rows := [][]string{g.texts().Head("", i18n.ColumnModel, i18n.ColumnWindow, i18n.ColumnInput, i18n.ColumnOutput,
+		return g.printResult(map[string]any{"models": models}, func(w io.Writer) error {
+			rows := [][]string{g.localeTexts().Head("", i18n.ColumnModel, i18n.ColumnWindow, i18n.ColumnInput, i18n.ColumnOutput,
 				i18n.ColumnFactor)}
 			for _, m := range models {
 				mark := ""
@@ -177,7 +178,7 @@ func (c modelsCmd) Run(g *globals) error {
 					in = fmt.Sprintf("%.2f %s", m.Price.Input, m.Price.Currency)
 					out = fmt.Sprintf("%.2f %s", m.Price.Output, m.Price.Currency)
 				}
-				window := columns.Thousands(m.Limit)
+				window := columns.FormatThousands(m.Limit)
 				if m.LimitFrom == "assumed" {
 					window += "?"
 				}
@@ -185,12 +186,12 @@ func (c modelsCmd) Run(g *globals) error {
 				if !m.Learned {
 					factor += "?"
 				}
-				rows = append(rows, []string{mark, columns.Plain(m.Name), window, in, out, factor})
+				rows = append(rows, []string{mark, columns.StripControls(m.Name), window, in, out, factor})
 			}
-			if err := columns.Table(w, rows, 2, 3, 4, 5); err != nil {
+			if err := columns.WriteTable(w, rows, 2, 3, 4, 5); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(w, "\n"+g.texts().Say(i18n.ModelsExplained))
+			_, err := fmt.Fprintln(w, "\n"+g.localeTexts().Say(i18n.ModelsExplained))
 			return err
 		})
 	})

@@ -17,51 +17,51 @@ type place struct {
 	Branch string `help:"branch" placeholder:"ID"`
 }
 
-func (p place) of() engine.Point {
+func (p place) toPoint() engine.Point {
 	return engine.Point{Branch: scrollback.BranchID(p.Branch), Seq: p.Seq}
 }
 
 type forkCmd struct {
-	one
+	oneConversation
 	place
 	Title string `help:"title-fork" placeholder:"TITLE"`
 }
 
 // Run implements the command.
 func (c *forkCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
 		from, err := a.Get(g.ctx, id)
 		if err != nil {
 			return err
 		}
-		name := cmp.Or(c.Title, title.Copy(g.texts().Say(i18n.ChatCopyOf), from.Title))
-		return g.changed(a.Branches().Fork(g.ctx, id, c.of(), name))
+		name := cmp.Or(c.Title, title.CopyTitle(g.localeTexts().Say(i18n.ChatCopyOf), from.Title))
+		return g.printConversation(a.Branches().Fork(g.ctx, id, c.toPoint(), name))
 	})
 }
 
 type rewindCmd struct {
-	one
+	oneConversation
 	place
 }
 
 // Run implements the command.
 func (c *rewindCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		return g.changed(a.Branches().Rewind(g.ctx, id, c.of()))
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
+		return g.printConversation(a.Branches().Rewind(g.ctx, id, c.toPoint()))
 	})
 }
 
-type branchesCmd struct{ one }
+type branchesCmd struct{ oneConversation }
 
 // Run implements the command.
 func (c *branchesCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
 		bs, err := a.Branches().List(g.ctx, id)
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"branches": bs}, func(w io.Writer) error {
-			return terminal.Branches(w, g.texts(), bs, g.zone)
+		return g.printResult(map[string]any{"branches": bs}, func(w io.Writer) error {
+			return terminal.WriteBranches(w, g.localeTexts(), bs, g.zone)
 		})
 	})
 }

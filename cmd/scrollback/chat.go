@@ -50,21 +50,21 @@ func (c *chatCmd) Run(g *globals) error {
 			c.Conversation, c.Resume)
 	}
 	name := c.Conversation + string(c.Resume)
-	if err := g.grant(name != "", "."); err != nil {
+	if err := g.grantFolders(name != "", "."); err != nil {
 		return err
 	}
-	c.allow(g)
+	c.allowAgents(g)
 	g.attended = true
-	return g.with(func(a *app) error {
+	return g.withApp(func(a *app) error {
 		o := terminal.Options{View: a.View, New: scrollback.Conversation{Project: c.Project, Roots: g.roots, Model: g.Model,
-			Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.shape(), Model: g.set.Model, JSON: g.JSON,
+			Settings: scrollback.Settings{Agents: c.Agents}}, Overrides: g.turnOverrides(), Model: g.set.Model, JSON: g.JSON,
 			Zone:  g.zone,
-			Texts: g.texts(), Color: os.Getenv("NO_COLOR") == "", Reflows: terminalReflows(),
-			Save:       a.save,
-			Listing:    func(items []scrollback.Conversation) terminal.Listing { return a.listing(g, items, nil) },
-			Listed:     a.lists.Keep,
-			Explain:    explain,
-			Files:      a.files,
+			Texts: g.localeTexts(), Color: os.Getenv("NO_COLOR") == "", Reflows: terminalReflows(),
+			Save:       a.saveConversation,
+			Listing:    func(items []scrollback.Conversation) terminal.Listing { return a.newListing(g, items, nil) },
+			Listed:     a.lists.RememberList,
+			Explain:    explainError,
+			Files:      a.completeFiles,
 			CheckModel: a.CheckModel}
 		if err := o.CheckModel(o.Model); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (c *chatCmd) Run(g *globals) error {
 		var err error
 		switch {
 		case name == whichever && screen:
-			o.Conversation, err = terminal.Pick(g.ctx, o, in, out)
+			o.Conversation, err = terminal.PickConversation(g.ctx, o, in, out)
 		case c.Project != "" && (name == whichever || name == "latest"):
 			o.Conversation, err = a.latestIn(g.ctx, c.Project)
 		case name == whichever:
@@ -90,28 +90,28 @@ func (c *chatCmd) Run(g *globals) error {
 			o.Conversation, err = a.Resolve(g.ctx, name)
 		}
 		if err == nil && o.Conversation != "" {
-			err = a.join(g, o.Conversation)
+			err = a.joinFolders(g, o.Conversation)
 		}
 		if err == nil && o.Conversation != "" {
-			err = c.give(g, a, o.Conversation)
+			err = c.enableAgents(g, a, o.Conversation)
 		}
 		if err == nil && o.Conversation != "" && g.Model != "" {
 			_, err = a.Patch(g.ctx, o.Conversation, 0, func(v *scrollback.Conversation) error { v.Model = g.Model; return nil })
 		}
 		if err == nil && o.Conversation != "" {
-			o.Without, err = c.list(g, a, o.Conversation)
+			o.Without, err = c.leftOutList(g, a, o.Conversation)
 		}
 		if err != nil {
 			return err
 		}
 		if screen {
-			return terminal.Screen(g.ctx, o, in, out)
+			return terminal.RunScreen(g.ctx, o, in, out)
 		}
-		return terminal.Pipe(g.ctx, o, g.standardInput(), g.stdout, g.stderr)
+		return terminal.RunPipe(g.ctx, o, g.standardInput(), g.stdout, g.stderr)
 	})
 }
 
-// latestIn is the conversation of a project that changed last.
+// latestIn returns the conversation of a project that changed last.
 func (a *app) latestIn(ctx context.Context, project string) (scrollback.ConversationID, error) {
 	items, _, err := a.List(ctx, scrollback.ListQuery{Project: project, Limit: 1})
 	if err == nil && len(items) == 0 {
@@ -123,29 +123,30 @@ func (a *app) latestIn(ctx context.Context, project string) (scrollback.Conversa
 	return items[0].ID, nil
 }
 
-// texts are those of the user's locale.
-func (g *globals) texts() words.Texts { return language() }
+// localeTexts returns those of the user's locale.
+func (g *globals) localeTexts() words.Texts { return localeLanguage() }
 
-func language() words.Texts {
+func localeLanguage() words.Texts {
 	return words.Of(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG"))
 }
 
-// printer shows turns on plain streams.
-func (g *globals) printer() *terminal.Printer {
-	p := &terminal.Printer{Answer: g.stdout, Notes: g.stderr, JSON: g.JSON, Texts: g.texts()}
+// turnPrinter shows turns on plain streams.
+func (g *globals) turnPrinter() *terminal.Printer {
+	p := &terminal.Printer{Answer: g.stdout, Notes: g.stderr, JSON: g.JSON, Texts: g.localeTexts()}
 	if isTerminal(g.stdout) && !g.JSON {
-		p.Answer = terminal.Answer(g.stdout, func() markdown.Look { return answerLook(g.stdout) })
+		p.Answer = terminal.AnswerWriter(g.stdout, func() markdown.Look { return answerLook(g.stdout) })
 	}
 	return p
 }
 
-// shape is what the flags set for a turn, in place of its conversation's settings.
-func (g *globals) shape() engine.Overrides {
+// turnOverrides returns what the flags set for a turn, in place of its conversation's settings.
+func (g *globals) turnOverrides() engine.Overrides {
 	return engine.Overrides{Model: g.Model, Limit: g.Limit, Thinking: scrollback.Thinking{Effort: g.Effort}}
 }
 
-// files completes a reference: in a conversation, or in the folders that a new one will have.
-func (a *app) files(ctx context.Context, id scrollback.ConversationID, roots []string, typed string) ([]string, error) {
+// completeFiles completes a reference: in a conversation, or in the folders that a new one will have.
+func (a *app) completeFiles(ctx context.Context, id scrollback.ConversationID, roots []string,
+	typed string) ([]string, error) {
 	var found []workspace.Completion
 	var err error
 	if id == "" {

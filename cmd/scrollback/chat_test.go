@@ -59,22 +59,22 @@ func inTerminal(t *testing.T, data string, env []string, args ...string) *tty {
 
 var escapes = regexp.MustCompile(`\x1b\][^\a\x1b]*(\a|\x1b\\)|\x1b[\[(][0-9;?<>=]*[A-Za-z]|\x1b[=>78]`)
 
-// text is what was written, without what moves and colours.
+// text returns what was written, without what moves and colours.
 func (w *tty) text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return escapes.ReplaceAllString(w.wrote.String(), "")
 }
 
-// raw is all that was written.
+// raw returns all that was written.
 func (w *tty) raw() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.wrote.String()
 }
 
-// displayed is how many columns a row takes.
-func displayed(row string) int { return columns.Width(row) }
+// displayed returns how many columns a row takes.
+func displayed(row string) int { return columns.TextWidth(row) }
 
 // shows waits for a text behind those expected before.
 func (w *tty) shows(want string) {

@@ -11,7 +11,7 @@ import (
 )
 
 type compactCmd struct {
-	one
+	oneConversation
 	Policy string             `help:"how" placeholder:"P"`
 	Set    map[string]float64 `help:"number-policy-compaction-only" placeholder:"NAME=NUMBER"`
 	Force  bool               `help:"compact-now-even-where-policy-would-not"`
@@ -19,64 +19,65 @@ type compactCmd struct {
 
 // Run implements the command.
 func (c *compactCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		defer a.finish(g.ctx)
-		return g.receipt(a.Compact(g.ctx, id, engine.CompactRequest{Overrides: engine.Overrides{Policy: c.Policy,
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
+		defer a.waitFinished(g.ctx)
+		return g.printReceipt(a.Compact(g.ctx, id, engine.CompactRequest{Overrides: engine.Overrides{Policy: c.Policy,
 			Compaction: c.Set}, Force: c.Force}))
 	})
 }
 
 type uncompactCmd struct {
-	one
+	oneConversation
 	Segment string `arg:"" optional:"" help:"undo-every-compaction-back-one-made-segment"`
 }
 
 // Run implements the command.
 func (c *uncompactCmd) Run(g *globals) error {
 	segment := scrollback.SegmentID(strings.TrimPrefix(c.Segment, scrollback.RefHistory+":"))
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		return g.receipt(a.Uncompact(g.ctx, id, segment))
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
+		return g.printReceipt(a.Uncompact(g.ctx, id, segment))
 	})
 }
 
-type clearCmd struct{ one }
+type clearCmd struct{ oneConversation }
 
 // Run implements the command.
 func (c *clearCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		defer a.finish(g.ctx)
-		return g.receipt(a.Compact(g.ctx, id, engine.CompactRequest{Clear: true}))
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
+		defer a.waitFinished(g.ctx)
+		return g.printReceipt(a.Compact(g.ctx, id, engine.CompactRequest{Clear: true}))
 	})
 }
 
 type pinCmd struct {
-	one
+	oneConversation
 	Seqs   []int64 `arg:"" optional:"" name:"seq" help:"messages-keep-sight-when-they-compacted"`
 	Remove bool    `short:"r" help:"unpin-them-instead"`
 }
 
 // Run implements the command.
 func (c *pinCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
 		if len(c.Seqs) > 0 || c.Remove {
 			_, err := a.Patch(g.ctx, id, 0, func(v *scrollback.Conversation) error {
-				v.PinnedSeqs = c.pinned(v.PinnedSeqs)
+				v.PinnedSeqs = c.changedPins(v.PinnedSeqs)
 				return nil
 			})
 			if err != nil {
 				return err
 			}
 		}
-		ms, err := a.Recall().Pinned(g.ctx, id)
+		ms, err := a.Recall().PinnedMessages(g.ctx, id)
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"messages": ms}, func(w io.Writer) error { return terminal.Pinned(w, language(), ms) })
+		return g.printResult(map[string]any{"messages": ms},
+			func(w io.Writer) error { return terminal.WritePinned(w, localeLanguage(), ms) })
 	})
 }
 
-// pinned is what was pinned, changed as the command says.
-func (c *pinCmd) pinned(was []int64) []int64 {
+// changedPins returns what was pinned, changed as the command says.
+func (c *pinCmd) changedPins(was []int64) []int64 {
 	switch {
 	case !c.Remove:
 		return append(slices.Clone(was), c.Seqs...)
@@ -86,10 +87,10 @@ func (c *pinCmd) pinned(was []int64) []int64 {
 	return slices.DeleteFunc(slices.Clone(was), func(seq int64) bool { return slices.Contains(c.Seqs, seq) })
 }
 
-// receipt prints what a compaction did.
-func (g *globals) receipt(r scrollback.Receipt, err error) error {
+// printReceipt prints what a compaction did.
+func (g *globals) printReceipt(r scrollback.Receipt, err error) error {
 	if err != nil {
 		return err
 	}
-	return g.print(r, func(w io.Writer) error { return terminal.Receipt(w, g.texts(), r) })
+	return g.printResult(r, func(w io.Writer) error { return terminal.WriteReceipt(w, g.localeTexts(), r) })
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// given refuses what was named and is empty: another place would be taken silently.
-func given(parsed *kong.Context, data string) error {
+// checkNotEmpty refuses what was named and is empty: another place would be taken silently.
+func checkNotEmpty(parsed *kong.Context, data string) error {
 	for _, p := range parsed.Path {
 		if p.Flag != nil && p.Flag.Name == "data" && data == "" {
 			return scrollback.ParamErrorf("scrollback", "data", i18n.DataFlagEmpty)
@@ -24,8 +24,8 @@ func given(parsed *kong.Context, data string) error {
 	return nil
 }
 
-// configure reads the config file and puts flags and environment over it.
-func (g *globals) configure() error {
+// readConfig reads the config file and puts flags and environment over it.
+func (g *globals) readConfig() error {
 	file, err := g.configFile()
 	if err != nil {
 		return err
@@ -45,14 +45,14 @@ func (g *globals) configure() error {
 	return err
 }
 
-// configFile is the file to read: the one given, or the user's own if there is one.
+// configFile returns the file to read: the one given, or the user's own if there is one.
 func (g *globals) configFile() (string, error) {
 	for _, name := range []string{g.Config, os.Getenv("SCROLLBACK_CONFIG")} {
 		if name != "" {
 			return name, nil
 		}
 	}
-	own, err := home.Of()
+	own, err := home.UserFolders()
 	if err != nil {
 		return "", nil // a user without a home folder has no file
 	}

@@ -19,7 +19,7 @@ func TestConfigFound(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", home)
 	var g globals
-	if err := g.configure(); err != nil || g.set.Model != "offline" || g.set.Addr != "127.0.0.1:7077" ||
+	if err := g.readConfig(); err != nil || g.set.Model != "offline" || g.set.Addr != "127.0.0.1:7077" ||
 		g.set.DefaultLimit != 0 {
 		t.Errorf("nothing said: %+v %v", g.set, err)
 	}
@@ -27,7 +27,7 @@ func TestConfigFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(home, "scrollback", "config.toml"), []byte("limit = 9000"))
-	if err := g.configure(); err != nil || g.set.DefaultLimit != 9000 || g.set.Limit != 0 {
+	if err := g.readConfig(); err != nil || g.set.DefaultLimit != 9000 || g.set.Limit != 0 {
 		t.Errorf("the user's own: %+v %v", g.set, err)
 	}
 }
@@ -35,7 +35,7 @@ func TestConfigFound(t *testing.T) {
 // A file that is named has to be there.
 func TestConfigMissing(t *testing.T) {
 	var out, errs bytes.Buffer
-	code := run(context.Background(), []string{"--config", filepath.Join(t.TempDir(), "none.toml"), "list"},
+	code := runProgram(context.Background(), []string{"--config", filepath.Join(t.TempDir(), "none.toml"), "list"},
 		strings.NewReader(""), &out,
 		&errs)
 	if code != 2 || !strings.Contains(errs.String(), "none.toml") {

@@ -37,7 +37,7 @@ const leastColumns = 20
 // terminalWidth returns how many columns a terminal has; 80 for one that does not say.
 func terminalWidth(f io.Writer) int {
 	if file, ok := f.(*os.File); ok {
-		if width := terminal.Width(file); width > 0 {
+		if width := terminal.ScreenWidth(file); width > 0 {
 			return width
 		}
 	}

@@ -24,7 +24,7 @@ func standing(t *testing.T, root, data string, paths ...string) stand {
 	ask := func(out any, args ...string) {
 		t.Helper()
 		var stdout, stderr bytes.Buffer
-		if code := run(context.Background(), append([]string{"--data", data}, args...), strings.NewReader(""), &stdout,
+		if code := runProgram(context.Background(), append([]string{"--data", data}, args...), strings.NewReader(""), &stdout,
 			&stderr); code != 0 {
 			t.Fatalf("scrollback %s: exit %d\n%s%s", strings.Join(args, " "), code, stdout.String(), stderr.String())
 		}
@@ -48,7 +48,7 @@ func standing(t *testing.T, root, data string, paths ...string) stand {
 	}
 	c := page.Conversations[0]
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), []string{"--data", data, "show", c.ID}, strings.NewReader(""), &stdout,
+	if code := runProgram(context.Background(), []string{"--data", data, "show", c.ID}, strings.NewReader(""), &stdout,
 		&stderr); code != 0 {
 		t.Fatalf("show: exit %d: %s", code, stderr.String())
 	}
@@ -61,7 +61,7 @@ func standing(t *testing.T, root, data string, paths ...string) stand {
 	return stand{c.ID, strings.Join(said, " / "), c.Version}
 }
 
-// settled are the reports' files as they were left long ago.
+// settled returns the reports' files as they were left long ago.
 func settled(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()

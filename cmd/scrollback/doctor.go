@@ -34,20 +34,20 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 	var progress doctor.Progress
 	wipe := func() {}
 	if isTerminal(g.stderr) {
-		draw, wiped := terminal.Progress(g.texts(), g.stderr)
+		draw, wiped := terminal.DrawProgress(g.localeTexts(), g.stderr)
 		wipe = wiped
 		progress = func(what string, done, total int64) {
-			draw(g.texts().Named("doctor-count", what), done, total)
+			draw(g.localeTexts().Named("doctor-count", what), done, total)
 		}
 	}
 	var found doctor.Checkup
 	check := func() error {
-		return g.during(local.ReadOnly, func(a *app) (err error) {
+		return g.withMode(local.ReadOnly, func(a *app) (err error) {
 			if err := a.ProbeObjects(g.ctx, false); err != nil {
 				return err
 			}
 			if err := a.ProbeObjects(g.ctx, true); err != nil { // what is there can be checked all the same
-				fmt.Fprintln(g.stderr, "scrollback:", explain(err))
+				fmt.Fprintln(g.stderr, "scrollback:", explainError(err))
 			}
 			found, err = doctor.Check(g.ctx, a.Store, a.Archive, progress)
 			return err
@@ -57,38 +57,40 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 	if c.Repair && scrollback.CodeOf(err) == scrollback.Conflict {
 		err = check() // another program began to write meanwhile; now it is noticed
 	}
-	if err == nil && c.Repair && found.Repairable() {
-		err = g.with(func(a *app) error { return a.repair(g, &found, progress, c.NoCopy) })
+	if err == nil && c.Repair && found.IsRepairable() {
+		err = g.withApp(func(a *app) error { return a.repairStore(g, &found, progress, c.NoCopy) })
 	}
 	wipe()
 	if err != nil {
 		return err
 	}
-	if err := g.print(found, func(w io.Writer) error { return drawCheckup(w, g.texts(), found) }); err != nil || found.OK {
+	if err := g.printResult(found, func(w io.Writer) error {
+		return drawCheckup(w, g.localeTexts(), found)
+	}); err != nil || found.OK {
 		return err
 	}
-	return terminal.Shown{Err: scrollback.Errorf(scrollback.Internal, "scrollback", i18n.ProblemsFound)}
+	return terminal.ShownError{Err: scrollback.Errorf(scrollback.Internal, "scrollback", i18n.ProblemsFound)}
 }
 
-// repair copies the database, unless somebody has, then repairs what was found.
-func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress, copied bool) error {
+// repairStore copies the database, unless somebody has, then repairs what was found.
+func (a *app) repairStore(g *globals, found *doctor.Checkup, progress doctor.Progress, copied bool) error {
 	dir, err := g.dataDir()
 	if err != nil {
 		return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
 	name := ""
 	if !copied {
-		name, err = a.backup(g, dir)
+		name, err = a.backupDatabase(g, dir)
 	}
 	if err != nil {
 		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback",
-			i18n.DatabaseNotCopiedBeforeRepair, explain(err))
+			i18n.DatabaseNotCopiedBeforeRepair, explainError(err))
 	}
 	*found, err = doctor.Repair(g.ctx, a.Store, a.Archive, *found, progress)
 	found.Copy = name
 	if err != nil {
 		return scrollback.Errorf(scrollback.CodeOf(err), "scrollback",
-			i18n.RepairEndedEarly, explain(err), cmp.Or(name, "-"))
+			i18n.RepairEndedEarly, explainError(err), cmp.Or(name, "-"))
 	}
 	return nil
 }
@@ -96,8 +98,8 @@ func (a *app) repair(g *globals, found *doctor.Checkup, progress doctor.Progress
 // maxCopies bounds the attempts to find a free name for a copy.
 const maxCopies = 100
 
-// backup copies the database into the data folder and returns the copy's name.
-func (a *app) backup(g *globals, dir string) (string, error) {
+// backupDatabase copies the database into the data folder and returns the copy's name.
+func (a *app) backupDatabase(g *globals, dir string) (string, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "backup"), 0o700); err != nil {
 		return "", scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 	}
@@ -113,7 +115,7 @@ func (a *app) backup(g *globals, dir string) (string, error) {
 			continue
 		}
 		if err == nil {
-			err = scrollback.Wrap(scrollback.Unavailable, "scrollback", local.Sync(dir, key))
+			err = scrollback.Wrap(scrollback.Unavailable, "scrollback", local.SyncFile(dir, key))
 		}
 		return name, err
 	}
@@ -127,9 +129,9 @@ func drawCheckup(w io.Writer, t words.Texts, c doctor.Checkup) error {
 	}{{"conversations", c.Checked.Conversations}, {"branches", c.Checked.Branches}, {"messages", c.Checked.Messages},
 		{"segments", c.Checked.Segments}, {"artifacts", c.Checked.Artifacts}, {"objects", c.Checked.Objects},
 		{"bytes", c.Checked.Bytes}} {
-		rows = append(rows, []string{t.Named("doctor-count", r.what), columns.Thousands(r.n)})
+		rows = append(rows, []string{t.Named("doctor-count", r.what), columns.FormatThousands(r.n)})
 	}
-	if err := columns.Table(w, rows, 1); err != nil {
+	if err := columns.WriteTable(w, rows, 1); err != nil {
 		return err
 	}
 	lines := func(mark i18n.ID, ps []doctor.Problem) error {
@@ -139,10 +141,10 @@ func drawCheckup(w io.Writer, t words.Texts, c doctor.Checkup) error {
 			if p.Repaired {
 				is = i18n.DoctorRepaired
 			}
-			rows = append(rows, []string{t.Say(is), t.Named("doctor-kind", p.Kind), columns.Clip(whereOf(t, p.Where), 80),
-				columns.Clip(t.Reason(p.Detail), 200)})
+			rows = append(rows, []string{t.Say(is), t.Named("doctor-kind", p.Kind), columns.ClipText(whereOf(t, p.Where), 80),
+				columns.ClipText(t.Reason(p.Detail), 200)})
 		}
-		return columns.Table(w, rows)
+		return columns.WriteTable(w, rows)
 	}
 	if err := errors.Join(lines(i18n.DoctorProblem, c.Problems), lines(i18n.DoctorNote, c.Notes)); err != nil {
 		return err
@@ -160,7 +162,7 @@ func drawCheckup(w io.Writer, t words.Texts, c doctor.Checkup) error {
 		last = t.Say(i18n.DoctorAllIsWellCopy, c.Copy)
 	case c.Copy != "":
 		last = t.Say(i18n.DoctorLeftCopy, left, c.Copy)
-	case n > 0 && c.Repairable():
+	case n > 0 && c.IsRepairable():
 		last = t.Say(i18n.DoctorRepairable, left)
 	case n > 0:
 		last = t.Say(i18n.DoctorNotRepairable, left)
@@ -169,7 +171,7 @@ func drawCheckup(w io.Writer, t words.Texts, c doctor.Checkup) error {
 	return err
 }
 
-// whereOf says where something was found: a kind of thing and its id.
+// whereOf returns where something was found: a kind of thing and its id.
 func whereOf(t words.Texts, where string) string {
 	if named := t.Named("doctor-where", where); named != where {
 		return named

@@ -25,11 +25,11 @@ import (
 func inside(t *testing.T, data string, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = run(context.Background(), append([]string{"--data", data}, args...), strings.NewReader(""), &o, &e)
+	code = runProgram(context.Background(), append([]string{"--data", data}, args...), strings.NewReader(""), &o, &e)
 	return code, o.String(), e.String()
 }
 
-// checkup is what doctor --json prints.
+// checkup returns what doctor --json prints.
 func checkup(t *testing.T, data string, flags ...string) (int, doctor.Checkup) {
 	t.Helper()
 	code, out, errs := inside(t, data, append([]string{"doctor", "--json"}, flags...)...)
@@ -40,7 +40,7 @@ func checkup(t *testing.T, data string, flags ...string) (int, doctor.Checkup) {
 	return code, c
 }
 
-// aFolder is a data folder with something of everything: messages, folds, a
+// aFolder returns a data folder with something of everything: messages, folds, a
 // roll-up, an artifact, a second conversation.
 func aFolder(t *testing.T) string {
 	t.Helper()
@@ -84,7 +84,7 @@ func raw(t *testing.T, data string, statements ...string) {
 	}
 }
 
-// objectFiles are the files of the object store.
+// objectFiles returns the files of the object store.
 func objectFiles(t *testing.T, data string) []string {
 	t.Helper()
 	names, err := filepath.Glob(filepath.Join(data, "objects", "artifacts", "*", "*"))
@@ -300,7 +300,7 @@ func TestDoctor(t *testing.T) {
 	}
 }
 
-// harmed is a copy of a folder with a damage.
+// harmed returns a copy of a folder with a damage.
 func harmed(t *testing.T, sound string, statements ...string) string {
 	t.Helper()
 	data := t.TempDir()
@@ -399,12 +399,12 @@ func sameInCopy(t *testing.T, data, name string, was doctor.Checkup) {
 	}
 }
 
-// unrepaired are the problems that are left.
+// unrepaired returns the problems that are left.
 func unrepaired(ps []doctor.Problem) []doctor.Problem {
 	return slices.DeleteFunc(slices.Clone(ps), func(p doctor.Problem) bool { return p.Repaired })
 }
 
-// rows is a hash of all rows of a table, as SQLite prints them.
+// rows returns a hash of all rows of a table, as SQLite prints them.
 func rows(t *testing.T, data, table string) string {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "scrollback.db")+"?mode=ro")
@@ -436,7 +436,7 @@ func rows(t *testing.T, data, table string) string {
 	return fmt.Sprintf("%x %v", sum.Sum(nil), all.Err())
 }
 
-// contents is every file of a folder with its times and bytes.
+// contents returns every file of a folder with its times and bytes.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -60,7 +60,7 @@ const aPicture = "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR and so on"
 // some minutes, and gets the bytes with their type and name there; the page may show
 // pictures from there, and from nowhere else.
 func TestSignedDownloads(t *testing.T) {
-	service := objectstest.Strict(t)
+	service := objectstest.StartStrict(t)
 	s := serve(t, t.TempDir(), []string{"SCROLLBACK_DOWNLOADS=signed", "SCROLLBACK_OBJECTS=" + service.URL("team")})
 	path, status := s.uploaded([]byte(aPicture), "%E9%92%A5.png")
 	if status != http.StatusCreated {
@@ -108,7 +108,7 @@ func TestSignedDownloads(t *testing.T) {
 // The server sends the bytes itself unless it is told otherwise, and where nothing can be
 // signed.
 func TestDownloadsFromHere(t *testing.T) {
-	service := objectstest.Lenient(t)
+	service := objectstest.StartLenient(t)
 	for name, env := range map[string][]string{"default": {"SCROLLBACK_OBJECTS=" + service.URL("team")},
 		"a folder": {"SCROLLBACK_DOWNLOADS=signed"}} {
 		t.Run(name, func(t *testing.T) {
@@ -140,9 +140,9 @@ func TestDownloadsFromHere(t *testing.T) {
 // A bucket that will not do is said when a server starts and by doctor; what the bucket
 // does not have, no conversation is begun for.
 func TestBucketThatWillNotDo(t *testing.T) {
-	service := objectstest.Strict(t)
+	service := objectstest.StartStrict(t)
 	none := strings.Replace(service.URL(""), objectstest.Bucket, "another", 1)
-	reader := service.Account(t, "reader", "s3:GetObject", "s3:ListBucket")
+	reader := service.AddKey(t, "reader", "s3:GetObject", "s3:ListBucket")
 	for _, c := range []struct {
 		name, at string
 		key      objectstest.Key
@@ -155,7 +155,7 @@ func TestBucketThatWillNotDo(t *testing.T) {
 			"不接受该密钥"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			objectstest.Use(t, c.key)
+			objectstest.UseKey(t, c.key)
 			data := t.TempDir()
 			output(t, data, "run", "hello")
 			for _, args := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"doctor"}} {
@@ -207,7 +207,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A bucket that dies loses nothing that was acknowledged, and what was not is not there by
 // half. The server says that it is not ready, and is again when the bucket is.
 func TestBucketThatDies(t *testing.T) {
-	service := objectstest.Lenient(t)
+	service := objectstest.StartLenient(t)
 	to, err := url.Parse(service.Endpoint)
 	if err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestBucketThatDies(t *testing.T) {
 	before := &gate{left: open, next: httputil.NewSingleHostReverseProxy(to)}
 	front := httptest.NewServer(before)
 	defer front.Close()
-	s := serve(t, t.TempDir(), []string{"SCROLLBACK_OBJECTS=" + objectstest.At(front.URL, "team")})
+	s := serve(t, t.TempDir(), []string{"SCROLLBACK_OBJECTS=" + objectstest.PlaceURL(front.URL, "team")})
 	kept := map[string]string{}
 	refused := 0
 	for left := 0; ; left++ {
@@ -252,7 +252,7 @@ func TestBucketThatDies(t *testing.T) {
 		sum := sha256.Sum256([]byte(content))
 		whole[hex.EncodeToString(sum[:])] = true
 	}
-	for _, key := range service.Keys(t) {
+	for _, key := range service.ListKeys(t) {
 		if name := key[strings.LastIndexByte(key, '/')+1:]; !whole[name] {
 			t.Errorf("the bucket holds %s, which was not acknowledged", key)
 		}

@@ -230,7 +230,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// resident is the most memory that the server has had, in bytes; 0 where the system does not say.
+// resident returns the most memory that the server has had, in bytes; 0 where the system does not say.
 func (s *served) resident() int64 {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {

@@ -91,7 +91,7 @@ func (a *archived) overMCP(tool string, args map[string]any) (text string, faile
 	return out.Result.Content[0].Text, out.Result.IsError
 }
 
-// answerOf is an answer to be compared. A model gets hits in few tokens: of a search
+// answerOf returns an answer to be compared. A model gets hits in few tokens: of a search
 // it is what was found, in order, and where it is read.
 func answerOf(t *testing.T, tool, text string) any {
 	t.Helper()
@@ -124,7 +124,7 @@ func answerOf(t *testing.T, tool, text string) any {
 // shownRef finds a ref in a list, whole or by its end.
 var shownRef = regexp.MustCompile(`"((?:history|artifact):)[0-9a-f-]*([0-9a-f]{6})[" ]`)
 
-// refsIn are the refs of a list by their ends, sorted: models get them in another order,
+// refsIn returns the refs of a list by their ends, sorted: models get them in another order,
 // as lines.
 func refsIn(text string) (out []string) {
 	for _, m := range shownRef.FindAllStringSubmatch(text, -1) {

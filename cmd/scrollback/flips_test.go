@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
-// longestOf is the conversation of a folder with the most messages.
+// longestOf returns the conversation of a folder with the most messages.
 func longestOf(t *testing.T, data string) scrollback.ConversationID {
 	t.Helper()
 	var list struct{ Conversations []scrollback.Conversation }
@@ -30,7 +30,7 @@ func longestOf(t *testing.T, data string) scrollback.ConversationID {
 	return best.ID
 }
 
-// flipped is a copy of bytes with one bit changed.
+// flipped returns a copy of bytes with one bit changed.
 func flipped(from []byte, random *rand.Rand) (b []byte, at int) {
 	b = append([]byte{}, from...)
 	at = random.IntN(len(b))
@@ -71,7 +71,7 @@ func TestFlips(t *testing.T) {
 		if got := c.judge(whole); got != "harmless" {
 			t.Fatalf("%s as it is: %s", filepath.Base(c.file), got)
 		}
-		if c.times = testlength.Of(c.times/5, c.times); testing.Short() {
+		if c.times = testlength.Choose(c.times/5, c.times); testing.Short() {
 			c.times /= 3
 		}
 		for range c.times {

@@ -12,29 +12,29 @@ import (
 type watchCmd struct{ gather.Watch }
 
 // Run implements the command.
-func (c *watchCmd) Run(g *globals) error { return c.Follow(g.gathering(nil)) }
+func (c *watchCmd) Run(g *globals) error { return c.Follow(g.gatherProgram(nil)) }
 
 type doctorAgentsCmd struct{ gather.Doctor }
 
 // Run implements the command.
-func (c *doctorAgentsCmd) Run(g *globals) error { return c.Look(g.gathering(nil)) }
+func (c *doctorAgentsCmd) Run(g *globals) error { return c.ReportAgents(g.gatherProgram(nil)) }
 
-// gathering is what is needed to bring what other tools keep: into what is open, or else
+// gatherProgram returns what is needed to bring what other tools keep: into what is open, or else
 // into what is opened for it.
-func (g *globals) gathering(open *app) gather.Program {
+func (g *globals) gatherProgram(open *app) gather.Program {
 	return gather.Program{Ctx: g.ctx, Set: g.set.Import, Roots: slices.Concat(g.Root, g.set.Roots), JSON: g.JSON,
 		Stdout: g.stdout, Stderr: g.stderr,
-		Log: g.logger(), Print: g.print, Explain: explain, Texts: g.texts(),
+		Log: g.newLogger(), Print: g.printResult, Explain: explainError, Texts: g.localeTexts(),
 		Zone: g.zone,
 		Open: func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error {
 			switch {
 			case open != nil:
 				return do(open.Transfer, open.View)
 			case !write:
-				return g.during(local.Existing, func(a *app) error { return do(a.Transfer, a.View) })
+				return g.withMode(local.Existing, func(a *app) error { return do(a.Transfer, a.View) })
 			}
-			return g.with(func(a *app) error {
-				defer a.finish(g.ctx)
+			return g.withApp(func(a *app) error {
+				defer a.waitFinished(g.ctx)
 				return do(a.Transfer, a.View)
 			})
 		}}

@@ -14,11 +14,11 @@ type healthCmd struct {
 
 // Run implements the command.
 func (c *healthCmd) Run(g *globals) error {
-	if err := askHealth(g.ctx, cmp.Or(c.Addr, g.set.Addr), string(g.texts())); err != nil {
+	if err := askHealth(g.ctx, cmp.Or(c.Addr, g.set.Addr), string(g.localeTexts())); err != nil {
 		return err
 	}
-	return g.print(map[string]bool{"ok": true}, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, g.texts().Say(i18n.HealthReady))
+	return g.printResult(map[string]bool{"ok": true}, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.HealthReady))
 		return err
 	})
 }

@@ -34,21 +34,22 @@ func (c *helpCmd) Run(ctx *kong.Context) error {
 
 // explainUsage prints help for the command that ctx selects, or the overview.
 func explainUsage(_ kong.HelpOptions, ctx *kong.Context) error {
-	p := usage.Page{W: ctx.Stdout, Width: terminalWidth(ctx.Stdout), Language: i18n.Language(language())}
+	p := usage.Page{W: ctx.Stdout, Width: terminalWidth(ctx.Stdout), Language: i18n.Language(localeLanguage())}
 	if node := ctx.Selected(); node != nil {
 		return p.Command(node)
 	}
 	return p.Overview(ctx.Model.Node)
 }
 
-// inChinese reports whether the program speaks Chinese.
-func inChinese() bool { return language() == words.Chinese }
+// speaksChinese reports whether the program speaks Chinese.
+func speaksChinese() bool { return localeLanguage() == words.Chinese }
 
 type manCmd struct{}
 
 // Run implements the command.
 func (manCmd) Run(g *globals, ctx *kong.Context) error {
-	return usage.Page{W: g.stdout, Language: i18n.Language(language())}.Man(ctx.Model.Node, "scrollback "+version(),
+	return usage.Page{W: g.stdout, Language: i18n.Language(localeLanguage())}.Man(ctx.Model.Node,
+		"scrollback "+programVersion(),
 		manualDate(os.Getenv("SOURCE_DATE_EPOCH")))
 }
 
@@ -57,7 +58,7 @@ type completionCmd struct {
 }
 
 // Run implements the command.
-func (c *completionCmd) Run(g *globals) error { return complete.Script(g.stdout, c.Shell) }
+func (c *completionCmd) Run(g *globals) error { return complete.WriteScript(g.stdout, c.Shell) }
 
 // completeCmd is what the scripts of completion run.
 type completeCmd struct {
@@ -72,17 +73,17 @@ func (c *completeCmd) Run(g *globals, ctx *kong.Context) error {
 		line = line[1:]
 	}
 	sources := complete.Sources{Conversations: func() (out []complete.Choice) {
-		_ = g.kept(func(a *app) error {
+		_ = g.withExisting(func(a *app) error {
 			items, _, err := a.List(g.ctx, scrollback.ListQuery{Limit: scrollback.ListMax})
 			for _, it := range items {
 				out = append(out, complete.Choice{Word: shortID(g.ctx, a.View, it.ID),
-					About: columns.Clip(it.Title, aboutWidth)})
+					About: columns.ClipText(it.Title, aboutWidth)})
 			}
 			return err
 		})
 		return out
 	}, Projects: func() (out []complete.Choice) {
-		_ = g.kept(func(a *app) error {
+		_ = g.withExisting(func(a *app) error {
 			items, err := a.Projects().List(g.ctx)
 			for _, it := range items {
 				out = append(out, complete.Choice{Word: it.Name})

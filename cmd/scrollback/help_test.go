@@ -71,7 +71,7 @@ func TestExamples(t *testing.T) {
 					return
 				}
 				var out, errs bytes.Buffer
-				if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
+				if code := runProgram(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
 					t.Errorf("%s: exit %d\n%s%s", e.Line, code, out.String(), errs.String())
 				}
 				if out.Len() == 0 && e.Command != "export" && e.Command != "chat" && e.Command != "mcp" {
@@ -100,7 +100,7 @@ func goingOn(t *testing.T, args []string, says string) {
 		stop()
 		io.Copy(io.Discard, r)
 	}()
-	code := run(ctx, args, strings.NewReader(""), w, os.Stderr)
+	code := runProgram(ctx, args, strings.NewReader(""), w, os.Stderr)
 	w.Close()
 	if code != 0 {
 		t.Errorf("%v: exit %d", args, code)
@@ -134,7 +134,7 @@ func TestHelpIsWhole(t *testing.T) {
 	}
 	for _, args := range [][]string{nil, {"help"}, {"--help"}} {
 		var out, errs bytes.Buffer
-		if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 || errs.Len() > 0 {
+		if code := runProgram(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 || errs.Len() > 0 {
 			t.Errorf("%v: exit %d, %s", args, code, errs.String())
 		}
 		for _, want := range []string{"Start with", "Chat\n  chat ", "Care\n", "--data=DIR ", "SCROLLBACK_DATA "} {
@@ -145,9 +145,10 @@ func TestHelpIsWhole(t *testing.T) {
 	}
 	for _, name := range there {
 		var asked, flagged, errs bytes.Buffer
-		code := run(context.Background(), append([]string{"help"}, strings.Fields(name)...), strings.NewReader(""), &asked,
+		code := runProgram(context.Background(), append([]string{"help"}, strings.Fields(name)...), strings.NewReader(""),
+			&asked,
 			&errs)
-		run(context.Background(), append(strings.Fields(name), "--help"), strings.NewReader(""), &flagged, &errs)
+		runProgram(context.Background(), append(strings.Fields(name), "--help"), strings.NewReader(""), &flagged, &errs)
 		if code != 0 || asked.String() != flagged.String() || !strings.Contains(asked.String(), "\nExample:\n  scrollback ") {
 			t.Errorf("help %s: exit %d\n%s%s", name, code, asked.String(), errs.String())
 		}
@@ -196,17 +197,17 @@ func TestHelpInChinese(t *testing.T) {
 	for _, n := range append(parser.Model.Leaves(true), parser.Model.Node) {
 		var out, errs bytes.Buffer
 		args := append(strings.Fields(usage.Name(n)), "--help")
-		if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
+		if code := runProgram(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 {
 			t.Errorf("%s --help: exit %d: %s", usage.Name(n), code, errs.String())
 		}
 		for line := range strings.Lines(out.String()) {
-			if w := columns.Width(strings.TrimSuffix(line, "\n")); w > 80 && !strings.Contains(line, "scrollback ") {
+			if w := columns.TextWidth(strings.TrimSuffix(line, "\n")); w > 80 && !strings.Contains(line, "scrollback ") {
 				t.Errorf("%s --help: a row of %d columns: %s", usage.Name(n), w, line)
 			}
 		}
 	}
 	var out, errs bytes.Buffer
-	code := run(context.Background(), []string{"lst"}, strings.NewReader(""), &out, &errs)
+	code := runProgram(context.Background(), []string{"lst"}, strings.NewReader(""), &out, &errs)
 	if code != 2 || !strings.Contains(errs.String(), "您是指") {
 		t.Errorf("exit %d: %s", code, errs.String())
 	}

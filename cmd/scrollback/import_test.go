@@ -46,7 +46,7 @@ type importer struct {
 func (p importer) run(code int, args ...string) (stdout, stderr string) {
 	p.t.Helper()
 	var out, errs bytes.Buffer
-	if got := run(context.Background(), append([]string{"--data", p.data}, args...), strings.NewReader(""), &out,
+	if got := runProgram(context.Background(), append([]string{"--data", p.data}, args...), strings.NewReader(""), &out,
 		&errs); got != code {
 		p.t.Fatalf("scrollback %s: exit %d, want %d\n%s%s", strings.Join(args, " "), got, code, out.String(), errs.String())
 	}

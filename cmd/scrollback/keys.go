@@ -27,8 +27,8 @@ type keysAddCmd struct {
 	Expires string   `help:"when-ends" placeholder:"TIME"`
 }
 
-// made is a new key, as --json prints it.
-type made struct {
+// madeKey is a new key, as --json prints it.
+type madeKey struct {
 	Secret string `json:"key"`
 	scrollback.Key
 }
@@ -39,11 +39,11 @@ func (c *keysAddCmd) Run(g *globals) error {
 	if err := k.Role.UnmarshalText([]byte(c.Role)); err != nil {
 		return scrollback.ParamErrorf("scrollback", "role", "%w", err)
 	}
-	after, err := lifetime(c.Expires)
+	after, err := parseLifetime(c.Expires)
 	if err != nil {
 		return err
 	}
-	return g.with(func(a *app) error {
+	return g.withApp(func(a *app) error {
 		if after > 0 {
 			k.ExpiresAt = a.Store.Now() + after.Milliseconds()
 		}
@@ -51,19 +51,19 @@ func (c *keysAddCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(made{secret, k}, func(w io.Writer) error {
+		return g.printResult(madeKey{secret, k}, func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, secret)
 			if err == nil {
-				_, err = fmt.Fprintf(g.stderr, "%s\n%s · %s · %s · %s\n", g.texts().Say(i18n.KeyShownOnce),
-					k.Name, g.roleOf(k), g.projectsOf(k), g.expiryOf(k))
+				_, err = fmt.Fprintf(g.stderr, "%s\n%s · %s · %s · %s\n", g.localeTexts().Say(i18n.KeyShownOnce),
+					k.Name, g.roleOf(k), g.projectsOf(k), g.formatExpiry(k))
 			}
 			return err
 		})
 	})
 }
 
-// lifetime reads a time such as 90d; empty is 0.
-func lifetime(text string) (time.Duration, error) {
+// parseLifetime reads a time such as 90d; empty is 0.
+func parseLifetime(text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil
 	}
@@ -90,12 +90,12 @@ type keysListCmd struct{}
 // listedKey is a key in the list, with the limits that were set for it.
 type listedKey struct {
 	scrollback.Key
-	Limits scrollback.Limits `json:"limits,omitzero"`
+	Limits scrollback.KeyLimits `json:"limits,omitzero"`
 }
 
 // Run implements the command.
 func (keysListCmd) Run(g *globals) error {
-	return g.kept(func(a *app) error {
+	return g.withExisting(func(a *app) error {
 		made, err := a.Store.Keys.List(g.ctx)
 		if err != nil {
 			return err
@@ -111,18 +111,18 @@ func (keysListCmd) Run(g *globals) error {
 			}
 			keys[i].Key = k
 		}
-		return g.print(map[string]any{"keys": keys}, func(w io.Writer) error {
+		return g.printResult(map[string]any{"keys": keys}, func(w io.Writer) error {
 			if len(keys) == 0 {
-				_, err := fmt.Fprintln(w, g.texts().Say(i18n.KeysNone))
+				_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.KeysNone))
 				return err
 			}
-			rows := [][]string{g.texts().Head(i18n.ColumnID, i18n.ColumnName, i18n.ColumnRole, i18n.ColumnProjects,
+			rows := [][]string{g.localeTexts().Head(i18n.ColumnID, i18n.ColumnName, i18n.ColumnRole, i18n.ColumnProjects,
 				i18n.ColumnLimits, i18n.ColumnUsed, i18n.ColumnState)}
 			for _, k := range keys {
 				rows = append(rows, []string{string(k.ID), k.Name, g.roleOf(k.Key), g.projectsOf(k.Key), g.limitsOf(k.Limits),
-					g.lastUsed(k.Key), g.stateOf(k.Key, a.Store.Now())})
+					g.formatLastUsed(k.Key), g.keyState(k.Key, a.Store.Now())})
 			}
-			return columns.Table(w, rows)
+			return columns.WriteTable(w, rows)
 		})
 	})
 }
@@ -133,46 +133,46 @@ type keysRevokeCmd struct {
 
 // Run implements the command.
 func (c *keysRevokeCmd) Run(g *globals) error {
-	return g.kept(func(a *app) error {
+	return g.withExisting(func(a *app) error {
 		k, err := a.Store.Keys.Revoke(g.ctx, c.Key)
 		if err != nil {
 			return err
 		}
-		return g.print(k, func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, g.texts().Say(i18n.KeyRevoked, k.Name, k.ID))
+		return g.printResult(k, func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.KeyRevoked, k.Name, k.ID))
 			return err
 		})
 	})
 }
 
 func (g *globals) roleOf(k scrollback.Key) string {
-	return g.texts().Named("key-role", k.Role.String())
+	return g.localeTexts().Named("key-role", k.Role.String())
 }
 
 func (g *globals) projectsOf(k scrollback.Key) string {
-	return cmp.Or(strings.Join(k.Projects, ", "), g.texts().Say(i18n.KeyAllProjects))
+	return cmp.Or(strings.Join(k.Projects, ", "), g.localeTexts().Say(i18n.KeyAllProjects))
 }
 
-func (g *globals) expiryOf(k scrollback.Key) string {
+func (g *globals) formatExpiry(k scrollback.Key) string {
 	if k.ExpiresAt == 0 {
-		return g.texts().Say(i18n.KeyUntilRevoked)
+		return g.localeTexts().Say(i18n.KeyUntilRevoked)
 	}
-	return g.texts().Say(i18n.KeyUntil, columns.When(k.ExpiresAt, g.zone))
+	return g.localeTexts().Say(i18n.KeyUntil, columns.FormatTime(k.ExpiresAt, g.zone))
 }
 
-func (g *globals) lastUsed(k scrollback.Key) string {
+func (g *globals) formatLastUsed(k scrollback.Key) string {
 	if k.LastUsedAt == 0 {
-		return g.texts().Say(i18n.KeyNeverUsed)
+		return g.localeTexts().Say(i18n.KeyNeverUsed)
 	}
-	return columns.When(k.LastUsedAt, g.zone)
+	return columns.FormatTime(k.LastUsedAt, g.zone)
 }
 
-func (g *globals) stateOf(k scrollback.Key, now int64) string {
+func (g *globals) keyState(k scrollback.Key, now int64) string {
 	switch {
 	case k.RevokedAt > 0:
-		return g.texts().Say(i18n.KeyRevokedAt, columns.When(k.RevokedAt, g.zone))
-	case k.Ended(now):
-		return g.texts().Say(i18n.KeyExpiredAt, columns.When(k.ExpiresAt, g.zone))
+		return g.localeTexts().Say(i18n.KeyRevokedAt, columns.FormatTime(k.RevokedAt, g.zone))
+	case k.HasEnded(now):
+		return g.localeTexts().Say(i18n.KeyExpiredAt, columns.FormatTime(k.ExpiresAt, g.zone))
 	}
-	return g.expiryOf(k)
+	return g.formatExpiry(k)
 }

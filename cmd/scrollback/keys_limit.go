@@ -26,12 +26,12 @@ type limitOf struct {
 	Key   scrollback.KeyID `json:"key"`
 	Name  string           `json:"name"`
 	Chats string           `json:"chats"` // as in rate_limit, or default
-	scrollback.Allowance
+	scrollback.SpendLimit
 }
 
 // Run implements the command. What is not named stays; without anything it only shows.
 func (c *keysLimitCmd) Run(g *globals) error {
-	return g.kept(func(a *app) error {
+	return g.withExisting(func(a *app) error {
 		k, err := a.Store.Keys.Named(g.ctx, c.Key)
 		if err != nil {
 			return err
@@ -64,42 +64,42 @@ func (c *keysLimitCmd) Run(g *globals) error {
 				return err
 			}
 		}
-		shown := limitOf{k.ID, k.Name, "default", l.Allowance}
+		shown := limitOf{k.ID, k.Name, "default", l.SpendLimit}
 		if l.Rate.Chats != 0 {
 			shown.Chats = l.Rate.String()
 		}
 		chats := shown.Chats
 		if l.Rate.Chats == 0 {
-			chats = g.texts().Say(i18n.KeyDefaultLimit)
+			chats = g.localeTexts().Say(i18n.KeyDefaultLimit)
 		}
-		return g.print(shown, func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, g.texts().Say(i18n.KeyLimits, k.Name, k.ID, chats,
-				upTo(g.texts(), l.Tokens, "%d", l.Tokens),
-				upTo(g.texts(), l.Money, "%.2f %s", l.Money, cmp.Or(l.Currency, "USD"))))
+		return g.printResult(shown, func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.KeyLimits, k.Name, k.ID, chats,
+				formatLimit(g.localeTexts(), l.Tokens, "%d", l.Tokens),
+				formatLimit(g.localeTexts(), l.Money, "%.2f %s", l.Money, cmp.Or(l.Currency, "USD"))))
 			return err
 		})
 	})
 }
 
-// limitsOf are the limits of a key in few words; a dash where none were set for it.
-func (g *globals) limitsOf(l scrollback.Limits) string {
+// limitsOf returns the limits of a key in few words; a dash where none were set for it.
+func (g *globals) limitsOf(l scrollback.KeyLimits) string {
 	var out []string
 	if l.Rate.Chats == scrollback.Unlimited {
-		out = append(out, g.texts().Say(i18n.KeyAnyNumberOfChats))
+		out = append(out, g.localeTexts().Say(i18n.KeyAnyNumberOfChats))
 	} else if l.Rate.Chats != 0 {
-		out = append(out, g.texts().Say(i18n.KeyChats, l.Rate.String()))
+		out = append(out, g.localeTexts().Say(i18n.KeyChats, l.Rate.String()))
 	}
 	if l.Tokens > 0 {
-		out = append(out, g.texts().Say(i18n.KeyTokensPerDay, columns.Thousands(l.Tokens)))
+		out = append(out, g.localeTexts().Say(i18n.KeyTokensPerDay, columns.FormatThousands(l.Tokens)))
 	}
 	if l.Money > 0 {
-		out = append(out, g.texts().Say(i18n.KeyMoneyPerDay, l.Money, cmp.Or(l.Currency, "USD")))
+		out = append(out, g.localeTexts().Say(i18n.KeyMoneyPerDay, l.Money, cmp.Or(l.Currency, "USD")))
 	}
 	return cmp.Or(strings.Join(out, ", "), "-")
 }
 
-// upTo is a limit as people read it, unless there is none.
-func upTo[N int64 | float64](t words.Texts, most N, format string, args ...any) string {
+// formatLimit returns a limit as people read it, unless there is none.
+func formatLimit[N int64 | float64](t words.Texts, most N, format string, args ...any) string {
 	if most == 0 {
 		return t.Say(i18n.KeyUnlimited)
 	}

@@ -64,7 +64,7 @@ func TestUsageNamesKeys(t *testing.T) {
 	c := usageCmd{By: []string{"key"}}
 	for id, want := range map[scrollback.KeyID]string{"id-1": "laptop (id-1)", "id-2": "phone",
 		"id-3": "laptop (id-3)", "id-4": "id-4", "": "-"} {
-		if got := c.row(words.English, scrollback.UsageSum{Key: id}, names)[0]; got != want {
+		if got := c.formatRow(words.English, scrollback.UsageSum{Key: id}, names)[0]; got != want {
 			t.Errorf("the key %q is shown as %q, want %q", id, got, want)
 		}
 	}

@@ -19,38 +19,38 @@ var logged = map[string]bool{"serve": true, "watch": true, "mcp": true}
 // receipted is logged where the receipt of the compaction says it too.
 const receipted = "no model gave a summary; compacting without one"
 
-// plain says what is logged to the person who waits for a command: a sentence in their
+// plainHandler says what is logged to the person who waits for a command: a sentence in their
 // language, once, without the time, the level and the ids, which mean nothing to them.
-type plain struct {
+type plainHandler struct {
 	level slog.Level
 	out   io.Writer
-	told  *told
+	told  *loggedLines
 }
 
-type told struct {
+type loggedLines struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-func newPlain(out io.Writer, level slog.Level) plain {
-	return plain{level: level, out: out, told: &told{}}
+func newPlain(out io.Writer, level slog.Level) plainHandler {
+	return plainHandler{level: level, out: out, told: &loggedLines{}}
 }
 
 // Enabled implements slog.Handler.
-func (p plain) Enabled(_ context.Context, l slog.Level) bool { return l >= p.level }
+func (p plainHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= p.level }
 
 // WithAttrs and WithGroup implement slog.Handler; what every line of a log has is not said.
-func (p plain) WithAttrs([]slog.Attr) slog.Handler { return p }
-func (p plain) WithGroup(string) slog.Handler      { return p }
+func (p plainHandler) WithAttrs([]slog.Attr) slog.Handler { return p }
+func (p plainHandler) WithGroup(string) slog.Handler      { return p }
 
 // Handle implements slog.Handler.
-func (p plain) Handle(_ context.Context, r slog.Record) error {
+func (p plainHandler) Handle(_ context.Context, r slog.Record) error {
 	if r.Message == receipted {
 		return nil
 	}
 	line := r.Message
 	colon := ": "
-	if inChinese() {
+	if speaksChinese() {
 		line = i18n.Chinese.Translate(line)
 		colon = "："
 	}
@@ -60,7 +60,7 @@ func (p plain) Handle(_ context.Context, r slog.Record) error {
 		case "error", "reason":
 			value = a.Value.String()
 			if err, ok := a.Value.Any().(error); ok {
-				value = explain(err)
+				value = explainError(err)
 			}
 		case "path", "model", "archive", "rescue", "object", "name", "by":
 			value = a.Value.String()
@@ -70,7 +70,7 @@ func (p plain) Handle(_ context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	line = "scrollback: " + columns.Plain(strings.Join(strings.Fields(line), " "))
+	line = "scrollback: " + columns.StripControls(strings.Join(strings.Fields(line), " "))
 	p.told.mu.Lock()
 	defer p.told.mu.Unlock()
 	if slices.Contains(p.told.lines, line) {

@@ -26,9 +26,9 @@ func TestLongConversation(t *testing.T) {
 		t.Skip("a long conversation takes half a minute; run without -short")
 	}
 	data := t.TempDir()
-	length := testlength.Of(1500, 5000)
+	length := testlength.Choose(1500, 5000)
 	var file bytes.Buffer
-	messages, needles, err := sample.Write(&file, "A long one", sample.Options{Seed: 42, Messages: length})
+	messages, needles, err := sample.WriteSample(&file, "A long one", sample.Options{Seed: 42, Messages: length})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestLongConversation(t *testing.T) {
 func chatOn(t *testing.T, s *served, id scrollback.ConversationID, needles []sample.Needle) {
 	t.Helper()
 	folds := countFolds(s, id)
-	talk, _ := sample.Make(sample.Options{Seed: 5, Messages: 2000})
+	talk, _ := sample.MakeSample(sample.Options{Seed: 5, Messages: 2000})
 	said := 0
 	for turn := 0; countFolds(s, id) < folds+10; turn++ {
 		if turn == 300 {

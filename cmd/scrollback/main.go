@@ -34,7 +34,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	// A second signal ends the program at once.
 	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(runProgram(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // globals are the flags of every command, before or after its name.
@@ -111,8 +111,8 @@ type commands struct {
 	Complete   completeCmd   `cmd:"" name:"__complete" hidden:"" help:"what-line-may-go-on"`
 }
 
-// run is the program without the process. It returns the exit code.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// runProgram returns the program without the process. It returns the exit code.
+func runProgram(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var c commands
 	c.ctx = ctx
 	c.stdin = stdin
@@ -128,7 +128,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintln(stderr, "scrollback:", err)
 		return 1
 	}
-	usage.Explain(i18n.Language(language()), parser.Model.Node)
+	usage.Explain(i18n.Language(localeLanguage()), parser.Model.Node)
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
@@ -136,32 +136,32 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if exited >= 0 {
 		return exited // --help
 	}
-	if terminal.Unread(err) {
+	if terminal.IsUnread(err) {
 		return 0
 	}
 	if err != nil {
-		texts := language()
+		texts := localeLanguage()
 		fmt.Fprintf(stderr, "scrollback: %s\n%s\n", texts.Reason(usage.Meant(err)), texts.Say(i18n.HelpListsCommands))
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Invalid})
 	}
 	c.command = usage.Name(parsed.Selected())
-	err = given(parsed, c.Data)
+	err = checkNotEmpty(parsed, c.Data)
 	if err == nil {
-		err = c.configure()
+		err = c.readConfig()
 	}
 	if err == nil {
-		err = parsed.Run(&c.globals, migrate.Program{Ctx: ctx, JSON: c.JSON, Texts: c.texts(),
-			Stderr: stderr, Log: c.logger, Print: c.print})
+		err = parsed.Run(&c.globals, migrate.Program{Ctx: ctx, JSON: c.JSON, Texts: c.localeTexts(),
+			Stderr: stderr, Log: c.newLogger, Print: c.printResult})
 	}
-	if terminal.Unread(err) && half[usage.Name(parsed.Selected())] {
+	if terminal.IsUnread(err) && half[usage.Name(parsed.Selected())] {
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Canceled})
 	}
-	if terminal.Unread(err) {
+	if terminal.IsUnread(err) {
 		return 0 // the reader has stopped
 	}
 	if err != nil {
-		if !errors.As(err, new(terminal.Shown)) {
-			fmt.Fprintln(stderr, "scrollback:", explain(err))
+		if !errors.As(err, new(terminal.ShownError)) {
+			fmt.Fprintln(stderr, "scrollback:", explainError(err))
 		}
 		return scrollback.ExitCodeOf(err)
 	}
@@ -173,7 +173,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 var half = map[string]bool{"run": true, "chat": true, "notebook run": true, "export": true, "archive": true,
 	"mcp": true}
 
-func (g *globals) logger() *slog.Logger {
+func (g *globals) newLogger() *slog.Logger {
 	o := &slog.HandlerOptions{Level: g.set.LogLevel}
 	switch {
 	case g.set.LogJSON:
@@ -184,24 +184,25 @@ func (g *globals) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(g.logs, o))
 }
 
-// dataDir is the folder that holds the data: the configured one, or the user's own.
+// dataDir returns the folder that holds the data: the configured one, or the user's own.
 func (g *globals) dataDir() (string, error) {
 	if g.set.Data == "" {
-		own, err := home.Of()
+		own, err := home.UserFolders()
 		return own.Data, err
 	}
 	dir, err := filepath.Abs(g.set.Data)
 	if err != nil {
 		return "", err
 	}
-	return dir, home.Usable(dir)
+	return dir, home.CheckUsable(dir)
 }
 
 type versionCmd struct{}
 
 func (versionCmd) Run(g *globals) error {
-	v := map[string]string{"version": version(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
-	return g.print(v, func(w io.Writer) error {
+	v := map[string]string{"version": programVersion(), "go": runtime.Version(),
+		"platform": runtime.GOOS + "/" + runtime.GOARCH}
+	return g.printResult(v, func(w io.Writer) error {
 		_, err := fmt.Fprintln(w, versionLine())
 		return err
 	})

@@ -33,7 +33,7 @@ func program() int {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	return runProgram(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
 func TestMain(m *testing.M) {
@@ -59,7 +59,7 @@ func inParallel() {
 	}
 }
 
-// command is the program as a process of its own over a data folder.
+// command returns the program as a process of its own over a data folder.
 func command(t *testing.T, data string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	exe, err := os.Executable()

@@ -24,7 +24,7 @@ func (c *mcpCmd) Run(g *globals) error {
 		return scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 	}
 	if _, err := os.Stat(folder); g.set.Store == "" && errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintf(g.stderr, "scrollback: "+g.texts().Say(i18n.ChatNewFolder)+"\n", folder)
+		fmt.Fprintf(g.stderr, "scrollback: "+g.localeTexts().Say(i18n.ChatNewFolder)+"\n", folder)
 	}
 	var roots []string // where the client works; a folder need not be there any more
 	for _, root := range g.Root {
@@ -35,11 +35,11 @@ func (c *mcpCmd) Run(g *globals) error {
 	}
 	started := ""
 	if len(roots) == 0 {
-		started = startedIn()
+		started = startFolder()
 	}
-	open := g.with
+	open := g.withApp
 	if _, err := os.Stat(filepath.Join(folder, "scrollback.db")); err == nil {
-		open = g.kept // it may be in a folder that can only be read
+		open = g.withExisting // it may be in a folder that can only be read
 	}
 	return open(func(a *app) error {
 		var only scrollback.ConversationID
@@ -50,19 +50,20 @@ func (c *mcpCmd) Run(g *globals) error {
 			}
 			only = id
 		}
-		return mcpapi.Run(g.ctx, mcpapi.New(a.View, mcpapi.Options{Version: version(), Conversation: only, Folder: folder,
-			Roots: roots, Started: started, Scope: c.RecallScope, Log: g.logger()}), g.stdin, g.stdout)
+		return mcpapi.Serve(g.ctx, mcpapi.New(a.View,
+			mcpapi.Options{Version: programVersion(), Conversation: only, Folder: folder,
+				Roots: roots, Started: started, Scope: c.RecallScope, Log: g.newLogger()}), g.stdin, g.stdout)
 	})
 }
 
-// startedIn is the folder that the program was started in, as agents start it where they work;
+// startFolder returns the folder that the program was started in, as agents start it where they work;
 // empty for one that holds everything of a person.
-func startedIn() string {
+func startFolder() string {
 	folder, err := os.Getwd()
 	if err != nil || filepath.Dir(folder) == folder {
 		return ""
 	}
-	own, err := home.Folder()
+	own, err := home.HomeFolder()
 	if err != nil {
 		return folder // nobody's
 	}

@@ -62,7 +62,7 @@ func TestMCPSaysWhatIsNew(t *testing.T) {
 	folder := filepath.Join(os.Getenv("XDG_DATA_HOME"), "scrollback")
 	for i, want := range []string{"scrollback: " + folder + " is new", ""} {
 		var out, errs strings.Builder
-		if code := run(t.Context(), []string{"mcp"}, strings.NewReader(said), &out, &errs); code != 0 {
+		if code := runProgram(t.Context(), []string{"mcp"}, strings.NewReader(said), &out, &errs); code != 0 {
 			t.Fatalf("exit code %d: %s", code, errs.String())
 		}
 		if !strings.HasPrefix(errs.String(), want) || want == "" && errs.String() != "" {

@@ -90,7 +90,7 @@ func TestMetricsTracesAndLog(t *testing.T) {
 	}
 }
 
-// documentedMetrics are the metrics that the guide lists, with their labels.
+// documentedMetrics returns the metrics that the guide lists, with their labels.
 func documentedMetrics(t *testing.T) map[string][]string {
 	guide, err := os.ReadFile("../../docs/guides/watching.md")
 	if err != nil {

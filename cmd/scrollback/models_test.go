@@ -78,7 +78,7 @@ func (s *thinker) last() wire.ChatRequest {
 	return s.bodies[len(s.bodies)-1]
 }
 
-// ran is what the program said, and how it ended.
+// ran returns what the program said, and how it ended.
 func (s *thinker) ran(t *testing.T, url string, more []string, args ...string) (out, errs string, code int) {
 	t.Helper()
 	data := more[0]
@@ -200,7 +200,7 @@ func TestModelsOverHTTP(t *testing.T) {
 	}
 }
 
-// lines are the frames of a turn as they came.
+// lines returns the frames of a turn as they came.
 func (s *served) lines(id, body string) (out []string) {
 	s.t.Helper()
 	resp, err := http.Post(s.url+"/api/conversations/"+id+"/chat", "application/json", strings.NewReader(body))

@@ -30,29 +30,29 @@ func (c *notebookNewCmd) Run(g *globals) error {
 	if err != nil {
 		return err
 	}
-	return g.wrote(f.Path, map[string]string{"file": f.Path})
+	return g.printWritten(f.Path, map[string]string{"file": f.Path})
 }
 
-// notebook opens a notebook, and grants the folder that it is in unless others are.
-func (g *globals) notebook(name string) (*notebook.File, error) {
+// openNotebook opens a notebook, and grants the folder that it is in unless others are.
+func (g *globals) openNotebook(name string) (*notebook.File, error) {
 	f, err := notebook.Open(name)
 	if err == nil {
-		err = g.grant(false, f.Folder())
+		err = g.grantFolders(false, f.Folder())
 	}
 	return f, err
 }
 
-// wrote prints which file was written.
-func (g *globals) wrote(path string, v any) error {
-	return g.print(v, func(w io.Writer) error {
-		_, err := fmt.Fprintln(w, g.texts().Say(i18n.NotebookMade, columns.Plain(path)))
+// printWritten prints which file was written.
+func (g *globals) printWritten(path string, v any) error {
+	return g.printResult(v, func(w io.Writer) error {
+		_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.NotebookMade, columns.StripControls(path)))
 		return err
 	})
 }
 
-// tied is a notebook as the flags have it run.
-func (g *globals) tied(a *app, f *notebook.File) *tied.Notebook {
-	return tied.New(a.Scrollback, f, tied.Options{Printer: g.printer(), Overrides: g.shape(), Roots: g.roots})
+// tieNotebook returns a notebook as the flags have it run.
+func (g *globals) tieNotebook(a *app, f *notebook.File) *tied.Notebook {
+	return tied.New(a.Scrollback, f, tied.Options{Printer: g.turnPrinter(), Overrides: g.turnOverrides(), Roots: g.roots})
 }
 
 type notebookShowCmd struct {
@@ -61,16 +61,16 @@ type notebookShowCmd struct {
 
 // Run implements the command.
 func (c *notebookShowCmd) Run(g *globals) error {
-	f, err := g.notebook(c.File)
+	f, err := g.openNotebook(c.File)
 	if err != nil {
 		return err
 	}
-	return g.kept(func(a *app) error {
-		shown, err := g.tied(a, f).Show(g.ctx)
+	return g.withExisting(func(a *app) error {
+		shown, err := g.tieNotebook(a, f).Show(g.ctx)
 		if err != nil {
 			return err
 		}
-		return g.print(shown, func(w io.Writer) error { return shown.Write(w, g.texts()) })
+		return g.printResult(shown, func(w io.Writer) error { return shown.Write(w, g.localeTexts()) })
 	})
 }
 
@@ -80,7 +80,7 @@ type notebookCompressCmd struct {
 
 // Run implements the command.
 func (c *notebookCompressCmd) Run(g *globals) error {
-	f, err := g.notebook(c.File)
+	f, err := g.openNotebook(c.File)
 	if err != nil {
 		return err
 	}
@@ -91,20 +91,20 @@ func (c *notebookCompressCmd) Run(g *globals) error {
 	defer release()
 	g.brief = true
 	g.attended = true
-	return g.with(func(a *app) error {
-		t := g.tied(a, f)
+	return g.withApp(func(a *app) error {
+		t := g.tieNotebook(a, f)
 		if err := t.Open(g.ctx); err != nil {
 			return err
 		}
-		d, err := t.Digest(g.ctx)
+		d, err := t.MakeDigest(g.ctx)
 		if err != nil {
 			return err
 		}
-		path, err := f.Compressed(d)
+		path, err := f.WriteCompressed(d)
 		if err != nil {
 			return err
 		}
-		return g.wrote(path, map[string]any{"file": path, "conversation_id": d.Conversation, "refs": d.Refs})
+		return g.printWritten(path, map[string]any{"file": path, "conversation_id": d.Conversation, "refs": d.Refs})
 	})
 }
 
@@ -117,12 +117,12 @@ type notebookRunCmd struct {
 
 // Run implements the command.
 func (c *notebookRunCmd) Run(g *globals) (err error) {
-	f, err := g.notebook(c.File)
+	f, err := g.openNotebook(c.File)
 	if err != nil {
 		return err
 	}
 	if c.Prompt == "-" || c.Prompt == "" && c.Cell == "new" {
-		if c.Prompt, err = g.prompt(); err != nil {
+		if c.Prompt, err = g.readPrompt(); err != nil {
 			return err
 		}
 		c.Cell = cmp.Or(c.Cell, "new")
@@ -132,31 +132,31 @@ func (c *notebookRunCmd) Run(g *globals) (err error) {
 		return err
 	}
 	defer release()
-	cells, err := f.Wanted(c.Cell, c.Prompt)
+	cells, err := f.ChooseCells(c.Cell, c.Prompt)
 	if err != nil {
 		return err
 	}
 	g.brief = true
 	g.attended = true
-	c.allow(g)
-	return g.with(func(a *app) error {
+	c.allowAgents(g)
+	return g.withApp(func(a *app) error {
 		if err := a.Limits().Check(scrollback.Say(c.Prompt)); c.Prompt != "" && err != nil {
 			return err
 		}
-		t := g.tied(a, f)
-		p := g.printer()
+		t := g.tieNotebook(a, f)
+		p := g.turnPrinter()
 		err := t.Open(g.ctx)
 		if err == nil {
-			err = c.give(g, a, t.Conversation.ID)
+			err = c.enableAgents(g, a, t.Conversation.ID)
 		}
 		if err != nil {
 			return err
 		}
 		err = t.RunAll(g.ctx, cells, c.Prompt)
 		release() // a compaction behind the last turn changes nothing in the file
-		p.Note("%s", p.Texts.Say(i18n.RunConversation, t.Conversation.ID))
+		p.PrintNote("%s", p.Texts.Say(i18n.RunConversation, t.Conversation.ID))
 		if err == nil {
-			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Say(i18n.ChatCompacting)) })
+			a.waitSettled(g.ctx, g.set.SummaryTimeout, func() { p.PrintNote("%s", p.Texts.Say(i18n.ChatCompacting)) })
 		}
 		return err
 	})

@@ -16,9 +16,9 @@ import (
 
 // The bytes of artifacts may be kept in a bucket of a service that speaks S3: written
 // once, read through refs, checked by doctor, removed by a purge; no folder is made.
-func TestObjectsInABucket(t *testing.T) { keepsObjects(t, objectstest.Lenient(t)) }
+func TestObjectsInABucket(t *testing.T) { keepsObjects(t, objectstest.StartLenient(t)) }
 
-func TestObjectsInAStrictBucket(t *testing.T) { keepsObjects(t, objectstest.Strict(t)) }
+func TestObjectsInAStrictBucket(t *testing.T) { keepsObjects(t, objectstest.StartStrict(t)) }
 
 func keepsObjects(t *testing.T, service *objectstest.Service) {
 	data := t.TempDir()
@@ -26,7 +26,7 @@ func keepsObjects(t *testing.T, service *objectstest.Service) {
 		t.Helper()
 		var out, errs bytes.Buffer
 		args = append([]string{"--data", data, "--objects", service.URL("team/a")}, args...)
-		if code := run(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 || errs.Len() > 0 {
+		if code := runProgram(context.Background(), args, strings.NewReader(""), &out, &errs); code != 0 || errs.Len() > 0 {
 			t.Fatalf("%v: exit %d\n%s%s", args[4:], code, out.String(), errs.String())
 		}
 		return out.String()
@@ -51,7 +51,7 @@ func keepsObjects(t *testing.T, service *objectstest.Service) {
 		t.Fatal(err)
 	}
 	program("import", file)
-	objects := func() []string { return service.Keys(t) }
+	objects := func() []string { return service.ListKeys(t) }
 	if keys := objects(); len(keys) != 1 || !strings.HasPrefix(keys[0], "team/a/artifacts/") {
 		t.Fatalf("the bucket holds %v", keys)
 	}
@@ -106,8 +106,9 @@ func TestObjectsElsewhere(t *testing.T) {
 	data := t.TempDir()
 	other := filepath.Join(t.TempDir(), "elsewhere")
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), []string{"--data", data, "--objects", "file://" + filepath.ToSlash(other), "run",
-		"hello"},
+	if code := runProgram(context.Background(),
+		[]string{"--data", data, "--objects", "file://" + filepath.ToSlash(other), "run",
+			"hello"},
 		strings.NewReader(""), &out, &errs); code != 0 {
 		t.Fatalf("exit %d %s", code, errs.String())
 	}
@@ -117,7 +118,7 @@ func TestObjectsElsewhere(t *testing.T) {
 	for _, bad := range []string{"objects", "s3://", "ftp://x/y", "file://host/x", "file:x", "s3://b?nonsense=1",
 		"s3://b?region=%zz"} {
 		errs.Reset()
-		if code := run(context.Background(), []string{"--data", data, "--objects", bad, "run", "hello"},
+		if code := runProgram(context.Background(), []string{"--data", data, "--objects", bad, "run", "hello"},
 			strings.NewReader(""), &out,
 			&errs); code != 2 || !strings.Contains(errs.String(), "objects") {
 			t.Errorf("%s: exit %d %s", bad, code, errs.String())
@@ -139,7 +140,8 @@ func TestObjectsArePrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), []string{"--data", data, "import", "-"}, bytes.NewReader(append(long, '\n')),
+	if code := runProgram(context.Background(), []string{"--data", data, "import", "-"},
+		bytes.NewReader(append(long, '\n')),
 		&out,
 		&errs); code != 0 {
 		t.Fatalf("exit %d %s", code, errs.String())

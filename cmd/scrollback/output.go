@@ -14,8 +14,8 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
-// print writes v as JSON if that was asked for, else what human writes.
-func (g *globals) print(v any, human func(w io.Writer) error) error {
+// printResult writes v as JSON if that was asked for, else what human writes.
+func (g *globals) printResult(v any, human func(w io.Writer) error) error {
 	if !g.JSON {
 		return human(g.stdout)
 	}
@@ -25,23 +25,23 @@ func (g *globals) print(v any, human func(w io.Writer) error) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := g.shown().Write(scrollback.WellFormed(b.Bytes())) // the log may hold arguments that are not
+	_, err := g.safeOutput().Write(scrollback.WellFormed(b.Bytes())) // the log may hold arguments that are not
 	return err
 }
 
-// shown is the standard output for what was written elsewhere: on a terminal, without the
+// safeOutput returns the standard output for what was written elsewhere: on a terminal, without the
 // characters that make it do something.
-func (g *globals) shown() io.Writer {
+func (g *globals) safeOutput() io.Writer {
 	if isTerminal(g.stdout) {
-		return columns.Writer(g.stdout)
+		return columns.PlainWriter(g.stdout)
 	}
 	return g.stdout
 }
 
-// explain is an error for the person at the terminal.
-func explain(err error) string {
-	english := terminal.Explain(err)
-	if inChinese() {
+// explainError returns an error for the person at the terminal.
+func explainError(err error) string {
+	english := terminal.ExplainError(err)
+	if speaksChinese() {
 		return usage.Said(err, english)
 	}
 	return english
@@ -50,12 +50,12 @@ func explain(err error) string {
 // isTerminal reports whether f is one.
 func isTerminal(f any) bool {
 	file, ok := f.(*os.File)
-	return ok && terminal.Is(file)
+	return ok && terminal.IsTerminal(file)
 }
 
-// count is how many things a command lists or reads: --limit, which means nothing
+// listLimit returns how many things a command lists or reads: --limit, which means nothing
 // else there, or the command's own flag.
-func (g *globals) count(own int) int {
+func (g *globals) listLimit(own int) int {
 	if g.Limit != 0 {
 		return int(g.Limit)
 	}
@@ -76,13 +76,13 @@ func (g *globals) standardInput() io.Reader {
 	return r
 }
 
-// listing is how a list is written: on a terminal with short ids that name one conversation
+// newListing returns how a list is written: on a terminal with short ids that name one conversation
 // each, else with whole ones.
-func (a *app) listing(g *globals, items, agents []scrollback.Conversation) terminal.Listing {
+func (a *app) newListing(g *globals, items, agents []scrollback.Conversation) terminal.Listing {
 	if !isTerminal(g.stdout) {
-		return terminal.Listing{Zone: g.zone, Texts: g.texts()}
+		return terminal.Listing{Zone: g.zone, Texts: g.localeTexts()}
 	}
-	l := terminal.Listing{Zone: g.zone, Texts: g.texts(), Short: map[scrollback.ConversationID]string{},
+	l := terminal.Listing{Zone: g.zone, Texts: g.localeTexts(), Short: map[scrollback.ConversationID]string{},
 		Width: max(terminalWidth(g.stdout), 2*leastColumns)}
 	for _, c := range slices.Concat(items, agents) {
 		l.Short[c.ID] = shortID(g.ctx, a.View, c.ID)

@@ -25,23 +25,23 @@ type projectsListCmd struct{}
 
 // Run implements the command.
 func (projectsListCmd) Run(g *globals) error {
-	return g.kept(func(a *app) error {
+	return g.withExisting(func(a *app) error {
 		ps, err := a.Scrollback.Projects().List(g.ctx)
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"projects": ps}, func(w io.Writer) error {
-			rows := [][]string{g.texts().Head(i18n.ColumnProject, i18n.ColumnConversations, i18n.ColumnStored,
+		return g.printResult(map[string]any{"projects": ps}, func(w io.Writer) error {
+			rows := [][]string{g.localeTexts().Head(i18n.ColumnProject, i18n.ColumnConversations, i18n.ColumnStored,
 				i18n.ColumnTitle)}
 			for _, p := range ps {
 				stored := "-"
 				if p.Version > 0 {
-					stored = columns.When(p.UpdatedAt, g.zone)
+					stored = columns.FormatTime(p.UpdatedAt, g.zone)
 				}
-				rows = append(rows, []string{columns.Plain(p.Name), columns.Thousands(p.Conversations), stored,
-					columns.Clip(p.Title, 60)})
+				rows = append(rows, []string{columns.StripControls(p.Name), columns.FormatThousands(p.Conversations), stored,
+					columns.ClipText(p.Title, 60)})
 			}
-			return columns.Table(w, rows, 1)
+			return columns.WriteTable(w, rows, 1)
 		})
 	})
 }
@@ -55,7 +55,7 @@ type projectsShowCmd struct{ oneProject }
 
 // Run implements the command.
 func (c *projectsShowCmd) Run(g *globals) error {
-	return g.kept(func(a *app) error { return g.project(a.Scrollback.Projects().Get(g.ctx, c.Name)) })
+	return g.withExisting(func(a *app) error { return g.printProject(a.Scrollback.Projects().Get(g.ctx, c.Name)) })
 }
 
 type projectsSetCmd struct {
@@ -77,23 +77,23 @@ func (c *projectsSetCmd) Run(g *globals) error {
 	var text string
 	if c.Instructions != "" {
 		var err error
-		if text, err = g.textOf(c.Instructions); err != nil {
+		if text, err = g.readTextFile(c.Instructions); err != nil {
 			return err
 		}
 	}
-	return g.with(func(a *app) error {
-		return g.project(a.Scrollback.Projects().Put(g.ctx, c.Name, c.IfVersion, func(p *scrollback.Project) error {
-			if err := c.empty(p); err != nil {
+	return g.withApp(func(a *app) error {
+		return g.printProject(a.Scrollback.Projects().Put(g.ctx, c.Name, c.IfVersion, func(p *scrollback.Project) error {
+			if err := c.clearFields(p); err != nil {
 				return err
 			}
-			c.apply(g, p, text)
+			c.applyTo(g, p, text)
 			return nil
 		}))
 	})
 }
 
-// empty empties what is to be cleared.
-func (c *projectsSetCmd) empty(p *scrollback.Project) error {
+// clearFields empties what is to be cleared.
+func (c *projectsSetCmd) clearFields(p *scrollback.Project) error {
 	p.Settings.Compaction = maps.Clone(p.Settings.Compaction)
 	for _, what := range c.Clear {
 		switch what {
@@ -126,8 +126,8 @@ func (c *projectsSetCmd) empty(p *scrollback.Project) error {
 	return nil
 }
 
-// apply changes what is given.
-func (c *projectsSetCmd) apply(g *globals, p *scrollback.Project, instructions string) {
+// applyTo changes what is given.
+func (c *projectsSetCmd) applyTo(g *globals, p *scrollback.Project, instructions string) {
 	p.Title = cmp.Or(c.Title, p.Title)
 	p.Instructions = cmp.Or(instructions, p.Instructions)
 	p.Policy = cmp.Or(c.Policy, p.Policy)
@@ -161,60 +161,60 @@ type projectsDeleteCmd struct {
 
 // Run implements the command.
 func (c *projectsDeleteCmd) Run(g *globals) error {
-	return g.kept(func(a *app) error {
+	return g.withExisting(func(a *app) error {
 		if err := a.Scrollback.Projects().Delete(g.ctx, c.Name, c.IfVersion); err != nil {
 			return err
 		}
-		return g.print(map[string]any{"name": c.Name, "deleted": true}, func(w io.Writer) error {
-			_, err := fmt.Fprintln(w, g.texts().Say(i18n.ProjectDeleted, columns.Plain(c.Name)))
+		return g.printResult(map[string]any{"name": c.Name, "deleted": true}, func(w io.Writer) error {
+			_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.ProjectDeleted, columns.StripControls(c.Name)))
 			return err
 		})
 	})
 }
 
-// project prints a project.
-func (g *globals) project(p scrollback.Project, err error) error {
+// printProject prints a project.
+func (g *globals) printProject(p scrollback.Project, err error) error {
 	if err != nil {
 		return err
 	}
-	return g.print(p, func(w io.Writer) error {
+	return g.printResult(p, func(w io.Writer) error {
 		var rows [][]string
 		row := func(name, value string, set bool) {
 			if set {
-				rows = append(rows, []string{g.texts().Named("project-field", name), columns.Plain(value)})
+				rows = append(rows, []string{g.localeTexts().Named("project-field", name), columns.StripControls(value)})
 			}
 		}
 		row("name", p.Name, true)
-		row("conversations", columns.Thousands(p.Conversations), true)
+		row("conversations", columns.FormatThousands(p.Conversations), true)
 		row("title", p.Title, p.Title != "")
 		row("model", p.Model, p.Model != "")
 		row("policy", p.Policy, p.Policy != "")
-		row("limit", columns.Thousands(int64(p.Limit)), p.Limit != 0)
+		row("limit", columns.FormatThousands(int64(p.Limit)), p.Limit != 0)
 		row("recall_scope", p.Settings.RecallScope, p.Settings.RecallScope != "")
 		row("reasoning_effort", p.Settings.ReasoningEffort, p.Settings.ReasoningEffort != "")
 		for _, name := range slices.Sorted(maps.Keys(p.Settings.Compaction)) {
 			row("compaction."+name, fmt.Sprint(p.Settings.Compaction[name]), true)
 		}
 		if b := p.Budget; b != nil {
-			row("tokens_per_day", columns.Thousands(b.TokensPerDay), b.TokensPerDay != 0)
+			row("tokens_per_day", columns.FormatThousands(b.TokensPerDay), b.TokensPerDay != 0)
 			row("money_per_day", fmt.Sprint(b.MoneyPerDay, " ", b.Currency), b.MoneyPerDay != 0)
 		}
 		if p.Version == 0 {
-			row("stored", g.texts().Say(i18n.ProjectNothingStored, p.Name), true)
+			row("stored", g.localeTexts().Say(i18n.ProjectNothingStored, p.Name), true)
 		} else {
 			row("version", fmt.Sprint(p.Version), true)
-			row("changed", columns.When(p.UpdatedAt, g.zone), true)
+			row("changed", columns.FormatTime(p.UpdatedAt, g.zone), true)
 		}
-		if err := columns.Table(w, rows); err != nil || p.Instructions == "" {
+		if err := columns.WriteTable(w, rows); err != nil || p.Instructions == "" {
 			return err
 		}
-		_, err := fmt.Fprintf(w, "\n%s\n", columns.Plain(strings.TrimRight(p.Instructions, "\n")))
+		_, err := fmt.Fprintf(w, "\n%s\n", columns.StripControls(strings.TrimRight(p.Instructions, "\n")))
 		return err
 	})
 }
 
-// textOf reads a file, or standard input for "-".
-func (g *globals) textOf(name string) (string, error) {
+// readTextFile reads a file, or standard input for "-".
+func (g *globals) readTextFile(name string) (string, error) {
 	from := g.standardInput()
 	if name != "-" {
 		f, err := os.Open(name)

@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// provider is a server of the test's own that speaks as OpenAI: it chats, looks
+// provider returns a server of the test's own that speaks as OpenAI: it chats, looks
 // things up when told to, and writes summaries.
 func provider(t *testing.T) (*modeltest.Server, []string) {
 	t.Helper()
@@ -50,7 +50,7 @@ func provider(t *testing.T) (*modeltest.Server, []string) {
 	return s, []string{"SCROLLBACK_BASE_URL=" + srv.URL, "SCROLLBACK_MODEL=custom/m", "SCROLLBACK_LIMIT=8000"}
 }
 
-// minutes are a summary with the headings that are asked for, or the verdict on one.
+// minutes returns a summary with the headings that are asked for, or the verdict on one.
 func minutes(instructions string) string {
 	var b strings.Builder
 	for line := range strings.SplitSeq(instructions, "\n") {
@@ -123,7 +123,7 @@ func TestProvider(t *testing.T) {
 	s.chat(id, "The code of the deposit is K-4711, keep it.")
 	for i := range 30 {
 		if i == 4 {
-			p.Break(2)
+			p.FailNext(2)
 		}
 		frames := s.chat(id, fmt.Sprintf("Question %d. ", i)+strings.Repeat("更多 words. ", 60))
 		if d, _ := frameOf(frames, "done"); d.Status != scrollback.TurnComplete || d.FinishReason != "stop" {
@@ -182,7 +182,7 @@ func TestProviderAway(t *testing.T) {
 	p, env := provider(t)
 	s := serve(t, t.TempDir(), env)
 	id := s.conversation()
-	p.Break(100)
+	p.FailNext(100)
 	frames := s.chat(id, "Hello?")
 	e, _ := frameOf(frames, "error")
 	if d, _ := frameOf(frames, "done"); d.Status != scrollback.TurnFailed || e.Code != scrollback.Unavailable ||
@@ -192,7 +192,7 @@ func TestProviderAway(t *testing.T) {
 	if n := len(p.Bodies()); n != 4 {
 		t.Errorf("asked %d times, want once and three times again", n)
 	}
-	p.Break(0)
+	p.FailNext(0)
 	resp := s.do("POST", "/api/conversations/"+string(id)+"/chat", strings.NewReader(`{"stream":false}`), nil)
 	if log := s.log(id); resp != 200 || len(log) != 2 || log[0].Parts.Text() != "Hello?" {
 		t.Errorf("status %d, then %d messages", resp, len(log))

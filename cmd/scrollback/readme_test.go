@@ -78,7 +78,7 @@ func runReadmeCommand(t *testing.T, data string, piped bool, command string) {
 		input = "The ferry leaves at nine.\n"
 	}
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), args, strings.NewReader(input), &out, &errs); code != 0 {
+	if code := runProgram(context.Background(), args, strings.NewReader(input), &out, &errs); code != 0 {
 		t.Errorf("scrollback %s: exit %d\n%s%s", command, code, out.String(), errs.String())
 	}
 	if silent := args[0] == "export" || args[0] == "chat" || args[0] == "mcp"; out.Len() == 0 && !silent {

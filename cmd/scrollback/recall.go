@@ -21,8 +21,8 @@ type searchCmd struct {
 
 // Run implements the command.
 func (c *searchCmd) Run(g *globals) error {
-	return g.kept(func(a *app) error {
-		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: g.count(0),
+	return g.withExisting(func(a *app) error {
+		q := scrollback.SearchQuery{Query: c.Query, Project: c.Project, Role: scrollback.Role(c.Role), Limit: g.listLimit(0),
 			Around: c.Around, Order: c.Order, Zone: g.zone}
 		if c.Conversation != "" {
 			id, err := a.Resolve(g.ctx, c.Conversation)
@@ -35,7 +35,7 @@ func (c *searchCmd) Run(g *globals) error {
 		if err != nil {
 			return err
 		}
-		return g.print(found, func(w io.Writer) error { return terminal.Hits(w, language(), found, g.zone) })
+		return g.printResult(found, func(w io.Writer) error { return terminal.WriteHits(w, localeLanguage(), found, g.zone) })
 	})
 }
 
@@ -49,24 +49,24 @@ type contextCmd struct {
 	Receipts contextReceiptsCmd `cmd:"" help:"list-compactions-so-far-newest-first"`
 }
 
-type contextShowCmd struct{ one }
+type contextShowCmd struct{ oneConversation }
 
 // Run implements the command.
 func (c *contextShowCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
 		// What flags ask for is refused as a request with them would be; without any, a model that
 		// is not set up here hides nothing.
 		asked := g.Model != "" || g.Limit != 0 || g.Effort != ""
-		m, err := a.Context(g.ctx, id, engine.ContextRequest{Overrides: g.shape(), Sending: asked})
+		m, err := a.Context(g.ctx, id, engine.ContextRequest{Overrides: g.turnOverrides(), Sending: asked})
 		if err != nil {
 			return err
 		}
-		return g.print(m, func(w io.Writer) error { return terminal.Context(w, g.texts(), m) })
+		return g.printResult(m, func(w io.Writer) error { return terminal.WriteContext(w, g.localeTexts(), m) })
 	})
 }
 
 type contextListCmd struct {
-	one
+	oneConversation
 	Kind   string `help:"refs-kind-only" placeholder:"KIND"`
 	Max    int    `help:"how-many-list" default:"50"`
 	Cursor string `help:"continue-previous-list" placeholder:"CURSOR"`
@@ -74,9 +74,9 @@ type contextListCmd struct {
 
 // Run implements the command.
 func (c *contextListCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
 		refs, next, err := a.Recall().Refs(g.ctx, id,
-			scrollback.RefQuery{Kind: c.Kind, Cursor: c.Cursor, Limit: g.count(c.Max)})
+			scrollback.RefQuery{Kind: c.Kind, Cursor: c.Cursor, Limit: g.listLimit(c.Max)})
 		if err != nil {
 			return err
 		}
@@ -87,30 +87,30 @@ func (c *contextListCmd) Run(g *globals) error {
 		if next != "" {
 			page.Next = &next
 		}
-		return g.print(page, func(w io.Writer) error {
-			if err := terminal.Refs(w, language(), refs, g.zone); err != nil || next == "" {
+		return g.printResult(page, func(w io.Writer) error {
+			if err := terminal.WriteRefs(w, localeLanguage(), refs, g.zone); err != nil || next == "" {
 				return err
 			}
-			_, err := fmt.Fprintln(w, g.texts().Say(i18n.MoreCursor, next))
+			_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.MoreCursor, next))
 			return err
 		})
 	})
 }
 
 type contextReceiptsCmd struct {
-	one
+	oneConversation
 	Max int `help:"how-many-list" default:"50"`
 }
 
 // Run implements the command.
 func (c *contextReceiptsCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
-		rs, err := a.Receipts(g.ctx, id, g.count(c.Max))
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
+		rs, err := a.Receipts(g.ctx, id, g.listLimit(c.Max))
 		if err != nil {
 			return err
 		}
-		return g.print(map[string]any{"receipts": rs},
-			func(w io.Writer) error { return terminal.Receipts(w, g.texts(), rs, g.zone) })
+		return g.printResult(map[string]any{"receipts": rs},
+			func(w io.Writer) error { return terminal.WriteReceipts(w, g.localeTexts(), rs, g.zone) })
 	})
 }
 
@@ -122,20 +122,23 @@ type contextReadCmd struct {
 
 // Run implements the command.
 func (c *contextReadCmd) Run(g *globals) error {
-	return g.kept(func(a *app) error {
+	return g.withExisting(func(a *app) error {
 		ref := scrollback.Ref(c.Ref)
 		id, err := a.Recall().Owner(g.ctx, ref)
 		if err != nil {
 			return err
 		}
-		if size := g.count(c.Bytes); size != 0 || g.JSON {
+		if size := g.listLimit(c.Bytes); size != 0 || g.JSON {
 			page, err := a.Recall().Read(g.ctx, id, ref, c.Offset, size)
 			if err != nil {
 				return err
 			}
-			return g.print(page, func(io.Writer) error { _, err := io.WriteString(g.shown(), page.Content); return err })
+			return g.printResult(page, func(io.Writer) error {
+				_, err := io.WriteString(g.safeOutput(), page.Content)
+				return err
+			})
 		}
-		out := g.shown()
+		out := g.safeOutput()
 		for offset := c.Offset; ; {
 			page, err := a.Recall().Read(g.ctx, id, ref, offset, scrollback.ReadMax)
 			if err != nil {
@@ -156,21 +159,24 @@ type contextTailCmd struct {
 
 // Run implements the command.
 func (c *contextTailCmd) Run(g *globals) error {
-	return g.kept(func(a *app) error {
+	return g.withExisting(func(a *app) error {
 		id, err := a.Recall().Owner(g.ctx, scrollback.Ref(c.Ref))
 		if err != nil {
 			return err
 		}
-		tail, err := a.Recall().Tail(g.ctx, id, scrollback.Ref(c.Ref), g.count(c.Lines))
+		tail, err := a.Recall().Tail(g.ctx, id, scrollback.Ref(c.Ref), g.listLimit(c.Lines))
 		if err != nil {
 			return err
 		}
-		return g.print(tail, func(io.Writer) error { _, err := io.WriteString(g.shown(), tail.Content); return err })
+		return g.printResult(tail, func(io.Writer) error {
+			_, err := io.WriteString(g.safeOutput(), tail.Content)
+			return err
+		})
 	})
 }
 
 type contextGrepCmd struct {
-	one
+	oneConversation
 	Pattern       string `arg:"" help:"regular-expression"`
 	Ref           string `help:"search-behind-ref-only" placeholder:"REF"`
 	Max           int    `help:"how-many-matches-print" default:"50"`
@@ -180,13 +186,13 @@ type contextGrepCmd struct {
 
 // Run implements the command.
 func (c *contextGrepCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
 		found, err := a.Recall().Grep(g.ctx, id,
-			scrollback.GrepQuery{Ref: scrollback.Ref(c.Ref), Pattern: c.Pattern, MaxResults: g.count(c.Max),
+			scrollback.GrepQuery{Ref: scrollback.Ref(c.Ref), Pattern: c.Pattern, MaxResults: g.listLimit(c.Max),
 				ContextLines: c.Lines, CaseSensitive: c.CaseSensitive})
 		if err != nil {
 			return err
 		}
-		return g.print(found, func(w io.Writer) error { return terminal.Grep(w, language(), found) })
+		return g.printResult(found, func(w io.Writer) error { return terminal.WriteMatches(w, localeLanguage(), found) })
 	})
 }

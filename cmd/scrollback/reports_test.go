@@ -19,11 +19,12 @@ func importing(t *testing.T, path string) (code int, printed string, messages []
 	t.Helper()
 	data = t.TempDir()
 	var stdout, stderr bytes.Buffer
-	code = run(context.Background(), []string{"--data", data, "import", path}, strings.NewReader(""), &stdout, &stderr)
+	code = runProgram(context.Background(), []string{"--data", data, "import", path}, strings.NewReader(""), &stdout,
+		&stderr)
 	printed = stdout.String() + stderr.String()
 	var page struct{ Conversations []struct{ Messages int } }
 	stdout.Reset()
-	if c := run(context.Background(), []string{"--data", data, "list", "--json"}, strings.NewReader(""), &stdout,
+	if c := runProgram(context.Background(), []string{"--data", data, "list", "--json"}, strings.NewReader(""), &stdout,
 		&stderr); c != 0 {
 		t.Fatalf("list: exit %d: %s", c, stderr.String())
 	}
@@ -82,7 +83,8 @@ func TestReportedTime(t *testing.T) {
 	for query, want := range map[string]string{"ferry on:2024-03-01": "When does the ferry sail?",
 		"ferry on:2024-03-02": ""} {
 		var stdout, stderr bytes.Buffer
-		code := run(context.Background(), []string{"--data", data, "--tz", "UTC", "search", query}, strings.NewReader(""),
+		code := runProgram(context.Background(), []string{"--data", data, "--tz", "UTC", "search", query},
+			strings.NewReader(""),
 			&stdout, &stderr)
 		if code != 0 || !strings.Contains(stdout.String(), want) || want == "" && strings.Contains(stdout.String(), "ferry") {
 			t.Errorf("%s: exit %d: %s%s", query, code, stdout.String(), stderr.String())
@@ -90,7 +92,7 @@ func TestReportedTime(t *testing.T) {
 	}
 }
 
-// wellFormedExport is all conversations of a store as JSON, which must be well-formed.
+// wellFormedExport returns all conversations of a store as JSON, which must be well-formed.
 func wellFormedExport(t *testing.T, data string) string {
 	t.Helper()
 	var out strings.Builder
@@ -98,7 +100,7 @@ func wellFormedExport(t *testing.T, data string) string {
 	var stdout, stderr bytes.Buffer
 	ask := func(args ...string) string {
 		stdout.Reset()
-		if code := run(context.Background(), append([]string{"--data", data}, args...), strings.NewReader(""), &stdout,
+		if code := runProgram(context.Background(), append([]string{"--data", data}, args...), strings.NewReader(""), &stdout,
 			&stderr); code != 0 {
 			t.Fatalf("%v: exit %d: %s", args, code, stderr.String())
 		}

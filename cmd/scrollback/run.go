@@ -31,8 +31,8 @@ type leavingFlags struct {
 	With    []int64 `help:"take-message-seq-back-into-requests" placeholder:"SEQ"`
 }
 
-// list is what requests leave out from now on; nil if nothing is said about it.
-func (f *leavingFlags) list(g *globals, a *app, id scrollback.ConversationID) (*[]int64, error) {
+// leftOutList returns what requests leave out from now on; nil if nothing is said about it.
+func (f *leavingFlags) leftOutList(g *globals, a *app, id scrollback.ConversationID) (*[]int64, error) {
 	if len(f.Without)+len(f.With) == 0 {
 		return nil, nil
 	}
@@ -40,13 +40,13 @@ func (f *leavingFlags) list(g *globals, a *app, id scrollback.ConversationID) (*
 	return &out, err
 }
 
-// again is the command that has the last question of a conversation answered again.
-func again(id scrollback.ConversationID) string {
+// retryCommand returns the command that has the last question of a conversation answered again.
+func retryCommand(id scrollback.ConversationID) string {
 	return "scrollback run --conversation " + string(id) + " --retry"
 }
 
-// ways are the commands out of a refusal that comes again.
-func ways(id scrollback.ConversationID) words.Ways {
+// refusalWays returns the commands out of a refusal that comes again.
+func refusalWays(id scrollback.ConversationID) words.Ways {
 	return words.Ways{Back: "scrollback rewind " + string(id) + " %d",
 		Without: "scrollback run --conversation " + string(id) + " --without %d"}
 }
@@ -61,11 +61,11 @@ func (c *runCmd) Run(g *globals) (err error) {
 	}
 	alone := c.Prompt == "" || c.Prompt == "-"
 	if alone && !c.Retry {
-		if c.Prompt, err = g.prompt(); err != nil {
+		if c.Prompt, err = g.readPrompt(); err != nil {
 			return err
 		}
 	}
-	if err := g.grant(c.Conversation != "", "."); err != nil {
+	if err := g.grantFolders(c.Conversation != "", "."); err != nil {
 		return err
 	}
 	var message scrollback.Parts
@@ -74,75 +74,76 @@ func (c *runCmd) Run(g *globals) (err error) {
 	}
 	g.brief = true
 	g.attended = true
-	c.allow(g)
-	return g.with(func(a *app) error {
+	c.allowAgents(g)
+	return g.withApp(func(a *app) error {
 		// A message that is refused must leave no conversation behind.
 		if err := a.Limits().Check(message); err != nil && !c.Retry {
 			return err
 		}
 		var input []byte
 		if !alone {
-			if input, err = g.beside(c.Stdin, a.Limits().ArtifactBytes); err != nil {
+			if input, err = g.readStdinBeside(c.Stdin, a.Limits().ArtifactBytes); err != nil {
 				return err
 			}
 		}
-		id, err := c.conversation(g, a, message, input != nil)
+		id, err := c.chooseConversation(g, a, message, input != nil)
 		if err != nil {
 			return err
 		}
 		if input != nil {
-			part, err := a.attached(g, id, input, a.Limits().MessageChars-utf8.RuneCountInString(c.Prompt))
+			part, err := a.stdinPart(g, id, input, a.Limits().MessageChars-utf8.RuneCountInString(c.Prompt))
 			if err != nil {
 				return err
 			}
 			message = append(message, part)
 		}
-		without, err := c.list(g, a, id)
+		without, err := c.leftOutList(g, a, id)
 		if err != nil {
 			return err
 		}
-		p := g.printer()
-		p.Again = again(id)
-		p.Ways = ways(id)
-		err = p.Turn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Without: without, PlainMarks: true,
-			WebSearch: c.WebSearch, Zone: g.zone, Overrides: g.shape()})
-		if err != nil && c.Conversation == "" && a.unmade(g.ctx, id) {
+		p := g.turnPrinter()
+		p.Again = retryCommand(id)
+		p.Ways = refusalWays(id)
+		err = p.RunTurn(g.ctx, a.View, engine.TurnRequest{Conversation: id, Message: message, Without: without,
+			PlainMarks: true,
+			WebSearch:  c.WebSearch, Zone: g.zone, Overrides: g.turnOverrides()})
+		if err != nil && c.Conversation == "" && a.removeUnused(g.ctx, id) {
 			return err
 		}
-		p.Note("%s", p.Texts.Say(i18n.RunConversation, id))
+		p.PrintNote("%s", p.Texts.Say(i18n.RunConversation, id))
 		if err == nil {
-			a.settle(g.ctx, g.set.SummaryTimeout, func() { p.Note("%s", p.Texts.Say(i18n.ChatCompacting)) })
+			a.waitSettled(g.ctx, g.set.SummaryTimeout, func() { p.PrintNote("%s", p.Texts.Say(i18n.ChatCompacting)) })
 		}
 		return err
 	})
 }
 
-// conversation is the one to say something in. What is asked beside other input gives the
+// chooseConversation returns the one to say something in. What is asked beside other input gives the
 // title of a new one.
-func (c *runCmd) conversation(g *globals, a *app, message scrollback.Parts,
+func (c *runCmd) chooseConversation(g *globals, a *app, message scrollback.Parts,
 	beside bool) (scrollback.ConversationID, error) {
 	if c.Conversation != "" {
 		id, err := a.Resolve(g.ctx, c.Conversation)
 		if err == nil {
-			err = a.join(g, id)
+			err = a.joinFolders(g, id)
 		}
 		if err == nil {
-			err = c.give(g, a, id)
+			err = c.enableAgents(g, a, id)
 		}
 		return id, err
 	}
 	fresh := scrollback.Conversation{Project: c.Project, Roots: g.roots, Model: g.Model,
 		Settings: scrollback.Settings{Agents: c.Agents}}
 	if beside {
-		a.Engine.Entitle(&fresh, message)
+		a.Engine.SetTitle(&fresh, message)
 	}
 	made, _, err := a.Create(g.ctx, fresh)
 	return made.ID, err
 }
 
-// unmade takes away a conversation that was made for a message which was then refused, and
+// removeUnused takes away a conversation that was made for a message which was then refused, and
 // reports whether it did.
-func (a *app) unmade(ctx context.Context, id scrollback.ConversationID) bool {
+func (a *app) removeUnused(ctx context.Context, id scrollback.ConversationID) bool {
 	ctx = context.WithoutCancel(ctx) // an interrupted run leaves nothing empty behind, either
 	c, err := a.Get(ctx, id)
 	if err != nil || c.Messages > 0 {
@@ -152,9 +153,9 @@ func (a *app) unmade(ctx context.Context, id scrollback.ConversationID) bool {
 	return err == nil
 }
 
-// join lets a conversation that goes on work in the folders of --root too, and names those
+// joinFolders lets a conversation that goes on work in the folders of --root too, and names those
 // of its folders that it cannot use now; the next turn tells its model of both.
-func (a *app) join(g *globals, id scrollback.ConversationID) error {
+func (a *app) joinFolders(g *globals, id scrollback.ConversationID) error {
 	c, err := a.Get(g.ctx, id)
 	if err != nil {
 		return err
@@ -167,7 +168,7 @@ func (a *app) join(g *globals, id scrollback.ConversationID) error {
 		if info, err := os.Stat(root); err != nil || !info.IsDir() {
 			text = i18n.ChatFolderGone
 		}
-		g.printer().Note("%s", g.texts().Say(text, columns.Plain(root)))
+		g.turnPrinter().PrintNote("%s", g.localeTexts().Say(text, columns.StripControls(root)))
 	}
 	fresh := slices.DeleteFunc(slices.Clone(g.joining), func(root string) bool { return slices.Contains(c.Roots, root) })
 	if len(fresh) == 0 {
@@ -179,7 +180,7 @@ func (a *app) join(g *globals, id scrollback.ConversationID) error {
 	})
 	for _, root := range fresh {
 		if err == nil {
-			g.printer().Note(g.texts().Say(i18n.ChatAdded), root)
+			g.turnPrinter().PrintNote(g.localeTexts().Say(i18n.ChatAdded), root)
 		}
 	}
 	return err

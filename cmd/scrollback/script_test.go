@@ -43,7 +43,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	var out, errs bytes.Buffer
 	args = append([]string{"--data", ts.Getenv("SCROLLBACK_DATA")}, args...)
-	if got := run(context.Background(), args, strings.NewReader(""), &out, &errs); got != want ||
+	if got := runProgram(context.Background(), args, strings.NewReader(""), &out, &errs); got != want ||
 		!strings.Contains(errs.String(), says) {
 		ts.Fatalf("scrollback %s: exit %d, want %d about %q\n%s%s", strings.Join(args, " "), got, want, says, out.String(),
 			errs.String())
@@ -79,7 +79,7 @@ func newestRef(ts *testscript.TestScript, _ bool, args []string) {
 func asked(ts *testscript.TestScript, into any, args ...string) {
 	var out, errs bytes.Buffer
 	args = append([]string{"--data", ts.Getenv("SCROLLBACK_DATA"), "--json"}, args...)
-	run(context.Background(), args, strings.NewReader(""), &out, &errs)
+	runProgram(context.Background(), args, strings.NewReader(""), &out, &errs)
 	if err := json.Unmarshal(out.Bytes(), into); err != nil {
 		ts.Fatalf("scrollback %s: %v %s%s", strings.Join(args, " "), err, out.String(), errs.String())
 	}

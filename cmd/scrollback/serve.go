@@ -32,10 +32,10 @@ type serveCmd struct {
 
 // Run implements the command.
 func (c *serveCmd) Run(g *globals) (err error) {
-	if err := g.grant(false); err != nil {
+	if err := g.grantFolders(false); err != nil {
 		return err
 	}
-	counts, err := metrics.New(g.ctx, metrics.Options{Version: version(), Traces: g.set.Traces})
+	counts, err := metrics.New(g.ctx, metrics.Options{Version: programVersion(), Traces: g.set.Traces})
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(g.ctx), lastTraces)
 		defer cancel()
 		if err := counts.Close(ctx); err != nil {
-			g.logger().Warn("the last traces could not be sent", "error", err)
+			g.newLogger().Warn("the last traces could not be sent", "error", err)
 		}
 	}()
 	if g.watch, err = watch.New(counts.Tracers(), counts.Meters()); err != nil {
@@ -62,17 +62,17 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		return scrollback.ParamErrorf("scrollback", "watch",
 			i18n.WatchContradictsReadOnly)
 	}
-	c.allow(g)
+	c.allowAgents(g)
 	mode := local.Make
 	if c.ReadOnly {
 		mode = local.ReadOnly
 	}
-	a, err := g.open(mode)
+	a, err := g.openApp(mode)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	if err := a.StartObjects(g.ctx, !c.ReadOnly, g.logger()); err != nil {
+	if err := a.StartObjects(g.ctx, !c.ReadOnly, g.newLogger()); err != nil {
 		return err
 	}
 	g.warnOfModels(a)
@@ -84,26 +84,27 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, stop, beside := beside(g.ctx)
+	ctx, stop, beside := startBeside(g.ctx)
 	defer stop()
-	systemd := systemdNotifier{socket: os.Getenv("NOTIFY_SOCKET"), log: g.logger()}
+	systemd := systemdNotifier{socket: os.Getenv("NOTIFY_SOCKET"), log: g.newLogger()}
 	beside.Go(func() { systemd.notifyEnd(ctx, g.ctx) })
 	if !c.ReadOnly {
-		beside.Go(func() { tidyHourly(ctx, a.Scrollback, g.set.TrashDays, g.logger()) })
-		beside.Go(func() { makeHashesHourly(ctx, a.Scrollback, g.logger()) })
+		beside.Go(func() { tidyHourly(ctx, a.Scrollback, g.set.TrashDays, g.newLogger()) })
+		beside.Go(func() { makeHashesHourly(ctx, a.Scrollback, g.newLogger()) })
 	}
 	if (c.Watch || g.set.Watch) && !c.ReadOnly {
-		p := g.gathering(a)
+		p := g.gatherProgram(a)
 		p.Ctx = ctx
-		beside.Go(func() { gather.Beside(p) })
+		beside.Go(func() { gather.FollowBeside(p) })
 	}
 	return server.Serve(g.ctx, a.Engine, a.Transfer,
-		server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly, Version: version(),
-			Log: g.logger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.API(),
+		server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly,
+			Version: programVersion(),
+			Log:     g.newLogger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.APILimits(),
 			Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,
 			Started: func(url string) {
-				systemd.notify("READY=1\nSTATUS=Serving at " + url)
-				t := g.texts()
+				systemd.sendState("READY=1\nSTATUS=Serving at " + url)
+				t := g.localeTexts()
 				fmt.Fprintf(g.stdout, "%s\n%s\n%s\n", t.Say(i18n.ServeStarted, url), t.Say(i18n.ServeData, dir),
 					t.Say(i18n.ServeModel, g.set.Model))
 			}})
@@ -122,17 +123,17 @@ func (g *globals) warnOfModels(a *app) {
 				continue
 			}
 			if err := a.CheckModel(name); err != nil {
-				fmt.Fprintf(g.stderr, "scrollback: %s = %q: %s\n", of.setting, name, oneLine(explain(err)))
+				fmt.Fprintf(g.stderr, "scrollback: %s = %q: %s\n", of.setting, name, joinLines(explainError(err)))
 			}
 		}
 	}
 }
 
-// oneLine is a text without its line breaks.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+// joinLines returns a text without its line breaks.
+func joinLines(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// beside is for what goes on beside a server; stop ends it, and waits for it.
-func beside(of context.Context) (ctx context.Context, stop func(), all *sync.WaitGroup) {
+// startBeside is for what goes on beside a server; stop ends it, and waits for it.
+func startBeside(of context.Context) (ctx context.Context, stop func(), all *sync.WaitGroup) {
 	ctx, cancel := context.WithCancel(of)
 	all = &sync.WaitGroup{}
 	return ctx, func() { cancel(); all.Wait() }, all

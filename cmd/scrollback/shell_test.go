@@ -15,7 +15,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// asScrollback is a folder with a program of that name that runs this one.
+// asScrollback returns a folder with a program of that name that runs this one.
 func asScrollback(t *testing.T, data string) (env []string) {
 	t.Helper()
 	exe, err := os.Executable()

@@ -27,10 +27,10 @@ const (
 	stdinIgnore = "ignore" // not at all
 )
 
-// prompt reads the prompt itself from standard input.
-func (g *globals) prompt() (string, error) {
+// readPrompt reads the prompt itself from standard input.
+func (g *globals) readPrompt() (string, error) {
 	if isTerminal(g.stdin) {
-		g.printer().Note("%s", g.texts().Say(i18n.ChatTypePrompt))
+		g.turnPrinter().PrintNote("%s", g.localeTexts().Say(i18n.ChatTypePrompt))
 	}
 	b, err := readWhole(g.standardInput(), maxPrompt)
 	if err == nil && !isText(b) {
@@ -39,9 +39,9 @@ func (g *globals) prompt() (string, error) {
 	return strings.TrimRight(string(b), "\r\n"), err
 }
 
-// beside reads what standard input holds in addition to a prompt, at most most bytes; nil if
+// readStdinBeside reads what standard input holds in addition to a prompt, at most most bytes; nil if
 // that is nothing.
-func (g *globals) beside(how string, most int64) ([]byte, error) {
+func (g *globals) readStdinBeside(how string, most int64) ([]byte, error) {
 	if file, ok := g.stdin.(*os.File); ok {
 		info, err := file.Stat()
 		if err != nil || info.Mode()&os.ModeCharDevice != 0 {
@@ -64,7 +64,7 @@ func (g *globals) beside(how string, most int64) ([]byte, error) {
 	select {
 	case <-begun:
 	case <-late:
-		g.printer().Note(g.texts().Say(i18n.ChatNoInput), patience)
+		g.turnPrinter().PrintNote(g.localeTexts().Say(i18n.ChatNoInput), patience)
 		return nil, nil
 	}
 	b, err := readWhole(in, most)
@@ -83,14 +83,14 @@ func readWhole(r io.Reader, most int64) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(b)) > most {
 		err = scrollback.ParamErrorf("scrollback", "message", i18n.InputOverLimit,
-			most).Because(scrollback.ErrTooLarge)
+			most).WithReason(scrollback.ErrTooLarge)
 	}
 	return b, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 }
 
-// attached is standard input as a part of a message: a text, or an attachment if it is
+// stdinPart returns standard input as a part of a message: a text, or an attachment if it is
 // an image or has more than room characters.
-func (a *app) attached(g *globals, id scrollback.ConversationID, b []byte, room int) (scrollback.Part, error) {
+func (a *app) stdinPart(g *globals, id scrollback.ConversationID, b []byte, room int) (scrollback.Part, error) {
 	image := !isText(b)
 	if !image && utf8.RuneCount(b) <= room {
 		return scrollback.Text{Text: string(b)}, nil

@@ -21,13 +21,15 @@ func TestOpenInputDoesNotHang(t *testing.T) {
 	open, w := io.Pipe()
 	defer w.Close()
 	var out, errs bytes.Buffer
-	if code := run(context.Background(), []string{"--data", t.TempDir(), "run", "ask"}, open, &out, &errs); code != 0 ||
+	if code := runProgram(context.Background(), []string{"--data", t.TempDir(), "run", "ask"}, open, &out,
+		&errs); code != 0 ||
 		!strings.Contains(errs.String(), "only the prompt is sent") {
 		t.Errorf("exit %d: %s%s", code, out.String(), errs.String())
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	if code := run(ctx, []string{"--data", t.TempDir(), "run", "--stdin", "wait", "ask"}, stopping{open, stop}, &out,
+	if code := runProgram(ctx, []string{"--data", t.TempDir(), "run", "--stdin", "wait", "ask"}, stopping{open, stop},
+		&out,
 		&errs); code != 130 {
 		t.Errorf("stopped while it waits: exit %d", code)
 	}
@@ -45,7 +47,7 @@ func TestLateInputIsWaitedFor(t *testing.T) {
 				w.CloseWithError(err)
 			})
 			g := &globals{ctx: ctx, stdin: in, stderr: io.Discard}
-			if b, err := g.beside(stdinWait, 100); string(b) != "late" || err != nil {
+			if b, err := g.readStdinBeside(stdinWait, 100); string(b) != "late" || err != nil {
 				t.Errorf("%q, %v", b, err)
 			}
 		})
@@ -64,7 +66,7 @@ func (s stopping) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// pixel is an image of one pixel.
+// pixel returns an image of one pixel.
 func pixel(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -94,14 +96,15 @@ func TestInputThatIsNoMessage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var out, errs bytes.Buffer
 			args := []string{"--data", dir, "--json"}
-			code := run(context.Background(), append(args, "run", "--project", strings.ReplaceAll(c.name, " ", "-"),
+			code := runProgram(context.Background(), append(args, "run", "--project", strings.ReplaceAll(c.name, " ", "-"),
 				"what is it"),
 				strings.NewReader(c.input), &out, &errs)
 			if code != c.code || !strings.Contains(errs.String(), c.says) {
 				t.Fatalf("exit %d: %s", code, errs.String())
 			}
 			out.Reset()
-			run(context.Background(), append(args, "list", "--project", strings.ReplaceAll(c.name, " ", "-")), nil, &out, &errs)
+			runProgram(context.Background(), append(args, "list", "--project", strings.ReplaceAll(c.name, " ", "-")), nil, &out,
+				&errs)
 			var page struct{ Conversations []scrollback.Conversation }
 			if err := json.Unmarshal(out.Bytes(), &page); err != nil {
 				t.Fatal(err)
@@ -113,7 +116,7 @@ func TestInputThatIsNoMessage(t *testing.T) {
 				return
 			}
 			out.Reset()
-			run(context.Background(), append(args, "show", string(page.Conversations[0].ID)), nil, &out, &errs)
+			runProgram(context.Background(), append(args, "show", string(page.Conversations[0].ID)), nil, &out, &errs)
 			if want := `"text":"what is it"},{"type":"` + c.kind + `"`; !strings.Contains(out.String(), want) {
 				t.Errorf("the message lacks %s:\n%s", want, out.String())
 			}

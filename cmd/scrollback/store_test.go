@@ -20,7 +20,7 @@ func TestStoreOnAServer(t *testing.T) {
 	at := func(data string, args ...string) (code int, said, failed string) {
 		var out, errs bytes.Buffer
 		args = append([]string{"--data", data, "--store", dsn, "--objects", objects}, args...)
-		code = run(context.Background(), args, strings.NewReader(""), &out, &errs)
+		code = runProgram(context.Background(), args, strings.NewReader(""), &out, &errs)
 		return code, out.String(), errs.String()
 	}
 	if code, _, failed := at(here, "doctor"); code != 3 ||
@@ -51,7 +51,7 @@ func TestStoreMisnamed(t *testing.T) {
 	for _, bad := range []string{"postgres://u:SeCrEt/9@127.0.0.1/x", "mysql://u:SeCrEt@127.0.0.1/x",
 		"postgres://u:SeCrEt@127.0.0.1:1/x"} {
 		var out, errs bytes.Buffer
-		code := run(context.Background(), []string{"--data", t.TempDir(), "--store", bad, "run", "hello"},
+		code := runProgram(context.Background(), []string{"--data", t.TempDir(), "--store", bad, "run", "hello"},
 			strings.NewReader(""), &out, &errs)
 		if code == 0 || strings.Contains(errs.String(), "SeCrEt") || !strings.Contains(errs.String(), "scrollback: ") {
 			t.Errorf("%q: %d, %q", bad, code, errs.String())

@@ -13,17 +13,17 @@ type systemdNotifier struct {
 	log    *slog.Logger
 }
 
-// notify sends a state, such as READY=1. What fails is logged.
-func (t systemdNotifier) notify(state string) {
+// sendState sends a state, such as READY=1. What fails is logged.
+func (t systemdNotifier) sendState(state string) {
 	if t.socket == "" {
 		return
 	}
-	if err := t.send(state); err != nil {
+	if err := t.writeState(state); err != nil {
 		t.log.Warn("systemd could not be told", "state", state, "error", err)
 	}
 }
 
-func (t systemdNotifier) send(state string) error {
+func (t systemdNotifier) writeState(state string) error {
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: t.socket, Net: "unixgram"})
 	if err != nil {
 		return err
@@ -39,6 +39,6 @@ func (t systemdNotifier) send(state string) error {
 func (t systemdNotifier) notifyEnd(over, asked context.Context) {
 	<-over.Done()
 	if asked.Err() != nil {
-		t.notify("STOPPING=1")
+		t.sendState("STOPPING=1")
 	}
 }

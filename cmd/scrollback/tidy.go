@@ -27,7 +27,7 @@ func tidyHourly(ctx context.Context, s *local.Scrollback, days int64, log *slog.
 		if days > 0 {
 			emptyOldTrash(ctx, s, days, log)
 		}
-		err := archive.ForgetGone(s.Archive, func(id scrollback.ConversationID) bool {
+		err := archive.ForgetPurged(s.Archive, func(id scrollback.ConversationID) bool {
 			_, err := s.Get(ctx, id)
 			return scrollback.CodeOf(err) == scrollback.NotFound
 		})

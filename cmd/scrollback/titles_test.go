@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// titling is a server that answers, and gives titles, which it counts; none comes before
+// titling returns a server that answers, and gives titles, which it counts; none comes before
 // the gate opens.
 func titling(t *testing.T) (env []string, asked *atomic.Int64, gate chan struct{}) {
 	t.Helper()

@@ -37,79 +37,79 @@ type importCmd struct {
 // Run implements the command.
 func (c *importCmd) Run(g *globals) error {
 	if len(c.Files) == 0 {
-		return c.one(g, gather.Place{})
+		return c.importOne(g, gather.Place{})
 	}
 	var all []gather.Place
 	more := false
 	for _, name := range c.Files {
-		p := gather.Expand(name)
+		p := gather.ExpandPlace(name)
 		all = append(all, p)
 		more = more || len(p.Packs)+len(p.Loose) > 0
 	}
 	if len(all) == 1 && len(all[0].Packs) == 0 {
-		err := c.one(g, all[0])
-		if all[0].Nothing(err) {
-			all[0].Deeper(g.ctx, c.From)
+		err := c.importOne(g, all[0])
+		if all[0].IsNothing(err) {
+			all[0].LookDeeper(g.ctx, c.From)
 		}
-		if !all[0].Nothing(err) || !more && len(all[0].Deep) == 0 {
+		if !all[0].IsNothing(err) || !more && len(all[0].Deep) == 0 {
 			return err
 		}
 	}
 	if c.DryRun {
-		return c.several(g, nil, all)
+		return c.importSeveral(g, nil, all)
 	}
-	return g.with(func(a *app) error {
-		defer a.finish(g.ctx)
-		return c.several(g, a, all)
+	return g.withApp(func(a *app) error {
+		defer a.waitFinished(g.ctx)
+		return c.importSeveral(g, a, all)
 	})
 }
 
-// one imports what was named alone.
-func (c *importCmd) one(g *globals, p gather.Place) error {
-	program := g.gathering(nil)
-	out, err := c.bring(g, nil, p)
-	if err != nil && out.Empty() {
+// importOne imports what was named alone.
+func (c *importCmd) importOne(g *globals, p gather.Place) error {
+	program := g.gatherProgram(nil)
+	out, err := c.importSource(g, nil, p)
+	if err != nil && out.IsEmpty() {
 		return err
 	}
-	out.Close(program, cmp.Or(p.Name, c.From), err)
-	return cmp.Or(err, g.print(out, func(w io.Writer) error { return program.Show(w, out) }))
+	out.CloseSource(program, cmp.Or(p.Name, c.From), err)
+	return cmp.Or(err, g.printResult(out, func(w io.Writer) error { return program.ShowResult(w, out) }))
 }
 
-// several imports one source after the other. One that fails does not stop the others.
-func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
-	program := g.gathering(a)
-	sum := gather.Begin(c.DryRun)
+// importSeveral imports one source after the other. One that fails does not stop the others.
+func (c *importCmd) importSeveral(g *globals, a *app, all []gather.Place) error {
+	program := g.gatherProgram(a)
+	sum := gather.NewResult(c.DryRun)
 	var first error
 	told := 0 // files of a folder that were refused
 	one := func(p *gather.Place) (brought bool, err error) {
-		out, failed := c.bring(g, a, *p)
+		out, failed := c.importSource(g, a, *p)
 		if g.ctx.Err() != nil {
 			return false, failed
 		}
-		if failed != nil && p.Nothing(failed) && !p.Found && len(p.Deep) == 0 {
-			p.Deeper(g.ctx, c.From)
+		if failed != nil && p.IsNothing(failed) && !p.Found && len(p.Deep) == 0 {
+			p.LookDeeper(g.ctx, c.From)
 		}
-		if failed != nil && p.Nothing(failed) && (p.Found || len(p.Packs)+len(p.Loose)+len(p.Deep) > 0) {
+		if failed != nil && p.IsNothing(failed) && (p.Found || len(p.Packs)+len(p.Loose)+len(p.Deep) > 0) {
 			if p.Found {
-				sum.Skip(program, p.Name, failed)
-				g.tell(p.Name, failed)
+				sum.SkipFile(program, p.Name, failed)
+				g.printSourceError(p.Name, failed)
 				told++
 			}
 			return false, nil
 		}
-		if out.Close(program, p.Name, failed); failed != nil {
-			if first = cmp.Or(first, failed); g.JSON || !out.Explained() {
-				defer g.tell(p.Name, failed)
+		if out.CloseSource(program, p.Name, failed); failed != nil {
+			if first = cmp.Or(first, failed); g.JSON || !out.IsExplained() {
+				defer g.printSourceError(p.Name, failed)
 			}
 		}
-		sum.Join(out)
+		sum.AddResult(out)
 		if g.JSON {
 			return true, nil
 		}
-		if _, err := fmt.Fprintln(g.stdout, columns.Plain(p.Name)); err != nil || out.Empty() {
+		if _, err := fmt.Fprintln(g.stdout, columns.StripControls(p.Name)); err != nil || out.IsEmpty() {
 			return true, err
 		}
-		return true, program.Show(g.stdout, out)
+		return true, program.ShowResult(g.stdout, out)
 	}
 	for i := range all {
 		p := &all[i]
@@ -133,15 +133,15 @@ func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
 		if !brought {
 			var failed error = scrollback.ParamErrorf("scrollback", "file", i18n.NothingReadAsConversation,
 				p.Name)
-			empty := gather.Begin(c.DryRun)
-			empty.Close(program, p.Name, failed)
-			sum.Join(empty)
+			empty := gather.NewResult(c.DryRun)
+			empty.CloseSource(program, p.Name, failed)
+			sum.AddResult(empty)
 			if first = cmp.Or(first, failed); told == 0 { // else its files have told
-				fmt.Fprintf(g.stderr, "%s\n", columns.Plain(explain(failed)))
+				fmt.Fprintf(g.stderr, "%s\n", columns.StripControls(explainError(failed)))
 			}
 		}
 	}
-	err := g.print(sum, func(w io.Writer) error { return program.Sum(w, sum) })
+	err := g.printResult(sum, func(w io.Writer) error { return program.ShowSum(w, sum) })
 	if n := sum.Failed(); err == nil && n > 0 {
 		err = scrollback.Errorf(scrollback.CodeOf(first), "scrollback", i18n.SourcesNotImported, n,
 			len(sum.Sources))
@@ -149,33 +149,33 @@ func (c *importCmd) several(g *globals, a *app, all []gather.Place) error {
 	return err
 }
 
-// tell says on standard error what is wrong with a source.
-func (g *globals) tell(name string, err error) {
-	said := columns.Plain(explain(err))
-	if !strings.Contains(said, columns.Plain(name)) {
-		said = columns.Plain(name) + ": " + said
+// printSourceError says on standard error what is wrong with a source.
+func (g *globals) printSourceError(name string, err error) {
+	said := columns.StripControls(explainError(err))
+	if !strings.Contains(said, columns.StripControls(name)) {
+		said = columns.StripControls(name) + ": " + said
 	}
 	fmt.Fprintln(g.stderr, said)
 }
 
-// bring imports one source, or says what would be imported of it: into what is open, or else
+// importSource imports one source, or says what would be imported of it: into what is open, or else
 // into what is opened for it.
-func (c *importCmd) bring(g *globals, open *app, p gather.Place) (gather.Result, error) {
+func (c *importCmd) importSource(g *globals, open *app, p gather.Place) (gather.Result, error) {
 	in := gather.Import{Flags: c.Flags, File: p.Name, From: c.From, Project: c.Project, DryRun: c.DryRun,
 		Summarize: c.Summarize,
 		Single:    c.Into != "" || c.AsCopy, Found: p.Found}
-	kept, err := in.Named()
-	out := gather.Begin(c.DryRun)
+	kept, err := in.IsPlace()
+	out := gather.NewResult(c.DryRun)
 	switch {
 	case err != nil:
 		return out, err
 	case kept:
-		return in.Bring(g.gathering(open))
+		return in.RunImport(g.gatherProgram(open))
 	case c.DryRun:
-		return c.survey(g, p)
+		return c.surveyFile(g, p)
 	}
 	load := func(a *app) error {
-		o, err := c.Options(g.gathering(nil), gather.Every, c.Project)
+		o, err := c.Options(g.gatherProgram(nil), gather.Every, c.Project)
 		if err != nil {
 			return err
 		}
@@ -189,9 +189,9 @@ func (c *importCmd) bring(g *globals, open *app, p gather.Place) (gather.Result,
 				return err
 			}
 		}
-		brought, err := g.load(a, p.Name, q)
+		brought, err := g.importFile(a, p.Name, q)
 		if err == nil {
-			out = gather.Loaded(p.Name, brought)
+			out = gather.LoadedResult(p.Name, brought)
 		}
 		return err
 	}
@@ -199,17 +199,17 @@ func (c *importCmd) bring(g *globals, open *app, p gather.Place) (gather.Result,
 		err = load(open)
 		return out, err
 	}
-	err = g.with(func(a *app) error {
-		defer a.finish(g.ctx)
+	err = g.withApp(func(a *app) error {
+		defer a.waitFinished(g.ctx)
 		return load(a)
 	})
 	return out, err
 }
 
-// survey says what an import of a file would read.
-func (c *importCmd) survey(g *globals, p gather.Place) (gather.Result, error) {
-	program := g.gathering(nil)
-	none := gather.Begin(true)
+// surveyFile returns what an import of a file would read.
+func (c *importCmd) surveyFile(g *globals, p gather.Place) (gather.Result, error) {
+	program := g.gatherProgram(nil)
+	none := gather.NewResult(true)
 	o, err := c.Options(program, gather.Every, c.Project)
 	if err != nil {
 		return none, err
@@ -219,7 +219,7 @@ func (c *importCmd) survey(g *globals, p gather.Place) (gather.Result, error) {
 	q.Name = filepath.Base(p.Name)
 	q.AsCopy = c.AsCopy
 	q.Into = scrollback.ConversationID(c.Into)
-	f, err := g.input(p.Name)
+	f, err := g.openInput(p.Name)
 	if err != nil {
 		return none, err
 	}
@@ -238,12 +238,12 @@ func (c *importCmd) survey(g *globals, p gather.Place) (gather.Result, error) {
 	}); err != nil {
 		return none, err
 	}
-	return gather.Surveyed(p.Name, size, found), nil
+	return gather.SurveyResult(p.Name, size, found), nil
 }
 
-// load imports one file, and shows how far it is on a terminal.
-func (g *globals) load(a *app, name string, q transfer.ImportRequest) (transfer.ImportResult, error) {
-	f, err := g.input(name)
+// importFile imports one file, and shows how far it is on a terminal.
+func (g *globals) importFile(a *app, name string, q transfer.ImportRequest) (transfer.ImportResult, error) {
+	f, err := g.openInput(name)
 	if err != nil {
 		return transfer.ImportResult{}, err
 	}
@@ -259,10 +259,11 @@ func (g *globals) load(a *app, name string, q transfer.ImportRequest) (transfer.
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return transfer.ImportResult{}, scrollback.Wrap(scrollback.Unavailable, "scrollback", err)
 		}
-		draw, wipe := terminal.Progress(g.texts(), g.stderr)
+		draw, wipe := terminal.DrawProgress(g.localeTexts(), g.stderr)
 		defer wipe()
 		q.Progress = func(n int64) {
-			draw(g.texts().Say(i18n.ImportFileProgress, columns.Thousands(n)), counted.at>>10, max(counted.size>>10, 1))
+			draw(g.localeTexts().Say(i18n.ImportFileProgress, columns.FormatThousands(n)), counted.at>>10,
+				max(counted.size>>10, 1))
 		}
 		return a.Import(g.ctx, counted, q)
 	}
@@ -289,8 +290,8 @@ func (c *countedFile) Seek(offset int64, whence int) (int64, error) {
 	return at, err
 }
 
-// input opens a file; what is not one is copied into one, because an import reads it twice.
-func (g *globals) input(name string) (io.ReadSeekCloser, error) {
+// openInput opens a file; what is not one is copied into one, because an import reads it twice.
+func (g *globals) openInput(name string) (io.ReadSeekCloser, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
@@ -327,7 +328,7 @@ func keepInput(r io.Reader) (io.ReadSeekCloser, error) {
 }
 
 type exportCmd struct {
-	one
+	oneConversation
 	Output      string `short:"o" help:"file-write" placeholder:"FILE"`
 	Format      string `help:"bundle-jsonl-claude-code-codex-gemini-cli" placeholder:"F"`
 	Materialize bool   `help:"include-markdown-files-compacted-segments-bundle"`
@@ -335,18 +336,18 @@ type exportCmd struct {
 
 // Run implements the command.
 func (c *exportCmd) Run(g *globals) error {
-	return c.with(g, func(a *app, id scrollback.ConversationID) error {
+	return c.withConversation(g, func(a *app, id scrollback.ConversationID) error {
 		q := transfer.ExportRequest{Format: c.Format, Materialize: c.Materialize}
 		if q.Format == "" {
 			var err error
-			if q.Format, err = formatOf(c.Output); err != nil {
+			if q.Format, err = fileFormat(c.Output); err != nil {
 				return err
 			}
 		}
 		if isTerminal(g.stderr) {
-			draw, wipe := terminal.Progress(g.texts(), g.stderr)
+			draw, wipe := terminal.DrawProgress(g.localeTexts(), g.stderr)
 			defer wipe()
-			messages := g.texts().Named("doctor-count", "messages")
+			messages := g.localeTexts().Named("doctor-count", "messages")
 			q.Progress = func(done, total int64) { draw(messages, done, total) }
 		}
 		if c.Output != "" && c.Output != "-" {
@@ -355,7 +356,7 @@ func (c *exportCmd) Run(g *globals) error {
 		if q.Format == transfer.BundleFormat && isTerminal(g.stdout) {
 			return scrollback.ParamErrorf("scrollback", "output", i18n.BundleIsBinary)
 		}
-		return a.Export(g.ctx, id, q, g.shown())
+		return a.Export(g.ctx, id, q, g.safeOutput())
 	})
 }
 
@@ -367,9 +368,9 @@ var formats = []struct{ ending, format string }{{".gemini.jsonl", geminicli.Name
 // fileEnding is what a person takes for the kind of a file, unlike the date in talk.2026-11-27.
 var fileEnding = regexp.MustCompile(`^\.[A-Za-z][A-Za-z0-9]*$`)
 
-// formatOf is the format that a file's name stands for: a bundle if it has no ending. A person
+// fileFormat returns the format that a file's name stands for: a bundle if it has no ending. A person
 // who gives it another ending does not expect a bundle in it.
-func formatOf(name string) (string, error) {
+func fileFormat(name string) (string, error) {
 	var endings []string
 	for _, f := range formats {
 		if strings.HasSuffix(name, f.ending) {
@@ -385,8 +386,8 @@ func formatOf(name string) (string, error) {
 	return transfer.BundleFormat, nil
 }
 
-// save writes a conversation to a file that appears whole or not at all.
-func (a *app) save(ctx context.Context, id scrollback.ConversationID, name string) error {
+// saveConversation writes a conversation to a file that appears whole or not at all.
+func (a *app) saveConversation(ctx context.Context, id scrollback.ConversationID, name string) error {
 	var endings []string
 	for _, f := range formats {
 		if strings.HasSuffix(name, f.ending) {

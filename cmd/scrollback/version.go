@@ -12,8 +12,8 @@ import (
 // where the program was built, so that the same source makes the same bytes.
 var release string
 
-// version is that of the release, or else the module's own, as the build knows it.
-func version() string {
+// programVersion returns that of the release, or else the module's own, as the build knows it.
+func programVersion() string {
 	if release != "" {
 		return release
 	}
@@ -23,12 +23,12 @@ func version() string {
 	return "devel"
 }
 
-// versionLine is the version as a person reads it.
+// versionLine returns the version as a person reads it.
 func versionLine() string {
-	return fmt.Sprintf("scrollback %s (%s, %s/%s)", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("scrollback %s (%s, %s/%s)", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// manualDate is the date of the manual page: epoch, the value of SOURCE_DATE_EPOCH, which builds
+// manualDate returns the date of the manual page: epoch, the value of SOURCE_DATE_EPOCH, which builds
 // that can be repeated set; without one, today.
 func manualDate(epoch string) string {
 	at := time.Now()

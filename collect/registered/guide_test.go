@@ -17,7 +17,7 @@ func TestGuideOfRegistering(t *testing.T) {
 	if !ended {
 		t.Fatal("the guide has no part about registering")
 	}
-	for name, tool := range known {
+	for name, tool := range knownTools {
 		how := tool.how
 		if yaml, ok := strings.CutPrefix(how, "extensions: {"); ok {
 			how = strings.TrimSuffix(yaml, "}")

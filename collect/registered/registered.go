@@ -42,43 +42,43 @@ type Registration struct {
 	Problems   []string `json:"problems,omitempty"` // files that could not be read
 }
 
-// settings are where a tool names its servers.
-type settings struct {
-	files func(m machine) []string // the first is the one to write into
-	at    []string                 // keys that lead to the table of servers; * is any
-	more  []string                 // another such path, or nothing
+// toolSettings are where a tool names its servers.
+type toolSettings struct {
+	files func(m settingsMachine) []string // the first is the one to write into
+	at    []string                         // keys that lead to the table of servers; * is any
+	more  []string                         // another such path, or nothing
 	how   string
 	write bool // how is what to write, and not a command
 }
 
-// machine is where settings are looked for.
-type machine struct {
+// settingsMachine is where settings are looked for.
+type settingsMachine struct {
 	transcript.Machine
 	folder string // the current one
 }
 
-// config is the folder of a tool's settings by the usual variable.
-func (m machine) config(name string) string {
+// configFolder returns the folder of a tool's settings by the usual variable.
+func (m settingsMachine) configFolder(name string) string {
 	if dir := m.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, name)
 	}
 	return filepath.Join(m.Home, ".config", name)
 }
 
-// named is a folder that a variable names, or else one in the home folder.
-func (m machine) named(variable, otherwise string) string {
+// variableFolder returns a folder that a variable names, or else one in the home folder.
+func (m settingsMachine) variableFolder(variable, otherwise string) string {
 	if dir := m.Getenv(variable); filepath.IsAbs(dir) {
 		return dir
 	}
 	return filepath.Join(m.Home, otherwise)
 }
 
-// code is the folder where VS Code keeps what an extension stores.
-func (m machine) code(extension string) string {
+// codeFolder returns the folder where VS Code keeps what an extension stores.
+func (m settingsMachine) codeFolder(extension string) string {
 	var in string
 	switch m.System {
 	case "windows":
-		in = m.named("APPDATA", filepath.Join("AppData", "Roaming"))
+		in = m.variableFolder("APPDATA", filepath.Join("AppData", "Roaming"))
 	case "darwin":
 		in = filepath.Join(m.Home, "Library", "Application Support")
 	default:
@@ -87,78 +87,78 @@ func (m machine) code(extension string) string {
 	return filepath.Join(in, "Code", "User", "globalStorage", extension)
 }
 
-var known = map[string]settings{
+var knownTools = map[string]toolSettings{
 	"claude-code": {how: "claude mcp add --scope user scrollback -- scrollback mcp", at: []string{"mcpServers"},
 		more: []string{"projects", "*", "mcpServers"},
-		files: func(m machine) []string {
-			return []string{filepath.Join(m.named("CLAUDE_CONFIG_DIR", "."), ".claude.json"),
+		files: func(m settingsMachine) []string {
+			return []string{filepath.Join(m.variableFolder("CLAUDE_CONFIG_DIR", "."), ".claude.json"),
 				filepath.Join(m.folder, ".mcp.json")}
 		}},
 	"codex": {how: "codex mcp add scrollback -- scrollback mcp", at: []string{"mcp_servers"},
-		files: func(m machine) []string {
-			return []string{filepath.Join(m.named("CODEX_HOME", ".codex"), "config.toml")}
+		files: func(m settingsMachine) []string {
+			return []string{filepath.Join(m.variableFolder("CODEX_HOME", ".codex"), "config.toml")}
 		}},
 	"gemini-cli": {how: "gemini mcp add --scope user scrollback scrollback mcp", at: []string{"mcpServers"},
-		files: func(m machine) []string {
-			return []string{filepath.Join(m.named("GEMINI_CLI_HOME", "."), ".gemini", "settings.json"),
+		files: func(m settingsMachine) []string {
+			return []string{filepath.Join(m.variableFolder("GEMINI_CLI_HOME", "."), ".gemini", "settings.json"),
 				filepath.Join(m.folder, ".gemini", "settings.json")}
 		}},
 	"opencode": {how: `{"mcp": {"scrollback": {"type": "local", "command": ["scrollback", "mcp"]}}}`, write: true,
-		at: []string{"mcp"}, files: func(m machine) []string {
-			in := m.config("opencode")
+		at: []string{"mcp"}, files: func(m settingsMachine) []string {
+			in := m.configFolder("opencode")
 			return []string{filepath.Join(in, "opencode.json"), filepath.Join(in, "opencode.jsonc"),
 				filepath.Join(m.folder, "opencode.json"), filepath.Join(m.folder, "opencode.jsonc")}
 		}},
 	"crush": {how: `{"mcp": {"scrollback": {"type": "stdio", "command": "scrollback", "args": ["mcp", "--root", "."]}}}`,
-		write: true, at: []string{"mcp"}, files: func(m machine) []string {
-			in := m.config("crush")
+		write: true, at: []string{"mcp"}, files: func(m settingsMachine) []string {
+			in := m.configFolder("crush")
 			if m.System == "windows" {
-				in = filepath.Join(m.named("LOCALAPPDATA", filepath.Join("AppData", "Local")), "crush")
+				in = filepath.Join(m.variableFolder("LOCALAPPDATA", filepath.Join("AppData", "Local")), "crush")
 			}
 			return []string{filepath.Join(in, "crush.json"), filepath.Join(m.folder, "crush.json"),
 				filepath.Join(m.folder, ".crush.json")}
 		}},
-	"goose": {how: "extensions: {scrollback: {name: scrollback, type: stdio, cmd: scrollback, args: [mcp, --root, .], enabled: true, timeout: 300}}", write: true, at: []string{"extensions"}, files: func(m machine) []string {
-		in := m.config("goose")
+	"goose": {how: "extensions: {scrollback: {name: scrollback, type: stdio, cmd: scrollback, args: [mcp, --root, .], enabled: true, timeout: 300}}", write: true, at: []string{"extensions"}, files: func(m settingsMachine) []string {
+		in := m.configFolder("goose")
 		if m.System == "windows" {
-			in = filepath.Join(m.named("APPDATA", filepath.Join("AppData", "Roaming")), "Block", "goose", "config")
+			in = filepath.Join(m.variableFolder("APPDATA", filepath.Join("AppData", "Roaming")), "Block", "goose", "config")
 		}
 		return []string{filepath.Join(in, "config.yaml")}
 	}},
 	"cline": {how: `{"mcpServers": {"scrollback": {"command": "scrollback", "args": ["mcp"]}}}`, write: true,
-		at: []string{"mcpServers"}, files: func(m machine) []string {
-			return []string{filepath.Join(m.code("saoudrizwan.claude-dev"), "settings", "cline_mcp_settings.json"),
-				filepath.Join(m.code("rooveterinaryinc.roo-cline"), "settings", "mcp_settings.json"),
+		at: []string{"mcpServers"}, files: func(m settingsMachine) []string {
+			return []string{filepath.Join(m.codeFolder("saoudrizwan.claude-dev"), "settings", "cline_mcp_settings.json"),
+				filepath.Join(m.codeFolder("rooveterinaryinc.roo-cline"), "settings", "mcp_settings.json"),
 				filepath.Join(m.Home, ".cline", "data", "settings", "cline_mcp_settings.json")}
 		}},
 }
 
-// Of returns what the settings of a tool say of servers: those of the person, and those of
+// Find returns what the settings of a tool say of servers: those of the person, and those of
 // a folder. ok is false for a tool that takes no servers.
-func Of(tool string, on transcript.Machine, folder string) (r Registration, ok bool) {
-	s, ok := known[tool]
+func Find(tool string, on transcript.Machine, folder string) (r Registration, ok bool) {
+	s, ok := knownTools[tool]
 	if !ok {
 		return r, false
 	}
-	files := s.files(machine{on, folder})
+	files := s.files(settingsMachine{on, folder})
 	r = Registration{Files: []string{}, Servers: []string{}, How: s.how}
 	if s.write {
 		r.Where = files[0]
 	}
 	for _, name := range files {
-		all, err := read(name)
+		all, err := readSettings(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			r.Problems = append(r.Problems, name+": "+reason(err))
+			r.Problems = append(r.Problems, name+": "+explainReadError(err))
 			continue
 		}
 		if r.Files = append(r.Files, name); s.write && len(r.Files) == 1 {
 			r.Where = name
 		}
 		for _, at := range [][]string{s.at, s.more} {
-			r.take(all, at)
+			r.addServers(all, at)
 		}
 	}
 	slices.Sort(r.Servers)
@@ -166,27 +166,27 @@ func Of(tool string, on transcript.Machine, folder string) (r Registration, ok b
 	return r, true
 }
 
-// take adds the servers of the tables that a path leads to.
-func (r *Registration) take(v any, at []string) {
+// addServers adds the servers of the tables that a path leads to.
+func (r *Registration) addServers(v any, at []string) {
 	table, _ := v.(map[string]any)
 	switch {
 	case at == nil || table == nil:
 	case len(at) == 0:
 		for _, name := range slices.Sorted(maps.Keys(table)) {
 			r.Servers = append(r.Servers, name)
-			r.Registered = r.Registered || ours(name, table[name])
+			r.Registered = r.Registered || isOurServer(name, table[name])
 		}
 	case at[0] == "*":
 		for _, inner := range table {
-			r.take(inner, at[1:])
+			r.addServers(inner, at[1:])
 		}
 	default:
-		r.take(table[at[0]], at[1:])
+		r.addServers(table[at[0]], at[1:])
 	}
 }
 
-// ours reports whether a server is this program, and is not switched off.
-func ours(name string, v any) bool {
+// isOurServer reports whether a server is this program, and is not switched off.
+func isOurServer(name string, v any) bool {
 	table, _ := v.(map[string]any)
 	if table["disabled"] == true || table["enabled"] == false {
 		return false
@@ -219,8 +219,8 @@ var (
 	errSize = errors.New("it is too large")
 )
 
-// read reads a file of settings. Errors show nothing of what is in it.
-func read(name string) (v any, err error) {
+// readSettings reads a file of settings. Errors show nothing of what is in it.
+func readSettings(name string) (v any, err error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -261,8 +261,8 @@ func read(name string) (v any, err error) {
 	return table, nil
 }
 
-// reason is why a file could not be read, without its name.
-func reason(err error) string {
+// explainReadError returns why a file could not be read, without its name.
+func explainReadError(err error) string {
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		return failed.Err.Error()
 	}

@@ -50,7 +50,7 @@ func look(t *testing.T, tool, file, text string) registered.Registration {
 		t.Fatal(err)
 	}
 	m := transcript.Machine{System: "linux", Home: home, Getenv: func(string) string { return "" }}
-	r, ok := registered.Of(tool, m, here)
+	r, ok := registered.Find(tool, m, here)
 	if !ok {
 		t.Fatalf("%s takes no servers", tool)
 	}
@@ -90,7 +90,7 @@ func TestSwitchedOff(t *testing.T) {
 			t.Errorf("%s: %+v", off, r)
 		}
 	}
-	if _, ok := registered.Of("chatgpt", transcript.Machine{}, ""); ok {
+	if _, ok := registered.Find("chatgpt", transcript.Machine{}, ""); ok {
 		t.Error("a service takes servers of this machine")
 	}
 }
@@ -99,7 +99,7 @@ func TestSwitchedOff(t *testing.T) {
 func TestFolderOfThoseThatCannotSay(t *testing.T) {
 	m := transcript.Machine{System: "linux", Home: "/home/me", Getenv: func(string) string { return "" }}
 	for _, tool := range []string{"crush", "goose"} {
-		if r, _ := registered.Of(tool, m, ""); !strings.Contains(r.How, "--root") {
+		if r, _ := registered.Find(tool, m, ""); !strings.Contains(r.How, "--root") {
 			t.Errorf("%s: %s", tool, r.How)
 		}
 	}

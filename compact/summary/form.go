@@ -39,13 +39,13 @@ var notes = []struct {
 	language string
 	Form
 }{
-	{"", rolling("Said, word for word", "none", "Facts", "Preferences", "Constraints", "Decisions", "Open items")},
-	{"zh", rolling("原话", "无", "事实", "偏好", "约束", "决定", "未完成事项")},
-	{"ja", rolling("発言そのまま", "なし", "事実", "好み", "制約", "決定事項", "未完了の事項")},
-	{"ko", rolling("원문 그대로", "없음", "사실", "선호", "제약", "결정", "남은 일")},
+	{"", newRolling("Said, word for word", "none", "Facts", "Preferences", "Constraints", "Decisions", "Open items")},
+	{"zh", newRolling("原话", "无", "事实", "偏好", "约束", "决定", "未完成事项")},
+	{"ja", newRolling("発言そのまま", "なし", "事実", "好み", "制約", "決定事項", "未完了の事項")},
+	{"ko", newRolling("원문 그대로", "없음", "사실", "선호", "제약", "결정", "남은 일")},
 }
 
-func rolling(said, none string, headings ...string) Form {
+func newRolling(said, none string, headings ...string) Form {
 	holds := []string{
 		"What is known: names, numbers, dates, addresses, results, errors with their exact words.",
 		"What the person likes and how they want things done.",
@@ -140,7 +140,7 @@ func DetectLanguage(run []scrollback.Message) string {
 	return ""
 }
 
-// isNone says whether a line means that there is nothing to say.
+// isNone reports whether a line means that there is nothing to say.
 func isNone(line string) bool {
 	bare := strings.Trim(line, "-*. 。")
 	if bare == "" || strings.EqualFold(bare, state.None) {

@@ -60,7 +60,7 @@ func (f Form) Accept(answer string, j Criteria) (string, error) {
 	case repeatsRecord(text):
 		return "", Unusable{"it repeated the record", "the answer repeated the conversation instead of summarizing it"}
 	}
-	if inner, ok := f.unwrap(text); ok {
+	if inner, ok := f.unwrapFence(text); ok {
 		if text, left = dropThoughts(inner); left {
 			return "", Unusable{"it contained thoughts beside the minutes", shownThought}
 		}
@@ -74,11 +74,11 @@ func (f Form) Accept(answer string, j Criteria) (string, error) {
 
 // checkComplete checks that an answer has the sections of the form. One that was left out has
 // nothing to say, if most of them came.
-func (f Form) checkComplete(p *parsed, text string) error {
-	missing := p.missing()
+func (f Form) checkComplete(p *parsedAnswer, text string) error {
+	missing := p.missingSections()
 	heading := func(i int) string { return "## " + f.Sections[i].Heading }
 	switch {
-	case p.last < 0 && refusal.MatchString(text):
+	case p.last < 0 && refusalPattern.MatchString(text):
 		return Unusable{"it refused to write minutes", shownRefusal}
 	case p.last < 0:
 		return Unusable{"it was not minutes: it had none of the headings, of which the first is " + heading(0), shownForm}
@@ -86,7 +86,7 @@ func (f Form) checkComplete(p *parsed, text string) error {
 		return Unusable{"it broke off under " + heading(p.last), "the summary broke off in the middle"}
 	case len(p.others) > 0 && len(missing) > 0:
 		return Unusable{fmt.Sprintf("it had the heading %q, which was not asked for, and not %s",
-			clip.Line(p.others[0], shownRunes), heading(missing[0])), shownForm}
+			clip.ClipLine(p.others[0], shownRunes), heading(missing[0])), shownForm}
 	case 2*len(missing) > len(p.came):
 		return Unusable{fmt.Sprintf("%d of the %d headings were missing, %s first", len(missing), len(p.came),
 			heading(missing[0])), shownForm}
@@ -97,13 +97,13 @@ func (f Form) checkComplete(p *parsed, text string) error {
 }
 
 // checkAnswer writes the canonical form of what was parsed, and checks what it says.
-func (f Form) checkAnswer(p *parsed, j Criteria) (string, error) {
+func (f Form) checkAnswer(p *parsedAnswer, j Criteria) (string, error) {
 	p.lines[p.last] = dropRemark(p.lines[p.last])
 	var b strings.Builder
 	var said []string
 	code := 0
 	for i, s := range f.Sections {
-		lines := bullets(p.lines[i])
+		lines := listBullets(p.lines[i])
 		said = append(said, lines...)
 		if len(lines) == 0 {
 			lines = []string{"- " + f.None}
@@ -121,7 +121,7 @@ func (f Form) checkAnswer(p *parsed, j Criteria) (string, error) {
 	switch n := int64(j.Count(text)); {
 	case len(said) == 0:
 		return "", Unusable{"it said nothing", shownEmpty}
-	case len(said) <= 2 && refusal.MatchString(said[0]):
+	case len(said) <= 2 && refusalPattern.MatchString(said[0]):
 		return "", Unusable{"it refused to write minutes", shownRefusal}
 	case 2*code > len(strings.Join(said, "")):
 		return "", Unusable{"it was code instead of minutes", "the answer was code instead of a summary"}
@@ -136,7 +136,7 @@ func (f Form) checkAnswer(p *parsed, j Criteria) (string, error) {
 	return text, nil
 }
 
-// cleanAnswer is an answer without what differs between machines.
+// cleanAnswer returns an answer without what differs between machines.
 func cleanAnswer(answer string) string {
 	answer = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\ufeff", "", "\u2028", "\n", "\x00",
 		"").Replace(strings.ToValidUTF8(answer, ""))
@@ -212,7 +212,7 @@ func dropThoughts(text string) (_ string, left bool) {
 	return "", true
 }
 
-// stripFence is a text whose first line, if it opens a fence around the whole, is blanked.
+// stripFence returns a text whose first line, if it opens a fence around the whole, is blanked.
 func stripFence(text string) string {
 	if line, rest, ok := strings.Cut(text, "\n"); ok && fenceLine.MatchString(line) {
 		return strings.Repeat(" ", len(line)) + "\n" + rest
@@ -225,8 +225,8 @@ func repeatsRecord(text string) bool {
 	return recordLine.MatchString(codeSpan.ReplaceAllString(text, ""))
 }
 
-// unwrap returns what is inside a fence that is around all headings.
-func (f Form) unwrap(text string) (string, bool) {
+// unwrapFence returns what is inside a fence that is around all headings.
+func (f Form) unwrapFence(text string) (string, bool) {
 	lines := strings.Split(text, "\n")
 	open := -1
 	fences := []int{}
@@ -260,11 +260,11 @@ func (f Form) unwrap(text string) (string, bool) {
 }
 
 var (
-	refusal = regexp.MustCompile(
+	refusalPattern = regexp.MustCompile(
 		`(?i)^[\s\-*"'“]*(?:i['’]?m sorry|i am sorry|sorry|i can['’]?t|i cannot|i can not|i['’]?m unable|i am unable|i['’]?m not able|i won['’]?t|as an ai|unfortunately,? i|` +
 			`(?:很)?抱歉|对不起|對不起|我无法|我無法|我不能|申し訳|すみません|죄송)`,
 	)
-	remark = regexp.MustCompile(
+	remarkPattern = regexp.MustCompile(
 		`(?i)^[\s*_"“]*(?:let me know|please let me|i hope|hope this|feel free|if you|would you|do you want|is there anything|anything else|these minutes|this summary|that is all|` +
 			`that's all|end of|以上|如果您|如果你|如需|希望|请告诉|請告訴|需要我|还需要|ご不明|何かあれば|以上が|필요하시면|이상)`,
 	)
@@ -296,10 +296,10 @@ func dropRemark(lines []string) []string {
 	}
 	switch paragraph := lines[begin:end]; {
 	case listed(paragraph): // a remark may follow without a blank line
-		if last := paragraph[len(paragraph)-1]; remark.MatchString(last) {
+		if last := paragraph[len(paragraph)-1]; remarkPattern.MatchString(last) {
 			return lines[:end-1]
 		}
-	case begin > 0 && listed(lines[:begin]), remark.MatchString(paragraph[0]):
+	case begin > 0 && listed(lines[:begin]), remarkPattern.MatchString(paragraph[0]):
 		return lines[:begin]
 	}
 	return lines[:end]
@@ -360,10 +360,10 @@ const (
 )
 
 func (n *letterCount) add(text string) {
-	text = clip.Bytes(fenced.ReplaceAllString(clip.Bytes(text, 4*readBytes), " "), readBytes)
+	text = clip.HeadBytes(fenced.ReplaceAllString(clip.HeadBytes(text, 4*readBytes), " "), readBytes)
 	for line := range strings.Lines(text) {
 		for line != "" {
-			piece := clip.Bytes(line, pieceBytes)
+			piece := clip.HeadBytes(line, pieceBytes)
 			if piece == "" {
 				piece = line // which is no text
 			}

@@ -32,14 +32,14 @@ func rolls(said string) judgedForm {
 	return a
 }
 
-// minutes is a summary that passes; goal is what it says.
+// minutes returns a summary that passes; goal is what it says.
 func minutes(goal string) string {
 	return "## Goal\n- " + goal +
 		"\n## Constraints\n- none\n## Knowledge\n- none\n## Artifacts\n- none\n## Files\n- none\n## Recent " +
 		"actions\n- none\n## Tasks\n- none"
 }
 
-// canon is the canonical form of a summary with lines in some sections, written
+// canon returns the canonical form of a summary with lines in some sections, written
 // "Goal: ship", several lines of one section after another.
 func canon(f Form, lines ...string) string {
 	var b strings.Builder

@@ -74,7 +74,7 @@ var (
 	titleAside = regexp.MustCompile(`\s*[(（][^)）]*[)）]\s*$`)
 )
 
-// titleKey is a title in lower case, without numbers, marks and what stands in brackets.
+// titleKey returns a title in lower case, without numbers, marks and what stands in brackets.
 func titleKey(title string) string {
 	marks := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
 	title = titleNumber.ReplaceAllString(strings.Trim(title, " *_#`"), "")
@@ -83,9 +83,9 @@ func titleKey(title string) string {
 		func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("*_-", c) }), " "))
 }
 
-// head is a line that heads what follows. Section is that of the form, or -1. Level is
+// sectionHead is a line that heads what follows. Section is that of the form, or -1. Level is
 // 1 to 6 for a line that begins with that many #, and more for weaker marks.
-type head struct {
+type sectionHead struct {
 	section int
 	level   int
 	title   string
@@ -112,14 +112,14 @@ var (
 
 // headOf reads a line as a head. next is the line after it, and style the level of the
 // first head of the answer, or 0: weaker marks than those are no heads.
-func (f Form) headOf(line, next string, style int) (head, bool) {
+func (f Form) headOf(line, next string, style int) (sectionHead, bool) {
 	text := strings.TrimSpace(line)
-	named := func(level int, title, rest string) (head, bool) {
-		h := head{f.sectionOf(title), level, strings.TrimSpace(title), strings.TrimSpace(rest)}
+	named := func(level int, title, rest string) (sectionHead, bool) {
+		h := sectionHead{f.sectionOf(title), level, strings.TrimSpace(title), strings.TrimSpace(rest)}
 		if h.section < 0 {
 			if i := strings.IndexAny(title, ":："); i > 0 && f.sectionOf(title[:i]) >= 0 {
 				_, after, _ := strings.Cut(strings.Replace(title, "：", ":", 1), ":")
-				h = head{f.sectionOf(title[:i]), level, strings.TrimSpace(title[:i]),
+				h = sectionHead{f.sectionOf(title[:i]), level, strings.TrimSpace(title[:i]),
 					strings.TrimSpace(strings.Trim(after, "*_ ") + " " + rest)}
 			}
 		}
@@ -135,7 +135,7 @@ func (f Form) headOf(line, next string, style int) (head, bool) {
 		}
 	}
 	if style > 0 && style < levelBold {
-		return head{}, false
+		return sectionHead{}, false
 	}
 	bare := titleNumber.ReplaceAllString(text, "")
 	if m := boldLine.FindStringSubmatch(bare); m != nil && (style == 0 || style >= levelBold) {
@@ -152,11 +152,11 @@ func (f Form) headOf(line, next string, style int) (head, bool) {
 			return named(levelBullet, b[1], b[3])
 		}
 	}
-	return head{}, false
+	return sectionHead{}, false
 }
 
-// parsed is an answer, taken apart.
-type parsed struct {
+// parsedAnswer is an answer, taken apart.
+type parsedAnswer struct {
 	lines    [][]string // by section of the form
 	came     []bool     // which sections
 	repeated int        // sections that came again with something in them
@@ -168,8 +168,8 @@ type parsed struct {
 
 // parse finds the sections of an answer. What stands before the first heading and after
 // a section that nobody asked for is left out.
-func (f Form) parse(text string) parsed {
-	p := parsed{lines: make([][]string, len(f.Sections)), came: make([]bool, len(f.Sections)), last: -1}
+func (f Form) parse(text string) parsedAnswer {
+	p := parsedAnswer{lines: make([][]string, len(f.Sections)), came: make([]bool, len(f.Sections)), last: -1}
 	lines := strings.Split(text, "\n")
 	at := -1
 	style := 0
@@ -209,7 +209,7 @@ func (f Form) parse(text string) parsed {
 				if style == 0 {
 					style = h.level
 				}
-				p.begin(at)
+				p.beginSection(at)
 				line = h.rest
 			}
 		}
@@ -225,7 +225,7 @@ func (f Form) parse(text string) parsed {
 	return p
 }
 
-func (p *parsed) begin(section int) {
+func (p *parsedAnswer) beginSection(section int) {
 	if p.came[section] && strings.TrimSpace(strings.Join(p.lines[section], "")) != "" {
 		p.repeated++
 	}
@@ -233,8 +233,8 @@ func (p *parsed) begin(section int) {
 	p.last = section
 }
 
-// missing lists the sections that did not come.
-func (p *parsed) missing() (out []int) {
+// missingSections lists the sections that did not come.
+func (p *parsedAnswer) missingSections() (out []int) {
 	for i, came := range p.came {
 		if !came {
 			out = append(out, i)
@@ -243,9 +243,9 @@ func (p *parsed) missing() (out []int) {
 	return out
 }
 
-// bullets makes lines of a section that begin with "- ", nested ones further in, and
+// listBullets makes lines of a section that begin with "- ", nested ones further in, and
 // leaves out those that say nothing.
-func bullets(lines []string) (out []string) {
+func listBullets(lines []string) (out []string) {
 	fence := ""
 	gap := false
 	outer := -1

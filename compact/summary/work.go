@@ -56,12 +56,12 @@ func CollectWork(ms []scrollback.Message) *Work {
 	open := map[string]waiting{}
 	for i := range ms {
 		for _, c := range ms[i].Parts.Calls() {
-			if ms[i].Role != scrollback.RoleAssistant || c.Recall() {
+			if ms[i].Role != scrollback.RoleAssistant || c.IsRecall() {
 				continue
 			}
-			read := toolcall.Read(c.Arguments)
-			one := waiting{cmp.Or(toolcall.Name(c.Name), "tool"), read, clip.Line(read.Subject, maxSubjectRunes)}
-			w.add(toolWork{name: one.tool, calls: 1, subjects: []callSubject{{text: one.about}}})
+			read := toolcall.ReadCall(c.Arguments)
+			one := waiting{cmp.Or(toolcall.CleanName(c.Name), "tool"), read, clip.ClipLine(read.Subject, maxSubjectRunes)}
+			w.addTool(toolWork{name: one.tool, calls: 1, subjects: []callSubject{{text: one.about}}})
 			open[c.ID] = one
 		}
 		for _, r := range ms[i].Parts.Results() {
@@ -71,18 +71,19 @@ func CollectWork(ms []scrollback.Message) *Work {
 			}
 			delete(open, r.CallID)
 			if why, failed := findFailure(r); failed {
-				w.add(toolWork{name: one.tool, failed: 1, subjects: []callSubject{{one.about, why}}})
+				w.addTool(toolWork{name: one.tool, failed: 1, subjects: []callSubject{{one.about, why}}})
 				continue
 			}
-			w.write(one.call.Wrote...)
-			w.add(toolWork{name: one.tool, subjects: []callSubject{{text: one.about}}}) // it is newest, and no longer failing
+			w.addWritten(one.call.Wrote...)
+			// it is newest, and no longer failing
+			w.addTool(toolWork{name: one.tool, subjects: []callSubject{{text: one.about}}})
 		}
 	}
 	return &w
 }
 
-// add adds what was done with a tool.
-func (w *Work) add(t toolWork) {
+// addTool adds what was done with a tool.
+func (w *Work) addTool(t toolWork) {
 	i := slices.IndexFunc(w.tools, func(o toolWork) bool { return o.name == t.name })
 	if i < 0 {
 		w.tools = append(w.tools, toolWork{name: t.name})
@@ -104,8 +105,8 @@ func (w *Work) add(t toolWork) {
 	}
 }
 
-// write adds files that were written.
-func (w *Work) write(paths ...string) {
+// addWritten adds files that were written.
+func (w *Work) addWritten(paths ...string) {
 	for _, p := range paths {
 		w.wrote = append(slices.DeleteFunc(w.wrote, func(o string) bool { return o == p }), p)
 		if len(w.wrote) > maxWrote {
@@ -118,9 +119,9 @@ func (w *Work) write(paths ...string) {
 // Join adds what was done later.
 func (w *Work) Join(later *Work) {
 	for _, t := range later.tools {
-		w.add(t)
+		w.addTool(t)
 	}
-	w.write(later.wrote...)
+	w.addWritten(later.wrote...)
 	w.more = w.more || later.more
 }
 
@@ -132,22 +133,22 @@ var workDetails = []workDetail{{10, 5, 16, 100, 100}, {8, 4, 12, 80, 80}, {8, 3,
 	{6, 1, 5, 48, 48}, {5, 1, 3, 32, 40},
 	{4, 0, 3, 0, 0}, {3, 0, 1, 0, 0}, {2, 0, 0, 0, 0}}
 
-// Line says what was done in at most room tokens; it is empty if nothing was, or if there
+// Line returns what was done in at most room tokens; it is empty if nothing was, or if there
 // is no room to say it.
 func (w *Work) Line(room int64, count func(string) int) string {
 	if len(w.tools) == 0 || room <= 0 {
 		return ""
 	}
 	for _, d := range workDetails {
-		if text := w.render(d); int64(count(text)) <= room {
+		if text := w.renderDetail(d); int64(count(text)) <= room {
 			return text
 		}
 	}
 	return ""
 }
 
-// render says what was done in as much detail, the tools that were called most first.
-func (w *Work) render(d workDetail) string {
+// renderDetail returns what was done in as much detail, the tools that were called most first.
+func (w *Work) renderDetail(d workDetail) string {
 	tools := slices.Clone(w.tools)
 	slices.SortStableFunc(tools, func(a, b toolWork) int {
 		return cmp.Or(cmp.Compare(b.calls, a.calls), cmp.Compare(a.name, b.name))
@@ -160,10 +161,10 @@ func (w *Work) render(d workDetail) string {
 			rest.failed += t.failed
 			continue
 		}
-		out = append(out, t.render(d, w.wrote))
+		out = append(out, t.renderTool(d, w.wrote))
 	}
 	if rest.calls > 0 {
-		out = append(out, rest.render(d, nil))
+		out = append(out, rest.renderTool(d, nil))
 	}
 	text := window.WorkMark + strings.Join(out, ", ")
 	if len(w.wrote) == 0 || d.wrote == 0 {
@@ -184,9 +185,9 @@ const (
 	failedMark = ` failed: "`
 )
 
-// render says what was done with a tool: what failed and the newest of the rest. Files that
+// renderTool returns what was done with a tool: what failed and the newest of the rest. Files that
 // were written are said at the end of the line.
-func (t toolWork) render(d workDetail, wrote []string) string {
+func (t toolWork) renderTool(d workDetail, wrote []string) string {
 	text := t.name
 	if t.calls != 1 {
 		text += fmt.Sprintf(" ×%d", t.calls)
@@ -202,10 +203,10 @@ func (t toolWork) render(d workDetail, wrote []string) string {
 	var said []string
 	failing := 0
 	for _, s := range shown {
-		one := quoteSubject(clip.Line(s.text, d.subjectRunes))
+		one := quoteSubject(clip.ClipLine(s.text, d.subjectRunes))
 		if s.failed != "" {
 			failing++
-			one += failedMark + strings.ReplaceAll(clip.Line(s.failed, d.failureRunes), `"`, "'") + `"`
+			one += failedMark + strings.ReplaceAll(clip.ClipLine(s.failed, d.failureRunes), `"`, "'") + `"`
 		}
 		said = append(said, one)
 	}
@@ -238,7 +239,7 @@ func ParseWork(placeholder string) *Work {
 		if rest, ok := strings.CutPrefix(line, window.WorkMark); ok {
 			w := Work{}
 			p := workParser{rest}
-			if p.tools(&w) && p.wrote(&w) {
+			if p.readTools(&w) && p.readWritten(&w) {
 				return &w
 			}
 		}
@@ -248,13 +249,13 @@ func ParseWork(placeholder string) *Work {
 
 type workParser struct{ rest string }
 
-func (p *workParser) take(s string) (ok bool) {
+func (p *workParser) takePrefix(s string) (ok bool) {
 	p.rest, ok = strings.CutPrefix(p.rest, s)
 	return ok
 }
 
-// number reads digits.
-func (p *workParser) number() int {
+// readNumber reads digits.
+func (p *workParser) readNumber() int {
 	i := 0
 	for i < len(p.rest) && p.rest[i] >= '0' && p.rest[i] <= '9' {
 		i++
@@ -266,8 +267,8 @@ func (p *workParser) number() int {
 	return n
 }
 
-// until reads up to the first of some marks.
-func (p *workParser) until(marks ...string) string {
+// readUntil reads up to the first of some marks.
+func (p *workParser) readUntil(marks ...string) string {
 	end := len(p.rest)
 	for _, m := range marks {
 		if i := strings.Index(p.rest, m); i >= 0 {
@@ -279,79 +280,79 @@ func (p *workParser) until(marks ...string) string {
 	return s
 }
 
-// quoted reads what quote writes; more says that it is an ellipsis.
-func (p *workParser) quoted(marks ...string) (s string, more bool) {
-	if p.take("`") {
-		s = p.until("`")
-		return s, !p.take("`")
+// readQuoted reads what quote writes; more says that it is an ellipsis.
+func (p *workParser) readQuoted(marks ...string) (s string, more bool) {
+	if p.takePrefix("`") {
+		s = p.readUntil("`")
+		return s, !p.takePrefix("`")
 	}
-	s = p.until(marks...)
+	s = p.readUntil(marks...)
 	return s, s == "…"
 }
 
 var countsFailed = regexp.MustCompile(`^(\d{1,9}) failed; `)
 
-func (p *workParser) tools(w *Work) bool {
+func (p *workParser) readTools(w *Work) bool {
 	for {
-		t := toolWork{name: p.until(" ", ",", "("), calls: 1}
-		if t.name == "" || toolcall.Name(t.name) != t.name {
+		t := toolWork{name: p.readUntil(" ", ",", "("), calls: 1}
+		if t.name == "" || toolcall.CleanName(t.name) != t.name {
 			return false
 		}
-		if p.take(" ×") {
-			t.calls = p.number()
+		if p.takePrefix(" ×") {
+			t.calls = p.readNumber()
 		}
-		if p.take(" (") && !p.subjects(&t) {
+		if p.takePrefix(" (") && !p.readSubjects(&t) {
 			return false
 		}
-		w.add(t)
-		if !p.take(", ") {
+		w.addTool(t)
+		if !p.takePrefix(", ") {
 			return true
 		}
 	}
 }
 
-func (p *workParser) subjects(t *toolWork) bool {
+func (p *workParser) readSubjects(t *toolWork) bool {
 	counted := 0
 	if m := countsFailed.FindStringSubmatch(p.rest); m != nil {
-		counted = p.number()
-		p.take(" failed; ")
+		counted = p.readNumber()
+		p.takePrefix(" failed; ")
 	}
 	for {
-		text, more := p.quoted(", ", ")", failedMark)
+		text, more := p.readQuoted(", ", ")", failedMark)
 		s := callSubject{text: text}
-		if p.take(failedMark) {
-			s.failed = p.until(`"`)
+		if p.takePrefix(failedMark) {
+			s.failed = p.readUntil(`"`)
 			t.failed++
-			if !p.take(`"`) {
+			if !p.takePrefix(`"`) {
 				return false
 			}
 		}
 		if t.more = t.more || more; !more {
 			t.subjects = append(t.subjects, s)
 		}
-		if p.take(")") {
+		if p.takePrefix(")") {
 			t.failed = max(t.failed, counted)
 			return true
 		}
-		if !p.take(", ") {
+		if !p.takePrefix(", ") {
 			return false
 		}
 	}
 }
 
-func (p *workParser) wrote(w *Work) bool {
+func (p *workParser) readWritten(w *Work) bool {
 	if p.rest == "" {
 		return true
 	}
-	if !p.take(wroteMark) {
+	if !p.takePrefix(wroteMark) {
 		return false
 	}
 	for {
-		path, more := p.quoted(", ")
+		path, more := p.readQuoted(", ")
 		if w.more = w.more || more; !more {
-			w.write(path)
+			w.addWritten(path)
 		}
-		if !p.take(", ") {
+		if !p.takePrefix(", ") {
 			return p.rest == ""
 		}
 	}
@@ -389,12 +390,12 @@ func findFailure(r scrollback.ToolResult) (string, bool) {
 		text = wrapped.Output
 		r.IsError = r.IsError || wrapped.Metadata.ExitCode != 0
 	}
-	ends := clip.Bytes(text, failureEnds) + "\n" + clip.TailBytes(text, failureEnds)
+	ends := clip.HeadBytes(text, failureEnds) + "\n" + clip.TailBytes(text, failureEnds)
 	if !r.IsError && !exitCode.MatchString(ends) && !errorStart.MatchString(text) {
 		return "", false
 	}
 	first := ""
-	for line := range strings.SplitSeq(clip.Bytes(text, failureText), "\n") {
+	for line := range strings.SplitSeq(clip.HeadBytes(text, failureText), "\n") {
 		line = strings.Join(strings.Fields(errorTags.ReplaceAllString(line, " ")), " ")
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
@@ -407,5 +408,5 @@ func findFailure(r scrollback.ToolResult) (string, bool) {
 			break
 		}
 	}
-	return clip.Line(strings.ToValidUTF8(cmp.Or(first, "no output"), ""), maxSubjectRunes), true
+	return clip.ClipLine(strings.ToValidUTF8(cmp.Or(first, "no output"), ""), maxSubjectRunes), true
 }

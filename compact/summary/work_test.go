@@ -12,7 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// did is a message with a call and one with its result; a result that begins with "!" is
+// did returns a message with a call and one with its result; a result that begins with "!" is
 // marked as an error.
 func did(seq int64, tool, arguments, result string) []scrollback.Message {
 	text, isError := strings.CutPrefix(result, "!")
@@ -125,14 +125,14 @@ func TestAnyWork(t *testing.T) {
 			if len(one.tools) == 0 {
 				break
 			}
-			text := one.render(d)
+			text := one.renderDetail(d)
 			back := ParseWork("Messages\n- #1 user: a\n" + text)
 			c1, f1 := calls(one)
 			if c2, f2 := calls(back); c1 != c2 || f1 != f2 {
 				t.Fatalf("%d calls and %d failures are read back as %d and %d of\n%s", c1, f1, c2, f2, text)
 			}
-			if d == full && back.render(full) != text {
-				t.Fatalf("%s\nis read back as\n%s", text, back.render(full))
+			if d == full && back.renderDetail(full) != text {
+				t.Fatalf("%s\nis read back as\n%s", text, back.renderDetail(full))
 			}
 			if strings.ContainsAny(text, "\n\r") {
 				t.Fatalf("%q has several lines", text)

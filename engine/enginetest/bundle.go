@@ -30,8 +30,8 @@ func (r *Rig) Unpack(file []byte, q transfer.ImportRequest) (transfer.ImportResu
 	return r.Import(context.Background(), bytes.NewReader(file), q)
 }
 
-// Grow imports n messages of many kinds, and folds what has become too much.
-func (r *Rig) Grow(id scrollback.ConversationID, n int) {
+// ImportMany imports n messages of many kinds, and folds what has become too much.
+func (r *Rig) ImportMany(id scrollback.ConversationID, n int) {
 	r.T.Helper()
 	ctx := context.Background()
 	var file strings.Builder
@@ -62,8 +62,8 @@ func (r *Rig) Grow(id scrollback.ConversationID, n int) {
 	}
 }
 
-// Says appends n messages of the user and the assistant in turn.
-func (r *Rig) Says(id scrollback.ConversationID, n int, text string) {
+// AppendTurns appends n messages of the user and the assistant in turn.
+func (r *Rig) AppendTurns(id scrollback.ConversationID, n int, text string) {
 	r.T.Helper()
 	h, err := r.Store.Head(context.Background(), id)
 	if err != nil {
@@ -86,23 +86,23 @@ var Moved = sync.OnceValue(func() (files [3][]byte) {
 	t := &testing.T{}
 	r := New(t, Options{Limit: 3000, NoFolds: true}, modeltest.Say("an answer"))
 	id := r.NewConversation()
-	r.Says(id, 12, "before")
+	r.AppendTurns(id, 12, "before")
 	_, _ = r.Compact(ctx, id, engine.CompactRequest{Force: true})
 	_, _ = r.Upload(ctx, id, strings.NewReader("some bytes that moved"), "moved.txt")
 	files[0] = r.Pack(id, transfer.ExportRequest{})
-	r.Says(id, 9, "after")
+	r.AppendTurns(id, 9, "after")
 	_, _ = r.Compact(ctx, id, engine.CompactRequest{Force: true})
 	_, _ = r.Branches().Rewind(ctx, id, engine.Point{Seq: new(int64(14))})
 	files[1] = r.Pack(id, transfer.ExportRequest{})
 	if c, err := r.Branches().Fork(ctx, id, engine.Point{}, "fork"); err == nil {
-		r.Says(c.ID, 8, "forked")
+		r.AppendTurns(c.ID, 8, "forked")
 		_, _ = r.Compact(ctx, c.ID, engine.CompactRequest{Force: true})
 		files[2] = r.Pack(c.ID, transfer.ExportRequest{})
 	}
 	return files
 })
 
-// Load imports a file, whose format is recognized.
-func (r *Rig) Load(text string) (transfer.ImportResult, error) {
+// ImportText imports a file, whose format is recognized.
+func (r *Rig) ImportText(text string) (transfer.ImportResult, error) {
 	return r.Import(context.Background(), strings.NewReader(text), transfer.ImportRequest{})
 }

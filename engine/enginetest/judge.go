@@ -23,7 +23,7 @@ type Judge struct {
 	Say      func(n int, r model.Request) []model.Delta
 }
 
-// Step is the step of a script that judges each request and replies what Say says.
+// Step returns the step of a script that judges each request and replies what Say says.
 func (j *Judge) Step() modeltest.Step {
 	return modeltest.Step{Reply: func(r model.Request) []model.Delta {
 		j.mu.Lock()
@@ -53,11 +53,11 @@ func (j *Judge) Step() modeltest.Step {
 	}}
 }
 
-// GoOn runs four turns after something hard, and wants each to complete.
-func GoOn(t *testing.T, r *Rig, id scrollback.ConversationID) {
+// RunFourTurns runs four turns after something hard, and wants each to complete.
+func RunFourTurns(t *testing.T, r *Rig, id scrollback.ConversationID) {
 	t.Helper()
 	for i := range 4 {
-		r.Ask(id, fmt.Sprintf("And then, number %d? ", i)+strings.Repeat("go on please ", 60)).Done(t,
+		r.Ask(id, fmt.Sprintf("And then, number %d? ", i)+strings.Repeat("go on please ", 60)).WantDone(t,
 			scrollback.TurnComplete, "stop")
 		CheckViews(t, r, id)
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Log is every message of a conversation's path.
+// Log returns every message of a conversation's path.
 func (r *Rig) Log(id scrollback.ConversationID) []scrollback.Message {
 	r.T.Helper()
 	var out []scrollback.Message
-	for m, err := range r.All(context.Background(), id) {
+	for m, err := range r.AllMessages(context.Background(), id) {
 		if err != nil {
 			r.T.Fatal(err)
 		}
@@ -22,9 +22,9 @@ func (r *Rig) Log(id scrollback.ConversationID) []scrollback.Message {
 	return out
 }
 
-// Shape is the log in short, a line for each message: the first letter of its role, its
+// LogOutline returns the log in short, a line for each message: the first letter of its role, its
 // status if not complete, its text, its calls (→) and results (←).
-func (r *Rig) Shape(id scrollback.ConversationID) string {
+func (r *Rig) LogOutline(id scrollback.ConversationID) string {
 	r.T.Helper()
 	var b strings.Builder
 	for _, m := range r.Log(id) {
@@ -44,10 +44,10 @@ func (r *Rig) Shape(id scrollback.ConversationID) string {
 	return b.String()
 }
 
-// WantShape wants the log to have this Shape, a line for each message.
-func (r *Rig) WantShape(id scrollback.ConversationID, want ...string) {
+// WantOutline wants the log to have this Shape, a line for each message.
+func (r *Rig) WantOutline(id scrollback.ConversationID, want ...string) {
 	r.T.Helper()
-	if got := r.Shape(id); got != strings.Join(want, "\n")+"\n" {
+	if got := r.LogOutline(id); got != strings.Join(want, "\n")+"\n" {
 		r.T.Fatalf("the log is\n%swant\n%s", got, strings.Join(want, "\n"))
 	}
 }
@@ -88,8 +88,8 @@ func CheckViews(t *testing.T, r *Rig, id scrollback.ConversationID) {
 	}
 }
 
-// ReadBig is ReadAll by the biggest pages.
-func (r *Rig) ReadBig(id scrollback.ConversationID, ref scrollback.Ref) string {
+// ReadBigPages is ReadAll by the biggest pages.
+func (r *Rig) ReadBigPages(id scrollback.ConversationID, ref scrollback.Ref) string {
 	r.T.Helper()
 	var b strings.Builder
 	for page := (scrollback.Page{}); !page.Done; {
@@ -102,7 +102,7 @@ func (r *Rig) ReadBig(id scrollback.ConversationID, ref scrollback.Ref) string {
 	return b.String()
 }
 
-// ReadAll is what a ref points at, read in many small pages.
+// ReadAll returns what a ref points at, read in many small pages.
 func (r *Rig) ReadAll(id scrollback.ConversationID, ref scrollback.Ref) string {
 	r.T.Helper()
 	var b strings.Builder

@@ -57,9 +57,9 @@ type Options struct {
 	Policy    string
 	Folding   map[string]float64
 	Projects  map[string]engine.PolicySettings
-	Budgets   map[string]scrollback.Allowance // of projects, for a day
-	NewID     func() string                   // nil: random
-	Archive   *archive.Archive                // nil: of its own
+	Budgets   map[string]scrollback.SpendLimit // of projects, for a day
+	NewID     func() string                    // nil: random
+	Archive   *archive.Archive                 // nil: of its own
 	Place     *workspace.Place
 	Watch     *watch.Watch
 	Models    func(name string) (model.Model, error) // nil: the scripted one
@@ -75,7 +75,7 @@ type Options struct {
 	RemoteImages bool // images at addresses are taken
 }
 
-// New is a rig whose model plays the steps, the last of them again and again. It is
+// New returns a rig whose model plays the steps, the last of them again and again. It is
 // closed when the test ends.
 func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 	t.Helper()
@@ -94,12 +94,13 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		steps...)
 	var err error
 	bucket := blob.NewMemory()
-	texts := archive.Texts(bucket, nil)
+	texts := archive.NewTextReader(bucket, nil)
 	if o.Archive != nil {
-		texts = archive.TextsOf(o.Archive)
+		texts = archive.TextReader(o.Archive)
 	}
-	r.Store, err = store.New(r.Driver, token.Count, &store.Options{Image: token.Image, Learn: token.Learn, NewID: o.NewID,
-		Now: func() time.Time { return time.UnixMilli(r.Clock.Load()) }, Text: texts})
+	r.Store, err = store.New(r.Driver, token.Count,
+		&store.Options{Image: token.ImageTokens, Learn: token.LearnFactor, NewID: o.NewID,
+			Now: func() time.Time { return time.UnixMilli(r.Clock.Load()) }, Text: texts})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +129,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		Archive:     transfer.OnCompact(r.Transfer),
 		Titles:      o.Titles, TitleModel: o.TitleModel, NoTitleCalls: o.NoTitleCalls,
 		Searcher: o.Searcher, WebSearch: o.WebSearch, Agents: o.Agents,
-		Allowances: engine.AllowancesFromConfig(o.Budgets),
+		SpendLimits: engine.SpendLimitsFromConfig(o.Budgets),
 	}
 	opts.Incoming.RemoteImages = o.RemoteImages
 	r.Engine = engine.New(r.Store, r.Archive, opts)
@@ -170,7 +171,7 @@ func (r *Rig) NewConversation() scrollback.ConversationID {
 	return c.ID
 }
 
-// Say is a message of one text.
+// Say returns a message of one text.
 func Say(text string) scrollback.Parts { return scrollback.Parts{scrollback.Text{Text: text}} }
 
 // WantCode wants an error of a code whose text contains some words; of the code "", none.

@@ -10,9 +10,9 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// Chatter answers every second request with a recall call first, and others with
+// ChattyStep answers every second request with a recall call first, and others with
 // a paragraph.
-func Chatter() modeltest.Step {
+func ChattyStep() modeltest.Step {
 	n := 0
 	return modeltest.Step{Reply: func(r model.Request) []model.Delta {
 		n++
@@ -29,7 +29,7 @@ func Chatter() modeltest.Step {
 var ClockTool = []scrollback.Tool{{Name: "clock", Description: "Tells the time.",
 	Parameters: json.RawMessage(`{"type":"object"}`)}}
 
-// Call is a call of a tool with arguments in JSON.
+// Call returns a call of a tool with arguments in JSON.
 func Call(id, name, args string) scrollback.ToolCall {
 	return scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(args)}
 }

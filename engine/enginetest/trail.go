@@ -15,7 +15,7 @@ import (
 // many messages. The first word is "trail", the next names the source too.
 type Trail struct{}
 
-// Name is the name of the format.
+// Name returns the name of the format.
 func (Trail) Name() string { return "trail" }
 
 // Sniff recognizes its first word.

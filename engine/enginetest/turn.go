@@ -39,7 +39,7 @@ func (r *Rig) Ask(id scrollback.ConversationID, text string) Outcome {
 	return r.Run(engine.TurnRequest{Conversation: id, Message: Say(text)})
 }
 
-// Last is the last event of a type.
+// Last returns the last event of a type.
 func Last[T scrollback.Event](e Outcome) (found T, ok bool) {
 	for _, ev := range e.Events {
 		if v, is := ev.(T); is {
@@ -50,8 +50,8 @@ func Last[T scrollback.Event](e Outcome) (found T, ok bool) {
 	return found, ok
 }
 
-// Done wants the turn to have ended in a state, for a reason.
-func (e Outcome) Done(t *testing.T, want scrollback.TurnState, reason string) {
+// WantDone wants the turn to have ended in a state, for a reason.
+func (e Outcome) WantDone(t *testing.T, want scrollback.TurnState, reason string) {
 	t.Helper()
 	d, ok := Last[scrollback.DoneEvent](e)
 	if e.Err != nil || !ok || d.Status != want || d.FinishReason != reason {
@@ -59,8 +59,8 @@ func (e Outcome) Done(t *testing.T, want scrollback.TurnState, reason string) {
 	}
 }
 
-// Picture uploads a small image unlike any other.
-func (r *Rig) Picture(id scrollback.ConversationID, n int) scrollback.Part {
+// UploadImage uploads a small image unlike any other.
+func (r *Rig) UploadImage(id scrollback.ConversationID, n int) scrollback.Part {
 	r.T.Helper()
 	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
 	img.Set(n%64, n/64, color.White)

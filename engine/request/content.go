@@ -12,13 +12,13 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// listContent is what a window sends, in the model's tokens, with what is cut marked.
+// listContent returns what a window sends, in the model's tokens, with what is cut marked.
 func (x *Previewer) listContent(
 	ctx context.Context,
 	w scrollback.Window,
 	factor float64,
 ) ([]scrollback.ContextItem, error) {
-	items := window.Content(w)
+	items := window.ListContent(w)
 	for i := range items {
 		it := &items[i]
 		it.Tokens = int64(math.Round(float64(it.Tokens) * factor))
@@ -44,7 +44,7 @@ func (x *Previewer) listContent(
 	return items, nil
 }
 
-// findCut says what the whole weighs of a part that shows only the ends of a text; nil for any
+// findCut returns what the whole weighs of a part that shows only the ends of a text; nil for any
 // other.
 func (x *Previewer) findCut(ctx context.Context, ps scrollback.Parts, i int, factor float64) (*scrollback.Cut, error) {
 	var text string
@@ -93,7 +93,7 @@ const (
 	maxWeights = 1024
 )
 
-// weighArtifact is the size of an artifact of text, in bytes and in tokens of ours. One whose bytes
+// weighArtifact returns the size of an artifact of text, in bytes and in tokens of ours. One whose bytes
 // are gone has none.
 func (x *Previewer) weighArtifact(ctx context.Context, id scrollback.ArtifactID) (int64, float64, error) {
 	x.weights.mu.Lock()

@@ -14,7 +14,7 @@
 // summaries cost is entered even if their fold comes too late; every loop has a bound.
 //
 // A [Previewer] shows requests: the next one, one with a draft, and those that the steps of a turn
-// sent. What a step sent is stored as an account without text ([scrollback.Sent]): from which
+// sent. What a step sent is stored as an account without text ([scrollback.SentRequest]): from which
 // messages, segments and texts its window was laid out, what it came to, and a hash of it. From
 // that, the log and the stored texts, the same window is laid out again; where the hash is another
 // one, because something that it was made from is not known any more, the manifest is partial. A

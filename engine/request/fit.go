@@ -29,7 +29,7 @@ func (f *Compactor) addSurroundings(snap store.Snapshot, h store.Head, settings 
 		Segments:     snap.Segments,
 		Carried:      snap.Carried,
 		Pinned:       snap.Pinned,
-		PinnedTokens: settings.Policy.PinnedBound(settings.Budget.Tokens),
+		PinnedTokens: settings.Policy.MaxPinned(settings.Budget.Tokens),
 		Live:         snap.Live,
 		Without:      h.Branch.View.Without,
 		Budget:       settings.Budget,
@@ -43,7 +43,7 @@ func (f *Compactor) addSurroundings(snap store.Snapshot, h store.Head, settings 
 		in.EnvironmentWeight = f.resolver.WeighText(env.Text)
 	}
 	if snap.Summary != nil {
-		in.Summary = compact.InSight(*h.Branch.View.Summary, snap.Summary.Summary, in.Without)
+		in.Summary = compact.WindowSummary(*h.Branch.View.Summary, snap.Summary.Summary, in.Without)
 	}
 	in.ToolsWeight = f.resolver.WeighTools(in.Tools)
 	return compact.Shown{Branch: h.Branch, Window: in, More: snap.More, PinnedSeqs: h.PinnedSeqs, Policy: settings.Policy}
@@ -60,7 +60,7 @@ func (f *Compactor) HasRoom(h store.Head, settings Settings) bool {
 	live := h.Branch.LiveWeight()
 	around := scrollback.Weight{Tokens: spareTokens * h.Branch.HeadSeq, Bytes: spareBytes * h.Branch.HeadSeq}
 	w.Weight = w.Weight.Add(live).Add(live).Add(around)
-	return window.Fits(w.Weight, settings.Budget) && !shown.Due(w)
+	return window.Fits(w.Weight, settings.Budget) && !shown.IsDue(w)
 }
 
 // What a message may weigh beside its parts, generously.
@@ -107,16 +107,17 @@ func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (Fi
 		w := window.Assemble(shown.Window)
 		fitted := FittedWindow{Input: shown.Window, Window: w}
 		fits := window.Fits(w.Weight, q.Settings.Budget) && !shown.More
-		if fits && (!shown.Due(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt ||
-			f.locks.Users(head.ID) > 0) {
+		if fits && (!shown.IsDue(w) || head.Branch.LiveWeight().Tokens < head.Branch.View.RetryAt ||
+			f.locks.CountUsers(head.ID) > 0) {
 			return fitted, nil
 		}
-		if fits && q.Beside && shown.Asks() && len(f.findSummarizers(ctx, head.Conversation, q.Settings)) > 0 {
+		if fits && q.Beside && shown.AsksModels() && len(f.findSummarizers(ctx, head.Conversation, q.Settings)) > 0 {
 			fitted.Due = true
 			return fitted, nil
 		}
 		if n == 0 && !fits {
-			q.Progress.Compacting(scrollback.CompactingEvent{Tokens: q.Settings.ModelTokens(w.Weight.Tokens + shown.Unread()),
+			q.Progress.Compacting(scrollback.CompactingEvent{Tokens: q.Settings.ModelTokens(w.Weight.Tokens +
+				shown.UnreadTokens()),
 				Budget: q.Settings.ModelBudget.Tokens})
 		}
 		job := FoldRequest{Settings: q.Settings, Reason: compact.WhenDue, Occasion: q.Occasion, Wait: q.Wait, Admit: q.Admit}
@@ -149,7 +150,7 @@ func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (Fi
 	)
 }
 
-// newOverBudgetError is the error for a window that does not fit, with the figures.
+// newOverBudgetError returns the error for a window that does not fit, with the figures.
 func newOverBudgetError(w scrollback.Window, settings *Settings) error {
 	return scrollback.Errorf(
 		scrollback.OverBudget,
@@ -168,7 +169,7 @@ func newOverBudgetError(w scrollback.Window, settings *Settings) error {
 	)
 }
 
-// ExplainRefusal is the error for a request that its server refuses as too long and that cannot
+// ExplainRefusal returns the error for a request that its server refuses as too long and that cannot
 // be made any shorter; any other refusal stays as it is.
 func ExplainRefusal(w scrollback.Window, settings *Settings, refusal error) error {
 	l := model.LessonOf(refusal)

@@ -62,7 +62,7 @@ func NewCompactor(s *store.Store, a *archive.Archive, r *Resolver, host Host, o 
 	return &Compactor{store: s, archive: a, resolver: r, host: host, o: o}
 }
 
-// maxPieceTokens is how many tokens of live messages are read into memory at once.
+// maxPieceTokens returns how many tokens of live messages are read into memory at once.
 func maxPieceTokens(settings Settings) int64 {
 	return max(pieceTokens, snapshotBudgets*settings.Budget.Tokens)
 }
@@ -88,9 +88,9 @@ func (f *Compactor) Fold(ctx context.Context, head *store.Head, q FoldRequest) (
 // foldPiece is [Compactor.Fold], and reports whether it folded only the oldest piece of what is live.
 func (f *Compactor) foldPiece(ctx context.Context, head *store.Head,
 	q FoldRequest) (made scrollback.Receipt, piece bool, err error) {
-	ctx, done := watch.Part(f.o.Watch.In(ctx), "compact")
+	ctx, done := watch.BeginPart(f.o.Watch.WithWatch(ctx), "compact")
 	defer func() {
-		watch.Compacted(ctx, made)
+		watch.NoteCompaction(ctx, made)
 		done(err)
 	}()
 	asking, unlock, err := f.locks.Lock(ctx, head.ID, q.Wait)
@@ -159,7 +159,7 @@ func (f *Compactor) attemptFold(
 		Now: f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Settings.ModelTokens,
 		Price:   f.resolver.AddPrice,
 		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
-		Measure: archive.Measure, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
+		Measure: archive.MeasureLeaf, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
 	for i := range made.Usage {
 		made.Usage[i].Key = q.Settings.Overrides.Key
@@ -180,7 +180,7 @@ func (f *Compactor) attemptFold(
 		IfViewVersion: head.Branch.ViewVersion,
 		View:          made.View, Segments: made.Segments, Receipt: made.Receipt, Usage: made.Usage})
 	if receipt.Result == scrollback.ResultCompacted {
-		compact.Trade(&receipt, made.Segments, token.Count, q.Settings.ModelTokens)
+		compact.AddTrade(&receipt, made.Segments, token.Count, q.Settings.ModelTokens)
 	}
 	if err == nil && f.o.Eager && receipt.Result == scrollback.ResultCompacted {
 		f.writeSegmentFiles(ctx, made.Segments)
@@ -199,7 +199,7 @@ func (f *Compactor) attemptFold(
 // writeSegmentFiles writes the files of segments before anybody reads them.
 func (f *Compactor) writeSegmentFiles(ctx context.Context, segments []scrollback.Segment) {
 	for _, s := range segments {
-		if err := f.archive.Make(ctx, s.ID); err != nil && ctx.Err() == nil {
+		if err := f.archive.RenderAhead(ctx, s.ID); err != nil && ctx.Err() == nil {
 			f.o.Log.Warn("the file of a segment could not be written", "segment", s.ID, "error", err)
 		}
 	}
@@ -227,7 +227,7 @@ func (f *Compactor) findSummarizers(ctx context.Context, c scrollback.Conversati
 		}
 		out = append(
 			out,
-			compact.Summarizer{Model: watch.Model(m), Budget: settings.Budget.Tokens, Reserve: settings.Budget.Reserve,
+			compact.Summarizer{Model: watch.WrapModel(m), Budget: settings.Budget.Tokens, Reserve: settings.Budget.Reserve,
 				Dialect: settings.Facts.Dialect},
 		)
 	}
@@ -297,7 +297,7 @@ func (f *Compactor) refreshHead(ctx context.Context, head *store.Head) error {
 // not needed.
 func (f *Compactor) CompactAhead(ctx context.Context, id scrollback.ConversationID,
 	settings Settings) (receipt scrollback.Receipt) {
-	if f.locks.Users(id) > 1 {
+	if f.locks.CountUsers(id) > 1 {
 		return receipt
 	}
 	head, err := f.host.OpenHead(ctx, id)

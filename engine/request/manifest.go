@@ -41,10 +41,10 @@ type Layout struct {
 	Web    *scrollback.SentSearch
 }
 
-// BuildManifest is the manifest of a window; prev marks the request before it.
+// BuildManifest returns the manifest of a window; prev marks the request before it.
 func BuildManifest(c scrollback.Conversation, s Settings, w scrollback.Window,
 	prev *scrollback.WindowMark) scrollback.Manifest {
-	m := window.Account(w)
+	m := window.BuildManifest(w)
 	m.Limit = s.ModelBudget.Limit
 	m.Budget = s.ModelBudget.Tokens
 	m.Tokens = s.ModelTokens(m.Tokens)
@@ -60,8 +60,8 @@ func BuildManifest(c scrollback.Conversation, s Settings, w scrollback.Window,
 	m.Policy = s.Policy.Name
 	m.LimitFrom = s.LimitFrom
 	m.Inherited = s.Inherited(c)
-	m.CompactsAt = s.ModelTokens(s.Policy.Presses(s.Budget))
-	kept := window.Kept(prev, w)
+	m.CompactsAt = s.ModelTokens(s.Policy.TriggerWeight(s.Budget))
+	kept := window.ReusedTokens(prev, w)
 	if m.Reused = s.ModelTokens(kept); w.Weight.Tokens > 0 {
 		m.CacheReuse = float64(kept) / float64(w.Weight.Tokens)
 	}
@@ -72,7 +72,7 @@ func BuildManifest(c scrollback.Conversation, s Settings, w scrollback.Window,
 // has meanwhile taken the message that has it out of sight. What finds no room stays
 // readable behind its ref.
 func (x *Previewer) RepeatUnshown(ctx context.Context, b scrollback.Branch, l *Layout, settings *Settings) error {
-	parts, err := x.intake.Again(ctx, b, window.Unshown(l.Window))
+	parts, err := x.intake.RepeatReferences(ctx, b, window.UnshownReferences(l.Window))
 	if err != nil || len(parts) == 0 {
 		return err
 	}
@@ -115,7 +115,7 @@ func (x *Previewer) appendRepeated(
 	if len(some) == 0 {
 		return w
 	}
-	return window.Behind(w, some, x.store.Weigh(some, nil), d)
+	return window.AppendParts(w, some, x.store.Weigh(some, nil), d)
 }
 
 // foundShare is the share of the budget that what a search found may take.
@@ -143,10 +143,10 @@ func (x *Previewer) appendSearch(w scrollback.Window, s scrollback.Search, chars
 	d scrollback.Dialect) (scrollback.Window, scrollback.Weight) {
 	text := scrollback.Say(window.WebResults(s, chars))
 	weight := x.store.Weigh(text, nil)
-	return window.Behind(w, text, weight, d), weight
+	return window.AppendParts(w, text, weight, d), weight
 }
 
-// WeighQuestion is the weight in tokens of a window's question: its newest user message.
+// WeighQuestion returns the weight in tokens of a window's question: its newest user message.
 func WeighQuestion(w scrollback.Window) (tokens int64) {
 	newest := int64(0)
 	for _, it := range w.Items {

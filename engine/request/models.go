@@ -10,10 +10,10 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// findFacts is what is known about a model: from the configuration, the model, the catalog.
+// findFacts returns what is known about a model: from the configuration, the model, the catalog.
 func (rs *Resolver) findFacts(m model.Model) model.Facts {
 	facts := m.Facts()
-	own := rs.o.Catalog.Own(facts.Name)
+	own := rs.o.Catalog.OwnFacts(facts.Name)
 	known := rs.o.Catalog.Find(facts.Name)
 	facts.Limit = cmp.Or(own.Limit, facts.Limit, known.Limit)
 	facts.MaxOutput = cmp.Or(own.MaxOutput, facts.MaxOutput, known.MaxOutput)
@@ -24,12 +24,12 @@ func (rs *Resolver) findFacts(m model.Model) model.Facts {
 func (rs *Resolver) FindModel(name string) (model.Model, error) {
 	m, err := rs.o.Models(name)
 	if err != nil {
-		return nil, rs.lessons.Nearest(name, err)
+		return nil, rs.lessons.SuggestNames(name, err)
 	}
-	return rs.lessons.Model(name, m), nil
+	return rs.lessons.WrapModel(name, m), nil
 }
 
-// AddPrice is a call's usage with its cost added if the provider gave none and the catalog
+// AddPrice returns a call's usage with its cost added if the provider gave none and the catalog
 // knows the price.
 func (rs *Resolver) AddPrice(name string, u scrollback.Usage) scrollback.Usage {
 	if u.Cost != 0 || u.Currency != "" {
@@ -68,7 +68,7 @@ type ModelEntry struct {
 	Taught *scrollback.Learned `json:"taught,omitempty"`
 }
 
-// ListEfforts are the levels that people may choose for a model's thinking: those that the
+// ListEfforts returns the levels that people may choose for a model's thinking: those that the
 // catalog lists, and for a model that it does not know the usual three.
 func ListEfforts(m model.Facts, known token.Facts) []string {
 	switch {

@@ -62,7 +62,7 @@ func (rs *Resolver) CheckPins(ctx context.Context, head store.Head,
 		}
 		tokens += m.Weight.Tokens
 	}
-	if room := settings.Policy.PinnedBound(settings.Budget.Tokens); tokens > room {
+	if room := settings.Policy.MaxPinned(settings.Budget.Tokens); tokens > room {
 		return out, scrollback.ParamErrorf(op, "pinned_seqs",
 			i18n.PinnedMessagesTooHeavy, settings.ModelTokens(tokens),
 			settings.ModelTokens(room), settings.Policy.PinnedShare)

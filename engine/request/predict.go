@@ -30,8 +30,8 @@ func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown com
 	for range maxPredicted {
 		w := window.Assemble(shown.Window)
 		fits := window.Fits(w.Weight, q.Settings.Budget) && !shown.More
-		if fits && (!shown.Due(w) || shown.Branch.LiveWeight().Tokens < shown.Branch.View.RetryAt ||
-			f.locks.Users(head.ID) > 0) {
+		if fits && (!shown.IsDue(w) || shown.Branch.LiveWeight().Tokens < shown.Branch.View.RetryAt ||
+			f.locks.CountUsers(head.ID) > 0) {
 			return out, nil
 		}
 		in := compact.Input{Shown: shown, Reason: compact.WhenDue, Conversation: head.ID, Hurry: hurry, Memory: memory,
@@ -44,7 +44,7 @@ func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown com
 		if !fits {
 			in.Reason = compact.MustFit
 		}
-		beside := fits && q.Beside && shown.Asks() && len(in.Writers()) > 0
+		beside := fits && q.Beside && shown.AsksModels() && len(in.Writers()) > 0
 		if beside && out != nil {
 			return out, nil
 		}
@@ -63,7 +63,7 @@ func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown com
 		if beside || shown.More {
 			return out, nil
 		}
-		shown = compact.After(&shown, &made)
+		shown = compact.ShownAfter(&shown, &made)
 	}
 	out.More = true
 	return out, nil
@@ -78,7 +78,7 @@ func (f *Compactor) ReadShownCached(ctx context.Context, h store.Head, settings 
 	key := cachedSnapshot{version: h.Version, branch: h.Branch.ID, head: h.Branch.HeadSeq, view: h.Branch.ViewVersion,
 		most: maxPieceTokens(settings)}
 	last := f.snapshots.take(h.ID)
-	if last == nil || last.key() != key {
+	if last == nil || last.cacheKey() != key {
 		snap, err := f.store.Views.Snapshot(ctx, h, key.most)
 		if err != nil {
 			return compact.Shown{}, err
@@ -97,7 +97,7 @@ type cachedSnapshot struct {
 	snap                      *store.Snapshot
 }
 
-func (g *cachedSnapshot) key() cachedSnapshot {
+func (g *cachedSnapshot) cacheKey() cachedSnapshot {
 	out := *g
 	out.snap = nil
 	return out

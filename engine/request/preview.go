@@ -21,7 +21,7 @@ type PreviewRequest struct {
 	Beside   bool // folds that the request does not need are made beside it
 }
 
-// Preview is the account of a request that is not sent.
+// Preview returns the account of a request that is not sent.
 func (x *Previewer) Preview(ctx context.Context, q PreviewRequest) (scrollback.Manifest, error) {
 	shown, err := x.compactor.ReadShownCached(ctx, q.Head, q.Settings)
 	if err != nil {
@@ -60,7 +60,7 @@ func (x *Previewer) Preview(ctx context.Context, q PreviewRequest) (scrollback.M
 	return m, err
 }
 
-// IsBlank says that a draft says nothing yet.
+// IsBlank reports whether a draft says nothing yet.
 func IsBlank(ps scrollback.Parts) bool {
 	return !slices.ContainsFunc(ps, func(p scrollback.Part) bool {
 		t, ok := p.(scrollback.Text)

@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 )
 
-// chooseForProject is choose with what is stored of the conversation's project.
+// chooseForProject returns choose with what is stored of the conversation's project.
 func (rs *Resolver) chooseForProject(ctx context.Context, c scrollback.Conversation, over Overrides) (Settings, error) {
 	of, err := rs.FindProject(ctx, c.Project)
 	if err != nil {
@@ -18,7 +18,7 @@ func (rs *Resolver) chooseForProject(ctx context.Context, c scrollback.Conversat
 	return rs.chooseModel(c, of, over)
 }
 
-// FindProject is what is stored of a project; nothing for the empty name.
+// FindProject returns what is stored of a project; nothing for the empty name.
 func (rs *Resolver) FindProject(ctx context.Context, name string) (scrollback.Project, error) {
 	if name == "" {
 		return scrollback.Project{}, nil
@@ -26,7 +26,7 @@ func (rs *Resolver) FindProject(ctx context.Context, name string) (scrollback.Pr
 	return rs.store.Projects.Get(ctx, name)
 }
 
-// Instructions are those of a conversation of the project: the project's, then its own.
+// Instructions returns those of a conversation of the project: the project's, then its own.
 func (s *Settings) Instructions(c scrollback.Conversation) string {
 	if s.Project.Instructions == "" || c.Instructions == "" {
 		return s.Project.Instructions + c.Instructions
@@ -34,7 +34,7 @@ func (s *Settings) Instructions(c scrollback.Conversation) string {
 	return s.Project.Instructions + "\n\n" + c.Instructions
 }
 
-// Inherited is what a request of a conversation takes from its project; nil for nothing.
+// Inherited returns what a request of a conversation takes from its project; nil for nothing.
 func (s *Settings) Inherited(c scrollback.Conversation) []scrollback.Inherited {
 	out := scrollback.Inherited{From: "project " + c.Project, Tokens: s.ModelTokens(s.inherited)}
 	of := s.Project.Settings

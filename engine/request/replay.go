@@ -27,7 +27,7 @@ type PastRequest struct {
 	Content bool
 }
 
-// ReplayTurn is what the steps of a turn of a conversation sent. A turn that is older than the
+// ReplayTurn returns what the steps of a turn of a conversation sent. A turn that is older than the
 // accounts of steps has the totals of its last request, or nothing.
 func (x *Previewer) ReplayTurn(
 	ctx context.Context,
@@ -51,7 +51,7 @@ func (x *Previewer) ReplayTurn(
 		return out, nil
 	}
 	if q.Step > 0 {
-		sent = slices.DeleteFunc(sent, func(s scrollback.Sent) bool { return s.Step != q.Step })
+		sent = slices.DeleteFunc(sent, func(s scrollback.SentRequest) bool { return s.Step != q.Step })
 	}
 	switch {
 	case len(sent) == 0 && q.Step > 0:
@@ -79,14 +79,15 @@ func (x *Previewer) ReplayTurn(
 
 // layOutAgain lays out again what a step sent, and says whether it is exactly that.
 func (x *Previewer) layOutAgain(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
-	s *scrollback.Sent) (scrollback.Window, bool, error) {
+	s *scrollback.SentRequest) (scrollback.Window, bool, error) {
 	in, err := x.rebuildInput(ctx, c, t, s)
 	if err != nil {
 		return scrollback.Window{}, false, err
 	}
 	w := window.Assemble(in)
 	if len(s.Again) > 0 {
-		parts, err := x.intake.Again(ctx, scrollback.Branch{ID: t.Branch, HeadSeq: s.Last}, window.Unshown(w))
+		parts, err := x.intake.RepeatReferences(ctx, scrollback.Branch{ID: t.Branch, HeadSeq: s.Last},
+			window.UnshownReferences(w))
 		if err != nil {
 			return w, false, err
 		}
@@ -95,10 +96,10 @@ func (x *Previewer) layOutAgain(ctx context.Context, c scrollback.Conversation, 
 	if found := findSearch(t, s.Web); found != nil {
 		w, _ = x.appendSearch(w, *found, s.Web.Chars, in.Dialect)
 	}
-	return w, window.Fingerprint(w) == s.Hash, nil
+	return w, window.HashWindow(w) == s.Hash, nil
 }
 
-// findSearch is what a step quoted of a search; nil for nothing.
+// findSearch returns what a step quoted of a search; nil for nothing.
 func findSearch(t scrollback.Turn, q *scrollback.SentSearch) *scrollback.Search {
 	if q == nil || t.Meta == nil {
 		return nil
@@ -112,9 +113,9 @@ func findSearch(t scrollback.Turn, q *scrollback.SentSearch) *scrollback.Search 
 	return nil
 }
 
-// rebuildInput is what a step was laid out from, as far as it is known.
+// rebuildInput returns what a step was laid out from, as far as it is known.
 func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
-	s *scrollback.Sent) (window.Input, error) {
+	s *scrollback.SentRequest) (window.Input, error) {
 	in := window.Input{PinnedTokens: math.MaxInt64, PromptSeq: s.Prompt, Without: s.Without, Dialect: findDialect(s)}
 	if s.PinnedTokens > 0 {
 		in.PinnedTokens = s.PinnedTokens
@@ -144,7 +145,7 @@ func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation,
 		if err != nil {
 			return in, err
 		}
-		in.Summary = compact.InSight(*s.Summary, of[0].Summary, s.Without)
+		in.Summary = compact.WindowSummary(*s.Summary, of[0].Summary, s.Without)
 	}
 	b := scrollback.Branch{ID: t.Branch, HeadSeq: max(s.Last, t.LastSeq)}
 	for _, list := range []struct {
@@ -165,8 +166,8 @@ func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation,
 	return in, err
 }
 
-// findDialect is the dialect that a step was laid out for.
-func findDialect(s *scrollback.Sent) scrollback.Dialect {
+// findDialect returns the dialect that a step was laid out for.
+func findDialect(s *scrollback.SentRequest) scrollback.Dialect {
 	for _, d := range window.Dialects() {
 		if d.Name == s.Dialect {
 			d.ImageURLs = s.ImageURLs

@@ -14,20 +14,21 @@ import (
 // SentRecord is what is to be stored of a request that is being sent.
 type SentRecord struct {
 	Mark  *scrollback.WindowMark
-	Sent  scrollback.Sent
+	Sent  scrollback.SentRequest
 	Texts map[string]string // that Sent names, by hash
 }
 
 // RecordSent makes the note of a request from its account.
 func RecordSent(l *Layout, m scrollback.Manifest, settings *Settings) *SentRecord {
 	in := &l.Input
-	n := &SentRecord{Mark: window.Mark(l.Window), Texts: map[string]string{}}
-	n.Sent = scrollback.Sent{Model: m.Model, Policy: m.Policy, Limit: m.Limit, LimitFrom: m.LimitFrom, Budget: m.Budget,
+	n := &SentRecord{Mark: window.MarkWindow(l.Window), Texts: map[string]string{}}
+	n.Sent = scrollback.SentRequest{Model: m.Model, Policy: m.Policy, Limit: m.Limit, LimitFrom: m.LimitFrom,
+		Budget:     m.Budget,
 		CompactsAt: m.CompactsAt,
 		Tokens:     m.Tokens, Bytes: m.Bytes, Images: m.Images, Reused: m.Reused, Runs: listRuns(m),
 		Dialect: in.Dialect.Name, ImageURLs: in.Dialect.ImageURLs, Factor: settings.Factor, PinnedTokens: in.PinnedTokens,
 		Prompt: in.PromptSeq,
-		Again:  l.Again, Web: l.Web, Hash: window.Fingerprint(l.Window)}
+		Again:  l.Again, Web: l.Web, Hash: window.HashWindow(l.Window)}
 	s := &n.Sent
 	if in.Instructions != "" {
 		s.Instructions = n.keepText(in.Instructions)
@@ -84,7 +85,7 @@ func listSeqs(ms []scrollback.Message) (out []int64) {
 	return out
 }
 
-// listRuns are the items of a manifest, neighbours of one kind as one.
+// listRuns returns the items of a manifest, neighbours of one kind as one.
 func listRuns(m scrollback.Manifest) []scrollback.SentRun {
 	out := []scrollback.SentRun{}
 	for _, l := range m.Layers {
@@ -103,13 +104,13 @@ func listRuns(m scrollback.Manifest) []scrollback.SentRun {
 	return out
 }
 
-// continuesRun says whether a run of messages goes on.
+// continuesRun reports whether a run of messages goes on.
 func continuesRun(a, b scrollback.SentRun) bool {
 	return a.Kind == scrollback.KindMessage && b.Kind == a.Kind && b.Seq == a.LastSeq+1
 }
 
-// buildPastManifest is the manifest of a request as its account has it.
-func buildPastManifest(c scrollback.ConversationID, s *scrollback.Sent) scrollback.Manifest {
+// buildPastManifest returns the manifest of a request as its account has it.
+func buildPastManifest(c scrollback.ConversationID, s *scrollback.SentRequest) scrollback.Manifest {
 	m := scrollback.Manifest{ConversationID: c, Model: s.Model, Policy: s.Policy, Limit: s.Limit, LimitFrom: s.LimitFrom,
 		Budget:     s.Budget,
 		CompactsAt: s.CompactsAt, Tokens: s.Tokens, Bytes: s.Bytes, Images: s.Images, Reused: s.Reused, Step: s.Step,

@@ -69,8 +69,8 @@ type Settings struct {
 	fixed int64 // tokens of instructions, tools, environment, and pinned messages at their most
 }
 
-// Room is how much of the window what comes in may take.
-func (s *Settings) Room() intake.Room {
+// IntakeRoom returns how much of the window what comes in may take.
+func (s *Settings) IntakeRoom() intake.Room {
 	return intake.Room{Budget: s.Budget.Tokens, Fixed: s.fixed, Asked: s.Asked, Calls: s.Calls}
 }
 
@@ -83,7 +83,7 @@ func (s *Settings) RememberCalls(m scrollback.Message) {
 	s.Calls = s.Calls[max(0, len(s.Calls)-maxCalls):]
 }
 
-// ModelTokens is an o200k weight in the model's own tokens.
+// ModelTokens returns an o200k weight in the model's own tokens.
 func (s *Settings) ModelTokens(tokens int64) int64 {
 	return int64(math.Round(float64(tokens) * s.Factor))
 }
@@ -143,7 +143,7 @@ func (rs *Resolver) ResolveTurn(ctx context.Context, c scrollback.Conversation, 
 		return s, s.Facts.Unready
 	}
 	if set, _ := rs.findSetLimit(c, &s); set <= 0 && over.Limit == 0 {
-		rs.lessons.Ask(ctx, s.Model)
+		rs.lessons.AskWindow(ctx, s.Model)
 	}
 	return rs.applyLearned(ctx, c, s)
 }
@@ -171,7 +171,7 @@ func (rs *Resolver) chooseModel(c scrollback.Conversation, of scrollback.Project
 		return s, err
 	}
 	configured := rs.o.Projects[c.Project]
-	s.Policy, err = compact.Named(cmp.Or(over.Policy, c.Policy, of.Policy, configured.Policy, rs.o.Compaction.Policy),
+	s.Policy, err = compact.FindPolicy(cmp.Or(over.Policy, c.Policy, of.Policy, configured.Policy, rs.o.Compaction.Policy),
 		!s.Facts.NoSummaries,
 		rs.o.Compaction.Numbers, configured.Numbers, of.Settings.Compaction, c.Settings.Compaction, over.Compaction)
 	return s, err
@@ -180,7 +180,7 @@ func (rs *Resolver) chooseModel(c scrollback.Conversation, of scrollback.Project
 // applyLearned adds what was learned about the model, and the sizes that follow from it.
 func (rs *Resolver) applyLearned(ctx context.Context, c scrollback.Conversation, s Settings) (Settings, error) {
 	var err error
-	if s.Learned, err = rs.store.Books.Learned(ctx, s.Facts.Name); err != nil {
+	if s.Learned, err = rs.store.Books.ReadLearned(ctx, s.Facts.Name); err != nil {
 		return s, err
 	}
 	if err := rs.setSizes(c, &s); err != nil {
@@ -201,7 +201,7 @@ func (rs *Resolver) applyLearned(ctx context.Context, c scrollback.Conversation,
 		s.fixed += rs.WeighText(c.Environment.Text).Tokens
 	}
 	if len(c.PinnedSeqs) > 0 {
-		s.fixed += s.Policy.PinnedBound(s.Budget.Tokens)
+		s.fixed += s.Policy.MaxPinned(s.Budget.Tokens)
 	}
 	return s, nil
 }
@@ -209,7 +209,7 @@ func (rs *Resolver) applyLearned(ctx context.Context, c scrollback.Conversation,
 // setSizes sets what the model takes, by what is known about it, and its budget.
 func (rs *Resolver) setSizes(c scrollback.Conversation, s *Settings) error {
 	s.Facts.Dialect.ImageURLs = s.Facts.Dialect.ImageURLs && rs.o.RemoteImages
-	s.Facts.Dialect = window.Strict(s.Facts.Dialect, stricter(s.Learned.Strict, rs.o.Strict[s.Facts.Name]))
+	s.Facts.Dialect = window.WithStrictness(s.Facts.Dialect, stricterOf(s.Learned.Strict, rs.o.Strict[s.Facts.Name]))
 	if most := s.Learned.MaxOutput; most > 0 && (s.Facts.MaxOutput == 0 || most < s.Facts.MaxOutput) {
 		s.Facts.MaxOutput = most
 	}
@@ -225,13 +225,13 @@ func (rs *Resolver) setSizes(c scrollback.Conversation, s *Settings) error {
 	return nil
 }
 
-// findLimit is the window of a model in tokens, and how it is known. What a server named a
+// findLimit returns the window of a model in tokens, and how it is known. What a server named a
 // moment ago when it refused a request takes precedence over everything.
 func (rs *Resolver) findLimit(c scrollback.Conversation, s *Settings) (limit int64, from scrollback.LimitFrom) {
 	var known int64
 	fresh := false
 	if s.Learned.Limit > 0 {
-		known, fresh = lessons.Window(s.Learned, rs.store.Now())
+		known, fresh = lessons.LearnedWindow(s.Learned, rs.store.Now())
 	}
 	limit, from = rs.findSetLimit(c, s)
 	switch {
@@ -253,9 +253,9 @@ func (rs *Resolver) findLimit(c scrollback.Conversation, s *Settings) (limit int
 	return limit, from
 }
 
-// findSetLimit is the window that somebody has set, and where; 0 if nobody has.
+// findSetLimit returns the window that somebody has set, and where; 0 if nobody has.
 func (rs *Resolver) findSetLimit(c scrollback.Conversation, s *Settings) (int64, scrollback.LimitFrom) {
-	switch own := rs.o.Catalog.Own(s.Facts.Name).Limit; {
+	switch own := rs.o.Catalog.OwnFacts(s.Facts.Name).Limit; {
 	case s.Overrides.Limit > 0:
 		return s.Overrides.Limit, scrollback.LimitRequest
 	case c.Limit > 0:
@@ -271,15 +271,15 @@ func (rs *Resolver) findSetLimit(c scrollback.Conversation, s *Settings) (int64,
 	}
 }
 
-// stricter returns the stricter of two.
-func stricter(a, b scrollback.Strictness) scrollback.Strictness {
+// stricterOf returns the stricter of two.
+func stricterOf(a, b scrollback.Strictness) scrollback.Strictness {
 	if a == scrollback.StrictNoSystem || b == scrollback.StrictNothing {
 		return a
 	}
 	return b
 }
 
-// WeighTools is the weight of tool definitions.
+// WeighTools returns the weight of tool definitions.
 func (rs *Resolver) WeighTools(ts []scrollback.Tool) scrollback.Weight {
 	defs, err := json.Marshal(ts)
 	if err != nil {
@@ -288,7 +288,7 @@ func (rs *Resolver) WeighTools(ts []scrollback.Tool) scrollback.Weight {
 	return rs.WeighText(string(defs))
 }
 
-// WeighText is the weight of a text that is not a message: needed often, counted once.
+// WeighText returns the weight of a text that is not a message: needed often, counted once.
 func (rs *Resolver) WeighText(text string) scrollback.Weight {
 	rs.mu.Lock()
 	w, ok := rs.weights[text]
@@ -306,7 +306,7 @@ func (rs *Resolver) WeighText(text string) scrollback.Weight {
 	return w
 }
 
-// Tools are what the model may call. The recall tools come first and never change, so
+// Tools returns what the model may call. The recall tools come first and never change, so
 // that every request begins with the same bytes; the tool that starts sub-agents comes after
 // them if the conversation has it.
 func (s *Settings) Tools(c scrollback.Conversation) []scrollback.Tool {
@@ -319,10 +319,10 @@ func (s *Settings) Tools(c scrollback.Conversation) []scrollback.Tool {
 
 // ForgetModel forgets what was learned about a model.
 func (rs *Resolver) ForgetModel(ctx context.Context, name string) error {
-	return rs.lessons.Forget(ctx, name)
+	return rs.lessons.ForgetModel(ctx, name)
 }
 
 // NoteUsage notes how a request's usage compares with what was learned about its model.
 func (rs *Resolver) NoteUsage(ctx context.Context, settings Settings, u scrollback.Usage) {
-	rs.lessons.Outgrow(ctx, settings.Facts.Name, settings.Learned, u)
+	rs.lessons.ForgetOutgrown(ctx, settings.Facts.Name, settings.Learned, u)
 }

@@ -26,7 +26,7 @@ func (x *Previewer) addTrade(ctx context.Context, r *scrollback.Receipt, modelTo
 		return nil // of what is inherited, some may be gone
 	}
 	if err == nil {
-		compact.Trade(r, made, token.Count, modelTokens)
+		compact.AddTrade(r, made, token.Count, modelTokens)
 	}
 	return err
 }

@@ -8,24 +8,24 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 )
 
-// Model is m, whose calls are told as those of a turn are.
-func Model(m model.Model) model.Model { return told{m} }
+// WrapModel returns m, whose calls are told as those of a turn are.
+func WrapModel(m model.Model) model.Model { return watchedModel{m} }
 
-type told struct{ model.Model }
+type watchedModel struct{ model.Model }
 
 // Stream implements [model.Model].
-func (t told) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
+func (t watchedModel) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
-		ctx, call := Asked(ctx, t.Facts().Name)
+		ctx, call := BeginCall(ctx, t.Facts().Name)
 		finish := ""
 		used := scrollback.Usage{}
 		failed := error(nil)
-		defer func() { call.Ended(finish, used, failed) }()
+		defer func() { call.End(finish, used, failed) }()
 		for d, err := range t.Model.Stream(ctx, r) {
 			if err != nil {
 				failed = err
 			} else {
-				call.Heard()
+				call.NoteFirst()
 			}
 			if d.Usage != nil {
 				used = *d.Usage

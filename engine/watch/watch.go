@@ -44,16 +44,16 @@ type Watch struct {
 // Metrics name the models that have answered, up to a maximum: callers may name any, and
 // some servers answer to every name. The others are counted together; spans have their names.
 const (
-	modelsMost  = 64
+	maxModels   = 64
 	otherModels = "other"
 )
 
-// counted is by what name a model is counted, once it has answered or again.
-func (w *Watch) counted(name string, answers bool) string {
+// countedName is by what name a model is counted, once it has answered or again.
+func (w *Watch) countedName(name string, answers bool) string {
 	a := &w.answered
 	a.Lock()
 	defer a.Unlock()
-	if !a.names[name] && (!answers || len(a.names) >= modelsMost) {
+	if !a.names[name] && (!answers || len(a.names) >= maxModels) {
 		return otherModels
 	}
 	if a.names == nil {
@@ -93,13 +93,13 @@ func New(tp trace.TracerProvider, mp metric.MeterProvider) (*Watch, error) {
 
 type watchKey struct{}
 
-func from(ctx context.Context) *Watch {
+func fromContext(ctx context.Context) *Watch {
 	w, _ := ctx.Value(watchKey{}).(*Watch)
 	return w
 }
 
-// Turn begins the span of a turn.
-func (w *Watch) Turn(ctx context.Context, id scrollback.ConversationID) context.Context {
+// BeginTurn begins the span of a turn.
+func (w *Watch) BeginTurn(ctx context.Context, id scrollback.ConversationID) context.Context {
 	if w == nil {
 		return ctx
 	}
@@ -110,35 +110,35 @@ func (w *Watch) Turn(ctx context.Context, id scrollback.ConversationID) context.
 	return context.WithValue(ctx, watchKey{}, w)
 }
 
-// In is ctx in which what happens outside turns is told too: a compaction by hand, a title. A
+// WithWatch returns ctx in which what happens outside turns is told too: a compaction by hand, a title. A
 // turn's own ctx stays as it is.
-func (w *Watch) In(ctx context.Context) context.Context {
-	if w == nil || from(ctx) != nil {
+func (w *Watch) WithWatch(ctx context.Context) context.Context {
+	if w == nil || fromContext(ctx) != nil {
 		return ctx
 	}
 	return context.WithValue(ctx, watchKey{}, w)
 }
 
-// On is base with the turn of ctx: what goes on after the request that began it.
-func On(base, ctx context.Context) context.Context {
-	w := from(ctx)
+// WithTurn returns base with the turn of ctx: what goes on after the request that began it.
+func WithTurn(base, ctx context.Context) context.Context {
+	w := fromContext(ctx)
 	if w == nil {
 		return base
 	}
 	return context.WithValue(trace.ContextWithSpan(base, trace.SpanFromContext(ctx)), watchKey{}, w)
 }
 
-// NotBegun ends the span of a turn that was refused, or answered by an earlier one.
-func NotBegun(ctx context.Context, err error) {
-	if w := from(ctx); w != nil {
+// EndRefused ends the span of a turn that was refused, or answered by an earlier one.
+func EndRefused(ctx context.Context, err error) {
+	if w := fromContext(ctx); w != nil {
 		w.open.Add(ctx, -1)
-		end(trace.SpanFromContext(ctx), err)
+		endSpan(trace.SpanFromContext(ctx), err)
 	}
 }
 
-// Ended ends the span of a turn.
-func Ended(ctx context.Context, last scrollback.DoneEvent, used scrollback.Usage, err error) {
-	w := from(ctx)
+// EndTurn ends the span of a turn.
+func EndTurn(ctx context.Context, last scrollback.DoneEvent, used scrollback.Usage, err error) {
+	w := fromContext(ctx)
 	if w == nil {
 		return
 	}
@@ -147,31 +147,31 @@ func Ended(ctx context.Context, last scrollback.DoneEvent, used scrollback.Usage
 	span := trace.SpanFromContext(ctx)
 	span.SetAttributes(attribute.String("scrollback.turn.id", string(last.TurnID)),
 		attribute.String("scrollback.turn.status", string(last.Status)))
-	span.SetAttributes(usage(used)...)
-	end(span, err)
+	span.SetAttributes(usageAttributes(used)...)
+	endSpan(span, err)
 }
 
-// Part begins the span of a part of a turn, and returns how it ends.
-func Part(ctx context.Context, name string) (context.Context, func(error)) {
-	w := from(ctx)
+// BeginPart begins the span of a part of a turn, and returns how it ends.
+func BeginPart(ctx context.Context, name string) (context.Context, func(error)) {
+	w := fromContext(ctx)
 	if w == nil {
 		return ctx, func(error) {}
 	}
 	ctx, span := w.tracer.Start(ctx, name)
-	return ctx, func(err error) { end(span, err) }
+	return ctx, func(err error) { endSpan(span, err) }
 }
 
-// Tool begins the span of a look-up that a model calls for.
-func Tool(ctx context.Context, call scrollback.ToolCall) (context.Context, func(error)) {
-	ctx, done := Part(ctx, "execute_tool "+call.Name)
+// BeginTool begins the span of a look-up that a model calls for.
+func BeginTool(ctx context.Context, call scrollback.ToolCall) (context.Context, func(error)) {
+	ctx, done := BeginPart(ctx, "execute_tool "+call.Name)
 	trace.SpanFromContext(ctx).SetAttributes(attribute.String("gen_ai.operation.name", "execute_tool"),
 		attribute.String("gen_ai.tool.name", call.Name), attribute.String("gen_ai.tool.call.id", call.ID))
 	return ctx, done
 }
 
-// Compacted notes on the span of a compaction what it did.
-func Compacted(ctx context.Context, r scrollback.Receipt) {
-	w := from(ctx)
+// NoteCompaction notes on the span of a compaction what it did.
+func NoteCompaction(ctx context.Context, r scrollback.Receipt) {
+	w := fromContext(ctx)
 	if w == nil {
 		return
 	}
@@ -193,15 +193,15 @@ type Call struct {
 	heard bool
 }
 
-// labels are what a call is counted by.
-func (c *Call) labels(more ...attribute.KeyValue) metric.MeasurementOption {
+// callLabels returns what a call is counted by.
+func (c *Call) callLabels(more ...attribute.KeyValue) metric.MeasurementOption {
 	return metric.WithAttributes(append([]attribute.KeyValue{c.model[0], c.model[1],
-		attribute.String("gen_ai.request.model", c.w.counted(c.name, c.heard))}, more...)...)
+		attribute.String("gen_ai.request.model", c.w.countedName(c.name, c.heard))}, more...)...)
 }
 
-// Asked begins the span of a call to a model, by its full name.
-func Asked(ctx context.Context, name string) (context.Context, *Call) {
-	w := from(ctx)
+// BeginCall begins the span of a call to a model, by its full name.
+func BeginCall(ctx context.Context, name string) (context.Context, *Call) {
+	w := fromContext(ctx)
 	if w == nil {
 		return ctx, nil
 	}
@@ -214,21 +214,21 @@ func Asked(ctx context.Context, name string) (context.Context, *Call) {
 	return c.ctx, c
 }
 
-// Heard notes that something came; the first time counts.
-func (c *Call) Heard() {
+// NoteFirst notes that something came; the first time counts.
+func (c *Call) NoteFirst() {
 	if c == nil || c.heard {
 		return
 	}
 	c.heard = true
 	after := time.Since(c.began).Seconds()
-	c.w.first.Record(c.ctx, after, c.labels())
+	c.w.first.Record(c.ctx, after, c.callLabels())
 	span := trace.SpanFromContext(c.ctx)
 	span.AddEvent("first token")
 	span.SetAttributes(attribute.Float64("gen_ai.response.time_to_first_chunk", after))
 }
 
-// Ended ends the call.
-func (c *Call) Ended(finish string, used scrollback.Usage, err error) {
+// End ends the call.
+func (c *Call) End(finish string, used scrollback.Usage, err error) {
 	if c == nil {
 		return
 	}
@@ -236,29 +236,29 @@ func (c *Call) Ended(finish string, used scrollback.Usage, err error) {
 	if finish != "" {
 		span.SetAttributes(attribute.StringSlice("gen_ai.response.finish_reasons", []string{finish}))
 	}
-	span.SetAttributes(usage(used)...)
+	span.SetAttributes(usageAttributes(used)...)
 	var how []attribute.KeyValue
 	if err != nil {
 		how = append(how, attribute.String("error.type", string(scrollback.CodeOf(err))))
 	}
-	c.w.calls.Record(c.ctx, time.Since(c.began).Seconds(), c.labels(how...))
+	c.w.calls.Record(c.ctx, time.Since(c.began).Seconds(), c.callLabels(how...))
 	for kind, n := range map[string]int64{"input": used.InputTokens, "output": used.OutputTokens} {
 		if n > 0 {
-			c.w.tokens.Record(c.ctx, n, c.labels(attribute.String("gen_ai.token.type", kind)))
+			c.w.tokens.Record(c.ctx, n, c.callLabels(attribute.String("gen_ai.token.type", kind)))
 		}
 	}
-	end(span, err)
+	endSpan(span, err)
 }
 
-func usage(u scrollback.Usage) []attribute.KeyValue {
+func usageAttributes(u scrollback.Usage) []attribute.KeyValue {
 	return []attribute.KeyValue{attribute.Int64("gen_ai.usage.input_tokens", u.InputTokens),
 		attribute.Int64("gen_ai.usage.output_tokens", u.OutputTokens),
 		attribute.Int64("gen_ai.usage.cache_read.input_tokens", u.CachedTokens),
 		attribute.Int64("gen_ai.usage.cache_creation.input_tokens", u.CacheWriteTokens)}
 }
 
-// end ends a span; of an error only the code is said.
-func end(span trace.Span, err error) {
+// endSpan ends a span; of an error only the code is said.
+func endSpan(span trace.Span, err error) {
 	if err != nil {
 		code := string(scrollback.CodeOf(err))
 		span.SetAttributes(attribute.String("error.type", code))

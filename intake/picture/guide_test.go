@@ -13,7 +13,7 @@ func TestGuideToLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := New(Limits{}).limits
+	l := New(ImageLimits{}).limits
 	side := fmt.Sprintf("%d,%03d", l.Side/1000, l.Side%1000)
 	for _, row := range []string{
 		"| longer side over " + side + " pixels | scaled down to " + side + ":",

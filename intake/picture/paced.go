@@ -16,25 +16,25 @@ const decodeTime = 20 * time.Second
 
 var errSlow = errors.New("it takes too long to decode")
 
-// paced gives a decoder the bytes of an image until it has had its time. The libraries have no bound
+// pacedReader gives a decoder the bytes of an image until it has had its time. The libraries have no bound
 // of their own: a progressive JPEG may go over all of its pixels again with every sixty bytes. They
 // ask for a few kilobytes at a time, so that the clock is looked at while they work.
-type paced struct {
+type pacedReader struct {
 	*bytes.Reader
 	ctx context.Context
 }
 
-// pace gives the bytes of an image for so long.
-func pace(ctx context.Context, b []byte, within time.Duration) (*paced, context.CancelFunc) {
+// newPacedReader gives the bytes of an image for so long.
+func newPacedReader(ctx context.Context, b []byte, within time.Duration) (*pacedReader, context.CancelFunc) {
 	ctx, cancel := context.WithTimeoutCause(ctx, within, errSlow)
-	return &paced{bytes.NewReader(b), ctx}, cancel
+	return &pacedReader{bytes.NewReader(b), ctx}, cancel
 }
 
 // pieceBytes is the most that is given at a time.
 const pieceBytes = 512
 
 // Read implements io.Reader.
-func (p *paced) Read(b []byte) (int, error) {
+func (p *pacedReader) Read(b []byte) (int, error) {
 	if p.ctx.Err() != nil {
 		return 0, context.Cause(p.ctx)
 	}
@@ -42,20 +42,20 @@ func (p *paced) Read(b []byte) (int, error) {
 }
 
 // ReadByte implements io.ByteReader.
-func (p *paced) ReadByte() (byte, error) {
+func (p *pacedReader) ReadByte() (byte, error) {
 	if p.ctx.Err() != nil {
 		return 0, context.Cause(p.ctx)
 	}
 	return p.Reader.ReadByte()
 }
 
-// late is the error of a decoder whose bytes were stopped.
-func (p *paced) late() error {
+// lateError returns the error of a decoder whose bytes were stopped.
+func (p *pacedReader) lateError() error {
 	switch err := context.Cause(p.ctx); {
 	case errors.Is(err, errSlow):
-		return scrollback.Errorf(scrollback.Invalid, op, i18n.ImageDecodesTooLong)
+		return scrollback.Errorf(scrollback.Invalid, fitOp, i18n.ImageDecodesTooLong)
 	case err != nil:
-		return scrollback.Wrap(scrollback.Canceled, op, err)
+		return scrollback.Wrap(scrollback.Canceled, fitOp, err)
 	}
 	return nil
 }

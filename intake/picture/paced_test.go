@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// manyScans is a progressive JPEG that goes over all of its blocks again and again: a scan says with
+// manyScans returns a progressive JPEG that goes over all of its blocks again and again: a scan says with
 // a few dozen bytes that none of them changes.
 func manyScans(width, height uint16, scans int) []byte {
 	var b bytes.Buffer
@@ -48,7 +48,7 @@ func manyScans(width, height uint16, scans int) []byte {
 
 // An image may be small, have few pixels and take hours: decoding ends by the clock, and by its caller.
 func TestDecodingEnds(t *testing.T) {
-	f := New(Limits{})
+	f := New(ImageLimits{})
 	got, err := f.Fit(t.Context(), manyScans(2400, 2400, 3))
 	if err != nil || got.Width != 2000 {
 		t.Fatalf("a few scans: %+v, %v", got.Note, err)

@@ -31,10 +31,10 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-const op = "picture"
+const fitOp = "picture"
 
-// Limits bound images; zero fields are the defaults.
-type Limits struct {
+// ImageLimits bound images; zero fields are the defaults.
+type ImageLimits struct {
 	Side   int   // pixels of the longer side of an image that is kept; 0 means 2,000
 	Bytes  int64 // of an image that is kept; 0 means 3.75 MiB, which is 5 MiB in base64
 	Pixels int64 // of an image that is decoded, and of all frames of one that is kept; 0 means 50 million
@@ -51,13 +51,13 @@ type Picture struct {
 
 // Fitter makes images fit. It is safe for concurrent use.
 type Fitter struct {
-	limits Limits
+	limits ImageLimits
 	gate   chan struct{} // one image at a time is decoded
 	time   time.Duration // that decoding it may take
 }
 
 // New makes a fitter.
-func New(l Limits) *Fitter {
+func New(l ImageLimits) *Fitter {
 	if l.Side == 0 {
 		l.Side = 2000
 	}
@@ -77,83 +77,83 @@ func New(l Limits) *Fitter {
 // What is not a PNG, JPEG, GIF or WebP image, is damaged or claims to be too large is
 // invalid.
 func (f *Fitter) Fit(ctx context.Context, b []byte) (Picture, error) {
-	s, err := measure(b)
+	s, err := readShape(b)
 	if err != nil {
 		return Picture{}, err
 	}
-	if err := f.check(s); err != nil {
+	if err := f.checkShape(s); err != nil {
 		return Picture{}, err
 	}
 	out := Picture{Bytes: b, MediaType: "image/" + s.format}
-	out.Width, out.Height = s.shown()
+	out.Width, out.Height = s.uprightSize()
 	if max(s.width, s.height) <= f.limits.Side && int64(len(b)) <= f.limits.Bytes && s.animated <= f.limits.Pixels {
 		return out, nil
 	}
 	if s.memory > f.limits.Memory {
-		return Picture{}, scrollback.Errorf(scrollback.Invalid, op,
+		return Picture{}, scrollback.Errorf(scrollback.Invalid, fitOp,
 			i18n.ImageTooLargeToShrink, s.width, s.height)
 	}
 	select {
 	case f.gate <- struct{}{}:
 		defer func() { <-f.gate }()
 	case <-ctx.Done():
-		return Picture{}, scrollback.Wrap(scrollback.Canceled, op, context.Cause(ctx))
+		return Picture{}, scrollback.Wrap(scrollback.Canceled, fitOp, context.Cause(ctx))
 	}
-	return f.scale(ctx, out, s)
+	return f.scaleImage(ctx, out, s)
 }
 
 // Measure tells the media type of an image and its size in pixels, as it is shown, from
 // its first bytes. What is not an image is invalid; a size that cannot be read is 0.
 func Measure(head []byte) (media string, width, height int, err error) {
-	s, err := measure(head)
+	s, err := readShape(head)
 	if err != nil {
 		return "", 0, 0, err
 	}
-	width, height = s.shown()
+	width, height = s.uprightSize()
 	return "image/" + s.format, width, height, nil
 }
 
-// check refuses what is not worth decoding or dangerous to decode.
-func (f *Fitter) check(s shape) error {
+// checkShape refuses what is not worth decoding or dangerous to decode.
+func (f *Fitter) checkShape(s imageShape) error {
 	switch {
 	case s.width <= 0 || s.height <= 0:
-		return scrollback.Errorf(scrollback.Invalid, op, i18n.ImageHasNoSize)
+		return scrollback.Errorf(scrollback.Invalid, fitOp, i18n.ImageHasNoSize)
 	case int64(s.width)*int64(s.height) > f.limits.Pixels:
-		return scrollback.Errorf(scrollback.Invalid, op, i18n.ImageHasTooManyPixels,
+		return scrollback.Errorf(scrollback.Invalid, fitOp, i18n.ImageHasTooManyPixels,
 			s.width, s.height, f.limits.Pixels/1_000_000)
 	case !s.whole:
-		return scrollback.Errorf(scrollback.Invalid, op, i18n.ImageEndsEarly)
+		return scrollback.Errorf(scrollback.Invalid, fitOp, i18n.ImageEndsEarly)
 	}
 	return nil
 }
 
-// scale decodes an image and makes it fit; was is the image as it came.
-func (f *Fitter) scale(ctx context.Context, was Picture, s shape) (Picture, error) {
-	r, stop := pace(ctx, was.Bytes, f.time)
+// scaleImage decodes an image and makes it fit; was is the image as it came.
+func (f *Fitter) scaleImage(ctx context.Context, was Picture, s imageShape) (Picture, error) {
+	r, stop := newPacedReader(ctx, was.Bytes, f.time)
 	defer stop()
-	img, err := decode(r, s)
+	img, err := decodeImage(r, s)
 	if err != nil {
-		return was, cmp.Or(r.late(), err)
+		return was, cmp.Or(r.lateError(), err)
 	}
 	canvas := image.Rect(0, 0, s.width, s.height)
 	for side := min(f.limits.Side, max(s.width, s.height)); side > 0; side = side * 3 / 4 {
-		w, h := within(s.width, s.height, side)
-		small := turn(shrink(img, canvas, w, h), s.orientation)
-		out, err := encode(small, s.format == "jpeg", f.limits.Bytes)
+		w, h := fitSide(s.width, s.height, side)
+		small := rotateUpright(shrinkImage(img, canvas, w, h), s.orientation)
+		out, err := encodeImage(small, s.format == "jpeg", f.limits.Bytes)
 		if err != nil {
 			return was, err
 		}
 		if out.Bytes != nil {
 			out.Width = small.Rect.Dx()
 			out.Height = small.Rect.Dy()
-			out.Note = note(was, out, s.frames)
+			out.Note = describeChange(was, out, s.frames)
 			return out, nil
 		}
 	}
-	return was, scrollback.Errorf(scrollback.Invalid, op, i18n.ImageCannotShrink)
+	return was, scrollback.Errorf(scrollback.Invalid, fitOp, i18n.ImageCannotShrink)
 }
 
-func decode(r io.Reader, s shape) (image.Image, error) {
+func decodeImage(r io.Reader, s imageShape) (image.Image, error) {
 	var img image.Image
 	var err error
 	switch s.format {
@@ -165,19 +165,19 @@ func decode(r io.Reader, s shape) (image.Image, error) {
 		img, err = gif.Decode(r) // the first frame
 	case "webp":
 		if s.frames > 1 {
-			return nil, scrollback.Errorf(scrollback.Invalid, op, i18n.AnimatedWebPCannotShrink)
+			return nil, scrollback.Errorf(scrollback.Invalid, fitOp, i18n.AnimatedWebPCannotShrink)
 		}
 		img, err = webp.Decode(r)
 	}
 	if err != nil {
-		return nil, scrollback.Errorf(scrollback.Invalid, op, i18n.ImageDamaged,
+		return nil, scrollback.Errorf(scrollback.Invalid, fitOp, i18n.ImageDamaged,
 			strings.ToValidUTF8(err.Error(), "�"))
 	}
 	return img, nil
 }
 
-// within is the size of an image scaled to a longer side.
-func within(w, h, side int) (int, int) {
+// fitSide returns the size of an image scaled to a longer side.
+func fitSide(w, h, side int) (int, int) {
 	if long := max(w, h); long > side {
 		w = (w*side + long/2) / long
 		h = (h*side + long/2) / long
@@ -188,13 +188,13 @@ func within(w, h, side int) (int, int) {
 // quality is that of JPEG images which are made here.
 const quality = 85
 
-// encode writes an image: a photo as JPEG, anything else as PNG, unless that is too big
+// encodeImage writes an image: a photo as JPEG, anything else as PNG, unless that is too big
 // and it has nothing transparent. Without Bytes it is too big in any form.
-func encode(img *image.RGBA, photo bool, most int64) (Picture, error) {
+func encodeImage(img *image.RGBA, photo bool, most int64) (Picture, error) {
 	var b bytes.Buffer
 	if !photo {
 		if err := png.Encode(&b, img); err != nil {
-			return Picture{}, scrollback.Wrap(scrollback.Internal, op, err)
+			return Picture{}, scrollback.Wrap(scrollback.Internal, fitOp, err)
 		}
 		if int64(b.Len()) <= most {
 			return Picture{Bytes: b.Bytes(), MediaType: "image/png"}, nil
@@ -205,7 +205,7 @@ func encode(img *image.RGBA, photo bool, most int64) (Picture, error) {
 		b.Reset()
 	}
 	if err := jpeg.Encode(&b, img, &jpeg.Options{Quality: quality}); err != nil {
-		return Picture{}, scrollback.Wrap(scrollback.Internal, op, err)
+		return Picture{}, scrollback.Wrap(scrollback.Internal, fitOp, err)
 	}
 	if int64(b.Len()) <= most {
 		return Picture{Bytes: b.Bytes(), MediaType: "image/jpeg"}, nil
@@ -213,8 +213,8 @@ func encode(img *image.RGBA, photo bool, most int64) (Picture, error) {
 	return Picture{}, nil
 }
 
-// note says what was made of an image.
-func note(was, out Picture, frames int) string {
+// describeChange returns what was made of an image.
+func describeChange(was, out Picture, frames int) string {
 	var said []string
 	if frames > 1 {
 		said = append(said, fmt.Sprintf("the first of %d frames", frames))
@@ -228,11 +228,11 @@ func note(was, out Picture, frames int) string {
 	return strings.Join(said, ", ")
 }
 
-// notImage says what bytes are instead of an image.
-func notImage(b []byte) error {
+// newNotImageError returns what bytes are instead of an image.
+func newNotImageError(b []byte) error {
 	media, _, _ := strings.Cut(mimetype.Detect(b).String(), ";")
 	if len(b) == 0 {
 		media = "empty"
 	}
-	return scrollback.Errorf(scrollback.Invalid, op, i18n.NotAnImage, media)
+	return scrollback.Errorf(scrollback.Invalid, fitOp, i18n.NotAnImage, media)
 }

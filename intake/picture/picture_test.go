@@ -23,7 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// quarters is an image with a colour in each corner, so that one sees how it stands: red
+// quarters returns an image with a colour in each corner, so that one sees how it stands: red
 // and green above, blue and white below.
 func quarters(w, h int) *image.NRGBA {
 	img := image.NewNRGBA(image.Rect(0, 0, w, h))
@@ -94,7 +94,7 @@ func asGIF(t *testing.T, w, h, frames int) []byte {
 	return b.Bytes()
 }
 
-// chunk is one of a PNG file.
+// chunk returns one of a PNG file.
 func chunk(kind string, body []byte) []byte {
 	out := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
 	out = append(append(out, kind...), body...)
@@ -122,7 +122,7 @@ func TestWhatFitsStays(t *testing.T) {
 		"moving gif":     {asGIF(t, 12, 9, 30), "image/gif", 12, 9},
 		"webp":           {asWebP(75, 3), "image/webp", 75, 3},
 	} {
-		got, err := New(Limits{}).Fit(t.Context(), c.b)
+		got, err := New(ImageLimits{}).Fit(t.Context(), c.b)
 		if err != nil || !bytes.Equal(got.Bytes, c.b) || got.MediaType != c.media || got.Width != c.w || got.Height != c.h ||
 			got.Note != "" {
 			t.Errorf("%s: %s %d×%d %q, %v", name, got.MediaType, got.Width, got.Height, got.Note, err)
@@ -130,7 +130,7 @@ func TestWhatFitsStays(t *testing.T) {
 	}
 }
 
-// asWebP is a lossless WebP image of one colour, a few bytes at any size.
+// asWebP returns a lossless WebP image of one colour, a few bytes at any size.
 func asWebP(w, h uint32) []byte {
 	var bits uint64
 	var n int
@@ -167,7 +167,7 @@ func riff(chunks ...any) []byte {
 	return append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(len(out))), out...)
 }
 
-// inked is a red JPEG image of four inks, as programs for print write them.
+// inked returns a red JPEG image of four inks, as programs for print write them.
 func inked(w, h int) []byte {
 	segment := func(kind byte, body []byte) []byte {
 		return append(binary.BigEndian.AppendUint16([]byte{0xff, kind}, uint16(len(body)+2)), body...)
@@ -260,7 +260,7 @@ func TestScaled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := New(Limits{})
+			f := New(ImageLimits{})
 			got, err := f.Fit(t.Context(), c.b)
 			if err != nil || got.MediaType != c.media || got.Width != c.w || got.Height != c.h || got.Note != c.note {
 				t.Fatalf("%s %d×%d %q, %v", got.MediaType, got.Width, got.Height, got.Note, err)
@@ -290,7 +290,7 @@ func TestManyBytes(t *testing.T) {
 			noise.Pix[i] = 255
 		}
 	}
-	f := New(Limits{Bytes: 400_000})
+	f := New(ImageLimits{Bytes: 400_000})
 	got, err := f.Fit(t.Context(), asPNG(t, noise))
 	if err != nil || got.MediaType != "image/jpeg" || got.Width != 600 || len(got.Bytes) > 400_000 ||
 		!strings.HasPrefix(got.Note, "1.1 MB made 0.") {
@@ -339,11 +339,11 @@ func TestRefused(t *testing.T) {
 		"16-bit, too deep": {empty(7000, 7000, 16), "too large to be scaled down"},
 		"no pixels":        {empty(2500, 2500, 8), "the image is damaged: png"},
 	} {
-		f := New(Limits{})
+		f := New(ImageLimits{})
 		var got Picture
 		var err error
 		taken := allocated(func() { got, err = f.Fit(t.Context(), c.b) })
-		if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(scrollback.Shown(err), c.want) {
+		if scrollback.CodeOf(err) != scrollback.Invalid || !strings.Contains(scrollback.PublicMessage(err), c.want) {
 			t.Errorf("%s: %q %v, want %q", name, got.Note, err, c.want)
 		}
 		if taken > 32<<20 {
@@ -352,7 +352,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// allocated is how many bytes f allocates.
+// allocated returns how many bytes f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -368,7 +368,7 @@ func TestBombs(t *testing.T) {
 	b := slices.Concat([]byte("\x89PNG\r\n\x1a\n"), chunk("IHDR", header(2400, 2400, 8, 6, 0, 0, 0)),
 		chunk("zTXt", append([]byte("a\x00\x00"), zeros...)), chunk("IDAT", zeros), chunk("IEND", nil))
 	taken := allocated(func() {
-		if got, err := New(Limits{}).Fit(t.Context(), b); err == nil && got.Width != 2000 {
+		if got, err := New(ImageLimits{}).Fit(t.Context(), b); err == nil && got.Width != 2000 {
 			t.Errorf("%+v", got.Note)
 		}
 	})
@@ -377,7 +377,7 @@ func TestBombs(t *testing.T) {
 	}
 	many := asGIF(t, 120, 120, 5000)
 	taken = allocated(func() {
-		got, err := New(Limits{}).Fit(t.Context(), many)
+		got, err := New(ImageLimits{}).Fit(t.Context(), many)
 		if err != nil || got.Note != "the first of 5000 frames" || got.Width != 120 {
 			t.Errorf("%q, %v", got.Note, err)
 		}
@@ -389,7 +389,7 @@ func TestBombs(t *testing.T) {
 
 // Who waits while another image is decoded may give up.
 func TestWaiting(t *testing.T) {
-	f := New(Limits{})
+	f := New(ImageLimits{})
 	f.gate <- struct{}{}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
@@ -409,7 +409,7 @@ func FuzzFit(f *testing.F) {
 		riff("VP8X", make([]byte, 10), "EXIF", []byte("II*\x00\x08\x00\x00\x00\x01\x00")), []byte("<svg/>")} {
 		f.Add(b)
 	}
-	l := Limits{Side: 100, Bytes: 4000, Pixels: 1_000_000, Memory: 8_000_000}
+	l := ImageLimits{Side: 100, Bytes: 4000, Pixels: 1_000_000, Memory: 8_000_000}
 	fit := New(l)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 1<<16 {

@@ -8,10 +8,10 @@ import (
 // stripRows is how many rows are converted at a time.
 const stripRows = 16
 
-// shrink returns the part of an image on a canvas, made smaller: each pixel is the mean of
+// shrinkImage returns the part of an image on a canvas, made smaller: each pixel is the mean of
 // those it stands for. It holds one strip of the image beside the result, where the
 // filters of golang.org/x/image/draw hold a copy in floating point.
-func shrink(src image.Image, canvas image.Rectangle, width, height int) *image.RGBA {
+func shrinkImage(src image.Image, canvas image.Rectangle, width, height int) *image.RGBA {
 	out := image.NewRGBA(image.Rect(0, 0, width, height))
 	sw := canvas.Dx()
 	sh := canvas.Dy()
@@ -24,7 +24,7 @@ func shrink(src image.Image, canvas image.Rectangle, width, height int) *image.R
 		clear(strip.Pix)
 		draw.Draw(strip, image.Rect(0, 0, sw, rows), src, image.Pt(canvas.Min.X, canvas.Min.Y+top), draw.Src)
 		for r := range rows {
-			means(line, strip.Pix[r*strip.Stride:][:4*sw], width)
+			addMeans(line, strip.Pix[r*strip.Stride:][:4*sw], width)
 			// The row covers from (top+r)·height to the same of the next, a row of the result sh.
 			from := (top + r) * height
 			to := (top + r + 1) * height
@@ -34,7 +34,7 @@ func shrink(src image.Image, canvas image.Rectangle, width, height int) *image.R
 					sums[i] += v * uint64(part)
 				}
 				if from += part; from == (y+1)*sh {
-					finish(out.Pix[y*out.Stride:], sums, uint64(sw)*uint64(sh))
+					finishRow(out.Pix[y*out.Stride:], sums, uint64(sw)*uint64(sh))
 					y++
 				}
 			}
@@ -43,9 +43,9 @@ func shrink(src image.Image, canvas image.Rectangle, width, height int) *image.R
 	return out
 }
 
-// means adds up a row of pixels for each of width pixels, weighted by how much of each
+// addMeans adds up a row of pixels for each of width pixels, weighted by how much of each
 // belongs to it; the weights of one add up to the number of pixels in the row.
-func means(line []uint64, row []byte, width int) {
+func addMeans(line []uint64, row []byte, width int) {
 	clear(line)
 	n := len(row) / 4
 	x := 0
@@ -64,16 +64,16 @@ func means(line []uint64, row []byte, width int) {
 	}
 }
 
-// finish writes a row of means and begins the next.
-func finish(pix []byte, sums []uint64, weight uint64) {
+// finishRow writes a row of means and begins the next.
+func finishRow(pix []byte, sums []uint64, weight uint64) {
 	for i, v := range sums {
 		pix[i] = byte((v + weight/2) / weight)
 	}
 	clear(sums)
 }
 
-// turn stands an image upright: its orientation is as EXIF counts them.
-func turn(img *image.RGBA, orientation int) *image.RGBA {
+// rotateUpright stands an image upright: its orientation is as EXIF counts them.
+func rotateUpright(img *image.RGBA, orientation int) *image.RGBA {
 	if orientation < 2 {
 		return img
 	}

@@ -5,9 +5,9 @@ import (
 	"encoding/binary"
 )
 
-// shape is what an image says about itself. Where it says several things, the largest
+// imageShape is what an image says about itself. Where it says several things, the largest
 // counts: a decoder may trust any of them.
-type shape struct {
+type imageShape struct {
 	format        string // png, jpeg, gif or webp
 	width, height int    // as stored, before it is turned upright
 	frames        int
@@ -17,19 +17,19 @@ type shape struct {
 	whole         bool  // it ends as its format ends
 }
 
-// measure reads the headers of an image, in time linear in its bytes.
-func measure(b []byte) (s shape, err error) {
+// readShape reads the headers of an image, in time linear in its bytes.
+func readShape(b []byte) (s imageShape, err error) {
 	switch {
 	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
-		s = ofPNG(b[8:])
+		s = readPNG(b[8:])
 	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
-		s = ofJPEG(b[2:])
+		s = readJPEG(b[2:])
 	case bytes.HasPrefix(b, []byte("GIF87a")), bytes.HasPrefix(b, []byte("GIF89a")):
-		s = ofGIF(b[6:])
+		s = readGIF(b[6:])
 	case len(b) >= 12 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
-		s = ofWebP(b)
+		s = readWebP(b)
 	default:
-		return s, notImage(b)
+		return s, newNotImageError(b)
 	}
 	if s.frames < 2 {
 		s.animated = 0
@@ -37,25 +37,25 @@ func measure(b []byte) (s shape, err error) {
 	return s, nil
 }
 
-// claims takes a size into account.
-func (s *shape) claims(width, height int) {
+// addSize takes a size into account.
+func (s *imageShape) addSize(width, height int) {
 	s.width = max(s.width, width)
 	s.height = max(s.height, height)
 }
 
-// shown is its size when it stands upright.
-func (s *shape) shown() (width, height int) {
+// uprightSize returns its size when it stands upright.
+func (s *imageShape) uprightSize() (width, height int) {
 	if s.orientation > 4 {
 		return s.height, s.width
 	}
 	return s.width, s.height
 }
 
-func (s *shape) area() int64 { return int64(s.width) * int64(s.height) }
+func (s *imageShape) pixelCount() int64 { return int64(s.width) * int64(s.height) }
 
-// ofPNG walks the chunks: length, type, content, checksum.
-func ofPNG(b []byte) shape {
-	s := shape{format: "png", frames: 1}
+// readPNG walks the chunks: length, type, content, checksum.
+func readPNG(b []byte) imageShape {
+	s := imageShape{format: "png", frames: 1}
 	perPixel := int64(4)
 	for len(b) >= 12 {
 		n := int64(binary.BigEndian.Uint32(b))
@@ -66,7 +66,7 @@ func ofPNG(b []byte) shape {
 		body := b[8 : 8+n]
 		switch {
 		case kind == "IHDR" && n == 13:
-			s.claims(int(int32(binary.BigEndian.Uint32(body))), int(int32(binary.BigEndian.Uint32(body[4:]))))
+			s.addSize(int(int32(binary.BigEndian.Uint32(body))), int(int32(binary.BigEndian.Uint32(body[4:]))))
 			if body[8] == 16 {
 				perPixel = 8
 			}
@@ -76,7 +76,7 @@ func ofPNG(b []byte) shape {
 		case kind == "acTL" && n == 8:
 			s.frames = max(1, int(binary.BigEndian.Uint32(body)))
 		case kind == "eXIf":
-			s.orientation = orientationOf(body)
+			s.orientation = readOrientation(body)
 		case kind == "IEND":
 			s.whole = true
 		}
@@ -84,14 +84,14 @@ func ofPNG(b []byte) shape {
 			break
 		}
 	}
-	s.memory = s.area() * perPixel
-	s.animated = s.area() * min(int64(s.frames), 1<<20)
+	s.memory = s.pixelCount() * perPixel
+	s.animated = s.pixelCount() * min(int64(s.frames), 1<<20)
 	return s
 }
 
-// ofJPEG walks the segments as far as the pixels, and looks for the end behind them.
-func ofJPEG(b []byte) shape {
-	s := shape{format: "jpeg", frames: 1}
+// readJPEG walks the segments as far as the pixels, and looks for the end behind them.
+func readJPEG(b []byte) imageShape {
+	s := imageShape{format: "jpeg", frames: 1}
 	plain := false
 	perPixel := int64(0)
 	for len(b) >= 4 {
@@ -113,10 +113,10 @@ func ofJPEG(b []byte) shape {
 		case kind == 0xe0 && bytes.HasPrefix(body, []byte("JFIF\x00")):
 			plain = true
 		case kind == 0xe1 && bytes.HasPrefix(body, []byte("Exif\x00\x00")):
-			s.orientation = orientationOf(body[6:])
+			s.orientation = readOrientation(body[6:])
 		case kind >= 0xc0 && kind <= 0xcf && kind != 0xc4 && kind != 0xc8 && kind != 0xcc && len(body) >= 6:
-			s.claims(int(binary.BigEndian.Uint16(body[3:])), int(binary.BigEndian.Uint16(body[1:])))
-			perPixel = max(perPixel, samples(body[5:]))
+			s.addSize(int(binary.BigEndian.Uint16(body[3:])), int(binary.BigEndian.Uint16(body[1:])))
+			perPixel = max(perPixel, sampleSize(body[5:]))
 			if kind == 0xc2 { // progressive: coefficients of four bytes are kept as well
 				perPixel *= 5
 			}
@@ -130,13 +130,13 @@ func ofJPEG(b []byte) shape {
 			break
 		}
 	}
-	s.memory = s.area() * perPixel / 16
+	s.memory = s.pixelCount() * perPixel / 16
 	return s
 }
 
-// samples is how many sixteenths of a byte a pixel of a JPEG image takes, by its list of
+// sampleSize returns how many sixteenths of a byte a pixel of a JPEG image takes, by its list of
 // components: their number, and for each a name, its density and a table.
-func samples(list []byte) (n int64) {
+func sampleSize(list []byte) (n int64) {
 	var most int64 = 1
 	for c := 1; c+2 < len(list) && c < 3*int(list[0])+1; c += 3 {
 		of := int64(list[c+1]>>4) * int64(list[c+1]&15)
@@ -146,22 +146,22 @@ func samples(list []byte) (n int64) {
 	return max(16, (n*16+most-1)/most)
 }
 
-// ofGIF walks the blocks of all frames.
-func ofGIF(b []byte) shape {
-	s := shape{format: "gif"}
+// readGIF walks the blocks of all frames.
+func readGIF(b []byte) imageShape {
+	s := imageShape{format: "gif"}
 	if len(b) < 7 {
 		return s
 	}
-	s.claims(int(binary.LittleEndian.Uint16(b)), int(binary.LittleEndian.Uint16(b[2:])))
-	s.memory = s.area()
-	b = after(b, 7+colours(b[4]))
+	s.addSize(int(binary.LittleEndian.Uint16(b)), int(binary.LittleEndian.Uint16(b[2:])))
+	s.memory = s.pixelCount()
+	b = skipBytes(b, 7+colorTableSize(b[4]))
 	for len(b) > 0 {
 		switch b[0] {
 		case 0x3b:
 			s.whole = s.frames > 0
 			return s
 		case 0x21: // an extension
-			b = afterBlocks(after(b, 2))
+			b = skipBlocks(skipBytes(b, 2))
 		case 0x2c: // a frame
 			if len(b) < 10 {
 				return s
@@ -169,7 +169,7 @@ func ofGIF(b []byte) shape {
 			w := binary.LittleEndian.Uint16(b[5:])
 			h := binary.LittleEndian.Uint16(b[7:])
 			s.animated += int64(w) * int64(h)
-			rest := afterBlocks(after(b, 11+colours(b[9])))
+			rest := skipBlocks(skipBytes(b, 11+colorTableSize(b[9])))
 			if rest == nil {
 				return s
 			}
@@ -183,27 +183,27 @@ func ofGIF(b []byte) shape {
 	return s
 }
 
-// colours is how many bytes a table of colours takes, by its flags.
-func colours(flags byte) int {
+// colorTableSize returns how many bytes a table of colours takes, by its flags.
+func colorTableSize(flags byte) int {
 	if flags&0x80 == 0 {
 		return 0
 	}
 	return 3 << (flags&7 + 1)
 }
 
-// after is b without its first n bytes, or nil if it has fewer.
-func after(b []byte, n int) []byte {
+// skipBytes returns b without its first n bytes, or nil if it has fewer.
+func skipBytes(b []byte, n int) []byte {
 	if n > len(b) {
 		return nil
 	}
 	return b[n:]
 }
 
-// afterBlocks is what follows a list of counted blocks, or nil if it does not end.
-func afterBlocks(b []byte) []byte {
+// skipBlocks returns what follows a list of counted blocks, or nil if it does not end.
+func skipBlocks(b []byte) []byte {
 	for len(b) > 0 {
 		n := int(b[0])
-		b = after(b, 1+n)
+		b = skipBytes(b, 1+n)
 		if n == 0 {
 			return b
 		}
@@ -211,9 +211,9 @@ func afterBlocks(b []byte) []byte {
 	return nil
 }
 
-// ofWebP walks the chunks of a RIFF file: type, length, content.
-func ofWebP(b []byte) shape {
-	s := shape{format: "webp", frames: 1, whole: int64(binary.LittleEndian.Uint32(b[4:]))+8 <= int64(len(b))}
+// readWebP walks the chunks of a RIFF file: type, length, content.
+func readWebP(b []byte) imageShape {
+	s := imageShape{format: "webp", frames: 1, whole: int64(binary.LittleEndian.Uint32(b[4:]))+8 <= int64(len(b))}
 	frames := 0
 	for b = b[12:]; len(b) >= 8; {
 		n := int64(binary.LittleEndian.Uint32(b[4:]))
@@ -223,37 +223,37 @@ func ofWebP(b []byte) shape {
 			s.whole = false
 			n = int64(len(body))
 		}
-		s.webpChunk(kind, body[:n])
+		s.readChunk(kind, body[:n])
 		if kind == "ANMF" && n >= 16 {
 			frames++
-			s.animated += int64(three(body[6:])+1) * int64(three(body[9:])+1)
+			s.animated += int64(readUint24(body[6:])+1) * int64(readUint24(body[9:])+1)
 		}
 		b = body[min(n+n&1, int64(len(body))):]
 	}
 	s.frames = max(1, frames)
-	s.memory = s.area() * 12
+	s.memory = s.pixelCount() * 12
 	return s
 }
 
-func (s *shape) webpChunk(kind string, body []byte) {
+func (s *imageShape) readChunk(kind string, body []byte) {
 	switch {
 	case kind == "VP8X" && len(body) >= 10:
-		s.claims(three(body[4:])+1, three(body[7:])+1)
+		s.addSize(readUint24(body[4:])+1, readUint24(body[7:])+1)
 	case kind == "VP8 " && len(body) >= 10:
-		s.claims(int(binary.LittleEndian.Uint16(body[6:]))&0x3fff, int(binary.LittleEndian.Uint16(body[8:]))&0x3fff)
+		s.addSize(int(binary.LittleEndian.Uint16(body[6:]))&0x3fff, int(binary.LittleEndian.Uint16(body[8:]))&0x3fff)
 	case kind == "VP8L" && len(body) >= 5:
 		bits := binary.LittleEndian.Uint32(body[1:])
-		s.claims(int(bits&0x3fff)+1, int(bits>>14&0x3fff)+1)
+		s.addSize(int(bits&0x3fff)+1, int(bits>>14&0x3fff)+1)
 	case kind == "EXIF":
-		s.orientation = orientationOf(bytes.TrimPrefix(body, []byte("Exif\x00\x00")))
+		s.orientation = readOrientation(bytes.TrimPrefix(body, []byte("Exif\x00\x00")))
 	}
 }
 
-func three(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
+func readUint24(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
 
-// orientationOf reads how an image is to be turned from its EXIF block, which is a small
+// readOrientation reads how an image is to be turned from its EXIF block, which is a small
 // TIFF file: 1 to 8, or 0 where it says nothing.
-func orientationOf(b []byte) int {
+func readOrientation(b []byte) int {
 	var order binary.ByteOrder = binary.BigEndian
 	switch {
 	case bytes.HasPrefix(b, []byte("II*\x00")):

@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/blob"
 )
 
-// buckets are the kinds there are here.
+// buckets returns the kinds there are here.
 func buckets(t *testing.T) map[string]blob.Bucket {
 	t.Helper()
 	folder, err := blob.OpenFolder(t.TempDir())
@@ -41,7 +41,7 @@ func keysOf(t *testing.T, b blob.Bucket, prefix string) []string {
 	return out
 }
 
-// filesOf are the files below a folder.
+// filesOf returns the files below a folder.
 func filesOf(t *testing.T, dir string) []string {
 	t.Helper()
 	var out []string

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// escape is the name of an object's file, with slashes. What cannot be in a name stands there as
+// escapeKey returns the name of an object's file, with slashes. What cannot be in a name stands there as
 // "__0x2f__", as does the beginning of what would be read as that.
-func escape(key string) string {
+func escapeKey(key string) string {
 	var out strings.Builder
 	runes := []rune(key)
 	for i, r := range runes {
-		if forbidden(runes, i) || r == '_' && escapedAtStart.MatchString(string(runes[i:])) {
+		if isForbidden(runes, i) || r == '_' && escapedAtStart.MatchString(string(runes[i:])) {
 			fmt.Fprintf(&out, "__%#x__", r)
 			continue
 		}
@@ -23,8 +23,8 @@ func escape(key string) string {
 	return out.String()
 }
 
-// forbidden reports whether a character of a key cannot stand in a name where it is.
-func forbidden(key []rune, i int) bool {
+// isForbidden reports whether a character of a key cannot stand in a name where it is.
+func isForbidden(key []rune, i int) bool {
 	switch c := key[i]; {
 	case c < ' ':
 		return true
@@ -41,8 +41,8 @@ var (
 	escapedAtStart = regexp.MustCompile(`^` + escaped.String())
 )
 
-// unescape is the key behind a name.
-func unescape(name string) string {
+// unescapeName returns the key behind a name.
+func unescapeName(name string) string {
 	return escaped.ReplaceAllStringFunc(name, func(s string) string {
 		r, err := strconv.ParseInt(strings.Trim(s, "_")[len("0x"):], 16, 32)
 		if err != nil {

@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// folder is a bucket whose objects are files below a folder. The layout is that of gocloud.dev's
+// folderBucket is a bucket whose objects are files below a folder. The layout is that of gocloud.dev's
 // fileblob, which wrote it before. The folder is opened for every call: somebody may have put
 // another one in its place, such as a backup.
-type folder struct{ dir string }
+type folderBucket struct{ dir string }
 
 // OpenFolder opens the bucket in a folder, which has to be there.
 func OpenFolder(dir string) (Bucket, error) {
@@ -34,18 +34,18 @@ func OpenFolder(dir string) (Bucket, error) {
 	if !info.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory", dir)
 	}
-	return folder{dir}, nil
+	return folderBucket{dir}, nil
 }
 
-// noted ends the names of files beside objects in which fileblob keeps their media type. Nothing
+// notedPrefix ends the names of files beside objects in which fileblob keeps their media type. Nothing
 // here writes any, but a folder that another program made may have them.
-const noted = ".attrs"
+const notedPrefix = ".attrs"
 
-// in calls fn with the folder and the name of an object's file there.
-func (f folder) in(key string, fn func(root *os.Root, name string) error) error {
-	name := escape(key)
-	if strings.HasSuffix(name, noted) {
-		return fmt.Errorf("keys do not end in %s: %s", noted, key)
+// withFile calls fn with the folder and the name of an object's file there.
+func (f folderBucket) withFile(key string, fn func(root *os.Root, name string) error) error {
+	name := escapeKey(key)
+	if strings.HasSuffix(name, notedPrefix) {
+		return fmt.Errorf("keys do not end in %s: %s", notedPrefix, key)
 	}
 	root, err := os.OpenRoot(f.dir)
 	if err == nil {
@@ -66,16 +66,16 @@ type file struct {
 func (f *file) Size() int64       { return f.size }
 func (f *file) MediaType() string { return unknownType }
 
-func (f folder) Open(_ context.Context, key string) (Reader, error) {
-	opened, err := f.open(key)
+func (f folderBucket) Open(_ context.Context, key string) (Reader, error) {
+	opened, err := f.openFile(key)
 	if err != nil {
 		return nil, err
 	}
 	return opened, nil
 }
 
-func (f folder) open(key string) (opened *file, err error) {
-	err = f.in(key, func(root *os.Root, name string) (err error) {
+func (f folderBucket) openFile(key string) (opened *file, err error) {
+	err = f.withFile(key, func(root *os.Root, name string) (err error) {
 		opened, err = openFile(root, name)
 		return err
 	})
@@ -98,23 +98,23 @@ func openFile(root *os.Root, name string) (*file, error) {
 	return &file{opened, info.Size()}, nil
 }
 
-// section is a range of a file.
-type section struct {
+// fileSection is a range of a file.
+type fileSection struct {
 	*io.SectionReader
 	io.Closer
 }
 
-func (f folder) OpenRange(_ context.Context, key string, offset, length int64) (io.ReadCloser, error) {
-	whole, err := f.open(key)
+func (f folderBucket) OpenRange(_ context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+	whole, err := f.openFile(key)
 	if err != nil {
 		return nil, err
 	}
-	return section{io.NewSectionReader(whole, offset, length), whole}, nil
+	return fileSection{io.NewSectionReader(whole, offset, length), whole}, nil
 }
 
-func (f folder) Attributes(_ context.Context, key string) (Attributes, error) {
+func (f folderBucket) Attributes(_ context.Context, key string) (Attributes, error) {
 	var out Attributes
-	err := f.in(key, func(root *os.Root, name string) error {
+	err := f.withFile(key, func(root *os.Root, name string) error {
 		info, err := root.Stat(name)
 		if err == nil && info.IsDir() {
 			err = &fs.PathError{Op: "stat", Path: name, Err: fs.ErrNotExist}
@@ -127,11 +127,11 @@ func (f folder) Attributes(_ context.Context, key string) (Attributes, error) {
 	return out, err
 }
 
-func (f folder) Write(ctx context.Context, key string, r io.Reader, _ string) error {
+func (f folderBucket) Write(ctx context.Context, key string, r io.Reader, _ string) error {
 	if err := os.MkdirAll(f.dir, 0o700); err != nil {
 		return err
 	}
-	return f.in(key, func(root *os.Root, name string) error {
+	return f.withFile(key, func(root *os.Root, name string) error {
 		if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			return err
 		}
@@ -167,21 +167,21 @@ func createBeside(root *os.Root, name string) (string, *os.File, error) {
 	return "", nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
 }
 
-func (f folder) Delete(_ context.Context, key string) error {
-	return f.in(key, func(root *os.Root, name string) error {
+func (f folderBucket) Delete(_ context.Context, key string) error {
+	return f.withFile(key, func(root *os.Root, name string) error {
 		if err := root.Remove(name); err != nil {
 			return err
 		}
-		if err := root.Remove(name + noted); !errors.Is(err, fs.ErrNotExist) {
+		if err := root.Remove(name + notedPrefix); !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil
 	})
 }
 
-func (f folder) Close() error { return nil }
+func (f folderBucket) Close() error { return nil }
 
-func (f folder) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+func (f folderBucket) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		root, err := os.OpenRoot(f.dir)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -192,55 +192,55 @@ func (f folder) List(ctx context.Context, prefix string) iter.Seq2[Object, error
 			return
 		}
 		defer func() { _ = root.Close() }() // only read
-		w := walk{ctx: ctx, root: root, prefix: prefix, yield: yield}
-		w.below("", "")
+		w := folderWalk{ctx: ctx, root: root, prefix: prefix, yield: yield}
+		w.walkFolder("", "")
 	}
 }
 
-// walk lists the objects of a folder.
-type walk struct {
+// folderWalk lists the objects of a folder.
+type folderWalk struct {
 	ctx    context.Context //nolint:containedctx // it lives as long as the call
 	root   *os.Root
 	prefix string
 	yield  func(Object, error) bool
 }
 
-// entry is a file or a folder, by the key that its name stands for. The keys of folders end in "/",
+// walkEntry is a file or a folder, by the key that its name stands for. The keys of folders end in "/",
 // so that what is in them is in its place in the order.
-type entry struct {
+type walkEntry struct {
 	key, name string
 	isDir     bool
 }
 
-// below lists what is in the folder of a name, whose key is the beginning of all keys there. It
+// walkFolder lists what is in the folder of a name, whose key is the beginning of all keys there. It
 // reports whether to go on.
-func (w *walk) below(name, key string) bool {
+func (w *folderWalk) walkFolder(name, key string) bool {
 	if err := w.ctx.Err(); err != nil {
 		return w.yield(Object{}, err) && false
 	}
 	dir, err := w.root.Open(path.Join(".", name))
 	if err != nil {
-		return w.skip(err)
+		return w.skipError(err)
 	}
 	found, err := dir.ReadDir(-1)
 	if err = errors.Join(err, dir.Close()); err != nil {
-		return w.skip(err)
+		return w.skipError(err)
 	}
-	var entries []entry
+	var entries []walkEntry
 	for _, e := range found {
-		in := entry{key + unescape(e.Name()), path.Join(name, e.Name()), e.IsDir()}
+		in := walkEntry{key + unescapeName(e.Name()), path.Join(name, e.Name()), e.IsDir()}
 		if in.isDir {
 			in.key += "/"
 		}
 		wanted := strings.HasPrefix(in.key, w.prefix) || in.isDir && strings.HasPrefix(w.prefix, in.key)
-		if wanted && (in.isDir || !strings.HasSuffix(in.name, noted)) {
+		if wanted && (in.isDir || !strings.HasSuffix(in.name, notedPrefix)) {
 			entries = append(entries, in)
 		}
 	}
-	slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	slices.SortFunc(entries, func(a, b walkEntry) int { return strings.Compare(a.key, b.key) })
 	for _, e := range entries {
 		if e.isDir {
-			if !w.below(e.name, e.key) {
+			if !w.walkFolder(e.name, e.key) {
 				return false
 			}
 			continue
@@ -248,7 +248,7 @@ func (w *walk) below(name, key string) bool {
 		info, err := w.root.Lstat(e.name)
 		switch {
 		case err != nil:
-			if !w.skip(err) {
+			if !w.skipError(err) {
 				return false
 			}
 		case !w.yield(Object{Key: e.key, Size: info.Size()}, nil):
@@ -258,9 +258,9 @@ func (w *walk) below(name, key string) bool {
 	return true
 }
 
-// skip goes on past what was removed meanwhile, and past folders that are somebody else's, such as
+// skipError goes on past what was removed meanwhile, and past folders that are somebody else's, such as
 // the lost+found of a disk. Anything else ends the list.
-func (w *walk) skip(err error) bool {
+func (w *folderWalk) skipError(err error) bool {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return true
 	}

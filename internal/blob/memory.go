@@ -14,34 +14,34 @@ import (
 	"time"
 )
 
-// memory is a bucket that ends with the program.
-type memory struct {
+// memoryBucket is a bucket that ends with the program.
+type memoryBucket struct {
 	mu   sync.RWMutex
-	kept map[string]held // nil when it was closed
+	kept map[string]heldObject // nil when it was closed
 }
 
 // errClosed is what comes of using a bucket that was closed.
 var errClosed = errors.New("the bucket was closed")
 
-// held is an object in memory. Its content never changes.
-type held struct {
+// heldObject is an object in memory. Its content never changes.
+type heldObject struct {
 	content   []byte
 	at        time.Time
 	mediaType string
 }
 
 // NewMemory makes a bucket in memory.
-func NewMemory() Bucket { return &memory{kept: map[string]held{}} }
+func NewMemory() Bucket { return &memoryBucket{kept: map[string]heldObject{}} }
 
-func (m *memory) find(key string) (held, error) {
+func (m *memoryBucket) findObject(key string) (heldObject, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if m.kept == nil {
-		return held{}, errClosed
+		return heldObject{}, errClosed
 	}
 	o, ok := m.kept[key]
 	if !ok {
-		return held{}, fmt.Errorf("%w: %s", ErrMissing, key)
+		return heldObject{}, fmt.Errorf("%w: %s", ErrMissing, key)
 	}
 	return o, nil
 }
@@ -55,28 +55,28 @@ type heldReader struct {
 func (r *heldReader) MediaType() string { return r.mediaType }
 func (r *heldReader) Close() error      { return nil }
 
-func (m *memory) Open(_ context.Context, key string) (Reader, error) {
-	o, err := m.find(key)
+func (m *memoryBucket) Open(_ context.Context, key string) (Reader, error) {
+	o, err := m.findObject(key)
 	if err != nil {
 		return nil, err
 	}
 	return &heldReader{bytes.NewReader(o.content), o.mediaType}, nil
 }
 
-func (m *memory) OpenRange(_ context.Context, key string, offset, length int64) (io.ReadCloser, error) {
-	o, err := m.find(key)
+func (m *memoryBucket) OpenRange(_ context.Context, key string, offset, length int64) (io.ReadCloser, error) {
+	o, err := m.findObject(key)
 	if err != nil {
 		return nil, err
 	}
 	return io.NopCloser(io.NewSectionReader(bytes.NewReader(o.content), offset, length)), nil
 }
 
-func (m *memory) Attributes(_ context.Context, key string) (Attributes, error) {
-	o, err := m.find(key)
+func (m *memoryBucket) Attributes(_ context.Context, key string) (Attributes, error) {
+	o, err := m.findObject(key)
 	return Attributes{Size: int64(len(o.content)), ModTime: o.at}, err
 }
 
-func (m *memory) List(_ context.Context, prefix string) iter.Seq2[Object, error] {
+func (m *memoryBucket) List(_ context.Context, prefix string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		m.mu.RLock()
 		keys := slices.Sorted(maps.Keys(m.kept))
@@ -85,7 +85,7 @@ func (m *memory) List(_ context.Context, prefix string) iter.Seq2[Object, error]
 			if !strings.HasPrefix(key, prefix) {
 				continue
 			}
-			o, err := m.find(key)
+			o, err := m.findObject(key)
 			if err != nil {
 				continue // it was removed meanwhile
 			}
@@ -96,7 +96,7 @@ func (m *memory) List(_ context.Context, prefix string) iter.Seq2[Object, error]
 	}
 }
 
-func (m *memory) Write(ctx context.Context, key string, r io.Reader, mediaType string) error {
+func (m *memoryBucket) Write(ctx context.Context, key string, r io.Reader, mediaType string) error {
 	content, err := io.ReadAll(r)
 	if err == nil {
 		err = ctx.Err()
@@ -109,11 +109,11 @@ func (m *memory) Write(ctx context.Context, key string, r io.Reader, mediaType s
 	if m.kept == nil {
 		return errClosed
 	}
-	m.kept[key] = held{content, time.Now(), mediaType}
+	m.kept[key] = heldObject{content, time.Now(), mediaType}
 	return nil
 }
 
-func (m *memory) Delete(_ context.Context, key string) error {
+func (m *memoryBucket) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.kept == nil {
@@ -126,7 +126,7 @@ func (m *memory) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-func (m *memory) Close() error {
+func (m *memoryBucket) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.kept = nil

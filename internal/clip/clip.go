@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Bytes returns at most the first n bytes of s.
-func Bytes(s string, n int) string {
+// HeadBytes returns at most the first n bytes of s.
+func HeadBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -31,9 +31,9 @@ func TailBytes(s string, n int) string {
 	return s
 }
 
-// Line returns at most the first n characters of s, with an ellipsis if something was
+// ClipLine returns at most the first n characters of s, with an ellipsis if something was
 // left out.
-func Line(s string, n int) string {
+func ClipLine(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -43,8 +43,8 @@ func Line(s string, n int) string {
 	return s
 }
 
-// OneLine returns s on one line, without control characters and with single spaces.
-func OneLine(s string) string {
+// JoinLines returns s on one line, without control characters and with single spaces.
+func JoinLines(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {
 			return ' '

@@ -61,7 +61,7 @@ func (s source) of(n ast.Node) string {
 	return s.text[s.set.Position(n.Pos()).Offset:s.set.Position(n.End()).Offset]
 }
 
-// lineAt is the text of the line where a position is.
+// lineAt returns the text of the line where a position is.
 func (s source) lineAt(p token.Pos) string {
 	at := s.set.Position(p).Offset
 	from := strings.LastIndexByte(s.text[:at], '\n') + 1

@@ -90,7 +90,7 @@ var homes = map[string]string{
 	"github.com/compose-spec/compose-go":     "tools",
 }
 
-// breach says why a file may not import a package, or nothing.
+// breach returns why a file may not import a package, or nothing.
 func breach(s source, name string) string {
 	ours := within(name, module)
 	if outside(name) && s.room == "." {
@@ -133,12 +133,12 @@ func breach(s source, name string) string {
 	return "imports run down"
 }
 
-// layerOf is the line of a room in layers, or -1.
+// layerOf returns the line of a room in layers, or -1.
 func layerOf(room string) int {
 	return slices.IndexFunc(layers, func(line string) bool { return slices.Contains(strings.Fields(line), top(room)) })
 }
 
-// top is the first folder of a room.
+// top returns the first folder of a room.
 func top(room string) string {
 	first, _, _ := strings.Cut(room, "/")
 	return first
@@ -158,7 +158,7 @@ func isSuite(room string) bool {
 	return slices.ContainsFunc(strings.Split(room, "/"), func(name string) bool { return strings.HasSuffix(name, "test") })
 }
 
-// ourRoom is the room behind an import path of ours.
+// ourRoom returns the room behind an import path of ours.
 func ourRoom(name string) string {
 	return path.Join(".", strings.TrimPrefix(strings.TrimPrefix(name, module), "/"))
 }
@@ -227,7 +227,7 @@ func TestNoClock(t *testing.T) {
 }
 
 // door is the one function that reads the head of a conversation, for a caller.
-const door = "engine/view.go head"
+const door = "engine/view.go openHead"
 
 // heads lists the calls of a file that read a head past the door.
 func heads(s source) []string {
@@ -247,7 +247,7 @@ func heads(s source) []string {
 			if !ok || sel.Sel.Name != "Head" || len(call.Args) != 2 {
 				return true
 			}
-			if of, ok := sel.X.(*ast.SelectorExpr); !ok || of.Sel.Name != "door" {
+			if of, ok := sel.X.(*ast.SelectorExpr); !ok || of.Sel.Name != "access" {
 				out = append(out, fmt.Sprintf("line %d reads a head", s.line(call.Pos())))
 			}
 			return true
@@ -272,12 +272,12 @@ func TestOneDoor(t *testing.T) {
 		t,
 		"transfer/bad.go",
 		"package transfer\nfunc (t *Transfer) f() { t.store.Head(ctx, id); t.view.Bulk().Head(ctx, id, "+
-			"need); e.store.Read.Head(ctx, id); log().Head(ctx, id); r.door.Head(ctx, id) }\n",
+			"need); e.store.Read.Head(ctx, id); log().Head(ctx, id); r.access.Head(ctx, id) }\n",
 	)
 	if got := heads(bad); len(got) != 3 {
 		t.Errorf("planted heads were found as %q", got)
 	}
-	good := parse(t, "engine/view.go", "package engine\nfunc (d door) head() { d.store.Head(ctx, id) }\n")
+	good := parse(t, "engine/view.go", "package engine\nfunc (d access) openHead() { d.store.Head(ctx, id) }\n")
 	if got := heads(good); len(got) != 0 {
 		t.Errorf("the door itself was found: %q", got)
 	}

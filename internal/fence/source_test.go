@@ -83,7 +83,7 @@ var parsed = sync.OnceValues(func() ([]source, error) {
 	return out, err
 })
 
-// sources is every Go file of the repository.
+// sources returns every Go file of the repository.
 func sources(t *testing.T) []source {
 	t.Helper()
 	all, err := parsed()
@@ -96,7 +96,7 @@ func sources(t *testing.T) []source {
 	return all
 }
 
-// parse is a planted file, to see that a rule can fail.
+// parse returns a planted file, to see that a rule can fail.
 func parse(t *testing.T, name, text string) source {
 	t.Helper()
 	s := source{

@@ -76,9 +76,9 @@ func Run[T any](in *Bound, work func() T) (out T, err error) {
 // maxNested is how many quotes and lists may be opened within each other on one line.
 const maxNested = 60
 
-// TooDeep reports whether a line of Markdown opens more quotes and lists within each other
+// IsTooDeep reports whether a line of Markdown opens more quotes and lists within each other
 // than a person would: what is drawn of them grows with the square of their depth.
-func TooDeep(source string) bool {
+func IsTooDeep(source string) bool {
 	for line := range strings.Lines(source) {
 		nested := 0
 		rule := len(strings.Trim(line, "-*_ \t\r\n")) == 0

@@ -44,7 +44,7 @@ func TestTooDeep(t *testing.T) {
 		strings.Repeat("- ", 500):        false, strings.Repeat("> a\n", 500): false, "a " + strings.Repeat("> ", 100): false,
 		"> a\n" + strings.Repeat("- > ", 40): true,
 	} {
-		if got := TooDeep(source); got != want {
+		if got := IsTooDeep(source); got != want {
 			t.Errorf("%.20q: %v", source, got)
 		}
 	}

@@ -27,28 +27,28 @@ var standIns = map[string]string{
 // plainFunctions are lexers whose own functions look at what a rule matched, and start no other lexer.
 var plainFunctions = map[string]bool{"HTTP": true, "Haxe": true}
 
-// bench is a set of lexers that serve one job at a time.
-type bench struct {
+// lexerSet is a set of lexers that serve one job at a time.
+type lexerSet struct {
 	lexers *chroma.LexerRegistry
-	job    *job // the one that runs
+	job    *splitJob // the one that runs
 }
 
 // newBench makes a guarded lexer of each lexer. None is compiled before it is used.
-func newBench(from []chroma.Lexer) *bench {
-	b := &bench{lexers: chroma.NewLexerRegistry()}
+func newBench(from []chroma.Lexer) *lexerSet {
+	b := &lexerSet{lexers: chroma.NewLexerRegistry()}
 	named := map[string]chroma.Lexer{}
 	for _, l := range from {
 		named[l.Config().Name] = l
 	}
 	for _, l := range from {
-		rules := rulesOf(l)
+		rules := findRules(l)
 		if other, ok := standIns[l.Config().Name]; ok {
-			rules = rulesOf(named[other])
+			rules = findRules(named[other])
 		}
 		if rules == nil {
 			continue
 		}
-		guarded, err := chroma.NewLexer(l.Config(), func() chroma.Rules { return b.guard(rules) })
+		guarded, err := chroma.NewLexer(l.Config(), func() chroma.Rules { return b.guardRules(rules) })
 		if err == nil {
 			b.lexers.Register(guarded)
 		}
@@ -56,8 +56,8 @@ func newBench(from []chroma.Lexer) *bench {
 	return b
 }
 
-// prepared is the lexer of a language, compiled.
-func (b *bench) prepared(language string) chroma.Lexer {
+// preparedLexer returns the lexer of a language, compiled.
+func (b *lexerSet) preparedLexer(language string) chroma.Lexer {
 	lexer := b.lexers.Get(language)
 	if l, ok := lexer.(*chroma.RegexLexer); ok {
 		_, _ = l.Rules() // Tokenise says what is wrong with them
@@ -65,9 +65,9 @@ func (b *bench) prepared(language string) chroma.Lexer {
 	return lexer
 }
 
-// rulesOf returns the lexer whose rules a lexer uses, or nil. Two of chroma's wrap one to give parts of
+// findRules returns the lexer whose rules a lexer uses, or nil. Two of chroma's wrap one to give parts of
 // the text to others; those parts stay as they are here.
-func rulesOf(l chroma.Lexer) *chroma.RegexLexer {
+func findRules(l chroma.Lexer) *chroma.RegexLexer {
 	if r, ok := l.(*chroma.RegexLexer); ok {
 		return r
 	}
@@ -82,9 +82,9 @@ func rulesOf(l chroma.Lexer) *chroma.RegexLexer {
 	return nil
 }
 
-// guard is the rules of a lexer with a check beside each. A lexer whose rules cannot be had knows
+// guardRules returns the rules of a lexer with a check beside each. A lexer whose rules cannot be had knows
 // only plain text.
-func (b *bench) guard(from *chroma.RegexLexer) chroma.Rules {
+func (b *lexerSet) guardRules(from *chroma.RegexLexer) chroma.Rules {
 	out := chroma.Rules{}
 	rules, err := from.Rules()
 	if err != nil {
@@ -94,22 +94,22 @@ func (b *bench) guard(from *chroma.RegexLexer) chroma.Rules {
 	for state, list := range rules {
 		for _, r := range list {
 			if !trusted {
-				r.Type = own(r.Type)
+				r.Type = ownEmitter(r.Type)
 				if _, ok := r.Mutator.(chroma.SerialisableMutator); !ok {
 					r.Mutator = nil
 				}
 			}
-			r.Type = check{bench: b, then: r.Type}
+			r.Type = deadlineCheck{bench: b, then: r.Type}
 			out[state] = append(out[state], r)
 		}
 	}
-	out[patience] = []chroma.Rule{{Mutator: impatient{}}}
+	out[patience] = []chroma.Rule{{Mutator: timeoutSetter{}}}
 	return out
 }
 
-// own is what a rule emits, as far as chroma made it: functions of a lexer's own may start lexers that
+// ownEmitter returns what a rule emits, as far as chroma made it: functions of a lexer's own may start lexers that
 // are not guarded, and are replaced by plain text, or inside a group by what stands beside them.
-func own(e chroma.Emitter) chroma.Emitter {
+func ownEmitter(e chroma.Emitter) chroma.Emitter {
 	if e == nil {
 		return nil
 	}
@@ -151,15 +151,15 @@ func own(e chroma.Emitter) chroma.Emitter {
 	return chroma.ByGroups(mended...)
 }
 
-// check ends the lexer that it stands in when its job is over.
-type check struct {
-	bench *bench
+// deadlineCheck ends the lexer that it stands in when its job is over.
+type deadlineCheck struct {
+	bench *lexerSet
 	then  chroma.Emitter // nil: the rule emits nothing
 }
 
 // Emit emits what the rule does.
-func (c check) Emit(groups []string, state *chroma.LexerState) chroma.Iterator {
-	if j := c.bench.job; j != nil && j.over() {
+func (c deadlineCheck) Emit(groups []string, state *chroma.LexerState) chroma.Iterator {
+	if j := c.bench.job; j != nil && j.isOver() {
 		state.Pos = len(state.Text)
 		return chroma.Literator()
 	}
@@ -172,14 +172,14 @@ func (c check) Emit(groups []string, state *chroma.LexerState) chroma.Iterator {
 // patience is a state of each lexer that no rule leads to. Its one rule is a hook into compiling.
 const patience = "scrollback:patience"
 
-// impatient bounds the time of all expressions of a lexer when they are compiled, and is gone then.
-type impatient struct{}
+// timeoutSetter bounds the time of all expressions of a lexer when they are compiled, and is gone then.
+type timeoutSetter struct{}
 
 // Mutate is never called: the state is not reached.
-func (impatient) Mutate(*chroma.LexerState) error { return nil }
+func (timeoutSetter) Mutate(*chroma.LexerState) error { return nil }
 
 // MutateLexer sets the bound.
-func (impatient) MutateLexer(rules chroma.CompiledRules, state string, rule int) error {
+func (timeoutSetter) MutateLexer(rules chroma.CompiledRules, state string, rule int) error {
 	for _, list := range rules {
 		for _, r := range list {
 			if r.Regexp != nil {

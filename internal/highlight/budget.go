@@ -19,28 +19,28 @@ type Budget struct {
 }
 
 // NewBudget makes a budget.
-func NewBudget(left time.Duration) *Budget { return (*Budget)(nil).Part(left) }
+func NewBudget(left time.Duration) *Budget { return (*Budget)(nil).NewPart(left) }
 
-// Part makes a budget that spends this one's time too. A part of nil stands alone.
-func (b *Budget) Part(left time.Duration) *Budget {
+// NewPart makes a budget that spends this one's time too. A part of nil stands alone.
+func (b *Budget) NewPart(left time.Duration) *Budget {
 	part := &Budget{of: b}
 	part.left.Store(int64(left))
 	return part
 }
 
-// Starved reports whether code was left as it was because others had spent the time: another time
+// IsStarved reports whether code was left as it was because others had spent the time: another time
 // it might be split further.
-func (b *Budget) Starved() bool { return b.starved.Load() }
+func (b *Budget) IsStarved() bool { return b.starved.Load() }
 
-// Split splits code within what is left; see the function of that name.
-func (b *Budget) Split(code, language string) []Token {
+// SplitCode splits code within what is left; see the function of that name.
+func (b *Budget) SplitCode(code, language string) []Token {
 	own := time.Duration(b.left.Load())
 	within := own
 	if b.of != nil {
 		within = min(within, time.Duration(b.of.left.Load()))
 	}
 	began := time.Now()
-	tokens, complete := Split(code, language, within)
+	tokens, complete := SplitCode(code, language, within)
 	took := time.Since(began)
 	if !complete && within < own {
 		b.starved.Store(true)

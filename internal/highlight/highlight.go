@@ -38,47 +38,47 @@ type Token struct {
 	Text string
 }
 
-// Known reports whether code in a language can be split.
-func Known(language string) bool { return language != "" && shared().names.Get(language) != nil }
+// IsKnown reports whether code in a language can be split.
+func IsKnown(language string) bool { return language != "" && shared().names.Get(language) != nil }
 
-// Split splits code by its language, and takes no longer than within says. The tokens always join to
+// SplitCode splits code by its language, and takes no longer than within says. The tokens always join to
 // the code; if the language is unknown or the code is too long, it is one token. complete is false if
 // the time was over first.
-func Split(code, language string, within time.Duration) (tokens []Token, complete bool) {
+func SplitCode(code, language string, within time.Duration) (tokens []Token, complete bool) {
 	whole := []Token{{Text: code}}
-	if code == "" || len(code) > MaxBytes || !Known(language) {
+	if code == "" || len(code) > MaxBytes || !IsKnown(language) {
 		return whole, true
 	}
 	if within <= 0 {
 		return whole, false
 	}
-	return shared().split(code, language, within)
+	return shared().splitCode(code, language, within)
 }
 
-var shared = sync.OnceValue(func() *pool {
+var shared = sync.OnceValue(func() *lexerPool {
 	return newPool(lexers.GlobalLexerRegistry.Lexers, min(2, runtime.GOMAXPROCS(0)))
 })
 
-// pool holds lexers for as many pieces of code as may be split at a time. Each bench is used by one
+// lexerPool holds lexers for as many pieces of code as may be split at a time. Each bench is used by one
 // job, because the checks of its lexers have to know for whom they run.
-type pool struct {
+type lexerPool struct {
 	names *chroma.LexerRegistry // for looking up languages
 	free  chan struct{}         // a place for each bench
 	lock  sync.Mutex
-	idle  []*bench // the one that was used last is taken first, so that few are ever filled
+	idle  []*lexerSet // the one that was used last is taken first, so that few are ever filled
 }
 
-func newPool(from []chroma.Lexer, size int) *pool {
-	p := &pool{free: make(chan struct{}, size)}
+func newPool(from []chroma.Lexer, size int) *lexerPool {
+	p := &lexerPool{free: make(chan struct{}, size)}
 	for range size {
 		b := newBench(from)
 		p.names = b.lexers
-		p.give(b)
+		p.giveBack(b)
 	}
 	return p
 }
 
-func (p *pool) take(within time.Duration) *bench {
+func (p *lexerPool) takeSet(within time.Duration) *lexerSet {
 	select {
 	case <-p.free:
 	default:
@@ -98,32 +98,32 @@ func (p *pool) take(within time.Duration) *bench {
 	return b
 }
 
-func (p *pool) give(b *bench) {
+func (p *lexerPool) giveBack(b *lexerSet) {
 	p.lock.Lock()
 	p.idle = append(p.idle, b)
 	p.lock.Unlock()
 	p.free <- struct{}{}
 }
 
-// split runs one job, and leaves it behind when it does not end in time. A job that was left behind
+// splitCode runs one job, and leaves it behind when it does not end in time. A job that was left behind
 // ends at its next check, and its bench is free again then.
-func (p *pool) split(code, language string, within time.Duration) ([]Token, bool) {
+func (p *lexerPool) splitCode(code, language string, within time.Duration) ([]Token, bool) {
 	whole := []Token{{Text: code}}
 	began := time.Now()
-	b := p.take(within)
+	b := p.takeSet(within)
 	if b == nil {
 		return whole, false
 	}
 	within -= time.Since(began)
-	j := &job{}
+	j := &splitJob{}
 	ready := make(chan struct{})
 	done := make(chan []Token, 1)
 	go func() {
-		defer p.give(b)
-		lexer := b.prepared(language) // its time depends on the language alone, and is spent once
+		defer p.giveBack(b)
+		lexer := b.preparedLexer(language) // its time depends on the language alone, and is spent once
 		j.deadline = time.Now().Add(within)
 		close(ready)
-		done <- b.run(j, lexer, code)
+		done <- b.runJob(j, lexer, code)
 	}()
 	<-ready
 	timer := time.NewTimer(within + grace)
@@ -137,15 +137,15 @@ func (p *pool) split(code, language string, within time.Duration) ([]Token, bool
 	}
 }
 
-// job is one piece of code being split.
-type job struct {
+// splitJob is one piece of code being split.
+type splitJob struct {
 	deadline time.Time
 	late     atomic.Bool // its time is over
 	idle     int         // rules that matched since the last token with text
 }
 
-// over reports whether the job has to end, and counts a rule that matched.
-func (j *job) over() bool {
+// isOver reports whether the job has to end, and counts a rule that matched.
+func (j *splitJob) isOver() bool {
 	j.idle++
 	if j.idle > maxIdle || time.Now().After(j.deadline) {
 		j.late.Store(true)
@@ -153,9 +153,9 @@ func (j *job) over() bool {
 	return j.late.Load()
 }
 
-// run splits the code of a job. It ends with the first token that is not the code any more: some
+// runJob splits the code of a job. It ends with the first token that is not the code any more: some
 // lexers change what they read, such as line ends.
-func (b *bench) run(j *job, lexer chroma.Lexer, code string) (out []Token) {
+func (b *lexerSet) runJob(j *splitJob, lexer chroma.Lexer, code string) (out []Token) {
 	b.job = j
 	left := code
 	defer func() {

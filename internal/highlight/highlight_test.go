@@ -13,7 +13,7 @@ import (
 // slack is what a loaded machine may add to a bound before a test calls it broken.
 const slack = 5 * time.Second
 
-// joined is the text of tokens.
+// joined returns the text of tokens.
 func joined(tokens []Token) string {
 	var b strings.Builder
 	for _, t := range tokens {
@@ -35,8 +35,8 @@ var repeated = []string{
 // comes in time and joins to the text, and no lexer goes on behind it.
 func TestEveryLexerEnds(t *testing.T) {
 	texts := still
-	within := time.Duration(testlength.Of(5, 20)) * time.Millisecond
-	size := testlength.Of(300, 5_000)
+	within := time.Duration(testlength.Choose(5, 20)) * time.Millisecond
+	size := testlength.Choose(300, 5_000)
 	for _, unit := range repeated {
 		texts = append(texts, strings.Repeat(unit, size/len(unit)))
 	}
@@ -44,7 +44,7 @@ func TestEveryLexerEnds(t *testing.T) {
 		name := l.Config().Name
 		for _, code := range texts {
 			began := time.Now()
-			tokens, _ := Split(code, name, within)
+			tokens, _ := SplitCode(code, name, within)
 			if took := time.Since(began); took > within+grace+slack {
 				t.Errorf("%s took %v for %.40q", name, took, code)
 			}
@@ -57,11 +57,11 @@ func TestEveryLexerEnds(t *testing.T) {
 }
 
 // allIdle waits until every bench of a pool is free again: a lexer that was left behind ends by itself.
-func allIdle(t *testing.T, p *pool) {
+func allIdle(t *testing.T, p *lexerPool) {
 	t.Helper()
-	var taken []*bench
+	var taken []*lexerSet
 	for range cap(p.free) {
-		b := p.take(slack)
+		b := p.takeSet(slack)
 		if b == nil {
 			t.Error("a lexer still runs")
 			break
@@ -69,7 +69,7 @@ func allIdle(t *testing.T, p *pool) {
 		taken = append(taken, b)
 	}
 	for _, b := range taken {
-		p.give(b)
+		p.giveBack(b)
 	}
 }
 
@@ -82,7 +82,7 @@ func FuzzSplit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, lexer uint16, code string) {
 		name := names[int(lexer)%len(names)]
 		began := time.Now()
-		tokens, _ := Split(code, name, 20*time.Millisecond)
+		tokens, _ := SplitCode(code, name, 20*time.Millisecond)
 		if took := time.Since(began); took > slack {
 			t.Errorf("%s took %v for %q", name, took, code)
 		}

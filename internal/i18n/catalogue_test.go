@@ -52,7 +52,7 @@ func TestBothLanguages(t *testing.T) {
 	}
 }
 
-// values are the verbs of a sentence, by the number of their value.
+// values returns the verbs of a sentence, by the number of their value.
 func values(sentence string) map[int]string {
 	out := map[int]string{}
 	next := 0
@@ -69,7 +69,7 @@ func values(sentence string) map[int]string {
 	return out
 }
 
-// product are the files of the program, by their path: no tests, suites or examples.
+// product returns the files of the program, by their path: no tests, suites or examples.
 func product(t *testing.T) map[string]*ast.File {
 	const root = "../.."
 	out := map[string]*ast.File{}
@@ -102,7 +102,7 @@ func product(t *testing.T) map[string]*ast.File {
 
 var files = token.NewFileSet()
 
-// text is the value of a literal, also of one in pieces.
+// text returns the value of a literal, also of one in pieces.
 func text(e ast.Expr) (string, bool) {
 	switch x := e.(type) {
 	case *ast.BasicLit:
@@ -116,7 +116,7 @@ func text(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// named are the ids that have a name in Go, by that name.
+// named returns the ids that have a name in Go, by that name.
 func named(t *testing.T, tree map[string]*ast.File) map[string]ID {
 	out := map[string]ID{}
 	for at, f := range tree {

@@ -73,7 +73,7 @@ func declare(s sentence) ID {
 	return s.id
 }
 
-// Under is the id of one of a family of sentences, such as the states of a turn: the family's
+// Under returns the id of one of a family of sentences, such as the states of a turn: the family's
 // name and the member's. It is empty if the catalogue does not have it.
 func Under(family, member string) ID {
 	id := ID(family + "/" + member)
@@ -83,7 +83,7 @@ func Under(family, member string) ID {
 	return id
 }
 
-// Of is the locale's language as the environment names it, in the order LC_ALL, LC_MESSAGES,
+// Of returns the locale's language as the environment names it, in the order LC_ALL, LC_MESSAGES,
 // LANG: the first that is not empty decides.
 func Of(locales ...string) Language {
 	if strings.HasPrefix(strings.ToLower(cmp.Or(locales...)), "zh") {
@@ -92,10 +92,10 @@ func Of(locales ...string) Language {
 	return English
 }
 
-// String is the sentence in English, with its verbs.
+// String returns the sentence in English, with its verbs.
 func (id ID) String() string { return id.In(English) }
 
-// In is the sentence in a language, with its verbs.
+// In returns the sentence in a language, with its verbs.
 func (id ID) In(l Language) string {
 	s, ok := catalogue[id]
 	if !ok {
@@ -110,7 +110,7 @@ func (id ID) In(l Language) string {
 	return s.english
 }
 
-// Format is the sentence of an id, or else of its English as it was stored with its values
+// Format returns the sentence of an id, or else of its English as it was stored with its values
 // before sentences had ids; ok is false if the catalogue has neither.
 func (l Language) Format(id ID, english string) (format string, ok bool) {
 	for _, known := range []ID{id, ID(english)} {
@@ -126,7 +126,7 @@ func (l Language) Format(id ID, english string) (format string, ok bool) {
 	return english, false
 }
 
-// Say is a sentence with its values.
+// Say returns a sentence with its values.
 func (l Language) Say(id ID, values ...any) string {
 	if len(values) == 0 {
 		return id.In(l)

@@ -10,30 +10,30 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Escape returns s as it may stand in a block: the bracket that opens what could be read
+// EscapeText returns s as it may stand in a block: the bracket that opens what could be read
 // as a mark is written as &lt;, and invisible characters are spelled out, as \u202e. Line
 // breaks and tabs stay, and so do the joiners and selectors that words and emoji are
 // written with. Bytes that are not UTF-8 are spelled out too.
-func Escape(s string) string { return escape(s, text) }
+func EscapeText(s string) string { return escapeFor(s, text) }
 
-// Line is Escape for a name or another text that must stay within its line: line breaks
+// EscapeLine is EscapeText for a name or another text that must stay within its line: line breaks
 // and tabs are spelled out as well.
-func Line(s string) string { return escape(s, line) }
+func EscapeLine(s string) string { return escapeFor(s, line) }
 
-// JSON is Escape for the JSON of a value, as [encoding/json] writes it: what is replaced
-// becomes an escape of JSON's own, so that the value stays the same.
-func JSON(b []byte) []byte { return []byte(escape(string(b), values)) }
+// EscapeJSON is EscapeText for the EscapeJSON of a value, as [encoding/json] writes it: what is replaced
+// becomes an escape of EscapeJSON's own, so that the value stays the same.
+func EscapeJSON(b []byte) []byte { return []byte(escapeFor(string(b), values)) }
 
-// form is where a text is to stand.
-type form int
+// escapeForm is where a text is to stand.
+type escapeForm int
 
 const (
-	text form = iota
+	text escapeForm = iota
 	line
 	values
 )
 
-func escape(s string, to form) string {
+func escapeFor(s string, to escapeForm) string {
 	var b strings.Builder
 	done := 0
 	for i := 0; i < len(s); {
@@ -47,17 +47,17 @@ func escape(s string, to form) string {
 		r, n := utf8.DecodeRuneInString(s[i:])
 		with := ""
 		switch {
-		case opens(r):
-			if begins(s[i+n:]) {
-				with = bracket(r, to)
+		case isOpening(r):
+			if beginsMark(s[i+n:]) {
+				with = escapeBracket(r, to)
 				if rest := s[i+n:]; to != values && strings.HasPrefix(rest, "\u200b") {
 					n += len("\u200b") // an older version escaped a mark with it
 				}
 			}
 		case r == utf8.RuneError && n == 1:
-			with = `\x` + hex(rune(s[i]), 2)
-		case to == line && (r == '\n' || r == '\r' || r == '\t') || hidden(s, i, r, n):
-			with = spelled(r, to)
+			with = `\x` + hexDigits(rune(s[i]), 2)
+		case to == line && (r == '\n' || r == '\r' || r == '\t') || isHidden(s, i, r, n):
+			with = spellRune(r, to)
 		}
 		if with != "" {
 			b.WriteString(s[done:i])
@@ -73,48 +73,48 @@ func escape(s string, to form) string {
 	return b.String()
 }
 
-func bracket(r rune, to form) string {
+func escapeBracket(r rune, to escapeForm) string {
 	if to == values {
-		return spelled(r, to)
+		return spellRune(r, to)
 	}
 	return "&lt;"
 }
 
-func spelled(r rune, to form) string {
+func spellRune(r rune, to escapeForm) string {
 	if r > 0xFFFF && to == values {
 		high, low := utf16.EncodeRune(r)
-		return spelled(high, to) + spelled(low, to)
+		return spellRune(high, to) + spellRune(low, to)
 	}
 	if r > 0xFFFF {
-		return `\U` + hex(r, 8)
+		return `\U` + hexDigits(r, 8)
 	}
-	return `\u` + hex(r, 4)
+	return `\u` + hexDigits(r, 4)
 }
 
-func hex(r rune, digits int) string {
+func hexDigits(r rune, digits int) string {
 	s := strconv.FormatInt(int64(r), 16)
 	return "00000000"[:digits-len(s)] + s
 }
 
-// opens reports whether r is the bracket that a tag begins with, full-width and small
+// isOpening reports whether r is the bracket that a tag begins with, full-width and small
 // forms included.
-func opens(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
+func isOpening(r rune) bool { return r == '<' || r == '＜' || r == '﹤' }
 
-// begins reports whether what follows an opening bracket could be read as the rest of a
+// beginsMark reports whether what follows an opening bracket could be read as the rest of a
 // mark, or as a part of one that the text behind it completes.
-func begins(rest string) bool {
-	var r reader
+func beginsMark(rest string) bool {
+	var r markReader
 	for i, c := range rest {
 		if c < utf8.RuneSelf {
 			if c >= 'A' && c <= 'Z' {
 				c += 'a' - 'A'
 			}
-			r.take(c)
+			r.takeRune(c)
 		} else if c == utf8.RuneError && !strings.HasPrefix(rest[i:], "\uFFFD") {
-			r.take(' ') // a byte that is not text
+			r.takeRune(' ') // a byte that is not text
 		} else {
 			for _, plain := range norm.NFKD.String(string(c)) {
-				r.take(unicode.ToLower(unicode.ToUpper(plain)))
+				r.takeRune(unicode.ToLower(unicode.ToUpper(plain)))
 			}
 		}
 		if r.known {
@@ -124,43 +124,43 @@ func begins(rest string) bool {
 	return true // so far it could be
 }
 
-// reader follows what comes after an opening bracket, one character at a time.
-type reader struct {
+// markReader follows what comes after an opening bracket, one character at a time.
+type markReader struct {
 	name        [20]byte // the letters so far; every name is shorter
 	n           int
 	known, mark bool
 }
 
-func (r *reader) take(c rune) {
+func (r *markReader) takeRune(c rune) {
 	switch {
 	case r.known:
 	case c >= 'a' && c <= 'z':
 		r.name[r.n] = byte(c)
-		if r.n++; !r.viable() {
-			r.decide(false)
+		if r.n++; !r.mayBeName() {
+			r.decideMark(false)
 		}
 	case c == '>':
-		r.decide(r.complete())
-	case unicode.IsSpace(c), unseen(c), unicode.Is(unicode.M, c): // they part a name or end it
-		if r.complete() {
-			r.decide(true)
+		r.decideMark(r.isName())
+	case unicode.IsSpace(c), isUnseen(c), unicode.Is(unicode.M, c): // they part a name or end it
+		if r.isName() {
+			r.decideMark(true)
 		}
 	case unicode.In(c, unicode.Pc, unicode.Pd):
 	case c >= '0' && c <= '9':
-		r.decide(false)
+		r.decideMark(false)
 	case r.n == 0 && strings.ContainsRune(`/\⁄∕`, c):
 	default:
-		r.decide(r.complete())
+		r.decideMark(r.isName())
 	}
 }
 
-func (r *reader) decide(mark bool) {
+func (r *markReader) decideMark(mark bool) {
 	r.known = true
 	r.mark = mark
 }
 
-// complete reports whether the letters so far are a name.
-func (r *reader) complete() bool {
+// isName reports whether the letters so far are a name.
+func (r *markReader) isName() bool {
 	for _, name := range names {
 		if name == string(r.name[:r.n]) {
 			return true
@@ -169,8 +169,8 @@ func (r *reader) complete() bool {
 	return false
 }
 
-// viable reports whether a name begins with the letters so far.
-func (r *reader) viable() bool {
+// mayBeName reports whether a name begins with the letters so far.
+func (r *markReader) mayBeName() bool {
 	for _, name := range names {
 		if strings.HasPrefix(name, string(r.name[:r.n])) {
 			return true

@@ -5,7 +5,7 @@
 // environment, the record for a summary), mark (a tag that begins or ends a block),
 // invisible (a character that a person does not see and a model may read).
 //
-// Invariants: whatever text goes through [Escape], [Line] or [JSON], somebody who reads the block
+// Invariants: whatever text goes through [EscapeText], [EscapeLine] or [EscapeJSON], somebody who reads the block
 // leniently (any case, compatibility forms as the plain ones, white space and invisible
 // characters left out) finds no mark in it, and no invisible character is left that could
 // carry a message; doing it again changes nothing; a text without either is returned as it

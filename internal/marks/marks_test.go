@@ -30,7 +30,7 @@ func TestMarks(t *testing.T) {
 			"</" + strings.Join(strings.Split(name, ""), "\u0301") + ">", "<" + name, "<" + name[:4], "<<" + name + ">",
 			"<" + name + "\xff>"} {
 			text := "before " + mark
-			if got := marks.Escape(text); !strings.Contains(got, "&lt;") || found(got) != "" {
+			if got := marks.EscapeText(text); !strings.Contains(got, "&lt;") || found(got) != "" {
 				t.Errorf("%q becomes %q, with %q in it", text, got, found(got))
 			}
 		}
@@ -38,16 +38,17 @@ func TestMarks(t *testing.T) {
 	for _, plain := range []string{"", "a < b", "x <y> z", "<recording>", "List<Records>", "<environments>", "<minute>5",
 		"&lt;/record&gt;", "<br/>", "a<b\n",
 		"＜重要＞ 第１章　はじめに", "《记录》＜注＞，＝＋", "<history>", "<unfolded_history>", "<record_id>", "<record2>", "1 < 2 minutes"} {
-		if got := marks.Escape(plain); got != plain {
+		if got := marks.EscapeText(plain); got != plain {
 			t.Errorf("%q becomes %q", plain, got)
 		}
 	}
-	if got, want := marks.Escape("x <\u200b/environment> y </ Record>"), "x &lt;/environment> y &lt;/ Record>"; got != want {
+	if got, want := marks.EscapeText(
+		"x <\u200b/environment> y </ Record>"), "x &lt;/environment> y &lt;/ Record>"; got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
 }
 
-// wide is a text in full-width letters.
+// wide returns a text in full-width letters.
 func wide(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r > ' ' && r <= '~' {
@@ -72,7 +73,7 @@ func TestInvisible(t *testing.T) {
 		"\u3164\uffa0\u115f": `\u3164\uffa0\u115f`,
 		"\ufdd0":             `\ufdd0`,
 	} {
-		if got := marks.Escape(text); got != want {
+		if got := marks.EscapeText(text); got != want {
 			t.Errorf("%q becomes %q, not %q", text, got, want)
 		}
 	}
@@ -81,11 +82,11 @@ func TestInvisible(t *testing.T) {
 		"line\r\nline\n\ttabbed", "名前　は　全角！ＡＢＣ（１２３）～", "葛\U000E0100飾区", "סלום שלום", "e\u0301", "\u0600١٢", "\uFFFD",
 		"\ue0a0 nerd",
 		"\u00a0"} {
-		if got := marks.Escape(text); got != text {
+		if got := marks.EscapeText(text); got != text {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
-	if got, want := marks.Line("a\nb\tc\r\n文\u202e"), `a\u000ab\u0009c\u000d\u000a文\u202e`; got != want {
+	if got, want := marks.EscapeLine("a\nb\tc\r\n文\u202e"), `a\u000ab\u0009c\u000d\u000a文\u202e`; got != want {
 		t.Errorf("a line becomes %q, not %q", got, want)
 	}
 }
@@ -103,7 +104,7 @@ func TestJSON(t *testing.T) {
 			t.Fatal(err)
 		}
 		var back string
-		got := marks.JSON(b)
+		got := marks.EscapeJSON(b)
 		if err := json.Unmarshal(got, &back); err != nil || string(got) != want || back != text {
 			t.Errorf("%q becomes %s, which is %q (%v), not %s", text, got, back, err, want)
 		}
@@ -135,7 +136,7 @@ func TestEscapeRandomly(t *testing.T) {
 func judge(t interface {
 	Fatalf(format string, args ...any)
 }, s string) {
-	for _, fn := range []func(string) string{marks.Escape, marks.Line} {
+	for _, fn := range []func(string) string{marks.EscapeText, marks.EscapeLine} {
 		got := fn(s)
 		if again := fn(got); again != got {
 			t.Fatalf("%q becomes %q, and then %q", s, got, again)
@@ -155,25 +156,25 @@ func judge(t interface {
 	}
 	if b, err := json.Marshal(s); err == nil {
 		var was, is string
-		if got := marks.JSON(b); json.Unmarshal(b, &was) != nil || json.Unmarshal(got,
+		if got := marks.EscapeJSON(b); json.Unmarshal(b, &was) != nil || json.Unmarshal(got,
 			&is) != nil || is != was || found(string(got)) != "" {
 			t.Fatalf("%q becomes %s", s, got)
 		}
 	}
-	if got := marks.Line(s); strings.ContainsAny(got, "\n\r\t\v\f\u0085\u2028") {
+	if got := marks.EscapeLine(s); strings.ContainsAny(got, "\n\r\t\v\f\u0085\u2028") {
 		t.Fatalf("%q becomes %q: more than a line", s, got)
 	}
 }
 
-// found is the first mark that a lenient reader finds.
+// found returns the first mark that a lenient reader finds.
 func found(s string) string {
-	for _, m := range markstest.Found(s) {
+	for _, m := range markstest.FindMarks(s) {
 		return m
 	}
 	return ""
 }
 
-// forbidden are characters that never stay.
+// forbidden returns characters that never stay.
 func forbidden(r rune) bool {
 	switch {
 	case r == '\n', r == '\r', r == '\t':
@@ -190,7 +191,7 @@ func forbidden(r rune) bool {
 func TestEveryBracket(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		if strings.Contains(norm.NFKC.String(string(r)), "<") &&
-			!strings.HasPrefix(marks.Escape(string(r)+"record>"), "&lt;") {
+			!strings.HasPrefix(marks.EscapeText(string(r)+"record>"), "&lt;") {
 			t.Errorf("%U opens a mark", r)
 		}
 	}
@@ -205,7 +206,7 @@ func BenchmarkEscape(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			for b.Loop() {
-				marks.Escape(text)
+				marks.EscapeText(text)
 			}
 		})
 	}

@@ -47,11 +47,11 @@ func (InlineParser) Trigger() []byte { return []byte{'$', '\\'} }
 // Parse implements parser.InlineParser.
 func (InlineParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	line, _ := block.PeekLine()
-	open, closing := delimiters(line)
+	open, closing := findDelimiters(line)
 	if open == "" {
 		return nil
 	}
-	if open == "$" && !opens(block.PrecendingCharacter(), line) {
+	if open == "$" && !mayOpen(block.PrecendingCharacter(), line) {
 		return nil
 	}
 	block.Advance(len(open))
@@ -61,10 +61,10 @@ func (InlineParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.N
 		if line == nil {
 			return nil
 		}
-		end := find(line[:min(len(line), maxInline)], closing)
+		end := findEnd(line[:min(len(line), maxInline)], closing)
 		if end >= 0 {
 			tex = append(tex, line[:end]...)
-			if len(tex) > maxInline || len(bytes.TrimSpace(tex)) == 0 || open == "$" && !closes(tex, line[end+1:]) {
+			if len(tex) > maxInline || len(bytes.TrimSpace(tex)) == 0 || open == "$" && !mayClose(tex, line[end+1:]) {
 				return nil
 			}
 			block.Advance(end + len(closing))
@@ -78,8 +78,8 @@ func (InlineParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.N
 	}
 }
 
-// delimiters are what a formula at the beginning of a line begins and ends with.
-func delimiters(line []byte) (open, closing string) {
+// findDelimiters returns what a formula at the beginning of a line begins and ends with.
+func findDelimiters(line []byte) (open, closing string) {
 	switch {
 	case bytes.HasPrefix(line, []byte("$$")):
 		return "$$", "$$"
@@ -93,19 +93,19 @@ func delimiters(line []byte) (open, closing string) {
 	return "", ""
 }
 
-// Opening is what a formula that begins a line is begun and ended with; empty if none does.
-func Opening(line string) (open, closing string) {
-	if open, closing = delimiters([]byte(line)); len(open) != 2 || open == `\(` {
+// FindOpening returns what a formula that begins a line is begun and ended with; empty if none does.
+func FindOpening(line string) (open, closing string) {
+	if open, closing = findDelimiters([]byte(line)); len(open) != 2 || open == `\(` {
 		return "", ""
 	}
 	return open, closing
 }
 
-// Ends reports whether a formula ends in a text, by what ends it.
-func Ends(text, closing string) bool { return find([]byte(text), closing) >= 0 }
+// EndsFormula reports whether a formula ends in a text, by what ends it.
+func EndsFormula(text, closing string) bool { return findEnd([]byte(text), closing) >= 0 }
 
-// find is where a formula's end stands, not one behind a backslash.
-func find(line []byte, closing string) int {
+// findEnd returns where a formula's end stands, not one behind a backslash.
+func findEnd(line []byte, closing string) int {
 	for i := 0; i < len(line); {
 		if bytes.HasPrefix(line[i:], []byte(closing)) {
 			return i
@@ -118,9 +118,9 @@ func find(line []byte, closing string) int {
 	return -1
 }
 
-// opens says whether a dollar may begin a formula: no word and no other dollar stands before
+// mayOpen reports whether a dollar may begin a formula: no word and no other dollar stands before
 // it, and no space behind.
-func opens(before rune, line []byte) bool {
+func mayOpen(before rune, line []byte) bool {
 	if before == '$' || before == '\\' || before < utf8.RuneSelf && (unicode.IsLetter(before) || unicode.IsDigit(before)) {
 		return false
 	}
@@ -134,9 +134,9 @@ var (
 	dash   = regexp.MustCompile(`^[0-9.,]+\s*(?:[-–—]|to)?$`)
 )
 
-// closes says whether the next dollar ends a formula: no space stands before it and no word
+// mayClose reports whether the next dollar ends a formula: no space stands before it and no word
 // behind, and what is between does not read like prices.
-func closes(tex, behind []byte) bool {
+func mayClose(tex, behind []byte) bool {
 	last := tex[len(tex)-1]
 	if last == ' ' || last == '\t' || last == '\n' {
 		return false
@@ -181,14 +181,14 @@ func (BlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.
 	if pos < 0 {
 		return nil, parser.NoChildren
 	}
-	open, closing := delimiters(line[pos:])
+	open, closing := findDelimiters(line[pos:])
 	if len(open) != 2 || open == `\(` {
 		return nil, parser.NoChildren
 	}
 	n := &Block{Opening: open, Closing: closing}
 	from := pos + len(open)
 	rest := line[from:]
-	if end := find(rest, closing); end >= 0 {
+	if end := findEnd(rest, closing); end >= 0 {
 		if len(bytes.TrimSpace(rest[end+len(closing):])) > 0 || len(bytes.TrimSpace(rest[:end])) == 0 {
 			return nil, parser.NoChildren
 		}
@@ -197,7 +197,7 @@ func (BlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.
 		reader.AdvanceToEOL()
 		return n, parser.NoChildren
 	}
-	if !ends(reader.Source()[segment.Stop:], closing) {
+	if !isClosed(reader.Source()[segment.Stop:], closing) {
 		return nil, parser.NoChildren
 	}
 	n.Lines().Append(text.NewSegment(segment.Start+from-segment.Padding, segment.Stop))
@@ -205,12 +205,12 @@ func (BlockParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.
 	return n, parser.NoChildren
 }
 
-// ends says whether a formula is closed at the end of a line, before an empty one.
-func ends(source []byte, closing string) bool {
+// isClosed reports whether a formula is closed at the end of a line, before an empty one.
+func isClosed(source []byte, closing string) bool {
 	for range 200 {
 		line, rest, more := bytes.Cut(source, []byte("\n"))
 		line = bytes.TrimRight(line, " \t\r")
-		if i := find(line, closing); i >= 0 {
+		if i := findEnd(line, closing); i >= 0 {
 			return i+len(closing) == len(line)
 		}
 		if !more || len(bytes.Trim(line, " \t>")) == 0 {
@@ -228,7 +228,7 @@ func (BlockParser) Continue(node ast.Node, reader text.Reader, _ parser.Context)
 		return parser.Close
 	}
 	line, segment := reader.PeekLine()
-	if end := find(line, n.Closing); end >= 0 {
+	if end := findEnd(line, n.Closing); end >= 0 {
 		n.Ended = true
 		segment = text.NewSegmentPadding(segment.Start, max(segment.Start, segment.Start+end-segment.Padding),
 			segment.Padding)

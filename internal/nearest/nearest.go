@@ -8,9 +8,9 @@ import "strings"
 // maxName is the longest name, in bytes, that is near any other.
 const maxName = 64
 
-// Of returns the known name that differs least from a misspelt one, case, hyphens and
+// FindNearest returns the known name that differs least from a misspelt one, case, hyphens and
 // underscores aside; empty if none is near.
-func Of(name string, known []string) string {
+func FindNearest(name string, known []string) string {
 	if len(name) > maxName {
 		return ""
 	}
@@ -18,7 +18,7 @@ func Of(name string, known []string) string {
 	best := ""
 	least := 1 + max(1, len(name)/3)
 	for _, k := range known {
-		if n := edits(plain(name), plain(k)); n < min(least, len(name)) {
+		if n := editDistance(plain(name), plain(k)); n < min(least, len(name)) {
 			best = k
 			least = n
 		}
@@ -26,9 +26,9 @@ func Of(name string, known []string) string {
 	return best
 }
 
-// edits counts the bytes to insert, drop, change or swap with their neighbour that make a
+// editDistance counts the bytes to insert, drop, change or swap with their neighbour that make a
 // into b.
-func edits(a, b string) int {
+func editDistance(a, b string) int {
 	rows := make([][]int, len(a)+1)
 	for i := range rows {
 		rows[i] = make([]int, len(b)+1)

@@ -13,7 +13,7 @@ func TestOf(t *testing.T) {
 		"message-id": "message_id",
 		"moedl":      "model", "toolResults": "tool_results", "limits": "limit", "temperature": "", "x": "", "": "", "工具": "",
 		"query": "", strings.Repeat("message", 20): ""} {
-		if got := nearest.Of(name, known); got != want {
+		if got := nearest.FindNearest(name, known); got != want {
 			t.Errorf("near %q is %q, not %q", name, got, want)
 		}
 	}

@@ -54,35 +54,35 @@ type Marks struct {
 
 // ParseMarks reads what AppendMarks wrote, as far as it takes to find each.
 func ParseMarks(b []byte) (Marks, error) {
-	r := reader{b: b}
-	m := Marks{n: int(r.number() & 0xffffffff)}
-	for range r.number() {
-		m.kinds = append(m.kinds, string(r.bytes(r.number())))
+	r := numberReader{b: b}
+	m := Marks{n: int(r.readNumber() & 0xffffffff)}
+	for range r.readNumber() {
+		m.kinds = append(m.kinds, string(r.readBytes(r.readNumber())))
 		if r.bad {
 			return Marks{}, ErrDamaged
 		}
 	}
-	m.kind = r.bytes(r.number())
-	m.lengths = r.bytes(r.number())
+	m.kind = r.readBytes(r.readNumber())
+	m.lengths = r.readBytes(r.readNumber())
 	if m.times = r.b; r.bad || m.n > min(len(m.kind), len(m.lengths), len(m.times)) {
 		return Marks{}, ErrDamaged
 	}
 	return m, nil
 }
 
-// Len is how many there are.
+// Len returns how many there are.
 func (m Marks) Len() int { return m.n }
 
 // Append appends all of them.
 func (m Marks) Append(to []Mark) ([]Mark, error) {
-	kind := reader{b: m.kind}
-	lengths := reader{b: m.lengths}
-	times := reader{b: m.times}
+	kind := numberReader{b: m.kind}
+	lengths := numberReader{b: m.lengths}
+	times := numberReader{b: m.times}
 	var last int64
 	for range m.n {
-		k := kind.number()
-		last += times.signed()
-		length := lengths.number()
+		k := kind.readNumber()
+		last += times.readSigned()
+		length := lengths.readNumber()
 		if k >= uint64(len(m.kinds)) || kind.bad || times.bad || lengths.bad {
 			return to, ErrDamaged
 		}
@@ -91,15 +91,15 @@ func (m Marks) Append(to []Mark) ([]Mark, error) {
 	return to, nil
 }
 
-// At is the i-th.
+// At returns the i-th.
 func (m Marks) At(i int) (Mark, error) {
 	walk := m.Walk()
-	return walk.To(i)
+	return walk.MoveTo(i)
 }
 
 // Walk goes over marks forward, decoding each at most once.
 func (m Marks) Walk() Walk {
-	return Walk{of: m, kind: reader{b: m.kind}, lengths: reader{b: m.lengths}, times: reader{b: m.times}}
+	return Walk{of: m, kind: numberReader{b: m.kind}, lengths: numberReader{b: m.lengths}, times: numberReader{b: m.times}}
 }
 
 // Walk is a way over marks.
@@ -107,20 +107,20 @@ type Walk struct {
 	of                   Marks
 	next                 int
 	at                   int64
-	kind, lengths, times reader
+	kind, lengths, times numberReader
 }
 
-// To goes on to the i-th, which is none before.
-func (w *Walk) To(i int) (Mark, error) {
+// MoveTo goes on to the i-th, which is none before.
+func (w *Walk) MoveTo(i int) (Mark, error) {
 	if i < w.next || i >= w.of.n {
 		return Mark{}, ErrDamaged
 	}
-	w.kind.skip(i - w.next)
-	w.lengths.skip(i - w.next)
-	k := w.kind.number()
-	length := w.lengths.number()
+	w.kind.skipNumbers(i - w.next)
+	w.lengths.skipNumbers(i - w.next)
+	k := w.kind.readNumber()
+	length := w.lengths.readNumber()
 	for ; w.next <= i; w.next++ {
-		w.at += w.times.signed()
+		w.at += w.times.readSigned()
 	}
 	if k >= uint64(len(w.of.kinds)) || w.kind.bad || w.times.bad || w.lengths.bad {
 		return Mark{}, ErrDamaged

@@ -38,7 +38,7 @@ func Join(sources []Source) Joined {
 		spans := from.Places.Spans(from.Dropped)
 		at := uint32(0)
 		for i, r := range from.Places.runs {
-			for ; at < from.Places.end(i); at++ {
+			for ; at < from.Places.runEnd(i); at++ {
 				kept[at] = Gone
 				for len(spans) > 0 && spans[0].To <= at {
 					spans = spans[1:]
@@ -64,7 +64,7 @@ func Join(sources []Source) Joined {
 			continue
 		}
 		j.Kept[d.source][d.at] = uint32(j.Places.Len())
-		j.Places.add(d.place)
+		j.Places.addPlace(d.place)
 	}
 	return j
 }
@@ -75,10 +75,10 @@ func Merge(sources []Source, joined Joined, size int, emit func(Block) error) er
 	if joined.Places.Len() > MaxDocuments {
 		return errors.New("postings: too many documents to be joined")
 	}
-	var open []*cursor
+	var open []*sourceCursor
 	for i, s := range sources {
-		c := &cursor{next: s.Next, kept: joined.Kept[i]}
-		ok, err := c.advance()
+		c := &sourceCursor{next: s.Next, kept: joined.Kept[i]}
+		ok, err := c.nextTerm()
 		if err != nil {
 			return err
 		}
@@ -86,8 +86,8 @@ func Merge(sources []Source, joined Joined, size int, emit func(Block) error) er
 			open = append(open, c)
 		}
 	}
-	w := writer{size: size, emit: emit}
-	var g gathered
+	w := blockWriter{size: size, emit: emit}
+	var g termDocuments
 	var term []byte
 	for len(open) > 0 {
 		least := open[0]
@@ -101,9 +101,9 @@ func Merge(sources []Source, joined Joined, size int, emit func(Block) error) er
 		for i := 0; i < len(open); i++ {
 			ok := true
 			for ok && bytes.Equal(open[i].term, term) {
-				err := g.take(open[i])
+				err := g.takeList(open[i])
 				if err == nil {
-					ok, err = open[i].advance()
+					ok, err = open[i].nextTerm()
 				}
 				if err != nil {
 					return err
@@ -115,23 +115,23 @@ func Merge(sources []Source, joined Joined, size int, emit func(Block) error) er
 			}
 		}
 		if len(g.all) > 0 {
-			if err := w.add(string(term), g.list()); err != nil {
+			if err := w.addTerm(string(term), g.encodeList()); err != nil {
 				return err
 			}
 		}
 	}
-	return w.flush()
+	return w.flushBlock()
 }
 
-// gathered are the documents of one term: a new ordinal above eight bits of count.
-type gathered struct {
+// termDocuments are the documents of one term: a new ordinal above eight bits of count.
+type termDocuments struct {
 	all      []uint64
 	ordinals []uint32
 	counts   []uint8
 	data     []byte
 }
 
-func (g *gathered) take(c *cursor) (err error) {
+func (g *termDocuments) takeList(c *sourceCursor) (err error) {
 	g.ordinals, g.counts, err = c.list.Decode(g.ordinals[:0], g.counts[:0])
 	for i, o := range g.ordinals {
 		if int(o) >= len(c.kept) {
@@ -144,34 +144,34 @@ func (g *gathered) take(c *cursor) (err error) {
 	return err
 }
 
-// list encodes them; it is valid until the next.
-func (g *gathered) list() list {
+// encodeList encodes them; it is valid until the next.
+func (g *termDocuments) encodeList() encodedList {
 	if !slices.IsSorted(g.all) {
 		slices.Sort(g.all)
 	}
-	l := list{data: g.data[:0]}
+	l := encodedList{data: g.data[:0]}
 	for i, v := range g.all {
 		if at := uint32(v >> 8); i == 0 || at >= l.next {
-			l.add(at, int(v&255))
+			l.addDocument(at, int(v&255))
 		}
 	}
 	g.data = l.data
 	return l
 }
 
-// cursor goes through the terms of a source.
-type cursor struct {
+// sourceCursor goes through the terms of a source.
+type sourceCursor struct {
 	next func() (Block, error)
 	kept []uint32
 
-	entries entries
+	entries blockEntries
 	term    []byte
 	list    List
 }
 
-// advance goes to the next term, or to the next part of the same one.
-func (c *cursor) advance() (ok bool, err error) {
-	l, more, err := c.entries.next()
+// nextTerm goes to the next term, or to the next part of the same one.
+func (c *sourceCursor) nextTerm() (ok bool, err error) {
+	l, more, err := c.entries.nextTerm()
 	if err != nil {
 		return false, err
 	}
@@ -196,13 +196,13 @@ func (c *cursor) advance() (ok bool, err error) {
 	}
 	switch b.Data[0] {
 	case part:
-		c.entries = entries{}
+		c.entries = blockEntries{}
 		c.term = append(c.term[:0], b.Term...)
-		c.list, err = b.part()
+		c.list, err = b.readPart()
 		return true, err
 	case whole:
-		c.entries = entries{term: []byte(b.Term), rest: b.Data[1:]}
-		if c.list, more, err = c.entries.next(); err == nil && !more {
+		c.entries = blockEntries{term: []byte(b.Term), rest: b.Data[1:]}
+		if c.list, more, err = c.entries.nextTerm(); err == nil && !more {
 			err = ErrDamaged
 		}
 		c.term = append(c.term[:0], c.entries.term...)

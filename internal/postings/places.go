@@ -7,12 +7,12 @@ import (
 
 // Places are the places of a segment's documents, by ordinal: runs of neighbours.
 type Places struct {
-	runs []stretch
+	runs []placeRun
 	n    uint32
 }
 
-// stretch is a run of neighbours; it ends where the next one begins.
-type stretch struct {
+// placeRun is a run of neighbours; it ends where the next one begins.
+type placeRun struct {
 	first uint64
 	at    uint32 // its first ordinal
 }
@@ -23,26 +23,26 @@ type Run struct{ First, Last uint64 }
 // Span is a run of ordinals, from From to before To.
 type Span struct{ From, To uint32 }
 
-// Len is how many documents there are.
+// Len returns how many documents there are.
 func (p *Places) Len() int { return int(p.n) }
 
-// add appends a place, which is after all others.
-func (p *Places) add(place uint64) {
+// addPlace appends a place, which is after all others.
+func (p *Places) addPlace(place uint64) {
 	if k := len(p.runs) - 1; k < 0 || p.runs[k].first+uint64(p.n-p.runs[k].at) != place || uint32(place) == 0 {
-		p.runs = append(p.runs, stretch{place, p.n})
+		p.runs = append(p.runs, placeRun{place, p.n})
 	}
 	p.n++
 }
 
-// end is the ordinal after those of run i.
-func (p *Places) end(i int) uint32 {
+// runEnd returns the ordinal after those of run i.
+func (p *Places) runEnd(i int) uint32 {
 	if i+1 < len(p.runs) {
 		return p.runs[i+1].at
 	}
 	return p.n
 }
 
-// Bounds are the first place and the last.
+// Bounds returns the first place and the last.
 func (p *Places) Bounds() Run {
 	if p.n == 0 {
 		return Run{}
@@ -51,7 +51,7 @@ func (p *Places) Bounds() Run {
 	return Run{p.runs[0].first, p.runs[k].first + uint64(p.n-1-p.runs[k].at)}
 }
 
-// At is the place of an ordinal.
+// At returns the place of an ordinal.
 func (p *Places) At(ordinal uint32) uint64 {
 	i := sort.Search(len(p.runs), func(i int) bool { return p.runs[i].at > ordinal }) - 1
 	return p.runs[i].first + uint64(ordinal-p.runs[i].at)
@@ -81,19 +81,19 @@ func Resolve[P ~uint64](p *Places, to []P, ordinals []uint32) ([]P, bool) {
 	return to, true
 }
 
-// Find is the ordinal of the first document at a place or after it, and whether it is at it.
+// Find returns the ordinal of the first document at a place or after it, and whether it is at it.
 func (p *Places) Find(place uint64) (ordinal uint32, at bool) {
 	i := sort.Search(len(p.runs), func(i int) bool { return p.runs[i].first > place }) - 1
 	if i < 0 {
 		return 0, false
 	}
-	if off := place - p.runs[i].first; off < uint64(p.end(i)-p.runs[i].at) {
+	if off := place - p.runs[i].first; off < uint64(p.runEnd(i)-p.runs[i].at) {
 		return p.runs[i].at + uint32(off), true
 	}
-	return p.end(i), false
+	return p.runEnd(i), false
 }
 
-// Spans are the ordinals within runs of places, which ascend and do not overlap.
+// Spans returns the ordinals within runs of places, which ascend and do not overlap.
 func (p *Places) Spans(runs []Run) []Span {
 	var out []Span
 	b := p.Bounds()
@@ -125,7 +125,7 @@ func (p *Places) Append(to []byte) []byte {
 			seq -= next
 		}
 		to = binary.AppendUvarint(to, seq)
-		length := uint64(p.end(i) - r.at)
+		length := uint64(p.runEnd(i) - r.at)
 		to = binary.AppendUvarint(to, length-1)
 		line = own
 		next = r.first&0xffffffff + length
@@ -155,7 +155,7 @@ func ParsePlaces(b []byte) (*Places, error) {
 		if line > 0xffffffff || next+v[2] > 0xffffffff || v[2]+uint64(p.n) >= MaxDocuments {
 			return nil, ErrDamaged
 		}
-		p.runs = append(p.runs, stretch{line<<32 | next, p.n})
+		p.runs = append(p.runs, placeRun{line<<32 | next, p.n})
 		p.n += uint32(v[2]) + 1
 		next += v[2] + 1
 	}
@@ -167,7 +167,7 @@ func ParsePlaces(b []byte) (*Places, error) {
 func (p *Places) Runs(without []Run, yield func(Run) error) error {
 	for i, r := range p.runs {
 		first := r.first
-		last := r.first + uint64(p.end(i)-r.at) - 1
+		last := r.first + uint64(p.runEnd(i)-r.at) - 1
 		for _, w := range without {
 			if w.Last < first || w.First > last {
 				continue

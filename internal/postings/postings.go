@@ -55,70 +55,70 @@ func Build(docs []Document, size int, emit func(Block) error) (*Places, error) {
 		return nil, fmt.Errorf("postings: %d documents are too many", len(docs))
 	}
 	places := &Places{}
-	all := map[string]*growing{}
+	all := map[string]*growingList{}
 	for i, d := range docs {
 		if i > 0 && d.Place <= docs[i-1].Place {
 			return nil, fmt.Errorf("postings: place %d after %d", d.Place, docs[i-1].Place)
 		}
-		places.add(d.Place)
+		places.addPlace(d.Place)
 		for _, t := range d.Terms {
 			g := all[t]
 			if g == nil {
-				g = &growing{term: t}
+				g = &growingList{term: t}
 				all[t] = g
 			}
-			g.occurs(uint32(i))
+			g.addOccurrence(uint32(i))
 		}
 	}
-	sorted := make([]*growing, 0, len(all))
+	sorted := make([]*growingList, 0, len(all))
 	for _, g := range all {
 		sorted = append(sorted, g)
 	}
-	slices.SortFunc(sorted, func(a, b *growing) int { return strings.Compare(a.term, b.term) })
-	w := writer{size: size, emit: emit}
+	slices.SortFunc(sorted, func(a, b *growingList) int { return strings.Compare(a.term, b.term) })
+	w := blockWriter{size: size, emit: emit}
 	for _, g := range sorted {
-		g.flush()
-		if err := w.add(g.term, g.list); err != nil {
+		g.flushList()
+		if err := w.addTerm(g.term, g.list); err != nil {
 			return nil, err
 		}
 	}
-	return places, w.flush()
+	return places, w.flushBlock()
 }
 
-// growing is a list while documents are read.
-type growing struct {
+// growingList is a list while documents are read.
+type growingList struct {
 	term  string
 	at    uint32
 	count int // in document at; 0 before the first
-	list  list
+	list  encodedList
 }
 
-func (g *growing) occurs(at uint32) {
+func (g *growingList) addOccurrence(at uint32) {
 	if g.count > 0 && g.at == at {
 		g.count++
 		return
 	}
-	g.flush()
+	g.flushList()
 	g.at = at
 	g.count = 1
 }
 
-func (g *growing) flush() {
+func (g *growingList) flushList() {
 	if g.count > 0 {
-		g.list.add(g.at, g.count)
+		g.list.addDocument(g.at, g.count)
 		g.count = 0
 	}
 }
 
-// list is an encoded list: for each document how many ordinals are skipped, shifted by one
+// encodedList is an encoded list: for each document how many ordinals are skipped, shifted by one
 // bit that says whether a byte with the count follows.
-type list struct {
+type encodedList struct {
 	holding int
 	next    uint32 // the smallest ordinal that can follow
 	data    []byte
 }
 
-func (l *list) add(at uint32, count int) {
+func (l *encodedList) addDocument(at uint32, count int) {
 	v := uint64(at-l.next) << 1
 	if count > 1 {
 		l.data = append(binary.AppendUvarint(l.data, v|1), uint8(min(count, 255)))
@@ -129,11 +129,11 @@ func (l *list) add(at uint32, count int) {
 	l.holding++
 }
 
-// single reports whether a list is one document that holds its term once.
-func (l *list) single() bool { return l.holding == 1 && l.data[0]&1 == 0 }
+// isSingle reports whether a list is one document that holds its term once.
+func (l *encodedList) isSingle() bool { return l.holding == 1 && l.data[0]&1 == 0 }
 
-// writer cuts terms with their lists into blocks.
-type writer struct {
+// blockWriter cuts terms with their lists into blocks.
+type blockWriter struct {
 	size int
 	emit func(Block) error
 
@@ -141,10 +141,10 @@ type writer struct {
 	data, entry []byte
 }
 
-// add adds a term, which comes after those before it.
-func (w *writer) add(term string, l list) error {
+// addTerm adds a term, which comes after those before it.
+func (w *blockWriter) addTerm(term string, l encodedList) error {
 	if len(l.data) > w.size/2 {
-		return w.parts(term, l)
+		return w.writeParts(term, l)
 	}
 	w.entry = w.entry[:0]
 	if len(w.data) > 0 {
@@ -152,7 +152,7 @@ func (w *writer) add(term string, l list) error {
 	}
 	w.entry = appendList(w.entry, l)
 	if len(w.data)+len(w.entry) > w.size {
-		if err := w.flush(); err != nil {
+		if err := w.flushBlock(); err != nil {
 			return err
 		}
 	}
@@ -166,8 +166,8 @@ func (w *writer) add(term string, l list) error {
 	return nil
 }
 
-// flush ends the block.
-func (w *writer) flush() error {
+// flushBlock ends the block.
+func (w *blockWriter) flushBlock() error {
 	if len(w.data) == 0 {
 		return nil
 	}
@@ -176,9 +176,9 @@ func (w *writer) flush() error {
 	return w.emit(b)
 }
 
-// parts writes a list that has blocks of its own.
-func (w *writer) parts(term string, l list) error {
-	if err := w.flush(); err != nil {
+// writeParts writes a list that has blocks of its own.
+func (w *blockWriter) writeParts(term string, l encodedList) error {
+	if err := w.flushBlock(); err != nil {
 		return err
 	}
 	head := binary.AppendUvarint([]byte{part}, uint64(l.holding))
@@ -186,7 +186,7 @@ func (w *writer) parts(term string, l list) error {
 	rest := l.data
 	for len(rest) > 0 {
 		b := Block{Term: term, Data: append(make([]byte, 0, w.size), head...)}
-		for p := (list{}); len(rest) > 0; {
+		for p := (encodedList{}); len(rest) > 0; {
 			at, count, n := readPosting(rest, next)
 			if n == 0 {
 				return ErrDamaged
@@ -196,7 +196,7 @@ func (w *writer) parts(term string, l list) error {
 				p.next = at
 			}
 			from := len(p.data)
-			p.add(at, int(count))
+			p.addDocument(at, int(count))
 			if len(b.Data)+len(p.data)-from > w.size && from > 0 {
 				break
 			}
@@ -230,8 +230,8 @@ func appendTerm(to []byte, last, term string) []byte {
 
 // appendList writes a list with what it takes to skip it. A single document is its own
 // length.
-func appendList(to []byte, l list) []byte {
-	if l.single() {
+func appendList(to []byte, l encodedList) []byte {
+	if l.isSingle() {
 		return append(to, l.data...)
 	}
 	to = binary.AppendUvarint(to, uint64(l.holding)<<1|1)

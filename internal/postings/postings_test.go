@@ -134,7 +134,7 @@ var word = rapid.OneOf(rapid.SampledFrom([]string{"a", "ab", "abc", "abd", "b", 
 	strings.Repeat("long", 14)}),
 	rapid.StringMatching(`[a-d]{1,20}`))
 
-// documents are some with places that ascend: neighbours, gaps and other lines.
+// documents returns some with places that ascend: neighbours, gaps and other lines.
 func documents(most int) *rapid.Generator[[]Document] {
 	return rapid.Custom(func(t *rapid.T) []Document {
 		place := uint64(1) << 32
@@ -202,7 +202,7 @@ func firstPart(blocks []Block, term string) uint32 {
 	return blocks[slices.IndexFunc(blocks, func(b Block) bool { return b.Term == term })].Start
 }
 
-// scanned is what find says, read through all blocks besides.
+// scanned returns what find says, read through all blocks besides.
 func (h held) scanned(t *rapid.T, term string) map[uint64]uint8 {
 	got := map[uint64]uint8{}
 	for _, b := range h.blocks {
@@ -291,7 +291,7 @@ func TestSpans(t *testing.T) {
 		all := map[uint64]uint32{}
 		for _, d := range documents(60).Draw(t, "docs") {
 			all[d.Place] = uint32(p.Len())
-			p.add(d.Place)
+			p.addPlace(d.Place)
 		}
 		var runs []Run
 		at := uint64(1) << 32
@@ -400,7 +400,7 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 		p := &Places{}
-		p.add(1)
+		p.addPlace(1)
 		rest := []Block{b, {first + "z", 0, data}}
 		one := []Source{{Places: p, Next: func() (Block, error) {
 			if len(rest) == 0 {
@@ -468,9 +468,9 @@ func BenchmarkMerge(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	var l list
+	var l encodedList
 	for i := range 32768 / 3 {
-		l.add(uint32(i*3), 1+i%5/4)
+		l.addDocument(uint32(i*3), 1+i%5/4)
 	}
 	from := List{Holding: l.holding, data: l.data}
 	var o []uint32

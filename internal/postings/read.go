@@ -25,7 +25,7 @@ func (b Block) Find(term string) (List, error) {
 		if b.Term != term {
 			return List{}, nil
 		}
-		return b.part()
+		return b.readPart()
 	}
 	if b.Data[0] != whole {
 		return List{}, ErrDamaged
@@ -37,12 +37,12 @@ func (b Block) Find(term string) (List, error) {
 		}
 		return l, nil
 	}
-	return b.seek(term)
+	return b.seekTerm(term)
 }
 
-// seek goes through terms that ascend, and compares no byte twice: equal is how much of term
+// seekTerm goes through terms that ascend, and compares no byte twice: equal is how much of term
 // the last one shared, and those that share more than their predecessor did come before it.
-func (b Block) seek(term string) (List, error) {
+func (b Block) seekTerm(term string) (List, error) {
 	equal := 0
 	for equal < min(len(b.Term), len(term)) && b.Term[equal] == term[equal] {
 		equal++
@@ -80,8 +80,8 @@ func (b Block) seek(term string) (List, error) {
 	return List{}, nil
 }
 
-// part is the list of a part.
-func (b Block) part() (List, error) {
+// readPart returns the list of a part.
+func (b Block) readPart() (List, error) {
 	holding, n := binary.Uvarint(b.Data[1:])
 	if n <= 0 || holding == 0 || holding > MaxDocuments {
 		return List{}, ErrDamaged
@@ -96,33 +96,33 @@ func (b Block) Each(yield func(term []byte, l List) bool) error {
 		return ErrDamaged
 	}
 	if b.Data[0] == part {
-		l, err := b.part()
+		l, err := b.readPart()
 		if err == nil {
 			yield([]byte(b.Term), l)
 		}
 		return err
 	}
-	c := entries{term: []byte(b.Term), rest: b.Data[1:]}
+	c := blockEntries{term: []byte(b.Term), rest: b.Data[1:]}
 	if b.Data[0] != whole || len(c.rest) == 0 {
 		return ErrDamaged
 	}
 	for {
-		l, more, err := c.next()
+		l, more, err := c.nextTerm()
 		if err != nil || !more || !yield(c.term, l) {
 			return err
 		}
 	}
 }
 
-// entries goes through a block of whole lists.
-type entries struct {
+// blockEntries goes through a block of whole lists.
+type blockEntries struct {
 	term []byte // that of the block before the first
 	rest []byte
 	went bool
 }
 
-// next goes to the next term.
-func (c *entries) next() (l List, more bool, err error) {
+// nextTerm goes to the next term.
+func (c *blockEntries) nextTerm() (l List, more bool, err error) {
 	if len(c.rest) == 0 {
 		return List{}, false, nil
 	}

@@ -2,19 +2,19 @@ package postings
 
 import "encoding/binary"
 
-// reader reads numbers until one cannot be read.
-type reader struct {
+// numberReader reads numbers until one cannot be read.
+type numberReader struct {
 	b   []byte
 	bad bool
 }
 
-func (r *reader) number() uint64 {
+func (r *numberReader) readNumber() uint64 {
 	v, n := binary.Uvarint(r.b)
-	return v & r.took(n)
+	return v & r.advanceBy(n)
 }
 
-// skip passes n numbers.
-func (r *reader) skip(n int) {
+// skipNumbers passes n numbers.
+func (r *numberReader) skipNumbers(n int) {
 	at := 0
 	for ; n > 0 && at < len(r.b); at++ {
 		if r.b[at] < 0x80 {
@@ -24,13 +24,13 @@ func (r *reader) skip(n int) {
 	r.b = r.b[at:]
 }
 
-func (r *reader) signed() int64 {
+func (r *numberReader) readSigned() int64 {
 	v, n := binary.Varint(r.b)
-	return v & int64(r.took(n))
+	return v & int64(r.advanceBy(n))
 }
 
-// took goes on, and is the mask of a number that could be read.
-func (r *reader) took(n int) uint64 {
+// advanceBy goes on, and is the mask of a number that could be read.
+func (r *numberReader) advanceBy(n int) uint64 {
 	if n <= 0 {
 		r.bad = true
 		r.b = nil
@@ -40,7 +40,7 @@ func (r *reader) took(n int) uint64 {
 	return ^uint64(0)
 }
 
-func (r *reader) bytes(n uint64) []byte {
+func (r *numberReader) readBytes(n uint64) []byte {
 	if n > uint64(len(r.b)) {
 		r.bad = true
 		r.b = nil

@@ -1,7 +1,7 @@
 // Package redact removes secrets and addresses from text that somebody else wrote, before
 // it reaches a log or a person.
 //
-// Invariant: what [Words] returns holds neither the given secrets, whole or in part, nor
+// Invariant: what [RedactLine] returns holds neither the given secrets, whole or in part, nor
 // anything that looks like a provider's key, and it is a single line.
 package redact
 
@@ -42,8 +42,8 @@ var keys = []*regexp.Regexp{
 // fragment is how many consecutive characters of a secret give too much of it away.
 const fragment = 8
 
-// Words returns text on one line, without secrets, and cut if it is long.
-func Words(text string, secrets ...string) string {
+// RedactLine returns text on one line, without secrets, and cut if it is long.
+func RedactLine(text string, secrets ...string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
@@ -52,7 +52,7 @@ func Words(text string, secrets ...string) string {
 	}
 	for _, s := range secrets {
 		s = strings.TrimSpace(s)
-		text = without(without(text, url.QueryEscape(s)), s) // servers repeat addresses too
+		text = removeSecret(removeSecret(text, url.QueryEscape(s)), s) // servers repeat addresses too
 	}
 	for _, k := range keys {
 		text = k.ReplaceAllString(text, hidden)
@@ -63,23 +63,23 @@ func Words(text string, secrets ...string) string {
 	return text
 }
 
-// Cause is text as [Words] returns it, short enough to be shown to a person.
-func Cause(text string, secrets ...string) string {
-	text = Words(text, secrets...)
+// RedactCause returns text as [RedactLine] returns it, short enough to be shown to a person.
+func RedactCause(text string, secrets ...string) string {
+	text = RedactLine(text, secrets...)
 	if r := []rune(text); len(r) > shown {
 		text = string(r[:shown]) + "…"
 	}
 	return text
 }
 
-// without removes a secret and longer pieces of it, in any case: servers show the
+// removeSecret removes a secret and longer pieces of it, in any case: servers show the
 // beginning or the end of a key that they refuse.
-func without(text, secret string) string {
+func removeSecret(text, secret string) string {
 	if len(secret) < 4 {
 		return text
 	}
-	low := lower(text)
-	find := lower(secret)
+	low := lowerASCII(text)
+	find := lowerASCII(secret)
 	for n := len(find); n >= min(fragment, len(find)); n-- {
 		for _, piece := range []string{find[:n], find[len(find)-n:]} {
 			for from := 0; ; {
@@ -97,8 +97,8 @@ func without(text, secret string) string {
 	return text
 }
 
-// lower is text with ASCII letters in lower case, as long as it was.
-func lower(text string) string {
+// lowerASCII returns text with ASCII letters in lower case, as long as it was.
+func lowerASCII(text string) string {
 	b := []byte(text)
 	for i, c := range b {
 		if 'A' <= c && c <= 'Z' {

@@ -63,7 +63,7 @@ var echoes = map[string]func(key string) string{
 	"on lines":   func(k string) string { return "bad\r\n\tkey:\n" + k + "\x1b[0m" },
 }
 
-// left is the longest piece of the beginning or the end of a key that a text holds,
+// left returns the longest piece of the beginning or the end of a key that a text holds,
 // in whatever case, from 8 characters on.
 func left(text, key string) string {
 	text = strings.ToLower(text)
@@ -95,7 +95,7 @@ func checkEchoes(t *testing.T, ways []string, words func(text, key string) strin
 // A key that is known is taken out however it is repeated.
 func TestKnownKeys(t *testing.T) {
 	checkEchoes(t, slices.Sorted(maps.Keys(echoes)),
-		func(text, key string) string { return redact.Words(text, "", "other", key) })
+		func(text, key string) string { return redact.RedactLine(text, "", "other", key) })
 }
 
 // One that is not known is taken out by its form, where it stands whole.
@@ -103,7 +103,7 @@ func TestUnknownKeys(t *testing.T) {
 	checkEchoes(t, []string{"whole", "quoted", "in brackets", "bearer", "header", "JSON", "JSON in JSON", "address",
 		"user", "two", "far away",
 		"on lines"},
-		func(text, _ string) string { return redact.Words(text) })
+		func(text, _ string) string { return redact.RedactLine(text) })
 }
 
 func TestWords(t *testing.T) {
@@ -121,28 +121,28 @@ func TestWords(t *testing.T) {
 		"dial 127.0.0.1:8080":   "dial [redacted]",
 		"gpt-4.1 and v1.2/3":    "gpt-4.1 and v1.2/3",
 	} {
-		if got := redact.Words(text); got != want {
+		if got := redact.RedactLine(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
-	if got := redact.Words(strings.Repeat("ab ", 1000)); utf8.RuneCountInString(got) != 501 ||
+	if got := redact.RedactLine(strings.Repeat("ab ", 1000)); utf8.RuneCountInString(got) != 501 ||
 		!strings.HasSuffix(got, "…") {
 		t.Errorf("%d characters are left", utf8.RuneCountInString(got))
 	}
-	if got := redact.Words("abc or abcd", "abc", " "); got != "abc or abcd" {
+	if got := redact.RedactLine("abc or abcd", "abc", " "); got != "abc or abcd" {
 		t.Errorf("a secret of no length makes it %q", got)
 	}
-	if got := redact.Words("my ABCD-efg", "abcd-EFG"); got != "my [redacted]" {
+	if got := redact.RedactLine("my ABCD-efg", "abcd-EFG"); got != "my [redacted]" {
 		t.Errorf("a short secret makes it %q", got)
 	}
 }
 
 func TestCause(t *testing.T) {
-	got := redact.Cause(strings.Repeat("模型 ", 200) + "sk-aaaaaaaaaaaa")
+	got := redact.RedactCause(strings.Repeat("模型 ", 200) + "sk-aaaaaaaaaaaa")
 	if utf8.RuneCountInString(got) != 301 || !strings.HasSuffix(got, "…") {
 		t.Errorf("%d characters are shown", utf8.RuneCountInString(got))
 	}
-	if got := redact.Cause("no key my-own-secret here", "my-own-secret"); got != "no key [redacted] here" {
+	if got := redact.RedactCause("no key my-own-secret here", "my-own-secret"); got != "no key [redacted] here" {
 		t.Errorf("a secret makes it %q", got)
 	}
 }
@@ -158,7 +158,7 @@ func FuzzWords(f *testing.F) {
 		if len(text) > 1<<18 || len(secret) > 1<<9 {
 			t.Skip("longer than anything that is kept")
 		}
-		got := redact.Words(text, secret)
+		got := redact.RedactLine(text, secret)
 		if n := utf8.RuneCountInString(got); n > 501 || strings.ContainsAny(got, "\n\r\t\x00\x1b\x7f") {
 			t.Errorf("%d characters: %q", n, got)
 		}
@@ -179,7 +179,7 @@ func TestEscapedSecret(t *testing.T) {
 	for _, text := range []string{"no route for /v1?x=" + url.QueryEscape(secret),
 		strings.ToLower("u=" + url.QueryEscape(secret)),
 		"it is " + secret} {
-		if got := redact.Words(text, secret); strings.Contains(strings.ToLower(got), "key") ||
+		if got := redact.RedactLine(text, secret); strings.Contains(strings.ToLower(got), "key") ||
 			strings.Contains(got, "123456") {
 			t.Errorf("%q became %q", text, got)
 		}

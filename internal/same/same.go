@@ -29,24 +29,24 @@ var courtesies = strings.NewReplacer("请记住", "", "请记得", "", "记住",
 var turns = regexp.MustCompile(`(?i)\b(if|when|unless|except|but|only|not|no|never|cannot|without|until|once|instead|rather|however|\w+n['’]t|done|finished|completed|cancell?ed)\b` +
 	`|如果|若|除|但|不|只|仅|别|没|无|未|勿|直到|完成|搞定|取消|もし|ただ|ない|만약|하지만|않|없`)
 
-// Turns says whether a sentence has a word that may turn the meaning of the rest.
-func Turns(text string) bool { return turns.MatchString(text) }
+// HasTurn reports whether a sentence has a word that may turn the meaning of the rest.
+func HasTurn(text string) bool { return turns.MatchString(text) }
 
-// Form returns the words of a text, each between spaces; Chinese, Japanese and Korean
+// NormalForm returns the words of a text, each between spaces; Chinese, Japanese and Korean
 // characters are words of their own. Text that differs in a fact has another form. It is
 // empty if there are no words.
-func Form(text string) string {
+func NormalForm(text string) string {
 	var all []string
-	for _, c := range clauses(text) {
+	for _, c := range splitClauses(text) {
 		all = append(all, c...)
 	}
-	return join(all)
+	return joinWords(all)
 }
 
 // Clauses returns the forms of the clauses of a text, without courtesies.
 func Clauses(text string) []string {
 	var out []string
-	for _, words := range clauses(courtesies.Replace(text)) {
+	for _, words := range splitClauses(courtesies.Replace(text)) {
 		for len(words) > 0 && fillers[words[0]] {
 			words = words[1:]
 		}
@@ -54,7 +54,7 @@ func Clauses(text string) []string {
 			words = words[:len(words)-1]
 		}
 		if len(words) > 0 {
-			out = append(out, join(words))
+			out = append(out, joinWords(words))
 		}
 	}
 	return out
@@ -63,9 +63,9 @@ func Clauses(text string) []string {
 // Key returns what two texts share that say the same.
 func Key(text string) string { return strings.Join(Clauses(text), "") }
 
-// Within says whether every clause of the first list stands in the second one, and
+// IsWithin reports whether every clause of the first list stands in the second one, and
 // nothing there turns what they mean: the first says the same, or less.
-func Within(part, whole []string) bool {
+func IsWithin(part, whole []string) bool {
 	if len(part) == 0 {
 		return false
 	}
@@ -75,32 +75,32 @@ func Within(part, whole []string) bool {
 		}
 	}
 	return !slices.ContainsFunc(whole, func(w string) bool {
-		return !slices.Contains(part, w) && (Turns(w) || Turns(strings.ReplaceAll(w, " ", "")))
+		return !slices.Contains(part, w) && (HasTurn(w) || HasTurn(strings.ReplaceAll(w, " ", "")))
 	})
 }
 
-func join(words []string) string {
+func joinWords(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}
 	return " " + strings.Join(words, " ") + " "
 }
 
-// clauses cuts text into clauses, and these into words.
-func clauses(text string) [][]string {
-	c := cutter{runes: []rune(text)}
+// splitClauses cuts text into clauses, and these into words.
+func splitClauses(text string) [][]string {
+	c := clauseCutter{runes: []rune(text)}
 	for i, r := range c.runes {
-		c.runes[i] = narrow(r)
+		c.runes[i] = plainRune(r)
 	}
 	for i := range c.runes {
-		c.take(i)
+		c.takeRune(i)
 	}
-	c.end()
+	c.endClause()
 	return c.out
 }
 
-// narrow returns the plain form of a character: half width, in lower case.
-func narrow(r rune) rune {
+// plainRune returns the plain form of a character: half width, in lower case.
+func plainRune(r rune) rune {
 	switch {
 	case r >= 0xff01 && r <= 0xff5e:
 		r -= 0xfee0
@@ -110,14 +110,14 @@ func narrow(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-type cutter struct {
+type clauseCutter struct {
 	runes []rune
 	word  []rune
 	words []string
 	out   [][]string
 }
 
-func (c *cutter) flush() {
+func (c *clauseCutter) flushWord() {
 	if len(c.word) == 0 {
 		return
 	}
@@ -127,15 +127,15 @@ func (c *cutter) flush() {
 		return
 	}
 	if w == "and" || w == "&" {
-		c.end()
+		c.endClause()
 		return
 	}
 	c.words = append(c.words, w)
 }
 
-// end ends a clause.
-func (c *cutter) end() {
-	c.flush()
+// endClause ends a clause.
+func (c *clauseCutter) endClause() {
+	c.flushWord()
 	if len(c.words) > 0 {
 		c.out = append(c.out, c.words)
 	}
@@ -149,61 +149,63 @@ const (
 	outer = `+#%$=<>^|&€£¥°`
 )
 
-func (c *cutter) take(i int) {
+func (c *clauseCutter) takeRune(i int) {
 	r := c.runes[i]
-	before := c.at(i - 1)
-	after := c.at(i + 1)
+	before := c.runeAt(i - 1)
+	after := c.runeAt(i + 1)
 	switch {
-	case eastern(r):
-		c.flush()
+	case isEastern(r):
+		c.flushWord()
 		c.words = append(c.words, string(r))
 	case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) ||
-		strings.ContainsRune(outer, r) && (c.wordly(before) || c.wordly(after)):
+		strings.ContainsRune(outer, r) && (c.isWordRune(before) || c.isWordRune(after)):
 		c.word = append(c.word, r)
 	case r == '?':
-		c.flush()
+		c.flushWord()
 		c.words = append(c.words, "?")
-		c.end()
-	case strings.ContainsRune(inner, r) && c.belongs(r, before, after):
+		c.endClause()
+	case strings.ContainsRune(inner, r) && c.isInWord(r, before, after):
 		c.word = append(c.word, r)
 	case r == '.' && before != '.' && unicode.IsSpace(after):
-		c.end()
+		c.endClause()
 	case strings.ContainsRune(",;:、。!()[]{}\n—", r):
-		c.end()
+		c.endClause()
 	case unicode.IsSymbol(r) && !strings.ContainsRune("`~^+=<>|", r):
-		c.flush()
+		c.flushWord()
 		c.words = append(c.words, string(r))
 	default:
-		c.flush()
+		c.flushWord()
 	}
 }
 
-// belongs says whether a mark is part of the word around it: between letters or digits,
+// isInWord reports whether a mark is part of the word around it: between letters or digits,
 // or in front of one, as in -5, .env and /etc.
-func (c *cutter) belongs(r, before, after rune) bool {
+func (c *clauseCutter) isInWord(r, before, after rune) bool {
 	if strings.ContainsRune(":,'", r) {
-		return plain(before) && plain(after)
+		return isPlain(before) && isPlain(after)
 	}
-	if r == '.' && plain(before) {
-		return plain(after)
+	if r == '.' && isPlain(before) {
+		return isPlain(after)
 	}
-	return plain(after) || strings.ContainsRune("./-_", after) && !unicode.IsSpace(before) || r == '-' && after == '-' ||
+	return isPlain(after) || strings.ContainsRune("./-_", after) && !unicode.IsSpace(before) || r == '-' && after == '-' ||
 		strings.ContainsRune(`./~`, r) && strings.ContainsRune("./", after)
 }
 
-// plain says whether a character is a letter or digit that is written with others.
-func plain(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !eastern(r)
+// isPlain reports whether a character is a letter or digit that is written with others.
+func isPlain(r rune) bool {
+	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !isEastern(r)
 }
 
-// eastern says whether a character is a word of its own.
-func eastern(r rune) bool {
+// isEastern reports whether a character is a word of its own.
+func isEastern(r rune) bool {
 	return r >= unicode.MaxLatin1 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
-func (c *cutter) wordly(r rune) bool { return plain(r) || r != 0 && strings.ContainsRune(outer, r) }
+func (c *clauseCutter) isWordRune(r rune) bool {
+	return isPlain(r) || r != 0 && strings.ContainsRune(outer, r)
+}
 
-func (c *cutter) at(i int) rune {
+func (c *clauseCutter) runeAt(i int) rune {
 	if i < 0 || i >= len(c.runes) {
 		return 0
 	}

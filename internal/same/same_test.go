@@ -40,7 +40,7 @@ func TestAnotherFact(t *testing.T) {
 	} {
 		a := Clauses(pair[0])
 		b := Clauses(pair[1])
-		if Key(pair[0]) == Key(pair[1]) || Within(a, b) || Within(b, a) {
+		if Key(pair[0]) == Key(pair[1]) || IsWithin(a, b) || IsWithin(b, a) {
 			t.Errorf("%q and %q are taken for the same: %q, %q", pair[0], pair[1], a, b)
 		}
 	}
@@ -51,11 +51,11 @@ func TestWithin(t *testing.T) {
 		{"Always answer in French.", "Always answer in French, and keep it short."}, {"以后用中文回答", "记住：以后用中文回答，要简短。"},
 		{"Sign as Ada.", "The person said: sign as Ada (#12)."}, {"Use tabs", "Use tabs"},
 	} {
-		if !Within(Clauses(pair[0]), Clauses(pair[1])) {
+		if !IsWithin(Clauses(pair[0]), Clauses(pair[1])) {
 			t.Errorf("%q does not say less than %q: %q, %q", pair[0], pair[1], Clauses(pair[0]), Clauses(pair[1]))
 		}
 	}
-	if Within(nil, Clauses("x")) || Form("... —") != "" || Key("please") != "" {
+	if IsWithin(nil, Clauses("x")) || NormalForm("... —") != "" || Key("please") != "" {
 		t.Error("nothing says something")
 	}
 }
@@ -66,7 +66,7 @@ func FuzzForm(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		form := Form(s)
+		form := NormalForm(s)
 		if form != "" && (!strings.HasPrefix(form, " ") || !strings.HasSuffix(form, " ")) {
 			t.Errorf("%q", form)
 		}

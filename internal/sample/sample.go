@@ -43,8 +43,8 @@ type Message struct {
 	CreatedAt int64            `json:"created_at"`
 }
 
-// Make makes a conversation and lists its needles.
-func Make(o Options) ([]Message, []Needle) {
+// MakeSample makes a conversation and lists its needles.
+func MakeSample(o Options) ([]Message, []Needle) {
 	g := &generator{rng: rand.New(rand.NewPCG(o.Seed, 7)), now: o.Start}
 	if g.now == 0 {
 		g.now = 1_767_600_000_000
@@ -57,28 +57,28 @@ func Make(o Options) ([]Message, []Needle) {
 		n := len(g.out) + 1
 		switch {
 		case n%100 == 1:
-			g.needle(n)
+			g.addNeedle(n)
 		case n%every == 51:
-			g.say("user", text(g.pick(pictures)), g.picture(n))
-			g.say("assistant", text(g.paragraph(1)))
+			g.addMessage("user", textPart(g.pickOne(pictures)), g.makePicture(n))
+			g.addMessage("assistant", textPart(g.makeParagraph(1)))
 		case g.rng.IntN(6) == 0:
-			g.toolTurn()
+			g.addToolTurn()
 		default:
-			g.say("user", text(g.paragraph(1+g.rng.IntN(2))))
-			g.say("assistant", text(g.paragraph(1+g.rng.IntN(3))))
+			g.addMessage("user", textPart(g.makeParagraph(1+g.rng.IntN(2))))
+			g.addMessage("assistant", textPart(g.makeParagraph(1+g.rng.IntN(3))))
 		}
 	}
 	return g.out[:o.Messages], g.needles
 }
 
-// Write makes a conversation as generic JSONL, one message a line.
-func Write(w io.Writer, title string, o Options) ([]Message, []Needle, error) {
+// WriteSample makes a conversation as generic JSONL, one message a line.
+func WriteSample(w io.Writer, title string, o Options) ([]Message, []Needle, error) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(map[string]any{"conversation": map[string]any{"title": title}}); err != nil {
 		return nil, nil, err
 	}
-	ms, needles := Make(o)
+	ms, needles := MakeSample(o)
 	for _, m := range ms {
 		if err := enc.Encode(m); err != nil {
 			return nil, nil, err
@@ -95,17 +95,17 @@ type generator struct {
 	calls   int
 }
 
-func text(s string) map[string]any { return map[string]any{"type": "text", "text": s} }
+func textPart(s string) map[string]any { return map[string]any{"type": "text", "text": s} }
 
-func (g *generator) say(role string, parts ...map[string]any) {
+func (g *generator) addMessage(role string, parts ...map[string]any) {
 	g.now += int64(1000 + g.rng.IntN(90_000))
 	g.out = append(g.out, Message{Role: role, Content: parts, CreatedAt: g.now})
 }
 
-func (g *generator) pick(from []string) string { return from[g.rng.IntN(len(from))] }
+func (g *generator) pickOne(from []string) string { return from[g.rng.IntN(len(from))] }
 
-// needle states a fact that no other message states, in one of the two languages.
-func (g *generator) needle(seq int) {
+// addNeedle states a fact that no other message states, in one of the two languages.
+func (g *generator) addNeedle(seq int) {
 	code := fmt.Sprintf("%c%d%c-%04d", 'A'+g.rng.IntN(26), g.rng.IntN(10), 'A'+g.rng.IntN(26), seq)
 	k := seq / 100
 	n := Needle{Seq: seq, Code: code}
@@ -114,62 +114,65 @@ func (g *generator) needle(seq int) {
 		n.Fact = fmt.Sprintf("Please remember: the access code of the %s is %s.", place, code)
 		n.Question = fmt.Sprintf("What is the access code of the %s?", place)
 	} else {
-		place := 颜色[k%len(颜色)] + 动物[(k/len(颜色))%len(动物)] + 地点[k%len(地点)]
+		place := zhColors[k%len(zhColors)] + zhAnimals[(k/len(zhColors))%len(zhAnimals)] + zhPlaces[k%len(zhPlaces)]
 		n.Fact = fmt.Sprintf("请记住：%s的门禁码是 %s。", place, code)
 		n.Question = place + "的门禁码是多少？"
 	}
 	g.needles = append(g.needles, n)
-	g.say("user", text(g.paragraph(1)+" "+n.Fact))
-	g.say("assistant", text(g.pick(acks)))
+	g.addMessage("user", textPart(g.makeParagraph(1)+" "+n.Fact))
+	g.addMessage("assistant", textPart(g.pickOne(acks)))
 }
 
-// toolTurn is a question whose answer needs one or two calls.
-func (g *generator) toolTurn() {
-	g.say("user", text(g.paragraph(1)))
+// addToolTurn is a question whose answer needs one or two calls.
+func (g *generator) addToolTurn() {
+	g.addMessage("user", textPart(g.makeParagraph(1)))
 	calls := make([]map[string]any, 1+g.rng.IntN(2))
 	results := make([]map[string]any, len(calls))
 	for i := range calls {
 		g.calls++
 		id := fmt.Sprintf("call_%d", g.calls)
-		name := g.pick(tools)
+		name := g.pickOne(tools)
 		calls[i] = map[string]any{"type": "tool_call", "id": id, "name": name,
-			"arguments": map[string]any{"path": fmt.Sprintf("src/%s/%d.go", g.pick(words), g.calls)}}
+			"arguments": map[string]any{"path": fmt.Sprintf("src/%s/%d.go", g.pickOne(words), g.calls)}}
 		results[i] = map[string]any{"type": "tool_result", "call_id": id, "name": name,
-			"text": g.output(2<<10 + g.rng.IntN(6<<10))}
+			"text": g.toolOutput(2<<10 + g.rng.IntN(6<<10))}
 	}
-	g.say("assistant", calls...)
-	g.say("tool", results...)
-	g.say("assistant", text(g.paragraph(2)))
+	g.addMessage("assistant", calls...)
+	g.addMessage("tool", results...)
+	g.addMessage("assistant", textPart(g.makeParagraph(2)))
 }
 
-// output is what a tool printed, about size bytes.
-func (g *generator) output(size int) string {
+// toolOutput returns what a tool printed, about size bytes.
+func (g *generator) toolOutput(size int) string {
 	var b strings.Builder
 	for line := 1; b.Len() < size; line++ {
-		fmt.Fprintf(&b, "%4d  %s_%s = %s(%d) // %s\n", line, g.pick(words), g.pick(words), g.pick(verbs), g.rng.IntN(10_000),
-			g.pick(词语))
+		fmt.Fprintf(&b, "%4d  %s_%s = %s(%d) // %s\n", line, g.pickOne(words), g.pickOne(words), g.pickOne(verbs),
+			g.rng.IntN(10_000),
+			g.pickOne(zhWords))
 	}
 	return b.String()
 }
 
-func (g *generator) paragraph(sentences int) string {
+func (g *generator) makeParagraph(sentences int) string {
 	var b strings.Builder
 	for i := range sentences {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
 		if g.rng.IntN(2) == 0 {
-			fmt.Fprintf(&b, "The %s of the %s %s about %d %s.", g.pick(words), g.pick(places), g.pick(verbs), g.rng.IntN(900),
-				g.pick(words))
+			fmt.Fprintf(&b, "The %s of the %s %s about %d %s.", g.pickOne(words), g.pickOne(places), g.pickOne(verbs),
+				g.rng.IntN(900),
+				g.pickOne(words))
 		} else {
-			fmt.Fprintf(&b, "%s的%s在%s%s了 %d 次。", g.pick(地点), g.pick(词语), g.pick(地点), g.pick(动词), g.rng.IntN(900))
+			fmt.Fprintf(&b, "%s的%s在%s%s了 %d 次。", g.pickOne(zhPlaces), g.pickOne(zhWords), g.pickOne(zhPlaces),
+				g.pickOne(zhVerbs), g.rng.IntN(900))
 		}
 	}
 	return b.String()
 }
 
-// picture is a small PNG, different for every seq.
-func (g *generator) picture(seq int) map[string]any {
+// makePicture returns a small PNG, different for every seq.
+func (g *generator) makePicture(seq int) map[string]any {
 	img := image.NewRGBA(image.Rect(0, 0, 48, 32))
 	for x := range 48 {
 		for y := range 32 {

@@ -27,10 +27,10 @@ func (s *Writer) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Sum is the SHA-256 of what was written.
+// Sum returns the SHA-256 of what was written.
 func (s *Writer) Sum() []byte { return s.sum.Sum(nil) }
 
-// Len is how many bytes were written.
+// Len returns how many bytes were written.
 func (s *Writer) Len() int64 { return s.n }
 
 // ReadAt fills p with what stands at a place of a file. A file that ends before is an error,
@@ -46,7 +46,7 @@ func ReadAt(r io.ReadSeeker, at int64, p []byte) error {
 	return err
 }
 
-// SumOf is the SHA-256 of the first n bytes of a file. One that has fewer is an error,
+// SumOf returns the SHA-256 of the first n bytes of a file. One that has fewer is an error,
 // io.ErrUnexpectedEOF.
 func SumOf(r io.ReadSeeker, n int64) ([]byte, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {

@@ -4,28 +4,32 @@ import "strings"
 
 // Words of names.
 var (
-	passwords = set("password passwd passphrase pwd pass passcode rootpassword userpassword dbpassword")
-	secretly  = set("secret secrets token credential credentials apikey accesskey secretkey privatekey authtoken accesstoken refreshtoken " +
-		"clientsecret apitoken secretaccesskey apisecret authkey encryptionkey signingkey sharedaccesskey accountkey bottoken jwt authorization")
-	weakly = set("key auth sid session sessionid sessid sig cookie")
+	passwords = wordSet("password passwd passphrase pwd pass passcode rootpassword userpassword dbpassword")
+	secretly  = wordSet(
+		"secret secrets token credential credentials apikey accesskey secretkey privatekey authtoken accesstoken refreshtoken " +
+			"clientsecret apitoken secretaccesskey apisecret authkey encryptionkey signingkey sharedaccesskey accountkey bottoken jwt authorization")
+	weakly = wordSet("key auth sid session sessionid sessid sig cookie")
 	// A key of one of these is a secret.
-	keys = set("api access secret private encryption signing auth account shared master service session storage deploy client " +
-		"subscription aes hmac admin app application license")
+	keys = wordSet(
+		"api access secret private encryption signing auth account shared master service session storage deploy client " +
+			"subscription aes hmac admin app application license")
 	// What follows a word above and says that the value is something about it.
-	about = set("name ref id ids type types path file files filename dir url uri endpoint length len size count limit max min hash field " +
-		"fields label title hint placeholder policy expires expiry expiration ttl at age prefix suffix index format mode reset " +
-		"algorithm version env var variable provider manager store storage rotation usage budget window tokens per error " +
-		"sha md fingerprint digest checksum integrity thumbprint message text header arn description regex pattern validator class selector input")
-	open = set("public publishable csrf xsrf foreign primary cache sort partition max min input output total prompt completion " +
-		"next page continuation special stop eos bos pad unk")
+	about = wordSet(
+		"name ref id ids type types path file files filename dir url uri endpoint length len size count limit max min hash field " +
+			"fields label title hint placeholder policy expires expiry expiration ttl at age prefix suffix index format mode reset " +
+			"algorithm version env var variable provider manager store storage rotation usage budget window tokens per error " +
+			"sha md fingerprint digest checksum integrity thumbprint message text header arn description regex pattern validator class selector input")
+	open = wordSet(
+		"public publishable csrf xsrf foreign primary cache sort partition max min input output total prompt completion " +
+			"next page continuation special stop eos bos pad unk")
 	chinese = []string{"密码", "口令", "密钥", "令牌", "秘钥", "密碼", "密鑰", "權杖"}
 )
 
 // mostName is how long a name may be, in bytes.
 const mostName = 64
 
-// strengthOf is how much a name says, and what its value is called.
-func strengthOf(name string) (by strength, what string) {
+// nameStrength returns how much a name says, and what its value is called.
+func nameStrength(name string) (by strength, what string) {
 	if name == "PWD" || name == "OLDPWD" {
 		return none, "" // folders
 	}
@@ -59,11 +63,11 @@ func strengthOf(name string) (by strength, what string) {
 		}
 	}
 	end(len(name))
-	return judged(words[:n])
+	return judgeWords(words[:n])
 }
 
-// judged is what the words of a name say, the last most.
-func judged(words []string) (by strength, what string) {
+// judgeWords returns what the words of a name say, the last most.
+func judgeWords(words []string) (by strength, what string) {
 	for i, w := range words {
 		switch w = strings.TrimRight(w, "0123456789"); {
 		case open[w] && i+1 < len(words):
@@ -93,40 +97,40 @@ func judged(words []string) (by strength, what string) {
 	return by, what
 }
 
-// assigned is the value that stands behind a sign at i, from on, if the name before the
+// findAssigned returns the value that stands behind a sign at i, from on, if the name before the
 // sign says that it is a secret.
-func assigned(s string, i, from int) span {
+func findAssigned(s string, i, from int) secretSpan {
 	if s[i] == '=' {
 		switch {
 		case from < len(s) && s[from] == '=', i > 0 && strings.IndexByte("=!<>", s[i-1]) >= 0:
-			return span{} // a comparison
+			return secretSpan{} // a comparison
 		case from < len(s) && s[from] == '>':
 			from++
 		case i > 0 && s[i-1] == ':':
 			i--
 		}
 	} else if s[i] == ':' && from < len(s) && s[from] == '=' {
-		return span{} // comes with the =
+		return secretSpan{} // comes with the =
 	}
 	start, end := nameBefore(s, i)
 	if start == end {
 		return chineseName(s, i, from)
 	}
-	by, what := strengthOf(s[start:end])
+	by, what := nameStrength(s[start:end])
 	if by == none && s[i] != ':' && start > 0 { // password: str = "…"
 		if j := len(strings.TrimRight(s[:start], " ")); j > 0 && s[j-1] == ':' {
 			if a, b := nameBefore(s, j-1); a < b {
-				by, what = strengthOf(s[a:b])
+				by, what = nameStrength(s[a:b])
 			}
 		}
 	}
 	if by == none {
-		return span{}
+		return secretSpan{}
 	}
-	return valued(s, from, naming{by, what, s[i] == '=' && variable(s, start, end)})
+	return findValue(s, from, valueName{by, what, s[i] == '=' && isVariable(s, start, end)})
 }
 
-// nameBefore is where the name before a sign at i begins and ends: at most two words.
+// nameBefore returns where the name before a sign at i begins and ends: at most two words.
 func nameBefore(s string, i int) (start, end int) {
 	end = i
 	for end > 0 && i-end < 8 && (s[end-1] == ' ' || s[end-1] == '\t') {
@@ -153,9 +157,9 @@ func nameBefore(s string, i int) (start, end int) {
 	return start, end
 }
 
-// variable reports whether a name is one of the environment, at the beginning of a line or
+// isVariable reports whether a name is one of the environment, at the beginning of a line or
 // behind a command that sets it.
-func variable(s string, start, end int) bool {
+func isVariable(s string, start, end int) bool {
 	name := s[start:end]
 	if i := strings.LastIndexByte(name, ' '); i >= 0 {
 		first := strings.ToLower(name[:i])
@@ -173,13 +177,13 @@ func variable(s string, start, end int) bool {
 	return start == 0 || strings.IndexByte("\n\r+ ;", s[start-1]) >= 0
 }
 
-func chineseName(s string, i, from int) span {
+func chineseName(s string, i, from int) secretSpan {
 	before := strings.TrimRight(s[max(0, i-24):i], " ")
 	before = strings.TrimSuffix(strings.TrimSuffix(before, "是"), "为")
 	for _, word := range chinese {
 		if strings.HasSuffix(before, word) {
-			return valued(s, from, naming{password, "password", false})
+			return findValue(s, from, valueName{password, "password", false})
 		}
 	}
-	return span{}
+	return secretSpan{}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// MaskJSON is a JSON document with marks in the place of what looks like secrets in its
+// MaskJSON returns a JSON document with marks in the place of what looks like secrets in its
 // texts, and how many. A text counts as assigned to the name of its field, or to the flag
 // before it in a list. All else stays as it was written. What is not JSON is masked as text.
 func MaskJSON(raw []byte) ([]byte, int) {
@@ -14,15 +14,15 @@ func MaskJSON(raw []byte) ([]byte, int) {
 		return raw, 0
 	}
 	if !json.Valid(raw) {
-		text, n := Mask(string(raw))
+		text, n := MaskText(string(raw))
 		if n == 0 {
 			return raw, 0
 		}
 		return []byte(text), n
 	}
-	w := walker{raw: raw}
+	w := jsonWalker{raw: raw}
 	for w.at < len(raw) {
-		w.step()
+		w.takeStep()
 	}
 	if w.n == 0 {
 		return raw, 0
@@ -30,8 +30,8 @@ func MaskJSON(raw []byte) ([]byte, int) {
 	return append(w.out, raw[w.done:]...), w.n
 }
 
-// walker goes through a document from text to text.
-type walker struct {
+// jsonWalker goes through a document from text to text.
+type jsonWalker struct {
 	raw  []byte
 	at   int
 	done int // up to where it is in out
@@ -43,7 +43,7 @@ type walker struct {
 	value bool   // a field's name was read
 }
 
-func (w *walker) step() {
+func (w *jsonWalker) takeStep() {
 	switch w.raw[w.at] {
 	case '{', '[':
 		w.lists = append(w.lists, w.raw[w.at] == '[')
@@ -60,14 +60,14 @@ func (w *walker) step() {
 			w.key = ""
 		}
 	case '"':
-		w.text()
+		w.maskString()
 		return
 	}
 	w.at++
 }
 
-// text masks the text that begins here.
-func (w *walker) text() {
+// maskString masks the text that begins here.
+func (w *jsonWalker) maskString() {
 	from := w.at
 	for w.at++; w.raw[w.at] != '"'; w.at++ {
 		if w.raw[w.at] == '\\' {
@@ -106,14 +106,14 @@ func (w *walker) text() {
 
 // maskValue masks a text that is the value of a name.
 func maskValue(name, text string) (string, int) {
-	masked, n := Mask(text)
+	masked, n := MaskText(text)
 	if n > 0 {
 		return masked, n
 	}
-	by, what := strengthOf(name)
-	from := scheme(text, 0)
-	if by == none || !secret(text[from:], true, by) {
+	by, what := nameStrength(name)
+	from := skipScheme(text, 0)
+	if by == none || !isSecret(text[from:], true, by) {
 		return text, 0
 	}
-	return text[:from] + Mark(what), 1
+	return text[:from] + SecretMark(what), 1
 }

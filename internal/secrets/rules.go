@@ -1,8 +1,8 @@
 package secrets
 
-// rule is how a vendor's tokens look: a beginning, and of what how much follows. Least is
+// tokenRule is how a vendor's tokens look: a beginning, and of what how much follows. Least is
 // without the beginning. Parts is how many pieces follow, with dots between them.
-type rule struct {
+type tokenRule struct {
 	begin, what string
 	of          uint8 // a class
 	least       int
@@ -12,7 +12,7 @@ type rule struct {
 
 // rules are tried in this order: the longer of two beginnings comes first. Beginnings and
 // lengths are those that the vendors document.
-var rules = []rule{
+var rules = []tokenRule{
 	{"github_pat_", "github token", inWord, 40, false, 0},
 	{"ghp_", "github token", inWord, 30, false, 0}, {"gho_", "github token", inWord, 30, false, 0},
 	{"ghu_", "github token", inWord, 30, false, 0}, {"ghs_", "github token", inWord, 30, false, 0},

@@ -13,24 +13,24 @@ package secrets
 
 import "strings"
 
-// span is a piece of a text that looks like a secret.
-type span struct {
+// secretSpan is a piece of a text that looks like a secret.
+type secretSpan struct {
 	from, to int
 	what     string
 }
 
-// Mark is what stands in the place of a secret.
-func Mark(what string) string { return "[masked: " + what + "]" }
+// SecretMark returns what stands in the place of a secret.
+func SecretMark(what string) string { return "[masked: " + what + "]" }
 
 // passes bounds how often a text is searched: what stands beside a mark may look different
 // then, which is rare.
 const passes = 4
 
-// Mask is the text with marks in the place of what looks like secrets, and how many.
-func Mask(text string) (string, int) {
+// MaskText returns the text with marks in the place of what looks like secrets, and how many.
+func MaskText(text string) (string, int) {
 	n := 0
 	for range passes {
-		found := find(text)
+		found := findSecrets(text)
 		if len(found) == 0 {
 			break
 		}
@@ -39,7 +39,7 @@ func Mask(text string) (string, int) {
 		at := 0
 		for _, s := range found {
 			b.WriteString(text[at:s.from])
-			b.WriteString(Mark(s.what))
+			b.WriteString(SecretMark(s.what))
 			at = s.to
 		}
 		b.WriteString(text[at:])
@@ -78,12 +78,12 @@ var class = func() (c [256]uint8) {
 	return c
 }()
 
-// find lists the secrets of a text, from its beginning to its end.
-func find(s string) []span {
-	var out []span
+// findSecrets lists the secrets of a text, from its beginning to its end.
+func findSecrets(s string) []secretSpan {
+	var out []secretSpan
 	i := 0
 	end := 0
-	take := func(at span) bool {
+	take := func(at secretSpan) bool {
 		if at.to <= at.from || at.from < end {
 			return false
 		}
@@ -96,13 +96,13 @@ func find(s string) []span {
 		c := class[s[i]]
 		switch {
 		case c&inWord != 0:
-			if take(token(s, i)) || i > 0 && s[i-1] == '\\' && i+1 < len(s) && take(token(s, i+1)) { // behind \n in JSON
+			if take(findToken(s, i)) || i > 0 && s[i-1] == '\\' && i+1 < len(s) && take(findToken(s, i+1)) { // behind \n in JSON
 				continue
 			}
 			for i++; i < len(s) && class[s[i]]&inWord != 0; i++ {
 			}
 		case c&trigger != 0:
-			if !take(triggered(s, i)) {
+			if !take(findTriggered(s, i)) {
 				i++
 			}
 		default:
@@ -112,37 +112,37 @@ func find(s string) []span {
 	return out
 }
 
-// triggered looks at what may begin, or be assigned, at a byte outside words.
-func triggered(s string, i int) span {
+// findTriggered looks at what may begin, or be assigned, at a byte outside words.
+func findTriggered(s string, i int) secretSpan {
 	switch s[i] {
 	case '-':
 		if strings.HasPrefix(s[i:], "-----BEGIN ") {
-			return armored(s, i)
+			return findArmored(s, i)
 		}
 		if i+2 < len(s) && s[i+1] == '-' && class[s[i+2]]&inWord != 0 {
-			if at := flag(s, i+2); at.to > 0 {
+			if at := findFlag(s, i+2); at.to > 0 {
 				return at
 			}
 		}
-		return user(s, i)
+		return findUserPassword(s, i)
 	case '~':
-		return azure(s, i)
+		return findAzure(s, i)
 	case '>':
-		return element(s, i)
+		return findElement(s, i)
 	case ':':
 		if strings.HasPrefix(s[i:], "://") {
-			return address(s, i+3)
+			return findURLPassword(s, i+3)
 		}
-		if at := telegram(s, i); at.to > 0 {
+		if at := findTelegram(s, i); at.to > 0 {
 			return at
 		}
-		return assigned(s, i, i+1)
+		return findAssigned(s, i, i+1)
 	case '=':
-		return assigned(s, i, i+1)
+		return findAssigned(s, i, i+1)
 	default:
 		if strings.HasPrefix(s[i:], "：") {
-			return assigned(s, i, i+len("："))
+			return findAssigned(s, i, i+len("："))
 		}
 	}
-	return span{}
+	return secretSpan{}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/secrets"
 )
 
-// made is a text of that many characters of an alphabet, the same in every run: what looks
+// made returns a text of that many characters of an alphabet, the same in every run: what looks
 // like a secret is put together here, so that no scanner finds one in this file.
 func made(alphabet string, n int) string {
 	r := rand.New(rand.NewPCG(7, uint64(n+len(alphabet))))
@@ -38,7 +38,7 @@ func pem(kind string) string {
 	return "-----BEGIN " + kind + "-----\n" + body + "\n-----END " + kind + "-----"
 }
 
-// vendors are tokens and what they are masked as.
+// vendors returns tokens and what they are masked as.
 func vendors() map[string]string {
 	return map[string]string{
 		"ghp_" + made(alnum, 36):                                                "github token",
@@ -93,8 +93,8 @@ func TestVendors(t *testing.T) {
 			"export TOKEN='%s'; run", "key: %s, other", "https://host/?a=1&token=%s&b=2", "<p>%s</p>",
 		} {
 			text := fmt.Sprintf(frame, token)
-			got, n := secrets.Mask(text)
-			if want := fmt.Sprintf(frame, secrets.Mark(what)); got != want || n != 1 {
+			got, n := secrets.MaskText(text)
+			if want := fmt.Sprintf(frame, secrets.SecretMark(what)); got != want || n != 1 {
 				t.Errorf("%q\nbecomes %q (%d)\nwant    %q", text, got, n, want)
 			}
 		}
@@ -128,7 +128,7 @@ func TestAssigned(t *testing.T) {
 		"-----BEGIN RSA PRIVATE KEY-----\n" + made(base64, 64) + "\n" + made(base64, 64) + "\n[cut]", "kind = \"⟦x⟧\"",
 	} {
 		plain := strings.NewReplacer("⟦", "", "⟧", "").Replace(text)
-		got, _ := secrets.Mask(plain)
+		got, _ := secrets.MaskText(plain)
 		from := strings.Index(text, "⟦")
 		to := strings.Index(text, "⟧")
 		if from < 0 {
@@ -152,7 +152,7 @@ func TestAssigned(t *testing.T) {
 	}
 }
 
-// innocent is what looks like a secret and is none.
+// innocent returns what looks like a secret and is none.
 func innocent() []string {
 	return []string{
 		"commit " + made(hexes, 40), "sha256:" + made(hexes, 64), "image@sha256:" + made(hexes, 64),
@@ -201,7 +201,7 @@ func innocent() []string {
 
 func TestInnocent(t *testing.T) {
 	for _, text := range innocent() {
-		if got, n := secrets.Mask(text); got != text || n != 0 {
+		if got, n := secrets.MaskText(text); got != text || n != 0 {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
@@ -246,8 +246,8 @@ func TestAgain(t *testing.T) {
 	pieces = append(pieces, slices.Sorted(maps.Keys(vendors()))...)
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 14).Draw(t, "pieces"), "")
-		once, n := secrets.Mask(text)
-		if twice, more := secrets.Mask(once); twice != once || more != 0 {
+		once, n := secrets.MaskText(text)
+		if twice, more := secrets.MaskText(once); twice != once || more != 0 {
 			t.Fatalf("%q becomes %q (%d) and then %q", text, once, n, twice)
 		}
 		raw, err := json.Marshal(map[string]any{"a": text, "password": text, "list": []string{"--token", text}})
@@ -272,7 +272,7 @@ func TestLinear(t *testing.T) {
 		"Mx.", "curl -u a:",
 		"password=\"", "Q~", "key: ", "1:", "a=", "-",
 	} {
-		if got, _ := secrets.Mask(strings.Repeat(piece, 1<<19/len(piece))); got == "" {
+		if got, _ := secrets.MaskText(strings.Repeat(piece, 1<<19/len(piece))); got == "" {
 			t.Errorf("%q becomes nothing", piece)
 		}
 	}
@@ -286,8 +286,8 @@ func FuzzMask(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		once, _ := secrets.Mask(text)
-		if twice, n := secrets.Mask(once); n != 0 {
+		once, _ := secrets.MaskText(text)
+		if twice, n := secrets.MaskText(once); n != 0 {
 			t.Fatalf("%q becomes %q and then %q", text, once, twice)
 		}
 	})
@@ -301,6 +301,6 @@ func BenchmarkMask(b *testing.B) {
 	text := strings.Repeat(strings.Join(innocent(), "\n")+"\n"+strings.Repeat(talk, 60), 20)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		secrets.Mask(text)
+		secrets.MaskText(text)
 	}
 }

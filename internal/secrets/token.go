@@ -26,39 +26,39 @@ var starts = func() *[1 << 16]uint8 {
 	return &out
 }()
 
-var groups [][]rule
+var groups [][]tokenRule
 
-// token is the vendor's token that begins at i.
-func token(s string, i int) span {
+// findToken returns the vendor's token that begins at i.
+func findToken(s string, i int) secretSpan {
 	if i+12 > len(s) {
-		return span{}
+		return secretSpan{}
 	}
 	if g := starts[uint16(s[i])<<8|uint16(s[i+1])]; g != 0 {
 		for _, r := range groups[g-1] {
 			if strings.HasPrefix(s[i:], r.begin) {
-				if at := r.match(s, i); at.to > at.from {
+				if at := r.matchAt(s, i); at.to > at.from {
 					return at
 				}
 			}
 		}
 	}
 	if s[i] == 'M' || s[i] == 'N' || s[i] == 'O' {
-		return discord(s, i)
+		return findDiscord(s, i)
 	}
-	return span{}
+	return secretSpan{}
 }
 
 // Bounds of a token, in bytes: of one that carries claims, and of any other.
 const longestToken, longestOpaque = 16 << 10, 2 << 10
 
-func (r rule) match(s string, i int) span {
+func (r tokenRule) matchAt(s string, i int) secretSpan {
 	from := i + len(r.begin)
 	to := from
 	for part := 1; ; part++ {
 		start := to
 		for to < len(s) && class[s[to]]&r.of != 0 {
 			if to++; to-i > longestToken || to-i > longestOpaque && r.parts < 3 {
-				return span{}
+				return secretSpan{}
 			}
 		}
 		if part < r.parts && to < len(s) && s[to] == '.' && to-start >= r.least {
@@ -66,7 +66,7 @@ func (r rule) match(s string, i int) span {
 			continue
 		}
 		if part < max(r.parts, 1) || to-start < r.least || r.exact && to-start > r.least {
-			return span{}
+			return secretSpan{}
 		}
 		break
 	}
@@ -74,45 +74,45 @@ func (r rule) match(s string, i int) span {
 		to = from + len(strings.TrimRight(s[from:to], "./~-"))
 	}
 	if to-from < r.least || r.exact && to < len(s) && class[s[to]]&inWord != 0 {
-		return span{}
+		return secretSpan{}
 	}
 	body := s[from:to]
-	if entropy(body) < 2.8 || placeholder(body) || ascends(body) {
-		return span{}
+	if bitsPerByte(body) < 2.8 || isPlaceholder(body) || isAscending(body) {
+		return secretSpan{}
 	}
-	return r.sure(s, span{i, to, r.what}, body)
+	return r.confirm(s, secretSpan{i, to, r.what}, body)
 }
 
-// sure are the further conditions of rules whose beginnings are common.
-func (r rule) sure(s string, at span, body string) span {
+// confirm returns the further conditions of rules whose beginnings are common.
+func (r tokenRule) confirm(s string, at secretSpan, body string) secretSpan {
 	switch r.begin {
 	case "Bearer ", "bearer ":
 		at.from = at.to - len(body)
-		if vendors(s, at.from) {
-			return span{} // it is found by its own rule
+		if beginsToken(s, at.from) {
+			return secretSpan{} // it is found by its own rule
 		}
-		if entropy(body) < 3.2 || !mixed(body) {
-			return span{}
+		if bitsPerByte(body) < 3.2 || !isMixed(body) {
+			return secretSpan{}
 		}
 	case "Basic ", "basic ":
 		at.from = at.to - len(body)
 		plain, err := base64.StdEncoding.DecodeString(body)
 		if err != nil || !utf8.Valid(plain) || !strings.Contains(string(plain), ":") {
-			return span{}
+			return secretSpan{}
 		}
 	case "sk-", "fw_", "hf_", "xai-", "tvly-", "LTAI", "AKID", "oy2", "4b1d", "A3-", "EAAC", "EAAM":
 		if at.from > 0 && (s[at.from-1] == '-' || s[at.from-1] == '+') { // in the middle of base64
-			return span{}
+			return secretSpan{}
 		}
-		if r.begin != "A3-" && longest(body) < 16 || !mixed(body) && r.begin != "hf_" {
-			return span{}
+		if r.begin != "A3-" && longestRun(body) < 16 || !isMixed(body) && r.begin != "hf_" {
+			return secretSpan{}
 		}
 	}
 	return at
 }
 
-// discord is a bot's token: the number of its account in base64, and two pieces more.
-func discord(s string, i int) span {
+// findDiscord returns a bot's token: the number of its account in base64, and two pieces more.
+func findDiscord(s string, i int) secretSpan {
 	to := i
 	parts := [3]int{}
 	for part := range parts {
@@ -122,14 +122,14 @@ func discord(s string, i int) span {
 		}
 		if part < 2 {
 			if to >= len(s) || s[to] != '.' {
-				return span{}
+				return secretSpan{}
 			}
 			to++
 		}
 	}
 	if parts[0] < 23 || parts[0] > 28 || parts[1] < 6 || parts[1] > 7 || parts[2] < 27 || parts[2] > 38 ||
-		!mixed(s[i:to]) {
-		return span{}
+		!isMixed(s[i:to]) {
+		return secretSpan{}
 	}
-	return span{i, to, "discord token"}
+	return secretSpan{i, to, "discord token"}
 }

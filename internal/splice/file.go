@@ -41,43 +41,43 @@ func Open(b []byte, name string) (*File, []Item, error) {
 		from = len(bom)
 	}
 	if len(bytes.TrimSpace(b[from:])) == 0 {
-		return nil, nil, fault(b, 0, "the file is empty")
+		return nil, nil, newFault(b, 0, "the file is empty")
 	}
-	if err := Check(b[from:]); err != nil {
+	if err := CheckJSON(b[from:]); err != nil {
 		return nil, nil, err
 	}
-	from = space(b, from)
-	to := skip(b, from)
+	from = skipSpace(b, from)
+	to := skipValue(b, from)
 	object := b[from:to]
 	f.before = b[:from]
 	f.after = b[to:]
-	f.Form = FormOf(object)
+	f.Form = DetectForm(object)
 	if object[0] != '{' {
-		return nil, nil, fault(b, from, "the file is not an object")
+		return nil, nil, newFault(b, from, "the file is not an object")
 	}
-	at, ok := find(object, name)
+	at, ok := findMember(object, name)
 	if !ok {
-		return nil, nil, fault(b, from, fmt.Sprintf("the object has no list %q", name))
+		return nil, nil, newFault(b, from, fmt.Sprintf("the object has no list %q", name))
 	}
 	list := object[at.From:at.To]
 	if list[0] != '[' {
-		return nil, nil, fault(b, from+at.From, fmt.Sprintf("%q is not a list", name))
+		return nil, nil, newFault(b, from+at.From, fmt.Sprintf("%q is not a list", name))
 	}
-	f.Line, _ = Position(b, from+at.From)
-	f.Shell = replace(object, at, []byte("[]"))
+	f.Line, _ = LineAndColumn(b, from+at.From)
+	f.Shell = replaceSpan(object, at, []byte("[]"))
 	var out []Item
 	end := 1
-	for _, s := range items(list) {
+	for _, s := range listItems(list) {
 		out = append(out, Item{list[end:s.From:s.From], list[s.From:s.To:s.To]})
 		end = s.To
 	}
 	f.tail = list[end : len(list)-1]
-	f.first = []byte(f.line(2))
-	f.next = []byte("," + f.line(2))
+	f.first = []byte(f.newLine(2))
+	f.next = []byte("," + f.newLine(2))
 	switch {
 	case len(out) == 0:
 		f.empty = f.tail
-		f.tail = []byte(f.line(1))
+		f.tail = []byte(f.newLine(1))
 	case len(out) == 1:
 		f.next = slices.Concat([]byte(","), out[0].Lead)
 	default:
@@ -86,17 +86,17 @@ func Open(b []byte, name string) (*File, []Item, error) {
 	return f, out, nil
 }
 
-// Another is a new item, for a list that has items already or has none.
-func (f *File) Another(raw json.RawMessage, first bool) Item {
+// NewItem returns a new item, for a list that has items already or has none.
+func (f *File) NewItem(raw json.RawMessage, first bool) Item {
 	if first {
 		return Item{f.first, raw}
 	}
 	return Item{f.next, raw}
 }
 
-// Bytes is the file with these items.
-func (f *File) Bytes(list []Item) []byte {
-	before, after := f.Ends(len(list) > 0)
+// WithItems returns the file with these items.
+func (f *File) WithItems(list []Item) []byte {
+	before, after := f.AroundItems(len(list) > 0)
 	size := len(before) + len(after)
 	for _, it := range list {
 		size += len(it.Lead) + len(it.Raw)
@@ -108,10 +108,10 @@ func (f *File) Bytes(list []Item) []byte {
 	return append(out, after...)
 }
 
-// Ends are what stands before the items of the file and behind them, or where there are none,
+// AroundItems returns what stands before the items of the file and behind them, or where there are none,
 // around them.
-func (f *File) Ends(items bool) (before, after []byte) {
-	at, _ := find(f.Shell, f.name)
+func (f *File) AroundItems(items bool) (before, after []byte) {
+	at, _ := findMember(f.Shell, f.name)
 	inner := f.empty
 	if items {
 		inner = f.tail

@@ -11,10 +11,10 @@ import (
 // everything on one line.
 type Form struct{ Indent, Newline string }
 
-// FormOf is the form of an object, by its first line.
-func FormOf(object []byte) (f Form) {
+// DetectForm returns the form of an object, by its first line.
+func DetectForm(object []byte) (f Form) {
 	i := bytes.IndexByte(object, '{') + 1
-	end := space(object, i)
+	end := skipSpace(object, i)
 	blank := string(object[i:end])
 	at := strings.LastIndexByte(blank, '\n')
 	if at < 0 {
@@ -28,16 +28,16 @@ func FormOf(object []byte) (f Form) {
 	return f
 }
 
-// line begins a line at a depth.
-func (f Form) line(depth int) string {
+// newLine begins a line at a depth.
+func (f Form) newLine(depth int) string {
 	if f.Newline == "" {
 		return ""
 	}
 	return f.Newline + strings.Repeat(f.Indent, depth)
 }
 
-// Marshal is v as JSON without HTML escapes, as it stands at a depth.
-func (f Form) Marshal(v any, depth int) (json.RawMessage, error) {
+// MarshalAt returns v as JSON without HTML escapes, as it stands at a depth.
+func (f Form) MarshalAt(v any, depth int) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -58,10 +58,10 @@ func (f Form) Marshal(v any, depth int) (json.RawMessage, error) {
 	return bytes.ReplaceAll(out.Bytes(), []byte("\n"), []byte(f.Newline)), nil
 }
 
-// Set gives a field of an object, which stands at a depth, another value; nil removes it.
+// SetField gives a field of an object, which stands at a depth, another value; nil removes it.
 // A new field comes last. What is not an object becomes one.
-func (f Form) Set(object []byte, depth int, name string, value json.RawMessage) json.RawMessage {
-	members := Members(object)
+func (f Form) SetField(object []byte, depth int, name string, value json.RawMessage) json.RawMessage {
+	members := ListMembers(object)
 	var first, last *Member
 	for i := range members {
 		if members[i].Name == name {
@@ -72,17 +72,17 @@ func (f Form) Set(object []byte, depth int, name string, value json.RawMessage) 
 	case value == nil && last == nil:
 		return object
 	case value == nil:
-		return f.without(object, members, name)
+		return f.removeField(object, members, name)
 	case last != nil:
-		return replace(object, last.Value, value)
+		return replaceSpan(object, last.Value, value)
 	}
-	quoted, _ := f.Marshal(name, 0) // a text can always be written
+	quoted, _ := f.MarshalAt(name, 0) // a text can always be written
 	field := slices.Concat(quoted, []byte(":"), value)
-	if f.Newline != "" || spaced(object, members) {
+	if f.Newline != "" || hasSpaces(object, members) {
 		field = slices.Concat(quoted, []byte(": "), value)
 	}
 	if len(members) == 0 {
-		return slices.Concat([]byte("{"+f.line(depth+1)), field, []byte(f.line(depth)+"}"))
+		return slices.Concat([]byte("{"+f.newLine(depth+1)), field, []byte(f.newLine(depth)+"}"))
 	}
 	first = &members[0]
 	last = &members[len(members)-1]
@@ -91,16 +91,16 @@ func (f Form) Set(object []byte, depth int, name string, value json.RawMessage) 
 		gap = object[members[len(members)-2].Value.To:last.At]
 		gap = gap[bytes.IndexByte(gap, ',')+1:]
 	}
-	return replace(object, Span{last.Value.To, last.Value.To}, slices.Concat([]byte(","), gap, field))
+	return replaceSpan(object, Span{last.Value.To, last.Value.To}, slices.Concat([]byte(","), gap, field))
 }
 
-// spaced reports whether an object has spaces behind its colons.
-func spaced(object []byte, members []Member) bool {
+// hasSpaces reports whether an object has spaces behind its colons.
+func hasSpaces(object []byte, members []Member) bool {
 	return len(members) > 0 && members[0].Value.From > 0 && object[members[0].Value.From-1] == ' '
 }
 
-// without is an object without a field, however often it stands there.
-func (f Form) without(object []byte, members []Member, name string) json.RawMessage {
+// removeField returns an object without a field, however often it stands there.
+func (f Form) removeField(object []byte, members []Member, name string) json.RawMessage {
 	kept := slices.DeleteFunc(slices.Clone(members), func(m Member) bool { return m.Name == name })
 	if len(kept) == 0 {
 		return json.RawMessage("{}")
@@ -116,31 +116,31 @@ func (f Form) without(object []byte, members []Member, name string) json.RawMess
 	return append(out, object[members[len(members)-1].Value.To:]...)
 }
 
-func replace(b []byte, at Span, with []byte) json.RawMessage {
+func replaceSpan(b []byte, at Span, with []byte) json.RawMessage {
 	return slices.Concat(b[:at.From], with, b[at.To:])
 }
 
-// List is a list of values, which stands at a depth; the values stand one deeper.
-func (f Form) List(values []json.RawMessage, depth int) json.RawMessage {
+// MakeList returns a list of values, which stands at a depth; the values stand one deeper.
+func (f Form) MakeList(values []json.RawMessage, depth int) json.RawMessage {
 	out := []byte{'['}
 	for i, v := range values {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(append(out, f.line(depth+1)...), v...)
+		out = append(append(out, f.newLine(depth+1)...), v...)
 	}
 	if len(values) > 0 {
-		out = append(out, f.line(depth)...)
+		out = append(out, f.newLine(depth)...)
 	}
 	return append(out, ']')
 }
 
-// Values are the values of a list, or none if it is something else.
-func Values(list []byte) (out []json.RawMessage) {
-	if i := space(list, 0); i == len(list) || list[i] != '[' {
+// ListValues returns the values of a list, or none if it is something else.
+func ListValues(list []byte) (out []json.RawMessage) {
+	if i := skipSpace(list, 0); i == len(list) || list[i] != '[' {
 		return nil
 	}
-	for _, s := range items(list) {
+	for _, s := range listItems(list) {
 		out = append(out, list[s.From:s.To:s.To])
 	}
 	return out

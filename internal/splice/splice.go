@@ -5,7 +5,7 @@
 // Words it adds: form (how a file is indented), list (a list whose items can be changed one
 // by one), item (one of them with what stands before it).
 //
-// Invariants: values that are passed in are JSON, as [Check] says; where a name stands
+// Invariants: values that are passed in are JSON, as [CheckJSON] says; where a name stands
 // twice, the last one counts, as in JavaScript, Python and Go.
 package splice
 
@@ -17,14 +17,14 @@ import (
 	"unicode/utf8"
 )
 
-// Check returns an error that names the line and column, both from 1, where b is not one
+// CheckJSON returns an error that names the line and column, both from 1, where b is not one
 // JSON value.
-func Check(b []byte) error {
+func CheckJSON(b []byte) error {
 	var raw json.RawMessage
 	err := json.Unmarshal(b, &raw)
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		return fault(b, int(syntax.Offset)-1, "malformed JSON: "+syntax.Error())
+		return newFault(b, int(syntax.Offset)-1, "malformed JSON: "+syntax.Error())
 	}
 	return err
 }
@@ -39,13 +39,13 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", f.Line, f.Column, f.Reason)
 }
 
-func fault(b []byte, offset int, reason string) error {
-	line, column := Position(b, offset)
+func newFault(b []byte, offset int, reason string) error {
+	line, column := LineAndColumn(b, offset)
 	return &Fault{line, column, reason}
 }
 
-// Position is the line and the column of an offset, both from 1; columns count characters.
-func Position(b []byte, offset int) (line, column int) {
+// LineAndColumn returns the line and the column of an offset, both from 1; columns count characters.
+func LineAndColumn(b []byte, offset int) (line, column int) {
 	before := b[:min(max(offset, 0), len(b))]
 	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
 }
@@ -60,39 +60,39 @@ type Member struct {
 	Value Span
 }
 
-// Members lists the fields of an object, or none if it is something else.
-func Members(object []byte) (out []Member) {
-	i := space(object, 0)
+// ListMembers lists the fields of an object, or none if it is something else.
+func ListMembers(object []byte) (out []Member) {
+	i := skipSpace(object, 0)
 	if i == len(object) || object[i] != '{' {
 		return nil
 	}
-	for i = space(object, i+1); object[i] != '}'; i = space(object, i) {
+	for i = skipSpace(object, i+1); object[i] != '}'; i = skipSpace(object, i) {
 		if object[i] == ',' {
-			i = space(object, i+1)
+			i = skipSpace(object, i+1)
 		}
 		m := Member{At: i}
-		end := skip(object, i)
+		end := skipValue(object, i)
 		if json.Unmarshal(object[i:end], &m.Name) != nil {
 			return out // it is a text: the value was checked
 		}
-		m.Value.From = space(object, space(object, end)+1)
-		m.Value.To = skip(object, m.Value.From)
+		m.Value.From = skipSpace(object, skipSpace(object, end)+1)
+		m.Value.To = skipValue(object, m.Value.From)
 		out = append(out, m)
 		i = m.Value.To
 	}
 	return out
 }
 
-// Get is the value of a field, or nil.
-func Get(object []byte, name string) json.RawMessage {
-	if v, ok := find(object, name); ok {
+// GetField returns the value of a field, or nil.
+func GetField(object []byte, name string) json.RawMessage {
+	if v, ok := findMember(object, name); ok {
 		return object[v.From:v.To:v.To]
 	}
 	return nil
 }
 
-func find(object []byte, name string) (at Span, ok bool) {
-	for _, m := range Members(object) {
+func findMember(object []byte, name string) (at Span, ok bool) {
+	for _, m := range ListMembers(object) {
 		if m.Name == name {
 			at = m.Value
 			ok = true
@@ -101,29 +101,29 @@ func find(object []byte, name string) (at Span, ok bool) {
 	return at, ok
 }
 
-// items are the values of a list.
-func items(list []byte) (out []Span) {
-	for i := space(list, space(list, 0)+1); list[i] != ']'; i = space(list, i) {
+// listItems returns the values of a list.
+func listItems(list []byte) (out []Span) {
+	for i := skipSpace(list, skipSpace(list, 0)+1); list[i] != ']'; i = skipSpace(list, i) {
 		if list[i] == ',' {
-			i = space(list, i+1)
+			i = skipSpace(list, i+1)
 		}
-		end := skip(list, i)
+		end := skipValue(list, i)
 		out = append(out, Span{i, end})
 		i = end
 	}
 	return out
 }
 
-// space is where the next token begins.
-func space(b []byte, i int) int {
+// skipSpace returns where the next token begins.
+func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++
 	}
 	return i
 }
 
-// skip is where the value that begins at i ends.
-func skip(b []byte, i int) int {
+// skipValue returns where the value that begins at i ends.
+func skipValue(b []byte, i int) int {
 	for depth := 0; i < len(b); {
 		switch b[i] {
 		case '"':

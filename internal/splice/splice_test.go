@@ -31,7 +31,7 @@ func TestSet(t *testing.T) {
 		if c.value != "" {
 			value = json.RawMessage(c.value)
 		}
-		if got := splice.FormOf([]byte(c.was)).Set(json.RawMessage(c.was), 0, c.name, value); string(got) != c.want {
+		if got := splice.DetectForm([]byte(c.was)).SetField(json.RawMessage(c.was), 0, c.name, value); string(got) != c.want {
 			t.Errorf("%s with %s=%s is\n%s, want\n%s", c.was, c.name, c.value, got, c.want)
 		}
 	}
@@ -74,10 +74,10 @@ func TestAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := f.Bytes(list); string(got) != c[0] {
+		if got := f.WithItems(list); string(got) != c[0] {
 			t.Errorf("%q is written as %q", c[0], got)
 		}
-		if got := f.Bytes(append(list, f.Another(json.RawMessage("3"), len(list) == 0))); string(got) != c[1] {
+		if got := f.WithItems(append(list, f.NewItem(json.RawMessage("3"), len(list) == 0))); string(got) != c[1] {
 			t.Errorf("%q becomes\n%q, want\n%q", c[0], got, c[1])
 		}
 	}
@@ -98,13 +98,13 @@ func FuzzSet(f *testing.F) {
 		if remove {
 			value = nil
 		}
-		got := splice.FormOf([]byte(object)).Set(json.RawMessage(object), 0, name, value)
+		got := splice.DetectForm([]byte(object)).SetField(json.RawMessage(object), 0, name, value)
 		var is map[string]json.RawMessage
 		if err := json.Unmarshal(got, &is); err != nil {
 			t.Fatalf("%q became %q: %v", object, got, err)
 		}
-		if !bytes.Equal(splice.Get(got, name), value) {
-			t.Fatalf("%q has %q", got, splice.Get(got, name))
+		if !bytes.Equal(splice.GetField(got, name), value) {
+			t.Fatalf("%q has %q", got, splice.GetField(got, name))
 		}
 		delete(was, name)
 		delete(is, name)
@@ -112,7 +112,7 @@ func FuzzSet(f *testing.F) {
 			t.Fatalf("%q became %q", object, got)
 		}
 		for k := range was {
-			if !bytes.Equal(splice.Get([]byte(object), k), splice.Get(got, k)) {
+			if !bytes.Equal(splice.GetField([]byte(object), k), splice.GetField(got, k)) {
 				t.Fatalf("%q: %q changed in %q", object, k, got)
 			}
 		}

@@ -36,7 +36,7 @@ const (
 		`|\d{1,2}(?:st|nd|rd|th)?\b|the \d|end of|eod|eow|q[1-4])`
 )
 
-var english = grammar{
+var english = languageGrammar{
 	idiom: []string{
 		`\b(?:never ?mind|you never know|better late than never|never say never|now or never|never again|never once|` +
 			`never in (?:my|his|her|our|all my) |as always|like always|(?:don't|do not|dont|didn't|doesn't) (?:know|think|mind|` +

@@ -33,53 +33,54 @@ type rule struct {
 
 // language is the rules of one, read when a sentence of it first comes.
 type language struct {
-	cues  map[rune][]cue
+	cues  map[rune][]ruleCue
 	idiom *regexp.Regexp // taken out before anything is matched
-	veto  forms
-	scope forms // what makes a sentence hold beyond the next answer in spite of once
-	once  forms // what limits a sentence to the next answer
-	asks  forms // a question
-	asked forms // a question that is a request
-	rules []compiled
+	veto  anyOf
+	scope anyOf // what makes a sentence hold beyond the next answer in spite of once
+	once  anyOf // what limits a sentence to the next answer
+	asks  anyOf // a question
+	asked anyOf // a question that is a request
+	rules []compiledRule
 }
 
-type compiled struct{ match, but forms }
+type compiledRule struct{ match, but anyOf }
 
-// forms are expressions of which one is to be found. Each is tried by itself: regexp is an
+// anyOf are expressions of which one is to be found. Each is tried by itself: regexp is an
 // order of magnitude slower with one that is long.
-type forms []*regexp.Regexp
+type anyOf []*regexp.Regexp
 
-func (f forms) in(s string) bool {
+func (f anyOf) isIn(s string) bool {
 	return slices.ContainsFunc(f, func(e *regexp.Regexp) bool { return e.MatchString(s) })
 }
 
-// cue is a cue's text and the rules that it calls, as bits.
-type cue struct {
+// ruleCue is a cue's text and the rules that it calls, as bits.
+type ruleCue struct {
 	text  string
 	rules uint64
 }
 
-// grammar is a language as it is written down.
-type grammar struct {
+// languageGrammar is a language as it is written down.
+type languageGrammar struct {
 	idiom, veto, scope, once, asks, asked []string
 	rules                                 []rule
 }
 
-func (g grammar) language() *language {
-	l := &language{cues: map[rune][]cue{}, idiom: regexp.MustCompile(strings.Join(g.idiom, "|")), veto: compile(g.veto),
-		scope: compile(g.scope), once: compile(g.once), asks: compile(g.asks), asked: compile(g.asked)}
+func (g languageGrammar) makeLanguage() *language {
+	l := &language{cues: map[rune][]ruleCue{}, idiom: regexp.MustCompile(strings.Join(g.idiom, "|")),
+		veto:  compileForms(g.veto),
+		scope: compileForms(g.scope), once: compileForms(g.once), asks: compileForms(g.asks), asked: compileForms(g.asked)}
 	for i, r := range g.rules {
-		l.rules = append(l.rules, compiled{compile(r.match), compile(r.but)})
+		l.rules = append(l.rules, compiledRule{compileForms(r.match), compileForms(r.but)})
 		for text := range strings.SplitSeq(strings.Join(r.cues, "|"), "|") {
 			first, _ := utf8.DecodeRuneInString(text)
-			l.cues[first] = append(l.cues[first], cue{text, 1 << i})
+			l.cues[first] = append(l.cues[first], ruleCue{text, 1 << i})
 		}
 	}
 	return l
 }
 
-func compile(of []string) forms {
-	out := make(forms, len(of))
+func compileForms(of []string) anyOf {
+	out := make(anyOf, len(of))
 	for i, s := range of {
 		out[i] = regexp.MustCompile(s)
 	}
@@ -87,10 +88,10 @@ func compile(of []string) forms {
 }
 
 var (
-	inEnglish  = sync.OnceValue(english.language)
-	inChinese  = sync.OnceValue(chinese.language)
-	inJapanese = sync.OnceValue(func() *language { return readGrammar("japanese").language() })
-	inKorean   = sync.OnceValue(func() *language { return readGrammar("korean").language() })
+	inEnglish  = sync.OnceValue(english.makeLanguage)
+	inChinese  = sync.OnceValue(chinese.makeLanguage)
+	inJapanese = sync.OnceValue(func() *language { return readGrammar("japanese").makeLanguage() })
+	inKorean   = sync.OnceValue(func() *language { return readGrammar("korean").makeLanguage() })
 )
 
 var (
@@ -108,24 +109,24 @@ var numbered = regexp.MustCompile(`^[ >]*\d{1,2}[.)] +`)
 // quoteMarks begin everything that quoted finds.
 const quoteMarks = "\"“「『《`"
 
-// Instruction says whether a sentence of a person's message is to be kept to beyond the next
+// IsInstruction reports whether a sentence of a person's message is to be kept to beyond the next
 // answer. The sentence may stand behind "- #12 user: "; what the assistant said is none.
 // Most sentences have no cue, and cost one look at each of their letters.
-func Instruction(sentence string) bool {
-	s, ok := spoken(sentence)
+func IsInstruction(sentence string) bool {
+	s, ok := personText(sentence)
 	if !ok {
 		return false
 	}
-	l := languageOf(s)
-	if s = fold(s, l == inChinese()); s == "" {
+	l := detectLanguage(s)
+	if s = foldText(s, l == inChinese()); s == "" {
 		return false
 	}
-	called := l.called(s)
-	return called != 0 && l.judge(s, called)
+	called := l.calledRules(s)
+	return called != 0 && l.judgeSentence(s, called)
 }
 
-// spoken takes off what stands before the text of a person's line, and says whether it is a person's.
-func spoken(s string) (string, bool) {
+// personText takes off what stands before the text of a person's line, and says whether it is a person's.
+func personText(s string) (string, bool) {
 	s = strings.TrimSpace(s)
 	rest, listed := strings.CutPrefix(s, "- #")
 	if !listed {
@@ -139,9 +140,9 @@ func spoken(s string) (string, bool) {
 	return text, role == "user"
 }
 
-// languageOf finds the language by its letters. A Chinese sentence may hold English words, and
+// detectLanguage finds the language by its letters. A Chinese sentence may hold English words, and
 // the other way round: the more of them decide, a Chinese character being as much as a word.
-func languageOf(s string) *language {
+func detectLanguage(s string) *language {
 	words := 0
 	han := 0
 	kana := 0
@@ -176,8 +177,8 @@ func languageOf(s string) *language {
 	return inEnglish()
 }
 
-// fold brings letters to one form: lower case, plain punctuation, simplified characters.
-func fold(s string, simplify bool) string {
+// foldText brings letters to one form: lower case, plain punctuation, simplified characters.
+func foldText(s string, simplify bool) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r < utf8.RuneSelf:
@@ -199,8 +200,8 @@ func fold(s string, simplify bool) string {
 	}, s)
 }
 
-// called lists the rules of which s holds a cue, as bits. A cue of Latin letters begins a word.
-func (l *language) called(s string) uint64 {
+// calledRules lists the rules of which s holds a cue, as bits. A cue of Latin letters begins a word.
+func (l *language) calledRules(s string) uint64 {
 	var out uint64
 	before := ' '
 	for i, r := range s {
@@ -218,22 +219,22 @@ func (l *language) called(s string) uint64 {
 
 func isWord(r rune) bool { return r >= 'a' && r <= 'z' || r == '\'' }
 
-// judge tries the rules that are called.
-func (l *language) judge(s string, called uint64) bool {
+// judgeSentence tries the rules that are called.
+func (l *language) judgeSentence(s string, called uint64) bool {
 	whole := s
 	s = l.idiom.ReplaceAllString(unmarked(s), "…")
 	found := false
 	for ; called != 0 && !found; called &= called - 1 {
 		r := l.rules[bits.TrailingZeros64(called)]
-		found = r.match.in(s) && !r.but.in(s)
+		found = r.match.isIn(s) && !r.but.isIn(s)
 	}
-	if !found || code.MatchString(whole) || l.veto.in(s) || l.asks.in(s) && !l.asked.in(s) {
+	if !found || code.MatchString(whole) || l.veto.isIn(s) || l.asks.isIn(s) && !l.asked.isIn(s) {
 		return false
 	}
-	return !l.once.in(s) || l.scope.in(s)
+	return !l.once.isIn(s) || l.scope.isIn(s)
 }
 
-// unmarked is a folded sentence without what is quoted in it, and without the marks of lists.
+// unmarked returns a folded sentence without what is quoted in it, and without the marks of lists.
 func unmarked(s string) string {
 	if strings.ContainsAny(s, quoteMarks) {
 		s = quoted.ReplaceAllString(s, "“”")
@@ -242,8 +243,8 @@ func unmarked(s string) string {
 	return strings.Trim(s, " -*•>")
 }
 
-// Sentences cuts text at the ends of sentences and lines.
-func Sentences(text string) []string {
+// SplitSentences cuts text at the ends of sentences and lines.
+func SplitSentences(text string) []string {
 	var out []string
 	start := 0
 	flush := func(end int) {

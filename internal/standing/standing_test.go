@@ -34,12 +34,12 @@ func lines(t testing.TB) (keep, drop []string) {
 func TestLabelledSentences(t *testing.T) {
 	keep, drop := lines(t)
 	for _, s := range keep {
-		if !Instruction(s) {
+		if !IsInstruction(s) {
 			t.Errorf("not found: %s", s)
 		}
 	}
 	for _, s := range drop {
-		if Instruction(s) {
+		if IsInstruction(s) {
 			t.Errorf("found: %s", s)
 		}
 	}
@@ -49,15 +49,15 @@ func TestLabelledSentences(t *testing.T) {
 func TestLines(t *testing.T) {
 	keep, drop := lines(t)
 	for _, s := range keep {
-		if !Instruction("- #12 user: " + s) {
+		if !IsInstruction("- #12 user: " + s) {
 			t.Errorf("not found behind a name: %s", s)
 		}
-		if Instruction("- #12 assistant: " + s) {
+		if IsInstruction("- #12 assistant: " + s) {
 			t.Errorf("found, and the assistant said it: %s", s)
 		}
 	}
 	for _, s := range drop {
-		if Instruction("- #7 user: " + s) {
+		if IsInstruction("- #7 user: " + s) {
 			t.Errorf("found behind a name: %s", s)
 		}
 	}
@@ -74,7 +74,7 @@ func TestLines(t *testing.T) {
 		"以後請用中文回答": true, "１日３回、必ず確認してください": true,
 		"And from now on show me only the changed lines.": true, "もっと短く。": false, "返事は箇条書きで。": true, "四人で行きます。": false,
 	} {
-		if got := Instruction(s); got != want {
+		if got := IsInstruction(s); got != want {
 			t.Errorf("%q: %v", s, got)
 		}
 	}
@@ -88,13 +88,13 @@ func TestRules(t *testing.T) {
 		"Korean": inKorean()} {
 		used := make([]bool, len(l.rules))
 		for _, raw := range append(keep, drop...) {
-			if languageOf(raw) != l {
+			if detectLanguage(raw) != l {
 				continue
 			}
-			s := fold(raw, l == inChinese())
-			called := l.called(s)
+			s := foldText(raw, l == inChinese())
+			called := l.calledRules(s)
 			for i := range l.rules {
-				used[i] = used[i] || called&(1<<i) != 0 && l.judge(s, 1<<i)
+				used[i] = used[i] || called&(1<<i) != 0 && l.judgeSentence(s, 1<<i)
 			}
 		}
 		for i, ok := range used {
@@ -115,7 +115,7 @@ func TestAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := piece.Draw(t, "first") + rapid.SampledFrom([]string{"", " ", "\"", "「", "- #", ": "}).Draw(t, "between") +
 			piece.Draw(t, "second")
-		if first := Instruction(s); first != Instruction(s) {
+		if first := IsInstruction(s); first != IsInstruction(s) {
 			t.Fatalf("%q is judged in two ways", s)
 		}
 	})
@@ -130,7 +130,7 @@ func BenchmarkInstruction(b *testing.B) {
 	for name, of := range map[string][]string{"keep": keep, "drop": drop, "plain": plain} {
 		b.Run(name, func(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
-				Instruction(of[i%len(of)])
+				IsInstruction(of[i%len(of)])
 			}
 		})
 	}

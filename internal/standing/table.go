@@ -52,9 +52,9 @@ func readTable(language string) []row {
 	return out
 }
 
-// readGrammar is a language as its table has it. Rules are in the order in which they come.
-func readGrammar(language string) grammar {
-	var g grammar
+// readGrammar returns a language as its table has it. Rules are in the order in which they come.
+func readGrammar(language string) languageGrammar {
+	var g languageGrammar
 	at := map[string]int{}
 	for _, r := range readTable(language) {
 		switch r.part {

@@ -19,7 +19,7 @@ func TestRowsOfTables(t *testing.T) {
 			if r.meaning == "" || r.example == "" {
 				t.Errorf("%s: %s %s says nothing of what it means, or has no example", name, r.rule, r.part)
 			}
-			s := unmarked(fold(r.example, false))
+			s := unmarked(foldText(r.example, false))
 			if r.part != "idiom" {
 				s = l.idiom.ReplaceAllString(s, "…")
 			}
@@ -32,7 +32,7 @@ func TestRowsOfTables(t *testing.T) {
 			if !regexp.MustCompile(r.pattern).MatchString(s) {
 				t.Errorf("%s: %s %s is not found in its example: %s\n%s", name, r.rule, r.part, r.example, r.pattern)
 			}
-			if kept := Instruction(r.example); r.part == "match" && !kept || (r.part == "but" || r.part == "veto") && kept {
+			if kept := IsInstruction(r.example); r.part == "match" && !kept || (r.part == "but" || r.part == "veto") && kept {
 				t.Errorf("%s: %s %s: its example is judged %v: %s", name, r.rule, r.part, kept, r.example)
 			}
 		}

@@ -36,17 +36,17 @@ var simplified = sync.OnceValue(func() *[lastHan - firstHan + 1]uint16 {
 	return out
 })
 
-// Fold brings a text to the form in which it is searched: full and half width, ligatures and
+// FoldText brings a text to the form in which it is searched: full and half width, ligatures and
 // composed letters as NFKC has them, traditional Chinese characters as simplified ones. Case
 // stays.
-func Fold(s string) string {
-	if ascii(s) {
+func FoldText(s string) string {
+	if isASCII(s) {
 		return s
 	}
 	return simplify(norm.NFKC.String(s))
 }
 
-func ascii(s string) bool {
+func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -71,8 +71,8 @@ func simplify(s string) string {
 	return s
 }
 
-// folded is a dense term as it is stored. Most of them are so already.
-func folded(s string) string {
+// foldDense returns a dense term as it is stored. Most of them are so already.
+func foldDense(s string) string {
 	for _, r := range s {
 		switch {
 		case r >= 0x3041 && r <= 0x30ff, r >= 0xac00 && r <= 0xd7a3:
@@ -90,8 +90,8 @@ func folded(s string) string {
 	return s
 }
 
-// wide is a word with letters other than English as it is stored.
-func wide(s string) string { return plainLetters(strings.ToLower(norm.NFKC.String(s))) }
+// foldWide returns a word with letters other than English as it is stored.
+func foldWide(s string) string { return plainLetters(strings.ToLower(norm.NFKC.String(s))) }
 
 // plainLetters leaves out what a term may not hold: some letters are spelled out with spaces.
 func plainLetters(s string) string {
@@ -103,5 +103,5 @@ func plainLetters(s string) string {
 	}, s)
 }
 
-// voices are marks that make one character with the one before: は and ゛ are ば.
-func voices(r rune) bool { return r == 'ﾞ' || r == 'ﾟ' || r == '\u3099' || r == '\u309a' }
+// isVoicingMark returns marks that make one character with the one before: は and ゛ are ば.
+func isVoicingMark(r rune) bool { return r == 'ﾞ' || r == 'ﾟ' || r == '\u3099' || r == '\u309a' }

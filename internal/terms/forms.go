@@ -26,7 +26,7 @@ var formsOf = func() map[string][]string {
 	for _, group := range strings.Split(irregular, "|") {
 		var stems []string
 		for _, w := range strings.Fields(group) {
-			stems = append(stems, normal(w))
+			stems = append(stems, normalWord(w))
 		}
 		for _, s := range stems {
 			for _, o := range stems {

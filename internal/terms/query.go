@@ -25,11 +25,11 @@ type Query struct {
 // MaxTerms bounds the terms of one query; further ones are left out.
 const MaxTerms = 64
 
-// Parse reads a query: words are optional, "quoted" ones required.
-func Parse(q string) Query {
+// ParseQuery reads a query: words are optional, "quoted" ones required.
+func ParseQuery(q string) Query {
 	var out Query
 	var loose []string
-	for i, piece := range strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(Fold(q)), `"`) {
+	for i, piece := range strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(FoldText(q)), `"`) {
 		if i%2 == 0 {
 			loose = append(loose, piece)
 			continue
@@ -40,23 +40,23 @@ func Parse(q string) Query {
 	}
 	rest := strings.Join(loose, "\n")
 	exact := exactTerms(rest)
-	for _, t := range content(rest) {
-		out.add(t, nil, exact[t])
+	for _, t := range contentTerms(rest) {
+		out.addTerm(t, nil, exact[t])
 	}
 	out.Words = len(out.Any)
 	for i, t := range out.Any {
 		for _, form := range formsOf[t] {
-			out.add(form, []int{i}, false)
+			out.addTerm(form, []int{i}, false)
 		}
 	}
-	out.joined(rest)
-	out.parts(rest)
+	out.addJoined(rest)
+	out.addParts(rest)
 	return out
 }
 
-// add adds a term, unless it is already there. Without words that it stands for, it stands
+// addTerm adds a term, unless it is already there. Without words that it stands for, it stands
 // for itself.
-func (q *Query) add(t string, stands []int, exact bool) {
+func (q *Query) addTerm(t string, stands []int, exact bool) {
 	if t == "" || slices.Contains(q.Any, t) || len(q.Any) >= MaxTerms {
 		return
 	}
@@ -68,27 +68,27 @@ func (q *Query) add(t string, stands []int, exact bool) {
 	q.Exact = append(q.Exact, exact)
 }
 
-// joined adds the names in code that words of s may be parts of: neighbours
+// addJoined adds the names in code that words of s may be parts of: neighbours
 // without the space, as in "parse row" for parseRow. Only plain words are joined.
-func (q *Query) joined(s string) {
+func (q *Query) addJoined(s string) {
 	var run []string
 	flush := func() {
 		for i := range run {
 			for n := 2; n <= 3 && i+n <= len(run); n++ {
 				var stands []int
 				for _, w := range run[i : i+n] {
-					if at := slices.Index(q.Any[:q.Words], normal(w)); at >= 0 {
+					if at := slices.Index(q.Any[:q.Words], normalWord(w)); at >= 0 {
 						stands = append(stands, at)
 					}
 				}
-				q.add(normal(strings.Join(run[i:i+n], "")), stands, false)
+				q.addTerm(normalWord(strings.Join(run[i:i+n], "")), stands, false)
 			}
 		}
 		run = nil
 	}
 	for _, w := range strings.Fields(s) {
 		core := strings.Trim(w, ".,;:!?()'")
-		if core == "" || !plain(core) || stopWords[normal(core)] {
+		if core == "" || !isPlain(core) || stopWords[normalWord(core)] {
 			flush()
 			continue
 		}
@@ -100,42 +100,42 @@ func (q *Query) joined(s string) {
 	flush()
 }
 
-// parts adds the words that the names in code of s consist of.
-func (q *Query) parts(s string) {
-	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !asciiWord(r) }) {
-		whole := slices.Index(q.Any[:q.Words], normal(w))
+// addParts adds the words that the names in code of s consist of.
+func (q *Query) addParts(s string) {
+	for _, w := range strings.FieldsFunc(s, func(r rune) bool { return !isASCIIWord(r) }) {
+		whole := slices.Index(q.Any[:q.Words], normalWord(w))
 		for from, i := 0, 1; i <= len(w) && whole >= 0; i++ {
-			if i < len(w) && !(lower(w[i-1]) && upper(w[i])) {
+			if i < len(w) && !(isLower(w[i-1]) && isUpper(w[i])) {
 				continue
 			}
-			if p := normal(w[from:i]); len(p) > 1 && !stopWords[p] && i-from < len(w) {
-				q.add(p, []int{whole}, false)
+			if p := normalWord(w[from:i]); len(p) > 1 && !stopWords[p] && i-from < len(w) {
+				q.addTerm(p, []int{whole}, false)
 			}
 			from = i
 		}
 	}
 }
 
-func asciiWord(r rune) bool {
-	return r < 0x80 && (lower(byte(r)) || upper(byte(r)) || '0' <= r && r <= '9')
+func isASCIIWord(r rune) bool {
+	return r < 0x80 && (isLower(byte(r)) || isUpper(byte(r)) || '0' <= r && r <= '9')
 }
-func lower(b byte) bool { return 'a' <= b && b <= 'z' }
-func upper(b byte) bool { return 'A' <= b && b <= 'Z' }
+func isLower(b byte) bool { return 'a' <= b && b <= 'z' }
+func isUpper(b byte) bool { return 'A' <= b && b <= 'Z' }
 
-// plain reports whether a word has only English letters.
-func plain(w string) bool {
+// isPlain reports whether a word has only English letters.
+func isPlain(w string) bool {
 	for i := range len(w) {
-		if !lower(w[i]) && !upper(w[i]) {
+		if !isLower(w[i]) && !isUpper(w[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// Empty reports whether there is nothing to look for.
-func (q Query) Empty() bool { return len(q.Any) == 0 && len(q.Must) == 0 }
+// IsEmpty reports whether there is nothing to look for.
+func (q Query) IsEmpty() bool { return len(q.Any) == 0 && len(q.Must) == 0 }
 
-// exactTerms are the terms of words that name something: with a digit, or with a
+// exactTerms returns the terms of words that name something: with a digit, or with a
 // capital letter where no sentence begins.
 func exactTerms(s string) map[string]bool {
 	out := map[string]bool{}
@@ -145,8 +145,8 @@ func exactTerms(s string) map[string]bool {
 			func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }))
 		if strings.ContainsFunc(w, unicode.IsDigit) || strings.ContainsAny(w[1:], "_ABCDEFGHIJKLMNOPQRSTUVWXYZ") ||
 			unicode.IsUpper(first) && !begins {
-			Each(w, func(t string) bool {
-				if r, _ := utf8.DecodeRuneInString(t); !Dense(r) {
+			EachTerm(w, func(t string) bool {
+				if r, _ := utf8.DecodeRuneInString(t); !IsDense(r) {
 					out[t] = true
 				}
 				return true
@@ -158,16 +158,16 @@ func exactTerms(s string) map[string]bool {
 	return out
 }
 
-// queryTerms cuts like Split, except that the last character of a longer dense run is
+// queryTerms cuts like SplitTerms, except that the last character of a longer dense run is
 // dropped (its pair says more) and a lone one becomes a beginning, or, right
 // after a number, nothing: there it only counts.
 func queryTerms(s string) []string {
 	var out []string
 	pairEnd := -1
-	EachAt(s, func(t string, from, to int) bool {
+	EachTermAt(s, func(t string, from, to int) bool {
 		first, size := utf8.DecodeRuneInString(t)
 		switch {
-		case !Dense(first) || size < len(t):
+		case !IsDense(first) || size < len(t):
 			out = append(out, t)
 			pairEnd = to
 		case from > 0 && s[from-1] >= '0' && s[from-1] <= '9':
@@ -179,16 +179,16 @@ func queryTerms(s string) []string {
 	return out
 }
 
-// Singles adds the characters of word i, if it is a pair of a dense script, to what is
+// AddSingles adds the characters of word i, if it is a pair of a dense script, to what is
 // looked for, and returns them: for a pair that stands nowhere.
-func (q *Query) Singles(i int) []string {
+func (q *Query) AddSingles(i int) []string {
 	runes := []rune(q.Any[i])
-	if len(runes) != 2 || !Dense(runes[0]) || !Dense(runes[1]) {
+	if len(runes) != 2 || !IsDense(runes[0]) || !IsDense(runes[1]) {
 		return nil
 	}
 	before := len(q.Any)
 	for _, r := range runes {
-		q.add(string(r)+"*", []int{i}, false)
+		q.addTerm(string(r)+"*", []int{i}, false)
 	}
 	return q.Any[before:]
 }

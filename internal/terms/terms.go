@@ -25,44 +25,44 @@ import (
 // MaxBytes is how long a word may be; a longer one is cut to that.
 const MaxBytes = 64
 
-// Split lists the terms of s in order.
-func Split(s string) []string {
+// SplitTerms lists the terms of s in order.
+func SplitTerms(s string) []string {
 	var out []string
-	Each(s, func(term string) bool {
+	EachTerm(s, func(term string) bool {
 		out = append(out, term)
 		return true
 	})
 	return out
 }
 
-// Each calls yield for the terms of s in order until it returns false.
-func Each(s string, yield func(term string) bool) {
-	EachAt(s, func(term string, _, _ int) bool { return yield(term) })
+// EachTerm calls yield for the terms of s in order until it returns false.
+func EachTerm(s string, yield func(term string) bool) {
+	EachTermAt(s, func(term string, _, _ int) bool { return yield(term) })
 }
 
-// EachAt is [Each] with the bytes of s that each term came from.
-func EachAt(s string, yield func(term string, from, to int) bool) {
+// EachTermAt is [EachTerm] with the bytes of s that each term came from.
+func EachTermAt(s string, yield func(term string, from, to int) bool) {
 	c := cutter{text: s, yield: yield, start: -1}
-	c.run()
+	c.cutText()
 }
 
-// run cuts the text.
-func (c *cutter) run() {
+// cutText cuts the text.
+func (c *cutter) cutText() {
 	s := c.text
 	prev := none
 	for i, r := range s {
-		if prev == dense && voices(r) {
+		if prev == dense && isVoicingMark(r) {
 			continue // of the character before
 		}
-		k := kindOf(r, prev)
+		k := runeKind(r, prev)
 		if k != prev {
-			if !c.flush(i) {
+			if !c.flushRun(i) {
 				return
 			}
 			c.kind = k
 		}
 		if k == dense {
-			if !c.pair(i, i+characterLen(s[i:])) {
+			if !c.emitPair(i, i+characterLen(s[i:])) {
 				return
 			}
 		} else if k == word && c.start < 0 {
@@ -70,13 +70,13 @@ func (c *cutter) run() {
 		}
 		prev = k
 	}
-	c.flush(len(s))
+	c.flushRun(len(s))
 }
 
-// Places lists where each of want occurs among the terms of s, counted from 0 and
+// TermPlaces lists where each of want occurs among the terms of s, counted from 0 and
 // ascending, and how many terms there are in all, at most limit. A term of want that ends
 // in '*' stands for all with that beginning.
-func Places(s string, want []string, limit int) (places [][]int, length int) {
+func TermPlaces(s string, want []string, limit int) (places [][]int, length int) {
 	places = make([][]int, len(want))
 	c := cutter{text: s, start: -1}
 	for _, w := range want { // a stem begins like its word: other words need no stemming
@@ -94,7 +94,7 @@ func Places(s string, want []string, limit int) (places [][]int, length int) {
 		length++
 		return length < limit
 	}
-	c.run()
+	c.cutText()
 	return places, length
 }
 
@@ -106,14 +106,14 @@ const (
 	dense // scripts written without spaces
 )
 
-func kindOf(r rune, prev kind) kind {
+func runeKind(r rune, prev kind) kind {
 	switch {
 	case r < 0x80:
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
 			return word
 		}
 		return none
-	case Dense(r):
+	case IsDense(r):
 		return dense
 	case unicode.IsLetter(r), unicode.IsDigit(r):
 		return word
@@ -123,8 +123,8 @@ func kindOf(r rune, prev kind) kind {
 	return none
 }
 
-// Dense reports whether r is of a script written without spaces between words.
-func Dense(r rune) bool {
+// IsDense reports whether r is of a script written without spaces between words.
+func IsDense(r rune) bool {
 	if r < 0x1100 {
 		return false
 	}
@@ -145,23 +145,23 @@ type cutter struct {
 	first    [256]bool
 }
 
-// pair emits the previous dense character together with this one.
-func (c *cutter) pair(from, to int) bool {
+// emitPair emits the previous dense character together with this one.
+func (c *cutter) emitPair(from, to int) bool {
 	ok := true
 	if c.held {
-		ok = c.yield(folded(c.text[c.last[0]:to]), c.last[0], to)
+		ok = c.yield(foldDense(c.text[c.last[0]:to]), c.last[0], to)
 	}
 	c.last = [2]int{from, to}
 	c.held = true
 	return ok
 }
 
-// flush ends the current run before byte i.
-func (c *cutter) flush(i int) bool {
+// flushRun ends the current run before byte i.
+func (c *cutter) flushRun(i int) bool {
 	switch {
 	case c.kind == dense && c.held:
 		c.held = false
-		return c.yield(folded(c.text[c.last[0]:c.last[1]]), c.last[0], c.last[1])
+		return c.yield(foldDense(c.text[c.last[0]:c.last[1]]), c.last[0], c.last[1])
 	case c.kind == word && c.start >= 0:
 		from := c.start
 		c.start = -1
@@ -169,20 +169,20 @@ func (c *cutter) flush(i int) bool {
 		if b := c.text[from]; c.filtered && b < 0x80 && !c.first[b|0x20] {
 			return c.yield("", from, i)
 		}
-		return c.yield(normal(c.text[from:i]), from, i)
+		return c.yield(normalWord(c.text[from:i]), from, i)
 	}
 	c.start = -1
 	c.held = false
 	return true
 }
 
-// normal is the stored form of a word.
-func normal(w string) string {
+// normalWord returns the stored form of a word.
+func normalWord(w string) string {
 	if len(w) > MaxBytes {
 		w = strings.ToValidUTF8(w[:MaxBytes], "")
 	}
-	if w = strings.ToLower(w); !ascii(w) {
-		if w = wide(w); len(w) > MaxBytes {
+	if w = strings.ToLower(w); !isASCII(w) {
+		if w = foldWide(w); len(w) > MaxBytes {
 			w = strings.ToValidUTF8(w[:MaxBytes], "")
 		}
 	}
@@ -199,10 +199,10 @@ func normal(w string) string {
 	return env.Current()
 }
 
-// characterLen is how long the first character of s is, with marks that voice it.
+// characterLen returns how long the first character of s is, with marks that voice it.
 func characterLen(s string) int {
 	for i, r := range s {
-		if i > 0 && !voices(r) {
+		if i > 0 && !isVoicingMark(r) {
 			return i
 		}
 	}

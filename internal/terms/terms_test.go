@@ -25,21 +25,21 @@ func TestSplit(t *testing.T) {
 		"ﬁne cafe\u0301":           "fine café",
 		"ﷺ":                        "صلىاللهعليهوسلم",
 	} {
-		if got := strings.Join(Split(in), " "); got != want {
+		if got := strings.Join(SplitTerms(in), " "); got != want {
 			t.Errorf("Split(%q) = %q, want %q", in, got, want)
 		}
 	}
 }
 
 func TestParse(t *testing.T) {
-	q := Parse(`数据库 port "exact words" 库 port “引号内”`)
+	q := ParseQuery(`数据库 port "exact words" 库 port “引号内”`)
 	if want := []string{"数据", "据库", "port", "库*"}; !slices.Equal(q.Any, want) {
 		t.Errorf("Any = %q, want %q", q.Any, want)
 	}
 	if len(q.Must) != 2 || strings.Join(q.Must[0], " ") != "exact word" || strings.Join(q.Must[1], " ") != "引号 号内" {
 		t.Errorf("Must = %q", q.Must)
 	}
-	if !Parse(` ,. "" `).Empty() {
+	if !ParseQuery(` ,. "" `).IsEmpty() {
 		t.Error("punctuation alone is not empty")
 	}
 }
@@ -61,7 +61,7 @@ func TestParseGuesses(t *testing.T) {
 		"第3章":                      "第* 3",
 		`port "what is it" is who`: "port",
 	} {
-		q := Parse(in)
+		q := ParseQuery(in)
 		got := strings.Join(q.Any[:q.Words], " ")
 		if guesses := q.Any[q.Words:]; len(guesses) > 0 {
 			got += " | " + strings.Join(guesses, " ")
@@ -70,7 +70,7 @@ func TestParseGuesses(t *testing.T) {
 			t.Errorf("Parse(%q) = %q, want %q", in, got, want)
 		}
 	}
-	q := Parse("did Atlas restart port 7077? Maybe on heron-2")
+	q := ParseQuery("did Atlas restart port 7077? Maybe on heron-2")
 	for i, term := range q.Any[:q.Words] {
 		if want := slices.Contains([]string{"atlas", "7077", "heron", "2"}, term); q.Exact[i] != want {
 			t.Errorf("%q is exact: %v", term, q.Exact[i])
@@ -81,7 +81,7 @@ func TestParseGuesses(t *testing.T) {
 // Whatever is typed, each term stands for words that there are.
 func TestParseProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		q := Parse(rapid.StringOf(rapid.RuneFrom([]rune("aAbBgotwen 19é中文的，-\"“"))).Draw(t, "query"))
+		q := ParseQuery(rapid.StringOf(rapid.RuneFrom([]rune("aAbBgotwen 19é中文的，-\"“"))).Draw(t, "query"))
 		if len(q.Any) > MaxTerms || len(q.Any) != len(q.Stands) || len(q.Any) != len(q.Exact) || q.Words > len(q.Any) {
 			t.Fatalf("%+v", q)
 		}
@@ -94,13 +94,13 @@ func TestParseProperties(t *testing.T) {
 	})
 }
 
-// Every term lies where EachAt says, holds no separator, and a text's terms are
+// Every term lies where EachTermAt says, holds no separator, and a text's terms are
 // those of its halves when cut at a separator.
 func TestSplitProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a := rapid.String().Draw(t, "a")
 		b := rapid.String().Draw(t, "b")
-		EachAt(a, func(term string, from, to int) bool {
+		EachTermAt(a, func(term string, from, to int) bool {
 			if from < 0 || to > len(a) || from >= to {
 				t.Fatalf("term %q at [%d,%d) of %d", term, from, to, len(a))
 			}
@@ -109,7 +109,7 @@ func TestSplitProperties(t *testing.T) {
 			}
 			return true
 		})
-		if got, want := Split(a+" "+b), append(Split(a), Split(b)...); !slices.Equal(got, want) {
+		if got, want := SplitTerms(a+" "+b), append(SplitTerms(a), SplitTerms(b)...); !slices.Equal(got, want) {
 			t.Fatalf("cut at a space: %q, halves: %q", got, want)
 		}
 	})
@@ -119,9 +119,9 @@ func TestSplitProperties(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringOf(rapid.RuneFrom([]rune("aAbBrRuUnNiIgG 19é中文字，-"))).Draw(t, "text")
-		all := Split(s)
+		all := SplitTerms(s)
 		want := rapid.SliceOfN(rapid.SampledFrom(append(all, "run", "b*", "中*", "é", "1", "x")), 1, 4).Draw(t, "want")
-		places, length := Places(s, want, 1000)
+		places, length := TermPlaces(s, want, 1000)
 		if length != len(all) {
 			t.Fatalf("%q has %d terms, counted %d", s, len(all), length)
 		}

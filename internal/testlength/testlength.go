@@ -5,7 +5,7 @@
 // waits, and the full one. Only the length differs: both check the same, and both
 // can fail.
 //
-//	steps := testlength.Of(2500, 10_000)
+//	steps := testlength.Choose(2500, 10_000)
 //
 // The environment variable Variable chooses between them. The flag -short is
 // separate: a test that has a length for it uses that one, whatever the variable says.
@@ -22,9 +22,9 @@ import (
 // meant when it is unset, or "long".
 const Variable = "SCROLLBACK_TEST_LENGTH"
 
-// Of returns normal, or long if the environment asks for it. It panics on any other
+// Choose returns normal, or long if the environment asks for it. It panics on any other
 // value, since a misspelt one would test less than was asked for.
-func Of(normal, long int) int {
+func Choose(normal, long int) int {
 	switch length := os.Getenv(Variable); length {
 	case "", "normal":
 		return normal

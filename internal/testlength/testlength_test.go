@@ -5,7 +5,7 @@ import "testing"
 func TestOf(t *testing.T) {
 	for value, want := range map[string]int{"": 3, "normal": 3, "long": 7} {
 		t.Setenv(Variable, value)
-		if got := Of(3, 7); got != want {
+		if got := Choose(3, 7); got != want {
 			t.Errorf("%q: %d, want %d", value, got, want)
 		}
 	}
@@ -15,5 +15,5 @@ func TestOf(t *testing.T) {
 			t.Error("an unknown length is taken")
 		}
 	}()
-	Of(3, 7)
+	Choose(3, 7)
 }

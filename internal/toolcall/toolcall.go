@@ -42,11 +42,11 @@ var (
 // everything after it.
 var notName = regexp.MustCompile(`(?s)[^\pL\pN_.:/-].*`)
 
-// Name is the name of a tool as far as it is one; a model, or a bundle, may name anything.
-func Name(called string) string { return notName.ReplaceAllString(called, "") }
+// CleanName returns the name of a tool as far as it is one; a model, or a bundle, may name anything.
+func CleanName(called string) string { return notName.ReplaceAllString(called, "") }
 
-// patched finds the files of a patch in the form that Codex's apply_patch takes.
-var patched = regexp.MustCompile(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$`)
+// patchPattern finds the files of a patch in the form that Codex's apply_patch takes.
+var patchPattern = regexp.MustCompile(`(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$`)
 
 // heading says that a text is such a patch.
 const heading = "*** Begin Patch"
@@ -54,36 +54,36 @@ const heading = "*** Begin Patch"
 // maxPath bounds a path, in characters.
 const maxPath = 200
 
-// Read reads the arguments of a call: JSON, or the bare text of a tool that takes one.
-func Read(arguments []byte) Call {
+// ReadCall reads the arguments of a call: JSON, or the bare text of a tool that takes one.
+func ReadCall(arguments []byte) Call {
 	var named map[string]any
 	var bare string
 	if json.Unmarshal(arguments, &named) != nil && json.Unmarshal(arguments, &bare) != nil {
 		return Call{}
 	}
 	if strings.Contains(bare, heading) {
-		return fromPatch(bare)
+		return readPatch(bare)
 	}
 	values := map[string]any{} // by plain name
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		values[plain(name)] = named[name]
-		for _, s := range texts(named[name]) {
+		values[plainName(name)] = named[name]
+		for _, s := range listTexts(named[name]) {
 			if strings.Contains(s, heading) {
-				return fromPatch(s)
+				return readPatch(s)
 			}
 		}
 	}
-	c := Call{Paths: pathsOf(named)}
-	if writes(values) {
+	c := Call{Paths: listPaths(named)}
+	if isWriting(values) {
 		c.Wrote = c.Paths
 	}
-	c.Subject = c.subject(values, named, bare)
+	c.Subject = c.findSubject(values, named, bare)
 	return c
 }
 
-func fromPatch(text string) (c Call) {
-	for _, m := range patched.FindAllStringSubmatch(text, -1) {
-		if p := clip.OneLine(m[1]); p != "" && len([]rune(p)) <= maxPath && !slices.Contains(c.Paths, p) {
+func readPatch(text string) (c Call) {
+	for _, m := range patchPattern.FindAllStringSubmatch(text, -1) {
+		if p := clip.JoinLines(m[1]); p != "" && len([]rune(p)) <= maxPath && !slices.Contains(c.Paths, p) {
 			c.Paths = append(c.Paths, p)
 		}
 	}
@@ -92,18 +92,18 @@ func fromPatch(text string) (c Call) {
 	return c
 }
 
-// plain is the name of an argument however it is spelled.
-func plain(name string) string {
+// plainName returns the name of an argument however it is spelled.
+func plainName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
-// pathsOf lists the arguments whose names say that they are paths.
-func pathsOf(named map[string]any) (out []string) {
+// listPaths lists the arguments whose names say that they are paths.
+func listPaths(named map[string]any) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		if !slices.Contains(pathKeys, plain(name)) {
+		if !slices.Contains(pathKeys, plainName(name)) {
 			continue
 		}
-		for _, s := range texts(named[name]) {
+		for _, s := range listTexts(named[name]) {
 			s = strings.TrimSpace(s)
 			if s != "" && len([]rune(s)) <= maxPath && !strings.ContainsAny(s, "\n\r") && !slices.Contains(out, s) {
 				out = append(out, s)
@@ -113,20 +113,20 @@ func pathsOf(named map[string]any) (out []string) {
 	return out
 }
 
-// writes says that a call with these arguments, besides a path, changes a file.
-func writes(values map[string]any) bool {
+// isWriting reports whether a call with these arguments, besides a path, changes a file.
+func isWriting(values map[string]any) bool {
 	return slices.ContainsFunc(writeKeys, func(k string) bool { _, ok := values[k]; return ok })
 }
 
-func (c *Call) subject(values, named map[string]any, bare string) string {
+func (c *Call) findSubject(values, named map[string]any, bare string) string {
 	for _, k := range commandKeys {
-		s := command(texts(values[k]))
+		s := commandLine(listTexts(values[k]))
 		if s != "" && (len(c.Paths) == 0 || strings.Contains(s, " ")) { // else it names what is done to a file
 			return s
 		}
 	}
 	for _, k := range subjectKeys {
-		if s := clip.OneLine(strings.Join(texts(values[k]), " ")); s != "" {
+		if s := clip.JoinLines(strings.Join(listTexts(values[k]), " ")); s != "" {
 			return s
 		}
 	}
@@ -134,28 +134,28 @@ func (c *Call) subject(values, named map[string]any, bare string) string {
 		return strings.Join(c.Paths, " ")
 	}
 	for _, k := range append(placeKeys, commandKeys...) {
-		if s := clip.OneLine(strings.Join(texts(values[k]), " ")); s != "" {
+		if s := clip.JoinLines(strings.Join(listTexts(values[k]), " ")); s != "" {
 			return s
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		if s, ok := named[name].(string); ok && clip.OneLine(s) != "" {
-			return clip.OneLine(s)
+		if s, ok := named[name].(string); ok && clip.JoinLines(s) != "" {
+			return clip.JoinLines(s)
 		}
 	}
-	return clip.OneLine(bare)
+	return clip.JoinLines(bare)
 }
 
-// command is the line that a shell was given, however it was wrapped.
-func command(words []string) string {
+// commandLine returns the line that a shell was given, however it was wrapped.
+func commandLine(words []string) string {
 	if len(words) == 3 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c") {
 		words = words[2:] // bash -lc
 	}
-	return clip.OneLine(strings.Join(words, " "))
+	return clip.JoinLines(strings.Join(words, " "))
 }
 
-// texts lists a string, or the strings of a list.
-func texts(v any) (out []string) {
+// listTexts lists a string, or the strings of a list.
+func listTexts(v any) (out []string) {
 	switch v := v.(type) {
 	case string:
 		return []string{v}

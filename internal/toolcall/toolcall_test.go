@@ -38,7 +38,7 @@ func TestRead(t *testing.T) {
 		{"clock", `{}`, " [] []"}, {"broken", `{"path":`, " [] []"}, {"none", `null`, " [] []"}, {"list", `[1]`, " [] []"},
 		{"many", `{"paths":["b.go","c.go",7,"b.go"]}`, "b.go c.go [b.go c.go] []"}, {"odd", `{"path":"a\nb"}`, "a b [] []"},
 	} {
-		got := Read([]byte(c.arguments))
+		got := ReadCall([]byte(c.arguments))
 		if s := fmt.Sprintf("%s %v %v", got.Subject, got.Paths, got.Wrote); s != c.want {
 			t.Errorf("%s(%s) is %q, want %q", c.name, c.arguments, s, c.want)
 		}

@@ -18,9 +18,9 @@ import (
 // long as they take. It is used by one goroutine at a time.
 type Patience struct{ Left time.Duration }
 
-// waiting returns a context that ends with the patience, to be stopped when the waiting
+// newContext returns a context that ends with the patience, to be stopped when the waiting
 // is over.
-func (p *Patience) waiting(ctx context.Context) (context.Context, context.CancelFunc) {
+func (p *Patience) newContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if p == nil {
 		return context.WithCancel(ctx)
 	}
@@ -35,10 +35,10 @@ func (p *Patience) waiting(ctx context.Context) (context.Context, context.Cancel
 // Locks are a lock for each key. The zero value is ready.
 type Locks[K comparable] struct {
 	mu sync.Mutex
-	of map[K]*lock
+	of map[K]*keyLock
 }
 
-type lock struct {
+type keyLock struct {
 	held    chan struct{} // full while somebody holds it
 	users   int           // who hold it or wait
 	hurried int           // who wait for no slow part any longer
@@ -49,15 +49,15 @@ type lock struct {
 // the patience is used up, the holder of the lock is hurried. The context that it returns
 // is for the slow part.
 func (s *Locks[K]) Lock(ctx context.Context, key K, p *Patience) (slow context.Context, unlock func(), err error) {
-	waiting, stop := p.waiting(ctx)
+	waiting, stop := p.newContext(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {
-		s.of = map[K]*lock{}
+		s.of = map[K]*keyLock{}
 	}
 	l := s.of[key]
 	if l == nil {
-		l = &lock{held: make(chan struct{}, 1), hurry: func() {}}
+		l = &keyLock{held: make(chan struct{}, 1), hurry: func() {}}
 		s.of[key] = l
 	}
 	l.users++
@@ -67,7 +67,7 @@ func (s *Locks[K]) Lock(ctx context.Context, key K, p *Patience) (slow context.C
 			delete(s.of, key)
 		}
 	}
-	if err := s.take(ctx, waiting, l); err != nil {
+	if err := s.takeLock(ctx, waiting, l); err != nil {
 		leave()
 		return nil, nil, err
 	}
@@ -84,8 +84,8 @@ func (s *Locks[K]) Lock(ctx context.Context, key K, p *Patience) (slow context.C
 	}, nil
 }
 
-// take takes a lock. It is called with mu held, and lets go of it while it waits.
-func (s *Locks[K]) take(ctx, waiting context.Context, l *lock) error {
+// takeLock takes a lock. It is called with mu held, and lets go of it while it waits.
+func (s *Locks[K]) takeLock(ctx, waiting context.Context, l *keyLock) error {
 	s.mu.Unlock()
 	defer s.mu.Lock()
 	select {
@@ -113,8 +113,8 @@ func (s *Locks[K]) take(ctx, waiting context.Context, l *lock) error {
 	}
 }
 
-// Users is how many hold the lock of a key or wait for it.
-func (s *Locks[K]) Users(key K) int {
+// CountUsers returns how many hold the lock of a key or wait for it.
+func (s *Locks[K]) CountUsers(key K) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if l := s.of[key]; l != nil {

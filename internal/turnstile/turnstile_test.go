@@ -35,8 +35,8 @@ func TestOneAtATime(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if most.Load() != 1 || s.Users("a") != 0 || s.Users("other") != 1 {
-		t.Errorf("%d were inside at once; %d and %d users remain", most.Load(), s.Users("a"), s.Users("other"))
+	if most.Load() != 1 || s.CountUsers("a") != 0 || s.CountUsers("other") != 1 {
+		t.Errorf("%d were inside at once; %d and %d users remain", most.Load(), s.CountUsers("a"), s.CountUsers("other"))
 	}
 }
 
@@ -83,8 +83,8 @@ func TestGivingUp(t *testing.T) {
 	if _, _, err := s.Lock(ctx, 1, &turnstile.Patience{Left: time.Hour}); !errors.Is(err, why) {
 		t.Errorf("it gave up with %v", err)
 	}
-	if slow.Err() != nil || s.Users(1) != 1 {
-		t.Errorf("the slow part is over (%v), or %d users remain", slow.Err(), s.Users(1))
+	if slow.Err() != nil || s.CountUsers(1) != 1 {
+		t.Errorf("the slow part is over (%v), or %d users remain", slow.Err(), s.CountUsers(1))
 	}
 }
 

@@ -55,10 +55,10 @@ func FaultOfNetwork(err error) Fault {
 	return NoFault
 }
 
-// Explain says an error of the bucket in words, as unavailable with the reason
+// ExplainError says an error of the bucket in words, as unavailable with the reason
 // [scrollback.ErrObjects]; errors that it has no words for come back as they are, such as
 // that an object is not there.
-func (s *Store) Explain(op string, err error) error {
+func (s *Store) ExplainError(op string, err error) error {
 	var known *scrollback.Error
 	if err == nil || s.remote == nil || errors.As(err, &known) || errors.Is(err, context.Canceled) {
 		return err
@@ -72,35 +72,35 @@ func (s *Store) Explain(op string, err error) error {
 			return err
 		}
 	}
-	return s.said(op, f, err)
+	return s.faultError(op, f, err)
 }
 
-// said is the sentence of a fault.
-func (s *Store) said(op string, f Fault, err error) error {
-	e := s.sentence(op, f, err)
-	e.Detail = s.remote.Where + ": " + brief(err)
+// faultError is the sentence of a fault.
+func (s *Store) faultError(op string, f Fault, err error) error {
+	e := s.explainFault(op, f, err)
+	e.Detail = s.remote.Where + ": " + briefError(err)
 	e.Reason = scrollback.ErrObjects
 	switch f {
 	case NoBucket, WrongRegion, NotAStore, BadCertificate, NoTLS:
-		return e.Advise(scrollback.AdviceCheckAddress, setting)
+		return e.WithAdvice(scrollback.AdviceCheckAddress, setting)
 	case Forbidden, UnknownKey, NoKey, ExpiredKey:
-		return e.Advise(scrollback.AdviceCheckKey, setting)
+		return e.WithAdvice(scrollback.AdviceCheckKey, setting)
 	}
-	return e.Advise(scrollback.AdviceRetry, "")
+	return e.WithAdvice(scrollback.AdviceRetry, "")
 }
 
 // setting is what says where objects are.
 const setting = "SCROLLBACK_OBJECTS"
 
-// sentence says what failed and what to do. The bucket is not named: people who use a server
+// explainFault returns what failed and what to do. The bucket is not named: people who use a server
 // may read it.
-func (s *Store) sentence(op string, f Fault, err error) *scrollback.Error {
+func (s *Store) explainFault(op string, f Fault, err error) *scrollback.Error {
 	const c = scrollback.Unavailable
 	switch f {
 	case NoBucket:
 		return scrollback.Errorf(c, op, i18n.NoSuchBucket)
 	case Forbidden:
-		return mayNot(op, s.remote.asked(err))
+		return mayNot(op, s.remote.requestName(err))
 	case UnknownKey:
 		return scrollback.Errorf(c, op, i18n.ObjectStoreRefusesKey)
 	case NoKey:
@@ -131,7 +131,7 @@ func (s *Store) sentence(op string, f Fault, err error) *scrollback.Error {
 	return scrollback.Errorf(c, op, i18n.ObjectStoreUnreachable)
 }
 
-// mayNot says what the key is not allowed to do, as far as that is known.
+// mayNot returns what the key is not allowed to do, as far as that is known.
 func mayNot(op, name string) *scrollback.Error {
 	const c = scrollback.Unavailable
 	switch {
@@ -151,9 +151,9 @@ func mayNot(op, name string) *scrollback.Error {
 // longestDetail bounds what is logged of an error, in bytes.
 const longestDetail = 500
 
-// brief is an error for logs. Clients name the address that they called, whose parameters
+// briefError returns an error for logs. Clients name the address that they called, whose parameters
 // may be signed.
-func brief(err error) string {
+func briefError(err error) string {
 	words := strings.Fields(err.Error())
 	for i, w := range words {
 		if at := strings.IndexByte(w, '?'); at >= 0 && strings.Contains(w, "://") {
@@ -164,9 +164,9 @@ func brief(err error) string {
 	return strings.ToValidUTF8(text[:min(len(text), longestDetail)], "")
 }
 
-// Lasting reports whether an error of [Store.Explain] stays until a person changes
+// IsLasting reports whether an error of [Store.ExplainError] stays until a person changes
 // something: a bucket that does not exist, a key that is not allowed.
-func Lasting(err error) bool {
+func IsLasting(err error) bool {
 	var known *scrollback.Error
 	return errors.As(err, &known) && errors.Is(err, scrollback.ErrObjects) && known.Advice != scrollback.AdviceRetry
 }

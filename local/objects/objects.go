@@ -7,7 +7,7 @@
 // Invariants:
 //
 //   - An error of a service that a person can do something about is said in our words:
-//     [Store.Explain]. What the service wrote is in the error's Detail, for logs, and holds
+//     [Store.ExplainError]. What the service wrote is in the error's Detail, for logs, and holds
 //     no key.
 //   - A service is never asked to check more than the request itself: those that are not
 //     Amazon's refuse the checksums that its client adds by itself.
@@ -46,10 +46,10 @@ type Opener func(ctx context.Context, at *url.URL, prefix string) (*Service, err
 // clouds are the schemes of the buckets there are clients for in package cloud.
 var clouds = []string{"s3", "gs", "azblob"}
 
-// Parse reads where objects are kept; empty is a folder beside the data in dir. Other URLs
+// ParsePlace reads where objects are kept; empty is a folder beside the data in dir. Other URLs
 // than those of a bucket, a folder or memory are invalid. services open buckets by the scheme of
 // their URLs; those of package cloud that are not among them are refused.
-func Parse(dir, at string, services map[string]Opener) (Place, error) {
+func ParsePlace(dir, at string, services map[string]Opener) (Place, error) {
 	if at == "" {
 		return Place{Folder: filepath.Join(dir, "objects")}, nil
 	}
@@ -70,8 +70,8 @@ func Parse(dir, at string, services map[string]Opener) (Place, error) {
 		i18n.ObjectsIsURL)
 }
 
-// Memory reports whether objects end with the program.
-func (p Place) Memory() bool { return p.Folder == "" && p.service == nil }
+// IsMemory reports whether objects end with the program.
+func (p Place) IsMemory() bool { return p.Folder == "" && p.service == nil }
 
 // Store is an open place. It is safe for concurrent use.
 type Store struct {
@@ -102,8 +102,8 @@ type Service struct {
 	Sign func(ctx context.Context, key string, d Download) (string, error)
 }
 
-// asked is what a service was asked for when it failed.
-func (s *Service) asked(err error) string {
+// requestName returns what a service was asked for when it failed.
+func (s *Service) requestName(err error) string {
 	if s.Operation == nil {
 		return ""
 	}
@@ -111,7 +111,7 @@ func (s *Service) asked(err error) string {
 }
 
 // Open opens a place. A folder is made, unless it may only be read: one that is not there
-// is empty then. A service is first reached when an object is, or by [Store.Probe].
+// is empty then. A service is first reached when an object is, or by [Store.ProbeStore].
 func Open(ctx context.Context, p Place, readOnly bool) (*Store, error) {
 	const op = "local.Open"
 	switch {
@@ -127,7 +127,7 @@ func Open(ctx context.Context, p Place, readOnly bool) (*Store, error) {
 			return nil, err
 		}
 		if err != nil {
-			return nil, scrollback.ParamErrorf(op, "objects", i18n.ObjectsFailed, without(&at, err))
+			return nil, scrollback.ParamErrorf(op, "objects", i18n.ObjectsFailed, withoutParams(&at, err))
 		}
 		s.Where = at.Scheme + "://" + at.Host
 		return &Store{Bucket: s.Bucket, remote: s}, nil
@@ -140,18 +140,18 @@ func Open(ctx context.Context, p Place, readOnly bool) (*Store, error) {
 	} else if _, err := os.Stat(p.Folder); errors.Is(err, os.ErrNotExist) {
 		return &Store{Bucket: blob.NewMemory()}, nil
 	}
-	s := &Store{Durable: func(key string) error { return Sync(p.Folder, key) }}
+	s := &Store{Durable: func(key string) error { return SyncFile(p.Folder, key) }}
 	if err == nil {
 		s.Bucket, err = blob.OpenFolder(p.Folder)
 	}
 	return s, scrollback.Wrap(scrollback.Unavailable, op, err)
 }
 
-// without is an error of a library, which has the whole URL in it, without its parameters:
+// withoutParams returns an error of a library, which has the whole URL in it, without its parameters:
 // somebody may have put there what belongs in no URL.
-func without(at *url.URL, err error) error {
+func withoutParams(at *url.URL, err error) error {
 	return errors.New(strings.ReplaceAll(err.Error(), at.String(), at.Scheme+"://"+at.Host))
 }
 
-// Remote reports whether the objects are in a bucket of a service.
-func (s *Store) Remote() bool { return s.remote != nil }
+// IsRemote reports whether the objects are in a bucket of a service.
+func (s *Store) IsRemote() bool { return s.remote != nil }

@@ -19,17 +19,17 @@ const probePrefix = ".scrollback/"
 // probeTime is how long trying a bucket may take.
 const probeTime = 20 * time.Second
 
-// Probe tries a bucket of a service: what does not exist is read, and the bucket listed;
+// ProbeStore tries a bucket of a service: what does not exist is read, and the bucket listed;
 // if it is to be written to, a small object is written, read back, compared and removed as
-// well. It returns what [Store.Explain] does, and nil for a folder and for memory.
-func (s *Store) Probe(ctx context.Context, write bool) error {
+// well. It returns what [Store.ExplainError] does, and nil for a folder and for memory.
+func (s *Store) ProbeStore(ctx context.Context, write bool) error {
 	const op = "local.Probe"
 	if s.remote == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	if err := s.look(ctx, op); err != nil {
+	if err := s.probeRead(ctx, op); err != nil {
 		return err
 	}
 	err := error(nil)
@@ -38,40 +38,40 @@ func (s *Store) Probe(ctx context.Context, write bool) error {
 	}
 	switch {
 	case errors.Is(err, blob.ErrEndless):
-		return s.said(op, NotAStore, err)
+		return s.faultError(op, NotAStore, err)
 	case err == nil:
 	case errors.Is(err, blob.ErrMissing) && s.remote.Classify(err) == NoFault: // not even a reason
-		return s.said(op, NotAStore, err)
+		return s.faultError(op, NotAStore, err)
 	default:
-		return s.failed(op, err)
+		return s.probeError(op, err)
 	}
 	if !write {
 		return nil
 	}
-	return s.write(ctx, op)
+	return s.probeWrite(ctx, op)
 }
 
-// look reads an object that is not there. A GET is answered with a reason, unlike a HEAD.
-func (s *Store) look(ctx context.Context, op string) error {
+// probeRead reads an object that is not there. A GET is answered with a reason, unlike a HEAD.
+func (s *Store) probeRead(ctx context.Context, op string) error {
 	r, err := s.Bucket.Open(ctx, probePrefix+"nothing")
 	if err == nil {
 		return r.Close()
 	}
-	said := s.Explain(op, err)
+	said := s.ExplainError(op, err)
 	if scrollback.CodeOf(said) != scrollback.Unavailable && errors.Is(err, blob.ErrMissing) {
 		return nil
 	}
-	return s.failed(op, err)
+	return s.probeError(op, err)
 }
 
-// write writes an object and takes it away again.
-func (s *Store) write(ctx context.Context, op string) error {
+// probeWrite writes an object and takes it away again.
+func (s *Store) probeWrite(ctx context.Context, op string) error {
 	mark := make([]byte, 16)
 	_, _ = rand.Read(mark) // never fails
 	key := probePrefix + "probe-" + hex.EncodeToString(mark[:8])
 	content := []byte(hex.EncodeToString(mark) + "\n")
 	if err := s.Bucket.Write(ctx, key, bytes.NewReader(content), "text/plain"); err != nil {
-		return s.failed(op, err)
+		return s.probeError(op, err)
 	}
 	got, err := blob.ReadAll(ctx, s.Bucket, key)
 	if removed := s.Bucket.Delete(ctx, key); err == nil && !errors.Is(removed, blob.ErrMissing) {
@@ -79,23 +79,23 @@ func (s *Store) write(ctx context.Context, op string) error {
 	}
 	switch {
 	case errors.Is(err, blob.ErrMissing), err == nil && !bytes.Equal(got, content):
-		return s.said(op, NotAStore, errors.New("what was written did not come back"))
+		return s.faultError(op, NotAStore, errors.New("what was written did not come back"))
 	case err != nil:
-		return s.failed(op, err)
+		return s.probeError(op, err)
 	}
 	return nil
 }
 
-// failed is an error of a probe, which is always said as one of the store of objects.
-func (s *Store) failed(op string, err error) error {
+// probeError returns an error of a probe, which is always said as one of the store of objects.
+func (s *Store) probeError(op string, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return scrollback.Wrap(scrollback.Canceled, op, err)
 	}
-	said := s.Explain(op, err)
+	said := s.ExplainError(op, err)
 	if errors.Is(said, scrollback.ErrObjects) {
 		return said
 	}
-	return s.said(op, Unreachable, err)
+	return s.faultError(op, Unreachable, err)
 }
 
 const (
@@ -115,9 +115,9 @@ type state struct {
 	until time.Time
 }
 
-// Ready returns an error if a bucket of a service cannot be read now; what was found is
+// CheckReady returns an error if a bucket of a service cannot be read now; what was found is
 // good for some seconds, for however many ask.
-func (s *Store) Ready(ctx context.Context) error {
+func (s *Store) CheckReady(ctx context.Context) error {
 	if s.remote == nil {
 		return nil
 	}
@@ -128,7 +128,7 @@ func (s *Store) Ready(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
-	err := s.look(ctx, "local.Ready")
+	err := s.probeRead(ctx, "local.Ready")
 	if scrollback.CodeOf(err) == scrollback.Canceled {
 		return err
 	}

@@ -14,19 +14,19 @@ type Download struct {
 	For         time.Duration
 }
 
-// Sign returns a URL that reads an object without a key, for a while; empty if the store
+// SignURL returns a URL that reads an object without a key, for a while; empty if the store
 // cannot make one. Anybody who has the URL may read the object.
-func (s *Store) Sign(ctx context.Context, key string, d Download) (string, error) {
+func (s *Store) SignURL(ctx context.Context, key string, d Download) (string, error) {
 	if s.remote == nil || s.remote.Sign == nil {
 		return "", nil
 	}
 	at, err := s.remote.Sign(ctx, key, d)
-	return at, s.Explain("local.Sign", err)
+	return at, s.ExplainError("local.Sign", err)
 }
 
-// Origin is where signed URLs lead, as https://host:port; empty if the store makes none.
-func (s *Store) Origin(ctx context.Context) (string, error) {
-	at, err := s.Sign(ctx, probePrefix+"nothing",
+// SignedOrigin returns where signed URLs lead, as https://host:port; empty if the store makes none.
+func (s *Store) SignedOrigin(ctx context.Context) (string, error) {
+	at, err := s.SignURL(ctx, probePrefix+"nothing",
 		Download{MediaType: "text/plain", Disposition: "attachment", Cache: "no-store", For: time.Minute})
 	if at == "" || err != nil {
 		return "", err

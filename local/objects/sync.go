@@ -6,10 +6,10 @@ import (
 	"runtime"
 )
 
-// Sync makes a file durable that was written below a folder: the file, which only its
+// SyncFile makes a file durable that was written below a folder: the file, which only its
 // owner may read from then on, and the folders that name it. A key is the file's path
 // from there, with slashes.
-func Sync(root, key string) error {
+func SyncFile(root, key string) error {
 	for path := filepath.Join(root, filepath.FromSlash(key)); ; path = filepath.Dir(path) {
 		if err := syncOne(path); err != nil || path == root {
 			return err

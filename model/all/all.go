@@ -20,11 +20,11 @@ import (
 // Providers lists the providers, those on the user's own machine last.
 func Providers() []remote.Preset {
 	out := append(openai.Presets(), anthropic.Preset(), gemini.Preset(), ollama.Preset())
-	slices.SortStableFunc(out, func(a, b remote.Preset) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(out, func(a, b remote.Preset) int { return providerRank(a) - providerRank(b) })
 	return out
 }
 
-func rank(p remote.Preset) int {
+func providerRank(p remote.Preset) int {
 	switch {
 	case p.Name == "custom":
 		return 2
@@ -34,8 +34,8 @@ func rank(p remote.Preset) int {
 	return 0
 }
 
-// Names lists the names of the providers, for help and errors.
-func Names() []string {
+// ProviderNames lists the names of the providers, for help and errors.
+func ProviderNames() []string {
 	var out []string
 	for _, p := range Providers() {
 		out = append(out, p.Name)
@@ -43,8 +43,8 @@ func Names() []string {
 	return out
 }
 
-// Provider is the provider of a name.
-func Provider(name string) (remote.Preset, bool) {
+// FindProvider returns the provider of a name.
+func FindProvider(name string) (remote.Preset, bool) {
 	for _, p := range Providers() {
 		if p.Name == name {
 			return p, true
@@ -53,49 +53,49 @@ func Provider(name string) (remote.Preset, bool) {
 	return remote.Preset{}, false
 }
 
-// Find makes the model of a name like "openai/gpt-5"; env reads the environment,
+// FindModel makes the model of a name like "openai/gpt-5"; env reads the environment,
 // and o says how to ask. It is invalid for an unknown provider, with ErrNoModel as
 // the reason. A model whose key, account or address is not set has its facts, which say
 // that it is unready, and every request to it is refused.
-func Find(name string, env func(string) string, o remote.Options) (model.Model, error) {
+func FindModel(name string, env func(string) string, o remote.Options) (model.Model, error) {
 	provider, id, _ := strings.Cut(name, "/")
-	p, ok := Provider(provider)
+	p, ok := FindProvider(provider)
 	if !ok {
 		return nil, scrollback.ParamErrorf("all.Find", "model",
 			i18n.UnknownModel,
-			name, strings.Join(Names(), ", ")).Because(scrollback.ErrNoModel)
+			name, strings.Join(ProviderNames(), ", ")).WithReason(scrollback.ErrNoModel)
 	}
 	at, err := p.Endpoint(id, env, o)
 	switch {
 	case err != nil && !at.Unset:
 		return nil, err
 	case err != nil:
-		return unready{p.Open(at), err}, nil
+		return unreadyModel{p.Open(at), err}, nil
 	}
 	return p.Open(at), nil
 }
 
-// unready is a model that cannot be asked until somebody sets what is missing.
-type unready struct {
+// unreadyModel is a model that cannot be asked until somebody sets what is missing.
+type unreadyModel struct {
 	model model.Model
 	why   error
 }
 
 // Facts implements model.Model.
-func (u unready) Facts() model.Facts {
+func (u unreadyModel) Facts() model.Facts {
 	facts := u.model.Facts()
 	facts.Unready = u.why
 	return facts
 }
 
 // Stream implements model.Model.
-func (u unready) Stream(context.Context, model.Request) iter.Seq2[model.Delta, error] {
+func (u unreadyModel) Stream(context.Context, model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) { yield(model.Delta{}, u.why) }
 }
 
-// Ready lists the providers that the environment sets up: of those on the user's own
+// ReadyProviders lists the providers that the environment sets up: of those on the user's own
 // machine, the ones whose address was set.
-func Ready(env func(string) string) []string {
+func ReadyProviders(env func(string) string) []string {
 	var out []string
 	for _, p := range Providers() {
 		if p.Local && env(p.Base) == "" {

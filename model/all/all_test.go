@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 		"gpt-5":                     {scrollback.Invalid, "PROVIDER/NAME"},
 		"":                          {scrollback.Invalid, "PROVIDER/NAME"},
 	} {
-		m, err := all.Find(name, env(set), remote.Options{})
+		m, err := all.FindModel(name, env(set), remote.Options{})
 		if err == nil {
 			err = m.Facts().Unready // its facts are known all the same
 		}
@@ -61,7 +61,7 @@ func TestFind(t *testing.T) {
 	delete(set, "OLLAMA_HOST")
 	set["OLLAMA_BASE_URL"] = "http://127.0.0.1:2"
 	delete(set, "MOONSHOT_BASE_URL")
-	if got := all.Ready(env(set)); !slices.Equal(got, want) {
+	if got := all.ReadyProviders(env(set)); !slices.Equal(got, want) {
 		t.Errorf("ready are %v, want %v", got, want)
 	}
 }
@@ -107,7 +107,7 @@ func TestGuideToEfforts(t *testing.T) {
 	rule := "|---|"
 	tokens := "| as a budget, in tokens |"
 	for _, e := range scrollback.Efforts() {
-		n := scrollback.Thinking{Effort: e}.Tokens(0)
+		n := scrollback.Thinking{Effort: e}.BudgetTokens(0)
 		names = names + " " + e + " |"
 		rule = rule + "---|"
 		if n >= 1000 {
@@ -136,7 +136,7 @@ func TestKeysOfEachForm(t *testing.T) {
 	} {
 		for _, form := range []string{"%s", "Incorrect API key provided: %s.", `{"key":"%s"}`, "https://host/v1?key=%s&x=1",
 			"the key %s, is wrong"} {
-			if got := redact.Words(fmt.Sprintf(form, key)); strings.Contains(got, key[len(key)-8:]) ||
+			if got := redact.RedactLine(fmt.Sprintf(form, key)); strings.Contains(got, key[len(key)-8:]) ||
 				strings.Contains(got, key[:12]) {
 				t.Errorf("%s: %q becomes %q", provider, fmt.Sprintf(form, key), got)
 			}

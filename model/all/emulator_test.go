@@ -32,7 +32,7 @@ func TestEmulator(t *testing.T) {
 	}
 	for _, p := range all.Providers() {
 		t.Run(p.Name, func(t *testing.T) {
-			m, err := all.Find(p.Name+"/test-model",
+			m, err := all.FindModel(p.Name+"/test-model",
 				env(map[string]string{p.Base: url + bases[p.Name], p.Key: "sk-test", p.Account: "a"}),
 				remote.Options{Pause: time.Millisecond, Header: map[string]string{"X-Test-Id": t.Name()}})
 			if err != nil {
@@ -45,7 +45,7 @@ func TestEmulator(t *testing.T) {
 
 func emulate(t *testing.T, provider string, m model.Model) {
 	ask := func(words string, items ...scrollback.Item) (modeltest.Answer, error) {
-		r := modeltest.Tooled()
+		r := modeltest.ToolRequest()
 		r.Items = append([]scrollback.Item{{Kind: scrollback.KindMessage, Role: scrollback.RoleUser,
 			Parts: scrollback.Parts{scrollback.Text{Text: words}}}}, items...)
 		return modeltest.Read(m.Stream(t.Context(), r))

@@ -68,7 +68,8 @@ func TestSearch(t *testing.T) {
 				stand := c.stand(script, kind == "refuses")
 				srv := httptest.NewServer(http.Handler(stand))
 				defer srv.Close()
-				m, err := all.Find(c.name, env(map[string]string{c.key: "sk-chat", c.base: srv.URL}), remote.Options{Retries: -1})
+				m, err := all.FindModel(c.name, env(map[string]string{c.key: "sk-chat", c.base: srv.URL}),
+					remote.Options{Retries: -1})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -92,7 +93,7 @@ func TestSearch(t *testing.T) {
 						}
 					}
 					if d.Search != nil {
-						found.Note(*d.Search)
+						found.AddSearch(*d.Search)
 					}
 					refused = refused || d.Lesson != nil && d.Lesson.Drop == model.WebSearch
 				}
@@ -104,7 +105,7 @@ func TestSearch(t *testing.T) {
 					if c.base == "OPENROUTER_BASE_URL" { // it does not say what it asked
 						want.Query = ""
 					}
-					if whole := answer.Whole().Text(); c.key == "ANTHROPIC_API_KEY" &&
+					if whole := answer.TakeParts().Text(); c.key == "ANTHROPIC_API_KEY" &&
 						(text != "Let me see.\n\nHigh water is at nine." || whole != text) {
 						t.Errorf("said %q, and stored %q", text, whole)
 					}

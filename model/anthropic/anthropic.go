@@ -72,8 +72,8 @@ const maxPauses = 4
 // package.
 const paused = "pause_turn"
 
-// turn is what one answer adds up to over its pauses.
-type turn struct {
+// answerTurn is what one answer adds up to over its pauses.
+type answerTurn struct {
 	pauses int
 	said   []any // its blocks so far
 	usage  scrollback.Usage
@@ -82,16 +82,16 @@ type turn struct {
 // Stream implements model.Model.
 func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
-		t := &turn{}
+		t := &answerTurn{}
 		for more := true; more; {
 			more = false
-			plan := func(known scrollback.Learned) (remote.Exchange, error) { return m.plan(ctx, r, known, t) }
+			plan := func(known scrollback.Learned) (remote.Exchange, error) { return m.planRequest(ctx, r, known, t) }
 			for d, err := range m.client.Stream(ctx, r, plan) {
 				if err == nil && d.Finish == paused {
 					more = true
 					d.Finish = ""
 				}
-				spend(&r.Bounds, d)
+				subtractBounds(&r.Bounds, d)
 				if !yield(d, err) {
 					return
 				}
@@ -100,9 +100,9 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 	}
 }
 
-// spend subtracts what was said from the bounds of what may still be said.
-func spend(b *model.Bounds, d model.Delta) {
-	*b = b.Full()
+// subtractBounds subtracts what was said from the bounds of what may still be said.
+func subtractBounds(b *model.Bounds, d model.Delta) {
+	*b = b.WithDefaults()
 	off := func(n *int, by int) { *n = max(*n-by, 1) } // 0 would be the default
 	off(&b.Chars, len([]rune(d.Text)))
 	off(&b.ReasoningChars, len([]rune(d.Reasoning)))

@@ -101,9 +101,11 @@ func TestBadAnswers(t *testing.T) {
 				w.WriteHeader(c.status)
 				io.WriteString(w, c.body)
 			}))
-			_, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-			if scrollback.CodeOf(err) != c.code || !strings.Contains(scrollback.Shown(err), c.shown) || asked.Load() != c.asked {
-				t.Errorf("%v (code %q), shown %q, asked %d times", err, scrollback.CodeOf(err), scrollback.Shown(err), asked.Load())
+			_, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
+			if scrollback.CodeOf(err) != c.code || !strings.Contains(scrollback.PublicMessage(err), c.shown) ||
+				asked.Load() != c.asked {
+				t.Errorf("%v (code %q), shown %q, asked %d times", err, scrollback.CodeOf(err), scrollback.PublicMessage(err),
+					asked.Load())
 			}
 			if c.reason != nil && !errors.Is(err, c.reason) {
 				t.Errorf("%v is not because of %v", err, c.reason)
@@ -125,7 +127,7 @@ func TestDropped(t *testing.T) {
 		s := anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")),
 			&anthropicapi.Options{Refuse: []string{field}})
 		m := serve(t, "claude-opus-4-8", s)
-		r := modeltest.Tooled()
+		r := modeltest.ToolRequest()
 		r.AnswerOnly = true
 		r.Thinking.Effort = "low"
 		a, err := modeltest.Read(m.Stream(t.Context(), r))
@@ -155,7 +157,7 @@ func TestPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := anthropic.Preset().Open(p)
-		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 		if err != nil || a.Text != "hi" || m.Facts().Name != "anthropic/claude-sonnet-4-5" {
 			t.Errorf("%q: %q, %v, %+v", base, a.Text, err, m.Facts())
 		}

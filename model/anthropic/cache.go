@@ -5,18 +5,18 @@ import "github.com/scrollback-ai/scrollback"
 // maxMarks is how many marks one request may hold.
 const maxMarks = 4
 
-// ends are the last blocks of what later requests begin with too.
-type ends struct {
+// layerEnds are the last blocks of what later requests begin with too.
+type layerEnds struct {
 	instructions, environment, folded *block
 	before                            *block // of what was said before this turn
 	last                              *block // of all but what belongs to this request only
 }
 
-// note adds the blocks of the next item. What cannot be marked ends nothing.
-func (e *ends) note(layer scrollback.Layer, blocks []*block) {
+// noteBlocks adds the blocks of the next item. What cannot be marked ends nothing.
+func (e *layerEnds) noteBlocks(layer scrollback.Layer, blocks []*block) {
 	var end *block
 	for _, b := range blocks {
-		if !b.thought() {
+		if !b.isThinking() {
 			end = b
 		}
 	}
@@ -36,10 +36,10 @@ func (e *ends) note(layer scrollback.Layer, blocks []*block) {
 	e.last = end
 }
 
-// mark marks the ends of layers. The last block is where the next request looks
+// markEnds marks the ends of layers. The last block is where the next request looks
 // first; the end of what was said before this turn is still in its reach when a
 // turn has grown by more than the twenty blocks that are looked back.
-func (d *draft) mark() {
+func (d *requestDraft) markEnds() {
 	e := d.ends
 	left := maxMarks
 	put := func(at **mark) {

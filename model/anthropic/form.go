@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// form is how a model is asked to think.
-type form string
+// thinkingForm is how a model is asked to think.
+type thinkingForm string
 
 const (
-	cannot   form = ""         // it does not think
-	manual   form = "enabled"  // with a budget in tokens
-	adaptive form = "adaptive" // as it sees fit, with an effort
+	cannot   thinkingForm = ""         // it does not think
+	manual   thinkingForm = "enabled"  // with a budget in tokens
+	adaptive thinkingForm = "adaptive" // as it sees fit, with an effort
 )
 
-// habit is what is known about a model by its name.
-type habit struct {
-	form    form
+// modelHabit is what is known about a model by its name.
+type modelHabit struct {
+	form    thinkingForm
 	always  bool     // its thinking cannot be turned off
 	efforts []string // that it knows
 }
@@ -27,14 +27,14 @@ type habit struct {
 var habits = []struct {
 	families string
 	since    version10
-	habit    habit
+	habit    modelHabit
 }{
-	{"fable mythos", 0, habit{adaptive, true, []string{"low", "medium", "high", "xhigh", "max"}}},
-	{"opus sonnet", 55, habit{adaptive, true, []string{"low", "medium", "high", "xhigh", "max"}}},
-	{"", 47, habit{adaptive, false, []string{"low", "medium", "high", "xhigh", "max"}}},
-	{"", 46, habit{adaptive, false, []string{"low", "medium", "high", "max"}}},
-	{"", 37, habit{form: manual}},
-	{"", 0, habit{form: cannot}},
+	{"fable mythos", 0, modelHabit{adaptive, true, []string{"low", "medium", "high", "xhigh", "max"}}},
+	{"opus sonnet", 55, modelHabit{adaptive, true, []string{"low", "medium", "high", "xhigh", "max"}}},
+	{"", 47, modelHabit{adaptive, false, []string{"low", "medium", "high", "xhigh", "max"}}},
+	{"", 46, modelHabit{adaptive, false, []string{"low", "medium", "high", "max"}}},
+	{"", 37, modelHabit{form: manual}},
+	{"", 0, modelHabit{form: cannot}},
 }
 
 // version10 is a version times ten: 46 is 4.6.
@@ -45,9 +45,9 @@ var (
 	oldName = regexp.MustCompile(`claude-(\d)(?:-(\d))?-(opus|sonnet|haiku)`)
 )
 
-// habitOf is the habit of a model. One of unknown version is taken for a new one; a model
+// findHabit returns the habit of a model. One of unknown version is taken for a new one; a model
 // that is not Claude is served by somebody who speaks the older protocol.
-func habitOf(id string) habit {
+func findHabit(id string) modelHabit {
 	name := strings.NewReplacer(".", "-", "_", "-", "@", "-").Replace(strings.ToLower(id))
 	var family, major, minor string
 	if m := oldName.FindStringSubmatch(name); m != nil {
@@ -61,22 +61,22 @@ func habitOf(id string) habit {
 	} else if strings.Contains(name, "mythos") || strings.Contains(name, "fable") {
 		return habits[0].habit
 	} else if strings.Contains(name, "claude-2") || strings.Contains(name, "claude-instant") {
-		return habit{form: cannot}
+		return modelHabit{form: cannot}
 	} else if strings.Contains(name, "claude") {
-		return habit{adaptive, false, []string{"low", "medium", "high"}}
+		return modelHabit{adaptive, false, []string{"low", "medium", "high"}}
 	} else {
-		return habit{form: manual}
+		return modelHabit{form: manual}
 	}
-	at := version10(10*digits(major) + digits(minor))
+	at := version10(10*countDigits(major) + countDigits(minor))
 	for _, row := range habits {
 		if at >= row.since && (row.families == "" || strings.Contains(row.families, family)) {
 			return row.habit
 		}
 	}
-	return habit{}
+	return modelHabit{}
 }
 
-func digits(s string) int {
+func countDigits(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		return 0

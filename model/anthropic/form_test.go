@@ -31,7 +31,7 @@ func TestHabits(t *testing.T) {
 		"deepseek-chat":                             "enabled",
 		"anthropic.claude-3-5-sonnet-20241022-v2:0": "",
 	} {
-		h := habitOf(name)
+		h := findHabit(name)
 		got := string(h.form)
 		if h.always {
 			got += " always"

@@ -36,7 +36,7 @@ func thought(text, opaque string) scrollback.Reasoning {
 	return scrollback.Reasoning{Text: text, Opaque: scrollback.Opaque(opaque)}
 }
 
-// full is a request with everything a conversation may hold, whose answers are by.
+// full returns a request with everything a conversation may hold, whose answers are by.
 func full(by string) model.Request {
 	failed := result("toolu_2", " \n")
 	failed.IsError = true
@@ -89,21 +89,22 @@ func TestGolden(t *testing.T) {
 		"full":        {opus, with(full("anthropic/"+opus), func(r *model.Request) { r.Thinking.Effort = "high" })},
 		"foreign":     {opus, full("openai/gpt-6")},
 		"answer_only": {opus, with(full("anthropic/"+opus), func(r *model.Request) { r.AnswerOnly = true })},
-		"plain":       {opus, modeltest.Plain()},
+		"plain":       {opus, modeltest.PlainRequest()},
 		"least": {opus, model.Request{Items: []scrollback.Item{said(scrollback.RoleUser, scrollback.LayerPrompt, "",
 			words("Hi")),
 			{Kind: scrollback.KindAck, Layer: scrollback.LayerRequestOnly, Role: scrollback.RoleUser,
 				Parts: scrollback.Parts{words("Go on.")}}}}},
-		"on":               {opus, with(modeltest.Plain(), func(r *model.Request) { r.Thinking.On = &yes })},
-		"off":              {opus, with(modeltest.Plain(), func(r *model.Request) { r.Thinking.On = &no })},
-		"off_never":        {"claude-opus-5-5", with(modeltest.Plain(), func(r *model.Request) { r.Thinking.On = &no })},
-		"budget_as_effort": {opus, with(modeltest.Plain(), func(r *model.Request) { r.Thinking.Budget = 9000 })},
+		"on":  {opus, with(modeltest.PlainRequest(), func(r *model.Request) { r.Thinking.On = &yes })},
+		"off": {opus, with(modeltest.PlainRequest(), func(r *model.Request) { r.Thinking.On = &no })},
+		"off_never": {"claude-opus-5-5",
+			with(modeltest.PlainRequest(), func(r *model.Request) { r.Thinking.On = &no })},
+		"budget_as_effort": {opus, with(modeltest.PlainRequest(), func(r *model.Request) { r.Thinking.Budget = 9000 })},
 		"budget":           {old, with(full("anthropic/"+old), func(r *model.Request) { r.Thinking.Budget = 2000 })},
 		"budget_of_effort": {old, with(full("anthropic/"+old), func(r *model.Request) { r.Thinking.Effort = "max" })},
-		"budget_no_room":   {old, with(modeltest.Plain(), func(r *model.Request) { r.Thinking.On = &yes })},
+		"budget_no_room":   {old, with(modeltest.PlainRequest(), func(r *model.Request) { r.Thinking.On = &yes })},
 		"budget_foreign":   {old, with(full("openai/gpt-6"), func(r *model.Request) { r.Thinking.On = &yes })},
 		"no_thinking": {"claude-3-5-haiku-20241022",
-			with(modeltest.Plain(), func(r *model.Request) { r.Thinking.On = &yes })},
+			with(modeltest.PlainRequest(), func(r *model.Request) { r.Thinking.On = &yes })},
 		"dropped_adaptive": {opus, with(full("anthropic/"+opus), dropped("thinking.adaptive"))},
 		"dropped_budget":   {old, with(full("anthropic/"+old), dropped("thinking.budget_tokens"))},
 		"dropped_both":     {old, with(full("anthropic/"+old), dropped("thinking.adaptive", "thinking.budget_tokens"))},
@@ -111,12 +112,12 @@ func TestGolden(t *testing.T) {
 		"dropped_binding": {opus, with(full("anthropic/"+opus),
 			func(r *model.Request) { r.Learned.Dropped = []string{"thinking.block_binding"} })},
 		"dropped_blocks": {old, with(full("anthropic/"+old), dropped("thinking.blocks"))},
-		"learned_max":    {opus, with(modeltest.Plain(), func(r *model.Request) { r.Learned.MaxOutput = 100 })},
+		"learned_max":    {opus, with(modeltest.PlainRequest(), func(r *model.Request) { r.Learned.MaxOutput = 100 })},
 		"binding_and_off": {opus, with(full("anthropic/"+opus), func(r *model.Request) {
 			r.Thinking.On = &no
 			r.Learned.Dropped = []string{"thinking.block_binding"}
 		})},
-		"tools_without_sys": {opus, modeltest.Tooled()},
+		"tools_without_sys": {opus, modeltest.ToolRequest()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []byte

@@ -14,18 +14,18 @@ import (
 // says nothing.
 func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
 	var info struct {
-		MaxInput  count `json:"max_input_tokens"`
-		MaxOutput count `json:"max_tokens"`
+		MaxInput  usageCount `json:"max_input_tokens"`
+		MaxOutput usageCount `json:"max_tokens"`
 	}
 	read := func(a *remote.Answer) error {
-		raw, err := a.Whole()
+		raw, err := a.ReadWhole()
 		if err != nil {
 			return err
 		}
 		if json.Unmarshal(raw, &info) != nil {
-			return a.Unreadable(raw)
+			return a.UnreadableError(raw)
 		}
-		return a.Emit(model.Delta{Finish: scrollback.FinishStop})
+		return a.EmitDelta(model.Delta{Finish: scrollback.FinishStop})
 	}
 	plan := func(scrollback.Learned) (remote.Exchange, error) {
 		return remote.Exchange{URL: m.base + "/v1/models/" + url.PathEscape(m.id), Header: m.head, Read: read}, nil

@@ -170,8 +170,8 @@ func TestRandomStreams(t *testing.T) {
 			frames = d.spoil(rng)
 		}
 		body = strings.Join(frames, "")
-		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-		ps := modeltest.Parts(a.Deltas)
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
+		ps := modeltest.StoredParts(a.Deltas)
 		if !spoiled {
 			if whole++; err != nil || shown(ps) != shown(d.parts) || a.Finish != d.finish || a.Usage.OutputTokens != 9 {
 				t.Fatalf("stream %d: %v, finish %q\n%s\nwant %q\n%s", i, err, a.Finish, shown(ps), d.finish, shown(d.parts))

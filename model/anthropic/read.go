@@ -12,12 +12,12 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// reader reads one answer.
-type reader struct {
+// answerReader reads one answer.
+type answerReader struct {
 	a    *remote.Answer
-	turn *turn
+	turn *answerTurn
 
-	cur   *reading             // the block that is being written
+	cur   *openBlock           // the block that is being written
 	open  bool                 // text or reasoning is, which a new block would be taken for more of
 	held  *scrollback.ToolCall // whole, if the answer was not cut off behind it
 	calls int
@@ -27,26 +27,26 @@ type reader struct {
 	found remote.Finding
 	said  []any // the blocks so far, for a pause
 
-	usage  usage
+	usage  answerUsage
 	reason string // why it ended
 }
 
-// frame is one event of a stream.
-type frame struct {
+// streamFrame is one event of a stream.
+type streamFrame struct {
 	Type    string          `json:"type"`
-	Index   count           `json:"index"`
-	Message *whole          `json:"message"`
+	Index   usageCount      `json:"index"`
+	Message *wholeMessage   `json:"message"`
 	Block   json.RawMessage `json:"content_block"`
 	Delta   struct {
-		piece
+		blockPiece
 		StopReason string `json:"stop_reason"`
 	} `json:"delta"`
 	Usage json.RawMessage `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
 
-// whole is a message that is not streamed, or the head of one that is.
-type whole struct {
+// wholeMessage is a message that is not streamed, or the head of one that is.
+type wholeMessage struct {
 	Type       string            `json:"type"`
 	Content    []json.RawMessage `json:"content"`
 	StopReason string            `json:"stop_reason"`
@@ -54,16 +54,16 @@ type whole struct {
 	Error      json.RawMessage   `json:"error"`
 }
 
-// read reads the answer to its end. One that ends without a reason was cut off: it gets no
+// readAnswer reads the answer to its end. One that ends without a reason was cut off: it gets no
 // finish reason.
-func (r *reader) read() error {
+func (r *answerReader) readAnswer() error {
 	if id := cmp.Or(r.a.Header("Request-Id"), r.a.Header("X-Request-Id")); id != "" {
-		if err := r.a.Emit(model.Delta{RequestID: id}); err != nil {
+		if err := r.a.EmitDelta(model.Delta{RequestID: id}); err != nil {
 			return err
 		}
 	}
-	if !r.a.Streams() {
-		return r.unstreamed()
+	if !r.a.IsStream() {
+		return r.readWhole()
 	}
 	for ev, err := range r.a.Events() {
 		if err != nil {
@@ -72,14 +72,14 @@ func (r *reader) read() error {
 		if ev.Data == "[DONE]" {
 			break
 		}
-		var f frame
-		if !readable(json.Unmarshal([]byte(ev.Data), &f)) {
-			return r.a.Unreadable([]byte(ev.Data))
+		var f streamFrame
+		if !isReadable(json.Unmarshal([]byte(ev.Data), &f)) {
+			return r.a.UnreadableError([]byte(ev.Data))
 		}
-		if f.Type == "error" || given(f.Error) {
-			return r.a.Problem([]byte(ev.Data))
+		if f.Type == "error" || isPresent(f.Error) {
+			return r.a.ProblemError([]byte(ev.Data))
 		}
-		done, err := r.take(f)
+		done, err := r.takeFrame(f)
 		if err != nil {
 			return err
 		}
@@ -87,86 +87,86 @@ func (r *reader) read() error {
 			break
 		}
 	}
-	return r.end()
+	return r.emitEnd()
 }
 
-// readable reports whether a value was JSON. A field of another type than expected is
+// isReadable reports whether a value was JSON. A field of another type than expected is
 // ignored.
-func readable(err error) bool {
+func isReadable(err error) bool {
 	var mistyped *json.UnmarshalTypeError
 	return err == nil || errors.As(err, &mistyped)
 }
 
-// given reports whether a field is present.
-func given(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
+// isPresent reports whether a field is present.
+func isPresent(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, []byte("null")) }
 
-// unstreamed reads an answer of a server that does not stream, though it was asked to.
-func (r *reader) unstreamed() error {
-	raw, err := r.a.Whole()
+// readWhole reads an answer of a server that does not stream, though it was asked to.
+func (r *answerReader) readWhole() error {
+	raw, err := r.a.ReadWhole()
 	if err != nil {
 		return err
 	}
-	var m whole
-	switch ok := readable(json.Unmarshal(raw, &m)); {
-	case ok && (m.Type == "error" || given(m.Error)):
-		return r.a.Problem(raw)
+	var m wholeMessage
+	switch ok := isReadable(json.Unmarshal(raw, &m)); {
+	case ok && (m.Type == "error" || isPresent(m.Error)):
+		return r.a.ProblemError(raw)
 	case !ok || m.Type != "message":
-		return r.a.Unreadable(raw)
+		return r.a.UnreadableError(raw)
 	}
 	for i, b := range m.Content {
-		if err := r.begin(b, int64(i)); err != nil {
+		if err := r.beginBlock(b, int64(i)); err != nil {
 			return err
 		}
 	}
-	r.usage.merge(m.Usage)
+	r.usage.mergeReport(m.Usage)
 	r.reason = m.StopReason
-	if err := r.close(); err != nil {
+	if err := r.endBlock(); err != nil {
 		return err
 	}
-	return r.end()
+	return r.emitEnd()
 }
 
-// take handles one event. Unknown ones are ignored.
-func (r *reader) take(f frame) (done bool, err error) {
+// takeFrame handles one event. Unknown ones are ignored.
+func (r *answerReader) takeFrame(f streamFrame) (done bool, err error) {
 	switch f.Type {
 	case "message_start":
 		if f.Message != nil {
-			return false, r.account(f.Message.Usage)
+			return false, r.addUsage(f.Message.Usage)
 		}
 	case "content_block_start":
-		return false, r.begin(f.Block, f.Index.n)
+		return false, r.beginBlock(f.Block, f.Index.n)
 	case "content_block_delta":
-		return false, r.more(f.Delta.piece, f.Index.n)
+		return false, r.addPiece(f.Delta.blockPiece, f.Index.n)
 	case "content_block_stop":
-		return false, r.close()
+		return false, r.endBlock()
 	case "message_delta":
 		r.reason = cmp.Or(f.Delta.StopReason, r.reason)
-		r.usage.merge(f.Usage) // told with the end
+		r.usage.mergeReport(f.Usage) // told with the end
 	case "message_stop":
 		return true, nil
 	}
 	return false, nil
 }
 
-// account adds what the answer has consumed so far, and emits it: if the answer is cut
+// addUsage adds what the answer has consumed so far, and emits it: if the answer is cut
 // off, that is all there is.
-func (r *reader) account(raw json.RawMessage) error {
-	if !given(raw) {
+func (r *answerReader) addUsage(raw json.RawMessage) error {
+	if !isPresent(raw) {
 		return nil
 	}
-	r.usage.merge(raw)
-	sum := r.usage.with(r.turn.usage)
-	return r.a.Emit(model.Delta{Usage: &sum})
+	r.usage.mergeReport(raw)
+	sum := r.usage.addEarlier(r.turn.usage)
+	return r.a.EmitDelta(model.Delta{Usage: &sum})
 }
 
-// end emits how the answer ended, if it says so.
-func (r *reader) end() error {
+// emitEnd emits how the answer ended, if it says so.
+func (r *answerReader) emitEnd() error {
 	finish := map[string]string{"end_turn": scrollback.FinishStop, "stop_sequence": scrollback.FinishStop,
 		"tool_use":   scrollback.FinishStop,
 		"max_tokens": scrollback.FinishLength, "model_context_window_exceeded": scrollback.FinishLength,
 		"refusal": "content_filter", paused: paused}[r.reason]
 	if r.cur != nil { // it was cut off within a block
-		if err := r.cut(); err != nil {
+		if err := r.cutBlock(); err != nil {
 			return err
 		}
 	}
@@ -174,7 +174,7 @@ func (r *reader) end() error {
 		(!json.Valid(c.Arguments) || string(c.Arguments) == "{}") {
 		r.held = nil // nobody knows how it would have gone on
 	}
-	if err := r.release(); err != nil {
+	if err := r.releaseCall(); err != nil {
 		return err
 	}
 	if r.reason == "" {
@@ -184,7 +184,7 @@ func (r *reader) end() error {
 	if finish == scrollback.FinishStop && r.calls > 0 {
 		finish = scrollback.FinishToolCalls
 	}
-	sum := r.usage.with(r.turn.usage)
+	sum := r.usage.addEarlier(r.turn.usage)
 	if finish == paused {
 		if r.turn.pauses++; r.turn.pauses > maxPauses || len(r.said) == 0 {
 			finish = scrollback.FinishLength // it would continue, but is not asked to any more
@@ -193,11 +193,11 @@ func (r *reader) end() error {
 			r.turn.usage = sum
 		}
 	}
-	return r.a.Emit(model.Delta{Usage: &sum, Finish: finish})
+	return r.a.EmitDelta(model.Delta{Usage: &sum, Finish: finish})
 }
 
-// release lets the last call go: it is whole.
-func (r *reader) release() error {
+// releaseCall lets the last call go: it is whole.
+func (r *answerReader) releaseCall() error {
 	c := r.held
 	if c == nil {
 		return nil
@@ -207,6 +207,6 @@ func (r *reader) release() error {
 	if c.ID == "" {
 		c.ID = fmt.Sprintf("call_%d", r.calls)
 	}
-	c.Arguments = model.Arguments(string(c.Arguments))
-	return r.a.Emit(model.Delta{Call: c})
+	c.Arguments = model.ParseArguments(string(c.Arguments))
+	return r.a.EmitDelta(model.Delta{Call: c})
 }

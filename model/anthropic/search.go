@@ -14,46 +14,46 @@ const (
 	maxSearches = 5                     // of one answer
 )
 
-// searches reports whether the server may search the web for this request.
-func (d *draft) searches() bool { return d.r.WebSearch && !d.dropped(model.WebSearch) }
+// mayServerSearch reports whether the server may search the web for this request.
+func (d *requestDraft) mayServerSearch() bool { return d.r.WebSearch && !d.isDropped(model.WebSearch) }
 
-// searchless recognises that the server does not search the web for this model or account.
-func (d *draft) searchless(p remote.Problem) bool {
+// recognizeNoSearch recognises that the server does not search the web for this model or account.
+func (d *requestDraft) recognizeNoSearch(p remote.Problem) bool {
 	words := strings.ToLower(p.Message)
-	return d.searches() && (p.Status == 400 || p.Status == 403) &&
+	return d.mayServerSearch() && (p.Status == 400 || p.Status == 403) &&
 		(strings.Contains(words, "web_search") || strings.Contains(words, "web search"))
 }
 
-// asked emits what the server searches for.
-func (r *reader) asked(b *reading) error {
+// emitQuery emits what the server searches for.
+func (r *answerReader) emitQuery(b *openBlock) error {
 	var input struct {
 		Query string `json:"query"`
 	}
-	if b.start.Name != model.WebSearch || json.Unmarshal(b.arguments(), &input) != nil {
+	if b.start.Name != model.WebSearch || json.Unmarshal(b.callArguments(), &input) != nil {
 		return nil
 	}
-	return r.found.Query(r.a, input.Query)
+	return r.found.BeginSearch(r.a, input.Query)
 }
 
-// results emits what the server found: a list of pages, or why there is none.
-func (r *reader) results(b *reading) error {
+// emitResults emits what the server found: a list of pages, or why there is none.
+func (r *answerReader) emitResults(b *openBlock) error {
 	var pages []struct {
 		Title string `json:"title"`
 		URL   string `json:"url"`
 	}
 	if json.Unmarshal(b.start.Content, &pages) != nil {
-		r.found.Fail("the model's server could not search the web")
-		return r.found.Emit(r.a)
+		r.found.MarkFailed("the model's server could not search the web")
+		return r.found.EmitSearch(r.a)
 	}
 	for _, p := range pages {
-		r.found.Page(scrollback.Source{Title: p.Title, URL: p.URL})
+		r.found.AddPage(scrollback.Source{Title: p.Title, URL: p.URL})
 	}
-	return r.found.Emit(r.a)
+	return r.found.EmitSearch(r.a)
 }
 
-// joins reports whether a block goes on with the text before it: an answer that cites
+// joinsText reports whether a block goes on with the text before it: an answer that cites
 // pages comes in many blocks of text. What the server did between them is a paragraph.
-func (r *reader) joins(kind string) (bool, error) {
+func (r *answerReader) joinsText(kind string) (bool, error) {
 	if !r.web || !r.open || r.last != "text" {
 		return false, nil
 	}
@@ -63,7 +63,7 @@ func (r *reader) joins(kind string) (bool, error) {
 			return true, nil
 		}
 		r.gap = false
-		return true, r.a.Emit(model.Delta{Text: "\n\n"})
+		return true, r.a.EmitDelta(model.Delta{Text: "\n\n"})
 	case "server_tool_use", "web_search_tool_result":
 		r.gap = true
 		return true, nil

@@ -88,7 +88,7 @@ func TestSuiteStrict(t *testing.T) {
 	})
 }
 
-// shown is parts in one line.
+// shown returns parts in one line.
 func shown(ps scrollback.Parts) string {
 	var out []string
 	for _, p := range ps {
@@ -150,11 +150,11 @@ func TestRecordings(t *testing.T) {
 		"malformed": {`call toolu_1 f{"malformed_arguments":"[1,2"}`, "tool_calls", used(25, 0, 0, 12, 0), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, err := modeltest.Read(serve(t, "claude-opus-4-8", play(t, name)).Stream(t.Context(), modeltest.Plain()))
+			a, err := modeltest.Read(serve(t, "claude-opus-4-8", play(t, name)).Stream(t.Context(), modeltest.PlainRequest()))
 			if scrollback.CodeOf(err) != want.code {
 				t.Errorf("error %v, want code %q", err, want.code)
 			}
-			if got := shown(modeltest.Parts(a.Deltas)); got != want.parts {
+			if got := shown(modeltest.StoredParts(a.Deltas)); got != want.parts {
 				t.Errorf("parts\n%s\nwant\n%s", got, want.parts)
 			}
 			if a.Finish != want.finish {
@@ -183,7 +183,7 @@ func TestOverloadedOnce(t *testing.T) {
 			}
 			fine(w, r)
 		}))
-		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 		if asked.Load() != want || (err == nil) != (want == 2) || want == 2 && a.Text != "The code is 7F3K-221." {
 			t.Errorf("%s: asked %d times, %q, %v", name, asked.Load(), a.Text, err)
 		}
@@ -208,7 +208,7 @@ func TestPause(t *testing.T) {
 			}
 			last(w, r)
 		}))
-		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 		asked := min(pauses, 4) + 1
 		if err != nil || a.Finish != want || len(bodies) != asked {
 			t.Errorf("%d pauses: finish %q, asked %d times, %v", pauses, a.Finish, len(bodies), err)
@@ -247,8 +247,8 @@ func TestUnstreamed(t *testing.T) {
 				`{"type":"text","text":"Whole."},{"type":"tool_use","id":"c","name":"f","input":{"a":1}}],"stop_reason":"tool_use",`+
 				`"usage":{"input_tokens":3,"output_tokens":4}}`)
 	}))
-	a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-	if got := shown(modeltest.Parts(a.Deltas)); err != nil ||
+	a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
+	if got := shown(modeltest.StoredParts(a.Deltas)); err != nil ||
 		got != `thought t{"signature":"S"}|text Whole.|call c f{"a":1}` ||
 		a.Finish != "tool_calls" || a.Usage.TotalTokens != 7 {
 		t.Errorf("%s, %q, %+v, %v", got, a.Finish, a.Usage, err)
@@ -257,7 +257,7 @@ func TestUnstreamed(t *testing.T) {
 
 // The bounds of an answer hold over its pauses.
 func TestPauseBounds(t *testing.T) {
-	r := modeltest.Plain()
+	r := modeltest.PlainRequest()
 	r.Bounds.Chars = 25
 	a, err := modeltest.Read(serve(t, "claude-opus-4-8", play(t, "pause_1")).Stream(t.Context(), r))
 	if !errors.Is(err, scrollback.ErrReplyBound) || len(a.Text) != 25 {

@@ -130,7 +130,7 @@ func (k *talk) step(name string) scrollback.Parts {
 			k.thought++
 		}
 	}
-	ps := modeltest.Parts(a.Deltas)
+	ps := modeltest.StoredParts(a.Deltas)
 	k.items = append(k.items, said(scrollback.RoleAssistant, scrollback.LayerMessages, m.Facts().Name, ps...))
 	if len(ps.Calls()) > 0 {
 		var results scrollback.Parts
@@ -184,7 +184,7 @@ func TestFortyTurns(t *testing.T) {
 			continue
 		}
 		k := newTalk(t, c.think, c.model)
-		k.turns(testlength.Of(24, 40), func(int, int) string { return c.model })
+		k.turns(testlength.Choose(24, 40), func(int, int) string { return c.model })
 		k.noneRefused()
 		if len(k.lessons) > 0 || (k.thought == 0) != c.quiet {
 			t.Errorf("%s: lessons %q, %d pieces of reasoning", c.model, k.lessons, k.thought)
@@ -201,7 +201,7 @@ func TestTakeover(t *testing.T) {
 			continue
 		}
 		k := newTalk(t, scrollback.Thinking{Effort: "medium"}, pair[0], pair[1])
-		k.turns(testlength.Of(30, 40), func(turn, step int) string {
+		k.turns(testlength.Choose(30, 40), func(turn, step int) string {
 			if turn > 10 && turn < 25 || turn%7 == 3 && step%2 == 1 {
 				return pair[1]
 			}
@@ -286,7 +286,7 @@ func TestOtherForm(t *testing.T) {
 			`"output_config":{"effort":"high"}`},
 	} {
 		s := anthropicapi.New(modeltest.NewScript(model.Facts{}, modeltest.Say("hi")), models(c.name, c.thinks, c.efforts))
-		r := modeltest.Plain()
+		r := modeltest.PlainRequest()
 		r.Thinking = c.think
 		r.MaxOutputTokens = 8000
 		a, err := modeltest.Read(serve(t, c.name, s).Stream(t.Context(), r))

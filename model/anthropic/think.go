@@ -39,47 +39,47 @@ const bindingBeta = "thinking-binding-controls-2026-08-01"
 // minBudget is the smallest budget that is taken.
 const minBudget = 1024
 
-// bare says that no thinking goes back: the server refused what the conversation
+// sendsNoThinking reports whether no thinking goes back: the server refused what the conversation
 // holds, or would, since it drops such blocks itself only while it thinks.
-func (d *draft) bare() bool {
-	return d.dropped(thinkingBlocks) || d.dropped(blockBinding) && d.r.Thinking.Off()
+func (d *requestDraft) sendsNoThinking() bool {
+	return d.isDropped(thinkingBlocks) || d.isDropped(blockBinding) && d.r.Thinking.IsOff()
 }
 
-// think says how much to think. What the request does not say is left to the model.
-func (d *draft) think() {
-	h := habitOf(d.m.id)
+// setThinking says how much to think. What the request does not say is left to the model.
+func (d *requestDraft) setThinking() {
+	h := findHabit(d.m.id)
 	switch {
-	case h.form == adaptive && d.dropped(adaptiveThinking):
-		h = habit{form: manual}
-	case h.form == manual && d.dropped(manualThinking):
-		h = habit{form: adaptive, efforts: []string{"low", "medium", "high"}}
+	case h.form == adaptive && d.isDropped(adaptiveThinking):
+		h = modelHabit{form: manual}
+	case h.form == manual && d.isDropped(manualThinking):
+		h = modelHabit{form: adaptive, efforts: []string{"low", "medium", "high"}}
 	}
-	if want := d.r.Thinking.Wanted(); want != nil && h.form != cannot {
+	if want := d.r.Thinking.IsWanted(); want != nil && h.form != cannot {
 		switch {
 		case !*want:
-			d.rest(h)
-		case h.form == manual && !d.dropped(manualThinking):
-			d.budget()
-		case h.form == adaptive && !d.dropped(adaptiveThinking):
+			d.askNoThinking(h)
+		case h.form == manual && !d.isDropped(manualThinking):
+			d.setBudget()
+		case h.form == adaptive && !d.isDropped(adaptiveThinking):
 			d.body.Thinking = &thinking{Type: "adaptive"}
-			d.effort(h)
+			d.setEffort(h)
 		}
 	}
-	if d.dropped(anyThinking) {
+	if d.isDropped(anyThinking) {
 		d.body.Thinking = nil
-	} else if d.dropped(blockBinding) && d.thoughts && (d.body.Thinking == nil || d.body.Thinking.Type == "adaptive") {
+	} else if d.isDropped(blockBinding) && d.thoughts && (d.body.Thinking == nil || d.body.Thinking.Type == "adaptive") {
 		d.binding = true
 		d.body.Thinking = &thinking{Type: "adaptive", BlockBinding: &binding{"drop_block"}}
 	}
-	d.show(h)
+	d.askForText(h)
 }
 
-// show asks for the text of thinking: newer models omit it unless asked.
-func (d *draft) show(h habit) {
-	if d.dropped(display) || d.dropped(anyThinking) || d.dropped(adaptiveThinking) || h.form != adaptive {
+// askForText asks for the text of thinking: newer models omit it unless asked.
+func (d *requestDraft) askForText(h modelHabit) {
+	if d.isDropped(display) || d.isDropped(anyThinking) || d.isDropped(adaptiveThinking) || h.form != adaptive {
 		return
 	}
-	if d.body.Thinking == nil && h.always && !d.r.Thinking.Off() {
+	if d.body.Thinking == nil && h.always && !d.r.Thinking.IsOff() {
 		d.body.Thinking = &thinking{Type: "adaptive"}
 	}
 	if t := d.body.Thinking; t != nil && t.Type == "adaptive" {
@@ -87,38 +87,38 @@ func (d *draft) show(h habit) {
 	}
 }
 
-// rest asks not to think, or as little as can be.
-func (d *draft) rest(h habit) {
-	if h.always || d.dropped(noThinking) {
-		d.effort(h)
+// askNoThinking asks not to think, or as little as can be.
+func (d *requestDraft) askNoThinking(h modelHabit) {
+	if h.always || d.isDropped(noThinking) {
+		d.setEffort(h)
 		return
 	}
 	d.body.Thinking = &thinking{Type: "disabled"}
 }
 
-func (d *draft) effort(h habit) {
-	if level := d.r.Thinking.Level(h.efforts...); level != "" && len(h.efforts) > 0 && !d.dropped(effort) {
+func (d *requestDraft) setEffort(h modelHabit) {
+	if level := d.r.Thinking.EffortLevel(h.efforts...); level != "" && len(h.efforts) > 0 && !d.isDropped(effort) {
 		d.body.OutputConfig = &outputConfig{Effort: level}
 	}
 }
 
-// budget asks to think within a budget. An answer that continues after its calls must then
+// setBudget asks to think within a budget. An answer that continues after its calls must then
 // have begun with thinking; if it did not, it is requested without.
-func (d *draft) budget() {
+func (d *requestDraft) setBudget() {
 	if d.open && d.first != "thinking" && d.first != "redacted_thinking" {
 		return
 	}
-	n := d.r.Thinking.Tokens(d.body.MaxTokens)
+	n := d.r.Thinking.BudgetTokens(d.body.MaxTokens)
 	if n == 0 {
-		n = scrollback.Thinking{Effort: "medium"}.Tokens(d.body.MaxTokens)
+		n = scrollback.Thinking{Effort: "medium"}.BudgetTokens(d.body.MaxTokens)
 	}
 	if n = max(n, minBudget); n < d.body.MaxTokens {
 		d.body.Thinking = &thinking{Type: "enabled", BudgetTokens: n}
 	}
 }
 
-// params are what the request can do without.
-func (d *draft) params() []string {
+// optionalParams returns what the request can do without.
+func (d *requestDraft) optionalParams() []string {
 	var out []string
 	if t := d.body.Thinking; t != nil {
 		form := map[string]string{"adaptive": adaptiveThinking, "enabled": manualThinking, "disabled": noThinking}[t.Type]
@@ -133,26 +133,26 @@ func (d *draft) params() []string {
 	if d.body.ToolChoice != nil {
 		out = append(out, toolChoice)
 	}
-	if !d.dropped(cacheControl) {
+	if !d.isDropped(cacheControl) {
 		out = append(out, cacheControl)
 	}
 	return out
 }
 
-// judge says which of the things sent a refusal is about, or nothing.
-func (d *draft) judge(p remote.Problem) *scrollback.Error {
-	if d.searchless(p) {
-		return remote.Refusing(Preset().Name, model.WebSearch)
+// explainRefusal returns which of the things sent a refusal is about, or nothing.
+func (d *requestDraft) explainRefusal(p remote.Problem) *scrollback.Error {
+	if d.recognizeNoSearch(p) {
+		return remote.NewRefusalError(Preset().Name, model.WebSearch)
 	}
-	if name := d.refused(p); name != "" {
-		return remote.Refusing(Preset().Name, name)
+	if name := d.refusedThinking(p); name != "" {
+		return remote.NewRefusalError(Preset().Name, name)
 	}
 	return nil
 }
 
-// refused reads what a server says about thinking: it names in one breath what it refuses
+// refusedThinking reads what a server says about thinking: it names in one breath what it refuses
 // and what it would take instead, so what was sent decides.
-func (d *draft) refused(p remote.Problem) string {
+func (d *requestDraft) refusedThinking(p remote.Problem) string {
 	words := strings.ToLower(p.Message)
 	says := func(signs ...string) bool {
 		for _, s := range signs {
@@ -165,7 +165,7 @@ func (d *draft) refused(p remote.Problem) string {
 	if p.Status != 400 && p.Status != 422 {
 		return ""
 	}
-	if !d.dropped(missingThinking) && says("thinking") &&
+	if !d.isDropped(missingThinking) && says("thinking") &&
 		says("must be passed back", "thinking is missing", "missing thinking") {
 		return missingThinking
 	}

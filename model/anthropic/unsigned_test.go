@@ -15,11 +15,11 @@ import (
 func TestUnsignedThinkingGoesBack(t *testing.T) {
 	m := &Model{name: "anthropic/deepseek-chat", id: "deepseek-chat", base: "http://127.0.0.1"}
 	send := func(known scrollback.Learned, made string) string {
-		x, err := m.plan(t.Context(), model.Request{Items: []scrollback.Item{
+		x, err := m.planRequest(t.Context(), model.Request{Items: []scrollback.Item{
 			{Role: scrollback.RoleUser, Parts: scrollback.Say("go")},
 			{Role: scrollback.RoleAssistant, Model: made, Parts: scrollback.Parts{
 				scrollback.Reasoning{Text: "hm", Opaque: scrollback.Opaque(`{"unsigned":true}`)}, scrollback.Text{Text: "ok"}}},
-		}}, known, &turn{})
+		}}, known, &answerTurn{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,11 +50,11 @@ func TestMissingThinking(t *testing.T) {
 	known := scrollback.Learned{}
 	for _, want := range []string{`{"type":"text","text":"ok"},{"type":"tool_use"`,
 		`{"type":"thinking","thinking":""},{"type":"text","text":"ok"}`} {
-		x, err := m.plan(t.Context(), model.Request{Items: []scrollback.Item{
+		x, err := m.planRequest(t.Context(), model.Request{Items: []scrollback.Item{
 			{Role: scrollback.RoleUser, Parts: scrollback.Say("go")},
 			{Role: scrollback.RoleAssistant, Model: "other", Parts: scrollback.Parts{scrollback.Text{Text: "ok"},
 				scrollback.ToolCall{ID: "a", Name: "f", Arguments: json.RawMessage("{}")}}},
-		}}, known, &turn{})
+		}}, known, &answerTurn{})
 		if err != nil {
 			t.Fatal(err)
 		}

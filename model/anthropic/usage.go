@@ -9,45 +9,45 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// count is a figure as servers write it: a number, perhaps with a fraction or as a
+// usageCount is a figure as servers write it: a number, perhaps with a fraction or as a
 // text, null, or absent. What cannot be one counts as absent, and is odd where it was
 // meant to be one.
-type count struct {
+type usageCount struct {
 	n   int64
 	set bool
 	odd bool
 }
 
 // UnmarshalJSON never fails: no answer is lost over its figures.
-func (c *count) UnmarshalJSON(b []byte) error {
+func (c *usageCount) UnmarshalJSON(b []byte) error {
 	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
 	switch {
 	case err != nil && !math.IsInf(f, 0):
 	case f >= 0 && f <= scrollback.MaxCallTokens:
-		*c = count{n: int64(math.Round(f)), set: true}
+		*c = usageCount{n: int64(math.Round(f)), set: true}
 	default:
 		c.odd = true
 	}
 	return nil
 }
 
-// over is c if it is known, and else o.
-func (c count) over(o count) count {
+// orElse returns c if it is known, and else o.
+func (c usageCount) orElse(o usageCount) usageCount {
 	if c.set {
 		return c
 	}
 	return o
 }
 
-// usage is what an answer has consumed so far. Its figures count from the beginning
+// answerUsage is what an answer has consumed so far. Its figures count from the beginning
 // of the answer, and any may be missing.
-type usage struct {
-	Input      count `json:"input_tokens"`
-	CacheRead  count `json:"cache_read_input_tokens"`
-	CacheWrite count `json:"cache_creation_input_tokens"`
-	Output     count `json:"output_tokens"`
+type answerUsage struct {
+	Input      usageCount `json:"input_tokens"`
+	CacheRead  usageCount `json:"cache_read_input_tokens"`
+	CacheWrite usageCount `json:"cache_creation_input_tokens"`
+	Output     usageCount `json:"output_tokens"`
 	Details    struct {
-		Thinking count `json:"thinking_tokens"`
+		Thinking usageCount `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 	Iterations []iteration `json:"iterations"`
 
@@ -56,23 +56,23 @@ type usage struct {
 
 // iteration is one of several attempts at an answer.
 type iteration struct {
-	Type   string `json:"type"`
-	Input  count  `json:"input_tokens"`
-	Output count  `json:"output_tokens"`
+	Type   string     `json:"type"`
+	Input  usageCount `json:"input_tokens"`
+	Output usageCount `json:"output_tokens"`
 }
 
-// merge adds a later account, as far as it can be read.
-func (u *usage) merge(raw json.RawMessage) {
-	var later usage
-	if !readable(json.Unmarshal(raw, &later)) {
+// mergeReport adds a later account, as far as it can be read.
+func (u *answerUsage) mergeReport(raw json.RawMessage) {
+	var later answerUsage
+	if !isReadable(json.Unmarshal(raw, &later)) {
 		return
 	}
-	u.Input = later.Input.over(u.Input)
-	u.Output = later.Output.over(u.Output)
-	u.CacheRead = later.CacheRead.over(u.CacheRead)
-	u.CacheWrite = later.CacheWrite.over(u.CacheWrite)
-	u.Details.Thinking = later.Details.Thinking.over(u.Details.Thinking)
-	for _, c := range []count{later.Input, later.CacheRead, later.CacheWrite, later.Output, later.Details.Thinking} {
+	u.Input = later.Input.orElse(u.Input)
+	u.Output = later.Output.orElse(u.Output)
+	u.CacheRead = later.CacheRead.orElse(u.CacheRead)
+	u.CacheWrite = later.CacheWrite.orElse(u.CacheWrite)
+	u.Details.Thinking = later.Details.Thinking.orElse(u.Details.Thinking)
+	for _, c := range []usageCount{later.Input, later.CacheRead, later.CacheWrite, later.Output, later.Details.Thinking} {
 		u.odd = u.odd || c.odd
 	}
 	if len(later.Iterations) > 0 {
@@ -83,19 +83,19 @@ func (u *usage) merge(raw json.RawMessage) {
 	}
 }
 
-// with is what an answer has consumed together with those it goes on from.
-func (u usage) with(before scrollback.Usage) scrollback.Usage {
-	sum := before.Add(u.total())
+// addEarlier returns what an answer has consumed together with those it goes on from.
+func (u answerUsage) addEarlier(before scrollback.Usage) scrollback.Usage {
+	sum := before.Add(u.totalUsage())
 	if u.odd {
 		sum = sum.Doubted()
 	}
 	return sum
 }
 
-// total is the account in our words. Attempts at the answer are added up, except those of
+// totalUsage returns the account in our words. Attempts at the answer are added up, except those of
 // an adviser, which is another model; if another model gave the answer in the end, the
 // figures beside them are already its own.
-func (u usage) total() scrollback.Usage {
+func (u answerUsage) totalUsage() scrollback.Usage {
 	in := u.Input.n
 	out := u.Output.n
 	var ins, outs int64

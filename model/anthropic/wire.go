@@ -75,8 +75,8 @@ type block struct {
 	CacheControl *mark `json:"cache_control,omitempty"`
 }
 
-// thought reports whether a block is thinking, which is neither changed nor marked.
-func (b *block) thought() bool { return b.Type == "thinking" || b.Type == "redacted_thinking" }
+// isThinking reports whether a block is thinking, which is neither changed nor marked.
+func (b *block) isThinking() bool { return b.Type == "thinking" || b.Type == "redacted_thinking" }
 
 type source struct {
 	Type      string `json:"type"`

@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// answer is one answer while it is read, over all its hops.
-type answer struct {
+// answerReader is one answer while it is read, over all its hops.
+type answerReader struct {
 	transcript
 	known scrollback.Learned // what the last request was written with
 
@@ -29,11 +29,11 @@ type answer struct {
 	malformed int
 	hops      int
 	token     json.RawMessage // this hop goes on from
-	hop       hop
+	hop       requestHop
 }
 
-// hop is what one request has yielded so far.
-type hop struct {
+// requestHop is what one request has yielded so far.
+type requestHop struct {
 	usage   *scrollback.Usage
 	finish  string
 	token   json.RawMessage
@@ -41,8 +41,8 @@ type hop struct {
 	came    bool // a candidate did
 }
 
-func newAnswer(t transcript) *answer {
-	a := &answer{transcript: t, taken: map[string]bool{}}
+func newAnswer(t transcript) *answerReader {
+	a := &answerReader{transcript: t, taken: map[string]bool{}}
 	for _, it := range t.r.Items {
 		for _, c := range it.Parts.Calls() {
 			a.taken[c.ID] = true
@@ -51,28 +51,30 @@ func newAnswer(t transcript) *answer {
 	return a
 }
 
-// next moves on to another hop.
-func (a *answer) next() {
+// nextHop moves on to another hop.
+func (a *answerReader) nextHop() {
 	a.hops += 1
 	a.token = a.hop.token
 }
 
 // startHop forgets what the last request said, except what it cost.
-func (a *answer) startHop() {
+func (a *answerReader) startHop() {
 	if a.hop.usage != nil {
 		a.spent = a.spent.Add(*a.hop.usage)
 	}
-	a.hop = hop{}
+	a.hop = requestHop{}
 	if a.token == nil { // from the beginning
 		a.requestID = ""
 	}
 }
 
-// pull makes the lines of an answer available on request.
-func pull(of *remote.Answer) (func() ([]byte, error, bool), func()) { return iter.Pull2(of.Lines()) }
+// pullLines makes the lines of an answer available on request.
+func pullLines(of *remote.Answer) (func() ([]byte, error, bool), func()) {
+	return iter.Pull2(of.Lines())
+}
 
-// chunk is one piece of a stream.
-type chunk struct {
+// streamChunk is one piece of a stream.
+type streamChunk struct {
 	Candidates []struct {
 		Index   int `json:"index"`
 		Content *struct {
@@ -90,15 +92,15 @@ type chunk struct {
 	Error         json.RawMessage `json:"error"`
 }
 
-func (a *answer) chunk(of *remote.Answer, raw json.RawMessage) error {
-	var c chunk
+func (a *answerReader) takeChunk(of *remote.Answer, raw json.RawMessage) error {
+	var c streamChunk
 	if json.Unmarshal(raw, &c) != nil {
-		return of.Unreadable(raw)
+		return of.UnreadableError(raw)
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return of.ProblemAs(statusOf(c.Error), raw)
+		return of.ProblemErrorAs(readStatus(c.Error), raw)
 	}
-	if u := usageOf(c.UsageMetadata); u != nil {
+	if u := readUsage(c.UsageMetadata); u != nil {
 		a.hop.usage = u
 		a.doubted = a.doubted || u.TotalTokens < 0
 	}
@@ -113,12 +115,12 @@ func (a *answer) chunk(of *remote.Answer, raw json.RawMessage) error {
 			continue
 		}
 		a.hop.came = true
-		if err := a.ground(of, one.Grounding); err != nil {
+		if err := a.takeGrounding(of, one.Grounding); err != nil {
 			return err
 		}
 		if one.Content != nil {
 			for _, p := range one.Content.Parts {
-				if err := a.part(of, p); err != nil {
+				if err := a.takePart(of, p); err != nil {
 					return err
 				}
 			}
@@ -126,7 +128,7 @@ func (a *answer) chunk(of *remote.Answer, raw json.RawMessage) error {
 		if one.FinishReason != "" && one.FinishReason != "FINISH_REASON_UNSPECIFIED" {
 			a.hop.finish = one.FinishReason
 		}
-		if t := signature(one.ContinuationToken); t != nil {
+		if t := validSignature(one.ContinuationToken); t != nil {
 			a.hop.token = t
 		}
 	}
@@ -144,26 +146,26 @@ type grounding struct {
 	} `json:"groundingChunks"`
 }
 
-func (a *answer) ground(of *remote.Answer, g *grounding) error {
+func (a *answerReader) takeGrounding(of *remote.Answer, g *grounding) error {
 	if g == nil {
 		return nil
 	}
 	if len(g.Queries) > 0 {
-		if err := a.found.Query(of, strings.Join(g.Queries, " · ")); err != nil {
+		if err := a.found.BeginSearch(of, strings.Join(g.Queries, " · ")); err != nil {
 			return err
 		}
 	}
 	for _, c := range g.Chunks {
 		if c.Web != nil {
-			a.found.Page(scrollback.Source{Title: c.Web.Title, URL: c.Web.URI})
+			a.found.AddPage(scrollback.Source{Title: c.Web.Title, URL: c.Web.URI})
 		}
 	}
-	return a.found.Emit(of)
+	return a.found.EmitSearch(of)
 }
 
-// part emits a part as it came: a signed one by itself, unsigned pieces of a text
+// takePart emits a part as it came: a signed one by itself, unsigned pieces of a text
 // for the reader to join.
-func (a *answer) part(of *remote.Answer, raw json.RawMessage) error {
+func (a *answerReader) takePart(of *remote.Answer, raw json.RawMessage) error {
 	var p struct {
 		Text         *string         `json:"text"`
 		Thought      bool            `json:"thought"`
@@ -171,19 +173,19 @@ func (a *answer) part(of *remote.Answer, raw json.RawMessage) error {
 		FunctionCall *functionCall   `json:"functionCall"`
 	}
 	if json.Unmarshal(raw, &p) != nil {
-		return of.Unreadable(raw)
+		return of.UnreadableError(raw)
 	}
-	sig := signature(p.Signature)
+	sig := validSignature(p.Signature)
 	switch {
 	case p.FunctionCall != nil:
-		return a.call(of, *p.FunctionCall, sig)
+		return a.emitCall(of, *p.FunctionCall, sig)
 	case p.Text == nil && onlySigned(raw):
 		p.Text = new(string)
 	case p.Text == nil:
 		if string(raw) == "{}" || string(raw) == "null" {
 			return nil
 		}
-		return a.apart(of, model.Delta{Opaque: payload{Part: raw}.opaque()})
+		return a.emitApart(of, model.Delta{Opaque: partPayload{Part: raw}.toOpaque()})
 	}
 	d := model.Delta{Text: *p.Text}
 	if p.Thought {
@@ -191,20 +193,20 @@ func (a *answer) part(of *remote.Answer, raw json.RawMessage) error {
 	}
 	switch {
 	case sig != nil:
-		d.Opaque = payload{Signature: sig, Text: !p.Thought && *p.Text == ""}.opaque()
-		return a.apart(of, d)
+		d.Opaque = partPayload{Signature: sig, Text: !p.Thought && *p.Text == ""}.toOpaque()
+		return a.emitApart(of, d)
 	case *p.Text == "":
 		return nil
 	}
 	a.open = true
-	return of.Emit(d)
+	return of.EmitDelta(d)
 }
 
 // onlySigned reports whether a part holds nothing but its signature: the server leaves out
 // an empty text if it can.
 func onlySigned(raw json.RawMessage) bool {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil || signature(fields["thoughtSignature"]) == nil {
+	if json.Unmarshal(raw, &fields) != nil || validSignature(fields["thoughtSignature"]) == nil {
 		return false
 	}
 	delete(fields, "thoughtSignature")
@@ -212,34 +214,34 @@ func onlySigned(raw json.RawMessage) bool {
 	return len(fields) == 0
 }
 
-// apart emits a part that is not joined with what was being written.
-func (a *answer) apart(of *remote.Answer, d model.Delta) error {
+// emitApart emits a part that is not joined with what was being written.
+func (a *answerReader) emitApart(of *remote.Answer, d model.Delta) error {
 	if a.open {
-		if err := of.Emit(model.Delta{End: true}); err != nil {
+		if err := of.EmitDelta(model.Delta{End: true}); err != nil {
 			return err
 		}
 	}
 	a.open = false
-	return of.Emit(d)
+	return of.EmitDelta(d)
 }
 
-func (a *answer) call(of *remote.Answer, c functionCall, sig json.RawMessage) error {
-	if err := of.Argue(len(c.Args)); err != nil {
+func (a *answerReader) emitCall(of *remote.Answer, c functionCall, sig json.RawMessage) error {
+	if err := of.CountArguments(len(c.Args)); err != nil {
 		return err
 	}
 	args := string(c.Args)
 	if args == "null" {
 		args = ""
 	}
-	call := scrollback.ToolCall{ID: a.freshID(c.ID), Name: c.Name, Arguments: model.Arguments(args)}
+	call := scrollback.ToolCall{ID: a.uniqueID(c.ID), Name: c.Name, Arguments: model.ParseArguments(args)}
 	a.open = false
 	a.called = true
-	return of.Emit(model.Delta{Call: &call, Opaque: payload{Signature: sig, ID: c.ID}.opaque()})
+	return of.EmitDelta(model.Delta{Call: &call, Opaque: partPayload{Signature: sig, ID: c.ID}.toOpaque()})
 }
 
-// freshID is the id of a call among ours: the server's, if it gave one that no
+// uniqueID returns the id of a call among ours: the server's, if it gave one that no
 // other call has.
-func (a *answer) freshID(id string) string {
+func (a *answerReader) uniqueID(id string) string {
 	for fresh := id; ; fresh = fmt.Sprintf("call_%s_%d", a.requestID, a.named) {
 		if fresh != "" && !a.taken[fresh] {
 			a.taken[fresh] = true

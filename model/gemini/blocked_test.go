@@ -13,7 +13,7 @@ import (
 func TestBlockedPrompt(t *testing.T) {
 	var bodies []string
 	m := served(t, answers(&bodies, `data: {"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`+"\n\n"), flash, nil)
-	_, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+	_, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 	f := scrollback.FailureOf(err)
 	if !errors.Is(err, scrollback.ErrPermanent) || f.Code != scrollback.Refused || f.Advice != scrollback.AdviceRephrase ||
 		len(bodies) != 1 {

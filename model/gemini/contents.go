@@ -28,9 +28,9 @@ type transcript struct {
 	ids map[string]string // of calls: ours → the server's, empty where it gave none
 }
 
-// write adds all items. One that has nothing for this model is left out: an empty turn is
+// writeItems adds all items. One that has nothing for this model is left out: an empty turn is
 // refused.
-func (t *transcript) write(ctx context.Context) error {
+func (t *transcript) writeItems(ctx context.Context) error {
 	t.ids = map[string]string{}
 	t.system = nil
 	t.contents = nil
@@ -42,7 +42,7 @@ func (t *transcript) write(ctx context.Context) error {
 		if it.Role == scrollback.RoleAssistant {
 			role = roleModel
 		}
-		parts, err := t.parts(ctx, it)
+		parts, err := t.writeParts(ctx, it)
 		if err != nil {
 			return err
 		}
@@ -56,22 +56,22 @@ func (t *transcript) write(ctx context.Context) error {
 	return nil
 }
 
-func (t *transcript) parts(ctx context.Context, it scrollback.Item) (out []any, err error) {
-	own := t.m.made(it)
+func (t *transcript) writeParts(ctx context.Context, it scrollback.Item) (out []any, err error) {
+	own := t.m.isOwn(it)
 	called := false
-	told := own && imported(it.Parts)
+	told := own && isImported(it.Parts)
 	for _, p := range it.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
-			if of := payloadOf(p.Opaque, own); p.Text != "" || of.Signature != nil {
+			if of := readPayload(p.Opaque, own); p.Text != "" || of.Signature != nil {
 				out = append(out, part{Text: &p.Text, ThoughtSignature: of.Signature})
 			}
 		case scrollback.Reasoning:
 			if own {
-				out = append(out, thought(p)...)
+				out = append(out, thoughtParts(p)...)
 			}
 		case scrollback.ToolCall:
-			one := t.call(p, own, !called)
+			one := t.writeCall(p, own, !called)
 			if told && !strings.HasPrefix(p.ID, madeUp) {
 				one.FunctionCall.ID = p.ID
 				t.ids[p.ID] = p.ID
@@ -79,24 +79,24 @@ func (t *transcript) parts(ctx context.Context, it scrollback.Item) (out []any, 
 			out = append(out, one)
 			called = true
 		case scrollback.ToolResult:
-			out = append(out, t.result(p))
+			out = append(out, t.writeResult(p))
 		case scrollback.Image:
-			one, err := t.image(ctx, p)
+			one, err := t.writeImage(ctx, p)
 			if err != nil {
 				return nil, err
 			}
 			out = append(out, one)
 		case scrollback.File:
-			out = append(out, said("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size,
+			out = append(out, textPart("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size,
 				scrollback.ArtifactRef(p.Artifact)))
 		}
 	}
 	return out, nil
 }
 
-// made reports whether the model itself made an item: imported ones may name it as Google
+// isOwn reports whether the model itself made an item: imported ones may name it as Google
 // does, without a provider.
-func (m *Model) made(it scrollback.Item) bool {
+func (m *Model) isOwn(it scrollback.Item) bool {
 	bare := strings.TrimPrefix(strings.TrimPrefix(it.Model, "models/"), "google/")
 	return it.Model != "" && (it.Model == m.facts.Name || bare == strings.TrimPrefix(m.place.Model, "models/"))
 }
@@ -104,26 +104,26 @@ func (m *Model) made(it scrollback.Item) bool {
 // madeUp is how the ids begin that an import gives to calls without one.
 const madeUp = "call_"
 
-// imported reports whether parts came from a file of Gemini CLI, where signatures stand by
+// isImported reports whether parts came from a file of Gemini CLI, where signatures stand by
 // themselves and the ids of calls are those of the server.
-func imported(ps scrollback.Parts) bool {
+func isImported(ps scrollback.Parts) bool {
 	return slices.ContainsFunc(ps, func(p scrollback.Part) bool {
 		switch p := p.(type) {
 		case scrollback.Text:
-			return alone(p.Opaque)
+			return isSignatureOnly(p.Opaque)
 		case scrollback.Reasoning:
-			return alone(p.Opaque)
+			return isSignatureOnly(p.Opaque)
 		case scrollback.ToolCall:
-			return alone(p.Opaque)
+			return isSignatureOnly(p.Opaque)
 		case scrollback.Image, scrollback.File, scrollback.ToolResult:
 		}
 		return false
 	})
 }
 
-// thought is a thought of the model itself, or what is kept as one.
-func thought(p scrollback.Reasoning) []any {
-	of := payloadOf(p.Opaque, true)
+// thoughtParts returns a thought of the model itself, or what is kept as one.
+func thoughtParts(p scrollback.Reasoning) []any {
+	of := readPayload(p.Opaque, true)
 	switch {
 	case of.Part != nil:
 		return []any{of.Part}
@@ -133,22 +133,24 @@ func thought(p scrollback.Reasoning) []any {
 	return []any{part{Text: &p.Text, Thought: !of.Text, ThoughtSignature: of.Signature}}
 }
 
-// call is a call with its payload. The first of a step must be signed; those beside it
+// writeCall returns a call with its payload. The first of a step must be signed; those beside it
 // have no signature.
-func (t *transcript) call(p scrollback.ToolCall, own, first bool) part {
-	of := payloadOf(p.Opaque, own)
+func (t *transcript) writeCall(p scrollback.ToolCall, own, first bool) part {
+	of := readPayload(p.Opaque, own)
 	t.ids[p.ID] = of.ID
-	if first && of.Signature == nil && t.m.family.signs() {
+	if first && of.Signature == nil && t.m.family.requiresSignature() {
 		of.Signature = standIn
 	}
 	return part{ThoughtSignature: of.Signature,
-		FunctionCall: &functionCall{ID: of.ID, Name: p.Name, Args: object(p.Arguments)}}
+		FunctionCall: &functionCall{ID: of.ID, Name: p.Name, Args: argumentsObject(p.Arguments)}}
 }
 
-// object is arguments as an object, which the wire has a field for.
-func object(arguments json.RawMessage) json.RawMessage { return model.Arguments(string(arguments)) }
+// argumentsObject returns arguments as an object, which the wire has a field for.
+func argumentsObject(arguments json.RawMessage) json.RawMessage {
+	return model.ParseArguments(string(arguments))
+}
 
-func (t *transcript) result(p scrollback.ToolResult) part {
+func (t *transcript) writeResult(p scrollback.ToolResult) part {
 	key := "output"
 	if p.IsError {
 		key = "error"
@@ -157,16 +159,16 @@ func (t *transcript) result(p scrollback.ToolResult) part {
 		Response: map[string]string{key: p.Text}}}
 }
 
-// image is an image, or its name if none can be shown.
-func (t *transcript) image(ctx context.Context, p scrollback.Image) (part, error) {
+// writeImage returns an image, or its name if none can be shown.
+func (t *transcript) writeImage(ctx context.Context, p scrollback.Image) (part, error) {
 	if t.r.Bytes == nil || p.URL != "" {
-		return said("[image: %s, %s]", p.Name, p.Where()), nil
+		return textPart("[image: %s, %s]", p.Name, p.Location()), nil
 	}
 	b, err := t.r.Bytes(ctx, p.Artifact)
 	return part{InlineData: &blob{MimeType: p.MediaType, Data: b}}, err
 }
 
-func said(format string, args ...any) part {
+func textPart(format string, args ...any) part {
 	text := fmt.Sprintf(format, args...)
 	return part{Text: &text}
 }

@@ -80,13 +80,13 @@ type generation struct {
 	ThinkingConfig  *thinkingConfig `json:"thinkingConfig,omitempty"`
 }
 
-// plan is the next request, by what is known about the server.
-func (a *answer) plan(ctx context.Context, known scrollback.Learned) (remote.Exchange, error) {
+// planRequest returns the next request, by what is known about the server.
+func (a *answerReader) planRequest(ctx context.Context, known scrollback.Learned) (remote.Exchange, error) {
 	a.startHop()
 	a.known = known
 	a.transcript = transcript{m: a.m, r: a.r}
-	a.shown = remote.Shown(a.r, known)
-	if err := a.write(ctx); err != nil {
+	a.shown = remote.WithoutRefusedImages(a.r, known)
+	if err := a.writeItems(ctx); err != nil {
 		return remote.Exchange{}, err
 	}
 	m := a.m
@@ -94,45 +94,45 @@ func (a *answer) plan(ctx context.Context, known scrollback.Learned) (remote.Exc
 	body := request{Contents: a.contents, ContinuationToken: a.token}
 	if len(a.system) > 0 {
 		if m.family.gemma || known.Strict == scrollback.StrictNoSystem {
-			body.Contents = inFront(a.system, body.Contents)
+			body.Contents = prependSystem(a.system, body.Contents)
 		} else {
 			body.SystemInstruction = &content{Parts: a.system}
 		}
 	}
 	var params []string
 	var judge func(remote.Problem) *scrollback.Error
-	searches := r.WebSearch && !m.family.gemma && !remote.Dropped(known, model.WebSearch)
+	searches := r.WebSearch && !m.family.gemma && !remote.IsDropped(known, model.WebSearch)
 	switch {
 	case searches: // which the server does beside no function
 		body.Tools = []toolset{{GoogleSearch: &struct{}{}}}
-		judge = m.searchless
-	case len(r.Tools) > 0 && !remote.Dropped(known, wordsCalling):
-		body.Tools = []toolset{{FunctionDeclarations: declarations(r.Tools)}}
+		judge = m.recognizeNoSearch
+	case len(r.Tools) > 0 && !remote.IsDropped(known, wordsCalling):
+		body.Tools = []toolset{{FunctionDeclarations: declareTools(r.Tools)}}
 		params = append(params, wordsCalling)
 		if r.AnswerOnly {
 			body.ToolConfig = &toolConfig{}
 			body.ToolConfig.FunctionCallingConfig.Mode = "NONE"
 		}
 	}
-	thinking, of := m.family.think(r, known)
-	if g := (generation{MaxOutputTokens: remote.MaxOutput(r, known), ThinkingConfig: thinking}); g != (generation{}) {
+	thinking, of := m.family.thinkingConfig(r, known)
+	if g := (generation{MaxOutputTokens: remote.OutputLimit(r, known), ThinkingConfig: thinking}); g != (generation{}) {
 		body.GenerationConfig = &g
 	}
-	return remote.Exchange{URL: m.url() + ":streamGenerateContent?alt=sse", Header: m.header(), Body: body,
-		Params: append(params, of...), Judge: judge, Tally: &a.tally, Read: a.read}, nil
+	return remote.Exchange{URL: m.requestURL() + ":streamGenerateContent?alt=sse", Header: m.requestHeader(), Body: body,
+		Params: append(params, of...), Judge: judge, Tally: &a.tally, Read: a.readHop}, nil
 }
 
-// searchless recognises that the server does not search the web for this model.
-func (m *Model) searchless(p remote.Problem) *scrollback.Error {
+// recognizeNoSearch recognises that the server does not search the web for this model.
+func (m *Model) recognizeNoSearch(p remote.Problem) *scrollback.Error {
 	words := strings.ToLower(p.Message)
 	if p.Status != 400 || !strings.Contains(words, "google_search") && !strings.Contains(words, "googlesearch") &&
 		!strings.Contains(words, "search grounding") && !strings.Contains(words, "search as tool") {
 		return nil
 	}
-	return remote.Refusing(m.place.Options.Provider, model.WebSearch)
+	return remote.NewRefusalError(m.place.Options.Provider, model.WebSearch)
 }
 
-func declarations(tools []scrollback.Tool) []declaration {
+func declareTools(tools []scrollback.Tool) []declaration {
 	var out []declaration
 	for _, t := range tools {
 		out = append(out, declaration{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
@@ -140,9 +140,9 @@ func declarations(tools []scrollback.Tool) []declaration {
 	return out
 }
 
-// inFront puts system text before what the user says first, for models that take no
+// prependSystem puts system text before what the user says first, for models that take no
 // instructions.
-func inFront(system []any, turns []content) []content {
+func prependSystem(system []any, turns []content) []content {
 	first := content{Role: roleUser, Parts: system}
 	if len(turns) > 0 && turns[0].Role == roleUser {
 		first.Parts = slices.Concat(system, turns[0].Parts)
@@ -153,8 +153,8 @@ func inFront(system []any, turns []content) []content {
 
 var version = regexp.MustCompile(`/v\d+(?:alpha|beta)?\d*$`)
 
-// url is the address of the model.
-func (m *Model) url() string {
+// requestURL returns the address of the model.
+func (m *Model) requestURL() string {
 	base := m.place.BaseURL
 	if !version.MatchString(base) {
 		base += "/v1beta"
@@ -168,7 +168,7 @@ func (m *Model) url() string {
 	return base + "/" + kind + "/" + url.PathEscape(id)
 }
 
-func (m *Model) header() map[string]string {
+func (m *Model) requestHeader() map[string]string {
 	if m.place.Options.Key == "" {
 		return nil
 	}

@@ -29,8 +29,8 @@ const filtered = "content_filter"
 // mostly does better when asked again.
 var broken = map[string]bool{"MALFORMED_FUNCTION_CALL": true, "UNEXPECTED_TOOL_CALL": true, "MALFORMED_RESPONSE": true}
 
-// end closes a hop.
-func (a *answer) end(of *remote.Answer) error {
+// endHop closes a hop.
+func (a *answerReader) endHop(of *remote.Answer) error {
 	last := model.Delta{RequestID: a.requestID}
 	if a.hop.usage != nil {
 		sum := a.spent.Add(*a.hop.usage)
@@ -42,13 +42,13 @@ func (a *answer) end(of *remote.Answer) error {
 	reason := a.hop.finish
 	switch finish, known := ends[reason]; {
 	case reason == "CONTINUATION":
-		return a.goOn(of, last)
+		return a.continueHop(of, last)
 	case reason == "" && a.hop.blocked && !a.hop.came:
-		return a.fail(of, last, scrollback.Errorf(scrollback.Refused, op,
+		return a.failHop(of, last, scrollback.Errorf(scrollback.Refused, op,
 			i18n.ProviderDeclinesByContentRules, a.m.place.Options.Provider).
-			Because(scrollback.ErrPermanent).Advise(scrollback.AdviceRephrase, ""))
+			WithReason(scrollback.ErrPermanent).WithAdvice(scrollback.AdviceRephrase, ""))
 	case broken[reason]:
-		return a.fail(of, last, a.garbled(of, reason))
+		return a.failHop(of, last, a.newGarbledError(of, reason))
 	case finish == scrollback.FinishStop && a.called:
 		last.Finish = scrollback.FinishToolCalls
 	case known:
@@ -59,45 +59,45 @@ func (a *answer) end(of *remote.Answer) error {
 	if last.Usage == nil && last.RequestID == "" && last.Finish == "" {
 		return nil
 	}
-	return of.Emit(last)
+	return of.EmitDelta(last)
 }
 
-// fail tells what a hop cost, and then why it failed.
-func (a *answer) fail(of *remote.Answer, last model.Delta, why error) error {
-	if err := of.Emit(last); err != nil {
+// failHop tells what a hop cost, and then why it failed.
+func (a *answerReader) failHop(of *remote.Answer, last model.Delta, why error) error {
+	if err := of.EmitDelta(last); err != nil {
 		return err
 	}
 	return why
 }
 
-// garbled is the error of an answer in which the model lost the thread. It is worth asking
+// newGarbledError returns the error of an answer in which the model lost the thread. It is worth asking
 // again once.
-func (a *answer) garbled(of *remote.Answer, reason string) error {
+func (a *answerReader) newGarbledError(of *remote.Answer, reason string) error {
 	if a.malformed++; a.malformed > 1 {
 		e := scrollback.Errorf(scrollback.Unavailable, op,
 			i18n.ToolCallUnreadable, a.m.place.Options.Provider)
 		e.Detail = reason
-		return e.Because(scrollback.ErrUpstream)
+		return e.WithReason(scrollback.ErrUpstream)
 	}
-	return of.Failed(reason)
+	return of.BrokenOffError(reason)
 }
 
-// goOn ends a hop that another one continues. A server that gives no new token has broken
+// continueHop ends a hop that another one continues. A server that gives no new token has broken
 // off; one that never ends is stopped like an answer that is too long.
-func (a *answer) goOn(of *remote.Answer, last model.Delta) error {
+func (a *answerReader) continueHop(of *remote.Answer, last model.Delta) error {
 	switch {
 	case a.hop.token == nil || bytes.Equal(a.hop.token, a.token):
-		return a.fail(of, last, of.Failed("CONTINUATION without a new token"))
+		return a.failHop(of, last, of.BrokenOffError("CONTINUATION without a new token"))
 	case a.hops+1 >= maxHops:
 		last.Finish = scrollback.FinishLength
-		return of.Emit(last)
+		return of.EmitDelta(last)
 	}
-	return a.fail(of, last, errMore)
+	return a.failHop(of, last, errMore)
 }
 
-// figures reads the numbers of an object, however they are written: a missing figure is 0,
+// readFigures reads the numbers of an object, however they are written: a missing figure is 0,
 // and an impossible one -1.
-func figures(raw json.RawMessage) (of func(name string) int64, ok bool) {
+func readFigures(raw json.RawMessage) (of func(name string) int64, ok bool) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil || fields == nil {
 		return nil, false
@@ -114,10 +114,10 @@ func figures(raw json.RawMessage) (of func(name string) int64, ok bool) {
 	}, true
 }
 
-// usageOf reads a count; nil if there is none. Thoughts are output, and what the server's
+// readUsage reads a count; nil if there is none. Thoughts are output, and what the server's
 // tools fed in is input.
-func usageOf(raw json.RawMessage) *scrollback.Usage {
-	figure, ok := figures(raw)
+func readUsage(raw json.RawMessage) *scrollback.Usage {
+	figure, ok := readFigures(raw)
 	if !ok {
 		return nil
 	}
@@ -149,9 +149,9 @@ var statuses = map[string]int{
 	"UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
 }
 
-// statusOf is the status of an error amid a stream: its code, or what its name
+// readStatus returns the status of an error amid a stream: its code, or what its name
 // stands for; 0 if it has neither.
-func statusOf(raw json.RawMessage) int {
+func readStatus(raw json.RawMessage) int {
 	var e struct {
 		Code   json.RawMessage `json:"code"`
 		Status string          `json:"status"`

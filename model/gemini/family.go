@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// family is what the name of a model says about it.
-type family struct {
+// modelFamily is what the name of a model says about it.
+type modelFamily struct {
 	gemma     bool
 	version   float64 // 2.5; that of a name without one is the newest
 	pro, lite bool
@@ -20,9 +20,9 @@ type family struct {
 
 var versioned = regexp.MustCompile(`(?:gemini|gemma)-(\d+(?:\.\d+)?)`)
 
-func familyOf(id string) family {
+func parseFamily(id string) modelFamily {
 	id = strings.ToLower(id)
-	f := family{gemma: strings.Contains(id, "gemma"), version: 99, pro: strings.Contains(id, "-pro"),
+	f := modelFamily{gemma: strings.Contains(id, "gemma"), version: 99, pro: strings.Contains(id, "-pro"),
 		lite: strings.Contains(id, "-lite")}
 	if m := versioned.FindStringSubmatch(id); m != nil {
 		if v, err := strconv.ParseFloat(m[1], 64); err == nil {
@@ -32,8 +32,8 @@ func familyOf(id string) family {
 	return f
 }
 
-// signs says that a step's first call is refused without a signature.
-func (f family) signs() bool { return !f.gemma && f.version >= 3 }
+// requiresSignature reports whether a step's first call is refused without a signature.
+func (f modelFamily) requiresSignature() bool { return !f.gemma && f.version >= 3 }
 
 // Parameters that a server may refuse, as its refusals name them.
 const (
@@ -55,10 +55,10 @@ type thinkingConfig struct {
 	ThinkingBudget  *int64 `json:"thinkingBudget,omitempty"`
 }
 
-// think is the configuration of a request, or nil, and the parameters it holds.
-func (f family) think(r model.Request, known scrollback.Learned) (*thinkingConfig, []string) {
+// thinkingConfig returns the configuration of a request, or nil, and the parameters it holds.
+func (f modelFamily) thinkingConfig(r model.Request, known scrollback.Learned) (*thinkingConfig, []string) {
 	dropped := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(n string) bool { return remote.Dropped(known, n) })
+		return slices.ContainsFunc(names, func(n string) bool { return remote.IsDropped(known, n) })
 	}
 	t := r.Thinking
 	// neither thinks unless it is told to
@@ -68,16 +68,16 @@ func (f family) think(r model.Request, known scrollback.Learned) (*thinkingConfi
 	}
 	c := &thinkingConfig{}
 	params := []string{paramConfig, paramThinking}
-	if !t.Off() && !dropped(paramThoughts) {
+	if !t.IsOff() && !dropped(paramThoughts) {
 		c.IncludeThoughts = true
 		params = append(params, paramThoughts)
 	}
 	if f.version >= 3 {
-		if level := t.Level(f.levels(known)...); level != "" && !dropped(paramLevel, wordsLevel) {
+		if level := t.EffortLevel(f.thinkingLevels(known)...); level != "" && !dropped(paramLevel, wordsLevel) {
 			c.ThinkingLevel = strings.ToUpper(level)
 			params = append(params, paramLevel, wordsLevel, refusedLevel(level))
 		}
-	} else if n, ok := f.budget(t, remote.MaxOutput(r, known)); ok && !dropped(paramBudget, wordsBudget) {
+	} else if n, ok := f.thinkingBudget(t, remote.OutputLimit(r, known)); ok && !dropped(paramBudget, wordsBudget) {
 		c.ThinkingBudget = &n
 		params = append(params, paramBudget, wordsBudget)
 	}
@@ -87,21 +87,21 @@ func (f family) think(r model.Request, known scrollback.Learned) (*thinkingConfi
 	return c, params
 }
 
-// levels are those that a model is known to take: some refuse the least of them, which is
+// thinkingLevels returns those that a model is known to take: some refuse the least of them, which is
 // learned.
-func (f family) levels(known scrollback.Learned) []string {
+func (f modelFamily) thinkingLevels(known scrollback.Learned) []string {
 	all := []string{"minimal", "low", "medium", "high"}
 	return slices.DeleteFunc(all, func(l string) bool {
-		return l == "minimal" && f.pro || remote.Dropped(known, refusedLevel(l))
+		return l == "minimal" && f.pro || remote.IsDropped(known, refusedLevel(l))
 	})
 }
 
-// refusedLevel is how a server names a level that it does not know.
+// refusedLevel returns how a server names a level that it does not know.
 func refusedLevel(level string) string { return wordsLevel + " " + level }
 
-// budget is how many tokens to think, within what the model takes; -1 leaves the
+// thinkingBudget returns how many tokens to think, within what the model takes; -1 leaves the
 // number to it.
-func (f family) budget(t scrollback.Thinking, maxOutput int64) (n int64, ok bool) {
+func (f modelFamily) thinkingBudget(t scrollback.Thinking, maxOutput int64) (n int64, ok bool) {
 	least := int64(1)
 	most := int64(24576)
 	switch {
@@ -111,11 +111,11 @@ func (f family) budget(t scrollback.Thinking, maxOutput int64) (n int64, ok bool
 	case f.lite:
 		least = 512
 	}
-	wanted := t.Wanted()
-	switch tokens := t.Tokens(maxOutput); {
-	case t.Off() && f.pro: // it cannot be stopped
+	wanted := t.IsWanted()
+	switch tokens := t.BudgetTokens(maxOutput); {
+	case t.IsOff() && f.pro: // it cannot be stopped
 		return least, true
-	case t.Off():
+	case t.IsOff():
 		return 0, true
 	case tokens > 0:
 		return min(max(tokens, least), most), true

@@ -30,7 +30,7 @@ import (
 
 const op = "model.Stream"
 
-// Preset is where Google serves its models.
+// Preset returns where Google serves its models.
 func Preset() remote.Preset {
 	return remote.Preset{Name: "gemini", URL: "https://generativelanguage.googleapis.com",
 		Key: "GEMINI_API_KEY", OtherKey: "GOOGLE_API_KEY", Base: "GEMINI_BASE_URL",
@@ -40,7 +40,7 @@ func Preset() remote.Preset {
 // Model is one model of the Gemini API.
 type Model struct {
 	place  remote.Endpoint
-	family family
+	family modelFamily
 	client *remote.Client
 	facts  model.Facts
 }
@@ -52,7 +52,7 @@ var (
 
 // New makes the client of a model.
 func New(p remote.Endpoint) *Model {
-	f := familyOf(p.Model)
+	f := parseFamily(p.Model)
 	return &Model{place: p, family: f, client: remote.New(p.Options),
 		facts: model.Facts{Name: p.Name, Dialect: window.Gemini(), Searches: !f.gemma, SearchesAlone: true}}
 }
@@ -73,7 +73,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 		for {
 			more := false
 			for d, err := range m.client.Stream(ctx, r,
-				func(known scrollback.Learned) (remote.Exchange, error) { return a.plan(ctx, known) }) {
+				func(known scrollback.Learned) (remote.Exchange, error) { return a.planRequest(ctx, known) }) {
 				if more = errors.Is(err, errMore); more {
 					break
 				}
@@ -84,7 +84,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 			if !more {
 				return
 			}
-			a.next()
+			a.nextHop()
 			r.Learned = a.known
 		}
 	}
@@ -93,18 +93,18 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 // List implements model.Lister.
 func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
 	ask := func(scrollback.Learned) (remote.Exchange, error) {
-		return remote.Exchange{URL: m.url(), Header: m.header(), Read: func(a *remote.Answer) error {
-			raw, err := a.Whole()
+		return remote.Exchange{URL: m.requestURL(), Header: m.requestHeader(), Read: func(a *remote.Answer) error {
+			raw, err := a.ReadWhole()
 			if err != nil {
 				return err
 			}
-			of, ok := figures(raw)
+			of, ok := readFigures(raw)
 			if !ok {
-				return a.Unreadable(raw)
+				return a.UnreadableError(raw)
 			}
 			limit = of("inputTokenLimit")
 			maxOutput = of("outputTokenLimit")
-			return a.Emit(model.Delta{Finish: scrollback.FinishStop})
+			return a.EmitDelta(model.Delta{Finish: scrollback.FinishStop})
 		}}, nil
 	}
 	for _, err := range m.client.Stream(ctx, model.Request{}, ask) {

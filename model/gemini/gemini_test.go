@@ -19,7 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// served is the client of a model on a server of the test's.
+// served returns the client of a model on a server of the test's.
 func served(t *testing.T, h http.Handler, id string, change func(*remote.Endpoint)) *gemini.Model {
 	t.Helper()
 	srv := httptest.NewServer(h)
@@ -74,7 +74,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// told is parts as one line, to compare.
+// told returns parts as one line, to compare.
 func told(ps scrollback.Parts) string {
 	var out []string
 	for _, p := range ps {
@@ -137,12 +137,12 @@ first then more | thought signed{"thoughtSignature":"c2ln"} | text An | text swe
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := served(t, play(t, name), "gemini-3-flash-preview", nil)
-			a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+			a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 			if scrollback.CodeOf(err) != want.err && (err != nil || want.err != "") ||
 				err != nil && !strings.Contains(err.Error(), want.words) {
 				t.Fatalf("error %v, want %q with %q", err, want.err, want.words)
 			}
-			if got := told(modeltest.Parts(a.Deltas)); got != want.parts || a.Finish != want.finish ||
+			if got := told(modeltest.StoredParts(a.Deltas)); got != want.parts || a.Finish != want.finish ||
 				a.RequestID != want.request {
 				t.Errorf("parts   %s\nwanted  %s\nfinish %q, request %q", got, want.parts, a.Finish, a.RequestID)
 			}
@@ -230,7 +230,7 @@ func TestFailures(t *testing.T) {
 				w.WriteHeader(c.status)
 				_, _ = io.WriteString(w, c.body)
 			}), "gemini-3-flash-preview", nil)
-			_, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+			_, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 			if scrollback.CodeOf(err) != c.code || tries.Load() != c.tries || !strings.Contains(err.Error(), c.words) {
 				t.Errorf("%d tries, %v; want %d, %s with %q", tries.Load(), err, c.tries, c.code, c.words)
 			}
@@ -247,7 +247,7 @@ func TestFailures(t *testing.T) {
 		}
 		plain(w, r)
 	}), "gemini-3-flash-preview", nil)
-	if a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain())); err != nil ||
+	if a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest())); err != nil ||
 		a.Text != "The code is 7F3K-221." {
 		t.Errorf("after a failure: %q, %v", a.Text, err)
 	}
@@ -259,7 +259,7 @@ func TestNotStreamed(t *testing.T) {
 		w.Header().Set("Content-Type", "text/html")
 		_, _ = io.WriteString(w, "<!doctype html><p>Sign in</p>")
 	}), "m", func(p *remote.Endpoint) { p.Options.Retries = -1 })
-	if _, err := modeltest.Read(page.Stream(t.Context(), modeltest.Plain())); err == nil ||
+	if _, err := modeltest.Read(page.Stream(t.Context(), modeltest.PlainRequest())); err == nil ||
 		!strings.Contains(err.Error(), "web page") {
 		t.Errorf("a page: %v", err)
 	}
@@ -269,7 +269,7 @@ func TestNotStreamed(t *testing.T) {
 			"[{\n  \"candidates\": [{\"content\": {\"parts\": [{\"text\": \"a\"}]}}]\n}\n,\n{\n  \"candidates\": "+
 				"[{\"content\": {\"parts\": [{\"text\": \"b\"}]}, \"finishReason\": \"STOP\"}]\n}\n]\n")
 	}), "m", nil)
-	if a, err := modeltest.Read(list.Stream(t.Context(), modeltest.Plain())); err != nil || a.Text != "ab" ||
+	if a, err := modeltest.Read(list.Stream(t.Context(), modeltest.PlainRequest())); err != nil || a.Text != "ab" ||
 		a.Finish != "stop" {
 		t.Errorf("a list: %+v, %v", a, err)
 	}
@@ -338,7 +338,7 @@ func TestURL(t *testing.T) {
 		}),
 			c.id,
 			func(p *remote.Endpoint) { p.BaseURL += c.base; p.Options.Retries = -1 })
-		_, _ = modeltest.Read(m.Stream(t.Context(), modeltest.Plain())) // there is no answer
+		_, _ = modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest())) // there is no answer
 		if got != c.want || key != "k-secret" {
 			t.Errorf("%s %s: %q with key %q", c.base, c.id, got, key)
 		}

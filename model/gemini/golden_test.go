@@ -50,7 +50,7 @@ func tools() []scrollback.Tool {
 		{Name: "g"}}
 }
 
-// full is a conversation with one of everything.
+// full returns a conversation with one of everything.
 func full(from string) []scrollback.Item {
 	failed := result("call_1", "g", "no such thing")
 	failed.IsError = true
@@ -82,7 +82,7 @@ func yes() *bool { v := true; return &v }
 
 func no() *bool { v := false; return &v }
 
-// requests are the shapes whose bytes are kept.
+// requests returns the shapes whose bytes are kept.
 func requests() map[string]struct {
 	id string
 	r  model.Request

@@ -69,13 +69,13 @@ func TestHops(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var bodies []string
 			a, err := modeltest.Read(served(t, answers(&bodies, c.streams...), flash, nil).Stream(t.Context(),
-				modeltest.Plain()))
+				modeltest.PlainRequest()))
 			if scrollback.CodeOf(err) != c.code && (err != nil || c.code != "") || a.Text != c.text || a.Finish != c.finish ||
 				len(bodies) != c.asked || a.Usage == nil || a.Usage.InputTokens != c.input || a.RequestID != "r0" {
 				t.Fatalf("%q, finish %q, %d requests, usage %+v, request %q, %v", a.Text, a.Finish, len(bodies), a.Usage,
 					a.RequestID, err)
 			}
-			if got := modeltest.Parts(a.Deltas); len(got) != 1 {
+			if got := modeltest.StoredParts(a.Deltas); len(got) != 1 {
 				t.Errorf("one text became %s", told(got))
 			}
 			if c.asked > 1 && name == "three" && (!strings.Contains(bodies[1], `"continuationToken":"t0/+="`) ||
@@ -108,7 +108,7 @@ func TestBounds(t *testing.T) {
 		"a while":   {goOn, "", model.Bounds{Duration: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := modeltest.Plain()
+			r := modeltest.PlainRequest()
 			r.Bounds = c.b
 			a, err := modeltest.Read(served(t, answers(nil, c.stream), flash, nil).Stream(t.Context(), r))
 			if !errors.Is(err, scrollback.ErrReplyBound) && (err == nil || !strings.Contains(err.Error(), "beyond")) ||
@@ -126,19 +126,19 @@ func TestGarbled(t *testing.T) {
 		bad := frame("", reason, "")
 		var bodies []string
 		a, err := modeltest.Read(served(t, answers(&bodies, bad, frame("ok", "STOP", "")), flash, nil).Stream(t.Context(),
-			modeltest.Plain()))
+			modeltest.PlainRequest()))
 		if err != nil || a.Text != "ok" || len(bodies) != 2 || a.Usage.InputTokens != 20 || a.RequestID != "r1" {
 			t.Errorf("%s: %q, %+v after %d, %v", reason, a.Text, a.Usage, len(bodies), err)
 		}
 		bodies = nil
-		a, err = modeltest.Read(served(t, answers(&bodies, bad), flash, nil).Stream(t.Context(), modeltest.Plain()))
+		a, err = modeltest.Read(served(t, answers(&bodies, bad), flash, nil).Stream(t.Context(), modeltest.PlainRequest()))
 		if scrollback.CodeOf(err) != scrollback.Unavailable || !errors.Is(err, scrollback.ErrUpstream) || len(bodies) != 2 ||
 			a.Usage.InputTokens != 20 {
 			t.Errorf("%s again: %v after %d", reason, err, len(bodies))
 		}
 		bodies = nil
 		a, err = modeltest.Read(served(t, answers(&bodies, frame("half", reason, "")), flash, nil).Stream(t.Context(),
-			modeltest.Plain()))
+			modeltest.PlainRequest()))
 		if scrollback.CodeOf(err) != scrollback.Unavailable || len(bodies) != 1 || a.Text != "half" {
 			t.Errorf("%s after words: %v after %d", reason, err, len(bodies))
 		}
@@ -151,7 +151,7 @@ func TestHopsEnd(t *testing.T) {
 	var bodies []string
 	m := served(t, answers(&bodies, goOn), flash, nil)
 	said := 0
-	for d, err := range m.Stream(t.Context(), modeltest.Plain()) {
+	for d, err := range m.Stream(t.Context(), modeltest.PlainRequest()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestHopsEnd(t *testing.T) {
 	defer cancel()
 	said = 0
 	var last error
-	for d, err := range m.Stream(ctx, modeltest.Plain()) {
+	for d, err := range m.Stream(ctx, modeltest.PlainRequest()) {
 		last = err
 		if said += len(d.Text); said == 3 {
 			cancel()
@@ -187,12 +187,12 @@ func TestDropped(t *testing.T) {
 		}
 	}
 	m := served(t, drop(frame("a", "STOP", "")), flash, func(p *remote.Endpoint) { p.Options.Retries = -1 })
-	if a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain())); err != nil || a.Finish != "stop" {
+	if a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest())); err != nil || a.Finish != "stop" {
 		t.Errorf("behind the end: %+v, %v", a, err)
 	}
 	m = served(t, drop(frame("a", "", "")), flash, nil)
 	if a, err := modeltest.Read(m.Stream(t.Context(),
-		modeltest.Plain())); scrollback.CodeOf(err) != scrollback.Unavailable || a.Text != "a" {
+		modeltest.PlainRequest())); scrollback.CodeOf(err) != scrollback.Unavailable || a.Text != "a" {
 		t.Errorf("amid the answer: %q, %v", a.Text, err)
 	}
 }

@@ -20,7 +20,7 @@ var given = map[string]func(signature json.RawMessage) json.RawMessage{
 	},
 }
 
-// elsewhere are parts as another program keeps them: signatures in its own form, an empty
+// elsewhere returns parts as another program keeps them: signatures in its own form, an empty
 // signed part as a text.
 func elsewhere(ps scrollback.Parts, as func(json.RawMessage) json.RawMessage) scrollback.Parts {
 	var out scrollback.Parts

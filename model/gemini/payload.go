@@ -7,8 +7,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// payload is what a part brought that its words do not say.
-type payload struct {
+// partPayload is what a part brought that its words do not say.
+type partPayload struct {
 	Signature json.RawMessage `json:"thoughtSignature,omitempty"` // as it was written
 	// Text says that the part was a text: one without words is kept as reasoning.
 	Text bool `json:"text,omitempty"`
@@ -19,8 +19,8 @@ type payload struct {
 	Part json.RawMessage `json:"part,omitempty"`
 }
 
-// opaque is the payload as it is kept; nil for nothing.
-func (p payload) opaque() scrollback.Opaque {
+// toOpaque returns the payload as it is kept; nil for nothing.
+func (p partPayload) toOpaque() scrollback.Opaque {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
 	enc.SetEscapeHTML(false)
@@ -30,53 +30,55 @@ func (p payload) opaque() scrollback.Opaque {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }
 
-// payloadOf reads a payload that is for the model; one of another model, or one that
+// readPayload reads a payload that is for the model; one of another model, or one that
 // cannot be read, counts as none. What came from elsewhere has its signature in another
 // place: by itself, as files of Gemini CLI have it, or under the names of APIs in OpenAI's
 // form.
-func payloadOf(o scrollback.Opaque, own bool) (p payload) {
+func readPayload(o scrollback.Opaque, own bool) (p partPayload) {
 	if !own || len(o) == 0 {
-		return payload{}
+		return partPayload{}
 	}
-	if alone(o) {
-		return payload{Signature: signature(o)}
+	if isSignatureOnly(o) {
+		return partPayload{Signature: validSignature(o)}
 	}
 	if json.Unmarshal(o, &p) != nil {
-		return payload{}
+		return partPayload{}
 	}
-	if p.Signature = signature(p.Signature); p.Signature == nil {
-		var e elsewhere
+	if p.Signature = validSignature(p.Signature); p.Signature == nil {
+		var e foreignPayload
 		if json.Unmarshal(o, &e) == nil {
-			p.Signature = e.find()
+			p.Signature = e.findSignature()
 		}
 	}
 	return p
 }
 
-// alone reports whether a payload is a signature and nothing else.
-func alone(o scrollback.Opaque) bool { return bytes.HasPrefix(o, []byte(`"`)) && json.Valid(o) }
-
-// elsewhere is a payload that another API, or a gateway, put a signature into.
-type elsewhere struct {
-	Signature json.RawMessage `json:"thought_signature"`
-	Google    *elsewhere      `json:"google"`
-	Extra     *elsewhere      `json:"extra_content"`
-	Specific  *elsewhere      `json:"provider_specific_fields"`
+// isSignatureOnly reports whether a payload is a signature and nothing else.
+func isSignatureOnly(o scrollback.Opaque) bool {
+	return bytes.HasPrefix(o, []byte(`"`)) && json.Valid(o)
 }
 
-func (e *elsewhere) find() json.RawMessage {
-	for _, in := range []*elsewhere{e.Extra, e.Google, e.Specific} {
+// foreignPayload is a payload that another API, or a gateway, put a signature into.
+type foreignPayload struct {
+	Signature json.RawMessage `json:"thought_signature"`
+	Google    *foreignPayload `json:"google"`
+	Extra     *foreignPayload `json:"extra_content"`
+	Specific  *foreignPayload `json:"provider_specific_fields"`
+}
+
+func (e *foreignPayload) findSignature() json.RawMessage {
+	for _, in := range []*foreignPayload{e.Extra, e.Google, e.Specific} {
 		if in != nil {
-			if s := in.find(); s != nil {
+			if s := in.findSignature(); s != nil {
 				return s
 			}
 		}
 	}
-	return signature(e.Signature)
+	return validSignature(e.Signature)
 }
 
-// signature is a signature, or nil for what is not one.
-func signature(raw json.RawMessage) json.RawMessage {
+// validSignature returns a signature, or nil for what is not one.
+func validSignature(raw json.RawMessage) json.RawMessage {
 	if s := string(raw); s == "" || s == "null" || s == `""` {
 		return nil
 	}

@@ -153,7 +153,7 @@ func TestRandomStreams(t *testing.T) {
 			s.frames = damage(rnd, s.frames)
 		}
 		body = bytes.Join(s.frames, nil)
-		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 		if damaged {
 			if err != nil && scrollback.CodeOf(err) == scrollback.Internal {
 				t.Fatalf("stream %d: %v", seed, err)
@@ -164,7 +164,7 @@ func TestRandomStreams(t *testing.T) {
 		if s.calls > 0 {
 			finish = scrollback.FinishToolCalls
 		}
-		if got, want := told(modeltest.Parts(a.Deltas)), told(s.want); err != nil || got != want || a.Finish != finish {
+		if got, want := told(modeltest.StoredParts(a.Deltas)), told(s.want); err != nil || got != want || a.Finish != finish {
 			t.Fatalf("stream %d, %q: %v\n%s\nwanted\n%s", seed, a.Finish, err, got, want)
 		}
 		whole++

@@ -11,10 +11,10 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// values reads the JSON of a stream, without the framing of its events: the server writes
+// jsonValues reads the JSON of a stream, without the framing of its events: the server writes
 // a chunk as one event, and an error amid a stream as bare JSON over several lines. It
 // sends a list of chunks when it does not stream.
-type values struct {
+type jsonValues struct {
 	next  func() ([]byte, error, bool)
 	most  int // bytes of one value
 	since int // bytes since the last value
@@ -26,7 +26,7 @@ type values struct {
 var fields = [][]byte{[]byte(":"), []byte("event:"), []byte("id:"), []byte("retry:")}
 
 // Read implements io.Reader: the data of the stream, a line at a time.
-func (v *values) Read(p []byte) (int, error) {
+func (v *jsonValues) Read(p []byte) (int, error) {
 	for len(v.rest) == 0 {
 		line, err, ok := v.next()
 		if err != nil {
@@ -36,11 +36,11 @@ func (v *values) Read(p []byte) (int, error) {
 		if !ok {
 			return 0, io.EOF
 		}
-		if v.rest = data(line); len(v.rest) == 0 {
+		if v.rest = eventData(line); len(v.rest) == 0 {
 			continue
 		}
 		if v.since += len(v.rest); v.since > v.most {
-			v.err = model.Exceeded(fmt.Sprintf("%d bytes in one frame", v.most))
+			v.err = model.NewBoundError(fmt.Sprintf("%d bytes in one frame", v.most))
 			return 0, v.err
 		}
 		v.rest = append([]byte{'\n'}, v.rest...) // before it: a line that was cut ends as it is
@@ -50,8 +50,8 @@ func (v *values) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// data is what a line of a stream holds, or nothing.
-func data(line []byte) []byte {
+// eventData returns what a line of a stream holds, or nothing.
+func eventData(line []byte) []byte {
 	if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 		if value = bytes.TrimSpace(value); string(value) == "[DONE]" { // of gateways
 			return nil
@@ -66,11 +66,11 @@ func data(line []byte) []byte {
 	return line
 }
 
-// read emits what one hop says.
-func (a *answer) read(of *remote.Answer) error {
-	next, stop := pull(of)
+// readHop emits what one hop says.
+func (a *answerReader) readHop(of *remote.Answer) error {
+	next, stop := pullLines(of)
 	defer stop()
-	v := &values{next: next, most: a.r.Bounds.Full().FrameBytes}
+	v := &jsonValues{next: next, most: a.r.Bounds.WithDefaults().FrameBytes}
 	dec := json.NewDecoder(v)
 	for {
 		var raw json.RawMessage
@@ -81,31 +81,31 @@ func (a *answer) read(of *remote.Answer) error {
 		case v.err != nil && a.hop.finish == "":
 			return v.err
 		case err == nil:
-			if err := a.value(of, raw); err != nil {
+			if err := a.takeValue(of, raw); err != nil {
 				return err
 			}
 		case errors.As(err, &bad) && v.err == nil && !errors.Is(err, io.ErrUnexpectedEOF):
 			unread, _ := io.ReadAll(dec.Buffered()) // what is there already
-			return of.Unreadable(unread)
+			return of.UnreadableError(unread)
 		default: // the end, or a piece of a chunk that never became whole
-			return a.end(of)
+			return a.endHop(of)
 		}
 	}
 }
 
-// value handles a chunk, or a list of them.
-func (a *answer) value(of *remote.Answer, raw json.RawMessage) error {
+// takeValue handles a chunk, or a list of them.
+func (a *answerReader) takeValue(of *remote.Answer, raw json.RawMessage) error {
 	if raw[0] == '[' {
 		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil {
-			return of.Unreadable(raw)
+			return of.UnreadableError(raw)
 		}
 		for _, one := range list {
-			if err := a.chunk(of, one); err != nil {
+			if err := a.takeChunk(of, one); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	return a.chunk(of, raw)
+	return a.takeChunk(of, raw)
 }

@@ -63,7 +63,7 @@ func (c *talk) turn(m *gemini.Model, n int) {
 		if err != nil {
 			c.t.Fatalf("turn %d: %v", n, err)
 		}
-		c.items = append(c.items, item(scrollback.RoleAssistant, m.Facts().Name, modeltest.Parts(a.Deltas)...))
+		c.items = append(c.items, item(scrollback.RoleAssistant, m.Facts().Name, modeltest.StoredParts(a.Deltas)...))
 		c.calls += len(a.Calls)
 		if len(a.Calls) == 0 {
 			if a.Finish != scrollback.FinishStop || a.Usage == nil ||

@@ -47,9 +47,9 @@ const guessedShare = 0.75
 
 // Books is where lessons are kept: the store.
 type Books interface {
-	Learned(ctx context.Context, model string) (scrollback.Learned, error)
-	// Teach changes what is known about a model in one transaction.
-	Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error
+	ReadLearned(ctx context.Context, model string) (scrollback.Learned, error)
+	// UpdateLearned changes what is known about a model in one transaction.
+	UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error
 	// Now is the time in Unix ms.
 	Now() int64
 }
@@ -77,10 +77,10 @@ func New(b Books, o Options) *Keeper {
 	return &Keeper{books: b, catalog: o.Catalog, bounds: o.Bounds, log: o.Log, least: o.Least}
 }
 
-// Window is the window known for a model's server, 0 for none; fresh says
+// LearnedWindow returns the window known for a model's server, 0 for none; fresh says
 // that the server named it a moment ago in refusing a request, so that it goes
 // before whatever a person set.
-func Window(known scrollback.Learned, now int64) (limit int64, fresh bool) {
+func LearnedWindow(known scrollback.Learned, now int64) (limit int64, fresh bool) {
 	age := now - known.LimitAt
 	if known.LimitFrom == scrollback.LimitRefusal && age > learnedStands.Milliseconds() {
 		return 0, false
@@ -91,24 +91,24 @@ func Window(known scrollback.Learned, now int64) (limit int64, fresh bool) {
 // refusedShare is the least weight of a refused request, as a share of what would have fitted.
 const refusedShare = 1.05
 
-// pupil is a model that is called with what its server has taught so far.
-type pupil struct {
+// taughtModel is a model that is called with what its server has taught so far.
+type taughtModel struct {
 	model.Model
 	name string // by which it was asked for
 	k    *Keeper
 }
 
 // Facts implements model.Model.
-func (p pupil) Facts() model.Facts { return model.GuardedFacts(p.Model, p.name) }
+func (p taughtModel) Facts() model.Facts { return model.GuardFacts(p.Model, p.name) }
 
-// Model is a model that is called with what its server has taught, and whose lessons
+// WrapModel returns a model that is called with what its server has taught, and whose lessons
 // are kept. Its name is the one by which it was asked for.
-func (k *Keeper) Model(name string, m model.Model) model.Model { return pupil{m, name, k} }
+func (k *Keeper) WrapModel(name string, m model.Model) model.Model { return taughtModel{m, name, k} }
 
-// Nearest adds to an error the names of known models that are close to one that is
+// SuggestNames adds to an error the names of known models that are close to one that is
 // not.
-func (k *Keeper) Nearest(name string, err error) error {
-	near := k.catalog.Near(name)
+func (k *Keeper) SuggestNames(name string, err error) error {
+	near := k.catalog.NearNames(name)
 	var known *scrollback.Error
 	if !errors.Is(err, scrollback.ErrNoModel) || !errors.As(err, &known) || len(near) == 0 {
 		return err
@@ -119,10 +119,10 @@ func (k *Keeper) Nearest(name string, err error) error {
 }
 
 // Stream implements model.Model.
-func (p pupil) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
+func (p taughtModel) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		name := p.Facts().Name
-		known, err := p.k.books.Learned(ctx, name)
+		known, err := p.k.books.ReadLearned(ctx, name)
 		if err != nil {
 			yield(model.Delta{}, err)
 			return
@@ -130,23 +130,23 @@ func (p pupil) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delt
 		r.Learned = known
 		r.Bounds = p.k.bounds
 		panicked := func(stack []byte) { p.k.log.Error("a model panicked", "model", name, "stack", string(stack)) }
-		for d, err := range model.Guarded(ctx, p.Model, r, panicked) {
+		for d, err := range model.GuardStream(ctx, p.Model, r, panicked) {
 			if err != nil {
 				if l := model.LessonOf(err); l != nil {
-					p.k.learn(ctx, name, *l, r)
+					p.k.keepLesson(ctx, name, *l, r)
 				}
-				err = p.k.Nearest(name, err)
+				err = p.k.SuggestNames(name, err)
 			}
 			if d.Lesson != nil {
-				p.k.learn(ctx, name, *d.Lesson, r)
+				p.k.keepLesson(ctx, name, *d.Lesson, r)
 			}
 			if d.Call != nil {
 				c := *d.Call
-				c.Name = model.ToolMeant(r.Tools, c.Name)
+				c.Name = model.MatchTool(r.Tools, c.Name)
 				d.Call = &c
 			}
 			if d.Usage != nil {
-				u, changed := possible(*d.Usage, r).Checked()
+				u, changed := clampUsage(*d.Usage, r).Checked()
 				if changed {
 					p.k.log.Warn("a provider reported usage that cannot be; it is kept as an estimate", "model", name, "reported",
 						*d.Usage)
@@ -164,22 +164,22 @@ func (p pupil) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delt
 	}
 }
 
-// tokensMost is how many tokens a server may count for one that was counted here.
-const tokensMost = 4
+// maxTokens is how many tokens a server may count for one that was counted here.
+const maxTokens = 4
 
-// searchesMost is how many windows one request may use whose server searches the web for it.
-const searchesMost = 16
+// maxSearches is how many windows one request may use whose server searches the web for it.
+const maxSearches = 16
 
-// possible is usage with no more tokens than the request could use: its window and what is
+// clampUsage returns usage with no more tokens than the request could use: its window and what is
 // reserved for the answer, or what its own weight may be to another tokenizer. What was
 // beyond is cut, and doubted.
-func possible(u scrollback.Usage, r model.Request) scrollback.Usage {
+func clampUsage(u scrollback.Usage, r model.Request) scrollback.Usage {
 	if r.Limit <= 0 {
 		return u
 	}
-	most := max(r.Limit+r.MaxOutputTokens, tokensMost*weight(r))
+	most := max(r.Limit+r.MaxOutputTokens, maxTokens*requestWeight(r))
 	if r.WebSearch {
-		most *= searchesMost
+		most *= maxSearches
 	}
 	cut := false
 	for _, n := range []*int64{&u.InputTokens, &u.CachedTokens, &u.CacheWriteTokens, &u.OutputTokens, &u.ReasoningTokens} {
@@ -194,26 +194,26 @@ func possible(u scrollback.Usage, r model.Request) scrollback.Usage {
 	return u
 }
 
-func weight(r model.Request) (sent int64) {
+func requestWeight(r model.Request) (sent int64) {
 	for i := range r.Items {
 		sent += r.Items[i].Weight.Tokens
 	}
 	return sent
 }
 
-// learn keeps what a server taught, for the model and for good.
-func (k *Keeper) learn(ctx context.Context, name string, l model.Lesson, r model.Request) {
-	sent := weight(r)
+// keepLesson keeps what a server taught, for the model and for good.
+func (k *Keeper) keepLesson(ctx context.Context, name string, l model.Lesson, r model.Request) {
+	sent := requestWeight(r)
 	now := k.books.Now()
 	assumed := k.catalog.Find(name).Factor
-	err := k.books.Teach(context.WithoutCancel(ctx), name, func(known *scrollback.Learned) {
+	err := k.books.UpdateLearned(context.WithoutCancel(ctx), name, func(known *scrollback.Learned) {
 		if l.Drop != "" {
-			known.Dropped = model.Remember(known.Dropped, l.Drop)
+			known.Dropped = model.AddDropped(known.Dropped, l.Drop)
 		}
 		if l.API != "" {
 			known.API = l.API
 		}
-		l.Images(known)
+		l.LearnImages(known)
 		if l.Strict != scrollback.StrictNothing && known.Strict != scrollback.StrictNoSystem {
 			known.Strict = l.Strict
 		}
@@ -232,7 +232,7 @@ func (k *Keeper) learn(ctx context.Context, name string, l model.Lesson, r model
 			counted = int64(refusedShare * float64(l.Limit-r.MaxOutputTokens))
 		}
 		if counted > 0 {
-			if f := token.Raise(was, sent, counted); f > was {
+			if f := token.RaiseFactor(was, sent, counted); f > was {
 				known.Factor = f
 				was = f
 			}
@@ -252,12 +252,12 @@ func (k *Keeper) learn(ctx context.Context, name string, l model.Lesson, r model
 	k.log.Info("a server taught something of its model", "model", name, "lesson", l.Error())
 }
 
-// Outgrow forgets a window that a server once named if the server has taken more since.
-func (k *Keeper) Outgrow(ctx context.Context, name string, known scrollback.Learned, u scrollback.Usage) {
+// ForgetOutgrown forgets a window that a server once named if the server has taken more since.
+func (k *Keeper) ForgetOutgrown(ctx context.Context, name string, known scrollback.Learned, u scrollback.Usage) {
 	if u.Estimated || known.LimitFrom != scrollback.LimitRefusal || u.InputTokens <= known.Limit {
 		return
 	}
-	err := k.books.Teach(ctx, name, func(known *scrollback.Learned) {
+	err := k.books.UpdateLearned(ctx, name, func(known *scrollback.Learned) {
 		if known.LimitFrom == scrollback.LimitRefusal && known.Limit < u.InputTokens {
 			known.Limit = 0
 			known.LimitFrom = ""
@@ -269,10 +269,10 @@ func (k *Keeper) Outgrow(ctx context.Context, name string, known scrollback.Lear
 	}
 }
 
-// Ask asks the server of a model for the size of its windows, if it can be asked
+// AskWindow asks the server of a model for the size of its windows, if it can be asked
 // and was not a while ago, and keeps what it says.
-func (k *Keeper) Ask(ctx context.Context, m model.Model) {
-	p, ok := m.(pupil)
+func (k *Keeper) AskWindow(ctx context.Context, m model.Model) {
+	p, ok := m.(taughtModel)
 	if !ok {
 		return
 	}
@@ -282,7 +282,7 @@ func (k *Keeper) Ask(ctx context.Context, m model.Model) {
 	}
 	name := m.Facts().Name
 	now := k.books.Now()
-	known, err := k.books.Learned(ctx, name)
+	known, err := k.books.ReadLearned(ctx, name)
 	if err != nil || now-known.ListedAt < listStands.Milliseconds() {
 		return
 	}
@@ -292,13 +292,13 @@ func (k *Keeper) Ask(ctx context.Context, m model.Model) {
 	if failed != nil {
 		k.log.Debug("a server does not list its models", "model", name, "error", failed)
 	}
-	err = k.books.Teach(context.WithoutCancel(ctx), name, func(known *scrollback.Learned) {
+	err = k.books.UpdateLearned(context.WithoutCancel(ctx), name, func(known *scrollback.Learned) {
 		known.ListedAt = now
 		if failed != nil { // it is asked again, but not by each program at once
 			known.ListedAt -= (listStands - listRetry).Milliseconds()
 			return
 		}
-		refused, _ := Window(*known, now)
+		refused, _ := LearnedWindow(*known, now)
 		if limit >= k.least && (known.LimitFrom != scrollback.LimitRefusal || refused == 0 || limit < refused) {
 			known.Limit = limit
 			known.LimitFrom = scrollback.LimitList
@@ -313,8 +313,9 @@ func (k *Keeper) Ask(ctx context.Context, m model.Model) {
 	}
 }
 
-// Forget lets what a server has taught about a model be learned again. What is known about
+// ForgetModel lets what a server has taught about a model be learned again. What is known about
 // its tokens stays.
-func (k *Keeper) Forget(ctx context.Context, name string) error {
-	return k.books.Teach(ctx, name, func(known *scrollback.Learned) { *known = scrollback.Learned{Factor: known.Factor} })
+func (k *Keeper) ForgetModel(ctx context.Context, name string) error {
+	return k.books.UpdateLearned(ctx, name,
+		func(known *scrollback.Learned) { *known = scrollback.Learned{Factor: known.Factor} })
 }

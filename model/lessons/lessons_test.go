@@ -19,11 +19,11 @@ import (
 // shelf keeps lessons in memory.
 type shelf map[string]scrollback.Learned
 
-func (s shelf) Learned(_ context.Context, name string) (scrollback.Learned, error) {
+func (s shelf) ReadLearned(_ context.Context, name string) (scrollback.Learned, error) {
 	return s[name], nil
 }
 
-func (s shelf) Teach(_ context.Context, name string, edit func(*scrollback.Learned)) error {
+func (s shelf) UpdateLearned(_ context.Context, name string, edit func(*scrollback.Learned)) error {
 	l := s[name]
 	edit(&l)
 	s[name] = l
@@ -70,7 +70,7 @@ func TestListIsNotWaitedForLong(t *testing.T) {
 		s := &server{}
 		began := time.Now()
 		for range 3 {
-			k.Ask(t.Context(), k.Model("m", s))
+			k.AskWindow(t.Context(), k.WrapModel("m", s))
 		}
 		if took := time.Since(began); took > 10*time.Second || s.asked != 1 {
 			t.Errorf("asked %d times in %v", s.asked, took)
@@ -91,7 +91,7 @@ func TestUsageThatCannotBe(t *testing.T) {
 	} {
 		var log bytes.Buffer
 		k := keeper(&log)
-		for d, err := range k.Model("m", &server{deltas: []model.Delta{{Usage: &c.said,
+		for d, err := range k.WrapModel("m", &server{deltas: []model.Delta{{Usage: &c.said,
 			Finish: scrollback.FinishStop}}}).Stream(t.Context(),
 			model.Request{}) {
 			if err != nil || !d.Usage.InBounds() || d.Usage.Estimated != c.wrong {
@@ -112,7 +112,7 @@ func TestUsageBeyondTheWindow(t *testing.T) {
 	for said, want := range map[int64]int64{100: 100, 8500: 8500, 19_000: 19_000, 1 << 39: 20_000} {
 		k := keeper(&bytes.Buffer{})
 		u := scrollback.Usage{InputTokens: said, OutputTokens: 10, TotalTokens: said + 10}
-		for d, err := range k.Model("m", &server{deltas: []model.Delta{{Usage: &u,
+		for d, err := range k.WrapModel("m", &server{deltas: []model.Delta{{Usage: &u,
 			Finish: scrollback.FinishStop}}}).Stream(t.Context(), r) {
 			if err != nil || d.Usage.InputTokens != want || d.Usage.TotalTokens != want+10 ||
 				d.Usage.Estimated != (said != want) {
@@ -124,7 +124,7 @@ func TestUsageBeyondTheWindow(t *testing.T) {
 	if u := (scrollback.Usage{InputTokens: 1 << 39, OutputTokens: 1 << 39}); true {
 		k := keeper(&bytes.Buffer{})
 		asked := &server{deltas: []model.Delta{{Usage: &u, Finish: scrollback.FinishStop}}}
-		for d := range k.Model("m", asked).Stream(t.Context(),
+		for d := range k.WrapModel("m", asked).Stream(t.Context(),
 			r) {
 			if d.Usage.InputTokens != 9000 || d.Usage.OutputTokens != 9000 || d.Usage.TotalTokens != 18_000 {
 				t.Errorf("%+v", d.Usage)

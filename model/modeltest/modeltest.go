@@ -72,13 +72,13 @@ func Read(stream iter.Seq2[model.Delta, error]) (Answer, error) {
 	return a, nil
 }
 
-// Parts returns the parts that are stored of an answer.
-func Parts(deltas []model.Delta) scrollback.Parts {
+// StoredParts returns the parts that are stored of an answer.
+func StoredParts(deltas []model.Delta) scrollback.Parts {
 	var w model.Writing
 	for _, d := range deltas {
 		w.Add(d)
 	}
-	return w.Whole()
+	return w.TakeParts()
 }
 
 // checkAnswer says how a whole answer breaks the contract.
@@ -158,19 +158,19 @@ func checkCanceled(a Answer, err error) error {
 	return nil
 }
 
-// Plain is a request whose last message asks what its first one tells: enough
+// PlainRequest returns a request whose last message asks what its first one tells: enough
 // for an answer of several pieces.
-func Plain() model.Request {
+func PlainRequest() model.Request {
 	return model.Request{MaxOutputTokens: 512, Items: []scrollback.Item{
-		message(1, scrollback.RoleUser, "The access code of the blue depot is 7F3K-221."),
-		message(2, scrollback.RoleAssistant, "Understood."),
-		message(3, scrollback.RoleUser, "What is the access code of the blue depot?"),
+		textItem(1, scrollback.RoleUser, "The access code of the blue depot is 7F3K-221."),
+		textItem(2, scrollback.RoleAssistant, "Understood."),
+		textItem(3, scrollback.RoleUser, "What is the access code of the blue depot?"),
 	}}
 }
 
-// Tooled is a request that its messages do not answer and a tool may.
-func Tooled() model.Request {
-	r := Plain()
+// ToolRequest returns a request that its messages do not answer and a tool may.
+func ToolRequest() model.Request {
+	r := PlainRequest()
 	r.Items = r.Items[2:]
 	r.Tools = []scrollback.Tool{{
 		Name:        "context_search",
@@ -180,7 +180,7 @@ func Tooled() model.Request {
 	return r
 }
 
-func message(seq int64, role scrollback.Role, text string) scrollback.Item {
+func textItem(seq int64, role scrollback.Role, text string) scrollback.Item {
 	words := int64(len(strings.Fields(text)))
 	return scrollback.Item{Kind: scrollback.KindMessage, Layer: scrollback.LayerMessages, Role: role, Seq: seq,
 		Parts:  scrollback.Parts{scrollback.Text{Text: text}},

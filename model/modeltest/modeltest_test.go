@@ -81,7 +81,7 @@ func TestCheckAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		expect(t, name, checkAnswer(Tooled(), a), c.want)
+		expect(t, name, checkAnswer(ToolRequest(), a), c.want)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestScriptSteps(t *testing.T) {
 		{"ab", "stop", 0, 19, nil},
 		{"ab", "stop", 0, 19, nil}, // the last step again
 	} {
-		a, err := Read(s.Stream(t.Context(), Plain()))
+		a, err := Read(s.Stream(t.Context(), PlainRequest()))
 		input := int64(-1)
 		if a.Usage != nil {
 			input = a.Usage.InputTokens
@@ -149,14 +149,14 @@ func TestScriptSteps(t *testing.T) {
 		t.Errorf("%d requests recorded", n)
 	}
 	if _, err := Read(NewScript(model.Facts{}).Stream(t.Context(),
-		Plain())); scrollback.CodeOf(err) != scrollback.Internal {
+		PlainRequest())); scrollback.CodeOf(err) != scrollback.Internal {
 		t.Errorf("a script without steps: %v", err)
 	}
 }
 
 func TestScriptRecordsCopies(t *testing.T) {
 	s := NewScript(model.Facts{}, Say("a"))
-	r := Plain()
+	r := PlainRequest()
 	if _, err := Read(s.Stream(t.Context(), r)); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestScriptGate(t *testing.T) {
 		var text string
 		ended := make(chan error, 1)
 		go func() {
-			for d, err := range s.Stream(ctx, Plain()) {
+			for d, err := range s.Stream(ctx, PlainRequest()) {
 				if err != nil {
 					ended <- err
 					return

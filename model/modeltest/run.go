@@ -19,13 +19,13 @@ const (
 	readers  = 8                // concurrent ones
 )
 
-// Run is the suite. Open gives a fresh model that answers [Plain] in at least two
-// deltas before the closing one, and [Tooled] with a text or a call. Do not run
+// Run is the suite. Open gives a fresh model that answers [PlainRequest] in at least two
+// deltas before the closing one, and [ToolRequest] with a text or a call. Do not run
 // it beside parallel tests: it counts goroutines.
 func Run(t *testing.T, open func(t *testing.T) model.Model) {
 	t.Run("facts", func(t *testing.T) { testFacts(t, open(t)) })
-	t.Run("answer", func(t *testing.T) { testAnswer(t, open(t), Plain()) })
-	t.Run("tools", func(t *testing.T) { testAnswer(t, open(t), Tooled()) })
+	t.Run("answer", func(t *testing.T) { testAnswer(t, open(t), PlainRequest()) })
+	t.Run("tools", func(t *testing.T) { testAnswer(t, open(t), ToolRequest()) })
 	t.Run("same", func(t *testing.T) { testSame(t, open(t)) })
 	t.Run("canceled before", func(t *testing.T) { testCanceledBefore(t, open(t)) })
 	t.Run("canceled amid", func(t *testing.T) { testCanceledAmid(t, open(t)) })
@@ -65,7 +65,7 @@ func testSame(t *testing.T, m model.Model) {
 	if !ok || !claim.Deterministic() {
 		t.Skip("the model does not claim to answer equal requests equally")
 	}
-	for _, r := range []model.Request{Plain(), Tooled()} {
+	for _, r := range []model.Request{PlainRequest(), ToolRequest()} {
 		first, err := Read(m.Stream(t.Context(), r))
 		if err != nil {
 			t.Fatal(err)
@@ -83,8 +83,8 @@ func testSame(t *testing.T, m model.Model) {
 func testCanceledBefore(t *testing.T, m model.Model) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	within(t, "a stream of an ended context", func() {
-		a, err := Read(m.Stream(ctx, Plain()))
+	failAfter(t, "a stream of an ended context", func() {
+		a, err := Read(m.Stream(ctx, PlainRequest()))
 		if err := checkCanceled(a, err); err != nil {
 			t.Error(err)
 		}
@@ -95,12 +95,12 @@ func testCanceledBefore(t *testing.T, m model.Model) {
 }
 
 func testCanceledAmid(t *testing.T, m model.Model) {
-	leaves(t, m, func() {
+	testBreakOff(t, m, func() {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		within(t, "a canceled stream", func() {
+		failAfter(t, "a canceled stream", func() {
 			a, err := Read(func(yield func(model.Delta, error) bool) {
-				for d, err := range m.Stream(ctx, Plain()) {
+				for d, err := range m.Stream(ctx, PlainRequest()) {
 					cancel()
 					if !yield(d, err) {
 						return
@@ -118,9 +118,9 @@ func testCanceledAmid(t *testing.T, m model.Model) {
 }
 
 func testStopped(t *testing.T, m model.Model) {
-	leaves(t, m, func() {
-		within(t, "a stream whose reader has stopped", func() {
-			for _, err := range m.Stream(t.Context(), Plain()) {
+	testBreakOff(t, m, func() {
+		failAfter(t, "a stream whose reader has stopped", func() {
+			for _, err := range m.Stream(t.Context(), PlainRequest()) {
 				if err != nil {
 					t.Error(err)
 				}
@@ -128,7 +128,7 @@ func testStopped(t *testing.T, m model.Model) {
 			}
 		})
 	})
-	testAnswer(t, m, Plain())
+	testAnswer(t, m, PlainRequest())
 }
 
 func testConcurrent(t *testing.T, m model.Model) {
@@ -136,12 +136,12 @@ func testConcurrent(t *testing.T, m model.Model) {
 	errs := make([]error, readers)
 	var wg sync.WaitGroup
 	for i := range readers {
-		wg.Go(func() { answers[i], errs[i] = Read(m.Stream(t.Context(), request(i))) })
+		wg.Go(func() { answers[i], errs[i] = Read(m.Stream(t.Context(), nthRequest(i))) })
 	}
 	wg.Wait()
 	for i, err := range errs {
 		if err == nil {
-			err = checkAnswer(request(i), answers[i])
+			err = checkAnswer(nthRequest(i), answers[i])
 		}
 		if err != nil {
 			t.Errorf("reader %d: %v", i, err)
@@ -149,18 +149,18 @@ func testConcurrent(t *testing.T, m model.Model) {
 	}
 }
 
-func request(i int) model.Request {
+func nthRequest(i int) model.Request {
 	if i%2 == 0 {
-		return Plain()
+		return PlainRequest()
 	}
-	return Tooled()
+	return ToolRequest()
 }
 
-// leaves breaks off many streams and fails when goroutines pile up with them. A
+// testBreakOff breaks off many streams and fails when goroutines pile up with them. A
 // few may come and go: idle connections do.
-func leaves(t *testing.T, m model.Model, breakOff func()) {
+func testBreakOff(t *testing.T, m model.Model, breakOff func()) {
 	t.Helper()
-	if _, err := Read(m.Stream(t.Context(), Plain())); err != nil {
+	if _, err := Read(m.Stream(t.Context(), PlainRequest())); err != nil {
 		t.Fatal(err)
 	}
 	before := runtime.NumGoroutine()
@@ -184,8 +184,8 @@ func leaves(t *testing.T, m model.Model, breakOff func()) {
 	}
 }
 
-// within fails when f does not return in time.
-func within(t *testing.T, what string, f func()) {
+// failAfter fails when f does not return in time.
+func failAfter(t *testing.T, what string, f func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
@@ -209,11 +209,11 @@ func copyRequest(r model.Request) model.Request {
 	return r
 }
 
-// Times is how often a random test tries: n times at full length, normally a quarter
+// Times returns how often a random test tries: n times at full length, normally a quarter
 // of that (package testlength), and a tenth under -short.
 func Times(n int) int {
 	if testing.Short() {
 		return max(n/10, 1)
 	}
-	return testlength.Of(max(n/4, 1), n)
+	return testlength.Choose(max(n/4, 1), n)
 }

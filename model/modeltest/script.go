@@ -30,7 +30,7 @@ type Step struct {
 	Reply    func(model.Request) []model.Delta
 }
 
-// Say is a step that answers with the pieces of a text.
+// Say returns a step that answers with the pieces of a text.
 func Say(pieces ...string) Step {
 	var s Step
 	for _, p := range pieces {
@@ -39,7 +39,7 @@ func Say(pieces ...string) Step {
 	return s
 }
 
-// Call is a step that calls tools.
+// Call returns a step that calls tools.
 func Call(calls ...scrollback.ToolCall) Step {
 	var s Step
 	for _, c := range calls {
@@ -66,7 +66,7 @@ func NewScript(facts model.Facts, steps ...Step) *Script {
 	return &Script{facts: facts, steps: steps}
 }
 
-// Facts is what NewScript was given.
+// Facts returns what NewScript was given.
 func (s *Script) Facts() model.Facts { return s.facts }
 
 // Requests lists the requests so far, in the order their reading began.
@@ -80,13 +80,13 @@ func (s *Script) Requests() []model.Request {
 // read, not from this call.
 func (s *Script) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
-		step, ok := s.next(r)
+		step, ok := s.nextStep(r)
 		if !ok {
 			yield(model.Delta{}, scrollback.Errorf(scrollback.Internal, "modeltest.Script", "the script has no steps"))
 			return
 		}
-		for _, d := range step.play(r) {
-			if err := step.wait(ctx); err != nil {
+		for _, d := range step.listDeltas(r) {
+			if err := step.waitGate(ctx); err != nil {
 				yield(model.Delta{}, err)
 				return
 			}
@@ -96,7 +96,7 @@ func (s *Script) Stream(ctx context.Context, r model.Request) iter.Seq2[model.De
 		}
 		err := step.Err
 		if ctx.Err() != nil {
-			err = canceled(ctx)
+			err = checkContext(ctx)
 		}
 		if err != nil {
 			yield(model.Delta{}, err)
@@ -104,7 +104,7 @@ func (s *Script) Stream(ctx context.Context, r model.Request) iter.Seq2[model.De
 	}
 }
 
-func (s *Script) next(r model.Request) (Step, bool) {
+func (s *Script) nextStep(r model.Request) (Step, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.requests)
@@ -115,8 +115,8 @@ func (s *Script) next(r model.Request) (Step, bool) {
 	return s.steps[min(n, len(s.steps)-1)], true
 }
 
-// play lists the deltas of a step, the closing one included.
-func (s Step) play(r model.Request) []model.Delta {
+// listDeltas lists the deltas of a step, the closing one included.
+func (s Step) listDeltas(r model.Request) []model.Delta {
 	ds := slices.Clone(s.Deltas)
 	if s.Reply != nil {
 		ds = s.Reply(copyRequest(r))
@@ -147,18 +147,18 @@ func (s Step) play(r model.Request) []model.Delta {
 	return append(ds, end)
 }
 
-// wait holds the next delta back until the gate lets it pass.
-func (s Step) wait(ctx context.Context) error {
+// waitGate holds the next delta back until the gate lets it pass.
+func (s Step) waitGate(ctx context.Context) error {
 	if ctx.Err() == nil && s.Gate != nil {
 		select {
 		case <-s.Gate:
 		case <-ctx.Done():
 		}
 	}
-	return canceled(ctx)
+	return checkContext(ctx)
 }
 
-// canceled is nil while the context lives.
-func canceled(ctx context.Context) error {
+// checkContext is nil while the context lives.
+func checkContext(ctx context.Context) error {
 	return scrollback.Wrap(scrollback.Canceled, "modeltest.Script", ctx.Err())
 }

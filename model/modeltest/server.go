@@ -22,8 +22,8 @@ type Server struct {
 	broken int
 }
 
-// Break makes the next n requests fail with status 503.
-func (s *Server) Break(n int) {
+// FailNext makes the next n requests fail with status 503.
+func (s *Server) FailNext(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = n
@@ -40,7 +40,7 @@ func (s *Server) Bodies() []wire.ChatRequest {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body wire.ChatRequest
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || !body.Stream {
-		fail(w, http.StatusBadRequest, "a streamed chat completion is expected")
+		writeFailure(w, http.StatusBadRequest, "a streamed chat completion is expected")
 		return
 	}
 	s.mu.Lock()
@@ -51,28 +51,28 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	if broken {
-		fail(w, http.StatusServiceUnavailable, "broken for a while")
+		writeFailure(w, http.StatusServiceUnavailable, "broken for a while")
 		return
 	}
-	out := stream{w: w, id: fmt.Sprintf("chatcmpl-%d", len(s.Bodies()))}
+	out := chunkWriter{w: w, id: fmt.Sprintf("chatcmpl-%d", len(s.Bodies()))}
 	for d, err := range s.Model.Stream(r.Context(), RequestOf(body)) {
 		if err != nil {
 			text, _ := json.Marshal(wire.Error{Message: err.Error()}) // texts always encode
-			out.chunk(wire.Chunk{Choices: []wire.ChunkChoice{}, Error: text})
+			out.writeChunk(wire.Chunk{Choices: []wire.ChunkChoice{}, Error: text})
 			return
 		}
-		out.delta(d)
+		out.writeDelta(d)
 	}
-	out.end()
+	out.writeEnd()
 }
 
-func fail(w http.ResponseWriter, status int, message string) {
+func writeFailure(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(wire.ErrorBody{Error: wire.Error{Message: message}}) // the client may be gone
 }
 
-// RequestOf is a chat completion's request in our own words, without images.
+// RequestOf returns a chat completion's request in our own words, without images.
 func RequestOf(body wire.ChatRequest) model.Request {
 	r := model.Request{MaxOutputTokens: max(body.MaxTokens, body.MaxCompletionTokens),
 		AnswerOnly: body.ToolChoice == "none"}
@@ -101,14 +101,14 @@ func RequestOf(body wire.ChatRequest) model.Request {
 	return r
 }
 
-// stream writes chunks, one event a write.
-type stream struct {
+// chunkWriter writes chunks, one event a write.
+type chunkWriter struct {
 	w     http.ResponseWriter
 	id    string
 	calls int
 }
 
-func (s *stream) chunk(c wire.Chunk) {
+func (s *chunkWriter) writeChunk(c wire.Chunk) {
 	c.ID = wire.Word(s.id)
 	c.Object = "chat.completion.chunk"
 	b, err := json.Marshal(c)
@@ -120,7 +120,7 @@ func (s *stream) chunk(c wire.Chunk) {
 	_ = http.NewResponseController(s.w).Flush() // the client may be gone
 }
 
-func (s *stream) delta(d model.Delta) {
+func (s *chunkWriter) writeDelta(d model.Delta) {
 	choice := wire.ChunkChoice{}
 	if d.Text != "" {
 		choice.Delta.Content = wire.Content{{Type: "text", Text: d.Text}}
@@ -137,9 +137,9 @@ func (s *stream) delta(d model.Delta) {
 	if d.Finish != "" {
 		choice.FinishReason = &d.Finish
 	}
-	s.chunk(wire.Chunk{Choices: []wire.ChunkChoice{choice}}) // its usage is null
+	s.writeChunk(wire.Chunk{Choices: []wire.ChunkChoice{choice}}) // its usage is null
 	if d.Usage != nil {
-		s.chunk(wire.Chunk{Choices: []wire.ChunkChoice{},
+		s.writeChunk(wire.Chunk{Choices: []wire.ChunkChoice{},
 			Usage: &wire.Usage{PromptTokens: wire.Number(d.Usage.InputTokens),
 				CompletionTokens:    wire.Number(d.Usage.OutputTokens),
 				TotalTokens:         wire.Number(d.Usage.TotalTokens),
@@ -147,4 +147,4 @@ func (s *stream) delta(d model.Delta) {
 	}
 }
 
-func (s *stream) end() { fmt.Fprint(s.w, "data: [DONE]\n\n") }
+func (s *chunkWriter) writeEnd() { fmt.Fprint(s.w, "data: [DONE]\n\n") }

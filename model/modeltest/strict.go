@@ -55,8 +55,8 @@ type Refused struct {
 	Words  string
 }
 
-// Saying is the refusal with its words.
-func (r Refused) Saying(format string, args ...any) *Refused {
+// WithWords returns the refusal with its words.
+func (r Refused) WithWords(format string, args ...any) *Refused {
 	r.Words = fmt.Sprintf(format, args...)
 	return &r
 }

@@ -20,13 +20,13 @@ func IllFormed(text []byte) bool {
 			return false
 		}
 		text = text[i:]
-		first := escaped(text)
+		first := escapedUnit(text)
 		switch {
 		case first < 0:
 			text = text[min(2, len(text)):]
 		case !utf16.IsSurrogate(first):
 			text = text[6:]
-		case utf16.DecodeRune(first, escaped(text[6:])) == utf8.RuneError:
+		case utf16.DecodeRune(first, escapedUnit(text[6:])) == utf8.RuneError:
 			return true
 		default:
 			text = text[12:]
@@ -34,8 +34,8 @@ func IllFormed(text []byte) bool {
 	}
 }
 
-// escaped is the unit that a text begins with as an escape, or -1.
-func escaped(text []byte) rune {
+// escapedUnit returns the unit that a text begins with as an escape, or -1.
+func escapedUnit(text []byte) rune {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return -1
 	}

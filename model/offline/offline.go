@@ -56,27 +56,27 @@ func New(o *Options) *Model {
 	return &Model{pace: o.Pace}
 }
 
-// Facts is what is known about the model.
+// Facts returns what is known about the model.
 func (m *Model) Facts() model.Facts {
 	return model.Facts{Name: Name, Limit: limitTokens, MaxOutput: outputTokens, NoSummaries: true, Here: true,
 		Offline: true}
 }
 
-// Deterministic says that equal requests get equal replies.
+// Deterministic reports whether equal requests get equal replies.
 func (m *Model) Deterministic() bool { return true }
 
 // Stream replies to the request, or calls a recall tool.
 func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		if ctx.Err() != nil {
-			yield(model.Delta{}, canceled(ctx))
+			yield(model.Delta{}, checkContext(ctx))
 			return
 		}
-		a := decide(r)
+		a := decideReply(r)
 		if a.call != nil {
-			spent := weigh(a.call.Name) + weigh(string(a.call.Arguments))
+			spent := weighText(a.call.Name) + weighText(string(a.call.Arguments))
 			if yield(model.Delta{Call: a.call}, nil) {
-				m.end(ctx, yield, closing(r, spent, scrollback.FinishToolCalls))
+				m.yieldEnd(ctx, yield, closingDelta(r, spent, scrollback.FinishToolCalls))
 			}
 			return
 		}
@@ -86,15 +86,15 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 		}
 		finish := scrollback.FinishStop
 		spent := int64(0)
-		for piece := range pieces(a.text) {
-			w := weigh(piece)
+		for piece := range cutPieces(a.text) {
+			w := weighText(piece)
 			if spent > 0 {
 				if toTokens(spent+w) > most {
 					finish = scrollback.FinishLength
 					break
 				}
-				if !m.pause(ctx) {
-					yield(model.Delta{}, canceled(ctx))
+				if !m.waitPace(ctx) {
+					yield(model.Delta{}, checkContext(ctx))
 					return
 				}
 			}
@@ -103,21 +103,21 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 				return
 			}
 		}
-		m.end(ctx, yield, closing(r, spent, finish))
+		m.yieldEnd(ctx, yield, closingDelta(r, spent, finish))
 	}
 }
 
-// end yields the closing delta, unless the context ended first.
-func (m *Model) end(ctx context.Context, yield func(model.Delta, error) bool, d model.Delta) {
+// yieldEnd yields the closing delta, unless the context ended first.
+func (m *Model) yieldEnd(ctx context.Context, yield func(model.Delta, error) bool, d model.Delta) {
 	if ctx.Err() != nil {
-		yield(model.Delta{}, canceled(ctx))
+		yield(model.Delta{}, checkContext(ctx))
 		return
 	}
 	yield(d, nil)
 }
 
-// pause waits between two pieces; false means that the context has ended.
-func (m *Model) pause(ctx context.Context) bool {
+// waitPace waits between two pieces; false means that the context has ended.
+func (m *Model) waitPace(ctx context.Context) bool {
 	if m.pace > 0 {
 		timer := time.NewTimer(m.pace)
 		defer timer.Stop()
@@ -129,11 +129,11 @@ func (m *Model) pause(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-func canceled(ctx context.Context) error {
+func checkContext(ctx context.Context) error {
 	return scrollback.Wrap(scrollback.Canceled, "offline.Stream", ctx.Err())
 }
 
-func closing(r model.Request, spent int64, finish string) model.Delta {
+func closingDelta(r model.Request, spent int64, finish string) model.Delta {
 	u := scrollback.Usage{OutputTokens: toTokens(spent), Estimated: true}
 	for _, it := range r.Items {
 		u.InputTokens += it.Weight.Tokens

@@ -10,9 +10,9 @@ import (
 // pieceRunes is how many characters of an unspaced script make one piece.
 const pieceRunes = 4
 
-// pieces cuts s as it is streamed: a word with the space after it, or a few
+// cutPieces cuts s as it is streamed: a word with the space after it, or a few
 // characters of an unspaced script. Joined they are s.
-func pieces(s string) iter.Seq[string] {
+func cutPieces(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start := 0
 		packed := 0
@@ -27,7 +27,7 @@ func pieces(s string) iter.Seq[string] {
 				packed = 0
 			}
 			spaced = unicode.IsSpace(r)
-			if terms.Dense(r) {
+			if terms.IsDense(r) {
 				packed++
 			}
 		}
@@ -37,13 +37,13 @@ func pieces(s string) iter.Seq[string] {
 	}
 }
 
-// weigh estimates s in quarters of a token: a character of an unspaced script is
+// weighText estimates s in quarters of a token: a character of an unspaced script is
 // a token, four Latin letters are one, and other characters lie between.
-func weigh(s string) int64 {
+func weighText(s string) int64 {
 	var n int64
 	for _, r := range s {
 		switch {
-		case terms.Dense(r):
+		case terms.IsDense(r):
 			n += 4
 		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', r == ' ':
 			n++

@@ -21,14 +21,14 @@ type question struct {
 	text  string
 	asks  bool
 	dense bool
-	terms []term
+	terms []questionTerm
 	index map[string]int // of terms, by their text
 	lone  []int          // terms of one character, found anywhere in a text
 }
 
-// term is a distinct term of a question. From and to are the bytes of the
+// questionTerm is a distinct term of a question. From and to are the bytes of the
 // question that it came from; glue terms weigh little and are never missed.
-type term struct {
+type questionTerm struct {
 	text     string
 	surface  string
 	from, to int
@@ -48,8 +48,8 @@ func readQuestion(items []scrollback.Item) question {
 	}
 	whole := firstText(items[q.at].Parts)
 	var asking []string
-	for s := range sentences(whole) {
-		if asks(s) {
+	for s := range cutSentences(whole) {
+		if isQuestion(s) {
 			asking = append(asking, s)
 		}
 	}
@@ -59,11 +59,11 @@ func readQuestion(items []scrollback.Item) question {
 		q.text = strings.Join(asking[max(0, len(asking)-3):], "\n")
 	}
 	q.dense = mostlyDense(q.text)
-	q.cut(unmarked(q.text, items[q.at].Parts.References()))
+	q.cutTerms(withoutMarks(q.text, items[q.at].Parts.References()))
 	return q
 }
 
-// firstText is what the person typed; further texts of a message are references.
+// firstText returns what the person typed; further texts of a message are references.
 func firstText(ps scrollback.Parts) string {
 	for _, p := range ps {
 		if t, ok := p.(scrollback.Text); ok {
@@ -73,8 +73,8 @@ func firstText(ps scrollback.Parts) string {
 	return ""
 }
 
-// unmarked has spaces where a text names what it refers to, which is not what is asked.
-func unmarked(text string, refs []scrollback.Reference) string {
+// withoutMarks has spaces where a text names what it refers to, which is not what is asked.
+func withoutMarks(text string, refs []scrollback.Reference) string {
 	blank := func(mark string) { text = strings.ReplaceAll(text, mark, strings.Repeat(" ", len(mark))) }
 	for _, r := range refs {
 		blank("@[" + r.Mark + "]")
@@ -86,19 +86,19 @@ func unmarked(text string, refs []scrollback.Reference) string {
 	return text
 }
 
-// cut lists the question's distinct terms without the stop words.
-func (q *question) cut(text string) {
+// cutTerms lists the question's distinct terms without the stop words.
+func (q *question) cutTerms(text string) {
 	for _, p := range stopPhrases {
 		text = strings.ReplaceAll(text, p, strings.Repeat(" ", len(p)))
 	}
 	pairEnd := -1
 	plain := 0
-	terms.EachAt(text, func(t string, from, to int) bool {
-		single := lone(t)
-		if single && (to == pairEnd || glue(t)) || stopWords[t] {
+	terms.EachTermAt(text, func(t string, from, to int) bool {
+		single := isLoneCharacter(t)
+		if single && (to == pairEnd || hasGlue(t)) || stopWords[t] {
 			return true
 		}
-		if r, _ := utf8.DecodeRuneInString(t); terms.Dense(r) {
+		if r, _ := utf8.DecodeRuneInString(t); terms.IsDense(r) {
 			pairEnd = to
 		}
 		if _, seen := q.index[t]; seen {
@@ -108,8 +108,8 @@ func (q *question) cut(text string) {
 		if single {
 			q.lone = append(q.lone, len(q.terms))
 		}
-		q.terms = append(q.terms, term{t, text[from:to], from, to, glue(t)})
-		if !glue(t) {
+		q.terms = append(q.terms, questionTerm{t, text[from:to], from, to, hasGlue(t)})
+		if !hasGlue(t) {
 			plain++
 		}
 		return len(q.terms) < terms.MaxTerms
@@ -121,8 +121,8 @@ func (q *question) cut(text string) {
 	}
 }
 
-// content counts the terms that matter.
-func (q *question) content() int {
+// countContent counts the terms that matter.
+func (q *question) countContent() int {
 	n := 0
 	for _, t := range q.terms {
 		if !t.glue {
@@ -132,9 +132,9 @@ func (q *question) content() int {
 	return n
 }
 
-// words is the question without its function words: what to search for. Pairs
+// contentWords returns the question without its function words: what to search for. Pairs
 // that overlap are joined again.
-func (q *question) words() string {
+func (q *question) contentWords() string {
 	var out []string
 	end := -1
 	for _, t := range q.terms {
@@ -158,8 +158,8 @@ func mostlyDense(s string) bool {
 	words := 0
 	inside := false
 	for _, r := range s {
-		word := !terms.Dense(r) && unicode.IsLetter(r)
-		if terms.Dense(r) {
+		word := !terms.IsDense(r) && unicode.IsLetter(r)
+		if terms.IsDense(r) {
 			characters++
 		} else if word && !inside {
 			words++

@@ -26,9 +26,9 @@ const (
 	phraseTerms = 12 // content terms of a message that may be a query without asking
 )
 
-// scored is a sentence and how it meets the question.
-type scored struct {
-	sentence
+// scoredSentence is a sentence and how it meets the question.
+type scoredSentence struct {
+	candidateSentence
 	has      []bool // by term
 	pairs    []int  // first term of each pair that stands together as asked
 	length   int    // in terms
@@ -38,19 +38,19 @@ type scored struct {
 	near     bool // worth showing when nothing is strong
 }
 
-// ranking is the sentences that share a term with the question, best first.
-type ranking struct {
-	best   []scored
+// sentenceRanking is the sentences that share a term with the question, best first.
+type sentenceRanking struct {
+	best   []scoredSentence
 	counts []int     // sentences that hold each term
 	weight []float64 // of each term
 	rare   []bool
 }
 
-func rank(list []sentence, q question) ranking {
-	rk := ranking{counts: make([]int, len(q.terms)), weight: make([]float64, len(q.terms)),
+func rankSentences(list []candidateSentence, q question) sentenceRanking {
+	rk := sentenceRanking{counts: make([]int, len(q.terms)), weight: make([]float64, len(q.terms)),
 		rare: make([]bool, len(q.terms))}
 	for _, s := range list {
-		if one, ok := match(s, q); ok {
+		if one, ok := matchTerms(s, q); ok {
 			for i, has := range one.has {
 				if has {
 					rk.counts[i]++
@@ -69,23 +69,23 @@ func rank(list []sentence, q question) ranking {
 		}
 	}
 	for i := range rk.best {
-		rk.judge(&rk.best[i], q)
+		rk.scoreSentence(&rk.best[i], q)
 	}
-	slices.SortStableFunc(rk.best, func(a, b scored) int {
+	slices.SortStableFunc(rk.best, func(a, b scoredSentence) int {
 		if a.strong != b.strong {
-			return cmp.Compare(truth(b.strong), truth(a.strong))
+			return cmp.Compare(boolToInt(b.strong), boolToInt(a.strong))
 		}
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.seq, a.seq))
 	})
 	return rk
 }
 
-// match finds the question's terms in a sentence.
-func match(s sentence, q question) (scored, bool) {
-	out := scored{sentence: s, has: make([]bool, len(q.terms))}
+// matchTerms finds the question's terms in a sentence.
+func matchTerms(s candidateSentence, q question) (scoredSentence, bool) {
+	out := scoredSentence{candidateSentence: s, has: make([]bool, len(q.terms))}
 	last := -1
 	any := false
-	terms.Each(s.text, func(t string) bool {
+	terms.EachTerm(s.text, func(t string) bool {
 		i, asked := q.index[t]
 		switch {
 		case asked:
@@ -98,7 +98,7 @@ func match(s sentence, q question) (scored, bool) {
 				out.pairs = append(out.pairs, last)
 			}
 			last = i
-		case lone(t) || stopWords[t] || glue(t):
+		case isLoneCharacter(t) || stopWords[t] || hasGlue(t):
 		default:
 			last = -1
 		}
@@ -114,14 +114,14 @@ func match(s sentence, q question) (scored, bool) {
 	return out, any
 }
 
-func nextContent(ts []term, i int) int {
+func nextContent(ts []questionTerm, i int) int {
 	for i++; i < len(ts) && ts[i].glue; i++ {
 	}
 	return i
 }
 
-// judge weighs one sentence once the terms have their weights.
-func (rk *ranking) judge(s *scored, q question) {
+// scoreSentence weighs one sentence once the terms have their weights.
+func (rk *sentenceRanking) scoreSentence(s *scoredSentence, q question) {
 	var held, all float64
 	matched := 0
 	content := 0
@@ -142,7 +142,7 @@ func (rk *ranking) judge(s *scored, q question) {
 			matched++
 			held += rk.weight[i]
 			anyRare = anyRare || rk.rare[i]
-		case straddles(q.terms, s.has, i):
+		case isStraddled(q.terms, s.has, i):
 			all -= rk.weight[i]
 		default:
 			s.complete = false
@@ -162,9 +162,9 @@ func (rk *ranking) judge(s *scored, q question) {
 	s.score *= s.trust * (1 - min(lengthMost, lengthCost*float64(extra)))
 }
 
-// straddles says that the missing term i is a pair of characters both of which
+// isStraddled reports whether the missing term i is a pair of characters both of which
 // the sentence holds within the neighbouring pairs: a word border, not a word.
-func straddles(ts []term, has []bool, i int) bool {
+func isStraddled(ts []questionTerm, has []bool, i int) bool {
 	before := false
 	after := false
 	for j, t := range ts {
@@ -176,9 +176,9 @@ func straddles(ts []term, has []bool, i int) bool {
 	return before && after
 }
 
-// quotes are the leading sentences that take passes and that come near the best.
-func (rk *ranking) quotes(take func(scored) bool) []sentence {
-	var out []sentence
+// bestQuotes returns the leading sentences that take passes and that come near the best.
+func (rk *sentenceRanking) bestQuotes(take func(scoredSentence) bool) []candidateSentence {
+	var out []candidateSentence
 	best := 0.0
 	for _, s := range rk.best {
 		if !take(s) {
@@ -188,21 +188,21 @@ func (rk *ranking) quotes(take func(scored) bool) []sentence {
 			break
 		}
 		best = max(best, s.score)
-		out = append(out, s.sentence)
+		out = append(out, s.candidateSentence)
 	}
 	return out
 }
 
-// rarest is the content term that the fewest sentences hold, as grep should look
+// rarestTerm returns the content term that the fewest sentences hold, as grep should look
 // for it; among equals one with a digit or capital, then the longest.
-func (rk *ranking) rarest(q question) string {
+func (rk *sentenceRanking) rarestTerm(q question) string {
 	best := ""
 	bestKey := [3]int{}
 	for i, t := range q.terms {
 		if t.glue {
 			continue
 		}
-		key := [3]int{-rk.counts[i], marked(t), len([]rune(t.surface))}
+		key := [3]int{-rk.counts[i], nameWeight(t), len([]rune(t.surface))}
 		if best == "" || slices.Compare(key[:], bestKey[:]) > 0 {
 			best = t.surface
 			bestKey = key
@@ -214,13 +214,13 @@ func (rk *ranking) rarest(q question) string {
 	return best
 }
 
-// marked says that a word looks like a name or a code.
-func marked(t term) int {
-	return truth(strings.ContainsFunc(t.surface, unicode.IsDigit) ||
+// nameWeight says that a word looks like a name or a code.
+func nameWeight(t questionTerm) int {
+	return boolToInt(strings.ContainsFunc(t.surface, unicode.IsDigit) ||
 		t.from > 0 && strings.ContainsFunc(t.surface, unicode.IsUpper))
 }
 
-func truth(b bool) int {
+func boolToInt(b bool) int {
 	if b {
 		return 1
 	}

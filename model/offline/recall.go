@@ -21,8 +21,8 @@ const (
 
 func isRecall(name string) bool { return strings.HasPrefix(name, recallTools) }
 
-// found is a text that a recall tool returned. Seq is 0 when the tool names none.
-type found struct {
+// foundText is a text that a recall tool returned. Seq is 0 when the tool names none.
+type foundText struct {
 	seq  int64
 	role scrollback.Role
 	ref  string
@@ -30,18 +30,18 @@ type found struct {
 	text string
 }
 
-// recalled is what is read of a SearchResult or a GrepResult: the fields in use,
+// recallResult is what is read of a SearchResult or a GrepResult: the fields in use,
 // so that others may come and go.
-type recalled struct {
+type recallResult struct {
 	Hits []struct {
-		passage
-		Before []passage `json:"before"`
-		After  []passage `json:"after"`
+		recallPassage
+		Before []recallPassage `json:"before"`
+		After  []recallPassage `json:"after"`
 	} `json:"hits"`
-	Matches []passage `json:"matches"`
+	Matches []recallPassage `json:"matches"`
 }
 
-type passage struct {
+type recallPassage struct {
 	Seq     int64           `json:"seq"`
 	Role    scrollback.Role `json:"role"`
 	Ref     string          `json:"ref"`
@@ -52,50 +52,50 @@ type passage struct {
 	} `json:"parts"`
 }
 
-func (p passage) found() found {
+func (p recallPassage) toFound() foundText {
 	text := p.Content
 	for _, part := range p.Parts {
 		text += "\n" + part.Text
 	}
-	return found{p.Seq, p.Role, p.Ref, p.Line, text}
+	return foundText{p.Seq, p.Role, p.Ref, p.Line, text}
 }
 
 // readRecall reads a result as JSON; what was clipped or is not JSON it reads as
 // far as it goes, at worst as plain text.
-func readRecall(text string) []found {
-	var r recalled
+func readRecall(text string) []foundText {
+	var r recallResult
 	if json.Unmarshal([]byte(text), &r) == nil {
-		var out []found
+		var out []foundText
 		for _, h := range r.Hits {
-			out = append(out, h.passage.found())
+			out = append(out, h.recallPassage.toFound())
 			for _, near := range append(h.Before, h.After...) {
-				out = append(out, near.found())
+				out = append(out, near.toFound())
 			}
 		}
 		for _, m := range r.Matches {
-			out = append(out, m.found())
+			out = append(out, m.toFound())
 		}
 		if len(out) > 0 || r.Hits != nil || r.Matches != nil {
 			return out
 		}
 	}
-	if out := salvage(text); len(out) > 0 {
+	if out := salvageTexts(text); len(out) > 0 {
 		return out
 	}
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		return nil
 	}
-	return []found{{text: text}}
+	return []foundText{{text: text}}
 }
 
 // A JSON string contains no raw line end: what follows is a note on clipping.
 var fields = regexp.MustCompile(`"(seq|role|ref|line|content|text)":\s*("(?:[^"\\\n]|\\.)*"?|\d+|null)`)
 
-// salvage collects the texts of broken JSON with the seq, role, ref and line
+// salvageTexts collects the texts of broken JSON with the seq, role, ref and line
 // that stand before each.
-func salvage(text string) []found {
-	var out []found
-	var now found
+func salvageTexts(text string) []foundText {
+	var out []foundText
+	var now foundText
 	for _, m := range fields.FindAllStringSubmatch(text, -1) {
 		switch m[1] {
 		case "seq":
@@ -103,11 +103,11 @@ func salvage(text string) []found {
 		case "line":
 			now.line, _ = strconv.Atoi(m[2])
 		case "role":
-			now.role = scrollback.Role(unquote(m[2]))
+			now.role = scrollback.Role(unquoteJSON(m[2]))
 		case "ref":
-			now = found{ref: unquote(m[2])} // the first field of a match
+			now = foundText{ref: unquoteJSON(m[2])} // the first field of a match
 		default:
-			if now.text = unquote(m[2]); now.text != "" {
+			if now.text = unquoteJSON(m[2]); now.text != "" {
 				out = append(out, now)
 			}
 		}
@@ -115,8 +115,8 @@ func salvage(text string) []found {
 	return out
 }
 
-// unquote reads a JSON string that may lack its end.
-func unquote(s string) string {
+// unquoteJSON reads a JSON string that may lack its end.
+func unquoteJSON(s string) string {
 	if !strings.HasPrefix(s, `"`) {
 		return ""
 	}
@@ -137,20 +137,20 @@ func unquote(s string) string {
 	return ""
 }
 
-// nextCall is the recall call still worth making: a search, then one grep.
-func nextCall(r model.Request, q question, rk ranking) *scrollback.ToolCall {
-	done := used(r.Items, q)
+// nextCall returns the recall call still worth making: a search, then one grep.
+func nextCall(r model.Request, q question, rk sentenceRanking) *scrollback.ToolCall {
+	done := usedTools(r.Items, q)
 	switch {
-	case !done[toolSearch] && !done[toolGrep] && offers(r, toolSearch):
+	case !done[toolSearch] && !done[toolGrep] && offersTool(r, toolSearch):
 		return newCall(r.Items, q, toolSearch, struct {
 			Query string `json:"query"`
 			Limit int    `json:"limit"`
-		}{q.words(), searchLimit})
-	case !done[toolGrep] && offers(r, toolGrep):
+		}{q.contentWords(), searchLimit})
+	case !done[toolGrep] && offersTool(r, toolGrep):
 		return newCall(r.Items, q, toolGrep, struct {
 			Pattern    string `json:"pattern"`
 			MaxResults int    `json:"max_results"`
-		}{regexp.QuoteMeta(rk.rarest(q)), grepResults})
+		}{regexp.QuoteMeta(rk.rarestTerm(q)), grepResults})
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 // quoteRunes bounds one quote.
 const quoteRunes = 600
 
-// phrases is what the model says around its quotes, in one language.
-type phrases struct {
+// languagePhrases is what the model says around its quotes, in one language.
+type languagePhrases struct {
 	found   string // above quotes that answer
 	nearest string // above quotes that come near
 	nothing string
@@ -20,7 +20,7 @@ type phrases struct {
 }
 
 var (
-	english = phrases{
+	english = languagePhrases{
 		found:   "From this conversation:",
 		nearest: "I found nothing that answers this exactly. The nearest I have:",
 		nothing: "I found nothing about this in the conversation.",
@@ -28,14 +28,14 @@ var (
 		self: "I am the built-in offline model: I find and quote what was said and do not reason; " +
 			"for a real model use `--model provider/name`.",
 	}
-	chinese = phrases{
+	chinese = languagePhrases{
 		found:   "对话里的原话：",
 		nearest: "没有找到确切的答案，最接近的是：",
 		nothing: "在这段对话里没有找到相关内容。",
 		noted:   "已记下。",
 		self:    "我是内置的离线模型：只查找并引用对话里的原话，不会推理；要用真正的模型，请加 `--model provider/name`。",
 	}
-	languages = []phrases{english, chinese}
+	languages = []languagePhrases{english, chinese}
 )
 
 // isReply reports whether a text begins like this model's own replies.
@@ -50,8 +50,8 @@ func isReply(text string) bool {
 	return false
 }
 
-// introduced says that the window already shows what this model is.
-func introduced(items []scrollback.Item) bool {
+// isIntroduced reports whether the window already shows what this model is.
+func isIntroduced(items []scrollback.Item) bool {
 	for _, it := range items {
 		if it.Role != scrollback.RoleAssistant {
 			continue
@@ -65,65 +65,65 @@ func introduced(items []scrollback.Item) bool {
 	return false
 }
 
-// reply is the response to a request: a text, or a call.
-type reply struct {
+// modelReply is the response to a request: a text, or a call.
+type modelReply struct {
 	text string
 	call *scrollback.ToolCall
 }
 
-func decide(r model.Request) reply {
+func decideReply(r model.Request) modelReply {
 	q := readQuestion(r.Items)
 	say := english
 	if q.dense {
 		say = chinese
 	}
 	if q.at < 0 {
-		return reply{text: say.self}
+		return modelReply{text: say.self}
 	}
 	if len(q.terms) == 0 {
 		if q.asks {
-			return reply{text: say.self}
+			return modelReply{text: say.self}
 		}
-		return reply{text: acknowledge(r.Items, say)}
+		return modelReply{text: makeGreeting(r.Items, say)}
 	}
-	if n := q.content(); !q.asks && (n < 2 || n > phraseTerms) {
-		return reply{text: acknowledge(r.Items, say)}
+	if n := q.countContent(); !q.asks && (n < 2 || n > phraseTerms) {
+		return modelReply{text: makeGreeting(r.Items, say)}
 	}
-	rk := rank(gather(r.Items, q), q)
+	rk := rankSentences(gatherSentences(r.Items, q), q)
 	if !q.asks {
-		if qs := rk.quotes(func(s scored) bool { return s.strong && s.complete }); len(qs) > 0 {
-			return reply{text: quoting(say.found, qs)}
+		if qs := rk.bestQuotes(func(s scoredSentence) bool { return s.strong && s.complete }); len(qs) > 0 {
+			return modelReply{text: quoteSentences(say.found, qs)}
 		}
-		return reply{text: acknowledge(r.Items, say)}
+		return modelReply{text: makeGreeting(r.Items, say)}
 	}
-	if qs := rk.quotes(func(s scored) bool { return s.strong }); len(qs) > 0 {
-		return reply{text: quoting(say.found, qs)}
+	if qs := rk.bestQuotes(func(s scoredSentence) bool { return s.strong }); len(qs) > 0 {
+		return modelReply{text: quoteSentences(say.found, qs)}
 	}
 	if call := nextCall(r, q, rk); call != nil {
-		return reply{call: call}
+		return modelReply{call: call}
 	}
-	if qs := rk.quotes(func(s scored) bool { return s.near }); len(qs) > 0 {
-		return reply{text: quoting(say.nearest, qs)}
+	if qs := rk.bestQuotes(func(s scoredSentence) bool { return s.near }); len(qs) > 0 {
+		return modelReply{text: quoteSentences(say.nearest, qs)}
 	}
-	return reply{text: join(say.nothing, say.self, say)}
+	return modelReply{text: joinSentences(say.nothing, say.self, say)}
 }
 
-func acknowledge(items []scrollback.Item, say phrases) string {
-	if introduced(items) {
+func makeGreeting(items []scrollback.Item, say languagePhrases) string {
+	if isIntroduced(items) {
 		return say.noted
 	}
-	return join(say.noted, say.self, say)
+	return joinSentences(say.noted, say.self, say)
 }
 
-// join puts two sentences in a row, with a space where the language has one.
-func join(a, b string, say phrases) string {
+// joinSentences puts two sentences in a row, with a space where the language has one.
+func joinSentences(a, b string, say languagePhrases) string {
 	if say == chinese {
 		return a + b
 	}
 	return a + " " + b
 }
 
-func quoting(lead string, qs []sentence) string {
+func quoteSentences(lead string, qs []candidateSentence) string {
 	var buf strings.Builder
 	buf.WriteString(lead)
 	for _, s := range qs {

@@ -16,14 +16,14 @@ var (
 	shortened = wordSet("dr mr mrs ms no st vs etc e.g i.e fig approx")
 )
 
-// sentences cuts a text at line ends and at the marks that end a sentence, and
+// cutSentences cuts a text at line ends and at the marks that end a sentence, and
 // leaves out Markdown's line marks.
-func sentences(s string) iter.Seq[string] {
+func cutSentences(s string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for line := range strings.Lines(s) {
 			line = marks.ReplaceAllString(strings.TrimSpace(line), "")
 			for line != "" {
-				n := sentenceEnd(line, bound(line))
+				n := sentenceEnd(line, hardLimit(line))
 				if one := strings.TrimSpace(line[:n]); one != "" && !yield(one) {
 					return
 				}
@@ -33,7 +33,7 @@ func sentences(s string) iter.Seq[string] {
 	}
 }
 
-// sentenceEnd is the byte after the first sentence of line, most at most.
+// sentenceEnd returns the byte after the first sentence of line, most at most.
 func sentenceEnd(line string, most int) int {
 	for i, r := range line[:most] {
 		end := i + utf8.RuneLen(r)
@@ -48,7 +48,7 @@ func sentenceEnd(line string, most int) int {
 				continue
 			}
 		case '.':
-			if !stops(line[:i], line[end:]) {
+			if !endsSentence(line[:i], line[end:]) {
 				continue
 			}
 		default:
@@ -60,8 +60,8 @@ func sentenceEnd(line string, most int) int {
 	return most
 }
 
-// stops reports whether a full stop between the two texts ends a sentence.
-func stops(before, after string) bool {
+// endsSentence reports whether a full stop between the two texts ends a sentence.
+func endsSentence(before, after string) bool {
 	if after == "" {
 		return true
 	}
@@ -76,8 +76,8 @@ func stops(before, after string) bool {
 	return !shortened[word] && (len(word) != 1 || unicode.IsDigit(rune(word[0])))
 }
 
-// bound is where a line must be cut at the latest, in bytes.
-func bound(line string) int {
+// hardLimit returns where a line must be cut at the latest, in bytes.
+func hardLimit(line string) int {
 	n := 0
 	for i := range line {
 		if n == sentenceRunes {

@@ -49,16 +49,16 @@ var (
 		"recall", "quote", "i wonder"}
 )
 
-// asks reports whether a sentence wants an answer.
-func asks(s string) bool {
+// isQuestion reports whether a sentence wants an answer.
+func isQuestion(s string) bool {
 	s = strings.TrimRight(s, "\"'”’」』）)]】!！ \t")
 	if strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？") {
 		return true
 	}
-	return strings.ContainsFunc(s, terms.Dense) && asksDense(s) || asksWords(s)
+	return strings.ContainsFunc(s, terms.IsDense) && isDenseQuestion(s) || isWordQuestion(s)
 }
 
-func asksDense(s string) bool {
+func isDenseQuestion(s string) bool {
 	core := strings.TrimSpace(strings.TrimRight(s, "。．.…；;，,"))
 	for _, p := range askedFirst {
 		if strings.HasPrefix(core, p) {
@@ -82,7 +82,7 @@ func asksDense(s string) bool {
 	return false
 }
 
-func asksWords(s string) bool {
+func isWordQuestion(s string) bool {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && r != '\'' && r != '’'
 	})
@@ -114,18 +114,18 @@ func asksWords(s string) bool {
 	return false
 }
 
-// glue reports whether a term of an unspaced script holds a binding character.
-func glue(t string) bool { return strings.ContainsAny(t, glueRunes) }
+// hasGlue reports whether a term of an unspaced script holds a binding character.
+func hasGlue(t string) bool { return strings.ContainsAny(t, glueRunes) }
 
-// lone reports whether a term is one character of an unspaced script.
-func lone(t string) bool {
+// isLoneCharacter reports whether a term is one character of an unspaced script.
+func isLoneCharacter(t string) bool {
 	r, size := utf8.DecodeRuneInString(t)
-	return size == len(t) && terms.Dense(r)
+	return size == len(t) && terms.IsDense(r)
 }
 
 func termSet(s string) map[string]bool {
 	set := map[string]bool{}
-	terms.Each(s, func(t string) bool {
+	terms.EachTerm(s, func(t string) bool {
 		set[t] = true
 		return true
 	})

@@ -62,7 +62,7 @@ func talk(t *testing.T, turns int, models ...*ollama.Model) []scrollback.Item {
 			if err != nil || step > 2 {
 				t.Fatalf("turn %d, step %d: %v", turn, step, err)
 			}
-			items = append(items, item(scrollback.RoleAssistant, m.Facts().Name, modeltest.Parts(a.Deltas)...))
+			items = append(items, item(scrollback.RoleAssistant, m.Facts().Name, modeltest.StoredParts(a.Deltas)...))
 			if a.Finish != scrollback.FinishToolCalls {
 				break
 			}

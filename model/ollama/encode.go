@@ -59,26 +59,26 @@ type definition struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// encode writes a request.
-func (m *Model) encode(ctx context.Context, r model.Request, known scrollback.Learned) (request, error) {
-	r = remote.Shown(r, known)
+// encodeRequest writes a request.
+func (m *Model) encodeRequest(ctx context.Context, r model.Request, known scrollback.Learned) (request, error) {
+	r = remote.WithoutRefusedImages(r, known)
 	no := false
-	body := request{Model: m.at.Model, Stream: true, Think: m.think(r.Thinking, known)}
-	if !remote.Dropped(known, "truncate") {
+	body := request{Model: m.at.Model, Stream: true, Think: m.thinkField(r.Thinking, known)}
+	if !remote.IsDropped(known, "truncate") {
 		body.Truncate = &no
 	}
-	if !remote.Dropped(known, "shift") {
+	if !remote.IsDropped(known, "shift") {
 		body.Shift = &no
 	}
-	if !remote.Dropped(known, "num_ctx") {
+	if !remote.IsDropped(known, "num_ctx") {
 		body.Options.NumCtx = max(r.Limit, 0)
 	}
-	if !remote.Dropped(known, "num_predict") {
-		body.Options.NumPredict = max(remote.MaxOutput(r, known), 0)
+	if !remote.IsDropped(known, "num_predict") {
+		body.Options.NumPredict = max(remote.OutputLimit(r, known), 0)
 	}
-	w := writer{m: m, r: r, names: map[string]string{}, noImages: remote.Dropped(known, images)}
+	w := messageWriter{m: m, r: r, names: map[string]string{}, noImages: remote.IsDropped(known, images)}
 	for _, it := range r.Items {
-		if err := w.item(ctx, it); err != nil {
+		if err := w.addItem(ctx, it); err != nil {
 			return request{}, err
 		}
 	}

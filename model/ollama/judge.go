@@ -23,8 +23,8 @@ var lacks = regexp.MustCompile(`(?s)does not support (.*)`)
 var blind = []string{"missing data required for image input", "vision model not loaded", "does not support image",
 	"does not support vision", "image input is not supported"}
 
-// judge says what Ollama's own refusals mean. They have no codes.
-func (m *Model) judge(p remote.Problem) *scrollback.Error {
+// explainRefusal returns what Ollama's own refusals mean. They have no codes.
+func (m *Model) explainRefusal(p remote.Problem) *scrollback.Error {
 	words := strings.ToLower(p.Message)
 	has := func(signs ...string) bool {
 		for _, s := range signs {
@@ -36,10 +36,10 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 	}
 	dropped := func(name string) *scrollback.Error {
 		return scrollback.Errorf(scrollback.Unavailable, op, i18n.OllamaModelDoesNotTake,
-			name).Because(&model.Lesson{Drop: name})
+			name).WithReason(&model.Lesson{Drop: name})
 	}
 	if p.Status == notFound {
-		return m.missing(has("model"))
+		return m.newMissingError(has("model"))
 	}
 	what := ""
 	if found := lacks.FindStringSubmatch(words); found != nil {
@@ -48,7 +48,7 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 	switch {
 	case p.Status == unauthorized && m.at.Options.Key == "" && !m.cloud:
 		return scrollback.Errorf(scrollback.Refused, op,
-			i18n.OllamaRequiresSigningIn).Advise(scrollback.AdviceSetKey,
+			i18n.OllamaRequiresSigningIn).WithAdvice(scrollback.AdviceSetKey,
 			"OLLAMA_API_KEY")
 	case has(blind...):
 		return dropped(images)
@@ -63,22 +63,22 @@ func (m *Model) judge(p remote.Problem) *scrollback.Error {
 		return scrollback.ParamErrorf(op, "model", i18n.OllamaModelCannotChat, m.at.Model)
 	case has("only supports one image"):
 		return scrollback.Errorf(scrollback.Unavailable, op,
-			i18n.OllamaTakesOneImage).Because(&model.Lesson{MaxImages: 1})
+			i18n.OllamaTakesOneImage).WithReason(&model.Lesson{MaxImages: 1})
 	case has("more system memory", "more gpu memory", "out of memory"):
 		return scrollback.Errorf(scrollback.Unavailable, op,
-			i18n.OllamaHasTooLittleMemory).Because(scrollback.ErrUpstream)
+			i18n.OllamaHasTooLittleMemory).WithReason(scrollback.ErrUpstream)
 	}
 	return nil
 }
 
-// missing is the error of a 404: for the model, or for the whole API.
-func (m *Model) missing(model bool) *scrollback.Error {
+// newMissingError returns the error of a 404: for the model, or for the whole API.
+func (m *Model) newMissingError(model bool) *scrollback.Error {
 	if model {
 		return scrollback.ParamErrorf(op, "model", i18n.OllamaDoesNotHaveModel, m.at.Model,
-			m.at.Model).Because(scrollback.ErrNoModel)
+			m.at.Model).WithReason(scrollback.ErrNoModel)
 	}
 	return scrollback.Errorf(scrollback.Unavailable, op,
 		i18n.OllamaDoesNotRespond,
-		m.at.Options.BaseVariable).Because(scrollback.ErrUpstream).
-		Advise(scrollback.AdviceCheckAddress, m.at.Options.BaseVariable)
+		m.at.Options.BaseVariable).WithReason(scrollback.ErrUpstream).
+		WithAdvice(scrollback.AdviceCheckAddress, m.at.Options.BaseVariable)
 }

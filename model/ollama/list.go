@@ -16,15 +16,15 @@ import (
 // patience bounds how long a question beside an answer may take.
 const patience = 10 * time.Second
 
-// Offered implements model.Offerer: the models that were pulled, but for those that only embed
+// OfferedModels implements model.Offerer: the models that were pulled, but for those that only embed
 // texts.
-func (m *Model) Offered(ctx context.Context) ([]string, error) {
+func (m *Model) OfferedModels(ctx context.Context) ([]string, error) {
 	var pulled struct {
 		Models []struct {
 			Name text `json:"name"`
 		} `json:"models"`
 	}
-	if err := m.ask(ctx, "/api/tags", nil, &pulled); err != nil {
+	if err := m.askJSON(ctx, "/api/tags", nil, &pulled); err != nil {
 		return nil, err
 	}
 	var names []string
@@ -48,12 +48,12 @@ func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
 		} `json:"models"`
 	}
 	if !m.cloud {
-		if err := m.ask(ctx, "/api/ps", nil, &running); err != nil {
+		if err := m.askJSON(ctx, "/api/ps", nil, &running); err != nil {
 			return 0, 0, err
 		}
 	}
 	for _, one := range running.Models {
-		if one.Served > 0 && (same(string(one.Model), m.at.Model) || same(string(one.Name), m.at.Model)) {
+		if one.Served > 0 && (isSameModel(string(one.Model), m.at.Model) || isSameModel(string(one.Name), m.at.Model)) {
 			return int64(one.Served), 0, nil
 		}
 	}
@@ -62,10 +62,10 @@ func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
 		RemoteHost text                       `json:"remote_host"`
 		Info       map[string]json.RawMessage `json:"model_info"`
 	}
-	if err := m.ask(ctx, "/api/show", map[string]string{"model": m.at.Model}, &shown); err != nil {
+	if err := m.askJSON(ctx, "/api/show", map[string]string{"model": m.at.Model}, &shown); err != nil {
 		return 0, 0, err
 	}
-	if n := parameter(string(shown.Parameters), "num_ctx"); n > 0 {
+	if n := readParameter(string(shown.Parameters), "num_ctx"); n > 0 {
 		return n, 0, nil
 	}
 	if !m.cloud && shown.RemoteHost == "" {
@@ -80,8 +80,8 @@ func (m *Model) List(ctx context.Context) (limit, maxOutput int64, err error) {
 	return 0, 0, nil
 }
 
-// same reports whether two names mean the same model. A name without a tag means latest.
-func same(a, b string) bool {
+// isSameModel reports whether two names mean the same model. A name without a tag means latest.
+func isSameModel(a, b string) bool {
 	full := func(s string) string {
 		s = strings.TrimPrefix(strings.ToLower(s), "registry.ollama.ai/")
 		s = strings.TrimPrefix(s, "library/")
@@ -93,9 +93,9 @@ func same(a, b string) bool {
 	return full(a) == full(b)
 }
 
-// parameter is a number that a Modelfile sets, as /api/show lists it: one a line,
+// readParameter returns a number that a Modelfile sets, as /api/show lists it: one a line,
 // and large ones as 1.048576e+06.
-func parameter(list, name string) int64 {
+func readParameter(list, name string) int64 {
 	for one := range strings.Lines(list) {
 		if f := strings.Fields(one); len(f) == 2 && f[0] == name {
 			if n, err := strconv.ParseFloat(f[1], 64); err == nil && n > 0 && n < 1<<40 {
@@ -106,27 +106,27 @@ func parameter(list, name string) int64 {
 	return 0
 }
 
-// ask sends a request whose response is one JSON object. A nil body means GET.
-func (m *Model) ask(ctx context.Context, path string, body, into any) error {
-	return last(m.asking.Stream(ctx, model.Request{Bounds: model.Bounds{Duration: patience}},
+// askJSON sends a request whose response is one JSON object. A nil body means GET.
+func (m *Model) askJSON(ctx context.Context, path string, body, into any) error {
+	return streamError(m.asking.Stream(ctx, model.Request{Bounds: model.Bounds{Duration: patience}},
 		func(scrollback.Learned) (remote.Exchange, error) {
-			x := m.exchange(path, body)
+			x := m.newExchange(path, body)
 			x.Read = func(a *remote.Answer) error {
-				raw, err := a.Whole()
+				raw, err := a.ReadWhole()
 				if err != nil {
 					return err
 				}
 				if json.Unmarshal(raw, into) != nil {
-					return a.Unreadable(raw)
+					return a.UnreadableError(raw)
 				}
-				return a.Emit(model.Delta{Finish: scrollback.FinishStop})
+				return a.EmitDelta(model.Delta{Finish: scrollback.FinishStop})
 			}
 			return x, nil
 		}))
 }
 
-// last is the error that a stream ends with, or nil.
-func last(stream iter.Seq2[model.Delta, error]) (err error) {
+// streamError returns the error that a stream ends with, or nil.
+func streamError(stream iter.Seq2[model.Delta, error]) (err error) {
 	for _, err = range stream {
 	}
 	return err

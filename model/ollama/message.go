@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 )
 
-// writer makes messages of items.
-type writer struct {
+// messageWriter makes messages of items.
+type messageWriter struct {
 	m        *Model
 	r        model.Request
 	names    map[string]string // of the tools called so far, by the ids of the calls
@@ -18,9 +18,9 @@ type writer struct {
 	out      []message
 }
 
-// item adds an item: one message, or one for each result. What would be empty is
+// addItem adds an item: one message, or one for each result. What would be empty is
 // left out.
-func (w *writer) item(ctx context.Context, it scrollback.Item) error {
+func (w *messageWriter) addItem(ctx context.Context, it scrollback.Item) error {
 	if it.Kind == scrollback.KindTools {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (w *writer) item(ctx context.Context, it scrollback.Item) error {
 				texts = append(texts, p.Text)
 			}
 		case scrollback.Image:
-			words, err := w.image(ctx, &msg, p)
+			words, err := w.addImage(ctx, &msg, p)
 			if err != nil {
 				return err
 			}
@@ -46,9 +46,9 @@ func (w *writer) item(ctx context.Context, it scrollback.Item) error {
 			texts = append(texts, fmt.Sprintf("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size,
 				scrollback.ArtifactRef(p.Artifact)))
 		case scrollback.ToolCall:
-			msg.ToolCalls = append(msg.ToolCalls, w.call(len(msg.ToolCalls), p))
+			msg.ToolCalls = append(msg.ToolCalls, w.encodeCall(len(msg.ToolCalls), p))
 		case scrollback.ToolResult:
-			w.result(p)
+			w.addResult(p)
 		case scrollback.Reasoning:
 			if own {
 				thinking.WriteString(p.Text)
@@ -69,16 +69,17 @@ func (w *writer) item(ctx context.Context, it scrollback.Item) error {
 	return nil
 }
 
-// call is a call as the wire has it: its arguments are an object, its id is free
+// encodeCall returns a call as the wire has it: its arguments are an object, its id is free
 // text to the server.
-func (w *writer) call(index int, c scrollback.ToolCall) call {
+func (w *messageWriter) encodeCall(index int, c scrollback.ToolCall) call {
 	w.names[c.ID] = c.Name
-	return call{ID: c.ID, Function: function{Index: index, Name: c.Name, Arguments: model.Arguments(string(c.Arguments))}}
+	return call{ID: c.ID, Function: function{Index: index, Name: c.Name,
+		Arguments: model.ParseArguments(string(c.Arguments))}}
 }
 
-// result adds a result, under the name and the id of its call: older releases and
+// addResult adds a result, under the name and the id of its call: older releases and
 // many templates know the name only.
-func (w *writer) result(p scrollback.ToolResult) {
+func (w *messageWriter) addResult(p scrollback.ToolResult) {
 	name := p.Name
 	if name == "" {
 		name = w.names[p.CallID]
@@ -87,10 +88,10 @@ func (w *writer) result(p scrollback.ToolResult) {
 		ToolCallID: p.CallID})
 }
 
-// image adds an image to a message, or returns its name if it cannot be shown.
-func (w *writer) image(ctx context.Context, msg *message, p scrollback.Image) (string, error) {
+// addImage adds an image to a message, or returns its name if it cannot be shown.
+func (w *messageWriter) addImage(ctx context.Context, msg *message, p scrollback.Image) (string, error) {
 	if w.r.Bytes == nil || w.noImages || p.URL != "" {
-		return fmt.Sprintf("[image: %s, %s]", p.Name, p.Where()), nil
+		return fmt.Sprintf("[image: %s, %s]", p.Name, p.Location()), nil
 	}
 	b, err := w.r.Bytes(ctx, p.Artifact)
 	if err != nil {

@@ -58,7 +58,7 @@ func New(at remote.Endpoint) *Model {
 	once := at.Options
 	once.Retries = -1
 	m := &Model{at: at, base: base, client: remote.New(at.Options), asking: remote.New(once),
-		facts: model.Facts{Name: at.Name, Dialect: window.OpenAI(), Here: at.Here()}}
+		facts: model.Facts{Name: at.Name, Dialect: window.OpenAI(), Here: at.IsLocal()}}
 	m.facts.Dialect.ImageURLs = false // its API takes bytes
 	if u, err := url.Parse(base); err == nil {
 		m.cloud = u.Hostname() == "ollama.com" || strings.HasSuffix(u.Hostname(), ".ollama.com")
@@ -72,20 +72,20 @@ func (m *Model) Facts() model.Facts { return m.facts }
 // Stream implements model.Model.
 func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return m.client.Stream(ctx, r, func(known scrollback.Learned) (remote.Exchange, error) {
-		body, err := m.encode(ctx, r, known)
+		body, err := m.encodeRequest(ctx, r, known)
 		if err != nil {
 			return remote.Exchange{}, err
 		}
-		x := m.exchange("/api/chat", body)
+		x := m.newExchange("/api/chat", body)
 		x.Params = []string{"truncate", "shift", "think", "num_ctx", "num_predict"}
-		x.Read = func(a *remote.Answer) error { return newReader(a, r, body.Options).read() }
+		x.Read = func(a *remote.Answer) error { return newReader(a, r, body.Options).readAnswer() }
 		return x, nil
 	})
 }
 
-// exchange is a request to the server, which may want a key.
-func (m *Model) exchange(path string, body any) remote.Exchange {
-	x := remote.Exchange{URL: m.base + path, Body: body, Judge: m.judge}
+// newExchange returns a request to the server, which may want a key.
+func (m *Model) newExchange(path string, body any) remote.Exchange {
+	x := remote.Exchange{URL: m.base + path, Body: body, Judge: m.explainRefusal}
 	if m.at.Options.Key != "" {
 		x.Header = map[string]string{"Authorization": "Bearer " + m.at.Options.Key}
 	}

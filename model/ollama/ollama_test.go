@@ -40,7 +40,7 @@ func recorded(t *testing.T, name string) []byte {
 	return b
 }
 
-// play is a server that answers with what was recorded.
+// play returns a server that answers with what was recorded.
 func play(bodies ...[]byte) http.HandlerFunc {
 	n := 0
 	return func(w http.ResponseWriter, _ *http.Request) {

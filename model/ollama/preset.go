@@ -16,15 +16,15 @@ const port = "11434"
 func Preset() remote.Preset {
 	return remote.Preset{
 		Name: "ollama", URL: "http://127.0.0.1:" + port, Key: "OLLAMA_API_KEY", Base: "OLLAMA_BASE_URL", Local: true,
-		Host: "OLLAMA_HOST", Address: address,
+		Host: "OLLAMA_HOST", Address: hostAddress,
 		Open: func(at remote.Endpoint) model.Model { return New(at) },
 	}
 }
 
-// address is what OLLAMA_HOST means to a client, as Ollama's own reads it: a host,
+// hostAddress returns what OLLAMA_HOST means to a client, as Ollama's own reads it: a host,
 // a port or both, with or without a scheme. Where a server listens on every address,
 // a client asks this machine.
-func address(host string) string {
+func hostAddress(host string) string {
 	scheme, rest, ok := strings.Cut(strings.TrimSpace(host), "://")
 	standard := map[string]string{"http": "80", "https": "443"}[strings.ToLower(scheme)]
 	if !ok {

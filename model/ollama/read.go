@@ -13,9 +13,9 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// line is one line of an answer. Everything is read tolerantly: what has the wrong type
+// answerLine is one line of an answer. Everything is read tolerantly: what has the wrong type
 // counts as absent.
-type line struct {
+type answerLine struct {
 	Error   json.RawMessage `json:"error"`
 	Message struct {
 		Content   text `json:"content"`
@@ -61,8 +61,8 @@ func (c *count) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// reader reads an answer.
-type reader struct {
+// answerReader reads an answer.
+type answerReader struct {
 	a     *remote.Answer
 	r     model.Request
 	asked options
@@ -71,8 +71,8 @@ type reader struct {
 	some  bool // something was said, thought or called
 }
 
-func newReader(a *remote.Answer, r model.Request, asked options) *reader {
-	s := &reader{a: a, r: r, asked: asked, taken: map[string]bool{}}
+func newReader(a *remote.Answer, r model.Request, asked options) *answerReader {
+	s := &answerReader{a: a, r: r, asked: asked, taken: map[string]bool{}}
 	for _, it := range r.Items {
 		for _, c := range it.Parts.Calls() {
 			s.taken[c.ID] = true
@@ -81,71 +81,71 @@ func newReader(a *remote.Answer, r model.Request, asked options) *reader {
 	return s
 }
 
-func (s *reader) read() error {
+func (s *answerReader) readAnswer() error {
 	for raw, err := range s.a.Lines() {
 		if err != nil {
 			return err
 		}
-		var l line
+		var l answerLine
 		if json.Unmarshal(raw, &l) != nil {
-			return s.a.Unreadable(raw)
+			return s.a.UnreadableError(raw)
 		}
 		if len(l.Error) > 0 && string(l.Error) != "null" && string(l.Error) != `""` {
-			return s.a.Problem(raw)
+			return s.a.ProblemError(raw)
 		}
-		if err := s.say(l); err != nil {
+		if err := s.emitLine(l); err != nil {
 			return err
 		}
 		if l.Done {
-			return s.end(l)
+			return s.emitEnd(l)
 		}
 	}
 	return nil
 }
 
-// say emits what a line says, in the order in which models write: they think, then
+// emitLine emits what a line says, in the order in which models write: they think, then
 // speak, then call.
-func (s *reader) say(l line) error {
+func (s *answerReader) emitLine(l answerLine) error {
 	d := model.Delta{Reasoning: string(l.Message.Thinking)}
 	for _, d := range []model.Delta{d, {Text: string(l.Message.Content)}} {
 		if d.Text == "" && d.Reasoning == "" {
 			continue
 		}
 		s.some = true
-		if err := s.a.Emit(d); err != nil {
+		if err := s.a.EmitDelta(d); err != nil {
 			return err
 		}
 	}
 	for _, c := range l.Message.ToolCalls {
-		if err := s.a.Argue(len(c.Function.Arguments)); err != nil {
+		if err := s.a.CountArguments(len(c.Function.Arguments)); err != nil {
 			return err
 		}
 		s.some = true
 		s.calls++
-		whole := &scrollback.ToolCall{ID: s.id(string(c.ID)), Name: string(c.Function.Name),
-			Arguments: arguments(c.Function.Arguments)}
-		if err := s.a.Emit(model.Delta{Call: whole}); err != nil {
+		whole := &scrollback.ToolCall{ID: s.callID(string(c.ID)), Name: string(c.Function.Name),
+			Arguments: readArguments(c.Function.Arguments)}
+		if err := s.a.EmitDelta(model.Delta{Call: whole}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// arguments are an object; some servers put it into a text.
-func arguments(raw json.RawMessage) json.RawMessage {
+// readArguments returns an object; some servers put it into a text.
+func readArguments(raw json.RawMessage) json.RawMessage {
 	var inner string
 	switch {
 	case string(raw) == "null":
-		return model.Arguments("")
+		return model.ParseArguments("")
 	case json.Unmarshal(raw, &inner) == nil:
-		return model.Arguments(inner)
+		return model.ParseArguments(inner)
 	}
-	return model.Arguments(string(raw))
+	return model.ParseArguments(string(raw))
 }
 
-// id is the id of a call, or a new one if the server gives none, like older releases, or
+// callID returns the id of a call, or a new one if the server gives none, like older releases, or
 // one that is taken.
-func (s *reader) id(given string) string {
+func (s *answerReader) callID(given string) string {
 	for n := s.calls; given == "" || s.taken[given]; n++ {
 		given = fmt.Sprintf("call_%d", n)
 	}
@@ -153,11 +153,11 @@ func (s *reader) id(given string) string {
 	return given
 }
 
-// end emits the last line's account. An answer that was not finished has no finish
+// emitEnd emits the last line's account. An answer that was not finished has no finish
 // reason; an empty one is requested again.
-func (s *reader) end(l line) error {
-	last := model.Delta{Usage: usage(l), RequestID: s.a.Header("X-Request-Id")}
-	if err := s.cut(l, last.Usage); err != nil {
+func (s *answerReader) emitEnd(l answerLine) error {
+	last := model.Delta{Usage: readUsage(l), RequestID: s.a.Header("X-Request-Id")}
+	if err := s.checkCut(l, last.Usage); err != nil {
 		return err
 	}
 	switch reason := string(l.DoneReason); {
@@ -165,15 +165,15 @@ func (s *reader) end(l line) error {
 		last.Finish = scrollback.FinishToolCalls
 	case reason == "", reason == "load", reason == "unload":
 		if !s.some {
-			return s.a.Failed("done_reason " + reason)
+			return s.a.BrokenOffError("done_reason " + reason)
 		}
 	default:
 		last.Finish = reason // stop and length are our words too
 	}
-	return s.a.Emit(last)
+	return s.a.EmitDelta(last)
 }
 
-func usage(l line) *scrollback.Usage {
+func readUsage(l answerLine) *scrollback.Usage {
 	odd := min(l.Prompt, l.Cached, l.Eval) < 0
 	in := int64(max(l.Prompt, 0))
 	cached := int64(max(l.Cached, 0))
@@ -191,10 +191,10 @@ func usage(l line) *scrollback.Usage {
 	return &u
 }
 
-// cut is the error of an answer that shows that the prompt did not fit: more was
+// checkCut returns the error of an answer that shows that the prompt did not fit: more was
 // read than the window asked for holds, or the window was full before a word was
 // said. What it cost is emitted first.
-func (s *reader) cut(l line, u *scrollback.Usage) error {
+func (s *answerReader) checkCut(l answerLine, u *scrollback.Usage) error {
 	var in, out int64
 	if u != nil {
 		in = u.InputTokens
@@ -206,11 +206,11 @@ func (s *reader) cut(l line, u *scrollback.Usage) error {
 		return nil
 	}
 	if u != nil {
-		if err := s.a.Emit(model.Delta{Usage: u}); err != nil {
+		if err := s.a.EmitDelta(model.Delta{Usage: u}); err != nil {
 			return err
 		}
 	}
 	return scrollback.Errorf(scrollback.OverBudget, op,
 		i18n.OllamaSaysTooLong).
-		Because(&model.Lesson{TooLong: true, Limit: s.asked.NumCtx, Requested: in})
+		WithReason(&model.Lesson{TooLong: true, Limit: s.asked.NumCtx, Requested: in})
 }

@@ -8,24 +8,24 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// ends are the last messages of layers that later requests begin with too, by
+// layerEnds are the last messages of layers that later requests begin with too, by
 // their places among the messages.
-type ends map[scrollback.Layer]int
+type layerEnds map[scrollback.Layer]int
 
-// note records that a layer reaches to the last of the messages.
-func (e ends) note(layer scrollback.Layer, ms []wire.Message) {
+// noteMessages records that a layer reaches to the last of the messages.
+func (e layerEnds) noteMessages(layer scrollback.Layer, ms []wire.Message) {
 	if n := len(ms); n > 0 && layer != scrollback.LayerRequestOnly {
 		e[layer] = n - 1
 	}
 }
 
-// mark marks up to where a prompt may be cached, for models whose servers do not
+// markCache marks up to where a prompt may be cached, for models whose servers do not
 // see it by themselves: the ends of instructions, of what was folded, of what was
 // said before this turn, and of the prompt.
-func (m *Model) mark(c *chat, e ends) {
+func (m *Model) markCache(c *chatRequest, e layerEnds) {
 	name := strings.ToLower(m.at.Model)
 	if !slices.ContainsFunc(m.d.marks, func(p string) bool { return strings.HasPrefix(name, p) }) ||
-		c.dropped("cache_control") {
+		c.isDropped("cache_control") {
 		return
 	}
 	for _, layer := range []scrollback.Layer{scrollback.LayerInstructions, scrollback.LayerPlaceholders,

@@ -50,8 +50,9 @@ type callSpeller struct {
 }
 
 func (m *Model) newCallSpeller(known scrollback.Learned, unique bool) *callSpeller {
-	s := &callSpeller{m: m, unique: unique || remote.Dropped(known, repeatedIDs), nine: remote.Dropped(known, notNineIDs),
-		odd: remote.Dropped(known, oddIDs), used: map[string]bool{}, open: map[string]string{}}
+	s := &callSpeller{m: m, unique: unique || remote.IsDropped(known, repeatedIDs),
+		nine: remote.IsDropped(known, notNineIDs),
+		odd:  remote.IsDropped(known, oddIDs), used: map[string]bool{}, open: map[string]string{}}
 	for _, d := range known.Dropped {
 		var n int
 		if _, err := fmt.Sscanf(d, longIDs, &n); err == nil && n > 0 && (s.most == 0 || n < s.most) {
@@ -61,8 +62,8 @@ func (m *Model) newCallSpeller(known scrollback.Learned, unique bool) *callSpell
 	return s
 }
 
-// item begins an item.
-func (s *callSpeller) item(it scrollback.Item) {
+// beginItem begins an item.
+func (s *callSpeller) beginItem(it scrollback.Item) {
 	if it.Role != scrollback.RoleAssistant {
 		return
 	}
@@ -72,26 +73,26 @@ func (s *callSpeller) item(it scrollback.Item) {
 	}
 }
 
-// call is the id of a call on the wire.
-func (s *callSpeller) call(it scrollback.Item, id string) string {
+// spellCall returns the id of a call on the wire.
+func (s *callSpeller) spellCall(it scrollback.Item, id string) string {
 	most := s.most
 	if most == 0 && !s.m.sameServer(it) {
 		most = usualIDs
 	}
 	want := id
-	if !s.fits(id, most) {
-		want = s.respell(id, 0, most)
+	if !s.isAccepted(id, most) {
+		want = s.respellID(id, 0, most)
 	}
 	for n := 1; s.used[want]; n++ {
-		want = s.respell(id, n, most)
+		want = s.respellID(id, n, most)
 	}
 	s.used[want] = true
 	s.open[id] = want
 	return want
 }
 
-// result is the id of the call that a result answers.
-func (s *callSpeller) result(id string) string {
+// spellResult returns the id of the call that a result answers.
+func (s *callSpeller) spellResult(id string) string {
 	if written, ok := s.open[id]; ok {
 		return written
 	}
@@ -103,7 +104,7 @@ var (
 	plainID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
 )
 
-func (s *callSpeller) fits(id string, most int) bool {
+func (s *callSpeller) isAccepted(id string, most int) bool {
 	switch {
 	case id == "":
 		return false
@@ -115,8 +116,8 @@ func (s *callSpeller) fits(id string, most int) bool {
 	return most == 0 || len([]rune(id)) <= most
 }
 
-// respell is another id for one that cannot be sent, the same each time.
-func (s *callSpeller) respell(id string, n, most int) string {
+// respellID returns another id for one that cannot be sent, the same each time.
+func (s *callSpeller) respellID(id string, n, most int) string {
 	h := sha256.Sum256([]byte(id + "\x00" + strconv.Itoa(n)))
 	text := hex.EncodeToString(h[:])
 	if s.nine {
@@ -136,35 +137,36 @@ func (m *Model) sameServer(it scrollback.Item) bool {
 	return made == here
 }
 
-// beside puts back what came beside a call. Where the server was found to demand Gemini's
+// restoreBeside puts back what came beside a call. Where the server was found to demand Gemini's
 // signature, the first call of a message that has none gets the word that Google documents
 // for calls of other models.
-func (m *Model) beside(c *chat, call *wire.ToolCall, it scrollback.Item, p scrollback.ToolCall, first bool) {
+func (m *Model) restoreBeside(c *chatRequest, call *wire.ToolCall, it scrollback.Item, p scrollback.ToolCall,
+	first bool) {
 	var back callPayload
-	if m.own(it) && (c.at < c.bareUntil || json.Unmarshal(p.Opaque, &back) != nil) {
+	if m.isOwn(it) && (c.at < c.bareUntil || json.Unmarshal(p.Opaque, &back) != nil) {
 		back = callPayload{}
 	}
 	if len(back.Extra)+len(back.Specific)+len(back.Beside)+len(back.Function) > 0 {
 		c.lastSigned = string(p.Opaque)
 	}
-	if len(back.Extra) > 0 && c.may("extra_content") {
+	if len(back.Extra) > 0 && c.mayUse("extra_content") {
 		call.ExtraContent = back.Extra
 	}
-	if len(back.Specific) > 0 && c.may("provider_specific_fields") {
+	if len(back.Specific) > 0 && c.mayUse("provider_specific_fields") {
 		call.ProviderSpecificFields = back.Specific
 	}
-	call.Beside = c.taken(back.Beside)
-	call.Function.Beside = c.taken(back.Function)
-	if len(back.Extra)+len(back.Specific) == 0 && first && c.dropped(unsigned) && c.may("extra_content") {
+	call.Beside = c.acceptedBeside(back.Beside)
+	call.Function.Beside = c.acceptedBeside(back.Function)
+	if len(back.Extra)+len(back.Specific) == 0 && first && c.isDropped(unsigned) && c.mayUse("extra_content") {
 		call.ExtraContent = json.RawMessage(`{"google":{"thought_signature":"skip_thought_signature_validator"}}`)
 	}
 }
 
-// taken is what came beside a call, without what the server refuses to take back.
-func (c *chat) taken(b wire.Beside) wire.Beside {
+// acceptedBeside returns what came beside a call, without what the server refuses to take back.
+func (c *chatRequest) acceptedBeside(b wire.Beside) wire.Beside {
 	out := wire.Beside{}
 	for name, v := range b {
-		if c.may(name) {
+		if c.mayUse(name) {
 			out[name] = v
 		}
 	}
@@ -179,8 +181,8 @@ var (
 	repeats    = regexp.MustCompile(`\bunique\b|duplicate|\bsame id\b|repeated|already (?:been )?used|more than once`)
 )
 
-// judge recognises what servers refuse about the calls and thoughts of a conversation.
-func (m *Model) judge(params []string) func(p remote.Problem) *scrollback.Error {
+// explainRefusal recognises what servers refuse about the calls and thoughts of a conversation.
+func (m *Model) explainRefusal(params []string) func(p remote.Problem) *scrollback.Error {
 	return func(p remote.Problem) *scrollback.Error {
 		if p.Status < 400 || p.Status >= 500 || p.Status == 401 || p.Status == 403 || p.Status == 429 {
 			return nil
@@ -211,6 +213,6 @@ func (m *Model) judge(params []string) func(p remote.Problem) *scrollback.Error 
 		if refusing == "" {
 			return nil
 		}
-		return remote.Refusing(m.at.Options.Provider, refusing)
+		return remote.NewRefusalError(m.at.Options.Provider, refusing)
 	}
 }

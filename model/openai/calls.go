@@ -12,39 +12,39 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// gathering puts calls together from their pieces. Servers leave out what tells
+// callGatherer puts calls together from their pieces. Servers leave out what tells
 // pieces apart, or use it twice: a piece belongs to the call of its index, else of
 // its id, else to the one before, unless it begins another call beside that.
-type gathering struct {
-	list  []gathered
+type callGatherer struct {
+	list  []gatheredCall
 	taken map[string]bool // ids that calls of the request have
 	tools []scrollback.Tool
 }
 
-type gathered struct {
+type gatheredCall struct {
 	index     int64 // -1 where there is none
 	id, name  string
 	arguments []byte
 	payload   callPayload
 }
 
-// add adds a piece.
-func (g *gathering) add(p wire.ToolCall, most int) error {
-	i := g.find(p)
+// addPiece adds a piece.
+func (g *callGatherer) addPiece(p wire.ToolCall, most int) error {
+	i := g.findCall(p)
 	if i < 0 {
 		if len(g.list) == most {
-			return model.Exceeded(fmt.Sprintf("%d calls", most))
+			return model.NewBoundError(fmt.Sprintf("%d calls", most))
 		}
 		index := int64(-1)
 		if p.Index != nil {
 			index = int64(*p.Index)
 		}
-		g.list = append(g.list, gathered{index: index})
+		g.list = append(g.list, gatheredCall{index: index})
 		i = len(g.list) - 1
 	}
 	c := &g.list[i]
-	c.payload.add(p)
-	if c.repeats(p) && c.complete() { // whether it is complete is costly to tell
+	c.payload.addPiece(p)
+	if c.isRepeat(p) && c.isComplete() { // whether it is complete is costly to tell
 		return nil
 	}
 	if c.id == "" {
@@ -65,20 +65,20 @@ type callPayload struct {
 	Function wire.Beside     `json:"function,omitempty"` // and of its function
 }
 
-// add takes what a piece has beside the call; the first of each stands.
-func (c *callPayload) add(p wire.ToolCall) {
-	if len(c.Extra) == 0 && failed(p.ExtraContent) {
+// addPiece takes what a piece has beside the call; the first of each stands.
+func (c *callPayload) addPiece(p wire.ToolCall) {
+	if len(c.Extra) == 0 && isPresent(p.ExtraContent) {
 		c.Extra = p.ExtraContent
 	}
-	if len(c.Specific) == 0 && failed(p.ProviderSpecificFields) {
+	if len(c.Specific) == 0 && isPresent(p.ProviderSpecificFields) {
 		c.Specific = p.ProviderSpecificFields
 	}
-	c.Beside = firsts(c.Beside, p.Beside)
-	c.Function = firsts(c.Function, p.Function.Beside)
+	c.Beside = mergeFirst(c.Beside, p.Beside)
+	c.Function = mergeFirst(c.Function, p.Function.Beside)
 }
 
-// firsts is what is there, and what a piece has beside that.
-func firsts(there, piece wire.Beside) wire.Beside {
+// mergeFirst returns what is there, and what a piece has beside that.
+func mergeFirst(there, piece wire.Beside) wire.Beside {
 	for name, v := range piece {
 		if there == nil {
 			there = wire.Beside{}
@@ -90,7 +90,7 @@ func firsts(there, piece wire.Beside) wire.Beside {
 	return there
 }
 
-func (c callPayload) opaque() scrollback.Opaque {
+func (c callPayload) toOpaque() scrollback.Opaque {
 	if len(c.Extra)+len(c.Specific)+len(c.Beside)+len(c.Function) == 0 {
 		return nil
 	}
@@ -103,20 +103,20 @@ func (c callPayload) opaque() scrollback.Opaque {
 	return bytes.TrimSpace(b.Bytes())
 }
 
-// complete reports whether the arguments are an object to which nothing can be added.
-func (c *gathered) complete() bool {
+// isComplete reports whether the arguments are an object to which nothing can be added.
+func (c *gatheredCall) isComplete() bool {
 	return bytes.HasSuffix(c.arguments, []byte("}")) && json.Valid(c.arguments)
 }
 
-// repeats reports whether a piece is the same call once more.
-func (c *gathered) repeats(p wire.ToolCall) bool {
+// isRepeat reports whether a piece is the same call once more.
+func (c *gatheredCall) isRepeat(p wire.ToolCall) bool {
 	return p.ID != "" && string(p.ID) == c.id && p.Function.Name == c.name &&
 		string(p.Function.Arguments) == string(c.arguments)
 }
 
-// beside reports whether a piece that was taken for one of c begins another call.
-func (c *gathered) beside(p wire.ToolCall) bool {
-	if p.Function.Name == "" || c.name == "" || c.repeats(p) {
+// isAnother reports whether a piece that was taken for one of c begins another call.
+func (c *gatheredCall) isAnother(p wire.ToolCall) bool {
+	if p.Function.Name == "" || c.name == "" || c.isRepeat(p) {
 		return false
 	}
 	another := p.ID != "" && c.id != "" && string(p.ID) != c.id
@@ -128,23 +128,23 @@ func (c *gathered) beside(p wire.ToolCall) bool {
 	case !another && (p.Function.Arguments == "" || p.Function.Arguments[0] != '{'):
 		return false
 	}
-	return c.complete() // an object that has ended does not go on
+	return c.isComplete() // an object that has ended does not go on
 }
 
-// find is the call that a piece continues, or -1 for a new one.
-func (g *gathering) find(p wire.ToolCall) int {
-	i := g.meant(p)
-	if i < 0 || !g.list[i].beside(p) {
+// findCall returns the call that a piece continues, or -1 for a new one.
+func (g *callGatherer) findCall(p wire.ToolCall) int {
+	i := g.namedCall(p)
+	if i < 0 || !g.list[i].isAnother(p) {
 		return i
 	}
-	if j := g.byID(p); j >= 0 && j != i && !g.list[j].beside(p) {
+	if j := g.findByID(p); j >= 0 && j != i && !g.list[j].isAnother(p) {
 		return j
 	}
 	return -1
 }
 
-// meant is the call that a piece names by its index, its id or its place.
-func (g *gathering) meant(p wire.ToolCall) int {
+// namedCall returns the call that a piece names by its index, its id or its place.
+func (g *callGatherer) namedCall(p wire.ToolCall) int {
 	last := len(g.list) - 1
 	if p.Index != nil {
 		for i := last; i >= 0; i-- {
@@ -155,7 +155,7 @@ func (g *gathering) meant(p wire.ToolCall) int {
 		if p.Function.Name != "" {
 			return -1
 		}
-		if i := g.byID(p); i >= 0 {
+		if i := g.findByID(p); i >= 0 {
 			return i
 		}
 		if last >= 0 && g.list[last].index < 0 && p.ID == "" { // the index came late
@@ -163,20 +163,20 @@ func (g *gathering) meant(p wire.ToolCall) int {
 		}
 		return -1
 	}
-	if i := g.byID(p); i >= 0 || last < 0 {
+	if i := g.findByID(p); i >= 0 || last < 0 {
 		return i
 	}
 	before := &g.list[last]
 	switch {
 	case p.Function.Name == "" || before.name == "":
 		return last
-	case p.ID == "" && p.Function.Name == before.name && len(before.arguments) > 0 && !before.complete():
+	case p.ID == "" && p.Function.Name == before.name && len(before.arguments) > 0 && !before.isComplete():
 		return last // the name comes with every piece
 	}
 	return -1
 }
 
-func (g *gathering) byID(p wire.ToolCall) int {
+func (g *callGatherer) findByID(p wire.ToolCall) int {
 	for i := len(g.list) - 1; i >= 0 && p.ID != ""; i-- {
 		if g.list[i].id == string(p.ID) {
 			return i
@@ -185,10 +185,10 @@ func (g *gathering) byID(p wire.ToolCall) int {
 	return -1
 }
 
-// whole is the calls, each with its own id. One without a name is that of the tool it can
+// finishCalls returns the calls, each with its own id. One without a name is that of the tool it can
 // only mean, and else noise unless it is all of the answer, alone. If the answer was cut, the
 // last may be half a call and is dropped.
-func (g *gathering) whole(requestID string, cut, alone bool) []scrollback.ToolCall {
+func (g *callGatherer) finishCalls(requestID string, cut, alone bool) []scrollback.ToolCall {
 	var out []scrollback.ToolCall
 	own := map[string]bool{}
 	for i, c := range g.list {
@@ -196,7 +196,7 @@ func (g *gathering) whole(requestID string, cut, alone bool) []scrollback.ToolCa
 			continue
 		}
 		if c.name == "" {
-			c.name = model.ToolUnnamed(g.tools, c.id, c.arguments)
+			c.name = model.MatchUnnamedTool(g.tools, c.id, c.arguments)
 		}
 		if c.name == "" && alone && len(g.list) == 1 {
 			c.name = model.Unnamed
@@ -205,17 +205,17 @@ func (g *gathering) whole(requestID string, cut, alone bool) []scrollback.ToolCa
 			continue
 		}
 		if c.id == "" || own[c.id] {
-			c.id = g.fresh(requestID, own)
+			c.id = g.uniqueID(requestID, own)
 		}
 		own[c.id] = true
-		out = append(out, scrollback.ToolCall{ID: c.id, Name: c.name, Arguments: model.Arguments(string(c.arguments)),
-			Opaque: c.payload.opaque()})
+		out = append(out, scrollback.ToolCall{ID: c.id, Name: c.name, Arguments: model.ParseArguments(string(c.arguments)),
+			Opaque: c.payload.toOpaque()})
 	}
 	return out
 }
 
-// fresh is an id that no call has.
-func (g *gathering) fresh(requestID string, own map[string]bool) string {
+// uniqueID returns an id that no call has.
+func (g *callGatherer) uniqueID(requestID string, own map[string]bool) string {
 	h := fnv.New32a()
 	h.Write([]byte(requestID))
 	taken := maps.Clone(own)

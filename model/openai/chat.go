@@ -12,8 +12,8 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// chat is a request of chat completions that is being written.
-type chat struct {
+// chatRequest is a request of chat completions that is being written.
+type chatRequest struct {
 	wire.ChatRequest
 	r      model.Request
 	known  scrollback.Learned
@@ -25,62 +25,62 @@ type chat struct {
 	lastSigned    string // the payload of the last thought or call that is sent with one
 }
 
-func (c *chat) dropped(name string) bool { return remote.Dropped(c.known, name) }
+func (c *chatRequest) isDropped(name string) bool { return remote.IsDropped(c.known, name) }
 
-// may notes a parameter that the server may refuse, and says whether to send it.
-func (c *chat) may(name string) bool {
-	if c.dropped(name) {
+// mayUse notes a parameter that the server may refuse, and says whether to send it.
+func (c *chatRequest) mayUse(name string) bool {
+	if c.isDropped(name) {
 		return false
 	}
 	c.params = append(c.params, name)
 	return true
 }
 
-// complete plans an exchange of chat completions.
-func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.Learned) (remote.Exchange, error) {
-	r = remote.Shown(r, known)
-	c := &chat{r: r, known: known, ChatRequest: wire.ChatRequest{Model: m.at.Model, Stream: true}}
-	if c.may("stream_options") {
+// planChat plans an exchange of chat completions.
+func (m *Model) planChat(ctx context.Context, r model.Request, known scrollback.Learned) (remote.Exchange, error) {
+	r = remote.WithoutRefusedImages(r, known)
+	c := &chatRequest{r: r, known: known, ChatRequest: wire.ChatRequest{Model: m.at.Model, Stream: true}}
+	if c.mayUse("stream_options") {
 		c.StreamOptions = &wire.StreamOptions{IncludeUsage: true}
 	}
-	m.bound(c)
-	m.think(c)
+	m.setMaxOutput(c)
+	m.setThinking(c)
 	c.ids = m.newCallSpeller(known, false)
-	ends := ends{}
+	ends := layerEnds{}
 	c.bareUntil = c.refusedThoughts()
 	for i, it := range r.Items {
 		c.at = i
 		if it.Kind == scrollback.KindTools {
 			continue
 		}
-		ms, err := m.messages(ctx, c, it)
+		ms, err := m.encodeItem(ctx, c, it)
 		if err != nil {
 			return remote.Exchange{}, err
 		}
 		c.Messages = append(c.Messages, ms...)
-		ends.note(it.Layer, c.Messages)
+		ends.noteMessages(it.Layer, c.Messages)
 	}
-	m.mark(c, ends)
+	m.markCache(c, ends)
 	for _, t := range r.Tools {
 		c.Tools = append(c.Tools, wire.Tool{Type: "function",
 			Function: wire.Function{Name: t.Name, Description: t.Description, Parameters: t.Parameters}})
 	}
 	read := func(a *remote.Answer) error {
-		return (&reader{a: a, calls: gathering{taken: callIDs(r), tools: r.Tools}}).read()
+		return (&chunkReader{a: a, calls: callGatherer{taken: callIDs(r), tools: r.Tools}}).readAnswer()
 	}
 	switch {
-	case !r.WebSearch || m.d.search == "" || c.dropped(model.WebSearch):
+	case !r.WebSearch || m.d.search == "" || c.isDropped(model.WebSearch):
 	case m.d.responses: // this API cannot search, and no newer one is known to the server
 		read = func(a *remote.Answer) error {
-			if err := a.Emit(model.Delta{Lesson: &model.Lesson{Drop: model.WebSearch}}); err != nil {
+			if err := a.EmitDelta(model.Delta{Lesson: &model.Lesson{Drop: model.WebSearch}}); err != nil {
 				return err
 			}
-			return (&reader{a: a, calls: gathering{taken: callIDs(r), tools: r.Tools}}).read()
+			return (&chunkReader{a: a, calls: callGatherer{taken: callIDs(r), tools: r.Tools}}).readAnswer()
 		}
-	case c.may(model.WebSearch):
+	case c.mayUse(model.WebSearch):
 		c.Tools = append(c.Tools, wire.Tool{Type: m.d.search})
 	}
-	if r.AnswerOnly && len(c.Tools) > 0 && c.may("tool_choice") {
+	if r.AnswerOnly && len(c.Tools) > 0 && c.mayUse("tool_choice") {
 		c.ToolChoice = "none"
 	}
 	header := map[string]string{}
@@ -88,33 +88,33 @@ func (m *Model) complete(ctx context.Context, r model.Request, known scrollback.
 	case r.CacheKey == "" || name == "":
 	case isHeader:
 		header[name] = r.CacheKey
-	case c.may("prompt_cache_key"):
+	case c.mayUse("prompt_cache_key"):
 		c.PromptCacheKey = r.CacheKey
 	}
 	return remote.Exchange{URL: m.at.BaseURL + "/chat/completions", Header: header, Body: c.ChatRequest, Params: c.params,
-		Once: c.once, Judge: c.judge(m), Read: read}, nil
+		Once: c.once, Judge: c.explainRefusal(m), Read: read}, nil
 }
 
-// bound says how long the answer may be, in the one of two fields that the server
+// setMaxOutput says how long the answer may be, in the one of two fields that the server
 // takes.
-func (m *Model) bound(c *chat) {
-	most := remote.MaxOutput(c.r, c.known)
+func (m *Model) setMaxOutput(c *chatRequest) {
+	most := remote.OutputLimit(c.r, c.known)
 	if most <= 0 {
 		return
 	}
 	older := m.d.oldMaxTokens
-	if c.dropped("max_tokens") || c.dropped("max_completion_tokens") {
-		older = c.dropped("max_completion_tokens")
+	if c.isDropped("max_tokens") || c.isDropped("max_completion_tokens") {
+		older = c.isDropped("max_completion_tokens")
 	}
 	switch {
-	case older && c.may("max_tokens"):
+	case older && c.mayUse("max_tokens"):
 		c.MaxTokens = most
-	case !older && c.may("max_completion_tokens"):
+	case !older && c.mayUse("max_completion_tokens"):
 		c.MaxCompletionTokens = most
 	}
 }
 
-// callIDs are the ids of calls that a request holds already.
+// callIDs returns the ids of calls that a request holds already.
 func callIDs(r model.Request) map[string]bool {
 	out := map[string]bool{}
 	for _, it := range r.Items {
@@ -125,11 +125,11 @@ func callIDs(r model.Request) map[string]bool {
 	return out
 }
 
-// messages is an item on the wire: one message, or for tool results one each, and
+// encodeItem returns an item on the wire: one message, or for tool results one each, and
 // none where nothing is said.
-func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wire.Message, error) {
+func (m *Model) encodeItem(ctx context.Context, c *chatRequest, it scrollback.Item) ([]wire.Message, error) {
 	out := wire.Message{Role: string(it.Role), Name: it.Name}
-	c.ids.item(it)
+	c.ids.beginItem(it)
 	var results []wire.Message
 	var before []int // how much of the content stands before each thought
 	for _, p := range it.Parts {
@@ -139,20 +139,20 @@ func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wi
 				out.Content = append(out.Content, wire.ContentPart{Type: "text", Text: p.Text})
 			}
 		case scrollback.Image:
-			part, err := m.image(ctx, c, p)
+			part, err := m.encodeImage(ctx, c, p)
 			if err != nil {
 				return nil, err
 			}
 			out.Content = append(out.Content, part)
 		case scrollback.File:
-			out.Content = append(out.Content, wire.ContentPart{Type: "text", Text: attached(p)})
+			out.Content = append(out.Content, wire.ContentPart{Type: "text", Text: fileText(p)})
 		case scrollback.ToolCall:
-			call := wire.ToolCall{ID: wire.Word(c.ids.call(it, p.ID)), Type: "function",
+			call := wire.ToolCall{ID: wire.Word(c.ids.spellCall(it, p.ID)), Type: "function",
 				Function: wire.FunctionCall{Name: p.Name, Arguments: wire.Inner(p.Arguments)}}
-			m.beside(c, &call, it, p, len(out.ToolCalls) == 0)
+			m.restoreBeside(c, &call, it, p, len(out.ToolCalls) == 0)
 			out.ToolCalls = append(out.ToolCalls, call)
 		case scrollback.ToolResult:
-			results = append(results, wire.Message{Role: "tool", ToolCallID: c.ids.result(p.CallID),
+			results = append(results, wire.Message{Role: "tool", ToolCallID: c.ids.spellResult(p.CallID),
 				Content: wire.Content{{Type: "text", Text: p.Text}}})
 		case scrollback.Reasoning: // below
 			before = append(before, len(out.Content))
@@ -162,12 +162,12 @@ func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wi
 		return results, nil
 	}
 	apart := out.Content
-	out.Content = plain(out.Content)
+	out.Content = plainContent(out.Content)
 	if len(out.Content) == 0 && len(out.ToolCalls) == 0 {
 		return nil, nil // a message is never empty
 	}
 	if it.Role == scrollback.RoleAssistant {
-		m.reason(c, &out, it, apart, before)
+		m.restoreReasoning(c, &out, it, apart, before)
 		if len(out.Content) == 0 && m.d.noNull {
 			out.Content = wire.NoText()
 		}
@@ -175,9 +175,9 @@ func (m *Model) messages(ctx context.Context, c *chat, it scrollback.Item) ([]wi
 	return []wire.Message{out}, nil
 }
 
-// plain is content as one text where there is nothing but text: some servers take a
+// plainContent returns content as one text where there is nothing but text: some servers take a
 // list in no message, many in none but a user's.
-func plain(c wire.Content) wire.Content {
+func plainContent(c wire.Content) wire.Content {
 	var texts []string
 	for _, p := range c {
 		if p.Type != "text" {
@@ -191,14 +191,14 @@ func plain(c wire.Content) wire.Content {
 	return wire.Content{{Type: "text", Text: strings.Join(texts, "\n")}}
 }
 
-func attached(p scrollback.File) string {
+func fileText(p scrollback.File) string {
 	return fmt.Sprintf("[attached: %s, %s, %d bytes, %s]", p.Name, p.MediaType, p.Size, scrollback.ArtifactRef(p.Artifact))
 }
 
-// image is an image by its address or as a data: URL, or its name for a model that sees none.
-func (m *Model) image(ctx context.Context, c *chat, p scrollback.Image) (wire.ContentPart, error) {
-	if c.r.Bytes == nil || c.dropped("image_url") || p.URL != "" && (m.d.noAddresses || c.dropped(remote.Addresses)) {
-		return wire.ContentPart{Type: "text", Text: named(p)}, nil
+// encodeImage returns an image by its address or as a data: URL, or its name for a model that sees none.
+func (m *Model) encodeImage(ctx context.Context, c *chatRequest, p scrollback.Image) (wire.ContentPart, error) {
+	if c.r.Bytes == nil || c.isDropped("image_url") || p.URL != "" && (m.d.noAddresses || c.isDropped(remote.Addresses)) {
+		return wire.ContentPart{Type: "text", Text: imageName(p)}, nil
 	}
 	url, err := imageURL(ctx, c.r, p)
 	if err != nil {
@@ -211,8 +211,8 @@ func (m *Model) image(ctx context.Context, c *chat, p scrollback.Image) (wire.Co
 	return wire.ContentPart{Type: "image_url", ImageURL: &wire.ImageURL{Detail: p.Detail, URL: url}}, nil
 }
 
-func named(p scrollback.Image) string {
-	return fmt.Sprintf("[image: %s, %s]", p.Name, p.Where())
+func imageName(p scrollback.Image) string {
+	return fmt.Sprintf("[image: %s, %s]", p.Name, p.Location())
 }
 
 func imageURL(ctx context.Context, r model.Request, p scrollback.Image) (string, error) {

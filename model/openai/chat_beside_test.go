@@ -12,7 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// streamed is a stream of deltas.
+// streamed returns a stream of deltas.
 func streamed(finish string, deltas ...string) string {
 	var b strings.Builder
 	for _, d := range deltas {
@@ -22,7 +22,7 @@ func streamed(finish string, deltas ...string) string {
 		"\n\ndata: [DONE]\n\n"
 }
 
-// wholly is an answer that is not streamed.
+// wholly returns an answer that is not streamed.
 func wholly(finish, message string) string {
 	return `{"choices":[{"index":0,"message":` + message + `,"finish_reason":"` + finish + `"}]}`
 }
@@ -71,7 +71,7 @@ func sentBack(t *testing.T, by string, said scrollback.Parts, known scrollback.L
 	}
 	for _, d := range a.Deltas {
 		if d.Lesson != nil && d.Lesson.Drop != "" {
-			known.Dropped = model.Remember(known.Dropped, d.Lesson.Drop)
+			known.Dropped = model.AddDropped(known.Dropped, d.Lesson.Drop)
 		}
 	}
 	return taken, refused, known
@@ -161,7 +161,7 @@ func TestChatFieldsBesideThoughts(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		parts := modeltest.Parts(a.Deltas)
+		parts := modeltest.StoredParts(a.Deltas)
 		reasoning := ""
 		for _, p := range parts {
 			if r, ok := p.(scrollback.Reasoning); ok {
@@ -196,7 +196,7 @@ func TestChatFieldsBesideThoughtsAreRefusedOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return modeltest.Parts(a.Deltas)
+		return modeltest.StoredParts(a.Deltas)
 	}
 	for _, c := range []struct {
 		refusal, words string
@@ -250,7 +250,7 @@ func TestChatCallsNearlyRight(t *testing.T) {
 		m := chatAnswered(t, "custom", "m", func(*http.Request) *http.Response {
 			return chatReply(200, "", strings.NewReader(c.body))
 		})
-		r := modeltest.Plain()
+		r := modeltest.PlainRequest()
 		r.Tools = tools
 		a, err := modeltest.Read(m.Stream(t.Context(), r))
 		if err != nil || len(a.Calls) != 1 || a.Calls[0].Name+" "+string(a.Calls[0].Arguments) != c.want ||
@@ -299,7 +299,7 @@ func TestChatDemandsThoughts(t *testing.T) {
 			}
 			return chatReply(200, "application/json", strings.NewReader(wholly("stop", `{"content":"ok"}`)))
 		})
-		r := modeltest.Plain()
+		r := modeltest.PlainRequest()
 		r.Items = append(r.Items, chatItemOf(scrollback.RoleAssistant, "other/m", call),
 			chatItemOf(scrollback.RoleTool, "", scrollback.ToolResult{CallID: "a1", Name: "f", Text: "done"}))
 		if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || len(bodies) != 2 {

@@ -31,7 +31,7 @@ func chatTools() []scrollback.Tool {
 		Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer"}}}`)}, {Name: "g"}}
 }
 
-// chatEverything is a request with everything that one may hold, of an answer that
+// chatEverything returns a request with everything that one may hold, of an answer that
 // the model by made.
 func chatEverything() model.Request { return chatEverythingBy("", nil) }
 
@@ -66,7 +66,7 @@ func chatEverythingBy(by string, opaque scrollback.Opaque) model.Request {
 		}}
 }
 
-// chatSent is what is sent for a request: where to, the headers that are the
+// chatSent returns what is sent for a request: where to, the headers that are the
 // conversation's, and the body.
 func chatSent(t *testing.T, preset, id string, r model.Request) json.RawMessage {
 	t.Helper()

@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest/chatapi"
 )
 
-// chatTalker is a model that thinks, calls two tools in every third turn, and says
+// chatTalker returns a model that thinks, calls two tools in every third turn, and says
 // something else each time. Every word it thinks has its name.
 func chatTalker(name string) model.Model {
 	var n atomic.Int64
@@ -96,7 +96,7 @@ func (s *chatSide) say(t *testing.T, items []scrollback.Item, turn int) []scroll
 		}
 		items = append(items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.RoleAssistant,
 			Model: s.m.Facts().Name,
-			Parts: modeltest.Parts(a.Deltas)})
+			Parts: modeltest.StoredParts(a.Deltas)})
 		var results scrollback.Parts
 		for _, c := range a.Calls {
 			results = append(results, scrollback.ToolResult{CallID: c.ID, Name: c.Name, Text: "found " + string(c.Arguments)})
@@ -138,7 +138,7 @@ func TestChatConversations(t *testing.T) {
 		t.Run(p.preset, func(t *testing.T) {
 			next := chatPresets[(i+5)%len(chatPresets)]
 			one := chatOpenSide(t, p.preset, p.model, "Ada")
-			chatTalk(t, []*chatSide{one}, testlength.Of(24, 40))
+			chatTalk(t, []*chatSide{one}, testlength.Choose(24, 40))
 			chatExpect(t, p.preset, one)
 			if testing.Short() && i%3 != 0 {
 				return
@@ -146,7 +146,7 @@ func TestChatConversations(t *testing.T) {
 
 			first := chatOpenSide(t, p.preset, p.model, "Ada")
 			second := chatOpenSide(t, next.preset, next.model, "Bob")
-			chatTalk(t, []*chatSide{first, second}, testlength.Of(24, 40))
+			chatTalk(t, []*chatSide{first, second}, testlength.Choose(24, 40))
 			chatExpect(t, p.preset, first)
 			chatExpect(t, next.preset, second)
 
@@ -183,7 +183,7 @@ func chatTalk(t *testing.T, sides []*chatSide, turns int) {
 	}
 }
 
-// chatHolds says whether a body holds a secret that the side did not give out
+// chatHolds reports whether a body holds a secret that the side did not give out
 // itself: those of OpenRouter are numbered by its answers, and its own.
 func chatHolds(body []byte, secret string, s *chatSide) bool {
 	if !bytes.Contains(body, []byte(secret)) {

@@ -11,13 +11,13 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// chatOdd is what a server answers with a body of some media type, in 200.
+// chatOdd returns what a server answers with a body of some media type, in 200.
 func chatOdd(t *testing.T, mediaType, body string) (modeltest.Answer, error) {
 	t.Helper()
 	m := chatAnswered(t, "custom", "m", func(*http.Request) *http.Response {
 		return chatReply(200, mediaType, strings.NewReader(body))
 	})
-	return modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+	return modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 }
 
 // Gateways give a stream another media type or none, a whole answer that of a stream, forget
@@ -124,7 +124,7 @@ func TestChatFieldsBesideCalls(t *testing.T) {
 			return chatReply(200, "application/json",
 				strings.NewReader(`{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`))
 		})
-		r := modeltest.Plain()
+		r := modeltest.PlainRequest()
 		r.Items = append(r.Items, chatItemOf(scrollback.RoleAssistant, c.by, call),
 			chatItemOf(scrollback.RoleTool, "", scrollback.ToolResult{CallID: call.ID, Name: call.Name, Text: "found"}))
 		if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || len(bodies) != c.tries {

@@ -45,7 +45,7 @@ func chatRandomText(r *rand.Rand) string {
 	return b.String()
 }
 
-// chatRandomAnswer is an answer of a model, and what it says.
+// chatRandomAnswer returns an answer of a model, and what it says.
 func chatRandomAnswer(r *rand.Rand) (ds []model.Delta, said string) {
 	var thought, text, calls strings.Builder
 	for range r.IntN(5) {
@@ -72,7 +72,7 @@ func chatRandomAnswer(r *rand.Rand) (ds []model.Delta, said string) {
 	return ds, thought.String() + "|" + text.String() + "|" + calls.String()
 }
 
-// chatRandomStream is an answer as some server streams it.
+// chatRandomStream returns an answer as some server streams it.
 func chatRandomStream(t *testing.T, r *rand.Rand) (stream, said string) {
 	ds, said := chatRandomAnswer(r)
 	o := chatapi.Options{Quirks: chatapi.Quirks(r.Uint32()) & (chatapi.LateID<<1 - 1),
@@ -87,7 +87,7 @@ func chatRandomStream(t *testing.T, r *rand.Rand) (stream, said string) {
 	return w.Body.String(), said
 }
 
-// chatDamaged is a stream that came to harm on the way.
+// chatDamaged returns a stream that came to harm on the way.
 func chatDamaged(r *rand.Rand, stream string) string {
 	frames := strings.SplitAfter(stream, "\n\n")
 	for range 1 + r.IntN(4) {
@@ -117,7 +117,7 @@ func chatDamaged(r *rand.Rand, stream string) string {
 // chatPayloads joins the payloads of an answer.
 func chatPayloads(a modeltest.Answer) string {
 	var b strings.Builder
-	for _, p := range modeltest.Parts(a.Deltas) {
+	for _, p := range modeltest.StoredParts(a.Deltas) {
 		if r, ok := p.(scrollback.Reasoning); ok {
 			fmt.Fprintf(&b, "%q %s\n", r.Text, r.Opaque)
 		}
@@ -138,7 +138,7 @@ func TestChatRandomStreams(t *testing.T) {
 	})
 	read := func(b io.Reader) (modeltest.Answer, error) {
 		body = b
-		return modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+		return modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 	}
 	whole := 0
 	broken := 0

@@ -73,7 +73,7 @@ func TestRecordings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(chatRecorded(t, name))).Stream(t.Context(),
-				modeltest.Plain()))
+				modeltest.PlainRequest()))
 			if err != nil || chatSaid(a) != want.said {
 				t.Errorf("%s %v, want %s", chatSaid(a), err, want.said)
 			}
@@ -101,7 +101,7 @@ func TestRecordings(t *testing.T) {
 func TestChatCost(t *testing.T) {
 	a, err := modeltest.Read(chatAnswered(t, "openrouter", "m",
 		chatStream(chatRecorded(t, "openrouter"))).Stream(t.Context(),
-		modeltest.Plain()))
+		modeltest.PlainRequest()))
 	if err != nil || a.Usage == nil || a.Usage.Cost != 1.75 || a.Usage.Currency != "USD" {
 		t.Fatalf("%+v %v", a.Usage, err)
 	}
@@ -132,7 +132,7 @@ func TestChatRecordedFailures(t *testing.T) {
 		_, err := modeltest.Read(chatAnswered(t, "custom", "m", func(*http.Request) *http.Response {
 			tries++
 			return chatReply(200, "text/event-stream", strings.NewReader(stream))
-		}).Stream(context.Background(), modeltest.Plain()))
+		}).Stream(context.Background(), modeltest.PlainRequest()))
 		got := *cmp.Or(model.LessonOf(err), &model.Lesson{})
 		if scrollback.CodeOf(err) != want.code || tries != want.tries || got != want.lesson {
 			t.Errorf("%s: %v (%s) after %d tries, %+v; want %+v", name, err, scrollback.CodeOf(err), tries, got, want)
@@ -154,7 +154,7 @@ func TestChatWhole(t *testing.T) {
 	} {
 		a, err := modeltest.Read(chatAnswered(t, "custom", "m", func(*http.Request) *http.Response {
 			return chatReply(200, "application/json", strings.NewReader(body))
-		}).Stream(t.Context(), modeltest.Plain()))
+		}).Stream(t.Context(), modeltest.PlainRequest()))
 		if err != nil || chatSaid(a) != want {
 			t.Errorf("%s %v, want %s", chatSaid(a), err, want)
 		}
@@ -163,7 +163,7 @@ func TestChatWhole(t *testing.T) {
 
 // An id that is made up is one that no call of the request has.
 func TestChatFreshIDs(t *testing.T) {
-	r := modeltest.Tooled()
+	r := modeltest.ToolRequest()
 	stream := chatRecorded(t, "one_index_no_ids")
 	m := chatAnswered(t, "custom", "m", chatStream(stream))
 	seen := map[string]bool{}
@@ -181,7 +181,7 @@ func TestChatFreshIDs(t *testing.T) {
 			results = append(results, scrollback.ToolResult{CallID: c.ID, Text: "1"})
 		}
 		r.Items = append(r.Items, scrollback.Item{Role: scrollback.RoleAssistant, Model: m.Facts().Name,
-			Parts: modeltest.Parts(a.Deltas)},
+			Parts: modeltest.StoredParts(a.Deltas)},
 			scrollback.Item{Role: scrollback.RoleTool, Parts: results})
 	}
 	if len(seen) != 6 {
@@ -213,12 +213,12 @@ func TestChatPayloadParts(t *testing.T) {
 			sent = string(b)
 			return chatReply(200, "text/event-stream", strings.NewReader(chatRecorded(t, name)))
 		})
-		r := modeltest.Plain()
+		r := modeltest.PlainRequest()
 		a, err := modeltest.Read(m.Stream(t.Context(), r))
 		if err != nil {
 			t.Fatal(err)
 		}
-		parts := modeltest.Parts(a.Deltas)
+		parts := modeltest.StoredParts(a.Deltas)
 		kinds := []string{}
 		for _, p := range parts {
 			kinds = append(kinds, map[bool]string{true: "reasoning",
@@ -264,7 +264,7 @@ func TestChatBroken(t *testing.T) {
 			return chatReply(200, "text/event-stream", io.MultiReader(strings.NewReader(chatRecorded(t, name)),
 				iotest.ErrReader(io.ErrUnexpectedEOF)))
 		})
-		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 		if a.Finish != finish || a.Text == "" || (err == nil) != (finish != "") ||
 			err != nil && scrollback.CodeOf(err) != scrollback.Unavailable {
 			t.Errorf("%s: %s %v", name, chatSaid(a), err)
@@ -291,7 +291,8 @@ func TestChatUsageThatCannotBe(t *testing.T) {
 		`{"prompt_tokens":null,"completion_tokens":[1],"total_tokens":{},"cost":"odd"}`: false, // nothing is counted
 	} {
 		body := `data: {"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}],"usage":` + usage + "}\n\n"
-		a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(body)).Stream(t.Context(), modeltest.Plain()))
+		a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(body)).Stream(t.Context(),
+			modeltest.PlainRequest()))
 		if err != nil || a.Usage == nil {
 			t.Errorf("%s: %+v %v", usage, a, err)
 			continue
@@ -312,7 +313,8 @@ func TestChatArgumentsInPieces(t *testing.T) {
 				pieces) +
 			`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"}"}}]},"finish_reason":"tool_calls"}]}` + "\n\n"
 		began := time.Now()
-		a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(body)).Stream(t.Context(), modeltest.Plain()))
+		a, err := modeltest.Read(chatAnswered(t, "custom", "m", chatStream(body)).Stream(t.Context(),
+			modeltest.PlainRequest()))
 		if err != nil || len(a.Calls) != 1 || len(a.Calls[0].Arguments) != 2*pieces+len(`{"a":""}`) {
 			t.Fatalf("%d calls, %v", len(a.Calls), err)
 		}

@@ -392,7 +392,8 @@ func TestChatRefusals(t *testing.T) {
 				t.Errorf("%v (%s) after %d tries, %+v; want %s, again %v, %+v", err, scrollback.CodeOf(err), tries, lesson, c.code,
 					c.again, c.lesson)
 			}
-			if shown := scrollback.Shown(err); strings.Contains(shown, "sk-chat") || strings.Contains(shown, "chat.test") ||
+			if shown := scrollback.PublicMessage(err); strings.Contains(shown, "sk-chat") ||
+				strings.Contains(shown, "chat.test") ||
 				c.words != "" && strings.Contains(shown, c.words) {
 				t.Errorf("shown: %s", shown)
 			}

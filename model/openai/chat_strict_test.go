@@ -30,7 +30,7 @@ func chatAskStrict(t *testing.T, preset, id string,
 	return a, lessons, server, err
 }
 
-// chatRuled says whether the last refusal was of a rule.
+// chatRuled reports whether the last refusal was of a rule.
 func chatRuled(s *modeltest.Strict, rule string) bool {
 	all := s.Refusals()
 	return len(all) > 0 && all[len(all)-1].Rule == rule

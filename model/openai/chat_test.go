@@ -68,7 +68,7 @@ type chatWay func(*http.Request) *http.Response
 
 func (f chatWay) RoundTrip(r *http.Request) (*http.Response, error) { return f(r), nil }
 
-// chatReply is a response of a server.
+// chatReply returns a response of a server.
 func chatReply(status int, mediaType string, body io.Reader) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {mediaType}}, Body: io.NopCloser(body),
 		ProtoMajor: 1,
@@ -82,7 +82,7 @@ func chatAnswered(t testing.TB, preset, id string, f chatWay) model.Model {
 		func(o *remote.Options) { o.Client = &http.Client{Transport: f} })
 }
 
-// chatRecorded is a stream of testdata.
+// chatRecorded returns a stream of testdata.
 func chatRecorded(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join("testdata", name+".sse"))
@@ -161,7 +161,7 @@ func TestChatServedScript(t *testing.T) {
 	}
 }
 
-// chatSaid is an answer as a text, for comparisons.
+// chatSaid returns an answer as a text, for comparisons.
 func chatSaid(a modeltest.Answer) string {
 	var b strings.Builder
 	b.WriteString(a.Reasoning + "|" + a.Text + "|")

@@ -32,7 +32,7 @@ func TestComplaintsInStreams(t *testing.T) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, body) // the client may be gone
 		}))
-		_, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+		_, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 		if err == nil || !strings.Contains(err.Error(), "quota is gone") {
 			t.Errorf("%q: %v", body, err)
 		}
@@ -43,7 +43,7 @@ func TestComplaintsInStreams(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, fine) // the client may be gone
 	}))
-	if a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain())); err != nil || a.Text != "hi" {
+	if a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest())); err != nil || a.Text != "hi" {
 		t.Errorf("%q, %v", a.Text, err)
 	}
 }

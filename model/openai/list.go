@@ -11,29 +11,29 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// lister asks a server how long a model's windows are.
-type lister func(ctx context.Context, m *Model) (limit, maxOutput int64, err error)
+// windowLister asks a server how long a model's windows are.
+type windowLister func(ctx context.Context, m *Model) (limit, maxOutput int64, err error)
 
-// listed is a model whose server tells how long its windows are.
-type listed struct{ *Model }
+// listedModel is a model whose server tells how long its windows are.
+type listedModel struct{ *Model }
 
 var (
-	_ model.Lister  = (*listed)(nil)
-	_ model.Offerer = (*listed)(nil)
+	_ model.Lister  = (*listedModel)(nil)
+	_ model.Offerer = (*listedModel)(nil)
 )
 
 // List implements model.Lister.
-func (l *listed) List(ctx context.Context) (limit, maxOutput int64, err error) {
+func (l *listedModel) List(ctx context.Context) (limit, maxOutput int64, err error) {
 	return l.d.list(ctx, l.Model)
 }
 
-// Offered implements model.Offerer: what the server's list has, but for models that only
+// OfferedModels implements model.Offerer: what the server's list has, but for models that only
 // embed texts.
-func (l *listed) Offered(ctx context.Context) ([]string, error) {
+func (l *listedModel) OfferedModels(ctx context.Context) ([]string, error) {
 	var list struct {
-		Data []entry `json:"data"`
+		Data []listEntry `json:"data"`
 	}
-	if err := l.client.Get(ctx, l.at.BaseURL+"/models", &list); err != nil {
+	if err := l.client.GetJSON(ctx, l.at.BaseURL+"/models", &list); err != nil {
 		return nil, err
 	}
 	var names []string
@@ -45,9 +45,9 @@ func (l *listed) Offered(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// entry is a model in a server's list, with the names that servers give to the
+// listEntry is a model in a server's list, with the names that servers give to the
 // window they serve.
-type entry struct {
+type listEntry struct {
 	ID            string          `json:"id"`
 	MaxModelLen   wire.Number     `json:"max_model_len"`  // vLLM
 	ContextLength wire.Number     `json:"context_length"` // OpenRouter, Moonshot
@@ -59,8 +59,8 @@ type entry struct {
 	} `json:"top_provider"`
 }
 
-// window is how long the window is that is served, 0 where the list does not say.
-func (e entry) window() int64 {
+// windowSize returns how long the window is that is served, 0 where the list does not say.
+func (e listEntry) windowSize() int64 {
 	var inner struct {
 		ContextLength wire.Number `json:"context_length"`
 	}
@@ -74,7 +74,7 @@ func (e entry) window() int64 {
 	return windowTokens(limit)
 }
 
-// windowTokens is a number of tokens, 0 for an impossible one.
+// windowTokens returns a number of tokens, 0 for an impossible one.
 func windowTokens(n wire.Number) int64 {
 	if n < 0 || n > 1<<31 {
 		return 0
@@ -82,14 +82,14 @@ func windowTokens(n wire.Number) int64 {
 	return int64(n)
 }
 
-// find reads a list and picks the model's entry; the only one of a server that
+// findEntry reads a list and picks the model's entry; the only one of a server that
 // serves one model under whatever name.
-func (m *Model) find(ctx context.Context, url string) (entry, error) {
+func (m *Model) findEntry(ctx context.Context, url string) (listEntry, error) {
 	var list struct {
-		Data []entry `json:"data"`
+		Data []listEntry `json:"data"`
 	}
-	if err := m.client.Get(ctx, url, &list); err != nil {
-		return entry{}, err
+	if err := m.client.GetJSON(ctx, url, &list); err != nil {
+		return listEntry{}, err
 	}
 	for _, e := range list.Data {
 		if strings.EqualFold(e.ID, m.at.Model) {
@@ -99,22 +99,22 @@ func (m *Model) find(ctx context.Context, url string) (entry, error) {
 	if len(list.Data) == 1 && m.at.Options.Provider != "openrouter" {
 		return list.Data[0], nil
 	}
-	return entry{}, nil
+	return listEntry{}, nil
 }
 
-// base is the address without the version at its end.
-func (m *Model) base() string { return strings.TrimSuffix(m.at.BaseURL, "/v1") }
+// baseURL returns the address without the version at its end.
+func (m *Model) baseURL() string { return strings.TrimSuffix(m.at.BaseURL, "/v1") }
 
 // listPlain reads the list that most servers have.
 func listPlain(ctx context.Context, m *Model) (int64, int64, error) {
-	e, err := m.find(ctx, m.at.BaseURL+"/models")
-	return e.window(), windowTokens(e.TopProvider.MaxCompletionTokens), err
+	e, err := m.findEntry(ctx, m.at.BaseURL+"/models")
+	return e.windowSize(), windowTokens(e.TopProvider.MaxCompletionTokens), err
 }
 
 // listLMStudio asks for the window that a model was loaded with; what it was
 // trained for is not what is served.
 func listLMStudio(ctx context.Context, m *Model) (int64, int64, error) {
-	e, err := m.find(ctx, m.base()+"/api/v0/models")
+	e, err := m.findEntry(ctx, m.baseURL()+"/api/v0/models")
 	return windowTokens(e.Loaded), 0, err
 }
 
@@ -130,14 +130,14 @@ func listLlamaCPP(ctx context.Context, m *Model) (int64, int64, error) {
 	if m.at.Model != "" {
 		query = "?model=" + url.QueryEscape(m.at.Model)
 	}
-	err := m.client.Get(ctx, m.base()+"/props"+query, &props)
+	err := m.client.GetJSON(ctx, m.baseURL()+"/props"+query, &props)
 	if err == nil && windowTokens(props.Settings.NCtx) > 0 {
 		return windowTokens(props.Settings.NCtx), 0, nil
 	}
 	var slots []struct {
 		NCtx wire.Number `json:"n_ctx"`
 	}
-	if slotsErr := m.client.Get(ctx, m.base()+"/slots", &slots); slotsErr != nil || len(slots) == 0 {
+	if slotsErr := m.client.GetJSON(ctx, m.baseURL()+"/slots", &slots); slotsErr != nil || len(slots) == 0 {
 		return 0, 0, cmp.Or(err, slotsErr)
 	}
 	return windowTokens(slots[0].NCtx), 0, nil

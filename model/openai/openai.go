@@ -29,13 +29,13 @@ import (
 type Model struct {
 	at     remote.Endpoint
 	client *remote.Client
-	d      dialect
+	d      serverDialect
 	facts  model.Facts
 }
 
 var _ model.Model = (*Model)(nil)
 
-func open(at remote.Endpoint, d dialect) *Model {
+func newModel(at remote.Endpoint, d serverDialect) *Model {
 	if at.Options.Key != "" {
 		header := map[string]string{"Authorization": "Bearer " + at.Options.Key}
 		for name, value := range at.Options.Header {
@@ -49,7 +49,7 @@ func open(at remote.Endpoint, d dialect) *Model {
 	spoken := window.OpenAI()
 	spoken.ImageURLs = !d.noAddresses
 	return &Model{at: at, client: remote.New(at.Options), d: d,
-		facts: model.Facts{Name: at.Name, Dialect: spoken, Searches: d.search != "", Here: at.Here()}}
+		facts: model.Facts{Name: at.Name, Dialect: spoken, Searches: d.search != "", Here: at.IsLocal()}}
 }
 
 // Facts implements model.Model.
@@ -59,18 +59,18 @@ func (m *Model) Facts() model.Facts { return m.facts }
 func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return m.client.Stream(ctx, r, func(known scrollback.Learned) (remote.Exchange, error) {
 		if m.d.responses && known.API != "chat" {
-			return m.respond(ctx, r, known)
+			return m.planResponses(ctx, r, known)
 		}
-		return m.complete(ctx, r, known)
+		return m.planChat(ctx, r, known)
 	})
 }
 
-// own reports whether an item was made by this model: its payloads go back to no other.
-func (m *Model) own(it scrollback.Item) bool { return it.Model == m.facts.Name }
+// isOwn reports whether an item was made by this model: its payloads go back to no other.
+func (m *Model) isOwn(it scrollback.Item) bool { return it.Model == m.facts.Name }
 
-// family reports whether the model's name, without what stands before a slash, begins
+// isFamily reports whether the model's name, without what stands before a slash, begins
 // with one of the names.
-func (m *Model) family(names ...string) bool {
+func (m *Model) isFamily(names ...string) bool {
 	bare := strings.ToLower(m.at.Model[strings.LastIndexByte(m.at.Model, '/')+1:])
 	for _, n := range names {
 		if strings.HasPrefix(bare, n) {

@@ -11,11 +11,11 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// reader turns the chunks of a completion into deltas.
-type reader struct {
+// chunkReader turns the chunks of a completion into deltas.
+type chunkReader struct {
 	a         *remote.Answer
 	requestID string
-	calls     gathering
+	calls     callGatherer
 	usage     *scrollback.Usage
 	credits   *model.Credits
 	finish    string
@@ -24,23 +24,23 @@ type reader struct {
 	field    string // in which reasoning came that has not got its payload yet
 	thinking bool   // reasoning is the part that is being written
 	closed   bool   // some reasoning has its payload
-	details  fragments
-	inChunk  fragments // fields of a thought in the content
-	choice   int64     // which of several choices is read
+	details  fieldFragments
+	inChunk  fieldFragments // fields of a thought in the content
+	choice   int64          // which of several choices is read
 	chosen   bool
 	waiting  []wire.ChunkChoice // pieces of choices other than 0, until it is clear which is read
 	found    remote.Finding
 }
 
-// read emits what an answer says, streamed or not.
-func (s *reader) read() error {
+// readAnswer emits what an answer says, streamed or not.
+func (s *chunkReader) readAnswer() error {
 	s.requestID = s.a.Header("X-Request-Id")
-	if !s.a.Streams() {
+	if !s.a.IsStream() {
 		return s.readWhole()
 	}
 	for ev, err := range s.a.Events() {
 		if err != nil {
-			if err := s.settle(); err != nil {
+			if err := s.settleChoice(); err != nil {
 				return err
 			}
 		}
@@ -53,23 +53,23 @@ func (s *reader) read() error {
 		if ev.Data == "[DONE]" {
 			break
 		}
-		if ev.Type == "error" || complains([]byte(ev.Data)) {
-			return s.a.Problem([]byte(ev.Data))
+		if ev.Type == "error" || isErrorBody([]byte(ev.Data)) {
+			return s.a.ProblemError([]byte(ev.Data))
 		}
 		var c wire.Chunk
 		if err := json.Unmarshal([]byte(ev.Data), &c); err != nil {
-			return s.a.Unreadable([]byte(ev.Data))
+			return s.a.UnreadableError([]byte(ev.Data))
 		}
-		if err := s.chunk(c); err != nil {
+		if err := s.takeChunk(c); err != nil {
 			return err
 		}
 	}
-	return s.end()
+	return s.endStream()
 }
 
-// complains reports whether JSON holds an error, in one of the forms that servers have for
+// isErrorBody reports whether JSON holds an error, in one of the forms that servers have for
 // it, and not an answer.
-func complains(raw []byte) bool {
+func isErrorBody(raw []byte) bool {
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &list) == nil && len(list) == 1 {
 		raw = list[0] // as Google's servers have it
@@ -89,23 +89,23 @@ func complains(raw []byte) bool {
 	if json.Unmarshal(raw, &e) != nil {
 		return false
 	}
-	if failed(e.Error) || e.Base.Status != 0 || e.ErrorCode != 0 {
+	if isPresent(e.Error) || e.Base.Status != 0 || e.ErrorCode != 0 {
 		return true
 	}
-	if failed(e.Choices) || failed(e.Usage) {
+	if isPresent(e.Choices) || isPresent(e.Usage) {
 		return false
 	}
 	for _, words := range []json.RawMessage{e.Errors, e.Detail, e.Message, e.Msg, e.ErrorMsg, e.ErrorMessage,
 		e.ErrorMessageToo} {
-		if failed(words) {
+		if isPresent(words) {
 			return true
 		}
 	}
 	return e.Success != nil && !*e.Success
 }
 
-// failed reports whether a field holds anything, such as an error.
-func failed(raw json.RawMessage) bool {
+// isPresent reports whether a field holds anything, such as an error.
+func isPresent(raw json.RawMessage) bool {
 	switch string(raw) {
 	case "", "null", `""`, "{}", "[]", "false":
 		return false
@@ -114,30 +114,30 @@ func failed(raw json.RawMessage) bool {
 }
 
 // readWhole reads the answer of a server that does not stream.
-func (s *reader) readWhole() error {
-	raw, err := s.a.Whole()
+func (s *chunkReader) readWhole() error {
+	raw, err := s.a.ReadWhole()
 	if err != nil {
 		return err
 	}
 	var r wire.Response
-	if complains(raw) {
-		return s.a.Problem(raw)
+	if isErrorBody(raw) {
+		return s.a.ProblemError(raw)
 	}
 	if json.Unmarshal(raw, &r) != nil || len(r.Choices) == 0 {
-		return s.a.Unreadable(raw)
+		return s.a.UnreadableError(raw)
 	}
 	c := r.Choices[0]
 	chunk := wire.Chunk{ID: r.ID, Usage: r.Usage,
 		Choices: []wire.ChunkChoice{{Message: &c.Message, Text: c.Text, FinishReason: c.FinishReason, Usage: c.Usage,
 			Error: c.Error}}}
-	if err := s.chunk(chunk); err != nil {
+	if err := s.takeChunk(chunk); err != nil {
 		return err
 	}
-	return s.end()
+	return s.endStream()
 }
 
-// whole is a message as one delta.
-func whole(msg wire.Message) wire.Delta {
+// wholeDelta returns a message as one delta.
+func wholeDelta(msg wire.Message) wire.Delta {
 	for i := range msg.ToolCalls { // each of them is a whole call
 		at := wire.Number(i)
 		msg.ToolCalls[i].Index = &at
@@ -148,9 +148,9 @@ func whole(msg wire.Message) wire.Delta {
 		Annotations:  msg.Annotations, Beside: msg.Beside}
 }
 
-// chunk handles a chunk.
-func (s *reader) chunk(c wire.Chunk) error {
-	s.count(c.Usage)
+// takeChunk handles a chunk.
+func (s *chunkReader) takeChunk(c wire.Chunk) error {
+	s.noteUsage(c.Usage)
 	if s.requestID == "" {
 		s.requestID = string(c.ID)
 	}
@@ -160,7 +160,7 @@ func (s *reader) chunk(c wire.Chunk) error {
 			if len(s.waiting) < interleaved {
 				continue
 			}
-			if err := s.settle(); err != nil {
+			if err := s.settleChoice(); err != nil {
 				return err
 			}
 			continue
@@ -172,7 +172,7 @@ func (s *reader) chunk(c wire.Chunk) error {
 		if int64(choice.Index) != s.choice {
 			continue
 		}
-		if err := s.choose(choice); err != nil {
+		if err := s.takeChoice(choice); err != nil {
 			return err
 		}
 	}
@@ -183,8 +183,8 @@ func (s *reader) chunk(c wire.Chunk) error {
 // there is none with index 0.
 const interleaved = 8
 
-// settle reads the choice that came, where there is none with index 0.
-func (s *reader) settle() error {
+// settleChoice reads the choice that came, where there is none with index 0.
+func (s *chunkReader) settleChoice() error {
 	if s.chosen || len(s.waiting) == 0 {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (s *reader) settle() error {
 	s.waiting = nil
 	for _, c := range list {
 		if int64(c.Index) == s.choice {
-			if err := s.choose(c); err != nil {
+			if err := s.takeChoice(c); err != nil {
 				return err
 			}
 		}
@@ -202,21 +202,21 @@ func (s *reader) settle() error {
 	return nil
 }
 
-// choose handles a piece of the choice that is read.
-func (s *reader) choose(choice wire.ChunkChoice) error {
-	if failed(choice.Error) {
-		return s.a.Problem(choice.Error)
+// takeChoice handles a piece of the choice that is read.
+func (s *chunkReader) takeChoice(choice wire.ChunkChoice) error {
+	if isPresent(choice.Error) {
+		return s.a.ProblemError(choice.Error)
 	}
-	s.count(choice.Usage)
+	s.noteUsage(choice.Usage)
 	d := choice.Delta
 	// and not what was streamed once more
 	if choice.Message != nil && !s.said && len(s.calls.list) == 0 && len(d.Content)+len(d.ToolCalls) == 0 {
-		d = whole(*choice.Message)
+		d = wholeDelta(*choice.Message)
 	}
 	if choice.Text != "" && len(d.Content) == 0 {
 		d.Content = wire.Content{{Type: "text", Text: choice.Text}}
 	}
-	if err := s.delta(d); err != nil {
+	if err := s.takeDelta(d); err != nil {
 		return err
 	}
 	if choice.FinishReason != nil && *choice.FinishReason != "" {
@@ -225,20 +225,20 @@ func (s *reader) choose(choice wire.ChunkChoice) error {
 	return nil
 }
 
-// count records usage; the last one stands, and null counts nothing.
-func (s *reader) count(u *wire.Usage) {
+// noteUsage records usage; the last one stands, and null counts nothing.
+func (s *chunkReader) noteUsage(u *wire.Usage) {
 	if u == nil {
 		return
 	}
-	s.usage = usageOf(*u)
+	s.usage = readUsage(*u)
 	if u.Cost != nil {
 		s.credits = &model.Credits{Amount: float64(*u.Cost), Currency: "USD"}
 	}
 }
 
-// delta takes a piece of a message. Of thoughts and texts in one content, each is taken by itself:
+// takeDelta takes a piece of a message. Of thoughts and texts in one content, each is taken by itself:
 // they go back in the order in which they came.
-func (s *reader) delta(d wire.Delta) error {
+func (s *chunkReader) takeDelta(d wire.Delta) error {
 	for len(d.Content) > 1 && d.Content.Thought() != "" {
 		n := 1
 		for n < len(d.Content) && d.Content[n].Type != "thinking" && d.Content[n-1].Type != "thinking" {
@@ -247,11 +247,11 @@ func (s *reader) delta(d wire.Delta) error {
 		if n == len(d.Content) {
 			break
 		}
-		if err := s.delta(wire.Delta{Content: d.Content[:n]}); err != nil {
+		if err := s.takeDelta(wire.Delta{Content: d.Content[:n]}); err != nil {
 			return err
 		}
 		if d.Content[n-1].Type == "thinking" && d.Content[n].Type == "thinking" {
-			if err := s.close(); err != nil {
+			if err := s.endReasoning(); err != nil {
 				return err
 			}
 		}
@@ -259,7 +259,7 @@ func (s *reader) delta(d wire.Delta) error {
 	}
 	for _, a := range d.Annotations {
 		if c := a.URLCitation; c != nil {
-			s.found.Page(scrollback.Source{Title: c.Title, URL: c.URL, Text: c.Content})
+			s.found.AddPage(scrollback.Source{Title: c.Title, URL: c.URL, Text: c.Content})
 		}
 	}
 	thought := d.Content.Thought()
@@ -290,7 +290,7 @@ func (s *reader) delta(d wire.Delta) error {
 		}
 	}
 	for _, p := range d.Content {
-		s.inChunk.add(p.Beside)
+		s.inChunk.addPieces(p.Beside)
 	}
 	if len(d.ReasoningDetails) > 0 {
 		var raw bytes.Buffer
@@ -302,10 +302,10 @@ func (s *reader) delta(d wire.Delta) error {
 			raw.Write(piece)
 		}
 		raw.WriteByte(']')
-		s.details.add(wire.Beside{"reasoning_details": raw.Bytes()})
+		s.details.addPieces(wire.Beside{"reasoning_details": raw.Bytes()})
 	}
-	s.details.add(beside)
-	if err := s.a.Hoard(s.details.size + s.inChunk.size); err != nil {
+	s.details.addPieces(beside)
+	if err := s.a.CountPayload(s.details.size + s.inChunk.size); err != nil {
 		return err
 	}
 	if field != "" {
@@ -314,7 +314,7 @@ func (s *reader) delta(d wire.Delta) error {
 	if thought != "" {
 		s.said = true
 		s.thinking = true
-		if err := s.a.Emit(model.Delta{Reasoning: thought}); err != nil {
+		if err := s.a.EmitDelta(model.Delta{Reasoning: thought}); err != nil {
 			return err
 		}
 	}
@@ -325,12 +325,12 @@ func (s *reader) delta(d wire.Delta) error {
 	if text != "" {
 		// else it belongs to all of the message
 		if s.thinking || s.field != "" || s.details.fields["reasoning_details"] != nil {
-			if err := s.close(); err != nil {
+			if err := s.endReasoning(); err != nil {
 				return err
 			}
 		}
 		s.said = true
-		if err := s.a.Emit(model.Delta{Text: text}); err != nil {
+		if err := s.a.EmitDelta(model.Delta{Text: text}); err != nil {
 			return err
 		}
 	}
@@ -338,20 +338,20 @@ func (s *reader) delta(d wire.Delta) error {
 		d.ToolCalls = []wire.ToolCall{{Function: *d.FunctionCall}}
 	}
 	for _, piece := range d.ToolCalls {
-		if err := s.a.Argue(len(piece.Function.Arguments) + len(piece.Function.Name) + len(piece.ExtraContent) +
-			len(piece.ProviderSpecificFields) + piece.Beside.Size() + piece.Function.Beside.Size()); err != nil {
+		if err := s.a.CountArguments(len(piece.Function.Arguments) + len(piece.Function.Name) + len(piece.ExtraContent) +
+			len(piece.ProviderSpecificFields) + piece.Beside.ByteSize() + piece.Function.Beside.ByteSize()); err != nil {
 			return err
 		}
-		if err := s.calls.add(piece, s.a.MaxCalls()); err != nil {
+		if err := s.calls.addPiece(piece, s.a.MaxCalls()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// close ends reasoning with its payload: what is needed to send it back as it came.
-func (s *reader) close() error {
-	t := thought{Field: s.field, Beside: s.details.take(), Chunk: s.inChunk.take()}
+// endReasoning ends reasoning with its payload: what is needed to send it back as it came.
+func (s *chunkReader) endReasoning() error {
+	t := thoughtPayload{Field: s.field, Beside: s.details.takeFields(), Chunk: s.inChunk.takeFields()}
 	if raw, ok := t.Beside["reasoning_details"]; ok {
 		delete(t.Beside, "reasoning_details")
 		_ = json.Unmarshal(raw, &t.Details) // a list, as it was put together
@@ -363,14 +363,14 @@ func (s *reader) close() error {
 		t.Field = fieldless
 	}
 	if !s.thinking { // it is a separate part, and belongs to no text
-		if err := s.a.Emit(model.Delta{End: true}); err != nil {
+		if err := s.a.EmitDelta(model.Delta{End: true}); err != nil {
 			return err
 		}
 	}
 	s.field = ""
 	s.thinking = false
 	s.closed = true
-	return s.a.Emit(model.Delta{Opaque: t.opaque()})
+	return s.a.EmitDelta(model.Delta{Opaque: t.toOpaque()})
 }
 
 // failures are finish reasons of servers that broke an answer off.
@@ -378,36 +378,36 @@ var failures = map[string]bool{"insufficient_system_resource": true, "error": tr
 	"server_error": true,
 	"abort":        true, "aborted": true, "cancelled": true, "canceled": true, "timeout": true, "engine_overloaded": true}
 
-// end closes the stream. Without a finish reason the calls that were being
+// endStream closes the stream. Without a finish reason the calls that were being
 // written are not whole, and nothing says that the answer is.
-func (s *reader) end() error {
-	if err := s.settle(); err != nil {
+func (s *chunkReader) endStream() error {
+	if err := s.settleChoice(); err != nil {
 		return err
 	}
 	if failures[s.finish] {
-		return s.a.Failed(s.finish)
+		return s.a.BrokenOffError(s.finish)
 	}
 	if s.finish == "length" && !s.said && len(s.calls.list) == 0 && (s.usage == nil || s.usage.OutputTokens == 0) {
-		return s.a.Cut(s.usage) // the server took a part of the request only, and had no room left
+		return s.a.CutError(s.usage) // the server took a part of the request only, and had no room left
 	}
-	if err := s.found.Emit(s.a); err != nil {
+	if err := s.found.EmitSearch(s.a); err != nil {
 		return err
 	}
-	if err := s.close(); err != nil {
+	if err := s.endReasoning(); err != nil {
 		return err
 	}
 	last := model.Delta{Usage: s.usage, Credits: s.credits, RequestID: s.requestID}
 	if s.finish != "" {
 		reason := finishOf(s.finish, false)
-		calls := s.calls.whole(s.requestID, reason != scrollback.FinishStop, !s.said)
+		calls := s.calls.finishCalls(s.requestID, reason != scrollback.FinishStop, !s.said)
 		for _, c := range calls {
-			if err := s.a.Emit(model.Delta{Call: &c}); err != nil {
+			if err := s.a.EmitDelta(model.Delta{Call: &c}); err != nil {
 				return err
 			}
 		}
 		last.Finish = finishOf(s.finish, len(calls) > 0)
 	}
-	return s.a.Emit(last)
+	return s.a.EmitDelta(last)
 }
 
 // finishOf gives a server's finish reason our name.

@@ -12,9 +12,9 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// thought is the payload of reasoning that came from chat completions: the field it came in,
+// thoughtPayload is the payload of reasoning that came from chat completions: the field it came in,
 // its details if it had some, and what else came beside it or on the message.
-type thought struct {
+type thoughtPayload struct {
 	Field   string            `json:"field,omitempty"`
 	Details []json.RawMessage `json:"details,omitempty"`
 	Beside  wire.Beside       `json:"beside,omitempty"` // fields of the message
@@ -24,7 +24,7 @@ type thought struct {
 // fieldless is the field of a thought without words.
 const fieldless = "details"
 
-func (t thought) opaque() scrollback.Opaque {
+func (t thoughtPayload) toOpaque() scrollback.Opaque {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -41,11 +41,11 @@ var ofThoughts = regexp.MustCompile(`(?i)reason|think|thought|signature|encrypte
 // wordsOf are the fields other than the usual two in which servers send thoughts in words.
 var wordsOf = []string{"reasoning_text", "thinking", "thinking_content", "thought"}
 
-// keptBeside is what came on a message and goes back with it.
+// keptBeside returns what came on a message and goes back with it.
 func keptBeside(b wire.Beside) wire.Beside {
 	var out wire.Beside
 	for name, v := range b {
-		if ofThoughts.MatchString(name) && failed(v) {
+		if ofThoughts.MatchString(name) && isPresent(v) {
 			if out == nil {
 				out = wire.Beside{}
 			}
@@ -55,36 +55,37 @@ func keptBeside(b wire.Beside) wire.Beside {
 	return out
 }
 
-// reason puts reasoning back into an answer, to the model that made it: its words if the
+// restoreReasoning puts reasoning back into an answer, to the model that made it: its words if the
 // server wants them, what came beside them in any case. A call that has none of this model's
 // gets what stands for it if its absence is refused. Before each thought stands some of what was said,
 // part by part: that is where those that came in the content go back to.
-func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item, said wire.Content, before []int) {
+func (m *Model) restoreReasoning(c *chatRequest, out *wire.Message, it scrollback.Item, said wire.Content,
+	before []int) {
 	calls := len(out.ToolCalls) > 0
 	replay := m.d.replay
-	if m.preserves() {
+	if m.mustPreserve() {
 		replay = replayAlways
 	}
-	if replay == replayNever && c.dropped(unthought) {
+	if replay == replayNever && c.isDropped(unthought) {
 		replay = replayCalls
 	}
 	var text strings.Builder
-	var back thought
-	var beside fragments
+	var back thoughtPayload
+	var beside fieldFragments
 	var woven wire.Content
 	found := false
 	thoughts := 0
 	at := 0
 	for _, p := range it.Parts {
 		r, ok := p.(scrollback.Reasoning)
-		if !ok || !m.own(it) {
+		if !ok || !m.isOwn(it) {
 			continue
 		}
 		here := before[thoughts]
 		thoughts++
-		var t thought
+		var t thoughtPayload
 		if json.Unmarshal(r.Opaque, &t) != nil {
-			t = thought{}
+			t = thoughtPayload{}
 		}
 		if m.d.responses && t.Field == "" && len(t.Details) == 0 {
 			continue // it is of the other API
@@ -93,7 +94,7 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item, said wire
 		text.WriteString(r.Text)
 		if c.at >= c.bareUntil {
 			back.Details = append(back.Details, t.Details...)
-			beside.add(t.Beside)
+			beside.addPieces(t.Beside)
 			if len(t.Details)+len(t.Beside)+len(t.Chunk) > 0 {
 				c.lastSigned = string(r.Opaque)
 			}
@@ -104,28 +105,28 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item, said wire
 			woven = append(woven, said[at:here]...)
 			at = here
 			woven = append(woven, wire.ContentPart{Type: "thinking", Thinking: wire.Thoughts{{Type: "text", Text: r.Text}},
-				Beside: c.taken(t.Chunk)})
+				Beside: c.acceptedBeside(t.Chunk)})
 		}
 		if t.Field != "" && (back.Field == "" || t.Field != fieldless) {
 			back.Field = t.Field
 		}
 	}
-	out.Beside = c.taken(beside.take())
+	out.Beside = c.acceptedBeside(beside.takeFields())
 	if replay == replayNever || replay == replayCalls && !calls {
-		if len(back.Details) > 0 && c.may("reasoning_details") {
-			out.ReasoningDetails = replayed(back.Details)
+		if len(back.Details) > 0 && c.mayUse("reasoning_details") {
+			out.ReasoningDetails = replayableDetails(back.Details)
 		}
 		return
 	}
 	words := text.String()
 	if !found || words == "" && len(back.Details) == 0 {
 		absent, ok := strings.CutPrefix(m.d.absent, ":")
-		if !ok && c.dropped(unthought) {
+		if !ok && c.isDropped(unthought) {
 			absent = " "
 			ok = true
 		}
 		if ok && calls {
-			if c.may("reasoning_content") {
+			if c.mayUse("reasoning_content") {
 				out.ReasoningContent = &absent
 			}
 			return
@@ -134,11 +135,11 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item, said wire
 			return
 		}
 	}
-	if len(back.Details) > 0 && c.may("reasoning_details") {
-		out.ReasoningDetails = replayed(back.Details)
+	if len(back.Details) > 0 && c.mayUse("reasoning_details") {
+		out.ReasoningDetails = replayableDetails(back.Details)
 	}
 	if m.d.thinking == thinkReasoning && len(out.ReasoningDetails) == 0 &&
-		(len(back.Details) > 0 || m.family("claude", "gemini")) {
+		(len(back.Details) > 0 || m.isFamily("claude", "gemini")) {
 		return // of the words alone a thought without its signature would be made, and refused
 	}
 	if back.Field == "" {
@@ -147,7 +148,7 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item, said wire
 	switch back.Field {
 	case fieldless:
 	case inContent:
-		if c.may(thinkingChunks) {
+		if c.mayUse(thinkingChunks) {
 			switch {
 			case len(woven) == 0:
 			case at == 0:
@@ -157,15 +158,15 @@ func (m *Model) reason(c *chat, out *wire.Message, it scrollback.Item, said wire
 			}
 		}
 	case "reasoning":
-		if c.may("reasoning") {
+		if c.mayUse("reasoning") {
 			out.Reasoning = &words
 		}
 	case "reasoning_content":
-		if c.may("reasoning_content") {
+		if c.mayUse("reasoning_content") {
 			out.ReasoningContent = &words
 		}
 	default:
-		if raw, err := json.Marshal(words); err == nil && c.may(back.Field) {
+		if raw, err := json.Marshal(words); err == nil && c.mayUse(back.Field) {
 			out.Beside[back.Field] = raw
 		}
 	}
@@ -177,8 +178,8 @@ var aboutSignatures = regexp.MustCompile(`signature|thinking\W{0,3}blocks?|encry
 
 var notValid = regexp.MustCompile(`invalid|not valid|corrupt|cannot be modified|could not be (?:verif|decrypt|pars)|cannot be (?:verif|decrypt)|verif|decrypt|expired|mismatch|do(?:es)? not match|not match|bound to`)
 
-// refusedThoughts is the place behind the last item whose signatures the server refused.
-func (c *chat) refusedThoughts() int {
+// refusedThoughts returns the place behind the last item whose signatures the server refused.
+func (c *chatRequest) refusedThoughts() int {
 	for i := len(c.r.Items) - 1; i >= 0 && len(c.known.Dropped) > 0; i-- {
 		for _, p := range c.r.Items[i].Parts {
 			var opaque scrollback.Opaque
@@ -188,7 +189,7 @@ func (c *chat) refusedThoughts() int {
 			case scrollback.ToolCall:
 				opaque = p.Opaque
 			}
-			if len(opaque) > 0 && c.dropped(model.UpTo(signedThoughts, string(opaque))) {
+			if len(opaque) > 0 && c.isDropped(model.UpTo(signedThoughts, string(opaque))) {
 				return i + 1
 			}
 		}
@@ -196,20 +197,20 @@ func (c *chat) refusedThoughts() int {
 	return 0
 }
 
-// judge recognises what is refused of the conversation's calls and thoughts. Signatures that
+// explainRefusal recognises what is refused of the conversation's calls and thoughts. Signatures that
 // are refused stay away up to the last one that was sent.
-func (c *chat) judge(m *Model) func(p remote.Problem) *scrollback.Error {
-	calls := m.judge(c.params)
+func (c *chatRequest) explainRefusal(m *Model) func(p remote.Problem) *scrollback.Error {
+	calls := m.explainRefusal(c.params)
 	return func(p remote.Problem) *scrollback.Error {
 		words := strings.ToLower(p.Message)
-		if p.Status >= 400 && p.Status < 500 && !c.dropped(unthought) && strings.Contains(words, "reasoning_content") &&
+		if p.Status >= 400 && p.Status < 500 && !c.isDropped(unthought) && strings.Contains(words, "reasoning_content") &&
 			demanded.MatchString(words) {
-			return remote.Refusing(m.at.Options.Provider, unthought)
+			return remote.NewRefusalError(m.at.Options.Provider, unthought)
 		}
 		if c.lastSigned != "" && (p.Status == 400 || p.Status == 422) &&
 			!strings.Contains(words, "missing a thought_signature") &&
 			aboutSignatures.MatchString(words) && notValid.MatchString(words) && !aboutFields.MatchString(words) {
-			return remote.Refusing(m.at.Options.Provider, model.UpTo(signedThoughts, c.lastSigned))
+			return remote.NewRefusalError(m.at.Options.Provider, model.UpTo(signedThoughts, c.lastSigned))
 		}
 		return calls(p)
 	}
@@ -221,12 +222,12 @@ var demanded = regexp.MustCompile(`passed back|\bmissing\b|\brequired\b`)
 // aboutFields are words that refuse a field whatever is in it.
 var aboutFields = regexp.MustCompile(`extra (?:inputs|fields)|not permitted|unknown|unrecogni[sz]ed|unsupported|not supported|unexpected|not allowed`)
 
-// replayed is the details that may go back: a text of models that sign it needs its
+// replayableDetails returns the details that may go back: a text of models that sign it needs its
 // signature.
-func replayed(details []json.RawMessage) []json.RawMessage {
+func replayableDetails(details []json.RawMessage) []json.RawMessage {
 	var out []json.RawMessage
 	for _, d := range details {
-		var x detail
+		var x reasoningDetail
 		if json.Unmarshal(d, &x) == nil && x.Type == "reasoning.text" && x.Signature == "" &&
 			(x.Format == "anthropic-claude-v1" || x.Format == "google-gemini-v1") {
 			continue
@@ -236,8 +237,8 @@ func replayed(details []json.RawMessage) []json.RawMessage {
 	return out
 }
 
-// detail is what is read of one of OpenRouter's reasoning details.
-type detail struct {
+// reasoningDetail is what is read of one of OpenRouter's reasoning details.
+type reasoningDetail struct {
 	Type      string `json:"type"`
 	Format    string `json:"format"`
 	Signature string `json:"signature"`

@@ -9,11 +9,11 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// input is an item on the wire. What this model made goes back as it came, in its
+// addInput is an item on the wire. What this model made goes back as it came, in its
 // order; of what others made, only what they said and called.
-func (m *Model) input(ctx context.Context, b *response, it scrollback.Item) error {
-	b.ids.item(it)
-	w := &inputs{b: b, role: m.inputRole(it.Role), kind: "input_text"}
+func (m *Model) addInput(ctx context.Context, b *responsesRequest, it scrollback.Item) error {
+	b.ids.beginItem(it)
+	w := &inputWriter{b: b, role: m.inputRole(it.Role), kind: "input_text"}
 	if w.role == "assistant" {
 		w.kind = "output_text"
 	}
@@ -22,88 +22,89 @@ func (m *Model) input(ctx context.Context, b *response, it scrollback.Item) erro
 			return err
 		}
 	}
-	return w.flush()
+	return w.flushMessage()
 }
 
-func (m *Model) inputPart(ctx context.Context, w *inputs, it scrollback.Item, p scrollback.Part) error {
+func (m *Model) inputPart(ctx context.Context, w *inputWriter, it scrollback.Item, p scrollback.Part) error {
 	switch p := p.(type) {
 	case scrollback.Text:
 		if p.Text == "" {
 			return nil
 		}
-		return w.say(wire.InputContent{Type: w.kind, Text: p.Text}, m.mine(it, p.Opaque).Phase)
+		return w.addContent(wire.InputContent{Type: w.kind, Text: p.Text}, m.readOwnPayload(it, p.Opaque).Phase)
 	case scrollback.Image:
 		part, err := m.inputImage(ctx, w.b, p)
 		if err != nil {
 			return err
 		}
-		return w.say(part, "")
+		return w.addContent(part, "")
 	case scrollback.File:
-		return w.say(wire.InputContent{Type: w.kind, Text: attached(p)}, "")
+		return w.addContent(wire.InputContent{Type: w.kind, Text: fileText(p)}, "")
 	case scrollback.ToolCall:
-		call := wire.FunctionCallItem{Type: "function_call", CallID: w.b.ids.call(it, p.ID), Name: p.Name,
+		call := wire.FunctionCallItem{Type: "function_call", CallID: w.b.ids.spellCall(it, p.ID), Name: p.Name,
 			Arguments: string(p.Arguments)}
 		if w.thought { // its id is paired with that of its reasoning
-			call.ID = m.mine(it, p.Opaque).ID
+			call.ID = m.readOwnPayload(it, p.Opaque).ID
 		}
-		return w.add(call)
+		return w.addItem(call)
 	case scrollback.ToolResult:
-		return w.add(wire.FunctionOutput{Type: "function_call_output", CallID: w.b.ids.result(p.CallID), Output: p.Text})
+		return w.addItem(wire.FunctionOutput{Type: "function_call_output", CallID: w.b.ids.spellResult(p.CallID),
+			Output: p.Text})
 	case scrollback.Reasoning:
-		return w.think(m.thoughtItem(w.b, it, p))
+		return w.addReasoning(m.thoughtItem(w.b, it, p))
 	}
 	return nil
 }
 
-// inputs writes the parts of one item. Reasoning goes out with what follows it, and
+// inputWriter writes the parts of one item. Reasoning goes out with what follows it, and
 // not at all where nothing does: the server refuses it alone.
-type inputs struct {
-	b          *response
+type inputWriter struct {
+	b          *responsesRequest
 	role, kind string
 	msg        wire.InputMessage // that is being written
 	thoughts   []json.RawMessage // that wait for what follows them
 	thought    bool              // there was reasoning
 }
 
-func (w *inputs) flush() error {
+func (w *inputWriter) flushMessage() error {
 	if len(w.msg.Content) == 0 {
 		return nil
 	}
 	msg := w.msg
 	w.msg = wire.InputMessage{}
-	return w.b.add(msg)
+	return w.b.addItem(msg)
 }
 
-func (w *inputs) think(item json.RawMessage) error {
+func (w *inputWriter) addReasoning(item json.RawMessage) error {
 	if item == nil {
 		return nil
 	}
 	w.thought = true
-	err := w.flush()
+	err := w.flushMessage()
 	w.thoughts = append(w.thoughts, item)
 	return err
 }
 
-// say adds content to the message; one message has one phase.
-func (w *inputs) say(c wire.InputContent, phase string) error {
+// addContent adds content to the message; one message has one phase.
+func (w *inputWriter) addContent(c wire.InputContent, phase string) error {
 	if len(w.msg.Content) > 0 && w.msg.Phase == phase {
 		w.msg.Content = append(w.msg.Content, c)
 		return nil
 	}
-	if err := w.add(nil); err != nil {
+	if err := w.addItem(nil); err != nil {
 		return err
 	}
 	w.msg = wire.InputMessage{Type: "message", Role: w.role, Phase: phase, Content: []wire.InputContent{c}}
 	return nil
 }
 
-// add adds an item behind what came before it; nil for only that.
-func (w *inputs) add(item any) error {
-	if err := w.flush(); err != nil {
+// addItem adds an item behind what came before it; nil for only that.
+func (w *inputWriter) addItem(item any) error {
+	if err := w.flushMessage(); err != nil {
 		return err
 	}
 	for _, t := range w.thoughts {
-		if err := w.b.add(t); err != nil {
+		if err := w.b.addItem(t); err != nil {
 			return err
 		}
 	}
@@ -111,7 +112,7 @@ func (w *inputs) add(item any) error {
 	if item == nil {
 		return nil
 	}
-	return w.b.add(item)
+	return w.b.addItem(item)
 }
 
 func (m *Model) inputRole(r scrollback.Role) string {
@@ -121,14 +122,14 @@ func (m *Model) inputRole(r scrollback.Role) string {
 	return string(r)
 }
 
-// payload is what a part of a response is sent back with.
-type payload struct {
+// partPayload is what a part of a response is sent back with.
+type partPayload struct {
 	Item  json.RawMessage `json:"item,omitempty"`  // of reasoning: whole
 	ID    string          `json:"id,omitempty"`    // of a call's item
 	Phase string          `json:"phase,omitempty"` // of a message
 }
 
-func (p payload) opaque() scrollback.Opaque {
+func (p partPayload) toOpaque() scrollback.Opaque {
 	b, err := json.Marshal(p)
 	if err != nil {
 		return nil // what it holds was JSON when it came: not reached
@@ -136,20 +137,20 @@ func (p payload) opaque() scrollback.Opaque {
 	return b
 }
 
-// mine reads the payload of a part that this model made.
-func (m *Model) mine(it scrollback.Item, o scrollback.Opaque) (p payload) {
-	if m.own(it) && json.Unmarshal(o, &p) != nil {
-		return payload{}
+// readOwnPayload reads the payload of a part that this model made.
+func (m *Model) readOwnPayload(it scrollback.Item, o scrollback.Opaque) (p partPayload) {
+	if m.isOwn(it) && json.Unmarshal(o, &p) != nil {
+		return partPayload{}
 	}
 	return p
 }
 
-// thoughtItem is reasoning as it came, or nil: a server that stores nothing knows it
+// thoughtItem returns reasoning as it came, or nil: a server that stores nothing knows it
 // only by its encrypted content.
-func (m *Model) thoughtItem(b *response, it scrollback.Item, r scrollback.Reasoning) json.RawMessage {
-	raw := m.mine(it, r.Opaque).Item
+func (m *Model) thoughtItem(b *responsesRequest, it scrollback.Item, r scrollback.Reasoning) json.RawMessage {
+	raw := m.readOwnPayload(it, r.Opaque).Item
 	var item wire.OutputItem
-	if remote.Dropped(b.known, payloads) || b.at < b.bareUntil || len(raw) == 0 || json.Unmarshal(raw, &item) != nil ||
+	if remote.IsDropped(b.known, payloads) || b.at < b.bareUntil || len(raw) == 0 || json.Unmarshal(raw, &item) != nil ||
 		item.Encrypted == "" {
 		return nil
 	}
@@ -157,10 +158,10 @@ func (m *Model) thoughtItem(b *response, it scrollback.Item, r scrollback.Reason
 	return raw
 }
 
-func (m *Model) inputImage(ctx context.Context, b *response, p scrollback.Image) (wire.InputContent, error) {
-	if b.r.Bytes == nil || remote.Dropped(b.known, "input_image") ||
-		p.URL != "" && remote.Dropped(b.known, remote.Addresses) {
-		return wire.InputContent{Type: "input_text", Text: named(p)}, nil
+func (m *Model) inputImage(ctx context.Context, b *responsesRequest, p scrollback.Image) (wire.InputContent, error) {
+	if b.r.Bytes == nil || remote.IsDropped(b.known, "input_image") ||
+		p.URL != "" && remote.IsDropped(b.known, remote.Addresses) {
+		return wire.InputContent{Type: "input_text", Text: imageName(p)}, nil
 	}
 	url, err := imageURL(ctx, b.r, p)
 	if err != nil {

@@ -22,8 +22,8 @@ const payloads = "encrypted_content"
 // nothing is the schema of a tool without parameters; the field is required.
 var nothing = json.RawMessage(`{"type":"object","properties":{}}`)
 
-// response is a request of responses that is being written.
-type response struct {
+// responsesRequest is a request of responses that is being written.
+type responsesRequest struct {
 	wire.ResponsesRequest
 	r     model.Request
 	known scrollback.Learned
@@ -36,34 +36,34 @@ type response struct {
 	once   []string // and what it may refuse of this request alone
 }
 
-// may notes a parameter that the server may refuse, and says whether to send it.
-func (b *response) may(name string) bool {
-	if remote.Dropped(b.known, name) {
+// mayUse notes a parameter that the server may refuse, and says whether to send it.
+func (b *responsesRequest) mayUse(name string) bool {
+	if remote.IsDropped(b.known, name) {
 		return false
 	}
 	b.params = append(b.params, name)
 	return true
 }
 
-func (b *response) add(item any) error {
+func (b *responsesRequest) addItem(item any) error {
 	raw, err := json.Marshal(item)
 	b.Input = append(b.Input, raw)
 	return scrollback.Wrap(scrollback.Internal, "openai.respond", err)
 }
 
-// respond plans an exchange of responses. The server stores nothing.
-func (m *Model) respond(ctx context.Context, r model.Request, known scrollback.Learned) (remote.Exchange, error) {
-	r = remote.Shown(r, known)
-	b := &response{r: r, known: known, ResponsesRequest: wire.ResponsesRequest{Model: m.at.Model}}
+// planResponses plans an exchange of responses. The server stores nothing.
+func (m *Model) planResponses(ctx context.Context, r model.Request, known scrollback.Learned) (remote.Exchange, error) {
+	r = remote.WithoutRefusedImages(r, known)
+	b := &responsesRequest{r: r, known: known, ResponsesRequest: wire.ResponsesRequest{Model: m.at.Model}}
 	b.ids = m.newCallSpeller(known, true)
-	b.Stream = b.may("stream") // some models are streamed to verified organisations only
+	b.Stream = b.mayUse("stream") // some models are streamed to verified organisations only
 	b.bareUntil = b.refusedThoughts()
 	for i, it := range r.Items {
 		b.at = i
 		if it.Kind == scrollback.KindTools {
 			continue
 		}
-		if err := m.input(ctx, b, it); err != nil {
+		if err := m.addInput(ctx, b, it); err != nil {
 			return remote.Exchange{}, err
 		}
 	}
@@ -75,29 +75,29 @@ func (m *Model) respond(ctx context.Context, r model.Request, known scrollback.L
 		}
 		b.Tools = append(b.Tools, tool)
 	}
-	if r.WebSearch && m.d.search != "" && b.may(model.WebSearch) {
+	if r.WebSearch && m.d.search != "" && b.mayUse(model.WebSearch) {
 		b.Tools = append(b.Tools, wire.ResponsesTool{Type: m.d.search})
 	}
-	if r.AnswerOnly && len(b.Tools) > 0 && b.may("tool_choice") {
+	if r.AnswerOnly && len(b.Tools) > 0 && b.mayUse("tool_choice") {
 		b.ToolChoice = "none"
 	}
-	if most := remote.MaxOutput(r, known); most > 0 && b.may("max_output_tokens") {
+	if most := remote.OutputLimit(r, known); most > 0 && b.mayUse("max_output_tokens") {
 		b.MaxOutputTokens = max(most, 16) // the least that is taken
 	}
-	if r.CacheKey != "" && b.may("prompt_cache_key") {
+	if r.CacheKey != "" && b.mayUse("prompt_cache_key") {
 		b.PromptCacheKey = r.CacheKey
 	}
-	m.reasoning(b)
+	m.setReasoning(b)
 	return remote.Exchange{URL: m.at.BaseURL + "/responses", Body: b.ResponsesRequest, Params: b.params, Once: b.once,
-		Judge: b.judge(m), OlderAPI: m.at.Custom,
-		Read: func(a *remote.Answer) error { return (&respReader{a: a, tools: r.Tools}).read() }}, nil
+		Judge: b.explainRefusal(m), OlderAPI: m.at.Custom,
+		Read: func(a *remote.Answer) error { return (&respReader{a: a, tools: r.Tools}).readAnswer() }}, nil
 }
 
-// refusedThoughts is the place behind the last item with reasoning that the server refused.
-func (b *response) refusedThoughts() int {
+// refusedThoughts returns the place behind the last item with reasoning that the server refused.
+func (b *responsesRequest) refusedThoughts() int {
 	for i := len(b.r.Items) - 1; i >= 0 && len(b.known.Dropped) > 0; i-- {
 		for _, p := range b.r.Items[i].Parts {
-			if t, ok := p.(scrollback.Reasoning); ok && remote.Dropped(b.known, model.UpTo(payloads, string(t.Opaque))) {
+			if t, ok := p.(scrollback.Reasoning); ok && remote.IsDropped(b.known, model.UpTo(payloads, string(t.Opaque))) {
 				return i + 1
 			}
 		}
@@ -105,36 +105,36 @@ func (b *response) refusedThoughts() int {
 	return 0
 }
 
-// judge recognises what is refused of the conversation's calls and reasoning.
-func (b *response) judge(m *Model) func(p remote.Problem) *scrollback.Error {
-	calls := m.judge(b.params)
+// explainRefusal recognises what is refused of the conversation's calls and reasoning.
+func (b *responsesRequest) explainRefusal(m *Model) func(p remote.Problem) *scrollback.Error {
+	calls := m.explainRefusal(b.params)
 	return func(p remote.Problem) *scrollback.Error {
 		words := strings.ToLower(p.Message + " " + p.Code)
 		if b.lastThought != "" && p.Status >= 400 && p.Status < 500 && !strings.Contains(words, "include") &&
 			(strings.Contains(words, payloads) || strings.Contains(words, "encrypted content")) {
-			return remote.Refusing(m.at.Options.Provider, model.UpTo(payloads, b.lastThought))
+			return remote.NewRefusalError(m.at.Options.Provider, model.UpTo(payloads, b.lastThought))
 		}
 		return calls(p)
 	}
 }
 
-// reasoning says how much to think, and asks for what was thought: a summary to
+// setReasoning says how much to think, and asks for what was thought: a summary to
 // show, and its encrypted form to send back.
-func (m *Model) reasoning(b *response) {
-	level := b.r.Thinking.Level()
-	thinks := m.family("gpt-5", "gpt-6", "o1", "o3", "o4", "codex", "grok-4", "grok-5", "grok-build", "grok-code",
+func (m *Model) setReasoning(b *responsesRequest) {
+	level := b.r.Thinking.EffortLevel()
+	thinks := m.isFamily("gpt-5", "gpt-6", "o1", "o3", "o4", "codex", "grok-4", "grok-5", "grok-build", "grok-code",
 		"grok-3-mini")
-	if (thinks || level != "") && b.may("include") {
+	if (thinks || level != "") && b.mayUse("include") {
 		b.Include = []string{encrypted}
 	}
 	var wish wire.ResponsesReasoning
-	if level != "" && b.may("reasoning.effort") {
+	if level != "" && b.mayUse("reasoning.effort") {
 		wish.Effort = level
 	}
-	if thinks && level != "none" && b.may("reasoning.summary") {
+	if thinks && level != "none" && b.mayUse("reasoning.summary") {
 		wish.Summary = "auto"
 	}
-	if wish != (wire.ResponsesReasoning{}) && b.may("reasoning") {
+	if wish != (wire.ResponsesReasoning{}) && b.mayUse("reasoning") {
 		b.Reasoning = &wish
 	}
 }

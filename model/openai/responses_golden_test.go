@@ -28,7 +28,7 @@ func respItem(role scrollback.Role, by string, parts ...scrollback.Part) scrollb
 	return scrollback.Item{Kind: scrollback.KindMessage, Role: role, Model: by, Parts: parts}
 }
 
-// respEverything is a history with all there is, made by one model.
+// respEverything returns a history with all there is, made by one model.
 func respEverything(by string) []scrollback.Item {
 	rs := scrollback.Opaque(`{"item":{"id":"rs_1","type":"reasoning","encrypted_content":"gAAA+/==","summary":[{"type":"summary_text",` +
 		`"text":"hm"}]}}`)

@@ -60,7 +60,7 @@ func (s respSide) turn(t *testing.T, items []scrollback.Item, r model.Request) [
 		if err != nil {
 			t.Fatalf("%s, after %d items: %v %+v", s.Facts().Name, len(items), err, s.server.Refusals())
 		}
-		parts := modeltest.Parts(a.Deltas)
+		parts := modeltest.StoredParts(a.Deltas)
 		items = append(items, respItem(scrollback.RoleAssistant, s.Facts().Name, parts...))
 		var results scrollback.Parts
 		for _, c := range parts.Calls() {
@@ -212,7 +212,7 @@ func TestResponsesForgets(t *testing.T) {
 	}
 	for _, d := range a.Deltas {
 		if d.Lesson != nil {
-			r.Learned.Dropped = model.Remember(r.Learned.Dropped, d.Lesson.Drop)
+			r.Learned.Dropped = model.AddDropped(r.Learned.Dropped, d.Lesson.Drop)
 		}
 	}
 	r.Items = append(r.Items, respQuestion(3))

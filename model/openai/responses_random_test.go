@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest/responsesapi"
 )
 
-// respRandomAnswer is an answer of any shape.
+// respRandomAnswer returns an answer of any shape.
 func respRandomAnswer(r *rand.Rand) (ds []model.Delta) {
 	text := func() string {
 		words := []string{"a", " b\n", "\n\n", "四十二", "🙂", "\"", "\\u0041", "<x>", "data: ", "\u2028", "\r",
@@ -45,7 +45,7 @@ func respRandomAnswer(r *rand.Rand) (ds []model.Delta) {
 		Usage: &scrollback.Usage{InputTokens: int64(r.IntN(1000)), OutputTokens: 7, TotalTokens: 2000}})
 }
 
-// respRandomStream is what the stand-in writes of an answer.
+// respRandomStream returns what the stand-in writes of an answer.
 func respRandomStream(t *testing.T, ds []model.Delta, o responsesapi.Options) string {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -114,7 +114,7 @@ func TestResponsesRandomStreams(t *testing.T) {
 	for i := range streams {
 		ds := respRandomAnswer(r)
 		stream = respRandomStream(t, ds, responsesapi.Options{Phases: i%2 == 0})
-		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 		if err != nil {
 			t.Fatalf("stream %d: %v", i, err)
 		}
@@ -144,14 +144,14 @@ func TestResponsesRandomStreams(t *testing.T) {
 	fine := 0
 	for i := range streams {
 		stream = respDamage(r, respRandomStream(t, respRandomAnswer(r), responsesapi.Options{Phases: i%2 == 0}))
-		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 		if code := scrollback.CodeOf(err); err != nil && code != scrollback.Unavailable {
 			t.Fatalf("damaged stream %d: %v (%s)", i, err, code)
 		}
 		if err == nil && a.Finish != "" {
 			fine++
 		}
-		for _, p := range modeltest.Parts(a.Deltas) {
+		for _, p := range modeltest.StoredParts(a.Deltas) {
 			if c, ok := p.(scrollback.ToolCall); ok && !json.Valid(c.Arguments) {
 				t.Fatalf("damaged stream %d calls with %s", i, c.Arguments)
 			}
@@ -192,7 +192,7 @@ func respItems(t *testing.T, stream string) (out []string) {
 // respPayloads lists what an answer carries of them.
 func respPayloads(t *testing.T, ds []model.Delta) (out []string) {
 	t.Helper()
-	for _, p := range modeltest.Parts(ds) {
+	for _, p := range modeltest.StoredParts(ds) {
 		var o scrollback.Opaque
 		switch p := p.(type) {
 		case scrollback.Reasoning:

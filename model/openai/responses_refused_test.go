@@ -22,9 +22,9 @@ func respSay() model.Model {
 // What a server refuses, and what comes of it: an error, or an answer and what was
 // learned.
 func TestResponsesRefusals(t *testing.T) {
-	long := modeltest.Plain()
+	long := modeltest.PlainRequest()
 	long.Items[0].Parts = scrollback.Parts{scrollback.Text{Text: strings.Repeat("long ", 2000)}}
-	effort := modeltest.Plain()
+	effort := modeltest.PlainRequest()
 	effort.Thinking = scrollback.Thinking{Effort: "high"}
 	for name, c := range map[string]struct {
 		preset, id string
@@ -41,7 +41,7 @@ func TestResponsesRefusals(t *testing.T) {
 			o:       responsesapi.Options{Refuses: []string{"reasoning.summary", "stream"}},
 			learned: "reasoning.summary stream"},
 		"cache key": {preset: "openai", id: "gpt-5.1", r: func() model.Request {
-			r := modeltest.Plain()
+			r := modeltest.PlainRequest()
 			r.CacheKey = strings.Repeat("k", 70)
 			return r
 		}(), learned: "prompt_cache_key"},
@@ -86,10 +86,10 @@ func TestResponsesRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := responsesapi.New(respSay(), c.o)
 			if c.r.Items == nil {
-				c.r = modeltest.Plain()
+				c.r = modeltest.PlainRequest()
 			}
 			a, err := modeltest.Read(respServe(t, c.preset, c.id, s).Stream(t.Context(), c.r))
-			if scrollback.CodeOf(err) != c.code || err != nil && (!strings.Contains(scrollback.Shown(err), c.words) ||
+			if scrollback.CodeOf(err) != c.code || err != nil && (!strings.Contains(scrollback.PublicMessage(err), c.words) ||
 				strings.Contains(err.Error(), respKey[:8])) {
 				t.Fatalf("%v (%s), want %s with %q", err, scrollback.CodeOf(err), c.code, c.words)
 			}
@@ -146,7 +146,7 @@ func TestResponsesFallback(t *testing.T) {
 				w.WriteHeader(c.status)
 				io.WriteString(w, c.body)
 			}))
-			a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+			a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 			if !c.falls {
 				if !errors.Is(err, scrollback.ErrNoModel) || len(paths) != 1 {
 					t.Errorf("%v after %q", err, paths)
@@ -162,7 +162,7 @@ func TestResponsesFallback(t *testing.T) {
 					learned.API = d.Lesson.API
 				}
 			}
-			r := modeltest.Plain()
+			r := modeltest.PlainRequest()
 			r.Learned = learned
 			if _, err := modeltest.Read(m.Stream(t.Context(), r)); err != nil || len(paths) != 3 ||
 				paths[2] != "/v1/chat/completions" {
@@ -177,7 +177,7 @@ func TestResponsesFallback(t *testing.T) {
 		return "application/json", strings.NewReader(`{"error":{"message":"x","code":404}}`)
 	})
 	m := respOpen(t, "openai", "gpt-5", "", &http.Client{Transport: way})
-	if _, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain())); !errors.Is(err, scrollback.ErrNoModel) ||
+	if _, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest())); !errors.Is(err, scrollback.ErrNoModel) ||
 		asked != 1 {
 		t.Errorf("%v after %d", err, asked)
 	}

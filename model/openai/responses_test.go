@@ -74,7 +74,7 @@ func respRecording(t testing.TB, name string) string {
 	return string(b)
 }
 
-// respStory is an answer on one line.
+// respStory returns an answer on one line.
 func respStory(ps scrollback.Parts) string {
 	var out []string
 	for _, p := range ps {
@@ -153,8 +153,8 @@ says "ok"`, finish: "stop"},
 		t.Run(name, func(t *testing.T) {
 			text := respRecording(t, name)
 			m := respPlay(t, "text/event-stream; charset=utf-8", func() io.Reader { return strings.NewReader(text) })
-			a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-			if got := respStory(modeltest.Parts(a.Deltas)); got != want.story || a.Finish != want.finish ||
+			a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
+			if got := respStory(modeltest.StoredParts(a.Deltas)); got != want.story || a.Finish != want.finish ||
 				scrollback.CodeOf(err) != want.code {
 				t.Errorf("%s\nfinish %q, %v", got, a.Finish, err)
 			}
@@ -197,8 +197,8 @@ func TestResponsesWhole(t *testing.T) {
 		``:                                                                                          ` unavailable`,
 	} {
 		m := respPlay(t, "application/json", func() io.Reader { return strings.NewReader(body) })
-		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-		got := respStory(modeltest.Parts(a.Deltas)) + " " + a.Finish
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
+		got := respStory(modeltest.StoredParts(a.Deltas)) + " " + a.Finish
 		if a.Usage != nil {
 			got += fmt.Sprintf(" %d %d", a.Usage.InputTokens, a.Usage.OutputTokens)
 		}
@@ -244,10 +244,10 @@ func TestResponsesOddStreams(t *testing.T) {
 		"failed, no why": {`{"type":"response.failed","response":null}`, scrollback.Unavailable, "broke its answer off"},
 	} {
 		m := respPlay(t, "text/event-stream", func() io.Reader { return strings.NewReader("data: " + c.stream + "\n\n") })
-		r := modeltest.Plain()
+		r := modeltest.PlainRequest()
 		r.Bounds = model.Bounds{ArgumentBytes: 256, OpaqueBytes: 256}
 		_, err := modeltest.Read(m.Stream(context.Background(), r))
-		if scrollback.CodeOf(err) != c.code || !strings.Contains(scrollback.Shown(err), c.words) {
+		if scrollback.CodeOf(err) != c.code || !strings.Contains(scrollback.PublicMessage(err), c.words) {
 			t.Errorf("%s: %v, want %s with %q", name, err, c.code, c.words)
 		}
 	}
@@ -310,8 +310,8 @@ func TestResponsesStrangeStreams(t *testing.T) {
 	} {
 		stream := "data: " + strings.Join(c.events, "\n\ndata: ") + "\n\n"
 		m := respPlay(t, "text/event-stream", func() io.Reader { return strings.NewReader(stream) })
-		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
-		if got := respStory(modeltest.Parts(a.Deltas)) + " " + a.Finish; got != c.want || err != nil {
+		a, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
+		if got := respStory(modeltest.StoredParts(a.Deltas)) + " " + a.Finish; got != c.want || err != nil {
 			t.Errorf("%s reads as\n%s, want\n%s (%v)", name, got, c.want, err)
 		}
 	}
@@ -319,7 +319,7 @@ func TestResponsesStrangeStreams(t *testing.T) {
 		return strings.NewReader("data: " + text("hel") + "\n\ndata: " +
 			`{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"WORDS of the server"}}}` + "\n\n")
 	})
-	_, err := modeltest.Read(m.Stream(t.Context(), modeltest.Plain()))
+	_, err := modeltest.Read(m.Stream(t.Context(), modeltest.PlainRequest()))
 	var known *scrollback.Error
 	if !errors.As(err, &known) || known.Cause != "WORDS of the server" {
 		t.Errorf("failed with words: %v", err)

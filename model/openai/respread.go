@@ -41,9 +41,9 @@ type openCall struct {
 	arguments []byte
 }
 
-func (s *respReader) read() error {
+func (s *respReader) readAnswer() error {
 	s.requestID = s.a.Header("X-Request-Id")
-	if !s.a.Streams() {
+	if !s.a.IsStream() {
 		return s.readWhole()
 	}
 	for ev, err := range s.a.Events() {
@@ -52,30 +52,30 @@ func (s *respReader) read() error {
 		}
 		if ev.Data == "[DONE]" {
 			if len(s.done) > 0 || len(s.streamed) > 0 || len(s.open) > 0 {
-				return s.end(nil) // it ended, and did not say how
+				return s.emitEnd(nil) // it ended, and did not say how
 			}
 			break
 		}
 		var e wire.ResponsesEvent
 		if json.Unmarshal([]byte(ev.Data), &e) != nil {
-			return s.a.Unreadable([]byte(ev.Data))
+			return s.a.UnreadableError([]byte(ev.Data))
 		}
 		if e.Type == "" {
 			e.Type = ev.Type
 		}
-		if err := s.event(e, []byte(ev.Data)); err != nil || s.ended {
+		if err := s.takeEvent(e, []byte(ev.Data)); err != nil || s.ended {
 			return err
 		}
 	}
-	if s.complete() {
-		return s.end(nil) // the event that ends it is missing
+	if s.isComplete() {
+		return s.emitEnd(nil) // the event that ends it is missing
 	}
 	return nil
 }
 
-// complete reports whether an answer that just stops has all that was begun, and has called:
+// isComplete reports whether an answer that just stops has all that was begun, and has called:
 // a text may be cut between two items, and calls can be made again.
-func (s *respReader) complete() bool {
+func (s *respReader) isComplete() bool {
 	ended := 0
 	for _, n := range s.done {
 		ended += n
@@ -83,46 +83,46 @@ func (s *respReader) complete() bool {
 	return !s.ended && len(s.open)+len(s.streamed) == 0 && s.begun <= ended && s.calls > 0
 }
 
-func (s *respReader) event(e wire.ResponsesEvent, raw []byte) error {
+func (s *respReader) takeEvent(e wire.ResponsesEvent, raw []byte) error {
 	switch e.Type {
 	case "response.created", "response.in_progress":
 		if e.Response != nil && s.requestID == "" {
 			s.requestID = e.Response.ID
 		}
 	case "response.output_item.added":
-		return s.added(e, raw)
+		return s.beginItem(e, raw)
 	case "response.output_text.delta", "response.refusal.delta":
-		return s.say("message", model.Delta{Text: e.Delta})
+		return s.emitPiece("message", model.Delta{Text: e.Delta})
 	case "response.output_text.done", "response.refusal.done":
 		if !s.streamed["message"] {
-			return s.say("message", model.Delta{Text: e.Text + e.Refusal})
+			return s.emitPiece("message", model.Delta{Text: e.Text + e.Refusal})
 		}
 	case "response.reasoning_summary_part.added":
 		if s.streamed["reasoning"] { // one more paragraph
-			return s.a.Emit(model.Delta{Reasoning: "\n\n"})
+			return s.a.EmitDelta(model.Delta{Reasoning: "\n\n"})
 		}
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		return s.say("reasoning", model.Delta{Reasoning: e.Delta})
+		return s.emitPiece("reasoning", model.Delta{Reasoning: e.Delta})
 	case "response.reasoning_summary_text.done", "response.reasoning_text.done":
 		if !s.streamed["reasoning"] {
-			return s.say("reasoning", model.Delta{Reasoning: e.Text})
+			return s.emitPiece("reasoning", model.Delta{Reasoning: e.Text})
 		}
 	case "response.output_text.annotation.added":
-		s.cite(e.Annotation)
+		s.noteCitation(e.Annotation)
 	case "response.function_call_arguments.delta":
-		c := s.writing(place(e, raw, ""))
+		c := s.openCallAt(eventPlace(e, raw, ""))
 		c.arguments = append(c.arguments, e.Delta...)
 		s.argued += len(e.Delta)
-		return s.a.Argue(len(e.Delta))
+		return s.a.CountArguments(len(e.Delta))
 	case "response.function_call_arguments.done":
-		c := s.writing(place(e, raw, ""))
+		c := s.openCallAt(eventPlace(e, raw, ""))
 		more := max(len(e.Arguments)-len(c.arguments), 0)
 		c.arguments = []byte(cmp.Or(string(e.Arguments), string(c.arguments)))
 		c.item.Name = cmp.Or(c.item.Name, e.Name)
 		s.argued += more
-		return s.a.Argue(more)
+		return s.a.CountArguments(more)
 	case "response.output_item.done":
-		return s.item(e.Item, place(e, raw, ""))
+		return s.takeItem(e.Item, eventPlace(e, raw, ""))
 	case "response.completed", "response.done", "response.incomplete":
 		r := e.Response
 		if r == nil {
@@ -131,26 +131,26 @@ func (s *respReader) event(e wire.ResponsesEvent, raw []byte) error {
 		if e.Type == "response.incomplete" && r.Status == "" {
 			r.Status = "incomplete"
 		}
-		return s.end(r)
+		return s.emitEnd(r)
 	case "response.failed", "error":
-		return s.a.Problem(raw)
+		return s.a.ProblemError(raw)
 	default:
-		if e.Type == "" && failed(e.Error) {
-			return s.a.Problem(raw)
+		if e.Type == "" && isPresent(e.Error) {
+			return s.a.ProblemError(raw)
 		}
 	}
 	return nil
 }
 
-// say emits a piece of an item of a type.
-func (s *respReader) say(kind string, d model.Delta) error {
+// emitPiece emits a piece of an item of a type.
+func (s *respReader) emitPiece(kind string, d model.Delta) error {
 	if d.Text+d.Reasoning != "" {
-		s.mark(kind, true)
+		s.noteStreamed(kind, true)
 	}
-	return s.a.Emit(d)
+	return s.a.EmitDelta(d)
 }
 
-func (s *respReader) mark(kind string, streamed bool) {
+func (s *respReader) noteStreamed(kind string, streamed bool) {
 	if s.streamed == nil {
 		s.streamed = map[string]bool{}
 	}
@@ -159,49 +159,49 @@ func (s *respReader) mark(kind string, streamed bool) {
 	}
 }
 
-// finished counts an item that is done.
-func (s *respReader) finished(kind string) {
+// noteFinished counts an item that is done.
+func (s *respReader) noteFinished(kind string) {
 	if s.done == nil {
 		s.done = map[string]int{}
 	}
 	s.done[kind]++
-	s.mark(kind, false)
+	s.noteStreamed(kind, false)
 }
 
-// added begins an item. One of the same type that was being written is done, though no event
+// beginItem begins an item. One of the same type that was being written is done, though no event
 // said so.
-func (s *respReader) added(e wire.ResponsesEvent, raw []byte) error {
+func (s *respReader) beginItem(e wire.ResponsesEvent, raw []byte) error {
 	var it wire.OutputItem
 	s.begun++
 	if json.Unmarshal(e.Item, &it) != nil {
-		return s.a.Emit(model.Delta{End: true})
+		return s.a.EmitDelta(model.Delta{End: true})
 	}
 	if s.streamed[it.Type] {
-		s.finished(it.Type)
+		s.noteFinished(it.Type)
 	}
 	if it.Type == "function_call" {
-		c := s.writing(place(e, raw, it.ID))
+		c := s.openCallAt(eventPlace(e, raw, it.ID))
 		c.item = it
 		c.arguments = append(c.arguments, it.Arguments...)
 		s.argued += len(it.Arguments)
-		if err := s.a.Argue(len(it.Arguments)); err != nil {
+		if err := s.a.CountArguments(len(it.Arguments)); err != nil {
 			return err
 		}
 	}
-	return s.a.Emit(model.Delta{End: true})
+	return s.a.EmitDelta(model.Delta{End: true})
 }
 
-// place is where an event's item is in the output, or else its id. The place goes first:
+// eventPlace returns where an event's item is in the output, or else its id. The place goes first:
 // some servers give an item another id in each event.
-func place(e wire.ResponsesEvent, raw []byte, id string) string {
+func eventPlace(e wire.ResponsesEvent, raw []byte, id string) string {
 	if bytes.Contains(raw, []byte(`"output_index"`)) {
 		return "#" + strconv.FormatInt(int64(e.OutputIndex), 10)
 	}
 	return cmp.Or(e.ItemID, id)
 }
 
-// writing is the call at a place that is being written, begun if there is none.
-func (s *respReader) writing(at string) *openCall {
+// openCallAt returns the call at a place that is being written, begun if there is none.
+func (s *respReader) openCallAt(at string) *openCall {
 	for _, c := range s.open {
 		if c.at == at {
 			return c
@@ -215,8 +215,8 @@ func (s *respReader) writing(at string) *openCall {
 	return c
 }
 
-// closed is the call at a place that is done, with what was said of it, or nil.
-func (s *respReader) closed(at string, it wire.OutputItem) *openCall {
+// closedCallAt returns the call at a place that is done, with what was said of it, or nil.
+func (s *respReader) closedCallAt(at string, it wire.OutputItem) *openCall {
 	i := slices.IndexFunc(s.open, func(c *openCall) bool { return c.at == at })
 	if i < 0 {
 		i = slices.IndexFunc(s.open, func(c *openCall) bool {
@@ -232,12 +232,12 @@ func (s *respReader) closed(at string, it wire.OutputItem) *openCall {
 	return c
 }
 
-// item takes an item that is done: its payload, and what was not streamed of it. At is its
+// takeItem takes an item that is done: its payload, and what was not streamed of it. At is its
 // place.
-func (s *respReader) item(raw json.RawMessage, at string) error {
+func (s *respReader) takeItem(raw json.RawMessage, at string) error {
 	var it wire.OutputItem
 	if json.Unmarshal(raw, &it) != nil {
-		return s.a.Unreadable(raw)
+		return s.a.UnreadableError(raw)
 	}
 	text := func(list []wire.OutputContent, between string) string {
 		var out []string
@@ -250,50 +250,50 @@ func (s *respReader) item(raw json.RawMessage, at string) error {
 	}
 	d := model.Delta{}
 	streamed := s.streamed[it.Type]
-	s.finished(it.Type)
+	s.noteFinished(it.Type)
 	switch it.Type {
 	case "reasoning":
 		if !streamed {
 			d.Reasoning = text(it.Summary, "\n\n")
 		}
-		d.Opaque = payload{Item: raw}.opaque()
+		d.Opaque = partPayload{Item: raw}.toOpaque()
 		if s.late { // behind a text, whose payload it is not
-			if err := s.a.Emit(model.Delta{End: true}); err != nil {
+			if err := s.a.EmitDelta(model.Delta{End: true}); err != nil {
 				return err
 			}
 		}
 	case "web_search_call":
 		if a := it.Action; a != nil && a.Type == "search" {
-			return s.found.Query(s.a, cmp.Or(a.Query, strings.Join(a.Queries, " · ")))
+			return s.found.BeginSearch(s.a, cmp.Or(a.Query, strings.Join(a.Queries, " · ")))
 		}
 		return nil
 	case "message":
 		for _, c := range it.Content {
 			for i := range c.Annotations {
-				s.cite(&c.Annotations[i])
+				s.noteCitation(&c.Annotations[i])
 			}
 		}
-		if err := s.found.Emit(s.a); err != nil {
+		if err := s.found.EmitSearch(s.a); err != nil {
 			return err
 		}
 		if !streamed {
 			d.Text = text(it.Content, "")
 		}
 		if it.Phase != "" && (d.Text != "" || streamed) && !(s.late && streamed) {
-			d.Opaque = payload{Phase: it.Phase}.opaque()
+			d.Opaque = partPayload{Phase: it.Phase}.toOpaque()
 		} else {
 			d.End = true
 		}
 	case "function_call":
-		return s.call(it, at)
+		return s.emitCall(it, at)
 	}
-	return s.a.Emit(d)
+	return s.a.EmitDelta(d)
 }
 
-// call makes a call whose item is done, unless it is half of one or was made.
-func (s *respReader) call(it wire.OutputItem, at string) error {
+// emitCall makes a call whose item is done, unless it is half of one or was made.
+func (s *respReader) emitCall(it wire.OutputItem, at string) error {
 	written := 0
-	if c := s.closed(at, it); c != nil {
+	if c := s.closedCallAt(at, it); c != nil {
 		written = len(c.arguments)
 		if it.Arguments == "" {
 			it.Arguments = wire.Inner(c.arguments)
@@ -305,11 +305,11 @@ func (s *respReader) call(it wire.OutputItem, at string) error {
 	if it.Status == "incomplete" {
 		return nil // half a call
 	}
-	if err := s.a.Argue(max(len(it.Arguments)-written, 0)); err != nil {
+	if err := s.a.CountArguments(max(len(it.Arguments)-written, 0)); err != nil {
 		return err
 	}
 	if it.Name == "" {
-		it.Name = cmp.Or(model.ToolUnnamed(s.tools, it.ID, json.RawMessage(it.Arguments)), model.Unnamed)
+		it.Name = cmp.Or(model.MatchUnnamedTool(s.tools, it.ID, json.RawMessage(it.Arguments)), model.Unnamed)
 	}
 	if it.CallID != "" {
 		same := it.CallID + "\x00" + it.Name + "\x00" + string(it.Arguments)
@@ -323,16 +323,16 @@ func (s *respReader) call(it wire.OutputItem, at string) error {
 	}
 	s.calls++
 	d := model.Delta{Call: &scrollback.ToolCall{ID: cmp.Or(it.CallID, it.ID), Name: it.Name,
-		Arguments: model.Arguments(string(it.Arguments))}}
+		Arguments: model.ParseArguments(string(it.Arguments))}}
 	if it.ID != "" {
-		d.Opaque = payload{ID: it.ID}.opaque()
+		d.Opaque = partPayload{ID: it.ID}.toOpaque()
 	}
-	return s.a.Emit(d)
+	return s.a.EmitDelta(d)
 }
 
-// rest takes what no event said: the items of the response at its end that were not done
+// takeRest takes what no event said: the items of the response at its end that were not done
 // before, and calls that were written whole.
-func (s *respReader) rest(output []json.RawMessage, whole bool) error {
+func (s *respReader) takeRest(output []json.RawMessage, whole bool) error {
 	before := maps.Clone(s.done)
 	named := false // the calls are all there
 	s.late = len(s.done) > 0 || len(s.streamed) > 0
@@ -344,7 +344,7 @@ func (s *respReader) rest(output []json.RawMessage, whole bool) error {
 			before[it.Type]--
 			continue
 		}
-		if err := s.item(raw, it.ID); err != nil {
+		if err := s.takeItem(raw, it.ID); err != nil {
 			return err
 		}
 	}
@@ -354,7 +354,7 @@ func (s *respReader) rest(output []json.RawMessage, whole bool) error {
 	for _, c := range slices.Clone(s.open) {
 		if c.item.Status != "incomplete" && (json.Valid(c.arguments) || whole && len(c.arguments) == 0 && c.item.Name != "") {
 			c.item.Status = ""
-			if err := s.call(c.item, c.at); err != nil {
+			if err := s.emitCall(c.item, c.at); err != nil {
 				return err
 			}
 		}
@@ -362,54 +362,54 @@ func (s *respReader) rest(output []json.RawMessage, whole bool) error {
 	return nil
 }
 
-// cite notes a page that the answer cites.
-func (s *respReader) cite(a *wire.Annotation) {
+// noteCitation notes a page that the answer cites.
+func (s *respReader) noteCitation(a *wire.Annotation) {
 	if a != nil && a.Type == "url_citation" {
-		s.found.Page(scrollback.Source{Title: a.Title, URL: a.URL})
+		s.found.AddPage(scrollback.Source{Title: a.Title, URL: a.URL})
 	}
 }
 
 // readWhole reads the answer of a server that does not stream.
 func (s *respReader) readWhole() error {
-	raw, err := s.a.Whole()
+	raw, err := s.a.ReadWhole()
 	if err != nil {
 		return err
 	}
 	var r wire.ResponsesAnswer
 	switch bad := json.Unmarshal(raw, &r) != nil; {
-	case !bad && failed(r.Error):
-		return s.a.Problem(raw)
+	case !bad && isPresent(r.Error):
+		return s.a.ProblemError(raw)
 	case bad || r.Status == "":
-		return s.a.Unreadable(raw)
+		return s.a.UnreadableError(raw)
 	}
-	return s.end(&r)
+	return s.emitEnd(&r)
 }
 
-// end emits how the answer ended, and what it used.
-func (s *respReader) end(r *wire.ResponsesAnswer) error {
+// emitEnd emits how the answer ended, and what it used.
+func (s *respReader) emitEnd(r *wire.ResponsesAnswer) error {
 	s.ended = true
 	last := model.Delta{Finish: scrollback.FinishStop}
 	if r == nil {
-		if err := s.rest(nil, false); err != nil {
+		if err := s.takeRest(nil, false); err != nil {
 			return err
 		}
 	} else {
-		if failed(r.Error) || r.Status == "failed" {
-			return s.a.Problem(r.Error)
+		if isPresent(r.Error) || r.Status == "failed" {
+			return s.a.ProblemError(r.Error)
 		}
 		if s.requestID == "" {
 			s.requestID = r.ID
 		}
-		if err := s.rest(r.Output, r.Status != "incomplete"); err != nil {
+		if err := s.takeRest(r.Output, r.Status != "incomplete"); err != nil {
 			return err
 		}
 		if u := r.Usage; u != nil {
-			last.Usage = usageOf(wire.Usage{PromptTokens: u.InputTokens, PromptTokensDetails: u.InputTokensDetails,
+			last.Usage = readUsage(wire.Usage{PromptTokens: u.InputTokens, PromptTokensDetails: u.InputTokensDetails,
 				CompletionTokens: u.OutputTokens, CompletionTokensDetails: u.OutputTokensDetails, TotalTokens: u.TotalTokens})
 		}
 		switch {
 		case r.Status == "cancelled":
-			return s.a.Failed(r.Status)
+			return s.a.BrokenOffError(r.Status)
 		case r.Status == "incomplete" && r.IncompleteDetails != nil && r.IncompleteDetails.Reason != "":
 			last.Finish = finishOf(r.IncompleteDetails.Reason, false)
 		case r.Status == "incomplete":
@@ -420,5 +420,5 @@ func (s *respReader) end(r *wire.ResponsesAnswer) error {
 	if s.calls > 0 && last.Finish == scrollback.FinishStop {
 		last.Finish = scrollback.FinishToolCalls
 	}
-	return s.a.Emit(last)
+	return s.a.EmitDelta(last)
 }

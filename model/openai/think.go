@@ -4,28 +4,28 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// preserves reports whether the model must be asked to read reasoning it is sent back.
-func (m *Model) preserves() bool { return m.d.preserve != "" && m.family(m.d.families...) }
+// mustPreserve reports whether the model must be asked to read reasoning it is sent back.
+func (m *Model) mustPreserve() bool { return m.d.preserve != "" && m.isFamily(m.d.families...) }
 
-// think says how much to think, in the server's own form.
-func (m *Model) think(c *chat) {
+// setThinking says how much to think, in the server's own form.
+func (m *Model) setThinking(c *chatRequest) {
 	t := c.r.Thinking
-	on := t.Wanted()
-	if m.preserves() && m.d.preserve == "preserve_thinking" && c.may(m.d.preserve) {
+	on := t.IsWanted()
+	if m.mustPreserve() && m.d.preserve == "preserve_thinking" && c.mayUse(m.d.preserve) {
 		c.PreserveThinking = true
 	}
 	if m.d.thinking == thinkEffort {
 		m.thinkEffort(c)
 	}
 	if on == nil {
-		if m.preserves() && m.d.preserve == "thinking" && c.may(m.d.preserve) {
+		if m.mustPreserve() && m.d.preserve == "thinking" && c.mayUse(m.d.preserve) {
 			c.Thinking = &wire.ThinkingWish{Type: "enabled", Keep: "all"} // as it is by itself
 		}
 		return
 	}
 	switch m.d.thinking {
 	case thinkReasoning:
-		if !c.may("reasoning") {
+		if !c.mayUse("reasoning") {
 			return
 		}
 		c.Reasoning = &wire.ReasoningWish{Effort: t.Effort, MaxTokens: t.Budget}
@@ -40,10 +40,10 @@ func (m *Model) think(c *chat) {
 	case thinkType:
 		m.thinkType(c, *on)
 	case thinkEnable:
-		if c.may("enable_thinking") {
+		if c.mayUse("enable_thinking") {
 			c.EnableThinking = on
 		}
-		if n := t.Tokens(c.r.MaxOutputTokens); n > 0 && c.may("thinking_budget") {
+		if n := t.BudgetTokens(c.r.MaxOutputTokens); n > 0 && c.mayUse("thinking_budget") {
 			c.ThinkingBudget = n
 		}
 	case thinkEffort: // above
@@ -56,42 +56,42 @@ func (m *Model) think(c *chat) {
 const effortWithTools = "function tools with reasoning_effort"
 
 // thinkEffort names a level.
-func (m *Model) thinkEffort(c *chat) {
-	level := c.r.Thinking.Level("none", "minimal", "low", "medium", "high", "xhigh")
-	if len(c.r.Tools) > 0 && !c.may(effortWithTools) {
+func (m *Model) thinkEffort(c *chatRequest) {
+	level := c.r.Thinking.EffortLevel("none", "minimal", "low", "medium", "high", "xhigh")
+	if len(c.r.Tools) > 0 && !c.mayUse(effortWithTools) {
 		level = "none"
 	}
-	if level != "" && c.may("reasoning_effort") {
+	if level != "" && c.mayUse("reasoning_effort") {
 		c.ReasoningEffort = level
 	}
 }
 
 // thinkType turns thinking on or off, and names a level to models that have some.
-func (m *Model) thinkType(c *chat, on bool) {
+func (m *Model) thinkType(c *chatRequest, on bool) {
 	var levels []string
 	byLevel := false // thinking is not turned on and off, but has a level
 	switch {
-	case m.family("deepseek-v4"):
+	case m.isFamily("deepseek-v4"):
 		levels = []string{"high", "xhigh"}
-	case m.family("kimi-k3"):
+	case m.isFamily("kimi-k3"):
 		levels = []string{"low", "high", "max"}
 		byLevel = true
-	case m.family("kimi-k2.7") && !on:
+	case m.isFamily("kimi-k2.7") && !on:
 		return // it always thinks
 	}
-	if !byLevel && c.may("thinking") {
+	if !byLevel && c.mayUse("thinking") {
 		c.Thinking = &wire.ThinkingWish{Type: "disabled"}
 		if on {
 			c.Thinking.Type = "enabled"
 		}
-		if on && m.preserves() {
+		if on && m.mustPreserve() {
 			c.Thinking.Keep = "all"
 		}
 	}
 	if levels == nil || !on && !byLevel {
 		return
 	}
-	if level := c.r.Thinking.Level(levels...); level != "" && c.may("reasoning_effort") {
+	if level := c.r.Thinking.EffortLevel(levels...); level != "" && c.mayUse("reasoning_effort") {
 		if level == "xhigh" {
 			level = "max" // what DeepSeek calls it
 		}

@@ -5,9 +5,9 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// usageOf reads what a completion used. Servers disagree on where they report cached
+// readUsage reads what a completion used. Servers disagree on where they report cached
 // tokens, and on whether reasoning counts as output.
-func usageOf(u wire.Usage) *scrollback.Usage {
+func readUsage(u wire.Usage) *scrollback.Usage {
 	odd := false
 	tokens := func(n wire.Number) int64 { // within what is possible
 		out := min(max(int64(n), 0), scrollback.MaxCallTokens)

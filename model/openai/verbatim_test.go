@@ -17,7 +17,7 @@ import (
 
 // exchange sends items to a server that refuses what judge says, and returns the body it
 // took, how many it refused, and what was learned.
-func exchange(t *testing.T, d dialect, made string, known scrollback.Learned, parts scrollback.Parts,
+func exchange(t *testing.T, d serverDialect, made string, known scrollback.Learned, parts scrollback.Parts,
 	judge func(body string) (refusal string)) (took string, refused int, learned scrollback.Learned) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -32,7 +32,7 @@ func exchange(t *testing.T, d dialect, made string, known scrollback.Learned, pa
 		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"ok"},"finish_reason":"stop"}]}`)
 	}))
 	defer s.Close()
-	m := open(remote.Endpoint{Name: "custom/m", Model: "m", BaseURL: s.URL,
+	m := newModel(remote.Endpoint{Name: "custom/m", Model: "m", BaseURL: s.URL,
 		Options: remote.Options{Provider: "custom", Retries: -1}}, d)
 	items := []scrollback.Item{{Role: scrollback.RoleUser, Parts: scrollback.Say("go")},
 		{Role: scrollback.RoleAssistant, Model: made, Parts: parts}}
@@ -49,7 +49,7 @@ func exchange(t *testing.T, d dialect, made string, known scrollback.Learned, pa
 			t.Fatal(err)
 		}
 		if delta.Lesson != nil {
-			learned.Dropped = model.Remember(learned.Dropped, delta.Lesson.Drop)
+			learned.Dropped = model.AddDropped(learned.Dropped, delta.Lesson.Drop)
 		}
 	}
 	return took, refused, learned
@@ -62,7 +62,7 @@ func called(id string, o scrollback.Opaque) scrollback.Parts {
 // A call's id goes back as it came until its server refuses it, which costs one request.
 func TestCallIDsGoBackUntilRefused(t *testing.T) {
 	long := "call_1__thought__" + strings.Repeat("c2ln", 300)
-	d := dialect{field: "reasoning_content", replay: replayCalls}
+	d := serverDialect{field: "reasoning_content", replay: replayCalls}
 	took, refused, _ := exchange(t, d, "custom/m", scrollback.Learned{}, called(long, nil),
 		func(string) string { return "" })
 	if strings.Count(took, long) != 2 || refused != 0 {
@@ -100,7 +100,7 @@ func TestCallIDsGoBackUntilRefused(t *testing.T) {
 // What a server puts beside a call goes back to its model alone; one that demands a
 // signature gets the documented word for a call that has none.
 func TestWhatCameBesideACallGoesBack(t *testing.T) {
-	d := dialect{}
+	d := serverDialect{}
 	extra := `"extra_content":{"google":{"thought_signature":"AY89"}}`
 	took, _, _ := exchange(t, d, "custom/m", scrollback.Learned{}, called("c", scrollback.Opaque(`{`+extra+`}`)),
 		func(string) string { return "" })
@@ -122,7 +122,7 @@ func TestWhatCameBesideACallGoesBack(t *testing.T) {
 // Reasoning that came in the content goes back there, and reasoning_content no more once
 // it was refused.
 func TestReasoningGoesBackInItsPlace(t *testing.T) {
-	d := dialect{field: "reasoning_content", replay: replayCalls}
+	d := serverDialect{field: "reasoning_content", replay: replayCalls}
 	thought := func(field string) scrollback.Parts {
 		thought := scrollback.Reasoning{Text: "hm", Opaque: scrollback.Opaque(`{"field":"` + field + `"}`)}
 		return append(scrollback.Parts{thought}, called("c", nil)...)

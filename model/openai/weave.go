@@ -11,14 +11,14 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// woven is a JSON value that a stream sends in pieces. What is not joined with another piece
+// wovenValue is a JSON value that a stream sends in pieces. What is not joined with another piece
 // is kept as it came.
-type woven struct {
+type wovenValue struct {
 	raw    json.RawMessage // as it came; nil once something was added
 	opened bool
 	text   *strings.Builder
-	fields map[string]*woven
-	list   []*woven
+	fields map[string]*wovenValue
+	list   []*wovenValue
 	kind   byte // the first byte of its JSON
 }
 
@@ -29,19 +29,19 @@ var names = []string{"type", "id", "format", "role", "name", "model"}
 // as a signature, is the same one again.
 var prose = []string{"text", "summary", "thinking", "content", "reasoning"}
 
-func weave(raw json.RawMessage) *woven {
-	w := &woven{raw: bytes.TrimSpace(raw)}
+func newWoven(raw json.RawMessage) *wovenValue {
+	w := &wovenValue{raw: bytes.TrimSpace(raw)}
 	if len(w.raw) > 0 {
 		w.kind = w.raw[0]
 	}
 	return w
 }
 
-// absent reports whether there is nothing, or null.
-func (w *woven) absent() bool { return w == nil || w.kind == 0 || w.kind == 'n' }
+// isAbsent reports whether there is nothing, or null.
+func (w *wovenValue) isAbsent() bool { return w == nil || w.kind == 0 || w.kind == 'n' }
 
-// open takes a value apart, so that a piece can be added.
-func (w *woven) open() {
+// openValue takes a value apart, so that a piece can be added.
+func (w *wovenValue) openValue() {
 	if w.opened {
 		return
 	}
@@ -56,31 +56,31 @@ func (w *woven) open() {
 	case '{':
 		var fields map[string]json.RawMessage
 		_ = json.Unmarshal(raw, &fields)
-		w.fields = map[string]*woven{}
+		w.fields = map[string]*wovenValue{}
 		for name, v := range fields {
-			w.fields[name] = weave(v)
+			w.fields[name] = newWoven(v)
 		}
 	case '[':
 		var list []json.RawMessage
 		_ = json.Unmarshal(raw, &list)
 		first := true
 		for _, v := range list {
-			w.push(weave(v), first)
+			w.pushElement(newWoven(v), first)
 			first = false
 		}
 	}
 }
 
-// join adds a piece to the value of a field.
-func (w *woven) join(name string, piece *woven) *woven {
+// joinField adds a piece to the value of a field.
+func (w *wovenValue) joinField(name string, piece *wovenValue) *wovenValue {
 	switch {
-	case piece.absent():
+	case piece.isAbsent():
 		return w
-	case w.absent(), w.kind != piece.kind:
+	case w.isAbsent(), w.kind != piece.kind:
 		return piece
 	}
-	w.open()
-	piece.open()
+	w.openValue()
+	piece.openValue()
 	switch w.kind {
 	case '"':
 		more := piece.text.String()
@@ -96,12 +96,12 @@ func (w *woven) join(name string, piece *woven) *woven {
 	case '{':
 		w.raw = nil
 		for field, v := range piece.fields {
-			w.fields[field] = w.fields[field].join(field, v)
+			w.fields[field] = w.fields[field].joinField(field, v)
 		}
 	case '[':
 		w.raw = nil
 		for _, v := range piece.list {
-			w.push(v, false)
+			w.pushElement(v, false)
 		}
 	default:
 		return piece
@@ -109,20 +109,20 @@ func (w *woven) join(name string, piece *woven) *woven {
 	return w
 }
 
-// push adds an element, or the piece of one, to a list.
-func (w *woven) push(piece *woven, first bool) {
+// pushElement adds an element, or the piece of one, to a list.
+func (w *wovenValue) pushElement(piece *wovenValue, first bool) {
 	if piece.kind == '{' && !first {
-		piece.open()
+		piece.openValue()
 		for i := len(w.list) - 1; i >= max(0, len(w.list)-unfinished); i-- {
 			one := w.list[i]
 			if one.kind != '{' {
 				continue
 			}
-			if one.open(); one.again(piece) {
+			if one.openValue(); one.isRepeat(piece) {
 				return
 			}
-			if one.continues(piece, i == len(w.list)-1) {
-				one.join("", piece)
+			if one.isContinued(piece, i == len(w.list)-1) {
+				one.joinField("", piece)
 				return
 			}
 		}
@@ -133,49 +133,49 @@ func (w *woven) push(piece *woven, first bool) {
 // unfinished is how many elements of a list may be written at the same time.
 const unfinished = 64
 
-// again reports whether a piece is what is there already: something whole.
-func (w *woven) again(piece *woven) bool {
-	sign := w.word("signature")
-	data := w.word("data")
-	if sign+data == "" || sign != piece.word("signature") || data != piece.word("data") {
+// isRepeat reports whether a piece is what is there already: something whole.
+func (w *wovenValue) isRepeat(piece *wovenValue) bool {
+	sign := w.fieldText("signature")
+	data := w.fieldText("data")
+	if sign+data == "" || sign != piece.fieldText("signature") || data != piece.fieldText("data") {
 		return false
 	}
 	var a, b any
-	return json.Unmarshal(w.json(), &a) == nil && json.Unmarshal(piece.json(), &b) == nil && reflect.DeepEqual(a, b)
+	return json.Unmarshal(w.toJSON(), &a) == nil && json.Unmarshal(piece.toJSON(), &b) == nil && reflect.DeepEqual(a, b)
 }
 
-// continues reports whether a piece belongs to an element: the last one, or one that has the
+// isContinued reports whether a piece belongs to an element: the last one, or one that has the
 // piece's index. What has been signed is complete, and what is encrypted comes whole unless
 // an id says otherwise.
-func (w *woven) continues(piece *woven, last bool) bool {
+func (w *wovenValue) isContinued(piece *wovenValue, last bool) bool {
 	same := func(name string) bool {
-		return piece.fields[name].absent() || w.fields[name] != nil &&
-			string(w.fields[name].json()) == string(piece.fields[name].json())
+		return piece.fields[name].isAbsent() || w.fields[name] != nil &&
+			string(w.fields[name].toJSON()) == string(piece.fields[name].toJSON())
 	}
-	indexed := !piece.fields["index"].absent()
+	indexed := !piece.fields["index"].isAbsent()
 	switch {
 	case !last && !indexed, !same("type"), !same("index"),
-		!indexed && !w.fields["index"].absent() && !piece.fields["type"].absent():
+		!indexed && !w.fields["index"].isAbsent() && !piece.fields["type"].isAbsent():
 		return false
-	case w.word("id") != "" && piece.word("id") != "" && !same("id"):
+	case w.fieldText("id") != "" && piece.fieldText("id") != "" && !same("id"):
 		return false
-	case w.word("data") != "" || piece.word("data") != "":
-		return indexed && piece.word("id") != "" && same("id")
+	case w.fieldText("data") != "" || piece.fieldText("data") != "":
+		return indexed && piece.fieldText("id") != "" && same("id")
 	}
-	return w.word("signature") == "" || indexed && piece.word("signature") != "" &&
-		piece.word("text")+piece.word("thinking") == ""
+	return w.fieldText("signature") == "" || indexed && piece.fieldText("signature") != "" &&
+		piece.fieldText("text")+piece.fieldText("thinking") == ""
 }
 
-// word is the text in a field, or empty.
-func (w *woven) word(name string) (s string) {
-	if f := w.fields[name]; !f.absent() {
-		_ = json.Unmarshal(f.json(), &s) // nothing, where it is not a text
+// fieldText returns the text in a field, or empty.
+func (w *wovenValue) fieldText(name string) (s string) {
+	if f := w.fields[name]; !f.isAbsent() {
+		_ = json.Unmarshal(f.toJSON(), &s) // nothing, where it is not a text
 	}
 	return s
 }
 
-// json is the value as far as it came.
-func (w *woven) json() json.RawMessage {
+// toJSON returns the value as far as it came.
+func (w *wovenValue) toJSON() json.RawMessage {
 	var b bytes.Buffer
 	switch {
 	case w == nil:
@@ -196,7 +196,7 @@ func (w *woven) json() json.RawMessage {
 			key, _ := json.Marshal(name) // a text is always JSON
 			b.Write(key)
 			b.WriteByte(':')
-			b.Write(w.fields[name].json())
+			b.Write(w.fields[name].toJSON())
 		}
 		b.WriteByte('}')
 	default:
@@ -205,39 +205,39 @@ func (w *woven) json() json.RawMessage {
 			if i > 0 {
 				b.WriteByte(',')
 			}
-			b.Write(v.json())
+			b.Write(v.toJSON())
 		}
 		b.WriteByte(']')
 	}
 	return b.Bytes()
 }
 
-// fragments are fields that are being put together from the pieces of a stream: texts are
+// fieldFragments are fields that are being put together from the pieces of a stream: texts are
 // joined, elements of lists by their index, objects by their fields.
-type fragments struct {
-	fields map[string]*woven
+type fieldFragments struct {
+	fields map[string]*wovenValue
 	size   int
 }
 
-// add adds pieces.
-func (f *fragments) add(pieces wire.Beside) {
+// addPieces adds pieces.
+func (f *fieldFragments) addPieces(pieces wire.Beside) {
 	for name, raw := range pieces {
 		f.size += len(name) + len(raw)
 		if f.fields == nil {
-			f.fields = map[string]*woven{}
+			f.fields = map[string]*wovenValue{}
 		}
-		f.fields[name] = f.fields[name].join(name, weave(raw))
+		f.fields[name] = f.fields[name].joinField(name, newWoven(raw))
 	}
 }
 
-// take is the fields so far, which are put together no further.
-func (f *fragments) take() wire.Beside {
+// takeFields returns the fields so far, which are put together no further.
+func (f *fieldFragments) takeFields() wire.Beside {
 	var out wire.Beside
 	for name, w := range f.fields {
 		if out == nil {
 			out = wire.Beside{}
 		}
-		out[name] = w.json()
+		out[name] = w.toJSON()
 	}
 	f.fields = nil
 	return out

@@ -26,7 +26,7 @@ type Answer struct {
 	x      Exchange
 	bounds model.Bounds
 	header http.Header
-	body   *heard
+	body   *watchedReader
 	ahead  *bufio.Reader // of body, if its beginning was looked at
 	yield  func(model.Delta, error) bool
 	first  *time.Timer // until the server says something of an answer
@@ -46,8 +46,8 @@ type Tally struct {
 	chars, thought, arguments, opaque, calls int
 }
 
-// left is how long the answer may still take.
-func (t *Tally) left(most time.Duration) time.Duration {
+// timeLeft returns how long the answer may still take.
+func (t *Tally) timeLeft(most time.Duration) time.Duration {
 	if t.since.IsZero() {
 		t.since = time.Now()
 	}
@@ -57,14 +57,14 @@ func (t *Tally) left(most time.Duration) time.Duration {
 // errStopped ends the reading of an answer that is no longer wanted.
 var errStopped = errors.New("the reader stopped")
 
-// heard reads a body and notes every byte: a comment, which is not an event, is also a
+// watchedReader reads a body and notes every byte: a comment, which is not an event, is also a
 // sign of life.
-type heard struct {
+type watchedReader struct {
 	r     io.Reader
 	alarm func()
 }
 
-func (h *heard) Read(p []byte) (int, error) {
+func (h *watchedReader) Read(p []byte) (int, error) {
 	n, err := h.r.Read(p)
 	if n > 0 {
 		h.alarm()
@@ -80,9 +80,9 @@ func (a *Answer) Is(mediaType string) bool {
 	return strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.header.Get("Content-Type"))), mediaType)
 }
 
-// Streams reports whether the answer is a stream of events: by its media type, or by how it
+// IsStream reports whether the answer is a stream of events: by its media type, or by how it
 // begins, since gateways give it another one or none.
-func (a *Answer) Streams() bool {
+func (a *Answer) IsStream() bool {
 	return a.Is("text/event-stream") || a.Is("application/x-ndjson") || a.Is("application/jsonl") || a.beginsAsEvents()
 }
 
@@ -110,23 +110,23 @@ func (a *Answer) beginsAsEvents() bool {
 	return false
 }
 
-// unread is what is still unread of the body.
-func (a *Answer) unread() io.Reader {
+// unreadBody returns what is still unread of the body.
+func (a *Answer) unreadBody() io.Reader {
 	if a.ahead != nil {
 		return a.ahead
 	}
 	return a.body
 }
 
-// Emit yields a piece of the answer. It fails when the reader has stopped or a
+// EmitDelta yields a piece of the answer. It fails when the reader has stopped or a
 // bound is reached, and then nothing more may be emitted; what is within the bound
 // was yielded.
-func (a *Answer) Emit(d model.Delta) error {
+func (a *Answer) EmitDelta(d model.Delta) error {
 	if a.gone || a.parent.Err() != nil {
 		return errStopped
 	}
-	exceeded := a.count(&d)
-	a.began = a.began || d.Usual()
+	exceeded := a.countPiece(&d)
+	a.began = a.began || d.IsContent()
 	a.finished = a.finished || d.Finish != ""
 	if !a.yield(d, nil) {
 		a.gone = true
@@ -135,13 +135,13 @@ func (a *Answer) Emit(d model.Delta) error {
 	return exceeded
 }
 
-// count counts a piece, and cuts it where it exceeds a bound.
-func (a *Answer) count(d *model.Delta) (err error) {
+// countPiece counts a piece, and cuts it where it exceeds a bound.
+func (a *Answer) countPiece(d *model.Delta) (err error) {
 	cut := func(text *string, so *int, most int, what string) {
 		n := utf8.RuneCountInString(*text)
 		if *so+n > most {
 			*text = string([]rune(*text)[:max(most-*so, 0)])
-			err = model.Exceeded(fmt.Sprintf("%d characters of %s", most, what))
+			err = model.NewBoundError(fmt.Sprintf("%d characters of %s", most, what))
 		}
 		*so += n
 	}
@@ -149,12 +149,12 @@ func (a *Answer) count(d *model.Delta) (err error) {
 	cut(&d.Reasoning, &a.thought, a.bounds.ReasoningChars, "reasoning")
 	if a.opaque += len(d.Opaque); a.opaque > a.bounds.OpaqueBytes {
 		d.Opaque = nil
-		err = model.Exceeded(fmt.Sprintf("%d bytes of payloads", a.bounds.OpaqueBytes))
+		err = model.NewBoundError(fmt.Sprintf("%d bytes of payloads", a.bounds.OpaqueBytes))
 	}
 	if d.Call != nil {
 		if a.calls++; a.calls > a.bounds.Calls {
 			d.Call = nil
-			err = model.Exceeded(fmt.Sprintf("%d calls", a.bounds.Calls))
+			err = model.NewBoundError(fmt.Sprintf("%d calls", a.bounds.Calls))
 		}
 	}
 	if err != nil {
@@ -163,60 +163,60 @@ func (a *Answer) count(d *model.Delta) (err error) {
 	return err
 }
 
-// Argue counts bytes of arguments that are gathered before their call is emitted.
-func (a *Answer) Argue(n int) error {
+// CountArguments counts bytes of arguments that are gathered before their call is emitted.
+func (a *Answer) CountArguments(n int) error {
 	if a.arguments += n; a.arguments > a.bounds.ArgumentBytes {
-		return model.Exceeded(fmt.Sprintf("%d bytes of arguments", a.bounds.ArgumentBytes))
+		return model.NewBoundError(fmt.Sprintf("%d bytes of arguments", a.bounds.ArgumentBytes))
 	}
 	return nil
 }
 
-// Hoard counts bytes of payloads that are gathered before they are emitted.
-func (a *Answer) Hoard(n int) error {
+// CountPayload counts bytes of payloads that are gathered before they are emitted.
+func (a *Answer) CountPayload(n int) error {
 	if n > a.bounds.OpaqueBytes {
-		return model.Exceeded(fmt.Sprintf("%d bytes of payloads", a.bounds.OpaqueBytes))
+		return model.NewBoundError(fmt.Sprintf("%d bytes of payloads", a.bounds.OpaqueBytes))
 	}
 	return nil
 }
 
-// Problem is the error of what a server reports within its answer.
-func (a *Answer) Problem(raw []byte) error { return a.ProblemAs(0, raw) }
+// ProblemError returns the error of what a server reports within its answer.
+func (a *Answer) ProblemError(raw []byte) error { return a.ProblemErrorAs(0, raw) }
 
-// ProblemAs is the error of a problem within an answer, with its own status.
-func (a *Answer) ProblemAs(status int, raw []byte) error {
-	return a.client.problem(ReadProblem(status, a.header, raw), a.x)
+// ProblemErrorAs returns the error of a problem within an answer, with its own status.
+func (a *Answer) ProblemErrorAs(status int, raw []byte) error {
+	return a.client.problemError(ReadProblem(status, a.header, raw), a.x)
 }
 
-// Unreadable is the error of an answer that is not what was expected.
-func (a *Answer) Unreadable(raw []byte) error { return a.client.unreadable(a.header, raw) }
+// UnreadableError returns the error of an answer that is not what was expected.
+func (a *Answer) UnreadableError(raw []byte) error { return a.client.newUnreadableError(a.header, raw) }
 
-func (c *Client) unreadable(h http.Header, raw []byte) error {
+func (c *Client) newUnreadableError(h http.Header, raw []byte) error {
 	p := ReadProblem(0, h, raw)
 	if p.Page {
-		return c.problem(p, Exchange{})
+		return c.problemError(p, Exchange{})
 	}
-	err := c.upstream("it sent something that cannot be read", string(raw))
+	err := c.newUpstreamError("it sent something that cannot be read", string(raw))
 	if !strings.ContainsAny(p.Message, "{}[]\x00") { // words
-		err.Cause = redact.Cause(p.Message, c.o.Key)
+		err.Cause = redact.RedactCause(p.Message, c.o.Key)
 	}
 	return &retryable{error: err}
 }
 
-// Failed is the error of an answer whose server says that it broke off.
-func (a *Answer) Failed(reason string) error {
-	return &retryable{error: a.client.upstream("it broke its answer off", reason)}
+// BrokenOffError returns the error of an answer whose server says that it broke off.
+func (a *Answer) BrokenOffError(reason string) error {
+	return &retryable{error: a.client.newUpstreamError("it broke its answer off", reason)}
 }
 
-// MaxCalls is how many calls an answer may make.
+// MaxCalls returns how many calls an answer may make.
 func (a *Answer) MaxCalls() int { return a.bounds.Calls }
 
-// Cut is the error of a server that cut a request which was too long, and had no
+// CutError returns the error of a server that cut a request which was too long, and had no
 // room left for an answer.
-func (a *Answer) Cut(u *scrollback.Usage) error {
+func (a *Answer) CutError(u *scrollback.Usage) error {
 	l := &model.Lesson{TooLong: true}
 	if u != nil {
 		l.Requested = u.InputTokens
 	}
 	return scrollback.Errorf(scrollback.OverBudget, op,
-		i18n.ProviderHadNoRoomForAnswer, a.client.o.Provider).Because(l)
+		i18n.ProviderHadNoRoomForAnswer, a.client.o.Provider).WithReason(l)
 }

@@ -84,7 +84,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// peak is the most memory in use while f runs and calls look.
+// peak returns the most memory in use while f runs and calls look.
 func peak(f func(look func())) uint64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -196,18 +196,18 @@ func TestLinesAndWhole(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if err := a.Emit(model.Delta{Text: string(line)}); err != nil {
+			if err := a.EmitDelta(model.Delta{Text: string(line)}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	whole := func(a *remote.Answer) error {
-		raw, err := a.Whole()
+		raw, err := a.ReadWhole()
 		if err != nil {
 			return err
 		}
-		return a.Emit(model.Delta{Text: string(raw)})
+		return a.EmitDelta(model.Delta{Text: string(raw)})
 	}
 	body = " one \r\n\n\ntwo\nthree"
 	if a, err := run(model.Bounds{}, lines); err != nil || a.Text != "onetwothree" {
@@ -244,7 +244,7 @@ func TestGet(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			srv := serve(t, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(c.status); io.WriteString(w, c.body) })
 			var v struct{ N any }
-			err := client(remote.Options{}).Get(t.Context(), srv.URL, &v)
+			err := client(remote.Options{}).GetJSON(t.Context(), srv.URL, &v)
 			if c.code != "" {
 				own(t, err, c.code, c.words)
 			} else if err != nil || v.N != 7.0 {
@@ -254,7 +254,7 @@ func TestGet(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	srv := serve(t, func(w http.ResponseWriter, r *http.Request) { cancel(); <-r.Context().Done() })
-	if err := client(remote.Options{}).Get(ctx, srv.URL, new(any)); scrollback.CodeOf(err) != scrollback.Canceled {
+	if err := client(remote.Options{}).GetJSON(ctx, srv.URL, new(any)); scrollback.CodeOf(err) != scrollback.Canceled {
 		t.Error(err)
 	}
 }

@@ -31,7 +31,7 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 		var other []byte       // what else is none, until there is an event
 		heard := false         // an event
 		whole := func() bool { // the event is
-			if data.Len() == 0 && len(bare) > 0 && (json.Valid(bare) || len(apart(string(bare))) > 1) {
+			if data.Len() == 0 && len(bare) > 0 && (json.Valid(bare) || len(splitValues(string(bare))) > 1) {
 				data.Write(bare)
 			}
 			bare = nil
@@ -39,16 +39,16 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 			said := ev
 			ev = Event{}
 			data.Reset()
-			a.hear(said)
+			a.noteEvent(said)
 			heard = heard || said.Data != ""
-			for _, one := range apart(said.Data) {
+			for _, one := range splitValues(said.Data) {
 				if one != "" && !yield(Event{Type: said.Type, Data: one}, nil) {
 					return false
 				}
 			}
 			return true
 		}
-		for line, err := range a.lines() {
+		for line, err := range a.readLines() {
 			if err != nil {
 				yield(Event{}, err)
 				return
@@ -64,7 +64,7 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 				ev.Type = string(value)
 			case string(name) == "data":
 				if data.Len()+len(value) > a.bounds.FrameBytes {
-					yield(Event{}, a.tooBig(bufio.ErrTooLong))
+					yield(Event{}, a.newTooBigError(bufio.ErrTooLong))
 					return
 				}
 				data.Write(value)
@@ -74,7 +74,7 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 				data.Write(value[:min(len(value), a.bounds.FrameBytes)])
 			case len(bare) > 0, line[0] == '{', line[0] == '[':
 				if len(bare)+len(line) > a.bounds.FrameBytes {
-					yield(Event{}, a.tooBig(bufio.ErrTooLong))
+					yield(Event{}, a.newTooBigError(bufio.ErrTooLong))
 					return
 				}
 				bare = append(append(bare, line...), '\n')
@@ -83,13 +83,13 @@ func (a *Answer) Events() iter.Seq2[Event, error] {
 			}
 		}
 		if whole() && !heard && len(bytes.TrimSpace(other)) > 0 { // a page, or words
-			yield(Event{}, a.Unreadable(bytes.TrimSpace(other)))
+			yield(Event{}, a.UnreadableError(bytes.TrimSpace(other)))
 		}
 	}
 }
 
-// apart is data as it is, or its lines if each of them is a value by itself.
-func apart(data string) []string {
+// splitValues returns data as it is, or its lines if each of them is a value by itself.
+func splitValues(data string) []string {
 	lines := strings.Split(data, "\n")
 	if len(lines) == 1 || json.Valid([]byte(data)) {
 		return []string{data}
@@ -102,9 +102,9 @@ func apart(data string) []string {
 	return lines
 }
 
-// hear notes that the server has said something of an answer: signs of life alone are
+// noteEvent notes that the server has said something of an answer: signs of life alone are
 // waited for only so long.
-func (a *Answer) hear(ev Event) {
+func (a *Answer) noteEvent(ev Event) {
 	if ev.Data != "" && ev.Type != "ping" && a.first != nil {
 		a.first.Stop()
 	}
@@ -113,9 +113,9 @@ func (a *Answer) hear(ev Event) {
 // Lines yields the lines of a stream that has one JSON value a line.
 func (a *Answer) Lines() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		for line, err := range a.lines() {
+		for line, err := range a.readLines() {
 			if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != ':' {
-				a.hear(Event{Data: string(line)})
+				a.noteEvent(Event{Data: string(line)})
 			}
 			if (len(line) > 0 || err != nil) && !yield(line, err) {
 				return
@@ -124,12 +124,12 @@ func (a *Answer) Lines() iter.Seq2[[]byte, error] {
 	}
 }
 
-// lines yields the lines of the body, without their ends: LF, CR LF, or CR alone, at which
+// readLines yields the lines of the body, without their ends: LF, CR LF, or CR alone, at which
 // a line is whole without waiting for more. The cost grows only with their length, however
 // small the pieces in which they come.
-func (a *Answer) lines() iter.Seq2[[]byte, error] {
+func (a *Answer) readLines() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		r := bufio.NewReaderSize(a.unread(), 64<<10)
+		r := bufio.NewReaderSize(a.unreadBody(), 64<<10)
 		var line []byte // what came of one so far
 		first := true
 		afterCR := false
@@ -152,7 +152,7 @@ func (a *Answer) lines() iter.Seq2[[]byte, error] {
 				afterCR = buffered[end] == '\r'
 			}
 			if len(line)+len(piece) > a.bounds.FrameBytes+len("data: ") {
-				yield(nil, a.tooBig(bufio.ErrTooLong))
+				yield(nil, a.newTooBigError(bufio.ErrTooLong))
 				return
 			}
 			if end < 0 && err == nil {
@@ -182,18 +182,18 @@ func (a *Answer) lines() iter.Seq2[[]byte, error] {
 	}
 }
 
-// Whole is an answer that is not streamed.
-func (a *Answer) Whole() ([]byte, error) {
-	b, err := io.ReadAll(io.LimitReader(a.unread(), int64(a.bounds.FrameBytes)+1))
+// ReadWhole returns an answer that is not streamed.
+func (a *Answer) ReadWhole() ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(a.unreadBody(), int64(a.bounds.FrameBytes)+1))
 	if err == nil && len(b) > a.bounds.FrameBytes {
 		err = bufio.ErrTooLong
 	}
-	return b, a.tooBig(err)
+	return b, a.newTooBigError(err)
 }
 
-func (a *Answer) tooBig(err error) error {
+func (a *Answer) newTooBigError(err error) error {
 	if errors.Is(err, bufio.ErrTooLong) {
-		return model.Exceeded(fmt.Sprintf("%d bytes in one frame", a.bounds.FrameBytes))
+		return model.NewBoundError(fmt.Sprintf("%d bytes in one frame", a.bounds.FrameBytes))
 	}
 	return err
 }

@@ -33,7 +33,7 @@ func events(b body) (out []string, err error) {
 			}
 			out = append(out, ev.Type+"|"+ev.Data)
 		}
-		return a.Emit(model.Delta{Finish: "stop"})
+		return a.EmitDelta(model.Delta{Finish: "stop"})
 	}}
 	_, err = modeltest.Read(client(remote.Options{Client: &http.Client{Transport: b},
 		Retries: -1}).Stream(context.Background(),

@@ -30,7 +30,7 @@ const maxRedirects = 3
 // sameServer follows a redirect only to where the key and the conversation were meant
 // to go: the same scheme, host and port.
 func sameServer(req *http.Request, via []*http.Request) error {
-	if origin(req.URL) != origin(via[0].URL) {
+	if urlOrigin(req.URL) != urlOrigin(via[0].URL) {
 		return errElsewhere
 	}
 	if req.Method != via[0].Method {
@@ -42,7 +42,7 @@ func sameServer(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-func origin(u *url.URL) string {
+func urlOrigin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[strings.ToLower(u.Scheme)]
@@ -50,40 +50,41 @@ func origin(u *url.URL) string {
 	return strings.ToLower(u.Scheme) + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// fault classifies what went wrong on the way. An error that already has a code keeps it.
-func (c *Client) fault(parent, ctx context.Context, err error) error {
+// classifyFault classifies what went wrong on the way. An error that already has a code keeps it.
+func (c *Client) classifyFault(parent, ctx context.Context, err error) error {
 	var known *scrollback.Error
 	switch cause := context.Cause(ctx); {
 	case parent.Err() != nil:
-		return canceled(parent)
+		return checkContext(parent)
 	case errors.Is(cause, scrollback.ErrReplyBound):
 		return cause
 	case errors.Is(cause, errSilence):
-		return &retryable{error: c.upstream(errSilence.Error(), "")}
+		return &retryable{error: c.newUpstreamError(errSilence.Error(), "")}
 	case errors.Is(cause, errUnbegun):
-		return c.upstream(errUnbegun.Error(), "")
+		return c.newUpstreamError(errUnbegun.Error(), "")
 	case errors.As(err, &known):
 		return err
 	}
-	if words := certificate(err); words != "" {
-		return c.upstream("its certificate cannot be trusted: "+words+c.see(c.o.BaseVariable),
-			err.Error()).Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
+	if words := certificateError(err); words != "" {
+		return c.newUpstreamError("its certificate cannot be trusted: "+words+c.nameSetting(c.o.BaseVariable),
+			err.Error()).WithAdvice(scrollback.AdviceCheckAddress, c.o.BaseVariable)
 	}
 	for _, own := range []error{errElsewhere, errCircles, errBodiless} {
 		if errors.Is(err, own) {
-			return c.upstream(own.Error()+c.see(c.o.BaseVariable), "").Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
+			return c.newUpstreamError(own.Error()+c.nameSetting(c.o.BaseVariable), "").WithAdvice(scrollback.AdviceCheckAddress,
+				c.o.BaseVariable)
 		}
 	}
-	words := c.way(err)
-	failed := c.upstream(words, err.Error())
-	if see := c.see(c.o.BaseVariable); see != "" && strings.HasSuffix(words, see) {
-		failed = failed.Advise(scrollback.AdviceCheckAddress, c.o.BaseVariable)
+	words := c.explainPath(err)
+	failed := c.newUpstreamError(words, err.Error())
+	if see := c.nameSetting(c.o.BaseVariable); see != "" && strings.HasSuffix(words, see) {
+		failed = failed.WithAdvice(scrollback.AdviceCheckAddress, c.o.BaseVariable)
 	}
 	return &retryable{error: failed}
 }
 
-// certificate says what is wrong with a server's certificate, or nothing.
-func certificate(err error) string {
+// certificateError returns what is wrong with a server's certificate, or nothing.
+func certificateError(err error) string {
 	var (
 		authority x509.UnknownAuthorityError
 		host      x509.HostnameError
@@ -103,8 +104,8 @@ func certificate(err error) string {
 	return ""
 }
 
-// way says in our own words what failed on the way to the server.
-func (c *Client) way(err error) string {
+// explainPath says in our own words what failed on the way to the server.
+func (c *Client) explainPath(err error) string {
 	var (
 		dns  *net.DNSError
 		late net.Error
@@ -113,13 +114,13 @@ func (c *Client) way(err error) string {
 	case errors.Is(err, errEmpty):
 		return errEmpty.Error()
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing listens at its address; is it running?" + c.see(c.o.BaseVariable)
+		return "nothing listens at its address; is it running?" + c.nameSetting(c.o.BaseVariable)
 	case errors.As(err, &dns):
-		return "the host in its address is unknown" + c.see(c.o.BaseVariable)
+		return "the host in its address is unknown" + c.nameSetting(c.o.BaseVariable)
 	case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
-		return "it speaks plain http, and its address says https" + c.see(c.o.BaseVariable)
+		return "it speaks plain http, and its address says https" + c.nameSetting(c.o.BaseVariable)
 	case strings.Contains(err.Error(), "tls: "): // there is no type for it
-		return "no common version of TLS was found" + c.see(c.o.BaseVariable)
+		return "no common version of TLS was found" + c.nameSetting(c.o.BaseVariable)
 	case errors.As(err, &late) && late.Timeout():
 		return "it took too long"
 	}

@@ -17,18 +17,18 @@ type Finding struct {
 	fresh  bool // something was added that was not emitted
 }
 
-// Query begins a search, and emits it.
-func (f *Finding) Query(a *Answer, query string) error {
-	if err := f.Emit(a); err != nil {
+// BeginSearch begins a search, and emits it.
+func (f *Finding) BeginSearch(a *Answer, query string) error {
+	if err := f.EmitSearch(a); err != nil {
 		return err
 	}
 	f.search = scrollback.Search{Query: query, Results: []scrollback.Source{}}
 	f.fresh = true
-	return f.Emit(a)
+	return f.EmitSearch(a)
 }
 
-// Page adds a page to the newest search.
-func (f *Finding) Page(p scrollback.Source) {
+// AddPage adds a page to the newest search.
+func (f *Finding) AddPage(p scrollback.Source) {
 	known := func(was scrollback.Source) bool { return was.URL == p.URL }
 	if p.URL == "" || len(f.search.Results) >= foundMost || slices.ContainsFunc(f.search.Results, known) {
 		return
@@ -37,18 +37,18 @@ func (f *Finding) Page(p scrollback.Source) {
 	f.fresh = true
 }
 
-// Fail says that the newest search failed, in words for people.
-func (f *Finding) Fail(words string) {
+// MarkFailed says that the newest search failed, in words for people.
+func (f *Finding) MarkFailed(words string) {
 	f.search.Error = words
 	f.fresh = true
 }
 
-// Emit emits the newest search, if anything of it is new.
-func (f *Finding) Emit(a *Answer) error {
+// EmitSearch emits the newest search, if anything of it is new.
+func (f *Finding) EmitSearch(a *Answer) error {
 	if !f.fresh {
 		return nil
 	}
 	f.fresh = false
 	s := f.search
-	return a.Emit(model.Delta{Search: &s})
+	return a.EmitDelta(model.Delta{Search: &s})
 }

@@ -13,29 +13,29 @@ const (
 	getBytes = 8 << 20
 )
 
-// Get asks once for a JSON value, such as a list of models, and reads it into v.
-func (c *Client) Get(parent context.Context, url string, v any) error {
-	return c.Ask(parent, Exchange{URL: url}, v)
+// GetJSON asks once for a JSON value, such as a list of models, and reads it into v.
+func (c *Client) GetJSON(parent context.Context, url string, v any) error {
+	return c.AskJSON(parent, Exchange{URL: url}, v)
 }
 
-// Ask makes an exchange once, whose answer is one JSON value, and reads it into v.
-func (c *Client) Ask(parent context.Context, x Exchange, v any) error {
+// AskJSON makes an exchange once, whose answer is one JSON value, and reads it into v.
+func (c *Client) AskJSON(parent context.Context, x Exchange, v any) error {
 	ctx, cancel := context.WithTimeout(parent, getTime)
 	defer cancel()
-	resp, err := c.send(ctx, x)
+	resp, err := c.sendRequest(ctx, x)
 	if err != nil {
-		return c.fault(parent, ctx, err)
+		return c.classifyFault(parent, ctx, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return c.refusal(resp, resp.Body, x)
+		return c.readRefusal(resp, resp.Body, x)
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, getBytes))
 	if err != nil {
-		return c.fault(parent, ctx, err)
+		return c.classifyFault(parent, ctx, err)
 	}
 	if json.Unmarshal(raw, v) != nil {
-		return c.unreadable(resp.Header, raw)
+		return c.newUnreadableError(resp.Header, raw)
 	}
 	return nil
 }

@@ -20,10 +20,10 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 )
 
-// Shown is a request with the images that its server is known to take: those it refuses are
+// WithoutRefusedImages returns a request with the images that its server is known to take: those it refuses are
 // named by a text in their place, and of more than it takes the newest are shown. Every
 // client plans its exchange with it.
-func Shown(r model.Request, known scrollback.Learned) model.Request {
+func WithoutRefusedImages(r model.Request, known scrollback.Learned) model.Request {
 	if known.MaxImages == 0 && len(known.NoMedia) == 0 && len(known.NoImages) == 0 {
 		return r
 	}
@@ -37,7 +37,8 @@ func Shown(r model.Request, known scrollback.Learned) model.Request {
 			if !ok {
 				continue
 			}
-			refused := slices.Contains(known.NoMedia, strings.ToLower(p.MediaType)) || slices.Contains(known.NoImages, mark(p))
+			refused := slices.Contains(known.NoMedia, strings.ToLower(p.MediaType)) ||
+				slices.Contains(known.NoImages, imageMark(p))
 			if !refused && (known.MaxImages == 0 || left > 0) {
 				left--
 				continue
@@ -46,28 +47,28 @@ func Shown(r model.Request, known scrollback.Learned) model.Request {
 				parts = slices.Clone(parts)
 				copied = true
 			}
-			parts[j] = scrollback.Text{Text: fmt.Sprintf("[image: %s, %s]", p.Name, p.Where())}
+			parts[j] = scrollback.Text{Text: fmt.Sprintf("[image: %s, %s]", p.Name, p.Location())}
 		}
 		r.Items[i].Parts = parts
 	}
 	return r
 }
 
-// mark names an image among those that were refused, without saying what it is.
-func mark(p scrollback.Image) string {
-	sum := sha256.Sum256([]byte(p.Where()))
+// imageMark names an image among those that were refused, without saying what it is.
+func imageMark(p scrollback.Image) string {
+	sum := sha256.Sum256([]byte(p.Location()))
 	return hex.EncodeToString(sum[:12])
 }
 
-// gallery are the images of a request, the oldest first, and how to read them.
-type gallery struct {
+// requestImages are the images of a request, the oldest first, and how to read them.
+type requestImages struct {
 	images []scrollback.Image
 	fresh  int // how many of them were never part of a request that was answered
 	bytes  func(p scrollback.Image) []byte
 }
 
-func galleryOf(ctx context.Context, r model.Request) *gallery {
-	g := &gallery{bytes: func(p scrollback.Image) []byte {
+func listImages(ctx context.Context, r model.Request) *requestImages {
+	g := &requestImages{bytes: func(p scrollback.Image) []byte {
 		if p.URL != "" || r.Bytes == nil {
 			return nil
 		}
@@ -117,7 +118,7 @@ var (
 // Which one it means it seldom says: those that no answer has followed yet are suspected
 // first, and of them those that are not what they claim to be. images is the parameter that
 // images are sent in, if they can be left out.
-func imageLesson(p Problem, words string, g *gallery, images string) *model.Lesson {
+func imageLesson(p Problem, words string, g *requestImages, images string) *model.Lesson {
 	if g == nil || len(g.images) == 0 || sightless.MatchString(words) && !badImage.MatchString(p.Code) &&
 		!strings.Contains(words, "multiple images") {
 		return nil
@@ -128,7 +129,7 @@ func imageLesson(p Problem, words string, g *gallery, images string) *model.Less
 		p.Status == http.StatusTooManyRequests, p.Status >= 500, p.Status > 0 && p.Status < 400:
 		return nil
 	}
-	if n, ok := mostImages(words, len(g.images)); ok {
+	if n, ok := readMaxImages(words, len(g.images)); ok {
 		if n == 0 {
 			return &model.Lesson{Drop: images}
 		}
@@ -145,13 +146,13 @@ func imageLesson(p Problem, words string, g *gallery, images string) *model.Less
 	if noPart.MatchString(words) && !badImage.MatchString(p.Code) { // no image at all is taken
 		return nil
 	}
-	suspects := g.suspects(words)
+	suspects := g.likelyImages(words)
 	if len(suspects) == 0 {
 		return nil
 	}
 	marks := make([]string, len(suspects))
 	for i, s := range suspects {
-		marks[i] = mark(s)
+		marks[i] = imageMark(s)
 	}
 	slices.Sort(marks)
 	return &model.Lesson{NoImages: strings.Join(slices.Compact(marks), " ")}
@@ -161,9 +162,9 @@ func imageLesson(p Problem, words string, g *gallery, images string) *model.Less
 var nothingSaid = regexp.MustCompile(`^(?:<?\d{3}>? ?)?(?:[a-z_ ]*: ?)?(?:(?:the |your )?request contains an |an? )?(?:invalid|bad|malformed|illegal)[ _](?:argument|request|input|data|content|value)s?(?:[ _]error)?[.!]?$|` +
 	`^.{0,40}\bprocess(?:ed|ing)?\b.{0,40}$|^.{0,8}$`)
 
-// unexplained are the images that a refusal may be about that does not say what it is about: those
+// unexplainedLesson returns the images that a refusal may be about that does not say what it is about: those
 // that are not what they claim to be.
-func unexplained(p Problem, words string, g *gallery) *model.Lesson {
+func unexplainedLesson(p Problem, words string, g *requestImages) *model.Lesson {
 	if g == nil || p.Param != "" || !nothingSaid.MatchString(strings.TrimSpace(words)) {
 		return nil
 	}
@@ -174,8 +175,8 @@ func unexplained(p Problem, words string, g *gallery) *model.Lesson {
 	}
 	var marks []string
 	for _, image := range g.images {
-		if b := g.bytes(image); b != nil && !sound(image, b) {
-			marks = append(marks, mark(image))
+		if b := g.bytes(image); b != nil && !isIntact(image, b) {
+			marks = append(marks, imageMark(image))
 		}
 	}
 	if len(marks) == 0 {
@@ -185,9 +186,9 @@ func unexplained(p Problem, words string, g *gallery) *model.Lesson {
 	return &model.Lesson{NoImages: strings.Join(slices.Compact(marks), " ")}
 }
 
-// mostImages reads how many images a server takes, from a sentence that says that more than
+// readMaxImages reads how many images a server takes, from a sentence that says that more than
 // that were sent. One that says no figure may take half of them.
-func mostImages(words string, sent int) (n int, ok bool) {
+func readMaxImages(words string, sent int) (n int, ok bool) {
 	half := 0
 	for _, s := range sentenceEnd.Split(words, -1) {
 		if !manyWords.MatchString(s) || !countWords.MatchString(s) || otherSize.MatchString(s) {
@@ -214,7 +215,7 @@ func mostImages(words string, sent int) (n int, ok bool) {
 	return half, half > 0 && sent > 1
 }
 
-// refusedMedia is which types of the images a server refuses: those it names as refused, or
+// refusedMedia returns which types of the images a server refuses: those it names as refused, or
 // all that are not among those it names as taken.
 func refusedMedia(words string, images []scrollback.Image) []string {
 	if strings.Contains(words, "not match") { // the type is taken, and something else is called by it
@@ -262,18 +263,18 @@ func mediaType(name string) string {
 	return name
 }
 
-// suspects are the images that a refusal is most likely about.
-func (g *gallery) suspects(words string) []scrollback.Image {
+// likelyImages returns the images that a refusal is most likely about.
+func (g *requestImages) likelyImages(words string) []scrollback.Image {
 	fresh := g.images[len(g.images)-min(g.fresh, len(g.images)):]
 	if sizeSigns.MatchString(words) && !tornSigns.MatchString(words) {
-		if over := larger(g.images, words); len(over) > 0 {
+		if over := largestImages(g.images, words); len(over) > 0 {
 			return over
 		}
 	}
 	for _, among := range [][]scrollback.Image{fresh, g.images} {
 		var odd []scrollback.Image
 		for _, p := range among {
-			if b := g.bytes(p); b != nil && !sound(p, b) {
+			if b := g.bytes(p); b != nil && !isIntact(p, b) {
 				odd = append(odd, p)
 			}
 		}
@@ -287,8 +288,8 @@ func (g *gallery) suspects(words string) []scrollback.Image {
 	return g.images
 }
 
-// larger are the images over the bound in pixels that words name, or else the largest one.
-func larger(images []scrollback.Image, words string) (over []scrollback.Image) {
+// largestImages returns the images over the bound in pixels that words name, or else the largest one.
+func largestImages(images []scrollback.Image, words string) (over []scrollback.Image) {
 	if m := pixelBound.FindStringSubmatch(words); m != nil {
 		most, _ := strconv.Atoi(m[1] + m[2] + m[3]) // digits of one group
 		for _, p := range images {
@@ -302,9 +303,9 @@ func larger(images []scrollback.Image, words string) (over []scrollback.Image) {
 	return []scrollback.Image{most}
 }
 
-// sound says whether an image is what it claims to be, as far as that can be told from its
+// isIntact reports whether an image is what it claims to be, as far as that can be told from its
 // head and its end.
-func sound(p scrollback.Image, b []byte) bool {
+func isIntact(p scrollback.Image, b []byte) bool {
 	kind := http.DetectContentType(b)
 	if mediaType(kind) != mediaType(strings.ToLower(p.MediaType)) {
 		return false

@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// pictures are an old png, an old gif, and behind an answer a broken png and a good one.
+// pictures returns an old png, an old gif, and behind an answer a broken png and a good one.
 func pictures() model.Request {
 	var good bytes.Buffer
 	_ = png.Encode(&good, image.NewGray(image.Rect(0, 0, 3000, 1))) // a buffer does not fail
@@ -46,7 +46,7 @@ func pictures() model.Request {
 	}
 }
 
-// sees are the images that a request shows.
+// sees returns the images that a request shows.
 func sees(r model.Request) (names []string) {
 	for _, it := range r.Items {
 		for _, p := range it.Parts {
@@ -109,12 +109,12 @@ func TestImagesThatAreRefused(t *testing.T) {
 		var taught scrollback.Learned
 		seen := func(d model.Delta) {
 			if d.Lesson != nil {
-				d.Lesson.Images(&taught)
+				d.Lesson.LearnImages(&taught)
 			}
 		}
 		for d, err := range client(remote.Options{}).Stream(t.Context(), r,
 			func(known scrollback.Learned) (remote.Exchange, error) {
-				shown = remote.Shown(r, known)
+				shown = remote.WithoutRefusedImages(r, known)
 				x := exchange(srv.URL)
 				x.Body = sees(shown)
 				return x, nil
@@ -127,7 +127,7 @@ func TestImagesThatAreRefused(t *testing.T) {
 		if got := strings.Join(sees(shown), " "); got != want || asked != 2 {
 			t.Errorf("%s: %q is shown after %d requests, want %q", words, got, asked, want)
 		}
-		if next := remote.Shown(r, taught); !slices.Equal(sees(next), sees(shown)) {
+		if next := remote.WithoutRefusedImages(r, taught); !slices.Equal(sees(next), sees(shown)) {
 			t.Errorf("%s: later %q is shown", words, sees(next))
 		}
 	}
@@ -154,7 +154,7 @@ func TestImagesThatAreNotRefused(t *testing.T) {
 		}
 	}
 	r := pictures()
-	named, _ := remote.Shown(r, scrollback.Learned{MaxImages: 1}).Items[0].Parts[0].(scrollback.Text)
+	named, _ := remote.WithoutRefusedImages(r, scrollback.Learned{MaxImages: 1}).Items[0].Parts[0].(scrollback.Text)
 	if named.Text != "[image: old, artifact:old]" || len(sees(r)) != 4 {
 		t.Errorf("named as %q; of the request itself %q are left", named.Text, sees(r))
 	}

@@ -34,19 +34,19 @@ var (
 	sentenceEnd = regexp.MustCompile(`[.!?;](?:["')\]]*(?:\s|$))|\n| · |[。；！？]`)
 )
 
-// overlong recognises words that say in some way that the request does not fit, and reads
+// findOverlong recognises words that say in some way that the request does not fit, and reads
 // the figures they name; inBytes says that it is about bytes.
-func overlong(words string) (limit, requested int64, inBytes, ok bool) {
+func findOverlong(words string) (limit, requested int64, inBytes, ok bool) {
 	for _, s := range sentenceEnd.Split(words, -1) {
-		if !aboutInput.MatchString(s) || !tooMuch.MatchString(s) || !asLength.MatchString(s) || elsewhere(s) {
+		if !aboutInput.MatchString(s) || !tooMuch.MatchString(s) || !asLength.MatchString(s) || isOtherLimit(s) {
 			continue
 		}
-		limit, requested = sizes(s)
+		limit, requested = readSizes(s)
 		inBytes = asBytes.MatchString(s) && !strings.Contains(s, "token") && !strings.Contains(s, "context")
 		if inBytes || strings.Contains(s, "characters") {
 			return 0, 0, inBytes, true
 		}
-		l, n := weighed(words)
+		l, n := findSizes(words)
 		if limit == 0 {
 			limit = l
 		}
@@ -56,11 +56,11 @@ func overlong(words string) (limit, requested int64, inBytes, ok bool) {
 		return limit, requested, false, true
 	}
 	if foreignExcess.MatchString(words) && foreignInput.MatchString(words) && !foreignOthers.MatchString(words) {
-		limit, requested = sizes(words)
+		limit, requested = readSizes(words)
 		return limit, requested, false, true
 	}
-	limit, requested = weighed(words)
-	said := ofInput(words) // in more than one sentence
+	limit, requested = findSizes(words)
+	said := inputSentences(words) // in more than one sentence
 	return limit, requested, false, limit > 0 ||
 		aboutInput.MatchString(said) && tooMuch.MatchString(said) && lengthLimit.MatchString(said)
 }
@@ -77,19 +77,19 @@ var (
 // lengthLimit is a bound in tokens.
 var lengthLimit = regexp.MustCompile(`\b(?:max(?:imum)?|limit)\b.{0,40}\btokens?\b|\btokens?\b.{0,20}\b(?:max(?:imum)?|limit)\b|上限`)
 
-// ofInput is what words say of the input's length, without what they say of other limits.
-func ofInput(words string) string {
+// inputSentences returns what words say of the input's length, without what they say of other limits.
+func inputSentences(words string) string {
 	var about []string
 	for _, s := range sentenceEnd.Split(words, -1) {
-		if !elsewhere(s) {
+		if !isOtherLimit(s) {
 			about = append(about, s)
 		}
 	}
 	return strings.Join(about, " ; ")
 }
 
-// elsewhere reports whether a sentence is about another limit than that of the input.
-func elsewhere(sentence string) bool {
+// isOtherLimit reports whether a sentence is about another limit than that of the input.
+func isOtherLimit(sentence string) bool {
 	return otherLimits.MatchString(sentence) || outputOnly.MatchString(sentence) && !inputToo.MatchString(sentence)
 }
 
@@ -100,20 +100,20 @@ var (
 		`\b(\d[\d,]*\d) (?:tokens )?(?:from|in) (?:the |your )?(?:input|prompt|messages?|request)`)
 )
 
-// weighed finds in words about the input's length the bound and the larger size that it has,
+// findSizes finds in words about the input's length the bound and the larger size that it has,
 // in whatever sentences they are; 0 if there are no such two figures.
-func weighed(words string) (limit, requested int64) {
-	said := ofInput(words)
+func findSizes(words string) (limit, requested int64) {
+	said := inputSentences(words)
 	if !asLength.MatchString(said) || !aboutInput.MatchString(said) && !strings.Contains(said, "length") {
 		return 0, 0
 	}
 	for _, m := range boundNamed.FindAllStringSubmatch(said, -1) {
-		if n := figure(m[1] + m[2]); n >= leastSize && (limit == 0 || n < limit) {
+		if n := readFigure(m[1] + m[2]); n >= leastSize && (limit == 0 || n < limit) {
 			limit = n
 		}
 	}
 	for _, m := range sizeNamed.FindAllStringSubmatch(said, -1) {
-		if n := figure(m[1] + m[2]); n > limit && (requested == 0 || n < requested) {
+		if n := readFigure(m[1] + m[2]); n > limit && (requested == 0 || n < requested) {
 			requested = n
 		}
 	}
@@ -129,10 +129,10 @@ var number = regexp.MustCompile(`(?:^|[^\w.\-])(\d[\d,]*\d)(?:[^\w.\-]|[.\-](?:\
 // leastSize is the least figure that is taken for a size in tokens.
 const leastSize = 100
 
-// sizes reads the limit and the size of a request from a sentence that says that the latter
+// readSizes reads the limit and the size of a request from a sentence that says that the latter
 // is over the former: of two figures the smaller is the limit. One alone is what the words
 // before it say.
-func sizes(sentence string) (limit, requested int64) {
+func readSizes(sentence string) (limit, requested int64) {
 	var found []int64
 	before := ""
 	for rest := sentence; ; {
@@ -140,7 +140,7 @@ func sizes(sentence string) (limit, requested int64) {
 		if m == nil {
 			break
 		}
-		if n := figure(rest[m[2]:m[3]]); n >= leastSize && !isCode(rest[:m[2]], rest[m[3]:]) {
+		if n := readFigure(rest[m[2]:m[3]]); n >= leastSize && !isErrorCode(rest[:m[2]], rest[m[3]:]) {
 			found = append(found, n)
 			before = rest[:m[2]]
 		}
@@ -170,8 +170,8 @@ var (
 	ofTokens   = regexp.MustCompile(`token|length|size|allow|max|count`)
 )
 
-// isCode reports whether a number is that of an error.
-func isCode(before, after string) bool {
+// isErrorCode reports whether a number is that of an error.
+func isErrorCode(before, after string) bool {
 	if beforeCode.MatchString(before) {
 		return true
 	}
@@ -194,15 +194,15 @@ var (
 	askedBefore  = regexp.MustCompile(`(\d[\d,]*\d) (?:tokens )?(?:(?:were|was|are|is) )?(?:requested|needed|required)\b`)
 )
 
-// neverFits recognises a request that asks for more tokens than its server gives in any
+// exceedsMinute recognises a request that asks for more tokens than its server gives in any
 // minute: waiting does not help, and only a shorter one does. What the server does not say of
 // the request's size its weight says.
-func neverFits(words string, weight int64) (limit, requested int64, ok bool) {
+func exceedsMinute(words string, weight int64) (limit, requested int64, ok bool) {
 	if !byMinute.MatchString(words) && !(strings.Contains(words, "token") && strings.Contains(words, "limit")) {
 		return 0, 0, false
 	}
-	limit = least(words, minuteAllows, ofMinute)
-	requested = least(words, minuteAsked, askedBefore)
+	limit = smallestFigure(words, minuteAllows, ofMinute)
+	requested = smallestFigure(words, minuteAsked, askedBefore)
 	if limit < leastSize {
 		return 0, 0, false
 	}
@@ -212,11 +212,11 @@ func neverFits(words string, weight int64) (limit, requested int64, ok bool) {
 	return limit, requested, requested > limit
 }
 
-// least is the smallest figure that the first of the patterns finds which finds any; 0 for none.
-func least(words string, patterns ...*regexp.Regexp) (n int64) {
+// smallestFigure returns the smallest figure that the first of the patterns finds which finds any; 0 for none.
+func smallestFigure(words string, patterns ...*regexp.Regexp) (n int64) {
 	for _, pattern := range patterns {
 		for _, m := range pattern.FindAllStringSubmatch(words, -1) {
-			if k := figure(m[1]); k >= leastSize && (n == 0 || k < n) {
+			if k := readFigure(m[1]); k >= leastSize && (n == 0 || k < n) {
 				n = k
 			}
 		}

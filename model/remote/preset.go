@@ -42,8 +42,8 @@ type Endpoint struct {
 	Options Options
 }
 
-// Here reports whether the model is served on this machine.
-func (at Endpoint) Here() bool {
+// IsLocal reports whether the model is served on this machine.
+func (at Endpoint) IsLocal() bool {
 	u, err := url.Parse(at.BaseURL)
 	if err != nil {
 		return false
@@ -52,8 +52,8 @@ func (at Endpoint) Here() bool {
 	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// account is replaced by the name of an account in an address.
-const account = "{account}"
+// accountMark is replaced by the name of an account in an address.
+const accountMark = "{account}"
 
 // Endpoint resolves where a model is served, from what env says; o is how to call it.
 // A missing key is refused, and a missing address invalid; both leave the endpoint Unset.
@@ -64,27 +64,27 @@ func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoin
 	if id == "" {
 		return at, scrollback.ParamErrorf(op, "model", i18n.NamesNoModel, name, name)
 	}
-	own, variable := p.own(env)
+	own, variable := p.ownAddress(env)
 	if own != "" {
 		at.BaseURL = own
 		at.Custom = true
 	}
 	at.Options.Provider = p.Name
 	at.Options.BaseVariable = variable
-	at.Options.KeyVariable, at.Options.Key = p.key(env)
+	at.Options.KeyVariable, at.Options.Key = p.findKey(env)
 	at.Unset = true
 	switch {
-	case strings.Contains(at.BaseURL, account) && env(p.Account) == "":
+	case strings.Contains(at.BaseURL, accountMark) && env(p.Account) == "":
 		return at, scrollback.Errorf(scrollback.Refused, op, i18n.ProviderNeedsAccount, name, p.Account)
 	case at.BaseURL == "":
 		return at, scrollback.ParamErrorf(op, "model", i18n.ProviderNeedsAddress, name,
-			p.Base).Advise(scrollback.AdviceCheckAddress, p.Base)
+			p.Base).WithAdvice(scrollback.AdviceCheckAddress, p.Base)
 	case at.Options.Key == "" && !p.Local && !at.Custom:
 		return at, scrollback.Errorf(scrollback.Refused, op, i18n.ProviderNeedsKey, name,
-			p.Key).Advise(scrollback.AdviceSetKey, p.Key)
+			p.Key).WithAdvice(scrollback.AdviceSetKey, p.Key)
 	}
 	at.Unset = false
-	at.BaseURL = strings.TrimRight(strings.ReplaceAll(at.BaseURL, account, url.PathEscape(env(p.Account))), "/")
+	at.BaseURL = strings.TrimRight(strings.ReplaceAll(at.BaseURL, accountMark, url.PathEscape(env(p.Account))), "/")
 	if u, err := url.Parse(at.BaseURL); err != nil || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
 		u.Scheme != "http" && u.Scheme != "https" {
 		return at, scrollback.ParamErrorf(op, "base_url", i18n.NotAnAddressOfAPI, variable)
@@ -92,8 +92,8 @@ func (p Preset) Endpoint(id string, env func(string) string, o Options) (Endpoin
 	return at, nil
 }
 
-// own is the address that a person has set, and the variable to set one with.
-func (p Preset) own(env func(string) string) (address, variable string) {
+// ownAddress returns the address that a person has set, and the variable to set one with.
+func (p Preset) ownAddress(env func(string) string) (address, variable string) {
 	if address = strings.TrimSpace(env(p.Base)); address != "" || p.Host == "" {
 		return address, p.Base
 	}
@@ -103,9 +103,9 @@ func (p Preset) own(env func(string) string) (address, variable string) {
 	return "", p.Base
 }
 
-// key is the variable that holds the key, and the key; the first one if none
+// findKey returns the variable that holds the key, and the key; the first one if none
 // does.
-func (p Preset) key(env func(string) string) (variable, key string) {
+func (p Preset) findKey(env func(string) string) (variable, key string) {
 	for _, variable := range []string{p.Key, p.OtherKey} {
 		if variable == "" {
 			continue

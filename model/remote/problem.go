@@ -29,17 +29,17 @@ type Problem struct {
 
 // ReadProblem reads the body of a refusal, or an error within an answer.
 func ReadProblem(status int, h http.Header, raw []byte) Problem {
-	p := Problem{Status: status, After: retryAfter(h), Again: shouldRetry(h)}
+	p := Problem{Status: status, After: readRetryAfter(h), Again: readShouldRetry(h)}
 	trimmed := bytes.TrimSpace(raw)
 	lower := bytes.ToLower(trimmed[:min(len(trimmed), 200)])
 	p.Page = strings.HasPrefix(h.Get("Content-Type"), "text/html") || bytes.HasPrefix(lower, []byte("<!doctype")) ||
 		bytes.HasPrefix(lower, []byte("<html"))
-	v, err := decode(trimmed)
+	v, err := decodeBody(trimmed)
 	if p.Page || err != nil {
-		p.say(string(trimmed))
+		p.addMessage(string(trimmed))
 		return p
 	}
-	p.take(v, 0)
+	p.takeValue(v, 0)
 	p.Code = strings.ToLower(p.Code)
 	p.Type = strings.ToLower(p.Type)
 	if p.Status == 0 {
@@ -48,13 +48,13 @@ func ReadProblem(status int, h http.Header, raw []byte) Problem {
 	return p
 }
 
-func decode(raw []byte) (v any, err error) {
+func decodeBody(raw []byte) (v any, err error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	return v, dec.Decode(&v)
 }
 
-// isStatus is the status of HTTP that a code repeats, or 0.
+// isStatus returns the status of HTTP that a code repeats, or 0.
 func isStatus(code string) int {
 	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n < 600 {
 		return n
@@ -65,33 +65,33 @@ func isStatus(code string) int {
 // maxNesting bounds how deep an error may hide in others.
 const maxNesting = 5
 
-// take reads a value, and what is inside it.
-func (p *Problem) take(v any, depth int) {
+// takeValue reads a value, and what is inside it.
+func (p *Problem) takeValue(v any, depth int) {
 	if depth > maxNesting {
 		return
 	}
 	switch v := v.(type) {
 	case string:
-		p.say(v)
+		p.addMessage(v)
 		if strings.HasPrefix(strings.TrimSpace(v), "{") { // an error that was put into a text
-			if inner, err := decode([]byte(v)); err == nil {
-				p.take(inner, depth+1)
+			if inner, err := decodeBody([]byte(v)); err == nil {
+				p.takeValue(inner, depth+1)
 			}
 		}
 	case []any:
 		for _, one := range v[:min(len(v), 8)] {
-			p.take(one, depth+1)
+			p.takeValue(one, depth+1)
 		}
 	case map[string]any:
-		p.object(v, depth)
+		p.takeObject(v, depth)
 	}
 }
 
-func (p *Problem) object(v map[string]any, depth int) {
-	v = plainNames(v)
+func (p *Problem) takeObject(v map[string]any, depth int) {
+	v = normalizeNames(v)
 	first := func(field *string, names ...string) {
 		for _, name := range names {
-			if s := scalar(v[name]); s != "" && (*field == "" || isStatus(*field) > 0 && isStatus(s) == 0) {
+			if s := scalarText(v[name]); s != "" && (*field == "" || isStatus(*field) > 0 && isStatus(s) == 0) {
 				*field = s
 			}
 		}
@@ -101,37 +101,37 @@ func (p *Problem) object(v map[string]any, depth int) {
 		p.Type = ""
 	}
 	if p.Status == 0 {
-		p.Status = isStatus(scalar(v["code"]))
+		p.Status = isStatus(scalarText(v["code"]))
 	}
 	first(&p.Code, "code", "errorcode", "statuscode", "reason", "quotaid", "category")
 	first(&p.Param, "param", "field")
 	number := func(field *int64, name string) {
-		if n, err := strconv.ParseInt(scalar(v[name]), 10, 64); err == nil && *field == 0 {
+		if n, err := strconv.ParseInt(scalarText(v[name]), 10, 64); err == nil && *field == 0 {
 			*field = n
 		}
 	}
 	number(&p.Limit, "nctx")
 	number(&p.Requested, "nprompttokens")
-	if d, err := time.ParseDuration(scalar(v["retrydelay"])); err == nil && p.After == 0 {
+	if d, err := time.ParseDuration(scalarText(v["retrydelay"])); err == nil && p.After == 0 {
 		p.After = d
 	}
-	if id := scalar(v["quotaid"]); id != "" { // it says what period the quota is for
-		p.say(id)
+	if id := scalarText(v["quotaid"]); id != "" { // it says what period the quota is for
+		p.addMessage(id)
 	}
 	for _, name := range []string{"message", "errormessage", "errormsg", "statusmsg", "errmsg", "title", "detail", "error",
 		"errors", "baseresp", "details", "metadata", "raw", "response", "violations", "reason", "loc", "msg"} {
 		if inner, ok := v[name]; ok {
-			p.take(inner, depth+1)
+			p.takeValue(inner, depth+1)
 		}
 	}
 }
 
-// plainNames is an object under names as no server spells them differently: error_msg,
+// normalizeNames returns an object under names as no server spells them differently: error_msg,
 // errorMsg and Error-Msg are one.
-func plainNames(v map[string]any) map[string]any {
+func normalizeNames(v map[string]any) map[string]any {
 	out := make(map[string]any, len(v))
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if plain := flat(name); out[plain] == nil {
+		if plain := flattenName(name); out[plain] == nil {
 			out[plain] = v[name]
 		}
 	}
@@ -141,8 +141,8 @@ func plainNames(v map[string]any) map[string]any {
 // maxWords bounds what is kept of a server's words, in bytes.
 const maxWords = 16 << 10
 
-// say adds to the message what it does not contain yet.
-func (p *Problem) say(text string) {
+// addMessage adds to the message what it does not contain yet.
+func (p *Problem) addMessage(text string) {
 	text = strings.TrimSpace(text)
 	text = text[:min(len(text), maxWords)]
 	if text == "" || strings.Contains(p.Message, text) || len(p.Message) > maxWords {
@@ -154,8 +154,8 @@ func (p *Problem) say(text string) {
 	p.Message += text
 }
 
-// scalar is a string or a number as a string.
-func scalar(v any) string {
+// scalarText returns a string or a number as a string.
+func scalarText(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -165,8 +165,8 @@ func scalar(v any) string {
 	return ""
 }
 
-// retryAfter is how long a server asks to wait, 0 if it does not say.
-func retryAfter(h http.Header) time.Duration {
+// readRetryAfter returns how long a server asks to wait, 0 if it does not say.
+func readRetryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e10 {
 		return time.Duration(ms * float64(time.Millisecond))
 	}
@@ -180,7 +180,7 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-func shouldRetry(h http.Header) *bool {
+func readShouldRetry(h http.Header) *bool {
 	if b, err := strconv.ParseBool(h.Get("X-Should-Retry")); err == nil {
 		return &b
 	}

@@ -95,7 +95,7 @@ func TestRedirectsElsewhere(t *testing.T) {
 								first.requests.Load())
 						}
 						var v any
-						own(t, client(o).Get(t.Context(), first.URL+"/models", &v), scrollback.Unavailable, "to another server")
+						own(t, client(o).GetJSON(t.Context(), first.URL+"/models", &v), scrollback.Unavailable, "to another server")
 						if plain.conns.Load()+tls.conns.Load() > 0 {
 							t.Error("asking for the list told another server")
 						}
@@ -133,7 +133,7 @@ func TestRedirectsHere(t *testing.T) {
 			own(t, err, scrollback.Unavailable, "without the request's body")
 		}
 		var v any
-		if err := client(remote.Options{}).Get(t.Context(), srv.URL+"/v1", &v); err != nil {
+		if err := client(remote.Options{}).GetJSON(t.Context(), srv.URL+"/v1", &v); err != nil {
 			t.Errorf("%d: a list is not followed: %v", status, err)
 		}
 	}

@@ -112,8 +112,8 @@ type Exchange struct {
 	// the server; an answer that ends without a finish reason was cut off.
 	Read func(a *Answer) error
 
-	shown  *gallery // the images it was planned with
-	weight int64    // of its items in tokens, by our estimate
+	shown  *requestImages // the images it was planned with
+	weight int64          // of its items in tokens, by our estimate
 }
 
 // maxLessons bounds how often one request is changed after what a server said.
@@ -132,9 +132,9 @@ func (c *Client) Stream(ctx context.Context, r model.Request,
 			return
 		}
 		for try := 0; ; try++ {
-			x.shown = galleryOf(ctx, Shown(r, known))
-			x.weight = weightOf(r)
-			began, err := c.once(ctx, x, r.Bounds.Full(), yield)
+			x.shown = listImages(ctx, WithoutRefusedImages(r, known))
+			x.weight = itemTokens(r)
+			began, err := c.sendOnce(ctx, x, r.Bounds.WithDefaults(), yield)
 			if err == nil {
 				return
 			}
@@ -142,14 +142,14 @@ func (c *Client) Stream(ctx context.Context, r model.Request,
 			// Only another window helps where it is too long, or has its roles in another order.
 			if l := model.LessonOf(err); l != nil && !began && !l.TooLong && l.Strict == scrollback.StrictNothing {
 				was := x
-				if lessons < maxLessons && adopt(&known, *l) {
+				if lessons < maxLessons && adoptLesson(&known, *l) {
 					if x, err = plan(known); err != nil {
 						yield(model.Delta{}, err)
 						return
 					}
 				}
-				if same(was, x) {
-					yield(model.Delta{}, c.willComeAgain(refusal))
+				if isSameRequest(was, x) {
+					yield(model.Delta{}, c.markRepeating(refusal))
 					return
 				}
 				lessons++
@@ -164,7 +164,7 @@ func (c *Client) Stream(ctx context.Context, r model.Request,
 				yield(model.Delta{}, err)
 				return
 			}
-			if err := wait(ctx, c.pause(try, retry.after)); err != nil {
+			if err := waitFor(ctx, c.pauseBefore(try, retry.after)); err != nil {
 				yield(model.Delta{}, err)
 				return
 			}
@@ -176,17 +176,17 @@ func (c *Client) Stream(ctx context.Context, r model.Request,
 	}
 }
 
-// weightOf is how many tokens the items of a request have, by our estimate.
-func weightOf(r model.Request) (tokens int64) {
+// itemTokens returns how many tokens the items of a request have, by our estimate.
+func itemTokens(r model.Request) (tokens int64) {
 	for i := range r.Items {
 		tokens += r.Items[i].Weight.Tokens
 	}
 	return tokens
 }
 
-// adopt takes over what changes how a request is written, and says whether
+// adoptLesson takes over what changes how a request is written, and says whether
 // anything of it is new.
-func adopt(known *scrollback.Learned, l model.Lesson) bool {
+func adoptLesson(known *scrollback.Learned, l model.Lesson) bool {
 	switch {
 	case l.Drop != "" && !slices.Contains(known.Dropped, l.Drop):
 		known.Dropped = append(slices.Clone(known.Dropped), l.Drop)
@@ -195,14 +195,14 @@ func adopt(known *scrollback.Learned, l model.Lesson) bool {
 	case l.MaxOutput > 0 && (known.MaxOutput == 0 || l.MaxOutput < known.MaxOutput):
 		known.MaxOutput = l.MaxOutput
 	default:
-		return l.Images(known)
+		return l.LearnImages(known)
 	}
 	return true
 }
 
-// same reports whether two exchanges send the same, so that what the server refused of the
+// isSameRequest reports whether two exchanges send the same, so that what the server refused of the
 // one it would refuse of the other.
-func same(a, b Exchange) bool {
+func isSameRequest(a, b Exchange) bool {
 	if a.URL != b.URL || !maps.Equal(a.Header, b.Header) {
 		return false
 	}
@@ -214,10 +214,10 @@ func same(a, b Exchange) bool {
 	return err == nil && bytes.Equal(one, other)
 }
 
-// willComeAgain is the error for a refusal whose lesson changes nothing in the request:
+// markRepeating returns the error for a refusal whose lesson changes nothing in the request:
 // nothing is learned of it.
-func (c *Client) willComeAgain(refusal error) error {
-	err := c.upstream("it did not take the request", "").Because(errors.Join(scrollback.ErrPermanent,
+func (c *Client) markRepeating(refusal error) error {
+	err := c.newUpstreamError("it did not take the request", "").WithReason(errors.Join(scrollback.ErrPermanent,
 		scrollback.ErrUpstream))
 	var known *scrollback.Error
 	if errors.As(refusal, &known) {
@@ -229,11 +229,13 @@ func (c *Client) willComeAgain(refusal error) error {
 	return err
 }
 
-// Dropped reports whether the server is known not to take a parameter.
-func Dropped(known scrollback.Learned, name string) bool { return slices.Contains(known.Dropped, name) }
+// IsDropped reports whether the server is known not to take a parameter.
+func IsDropped(known scrollback.Learned, name string) bool {
+	return slices.Contains(known.Dropped, name)
+}
 
-// MaxOutput is the longest answer that may be requested, in tokens; 0 for no bound.
-func MaxOutput(r model.Request, known scrollback.Learned) int64 {
+// OutputLimit returns the longest answer that may be requested, in tokens; 0 for no bound.
+func OutputLimit(r model.Request, known scrollback.Learned) int64 {
 	if known.MaxOutput > 0 && (r.MaxOutputTokens == 0 || known.MaxOutput < r.MaxOutputTokens) {
 		return known.MaxOutput
 	}
@@ -251,32 +253,32 @@ func (r *retryable) Unwrap() error { return r.error }
 // maxPause bounds a pause. If a server asks for a longer one, the client does not wait.
 const maxPause = 30 * time.Second
 
-// pause is how long to wait before try+1: doubled each time, spread by a half, or
+// pauseBefore returns how long to wait before try+1: doubled each time, spread by a half, or
 // what the server asks for.
-func (c *Client) pause(try int, asked time.Duration) time.Duration {
+func (c *Client) pauseBefore(try int, asked time.Duration) time.Duration {
 	d := c.o.Pause << min(try, 6)
 	d += time.Duration(rand.Int64N(int64(d)/2 + 1))
 	return min(max(d, asked), maxPause)
 }
 
-func wait(ctx context.Context, d time.Duration) error {
+func waitFor(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
 		return nil
 	case <-ctx.Done():
-		return canceled(ctx)
+		return checkContext(ctx)
 	}
 }
 
-func canceled(ctx context.Context) error {
+func checkContext(ctx context.Context) error {
 	return &scrollback.Error{Code: scrollback.Canceled, Op: op, Err: ctx.Err()}
 }
 
-// once sends the request and yields its deltas. began says that a piece of the
+// sendOnce sends the request and yields its deltas. began says that a piece of the
 // answer was yielded, or that the reader stopped: then there is no retry.
-func (c *Client) once(parent context.Context, x Exchange, b model.Bounds,
+func (c *Client) sendOnce(parent context.Context, x Exchange, b model.Bounds,
 	yield func(model.Delta, error) bool) (began bool, err error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
@@ -288,20 +290,20 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds,
 	if tally == nil {
 		tally = &Tally{}
 	}
-	whole := time.AfterFunc(tally.left(b.Duration), func() { cancel(model.Exceeded(b.Duration.String())) })
+	whole := time.AfterFunc(tally.timeLeft(b.Duration), func() { cancel(model.NewBoundError(b.Duration.String())) })
 	defer whole.Stop()
 
-	resp, err := c.send(ctx, x)
+	resp, err := c.sendRequest(ctx, x)
 	if err != nil {
-		return false, c.fault(parent, ctx, err)
+		return false, c.classifyFault(parent, ctx, err)
 	}
 	defer resp.Body.Close()
 	a := &Answer{client: c, x: x, bounds: b, header: resp.Header, yield: yield, first: first, parent: parent, Tally: tally,
-		body: &heard{r: resp.Body, alarm: func() { silence.Reset(c.o.Silence) }}}
+		body: &watchedReader{r: resp.Body, alarm: func() { silence.Reset(c.o.Silence) }}}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		err = c.refusal(resp, a.body, x)
+		err = c.readRefusal(resp, a.body, x)
 		if parent.Err() != nil {
-			err = canceled(parent)
+			err = checkContext(parent)
 		}
 		return false, err
 	}
@@ -310,17 +312,17 @@ func (c *Client) once(parent context.Context, x Exchange, b model.Bounds,
 	case a.gone:
 		return true, nil
 	case parent.Err() != nil && !a.finished:
-		return a.began, canceled(parent)
+		return a.began, checkContext(parent)
 	case err == nil && !a.began:
-		return false, c.fault(parent, ctx, errEmpty)
+		return false, c.classifyFault(parent, ctx, errEmpty)
 	case err == nil:
 		return true, nil
 	}
-	return a.began, c.fault(parent, ctx, err)
+	return a.began, c.classifyFault(parent, ctx, err)
 }
 
-// send makes the request and waits for the head of its answer.
-func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
+// sendRequest makes the request and waits for the head of its answer.
+func (c *Client) sendRequest(ctx context.Context, x Exchange) (*http.Response, error) {
 	method := http.MethodGet
 	body := []byte(nil)
 	if x.Body != nil {
@@ -336,7 +338,7 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, x.URL, bytes.NewReader(body))
 	if err != nil || req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, scrollback.ParamErrorf(op, "base_url", i18n.ProviderAddressNotValid, c.o.Provider,
-			c.see(c.o.BaseVariable))
+			c.nameSetting(c.o.BaseVariable))
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -347,7 +349,7 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 		for name, value := range h {
 			if strings.ContainsFunc(value, unicode.IsControl) {
 				return nil, scrollback.Errorf(scrollback.Refused, op,
-					i18n.KeyHasControlCharacter, c.o.Provider, c.see(c.o.KeyVariable))
+					i18n.KeyHasControlCharacter, c.o.Provider, c.nameSetting(c.o.KeyVariable))
 			}
 			req.Header.Set(name, value)
 		}
@@ -355,8 +357,8 @@ func (c *Client) send(ctx context.Context, x Exchange) (*http.Response, error) {
 	return c.http.Do(req)
 }
 
-// see names what a person may set, if anything.
-func (c *Client) see(variable string) string {
+// nameSetting names what a person may set, if anything.
+func (c *Client) nameSetting(variable string) string {
 	if variable == "" {
 		return ""
 	}

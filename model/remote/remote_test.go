@@ -34,23 +34,23 @@ func read(a *remote.Answer) error {
 		kind, text, _ := strings.Cut(ev.Data, " ")
 		switch kind {
 		case "text":
-			err = a.Emit(model.Delta{Text: text})
+			err = a.EmitDelta(model.Delta{Text: text})
 		case "thought":
-			err = a.Emit(model.Delta{Reasoning: text})
+			err = a.EmitDelta(model.Delta{Reasoning: text})
 		case "arguments":
-			err = a.Argue(len(text))
+			err = a.CountArguments(len(text))
 		case "gathered":
-			err = a.Hoard(len(text))
+			err = a.CountPayload(len(text))
 		case "payload":
-			err = a.Emit(model.Delta{Opaque: []byte(`"` + text + `"`)})
+			err = a.EmitDelta(model.Delta{Opaque: []byte(`"` + text + `"`)})
 		case "call":
-			err = a.Emit(model.Delta{Call: &scrollback.ToolCall{ID: text, Name: "f"}})
+			err = a.EmitDelta(model.Delta{Call: &scrollback.ToolCall{ID: text, Name: "f"}})
 		case "problem":
-			err = a.Problem([]byte(text))
+			err = a.ProblemError([]byte(text))
 		case "finish":
-			err = a.Emit(model.Delta{Finish: text})
+			err = a.EmitDelta(model.Delta{Finish: text})
 		default:
-			err = a.Unreadable([]byte(ev.Data))
+			err = a.UnreadableError([]byte(ev.Data))
 		}
 		if err != nil {
 			return err
@@ -104,7 +104,7 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 // secret.
 func own(t *testing.T, err error, code scrollback.Code, words string) {
 	t.Helper()
-	if scrollback.CodeOf(err) != code || err == nil || !strings.Contains(scrollback.Shown(err), words) {
+	if scrollback.CodeOf(err) != code || err == nil || !strings.Contains(scrollback.PublicMessage(err), words) {
 		t.Errorf("%v (%s), want %s with %q", err, scrollback.CodeOf(err), code, words)
 	}
 	safe(t, err)
@@ -113,7 +113,7 @@ func own(t *testing.T, err error, code scrollback.Code, words string) {
 // safe fails when an error gives away more than a little of the key, or an address.
 func safe(t *testing.T, err error) {
 	t.Helper()
-	for _, text := range []string{fmt.Sprint(err), scrollback.Shown(err)} {
+	for _, text := range []string{fmt.Sprint(err), scrollback.PublicMessage(err)} {
 		for i := 0; i+8 <= len(key); i++ {
 			if strings.Contains(text, key[i:i+8]) {
 				t.Errorf("%q holds %q of the key", text, key[i:i+8])
@@ -229,7 +229,7 @@ func TestLessons(t *testing.T) {
 	plan := func(known scrollback.Learned) (remote.Exchange, error) {
 		x := exchange(srv.URL)
 		x.Body = map[string]any{"dropped": known.Dropped,
-			"max": remote.MaxOutput(model.Request{MaxOutputTokens: 64000}, known)}
+			"max": remote.OutputLimit(model.Request{MaxOutputTokens: 64000}, known)}
 		return x, nil
 	}
 	var story []string

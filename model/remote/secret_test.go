@@ -66,12 +66,12 @@ func TestNoSecretInErrors(t *testing.T) {
 		_, err := modeltest.Read(c.Stream(t.Context(), model.Request{}, func(scrollback.Learned) (remote.Exchange, error) {
 			return remote.Exchange{URL: srv.URL + "/" + k + "?key=" + k, Body: 1, Read: read}, nil
 		}))
-		errs := []error{err, c.Get(t.Context(), srv.URL+"/?key="+k, new(map[string]int))}
+		errs := []error{err, c.GetJSON(t.Context(), srv.URL+"/?key="+k, new(map[string]int))}
 		for _, err := range errs {
 			if err == nil {
 				rt.Fatalf("%d %s is no error", status, said)
 			}
-			for _, text := range []string{err.Error(), scrollback.Shown(err), fmt.Sprintf("%+v", err),
+			for _, text := range []string{err.Error(), scrollback.PublicMessage(err), fmt.Sprintf("%+v", err),
 				fmt.Sprintf("%+v", *scrollback.FailureOf(err))} {
 				low := strings.ToLower(text)
 				k := strings.ToLower(k)

@@ -71,8 +71,8 @@ var longWords = func() []*regexp.Regexp {
 	return out
 }()
 
-// tooLong recognises a request that does not fit, and reads the figures it names.
-func tooLong(p Problem, words string) (model.Lesson, bool) {
+// findTooLong recognises a request that does not fit, and reads the figures it names.
+func findTooLong(p Problem, words string) (model.Lesson, bool) {
 	l := model.Lesson{TooLong: true, Limit: p.Limit, Requested: p.Requested}
 	words = asides.ReplaceAllString(words, "")
 	for _, re := range longWords {
@@ -83,22 +83,22 @@ func tooLong(p Problem, words string) (model.Lesson, bool) {
 		for i, name := range re.SubexpNames() {
 			switch {
 			case name == "L" && l.Limit == 0:
-				l.Limit = figure(m[i])
+				l.Limit = readFigure(m[i])
 			case name == "N" && l.Requested == 0:
-				l.Requested = figure(m[i])
+				l.Requested = readFigure(m[i])
 			}
 		}
 		if l.Limit == 0 && l.Requested == 0 { // the known words say no figures: others may
-			l.Limit, l.Requested, _, _ = overlong(words)
-		} else if limit, requested := weighed(words); l.Requested == 0 && limit == l.Limit {
+			l.Limit, l.Requested, _, _ = findOverlong(words)
+		} else if limit, requested := findSizes(words); l.Requested == 0 && limit == l.Limit {
 			l.Requested = requested
 		}
 		return l, true
 	}
-	limit, requested, inBytes, ok := overlong(words)
+	limit, requested, inBytes, ok := findOverlong(words)
 	for _, name := range []string{words, p.Code, p.Type} { // a name instead of a sentence
 		if !ok && bareName.MatchString(name) {
-			_, _, _, ok = overlong(strings.NewReplacer("_", " ", "-", " ").Replace(name))
+			_, _, _, ok = findOverlong(strings.NewReplacer("_", " ", "-", " ").Replace(name))
 		}
 	}
 	if ok {
@@ -116,8 +116,8 @@ var asides = regexp.MustCompile(`https?://\S+|\(?\b(?:request|trace|log)[ _-]?id
 // bareName is a message or a code that is one name.
 var bareName = regexp.MustCompile(`^[a-z]+(?:[_-][a-z]+){2,}$`)
 
-// figure is a number of tokens, 0 for an impossible one.
-func figure(s string) int64 {
+// readFigure returns a number of tokens, 0 for an impossible one.
+func readFigure(s string) int64 {
 	n, err := strconv.ParseInt(strings.ReplaceAll(s, ",", ""), 10, 64)
 	if err != nil || n > 1<<31 {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
-// bodyOf is a refusal with these words, if they are not a body themselves.
+// bodyOf returns a refusal with these words, if they are not a body themselves.
 func bodyOf(t *testing.T, words string) string {
 	t.Helper()
 	if strings.HasPrefix(words, "{") {

@@ -44,16 +44,16 @@ type Talk struct {
 	Turns    []scrollback.TurnEntry
 }
 
-// At is when the newest message was said, in Unix ms.
-func (t Talk) At() int64 {
+// NewestAt returns when the newest message was said, in Unix ms.
+func (t Talk) NewestAt() int64 {
 	if n := len(t.Messages); n > 0 {
 		return t.Messages[n-1].CreatedAt
 	}
 	return t.UpdatedAt
 }
 
-// told is a talk in a record.
-type told struct {
+// talkRecord is a talk in a record.
+type talkRecord struct {
 	ID        scrollback.ConversationID `json:"conversation"`
 	Title     string                    `json:"title,omitempty"`
 	Tool      string                    `json:"tool"`
@@ -62,52 +62,53 @@ type told struct {
 	GitBranch string                    `json:"git_branch,omitempty"`
 	Folder    string                    `json:"folder,omitempty"`
 	Messages  int64                     `json:"messages"`
-	Asked     []line                    `json:"asked,omitempty"`
-	Answered  *line                     `json:"answered,omitempty"`
+	Asked     []shortLine               `json:"asked,omitempty"`
+	Answered  *shortLine                `json:"answered,omitempty"`
 	Tools     string                    `json:"tools,omitempty"`
-	Open      []open                    `json:"open,omitempty"`
+	Open      []openItem                `json:"open,omitempty"`
 }
 
 // line is a message in short, and open what is open since it.
 type (
-	line struct {
+	shortLine struct {
 		Seq  int64  `json:"seq"`
 		Text string `json:"text"`
 	}
-	open struct {
+	openItem struct {
 		Seq  int64  `json:"seq"`
 		What string `json:"what"`
 		Text string `json:"text,omitempty"`
 	}
 )
 
-// level is how much a record tells: the number of talks, the characters of a text, the number
+// detailLevel is how much a record tells: the number of talks, the characters of a text, the number
 // of open things, and the tokens for what tools did. Of the newest talk it tells twice that.
-type level struct {
+type detailLevel struct {
 	talks, runes, open int
 	tools              int64
 }
 
-var levels = []level{{6, 320, 6, 80}, {6, 200, 5, 70}, {5, 160, 5, 60}, {5, 110, 4, 50}, {4, 90, 4, 40}, {3, 80, 3, 40},
+var levels = []detailLevel{{6, 320, 6, 80}, {6, 200, 5, 70}, {5, 160, 5, 60}, {5, 110, 4, 50}, {4, 90, 4, 40},
+	{3, 80, 3, 40},
 	{3, 50, 3, 30}, {2, 50, 3, 30},
 	{1, 60, 3, 30}, {1, 30, 2, 0}, {1, 10, 1, 0}}
 
-// Tokens counts those of a text as a record's room does.
-func Tokens(text string) int64 { return int64(token.Count(text)) }
+// CountTokens counts those of a text as a record's room does.
+func CountTokens(text string) int64 { return int64(token.Count(text)) }
 
-// Record says where talks stand, the newest first, in a bounded number of tokens.
-func Record(talks []Talk, tokens int64) (string, error) {
+// WriteRecord returns where talks stand, the newest first, in a bounded number of tokens.
+func WriteRecord(talks []Talk, tokens int64) (string, error) {
 	talks = slices.Clone(talks)
 	slices.SortStableFunc(talks, func(a, b Talk) int {
-		return cmp.Or(cmp.Compare(b.At(), a.At()), cmp.Compare(b.ID, a.ID))
+		return cmp.Or(cmp.Compare(b.NewestAt(), a.NewestAt()), cmp.Compare(b.ID, a.ID))
 	})
-	all := make([]stand, len(talks))
+	all := make([]talkState, len(talks))
 	for i, t := range talks {
-		all[i] = standOf(t)
+		all[i] = findState(t)
 	}
 	room := recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: tokens}
-	return recall.Fit(room, func(try int) (any, bool) {
-		out := []told{}
+	return recall.FitRoom(room, func(try int) (any, bool) {
+		out := []talkRecord{}
 		for i, s := range all[:min(len(all), levels[try].talks)] {
 			l := levels[try]
 			if i == 0 {
@@ -115,29 +116,29 @@ func Record(talks []Talk, tokens int64) (string, error) {
 				l.open = 2 * l.open
 				l.tools = 2 * l.tools
 			}
-			out = append(out, s.tell(l, i == 0))
+			out = append(out, s.describe(l, i == 0))
 		}
 		return map[string]any{"conversations": out}, try+1 < len(levels)
 	})
 }
 
-// stand is where a talk stands.
-type stand struct {
+// talkState is where a talk stands.
+type talkState struct {
 	Talk
 	tools    []string
 	asked    []scrollback.Message
 	answered *scrollback.Message
-	open     []open
+	open     []openItem
 	work     *summary.Work
 }
 
-// standOf finds out where a talk stands.
-func standOf(t Talk) stand {
-	s := stand{Talk: t, work: summary.CollectWork(t.Messages)}
+// findState finds out where a talk stands.
+func findState(t Talk) talkState {
+	s := talkState{Talk: t, work: summary.CollectWork(t.Messages)}
 	results := map[string]bool{}
 	for i := range t.Messages {
 		m := &t.Messages[i]
-		if tool := s.by(m); !slices.Contains(s.tools, tool) {
+		if tool := s.toolOf(m); !slices.Contains(s.tools, tool) {
 			s.tools = append(s.tools, tool)
 		}
 		if m.Model != "" && m.Role == scrollback.RoleAssistant {
@@ -158,23 +159,23 @@ func standOf(t Talk) stand {
 		case scrollback.RoleSystem, scrollback.RoleTool:
 		}
 	}
-	s.requests()
-	s.unended(results)
-	s.open = append(s.open, todos(t.Messages)...)
+	s.noteRequests()
+	s.noteUnended(results)
+	s.open = append(s.open, openTodos(t.Messages)...)
 	return s
 }
 
-// by is the tool with which a message was said.
-func (s *stand) by(m *scrollback.Message) string {
+// toolOf returns the tool with which a message was said.
+func (s *talkState) toolOf(m *scrollback.Message) string {
 	if s.Origin != nil && transcript.MarkOf(m.Meta) != "" {
 		return s.Origin.Tool
 	}
 	return ownTool
 }
 
-// requests notes a turn that did not end well, if it is the last, and the last request if nothing was said to
+// noteRequests notes a turn that did not end well, if it is the last, and the last request if nothing was said to
 // it.
-func (s *stand) requests() {
+func (s *talkState) noteRequests() {
 	left := s.Turns[max(0, len(s.Turns)-1):]
 	if n := len(s.Messages); n > 0 && len(left) > 0 && left[0].AfterSeq < s.Messages[n-1].Seq { // somebody went on
 		left = nil
@@ -184,17 +185,17 @@ func (s *stand) requests() {
 		if t.Error != nil {
 			why = ": " + t.Error.Message
 		}
-		s.open = append(s.open, open{t.AfterSeq, "turn " + string(t.State) + why, t.Content})
+		s.open = append(s.open, openItem{t.AfterSeq, "turn " + string(t.State) + why, t.Content})
 	}
 	n := len(s.asked)
 	if n > 0 && s.answered == nil && len(left) == 0 {
 		m := s.asked[n-1]
-		s.open = append(s.open, open{m.Seq, "request without an answer", m.Parts.Text()})
+		s.open = append(s.open, openItem{m.Seq, "request without an answer", m.Parts.Text()})
 	}
 }
 
-// unended notes an answer that was cut off, and calls that got no result, at the end.
-func (s *stand) unended(results map[string]bool) {
+// noteUnended notes an answer that was cut off, and calls that got no result, at the end.
+func (s *talkState) noteUnended(results map[string]bool) {
 	i := len(s.Messages) - 1
 	for i >= 0 && s.Messages[i].Role == scrollback.RoleTool {
 		i--
@@ -204,44 +205,44 @@ func (s *stand) unended(results map[string]bool) {
 	}
 	m := s.Messages[i]
 	if m.Status != scrollback.StatusComplete && m.Status != "" {
-		s.open = append(s.open, open{m.Seq, "answer not finished", m.Parts.Text()})
+		s.open = append(s.open, openItem{m.Seq, "answer not finished", m.Parts.Text()})
 	}
 	for _, c := range m.Parts.Calls() {
 		if !results[c.ID] {
-			s.open = append(s.open, open{m.Seq, "call without a result", fmt.Sprintf("%s %s", c.Name, c.Arguments)})
+			s.open = append(s.open, openItem{m.Seq, "call without a result", fmt.Sprintf("%s %s", c.Name, c.Arguments)})
 		}
 	}
 }
 
-// tell says where a talk stands in as many words; of the newest the last two requests.
-func (s stand) tell(l level, newest bool) told {
-	out := told{ID: s.ID, Title: clip.Line(s.Title, min(l.runes, 80)), Tool: strings.Join(s.tools, ", then "),
-		Model: clip.Line(s.Model, min(l.runes, 60)),
-		Last:  time.UnixMilli(s.At()).UTC().Format("2006-01-02T15:04Z"), Messages: s.Conversation.Messages,
+// describe returns where a talk stands in as many words; of the newest the last two requests.
+func (s talkState) describe(l detailLevel, newest bool) talkRecord {
+	out := talkRecord{ID: s.ID, Title: clip.ClipLine(s.Title, min(l.runes, 80)), Tool: strings.Join(s.tools, ", then "),
+		Model: clip.ClipLine(s.Model, min(l.runes, 60)),
+		Last:  time.UnixMilli(s.NewestAt()).UTC().Format("2006-01-02T15:04Z"), Messages: s.Conversation.Messages,
 		Tools: s.work.Line(l.tools, token.Count)}
 	if o := s.Origin; o != nil {
-		out.GitBranch = clip.Line(o.GitBranch, min(l.runes, 80))
-		out.Folder = clip.Line(o.Folder, min(3*l.runes, 200))
+		out.GitBranch = clip.ClipLine(o.GitBranch, min(l.runes, 80))
+		out.Folder = clip.ClipLine(o.Folder, min(3*l.runes, 200))
 	}
 	asked := s.asked[max(0, len(s.asked)-1):]
 	if newest {
 		asked = s.asked[max(0, len(s.asked)-2):]
 	}
 	for _, m := range asked {
-		out.Asked = append(out.Asked, short(m, l.runes))
+		out.Asked = append(out.Asked, shortenMessage(m, l.runes))
 	}
 	if s.answered != nil {
-		one := short(*s.answered, l.runes)
+		one := shortenMessage(*s.answered, l.runes)
 		out.Answered = &one
 	}
 	for _, o := range s.open[:min(len(s.open), l.open)] {
-		o.What = clip.Line(o.What, max(l.runes, 40))
-		o.Text = clip.Line(strings.TrimSpace(o.Text), min(l.runes, 160))
+		o.What = clip.ClipLine(o.What, max(l.runes, 40))
+		o.Text = clip.ClipLine(strings.TrimSpace(o.Text), min(l.runes, 160))
 		out.Open = append(out.Open, o)
 	}
 	return out
 }
 
-func short(m scrollback.Message, runes int) line {
-	return line{m.Seq, clip.Line(strings.TrimSpace(m.Parts.Text()), runes)}
+func shortenMessage(m scrollback.Message, runes int) shortLine {
+	return shortLine{m.Seq, clip.ClipLine(strings.TrimSpace(m.Parts.Text()), runes)}
 }

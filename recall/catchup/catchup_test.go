@@ -51,12 +51,12 @@ type record struct {
 
 func recordOf(t *testing.T, tokens int64, talks ...catchup.Talk) (out record, text string) {
 	t.Helper()
-	text, err := catchup.Record(talks, tokens)
+	text, err := catchup.WriteRecord(talks, tokens)
 	if err == nil {
 		err = json.Unmarshal([]byte(text), &out)
 	}
-	if err != nil || catchup.Tokens(text) > tokens {
-		t.Fatalf("%d tokens, %v: %s", catchup.Tokens(text), err, text)
+	if err != nil || catchup.CountTokens(text) > tokens {
+		t.Fatalf("%d tokens, %v: %s", catchup.CountTokens(text), err, text)
 	}
 	return out, text
 }
@@ -162,7 +162,7 @@ func TestFits(t *testing.T) {
 		if out.Conversations[0].Conversation != "c8" || strings.ContainsAny(text, "\n\r") {
 			t.Errorf("in %d tokens it says %s", room, text)
 		}
-		if again, _ := catchup.Record(append(talks[4:len(talks):len(talks)], talks[:4]...), room); again != text {
+		if again, _ := catchup.WriteRecord(append(talks[4:len(talks):len(talks)], talks[:4]...), room); again != text {
 			t.Errorf("in %d tokens it depends on the order of the talks", room)
 		}
 	}

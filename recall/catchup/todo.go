@@ -17,40 +17,41 @@ var (
 	statusNames = []string{"status", "state", "done", "completed"}
 )
 
-// ended are the states of a to-do that is settled.
-var ended = []string{"completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped", "true"}
+// endedWords are the states of a to-do that is settled.
+var endedWords = []string{"completed", "complete", "done", "cancelled", "canceled", "deleted", "skipped", "true"}
 
-// box finds a line with a box that may be ticked, and what is behind it.
-var box = regexp.MustCompile(`(?m)^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*(?:\[([ xX✓✔~-]?)\]|(☐)|(☑|✅))[ \t]+(.+?)[ \t]*$`)
+// boxPattern finds a line with a box that may be ticked, and what is behind it.
+var boxPattern = regexp.MustCompile(
+	`(?m)^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*(?:\[([ xX✓✔~-]?)\]|(☐)|(☑|✅))[ \t]+(.+?)[ \t]*$`)
 
-// todos are those of the newest list of to-dos that are open: of a call that keeps one, or of
+// openTodos returns those of the newest list of to-dos that are open: of a call that keeps one, or of
 // what was said.
-func todos(ms []scrollback.Message) []open {
+func openTodos(ms []scrollback.Message) []openItem {
 	for _, m := range slices.Backward(ms) {
 		if m.Role == scrollback.RoleTool || m.Role == scrollback.RoleSystem {
 			continue
 		}
 		for _, c := range slices.Backward(m.Parts.Calls()) {
-			if left, listed := ofCall(c.Arguments); listed {
-				return opened(m.Seq, left)
+			if left, listed := todosOfCall(c.Arguments); listed {
+				return makeItems(m.Seq, left)
 			}
 		}
-		if left, listed := ofText(m.Parts.Text()); listed {
-			return opened(m.Seq, left)
+		if left, listed := todosOfText(m.Parts.Text()); listed {
+			return makeItems(m.Seq, left)
 		}
 	}
 	return nil
 }
 
-func opened(seq int64, left []string) (out []open) {
+func makeItems(seq int64, left []string) (out []openItem) {
 	for _, text := range left {
-		out = append(out, open{seq, "to-do", text})
+		out = append(out, openItem{seq, "to-do", text})
 	}
 	return out
 }
 
-// ofCall are the open to-dos that a call notes, and whether it notes any.
-func ofCall(arguments json.RawMessage) (left []string, listed bool) {
+// todosOfCall returns the open to-dos that a call notes, and whether it notes any.
+func todosOfCall(arguments json.RawMessage) (left []string, listed bool) {
 	var args map[string]json.RawMessage
 	if json.Unmarshal(arguments, &args) != nil {
 		return nil, false
@@ -62,9 +63,9 @@ func ofCall(arguments json.RawMessage) (left []string, listed bool) {
 		}
 		known := false
 		for _, one := range all {
-			text := valueOf(one, textNames)
-			status := valueOf(one, statusNames)
-			if known = known || text != "" && status != ""; text == "" || slices.Contains(ended, strings.ToLower(status)) {
+			text := firstField(one, textNames)
+			status := firstField(one, statusNames)
+			if known = known || text != "" && status != ""; text == "" || slices.Contains(endedWords, strings.ToLower(status)) {
 				continue
 			}
 			left = append(left, text)
@@ -77,7 +78,7 @@ func ofCall(arguments json.RawMessage) (left []string, listed bool) {
 	for _, name := range []string{"task_progress", "content", "todos", "tasks"} {
 		var text string
 		if raw := args[name]; raw != nil && json.Unmarshal(raw, &text) == nil && len(args) <= 4 {
-			if left, listed = ofText(text); listed && (name != "content" || len(args) == 1) {
+			if left, listed = todosOfText(text); listed && (name != "content" || len(args) == 1) {
 				return left, true
 			}
 		}
@@ -85,8 +86,8 @@ func ofCall(arguments json.RawMessage) (left []string, listed bool) {
 	return nil, false
 }
 
-// valueOf is the first of some fields that is there, as text.
-func valueOf(one map[string]any, names []string) string {
+// firstField returns the first of some fields that is there, as text.
+func firstField(one map[string]any, names []string) string {
 	for _, n := range names {
 		switch v := one[n].(type) {
 		case string:
@@ -100,12 +101,12 @@ func valueOf(one map[string]any, names []string) string {
 	return ""
 }
 
-// ofText are the lines of a text whose boxes are empty, and whether it has boxes.
-func ofText(text string) (left []string, listed bool) {
+// todosOfText returns the lines of a text whose boxes are empty, and whether it has boxes.
+func todosOfText(text string) (left []string, listed bool) {
 	if !strings.ContainsAny(text, "[☐☑✅") {
 		return nil, false
 	}
-	for _, m := range box.FindAllStringSubmatch(text, -1) {
+	for _, m := range boxPattern.FindAllStringSubmatch(text, -1) {
 		listed = true
 		if m[3] == "" && (m[2] != "" || strings.TrimSpace(m[1]) == "") {
 			left = append(left, m[4])

@@ -19,42 +19,42 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// visit is what the gate found out about a request.
-type visit struct {
+// requestVisit is what the gate found out about a request.
+type requestVisit struct {
 	caller scrollback.Caller
 	ends   int64 // when what let the caller in expires, in Unix ms; 0: never
 	until  int64 // when the caller's key expires; a sign-in may end before that
 	needed bool  // requests need a key here
 	reads  bool  // nobody may change anything here
 	cookie string
-	from   origin
+	from   requestOrigin
 }
 
 type visitKey struct{}
 
-func of(ctx context.Context) visit {
-	v, _ := ctx.Value(visitKey{}).(visit)
+func visitOf(ctx context.Context) requestVisit {
+	v, _ := ctx.Value(visitKey{}).(requestVisit)
 	return v
 }
 
-// With returns a context of a request by c.
-func With(ctx context.Context, c scrollback.Caller) context.Context {
-	v := of(ctx)
+// WithCaller returns a context of a request by c.
+func WithCaller(ctx context.Context, c scrollback.Caller) context.Context {
+	v := visitOf(ctx)
 	v.caller = c
 	return context.WithValue(ctx, visitKey{}, v)
 }
 
-// Caller is who sent the request of a context. Without one it is the zero caller, who sees
+// CallerOf returns who sent the request of a context. Without one it is the zero caller, who sees
 // nothing: a request that nobody vouched for reaches nothing.
-func Caller(ctx context.Context) scrollback.Caller { return of(ctx).caller }
+func CallerOf(ctx context.Context) scrollback.Caller { return visitOf(ctx).caller }
 
-// Peer is the address that a request came from: that of the connection, or what a trusted
+// PeerAddress returns the address that a request came from: that of the connection, or what a trusted
 // proxy says it is. It is the zero address if that cannot be known.
-func Peer(r *http.Request) netip.Addr {
-	if v, ok := r.Context().Value(visitKey{}).(visit); ok && v.from.peer.IsValid() {
+func PeerAddress(r *http.Request) netip.Addr {
+	if v, ok := r.Context().Value(visitKey{}).(requestVisit); ok && v.from.peer.IsValid() {
 		return v.from.peer
 	}
-	return remote(r)
+	return remoteAddress(r)
 }
 
 // Who is what a caller may know about itself.
@@ -67,13 +67,13 @@ type Who struct {
 	ReadOnly  bool              `json:"read_only,omitempty"`  // the server changes nothing for any caller
 }
 
-// WhoIs describes who sent the request of a context.
-func WhoIs(ctx context.Context) Who {
-	v := of(ctx)
-	return v.who()
+// DescribeSender describes who sent the request of a context.
+func DescribeSender(ctx context.Context) Who {
+	v := visitOf(ctx)
+	return v.describe()
 }
 
-func (v visit) who() Who {
+func (v requestVisit) describe() Who {
 	w := Who{Name: v.caller.Name, Role: v.caller.Access, Projects: []string{}, ExpiresAt: v.ends, KeyNeeded: v.needed,
 		ReadOnly: v.reads}
 	if !v.caller.AllProjects {

@@ -40,7 +40,7 @@ const OnlyReads = "this server was started with --read-only: it changes nothing"
 // Gate lets requests in. It is safe for concurrent use.
 type Gate struct {
 	o     Options
-	known *known
+	known *credentialCache
 	pages *http.CrossOriginProtection
 	warn  sync.Once
 }
@@ -57,18 +57,18 @@ func New(o Options) *Gate {
 // a page of this server; and gives each its caller, if the path needs one.
 func (g *Gate) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := visit{from: g.origin(r), needed: !g.o.Open, reads: g.o.ReadOnly}
+		v := requestVisit{from: g.findOrigin(r), needed: !g.o.Open, reads: g.o.ReadOnly}
 		if v.from.host != r.Host {
 			r = r.WithContext(r.Context()) // a copy; the checks below compare the Host with the Origin
 			r.Host = v.from.host
 		}
-		if err := g.ours(r); err != nil {
+		if err := g.checkHost(r); err != nil {
 			g.o.Refuse(w, r, err)
 			return
 		}
-		r, end, err := g.admit(r, v)
+		r, end, err := g.admitRequest(r, v)
 		if err != nil {
-			challenge(w, r, err)
+			writeChallenge(w, r, err)
 			g.o.Refuse(w, r, err)
 			return
 		}
@@ -77,25 +77,25 @@ func (g *Gate) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// ours says what is wrong with a request's Host or Origin.
-func (g *Gate) ours(r *http.Request) error {
+// checkHost returns what is wrong with a request's Host or Origin.
+func (g *Gate) checkHost(r *http.Request) error {
 	switch {
-	case g.called(r.Host):
+	case g.mayBeCalled(r.Host):
 	case g.o.Local:
 		return scrollback.Errorf(scrollback.Refused, "access", i18n.AnswersOnlyToThisMachine)
 	default:
 		return scrollback.Errorf(scrollback.Refused, "access",
 			i18n.DoesNotAnswerToName)
 	}
-	if g.pages.Check(asWrite(r)) != nil {
+	if g.pages.Check(asWriteRequest(r)) != nil {
 		return scrollback.Errorf(scrollback.Refused, "access", i18n.AnotherSiteMayNotUseServer)
 	}
 	return nil
 }
 
-// asWrite is r as the standard check judges it: that check lets every site read, but what
+// asWriteRequest returns r as the standard check judges it: that check lets every site read, but what
 // is kept here is private, so only the front page may be linked to from elsewhere.
-func asWrite(r *http.Request) *http.Request {
+func asWriteRequest(r *http.Request) *http.Request {
 	if r.URL.Path == "/" || r.URL.Path == "/docs" {
 		return r
 	}
@@ -104,9 +104,9 @@ func asWrite(r *http.Request) *http.Request {
 	return judged
 }
 
-// free reports whether a request needs no key, wherever it comes from: the page's files,
+// needsNoKey reports whether a request needs no key, wherever it comes from: the page's files,
 // whether the server lives, sign-in and sign-out. What is not listed needs one.
-func free(r *http.Request) bool {
+func needsNoKey(r *http.Request) bool {
 	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
 	switch p := r.URL.Path; {
 	case p == "/healthz", p == "/livez", p == "/readyz":
@@ -119,34 +119,34 @@ func free(r *http.Request) bool {
 	return false
 }
 
-// admit returns the request with its caller, and what to do when it has ended.
-func (g *Gate) admit(r *http.Request, v visit) (*http.Request, func(), error) {
+// admitRequest returns the request with its caller, and what to do when it has ended.
+func (g *Gate) admitRequest(r *http.Request, v requestVisit) (*http.Request, func(), error) {
 	none := func() {}
 	if c, err := r.Cookie(cookieName); err == nil {
 		v.cookie = c.Value
 	}
-	if free(r) {
+	if needsNoKey(r) {
 		return r.WithContext(context.WithValue(r.Context(), visitKey{}, v)), none, nil
 	}
-	ticket, err := g.ticket(r, v.cookie)
+	ticket, err := g.readCredential(r, v.cookie)
 	switch {
 	case err != nil:
 		return r, none, err
 	case ticket == nil && g.o.Open:
-		g.suspect(r, v)
+		g.warnOfProxy(r, v)
 		v.caller = scrollback.Operator()
 		return r.WithContext(context.WithValue(r.Context(), visitKey{}, v)), none, nil
 	case ticket == nil:
-		return r, none, unknown(scrollback.Errorf(scrollback.Refused, "access",
+		return r, none, asUnknownSender(scrollback.Errorf(scrollback.Refused, "access",
 			i18n.RequestNeedsKey))
 	}
-	k, ends, err := g.known.judge(r.Context(), *ticket)
+	k, ends, err := g.known.findKey(r.Context(), *ticket)
 	if err != nil && ticket.cookie && g.o.Open && scrollback.CodeOf(err) == scrollback.Refused {
 		v.caller = scrollback.Operator() // an old cookie must not keep out who needs none
 		return r.WithContext(context.WithValue(r.Context(), visitKey{}, v)), none, nil
 	}
 	if err == nil && ticket.cookie {
-		err = byPage(r)
+		err = checkPage(r)
 	}
 	if err != nil {
 		return r, none, err
@@ -158,24 +158,24 @@ func (g *Gate) admit(r *http.Request, v visit) (*http.Request, func(), error) {
 	return r.WithContext(ctx), end, nil
 }
 
-// ticket is what a request brings to be let in with; nil if it brings nothing.
-func (g *Gate) ticket(r *http.Request, cookie string) (*ticket, error) {
+// readCredential returns what a request brings to be let in with; nil if it brings nothing.
+func (g *Gate) readCredential(r *http.Request, cookie string) (*credential, error) {
 	if sent := r.Header.Values("Authorization"); len(sent) > 0 {
 		scheme, secret, _ := strings.Cut(strings.TrimSpace(sent[0]), " ")
 		if len(sent) > 1 || !strings.EqualFold(scheme, "Bearer") || strings.TrimSpace(secret) == "" {
-			return nil, unknown(scrollback.Errorf(scrollback.Refused, "access", i18n.SendOneKey))
+			return nil, asUnknownSender(scrollback.Errorf(scrollback.Refused, "access", i18n.SendOneKey))
 		}
-		return &ticket{secret: strings.TrimSpace(secret)}, nil
+		return &credential{secret: strings.TrimSpace(secret)}, nil
 	}
 	if cookie != "" {
-		return &ticket{secret: cookie, cookie: true}, nil
+		return &credential{secret: cookie, cookie: true}, nil
 	}
 	return nil, nil
 }
 
-// suspect warns once that a proxy stands in front of a server that needs no keys: all who
+// warnOfProxy warns once that a proxy stands in front of a server that needs no keys: all who
 // come through it are the operator.
-func (g *Gate) suspect(r *http.Request, v visit) {
+func (g *Gate) warnOfProxy(r *http.Request, v requestVisit) {
 	if v.from.forwarded || !g.o.Local {
 		return
 	}
@@ -190,9 +190,9 @@ func (g *Gate) suspect(r *http.Request, v visit) {
 	}
 }
 
-// byPage says why a request with a cookie cannot be our page's: browsers send a cookie
+// checkPage returns why a request with a cookie cannot be our page's: browsers send a cookie
 // regardless of who made the page, but name the page's origin.
-func byPage(r *http.Request) error {
+func checkPage(r *http.Request) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil
 	}
@@ -209,11 +209,11 @@ func byPage(r *http.Request) error {
 	return nil
 }
 
-// unknown makes why the error of a request whose sender is not known.
-func unknown(why *scrollback.Error) error { return why.Because(scrollback.ErrNoKey) }
+// asUnknownSender makes why the error of a request whose sender is not known.
+func asUnknownSender(why *scrollback.Error) error { return why.WithReason(scrollback.ErrNoKey) }
 
-// challenge says with a 401 how to get in.
-func challenge(w http.ResponseWriter, r *http.Request, err error) {
+// writeChallenge says with a 401 how to get in.
+func writeChallenge(w http.ResponseWriter, r *http.Request, err error) {
 	if !errors.Is(err, scrollback.ErrNoKey) {
 		return
 	}
@@ -228,16 +228,16 @@ func challenge(w http.ResponseWriter, r *http.Request, err error) {
 // recheck is how often a request that lasts is held against its key again.
 const recheck = 5 * time.Second
 
-// whileValid is a context that ends when what let a request in does, looked up every
+// whileValid returns a context that ends when what let a request in does, looked up every
 // [recheck]: a stream may be open for days.
-func (g *Gate) whileValid(ctx context.Context, t ticket) (context.Context, func()) {
+func (g *Gate) whileValid(ctx context.Context, t credential) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var mu sync.Mutex
 	var again *time.Timer
 	mu.Lock()
 	defer mu.Unlock()
 	again = time.AfterFunc(recheck, func() {
-		_, _, err := g.known.judge(ctx, t)
+		_, _, err := g.known.findKey(ctx, t)
 		mu.Lock()
 		defer mu.Unlock()
 		switch {

@@ -22,8 +22,8 @@ import (
 	"github.com/scrollback-ai/scrollback/store/keyring"
 )
 
-// bench is a gate, what came through it last, and the calls of the database.
-type bench struct {
+// gateRig is a gate, what came through it last, and the calls of the database.
+type gateRig struct {
 	*testing.T
 	ring  *keyring.Ring
 	gate  *access.Gate
@@ -35,26 +35,26 @@ type bench struct {
 	host   string
 }
 
-func newBench(t *testing.T, d *driver.Driver, o access.Options) *bench {
-	b := &bench{T: t, calls: &drivertest.Faulty{At: -1}}
+func newBench(t *testing.T, d *driver.Driver, o access.Options) *gateRig {
+	b := &gateRig{T: t, calls: &drivertest.Faulty{At: -1}}
 	if d == nil {
 		d = oracle.New()
 	}
 	b.ring = keyring.New(b.calls.Wrap(d).Access, time.Now, uuid.NewString)
 	o.Keys = b.ring
 	o.Refuse = func(w http.ResponseWriter, _ *http.Request, err error) {
-		http.Error(w, scrollback.Shown(err), status.Of(err))
+		http.Error(w, scrollback.PublicMessage(err), status.FromError(err))
 	}
 	b.gate = access.New(o)
 	b.inner = b.gate.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		b.caller = access.Caller(r.Context())
-		b.peer = access.Peer(r)
+		b.caller = access.CallerOf(r.Context())
+		b.peer = access.PeerAddress(r)
 		b.host = r.Host
 	}))
 	return b
 }
 
-func (b *bench) key(k scrollback.Key) (scrollback.Key, string) {
+func (b *gateRig) key(k scrollback.Key) (scrollback.Key, string) {
 	b.Helper()
 	k.Role = max(k.Role, scrollback.AccessRead)
 	k, secret, err := b.ring.Add(b.Context(), k)
@@ -68,7 +68,7 @@ func (b *bench) key(k scrollback.Key) (scrollback.Key, string) {
 type headers map[string]string
 
 // send sends a request from an address of the network and returns its status.
-func (b *bench) send(method, url string, h headers) int {
+func (b *gateRig) send(method, url string, h headers) int {
 	b.caller = scrollback.Caller{}
 	b.peer = netip.Addr{}
 	b.host = ""
@@ -371,7 +371,7 @@ func must[T any](v T, err error) T {
 
 // A context that no gate made has the zero caller.
 func TestNobody(t *testing.T) {
-	if c := access.Caller(context.Background()); c.Sees("") || c.AllProjects || slices.Contains(c.Projects, "") ||
+	if c := access.CallerOf(context.Background()); c.SeesProject("") || c.AllProjects || slices.Contains(c.Projects, "") ||
 		c.Key != "" {
 		t.Errorf("the caller of nothing is %+v", c)
 	}

@@ -16,81 +16,82 @@ import (
 // key, one a second looks it up, and a key that was revoked gets in for so long at most.
 const Fresh = time.Second
 
-// mostKnown is how many keys and sign-ins are remembered at a time.
-const mostKnown = 4096
+// maxKnown is how many keys and sign-ins are remembered at a time.
+const maxKnown = 4096
 
 // noteTime is how long a note of when a key was used may take.
 const noteTime = 5 * time.Second
 
-// ticket is what a request brings to be let in with: the secret of a key or a cookie.
-type ticket struct {
+// credential is what a request brings to be let in with: the secret of a key or a cookie.
+type credential struct {
 	secret string
 	cookie bool
 }
 
-// known remembers for a moment whose secrets are.
-type known struct {
+// credentialCache remembers for a moment whose secrets are.
+type credentialCache struct {
 	keys *keyring.Ring
 	log  *slog.Logger
 
 	mu    sync.Mutex
-	found map[[sha256.Size]byte]*found
+	found map[[sha256.Size]byte]*foundKey
 	noted map[scrollback.KeyID]int64 // when it was last written that a key was used
 }
 
-// found is what the store says about a ticket.
-type found struct {
+// foundKey is what the store says about a ticket.
+type foundKey struct {
 	mu   sync.Mutex // held while it is looked up
 	at   time.Time  // zero: never
 	key  scrollback.Key
 	ends int64
 }
 
-func newKnown(keys *keyring.Ring, log *slog.Logger) *known {
-	return &known{keys: keys, log: log, found: map[[sha256.Size]byte]*found{}, noted: map[scrollback.KeyID]int64{}}
+func newKnown(keys *keyring.Ring, log *slog.Logger) *credentialCache {
+	return &credentialCache{keys: keys, log: log, found: map[[sha256.Size]byte]*foundKey{},
+		noted: map[scrollback.KeyID]int64{}}
 }
 
-// hash names a ticket in memory, where its secret is not kept either.
-func (t ticket) hash() [sha256.Size]byte {
+// hashCredential names a ticket in memory, where its secret is not kept either.
+func (t credential) hashCredential() [sha256.Size]byte {
 	if t.cookie {
 		return sha256.Sum256([]byte("cookie " + t.secret))
 	}
 	return sha256.Sum256([]byte("key " + t.secret))
 }
 
-// judge returns the key behind a ticket, and when the ticket expires; refused if it lets
+// findKey returns the key behind a ticket, and when the ticket expires; refused if it lets
 // nobody in.
-func (n *known) judge(ctx context.Context, t ticket) (scrollback.Key, int64, error) {
+func (n *credentialCache) findKey(ctx context.Context, t credential) (scrollback.Key, int64, error) {
 	wrong := scrollback.Errorf(scrollback.Refused, "access", i18n.KeyIsWrong)
 	if t.cookie {
 		wrong = scrollback.Errorf(scrollback.Refused, "access", i18n.SignInHasEnded)
 	}
 	if n.keys == nil {
-		return scrollback.Key{}, 0, unknown(wrong)
+		return scrollback.Key{}, 0, asUnknownSender(wrong)
 	}
-	k, ends, err := n.look(ctx, t)
+	k, ends, err := n.lookUp(ctx, t)
 	now := n.keys.Now()
 	switch {
-	case scrollback.CodeOf(err) == scrollback.NotFound, err == nil && (k.Ended(now) || ends > 0 && ends <= now):
-		return k, 0, unknown(wrong)
+	case scrollback.CodeOf(err) == scrollback.NotFound, err == nil && (k.HasEnded(now) || ends > 0 && ends <= now):
+		return k, 0, asUnknownSender(wrong)
 	case err != nil:
 		return k, 0, err
 	}
-	n.note(k, now)
+	n.noteUse(k, now)
 	return k, ends, nil
 }
 
-// look finds a ticket in memory or in the store. Requests with the same one wait for one
+// lookUp finds a ticket in memory or in the store. Requests with the same one wait for one
 // look-up; a ticket that nobody made is not remembered, so that guesses push nothing out.
-func (n *known) look(ctx context.Context, t ticket) (scrollback.Key, int64, error) {
-	id := t.hash()
+func (n *credentialCache) lookUp(ctx context.Context, t credential) (scrollback.Key, int64, error) {
+	id := t.hashCredential()
 	n.mu.Lock()
 	f := n.found[id]
 	if f == nil {
-		if len(n.found) >= mostKnown {
+		if len(n.found) >= maxKnown {
 			clear(n.found)
 		}
-		f = &found{}
+		f = &foundKey{}
 		n.found[id] = f
 	}
 	n.mu.Unlock()
@@ -110,20 +111,20 @@ func (n *known) look(ctx context.Context, t ticket) (scrollback.Key, int64, erro
 	f.at = now
 	if err != nil {
 		f.at = time.Time{}
-		n.forget(t)
+		n.forgetCredential(t)
 	}
 	return f.key, f.ends, err
 }
 
-// forget lets a ticket be looked up again.
-func (n *known) forget(t ticket) {
+// forgetCredential lets a ticket be looked up again.
+func (n *credentialCache) forgetCredential(t credential) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	delete(n.found, t.hash())
+	delete(n.found, t.hashCredential())
 }
 
-// note writes that a key was used, beside the request and at most once a minute.
-func (n *known) note(k scrollback.Key, now int64) {
+// noteUse writes that a key was used, beside the request and at most once a minute.
+func (n *credentialCache) noteUse(k scrollback.Key, now int64) {
 	every := keyring.UseEvery.Milliseconds()
 	if now-k.LastUsedAt < every {
 		return
@@ -133,7 +134,7 @@ func (n *known) note(k scrollback.Key, now int64) {
 	if at, ok := n.noted[k.ID]; ok && now-at < every {
 		return
 	}
-	if len(n.noted) >= mostKnown {
+	if len(n.noted) >= maxKnown {
 		clear(n.noted)
 	}
 	n.noted[k.ID] = now

@@ -11,37 +11,38 @@ import (
 
 type quotaKey struct{}
 
-// Quota is what the sender of a request is counted in, or nil without [Limit]. Handlers
+// QuotaOf returns what the sender of a request is counted in, or nil without [LimitRate]. Handlers
 // hand it to what costs models' money, which counts.
-func Quota(ctx context.Context) *scrollback.Quota {
+func QuotaOf(ctx context.Context) *scrollback.Quota {
 	q, _ := ctx.Value(quotaKey{}).(*scrollback.Quota)
 	return q
 }
 
-// Limit gives each request its quota: the actor is the caller's key, or else the address
+// LimitRate gives each request its quota: the actor is the caller's key, or else the address
 // that it comes from. What was counted for a request is in its response, as RateLimit-Limit,
 // RateLimit-Remaining and RateLimit-Reset, in seconds; a quota that is full adds Retry-After.
-func Limit(rate scrollback.Rate, next http.Handler) http.Handler {
+func LimitRate(rate scrollback.Rate, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := &scrollback.Quota{Rate: rate, Actor: actor(r)}
-		next.ServeHTTP(&counted{ResponseWriter: w, quota: q}, r.WithContext(context.WithValue(r.Context(), quotaKey{}, q)))
+		q := &scrollback.Quota{Rate: rate, Actor: actorName(r)}
+		next.ServeHTTP(&countedResponse{ResponseWriter: w, quota: q},
+			r.WithContext(context.WithValue(r.Context(), quotaKey{}, q)))
 	})
 }
 
-// actor names who is counted.
-func actor(r *http.Request) string {
-	if key := Caller(r.Context()).Key; key != "" {
+// actorName names who is counted.
+func actorName(r *http.Request) string {
+	if key := CallerOf(r.Context()).Key; key != "" {
 		return "key " + string(key)
 	}
-	return "peer " + Network(Peer(r))
+	return "peer " + NetworkOf(PeerAddress(r))
 }
 
 // subscriber is how much of an IPv6 address a network gives to one subscriber.
 const subscriber = 64
 
-// Network is what an address is counted as: itself, or for IPv6 its network, because a subscriber
+// NetworkOf returns what an address is counted as: itself, or for IPv6 its network, because a subscriber
 // has all addresses of one.
-func Network(ip netip.Addr) string {
+func NetworkOf(ip netip.Addr) string {
 	if ip = ip.Unmap().WithZone(""); !ip.Is6() {
 		return ip.String()
 	}
@@ -52,24 +53,24 @@ func Network(ip netip.Addr) string {
 	return prefix.String()
 }
 
-// counted is a response that says what was counted for it.
-type counted struct {
+// countedResponse is a response that says what was counted for it.
+type countedResponse struct {
 	http.ResponseWriter
 	quota *scrollback.Quota
 	begun bool
 }
 
 // WriteHeader implements http.ResponseWriter.
-func (c *counted) WriteHeader(status int) {
+func (c *countedResponse) WriteHeader(status int) {
 	if !c.begun {
 		c.begun = true
-		c.report(status)
+		c.reportCount(status)
 	}
 	c.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements http.ResponseWriter.
-func (c *counted) Write(b []byte) (int, error) {
+func (c *countedResponse) Write(b []byte) (int, error) {
 	if !c.begun {
 		c.WriteHeader(http.StatusOK)
 	}
@@ -77,9 +78,9 @@ func (c *counted) Write(b []byte) (int, error) {
 }
 
 // Unwrap serves http.ResponseController.
-func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+func (c *countedResponse) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-func (c *counted) report(status int) {
+func (c *countedResponse) reportCount(status int) {
 	q := c.quota
 	if q.Chats <= 0 || q.LeftMS <= 0 { // there is no limit, or nothing was counted
 		return

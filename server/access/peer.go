@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// origin is where a request came from, and how it was made there.
-type origin struct {
+// requestOrigin is where a request came from, and how it was made there.
+type requestOrigin struct {
 	peer      netip.Addr
 	host      string // the name of this server that was asked for
 	https     bool
@@ -39,8 +39,8 @@ func ParseProxies(texts []string) (out Proxies, err error) {
 	return out, nil
 }
 
-// remote is the address of a request's connection.
-func remote(r *http.Request) netip.Addr {
+// remoteAddress returns the address of a request's connection.
+func remoteAddress(r *http.Request) netip.Addr {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
@@ -48,36 +48,36 @@ func remote(r *http.Request) netip.Addr {
 	return at.Addr().Unmap().WithZone("")
 }
 
-// origin says where a request came from. Forwarded headers count only if the connection is
+// findOrigin returns where a request came from. Forwarded headers count only if the connection is
 // a trusted proxy's; anyone could send them.
-func (g *Gate) origin(r *http.Request) origin {
-	from := origin{peer: remote(r), host: r.Host, https: r.TLS != nil}
-	if !g.trusts(from.peer) {
+func (g *Gate) findOrigin(r *http.Request) requestOrigin {
+	from := requestOrigin{peer: remoteAddress(r), host: r.Host, https: r.TLS != nil}
+	if !g.isTrusted(from.peer) {
 		return from
 	}
 	from.forwarded = true
 	// Each proxy adds the address that it was called from: the last one that is not a
 	// proxy of ours is the client's. What stands before it, the client may have written.
-	hops := list(r, "X-Forwarded-For")
+	hops := headerValues(r, "X-Forwarded-For")
 	for _, hop := range slices.Backward(hops) {
-		addr, ok := address(hop)
+		addr, ok := parseAddress(hop)
 		if !ok {
 			break
 		}
-		if from.peer = addr; !g.trusts(addr) {
+		if from.peer = addr; !g.isTrusted(addr) {
 			break
 		}
 	}
-	if protos := list(r, "X-Forwarded-Proto"); len(protos) > 0 {
+	if protos := headerValues(r, "X-Forwarded-Proto"); len(protos) > 0 {
 		from.https = strings.EqualFold(protos[len(protos)-1], "https")
 	}
-	if hosts := list(r, "X-Forwarded-Host"); len(hosts) > 0 {
+	if hosts := headerValues(r, "X-Forwarded-Host"); len(hosts) > 0 {
 		from.host = hosts[len(hosts)-1]
 	}
 	return from
 }
 
-func (g *Gate) trusts(addr netip.Addr) bool {
+func (g *Gate) isTrusted(addr netip.Addr) bool {
 	return g.o.Trusted.Contains(addr)
 }
 
@@ -86,11 +86,11 @@ func (ps Proxies) Contains(addr netip.Addr) bool {
 	return addr.IsValid() && slices.ContainsFunc(ps, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// Forwarded reports whether a trusted proxy passed a request on.
-func Forwarded(r *http.Request) bool { return of(r.Context()).from.forwarded }
+// IsForwarded reports whether a trusted proxy passed a request on.
+func IsForwarded(r *http.Request) bool { return visitOf(r.Context()).from.forwarded }
 
-// list are the values of a header that may be repeated, and may hold several with commas.
-func list(r *http.Request, header string) (out []string) {
+// headerValues returns the values of a header that may be repeated, and may hold several with commas.
+func headerValues(r *http.Request, header string) (out []string) {
 	for _, line := range r.Header.Values(header) {
 		for v := range strings.SplitSeq(line, ",") {
 			if v = strings.TrimSpace(v); v != "" {
@@ -101,8 +101,8 @@ func list(r *http.Request, header string) (out []string) {
 	return out
 }
 
-// address reads an address, with or without a port.
-func address(s string) (netip.Addr, bool) {
+// parseAddress reads an address, with or without a port.
+func parseAddress(s string) (netip.Addr, bool) {
 	if at, err := netip.ParseAddrPort(s); err == nil {
 		return at.Addr().Unmap().WithZone(""), true
 	}
@@ -110,8 +110,8 @@ func address(s string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), err == nil
 }
 
-// bare is a host without its port and brackets, in lower case.
-func bare(host string) string {
+// bareHost returns a host without its port and brackets, in lower case.
+func bareHost(host string) string {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
 	}
@@ -121,15 +121,15 @@ func bare(host string) string {
 // IsLoopback reports whether a host, without a port, is a name of this machine that no
 // other machine can use.
 func IsLoopback(host string) bool {
-	host = bare(host)
+	host = bareHost(host)
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.Unmap().IsLoopback()
 }
 
-// called reports whether this server may be called by a host name. A page of a foreign
+// mayBeCalled reports whether this server may be called by a host name. A page of a foreign
 // site can give its own name our address; by an address, no page can reach us under its own.
-func (g *Gate) called(host string) bool {
-	host = bare(host)
+func (g *Gate) mayBeCalled(host string) bool {
+	host = bareHost(host)
 	switch {
 	case IsLoopback(host), slices.ContainsFunc(g.o.Hosts, func(h string) bool { return strings.EqualFold(h, host) }):
 		return true

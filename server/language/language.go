@@ -29,7 +29,7 @@ const (
 // longestHeader bounds what is read of Accept-Language, in bytes.
 const longestHeader = 1000
 
-// Of is the language that an Accept-Language header prefers; English if it names neither.
+// Of returns the language that an Accept-Language header prefers; English if it names neither.
 // Every Chinese is said as the one there is.
 func Of(header string) Language {
 	if len(header) > longestHeader {
@@ -51,12 +51,12 @@ func Of(header string) Language {
 	return English
 }
 
-// Shown is what a caller may see of an error.
+// Shown returns what a caller may see of an error.
 func (l Language) Shown(err error) string {
 	return l.Sentence(scrollback.SentenceOf(err), scrollback.CodeOf(err))
 }
 
-// Failure is a turn's failure as it is shown.
+// Failure returns a turn's failure as it is shown.
 func (l Language) Failure(f scrollback.Failure) scrollback.Failure {
 	if f.Said != nil {
 		f.Message = l.Sentence(*f.Said, f.Code)
@@ -67,7 +67,7 @@ func (l Language) Failure(f scrollback.Failure) scrollback.Failure {
 	return f
 }
 
-// Reason says why something of a file was skipped, or why a model gave no summary. What the
+// Reason returns why something of a file was skipped, or why a model gave no summary. What the
 // catalogue does not have stands as it is.
 func (l Language) Reason(english string) string { return i18n.Language(l).Translate(english) }
 

@@ -48,7 +48,7 @@ func TestShown(t *testing.T) {
 			"请求有误：nobody has translated 7 of this"},
 		{scrollback.ParamErrorf("op", "p", "100%% of %s", "%d"), "100% of %d", "请求有误：100% of %d"},
 	} {
-		if got := language.English.Shown(c.err); got != c.english || scrollback.Shown(c.err) != got {
+		if got := language.English.Shown(c.err); got != c.english || scrollback.PublicMessage(c.err) != got {
 			t.Errorf("in English: %q, want %q", got, c.english)
 		}
 		if got := language.Chinese.Shown(c.err); got != c.to {
@@ -69,12 +69,13 @@ func TestShown(t *testing.T) {
 func TestWhatIsSaidElsewhereIsTranslated(t *testing.T) {
 	_, _, badRef := scrollback.Ref("zz").Split()
 	_, _, badID := scrollback.Ref("artifact:zz").Split()
-	reading := scrollback.Caller{Access: scrollback.AccessAdmin}.Reading("this server was started with --read-only: it changes nothing")
-	_, badNumber := compact.Named(compact.Rolling, false, map[string]float64{"keep_share": 7})
+	reading := scrollback.Caller{Access: scrollback.AccessAdmin}.RestrictToRead(
+		"this server was started with --read-only: it changes nothing")
+	_, badNumber := compact.FindPolicy(compact.Rolling, false, map[string]float64{"keep_share": 7})
 	for _, err := range []error{
 		scrollback.ParamErrorf("op", "ref", "%w", badRef),
 		scrollback.ParamErrorf("op", "artifact", "%w%s", badID, ""),
-		reading.Lacks("op", scrollback.AccessWrite),
+		reading.AccessError("op", scrollback.AccessWrite),
 		badNumber,
 		&scrollback.Error{Code: scrollback.Unavailable, Err: scrollback.ErrDisplaced, Reason: scrollback.ErrDisplaced},
 		&scrollback.Error{Code: scrollback.Unavailable, Err: scrollback.ErrMoving, Reason: scrollback.ErrMoving},

@@ -31,31 +31,31 @@ type Block struct {
 type Stream struct {
 	r    *Renderer
 	o    Options
-	of   splitter
+	of   blockSplitter
 	n    int
 	refs []parser.Reference
 }
 
-// Stream begins with an empty text.
-func (r *Renderer) Stream(o Options) *Stream {
+// NewStream begins with an empty text.
+func (r *Renderer) NewStream(o Options) *Stream {
 	if o.Light == nil {
 		o.Light = PageLight()
 	}
 	return &Stream{r: r, o: o}
 }
 
-// Chars is how many characters it was given.
-func (s *Stream) Chars() int { return s.of.at + utf8.RuneCountInString(s.of.open) }
+// CharCount returns how many characters it was given.
+func (s *Stream) CharCount() int { return s.of.at + utf8.RuneCountInString(s.of.open) }
 
-// Add gives it more text, and returns the blocks that are closed by it.
-func (s *Stream) Add(piece string) []Block {
+// AddText gives it more text, and returns the blocks that are closed by it.
+func (s *Stream) AddText(piece string) []Block {
 	var out []Block
-	closed, refs := s.of.add(piece)
+	closed, refs := s.of.addText(piece)
 	if len(s.refs) < maxRefs {
 		s.refs = append(s.refs, refs...)
 	}
 	for _, c := range closed {
-		html, _ := s.r.rendered(c.text, s.o, s.refs)
+		html, _ := s.r.renderCached(c.text, s.o, s.refs)
 		out = append(out, Block{s.n, c.Span, html})
 		s.n++
 	}
@@ -65,43 +65,43 @@ func (s *Stream) Add(piece string) []Block {
 // maxRefs bounds the links that are remembered of one text.
 const maxRefs = 1000
 
-// splitter finds closed blocks in a text that grows.
-type splitter struct {
+// blockSplitter finds closed blocks in a text that grows.
+type blockSplitter struct {
 	at     int    // characters before what is open
 	open   string // what is not closed yet
 	looked int    // how much of it was looked at already, in bytes
 	total  int    // bytes given
 }
 
-// closed is a block with its text.
-type closed struct {
+// closedBlock is a block with its text.
+type closedBlock struct {
 	Span
 	text string
 }
 
-// stride is how much an open block grows before it is looked at again: a part of it, so that
+// nextStride returns how much an open block grows before it is looked at again: a part of it, so that
 // a long one is not read over and over.
-func stride(open int) int { return open / 64 }
+func nextStride(open int) int { return open / 64 }
 
-// add returns the blocks that more text closes, and the links that are defined in it.
-func (s *splitter) add(piece string) (out []closed, refs []parser.Reference) {
+// addText returns the blocks that more text closes, and the links that are defined in it.
+func (s *blockSplitter) addText(piece string) (out []closedBlock, refs []parser.Reference) {
 	s.open += piece
 	s.total += len(piece)
 	if s.total > 4*MaxChars {
 		return nil, nil // it will be plain text
 	}
 	end := strings.LastIndexByte(s.open, '\n') + 1
-	if end <= s.looked || end-s.looked < stride(end) {
+	if end <= s.looked || end-s.looked < nextStride(end) {
 		return nil, nil
 	}
 	s.looked = end
-	if guarded.TooDeep(s.open[:end]) {
+	if guarded.IsTooDeep(s.open[:end]) {
 		return nil, nil
 	}
 	lines := s.open[:end]
-	found, err := guarded.Run(splitting(), func() (f boundary) {
+	found, err := guarded.Run(splitting(), func() (f blockBoundary) {
 		f.pc = parser.NewContext()
-		f.cuts = boundaries(lines, f.pc)
+		f.cuts = findBoundaries(lines, f.pc)
 		return f
 	})
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *splitter) add(piece string) (out []closed, refs []parser.Reference) {
 	for _, cut := range cuts {
 		body := s.open[from:cut]
 		n := utf8.RuneCountInString(body)
-		out = append(out, closed{Span: Span{s.at, s.at + n}, text: body})
+		out = append(out, closedBlock{Span: Span{s.at, s.at + n}, text: body})
 		s.at += n
 		from = cut
 	}
@@ -125,8 +125,8 @@ func (s *splitter) add(piece string) (out []closed, refs []parser.Reference) {
 	return out, refs
 }
 
-// boundary is where blocks of a text end, and the links that are defined in it.
-type boundary struct {
+// blockBoundary is where blocks of a text end, and the links that are defined in it.
+type blockBoundary struct {
 	cuts []int
 	pc   parser.Context
 }
@@ -134,12 +134,12 @@ type boundary struct {
 // splitting bounds how texts are split.
 var splitting = sync.OnceValue(func() *guarded.Bound { return guarded.New(2*runtime.GOMAXPROCS(0), guarded.ReadTime) })
 
-var blocksOf = skeleton()
+var blocksOf = newSkeleton()
 
-// boundaries are the bytes of whole lines before which all is closed. A block that begins
+// findBoundaries returns the bytes of whole lines before which all is closed. A block that begins
 // behind an empty line, or behind one that has an end of its own, closes what was before:
 // not even an underline or a table's second line could still change that.
-func boundaries(lines string, pc parser.Context) (cuts []int) {
+func findBoundaries(lines string, pc parser.Context) (cuts []int) {
 	defer func() {
 		if recover() != nil {
 			cuts = nil
@@ -156,15 +156,15 @@ func boundaries(lines string, pc parser.Context) (cuts []int) {
 			continue
 		}
 		previous := lines[strings.LastIndexByte(lines[:cut-1], '\n')+1 : cut]
-		if strings.TrimSpace(previous) == "" || ended(before) {
+		if strings.TrimSpace(previous) == "" || hasOwnEnd(before) {
 			cuts = append(cuts, cut)
 		}
 	}
 	return cuts
 }
 
-// ended says whether a block has an end of its own.
-func ended(n ast.Node) bool {
+// hasOwnEnd reports whether a block has an end of its own.
+func hasOwnEnd(n ast.Node) bool {
 	switch n.Kind() {
 	case ast.KindFencedCodeBlock, ast.KindHeading, ast.KindThematicBreak, maths.KindBlock:
 		return true

@@ -13,8 +13,8 @@ const (
 	leastBytes = 400
 )
 
-// key tells one text in one place from all others.
-func (o Options) key(source string) [32]byte {
+// cacheKey tells one text in one place from all others.
+func (o Options) cacheKey(source string) [32]byte {
 	where, _ := json.Marshal(o) // four plain fields
 	h := sha256.New()
 	h.Write(where)
@@ -23,8 +23,8 @@ func (o Options) key(source string) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// cache remembers what was asked for last, up to a size.
-type cache struct {
+// htmlCache remembers what was asked for last, up to a size.
+type htmlCache struct {
 	lock  sync.Mutex
 	most  int
 	bytes int
@@ -32,16 +32,16 @@ type cache struct {
 	by    map[[32]byte]*list.Element
 }
 
-type cached struct {
+type cachedHTML struct {
 	key  [32]byte
 	html string
 }
 
-func newCache(most int) *cache {
-	return &cache{most: most, order: list.New(), by: map[[32]byte]*list.Element{}}
+func newCache(most int) *htmlCache {
+	return &htmlCache{most: most, order: list.New(), by: map[[32]byte]*list.Element{}}
 }
 
-func (c *cache) get(key [32]byte) (string, bool) {
+func (c *htmlCache) getHTML(key [32]byte) (string, bool) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	at, ok := c.by[key]
@@ -49,10 +49,10 @@ func (c *cache) get(key [32]byte) (string, bool) {
 		return "", false
 	}
 	c.order.MoveToFront(at)
-	return at.Value.(cached).html, true
+	return at.Value.(cachedHTML).html, true
 }
 
-func (c *cache) put(key [32]byte, html string) {
+func (c *htmlCache) putHTML(key [32]byte, html string) {
 	if len(html) < leastBytes || len(html) > c.most/4 {
 		return
 	}
@@ -61,11 +61,11 @@ func (c *cache) put(key [32]byte, html string) {
 	if _, ok := c.by[key]; ok {
 		return
 	}
-	c.by[key] = c.order.PushFront(cached{key, html})
+	c.by[key] = c.order.PushFront(cachedHTML{key, html})
 	c.bytes += len(html)
 	for c.bytes > c.most {
 		last := c.order.Back()
-		old := c.order.Remove(last).(cached)
+		old := c.order.Remove(last).(cachedHTML)
 		delete(c.by, old.key)
 		c.bytes -= len(old.html)
 	}

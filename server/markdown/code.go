@@ -36,8 +36,8 @@ var classes = []struct {
 	{func(t chroma.TokenType) bool { return t == chroma.GenericHeading || t == chroma.GenericSubheading }, "tok-comment"},
 }
 
-// classOf is the class of a token, or nothing.
-func classOf(t chroma.TokenType) string {
+// tokenClass returns the class of a token, or nothing.
+func tokenClass(t chroma.TokenType) string {
 	for _, c := range classes {
 		if c.of(t) {
 			return c.class
@@ -46,18 +46,18 @@ func classOf(t chroma.TokenType) string {
 	return ""
 }
 
-// PageLight is the time for the colors of all texts of a page.
+// PageLight returns the time for the colors of all texts of a page.
 func PageLight() *highlight.Budget { return highlight.NewBudget(highlight.PageTime) }
 
-// colored is code in a language as HTML, with a class for each token that is told apart.
-func colored(code, language string, light *highlight.Budget) string {
+// colorCode is code in a language as HTML, with a class for each token that is told apart.
+func colorCode(code, language string, light *highlight.Budget) string {
 	if language == "mermaid" || language == "text" || language == "plain" { // diagrams are left as they are
 		language = ""
 	}
 	var b strings.Builder
-	for _, t := range light.Split(code, language) {
+	for _, t := range light.SplitCode(code, language) {
 		shown := html.EscapeString(t.Text)
-		class := classOf(t.Type)
+		class := tokenClass(t.Type)
 		if class != "" && strings.TrimSpace(t.Text) != "" {
 			shown = `<span class="` + class + `">` + shown + "</span>"
 		}
@@ -68,24 +68,24 @@ func colored(code, language string, light *highlight.Budget) string {
 
 var languageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+#._-]{0,30}`)
 
-func fenced(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+func renderFenced(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		language := languageName.FindString(strings.TrimLeft(string(node.(*ast.FencedCodeBlock).Language(source)), "{."))
-		code(w, source, node, strings.ToLower(language))
+		writeCode(w, source, node, strings.ToLower(language))
 	}
 	return ast.WalkSkipChildren, nil
 }
 
-func indented(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+func renderIndented(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		code(w, source, node, "")
+		writeCode(w, source, node, "")
 	}
 	return ast.WalkSkipChildren, nil
 }
 
-// code writes a piece of code under the name of its language.
-func code(w util.BufWriter, source []byte, node ast.Node, language string) {
-	shown := colored(string(node.Lines().Value(source)), language, drawingOf(node).light)
+// writeCode writes a piece of code under the name of its language.
+func writeCode(w util.BufWriter, source []byte, node ast.Node, language string) {
+	shown := colorCode(string(node.Lines().Value(source)), language, findDrawing(node).light)
 	_, _ = w.WriteString(`<figure class="code"><figcaption>` + html.EscapeString(language) + `</figcaption><pre><code>` +
 		shown + "</code></pre></figure>\n")
 }

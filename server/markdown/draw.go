@@ -19,46 +19,46 @@ import (
 // metaKey is where a document keeps what its drawing needs.
 const metaKey = "drawing"
 
-// drawing is what is known while one text is drawn.
-type drawing struct {
+// drawState is what is known while one text is drawn.
+type drawState struct {
 	Options
 	light *highlight.Budget
 }
 
-func newDrawing(o Options) *drawing {
-	return &drawing{Options: o, light: o.Light.Part(highlight.TextTime)}
+func newDrawing(o Options) *drawState {
+	return &drawState{Options: o, light: o.Light.NewPart(highlight.TextTime)}
 }
 
-func drawingOf(n ast.Node) *drawing {
-	d, _ := n.OwnerDocument().Meta()[metaKey].(*drawing)
+func findDrawing(n ast.Node) *drawState {
+	d, _ := n.OwnerDocument().Meta()[metaKey].(*drawState)
 	return d
 }
 
 // idPrefix keeps the ids of footnotes from being those of anything else on a page.
-func idPrefix(n ast.Node) []byte { return []byte(prefixOf(drawingOf(n).Prefix)) }
+func idPrefix(n ast.Node) []byte { return []byte(idPrefixFrom(findDrawing(n).Prefix)) }
 
 var unsafeID = regexp.MustCompile(`[^a-zA-Z0-9]+`)
 
-func prefixOf(said string) string { return "md-" + unsafeID.ReplaceAllString(said, "") + "-" }
+func idPrefixFrom(said string) string { return "md-" + unsafeID.ReplaceAllString(said, "") + "-" }
 
-// drawer writes the nodes that goldmark does not, or not in our way.
-type drawer struct{}
+// nodeDrawer writes the nodes that goldmark does not, or not in our way.
+type nodeDrawer struct{}
 
-func (drawer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
-	reg.Register(ast.KindLink, link)
-	reg.Register(ast.KindAutoLink, autoLink)
-	reg.Register(ast.KindImage, image)
-	reg.Register(ast.KindRawHTML, tag)
-	reg.Register(ast.KindFencedCodeBlock, fenced)
-	reg.Register(ast.KindCodeBlock, indented)
-	reg.Register(tables.KindTable, table)
-	reg.Register(kindMention, mentioning)
-	reg.Register(maths.KindInline, inlineMath)
-	reg.Register(maths.KindBlock, displayedMath)
+func (nodeDrawer) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(ast.KindLink, renderLink)
+	reg.Register(ast.KindAutoLink, renderAutoLink)
+	reg.Register(ast.KindImage, renderImage)
+	reg.Register(ast.KindRawHTML, renderTag)
+	reg.Register(ast.KindFencedCodeBlock, renderFenced)
+	reg.Register(ast.KindCodeBlock, renderIndented)
+	reg.Register(tables.KindTable, renderTable)
+	reg.Register(kindMention, renderMention)
+	reg.Register(maths.KindInline, renderInlineMath)
+	reg.Register(maths.KindBlock, renderDisplayedMath)
 }
 
-// address is where something leads.
-type address struct {
+// linkTarget is where something leads.
+type linkTarget struct {
 	href    string
 	outside bool
 }
@@ -69,39 +69,39 @@ var (
 	raster   = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$`)
 )
 
-// follow judges an address: to other sites, by mail, and within the page.
-func (d *drawing) follow(said []byte) (address, bool) {
+// resolveLink judges an address: to other sites, by mail, and within the page.
+func (d *drawState) resolveLink(said []byte) (linkTarget, bool) {
 	to := strings.TrimSpace(string(said))
 	if m := artifact.FindStringSubmatch(to); m != nil {
-		return address{href: d.artifact(m[1])}, true
+		return linkTarget{href: d.artifactURL(m[1])}, true
 	}
 	if own.MatchString(to) {
-		return address{href: to}, true
+		return linkTarget{href: to}, true
 	}
 	to = string(util.URLEscape([]byte(to), true))
 	u, err := url.Parse(to)
 	if err != nil {
-		return address{}, false
+		return linkTarget{}, false
 	}
 	switch strings.ToLower(u.Scheme) {
 	case "http", "https":
-		return address{href: to, outside: true}, u.Host != "" && u.Opaque == ""
+		return linkTarget{href: to, outside: true}, u.Host != "" && u.Opaque == ""
 	case "mailto":
-		return address{href: to, outside: true}, u.Opaque != ""
+		return linkTarget{href: to, outside: true}, u.Opaque != ""
 	}
-	return address{}, false
+	return linkTarget{}, false
 }
 
-// artifact is where one is fetched.
-func (d *drawing) artifact(id string) string {
+// artifactURL returns where one is fetched.
+func (d *drawState) artifactURL(id string) string {
 	if d.Conversation == "" {
 		return "/api/artifacts/" + id
 	}
 	return "/api/artifacts/" + id + "?conversation=" + url.QueryEscape(d.Conversation)
 }
 
-// open is the beginning of a link.
-func (a address) open(class string) string {
+// openTag returns the beginning of a link.
+func (a linkTarget) openTag(class string) string {
 	out := `<a`
 	if class != "" {
 		out += ` class="` + class + `"`
@@ -113,8 +113,8 @@ func (a address) open(class string) string {
 	return out + ">"
 }
 
-// inside says whether a node stands within a link.
-func inside(n ast.Node) bool {
+// isInsideLink reports whether a node stands within a link.
+func isInsideLink(n ast.Node) bool {
 	for p := n.Parent(); p != nil; p = p.Parent() {
 		if p.Kind() == ast.KindLink {
 			return true
@@ -123,13 +123,13 @@ func inside(n ast.Node) bool {
 	return false
 }
 
-// link writes one; one that leads nowhere we go shows where it would.
-func link(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderLink writes one; one that leads nowhere we go shows where it would.
+func renderLink(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	n := node.(*ast.Link)
-	to, ok := drawingOf(node).follow(n.Destination)
+	to, ok := findDrawing(node).resolveLink(n.Destination)
 	switch {
 	case ok && entering:
-		_, _ = w.WriteString(to.open(""))
+		_, _ = w.WriteString(to.openTag(""))
 	case ok:
 		_, _ = w.WriteString("</a>")
 	case !entering && len(n.Destination) > 0:
@@ -138,7 +138,7 @@ func link(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkSta
 	return ast.WalkContinue, nil
 }
 
-func autoLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+func renderAutoLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	n := node.(*ast.AutoLink)
 	if !entering {
 		return ast.WalkContinue, nil
@@ -149,38 +149,38 @@ func autoLink(w util.BufWriter, source []byte, node ast.Node, entering bool) (as
 		to = append([]byte("mailto:"), to...)
 	}
 	label := html.EscapeString(string(n.Label(source)))
-	if a, ok := drawingOf(node).follow(to); ok && len(said) > 0 && !inside(node) {
-		label = a.open("") + label + "</a>"
+	if a, ok := findDrawing(node).resolveLink(to); ok && len(said) > 0 && !isInsideLink(node) {
+		label = a.openTag("") + label + "</a>"
 	}
 	_, _ = w.WriteString(label)
 	return ast.WalkContinue, nil
 }
 
-// image writes pictures of ours and those that stand in the text itself. All others are
+// renderImage writes pictures of ours and those that stand in the text itself. All others are
 // links: nothing is fetched from outside.
-func image(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+func renderImage(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
 	}
 	n := node.(*ast.Image)
-	d := drawingOf(node)
-	alt := strings.TrimSpace(textOf(n, source))
+	d := findDrawing(node)
+	alt := strings.TrimSpace(nodeText(n, source))
 	said := strings.TrimSpace(string(n.Destination))
 	at := ""
 	if m := artifact.FindStringSubmatch(said); m != nil {
-		at = d.artifact(m[1])
+		at = d.artifactURL(m[1])
 	} else if raster.MatchString(said) {
 		at = said
 	}
 	if at != "" {
 		picture := `<img src="` + html.EscapeString(at) + `" alt="` + html.EscapeString(alt) + `" loading="lazy">`
-		if strings.HasPrefix(at, "/") && !inside(n) {
-			picture = address{href: at, outside: true}.open("image") + picture + "</a>"
+		if strings.HasPrefix(at, "/") && !isInsideLink(n) {
+			picture = linkTarget{href: at, outside: true}.openTag("image") + picture + "</a>"
 		}
 		_, _ = w.WriteString(picture)
 		return ast.WalkSkipChildren, nil
 	}
-	a, ok := d.follow(n.Destination)
+	a, ok := d.resolveLink(n.Destination)
 	host := ""
 	if u, err := url.Parse(a.href); ok && err == nil {
 		host = u.Host
@@ -194,15 +194,15 @@ func image(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.W
 	} else if !ok && said != "" && len(said) < 200 {
 		shown += ` <span class="nowhere">(` + html.EscapeString(said) + ")</span>"
 	}
-	if ok && !inside(n) {
-		shown = a.open("image") + shown + "</a>"
+	if ok && !isInsideLink(n) {
+		shown = a.openTag("image") + shown + "</a>"
 	}
 	_, _ = w.WriteString(shown)
 	return ast.WalkSkipChildren, nil
 }
 
-// textOf is the text within a node.
-func textOf(n ast.Node, source []byte) string {
+// nodeText returns the text within a node.
+func nodeText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -218,7 +218,7 @@ func textOf(n ast.Node, source []byte) string {
 			b.Write(n.Value)
 		case *maths.Inline:
 			b.WriteString(n.Source)
-		case *mention:
+		case *mentionNode:
 			b.WriteString("#" + n.digits)
 		}
 		return ast.WalkContinue, nil
@@ -226,12 +226,12 @@ func textOf(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// tag writes a tag of the text: one that counts as it is, all others as text.
-func tag(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderTag writes a tag of the text: one that counts as it is, all others as text.
+func renderTag(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}
-	if name, ok := node.AttributeString(asTag); ok {
+	if name, ok := node.AttributeString(tagAttribute); ok {
 		_, _ = w.WriteString("<" + name.(string) + ">")
 		return ast.WalkSkipChildren, nil
 	}
@@ -243,8 +243,8 @@ func tag(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.Wal
 	return ast.WalkSkipChildren, nil
 }
 
-// table gives one a frame in which it can be scrolled.
-func table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderTable gives one a frame in which it can be scrolled.
+func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		_, _ = w.WriteString("<div class=\"table\"><table>\n")
 	} else {
@@ -253,15 +253,16 @@ func table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatu
 	return ast.WalkContinue, nil
 }
 
-// mentioning links a mention, where there is such a message.
-func mentioning(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderMention links a mention, where there is such a message.
+func renderMention(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkContinue, nil
 	}
-	digits := node.(*mention).digits
-	d := drawingOf(node)
+	digits := node.(*mentionNode).digits
+	d := findDrawing(node)
 	shown := "#" + digits
-	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && n <= d.Head && d.Conversation != "" && !inside(node) {
+	if n, err := strconv.ParseInt(digits, 10, 64); err == nil && n <= d.Head && d.Conversation != "" &&
+		!isInsideLink(node) {
 		shown = `<a class="ref" data-seq="` + digits + `" href="#` + html.EscapeString(d.Conversation) + "/" + digits + `">` +
 			shown + "</a>"
 	}
@@ -269,8 +270,8 @@ func mentioning(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.W
 	return ast.WalkContinue, nil
 }
 
-// inlineMath writes a formula as it was written, for a page that draws it.
-func inlineMath(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderInlineMath writes a formula as it was written, for a page that draws it.
+func renderInlineMath(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		source := node.(*maths.Inline).Source
 		_, _ = w.WriteString(`<code class="formula">` + html.EscapeString(source) + "</code>")
@@ -278,8 +279,8 @@ func inlineMath(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.W
 	return ast.WalkContinue, nil
 }
 
-// displayedMath is inlineMath for a formula on lines of its own.
-func displayedMath(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+// renderDisplayedMath is renderInlineMath for a formula on lines of its own.
+func renderDisplayedMath(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if !entering {
 		return ast.WalkSkipChildren, nil
 	}

@@ -16,26 +16,28 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/maths"
 )
 
-// at gives something its place among what a parser tries, lowest first.
-func at(priority int, v any) util.PrioritizedValue { return util.Prioritized(v, priority) }
+// withPriority gives something its place among what a parser tries, lowest first.
+func withPriority(priority int, v any) util.PrioritizedValue { return util.Prioritized(v, priority) }
 
-// blockParsers are what a text may consist of. HTML is not among it: tags are read within
+// blockParsers returns what a text may consist of. HTML is not among it: tags are read within
 // lines, and shown.
 func blockParsers() []util.PrioritizedValue {
 	return []util.PrioritizedValue{
-		at(100, parser.NewSetextHeadingParser()), at(200, parser.NewThematicBreakParser()), at(300, parser.NewListParser()),
-		at(400, parser.NewListItemParser()), at(450, maths.BlockParser{}), at(500, parser.NewCodeBlockParser()),
-		at(600, parser.NewATXHeadingParser()), at(700, parser.NewFencedCodeBlockParser()),
-		at(800, parser.NewBlockquoteParser()),
-		at(900, extension.NewDefinitionListParser()), at(910, extension.NewDefinitionDescriptionParser()),
-		at(950, extension.NewFootnoteBlockParser()), at(1000, parser.NewParagraphParser()),
+		withPriority(100, parser.NewSetextHeadingParser()), withPriority(200, parser.NewThematicBreakParser()),
+		withPriority(300, parser.NewListParser()),
+		withPriority(400, parser.NewListItemParser()), withPriority(450, maths.BlockParser{}),
+		withPriority(500, parser.NewCodeBlockParser()),
+		withPriority(600, parser.NewATXHeadingParser()), withPriority(700, parser.NewFencedCodeBlockParser()),
+		withPriority(800, parser.NewBlockquoteParser()),
+		withPriority(900, extension.NewDefinitionListParser()), withPriority(910, extension.NewDefinitionDescriptionParser()),
+		withPriority(950, extension.NewFootnoteBlockParser()), withPriority(1000, parser.NewParagraphParser()),
 	}
 }
 
-// paragraphs are what a paragraph may turn out to be.
-func paragraphs() []util.PrioritizedValue {
-	return []util.PrioritizedValue{at(100, parser.LinkReferenceParagraphTransformer),
-		at(200, boundedTables{extension.NewTableParagraphTransformer()})}
+// paragraphTransformers returns what a paragraph may turn out to be.
+func paragraphTransformers() []util.PrioritizedValue {
+	return []util.PrioritizedValue{withPriority(100, parser.LinkReferenceParagraphTransformer),
+		withPriority(200, boundedTables{extension.NewTableParagraphTransformer()})}
 }
 
 // webAddress is an address that is written as it is, without the punctuation of the languages
@@ -43,39 +45,43 @@ func paragraphs() []util.PrioritizedValue {
 var webAddress = regexp.MustCompile(`^https?://(?:localhost|\[[0-9a-fA-F:]+\]|[-a-zA-Z0-9@:%._+~#=]{1,256}\.[a-z0-9]+)(?::\d+)?` +
 	`(?:[/#?][-a-zA-Z0-9@:%_+.~#$!?&/=();,'^{}\[\]]*)?`)
 
-// grammar reads Markdown and writes HTML.
-func grammar(breaks bool) goldmark.Markdown {
+// newGrammar reads Markdown and writes HTML.
+func newGrammar(breaks bool) goldmark.Markdown {
 	inlines := []util.PrioritizedValue{
-		at(50, counted{maths.InlineParser{}, mathCount}), at(100, parser.NewCodeSpanParser()),
-		at(101, extension.NewFootnoteParser()), at(150, extension.NewTaskCheckBoxParser()),
-		at(200, countedLinks{counted{parser.NewLinkParser(), linkCount}}), at(300, parser.NewAutoLinkParser()),
-		at(400, parser.NewRawHTMLParser()), at(450, mentionParser{}),
-		at(500, counted{emphasisParser{parser.NewEmphasisParser()}, markCount}),
-		at(510, counted{extension.NewStrikethroughParser(), markCount}),
-		at(999, extension.NewLinkifyParser(extension.WithLinkifyURLRegexp(webAddress))),
+		withPriority(50, countedParser{maths.InlineParser{}, mathCount}), withPriority(100, parser.NewCodeSpanParser()),
+		withPriority(101, extension.NewFootnoteParser()), withPriority(150, extension.NewTaskCheckBoxParser()),
+		withPriority(200, countedLinkParser{countedParser{parser.NewLinkParser(), linkCount}}),
+		withPriority(300, parser.NewAutoLinkParser()),
+		withPriority(400, parser.NewRawHTMLParser()), withPriority(450, mentionParser{}),
+		withPriority(500, countedParser{emphasisParser{parser.NewEmphasisParser()}, markCount}),
+		withPriority(510, countedParser{extension.NewStrikethroughParser(), markCount}),
+		withPriority(999, extension.NewLinkifyParser(extension.WithLinkifyURLRegexp(webAddress))),
 	}
 	p := parser.NewParser(parser.WithBlockParsers(blockParsers()...), parser.WithInlineParsers(inlines...),
-		parser.WithParagraphTransformers(paragraphs()...),
-		parser.WithASTTransformers(at(0, extension.NewTableASTTransformer()), at(500, cellClasses{}), at(600, tagPairs{}),
-			at(999, extension.NewFootnoteASTTransformer())))
+		parser.WithParagraphTransformers(paragraphTransformers()...),
+		parser.WithASTTransformers(withPriority(0, extension.NewTableASTTransformer()), withPriority(500, cellClasses{}),
+			withPriority(600, tagPairs{}),
+			withPriority(999, extension.NewFootnoteASTTransformer())))
 	var how []html.Option
 	if breaks {
 		how = append(how, html.WithHardWraps())
 	}
 	r := renderer.NewRenderer(renderer.WithNodeRenderers(
-		at(100, drawer{}),
-		at(500, extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignNone))),
-		at(500, extension.NewStrikethroughHTMLRenderer()), at(500, extension.NewTaskCheckBoxHTMLRenderer()),
-		at(500, extension.NewDefinitionListHTMLRenderer()),
-		at(500, extension.NewFootnoteHTMLRenderer(extension.WithFootnoteIDPrefixFunction(idPrefix),
+		withPriority(100, nodeDrawer{}),
+		withPriority(500, extension.NewTableHTMLRenderer(extension.WithTableCellAlignMethod(extension.TableCellAlignNone))),
+		withPriority(500, extension.NewStrikethroughHTMLRenderer()),
+		withPriority(500, extension.NewTaskCheckBoxHTMLRenderer()),
+		withPriority(500, extension.NewDefinitionListHTMLRenderer()),
+		withPriority(500, extension.NewFootnoteHTMLRenderer(extension.WithFootnoteIDPrefixFunction(idPrefix),
 			extension.WithFootnoteBacklinkHTML("↩"))),
-		at(1000, html.NewRenderer(how...))))
+		withPriority(1000, html.NewRenderer(how...))))
 	return goldmark.New(goldmark.WithParser(p), goldmark.WithRenderer(r))
 }
 
-// skeleton reads where blocks begin, and nothing within them.
-func skeleton() parser.Parser {
-	return parser.NewParser(parser.WithBlockParsers(blockParsers()...), parser.WithParagraphTransformers(paragraphs()...))
+// newSkeleton reads where blocks begin, and nothing within them.
+func newSkeleton() parser.Parser {
+	return parser.NewParser(parser.WithBlockParsers(blockParsers()...),
+		parser.WithParagraphTransformers(paragraphTransformers()...))
 }
 
 // maxMarks bounds the marks of emphasis, the brackets of links and the beginnings of formulas
@@ -85,26 +91,26 @@ const maxMarks = 1000
 
 var markCount, linkCount, mathCount = parser.NewContextKey(), parser.NewContextKey(), parser.NewContextKey()
 
-// count is how many marks there were in a paragraph.
-type count struct {
+// markCounter is how many marks there were in a paragraph.
+type markCounter struct {
 	in ast.Node
 	n  int
 }
 
-// counted is a parser that stops at the bound.
-type counted struct {
+// countedParser is a parser that stops at the bound.
+type countedParser struct {
 	parser.InlineParser
 	key parser.ContextKey
 }
 
-func (c counted) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
-	so, _ := pc.Get(c.key).(*count)
+func (c countedParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	so, _ := pc.Get(c.key).(*markCounter)
 	if so == nil {
-		so = &count{}
+		so = &markCounter{}
 		pc.Set(c.key, so)
 	}
 	if so.in != parent {
-		*so = count{in: parent}
+		*so = markCounter{in: parent}
 	}
 	if so.n++; so.n > maxMarks {
 		return nil
@@ -112,10 +118,10 @@ func (c counted) Parse(parent ast.Node, block text.Reader, pc parser.Context) as
 	return c.InlineParser.Parse(parent, block, pc)
 }
 
-// countedLinks also clears up behind a paragraph.
-type countedLinks struct{ counted }
+// countedLinkParser also clears up behind a paragraph.
+type countedLinkParser struct{ countedParser }
 
-func (c countedLinks) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
+func (c countedLinkParser) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
 	c.InlineParser.(parser.CloseBlocker).CloseBlock(parent, block, pc)
 }
 

@@ -38,7 +38,7 @@ var (
 		`^(?:/api/artifacts/[0-9a-f]{64}\?conversation=[0-9a-f-]{36}|data:image/(?:png|jpeg|gif|webp);base64,[\w+/=]+)$`)
 )
 
-// faults are what HTML holds that it may not.
+// faults returns what HTML holds that it may not.
 func faults(t testing.TB, source string) (out []string) {
 	t.Helper()
 	nodes, err := html.ParseFragment(strings.NewReader(source),
@@ -97,7 +97,7 @@ func faulty(n *html.Node) (out []string) {
 	return out
 }
 
-// settled says whether HTML means the same when it is written and read again: what changes
+// settled reports whether HTML means the same when it is written and read again: what changes
 // its meaning on the way is how a browser is brought to see what a sanitiser did not.
 func settled(t testing.TB, source string) bool {
 	t.Helper()
@@ -119,7 +119,7 @@ func settled(t testing.TB, source string) bool {
 	return once == again(once)
 }
 
-// vectors are the ways in which text becomes a program, one of each kind.
+// vectors returns the ways in which text becomes a program, one of each kind.
 func vectors(t testing.TB) []string {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/vectors.json")
@@ -140,7 +140,7 @@ func TestVectors(t *testing.T) {
 		next := all[(i*7+3)%len(all)]
 		for _, source := range []string{v, "a " + v + " b", "> " + v, "- " + v, "|" + v + "|\n|-|\n", v + v, "**" + v + "**",
 			v + next} {
-			got := r.HTML(source, here)
+			got := r.RenderHTML(source, here)
 			if fs := faults(t, got); len(fs) > 0 {
 				t.Errorf("%q holds %v:\n%s", source, fs, got)
 			}
@@ -178,9 +178,9 @@ func FuzzHTML(f *testing.F) {
 		for _, breaks := range []bool{false, true} {
 			o := here
 			o.Breaks = breaks
-			got, ok := r.render(source, newDrawing(o), nil)
+			got, ok := r.renderText(source, newDrawing(o), nil)
 			if !ok {
-				got = Plain(source)
+				got = PlainHTML(source)
 			}
 			if fs := faults(t, got); len(fs) > 0 {
 				t.Fatalf("%q holds %v:\n%s", source, fs, got)
@@ -226,7 +226,7 @@ func TestCodeThatLexersNeverEnd(t *testing.T) {
 		strings.Repeat("```jsonata\n?\n```\n\n", 40),
 	} {
 		drawn := make(chan string, 1)
-		go func() { drawn <- New().HTML(source, here) }()
+		go func() { drawn <- New().RenderHTML(source, here) }()
 		select {
 		case got := <-drawn:
 			if n := strings.Count(got, "<figure"); n != strings.Count(source, "```\n") {
@@ -252,20 +252,20 @@ func TestLateTextsArePlain(t *testing.T) {
 		_, _ = guarded.Run(r.bound, func() bool { close(began); <-end; return true }) // a text that never ends
 	}()
 	<-began
-	if got := r.HTML(source, here); got != Plain(source) {
+	if got := r.RenderHTML(source, here); got != PlainHTML(source) {
 		t.Fatalf("%.200s", got)
 	}
 	close(end)
 	<-ended
 	r.bound = guarded.New(1, guarded.ReadTime)
-	if got := r.HTML(source, here); !strings.Contains(got, "<em>a</em>") {
+	if got := r.RenderHTML(source, here); !strings.Contains(got, "<em>a</em>") {
 		t.Errorf("it stays plain: %.200s", got)
 	}
 }
 
 // TestHardTextsAreDrawnInTime gives the parser what makes parsers of Markdown quadratic, as long as a text may be.
 func TestHardTextsAreDrawnInTime(t *testing.T) {
-	size := testlength.Of(40_000, MaxChars)
+	size := testlength.Choose(40_000, MaxChars)
 	for _, unit := range []string{
 		"[", "![", "*a ", "**a_ ", "`", "<", "<!--", "](", "[a](", "> ", "- ", "$", "$$", "|", "|-", "&", "\\",
 		"~~a ", "[^a]", "[a]: <b>\n", "a\n=\n",
@@ -274,7 +274,7 @@ func TestHardTextsAreDrawnInTime(t *testing.T) {
 	} {
 		source := strings.Repeat(unit, size/len(unit))
 		began := time.Now()
-		got := New().HTML(source, here)
+		got := New().RenderHTML(source, here)
 		took := time.Since(began)
 		t.Logf("%q: %v for %d characters, %d bytes of HTML", unit, took, size, len(got))
 		if took > 20*time.Second {

@@ -26,21 +26,21 @@ func (e emphasisParser) Parse(parent ast.Node, block text.Reader, pc parser.Cont
 		return n
 	}
 	after, _ := utf8.DecodeRune(line[d.OriginalLength:])
-	if eastAsian(before) || eastAsian(after) {
+	if isEastAsian(before) || isEastAsian(after) {
 		if len(line) == d.OriginalLength {
 			after = '\n'
 		}
 		d.CanOpen = !util.IsSpaceRune(after)
 		d.CanClose = !util.IsSpaceRune(before)
 		if d.CanOpen && d.CanClose { // a mark of the end of a sentence closes, one of its beginning opens
-			d.CanOpen = !util.IsPunctRune(after) || util.IsPunctRune(before) || eastAsian(before)
-			d.CanClose = !util.IsPunctRune(before) || util.IsPunctRune(after) || eastAsian(after)
+			d.CanOpen = !util.IsPunctRune(after) || util.IsPunctRune(before) || isEastAsian(before)
+			d.CanClose = !util.IsPunctRune(before) || util.IsPunctRune(after) || isEastAsian(after)
 		}
 	}
 	return n
 }
 
-func eastAsian(r rune) bool {
+func isEastAsian(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) || r >= 0x3000 && r <= 0x303f ||
 		r >= 0xff00 && r <= 0xffef
 }
@@ -48,13 +48,13 @@ func eastAsian(r rune) bool {
 // kindMention is a mention: #123.
 var kindMention = ast.NewNodeKind("Mention")
 
-type mention struct {
+type mentionNode struct {
 	ast.BaseInline
 	digits string
 }
 
-func (*mention) Kind() ast.NodeKind              { return kindMention }
-func (m *mention) Dump(source []byte, level int) { ast.DumpHelper(m, source, level, nil, nil) }
+func (*mentionNode) Kind() ast.NodeKind              { return kindMention }
+func (m *mentionNode) Dump(source []byte, level int) { ast.DumpHelper(m, source, level, nil, nil) }
 
 type mentionParser struct{}
 
@@ -74,7 +74,7 @@ func (mentionParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.
 		return nil
 	}
 	block.Advance(1 + len(m[1]))
-	return &mention{digits: string(m[1])}
+	return &mentionNode{digits: string(m[1])}
 }
 
 // plainTags are the tags that may be used within a line, without attributes and in pairs.
@@ -88,7 +88,7 @@ var plainTag = regexp.MustCompile(`^<(/?)([a-zA-Z]+)\s*(/?)>$`)
 // plain tags under one parent. All others are shown.
 type tagPairs struct{}
 
-const asTag = "tag" // the attribute of a tag that counts: its name, with a slash if it closes
+const tagAttribute = "tag" // the attribute of a tag that counts: its name, with a slash if it closes
 
 func (tagPairs) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -118,15 +118,15 @@ func pairTags(parent ast.Node, source []byte) {
 		name := strings.ToLower(string(m[2]))
 		switch {
 		case name == "br":
-			n.SetAttributeString(asTag, "br")
+			n.SetAttributeString(tagAttribute, "br")
 		case !plainTags[name] || len(m[3]) > 0:
 		case len(m[1]) == 0 && len(stack) < maxTags:
 			stack = append(stack, open{name, n})
 		case len(m[1]) > 0:
 			for i := len(stack) - 1; i >= 0; i-- {
 				if stack[i].name == name {
-					stack[i].at.SetAttributeString(asTag, name)
-					n.SetAttributeString(asTag, "/"+name)
+					stack[i].at.SetAttributeString(tagAttribute, name)
+					n.SetAttributeString(tagAttribute, "/"+name)
 					stack = stack[:i] // those within have no end
 					break
 				}

@@ -55,51 +55,51 @@ type Options struct {
 type Renderer struct {
 	soft, hard goldmark.Markdown
 	policy     *bluemonday.Policy
-	made       *cache
+	made       *htmlCache
 	bound      *guarded.Bound
 }
 
 // New makes a renderer.
 func New() *Renderer {
-	return &Renderer{soft: grammar(false), hard: grammar(true), policy: policy(), made: newCache(cacheBytes),
+	return &Renderer{soft: newGrammar(false), hard: newGrammar(true), policy: newPolicy(), made: newCache(cacheBytes),
 		bound: guarded.New(2*runtime.GOMAXPROCS(0), guarded.ReadTime)}
 }
 
-// HTML is a text as HTML.
-func (r *Renderer) HTML(source string, o Options) string {
-	key := o.key(source)
-	if out, ok := r.made.get(key); ok {
+// RenderHTML returns a text as HTML.
+func (r *Renderer) RenderHTML(source string, o Options) string {
+	key := o.cacheKey(source)
+	if out, ok := r.made.getHTML(key); ok {
 		return out
 	}
-	out, lasting := r.rendered(source, o, nil)
+	out, lasting := r.renderCached(source, o, nil)
 	if lasting {
-		r.made.put(key, out)
+		r.made.putHTML(key, out)
 	}
 	return out
 }
 
-// rendered is a text as HTML; refs are links that were defined before it. What cannot be
+// renderCached returns a text as HTML; refs are links that were defined before it. What cannot be
 // read, or not in time, is shown as plain text. It is lasting unless other texts had spent
 // the time for it or for its colors.
-func (r *Renderer) rendered(source string, o Options, refs []parser.Reference) (out string, lasting bool) {
+func (r *Renderer) renderCached(source string, o Options, refs []parser.Reference) (out string, lasting bool) {
 	type drawn struct {
 		html string
 		ok   bool
 	}
 	d := newDrawing(o)
 	got, err := guarded.Run(r.bound, func() drawn {
-		html, ok := r.render(source, d, refs)
+		html, ok := r.renderText(source, d, refs)
 		return drawn{html, ok}
 	})
 	if err != nil || !got.ok {
-		return Plain(source), !errors.Is(err, guarded.ErrBusy)
+		return PlainHTML(source), !errors.Is(err, guarded.ErrBusy)
 	}
-	return got.html, !d.light.Starved()
+	return got.html, !d.light.IsStarved()
 }
 
-// render is rendered without a net.
-func (r *Renderer) render(source string, o *drawing, refs []parser.Reference) (out string, ok bool) {
-	if utf8.RuneCountInString(source) > MaxChars || guarded.TooDeep(source) {
+// renderText is rendered without a net.
+func (r *Renderer) renderText(source string, o *drawState, refs []parser.Reference) (out string, ok bool) {
+	if utf8.RuneCountInString(source) > MaxChars || guarded.IsTooDeep(source) {
 		return "", false
 	}
 	md := r.soft
@@ -120,7 +120,7 @@ func (r *Renderer) render(source string, o *drawing, refs []parser.Reference) (o
 	return r.policy.SanitizeReader(&b).String(), true
 }
 
-// Plain is a text as HTML that shows it as it was written.
-func Plain(source string) string {
+// PlainHTML returns a text as HTML that shows it as it was written.
+func PlainHTML(source string) string {
 	return `<pre class="plain">` + html.EscapeString(strings.ToValidUTF8(source, "�")) + "</pre>\n"
 }

@@ -38,7 +38,7 @@ func cases(t testing.TB) map[string]string {
 func TestGolden(t *testing.T) {
 	r := New()
 	for name, source := range cases(t) {
-		got, ok := r.render(source, newDrawing(here), nil)
+		got, ok := r.renderText(source, newDrawing(here), nil)
 		if !ok {
 			t.Errorf("%s is shown as plain text", name)
 		}
@@ -62,7 +62,7 @@ func TestGolden(t *testing.T) {
 func TestBreaks(t *testing.T) {
 	o := here
 	o.Breaks = true
-	if got := New().HTML("one\ntwo\n\nthree", o); got != "<p>one<br>\ntwo</p>\n<p>three</p>\n" {
+	if got := New().RenderHTML("one\ntwo\n\nthree", o); got != "<p>one<br>\ntwo</p>\n<p>three</p>\n" {
 		t.Errorf("it is %q", got)
 	}
 }
@@ -71,24 +71,24 @@ func TestBreaks(t *testing.T) {
 func TestCache(t *testing.T) {
 	r := New()
 	long := strings.Repeat("See #12 and[^1]. ", 40) + "\n\n[^1]: x\n"
-	first := r.HTML(long, here)
+	first := r.RenderHTML(long, here)
 	other := here
 	other.Head = 3
 	other.Prefix = "8"
-	if first != r.HTML(long, here) {
+	if first != r.RenderHTML(long, here) {
 		t.Error("it changes")
 	}
-	if got := r.HTML(long, other); strings.Contains(got, `class="ref"`) || !strings.Contains(got, "md-8-fn:1") {
+	if got := r.RenderHTML(long, other); strings.Contains(got, `class="ref"`) || !strings.Contains(got, "md-8-fn:1") {
 		t.Errorf("elsewhere it is %.300s", got)
 	}
 	c := newCache(10_000)
 	for i := range 100 {
-		c.put([32]byte{byte(i)}, strings.Repeat("x", 900))
+		c.putHTML([32]byte{byte(i)}, strings.Repeat("x", 900))
 	}
 	if c.bytes > 10_000 || c.order.Len() != len(c.by) || len(c.by) != 11 {
 		t.Errorf("it holds %d bytes of %d texts", c.bytes, len(c.by))
 	}
-	if _, ok := c.get([32]byte{99}); !ok {
+	if _, ok := c.getHTML([32]byte{99}); !ok {
 		t.Error("the newest is gone")
 	}
 }
@@ -101,22 +101,22 @@ func TestBounds(t *testing.T) {
 		"deep list": strings.Repeat("- ", 2500) + "a",
 		"big":       strings.Repeat("#1 \n\n", 39_999),
 	} {
-		got := r.HTML(source, here)
-		if name != "big" && got != Plain(source) {
+		got := r.RenderHTML(source, here)
+		if name != "big" && got != PlainHTML(source) {
 			t.Errorf("%s: it is %.200s", name, got)
 		}
 		if len(got) > maxOutput {
 			t.Errorf("%s: it has %d bytes", name, len(got))
 		}
 	}
-	if got := r.HTML(strings.Repeat("- ", 40)+"\n", here); !strings.Contains(got, "<hr>") {
+	if got := r.RenderHTML(strings.Repeat("- ", 40)+"\n", here); !strings.Contains(got, "<hr>") {
 		t.Errorf("a rule is %s", got)
 	}
 	wide := strings.Repeat("|a", 150) + "\n" + strings.Repeat("|-", 150) + "\n" + strings.Repeat("|\n", 20_000)
-	if got := r.HTML(wide, here); strings.Contains(got, "<table") || strings.Count(got, "|") < 20_000 {
+	if got := r.RenderHTML(wide, here); strings.Contains(got, "<table") || strings.Count(got, "|") < 20_000 {
 		t.Errorf("a table of three million cells is %.200s", got)
 	}
-	if got := r.HTML("a\xff\x00b", here); got != "<p>a��b</p>\n" {
+	if got := r.RenderHTML("a\xff\x00b", here); got != "<p>a��b</p>\n" {
 		t.Errorf("what is not text is %q", got)
 	}
 }
@@ -129,19 +129,19 @@ func TestHostileShapes(t *testing.T) {
 	for _, piece := range []string{"*a_ ", "[a](", `\(`, "![", "`", "<a ", "~~a ", "$a", "|", "[^1]", "<!-- ", "&",
 		"a**b*"} {
 		source := strings.Repeat(piece, MaxChars/len(piece))
-		if got := r.HTML(source, here); got == "" || got == Plain(source) {
+		if got := r.RenderHTML(source, here); got == "" || got == PlainHTML(source) {
 			t.Errorf("%q is shown as %.100q", piece, got)
 		}
 	}
 }
 
-// closedSpans are the closed blocks of a text that may go on: they join up from its beginning,
+// closedSpans returns the closed blocks of a text that may go on: they join up from its beginning,
 // and what follows the last of them is still open. Several that could be told apart only
 // by what stands around them may be one.
 func closedSpans(source string) []Span {
-	s := splitter{}
+	s := blockSplitter{}
 	var out []Span
-	closed, _ := s.add(source)
+	closed, _ := s.addText(source)
 	for _, b := range closed {
 		out = append(out, b.Span)
 	}
@@ -222,12 +222,12 @@ func TestStream(t *testing.T) {
 	r := New()
 	for name, source := range cases(t) {
 		for _, size := range []int{1, 3, 7, 1000} {
-			s := r.Stream(here)
+			s := r.NewStream(here)
 			html := ""
 			end := 0
 			runes := []rune(source + "\n\nThe end.\n")
 			for i := 0; i < len(runes); i += size {
-				for _, b := range s.Add(string(runes[i:min(i+size, len(runes))])) {
+				for _, b := range s.AddText(string(runes[i:min(i+size, len(runes))])) {
 					if b.At != end || b.End <= b.At {
 						t.Fatalf("%s: block %d covers %v behind %d", name, b.Index, b.Span, end)
 					}
@@ -235,19 +235,19 @@ func TestStream(t *testing.T) {
 					html += b.HTML
 				}
 			}
-			if s.Chars() != len(runes) {
-				t.Errorf("%s: it was given %d characters, not %d", name, s.Chars(), len(runes))
+			if s.CharCount() != len(runes) {
+				t.Errorf("%s: it was given %d characters, not %d", name, s.CharCount(), len(runes))
 			}
 			if strings.Contains(source, "[^") || strings.Contains(source, "]: ") {
 				continue // what is defined behind a block is not known yet
 			}
-			if whole := r.HTML(string(runes[:end]), here); html != whole {
+			if whole := r.RenderHTML(string(runes[:end]), here); html != whole {
 				t.Errorf("%s in pieces of %d: the blocks are\n%s\nand the whole is\n%s", name, size, html, whole)
 			}
 		}
 	}
-	s := r.Stream(here)
-	got := fmt.Sprint(s.Add("[a]: https://example.com\n\n[a]\n\nb\n"))
+	s := r.NewStream(here)
+	got := fmt.Sprint(s.AddText("[a]: https://example.com\n\n[a]\n\nb\n"))
 	if !strings.Contains(got, `href="https://example.com"`) {
 		t.Errorf("a link that was defined before is %s", got)
 	}

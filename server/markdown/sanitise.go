@@ -16,8 +16,8 @@ var (
 	number = regexp.MustCompile(`^[0-9]{1,10}$`)
 )
 
-// policy is the list of what the HTML may hold.
-func policy() *bluemonday.Policy {
+// newPolicy returns the list of what the HTML may hold.
+func newPolicy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements("p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote", "ul", "ol", "li", "dl", "dt", "dd",
 		"em", "strong", "del",

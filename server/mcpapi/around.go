@@ -15,8 +15,8 @@ import (
 // beside is how many messages on each side are opened with one.
 const beside = 3
 
-// standing is a conversation as it stands on a branch; with none that is the current one.
-func (a asker) standing(ctx context.Context, id scrollback.ConversationID,
+// conversationOn returns a conversation as it stands on a branch; with none that is the current one.
+func (a requestSender) conversationOn(ctx context.Context, id scrollback.ConversationID,
 	branch scrollback.BranchID) (scrollback.Conversation, error) {
 	c, err := a.Conversation(ctx, id)
 	if err != nil || branch == "" || branch == c.Branch {
@@ -35,30 +35,31 @@ func (a asker) standing(ctx context.Context, id scrollback.ConversationID,
 	return c, nil
 }
 
-func noMessage(c scrollback.Conversation) error {
+func newNoMessageError(c scrollback.Conversation) error {
 	return scrollback.Errorf(scrollback.NotFound, "mcpapi.call", i18n.ConversationHasOnlyMessages, c.Messages)
 }
 
-// around opens the original around a message, compacted or not, also on a branch that was
+// runAround opens the original around a message, compacted or not, also on a branch that was
 // left. What of a long text does not fit is read with context_messages.
-func (f *face) around(ctx context.Context, a asker, id scrollback.ConversationID, raw json.RawMessage) (string, error) {
+func (f *mcpFace) runAround(ctx context.Context, a requestSender, id scrollback.ConversationID,
+	raw json.RawMessage) (string, error) {
 	type args struct {
 		Seq    int64
 		Branch scrollback.BranchID
 	}
-	q, err := recall.Arguments[args](raw)
+	q, err := recall.DecodeArguments[args](raw)
 	if err == nil && q.Seq < 1 {
 		err = scrollback.ParamErrorf("mcpapi.call", "ref", i18n.GiveRefOrSeq)
 	}
 	if err != nil {
 		return "", err
 	}
-	c, err := a.standing(ctx, id, q.Branch)
+	c, err := a.conversationOn(ctx, id, q.Branch)
 	if err != nil {
 		return "", err
 	}
 	if q.Seq > c.Messages {
-		return "", noMessage(c)
+		return "", newNoMessageError(c)
 	}
 	from := max(0, q.Seq-1-beside)
 	page, err := a.view.Turns().Page(ctx, id,
@@ -71,16 +72,16 @@ func (f *face) around(ctx context.Context, a asker, id scrollback.ConversationID
 		Seq          int64                     `json:"seq"`
 		Content      string                    `json:"content"`
 	}
-	return recall.Fit(recall.RoomMax, func(try int) (any, bool) {
+	return recall.FitRoom(recall.RoomMax, func(try int) (any, bool) {
 		runes := max(1, 4*textRunes>>try)
 		var text strings.Builder
 		for _, m := range page.Messages {
-			s := said(m)
+			s := newSpoken(m)
 			room := runes
 			if m.Seq != q.Seq { // the message itself counts for more
 				room = max(1, runes/4)
 			}
-			s.cut(0, room)
+			s.cutText(0, room)
 			fmt.Fprintf(&text, "#%d %s %s\n%s\n", s.Seq, s.Role, s.Date, s.Text)
 			if s.NextOffset > 0 {
 				fmt.Fprintf(&text, "[goes on: context_messages, seq %d, offset %d]\n", s.Seq, s.NextOffset)

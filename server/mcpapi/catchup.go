@@ -23,9 +23,9 @@ const (
 		"Conversations of other tools come into it with: scrollback import --from all"
 )
 
-// catchUp fills in the prompt to catch up.
-func (f *face) catchUp(ctx context.Context, a asker, folder string) (string, error) {
-	a, err := a.at(folder)
+// promptCatchUp fills in the prompt to catch up.
+func (f *mcpFace) promptCatchUp(ctx context.Context, a requestSender, folder string) (string, error) {
+	a, err := a.atFolder(folder)
 	if err != nil {
 		return "", err
 	}
@@ -33,7 +33,7 @@ func (f *face) catchUp(ctx context.Context, a asker, folder string) (string, err
 	if len(a.ground.Folders) > 0 {
 		where = fmt.Sprintf("in the folder %q", a.ground.Folders[0])
 	}
-	talks, err := a.talks(ctx)
+	talks, err := a.newestTalks(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -41,21 +41,21 @@ func (f *face) catchUp(ctx context.Context, a asker, folder string) (string, err
 	case len(talks) > 0:
 	case len(a.ground.Folders) > 0:
 		return fmt.Sprintf(nothingToCatchUp, where), nil
-	case a.bounded() && f.nothing(ctx, a) != "":
-		return "Tell me this in a sentence: " + f.nothing(ctx, a), nil
+	case a.isBounded() && f.describeNothing(ctx, a) != "":
+		return "Tell me this in a sentence: " + f.describeNothing(ctx, a), nil
 	default:
 		return fmt.Sprintf(nothingToCatchUp, "at all"), nil
 	}
 	frame := fmt.Sprintf(askCatchUp, where, "")
-	record, err := catchup.Record(talks, catchUpTokens-catchup.Tokens(frame))
+	record, err := catchup.WriteRecord(talks, catchUpTokens-catchup.CountTokens(frame))
 	return frame + record, err
 }
 
-// talks are the newest conversations: of the asker's folder, or of all if it works nowhere.
-func (a asker) talks(ctx context.Context) (out []catchup.Talk, err error) {
+// newestTalks returns the newest conversations: of the asker's folder, or of all if it works nowhere.
+func (a requestSender) newestTalks(ctx context.Context) (out []catchup.Talk, err error) {
 	only := a
 	only.only = true
-	list, _, err := only.page(ctx, scrollback.ListQuery{Limit: catchup.Talks})
+	list, _, err := only.listPage(ctx, scrollback.ListQuery{Limit: catchup.Talks})
 	if err != nil {
 		return nil, err
 	}

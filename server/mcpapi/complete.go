@@ -16,9 +16,9 @@ const (
 	lookedAt    = 2000
 )
 
-// complete completes conversations, by their ids and titles, and the kinds and ids of
+// completeArgument completes conversations, by their ids and titles, and the kinds and ids of
 // refs; nothing else has values that could be known.
-func (f *face) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+func (f *mcpFace) completeArgument(ctx context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
 	begun := strings.ToLower(strings.TrimSpace(r.Params.Argument.Value))
 	known := map[string]string{}
 	if r.Params.Context != nil {
@@ -26,13 +26,13 @@ func (f *face) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Compl
 	}
 	var values []string
 	more := false
-	a, err := f.asker(ctx, r.Session)
+	a, err := f.findSender(ctx, r.Session)
 	if err != nil {
-		return nil, wire(err)
+		return nil, protocolError(err)
 	}
 	switch r.Params.Argument.Name {
 	case "conversation":
-		values, more, err = f.conversationsLike(ctx, a, begun)
+		values, more, err = f.matchConversations(ctx, a, begun)
 	case "kind":
 		for _, kind := range []string{scrollback.RefHistory, scrollback.RefArtifact} {
 			if strings.HasPrefix(kind, begun) {
@@ -40,20 +40,21 @@ func (f *face) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Compl
 			}
 		}
 	case "id":
-		values, more, err = f.refsLike(ctx, a, known["conversation"], known["kind"], begun)
+		values, more, err = f.matchRefs(ctx, a, known["conversation"], known["kind"], begun)
 	}
 	switch scrollback.CodeOf(err) {
 	case "", scrollback.NotFound, scrollback.Invalid: // what was typed so far may name nothing yet
 	default:
-		return nil, wire(err)
+		return nil, protocolError(err)
 	}
 	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: append([]string{}, values...),
 		HasMore: more}}, nil
 }
 
-// conversationsLike are the ids of the conversations whose id begins so, or whose title
+// matchConversations returns the ids of the conversations whose id begins so, or whose title
 // holds it; the most recently changed first.
-func (f *face) conversationsLike(ctx context.Context, a asker, begun string) (ids []string, more bool, err error) {
+func (f *mcpFace) matchConversations(ctx context.Context, a requestSender,
+	begun string) (ids []string, more bool, err error) {
 	if f.only != "" {
 		if strings.HasPrefix(string(f.only), begun) {
 			ids = []string{string(f.only)}
@@ -62,7 +63,7 @@ func (f *face) conversationsLike(ctx context.Context, a asker, begun string) (id
 	}
 	q := scrollback.ListQuery{Limit: scrollback.ListMax}
 	for range lookedAt / scrollback.ListMax {
-		list, next, err := a.page(ctx, q)
+		list, next, err := a.listPage(ctx, q)
 		if err != nil {
 			return nil, false, err
 		}
@@ -82,15 +83,15 @@ func (f *face) conversationsLike(ctx context.Context, a asker, begun string) (id
 	return ids, true, nil
 }
 
-// refsLike are the ids of a conversation's refs of a kind that begin so, the newest first.
-func (f *face) refsLike(ctx context.Context, a asker,
+// matchRefs returns the ids of a conversation's refs of a kind that begin so, the newest first.
+func (f *mcpFace) matchRefs(ctx context.Context, a requestSender,
 	conversation, kind, begun string) (ids []string, more bool, err error) {
 	id := f.only
 	if id == "" {
 		if conversation == "" {
 			return nil, false, nil // which depends on the conversation
 		}
-		if id, err = a.resolve(ctx, conversation); err != nil {
+		if id, err = a.resolveConversation(ctx, conversation); err != nil {
 			return nil, false, err
 		}
 	}

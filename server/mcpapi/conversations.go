@@ -24,8 +24,8 @@ const (
 	leastRunes  = 250  // fewer messages are returned rather than have shorter texts
 )
 
-// found is a conversation in a list. Times are in UTC.
-type found struct {
+// foundConversation is a conversation in a list. Times are in UTC.
+type foundConversation struct {
 	ID       scrollback.ConversationID `json:"id"`
 	Title    string                    `json:"title"`
 	Project  string                    `json:"project"`
@@ -38,52 +38,52 @@ type found struct {
 	GitBranch string `json:"git_branch,omitempty"`
 }
 
-// conversations lists conversations: those of the asker's folder first, unless they are
+// listConversations lists conversations: those of the asker's folder first, unless they are
 // looked for, or those of a folder that is named alone.
-func (f *face) conversations(ctx context.Context, by asker, raw json.RawMessage) (string, error) {
+func (f *mcpFace) listConversations(ctx context.Context, by requestSender, raw json.RawMessage) (string, error) {
 	type args struct {
 		Query, Project, Folder, Cursor string
 		Limit                          int
 	}
-	a, err := recall.Arguments[args](orEmpty(raw))
+	a, err := recall.DecodeArguments[args](orEmpty(raw))
 	sees := by
 	if err == nil {
-		err = limited(a.Limit)
+		err = checkLimit(a.Limit)
 	}
 	if err == nil && a.Folder != "" {
-		by, err = by.at(a.Folder)
+		by, err = by.atFolder(a.Folder)
 		by.only = true
 	}
 	if err != nil {
 		return "", err
 	}
 	type page struct {
-		Conversations []found `json:"conversations"`
-		Next          string  `json:"next,omitempty"`
-		Note          string  `json:"note,omitempty"`
+		Conversations []foundConversation `json:"conversations"`
+		Next          string              `json:"next,omitempty"`
+		Note          string              `json:"note,omitempty"`
 	}
-	text, fits := recall.Fit(recall.RoomMax, func(try int) (any, bool) {
+	text, fits := recall.FitRoom(recall.RoomMax, func(try int) (any, bool) {
 		limit := max(1, cmp.Or(a.Limit, pageDefault)>>try)
-		list, next, failed := by.matching(ctx,
+		list, next, failed := by.listMatching(ctx,
 			scrollback.ListQuery{Title: strings.TrimSpace(a.Query), Project: a.Project, Cursor: a.Cursor, Limit: limit})
 		if err = failed; err != nil {
 			return nil, false
 		}
-		p := page{Conversations: []found{}, Next: next}
-		if p.Conversations, err = by.told(ctx, list); err != nil {
+		p := page{Conversations: []foundConversation{}, Next: next}
+		if p.Conversations, err = by.describeList(ctx, list); err != nil {
 			return nil, false
 		}
 		if len(list) == 0 {
-			p.Note = f.nothing(ctx, sees)
+			p.Note = f.describeNothing(ctx, sees)
 		}
 		return p, limit > 1
 	})
 	return text, cmp.Or(err, fits)
 }
 
-// told are conversations as a list tells of them.
-func (a asker) told(ctx context.Context, list []scrollback.Conversation) ([]found, error) {
-	out := []found{}
+// describeList returns conversations as a list tells of them.
+func (a requestSender) describeList(ctx context.Context, list []scrollback.Conversation) ([]foundConversation, error) {
+	out := []foundConversation{}
 	ids := []scrollback.ConversationID{}
 	for _, c := range list {
 		ids = append(ids, c.ID)
@@ -94,20 +94,22 @@ func (a asker) told(ctx context.Context, list []scrollback.Conversation) ([]foun
 		if o.Folder == "" && len(c.Roots) > 0 {
 			o.Folder = c.Roots[0]
 		}
-		out = append(out, found{c.ID, clip.Line(c.Title, titleRunes), c.Project, c.Messages, minute(c.CreatedAt),
-			minute(c.UpdatedAt),
+		out = append(out, foundConversation{c.ID, clip.ClipLine(c.Title, titleRunes), c.Project, c.Messages,
+			formatMinute(c.CreatedAt),
+			formatMinute(c.UpdatedAt),
 			o.Tool, o.Folder, o.GitBranch})
 	}
 	return out, err
 }
 
-// matching lists by title, and first the conversation whose id begins as the query does.
-func (a asker) matching(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
-	list, next, err := a.page(ctx, q)
+// listMatching lists by title, and first the conversation whose id begins as the query does.
+func (a requestSender) listMatching(ctx context.Context,
+	q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
+	list, next, err := a.listPage(ctx, q)
 	if err != nil || q.Title == "" || q.Cursor != "" || strings.Trim(strings.ToLower(q.Title), "0123456789abcdef-") != "" {
 		return list, next, err
 	}
-	id, err := a.resolve(ctx, q.Title)
+	id, err := a.resolveConversation(ctx, q.Title)
 	if err != nil || !strings.HasPrefix(string(id), strings.ToLower(q.Title)) {
 		return list, next, nil // then it is a title
 	}
@@ -119,8 +121,8 @@ func (a asker) matching(ctx context.Context, q scrollback.ListQuery) ([]scrollba
 	return slices.Insert(list, 0, c), next, nil
 }
 
-// spoken is a message as it was said. Text beyond NextOffset, in characters, did not fit.
-type spoken struct {
+// spokenMessage is a message as it was said. Text beyond NextOffset, in characters, did not fit.
+type spokenMessage struct {
 	Seq        int64             `json:"seq"`
 	Role       scrollback.Role   `json:"role"`
 	Name       string            `json:"name,omitempty"`
@@ -130,28 +132,28 @@ type spoken struct {
 	NextOffset int               `json:"next_offset,omitempty"`
 }
 
-// messages is a page of a conversation. Before and After lead to the pages beside it.
-type messages struct {
+// messagePage is a page of a conversation. Before and After lead to the pages beside it.
+type messagePage struct {
 	Conversation scrollback.ConversationID `json:"conversation_id"`
 	Title        string                    `json:"title"`
 	Total        int64                     `json:"total"`
-	Messages     []spoken                  `json:"messages"`
-	Turns        []unstored                `json:"turns,omitempty"`
+	Messages     []spokenMessage           `json:"messages"`
+	Turns        []unstoredTurn            `json:"turns,omitempty"`
 	Before       int64                     `json:"before,omitempty"`
 	After        int64                     `json:"after,omitempty"`
 }
 
-// unstored is a turn without a stored answer, behind message AfterSeq: one that runs, was
+// unstoredTurn is a turn without a stored answer, behind message AfterSeq: one that runs, was
 // cut off or failed. Text is what it said so far.
-type unstored struct {
+type unstoredTurn struct {
 	AfterSeq int64                `json:"after_seq"`
 	State    scrollback.TurnState `json:"state"`
 	Text     string               `json:"text,omitempty"`
 	Error    string               `json:"error,omitempty"`
 }
 
-// asked are the arguments of context_messages.
-type asked struct {
+// messagesArguments are the arguments of context_messages.
+type messagesArguments struct {
 	Before, Seq int64
 	After       *int64
 	Offset      int
@@ -159,7 +161,7 @@ type asked struct {
 	Branch      scrollback.BranchID
 }
 
-func (a asked) check() error {
+func (a messagesArguments) checkArguments() error {
 	switch {
 	case a.Before < 0 || a.Before == 1 || a.Seq < 0 || a.Offset < 0 || a.After != nil && *a.After < 0:
 		return scrollback.ParamErrorf("mcpapi.call", "seq", i18n.SeqCountsFromOne)
@@ -168,27 +170,27 @@ func (a asked) check() error {
 	case a.Offset > 0 && a.Seq == 0:
 		return scrollback.ParamErrorf("mcpapi.call", "offset", i18n.OffsetNeedsSeq)
 	}
-	return limited(a.Limit)
+	return checkLimit(a.Limit)
 }
 
-// messages reads a page of a conversation.
-func (f *face) messages(ctx context.Context, by asker, id scrollback.ConversationID,
+// readMessages reads a page of a conversation.
+func (f *mcpFace) readMessages(ctx context.Context, by requestSender, id scrollback.ConversationID,
 	raw json.RawMessage) (string, error) {
-	a, err := recall.Arguments[asked](raw)
+	a, err := recall.DecodeArguments[messagesArguments](raw)
 	if err == nil {
-		err = a.check()
+		err = a.checkArguments()
 	}
 	if err != nil {
 		return "", err
 	}
-	c, err := by.standing(ctx, id, a.Branch)
+	c, err := by.conversationOn(ctx, id, a.Branch)
 	if err != nil {
 		return "", err
 	}
 	q := scrollback.PageQuery{Branch: a.Branch, Before: a.Before, After: a.After, Limit: cmp.Or(a.Limit, pageDefault)}
 	if a.Seq > 0 {
 		if a.Seq > c.Messages {
-			return "", noMessage(c)
+			return "", newNoMessageError(c)
 		}
 		q.After = new(a.Seq - 1)
 		q.Limit = 1
@@ -197,21 +199,21 @@ func (f *face) messages(ctx context.Context, by asker, id scrollback.Conversatio
 	if err != nil {
 		return "", err
 	}
-	all := make([]spoken, len(found.Messages))
+	all := make([]spokenMessage, len(found.Messages))
 	for i, m := range found.Messages {
-		all[i] = said(m)
+		all[i] = newSpoken(m)
 	}
-	return recall.Fit(recall.RoomMax, func(try int) (any, bool) {
-		page := messages{Conversation: id, Title: clip.Line(c.Title, titleRunes), Total: c.Messages}
-		runes, most := shares(a, len(all), try)
+	return recall.FitRoom(recall.RoomMax, func(try int) (any, bool) {
+		page := messagePage{Conversation: id, Title: clip.ClipLine(c.Title, titleRunes), Total: c.Messages}
+		runes, most := shareRoom(a, len(all), try)
 		page.Messages = slices.Clone(all[len(all)-most:])
 		if a.After != nil {
 			page.Messages = slices.Clone(all[:most])
 		}
 		for i := range page.Messages {
-			page.Messages[i].cut(a.Offset, runes)
+			page.Messages[i].cutText(a.Offset, runes)
 		}
-		page.Turns = unanswered(found.Turns, page.Messages, runes)
+		page.Turns = listUnanswered(found.Turns, page.Messages, runes)
 		if n := len(page.Messages); n > 0 && a.Seq == 0 {
 			if first := page.Messages[0].Seq; first > 1 {
 				page.Before = first
@@ -224,25 +226,25 @@ func (f *face) messages(ctx context.Context, by asker, id scrollback.Conversatio
 	})
 }
 
-// unanswered lists the turns that belong to the messages of a page, each text with at
+// listUnanswered lists the turns that belong to the messages of a page, each text with at
 // most so many characters.
-func unanswered(turns []scrollback.TurnEntry, page []spoken, runes int) (out []unstored) {
+func listUnanswered(turns []scrollback.TurnEntry, page []spokenMessage, runes int) (out []unstoredTurn) {
 	for _, t := range turns {
 		if len(page) == 0 || t.AfterSeq < page[0].Seq || t.AfterSeq > page[len(page)-1].Seq {
 			continue
 		}
-		u := unstored{AfterSeq: t.AfterSeq, State: t.State, Text: clip.Line(t.Content, runes)}
+		u := unstoredTurn{AfterSeq: t.AfterSeq, State: t.State, Text: clip.ClipLine(t.Content, runes)}
 		if t.Error != nil {
-			u.Error = clip.Line(t.Error.Message, titleRunes)
+			u.Error = clip.ClipLine(t.Error.Message, titleRunes)
 		}
 		out = append(out, u)
 	}
 	return out
 }
 
-// shares says how long a text may be, and how many of n messages a page has, at a try to
+// shareRoom returns how long a text may be, and how many of n messages a page has, at a try to
 // make it fit: first the texts become shorter, then there are fewer.
-func shares(a asked, n, try int) (runes, most int) {
+func shareRoom(a messagesArguments, n, try int) (runes, most int) {
 	if a.Seq > 0 || n == 0 {
 		return max(1, recall.RoomMax.Bytes>>try), n
 	}
@@ -255,8 +257,8 @@ func shares(a asked, n, try int) (runes, most int) {
 	return max(1, leastRunes>>(1-most)), 1
 }
 
-// cut leaves the part of a text from an offset on, of at most runes characters.
-func (s *spoken) cut(offset, runes int) {
+// cutText leaves the part of a text from an offset on, of at most runes characters.
+func (s *spokenMessage) cutText(offset, runes int) {
 	all := []rune(s.Text)
 	from := min(offset, len(all))
 	to := min(from+runes, len(all))
@@ -266,10 +268,10 @@ func (s *spoken) cut(offset, runes int) {
 	}
 }
 
-// said is a message with all of its text: what was said, calls of tools and their results,
+// newSpoken returns a message with all of its text: what was said, calls of tools and their results,
 // files by their refs. Reasoning was not said to anyone.
-func said(m scrollback.Message) spoken {
-	out := spoken{Seq: m.Seq, Role: m.Role, Name: m.Name, Date: minute(m.CreatedAt)}
+func newSpoken(m scrollback.Message) spokenMessage {
+	out := spokenMessage{Seq: m.Seq, Role: m.Role, Name: m.Name, Date: formatMinute(m.CreatedAt)}
 	if m.Status != scrollback.StatusComplete {
 		out.Status = m.Status
 	}
@@ -290,7 +292,7 @@ func said(m scrollback.Message) spoken {
 			}
 			lines = append(lines, line)
 		case scrollback.Image:
-			lines = append(lines, fmt.Sprintf("[image %s: %s]", cmp.Or(p.Name, p.MediaType), p.Where()))
+			lines = append(lines, fmt.Sprintf("[image %s: %s]", cmp.Or(p.Name, p.MediaType), p.Location()))
 		case scrollback.File:
 			lines = append(lines, fmt.Sprintf("[file %s: %s]", cmp.Or(p.Name, p.MediaType), scrollback.ArtifactRef(p.Artifact)))
 		case scrollback.Reasoning:
@@ -300,14 +302,14 @@ func said(m scrollback.Message) spoken {
 	return out
 }
 
-func limited(limit int) error {
+func checkLimit(limit int) error {
 	if limit < 0 || limit > pageMax {
 		return scrollback.ParamErrorf("mcpapi.call", "limit", i18n.LimitOutOfRange, pageMax)
 	}
 	return nil
 }
 
-// orEmpty are arguments, of which a client may send none.
+// orEmpty returns arguments, of which a client may send none.
 func orEmpty(raw json.RawMessage) json.RawMessage {
 	if len(strings.TrimSpace(string(raw))) == 0 {
 		return json.RawMessage(`{}`)
@@ -315,5 +317,5 @@ func orEmpty(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// minute is a time in UTC.
-func minute(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04Z") }
+// formatMinute returns a time in UTC.
+func formatMinute(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04Z") }

@@ -18,11 +18,11 @@ const (
 	messagesTool      = scrollback.RecallPrefix + "messages"
 )
 
-// description is what a client is told about a tool. Clients with many tools look for
+// toolDescription is what a client is told about a tool. Clients with many tools look for
 // the right one by the words of its title and description, and so these say what a
 // person would ask for. Params describes each parameter; Least is the least value of
 // those that are integers. Output describes the fields of a result.
-type description struct {
+type toolDescription struct {
 	title, text string
 	params      map[string]string
 	least       map[string]int
@@ -30,7 +30,7 @@ type description struct {
 }
 
 // describe is what is said about each tool.
-var describe = map[string]description{
+var describe = map[string]toolDescription{
 	conversationsTool: {
 		title: "Find past conversations",
 		text: "List or find past conversations (chat history, earlier sessions) of any tool by title, project and folder: first those about the folder you work in, " +
@@ -142,22 +142,22 @@ var faceTools = []scrollback.Tool{
 			`"seq":{"type":"integer"},"offset":{"type":"integer","default":0},"limit":{"type":"integer","maximum":100,"default":20}}}`)},
 }
 
-// tools are all tools of this server: of one conversation there is no list.
-func (f *face) tools() []scrollback.Tool {
+// listTools returns all tools of this server: of one conversation there is no list.
+func (f *mcpFace) listTools() []scrollback.Tool {
 	all := slices.Concat(faceTools, recall.Tools())
 	return slices.DeleteFunc(all, func(t scrollback.Tool) bool { return f.only != "" && t.Name == conversationsTool })
 }
 
-// schema is the schema of a tool's parameters as this server wants it: the conversation
+// toolSchema returns the schema of a tool's parameters as this server wants it: the conversation
 // is named unless there is only one, and that is all there is to a search's scope.
-func (f *face) schema(t scrollback.Tool) json.RawMessage {
+func (f *mcpFace) toolSchema(t scrollback.Tool) json.RawMessage {
 	var schema struct {
 		Type       string                    `json:"type"`
 		Properties map[string]map[string]any `json:"properties"`
 		Required   []string                  `json:"required,omitempty"`
 		Additional bool                      `json:"additionalProperties"`
 	}
-	must(t.Name, json.Unmarshal(t.Parameters, &schema))
+	panicOnError(t.Name, json.Unmarshal(t.Parameters, &schema))
 	delete(schema.Properties, "scope")
 	text := func() map[string]any { return map[string]any{"type": "string"} }
 	switch {
@@ -183,17 +183,17 @@ func (f *face) schema(t scrollback.Tool) json.RawMessage {
 		}
 	}
 	b, err := json.Marshal(schema)
-	must(t.Name, err)
+	panicOnError(t.Name, err)
 	return b
 }
 
-// outputSchema is the schema of a tool's results.
+// outputSchema returns the schema of a tool's results.
 func outputSchema(name string) json.RawMessage {
 	return json.RawMessage(`{"type":"object","properties":{` + describe[name].output + `}`)
 }
 
-// must panics over a definition of our own that is wrong.
-func must(name string, err error) {
+// panicOnError panics over a definition of our own that is wrong.
+func panicOnError(name string, err error) {
 	if err != nil {
 		panic("mcpapi: " + name + ": " + err.Error())
 	}

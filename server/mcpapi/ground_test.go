@@ -41,7 +41,7 @@ func brought(t *testing.T, r *enginetest.Rig, o scrollback.Origin, project strin
 	return o.Conversation
 }
 
-// folders is an engine with a conversation in each of some folders and projects, each of which
+// folders returns an engine with a conversation in each of some folders and projects, each of which
 // says where the key is.
 func folders(t *testing.T) (r *enginetest.Rig, ids map[string]scrollback.ConversationID) {
 	t.Helper()
@@ -60,7 +60,7 @@ func folders(t *testing.T) (r *enginetest.Rig, ids map[string]scrollback.Convers
 	return r, ids
 }
 
-// client is a client that says where it works, and the server's other end.
+// client returns a client that says where it works, and the server's other end.
 func client(t *testing.T, v *engine.View, o mcpapi.Options, roots ...string) (*mcp.Client, *mcp.ClientSession) {
 	t.Helper()
 	o.Version = "test"
@@ -68,7 +68,7 @@ func client(t *testing.T, v *engine.View, o mcpapi.Options, roots ...string) (*m
 	in, said := io.Pipe()
 	heard, out := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- mcpapi.Run(t.Context(), mcpapi.New(v, o), in, out) }()
+	go func() { ended <- mcpapi.Serve(t.Context(), mcpapi.New(v, o), in, out) }()
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{})
 	for _, r := range roots {
 		c.AddRoots(&mcp.Root{URI: r}) //nolint:staticcheck // what clients have
@@ -98,7 +98,7 @@ type searched struct {
 	Note string
 }
 
-// order are the conversations of hits, each where it comes first, by their names.
+// order returns the conversations of hits, each where it comes first, by their names.
 func (s searched) order(ids map[string]scrollback.ConversationID) (out []string) {
 	for _, h := range s.Hits {
 		for name, id := range ids {
@@ -318,8 +318,8 @@ func TestRecallScope(t *testing.T) {
 			}
 		}
 	}
-	if _, err := r.Recall().On(t.Context(),
-		recall.Ground{Scope: "everything"}); scrollback.CodeOf(err) != scrollback.Invalid {
+	if _, err := r.Recall().WithPlace(t.Context(),
+		recall.WorkPlace{Scope: "everything"}); scrollback.CodeOf(err) != scrollback.Invalid {
 		t.Errorf("a scope that there is not: %v", err)
 	}
 }
@@ -375,7 +375,7 @@ func TestReadAbandonedBranch(t *testing.T) {
 	}
 }
 
-// caughtUp is what the prompt to catch up says: never more than it may take.
+// caughtUp returns what the prompt to catch up says: never more than it may take.
 func caughtUp(t *testing.T, s *mcp.ClientSession, folder string) (string, []map[string]any) {
 	t.Helper()
 	p := &mcp.GetPromptParams{Name: "catch-up", Arguments: map[string]string{}}
@@ -463,7 +463,7 @@ func TestAskOldClients(t *testing.T) {
 	heard, out := io.Pipe()
 	ended := make(chan error, 1)
 	s := mcpapi.New(r.View, mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
-	go func() { ended <- mcpapi.Run(t.Context(), s, in, out) }()
+	go func() { ended <- mcpapi.Serve(t.Context(), s, in, out) }()
 	lines := bufio.NewReader(heard)
 	say := func(line string) {
 		t.Helper()

@@ -12,31 +12,32 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// ids are the ids of requests as clients wrote them. The protocol's library reads them as
+// requestIDs are the ids of requests as clients wrote them. The protocol's library reads them as
 // float64 and makes another of 1.5 or 2⁶³, so it is given ours, and the client's own goes
 // back on the answer, byte for byte.
-type ids struct {
+type requestIDs struct {
 	mu   sync.Mutex
 	last int64
 	open map[string]json.RawMessage // of requests without an answer: ours → the client's
 }
 
-// unused is the id of no request.
-const unused = "-1"
+// unusedID is the id of no request.
+const unusedID = "-1"
 
-// in is a message of a client as the library reads it. Ours is its id there, empty for
+// mapIncoming returns a message of a client as the library reads it. Ours is its id there, empty for
 // what wants no answer.
-func (s *ids) in(message []byte) (out []byte, ours string) {
-	m := members(message)
+func (s *requestIDs) mapIncoming(message []byte) (out []byte, ours string) {
+	m := parseMembers(message)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := m.value("id")
+	id := m.memberValue("id")
 	switch {
-	case m.value("method") == nil:
+	case m.memberValue("method") == nil:
 		return message, "" // an answer to a request of ours
-	case string(m.value("method")) == `"notifications/cancelled"`:
-		return m.with("params", func(params json.RawMessage) []byte {
-			return members(params).with("requestId", func(id json.RawMessage) []byte { return []byte(s.given(id)) })
+	case string(m.memberValue("method")) == `"notifications/cancelled"`:
+		return m.replaceMember("params", func(params json.RawMessage) []byte {
+			return parseMembers(params).replaceMember("requestId",
+				func(id json.RawMessage) []byte { return []byte(s.findID(id)) })
 		}), ""
 	case id == nil || string(id) == "null":
 		return message, ""
@@ -47,13 +48,13 @@ func (s *ids) in(message []byte) (out []byte, ours string) {
 	s.last++
 	ours = strconv.FormatInt(s.last, 10)
 	s.open[ours] = bytes.Clone(id)
-	return m.with("id", func(json.RawMessage) []byte { return []byte(ours) }), ours
+	return m.replaceMember("id", func(json.RawMessage) []byte { return []byte(ours) }), ours
 }
 
-// given is our id for a client's: of the latest request with it that is open.
-func (s *ids) given(id json.RawMessage) string {
+// findID returns our id for a client's: of the latest request with it that is open.
+func (s *requestIDs) findID(id json.RawMessage) string {
 	latest := int64(0)
-	found := unused
+	found := unusedID
 	for ours, theirs := range s.open {
 		if n, err := strconv.ParseInt(ours, 10, 64); err == nil && n > latest && bytes.Equal(theirs, id) {
 			latest = n
@@ -63,44 +64,44 @@ func (s *ids) given(id json.RawMessage) string {
 	return found
 }
 
-// out is a message of the library with the client's own id. Answered is our id of the
+// mapOutgoing returns a message of the library with the client's own id. Answered is our id of the
 // request that it answers, empty for other messages.
-func (s *ids) out(message []byte) (out []byte, answered string) {
-	m := members(message)
-	if m.value("method") != nil {
+func (s *requestIDs) mapOutgoing(message []byte) (out []byte, answered string) {
+	m := parseMembers(message)
+	if m.memberValue("method") != nil {
 		return message, ""
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ours := string(m.value("id"))
+	ours := string(m.memberValue("id"))
 	theirs, ok := s.open[ours]
 	if !ok {
 		return message, ""
 	}
 	delete(s.open, ours)
-	return m.with("id", func(json.RawMessage) []byte { return theirs }), ours
+	return m.replaceMember("id", func(json.RawMessage) []byte { return theirs }), ours
 }
 
-// waiting is how many requests have no answer yet.
-func (s *ids) waiting() int {
+// countOpen returns how many requests have no answer yet.
+func (s *requestIDs) countOpen() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.open)
 }
 
-// object is a JSON object as it was written, and where its members are.
-type object struct {
+// jsonObject is a JSON object as it was written, and where its members are.
+type jsonObject struct {
 	text []byte
-	at   []member
+	at   []objectMember
 }
 
-type member struct {
+type objectMember struct {
 	name       string
 	start, end int
 }
 
-// members reads an object; of what is none, there are none.
-func members(text []byte) (o object) {
+// parseMembers reads an object; of what is none, there are none.
+func parseMembers(text []byte) (o jsonObject) {
 	o.text = text
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -117,13 +118,13 @@ func members(text []byte) (o object) {
 		}
 		key, _ := name.(string)
 		end := int(d.InputOffset())
-		o.at = append(o.at, member{key, end - len(value), end})
+		o.at = append(o.at, objectMember{key, end - len(value), end})
 	}
 	return o
 }
 
-// value is a member's, of several the last, or nil.
-func (o object) value(name string) json.RawMessage {
+// memberValue returns a member's, of several the last, or nil.
+func (o jsonObject) memberValue(name string) json.RawMessage {
 	for i := len(o.at) - 1; i >= 0; i-- {
 		if m := o.at[i]; m.name == name {
 			return o.text[m.start:m.end]
@@ -132,8 +133,8 @@ func (o object) value(name string) json.RawMessage {
 	return nil
 }
 
-// with is the object with other values for a member; all else is as it was written.
-func (o object) with(name string, change func(json.RawMessage) []byte) []byte {
+// replaceMember returns the object with other values for a member; all else is as it was written.
+func (o jsonObject) replaceMember(name string, change func(json.RawMessage) []byte) []byte {
 	var out []byte
 	done := 0
 	for _, m := range o.at {
@@ -145,8 +146,8 @@ func (o object) with(name string, change func(json.RawMessage) []byte) []byte {
 	return append(out, o.text[done:]...)
 }
 
-// each changes the messages of a text: one, or a list of some, which stays one.
-func each(text []byte, change func([]byte) []byte) []byte {
+// eachMessage changes the messages of a text: one, or a list of some, which stays one.
+func eachMessage(text []byte, change func([]byte) []byte) []byte {
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) {
 		return change(text)
 	}
@@ -173,19 +174,19 @@ func keepIDs(next http.Handler) http.Handler {
 		}
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err})) // the library answers
+			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failingReader{err})) // the library answers
 			next.ServeHTTP(w, r)
 			return
 		}
-		if m := members(body); nullID(m) {
+		if m := parseMembers(body); hasNullID(m) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = w.Write(refusal(jsonrpc.CodeInvalidRequest, noNull)) // the client may be gone
+			_, _ = w.Write(newRefusal(jsonrpc.CodeInvalidRequest, noNull)) // the client may be gone
 			return
 		}
-		var known ids
-		body = each(body, func(m []byte) []byte {
-			out, _ := known.in(m)
+		var known requestIDs
+		body = eachMessage(body, func(m []byte) []byte {
+			out, _ := known.mapIncoming(m)
 			return out
 		})
 		r = r.Clone(r.Context())
@@ -193,13 +194,13 @@ func keepIDs(next http.Handler) http.Handler {
 		r.ContentLength = int64(len(body))
 		answer := &answerWriter{ResponseWriter: w}
 		next.ServeHTTP(answer, r)
-		answer.end(&known)
+		answer.endAnswer(&known)
 	})
 }
 
-type failing struct{ err error }
+type failingReader struct{ err error }
 
-func (f failing) Read([]byte) (int, error) { return 0, f.err }
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
 // answerWriter holds an answer in JSON back until it is whole.
 type answerWriter struct {
@@ -208,13 +209,13 @@ type answerWriter struct {
 	body   bytes.Buffer
 }
 
-func (w *answerWriter) held() bool {
+func (w *answerWriter) isHeld() bool {
 	return strings.HasPrefix(w.Header().Get("Content-Type"), "application/json")
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (w *answerWriter) WriteHeader(status int) {
-	if w.held() {
+	if w.isHeld() {
 		w.status = status
 		return
 	}
@@ -223,7 +224,7 @@ func (w *answerWriter) WriteHeader(status int) {
 
 // Write implements io.Writer.
 func (w *answerWriter) Write(p []byte) (int, error) {
-	if w.held() {
+	if w.isHeld() {
 		return w.body.Write(p)
 	}
 	return w.ResponseWriter.Write(p)
@@ -231,7 +232,7 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 
 // FlushError is what http.ResponseController flushes with.
 func (w *answerWriter) FlushError() error {
-	if w.held() {
+	if w.isHeld() {
 		return nil
 	}
 	return http.NewResponseController(w.ResponseWriter).Flush()
@@ -240,12 +241,12 @@ func (w *answerWriter) FlushError() error {
 // Unwrap is for http.ResponseController.
 func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-func (w *answerWriter) end(known *ids) {
-	if !w.held() {
+func (w *answerWriter) endAnswer(known *requestIDs) {
+	if !w.isHeld() {
 		return
 	}
-	body := each(w.body.Bytes(), func(m []byte) []byte {
-		out, _ := known.out(m)
+	body := eachMessage(w.body.Bytes(), func(m []byte) []byte {
+		out, _ := known.mapOutgoing(m)
 		return out
 	})
 	w.Header().Del("Content-Length")
@@ -255,9 +256,9 @@ func (w *answerWriter) end(known *ids) {
 	_, _ = w.ResponseWriter.Write(body) // the client may be gone
 }
 
-// nullID reports whether a message is a request whose id is null: the protocol forbids it,
+// hasNullID reports whether a message is a request whose id is null: the protocol forbids it,
 // and as a notification, as the library takes it, it would never be answered.
-func nullID(m object) bool {
-	return string(m.value("id")) == "null" && m.value("method") != nil &&
-		!bytes.HasPrefix(m.value("method"), []byte(`"notifications/`))
+func hasNullID(m jsonObject) bool {
+	return string(m.memberValue("id")) == "null" && m.memberValue("method") != nil &&
+		!bytes.HasPrefix(m.memberValue("method"), []byte(`"notifications/`))
 }

@@ -38,7 +38,7 @@ func TestIDs(t *testing.T) {
 	in.WriteString(`{"jsonrpc":"2.0","id":null,"method":"ping"}` + "\n")
 	in.WriteString(`{"jsonrpc":"2.0","id":[1],"method":"ping"}` + "\n")
 	var out bytes.Buffer
-	if err := mcpapi.Run(t.Context(), mcpapi.New(v, quiet()), strings.NewReader(in.String()), &out); err != nil {
+	if err := mcpapi.Serve(t.Context(), mcpapi.New(v, quiet()), strings.NewReader(in.String()), &out); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range odd {
@@ -61,7 +61,7 @@ func TestCancelledIDs(t *testing.T) {
 	answers, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- mcpapi.Run(t.Context(), mcpapi.New(v, quiet()), in, out)
+		ended <- mcpapi.Serve(t.Context(), mcpapi.New(v, quiet()), in, out)
 		out.Close()
 	}()
 	go func() {

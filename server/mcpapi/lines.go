@@ -16,33 +16,33 @@ import (
 // maxLine bounds what a client says in one line, in bytes.
 const maxLine = 16 << 20
 
-// lines hands a client's lines on to the protocol. One that is not a message is rejected
+// clientLines hands a client's lines on to the protocol. One that is not a message is rejected
 // here and goes no further, because the protocol's library would end the session.
 // Requests made before the input ends are completed, which the library would drop.
-type lines struct {
+type clientLines struct {
 	ctx  context.Context // of the whole conversation
 	in   *bufio.Reader
-	out  *whole
+	out  *messageWriter
 	rest []byte
 }
 
 // Read implements io.Reader.
-func (l *lines) Read(p []byte) (int, error) {
+func (l *clientLines) Read(p []byte) (int, error) {
 	for len(l.rest) == 0 {
-		line, err := l.line()
+		line, err := l.readLine()
 		if err != nil {
-			l.out.settle(l.ctx)
+			l.out.waitWritten(l.ctx)
 			return 0, err
 		}
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		code, what := fault(line)
+		code, what := lineFault(line)
 		if code == 0 {
-			l.rest, _ = l.out.asked.in(line)
+			l.rest, _ = l.out.asked.mapIncoming(line)
 			break
 		}
-		if _, err := l.out.Write(append(refusal(code, what), '\n')); err != nil {
+		if _, err := l.out.Write(append(newRefusal(code, what), '\n')); err != nil {
 			return 0, err
 		}
 	}
@@ -51,9 +51,9 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// line is the next line with its end; of one that is too long only the beginning, which
+// readLine returns the next line with its end; of one that is too long only the beginning, which
 // is not JSON.
-func (l *lines) line() ([]byte, error) {
+func (l *clientLines) readLine() ([]byte, error) {
 	var out []byte
 	for {
 		piece, err := l.in.ReadSlice('\n')
@@ -70,9 +70,9 @@ func (l *lines) line() ([]byte, error) {
 	}
 }
 
-// fault is the protocol's error for a line, or 0. Batches were taken out of the
+// lineFault returns the protocol's error for a line, or 0. Batches were taken out of the
 // protocol, and the library ends for one.
-func fault(line []byte) (code int, what string) {
+func lineFault(line []byte) (code int, what string) {
 	switch body := bytes.TrimSpace(line); {
 	case !json.Valid(body):
 		return jsonrpc.CodeParseError, "Parse error"
@@ -82,7 +82,7 @@ func fault(line []byte) (code int, what string) {
 		if _, err := jsonrpc.DecodeMessage(body); err != nil {
 			return jsonrpc.CodeInvalidRequest, "Invalid Request"
 		}
-		if nullID(members(body)) {
+		if hasNullID(parseMembers(body)) {
 			return jsonrpc.CodeInvalidRequest, noNull
 		}
 	}
@@ -91,8 +91,8 @@ func fault(line []byte) (code int, what string) {
 
 const noNull = "Invalid Request: an id may not be null"
 
-// refusal is the answer to something that is not a request, and so has no id.
-func refusal(code int, what string) []byte {
+// newRefusal returns the answer to something that is not a request, and so has no id.
+func newRefusal(code int, what string) []byte {
 	// plain values
 	b, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": nil,
 		"error": map[string]any{"code": code, "message": what}})
@@ -103,21 +103,21 @@ func refusal(code int, what string) []byte {
 // request may never get one.
 const settleTime = 15 * time.Second
 
-// whole writes one message at a time, for two who write, and knows which requests are
+// messageWriter writes one message at a time, for two who write, and knows which requests are
 // not answered yet.
-type whole struct {
-	asked ids
+type messageWriter struct {
+	asked requestIDs
 
 	mu   sync.Mutex
 	out  io.Writer
 	even chan struct{} // closed when nothing is owed any more; nil unless somebody waits
 }
 
-// settle waits until everything that is owed was written.
-func (w *whole) settle(ctx context.Context) {
+// waitWritten waits until everything that is owed was written.
+func (w *messageWriter) waitWritten(ctx context.Context) {
 	w.mu.Lock()
 	even := make(chan struct{})
-	if w.even = even; w.asked.waiting() == 0 {
+	if w.even = even; w.asked.countOpen() == 0 {
 		close(even)
 	}
 	w.mu.Unlock()
@@ -131,14 +131,14 @@ func (w *whole) settle(ctx context.Context) {
 }
 
 // Write implements io.Writer, for one message.
-func (w *whole) Write(p []byte) (int, error) {
+func (w *messageWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	message, answered := w.asked.out(p)
+	message, answered := w.asked.mapOutgoing(p)
 	if _, err := w.out.Write(message); err != nil {
 		return 0, err
 	}
-	if answered != "" && w.even != nil && w.asked.waiting() == 0 {
+	if answered != "" && w.even != nil && w.asked.countOpen() == 0 {
 		close(w.even)
 		w.even = nil
 	}
@@ -146,4 +146,4 @@ func (w *whole) Write(p []byte) (int, error) {
 }
 
 // Close implements io.Closer; closing the stream is not up to the protocol.
-func (w *whole) Close() error { return nil }
+func (w *messageWriter) Close() error { return nil }

@@ -37,7 +37,7 @@ type Options struct {
 	Log          *slog.Logger
 }
 
-type face struct {
+type mcpFace struct {
 	as     func(context.Context) *engine.View // for the sender of a request
 	only   scrollback.ConversationID
 	folder string
@@ -52,24 +52,24 @@ type face struct {
 
 // New makes a server for the caller of a view.
 func New(v *engine.View, o Options) *mcp.Server {
-	return serving(&face{as: func(context.Context) *engine.View { return v }, asks: true}, o)
+	return newServer(&mcpFace{as: func(context.Context) *engine.View { return v }, asks: true}, o)
 }
 
-// serving makes a server that finds the caller's view in the context of each request.
-func serving(f *face, o Options) *mcp.Server {
+// newServer makes a server that finds the caller's view in the context of each request.
+func newServer(f *mcpFace, o Options) *mcp.Server {
 	f.only = o.Conversation
 	f.folder = o.Folder
 	f.log = o.Log
 	f.scope = o.Scope
 	for _, r := range o.Roots {
-		f.roots = append(f.roots, both(r)...)
+		f.roots = append(f.roots, folderForms(r)...)
 	}
 	if o.Started != "" {
-		f.started = both(o.Started)
+		f.started = folderForms(o.Started)
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "scrollback", Title: "scrollback", Version: o.Version},
 		&mcp.ServerOptions{
-			Instructions: f.instructions(), CompletionHandler: f.complete,
+			Instructions: f.writeInstructions(), CompletionHandler: f.completeArgument,
 			//nolint:staticcheck // what clients have
 			RootsListChangedHandler: func(_ context.Context, r *mcp.RootsListChangedRequest) { f.known.Delete(r.Session) },
 			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{},
@@ -79,12 +79,12 @@ func serving(f *face, o Options) *mcp.Server {
 	f.addPrompts(s)
 	s.AddResourceTemplate(&mcp.ResourceTemplate{Name: "original", Title: "The original behind a ref",
 		URITemplate: resources,
-		Description: "What a ref of a conversation points at: folded messages (kind history) or a big output or file (kind artifact)."}, f.read)
-	s.AddReceivingMiddleware(f.recovered, f.listing)
+		Description: "What a ref of a conversation points at: folded messages (kind history) or a big output or file (kind artifact)."}, f.readResource)
+	s.AddReceivingMiddleware(f.recoverPanics, f.listResources)
 	return s
 }
 
-func (f *face) instructions() string {
+func (f *mcpFace) writeInstructions() string {
 	const what = "The memory of past conversations that scrollback keeps: find what was said and decided before, read it word for word, " +
 		"and grep long tool outputs. Nothing is ever lost or changed. "
 	if f.only != "" {
@@ -100,16 +100,16 @@ func (f *face) instructions() string {
 // Handler serves the sender of each request over streamable HTTP, one request at a time,
 // without sessions.
 func Handler(as func(context.Context) *engine.View, o Options) http.Handler {
-	s := serving(&face{as: as}, o) // one for all: making one costs more than a small request
+	s := newServer(&mcpFace{as: as}, o) // one for all: making one costs more than a small request
 	return keepIDs(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
 		// the server has checked the Host
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, DisableLocalhostProtection: true}))
 }
 
-// Run serves one client over a pair of streams until ctx or in ends.
-func Run(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
-	shared := &whole{out: out}
-	said := &lines{ctx: ctx, in: bufio.NewReader(in), out: shared}
+// Serve serves one client over a pair of streams until ctx or in ends.
+func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
+	shared := &messageWriter{out: out}
+	said := &clientLines{ctx: ctx, in: bufio.NewReader(in), out: shared}
 	err := s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(said), Writer: shared, MaxLineLength: -1})
 	if errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return nil
@@ -117,14 +117,14 @@ func Run(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error 
 	return scrollback.Wrap(scrollback.Unavailable, "mcpapi.Run", err)
 }
 
-// recovered keeps a panic from ending the process: requests are handled on goroutines
+// recoverPanics keeps a panic from ending the process: requests are handled on goroutines
 // that no HTTP server looks after.
-func (f *face) recovered(next mcp.MethodHandler) mcp.MethodHandler {
+func (f *mcpFace) recoverPanics(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (_ mcp.Result, err error) {
 		defer func() {
 			if fault := recover(); fault != nil {
 				f.log.Error("panic", "method", method, "value", fault, "stack", string(debug.Stack()))
-				err = wire(scrollback.Errorf(scrollback.Internal, "mcpapi", "%v", fault))
+				err = protocolError(scrollback.Errorf(scrollback.Internal, "mcpapi", "%v", fault))
 			}
 		}()
 		return next(ctx, method, r)

@@ -37,13 +37,13 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// folded is an engine with one folded conversation and one short one. Its ids and its
+// folded returns an engine with one folded conversation and one short one. Its ids and its
 // times are the same on every run.
 func folded(t *testing.T) (e *engine.Engine, v *engine.View, long, short scrollback.ConversationID) {
 	t.Helper()
 	ctx := context.Background()
 	var ids, seconds atomic.Int64
-	s, err := store.New(oracle.New(), token.Count, &store.Options{Image: token.Image,
+	s, err := store.New(oracle.New(), token.Count, &store.Options{Image: token.ImageTokens,
 		NewID: func() string { return fmt.Sprintf("0190a000-0000-7000-8000-%012d", ids.Add(1)) },
 		Now:   func() time.Time { return time.Unix(1_760_000_000+seconds.Add(1), 0) }})
 	if err != nil {
@@ -114,13 +114,13 @@ func TestDialogues(t *testing.T) {
 	}
 }
 
-// speak says what a dialogue's client says, and waits for each answer.
+// speak returns what a dialogue's client says, and waits for each answer.
 func speak(t *testing.T, s *mcp.Server, dialogue []byte) []byte {
 	t.Helper()
 	in, client := io.Pipe()
 	answers, out := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- mcpapi.Run(t.Context(), s, in, out) }()
+	go func() { ended <- mcpapi.Serve(t.Context(), s, in, out) }()
 	lines := bufio.NewReader(answers)
 	var spoken bytes.Buffer
 	for line := range strings.Lines(string(dialogue)) {
@@ -168,7 +168,8 @@ func TestEndOfInput(t *testing.T) {
 	}
 	for range 10 {
 		var out bytes.Buffer
-		if err := mcpapi.Run(t.Context(), mcpapi.New(v, mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}),
+		if err := mcpapi.Serve(t.Context(), mcpapi.New(v,
+			mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}),
 			strings.NewReader(in.String()), &out); err != nil {
 			t.Fatal(err)
 		}

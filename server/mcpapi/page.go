@@ -20,10 +20,10 @@ const (
 	cursorElse = "else "
 )
 
-// resolve is the conversation that a client names. What the asker does not see does not exist.
-func (a asker) resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
-	if name == "latest" && a.bounded() {
-		list, _, err := a.page(ctx, scrollback.ListQuery{Limit: 1})
+// resolveConversation returns the conversation that a client names. What the asker does not see does not exist.
+func (a requestSender) resolveConversation(ctx context.Context, name string) (scrollback.ConversationID, error) {
+	if name == "latest" && a.isBounded() {
+		list, _, err := a.listPage(ctx, scrollback.ListQuery{Limit: 1})
 		if err == nil && len(list) == 0 {
 			err = scrollback.Errorf(scrollback.NotFound, "mcpapi", i18n.NoConversationYet)
 		}
@@ -33,26 +33,27 @@ func (a asker) resolve(ctx context.Context, name string) (scrollback.Conversatio
 		return list[0].ID, nil
 	}
 	id, err := a.view.Resolve(ctx, name)
-	if err != nil && a.bounded() && scrollback.CodeOf(err) == scrollback.Invalid { // it would name others
+	if err != nil && a.isBounded() && scrollback.CodeOf(err) == scrollback.Invalid { // it would name others
 		return "", scrollback.ParamErrorf("mcpapi", "conversation", i18n.NameConversationByWholeID)
 	}
-	if err == nil && a.bounded() {
+	if err == nil && a.isBounded() {
 		_, err = a.Conversation(ctx, id)
 	}
 	return id, err
 }
 
-// page lists conversations that the asker sees: first those that were worked on where it
+// listPage lists conversations that the asker sees: first those that were worked on where it
 // works, the one in which something was said last before all others, then the rest as they
 // changed.
-func (a asker) page(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
+func (a requestSender) listPage(ctx context.Context,
+	q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
 	if len(a.ground.Folders) == 0 {
-		if a.bounded() {
+		if a.isBounded() {
 			return nil, "", nil
 		}
 		return a.view.List(ctx, q)
 	}
-	here, err := a.Here(ctx)
+	here, err := a.LocalConversations(ctx)
 	if err != nil {
 		return nil, "", err
 	}
@@ -60,27 +61,28 @@ func (a asker) page(ctx context.Context, q scrollback.ListQuery) ([]scrollback.C
 	rest, elsewhere := strings.CutPrefix(q.Cursor, cursorElse)
 	if !elsewhere {
 		var next string
-		if out, next, err = a.here(ctx, here, q); err != nil || next != "" || a.only || a.ground.Scope == recall.ScopeFolder {
+		if out, next, err = a.listLocal(ctx, here, q); err != nil || next != "" || a.only ||
+			a.ground.Scope == recall.ScopeFolder {
 			return out, next, err
 		}
 		if rest = ""; len(out) == q.Limit {
 			return out, cursorElse, nil
 		}
 	}
-	more, next, err := a.others(ctx, here, q, rest, len(out))
+	more, next, err := a.listOthers(ctx, here, q, rest, len(out))
 	return append(out, more...), next, err
 }
 
-// here is a page of the conversations that were worked on where the asker works. They changed
+// listLocal returns a page of the conversations that were worked on where the asker works. They changed
 // when something was last said in them.
-func (a asker) here(ctx context.Context, all []recall.Here,
+func (a requestSender) listLocal(ctx context.Context, all []recall.LocalConversation,
 	q scrollback.ListQuery) (out []scrollback.Conversation, next string, err error) {
 	if q.Cursor != "" {
 		after, err := hereAfter(q.Cursor)
 		if err != nil {
 			return nil, "", err
 		}
-		i := slices.IndexFunc(all, func(h recall.Here) bool {
+		i := slices.IndexFunc(all, func(h recall.LocalConversation) bool {
 			return cmp.Or(cmp.Compare(after.At, h.At), cmp.Compare(after.ID, h.ID)) > 0
 		})
 		if i < 0 {
@@ -108,7 +110,7 @@ func (a asker) here(ctx context.Context, all []recall.Here,
 }
 
 // hereAfter reads a cursor of the first part of a list.
-func hereAfter(cursor string) (after recall.Here, err error) {
+func hereAfter(cursor string) (after recall.LocalConversation, err error) {
 	rest, ok := strings.CutPrefix(cursor, cursorHere)
 	at, id, two := strings.Cut(rest, " ")
 	after.ID = scrollback.ConversationID(id)
@@ -118,9 +120,10 @@ func hereAfter(cursor string) (after recall.Here, err error) {
 	return after, nil
 }
 
-// others fill a page, of which there are some conversations already, with those that were
+// listOthers fill a page, of which there are some conversations already, with those that were
 // worked on elsewhere.
-func (a asker) others(ctx context.Context, here []recall.Here, q scrollback.ListQuery, cursor string,
+func (a requestSender) listOthers(ctx context.Context, here []recall.LocalConversation, q scrollback.ListQuery,
+	cursor string,
 	have int) ([]scrollback.Conversation, string, error) {
 	first := map[scrollback.ConversationID]bool{}
 	for _, h := range here {

@@ -32,7 +32,7 @@ const (
 )
 
 // addPrompts adds the prompts to a server.
-func (f *face) addPrompts(s *mcp.Server) {
+func (f *mcpFace) addPrompts(s *mcp.Server) {
 	conversation := &mcp.PromptArgument{Name: "conversation", Title: "Conversation",
 		Description: "id of the conversation, the beginning of one, or latest"}
 	of := func(required bool) []*mcp.PromptArgument {
@@ -47,33 +47,33 @@ func (f *face) addPrompts(s *mcp.Server) {
 		Description: "Find what was said about something in earlier conversations.",
 		Arguments: append([]*mcp.PromptArgument{{Name: "topic", Title: "Topic",
 			Description: "what to look for, in a few words", Required: true}},
-			of(false)...)}, f.prompt)
+			of(false)...)}, f.fillPrompt)
 	s.AddPrompt(&mcp.Prompt{Name: summarizePrompt, Title: "Summarize a conversation",
 		Description: "Summarize an earlier conversation to go on from it.",
-		Arguments:   of(true)}, f.prompt)
+		Arguments:   of(true)}, f.fillPrompt)
 	if f.only == "" {
 		s.AddPrompt(&mcp.Prompt{Name: catchUpPrompt, Title: "Catch up on this folder",
 			Description: "What was last done in the folder you work in, by which tool and model, and what is still open.",
 			Arguments: []*mcp.PromptArgument{{Name: "folder", Title: "Folder",
-				Description: "another folder than the one you work in, absolute"}}}, f.prompt)
+				Description: "another folder than the one you work in, absolute"}}}, f.fillPrompt)
 	}
 }
 
-// prompt fills a prompt in, with what a first look-up finds.
-func (f *face) prompt(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-	if asked := f.ask(r.Session, r.Params.InputResponses); asked != nil {
+// fillPrompt fills a prompt in, with what a first look-up finds.
+func (f *mcpFace) fillPrompt(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	if asked := f.askRoots(r.Session, r.Params.InputResponses); asked != nil {
 		return &mcp.GetPromptResult{InputRequests: asked}, nil
 	}
-	a, err := f.asker(ctx, r.Session)
+	a, err := f.findSender(ctx, r.Session)
 	if err != nil {
-		return nil, wire(err)
+		return nil, protocolError(err)
 	}
 	if r.Params.Name == catchUpPrompt {
-		text, err := f.catchUp(ctx, a, r.Params.Arguments["folder"])
+		text, err := f.promptCatchUp(ctx, a, r.Params.Arguments["folder"])
 		if err != nil {
-			return nil, wire(err)
+			return nil, protocolError(err)
 		}
-		return spokenBy(text), nil
+		return userPrompt(text), nil
 	}
 	args := map[string]any{}
 	if name := r.Params.Arguments["conversation"]; name != "" && f.only == "" {
@@ -83,30 +83,30 @@ func (f *face) prompt(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPro
 	topic := r.Params.Arguments["topic"]
 	if r.Params.Name == recallPrompt {
 		if topic == "" {
-			return nil, wire(scrollback.ParamErrorf("mcpapi.prompt", "topic", i18n.TopicIsMissing))
+			return nil, protocolError(scrollback.ParamErrorf("mcpapi.prompt", "topic", i18n.TopicIsMissing))
 		}
 		tool = searchTool
 		args["query"] = topic
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
-		return nil, wire(err)
+		return nil, protocolError(err)
 	}
-	record, err := f.run(ctx, a, tool, raw)
+	record, err := f.runTool(ctx, a, tool, raw)
 	if err != nil {
-		if why := f.nothing(ctx, a); why != "" {
+		if why := f.describeNothing(ctx, a); why != "" {
 			err = scrollback.Errorf(scrollback.NotFound, "mcpapi.prompt", "%s", why)
 		}
-		return nil, wire(err)
+		return nil, protocolError(err)
 	}
 	text := fmt.Sprintf(askSummary, record)
 	if r.Params.Name == recallPrompt {
 		text = fmt.Sprintf(askRecall, topic, record)
 	}
-	return spokenBy(text), nil
+	return userPrompt(text), nil
 }
 
-// spokenBy is a prompt of one message by the client's person.
-func spokenBy(text string) *mcp.GetPromptResult {
+// userPrompt returns a prompt of one message by the client's person.
+func userPrompt(text string) *mcp.GetPromptResult {
 	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/server/mcpapi"
 )
 
-// connected is a client of a server over a pair of streams.
+// connected returns a client of a server over a pair of streams.
 func connected(t *testing.T, v *engine.View, o mcpapi.Options) *mcp.ClientSession {
 	t.Helper()
 	o.Version = "test"
@@ -27,7 +27,7 @@ func connected(t *testing.T, v *engine.View, o mcpapi.Options) *mcp.ClientSessio
 	in, said := io.Pipe()
 	heard, out := io.Pipe()
 	ended := make(chan error, 1)
-	go func() { ended <- mcpapi.Run(t.Context(), mcpapi.New(v, o), in, out) }()
+	go func() { ended <- mcpapi.Serve(t.Context(), mcpapi.New(v, o), in, out) }()
 	c, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(),
 		&mcp.IOTransport{Reader: heard, Writer: said}, nil)
 	if err != nil {
@@ -77,7 +77,7 @@ func called(t *testing.T, c *mcp.ClientSession, tool string, args map[string]any
 	}
 }
 
-// fits says where a value departs from a schema, of which it knows what ours use. A
+// fits returns where a value departs from a schema, of which it knows what ours use. A
 // field that the schema does not name departs too.
 func fits(v any, schema map[string]any) string {
 	kinds, ok := schema["type"].([]any)
@@ -161,13 +161,14 @@ func TestReadAll(t *testing.T) {
 		modeltest.Say("It is "+long), modeltest.Say("fine"))
 	id := r.NewConversation()
 	r.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("What is the time?"),
-		Tools: enginetest.ClockTool}).Done(t,
+		Tools: enginetest.ClockTool}).WantDone(t,
 		scrollback.TurnWaiting, "tool_calls")
 	r.Run(engine.TurnRequest{Conversation: id,
-		ToolResults: []engine.ToolResult{{CallID: "c1", Text: "no clock", IsError: true}}}).Done(t,
+		ToolResults: []engine.ToolResult{{CallID: "c1", Text: "no clock", IsError: true}}}).WantDone(t,
 		scrollback.TurnComplete, "stop")
 	for n := range 30 {
-		r.Ask(id, fmt.Sprintf("question %d %s", n, strings.Repeat("and more ", 100*(n%5)))).Done(t, scrollback.TurnComplete,
+		r.Ask(id, fmt.Sprintf("question %d %s", n, strings.Repeat("and more ", 100*(n%5)))).WantDone(t,
+			scrollback.TurnComplete,
 			"stop")
 	}
 	log := r.Log(id)

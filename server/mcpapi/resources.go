@@ -24,48 +24,48 @@ const resources = "scrollback://{conversation}/{kind}/{id}"
 // own says that nobody between the client and here may cache the response.
 var own = mcp.Cacheable{CacheScope: "private"}
 
-// read returns a whole resource.
-func (f *face) read(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+// readResource returns a whole resource.
+func (f *mcpFace) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	uri := r.Params.URI
 	parts := strings.Split(strings.TrimPrefix(uri, "scrollback://"), "/")
 	if len(parts) != 3 || f.only != "" && parts[0] != string(f.only) {
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
-	if asked := f.ask(r.Session, r.Params.InputResponses); asked != nil {
+	if asked := f.askRoots(r.Session, r.Params.InputResponses); asked != nil {
 		return &mcp.ReadResourceResult{InputRequests: asked}, nil
 	}
-	a, err := f.asker(ctx, r.Session)
+	a, err := f.findSender(ctx, r.Session)
 	if err != nil {
-		return nil, wire(err)
+		return nil, protocolError(err)
 	}
-	id, err := a.resolve(ctx, parts[0])
+	id, err := a.resolveConversation(ctx, parts[0])
 	if err != nil {
-		return nil, shown(uri, err)
+		return nil, resourceError(uri, err)
 	}
-	c, err := a.original(ctx, id, scrollback.Ref(parts[1]+":"+parts[2]))
+	c, err := a.readOriginal(ctx, id, scrollback.Ref(parts[1]+":"+parts[2]))
 	if err != nil {
-		return nil, shown(uri, err)
+		return nil, resourceError(uri, err)
 	}
 	c.URI = uri
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{c}, Cacheable: own}, nil
 }
 
-// original is the whole of what a ref points at.
-func (a asker) original(ctx context.Context, id scrollback.ConversationID,
+// readOriginal returns the whole of what a ref points at.
+func (a requestSender) readOriginal(ctx context.Context, id scrollback.ConversationID,
 	ref scrollback.Ref) (*mcp.ResourceContents, error) {
 	kind, name, err := ref.Split()
 	if err != nil {
 		return nil, scrollback.Errorf(scrollback.NotFound, "mcpapi.read", i18n.NoSuchThing, ref)
 	}
 	if kind == scrollback.RefArtifact {
-		return a.artifact(ctx, id, scrollback.ArtifactID(name))
+		return a.readArtifact(ctx, id, scrollback.ArtifactID(name))
 	}
 	var whole strings.Builder
 	for page := (scrollback.Page{}); !page.Done; {
 		if page, err = a.Read(ctx, id, ref, page.NextOffset, scrollback.ReadMax); err != nil {
 			return nil, err
 		}
-		if err := bounded(page.Bytes); err != nil {
+		if err := checkResourceSize(page.Bytes); err != nil {
 			return nil, err
 		}
 		whole.WriteString(page.Content)
@@ -73,14 +73,14 @@ func (a asker) original(ctx context.Context, id scrollback.ConversationID,
 	return &mcp.ResourceContents{MIMEType: markdown, Text: whole.String()}, nil
 }
 
-func (a asker) artifact(ctx context.Context, id scrollback.ConversationID,
+func (a requestSender) readArtifact(ctx context.Context, id scrollback.ConversationID,
 	name scrollback.ArtifactID) (*mcp.ResourceContents, error) {
 	kept, in, err := a.Artifact(ctx, id, name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = in.Close() }() // only read
-	if err := bounded(kept.Size); err != nil {
+	if err := checkResourceSize(kept.Size); err != nil {
 		return nil, err
 	}
 	b, err := io.ReadAll(in)
@@ -98,7 +98,7 @@ func (a asker) artifact(ctx context.Context, id scrollback.ConversationID,
 
 const markdown = "text/markdown"
 
-func bounded(n int64) error {
+func checkResourceSize(n int64) error {
 	if n <= resourceMax {
 		return nil
 	}
@@ -106,8 +106,8 @@ func bounded(n int64) error {
 		i18n.OriginalTooLargeForResource, n, resourceMax)
 }
 
-// listing lists the refs of the only conversation as resources, newest first.
-func (f *face) listing(next mcp.MethodHandler) mcp.MethodHandler {
+// listResources lists the refs of the only conversation as resources, newest first.
+func (f *mcpFace) listResources(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		list, ok := r.(*mcp.ListResourcesRequest)
 		if !ok || f.only == "" {
@@ -119,7 +119,7 @@ func (f *face) listing(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		refs, after, err := f.as(ctx).Recall().Refs(ctx, f.only, q)
 		if err != nil {
-			return nil, wire(err)
+			return nil, protocolError(err)
 		}
 		out := &mcp.ListResourcesResult{NextCursor: after, Resources: []*mcp.Resource{}, Cacheable: own}
 		for _, e := range refs {
@@ -135,20 +135,20 @@ func (f *face) listing(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// shown is the error for a resource.
-func shown(uri string, err error) error {
+// resourceError returns the error for a resource.
+func resourceError(uri string, err error) error {
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return mcp.ResourceNotFoundError(uri)
 	}
-	return wire(err)
+	return protocolError(err)
 }
 
-// wire is an error as a client of the protocol may see it.
-func wire(err error) error {
+// protocolError returns an error as a client of the protocol may see it.
+func protocolError(err error) error {
 	code := int64(jsonrpc.CodeInvalidParams)
 	switch scrollback.CodeOf(err) {
 	case scrollback.Internal, scrollback.Unavailable, scrollback.Canceled:
 		code = jsonrpc.CodeInternalError
 	}
-	return &jsonrpc.Error{Code: code, Message: scrollback.Shown(err)}
+	return &jsonrpc.Error{Code: code, Message: scrollback.PublicMessage(err)}
 }

@@ -13,45 +13,45 @@ import (
 )
 
 // addTools adds the tools to a server.
-func (f *face) addTools(s *mcp.Server) {
+func (f *mcpFace) addTools(s *mcp.Server) {
 	closed := false
-	for _, t := range f.tools() {
+	for _, t := range f.listTools() {
 		about := describe[t.Name]
-		s.AddTool(&mcp.Tool{Name: t.Name, Title: about.title, Description: about.text, InputSchema: f.schema(t),
+		s.AddTool(&mcp.Tool{Name: t.Name, Title: about.title, Description: about.text, InputSchema: f.toolSchema(t),
 			OutputSchema: outputSchema(t.Name),
 			Annotations: &mcp.ToolAnnotations{Title: about.title, ReadOnlyHint: true, IdempotentHint: true,
-				OpenWorldHint: &closed}}, f.call)
+				OpenWorldHint: &closed}}, f.callTool)
 	}
 }
 
-// call runs a tool. Some clients hand their model the text of a result and others its
+// callTool runs a tool. Some clients hand their model the text of a result and others its
 // structure, so both hold all of it. The model should learn about its mistakes, so they
 // are results too.
-func (f *face) call(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if asked := f.ask(r.Session, r.Params.InputResponses); asked != nil {
+func (f *mcpFace) callTool(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if asked := f.askRoots(r.Session, r.Params.InputResponses); asked != nil {
 		return &mcp.CallToolResult{InputRequests: asked}, nil
 	}
-	a, err := f.asker(ctx, r.Session)
+	a, err := f.findSender(ctx, r.Session)
 	var text string
 	if err == nil {
-		text, err = f.run(ctx, a, r.Params.Name, r.Params.Arguments)
+		text, err = f.runTool(ctx, a, r.Params.Name, r.Params.Arguments)
 	}
 	if err != nil {
-		if why := f.nothing(ctx, a); why != "" && scrollback.CodeOf(err) == scrollback.NotFound {
-			return failed(why), nil
+		if why := f.describeNothing(ctx, a); why != "" && scrollback.CodeOf(err) == scrollback.NotFound {
+			return failedResult(why), nil
 		}
-		return failed(scrollback.Shown(err)), nil
+		return failedResult(scrollback.PublicMessage(err)), nil
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}},
 		StructuredContent: json.RawMessage(text)}, nil
 }
 
-func failed(why string) *mcp.CallToolResult {
+func failedResult(why string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: why}}, IsError: true}
 }
 
-// nothing says that there is no conversation to recall, or is empty.
-func (f *face) nothing(ctx context.Context, a asker) string {
+// describeNothing says that there is no conversation to recall, or is empty.
+func (f *mcpFace) describeNothing(ctx context.Context, a requestSender) string {
 	any, _, err := a.view.List(ctx, scrollback.ListQuery{Limit: 1})
 	where := ""
 	if f.folder != "" {
@@ -62,20 +62,20 @@ func (f *face) nothing(ctx context.Context, a asker) string {
 		return ""
 	case len(any) == 0:
 		return "no conversations are stored" + where + " yet"
-	case !a.bounded():
+	case !a.isBounded():
 		return ""
 	case len(a.ground.Folders) == 0:
 		return "nothing can be recalled: it is not known in which folder you work, and this server recalls nothing else; start it with --root"
 	}
-	here, err := a.Here(ctx)
+	here, err := a.LocalConversations(ctx)
 	if err != nil || len(here) > 0 {
 		return ""
 	}
 	return "nothing was said about " + a.ground.Folders[0] + " yet, and this server recalls nothing else"
 }
 
-// run runs a tool and returns its result as JSON.
-func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessage) (string, error) {
+// runTool runs a tool and returns its result as JSON.
+func (f *mcpFace) runTool(ctx context.Context, a requestSender, tool string, raw json.RawMessage) (string, error) {
 	const op = "mcpapi.call"
 	args := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(raw)) > 0 {
@@ -84,22 +84,22 @@ func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessag
 		}
 	}
 	if tool == conversationsTool {
-		return f.conversations(ctx, a, raw)
+		return f.listConversations(ctx, a, raw)
 	}
 	var name, folder string
 	var err error
 	sees := a
 	id := f.only
 	if f.only == "" {
-		if name, err = taken(args, "conversation", "an id, the beginning of one, or latest"); err == nil &&
+		if name, err = takeText(args, "conversation", "an id, the beginning of one, or latest"); err == nil &&
 			tool == searchTool {
-			folder, err = taken(args, "folder", "an absolute path")
+			folder, err = takeText(args, "folder", "an absolute path")
 		}
 		if err == nil && name != "" {
-			id, err = a.resolve(ctx, name)
+			id, err = a.resolveConversation(ctx, name)
 		}
 		if err == nil {
-			a, err = a.at(folder)
+			a, err = a.atFolder(folder)
 		}
 		if err != nil {
 			return "", err
@@ -113,14 +113,14 @@ func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessag
 	case err != nil:
 		return "", scrollback.Wrap(scrollback.Internal, op, err)
 	case tool == messagesTool:
-		return f.messages(ctx, a, id, rest)
+		return f.readMessages(ctx, a, id, rest)
 	case tool == readTool && args["ref"] == nil:
-		return f.around(ctx, a, id, rest)
+		return f.runAround(ctx, a, id, rest)
 	}
-	text, err := a.Call(ctx, id, tool, rest, recall.RoomMax)
+	text, err := a.RunTool(ctx, id, tool, rest, recall.RoomMax)
 	if err == nil && id == "" {
-		if why := f.nothing(ctx, sees); why != "" {
-			return recall.Fit(recall.RoomMax, func(int) (any, bool) {
+		if why := f.describeNothing(ctx, sees); why != "" {
+			return recall.FitRoom(recall.RoomMax, func(int) (any, bool) {
 				return map[string]any{"hits": []any{}, "note": why}, false
 			})
 		}
@@ -128,8 +128,8 @@ func (f *face) run(ctx context.Context, a asker, tool string, raw json.RawMessag
 	return text, err
 }
 
-// taken takes a text out of the arguments; it may be missing, and not be empty.
-func taken(args map[string]json.RawMessage, name, what string) (out string, err error) {
+// takeText takes a text out of the arguments; it may be missing, and not be empty.
+func takeText(args map[string]json.RawMessage, name, what string) (out string, err error) {
 	raw := args[name]
 	if raw == nil {
 		return "", nil

@@ -19,9 +19,9 @@ func TestMessagesShowFailedTurns(t *testing.T) {
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("one"), modeltest.Step{Err: failure},
 		modeltest.Say("three"))
 	id := r.NewConversation()
-	r.Ask(id, "first").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "first").WantDone(t, scrollback.TurnComplete, "stop")
 	r.Ask(id, "second")
-	r.Ask(id, "third").Done(t, scrollback.TurnComplete, "stop")
+	r.Ask(id, "third").WantDone(t, scrollback.TurnComplete, "stop")
 	ours, theirs := mcp.NewInMemoryTransports()
 	server := mcpapi.New(r.View, mcpapi.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
 	if _, err := server.Connect(t.Context(), theirs, nil); err != nil {

@@ -44,8 +44,8 @@ type Options struct {
 	Traces bool
 }
 
-// mostSeries bounds the series of one metric; what is counted beyond it is counted together.
-const mostSeries = 500
+// maxSeries bounds the series of one metric; what is counted beyond it is counted together.
+const maxSeries = 500
 
 // Metrics hold what is counted. Close sends what is left.
 type Metrics struct {
@@ -77,7 +77,7 @@ func New(ctx context.Context, o Options) (*Metrics, error) {
 		sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}})
 	m.meters = sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(who),
 		sdkmetric.WithView(named, sizes),
-		sdkmetric.WithCardinalityLimit(mostSeries))
+		sdkmetric.WithCardinalityLimit(maxSeries))
 	if o.Traces {
 		out, err := otlptracehttp.New(ctx)
 		if err != nil {
@@ -106,24 +106,24 @@ func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// Requests counts the requests of a mux. A turn is a part of its caller's trace if that
+// CountRequests counts the requests of a mux. A turn is a part of its caller's trace if that
 // names one. The requests themselves have no spans: those would tell their addresses, and
 // so what was searched for.
-func (m *Metrics) Requests(mux http.Handler) http.Handler {
+func (m *Metrics) CountRequests(mux http.Handler) http.Handler {
 	return otelhttp.NewHandler(mux, "request", otelhttp.WithServerName("scrollback"), otelhttp.WithMeterProvider(m.meters),
 		otelhttp.WithTracerProvider(noop.NewTracerProvider()),
 		otelhttp.WithPropagators(propagation.TraceContext{}),
-		otelhttp.WithFilter(func(r *http.Request) bool { return !polled(r) }))
+		otelhttp.WithFilter(func(r *http.Request) bool { return !isPolled(r) }))
 }
 
-// Logged writes a line for each request of a mux, if the log takes lines of that level. It
+// LogRequests writes a line for each request of a mux, if the log takes lines of that level. It
 // names the route, and the caller by the name of its key; no address, no query, no content.
-func Logged(log *slog.Logger, mux http.Handler) http.Handler {
+func LogRequests(log *slog.Logger, mux http.Handler) http.Handler {
 	if !log.Enabled(context.Background(), slog.LevelInfo) {
 		return mux
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if polled(r) {
+		if isPolled(r) {
 			mux.ServeHTTP(w, r)
 			return
 		}
@@ -133,14 +133,14 @@ func Logged(log *slog.Logger, mux http.Handler) http.Handler {
 		if id := w.Header().Get("X-Request-Id"); id != "" {
 			line = append(line, "request", id)
 		}
-		if name := access.Caller(r.Context()).Name; name != "" {
+		if name := access.CallerOf(r.Context()).Name; name != "" {
 			line = append(line, "caller", name)
 		}
 		log.Info("request", line...)
 	})
 }
 
-// polled says that a request is one that monitoring sends again and again.
-func polled(r *http.Request) bool {
+// isPolled reports whether a request is one that monitoring sends again and again.
+func isPolled(r *http.Request) bool {
 	return r.URL.Path == "/metrics" || r.URL.Path == "/healthz" || r.URL.Path == "/livez" || r.URL.Path == "/readyz"
 }

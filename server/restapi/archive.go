@@ -22,18 +22,18 @@ type archiveList struct {
 	Archives []transfer.Copy `json:"archives"`
 }
 
-// archives adds writing, listing and reading full copies of a conversation.
-func (a *api) archives() {
+// addArchives adds writing, listing and reading full copies of a conversation.
+func (a *api) addArchives() {
 	huma.Register(a.huma, huma.Operation{OperationID: "archive", Method: http.MethodPost,
 		Path:         "/api/conversations/{id}/archive",
 		Summary:      "Write an archive of a conversation",
 		MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *ConversationPath) (*body[transfer.Copy], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(transfer.Copy{}, err)
+				return wrapBody(transfer.Copy{}, err)
 			}
-			return seen(a.moves.Copies().Write(ctx, a.as(ctx), id))
+			return wrapBody(a.moves.Copies().Write(ctx, a.viewFor(ctx), id))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-archives", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/archives",
@@ -42,37 +42,39 @@ func (a *api) archives() {
 			ConversationPath
 			Limit int `query:"limit" doc:"How many; 50 if it is left out."`
 		}) (*body[archiveList], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(archiveList{}, err)
+				return wrapBody(archiveList{}, err)
 			}
-			all, err := a.moves.Copies().List(ctx, a.as(ctx), id, in.Limit)
-			return seen(archiveList{all}, err)
+			all, err := a.moves.Copies().List(ctx, a.viewFor(ctx), id, in.Limit)
+			return wrapBody(archiveList{all}, err)
 		})
-	copied := func() map[string]*huma.Response { return spec.Returns(http.StatusOK, spec.JSON[object](a.schemas())) }
+	copied := func() map[string]*huma.Response {
+		return spec.Responses(http.StatusOK, spec.JSON[object](a.typeSchemas()))
+	}
 	download := queryParam("download", huma.TypeBoolean, "Whether a browser saves it as a file.")
-	a.raw(huma.Operation{OperationID: "read-newest-archive", Method: http.MethodGet,
+	a.addRaw(huma.Operation{OperationID: "read-newest-archive", Method: http.MethodGet,
 		Path:       "/api/conversations/{id}/archive",
 		Summary:    "Read the newest archive of a conversation",
-		Parameters: []*huma.Param{pathParam("id", "Conversation"), download}, Responses: copied()}, a.archive)
-	a.raw(huma.Operation{OperationID: "read-archive", Method: http.MethodGet,
+		Parameters: []*huma.Param{pathParam("id", "Conversation"), download}, Responses: copied()}, a.sendArchive)
+	a.addRaw(huma.Operation{OperationID: "read-archive", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/archive/{key}",
 		Summary: "Read an archive of a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
-			pathParam("key", "Its key, as the list has it."), download}, Responses: copied()}, a.archive)
+			pathParam("key", "Its key, as the list has it."), download}, Responses: copied()}, a.sendArchive)
 }
 
-// archive writes the archive that a path names, or else the newest.
-func (a *api) archive(w http.ResponseWriter, r *http.Request) error {
+// sendArchive writes the archive that a path names, or else the newest.
+func (a *api) sendArchive(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	id, err := a.resolve(ctx, r.PathValue("id"))
+	id, err := a.resolveID(ctx, r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	c, err := a.as(ctx).Get(ctx, id)
+	c, err := a.viewFor(ctx).Get(ctx, id)
 	if err != nil {
 		return err
 	}
-	made, f, err := a.moves.Copies().Open(ctx, a.as(ctx), id, r.PathValue("key"))
+	made, f, err := a.moves.Copies().Open(ctx, a.viewFor(ctx), id, r.PathValue("key"))
 	if err != nil {
 		return err
 	}
@@ -97,17 +99,17 @@ func (a *api) archive(w http.ResponseWriter, r *http.Request) error {
 // maxFileName bounds the name of a download, in characters.
 const maxFileName = 80
 
-// fileName is a name for a download of a conversation: its title, or else its id.
+// fileName returns a name for a download of a conversation: its title, or else its id.
 func fileName(c scrollback.Conversation, ending string) string {
-	name := []rune(pathless(c.Title))
+	name := []rune(safeFileName(c.Title))
 	return cmp.Or(strings.TrimRight(string(name[:min(len(name), maxFileName)]), " .-"), "conversation-"+string(c.ID)) +
 		ending
 }
 
-// attachmentName is a name for a download of an attachment: its own, whose ending stays
+// attachmentName returns a name for a download of an attachment: its own, whose ending stays
 // when it is cut short.
 func attachmentName(own string) string {
-	name := []rune(pathless(own))
+	name := []rune(safeFileName(own))
 	if len(name) <= maxFileName {
 		return cmp.Or(string(name), "attachment")
 	}
@@ -121,9 +123,9 @@ func attachmentName(own string) string {
 // maxEnding bounds what is kept of a long name as its ending, in bytes.
 const maxEnding = 16
 
-// pathless is a text as a file name that every system takes, in whatever script, without
+// safeFileName returns a text as a file name that every system takes, in whatever script, without
 // what means something in a path.
-func pathless(name string) string {
+func safeFileName(name string) string {
 	return strings.Trim(strings.Map(func(r rune) rune {
 		switch {
 		case strings.ContainsRune(`/\:*?"<>|`, r):

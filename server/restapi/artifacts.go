@@ -25,16 +25,16 @@ var inlineTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/
 // maxAttachmentName bounds the name of an attachment, which models see, in characters.
 const maxAttachmentName = 255
 
-// artifacts adds upload and fetch, and what a message can refer to in the folders.
-func (a *api) artifacts() {
-	a.raw(huma.Operation{OperationID: "upload", Method: http.MethodPost, Path: "/api/artifacts",
+// addArtifacts adds upload and fetch, and what a message can refer to in the folders.
+func (a *api) addArtifacts() {
+	a.addRaw(huma.Operation{OperationID: "upload", Method: http.MethodPost, Path: "/api/artifacts",
 		Summary: "Upload an attachment (the body) for a conversation", Parameters: []*huma.Param{
 			queryParam("conversation", huma.TypeString, "The conversation that may then use it."),
 			queryParam("name", huma.TypeString, "Its name.")},
-		RequestBody: spec.Takes(spec.File(spec.Binary)),
-		Responses:   spec.Returns(http.StatusCreated, spec.JSON[scrollback.Artifact](a.schemas()))},
+		RequestBody: spec.RequestBody(spec.FileContent(spec.Binary)),
+		Responses:   spec.Responses(http.StatusCreated, spec.JSON[scrollback.Artifact](a.typeSchemas()))},
 		func(w http.ResponseWriter, r *http.Request) error {
-			id, err := a.resolve(r.Context(), r.URL.Query().Get("conversation"))
+			id, err := a.resolveID(r.Context(), r.URL.Query().Get("conversation"))
 			if err != nil {
 				return err
 			}
@@ -43,23 +43,24 @@ func (a *api) artifacts() {
 				return scrollback.ParamErrorf("restapi", "name", i18n.AttachmentNameTooLong,
 					maxAttachmentName)
 			}
-			art, err := a.as(r.Context()).Upload(r.Context(), id, sentBody(w, r, a.limits.Upload, "limits.attachment_bytes"),
+			art, err := a.viewFor(r.Context()).Upload(r.Context(), id,
+				newBoundedBody(w, r, a.limits.Upload, "limits.attachment_bytes"),
 				name)
 			if err != nil {
 				return err
 			}
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusCreated)
-			return marshal(w, art)
+			return writePlainJSON(w, art)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-files", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/files",
 		Summary: "List paths in a conversation's folders that continue what was typed"},
 		func(ctx context.Context, in *filesQuery) (*body[fileList], error) { return listFiles(ctx, a, in) })
-	a.raw(huma.Operation{OperationID: "fetch-artifact", Method: http.MethodGet, Path: "/api/artifacts/{artifact}",
+	a.addRaw(huma.Operation{OperationID: "fetch-artifact", Method: http.MethodGet, Path: "/api/artifacts/{artifact}",
 		Summary: "Fetch an attachment", Parameters: []*huma.Param{pathParam("artifact", "Artifact id"),
 			queryParam("conversation", huma.TypeString, "A conversation that mentions it. Default: any.")},
-		Responses: spec.Returns(http.StatusOK, spec.File("*/*"))},
+		Responses: spec.Responses(http.StatusOK, spec.FileContent("*/*"))},
 		func(w http.ResponseWriter, r *http.Request) error { return sendArtifact(a, w, r) })
 }
 
@@ -67,14 +68,14 @@ func (a *api) artifacts() {
 // is good for GET only, so HEAD is always answered here.
 func sendArtifact(a *api, w http.ResponseWriter, r *http.Request) error {
 	name := scrollback.ArtifactID(strings.TrimPrefix(r.PathValue("artifact"), "artifact:"))
-	id, err := a.mentioning(r, name)
+	id, err := a.findMentioning(r, name)
 	if err != nil {
 		return err
 	}
-	from := a.as(r.Context()).Recall()
+	from := a.viewFor(r.Context()).Recall()
 	h := w.Header()
 	if r.Method == http.MethodGet {
-		at, err := from.SignedArtifact(r.Context(), id, name, disposition)
+		at, err := from.SignedArtifact(r.Context(), id, name, contentDisposition)
 		if err != nil {
 			return err
 		}
@@ -93,12 +94,12 @@ func sendArtifact(a *api, w http.ResponseWriter, r *http.Request) error {
 	}
 	defer f.Close()
 	h.Set("Content-Type", art.MediaType)
-	h.Set("Content-Disposition", disposition(art))
+	h.Set("Content-Disposition", contentDisposition(art))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Cache-Control", "private, max-age=31536000, immutable")
 	h.Set("ETag", `"`+string(art.ID)+`"`)
-	whole := &checked{ReadSeeker: f}
+	whole := &checkedReader{ReadSeeker: f}
 	http.ServeContent(w, r, "", time.Time{}, whole)
 	if whole.err != nil {
 		panic(http.ErrAbortHandler) // a cut-off file must not look whole
@@ -106,14 +107,14 @@ func sendArtifact(a *api, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// checked remembers why a file could not be read to its end.
-type checked struct {
+// checkedReader remembers why a file could not be read to its end.
+type checkedReader struct {
 	io.ReadSeeker
 	err error
 }
 
 // Read implements io.Reader.
-func (c *checked) Read(p []byte) (int, error) {
+func (c *checkedReader) Read(p []byte) (int, error) {
 	n, err := c.ReadSeeker.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		c.err = err
@@ -121,8 +122,8 @@ func (c *checked) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// disposition says whether a browser shows an attachment, and what it is saved as.
-func disposition(art scrollback.Artifact) string {
+// contentDisposition says whether a browser shows an attachment, and what it is saved as.
+func contentDisposition(art scrollback.Artifact) string {
 	how := "attachment"
 	if inlineTypes[art.MediaType] {
 		how = "inline"
@@ -149,28 +150,28 @@ type filesQuery struct {
 // listFiles lists paths for an @ that is being written.
 func listFiles(ctx context.Context, a *api, in *filesQuery) (*body[fileList], error) {
 	out := fileList{Files: []fileEntry{}}
-	id, err := a.resolve(ctx, in.ID)
+	id, err := a.resolveID(ctx, in.ID)
 	if err != nil {
-		return seen(out, err)
+		return wrapBody(out, err)
 	}
-	found, err := a.as(ctx).Files(ctx, id, in.Prefix, in.Limit)
+	found, err := a.viewFor(ctx).Files(ctx, id, in.Prefix, in.Limit)
 	for _, f := range found {
 		out.Files = append(out.Files, fileEntry(f))
 	}
-	return seen(out, err)
+	return wrapBody(out, err)
 }
 
-// mentioning is the conversation through which an artifact is requested: the one that
+// findMentioning returns the conversation through which an artifact is requested: the one that
 // is named, or else any that mentions it.
-func (a *api) mentioning(r *http.Request, art scrollback.ArtifactID) (scrollback.ConversationID, error) {
+func (a *api) findMentioning(r *http.Request, art scrollback.ArtifactID) (scrollback.ConversationID, error) {
 	if name := r.URL.Query().Get("conversation"); name != "" {
-		return a.resolve(r.Context(), name)
+		return a.resolveID(r.Context(), name)
 	}
 	ref := scrollback.ArtifactRef(art)
 	if _, _, err := ref.Split(); err != nil {
 		return "", scrollback.ParamErrorf("restapi", "artifact", "%w", err)
 	}
-	id, err := a.as(r.Context()).Recall().Owner(r.Context(), ref)
+	id, err := a.viewFor(r.Context()).Recall().Owner(r.Context(), ref)
 	if scrollback.CodeOf(err) == scrollback.NotFound { // that error may name what others mention
 		err = scrollback.Errorf(scrollback.NotFound, "restapi", i18n.NoSuchArtifact)
 	}

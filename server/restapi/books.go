@@ -48,7 +48,7 @@ func groupBy(q *scrollback.UsageQuery, groups string) error {
 	return nil
 }
 
-func (a *api) books() {
+func (a *api) addBooks() {
 	huma.Register(a.huma, huma.Operation{OperationID: "usage", Method: http.MethodGet, Path: "/api/usage",
 		Summary: "What calls to models have cost, by whole days"},
 		func(ctx context.Context, in *struct {
@@ -61,23 +61,23 @@ func (a *api) books() {
 		}) (*body[usageAnswer], error) {
 			zone, err := scrollback.ParseZone(in.Name)
 			if err != nil {
-				return seen(usageAnswer{}, err)
+				return wrapBody(usageAnswer{}, err)
 			}
 			q := scrollback.UsageQuery{From: in.From, To: in.To, Zone: zone}
 			if in.Of != "" {
-				id, err := a.resolve(ctx, in.Of)
+				id, err := a.resolveID(ctx, in.Of)
 				if err != nil {
-					return seen(usageAnswer{}, err)
+					return wrapBody(usageAnswer{}, err)
 				}
 				q.Conversation = id
 			}
 			total := q
 			if err := groupBy(&q, in.GroupBy); err != nil {
-				return seen(usageAnswer{}, err)
+				return wrapBody(usageAnswer{}, err)
 			}
 			var out usageAnswer
-			if out.Usage, err = a.as(ctx).Usage(ctx, q); err == nil {
-				out.Total, err = a.as(ctx).Usage(ctx, total)
+			if out.Usage, err = a.viewFor(ctx).Usage(ctx, q); err == nil {
+				out.Total, err = a.viewFor(ctx).Usage(ctx, total)
 			}
 			if in.Top > 0 {
 				slices.SortStableFunc(out.Usage, func(a, b scrollback.UsageSum) int {
@@ -85,12 +85,12 @@ func (a *api) books() {
 				})
 				out.Usage = out.Usage[:min(in.Top, len(out.Usage))]
 			}
-			return seen(out, err)
+			return wrapBody(out, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-models", Method: http.MethodGet, Path: "/api/models",
 		Summary: "List the models that are set up here"},
 		func(ctx context.Context, _ *struct{}) (*body[modelList], error) {
-			ms, err := a.as(ctx).Models(ctx)
-			return seen(modelList{ms}, err)
+			ms, err := a.viewFor(ctx).Models(ctx)
+			return wrapBody(modelList{ms}, err)
 		})
 }

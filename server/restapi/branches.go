@@ -27,22 +27,22 @@ type branchList struct {
 	Branches []scrollback.BranchEntry `json:"branches"`
 }
 
-func (b *PlaceBody) place() engine.Point {
+func (b *PlaceBody) toPoint() engine.Point {
 	return engine.Point{Branch: scrollback.BranchID(b.Branch), Seq: b.Seq}
 }
 
-// branches adds rewind, fork, and the list of branches.
-func (a *api) branches() {
+// addBranches adds rewind, fork, and the list of branches.
+func (a *api) addBranches() {
 	huma.Register(a.huma, huma.Operation{OperationID: "branches", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/branches",
 		Summary: "The branches of a conversation, oldest first"},
 		func(ctx context.Context, in *ConversationPath) (*body[branchList], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(branchList{}, err)
+				return wrapBody(branchList{}, err)
 			}
-			bs, err := a.as(ctx).Branches().List(ctx, id)
-			return seen(branchList{bs}, err)
+			bs, err := a.viewFor(ctx).Branches().List(ctx, id)
+			return wrapBody(branchList{bs}, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "rewind", Method: http.MethodPost,
 		Path:    "/api/conversations/{id}/rewind",
@@ -51,11 +51,11 @@ func (a *api) branches() {
 			ConversationPath
 			Body PlaceBody
 		}) (*tagged, error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return answer[tagged](nil, err)
+				return wrapAnswer[tagged](nil, err)
 			}
-			return withTag(a.as(ctx).Branches().Rewind(ctx, id, in.Body.place()))
+			return withTag(a.viewFor(ctx).Branches().Rewind(ctx, id, in.Body.toPoint()))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "fork", Method: http.MethodPost,
 		Path:    "/api/conversations/{id}/fork",
@@ -64,11 +64,11 @@ func (a *api) branches() {
 			ConversationPath
 			Body forkBody
 		}) (*tagged, error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return answer[tagged](nil, err)
+				return wrapAnswer[tagged](nil, err)
 			}
-			out, err := withTag(a.as(ctx).Branches().Fork(ctx, id, in.Body.place(), in.Body.Title))
+			out, err := withTag(a.viewFor(ctx).Branches().Fork(ctx, id, in.Body.toPoint(), in.Body.Title))
 			if err == nil {
 				out.Status = http.StatusCreated
 			}

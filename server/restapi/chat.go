@@ -19,7 +19,7 @@ import (
 
 // chatBody is a turn as a client requests it.
 type chatBody struct {
-	Message     *content         `json:"message,omitempty"`
+	Message     *messageContent  `json:"message,omitempty"`
 	MessageID   string           `json:"message_id,omitempty"`
 	Tools       *[]toolBody      `json:"tools,omitempty"`
 	ToolResults []toolResultBody `json:"tool_results,omitempty"`
@@ -57,22 +57,22 @@ type toolResultBody struct {
 	IsError  bool   `json:"is_error,omitempty"`
 }
 
-func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
+func (b *chatBody) toRequest(id scrollback.ConversationID, key string) (engine.TurnRequest, error) {
 	r := engine.TurnRequest{Conversation: id, Key: key, MessageID: scrollback.MessageID(b.MessageID),
 		WebSearch: b.WebSearch, PlainMarks: b.PlainMarks, Without: b.Without,
-		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Compaction: b.numbers(),
+		Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy, Compaction: b.given(),
 			Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking, Budget: b.ThinkingBudget}}}
 	var err error
 	if r.Zone, err = scrollback.ParseZone(b.Zone); err != nil {
 		return r, err
 	}
 	if b.Message != nil {
-		if r.Message, err = b.Message.said(); err != nil {
+		if r.Message, err = b.Message.requireParts(); err != nil {
 			return r, err
 		}
 	}
 	if b.Tools != nil {
-		r.Tools = toolsOf(*b.Tools)
+		r.Tools = readTools(*b.Tools)
 	}
 	for _, t := range b.ToolResults {
 		r.ToolResults = append(r.ToolResults, engine.ToolResult{CallID: t.CallID, Text: t.Text,
@@ -81,7 +81,7 @@ func (b *chatBody) request(id scrollback.ConversationID, key string) (engine.Tur
 	return r, nil
 }
 
-func toolsOf(bodies []toolBody) []scrollback.Tool {
+func readTools(bodies []toolBody) []scrollback.Tool {
 	out := []scrollback.Tool{}
 	for _, t := range bodies {
 		tool := scrollback.Tool{Name: t.Name, Description: t.Description}
@@ -103,90 +103,92 @@ type canceledTurn struct {
 	TurnID scrollback.TurnID `json:"turn_id"`
 }
 
-func (a *api) chat() {
+func (a *api) addChat() {
 	huma.Register(a.huma, huma.Operation{OperationID: "chat", Method: http.MethodPost,
 		Path:    "/api/conversations/{id}/chat",
 		Summary: "Run one turn; replies with server-sent events unless stream is false", MaxBodyBytes: a.limits.Body,
 		BodyReadTimeout: time.Minute,
-		Responses:       spec.Returns(http.StatusOK, turnEvents(a.schemas()), spec.JSON[turnAnswer](a.schemas()))}, a.run)
+		Responses: spec.Responses(http.StatusOK, describeTurnEvents(a.typeSchemas()),
+			spec.JSON[turnAnswer](a.typeSchemas()))}, a.runTurn)
 	huma.Register(a.huma, huma.Operation{OperationID: "turn-events", Method: http.MethodGet,
-		Path:    "/api/conversations/{id}/turns/{turn}/events",
-		Summary: "Read the rest of a turn's events", Responses: spec.Returns(http.StatusOK, turnEvents(a.schemas()))},
+		Path:      "/api/conversations/{id}/turns/{turn}/events",
+		Summary:   "Read the rest of a turn's events",
+		Responses: spec.Responses(http.StatusOK, describeTurnEvents(a.typeSchemas()))},
 		func(ctx context.Context, in *struct {
 			TurnPath
 			After  int    `query:"after" minimum:"0"`
 			HTML   bool   `query:"html"`
 			LastID string `header:"Last-Event-ID"`
 		}) (*huma.StreamResponse, error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err == nil {
-				_, err = a.as(ctx).Turns().Get(ctx, id, scrollback.TurnID(in.Turn))
+				_, err = a.viewFor(ctx).Turns().Get(ctx, id, scrollback.TurnID(in.Turn))
 			}
 			if err != nil {
-				return answer[huma.StreamResponse](nil, err)
+				return wrapAnswer[huma.StreamResponse](nil, err)
 			}
 			after := in.After
 			if n, err := strconv.Atoi(in.LastID); err == nil {
-				seen, err := a.as(ctx).Turns().Seen(ctx, id, scrollback.TurnID(in.Turn), n)
+				seen, err := a.viewFor(ctx).Turns().IsLastEvent(ctx, id, scrollback.TurnID(in.Turn), n)
 				if err != nil {
-					return answer[huma.StreamResponse](nil, err)
+					return wrapAnswer[huma.StreamResponse](nil, err)
 				}
 				if seen { // a browser connects again until it gets this
-					return &huma.StreamResponse{Body: over}, nil
+					return &huma.StreamResponse{Body: endStream}, nil
 				}
 				after = max(after, n)
 			}
-			var d *shown.Answer
+			var d *shown.AnswerDrawer
 			if in.HTML {
-				d = shown.NewAnswer(a.markdown, id)
+				d = shown.NewAnswerDrawer(a.markdown, id)
 			}
 			if in.HTML && after < engine.Stored { // else a snapshot comes first
-				d.CatchUp(a.as(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), 0), after)
+				d.CatchUp(a.viewFor(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), 0), after)
 			}
-			return stream(a.as(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), after), d), nil
+			return streamTurn(a.viewFor(ctx).Turns().Attach(ctx, id, scrollback.TurnID(in.Turn), after), d), nil
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "cancel-turn", Method: http.MethodPost,
 		Path:    "/api/conversations/{id}/turns/{turn}/cancel",
 		Summary: "Stop a turn; what it wrote is kept", DefaultStatus: http.StatusAccepted},
 		func(ctx context.Context, in *TurnPath) (*body[canceledTurn], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err == nil {
-				err = a.as(ctx).Turns().Cancel(ctx, id, scrollback.TurnID(in.Turn))
+				err = a.viewFor(ctx).Turns().Cancel(ctx, id, scrollback.TurnID(in.Turn))
 			}
-			return seen(canceledTurn{scrollback.TurnID(in.Turn)}, err)
+			return wrapBody(canceledTurn{scrollback.TurnID(in.Turn)}, err)
 		})
 }
 
-func (a *api) run(ctx context.Context, in *struct {
+func (a *api) runTurn(ctx context.Context, in *struct {
 	ConversationPath
 	HTML bool   `query:"html"`
 	Key  string `header:"Idempotency-Key"`
 	Body chatBody
 }) (*huma.StreamResponse, error) {
 
-	id, err := a.resolve(ctx, in.ID)
+	id, err := a.resolveID(ctx, in.ID)
 	if err != nil {
-		return answer[huma.StreamResponse](nil, err)
+		return wrapAnswer[huma.StreamResponse](nil, err)
 	}
-	req, err := in.Body.request(id, in.Key)
+	req, err := in.Body.toRequest(id, in.Key)
 	if err != nil {
-		return answer[huma.StreamResponse](nil, err)
+		return wrapAnswer[huma.StreamResponse](nil, err)
 	}
-	req.Quota = access.Quota(ctx)
-	turn, events, err := a.as(ctx).Begin(ctx, req)
+	req.Quota = access.QuotaOf(ctx)
+	turn, events, err := a.viewFor(ctx).Begin(ctx, req)
 	if err != nil {
-		return answer[huma.StreamResponse](nil, err)
+		return wrapAnswer[huma.StreamResponse](nil, err)
 	}
 	if in.Body.Stream == nil || *in.Body.Stream {
-		var d *shown.Answer
+		var d *shown.AnswerDrawer
 		if in.Body.HTML || in.HTML {
-			d = shown.NewAnswer(a.markdown, id)
+			d = shown.NewAnswerDrawer(a.markdown, id)
 		}
-		return stream(events, d), nil
+		return streamTurn(events, d), nil
 	}
-	out, err := a.collect(ctx, id, turn, events)
+	out, err := a.collectAnswer(ctx, id, turn, events)
 	if err != nil {
-		return answer[huma.StreamResponse](nil, err)
+		return wrapAnswer[huma.StreamResponse](nil, err)
 	}
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		hc.SetHeader("Content-Type", "application/json")
@@ -194,7 +196,7 @@ func (a *api) run(ctx context.Context, in *struct {
 		for i := range out.Compactions {
 			out.Compactions[i] = l.Receipt(out.Compactions[i])
 		}
-		_ = marshal(hc.BodyWriter(), out) // the reply is stored; the client may be gone
+		_ = writePlainJSON(hc.BodyWriter(), out) // the reply is stored; the client may be gone
 	}}, nil
 }
 
@@ -210,7 +212,7 @@ type turnAnswer struct {
 	References []scrollback.Reference `json:"references,omitempty"`
 }
 
-func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID,
+func (a *api) collectAnswer(ctx context.Context, id scrollback.ConversationID, turn scrollback.TurnID,
 	events iter.Seq2[engine.SequencedEvent, error]) (turnAnswer, error) {
 	out := turnAnswer{TurnID: turn, Compactions: []scrollback.Receipt{}}
 	var failed *scrollback.Failure
@@ -241,7 +243,7 @@ func (a *api) collect(ctx context.Context, id scrollback.ConversationID, turn sc
 		return out, failed.Err("restapi.chat")
 	}
 	if reply > 0 {
-		ms, _, err := a.as(ctx).Recall().Messages(ctx, id, scrollback.PageQuery{Before: reply + 1, Limit: 1})
+		ms, _, err := a.viewFor(ctx).Recall().Messages(ctx, id, scrollback.PageQuery{Before: reply + 1, Limit: 1})
 		if err != nil || len(ms) == 0 {
 			return out, err
 		}

@@ -27,8 +27,8 @@ var kinds = map[string]i18n.ID{huma.TypeString: i18n.KindText, huma.TypeInteger:
 	huma.TypeBoolean: i18n.KindBoolean, huma.TypeArray: i18n.KindList, huma.TypeObject: i18n.KindObject,
 	"null": i18n.KindNull}
 
-// typeOf is the type of a JSON value.
-func typeOf(raw json.RawMessage) string {
+// jsonType returns the type of a JSON value.
+func jsonType(raw json.RawMessage) string {
 	switch raw[0] {
 	case '"':
 		return huma.TypeString
@@ -44,28 +44,28 @@ func typeOf(raw json.RawMessage) string {
 	return huma.TypeNumber
 }
 
-// value checks the value at a path, valid JSON.
-func (c *checker) value(at string, s *huma.Schema, raw json.RawMessage) error {
+// checkValue checks the value at a path, valid JSON.
+func (c *checker) checkValue(at string, s *huma.Schema, raw json.RawMessage) error {
 	if s.Ref != "" {
 		s = c.schemas.SchemaFromRef(s.Ref)
 	}
 	raw = bytes.TrimSpace(raw)
-	is := typeOf(raw)
+	is := jsonType(raw)
 	switch {
 	case len(s.OneOf) > 0:
-		return c.oneOf(at, s, is, raw)
+		return c.checkOneOf(at, s, is, raw)
 	case s.Type == "" || is == "null" && s.Nullable:
 		return nil
 	case s.Type == huma.TypeInteger && is == huma.TypeNumber:
-		return c.whole(at, raw)
+		return c.checkWhole(at, raw)
 	case s.Type != is:
-		return wrong(at, kinds[s.Type], is)
+		return newTypeError(at, kinds[s.Type], is)
 	}
 	switch is {
 	case huma.TypeObject:
-		return c.object(at, s, raw)
+		return c.checkObject(at, s, raw)
 	case huma.TypeArray:
-		return c.list(at, s, raw)
+		return c.checkList(at, s, raw)
 	case huma.TypeNumber:
 		if n, err := strconv.ParseFloat(string(raw), 64); err != nil || math.IsInf(n, 0) {
 			return scrollback.ParamErrorf("restapi", at, i18n.FieldOutOfRange, at)
@@ -74,14 +74,14 @@ func (c *checker) value(at string, s *huma.Schema, raw json.RawMessage) error {
 	return nil
 }
 
-func wrong(at string, want any, is string) error {
+func newTypeError(at string, want any, is string) error {
 	if at == "" {
 		return scrollback.ParamErrorf("restapi", "body", i18n.BodyHasWrongType, want, kinds[is])
 	}
 	return scrollback.ParamErrorf("restapi", at, i18n.FieldHasWrongType, at, want, kinds[is])
 }
 
-func (c *checker) whole(at string, raw json.RawMessage) error {
+func (c *checker) checkWhole(at string, raw json.RawMessage) error {
 	if _, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
 		return nil
 	}
@@ -91,14 +91,14 @@ func (c *checker) whole(at string, raw json.RawMessage) error {
 	return scrollback.ParamErrorf("restapi", at, i18n.FieldOutOfRange, at)
 }
 
-// oneOf checks a value that may have several forms, which differ in their type: in JSON's,
+// checkOneOf checks a value that may have several forms, which differ in their type: in JSON's,
 // or in what their field "type" says.
-func (c *checker) oneOf(at string, s *huma.Schema, is string, raw json.RawMessage) error {
+func (c *checker) checkOneOf(at string, s *huma.Schema, is string, raw json.RawMessage) error {
 	if s.Discriminator == nil {
 		var names scrollback.Sentence
 		for i, form := range s.OneOf {
 			if form.Type == is {
-				return c.value(at, form, raw)
+				return c.checkValue(at, form, raw)
 			}
 			name := scrollback.NewSentence(kinds[form.Type])
 			if i == 0 {
@@ -107,12 +107,12 @@ func (c *checker) oneOf(at string, s *huma.Schema, is string, raw json.RawMessag
 			}
 			names = scrollback.NewSentence(i18n.OneOrTheOther, names, name)
 		}
-		return wrong(at, names, is)
+		return newTypeError(at, names, is)
 	}
 	if is != huma.TypeObject {
-		return wrong(at, kinds[huma.TypeObject], is)
+		return newTypeError(at, kinds[huma.TypeObject], is)
 	}
-	fields, err := c.fields(at, raw)
+	fields, err := c.listFields(at, raw)
 	if err != nil {
 		return err
 	}
@@ -129,11 +129,11 @@ func (c *checker) oneOf(at string, s *huma.Schema, is string, raw json.RawMessag
 		form = c.schemas.SchemaFromRef(form.Ref)
 		of := form.Properties[s.Discriminator.PropertyName].Enum[0]
 		if of == name {
-			return c.object(at, form, raw)
+			return c.checkObject(at, form, raw)
 		}
 		known = append(known, fmt.Sprint(of))
 	}
-	at = below(at, s.Discriminator.PropertyName)
+	at = fieldPath(at, s.Discriminator.PropertyName)
 	text, ok := name.(string)
 	if !ok {
 		return scrollback.ParamErrorf("restapi", at, i18n.FieldSaysKindOfPart, at, orList(known))
@@ -156,8 +156,8 @@ type field struct {
 	value json.RawMessage
 }
 
-// fields lists those of an object, each of which may be there once.
-func (c *checker) fields(at string, raw json.RawMessage) ([]field, error) {
+// listFields lists those of an object, each of which may be there once.
+func (c *checker) listFields(at string, raw json.RawMessage) ([]field, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	_, err := dec.Token()
 	var out []field
@@ -169,7 +169,7 @@ func (c *checker) fields(at string, raw json.RawMessage) ([]field, error) {
 		}
 		f := field{name: name.(string)}
 		if seen[f.name] {
-			return nil, scrollback.ParamErrorf("restapi", below(at, f.name), i18n.FieldGivenTwice, below(at, f.name))
+			return nil, scrollback.ParamErrorf("restapi", fieldPath(at, f.name), i18n.FieldGivenTwice, fieldPath(at, f.name))
 		}
 		seen[f.name] = true
 		err = dec.Decode(&f.value)
@@ -178,11 +178,11 @@ func (c *checker) fields(at string, raw json.RawMessage) ([]field, error) {
 	return out, scrollback.Wrap(scrollback.Invalid, "restapi", err)
 }
 
-func (c *checker) object(at string, s *huma.Schema, raw json.RawMessage) error {
+func (c *checker) checkObject(at string, s *huma.Schema, raw json.RawMessage) error {
 	if free, ok := s.AdditionalProperties.(bool); ok && free {
 		return nil // kept as it is
 	}
-	fields, err := c.fields(at, raw)
+	fields, err := c.listFields(at, raw)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (c *checker) object(at string, s *huma.Schema, raw json.RawMessage) error {
 	given := map[string]bool{}
 	for _, f := range fields {
 		given[f.name] = true
-		here := below(at, f.name)
+		here := fieldPath(at, f.name)
 		of := s.Properties[f.name]
 		if of == nil {
 			of = each
@@ -199,40 +199,40 @@ func (c *checker) object(at string, s *huma.Schema, raw json.RawMessage) error {
 			if why := reserved[c.op+"."+here]; why != "" {
 				return scrollback.ParamErrorf("restapi", here, why, here)
 			}
-			return unknown(i18n.KindField, below(at, ""), f.name, c.shown(s))
+			return newUnknownError(i18n.KindField, fieldPath(at, ""), f.name, c.shownFields(s))
 		}
-		if err := c.value(here, of, f.value); err != nil {
+		if err := c.checkValue(here, of, f.value); err != nil {
 			return err
 		}
 	}
 	for _, name := range s.Required {
 		if !given[name] {
-			return scrollback.ParamErrorf("restapi", below(at, name), i18n.FieldIsMissing, below(at, name))
+			return scrollback.ParamErrorf("restapi", fieldPath(at, name), i18n.FieldIsMissing, fieldPath(at, name))
 		}
 	}
 	return nil
 }
 
-// shown are the fields of an object but those of old requests.
-func (c *checker) shown(s *huma.Schema) []string {
+// shownFields returns the fields of an object but those of old requests.
+func (c *checker) shownFields(s *huma.Schema) []string {
 	return slices.DeleteFunc(slices.Collect(maps.Keys(s.Properties)), func(name string) bool { return name == "folding" })
 }
 
-func (c *checker) list(at string, s *huma.Schema, raw json.RawMessage) error {
+func (c *checker) checkList(at string, s *huma.Schema, raw json.RawMessage) error {
 	var items []json.RawMessage
 	if err := json.Unmarshal(raw, &items); err != nil {
 		return scrollback.Wrap(scrollback.Invalid, "restapi", err)
 	}
 	for i, item := range items {
-		if err := c.value(fmt.Sprintf("%s[%d]", at, i), s.Items, item); err != nil {
+		if err := c.checkValue(fmt.Sprintf("%s[%d]", at, i), s.Items, item); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// below is the path of a field under another.
-func below(at, name string) string {
+// fieldPath returns the path of a field under another.
+func fieldPath(at, name string) string {
 	if at == "" {
 		return name
 	}

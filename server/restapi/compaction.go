@@ -19,9 +19,9 @@ type PolicyNumbers struct {
 	Folding    map[string]float64 `json:"folding,omitempty" hidden:"true"` // the old name
 }
 
-// numbers are those given under the new name, or else under the old one; nil when
+// given returns those given under the new name, or else under the old one; nil when
 // there are none.
-func (n PolicyNumbers) numbers() map[string]float64 {
+func (n PolicyNumbers) given() map[string]float64 {
 	if n.Compaction != nil {
 		return n.Compaction
 	}
@@ -32,8 +32,8 @@ type receiptList struct {
 	Receipts []scrollback.Receipt `json:"receipts"`
 }
 
-// compaction adds compact, clear, undo, and what the next request shows.
-func (a *api) compaction() {
+// addCompaction adds compact, clear, undo, and what the next request shows.
+func (a *api) addCompaction() {
 	huma.Register(a.huma, huma.Operation{OperationID: "compact", Method: http.MethodPost,
 		Path:    "/api/conversations/{id}/compact",
 		Summary: "Compact old messages; refs lead back to them", MaxBodyBytes: a.limits.Body},
@@ -45,19 +45,19 @@ func (a *api) compaction() {
 				PolicyNumbers
 			} `required:"false"`
 		}) (*body[scrollback.Receipt], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.Receipt{}, err)
+				return wrapBody(scrollback.Receipt{}, err)
 			}
 			var q engine.CompactRequest
 			if in.Body != nil {
-				q = engine.CompactRequest{Overrides: engine.Overrides{Policy: in.Body.Policy, Compaction: in.Body.numbers()},
+				q = engine.CompactRequest{Overrides: engine.Overrides{Policy: in.Body.Policy, Compaction: in.Body.given()},
 					Force: in.Body.Force}
 			}
-			q.Quota = access.Quota(ctx)
-			return seen(a.as(ctx).Compact(ctx, id, q))
+			q.Quota = access.QuotaOf(ctx)
+			return wrapBody(a.viewFor(ctx).Compact(ctx, id, q))
 		})
-	a.undoing()
+	a.addUndoing()
 	huma.Register(a.huma, huma.Operation{OperationID: "context", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/context",
 		Summary: "What the next request would show, and what it leaves out"},
@@ -66,17 +66,17 @@ func (a *api) compaction() {
 			Content bool   `query:"content"`
 			Zone    string `query:"tz" maxLength:"64" doc:"The time zone of the person, such as Europe/Madrid: the model is told the date there."`
 		}) (*body[scrollback.Manifest], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.Manifest{}, err)
+				return wrapBody(scrollback.Manifest{}, err)
 			}
 			zone, err := scrollback.ParseZone(in.Zone)
 			if err != nil {
-				return seen(scrollback.Manifest{}, err)
+				return wrapBody(scrollback.Manifest{}, err)
 			}
-			return seen(a.as(ctx).Context(ctx, id, engine.ContextRequest{Content: in.Content, Zone: zone}))
+			return wrapBody(a.viewFor(ctx).Context(ctx, id, engine.ContextRequest{Content: in.Content, Zone: zone}))
 		})
-	previews(a)
+	addPreviews(a)
 	huma.Register(a.huma, huma.Operation{OperationID: "receipts", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/receipts",
 		Summary: "The compactions so far, newest first"},
@@ -84,21 +84,21 @@ func (a *api) compaction() {
 			ConversationPath
 			Limit int `query:"limit"`
 		}) (*body[receiptList], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(receiptList{}, err)
+				return wrapBody(receiptList{}, err)
 			}
-			rs, err := a.as(ctx).Receipts(ctx, id, in.Limit)
-			return seen(receiptList{rs}, err)
+			rs, err := a.viewFor(ctx).Receipts(ctx, id, in.Limit)
+			return wrapBody(receiptList{rs}, err)
 		})
 }
 
 // draftBody is a message that is being written, and what it would be sent with.
 type draftBody struct {
-	Message *content `json:"message,omitempty"`
-	Model   string   `json:"model,omitempty"`
-	Limit   int64    `json:"limit,omitempty"`
-	Policy  string   `json:"policy,omitempty"`
+	Message *messageContent `json:"message,omitempty"`
+	Model   string          `json:"model,omitempty"`
+	Limit   int64           `json:"limit,omitempty"`
+	Policy  string          `json:"policy,omitempty"`
 	PolicyNumbers
 	ReasoningEffort string   `json:"reasoning_effort,omitempty"`
 	Thinking        *bool    `json:"thinking,omitempty"`
@@ -110,8 +110,8 @@ type draftBody struct {
 	Content         bool     `json:"content,omitempty"`
 }
 
-// previews adds what a draft would send, and what the steps of a turn sent.
-func previews(a *api) {
+// addPreviews adds what a draft would send, and what the steps of a turn sent.
+func addPreviews(a *api) {
 	huma.Register(a.huma, huma.Operation{OperationID: "preview", Method: http.MethodPost,
 		Path:    "/api/conversations/{id}/context",
 		Summary: "What sending a message would show, and compact", MaxBodyBytes: a.limits.Body},
@@ -119,24 +119,24 @@ func previews(a *api) {
 			ConversationPath
 			Body draftBody
 		}) (*body[scrollback.Manifest], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.Manifest{}, err)
+				return wrapBody(scrollback.Manifest{}, err)
 			}
 			b := in.Body
 			q := engine.ContextRequest{Content: b.Content, Sending: true, Without: b.Without, WebSearch: b.WebSearch,
 				PlainMarks: b.PlainMarks, Overrides: engine.Overrides{Model: b.Model, Limit: b.Limit, Policy: b.Policy,
-					Compaction: b.numbers(), Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking,
+					Compaction: b.given(), Thinking: scrollback.Thinking{Effort: b.ReasoningEffort, On: b.Thinking,
 						Budget: b.ThinkingBudget}}}
 			if q.Zone, err = scrollback.ParseZone(b.Zone); err != nil {
-				return seen(scrollback.Manifest{}, err)
+				return wrapBody(scrollback.Manifest{}, err)
 			}
 			if b.Message != nil {
-				if q.Message, err = b.Message.said(); err != nil {
-					return seen(scrollback.Manifest{}, err)
+				if q.Message, err = b.Message.requireParts(); err != nil {
+					return wrapBody(scrollback.Manifest{}, err)
 				}
 			}
-			return seen(a.as(ctx).Context(ctx, id, q))
+			return wrapBody(a.viewFor(ctx).Context(ctx, id, q))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "turn-context", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/turns/{turn}/context",
@@ -146,26 +146,26 @@ func previews(a *api) {
 			Step    int  `query:"step" minimum:"0"`
 			Content bool `query:"content"`
 		}) (*body[engine.TurnContext], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(engine.TurnContext{}, err)
+				return wrapBody(engine.TurnContext{}, err)
 			}
-			return seen(a.as(ctx).Turns().Context(ctx, id, scrollback.TurnID(in.Turn),
-				engine.Past{Step: in.Step, Content: in.Content}))
+			return wrapBody(a.viewFor(ctx).Turns().Context(ctx, id, scrollback.TurnID(in.Turn),
+				engine.PastRequest{Step: in.Step, Content: in.Content}))
 		})
 }
 
-// undoing adds starting afresh, and undoing compactions.
-func (a *api) undoing() {
+// addUndoing adds starting afresh, and undoing compactions.
+func (a *api) addUndoing() {
 	huma.Register(a.huma, huma.Operation{OperationID: "clear", Method: http.MethodPost,
 		Path:    "/api/conversations/{id}/clear",
 		Summary: "Compact everything so far: start afresh"},
 		func(ctx context.Context, in *ConversationPath) (*body[scrollback.Receipt], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.Receipt{}, err)
+				return wrapBody(scrollback.Receipt{}, err)
 			}
-			return seen(a.as(ctx).Compact(ctx, id, engine.CompactRequest{Clear: true}))
+			return wrapBody(a.viewFor(ctx).Compact(ctx, id, engine.CompactRequest{Clear: true}))
 		})
 	type undo = func(engine.Compactions, context.Context, scrollback.ConversationID,
 		engine.UndoRequest) (scrollback.Receipt, error)
@@ -187,16 +187,16 @@ func (a *api) undoing() {
 					DryRun  bool   `json:"dry_run,omitempty"`
 				} `required:"false"`
 			}) (*body[scrollback.Receipt], error) {
-				id, err := a.resolve(ctx, in.ID)
+				id, err := a.resolveID(ctx, in.ID)
 				if err != nil {
-					return seen(scrollback.Receipt{}, err)
+					return wrapBody(scrollback.Receipt{}, err)
 				}
 				var q engine.UndoRequest
 				if in.Body != nil {
 					q = engine.UndoRequest{DryRun: in.Body.DryRun,
 						Segment: scrollback.SegmentID(strings.TrimPrefix(in.Body.Segment, scrollback.RefHistory+":"))}
 				}
-				return seen(of.do(a.as(ctx).Compactions(), ctx, id, q))
+				return wrapBody(of.do(a.viewFor(ctx).Compactions(), ctx, id, q))
 			})
 	}
 }

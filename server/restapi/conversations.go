@@ -21,8 +21,8 @@ type ConversationPath struct {
 	ID string `path:"id" doc:"Conversation id, a unique prefix of one, or latest."`
 }
 
-func (a *api) resolve(ctx context.Context, name string) (scrollback.ConversationID, error) {
-	return a.as(ctx).Resolve(ctx, name)
+func (a *api) resolveID(ctx context.Context, name string) (scrollback.ConversationID, error) {
+	return a.viewFor(ctx).Resolve(ctx, name)
 }
 
 // ConversationBody is what a client may set of a conversation; nil changes nothing. It is
@@ -48,23 +48,23 @@ type createBody struct {
 }
 
 type historyBody struct {
-	Role    string   `json:"role" enum:"system,user,assistant,tool"`
-	Content *content `json:"content,omitempty"`
-	Parts   *content `json:"parts,omitempty"`
-	Name    string   `json:"name,omitempty"`
-	Model   string   `json:"model,omitempty"`
+	Role    string          `json:"role" enum:"system,user,assistant,tool"`
+	Content *messageContent `json:"content,omitempty"`
+	Parts   *messageContent `json:"parts,omitempty"`
+	Name    string          `json:"name,omitempty"`
+	Model   string          `json:"model,omitempty"`
 }
 
-// messages are the history's.
-func (b *createBody) messages() ([]scrollback.Message, error) {
+// historyMessages returns the history's.
+func (b *createBody) historyMessages() ([]scrollback.Message, error) {
 	var out []scrollback.Message
 	for i, h := range b.History {
 		m := scrollback.Message{Role: scrollback.Role(h.Role), Name: h.Name, Model: h.Model}
-		for _, c := range []*content{h.Content, h.Parts} {
+		for _, c := range []*messageContent{h.Content, h.Parts} {
 			if c == nil {
 				continue
 			}
-			ps, err := c.parts("history")
+			ps, err := c.readParts("history")
 			if err != nil {
 				return nil, scrollback.ParamErrorf("restapi", "history", i18n.MessageFailed, i, err)
 			}
@@ -95,20 +95,20 @@ type SharedSettings struct {
 	ThinkingBudget  *int64  `json:"thinking_budget,omitempty" doc:"Tokens it may think for; 0 leaves it to the model."`
 }
 
-// apply sets what is given.
-func (b *SharedSettings) apply(s *scrollback.Settings) {
+// applyTo sets what is given.
+func (b *SharedSettings) applyTo(s *scrollback.Settings) {
 	if b.RecallScope != nil {
 		s.RecallScope = *b.RecallScope
 	}
-	b.think(s)
-	if b.numbers() != nil {
-		s.Compaction = b.numbers()
+	b.applyThinking(s)
+	if b.given() != nil {
+		s.Compaction = b.given()
 	}
 }
 
-// think sets how much the model thinks. A setting replaces an older one
+// applyThinking sets how much the model thinks. A setting replaces an older one
 // that it contradicts.
-func (b *SharedSettings) think(s *scrollback.Settings) {
+func (b *SharedSettings) applyThinking(s *scrollback.Settings) {
 	if b.ReasoningEffort != nil {
 		s.ReasoningEffort = *b.ReasoningEffort
 		if b.Thinking == nil {
@@ -126,7 +126,7 @@ func (b *SharedSettings) think(s *scrollback.Settings) {
 	}
 }
 
-func (b *ConversationBody) apply(c *scrollback.Conversation) error {
+func (b *ConversationBody) applyTo(c *scrollback.Conversation) error {
 	set := func(to, from *string) {
 		if from != nil {
 			*to = *from
@@ -147,7 +147,7 @@ func (b *ConversationBody) apply(c *scrollback.Conversation) error {
 		c.Settings.Pinned = *b.Settings.Pinned
 	}
 	if b.Settings != nil && b.Settings.Tools != nil {
-		c.Settings.Tools = toolsOf(*b.Settings.Tools)
+		c.Settings.Tools = readTools(*b.Settings.Tools)
 	}
 	if b.Settings != nil && b.Settings.Agents != nil {
 		c.Settings.Agents = *b.Settings.Agents
@@ -156,7 +156,7 @@ func (b *ConversationBody) apply(c *scrollback.Conversation) error {
 		c.Settings.ArchiveOnCompact = *b.Settings.ArchiveOnCompact
 	}
 	if b.Settings != nil {
-		b.Settings.apply(&c.Settings)
+		b.Settings.applyTo(&c.Settings)
 	}
 	if b.PinnedSeqs != nil {
 		c.PinnedSeqs = *b.PinnedSeqs
@@ -181,10 +181,10 @@ type deletedProject struct {
 	Deleted bool   `json:"deleted"`
 }
 
-func (a *api) conversations() {
+func (a *api) addConversations() {
 	huma.Register(a.huma, huma.Operation{OperationID: "create-conversation", Method: http.MethodPost,
 		Path:    "/api/conversations",
-		Summary: "Create a conversation", MaxBodyBytes: a.limits.Body}, a.create)
+		Summary: "Create a conversation", MaxBodyBytes: a.limits.Body}, a.createConversation)
 	huma.Register(a.huma, huma.Operation{OperationID: "list-conversations", Method: http.MethodGet,
 		Path:    "/api/conversations",
 		Summary: "List conversations, most recently changed first"},
@@ -202,36 +202,37 @@ func (a *api) conversations() {
 			for _, id := range in.AgentOf {
 				q.AgentOf = append(q.AgentOf, scrollback.ConversationID(id))
 			}
-			items, next, err := a.as(ctx).List(ctx, q)
-			return seen(conversationPage{items, nullable(next)}, err)
+			items, next, err := a.viewFor(ctx).List(ctx, q)
+			return wrapBody(conversationPage{items, nullIfZero(next)}, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "get-conversation", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}",
 		Summary: "Read a conversation"},
 		func(ctx context.Context, in *ConversationPath) (*tagged, error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return answer[tagged](nil, err)
+				return wrapAnswer[tagged](nil, err)
 			}
-			return withTag(a.as(ctx).Get(ctx, id))
+			return withTag(a.viewFor(ctx).Get(ctx, id))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "patch-conversation", Method: http.MethodPatch,
 		Path:    "/api/conversations/{id}",
-		Summary: "Rename, move, pin or set up a conversation", MaxBodyBytes: a.limits.Body}, a.patch)
+		Summary: "Rename, move, pin or set up a conversation", MaxBodyBytes: a.limits.Body}, a.patchConversation)
 	huma.Register(a.huma, huma.Operation{OperationID: "delete-conversation", Method: http.MethodDelete,
-		Path:      "/api/conversations/{id}",
-		Summary:   "Put a conversation in the trash; with purge=1 remove it permanently. It takes a whole id",
-		Responses: spec.Returns(http.StatusOK, spec.Either[scrollback.Conversation, engine.PurgeResult](a.schemas()))},
-		a.remove)
+		Path:    "/api/conversations/{id}",
+		Summary: "Put a conversation in the trash; with purge=1 remove it permanently. It takes a whole id",
+		Responses: spec.Responses(http.StatusOK,
+			spec.EitherJSON[scrollback.Conversation, engine.PurgeResult](a.typeSchemas()))},
+		a.removeConversation)
 	huma.Register(a.huma, huma.Operation{OperationID: "restore-conversation", Method: http.MethodPost,
 		Path:    "/api/conversations/{id}/restore",
 		Summary: "Take a conversation out of the trash"},
 		func(ctx context.Context, in *ConversationPath) (*tagged, error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return answer[tagged](nil, err)
+				return wrapAnswer[tagged](nil, err)
 			}
-			return withTag(a.as(ctx).Restore(ctx, id))
+			return withTag(a.viewFor(ctx).Restore(ctx, id))
 		})
 }
 
@@ -243,14 +244,14 @@ type tagged struct {
 }
 
 func withTag(c scrollback.Conversation, err error) (*tagged, error) {
-	return answer(&tagged{Status: http.StatusOK, ETag: tagOf(c.Version), Body: c}, err)
+	return wrapAnswer(&tagged{Status: http.StatusOK, ETag: formatTag(c.Version), Body: c}, err)
 }
 
-// tagOf is a version as an entity tag.
-func tagOf(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+// formatTag returns a version as an entity tag.
+func formatTag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
 
-// versionOf is the version that If-Match names; 0 for any.
-func versionOf(ifMatch string) (int64, error) {
+// parseTag returns the version that If-Match names; 0 for any.
+func parseTag(ifMatch string) (int64, error) {
 	tag := strings.Trim(strings.TrimPrefix(ifMatch, "W/"), `" `)
 	if tag == "" || tag == "*" {
 		return 0, nil
@@ -258,12 +259,12 @@ func versionOf(ifMatch string) (int64, error) {
 	version, err := strconv.ParseInt(tag, 10, 64)
 	if err != nil || version < 1 {
 		return 0, scrollback.Errorf(scrollback.Conflict, "restapi",
-			i18n.IfMatchNamesNoVersion).Because(scrollback.ErrPrecondition)
+			i18n.IfMatchNamesNoVersion).WithReason(scrollback.ErrPrecondition)
 	}
 	return version, nil
 }
 
-func (a *api) create(ctx context.Context, in *struct {
+func (a *api) createConversation(ctx context.Context, in *struct {
 	Body *createBody `required:"false"`
 }) (*tagged, error) {
 	var c scrollback.Conversation
@@ -273,14 +274,14 @@ func (a *api) create(ctx context.Context, in *struct {
 	if in.Body.ID != nil {
 		c.ID = scrollback.ConversationID(*in.Body.ID)
 	}
-	if err := in.Body.apply(&c); err != nil {
-		return answer[tagged](nil, err)
+	if err := in.Body.applyTo(&c); err != nil {
+		return wrapAnswer[tagged](nil, err)
 	}
-	history, err := in.Body.messages()
+	history, err := in.Body.historyMessages()
 	if err != nil {
-		return answer[tagged](nil, err)
+		return wrapAnswer[tagged](nil, err)
 	}
-	made, created, err := a.as(ctx).Create(ctx, c, history...)
+	made, created, err := a.viewFor(ctx).Create(ctx, c, history...)
 	out, err := withTag(made, err)
 	if err == nil && created {
 		out.Status = http.StatusCreated
@@ -294,43 +295,43 @@ type removed struct {
 	Body any
 }
 
-func (a *api) remove(ctx context.Context, in *struct {
+func (a *api) removeConversation(ctx context.Context, in *struct {
 	ConversationPath
 	Purge bool `query:"purge"`
 }) (*removed, error) {
 	id, err := scrollback.ParseConversationID(in.ID)
 	if err != nil {
-		return answer[removed](nil, err)
+		return wrapAnswer[removed](nil, err)
 	}
 	if in.Purge {
-		p, err := a.as(ctx).Purge(ctx, id)
-		return answer(&removed{Body: p}, err)
+		p, err := a.viewFor(ctx).Purge(ctx, id)
+		return wrapAnswer(&removed{Body: p}, err)
 	}
-	t, err := withTag(a.as(ctx).Trash(ctx, id))
+	t, err := withTag(a.viewFor(ctx).Trash(ctx, id))
 	if err != nil {
 		return nil, err
 	}
 	return &removed{ETag: t.ETag, Body: t.Body}, nil
 }
 
-func (a *api) patch(ctx context.Context, in *struct {
+func (a *api) patchConversation(ctx context.Context, in *struct {
 	ConversationPath
 	IfMatch string `header:"If-Match" doc:"The version to change."`
 	Body    ConversationBody
 }) (*tagged, error) {
-	id, err := a.resolve(ctx, in.ID)
+	id, err := a.resolveID(ctx, in.ID)
 	if err != nil {
-		return answer[tagged](nil, err)
+		return wrapAnswer[tagged](nil, err)
 	}
-	version, err := versionOf(in.IfMatch)
+	version, err := parseTag(in.IfMatch)
 	if err != nil {
-		return answer[tagged](nil, err)
+		return wrapAnswer[tagged](nil, err)
 	}
-	return withTag(a.as(ctx).Patch(ctx, id, version, in.Body.apply))
+	return withTag(a.viewFor(ctx).Patch(ctx, id, version, in.Body.applyTo))
 }
 
-// messages adds reading them page by page.
-func (a *api) messages() {
+// addMessages adds reading them page by page.
+func (a *api) addMessages() {
 	huma.Register(a.huma, huma.Operation{OperationID: "list-messages", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/messages",
 		Summary: "Read messages by seq: after one, before one, or the newest; with the turns between them that have no stored answer"},
@@ -342,23 +343,23 @@ func (a *api) messages() {
 			Limit  int    `query:"limit"`
 			HTML   bool   `query:"html"`
 		}) (*body[shown.MessagePage], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(shown.MessagePage{}, err)
+				return wrapBody(shown.MessagePage{}, err)
 			}
 			q := scrollback.PageQuery{Branch: scrollback.BranchID(in.Branch), Before: in.Before, Limit: in.Limit}
 			if in.After >= 0 {
 				q.After = &in.After
 			}
-			page, err := a.as(ctx).Turns().Page(ctx, id, q)
+			page, err := a.viewFor(ctx).Turns().Page(ctx, id, q)
 			if err != nil || !in.HTML {
-				return seen(shown.Plain(page), err)
+				return wrapBody(shown.PlainPage(page), err)
 			}
-			c, err := a.as(ctx).Get(ctx, id)
+			c, err := a.viewFor(ctx).Get(ctx, id)
 			if err != nil {
-				return seen(shown.MessagePage{}, err)
+				return wrapBody(shown.MessagePage{}, err)
 			}
-			return seen(shown.Drawn(a.markdown, page, c.Messages), nil)
+			return wrapBody(shown.DrawnPage(a.markdown, page, c.Messages), nil)
 		})
 }
 
@@ -384,12 +385,12 @@ type budgetBody struct {
 	Currency     string  `json:"currency,omitempty" doc:"Of the money, such as USD."`
 }
 
-// apply replaces what is stored.
-func (b *projectBody) apply(p *scrollback.Project) error {
+// applyTo replaces what is stored.
+func (b *projectBody) applyTo(p *scrollback.Project) error {
 	*p = scrollback.Project{Name: p.Name, Title: b.Title, Instructions: b.Instructions, Model: b.Model, Policy: b.Policy,
 		Limit: b.Limit}
 	if b.Settings != nil {
-		b.Settings.apply(&p.Settings)
+		b.Settings.applyTo(&p.Settings)
 	}
 	if b.Budget != nil {
 		p.Budget = &scrollback.DailyBudget{TokensPerDay: b.Budget.TokensPerDay, MoneyPerDay: b.Budget.MoneyPerDay,
@@ -405,18 +406,18 @@ type taggedProject struct {
 	Body   scrollback.Project
 }
 
-func (a *api) projects() {
+func (a *api) addProjects() {
 	huma.Register(a.huma, huma.Operation{OperationID: "list-projects", Method: http.MethodGet, Path: "/api/projects",
 		Summary: "List projects"},
 		func(ctx context.Context, _ *struct{}) (*body[projectList], error) {
-			ps, err := a.as(ctx).Projects().List(ctx)
-			return seen(projectList{ps}, err)
+			ps, err := a.viewFor(ctx).Projects().List(ctx)
+			return wrapBody(projectList{ps}, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "get-project", Method: http.MethodGet, Path: "/api/projects/{name}",
 		Summary: "Read a project with what its conversations inherit"},
 		func(ctx context.Context, in *ProjectPath) (*taggedProject, error) {
-			p, err := a.as(ctx).Projects().Get(ctx, in.Name)
-			return answer(&taggedProject{Status: http.StatusOK, ETag: tagOf(p.Version), Body: p}, err)
+			p, err := a.viewFor(ctx).Projects().Get(ctx, in.Name)
+			return wrapAnswer(&taggedProject{Status: http.StatusOK, ETag: formatTag(p.Version), Body: p}, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "put-project", Method: http.MethodPut, Path: "/api/projects/{name}",
 		Summary: "Store a project, in place of what is stored of it; needs admin access", MaxBodyBytes: a.limits.Body},
@@ -425,16 +426,16 @@ func (a *api) projects() {
 			IfMatch string `header:"If-Match" doc:"The version to change."`
 			Body    projectBody
 		}) (*taggedProject, error) {
-			version, err := versionOf(in.IfMatch)
+			version, err := parseTag(in.IfMatch)
 			if err != nil {
-				return answer[taggedProject](nil, err)
+				return wrapAnswer[taggedProject](nil, err)
 			}
-			p, err := a.as(ctx).Projects().Put(ctx, in.Name, version, in.Body.apply)
-			out := &taggedProject{Status: http.StatusOK, ETag: tagOf(p.Version), Body: p}
+			p, err := a.viewFor(ctx).Projects().Put(ctx, in.Name, version, in.Body.applyTo)
+			out := &taggedProject{Status: http.StatusOK, ETag: formatTag(p.Version), Body: p}
 			if p.Version == 1 {
 				out.Status = http.StatusCreated
 			}
-			return answer(out, err)
+			return wrapAnswer(out, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "delete-project", Method: http.MethodDelete,
 		Path:    "/api/projects/{name}",
@@ -443,10 +444,10 @@ func (a *api) projects() {
 			ProjectPath
 			IfMatch string `header:"If-Match" doc:"The version to delete."`
 		}) (*body[deletedProject], error) {
-			version, err := versionOf(in.IfMatch)
+			version, err := parseTag(in.IfMatch)
 			if err == nil {
-				err = a.as(ctx).Projects().Delete(ctx, in.Name, version)
+				err = a.viewFor(ctx).Projects().Delete(ctx, in.Name, version)
 			}
-			return seen(deletedProject{in.Name, true}, err)
+			return wrapBody(deletedProject{in.Name, true}, err)
 		})
 }

@@ -25,19 +25,19 @@ import (
 // retry is how long a browser waits before it connects again.
 const retry = time.Second
 
-// events adds the stream of what is done to all conversations of a caller.
-func (a *api) events() {
+// addEvents adds the stream of what is done to all conversations of a caller.
+func (a *api) addEvents() {
 	after := queryParam("after", huma.TypeInteger,
 		"The number of the last event that is known; without it, only what happens from now on is sent.")
 	after.Schema.Minimum = new(float64)
 	last := &huma.Param{Name: lastEventID, In: "header",
 		Description: "The same, as browsers send it when they connect again.",
 		Schema:      &huma.Schema{Type: huma.TypeString}}
-	a.raw(huma.Operation{OperationID: "events", Method: http.MethodGet, Path: "/api/events",
+	a.addRaw(huma.Operation{OperationID: "events", Method: http.MethodGet, Path: "/api/events",
 		Parameters: []*huma.Param{after, last},
 		Summary:    "Follow what is done to conversations, as server-sent events",
-		Responses:  spec.Returns(http.StatusOK, spec.Changes(a.schemas()))},
-		a.follow)
+		Responses:  spec.Responses(http.StatusOK, spec.ChangeEvents(a.typeSchemas()))},
+		a.streamChanges)
 }
 
 const (
@@ -45,9 +45,9 @@ const (
 	fromNow     = -1
 )
 
-// following is where a client of the events of all conversations stands. A number that was
+// resumePoint returns where a client of the events of all conversations stands. A number that was
 // never sent counts as too old: the client is told to read everything again.
-func following(r *http.Request) (int64, error) {
+func resumePoint(r *http.Request) (int64, error) {
 	if id := r.Header.Get(lastEventID); id != "" {
 		n, err := strconv.ParseInt(id, 10, 64)
 		if err != nil || n < 0 {
@@ -66,16 +66,16 @@ func following(r *http.Request) (int64, error) {
 	return n, nil
 }
 
-// follow streams changes until the client goes or is too slow.
-func (a *api) follow(w http.ResponseWriter, r *http.Request) error {
-	after, err := following(r)
+// streamChanges streams changes until the client goes or is too slow.
+func (a *api) streamChanges(w http.ResponseWriter, r *http.Request) error {
+	after, err := resumePoint(r)
 	if err != nil {
 		return err
 	}
 	ctx, stop := context.WithCancel(r.Context())
 	defer stop()
-	var f *frames
-	for c, err := range a.as(ctx).Changes(ctx, after) {
+	var f *eventFrames
+	for c, err := range a.viewFor(ctx).Changes(ctx, after) {
 		switch {
 		case err != nil && f == nil:
 			return err
@@ -83,32 +83,33 @@ func (a *api) follow(w http.ResponseWriter, r *http.Request) error {
 			return nil // the client connects again, and is told why if that fails
 		case f == nil:
 			f = newFrames(w, stop)
-			defer f.end()
-			f.mark(c.N)
-			if f.write([]byte(": connected\nretry: "+strconv.FormatInt(retry.Milliseconds(), 10)+"\n"+f.id()+"\n")) != nil {
+			defer f.endStream()
+			f.setNumber(c.N)
+			if f.writeFrame([]byte(": connected\nretry: "+strconv.FormatInt(retry.Milliseconds(), 10)+"\n"+f.idLine()+
+				"\n")) != nil {
 				return nil
 			}
 		}
-		if f.change(c) != nil {
+		if f.writeChange(c) != nil {
 			return nil // the client is gone, or reads nothing
 		}
 	}
 	return nil
 }
 
-// change writes a change as a frame. The last of those with one number carries it, so that
+// writeChange writes a change as a frame. The last of those with one number carries it, so that
 // a client that is cut off among them gets them all again.
-func (f *frames) change(c scrollback.Change) error {
+func (f *eventFrames) writeChange(c scrollback.Change) error {
 	if c.Type == scrollback.ChangeNone {
-		f.mark(c.N) // the next comment carries it
+		f.setNumber(c.N) // the next comment carries it
 		return nil
 	}
 	n := 0
 	if !c.More {
 		n = int(c.N)
-		f.mark(c.N)
+		f.setNumber(c.N)
 	}
-	return f.data(n, c)
+	return f.writeData(n, c)
 }
 
 // heartbeat is how often a silent stream shows that it is alive.
@@ -118,46 +119,46 @@ const heartbeat = 15 * time.Second
 // cut off.
 const writeTime = 30 * time.Second
 
-// turnEvents describes the events of a turn with those that are only sent on request.
-func turnEvents(r huma.Registry) spec.Content {
+// describeTurnEvents describes the events of a turn with those that are only sent on request.
+func describeTurnEvents(r huma.Registry) spec.Content {
 	return spec.TurnEvents(r, map[string]any{"block": shown.BlockEvent{}})
 }
 
-// stream writes a turn's events as frames, then [DONE]. With a drawing, closed blocks follow
+// streamTurn writes a turn's events as frames, then [DONE]. With a drawing, closed blocks follow
 // the events that close them.
-func stream(events iter.Seq2[engine.SequencedEvent, error], d *shown.Answer) *huma.StreamResponse {
+func streamTurn(events iter.Seq2[engine.SequencedEvent, error], d *shown.AnswerDrawer) *huma.StreamResponse {
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		_, w := humago.Unwrap(hc)
 		f := newFrames(w, func() {})
 		f.language = language.Of(hc.Header("Accept-Language"))
-		defer f.end()
-		if d != nil && f.blocks(d.Closed()) != nil {
+		defer f.endStream()
+		if d != nil && f.writeBlocks(d.ClosedBlocks()) != nil {
 			return
 		}
 		for n, err := range events {
 			if err != nil {
 				if scrollback.CodeOf(err) != scrollback.Canceled {
-					_ = f.event(0, scrollback.ErrorEvent{Failure: *scrollback.FailureOf(err)})
+					_ = f.writeEvent(0, scrollback.ErrorEvent{Failure: *scrollback.FailureOf(err)})
 				}
 				return
 			}
-			if f.event(n.N, n.Event) != nil {
+			if f.writeEvent(n.N, n.Event) != nil {
 				return // the client is gone; the turn goes on
 			}
-			if d != nil && f.blocks(d.Take(n.Event)) != nil {
+			if d != nil && f.writeBlocks(d.TakeEvent(n.Event)) != nil {
 				return
 			}
 		}
-		_ = f.write([]byte("data: [DONE]\n\n")) // the client may be gone
+		_ = f.writeFrame([]byte("data: [DONE]\n\n")) // the client may be gone
 	}}
 }
 
-// over is the response to a client that has everything: it does not connect again.
-func over(hc huma.Context) { hc.SetStatus(http.StatusNoContent) }
+// endStream is the response to a client that has everything: it does not connect again.
+func endStream(hc huma.Context) { hc.SetStatus(http.StatusNoContent) }
 
-// frames writes server-sent events, each with one write and one flush, and comments in
+// eventFrames writes server-sent events, each with one write and one flush, and comments in
 // between while it is silent.
-type frames struct {
+type eventFrames struct {
 	w    http.ResponseWriter
 	rc   *http.ResponseController
 	stop func() // called when the client cannot be written to
@@ -170,35 +171,35 @@ type frames struct {
 	language language.Language // of errors and reasons
 }
 
-func newFrames(w http.ResponseWriter, stop func()) *frames {
+func newFrames(w http.ResponseWriter, stop func()) *eventFrames {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Accel-Buffering", "no")
-	f := &frames{w: w, rc: http.NewResponseController(w), stop: stop, at: -1, lock: make(chan struct{}, 1)}
+	f := &eventFrames{w: w, rc: http.NewResponseController(w), stop: stop, at: -1, lock: make(chan struct{}, 1)}
 	w.WriteHeader(http.StatusOK)
-	defer f.hold()()
-	f.beats = time.AfterFunc(heartbeat, f.beat)
+	defer f.holdLock()()
+	f.beats = time.AfterFunc(heartbeat, f.writeBeat)
 	return f
 }
 
-// hold takes the lock, and returns what gives it back.
-func (f *frames) hold() (free func()) {
+// holdLock takes the lock, and returns what gives it back.
+func (f *eventFrames) holdLock() (free func()) {
 	f.lock <- struct{}{}
 	return func() { <-f.lock }
 }
 
-// end is called when the handler returns: the response belongs to it only while it runs,
+// endStream is called when the handler returns: the response belongs to it only while it runs,
 // and the connection may serve another request afterwards.
-func (f *frames) end() {
-	defer f.hold()()
+func (f *eventFrames) endStream() {
+	defer f.holdLock()()
 	f.ended = true
 	f.beats.Stop()
 	_ = f.rc.SetWriteDeadline(time.Time{})
 }
 
-func (f *frames) event(n int, ev scrollback.Event) error {
+func (f *eventFrames) writeEvent(n int, ev scrollback.Event) error {
 	switch said := ev.(type) {
 	case scrollback.ErrorEvent:
 		said.Failure = f.language.Failure(said.Failure)
@@ -215,25 +216,25 @@ func (f *frames) event(n int, ev scrollback.Event) error {
 	if err != nil {
 		return err
 	}
-	return f.data(n, json.RawMessage(data))
+	return f.writeData(n, json.RawMessage(data))
 }
 
-// blocks writes closed blocks.
-func (f *frames) blocks(blocks []shown.Frame) error {
+// writeBlocks writes closed blocks.
+func (f *eventFrames) writeBlocks(blocks []shown.Frame) error {
 	for _, b := range blocks {
-		if err := f.data(0, b); err != nil {
+		if err := f.writeData(0, b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// data writes JSON as one frame; n is its number, or 0 for none.
-func (f *frames) data(n int, v any) error {
+// writeData writes JSON as one frame; n is its number, or 0 for none.
+func (f *eventFrames) writeData(n int, v any) error {
 	data, whole := v.(json.RawMessage)
 	if !whole {
 		var b bytes.Buffer
-		if err := marshal(&b, v); err != nil {
+		if err := writePlainJSON(&b, v); err != nil {
 			return err
 		}
 		data = bytes.TrimSuffix(b.Bytes(), []byte("\n"))
@@ -243,30 +244,30 @@ func (f *frames) data(n int, v any) error {
 		b = append(strconv.AppendInt(append(b, "id: "...), int64(n), 10), '\n')
 	}
 	b = append(append(append(b, "data: "...), data...), "\n\n"...)
-	return f.write(b)
+	return f.writeFrame(b)
 }
 
-// mark sets the number that comments carry, so that a client for whom nothing happens does
+// setNumber sets the number that comments carry, so that a client for whom nothing happens does
 // not fall behind.
-func (f *frames) mark(n int64) {
-	defer f.hold()()
+func (f *eventFrames) setNumber(n int64) {
+	defer f.holdLock()()
 	f.at = n
 }
 
-// id is the line of the number that comments carry.
-func (f *frames) id() string {
+// idLine returns the line of the number that comments carry.
+func (f *eventFrames) idLine() string {
 	if f.at < 0 {
 		return ""
 	}
 	return "id: " + strconv.FormatInt(f.at, 10) + "\n"
 }
 
-func (f *frames) write(b []byte) error {
-	defer f.hold()()
+func (f *eventFrames) writeFrame(b []byte) error {
+	defer f.holdLock()()
 	return f.writeLocked(b)
 }
 
-func (f *frames) writeLocked(b []byte) (err error) {
+func (f *eventFrames) writeLocked(b []byte) (err error) {
 	defer func() {
 		if err != nil {
 			f.stop()
@@ -285,9 +286,9 @@ func (f *frames) writeLocked(b []byte) (err error) {
 	return nil
 }
 
-func (f *frames) beat() {
-	defer f.hold()()
-	if !f.ended && f.writeLocked([]byte(": still here\n"+f.id()+"\n")) == nil {
+func (f *eventFrames) writeBeat() {
+	defer f.holdLock()()
+	if !f.ended && f.writeLocked([]byte(": still here\n"+f.idLine()+"\n")) == nil {
 		f.beats.Reset(heartbeat)
 	}
 }

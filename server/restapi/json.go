@@ -14,9 +14,9 @@ import (
 	"github.com/scrollback-ai/scrollback/server/restapi/spec"
 )
 
-// marshal writes v as JSON without HTML escapes. It is well-formed: the log may hold
+// writePlainJSON writes v as JSON without HTML escapes. It is well-formed: the log may hold
 // arguments and payloads that are not.
-func marshal(w io.Writer, v any) error {
+func writePlainJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -27,12 +27,12 @@ func marshal(w io.Writer, v any) error {
 	return err
 }
 
-// content is a message as a client sends it: a text or a list of parts. Its
+// messageContent is a message as a client sends it: a text or a list of parts. Its
 // contents are checked by the root's own reader.
-type content struct{ json.RawMessage }
+type messageContent struct{ json.RawMessage }
 
 // Schema implements huma.SchemaProvider.
-func (content) Schema(r huma.Registry) *huma.Schema {
+func (messageContent) Schema(r huma.Registry) *huma.Schema {
 	forms := map[string]*huma.Schema{}
 	for _, p := range partFields {
 		form := &huma.Schema{Type: huma.TypeObject, Title: p.of + "PartBody", AdditionalProperties: false,
@@ -66,7 +66,7 @@ var partFields = []struct{ name, of, texts, wholes, switches, any string }{
 	{name: "reasoning", of: "Reasoning", texts: "text"},
 }
 
-func (c content) parts(param string) (scrollback.Parts, error) {
+func (c messageContent) readParts(param string) (scrollback.Parts, error) {
 	if len(c.RawMessage) == 0 || string(c.RawMessage) == "null" {
 		return nil, nil
 	}
@@ -80,9 +80,9 @@ func (c content) parts(param string) (scrollback.Parts, error) {
 	return ps, nil
 }
 
-// said are the parts of a message, of which there is at least one.
-func (c content) said() (scrollback.Parts, error) {
-	ps, err := c.parts("message")
+// requireParts returns the parts of a message, of which there is at least one.
+func (c messageContent) requireParts() (scrollback.Parts, error) {
+	ps, err := c.readParts("message")
 	if err == nil && len(ps) == 0 {
 		err = scrollback.ParamErrorf("restapi", "message", i18n.MessageIsEmpty)
 	}
@@ -97,8 +97,8 @@ func (object) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// nullable is a cursor, or null at the end of a list.
-func nullable[T comparable](v T) *T {
+// nullIfZero returns a cursor, or null at the end of a list.
+func nullIfZero[T comparable](v T) *T {
 	var zero T
 	if v == zero {
 		return nil
@@ -109,4 +109,4 @@ func nullable[T comparable](v T) *T {
 // body wraps a JSON response; seen is one without further headers.
 type body[T any] struct{ Body T }
 
-func seen[T any](v T, err error) (*body[T], error) { return answer(&body[T]{Body: v}, err) }
+func wrapBody[T any](v T, err error) (*body[T], error) { return wrapAnswer(&body[T]{Body: v}, err) }

@@ -26,8 +26,8 @@ type refPage struct {
 	Next *string               `json:"next"`
 }
 
-// recall adds the recall operations.
-func (a *api) recall() {
+// addRecall adds the recall operations.
+func (a *api) addRecall() {
 	huma.Register(a.huma, huma.Operation{OperationID: "list-refs", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/refs",
 		Summary: "List refs, newest first"},
@@ -37,13 +37,13 @@ func (a *api) recall() {
 			Limit  int    `query:"limit"`
 			Cursor string `query:"cursor"`
 		}) (*body[refPage], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(refPage{}, err)
+				return wrapBody(refPage{}, err)
 			}
-			refs, next, err := a.as(ctx).Recall().Refs(ctx, id,
+			refs, next, err := a.viewFor(ctx).Recall().Refs(ctx, id,
 				scrollback.RefQuery{Kind: in.Kind, Cursor: in.Cursor, Limit: in.Limit})
-			return seen(refPage{refs, nullable(next)}, err)
+			return wrapBody(refPage{refs, nullIfZero(next)}, err)
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "read-ref", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/refs/{ref}",
@@ -53,11 +53,11 @@ func (a *api) recall() {
 			Offset int64 `query:"offset"`
 			Limit  int   `query:"limit"`
 		}) (*body[scrollback.Page], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.Page{}, err)
+				return wrapBody(scrollback.Page{}, err)
 			}
-			return seen(a.as(ctx).Recall().Read(ctx, id, scrollback.Ref(in.Ref), in.Offset, in.Limit))
+			return wrapBody(a.viewFor(ctx).Recall().Read(ctx, id, scrollback.Ref(in.Ref), in.Offset, in.Limit))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "tail-ref", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/refs/{ref}/tail",
@@ -66,11 +66,11 @@ func (a *api) recall() {
 			RefPath
 			Lines int `query:"lines"`
 		}) (*body[scrollback.Tail], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.Tail{}, err)
+				return wrapBody(scrollback.Tail{}, err)
 			}
-			return seen(a.as(ctx).Recall().Tail(ctx, id, scrollback.Ref(in.Ref), in.Lines))
+			return wrapBody(a.viewFor(ctx).Recall().Tail(ctx, id, scrollback.Ref(in.Ref), in.Lines))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "grep", Method: http.MethodGet, Path: "/api/conversations/{id}/grep",
 		Summary: "Find lines that match a regular expression (RE2)"},
@@ -82,38 +82,39 @@ func (a *api) recall() {
 			ContextLines  int    `query:"context_lines"`
 			CaseSensitive bool   `query:"case_sensitive"`
 		}) (*body[scrollback.GrepResult], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.GrepResult{}, err)
+				return wrapBody(scrollback.GrepResult{}, err)
 			}
-			return seen(a.as(ctx).Recall().Grep(ctx, id, scrollback.GrepQuery{Ref: scrollback.Ref(in.Ref), Pattern: in.Pattern,
-				MaxResults: in.MaxResults, ContextLines: in.ContextLines, CaseSensitive: in.CaseSensitive}))
+			return wrapBody(a.viewFor(ctx).Recall().Grep(ctx, id,
+				scrollback.GrepQuery{Ref: scrollback.Ref(in.Ref), Pattern: in.Pattern,
+					MaxResults: in.MaxResults, ContextLines: in.ContextLines, CaseSensitive: in.CaseSensitive}))
 		})
-	originals(a)
-	a.search()
+	addOriginals(a)
+	a.addSearch()
 }
 
-// originals adds what compacted messages consist of, and the whole log at a glance.
-func originals(a *api) {
+// addOriginals adds what compacted messages consist of, and the whole log at a glance.
+func addOriginals(a *api) {
 	huma.Register(a.huma, huma.Operation{OperationID: "list-leaves", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/refs/{ref}/leaves",
 		Summary: "List what a roll-up consists of, oldest first"},
 		func(ctx context.Context, in *RefPath) (*body[recall.Leaves], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(recall.Leaves{}, err)
+				return wrapBody(recall.Leaves{}, err)
 			}
-			return seen(a.as(ctx).Recall().Leaves(ctx, id, scrollback.Ref(in.Ref)))
+			return wrapBody(a.viewFor(ctx).Recall().Leaves(ctx, id, scrollback.Ref(in.Ref)))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-segments", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/segments",
 		Summary: "List what stands for compacted messages, oldest first"},
 		func(ctx context.Context, in *ConversationPath) (*body[recall.SegmentList], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(recall.SegmentList{}, err)
+				return wrapBody(recall.SegmentList{}, err)
 			}
-			return seen(a.as(ctx).Recall().Segments(ctx, id))
+			return wrapBody(a.viewFor(ctx).Recall().Segments(ctx, id))
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "shape", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/shape",
@@ -122,15 +123,15 @@ func originals(a *api) {
 			ConversationPath
 			Bins int `query:"bins"`
 		}) (*body[scrollback.Shape], error) {
-			id, err := a.resolve(ctx, in.ID)
+			id, err := a.resolveID(ctx, in.ID)
 			if err != nil {
-				return seen(scrollback.Shape{}, err)
+				return wrapBody(scrollback.Shape{}, err)
 			}
-			return seen(a.as(ctx).Recall().Shape(ctx, id, in.Bins))
+			return wrapBody(a.viewFor(ctx).Recall().Shape(ctx, id, in.Bins))
 		})
 }
 
-func (a *api) search() {
+func (a *api) addSearch() {
 	huma.Register(a.huma, huma.Operation{OperationID: "search", Method: http.MethodGet, Path: "/api/search",
 		Summary: "Find messages by words, best first or in order of time"},
 		func(ctx context.Context, in *struct {
@@ -148,18 +149,18 @@ func (a *api) search() {
 		}) (*body[scrollback.SearchResult], error) {
 			zone, err := scrollback.ParseZone(in.Name)
 			if err != nil {
-				return seen(scrollback.SearchResult{}, err)
+				return wrapBody(scrollback.SearchResult{}, err)
 			}
 			q := scrollback.SearchQuery{Query: in.Q, Project: in.Project, Role: scrollback.Role(in.Role), From: in.From,
 				To: in.To, Zone: zone,
 				Limit: in.Limit, Offset: in.Offset, Around: in.Around, Order: in.Order}
 			if in.Conversation != "" {
-				id, err := a.resolve(ctx, in.Conversation)
+				id, err := a.resolveID(ctx, in.Conversation)
 				if err != nil {
-					return seen(scrollback.SearchResult{}, err)
+					return wrapBody(scrollback.SearchResult{}, err)
 				}
 				q.Conversation = id
 			}
-			return seen(a.as(ctx).Recall().Search(ctx, q))
+			return wrapBody(a.viewFor(ctx).Recall().Search(ctx, q))
 		})
 }

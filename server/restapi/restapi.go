@@ -32,8 +32,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// Limits bound what a client may send, in bytes.
-type Limits struct {
+// BodyLimits bound what a client may send, in bytes.
+type BodyLimits struct {
 	Body   int64 // of a JSON request; 0 means 1 MiB
 	Import int64 // of a transcript; 0 means 4 GiB
 	Upload int64 // of an attachment; 0 means 20 MiB
@@ -44,7 +44,7 @@ type api struct {
 	engine *engine.Engine
 	moves  *transfer.Transfer
 	gate   *access.Gate
-	limits Limits
+	limits BodyLimits
 	mux    *http.ServeMux
 	huma   huma.API
 
@@ -57,7 +57,7 @@ type Options struct {
 	Transfer *transfer.Transfer
 	Gate     *access.Gate // signs browsers in and out
 	Version  string
-	Limits   Limits
+	Limits   BodyLimits
 }
 
 // Mount adds the API to mux.
@@ -78,35 +78,35 @@ func Mount(mux *http.ServeMux, o Options) {
 	c.DocsPath = ""
 	c.SchemasPath = ""
 	c.OpenAPIPath = ""
-	c.Transformers = []huma.Transformer{plainErrors, translated}
+	c.Transformers = []huma.Transformer{shapeRouterError, translateError}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
 		op.SkipValidateBody = true // strictly has checked it
 	})
-	c.Formats = map[string]huma.Format{"application/json": {Marshal: marshal, Unmarshal: json.Unmarshal},
-		"json": {Marshal: marshal, Unmarshal: json.Unmarshal}}
+	c.Formats = map[string]huma.Format{"application/json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal},
+		"json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal}}
 	a := &api{engine: o.Engine, moves: o.Transfer, gate: o.Gate, limits: l, mux: mux, huma: humago.New(mux, c),
 		markdown: markdown.New()}
-	a.huma.UseMiddleware(a.strictly)
-	a.conversations()
-	a.projects()
-	a.messages()
-	a.branches()
-	a.chat()
-	a.compaction()
-	a.books()
-	a.recall()
-	a.transfer()
-	a.archives()
-	a.artifacts()
-	a.session()
-	desk{api: a}.keys()
-	desk{api: a}.bounds()
-	a.events()
-	a.describe()
+	a.huma.UseMiddleware(a.checkStrictly)
+	a.addConversations()
+	a.addProjects()
+	a.addMessages()
+	a.addBranches()
+	a.addChat()
+	a.addCompaction()
+	a.addBooks()
+	a.addRecall()
+	a.addTransfer()
+	a.addArchives()
+	a.addArtifacts()
+	a.addSession()
+	keyHandlers{api: a}.addKeys()
+	keyHandlers{api: a}.addBounds()
+	a.addEvents()
+	a.addDescription()
 }
 
-// describe completes the description of the API, and serves it.
-func (a *api) describe() {
+// addDescription completes the description of the API, and serves it.
+func (a *api) addDescription() {
 	if err := spec.Complete(a.huma.OpenAPI()); err != nil {
 		panic("restapi: " + err.Error()) // a sheet that is embedded cannot be read
 	}
@@ -123,36 +123,36 @@ func (a *api) describe() {
 	})
 }
 
-// schemas are those of the handlers' types.
-func (a *api) schemas() huma.Registry { return a.huma.OpenAPI().Components.Schemas }
+// typeSchemas returns those of the handlers' types.
+func (a *api) typeSchemas() huma.Registry { return a.huma.OpenAPI().Components.Schemas }
 
-// as returns the engine as the sender of a request may use it.
-func (a *api) as(ctx context.Context) *engine.View { return a.engine.As(access.Caller(ctx)) }
+// viewFor returns the engine as the sender of a request may use it.
+func (a *api) viewFor(ctx context.Context) *engine.View { return a.engine.As(access.CallerOf(ctx)) }
 
-// failure is the body of every error, and the error itself.
-type failure struct {
+// apiFailure is the body of every error, and the error itself.
+type apiFailure struct {
 	spec.Fault
 	status int
 	err    error
 }
 
-func (f *failure) GetStatus() int { return f.status }
+func (f *apiFailure) GetStatus() int { return f.status }
 
 // GetHeaders implements huma.HeadersError: a 401 says how to get in.
-func (f *failure) GetHeaders() http.Header {
+func (f *apiFailure) GetHeaders() http.Header {
 	if f.status != http.StatusUnauthorized {
 		return nil
 	}
 	return http.Header{"Www-Authenticate": {`Bearer realm="scrollback", error="invalid_token"`}}
 }
 
-func (f *failure) Error() string { return f.Fault.Error.Message }
+func (f *apiFailure) Error() string { return f.Fault.Error.Message }
 
-// fail is an error as a client sees it.
-func fail(err error) *failure {
-	f := &failure{status: status.Of(err), err: err}
+// newFailure returns an error as a client sees it.
+func newFailure(err error) *apiFailure {
+	f := &apiFailure{status: status.FromError(err), err: err}
 	f.Fault.Error.Code = scrollback.CodeOf(err)
-	f.Fault.Error.Message = scrollback.Shown(err)
+	f.Fault.Error.Message = scrollback.PublicMessage(err)
 	f.Fault.Error.Permanent = errors.Is(err, scrollback.ErrPermanent)
 	var known *scrollback.Error
 	if errors.As(err, &known) {
@@ -165,27 +165,27 @@ func fail(err error) *failure {
 	return f
 }
 
-// answer pairs a handler's result with its error as a client sees it.
-func answer[T any](v *T, err error) (*T, error) {
+// wrapAnswer pairs a handler's result with its error as a client sees it.
+func wrapAnswer[T any](v *T, err error) (*T, error) {
 	if err != nil {
-		return nil, fail(err)
+		return nil, newFailure(err)
 	}
 	return v, nil
 }
 
-// plainErrors gives the router's own errors (a parameter that is missing or out of
+// shapeRouterError gives the router's own errors (a parameter that is missing or out of
 // range) our shape: they are invalid.
-func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
-	if f, ok := v.(*failure); ok {
+func shapeRouterError(ctx huma.Context, _ string, v any) (any, error) {
+	if f, ok := v.(*apiFailure); ok {
 		_, w := humago.Unwrap(ctx)
-		f.Fault.Error.RequestID = status.Note(w, f.err)
+		f.Fault.Error.RequestID = status.NoteError(w, f.err)
 		return f, nil
 	}
 	m, ok := v.(*huma.ErrorModel)
 	if !ok {
 		return v, nil
 	}
-	f := &failure{status: m.Status}
+	f := &apiFailure{status: m.Status}
 	f.Fault.Error.Code = scrollback.Invalid
 	f.Fault.Error.Message = m.Detail
 	for i, d := range m.Errors {
@@ -206,12 +206,12 @@ func plainErrors(ctx huma.Context, _ string, v any) (any, error) {
 	return f, nil
 }
 
-// translated writes errors in the language that the client prefers.
-func translated(ctx huma.Context, _ string, v any) (any, error) {
+// translateError writes errors in the language that the client prefers.
+func translateError(ctx huma.Context, _ string, v any) (any, error) {
 	l := language.Of(ctx.Header("Accept-Language"))
 	switch v := v.(type) {
-	case *failure:
-		v.in(l)
+	case *apiFailure:
+		v.inLanguage(l)
 		ctx.SetHeader("Content-Language", string(l))
 	case scrollback.Receipt:
 		return l.Receipt(v), nil
@@ -230,8 +230,8 @@ func translated(ctx huma.Context, _ string, v any) (any, error) {
 	return v, nil
 }
 
-// in says the failure in a language.
-func (f *failure) in(l language.Language) { f.Fault.Error.Message = l.Shown(f.err) }
+// inLanguage says the failure in a language.
+func (f *apiFailure) inLanguage(l language.Language) { f.Fault.Error.Message = l.Shown(f.err) }
 
 // Wrap lets the API set the status of errors that the router itself reports.
 func Wrap(next http.Handler) http.Handler {
@@ -256,8 +256,8 @@ func (o *overridable) WriteHeader(status int) {
 // Unwrap serves http.ResponseController.
 func (o *overridable) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
-// raw adds a streaming handler, and its entry in the description of the API.
-func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Request) error) {
+// addRaw adds a streaming handler, and its entry in the description of the API.
+func (a *api) addRaw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Request) error) {
 	a.huma.OpenAPI().AddOperation(&op)
 	a.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 		err := checkQuery(&op, r)
@@ -272,18 +272,18 @@ func (a *api) raw(op huma.Operation, fn func(w http.ResponseWriter, r *http.Requ
 
 // writeError writes an error if nothing was written yet.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
-	f := fail(err)
+	f := newFailure(err)
 	l := language.Of(r.Header.Get("Accept-Language"))
-	f.in(l)
-	f.Fault.Error.RequestID = status.Note(w, err)
+	f.inLanguage(l)
+	f.Fault.Error.RequestID = status.NoteError(w, err)
 	w.Header().Set("Content-Language", string(l))
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(f.status)
 	// The client may be gone; there is nobody else to tell.
-	_ = marshal(w, f)
+	_ = writePlainJSON(w, f)
 }
 
-// queryParam is a parameter in the query: a text, or a switch.
+// queryParam returns a parameter in the query: a text, or a switch.
 func queryParam(name, kind, doc string) *huma.Param {
 	return &huma.Param{Name: name, In: "query", Description: doc, Schema: &huma.Schema{Type: kind}}
 }

@@ -30,30 +30,30 @@ type signInBody struct {
 	Key string `json:"key" doc:"A key, as scrollback keys add printed it."`
 }
 
-// session adds sign-in and sign-out, for the page: programs send their key with each
+// addSession adds sign-in and sign-out, for the page: programs send their key with each
 // request.
-func (a *api) session() {
+func (a *api) addSession() {
 	free := []map[string][]string{{}} // they need no key
 	huma.Register(a.huma, huma.Operation{OperationID: "sign-in", Method: http.MethodPost, Path: "/api/session",
 		Summary: "Exchange a key for a cookie, for browsers", MaxBodyBytes: a.limits.Body, Security: free},
 		func(ctx context.Context, in *struct{ Body signInBody }) (*signedIn, error) {
 			cookie, who, err := a.gate.SignIn(ctx, in.Body.Key)
 			if err != nil {
-				return answer[signedIn](nil, err)
+				return wrapAnswer[signedIn](nil, err)
 			}
 			return &signedIn{cookie.String(), "no-store", who}, nil
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "whoami", Method: http.MethodGet, Path: "/api/session",
 		Summary: "Who the caller is, and whether requests need a key here"},
 		func(ctx context.Context, _ *struct{}) (*signedIn, error) {
-			return &signedIn{Cache: "no-store", Body: access.WhoIs(ctx)}, nil
+			return &signedIn{Cache: "no-store", Body: access.DescribeSender(ctx)}, nil
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "sign-out", Method: http.MethodDelete, Path: "/api/session",
 		Summary: "End the sign-in of this browser", DefaultStatus: http.StatusNoContent, Security: free},
 		func(ctx context.Context, _ *struct{}) (*signedOut, error) {
 			cookie, err := a.gate.SignOut(ctx)
 			if err != nil {
-				return answer[signedOut](nil, err)
+				return wrapAnswer[signedOut](nil, err)
 			}
 			return &signedOut{cookie.String()}, nil
 		})
@@ -92,30 +92,30 @@ type KeyPath struct {
 	ID string `path:"key_id" doc:"Id of the key."`
 }
 
-// desk serves admins, and callers that ask what is allowed here.
-type desk struct{ api *api }
+// keyHandlers serves admins, and callers that ask what is allowed here.
+type keyHandlers struct{ api *api }
 
-// keys adds what an admin does with the keys that reach no further than its own.
-func (d desk) keys() {
+// addKeys adds what an admin does with the keys that reach no further than its own.
+func (d keyHandlers) addKeys() {
 	huma.Register(d.api.huma, huma.Operation{OperationID: "list-keys", Method: http.MethodGet, Path: "/api/keys",
 		Summary: "List keys"},
 		func(ctx context.Context, _ *struct{}) (*body[keyList], error) {
-			all, err := d.api.gate.Keys(ctx)
+			all, err := d.api.gate.ListKeys(ctx)
 			out := keyList{Keys: []KeyEntry{}}
 			for _, k := range all {
 				e := KeyEntry{Key: k}
-				if admin, no := d.api.as(ctx).Admin(); no == nil && err == nil {
-					var l scrollback.Limits
+				if admin, no := d.api.viewFor(ctx).Admin(); no == nil && err == nil {
+					var l scrollback.KeyLimits
 					if l, err = admin.KeyLimits(ctx, k.ID); l.Rate.Chats != 0 {
 						e.Rate = &l.Rate
 					}
-					if l.Allowance != (scrollback.Allowance{}) {
+					if l.SpendLimit != (scrollback.SpendLimit{}) {
 						e.Budget = &scrollback.DailyBudget{TokensPerDay: l.Tokens, MoneyPerDay: l.Money, Currency: l.Currency}
 					}
 				}
 				out.Keys = append(out.Keys, e)
 			}
-			return seen(out, err)
+			return wrapBody(out, err)
 		})
 	huma.Register(d.api.huma, huma.Operation{OperationID: "add-key", Method: http.MethodPost, Path: "/api/keys",
 		DefaultStatus: http.StatusCreated,
@@ -123,7 +123,7 @@ func (d desk) keys() {
 	huma.Register(d.api.huma, huma.Operation{OperationID: "revoke-key", Method: http.MethodDelete,
 		Path: "/api/keys/{key_id}", Summary: "End a key"},
 		func(ctx context.Context, in *KeyPath) (*body[scrollback.Key], error) {
-			return seen(d.api.gate.RevokeKey(ctx, scrollback.KeyID(in.ID)))
+			return wrapBody(d.api.gate.RevokeKey(ctx, scrollback.KeyID(in.ID)))
 		})
 }
 
@@ -133,34 +133,34 @@ type secretOnce struct {
 	Body  madeKey
 }
 
-func (d desk) addKey(ctx context.Context, in *struct{ Body keyBody }) (*secretOnce, error) {
+func (d keyHandlers) addKey(ctx context.Context, in *struct{ Body keyBody }) (*secretOnce, error) {
 	k := scrollback.Key{Name: in.Body.Name, Projects: in.Body.Projects, ExpiresAt: in.Body.ExpiresAt}
 	if err := k.Role.UnmarshalText([]byte(in.Body.Role)); err != nil {
-		return answer[secretOnce](nil, scrollback.ParamErrorf("restapi", "role", i18n.RoleIsOneOf))
+		return wrapAnswer[secretOnce](nil, scrollback.ParamErrorf("restapi", "role", i18n.RoleIsOneOf))
 	}
-	var limits scrollback.Limits
+	var limits scrollback.KeyLimits
 	var admin *engine.Admin
 	if b := in.Body.Budget; b != nil { // everything that can be wrong with it is known before there is a key
-		limits.Allowance = scrollback.Allowance{Tokens: b.TokensPerDay, Money: b.MoneyPerDay, Currency: b.Currency}
+		limits.SpendLimit = scrollback.SpendLimit{Tokens: b.TokensPerDay, Money: b.MoneyPerDay, Currency: b.Currency}
 		err := limits.Check()
 		if err == nil {
-			admin, err = d.api.as(ctx).Admin()
+			admin, err = d.api.viewFor(ctx).Admin()
 		}
 		if err != nil {
-			return answer[secretOnce](nil, err)
+			return wrapAnswer[secretOnce](nil, err)
 		}
 	}
 	made, secret, err := d.api.gate.AddKey(ctx, k)
 	out := madeKey{secret, KeyEntry{Key: made}}
 	if err == nil && admin == nil {
-		_, err = d.api.as(ctx).PassLimits(ctx, made.ID)
+		_, err = d.api.viewFor(ctx).PassLimits(ctx, made.ID)
 	}
 	if err == nil && admin != nil {
 		err = admin.SetKeyLimits(ctx, made.ID, limits)
 		out.Budget = &scrollback.DailyBudget{TokensPerDay: limits.Tokens, MoneyPerDay: limits.Money,
 			Currency: limits.Currency}
 	}
-	return answer(&secretOnce{"no-store", out}, err)
+	return wrapAnswer(&secretOnce{"no-store", out}, err)
 }
 
 // limitsBody are the bounds of this server. A rate of 0 chats is none.
@@ -198,7 +198,7 @@ type numberEntry struct {
 // listPolicies returns the policies and the numbers that they have.
 func listPolicies() (policies []policyEntry, numbers []numberEntry, err error) {
 	for _, name := range compact.Names() {
-		p, err := compact.Named(name, true)
+		p, err := compact.FindPolicy(name, true)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -210,16 +210,16 @@ func listPolicies() (policies []policyEntry, numbers []numberEntry, err error) {
 	return policies, numbers, nil
 }
 
-// bounds adds what this server takes.
-func (d desk) bounds() {
+// addBounds adds what this server takes.
+func (d keyHandlers) addBounds() {
 	huma.Register(d.api.huma, huma.Operation{OperationID: "limits", Method: http.MethodGet, Path: "/api/limits",
 		Summary: "What this server takes"},
 		func(ctx context.Context, _ *struct{}) (*body[limitsBody], error) {
-			l := d.api.as(ctx).Limits()
+			l := d.api.viewFor(ctx).Limits()
 			out := limitsBody{BodyBytes: d.api.limits.Body, MessageChars: l.MessageChars, MessageParts: l.Parts,
 				MessageImages:   l.Images,
 				AttachmentBytes: min(d.api.limits.Upload, l.ArtifactBytes), ImportBytes: d.api.limits.Import}
-			if q := access.Quota(ctx); q != nil && q.Chats > 0 {
+			if q := access.QuotaOf(ctx); q != nil && q.Chats > 0 {
 				out.Chats = q.Rate
 			}
 			formats := d.api.moves.Formats()
@@ -228,6 +228,6 @@ func (d desk) bounds() {
 			out.Tools = formats.Tools
 			var err error
 			out.Policies, out.PolicyNumbers, err = listPolicies()
-			return seen(out, err)
+			return wrapBody(out, err)
 		})
 }

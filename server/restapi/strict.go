@@ -25,9 +25,9 @@ import (
 // maxDepth is how deep the JSON of a request may be nested.
 const maxDepth = 100
 
-// strictly lets a request through that says nothing its operation does not know: a field
+// checkStrictly lets a request through that says nothing its operation does not know: a field
 // or parameter that would be ignored is an error. What is known is what /openapi.json says.
-func (a *api) strictly(ctx huma.Context, next func(huma.Context)) {
+func (a *api) checkStrictly(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
 	err := checkQuery(ctx.Operation(), r)
 	if err == nil && r.Method != http.MethodGet {
@@ -37,21 +37,21 @@ func (a *api) strictly(ctx huma.Context, next func(huma.Context)) {
 		writeError(w, r, err)
 		return
 	}
-	next(read{ctx})
+	next(readRequest{ctx})
 }
 
-// read is a request whose body has been read: the router may not set a time for that any
+// readRequest is a request whose body has been read: the router may not set a time for that any
 // more, because it would end the response.
-type read struct{ humaContext }
+type readRequest struct{ humaContext }
 
 // humaContext has a name of its own because the interface has a method Context.
 type humaContext = huma.Context
 
 // Unwrap serves [humago.Unwrap].
-func (r read) Unwrap() huma.Context { return r.humaContext }
+func (r readRequest) Unwrap() huma.Context { return r.humaContext }
 
 // SetReadDeadline implements [huma.Context].
-func (read) SetReadDeadline(time.Time) error { return nil }
+func (readRequest) SetReadDeadline(time.Time) error { return nil }
 
 // checkQuery checks the names and types of a request's parameters, and that each is given
 // once.
@@ -70,18 +70,18 @@ func checkQuery(op *huma.Operation, r *http.Request) error {
 		p := known[name]
 		switch {
 		case p == nil:
-			return unknown(i18n.KindParameter, "", name, slices.Collect(maps.Keys(known)))
+			return newUnknownError(i18n.KindParameter, "", name, slices.Collect(maps.Keys(known)))
 		case len(q[name]) > 1:
 			return scrollback.ParamErrorf("restapi", name, i18n.ParameterGivenTwice, name)
-		case !readable(q[name][0], p.Schema.Type):
+		case !isReadable(q[name][0], p.Schema.Type):
 			return scrollback.ParamErrorf("restapi", name, i18n.ParameterHasWrongType, name, kinds[p.Schema.Type], q[name][0])
 		}
 	}
 	return nil
 }
 
-// readable reports whether a text can be read as a type.
-func readable(text, kind string) (ok bool) {
+// isReadable reports whether a text can be read as a type.
+func isReadable(text, kind string) (ok bool) {
 	var err error
 	switch kind {
 	case huma.TypeInteger:
@@ -94,7 +94,7 @@ func readable(text, kind string) (ok bool) {
 
 // checkBody reads the body of a request, checks it, and puts it back.
 func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Request) error {
-	raw, err := io.ReadAll(sentBody(w, r, a.limits.Body, "limits.body_bytes"))
+	raw, err := io.ReadAll(newBoundedBody(w, r, a.limits.Body, "limits.body_bytes"))
 	if err != nil {
 		return err
 	}
@@ -122,18 +122,18 @@ func (a *api) checkBody(op *huma.Operation, w http.ResponseWriter, r *http.Reque
 	switch {
 	case !utf8.Valid(raw):
 		return scrollback.ParamErrorf("restapi", "body", i18n.BodyIsNotUTF8)
-	case depth(raw) > maxDepth:
+	case jsonDepth(raw) > maxDepth:
 		return scrollback.ParamErrorf("restapi", "body", i18n.BodyNestedTooDeep, maxDepth)
 	}
 	var whole json.RawMessage
 	if err := json.Unmarshal(raw, &whole); err != nil {
 		return scrollback.ParamErrorf("restapi", "body", i18n.BodyIsNotJSON, err)
 	}
-	return (&checker{op: op.OperationID, schemas: a.huma.OpenAPI().Components.Schemas}).value("", schema, whole)
+	return (&checker{op: op.OperationID, schemas: a.huma.OpenAPI().Components.Schemas}).checkValue("", schema, whole)
 }
 
-// depth is how deep JSON is nested.
-func depth(raw []byte) (most int) {
+// jsonDepth returns how deep JSON is nested.
+func jsonDepth(raw []byte) (most int) {
 	now := 0
 	quoted := false
 	for i := 0; i < len(raw); i++ {
@@ -171,11 +171,11 @@ var reserved = func() map[string]i18n.ID {
 	return out
 }()
 
-// unknown is the error for a name that is not known; it suggests the nearest that is.
-func unknown(kind i18n.ID, under, name string, known []string) error {
+// newUnknownError returns the error for a name that is not known; it suggests the nearest that is.
+func newUnknownError(kind i18n.ID, under, name string, known []string) error {
 	slices.Sort(known)
 	hint := scrollback.NewSentence(i18n.NoneKnownHere)
-	if near := nearest.Of(name, known); near != "" {
+	if near := nearest.FindNearest(name, known); near != "" {
 		hint = scrollback.NewSentence(i18n.DidYouMean, near)
 	} else if len(known) > 0 {
 		hint = scrollback.NewSentence(i18n.KnownAre, strings.Join(known, ", "))

@@ -24,9 +24,9 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// transfer adds import and export.
-func (a *api) transfer() {
-	a.raw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import",
+// addTransfer adds import and export.
+func (a *api) addTransfer() {
+	a.addRaw(huma.Operation{OperationID: "import", Method: http.MethodPost, Path: "/api/import",
 		Summary: "Import a transcript or a bundle (the body)",
 		Parameters: []*huma.Param{queryParam("from", huma.TypeString, "Its format. Default: as its content says."),
 			queryParam("project", huma.TypeString, "Where it goes."),
@@ -36,26 +36,26 @@ func (a *api) transfer() {
 			queryParam("name", huma.TypeString, "The file's name, which helps to recognise its format."),
 			queryParam("mask", huma.TypeBoolean,
 				"Whether what looks like a key or a token is replaced before anything is stored.")},
-		RequestBody: spec.Takes(spec.File(spec.Binary)),
-		Responses:   spec.Returns(http.StatusOK, spec.JSON[transfer.ImportResult](a.schemas()))},
+		RequestBody: spec.RequestBody(spec.FileContent(spec.Binary)),
+		Responses:   spec.Responses(http.StatusOK, spec.JSON[transfer.ImportResult](a.typeSchemas()))},
 		func(w http.ResponseWriter, r *http.Request) error {
 			q := r.URL.Query()
 			req := transfer.ImportRequest{Format: q.Get("from"), Project: q.Get("project"), AsCopy: isSet(q, "as_copy"),
 				Summarize: isSet(q, "summarize"),
-				Name:      q.Get("name"), Mask: isSet(q, "mask"), Quota: access.Quota(r.Context())}
+				Name:      q.Get("name"), Mask: isSet(q, "mask"), Quota: access.QuotaOf(r.Context())}
 			if into := q.Get("into"); into != "" {
-				id, err := a.resolve(r.Context(), into)
+				id, err := a.resolveID(r.Context(), into)
 				if err != nil {
 					return err
 				}
 				req.Into = id
 			}
-			f, err := spool(sentBody(w, r, a.limits.Import, "limits.import_bytes"))
+			f, err := spoolBody(newBoundedBody(w, r, a.limits.Import, "limits.import_bytes"))
 			if err != nil {
 				return err
 			}
 			defer f.Close()
-			out, err := a.moves.Import(r.Context(), a.as(r.Context()), f, req)
+			out, err := a.moves.Import(r.Context(), a.viewFor(r.Context()), f, req)
 			if err != nil {
 				return err
 			}
@@ -64,17 +64,18 @@ func (a *api) transfer() {
 				out.Skipped[i].Reason = l.Reason(out.Skipped[i].Reason)
 			}
 			w.Header().Set("Content-Type", "application/json")
-			return marshal(w, out)
+			return writePlainJSON(w, out)
 		})
 	addSample(a)
-	a.raw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
+	a.addRaw(huma.Operation{OperationID: "export", Method: http.MethodGet, Path: "/api/conversations/{id}/export",
 		Summary: "Export a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
 			queryParam("format", huma.TypeString, "bundle (the default), jsonl, claude-code, codex, gemini-cli, mtm or ipynb"),
 			queryParam("materialize", huma.TypeBoolean, "Whether a bundle holds the files of its segments.")},
-		Responses: spec.Returns(http.StatusOK, spec.File("application/zstd"), spec.File("application/x-ndjson"),
-			spec.File("application/json"), spec.File("application/x-ipynb+json"))},
+		Responses: spec.Responses(http.StatusOK, spec.FileContent("application/zstd"),
+			spec.FileContent("application/x-ndjson"),
+			spec.FileContent("application/json"), spec.FileContent("application/x-ipynb+json"))},
 		func(w http.ResponseWriter, r *http.Request) error {
-			id, err := a.resolve(r.Context(), r.PathValue("id"))
+			id, err := a.resolveID(r.Context(), r.PathValue("id"))
 			if err != nil {
 				return err
 			}
@@ -82,12 +83,12 @@ func (a *api) transfer() {
 			req := transfer.ExportRequest{Format: cmp.Or(q.Get("format"), transfer.BundleFormat),
 				Materialize: isSet(q, "materialize")}
 			out := &lazyWriter{w: w, begin: func() {
-				media, ending := fileOf(req.Format)
+				media, ending := formatFile(req.Format)
 				w.Header().Set("Content-Type", media)
 				w.Header().Set("Content-Disposition",
 					mime.FormatMediaType("attachment", map[string]string{"filename": string(id) + ending}))
 			}}
-			err = a.moves.Export(r.Context(), a.as(r.Context()), id, req, out)
+			err = a.moves.Export(r.Context(), a.viewFor(r.Context()), id, req, out)
 			if err != nil && out.begun {
 				panic(http.ErrAbortHandler) // a cut-off file must not look whole
 			}
@@ -112,20 +113,20 @@ func addSample(a *api) {
 				lang = in.Body.Lang
 				project = in.Body.Project
 			}
-			v := a.as(ctx)
-			if project == "" && v.Caller().Sees(tour.Project) {
+			v := a.viewFor(ctx)
+			if project == "" && v.Caller().SeesProject(tour.Project) {
 				project = tour.Project
 			}
 			var made bytes.Buffer
-			if err := tour.Write(&made, lang, time.Now()); err != nil {
-				return seen(scrollback.Conversation{}, err)
+			if err := tour.WriteSample(&made, lang, time.Now()); err != nil {
+				return wrapBody(scrollback.Conversation{}, err)
 			}
 			out, err := a.moves.Import(ctx, v, bytes.NewReader(made.Bytes()),
 				transfer.ImportRequest{Format: "jsonl", Project: project})
 			if err != nil {
-				return seen(scrollback.Conversation{}, err)
+				return wrapBody(scrollback.Conversation{}, err)
 			}
-			return seen(v.Get(ctx, out.Conversations[0].ID))
+			return wrapBody(v.Get(ctx, out.Conversations[0].ID))
 		})
 }
 
@@ -135,8 +136,8 @@ func isSet(q url.Values, name string) bool {
 	return err == nil && on
 }
 
-// fileOf is the media type of a format, and the extension of its files.
-func fileOf(format string) (media, ending string) {
+// formatFile returns the media type of a format, and the extension of its files.
+func formatFile(format string) (media, ending string) {
 	switch format {
 	case transfer.BundleFormat:
 		return "application/zstd", ".bundle"
@@ -163,22 +164,22 @@ func (l *lazyWriter) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// spooled is a temporary file that is removed when it is closed, if it is not yet gone.
-type spooled struct {
+// spooledFile is a temporary file that is removed when it is closed, if it is not yet gone.
+type spooledFile struct {
 	*os.File
 	gone bool
 }
 
 // Close implements io.Closer.
-func (s spooled) Close() error {
+func (s spooledFile) Close() error {
 	if s.gone {
 		return s.File.Close()
 	}
 	return errors.Join(s.File.Close(), os.Remove(s.Name()))
 }
 
-// spool keeps a body in a file, because an import reads it more than once.
-func spool(body io.Reader) (io.ReadSeekCloser, error) {
+// spoolBody keeps a body in a file, because an import reads it more than once.
+func spoolBody(body io.Reader) (io.ReadSeekCloser, error) {
 	f, err := os.CreateTemp("", "scrollback-import-*")
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Unavailable, "restapi.import", err)
@@ -186,7 +187,7 @@ func spool(body io.Reader) (io.ReadSeekCloser, error) {
 	// The name can go at once where the system allows it: then a server that is
 	// killed leaves nothing behind.
 	gone := os.Remove(f.Name()) == nil
-	s := spooled{f, gone}
+	s := spooledFile{f, gone}
 	if _, err = io.Copy(f, body); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
@@ -205,14 +206,14 @@ func bodyError(err error) error {
 	return scrollback.ParamErrorf("restapi", "body", i18n.BodyEndedEarly)
 }
 
-// overLimit is the error of a body that is too long, and the setting that says so.
+// overLimit returns the error of a body that is too long, and the setting that says so.
 func overLimit(limit int64, setting string) error {
 	return scrollback.ParamErrorf("restapi", "body", i18n.BodyOverLimit, limit,
-		setting).Because(scrollback.ErrTooLarge)
+		setting).WithReason(scrollback.ErrTooLarge)
 }
 
-// sent is a body that may be long: it is bounded, and errors are ours.
-type sent struct {
+// boundedBody is a body that may be long: it is bounded, and errors are ours.
+type boundedBody struct {
 	r       io.Reader
 	limit   int64
 	setting string
@@ -220,38 +221,39 @@ type sent struct {
 	rest    io.Reader // what is read of it all the same, if it is too long
 }
 
-// sentBody is the body of a request. setting names its limit.
-func sentBody(w http.ResponseWriter, r *http.Request, limit int64, setting string) *sent {
-	s := &sent{r: http.MaxBytesReader(w, r.Body, limit), limit: limit, setting: setting, over: r.ContentLength > limit,
-		rest: io.LimitReader(r.Body, drained)}
-	if s.over && (r.ContentLength > drained || r.Header.Get("Expect") != "") {
+// newBoundedBody returns the body of a request. setting names its limit.
+func newBoundedBody(w http.ResponseWriter, r *http.Request, limit int64, setting string) *boundedBody {
+	s := &boundedBody{r: http.MaxBytesReader(w, r.Body, limit), limit: limit, setting: setting,
+		over: r.ContentLength > limit,
+		rest: io.LimitReader(r.Body, maxDrained)}
+	if s.over && (r.ContentLength > maxDrained || r.Header.Get("Expect") != "") {
 		s.rest = http.NoBody // the rest is not worth reading
 		w.Header().Set("Connection", "close")
 	}
 	return s
 }
 
-// drained is how much of a body that is refused is read all the same, in bytes: a client that
+// maxDrained is how much of a body that is refused is read all the same, in bytes: a client that
 // is still sending when the connection is closed does not see the response.
-const drained = 64 << 20
+const maxDrained = 64 << 20
 
-func (s *sent) Read(p []byte) (int, error) {
+func (s *boundedBody) Read(p []byte) (int, error) {
 	if s.over {
-		return 0, s.refuse()
+		return 0, s.refuseTooLong()
 	}
 	n, err := s.r.Read(p)
 	var big *http.MaxBytesError
 	switch {
 	case errors.As(err, &big):
-		err = s.refuse()
+		err = s.refuseTooLong()
 	case err != nil && !errors.Is(err, io.EOF):
 		err = bodyError(err)
 	}
 	return n, err
 }
 
-// refuse reads what is read of a body that is too long, and returns its error.
-func (s *sent) refuse() error {
+// refuseTooLong reads what is read of a body that is too long, and returns its error.
+func (s *boundedBody) refuseTooLong() error {
 	_, _ = io.Copy(io.Discard, s.rest) // it is refused either way
 	return overLimit(s.limit, s.setting)
 }

@@ -25,9 +25,9 @@ var statuses = map[scrollback.Code]int{
 	scrollback.Unavailable: http.StatusServiceUnavailable,
 }
 
-// Of returns the HTTP status for err, which must not be nil: that of its reason if the
+// FromError returns the HTTP status for err, which must not be nil: that of its reason if the
 // reason has one, else that of its code.
-func Of(err error) int {
+func FromError(err error) int {
 	switch {
 	case errors.Is(err, scrollback.ErrTooLarge):
 		return http.StatusRequestEntityTooLarge
@@ -45,17 +45,17 @@ func Of(err error) int {
 const RequestID = "X-Request-Id"
 
 // Noter is a response that wants to know why it failed.
-type Noter interface{ Failed(err error) }
+type Noter interface{ NoteFailure(err error) }
 
-// Note passes on to the logger of a response why it fails. If it is no fault of the client's, Note
+// NoteError passes on to the logger of a response why it fails. If it is no fault of the client's, NoteError
 // returns the id under which it is logged, which belongs in the response; else nothing.
-func Note(w http.ResponseWriter, err error) (id string) {
-	if Of(err) < http.StatusInternalServerError {
+func NoteError(w http.ResponseWriter, err error) (id string) {
+	if FromError(err) < http.StatusInternalServerError {
 		return ""
 	}
 	for at := w; at != nil; {
 		if n, ok := at.(Noter); ok {
-			n.Failed(err)
+			n.NoteFailure(err)
 			break
 		}
 		inner, ok := at.(interface{ Unwrap() http.ResponseWriter })

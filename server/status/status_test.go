@@ -17,7 +17,7 @@ func TestOf(t *testing.T) {
 		scrollback.OverBudget:  422,
 		scrollback.RateLimited: 429, scrollback.Canceled: 499, scrollback.Internal: 500, scrollback.Unavailable: 503,
 	} {
-		if got := status.Of(scrollback.Errorf(code, "op", "text")); got != want {
+		if got := status.FromError(scrollback.Errorf(code, "op", "text")); got != want {
 			t.Errorf("%s has status %d, want %d", code, got, want)
 		}
 	}
@@ -35,14 +35,14 @@ func TestOf(t *testing.T) {
 		{scrollback.Unavailable, scrollback.ErrClosing, 503},
 	} {
 		wrapped := scrollback.Errorf(fine.code, "op", "text: %w", fine.why)
-		because := scrollback.Errorf(fine.code, "op", "text").Because(fine.why)
+		because := scrollback.Errorf(fine.code, "op", "text").WithReason(fine.why)
 		for _, err := range []error{wrapped, because} {
-			if got := status.Of(fmt.Errorf("around: %w", err)); got != fine.want {
+			if got := status.FromError(fmt.Errorf("around: %w", err)); got != fine.want {
 				t.Errorf("%v has status %d, want %d", fine.why, got, fine.want)
 			}
 		}
 	}
-	if got := status.Of(errors.Join(io.EOF)); got != 500 {
+	if got := status.FromError(errors.Join(io.EOF)); got != 500 {
 		t.Errorf("an unknown error has status %d", got)
 	}
 }

@@ -6,7 +6,8 @@ var chinese = story{
 	name: "zh", title: "潮位站 · 示例对话", date: "1月2日",
 	instructions: "你协助港务办公室管理潮位站。水位以米为单位，保留三位小数。",
 	stations:     []string{"3 旧码头", "5 轮渡码头", "7 北防波堤"},
-	scenes:       []func(*teller) (string, string){读数, 预报, 泊位, 检修, 信件, 拟合, 迟到, 均值, 参观},
+	scenes: []func(*sampleWriter) (string, string){zhReadings, zhForecast, zhBerth, zhRepair, zhLetter, zhFit,
+		zhLate, zhMeans, zhVisitor},
 	decisions: [][2]string{
 		{"请记下：验潮房的备用钥匙挂在水泵后面的绿色挂钩上。", "记下了：**备用钥匙**在水泵后面的绿色挂钩上。"},
 		{"每个站的残差都要低于 2.5 厘米；有一个超出就马上告诉我。", "好的：每个站的上限是 **2.5 厘米**，第一次超出时我会立即报告。"},
@@ -20,61 +21,64 @@ var chinese = story{
 	},
 }
 
-func 读数(t *teller) (string, string) {
+func zhReadings(t *sampleWriter) (string, string) {
 	rows := ""
 	for _, s := range t.stations {
-		rows += fmt.Sprintf("| %s | %s | %s 厘米 |\n", s, t.level(), t.residual())
+		rows += fmt.Sprintf("| %s | %s | %s 厘米 |\n", s, t.randomLevel(), t.randomResidual())
 	}
-	return t.pick(t.today()+"的读数。", "今天早上各站水位是多少？", "请给出"+t.today()+"的水位。"),
-		"| 站 | 水位（米） | 残差 |\n|---|---:|---:|\n" + rows + "\n" + t.pick("三个站都每十分钟报一次。", "没有异常。", "残差在正常范围内。")
+	return t.pickOne(t.formatToday()+"的读数。", "今天早上各站水位是多少？", "请给出"+t.formatToday()+"的水位。"),
+		"| 站 | 水位（米） | 残差 |\n|---|---:|---:|\n" + rows + "\n" + t.pickOne("三个站都每十分钟报一次。", "没有异常。", "残差在正常范围内。")
 }
 
-func 预报(t *teller) (string, string) {
-	w := t.few(3, 8)
-	return t.pick("今晚的预报如何？", "明天的风会有影响吗？", "会有增水吗？"),
-		fmt.Sprintf("%s风 %d 到 %d 级。高潮约在 %02d:%02d，预计比潮汐表高 %.1f 米。", t.pick("西北", "西", "西南", "东"), w, w+1, t.few(0, 23),
-			t.few(0, 59), 0.1*float64(t.few(0, 6)))
+func zhForecast(t *sampleWriter) (string, string) {
+	w := t.randomFew(3, 8)
+	return t.pickOne("今晚的预报如何？", "明天的风会有影响吗？", "会有增水吗？"),
+		fmt.Sprintf("%s风 %d 到 %d 级。高潮约在 %02d:%02d，预计比潮汐表高 %.1f 米。", t.pickOne("西北", "西", "西南", "东"), w, w+1,
+			t.randomFew(0, 23),
+			t.randomFew(0, 59), 0.1*float64(t.randomFew(0, 6)))
 }
 
-func 泊位(t *teller) (string, string) {
-	n := t.few(2, 14)
-	return fmt.Sprintf("低潮时%s能停 %d 号泊位吗？", t.pick("挖泥船", "测量船", "渡轮", "引航艇", "驳船"), n),
-		fmt.Sprintf("%d 号泊位%s低潮时水深 %.1f 米；吃水 %.1f 米的话%s。", n, t.pick("今天", "明天", "周五"), 3+0.1*float64(t.few(0, 40)),
-			2+0.1*float64(t.few(0, 20)),
-			t.pick("够用", "还有半米富余", "不够，要等两个小时"))
+func zhBerth(t *sampleWriter) (string, string) {
+	n := t.randomFew(2, 14)
+	return fmt.Sprintf("低潮时%s能停 %d 号泊位吗？", t.pickOne("挖泥船", "测量船", "渡轮", "引航艇", "驳船"), n),
+		fmt.Sprintf("%d 号泊位%s低潮时水深 %.1f 米；吃水 %.1f 米的话%s。", n, t.pickOne("今天", "明天", "周五"), 3+0.1*float64(t.randomFew(0, 40)),
+			2+0.1*float64(t.randomFew(0, 20)),
+			t.pickOne("够用", "还有半米富余", "不够，要等两个小时"))
 }
 
-func 检修(t *teller) (string, string) {
-	s := t.station()
-	return t.pick(s+"还有什么要做？", "上次是谁检查的"+s+"？", s+"该清洗了吗？"),
-		fmt.Sprintf("%s：\n\n1. 冲洗静水井\n2. %s\n3. 与水尺对照 %d 次读数\n\n上次去是 %d 天前。", s, t.pick("换电池", "紧固卡箍", "检查电缆", "给铰链上油"),
-			t.few(5, 20), t.few(3, 60))
+func zhRepair(t *sampleWriter) (string, string) {
+	s := t.pickStation()
+	return t.pickOne(s+"还有什么要做？", "上次是谁检查的"+s+"？", s+"该清洗了吗？"),
+		fmt.Sprintf("%s：\n\n1. 冲洗静水井\n2. %s\n3. 与水尺对照 %d 次读数\n\n上次去是 %d 天前。", s, t.pickOne("换电池", "紧固卡箍", "检查电缆", "给铰链上油"),
+			t.randomFew(5, 20), t.randomFew(3, 60))
 }
 
-func 信件(t *teller) (string, string) {
-	return "给" + t.pick("引航协会", "测绘局", "帆船俱乐部", "主管部门") + "写两句话，说说" + t.pick("新的潮汐表", "关闭的泊位", "下周的来访", "数据的空缺") + "。",
-		t.pick("各位好，", "早上好，") + t.pick("明年的潮汐表已经做好，随信寄上。", fmt.Sprintf("%d 号泊位关闭到本周末。", t.few(2, 14))) +
+func zhLetter(t *sampleWriter) (string, string) {
+	return "给" + t.pickOne("引航协会", "测绘局", "帆船俱乐部", "主管部门") + "写两句话，说说" + t.pickOne("新的潮汐表", "关闭的泊位", "下周的来访", "数据的空缺") +
+			"。",
+		t.pickOne("各位好，", "早上好，") + t.pickOne("明年的潮汐表已经做好，随信寄上。", fmt.Sprintf("%d 号泊位关闭到本周末。", t.randomFew(2, 14))) +
 			"如有不清楚的地方，请与港务办公室联系。"
 }
 
-func 拟合(t *teller) (string, string) {
-	n := t.few(4, 12)
+func zhFit(t *sampleWriter) (string, string) {
+	n := t.randomFew(4, 12)
 	return fmt.Sprintf("用 %d 个分潮拟合时，怎么跳过缺测的小时？", n),
 		"缺一个小时只会少一行：\n\n```go\nfor _, o := range obs {\n\tif o.Missing {\n\t\tcontinue\n\t}\n\trows = append(rows, design(o.Time, constituents))\n}\n```\n\n" +
-			fmt.Sprintf("用 %d 个分潮时，最大残差是 %s 厘米。", n, t.residual())
+			fmt.Sprintf("用 %d 个分潮时，最大残差是 %s 厘米。", n, t.randomResidual())
 }
 
-func 迟到(t *teller) (string, string) {
-	h := t.few(0, 20)
-	return t.pick("昨晚哪些站报得晚？", "有迟到的数据吗？"), fmt.Sprintf("只有%s：%02d:10 到 %02d:10。读数成批补到，是完整的。", t.station(), h, h+2)
+func zhLate(t *sampleWriter) (string, string) {
+	h := t.randomFew(0, 20)
+	return t.pickOne("昨晚哪些站报得晚？", "有迟到的数据吗？"), fmt.Sprintf("只有%s：%02d:10 到 %02d:10。读数成批补到，是完整的。", t.pickStation(), h, h+2)
 }
 
-func 均值(t *teller) (string, string) {
-	return t.pick("上个月的平均值？", "这个月比起来怎么样？"),
-		fmt.Sprintf("%s平均 %s 米，比去年%s %.1f 厘米。另外两个站没有变化。", t.station(), t.level(), t.pick("高", "低"), 0.1*float64(t.few(1, 30)))
+func zhMeans(t *sampleWriter) (string, string) {
+	return t.pickOne("上个月的平均值？", "这个月比起来怎么样？"),
+		fmt.Sprintf("%s平均 %s 米，比去年%s %.1f 厘米。另外两个站没有变化。", t.pickStation(), t.randomLevel(), t.pickOne("高", "低"),
+			0.1*float64(t.randomFew(1, 30)))
 }
 
-func 参观(t *teller) (string, string) {
-	return fmt.Sprintf("%s有 %d 个学生来参观，给他们看什么？", t.pick("周二", "周四", "周五"), t.few(8, 30)),
-		t.pick("先看静水井，再看上次大潮的曲线。", "码头上的铜牌，以及它为什么刻着旧基准。", "水尺、浮子和一天的读数。")
+func zhVisitor(t *sampleWriter) (string, string) {
+	return fmt.Sprintf("%s有 %d 个学生来参观，给他们看什么？", t.pickOne("周二", "周四", "周五"), t.randomFew(8, 30)),
+		t.pickOne("先看静水井，再看上次大潮的曲线。", "码头上的铜牌，以及它为什么刻着旧基准。", "水尺、浮子和一天的读数。")
 }

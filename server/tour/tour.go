@@ -28,18 +28,18 @@ const Messages = 3000
 // Project is where the sample goes unless the caller names another.
 const Project = "sample"
 
-// days is how far the sample reaches back.
-const days = 320
+// tourDays is how far the sample reaches back.
+const tourDays = 320
 
-// line is one line of the transcript: a message.
-type line struct {
+// transcriptLine is one line of the transcript: a message.
+type transcriptLine struct {
 	Role      string `json:"role"`
 	Content   string `json:"content"`
 	CreatedAt int64  `json:"created_at"`
 }
 
-// Write writes the sample in a language, "zh" or else English, as it stands at now.
-func Write(w io.Writer, lang string, now time.Time) error {
+// WriteSample writes the sample in a language, "zh" or else English, as it stands at now.
+func WriteSample(w io.Writer, lang string, now time.Time) error {
 	s := english
 	if strings.HasPrefix(lang, "zh") {
 		s = chinese
@@ -53,12 +53,12 @@ func Write(w io.Writer, lang string, now time.Time) error {
 	if err := enc.Encode(head); err != nil {
 		return err
 	}
-	t := teller{story: s, rng: rand.New(rand.NewPCG(7, uint64(len(s.name)))),
-		day: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -days)}
+	t := sampleWriter{story: s, rng: rand.New(rand.NewPCG(7, uint64(len(s.name)))),
+		day: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -tourDays)}
 	for n := 0; n < Messages; n += 2 {
-		ask, reply := t.scene(n)
-		at := t.at(n)
-		for i, l := range []line{{"user", ask, at.UnixMilli()},
+		ask, reply := t.writeScene(n)
+		at := t.timeAt(n)
+		for i, l := range []transcriptLine{{"user", ask, at.UnixMilli()},
 			{"assistant", reply, at.Add(time.Duration(5+t.rng.IntN(40)) * time.Second).UnixMilli()}} {
 			if err := enc.Encode(l); err != nil {
 				return fmt.Errorf("message %d: %w", n+i+1, err)
@@ -72,32 +72,32 @@ func Write(w io.Writer, lang string, now time.Time) error {
 type story struct {
 	name, title, instructions string
 	stations                  []string
-	scenes                    []func(t *teller) (ask, reply string)
+	scenes                    []func(t *sampleWriter) (ask, reply string)
 	decisions                 [][2]string // spread over the year, in order
 	date                      string      // how a day is written
 }
 
-// teller tells a story.
-type teller struct {
+// sampleWriter tells a story.
+type sampleWriter struct {
 	story
 	rng *rand.Rand
 	day time.Time
 	now time.Time // of the scene being told
 }
 
-// at is the time of the message after n others: in working hours, and never earlier than
+// timeAt returns the time of the message after n others: in working hours, and never earlier than
 // the one before.
-func (t *teller) at(n int) time.Time {
-	perDay := float64(Messages) / float64(days-1)
+func (t *sampleWriter) timeAt(n int) time.Time {
+	perDay := float64(Messages) / float64(tourDays-1)
 	whole := int(float64(n) / perDay)
 	part := float64(n) / perDay
 	t.now = t.day.AddDate(0, 0, whole).Add(7*time.Hour + time.Duration((part-float64(whole))*float64(10*time.Hour)))
 	return t.now
 }
 
-// scene is what is asked and answered after n messages.
-func (t *teller) scene(n int) (ask, reply string) {
-	t.at(n)
+// writeScene returns what is asked and answered after n messages.
+func (t *sampleWriter) writeScene(n int) (ask, reply string) {
+	t.timeAt(n)
 	every := Messages / (len(t.decisions) + 1)
 	every -= every % 2
 	if n > 0 && n%every == 0 && n/every <= len(t.decisions) {
@@ -107,16 +107,18 @@ func (t *teller) scene(n int) (ask, reply string) {
 	return t.scenes[t.rng.IntN(len(t.scenes))](t)
 }
 
-func (t *teller) pick(from ...string) string { return from[t.rng.IntN(len(from))] }
-func (t *teller) station() string            { return t.pick(t.stations...) }
-func (t *teller) today() string              { return t.now.Format(t.date) }
+func (t *sampleWriter) pickOne(from ...string) string { return from[t.rng.IntN(len(from))] }
+func (t *sampleWriter) pickStation() string           { return t.pickOne(t.stations...) }
+func (t *sampleWriter) formatToday() string           { return t.now.Format(t.date) }
 
-// level is a height of the water in metres.
-func (t *teller) level() string { return fmt.Sprintf("%.3f", 1.6+1.7*t.rng.Float64()) }
+// randomLevel returns a height of the water in metres.
+func (t *sampleWriter) randomLevel() string { return fmt.Sprintf("%.3f", 1.6+1.7*t.rng.Float64()) }
 
-// residual is how far a level is from the tables in centimetres: under the limit of 2.5 that the
+// randomResidual returns how far a level is from the tables in centimetres: under the limit of 2.5 that the
 // talk sets.
-func (t *teller) residual() string { return fmt.Sprintf("%.1f", 0.1*float64(t.few(0, 24))) }
+func (t *sampleWriter) randomResidual() string {
+	return fmt.Sprintf("%.1f", 0.1*float64(t.randomFew(0, 24)))
+}
 
-// few is a number from low to high.
-func (t *teller) few(low, high int) int { return low + t.rng.IntN(high-low+1) }
+// randomFew returns a number from low to high.
+func (t *sampleWriter) randomFew(low, high int) int { return low + t.rng.IntN(high-low+1) }

@@ -12,16 +12,16 @@ import (
 
 var someday = time.Date(2026, 11, 23, 4, 0, 0, 0, time.UTC)
 
-func written(t *testing.T, lang string, now time.Time) []line {
+func written(t *testing.T, lang string, now time.Time) []transcriptLine {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Write(&out, lang, now); err != nil {
+	if err := WriteSample(&out, lang, now); err != nil {
 		t.Fatal(err)
 	}
-	var ls []line
+	var ls []transcriptLine
 	in := bufio.NewScanner(&out)
 	for in.Scan() {
-		var l line
+		var l transcriptLine
 		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
 			t.Fatal(err)
 		}

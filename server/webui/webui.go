@@ -54,36 +54,36 @@ var mediaTypes = map[string]string{
 	"":             "text/plain; charset=utf-8",
 }
 
-// asset is a file and what is sent with it.
-type asset struct {
+// pageAsset is a file and what is sent with it.
+type pageAsset struct {
 	content   []byte
 	mediaType string
 	tag       string
 }
 
-// page is every asset by the path it is served at.
-type page struct {
-	assets map[string]asset
+// webPage is every asset by the path it is served at.
+type webPage struct {
+	assets map[string]pageAsset
 	policy string
 }
 
 // Handler serves the page; any other path is 404. Images may also come from an origin, as
 // https://host, unless it is empty.
 func Handler(images string) http.Handler {
-	p := load(files)
+	p := loadPage(files)
 	if images != "" {
-		p.policy = strings.Replace(p.policy, imagesFrom, imagesFrom+" "+images, 1)
+		p.policy = strings.Replace(p.policy, imageSources, imageSources+" "+images, 1)
 	}
 	return p
 }
 
-// imagesFrom is where images come from.
-const imagesFrom = "img-src 'self' data:"
+// imageSources is where images come from.
+const imageSources = "img-src 'self' data:"
 
-// load reads the page. What is embedded is whole or the program was not built,
+// loadPage reads the page. What is embedded is whole or the program was not built,
 // so a fault is a panic.
-func load(from fs.FS) *page {
-	p := &page{assets: map[string]asset{}}
+func loadPage(from fs.FS) *webPage {
+	p := &webPage{assets: map[string]pageAsset{}}
 	err := fs.WalkDir(from, root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -97,7 +97,7 @@ func load(from fs.FS) *page {
 			return fmt.Errorf("no media type for %s", name)
 		}
 		sum := sha256.Sum256(content)
-		p.assets["/"+name] = asset{content, kind, `"` + hex.EncodeToString(sum[:12]) + `"`}
+		p.assets["/"+name] = pageAsset{content, kind, `"` + hex.EncodeToString(sum[:12]) + `"`}
 		return nil
 	})
 	if err != nil {
@@ -114,13 +114,13 @@ func load(from fs.FS) *page {
 	if icon, ok := p.assets["/assets/favicon.svg"]; ok {
 		p.assets["/favicon.ico"] = icon
 	}
-	p.policy = policy(p.assets["/"].content, p.assets["/docs"].content)
+	p.policy = contentPolicy(p.assets["/"].content, p.assets["/docs"].content)
 	return p
 }
 
-// policy is the Content-Security-Policy of all documents: nothing but our own files, and
+// contentPolicy returns the Content-Security-Policy of all documents: nothing but our own files, and
 // the inline import maps by their hashes.
-func policy(fronts ...[]byte) string {
+func contentPolicy(fronts ...[]byte) string {
 	script := "'self'"
 	for _, front := range fronts {
 		body, _ := importMap(front)
@@ -129,12 +129,12 @@ func policy(fronts ...[]byte) string {
 			script += named
 		}
 	}
-	return strings.Join([]string{"default-src 'none'", "script-src " + script, "style-src 'self'", imagesFrom,
+	return strings.Join([]string{"default-src 'none'", "script-src " + script, "style-src 'self'", imageSources,
 		"font-src 'self'", "connect-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'none'",
 		"frame-ancestors 'none'"}, "; ")
 }
 
-// importMap is the text between the tags of the inline import map, as a browser
+// importMap returns the text between the tags of the inline import map, as a browser
 // hashes it.
 func importMap(front []byte) ([]byte, bool) {
 	_, rest, ok := bytes.Cut(front, []byte(`<script type="importmap">`))
@@ -146,7 +146,7 @@ func importMap(front []byte) ([]byte, bool) {
 }
 
 // ServeHTTP implements http.Handler.
-func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (p *webPage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")

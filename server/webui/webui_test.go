@@ -125,7 +125,7 @@ func holdsPolicy(t *testing.T, at string) {
 func own(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for at, a := range load(files).assets {
+	for at, a := range loadPage(files).assets {
 		if !strings.Contains(at, "/vendor/") && at != "/favicon.ico" {
 			out[at] = string(a.content)
 		}
@@ -144,7 +144,7 @@ var (
 // names reads the import map.
 func names(t *testing.T) map[string]string {
 	t.Helper()
-	raw, ok := importMap(load(files).assets["/"].content)
+	raw, ok := importMap(loadPage(files).assets["/"].content)
 	var m struct{ Imports map[string]string }
 	if err := json.Unmarshal(raw, &m); !ok || err != nil || len(m.Imports) == 0 {
 		t.Fatalf("the import map: %v", err)
@@ -155,7 +155,7 @@ func names(t *testing.T) map[string]string {
 // TestReferences walks from the front page: what it names exists, and what exists
 // is named.
 func TestReferences(t *testing.T) {
-	p := load(files)
+	p := loadPage(files)
 	known := names(t)
 	met := map[string]bool{}
 	var walk func(at string)
@@ -216,7 +216,7 @@ func TestClosed(t *testing.T) {
 		"http://www.w3.org/1998/Math/MathML"}
 	comment := regexp.MustCompile(`(?m)^\s*(?://|/?\*).*$`)
 	address := regexp.MustCompile(`(?i)\b(?:https?|wss?):\\?/\\?/[^\s"'` + "`" + `)]*|["'(]\s*//[a-z0-9]`)
-	for at, a := range load(files).assets {
+	for at, a := range loadPage(files).assets {
 		if strings.Contains(at, "/vendor/") && !strings.HasSuffix(at, ".mjs") {
 			continue // licences
 		}
@@ -246,7 +246,7 @@ func TestClosed(t *testing.T) {
 
 // TestVendored compares the modules and the font with the checksums that are written down.
 func TestVendored(t *testing.T) {
-	p := load(files)
+	p := loadPage(files)
 	table := p.assets["/assets/vendor/README.md"].content
 	for at, a := range p.assets {
 		if !strings.Contains(at, "/vendor/") || strings.HasPrefix(path.Base(at), "LICENSE") || path.Ext(at) == ".md" {
@@ -345,7 +345,7 @@ var (
 	namespace = regexp.MustCompile(`(?m)^import \* as (\w+) from '(\.[^']+)'`)
 )
 
-// exports are the names that a module gives away.
+// exports returns the names that a module gives away.
 func exports(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range exported.FindAllStringSubmatch(text, -1) {

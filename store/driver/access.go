@@ -68,13 +68,13 @@ type Access interface {
 	Tallied(ctx context.Context, t Tally) (used int64, err error)
 
 	// KeyLimits is what was set for a key; the zero value for nothing.
-	KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error)
+	KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error)
 
 	// MadeBy are the keys that a key has made, and that those have made, and so on.
 	MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error)
 
 	// SetKeyLimits replaces it; the zero value removes it.
-	SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error
+	SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.KeyLimits) error
 
 	// Project is what is stored of a project; without a row, a project with only its name. It
 	// does not count conversations.

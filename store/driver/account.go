@@ -63,7 +63,7 @@ func (a *Account) Enter(e Entered) {
 		a.records[at] = &scrollback.UsageDay{Day: scrollback.DayOf(e.At), Model: e.Model, Project: e.Project}
 		a.records[at].Currency = e.Currency
 	}
-	a.records[at].Entry(e.Usage)
+	a.records[at].AddCall(e.Usage)
 	v := a.vague[e.Currency]
 	a.vague[e.Currency] = vague{v.project || !e.Placed, v.total || !e.Totaled}
 }

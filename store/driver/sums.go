@@ -48,7 +48,7 @@ func (p *Parts) Enter(r scrollback.UsageRecord, project string) {
 			Conversation: at.conversation, Purpose: at.purpose,
 			Usage: scrollback.Usage{Currency: at.currency}}
 	}
-	p.sums[at].Entry(r.Usage)
+	p.sums[at].AddCall(r.Usage)
 }
 
 // Sums are in the order of [Access.UsageParts].

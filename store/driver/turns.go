@@ -41,7 +41,7 @@ type Turns interface {
 
 	// Steps are what the steps of a turn sent to its model, ascending; none of a turn that
 	// is unknown.
-	Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error)
+	Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error)
 
 	// Texts are those that Finish kept for a conversation, by hash. Unknown ones are left
 	// out.
@@ -67,7 +67,7 @@ type Turns interface {
 	Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error
 }
 
-// TurnQuery finds the turns on the path of a branch that are [scrollback.Turn.Troubled]
+// TurnQuery finds the turns on the path of a branch that are [scrollback.Turn.NeedsEntry]
 // and whose LastSeq is in From to To: the newest Limit of them by (LastSeq, ID), ascending.
 // Of a branch that the path leaves at a seq, those after which it was left are not on the
 // path, unless the message there is theirs.
@@ -151,7 +151,7 @@ type Finish struct {
 	Failure      *scrollback.Failure
 	Window       *scrollback.WindowMark
 	Meta         *scrollback.TurnMeta
-	Sent         *scrollback.Sent
+	Sent         *scrollback.SentRequest
 	Texts        map[string]string
 }
 

@@ -37,7 +37,7 @@ type Views interface {
 // branch's ViewVersion is still IfViewVersion (else conflict, and nothing is
 // written). The receipt is kept with the view it replaced. A Commit without
 // segments only keeps the receipt, the usage and what the view remembers of
-// attempts ([scrollback.View.Remember]).
+// attempts ([scrollback.View.WithFailuresOf]).
 type Commit struct {
 	Conversation  scrollback.ConversationID
 	Branch        scrollback.BranchID

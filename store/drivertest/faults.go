@@ -221,8 +221,8 @@ func (f faultyTurns) Meta(ctx context.Context,
 }
 
 // Steps implements [driver.Turns].
-func (f faultyTurns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error) {
-	return faulty(f.of, "Steps", func() ([]scrollback.Sent, error) { return f.d.Steps(ctx, id) })
+func (f faultyTurns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
+	return faulty(f.of, "Steps", func() ([]scrollback.SentRequest, error) { return f.d.Steps(ctx, id) })
 }
 
 // Texts implements [driver.Turns].
@@ -380,8 +380,8 @@ func (f faultyAccess) Tallied(ctx context.Context, t driver.Tally) (int64, error
 }
 
 // KeyLimits implements [driver.Access].
-func (f faultyAccess) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error) {
-	return faulty(f.of, "KeyLimits", func() (scrollback.Limits, error) { return f.d.KeyLimits(ctx, id) })
+func (f faultyAccess) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
+	return faulty(f.of, "KeyLimits", func() (scrollback.KeyLimits, error) { return f.d.KeyLimits(ctx, id) })
 }
 
 // MadeBy implements [driver.Access].
@@ -390,7 +390,7 @@ func (f faultyAccess) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scroll
 }
 
 // SetKeyLimits implements [driver.Access].
-func (f faultyAccess) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
+func (f faultyAccess) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.KeyLimits) error {
 	return alone(f.of, "SetKeyLimits", func() error { return f.d.SetKeyLimits(ctx, id, l) })
 }
 

@@ -256,7 +256,7 @@ func testFieldsOfTurns(w *bench) {
 	same(w.t, "what Finish stores", t, get())
 	steps, err := w.Turns.Steps(w.ctx, t.ID)
 	w.ok(err)
-	same(w.t, "what the step sent", []scrollback.Sent{*end.Sent}, steps)
+	same(w.t, "what the step sent", []scrollback.SentRequest{*end.Sent}, steps)
 	metas, err := w.Turns.Meta(w.ctx, []scrollback.TurnID{t.ID})
 	w.ok(err)
 	same(w.t, "the meta of the turn", *end.Meta, metas[t.ID])
@@ -270,7 +270,7 @@ func testFieldsOfTurns(w *bench) {
 	w.ok(err)
 	sum := scrollback.UsageDay{Day: day, Model: u.Model, Project: c.Project}
 	sum.Currency = u.Currency
-	sum.Entry(u.Usage)
+	sum.AddCall(u.Usage)
 	same(w.t, "the sums of the day", []scrollback.UsageDay{sum}, days)
 	parts, err := w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByKey: true, ByConversation: true,
 		ByPurpose: true})
@@ -356,7 +356,7 @@ func testFieldsOfAccess(w *bench) {
 	w.ok(err)
 	same(w.t, "the key of a sign-in", k, found)
 	same(w.t, "its end", int64(77), ends)
-	l := filled[scrollback.Limits](f)
+	l := filled[scrollback.KeyLimits](f)
 	w.ok(w.Access.SetKeyLimits(w.ctx, k.ID, l))
 	limits, err := w.Access.KeyLimits(w.ctx, k.ID)
 	w.ok(err)

@@ -164,7 +164,7 @@ func testWithout(w *bench) {
 	w.fold(c, 1, 2) // whose view knows of nothing that is left out
 	w.ok(w.Views.Commit(w.ctx, func() driver.Commit {
 		cm := plainCommit(w, c, 3, 3)
-		cm.View = cm.View.Leaving([]int64{3})
+		cm.View = cm.View.WithLeftOut([]int64{3})
 		return cm
 	}()))
 	shows("what a fold says", 3, 3)
@@ -198,7 +198,7 @@ func testWithoutRewound(w *bench) {
 		w.t.Helper()
 		h, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(), To: scrollback.Branch{
 			ID: scrollback.BranchID(w.id("branch")), Parent: c.Branch, AtSeq: 2, HeadSeq: 2,
-			View: scrollback.View{}.Leaving(without)}})
+			View: scrollback.View{}.WithLeftOut(without)}})
 		w.ok(err)
 		same(w.t, "stored", h, w.head(c.ID))
 		return h

@@ -227,9 +227,9 @@ func testMadeBy(w *limitsBench) {
 	for id, maker := range map[scrollback.KeyID]scrollback.KeyID{"child": "root", "other": "root", "grandchild": "child",
 		"stranger": "elsewhere",
 		"left":     "right", "right": "left"} {
-		w.ok(w.Access.SetKeyLimits(w.ctx, id, scrollback.Limits{Maker: maker}))
+		w.ok(w.Access.SetKeyLimits(w.ctx, id, scrollback.KeyLimits{Maker: maker}))
 	}
-	w.ok(w.Access.SetKeyLimits(w.ctx, "root", scrollback.Limits{Allowance: scrollback.Allowance{Tokens: 7}}))
+	w.ok(w.Access.SetKeyLimits(w.ctx, "root", scrollback.KeyLimits{SpendLimit: scrollback.SpendLimit{Tokens: 7}}))
 	for id, want := range map[scrollback.KeyID][]scrollback.KeyID{"root": {"child", "grandchild", "other"},
 		"child":      {"grandchild"},
 		"grandchild": nil, "left": {"right"}, "nobody": nil} {
@@ -261,20 +261,20 @@ func testConcurrentTallies(w *limitsBench) {
 
 // testKeyLimits: what was set for a key is kept as it is, until it is nothing.
 func testKeyLimits(w *limitsBench) {
-	holds := func(want scrollback.Limits) {
+	holds := func(want scrollback.KeyLimits) {
 		w.t.Helper()
 		got, err := w.Access.KeyLimits(w.ctx, "k")
 		w.ok(err)
 		limitsSame(w.t, "the limits of a key", want, got)
 	}
-	holds(scrollback.Limits{})
-	for _, l := range []scrollback.Limits{{Rate: scrollback.Rate{Chats: 3, PerMS: 1000}},
-		{Allowance: scrollback.Allowance{Tokens: 7, Money: 0.5, Currency: "EUR"}}, {}} {
+	holds(scrollback.KeyLimits{})
+	for _, l := range []scrollback.KeyLimits{{Rate: scrollback.Rate{Chats: 3, PerMS: 1000}},
+		{SpendLimit: scrollback.SpendLimit{Tokens: 7, Money: 0.5, Currency: "EUR"}}, {}} {
 		w.ok(w.Access.SetKeyLimits(w.ctx, "k", l))
 		holds(l)
 	}
-	w.ok(w.Access.SetKeyLimits(w.ctx, "other", scrollback.Limits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}))
-	holds(scrollback.Limits{})
+	w.ok(w.Access.SetKeyLimits(w.ctx, "other", scrollback.KeyLimits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}))
+	holds(scrollback.KeyLimits{})
 }
 
 // testSpending: usage is added up by key and conversation where that is asked for, and for

@@ -148,8 +148,8 @@ func (w *viewsBench) purge(c scrollback.Conversation) {
 }
 
 // account is what a step sent, with one of everything.
-func account(step int) *scrollback.Sent {
-	return &scrollback.Sent{Step: step, At: 12, Model: "maker/model", Policy: "segments", Limit: 9000,
+func account(step int) *scrollback.SentRequest {
+	return &scrollback.SentRequest{Step: step, At: 12, Model: "maker/model", Policy: "segments", Limit: 9000,
 		LimitFrom: scrollback.LimitRequest, Budget: 7000,
 		CompactsAt: 6300, Tokens: 500, Bytes: 2000, Images: 1, Reused: 300, Dialect: "strict", ImageURLs: true, Factor: 1.25,
 		Runs: []scrollback.SentRun{{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions, Tokens: 20},
@@ -163,7 +163,7 @@ func account(step int) *scrollback.Sent {
 }
 
 // finishSent ends a step that sent something.
-func (w *viewsBench) finishSent(turn scrollback.Turn, sent *scrollback.Sent, texts map[string]string) {
+func (w *viewsBench) finishSent(turn scrollback.Turn, sent *scrollback.SentRequest, texts map[string]string) {
 	w.t.Helper()
 	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
 		LeaseUntil: w.now + viewsLease,
@@ -171,7 +171,7 @@ func (w *viewsBench) finishSent(turn scrollback.Turn, sent *scrollback.Sent, tex
 	w.ok(err)
 }
 
-func (w *viewsBench) steps(id scrollback.TurnID) []scrollback.Sent {
+func (w *viewsBench) steps(id scrollback.TurnID) []scrollback.SentRequest {
 	w.t.Helper()
 	got, err := w.Turns.Steps(w.ctx, id)
 	w.ok(err)
@@ -190,15 +190,15 @@ func (w *viewsBench) texts(of scrollback.ConversationID, hashes ...string) map[s
 func testSent(w *viewsBench) {
 	c := w.conversation()
 	turn := w.begin(c, 1)
-	w.same("no steps", []scrollback.Sent(nil), w.steps(turn.ID))
-	w.same("of an unknown turn", []scrollback.Sent(nil), w.steps("none"))
+	w.same("no steps", []scrollback.SentRequest(nil), w.steps(turn.ID))
+	w.same("of an unknown turn", []scrollback.SentRequest(nil), w.steps("none"))
 	w.finishSent(turn, account(2), nil)
 	w.finishSent(turn, account(1), map[string]string{"i": "Be brief.", "t": "[]"})
 	w.finishSent(turn, nil, nil)
-	w.same("steps", []scrollback.Sent{*account(1), *account(2)}, w.steps(turn.ID))
-	bare := &scrollback.Sent{Step: 2, Model: "m", Runs: []scrollback.SentRun{}}
+	w.same("steps", []scrollback.SentRequest{*account(1), *account(2)}, w.steps(turn.ID))
+	bare := &scrollback.SentRequest{Step: 2, Model: "m", Runs: []scrollback.SentRun{}}
 	w.finishSent(turn, bare, map[string]string{"i": "another text of the same hash is not believed"})
-	w.same("the newer account", []scrollback.Sent{*account(1), *bare}, w.steps(turn.ID))
+	w.same("the newer account", []scrollback.SentRequest{*account(1), *bare}, w.steps(turn.ID))
 	w.same("texts", map[string]string{"i": "Be brief.", "t": "[]"}, w.texts(c.ID, "t", "unknown", "i"))
 	w.same("of another conversation", map[string]string{}, w.texts(w.conversation().ID, "i"))
 	w.refused(c, scrollback.Conflict, func() error {

@@ -232,7 +232,8 @@ func (w *walk) leaving(from scrollback.Branch, at int64, id scrollback.BranchID)
 	if from.View.Boundary <= at {
 		b.View = from.View
 	}
-	b.View = b.View.Leaving(slices.DeleteFunc(slices.Clone(from.View.Without), func(out int64) bool { return out > at }))
+	b.View = b.View.WithLeftOut(slices.DeleteFunc(slices.Clone(from.View.Without),
+		func(out int64) bool { return out > at }))
 	if at == 0 {
 		return b
 	}

@@ -92,7 +92,7 @@ type document struct {
 func (x *Index) cut(ctx context.Context, m driver.Numbered) *document {
 	text, err := x.text(ctx, m.Message)
 	var all []string
-	terms.Each(text, func(term string) bool {
+	terms.EachTerm(text, func(term string) bool {
 		all = append(all, term)
 		return len(all) < MaxTerms
 	})

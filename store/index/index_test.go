@@ -109,7 +109,7 @@ var known = map[string][]string{}
 func cut(m scrollback.Message) []string {
 	text := m.Parts[0].(scrollback.Text).Text
 	if known[text] == nil {
-		known[text] = terms.Split(text)
+		known[text] = terms.SplitTerms(text)
 	}
 	return known[text]
 }

@@ -145,7 +145,7 @@ func (r *reading) piece(ctx context.Context, from, to int64) (int64, error) {
 		if err := ctx.Err(); err != nil {
 			return to, nil // judged by who has begun it
 		}
-		places, n := terms.Places(r.l.Text(ctx, m.Message), r.want, MaxTerms)
+		places, n := terms.TermPlaces(r.l.Text(ctx, m.Message), r.want, MaxTerms)
 		f := found{number: m.Number, counts: make([]int, len(places)),
 			mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: n}}
 		for i, at := range places {
@@ -232,7 +232,7 @@ func (s *scan) measure(ctx context.Context, l *Look, places []driver.Place, know
 			}
 			m := ms[0]
 			ms = ms[1:]
-			if _, n := terms.Places(l.Text(ctx, m), nil, MaxTerms); n > 0 {
+			if _, n := terms.TermPlaces(l.Text(ctx, m), nil, MaxTerms); n > 0 {
 				known[p] = driver.Mark{Place: p, Role: m.Role, CreatedAt: m.CreatedAt, Length: n}
 			}
 		}

@@ -126,7 +126,7 @@ func (r *Ring) List(ctx context.Context) ([]scrollback.Key, error) {
 func (r *Ring) Usable(ctx context.Context) (n int, err error) {
 	all, err := r.d.Keys(ctx)
 	for _, k := range all {
-		if !k.Ended(r.Now()) {
+		if !k.HasEnded(r.Now()) {
 			n++
 		}
 	}
@@ -143,7 +143,7 @@ func (r *Ring) Named(ctx context.Context, name string) (scrollback.Key, error) {
 	now := r.Now()
 	for _, is := range []func(scrollback.Key) bool{
 		func(k scrollback.Key) bool { return string(k.ID) == name },
-		func(k scrollback.Key) bool { return k.Name == name && !k.Ended(now) },
+		func(k scrollback.Key) bool { return k.Name == name && !k.HasEnded(now) },
 	} {
 		if at := slices.IndexFunc(all, is); at >= 0 {
 			return all[at], nil

@@ -47,12 +47,12 @@ func readAsk(query string, now time.Time) (ask, error) {
 			return word
 		})
 	}
-	a.Query = terms.Parse(strings.Join(pieces, `"`))
+	a.Query = terms.ParseQuery(strings.Join(pieces, `"`))
 	loose := ""
 	for i := 0; i < len(pieces); i += 2 {
 		loose += pieces[i] + "\n"
 	}
-	a.kind = kindOf(terms.Fold(loose))
+	a.kind = kindOf(terms.FoldText(loose))
 	a.loose = strings.ToLower(loose)
 	a.dates = append(datesIn(loose, now), relativeIn(loose, now)...)
 	a.speaker = speakerIn(loose)

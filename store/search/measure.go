@@ -91,7 +91,7 @@ func (m *measured) common(ms map[driver.Place]scrollback.Message) {
 		if !ok {
 			continue
 		}
-		found, _ := terms.Places(Text(message.Parts), want, MaxTerms)
+		found, _ := terms.TermPlaces(Text(message.Parts), want, MaxTerms)
 		for n, i := range of {
 			m.counts[i][at] = uint8(min(len(found[n]), 255))
 		}

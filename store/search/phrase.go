@@ -153,7 +153,7 @@ func (k *picker) holds(ctx context.Context, m scrollback.Message) bool {
 
 // phraseIn reports whether a text holds the phrase, term after term.
 func phraseIn(text string, phrase []string) bool {
-	places, _ := terms.Places(text, phrase, MaxTerms)
+	places, _ := terms.TermPlaces(text, phrase, MaxTerms)
 	for _, first := range places[0] {
 		i := 1
 		for i < len(phrase) {

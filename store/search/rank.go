@@ -74,7 +74,7 @@ func (j *judged) silence(all []*Candidate) {
 			if !names(j.a.loose, name) {
 				continue
 			}
-			terms.Each(name, func(t string) bool {
+			terms.EachTerm(name, func(t string) bool {
 				for i := range j.a.Words {
 					if j.a.Any[i] == t {
 						j.p.weights[i] *= nameWeight
@@ -121,7 +121,7 @@ func (j *judged) words(c *Candidate, place driver.Place) {
 
 // together is the weight of the words that stand together in a text as in the query.
 func (j *judged) together(text string) float64 {
-	places, _ := terms.Places(text, j.a.Any[:j.a.Words], MaxTerms)
+	places, _ := terms.TermPlaces(text, j.a.Any[:j.a.Words], MaxTerms)
 	sum := 0.0
 	for i := 1; i < j.a.Words; i++ {
 		if adjacent(places[i-1], places[i]) {
@@ -241,7 +241,7 @@ func standingIn(text string) float64 {
 	sentences := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n。！!；;", r) })
 	for _, line := range sentences {
 		for s := range strings.SplitSeq(line, ". ") {
-			if standing.Instruction(s) {
+			if standing.IsInstruction(s) {
 				return 1
 			}
 		}

@@ -141,7 +141,7 @@ func (s *searching) findIn(ctx context.Context, q scrollback.SearchQuery, now ti
 		return f, err
 	}
 	a := &f.ask
-	if a.Empty() {
+	if a.IsEmpty() {
 		return f, scrollback.ParamErrorf("search.Run", "query", i18n.QueryHasNoWord)
 	}
 	if a.from = max(a.from, q.From); q.To != 0 {

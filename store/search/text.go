@@ -42,11 +42,11 @@ func Text(parts scrollback.Parts) string {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case scrollback.Text:
-			if !p.Recall() {
+			if !p.IsRecall() {
 				b.WriteString(p.Text)
 			}
 		case scrollback.ToolCall:
-			if !p.Recall() {
+			if !p.IsRecall() {
 				b.WriteString(p.Name + " ")
 				b.Write(p.Arguments)
 			}
@@ -96,7 +96,7 @@ func passage(text string, q terms.Query, n int) string {
 
 // Shorter returns text, or if it is longer the n characters that hold the most different terms
 // of a query, with an ellipsis.
-func Shorter(text, query string, n int) string { return passage(text, terms.Parse(query), n) }
+func Shorter(text, query string, n int) string { return passage(text, terms.ParseQuery(query), n) }
 
 // snippet is a short passage, and which characters of it matched.
 func snippet(text string, q terms.Query) (string, [][2]int) { return stretch(text, q, snippetRunes) }
@@ -110,7 +110,7 @@ func stretch(text string, q terms.Query, n int) (string, [][2]int) {
 		wants = append(wants, p...)
 	}
 	var all []match
-	terms.EachAt(text, func(t string, from, to int) bool {
+	terms.EachTermAt(text, func(t string, from, to int) bool {
 		for i, w := range wants {
 			if t == w || strings.HasSuffix(w, "*") && strings.HasPrefix(t, w[:len(w)-1]) {
 				all = append(all, match{from, to, i})

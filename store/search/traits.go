@@ -76,7 +76,7 @@ func traitsOf(text string, k kind, dates bool) traits {
 	if !dense {
 		return t
 	}
-	folded := terms.Fold(text)
+	folded := terms.FoldText(text)
 	has := func(all []string) bool {
 		for _, w := range all {
 			if strings.Contains(folded, w) {
@@ -172,7 +172,7 @@ func (s *scanner) timeAt(i int) {
 // spokenTimes are the pieces of a text that may name a time.
 func (t traits) spokenTimes(text string) []string {
 	const before, after = 24, 32
-	if len(t.times) == 0 || strings.ContainsFunc(text, terms.Dense) {
+	if len(t.times) == 0 || strings.ContainsFunc(text, terms.IsDense) {
 		if !t.time && len(t.times) == 0 {
 			return nil
 		}

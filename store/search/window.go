@@ -77,7 +77,7 @@ func (s *searching) read(ctx context.Context, a *ask, o *scope) (*posted, error)
 	var lone []string
 	for i := range a.Words {
 		if lists[i].Holding == 0 {
-			lone = append(lone, a.Singles(i)...)
+			lone = append(lone, a.AddSingles(i)...)
 		}
 	}
 	if len(lone) > 0 {

@@ -17,7 +17,7 @@ var wishTerms = func() []string {
 	out := strings.Fields(`一律 总是 永远 从不 从来 务必 以后 不要 别再 喜欢 偏好 习惯 讨厌 最爱 过敏 吃素 必ず いつも 今後 好き 嫌い 苦手 항상 앞으로 반드시 좋아`)
 	for _, w := range strings.Fields(`always never prefer preference favourite favorite please instead avoid rather usually fan hate dislike
 		enjoy love like want allergic vegetarian vegan interested goal budget`) {
-		out = append(out, terms.Split(w)...)
+		out = append(out, terms.SplitTerms(w)...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -61,7 +61,7 @@ func (s *indexSnapshot) marks(ctx context.Context, g *indexSegment, places []dri
 		if i == 0 || starts[i] != starts[i-1] {
 			row = rows[starts[i]].Walk()
 		}
-		m, err := row.To(ordinals[i] - starts[i])
+		m, err := row.MoveTo(ordinals[i] - starts[i])
 		if err != nil {
 			return err
 		}

@@ -63,7 +63,7 @@ func (db access) Tallied(ctx context.Context, t driver.Tally) (int64, error) {
 }
 
 // KeyLimits implements [driver.Access].
-func (db access) KeyLimits(ctx context.Context, id scrollback.KeyID) (set scrollback.Limits, err error) {
+func (db access) KeyLimits(ctx context.Context, id scrollback.KeyID) (set scrollback.KeyLimits, err error) {
 	err = QueryRow(ctx, db.Readers, into(asJSON(&set)), `SELECT limits FROM key_limits WHERE key_id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
@@ -76,7 +76,7 @@ func (db access) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.
 	makers := map[scrollback.KeyID]scrollback.KeyID{}
 	err := db.Readers.Query(ctx, func(r Row) error {
 		var made scrollback.KeyID
-		var set scrollback.Limits
+		var set scrollback.KeyLimits
 		err := r.Scan(&made, asJSON(&set))
 		makers[made] = set.Maker
 		return err
@@ -85,9 +85,9 @@ func (db access) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.
 }
 
 // SetKeyLimits implements [driver.Access].
-func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, set scrollback.Limits) error {
+func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, set scrollback.KeyLimits) error {
 	return db.write(ctx, "sqlstore.SetKeyLimits", func(ctx context.Context, w *writing) error {
-		if set == (scrollback.Limits{}) {
+		if set == (scrollback.KeyLimits{}) {
 			return w.tx.Run(ctx, `DELETE FROM key_limits WHERE key_id = $1`, id)
 		}
 		text, err := encodeJSON(set)

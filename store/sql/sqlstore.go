@@ -179,7 +179,7 @@ func (db *database) wrap(op string, err error) error {
 	}
 	if to := db.Dialect.Moving(err); to != "" {
 		return scrollback.Errorf(scrollback.Unavailable, op, i18n.StoreIsBeingMovedTo,
-			to).Because(scrollback.ErrMoving)
+			to).WithReason(scrollback.ErrMoving)
 	}
 	code := db.Dialect.Classify(err)
 	if code == scrollback.Internal && db.closed.Load() {
@@ -192,7 +192,7 @@ func (db *database) wrap(op string, err error) error {
 		}
 	}
 	if wrapped := new(scrollback.Error); db.Dialect.Full(err) && errors.As(scrollback.Wrap(code, op, err), &wrapped) {
-		return wrapped.Because(scrollback.ErrNoRoom)
+		return wrapped.WithReason(scrollback.ErrNoRoom)
 	}
 	return scrollback.Wrap(code, op, err)
 }

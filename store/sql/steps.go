@@ -17,7 +17,7 @@ type sentStep struct {
 }
 
 // prepareStep makes one before the transaction.
-func prepareStep(sent *scrollback.Sent, texts map[string]string) (sentStep, error) {
+func prepareStep(sent *scrollback.SentRequest, texts map[string]string) (sentStep, error) {
 	if sent == nil {
 		return sentStep{}, nil
 	}
@@ -85,10 +85,10 @@ func (w *writing) dropSteps(ctx context.Context, id scrollback.ConversationID) e
 }
 
 // Steps implements [driver.Turns].
-func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error) {
-	var out []scrollback.Sent
+func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
+	var out []scrollback.SentRequest
 	add := func(r Row) error {
-		var sent scrollback.Sent
+		var sent scrollback.SentRequest
 		err := r.Scan(&sent.Step, asJSON(&sent))
 		if len(out) == 0 || out[len(out)-1].Step != sent.Step { // the turn's own is the newer one
 			out = append(out, sent)

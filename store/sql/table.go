@@ -266,7 +266,7 @@ func encodeJSON(v any) (string, error) {
 func encodeEmpty(v any) (string, bool) {
 	switch v := v.(type) {
 	case scrollback.Draft:
-		return "{}", v.Empty() && v.ToolCalls == nil && v.Model == ""
+		return "{}", v.IsEmpty() && v.ToolCalls == nil && v.Model == ""
 	case json.Marshaler:
 		return "", false
 	}

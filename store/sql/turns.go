@@ -73,7 +73,7 @@ func (w *writing) holdOwnedTurn(ctx context.Context, id scrollback.TurnID, owner
 	}
 	if err != nil || t.Owner != owner || t.State != scrollback.TurnOpen {
 		return scrollback.Errorf(scrollback.Conflict, "sqlstore", i18n.TurnOfAnotherOwner,
-			id).Because(scrollback.ErrLostLease)
+			id).WithReason(scrollback.ErrLostLease)
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func (w *writing) addUsage(ctx context.Context, project string, u scrollback.Usa
 		}
 	}
 	d.Currency = u.Currency
-	d.Entry(u.Usage)
+	d.AddCall(u.Usage)
 	return w.storeUsageDay(ctx, d)
 }
 

@@ -116,7 +116,7 @@ func (a *appender) leaveOut(ctx context.Context, without []int64) error {
 	if slices.Equal(a.b.View.Without, without) {
 		return nil
 	}
-	return a.changeView(ctx, a.b.View.Leaving(without))
+	return a.changeView(ctx, a.b.View.WithLeftOut(without))
 }
 
 // Commit implements [driver.Views].
@@ -148,7 +148,7 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 		}
 		view := c.View
 		if len(c.Segments) == 0 {
-			view = a.b.View.Remember(c.View)
+			view = a.b.View.WithFailuresOf(c.View)
 		}
 		a.c.news.Fold(c.Receipt)
 		return a.storeView(ctx, view, c.Now)
@@ -177,7 +177,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 			return scrollback.Errorf(scrollback.Conflict, op, i18n.BranchViewChangedMeanwhile, u.Branch)
 		case len(found) == 0:
 			a.c.news.Kinds = driver.KindFolded | driver.KindUndone
-			return a.storeView(ctx, u.View.Leaving(a.b.View.Without), u.Now)
+			return a.storeView(ctx, u.View.WithLeftOut(a.b.View.Without), u.Now)
 		}
 		undone := found[0]
 		after, err := encodeJSON(a.b.View)
@@ -191,7 +191,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 		out = undone.Receipt
 		a.c.news.Fold(out)
 		a.c.news.Kinds |= driver.KindUndone
-		return a.storeView(ctx, undone.Before.Leaving(a.b.View.Without), u.Now)
+		return a.storeView(ctx, undone.Before.WithLeftOut(a.b.View.Without), u.Now)
 	})
 	return out, err
 }
@@ -221,7 +221,7 @@ func (db views) Refold(ctx context.Context, r driver.Refold) (out scrollback.Rec
 		}
 		out = found[0].Receipt
 		a.c.news.Fold(out)
-		return a.storeView(ctx, found[0].After.Leaving(a.b.View.Without), r.Now)
+		return a.storeView(ctx, found[0].After.WithLeftOut(a.b.View.Without), r.Now)
 	})
 	return out, err
 }

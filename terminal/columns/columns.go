@@ -4,8 +4,8 @@
 // Words it adds: cell (one column of one row), plain (without the characters that make a
 // terminal do something).
 //
-// Invariants: a wide character counts as two columns, in every locale; nothing that Plain
-// returns makes a terminal move, colour or ring; rows of Wrap are at most as wide as was
+// Invariants: a wide character counts as two columns, in every locale; nothing that StripControls
+// returns makes a terminal move, colour or ring; rows of WrapLine are at most as wide as was
 // asked, unless a single character is wider, and no text is lost between them.
 //
 // It may not know what the text is about, where it goes, nor the environment.
@@ -22,13 +22,13 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// Width is how many columns s takes as terminals show it. Bars and dots take one, also in a
+// TextWidth returns how many columns s takes as terminals show it. Bars and dots take one, also in a
 // Chinese locale.
-func Width(s string) int { return displaywidth.String(s) }
+func TextWidth(s string) int { return displaywidth.String(s) }
 
-// Table writes rows in aligned columns. The last column is never padded. right
+// WriteTable writes rows in aligned columns. The last column is never padded. right
 // lists the columns to align right.
-func Table(w io.Writer, rows [][]string, right ...int) error {
+func WriteTable(w io.Writer, rows [][]string, right ...int) error {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
@@ -65,26 +65,26 @@ func Table(w io.Writer, rows [][]string, right ...int) error {
 	return nil
 }
 
-// Fitted writes rows as Table does, in at most width columns: what has no room in the last column
+// WriteFitted writes rows as WriteTable does, in at most width columns: what has no room in the last column
 // goes on below, if the others leave it a third of the width. A width of 0 is any.
-func Fitted(w io.Writer, rows [][]string, width int, right ...int) error {
+func WriteFitted(w io.Writer, rows [][]string, width int, right ...int) error {
 	room := width
 	for i := range max(len(slices.MaxFunc(rows, func(a, b []string) int { return len(a) - len(b) }))-1, 0) {
 		widest := 0
 		for _, row := range rows {
 			if i < len(row) {
-				widest = max(widest, Width(row[i]))
+				widest = max(widest, TextWidth(row[i]))
 			}
 		}
 		room -= widest + 2
 	}
 	if width == 0 || room < width/3 {
-		return Table(w, rows, right...)
+		return WriteTable(w, rows, right...)
 	}
 	var out [][]string
 	for _, row := range rows {
 		last := len(row) - 1
-		for i, piece := range Wrap(row[last], room) {
+		for i, piece := range WrapLine(row[last], room) {
 			next := make([]string, len(row))
 			if i == 0 {
 				copy(next, row)
@@ -93,20 +93,22 @@ func Fitted(w io.Writer, rows [][]string, width int, right ...int) error {
 			out = append(out, next)
 		}
 	}
-	return Table(w, out, right...)
+	return WriteTable(w, out, right...)
 }
 
-// Clip is s on one line, at most width columns wide.
-func Clip(s string, width int) string {
-	return Cut(strings.Join(strings.Fields(Plain(s)), " "), width)
+// ClipText returns s on one line, at most width columns wide.
+func ClipText(s string, width int) string {
+	return CutRow(strings.Join(strings.Fields(StripControls(s)), " "), width)
 }
 
-// Cut is the beginning of a row, at most width columns wide.
-func Cut(row string, width int) string { return displaywidth.TruncateString(Plain(row), width, "…") }
+// CutRow returns the beginning of a row, at most width columns wide.
+func CutRow(row string, width int) string {
+	return displaywidth.TruncateString(StripControls(row), width, "…")
+}
 
-// Plain is s without the characters that make a terminal do something, or that
+// StripControls returns s without the characters that make a terminal do something, or that
 // show text in a different order.
-func Plain(s string) string {
+func StripControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\r':
@@ -119,17 +121,17 @@ func Plain(s string) string {
 	}, s)
 }
 
-// When is a time, in Unix ms, as a person reads it in their time zone; nil is that of the
+// FormatTime returns a time, in Unix ms, as a person reads it in their time zone; nil is that of the
 // machine.
-func When(ms int64, zone *time.Location) string {
+func FormatTime(ms int64, zone *time.Location) string {
 	if zone == nil {
 		zone = time.Local
 	}
 	return time.UnixMilli(ms).In(zone).Format("2006-01-02 15:04")
 }
 
-// Thousands writes 12345 as 12,345.
-func Thousands(n int64) string {
+// FormatThousands writes 12345 as 12,345.
+func FormatThousands(n int64) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -137,8 +139,8 @@ func Thousands(n int64) string {
 	return s
 }
 
-// Unstyled is a row without its styles.
-func Unstyled(row string) string {
+// StripStyles returns a row without its styles.
+func StripStyles(row string) string {
 	var b strings.Builder
 	for {
 		before, after, ok := strings.Cut(row, "\x1b[")

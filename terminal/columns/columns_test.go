@@ -18,7 +18,7 @@ func TestPlain(t *testing.T) {
 		"\u009b31m \x7f":            "�31m �",
 		"abc\u202etxt.exe\u2066":    "abc�txt.exe�",
 	} {
-		if got := Plain(in); got != want {
+		if got := StripControls(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestWrap(t *testing.T) {
 		{"https://example.org/a/very/long/path", 12, nil},
 		{"a\tb", 20, []string{"a    b"}},
 	} {
-		got := Wrap(c.line, c.width)
+		got := WrapLine(c.line, c.width)
 		if c.want != nil && !slices.Equal(got, c.want) {
 			t.Errorf("%q in %d columns: %q, want %q", c.line, c.width, got, c.want)
 		}
@@ -53,7 +53,7 @@ func TestWrap(t *testing.T) {
 
 func TestTable(t *testing.T) {
 	var b bytes.Buffer
-	if err := Table(&b, [][]string{{"N", "名", "x"}, {"10", "long", "y"}}, 0); err != nil {
+	if err := WriteTable(&b, [][]string{{"N", "名", "x"}, {"10", "long", "y"}}, 0); err != nil {
 		t.Fatal(err)
 	}
 	if want := " N  名    x\n10  long  y\n"; b.String() != want {
@@ -71,7 +71,7 @@ func TestFitted(t *testing.T) {
 		14: "/a          does one thing and then another\n/longer 名  短\n",
 	} {
 		var b bytes.Buffer
-		if err := Fitted(&b, rows, width); err != nil || b.String() != want {
+		if err := WriteFitted(&b, rows, width); err != nil || b.String() != want {
 			t.Errorf("in %d columns: %v\n%q, want\n%q", width, err, b.String(), want)
 		}
 	}
@@ -92,9 +92,9 @@ func TestHang(t *testing.T) {
 	} {
 		want := c.want
 		if want == nil {
-			want = Wrap(c.line, c.width)
+			want = WrapLine(c.line, c.width)
 		}
-		if got := Hang(c.line, c.width); !slices.Equal(got, want) {
+		if got := HangLine(c.line, c.width); !slices.Equal(got, want) {
 			t.Errorf("%q in %d columns: %q, want %q", c.line, c.width, got, want)
 		}
 	}

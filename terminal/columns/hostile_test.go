@@ -12,15 +12,15 @@ func TestHostileText(t *testing.T) {
 	for _, bit := range []string{`"`, "a", " ", ".\"", "?)", "\u0301", "👩\u200d", "🇩", "中", "\u202e", "-", "\t", "0", "(",
 		"\xff"} {
 		for _, text := range []string{"." + strings.Repeat(bit, n/len(bit)), strings.Repeat(bit+". ", n/(len(bit)+2))} {
-			rows := Wrap(text, 80)
+			rows := WrapLine(text, 80)
 			if got := strings.Join(rows, ""); strings.ReplaceAll(got, " ",
 				"") != strings.ReplaceAll(strings.ReplaceAll(text, "\t", ""), " ", "") {
 				t.Errorf("%q: something is lost", bit)
 			}
-			if got := Crop(text, 80); len(got) > len(text) || Width(got) > 80 {
-				t.Errorf("%q: cropped to %d columns", bit, Width(got))
+			if got := CropRow(text, 80); len(got) > len(text) || TextWidth(got) > 80 {
+				t.Errorf("%q: cropped to %d columns", bit, TextWidth(got))
 			}
-			BreaksBefore(text, Width(text), 80)
+			CountBreaks(text, TextWidth(text), 80)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func FuzzWrap(f *testing.F) {
 		if strings.ContainsAny(text, "\n\r\v\f\u0085\u2028\u2029") || width < 2 || width > 500 {
 			return
 		}
-		rows := Wrap(text, width)
+		rows := WrapLine(text, width)
 		if got := bare.Replace(strings.Join(rows, "")); got != bare.Replace(text) {
 			t.Errorf("%q became %q", text, rows)
 		}

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Writer returns a writer of text to a terminal, as Plain makes it. A character may come in two
+// PlainWriter returns a writer of text to a terminal, as StripControls makes it. A character may come in two
 // pieces; a piece that no more comes of is left out.
-func Writer(w io.Writer) io.Writer { return &plainWriter{w: w} }
+func PlainWriter(w io.Writer) io.Writer { return &plainWriter{w: w} }
 
 type plainWriter struct {
 	w    io.Writer
@@ -27,7 +27,7 @@ func (p *plainWriter) Write(b []byte) (int, error) {
 		}
 	}
 	p.half = append([]byte(nil), text[end:]...)
-	if _, err := io.WriteString(p.w, Plain(string(text[:end]))); err != nil {
+	if _, err := io.WriteString(p.w, StripControls(string(text[:end]))); err != nil {
 		return 0, err
 	}
 	return len(b), nil

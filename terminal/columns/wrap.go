@@ -8,13 +8,13 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// tab is what a tab is shown as: a screen counts columns, and a tab has no fixed
+// tabWidth is what a tab is shown as: a screen counts columns, and a tab has no fixed
 // width.
-const tab = "    "
+const tabWidth = "    "
 
-// characters are those of a text as a person counts them. The library's own iterator also looks for the
+// eachCharacter returns those of a text as a person counts them. The library's own iterator also looks for the
 // ends of sentences, and so reads on to the end of the text at each of many quotation marks.
-func characters(text string) iter.Seq[string] {
+func eachCharacter(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for state := -1; text != ""; {
 			var one string
@@ -26,11 +26,11 @@ func characters(text string) iter.Seq[string] {
 	}
 }
 
-// Wrap cuts one line into rows of at most width columns, where the rules of
+// WrapLine cuts one line into rows of at most width columns, where the rules of
 // Unicode allow a line to break; a piece that is too wide by itself is cut anywhere.
 // It returns at least one row.
-func Wrap(line string, width int) []string {
-	line = strings.ReplaceAll(line, "\t", tab)
+func WrapLine(line string, width int) []string {
+	line = strings.ReplaceAll(line, "\t", tabWidth)
 	var rows []string
 	var row strings.Builder
 	used := 0
@@ -46,7 +46,7 @@ func Wrap(line string, width int) []string {
 		if used > 0 && used+displaywidth.String(strings.TrimRight(piece, " ")) > width {
 			end()
 		}
-		for g := range characters(piece) {
+		for g := range eachCharacter(piece) {
 			w := displaywidth.String(g)
 			if used+w > width && used > 0 {
 				if g == " " { // hangs over the edge, and separates what may follow
@@ -62,37 +62,37 @@ func Wrap(line string, width int) []string {
 	return append(rows, row.String())
 }
 
-// Hang cuts a line as Wrap does. One that begins with spaces goes on below where its text begins,
+// HangLine cuts a line as WrapLine does. One that begins with spaces goes on below where its text begins,
 // unless that is too far to the right.
-func Hang(line string, width int) []string {
-	line = strings.ReplaceAll(line, "\t", tab)
+func HangLine(line string, width int) []string {
+	line = strings.ReplaceAll(line, "\t", tabWidth)
 	text := strings.TrimLeft(line, " ")
 	indent := line[:len(line)-len(text)]
 	if text == "" || len(indent) > width/2 {
-		return Wrap(line, width)
+		return WrapLine(line, width)
 	}
-	rows := Wrap(text, width-len(indent))
+	rows := WrapLine(text, width-len(indent))
 	for i := range rows {
 		rows[i] = indent + rows[i]
 	}
 	return rows
 }
 
-// Crop is the beginning of a row with styles, at most width columns wide. All of its styles stay.
-func Crop(row string, width int) string {
-	if Width(Unstyled(row)) <= width {
+// CropRow returns the beginning of a row with styles, at most width columns wide. All of its styles stay.
+func CropRow(row string, width int) string {
+	if TextWidth(StripStyles(row)) <= width {
 		return row
 	}
 	var b strings.Builder
 	used := 0
 	for row != "" {
 		text, rest, styled := strings.Cut(row, "\x1b[")
-		for g := range characters(text) {
-			if used+Width(g) > width {
+		for g := range eachCharacter(text) {
+			if used+TextWidth(g) > width {
 				break
 			}
 			b.WriteString(g)
-			used += Width(g)
+			used += TextWidth(g)
 		}
 		if !styled {
 			break
@@ -104,16 +104,16 @@ func Crop(row string, width int) string {
 	return b.String()
 }
 
-// BreaksBefore is how many times a terminal of a width breaks a row before a column. Behind
+// CountBreaks returns how many times a terminal of a width breaks a row before a column. Behind
 // the end of the row, the cursor stands in the last piece of it.
-func BreaksBefore(row string, x, width int) (breaks int) {
+func CountBreaks(row string, x, width int) (breaks int) {
 	at := 0
 	used := 0
-	for g := range characters(Unstyled(row)) {
+	for g := range eachCharacter(StripStyles(row)) {
 		if at >= max(x, 1) {
 			break
 		}
-		n := Width(g)
+		n := TextWidth(g)
 		if used+n > width {
 			breaks += 1
 			used = 0
@@ -121,7 +121,7 @@ func BreaksBefore(row string, x, width int) (breaks int) {
 		at += n
 		used += n
 	}
-	if at == x && used == width && Width(Unstyled(row)) > x {
+	if at == x && used == width && TextWidth(StripStyles(row)) > x {
 		breaks++ // the character at x begins the next piece
 	}
 	return breaks

@@ -9,58 +9,59 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
-// code is a block of code: with color set in and highlighted, else between fences. Long
+// codeRows returns a block of code: with color set in and highlighted, else between fences. Long
 // lines are cut where the row ends, and nowhere else.
-func (p page) code(n ast.Node, language string, width int) []string {
-	source := strings.TrimRight(p.lines(n), "\n")
+func (p textPage) codeRows(n ast.Node, language string, width int) []string {
+	source := strings.TrimRight(p.blockText(n), "\n")
 	if !p.Color {
 		fence := "```"
 		for strings.Contains(source, fence) {
 			fence += "`"
 		}
-		return append(append([]string{fence + columns.Plain(language)}, p.cut([]span{{text: source}}, width)...), fence)
+		return append(append([]string{fence + columns.StripControls(language)},
+			p.cutSpans([]styledSpan{{text: source}}, width)...), fence)
 	}
-	return prefixed(p.cut(p.highlighted(source, language), max(width-2, leastWidth)), "  ", "  ")
+	return prefixRows(p.cutSpans(p.highlightCode(source, language), max(width-2, leastWidth)), "  ", "  ")
 }
 
-// cut breaks lines of code into rows of a width.
-func (p page) cut(spans []span, width int) []string {
+// cutSpans breaks lines of code into rows of a width.
+func (p textPage) cutSpans(spans []styledSpan, width int) []string {
 	var out []string
-	for _, line := range split(spans) {
-		var row []span
+	for _, line := range splitLines(spans) {
+		var row []styledSpan
 		used := 0
 		for _, s := range line {
-			for _, r := range strings.ReplaceAll(columns.Plain(s.text), "\t", "    ") {
-				w := columns.Width(string(r))
+			for _, r := range strings.ReplaceAll(columns.StripControls(s.text), "\t", "    ") {
+				w := columns.TextWidth(string(r))
 				if used+w > width {
-					out = append(out, p.drawn(row))
+					out = append(out, p.drawSpans(row))
 					row = nil
 					used = 0
 				}
 				if n := len(row); n > 0 && row[n-1].style == s.style {
 					row[n-1].text += string(r)
 				} else {
-					row = append(row, span{string(r), s.style})
+					row = append(row, styledSpan{string(r), s.style})
 				}
 				used += w
 			}
 		}
-		out = append(out, p.drawn(row))
+		out = append(out, p.drawSpans(row))
 	}
 	return out
 }
 
-// highlighted is code in the colors of its language, if the language is known.
-func (p page) highlighted(source, language string) []span {
-	var out []span
-	for _, t := range p.light.Split(source, language) {
-		out = append(out, span{t.Text, colorOf(t.Type)})
+// highlightCode returns code in the colors of its language, if the language is known.
+func (p textPage) highlightCode(source, language string) []styledSpan {
+	var out []styledSpan
+	for _, t := range p.light.SplitCode(source, language) {
+		out = append(out, styledSpan{t.Text, tokenStyle(t.Type)})
 	}
 	return out
 }
 
-// colorOf is how a kind of token is set.
-func colorOf(t chroma.TokenType) style {
+// tokenStyle returns how a kind of token is set.
+func tokenStyle(t chroma.TokenType) style {
 	switch {
 	case t.InCategory(chroma.Comment):
 		return faint

@@ -25,7 +25,7 @@ func TestHardTextsAreShownInTime(t *testing.T) {
 	show := func(unit string, size int) {
 		source := strings.Repeat(unit, size/len(unit))
 		began := time.Now()
-		Look{Width: 80, Color: true}.rowsWithin(source, highlight.NewBudget(highlight.TextTime),
+		Look{Width: 80, Color: true}.renderBounded(source, highlight.NewBudget(highlight.TextTime),
 			guarded.New(1, 50*time.Millisecond))
 		if took := time.Since(began); took > 10*time.Second {
 			t.Errorf("%d of %q took %v", size, unit, took)
@@ -44,13 +44,13 @@ func TestUnreadIsPlain(t *testing.T) {
 	deep := strings.Repeat(">", 500) + " deep"
 	long := "# long\n\n" + strings.Repeat("**word** ", maxBytes/8)
 	for _, source := range []string{deep, long} {
-		rows := Look{Width: 80}.Rows(source)
+		rows := Look{Width: 80}.RenderRows(source)
 		got := strings.Join(strings.Fields(strings.Join(rows, " ")), "")
 		if want := strings.Join(strings.Fields(source), ""); got != want {
 			t.Errorf("%.30q is shown as %.80q, %d of %d bytes", source, got, len(got), len(want))
 		}
 	}
-	rows := Look{Width: 80}.rowsWithin("# head\n\n*said*\n", highlight.NewBudget(0), guarded.New(0, time.Millisecond))
+	rows := Look{Width: 80}.renderBounded("# head\n\n*said*\n", highlight.NewBudget(0), guarded.New(0, time.Millisecond))
 	if got := strings.Join(rows, "|"); got != "# head||*said*" {
 		t.Errorf("%q", got)
 	}

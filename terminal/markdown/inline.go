@@ -34,24 +34,24 @@ const (
 	cyan   = style(6+1) << colored
 )
 
-// heading is how a heading of a level is set.
-func heading(level int) style {
+// headingStyle returns how a heading of a level is set.
+func headingStyle(level int) style {
 	if level == 1 {
 		return bold | underline
 	}
 	return bold
 }
 
-// with is a style inside another.
-func (s style) with(inner style) style {
+// nested returns a style inside another.
+func (s style) nested(inner style) style {
 	if inner>>colored != 0 {
 		s &= 1<<colored - 1
 	}
 	return s | inner
 }
 
-// styled sets a text in a style, if styles are used.
-func (l Look) styled(s style, text string) string {
+// styleText sets a text in a style, if styles are used.
+func (l Look) styleText(s style, text string) string {
 	if !l.Color || s == 0 || strings.TrimSpace(text) == "" && s&(underline|struck) == 0 {
 		return text
 	}
@@ -67,71 +67,72 @@ func (l Look) styled(s style, text string) string {
 	return "\x1b[" + strings.Join(codes, ";") + "m" + text + "\x1b[0m"
 }
 
-// span is a piece of a line in one style.
-type span struct {
+// styledSpan is a piece of a line in one style.
+type styledSpan struct {
 	text string
 	style
 }
 
-// inline is what stands in a block. Lines end where they end in the source: models break
+// inlineSpans returns what stands in a block. Lines end where they end in the source: models break
 // lines on purpose.
-func (p page) inline(n ast.Node, in style) []span {
-	var out []span
+func (p textPage) inlineSpans(n ast.Node, in style) []styledSpan {
+	var out []styledSpan
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		out = append(out, p.piece(c, in)...)
+		out = append(out, p.pieceSpans(c, in)...)
 	}
 	return out
 }
 
-func (p page) piece(n ast.Node, in style) []span {
+func (p textPage) pieceSpans(n ast.Node, in style) []styledSpan {
 	switch n := n.(type) {
 	case *ast.Text:
 		t := string(n.Segment.Value(p.source))
 		if !n.IsRaw() {
-			t = unescaped(t)
+			t = unescapeText(t)
 		}
 		if n.SoftLineBreak() || n.HardLineBreak() {
 			t += "\n"
 		}
-		return []span{{t, in}}
+		return []styledSpan{{t, in}}
 	case *ast.String:
-		return []span{{string(n.Value), in}}
+		return []styledSpan{{string(n.Value), in}}
 	case *ast.CodeSpan:
-		return p.marked(p.raw(n, in.with(cyan)), "`", in)
+		return p.markSpans(p.rawText(n, in.nested(cyan)), "`", in)
 	case *maths.Inline:
-		return []span{{n.Source, in}}
+		return []styledSpan{{n.Source, in}}
 	case *ast.Emphasis:
 		if n.Level > 1 {
-			return p.marked(p.inline(n, in.with(bold)), "**", in)
+			return p.markSpans(p.inlineSpans(n, in.nested(bold)), "**", in)
 		}
-		return p.marked(p.inline(n, in.with(italic)), "*", in)
+		return p.markSpans(p.inlineSpans(n, in.nested(italic)), "*", in)
 	case *east.Strikethrough:
-		return p.marked(p.inline(n, in.with(struck)), "~~", in)
+		return p.markSpans(p.inlineSpans(n, in.nested(struck)), "~~", in)
 	case *ast.AutoLink:
-		return []span{{string(n.Label(p.source)), in.with(underline)}}
+		return []styledSpan{{string(n.Label(p.source)), in.nested(underline)}}
 	case *ast.Link:
-		return p.address(p.inline(n, in.with(underline)), string(n.Destination), in)
+		return p.addAddress(p.inlineSpans(n, in.nested(underline)), string(n.Destination), in)
 	case *ast.Image:
-		return append([]span{{"!", in}}, p.address(append(append([]span{{"[", in}}, p.inline(n, in)...), span{"]", in}),
-			string(n.Destination), in)...)
+		return append([]styledSpan{{"!", in}},
+			p.addAddress(append(append([]styledSpan{{"[", in}}, p.inlineSpans(n, in)...), styledSpan{"]", in}),
+				string(n.Destination), in)...)
 	case *ast.RawHTML:
 		var b strings.Builder
 		for i := range n.Segments.Len() {
 			s := n.Segments.At(i)
 			b.Write(s.Value(p.source))
 		}
-		return []span{{b.String(), in}}
+		return []styledSpan{{b.String(), in}}
 	case *east.TaskCheckBox:
 		if n.IsChecked {
-			return []span{{"[x] ", in}}
+			return []styledSpan{{"[x] ", in}}
 		}
-		return []span{{"[ ] ", in}}
+		return []styledSpan{{"[ ] ", in}}
 	}
-	return p.inline(n, in)
+	return p.inlineSpans(n, in)
 }
 
-// raw is the text of a code span, which has no marks inside.
-func (p page) raw(n ast.Node, in style) []span {
+// rawText returns the text of a code span, which has no marks inside.
+func (p textPage) rawText(n ast.Node, in style) []styledSpan {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
@@ -141,19 +142,19 @@ func (p page) raw(n ast.Node, in style) []span {
 			b.Write(c.Value)
 		}
 	}
-	return []span{{strings.ReplaceAll(b.String(), "\n", " "), in}}
+	return []styledSpan{{strings.ReplaceAll(b.String(), "\n", " "), in}}
 }
 
-// marked puts the marks around a text where no style can stand for them.
-func (p page) marked(spans []span, mark string, in style) []span {
+// markSpans puts the marks around a text where no style can stand for them.
+func (p textPage) markSpans(spans []styledSpan, mark string, in style) []styledSpan {
 	if p.Color {
 		return spans
 	}
-	return append(append([]span{{mark, in}}, spans...), span{mark, in})
+	return append(append([]styledSpan{{mark, in}}, spans...), styledSpan{mark, in})
 }
 
-// address puts an address behind what leads there, unless it is the same.
-func (p page) address(label []span, to string, in style) []span {
+// addAddress puts an address behind what leads there, unless it is the same.
+func (p textPage) addAddress(label []styledSpan, to string, in style) []styledSpan {
 	var b strings.Builder
 	for _, s := range label {
 		b.WriteString(s.text)
@@ -162,27 +163,27 @@ func (p page) address(label []span, to string, in style) []span {
 		return label
 	}
 	if b.Len() > 0 {
-		label = append(label, span{" ", in})
+		label = append(label, styledSpan{" ", in})
 	}
-	return append(label, span{"(" + to + ")", in.with(faint)})
+	return append(label, styledSpan{"(" + to + ")", in.nested(faint)})
 }
 
-// unescaped is a text without the backslashes before its marks, and with its entities as
+// unescapeText returns a text without the backslashes before its marks, and with its entities as
 // characters.
-func unescaped(s string) string {
+func unescapeText(s string) string {
 	return string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations([]byte(s)))))
 }
 
-// split breaks spans into lines.
-func split(spans []span) [][]span {
-	lines := [][]span{nil}
+// splitLines breaks spans into lines.
+func splitLines(spans []styledSpan) [][]styledSpan {
+	lines := [][]styledSpan{nil}
 	for _, s := range spans {
 		for i, t := range strings.Split(s.text, "\n") {
 			if i > 0 {
 				lines = append(lines, nil)
 			}
 			if t != "" {
-				lines[len(lines)-1] = append(lines[len(lines)-1], span{t, s.style})
+				lines[len(lines)-1] = append(lines[len(lines)-1], styledSpan{t, s.style})
 			}
 		}
 	}

@@ -45,9 +45,9 @@ var reader = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Str
 		parser.WithBlockParsers(util.Prioritized(maths.BlockParser{}, 450)),
 		parser.WithInlineParsers(util.Prioritized(maths.InlineParser{}, 50)))).Parser()
 
-// Rows are a text as rows, without empty ones around it.
-func (l Look) Rows(source string) []string {
-	return l.rows(source, highlight.NewBudget(highlight.TextTime))
+// RenderRows returns a text as rows, without empty ones around it.
+func (l Look) RenderRows(source string) []string {
+	return l.renderWithin(source, highlight.NewBudget(highlight.TextTime))
 }
 
 // What is read as Markdown at most. What is longer or deeper, or is not read in time, is shown
@@ -57,16 +57,16 @@ const maxBytes = 100_000
 // reading bounds how texts are read.
 var reading = sync.OnceValue(func() *guarded.Bound { return guarded.New(2, guarded.ReadTime) })
 
-func (l Look) rows(source string, light *highlight.Budget) []string {
-	return l.rowsWithin(source, light, reading())
+func (l Look) renderWithin(source string, light *highlight.Budget) []string {
+	return l.renderBounded(source, light, reading())
 }
 
-func (l Look) rowsWithin(source string, light *highlight.Budget, in *guarded.Bound) []string {
-	p := page{l, []byte(source), light}
+func (l Look) renderBounded(source string, light *highlight.Budget, in *guarded.Bound) []string {
+	p := textPage{l, []byte(source), light}
 	width := max(l.Width, leastWidth)
-	if len(source) <= maxBytes && !guarded.TooDeep(source) {
+	if len(source) <= maxBytes && !guarded.IsTooDeep(source) {
 		rows, err := guarded.Run(in, func() []string {
-			return p.blocks(reader.Parse(text.NewReader(p.source)), width, true)
+			return p.blockRows(reader.Parse(text.NewReader(p.source)), width, true)
 		})
 		if err == nil {
 			return rows
@@ -75,21 +75,21 @@ func (l Look) rowsWithin(source string, light *highlight.Budget, in *guarded.Bou
 	if source = strings.Trim(source, "\r\n"); strings.TrimSpace(source) == "" {
 		return nil
 	}
-	return p.wrapped([]span{{text: source}}, width)
+	return p.wrapSpans([]styledSpan{{text: source}}, width)
 }
 
-// page is a text while it becomes rows.
-type page struct {
+// textPage is a text while it becomes rows.
+type textPage struct {
 	Look
 	source []byte
 	light  *highlight.Budget
 }
 
-// blocks are the children of a node; loose ones have an empty row between them.
-func (p page) blocks(n ast.Node, width int, loose bool) []string {
+// blockRows returns the children of a node; loose ones have an empty row between them.
+func (p textPage) blockRows(n ast.Node, width int, loose bool) []string {
 	var rows []string
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		more := p.block(c, width)
+		more := p.renderBlock(c, width)
 		if loose && len(rows) > 0 && len(more) > 0 {
 			rows = append(rows, "")
 		}
@@ -98,47 +98,48 @@ func (p page) blocks(n ast.Node, width int, loose bool) []string {
 	return rows
 }
 
-func (p page) block(n ast.Node, width int) []string {
+func (p textPage) renderBlock(n ast.Node, width int) []string {
 	switch n := n.(type) {
 	case *ast.Heading:
-		spans := p.inline(n, heading(n.Level))
+		spans := p.inlineSpans(n, headingStyle(n.Level))
 		if !p.Color {
-			spans = append([]span{{text: strings.Repeat("#", n.Level) + " "}}, spans...)
+			spans = append([]styledSpan{{text: strings.Repeat("#", n.Level) + " "}}, spans...)
 		}
-		return p.wrapped(spans, width)
+		return p.wrapSpans(spans, width)
 	case *ast.FencedCodeBlock:
-		return p.code(n, string(n.Language(p.source)), width)
+		return p.codeRows(n, string(n.Language(p.source)), width)
 	case *ast.CodeBlock:
-		return p.code(n, "", width)
+		return p.codeRows(n, "", width)
 	case *ast.HTMLBlock:
-		raw := p.lines(n)
+		raw := p.blockText(n)
 		if n.HasClosure() {
 			raw += string(n.ClosureLine.Value(p.source))
 		}
-		return p.wrapped([]span{{text: strings.TrimRight(raw, "\n")}}, width)
+		return p.wrapSpans([]styledSpan{{text: strings.TrimRight(raw, "\n")}}, width)
 	case *ast.Blockquote:
-		return prefixed(p.blocks(n, max(width-2, leastWidth), true), p.styled(faint, "│")+" ", p.styled(faint, "│")+" ")
+		return prefixRows(p.blockRows(n, max(width-2, leastWidth), true), p.styleText(faint, "│")+" ",
+			p.styleText(faint, "│")+" ")
 	case *ast.List:
-		return p.list(n, width)
+		return p.listRows(n, width)
 	case *ast.ThematicBreak:
-		return []string{p.styled(faint, strings.Repeat("─", min(width, ruleWidth)))}
+		return []string{p.styleText(faint, strings.Repeat("─", min(width, ruleWidth)))}
 	case *east.Table:
-		return p.table(n, width)
+		return p.tableRows(n, width)
 	case *maths.Block:
-		formula := n.Opening + p.lines(n)
+		formula := n.Opening + p.blockText(n)
 		if n.Ended {
 			formula += n.Closing
 		}
-		return p.wrapped([]span{{text: strings.TrimRight(formula, "\n")}}, width)
+		return p.wrapSpans([]styledSpan{{text: strings.TrimRight(formula, "\n")}}, width)
 	}
-	return p.wrapped(p.inline(n, 0), width)
+	return p.wrapSpans(p.inlineSpans(n, 0), width)
 }
 
 // ruleWidth is how long a line across the text is, in columns.
 const ruleWidth = 40
 
-// list is a list with its marks before the items.
-func (p page) list(n *ast.List, width int) []string {
+// listRows returns a list with its marks before the items.
+func (p textPage) listRows(n *ast.List, width int) []string {
 	var rows []string
 	number := n.Start
 	marks := 2
@@ -151,20 +152,20 @@ func (p page) list(n *ast.List, width int) []string {
 			mark = fmt.Sprintf("%*d%c ", marks-2, number, n.Marker)
 			number++
 		}
-		inner := p.blocks(item, max(width-marks, leastWidth), !n.IsTight)
+		inner := p.blockRows(item, max(width-marks, leastWidth), !n.IsTight)
 		if len(inner) == 0 {
 			inner = []string{""}
 		}
 		if !n.IsTight && len(rows) > 0 {
 			rows = append(rows, "")
 		}
-		rows = append(rows, prefixed(inner, mark, strings.Repeat(" ", marks))...)
+		rows = append(rows, prefixRows(inner, mark, strings.Repeat(" ", marks))...)
 	}
 	return rows
 }
 
-// prefixed puts something before the first row, and before the others.
-func prefixed(rows []string, first, others string) []string {
+// prefixRows puts something before the first row, and before the others.
+func prefixRows(rows []string, first, others string) []string {
 	out := make([]string, len(rows))
 	for i, row := range rows {
 		if out[i] = strings.TrimRight(others+row, " "); i == 0 {
@@ -174,8 +175,8 @@ func prefixed(rows []string, first, others string) []string {
 	return out
 }
 
-// lines are those of a block, as they were written.
-func (p page) lines(n ast.Node) string {
+// blockText returns those of a block, as they were written.
+func (p textPage) blockText(n ast.Node) string {
 	var b strings.Builder
 	for i := range n.Lines().Len() {
 		line := n.Lines().At(i)
@@ -184,22 +185,22 @@ func (p page) lines(n ast.Node) string {
 	return b.String()
 }
 
-// wrapped cuts spans into rows.
-func (p page) wrapped(spans []span, width int) []string {
+// wrapSpans cuts spans into rows.
+func (p textPage) wrapSpans(spans []styledSpan, width int) []string {
 	var rows []string
-	for _, line := range split(spans) {
-		rows = append(rows, p.rows(line, width)...)
+	for _, line := range splitLines(spans) {
+		rows = append(rows, p.lineRows(line, width)...)
 	}
 	return rows
 }
 
-// rows cuts one line into rows and sets them in their styles. A row holds the characters of
+// lineRows cuts one line into rows and sets them in their styles. A row holds the characters of
 // the line in order; those that are not there are spaces at its end.
-func (p page) rows(line []span, width int) []string {
+func (p textPage) lineRows(line []styledSpan, width int) []string {
 	var plain strings.Builder
 	var styles []style
 	for _, s := range line {
-		t := strings.ReplaceAll(columns.Plain(s.text), "\t", "    ")
+		t := strings.ReplaceAll(columns.StripControls(s.text), "\t", "    ")
 		plain.WriteString(t)
 		for range []rune(t) {
 			styles = append(styles, s.style)
@@ -208,13 +209,13 @@ func (p page) rows(line []span, width int) []string {
 	chars := []rune(plain.String())
 	at := 0
 	var out []string
-	for _, row := range columns.Wrap(plain.String(), width) {
-		var cut []span
+	for _, row := range columns.WrapLine(plain.String(), width) {
+		var cut []styledSpan
 		var said strings.Builder // of the span that is being cut
 		var its style
 		end := func() {
 			if said.Len() > 0 {
-				cut = append(cut, span{said.String(), its})
+				cut = append(cut, styledSpan{said.String(), its})
 				said.Reset()
 			}
 		}
@@ -232,15 +233,15 @@ func (p page) rows(line []span, width int) []string {
 			at++
 		}
 		end()
-		out = append(out, p.drawn(cut))
+		out = append(out, p.drawSpans(cut))
 	}
 	return out
 }
 
-func (p page) drawn(spans []span) string {
+func (p textPage) drawSpans(spans []styledSpan) string {
 	var b strings.Builder
 	for _, s := range spans {
-		b.WriteString(p.styled(s.style, s.text))
+		b.WriteString(p.styleText(s.style, s.text))
 	}
 	return b.String()
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal/columns"
 )
 
-// streamed are the rows that a text becomes when it comes in pieces.
+// streamed returns the rows that a text becomes when it comes in pieces.
 func streamed(l Look, pieces ...string) []string {
 	var out []string
 	open := ""
@@ -47,7 +47,7 @@ func TestStreamIsTheWhole(t *testing.T) {
 			pieces = append(pieces, string(rest[:n]))
 			rest = rest[n:]
 		}
-		if got, want := streamed(look, pieces...), look.Rows(text); !slices.Equal(got, want) {
+		if got, want := streamed(look, pieces...), look.RenderRows(text); !slices.Equal(got, want) {
 			t.Fatalf("%q became\n%s\nnot\n%s", text, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	})
@@ -64,7 +64,7 @@ func TestStreamBehindADollar(t *testing.T) {
 		"$$\n  - inner\n\n- one\n   ```",
 	} {
 		look := Look{Width: 10}
-		if got, want := streamed(look, strings.SplitAfter(text, "\n")...), look.Rows(text); !slices.Equal(got, want) {
+		if got, want := streamed(look, strings.SplitAfter(text, "\n")...), look.RenderRows(text); !slices.Equal(got, want) {
 			t.Errorf("%q became\n%s\nnot\n%s", text, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
@@ -82,9 +82,9 @@ func TestRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, look := range []Look{{40, false}, {72, true}} {
-			rows := look.Rows(string(source))
+			rows := look.RenderRows(string(source))
 			for _, row := range rows {
-				if w := columns.Width(columns.Unstyled(row)); w > look.Width {
+				if w := columns.TextWidth(columns.StripStyles(row)); w > look.Width {
 					t.Errorf("%s: a row of %d columns in %d: %q", name, w, look.Width, row)
 				}
 			}
@@ -110,13 +110,13 @@ func TestNoControl(t *testing.T) {
 		"<\x1b[2J>", "| \x1b |\n|---|\n| \x9b |", "\u202e", "&#x202e;",
 		"```\x1b[2J\nx\n```", "<http://a.b/\x1b[2J>", "![\x07](\x07)"} {
 		for _, look := range []Look{{40, false}, {40, true}} {
-			got := columns.Unstyled(strings.Join(look.Rows(source), "\n"))
+			got := columns.StripStyles(strings.Join(look.RenderRows(source), "\n"))
 			if strings.ContainsAny(got, "\x1b\x07\u009b\u202e") {
 				t.Errorf("%q became %q", source, got)
 			}
 		}
 	}
-	for _, row := range (Look{Width: 40}).Rows("# a **b** `c` [d](e)\n\n> f\n\n```go\nfunc x()\n```") {
+	for _, row := range (Look{Width: 40}).RenderRows("# a **b** `c` [d](e)\n\n> f\n\n```go\nfunc x()\n```") {
 		if strings.Contains(row, "\x1b") {
 			t.Errorf("without color there is %q", row)
 		}
@@ -129,7 +129,7 @@ func TestNothingIsLost(t *testing.T) {
 		words := rapid.SliceOfN(rapid.SampledFrom([]string{"Vec<T>", "map[string]int", "<b>bold</b>", "a_b_c", "2*3*4",
 			"#12", "x^2", "$y$", "[^1]", "灯塔", "<-", "a|b", "~", "\\d+"}), 1, 8).Draw(t, "words")
 		source := "The words: " + strings.Join(words, " ")
-		got := strings.Join((Look{Width: 30}).Rows(source), " ")
+		got := strings.Join((Look{Width: 30}).RenderRows(source), " ")
 		for _, w := range words {
 			if squeeze(got) != squeeze(source) && !strings.Contains(squeeze(got), squeeze(w)) {
 				t.Fatalf("%q became %q", source, got)
@@ -146,11 +146,11 @@ func TestFormulas(t *testing.T) {
 		`$f(x)=x^2 \tag{1}$`, "costs $5 a month, or $50 a year",
 	} {
 		for _, look := range []Look{{72, false}, {72, true}} {
-			if got := strings.Join(look.Rows(source), "\n"); got != source {
+			if got := strings.Join(look.RenderRows(source), "\n"); got != source {
 				t.Errorf("%q became %q", source, got)
 			}
-			got := strings.Join(look.Rows("> - "+strings.ReplaceAll(source, "\n", "\n>   ")), "\n")
-			if squeeze(strings.NewReplacer("│", "", "•", "").Replace(columns.Unstyled(got))) != squeeze(source) {
+			got := strings.Join(look.RenderRows("> - "+strings.ReplaceAll(source, "\n", "\n>   ")), "\n")
+			if squeeze(strings.NewReplacer("│", "", "•", "").Replace(columns.StripStyles(got))) != squeeze(source) {
 				t.Errorf("in a list, %q became %q", source, got)
 			}
 		}
@@ -162,10 +162,10 @@ func squeeze(s string) string { return strings.NewReplacer(" ", "", "\n", "").Re
 // TestCodeThatLexersNeverEnd: the rows come, with all of the code in them.
 func TestCodeThatLexersNeverEnd(t *testing.T) {
 	rows := make(chan []string, 1)
-	go func() { rows <- Look{Width: 80, Color: true}.Rows("```jsonata\n$replace(x, /\\d/, \"\")\n```\n") }()
+	go func() { rows <- Look{Width: 80, Color: true}.RenderRows("```jsonata\n$replace(x, /\\d/, \"\")\n```\n") }()
 	select {
 	case got := <-rows:
-		if !strings.Contains(columns.Unstyled(strings.Join(got, "\n")), `/\d/, "")`) {
+		if !strings.Contains(columns.StripStyles(strings.Join(got, "\n")), `/\d/, "")`) {
 			t.Errorf("the code is not whole: %q", got)
 		}
 	case <-time.After(30 * time.Second):

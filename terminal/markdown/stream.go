@@ -24,8 +24,8 @@ type Stream struct {
 func (s *Stream) Write(b []byte) (int, error) {
 	s.pending += string(b)
 	if strings.IndexByte(string(b), '\n') >= 0 {
-		if n := closed(s.pending); n > 0 {
-			s.done(s.pending[:n])
+		if n := closedLength(s.pending); n > 0 {
+			s.renderDone(s.pending[:n])
 			s.pending = s.pending[n:]
 		}
 	}
@@ -35,18 +35,18 @@ func (s *Stream) Write(b []byte) (int, error) {
 
 // End closes the open block: the text is over. Another may follow.
 func (s *Stream) End() {
-	s.done(s.pending)
+	s.renderDone(s.pending)
 	s.pending = ""
 	s.shown = false
 	s.light = nil
 	s.Open("")
 }
 
-func (s *Stream) done(source string) {
+func (s *Stream) renderDone(source string) {
 	if s.light == nil {
 		s.light = highlight.NewBudget(highlight.PageTime)
 	}
-	rows := s.Look().rows(source, s.light.Part(highlight.TextTime))
+	rows := s.Look().renderWithin(source, s.light.NewPart(highlight.TextTime))
 	if len(rows) == 0 {
 		return
 	}
@@ -69,22 +69,22 @@ var (
 	endHTML = regexp.MustCompile(`(?i)</(script|pre|style|textarea)>|-->|\?>|\]\]>`)
 )
 
-// closed is how many bytes at the beginning of a text are blocks that nothing which follows
+// closedLength returns how many bytes at the beginning of a text are blocks that nothing which follows
 // can change: up to the last whole line that begins a block after an empty line, ends code
 // between fences, or is a heading. Where it cannot tell it leaves complete blocks for later.
-func closed(text string) int {
-	var b blocks
+func closedLength(text string) int {
+	var b blockWalk
 	for {
 		line, rest, whole := strings.Cut(text[b.at:], "\n")
 		if !whole {
 			return b.end
 		}
-		b.line(strings.TrimSuffix(line, "\r"), len(text)-len(rest))
+		b.takeLine(strings.TrimSuffix(line, "\r"), len(text)-len(rest))
 	}
 }
 
-// blocks is where a walk over the lines of a text is.
-type blocks struct {
+// blockWalk is where a walk over the lines of a text is.
+type blockWalk struct {
 	at, end int    // the line; what is closed
 	fence   string // of the code that the line is in
 	indent  int    // of that fence
@@ -95,8 +95,8 @@ type blocks struct {
 	lost    bool   // there is no telling what the line belongs to
 }
 
-// line takes the next line, behind which the text is at next.
-func (b *blocks) line(line string, next int) {
+// takeLine takes the next line, behind which the text is at next.
+func (b *blockWalk) takeLine(line string, next int) {
 	text := strings.TrimLeft(line, " ")
 	indent := len(line) - len(text)
 	if strings.HasPrefix(text, "\t") {
@@ -123,13 +123,13 @@ func (b *blocks) line(line string, next int) {
 			b.list = false
 		}
 		if b.formula == "" {
-			b.begin(line, text, indent, next)
+			b.beginBlock(line, text, indent, next)
 		} else if fence.MatchString(text) || atx.MatchString(line) || rawHTML.MatchString(text) || tag.MatchString(line) {
 			b.lost = true // it depends on whether the formula ends before an empty line
 		} else if marker.MatchString(line) {
 			b.list = true // or part of the formula
 		}
-		b.within(text)
+		b.trackFormula(text)
 	}
 	if blank {
 		b.formula = ""
@@ -139,22 +139,23 @@ func (b *blocks) line(line string, next int) {
 	b.tags = b.tags && !blank
 }
 
-// within looks at whether a line begins a formula of several lines, or ends one.
-func (b *blocks) within(text string) {
+// trackFormula looks at whether a line begins a formula of several lines, or ends one.
+func (b *blockWalk) trackFormula(text string) {
 	rest := text
 	if b.formula == "" {
 		var open string
 		quoted := text[len(around.FindString(text)):]
-		if open, end := maths.Opening(quoted); len(quoted) < len(text) && open != "" && !maths.Ends(quoted[len(open):], end) {
+		if open, end := maths.FindOpening(quoted); len(quoted) < len(text) && open != "" &&
+			!maths.EndsFormula(quoted[len(open):], end) {
 			b.formula = unknown
 			return
 		}
-		if open, b.formula = maths.Opening(text); open == "" {
+		if open, b.formula = maths.FindOpening(text); open == "" {
 			return
 		}
 		rest = text[len(open):]
 	}
-	if b.formula != unknown && maths.Ends(rest, b.formula) {
+	if b.formula != unknown && maths.EndsFormula(rest, b.formula) {
 		b.formula = ""
 	}
 }
@@ -163,8 +164,8 @@ func (b *blocks) within(text string) {
 // line does in any case.
 const unknown = "?"
 
-// begin looks at a line that may be the first of a block.
-func (b *blocks) begin(line, text string, indent, next int) {
+// beginBlock looks at a line that may be the first of a block.
+func (b *blockWalk) beginBlock(line, text string, indent, next int) {
 	isFence := fence.MatchString(text) && (b.list || indent <= 3)
 	switch {
 	case b.tags:

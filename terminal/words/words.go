@@ -28,22 +28,22 @@ const (
 	Chinese = Texts(i18n.Chinese)
 )
 
-// Of is the language of a locale as the environment names it, in the order
+// Of returns the language of a locale as the environment names it, in the order
 // LC_ALL, LC_MESSAGES, LANG: the first that is not empty decides.
 func Of(locales ...string) Texts { return Texts(i18n.Of(locales...)) }
 
-// Say is a sentence with its values.
+// Say returns a sentence with its values.
 func (t Texts) Say(id i18n.ID, values ...any) string { return i18n.Language(t).Say(id, values...) }
 
 // Named says a member of a family of names, such as the states of a turn.
 func (t Texts) Named(family, member string) string { return i18n.Language(t).Of(family, member) }
 
-// Count says how many things there are; one is for a single one.
+// Count returns how many things there are; one is for a single one.
 func (t Texts) Count(n int64, one, many i18n.ID) string {
 	if n == 1 {
 		return t.Say(one, "1")
 	}
-	return t.Say(many, columns.Thousands(n))
+	return t.Say(many, columns.FormatThousands(n))
 }
 
 // Head says the headings of a table; an empty one stays empty.
@@ -63,7 +63,7 @@ var storedAdvice = map[string]i18n.ID{
 	"refused: outside the roots":     i18n.ReferenceOutsideRoots,
 }
 
-// Reference is what was stored of a reference, sentence by sentence. One that the catalogue does
+// Reference returns what was stored of a reference, sentence by sentence. One that the catalogue does
 // not have stays as it is.
 func (t Texts) Reference(stored string) string {
 	out := strings.Split(stored, "; ")
@@ -85,7 +85,7 @@ func (t Texts) WebState(on bool) string {
 	return t.Say(i18n.WebOff)
 }
 
-// Result is a compaction's result as a person reads it.
+// Result returns a compaction's result as a person reads it.
 func (t Texts) Result(r scrollback.CompactionResult) string {
 	return t.Named("compaction-result", string(r))
 }
@@ -93,7 +93,7 @@ func (t Texts) Result(r scrollback.CompactionResult) string {
 // Reason says in the language why something of a file was skipped, or a summary not used.
 func (t Texts) Reason(english string) string { return i18n.Language(t).Translate(english) }
 
-// Why says why a model that was asked gave no summary; empty if it did.
+// Why returns why a model that was asked gave no summary; empty if it did.
 func (t Texts) Why(r scrollback.Receipt) string {
 	if r.SummaryResult == "" {
 		return ""
@@ -101,7 +101,7 @@ func (t Texts) Why(r scrollback.Receipt) string {
 	if r.SummaryWhy == "" {
 		return t.Result(r.SummaryResult)
 	}
-	return t.Say(i18n.TroubleWhy, t.Result(r.SummaryResult), columns.Clip(t.Reason(r.SummaryWhy), whyWidth))
+	return t.Say(i18n.TroubleWhy, t.Result(r.SummaryResult), columns.ClipText(t.Reason(r.SummaryWhy), whyWidth))
 }
 
 // Extracted says that extracts stand for what was compacted because a model that was asked gave
@@ -117,15 +117,15 @@ func (t Texts) Extracted(r scrollback.Receipt) string {
 // whyWidth is how much of a reason is shown, in columns.
 const whyWidth = 160
 
-// Failure is what went wrong with a turn, one line each: the reason, what the provider
+// Failure returns what went wrong with a turn, one line each: the reason, what the provider
 // said, and what can be done about it. again is what to type for another try, or empty.
 func (t Texts) Failure(f scrollback.Failure, again string, ways Ways) []string {
 	if t == Chinese {
 		f = language.Chinese.Failure(f)
 	}
-	lines := []string{columns.Plain(f.Message)}
+	lines := []string{columns.StripControls(f.Message)}
 	if f.Cause != "" {
-		lines = append(lines, t.Say(i18n.TroubleCause, columns.Plain(f.Cause)))
+		lines = append(lines, t.Say(i18n.TroubleCause, columns.StripControls(f.Cause)))
 	}
 	if todo := t.advice(f); todo != "" {
 		lines = append(lines, t.Say(i18n.TroubleTodo, todo))
@@ -144,7 +144,7 @@ func (t Texts) Failure(f scrollback.Failure, again string, ways Ways) []string {
 
 func (t Texts) advice(f scrollback.Failure) string {
 	if id := i18n.Under("advice-setting", string(f.Advice)); id != "" && f.Setting != "" {
-		return t.Say(id, columns.Plain(f.Setting))
+		return t.Say(id, columns.StripControls(f.Setting))
 	}
 	return t.Named("advice", string(f.Advice))
 }
@@ -156,7 +156,7 @@ func (t Texts) again(command string) []string {
 	return []string{t.Say(i18n.TroubleAgain, command)}
 }
 
-// Finish says why a turn ended as it did; empty for an ordinary end.
+// Finish returns why a turn ended as it did; empty for an ordinary end.
 func (t Texts) Finish(reason string) string {
 	if i18n.Under("finish-reason", reason) == "" {
 		return ""
@@ -164,7 +164,7 @@ func (t Texts) Finish(reason string) string {
 	return t.Named("finish-reason", reason)
 }
 
-// TroubleOf is what there is to say about a turn besides what it wrote, one line each.
+// TroubleOf returns what there is to say about a turn besides what it wrote, one line each.
 func (t Texts) TroubleOf(e scrollback.TurnEntry, again string, ways Ways) []string {
 	if !e.Retry {
 		again = ""
@@ -178,7 +178,7 @@ func (t Texts) TroubleOf(e scrollback.TurnEntry, again string, ways Ways) []stri
 	return t.again(again)
 }
 
-// Left is what became of a turn, for a chat that is resumed: how it ended, why, and what
+// Left returns what became of a turn, for a chat that is resumed: how it ended, why, and what
 // to do.
 func (t Texts) Left(e scrollback.TurnEntry) string {
 	lines := t.TroubleOf(e, RetryInChat, WaysInChat)
@@ -189,7 +189,7 @@ func (t Texts) Left(e scrollback.TurnEntry) string {
 	return t.Say(i18n.TroubleMark, state)
 }
 
-// State is the state of a turn as a person reads it.
+// State returns the state of a turn as a person reads it.
 func (t Texts) State(s scrollback.TurnState) string { return t.Named("turn-state", string(s)) }
 
 // Unfinished marks a message that is not complete; empty for one that is.

@@ -48,7 +48,7 @@ func TestExtracted(t *testing.T) {
 	}
 }
 
-// example is a sentence with values.
+// example returns a sentence with values.
 func example(s string) string {
 	return strings.NewReplacer("%d", "7", "%02x", "ff", "%s", "x").Replace(s)
 }

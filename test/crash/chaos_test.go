@@ -60,7 +60,7 @@ func (s *site) server(i int) *served {
 	return s.servers[i%len(s.servers)]
 }
 
-// url is that of each server in turn, whether it lives or not.
+// url returns that of each server in turn, whether it lives or not.
 func (s *site) url() string { return s.server(int(s.next.Add(1))).url }
 
 // start starts a server in the place of one that has ended.
@@ -119,7 +119,7 @@ func (s *site) check(talkers []*talker) (turns, whole, moves int) {
 	return turns, whole, moves
 }
 
-// where are the arguments that name the database.
+// where returns the arguments that name the database.
 func (s *site) where() []string {
 	if i := slices.Index(s.args, "--store"); i >= 0 {
 		return s.args[i : i+2]
@@ -220,7 +220,7 @@ func chaos(t *testing.T, prompts int, dsn string, db database) {
 	talked := make(chan []*talker, 1)
 	go func() {
 		defer close(stop)
-		talked <- s.talk(testlength.Of(6, 24), prompts, s.url)
+		talked <- s.talk(testlength.Choose(6, 24), prompts, s.url)
 	}()
 	did := s.havoc(rand.New(rand.NewPCG(seed, 1)), stop)
 	talkers := <-talked
@@ -242,7 +242,7 @@ func TestChaos(t *testing.T) {
 func TestChaosOnPostgres(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
-	prompts := testlength.Of(30, 100)
+	prompts := testlength.Choose(30, 100)
 	if s := os.Getenv("SCROLLBACK_TEST_CHAOS"); s != "" {
 		var err error
 		if prompts, err = strconv.Atoi(s); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
-// unhashed is how many messages the doctor says have no hash yet.
+// unhashed returns how many messages the doctor says have no hash yet.
 func unhashed(t *testing.T, c doctor.Checkup) (n int) {
 	t.Helper()
 	for _, note := range c.Notes {
@@ -34,7 +34,7 @@ func unhashed(t *testing.T, c doctor.Checkup) (n int) {
 func TestKilledWhileHashesAreMade(t *testing.T) {
 	t.Parallel()
 	const messages = 5000
-	kills := testlength.Of(5, 60)
+	kills := testlength.Choose(5, 60)
 	data := t.TempDir()
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
 	var talk strings.Builder

@@ -71,7 +71,7 @@ func built(m *testing.M) (code int, err error) {
 	return m.Run(), err
 }
 
-// command is the program over a data folder.
+// command returns the program over a data folder.
 func command(t *testing.T, data string, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(program, args...)
@@ -94,7 +94,7 @@ func inside(t *testing.T, data string, args ...string) (code int, out, errs stri
 	return cmd.ProcessState.ExitCode(), o.String(), e.String()
 }
 
-// checkup is what doctor --json prints.
+// checkup returns what doctor --json prints.
 func checkup(t *testing.T, data string, flags ...string) (int, doctor.Checkup) {
 	t.Helper()
 	code, out, errs := inside(t, data, append([]string{"doctor", "--json"}, flags...)...)
@@ -111,9 +111,9 @@ var slow = []string{"SCROLLBACK_OFFLINE_PACE=60ms"}
 // leased makes a server hold its turns for as long as lease says.
 var leased = []string{"SCROLLBACK_LEASE=" + lease().String()}
 
-// lease is how long a turn is held for a server that was killed: where tests are long as long
+// lease returns how long a turn is held for a server that was killed: where tests are long as long
 // as by default, else as short as a busy machine can still renew it in time.
-func lease() time.Duration { return time.Duration(testlength.Of(5, 15)) * time.Second }
+func lease() time.Duration { return time.Duration(testlength.Choose(5, 15)) * time.Second }
 
 // fact is said first and asked for then; its answer takes a while at the slow pace.
 const (

@@ -21,7 +21,7 @@ import (
 // marker is in each prompt of a talker, and says what the answer is.
 var marker = regexp.MustCompile(`turn-\d+-\d+`)
 
-// pieces are what the model answers to a marker.
+// pieces returns what the model answers to a marker.
 func pieces(mark string) (out []string) {
 	for i := range 16 {
 		out = append(out, fmt.Sprintf("%s 第%d piece, ", mark, i))
@@ -29,7 +29,7 @@ func pieces(mark string) (out []string) {
 	return out
 }
 
-// echo is a model's server that streams its answer in pieces, one at each pace. It returns
+// echo returns a model's server that streams its answer in pieces, one at each pace. It returns
 // what makes it the model.
 func echo(t *testing.T, pace time.Duration) []string {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,34 +1,34 @@
 package o200k
 
-// scanned is how many bytes a piece has at most whose next merge is looked for among all
+// maxScanned is how many bytes a piece has at most whose next merge is looked for among all
 // parts: of so few, that takes less time than keeping them in order.
-const scanned = 128
+const maxScanned = 128
 
-// merge is how many tokens are left of a piece when no two neighbours make a token.
-func (c *Counter) merge(piece string) int {
-	if len(piece) <= scanned {
-		return c.vocabulary.scan(piece)
+// mergePiece returns how many tokens are left of a piece when no two neighbours make a token.
+func (c *Counter) mergePiece(piece string) int {
+	if len(piece) <= maxScanned {
+		return c.vocabulary.mergeShort(piece)
 	}
-	m, _ := c.scratch.Get().(*merging)
+	m, _ := c.scratch.Get().(*mergeState)
 	defer c.scratch.Put(m)
-	return m.count(c.vocabulary, piece)
+	return m.countParts(c.vocabulary, piece)
 }
 
-// scan is merge for short pieces.
-func (v *vocabulary) scan(piece string) int {
-	var begins [scanned + 1]uint8 // of the parts, and the end of the last
-	var ranks [scanned + 1]uint32 // of each part with the one behind it
-	n := len(piece)               // parts that are left
+// mergeShort returns merge for short pieces.
+func (v *vocabulary) mergeShort(piece string) int {
+	var begins [maxScanned + 1]uint8 // of the parts, and the end of the last
+	var ranks [maxScanned + 1]uint32 // of each part with the one behind it
+	n := len(piece)                  // parts that are left
 	for i := range n {
 		begins[i] = uint8(i)
-		ranks[i] = none
+		ranks[i] = noRank
 		if i+1 < n {
 			ranks[i] = v.pairs[int(piece[i])<<8|int(piece[i+1])]
 		}
 	}
 	begins[n] = uint8(n)
 	for n > 1 {
-		least := uint32(none)
+		least := uint32(noRank)
 		at := 0
 		for i, rank := range ranks[:n-1] {
 			if rank < least {
@@ -36,74 +36,74 @@ func (v *vocabulary) scan(piece string) int {
 				at = i
 			}
 		}
-		if least == none {
+		if least == noRank {
 			break
 		}
 		copy(begins[at+1:n], begins[at+2:n+1])
 		copy(ranks[at+1:n-1], ranks[at+2:n])
 		n--
-		if ranks[at] = none; at+1 < n {
-			ranks[at] = v.merged(piece[begins[at]:begins[at+2]])
+		if ranks[at] = noRank; at+1 < n {
+			ranks[at] = v.mergedRank(piece[begins[at]:begins[at+2]])
 		}
 		if at > 0 {
-			ranks[at-1] = v.merged(piece[begins[at-1]:begins[at+1]])
+			ranks[at-1] = v.mergedRank(piece[begins[at-1]:begins[at+1]])
 		}
 	}
 	return n
 }
 
-// merging is the memory of one merge of a long piece.
-type merging struct {
-	parts []part
-	next  []candidate // a heap
+// mergeState is the memory of one merge of a long piece.
+type mergeState struct {
+	parts []mergePart
+	next  []mergeCandidate // a heap
 }
 
-// part is what begins at its index; it ends where the next one begins.
-type part struct {
+// mergePart is what begins at its index; it ends where the next one begins.
+type mergePart struct {
 	before, behind int32
 	rank           uint32 // with the one behind it; none also if it was merged into the one before
 }
 
-// candidate is a merge that may be next: its rank, then where its first part begins.
-type candidate uint64
+// mergeCandidate is a merge that may be next: its rank, then where its first part begins.
+type mergeCandidate uint64
 
-func (m *merging) count(v *vocabulary, piece string) int {
+func (m *mergeState) countParts(v *vocabulary, piece string) int {
 	n := int32(len(piece))
 	m.parts = m.parts[:0]
 	m.next = m.next[:0]
 	for i := range n {
-		p := part{before: i - 1, behind: i + 1, rank: none}
+		p := mergePart{before: i - 1, behind: i + 1, rank: noRank}
 		if i+1 < n {
 			p.rank = v.pairs[int(piece[i])<<8|int(piece[i+1])]
 		}
 		m.parts = append(m.parts, p)
-		if p.rank != none {
-			m.next = append(m.next, candidate(p.rank)<<32|candidate(i))
+		if p.rank != noRank {
+			m.next = append(m.next, mergeCandidate(p.rank)<<32|mergeCandidate(i))
 		}
 	}
 	for i := len(m.next)/2 - 1; i >= 0; i-- {
-		m.sink(i)
+		m.siftDown(i)
 	}
 	left := int(n)
 	again := func(i int32) {
 		p := &m.parts[i]
-		p.rank = none
+		p.rank = noRank
 		if p.behind == n {
 			return
 		}
-		if p.rank = v.merged(piece[i:m.parts[p.behind].behind]); p.rank != none {
-			m.push(candidate(p.rank)<<32 | candidate(i))
+		if p.rank = v.mergedRank(piece[i:m.parts[p.behind].behind]); p.rank != noRank {
+			m.pushCandidate(mergeCandidate(p.rank)<<32 | mergeCandidate(i))
 		}
 	}
 	for len(m.next) > 0 {
-		top := m.pop()
+		top := m.popCandidate()
 		i := int32(uint32(top))
 		p := &m.parts[i]
 		if p.rank != uint32(top>>32) {
 			continue // one of its neighbours was merged meanwhile
 		}
 		gone := p.behind
-		m.parts[gone].rank = none
+		m.parts[gone].rank = noRank
 		if p.behind = m.parts[gone].behind; p.behind < n {
 			m.parts[p.behind].before = i
 		}
@@ -116,7 +116,7 @@ func (m *merging) count(v *vocabulary, piece string) int {
 	return left
 }
 
-func (m *merging) push(c candidate) {
+func (m *mergeState) pushCandidate(c mergeCandidate) {
 	m.next = append(m.next, c)
 	i := len(m.next) - 1
 	for i > 0 && c < m.next[(i-1)/2] {
@@ -126,19 +126,19 @@ func (m *merging) push(c candidate) {
 	m.next[i] = c
 }
 
-func (m *merging) pop() candidate {
+func (m *mergeState) popCandidate() mergeCandidate {
 	top := m.next[0]
 	last := len(m.next) - 1
 	m.next[0] = m.next[last]
 	m.next = m.next[:last]
 	if last > 0 {
-		m.sink(0)
+		m.siftDown(0)
 	}
 	return top
 }
 
-// sink moves a candidate down to its place.
-func (m *merging) sink(i int) {
+// siftDown moves a candidate down to its place.
+func (m *mergeState) siftDown(i int) {
 	h := m.next
 	c := h[i]
 	for {

@@ -27,62 +27,62 @@ const longestPiece = 64 << 10
 
 // Counter counts tokens. It is safe for concurrent use. New makes it.
 type Counter struct {
-	classes    *classes
+	classes    *classTable
 	vocabulary *vocabulary
-	seen       *cache
+	seen       *countCache
 	scratch    sync.Pool // of *merging
 }
 
 // New makes a counter, which takes some milliseconds and five megabytes: one is enough for a
 // program.
 func New() *Counter {
-	classed := make(chan *classes, 1)
-	go func() { classed <- classify() }()
-	c := &Counter{vocabulary: read(), seen: newCache()}
-	c.scratch.New = func() any { return new(merging) }
+	classed := make(chan *classTable, 1)
+	go func() { classed <- buildClasses() }()
+	c := &Counter{vocabulary: readVocabulary(), seen: newCache()}
+	c.scratch.New = func() any { return new(mergeState) }
 	c.classes = <-classed
 	return c
 }
 
-// Count is the number of tokens of s. What is not UTF-8 counts as U+FFFD, byte by byte.
+// Count returns the number of tokens of s. What is not UTF-8 counts as U+FFFD, byte by byte.
 func (c *Counter) Count(s string) int {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s))
 	}
 	n := 0
 	for s != "" {
-		end := c.classes.piece(s)
-		n += c.tokens(s[:end])
+		end := c.classes.pieceLength(s)
+		n += c.countPiece(s[:end])
 		s = s[end:]
 	}
 	return n
 }
 
-// tokens is the number of tokens of a piece.
-func (c *Counter) tokens(piece string) int {
+// countPiece returns the number of tokens of a piece.
+func (c *Counter) countPiece(piece string) int {
 	n := 0
 	for len(piece) > longestPiece {
 		end := longestPiece
 		for !utf8.RuneStart(piece[end]) {
 			end--
 		}
-		n += c.merge(piece[:end])
+		n += c.mergePiece(piece[:end])
 		piece = piece[end:]
 	}
 	if len(piece) == 1 {
 		return n + 1
 	}
 	h := maphash.String(c.vocabulary.seed, piece)
-	if c.vocabulary.rank(piece, h) != none {
+	if c.vocabulary.findRank(piece, h) != noRank {
 		return n + 1
 	}
 	if len(piece) > longestSeen {
-		return n + c.merge(piece)
+		return n + c.mergePiece(piece)
 	}
-	if known := c.seen.get(piece, h); known > 0 {
+	if known := c.seen.getCount(piece, h); known > 0 {
 		return n + known
 	}
-	more := c.merge(piece)
-	c.seen.put(piece, h, more)
+	more := c.mergePiece(piece)
+	c.seen.putCount(piece, h, more)
 	return n + more
 }

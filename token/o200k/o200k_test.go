@@ -120,7 +120,7 @@ func compare(t *testing.T, s string) {
 
 func pieces(c *Counter, s string) (out []string) {
 	for s = string([]rune(s)); s != ""; {
-		end := c.classes.piece(s)
+		end := c.classes.pieceLength(s)
 		out = append(out, s[:end])
 		s = s[end:]
 	}
@@ -180,7 +180,7 @@ func TestVocabulary(t *testing.T) {
 		}
 		return
 	}
-	if got := unpack(); !bytes.Equal(got, want) {
+	if got := unpackVocabulary(); !bytes.Equal(got, want) {
 		t.Error("vocabulary.zst is not the library's vocabulary; go test ./token/o200k -run TestVocabulary -update writes it")
 	}
 }
@@ -196,7 +196,7 @@ func TestCountOfEveryCharacter(t *testing.T) {
 	assigned := []*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C}
 	large := []*unicode.RangeTable{unicode.Han, unicode.Hangul, unicode.Co, unicode.Tangut, unicode.Nushu,
 		unicode.Egyptian_Hieroglyphs, unicode.Cuneiform}
-	step := rune(testlength.Of(29, 1))
+	step := rune(testlength.Choose(29, 1))
 	if testing.Short() {
 		step = 101
 	}
@@ -215,7 +215,7 @@ func TestCountOfEveryCharacter(t *testing.T) {
 
 // The table of classes is what the library's categories say, of every code point.
 func TestClasses(t *testing.T) {
-	c := classify()
+	c := buildClasses()
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		want := symbol
 		switch {
@@ -235,7 +235,7 @@ func TestClasses(t *testing.T) {
 			want = number
 		}
 		if s := string(r); utf8.ValidRune(r) {
-			if got, n := c.at(s, 0); got != want || n != len(s) {
+			if got, n := c.classAt(s, 0); got != want || n != len(s) {
 				t.Fatalf("%U is of class %d and %d bytes long, not %d and %d", r, got, n, want, len(s))
 			}
 		}
@@ -247,7 +247,7 @@ func TestCountOfRandomTexts(t *testing.T) {
 	alphabet := []rune("aefgslLvVmMdDtTrRxzABCÉéǅʰªſ中文字あア한א\u0301\u0300\u0903１12३½Ⅷ " +
 		"\u00a0\t\n\r\u2028\u3000!'/\"(_-.…，。😀\u200d\ufe0f\x00\ufffd")
 	rng := rand.New(rand.NewPCG(16, 200))
-	times := testlength.Of(10_000, 200_000)
+	times := testlength.Choose(10_000, 200_000)
 	if testing.Short() {
 		times = 2000
 	}
@@ -277,7 +277,7 @@ func TestCountOfRealTexts(t *testing.T) {
 		all = append(all, names...)
 	}
 	read := 0
-	every := testlength.Of(5, 1)
+	every := testlength.Choose(5, 1)
 	if testing.Short() {
 		every = 20
 	}
@@ -295,7 +295,7 @@ func TestCountOfRealTexts(t *testing.T) {
 	if read < 20 {
 		t.Errorf("%d files were read", read)
 	}
-	messages, _ := sample.Make(sample.Options{Seed: 16, Messages: 400})
+	messages, _ := sample.MakeSample(sample.Options{Seed: 16, Messages: 400})
 	for _, m := range messages {
 		for _, p := range m.Content {
 			s, _ := p["text"].(string)

@@ -5,45 +5,45 @@ import (
 	"unicode/utf8"
 )
 
-// class is what the pattern tells characters apart by.
-type class uint8
+// charClass is what the pattern tells characters apart by.
+type charClass uint8
 
 const (
-	symbol  class = iota // whatever is not below: punctuation, controls, unassigned
-	upper                // Lu, Lt
-	lower                // Ll
-	either               // Lm, Lo: they stand among upper and lower ones
-	mark                 // M: as either, and among symbols
-	number               // N
-	space                // White_Space except the next
-	newline              // CR, LF
+	symbol  charClass = iota // whatever is not below: punctuation, controls, unassigned
+	upper                    // Lu, Lt
+	lower                    // Ll
+	either                   // Lm, Lo: they stand among upper and lower ones
+	mark                     // M: as either, and among symbols
+	number                   // N
+	space                    // White_Space except the next
+	newline                  // CR, LF
 )
 
-func (k class) word() bool { return k == upper || k == lower || k == either || k == mark }
+func (k charClass) isWord() bool { return k == upper || k == lower || k == either || k == mark }
 
-// classes has the class of each character of the first two planes; the others are rare.
-type classes [0x20000]class
+// classTable has the class of each character of the first two planes; the others are rare.
+type classTable [0x20000]charClass
 
 // tables has the characters of each class.
 var tables = []struct {
 	*unicode.RangeTable
-	class
+	charClass
 }{{unicode.Lu, upper}, {unicode.Lt, upper}, {unicode.Ll, lower}, {unicode.Lm, either}, {unicode.Lo, either},
 	{unicode.M, mark}, {unicode.N, number}, {unicode.White_Space, space}}
 
-func classify() *classes {
-	out := new(classes)
-	fill := func(from, to, step rune, k class) {
+func buildClasses() *classTable {
+	out := new(classTable)
+	fill := func(from, to, step rune, k charClass) {
 		for r := from; r <= to && int(r) < len(out); r += step {
 			out[r] = k
 		}
 	}
 	for _, t := range tables {
 		for _, r := range t.R16 {
-			fill(rune(r.Lo), rune(r.Hi), rune(r.Stride), t.class)
+			fill(rune(r.Lo), rune(r.Hi), rune(r.Stride), t.charClass)
 		}
 		for _, r := range t.R32 {
-			fill(rune(r.Lo), rune(r.Hi), rune(r.Stride), t.class)
+			fill(rune(r.Lo), rune(r.Hi), rune(r.Stride), t.charClass)
 		}
 	}
 	out['\r'] = newline
@@ -51,8 +51,8 @@ func classify() *classes {
 	return out
 }
 
-// at returns the class of the character that begins at s[i], and how many bytes it has.
-func (c *classes) at(s string, i int) (class, int) {
+// classAt returns the class of the character that begins at s[i], and how many bytes it has.
+func (c *classTable) classAt(s string, i int) (charClass, int) {
 	if b := s[i]; b < utf8.RuneSelf {
 		return c[b], 1
 	}
@@ -62,53 +62,53 @@ func (c *classes) at(s string, i int) (class, int) {
 	}
 	for _, t := range tables {
 		if unicode.Is(t.RangeTable, r) {
-			return t.class, n
+			return t.charClass, n
 		}
 	}
 	return symbol, n
 }
 
-// piece is how many bytes the first piece of s has, which must not be empty and UTF-8. It
+// pieceLength returns how many bytes the first piece of s has, which must not be empty and UTF-8. It
 // is the leftmost match of the pattern of o200k_base, whose alternatives are, in this
 // order: a word with at most one character before it, which has lower letters at its end,
 // or else has none; numbers; symbols with the newlines and slashes behind them; white
 // space up to its last newline; white space except the character before something else;
 // white space.
-func (c *classes) piece(s string) int {
-	k, n := c.at(s, 0)
+func (c *classTable) pieceLength(s string) int {
+	k, n := c.classAt(s, 0)
 	switch k {
 	case upper, lower, either, mark:
-		return c.word(s, 0)
+		return c.wordEnd(s, 0)
 	case number:
-		return c.numbers(s, n)
+		return c.numbersEnd(s, n)
 	case newline:
-		return c.blank(s)
+		return c.blankEnd(s)
 	}
 	if n == len(s) {
 		return n
 	}
-	next, m := c.at(s, n)
+	next, m := c.classAt(s, n)
 	switch {
-	case next.word():
-		return c.word(s, n)
+	case next.isWord():
+		return c.wordEnd(s, n)
 	case k == symbol:
-		return c.symbols(s, n)
+		return c.symbolsEnd(s, n)
 	case next == symbol && s[0] == ' ':
-		return c.symbols(s, n+m)
+		return c.symbolsEnd(s, n+m)
 	}
-	return c.blank(s)
+	return c.blankEnd(s)
 }
 
-// word is the end of the word that begins at s[i]: upper letters, then lower ones, then a
+// wordEnd returns the end of the word that begins at s[i]: upper letters, then lower ones, then a
 // contraction. Letters without case are both: where no lower letter follows, the word ends
 // behind the last of them, and upper letters behind that are the next word.
-func (c *classes) word(s string, i int) int {
+func (c *classTable) wordEnd(s string, i int) int {
 	begin := i
 	both := 0
 	k := symbol
 	n := 0
 	for ; i < len(s); i += n {
-		if k, n = c.at(s, i); k == either || k == mark {
+		if k, n = c.classAt(s, i); k == either || k == mark {
 			both = i + n
 		} else if k != upper {
 			break
@@ -117,19 +117,19 @@ func (c *classes) word(s string, i int) int {
 	switch {
 	case i < len(s) && k == lower:
 		for i += n; i < len(s); i += n {
-			if k, n = c.at(s, i); k != lower && k != either && k != mark {
+			if k, n = c.classAt(s, i); k != lower && k != either && k != mark {
 				break
 			}
 		}
 	case both > begin:
 		i = both
 	}
-	return i + contraction(s[i:])
+	return i + contractionLength(s[i:])
 }
 
-// contraction is how many bytes of the beginning of s are 's, 't, 're, 've, 'm, 'll or 'd,
+// contractionLength returns how many bytes of the beginning of s are 's, 't, 're, 've, 'm, 'll or 'd,
 // in either case; a long s is one too.
-func contraction(s string) int {
+func contractionLength(s string) int {
 	if len(s) < 2 || s[0] != '\'' {
 		return 0
 	}
@@ -152,13 +152,13 @@ func contraction(s string) int {
 	return 0
 }
 
-// numbers is the end of at most three, of which the first ends at s[i].
-func (c *classes) numbers(s string, i int) int {
+// numbersEnd returns the end of at most three, of which the first ends at s[i].
+func (c *classTable) numbersEnd(s string, i int) int {
 	for range 2 {
 		if i == len(s) {
 			break
 		}
-		k, n := c.at(s, i)
+		k, n := c.classAt(s, i)
 		if k != number {
 			break
 		}
@@ -167,10 +167,10 @@ func (c *classes) numbers(s string, i int) int {
 	return i
 }
 
-// symbols is the end of a run of symbols, of which the first ends at s[i].
-func (c *classes) symbols(s string, i int) int {
+// symbolsEnd returns the end of a run of symbols, of which the first ends at s[i].
+func (c *classTable) symbolsEnd(s string, i int) int {
 	for i < len(s) {
-		k, n := c.at(s, i)
+		k, n := c.classAt(s, i)
 		if k != symbol && k != mark {
 			break
 		}
@@ -182,14 +182,14 @@ func (c *classes) symbols(s string, i int) int {
 	return i
 }
 
-// blank is the end of the white space with which s begins.
-func (c *classes) blank(s string) int {
+// blankEnd returns the end of the white space with which s begins.
+func (c *classTable) blankEnd(s string) int {
 	// last: where its last character begins
 	i := 0
 	last := 0
 	lines := 0
 	for i < len(s) {
-		k, n := c.at(s, i)
+		k, n := c.classAt(s, i)
 		if k != space && k != newline {
 			break
 		}

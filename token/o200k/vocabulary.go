@@ -8,8 +8,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// none is the rank of what is no token.
-const none = math.MaxUint32
+// noRank is the rank of what is no token.
+const noRank = math.MaxUint32
 
 // Sizes of the vocabulary.
 const (
@@ -40,9 +40,9 @@ type vocabulary struct {
 //go:embed vocabulary.zst
 var packed []byte
 
-// unpack returns the lengths and the tokens. It panics if they are damaged, which no program
+// unpackVocabulary returns the lengths and the tokens. It panics if they are damaged, which no program
 // that was tested has.
-func unpack() []byte {
+func unpackVocabulary() []byte {
 	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		panic(err)
@@ -55,14 +55,14 @@ func unpack() []byte {
 	return out
 }
 
-// read makes a vocabulary.
-func read() *vocabulary {
-	all := unpack()
+// readVocabulary makes a vocabulary.
+func readVocabulary() *vocabulary {
+	all := unpackVocabulary()
 	lengths := all[:tokens]
 	v := &vocabulary{seed: maphash.MakeSeed(), slots: make([]uint32, 1<<slotBits), begin: make([]uint32, 1, tokens+1),
 		text: string(all[tokens:])}
 	for i := range v.pairs {
-		v.pairs[i] = none
+		v.pairs[i] = noRank
 	}
 	end := uint32(0)
 	for rank, n := range lengths {
@@ -77,17 +77,17 @@ func read() *vocabulary {
 		for v.slots[i] != 0 {
 			i = (i + 1) & (1<<slotBits - 1)
 		}
-		v.slots[i] = marked(h) | uint32(rank+1)
+		v.slots[i] = slotMark(h) | uint32(rank+1)
 	}
 	return v
 }
 
-// marked is the upper bits of a slot for a hash.
-func marked(h uint64) uint32 { return uint32(h>>32) &^ rankMask }
+// slotMark returns the upper bits of a slot for a hash.
+func slotMark(h uint64) uint32 { return uint32(h>>32) &^ rankMask }
 
-// rank of a text with hash h, none if it is no token.
-func (v *vocabulary) rank(s string, h uint64) uint32 {
-	mark := marked(h)
+// findRank of a text with hash h, none if it is no token.
+func (v *vocabulary) findRank(s string, h uint64) uint32 {
+	mark := slotMark(h)
 	for i := h & (1<<slotBits - 1); v.slots[i] != 0; i = (i + 1) & (1<<slotBits - 1) {
 		slot := v.slots[i]
 		if slot&^rankMask != mark {
@@ -98,16 +98,16 @@ func (v *vocabulary) rank(s string, h uint64) uint32 {
 			return rank
 		}
 	}
-	return none
+	return noRank
 }
 
-// merged is the rank of what two neighbours are together.
-func (v *vocabulary) merged(s string) uint32 {
+// mergedRank returns the rank of what two neighbours are together.
+func (v *vocabulary) mergedRank(s string) uint32 {
 	if len(s) == 2 {
 		return v.pairs[int(s[0])<<8|int(s[1])]
 	}
 	if len(s) > longestToken {
-		return none
+		return noRank
 	}
-	return v.rank(s, maphash.String(v.seed, s))
+	return v.findRank(s, maphash.String(v.seed, s))
 }

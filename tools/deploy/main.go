@@ -30,9 +30,10 @@ func main() {
 	}
 	dir := os.Args[1]
 	err := errors.Join(
-		container(filepath.Join(dir, "Dockerfile")),
-		services(filepath.Join(dir, "compose", "compose.yaml")),
-		manifests(filepath.Join(dir, "kubernetes", "scrollback.yaml"), filepath.Join(dir, "kubernetes", "first-key.yaml")))
+		readContainer(filepath.Join(dir, "Dockerfile")),
+		readServices(filepath.Join(dir, "compose", "compose.yaml")),
+		readManifests(filepath.Join(dir, "kubernetes", "scrollback.yaml"),
+			filepath.Join(dir, "kubernetes", "first-key.yaml")))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -40,13 +41,13 @@ func main() {
 	fmt.Println("the container file, the compose file and the manifests are as they should be")
 }
 
-// fault is one thing that is wrong with a file.
-func fault(name, format string, args ...any) error {
+// findFault is one thing that is wrong with a file.
+func findFault(name, format string, args ...any) error {
 	return fmt.Errorf("%s: %s", name, fmt.Sprintf(format, args...))
 }
 
-// container reads a container file.
-func container(name string) error {
+// readContainer reads a container file.
+func readContainer(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
@@ -54,18 +55,18 @@ func container(name string) error {
 	defer f.Close()
 	tree, err := parser.Parse(f)
 	if err != nil {
-		return fault(name, "%v", err)
+		return findFault(name, "%v", err)
 	}
 	var all error
 	for _, w := range tree.Warnings {
-		all = errors.Join(all, fault(name, "%s", w.Short))
+		all = errors.Join(all, findFault(name, "%s", w.Short))
 	}
 	stages, _, err := instructions.Parse(tree.AST,
 		linter.New(&linter.Config{Warn: func(rule, about, _, said string, at []parser.Range) {
-			all = errors.Join(all, fault(name, "%s: %s: %s %v", rule, about, said, at))
+			all = errors.Join(all, findFault(name, "%s: %s: %s %v", rule, about, said, at))
 		}}))
 	if err != nil {
-		return errors.Join(all, fault(name, "%v", err))
+		return errors.Join(all, findFault(name, "%v", err))
 	}
 	last := stages[len(stages)-1]
 	var user, health bool
@@ -76,41 +77,41 @@ func container(name string) error {
 		case *instructions.HealthCheckCommand:
 			health = len(c.Health.Test) == 3 && c.Health.Test[0] == "CMD" && c.Health.Test[2] == "health"
 		case *instructions.RunCommand:
-			all = errors.Join(all, fault(name, "the last stage has no shell to run %s", c.String()))
+			all = errors.Join(all, findFault(name, "the last stage has no shell to run %s", c.String()))
 		}
 	}
 	if !user || !health {
-		all = errors.Join(all, fault(name, "the program is to run as 65532 (%v) and to be asked by its own command (%v)",
+		all = errors.Join(all, findFault(name, "the program is to run as 65532 (%v) and to be asked by its own command (%v)",
 			user, health))
 	}
 	return all
 }
 
-// services reads a compose file, with files for its secrets that need not be there.
-func services(name string) error {
+// readServices reads a compose file, with files for its secrets that need not be there.
+func readServices(name string) error {
 	options, err := cli.NewProjectOptions([]string{name}, cli.WithInterpolation(true), cli.WithConsistency(true),
 		cli.WithNormalization(true))
 	if err != nil {
-		return fault(name, "%v", err)
+		return findFault(name, "%v", err)
 	}
 	p, err := options.LoadProject(context.Background())
 	if err != nil {
-		return fault(name, "%v", err)
+		return findFault(name, "%v", err)
 	}
 	var all error
 	for _, s := range p.Services {
-		all = errors.Join(all, hardened(name, s))
+		all = errors.Join(all, findUnhardened(name, s))
 		for _, c := range s.Configs {
 			if _, err := os.Stat(p.Configs[c.Source].File); err != nil {
-				all = errors.Join(all, fault(name, "%s: %v", s.Name, err))
+				all = errors.Join(all, findFault(name, "%s: %v", s.Name, err))
 			}
 		}
 	}
-	return errors.Join(all, written(name, p), addressed(name, p))
+	return errors.Join(all, missingSecrets(name, p), findAddressed(name, p))
 }
 
-// addressed says which service has an address that another one may be given first.
-func addressed(name string, p *types.Project) error {
+// findAddressed returns which service has an address that another one may be given first.
+func findAddressed(name string, p *types.Project) error {
 	var all error
 	for _, s := range p.Services {
 		for network, at := range s.Networks {
@@ -119,7 +120,7 @@ func addressed(name string, p *types.Project) error {
 			}
 			ranged := func(pool *types.IPAMPool) bool { return pool.IPRange != "" }
 			if !slices.ContainsFunc(p.Networks[network].Ipam.Config, ranged) {
-				all = errors.Join(all, fault(name, "%s: %s is not kept from the others of %s: ip_range is missing", s.Name,
+				all = errors.Join(all, findFault(name, "%s: %s is not kept from the others of %s: ip_range is missing", s.Name,
 					at.Ipv4Address, network))
 			}
 		}
@@ -127,39 +128,39 @@ func addressed(name string, p *types.Project) error {
 	return all
 }
 
-// hardened says what a service may do that it need not.
-func hardened(name string, s types.ServiceConfig) error {
+// findUnhardened returns what a service may do that it need not.
+func findUnhardened(name string, s types.ServiceConfig) error {
 	var all error
 	if !s.ReadOnly || !slices.Contains(s.CapDrop, "ALL") || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") {
-		all = errors.Join(all, fault(name, "%s may write its root, has capabilities or may gain some", s.Name))
+		all = errors.Join(all, findFault(name, "%s may write its root, has capabilities or may gain some", s.Name))
 	}
 	if s.Privileged || s.NetworkMode == "host" {
-		all = errors.Join(all, fault(name, "%s is privileged, or in the host's network", s.Name))
+		all = errors.Join(all, findFault(name, "%s is privileged, or in the host's network", s.Name))
 	}
 	for _, v := range s.Volumes {
 		if strings.Contains(v.Source, "docker.sock") {
-			all = errors.Join(all, fault(name, "%s is given the daemon", s.Name))
+			all = errors.Join(all, findFault(name, "%s is given the daemon", s.Name))
 		}
 	}
 	for key, value := range s.Environment {
 		lower := strings.ToLower(key)
 		if value != nil && *value != "" && (strings.Contains(lower, "password") || strings.Contains(lower, "secret_")) &&
 			!strings.HasSuffix(lower, "_file") {
-			all = errors.Join(all, fault(name, "%s: %s is a secret in the environment", s.Name, key))
+			all = errors.Join(all, findFault(name, "%s: %s is a secret in the environment", s.Name, key))
 		}
 	}
 	// Those of ours are asked by the container file's own command.
 	if ours := s.Build != nil; !ours && (s.HealthCheck == nil || len(s.HealthCheck.Test) == 0) {
-		all = errors.Join(all, fault(name, "%s is not asked how it is", s.Name))
+		all = errors.Join(all, findFault(name, "%s is not asked how it is", s.Name))
 	}
 	if s.StopGracePeriod == nil && s.Build != nil {
-		all = errors.Join(all, fault(name, "%s has no time to end", s.Name))
+		all = errors.Join(all, findFault(name, "%s has no time to end", s.Name))
 	}
 	return all
 }
 
-// written says which secrets the script beside a compose file does not make.
-func written(name string, p *types.Project) error {
+// missingSecrets returns which secrets the script beside a compose file does not make.
+func missingSecrets(name string, p *types.Project) error {
 	script, err := os.ReadFile(filepath.Join(filepath.Dir(name), "secrets"))
 	if err != nil {
 		return err
@@ -167,7 +168,7 @@ func written(name string, p *types.Project) error {
 	var all error
 	for _, s := range p.Secrets {
 		if !strings.Contains(string(script), ">"+filepath.Base(s.File)+"\n") {
-			all = errors.Join(all, fault(name, "nothing makes the secret %s", s.File))
+			all = errors.Join(all, findFault(name, "nothing makes the secret %s", s.File))
 		}
 	}
 	return all

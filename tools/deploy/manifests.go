@@ -27,8 +27,8 @@ type cluster struct {
 	names      map[string]bool // of config maps, secrets and accounts
 }
 
-// manifests reads manifests of Kubernetes; a field that its types do not have is a fault.
-func manifests(files ...string) error {
+// readManifests reads manifests of Kubernetes; a field that its types do not have is a fault.
+func readManifests(files ...string) error {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{apps.AddToScheme, batch.AddToScheme, core.AddToScheme,
 		networking.AddToScheme, policy.AddToScheme} {
@@ -47,19 +47,19 @@ func manifests(files ...string) error {
 		for i, one := range bytes.Split(text, []byte("\n---\n")) {
 			o, _, err := decode.Decode(one, nil, nil)
 			if err != nil {
-				all = errors.Join(all, fault(name, "manifest %d: %v", i+1, err))
+				all = errors.Join(all, findFault(name, "manifest %d: %v", i+1, err))
 				continue
 			}
-			c.take(o)
+			c.takeObject(o)
 		}
 	}
 	if all != nil {
 		return all
 	}
-	return c.check(files[0])
+	return c.checkAll(files[0])
 }
 
-func (c *cluster) take(o runtime.Object) {
+func (c *cluster) takeObject(o runtime.Object) {
 	switch o := o.(type) {
 	case *apps.Deployment:
 		c.deployment = o
@@ -81,15 +81,15 @@ func (c *cluster) take(o runtime.Object) {
 	}
 }
 
-// check holds the manifests against each other.
-func (c *cluster) check(name string) error {
+// checkAll holds the manifests against each other.
+func (c *cluster) checkAll(name string) error {
 	if c.deployment == nil || c.budget == nil || c.service == nil || c.ingress == nil {
-		return fault(name, "a deployment, a budget, a service or an ingress is missing")
+		return findFault(name, "a deployment, a budget, a service or an ingress is missing")
 	}
 	var all error
 	wrong := func(is bool, format string, args ...any) {
 		if is {
-			all = errors.Join(all, fault(name, format, args...))
+			all = errors.Join(all, findFault(name, format, args...))
 		}
 	}
 	labels := c.deployment.Spec.Template.Labels
@@ -112,42 +112,42 @@ func (c *cluster) check(name string) error {
 	wrong(container.ReadinessProbe.HTTPGet.Path != "/readyz" || container.LivenessProbe.HTTPGet.Path != "/livez",
 		"a probe asks for something else")
 	for _, p := range c.pods {
-		all = errors.Join(all, c.restricted(name, p.Spec))
+		all = errors.Join(all, c.checkRestricted(name, p.Spec))
 	}
 	return all
 }
 
-// restricted says what a pod may do that the standard "restricted" forbids, which the
+// checkRestricted returns what a pod may do that the standard "restricted" forbids, which the
 // namespace enforces, and what it names that is not there.
-func (c *cluster) restricted(name string, p core.PodSpec) error {
+func (c *cluster) checkRestricted(name string, p core.PodSpec) error {
 	var all error
 	if s := p.SecurityContext; s == nil || s.RunAsNonRoot == nil || !*s.RunAsNonRoot || s.SeccompProfile == nil {
-		all = errors.Join(all, fault(name, "a pod may be root, or make any call of the system"))
+		all = errors.Join(all, findFault(name, "a pod may be root, or make any call of the system"))
 	}
 	if !c.names["account "+p.ServiceAccountName] {
-		all = errors.Join(all, fault(name, "there is no account %q", p.ServiceAccountName))
+		all = errors.Join(all, findFault(name, "there is no account %q", p.ServiceAccountName))
 	}
 	volumes := map[string]bool{}
 	for _, v := range p.Volumes {
 		volumes[v.Name] = true
 		if v.ConfigMap != nil && !c.names["map "+v.ConfigMap.Name] {
-			all = errors.Join(all, fault(name, "there is no config map %q", v.ConfigMap.Name))
+			all = errors.Join(all, findFault(name, "there is no config map %q", v.ConfigMap.Name))
 		}
 	}
 	for _, k := range p.Containers {
 		s := k.SecurityContext
 		if s == nil || *s.AllowPrivilegeEscalation || !*s.ReadOnlyRootFilesystem ||
 			!slices.Equal(s.Capabilities.Drop, []core.Capability{"ALL"}) {
-			all = errors.Join(all, fault(name, "%s may do more than it has to", k.Name))
+			all = errors.Join(all, findFault(name, "%s may do more than it has to", k.Name))
 		}
 		for _, m := range k.VolumeMounts {
 			if !volumes[m.Name] {
-				all = errors.Join(all, fault(name, "there is no volume %q", m.Name))
+				all = errors.Join(all, findFault(name, "there is no volume %q", m.Name))
 			}
 		}
 		for _, e := range k.EnvFrom {
 			if !c.names["secret "+e.SecretRef.Name] {
-				all = errors.Join(all, fault(name, "there is no secret %q", e.SecretRef.Name))
+				all = errors.Join(all, findFault(name, "there is no secret %q", e.SecretRef.Name))
 			}
 		}
 	}

@@ -85,7 +85,7 @@ func (Tool) Sessions(_ context.Context, p transcript.Place) iter.Seq2[transcript
 			yield(transcript.Session{}, err)
 			return
 		}
-		known, err := history(p.FS, name)
+		known, err := isHistory(p.FS, name)
 		if err != nil {
 			yield(transcript.Session{}, err)
 			return
@@ -101,9 +101,9 @@ func (Tool) Sessions(_ context.Context, p transcript.Place) iter.Seq2[transcript
 	}
 }
 
-// history reports whether a file is one of Aider's, by its name or its first line. Where that cannot
+// isHistory reports whether a file is one of Aider's, by its name or its first line. Where that cannot
 // be read, nothing says that it is none.
-func history(files fs.FS, name string) (bool, error) {
+func isHistory(files fs.FS, name string) (bool, error) {
 	if path.Base(name) == file {
 		return true, nil
 	}
@@ -128,14 +128,14 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 			return
 		}
 		defer func() { _ = f.Close() }() // it was only read
-		r := &reader{yield: yield, live: p.Live(s), seen: map[string]int{}, changed: s.Changed}
+		r := &historyReader{yield: yield, live: p.IsLive(s), seen: map[string]int{}, changed: s.Changed}
 		if p.Path != "" {
 			r.folder = strings.TrimSuffix(path.Join(strings.ReplaceAll(p.Path, `\`, "/"), path.Dir(s.Name)), "/")
 			if strings.Contains(p.Path, `\`) {
 				r.folder = strings.ReplaceAll(r.folder, "/", `\`)
 			}
 		}
-		r.section("")
-		r.lines(ctx, bufio.NewReaderSize(f, 64<<10))
+		r.beginSection("")
+		r.readLines(ctx, bufio.NewReaderSize(f, 64<<10))
 	}
 }

@@ -32,7 +32,7 @@ func TestTool(t *testing.T) {
 		Name: "talk.md", Mutants: 300})
 }
 
-// script is what a history says at a moment after its last change, in ms.
+// script returns what a history says at a moment after its last change, in ms.
 func script(t *testing.T, p transcript.Place, after int64) ([]transcript.Entry, []string) {
 	t.Helper()
 	var all []transcript.Entry
@@ -48,7 +48,7 @@ func script(t *testing.T, p transcript.Place, after int64) ([]transcript.Entry, 
 			all = append(all, e)
 		}
 	}
-	return all, tooltest.Script(all)
+	return all, tooltest.ScriptLines(all)
 }
 
 func same(t *testing.T, got, want []string) {

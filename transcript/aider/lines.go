@@ -14,23 +14,24 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// lines reads a file to its end.
-func (r *reader) lines(ctx context.Context, in *bufio.Reader) {
+// readLines reads a file to its end.
+func (r *historyReader) readLines(ctx context.Context, in *bufio.Reader) {
 	for !r.gone {
 		line, dropped, whole, err := readLine(in)
 		r.at++
 		if dropped > 0 {
-			r.emit(transcript.Entry{Bad: &transcript.Bad{Line: r.at, Reason: fmt.Sprintf("%d NUL bytes were dropped", dropped)}})
+			r.emitEntry(transcript.Entry{Bad: &transcript.Bad{Line: r.at,
+				Reason: fmt.Sprintf("%d NUL bytes were dropped", dropped)}})
 		}
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		if err != nil && !transcript.Ended(err) {
+		if err != nil && !transcript.IsEnd(err) {
 			if !errors.Is(err, errLong) {
-				r.fail(err)
+				r.failWith(err)
 				return
 			}
-			r.emit(transcript.Entry{Bad: &transcript.Bad{Line: r.at, Reason: err.Error()}})
+			r.emitEntry(transcript.Entry{Bad: &transcript.Bad{Line: r.at, Reason: err.Error()}})
 			continue
 		}
 		switch {
@@ -38,10 +39,10 @@ func (r *reader) lines(ctx context.Context, in *bufio.Reader) {
 		case !whole && r.live:
 			r.torn = true
 		default:
-			r.line(strings.ToValidUTF8(strings.TrimPrefix(string(line), "\uFEFF"), "�"))
+			r.takeLine(strings.ToValidUTF8(strings.TrimPrefix(string(line), "\uFEFF"), "�"))
 		}
 		if err != nil {
-			r.end(true)
+			r.endSection(true)
 			return
 		}
 	}
@@ -66,7 +67,7 @@ func readLine(in *bufio.Reader) (line []byte, dropped int, whole bool, err error
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			continue
-		case long && (err == nil || transcript.Ended(err)):
+		case long && (err == nil || transcript.IsEnd(err)):
 			return nil, dropped, true, errLong
 		}
 		whole = bytes.HasSuffix(line, []byte("\n"))
@@ -74,8 +75,8 @@ func readLine(in *bufio.Reader) (line []byte, dropped int, whole bool, err error
 	}
 }
 
-// reader reads one history.
-type reader struct {
+// historyReader reads one history.
+type historyReader struct {
 	yield   func(transcript.Entry, error) bool
 	live    bool
 	changed int64
@@ -94,7 +95,7 @@ type reader struct {
 	model    string
 	version  string
 	banner   int
-	kind     kind
+	kind     lineKind
 	buffer   []string
 	from     int // the line that the buffer begins at
 	blank    bool
@@ -102,31 +103,31 @@ type reader struct {
 	lastText int                // where in waiting the last answer is, or -1
 }
 
-// kind is who a line is of.
-type kind int
+// lineKind is who a line is of.
+type lineKind int
 
 const (
-	nobody kind = iota
+	nobody lineKind = iota
 	user
 	output
 	answer
 )
 
-func (r *reader) emit(e transcript.Entry) {
+func (r *historyReader) emitEntry(e transcript.Entry) {
 	if !r.gone && !r.yield(e, nil) {
 		r.gone = true
 	}
 }
 
-func (r *reader) fail(err error) {
+func (r *historyReader) failWith(err error) {
 	if !r.gone {
 		r.yield(transcript.Entry{}, err)
 		r.gone = true
 	}
 }
 
-// section begins one.
-func (r *reader) section(start string) {
+// beginSection begins one.
+func (r *historyReader) beginSection(start string) {
 	name := start
 	if start == "" {
 		name = "beginning"
@@ -154,12 +155,12 @@ func (r *reader) section(start string) {
 	}
 }
 
-// end ends a section; that of the file waits for more while it is live.
-func (r *reader) end(file bool) {
+// endSection ends a section; that of the file waits for more while it is live.
+func (r *historyReader) endSection(file bool) {
 	waits := file && r.live
 	if !waits {
-		r.flush()
-		r.tell()
+		r.flushMessage()
+		r.yieldWaiting()
 	}
 	end := &transcript.End{Held: waits && (r.torn || len(r.waiting) > 0 || len(r.buffer) > 0)}
 	switch {
@@ -167,22 +168,22 @@ func (r *reader) end(file bool) {
 	case !end.Held:
 		return
 	default:
-		r.describe("") // its first prompt waits too
+		r.describeSection("") // its first prompt waits too
 	}
 	if r.banner > 0 {
 		end.Left = map[string]int{"banner": r.banner}
 	}
-	r.emit(transcript.Entry{Source: r.source, End: end})
+	r.emitEntry(transcript.Entry{Source: r.source, End: end})
 }
 
-// line takes a line.
-func (r *reader) line(s string) {
+// takeLine takes a line.
+func (r *historyReader) takeLine(s string) {
 	if m := started.FindStringSubmatch(s); m != nil {
-		r.end(false)
-		r.section(m[1])
+		r.endSection(false)
+		r.beginSection(m[1])
 		return
 	}
-	who, words := r.whose(s)
+	who, words := r.classifyLine(s)
 	if who == nobody { // blank
 		r.blank = true
 		if r.kind == answer {
@@ -192,27 +193,27 @@ func (r *reader) line(s string) {
 	}
 	if !r.asked && who != user {
 		r.banner++
-		r.noted(words)
+		r.takeNote(words)
 		return
 	}
 	if who != r.kind || who == user && r.blank {
-		r.flush()
+		r.flushMessage()
 		r.kind = who
 		r.from = r.at
 		if who == user {
-			r.tell() // what came before is complete
+			r.yieldWaiting() // what came before is complete
 		}
 	}
 	r.asked = true
 	r.blank = false
-	if who == output && r.noted(words) {
+	if who == output && r.takeNote(words) {
 		return
 	}
 	r.buffer = append(r.buffer, words)
 }
 
-// whose is who a line is of, and its words.
-func (r *reader) whose(s string) (kind, string) {
+// classifyLine returns who a line is of, and its words.
+func (r *historyReader) classifyLine(s string) (lineKind, string) {
 	bare := strings.TrimRight(s, " \t")
 	if bare == "" {
 		return nobody, ""

@@ -19,9 +19,9 @@ var (
 	used      = regexp.MustCompile(`^Tokens: (\S+) sent, (?:(\S+) cache write, )?(?:(\S+) cache hit, )?(\S+) received\.(?: Cost: \$([0-9.]+) message)?`)
 )
 
-// noted takes what a line of output says about the section or the last answer, and reports
+// takeNote takes what a line of output says about the section or the last answer, and reports
 // whether it says nothing else.
-func (r *reader) noted(words string) bool {
+func (r *historyReader) takeNote(words string) bool {
 	if m := modelLine.FindStringSubmatch(words); m != nil {
 		r.model = m[1]
 		return !r.asked
@@ -43,8 +43,9 @@ func (r *reader) noted(words string) bool {
 		return false
 	}
 	u := scrollback.Usage{
-		InputTokens: count(m[1]), CacheWriteTokens: count(m[2]), CachedTokens: count(m[3]), OutputTokens: count(m[4]),
-		Estimated: true,
+		InputTokens: parseCount(m[1]), CacheWriteTokens: parseCount(m[2]), CachedTokens: parseCount(m[3]),
+		OutputTokens: parseCount(m[4]),
+		Estimated:    true,
 	}
 	if cost, err := strconv.ParseFloat(m[5], 64); err == nil && cost > 0 && cost < scrollback.MaxCallCost {
 		u.Cost = cost
@@ -55,8 +56,8 @@ func (r *reader) noted(words string) bool {
 	return true
 }
 
-// count is a number as Aider rounds it: 812, 5.3k, 12k.
-func count(s string) int64 {
+// parseCount returns a number as Aider rounds it: 812, 5.3k, 12k.
+func parseCount(s string) int64 {
 	scale := 1.0
 	if rest, ok := strings.CutSuffix(s, "k"); ok {
 		s = rest
@@ -72,8 +73,8 @@ func count(s string) int64 {
 	return int64(n*scale + 0.5)
 }
 
-// flush makes a message of the lines that were read.
-func (r *reader) flush() {
+// flushMessage makes a message of the lines that were read.
+func (r *historyReader) flushMessage() {
 	lines := r.buffer
 	who := r.kind
 	r.buffer = nil
@@ -87,7 +88,7 @@ func (r *reader) flush() {
 	case answer:
 		m.Role = scrollback.RoleAssistant
 		m.Model = r.model
-		m.Parts = thought(text)
+		m.Parts = splitThought(text)
 		r.lastText = len(r.waiting)
 	case output:
 		m.Role = scrollback.RoleTool
@@ -109,8 +110,8 @@ const (
 	answers = "► **ANSWER**"
 )
 
-// thought parts what a model thought from what it says.
-func thought(text string) scrollback.Parts {
+// splitThought parts what a model thought from what it says.
+func splitThought(text string) scrollback.Parts {
 	before, rest, found := strings.Cut(text, thinks)
 	inner, after, closed := strings.Cut(rest, answers)
 	if !found || !closed || strings.Trim(before, "- \n") != "" {
@@ -131,30 +132,30 @@ func thought(text string) scrollback.Parts {
 	return ps
 }
 
-// tell yields what waits, after the section's description.
-func (r *reader) tell() {
+// yieldWaiting yields what waits, after the section's description.
+func (r *historyReader) yieldWaiting() {
 	for _, e := range r.waiting {
 		if !r.told {
 			r.told = true
-			r.describe(e.Message.Parts.Text())
+			r.describeSection(e.Message.Parts.Text())
 		}
-		r.emit(e)
+		r.emitEntry(e)
 	}
 	r.waiting = nil
 	r.lastText = -1
 }
 
-// mostTitle is how long a title may be, in characters.
-const mostTitle = 80
+// maxTitle is how long a title may be, in characters.
+const maxTitle = 80
 
-// describe yields the description of a section, by its first prompt.
-func (r *reader) describe(prompt string) {
+// describeSection yields the description of a section, by its first prompt.
+func (r *historyReader) describeSection(prompt string) {
 	title, _, _ := strings.Cut(prompt, "\n")
 	for _, mode := range []string{"/ask ", "/code ", "/architect "} {
 		title = strings.TrimPrefix(title, mode)
 	}
-	if all := []rune(title); len(all) > mostTitle {
-		title = string(all[:mostTitle-1]) + "…"
+	if all := []rune(title); len(all) > maxTitle {
+		title = string(all[:maxTitle-1]) + "…"
 	}
 	facts := map[string]string{}
 	for name, value := range map[string]string{"cwd": r.folder, "version": r.version} {
@@ -168,7 +169,7 @@ func (r *reader) describe(prompt string) {
 			c.Meta = raw
 		}
 	}
-	r.emit(transcript.Entry{
+	r.emitEntry(transcript.Entry{
 		Line: r.from, Source: r.source, Conversation: c,
 		Origin: &scrollback.Origin{ID: r.source, Folder: strings.ToValidUTF8(r.folder, "�")},
 	})

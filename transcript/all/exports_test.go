@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/all"
 )
 
-// begins is how a file begins, as far as it is looked at.
+// begins returns how a file begins, as far as it is looked at.
 func begins(t *testing.T, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(name)
@@ -19,7 +19,7 @@ func begins(t *testing.T, name string) []byte {
 	return b[:min(len(b), 64<<10)]
 }
 
-// takers are the tools that take a file for one of theirs.
+// takers returns the tools that take a file for one of theirs.
 func takers(name string, head []byte) (out []string) {
 	for _, tool := range all.Tools() {
 		if tool.Sniff(filepath.Base(name), head) {

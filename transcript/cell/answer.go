@@ -11,10 +11,10 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// messagesOf are the messages of the file that say what e says, as far as they can.
+// messagesOf returns the messages of the file that say what e says, as far as they can.
 func messagesOf(e transcript.Entry) []wire.Message {
 	if e.Message.Role != scrollback.RoleTool || len(e.Message.Parts.Results()) == 0 {
-		return []wire.Message{answer(e)}
+		return []wire.Message{answerMessage(e)}
 	}
 	var out []wire.Message
 	for i, p := range e.Message.Parts {
@@ -25,7 +25,7 @@ func messagesOf(e transcript.Entry) []wire.Message {
 		switch p := p.(type) {
 		case scrollback.ToolResult:
 			out = append(out, wire.Message{Role: string(scrollback.RoleTool), ToolCallID: p.CallID,
-				Content: wire.Content{text(p.Text)}})
+				Content: wire.Content{textPart(p.Text)}})
 		case scrollback.Image:
 			if last != nil {
 				last.Content = append(last.Content, ImagePart(p, e.Bytes[i]))
@@ -36,25 +36,25 @@ func messagesOf(e transcript.Entry) []wire.Message {
 	return out
 }
 
-// answer is a message of the model's, or one of a tool's that holds no result.
-func answer(e transcript.Entry) wire.Message {
+// answerMessage returns a message of the model's, or one of a tool's that holds no result.
+func answerMessage(e transcript.Entry) wire.Message {
 	m := wire.Message{Role: string(e.Message.Role), Name: e.Message.Name}
 	var thoughts []string
 	for i, p := range e.Message.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
-			m.Content = append(m.Content, text(p.Text))
+			m.Content = append(m.Content, textPart(p.Text))
 		case scrollback.Image:
 			m.Content = append(m.Content, ImagePart(p, e.Bytes[i]))
 		case scrollback.File:
-			m.Content = append(m.Content, text("["+p.Name+"]"))
+			m.Content = append(m.Content, textPart("["+p.Name+"]"))
 		case scrollback.Reasoning:
 			thoughts = append(thoughts, p.Text)
 		case scrollback.ToolCall:
 			m.ToolCalls = append(m.ToolCalls, wire.ToolCall{ID: wire.Word(p.ID), Type: "function",
 				Function: wire.FunctionCall{Name: p.Name, Arguments: wire.Inner(p.Arguments)}})
 		case scrollback.ToolResult:
-			m.Content = append(m.Content, text(p.Text))
+			m.Content = append(m.Content, textPart(p.Text))
 		}
 	}
 	if thought := strings.Join(thoughts, "\n\n"); thought != "" {
@@ -63,9 +63,9 @@ func answer(e transcript.Entry) wire.Message {
 	return m
 }
 
-func text(s string) wire.ContentPart { return wire.ContentPart{Type: "text", Text: s} }
+func textPart(s string) wire.ContentPart { return wire.ContentPart{Type: "text", Text: s} }
 
-// ImagePart is an image as part of a message.
+// ImagePart returns an image as part of a message.
 func ImagePart(p scrollback.Image, b []byte) wire.ContentPart {
 	return wire.ContentPart{Type: "image_url", ImageURL: &wire.ImageURL{URL: dataURL(p.MediaType, b), Detail: p.Detail}}
 }
@@ -92,8 +92,8 @@ func writesAs(e transcript.Entry, messages []json.RawMessage) bool {
 		for i := range m.Content {
 			m.Content[i].Beside = nil
 		}
-		a, errA := plain(m)
-		b, errB := plain(out[i])
+		a, errA := marshalPlain(m)
+		b, errB := marshalPlain(out[i])
 		if errA != nil || errB != nil || string(a) != string(b) {
 			return false
 		}
@@ -101,8 +101,8 @@ func writesAs(e transcript.Entry, messages []json.RawMessage) bool {
 	return true
 }
 
-// Write is an interaction as messages, and their notes.
-func Write(said []transcript.Entry) (messages []wire.Message, notes []note, err error) {
+// Write returns an interaction as messages, and their notes.
+func Write(said []transcript.Entry) (messages []wire.Message, notes []messageNote, err error) {
 	names := map[string]string{}
 	for _, e := range said {
 		if r := e.Message.Role; r != scrollback.RoleAssistant && r != scrollback.RoleTool {
@@ -112,14 +112,14 @@ func Write(said []transcript.Entry) (messages []wire.Message, notes []note, err 
 		out := messagesOf(e)
 		var raws []json.RawMessage
 		for i := range out {
-			raw, err := plain(out[i])
+			raw, err := marshalPlain(out[i])
 			if err != nil {
 				return nil, nil, err
 			}
 			raws = append(raws, raw)
 		}
 		read, _ := readRun(raws, names)
-		n, err := write(e, read, len(out))
+		n, err := makeNote(e, read, len(out))
 		if err != nil {
 			return nil, nil, err
 		}

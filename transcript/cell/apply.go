@@ -8,8 +8,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// apply is a message of which the file says e, as the note has it.
-func (n *note) apply(e transcript.Entry) (transcript.Entry, bool) {
+// applyTo returns a message of which the file says e, as the note has it.
+func (n *messageNote) applyTo(e transcript.Entry) (transcript.Entry, bool) {
 	m := &e.Message
 	m.ID = n.ID
 	m.Name = n.Name
@@ -30,21 +30,21 @@ func (n *note) apply(e transcript.Entry) (transcript.Entry, bool) {
 		if json.Unmarshal(n.Whole, &parts) != nil {
 			return e, false
 		}
-		attached, err := transcript.Attached(n.Whole, parts)
+		attached, err := transcript.DecodeAttached(n.Whole, parts)
 		m.Parts = parts
 		e.Bytes = attached
 		return e, err == nil
 	case len(n.Parts) > 0:
-		parts, ok := patched(m.Parts, n.Parts)
+		parts, ok := patchParts(m.Parts, n.Parts)
 		m.Parts = parts
 		return e, ok
 	}
 	return e, true
 }
 
-// patched are parts with other values in some of their fields. Parts without any stay as
+// patchParts returns parts with other values in some of their fields. Parts without any stay as
 // they are, and so do the arguments of calls.
-func patched(ps scrollback.Parts, fields []map[string]json.RawMessage) (out scrollback.Parts, ok bool) {
+func patchParts(ps scrollback.Parts, fields []map[string]json.RawMessage) (out scrollback.Parts, ok bool) {
 	if len(ps) != len(fields) {
 		return nil, false
 	}
@@ -53,14 +53,14 @@ func patched(ps scrollback.Parts, fields []map[string]json.RawMessage) (out scro
 		if len(fields[i]) == 0 {
 			continue
 		}
-		is, err := objects(scrollback.Parts{p})
+		is, err := encodeParts(scrollback.Parts{p})
 		if err != nil || fields[i]["type"] != nil {
 			return nil, false
 		}
 		var around []string
 		if t, ok := p.(scrollback.Text); ok && t.Reference != nil && json.Unmarshal(fields[i]["around"], &around) == nil &&
 			len(around) == 2 {
-			if is[0]["text"], err = plain(around[0] + contentOf(t) + around[1]); err != nil {
+			if is[0]["text"], err = marshalPlain(around[0] + referenceContent(t) + around[1]); err != nil {
 				return nil, false
 			}
 		}
@@ -69,7 +69,7 @@ func patched(ps scrollback.Parts, fields []map[string]json.RawMessage) (out scro
 				delete(is[0], name)
 			}
 		}
-		raw, err := plain(is)
+		raw, err := marshalPlain(is)
 		var one scrollback.Parts
 		if err != nil || json.Unmarshal(raw, &one) != nil {
 			return nil, false

@@ -38,9 +38,9 @@ const metaDepth = 3
 
 // Ours is what the field scrollback holds.
 type Ours struct {
-	Stale bool   `json:"stale,omitempty"`
-	Own   *note  `json:"own,omitempty"`  // of the cell's own message
-	Said  []note `json:"said,omitempty"` // of the interaction
+	Stale bool          `json:"stale,omitempty"`
+	Own   *messageNote  `json:"own,omitempty"`  // of the cell's own message
+	Said  []messageNote `json:"said,omitempty"` // of the interaction
 }
 
 // Meta is the metadata of a cell.
@@ -52,15 +52,15 @@ type Meta struct {
 
 // ReadMeta reads the metadata of a cell.
 func ReadMeta(object json.RawMessage) Meta {
-	m := Meta{Role: scrollback.RoleUser, Ghost: splice.Get(object, GhostField)}
+	m := Meta{Role: scrollback.RoleUser, Ghost: splice.GetField(object, GhostField)}
 	var role string
-	if json.Unmarshal(splice.Get(object, RoleField), &role) == nil {
+	if json.Unmarshal(splice.GetField(object, RoleField), &role) == nil {
 		if r, err := scrollback.ParseRole(role); err == nil {
 			m.Role = r
 		}
 	}
 	var ours bytes.Buffer
-	if json.Compact(&ours, splice.Get(object, OursField)) == nil {
+	if json.Compact(&ours, splice.GetField(object, OursField)) == nil {
 		m.Ours = readOurs(ours.Bytes())
 	}
 	return m
@@ -68,7 +68,7 @@ func ReadMeta(object json.RawMessage) Meta {
 
 // readOurs reads each field that has the right type.
 func readOurs(object json.RawMessage) (o Ours) {
-	read := func(name string, to any) bool { return json.Unmarshal(splice.Get(object, name), to) == nil }
+	read := func(name string, to any) bool { return json.Unmarshal(splice.GetField(object, name), to) == nil }
 	if !read("stale", &o.Stale) {
 		o.Stale = false
 	}
@@ -84,16 +84,16 @@ func readOurs(object json.RawMessage) (o Ours) {
 // SetOurs writes the field into the metadata of a cell; what we do not know in it
 // stays.
 func SetOurs(f splice.Form, meta json.RawMessage, o Ours) (json.RawMessage, error) {
-	was := splice.Get(meta, OursField)
-	now := orEmpty(was)
+	was := splice.GetField(meta, OursField)
+	now := orEmptyObject(was)
 	set := func(name string, v any, there bool) error {
 		if !there {
-			now = f.Set(now, metaDepth+1, name, nil)
+			now = f.SetField(now, metaDepth+1, name, nil)
 			return nil
 		}
-		raw, err := f.Marshal(v, metaDepth+2)
+		raw, err := f.MarshalAt(v, metaDepth+2)
 		if err == nil {
-			now = f.Set(now, metaDepth+1, name, raw)
+			now = f.SetField(now, metaDepth+1, name, raw)
 		}
 		return err
 	}
@@ -105,19 +105,19 @@ func SetOurs(f splice.Form, meta json.RawMessage, o Ours) (json.RawMessage, erro
 	}
 	said := false
 	for i := range o.Said {
-		said = said || !o.Said[i].empty()
+		said = said || !o.Said[i].isEmpty()
 	}
 	if err := set("said", o.Said, said); err != nil {
 		return nil, err
 	}
-	if len(splice.Members(now)) == 0 {
+	if len(splice.ListMembers(now)) == 0 {
 		if was == nil {
 			return meta, nil
 		}
 		now = nil
 	}
-	return f.Set(orEmpty(meta), metaDepth, OursField, now), nil
+	return f.SetField(orEmptyObject(meta), metaDepth, OursField, now), nil
 }
 
-// plain is JSON without HTML escapes, on one line.
-func plain(v any) (json.RawMessage, error) { return splice.Form{}.Marshal(v, 0) }
+// marshalPlain is JSON without HTML escapes, on one line.
+func marshalPlain(v any) (json.RawMessage, error) { return splice.Form{}.MarshalAt(v, 0) }

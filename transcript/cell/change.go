@@ -18,38 +18,38 @@ type Talk struct {
 // ReadTalk reads the messages of an interaction.
 func ReadTalk(raw []json.RawMessage, o Ours) Talk {
 	t := Talk{Raw: raw}
-	t.All, t.Of = Interaction(raw, o.Said)
+	t.All, t.Of = ReadInteraction(raw, o.Said)
 	return t
 }
 
-// Says reports whether an interaction is what a file has already.
-func (t Talk) Says(said []transcript.Entry) bool {
-	readable := Readable(t.All)
-	return len(readable) == len(said) && alike(readable, said) == len(said)
+// IsSame reports whether an interaction is what a file has already.
+func (t Talk) IsSame(said []transcript.Entry) bool {
+	readable := ReadableEntries(t.All)
+	return len(readable) == len(said) && countAlike(readable, said) == len(said)
 }
 
-// alike says how many entries at the beginning are the same.
-func alike(was, now []transcript.Entry) (n int) {
-	for n < len(was) && n < len(now) && was[n].Bad == nil && Same(was[n], now[n]) {
+// countAlike returns how many entries at the beginning are the same.
+func countAlike(was, now []transcript.Entry) (n int) {
+	for n < len(was) && n < len(now) && was[n].Bad == nil && IsSame(was[n], now[n]) {
 		n++
 	}
 	return n
 }
 
-// Change is an interaction with what is said now: the messages that stay as the file has
+// ChangeTo returns an interaction with what is said now: the messages that stay as the file has
 // them, new ones, and behind them those that could not be read.
-func (t Talk) Change(f splice.Form, depth int,
-	said []transcript.Entry) (raws []json.RawMessage, kept int, notes []note, err error) {
+func (t Talk) ChangeTo(f splice.Form, depth int,
+	said []transcript.Entry) (raws []json.RawMessage, kept int, notes []messageNote, err error) {
 	messages, notes, err := Write(said)
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	for i := range alike(t.All, said) {
+	for i := range countAlike(t.All, said) {
 		kept += t.Of[i]
 	}
 	raws = t.Raw[:kept:kept]
 	for _, m := range messages[kept:] {
-		raw, err := f.Marshal(m, depth)
+		raw, err := f.MarshalAt(m, depth)
 		if err != nil {
 			return nil, 0, nil, err
 		}
@@ -59,7 +59,7 @@ func (t Talk) Change(f splice.Form, depth int,
 	for i, e := range t.All {
 		if e.Bad != nil {
 			raws = append(raws, t.Raw[at])
-			notes = append(notes, note{})
+			notes = append(notes, messageNote{})
 		}
 		at += t.Of[i]
 	}

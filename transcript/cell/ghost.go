@@ -31,8 +31,8 @@ type GhostTool struct {
 	Content  string `json:"content"`
 }
 
-// References are the texts of a block; nil if it is none, such as the text of older files.
-func References(block json.RawMessage) (out scrollback.Parts) {
+// ReadReferences returns the texts of a block; nil if it is none, such as the text of older files.
+func ReadReferences(block json.RawMessage) (out scrollback.Parts) {
 	var g Ghost
 	if len(block) == 0 || json.Unmarshal(block, &g) != nil || g.Files == nil || g.Tools == nil {
 		return nil
@@ -44,47 +44,47 @@ func References(block json.RawMessage) (out scrollback.Parts) {
 		}
 		if string(f.Content) == "null" {
 			ref.Note = fmt.Sprintf("unchanged, see version %d", f.Version)
-			out = append(out, told(ref, ""))
+			out = append(out, referenceText(ref, ""))
 			continue
 		}
 		var content string
 		if json.Unmarshal(f.Content, &content) != nil {
 			return nil
 		}
-		out = append(out, told(measured(ref, content), content))
+		out = append(out, referenceText(withMeasure(ref, content), content))
 	}
 	for _, t := range g.Tools {
 		ref := &scrollback.Reference{Mark: t.Key + t.ArgsText, Source: t.Key + t.ArgsText, Kind: scrollback.ReferenceTool}
-		out = append(out, told(measured(ref, t.Content), t.Content))
+		out = append(out, referenceText(withMeasure(ref, t.Content), t.Content))
 	}
 	return out
 }
 
-// Showing is a block with the contents of files, by their keys, whose content it leaves out.
-func Showing(block json.RawMessage, contents map[string]string) json.RawMessage {
+// WithContents returns a block with the contents of files, by their keys, whose content it leaves out.
+func WithContents(block json.RawMessage, contents map[string]string) json.RawMessage {
 	var g Ghost
 	if len(contents) == 0 || json.Unmarshal(block, &g) != nil {
 		return block
 	}
 	for i, f := range g.Files {
 		if content, ok := contents[f.Key]; ok && string(f.Content) == "null" {
-			g.Files[i].Content, _ = plain(content) // a text can always be written
+			g.Files[i].Content, _ = marshalPlain(content) // a text can always be written
 		}
 	}
-	out, err := plain(g)
+	out, err := marshalPlain(g)
 	if err != nil {
 		return block
 	}
 	return out
 }
 
-// told is what a model reads of a reference.
-func told(ref *scrollback.Reference, content string) scrollback.Text {
-	return scrollback.Text{Text: head(ref) + content, Reference: ref}
+// referenceText returns what a model reads of a reference.
+func referenceText(ref *scrollback.Reference, content string) scrollback.Text {
+	return scrollback.Text{Text: referenceHead(ref) + content, Reference: ref}
 }
 
-// head is the line before the content of a reference that was read from a file.
-func head(ref *scrollback.Reference) string {
+// referenceHead returns the line before the content of a reference that was read from a file.
+func referenceHead(ref *scrollback.Reference) string {
 	line := "[" + string(ref.Kind) + " " + strings.Join(strings.Fields(ref.Source), " ")
 	if ref.Version > 0 {
 		line += fmt.Sprintf(", version %d", ref.Version)
@@ -95,10 +95,10 @@ func head(ref *scrollback.Reference) string {
 	return line + "]\n"
 }
 
-// contentOf is what a reference brought, without what is told of it: behind its first line
+// referenceContent returns what a reference brought, without what is told of it: behind its first line
 // and between the fences, where there are any.
-func contentOf(t scrollback.Text) string {
-	if s, ok := strings.CutPrefix(t.Text, head(t.Reference)); ok && !strings.HasPrefix(s, "```") {
+func referenceContent(t scrollback.Text) string {
+	if s, ok := strings.CutPrefix(t.Text, referenceHead(t.Reference)); ok && !strings.HasPrefix(s, "```") {
 		return s
 	}
 	first, rest, ok := strings.Cut(t.Text, "\n")
@@ -117,16 +117,16 @@ func contentOf(t scrollback.Text) string {
 	return inner
 }
 
-func measured(ref *scrollback.Reference, content string) *scrollback.Reference {
+func withMeasure(ref *scrollback.Reference, content string) *scrollback.Reference {
 	sum := sha256.Sum256([]byte(content))
 	ref.SHA256 = hex.EncodeToString(sum[:])
 	ref.Bytes = int64(len(content))
 	return ref
 }
 
-// GhostOf is the block of references; nil if there are none. What could not be read, and
+// NewGhost returns the block of references; nil if there are none. What could not be read, and
 // images, have no place in it.
-func GhostOf(references scrollback.Parts) *Ghost {
+func NewGhost(references scrollback.Parts) *Ghost {
 	g := Ghost{Files: []GhostFile{}, Tools: []GhostTool{}}
 	for _, p := range references {
 		t, ok := p.(scrollback.Text)
@@ -134,7 +134,7 @@ func GhostOf(references scrollback.Parts) *Ghost {
 			continue
 		}
 		r := t.Reference
-		content := contentOf(t)
+		content := referenceContent(t)
 		if r.Kind == scrollback.ReferenceTool {
 			key := r.Source
 			args := ""
@@ -149,7 +149,7 @@ func GhostOf(references scrollback.Parts) *Ghost {
 		}
 		f := GhostFile{Key: r.Source, Version: max(r.Version, 1), Content: json.RawMessage("null")}
 		if r.SameAs == 0 && r.SHA256 != "" {
-			f.Content, _ = plain(content) // a text can always be written
+			f.Content, _ = marshalPlain(content) // a text can always be written
 		}
 		g.Files = append(g.Files, f)
 	}

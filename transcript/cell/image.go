@@ -9,33 +9,33 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Lift takes the images out of a text that has them as data: URLs, and leaves marks
+// LiftImages takes the images out of a text that has them as data: URLs, and leaves marks
 // that name them as attachments. attached are those that the file has by name.
-func Lift(c *transcript.Cell, attached func(name string) (mediaType string, b []byte, ok bool)) {
+func LiftImages(c *transcript.Cell, attached func(name string) (mediaType string, b []byte, ok bool)) {
 	var out strings.Builder
-	all := places(c.Text)
+	all := findPlaces(c.Text)
 	end := 0
-	taken := namesIn(all)
+	taken := markNames(all)
 	found := map[string]bool{}
 	for _, p := range all {
 		if name, ok := strings.CutPrefix(p.URL, attachment); ok {
 			if found[name] {
 				continue
 			}
-			if mediaType, b, ok := find(name, attached); ok {
+			if mediaType, b, ok := findImage(name, attached); ok {
 				found[name] = true
-				keep(c, scrollback.Image{MediaType: mediaType, Name: name}, b)
+				keepImage(c, scrollback.Image{MediaType: mediaType, Name: name}, b)
 			}
 			continue
 		}
-		mediaType, b, ok := decode(p.URL)
+		mediaType, b, ok := decodeDataURL(p.URL)
 		if !ok {
 			continue
 		}
-		name := free(mediaType, taken)
-		keep(c, scrollback.Image{MediaType: mediaType, Name: name}, b)
+		name := freeName(mediaType, taken)
+		keepImage(c, scrollback.Image{MediaType: mediaType, Name: name}, b)
 		out.WriteString(c.Text[end:p.From])
-		out.WriteString(Mark(p.Alt, attachment+name))
+		out.WriteString(ImageMark(p.Alt, attachment+name))
 		end = p.To
 	}
 	if end > 0 {
@@ -44,7 +44,7 @@ func Lift(c *transcript.Cell, attached func(name string) (mediaType string, b []
 	}
 }
 
-func find(name string, attached func(string) (string, []byte, bool)) (string, []byte, bool) {
+func findImage(name string, attached func(string) (string, []byte, bool)) (string, []byte, bool) {
 	if attached == nil {
 		return "", nil, false
 	}
@@ -58,7 +58,7 @@ func find(name string, attached func(string) (string, []byte, bool)) (string, []
 	return attached(plain)
 }
 
-func keep(c *transcript.Cell, p scrollback.Image, b []byte) {
+func keepImage(c *transcript.Cell, p scrollback.Image, b []byte) {
 	if c.Bytes == nil {
 		c.Bytes = map[int][]byte{}
 	}
@@ -66,8 +66,8 @@ func keep(c *transcript.Cell, p scrollback.Image, b []byte) {
 	c.Images = append(c.Images, p)
 }
 
-// namesIn are the attachments that marks name.
-func namesIn(all []place) map[string]bool {
+// markNames returns the attachments that marks name.
+func markNames(all []imagePlace) map[string]bool {
 	out := map[string]bool{}
 	for _, p := range all {
 		if name, ok := strings.CutPrefix(p.URL, attachment); ok {
@@ -77,8 +77,8 @@ func namesIn(all []place) map[string]bool {
 	return out
 }
 
-// free is a name for an image that is not taken yet.
-func free(mediaType string, taken map[string]bool) string {
+// freeName returns a name for an image that is not taken yet.
+func freeName(mediaType string, taken map[string]bool) string {
 	ending := "png"
 	switch sub := strings.TrimPrefix(mediaType, "image/"); sub {
 	case "jpeg", "gif", "webp":
@@ -92,15 +92,15 @@ func free(mediaType string, taken map[string]bool) string {
 	}
 }
 
-// Inline is the text of a cell with its images in it, as data: URLs.
-func Inline(c transcript.Cell) string {
+// InlineImages returns the text of a cell with its images in it, as data: URLs.
+func InlineImages(c transcript.Cell) string {
 	var out strings.Builder
 	end := 0
-	named := images(c)
-	for _, p := range places(c.Text) {
+	named := imageFinder(c)
+	for _, p := range findPlaces(c.Text) {
 		if i, ok := named(p); ok {
 			out.WriteString(c.Text[end:p.From])
-			out.WriteString(Mark(p.Alt, dataURL(c.Images[i].MediaType, c.Bytes[i])))
+			out.WriteString(ImageMark(p.Alt, dataURL(c.Images[i].MediaType, c.Bytes[i])))
 			end = p.To
 		}
 	}
@@ -108,33 +108,33 @@ func Inline(c transcript.Cell) string {
 	return out.String()
 }
 
-// images finds the image of a cell that a mark names.
-func images(c transcript.Cell) func(place) (int, bool) {
+// imageFinder finds the image of a cell that a mark names.
+func imageFinder(c transcript.Cell) func(imagePlace) (int, bool) {
 	at := map[string]int{}
 	for i := range c.Images {
 		if len(c.Bytes[i]) > 0 {
 			at[c.Images[i].Name] = i
 		}
 	}
-	return func(p place) (int, bool) {
+	return func(p imagePlace) (int, bool) {
 		name, ok := strings.CutPrefix(p.URL, attachment)
 		i, there := at[name]
 		return i, ok && there
 	}
 }
 
-// Parts is what a cell says as parts: its text, cut where an image stands, and what its
+// CellParts returns what a cell says as parts: its text, cut where an image stands, and what its
 // marks referred to.
-func Parts(c transcript.Cell) (e transcript.Entry) {
+func CellParts(c transcript.Cell) (e transcript.Entry) {
 	e.Message.Role = c.Role
 	end := 0
 	say := func(s string) {
 		if s != "" {
-			add(&e, scrollback.Text{Text: s})
+			addPart(&e, scrollback.Text{Text: s})
 		}
 	}
-	named := images(c)
-	for _, p := range places(c.Text) {
+	named := imageFinder(c)
+	for _, p := range findPlaces(c.Text) {
 		i, ok := named(p)
 		if !ok {
 			continue
@@ -144,7 +144,7 @@ func Parts(c transcript.Cell) (e transcript.Entry) {
 		if image.Name = ""; p.Alt != "image" {
 			image.Name = p.Alt
 		}
-		attach(&e, image, c.Bytes[i])
+		attachImage(&e, image, c.Bytes[i])
 		end = p.To
 	}
 	say(c.Text[end:])
@@ -152,11 +152,11 @@ func Parts(c transcript.Cell) (e transcript.Entry) {
 	return e
 }
 
-// Of is the cell that says what a message says, as far as it can.
-func Of(e transcript.Entry) transcript.Cell {
+// CellOf returns the cell that says what a message says, as far as it can.
+func CellOf(e transcript.Entry) transcript.Cell {
 	c := transcript.Cell{Role: e.Message.Role}
 	var b strings.Builder
-	taken := namesIn(places(e.Message.Parts.Text()))
+	taken := markNames(findPlaces(e.Message.Parts.Text()))
 	wrote := false
 	for i, p := range e.Message.Parts {
 		switch p := p.(type) {
@@ -172,9 +172,9 @@ func Of(e transcript.Entry) transcript.Cell {
 			wrote = true
 			continue
 		case scrollback.Image:
-			name := free(p.MediaType, taken)
-			b.WriteString(Mark(p.Name, attachment+name))
-			keep(&c, scrollback.Image{MediaType: p.MediaType, Name: name, Detail: p.Detail}, e.Bytes[i])
+			name := freeName(p.MediaType, taken)
+			b.WriteString(ImageMark(p.Name, attachment+name))
+			keepImage(&c, scrollback.Image{MediaType: p.MediaType, Name: name, Detail: p.Detail}, e.Bytes[i])
 		case scrollback.File:
 			b.WriteString("[" + p.Name + "]")
 		case scrollback.ToolResult:

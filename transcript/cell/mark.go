@@ -7,14 +7,14 @@ import (
 
 const attachment = "attachment:"
 
-// place is an image mark in a text: ![Alt](URL).
-type place struct {
+// imagePlace is an image mark in a text: ![Alt](URL).
+type imagePlace struct {
 	From, To int
 	Alt, URL string
 }
 
-// places finds the image marks of a text.
-func places(s string) (out []place) {
+// findPlaces finds the image marks of a text.
+func findPlaces(s string) (out []imagePlace) {
 	for done, at := 0, 0; ; {
 		i := strings.Index(s[at:], "](")
 		if i < 0 {
@@ -36,14 +36,14 @@ func places(s string) (out []place) {
 		if s[at+to] != ')' || to == 0 {
 			continue
 		}
-		out = append(out, place{from, at + to + 1, s[from+2 : i], s[at : at+to]})
+		out = append(out, imagePlace{from, at + to + 1, s[from+2 : i], s[at : at+to]})
 		at += to + 1
 		done = at
 	}
 }
 
-// Mark is an image mark.
-func Mark(alt, address string) string {
+// ImageMark returns an image mark.
+func ImageMark(alt, address string) string {
 	alt = strings.NewReplacer("[", "(", "]", ")", "\n", " ", "\r", " ").Replace(alt)
 	if alt == "" {
 		alt = "image"
@@ -51,21 +51,21 @@ func Mark(alt, address string) string {
 	return "![" + alt + "](" + address + ")"
 }
 
-// decode is the image that a data: URL holds.
-func decode(address string) (mediaType string, b []byte, ok bool) {
+// decodeDataURL returns the image that a data: URL holds.
+func decodeDataURL(address string) (mediaType string, b []byte, ok bool) {
 	head, data, found := strings.Cut(address, ",")
 	kind, isData := strings.CutPrefix(head, "data:image/")
 	if !found || !isData || !strings.HasSuffix(kind, ";base64") {
 		return "", nil, false
 	}
 	b, err := base64.StdEncoding.DecodeString(data)
-	mediaType, ok = Sniff(b)
+	mediaType, ok = SniffImage(b)
 	return mediaType, b, err == nil && ok
 }
 
-// Sniff is the type of an image by how it begins. What is none of those that models look at
+// SniffImage returns the type of an image by how it begins. What is none of those that models look at
 // is not an image: what it stands in remains a text.
-func Sniff(b []byte) (mediaType string, ok bool) {
+func SniffImage(b []byte) (mediaType string, ok bool) {
 	s := string(b[:min(len(b), 12)])
 	switch {
 	case strings.HasPrefix(s, "\x89PNG\r\n\x1a\n"):

@@ -11,11 +11,11 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// Interaction reads the messages that were said to a cell. A message that cannot be read is
+// ReadInteraction reads the messages that were said to a cell. A message that cannot be read is
 // an entry with Bad, without a line; of says how many messages each entry takes.
-func Interaction(messages []json.RawMessage, notes []note) (said []transcript.Entry, of []int) {
+func ReadInteraction(messages []json.RawMessage, notes []messageNote) (said []transcript.Entry, of []int) {
 	names := map[string]string{}
-	spans := spansOf(notes, len(messages))
+	spans := noteSpans(notes, len(messages))
 	for k := 0; len(messages) > 0; k++ {
 		n := 1
 		if spans != nil {
@@ -23,7 +23,7 @@ func Interaction(messages []json.RawMessage, notes []note) (said []transcript.En
 		}
 		e, whole := readRun(messages[:n], names)
 		if spans != nil && whole {
-			if noted, ok := notes[k].apply(e); ok && writesAs(noted, messages[:n]) {
+			if noted, ok := notes[k].applyTo(e); ok && writesAs(noted, messages[:n]) {
 				e = noted
 			} else if !ok || n > 1 {
 				whole = false
@@ -44,8 +44,8 @@ func Interaction(messages []json.RawMessage, notes []note) (said []transcript.En
 	return said, of
 }
 
-// spansOf says how many messages each note is of; nil if together they are not of all.
-func spansOf(notes []note, messages int) (out []int) {
+// noteSpans returns how many messages each note is of; nil if together they are not of all.
+func noteSpans(notes []messageNote, messages int) (out []int) {
 	for i := range notes {
 		n := max(notes[i].Messages, 1)
 		if messages -= n; messages < 0 {
@@ -64,14 +64,14 @@ func readRun(messages []json.RawMessage, names map[string]string) (e transcript.
 	for i, raw := range messages {
 		var m wire.Message
 		if !utf8.Valid(raw) {
-			return bad("not UTF-8"), false
+			return badEntry("not UTF-8"), false
 		}
 		if json.Unmarshal(raw, &m) != nil {
-			return bad("an interaction has a message of the wrong shape"), false
+			return badEntry("an interaction has a message of the wrong shape"), false
 		}
 		role := scrollback.Role(m.Role)
 		if role != scrollback.RoleAssistant && role != scrollback.RoleTool {
-			return bad("an interaction has a message of role %q", m.Role), false
+			return badEntry("an interaction has a message of role %q", m.Role), false
 		}
 		if i > 0 && role != e.Message.Role {
 			return e, false
@@ -86,7 +86,7 @@ func readRun(messages []json.RawMessage, names map[string]string) (e transcript.
 	return e, true
 }
 
-func bad(format string, args ...any) transcript.Entry {
+func badEntry(format string, args ...any) transcript.Entry {
 	return transcript.Entry{Bad: &transcript.Bad{Reason: fmt.Sprintf(format, args...)}}
 }
 
@@ -95,7 +95,7 @@ func readResult(e *transcript.Entry, m wire.Message, names map[string]string) {
 	if r.Name == "" {
 		r.Name = names[m.ToolCallID]
 	}
-	add(e, r)
+	addPart(e, r)
 	for _, p := range m.Content {
 		if p.ImageURL != nil {
 			readImage(e, *p.ImageURL)
@@ -112,18 +112,18 @@ func readAnswer(e *transcript.Entry, m wire.Message, names map[string]string) {
 		}
 	}
 	if thought != "" {
-		add(e, scrollback.Reasoning{Text: thought})
+		addPart(e, scrollback.Reasoning{Text: thought})
 	}
 	for _, p := range m.Content {
 		switch {
 		case p.ImageURL != nil:
 			readImage(e, *p.ImageURL)
 		case p.Text != "":
-			add(e, scrollback.Text{Text: p.Text})
+			addPart(e, scrollback.Text{Text: p.Text})
 		}
 	}
 	if m.Refusal != nil && *m.Refusal != "" {
-		add(e, scrollback.Text{Text: *m.Refusal})
+		addPart(e, scrollback.Text{Text: *m.Refusal})
 	}
 	for _, c := range m.ToolCalls {
 		names[string(c.ID)] = c.Function.Name
@@ -131,28 +131,28 @@ func readAnswer(e *transcript.Entry, m wire.Message, names map[string]string) {
 		if strings.TrimSpace(string(args)) == "" {
 			args = json.RawMessage("{}")
 		} else if !json.Valid(args) {
-			args, _ = plain(string(args)) // a text can always be written
+			args, _ = marshalPlain(string(args)) // a text can always be written
 		}
-		add(e, scrollback.ToolCall{ID: string(c.ID), Name: c.Function.Name, Arguments: args})
+		addPart(e, scrollback.ToolCall{ID: string(c.ID), Name: c.Function.Name, Arguments: args})
 	}
 }
 
-func add(e *transcript.Entry, p scrollback.Part) { e.Message.Parts = append(e.Message.Parts, p) }
+func addPart(e *transcript.Entry, p scrollback.Part) { e.Message.Parts = append(e.Message.Parts, p) }
 
 // readImage adds an image, or its address where that does not hold one.
 func readImage(e *transcript.Entry, u wire.ImageURL) {
-	mediaType, b, ok := decode(u.URL)
+	mediaType, b, ok := decodeDataURL(u.URL)
 	if !ok {
-		add(e, scrollback.Text{Text: Mark("image", u.URL)})
+		addPart(e, scrollback.Text{Text: ImageMark("image", u.URL)})
 		return
 	}
-	attach(e, scrollback.Image{MediaType: mediaType, Detail: u.Detail}, b)
+	attachImage(e, scrollback.Image{MediaType: mediaType, Detail: u.Detail}, b)
 }
 
-func attach(e *transcript.Entry, p scrollback.Image, b []byte) {
+func attachImage(e *transcript.Entry, p scrollback.Image, b []byte) {
 	if e.Bytes == nil {
 		e.Bytes = map[int][]byte{}
 	}
 	e.Bytes[len(e.Message.Parts)] = b
-	add(e, p)
+	addPart(e, p)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// note is what a message of the file has no field for.
-type note struct {
+// messageNote is what a message of the file has no field for.
+type messageNote struct {
 	Messages  int                  `json:"messages,omitempty"` // of the file that are this one, if not 1
 	ID        scrollback.MessageID `json:"id,omitempty"`
 	Name      string               `json:"name,omitempty"`
@@ -28,14 +28,14 @@ type note struct {
 	Whole json.RawMessage              `json:"whole,omitempty"`
 }
 
-func (n *note) empty() bool {
+func (n *messageNote) isEmpty() bool {
 	return n.ID == "" && n.Name == "" && n.Model == "" && n.Usage == nil && n.Status == "" && n.CreatedAt == 0 &&
 		len(n.Meta) == 0 && len(n.Parts) == 0 && len(n.Whole) == 0 && n.Messages < 2
 }
 
-// noteOf is a note of all but what a message says.
-func noteOf(m scrollback.Message) note {
-	n := note{ID: m.ID, Name: m.Name, Model: m.Model, Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt,
+// newNote returns a note of all but what a message says.
+func newNote(m scrollback.Message) messageNote {
+	n := messageNote{ID: m.ID, Name: m.Name, Model: m.Model, Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt,
 		Meta: m.Meta}
 	if n.Status == scrollback.StatusComplete {
 		n.Status = ""
@@ -43,20 +43,20 @@ func noteOf(m scrollback.Message) note {
 	return n
 }
 
-// write makes the note of a message of which the file says read.
-func write(e, read transcript.Entry, messages int) (note, error) {
-	n := noteOf(e.Message)
+// makeNote makes the note of a message of which the file says read.
+func makeNote(e, read transcript.Entry, messages int) (messageNote, error) {
+	n := newNote(e.Message)
 	if messages != 1 {
 		n.Messages = messages
 	}
-	e.Message.Parts = bare(e.Message.Parts)
-	read.Message.Parts = bare(read.Message.Parts)
+	e.Message.Parts = bareParts(e.Message.Parts)
+	read.Message.Parts = bareParts(read.Message.Parts)
 	var err error
 	if n.Parts, err = differences(read, e); err != nil {
 		return n, err
 	}
 	if n.Parts == nil {
-		n.Whole, err = transcript.Whole(e)
+		n.Whole, err = transcript.EncodeParts(e)
 		return n, err
 	}
 	if !slices.ContainsFunc(n.Parts, func(p map[string]json.RawMessage) bool { return p != nil }) {
@@ -65,26 +65,26 @@ func write(e, read transcript.Entry, messages int) (note, error) {
 	return n, nil
 }
 
-// objects are parts as JSON objects.
-func objects(ps scrollback.Parts) (out []map[string]json.RawMessage, err error) {
-	raw, err := plain(ps)
+// encodeParts returns parts as JSON objects.
+func encodeParts(ps scrollback.Parts) (out []map[string]json.RawMessage, err error) {
+	raw, err := marshalPlain(ps)
 	if err != nil {
 		return nil, err
 	}
 	return out, json.Unmarshal(raw, &out)
 }
 
-// differences are the fields in which each part of to differs from that of from; nil if
+// differences returns the fields in which each part of to differs from that of from; nil if
 // these are not the same kinds of parts, or not the same attachments.
 func differences(from, to transcript.Entry) ([]map[string]json.RawMessage, error) {
 	if !maps.EqualFunc(from.Bytes, to.Bytes, bytes.Equal) {
 		return nil, nil
 	}
-	was, err := objects(from.Message.Parts)
+	was, err := encodeParts(from.Message.Parts)
 	if err != nil {
 		return nil, err
 	}
-	is, err := objects(to.Message.Parts)
+	is, err := encodeParts(to.Message.Parts)
 	if err != nil || len(was) != len(is) {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func differences(from, to transcript.Entry) ([]map[string]json.RawMessage, error
 		if !bytes.Equal(was[i]["type"], is[i]["type"]) {
 			return nil, nil
 		}
-		if around := aroundOf(from.Message.Parts[i], to.Message.Parts[i]); around != nil {
+		if around := textAround(from.Message.Parts[i], to.Message.Parts[i]); around != nil {
 			delete(was[i], "text")
 			delete(is[i], "text")
 			is[i]["around"] = around
@@ -116,20 +116,20 @@ func differences(from, to transcript.Entry) ([]map[string]json.RawMessage, error
 	return out, nil
 }
 
-// aroundOf is what stands before and behind the content of a reference, as JSON; nil if the
+// textAround returns what stands before and behind the content of a reference, as JSON; nil if the
 // parts are not the same, or the text is.
-func aroundOf(from, to scrollback.Part) json.RawMessage {
+func textAround(from, to scrollback.Part) json.RawMessage {
 	was, ok := from.(scrollback.Text)
 	is, both := to.(scrollback.Text)
 	if !ok || !both || was.Reference == nil || is.Reference == nil || was.Text == is.Text {
 		return nil
 	}
-	content := contentOf(was)
+	content := referenceContent(was)
 	before, behind, found := strings.Cut(is.Text, content)
 	if content == "" || !found {
 		return nil
 	}
-	raw, err := plain([]string{before, behind})
+	raw, err := marshalPlain([]string{before, behind})
 	if err != nil {
 		return nil
 	}

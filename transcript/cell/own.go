@@ -13,25 +13,25 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Own is the message that a cell itself is, as its note has it.
-func Own(c transcript.Cell, o Ours) transcript.Entry {
-	e := Parts(c)
+// OwnMessage returns the message that a cell itself is, as its note has it.
+func OwnMessage(c transcript.Cell, o Ours) transcript.Entry {
+	e := CellParts(c)
 	if o.Own != nil {
-		if noted, ok := o.Own.apply(e); ok && shows(c, noted) {
+		if noted, ok := o.Own.applyTo(e); ok && showsMessage(c, noted) {
 			return noted
 		}
 	}
 	return e
 }
 
-// shows reports whether a cell is how a message looks; images that its marks brought need not
+// showsMessage reports whether a cell is how a message looks; images that its marks brought need not
 // be in it.
-func shows(c transcript.Cell, e transcript.Entry) bool {
-	return looksAs(c, Of(e)) || looksAs(c, Of(unbrought(e)))
+func showsMessage(c transcript.Cell, e transcript.Entry) bool {
+	return looksLike(c, CellOf(e)) || looksLike(c, CellOf(withoutBrought(e)))
 }
 
-// unbrought is a message without the images that its marks brought.
-func unbrought(e transcript.Entry) transcript.Entry {
+// withoutBrought returns a message without the images that its marks brought.
+func withoutBrought(e transcript.Entry) transcript.Entry {
 	var parts scrollback.Parts
 	attached := map[int][]byte{}
 	for i, p := range e.Message.Parts {
@@ -51,23 +51,24 @@ func unbrought(e transcript.Entry) transcript.Entry {
 	return e
 }
 
-func looksAs(c, as transcript.Cell) bool {
-	a, errA := plain(GhostOf(as.References))
-	b, errB := plain(GhostOf(c.References))
-	return errA == nil && errB == nil && string(a) == string(b) && as.Role == c.Role && slices.Equal(looks(as), looks(c))
+func looksLike(c, as transcript.Cell) bool {
+	a, errA := marshalPlain(NewGhost(as.References))
+	b, errB := marshalPlain(NewGhost(c.References))
+	return errA == nil && errB == nil && string(a) == string(b) && as.Role == c.Role &&
+		slices.Equal(visibleContent(as), visibleContent(c))
 }
 
-// looks are the texts and the images of a cell in their order, without names.
-func looks(c transcript.Cell) (out [][2]string) {
+// visibleContent returns the texts and the images of a cell in their order, without names.
+func visibleContent(c transcript.Cell) (out [][2]string) {
 	c.References = nil
 	c.Images = slices.Clone(c.Images)
 	c.Bytes = maps.Clone(c.Bytes)
-	Lift(&c, nil)
-	e := Parts(c)
+	LiftImages(&c, nil)
+	e := CellParts(c)
 	for i, p := range e.Message.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
-			out = append(out, [2]string{"", Spell(p.Text)})
+			out = append(out, [2]string{"", EscapePrompt(p.Text)})
 		case scrollback.Image:
 			out = append(out, [2]string{cmp.Or(p.MediaType, "image/png"), string(e.Bytes[i])})
 		case scrollback.File, scrollback.ToolCall, scrollback.ToolResult, scrollback.Reasoning:
@@ -76,16 +77,16 @@ func looks(c transcript.Cell) (out [][2]string) {
 	return out
 }
 
-// Spell is the text of a prompt in which nothing stands for the beginning of the block that a
+// EscapePrompt returns the text of a prompt in which nothing stands for the beginning of the block that a
 // program adds.
-func Spell(text string) string {
+func EscapePrompt(text string) string {
 	return strings.ReplaceAll(text, BlockMark, "<content_reference >")
 }
 
-// noteOwn is the note of the message that a cell is; nil if the cell does not show it.
-func noteOwn(c transcript.Cell, e transcript.Entry) (*note, error) {
-	n, err := write(e, Parts(c), 1)
-	if err != nil || n.empty() || !shows(c, e) {
+// noteOwn returns the note of the message that a cell is; nil if the cell does not show it.
+func noteOwn(c transcript.Cell, e transcript.Entry) (*messageNote, error) {
+	n, err := makeNote(e, CellParts(c), 1)
+	if err != nil || n.isEmpty() || !showsMessage(c, e) {
 		return nil, err
 	}
 	return &n, nil
@@ -98,17 +99,17 @@ type Group struct {
 	Said []transcript.Entry
 }
 
-// Cell is how a group looks.
-func (g Group) Cell() transcript.Cell {
+// ToCell returns how a group looks.
+func (g Group) ToCell() transcript.Cell {
 	if g.Own != nil {
-		c := Of(*g.Own)
+		c := CellOf(*g.Own)
 		c.Markup = c.Role != scrollback.RoleUser
 		c.Interaction = g.Said
 		return c
 	}
 	c := transcript.Cell{Markup: true, Role: scrollback.RoleAssistant, Interaction: g.Said}
 	for _, e := range g.Said {
-		if s := Of(e).Text; s != "" && c.Text != "" {
+		if s := CellOf(e).Text; s != "" && c.Text != "" {
 			c.Text += "\n\n" + s
 		} else {
 			c.Text += s
@@ -117,20 +118,20 @@ func (g Group) Cell() transcript.Cell {
 	return c
 }
 
-// Groups are the cells that messages become, each of at most [MaxGroup] bytes.
-func Groups(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[Group, error] {
+// GroupCells returns the cells that messages become, each of at most [MaxGroup] bytes.
+func GroupCells(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[Group, error] {
 	return func(yield func(Group, error) bool) {
 		var g Group
 		bytes := 0
 		for e, err := range entries {
-			if bytes += size(e); err == nil && bytes > MaxGroup && (size(e) > MaxGroup || g.takes(e)) {
-				err = errTooLong(e.Message.Seq)
+			if bytes += entrySize(e); err == nil && bytes > MaxGroup && (entrySize(e) > MaxGroup || g.accepts(e)) {
+				err = newTooLongError(e.Message.Seq)
 			}
 			if err != nil {
 				yield(Group{}, err)
 				return
 			}
-			if g.takes(e) {
+			if g.accepts(e) {
 				g.Said = append(g.Said, e)
 				continue
 			}
@@ -138,8 +139,8 @@ func Groups(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[Group, error] 
 				return
 			}
 			g = Group{Own: &e}
-			bytes = size(e)
-			if speaks(e) {
+			bytes = entrySize(e)
+			if isModelSide(e) {
 				g = Group{Said: []transcript.Entry{e}}
 			}
 		}
@@ -149,34 +150,34 @@ func Groups(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[Group, error] 
 	}
 }
 
-// speaks reports whether a message is of the model or of its tools.
-func speaks(e transcript.Entry) bool {
+// isModelSide reports whether a message is of the model or of its tools.
+func isModelSide(e transcript.Entry) bool {
 	return e.Message.Role == scrollback.RoleAssistant || e.Message.Role == scrollback.RoleTool
 }
 
-// takes reports whether a message is said to the group's cell.
-func (g Group) takes(e transcript.Entry) bool {
-	return speaks(e) && (g.Own == nil || g.Own.Message.Role == scrollback.RoleUser)
+// accepts reports whether a message is said to the group's cell.
+func (g Group) accepts(e transcript.Entry) bool {
+	return isModelSide(e) && (g.Own == nil || g.Own.Message.Role == scrollback.RoleUser)
 }
 
-// Messages are those of a cell that was read.
-func Messages(c transcript.Cell, own transcript.Entry) []transcript.Entry {
+// CellMessages returns those of a cell that was read.
+func CellMessages(c transcript.Cell, own transcript.Entry) []transcript.Entry {
 	if c.Role == scrollback.RoleAssistant && len(c.Interaction) > 0 {
 		return c.Interaction
 	}
 	return append([]transcript.Entry{own}, c.Interaction...)
 }
 
-// Split takes the cell's own message off the beginning of what is set.
-func Split(said []transcript.Entry) (own *transcript.Entry, rest []transcript.Entry) {
+// SplitOwn takes the cell's own message off the beginning of what is set.
+func SplitOwn(said []transcript.Entry) (own *transcript.Entry, rest []transcript.Entry) {
 	if len(said) > 0 && said[0].Message.Role == scrollback.RoleUser {
 		return &said[0], said[1:]
 	}
 	return nil, said
 }
 
-// Newest is the text of the newest answer of an interaction.
-func Newest(said []transcript.Entry) string {
+// NewestAnswer returns the text of the newest answer of an interaction.
+func NewestAnswer(said []transcript.Entry) string {
 	for _, e := range slices.Backward(said) {
 		if s := e.Message.Parts.Text(); e.Message.Role == scrollback.RoleAssistant && s != "" {
 			return s
@@ -185,8 +186,8 @@ func Newest(said []transcript.Entry) string {
 	return ""
 }
 
-// Readable are the entries of an interaction that could be read.
-func Readable(all []transcript.Entry) (out []transcript.Entry) {
+// ReadableEntries returns the entries of an interaction that could be read.
+func ReadableEntries(all []transcript.Entry) (out []transcript.Entry) {
 	for _, e := range all {
 		if e.Bad == nil {
 			out = append(out, e)
@@ -195,8 +196,8 @@ func Readable(all []transcript.Entry) (out []transcript.Entry) {
 	return out
 }
 
-// Referring are the texts of a message that its marks brought.
-func Referring(e transcript.Entry) (out scrollback.Parts) {
+// ReferenceTexts returns the texts of a message that its marks brought.
+func ReferenceTexts(e transcript.Entry) (out scrollback.Parts) {
 	for _, p := range e.Message.Parts {
 		if t, ok := p.(scrollback.Text); ok && t.Reference != nil {
 			out = append(out, t)
@@ -208,20 +209,20 @@ func Referring(e transcript.Entry) (out scrollback.Parts) {
 // SetOwn writes the references of a cell's own message into the cell's metadata, and makes
 // its note, which is nil if there is nothing to note.
 func SetOwn(f splice.Form, meta json.RawMessage, c transcript.Cell,
-	own transcript.Entry) (json.RawMessage, *note, error) {
-	c.References = Referring(own)
-	ghost := GhostOf(c.References)
+	own transcript.Entry) (json.RawMessage, *messageNote, error) {
+	c.References = ReferenceTexts(own)
+	ghost := NewGhost(c.References)
 	switch {
-	case ghost == nil && splice.Get(meta, GhostField) != nil:
-		meta = f.Set(meta, metaDepth, GhostField, nil)
+	case ghost == nil && splice.GetField(meta, GhostField) != nil:
+		meta = f.SetField(meta, metaDepth, GhostField, nil)
 	case ghost != nil:
-		raw, err := f.Marshal(ghost, metaDepth+1)
+		raw, err := f.MarshalAt(ghost, metaDepth+1)
 		if err != nil {
 			return nil, nil, err
 		}
-		meta = f.Set(orEmpty(meta), metaDepth, GhostField, raw)
+		meta = f.SetField(orEmptyObject(meta), metaDepth, GhostField, raw)
 	}
-	c.References = References(splice.Get(meta, GhostField))
+	c.References = ReadReferences(splice.GetField(meta, GhostField))
 	n, err := noteOwn(c, own)
 	return meta, n, err
 }

@@ -32,86 +32,86 @@ func NewReading(t transcript.Tie, format string, line int, yield func(transcript
 	c := &scrollback.Conversation{Title: t.Title, Model: t.Model, Instructions: t.Instructions,
 		Meta: ConversationMeta(t.Meta)}
 	if t.Conversation == "" {
-		c.Meta = foreign(t.Meta, format)
+		c.Meta = foreignMeta(t.Meta, format)
 	}
-	r.emit(transcript.Entry{Source: r.source, Conversation: c})
+	r.emitEntry(transcript.Entry{Source: r.source, Conversation: c})
 	return r
 }
 
-// foreign is the metadata of another program's notebook as meta of a conversation.
-func foreign(meta json.RawMessage, format string) json.RawMessage {
-	if len(splice.Members(meta)) == 0 || len(meta) > maxMeta {
+// foreignMeta returns the metadata of another program's notebook as meta of a conversation.
+func foreignMeta(meta json.RawMessage, format string) json.RawMessage {
+	if len(splice.ListMembers(meta)) == 0 || len(meta) > maxMeta {
 		return nil
 	}
-	out, err := plain(map[string]json.RawMessage{format: meta})
+	out, err := marshalPlain(map[string]json.RawMessage{format: meta})
 	if err != nil {
 		return nil
 	}
 	return out
 }
 
-func (r *Reading) emit(e transcript.Entry) {
+func (r *Reading) emitEntry(e transcript.Entry) {
 	if !r.gone {
 		r.gone = !r.yield(e, nil)
 	}
 }
 
-// At says which item is read next, and Past which is behind it.
-func (r *Reading) At(it splice.Item) {
+// BeginItem says which item is read next, and Past which is behind it.
+func (r *Reading) BeginItem(it splice.Item) {
 	r.at = r.line + bytes.Count(it.Lead, []byte("\n"))
-	r.Past(it)
+	r.PassItem(it)
 }
 
-// Past counts the lines of an item.
-func (r *Reading) Past(it splice.Item) {
+// PassItem counts the lines of an item.
+func (r *Reading) PassItem(it splice.Item) {
 	r.line += bytes.Count(it.Lead, []byte("\n")) + bytes.Count(it.Raw, []byte("\n"))
 }
 
-// Bad says that the item cannot be read.
-func (r *Reading) Bad(reason string) {
-	r.emit(transcript.Entry{Bad: &transcript.Bad{Line: r.at, Reason: reason}})
+// EmitBad says that the item cannot be read.
+func (r *Reading) EmitBad(reason string) {
+	r.emitEntry(transcript.Entry{Bad: &transcript.Bad{Line: r.at, Reason: reason}})
 }
 
-// Cell yields the messages of a cell: its own, unless it says nothing, and what was said to
+// EmitCell yields the messages of a cell: its own, unless it says nothing, and what was said to
 // it. bad is why its own cannot be read.
-func (r *Reading) Cell(c transcript.Cell, own transcript.Entry, said []transcript.Entry, bad string) {
+func (r *Reading) EmitCell(c transcript.Cell, own transcript.Entry, said []transcript.Entry, bad string) {
 	if bad != "" {
-		r.Bad(bad)
+		r.EmitBad(bad)
 	} else if c.Role != scrollback.RoleAssistant || len(said) == 0 {
 		if len(own.Message.Parts) > 0 {
-			r.message(own)
+			r.emitMessage(own)
 		}
 	}
 	for _, e := range said {
 		if e.Bad != nil {
-			r.Bad(e.Bad.Reason)
+			r.EmitBad(e.Bad.Reason)
 			continue
 		}
-		r.message(e)
+		r.emitMessage(e)
 	}
 }
 
-func (r *Reading) message(e transcript.Entry) {
+func (r *Reading) emitMessage(e transcript.Entry) {
 	if len(e.Message.Parts) == 0 {
 		e.Message.Parts = scrollback.Parts{} // an answer may say nothing
 	}
 	e.Line = r.at
 	e.Source = r.source
-	r.emit(e)
+	r.emitEntry(e)
 }
 
-// Broken is a file that cannot be read at all.
-func Broken(err error) transcript.Entry {
+// BrokenFile returns a file that cannot be read at all.
+func BrokenFile(err error) transcript.Entry {
 	var at *splice.Fault
 	if errors.As(err, &at) {
 		return transcript.Entry{Bad: &transcript.Bad{Line: at.Line,
 			Reason: fmt.Sprintf("column %d: %s", at.Column, at.Reason)}}
 	}
-	return transcript.Entry{Bad: &transcript.Bad{Line: 1, Reason: scrollback.Shown(err)}}
+	return transcript.Entry{Bad: &transcript.Bad{Line: 1, Reason: scrollback.PublicMessage(err)}}
 }
 
-// TieOf is what a conversation's export says of itself. Folders stay at home.
-func TieOf(c scrollback.Conversation) transcript.Tie {
+// ConversationTie returns what a conversation's export says of itself. Folders stay at home.
+func ConversationTie(c scrollback.Conversation) transcript.Tie {
 	t := transcript.Tie{ID: string(c.ID), Conversation: c.ID, Title: c.Title, Model: c.Model, Instructions: c.Instructions}
 	if c.AgentOf != nil {
 		t.AgentOf = string(c.AgentOf.ID)

@@ -7,27 +7,27 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Same reports whether two messages say the same, with all that a file keeps of them.
-func Same(a, b transcript.Entry) bool {
-	x, errX := canonical(a)
-	y, errY := canonical(b)
+// IsSame reports whether two messages say the same, with all that a file keeps of them.
+func IsSame(a, b transcript.Entry) bool {
+	x, errX := canonicalJSON(a)
+	y, errY := canonicalJSON(b)
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// canonical is a message without what only its own store knows.
-func canonical(e transcript.Entry) (json.RawMessage, error) {
-	e.Message.Parts = bare(e.Message.Parts)
-	whole, err := transcript.Whole(e)
+// canonicalJSON returns a message without what only its own store knows.
+func canonicalJSON(e transcript.Entry) (json.RawMessage, error) {
+	e.Message.Parts = bareParts(e.Message.Parts)
+	whole, err := transcript.EncodeParts(e)
 	if err != nil {
 		return nil, err
 	}
-	n := noteOf(e.Message)
+	n := newNote(e.Message)
 	n.ID = ""
-	return plain([]any{e.Message.Role, whole, n})
+	return marshalPlain([]any{e.Message.Role, whole, n})
 }
 
-// bare are parts without what only their own store knows of them.
-func bare(ps scrollback.Parts) scrollback.Parts {
+// bareParts returns parts without what only their own store knows of them.
+func bareParts(ps scrollback.Parts) scrollback.Parts {
 	out := make(scrollback.Parts, len(ps))
 	for i, p := range ps {
 		switch p := p.(type) {

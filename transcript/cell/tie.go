@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// ours is what the field scrollback of a notebook's metadata holds.
-type ours struct {
+// ownFields is what the field scrollback of a notebook's metadata holds.
+type ownFields struct {
 	ID           string                    `json:"id,omitempty"`
 	Conversation scrollback.ConversationID `json:"conversation,omitempty"`
 	Model        string                    `json:"model,omitempty"`
@@ -27,14 +27,14 @@ type ours struct {
 // stands in ours instead.
 type Fields struct{ Title, Agents string }
 
-// Tie reads the metadata of a notebook: the fields of Mutsumi's files, and ours.
-func (n Fields) Tie(meta json.RawMessage) (t transcript.Tie) {
+// ReadTie reads the metadata of a notebook: the fields of Mutsumi's files, and ours.
+func (n Fields) ReadTie(meta json.RawMessage) (t transcript.Tie) {
 	get := func(name string, to any) bool {
-		raw := splice.Get(meta, name)
+		raw := splice.GetField(meta, name)
 		return raw != nil && json.Unmarshal(raw, to) == nil
 	}
 	var provider string
-	var o ours
+	var o ownFields
 	get(n.Title, &t.Title)
 	get("uuid", &t.ID)
 	get("parent_agent_id", &t.AgentOf)
@@ -43,13 +43,13 @@ func (n Fields) Tie(meta json.RawMessage) (t transcript.Tie) {
 	if provider != "" && t.Model != "" && !strings.HasPrefix(t.Model, provider+"/") {
 		t.Model = provider + "/" + t.Model
 	}
-	t.Roots = idsOf(splice.Get(meta, "allowed_uris"))
-	t.Agents = idsOf(splice.Get(meta, "sub_agents_list"))
-	field := splice.Get(meta, OursField)
+	t.Roots = readIDs(splice.GetField(meta, "allowed_uris"))
+	t.Agents = readIDs(splice.GetField(meta, "sub_agents_list"))
+	field := splice.GetField(meta, OursField)
 	for name, to := range map[string]any{"id": &o.ID, "conversation": &o.Conversation, "model": &o.Model,
 		"instructions": &o.Instructions,
 		"roots":        &o.Roots, "agent_of": &o.AgentOf, "agents": &o.Agents} {
-		if raw := splice.Get(field, name); raw != nil {
+		if raw := splice.GetField(field, name); raw != nil {
 			_ = json.Unmarshal(raw, to) // one of the wrong type is not there
 		}
 	}
@@ -74,18 +74,18 @@ func (n Fields) Tie(meta json.RawMessage) (t transcript.Tie) {
 	return t
 }
 
-// idsOf are the texts of a list, and the ids of the objects in it.
-func idsOf(list json.RawMessage) (out []string) {
-	for _, raw := range splice.Values(list) {
-		if id := idOf(raw); id != "" {
+// readIDs returns the texts of a list, and the ids of the objects in it.
+func readIDs(list json.RawMessage) (out []string) {
+	for _, raw := range splice.ListValues(list) {
+		if id := readID(raw); id != "" {
 			out = append(out, id)
 		}
 	}
 	return out
 }
 
-func idOf(raw json.RawMessage) (id string) {
-	for _, v := range []json.RawMessage{raw, splice.Get(raw, "uuid"), splice.Get(raw, "id")} {
+func readID(raw json.RawMessage) (id string) {
+	for _, v := range []json.RawMessage{raw, splice.GetField(raw, "uuid"), splice.GetField(raw, "id")} {
 		if v != nil && json.Unmarshal(v, &id) == nil && id != "" {
 			return id
 		}
@@ -96,95 +96,95 @@ func idOf(raw json.RawMessage) (id string) {
 // SetTie writes the conversation, the title and the agents into the metadata of a notebook,
 // as far as they are not there yet.
 func (n Fields) SetTie(f *splice.File, t transcript.Tie) error {
-	was := splice.Get(f.Shell, "metadata")
-	meta, err := n.tied(f.Form, was, t)
+	was := splice.GetField(f.Shell, "metadata")
+	meta, err := n.withTie(f.Form, was, t)
 	if err == nil && !bytes.Equal(was, meta) {
-		f.Shell = f.Set(f.Shell, 0, "metadata", meta)
+		f.Shell = f.SetField(f.Shell, 0, "metadata", meta)
 	}
 	return err
 }
 
-// tied is metadata with what [Fields.SetTie] writes.
-func (n Fields) tied(f splice.Form, meta json.RawMessage, t transcript.Tie) (json.RawMessage, error) {
-	was := n.Tie(meta)
+// withTie returns metadata with what [Fields.SetTie] writes.
+func (n Fields) withTie(f splice.Form, meta json.RawMessage, t transcript.Tie) (json.RawMessage, error) {
+	was := n.ReadTie(meta)
 	if was.Title == t.Title && was.Conversation == t.Conversation && slices.Equal(was.Agents, t.Agents) {
 		return meta, nil
 	}
-	object := orEmpty(meta)
-	field := orEmpty(splice.Get(meta, OursField))
-	conversation, err := f.Marshal(t.Conversation, 3)
+	object := orEmptyObject(meta)
+	field := orEmptyObject(splice.GetField(meta, OursField))
+	conversation, err := f.MarshalAt(t.Conversation, 3)
 	if err != nil {
 		return nil, err
 	}
 	if t.Conversation == "" {
 		conversation = nil
 	}
-	title, err := f.Marshal(t.Title, 2)
+	title, err := f.MarshalAt(t.Title, 2)
 	if err != nil {
 		return nil, err
 	}
 	if was.Title != t.Title {
-		object = f.Set(object, 1, n.Title, title)
+		object = f.SetField(object, 1, n.Title, title)
 	}
-	field = f.Set(field, 2, "conversation", conversation)
+	field = f.SetField(field, 2, "conversation", conversation)
 	if !slices.Equal(was.Agents, t.Agents) {
 		if n.Agents != "" {
-			object = f.Set(object, 1, n.Agents, f.List(withIDs(splice.Get(object, n.Agents), t.Agents), 2))
+			object = f.SetField(object, 1, n.Agents, f.MakeList(keepIDs(splice.GetField(object, n.Agents), t.Agents), 2))
 		} else {
-			field = f.Set(field, 2, "agents", f.List(withIDs(nil, t.Agents), 3))
+			field = f.SetField(field, 2, "agents", f.MakeList(keepIDs(nil, t.Agents), 3))
 		}
 	}
-	if len(splice.Members(field)) == 0 {
+	if len(splice.ListMembers(field)) == 0 {
 		field = nil
 	}
-	return f.Set(object, 1, OursField, field), nil
+	return f.SetField(object, 1, OursField, field), nil
 }
 
-// withIDs are the values of a list that have these ids, and for the others the ids.
-func withIDs(list json.RawMessage, ids []string) (out []json.RawMessage) {
+// keepIDs returns the values of a list that have these ids, and for the others the ids.
+func keepIDs(list json.RawMessage, ids []string) (out []json.RawMessage) {
 	was := map[string]json.RawMessage{}
-	for _, raw := range splice.Values(list) {
-		if id := idOf(raw); id != "" {
+	for _, raw := range splice.ListValues(list) {
+		if id := readID(raw); id != "" {
 			was[id] = raw
 		}
 	}
 	for _, id := range ids {
 		raw := was[id]
 		if raw == nil {
-			raw, _ = plain(id) // a text can always be written
+			raw, _ = marshalPlain(id) // a text can always be written
 		}
 		out = append(out, raw)
 	}
 	return out
 }
 
-// orEmpty is an object, or an empty one where there is none.
-func orEmpty(object json.RawMessage) json.RawMessage {
-	if len(splice.Members(object)) == 0 {
+// orEmptyObject returns an object, or an empty one where there is none.
+func orEmptyObject(object json.RawMessage) json.RawMessage {
+	if len(splice.ListMembers(object)) == 0 {
 		return json.RawMessage("{}")
 	}
 	return object
 }
 
-// Restore puts into the metadata of a new notebook what that of another program's said, from
+// RestoreMeta puts into the metadata of a new notebook what that of another program's said, from
 // which the conversation was imported, where it says nothing itself.
-func Restore(f splice.Form, meta, was json.RawMessage) json.RawMessage {
-	for _, m := range splice.Members(was) {
-		if is := string(splice.Get(meta, m.Name)); m.Name == OursField || is != "" && is != "null" && is != "[]" {
+func RestoreMeta(f splice.Form, meta, was json.RawMessage) json.RawMessage {
+	for _, m := range splice.ListMembers(was) {
+		if is := string(splice.GetField(meta, m.Name)); m.Name == OursField || is != "" && is != "null" && is != "[]" {
 			continue
 		}
-		if raw, err := f.Marshal(was[m.Value.From:m.Value.To], 2); err == nil {
-			meta = f.Set(meta, 1, m.Name, raw)
+		if raw, err := f.MarshalAt(was[m.Value.From:m.Value.To], 2); err == nil {
+			meta = f.SetField(meta, 1, m.Name, raw)
 		}
 	}
 	return meta
 }
 
-// NewOurs is the field scrollback of a new notebook; nil if there is nothing to say.
+// NewOurs returns the field scrollback of a new notebook; nil if there is nothing to say.
 // Foreign says that the format has fields of its own for the id, the model, the roots and the
 // agents.
 func NewOurs(t transcript.Tie, foreign bool, meta json.RawMessage) any {
-	o := ours{Conversation: t.Conversation, Instructions: t.Instructions, Meta: meta}
+	o := ownFields{Conversation: t.Conversation, Instructions: t.Instructions, Meta: meta}
 	if !foreign {
 		o.ID = t.ID
 		o.Model = t.Model
@@ -192,16 +192,16 @@ func NewOurs(t transcript.Tie, foreign bool, meta json.RawMessage) any {
 		o.AgentOf = t.AgentOf
 		o.Agents = t.Agents
 	}
-	if raw, err := plain(o); err != nil || string(raw) == "{}" {
+	if raw, err := marshalPlain(o); err != nil || string(raw) == "{}" {
 		return nil
 	}
 	return o
 }
 
-// ConversationMeta is the meta of the conversation that was written into a notebook.
+// ConversationMeta returns the meta of the conversation that was written into a notebook.
 func ConversationMeta(meta json.RawMessage) json.RawMessage {
 	var out bytes.Buffer
-	if json.Compact(&out, splice.Get(splice.Get(meta, OursField), "meta")) != nil {
+	if json.Compact(&out, splice.GetField(splice.GetField(meta, OursField), "meta")) != nil {
 		return nil
 	}
 	return out.Bytes()

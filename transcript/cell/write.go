@@ -21,7 +21,7 @@ func Export(w io.Writer, f *splice.File, entries iter.Seq2[transcript.Entry, err
 	add func(Group) ([]splice.Item, error)) error {
 	out := bufio.NewWriter(w)
 	any := false
-	for g, err := range Groups(entries) {
+	for g, err := range GroupCells(entries) {
 		var items []splice.Item
 		if err == nil {
 			items, err = add(g)
@@ -29,7 +29,7 @@ func Export(w io.Writer, f *splice.File, entries iter.Seq2[transcript.Entry, err
 		if err != nil {
 			return err
 		}
-		if before, _ := f.Ends(true); !any && len(items) > 0 {
+		if before, _ := f.AroundItems(true); !any && len(items) > 0 {
 			any = true
 			_, _ = out.Write(before) // its error comes again at the end
 		}
@@ -40,7 +40,7 @@ func Export(w io.Writer, f *splice.File, entries iter.Seq2[transcript.Entry, err
 			}
 		}
 	}
-	before, after := f.Ends(any)
+	before, after := f.AroundItems(any)
 	if !any {
 		_, _ = out.Write(before)
 	}
@@ -48,8 +48,8 @@ func Export(w io.Writer, f *splice.File, entries iter.Seq2[transcript.Entry, err
 	return out.Flush()
 }
 
-// size is about how many bytes a message takes in a file.
-func size(e transcript.Entry) (n int) {
+// entrySize is about how many bytes a message takes in a file.
+func entrySize(e transcript.Entry) (n int) {
 	for _, p := range e.Message.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
@@ -69,9 +69,9 @@ func size(e transcript.Entry) (n int) {
 	return n
 }
 
-func errTooLong(seq int64) error {
+func newTooLongError(seq int64) error {
 	return scrollback.Errorf(scrollback.Invalid, "cell.Export",
 		i18n.NotebookCellTooLarge, seq,
 		MaxGroup).
-		Because(scrollback.ErrTooLarge)
+		WithReason(scrollback.ErrTooLarge)
 }

@@ -42,8 +42,8 @@ func (Tool) Homes(transcript.Machine) []string { return nil }
 
 // Sniff implements transcript.Tool: a conversation has a mapping.
 func (Tool) Sniff(name string, head []byte) bool {
-	seen := transcript.ItemFields(head)
-	if transcript.Unread(head) != "" {
+	seen := transcript.ItemHeadFields(head)
+	if transcript.RecognizeUnread(head) != "" {
 		return false
 	}
 	return seen["mapping"] || isConversations(name) && seen["title"] && seen["create_time"] && !seen["uuid"]
@@ -54,7 +54,7 @@ func isConversations(base string) bool {
 	return strings.HasPrefix(base, "conversations") && strings.HasSuffix(base, ".json")
 }
 
-var format = exported.Format{Depth: 2, Sniff: Tool{}.Sniff, Named: isConversations, Talk: talk}
+var format = exported.Format{Depth: 2, Sniff: Tool{}.Sniff, Named: isConversations, Talk: readTalk}
 
 // Sessions implements transcript.Tool: each file is one.
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
@@ -76,11 +76,11 @@ type conversation struct {
 	Mapping        map[string]node `json:"mapping"`
 	CurrentNode    string          `json:"current_node"`
 	Model          string          `json:"default_model_slug"`
-	about
+	aboutMeta
 }
 
-// about is what meta keeps of a conversation.
-type about struct {
+// aboutMeta is what meta keeps of a conversation.
+type aboutMeta struct {
 	Gizmo    string `json:"gizmo_id,omitempty"`
 	Archived bool   `json:"is_archived,omitempty"`
 	Starred  bool   `json:"is_starred,omitempty"`
@@ -127,31 +127,31 @@ type attachment struct {
 	Name string `json:"name"`
 }
 
-// talk implements exported.Format.
-func talk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) {
+// readTalk implements exported.Format.
+func readTalk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) {
 	var c conversation
-	if err := exported.Decode(raw, &c); err != nil {
+	if err := exported.DecodeJSON(raw, &c); err != nil {
 		return nil, err
 	}
 	if len(c.Mapping) == 0 {
 		return nil, errors.New("a conversation without messages")
 	}
-	t := &exported.Talk{ID: first(c.ConversationID, c.ID), Leaf: c.CurrentNode}
+	t := &exported.Talk{ID: firstNonEmpty(c.ConversationID, c.ID), Leaf: c.CurrentNode}
 	if t.ID == "" {
-		t.ID = exported.Hash(c.Title, c.CreateTime)
+		t.ID = exported.HashValues(c.Title, c.CreateTime)
 	}
-	w := &walker{talk: t, assets: assets, nodes: c.Mapping, steps: map[string]*step{}, raw: raw}
-	t.Nodes = w.walk()
+	w := &walker{talk: t, assets: assets, nodes: c.Mapping, steps: map[string]*walkStep{}, raw: raw}
+	t.Nodes = w.makeNodes()
 	if _, known := c.Mapping[t.Leaf]; !known {
-		t.Leaf = exported.Newest(t.Nodes)
+		t.Leaf = exported.NewestLeaf(t.Nodes)
 	}
-	t.About = scrollback.Conversation{Title: c.Title, Model: first(c.Model, w.model),
-		CreatedAt: exported.Seconds(c.CreateTime), UpdatedAt: exported.Seconds(c.UpdateTime),
-		Meta: exported.Meta(metaKey, c.about)}
+	t.About = scrollback.Conversation{Title: c.Title, Model: firstNonEmpty(c.Model, w.model),
+		CreatedAt: exported.SecondsToMillis(c.CreateTime), UpdatedAt: exported.SecondsToMillis(c.UpdateTime),
+		Meta: exported.KeepMeta(metaKey, c.aboutMeta)}
 	return t, nil
 }
 
-func first(all ...string) string {
+func firstNonEmpty(all ...string) string {
 	for _, s := range all {
 		if s != "" {
 			return s

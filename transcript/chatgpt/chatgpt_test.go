@@ -22,8 +22,8 @@ var fixtures = tooltest.Case{Tool: chatgpt.Tool{}, FS: place, Grows: func(name s
 
 func TestSuite(t *testing.T) { tooltest.Run(t, fixtures) }
 
-func TestScript(t *testing.T) { tooltest.Golden(t, fixtures, "testdata/script.golden", *update) }
+func TestScript(t *testing.T) { tooltest.CompareGolden(t, fixtures, "testdata/script.golden", *update) }
 
 func FuzzRead(f *testing.F) {
-	tooltest.Fuzz(f, chatgpt.Tool{}, place, "export/conversations-000.json", "export/conversations-001.json")
+	tooltest.FuzzTool(f, chatgpt.Tool{}, place, "export/conversations-000.json", "export/conversations-001.json")
 }

@@ -30,17 +30,17 @@ type content struct {
 	Screenshot json.RawMessage `json:"screenshot"`
 }
 
-// known are the types of content that are read.
-var known = map[string]bool{
+// knownTypes are the types of content that are read.
+var knownTypes = map[string]bool{
 	"text": true, "multimodal_text": true, "code": true, "execution_output": true, "thoughts": true,
 	"reasoning_recap":       true,
 	"user_editable_context": true, "model_editable_context": true, "tether_browsing_display": true, "tether_quote": true,
 	"sonic_webpage": true, "system_error": true, "computer_output": true, "citable_code_output": true,
 }
 
-// unknown is the content of a message whose type is not known, as it stands in the file.
-func (w *walker) unknown(id string, c *content) json.RawMessage {
-	if known[c.Type] {
+// unknownContent returns the content of a message whose type is not known, as it stands in the file.
+func (w *walker) unknownContent(id string, c *content) json.RawMessage {
+	if knownTypes[c.Type] {
 		return nil
 	}
 	if w.originals == nil { // it is read once more
@@ -51,29 +51,29 @@ func (w *walker) unknown(id string, c *content) json.RawMessage {
 				} `json:"message"`
 			} `json:"mapping"`
 		}
-		_ = exported.Decode(w.raw, &again) // it was read before
+		_ = exported.DecodeJSON(w.raw, &again) // it was read before
 		w.originals = map[string]json.RawMessage{}
 		for id, n := range again.Mapping {
 			w.originals[id] = n.Message.Content
 		}
 	}
-	return exported.Raw(w.originals[id])
+	return exported.CompactJSON(w.originals[id])
 }
 
-// source is the text of a call.
-func (c *content) source() string {
+// callText returns the text of a call.
+func (c *content) callText() string {
 	text := []string{c.Text}
 	for _, raw := range c.Parts {
 		var s string
-		if exported.Field(raw, &s) {
+		if exported.DecodeField(raw, &s) {
 			text = append(text, s)
 		}
 	}
 	return strings.TrimLeft(strings.Join(text, "\n"), "\n")
 }
 
-// say adds the parts of a message that its content makes.
-func (w *walker) say(e *transcript.Entry, m *message) {
+// addContent adds the parts of a message that its content makes.
+func (w *walker) addContent(e *transcript.Entry, m *message) {
 	c := &m.Content
 	ps := &e.Message.Parts
 	switch c.Type {
@@ -97,32 +97,32 @@ func (w *walker) say(e *transcript.Entry, m *message) {
 			*ps = append(*ps, scrollback.Reasoning{Text: strings.Join(all, "\n\n")})
 		}
 	case "tether_quote", "sonic_webpage":
-		*ps = exported.Say(*ps, strings.TrimSpace(first(c.Title, c.Domain)+"\n"+c.URL)+"\n\n"+c.Text)
+		*ps = exported.AppendText(*ps, strings.TrimSpace(firstNonEmpty(c.Title, c.Domain)+"\n"+c.URL)+"\n\n"+c.Text)
 	case "tether_browsing_display":
-		*ps = exported.Say(*ps, first(c.Result, c.Summary))
+		*ps = exported.AppendText(*ps, firstNonEmpty(c.Result, c.Summary))
 	case "system_error":
-		*ps = exported.Say(*ps, strings.TrimSpace(c.Name+": "+c.Text))
+		*ps = exported.AppendText(*ps, strings.TrimSpace(c.Name+": "+c.Text))
 	case "computer_output":
-		w.part(e, m, c.Screenshot)
+		w.addPart(e, m, c.Screenshot)
 	case "citable_code_output":
-		*ps = exported.Say(*ps, c.Output)
+		*ps = exported.AppendText(*ps, c.Output)
 	case "execution_output":
-		*ps = exported.Say(*ps, c.Text)
+		*ps = exported.AppendText(*ps, c.Text)
 	default:
-		w.talk.Count("content of type " + clipped(c.Type))
-		*ps = exported.Say(*ps, first(c.Text, c.Content, c.Result))
+		w.talk.CountLeft("content of type " + clipType(c.Type))
+		*ps = exported.AppendText(*ps, firstNonEmpty(c.Text, c.Content, c.Result))
 		if len(*ps) == 0 && len(c.Parts) == 0 && c.Type != "" {
-			*ps = exported.Say(*ps, "["+clipped(c.Type)+"]")
+			*ps = exported.AppendText(*ps, "["+clipType(c.Type)+"]")
 		}
 	}
 	for _, raw := range c.Parts {
-		w.part(e, m, raw)
+		w.addPart(e, m, raw)
 	}
-	w.attachments(e, m)
+	w.addAttachments(e, m)
 }
 
-// clipped is a type as it may be shown.
-func clipped(kind string) string {
+// clipType returns a type as it may be shown.
+func clipType(kind string) string {
 	if kind == "" {
 		return "no type"
 	}
@@ -138,34 +138,34 @@ type pointer struct {
 	Video *pointer `json:"video_container_asset_pointer"`
 }
 
-// part adds one part of a message.
-func (w *walker) part(e *transcript.Entry, m *message, raw json.RawMessage) {
+// addPart adds one part of a message.
+func (w *walker) addPart(e *transcript.Entry, m *message, raw json.RawMessage) {
 	var text string
-	if exported.Field(raw, &text) {
-		e.Message.Parts = exported.Say(e.Message.Parts, text)
+	if exported.DecodeField(raw, &text) {
+		e.Message.Parts = exported.AppendText(e.Message.Parts, text)
 		return
 	}
 	var p pointer
-	if exported.Decode(raw, &p) != nil {
+	if exported.DecodeJSON(raw, &p) != nil {
 		return
 	}
 	switch {
 	case p.Text != "":
-		e.Message.Parts = exported.Say(e.Message.Parts, p.Text)
+		e.Message.Parts = exported.AppendText(e.Message.Parts, p.Text)
 	case p.Asset != "":
 		kind, _, _ := strings.Cut(p.Type, "_")
-		w.asset(e, m, first(kind, "file"), p.Asset)
+		w.addAsset(e, m, firstNonEmpty(kind, "file"), p.Asset)
 	case p.Audio != nil && p.Audio.Asset != "":
-		w.asset(e, m, "audio", p.Audio.Asset)
+		w.addAsset(e, m, "audio", p.Audio.Asset)
 	case p.Video != nil && p.Video.Asset != "":
-		w.asset(e, m, "video", p.Video.Asset)
+		w.addAsset(e, m, "video", p.Video.Asset)
 	default:
-		w.talk.Count("part of type " + clipped(p.Type))
+		w.talk.CountLeft("part of type " + clipType(p.Type))
 	}
 }
 
-// idOf is the id of the file that an asset pointer means.
-func idOf(asset string) string {
+// assetID returns the id of the file that an asset pointer means.
+func assetID(asset string) string {
 	_, rest, _ := strings.Cut(asset, "://")
 	for _, piece := range strings.FieldsFunc(rest, func(r rune) bool { return r == '/' || r == '#' }) {
 		if strings.HasPrefix(piece, "file-") || strings.HasPrefix(piece, "file_") {
@@ -175,28 +175,28 @@ func idOf(asset string) string {
 	return ""
 }
 
-// asset adds the file that a pointer means, or mentions it.
-func (w *walker) asset(e *transcript.Entry, m *message, kind, asset string) {
-	id := idOf(asset)
+// addAsset adds the file that a pointer means, or mentions it.
+func (w *walker) addAsset(e *transcript.Entry, m *message, kind, asset string) {
+	id := assetID(asset)
 	name := ""
 	for _, a := range m.Metadata.Attachments {
 		if a.ID == id {
 			name = a.Name
 		}
 	}
-	w.assets.Enclose(e, kind, id, first(name, id, asset))
+	w.assets.EncloseFile(e, kind, id, firstNonEmpty(name, id, asset))
 }
 
-// attachments adds what was uploaded with a message and is not a part of it.
-func (w *walker) attachments(e *transcript.Entry, m *message) {
+// addAttachments adds what was uploaded with a message and is not a part of it.
+func (w *walker) addAttachments(e *transcript.Entry, m *message) {
 	if len(m.Metadata.Attachments) == 0 {
 		return
 	}
 	shown := map[string]bool{}
 	for _, raw := range m.Content.Parts {
 		var p pointer
-		if exported.Decode(raw, &p) == nil && p.Asset != "" {
-			shown[idOf(p.Asset)] = true
+		if exported.DecodeJSON(raw, &p) == nil && p.Asset != "" {
+			shown[assetID(p.Asset)] = true
 		}
 	}
 	for _, a := range m.Metadata.Attachments {
@@ -204,6 +204,6 @@ func (w *walker) attachments(e *transcript.Entry, m *message) {
 			continue
 		}
 		shown[a.ID] = a.ID != ""
-		w.assets.Enclose(e, "file", a.ID, first(a.Name, a.ID))
+		w.assets.EncloseFile(e, "file", a.ID, firstNonEmpty(a.Name, a.ID))
 	}
 }

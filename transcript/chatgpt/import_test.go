@@ -33,7 +33,7 @@ func TestImportOfLaterExports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := r.Load(string(text))
+		out, err := r.ImportText(string(text))
 		if err != nil || len(out.Conversations) != 1 || out.Conversations[0].Messages != c.messages {
 			t.Fatalf("import %d: %+v, %v", i, out, err)
 		}

@@ -19,18 +19,18 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/zipped"
 )
 
-// file is a place with one file of conversations.
+// file returns a place with one file of conversations.
 func file(content string) fs.FS {
 	return fstest.MapFS{"conversations.json": {Data: []byte(content)}}
 }
 
-// told are the messages of an export by their ids, and what describes its conversations.
+// told returns the messages of an export by their ids, and what describes its conversations.
 func told(t *testing.T, place fs.FS) (messages map[scrollback.MessageID]transcript.Entry,
 	about map[string]transcript.Entry) {
 	t.Helper()
 	messages = map[scrollback.MessageID]transcript.Entry{}
 	about = map[string]transcript.Entry{}
-	for _, e := range tooltest.Entries(t, chatgpt.Tool{}, place) {
+	for _, e := range tooltest.ReadEntries(t, chatgpt.Tool{}, place) {
 		if e.Conversation != nil {
 			about[e.Source] = e
 		} else if len(e.Message.Parts) > 0 {
@@ -96,8 +96,8 @@ func TestZip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := tooltest.Entries(t, chatgpt.Tool{}, p.FS)
-		want := tooltest.Entries(t, chatgpt.Tool{}, place)
+		got := tooltest.ReadEntries(t, chatgpt.Tool{}, p.FS)
+		want := tooltest.ReadEntries(t, chatgpt.Tool{}, place)
 		if a, b := encoded(t, got), encoded(t, want); a != b {
 			t.Errorf("the zip says\n%s\nthe folder\n%s", a, b)
 		}
@@ -165,7 +165,7 @@ func TestZipThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// exported is an export of one conversation: of each node its parent and its text; who
+// exported returns an export of one conversation: of each node its parent and its text; who
 // speaks is its first letter.
 func exported(leaf string, nodes ...[3]string) fs.FS {
 	mapping := map[string]any{}
@@ -189,7 +189,7 @@ func exported(leaf string, nodes ...[3]string) fs.FS {
 }
 
 func script(t *testing.T, place fs.FS) string {
-	return strings.Join(tooltest.Script(tooltest.Entries(t, chatgpt.Tool{}, place)), "; ")
+	return strings.Join(tooltest.ScriptLines(tooltest.ReadEntries(t, chatgpt.Tool{}, place)), "; ")
 }
 
 // An export that was made later extends what the first one said, and an edit is a branch.
@@ -281,7 +281,7 @@ func TestShared(t *testing.T) {
 	if _, err := os.Stat(folder); err != nil {
 		t.Skip("the folder of shared samples is not here")
 	}
-	got := tooltest.Script(tooltest.Entries(t, chatgpt.Tool{}, os.DirFS(folder)))
+	got := tooltest.ScriptLines(tooltest.ReadEntries(t, chatgpt.Tool{}, os.DirFS(folder)))
 	want := []string{
 		"aaaaaaaa-0000-4000-8000-000000000001: 画点 golden",
 		"user | 请画一个点 (draw a dot)",

@@ -15,7 +15,7 @@ type walker struct {
 	talk   *exported.Talk
 	assets *exported.Assets
 	nodes  map[string]node
-	steps  map[string]*step
+	steps  map[string]*walkStep
 	model  string // of the newest answer
 	at     int64  // when that was
 
@@ -23,34 +23,34 @@ type walker struct {
 	originals map[string]json.RawMessage // contents by node, once they are asked for
 }
 
-// step is a node and what it says to those below it.
-type step struct {
-	up       *step
+// walkStep is a node and what it says to those below it.
+type walkStep struct {
+	up       *walkStep
 	call     string // the tool that its message calls, or empty
 	callID   string
 	answered string // the call whose result it is, or empty
 	user     bool
 }
 
-// walk makes the nodes, in the order of the page.
-func (w *walker) walk() []tree.Node {
+// makeNodes makes the nodes, in the order of the page.
+func (w *walker) makeNodes() []tree.Node {
 	linked := make([]exported.Linked, 0, len(w.nodes))
 	for id, n := range w.nodes {
 		l := exported.Linked{Node: tree.Node{ID: id, Parent: n.Parent}, Children: n.Children}
 		if m := n.Message; m != nil {
-			l.At = exported.Seconds(m.CreateTime)
+			l.At = exported.SecondsToMillis(m.CreateTime)
 			if _, known := w.nodes[n.Parent]; !known && m.Metadata.ParentID != id {
 				l.Parent = m.Metadata.ParentID
 			}
 		}
 		linked = append(linked, l)
 	}
-	nodes := exported.Order(linked)
+	nodes := exported.OrderNodes(linked)
 	for i, n := range nodes {
-		s := &step{up: w.steps[n.Parent]} // a parent comes first, but in a circle
+		s := &walkStep{up: w.steps[n.Parent]} // a parent comes first, but in a circle
 		w.steps[n.ID] = s
 		if m := w.nodes[n.ID].Message; m != nil {
-			if e, ok := w.message(s, m, n.ID); ok {
+			if e, ok := w.makeMessage(s, m, n.ID); ok {
 				nodes[i].Entries = []transcript.Entry{e}
 			}
 		}
@@ -58,46 +58,47 @@ func (w *walker) walk() []tree.Node {
 	return nodes
 }
 
-// message makes the message of a node; ok is false for what is left out.
-func (w *walker) message(s *step, m *message, id string) (e transcript.Entry, ok bool) {
+// makeMessage makes the message of a node; ok is false for what is left out.
+func (w *walker) makeMessage(s *walkStep, m *message, id string) (e transcript.Entry, ok bool) {
 	kind := m.Content.Type
 	switch {
 	case m.Author.Role == "system":
-		w.talk.Count("system")
+		w.talk.CountLeft("system")
 		return e, false
 	case kind == "user_editable_context" || kind == "model_editable_context":
-		w.talk.Count("context")
+		w.talk.CountLeft("context")
 		return e, false
 	case m.Metadata.Hidden || m.Weight != nil && *m.Weight == 0:
-		w.talk.Count("hidden")
+		w.talk.CountLeft("hidden")
 		return e, false
 	case kind == "reasoning_recap":
-		w.talk.Count("recap")
+		w.talk.CountLeft("recap")
 		return e, false
 	}
-	e.Message = scrollback.Message{ID: scrollback.MessageID(first(m.ID, id)), CreatedAt: exported.Seconds(m.CreateTime)}
+	e.Message = scrollback.Message{ID: scrollback.MessageID(firstNonEmpty(m.ID, id)),
+		CreatedAt: exported.SecondsToMillis(m.CreateTime)}
 	switch m.Author.Role {
 	case "user":
 		s.user = true
 		e.Message.Role = scrollback.RoleUser
-		w.say(&e, m)
+		w.addContent(&e, m)
 	case "tool":
-		w.tool(s, &e, m)
+		w.makeTool(s, &e, m)
 	default:
-		w.assistant(s, &e, m)
+		w.makeAssistant(s, &e, m)
 	}
 	if len(e.Message.Parts) == 0 {
-		w.talk.Count("empty")
+		w.talk.CountLeft("empty")
 		s.user = false
 		s.call = ""
 		return e, false
 	}
-	e.Message.Meta = exported.Meta(metaKey, w.kept(id, m))
+	e.Message.Meta = exported.KeepMeta(metaKey, w.keptMeta(id, m))
 	return e, true
 }
 
-// kept is what meta keeps of a message.
-func (w *walker) kept(id string, m *message) any {
+// keptMeta returns what meta keeps of a message.
+func (w *walker) keptMeta(id string, m *message) any {
 	out := struct {
 		Channel string `json:"channel,omitempty"`
 		Tool    string `json:"tool,omitempty"`
@@ -113,14 +114,14 @@ func (w *walker) kept(id string, m *message) any {
 	if f := m.Metadata.Finish.Type; f != "stop" {
 		out.Finish = f
 	}
-	if raw := w.unknown(id, &m.Content); raw != nil {
+	if raw := w.unknownContent(id, &m.Content); raw != nil {
 		out.Content = raw
 	}
 	return out
 }
 
-// assistant makes what the model wrote: a call if it is for a tool.
-func (w *walker) assistant(s *step, e *transcript.Entry, m *message) {
+// makeAssistant makes what the model wrote: a call if it is for a tool.
+func (w *walker) makeAssistant(s *walkStep, e *transcript.Entry, m *message) {
 	e.Message.Role = scrollback.RoleAssistant
 	e.Message.Model = m.Metadata.Model
 	if e.Message.Model != "" && e.Message.CreatedAt >= w.at {
@@ -131,10 +132,10 @@ func (w *walker) assistant(s *step, e *transcript.Entry, m *message) {
 		e.Message.Status = scrollback.StatusInterrupted
 	}
 	if m.Recipient == "" || m.Recipient == "all" {
-		w.say(e, m)
+		w.addContent(e, m)
 		return
 	}
-	text := m.Content.source()
+	text := m.Content.callText()
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -145,13 +146,13 @@ func (w *walker) assistant(s *step, e *transcript.Entry, m *message) {
 		name = "code"
 	}
 	e.Message.Parts = scrollback.Parts{scrollback.ToolCall{ID: s.callID, Name: s.call,
-		Arguments: exported.Arguments([]byte(text), name)}}
+		Arguments: exported.CallArguments([]byte(text), name)}}
 }
 
-// tool makes what a tool wrote: the result of a call, and images beside it.
-func (w *walker) tool(s *step, e *transcript.Entry, m *message) {
-	w.say(e, m)
-	call := s.open(m.Author.Name)
+// makeTool makes what a tool wrote: the result of a call, and images beside it.
+func (w *walker) makeTool(s *walkStep, e *transcript.Entry, m *message) {
+	w.addContent(e, m)
+	call := s.openCall(m.Author.Name)
 	if len(e.Message.Parts) == 0 && call == nil {
 		return
 	}
@@ -183,23 +184,23 @@ func (w *walker) tool(s *step, e *transcript.Entry, m *message) {
 // maxAbove bounds how far above a result its call is looked for.
 const maxAbove = 200
 
-// open is the nearest call above that has no result yet and is of a tool, up to what the
+// openCall returns the nearest call above that has no result yet and is of a tool, up to what the
 // user said.
-func (s *step) open(tool string) *step {
+func (s *walkStep) openCall(tool string) *walkStep {
 	answered := map[string]bool{}
 	for at, n := s.up, 0; at != nil && !at.user && n < maxAbove; at, n = at.up, n+1 {
 		if at.answered != "" {
 			answered[at.answered] = true
 		}
-		if at.call != "" && !answered[at.callID] && family(at.call) == family(tool) {
+		if at.call != "" && !answered[at.callID] && toolFamily(at.call) == toolFamily(tool) {
 			return at
 		}
 	}
 	return nil
 }
 
-// family is a tool without the name of its function: web for web.run.
-func family(tool string) string {
+// toolFamily returns a tool without the name of its function: web for web.run.
+func toolFamily(tool string) string {
 	name, _, _ := strings.Cut(tool, ".")
 	return name
 }

@@ -44,16 +44,16 @@ func (Format) Name() string { return Name }
 // Sniff implements transcript.Importer: an object with an id, messages, and times as this
 // server writes them.
 func (Format) Sniff(head []byte) bool {
-	seen := transcript.Fields(head)
+	seen := transcript.HeadFields(head)
 	return seen["id"] && seen["messages"] && (seen["updatedAt"] || seen["createdAt"] || seen["summaryMessageCount"]) &&
 		!seen["sessionId"]
 }
 
-// fields are those of an object, in which what has been taken is no more.
-type fields map[string]json.RawMessage
+// objectFields are those of an object, in which what has been taken is no more.
+type objectFields map[string]json.RawMessage
 
-// text takes a field that is a text.
-func (f fields) text(name string) string {
+// takeText takes a field that is a text.
+func (f objectFields) takeText(name string) string {
 	var s string
 	if json.Unmarshal(f[name], &s) == nil {
 		delete(f, name)
@@ -61,8 +61,8 @@ func (f fields) text(name string) string {
 	return s
 }
 
-// time takes a time in Unix ms.
-func (f fields) time(name string) int64 {
+// takeTime takes a time in Unix ms.
+func (f objectFields) takeTime(name string) int64 {
 	var ms float64
 	if json.Unmarshal(f[name], &ms) == nil && ms >= 0 && ms < 1<<53 {
 		delete(f, name)
@@ -71,8 +71,8 @@ func (f fields) time(name string) int64 {
 	return 0
 }
 
-// meta is what is left, as the meta of a message or a conversation.
-func (f fields) meta() json.RawMessage {
+// restMeta returns what is left, as the meta of a message or a conversation.
+func (f objectFields) restMeta() json.RawMessage {
 	for name, v := range f {
 		if s := string(bytes.TrimSpace(v)); s == "null" || s == "{}" || s == "[]" {
 			delete(f, name)
@@ -84,7 +84,7 @@ func (f fields) meta() json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(map[string]fields{metaKey: f}) != nil {
+	if enc.Encode(map[string]objectFields{metaKey: f}) != nil {
 		return nil
 	}
 	return bytes.TrimSpace(b.Bytes())
@@ -93,14 +93,14 @@ func (f fields) meta() json.RawMessage {
 // Read implements transcript.Importer.
 func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		f := &file{d: transcript.NewDocument(r, transcript.MaxLine), yield: yield, top: fields{}}
+		f := &fileReader{d: transcript.NewDocument(r, transcript.MaxLine), yield: yield, top: objectFields{}}
 		for {
 			name, err := f.d.Next()
-			if transcript.Ended(err) {
+			if transcript.IsEnd(err) {
 				break
 			}
 			if err == nil {
-				err = f.field(name)
+				err = f.takeField(name)
 			}
 			if errors.Is(err, errDamaged) {
 				break // nothing can be read behind it
@@ -108,7 +108,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 			if err == nil {
 				continue
 			}
-			bad, ok := f.d.Fault(err)
+			bad, ok := f.d.ExplainFault(err)
 			if !ok {
 				yield(transcript.Entry{}, err)
 				return
@@ -116,32 +116,32 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 			f.faults = append(f.faults, bad)
 			break
 		}
-		f.tell()
+		f.yieldAll()
 	}
 }
 
-// file is a file while it is read.
-type file struct {
+// fileReader is a file while it is read.
+type fileReader struct {
 	d        *transcript.Document
 	yield    func(transcript.Entry, error) bool
-	top      fields
-	messages []line
+	top      objectFields
+	messages []messageLine
 	faults   []transcript.Bad
 	bytes    int
 	gone     bool
 }
 
-// line is a message and where it stands.
-type line struct {
+// messageLine is a message and where it stands.
+type messageLine struct {
 	at  int
 	raw json.RawMessage
 }
 
-func (f *file) field(name string) error {
+func (f *fileReader) takeField(name string) error {
 	if name != "messages" {
 		raw, err := f.d.Value()
 		if err == nil {
-			err = f.keep(len(name) + len(raw))
+			err = f.countKept(len(name) + len(raw))
 		}
 		if err == nil {
 			f.top[name] = raw
@@ -151,64 +151,64 @@ func (f *file) field(name string) error {
 	var damaged error
 	for raw, err := range f.d.Items() {
 		if err != nil {
-			bad, ours := f.d.Fault(err)
+			bad, ours := f.d.ExplainFault(err)
 			if !ours {
 				return err
 			}
 			f.faults = append(f.faults, bad)
 			damaged = errDamaged
-			if raw = transcript.Mend(f.d.Torn(), 1); raw == nil {
+			if raw = transcript.MendValue(f.d.TornItem(), 1); raw == nil {
 				continue
 			}
-			if _, _, err := read(raw); err != nil {
+			if _, _, err := readMessage(raw); err != nil {
 				continue // what it says is not whole
 			}
 		}
-		if err := f.keep(len(raw)); err != nil {
+		if err := f.countKept(len(raw)); err != nil {
 			return err
 		}
-		f.messages = append(f.messages, line{f.d.Line(), raw})
+		f.messages = append(f.messages, messageLine{f.d.CurrentLine(), raw})
 	}
 	return damaged
 }
 
 var errDamaged = errors.New("the list of messages is damaged")
 
-// keep counts bytes that are kept until the end of the file.
-func (f *file) keep(n int) error {
+// countKept counts bytes that are kept until the end of the file.
+func (f *fileReader) countKept(n int) error {
 	if f.bytes += n; f.bytes > 4*transcript.MaxLine {
 		return fmt.Errorf("the conversation is longer than %d bytes", 4*transcript.MaxLine)
 	}
 	return nil
 }
 
-func (f *file) emit(e transcript.Entry) {
+func (f *fileReader) emitEntry(e transcript.Entry) {
 	if !f.gone {
 		f.gone = !f.yield(e, nil)
 	}
 }
 
-func (f *file) bad(at int, format string, args ...any) {
-	f.emit(transcript.Entry{Bad: &transcript.Bad{Line: at, Reason: fmt.Sprintf(format, args...)}})
+func (f *fileReader) emitBad(at int, format string, args ...any) {
+	f.emitEntry(transcript.Entry{Bad: &transcript.Bad{Line: at, Reason: fmt.Sprintf(format, args...)}})
 }
 
-// tell yields all that was read.
-func (f *file) tell() {
-	source := f.top.text("id")
+// yieldAll yields all that was read.
+func (f *fileReader) yieldAll() {
+	source := f.top.takeText("id")
 	if source != "" || len(f.messages) > 0 {
-		c := &scrollback.Conversation{Title: f.top.text("title")}
-		c.Model = named(f.top.text("provider"), f.top.text("model"))
-		if c.Meta = f.top.meta(); len(c.Meta) > maxMeta {
+		c := &scrollback.Conversation{Title: f.top.takeText("title")}
+		c.Model = modelName(f.top.takeText("provider"), f.top.takeText("model"))
+		if c.Meta = f.top.restMeta(); len(c.Meta) > maxMeta {
 			c.Meta = nil
 		}
-		f.emit(transcript.Entry{Source: source, Conversation: c})
+		f.emitEntry(transcript.Entry{Source: source, Conversation: c})
 	}
 	var markers []json.RawMessage
 	for _, l := range f.messages {
-		e, marker, err := read(l.raw)
+		e, marker, err := readMessage(l.raw)
 		switch {
 		case err != nil:
-			f.bad(l.at, "%v", err)
+			f.emitBad(l.at, "%v", err)
 		case marker:
 			markers = append(markers, l.raw)
 		default:
@@ -218,16 +218,16 @@ func (f *file) tell() {
 				e.Message.Meta = withMarkers(e.Message.Meta, markers)
 				markers = nil
 			}
-			f.emit(e)
+			f.emitEntry(e)
 		}
 	}
 	for _, b := range f.faults {
-		f.emit(transcript.Entry{Bad: &b})
+		f.emitEntry(transcript.Entry{Bad: &b})
 	}
 }
 
-// named is a model as we name it: with its provider.
-func named(provider, model string) string {
+// modelName returns a model as we name it: with its provider.
+func modelName(provider, model string) string {
 	if provider == "" || model == "" || strings.HasPrefix(model, provider+"/") {
 		return model
 	}
@@ -236,59 +236,59 @@ func named(provider, model string) string {
 
 // withMarkers puts markers into the meta of the message after them.
 func withMarkers(meta json.RawMessage, markers []json.RawMessage) json.RawMessage {
-	all := map[string]fields{}
+	all := map[string]objectFields{}
 	if len(meta) > 0 && json.Unmarshal(meta, &all) != nil {
 		return meta
 	}
-	f := fields{}
+	f := objectFields{}
 	maps.Copy(f, all[metaKey])
 	var err error
 	if f["before"], err = json.Marshal(markers); err != nil {
 		return meta
 	}
-	return f.meta()
+	return f.restMeta()
 }
 
-// read reads a message; marker says that nobody said it.
-func read(raw json.RawMessage) (e transcript.Entry, marker bool, err error) {
-	var f fields
+// readMessage reads a message; marker says that nobody said it.
+func readMessage(raw json.RawMessage) (e transcript.Entry, marker bool, err error) {
+	var f objectFields
 	if !utf8.Valid(raw) || json.Unmarshal(raw, &f) != nil || f == nil {
 		return e, false, fmt.Errorf("this is not a message")
 	}
 	m := &e.Message
-	m.ID = scrollback.MessageID(f.text("id"))
-	m.CreatedAt = f.time("timestamp")
-	if m.Role, err = scrollback.ParseRole(f.text("role")); err != nil {
+	m.ID = scrollback.MessageID(f.takeText("id"))
+	m.CreatedAt = f.takeTime("timestamp")
+	if m.Role, err = scrollback.ParseRole(f.takeText("role")); err != nil {
 		return e, false, err
 	}
-	meta := fields{}
+	meta := objectFields{}
 	if raw := f["meta"]; len(raw) > 0 && json.Unmarshal(raw, &meta) == nil && meta != nil {
 		delete(f, "meta")
 	}
 	if meta == nil {
-		meta = fields{}
+		meta = objectFields{}
 	}
 	if marker = m.Role == scrollback.RoleSystem && meta["event"] != nil; marker {
 		return e, true, nil
 	}
-	m.Usage = usage(meta)
-	m.Model = named(meta.text("provider"), meta.text("model"))
-	if thought := meta.text("reasoning"); thought != "" {
+	m.Usage = readUsage(meta)
+	m.Model = modelName(meta.takeText("provider"), meta.takeText("model"))
+	if thought := meta.takeText("reasoning"); thought != "" {
 		m.Parts = append(m.Parts, scrollback.Reasoning{Text: thought})
 	}
-	if err := content(&e, f); err != nil {
+	if err := readContent(&e, f); err != nil {
 		return e, false, err
 	}
 	delete(f, "content")
 	for name, v := range meta {
 		f[name] = v
 	}
-	m.Meta = f.meta()
+	m.Meta = f.restMeta()
 	return e, false, nil
 }
 
-// content reads what a message says and what is attached to it.
-func content(e *transcript.Entry, f fields) error {
+// readContent reads what a message says and what is attached to it.
+func readContent(e *transcript.Entry, f objectFields) error {
 	var said scrollback.Parts
 	if raw := f["content"]; len(raw) > 0 && string(raw) != "null" {
 		if err := json.Unmarshal(raw, &said); err != nil {
@@ -329,8 +329,8 @@ func content(e *transcript.Entry, f fields) error {
 	return nil
 }
 
-// usage takes what an answer has cost.
-func usage(meta fields) *scrollback.Usage {
+// readUsage takes what an answer has cost.
+func readUsage(meta objectFields) *scrollback.Usage {
 	var u *struct {
 		Prompt     float64 `json:"promptTokens"`
 		Completion float64 `json:"completionTokens"`

@@ -22,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// read is all that a file comes to.
+// read returns all that a file comes to.
 func read(t *testing.T, r io.Reader) (out []transcript.Entry) {
 	t.Helper()
 	for e, err := range (chatserver.Format{}).Read(r) {
@@ -34,7 +34,7 @@ func read(t *testing.T, r io.Reader) (out []transcript.Entry) {
 	return out
 }
 
-// picture is entries as JSON, without what they do not say.
+// picture returns entries as JSON, without what they do not say.
 func picture(t *testing.T, entries []transcript.Entry) string {
 	t.Helper()
 	var out strings.Builder
@@ -127,7 +127,7 @@ func TestCutOff(t *testing.T) {
 
 // What is kept until the end of a file is bounded, in however many fields it comes.
 func TestManyFields(t *testing.T) {
-	if testing.Short() || testlength.Of(0, 1) == 0 {
+	if testing.Short() || testlength.Choose(0, 1) == 0 {
 		t.Skip("it reads 256 MiB: that is for where tests are long")
 	}
 	field := `"` + strings.Repeat("x", 1<<20) + `"`
@@ -174,7 +174,7 @@ func FuzzRead(f *testing.F) {
 					t.Fatalf("entry %d has bytes for part %d", i, at)
 				}
 			}
-			if _, err := transcript.Mark(e); err != nil {
+			if _, err := transcript.ImportMark(e); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -42,23 +42,23 @@ func (Tool) Homes(transcript.Machine) []string { return nil }
 
 // Sniff implements transcript.Tool: a conversation has chat_messages.
 func (Tool) Sniff(name string, head []byte) bool {
-	if personal(name) {
+	if isPersonal(name) {
 		return false
 	}
-	seen := transcript.ItemFields(head)
+	seen := transcript.ItemHeadFields(head)
 	return seen["chat_messages"] || strings.HasPrefix(name, "conversations") && seen["uuid"] && seen["name"] &&
 		seen["created_at"]
 }
 
-// personal reports whether a file says who somebody is, and has no conversations.
-func personal(base string) bool { return base == "users.json" }
+// isPersonal reports whether a file says who somebody is, and has no conversations.
+func isPersonal(base string) bool { return base == "users.json" }
 
 func isConversations(base string) bool {
 	return strings.HasPrefix(base, "conversations") &&
 		(strings.HasSuffix(base, ".json") || strings.HasSuffix(base, ".jsonl"))
 }
 
-var format = exported.Format{Depth: 2, Sniff: Tool{}.Sniff, Named: isConversations, Never: personal, Talk: talk}
+var format = exported.Format{Depth: 2, Sniff: Tool{}.Sniff, Named: isConversations, Never: isPersonal, Talk: readTalk}
 
 // Sessions implements transcript.Tool: each file is one.
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
@@ -112,10 +112,10 @@ type file struct {
 	Kind string `json:"file_kind"`
 }
 
-// talk implements exported.Format.
-func talk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) {
+// readTalk implements exported.Format.
+func readTalk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) {
 	var c conversation
-	if err := exported.Decode(raw, &c); err != nil {
+	if err := exported.DecodeJSON(raw, &c); err != nil {
 		return nil, err
 	}
 	if c.UUID == "" && len(c.Messages) == 0 {
@@ -123,17 +123,17 @@ func talk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) 
 	}
 	t := &exported.Talk{ID: c.UUID, Leaf: c.Leaf}
 	if t.ID == "" {
-		t.ID = exported.Hash(c.Name, c.CreatedAt)
+		t.ID = exported.HashValues(c.Name, c.CreatedAt)
 	}
 	linked := false
 	for _, m := range c.Messages {
 		linked = linked || m.Parent != nil
 	}
-	r := &reader{talk: t, assets: assets, raw: raw}
+	r := &talkReader{talk: t, assets: assets, raw: raw}
 	for i := range c.Messages {
 		m := &c.Messages[i]
 		if m.UUID == "" {
-			m.UUID = exported.Hash(i, m.Sender, m.Text, m.CreatedAt)
+			m.UUID = exported.HashValues(i, m.Sender, m.Text, m.CreatedAt)
 		}
 		n := tree.Node{ID: m.UUID}
 		switch {
@@ -142,18 +142,18 @@ func talk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) 
 		case !linked && i > 0:
 			n.Parent = c.Messages[i-1].UUID
 		}
-		n.Entries = r.message(i, m)
+		n.Entries = r.makeMessages(i, m)
 		t.Nodes = append(t.Nodes, n)
 	}
-	if !r.has(t.Leaf) {
-		t.Leaf = exported.Newest(t.Nodes)
+	if !r.hasMessage(t.Leaf) {
+		t.Leaf = exported.NewestLeaf(t.Nodes)
 	}
-	t.About = scrollback.Conversation{Title: c.Name, Model: c.Model, CreatedAt: exported.Moment(c.CreatedAt),
-		UpdatedAt: exported.Moment(c.UpdatedAt)}
+	t.About = scrollback.Conversation{Title: c.Name, Model: c.Model, CreatedAt: exported.ParseMoment(c.CreatedAt),
+		UpdatedAt: exported.ParseMoment(c.UpdatedAt)}
 	if t.About.Model == "" {
 		t.About.Model = r.model
 	}
-	t.About.Meta = exported.Meta(metaKey, struct {
+	t.About.Meta = exported.KeepMeta(metaKey, struct {
 		Project string `json:"project,omitempty"`
 		Starred bool   `json:"is_starred,omitempty"`
 		Summary string `json:"summary,omitempty"`
@@ -161,8 +161,8 @@ func talk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) 
 	return t, nil
 }
 
-// has reports whether a conversation has a message of this id.
-func (r *reader) has(id string) bool {
+// hasMessage reports whether a conversation has a message of this id.
+func (r *talkReader) hasMessage(id string) bool {
 	for _, n := range r.talk.Nodes {
 		if n.ID == id {
 			return true

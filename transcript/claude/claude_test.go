@@ -22,8 +22,8 @@ var fixtures = tooltest.Case{Tool: claude.Tool{}, FS: place, Grows: func(name st
 
 func TestSuite(t *testing.T) { tooltest.Run(t, fixtures) }
 
-func TestScript(t *testing.T) { tooltest.Golden(t, fixtures, "testdata/script.golden", *update) }
+func TestScript(t *testing.T) { tooltest.CompareGolden(t, fixtures, "testdata/script.golden", *update) }
 
 func FuzzRead(f *testing.F) {
-	tooltest.Fuzz(f, claude.Tool{}, place, "conversations.jsonl", "dump.json", "export/conversations.json")
+	tooltest.FuzzTool(f, claude.Tool{}, place, "conversations.jsonl", "dump.json", "export/conversations.json")
 }

@@ -24,8 +24,8 @@ type block struct {
 	IsError  bool            `json:"is_error"`
 }
 
-// reader makes the messages of one conversation.
-type reader struct {
+// talkReader makes the messages of one conversation.
+type talkReader struct {
 	talk   *exported.Talk
 	assets *exported.Assets
 	model  string // of the newest answer
@@ -33,94 +33,94 @@ type reader struct {
 	again  [][]json.RawMessage // the blocks of each message, once they are asked for
 }
 
-// pieces are the messages that one of the file becomes.
-type pieces struct {
+// messagePieces are the messages that one of the file becomes.
+type messagePieces struct {
 	exported.Pieces
-	*reader
+	*talkReader
 	m  *message
 	at int // of the message in the list
 }
 
-// message makes the messages of one of the file.
-func (r *reader) message(at int, m *message) []transcript.Entry {
-	p := &pieces{reader: r, m: m, at: at}
-	p.Pieces = exported.Pieces{ID: m.UUID, Role: scrollback.RoleAssistant, At: exported.Moment(m.CreatedAt)}
+// makeMessages makes the messages of one of the file.
+func (r *talkReader) makeMessages(at int, m *message) []transcript.Entry {
+	p := &messagePieces{talkReader: r, m: m, at: at}
+	p.Pieces = exported.Pieces{ID: m.UUID, Role: scrollback.RoleAssistant, At: exported.ParseMoment(m.CreatedAt)}
 	if m.Sender == "human" || m.Sender == "user" {
 		p.Role = scrollback.RoleUser
 	}
 	for i := range m.Content {
-		p.block(i, &m.Content[i])
+		p.addBlock(i, &m.Content[i])
 	}
 	if len(p.Entries) == 0 {
-		p.text(m.Text)
+		p.addText(m.Text)
 	}
 	for _, a := range m.Attachments {
-		p.attachment(a)
+		p.addAttachment(a)
 	}
 	seen := map[file]bool{}
 	for _, f := range append(m.Files, m.FilesV2...) {
 		if !seen[f] {
-			p.file(f)
+			p.addFile(f)
 		}
 		seen[f] = true
 	}
 	if len(p.Entries) == 0 {
-		r.talk.Count("empty")
+		r.talk.CountLeft("empty")
 	}
-	p.finish()
+	p.finishMessage()
 	return p.Entries
 }
 
 // unsupported is what older exports have instead of blocks that they do not show.
 const unsupported = "This block is not supported on your current device yet."
 
-// text adds a text, without what stands in it for blocks that the export does not show.
-func (p *pieces) text(s string) {
+// addText adds a text, without what stands in it for blocks that the export does not show.
+func (p *messagePieces) addText(s string) {
 	if n := strings.Count(s, unsupported); n > 0 {
 		for range n {
-			p.talk.Count("unsupported block")
+			p.talk.CountLeft("unsupported block")
 		}
 		s = strings.ReplaceAll(s, "```\n"+unsupported+"\n```", "")
 		s = strings.TrimSpace(strings.ReplaceAll(s, unsupported, ""))
 	}
-	p.Say(s)
+	p.AddText(s)
 }
 
-// block adds one block.
-func (p *pieces) block(i int, b *block) {
+// addBlock adds one block.
+func (p *messagePieces) addBlock(i int, b *block) {
 	switch b.Type {
 	case "text":
-		p.text(b.Text)
+		p.addText(b.Text)
 	case "thinking":
-		p.Think(cmp.Or(b.Thinking, b.Text))
+		p.AddReasoning(cmp.Or(b.Thinking, b.Text))
 	case "tool_use":
-		p.Call(b.ID, b.Name, exported.Arguments(b.Input, "input"))
+		p.AddCall(b.ID, b.Name, exported.CallArguments(b.Input, "input"))
 	case "tool_result":
-		p.Result(b.CallID, b.Name, resultText(b.Content), b.IsError)
+		p.AddResult(b.CallID, b.Name, resultText(b.Content), b.IsError)
 	case "voice_note":
-		p.text(strings.TrimSpace(b.Title + "\n" + b.Text))
+		p.addText(strings.TrimSpace(b.Title + "\n" + b.Text))
 	case "token_budget", "flag", "redacted_thinking":
-		p.talk.Count(b.Type)
+		p.talk.CountLeft(b.Type)
 	default:
 		kind := strings.ToValidUTF8(b.Type[:min(len(b.Type), 40)], "")
-		p.talk.Count("block of type " + cmp.Or(kind, "no type"))
+		p.talk.CountLeft("block of type " + cmp.Or(kind, "no type"))
 		if b.Text != "" {
-			p.text(b.Text)
-		} else if raw := exported.Raw(p.blockAt(i)); raw != nil && b.Type != "" {
-			p.text("[" + kind + "]\n" + string(raw))
+			p.addText(b.Text)
+		} else if raw := exported.CompactJSON(p.blockAt(i)); raw != nil && b.Type != "" {
+			p.addText("[" + kind + "]\n" + string(raw))
 		}
 	}
 }
 
-// blockAt is a block as it stands in the file.
-func (p *pieces) blockAt(i int) json.RawMessage {
+// blockAt returns a block as it stands in the file.
+func (p *messagePieces) blockAt(i int) json.RawMessage {
 	if p.again == nil { // it is read once more
 		var c struct {
 			Messages []struct {
 				Content []json.RawMessage `json:"content"`
 			} `json:"chat_messages"`
 		}
-		_ = exported.Decode(p.raw, &c) // it was read before
+		_ = exported.DecodeJSON(p.raw, &c) // it was read before
 		p.again = make([][]json.RawMessage, 0, len(c.Messages))
 		for _, m := range c.Messages {
 			p.again = append(p.again, m.Content)
@@ -132,15 +132,15 @@ func (p *pieces) blockAt(i int) json.RawMessage {
 	return nil
 }
 
-// resultText is what a result says: a text, or a list of pieces that have one.
+// resultText returns what a result says: a text, or a list of pieces that have one.
 func resultText(raw json.RawMessage) string {
 	var text string
-	if exported.Field(raw, &text) {
+	if exported.DecodeField(raw, &text) {
 		return text
 	}
 	var list []json.RawMessage
-	if !exported.Field(raw, &list) {
-		if s := string(exported.Raw(raw)); s != "null" {
+	if !exported.DecodeField(raw, &list) {
+		if s := string(exported.CompactJSON(raw)); s != "null" {
 			return s
 		}
 		return ""
@@ -153,43 +153,43 @@ func resultText(raw json.RawMessage) string {
 			Title string `json:"title"`
 			URL   string `json:"url"`
 		}
-		switch _ = exported.Decode(raw, &b); {
+		switch _ = exported.DecodeJSON(raw, &b); {
 		case b.Text != "":
 			out = append(out, strings.TrimSpace(strings.TrimSpace(b.Title+"\n"+b.URL)+"\n\n"+b.Text))
 		case b.Type == "image":
 			out = append(out, "[image: "+exported.NotThere+"]")
 		default:
-			out = append(out, string(exported.Raw(raw)))
+			out = append(out, string(exported.CompactJSON(raw)))
 		}
 	}
 	return strings.Join(out, "\n")
 }
 
-// attachment adds the text of a file that was sent along.
-func (p *pieces) attachment(a attachment) {
+// addAttachment adds the text of a file that was sent along.
+func (p *messagePieces) addAttachment(a attachment) {
 	switch {
 	case strings.TrimSpace(a.Content) == "":
-		exported.Mention(p.Own(), "file", a.Name, exported.NotThere)
+		exported.MentionMissing(p.OwnEntry(), "file", a.Name, exported.NotThere)
 	case a.Name == "":
-		p.Say(a.Content)
+		p.AddText(a.Content)
 	default:
-		p.Say("[file " + a.Name + "]\n" + a.Content)
+		p.AddText("[file " + a.Name + "]\n" + a.Content)
 	}
 }
 
-// file adds a file that was sent along, if the export has it.
-func (p *pieces) file(f file) {
+// addFile adds a file that was sent along, if the export has it.
+func (p *messagePieces) addFile(f file) {
 	kind := "file"
 	if f.Kind == "image" {
 		kind = "image"
 	}
 	if f.Name != "" || f.UUID != "" {
-		p.Enclose(p.assets, kind, f.UUID, cmp.Or(f.Name, f.UUID))
+		p.EncloseFile(p.assets, kind, f.UUID, cmp.Or(f.Name, f.UUID))
 	}
 }
 
-// finish adds what holds of all of a message.
-func (p *pieces) finish() {
+// finishMessage adds what holds of all of a message.
+func (p *messagePieces) finishMessage() {
 	if p.Role != scrollback.RoleAssistant {
 		return
 	}
@@ -202,7 +202,7 @@ func (p *pieces) finish() {
 	case "stop_sequence", "end_turn":
 		reason = ""
 	}
-	p.Finish(p.m.Model, status, exported.Meta(metaKey, struct {
+	p.FinishMessage(p.m.Model, status, exported.KeepMeta(metaKey, struct {
 		Stop      string `json:"stop_reason,omitempty"`
 		Truncated bool   `json:"truncated,omitempty"`
 	}{reason, p.m.Truncated}))

@@ -17,7 +17,7 @@ const uuid = "00000000-1111-4000-8000-000000000"
 func TestDetails(t *testing.T) {
 	messages := map[string]transcript.Entry{}
 	about := map[string]transcript.Entry{}
-	for _, e := range tooltest.Entries(t, claude.Tool{}, place) {
+	for _, e := range tooltest.ReadEntries(t, claude.Tool{}, place) {
 		if e.Conversation != nil {
 			about[e.Source] = e
 		} else if len(e.Message.Parts) > 0 {
@@ -71,7 +71,7 @@ func (w watched) Open(name string) (fs.File, error) {
 // Who somebody is stands in users.json, which is never opened.
 func TestNobodyAsksWhoYouAre(t *testing.T) {
 	w := watched{place, map[string]bool{}}
-	tooltest.Entries(t, claude.Tool{}, w)
+	tooltest.ReadEntries(t, claude.Tool{}, w)
 	if w.opened["export/users.json"] || !w.opened["export/conversations.json"] {
 		t.Errorf("what was opened is %v", w.opened)
 	}
@@ -89,7 +89,7 @@ func TestForeignNames(t *testing.T) {
 			"conversations.json": {Data: fmt.Appendf(nil,
 				`[{"uuid":"c","chat_messages":[{"uuid":"m","sender":"human","text":"hi",`+
 					`"files":[{"file_name":"shown","file_uuid":%q}]}]}]`, id)}}
-		got := strings.Join(tooltest.Script(tooltest.Entries(t, claude.Tool{}, files)), "; ")
+		got := strings.Join(tooltest.ScriptLines(tooltest.ReadEntries(t, claude.Tool{}, files)), "; ")
 		if got != "c:; user | hi | [file shown: not in the export]; end" {
 			t.Errorf("for %q it says %s", id, got)
 		}
@@ -114,7 +114,7 @@ func TestLeaves(t *testing.T) {
 			"user | one; assistant | two; back to 1; assistant | new"},
 	} {
 		files := fstest.MapFS{"x.json": {Data: fmt.Appendf(nil, chat, c.at, c.more)}}
-		got := strings.Join(tooltest.Script(tooltest.Entries(t, claude.Tool{}, files)), "; ")
+		got := strings.Join(tooltest.ScriptLines(tooltest.ReadEntries(t, claude.Tool{}, files)), "; ")
 		if got != "c:; "+c.want+"; end[empty:1]" {
 			t.Errorf("%s%s: %s, want %s", c.at, c.more, got, c.want)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// agent is a sub-agent.
-type agent struct {
+// subagent is a sub-agent.
+type subagent struct {
 	name        string // of its file, or empty
 	kind        string
 	description string
@@ -26,12 +26,12 @@ type agent struct {
 // maxMeta bounds what is said about a sub-agent beside its file.
 const maxMeta = 64 << 10
 
-// children are the sub-agents of the session that have files of their own, those that
+// listAgents returns the sub-agents of the session that have files of their own, those that
 // were started by others behind them.
-func (r *reading) children(beside string) (out []*agent) {
+func (r *sessionReading) listAgents(beside string) (out []*subagent) {
 	for _, name := range agentsBelow(r.files, path.Join(beside, "subagents")) {
 		if path.Ext(name) == ".jsonl" {
-			out = append(out, r.introduce(name))
+			out = append(out, r.describeAgent(name))
 		}
 	}
 	folder := path.Dir(r.file)
@@ -44,25 +44,25 @@ func (r *reading) children(beside string) (out []*agent) {
 			continue
 		}
 		name := path.Join(folder, d.Name())
-		if first, ok := peek(r.files, name); ok && first.SessionID == r.session {
-			out = append(out, r.introduce(name))
+		if first, ok := probeFile(r.files, name); ok && first.SessionID == r.session {
+			out = append(out, r.describeAgent(name))
 		}
 	}
 	seen := map[string]bool{}
-	out = slices.DeleteFunc(out, func(a *agent) bool {
+	out = slices.DeleteFunc(out, func(a *subagent) bool {
 		again := seen[path.Base(a.name)]
 		seen[path.Base(a.name)] = true
 		return again
 	})
-	slices.SortStableFunc(out, func(a, b *agent) int {
+	slices.SortStableFunc(out, func(a, b *subagent) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(a.name, b.name))
 	})
 	return out
 }
 
-// introduce says what is known of the sub-agent of a file.
-func (r *reading) introduce(name string) *agent {
-	a := &agent{name: name, depth: 1}
+// describeAgent returns what is known of the sub-agent of a file.
+func (r *sessionReading) describeAgent(name string) *subagent {
+	a := &subagent{name: name, depth: 1}
 	var meta struct {
 		AgentType, Description, ToolUseID string
 		SpawnDepth                        int
@@ -83,8 +83,8 @@ func (r *reading) introduce(name string) *agent {
 	return a
 }
 
-// join says where a sub-agent was started: where its call was made, if that is known.
-func (t *telling) join(session string) {
+// linkParent says where a sub-agent was started: where its call was made, if that is known.
+func (t *conversationReading) linkParent(session string) {
 	source := t.calls[t.agent.call]
 	if source == t.source || !t.told[source] {
 		source = session
@@ -92,9 +92,9 @@ func (t *telling) join(session string) {
 	t.agent.of = &transcript.AgentOf{Source: source, CallID: t.agent.call}
 }
 
-// split takes the conversations of sub-agents out of a session that has them in its own
+// splitAgents takes the conversations of sub-agents out of a session that has them in its own
 // file: each a chain that hangs on nothing. A file with nothing else is a sub-agent's.
-func (t *telling) split() (out []*telling) {
+func (t *conversationReading) splitAgents() (out []*conversationReading) {
 	main := slices.ContainsFunc(t.lines, func(l *line) bool { return !l.IsSidechain })
 	if !main {
 		return nil
@@ -103,9 +103,9 @@ func (t *telling) split() (out []*telling) {
 	for _, l := range t.lines {
 		by[l.UUID] = l
 	}
-	at := map[string]*telling{} // by any node
+	at := map[string]*conversationReading{} // by any node
 	var own []*line
-	asked := t.requests()
+	asked := t.agentRequests()
 	before := 0 // how many nodes of the session's own stand before the one that the file names
 	for i, l := range t.lines {
 		if !l.IsSidechain {
@@ -126,7 +126,7 @@ func (t *telling) split() (out []*telling) {
 		}
 		sub := at[top.UUID]
 		if sub == nil {
-			sub = t.inline(top, asked)
+			sub = t.inlineAgent(top, asked)
 			out = append(out, sub)
 			at[top.UUID] = sub
 		}
@@ -140,15 +140,15 @@ func (t *telling) split() (out []*telling) {
 	return out
 }
 
-// request is a call that may have started a sub-agent.
-type request struct {
+// agentRequest is a call that may have started a sub-agent.
+type agentRequest struct {
 	id, prompt, kind, description string
 	line                          int
 	taken                         bool
 }
 
-// requests are the calls in a session that may have started sub-agents.
-func (t *telling) requests() (out []*request) {
+// agentRequests returns the calls in a session that may have started sub-agents.
+func (t *conversationReading) agentRequests() (out []*agentRequest) {
 	for _, l := range t.lines {
 		for _, p := range l.pieces {
 			c, ok := p.part.(scrollback.ToolCall)
@@ -162,23 +162,23 @@ func (t *telling) requests() (out []*request) {
 			}
 			// Input of another shape says nothing.
 			_ = json.Unmarshal(c.Arguments, &input)
-			out = append(out, &request{id: c.ID, prompt: input.Prompt, kind: input.Kind, description: input.Description,
+			out = append(out, &agentRequest{id: c.ID, prompt: input.Prompt, kind: input.Kind, description: input.Description,
 				line: l.n})
 		}
 	}
 	return out
 }
 
-// inline is the conversation of a sub-agent that begins with a node of the session's file.
-func (t *telling) inline(first *line, asked []*request) *telling {
-	a := &agent{}
+// inlineAgent returns the conversation of a sub-agent that begins with a node of the session's file.
+func (t *conversationReading) inlineAgent(first *line, asked []*agentRequest) *conversationReading {
+	a := &subagent{}
 	said := ""
 	for _, p := range first.pieces {
 		if text, ok := p.part.(scrollback.Text); ok {
 			said += text.Text
 		}
 	}
-	var from *request
+	var from *agentRequest
 	for _, r := range asked {
 		if !r.taken && r.line < first.n && (from == nil || from.prompt != said || r.prompt == said) {
 			if from == nil || r.prompt == said && from.prompt != said {
@@ -194,7 +194,8 @@ func (t *telling) inline(first *line, asked []*request) *telling {
 		a.call = from.id
 		a.of.CallID = from.id
 	}
-	sub := &telling{reading: t.reading, source: t.source + "/" + first.UUID, name: t.name, beside: t.beside, agent: a,
+	sub := &conversationReading{sessionReading: t.sessionReading, source: t.source + "/" + first.UUID, name: t.name,
+		beside: t.beside, agent: a,
 		left: map[string]int{}, ids: t.ids}
 	return sub
 }

@@ -16,8 +16,8 @@ const (
 	maxImage  = 5 << 20 / 4 * 3
 )
 
-// out is a block as it is written.
-type out struct {
+// writtenBlock is a block as it is written.
+type writtenBlock struct {
 	Type      string          `json:"type"`
 	Text      string          `json:"text,omitempty"`
 	Thinking  *string         `json:"thinking,omitempty"`
@@ -40,23 +40,23 @@ type source struct {
 	URL       string `json:"url,omitempty"`
 }
 
-// signed is a thought as its model's server takes it back, if it says who thought it.
-func signed(model string, p scrollback.Reasoning) (out, bool) {
+// signedThought returns a thought as its model's server takes it back, if it says who thought it.
+func signedThought(model string, p scrollback.Reasoning) (writtenBlock, bool) {
 	var proof struct{ Signature, Redacted string }
 	if !strings.HasPrefix(model, "claude") || json.Unmarshal(p.Opaque, &proof) != nil {
-		return out{}, false
+		return writtenBlock{}, false
 	}
 	switch {
 	case proof.Redacted != "":
-		return out{Type: "redacted_thinking", Data: proof.Redacted}, true
+		return writtenBlock{Type: "redacted_thinking", Data: proof.Redacted}, true
 	case proof.Signature != "":
-		return out{Type: "thinking", Thinking: &p.Text, Signature: proof.Signature}, true
+		return writtenBlock{Type: "thinking", Thinking: &p.Text, Signature: proof.Signature}, true
 	}
-	return out{}, false
+	return writtenBlock{}, false
 }
 
-// shortened is a text that a model can be shown.
-func shortened(text string) string {
+// shortenText returns a text that a model can be shown.
+func shortenText(text string) string {
 	if len(text) <= maxResult {
 		return text
 	}
@@ -71,8 +71,8 @@ func shortened(text string) string {
 	return fmt.Sprintf("%s\n\n[… %d bytes left out …]\n\n%s", text[:head], tail-head, text[tail:])
 }
 
-// tagged is what the tool writes for a command that a person gave it.
-func tagged(event, text string) string {
+// tagEvent returns what the tool writes for a command that a person gave it.
+func tagEvent(event, text string) string {
 	switch event {
 	case eventCommand:
 		name, args, _ := strings.Cut(text, " ")
@@ -86,40 +86,40 @@ func tagged(event, text string) string {
 	return text
 }
 
-// clipped is the beginning of a prompt, for a list of sessions.
-func clipped(text string) string {
+// clipPrompt returns the beginning of a prompt, for a list of sessions.
+func clipPrompt(text string) string {
 	if text = strings.Join(strings.Fields(text), " "); len(text) > 200 {
 		text = strings.ToValidUTF8(text[:200], "") + "…"
 	}
 	return text
 }
 
-// attached is an image or a file as a block; a text that mentions it if it cannot be one.
-func attached(p scrollback.Part, data []byte) out {
+// attachmentBlock returns an image or a file as a block; a text that mentions it if it cannot be one.
+func attachmentBlock(p scrollback.Part, data []byte) writtenBlock {
 	switch p := p.(type) {
 	case scrollback.Image:
 		switch {
 		case p.URL != "":
-			return out{Type: "image", Source: &source{Type: "url", URL: p.URL}}
+			return writtenBlock{Type: "image", Source: &source{Type: "url", URL: p.URL}}
 		case len(data) > 0 && len(data) <= maxImage &&
 			strings.Contains(" image/jpeg image/png image/gif image/webp ", " "+p.MediaType+" "):
-			return out{Type: "image", Source: &source{Type: "base64", MediaType: p.MediaType,
+			return writtenBlock{Type: "image", Source: &source{Type: "base64", MediaType: p.MediaType,
 				Data: base64.StdEncoding.EncodeToString(data)}}
 		}
 	case scrollback.File:
 		switch {
 		case p.MediaType == "application/pdf" && len(data) > 0:
-			return out{Type: "document", Source: &source{Type: "base64", MediaType: p.MediaType,
+			return writtenBlock{Type: "document", Source: &source{Type: "base64", MediaType: p.MediaType,
 				Data: base64.StdEncoding.EncodeToString(data)}, Title: p.Name}
 		case len(data) <= maxFile && strings.HasPrefix(p.MediaType, "text/") && utf8.Valid(data):
-			return out{Type: "text", Text: fmt.Sprintf("[file: %s]\n%s", p.Name, data)}
+			return writtenBlock{Type: "text", Text: fmt.Sprintf("[file: %s]\n%s", p.Name, data)}
 		}
 	}
-	return out{Type: "text", Text: mention(p, len(data))}
+	return writtenBlock{Type: "text", Text: mentionText(p, len(data))}
 }
 
-// mention names an attachment.
-func mention(p scrollback.Part, size int) string {
+// mentionText names an attachment.
+func mentionText(p scrollback.Part, size int) string {
 	switch p := p.(type) {
 	case scrollback.Image:
 		return fmt.Sprintf("[image: %s, %s, %d bytes]", p.Name, p.MediaType, size)

@@ -3,7 +3,7 @@
 //
 // A session is a file of JSON lines. Most lines are nodes of a tree: they name their
 // parent. A file may hold them in another order than they were said, may lack parents,
-// and never says what is current except in passing; [link] makes the conversation of it.
+// and never says what is current except in passing; [linkNodes] makes the conversation of it.
 //
 // Words it adds: node (a line with an id of its own), talk (a node that is a message or
 // a piece of one), answer (what a model said in one call: a line for each block of it),
@@ -42,16 +42,16 @@ func (Tool) Name() string { return Name }
 // Homes implements transcript.Tool.
 func (Tool) Homes(m transcript.Machine) []string {
 	if folder := m.Getenv("CLAUDE_CONFIG_DIR"); folder != "" {
-		return []string{join(folder, "projects")}
+		return []string{joinPath(folder, "projects")}
 	}
 	if m.Home == "" {
 		return nil
 	}
-	return []string{join(m.Home, ".claude/projects")}
+	return []string{joinPath(m.Home, ".claude/projects")}
 }
 
-// join names a file below a folder of this machine, whichever way its system writes paths.
-func join(folder, name string) string {
+// joinPath names a file below a folder of this machine, whichever way its system writes paths.
+func joinPath(folder, name string) string {
 	if strings.Contains(folder, `\`) && !strings.Contains(folder, "/") {
 		return strings.TrimRight(folder, `\`) + `\` + strings.ReplaceAll(name, "/", `\`)
 	}
@@ -60,7 +60,7 @@ func join(folder, name string) string {
 
 // Sniff implements transcript.Tool.
 func (Tool) Sniff(name string, head []byte) bool {
-	return name != typed && sniff(head) && transcript.Unread(head) == ""
+	return name != typed && isSession(head) && transcript.RecognizeUnread(head) == ""
 }
 
 // typed is the file with what was typed in all sessions: prompts without answers.
@@ -69,8 +69,8 @@ const typed = "history.jsonl"
 // sniffed is how many lines at the beginning of a file are looked at.
 const sniffed = 8
 
-// sniff reports whether a file that begins with head is a session.
-func sniff(head []byte) bool {
+// isSession reports whether a file that begins with head is a session.
+func isSession(head []byte) bool {
 	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
 	for range sniffed {
 		line, rest, whole := bytes.Cut(head, []byte("\n"))

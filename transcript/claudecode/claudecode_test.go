@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is read into testdata/*.txt")
 
-// fixtures are the folders in testdata, a trap or several each.
+// fixtures returns the folders in testdata, a trap or several each.
 func fixtures(t *testing.T) []string {
 	t.Helper()
 	list, err := os.ReadDir("testdata")
@@ -42,7 +42,8 @@ func fixtures(t *testing.T) []string {
 func TestFixtures(t *testing.T) {
 	for _, name := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {
-			got := strings.Join(tooltest.Script(tooltest.Entries(t, claudecode.Tool{}, os.DirFS("testdata/"+name))), "\n") + "\n"
+			got := strings.Join(tooltest.ScriptLines(tooltest.ReadEntries(t, claudecode.Tool{}, os.DirFS("testdata/"+name))),
+				"\n") + "\n"
 			file := "testdata/" + name + ".txt"
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -73,7 +74,7 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// golden is a folder of files that a real program wrote, beside the repository.
+// golden returns a folder of files that a real program wrote, beside the repository.
 func golden(t *testing.T, name string) fs.FS {
 	t.Helper()
 	folder := filepath.Join("../../../shared/agents", name)
@@ -83,7 +84,7 @@ func golden(t *testing.T, name string) fs.FS {
 	return os.DirFS(folder)
 }
 
-// counted is how many of each kind there are among entries.
+// counted returns how many of each kind there are among entries.
 func counted(entries []transcript.Entry) map[string]int {
 	n := map[string]int{}
 	for _, e := range entries {
@@ -131,7 +132,7 @@ func TestRealFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := golden(t, name)
-			if d := cmp.Diff(want, counted(tooltest.Entries(t, claudecode.Tool{}, files))); d != "" {
+			if d := cmp.Diff(want, counted(tooltest.ReadEntries(t, claudecode.Tool{}, files))); d != "" {
 				t.Error(d)
 			}
 			tooltest.Run(t, tooltest.Case{Tool: claudecode.Tool{}, FS: files, Mutants: 100,

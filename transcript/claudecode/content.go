@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// piece is a part with the bytes of an attachment.
-type piece struct {
+// messagePiece is a part with the bytes of an attachment.
+type messagePiece struct {
 	part    scrollback.Part
 	data    []byte
 	clipped bool // a result of which the rest, kept in a file of its own, is gone
@@ -40,8 +40,8 @@ type block struct {
 	}
 }
 
-// blocks are those of a body; a text is one block.
-func blocks(b body) []block {
+// bodyBlocks returns those of a body; a text is one block.
+func bodyBlocks(b body) []block {
 	b = bytes.TrimSpace(b)
 	if len(b) == 0 {
 		return nil
@@ -72,59 +72,59 @@ func blocks(b body) []block {
 	return nil
 }
 
-// understand makes pieces of what a line says, and says what it is.
-func (t *telling) understand(l *line) {
+// readLine makes pieces of what a line says, and says what it is.
+func (t *conversationReading) readLine(l *line) {
 	switch {
 	case l.Type == "system" && l.Subtype == "compact_boundary":
 		l.kind = limit
-	case l.Scrollback != nil && t.ours(l):
+	case l.Scrollback != nil && t.readOwn(l):
 	case l.Type == "user":
-		t.user(l)
+		t.readUser(l)
 	case l.Type == "assistant":
-		t.assistant(l)
+		t.readAssistant(l)
 	case l.Type == "attachment" && l.Attachment.Type == "queued_command" &&
 		(l.Attachment.CommandMode == "" || l.Attachment.CommandMode == "prompt"):
 		l.queued = true
-		t.speech(l, l.Attachment.Prompt)
+		t.readSpeech(l, l.Attachment.Prompt)
 	}
 	l.Message.Content = nil
 	l.Attachment.Prompt = nil
 }
 
-// user takes a line that the tool sent as a user's.
-func (t *telling) user(l *line) {
+// readUser takes a line that the tool sent as a user's.
+func (t *conversationReading) readUser(l *line) {
 	switch {
 	case l.IsCompactSummary:
-		t.speech(l, l.Message.Content)
+		t.readSpeech(l, l.Message.Content)
 		if l.kind == prompt {
 			l.kind = summary
 			l.event = ""
 		}
 	case l.IsMeta:
-		t.leave("injected")
+		t.countLeft("injected")
 	default:
-		t.speech(l, l.Message.Content)
+		t.readSpeech(l, l.Message.Content)
 	}
 }
 
-// speech takes texts, images and results.
-func (t *telling) speech(l *line, b body) {
+// readSpeech takes texts, images and results.
+func (t *conversationReading) readSpeech(l *line, b body) {
 	stop := false
-	for _, b := range blocks(b) {
+	for _, b := range bodyBlocks(b) {
 		switch {
 		case b.Type == "text" && strings.HasPrefix(b.Text, interruption):
 			stop = true
 		case b.Type == "text":
-			text, event := t.words(b.Text)
+			text, event := t.spokenWords(b.Text)
 			if text != "" {
-				l.pieces = append(l.pieces, piece{part: scrollback.Text{Text: text}})
+				l.pieces = append(l.pieces, messagePiece{part: scrollback.Text{Text: text}})
 				l.event = cmp.Or(l.event, event)
 			}
 		case b.Type == "tool_result":
 			l.results++
-			l.pieces = append(l.pieces, t.result(l, b)...)
+			l.pieces = append(l.pieces, t.readResult(l, b)...)
 		default:
-			if p, ok := t.attachment(b); ok {
+			if p, ok := t.readAttachment(b); ok {
 				l.pieces = append(l.pieces, p)
 			}
 		}
@@ -138,31 +138,31 @@ func (t *telling) speech(l *line, b body) {
 		l.kind = stopped
 	}
 	if stop {
-		t.leave("interruption")
+		t.countLeft("interruption")
 	}
 }
 
-// assistant takes a block of an answer.
-func (t *telling) assistant(l *line) {
-	for i, b := range blocks(l.Message.Content) {
+// readAssistant takes a block of an answer.
+func (t *conversationReading) readAssistant(l *line) {
+	for i, b := range bodyBlocks(l.Message.Content) {
 		switch b.Type {
 		case "text":
 			if b.Text != "" {
-				l.pieces = append(l.pieces, piece{part: scrollback.Text{Text: b.Text}})
+				l.pieces = append(l.pieces, messagePiece{part: scrollback.Text{Text: b.Text}})
 			}
 		case "thinking", "redacted_thinking":
-			if p := thought(b); p.Text != "" || p.Opaque != nil {
-				l.pieces = append(l.pieces, piece{part: p})
+			if p := readThought(b); p.Text != "" || p.Opaque != nil {
+				l.pieces = append(l.pieces, messagePiece{part: p})
 			}
 		case "tool_use", "server_tool_use":
 			call := scrollback.ToolCall{ID: cmp.Or(b.ID, fmt.Sprintf("%s/%d", l.UUID, i)), Name: cmp.Or(b.Name, "unknown"),
-				Arguments: compacted(b.Input)}
-			l.pieces = append(l.pieces, piece{part: call})
+				Arguments: compactJSON(b.Input)}
+			l.pieces = append(l.pieces, messagePiece{part: call})
 		default:
 			if strings.HasSuffix(b.Type, "_tool_result") && b.ToolUseID != "" { // of a tool that the model's server runs
-				l.pieces = append(l.pieces, t.result(l, b)...)
+				l.pieces = append(l.pieces, t.readResult(l, b)...)
 				l.results++
-			} else if p, ok := t.attachment(b); ok {
+			} else if p, ok := t.readAttachment(b); ok {
 				l.pieces = append(l.pieces, p)
 			}
 		}
@@ -176,52 +176,52 @@ func (t *telling) assistant(l *line) {
 // synthetic is the model of what the tool puts in an answer's place.
 const synthetic = "<synthetic>"
 
-// thought is what a model thought, with what proves it to its server: in the form in
+// readThought returns what a model thought, with what proves it to its server: in the form in
 // which our client of that API keeps it, so that it can go on with it.
-func thought(b block) scrollback.Reasoning {
+func readThought(b block) scrollback.Reasoning {
 	proof := struct {
 		Signature string `json:"signature,omitempty"`
 		Redacted  string `json:"redacted,omitempty"`
 	}{b.Signature, b.Data}
 	out := scrollback.Reasoning{Text: b.Thinking}
 	if proof.Signature != "" || proof.Redacted != "" {
-		out.Opaque = encode(proof)
+		out.Opaque = encodePlain(proof)
 	}
 	return out
 }
 
-// result is the result of a call, and the images that came with it behind it.
-func (t *telling) result(l *line, b block) []piece {
+// readResult returns the result of a call, and the images that came with it behind it.
+func (t *conversationReading) readResult(l *line, b block) []messagePiece {
 	r := scrollback.ToolResult{CallID: cmp.Or(b.ToolUseID, l.UUID, "unknown"), IsError: b.IsError}
-	out := []piece{{}}
+	out := []messagePiece{{}}
 	var texts []string
-	content := blocks(b.Content)
+	content := bodyBlocks(b.Content)
 	if len(content) == 0 && len(bytes.TrimSpace(b.Content)) > 2 && b.Content[0] == '{' {
-		content = []block{{Type: "text", Text: string(compacted(json.RawMessage(b.Content)))}}
+		content = []block{{Type: "text", Text: string(compactJSON(json.RawMessage(b.Content)))}}
 	}
 	for _, b := range content {
 		if b.Type == "text" {
 			texts = append(texts, b.Text)
 		} else if b.Type == "web_search_result" {
 			texts = append(texts, b.Title)
-		} else if p, ok := t.attachment(b); ok {
+		} else if p, ok := t.readAttachment(b); ok {
 			out = append(out, p)
 		}
 	}
-	r.Text, out[0].clipped = t.whole(strings.Join(texts, "\n"))
+	r.Text, out[0].clipped = t.wholeResult(strings.Join(texts, "\n"))
 	out[0].part = r
 	return out
 }
 
-// attachment is an image or a file.
-func (t *telling) attachment(b block) (piece, bool) {
+// readAttachment returns an image or a file.
+func (t *conversationReading) readAttachment(b block) (messagePiece, bool) {
 	if b.Type != "image" && b.Type != "document" {
-		t.leave("block")
-		return piece{}, false
+		t.countLeft("block")
+		return messagePiece{}, false
 	}
 	if b.Type == "image" && b.Source.Type == "url" &&
 		(strings.HasPrefix(b.Source.URL, "https://") || strings.HasPrefix(b.Source.URL, "http://")) {
-		return piece{part: scrollback.Image{URL: b.Source.URL, MediaType: b.Source.MediaType}}, true
+		return messagePiece{part: scrollback.Image{URL: b.Source.URL, MediaType: b.Source.MediaType}}, true
 	}
 	var data []byte
 	if b.Source.Type == "text" {
@@ -234,17 +234,17 @@ func (t *telling) attachment(b block) (piece, bool) {
 	}
 	switch {
 	case len(data) == 0:
-		t.leave("attachment_without_bytes")
-		return piece{}, false
+		t.countLeft("attachment_without_bytes")
+		return messagePiece{}, false
 	case b.Type == "image":
-		return piece{part: scrollback.Image{MediaType: b.Source.MediaType, Size: int64(len(data))}, data: data}, true
+		return messagePiece{part: scrollback.Image{MediaType: b.Source.MediaType, Size: int64(len(data))}, data: data}, true
 	}
-	return piece{part: scrollback.File{MediaType: b.Source.MediaType, Name: b.Title, Size: int64(len(data))},
+	return messagePiece{part: scrollback.File{MediaType: b.Source.MediaType, Name: b.Title, Size: int64(len(data))},
 		data: data}, true
 }
 
-// compacted is JSON without white space; an object if there is none.
-func compacted(raw json.RawMessage) json.RawMessage {
+// compactJSON is JSON without white space; an object if there is none.
+func compactJSON(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if len(raw) == 0 || string(raw) == "null" || json.Compact(&b, raw) != nil {
 		return json.RawMessage("{}")
@@ -252,8 +252,8 @@ func compacted(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// encode is JSON without HTML escapes; v holds nothing that cannot be encoded.
-func encode(v any) json.RawMessage {
+// encodePlain is JSON without HTML escapes; v holds nothing that cannot be encoded.
+func encodePlain(v any) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

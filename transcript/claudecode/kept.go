@@ -7,9 +7,9 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// kept is a message of ours on a line that we wrote, where the line itself cannot say
+// keptMessage is a message of ours on a line that we wrote, where the line itself cannot say
 // all of it. Without a role it stands on a further line of the same answer.
-type kept struct {
+type keptMessage struct {
 	Role    scrollback.Role   `json:"role,omitempty"`
 	Name    string            `json:"name,omitempty"`
 	Model   string            `json:"model,omitempty"`
@@ -18,18 +18,18 @@ type kept struct {
 }
 
 // UnmarshalJSON implements json.Unmarshaler. What has another shape is none of ours.
-func (k *kept) UnmarshalJSON(raw []byte) error {
-	type fields kept // without this method
+func (k *keptMessage) UnmarshalJSON(raw []byte) error {
+	type fields keptMessage // without this method
 	var f fields
 	if json.Unmarshal(raw, &f) != nil {
 		f = fields{Role: "?"}
 	}
-	*k = kept(f)
+	*k = keptMessage(f)
 	return nil
 }
 
-// ours takes a message of ours from its line, and reports whether it is one.
-func (t *telling) ours(l *line) bool {
+// readOwn takes a message of ours from its line, and reports whether it is one.
+func (t *conversationReading) readOwn(l *line) bool {
 	k := l.Scrollback
 	if k.Role == "" && l.Type == "assistant" {
 		l.kind = answer
@@ -42,19 +42,19 @@ func (t *telling) ours(l *line) bool {
 		l.Scrollback = nil
 		return false
 	}
-	bytes, err := transcript.Attached(k.Content, parts)
+	bytes, err := transcript.DecodeAttached(k.Content, parts)
 	if err != nil {
 		l.Scrollback = nil
 		return false
 	}
 	for i, p := range parts {
-		if !whole(p, bytes[i]) {
+		if !isWhole(p, bytes[i]) {
 			l.Scrollback = nil
 			return false
 		}
 	}
 	for i, p := range parts {
-		l.pieces = append(l.pieces, piece{part: p, data: bytes[i]})
+		l.pieces = append(l.pieces, messagePiece{part: p, data: bytes[i]})
 		if _, ok := p.(scrollback.ToolResult); ok {
 			l.results++
 		}
@@ -72,8 +72,8 @@ func (t *telling) ours(l *line) bool {
 	return true
 }
 
-// whole reports whether a part has all that it needs.
-func whole(p scrollback.Part, data []byte) bool {
+// isWhole reports whether a part has all that it needs.
+func isWhole(p scrollback.Part, data []byte) bool {
 	switch p := p.(type) {
 	case scrollback.Image:
 		return data != nil || p.URL != "" && p.Artifact == ""

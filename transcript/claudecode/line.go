@@ -35,7 +35,7 @@ type line struct {
 	IsMeta            bool
 	IsCompactSummary  bool
 	IsAPIErrorMessage bool `json:"isApiErrorMessage"`
-	Message           said
+	Message           apiMessage
 	Attachment        struct {
 		Type        string
 		Prompt      body
@@ -46,21 +46,21 @@ type line struct {
 		PreservedSegment struct{ TailUUID string }
 	}
 	ToolUseResult agentMark
-	Scrollback    *kept // of a line that we wrote
+	Scrollback    *keptMessage // of a line that we wrote
 
 	n  int   // its number in the file, from 1
 	at int64 // Unix ms, or 0
 
 	// What is made of it when it is read.
-	pieces  []piece
+	pieces  []messagePiece
 	kind    kind
 	event   string // what it is beside a message: command, bash, bash_output, memory
 	queued  bool   // it was typed while the model worked
 	results int    // how many of its pieces are results
 }
 
-// said is what a model or a user said, in the API's form.
-type said struct {
+// apiMessage is what a model or a user said, in the API's form.
+type apiMessage struct {
 	ID         string
 	Model      string
 	Content    body
@@ -88,7 +88,7 @@ func (c *count) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func (u usage) total() int64 { return int64(u.Input + u.Write + u.Read + u.Output) }
+func (u usage) totalTokens() int64 { return int64(u.Input + u.Write + u.Read + u.Output) }
 
 // body is JSON that is read later: a text, or a list of blocks.
 type body []byte
@@ -128,24 +128,24 @@ const (
 	limit               // a boundary
 )
 
-// talks reports whether a line is a message or a piece of one.
-func (l *line) talks() bool {
+// isTalk reports whether a line is a message or a piece of one.
+func (l *line) isTalk() bool {
 	return l.kind == prompt || l.kind == result || l.kind == answer || l.kind == summary
 }
 
 var errTorn = errors.New("the last line is not complete")
 
-// scanner reads the lines of a file.
-type scanner struct {
+// lineScanner reads the lines of a file.
+type lineScanner struct {
 	in *transcript.Records
 	n  int
 }
 
-func newScanner(r io.Reader) *scanner { return &scanner{in: transcript.NewRecords(r)} }
+func newScanner(r io.Reader) *lineScanner { return &lineScanner{in: transcript.NewRecords(r)} }
 
-// next is the next record, parsed; nil with a reason for what is damaged. The last of all is an
+// nextLine returns the next record, parsed; nil with a reason for what is damaged. The last of all is an
 // error that ends the file. A line's bodies are valid until next is called again.
-func (s *scanner) next() (*line, error, error) {
+func (s *lineScanner) nextLine() (*line, error, error) {
 	rec, err := s.in.Next()
 	if err != nil {
 		return nil, nil, err
@@ -157,15 +157,15 @@ func (s *scanner) next() (*line, error, error) {
 	case rec.JSON == nil:
 		return nil, errors.New(rec.Reason), nil
 	}
-	l, bad := parse(rec.JSON)
+	l, bad := parseLine(rec.JSON)
 	if bad == nil {
 		l.n = s.n
 	}
 	return l, bad, nil
 }
 
-// parse reads a line. Fields of a type that is not expected count as missing.
-func parse(raw []byte) (*line, error) {
+// parseLine reads a line. Fields of a type that is not expected count as missing.
+func parseLine(raw []byte) (*line, error) {
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
@@ -180,23 +180,23 @@ func parse(raw []byte) (*line, error) {
 	case l.Type == "":
 		return nil, errors.New("it has no type")
 	}
-	l.at = transcript.Stamp(l.Timestamp)
+	l.at = transcript.ParseTime(l.Timestamp)
 	return l, nil
 }
 
-// node reports whether a line is one of the tree; later versions may have other types of them.
-func (l *line) node() bool { return l.UUID != "" }
+// isNode reports whether a line is one of the tree; later versions may have other types of them.
+func (l *line) isNode() bool { return l.UUID != "" }
 
-// target is the node that a boundary continues: what was kept of the past, or else the
+// boundaryTarget returns the node that a boundary continues: what was kept of the past, or else the
 // last node of it.
-func (l *line) target() string {
+func (l *line) boundaryTarget() string {
 	if tail := l.CompactMetadata.PreservedSegment.TailUUID; tail != "" {
 		return tail
 	}
 	return l.LogicalParentUUID
 }
 
-// kindName is what a line is called that is left out.
+// kindName returns what a line is called that is left out.
 func (l *line) kindName() string {
 	name := strings.ReplaceAll(l.Type, "-", "_")
 	if len(name) > 40 || strings.ContainsFunc(name,

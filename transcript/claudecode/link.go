@@ -6,16 +6,16 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// thread is the nodes of one conversation, in the order of their file, and how they hang
+// nodeThread is the nodes of one conversation, in the order of their file, and how they hang
 // together. Nodes are named by their index; -1 is none.
-type thread struct {
+type nodeThread struct {
 	lines  []*line
 	at     map[string]int // by id
 	parent []int          // as the file says, as far as it is there
 	above  []int          // of each node the nearest talk from itself upwards
 	lost   []bool         // its parent is not there
 
-	answers []*reply
+	answers []*modelReply
 	of      []int // of each line of an answer its index in answers, or -1
 	link    []int // of each node in a chain its place there, or -1
 	in      []int // of each node in a chain the answer
@@ -27,8 +27,8 @@ type thread struct {
 	lastAt int         // how many nodes stood before the file said so
 }
 
-// reply is an answer of a model: its lines and the results of its calls.
-type reply struct {
+// modelReply is an answer of a model: its lines and the results of its calls.
+type modelReply struct {
 	lines   []int
 	calls   map[string]string // names by id
 	given   map[string]int    // places in the chain by id
@@ -37,11 +37,11 @@ type reply struct {
 	stopped bool // a person interrupted it
 }
 
-// head is the line that stands for an answer.
-func (r *reply) head() int { return r.lines[0] }
+// headLine returns the line that stands for an answer.
+func (r *modelReply) headLine() int { return r.lines[0] }
 
-// ended is why an answer ended, as far as that was written.
-func (r *reply) ended(lines []*line) string {
+// endReason returns why an answer ended, as far as that was written.
+func (r *modelReply) endReason(lines []*line) string {
 	for _, i := range slices.Backward(r.lines) {
 		if why := lines[i].Message.StopReason; why != "" {
 			return why
@@ -50,10 +50,10 @@ func (r *reply) ended(lines []*line) string {
 	return ""
 }
 
-// link puts the nodes of a thread in relation. Lines with an id that was there are left out before.
-func link(lines []*line) *thread {
+// linkNodes puts the nodes of a thread in relation. Lines with an id that was there are left out before.
+func linkNodes(lines []*line) *nodeThread {
 	n := len(lines)
-	t := &thread{lines: lines, at: make(map[string]int, n), summed: map[int]int{}, sums: map[int]int{}, last: -1,
+	t := &nodeThread{lines: lines, at: make(map[string]int, n), summed: map[int]int{}, sums: map[int]int{}, last: -1,
 		parent: make([]int, n), above: make([]int, n), lost: make([]bool, n), of: make([]int, n), link: make([]int, n),
 		in: make([]int, n), hang: make([]int, n)}
 	for i, l := range lines {
@@ -63,23 +63,23 @@ func link(lines []*line) *thread {
 		t.in[i] = -1
 	}
 	for i, l := range lines {
-		t.parent[i] = t.up(i, l)
+		t.parent[i] = t.parentOf(i, l)
 	}
-	t.partial()
-	t.ascend()
-	t.group()
-	t.gather()
-	t.place()
-	t.close()
+	t.findPartial()
+	t.findAbove()
+	t.groupReplies()
+	t.gatherChains()
+	t.placeTalks()
+	t.markClosed()
 	return t
 }
 
-// up is what a node hangs on. One whose parent is not there, or a summary without one,
+// parentOf returns what a node hangs on. One whose parent is not there, or a summary without one,
 // hangs on the node before it.
-func (t *thread) up(i int, l *line) int {
+func (t *nodeThread) parentOf(i int, l *line) int {
 	id := l.ParentUUID
 	if l.kind == limit {
-		id = l.target()
+		id = l.boundaryTarget()
 	}
 	if p, known := t.at[id]; known && id != "" && p != i {
 		return p
@@ -91,9 +91,9 @@ func (t *thread) up(i int, l *line) int {
 	return -1
 }
 
-// partial finds what was written of answers that a person interrupted: the tool keeps it
+// findPartial finds what was written of answers that a person interrupted: the tool keeps it
 // as a notice of its own, with the mark behind it.
-func (t *thread) partial() {
+func (t *nodeThread) findPartial() {
 	for i, l := range t.lines {
 		if l.kind != stopped {
 			continue
@@ -112,8 +112,8 @@ func (t *thread) partial() {
 	}
 }
 
-// ascend finds the talk above each node.
-func (t *thread) ascend() {
+// findAbove finds the talk above each node.
+func (t *nodeThread) findAbove() {
 	const unknown, open = -2, -3
 	for i := range t.above {
 		t.above[i] = unknown
@@ -122,7 +122,7 @@ func (t *thread) ascend() {
 		var way []int
 		at := i
 		for at >= 0 && t.above[at] == unknown {
-			if t.lines[at].talks() {
+			if t.lines[at].isTalk() {
 				t.above[at] = at
 				break
 			}
@@ -140,24 +140,24 @@ func (t *thread) ascend() {
 	}
 }
 
-// over is the talk above a node that is not itself.
-func (t *thread) over(i int) int {
+// talkAbove returns the talk above a node that is not itself.
+func (t *nodeThread) talkAbove(i int) int {
 	if p := t.parent[i]; p >= 0 && t.above[p] != i {
 		return t.above[p]
 	}
 	return -1
 }
 
-// group makes answers of lines: those with one id that hang on each other. An id that
+// groupReplies makes answers of lines: those with one id that hang on each other. An id that
 // comes again elsewhere is another answer, as some servers give the same one twice.
-func (t *thread) group() {
+func (t *nodeThread) groupReplies() {
 	before := make([]int, len(t.lines)) // of each line the line of its answer that it hangs on, or -1
 	for i, l := range t.lines {
 		before[i] = -1
 		if l.kind != answer || l.Message.ID == "" {
 			continue
 		}
-		if p := t.over(i); p >= 0 && t.lines[p].kind == answer && t.lines[p].Message.ID == l.Message.ID &&
+		if p := t.talkAbove(i); p >= 0 && t.lines[p].kind == answer && t.lines[p].Message.ID == l.Message.ID &&
 			sameRequest(t.lines[p], l) {
 			before[i] = p
 		}
@@ -182,7 +182,7 @@ func (t *thread) group() {
 		}
 		if t.of[first] < 0 {
 			t.of[first] = len(t.answers)
-			t.answers = append(t.answers, &reply{lines: []int{first}, calls: map[string]string{}, given: map[string]int{}})
+			t.answers = append(t.answers, &modelReply{lines: []int{first}, calls: map[string]string{}, given: map[string]int{}})
 		}
 		r := t.of[first]
 		for at, d := i, depth[first]+n; at != first; at, d = before[at], d-1 {
@@ -200,7 +200,7 @@ func (t *thread) group() {
 			}
 			return a - b
 		})
-		t.tidy(r)
+		t.tidyReply(r)
 	}
 }
 
@@ -209,11 +209,11 @@ func sameRequest(a, b *line) bool {
 	return a.RequestID == "" || b.RequestID == "" || a.RequestID == b.RequestID
 }
 
-// tidy notes the calls of an answer, and leaves out those that it says again.
-func (t *thread) tidy(r *reply) {
+// tidyReply notes the calls of an answer, and leaves out those that it says again.
+func (t *nodeThread) tidyReply(r *modelReply) {
 	for _, i := range r.lines {
 		l := t.lines[i]
-		l.pieces = slices.DeleteFunc(l.pieces, func(p piece) bool {
+		l.pieces = slices.DeleteFunc(l.pieces, func(p messagePiece) bool {
 			c, ok := p.part.(scrollback.ToolCall)
 			if !ok {
 				return false
@@ -227,9 +227,9 @@ func (t *thread) tidy(r *reply) {
 	}
 }
 
-// gather finds the chain of each answer: the results of its calls, whichever line they
+// gatherChains finds the chain of each answer: the results of its calls, whichever line they
 // hang on. A result of a call that has one already is another branch.
-func (t *thread) gather() {
+func (t *nodeThread) gatherChains() {
 	called := map[string]int{} // the last answer with a call
 	for a, r := range t.answers {
 		for id := range r.calls {
@@ -241,7 +241,7 @@ func (t *thread) gather() {
 			continue
 		}
 		a := -1
-		if at := t.ancestor(i); at >= 0 {
+		if at := t.answerAbove(i); at >= 0 {
 			a = t.of[at]
 		}
 		for _, p := range l.pieces {
@@ -269,14 +269,14 @@ func (t *thread) gather() {
 	}
 }
 
-// ancestor is the line of an answer above a result, past other results; -1 if there is none.
-func (t *thread) ancestor(i int) int {
-	at := t.over(i)
+// answerAbove returns the line of an answer above a result, past other results; -1 if there is none.
+func (t *nodeThread) answerAbove(i int) int {
+	at := t.talkAbove(i)
 	for range 1000 {
 		if at < 0 || t.lines[at].kind != result {
 			break
 		}
-		at = t.over(at)
+		at = t.talkAbove(at)
 	}
 	if at >= 0 && t.lines[at].kind == answer {
 		return at

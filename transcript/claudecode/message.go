@@ -10,17 +10,17 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tree"
 )
 
-// deal makes messages of a thread.
-type deal struct {
-	of    *telling
-	th    *thread
+// messageMaker makes messages of a thread.
+type messageMaker struct {
+	of    *conversationReading
+	th    *nodeThread
 	lines []*line
 	kept  []bool // what is held back, with what stands behind it
 	ends  bool   // the answers of this file say why they ended
 }
 
-// remark is what is kept of a message beside what is modelled.
-type remark struct {
+// messageRemark is what is kept of a message beside what is modelled.
+type messageRemark struct {
 	Compaction bool   `json:"compaction,omitempty"` // the message is the summary of one
 	Trigger    string `json:"trigger,omitempty"`    // who wanted it
 	Event      string `json:"event,omitempty"`
@@ -31,64 +31,64 @@ type remark struct {
 	GitBranch  string `json:"git_branch,omitempty"`
 }
 
-// nodes are the messages of the thread as a tree.
-func (d *deal) nodes() []tree.Node {
-	d.ends = slices.ContainsFunc(d.th.answers, func(r *reply) bool { return r.closed && r.ended(d.lines) != "" })
+// makeNodes returns the messages of the thread as a tree.
+func (d *messageMaker) makeNodes() []tree.Node {
+	d.ends = slices.ContainsFunc(d.th.answers, func(r *modelReply) bool { return r.closed && r.endReason(d.lines) != "" })
 	var out []tree.Node
 	for i, l := range d.lines {
-		if !l.talks() || l.kind == answer && d.th.answers[d.th.of[i]].head() != i {
+		if !l.isTalk() || l.kind == answer && d.th.answers[d.th.of[i]].headLine() != i {
 			continue
 		}
 		n := tree.Node{ID: l.UUID}
 		if d.th.hang[i] >= 0 {
 			n.Parent = d.lines[d.th.hang[i]].UUID
 		}
-		if d.holds(i) {
+		if d.isHeld(i) {
 			d.kept[i] = true
 			d.of.held = true
 		} else if l.kind == answer {
-			n.Entries = d.answer(d.th.answers[d.th.of[i]])
+			n.Entries = d.makeAnswer(d.th.answers[d.th.of[i]])
 		} else {
-			n.Entries = d.message(i)
+			n.Entries = d.makeMessage(i)
 		}
 		out = append(out, n)
 	}
-	return d.without(out)
+	return d.dropHeld(out)
 }
 
-// holds reports whether a node may still become something else: an answer of which more
+// isHeld reports whether a node may still become something else: an answer of which more
 // may come, or a node whose parent may still come.
-func (d *deal) holds(i int) bool {
+func (d *messageMaker) isHeld(i int) bool {
 	if !d.of.live {
 		return false
 	}
 	l := d.lines[i]
-	if d.of.moving && i >= len(d.lines)-strays && d.stray(i) {
+	if d.of.moving && i >= len(d.lines)-strays && d.isStray(i) {
 		return true
 	}
 	if l.kind != answer {
 		return false
 	}
 	r := d.th.answers[d.th.of[i]]
-	return !r.closed && (d.of.moving || r.ended(d.lines) == "")
+	return !r.closed && (d.of.moving || r.endReason(d.lines) == "")
 }
 
-// stray reports whether a node, or what stands between it and the talk above it, hangs on
+// isStray reports whether a node, or what stands between it and the talk above it, hangs on
 // something that is not there.
-func (d *deal) stray(i int) bool {
+func (d *messageMaker) isStray(i int) bool {
 	for at, n := i, 0; at >= 0 && n < strays; at, n = d.th.parent[at], n+1 {
 		if d.th.lost[at] {
 			return true
 		}
-		if at != i && d.lines[at].talks() {
+		if at != i && d.lines[at].isTalk() {
 			break
 		}
 	}
 	return false
 }
 
-// without leaves out what stands behind what is held back.
-func (d *deal) without(list []tree.Node) []tree.Node {
+// dropHeld leaves out what stands behind what is held back.
+func (d *messageMaker) dropHeld(list []tree.Node) []tree.Node {
 	if !slices.Contains(d.kept, true) {
 		return list
 	}
@@ -115,9 +115,9 @@ func (d *deal) without(list []tree.Node) []tree.Node {
 	return slices.DeleteFunc(list, func(n tree.Node) bool { return gone[n.ID] })
 }
 
-// leaf is where the current path ends, before what is held back.
-func (d *deal) leaf() int {
-	at := d.th.leaf()
+// findLeaf returns where the current path ends, before what is held back.
+func (d *messageMaker) findLeaf() int {
+	at := d.th.findLeaf()
 	for range d.kept {
 		if at < 0 || !d.kept[at] {
 			return at
@@ -127,8 +127,8 @@ func (d *deal) leaf() int {
 	return -1
 }
 
-// entry is a message at a line; a second one of the same line has an id that says so.
-func (d *deal) entry(i, n int, role scrollback.Role, pieces []piece) transcript.Entry {
+// newEntry returns a message at a line; a second one of the same line has an id that says so.
+func (d *messageMaker) newEntry(i, n int, role scrollback.Role, pieces []messagePiece) transcript.Entry {
 	l := d.lines[i]
 	e := transcript.Entry{Line: l.n, Message: scrollback.Message{ID: scrollback.MessageID(l.UUID), Role: role,
 		CreatedAt: l.at}}
@@ -152,9 +152,9 @@ func (d *deal) entry(i, n int, role scrollback.Role, pieces []piece) transcript.
 	return e
 }
 
-// callName is the name of the tool that a result at a node is of: of the nearest call
+// callName returns the name of the tool that a result at a node is of: of the nearest call
 // before it with that id.
-func (d *deal) callName(i int, id string) string {
+func (d *messageMaker) callName(i int, id string) string {
 	if d.of.calls[id] == "" {
 		return ""
 	}
@@ -168,8 +168,8 @@ func (d *deal) callName(i int, id string) string {
 	return ""
 }
 
-// note puts what is kept beside a message in its meta.
-func (d *deal) note(e *transcript.Entry, i int, r remark) {
+// addRemark puts what is kept beside a message in its meta.
+func (d *messageMaker) addRemark(e *transcript.Entry, i int, r messageRemark) {
 	l := d.lines[i]
 	if up := d.th.hang[i]; up >= 0 {
 		before := d.lines[up]
@@ -180,25 +180,25 @@ func (d *deal) note(e *transcript.Entry, i int, r remark) {
 			r.GitBranch = l.GitBranch
 		}
 	}
-	r.Lost = d.stray(i)
-	if r != (remark{}) {
-		e.Message.Meta = encode(map[string]remark{metaKey: r})
+	r.Lost = d.isStray(i)
+	if r != (messageRemark{}) {
+		e.Message.Meta = encodePlain(map[string]messageRemark{metaKey: r})
 	}
 }
 
-// message is what a user, or a tool, said at a line. What a user said beside results is
+// makeMessage returns what a user, or a tool, said at a line. What a user said beside results is
 // a message of its own.
-func (d *deal) message(i int) []transcript.Entry {
+func (d *messageMaker) makeMessage(i int) []transcript.Entry {
 	l := d.lines[i]
-	var own, given []piece
+	var own, given []messagePiece
 	if l.kind != result {
 		own = l.pieces
 	} else {
-		given, own = parted(l.pieces)
+		given, own = splitPieces(l.pieces)
 	}
 	var out []transcript.Entry
 	if l.Scrollback != nil {
-		e := d.entry(i, 0, l.Scrollback.Role, l.pieces)
+		e := d.newEntry(i, 0, l.Scrollback.Role, l.pieces)
 		e.Message.Name = l.Scrollback.Name
 		e.Message.Model = l.Scrollback.Model
 		e.Message.Status = l.Scrollback.Status
@@ -207,12 +207,12 @@ func (d *deal) message(i int) []transcript.Entry {
 		own = nil
 	}
 	if len(given) > 0 {
-		out = append(out, d.entry(i, 0, scrollback.RoleTool, given))
+		out = append(out, d.newEntry(i, 0, scrollback.RoleTool, given))
 	}
 	if len(own) > 0 {
-		out = append(out, d.entry(i, len(out), scrollback.RoleUser, own))
+		out = append(out, d.newEntry(i, len(out), scrollback.RoleUser, own))
 	}
-	r := remark{Event: l.event, Queued: l.queued}
+	r := messageRemark{Event: l.event, Queued: l.queued}
 	if l.kind == summary {
 		r.Compaction = true
 		if p := d.th.parent[i]; p >= 0 && d.lines[p].kind == limit && len(d.lines[p].CompactMetadata.Trigger) < 40 {
@@ -220,13 +220,13 @@ func (d *deal) message(i int) []transcript.Entry {
 		}
 	}
 	if len(out) > 0 {
-		d.note(&out[0], i, r)
+		d.addRemark(&out[0], i, r)
 	}
 	return out
 }
 
-// parted are results with what came with them, and texts beside them.
-func parted(pieces []piece) (given, own []piece) {
+// splitPieces returns results with what came with them, and texts beside them.
+func splitPieces(pieces []messagePiece) (given, own []messagePiece) {
 	for _, p := range pieces {
 		switch p.part.(type) {
 		case scrollback.Text:
@@ -238,11 +238,11 @@ func parted(pieces []piece) (given, own []piece) {
 	return given, own
 }
 
-// answer is an answer as one message. Results that the model's own server gave are a
+// makeAnswer returns an answer as one message. Results that the model's own server gave are a
 // message behind it.
-func (d *deal) answer(r *reply) []transcript.Entry {
+func (d *messageMaker) makeAnswer(r *modelReply) []transcript.Entry {
 	lines := d.lines
-	var said, given []piece
+	var said, given []messagePiece
 	var spent *usage
 	model := ""
 	for _, i := range r.lines {
@@ -253,7 +253,7 @@ func (d *deal) answer(r *reply) []transcript.Entry {
 				said = append(said, p)
 			}
 		}
-		if u := &lines[i].Message.Usage; u.total() > 0 && (spent == nil || u.total() >= spent.total()) {
+		if u := &lines[i].Message.Usage; u.totalTokens() > 0 && (spent == nil || u.totalTokens() >= spent.totalTokens()) {
 			spent = u
 		}
 		if model == "" {
@@ -263,9 +263,9 @@ func (d *deal) answer(r *reply) []transcript.Entry {
 	if len(said) == 0 {
 		return nil
 	}
-	e := d.entry(r.head(), 0, scrollback.RoleAssistant, said)
+	e := d.newEntry(r.headLine(), 0, scrollback.RoleAssistant, said)
 	e.Message.Model = model
-	if own := lines[r.head()].Scrollback; own != nil {
+	if own := lines[r.headLine()].Scrollback; own != nil {
 		e.Message.Model = own.Model
 		e.Message.Status = own.Status
 		e.Message.Name = own.Name
@@ -275,8 +275,8 @@ func (d *deal) answer(r *reply) []transcript.Entry {
 			CacheWriteTokens: int64(spent.Write), OutputTokens: int64(spent.Output)}.Checked()
 		e.Message.Usage = &u
 	}
-	why := r.ended(lines)
-	note := remark{}
+	why := r.endReason(lines)
+	note := messageRemark{}
 	switch why {
 	case "", "end_turn", "tool_use", "stop_sequence":
 	default:
@@ -287,10 +287,10 @@ func (d *deal) answer(r *reply) []transcript.Entry {
 	if e.Message.Status == "" && (r.stopped || !r.closed && why == "" && d.ends) {
 		e.Message.Status = scrollback.StatusInterrupted
 	}
-	d.note(&e, r.head(), note)
+	d.addRemark(&e, r.headLine(), note)
 	out := []transcript.Entry{e}
 	if len(given) > 0 {
-		out = append(out, d.entry(r.head(), 1, scrollback.RoleTool, given))
+		out = append(out, d.newEntry(r.headLine(), 1, scrollback.RoleTool, given))
 	}
 	return out
 }

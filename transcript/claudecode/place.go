@@ -2,22 +2,22 @@ package claudecode
 
 import "github.com/scrollback-ai/scrollback"
 
-// place finds what each talk comes after.
-func (t *thread) place() {
+// placeTalks finds what each talk comes after.
+func (t *nodeThread) placeTalks() {
 	for i, l := range t.lines {
 		t.hang[i] = -1
 		switch {
-		case !l.talks() || l.kind == answer && t.answers[t.of[i]].head() != i:
+		case !l.isTalk() || l.kind == answer && t.answers[t.of[i]].headLine() != i:
 			continue
-		case t.link[i] >= 0 && t.beside(t.over(i)):
-			t.hang[i] = t.over(i)
+		case t.link[i] >= 0 && t.isStrayResult(t.talkAbove(i)):
+			t.hang[i] = t.talkAbove(i)
 		case t.link[i] > 0:
 			t.hang[i] = t.answers[t.in[i]].chain[t.link[i]-1]
 		case t.link[i] == 0:
-			t.hang[i] = t.answers[t.in[i]].head()
+			t.hang[i] = t.answers[t.in[i]].headLine()
 		default:
-			if t.hang[i] = t.again(i); t.hang[i] < 0 {
-				t.hang[i] = t.after(t.parent[i], i)
+			if t.hang[i] = t.afterSibling(i); t.hang[i] < 0 {
+				t.hang[i] = t.talkAfter(t.parent[i], i)
 			}
 		}
 		if at := t.hang[i]; l.kind == summary && at >= 0 {
@@ -30,14 +30,16 @@ func (t *thread) place() {
 	}
 }
 
-// beside reports whether a talk is a result that is in no chain: its call is not there, or
+// isStrayResult reports whether a talk is a result that is in no chain: its call is not there, or
 // was answered before.
-func (t *thread) beside(i int) bool { return i >= 0 && t.lines[i].kind == result && t.link[i] < 0 }
+func (t *nodeThread) isStrayResult(i int) bool {
+	return i >= 0 && t.lines[i].kind == result && t.link[i] < 0
+}
 
-// again is what a result comes after that hangs on an answer beside the result of the same
+// afterSibling returns what a result comes after that hangs on an answer beside the result of the same
 // call: what that comes after. It is -1 for anything else.
-func (t *thread) again(i int) int {
-	at := t.over(i)
+func (t *nodeThread) afterSibling(i int) int {
+	at := t.talkAbove(i)
 	if t.lines[i].kind != result || at < 0 || t.of[at] < 0 {
 		return -1
 	}
@@ -47,16 +49,16 @@ func (t *thread) again(i int) int {
 			if k, given := r.given[got.CallID]; given && k > 0 {
 				return r.chain[k-1]
 			} else if given {
-				return r.head()
+				return r.headLine()
 			}
 		}
 	}
 	return -1
 }
 
-// after is the talk that something comes after which stands at i in the file and hangs on
+// talkAfter returns the talk that something comes after which stands at i in the file and hangs on
 // the node p: behind the results that were there, and behind what p was compacted to.
-func (t *thread) after(p, i int) int {
+func (t *nodeThread) talkAfter(p, i int) int {
 	if p < 0 {
 		return -1
 	}
@@ -64,7 +66,7 @@ func (t *thread) after(p, i int) int {
 	if at < 0 || at == i {
 		return -1
 	}
-	if t.beside(at) {
+	if t.isStrayResult(at) {
 		return at
 	}
 	if a := max(t.of[at], t.in[at]); a >= 0 {
@@ -73,7 +75,7 @@ func (t *thread) after(p, i int) int {
 		for k+1 < len(r.chain) && r.chain[k+1] < i {
 			k++
 		}
-		if at = r.head(); k >= 0 {
+		if at = r.headLine(); k >= 0 {
 			at = r.chain[k]
 		}
 	}
@@ -87,8 +89,8 @@ func (t *thread) after(p, i int) int {
 	return at
 }
 
-// close finds the answers behind which something else stands, and those that were stopped.
-func (t *thread) close() {
+// markClosed finds the answers behind which something else stands, and those that were stopped.
+func (t *nodeThread) markClosed() {
 	for i, l := range t.lines {
 		switch {
 		case l.kind == stopped:
@@ -98,7 +100,7 @@ func (t *thread) close() {
 			} else if at >= 0 && t.in[at] >= 0 {
 				t.answers[t.in[at]].closed = true
 			}
-		case l.kind == prompt || l.kind == summary || l.kind == answer && t.answers[t.of[i]].head() == i:
+		case l.kind == prompt || l.kind == summary || l.kind == answer && t.answers[t.of[i]].headLine() == i:
 			if at := t.hang[i]; at >= 0 {
 				if a := max(t.of[at], t.in[at]); a >= 0 {
 					t.answers[a].closed = true
@@ -112,21 +114,21 @@ func (t *thread) close() {
 	}
 }
 
-// leaf is the talk that the current path ends with: what the file named last, unless
+// findLeaf returns the talk that the current path ends with: what the file named last, unless
 // there are nodes behind that.
-func (t *thread) leaf() int {
+func (t *nodeThread) findLeaf() int {
 	if t.last >= 0 && t.lastAt == len(t.lines) {
-		return t.after(t.last, t.lastAt)
+		return t.talkAfter(t.last, t.lastAt)
 	}
 	if n := len(t.lines); n > 0 {
-		return t.after(t.below(n-1), n)
+		return t.talkAfter(t.newestBelow(n-1), n)
 	}
 	return -1
 }
 
-// below is the newest of what hangs on a node, or itself: lines that were written at the same
+// newestBelow returns the newest of what hangs on a node, or itself: lines that were written at the same
 // moment may stand in another order than they came in.
-func (t *thread) below(i int) int {
+func (t *nodeThread) newestBelow(i int) int {
 	var newest map[int]int // child by parent
 	for at := range t.lines {
 		if t.parent[at] == i && at != i {

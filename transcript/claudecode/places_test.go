@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tooltest"
 )
 
-// folder is a fixture in memory.
+// folder returns a fixture in memory.
 func folder(t testing.TB, name string) fstest.MapFS {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -36,7 +36,7 @@ func folder(t testing.TB, name string) fstest.MapFS {
 	return files
 }
 
-// under is files in a folder.
+// under returns files in a folder.
 func under(files fstest.MapFS, folder string) fstest.MapFS {
 	out := fstest.MapFS{}
 	for name, f := range files {
@@ -79,7 +79,7 @@ func read(t *testing.T, lines string, after int64) []string {
 			all = append(all, e)
 		}
 	}
-	return tooltest.Script(all)
+	return tooltest.ScriptLines(all)
 }
 
 // An answer that may still grow is held back: until something follows it, until its last
@@ -135,7 +135,7 @@ func TestLiveAnswers(t *testing.T) {
 // What is said of the conversations, and kept beside the messages.
 func TestDetails(t *testing.T) {
 	var metas []string
-	for _, e := range tooltest.Entries(t, claudecode.Tool{}, os.DirFS("testdata/answers")) {
+	for _, e := range tooltest.ReadEntries(t, claudecode.Tool{}, os.DirFS("testdata/answers")) {
 		if e.Conversation != nil {
 			c := *e.Conversation
 			if c.Model != "claude-sonnet-4-5" || c.CreatedAt != 1767225601000 || c.UpdatedAt != 1767225614000 ||
@@ -173,12 +173,12 @@ func TestDetails(t *testing.T) {
 // Forks name the messages that they share in the same way, and say the same in them.
 func TestForks(t *testing.T) {
 	said := map[string][]string{}
-	for _, e := range tooltest.Entries(t, claudecode.Tool{}, os.DirFS("testdata/fork")) {
+	for _, e := range tooltest.ReadEntries(t, claudecode.Tool{}, os.DirFS("testdata/fork")) {
 		switch {
 		case e.Conversation != nil && e.Origin.Root != "u1":
 			t.Errorf("the root of %s is %q", e.Source, e.Origin.Root)
 		case len(e.Message.Parts) > 0:
-			like, err := transcript.Likeness(e)
+			like, err := transcript.HashLikeness(e)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +195,7 @@ func TestForks(t *testing.T) {
 // The attachments of messages, with their bytes.
 func TestAttachments(t *testing.T) {
 	var got []string
-	for _, e := range tooltest.Entries(t, claudecode.Tool{}, folder(t, "agents")) {
+	for _, e := range tooltest.ReadEntries(t, claudecode.Tool{}, folder(t, "agents")) {
 		for i, b := range e.Bytes {
 			raw, err := json.Marshal(e.Message.Parts[i])
 			if err != nil {

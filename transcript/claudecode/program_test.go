@@ -115,10 +115,11 @@ func TestProgram(t *testing.T) {
 	}
 	got := path(t, os.DirFS(folder), string(c.ID))
 	if len(got) != len(entries)+2 {
-		t.Fatalf("%d messages come back of %d and two: %q", len(got), len(entries), tooltest.Script(got))
+		t.Fatalf("%d messages come back of %d and two: %q", len(got), len(entries), tooltest.ScriptLines(got))
 	}
 	compare(t, got[:len(entries)], entries)
-	if said := tooltest.Script(got[len(entries):]); strings.Join(said, ";") != "user | go on;assistant | It goes on." {
+	if said := tooltest.ScriptLines(got[len(entries):]); strings.Join(said,
+		";") != "user | go on;assistant | It goes on." {
 		t.Errorf("behind it: %q", said)
 	}
 }

@@ -27,17 +27,17 @@ const (
 // sub-agents behind it.
 func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		r := &reading{ctx: ctx, files: p.FS, yield: yield, session: s.ID, file: s.Name, calls: map[string]string{},
+		r := &sessionReading{ctx: ctx, files: p.FS, yield: yield, session: s.ID, file: s.Name, calls: map[string]string{},
 			told: map[string]bool{}, agents: map[string]string{},
-			live: p.Live(s), moving: p.Now-s.Changed < settles}
-		if err := r.all(); err != nil && !r.gone {
+			live: p.IsLive(s), moving: p.Now-s.Changed < settles}
+		if err := r.readAll(); err != nil && !r.gone {
 			yield(transcript.Entry{}, err)
 		}
 	}
 }
 
-// reading is a session while it is read.
-type reading struct {
+// sessionReading is a session while it is read.
+type sessionReading struct {
 	ctx     context.Context
 	files   fs.FS
 	yield   func(transcript.Entry, error) bool
@@ -52,59 +52,61 @@ type reading struct {
 	told   map[string]bool   // conversations that have been described
 }
 
-func (r *reading) emit(e transcript.Entry) {
+func (r *sessionReading) emitEntry(e transcript.Entry) {
 	if !r.gone && !r.yield(e, nil) {
 		r.gone = true
 	}
 }
 
-// all reads the session's file and those of its sub-agents.
-func (r *reading) all() error {
-	main := &telling{reading: r, source: r.session, name: r.file, beside: strings.TrimSuffix(r.file, ".jsonl"),
-		left: map[string]int{}}
+// readAll reads the session's file and those of its sub-agents.
+func (r *sessionReading) readAll() error {
+	main := &conversationReading{sessionReading: r, source: r.session, name: r.file,
+		beside: strings.TrimSuffix(r.file, ".jsonl"),
+		left:   map[string]int{}}
 	if agentFile(path.Base(r.file)) { // its outputs are with its session's
 		session, _, _ := strings.Cut(r.session, "/")
 		main.beside = path.Join(path.Dir(r.file), session)
 	}
-	if err := main.load(); err != nil {
+	if err := main.loadFile(); err != nil {
 		return err
 	}
-	inline := main.split()
-	main.tell()
+	inline := main.splitAgents()
+	main.yieldAll()
 	for _, t := range inline {
 		if r.gone {
 			return nil
 		}
-		t.tell()
+		t.yieldAll()
 	}
 	if agentFile(path.Base(r.file)) {
 		return nil
 	}
-	for _, a := range r.children(main.beside) {
+	for _, a := range r.listAgents(main.beside) {
 		if r.gone {
 			return nil
 		}
-		t := &telling{reading: r, source: agentSource(r.session, a.name), name: a.name, beside: main.beside,
-			left: map[string]int{}, agent: a}
-		switch err := t.load(); {
+		t := &conversationReading{sessionReading: r, source: agentSource(r.session, a.name), name: a.name,
+			beside: main.beside,
+			left:   map[string]int{}, agent: a}
+		switch err := t.loadFile(); {
 		case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile
 			continue
 		case err != nil:
 			return err
 		}
-		t.join(main.source)
-		t.tell()
+		t.linkParent(main.source)
+		t.yieldAll()
 	}
 	return nil
 }
 
-// telling is a conversation while it is read.
-type telling struct {
-	*reading
-	source string // what the conversation is called
-	name   string // of its file
-	beside string // the folder with its session's outputs
-	agent  *agent // whose it is, or nil
+// conversationReading is a conversation while it is read.
+type conversationReading struct {
+	*sessionReading
+	source string    // what the conversation is called
+	name   string    // of its file
+	beside string    // the folder with its session's outputs
+	agent  *subagent // whose it is, or nil
 
 	lines  []*line // the nodes
 	bad    []transcript.Bad
@@ -113,21 +115,21 @@ type telling struct {
 	ids    map[string]bool
 	last   string // the node that the file names as the last one
 	lastAt int    // how many nodes stood before
-	titles titles
+	titles fileTitles
 }
 
-// titles are what a file calls the conversation, the later the better.
-type titles struct{ given, made, old, leaf string }
+// fileTitles are what a file calls the conversation, the later the better.
+type fileTitles struct{ given, made, old, leaf string }
 
-func (t *telling) leave(kind string) {
+func (t *conversationReading) countLeft(kind string) {
 	if _, known := t.left[kind]; !known && len(t.left) >= maxKinds {
 		kind = "other"
 	}
 	t.left[kind]++
 }
 
-// load reads a file.
-func (t *telling) load() error {
+// loadFile reads a file.
+func (t *conversationReading) loadFile() error {
 	f, err := t.files.Open(t.name)
 	if err != nil {
 		return err
@@ -139,9 +141,9 @@ func (t *telling) load() error {
 		if n%checkEach == 0 && t.ctx.Err() != nil {
 			return t.ctx.Err()
 		}
-		l, bad, err := in.next()
+		l, bad, err := in.nextLine()
 		switch {
-		case transcript.Ended(err):
+		case transcript.IsEnd(err):
 			return nil
 		case err != nil:
 			return err
@@ -152,13 +154,13 @@ func (t *telling) load() error {
 				t.bad = append(t.bad, transcript.Bad{Line: in.n, Reason: bad.Error()})
 			}
 		default:
-			t.take(l)
+			t.takeLine(l)
 		}
 	}
 }
 
-// take keeps a line if it is a node, or notes what it says.
-func (t *telling) take(l *line) {
+// takeLine keeps a line if it is a node, or notes what it says.
+func (t *conversationReading) takeLine(l *line) {
 	switch {
 	case l.Type == "last-prompt":
 		if l.LeafUUID != "" {
@@ -174,15 +176,15 @@ func (t *telling) take(l *line) {
 		t.titles.leaf = l.LeafUUID
 	}
 	switch {
-	case !l.node():
-		t.leave(l.kindName())
+	case !l.isNode():
+		t.countLeft(l.kindName())
 		return
 	case t.ids[l.UUID]:
-		t.leave("repeated")
+		t.countLeft("repeated")
 		return
 	}
 	t.ids[l.UUID] = true
-	t.understand(l)
+	t.readLine(l)
 	for _, p := range l.pieces {
 		switch p := p.part.(type) {
 		case scrollback.ToolCall:
@@ -194,14 +196,14 @@ func (t *telling) take(l *line) {
 		}
 	}
 	if l.kind == aside && l.Type != "user" {
-		t.leave(l.kindName())
+		t.countLeft(l.kindName())
 	}
 	t.lines = append(t.lines, l)
 }
 
-// title is what the file calls the conversation. An old summary may speak of another
+// chooseTitle returns what the file calls the conversation. An old summary may speak of another
 // session, or be an error that stood there.
-func (t *telling) title() string {
+func (t *conversationReading) chooseTitle() string {
 	old := t.titles.old
 	if !t.ids[t.titles.leaf] || strings.HasPrefix(old, "API Error") || strings.HasPrefix(old, "Invalid API key") ||
 		strings.Contains(old, "/login") {
@@ -217,34 +219,34 @@ func (t *telling) title() string {
 	return title
 }
 
-// tell yields the conversation.
-func (t *telling) tell() {
-	th := link(t.lines)
+// yieldAll yields the conversation.
+func (t *conversationReading) yieldAll() {
+	th := linkNodes(t.lines)
 	for _, l := range t.lines {
 		if l.kind == notice {
-			t.leave("notice")
+			t.countLeft("notice")
 		}
 	}
 	if at, known := th.at[t.last]; known {
 		th.last = at
 		th.lastAt = t.lastAt
-		if a := th.of[at]; a >= 0 && th.answers[a].ended(t.lines) != "" {
+		if a := th.of[at]; a >= 0 && th.answers[a].endReason(t.lines) != "" {
 			th.answers[a].closed = true
 		}
 	}
-	d := &deal{of: t, th: th, lines: t.lines, kept: make([]bool, len(t.lines))}
-	list := d.nodes()
+	d := &messageMaker{of: t, th: th, lines: t.lines, kept: make([]bool, len(t.lines))}
+	list := d.makeNodes()
 	leaf := ""
-	if at := d.leaf(); at >= 0 {
+	if at := d.findLeaf(); at >= 0 {
 		leaf = t.lines[at].UUID
 	}
-	entries := tree.Entries(t.source, list, leaf)
-	t.describe(entries)
+	entries := tree.WalkEntries(t.source, list, leaf)
+	t.yieldDescription(entries)
 	for _, b := range t.bad {
-		t.emit(transcript.Entry{Line: b.Line, Source: t.source, Bad: &b})
+		t.emitEntry(transcript.Entry{Line: b.Line, Source: t.source, Bad: &b})
 	}
 	for e := range entries {
-		if t.emit(e); t.gone {
+		if t.emitEntry(e); t.gone {
 			return
 		}
 	}
@@ -252,14 +254,14 @@ func (t *telling) tell() {
 	if len(left) == 0 {
 		left = nil
 	}
-	t.emit(transcript.Entry{Source: t.source, End: &transcript.End{Held: t.held, Left: left}})
+	t.emitEntry(transcript.Entry{Source: t.source, End: &transcript.End{Held: t.held, Left: left}})
 	t.lines = nil
 	t.ids = nil
 }
 
-// describe yields what is known of the conversation as a whole.
-func (t *telling) describe(entries iter.Seq[transcript.Entry]) {
-	c := &scrollback.Conversation{Title: t.title()}
+// yieldDescription yields what is known of the conversation as a whole.
+func (t *conversationReading) yieldDescription(entries iter.Seq[transcript.Entry]) {
+	c := &scrollback.Conversation{Title: t.chooseTitle()}
 	o := &scrollback.Origin{ID: t.source}
 	for e := range entries {
 		if e.Rewind == nil {
@@ -296,8 +298,8 @@ func (t *telling) describe(entries iter.Seq[transcript.Entry]) {
 		e.Agent = t.agent.of
 	}
 	if len(kept) > 0 {
-		c.Meta = encode(map[string]any{metaKey: kept})
+		c.Meta = encodePlain(map[string]any{metaKey: kept})
 	}
 	t.told[t.source] = true
-	t.emit(e)
+	t.emitEntry(e)
 }

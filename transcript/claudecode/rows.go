@@ -11,28 +11,28 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// rows are the lines of a message.
-func (w *writer) rows(e transcript.Entry) ([]row, error) {
+// messageRows returns the lines of a message.
+func (w *sessionWriter) messageRows(e transcript.Entry) ([]lineRow, error) {
 	m := e.Message
-	var list []row
+	var list []lineRow
 	switch {
 	case m.Role == scrollback.RoleAssistant && m.Status != scrollback.StatusFailed:
-		list = w.answer(e)
+		list = w.answerRows(e)
 	case m.Role == scrollback.RoleTool:
-		list = w.results(e)
+		list = w.resultsRow(e)
 	case m.Role == scrollback.RoleUser:
-		list = w.user(e)
+		list = w.userRow(e)
 	}
 	if len(list) == 0 && len(m.Parts) > 0 {
-		list = []row{w.unsent(m)}
+		list = []lineRow{w.unsentRow(m)}
 	}
 	return list, nil
 }
 
-// unsent is a line for a message that the tool does not send to a model: the system's, an
+// unsentRow returns a line for a message that the tool does not send to a model: the system's, an
 // answer that failed, thoughts that nobody signed.
-func (w *writer) unsent(m scrollback.Message) row {
-	r := w.row("system", w.uuid(m, 0), m.CreatedAt)
+func (w *sessionWriter) unsentRow(m scrollback.Message) lineRow {
+	r := w.newRow("system", w.lineUUID(m, 0), m.CreatedAt)
 	empty := ""
 	no := false
 	r.Subtype = "scrollback"
@@ -42,25 +42,26 @@ func (w *writer) unsent(m scrollback.Message) row {
 	return r
 }
 
-// answer is a line for each block, and a mark if it was interrupted.
-func (w *writer) answer(e transcript.Entry) (list []row) {
+// answerRows returns a line for each block, and a mark if it was interrupted.
+func (w *sessionWriter) answerRows(e transcript.Entry) (list []lineRow) {
 	m := e.Message
 	w.open = map[string]bool{}
-	var blocks []out
+	var blocks []writtenBlock
 	for i, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
 			if strings.TrimSpace(p.Text) != "" {
-				blocks = append(blocks, out{Type: "text", Text: p.Text})
+				blocks = append(blocks, writtenBlock{Type: "text", Text: p.Text})
 			}
 		case scrollback.Reasoning:
-			if b, ok := signed(m.Model, p); ok {
+			if b, ok := signedThought(m.Model, p); ok {
 				blocks = append(blocks, b)
 			}
 		case scrollback.ToolCall:
-			blocks = append(blocks, out{Type: "tool_use", ID: w.call(p), Name: toolName(p.Name), Input: arguments(p.Arguments)})
+			blocks = append(blocks, writtenBlock{Type: "tool_use", ID: w.callID(p), Name: spellToolName(p.Name),
+				Input: objectArguments(p.Arguments)})
 		case scrollback.Image, scrollback.File: // a model's words cannot hold them
-			blocks = append(blocks, out{Type: "text", Text: mention(p, len(e.Bytes[i]))})
+			blocks = append(blocks, writtenBlock{Type: "text", Text: mentionText(p, len(e.Bytes[i]))})
 		case scrollback.ToolResult:
 		}
 	}
@@ -68,12 +69,12 @@ func (w *writer) answer(e transcript.Entry) (list []row) {
 	if len(m.Parts.Calls()) > 0 {
 		why = "tool_use"
 	}
-	var use *spent
+	var use *callUsage
 	if u := m.Usage; u != nil {
-		use = &spent{max(u.InputTokens-u.CachedTokens-u.CacheWriteTokens, 0), u.CacheWriteTokens, u.CachedTokens,
+		use = &callUsage{max(u.InputTokens-u.CachedTokens-u.CacheWriteTokens, 0), u.CacheWriteTokens, u.CachedTokens,
 			u.OutputTokens}
 	} else {
-		use = &spent{}
+		use = &callUsage{}
 	}
 	id := ""
 	model := m.Model
@@ -81,19 +82,19 @@ func (w *writer) answer(e transcript.Entry) (list []row) {
 		model = "unknown"
 	}
 	for i, b := range blocks {
-		r := w.row("assistant", w.uuid(m, i), m.CreatedAt)
+		r := w.newRow("assistant", w.lineUUID(m, i), m.CreatedAt)
 		if i == 0 {
 			id = "msg_" + strings.ReplaceAll(r.UUID, "-", "")
 		}
-		r.Message = &message{ID: id, Type: "message", Role: "assistant", Model: model, Content: []out{b}, Usage: use}
+		r.Message = &message{ID: id, Type: "message", Role: "assistant", Model: model, Content: []writtenBlock{b}, Usage: use}
 		if m.Status != scrollback.StatusInterrupted {
 			r.Message.StopReason = &why
 		}
 		list = append(list, r)
 	}
 	if m.Status == scrollback.StatusInterrupted && len(list) > 0 && len(w.open) == 0 {
-		r := w.row("user", w.uuid(m, len(list)), m.CreatedAt)
-		r.Message = &message{Role: "user", Content: []out{{Type: "text", Text: interruption + "]"}}}
+		r := w.newRow("user", w.lineUUID(m, len(list)), m.CreatedAt)
+		r.Message = &message{Role: "user", Content: []writtenBlock{{Type: "text", Text: interruption + "]"}}}
 		r.mark = true
 		list = append(list, r)
 	}
@@ -106,11 +107,11 @@ var (
 	nameShape = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 )
 
-// call is the id of a call in the file: no two are the same there.
-func (w *writer) call(c scrollback.ToolCall) string {
+// callID returns the id of a call in the file: no two are the same there.
+func (w *sessionWriter) callID(c scrollback.ToolCall) string {
 	id := c.ID
 	for n := 0; !callShape.MatchString(id) || w.used[id]; n++ {
-		id = "toolu_" + digest(w.last, c.ID, strconv.Itoa(n))[:24]
+		id = "toolu_" + hashTexts(w.last, c.ID, strconv.Itoa(n))[:24]
 	}
 	w.used[id] = true
 	w.open[c.ID] = true
@@ -119,7 +120,7 @@ func (w *writer) call(c scrollback.ToolCall) string {
 	return id
 }
 
-func toolName(name string) string {
+func spellToolName(name string) string {
 	if name = nameShape.ReplaceAllString(name, "_"); len(name) > 64 {
 		name = name[:64]
 	}
@@ -129,42 +130,43 @@ func toolName(name string) string {
 	return name
 }
 
-// arguments are those of a call as an object.
-func arguments(raw json.RawMessage) json.RawMessage {
-	if raw = compacted(raw); raw[0] == '{' {
+// objectArguments returns those of a call as an object.
+func objectArguments(raw json.RawMessage) json.RawMessage {
+	if raw = compactJSON(raw); raw[0] == '{' {
 		return raw
 	}
-	return encode(map[string]json.RawMessage{"value": raw})
+	return encodePlain(map[string]json.RawMessage{"value": raw})
 }
 
-// results are one line for the results of a message. One whose call is not the newest
+// resultsRow returns one line for the results of a message. One whose call is not the newest
 // answer's is told as text: a model's server refuses it.
-func (w *writer) results(e transcript.Entry) []row {
+func (w *sessionWriter) resultsRow(e transcript.Entry) []lineRow {
 	m := e.Message
-	var given, told []out
+	var given, told []writtenBlock
 	for i, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.ToolResult:
 			if !w.open[p.CallID] {
-				told = append(told, out{Type: "text", Text: fmt.Sprintf("[result of %s]\n%s", toolName(p.Name), shortened(p.Text))})
+				told = append(told, writtenBlock{Type: "text",
+					Text: fmt.Sprintf("[result of %s]\n%s", spellToolName(p.Name), shortenText(p.Text))})
 				continue
 			}
 			delete(w.open, p.CallID)
-			b := out{Type: "tool_result", ToolUseID: w.ids[p.CallID], IsError: p.IsError}
+			b := writtenBlock{Type: "tool_result", ToolUseID: w.ids[p.CallID], IsError: p.IsError}
 			if p.Text != "" {
-				b.Content = []out{{Type: "text", Text: shortened(p.Text)}}
+				b.Content = []writtenBlock{{Type: "text", Text: shortenText(p.Text)}}
 			}
 			given = append(given, b)
 		case scrollback.Image, scrollback.File:
-			b := attached(p, e.Bytes[i])
+			b := attachmentBlock(p, e.Bytes[i])
 			if n := len(given); n > 0 && b.Type == "image" {
-				inside, _ := given[n-1].Content.([]out)
+				inside, _ := given[n-1].Content.([]writtenBlock)
 				given[n-1].Content = append(inside, b)
 			} else {
 				told = append(told, b)
 			}
 		case scrollback.Text:
-			told = append(told, out{Type: "text", Text: p.Text})
+			told = append(told, writtenBlock{Type: "text", Text: p.Text})
 		case scrollback.ToolCall, scrollback.Reasoning:
 		}
 	}
@@ -172,29 +174,29 @@ func (w *writer) results(e transcript.Entry) []row {
 		return nil
 	}
 	source := w.last
-	r := w.row("user", w.uuid(m, 0), m.CreatedAt)
+	r := w.newRow("user", w.lineUUID(m, 0), m.CreatedAt)
 	r.Message = &message{Role: "user", Content: append(given, told...)}
 	if len(given) > 0 {
 		r.Source = source
 	}
-	return []row{r}
+	return []lineRow{r}
 }
 
-// user is a line for what a user said, or for a summary behind a boundary.
-func (w *writer) user(e transcript.Entry) []row {
+// userRow returns a line for what a user said, or for a summary behind a boundary.
+func (w *sessionWriter) userRow(e transcript.Entry) []lineRow {
 	m := e.Message
-	var blocks []out
+	var blocks []writtenBlock
 	for i, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.Text:
 			if strings.TrimSpace(p.Text) != "" {
-				blocks = append(blocks, out{Type: "text", Text: p.Text})
+				blocks = append(blocks, writtenBlock{Type: "text", Text: p.Text})
 			}
 		case scrollback.Image, scrollback.File:
-			blocks = append(blocks, attached(p, e.Bytes[i]))
+			blocks = append(blocks, attachmentBlock(p, e.Bytes[i]))
 		case scrollback.ToolResult:
-			blocks = append(blocks, out{Type: "text",
-				Text: fmt.Sprintf("[result of %s]\n%s", toolName(p.Name), shortened(p.Text))})
+			blocks = append(blocks, writtenBlock{Type: "text",
+				Text: fmt.Sprintf("[result of %s]\n%s", spellToolName(p.Name), shortenText(p.Text))})
 		case scrollback.ToolCall, scrollback.Reasoning:
 		}
 	}
@@ -202,11 +204,11 @@ func (w *writer) user(e transcript.Entry) []row {
 		return nil
 	}
 	w.open = map[string]bool{} // what comes later comes too late for the tool's model
-	kind := marked(m.Meta)
-	var list []row
+	kind := readRemark(m.Meta)
+	var list []lineRow
 	if kind.Compaction {
 		before := w.last
-		b := w.row("system", w.uuid(m, 1), m.CreatedAt)
+		b := w.newRow("system", w.lineUUID(m, 1), m.CreatedAt)
 		text := "Conversation compacted"
 		no := false
 		b.ParentUUID = nil
@@ -216,28 +218,28 @@ func (w *writer) user(e transcript.Entry) []row {
 		b.IsMeta = &no
 		b.LogicalParentUUID = before
 		b.mark = true
-		b.Compact = map[string]any{"trigger": triggerOf(kind), "preTokens": 0}
+		b.Compact = map[string]any{"trigger": remarkTrigger(kind), "preTokens": 0}
 		list = append(list, b)
 	}
-	r := w.row("user", w.uuid(m, 0), m.CreatedAt)
+	r := w.newRow("user", w.lineUUID(m, 0), m.CreatedAt)
 	r.Message = &message{Role: "user", Content: blocks}
 	if len(blocks) == 1 && blocks[0].Type == "text" {
-		r.Message.Content = tagged(kind.Event, blocks[0].Text)
-		w.prompt = clipped(blocks[0].Text)
+		r.Message.Content = tagEvent(kind.Event, blocks[0].Text)
+		w.prompt = clipPrompt(blocks[0].Text)
 	}
 	r.Summary = kind.Compaction
 	r.Transcript = kind.Compaction
 	return append(list, r)
 }
 
-// marked is what an importer kept of a message, whichever tool it is from.
-func marked(meta json.RawMessage) (r remark) {
+// readRemark returns what an importer kept of a message, whichever tool it is from.
+func readRemark(meta json.RawMessage) (r messageRemark) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(meta, &fields) != nil {
 		return r
 	}
 	if own := fields[metaKey]; own != nil && json.Unmarshal(own, &r) != nil {
-		r = remark{}
+		r = messageRemark{}
 	}
 	for _, raw := range fields {
 		var other struct{ Compaction bool }
@@ -248,8 +250,8 @@ func marked(meta json.RawMessage) (r remark) {
 	return r
 }
 
-// triggerOf is who wanted a compaction.
-func triggerOf(r remark) string {
+// remarkTrigger returns who wanted a compaction.
+func remarkTrigger(r messageRemark) string {
 	if r.Trigger == "manual" {
 		return r.Trigger
 	}

@@ -34,9 +34,9 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 		var found []transcript.Session
 		var err error
 		if p.Name != "." && p.Name != "" {
-			found, err = named(p)
+			found, err = singleSession(p)
 		} else {
-			found, err = below(ctx, p.FS)
+			found, err = sessionsBelow(ctx, p.FS)
 		}
 		slices.SortStableFunc(found, func(a, b transcript.Session) int {
 			return cmp.Or(cmp.Compare(a.Changed, b.Changed), cmp.Compare(a.Name, b.Name))
@@ -52,20 +52,20 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 	}
 }
 
-// named is the session of one file.
-func named(p transcript.Place) ([]transcript.Session, error) {
+// singleSession returns the session of one file.
+func singleSession(p transcript.Place) ([]transcript.Session, error) {
 	info, err := fs.Stat(p.FS, p.Name)
 	if err != nil || info.IsDir() {
 		return nil, err
 	}
-	if first, ok := peek(p.FS, p.Name); ok && path.Base(p.Name) != typed {
-		return []transcript.Session{survey(p.FS, p.Name, info, first)}, nil
+	if first, ok := probeFile(p.FS, p.Name); ok && path.Base(p.Name) != typed {
+		return []transcript.Session{surveySession(p.FS, p.Name, info, first)}, nil
 	}
 	return nil, nil
 }
 
-// below are the sessions of a folder: of all projects, of one, or of a configuration.
-func below(ctx context.Context, files fs.FS) ([]transcript.Session, error) {
+// sessionsBelow returns the sessions of a folder: of all projects, of one, or of a configuration.
+func sessionsBelow(ctx context.Context, files fs.FS) ([]transcript.Session, error) {
 	root := "."
 	if info, err := fs.Stat(files, "projects"); err == nil && info.IsDir() {
 		root = "projects"
@@ -75,7 +75,7 @@ func below(ctx context.Context, files fs.FS) ([]transcript.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = project(files, root, list)
+	out = projectSessions(files, root, list)
 	for _, d := range list {
 		if ctx.Err() != nil {
 			return out, ctx.Err()
@@ -91,16 +91,17 @@ func below(ctx context.Context, files fs.FS) ([]transcript.Session, error) {
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // it was removed meanwhile
 		case err != nil:
-			out = append(out, transcript.Session{ID: folder, Name: folder, Bad: "the folder cannot be read: " + reason(err)})
+			out = append(out, transcript.Session{ID: folder, Name: folder,
+				Bad: "the folder cannot be read: " + explainError(err)})
 		default:
-			out = append(out, project(files, folder, inside)...)
+			out = append(out, projectSessions(files, folder, inside)...)
 		}
 	}
 	return out, nil
 }
 
-// reason is why something failed, without its path.
-func reason(err error) string {
+// explainError returns why something failed, without its path.
+func explainError(err error) string {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
 		return failed.Err.Error()
@@ -108,9 +109,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// project are the sessions of one project's folder. A sub-agent's file that lies beside
+// projectSessions returns the sessions of one project's folder. A sub-agent's file that lies beside
 // them is part of its session, if that is there.
-func project(files fs.FS, folder string, list []fs.DirEntry) (out []transcript.Session) {
+func projectSessions(files fs.FS, folder string, list []fs.DirEntry) (out []transcript.Session) {
 	there := map[string]bool{}
 	var agents []string
 	for _, d := range list {
@@ -131,26 +132,26 @@ func project(files fs.FS, folder string, list []fs.DirEntry) (out []transcript.S
 		if err != nil || !info.Mode().IsRegular() {
 			continue // it was removed meanwhile, or leads elsewhere
 		}
-		var first probe
+		var first headProbe
 		if !own.MatchString(d.Name()) {
 			var ok bool
-			if first, ok = peek(files, name); !ok || agentFile(d.Name()) && there[first.SessionID] {
+			if first, ok = probeFile(files, name); !ok || agentFile(d.Name()) && there[first.SessionID] {
 				continue
 			}
-		} else if info.Size() <= short && silent(files, name) {
+		} else if info.Size() <= short && isSilent(files, name) {
 			continue
 		}
-		out = append(out, survey(files, name, info, first))
+		out = append(out, surveySession(files, name, info, first))
 	}
 	if len(agents) > 0 {
-		adopt(files, folder, agents, out)
+		addAgentFiles(files, folder, agents, out)
 	}
 	return out
 }
 
-// silent reports whether nobody says anything in a short file: the tool leaves many that hold a
+// isSilent reports whether nobody says anything in a short file: the tool leaves many that hold a
 // title or a snapshot only.
-func silent(files fs.FS, name string) bool {
+func isSilent(files fs.FS, name string) bool {
 	b, err := fs.ReadFile(files, name)
 	return err == nil && len(b) <= short && !spoken.Match(b)
 }
@@ -158,11 +159,11 @@ func silent(files fs.FS, name string) bool {
 // spoken finds what a message has.
 var spoken = regexp.MustCompile(`"(user|assistant|queued_command|scrollback)"`)
 
-// adopt adds to sessions the files of their sub-agents that lie beside them.
-func adopt(files fs.FS, folder string, agents []string, sessions []transcript.Session) {
+// addAgentFiles adds to sessions the files of their sub-agents that lie beside them.
+func addAgentFiles(files fs.FS, folder string, agents []string, sessions []transcript.Session) {
 	of := map[string][]string{}
 	for _, name := range agents {
-		if first, ok := peek(files, path.Join(folder, name)); ok {
+		if first, ok := probeFile(files, path.Join(folder, name)); ok {
 			of[first.SessionID] = append(of[first.SessionID], name)
 		}
 	}
@@ -170,13 +171,13 @@ func adopt(files fs.FS, folder string, agents []string, sessions []transcript.Se
 		if agentFile(path.Base(s.Name)) || len(of[s.ID]) == 0 {
 			continue
 		}
-		st := stamp{Session: s, sum: sha256.New()}
+		st := sessionStamp{Session: s, sum: sha256.New()}
 		fmt.Fprint(st.sum, s.Stamp)
 		for _, name := range of[s.ID] {
 			if info, err := fs.Stat(files, path.Join(folder, name)); err == nil {
-				st.add(name, info, true)
+				st.addFile(name, info, true)
 			}
 		}
-		sessions[i] = st.done()
+		sessions[i] = st.toSession()
 	}
 }

@@ -21,14 +21,14 @@ func agentFile(name string) bool {
 	return strings.HasPrefix(name, "agent-") && path.Ext(name) == ".jsonl"
 }
 
-// stamp is a session while its files are counted.
-type stamp struct {
+// sessionStamp is a session while its files are counted.
+type sessionStamp struct {
 	transcript.Session
 	sum hash.Hash
 }
 
-// add counts a file; talk is one with messages, not an output of a tool.
-func (s *stamp) add(name string, info fs.FileInfo, talk bool) {
+// addFile counts a file; talk is one with messages, not an output of a tool.
+func (s *sessionStamp) addFile(name string, info fs.FileInfo, talk bool) {
 	fmt.Fprintf(s.sum, "%s\x00%d\x00%d\n", name, info.Size(), info.ModTime().UnixNano())
 	s.Bytes += info.Size()
 	if talk {
@@ -36,35 +36,35 @@ func (s *stamp) add(name string, info fs.FileInfo, talk bool) {
 	}
 }
 
-func (s *stamp) done() transcript.Session {
+func (s *sessionStamp) toSession() transcript.Session {
 	s.Stamp = hex.EncodeToString(s.sum.Sum(nil)[:12])
 	return s.Session
 }
 
-// survey is a session by what its folder says of it.
-func survey(files fs.FS, name string, info fs.FileInfo, first probe) transcript.Session {
-	s := stamp{Session: transcript.Session{ID: identity(name, first), Name: name}, sum: sha256.New()}
-	s.add(path.Base(name), info, true)
+// surveySession returns a session by what its folder says of it.
+func surveySession(files fs.FS, name string, info fs.FileInfo, first headProbe) transcript.Session {
+	s := sessionStamp{Session: transcript.Session{ID: sessionIdentity(name, first), Name: name}, sum: sha256.New()}
+	s.addFile(path.Base(name), info, true)
 	beside := strings.TrimSuffix(name, ".jsonl")
 	for _, found := range agentsBelow(files, path.Join(beside, "subagents")) {
 		if info, err := fs.Stat(files, found); err == nil {
-			s.add(found[len(beside):], info, true)
+			s.addFile(found[len(beside):], info, true)
 		}
 	}
 	outputs, err := fs.ReadDir(files, path.Join(beside, "tool-results"))
 	if err == nil {
 		for _, d := range outputs[:min(len(outputs), maxBeside)] {
 			if info, err := d.Info(); err == nil {
-				s.add(d.Name(), info, false)
+				s.addFile(d.Name(), info, false)
 			}
 		}
 	}
-	return s.done()
+	return s.toSession()
 }
 
-// identity is what the tool calls the session of a file: by its name, or else as its
+// sessionIdentity returns what the tool calls the session of a file: by its name, or else as its
 // first lines say.
-func identity(name string, first probe) string {
+func sessionIdentity(name string, first headProbe) string {
 	base := path.Base(name)
 	stem := strings.ToValidUTF8(strings.TrimSuffix(base, ".jsonl"), "\uFFFD")
 	switch {
@@ -77,7 +77,7 @@ func identity(name string, first probe) string {
 	return cmp.Or(stem, "session")
 }
 
-// agentSource is what a sub-agent's conversation is called: its id is unique in a session.
+// agentSource returns what a sub-agent's conversation is called: its id is unique in a session.
 func agentSource(session, file string) string {
 	return session + "/" + strings.ToValidUTF8(strings.TrimSuffix(path.Base(file), ".jsonl"), "\uFFFD")
 }
@@ -104,31 +104,31 @@ func agentsBelow(files fs.FS, folder string) (out []string) {
 	return out
 }
 
-// probe is what the first lines of a file say.
-type probe struct{ SessionID string }
+// headProbe is what the first lines of a file say.
+type headProbe struct{ SessionID string }
 
-// peek reads the beginning of a file, and reports whether it is a session.
-func peek(files fs.FS, name string) (probe, bool) {
+// probeFile reads the beginning of a file, and reports whether it is a session.
+func probeFile(files fs.FS, name string) (headProbe, bool) {
 	f, err := files.Open(name)
 	if err != nil {
-		return probe{}, false
+		return headProbe{}, false
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	// What could be read before a failure says it too; reading the session fails again, and says why.
 	head, _ := io.ReadAll(io.LimitReader(f, peeked))
-	if !sniff(head) {
-		return probe{}, false
+	if !isSession(head) {
+		return headProbe{}, false
 	}
 	for line := range strings.Lines(string(head)) {
-		var l probe
+		var l headProbe
 		if json.Unmarshal([]byte(line), &l) == nil && l.SessionID != "" {
 			return l, true
 		}
 	}
 	if m := sessionID.FindSubmatch(head); m != nil {
-		return probe{string(m[1])}, true
+		return headProbe{string(m[1])}, true
 	}
-	return probe{}, true
+	return headProbe{}, true
 }
 
 // sessionID finds the id in a line that is too long to be read whole.

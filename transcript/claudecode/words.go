@@ -30,27 +30,27 @@ var left = []struct{ tag, kind string }{
 // envelopes begin the names of the tags that the tool puts before a prompt, or behind it.
 var envelopes = []string{"ide_", "user-prompt-submit-hook", "system-reminder"}
 
-// words are what a person said in a text, and what that is beside a message; empty if the
+// spokenWords returns what a person said in a text, and what that is beside a message; empty if the
 // tool wrote it in their name.
-func (t *telling) words(text string) (string, string) {
+func (t *conversationReading) spokenWords(text string) (string, string) {
 	for _, l := range left {
 		if strings.HasPrefix(text, l.tag) {
-			t.leave(l.kind)
+			t.countLeft(l.kind)
 			tag, _, _ := strings.Cut(text[1:], ">")
-			if _, rest := opened(text, tag); rest != "" { // what the person said behind it
-				return t.words(rest)
+			if _, rest := openedElement(text, tag); rest != "" { // what the person said behind it
+				return t.spokenWords(rest)
 			}
 			return "", ""
 		}
 	}
-	said, kind, rest := t.noted(text)
+	said, kind, rest := t.readEvent(text)
 	if kind == "" {
-		return t.spoken(text)
+		return t.withoutReminders(text)
 	}
 	if rest == "" {
 		return said, kind
 	}
-	behind, also := t.words(rest)
+	behind, also := t.spokenWords(rest)
 	switch {
 	case behind == "":
 		return said, kind
@@ -60,37 +60,37 @@ func (t *telling) words(text string) (string, string) {
 	return strings.TrimSpace(said + "\n\n" + behind), kind
 }
 
-// noted is what a person did beside talking, if a text begins with that, what it is, and what
+// readEvent returns what a person did beside talking, if a text begins with that, what it is, and what
 // stands behind it.
-func (t *telling) noted(text string) (said, kind, rest string) {
+func (t *conversationReading) readEvent(text string) (said, kind, rest string) {
 	tags := []string{"command-name", "command-message", "command-args", "command-contents"}
 	switch {
 	case strings.HasPrefix(text, "<command-name>"), strings.HasPrefix(text, "<command-message>"):
-		if name := between(text, "command-name"); name != "" {
-			return strings.TrimSpace(name + " " + between(text, "command-args")), eventCommand, behind(text, tags...)
+		if name := textBetween(text, "command-name"); name != "" {
+			return strings.TrimSpace(name + " " + textBetween(text, "command-args")), eventCommand, skipElements(text, tags...)
 		}
 	case strings.HasPrefix(text, "<bash-input>"):
-		return "!" + between(text, "bash-input"), eventBash, behind(text, "bash-input")
+		return "!" + textBetween(text, "bash-input"), eventBash, skipElements(text, "bash-input")
 	case strings.HasPrefix(text, "<bash-stdout>"), strings.HasPrefix(text, "<bash-stderr>"):
-		out := strings.TrimSpace(between(text, "bash-stdout") + "\n" + between(text, "bash-stderr"))
+		out := strings.TrimSpace(textBetween(text, "bash-stdout") + "\n" + textBetween(text, "bash-stderr"))
 		if out == "" {
-			t.leave("empty")
+			t.countLeft("empty")
 		}
-		return out, eventOutput, behind(text, "bash-stdout", "bash-stderr")
+		return out, eventOutput, skipElements(text, "bash-stdout", "bash-stderr")
 	case strings.HasPrefix(text, "<user-memory-input>"):
-		return "#" + between(text, "user-memory-input"), eventMemory, behind(text, "user-memory-input")
+		return "#" + textBetween(text, "user-memory-input"), eventMemory, skipElements(text, "user-memory-input")
 	}
 	return "", "", ""
 }
 
-// behind is what follows the elements with these names that a text begins with.
-func behind(text string, tags ...string) string {
+// skipElements returns what follows the elements with these names that a text begins with.
+func skipElements(text string, tags ...string) string {
 	for {
 		at := slices.IndexFunc(tags, func(tag string) bool { return strings.HasPrefix(text, "<"+tag+">") })
 		if at < 0 {
 			return text
 		}
-		closed, rest := opened(text, tags[at])
+		closed, rest := openedElement(text, tags[at])
 		if !closed {
 			return "" // cut off: all of it belongs to the element
 		}
@@ -98,26 +98,26 @@ func behind(text string, tags ...string) string {
 	}
 }
 
-// opened says whether the element that a text begins with is closed, and what follows it.
-func opened(text, tag string) (closed bool, rest string) {
+// openedElement reports whether the element that a text begins with is closed, and what follows it.
+func openedElement(text, tag string) (closed bool, rest string) {
 	_, rest, closed = strings.Cut(text, "</"+tag+">")
 	return closed, strings.TrimSpace(rest)
 }
 
-// spoken is what a person said in a text, without the reminders of the tool.
-func (t *telling) spoken(text string) (string, string) {
-	bare := t.unremind(text, true)
+// withoutReminders returns what a person said in a text, without the reminders of the tool.
+func (t *conversationReading) withoutReminders(text string) (string, string) {
+	bare := t.trimReminders(text, true)
 	if strings.TrimSpace(bare) == "" {
 		if bare == text {
-			t.leave("empty")
+			t.countLeft("empty")
 		}
 		return "", ""
 	}
 	return bare, ""
 }
 
-// between is what stands in a tag, without white space around it.
-func between(text, tag string) string {
+// textBetween returns what stands in a tag, without white space around it.
+func textBetween(text, tag string) string {
 	_, rest, found := strings.Cut(text, "<"+tag+">")
 	inside, _, ended := strings.Cut(rest, "</"+tag+">")
 	if !found || !ended {
@@ -126,40 +126,40 @@ func between(text, tag string) string {
 	return strings.TrimSpace(inside)
 }
 
-// unremind is a text without the reminders that the tool put behind it, or before it.
-func (t *telling) unremind(text string, before bool) string {
+// trimReminders returns a text without the reminders that the tool put behind it, or before it.
+func (t *conversationReading) trimReminders(text string, before bool) string {
 	for {
 		bare := strings.TrimRight(text, " \t\r\n")
-		at := envelopeBehind(bare)
+		at := envelopeSuffix(bare)
 		if at < 0 {
 			break
 		}
 		text = strings.TrimRight(bare[:at], " \t\r\n")
-		t.leave("reminder")
+		t.countLeft("reminder")
 	}
 	for before {
 		bare := strings.TrimLeft(text, " \t\r\n")
-		n := envelopeBefore(bare)
+		n := envelopePrefix(bare)
 		if n == 0 {
 			break
 		}
 		text = strings.TrimLeft(bare[n:], " \t\r\n")
-		t.leave("reminder")
+		t.countLeft("reminder")
 	}
 	return text
 }
 
-// envelope reports whether the tool writes a tag of this name around what is not talk.
-func envelope(tag string) bool {
+// isEnvelope reports whether the tool writes a tag of this name around what is not talk.
+func isEnvelope(tag string) bool {
 	return !strings.ContainsAny(tag, " <>/\"\n") && slices.ContainsFunc(envelopes, func(p string) bool {
 		return tag == p || strings.HasSuffix(p, "_") && strings.HasPrefix(tag, p)
 	})
 }
 
-// envelopeBefore is how long the envelope is that a text begins with, or 0.
-func envelopeBefore(text string) int {
+// envelopePrefix returns how long the envelope is that a text begins with, or 0.
+func envelopePrefix(text string) int {
 	tag, _, ok := strings.Cut(strings.TrimPrefix(text, "<"), ">")
-	if !ok || !strings.HasPrefix(text, "<") || !envelope(tag) {
+	if !ok || !strings.HasPrefix(text, "<") || !isEnvelope(tag) {
 		return 0
 	}
 	end := "</" + tag + ">"
@@ -170,15 +170,15 @@ func envelopeBefore(text string) int {
 	return at + len(end)
 }
 
-// envelopeBehind is where the envelope begins that a text ends with, or -1.
-func envelopeBehind(text string) int {
+// envelopeSuffix returns where the envelope begins that a text ends with, or -1.
+func envelopeSuffix(text string) int {
 	from := strings.LastIndex(text, "</")
 	if from < 0 || !strings.HasSuffix(text, ">") {
 		return -1
 	}
 	tag := text[from+2 : len(text)-1]
 	at := strings.LastIndex(text, "<"+tag+">")
-	if !envelope(tag) || at < 0 || strings.Count(text[at:], "</"+tag+">") != 1 {
+	if !isEnvelope(tag) || at < 0 || strings.Count(text[at:], "</"+tag+">") != 1 {
 		return -1
 	}
 	return at
@@ -187,11 +187,11 @@ func envelopeBehind(text string) int {
 // persisted begins a result that was too large: what stands there is its beginning.
 const persisted = "<persisted-output>"
 
-// whole is all of a result: without reminders, and from where it was put if it was too large.
+// wholeResult returns all of a result: without reminders, and from where it was put if it was too large.
 // It is clipped if it is no longer there.
-func (t *telling) whole(text string) (all string, clipped bool) {
+func (t *conversationReading) wholeResult(text string) (all string, clipped bool) {
 	if !strings.HasPrefix(text, persisted) {
-		return t.unremind(text, false), false
+		return t.trimReminders(text, false), false
 	}
 	_, rest, found := strings.Cut(text, "saved to: ")
 	where, _, _ := strings.Cut(rest, "\n")
@@ -202,16 +202,16 @@ func (t *telling) whole(text string) (all string, clipped bool) {
 	}
 	// a fork names the session that it comes from
 	for _, folder := range []string{t.beside, path.Join(path.Dir(t.beside), steps[n-3])} {
-		if all, ok := t.output(path.Join(folder, "tool-results", steps[n-1]), path.Dir(t.beside)); ok {
+		if all, ok := t.readOutput(path.Join(folder, "tool-results", steps[n-1]), path.Dir(t.beside)); ok {
 			return all, false
 		}
 	}
-	t.leave("output_gone")
+	t.countLeft("output_gone")
 	return text, true
 }
 
-// output reads an output that lies within a project's folder.
-func (t *telling) output(name, project string) (string, bool) {
+// readOutput reads an output that lies within a project's folder.
+func (t *conversationReading) readOutput(name, project string) (string, bool) {
 	if t.files == nil || !fs.ValidPath(name) || project != "." && !strings.HasPrefix(name, project+"/") {
 		return "", false
 	}

@@ -45,7 +45,7 @@ func TestTalkBesideWhatTheToolWrote(t *testing.T) {
 				"content": []any{map[string]any{"type": "text", "text": "Done"}}})
 		files := fstest.MapFS{"projects/-w/" + id + ".jsonl": {Mode: 0o644, Data: []byte(data)}}
 		var got []string
-		for _, e := range tooltest.Entries(t, claudecode.Tool{}, files) {
+		for _, e := range tooltest.ReadEntries(t, claudecode.Tool{}, files) {
 			if len(e.Message.Parts) > 0 {
 				got = append(got, e.Message.Parts.Text())
 			}
@@ -92,7 +92,7 @@ func TestLinesInAnotherOrder(t *testing.T) {
 		}
 		files := fstest.MapFS{"projects/-w/" + id + ".jsonl": {Mode: 0o644, Data: []byte(data)}}
 		var path []string // the current one, as it is told in the end
-		for _, e := range tooltest.Entries(t, claudecode.Tool{}, files) {
+		for _, e := range tooltest.ReadEntries(t, claudecode.Tool{}, files) {
 			if e.Rewind != nil {
 				path = path[:*e.Rewind]
 			} else if len(e.Message.Parts) > 0 {

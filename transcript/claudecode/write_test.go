@@ -22,7 +22,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tooltest"
 )
 
-// path is the current path of a conversation among the sessions of a folder.
+// path returns the current path of a conversation among the sessions of a folder.
 func path(t interface {
 	Helper()
 	Fatal(...any)
@@ -48,7 +48,7 @@ func path(t interface {
 	return out
 }
 
-// plain is a message as it is compared: with its attachments, and without what only a
+// plain returns a message as it is compared: with its attachments, and without what only a
 // store or a file knows of it.
 func plain(e transcript.Entry) string {
 	m := e.Message
@@ -81,7 +81,7 @@ func compare(t interface {
 }, got, want []transcript.Entry) {
 	t.Helper()
 	if len(got) != len(want) {
-		t.Fatalf("%d messages come back of %d: %q", len(got), len(want), tooltest.Script(got))
+		t.Fatalf("%d messages come back of %d: %q", len(got), len(want), tooltest.ScriptLines(got))
 	}
 	for i := range got {
 		if d := cmp.Diff(plain(want[i]), plain(got[i])); d != "" {
@@ -90,7 +90,7 @@ func compare(t interface {
 	}
 }
 
-// back is what an export reads as.
+// back returns what an export reads as.
 func back(t interface {
 	Helper()
 	Fatal(...any)
@@ -107,7 +107,7 @@ func TestExportAndBack(t *testing.T) {
 	if again := export(t, c, entries); !bytes.Equal(file, again) {
 		t.Error("written again it differs")
 	}
-	for _, e := range tooltest.Entries(t, claudecode.Tool{}, fstest.MapFS{string(c.ID) + ".jsonl": {Data: file}}) {
+	for _, e := range tooltest.ReadEntries(t, claudecode.Tool{}, fstest.MapFS{string(c.ID) + ".jsonl": {Data: file}}) {
 		if e.Conversation != nil && (e.Conversation.Title != c.Title || e.Origin.ID != string(c.ID) ||
 			e.Origin.Folder != "/home/u/harbour") {
 			t.Errorf("the conversation is %+v of %+v", e.Conversation, e.Origin)
@@ -205,7 +205,7 @@ func TestAnyTalkComesBack(t *testing.T) {
 	})
 }
 
-// drawn is any part, with its bytes.
+// drawn returns any part, with its bytes.
 func drawn(t *rapid.T) (scrollback.Part, []byte) {
 	one := func(name string, of ...string) string { return rapid.SampledFrom(of).Draw(t, name) }
 	text := one("text", "", " ", "hello", "two\nlines", "[Request interrupted by user]", "<command-name>/x</command-name>",
@@ -256,7 +256,7 @@ func export(t *testing.T, c scrollback.Conversation, entries []transcript.Entry)
 var dot = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89" +
 	"\x00\x00\x00\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\x00\x05\x00\x01\xff\x89\x99=\x1d\x00\x00\x00\x00IEND\xaeB`\x82")
 
-// talk is a conversation with all that can be written.
+// talk returns a conversation with all that can be written.
 func talk() (scrollback.Conversation, []transcript.Entry) {
 	c := scrollback.Conversation{ID: "01a1fb8d-0000-7000-8000-00000000000c", Title: "The harbour",
 		Roots:     []string{"/home/u/harbour"},
@@ -306,7 +306,7 @@ func talk() (scrollback.Conversation, []transcript.Entry) {
 	return c, out
 }
 
-// summed is the summary of a compaction, as an importer marks it.
+// summed returns the summary of a compaction, as an importer marks it.
 func summed() transcript.Entry {
 	return transcript.Entry{Message: scrollback.Message{ID: "01a1fb8d-0000-7000-9000-0000000000f1",
 		Role:  scrollback.RoleUser,

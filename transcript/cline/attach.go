@@ -9,16 +9,16 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// attach adds an image or a file, if the block is one that has its bytes or its address.
-func (c *content) attach(b map[string]json.RawMessage) bool {
-	kind := text(b["type"])
+// addAttachment adds an image or a file, if the block is one that has its bytes or its address.
+func (c *content) addAttachment(b map[string]json.RawMessage) bool {
+	kind := readText(b["type"])
 	if kind != "image" && kind != "file" && kind != "document" {
 		return false
 	}
-	src := fieldsOf(b["source"])
-	media := first(src["media_type"], b["mediaType"], b["mimeType"], b["media_type"])
-	data := first(src["data"], src["url"], b["image"], b["data"], b["url"])
-	name := path.Base(strings.ReplaceAll(first(b["filename"], b["name"], b["title"]), `\`, "/"))
+	src := objectFields(b["source"])
+	media := firstNonEmpty(src["media_type"], b["mediaType"], b["mimeType"], b["media_type"])
+	data := firstNonEmpty(src["data"], src["url"], b["image"], b["data"], b["url"])
+	name := path.Base(strings.ReplaceAll(firstNonEmpty(b["filename"], b["name"], b["title"]), `\`, "/"))
 	if name == "." || name == "/" {
 		name = ""
 	}
@@ -26,7 +26,7 @@ func (c *content) attach(b map[string]json.RawMessage) bool {
 		if kind != "image" {
 			return false
 		}
-		c.add(scrollback.Image{URL: data, MediaType: media, Name: name})
+		c.addPart(scrollback.Image{URL: data, MediaType: media, Name: name})
 		return true
 	}
 	if rest, ok := strings.CutPrefix(data, "data:"); ok {
@@ -43,17 +43,17 @@ func (c *content) attach(b map[string]json.RawMessage) bool {
 	}
 	c.bytes[len(c.parts)] = raw
 	if kind == "image" {
-		c.add(scrollback.Image{MediaType: media, Name: name})
+		c.addPart(scrollback.Image{MediaType: media, Name: name})
 	} else {
-		c.add(scrollback.File{MediaType: media, Name: name})
+		c.addPart(scrollback.File{MediaType: media, Name: name})
 	}
 	return true
 }
 
-// first is the first of the texts that is not empty.
-func first(all ...json.RawMessage) string {
+// firstNonEmpty returns the first of the texts that is not empty.
+func firstNonEmpty(all ...json.RawMessage) string {
 	for _, raw := range all {
-		if s := text(raw); s != "" {
+		if s := readText(raw); s != "" {
 			return s
 		}
 	}

@@ -96,7 +96,7 @@ func (Tool) Homes(m transcript.Machine) []string {
 		for _, e := range extensions {
 			out = append(out, path.Join(user, "globalStorage", e))
 		}
-		if dir := custom(m.FS, path.Join(user, "settings.json")); dir != "" {
+		if dir := customFolder(m.FS, path.Join(user, "settings.json")); dir != "" {
 			out = append(out, dir)
 		}
 	}
@@ -113,13 +113,13 @@ func (Tool) Homes(m transcript.Machine) []string {
 	return slices.Compact(out)
 }
 
-// custom is the folder that an editor's settings name for Roo. They may have comments, so
+// customFolder returns the folder that an editor's settings name for Roo. They may have comments, so
 // that only the line of it is read.
-func custom(files fs.FS, settings string) string {
+func customFolder(files fs.FS, settings string) string {
 	if files == nil {
 		return ""
 	}
-	raw, err := small(files, strings.TrimPrefix(settings, "/"))
+	raw, err := readSmall(files, strings.TrimPrefix(settings, "/"))
 	if err != nil {
 		return ""
 	}
@@ -141,6 +141,6 @@ func (Tool) Sniff(name string, head []byte) bool {
 	if !strings.HasSuffix(base, runSuffix) {
 		return false
 	}
-	seen := transcript.Fields(head)
+	seen := transcript.HeadFields(head)
 	return seen["sessionId"] || seen["version"] && (seen["agent"] || seen["messages"]) || seen["agent"] && seen["messages"]
 }

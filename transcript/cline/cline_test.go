@@ -38,12 +38,12 @@ func (k kept) Open(name string) (fs.File, error) {
 
 func entries(t *testing.T, name string) []transcript.Entry {
 	t.Helper()
-	return tooltest.Entries(t, cline.Tool{}, kept{os.DirFS(path.Join("testdata", name)), t})
+	return tooltest.ReadEntries(t, cline.Tool{}, kept{os.DirFS(path.Join("testdata", name)), t})
 }
 
 func scripted(t *testing.T, name string) []string {
 	t.Helper()
-	return tooltest.Script(entries(t, name))
+	return tooltest.ScriptLines(entries(t, name))
 }
 
 func same(t *testing.T, got, want []string) {
@@ -120,11 +120,11 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// found is the first entry whose message says something.
+// found returns the first entry whose message says something.
 func found(t *testing.T, all []transcript.Entry, words string) transcript.Entry {
 	t.Helper()
 	for _, e := range all {
-		if len(e.Message.Parts) > 0 && strings.Contains(tooltest.Script([]transcript.Entry{e})[0], words) {
+		if len(e.Message.Parts) > 0 && strings.Contains(tooltest.ScriptLines([]transcript.Entry{e})[0], words) {
 			return e
 		}
 	}
@@ -238,7 +238,7 @@ func TestWaits(t *testing.T) {
 				got = append(got, e)
 			}
 		}
-		same(t, tooltest.Script(got), want)
+		same(t, tooltest.ScriptLines(got), want)
 	}
 }
 

@@ -11,65 +11,66 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// element reads one element of a list of messages. It returns false where reading waits.
-func (t *talk) element(raw json.RawMessage) bool {
+// readElement reads one element of a list of messages. It returns false where reading waits.
+func (t *talkReader) readElement(raw json.RawMessage) bool {
 	t.index++
-	m := fieldsOf(raw)
-	role := text(m["role"])
-	if role == "" && text(m["type"]) == "reasoning" {
+	m := objectFields(raw)
+	role := readText(m["role"])
+	if role == "" && readText(m["type"]) == "reasoning" {
 		role = "assistant"
 		m["content"] = json.RawMessage("[" + string(raw) + "]")
 	}
 	if m == nil || role != "user" && role != "assistant" && role != "tool" {
-		t.r.emit(transcript.Entry{Bad: &transcript.Bad{Line: t.line,
+		t.r.emitEntry(transcript.Entry{Bad: &transcript.Bad{Line: t.line,
 			Reason: fmt.Sprintf("message %d has no role that is known", t.index)}})
 		return true
 	}
-	at, usage, ok := t.time(m, role)
+	at, usage, ok := t.messageTime(m, role)
 	if !ok {
 		t.held = true
 		return false
 	}
-	about := fieldsOf(m["metadata"])
-	failed := yes(about["displayOnly"]) && text(about["displayRole"]) == "error"
+	about := objectFields(m["metadata"])
+	failed := readBool(about["displayOnly"]) && readText(about["displayRole"]) == "error"
 	switch {
-	case yes(about["displayOnly"]) && !failed:
+	case readBool(about["displayOnly"]) && !failed:
 		t.left["display"]++
 		return true
-	case yes(m["isTruncationMarker"]):
+	case readBool(m["isTruncationMarker"]):
 		t.left["marker"]++
 		return true
 	}
-	id := text(m["id"])
+	id := readText(m["id"])
 	if id == "" {
 		sum := sha256.Sum256(append([]byte(role), m["content"]...))
 		id = fmt.Sprintf("%d-%s", t.index, hex.EncodeToString(sum[:6]))
 	}
 	msg := scrollback.Message{ID: scrollback.MessageID(id), CreatedAt: at}
-	if yes(m["isSummary"]) {
-		msg.Meta = meta(map[string]any{"compaction": true})
+	if readBool(m["isSummary"]) {
+		msg.Meta = toolMeta(map[string]any{"compaction": true})
 	}
 	if role != "assistant" {
-		t.user(msg, m["content"])
+		t.readUser(msg, m["content"])
 		return true
 	}
 	msg.Role = scrollback.RoleAssistant
-	msg.Model = model(m)
-	msg.Usage = metrics(m, usage)
+	msg.Model = messageModel(m)
+	msg.Usage = messageUsage(m, usage)
 	if failed {
 		msg.Status = scrollback.StatusFailed
-		msg.Meta = meta(map[string]any{"error": true})
+		msg.Meta = toolMeta(map[string]any{"error": true})
 	}
-	t.assistant(msg, m["content"])
+	t.readAssistant(msg, m["content"])
 	return true
 }
 
-// time is when a message was, and what its call used as the page has it. It is not ok if
+// messageTime returns when a message was, and what its call used as the page has it. It is not ok if
 // the page has not come so far.
-func (t *talk) time(m map[string]json.RawMessage, role string) (at int64, usage *scrollback.Usage, ok bool) {
-	at = moment(m["ts"])
+func (t *talkReader) messageTime(m map[string]json.RawMessage,
+	role string) (at int64, usage *scrollback.Usage, ok bool) {
+	at = readTime(m["ts"])
 	if role == "user" {
-		r, known := t.clock.of(t.index-1, t.asked)
+		r, known := t.clock.requestOf(t.index-1, t.asked)
 		t.request = r
 		if t.asked++; at == 0 && !known && t.clock.there && t.r.live {
 			return 0, nil, false
@@ -88,18 +89,18 @@ func (t *talk) time(m map[string]json.RawMessage, role string) (at int64, usage 
 	return t.last, usage, true
 }
 
-// model is what made a message.
-func model(m map[string]json.RawMessage) string {
-	f := fieldsOf(m["modelInfo"])
-	if id := text(f["modelId"]); id != "" {
+// messageModel returns what made a message.
+func messageModel(m map[string]json.RawMessage) string {
+	f := objectFields(m["modelInfo"])
+	if id := readText(f["modelId"]); id != "" {
 		return id
 	}
-	return text(f["id"])
+	return readText(f["id"])
 }
 
-// metrics is what the page says that a call used, else what its message says.
-func metrics(m map[string]json.RawMessage, page *scrollback.Usage) *scrollback.Usage {
-	f := fieldsOf(m["metrics"])
+// messageUsage returns what the page says that a call used, else what its message says.
+func messageUsage(m map[string]json.RawMessage, page *scrollback.Usage) *scrollback.Usage {
+	f := objectFields(m["metrics"])
 	if f == nil || page != nil {
 		return page // it has more
 	}
@@ -107,28 +108,28 @@ func metrics(m map[string]json.RawMessage, page *scrollback.Usage) *scrollback.U
 	if price == nil {
 		price = f["totalCost"]
 	}
-	if n := fieldsOf(f["tokens"]); n != nil {
-		return usageOf(uncached(n["prompt"], n["cached"], nil), n["completion"], n["cached"], nil, price)
+	if n := objectFields(f["tokens"]); n != nil {
+		return makeUsage(uncachedTokens(n["prompt"], n["cached"], nil), n["completion"], n["cached"], nil, price)
 	}
 	read := f["cacheReadTokens"]
 	written := f["cacheWriteTokens"]
-	return usageOf(uncached(f["inputTokens"], read, written), f["outputTokens"], read, written, price)
+	return makeUsage(uncachedTokens(f["inputTokens"], read, written), f["outputTokens"], read, written, price)
 }
 
-// uncached is what did not come from the cache: some versions count that in, others do not.
-func uncached(in, read, written json.RawMessage) json.RawMessage {
-	if cached := number(read) + number(written); number(in) >= cached {
-		return json.RawMessage(strconv.FormatFloat(number(in)-cached, 'f', 0, 64))
+// uncachedTokens returns what did not come from the cache: some versions count that in, others do not.
+func uncachedTokens(in, read, written json.RawMessage) json.RawMessage {
+	if cached := readNumber(read) + readNumber(written); readNumber(in) >= cached {
+		return json.RawMessage(strconv.FormatFloat(readNumber(in)-cached, 'f', 0, 64))
 	}
 	return in
 }
 
-// say yields a message, if it says something.
-func (t *talk) say(m scrollback.Message, c content) {
+// yieldMessage yields a message, if it says something.
+func (t *talkReader) yieldMessage(m scrollback.Message, c content) {
 	if len(c.parts) == 0 {
 		return
 	}
-	t.begin()
+	t.describeTalk()
 	m.Parts = c.parts
-	t.r.emit(transcript.Entry{Line: t.line, Source: t.source, Message: m, Bytes: c.bytes})
+	t.r.emitEntry(transcript.Entry{Line: t.line, Source: t.source, Message: m, Bytes: c.bytes})
 }

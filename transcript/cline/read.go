@@ -19,17 +19,17 @@ import (
 // Read implements transcript.Tool.
 func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		r := &reader{ctx: ctx, p: p, live: p.Live(s), changed: s.Changed, yield: yield}
+		r := &sessionReader{ctx: ctx, p: p, live: p.IsLive(s), changed: s.Changed, yield: yield}
 		if strings.HasSuffix(path.Base(s.Name), runSuffix) {
-			r.run(s.Name)
+			r.readRun(s.Name)
 		} else {
-			r.tasks(path.Dir(s.Name))
+			r.readTasks(path.Dir(s.Name))
 		}
 	}
 }
 
-// reader reads one session.
-type reader struct {
+// sessionReader reads one session.
+type sessionReader struct {
 	ctx     context.Context
 	p       transcript.Place
 	live    bool
@@ -38,39 +38,39 @@ type reader struct {
 	gone    bool // the caller stopped, or reading failed
 }
 
-func (r *reader) emit(e transcript.Entry) {
+func (r *sessionReader) emitEntry(e transcript.Entry) {
 	if !r.gone && !r.yield(e, nil) {
 		r.gone = true
 	}
 }
 
-func (r *reader) fail(err error) {
+func (r *sessionReader) failWith(err error) {
 	if !r.gone {
 		r.yield(transcript.Entry{}, err)
 		r.gone = true
 	}
 }
 
-// tasks reads a task and those it handed work to.
-func (r *reader) tasks(dir string) {
-	read := map[string]*talk{}
-	for _, m := range family(r.p.FS, dir) {
-		t := r.talk(taskID(r.p, m.dir))
+// readTasks reads a task and those it handed work to.
+func (r *sessionReader) readTasks(dir string) {
+	read := map[string]*talkReader{}
+	for _, m := range taskFamily(r.p.FS, dir) {
+		t := r.newTalk(taskID(r.p, m.dir))
 		if read[m.dir] = t; m.parent != "" {
-			t.agent = &transcript.AgentOf{Source: read[m.parent].source, CallID: read[m.parent].handed(path.Base(m.dir))}
+			t.agent = &transcript.AgentOf{Source: read[m.parent].source, CallID: read[m.parent].handoverCall(path.Base(m.dir))}
 		}
 		t.children = m.item.Children
 		t.title = m.item.Task
 		t.folder = m.item.Workspace
-		t.conv.Model = modelOf(r.p.FS, m.dir)
+		t.conv.Model = lastModel(r.p.FS, m.dir)
 		t.meta = map[string]any{"kind": "task", "mode": m.item.Mode, "status": m.item.Status, "parent_task": m.item.Parent}
-		t.clock = clockOf(r.p.FS, m.dir)
+		t.clock = readClock(r.p.FS, m.dir)
 		if at, err := strconv.ParseInt(t.source, 10, 64); err == nil && at > 0 && at < transcript.Latest {
 			t.last = at // ids of tasks are times
 		}
-		if shown := shownOf(r.p.FS, m.dir); shown != nil && !r.live {
-			t.shown(shown)
-		} else if r.file(t, path.Join(m.dir, apiFile)); r.gone {
+		if shown := readShown(r.p.FS, m.dir); shown != nil && !r.live {
+			t.emitShown(shown)
+		} else if r.readFile(t, path.Join(m.dir, apiFile)); r.gone {
 			return
 		}
 		if r.gone {
@@ -79,59 +79,59 @@ func (r *reader) tasks(dir string) {
 	}
 }
 
-// handed is the call that handed work to a task, if there are as many such calls as tasks.
-func (t *talk) handed(id string) string {
+// handoverCall returns the call that handed work to a task, if there are as many such calls as tasks.
+func (t *talkReader) handoverCall(id string) string {
 	if i := slices.Index(t.children, id); i >= 0 && len(t.children) == len(t.handovers) {
 		return t.handovers[i]
 	}
 	return ""
 }
 
-// run reads a session of the command line and its sub-agents.
-func (r *reader) run(name string) {
+// readRun reads a session of the command line and its sub-agents.
+func (r *sessionReader) readRun(name string) {
 	id := runID(name)
-	about := object(r.p.FS, path.Join(path.Dir(name), id+".json"))
-	t := r.talk(id)
-	t.headed(about)
+	about := readObject(r.p.FS, path.Join(path.Dir(name), id+".json"))
+	t := r.newTalk(id)
+	t.readManifest(about)
 	var names []string
-	for _, agent := range agents(r.p.FS, name) {
+	for _, agent := range agentFiles(r.p.FS, name) {
 		names = append(names, strings.TrimPrefix(runID(agent), "agent_"))
 	}
 	t.agents = names
-	if r.file(t, name); r.gone {
+	if r.readFile(t, name); r.gone {
 		return
 	}
-	for i, agent := range agents(r.p.FS, name) {
-		a := r.talk(id + "/" + runID(agent))
+	for i, agent := range agentFiles(r.p.FS, name) {
+		a := r.newTalk(id + "/" + runID(agent))
 		a.agent = &transcript.AgentOf{Source: id}
 		if i < len(names) {
 			a.agent.CallID = t.started[names[i]]
 		}
 		a.folder = t.folder
 		a.meta = map[string]any{"kind": "agent"}
-		if r.file(a, agent); r.gone {
+		if r.readFile(a, agent); r.gone {
 			return
 		}
 	}
 }
 
-// headed takes what a run's manifest says.
-func (t *talk) headed(f map[string]json.RawMessage) {
-	t.title = text(fieldsOf(f["metadata"])["title"])
-	t.folder = text(f["cwd"])
-	t.conv.Model = text(f["model"])
+// readManifest takes what a run's manifest says.
+func (t *talkReader) readManifest(f map[string]json.RawMessage) {
+	t.title = readText(objectFields(f["metadata"])["title"])
+	t.folder = readText(f["cwd"])
+	t.conv.Model = readText(f["model"])
 	if t.folder == "" {
-		t.folder = text(f["workspace_root"])
+		t.folder = readText(f["workspace_root"])
 	}
 	if t.title == "" {
-		t.title = text(f["prompt"])
+		t.title = readText(f["prompt"])
 	}
-	t.meta = map[string]any{"kind": "session", "provider": text(f["provider"]), "status": text(f["status"])}
+	t.meta = map[string]any{"kind": "session", "provider": readText(f["provider"]), "status": readText(f["status"])}
 }
 
-// talk is a conversation while it is read.
-type talk struct {
-	r             *reader
+// talkReader is a conversation while it is read.
+type talkReader struct {
+	r             *sessionReader
 	source        string
 	agent         *transcript.AgentOf
 	conv          scrollback.Conversation
@@ -142,7 +142,7 @@ type talk struct {
 	held          bool
 	ended         bool // nothing can be read behind the messages: they were damaged
 
-	clock   clock
+	clock   requestClock
 	asked   int     // messages of the user
 	request request // of the last of them
 	last    int64
@@ -158,28 +158,29 @@ type talk struct {
 	started   map[string]string // of each the id of the call that told of it first
 }
 
-func (r *reader) talk(source string) *talk {
-	return &talk{r: r, source: source, left: map[string]int{}, calls: map[string]string{}, started: map[string]string{}}
+func (r *sessionReader) newTalk(source string) *talkReader {
+	return &talkReader{r: r, source: source, left: map[string]int{}, calls: map[string]string{},
+		started: map[string]string{}}
 }
 
-// file reads the messages of a conversation and ends it.
-func (r *reader) file(t *talk, name string) {
+// readFile reads the messages of a conversation and ends it.
+func (r *sessionReader) readFile(t *talkReader, name string) {
 	f, err := r.p.FS.Open(name)
 	if err != nil {
-		r.fail(err)
+		r.failWith(err)
 		return
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	t.finish(t.document(f))
+	t.finishTalk(t.readDocument(f))
 }
 
-// finish ends a conversation, with what is wrong with its file, or nil.
-func (t *talk) finish(fault *transcript.Bad) {
+// finishTalk ends a conversation, with what is wrong with its file, or nil.
+func (t *talkReader) finishTalk(fault *transcript.Bad) {
 	r := t.r
-	t.begin()
+	t.describeTalk()
 	if fault != nil {
 		if t.held = r.live; !t.held {
-			r.emit(transcript.Entry{Bad: fault})
+			r.emitEntry(transcript.Entry{Bad: fault})
 		}
 	}
 	for kind, n := range t.left {
@@ -187,73 +188,73 @@ func (t *talk) finish(fault *transcript.Bad) {
 			delete(t.left, kind)
 		}
 	}
-	r.emit(transcript.Entry{Source: t.source, End: &transcript.End{Held: t.held, Left: t.left}})
+	r.emitEntry(transcript.Entry{Source: t.source, End: &transcript.End{Held: t.held, Left: t.left}})
 }
 
-// document reads a file that is a list of messages or an object that has one, and returns
+// readDocument reads a file that is a list of messages or an object that has one, and returns
 // what is wrong with it.
-func (t *talk) document(f io.Reader) *transcript.Bad {
-	in := bufio.NewReader(transcript.UTF8(f))
+func (t *talkReader) readDocument(f io.Reader) *transcript.Bad {
+	in := bufio.NewReader(transcript.DecodeUTF8(f))
 	head, err := in.Peek(512)
-	if err != nil && !transcript.Ended(err) {
-		t.r.fail(err)
+	if err != nil && !transcript.IsEnd(err) {
+		t.r.failWith(err)
 		return nil
 	}
 	if head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n"); len(head) == 0 || head[0] != '{' {
-		return t.list(transcript.NewList(in, transcript.MaxLine))
+		return t.readList(transcript.NewList(in, transcript.MaxLine))
 	}
 	d := transcript.NewDocument(in, transcript.MaxLine)
 	for {
 		name, err := d.Next()
 		switch {
-		case transcript.Ended(err):
+		case transcript.IsEnd(err):
 			return nil
 		case err != nil:
-			return t.fault(d, err)
+			return t.explainFault(d, err)
 		case name == "messages":
-			if bad := t.list(d); bad != nil || t.ended || t.held || t.r.gone {
+			if bad := t.readList(d); bad != nil || t.ended || t.held || t.r.gone {
 				return bad
 			}
 			continue
 		}
 		raw, err := d.Value()
 		if err != nil {
-			return t.fault(d, err)
+			return t.explainFault(d, err)
 		}
-		if name == "system_prompt" && text(raw) != "" {
+		if name == "system_prompt" && readText(raw) != "" {
 			t.left["system prompt"]++
 		}
 	}
 }
 
-// fault is what is wrong with a file; if it could not be read, reading ends.
-func (t *talk) fault(d *transcript.Document, err error) *transcript.Bad {
-	bad, ours := d.Fault(err)
+// explainFault returns what is wrong with a file; if it could not be read, reading ends.
+func (t *talkReader) explainFault(d *transcript.Document, err error) *transcript.Bad {
+	bad, ours := d.ExplainFault(err)
 	if !ours {
-		t.r.fail(err)
+		t.r.failWith(err)
 		return nil
 	}
 	return &bad
 }
 
-func (t *talk) list(d *transcript.Document) *transcript.Bad {
+func (t *talkReader) readList(d *transcript.Document) *transcript.Bad {
 	damaged := false
 	for raw, err := range d.Items() {
 		if err != nil {
-			bad := t.fault(d, err)
+			bad := t.explainFault(d, err)
 			if bad == nil || t.r.live { // it is being written, perhaps
 				return bad
 			}
-			t.r.emit(transcript.Entry{Bad: bad})
+			t.r.emitEntry(transcript.Entry{Bad: bad})
 			damaged = true
 			continue
 		}
 		if err := t.r.ctx.Err(); err != nil {
-			t.r.fail(err)
+			t.r.failWith(err)
 			break
 		}
-		t.line = d.Line()
-		if !t.element(raw) || t.r.gone {
+		t.line = d.CurrentLine()
+		if !t.readElement(raw) || t.r.gone {
 			break
 		}
 	}
@@ -261,22 +262,22 @@ func (t *talk) list(d *transcript.Document) *transcript.Bad {
 	return nil
 }
 
-// begin describes the conversation, before its first message.
-func (t *talk) begin() {
+// describeTalk describes the conversation, before its first message.
+func (t *talkReader) describeTalk() {
 	if t.begun {
 		return
 	}
 	t.begun = true
 	c := t.conv
-	c.Title = title(t.title)
+	c.Title = firstLine(t.title)
 	c.CreatedAt = t.last
 	c.UpdatedAt = max(t.last, t.r.changed)
 	if t.meta == nil {
 		t.meta = map[string]any{}
 	}
 	t.meta["cwd"] = t.folder
-	c.Meta = meta(t.meta)
-	t.r.emit(transcript.Entry{
+	c.Meta = toolMeta(t.meta)
+	t.r.emitEntry(transcript.Entry{
 		Source: t.source, Conversation: &c, Agent: t.agent, Origin: &scrollback.Origin{ID: t.source, Folder: t.folder},
 	})
 }

@@ -10,33 +10,33 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// result reads a block with the result of a call.
-func (t *talk) result(b map[string]json.RawMessage, results, said *content) {
-	r := scrollback.ToolResult{CallID: text(b["tool_use_id"]), IsError: yes(b["is_error"])}
+// readResult reads a block with the result of a call.
+func (t *talkReader) readResult(b map[string]json.RawMessage, results, said *content) {
+	r := scrollback.ToolResult{CallID: readText(b["tool_use_id"]), IsError: readBool(b["is_error"])}
 	if r.CallID == "" {
-		r.CallID = text(b["toolCallId"])
+		r.CallID = readText(b["toolCallId"])
 	}
 	r.Name = t.calls[r.CallID]
 	t.open = slices.DeleteFunc(t.open, func(id string) bool { return id == r.CallID })
 	if r.Name == "" {
-		r.Name = text(b["toolName"])
+		r.Name = readText(b["toolName"])
 	}
 	if r.CallID == "" {
 		r.CallID = fmt.Sprintf("result-%d", t.index)
-		r.Name = text(b["toolName"])
+		r.Name = readText(b["toolName"])
 	}
 	out := b["content"]
 	if out == nil {
 		out = b["output"]
 	}
 	at := len(results.parts)
-	results.add(r)
-	words, failed := t.outcome(out, results)
+	results.addPart(r)
+	words, failed := t.readOutcome(out, results)
 	r.IsError = r.IsError || failed
 	var own string
-	r.Text, own = spokenBy(r.Name, words)
+	r.Text, own = splitFeedback(r.Name, words)
 	results.parts[at] = r
-	said.text(own)
+	said.addText(own)
 	for _, name := range t.agents {
 		if t.started[name] == "" && strings.Contains(r.Text, name) {
 			t.started[name] = r.CallID
@@ -44,57 +44,57 @@ func (t *talk) result(b map[string]json.RawMessage, results, said *content) {
 	}
 }
 
-// outcome is the text of a result, and whether it says that all of it failed: a text, a
+// readOutcome returns the text of a result, and whether it says that all of it failed: a text, a
 // list of blocks, a list of queries with results, or one of these as JSON in a text. Images
 // are attached.
-func (t *talk) outcome(raw json.RawMessage, results *content) (words string, failed bool) {
-	if s := text(raw); s != "" {
+func (t *talkReader) readOutcome(raw json.RawMessage, results *content) (words string, failed bool) {
+	if s := readText(raw); s != "" {
 		if inner := bytes.TrimSpace([]byte(s)); len(inner) > 0 && inner[0] == '[' && json.Valid(inner) {
-			if words, failed, ok := t.queries(inner, results); ok {
+			if words, failed, ok := t.readQueries(inner, results); ok {
 				return words, failed
 			}
 		}
-		words, _, left := stripped(s)
+		words, _, left := stripWrapping(s)
 		t.left["reminder"] += left
 		return words, false
 	}
-	if f := fieldsOf(raw); f != nil {
+	if f := objectFields(raw); f != nil {
 		if value := f["value"]; value != nil { // {type, value}
-			words, _ := t.outcome(value, results)
-			return words, strings.HasPrefix(text(f["type"]), "error")
+			words, _ := t.readOutcome(value, results)
+			return words, strings.HasPrefix(readText(f["type"]), "error")
 		}
 		raw = json.RawMessage("[" + string(raw) + "]")
 	}
-	words, failed, _ = t.queries(raw, results)
+	words, failed, _ = t.readQueries(raw, results)
 	return words, failed
 }
 
-// queries is the text of a list of results; it is not ok if nothing in the list is one.
-func (t *talk) queries(raw json.RawMessage, results *content) (words string, failed, ok bool) {
+// readQueries returns the text of a list of results; it is not ok if nothing in the list is one.
+func (t *talkReader) readQueries(raw json.RawMessage, results *content) (words string, failed, ok bool) {
 	var all []string
-	list := blocks(raw)
+	list := contentBlocks(raw)
 	for _, b := range list {
 		switch {
 		case b["result"] != nil || b["query"] != nil || b["error"] != nil:
-			said := text(b["result"])
+			said := readText(b["result"])
 			if said == "" && b["result"] != nil && string(b["result"]) != `""` && string(b["result"]) != "null" {
 				said = string(b["result"])
 			}
 			if said == "" {
-				said = text(b["error"])
+				said = readText(b["error"])
 			}
-			if query := text(b["query"]); query != "" && len(list) > 1 {
+			if query := readText(b["query"]); query != "" && len(list) > 1 {
 				said = query + "\n" + said
 			}
 			failed = string(b["success"]) == "false"
 			all = append(all, said)
 			ok = true
-		case text(b["type"]) == "text":
-			words, _, left := stripped(text(b["text"]))
+		case readText(b["type"]) == "text":
+			words, _, left := stripWrapping(readText(b["text"]))
 			t.left["reminder"] += left
 			all = append(all, words)
 			ok = true
-		case results.attach(b):
+		case results.addAttachment(b):
 			ok = true
 		}
 	}

@@ -13,16 +13,16 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// mostSmall bounds the files beside a conversation that are read whole.
-const mostSmall = 4 << 20
+// maxSmall bounds the files beside a conversation that are read whole.
+const maxSmall = 4 << 20
 
-// small reads a file that is small.
-func small(files fs.FS, name string) ([]byte, error) {
+// readSmall reads a file that is small.
+func readSmall(files fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(files, name)
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > mostSmall || !info.Mode().IsRegular() {
+	if info.Size() > maxSmall || !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is too large", path.Base(name))
 	}
 	return fs.ReadFile(files, name)
@@ -32,8 +32,8 @@ func small(files fs.FS, name string) ([]byte, error) {
 // run with its sub-agents.
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
-		tasks, runs, err := found(p)
-		for _, dir := range roots(p.FS, tasks) {
+		tasks, runs, err := findSessions(p)
+		for _, dir := range rootTasks(p.FS, tasks) {
 			if ctx.Err() != nil {
 				yield(transcript.Session{}, ctx.Err())
 				return
@@ -57,9 +57,9 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 	}
 }
 
-// found lists the folders of tasks and the files of runs that a place has, in the order of
+// findSessions lists the folders of tasks and the files of runs that a place has, in the order of
 // their names: those are times.
-func found(p transcript.Place) (tasks, runs []string, err error) {
+func findSessions(p transcript.Place) (tasks, runs []string, err error) {
 	info, err := fs.Stat(p.FS, p.Name)
 	if err != nil {
 		return nil, nil, err
@@ -107,18 +107,18 @@ func isFile(files fs.FS, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// roots are the tasks that no other task of the list has handed its work to, and of those
+// rootTasks returns the tasks that no other task of the list has handed its work to, and of those
 // that name each other in a circle the first.
-func roots(files fs.FS, tasks []string) []string {
+func rootTasks(files fs.FS, tasks []string) []string {
 	claimed := map[string]bool{}
 	claim := func(dir string) {
-		for _, m := range family(files, dir)[1:] {
+		for _, m := range taskFamily(files, dir)[1:] {
 			claimed[m.dir] = true
 		}
 	}
 	children := map[string]bool{}
 	for _, dir := range tasks {
-		for _, child := range itemOf(files, dir).Children {
+		for _, child := range readItem(files, dir).Children {
 			children[path.Join(path.Dir(dir), child)] = true
 		}
 	}
@@ -140,8 +140,8 @@ func roots(files fs.FS, tasks []string) []string {
 	return out
 }
 
-// stamped adds up the files of a session.
-func stamped(files fs.FS, s *transcript.Session, names ...string) {
+// addStamps adds up the files of a session.
+func addStamps(files fs.FS, s *transcript.Session, names ...string) {
 	for _, name := range names {
 		info, err := fs.Stat(files, name)
 		if err != nil {
@@ -156,20 +156,20 @@ func stamped(files fs.FS, s *transcript.Session, names ...string) {
 
 func taskSession(p transcript.Place, dir string) transcript.Session {
 	s := transcript.Session{ID: taskID(p, dir), Name: path.Join(dir, apiFile)}
-	for _, m := range family(p.FS, dir) {
+	for _, m := range taskFamily(p.FS, dir) {
 		for _, base := range []string{apiFile, uiFile, itemFile, modelsFile} {
-			stamped(p.FS, &s, path.Join(m.dir, base))
+			addStamps(p.FS, &s, path.Join(m.dir, base))
 		}
 	}
 	return s
 }
 
-// taskID is the name of a task's folder.
+// taskID returns the name of a task's folder.
 func taskID(p transcript.Place, dir string) string {
 	if dir != "." {
 		return strings.ToValidUTF8(path.Base(dir), "�")
 	}
-	if id := itemOf(p.FS, dir).ID; id != "" {
+	if id := readItem(p.FS, dir).ID; id != "" {
 		return id
 	}
 	if base := path.Base(strings.ReplaceAll(p.Path, `\`, "/")); base != "." && base != "/" {
@@ -180,9 +180,9 @@ func taskID(p transcript.Place, dir string) string {
 
 func runSession(files fs.FS, name string) transcript.Session {
 	s := transcript.Session{ID: runID(name), Name: name}
-	stamped(files, &s, name, path.Join(path.Dir(name), s.ID+".json"))
-	for _, agent := range agents(files, name) {
-		stamped(files, &s, agent)
+	addStamps(files, &s, name, path.Join(path.Dir(name), s.ID+".json"))
+	for _, agent := range agentFiles(files, name) {
+		addStamps(files, &s, agent)
 	}
 	return s
 }
@@ -191,11 +191,11 @@ func runID(name string) string {
 	return strings.ToValidUTF8(strings.TrimSuffix(path.Base(name), runSuffix), "�")
 }
 
-// mostAgents bounds the sub-agents of one session.
-const mostAgents = 256
+// maxAgents bounds the sub-agents of one session.
+const maxAgents = 256
 
-// agents are the files of a run's sub-agents.
-func agents(files fs.FS, name string) (out []string) {
+// agentFiles returns the files of a run's sub-agents.
+func agentFiles(files fs.FS, name string) (out []string) {
 	if path.Base(path.Dir(name)) != runID(name) {
 		return nil // a file by itself
 	}
@@ -205,7 +205,7 @@ func agents(files fs.FS, name string) (out []string) {
 	}
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), "agent_") && strings.HasSuffix(e.Name(), runSuffix) && !e.IsDir() &&
-			len(out) < mostAgents {
+			len(out) < maxAgents {
 			out = append(out, path.Join(path.Dir(name), e.Name()))
 		}
 	}

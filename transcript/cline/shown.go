@@ -10,18 +10,18 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// mostEmpty is how long a history without messages may be, in bytes.
-const mostEmpty = 64
+// maxEmpty is how long a history without messages may be, in bytes.
+const maxEmpty = 64
 
-// shownOf is what the page of a task shows, a message after the other, if the history of what
+// readShown returns what the page of a task shows, a message after the other, if the history of what
 // was sent to the model is there and empty, as Roo leaves it after a crash; nil if there is
 // something in it.
-func shownOf(files fs.FS, dir string) []json.RawMessage {
+func readShown(files fs.FS, dir string) []json.RawMessage {
 	info, err := fs.Stat(files, path.Join(dir, apiFile))
-	if err != nil || info.Size() > mostEmpty {
+	if err != nil || info.Size() > maxEmpty {
 		return nil
 	}
-	raw, err := small(files, path.Join(dir, apiFile))
+	raw, err := readSmall(files, path.Join(dir, apiFile))
 	raw = bytes.TrimSpace(bytes.ReplaceAll(raw, []byte{0}, nil))
 	if err != nil || len(raw) > 0 && string(raw) != "[]" {
 		return nil
@@ -40,17 +40,17 @@ func shownOf(files fs.FS, dir string) []json.RawMessage {
 	return out
 }
 
-// shown tells what a task's page shows: what the person wrote, and what was said to them.
-func (t *talk) shown(all []json.RawMessage) {
+// emitShown tells what a task's page shows: what the person wrote, and what was said to them.
+func (t *talkReader) emitShown(all []json.RawMessage) {
 	first := true
 	for _, raw := range all {
-		m := fieldsOf(raw)
-		words := strings.TrimSpace(text(m["text"]))
-		say := text(m["say"])
-		ask := text(m["ask"])
+		m := objectFields(raw)
+		words := strings.TrimSpace(readText(m["text"]))
+		say := readText(m["say"])
+		ask := readText(m["ask"])
 		role := ""
 		switch {
-		case yes(m["partial"]) || words == "":
+		case readBool(m["partial"]) || words == "":
 		case say == "text" && first, say == "user_feedback":
 			role = "user"
 			first = false
@@ -58,7 +58,7 @@ func (t *talk) shown(all []json.RawMessage) {
 			role = "assistant"
 		case ask == "followup":
 			role = "assistant"
-			if question := text(fieldsOf(json.RawMessage(words))["question"]); question != "" {
+			if question := readText(objectFields(json.RawMessage(words))["question"]); question != "" {
 				words = question
 			}
 		}
@@ -77,9 +77,9 @@ func (t *talk) shown(all []json.RawMessage) {
 		if m["ts"] == nil || err != nil {
 			element, _ = json.Marshal(map[string]json.RawMessage{"role": json.RawMessage(`"` + role + `"`), "content": said})
 		}
-		if !t.element(element) || t.r.gone {
+		if !t.readElement(element) || t.r.gone {
 			break
 		}
 	}
-	t.finish(nil)
+	t.finishTalk(nil)
 }

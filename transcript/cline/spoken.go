@@ -20,8 +20,8 @@ var spokenTools = []string{
 	"fetch_instructions", "codebase_search", "update_todo_list", "web_fetch", "condense", "load_mcp_documentation",
 }
 
-// speaks adds the text of an assistant, and the call that it speaks, if any.
-func (t *talk) speaks(c *content, said string, i int) {
+// addSpeech adds the text of an assistant, and the call that it speaks, if any.
+func (t *talkReader) addSpeech(c *content, said string, i int) {
 	name := ""
 	from := -1
 	to := 0
@@ -37,21 +37,21 @@ func (t *talk) speaks(c *content, said string, i int) {
 		}
 	}
 	if from < 0 {
-		c.text(said)
+		c.addText(said)
 		return
 	}
-	c.text(said[:from])
+	c.addText(said[:from])
 	id := fmt.Sprintf("spoken-%d-%d", t.index, i)
-	call := scrollback.ToolCall{ID: id, Name: name, Arguments: arguments(said[from+len(name)+2 : to-len(name)-3])}
-	c.add(call)
-	t.called(call)
-	c.text(said[to:])
+	call := scrollback.ToolCall{ID: id, Name: name, Arguments: spokenArguments(said[from+len(name)+2 : to-len(name)-3])}
+	c.addPart(call)
+	t.rememberCall(call)
+	c.addText(said[to:])
 }
 
 var tag = regexp.MustCompile(`<([a-z_]{1,40})>`)
 
-// arguments are the elements of a spoken call as JSON.
-func arguments(body string) json.RawMessage {
+// spokenArguments returns the elements of a spoken call as JSON.
+func spokenArguments(body string) json.RawMessage {
 	out := map[string]string{}
 	for len(out) < 64 {
 		at := tag.FindStringSubmatchIndex(body)
@@ -81,7 +81,7 @@ func arguments(body string) json.RawMessage {
 
 var resultHead = regexp.MustCompile(`^\[([a-z_]{1,40})(?: for [^\n]*)?\] Result:`)
 
-// spokenResult is the name of the tool whose result a text begins with, and what follows.
+// spokenResult returns the name of the tool whose result a text begins with, and what follows.
 func spokenResult(s string) (name, rest string, ok bool) {
 	at := resultHead.FindStringSubmatchIndex(s)
 	if at == nil || !slices.Contains(spokenTools, s[at[2]:at[3]]) {
@@ -90,8 +90,8 @@ func spokenResult(s string) (name, rest string, ok bool) {
 	return s[at[2]:at[3]], strings.TrimLeft(s[at[1]:], " \n"), true
 }
 
-// spokenBy takes what a person said out of a result: an answer to a question, or feedback.
-func spokenBy(tool, s string) (rest, own string) {
+// splitFeedback takes what a person said out of a result: an answer to a question, or feedback.
+func splitFeedback(tool, s string) (rest, own string) {
 	var tags []string
 	switch {
 	case tool == "ask_followup_question":
@@ -127,9 +127,9 @@ var place = regexp.MustCompile(`# Current Work(?:ing|space) Directory \(([^\n]+?
 // longestPlace bounds the path of a folder, in bytes.
 const longestPlace = 4096
 
-// stripped is a text without what the tool put around it, the folder that was worked in if
+// stripWrapping returns a text without what the tool put around it, the folder that was worked in if
 // it says so, and how many pieces were left out.
-func stripped(s string) (words, folder string, left int) {
+func stripWrapping(s string) (words, folder string, left int) {
 	for _, name := range dropped {
 		for range 100 {
 			before, rest, found := strings.Cut(s, "<"+name)
@@ -160,15 +160,15 @@ func stripped(s string) (words, folder string, left int) {
 		}
 	}
 	for _, name := range unwrapped {
-		if inner, ok := inside(s, name); ok {
+		if inner, ok := elementText(s, name); ok {
 			s = inner
 		}
 	}
 	return s, folder, left
 }
 
-// inside is what stands in an element that is the whole of a text.
-func inside(s, name string) (string, bool) {
+// elementText returns what stands in an element that is the whole of a text.
+func elementText(s, name string) (string, bool) {
 	rest, ok := strings.CutPrefix(s, "<"+name)
 	if !ok || rest == "" || rest[0] != '>' && rest[0] != ' ' {
 		return s, false
@@ -178,8 +178,8 @@ func inside(s, name string) (string, bool) {
 	return strings.TrimSpace(inner), ok && closed
 }
 
-// interrupted is what a model said before it was interrupted, and whether it was.
-func interrupted(s string) (string, bool) {
+// beforeInterruption returns what a model said before it was interrupted, and whether it was.
+func beforeInterruption(s string) (string, bool) {
 	for _, mark := range []string{"[Response interrupted by user]", "[Response interrupted by API Error]"} {
 		if rest, ok := strings.CutSuffix(strings.TrimSpace(s), mark); ok {
 			return strings.TrimSpace(rest), true

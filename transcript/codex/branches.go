@@ -9,10 +9,10 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tree"
 )
 
-// branches are the messages of a thread as a tree.
-type branches struct {
+// branchTree are the messages of a thread as a tree.
+type branchTree struct {
 	nodes []node
-	at    map[place]int
+	at    map[treePlace]int
 	cur   int   // the newest message on the path, or -1
 	ends  []int // of the paths of its files
 }
@@ -28,21 +28,21 @@ type node struct {
 	dropped bool
 }
 
-// place is where a message is in the tree.
-type place struct {
+// treePlace is where a message is in the tree.
+type treePlace struct {
 	parent int
 	id     scrollback.MessageID
 }
 
-func (n *node) note(key string, value any) {
+func (n *node) setMeta(key string, value any) {
 	if n.meta == nil {
 		n.meta = map[string]any{}
 	}
 	n.meta[key] = value
 }
 
-// add appends a part with its bytes.
-func (n *node) add(p piece) {
+// addPiece appends a part with its bytes.
+func (n *node) addPiece(p messagePiece) {
 	if p.data != nil {
 		if n.entry.Bytes == nil {
 			n.entry.Bytes = map[int][]byte{}
@@ -52,10 +52,10 @@ func (n *node) add(p piece) {
 	n.entry.Message.Parts = append(n.entry.Message.Parts, p.Part)
 }
 
-// grow puts a message after the newest one, if it is not there from an earlier path.
-func (b *branches) grow(n node) {
+// addNode puts a message after the newest one, if it is not there from an earlier path.
+func (b *branchTree) addNode(n node) {
 	n.parent = b.cur
-	where := place{n.parent, n.entry.Message.ID}
+	where := treePlace{n.parent, n.entry.Message.ID}
 	i, known := b.at[where]
 	if !known {
 		i = len(b.nodes)
@@ -65,8 +65,8 @@ func (b *branches) grow(n node) {
 	b.cur = i
 }
 
-// back takes the last turns off the path.
-func (b *branches) back(turns int64) {
+// takeBack takes the last turns off the path.
+func (b *branchTree) takeBack(turns int64) {
 	for ; turns > 0 && b.cur >= 0; turns-- {
 		for b.cur >= 0 && !b.nodes[b.cur].typed {
 			b.cur = b.nodes[b.cur].parent
@@ -77,8 +77,8 @@ func (b *branches) back(turns int64) {
 	}
 }
 
-// copy reports whether all there is was said in another thread.
-func (b *branches) copy() bool {
+// isCopy reports whether all there is was said in another thread.
+func (b *branchTree) isCopy() bool {
 	for _, n := range b.nodes {
 		if !n.shared {
 			return false
@@ -87,8 +87,8 @@ func (b *branches) copy() bool {
 	return len(b.nodes) > 0
 }
 
-// root is the first message on the first path.
-func (b *branches) root() string {
+// rootOf returns the first message on the first path.
+func (b *branchTree) rootOf() string {
 	for _, n := range b.nodes {
 		if !n.dropped && n.parent < 0 {
 			return string(n.entry.Message.ID)
@@ -97,9 +97,9 @@ func (b *branches) root() string {
 	return ""
 }
 
-// entries are the messages in the order of a file: what was taken back first, the current
+// listEntries returns the messages in the order of a file: what was taken back first, the current
 // path last. Branches that only another thread has are told there.
-func (b *branches) entries(source string) iter.Seq[transcript.Entry] {
+func (b *branchTree) listEntries(source string) iter.Seq[transcript.Entry] {
 	keep := make([]bool, len(b.nodes))
 	mark := func(i int) {
 		for ; i >= 0 && !keep[i]; i = b.nodes[i].parent {
@@ -121,7 +121,7 @@ func (b *branches) entries(source string) iter.Seq[transcript.Entry] {
 		}
 		e := n.entry
 		if n.meta != nil {
-			e.Message.Meta = transcript.Object(map[string]any{Name: n.meta})
+			e.Message.Meta = transcript.MarshalObject(map[string]any{Name: n.meta})
 		}
 		out := tree.Node{ID: strconv.Itoa(i), Entries: []transcript.Entry{e}}
 		if n.parent >= 0 {
@@ -131,7 +131,7 @@ func (b *branches) entries(source string) iter.Seq[transcript.Entry] {
 	}
 	end := b.cur
 	return func(yield func(transcript.Entry) bool) {
-		for e := range tree.Entries(source, nodes, strconv.Itoa(end)) {
+		for e := range tree.WalkEntries(source, nodes, strconv.Itoa(end)) {
 			if !yield(e) {
 				return
 			}

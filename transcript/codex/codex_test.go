@@ -48,10 +48,10 @@ func TestTool(t *testing.T) {
 	}
 }
 
-// script is what a fixture says, with what only an origin, a model or a meta holds.
+// script returns what a fixture says, with what only an origin, a model or a meta holds.
 func script(entries []transcript.Entry) string {
 	var b strings.Builder
-	for i, line := range tooltest.Script(entries) {
+	for i, line := range tooltest.ScriptLines(entries) {
 		e := entries[i]
 		b.WriteString(line)
 		switch {
@@ -76,7 +76,7 @@ func script(entries []transcript.Entry) string {
 
 func TestFixtures(t *testing.T) {
 	for name := range fixtures {
-		got := script(tooltest.Entries(t, codex.Tool{}, os.DirFS("testdata/"+name)))
+		got := script(tooltest.ReadEntries(t, codex.Tool{}, os.DirFS("testdata/"+name)))
 		golden := filepath.Join("testdata", name+".golden")
 		if *update {
 			if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
@@ -93,7 +93,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// copied is a fixture in memory.
+// copied returns a fixture in memory.
 func copied(t *testing.T, name string) fstest.MapFS {
 	t.Helper()
 	out := fstest.MapFS{}
@@ -115,7 +115,7 @@ func copied(t *testing.T, name string) fstest.MapFS {
 // A packed rollout says the same as a plain one; of both, the plain one is read.
 func TestPacked(t *testing.T) {
 	files := copied(t, "talk")
-	want := script(tooltest.Entries(t, codex.Tool{}, files))
+	want := script(tooltest.ReadEntries(t, codex.Tool{}, files))
 	enc, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -124,15 +124,15 @@ func TestPacked(t *testing.T) {
 		if strings.HasSuffix(name, ".jsonl") && strings.HasPrefix(name, "sessions/") {
 			files[name+".zst"] = &fstest.MapFile{Data: enc.EncodeAll(f.Data, nil), Mode: 0o644}
 			delete(files, name)
-			if got := script(tooltest.Entries(t, codex.Tool{}, files)); got != want {
+			if got := script(tooltest.ReadEntries(t, codex.Tool{}, files)); got != want {
 				t.Errorf("packed (-want +got):\n%s", cmp.Diff(want, got))
 			}
 			files[name+".zst"].Data = files[name+".zst"].Data[:200]
-			if got := script(tooltest.Entries(t, codex.Tool{}, files)); !strings.Contains(got, "bad ") {
+			if got := script(tooltest.ReadEntries(t, codex.Tool{}, files)); !strings.Contains(got, "bad ") {
 				t.Errorf("a damaged one says nothing of it:\n%s", got)
 			}
 			files[name] = f
-			if got := script(tooltest.Entries(t, codex.Tool{}, files)); got != want {
+			if got := script(tooltest.ReadEntries(t, codex.Tool{}, files)); got != want {
 				t.Errorf("plain beside packed (-want +got):\n%s", cmp.Diff(want, got))
 			}
 		}
@@ -142,19 +142,19 @@ func TestPacked(t *testing.T) {
 // A thread is the same one wherever its file is.
 func TestArchived(t *testing.T) {
 	files := copied(t, "agents")
-	want := tooltest.Entries(t, codex.Tool{}, files)
+	want := tooltest.ReadEntries(t, codex.Tool{}, files)
 	for name, f := range copied(t, "agents") {
 		delete(files, name)
 		files["archived_sessions/"+path.Base(name)] = f
 	}
-	if diff := cmp.Diff(script(want), script(tooltest.Entries(t, codex.Tool{}, files))); diff != "" {
+	if diff := cmp.Diff(script(want), script(tooltest.ReadEntries(t, codex.Tool{}, files))); diff != "" {
 		t.Error(diff)
 	}
 	flat := fstest.MapFS{}
 	for name, f := range files {
 		flat[path.Base(name)] = f
 	}
-	if diff := cmp.Diff(script(want), script(tooltest.Entries(t, codex.Tool{}, flat))); diff != "" {
+	if diff := cmp.Diff(script(want), script(tooltest.ReadEntries(t, codex.Tool{}, flat))); diff != "" {
 		t.Errorf("in a folder of its own: %s", diff)
 	}
 }
@@ -214,7 +214,7 @@ func TestSingle(t *testing.T) {
 		return out
 	}
 	const second = "rollout-2026-03-01T10-02-00-019ca000-0010-7000-8000-0000000000aa_019ca000-0100-7000-8000-0000000000cc.jsonl"
-	got := tooltest.Script(read("testdata/revert/sessions/2026/03/01", second))
+	got := tooltest.ScriptLines(read("testdata/revert/sessions/2026/03/01", second))
 	want := []string{"019ca000-0010-7000-8000-0000000000aa:", "user | First", "assistant | One", "user | Second again",
 		"assistant | Two again", "user | Third, taken back", "assistant | Three", "end"}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -240,14 +240,14 @@ func TestForksShare(t *testing.T) {
 	} {
 		marks := map[string][]string{}
 		roots := map[string]string{}
-		for _, e := range tooltest.Entries(t, codex.Tool{}, os.DirFS("testdata/"+c.fixture)) {
+		for _, e := range tooltest.ReadEntries(t, codex.Tool{}, os.DirFS("testdata/"+c.fixture)) {
 			switch {
 			case e.Conversation != nil:
 				roots[e.Source] = e.Origin.Root
 			case e.Rewind != nil:
 				marks[e.Source] = marks[e.Source][:*e.Rewind]
 			case len(e.Message.Parts) > 0:
-				mark, err := transcript.Mark(e)
+				mark, err := transcript.ImportMark(e)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -350,7 +350,7 @@ func TestHeads(t *testing.T) {
 			`"source":{"subagent":{"thread_spawn":{"parent_thread_id":"`+parent+`"}}}`),
 	}
 	var agents []string
-	for _, e := range tooltest.Entries(t, codex.Tool{}, files) {
+	for _, e := range tooltest.ReadEntries(t, codex.Tool{}, files) {
 		if e.Agent != nil {
 			agents = append(agents, e.Source+" of "+e.Agent.Source)
 		}
@@ -372,7 +372,7 @@ func TestTorn(t *testing.T) {
 		for s := range (codex.Tool{}).Sessions(t.Context(), p) {
 			s.Changed = 1000
 			for e := range (codex.Tool{}).Read(t.Context(), p, s) {
-				lines = append(lines, tooltest.Script([]transcript.Entry{e})...)
+				lines = append(lines, tooltest.ScriptLines([]transcript.Entry{e})...)
 			}
 		}
 		want := []string{"bad 4", "bad 5"}

@@ -12,8 +12,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// piece is a part with its bytes.
-type piece struct {
+// messagePiece is a part with its bytes.
+type messagePiece struct {
 	scrollback.Part
 	data []byte
 }
@@ -21,9 +21,9 @@ type piece struct {
 // marker is what the tool writes before an image, with its name or path.
 var marker = regexp.MustCompile(`^<image(?: name=\[?([^\]>]*?)\]?)?(?: path="([^"]*)")?>$`)
 
-// content reads what a message holds. only says of each element whether it counts; nil
+// readContent reads what a message holds. only says of each element whether it counts; nil
 // counts all. Marks around images are not text.
-func (t *teller) content(raw json.RawMessage, only []bool) (out []piece) {
+func (t *threadBuilder) readContent(raw json.RawMessage, only []bool) (out []messagePiece) {
 	var list []struct {
 		Type  string          `json:"type"`
 		Text  string          `json:"text"`
@@ -33,7 +33,7 @@ func (t *teller) content(raw json.RawMessage, only []bool) (out []piece) {
 	if json.Unmarshal(raw, &list) != nil {
 		var text string
 		if json.Unmarshal(raw, &text) == nil && text != "" {
-			return []piece{{Part: scrollback.Text{Text: text}}}
+			return []messagePiece{{Part: scrollback.Text{Text: text}}}
 		}
 		return nil
 	}
@@ -53,49 +53,49 @@ func (t *teller) content(raw json.RawMessage, only []bool) (out []piece) {
 				}
 			case c.Text == "</image>" && i > 0 && list[i-1].Type == "input_image":
 			case c.Text != "":
-				out = append(out, piece{Part: scrollback.Text{Text: c.Text}})
+				out = append(out, messagePiece{Part: scrollback.Text{Text: c.Text}})
 			}
 		case "refusal":
-			out = append(out, piece{Part: scrollback.Text{Text: c.Refus}})
+			out = append(out, messagePiece{Part: scrollback.Text{Text: c.Refus}})
 		case "input_image":
 			var url string
 			_ = json.Unmarshal(c.Image, &url) // another form has no address
-			if p, ok := imageOf(url, name); ok {
+			if p, ok := readImage(url, name); ok {
 				out = append(out, p)
 			} else {
-				t.leave("image")
+				t.countLeft("image")
 			}
 			name = ""
 		default:
-			t.leave("unknown")
+			t.countLeft("unknown")
 		}
 	}
 	return out
 }
 
-// imageOf is the image at an address, which may hold it.
-func imageOf(url, name string) (piece, bool) {
+// readImage returns the image at an address, which may hold it.
+func readImage(url, name string) (messagePiece, bool) {
 	if strings.HasPrefix(url, "http://") || strings.HasPrefix(url, "https://") {
-		return piece{Part: scrollback.Image{URL: url, Name: name}}, true
+		return messagePiece{Part: scrollback.Image{URL: url, Name: name}}, true
 	}
 	rest, ok := strings.CutPrefix(url, "data:")
 	kind, text, ok2 := strings.Cut(rest, ",")
 	kind, ok3 := strings.CutSuffix(kind, ";base64")
 	if !ok || !ok2 || !ok3 {
-		return piece{}, false
+		return messagePiece{}, false
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 	if err != nil || len(data) == 0 {
-		return piece{}, false
+		return messagePiece{}, false
 	}
 	kind, _, _ = strings.Cut(kind, ";")
-	return piece{scrollback.Image{MediaType: kind, Name: name, Size: int64(len(data))}, data}, true
+	return messagePiece{scrollback.Image{MediaType: kind, Name: name, Size: int64(len(data))}, data}, true
 }
 
-// user takes a message in the role of a person. Newer versions say of each element who
+// takeUser takes a message in the role of a person. Newer versions say of each element who
 // wrote it; in older ones an event repeats what a person said, and what looks as if the
 // harness had put it in is not talk without one.
-func (t *teller) user(l *line, it item) {
+func (t *threadBuilder) takeUser(l *line, it item) {
 	kinds := it.Said.Kinds
 	told := len(it.Said.Items) > 0 || len(kinds) > 0
 	var only []bool
@@ -109,44 +109,44 @@ func (t *teller) user(l *line, it item) {
 		any = any || typed
 	}
 	if told && !any {
-		t.surroundings(it)
-		t.leave("reminder")
+		t.takeSurroundings(it)
+		t.countLeft("reminder")
 		return
 	}
-	pieces := t.content(it.Content, fitting(only, it))
-	n := l.message(it.ID, scrollback.RoleUser, nil)
+	pieces := t.readContent(it.Content, countedElements(only, it))
+	n := l.newMessage(it.ID, scrollback.RoleUser, nil)
 	n.typed = true
 	for _, p := range pieces {
-		n.add(p)
+		n.addPiece(p)
 	}
 	text := n.entry.Message.Parts.Text()
-	if !told && t.injected(text) {
-		t.surroundings(it)
-		if beside, ok := n.peeled(); ok {
-			t.leave("reminder")
-			t.saidBy(beside)
+	if !told && t.isInjected(text) {
+		t.takeSurroundings(it)
+		if beside, ok := n.withoutHarness(); ok {
+			t.countLeft("reminder")
+			t.takeSpeech(beside)
 			return
 		}
 		t.doubt = &n
 		return
 	}
-	t.saidBy(n)
+	t.takeSpeech(n)
 }
 
-// saidBy takes what a person said, without what an editor put around it.
-func (t *teller) saidBy(n node) {
-	if n.unwrap(); len(n.entry.Message.Parts) == 0 {
-		t.leave("reminder")
+// takeSpeech takes what a person said, without what an editor put around it.
+func (t *threadBuilder) takeSpeech(n node) {
+	if n.unwrapRequest(); len(n.entry.Message.Parts) == 0 {
+		t.countLeft("reminder")
 		return
 	}
 	t.pending = nil
 	t.spare = nil
-	t.add(n)
+	t.addNode(n)
 	t.last = -1
 }
 
-// fitting are the elements that count, if there is one word on each.
-func fitting(only []bool, it item) []bool {
+// countedElements returns the elements that count, if there is one word on each.
+func countedElements(only []bool, it item) []bool {
 	if n := strings.Count(string(it.Content), `"type"`); only == nil || n > len(only) {
 		return nil
 	}
@@ -160,8 +160,8 @@ var harness = []string{"<environment_context>", "<turn_aborted>", "<subagent_not
 // element is an element of markup from its beginning to its end.
 var element = regexp.MustCompile(`\A\s*<([a-z][a-z0-9_]*)[ >]`)
 
-// injected reports whether a text looks as if the harness had put it in.
-func (t *teller) injected(text string) bool {
+// isInjected reports whether a text looks as if the harness had put it in.
+func (t *threadBuilder) isInjected(text string) bool {
 	text = strings.TrimSpace(text)
 	for _, begin := range harness {
 		if strings.HasPrefix(text, begin) {
@@ -172,8 +172,8 @@ func (t *teller) injected(text string) bool {
 	return t.events && m != nil && strings.Contains(m[1], "_") && strings.HasSuffix(text, "</"+m[1]+">")
 }
 
-// peeled is a message without what the harness put into it, and whether there is talk beside that.
-func (n *node) peeled() (node, bool) {
+// withoutHarness returns a message without what the harness put into it, and whether there is talk beside that.
+func (n *node) withoutHarness() (node, bool) {
 	out := *n
 	out.entry.Message.Parts = slices.Clone(n.entry.Message.Parts)
 	out.entry.Bytes = maps.Clone(n.entry.Bytes)
@@ -182,8 +182,8 @@ func (n *node) peeled() (node, bool) {
 		if !ok {
 			continue
 		}
-		if p.Text = peel(p.Text); p.Text == "" {
-			out.drop(i)
+		if p.Text = peelElements(p.Text); p.Text == "" {
+			out.dropPart(i)
 		} else {
 			out.entry.Message.Parts[i] = p
 		}
@@ -191,9 +191,9 @@ func (n *node) peeled() (node, bool) {
 	return out, strings.TrimSpace(out.entry.Message.Parts.Text()) != ""
 }
 
-// peel is a text without the elements of the harness that it begins with. One that is not
+// peelElements returns a text without the elements of the harness that it begins with. One that is not
 // closed goes on to the end.
-func peel(text string) string {
+func peelElements(text string) string {
 	for {
 		trimmed := strings.TrimSpace(text)
 		if !slices.ContainsFunc(harness, func(begin string) bool { return strings.HasPrefix(trimmed, begin) }) {
@@ -211,8 +211,8 @@ func peel(text string) string {
 	}
 }
 
-// confirm takes the event that repeats what a person said.
-func (t *teller) confirm(text string) {
+// takeRepeat takes the event that repeats what a person said.
+func (t *threadBuilder) takeRepeat(text string) {
 	t.events = true
 	if t.doubt == nil {
 		return
@@ -222,18 +222,18 @@ func (t *teller) confirm(text string) {
 		return
 	}
 	t.doubt = nil
-	t.saidBy(n)
+	t.takeSpeech(n)
 }
 
 // folder is how the harness says where it works.
 var folder = regexp.MustCompile(`<cwd>([^<]+)</cwd>`)
 
-// surroundings takes where it is worked from what the harness says, if nothing else has told.
-func (t *teller) surroundings(it item) {
+// takeSurroundings takes where it is worked from what the harness says, if nothing else has told.
+func (t *threadBuilder) takeSurroundings(it item) {
 	if t.folder != "" {
 		return
 	}
-	if m := folder.FindStringSubmatch(joined(it.Content)); m != nil {
+	if m := folder.FindStringSubmatch(joinTexts(it.Content)); m != nil {
 		t.folder = strings.TrimSpace(m[1])
 	}
 }

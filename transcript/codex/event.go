@@ -8,8 +8,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// happening is an event, as far as it is read.
-type happening struct {
+// threadEvent is an event, as far as it is read.
+type threadEvent struct {
 	Type    string          `json:"type"`
 	TurnID  string          `json:"turn_id"`
 	Turns   int64           `json:"num_turns"`
@@ -19,24 +19,24 @@ type happening struct {
 	Error   *struct {
 		Message string `json:"message"`
 	} `json:"error"`
-	Item   *done  `json:"item"`
-	CallID string `json:"call_id"`
-	Child  string `json:"new_thread_id"`
-	run
+	Item   *completedItem `json:"item"`
+	CallID string         `json:"call_id"`
+	Child  string         `json:"new_thread_id"`
+	commandRun
 }
 
-// done is an item that was completed.
-type done struct {
+// completedItem is an item that was completed.
+type completedItem struct {
 	Type      string   `json:"type"`
 	ID        string   `json:"id"`
 	Tool      string   `json:"tool"`
 	Receivers []string `json:"receiver_thread_ids"`
-	run
+	commandRun
 }
 
-// run is how a command ended. The output is whole up to 64 KiB, where the result that the
+// commandRun is how a command ended. The output is whole up to 64 KiB, where the result that the
 // model saw is cut.
-type run struct {
+type commandRun struct {
 	Output   string   `json:"aggregated_output"`
 	ExitCode *int64   `json:"exit_code"`
 	Duration duration `json:"duration"`
@@ -47,8 +47,8 @@ type duration struct {
 	Nanos int64 `json:"nanos"`
 }
 
-// event reads a line as an event.
-func (l *line) event() (e happening, ok bool) {
+// parseEvent reads a line as an event.
+func (l *line) parseEvent() (e threadEvent, ok bool) {
 	if json.Unmarshal(l.payload, &e) == nil {
 		return e, true
 	}
@@ -60,20 +60,20 @@ func (l *line) event() (e happening, ok bool) {
 		Text   json.RawMessage `json:"message"`
 	}
 	if json.Unmarshal(l.payload, &kind) != nil {
-		return happening{}, false
+		return threadEvent{}, false
 	}
-	return happening{Type: kind.Type, TurnID: kind.TurnID, Turns: kind.Turns, Message: kind.Text}, true
+	return threadEvent{Type: kind.Type, TurnID: kind.TurnID, Turns: kind.Turns, Message: kind.Text}, true
 }
 
-// begins reports whether a turn begins. Newer versions call it a turn, older ones a task.
-func (e happening) begins() bool { return e.Type == "task_started" || e.Type == "turn_started" }
+// beginsTurn reports whether a turn begins. Newer versions call it a turn, older ones a task.
+func (e threadEvent) beginsTurn() bool { return e.Type == "task_started" || e.Type == "turn_started" }
 
 var errNoEvent = errors.New("it is not an event")
 
-// event takes an event: where turns begin and end, and what items do not say. Texts of
+// takeEvent takes an event: where turns begin and end, and what items do not say. Texts of
 // events repeat items.
-func (t *teller) event(l *line) error {
-	e, ok := l.event()
+func (t *threadBuilder) takeEvent(l *line) error {
+	e, ok := l.parseEvent()
 	if !ok {
 		return errNoEvent
 	}
@@ -81,33 +81,33 @@ func (t *teller) event(l *line) error {
 	case "user_message":
 		var text string
 		_ = json.Unmarshal(e.Message, &text) // another form says nothing
-		t.confirm(text)
+		t.takeRepeat(text)
 	case "task_started", "turn_started":
-		t.close()
+		t.closeAnswer()
 		t.turn = e.TurnID
 		t.marked = true
 		t.open = true
 		t.asked = false
 		t.last = -1
 	case "task_complete", "turn_complete":
-		t.close()
+		t.closeAnswer()
 		t.open = false
 		if e.Error != nil {
-			t.remark("error", e.Error.Message)
+			t.noteRemark("error", e.Error.Message)
 		}
 	case "turn_aborted":
 		if t.answer != nil {
 			t.answer.status = scrollback.StatusInterrupted
 		}
-		t.close()
+		t.closeAnswer()
 		t.open = false
-		t.remark("interrupted", true)
+		t.noteRemark("interrupted", true)
 	case "thread_rolled_back":
-		t.close()
-		t.talk.back(e.Turns)
+		t.closeAnswer()
+		t.talk.takeBack(e.Turns)
 		t.last = -1
 	case "token_count":
-		t.count(l.payload)
+		t.takeCount(l.payload)
 	case "thread_name_updated":
 		t.title = e.Name
 	case "agent_reasoning":
@@ -116,69 +116,69 @@ func (t *teller) event(l *line) error {
 		}
 	case "item_completed":
 		if e.Item != nil {
-			t.tools.done(*e.Item)
+			t.tools.markDone(*e.Item)
 		}
 	case "exec_command_end":
-		t.tools.ran(e.CallID, e.run)
+		t.tools.noteRun(e.CallID, e.commandRun)
 	case "collab_agent_spawn_end":
-		t.tools.spawned(e.Child, e.CallID)
+		t.tools.noteSpawn(e.Child, e.CallID)
 	}
 	return nil
 }
 
-// remark notes on the newest message how its turn ended, if it is of this turn.
-func (t *teller) remark(key string, value any) {
+// noteRemark notes on the newest message how its turn ended, if it is of this turn.
+func (t *threadBuilder) noteRemark(key string, value any) {
 	if t.talk.cur >= 0 && (t.asked || !t.marked) {
-		t.talk.nodes[t.talk.cur].note(key, value)
+		t.talk.nodes[t.talk.cur].setMeta(key, value)
 	}
 }
 
-// calls are the calls of a thread, by id.
-type calls struct {
+// threadCalls are the calls of a thread, by id.
+type threadCalls struct {
 	names   map[string]string
-	runs    map[string]run
+	runs    map[string]commandRun
 	results map[string]bool   // whose result was told
 	started map[string]string // by thread: which call started it
 }
 
-func (c *calls) done(d done) {
+func (c *threadCalls) markDone(d completedItem) {
 	switch d.Type {
 	case "CommandExecution":
-		c.ran(d.ID, d.run)
+		c.noteRun(d.ID, d.commandRun)
 	case "CollabAgentToolCall":
 		if d.Tool == "spawn_agent" {
 			for _, child := range d.Receivers {
-				c.spawned(child, d.ID)
+				c.noteSpawn(child, d.ID)
 			}
 		}
 	}
 }
 
-// ran notes how a command ended. What ends after its result was told is left out: the result
+// noteRun notes how a command ended. What ends after its result was told is left out: the result
 // must read the same before and after.
-func (c *calls) ran(call string, r run) {
+func (c *threadCalls) noteRun(call string, r commandRun) {
 	if !c.results[call] {
 		c.runs[call] = r
 	}
 }
 
-func (c *calls) spawned(child, call string) {
+func (c *threadCalls) noteSpawn(child, call string) {
 	if child != "" && call != "" && c.started[child] == "" {
 		c.started[child] = call
 	}
 }
 
-// metered is what is known of what calls of the model have used.
-type metered struct {
+// usageMeter is what is known of what calls of the model have used.
+type usageMeter struct {
 	records bool              // calls have records of their own
-	total   usage             // of the thread, as it was told last
+	total   callUsage         // of the thread, as it was told last
 	known   bool              // it was told
 	pending *scrollback.Usage // of an answer that comes
 	spare   *scrollback.Usage // of what a model said to compact its window
 }
 
-// usage is what calls have used, as the tool counts it.
-type usage struct {
+// callUsage is what calls have used, as the tool counts it.
+type callUsage struct {
 	Input     int64 `json:"input_tokens"`
 	Cached    int64 `json:"cached_input_tokens"`
 	Written   int64 `json:"cache_write_input_tokens"`
@@ -187,8 +187,8 @@ type usage struct {
 	Total     int64 `json:"total_tokens"`
 }
 
-// own is the usage as we count it, or nil if nothing was used.
-func (u usage) own() *scrollback.Usage {
+// toUsage returns the usage as we count it, or nil if nothing was used.
+func (u callUsage) toUsage() *scrollback.Usage {
 	in := func(n int64) int64 { return max(0, min(n, scrollback.MaxCallTokens)) }
 	if u.Input <= 0 && u.Output <= 0 {
 		return nil
@@ -197,29 +197,29 @@ func (u usage) own() *scrollback.Usage {
 		OutputTokens: in(u.Output), ReasoningTokens: in(u.Reasoning), TotalTokens: in(u.Total)}
 }
 
-// record takes the record of a call, which comes after what the call said.
-func (t *teller) record(l *line) error {
+// takeRecord takes the record of a call, which comes after what the call said.
+func (t *threadBuilder) takeRecord(l *line) error {
 	var v struct {
-		Usage usage `json:"usage"`
+		Usage callUsage `json:"usage"`
 	}
 	if err := json.Unmarshal(l.payload, &v); err != nil {
 		return err
 	}
 	t.records = true
 	t.pending = nil
-	if u := v.Usage.own(); u != nil && !t.used(u) {
+	if u := v.Usage.toUsage(); u != nil && !t.setUsage(u) {
 		t.spare = u
 	}
 	return nil
 }
 
-// count takes the count of a thread, in which that of the last call is: it comes after what
+// takeCount takes the count of a thread, in which that of the last call is: it comes after what
 // the call said, or, in some versions, before; and it is repeated.
-func (t *teller) count(raw json.RawMessage) {
+func (t *threadBuilder) takeCount(raw json.RawMessage) {
 	var v struct {
 		Info *struct {
-			Total usage `json:"total_token_usage"`
-			Last  usage `json:"last_token_usage"`
+			Total callUsage `json:"total_token_usage"`
+			Last  callUsage `json:"last_token_usage"`
 		} `json:"info"`
 	}
 	if t.records || json.Unmarshal(raw, &v) != nil {
@@ -228,7 +228,7 @@ func (t *teller) count(raw json.RawMessage) {
 	if v.Info == nil {
 		t.known = false
 		if t.head.Originator == originator {
-			t.close() // so an answer ends there of which it is not known what it has used
+			t.closeAnswer() // so an answer ends there of which it is not known what it has used
 		}
 		return
 	}
@@ -237,17 +237,17 @@ func (t *teller) count(raw json.RawMessage) {
 	}
 	t.known = true
 	t.total = v.Info.Total
-	if u := v.Info.Last.own(); u != nil && !t.used(u) {
+	if u := v.Info.Last.toUsage(); u != nil && !t.setUsage(u) {
 		t.pending = u
 		t.spare = u
 	}
 }
 
-// used gives the newest answer of the turn what its call used, if that is not known yet.
-func (t *teller) used(u *scrollback.Usage) bool {
+// setUsage gives the newest answer of the turn what its call used, if that is not known yet.
+func (t *threadBuilder) setUsage(u *scrollback.Usage) bool {
 	if t.answer != nil && t.answer.usage == nil {
 		t.answer.usage = u
-		t.close()
+		t.closeAnswer()
 		return true
 	}
 	if t.last >= 0 && t.talk.nodes[t.last].entry.Message.Usage == nil {

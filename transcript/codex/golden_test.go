@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tooltest"
 )
 
-// counts is what a thread holds, in one line.
+// counts returns what a thread holds, in one line.
 func counts(entries []transcript.Entry) []string {
 	var out []string
 	var roles map[scrollback.Role]int
@@ -89,7 +89,7 @@ func TestRealFiles(t *testing.T) {
 		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
 			t.Skip("the files of the real programs are not here")
 		}
-		entries := tooltest.Entries(t, codex.Tool{}, os.DirFS(folder))
+		entries := tooltest.ReadEntries(t, codex.Tool{}, os.DirFS(folder))
 		if diff := cmp.Diff(want, counts(entries)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", version, diff)
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// head is what a rollout says about its thread.
-type head struct {
+// threadHead is what a rollout says about its thread.
+type threadHead struct {
 	ID         string `json:"id"`
 	SessionID  string `json:"session_id"` // of a sub-agent its parent's
 	ForkedFrom string `json:"forked_from_id"`
@@ -26,20 +26,20 @@ type head struct {
 		Commit string `json:"commit_hash"`
 		Branch string `json:"branch"`
 	} `json:"git"`
-	Base *base `json:"history_base"`
+	Base *rolloutBase `json:"history_base"`
 
 	tagged bool // its line has a type, as all but the oldest have
 }
 
-// base is where a rollout goes on from: the lines of a file before an ordinal. A file has the
+// rolloutBase is where a rollout goes on from: the lines of a file before an ordinal. A file has the
 // id of its thread, or, after a revert, that at the end of its name.
-type base struct {
+type rolloutBase struct {
 	ID  string `json:"thread_id"`
 	End int64  `json:"end_ordinal_exclusive"`
 }
 
-// parent is the thread that started this one as a sub-agent, or empty.
-func (h head) parent() string {
+// parentThread returns the thread that started this one as a sub-agent, or empty.
+func (h threadHead) parentThread() string {
 	var source struct {
 		Subagent struct {
 			Spawn struct {
@@ -57,26 +57,26 @@ func (h head) parent() string {
 	return ""
 }
 
-// time is when the thread, or this file of it, was begun, in Unix ms.
-func (h head) time() int64 { return transcript.Stamp(h.Timestamp) }
+// startTime returns when the thread, or this file of it, was begun, in Unix ms.
+func (h threadHead) startTime() int64 { return transcript.ParseTime(h.Timestamp) }
 
 // parseHead reads the whole of what a rollout says about its thread. What has another type
 // than it should counts as missing.
-func parseHead(raw json.RawMessage) head {
-	var h head
+func parseHead(raw json.RawMessage) threadHead {
+	var h threadHead
 	if json.Unmarshal(raw, &h) == nil {
 		return h
 	}
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
-		return head{}
+		return threadHead{}
 	}
-	h = head{}
+	h = threadHead{}
 	for _, key := range []string{"id", "session_id", "forked_from_id", "parent_thread_id", "timestamp", "cwd",
 		"originator",
 		"cli_version", "model_provider", "agent_nickname", "agent_role", "source", "git", "history_base"} {
 		one := h
-		if fields[key] != nil && json.Unmarshal(transcript.Object(map[string]json.RawMessage{key: fields[key]}),
+		if fields[key] != nil && json.Unmarshal(transcript.MarshalObject(map[string]json.RawMessage{key: fields[key]}),
 			&one) == nil {
 			h = one
 		}
@@ -86,21 +86,21 @@ func parseHead(raw json.RawMessage) head {
 
 // readHead reads as little of a rollout as says whose it is: not the instructions, nor what
 // comes after them.
-func readHead(r io.Reader) (h head, ok bool) {
+func readHead(r io.Reader) (h threadHead, ok bool) {
 	dec := json.NewDecoder(io.LimitReader(r, maxHead))
 	fields := map[string]json.RawMessage{}
 	tagged := false
 	whole := eachField(dec, func(key string) bool {
 		if key == "payload" {
 			tagged = true
-			return eachField(dec, func(key string) bool { return take(dec, key, fields) })
+			return eachField(dec, func(key string) bool { return takeValue(dec, key, fields) })
 		}
-		return take(dec, key, fields)
+		return takeValue(dec, key, fields)
 	})
 	if tagged && string(fields["type"]) != `"session_meta"` || !whole && len(fields) == 0 {
-		return head{}, false
+		return threadHead{}, false
 	}
-	h = parseHead(transcript.Object(fields))
+	h = parseHead(transcript.MarshalObject(fields))
 	h.tagged = tagged
 	return h, h.ID != "" && h.Timestamp != ""
 }
@@ -124,8 +124,8 @@ func eachField(dec *json.Decoder, value func(key string) bool) bool {
 	return err == nil
 }
 
-// take reads one value of a head. It ends at the instructions.
-func take(dec *json.Decoder, key string, fields map[string]json.RawMessage) bool {
+// takeValue reads one value of a head. It ends at the instructions.
+func takeValue(dec *json.Decoder, key string, fields map[string]json.RawMessage) bool {
 	if key == "base_instructions" {
 		return false
 	}

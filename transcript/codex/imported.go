@@ -19,8 +19,8 @@ const ledgerFile = "external_agent_session_imports.json"
 // maxLedger bounds what is read of it, in bytes.
 const maxLedger = 64 << 20
 
-// copied is what a thread was made of.
-type copied struct {
+// copiedThread is what a thread was made of.
+type copiedThread struct {
 	Tool    string `json:"tool,omitempty"`
 	Session string `json:"session,omitempty"`
 	Path    string `json:"path,omitempty"`
@@ -28,10 +28,10 @@ type copied struct {
 	title   string
 }
 
-// copiesOf are the threads of a place that the tool made of other tools' sessions, by thread.
+// readCopies returns the threads of a place that the tool made of other tools' sessions, by thread.
 // What cannot be read says nothing; of a file with a torn end the records before it count.
-func copiesOf(fsys fs.FS) map[string]copied {
-	out := map[string]copied{}
+func readCopies(fsys fs.FS) map[string]copiedThread {
+	out := map[string]copiedThread{}
 	in, err := fsys.Open(ledgerFile)
 	if err != nil {
 		return out
@@ -51,7 +51,7 @@ func copiesOf(fsys fs.FS) map[string]copied {
 		if thread == "" || len(out) >= maxFiles {
 			return
 		}
-		c := copied{Path: text("source_path"), At: momentOf(fields["imported_at"]), title: text("title")}
+		c := copiedThread{Path: text("source_path"), At: readTime(fields["imported_at"]), title: text("title")}
 		name := strings.ReplaceAll(c.Path, `\`, "/")
 		if c.Session = strings.TrimSuffix(path.Base(name), path.Ext(name)); c.Path == "" {
 			c.Session = ""
@@ -64,11 +64,11 @@ func copiesOf(fsys fs.FS) map[string]copied {
 	return out
 }
 
-// copiesNear are those of a place, which may be a part of the tool's folder: its ledger stands
+// copiesBeside returns those of a place, which may be a part of the tool's folder: its ledger stands
 // beside the folder of the rollouts.
-func copiesNear(p transcript.Place) map[string]copied {
+func copiesBeside(p transcript.Place) map[string]copiedThread {
 	if p.Name == "." || p.Name == "" {
-		if out := copiesOf(p.FS); len(out) > 0 {
+		if out := readCopies(p.FS); len(out) > 0 {
 			return out
 		}
 	}
@@ -76,7 +76,7 @@ func copiesNear(p transcript.Place) map[string]copied {
 	for range maxDepth {
 		switch filepath.Base(at) {
 		case "sessions", "archived_sessions":
-			return copiesOf(foreign.Folder(filepath.Dir(at)))
+			return readCopies(foreign.FolderBeside(filepath.Dir(at)))
 		}
 		if up := filepath.Dir(at); at != "" && up != at {
 			at = up
@@ -113,8 +113,8 @@ func eachRecord(dec *json.Decoder, visit func(json.RawMessage)) {
 	}
 }
 
-// momentOf is a time in seconds, milliseconds or as text, in Unix ms; 0 for anything else.
-func momentOf(raw json.RawMessage) int64 {
+// readTime returns a time in seconds, milliseconds or as text, in Unix ms; 0 for anything else.
+func readTime(raw json.RawMessage) int64 {
 	var n float64
 	if json.Unmarshal(raw, &n) == nil && n > 0 && n < 1e15 {
 		if n < 1e11 {

@@ -37,7 +37,7 @@ func TestThreadsMadeOfOtherSessions(t *testing.T) {
 		files := promptOf(t, true, "how high is the tide?")
 		files["external_agent_session_imports.json"] = &fstest.MapFile{Mode: 0o644, Data: []byte(c.ledger)}
 		said := false
-		for _, e := range tooltest.Entries(t, codex.Tool{}, files) {
+		for _, e := range tooltest.ReadEntries(t, codex.Tool{}, files) {
 			if e.Conversation == nil {
 				said = said || e.Message.Parts.Text() == "how high is the tide?"
 				continue

@@ -28,7 +28,7 @@ type item struct {
 	Action    json.RawMessage `json:"action"`
 	Output    json.RawMessage `json:"output"`
 	Result    json.RawMessage `json:"result"`
-	Ours      *ours           `json:"scrollback"`
+	Ours      *ownFields      `json:"scrollback"`
 	Said      struct {
 		Kinds []string `json:"content_item_kinds"`
 		Items []struct {
@@ -39,25 +39,25 @@ type item struct {
 	} `json:"internal_chat_message_metadata_passthrough"`
 }
 
-// id is what a message is called whose item has no id: by its place in the thread, and what
+// messageID returns what a message is called whose item has no id: by its place in the thread, and what
 // it says.
-func (l *line) id() string {
+func (l *line) messageID() string {
 	sum := sha256.Sum256(l.payload)
 	return fmt.Sprintf("%s/%d-%s", l.thread, l.pos, hex.EncodeToString(sum[:4]))
 }
 
-// message is a message that a line tells.
-func (l *line) message(id string, role scrollback.Role, parts scrollback.Parts) node {
+// newMessage returns a message that a line tells.
+func (l *line) newMessage(id string, role scrollback.Role, parts scrollback.Parts) node {
 	if id == "" {
-		id = l.id()
+		id = l.messageID()
 	}
 	return node{shared: l.shared, entry: transcript.Entry{Line: l.n, Message: scrollback.Message{
 		ID: scrollback.MessageID(id), Role: role, Parts: parts, CreatedAt: l.at, Status: scrollback.StatusComplete,
 	}}}
 }
 
-// answer is what one call of a model says, while it is read.
-type answer struct {
+// openAnswer is what one call of a model says, while it is read.
+type openAnswer struct {
 	node
 	usage  *scrollback.Usage
 	status scrollback.Status
@@ -65,69 +65,69 @@ type answer struct {
 	spaces map[string]string // of its calls, their namespaces
 }
 
-// item takes an item.
-func (t *teller) item(l *line) error {
+// takeItem takes an item.
+func (t *threadBuilder) takeItem(l *line) error {
 	var it item
 	if err := json.Unmarshal(l.payload, &it); err != nil {
 		return err
 	}
 	if t.doubt != nil {
-		t.leave("reminder")
+		t.countLeft("reminder")
 		t.doubt = nil
 	}
 	if it.Ours != nil && t.head.Originator == originator {
-		return t.own(l, it.Ours)
+		return t.takeOwn(l, it.Ours)
 	}
 	switch it.Type {
 	case "message":
-		t.said(l, it)
+		t.takeMessage(l, it)
 	case "reasoning":
-		t.reasoning(l, it)
+		t.takeReasoning(l, it)
 	case "function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call", "mcp_call":
-		t.call(l, it)
+		t.takeCall(l, it)
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "tool_search_output",
 		"mcp_tool_call_output":
-		t.result(l, it)
+		t.takeResult(l, it)
 	case "image_generation_call":
-		t.drawn(l, it)
+		t.takeImage(l, it)
 	case "ghost_snapshot":
-		t.leave("snapshot")
+		t.countLeft("snapshot")
 	case "compaction", "compaction_summary", "context_compaction":
-		t.leave("compaction")
+		t.countLeft("compaction")
 	default:
-		t.leave("unknown")
+		t.countLeft("unknown")
 	}
 	return nil
 }
 
-// said takes a message, of whatever role.
-func (t *teller) said(l *line, it item) {
+// takeMessage takes a message, of whatever role.
+func (t *threadBuilder) takeMessage(l *line, it item) {
 	switch it.Role {
 	case "assistant":
 		if l.summary {
-			t.close()
-			t.leave("compaction")
+			t.closeAnswer()
+			t.countLeft("compaction")
 			return
 		}
-		a := t.answering(l, it)
-		for _, p := range t.content(it.Content, nil) {
-			a.add(p)
+		a := t.openAnswerFor(l, it)
+		for _, p := range t.readContent(it.Content, nil) {
+			a.addPiece(p)
 		}
 		if it.Phase != "" {
-			a.note("phase", it.Phase)
+			a.setMeta("phase", it.Phase)
 		}
 	case "user":
-		t.close()
-		t.user(l, it)
+		t.closeAnswer()
+		t.takeUser(l, it)
 	default:
-		t.leave("instructions")
+		t.countLeft("instructions")
 	}
 }
 
-// answering is the answer that an item belongs to.
-func (t *teller) answering(l *line, it item) *answer {
+// openAnswerFor returns the answer that an item belongs to.
+func (t *threadBuilder) openAnswerFor(l *line, it item) *openAnswer {
 	if t.answer == nil {
-		t.answer = &answer{node: l.message(it.ID, scrollback.RoleAssistant, nil), status: scrollback.StatusComplete,
+		t.answer = &openAnswer{node: l.newMessage(it.ID, scrollback.RoleAssistant, nil), status: scrollback.StatusComplete,
 			usage: t.pending}
 		t.pending = nil
 		t.spare = nil
@@ -136,8 +136,8 @@ func (t *teller) answering(l *line, it item) *answer {
 	return t.answer
 }
 
-// close ends an answer: what comes next is not of it.
-func (t *teller) close() {
+// closeAnswer ends an answer: what comes next is not of it.
+func (t *threadBuilder) closeAnswer() {
 	a := t.answer
 	if t.answer = nil; a == nil {
 		return
@@ -161,30 +161,30 @@ func (t *teller) close() {
 	m.Usage = a.usage
 	m.Status = a.status
 	if a.kinds != nil {
-		a.note("kinds", a.kinds)
+		a.setMeta("kinds", a.kinds)
 	}
 	if a.spaces != nil {
-		a.note("namespaces", a.spaces)
+		a.setMeta("namespaces", a.spaces)
 	}
-	t.add(a.node)
+	t.addNode(a.node)
 }
 
-// reasoning takes what a model thought. What is only there encrypted is left out.
-func (t *teller) reasoning(l *line, it item) {
-	text := joined(it.Summary)
+// takeReasoning takes what a model thought. What is only there encrypted is left out.
+func (t *threadBuilder) takeReasoning(l *line, it item) {
+	text := joinTexts(it.Summary)
 	if text == "" {
-		text = joined(it.Content)
+		text = joinTexts(it.Content)
 	}
-	a := t.answering(l, it)
+	a := t.openAnswerFor(l, it)
 	if text == "" {
-		t.leave("encrypted reasoning")
+		t.countLeft("encrypted reasoning")
 		return
 	}
-	a.add(piece{Part: scrollback.Reasoning{Text: text}})
+	a.addPiece(messagePiece{Part: scrollback.Reasoning{Text: text}})
 }
 
-// joined are the texts of a list.
-func joined(raw json.RawMessage) string {
+// joinTexts returns the texts of a list.
+func joinTexts(raw json.RawMessage) string {
 	var list []struct {
 		Text string `json:"text"`
 	}
@@ -200,34 +200,34 @@ func joined(raw json.RawMessage) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// call takes a call of a tool.
-func (t *teller) call(l *line, it item) {
+// takeCall takes a call of a tool.
+func (t *threadBuilder) takeCall(l *line, it item) {
 	id := it.CallID
 	if id == "" {
 		id = it.ID
 	}
 	if id == "" {
-		id = l.id()
+		id = l.messageID()
 	}
 	name := it.Name
-	args := document(it.Arguments)
+	args := innerDocument(it.Arguments)
 	switch it.Type {
 	case "custom_tool_call":
-		args = transcript.Object(map[string]json.RawMessage{"input": textual(it.Input)})
+		args = transcript.MarshalObject(map[string]json.RawMessage{"input": asText(it.Input)})
 	case "local_shell_call":
 		name = "local_shell"
-		args = document(it.Action)
+		args = innerDocument(it.Action)
 	case "web_search_call":
 		name = "web_search"
-		args = document(it.Action)
+		args = innerDocument(it.Action)
 	case "tool_search_call":
 		name = "tool_search"
 	}
 	if name == "" {
 		name = "unknown"
 	}
-	a := t.answering(l, it)
-	a.add(piece{Part: scrollback.ToolCall{ID: id, Name: name, Arguments: args}})
+	a := t.openAnswerFor(l, it)
+	a.addPiece(messagePiece{Part: scrollback.ToolCall{ID: id, Name: name, Arguments: args}})
 	if it.Type != "function_call" {
 		if a.kinds == nil {
 			a.kinds = map[string]string{}
@@ -243,8 +243,8 @@ func (t *teller) call(l *line, it item) {
 	t.tools.names[id] = name
 }
 
-// document is a JSON document of what may be one inside a text.
-func document(raw json.RawMessage) json.RawMessage {
+// innerDocument returns a JSON document of what may be one inside a text.
+func innerDocument(raw json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		if strings.TrimSpace(text) == "" {
@@ -253,7 +253,7 @@ func document(raw json.RawMessage) json.RawMessage {
 		if json.Valid([]byte(text)) {
 			return json.RawMessage(text)
 		}
-		return transcript.Object(map[string]string{"input": text})
+		return transcript.MarshalObject(map[string]string{"input": text})
 	}
 	if len(raw) == 0 || string(raw) == "null" {
 		return json.RawMessage("{}")
@@ -261,21 +261,21 @@ func document(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// textual is a text as JSON, whatever it was.
-func textual(raw json.RawMessage) json.RawMessage {
+// asText returns a text as JSON, whatever it was.
+func asText(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return json.RawMessage(`""`)
 	}
 	return raw
 }
 
-// drawn takes an image that a model made.
-func (t *teller) drawn(l *line, it item) {
+// takeImage takes an image that a model made.
+func (t *threadBuilder) takeImage(l *line, it item) {
 	var data string
 	_ = json.Unmarshal(it.Result, &data) // another form has no image
-	if p, ok := imageOf("data:image/png;base64,"+data, ""); ok && data != "" {
-		t.answering(l, it).add(p)
+	if p, ok := readImage("data:image/png;base64,"+data, ""); ok && data != "" {
+		t.openAnswerFor(l, it).addPiece(p)
 		return
 	}
-	t.leave("image")
+	t.countLeft("image")
 }

@@ -41,25 +41,25 @@ func openRollout(fsys fs.FS, name string) (io.ReadCloser, error) {
 	if err != nil || !strings.HasSuffix(name, ".zst") {
 		return f, err
 	}
-	file := &source{File: f}
+	file := &packedSource{File: f}
 	dec, err := zstd.NewReader(file, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &unpacked{&bounded{dec, maxUnpacked}, dec, file}, nil
+	return &unpackedFile{&boundedReader{dec, maxUnpacked}, dec, file}, nil
 }
 
 // errUnpacked is about a packed rollout that is longer than what is read of one.
 var errUnpacked = fmt.Errorf("it unpacks to more than %d bytes; what is behind that is not read", int64(maxUnpacked))
 
-// bounded reads a bounded number of bytes, and fails with [errUnpacked] where there are more.
-type bounded struct {
+// boundedReader reads a bounded number of bytes, and fails with [errUnpacked] where there are more.
+type boundedReader struct {
 	r    io.Reader
 	left int64
 }
 
 // Read implements io.Reader.
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		if n, err := io.ReadFull(b.r, make([]byte, 1)); n == 0 {
 			return 0, err
@@ -71,28 +71,28 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// source is a packed file, and why it could not be read: what is packed in it is not damaged then.
-type source struct {
+// packedSource is a packed file, and why it could not be read: what is packed in it is not damaged then.
+type packedSource struct {
 	fs.File
 	err error
 }
 
 // Read implements io.Reader.
-func (s *source) Read(b []byte) (int, error) {
+func (s *packedSource) Read(b []byte) (int, error) {
 	n, err := s.File.Read(b)
-	if err != nil && !transcript.Ended(err) {
+	if err != nil && !transcript.IsEnd(err) {
 		s.err = err
 	}
 	return n, err
 }
 
-type unpacked struct {
+type unpackedFile struct {
 	io.Reader
 	dec  *zstd.Decoder
-	file *source
+	file *packedSource
 }
 
-func (u *unpacked) Close() error {
+func (u *unpackedFile) Close() error {
 	u.dec.Close()
 	return u.file.Close()
 }
@@ -100,22 +100,22 @@ func (u *unpacked) Close() error {
 // eachLine reads a rollout, until a reader of its lines has had enough. A packed one that is
 // damaged, or unpacks to too much, ends with a bad line.
 func eachLine(r io.Reader, packed bool, do func(line) bool) error {
-	from, _ := r.(*unpacked)
+	from, _ := r.(*unpackedFile)
 	in := transcript.NewRecords(r)
 	var began int64 // of lines without a time
 	first := true
 	for {
 		rec, err := in.Next()
 		switch {
-		case transcript.Ended(err):
+		case transcript.IsEnd(err):
 			return nil
 		case err != nil && from != nil && from.file.err != nil:
 			return from.file.err
 		case errors.Is(err, errUnpacked):
-			do(line{n: in.Line(), ordinal: -1, bad: err.Error()})
+			do(line{n: in.CurrentLine(), ordinal: -1, bad: err.Error()})
 			return nil
 		case err != nil && packed:
-			do(line{n: in.Line(), ordinal: -1, bad: "damaged: " + err.Error()})
+			do(line{n: in.CurrentLine(), ordinal: -1, bad: "damaged: " + err.Error()})
 			return nil
 		case err != nil:
 			return err
@@ -152,10 +152,10 @@ func parseLine(raw []byte, first bool) line {
 	}
 	l := line{ordinal: -1}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		l.bad = why(err)
+		l.bad = explainJSON(err)
 		return l
 	}
-	l.at = transcript.Stamp(v.Timestamp)
+	l.at = transcript.ParseTime(v.Timestamp)
 	l.kind = v.Type
 	l.payload = v.Payload
 	l.summary = v.Metadata.Summary
@@ -177,8 +177,8 @@ func parseLine(raw []byte, first bool) line {
 	return l
 }
 
-// why says what is wrong with JSON.
-func why(err error) string {
+// explainJSON returns what is wrong with JSON.
+func explainJSON(err error) string {
 	var kind *json.UnmarshalTypeError
 	if errors.As(err, &kind) {
 		if kind.Field == "" {

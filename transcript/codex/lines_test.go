@@ -49,7 +49,7 @@ func read(t *testing.T, live bool, lines ...string) []string {
 				t.Fatal(err)
 			}
 			if e.Conversation == nil {
-				out = append(out, tooltest.Script([]transcript.Entry{e})[0])
+				out = append(out, tooltest.ScriptLines([]transcript.Entry{e})[0])
 			}
 		}
 	}

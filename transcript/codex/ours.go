@@ -13,10 +13,10 @@ import (
 // the items would be sent to a model that did not make them, and messages beside items.
 const originator = "scrollback"
 
-// ours is what an item of a rollout of ours holds besides, and the tool reads over: a message
+// ownFields is what an item of a rollout of ours holds besides, and the tool reads over: a message
 // that the items do not say as it is, on the first of them; and on the others that they are
 // a part of it.
-type ours struct {
+type ownFields struct {
 	Message *message `json:"message,omitempty"`
 	Part    bool     `json:"part,omitempty"`
 }
@@ -32,8 +32,8 @@ type message struct {
 
 var errNotOurs = errors.New("the message beside it is not one of ours")
 
-// own takes a message as it is.
-func (t *teller) own(l *line, o *ours) error {
+// takeOwn takes a message as it is.
+func (t *threadBuilder) takeOwn(l *line, o *ownFields) error {
 	if o.Message == nil {
 		return nil
 	}
@@ -42,34 +42,34 @@ func (t *teller) own(l *line, o *ours) error {
 	if json.Unmarshal(m.Content, &parts) != nil {
 		return errNotOurs
 	}
-	data, err := transcript.Attached(m.Content, parts)
+	data, err := transcript.DecodeAttached(m.Content, parts)
 	if err != nil {
 		return errNotOurs
 	}
-	n := l.message("", m.Role, t.tools.told(parts))
+	n := l.newMessage("", m.Role, t.tools.noteParts(parts))
 	n.entry.Bytes = data
 	n.entry.Message.Name = m.Name
 	n.entry.Message.Model = m.Model
 	n.entry.Message.Status = m.Status
-	if !n.sound() {
+	if !n.isComplete() {
 		return errNotOurs
 	}
-	t.close()
+	t.closeAnswer()
 	n.typed = m.Role == scrollback.RoleUser
 	if t.pending != nil && m.Role == scrollback.RoleAssistant {
 		n.entry.Message.Usage = t.pending
 	}
 	t.pending = nil
 	t.spare = nil
-	t.add(n)
+	t.addNode(n)
 	if m.Role != scrollback.RoleAssistant {
 		t.last = -1
 	}
 	return nil
 }
 
-// told notes the names of calls, and gives results those of their calls.
-func (c *calls) told(parts scrollback.Parts) scrollback.Parts {
+// noteParts notes the names of calls, and gives results those of their calls.
+func (c *threadCalls) noteParts(parts scrollback.Parts) scrollback.Parts {
 	out := slices.Clone(parts)
 	for i, p := range out {
 		switch p := p.(type) {
@@ -85,8 +85,8 @@ func (c *calls) told(parts scrollback.Parts) scrollback.Parts {
 	return out
 }
 
-// sound reports whether a message has all that one of ours has.
-func (n *node) sound() bool {
+// isComplete reports whether a message has all that one of ours has.
+func (n *node) isComplete() bool {
 	m := n.entry.Message
 	if _, err := scrollback.ParseRole(string(m.Role)); err != nil || len(m.Parts) == 0 {
 		return false
@@ -114,25 +114,25 @@ func (n *node) sound() bool {
 	return true
 }
 
-// reads reports whether lines read as a message, and as nothing else.
-func (w *writer) reads(lines []line, e transcript.Entry) bool {
-	t := newTeller(w.id)
-	t.begin()
+// readsAs reports whether lines read as a message, and as nothing else.
+func (w *rolloutWriter) readsAs(lines []line, e transcript.Entry) bool {
+	t := newThreadBuilder(w.id)
+	t.beginPath()
 	t.head.Originator = originator
 	t.model = w.model
 	for id, name := range w.said {
 		t.tools.names[id] = name
 	}
 	for i := range lines {
-		if t.take(&lines[i]) != nil {
+		if t.takeLine(&lines[i]) != nil {
 			return false
 		}
 	}
-	t.finish(true, false)
+	t.finishPath(true, false)
 	if len(t.talk.nodes) != 1 || t.talk.nodes[0].entry.Message.CreatedAt != w.at {
 		return false
 	}
-	a, errA := transcript.Likeness(t.talk.nodes[0].entry)
-	b, errB := transcript.Likeness(e)
+	a, errA := transcript.HashLikeness(t.talk.nodes[0].entry)
+	b, errB := transcript.HashLikeness(e)
 	return errA == nil && errB == nil && a == b
 }

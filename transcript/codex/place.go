@@ -18,17 +18,17 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// file is a rollout of a place.
-type file struct {
+// rolloutFile is a rollout of a place.
+type rolloutFile struct {
 	name    string // in the place
 	thread  string // by its name
 	id      string // of the file: the thread's, or its own after a revert
 	begun   string // by its name, in the time of the place where it was written
 	size    int64
-	changed int64  // Unix ms
-	head    *head  // once it was read
-	bad     string // why it cannot be read
-	copy    string // what a program that syncs folders put into its name; empty for the tool's own
+	changed int64       // Unix ms
+	head    *threadHead // once it was read
+	bad     string      // why it cannot be read
+	copy    string      // what a program that syncs folders put into its name; empty for the tool's own
 }
 
 // rolloutName has the local time, the thread, what tells the files of a thread apart, and what
@@ -42,19 +42,19 @@ const (
 	maxReverts = 500 // files of a thread: of more, the newest
 )
 
-// days are the folders of days that are looked through, as 2026/11/22; all without them.
-type days struct{ from, to string }
+// dayRange are the folders of days that are looked through, as 2026/11/22; all without them.
+type dayRange struct{ from, to string }
 
-// around are the days from one moment to another, in Unix ms, wherever its clock stood.
-func around(from, to int64) days {
+// daysAround returns the days from one moment to another, in Unix ms, wherever its clock stood.
+func daysAround(from, to int64) dayRange {
 	day := func(ms int64, by int) string { return time.UnixMilli(ms).UTC().AddDate(0, 0, by).Format("2006/01/02") }
-	return days{day(from, -1), day(to, 1)}
+	return dayRange{day(from, -1), day(to, 1)}
 }
 
 // dayFolder ends with a year, a month of it, or a day of that.
 var dayFolder = regexp.MustCompile(`(?:^|/)(\d{4}(?:/\d\d){0,2})$`)
 
-func (d days) skips(folder string) bool {
+func (d dayRange) isOutside(folder string) bool {
 	m := dayFolder.FindStringSubmatch(folder)
 	if m == nil || d.from == "" {
 		return false
@@ -63,9 +63,9 @@ func (d days) skips(folder string) bool {
 	return m[1] < d.from[:n] || m[1] > d.to[:n]
 }
 
-// list finds the rollouts of a place, by name. Links are not followed, and what may not be
+// listRollouts finds the rollouts of a place, by name. Links are not followed, and what may not be
 // read is passed over.
-func list(ctx context.Context, fsys fs.FS, d days) ([]*file, error) {
+func listRollouts(ctx context.Context, fsys fs.FS, d dayRange) ([]*rolloutFile, error) {
 	var roots []string
 	for _, root := range []string{"sessions", "archived_sessions"} {
 		if info, err := fs.Stat(fsys, root); err == nil && info.IsDir() {
@@ -78,7 +78,7 @@ func list(ctx context.Context, fsys fs.FS, d days) ([]*file, error) {
 		}
 		roots = []string{"."}
 	}
-	found := map[string]*file{}
+	found := map[string]*rolloutFile{}
 	for _, root := range roots {
 		err := fs.WalkDir(fsys, root, func(name string, e fs.DirEntry, err error) error {
 			switch {
@@ -88,12 +88,12 @@ func list(ctx context.Context, fsys fs.FS, d days) ([]*file, error) {
 				return nil
 			case err != nil:
 				return err
-			case e.IsDir() && (strings.Count(name, "/") >= maxDepth || d.skips(name)):
+			case e.IsDir() && (strings.Count(name, "/") >= maxDepth || d.isOutside(name)):
 				return fs.SkipDir
 			case len(found) >= maxFiles:
 				return fs.SkipAll
 			}
-			if f := rollout(name, e); f != nil {
+			if f := newRollout(name, e); f != nil {
 				found[name] = f
 			}
 			return nil
@@ -102,17 +102,17 @@ func list(ctx context.Context, fsys fs.FS, d days) ([]*file, error) {
 			return nil, err
 		}
 	}
-	var out []*file
+	var out []*rolloutFile
 	for name, f := range found {
 		if plain, packed := strings.CutSuffix(name, ".zst"); !packed || found[plain] == nil {
 			out = append(out, f)
 		}
 	}
-	slices.SortFunc(out, func(a, b *file) int { return strings.Compare(path.Base(a.name), path.Base(b.name)) })
+	slices.SortFunc(out, func(a, b *rolloutFile) int { return strings.Compare(path.Base(a.name), path.Base(b.name)) })
 	return out, nil
 }
 
-func rollout(name string, e fs.DirEntry) *file {
+func newRollout(name string, e fs.DirEntry) *rolloutFile {
 	m := rolloutName.FindStringSubmatch(path.Base(name))
 	if m == nil || !e.Type().IsRegular() {
 		return nil
@@ -121,13 +121,13 @@ func rollout(name string, e fs.DirEntry) *file {
 	if err != nil {
 		return nil // it was moved meanwhile
 	}
-	f := &file{name: name, size: info.Size(), changed: info.ModTime().UnixMilli()}
-	f.named(m)
+	f := &rolloutFile{name: name, size: info.Size(), changed: info.ModTime().UnixMilli()}
+	f.takeName(m)
 	return f
 }
 
-// named takes what a file's name says, as [rolloutName] finds it.
-func (f *file) named(m []string) {
+// takeName takes what a file's name says, as [rolloutName] finds it.
+func (f *rolloutFile) takeName(m []string) {
 	f.thread = strings.ToLower(m[2])
 	f.begun = m[1]
 	f.id = cmp.Or(strings.ToLower(strings.TrimPrefix(m[3], "_")), f.thread)
@@ -136,12 +136,12 @@ func (f *file) named(m []string) {
 	}
 }
 
-// know reads the head of a file. What has none is the thread that its name says.
-func (f *file) know(fsys fs.FS) head {
+// readHead reads the head of a file. What has none is the thread that its name says.
+func (f *rolloutFile) readHead(fsys fs.FS) threadHead {
 	if f.head != nil {
 		return *f.head
 	}
-	f.head = &head{}
+	f.head = &threadHead{}
 	in, err := openRollout(fsys, f.name)
 	switch {
 	case err == nil:
@@ -156,8 +156,8 @@ func (f *file) know(fsys fs.FS) head {
 	return *f.head
 }
 
-// names are what threads were named, by id: of several the last.
-func names(fsys fs.FS) map[string]string {
+// threadNames returns what threads were named, by id: of several the last.
+func threadNames(fsys fs.FS) map[string]string {
 	out := map[string]string{}
 	in, err := fsys.Open("session_index.jsonl")
 	if err != nil {
@@ -178,19 +178,19 @@ func names(fsys fs.FS) map[string]string {
 	return out
 }
 
-// threads are the threads of some files, and who started whom.
-type threads struct {
-	ids   map[string]*file // by id of the file
-	files map[string][]*file
+// threadSet are the threads of some files, and who started whom.
+type threadSet struct {
+	ids   map[string]*rolloutFile // by id of the file
+	files map[string][]*rolloutFile
 	below map[string][]string
 	above map[string]string
 	order []string
 }
 
-// arrange groups files by thread. A thread whose parent is not among them, or that started
+// groupThreads groups files by thread. A thread whose parent is not among them, or that started
 // itself, has none.
-func arrange(fsys fs.FS, all []*file) *threads {
-	t := &threads{ids: map[string]*file{}, files: map[string][]*file{}, below: map[string][]string{},
+func groupThreads(fsys fs.FS, all []*rolloutFile) *threadSet {
+	t := &threadSet{ids: map[string]*rolloutFile{}, files: map[string][]*rolloutFile{}, below: map[string][]string{},
 		above: map[string]string{}}
 	for _, f := range all {
 		t.ids[f.id] = f
@@ -200,7 +200,7 @@ func arrange(fsys fs.FS, all []*file) *threads {
 		t.files[f.thread] = append(t.files[f.thread], f)
 	}
 	for _, id := range t.order {
-		up := t.files[id][0].know(fsys).parent()
+		up := t.files[id][0].readHead(fsys).parentThread()
 		if t.files[up] == nil {
 			continue
 		}
@@ -215,8 +215,8 @@ func arrange(fsys fs.FS, all []*file) *threads {
 	return t
 }
 
-// family is a thread with all that it started, each after the one that started it.
-func (t *threads) family(id string) []string {
+// threadFamily returns a thread with all that it started, each after the one that started it.
+func (t *threadSet) threadFamily(id string) []string {
 	out := []string{id}
 	for i := 0; i < len(out); i++ {
 		out = append(out, t.below[out[i]]...)
@@ -224,13 +224,13 @@ func (t *threads) family(id string) []string {
 	return out
 }
 
-// inOrder are the files of a thread in the order they were begun, copies before the tool's own:
+// orderFiles returns the files of a thread in the order they were begun, copies before the tool's own:
 // the last is the current one.
-func inOrder(fsys fs.FS, files []*file) []*file {
+func orderFiles(fsys fs.FS, files []*rolloutFile) []*rolloutFile {
 	out := slices.Clone(files)
-	slices.SortStableFunc(out, func(a, b *file) int {
-		x := a.know(fsys).time()
-		y := b.know(fsys).time()
+	slices.SortStableFunc(out, func(a, b *rolloutFile) int {
+		x := a.readHead(fsys).startTime()
+		y := b.readHead(fsys).startTime()
 		switch {
 		case (a.copy == "") != (b.copy == "") && a.copy != "":
 			return -1
@@ -246,12 +246,13 @@ func inOrder(fsys fs.FS, files []*file) []*file {
 	return out
 }
 
-// session is what is brought as one: a thread and what it started.
-func (t *threads) session(fsys fs.FS, id string, named map[string]string, made map[string]copied) transcript.Session {
-	files := inOrder(fsys, t.files[id])
+// newSession returns what is brought as one: a thread and what it started.
+func (t *threadSet) newSession(fsys fs.FS, id string, named map[string]string,
+	made map[string]copiedThread) transcript.Session {
+	files := orderFiles(fsys, t.files[id])
 	s := transcript.Session{ID: id, Name: files[len(files)-1].name, Bad: files[len(files)-1].bad}
 	h := sha256.New()
-	for _, member := range t.family(id) {
+	for _, member := range t.threadFamily(id) {
 		for _, f := range t.files[member] {
 			fmt.Fprintln(h, f.name, f.size, f.changed)
 			s.Bytes += f.size
@@ -266,8 +267,8 @@ func (t *threads) session(fsys fs.FS, id string, named map[string]string, made m
 	return s
 }
 
-// single is the session of one file.
-func single(p transcript.Place) (*file, transcript.Session, error) {
+// singleSession returns the session of one file.
+func singleSession(p transcript.Place) (*rolloutFile, transcript.Session, error) {
 	info, err := fs.Stat(p.FS, p.Name)
 	if err != nil {
 		return nil, transcript.Session{}, err
@@ -275,11 +276,11 @@ func single(p transcript.Place) (*file, transcript.Session, error) {
 	if !info.Mode().IsRegular() {
 		return nil, transcript.Session{}, errors.New("it is not a file")
 	}
-	f := &file{name: p.Name, size: info.Size(), changed: info.ModTime().UnixMilli()}
+	f := &rolloutFile{name: p.Name, size: info.Size(), changed: info.ModTime().UnixMilli()}
 	if m := rolloutName.FindStringSubmatch(path.Base(p.Name)); m != nil {
-		f.named(m)
+		f.takeName(m)
 	}
-	if h := f.know(p.FS); h.ID != "" {
+	if h := f.readHead(p.FS); h.ID != "" {
 		f.thread = h.ID
 	}
 	if f.thread == "" {

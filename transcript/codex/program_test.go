@@ -84,7 +84,7 @@ func goOn(t *testing.T, c scrollback.Conversation, list []transcript.Entry) (sen
 	return request.Input, home
 }
 
-// short is what an item that was sent says, but for what the program itself puts in.
+// short returns what an item that was sent says, but for what the program itself puts in.
 func short(raw json.RawMessage) string {
 	var v struct {
 		Type, Role, Name, Output, Arguments string
@@ -129,14 +129,15 @@ func TestProgram(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
-	_, back := thread(tooltest.Entries(t, codex.Tool{}, os.DirFS(home)))
+	_, back := thread(tooltest.ReadEntries(t, codex.Tool{}, os.DirFS(home)))
 	if len(back) != len(list)+2 {
-		t.Fatalf("%d messages come back of %d and two: %q", len(back), len(list), tooltest.Script(back))
+		t.Fatalf("%d messages come back of %d and two: %q", len(back), len(list), tooltest.ScriptLines(back))
 	}
 	if diff := cmp.Diff(said(t, list), said(t, back[:len(list)])); diff != "" {
 		t.Errorf("what comes back (-want +got):\n%s", diff)
 	}
-	if behind := tooltest.Script(back[len(list):]); strings.Join(behind, ";") != "user | go on;assistant | It goes on." {
+	if behind := tooltest.ScriptLines(back[len(list):]); strings.Join(behind,
+		";") != "user | go on;assistant | It goes on." {
 		t.Errorf("behind it: %q", behind)
 	}
 }
@@ -144,7 +145,7 @@ func TestProgram(t *testing.T) {
 // Of a conversation that the tool compacted its model is sent what a person said before, the
 // summary, and what follows.
 func TestProgramSummary(t *testing.T) {
-	c, list := thread(tooltest.Entries(t, codex.Tool{}, os.DirFS("testdata/talk")))
+	c, list := thread(tooltest.ReadEntries(t, codex.Tool{}, os.DirFS("testdata/talk")))
 	c.Meta = nil // it names a provider that is not here
 	sent, _ := goOn(t, c, list)
 	var all []string

@@ -5,24 +5,24 @@ import (
 	"math"
 )
 
-// turn is one of a sub-agent's file: of its parent, which it begins with a copy of, or its own.
-type turn struct {
+// agentTurn is one of a sub-agent's file: of its parent, which it begins with a copy of, or its own.
+type agentTurn struct {
 	line    int
 	id      string
 	said    []string // by a person
 	working bool     // it has what a copy of a parent's turn leaves out
 }
 
-// ownTalk is the line at which a sub-agent's own talk begins behind the copy of its parent's;
+// findOwnTalk returns the line at which a sub-agent's own talk begins behind the copy of its parent's;
 // 0 if all of the file is a copy. The ids of turns say so where they have a time in them;
 // others are looked for in the parent's files, and if those are not there, the copy is known
 // by what it leaves out.
-func (r *reader) ownTalk(f *file, c *copies) (int, error) {
-	turns, err := r.turns(f, math.MaxInt64)
+func (r *sessionReader) findOwnTalk(f *rolloutFile, c *copyTracker) (int, error) {
+	turns, err := r.listTurns(f, math.MaxInt64)
 	if err != nil {
 		return 0, err
 	}
-	parents, spoken, err := r.spoken(c.thread)
+	parents, spoken, err := r.spokenTurns(c.thread)
 	if err != nil {
 		return 0, err
 	}
@@ -30,7 +30,7 @@ func (r *reader) ownTalk(f *file, c *copies) (int, error) {
 	younger := false
 	shares := false
 	for _, t := range turns {
-		younger = younger || c.self.age(t.id) > 0
+		younger = younger || c.self.compareAge(t.id) > 0
 		shares = shares || parents[t.id]
 	}
 	works := false
@@ -38,11 +38,11 @@ func (r *reader) ownTalk(f *file, c *copies) (int, error) {
 		works = works || t.working
 	}
 	for i, t := range turns {
-		switch age := c.self.age(t.id); {
+		switch age := c.self.compareAge(t.id); {
 		case parents[t.id] || age < 0:
 		case age > 0, shares:
 			return t.line, nil
-		case len(t.said) > 0 && repeats(t.said, spoken):
+		case len(t.said) > 0 && isRepeat(t.said, spoken):
 		case younger:
 		case len(parents) > 0, t.working, !works && i == len(turns)-1:
 			return t.line, nil
@@ -51,8 +51,8 @@ func (r *reader) ownTalk(f *file, c *copies) (int, error) {
 	return 0, nil
 }
 
-// repeats reports whether all that was said in a turn was said before.
-func repeats(said []string, spoken map[string]bool) bool {
+// isRepeat reports whether all that was said in a turn was said before.
+func isRepeat(said []string, spoken map[string]bool) bool {
 	for _, text := range said {
 		if !spoken[text] {
 			return false
@@ -61,19 +61,19 @@ func repeats(said []string, spoken map[string]bool) bool {
 	return true
 }
 
-// spoken are the turns of a thread by id, and what was said in them.
-func (r *reader) spoken(thread string) (ids, said map[string]bool, err error) {
+// spokenTurns returns the turns of a thread by id, and what was said in them.
+func (r *sessionReader) spokenTurns(thread string) (ids, said map[string]bool, err error) {
 	ids = map[string]bool{}
 	said = map[string]bool{}
-	under, err := r.fileOf(thread)
+	under, err := r.findFile(thread)
 	if err != nil || under == nil {
 		return ids, said, err
 	}
-	stretches, _, err := r.chain(under, math.MaxInt64, nil)
+	stretches, _, err := r.rolloutChain(under, math.MaxInt64, nil)
 	for _, s := range stretches {
-		var turns []turn
+		var turns []agentTurn
 		if err == nil {
-			turns, err = r.turns(s.file, s.end)
+			turns, err = r.listTurns(s.rolloutFile, s.end)
 		}
 		for _, t := range turns {
 			ids[t.id] = true
@@ -85,16 +85,16 @@ func (r *reader) spoken(thread string) (ids, said map[string]bool, err error) {
 	return ids, said, err
 }
 
-// turns are those of a rollout up to an ordinal.
-func (r *reader) turns(f *file, end int64) (out []turn, err error) {
-	err = r.lines(f, func(l line) bool {
+// listTurns returns those of a rollout up to an ordinal.
+func (r *sessionReader) listTurns(f *rolloutFile, end int64) (out []agentTurn, err error) {
+	err = r.readLines(f, func(l line) bool {
 		if l.ordinal >= end {
 			return false
 		}
 		switch l.kind {
 		case "event_msg":
-			if e, ok := l.event(); ok && e.begins() {
-				out = append(out, turn{line: l.n, id: e.TurnID})
+			if e, ok := l.parseEvent(); ok && e.beginsTurn() {
+				out = append(out, agentTurn{line: l.n, id: e.TurnID})
 			}
 		case "turn_context":
 			if len(out) > 0 {
@@ -107,7 +107,7 @@ func (r *reader) turns(f *file, end int64) (out []turn, err error) {
 			}
 			t := &out[len(out)-1]
 			if it.Type == "message" && it.Role == "user" {
-				t.said = append(t.said, joined(it.Content))
+				t.said = append(t.said, joinTexts(it.Content))
 			}
 			t.working = t.working || it.Type != "message" || it.Role == "assistant"
 		}

@@ -57,7 +57,7 @@ func TestCopiedTurnsWithRandomIDs(t *testing.T) {
 			files["rollout-2026-03-01T12-00-00-"+parent+".jsonl"] = &fstest.MapFile{Mode: 0o644, Data: []byte(c.parent)}
 		}
 		var got []string
-		for _, e := range tooltest.Entries(t, codex.Tool{}, files) {
+		for _, e := range tooltest.ReadEntries(t, codex.Tool{}, files) {
 			if e.Source == child && len(e.Message.Parts) > 0 {
 				got = append(got, e.Message.Parts.Text())
 			}

@@ -21,9 +21,9 @@ var (
 	envelopeLine = regexp.MustCompile(`\A\s*(?:#{1,3} .*|- [^:]+: \S.*)?\s*\z`)
 )
 
-// requested is what a person said in a text, without what an editor put before it, and whether
+// userRequest returns what a person said in a text, without what an editor put before it, and whether
 // there was something.
-func requested(text string) (string, bool) {
+func userRequest(text string) (string, bool) {
 	trimmed := strings.TrimSpace(text)
 	known := envelopeHead.MatchString(trimmed)
 	m := requestMark.FindStringSubmatchIndex(trimmed)
@@ -44,15 +44,15 @@ func requested(text string) (string, bool) {
 	return "", true
 }
 
-// unwrap leaves of a message in the role of a person what the person said. Elements after the
+// unwrapRequest leaves of a message in the role of a person what the person said. Elements after the
 // one with the envelope are theirs. It reports whether there was an envelope.
-func (n *node) unwrap() bool {
+func (n *node) unwrapRequest() bool {
 	for i, p := range n.entry.Message.Parts {
 		t, ok := p.(scrollback.Text)
 		if !ok {
 			continue
 		}
-		said, wrapped := requested(t.Text)
+		said, wrapped := userRequest(t.Text)
 		if !wrapped {
 			return false
 		}
@@ -61,14 +61,14 @@ func (n *node) unwrap() bool {
 			n.entry.Message.Parts[i] = t
 			return true
 		}
-		n.drop(i)
+		n.dropPart(i)
 		return true
 	}
 	return false
 }
 
-// drop takes a part out of a message.
-func (n *node) drop(i int) {
+// dropPart takes a part out of a message.
+func (n *node) dropPart(i int) {
 	parts := append(scrollback.Parts{}, n.entry.Message.Parts[:i]...)
 	n.entry.Message.Parts = append(parts, n.entry.Message.Parts[i+1:]...)
 	bytes := map[int][]byte{}

@@ -12,7 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tooltest"
 )
 
-// promptOf is a rollout in which a person says something in some elements, with the event that
+// promptOf returns a rollout in which a person says something in some elements, with the event that
 // repeats it, and is answered.
 func promptOf(t *testing.T, event bool, elements ...string) fstest.MapFS {
 	t.Helper()
@@ -116,7 +116,7 @@ func TestRequestInItsEnvelope(t *testing.T) {
 	} {
 		for _, event := range []bool{true, false} {
 			var got []string
-			for _, e := range tooltest.Entries(t, codex.Tool{}, promptOf(t, event, c.in...)) {
+			for _, e := range tooltest.ReadEntries(t, codex.Tool{}, promptOf(t, event, c.in...)) {
 				if len(e.Message.Parts) > 0 {
 					got = append(got, e.Message.Parts.Text())
 				}
@@ -127,7 +127,7 @@ func TestRequestInItsEnvelope(t *testing.T) {
 		}
 	}
 	files := promptOf(t, true, "# Files mentioned by the user:\n\n## My request for Codex:\n", "IMAGE")
-	for _, e := range tooltest.Entries(t, codex.Tool{}, files) {
+	for _, e := range tooltest.ReadEntries(t, codex.Tool{}, files) {
 		for i, p := range e.Message.Parts {
 			if _, image := p.(scrollback.Image); image && len(e.Bytes[i]) == 0 {
 				t.Error("the image lost its bytes")

@@ -9,50 +9,50 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// result takes the result of a call. Where the model saw less than the command wrote, what it
+// takeResult takes the result of a call. Where the model saw less than the command wrote, what it
 // wrote takes the place of what is cut.
-func (t *teller) result(l *line, it item) {
-	t.close()
-	text, pieces, failed := t.output(it.Output)
+func (t *threadBuilder) takeResult(l *line, it item) {
+	t.closeAnswer()
+	text, pieces, failed := t.readOutput(it.Output)
 	failed = failed || it.Status == "failed"
 	call := it.CallID
 	if call == "" {
-		call = l.id()
+		call = l.messageID()
 	}
 	name := t.tools.names[call]
-	n := l.message(it.ID, scrollback.RoleTool, nil)
+	n := l.newMessage(it.ID, scrollback.RoleTool, nil)
 	if r, ran := t.tools.runs[call]; ran {
-		text = r.whole(text)
+		text = r.wholeOutput(text)
 		if r.ExitCode != nil {
 			failed = *r.ExitCode != 0
-			n.note("exit_code", *r.ExitCode)
+			n.setMeta("exit_code", *r.ExitCode)
 		}
 		if ms := r.Duration.Secs*1000 + r.Duration.Nanos/1e6; ms > 0 {
-			n.note("duration_ms", ms)
+			n.setMeta("duration_ms", ms)
 		}
 		delete(t.tools.runs, call)
 	}
 	t.tools.results[call] = true
-	n.add(piece{Part: scrollback.ToolResult{CallID: call, Name: name, Text: text, IsError: failed}})
+	n.addPiece(messagePiece{Part: scrollback.ToolResult{CallID: call, Name: name, Text: text, IsError: failed}})
 	for _, p := range pieces {
-		n.add(p)
+		n.addPiece(p)
 	}
-	t.add(n)
+	t.addNode(n)
 	t.last = -1
 	if name == "spawn_agent" {
 		var v struct {
 			Agent string `json:"agent_id"`
 		}
 		if json.Unmarshal([]byte(text), &v) == nil {
-			t.tools.spawned(v.Agent, call)
+			t.tools.noteSpawn(v.Agent, call)
 		}
 	}
 }
 
-// output reads an output: a text, JSON in a text with how it ended, or a list of contents.
-func (t *teller) output(raw json.RawMessage) (text string, pieces []piece, failed bool) {
+// readOutput reads an output: a text, JSON in a text with how it ended, or a list of contents.
+func (t *threadBuilder) readOutput(raw json.RawMessage) (text string, pieces []messagePiece, failed bool) {
 	if json.Unmarshal(raw, &text) == nil {
-		text, failed = ended(text)
+		text, failed = parseExit(text)
 		return text, nil, failed
 	}
 	var v struct {
@@ -67,7 +67,7 @@ func (t *teller) output(raw json.RawMessage) (text string, pieces []piece, faile
 		raw = v.Content
 	}
 	var texts []string
-	for _, p := range t.content(raw, nil) {
+	for _, p := range t.readContent(raw, nil) {
 		if one, is := p.Part.(scrollback.Text); is {
 			texts = append(texts, one.Text)
 			continue
@@ -83,8 +83,8 @@ func (t *teller) output(raw json.RawMessage) (text string, pieces []piece, faile
 // exited is how a result says that a command ended, in its first lines.
 var exited = regexp.MustCompile(`(?m)\A(?:[A-Z][^\n]*\n){0,4}?(?:Exit code: |Process exited with code )(-?\d+)$`)
 
-// ended reads how a command ended from its result.
-func ended(text string) (string, bool) {
+// parseExit reads how a command ended from its result.
+func parseExit(text string) (string, bool) {
 	if strings.HasPrefix(text, "{") {
 		var v struct {
 			Output   *string `json:"output"`
@@ -103,14 +103,14 @@ func ended(text string) (string, bool) {
 	return text, false
 }
 
-// whole is a result with all of its output, where the model saw a part of it.
-func (r run) whole(text string) string {
+// wholeOutput returns a result with all of its output, where the model saw a part of it.
+func (r commandRun) wholeOutput(text string) string {
 	at := strings.Index(text, "\nOutput:\n")
 	if at < 0 {
 		return text
 	}
 	at += len("\nOutput:\n")
-	if shown := text[at:]; len(r.Output) > len(shown) || cut(shown) && len(r.Output)+notice > len(shown) {
+	if shown := text[at:]; len(r.Output) > len(shown) || isCut(shown) && len(r.Output)+notice > len(shown) {
 		return text[:at] + r.Output
 	}
 	return text
@@ -119,8 +119,8 @@ func (r run) whole(text string) string {
 // notice is about how long an output says that it is cut.
 const notice = 120
 
-// cut reports whether an output says that it is not whole.
-func cut(shown string) bool {
+// isCut reports whether an output says that it is not whole.
+func isCut(shown string) bool {
 	return strings.HasPrefix(shown, "Warning: truncated output") || strings.HasPrefix(shown, "Total output lines: ") ||
 		strings.Contains(shown, " tokens truncated…") || strings.Contains(shown, " chars truncated…")
 }

@@ -23,16 +23,16 @@ var errRewritten = errors.New("rewritten by a compaction of Codex: of what came 
 // summaryBegins is how Codex hands a summary to the next model, in the role of a person.
 const summaryBegins = "Another language model started to solve this problem"
 
-// kept takes what a person said from a compaction that the file begins with: the file was
+// takeCompaction takes what a person said from a compaction that the file begins with: the file was
 // rewritten, and what was said before is nowhere else in it. It returns [errRewritten] if there
 // was something. When that was said, and what was answered, the file does not know any more.
-func (t *teller) kept(l *line, c compaction) error {
+func (t *threadBuilder) takeCompaction(l *line, c compaction) error {
 	if t.talk.cur >= 0 && len(t.talk.nodes) != t.rewritten {
 		return nil // the lines before are there
 	}
 	// of an earlier compaction, which this one goes on from
 	any := false
-	known := t.talk.said()
+	known := t.talk.countUserTexts()
 	for i, raw := range c.History {
 		var it item
 		if json.Unmarshal(raw, &it) != nil || it.Type != "message" || it.Role != "user" {
@@ -45,7 +45,7 @@ func (t *teller) kept(l *line, c compaction) error {
 			it.ID = fmt.Sprintf("%s/%d.%d-%s", l.thread, l.pos, i, hex.EncodeToString(sum[:4]))
 		}
 		before := t.talk.cur
-		t.user(one, it)
+		t.takeUser(one, it)
 		t.doubt = nil // no event follows that would confirm it
 		if t.talk.cur == before {
 			continue
@@ -66,23 +66,23 @@ func (t *teller) kept(l *line, c compaction) error {
 		}
 		n.entry.Gap = true
 		any = true
-		n.note("kept", true)
+		n.setMeta("kept", true)
 	}
 	if !any {
 		return nil
 	}
 	t.gap = true
 	if strings.TrimSpace(c.Message) != "" {
-		n := l.message("", scrollback.RoleUser, scrollback.Say(c.Message))
-		n.note("compaction", true)
-		t.add(n)
+		n := l.newMessage("", scrollback.RoleUser, scrollback.Say(c.Message))
+		n.setMeta("compaction", true)
+		t.addNode(n)
 	}
 	t.rewritten = len(t.talk.nodes)
 	return errRewritten
 }
 
-// said counts the texts of what a person said on the current path.
-func (b *branches) said() map[string]int {
+// countUserTexts counts the texts of what a person said on the current path.
+func (b *branchTree) countUserTexts() map[string]int {
 	out := map[string]int{}
 	for i := b.cur; i >= 0; i = b.nodes[i].parent {
 		if m := b.nodes[i].entry.Message; m.Role == scrollback.RoleUser {

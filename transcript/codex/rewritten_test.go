@@ -38,7 +38,7 @@ func TestRewrittenByCompactions(t *testing.T) {
 	} {
 		files := fstest.MapFS{"rollout-2026-03-01T12-00-00-" + thread + ".jsonl": {Mode: 0o644, Data: []byte(head + c.file)}}
 		got := ""
-		for _, e := range tooltest.Entries(t, codex.Tool{}, files) {
+		for _, e := range tooltest.ReadEntries(t, codex.Tool{}, files) {
 			got += e.Message.Parts.Text()
 		}
 		if got != c.want {

@@ -21,26 +21,26 @@ import (
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
 		if p.Name != "." && p.Name != "" {
-			_, s, err := single(p)
+			_, s, err := singleSession(p)
 			yield(s, err)
 			return
 		}
-		all, err := list(ctx, p.FS, days{})
+		all, err := listRollouts(ctx, p.FS, dayRange{})
 		if err != nil {
 			yield(transcript.Session{}, err)
 			return
 		}
 		for _, f := range all {
-			if f.know(p.FS); ctx.Err() != nil {
+			if f.readHead(p.FS); ctx.Err() != nil {
 				yield(transcript.Session{}, ctx.Err())
 				return
 			}
 		}
-		t := arrange(p.FS, all)
-		named := names(p.FS)
-		made := copiesNear(p)
+		t := groupThreads(p.FS, all)
+		named := threadNames(p.FS)
+		made := copiesBeside(p)
 		for _, id := range t.order {
-			if t.above[id] == "" && !yield(t.session(p.FS, id, named, made), nil) {
+			if t.above[id] == "" && !yield(t.newSession(p.FS, id, named, made), nil) {
 				return
 			}
 		}
@@ -50,100 +50,100 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 // Read implements transcript.Tool.
 func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		r := &reader{ctx: ctx, place: p, live: p.Live(s), yield: yield, started: map[string]string{}}
-		if err := r.session(s); err != nil && !r.gone {
+		r := &sessionReader{ctx: ctx, place: p, live: p.IsLive(s), yield: yield, started: map[string]string{}}
+		if err := r.readSession(s); err != nil && !r.gone {
 			yield(transcript.Entry{}, err)
 		}
 	}
 }
 
-// reader reads a session.
-type reader struct {
+// sessionReader reads a session.
+type sessionReader struct {
 	ctx     context.Context
 	place   transcript.Place
 	live    bool
 	alone   bool // the place is one file
 	yield   func(transcript.Entry, error) bool
 	gone    bool // the reader has stopped
-	near    *threads
-	all     *threads          // of the whole place, once it was needed
-	started map[string]string // by which call a thread was started, by its id
-	made    map[string]copied // the threads that were made of other tools' sessions
+	near    *threadSet
+	all     *threadSet              // of the whole place, once it was needed
+	started map[string]string       // by which call a thread was started, by its id
+	made    map[string]copiedThread // the threads that were made of other tools' sessions
 }
 
-func (r *reader) emit(e transcript.Entry) {
+func (r *sessionReader) emitEntry(e transcript.Entry) {
 	if !r.gone && !r.yield(e, nil) {
 		r.gone = true
 	}
 }
 
-func (r *reader) bad(n int, reason string) {
-	r.emit(transcript.Entry{Line: n, Bad: &transcript.Bad{Line: n, Reason: reason}})
+func (r *sessionReader) emitBad(n int, reason string) {
+	r.emitEntry(transcript.Entry{Line: n, Bad: &transcript.Bad{Line: n, Reason: reason}})
 }
 
-// session reads a thread and what it started.
-func (r *reader) session(s transcript.Session) error {
+// readSession reads a thread and what it started.
+func (r *sessionReader) readSession(s transcript.Session) error {
 	named := map[string]string{}
 	if name := r.place.Name; name != "." && name != "" {
-		f, _, err := single(r.place)
+		f, _, err := singleSession(r.place)
 		if err != nil {
 			return err
 		}
-		r.near = &threads{ids: map[string]*file{f.id: f}, files: map[string][]*file{f.thread: {f}},
+		r.near = &threadSet{ids: map[string]*rolloutFile{f.id: f}, files: map[string][]*rolloutFile{f.thread: {f}},
 			above: map[string]string{}, below: map[string][]string{}}
 		s.ID = f.thread
 		r.alone = true
 	} else {
-		if err := r.look(s); err != nil {
+		if err := r.listFiles(s); err != nil {
 			return err
 		}
-		named = names(r.place.FS)
+		named = threadNames(r.place.FS)
 	}
-	r.made = copiesNear(r.place)
+	r.made = copiesBeside(r.place)
 	if r.near.files[s.ID] == nil {
 		return fmt.Errorf("thread %s: %w", s.ID, fs.ErrNotExist)
 	}
-	for _, id := range r.near.family(s.ID) {
-		if err := r.thread(id, named[id]); err != nil || r.gone {
+	for _, id := range r.near.threadFamily(s.ID) {
+		if err := r.readThread(id, named[id]); err != nil || r.gone {
 			return err
 		}
 	}
 	return nil
 }
 
-// look lists the files among which those of a session are: of the days between its beginning
+// listFiles lists the files among which those of a session are: of the days between its beginning
 // and its last change, or, if it is not there, all.
-func (r *reader) look(s transcript.Session) error {
+func (r *sessionReader) listFiles(s transcript.Session) error {
 	m := rolloutName.FindStringSubmatch(path.Base(s.Name))
 	if m != nil {
 		begun, err := time.Parse("2006-01-02T15-04-05", m[1])
 		if err == nil {
-			all, err := list(r.ctx, r.place.FS, around(begun.UnixMilli(), max(s.Changed, begun.UnixMilli())))
+			all, err := listRollouts(r.ctx, r.place.FS, daysAround(begun.UnixMilli(), max(s.Changed, begun.UnixMilli())))
 			if err != nil {
 				return err
 			}
-			if r.near = arrange(r.place.FS, all); r.near.files[s.ID] != nil {
+			if r.near = groupThreads(r.place.FS, all); r.near.files[s.ID] != nil {
 				return nil
 			}
 		}
 	}
 	var err error
-	r.near, err = r.everything()
+	r.near, err = r.allThreads()
 	return err
 }
 
-// everything is all that the place has.
-func (r *reader) everything() (*threads, error) {
+// allThreads returns all that the place has.
+func (r *sessionReader) allThreads() (*threadSet, error) {
 	if r.all == nil {
-		all, err := list(r.ctx, r.place.FS, days{})
+		all, err := listRollouts(r.ctx, r.place.FS, dayRange{})
 		if err != nil {
 			return nil, err
 		}
 		if r.near == nil {
-			r.all = arrange(r.place.FS, all)
+			r.all = groupThreads(r.place.FS, all)
 			return r.all, nil
 		}
-		r.all = &threads{ids: map[string]*file{}}
+		r.all = &threadSet{ids: map[string]*rolloutFile{}}
 		for _, f := range all {
 			r.all.ids[f.id] = f
 		}
@@ -151,30 +151,30 @@ func (r *reader) everything() (*threads, error) {
 	return r.all, nil
 }
 
-// fileOf is the file of an id, wherever it is; nil if it is not there.
-func (r *reader) fileOf(id string) (*file, error) {
+// findFile returns the file of an id, wherever it is; nil if it is not there.
+func (r *sessionReader) findFile(id string) (*rolloutFile, error) {
 	if f := r.near.ids[id]; f != nil {
 		return f, nil
 	}
 	// An id begins with when it was made: its file is in the folder of that day, or archived.
-	if at, ok := madeAt(id); ok && r.all == nil {
-		all, err := list(r.ctx, r.place.FS, around(at, at))
+	if at, ok := idTime(id); ok && r.all == nil {
+		all, err := listRollouts(r.ctx, r.place.FS, daysAround(at, at))
 		if err != nil {
 			return nil, err
 		}
-		if i := slices.IndexFunc(all, func(f *file) bool { return f.id == id }); i >= 0 {
+		if i := slices.IndexFunc(all, func(f *rolloutFile) bool { return f.id == id }); i >= 0 {
 			return all[i], nil
 		}
 	}
-	all, err := r.everything()
+	all, err := r.allThreads()
 	if err != nil {
 		return nil, err
 	}
 	return all.ids[id], nil
 }
 
-// madeAt is when an id was made, in Unix ms, if it says so.
-func madeAt(id string) (int64, bool) {
+// idTime returns when an id was made, in Unix ms, if it says so.
+func idTime(id string) (int64, bool) {
 	if len(id) < 15 || id[14] != '7' {
 		return 0, false
 	}
@@ -182,16 +182,16 @@ func madeAt(id string) (int64, bool) {
 	return ms, err == nil
 }
 
-// thread reads the files of a thread: those that a revert left first, the current one last.
-func (r *reader) thread(id, name string) error {
-	files, err := r.newestCopyLast(r.currentLast(id))
+// readThread reads the files of a thread: those that a revert left first, the current one last.
+func (r *sessionReader) readThread(id, name string) error {
+	files, err := r.newestCopyLast(r.orderCurrentLast(id))
 	if err != nil {
 		return err
 	}
-	t := newTeller(id)
+	t := newThreadBuilder(id)
 	for i, f := range files {
 		current := i == len(files)-1
-		if err := r.path(t, f, current); err != nil || r.gone {
+		if err := r.emitPath(t, f, current); err != nil || r.gone {
 			return err
 		}
 	}
@@ -204,15 +204,15 @@ func (r *reader) thread(id, name string) error {
 	for child, call := range t.tools.started {
 		r.started[child] = call
 	}
-	r.tell(t)
+	r.yieldThread(t)
 	return nil
 }
 
 // newestCopyLast puts, where there are copies of the current file that a program which syncs folders
 // has left beside it, the one at the end that has the newest line: an older copy then changes
 // nothing, and one that went on is a branch. Of equally new ones the tool's own is the current one.
-func (r *reader) newestCopyLast(files []*file) ([]*file, error) {
-	if !slices.ContainsFunc(files, func(f *file) bool { return f.copy != "" }) {
+func (r *sessionReader) newestCopyLast(files []*rolloutFile) ([]*rolloutFile, error) {
+	if !slices.ContainsFunc(files, func(f *rolloutFile) bool { return f.copy != "" }) {
 		return files, nil
 	}
 	own := files[len(files)-1]
@@ -223,7 +223,7 @@ func (r *reader) newestCopyLast(files []*file) ([]*file, error) {
 			continue // a revert's
 		}
 		at := int64(0)
-		if err := r.lines(f, func(l line) bool {
+		if err := r.readLines(f, func(l line) bool {
 			at = max(at, l.at)
 			return true
 		}); err != nil {
@@ -242,21 +242,21 @@ func (r *reader) newestCopyLast(files []*file) ([]*file, error) {
 // the current one; without it, the one that was begun last is.
 const stateFile = "state_5.sqlite"
 
-// currentLast are the files of a thread with the one at the end that the tool goes on with.
-func (r *reader) currentLast(id string) []*file {
-	files := inOrder(r.place.FS, r.near.files[id])
+// orderCurrentLast returns the files of a thread with the one at the end that the tool goes on with.
+func (r *sessionReader) orderCurrentLast(id string) []*rolloutFile {
+	files := orderFiles(r.place.FS, r.near.files[id])
 	files = files[max(0, len(files)-maxReverts):]
 	if len(files) < 2 || r.place.Path == "" || r.alone {
 		return files
 	}
 	current := ""
 	// What cannot be read says nothing.
-	_ = foreign.Read(r.ctx, filepath.Join(r.place.Path, stateFile), func(db *foreign.DB) error {
+	_ = foreign.ReadDatabase(r.ctx, filepath.Join(r.place.Path, stateFile), func(db *foreign.DB) error {
 		current = ""
-		if !db.Has("threads", "id", "rollout_path") {
+		if !db.HasTable("threads", "id", "rollout_path") {
 			return nil
 		}
-		for row, err := range db.Rows("SELECT rollout_path FROM threads WHERE id = $1", id) {
+		for row, err := range db.QueryRows("SELECT rollout_path FROM threads WHERE id = $1", id) {
 			if err != nil {
 				return err
 			}
@@ -264,7 +264,9 @@ func (r *reader) currentLast(id string) []*file {
 		}
 		return nil
 	})
-	i := slices.IndexFunc(files, func(f *file) bool { return strings.TrimSuffix(path.Base(f.name), ".zst") == current })
+	i := slices.IndexFunc(files, func(f *rolloutFile) bool {
+		return strings.TrimSuffix(path.Base(f.name), ".zst") == current
+	})
 	if i < 0 {
 		return files
 	}

@@ -78,7 +78,7 @@ func TestUnpackedBound(t *testing.T) {
 		int64(len(text)) + 9: ""} {
 		got := ""
 		lines := 0
-		err := eachLine(&bounded{bytes.NewReader([]byte(text)), left}, true, func(l line) bool {
+		err := eachLine(&boundedReader{bytes.NewReader([]byte(text)), left}, true, func(l line) bool {
 			lines++
 			got = l.bad
 			return true
@@ -87,7 +87,7 @@ func TestUnpackedBound(t *testing.T) {
 			t.Errorf("with %d bytes: %q, %v after %d lines, want %q", left, got, err, lines, want)
 		}
 	}
-	if n, err := io.Copy(io.Discard, &bounded{strings.NewReader(text), 10}); n != 10 || err != errUnpacked {
+	if n, err := io.Copy(io.Discard, &boundedReader{strings.NewReader(text), 10}); n != 10 || err != errUnpacked {
 		t.Errorf("%d bytes, then %v", n, err)
 	}
 }

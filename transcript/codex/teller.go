@@ -8,32 +8,32 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// teller makes messages of the lines of a thread: a tree, because rewinds and reverts leave
+// threadBuilder makes messages of the lines of a thread: a tree, because rewinds and reverts leave
 // branches.
-type teller struct {
+type threadBuilder struct {
 	thread string
-	talk   branches
-	tools  calls
+	talk   branchTree
+	tools  threadCalls
 
-	first   head // of the file that was begun first
-	head    head // of the newest file
+	first   threadHead // of the file that was begun first
+	head    threadHead // of the newest file
 	folder  string
 	title   string
 	model   string
 	updated int64
 	left    map[string]int
-	copied  *copied // of which session of another tool the thread was made, if of one
-	missing string  // a thread that it goes on from and that is not there
+	copied  *copiedThread // of which session of another tool the thread was made, if of one
+	missing string        // a thread that it goes on from and that is not there
 	held    bool
 	again   bool // what is told is the beginning of another rollout
 
-	*route
+	*pathState
 }
 
-// route is what is known while a path is told.
-type route struct {
-	answer  *answer // in the making
-	doubt   *node   // said by a person, or put in by the harness: the next line says
+// pathState is what is known while a path is told.
+type pathState struct {
+	answer  *openAnswer // in the making
+	doubt   *node       // said by a person, or put in by the harness: the next line says
 	turn    string
 	marked  bool // turns have ids
 	open    bool // the turn has not ended
@@ -42,38 +42,38 @@ type route struct {
 	events  bool // what a person said is repeated by an event
 	cwd     string
 	changed string   // the folder, since the last message
-	aloud   []string // reasoning of which there is only the event; see [teller.event]
+	aloud   []string // reasoning of which there is only the event; see [threadBuilder.takeEvent]
 	gap     bool     // what was said last is no longer in the file
 
 	rewritten int // messages of a path of which a compaction has all there is
-	metered
+	usageMeter
 }
 
-func newTeller(thread string) *teller {
-	return &teller{thread: thread, talk: branches{at: map[place]int{}}, left: map[string]int{},
-		tools: calls{started: map[string]string{}}}
+func newThreadBuilder(thread string) *threadBuilder {
+	return &threadBuilder{thread: thread, talk: branchTree{at: map[treePlace]int{}}, left: map[string]int{},
+		tools: threadCalls{started: map[string]string{}}}
 }
 
-// leave counts what is not talk, where its own rollout is told.
-func (t *teller) leave(kind string) {
+// countLeft counts what is not talk, where its own rollout is told.
+func (t *threadBuilder) countLeft(kind string) {
 	if !t.again {
 		t.left[kind]++
 	}
 }
 
-// begin starts a path.
-func (t *teller) begin() {
+// beginPath starts a path.
+func (t *threadBuilder) beginPath() {
 	t.talk.cur = -1
-	t.route = &route{last: -1}
-	t.tools = calls{started: t.tools.started, names: map[string]string{}, runs: map[string]run{},
+	t.pathState = &pathState{last: -1}
+	t.tools = threadCalls{started: t.tools.started, names: map[string]string{}, runs: map[string]commandRun{},
 		results: map[string]bool{}}
 }
 
-// finish ends a path. An answer that may still grow is held back; in a turn that nobody goes
+// finishPath ends a path. An answer that may still grow is held back; in a turn that nobody goes
 // on with, it was interrupted.
-func (t *teller) finish(current, live bool) {
+func (t *threadBuilder) finishPath(current, live bool) {
 	if t.doubt != nil {
-		t.leave("reminder")
+		t.countLeft("reminder")
 		t.doubt = nil
 	}
 	switch {
@@ -85,18 +85,18 @@ func (t *teller) finish(current, live bool) {
 		if t.marked && t.open {
 			t.answer.status = scrollback.StatusInterrupted
 		}
-		t.close()
+		t.closeAnswer()
 	}
 	t.talk.ends = append(t.talk.ends, t.talk.cur)
 }
 
-// add puts a message at the end of the path, unless it says nothing.
-func (t *teller) add(n node) {
+// addNode puts a message at the end of the path, unless it says nothing.
+func (t *threadBuilder) addNode(n node) {
 	if len(n.entry.Message.Parts) == 0 {
 		return
 	}
 	if t.changed != "" {
-		n.note("cwd", t.changed)
+		n.setMeta("cwd", t.changed)
 		t.changed = ""
 	}
 	if t.gap {
@@ -105,42 +105,42 @@ func (t *teller) add(n node) {
 	}
 	n.turn = t.turn
 	t.asked = true
-	t.talk.grow(n)
+	t.talk.addNode(n)
 	t.updated = max(t.updated, n.entry.Message.CreatedAt)
 	if n.entry.Message.Role == scrollback.RoleAssistant {
 		t.last = t.talk.cur
 	}
 }
 
-// take takes a line. Its error says why it is bad.
-func (t *teller) take(l *line) error {
+// takeLine takes a line. Its error says why it is bad.
+func (t *threadBuilder) takeLine(l *line) error {
 	switch l.kind {
 	case "session_meta":
-		t.meta(l)
+		t.takeMeta(l)
 	case "response_item":
-		return t.item(l)
+		return t.takeItem(l)
 	case "event_msg":
-		return t.event(l)
+		return t.takeEvent(l)
 	case "turn_context":
-		return t.context(l)
+		return t.takeContext(l)
 	case "token_usage_record":
-		return t.record(l)
+		return t.takeRecord(l)
 	case "compacted":
-		return t.compacted(l)
+		return t.takeSummary(l)
 	case "world_state", "state":
-		t.leave("state")
+		t.countLeft("state")
 	case "":
 		return errNoType
 	default:
-		t.leave("unknown")
+		t.countLeft("unknown")
 	}
 	return nil
 }
 
 var errNoType = errors.New("the line has no type")
 
-// meta takes what the file says about its thread: the first line counts, and only its own.
-func (t *teller) meta(l *line) {
+// takeMeta takes what the file says about its thread: the first line counts, and only its own.
+func (t *threadBuilder) takeMeta(l *line) {
 	if l.n != 1 || l.thread != t.thread && l.thread != "" {
 		return
 	}
@@ -155,7 +155,7 @@ func (t *teller) meta(l *line) {
 	}
 }
 
-func (t *teller) context(l *line) error {
+func (t *threadBuilder) takeContext(l *line) error {
 	var c struct {
 		Turn  string `json:"turn_id"`
 		Cwd   string `json:"cwd"`
@@ -180,20 +180,20 @@ func (t *teller) context(l *line) error {
 	return nil
 }
 
-// compacted takes a compaction: its summary is a message. What the model said to make it is
+// takeSummary takes a compaction: its summary is a message. What the model said to make it is
 // no answer, and what the window was made of has been said before.
-func (t *teller) compacted(l *line) error {
+func (t *threadBuilder) takeSummary(l *line) error {
 	var c compaction
 	if err := json.Unmarshal(l.payload, &c); err != nil {
 		return err
 	}
-	t.close()
-	if lost := t.kept(l, c); lost != nil {
-		t.leave("compaction")
+	t.closeAnswer()
+	if lost := t.takeCompaction(l, c); lost != nil {
+		t.countLeft("compaction")
 		return lost
 	}
 	if strings.TrimSpace(c.Message) == "" {
-		t.leave("compaction")
+		t.countLeft("compaction")
 		return nil
 	}
 	if t.talk.cur >= 0 {
@@ -204,17 +204,17 @@ func (t *teller) compacted(l *line) error {
 			n.dropped = true
 			t.talk.cur = n.parent
 			t.last = -1
-			t.leave("compaction")
+			t.countLeft("compaction")
 			t.spare = n.entry.Message.Usage
 		}
 	}
-	n := l.message("", scrollback.RoleUser, scrollback.Say(c.Message))
-	n.note("compaction", true)
+	n := l.newMessage("", scrollback.RoleUser, scrollback.Say(c.Message))
+	n.setMeta("compaction", true)
 	if t.spare != nil {
-		n.note("usage", t.spare) // of the call that made it
+		n.setMeta("usage", t.spare) // of the call that made it
 	}
 	t.spare = nil
 	t.pending = nil
-	t.add(n)
+	t.addNode(n)
 	return nil
 }

@@ -57,7 +57,7 @@ func TestUnpackedToItsEnd(t *testing.T) {
 		}
 		defer in.Close()
 		if left > 0 {
-			in.(*unpacked).Reader = &bounded{in.(*unpacked).dec, left}
+			in.(*unpackedFile).Reader = &boundedReader{in.(*unpackedFile).dec, left}
 		}
 		err = eachLine(in, true, func(l line) bool {
 			lines++

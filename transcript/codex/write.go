@@ -19,16 +19,16 @@ import (
 // Write implements transcript.Exporter: a rollout that the tool resumes by the conversation's
 // id. Reasoning is shown there, and not sent; what the tool has no item for is a text.
 func (Tool) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
-	out := &writer{w: bufio.NewWriterSize(w, 64<<10), at: c.CreatedAt, names: map[string]string{},
+	out := &rolloutWriter{w: bufio.NewWriterSize(w, 64<<10), at: c.CreatedAt, names: map[string]string{},
 		said: map[string]string{}, id: string(c.ID)}
-	out.header(c)
-	out.flush()
+	out.writeHeader(c)
+	out.flushLines()
 	for e, err := range entries {
 		if err != nil {
 			return err
 		}
 		if e.Conversation == nil && e.Bad == nil && e.End == nil && e.Rewind == nil {
-			out.message(e)
+			out.writeMessage(e)
 		}
 	}
 	if out.err != nil {
@@ -37,14 +37,14 @@ func (Tool) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tran
 	return out.w.Flush()
 }
 
-type writer struct {
+type rolloutWriter struct {
 	w     *bufio.Writer
 	err   error
 	id    string
 	at    int64 // of the newest line
 	cwd   string
 	model string
-	total usage
+	total callUsage
 	names map[string]string // of calls that are not functions, by id
 	said  map[string]string // what calls are named where they are read, by id
 	calls int
@@ -57,17 +57,19 @@ type written struct {
 	payload fields
 }
 
-// line gets a line ready.
-func (w *writer) line(kind string, payload fields) { w.group = append(w.group, written{kind, payload}) }
+// addLine gets a line ready.
+func (w *rolloutWriter) addLine(kind string, payload fields) {
+	w.group = append(w.group, written{kind, payload})
+}
 
-// flush writes the lines that are ready.
-func (w *writer) flush() {
+// flushLines writes the lines that are ready.
+func (w *rolloutWriter) flushLines() {
 	for _, l := range w.group {
-		raw := transcript.Object(struct {
+		raw := transcript.MarshalObject(struct {
 			Timestamp string `json:"timestamp"`
 			Type      string `json:"type"`
 			Payload   any    `json:"payload"`
-		}{stamp(w.at), l.kind, l.payload})
+		}{formatTime(w.at), l.kind, l.payload})
 		if raw == nil && w.err == nil {
 			w.err = fmt.Errorf("codex: a %s cannot be written", l.kind)
 		}
@@ -78,22 +80,22 @@ func (w *writer) flush() {
 	w.group = nil
 }
 
-// whole puts a message beside its items, if they do not say it as it is.
-func (w *writer) whole(e transcript.Entry) {
+// addWhole puts a message beside its items, if they do not say it as it is.
+func (w *rolloutWriter) addWhole(e transcript.Entry) {
 	var lines []line
 	first := -1
 	for i, l := range w.group {
 		lines = append(lines, line{n: i + 2, thread: w.id, pos: i + 2, at: w.at, ordinal: -1, kind: l.kind,
-			payload: transcript.Object(l.payload)})
+			payload: transcript.MarshalObject(l.payload)})
 		if first < 0 && l.kind == "response_item" {
 			first = i
 		}
 	}
-	if w.reads(lines, e) {
+	if w.readsAs(lines, e) {
 		return
 	}
-	e.Message.Parts = transcript.Bare(e.Message.Parts)
-	content, err := transcript.Whole(e)
+	e.Message.Parts = transcript.WithoutStoreFields(e.Message.Parts)
+	content, err := transcript.EncodeParts(e)
 	if err != nil {
 		w.err = err
 		return
@@ -107,19 +109,19 @@ func (w *writer) whole(e transcript.Entry) {
 	for i, l := range w.group {
 		switch {
 		case i == first:
-			l.payload["scrollback"] = ours{Message: &message{m.Role, m.Name, content, m.Model, m.Status}}
+			l.payload["scrollback"] = ownFields{Message: &message{m.Role, m.Name, content, m.Model, m.Status}}
 		case l.kind == "response_item":
-			l.payload["scrollback"] = ours{Part: true}
+			l.payload["scrollback"] = ownFields{Part: true}
 		}
 	}
 }
 
-func stamp(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
+func formatTime(ms int64) string { return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z") }
 
 type fields = map[string]any
 
-// kept is what an import has left in meta.
-type kept struct {
+// keptMeta is what an import has left in meta.
+type keptMeta struct {
 	Cwd        string            `json:"cwd"`
 	GitBranch  string            `json:"git_branch"`
 	GitCommit  string            `json:"git_commit"`
@@ -130,9 +132,9 @@ type kept struct {
 	Phase      string            `json:"phase"`
 }
 
-func keptIn(meta json.RawMessage) kept {
+func readKept(meta json.RawMessage) keptMeta {
 	var all map[string]json.RawMessage
-	var own kept
+	var own keptMeta
 	// A meta of another shape holds nothing of ours.
 	_ = json.Unmarshal(meta, &all)
 	_ = json.Unmarshal(all[Name], &own)
@@ -156,15 +158,15 @@ func summarizes(m scrollback.Message) bool {
 	return false
 }
 
-// header writes what the rollout says about its thread.
-func (w *writer) header(c scrollback.Conversation) {
-	k := keptIn(c.Meta)
+// writeHeader writes what the rollout says about its thread.
+func (w *rolloutWriter) writeHeader(c scrollback.Conversation) {
+	k := readKept(c.Meta)
 	w.cwd = k.Cwd
 	if len(c.Roots) > 0 {
 		w.cwd = cmp.Or(w.cwd, c.Roots[0])
 	}
 	w.cwd = cmp.Or(w.cwd, "/")
-	head := fields{"id": string(c.ID), "timestamp": stamp(c.CreatedAt), "cwd": w.cwd, "originator": originator,
+	head := fields{"id": string(c.ID), "timestamp": formatTime(c.CreatedAt), "cwd": w.cwd, "originator": originator,
 		"cli_version": cmp.Or(k.Version, "0.0.0"), "source": "cli", "instructions": nil}
 	if k.Provider != "" {
 		head["model_provider"] = k.Provider
@@ -179,57 +181,57 @@ func (w *writer) header(c scrollback.Conversation) {
 		}
 		head["git"] = git
 	}
-	w.line("session_meta", head)
+	w.addLine("session_meta", head)
 	if c.Title != "" {
-		w.line("event_msg", fields{"type": "thread_name_updated", "thread_id": string(c.ID), "thread_name": c.Title})
+		w.addLine("event_msg", fields{"type": "thread_name_updated", "thread_id": string(c.ID), "thread_name": c.Title})
 	}
 }
 
-// message writes a message.
-func (w *writer) message(e transcript.Entry) {
+// writeMessage writes a message.
+func (w *rolloutWriter) writeMessage(e transcript.Entry) {
 	m := e.Message
 	if m.CreatedAt != 0 {
 		w.at = m.CreatedAt
 	}
-	k := keptIn(m.Meta)
+	k := readKept(m.Meta)
 	summary := summarizes(m)
-	defer w.flush()
+	defer w.flushLines()
 	switch {
 	case summary:
-		w.line("compacted", fields{"message": m.Parts.Text()})
+		w.addLine("compacted", fields{"message": m.Parts.Text()})
 	case m.Role == scrollback.RoleSystem:
-		w.item("message", fields{"role": "developer", "content": w.content(e, "input_text")})
+		w.writeItem("message", fields{"role": "developer", "content": w.contentElements(e, "input_text")})
 	case m.Role == scrollback.RoleUser && len(m.Parts.Results()) == 0:
-		w.user(e)
+		w.writeUser(e)
 	case m.Role == scrollback.RoleAssistant:
-		w.answer(e, k)
+		w.writeAnswer(e, k)
 	default:
-		w.results(e)
+		w.writeResults(e)
 	}
 	if !summary {
-		w.whole(e)
+		w.addWhole(e)
 	}
 	for _, c := range m.Parts.Calls() {
 		w.said[c.ID] = c.Name
 	}
 }
 
-func (w *writer) item(kind string, f fields) {
+func (w *rolloutWriter) writeItem(kind string, f fields) {
 	f["type"] = kind
-	w.line("response_item", f)
+	w.addLine("response_item", f)
 }
 
-func (w *writer) user(e transcript.Entry) {
-	w.item("message", fields{"role": "user", "content": w.content(e, "input_text")})
-	w.line("event_msg", fields{"type": "user_message", "message": e.Message.Parts.Text(), "images": []string{}})
+func (w *rolloutWriter) writeUser(e transcript.Entry) {
+	w.writeItem("message", fields{"role": "user", "content": w.contentElements(e, "input_text")})
+	w.addLine("event_msg", fields{"type": "user_message", "message": e.Message.Parts.Text(), "images": []string{}})
 }
 
-// answer writes what a model said: its texts and calls in their order.
-func (w *writer) answer(e transcript.Entry, k kept) {
+// writeAnswer writes what a model said: its texts and calls in their order.
+func (w *rolloutWriter) writeAnswer(e transcript.Entry, k keptMeta) {
 	m := e.Message
 	if m.Model != "" && m.Model != w.model {
 		w.model = m.Model
-		w.line("turn_context", fields{"cwd": w.cwd, "approval_policy": "on-request",
+		w.addLine("turn_context", fields{"cwd": w.cwd, "approval_policy": "on-request",
 			"sandbox_policy": fields{"type": "read-only"},
 			"model":          m.Model, "summary": "auto"})
 	}
@@ -239,29 +241,29 @@ func (w *writer) answer(e transcript.Entry, k kept) {
 		case scrollback.Reasoning:
 			thought = append(thought, p.Text)
 		case scrollback.ToolCall:
-			w.call(p, k)
+			w.writeCall(p, k)
 		default:
-			list := w.element(e, i, "output_text")
+			list := w.partElements(e, i, "output_text")
 			f := fields{"role": "assistant", "content": list}
 			if k.Phase != "" {
 				f["phase"] = k.Phase
 			}
 			if len(list) > 0 {
-				w.item("message", f)
-				w.line("event_msg", fields{"type": "agent_message", "message": textOf(list)})
+				w.writeItem("message", f)
+				w.addLine("event_msg", fields{"type": "agent_message", "message": joinFields(list)})
 			}
 		}
 	}
 	if len(thought) > 0 {
-		w.line("event_msg", fields{"type": "agent_reasoning", "text": strings.Join(thought, "\n\n")})
+		w.addLine("event_msg", fields{"type": "agent_reasoning", "text": strings.Join(thought, "\n\n")})
 	}
 	if m.Status == scrollback.StatusInterrupted {
-		w.line("event_msg", fields{"type": "turn_aborted", "reason": "interrupted"})
+		w.addLine("event_msg", fields{"type": "turn_aborted", "reason": "interrupted"})
 	}
-	w.used(m.Usage)
+	w.writeUsage(m.Usage)
 }
 
-func textOf(list []fields) string {
+func joinFields(list []fields) string {
 	var texts []string
 	for _, f := range list {
 		if text, is := f["text"].(string); is {
@@ -271,21 +273,21 @@ func textOf(list []fields) string {
 	return strings.Join(texts, "\n")
 }
 
-// used writes what a call has used, and what all have.
-func (w *writer) used(u *scrollback.Usage) {
+// writeUsage writes what a call has used, and what all have.
+func (w *rolloutWriter) writeUsage(u *scrollback.Usage) {
 	if u == nil || u.InputTokens <= 0 && u.OutputTokens <= 0 {
-		w.line("event_msg", fields{"type": "token_count", "rate_limits": nil, "info": nil})
+		w.addLine("event_msg", fields{"type": "token_count", "rate_limits": nil, "info": nil})
 		return
 	}
-	last := usage{u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens, u.ReasoningTokens, u.TotalTokens}
-	w.total = usage{w.total.Input + last.Input, w.total.Cached + last.Cached, w.total.Written + last.Written,
+	last := callUsage{u.InputTokens, u.CachedTokens, u.CacheWriteTokens, u.OutputTokens, u.ReasoningTokens, u.TotalTokens}
+	w.total = callUsage{w.total.Input + last.Input, w.total.Cached + last.Cached, w.total.Written + last.Written,
 		w.total.Output + last.Output, w.total.Reasoning + last.Reasoning, w.total.Total + last.Total}
-	w.line("event_msg", fields{"type": "token_count", "rate_limits": nil,
+	w.addLine("event_msg", fields{"type": "token_count", "rate_limits": nil,
 		"info": fields{"total_token_usage": w.total, "last_token_usage": last, "model_context_window": nil}})
 }
 
-// call writes a call as what it was, or as that of a function.
-func (w *writer) call(c scrollback.ToolCall, k kept) {
+// writeCall writes a call as what it was, or as that of a function.
+func (w *rolloutWriter) writeCall(c scrollback.ToolCall, k keptMeta) {
 	w.calls++
 	id := cmp.Or(c.ID, fmt.Sprintf("call_%d", w.calls))
 	w.names[id] = k.Kinds[c.ID]
@@ -295,26 +297,26 @@ func (w *writer) call(c scrollback.ToolCall, k kept) {
 			Input json.RawMessage `json:"input"`
 		}
 		if json.Unmarshal(c.Arguments, &v) == nil && len(v.Input) > 0 && v.Input[0] == '"' {
-			w.item("custom_tool_call", fields{"status": "completed", "call_id": id, "name": c.Name, "input": v.Input})
+			w.writeItem("custom_tool_call", fields{"status": "completed", "call_id": id, "name": c.Name, "input": v.Input})
 			return
 		}
 	case "local_shell_call":
-		w.item("local_shell_call", fields{"status": "completed", "call_id": id, "action": c.Arguments})
+		w.writeItem("local_shell_call", fields{"status": "completed", "call_id": id, "action": c.Arguments})
 		return
 	case "web_search_call":
-		w.item("web_search_call", fields{"id": id, "status": "completed", "action": c.Arguments})
+		w.writeItem("web_search_call", fields{"id": id, "status": "completed", "action": c.Arguments})
 		return
 	}
 	w.names[id] = ""
-	f := fields{"name": spelled(c.Name), "arguments": string(c.Arguments), "call_id": id}
+	f := fields{"name": spellName(c.Name), "arguments": string(c.Arguments), "call_id": id}
 	if space := k.Namespaces[c.ID]; space != "" {
 		f["namespace"] = space
 	}
-	w.item("function_call", f)
+	w.writeItem("function_call", f)
 }
 
-// spelled is a name as the tool's models take it: of 1 to 64 ASCII letters, digits, _ and -.
-func spelled(name string) string {
+// spellName returns a name as the tool's models take it: of 1 to 64 ASCII letters, digits, _ and -.
+func spellName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
 			return r
@@ -324,8 +326,8 @@ func spelled(name string) string {
 	return cmp.Or(name[:min(len(name), 64)], "unknown")
 }
 
-// results writes the results of calls, and what else is in their message, with the last one.
-func (w *writer) results(e transcript.Entry) {
+// writeResults writes the results of calls, and what else is in their message, with the last one.
+func (w *rolloutWriter) writeResults(e transcript.Entry) {
 	var more []fields
 	last := -1
 	for i, p := range e.Message.Parts {
@@ -333,7 +335,7 @@ func (w *writer) results(e transcript.Entry) {
 			last = i
 			continue
 		}
-		more = append(more, w.element(e, i, "input_text")...)
+		more = append(more, w.partElements(e, i, "input_text")...)
 	}
 	for i, p := range e.Message.Parts {
 		r, is := p.(scrollback.ToolResult)
@@ -349,18 +351,18 @@ func (w *writer) results(e transcript.Entry) {
 			output = append([]fields{{"type": "input_text", "text": r.Text}}, more...)
 		}
 		f := fields{"call_id": r.CallID, "output": output}
-		if _, told := ended(r.Text); r.IsError && !told {
+		if _, told := parseExit(r.Text); r.IsError && !told {
 			f["status"] = "failed" // the tool reads over it
 		}
-		w.item(kind, f)
+		w.writeItem(kind, f)
 	}
 }
 
-// content is what a message says, element by element.
-func (w *writer) content(e transcript.Entry, kind string) []fields {
+// contentElements returns what a message says, element by element.
+func (w *rolloutWriter) contentElements(e transcript.Entry, kind string) []fields {
 	out := []fields{}
 	for i := range e.Message.Parts {
-		out = append(out, w.element(e, i, kind)...)
+		out = append(out, w.partElements(e, i, kind)...)
 	}
 	return out
 }
@@ -368,8 +370,8 @@ func (w *writer) content(e transcript.Entry, kind string) []fields {
 // maxFile is the largest file that is written as text.
 const maxFile = 256 << 10
 
-// element is one part as elements of content.
-func (w *writer) element(e transcript.Entry, i int, kind string) []fields {
+// partElements returns one part as elements of content.
+func (w *rolloutWriter) partElements(e transcript.Entry, i int, kind string) []fields {
 	text := func(s string) []fields { return []fields{{"type": kind, "text": s}} }
 	switch p := e.Message.Parts[i].(type) {
 	case scrollback.Text:

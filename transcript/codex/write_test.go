@@ -21,7 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tooltest"
 )
 
-// thread is the current path of the first conversation that entries tell.
+// thread returns the current path of the first conversation that entries tell.
 func thread(entries []transcript.Entry) (c scrollback.Conversation, path []transcript.Entry) {
 	for _, e := range entries {
 		switch {
@@ -49,7 +49,7 @@ func sequence(list []transcript.Entry) iter.Seq2[transcript.Entry, error] {
 	}
 }
 
-// rollout is a conversation as the tool would find it.
+// rollout returns a conversation as the tool would find it.
 func rollout(t *testing.T, c scrollback.Conversation, path []transcript.Entry) fstest.MapFS {
 	t.Helper()
 	var b bytes.Buffer
@@ -65,15 +65,15 @@ func rollout(t *testing.T, c scrollback.Conversation, path []transcript.Entry) f
 	return fstest.MapFS{name: &fstest.MapFile{Data: b.Bytes(), Mode: 0o644}}
 }
 
-// said is a path as its likenesses and what they leave out.
+// said returns a path as its likenesses and what they leave out.
 func said(t *testing.T, path []transcript.Entry) (out []string) {
 	t.Helper()
 	for i, e := range path {
-		alike, err := transcript.Likeness(e)
+		alike, err := transcript.HashLikeness(e)
 		if err != nil {
 			t.Fatal(err)
 		}
-		line := tooltest.Script([]transcript.Entry{e})[0]
+		line := tooltest.ScriptLines([]transcript.Entry{e})[0]
 		u := ""
 		if e.Message.Usage != nil {
 			u = usage(*e.Message.Usage)
@@ -94,8 +94,8 @@ func TestWrittenReadsTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, folder := range append(folders, more...) {
-		c, want := thread(tooltest.Entries(t, codex.Tool{}, os.DirFS(folder)))
-		back, got := thread(tooltest.Entries(t, codex.Tool{}, rollout(t, c, want)))
+		c, want := thread(tooltest.ReadEntries(t, codex.Tool{}, os.DirFS(folder)))
+		back, got := thread(tooltest.ReadEntries(t, codex.Tool{}, rollout(t, c, want)))
 		if diff := cmp.Diff(said(t, want), said(t, got)); diff != "" || len(want) == 0 {
 			t.Errorf("%s, %d messages (-want +got):\n%s", folder, len(want), diff)
 		}
@@ -105,7 +105,7 @@ func TestWrittenReadsTheSame(t *testing.T) {
 	}
 }
 
-// everything is a conversation of ours with all that there can be.
+// everything returns a conversation of ours with all that there can be.
 func everything(t *testing.T) (scrollback.Conversation, []transcript.Entry) {
 	t.Helper()
 	c := scrollback.Conversation{ID: "01a20000-0000-7000-8000-0000000000e1", Title: "All <of> it",
@@ -147,7 +147,7 @@ func everything(t *testing.T) (scrollback.Conversation, []transcript.Entry) {
 	}
 }
 
-// pixel is a picture.
+// pixel returns a picture.
 func pixel(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -159,7 +159,7 @@ func pixel(t *testing.T) []byte {
 
 func TestOursReadsTheSame(t *testing.T) {
 	c, want := everything(t)
-	_, got := thread(tooltest.Entries(t, codex.Tool{}, rollout(t, c, want)))
+	_, got := thread(tooltest.ReadEntries(t, codex.Tool{}, rollout(t, c, want)))
 	if diff := cmp.Diff(said(t, want), said(t, got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -175,7 +175,7 @@ func TestItems(t *testing.T) {
 		scrollback.File{Name: "z.bin", Size: 3}}
 	list[0].Bytes = map[int][]byte{0: []byte("rose,1\n"), 1: {0xff, 0xfe, 0}}
 	files := rollout(t, c, list[:2])
-	_, got := thread(tooltest.Entries(t, codex.Tool{}, files))
+	_, got := thread(tooltest.ReadEntries(t, codex.Tool{}, files))
 	if diff := cmp.Diff(said(t, list[:2]), said(t, got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

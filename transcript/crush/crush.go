@@ -46,8 +46,8 @@ func (Tool) Name() string { return Name }
 func (Tool) Homes(m transcript.Machine) []string {
 	var out []string
 	if m.FS != nil {
-		name := strings.TrimPrefix(filepath.ToSlash(filepath.Join(global(m), "projects.json")), "/")
-		for _, p := range projects(m.FS, name) {
+		name := strings.TrimPrefix(filepath.ToSlash(filepath.Join(globalFolder(m), "projects.json")), "/")
+		for _, p := range listProjects(m.FS, name) {
 			out = append(out, filepath.FromSlash(p.DataDir))
 		}
 	}
@@ -59,8 +59,8 @@ func (Tool) Homes(m transcript.Machine) []string {
 	return out
 }
 
-// global is where the tool keeps what is not a project's.
-func global(m transcript.Machine) string {
+// globalFolder returns where the tool keeps what is not a project's.
+func globalFolder(m transcript.Machine) string {
 	for _, v := range []string{"CRUSH_GLOBAL_DATA", "XDG_DATA_HOME", "LOCALAPPDATA"} {
 		at := m.Getenv(v)
 		switch {
@@ -83,8 +83,8 @@ type project struct {
 	DataDir string `json:"data_dir"`
 }
 
-// projects are those that the tool has noted; none if the file cannot be read.
-func projects(files fs.FS, name string) []project {
+// listProjects returns those that the tool has noted; none if the file cannot be read.
+func listProjects(files fs.FS, name string) []project {
 	var all struct {
 		Projects []project `json:"projects"`
 	}
@@ -104,8 +104,8 @@ func (Tool) Sniff(name string, head []byte) bool {
 	return path.Base(name) == database && bytes.HasPrefix(head, []byte("SQLite format 3\x00"))
 }
 
-// databases are those of a place: the file, the tool's folder, or a project with one.
-func databases(p transcript.Place) ([]string, error) {
+// listDatabases returns those of a place: the file, the tool's folder, or a project with one.
+func listDatabases(p transcript.Place) ([]string, error) {
 	if p.Path == "" {
 		return nil, nil // it was uploaded: databases are read where they are
 	}
@@ -129,10 +129,10 @@ func databases(p transcript.Place) ([]string, error) {
 // Sessions implements [transcript.Tool].
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
-		names, err := databases(p)
+		names, err := listDatabases(p)
 		for _, name := range names {
 			var all []transcript.Session
-			if all, err = list(ctx, p, name); err != nil {
+			if all, err = listSessions(ctx, p, name); err != nil {
 				break
 			}
 			for _, s := range all {

@@ -105,7 +105,7 @@ func place(t *testing.T, at string, statements ...string) transcript.Place {
 	if err := os.MkdirAll(filepath.Join(folder, filepath.Dir(at)), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	foreigntest.Run(t, filepath.Join(folder, at), statements...)
+	foreigntest.RunStatements(t, filepath.Join(folder, at), statements...)
 	return transcript.Place{FS: os.DirFS(folder), Name: ".", Path: folder}
 }
 
@@ -122,8 +122,8 @@ func TestHistory(t *testing.T) {
 	p := place(t, ".crush/crush.db", history()...)
 	for _, name := range []string{".", ".crush", ".crush/crush.db"} {
 		p.Name = name
-		entries := foreigntest.Read(t, crush.Tool{}, p, false)
-		if d := cmp.Diff(want, tooltest.Script(entries)); d != "" {
+		entries := foreigntest.ReadSessions(t, crush.Tool{}, p, false)
+		if d := cmp.Diff(want, tooltest.ScriptLines(entries)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 		if o, c := entries[0].Origin, entries[0].Conversation; o.Folder != p.Path || c.Model != "m-1" ||
@@ -140,18 +140,18 @@ func TestHistory(t *testing.T) {
 			t.Errorf("%s", entries[0].Conversation.Meta)
 		}
 	}
-	live := tooltest.Script(foreigntest.Read(t, crush.Tool{}, p, true))
+	live := tooltest.ScriptLines(foreigntest.ReadSessions(t, crush.Tool{}, p, true))
 	if got := live[14:16]; got[0] != "user | go on" || !strings.HasPrefix(got[1], "end held") {
 		t.Errorf("while it is live: %q", got)
 	}
 }
 
-func TestGrowth(t *testing.T) { foreigntest.Grow(t, crush.Tool{}, "crush.db", history()) }
+func TestGrowth(t *testing.T) { foreigntest.RunHistory(t, crush.Tool{}, "crush.db", history()) }
 
 func TestFolders(t *testing.T) {
 	p := place(t, "elsewhere/crush.db", history()...)
 	p.Name = "elsewhere"
-	folder := func() string { return foreigntest.Read(t, crush.Tool{}, p, false)[0].Origin.Folder }
+	folder := func() string { return foreigntest.ReadSessions(t, crush.Tool{}, p, false)[0].Origin.Folder }
 	if got := folder(); got != "/work/app" {
 		t.Errorf("by what a command says: %q", got)
 	}
@@ -197,7 +197,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 		put("s2", "e", "tool", part("tool_result", `{"content":"lost","data":"%%%"}`)))
 	want := []string{"s1: One", "user | x", "end", "s2: Two", "", "tool | result of e#0 unknown: lost",
 		"end[attachment that is not base64:1 empty message:1 message of role wizard:1 part:1 unknown text:1]"}
-	script := tooltest.Script(foreigntest.Read(t, crush.Tool{}, place(t, "crush.db", s...), false))
+	script := tooltest.ScriptLines(foreigntest.ReadSessions(t, crush.Tool{}, place(t, "crush.db", s...), false))
 	if strings.HasPrefix(script[4], "bad 0: message b: invalid character") {
 		script[4] = ""
 	}
@@ -223,7 +223,7 @@ func TestGolden(t *testing.T) {
 	if _, err := os.Stat(golden); err != nil {
 		t.Skip("the files of the real program are not here")
 	}
-	entries := foreigntest.Read(t, crush.Tool{}, transcript.Place{FS: os.DirFS(at), Name: ".", Path: at}, false)
+	entries := foreigntest.ReadSessions(t, crush.Tool{}, transcript.Place{FS: os.DirFS(at), Name: ".", Path: at}, false)
 	roles := map[string]int{}
 	images := 0
 	longest := 0

@@ -16,8 +16,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/foreign"
 )
 
-// row is a message of the database.
-type row struct {
+// messageRow is a message of the database.
+type messageRow struct {
 	id, role, model, provider string
 	summary                   bool
 	created                   int64
@@ -28,10 +28,10 @@ type row struct {
 // part is a piece of a message; the kinds share the names of their fields.
 type part struct {
 	Type string
-	Data data
+	Data partData
 }
 
-type data struct {
+type partData struct {
 	Text       string `json:"text"`
 	Thinking   string `json:"thinking"`
 	ID         string `json:"id"`
@@ -50,9 +50,9 @@ type data struct {
 	Details    string `json:"details"`
 }
 
-// read reads the parts of a row. One of another shape than is known is a part of its kind
+// readParts reads the parts of a row. One of another shape than is known is a part of its kind
 // with nothing in it.
-func (r *row) read(parts string) {
+func (r *messageRow) readParts(parts string) {
 	var all []struct {
 		Type string          `json:"type"`
 		Data json.RawMessage `json:"data"`
@@ -69,8 +69,8 @@ func (r *row) read(parts string) {
 	}
 }
 
-// finish is how a row ended, or nil.
-func (r *row) finish() *data {
+// finishPart returns how a row ended, or nil.
+func (r *messageRow) finishPart() *partData {
 	for i := range r.parts {
 		if r.parts[i].Type == "finish" {
 			return &r.parts[i].Data
@@ -81,14 +81,14 @@ func (r *row) finish() *data {
 
 // conversation is a session with its rows.
 type conversation struct {
-	*head
-	rows []*row
+	*sessionHead
+	rows []*messageRow
 }
 
 // Read implements [transcript.Tool].
 func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		all, err := load(ctx, p, s)
+		all, err := loadSessions(ctx, p, s)
 		if err == nil && len(all) == 0 {
 			err = fmt.Errorf("session %s is no longer there: %w", s.ID, fs.ErrNotExist)
 		}
@@ -96,39 +96,40 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 			yield(transcript.Entry{}, err)
 			return
 		}
-		w := &writer{yield: yield, live: p.Live(s), folder: folder(p, s.Name, all)}
-		w.write(all)
+		w := &entryWriter{yield: yield, live: p.IsLive(s), folder: workFolder(p, s.Name, all)}
+		w.writeAll(all)
 	}
 }
 
-// load reads a session and what it started.
-func load(ctx context.Context, p transcript.Place, s transcript.Session) (out []*conversation, err error) {
+// loadSessions reads a session and what it started.
+func loadSessions(ctx context.Context, p transcript.Place, s transcript.Session) (out []*conversation, err error) {
 	if p.Path == "" {
 		return nil, nil
 	}
 	if _, err := fs.Stat(p.FS, s.Name); err != nil {
 		return nil, err
 	}
-	err = foreign.Read(ctx, filepath.Join(p.Path, filepath.FromSlash(s.Name)), func(db *foreign.DB) error {
+	err = foreign.ReadDatabase(ctx, filepath.Join(p.Path, filepath.FromSlash(s.Name)), func(db *foreign.DB) error {
 		out = nil
-		if err := need(db); err != nil {
+		if err := checkTables(db); err != nil {
 			return err
 		}
-		f, err := gather(db)
+		f, err := readForest(db)
 		if err != nil {
 			return err
 		}
-		for _, id := range f.family(s.ID) {
-			c := &conversation{head: f.all[id]}
-			for r, err := range db.Rows("SELECT id, role, parts, created_at, "+db.Or("messages", "model", "NULL")+", "+
-				db.Or("messages", "provider", "NULL")+", "+db.Or("messages", "is_summary_message", "0")+
+		for _, id := range f.sessionFamily(s.ID) {
+			c := &conversation{sessionHead: f.all[id]}
+			for r, err := range db.QueryRows("SELECT id, role, parts, created_at, "+db.ColumnOr("messages", "model", "NULL")+
+				", "+
+				db.ColumnOr("messages", "provider", "NULL")+", "+db.ColumnOr("messages", "is_summary_message", "0")+
 				" FROM messages WHERE session_id = ? ORDER BY created_at, rowid", id) {
 				if err != nil {
 					return err
 				}
-				one := &row{id: r.Text("id"), role: r.Text("role"), model: r.Text("model"), provider: r.Text("provider"),
-					summary: r.Int("is_summary_message") != 0, created: transcript.Millis(r.Int("created_at"))}
-				one.read(r.Text("parts"))
+				one := &messageRow{id: r.Text("id"), role: r.Text("role"), model: r.Text("model"), provider: r.Text("provider"),
+					summary: r.Int("is_summary_message") != 0, created: transcript.ParseMillis(r.Int("created_at"))}
+				one.readParts(r.Text("parts"))
 				c.rows = append(c.rows, one)
 			}
 			out = append(out, c)
@@ -141,14 +142,14 @@ func load(ctx context.Context, p transcript.Place, s transcript.Session) (out []
 // mark is the folder that the tool appends to what a command printed.
 var mark = regexp.MustCompile(`\s*<cwd>([^<]*)</cwd>\s*$`)
 
-// folder is the one that was worked in: what holds the tool's folder, what the tool has noted of it, or
+// workFolder returns the one that was worked in: what holds the tool's folder, what the tool has noted of it, or
 // what the first command says.
-func folder(p transcript.Place, name string, all []*conversation) string {
+func workFolder(p transcript.Place, name string, all []*conversation) string {
 	home := filepath.Dir(filepath.Join(p.Path, filepath.FromSlash(name)))
 	if filepath.Base(home) == ".crush" {
 		return filepath.Dir(home)
 	}
-	noted := projects(p.FS, path.Join(path.Dir(name), "projects.json"))
+	noted := listProjects(p.FS, path.Join(path.Dir(name), "projects.json"))
 	for _, one := range noted {
 		if filepath.Clean(filepath.FromSlash(one.DataDir)) == home {
 			return one.Path
@@ -166,15 +167,15 @@ func folder(p transcript.Place, name string, all []*conversation) string {
 	return ""
 }
 
-// writer makes entries of conversations.
-type writer struct {
+// entryWriter makes entries of conversations.
+type entryWriter struct {
 	yield  func(transcript.Entry, error) bool
 	gone   bool
 	live   bool
 	folder string
 }
 
-func (w *writer) emit(e transcript.Entry) {
+func (w *entryWriter) emitEntry(e transcript.Entry) {
 	if !w.gone && !w.yield(e, nil) {
 		w.gone = true
 	}
@@ -184,8 +185,8 @@ func (w *writer) emit(e transcript.Entry) {
 // started it.
 const separator = "$$"
 
-// write tells a conversation and then its sub-agents; one whose call is held back waits.
-func (w *writer) write(all []*conversation) {
+// writeAll tells a conversation and then its sub-agents; one whose call is held back waits.
+func (w *entryWriter) writeAll(all []*conversation) {
 	told := map[string]map[string]bool{} // of each conversation its messages
 	for i, c := range all {
 		if w.gone {
@@ -199,25 +200,25 @@ func (w *writer) write(all []*conversation) {
 			}
 			of = &transcript.AgentOf{Source: c.parent, CallID: call}
 		}
-		kept := w.kept(c.rows)
+		kept := w.keptRows(c.rows)
 		told[c.id] = map[string]bool{}
 		for _, r := range kept {
 			told[c.id][r.id] = true
 		}
-		w.conversation(c, kept, of)
+		w.writeConversation(c, kept, of)
 	}
 }
 
-// kept are the rows without those at the end that are still being written.
-func (w *writer) kept(rows []*row) []*row {
+// keptRows returns the rows without those at the end that are still being written.
+func (w *entryWriter) keptRows(rows []*messageRow) []*messageRow {
 	n := len(rows)
-	for w.live && n > 0 && rows[n-1].role == "assistant" && rows[n-1].finish() == nil {
+	for w.live && n > 0 && rows[n-1].role == "assistant" && rows[n-1].finishPart() == nil {
 		n--
 	}
 	return rows[:n]
 }
 
-func (w *writer) conversation(c *conversation, kept []*row, of *transcript.AgentOf) {
+func (w *entryWriter) writeConversation(c *conversation, kept []*messageRow, of *transcript.AgentOf) {
 	out := &scrollback.Conversation{Title: c.title, CreatedAt: c.created, UpdatedAt: c.updated}
 	meta := struct {
 		Folder   string `json:"cwd,omitempty"`
@@ -231,19 +232,19 @@ func (w *writer) conversation(c *conversation, kept []*row, of *transcript.Agent
 			meta.Provider = r.provider
 		}
 	}
-	out.Meta = transcript.Object(map[string]any{metaKey: meta})
-	w.emit(transcript.Entry{Source: c.id, Conversation: out, Agent: of,
+	out.Meta = transcript.MarshalObject(map[string]any{metaKey: meta})
+	w.emitEntry(transcript.Entry{Source: c.id, Conversation: out, Agent: of,
 		Origin: &scrollback.Origin{ID: c.id, Folder: w.folder}})
-	t := &teller{left: map[string]int{}, names: map[string]string{}}
+	t := &messageBuilder{left: map[string]int{}, names: map[string]string{}}
 	for _, r := range kept {
 		if r.bad != "" {
-			w.emit(transcript.Entry{Source: c.id, Bad: &transcript.Bad{Reason: r.bad}})
+			w.emitEntry(transcript.Entry{Source: c.id, Bad: &transcript.Bad{Reason: r.bad}})
 			continue
 		}
-		if e := t.entry(r); len(e.Message.Parts) > 0 {
+		if e := t.makeEntry(r); len(e.Message.Parts) > 0 {
 			e.Source = c.id
-			w.emit(e)
+			w.emitEntry(e)
 		}
 	}
-	w.emit(transcript.Entry{Source: c.id, End: &transcript.End{Held: len(kept) < len(c.rows), Left: t.left}})
+	w.emitEntry(transcript.Entry{Source: c.id, End: &transcript.End{Held: len(kept) < len(c.rows), Left: t.left}})
 }

@@ -11,24 +11,24 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tree"
 )
 
-// need checks that the tables are those that are known.
-func need(db *foreign.DB) error {
-	if err := db.Need(known, "sessions", "id", "title", "created_at", "updated_at"); err != nil {
+// checkTables checks that the tables are those that are known.
+func checkTables(db *foreign.DB) error {
+	if err := db.RequireTable(known, "sessions", "id", "title", "created_at", "updated_at"); err != nil {
 		return err
 	}
-	return db.Need(known, "messages", "id", "session_id", "role", "parts", "created_at")
+	return db.RequireTable(known, "messages", "id", "session_id", "role", "parts", "created_at")
 }
 
-// list lists the conversations of a database that are not a sub-agent's.
-func list(ctx context.Context, p transcript.Place, name string) (out []transcript.Session, err error) {
-	err = foreign.Read(ctx, filepath.Join(p.Path, filepath.FromSlash(name)), func(db *foreign.DB) error {
+// listSessions lists the conversations of a database that are not a sub-agent's.
+func listSessions(ctx context.Context, p transcript.Place, name string) (out []transcript.Session, err error) {
+	err = foreign.ReadDatabase(ctx, filepath.Join(p.Path, filepath.FromSlash(name)), func(db *foreign.DB) error {
 		out = nil
-		if err := need(db); err != nil {
+		if err := checkTables(db); err != nil {
 			return err
 		}
-		f, err := gather(db)
+		f, err := readForest(db)
 		if err == nil {
-			err = f.count(db)
+			err = f.readCounts(db)
 		}
 		if err != nil {
 			return err
@@ -53,22 +53,22 @@ func list(ctx context.Context, p transcript.Place, name string) (out []transcrip
 	return out, err
 }
 
-// head is what the database says of a session without its messages.
-type head struct {
+// sessionHead is what the database says of a session without its messages.
+type sessionHead struct {
 	id, parent, title string
 	created, updated  int64 // Unix ms
 	rows, last, bytes int64
 	newest            int64 // Unix ms: when a row was changed last
 }
 
-// forest is the sessions of a database, with those that other ones started.
-type forest struct {
-	all      map[string]*head
+// sessionForest is the sessions of a database, with those that other ones started.
+type sessionForest struct {
+	all      map[string]*sessionHead
 	families [][]string
 }
 
-// family is a session and all that it started, parents first.
-func (f *forest) family(id string) []string {
+// sessionFamily returns a session and all that it started, parents first.
+func (f *sessionForest) sessionFamily(id string) []string {
 	for _, family := range f.families {
 		if family[0] == id {
 			return family
@@ -77,36 +77,36 @@ func (f *forest) family(id string) []string {
 	return nil
 }
 
-// gather reads the sessions, without what they have.
-func gather(db *foreign.DB) (*forest, error) {
-	f := &forest{all: map[string]*head{}}
+// readForest reads the sessions, without what they have.
+func readForest(db *foreign.DB) (*sessionForest, error) {
+	f := &sessionForest{all: map[string]*sessionHead{}}
 	var ids []string
-	for r, err := range db.Rows("SELECT id, title, created_at, updated_at, " +
-		db.Or("sessions", "parent_session_id", "NULL") +
+	for r, err := range db.QueryRows("SELECT id, title, created_at, updated_at, " +
+		db.ColumnOr("sessions", "parent_session_id", "NULL") +
 		" FROM sessions ORDER BY created_at, rowid") {
 		if err != nil {
 			return nil, err
 		}
-		h := &head{id: r.Text("id"), parent: r.Text("parent_session_id"), title: r.Text("title"),
-			created: transcript.Millis(r.Int("created_at")), updated: transcript.Millis(r.Int("updated_at"))}
+		h := &sessionHead{id: r.Text("id"), parent: r.Text("parent_session_id"), title: r.Text("title"),
+			created: transcript.ParseMillis(r.Int("created_at")), updated: transcript.ParseMillis(r.Int("updated_at"))}
 		if h.id == "" || f.all[h.id] != nil || h.id == "title-"+h.parent {
 			continue // the last asked for a title, and is not talk
 		}
 		ids = append(ids, h.id)
 		f.all[h.id] = h
 	}
-	f.families = tree.Families(ids, func(id string) string { return f.all[id].parent })
+	f.families = tree.GroupFamilies(ids, func(id string) string { return f.all[id].parent })
 	return f, nil
 }
 
-// count reads what the sessions have. The lengths of rows are summed, since rows change in
+// readCounts reads what the sessions have. The lengths of rows are summed, since rows change in
 // place within the second that their times tell.
-func (f *forest) count(db *foreign.DB) error {
+func (f *sessionForest) readCounts(db *foreign.DB) error {
 	updated := "created_at"
-	if db.Has("messages", "updated_at") {
+	if db.HasTable("messages", "updated_at") {
 		updated = "updated_at"
 	}
-	for r, err := range db.Rows("SELECT session_id, count(*) AS n, max(" + updated +
+	for r, err := range db.QueryRows("SELECT session_id, count(*) AS n, max(" + updated +
 		") AS u, max(rowid) AS r, sum(octet_length(parts)) AS b " +
 		"FROM messages GROUP BY session_id") {
 		if err != nil {
@@ -114,7 +114,7 @@ func (f *forest) count(db *foreign.DB) error {
 		}
 		if h := f.all[r.Text("session_id")]; h != nil {
 			h.rows = r.Int("n")
-			h.newest = transcript.Millis(r.Int("u"))
+			h.newest = transcript.ParseMillis(r.Int("u"))
 			h.last = r.Int("r")
 			h.bytes = max(r.Int("b"), 0)
 		}

@@ -12,14 +12,14 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// teller makes messages of rows.
-type teller struct {
+// messageBuilder makes messages of rows.
+type messageBuilder struct {
 	left  map[string]int
 	names map[string]string // of the calls so far
 }
 
-// entry is the message of a row, without parts if it has none.
-func (t *teller) entry(r *row) (e transcript.Entry) {
+// makeEntry returns the message of a row, without parts if it has none.
+func (t *messageBuilder) makeEntry(r *messageRow) (e transcript.Entry) {
 	role, err := scrollback.ParseRole(r.role)
 	if err != nil || role == scrollback.RoleSystem {
 		t.left["message of role "+cmp.Or(strings.ToValidUTF8(r.role, "\uFFFD"), "none")]++
@@ -28,10 +28,10 @@ func (t *teller) entry(r *row) (e transcript.Entry) {
 	e.Message = scrollback.Message{ID: scrollback.MessageID(r.id), Role: role, CreatedAt: r.created,
 		Status: scrollback.StatusComplete}
 	for i, p := range r.parts {
-		t.part(&e, p, fmt.Sprintf("%s#%d", r.id, i))
+		t.addPart(&e, p, fmt.Sprintf("%s#%d", r.id, i))
 	}
 	if len(e.Message.Parts) == 0 {
-		if f := r.finish(); f != nil && f.Reason == "error" {
+		if f := r.finishPart(); f != nil && f.Reason == "error" {
 			t.left["error without an answer"]++
 		} else {
 			t.left["empty message"]++
@@ -40,13 +40,13 @@ func (t *teller) entry(r *row) (e transcript.Entry) {
 	}
 	if role == scrollback.RoleAssistant {
 		e.Message.Model = r.model
-		e.Message.Status, e.Message.Meta = r.ending()
+		e.Message.Status, e.Message.Meta = r.endStatus()
 	}
 	return e
 }
 
-// part adds a piece of a message; id is for a call that has none.
-func (t *teller) part(e *transcript.Entry, p part, id string) {
+// addPart adds a piece of a message; id is for a call that has none.
+func (t *messageBuilder) addPart(e *transcript.Entry, p part, id string) {
 	add := func(p scrollback.Part) { e.Message.Parts = append(e.Message.Parts, p) }
 	switch d := &p.Data; p.Type {
 	case "text":
@@ -58,19 +58,19 @@ func (t *teller) part(e *transcript.Entry, p part, id string) {
 			add(scrollback.Reasoning{Text: d.Thinking})
 		}
 	case "tool_call":
-		call := scrollback.ToolCall{ID: cmp.Or(d.ID, id), Name: cmp.Or(d.Name, "unknown"), Arguments: arguments(d.Input)}
+		call := scrollback.ToolCall{ID: cmp.Or(d.ID, id), Name: cmp.Or(d.Name, "unknown"), Arguments: callArguments(d.Input)}
 		t.names[call.ID] = call.Name
 		add(call)
 	case "tool_result":
 		name := cmp.Or(t.names[d.ToolCallID], d.Name, "unknown")
 		text := mark.ReplaceAllString(d.Content, "")
 		add(scrollback.ToolResult{CallID: cmp.Or(d.ToolCallID, id), Name: name, Text: text,
-			IsError: d.IsError || name == "bash" && failed(text)})
-		if d.Data != "" && !attach(e, d.Data, d.Mime, "") {
+			IsError: d.IsError || name == "bash" && isFailed(text)})
+		if d.Data != "" && !attachBytes(e, d.Data, d.Mime, "") {
 			t.left["attachment that is not base64"]++
 		}
 	case "binary":
-		if !attach(e, d.Data, cmp.Or(d.MIMEType, d.Mime), d.Path) {
+		if !attachBytes(e, d.Data, cmp.Or(d.MIMEType, d.Mime), d.Path) {
 			t.left["attachment that is not base64"]++
 		}
 	case "image_url":
@@ -88,14 +88,14 @@ func (t *teller) part(e *transcript.Entry, p part, id string) {
 // exited is how the tool says at the end of an output that a command failed.
 var exited = regexp.MustCompile(`(?:^|\n)Exit code (\d+)\s*$`)
 
-// failed reports whether a command failed: the tool only says so in its output.
-func failed(text string) bool {
+// isFailed reports whether a command failed: the tool only says so in its output.
+func isFailed(text string) bool {
 	m := exited.FindStringSubmatch(text)
 	return m != nil && strings.Trim(m[1], "0") != ""
 }
 
-// attach adds bytes as an image or a file.
-func attach(e *transcript.Entry, encoded, mime, name string) bool {
+// attachBytes adds bytes as an image or a file.
+func attachBytes(e *transcript.Entry, encoded, mime, name string) bool {
 	b, err := base64.StdEncoding.DecodeString(encoded)
 	if err != nil || len(b) == 0 {
 		return false
@@ -113,21 +113,21 @@ func attach(e *transcript.Entry, encoded, mime, name string) bool {
 	return true
 }
 
-// arguments is the input of a call, which the tool keeps as text.
-func arguments(input string) json.RawMessage {
+// callArguments returns the input of a call, which the tool keeps as text.
+func callArguments(input string) json.RawMessage {
 	switch {
 	case json.Valid([]byte(input)):
 		return json.RawMessage(input)
 	case input == "":
 		return json.RawMessage("{}")
 	}
-	return transcript.Object(map[string]string{"input": input}) // it was cut
+	return transcript.MarshalObject(map[string]string{"input": input}) // it was cut
 }
 
-// ending is how an answer ended.
-func (r *row) ending() (scrollback.Status, json.RawMessage) {
+// endStatus returns how an answer ended.
+func (r *messageRow) endStatus() (scrollback.Status, json.RawMessage) {
 	status := scrollback.StatusComplete
-	f := r.finish()
+	f := r.finishPart()
 	kept := struct {
 		Compaction  bool   `json:"compaction,omitempty"`
 		Interrupted bool   `json:"interrupted,omitempty"`
@@ -144,7 +144,7 @@ func (r *row) ending() (scrollback.Status, json.RawMessage) {
 	case f.Reason != "end_turn" && f.Reason != "tool_use" && f.Reason != "stop":
 		kept.Finish = f.Reason
 	}
-	meta := transcript.Object(map[string]any{metaKey: kept})
+	meta := transcript.MarshalObject(map[string]any{metaKey: kept})
 	if string(meta) == `{"`+metaKey+`":{}}` {
 		meta = nil
 	}

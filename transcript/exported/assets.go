@@ -28,28 +28,28 @@ const maxPixels = 50_000_000
 type Assets struct {
 	place transcript.Place
 	own   string // the file itself
-	names []asset
+	names []foundAsset
 	known bool
 }
 
-type asset struct{ base, name string }
+type foundAsset struct{ base, name string }
 
-// Find is the file whose base name begins with an id of the service's, and its bytes. If it
+// FindFile returns the file whose base name begins with an id of the service's, and its bytes. If it
 // is there and larger than [MaxAsset], or cannot be read, it has none.
-func (a *Assets) Find(id string) (base string, b []byte, ok bool) {
+func (a *Assets) FindFile(id string) (base string, b []byte, ok bool) {
 	if !isID(id) {
 		return "", nil, false
 	}
 	if !a.known {
-		a.look()
+		a.listFiles()
 	}
-	i, _ := slices.BinarySearchFunc(a.names, id, func(f asset, id string) int { return strings.Compare(f.base, id) })
+	i, _ := slices.BinarySearchFunc(a.names, id, func(f foundAsset, id string) int { return strings.Compare(f.base, id) })
 	for ; i < len(a.names) && strings.HasPrefix(a.names[i].base, id); i++ {
 		rest := a.names[i].base[len(id):]
 		if rest != "" && strings.ContainsRune(letters, rune(rest[0])) {
 			continue // of another one
 		}
-		b, ok := a.read(a.names[i].name)
+		b, ok := a.readFile(a.names[i].name)
 		if !ok {
 			b = nil
 		}
@@ -72,17 +72,17 @@ func isID(id string) bool {
 
 const letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// look lists what is below the folder of the file.
-func (a *Assets) look() {
+// listFiles lists what is below the folder of the file.
+func (a *Assets) listFiles() {
 	a.known = true
 	below := a.place
 	below.Name = path.Dir(a.own)
-	for name := range walk(context.Background(), below) {
+	for name := range walkFiles(context.Background(), below) {
 		if name != a.own {
-			a.names = append(a.names, asset{path.Base(name), name})
+			a.names = append(a.names, foundAsset{path.Base(name), name})
 		}
 	}
-	slices.SortFunc(a.names, func(x, y asset) int {
+	slices.SortFunc(a.names, func(x, y foundAsset) int {
 		if c := strings.Compare(x.base, y.base); c != 0 {
 			return c
 		}
@@ -90,7 +90,7 @@ func (a *Assets) look() {
 	})
 }
 
-func (a *Assets) read(name string) ([]byte, bool) {
+func (a *Assets) readFile(name string) ([]byte, bool) {
 	file, err := a.place.FS.Open(name)
 	if err != nil {
 		return nil, false
@@ -103,8 +103,8 @@ func (a *Assets) read(name string) ([]byte, bool) {
 	return b, err == nil && len(b) <= MaxAsset
 }
 
-// Attach adds an attachment to a message: an image if it is one, else a file.
-func Attach(e *transcript.Entry, name string, b []byte) {
+// AttachFile adds an attachment to a message: an image if it is one, else a file.
+func AttachFile(e *transcript.Entry, name string, b []byte) {
 	if e.Bytes == nil {
 		e.Bytes = map[int][]byte{}
 	}
@@ -116,8 +116,8 @@ func Attach(e *transcript.Entry, name string, b []byte) {
 	e.Message.Parts = append(e.Message.Parts, scrollback.File{MediaType: fileType(name), Name: name})
 }
 
-// Mention adds to a message that something was attached which is not in the export.
-func Mention(e *transcript.Entry, kind, name, why string) {
+// MentionMissing adds to a message that something was attached which is not in the export.
+func MentionMissing(e *transcript.Entry, kind, name, why string) {
 	text := "[" + kind
 	if name != "" {
 		text += " " + name
@@ -131,7 +131,7 @@ const (
 	TooLarge = "not read, it is too large or damaged"
 )
 
-// imageType is the type of an image that models can look at.
+// imageType returns the type of an image that models can look at.
 func imageType(b []byte) (string, bool) {
 	if len(b) > 16 && string(b[:4]) == "RIFF" && string(b[8:15]) == "WEBPVP8" {
 		return "image/webp", true
@@ -158,8 +158,8 @@ func fileType(name string) string {
 	return "application/octet-stream"
 }
 
-// DataURL is what a data: URL holds, in base64 or as it is written.
-func DataURL(address string) ([]byte, bool) {
+// DecodeDataURL returns what a data: URL holds, in base64 or as it is written.
+func DecodeDataURL(address string) ([]byte, bool) {
 	head, data, found := strings.Cut(address, ",")
 	kind, isData := strings.CutPrefix(head, "data:")
 	if !found || !isData || len(data) > MaxAsset/3*4+4 {
@@ -173,5 +173,5 @@ func DataURL(address string) ([]byte, bool) {
 	return []byte(text), err == nil && text != ""
 }
 
-// Beside are the files beside a file of a place.
-func Beside(p transcript.Place, name string) *Assets { return &Assets{place: p, own: name} }
+// FilesBeside returns the files beside a file of a place.
+func FilesBeside(p transcript.Place, name string) *Assets { return &Assets{place: p, own: name} }

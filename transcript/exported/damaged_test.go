@@ -27,7 +27,7 @@ func webuiTalk(id string, n int) string {
 		`"created_at":1,"updated_at":4}`, id, id, n-1, strings.Join(messages, ","))
 }
 
-// libreTalk is one of LibreChat.
+// libreTalk returns one of LibreChat.
 func libreTalk(id string, n int) string {
 	var messages []string
 	for i := range n {
@@ -66,7 +66,7 @@ func TestDamagedExports(t *testing.T) {
 				"bytes"},
 			"a bracket too many": {strings.Replace(file, `say b-2 end"`, `say b-2 end"}]`, 1), c.bracket, ""},
 		} {
-			got := strings.Join(tooltest.Script(tooltest.Entries(t, c.tool,
+			got := strings.Join(tooltest.ScriptLines(tooltest.ReadEntries(t, c.tool,
 				fstest.MapFS{"export.json": {Data: []byte(d.file)}})), "\n")
 			for _, id := range []string{"a", "b", "c"} {
 				for i := range map[string]int{"a": 4, "b": 6, "c": 4}[id] {

@@ -63,7 +63,7 @@ var ErrOther = errors.New("this is not a conversation")
 // Talk is one conversation of a file.
 type Talk struct {
 	ID    string
-	About scrollback.Conversation // Title, Model, times and Meta
+	About scrollback.Conversation // Title, Model, times and KeepMeta
 	Nodes []tree.Node
 	Leaf  string // where the current path ends
 	Held  bool   // something is not complete yet
@@ -73,8 +73,8 @@ type Talk struct {
 // Left counts what is not talk and was left out, by kind.
 type Left map[string]int
 
-// Count counts one more of a kind.
-func (t *Talk) Count(kind string) {
+// CountLeft counts one more of a kind.
+func (t *Talk) CountLeft(kind string) {
 	if t.Left == nil {
 		t.Left = Left{}
 	}
@@ -84,12 +84,12 @@ func (t *Talk) Count(kind string) {
 	t.Left[kind]++
 }
 
-// Entries are the entries of a talk, from its description to its End; none if nothing is
+// Entries returns the entries of a talk, from its description to its End; none if nothing is
 // said in it.
 func (t *Talk) Entries() iter.Seq[transcript.Entry] {
 	return func(yield func(transcript.Entry) bool) {
 		described := false
-		for e := range tree.Entries(t.ID, t.Nodes, t.Leaf) {
+		for e := range tree.WalkEntries(t.ID, t.Nodes, t.Leaf) {
 			if !described {
 				about := t.About
 				if !yield(transcript.Entry{Source: t.ID, Conversation: &about,
@@ -118,9 +118,9 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 		}
 		defer func() { _ = file.Close() }()
 		seen := map[string]bool{}
-		assets := Beside(p, s.Name)
+		assets := FilesBeside(p, s.Name)
 		first := true
-		for item, err := range items(file) {
+		for item, err := range readItems(file) {
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -128,26 +128,27 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 				yield(transcript.Entry{}, err)
 				return
 			}
-			if p.Live(s) {
+			if p.IsLive(s) {
 				item.torn = nil // it is being written, perhaps
-			} else if first && item.fault != "" && f.salvaged(p, s, assets, yield) {
+			} else if first && item.fault != "" && f.yieldSalvaged(p, s, assets, yield) {
 				return
 			}
 			first = false
-			if !f.tell(item, assets, seen, yield) {
+			if !f.yieldItem(item, assets, seen, yield) {
 				return
 			}
 		}
 	}
 }
 
-// tell yields one item, and reports whether to go on.
-func (f Format) tell(it item, assets *Assets, seen map[string]bool, yield func(transcript.Entry, error) bool) bool {
+// yieldItem yields one item, and reports whether to go on.
+func (f Format) yieldItem(it fileItem, assets *Assets, seen map[string]bool,
+	yield func(transcript.Entry, error) bool) bool {
 	bad := func(reason string) bool {
 		return yield(transcript.Entry{Bad: &transcript.Bad{Line: it.line, Reason: reason}}, nil)
 	}
 	if it.fault != "" {
-		return bad(it.fault) && f.mended(it, assets, seen, yield)
+		return bad(it.fault) && f.yieldMended(it, assets, seen, yield)
 	}
 	t, err := f.Talk(assets, it.raw)
 	switch {
@@ -161,12 +162,12 @@ func (f Format) tell(it item, assets *Assets, seen map[string]bool, yield func(t
 		return bad(fmt.Sprintf("the conversation %.80q is there twice", t.ID))
 	}
 	seen[t.ID] = true
-	return entries(it, t, yield)
+	return yieldTalk(it, t, yield)
 }
 
-// salvaged yields what is whole of a file that is one damaged item, and reports whether it is
+// yieldSalvaged yields what is whole of a file that is one damaged item, and reports whether it is
 // that and has some.
-func (f Format) salvaged(p transcript.Place, s transcript.Session, assets *Assets,
+func (f Format) yieldSalvaged(p transcript.Place, s transcript.Session, assets *Assets,
 	yield func(transcript.Entry, error) bool) bool {
 	if len(f.Lists) == 0 {
 		return false
@@ -197,12 +198,12 @@ func (f Format) salvaged(p transcript.Place, s transcript.Session, assets *Asset
 				items = append(items, raw)
 				continue
 			}
-			bad, ours := d.Fault(err)
+			bad, ours := d.ExplainFault(err)
 			if !ours {
 				return false
 			}
 			faults = append(faults, bad)
-			if whole := transcript.Mend(d.Torn(), f.Depth-1); whole != nil {
+			if whole := transcript.MendValue(d.TornItem(), f.Depth-1); whole != nil {
 				items = append(items, whole)
 			}
 		}
@@ -221,12 +222,13 @@ func (f Format) salvaged(p transcript.Place, s transcript.Session, assets *Asset
 			return true
 		}
 	}
-	entries(item{line: 1}, t, yield)
+	yieldTalk(fileItem{line: 1}, t, yield)
 	return true
 }
 
-// mended yields what is whole of an item that is damaged.
-func (f Format) mended(it item, assets *Assets, seen map[string]bool, yield func(transcript.Entry, error) bool) bool {
+// yieldMended yields what is whole of an item that is damaged.
+func (f Format) yieldMended(it fileItem, assets *Assets, seen map[string]bool,
+	yield func(transcript.Entry, error) bool) bool {
 	whole := transcript.MendAround(it.torn, f.Depth)
 	if whole == nil {
 		return true
@@ -251,11 +253,11 @@ func (f Format) mended(it item, assets *Assets, seen map[string]bool, yield func
 			n.Parent = t.Nodes[i].ID
 		}
 	}
-	return entries(it, t, yield)
+	return yieldTalk(it, t, yield)
 }
 
-// entries yields a talk, and reports whether to go on.
-func entries(it item, t *Talk, yield func(transcript.Entry, error) bool) bool {
+// yieldTalk yields a talk, and reports whether to go on.
+func yieldTalk(it fileItem, t *Talk, yield func(transcript.Entry, error) bool) bool {
 	for e := range t.Entries() {
 		if e.Conversation == nil && e.End == nil && e.Rewind == nil {
 			e.Line = it.line
@@ -267,41 +269,41 @@ func entries(it item, t *Talk, yield func(transcript.Entry, error) bool) bool {
 	return true
 }
 
-// item is one of a file, or what is wrong there.
-type item struct {
+// fileItem is one of a file, or what is wrong there.
+type fileItem struct {
 	line  int
 	raw   json.RawMessage
 	fault string
 	torn  []byte // what is damaged
 }
 
-// items yields the items of a file that is a list, one object, or lines with one each. An
+// readItems yields the items of a file that is a list, one object, or lines with one each. An
 // error is not the file's.
-func items(r io.Reader) iter.Seq2[item, error] {
-	in := bufio.NewReaderSize(transcript.UTF8(r), headBytes)
+func readItems(r io.Reader) iter.Seq2[fileItem, error] {
+	in := bufio.NewReaderSize(transcript.DecodeUTF8(r), headBytes)
 	if head, _ := in.Peek(headBytes); isLines(head) {
-		return lines(in)
+		return readLines(in)
 	}
-	return func(yield func(item, error) bool) {
+	return func(yield func(fileItem, error) bool) {
 		d := transcript.NewList(in, MaxTalk)
 		for raw, err := range d.Items() {
-			it := item{raw: raw}
+			it := fileItem{raw: raw}
 			if err != nil {
-				bad, ok := d.Fault(err)
+				bad, ok := d.ExplainFault(err)
 				if !ok {
-					yield(item{}, err)
+					yield(fileItem{}, err)
 					return
 				}
-				it = item{line: bad.Line, fault: bad.Reason, torn: d.Torn()}
+				it = fileItem{line: bad.Line, fault: bad.Reason, torn: d.TornItem()}
 			} else {
-				it.line = d.Line()
+				it.line = d.CurrentLine()
 			}
 			if !yield(it, nil) {
 				return
 			}
 		}
 		if _, err := io.Copy(io.Discard, in); err != nil { // a zip knows at the end whether it is whole
-			yield(item{}, err)
+			yield(fileItem{}, err)
 		}
 	}
 }
@@ -313,15 +315,15 @@ func isLines(head []byte) bool {
 	return more && bytes.HasPrefix(line, []byte("{")) && json.Valid(line) && len(bytes.TrimSpace(rest)) > 0
 }
 
-func lines(in *bufio.Reader) iter.Seq2[item, error] {
-	return func(yield func(item, error) bool) {
+func readLines(in *bufio.Reader) iter.Seq2[fileItem, error] {
+	return func(yield func(fileItem, error) bool) {
 		for n := 1; ; n++ {
 			line, long, err := readLine(in)
-			if err != nil && !transcript.Ended(err) {
-				yield(item{}, err)
+			if err != nil && !transcript.IsEnd(err) {
+				yield(fileItem{}, err)
 				return
 			}
-			it := item{line: n, raw: bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\uFEFF")))}
+			it := fileItem{line: n, raw: bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\uFEFF")))}
 			switch {
 			case long:
 				it.fault = fmt.Sprintf("longer than %d bytes", MaxTalk)

@@ -20,7 +20,7 @@ func TestTimes(t *testing.T) {
 	for s, want := range map[float64]int64{0: 0, -5: 0, 1767000000.25: 1767000000250, 1767000000250: 1767000000250,
 		1e300:       0,
 		math.Inf(1): 0, math.NaN(): 0, 253402300799999: 253402300799999, 253402300800000: 0} {
-		if got := exported.Seconds(s); got != want {
+		if got := exported.SecondsToMillis(s); got != want {
 			t.Errorf("%v s is %d, want %d", s, got, want)
 		}
 	}
@@ -28,7 +28,7 @@ func TestTimes(t *testing.T) {
 		"2026-01-02T11:00:00+01:00": 1767348000000,
 		"2026-01-02 10:00:00.250":   1767348000250, "2026-01-02T10:00:00.123456": 1767348000123, "": 0, "yesterday": 0,
 		"0001-01-01T00:00:00Z": 0} {
-		if got := exported.Moment(s); got != want {
+		if got := exported.ParseMoment(s); got != want {
 			t.Errorf("%s is %d, want %d", s, got, want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestArguments(t *testing.T) {
 		"{\"a\": \"\xff\"}": `{"a":"` + "\uFFFD" + `"}`,
 		`{"a": `:            `{"input":"{\"a\":"}`,
 	} {
-		if got := string(exported.Arguments([]byte(raw), "input")); got != want {
+		if got := string(exported.CallArguments([]byte(raw), "input")); got != want {
 			t.Errorf("%q becomes %s, want %s", raw, got, want)
 		}
 	}
@@ -67,7 +67,7 @@ func TestOrder(t *testing.T) {
 		"children that are not there": {[]exported.Linked{link("a", "", "gone a", 1)}, "a<a"},
 	} {
 		var got []string
-		for _, n := range exported.Order(c.nodes) {
+		for _, n := range exported.OrderNodes(c.nodes) {
 			got = append(got, n.ID+"<"+n.Parent)
 		}
 		if s := strings.Join(got, " "); s != c.want {
@@ -83,13 +83,13 @@ func TestNewest(t *testing.T) {
 	nodes := []tree.Node{{ID: "a", Entries: say(1)}, {ID: "b", Parent: "a", Entries: say(9)}, {ID: "e", Parent: "b"},
 		{ID: "f", Parent: "e"},
 		{ID: "c", Parent: "a", Entries: say(5)}}
-	if got := exported.Newest(nodes); got != "f" {
+	if got := exported.NewestLeaf(nodes); got != "f" {
 		t.Errorf("the newest is %s: what is empty counts as what is above it", got)
 	}
-	if got := exported.Newest(append(nodes, tree.Node{ID: "d", Parent: "a", Entries: say(9)})); got != "d" {
+	if got := exported.NewestLeaf(append(nodes, tree.Node{ID: "d", Parent: "a", Entries: say(9)})); got != "d" {
 		t.Errorf("of two with one time the newest is %s", got)
 	}
-	if got := exported.Newest(nil); got != "" {
+	if got := exported.NewestLeaf(nil); got != "" {
 		t.Errorf("of none the newest is %s", got)
 	}
 }
@@ -98,7 +98,7 @@ func TestDataURL(t *testing.T) {
 	for address, want := range map[string]string{"data:image/png;base64,aGk=": "hi", "data:text/plain,a%20b": "a b",
 		"data:;base64,%%":        "",
 		"https://example.com/,x": "", "data:image/png;base64,": ""} {
-		b, ok := exported.DataURL(address)
+		b, ok := exported.DecodeDataURL(address)
 		if string(b) != want || ok != (want != "") {
 			t.Errorf("%s holds %q %v, want %q", address, b, ok, want)
 		}
@@ -107,10 +107,10 @@ func TestDataURL(t *testing.T) {
 
 // format takes objects with an id and a text.
 var format = exported.Format{
-	Sniff: func(_ string, head []byte) bool { return transcript.ItemFields(head)["text"] },
+	Sniff: func(_ string, head []byte) bool { return transcript.ItemHeadFields(head)["text"] },
 	Talk: func(_ *exported.Assets, raw json.RawMessage) (*exported.Talk, error) {
 		var c struct{ ID, Text string }
-		if err := exported.Decode(raw, &c); err != nil {
+		if err := exported.DecodeJSON(raw, &c); err != nil {
 			return nil, err
 		}
 		return &exported.Talk{ID: c.ID, Nodes: []tree.Node{{ID: "m", Entries: []transcript.Entry{

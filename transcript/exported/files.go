@@ -25,14 +25,14 @@ const (
 func (f Format) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
 		looks := 0
-		for name, d := range walk(ctx, p) {
-			if name != p.Name && !candidate(name) || f.Never != nil && f.Never(path.Base(name)) {
+		for name, d := range walkFiles(ctx, p) {
+			if name != p.Name && !isCandidate(name) || f.Never != nil && f.Never(path.Base(name)) {
 				continue
 			}
 			if looks++; looks > maxLooks {
 				return
 			}
-			s, ok := f.session(p, name, d)
+			s, ok := f.readSession(p, name, d)
 			if ok && !yield(s, nil) {
 				return
 			}
@@ -43,14 +43,14 @@ func (f Format) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[tran
 	}
 }
 
-// candidate reports by its name whether a file may be one with conversations.
-func candidate(name string) bool {
+// isCandidate reports by its name whether a file may be one with conversations.
+func isCandidate(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
 	return ext == ".json" || ext == ".jsonl"
 }
 
-// session looks at one file.
-func (f Format) session(p transcript.Place, name string, d fs.DirEntry) (transcript.Session, bool) {
+// readSession looks at one file.
+func (f Format) readSession(p transcript.Place, name string, d fs.DirEntry) (transcript.Session, bool) {
 	s := transcript.Session{ID: name, Name: name}
 	info, err := d.Info()
 	if err != nil {
@@ -59,7 +59,7 @@ func (f Format) session(p transcript.Place, name string, d fs.DirEntry) (transcr
 	s.Bytes = info.Size()
 	s.Changed = min(max(info.ModTime().UnixMilli(), 0), transcript.Latest)
 	s.Stamp = fmt.Sprintf("%d-%d", s.Bytes, s.Changed)
-	head, err := beginning(p.FS, name)
+	head, err := readHead(p.FS, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return s, false
@@ -72,7 +72,7 @@ func (f Format) session(p transcript.Place, name string, d fs.DirEntry) (transcr
 	return s, f.Sniff(path.Base(name), head)
 }
 
-func beginning(files fs.FS, name string) ([]byte, error) {
+func readHead(files fs.FS, name string) ([]byte, error) {
 	file, err := files.Open(name)
 	if err != nil {
 		return nil, err
@@ -81,9 +81,9 @@ func beginning(files fs.FS, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, headBytes))
 }
 
-// walk yields the regular files of a place, in order of their names. Hidden ones and those
+// walkFiles yields the regular files of a place, in order of their names. Hidden ones and those
 // that macOS puts into archives are left out, and links are not followed.
-func walk(ctx context.Context, p transcript.Place) iter.Seq2[string, fs.DirEntry] {
+func walkFiles(ctx context.Context, p transcript.Place) iter.Seq2[string, fs.DirEntry] {
 	return func(yield func(string, fs.DirEntry) bool) {
 		n := 0
 		depth := func(name string) int {

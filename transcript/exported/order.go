@@ -14,9 +14,9 @@ type Linked struct {
 	At       int64 // Unix ms, or 0
 }
 
-// Order puts nodes in the order of their children, and gives those a parent that only
+// OrderNodes puts nodes in the order of their children, and gives those a parent that only
 // their parent knows. The order of nodes does not matter.
-func Order(nodes []Linked) []tree.Node {
+func OrderNodes(nodes []Linked) []tree.Node {
 	nodes = slices.Clone(nodes)
 	slices.SortStableFunc(nodes, func(a, b Linked) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.ID, b.ID)) })
 	at := make(map[string]int, len(nodes))
@@ -76,9 +76,9 @@ func Order(nodes []Linked) []tree.Node {
 	return out
 }
 
-// Newest is the id of the node below the newest message that none follows; of several with
+// NewestLeaf returns the id of the node below the newest message that none follows; of several with
 // one time the last. Empty if there is none.
-func Newest(nodes []tree.Node) (id string) {
+func NewestLeaf(nodes []tree.Node) (id string) {
 	at := make(map[string]int, len(nodes))
 	parents := make(map[string]bool, len(nodes))
 	for i, n := range nodes {

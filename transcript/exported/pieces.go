@@ -25,8 +25,8 @@ type call struct {
 	answered bool
 }
 
-// on is the message that the next part belongs to: the last one if it is of that role.
-func (p *Pieces) on(role scrollback.Role) *transcript.Entry {
+// entryFor returns the message that the next part belongs to: the last one if it is of that role.
+func (p *Pieces) entryFor(role scrollback.Role) *transcript.Entry {
 	if n := len(p.Entries); n > 0 && p.Entries[n-1].Message.Role == role {
 		return &p.Entries[n-1]
 	}
@@ -39,69 +39,69 @@ func (p *Pieces) on(role scrollback.Role) *transcript.Entry {
 	return &p.Entries[len(p.Entries)-1]
 }
 
-// Own is the message that what is said next belongs to.
-func (p *Pieces) Own() *transcript.Entry { return p.on(p.Role) }
+// OwnEntry returns the message that what is said next belongs to.
+func (p *Pieces) OwnEntry() *transcript.Entry { return p.entryFor(p.Role) }
 
-// Add adds a part that is not a result.
-func (p *Pieces) Add(part scrollback.Part) {
-	e := p.Own()
+// AddPart adds a part that is not a result.
+func (p *Pieces) AddPart(part scrollback.Part) {
+	e := p.OwnEntry()
 	e.Message.Parts = append(e.Message.Parts, part)
 }
 
-// Say adds a text, unless it is empty.
-func (p *Pieces) Say(text string) {
+// AddText adds a text, unless it is empty.
+func (p *Pieces) AddText(text string) {
 	if strings.TrimSpace(text) != "" {
-		p.Add(scrollback.Text{Text: text})
+		p.AddPart(scrollback.Text{Text: text})
 	}
 }
 
-// Think adds reasoning, unless it is empty.
-func (p *Pieces) Think(text string) {
+// AddReasoning adds reasoning, unless it is empty.
+func (p *Pieces) AddReasoning(text string) {
 	if strings.TrimSpace(text) != "" {
-		p.Add(scrollback.Reasoning{Text: text})
+		p.AddPart(scrollback.Reasoning{Text: text})
 	}
 }
 
-// Call adds a call. One without an id gets one.
-func (p *Pieces) Call(id, name string, arguments json.RawMessage) {
+// AddCall adds a call. One without an id gets one.
+func (p *Pieces) AddCall(id, name string, arguments json.RawMessage) {
 	if name == "" {
 		name = "tool"
 	}
-	if id == "" || p.find(func(c call) bool { return c.id == id }) != nil {
+	if id == "" || p.findCall(func(c call) bool { return c.id == id }) != nil {
 		id = fmt.Sprintf("%s#call%d", p.ID, len(p.calls)+1)
 	}
 	p.calls = append(p.calls, call{id: id, name: name})
-	p.Add(scrollback.ToolCall{ID: id, Name: name, Arguments: arguments})
+	p.AddPart(scrollback.ToolCall{ID: id, Name: name, Arguments: arguments})
 }
 
-// Result adds what a call returned: the one that it names, else the first of that tool
+// AddResult adds what a call returned: the one that it names, else the first of that tool
 // without a result, else the first without one. What belongs to no call is said by whoever
 // says the rest.
-func (p *Pieces) Result(callID, tool, text string, failed bool) {
-	found := p.find(func(c call) bool { return callID != "" && c.id == callID })
+func (p *Pieces) AddResult(callID, tool, text string, failed bool) {
+	found := p.findCall(func(c call) bool { return callID != "" && c.id == callID })
 	if found == nil && callID == "" {
-		if found = p.find(func(c call) bool { return !c.answered && c.name == tool }); found == nil {
-			found = p.find(func(c call) bool { return !c.answered })
+		if found = p.findCall(func(c call) bool { return !c.answered && c.name == tool }); found == nil {
+			found = p.findCall(func(c call) bool { return !c.answered })
 		}
 	}
 	if found == nil || found.answered {
-		p.Say(text)
+		p.AddText(text)
 		return
 	}
 	found.answered = true
-	e := p.on(scrollback.RoleTool)
+	e := p.entryFor(scrollback.RoleTool)
 	e.Message.Parts = append(e.Message.Parts,
 		scrollback.ToolResult{CallID: found.id, Name: found.name, Text: text, IsError: failed})
 }
 
-// Answer adds what the newest call returned.
-func (p *Pieces) Answer(text string, failed bool) {
+// AnswerNewest adds what the newest call returned.
+func (p *Pieces) AnswerNewest(text string, failed bool) {
 	if n := len(p.calls); n > 0 {
-		p.Result(p.calls[n-1].id, "", text, failed)
+		p.AddResult(p.calls[n-1].id, "", text, failed)
 	}
 }
 
-func (p *Pieces) find(is func(call) bool) *call {
+func (p *Pieces) findCall(is func(call) bool) *call {
 	for i := range p.calls {
 		if is(p.calls[i]) {
 			return &p.calls[i]
@@ -110,9 +110,9 @@ func (p *Pieces) find(is func(call) bool) *call {
 	return nil
 }
 
-// Finish sets the model of what the model said, and on the last message how it ended and
+// FinishMessage sets the model of what the model said, and on the last message how it ended and
 // what meta keeps.
-func (p *Pieces) Finish(model string, status scrollback.Status, meta json.RawMessage) {
+func (p *Pieces) FinishMessage(model string, status scrollback.Status, meta json.RawMessage) {
 	for i := range p.Entries {
 		if m := &p.Entries[i].Message; m.Role == scrollback.RoleAssistant {
 			m.Model = model
@@ -127,22 +127,24 @@ func (p *Pieces) Finish(model string, status scrollback.Status, meta json.RawMes
 	}
 }
 
-// Enclose adds an attachment that was found beside the export, or mentions it: kind is what
+// EncloseFile adds an attachment that was found beside the export, or mentions it: kind is what
 // it is, name what the service calls it.
-func (p *Pieces) Enclose(a *Assets, kind, id, name string) { a.Enclose(p.Own(), kind, id, name) }
+func (p *Pieces) EncloseFile(a *Assets, kind, id, name string) {
+	a.EncloseFile(p.OwnEntry(), kind, id, name)
+}
 
-// Enclose adds the file of an id to a message, or mentions it.
-func (a *Assets) Enclose(e *transcript.Entry, kind, id, name string) {
-	base, b, there := a.Find(id)
+// EncloseFile adds the file of an id to a message, or mentions it.
+func (a *Assets) EncloseFile(e *transcript.Entry, kind, id, name string) {
+	base, b, there := a.FindFile(id)
 	if there && (name == "" || name == id) {
 		name = base
 	}
 	switch {
 	case !there:
-		Mention(e, kind, name, NotThere)
+		MentionMissing(e, kind, name, NotThere)
 	case b == nil:
-		Mention(e, kind, name, TooLarge)
+		MentionMissing(e, kind, name, TooLarge)
 	default:
-		Attach(e, name, b)
+		AttachFile(e, name, b)
 	}
 }

@@ -15,25 +15,27 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Decode reads JSON into a value. A field of another type than expected is as if it were
+// DecodeJSON reads JSON into a value. A field of another type than expected is as if it were
 // not there; an error means that the JSON is broken, or no object.
-func Decode(raw json.RawMessage, v any) error {
+func DecodeJSON(raw json.RawMessage, v any) error {
 	if b := bytes.TrimSpace(raw); len(b) == 0 || b[0] != '{' {
 		return ErrOther
 	}
-	return tolerant(json.Unmarshal(raw, v))
+	return ignoreTypeError(json.Unmarshal(raw, v))
 }
 
-// Each reads a JSON list into a slice. What in it is of another type than expected is as if
+// DecodeList reads a JSON list into a slice. What in it is of another type than expected is as if
 // it were not there; an error means that the JSON is broken.
-func Each(raw json.RawMessage, slice any) error { return tolerant(json.Unmarshal(raw, slice)) }
+func DecodeList(raw json.RawMessage, slice any) error {
+	return ignoreTypeError(json.Unmarshal(raw, slice))
+}
 
-// Field reads a part of JSON into a value, as far as it has the type.
-func Field(raw json.RawMessage, v any) bool {
+// DecodeField reads a part of JSON into a value, as far as it has the type.
+func DecodeField(raw json.RawMessage, v any) bool {
 	return len(raw) > 0 && json.Unmarshal(raw, v) == nil
 }
 
-func tolerant(err error) error {
+func ignoreTypeError(err error) error {
 	var other *json.UnmarshalTypeError
 	if errors.As(err, &other) {
 		return nil
@@ -41,9 +43,9 @@ func tolerant(err error) error {
 	return err
 }
 
-// Seconds is a time in Unix seconds, as Unix ms. One that is in ms already, as some
+// SecondsToMillis returns a time in Unix seconds, as Unix ms. One that is in ms already, as some
 // programs write them, stays. What is impossible is 0.
-func Seconds(s float64) int64 {
+func SecondsToMillis(s float64) int64 {
 	switch {
 	case !(s > 0) || math.IsInf(s, 0): // NaN is not
 		return 0
@@ -56,8 +58,8 @@ func Seconds(s float64) int64 {
 	return int64(s)
 }
 
-// Moment is a time in ISO 8601, as Unix ms; 0 for none.
-func Moment(s string) int64 {
+// ParseMoment returns a time in ISO 8601, as Unix ms; 0 for none.
+func ParseMoment(s string) int64 {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999",
 		"2006-01-02 15:04:05.999999999-07:00", "2006-01-02 15:04:05.999999999"} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -73,21 +75,21 @@ func Moment(s string) int64 {
 // maxMeta bounds what meta keeps of one thing, in bytes.
 const maxMeta = 32 << 10
 
-// Meta is the meta that keeps a value under a tool's key; nil if it is empty or too long.
-func Meta(key string, v any) json.RawMessage {
-	body, err := Plain(v)
+// KeepMeta returns the meta that keeps a value under a tool's key; nil if it is empty or too long.
+func KeepMeta(key string, v any) json.RawMessage {
+	body, err := MarshalPlain(v)
 	if s := string(body); err != nil || s == "{}" || s == "null" || len(body) > maxMeta {
 		return nil
 	}
-	out, err := Plain(map[string]json.RawMessage{key: body})
+	out, err := MarshalPlain(map[string]json.RawMessage{key: body})
 	if err != nil {
 		return nil
 	}
 	return out
 }
 
-// Plain is JSON without HTML escapes.
-func Plain(v any) (json.RawMessage, error) {
+// MarshalPlain is JSON without HTML escapes.
+func MarshalPlain(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -95,9 +97,9 @@ func Plain(v any) (json.RawMessage, error) {
 	return bytes.TrimSpace(b.Bytes()), err
 }
 
-// Arguments are those of a call, given as JSON or as a text; anything but an object is put into
+// CallArguments returns those of a call, given as JSON or as a text; anything but an object is put into
 // one, under name.
-func Arguments(raw []byte, name string) json.RawMessage {
+func CallArguments(raw []byte, name string) json.RawMessage {
 	raw = bytes.TrimSpace(bytes.ToValidUTF8(raw, []byte("\uFFFD")))
 	var text string
 	if json.Unmarshal(raw, &text) == nil && len(raw) > 0 && raw[0] == '"' {
@@ -114,15 +116,15 @@ func Arguments(raw []byte, name string) json.RawMessage {
 	if text == "" || text == "null" {
 		return json.RawMessage("{}")
 	}
-	out, err := Plain(map[string]string{name: text})
+	out, err := MarshalPlain(map[string]string{name: text})
 	if err != nil {
 		return json.RawMessage("{}")
 	}
 	return out
 }
 
-// Raw is JSON as it may be kept in meta or shown: without spaces, and valid UTF-8.
-func Raw(raw json.RawMessage) json.RawMessage {
+// CompactJSON is JSON as it may be kept in meta or shown: without spaces, and valid UTF-8.
+func CompactJSON(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, bytes.ToValidUTF8(raw, []byte("\uFFFD"))) != nil {
 		return nil
@@ -130,8 +132,8 @@ func Raw(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// Hash is a short hash of something that has no id.
-func Hash(what ...any) string {
+// HashValues returns a short hash of something that has no id.
+func HashValues(what ...any) string {
 	body, err := json.Marshal(what)
 	if err != nil {
 		body = fmt.Append(nil, what...)
@@ -140,8 +142,8 @@ func Hash(what ...any) string {
 	return hex.EncodeToString(h[:12])
 }
 
-// Say adds a text to parts, unless it is empty.
-func Say(ps scrollback.Parts, text string) scrollback.Parts {
+// AppendText adds a text to parts, unless it is empty.
+func AppendText(ps scrollback.Parts, text string) scrollback.Parts {
 	if strings.TrimSpace(text) == "" {
 		return ps
 	}

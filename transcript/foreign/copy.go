@@ -13,14 +13,14 @@ import (
 // maxCopy bounds the databases that are copied.
 const maxCopy = 4 << 30
 
-// snapshot copies a database and what stands beside it into a folder of its own, which done
+// copyDatabase copies a database and what stands beside it into a folder of its own, which done
 // removes. A change that was cut short is taken back in the copy.
-func snapshot(path string) (copied string, done func(), err error) {
+func copyDatabase(path string) (copied string, done func(), err error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", nil, err
 	}
-	before, err := look(real)
+	before, err := readState(real)
 	if err != nil {
 		return "", nil, err
 	}
@@ -39,23 +39,23 @@ func snapshot(path string) (copied string, done func(), err error) {
 	}()
 	copied = filepath.Join(folder, "copy.db")
 	for _, part := range []string{"", "-wal", "-journal"} {
-		if err := duplicate(real+part, copied+part); err != nil && (part == "" || !errors.Is(err, fs.ErrNotExist)) {
+		if err := copyFile(real+part, copied+part); err != nil && (part == "" || !errors.Is(err, fs.ErrNotExist)) {
 			return "", nil, err
 		}
 	}
-	if now, err := look(real); err != nil || !now.same(before) || now.journal != before.journal {
+	if now, err := readState(real); err != nil || !now.isSame(before) || now.journal != before.journal {
 		return "", nil, errMoved
 	}
 	if before.journal {
-		if err := takeBack(copied); err != nil {
+		if err := rollBackJournal(copied); err != nil {
 			return "", nil, err
 		}
 	}
 	return copied, remove, nil
 }
 
-// duplicate copies a file.
-func duplicate(from, to string) error {
+// copyFile copies a file.
+func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -69,8 +69,8 @@ func duplicate(from, to string) error {
 	return errors.Join(err, out.Close())
 }
 
-// takeBack lets SQLite undo, in a copy, the change that its journal is about.
-func takeBack(copied string) (err error) {
+// rollBackJournal lets SQLite undo, in a copy, the change that its journal is about.
+func rollBackJournal(copied string) (err error) {
 	db, err := sql.Open("sqlite", copied)
 	if err != nil {
 		return err

@@ -27,19 +27,19 @@ var (
 // headerLen is the length of a database's header.
 const headerLen = 100
 
-// files are a database and the log beside it, open for reading. As an [fs.FS] they are
+// databaseFiles are a database and the log beside it, open for reading. As an [fs.FS] they are
 // one file.
-type files struct {
+type databaseFiles struct {
 	path string
 	db   *os.File
 	wal  *os.File // nil without a log
-	at   state
-	log  log
+	at   fileState
+	log  walLog
 	size int64
 }
 
-// open opens the database at path, and lays its log over it.
-func open(path string) (*files, error) {
+// openFiles opens the database at path, and lays its log over it.
+func openFiles(path string) (*databaseFiles, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
@@ -51,8 +51,8 @@ func open(path string) (*files, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: not a file", ErrNot)
 	}
-	o := &files{path: real}
-	if o.at, err = look(real); err != nil {
+	o := &databaseFiles{path: real}
+	if o.at, err = readState(real); err != nil {
 		return nil, err
 	}
 	if o.at.journal {
@@ -62,21 +62,21 @@ func open(path string) (*files, error) {
 		o.wal, err = os.Open(real + "-wal")
 	}
 	if err == nil {
-		err = o.lay()
+		err = o.overlayLog()
 	}
 	if err != nil {
-		o.close()
+		o.closeAll()
 		return nil, err
 	}
-	if !o.unmoved() {
-		o.close()
+	if !o.isUnmoved() {
+		o.closeAll()
 		return nil, errMoved
 	}
 	return o, nil
 }
 
-// lay reads where the log has pages.
-func (o *files) lay() error {
+// overlayLog reads where the log has pages.
+func (o *databaseFiles) overlayLog() error {
 	switch h := o.at.header; {
 	case o.at.size == 0:
 		return fmt.Errorf("%w: the file is empty", ErrNot)
@@ -96,7 +96,7 @@ func (o *files) lay() error {
 	return err
 }
 
-func (o *files) close() {
+func (o *databaseFiles) closeAll() {
 	if o.db != nil {
 		o.db.Close()
 	}
@@ -105,15 +105,15 @@ func (o *files) close() {
 	}
 }
 
-// unmoved reports whether nothing has happened to the files that could have mixed two
+// isUnmoved reports whether nothing has happened to the files that could have mixed two
 // states: the log may have grown, since what is read of it is known.
-func (o *files) unmoved() bool {
-	now, err := look(o.path)
-	return err == nil && !now.journal && now.same(o.at)
+func (o *databaseFiles) isUnmoved() bool {
+	now, err := readState(o.path)
+	return err == nil && !now.journal && now.isSame(o.at)
 }
 
-// state is what tells states of the files apart, without the log's growth.
-type state struct {
+// fileState is what tells states of the files apart, without the log's growth.
+type fileState struct {
 	file    os.FileInfo
 	size    int64
 	changed time.Time
@@ -124,25 +124,25 @@ type state struct {
 	filled  [8]byte  // how much of the log is in the database
 }
 
-// look reads the state. The journal comes first: a change that is complete by then shows in
+// readState reads the state. The journal comes first: a change that is complete by then shows in
 // the header.
-func look(path string) (s state, err error) {
+func readState(path string) (s fileState, err error) {
 	var start [8]byte
-	n, _ := head(path+"-journal", start[:], 0)
+	n, _ := readFileAt(path+"-journal", start[:], 0)
 	s.journal = n == len(hot) && bytes.Equal(start[:], hot)
-	if _, err = head(path, s.header[:], 0); err != nil {
+	if _, err = readFileAt(path, s.header[:], 0); err != nil {
 		return s, err
 	}
 	if s.header[18] == 2 { // it keeps a log
-		n, err = head(path+"-wal", s.salt[:], 0)
+		n, err = readFileAt(path+"-wal", s.salt[:], 0)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return s, err
 		}
 		s.log = n == len(s.salt)
 		// The index of the log tells how far it was copied, and how far that was begun; it
 		// may be missing, or locked.
-		_, _ = head(path+"-shm", s.filled[:4], 96)
-		_, _ = head(path+"-shm", s.filled[4:], 128)
+		_, _ = readFileAt(path+"-shm", s.filled[:4], 96)
+		_, _ = readFileAt(path+"-shm", s.filled[4:], 128)
 	}
 	if s.file, err = os.Stat(path); err == nil {
 		s.size = s.file.Size()
@@ -151,13 +151,13 @@ func look(path string) (s state, err error) {
 	return s, err
 }
 
-func (s state) same(o state) bool {
+func (s fileState) isSame(o fileState) bool {
 	return os.SameFile(s.file, o.file) && s.size == o.size && s.changed.Equal(o.changed) && s.header == o.header &&
 		s.log == o.log && s.salt == o.salt && s.filled == o.filled
 }
 
-// head reads what a file has at a place; fewer bytes are not an error.
-func head(path string, into []byte, at int64) (int, error) {
+// readFileAt reads what a file has at a place; fewer bytes are not an error.
+func readFileAt(path string, into []byte, at int64) (int, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return 0, err
@@ -171,15 +171,15 @@ func head(path string, into []byte, at int64) (int, error) {
 }
 
 // Open implements [fs.FS].
-func (o *files) Open(name string) (fs.File, error) {
+func (o *databaseFiles) Open(name string) (fs.File, error) {
 	if name != virtual {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return &view{SectionReader: io.NewSectionReader(o, 0, o.size), of: o}, nil
+	return &fileView{SectionReader: io.NewSectionReader(o, 0, o.size), of: o}, nil
 }
 
 // ReadAt implements [io.ReaderAt]: SQLite reads within one page.
-func (o *files) ReadAt(b []byte, at int64) (int, error) {
+func (o *databaseFiles) ReadAt(b []byte, at int64) (int, error) {
 	if size := o.log.pageSize; size > 0 {
 		if from, in := o.log.at[uint32(at/size)+1]; in && at%size+int64(len(b)) <= size {
 			return o.wal.ReadAt(b, from+at%size)
@@ -188,25 +188,25 @@ func (o *files) ReadAt(b []byte, at int64) (int, error) {
 	return o.db.ReadAt(b, at)
 }
 
-// view is the one file.
-type view struct {
+// fileView is the one file.
+type fileView struct {
 	*io.SectionReader
-	of *files
+	of *databaseFiles
 }
 
 // Stat implements [fs.File].
-func (v *view) Stat() (fs.FileInfo, error) { return sized{v.of.at.file, v.of.size}, nil }
+func (v *fileView) Stat() (fs.FileInfo, error) { return sizedInfo{v.of.at.file, v.of.size}, nil }
 
 // Close implements [fs.File].
-func (*view) Close() error { return nil }
+func (*fileView) Close() error { return nil }
 
-// sized is a file of another size.
-type sized struct {
+// sizedInfo is a file of another size.
+type sizedInfo struct {
 	fs.FileInfo
 	size int64
 }
 
-func (s sized) Size() int64 { return s.size }
+func (s sizedInfo) Size() int64 { return s.size }
 
-// Folder is a folder of this machine that a tool keeps files in beside the place that is read.
-func Folder(path string) fs.FS { return os.DirFS(path) }
+// FolderBeside returns a folder of this machine that a tool keeps files in beside the place that is read.
+func FolderBeside(path string) fs.FS { return os.DirFS(path) }

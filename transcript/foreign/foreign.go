@@ -39,7 +39,7 @@ var (
 // for it.
 const MaxRow = 64 << 20
 
-// MaxBytes bounds what one call of [Read] may take out of a database.
+// MaxBytes bounds what one call of [ReadDatabase] may take out of a database.
 const MaxBytes = 2 << 30
 
 // How often a database that changes meanwhile is read in place, and then as a copy.
@@ -48,11 +48,11 @@ const (
 	asCopy  = 2
 )
 
-// Read calls f with the database at path as it is at one moment. If the database changes
+// ReadDatabase calls f with the database at path as it is at one moment. If the database changes
 // in a way that disturbs, f is called again: it should only gather what it needs, from the
 // beginning, and keep nothing that an earlier call gathered. A file that is not there is
 // fs.ErrNotExist, one that may not be read fs.ErrPermission.
-func Read(ctx context.Context, path string, f func(*DB) error) error {
+func ReadDatabase(ctx context.Context, path string, f func(*DB) error) error {
 	for try := range inPlace + asCopy {
 		if try > 0 {
 			select {
@@ -61,35 +61,35 @@ func Read(ctx context.Context, path string, f func(*DB) error) error {
 			case <-time.After(time.Duration(try*try) * 10 * time.Millisecond):
 			}
 		}
-		again, err := once(ctx, path, try >= inPlace, f)
+		again, err := readOnce(ctx, path, try >= inPlace, f)
 		if !again || ctx.Err() != nil {
-			return worded(path, err)
+			return explainError(path, err)
 		}
 	}
-	return worded(path, ErrBusy)
+	return explainError(path, ErrBusy)
 }
 
-// once reads a database, and reports whether it has to be read again.
-func once(ctx context.Context, path string, copied bool, f func(*DB) error) (again bool, err error) {
+// readOnce reads a database, and reports whether it has to be read again.
+func readOnce(ctx context.Context, path string, copied bool, f func(*DB) error) (again bool, err error) {
 	if copied {
-		copied, done, err := snapshot(path)
+		copied, done, err := copyDatabase(path)
 		if err != nil {
 			return errors.Is(err, errMoved), err
 		}
 		defer done()
 		path = copied
 	}
-	files, err := open(path)
+	files, err := openFiles(path)
 	if err != nil {
 		return errors.Is(err, errMoved), err
 	}
-	defer files.close()
-	err = files.serve(ctx, f)
-	return !files.unmoved(), err
+	defer files.closeAll()
+	err = files.serveDatabase(ctx, f)
+	return !files.isUnmoved(), err
 }
 
-// serve calls f with the database that files hold.
-func (o *files) serve(ctx context.Context, f func(*DB) error) (err error) {
+// serveDatabase calls f with the database that files hold.
+func (o *databaseFiles) serveDatabase(ctx context.Context, f func(*DB) error) (err error) {
 	name, served, err := vfs.New(o)
 	if err != nil {
 		return err
@@ -105,14 +105,14 @@ func (o *files) serve(ctx context.Context, f func(*DB) error) (err error) {
 	if err := db.QueryRowContext(ctx, "PRAGMA user_version").Scan(&d.version); err != nil {
 		return err
 	}
-	if err := d.tables(); err != nil {
+	if err := d.readTables(); err != nil {
 		return err
 	}
 	return f(d)
 }
 
-// worded says in words what is wrong with a database.
-func worded(path string, err error) error {
+// explainError says in words what is wrong with a database.
+func explainError(path string, err error) error {
 	var code *sqlite.Error
 	switch {
 	case err == nil:

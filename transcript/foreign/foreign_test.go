@@ -172,7 +172,7 @@ func build(t *testing.T, path string, statements ...string) {
 	}
 }
 
-// folder is what a folder holds: of each file its size, time and hash.
+// folder returns what a folder holds: of each file its size, time and hash.
 func folder(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -196,12 +196,12 @@ func folder(t *testing.T, dir string) map[string]string {
 
 // texts reads column x of table t.
 func texts(path string) (out []string, err error) {
-	err = foreign.Read(context.Background(), path, func(db *foreign.DB) error {
+	err = foreign.ReadDatabase(context.Background(), path, func(db *foreign.DB) error {
 		out = nil
-		if err := db.Need("the test", "t", "x"); err != nil {
+		if err := db.RequireTable("the test", "t", "x"); err != nil {
 			return err
 		}
-		for row, err := range db.Rows("SELECT x FROM t ORDER BY rowid") {
+		for row, err := range db.QueryRows("SELECT x FROM t ORDER BY rowid") {
 			if err != nil {
 				return err
 			}
@@ -250,10 +250,10 @@ func TestAToolIsNotHeldUp(t *testing.T) {
 	r := start(t, path, append([]string{"PRAGMA journal_mode=WAL", "PRAGMA busy_timeout=0"}, filled...)...)
 	calls := 0
 	var got []string
-	err := foreign.Read(t.Context(), path, func(db *foreign.DB) error {
+	err := foreign.ReadDatabase(t.Context(), path, func(db *foreign.DB) error {
 		calls += 1
 		got = nil
-		for row, err := range db.Rows("SELECT x FROM t") {
+		for row, err := range db.QueryRows("SELECT x FROM t") {
 			if err != nil {
 				return err
 			}
@@ -359,8 +359,8 @@ func TestWhileAToolWrites(t *testing.T) {
 			for tries := 0; tries < 20 && good < 5; tries++ {
 				var a, b int64
 				first := true
-				err := foreign.Read(t.Context(), path, func(db *foreign.DB) error {
-					for row, err := range db.Rows("SELECT n FROM a") {
+				err := foreign.ReadDatabase(t.Context(), path, func(db *foreign.DB) error {
+					for row, err := range db.QueryRows("SELECT n FROM a") {
 						if err != nil {
 							return err
 						}
@@ -370,12 +370,12 @@ func TestWhileAToolWrites(t *testing.T) {
 						first = false
 						changed(path)
 					}
-					for _, err := range db.Rows("SELECT x FROM rows") {
+					for _, err := range db.QueryRows("SELECT x FROM rows") {
 						if err != nil {
 							return err
 						}
 					}
-					for row, err := range db.Rows("SELECT n FROM b") {
+					for row, err := range db.QueryRows("SELECT n FROM b") {
 						if err != nil {
 							return err
 						}
@@ -525,16 +525,16 @@ func TestValues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	build(t, path, "PRAGMA user_version=17", "CREATE TABLE t (i INTEGER, f REAL, s TEXT, b BLOB, n TEXT, w DATETIME)",
 		"INSERT INTO t VALUES (1764000000123, 1.5, 'äöü', x'616263ff', NULL, '2026-01-02 03:04:05')")
-	err := foreign.Read(t.Context(), path, func(db *foreign.DB) error {
+	err := foreign.ReadDatabase(t.Context(), path, func(db *foreign.DB) error {
 		rows := 0
-		for r, err := range db.Rows("SELECT *, "+db.Or("t", "gone", "NULL")+" FROM t WHERE s = ?", "äöü") {
+		for r, err := range db.QueryRows("SELECT *, "+db.ColumnOr("t", "gone", "NULL")+" FROM t WHERE s = ?", "äöü") {
 			if err != nil {
 				return err
 			}
 			rows++
-			got := []any{r.Int("i"), r.Float("f"), r.Text("s"), r.Text("b"), r.Null("n"), r.Text("n"), r.Null("gone"),
-				r.Null("other"),
-				r.Float("i"), r.Text("i"), r.Int("w"), db.Version(), db.Has("T", "I", "gone"), db.Has("T", "I")}
+			got := []any{r.Int("i"), r.Float("f"), r.Text("s"), r.Text("b"), r.IsNull("n"), r.Text("n"), r.IsNull("gone"),
+				r.IsNull("other"),
+				r.Float("i"), r.Text("i"), r.Int("w"), db.Version(), db.HasTable("T", "I", "gone"), db.HasTable("T", "I")}
 			want := []any{int64(1764000000123), 1.5, "äöü", "abc\uFFFD", true, "", true, true,
 				1764000000123.0, "1764000000123", int64(1767323045000), int64(17), false, true}
 			if d := cmp.Diff(want, got); d != "" {
@@ -555,12 +555,12 @@ func TestValues(t *testing.T) {
 // length can be asked for, and the rows beside it are read.
 func TestLargeRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
-	foreigntest.Run(t, path, "CREATE TABLE t (id INTEGER, data TEXT)",
+	foreigntest.RunStatements(t, path, "CREATE TABLE t (id INTEGER, data TEXT)",
 		fmt.Sprintf("INSERT INTO t VALUES (1, 'small'), (2, zeroblob(%d)), (3, 'small')", foreign.MaxRow+1))
 	read := func(where string) (n int, err error) {
-		err = foreign.Read(t.Context(), path, func(db *foreign.DB) error {
+		err = foreign.ReadDatabase(t.Context(), path, func(db *foreign.DB) error {
 			n = 0
-			for _, err := range db.Rows("SELECT id, data, octet_length(data) AS n FROM t WHERE " + where) {
+			for _, err := range db.QueryRows("SELECT id, data, octet_length(data) AS n FROM t WHERE " + where) {
 				if err != nil {
 					return err
 				}
@@ -582,8 +582,8 @@ func TestLargeRows(t *testing.T) {
 	if n, err := read("id <> 2"); err != nil || n != 2 {
 		t.Errorf("%d rows, %v", n, err)
 	}
-	err := foreign.Read(t.Context(), path, func(db *foreign.DB) error {
-		for r, err := range db.Rows("SELECT sum(octet_length(data)) AS n FROM t") {
+	err := foreign.ReadDatabase(t.Context(), path, func(db *foreign.DB) error {
+		for r, err := range db.QueryRows("SELECT sum(octet_length(data)) AS n FROM t") {
 			if err != nil || r.Int("n") != foreign.MaxRow+11 {
 				t.Errorf("%d, %v", r.Int("n"), err)
 			}

@@ -15,18 +15,18 @@ import (
 
 // DB is a database as it is at one moment.
 type DB struct {
-	ctx     context.Context // of one call of Read, which it does not outlive
+	ctx     context.Context // of one call of ReadDatabase, which it does not outlive
 	db      *sql.DB
 	version int64
 	columns map[string][]string
 	left    int64 // bytes that may still be taken
 }
 
-// Version is the number that the tool keeps in PRAGMA user_version; many keep none there.
+// Version returns the number that the tool keeps in PRAGMA user_version; many keep none there.
 func (d *DB) Version() int64 { return d.version }
 
-// tables notes the columns of all tables; views and virtual tables are none.
-func (d *DB) tables() error {
+// readTables notes the columns of all tables; views and virtual tables are none.
+func (d *DB) readTables() error {
 	rows, err := d.db.QueryContext(d.ctx, `SELECT s.name, c.name FROM sqlite_schema s, pragma_table_info(s.name) c `+
 		`WHERE s.type = 'table' AND s.rootpage > 0 ORDER BY s.name, c.cid`)
 	if err != nil {
@@ -43,19 +43,21 @@ func (d *DB) tables() error {
 	return rows.Err()
 }
 
-// Has reports whether there is a table with such columns.
-func (d *DB) Has(table string, columns ...string) bool { return d.lacks(table, columns) == "" }
+// HasTable reports whether there is a table with such columns.
+func (d *DB) HasTable(table string, columns ...string) bool {
+	return d.missingColumn(table, columns) == ""
+}
 
-// Need is an error if a table, or a column of it, is missing. Known says of which program
+// RequireTable returns an error if a table, or a column of it, is missing. Known says of which program
 // and version the tables are known.
-func (d *DB) Need(known, table string, columns ...string) error {
-	if what := d.lacks(table, columns); what != "" {
+func (d *DB) RequireTable(known, table string, columns ...string) error {
+	if what := d.missingColumn(table, columns); what != "" {
 		return fmt.Errorf("%w: it has no %s; known are those of %s", ErrUnknown, what, known)
 	}
 	return nil
 }
 
-func (d *DB) lacks(table string, columns []string) string {
+func (d *DB) missingColumn(table string, columns []string) string {
 	have, known := d.columns[strings.ToLower(table)]
 	if !known {
 		return "table " + table
@@ -72,17 +74,17 @@ next:
 	return ""
 }
 
-// Or is a column if the table has it, and otherwise an expression in its place, such as
+// ColumnOr returns a column if the table has it, and otherwise an expression in its place, such as
 // NULL; for use in the text of a query.
-func (d *DB) Or(table, column, otherwise string) string {
-	if d.Has(table, column) {
+func (d *DB) ColumnOr(table, column, otherwise string) string {
+	if d.HasTable(table, column) {
 		return column
 	}
 	return otherwise + " AS " + column
 }
 
-// Rows yields what a query finds. Queries may be run while the rows of another one come.
-func (d *DB) Rows(query string, args ...any) iter.Seq2[Row, error] {
+// QueryRows yields what a query finds. Queries may be run while the rows of another one come.
+func (d *DB) QueryRows(query string, args ...any) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		conn, err := d.db.Conn(d.ctx)
 		if err != nil {
@@ -119,7 +121,7 @@ func (d *DB) Rows(query string, args ...any) iter.Seq2[Row, error] {
 				yield(Row{}, err)
 				return
 			}
-			if d.left -= row.weight(); d.left < 0 {
+			if d.left -= row.byteSize(); d.left < 0 {
 				yield(Row{}, fmt.Errorf("more than %d bytes at once", int64(MaxBytes)))
 				return
 			}
@@ -139,7 +141,7 @@ type Row struct {
 	values []any
 }
 
-func (r Row) weight() int64 {
+func (r Row) byteSize() int64 {
 	n := int64(32)
 	for _, v := range r.values {
 		switch v := v.(type) {
@@ -152,19 +154,19 @@ func (r Row) weight() int64 {
 	return n
 }
 
-func (r Row) value(column string) any {
+func (r Row) columnValue(column string) any {
 	if i, known := r.at[column]; known {
 		return r.values[i]
 	}
 	return nil
 }
 
-// Null reports whether a value is NULL.
-func (r Row) Null(column string) bool { return r.value(column) == nil }
+// IsNull reports whether a value is NULL.
+func (r Row) IsNull(column string) bool { return r.columnValue(column) == nil }
 
-// Text is a value as text; "" for NULL. Bytes that are not UTF-8 become U+FFFD.
+// Text returns a value as text; "" for NULL. Bytes that are not UTF-8 become U+FFFD.
 func (r Row) Text(column string) string {
-	switch v := r.value(column).(type) {
+	switch v := r.columnValue(column).(type) {
 	case string:
 		return strings.ToValidUTF8(v, "\uFFFD")
 	case []byte:
@@ -181,10 +183,10 @@ func (r Row) Text(column string) string {
 	return ""
 }
 
-// Int is a value as a whole number; 0 for NULL and for what is not a number. A column that is
+// Int returns a value as a whole number; 0 for NULL and for what is not a number. A column that is
 // declared as a time is Unix ms.
 func (r Row) Int(column string) int64 {
-	switch v := r.value(column).(type) {
+	switch v := r.columnValue(column).(type) {
 	case int64:
 		return v
 	case float64:
@@ -202,9 +204,9 @@ func (r Row) Int(column string) int64 {
 	return 0
 }
 
-// Float is a value as a number; 0 for NULL and for what is not a number.
+// Float returns a value as a number; 0 for NULL and for what is not a number.
 func (r Row) Float(column string) float64 {
-	if f, ok := r.value(column).(float64); ok {
+	if f, ok := r.columnValue(column).(float64); ok {
 		return f
 	}
 	return float64(r.Int(column))

@@ -87,7 +87,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 		f := &file{d: transcript.NewDocument(r, MaxMessage), yield: yield}
 		for {
 			name, err := f.d.Next()
-			if transcript.Ended(err) {
+			if transcript.IsEnd(err) {
 				return
 			}
 			if err == nil {
@@ -141,9 +141,9 @@ func (f *file) missing() string {
 	return "all messages are there, and the compactions behind them are missing"
 }
 
-// damaged says what is wrong with the document, or returns the error if it is not the document's.
+// damaged returns what is wrong with the document, or returns the error if it is not the document's.
 func (f *file) damaged(err error) error {
-	bad, ok := f.d.Fault(err)
+	bad, ok := f.d.ExplainFault(err)
 	if !ok {
 		return err
 	}
@@ -172,7 +172,7 @@ func (f *file) emit(e transcript.Entry) error {
 }
 
 func (f *file) bad(format string, args ...any) error {
-	return f.emit(transcript.Entry{Bad: &transcript.Bad{Line: f.d.Line(), Reason: fmt.Sprintf(format, args...)}})
+	return f.emit(transcript.Entry{Bad: &transcript.Bad{Line: f.d.CurrentLine(), Reason: fmt.Sprintf(format, args...)}})
 }
 
 // field takes a field of the document.
@@ -237,7 +237,7 @@ func (f *file) field(name string) error {
 		}
 		f.source = string(c.ID)
 		f.head = c.Messages
-		return f.emit(transcript.Entry{Line: f.d.Line(), Source: f.source,
+		return f.emit(transcript.Entry{Line: f.d.CurrentLine(), Source: f.source,
 			Conversation: &scrollback.Conversation{Title: c.Title, Project: c.Project,
 				Model: c.Model, Instructions: c.Instructions, Policy: c.Policy, Settings: c.Settings, Meta: c.Meta}})
 	}
@@ -259,7 +259,7 @@ func (f *file) message(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return f.bad("a message of the wrong shape")
 	}
-	e := transcript.Entry{Line: f.d.Line(), Source: f.source,
+	e := transcript.Entry{Line: f.d.CurrentLine(), Source: f.source,
 		Message: scrollback.Message{ID: m.ID, Role: m.Role, Name: m.Name, Model: m.Model,
 			Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}}
 	if _, err := scrollback.ParseRole(string(m.Role)); err != nil {
@@ -283,7 +283,7 @@ func (f *file) message(raw json.RawMessage) error {
 		}
 	}
 	if err == nil {
-		e.Bytes, err = transcript.Attached(m.Parts, e.Message.Parts)
+		e.Bytes, err = transcript.DecodeAttached(m.Parts, e.Message.Parts)
 	}
 	if err != nil {
 		return f.bad("parts: %v", err)

@@ -329,7 +329,7 @@ func FuzzRead(f *testing.F) {
 			if _, err := scrollback.ParseRole(string(e.Message.Role)); err != nil || e.Message.Seq != 0 {
 				t.Fatalf("%+v", e)
 			}
-			if _, err := transcript.Mark(e); err != nil {
+			if _, err := transcript.ImportMark(e); err != nil {
 				t.Fatal(err)
 			}
 		}

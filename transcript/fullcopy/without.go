@@ -37,7 +37,7 @@ func (l *left) branch(raw json.RawMessage) error {
 	return nil
 }
 
-// of is what a branch leaves out. One that is not in the file is inherited by the current one.
+// of returns what a branch leaves out. One that is not in the file is inherited by the current one.
 func (l *left) of(id scrollback.BranchID) []int64 {
 	if out, known := l.by[id]; known {
 		return out

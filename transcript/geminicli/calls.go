@@ -8,39 +8,39 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// answers knows which calls of a session have their result. The same id may be made
+// callAnswers knows which calls of a session have their result. The same id may be made
 // again by a later record, and by two calls of one record.
-type answers struct {
-	byID map[string][]asked
+type callAnswers struct {
+	byID map[string][]askedCall
 	last []scrollback.ToolCall // of the last record that made any
 }
 
-// asked is a call, and whether its result was read.
-type asked struct {
+// askedCall is a call, and whether its result was read.
+type askedCall struct {
 	name string
 	done bool
 }
 
-// ask takes the calls of a record.
-func (a *answers) ask(calls []scrollback.ToolCall) {
+// addCalls takes the calls of a record.
+func (a *callAnswers) addCalls(calls []scrollback.ToolCall) {
 	if len(calls) == 0 {
 		return
 	}
 	if a.byID == nil {
-		a.byID = map[string][]asked{}
+		a.byID = map[string][]askedCall{}
 	}
 	for _, c := range calls {
 		delete(a.byID, c.ID)
 	}
 	for _, c := range calls {
-		a.byID[c.ID] = append(a.byID[c.ID], asked{name: c.Name})
+		a.byID[c.ID] = append(a.byID[c.ID], askedCall{name: c.Name})
 	}
 	a.last = calls
 }
 
-// settle takes the calls of a record that are answered by the record itself.
-func (a *answers) settle(calls []scrollback.ToolCall) {
-	a.ask(calls)
+// settleCalls takes the calls of a record that are answered by the record itself.
+func (a *callAnswers) settleCalls(calls []scrollback.ToolCall) {
+	a.addCalls(calls)
 	for _, c := range calls {
 		for i := range a.byID[c.ID] {
 			a.byID[c.ID][i].done = true
@@ -48,16 +48,16 @@ func (a *answers) settle(calls []scrollback.ToolCall) {
 	}
 }
 
-// take finds the call of a result, and returns its id: that of the result, or, where it
+// takeResult finds the call of a result, and returns its id: that of the result, or, where it
 // has none, of a call of that name. Not fresh is a result that was read before.
-func (a *answers) take(id, name string) (call string, fresh bool) {
+func (a *callAnswers) takeResult(id, name string) (call string, fresh bool) {
 	if id != "" {
-		return id, a.give(id, name)
+		return id, a.markGiven(id, name)
 	}
 	known := false
 	for _, c := range a.last {
 		if c.Name == name {
-			if known = true; a.give(c.ID, name) {
+			if known = true; a.markGiven(c.ID, name) {
 				return c.ID, true
 			}
 		}
@@ -65,11 +65,11 @@ func (a *answers) take(id, name string) (call string, fresh bool) {
 	return "", !known
 }
 
-func (a *answers) give(id, name string) bool {
+func (a *callAnswers) markGiven(id, name string) bool {
 	calls, known := a.byID[id]
-	i := slices.IndexFunc(calls, func(c asked) bool { return !c.done && c.name == name })
+	i := slices.IndexFunc(calls, func(c askedCall) bool { return !c.done && c.name == name })
 	if i < 0 {
-		i = slices.IndexFunc(calls, func(c asked) bool { return !c.done })
+		i = slices.IndexFunc(calls, func(c askedCall) bool { return !c.done })
 	}
 	switch {
 	case i >= 0:
@@ -79,25 +79,25 @@ func (a *answers) give(id, name string) bool {
 		return false
 	}
 	if a.byID == nil {
-		a.byID = map[string][]asked{}
+		a.byID = map[string][]askedCall{}
 	}
-	a.byID[id] = []asked{{name: name, done: true}} // its call is nowhere
+	a.byID[id] = []askedCall{{name: name, done: true}} // its call is nowhere
 	return true
 }
 
-// waits reports whether a call with an id has no result yet.
-func (a *answers) waits(id string) bool {
-	return slices.ContainsFunc(a.byID[id], func(c asked) bool { return !c.done })
+// isWaiting reports whether a call with an id has no result yet.
+func (a *callAnswers) isWaiting(id string) bool {
+	return slices.ContainsFunc(a.byID[id], func(c askedCall) bool { return !c.done })
 }
 
-// calls adds the calls that stand beside the content, unless they are also in it, and
+// addCalls adds the calls that stand beside the content, unless they are also in it, and
 // returns them all, one for each.
-func (b *builder) calls(list []toolCall) []scrollback.ToolCall {
+func (b *partBuilder) addCalls(list []toolCall) []scrollback.ToolCall {
 	out := make([]scrollback.ToolCall, len(list))
 	said := len(b.parts)
 	used := make([]bool, said)
 	for k, c := range list {
-		call := scrollback.ToolCall{ID: b.callID(c.ID, k), Name: c.Name, Arguments: arguments(c.Args)}
+		call := scrollback.ToolCall{ID: b.makeCallID(c.ID, k), Name: c.Name, Arguments: objectArguments(c.Args)}
 		if call.Name == "" {
 			call.Name = "tool"
 		}
@@ -128,10 +128,10 @@ func (b *builder) calls(list []toolCall) []scrollback.ToolCall {
 	return out
 }
 
-// resultOf are the parts of a call's result. A resumed session has them in the record that
+// callResult returns the parts of a call's result. A resumed session has them in the record that
 // follows; beside the call the tool may then keep those of all calls of a turn, or of a
 // later call with the same id.
-func (r *record) resultOf(c toolCall) []part {
+func (r *record) callResult(c toolCall) []part {
 	if own := ownResult(r.response, c); own != nil {
 		return own
 	}
@@ -143,7 +143,7 @@ func (r *record) resultOf(c toolCall) []part {
 	return own
 }
 
-// ownResult are the parts of a list of results that belong to one call; nil if none do.
+// ownResult returns the parts of a list of results that belong to one call; nil if none do.
 func ownResult(list []part, c toolCall) []part {
 	at := -1
 	for i, p := range list {
@@ -162,9 +162,9 @@ func ownResult(list []part, c toolCall) []part {
 	return list[at : at+1+end]
 }
 
-// spoken is the content without the thoughts that stand beside it as well: the tool puts
+// spokenContent returns the content without the thoughts that stand beside it as well: the tool puts
 // them there when a session is resumed.
-func (r *record) spoken() content {
+func (r *record) spokenContent() content {
 	c := r.Content
 	for i, t := range r.Thoughts {
 		text := t.Description
@@ -180,8 +180,8 @@ func (r *record) spoken() content {
 	return c
 }
 
-// placed reports whether calls or results of a record have no id of their own.
-func (r *record) placed() bool {
+// lacksIDs reports whether calls or results of a record have no id of their own.
+func (r *record) lacksIDs() bool {
 	for _, c := range r.ToolCalls {
 		if c.ID == "" {
 			return true
@@ -192,15 +192,15 @@ func (r *record) placed() bool {
 	})
 }
 
-// responds reports whether a record holds the results of the one before, as a session has
+// answersRecord reports whether a record holds the results of the one before, as a session has
 // them that was resumed.
-func (r *record) responds(to *record) bool {
+func (r *record) answersRecord(to *record) bool {
 	return r.Type == "user" && len(to.ToolCalls) > 0 && r.ID == to.ID+"_response"
 }
 
-// repeats reports whether a record that is no message only says again what tools
+// isRepeat reports whether a record that is no message only says again what tools
 // returned: the tool would send it to its model a second time.
-func (r *record) repeats() bool {
+func (r *record) isRepeat() bool {
 	results := 0
 	for _, p := range r.Content.parts {
 		if p.FunctionResponse != nil {

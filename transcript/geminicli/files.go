@@ -17,10 +17,10 @@ const maxFiles = 100_000
 
 // Files lists the sessions and checkpoints below home, oldest first. Links are not
 // followed. It is not an error if there are none.
-func Files(home fs.FS) ([]string, error) { return files(home, Folder, nil) }
+func Files(home fs.FS) ([]string, error) { return listFiles(home, Folder, nil) }
 
-// files lists those below a folder, oldest first, that are wanted; nil wants all.
-func files(fsys fs.FS, folder string, wanted func(name string) bool) ([]string, error) {
+// listFiles lists those below a folder, oldest first, that are wanted; nil wants all.
+func listFiles(fsys fs.FS, folder string, wanted func(name string) bool) ([]string, error) {
 	type file struct {
 		name string
 		at   time.Time

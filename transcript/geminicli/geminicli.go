@@ -46,10 +46,10 @@ func (Format) Name() string { return Name }
 // with its history. Lines of Claude Code have a type or a parent as well.
 func (Format) Sniff(head []byte) bool {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\uFEFF")), " \t\r\n")
-	if !bytes.HasPrefix(head, []byte("{")) || transcript.Unread(head) != "" {
+	if !bytes.HasPrefix(head, []byte("{")) || transcript.RecognizeUnread(head) != "" {
 		return false
 	}
-	if seen := transcript.Fields(head); seen["agent"] && (seen["messages"] || seen["version"]) {
+	if seen := transcript.HeadFields(head); seen["agent"] && (seen["messages"] || seen["version"]) {
 		return false // a session of Cline
 	}
 	var first map[string]json.RawMessage
@@ -71,14 +71,15 @@ func isHistory(raw json.RawMessage) bool {
 // Read implements transcript.Importer.
 func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		s := &session{yield: yield, most: transcript.MaxLine, header: map[string]json.RawMessage{}, at: map[string]int{}}
-		s.lines(bufio.NewReaderSize(transcript.UTF8(r), 64<<10))
-		s.end()
+		s := &sessionReader{yield: yield, most: transcript.MaxLine, header: map[string]json.RawMessage{},
+			at: map[string]int{}}
+		s.readLines(bufio.NewReaderSize(transcript.DecodeUTF8(r), 64<<10))
+		s.endSession()
 	}
 }
 
-// lines takes all that is left of a file.
-func (s *session) lines(in *bufio.Reader) {
+// readLines takes all that is left of a file.
+func (s *sessionReader) readLines(in *bufio.Reader) {
 	for !s.gone {
 		line, err := readLine(in)
 		if s.line++; s.line == 1 {
@@ -86,13 +87,13 @@ func (s *session) lines(in *bufio.Reader) {
 		}
 		switch {
 		case errors.Is(err, errLongLine):
-			s.bad("longer than %d bytes", transcript.MaxLine)
+			s.emitBad("longer than %d bytes", transcript.MaxLine)
 			continue
-		case err != nil && !transcript.Ended(err):
-			s.fail(err)
+		case err != nil && !transcript.IsEnd(err):
+			s.failWith(err)
 			return
 		}
-		if len(bytes.TrimSpace(line)) > 0 && s.take(line, in) || err != nil {
+		if len(bytes.TrimSpace(line)) > 0 && s.takeLine(line, in) || err != nil {
 			return
 		}
 	}
@@ -115,15 +116,15 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
-		if long && (err == nil || transcript.Ended(err)) {
+		if long && (err == nil || transcript.IsEnd(err)) {
 			return nil, errLongLine
 		}
 		return line, err
 	}
 }
 
-// session is a file while it is read.
-type session struct {
+// sessionReader is a file while it is read.
+type sessionReader struct {
 	yield func(transcript.Entry, error) bool
 	gone  bool // the reader stopped
 	line  int
@@ -137,38 +138,38 @@ type session struct {
 	at     map[string]int // where in path a record is, by its id
 	fresh  bool           // path has records that were not yielded
 	backs  int            // how often it went back
-	told   []unit         // yielded already
+	told   []recordUnit   // yielded already
 	late   []transcript.Entry
 }
 
-func (s *session) emit(e transcript.Entry) {
+func (s *sessionReader) emitEntry(e transcript.Entry) {
 	if !s.gone && !s.yield(e, nil) {
 		s.gone = true
 	}
 }
 
-// fail ends the reading of a file.
-func (s *session) fail(err error) {
+// failWith ends the reading of a file.
+func (s *sessionReader) failWith(err error) {
 	if !s.gone {
 		s.yield(transcript.Entry{}, err)
 		s.gone = true
 	}
 }
 
-func (s *session) bad(format string, args ...any) {
-	s.emit(transcript.Entry{Bad: &transcript.Bad{Line: s.line, Reason: fmt.Sprintf(format, args...)}})
+func (s *sessionReader) emitBad(format string, args ...any) {
+	s.emitEntry(transcript.Entry{Bad: &transcript.Bad{Line: s.line, Reason: fmt.Sprintf(format, args...)}})
 }
 
-// take reads a line. If the file turns out to be one document, it reads all of it
+// takeLine reads a line. If the file turns out to be one document, it reads all of it
 // and returns true.
-func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
+func (s *sessionReader) takeLine(line []byte, rest *bufio.Reader) (document bool) {
 	var fields map[string]json.RawMessage
 	err := json.Unmarshal(line, &fields)
 	if err != nil && s.line == 1 && rest != nil {
 		// The older form is one document, which may span many lines.
 		whole, readErr := io.ReadAll(io.LimitReader(rest, int64(s.most)+1))
 		if readErr != nil {
-			s.fail(readErr)
+			s.failWith(readErr)
 			return true
 		}
 		s.long = len(whole) > s.most
@@ -179,36 +180,36 @@ func (s *session) take(line []byte, rest *bufio.Reader) (document bool) {
 			// a checkpoint of old versions is its turns alone
 			fields = map[string]json.RawMessage{"history": all}
 			err = nil
-		} else if s.mended(all) {
+		} else if s.takeMended(all) {
 			return true
 		} else {
-			s.torn(line, io.MultiReader(bytes.NewReader(whole), rest))
+			s.takeTorn(line, io.MultiReader(bytes.NewReader(whole), rest))
 			return true
 		}
 		document = true
 	}
 	switch {
 	case err != nil:
-		s.bad("malformed JSON: %v", err)
+		s.emitBad("malformed JSON: %v", err)
 	case fields["history"] != nil && fields["sessionId"] == nil:
-		s.checkpoint(fields)
+		s.readCheckpoint(fields)
 		return true
 	case fields["sessionId"] != nil && fields["id"] == nil:
-		s.document(fields)
+		s.takeDocument(fields)
 	case len(s.header) == 0 && !s.headless:
-		s.bad("there is no session header before it")
+		s.emitBad("there is no session header before it")
 	case fields["$set"] != nil:
-		s.set(fields["$set"])
+		s.setHeader(fields["$set"])
 	case fields["$rewindTo"] != nil:
-		s.rewind(fields["$rewindTo"])
+		s.rewindTo(fields["$rewindTo"])
 	default:
-		s.record(line)
+		s.takeRecord(line)
 	}
 	return document
 }
 
-// mended takes what is whole of a damaged document, and reports whether it is one.
-func (s *session) mended(all []byte) bool {
+// takeMended takes what is whole of a damaged document, and reports whether it is one.
+func (s *sessionReader) takeMended(all []byte) bool {
 	d := transcript.NewDocument(bytes.NewReader(all), transcript.MaxLine)
 	header := map[string]json.RawMessage{}
 	read := false
@@ -218,10 +219,10 @@ func (s *session) mended(all []byte) bool {
 		if err == nil && name == "messages" && header["sessionId"] != nil {
 			for raw, err := range d.Items() {
 				if err == nil {
-					s.line = d.Line()
-					s.record(raw)
+					s.line = d.CurrentLine()
+					s.takeRecord(raw)
 					read = true
-				} else if bad, ok := d.Fault(err); ok {
+				} else if bad, ok := d.ExplainFault(err); ok {
 					damaged = append(damaged, bad)
 				}
 			}
@@ -234,11 +235,11 @@ func (s *session) mended(all []byte) bool {
 		if err == nil {
 			raw, err = d.Value()
 		}
-		if transcript.Ended(err) {
+		if transcript.IsEnd(err) {
 			break
 		}
 		if err != nil {
-			if bad, ok := d.Fault(err); ok {
+			if bad, ok := d.ExplainFault(err); ok {
 				damaged = append(damaged, bad)
 			}
 			break
@@ -253,68 +254,68 @@ func (s *session) mended(all []byte) bool {
 		damaged[len(damaged)-1].Reason = fmt.Sprintf("longer than %d bytes; of the messages behind them none is read", s.most)
 	}
 	for _, bad := range damaged {
-		s.emit(transcript.Entry{Bad: &bad})
+		s.emitEntry(transcript.Entry{Bad: &bad})
 	}
 	return true
 }
 
-// torn continues after a first line that is incomplete: most likely the header.
-func (s *session) torn(line []byte, rest io.Reader) {
-	s.take(line, nil)
+// takeTorn continues after a first line that is incomplete: most likely the header.
+func (s *sessionReader) takeTorn(line []byte, rest io.Reader) {
+	s.takeLine(line, nil)
 	s.headless = true
-	s.lines(bufio.NewReaderSize(rest, 64<<10))
+	s.readLines(bufio.NewReaderSize(rest, 64<<10))
 }
 
-// document takes a header, and the messages of the older form.
-func (s *session) document(fields map[string]json.RawMessage) {
+// takeDocument takes a header, and the messages of the older form.
+func (s *sessionReader) takeDocument(fields map[string]json.RawMessage) {
 	messages := fields["messages"]
 	delete(fields, "messages")
 	maps.Copy(s.header, fields)
 	if messages != nil {
-		s.records(messages)
+		s.takeRecords(messages)
 	}
 }
 
-// set takes a change of the header; messages in it replace all before them.
-func (s *session) set(raw json.RawMessage) {
+// setHeader takes a change of the header; messages in it replace all before them.
+func (s *sessionReader) setHeader(raw json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
-		s.bad("$set is not an object")
+		s.emitBad("$set is not an object")
 		return
 	}
 	messages := fields["messages"]
 	delete(fields, "messages")
 	maps.Copy(s.header, fields)
 	if messages != nil {
-		if !s.back() {
+		if !s.goBack() {
 			return
 		}
 		was := s.path
 		s.path = nil
 		s.at = map[string]int{}
-		s.records(messages)
-		for i := 0; i < len(was) && i < len(s.path) && was[i].same(s.path[i]); i++ {
+		s.takeRecords(messages)
+		for i := 0; i < len(was) && i < len(s.path) && was[i].isSame(s.path[i]); i++ {
 			s.path[i] = was[i] // the beginning that stayed is the same one
 		}
 	}
 }
 
-func (s *session) records(list json.RawMessage) {
+func (s *sessionReader) takeRecords(list json.RawMessage) {
 	var raws []json.RawMessage
 	if json.Unmarshal(list, &raws) != nil {
-		s.bad("messages are not a list")
+		s.emitBad("messages are not a list")
 		return
 	}
 	for _, raw := range raws {
-		s.record(raw)
+		s.takeRecord(raw)
 	}
 }
 
-// record takes a message: a new one, or a new version of an earlier one.
-func (s *session) record(raw json.RawMessage) {
+// takeRecord takes a message: a new one, or a new version of an earlier one.
+func (s *sessionReader) takeRecord(raw json.RawMessage) {
 	rec, err := parseRecord(raw)
 	if err != nil {
-		s.bad("%v", err)
+		s.emitBad("%v", err)
 		return
 	}
 	rec.line = s.line
@@ -332,25 +333,25 @@ func (s *session) record(raw json.RawMessage) {
 // maxBacks bounds how often a session goes back: each time it is read as it was.
 const maxBacks = 1000
 
-// back says what will be hidden, unless the session has gone back too often.
-func (s *session) back() bool {
+// goBack returns what will be hidden, unless the session has gone back too often.
+func (s *sessionReader) goBack() bool {
 	if s.backs++; s.backs > maxBacks {
-		s.bad("it goes back more than %d times", maxBacks)
+		s.emitBad("it goes back more than %d times", maxBacks)
 		return false
 	}
 	if s.fresh {
-		s.tell(false)
+		s.yieldPath(false)
 	}
 	s.fresh = false
 	return true
 }
 
-// rewind drops a message and all after it; an unknown one drops nothing.
-func (s *session) rewind(raw json.RawMessage) {
+// rewindTo drops a message and all after it; an unknown one drops nothing.
+func (s *sessionReader) rewindTo(raw json.RawMessage) {
 	var id string
 	err := json.Unmarshal(raw, &id)
 	if i, known := s.at[id]; err == nil && known {
-		if s.back() {
+		if s.goBack() {
 			for _, rec := range s.path[i:] {
 				delete(s.at, rec.ID)
 			}
@@ -358,52 +359,52 @@ func (s *session) rewind(raw json.RawMessage) {
 		}
 		return
 	}
-	s.bad("$rewindTo names an unknown message: %s", raw)
+	s.emitBad("$rewindTo names an unknown message: %s", raw)
 }
 
-func (s *session) end() {
+func (s *sessionReader) endSession() {
 	if (len(s.header) > 0 || s.headless && len(s.path) > 0) && !s.gone {
-		s.tell(true)
+		s.yieldPath(true)
 	}
 }
 
-// tell yields what the session says now and was not yielded yet. What was yielded, but
+// yieldPath yields what the session says now and was not yielded yet. What was yielded, but
 // is gone, becomes an earlier branch.
-func (s *session) tell(last bool) {
-	units, asides := unitsOf(s.path)
+func (s *sessionReader) yieldPath(last bool) {
+	units, asides := makeUnits(s.path)
 	same := 0
-	for same < len(units) && same < len(s.told) && units[same].says(s.told[same]) {
+	for same < len(units) && same < len(s.told) && units[same].saysSame(s.told[same]) {
 		same++
 	}
 	if !last && same == len(units) {
 		return // nothing is hidden that was not yielded
 	}
 	if same < len(s.told) && (same < len(units) || last) {
-		n := count(s.told[:same])
-		s.late = append(s.late, transcript.Entry{Source: s.source(), Rewind: &n})
+		n := countMessages(s.told[:same])
+		s.late = append(s.late, transcript.Entry{Source: s.sourceID(), Rewind: &n})
 	}
 	for _, u := range units[same:] {
-		s.late = append(s.late, u.entries(s.source())...)
+		s.late = append(s.late, u.listEntries(s.sourceID())...)
 	}
 	s.told = units
 	if !last {
 		return
 	}
-	s.emit(transcript.Entry{Source: s.source(), Conversation: s.conversation(len(units) == 0, asides)})
+	s.emitEntry(transcript.Entry{Source: s.sourceID(), Conversation: s.describeConversation(len(units) == 0, asides)})
 	for _, e := range s.late {
-		s.emit(e)
+		s.emitEntry(e)
 	}
 }
 
-func (s *session) source() string {
+func (s *sessionReader) sourceID() string {
 	var id string
 	// An id that is not a string counts as none: then the file itself is the identity.
 	_ = json.Unmarshal(s.header["sessionId"], &id)
 	return id
 }
 
-// conversation is what the header says about the whole.
-func (s *session) conversation(empty bool, asides []json.RawMessage) *scrollback.Conversation {
+// describeConversation returns what the header says about the whole.
+func (s *sessionReader) describeConversation(empty bool, asides []json.RawMessage) *scrollback.Conversation {
 	c := &scrollback.Conversation{}
 	// A summary that is not a string is not a title.
 	_ = json.Unmarshal(s.header["summary"], &c.Title)
@@ -411,12 +412,12 @@ func (s *session) conversation(empty bool, asides []json.RawMessage) *scrollback
 	if empty && len(asides) > 0 {
 		kept["records"] = asides
 	}
-	c.Meta = transcript.Object(map[string]any{metaKey: kept})
+	c.Meta = transcript.MarshalObject(map[string]any{metaKey: kept})
 	return c
 }
 
-// marshal is JSON without HTML escapes: texts stay as they are.
-func marshal(v any) (json.RawMessage, error) {
+// marshalPlain is JSON without HTML escapes: texts stay as they are.
+func marshalPlain(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

@@ -60,7 +60,7 @@ func load(t interface {
 	return out
 }
 
-// short is a path in a few words.
+// short returns a path in a few words.
 func short(path []transcript.Entry) string {
 	var out []string
 	for _, e := range path {
@@ -382,7 +382,7 @@ func write(t interface {
 	return b.String()
 }
 
-// said is what of entries must come back: all but ids, lines and what a file's own
+// said returns what of entries must come back: all but ids, lines and what a file's own
 // fields have become.
 func said(entries []transcript.Entry) []transcript.Entry {
 	var out []transcript.Entry
@@ -579,7 +579,7 @@ func FuzzRead(f *testing.F) {
 
 var keys = regexp.MustCompile(`"([^"\\]*)"\s*:`)
 
-// twins says that two keys of a file differ in their case only.
+// twins reports whether two keys of a file differ in their case only.
 func twins(file string) bool {
 	seen := map[string]string{}
 	for _, m := range keys.FindAllStringSubmatch(file, -1) {

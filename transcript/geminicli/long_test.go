@@ -25,7 +25,7 @@ func TestLongDocument(t *testing.T) {
 	for _, most := range []int{b.Len(), b.Len() / 2} {
 		said := 0
 		bad := []string{}
-		s := &session{most: most, header: map[string]json.RawMessage{}, at: map[string]int{},
+		s := &sessionReader{most: most, header: map[string]json.RawMessage{}, at: map[string]int{},
 			yield: func(e transcript.Entry, err error) bool {
 				if err != nil {
 					t.Error(err)
@@ -38,8 +38,8 @@ func TestLongDocument(t *testing.T) {
 				}
 				return true
 			}}
-		s.lines(bufio.NewReader(strings.NewReader(b.String())))
-		s.end()
+		s.readLines(bufio.NewReader(strings.NewReader(b.String())))
+		s.endSession()
 		whole := most == b.Len()
 		if whole != (said == 20 && len(bad) == 0) ||
 			!whole && (said == 0 || len(bad) != 1 || !strings.Contains(bad[0], "longer than")) {

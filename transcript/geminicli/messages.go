@@ -17,27 +17,27 @@ import (
 // modelPrefix is the provider that a bare model name of this format belongs to.
 const modelPrefix = "gemini/"
 
-// messages are what a record becomes: place is where it stands, for calls without an id,
+// toMessages returns what a record becomes: place is where it stands, for calls without an id,
 // and given the results that were read before, which grow by those of this record.
-func (r *record) messages(place string, given *answers) []transcript.Entry {
+func (r *record) toMessages(place string, given *callAnswers) []transcript.Entry {
 	if len(r.Ours) > 0 {
-		given.settle(r.named())
-		out := ours(r.Ours)
+		given.settleCalls(r.namedCalls())
+		out := ownMessages(r.Ours)
 		out[0].Message.ID = scrollback.MessageID(r.ID)
 		return out
 	}
 	if r.Type == "user" {
-		return r.said(place, given)
+		return r.userMessages(place, given)
 	}
-	b := builder{place: place}
+	b := partBuilder{place: place}
 	for _, t := range r.Thoughts {
 		if text := strings.TrimPrefix(t.Subject+"\n"+t.Description, "\n"); strings.TrimSpace(text) != "" {
 			b.parts = append(b.parts, scrollback.Reasoning{Text: text})
 		}
 	}
-	b.add(r.spoken())
+	b.addContent(r.spokenContent())
 	answer := scrollback.Message{ID: scrollback.MessageID(r.ID), Role: scrollback.RoleAssistant,
-		CreatedAt: when(r.Timestamp), Model: model(r.Model)}
+		CreatedAt: parseTime(r.Timestamp), Model: modelName(r.Model)}
 	if t := r.Tokens; t != nil {
 		answer.Usage = &scrollback.Usage{InputTokens: t.Input, CachedTokens: t.Cached, OutputTokens: t.Output + t.Thoughts,
 			ReasoningTokens: t.Thoughts}
@@ -45,20 +45,20 @@ func (r *record) messages(place string, given *answers) []transcript.Entry {
 	}
 	var results scrollback.Parts
 	at := answer.CreatedAt
-	calls := b.calls(r.ToolCalls)
-	given.ask(b.parts.Calls())
+	calls := b.addCalls(r.ToolCalls)
+	given.addCalls(b.parts.Calls())
 	for k, c := range r.ToolCalls {
-		parts := r.resultOf(c)
+		parts := r.callResult(c)
 		if len(parts) == 0 {
 			continue
 		}
-		if _, fresh := given.take(calls[k].ID, calls[k].Name); !fresh {
+		if _, fresh := given.takeResult(calls[k].ID, calls[k].Name); !fresh {
 			continue
 		}
 		text, failed := resultText(parts)
 		results = append(results, scrollback.ToolResult{CallID: calls[k].ID, Name: calls[k].Name, Text: text,
 			IsError: failed || c.Status == "error"})
-		at = max(at, when(c.Timestamp))
+		at = max(at, parseTime(c.Timestamp))
 	}
 	answer.Parts = b.parts
 	if len(answer.Parts) == 0 {
@@ -72,10 +72,10 @@ func (r *record) messages(place string, given *answers) []transcript.Entry {
 	return out
 }
 
-// said are the messages of what a user said; results among it are a tool's.
-func (r *record) said(place string, given *answers) []transcript.Entry {
-	b := builder{place: place}
-	b.add(r.Content)
+// userMessages returns the messages of what a user said; results among it are a tool's.
+func (r *record) userMessages(place string, given *callAnswers) []transcript.Entry {
+	b := partBuilder{place: place}
+	b.addContent(r.Content)
 	var results, rest scrollback.Parts
 	moved := map[int][]byte{}
 	for k, p := range b.parts {
@@ -91,7 +91,7 @@ func (r *record) said(place string, given *answers) []transcript.Entry {
 			if b.bare[k] {
 				id = ""
 			}
-			call, fresh := given.take(id, res.Name)
+			call, fresh := given.takeResult(id, res.Name)
 			if res.CallID = cmp.Or(call, res.CallID); fresh {
 				results = append(results, res)
 			}
@@ -102,7 +102,7 @@ func (r *record) said(place string, given *answers) []transcript.Entry {
 		if len(parts) == 0 {
 			return
 		}
-		m := scrollback.Message{Role: role, CreatedAt: when(r.Timestamp), Parts: parts}
+		m := scrollback.Message{Role: role, CreatedAt: parseTime(r.Timestamp), Parts: parts}
 		if len(out) == 0 {
 			m.ID = scrollback.MessageID(r.ID)
 		}
@@ -112,13 +112,13 @@ func (r *record) said(place string, given *answers) []transcript.Entry {
 		out = append(out, transcript.Entry{Message: m, Bytes: data})
 	}
 	add(scrollback.RoleTool, results, nil)
-	if strings.TrimSpace(rest.Text()) != "" || len(rest) > len(texts(rest)) {
+	if strings.TrimSpace(rest.Text()) != "" || len(rest) > len(textParts(rest)) {
 		add(scrollback.RoleUser, rest, moved)
 	}
 	return out
 }
 
-func texts(ps scrollback.Parts) (out scrollback.Parts) {
+func textParts(ps scrollback.Parts) (out scrollback.Parts) {
 	for _, p := range ps {
 		if _, ok := p.(scrollback.Text); ok {
 			out = append(out, p)
@@ -127,8 +127,8 @@ func texts(ps scrollback.Parts) (out scrollback.Parts) {
 	return out
 }
 
-// named are the calls that a record names in any way.
-func (r *record) named() (out []scrollback.ToolCall) {
+// namedCalls returns the calls that a record names in any way.
+func (r *record) namedCalls() (out []scrollback.ToolCall) {
 	for _, c := range r.ToolCalls {
 		out = append(out, scrollback.ToolCall{ID: c.ID, Name: c.Name})
 	}
@@ -146,8 +146,8 @@ func (r *record) named() (out []scrollback.ToolCall) {
 	return out
 }
 
-// ours are messages that were written unchanged.
-func ours(list []message) []transcript.Entry {
+// ownMessages returns messages that were written unchanged.
+func ownMessages(list []message) []transcript.Entry {
 	var out []transcript.Entry
 	for _, m := range list {
 		e := transcript.Entry{Message: scrollback.Message{Role: m.Role, Name: m.Name, Parts: m.Parts, Model: m.Model,
@@ -168,15 +168,15 @@ func ours(list []message) []transcript.Entry {
 	return out
 }
 
-// builder makes parts of content.
-type builder struct {
+// partBuilder makes parts of content.
+type partBuilder struct {
 	place string // of the record, for calls without an id
 	parts scrollback.Parts
 	bytes map[int][]byte
 	bare  map[int]bool // calls and results that have no id of their own, by index
 }
 
-func (b *builder) add(c content) {
+func (b *partBuilder) addContent(c content) {
 	for i, p := range c.parts {
 		opaque := p.ThoughtSignature
 		if p.FunctionCall != nil && p.FunctionCall.ID == "" ||
@@ -188,16 +188,16 @@ func (b *builder) add(c content) {
 		}
 		switch {
 		case p.FunctionCall != nil:
-			call := scrollback.ToolCall{ID: b.callID(p.FunctionCall.ID, i), Name: p.FunctionCall.Name,
-				Arguments: arguments(p.FunctionCall.Args), Opaque: opaque}
+			call := scrollback.ToolCall{ID: b.makeCallID(p.FunctionCall.ID, i), Name: p.FunctionCall.Name,
+				Arguments: objectArguments(p.FunctionCall.Args), Opaque: opaque}
 			b.parts = append(b.parts, call)
 		case p.FunctionResponse != nil:
 			text, failed := responseText(p.FunctionResponse.Response)
-			b.parts = append(b.parts, scrollback.ToolResult{CallID: b.callID(p.FunctionResponse.ID, i),
+			b.parts = append(b.parts, scrollback.ToolResult{CallID: b.makeCallID(p.FunctionResponse.ID, i),
 				Name: p.FunctionResponse.Name,
 				Text: text, IsError: failed, Opaque: opaque})
 		case p.InlineData != nil:
-			b.attach(*p.InlineData, opaque)
+			b.attachData(*p.InlineData, opaque)
 		case p.FileData != nil:
 			b.parts = append(b.parts, scrollback.Text{Text: p.FileData.FileURI, Opaque: opaque})
 		case p.Text != nil && p.Thought:
@@ -214,8 +214,8 @@ func (b *builder) add(c content) {
 	}
 }
 
-// attach adds the bytes of an attachment; what is not base64 is kept by the patch.
-func (b *builder) attach(d inlineData, opaque scrollback.Opaque) {
+// attachData adds the bytes of an attachment; what is not base64 is kept by the patch.
+func (b *partBuilder) attachData(d inlineData, opaque scrollback.Opaque) {
 	data, err := base64.StdEncoding.DecodeString(strings.TrimSpace(d.Data))
 	if err != nil {
 		return
@@ -232,30 +232,30 @@ func (b *builder) attach(d inlineData, opaque scrollback.Opaque) {
 	}
 }
 
-// callID is the id of a call, or one made from its position: the same however often the
+// makeCallID returns the id of a call, or one made from its position: the same however often the
 // file is read.
-func (b *builder) callID(id string, i int) string {
+func (b *partBuilder) makeCallID(id string, i int) string {
 	if id != "" {
 		return id
 	}
 	return fmt.Sprintf("call_%s_%d", b.place, i)
 }
 
-func arguments(raw json.RawMessage) json.RawMessage {
+func objectArguments(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 || string(raw) == "null" {
 		return json.RawMessage(`{}`)
 	}
 	return raw
 }
 
-func model(name string) string {
+func modelName(name string) string {
 	if name == "" || strings.Contains(name, "/") {
 		return name
 	}
 	return modelPrefix + name
 }
 
-// resultText is what a tool returned, and whether that is an error.
+// resultText returns what a tool returned, and whether that is an error.
 func resultText(parts []part) (string, bool) {
 	var pieces []string
 	failed := false
@@ -274,7 +274,7 @@ func resultText(parts []part) (string, bool) {
 	return strings.Join(pieces, "\n"), failed
 }
 
-// responseText is a response as text: its output or error when that is all there
+// responseText returns a response as text: its output or error when that is all there
 // is, else the JSON.
 func responseText(raw json.RawMessage) (text string, failed bool) {
 	var fields map[string]json.RawMessage
@@ -299,41 +299,41 @@ func responseText(raw json.RawMessage) (text string, failed bool) {
 	return b.String(), false
 }
 
-// checkpoint reads a file that holds nothing but the history of one moment.
-func (s *session) checkpoint(fields map[string]json.RawMessage) {
+// readCheckpoint reads a file that holds nothing but the history of one moment.
+func (s *sessionReader) readCheckpoint(fields map[string]json.RawMessage) {
 	var history []struct {
 		Role  string  `json:"role"`
 		Parts content `json:"parts"`
 	}
 	if err := json.Unmarshal(fields["history"], &history); err != nil {
-		s.bad("the history is not a list of turns: %v", err)
+		s.emitBad("the history is not a list of turns: %v", err)
 		return
 	}
 	delete(fields, "history")
-	meta := transcript.Object(map[string]any{metaKey: map[string]any{"checkpoint": fields}})
-	s.emit(transcript.Entry{Conversation: &scrollback.Conversation{Meta: meta}})
-	given := &answers{}
+	meta := transcript.MarshalObject(map[string]any{metaKey: map[string]any{"checkpoint": fields}})
+	s.emitEntry(transcript.Entry{Conversation: &scrollback.Conversation{Meta: meta}})
+	given := &callAnswers{}
 	var open []scrollback.ToolCall // calls without an id that wait for their result
 	for i, turn := range history {
 		rec := &record{ID: fmt.Sprint("turn", i), Type: "user", Content: turn.Parts, line: i + 1}
 		if turn.Role == "model" {
 			rec.Type = "gemini"
 		}
-		pair(rec, i, &open)
-		if rec.aside() {
+		pairCalls(rec, i, &open)
+		if rec.isAside() {
 			continue // the setup that every checkpoint begins with
 		}
-		for _, e := range rec.messages(fmt.Sprintf("%d_%s", i, rec.ID), given) {
+		for _, e := range rec.toMessages(fmt.Sprintf("%d_%s", i, rec.ID), given) {
 			e.Message.ID = ""
-			s.emit(e)
+			s.emitEntry(e)
 		}
 	}
 	s.header = nil // nothing else is in the file
 }
 
-// pair gives calls without an id one, and the results that follow theirs: of their name,
+// pairCalls gives calls without an id one, and the results that follow theirs: of their name,
 // or else the next.
-func pair(rec *record, i int, open *[]scrollback.ToolCall) {
+func pairCalls(rec *record, i int, open *[]scrollback.ToolCall) {
 	parts := slices.Clone(rec.Content.parts)
 	for k := range parts {
 		switch p := &parts[k]; {

@@ -17,14 +17,14 @@ import (
 // maxPatchDepth bounds how deep a patch goes; what is deeper is replaced as a whole.
 const maxPatchDepth = 12
 
-// field is one entry of an object, its key as it is written, quotes included.
-type field struct {
+// objectField is one entry of an object, its key as it is written, quotes included.
+type objectField struct {
 	key   string
 	value json.RawMessage
 }
 
-// compacted is JSON without the space between its values; nil if it is not JSON.
-func compacted(raw []byte) json.RawMessage {
+// compactJSON is JSON without the space between its values; nil if it is not JSON.
+func compactJSON(raw []byte) json.RawMessage {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
 		return nil
@@ -32,17 +32,17 @@ func compacted(raw []byte) json.RawMessage {
 	return b.Bytes()
 }
 
-// diff is the patch from one compact value to another.
-func diff(from, to json.RawMessage) json.RawMessage { return diffAt(from, to, maxPatchDepth) }
+// diffValues returns the patch from one compact value to another.
+func diffValues(from, to json.RawMessage) json.RawMessage { return diffAt(from, to, maxPatchDepth) }
 
 func diffAt(from, to json.RawMessage, depth int) json.RawMessage {
 	if bytes.Equal(from, to) {
 		return nil
 	}
-	whole := writeObject([]field{{`"v"`, to}})
-	a, objects := fieldsOf(from)
-	b, both := fieldsOf(to)
-	if objects && both && depth > 0 && distinct(a) && distinct(b) {
+	whole := writeObject([]objectField{{`"v"`, to}})
+	a, objects := readFields(from)
+	b, both := readFields(to)
+	if objects && both && depth > 0 && hasUniqueKeys(a) && hasUniqueKeys(b) {
 		return diffObjects(a, b, depth)
 	}
 	x, lists := splitJSON(from, '[')
@@ -50,27 +50,27 @@ func diffAt(from, to json.RawMessage, depth int) json.RawMessage {
 	if !lists || !both || len(x) != len(y) || depth == 0 {
 		return whole
 	}
-	var inside []field
+	var inside []objectField
 	for i := range x {
 		if p := diffAt(x[i], y[i], depth-1); p != nil {
-			inside = append(inside, field{strconv.Quote(strconv.Itoa(i)), p})
+			inside = append(inside, objectField{strconv.Quote(strconv.Itoa(i)), p})
 		}
 	}
-	return writeObject([]field{{`"a"`, writeObject(inside)}})
+	return writeObject([]objectField{{`"a"`, writeObject(inside)}})
 }
 
-func diffObjects(a, b []field, depth int) json.RawMessage {
-	var inside []field
+func diffObjects(a, b []objectField, depth int) json.RawMessage {
+	var inside []objectField
 	var gone, added, have []string
 	for _, f := range b {
 		i := slices.IndexFunc(a, f.sameKey)
 		switch {
 		case i < 0:
-			inside = append(inside, field{f.key, writeObject([]field{{`"v"`, f.value}})})
+			inside = append(inside, objectField{f.key, writeObject([]objectField{{`"v"`, f.value}})})
 			added = append(added, f.key)
 		default:
 			if p := diffAt(a[i].value, f.value, depth-1); p != nil {
-				inside = append(inside, field{f.key, p})
+				inside = append(inside, objectField{f.key, p})
 			}
 		}
 	}
@@ -81,58 +81,58 @@ func diffObjects(a, b []field, depth int) json.RawMessage {
 			gone = append(gone, f.key)
 		}
 	}
-	out := []field{{`"o"`, writeObject(inside)}}
+	out := []objectField{{`"o"`, writeObject(inside)}}
 	if len(gone) > 0 {
-		out = append(out, field{`"d"`, writeList(gone)})
+		out = append(out, objectField{`"d"`, writeList(gone)})
 	}
-	if order := keysOf(b); !slices.Equal(order, append(have, added...)) {
-		out = append(out, field{`"k"`, writeList(order)})
+	if order := fieldKeys(b); !slices.Equal(order, append(have, added...)) {
+		out = append(out, objectField{`"k"`, writeList(order)})
 	}
 	return writeObject(out)
 }
 
 var errPatch = errors.New("a patch does not fit")
 
-// apply applies a patch to a compact value. One that does not fit is an error.
-func apply(v, patch json.RawMessage) (json.RawMessage, error) {
-	p, ok := fieldsOf(patch)
+// applyPatch applies a patch to a compact value. One that does not fit is an error.
+func applyPatch(v, patch json.RawMessage) (json.RawMessage, error) {
+	p, ok := readFields(patch)
 	if !ok || len(p) == 0 {
 		return v, nil
 	}
-	if whole, ok := find(p, `"v"`); ok {
+	if whole, ok := findField(p, `"v"`); ok {
 		return whole, nil
 	}
-	if inside, ok := find(p, `"a"`); ok {
-		return applyList(v, inside)
+	if inside, ok := findField(p, `"a"`); ok {
+		return patchList(v, inside)
 	}
-	fields, ok := fieldsOf(v)
+	fields, ok := readFields(v)
 	if !ok {
 		return nil, errPatch
 	}
-	inside, _ := find(p, `"o"`)
-	patches, _ := fieldsOf(inside)
+	inside, _ := findField(p, `"o"`)
+	patches, _ := readFields(inside)
 	for _, f := range patches {
 		i := slices.IndexFunc(fields, f.sameKey)
 		if i < 0 {
 			i = len(fields)
-			fields = append(fields, field{f.key, nil})
+			fields = append(fields, objectField{f.key, nil})
 		}
-		value, err := apply(fields[i].value, f.value)
+		value, err := applyPatch(fields[i].value, f.value)
 		if err != nil || value == nil {
 			return nil, errPatch
 		}
 		fields[i].value = value
 	}
-	gone, _ := find(p, `"d"`)
+	gone, _ := findField(p, `"d"`)
 	keys, _ := splitJSON(gone, '[')
 	for _, key := range keys {
-		fields = slices.DeleteFunc(fields, field{key: string(key)}.sameKey)
+		fields = slices.DeleteFunc(fields, objectField{key: string(key)}.sameKey)
 	}
-	order, _ := find(p, `"k"`)
+	order, _ := findField(p, `"k"`)
 	keys, _ = splitJSON(order, '[')
-	var sorted []field
+	var sorted []objectField
 	for _, key := range keys {
-		if i := slices.IndexFunc(fields, field{key: string(key)}.sameKey); i >= 0 {
+		if i := slices.IndexFunc(fields, objectField{key: string(key)}.sameKey); i >= 0 {
 			sorted = append(sorted, fields[i])
 			fields = slices.Delete(fields, i, i+1)
 		}
@@ -140,9 +140,9 @@ func apply(v, patch json.RawMessage) (json.RawMessage, error) {
 	return writeObject(append(sorted, fields...)), nil
 }
 
-func applyList(v, inside json.RawMessage) (json.RawMessage, error) {
+func patchList(v, inside json.RawMessage) (json.RawMessage, error) {
 	list, ok := splitJSON(v, '[')
-	patches, fits := fieldsOf(inside)
+	patches, fits := readFields(inside)
 	if !ok || !fits {
 		return nil, errPatch
 	}
@@ -151,7 +151,7 @@ func applyList(v, inside json.RawMessage) (json.RawMessage, error) {
 		if err != nil || i < 0 || i >= len(list) {
 			return nil, errPatch
 		}
-		if list[i], err = apply(list[i], f.value); err != nil {
+		if list[i], err = applyPatch(list[i], f.value); err != nil {
 			return nil, err
 		}
 	}
@@ -162,25 +162,25 @@ func applyList(v, inside json.RawMessage) (json.RawMessage, error) {
 	return writeList(items), nil
 }
 
-func (f field) sameKey(o field) bool { return f.key == o.key }
+func (f objectField) sameKey(o objectField) bool { return f.key == o.key }
 
-func find(fields []field, key string) (json.RawMessage, bool) {
-	if i := slices.IndexFunc(fields, field{key: key}.sameKey); i >= 0 {
+func findField(fields []objectField, key string) (json.RawMessage, bool) {
+	if i := slices.IndexFunc(fields, objectField{key: key}.sameKey); i >= 0 {
 		return fields[i].value, true
 	}
 	return nil, false
 }
 
-func keysOf(fields []field) (out []string) {
+func fieldKeys(fields []objectField) (out []string) {
 	for _, f := range fields {
 		out = append(out, f.key)
 	}
 	return out
 }
 
-// distinct reports whether no key comes twice. Objects with very many keys are replaced
+// hasUniqueKeys reports whether no key comes twice. Objects with very many keys are replaced
 // as a whole, for they are compared key by key.
-func distinct(fields []field) bool {
+func hasUniqueKeys(fields []objectField) bool {
 	seen := map[string]bool{}
 	for _, f := range fields {
 		seen[f.key] = true
@@ -188,16 +188,16 @@ func distinct(fields []field) bool {
 	return len(seen) == len(fields) && len(fields) <= 256
 }
 
-// fieldsOf are the fields of a compact object.
-func fieldsOf(raw json.RawMessage) ([]field, bool) {
+// readFields returns the fields of a compact object.
+func readFields(raw json.RawMessage) ([]objectField, bool) {
 	pieces, ok := splitJSON(raw, '{')
 	if !ok {
 		return nil, false
 	}
-	out := make([]field, len(pieces))
+	out := make([]objectField, len(pieces))
 	for i, p := range pieces {
 		end := stringEnd(p)
-		out[i] = field{string(p[:end]), p[min(end+1, len(p)):]}
+		out[i] = objectField{string(p[:end]), p[min(end+1, len(p)):]}
 	}
 	return out, true
 }
@@ -231,7 +231,7 @@ func splitJSON(raw json.RawMessage, open byte) ([]json.RawMessage, bool) {
 	return out, true
 }
 
-// stringEnd is where the text that raw begins with ends.
+// stringEnd returns where the text that raw begins with ends.
 func stringEnd(raw []byte) int {
 	for i := 1; i < len(raw); i++ {
 		switch raw[i] {
@@ -244,7 +244,7 @@ func stringEnd(raw []byte) int {
 	return len(raw)
 }
 
-func writeObject(fields []field) json.RawMessage {
+func writeObject(fields []objectField) json.RawMessage {
 	out := []byte{'{'}
 	for i, f := range fields {
 		if i > 0 {

@@ -135,13 +135,13 @@ func (c *content) UnmarshalJSON(b []byte) error {
 func (c content) MarshalJSON() ([]byte, error) {
 	switch {
 	case c.plain && len(c.parts) == 1:
-		return marshal(c.parts[0].Text)
+		return marshalPlain(c.parts[0].Text)
 	case c.plain:
 		return []byte(`""`), nil
 	case c.parts == nil:
 		return []byte("null"), nil
 	}
-	return marshal(c.parts)
+	return marshalPlain(c.parts)
 }
 
 // maxParts bounds the parts of a record, and its calls: each is looked for among the others.
@@ -151,7 +151,7 @@ func parseRecord(raw json.RawMessage) (*record, error) {
 	if !utf8.Valid(raw) {
 		return nil, errors.New("not UTF-8")
 	}
-	rec := &record{raw: compacted(raw)}
+	rec := &record{raw: compactJSON(raw)}
 	if err := json.Unmarshal(rec.raw, rec); err != nil {
 		return nil, fmt.Errorf("a message of the wrong shape: %w", err)
 	}
@@ -164,16 +164,16 @@ func parseRecord(raw json.RawMessage) (*record, error) {
 	return rec, nil
 }
 
-// same reports whether two records are equal.
-func (r *record) same(o *record) bool {
+// isSame reports whether two records are equal.
+func (r *record) isSame(o *record) bool {
 	return r.ID == o.ID && bytes.Equal(r.raw, o.raw)
 }
 
 // ignored are the beginnings of user texts that are not conversation.
 var ignored = []string{"/", "?", "<session_context>", "<hook_context>"}
 
-// ignored reports whether the tool takes a user's content for no part of the conversation.
-func (c content) ignored() bool {
+// isIgnored reports whether the tool takes a user's content for no part of the conversation.
+func (c content) isIgnored() bool {
 	var b strings.Builder
 	for _, p := range c.parts {
 		if p.Text == nil || p.Thought {
@@ -186,20 +186,20 @@ func (c content) ignored() bool {
 	return text == "" || slices.ContainsFunc(ignored, func(prefix string) bool { return strings.HasPrefix(text, prefix) })
 }
 
-// aside reports whether a record is not part of the conversation.
-func (r *record) aside() bool {
+// isAside reports whether a record is not part of the conversation.
+func (r *record) isAside() bool {
 	switch r.Type {
 	case "gemini":
 		return false
 	case "user":
 		attached := func(p part) bool { return p.Text == nil } // or a result
-		return !slices.ContainsFunc(r.Content.parts, attached) && r.Content.ignored()
+		return !slices.ContainsFunc(r.Content.parts, attached) && r.Content.isIgnored()
 	}
 	return true
 }
 
-// when is a time of a file in Unix ms; 0 for none.
-func when(s string) int64 {
+// parseTime returns a time of a file in Unix ms; 0 for none.
+func parseTime(s string) int64 {
 	t, err := time.Parse(time.RFC3339, s)
 	if err != nil || t.UnixMilli() < 0 {
 		return 0
@@ -207,27 +207,27 @@ func when(s string) int64 {
 	return t.UnixMilli()
 }
 
-// stamp is a time as files hold it.
-func stamp(ms int64) string {
+// formatTime returns a time as files hold it.
+func formatTime(ms int64) string {
 	if ms == 0 {
 		return ""
 	}
 	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// unit is a record, the messages it becomes, and the asides around it. Place is where
+// recordUnit is a record, the messages it becomes, and the asides around it. Place is where
 // the record stood, for calls without an id.
-type unit struct {
+type recordUnit struct {
 	rec           *record
 	place         string
 	messages      []transcript.Entry
 	before, after []json.RawMessage
 }
 
-// says reports whether two units say the same. The tool writes all records again when a
+// saysSame reports whether two units say the same. The tool writes all records again when a
 // session is resumed: results stand in records of their own, and what a model thought and
 // called is repeated in what it said.
-func (u unit) says(o unit) bool {
+func (u recordUnit) saysSame(o recordUnit) bool {
 	if u.rec == o.rec {
 		return true
 	}
@@ -235,8 +235,8 @@ func (u unit) says(o unit) bool {
 		return false
 	}
 	for i := range u.messages {
-		a, errA := transcript.Likeness(u.messages[i])
-		b, errB := transcript.Likeness(o.messages[i])
+		a, errA := transcript.HashLikeness(u.messages[i])
+		b, errB := transcript.HashLikeness(o.messages[i])
 		if errA != nil || errB != nil || a != b || u.messages[i].Message.CreatedAt != o.messages[i].Message.CreatedAt {
 			return false
 		}
@@ -244,31 +244,31 @@ func (u unit) says(o unit) bool {
 	return true
 }
 
-func count(units []unit) (n int) {
+func countMessages(units []recordUnit) (n int) {
 	for _, u := range units {
 		n += len(u.messages)
 	}
 	return n
 }
 
-// unitsOf makes messages of a path. Asides stay with the message that follows, those
+// makeUnits makes messages of a path. Asides stay with the message that follows, those
 // at the end with the last one; they come back when there is no message at all.
-func unitsOf(path []*record) (units []unit, asides []json.RawMessage) {
-	given := &answers{}
+func makeUnits(path []*record) (units []recordUnit, asides []json.RawMessage) {
+	given := &callAnswers{}
 	for i, rec := range path {
 		var ms []transcript.Entry
 		place := fmt.Sprintf("%d_%s", i, rec.ID)
-		if i+1 < len(path) && path[i+1].responds(rec) {
+		if i+1 < len(path) && path[i+1].answersRecord(rec) {
 			rec.response = path[i+1].Content.parts
 		}
-		if (!rec.aside() || len(rec.Ours) > 0) && (i == 0 || !rec.responds(path[i-1])) {
-			ms = rec.messages(place, given)
+		if (!rec.isAside() || len(rec.Ours) > 0) && (i == 0 || !rec.answersRecord(path[i-1])) {
+			ms = rec.toMessages(place, given)
 		}
 		if len(ms) == 0 {
 			asides = append(asides, rec.raw)
 			continue
 		}
-		units = append(units, unit{rec: rec, place: place, messages: ms, before: asides})
+		units = append(units, recordUnit{rec: rec, place: place, messages: ms, before: asides})
 		asides = nil
 	}
 	if n := len(units); n > 0 {
@@ -277,9 +277,9 @@ func unitsOf(path []*record) (units []unit, asides []json.RawMessage) {
 	return units, asides
 }
 
-// entries are the messages of a unit, with what only this format knows in their
+// listEntries returns the messages of a unit, with what only this format knows in their
 // meta.
-func (u unit) entries(source string) []transcript.Entry {
+func (u recordUnit) listEntries(source string) []transcript.Entry {
 	out := u.messages
 	for i := range out {
 		out[i].Source = source
@@ -287,8 +287,9 @@ func (u unit) entries(source string) []transcript.Entry {
 	}
 	first := &out[0].Message
 	last := &out[len(out)-1].Message
-	kept := keptMeta{ID: u.rec.ID, Ours: len(u.rec.Ours) > 0, Before: u.before, After: u.after, Patch: u.rec.patch(out)}
-	if u.rec.placed() {
+	kept := keptMeta{ID: u.rec.ID, Ours: len(u.rec.Ours) > 0, Before: u.before, After: u.after,
+		Patch: u.rec.makePatch(out)}
+	if u.rec.lacksIDs() {
 		kept.Place = u.place
 	}
 	if first != last && (kept.Patch != nil || kept.Place != "") {
@@ -321,8 +322,8 @@ func withMeta(meta json.RawMessage, kept keptMeta) json.RawMessage {
 	if json.Unmarshal(meta, &fields) != nil || fields == nil {
 		fields = map[string]json.RawMessage{}
 	}
-	fields[metaKey] = transcript.Object(kept)
-	return transcript.Object(fields)
+	fields[metaKey] = transcript.MarshalObject(kept)
+	return transcript.MarshalObject(fields)
 }
 
 // ourMeta splits a message's meta into what is kept for this format and the rest.
@@ -333,7 +334,7 @@ func ourMeta(meta json.RawMessage) (kept keptMeta, rest json.RawMessage) {
 	}
 	delete(fields, metaKey)
 	if len(fields) > 0 {
-		rest = transcript.Object(fields)
+		rest = transcript.MarshalObject(fields)
 	}
 	return kept, rest
 }

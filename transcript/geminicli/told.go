@@ -12,24 +12,24 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// patch makes what we would write of a record the record itself; nil when it is.
-func (r *record) patch(group []transcript.Entry) json.RawMessage {
+// makePatch makes what we would write of a record the record itself; nil when it is.
+func (r *record) makePatch(group []transcript.Entry) json.RawMessage {
 	if len(r.Ours) > 0 || r.raw == nil {
 		return nil
 	}
-	rec := canonical(group)
+	rec := canonicalRecord(group)
 	rec.ID = r.ID
-	raw, err := marshal(rec)
+	raw, err := marshalPlain(rec)
 	if err != nil {
 		return nil
 	}
-	return diff(raw, r.raw)
+	return diffValues(raw, r.raw)
 }
 
-// canonical is the record that these messages are, as far as one can say it.
-func canonical(group []transcript.Entry) record {
+// canonicalRecord returns the record that these messages are, as far as one can say it.
+func canonicalRecord(group []transcript.Entry) record {
 	m := group[0].Message
-	rec := record{ID: string(m.ID), Timestamp: stamp(m.CreatedAt), Type: "user"}
+	rec := record{ID: string(m.ID), Timestamp: formatTime(m.CreatedAt), Type: "user"}
 	if m.Role == scrollback.RoleAssistant {
 		rec.Type = "gemini"
 		rec.Model = strings.TrimPrefix(m.Model, modelPrefix)
@@ -41,11 +41,11 @@ func canonical(group []transcript.Entry) record {
 	}
 	for _, e := range group {
 		for i, p := range e.Message.Parts {
-			rec.put(p, e.Bytes[i], e.Message.CreatedAt)
+			rec.addPart(p, e.Bytes[i], e.Message.CreatedAt)
 		}
 	}
 	c := &rec.Content
-	if slices.ContainsFunc(c.parts, func(p part) bool { return p.Thought }) && !slices.ContainsFunc(c.parts, calls) {
+	if slices.ContainsFunc(c.parts, func(p part) bool { return p.Thought }) && !slices.ContainsFunc(c.parts, isCall) {
 		rec.repeatCalls()
 	}
 	c.plain = rec.Type == "gemini" && (len(c.parts) == 0 ||
@@ -53,18 +53,18 @@ func canonical(group []transcript.Entry) record {
 	return rec
 }
 
-// put adds a part to a record.
-func (r *record) put(p scrollback.Part, data []byte, at int64) {
+// addPart adds a part to a record.
+func (r *record) addPart(p scrollback.Part, data []byte, at int64) {
 	add := func(q part) { r.Content.parts = append(r.Content.parts, q) }
 	attach := func(mediaType string, o scrollback.Opaque) {
 		add(part{InlineData: &inlineData{MimeType: mediaType, Data: base64.StdEncoding.EncodeToString(data)},
-			ThoughtSignature: r.signature(o)})
+			ThoughtSignature: r.readSignature(o)})
 	}
 	switch p := p.(type) {
 	case scrollback.Text:
-		add(part{Text: &p.Text, ThoughtSignature: r.signature(p.Opaque)})
+		add(part{Text: &p.Text, ThoughtSignature: r.readSignature(p.Opaque)})
 	case scrollback.Reasoning:
-		sign := r.signature(p.Opaque)
+		sign := r.readSignature(p.Opaque)
 		if r.Type == "gemini" && sign == nil && len(r.Content.parts) == 0 {
 			subject, description, two := strings.Cut(p.Text, "\n")
 			if !two {
@@ -74,11 +74,11 @@ func (r *record) put(p scrollback.Part, data []byte, at int64) {
 			r.Thoughts = append(r.Thoughts, thought{Subject: subject, Description: description, Timestamp: r.Timestamp})
 			return
 		}
-		add(part{Text: &p.Text, Thought: !signed(p.Opaque).Text, ThoughtSignature: sign})
+		add(part{Text: &p.Text, Thought: !readKept(p.Opaque).Text, ThoughtSignature: sign})
 	case scrollback.ToolCall:
-		r.call(p)
+		r.addCall(p)
 	case scrollback.ToolResult:
-		r.result(p, at)
+		r.addResult(p, at)
 	case scrollback.Image:
 		if p.URL != "" {
 			words := "[image: " + p.URL + "]"
@@ -91,36 +91,36 @@ func (r *record) put(p scrollback.Part, data []byte, at int64) {
 	}
 }
 
-// signature is the signature of this tool's models in a payload: alone, as the tool has
+// readSignature returns the signature of this tool's models in a payload: alone, as the tool has
 // it, or as it is kept of an answer that came from the server.
-func (r *record) signature(o scrollback.Opaque) json.RawMessage {
+func (r *record) readSignature(o scrollback.Opaque) json.RawMessage {
 	if len(o) == 0 || strings.Contains(r.Model, "/") {
 		return nil
 	}
 	if o[0] != '"' {
-		return signed(o).Signature
+		return readKept(o).Signature
 	}
 	return o
 }
 
-// kept is what is read of a payload that is kept of an answer.
-type kept struct {
+// keptPayload is what is read of a payload that is kept of an answer.
+type keptPayload struct {
 	Signature json.RawMessage `json:"thoughtSignature"`
 	Text      bool            `json:"text"` // it came on a text without words
 }
 
-func signed(o scrollback.Opaque) (k kept) {
+func readKept(o scrollback.Opaque) (k keptPayload) {
 	if json.Unmarshal(o, &k) != nil || len(k.Signature) < 3 || k.Signature[0] != '"' {
-		return kept{}
+		return keptPayload{}
 	}
 	return k
 }
 
-// call adds a call. The tool takes calls from the content if one is there, or a thought;
+// addCall adds a call. The tool takes calls from the content if one is there, or a thought;
 // so a signed one stands there too, and with it all others.
-func (r *record) call(p scrollback.ToolCall) {
-	sign := r.signature(p.Opaque)
-	said := slices.ContainsFunc(r.Content.parts, calls)
+func (r *record) addCall(p scrollback.ToolCall) {
+	sign := r.readSignature(p.Opaque)
+	said := slices.ContainsFunc(r.Content.parts, isCall)
 	if r.Type == "gemini" {
 		if sign != nil && !said {
 			r.repeatCalls()
@@ -134,7 +134,7 @@ func (r *record) call(p scrollback.ToolCall) {
 	}
 }
 
-func calls(p part) bool { return p.FunctionCall != nil }
+func isCall(p part) bool { return p.FunctionCall != nil }
 
 // repeatCalls puts the calls into the content.
 func (r *record) repeatCalls() {
@@ -143,8 +143,8 @@ func (r *record) repeatCalls() {
 	}
 }
 
-// result adds a result: to its call, where the record has it.
-func (r *record) result(p scrollback.ToolResult, at int64) {
+// addResult adds a result: to its call, where the record has it.
+func (r *record) addResult(p scrollback.ToolResult, at int64) {
 	open := func(named bool) int {
 		return slices.IndexFunc(r.ToolCalls, func(c toolCall) bool {
 			return c.ID == p.CallID && len(c.Result.parts) == 0 && (!named || c.Name == p.Name)
@@ -154,7 +154,7 @@ func (r *record) result(p scrollback.ToolResult, at int64) {
 	if i < 0 {
 		i = open(false)
 	}
-	answer := response(p.CallID, p.Name, p.Text, p.IsError)
+	answer := resultPart(p.CallID, p.Name, p.Text, p.IsError)
 	if i < 0 {
 		r.Content.parts = append(r.Content.parts, answer)
 		return
@@ -162,20 +162,20 @@ func (r *record) result(p scrollback.ToolResult, at int64) {
 	c := &r.ToolCalls[i]
 	c.Result = content{parts: []part{answer}}
 	c.Status = "success"
-	c.Timestamp = stamp(at)
+	c.Timestamp = formatTime(at)
 	if p.IsError {
 		c.Status = "error"
 	}
 }
 
-// response is a result as the tool's own interface has it.
-func response(id, name, text string, failed bool) part {
+// resultPart returns a result as the tool's own interface has it.
+func resultPart(id, name, text string, failed bool) part {
 	key := "output"
 	if failed {
 		key = "error"
 	}
 	return part{FunctionResponse: &functionResponse{ID: id, Name: name,
-		Response: transcript.Object(map[string]string{key: text})}}
+		Response: transcript.MarshalObject(map[string]string{key: text})}}
 }
 
 // What stands for what the tool has no place for.
@@ -187,9 +187,9 @@ const (
 	noResultText = "No result: the call was interrupted before it was answered."
 )
 
-// fit makes a record of ours one that the tool neither drops when it loads the session
+// fitRecord makes a record of ours one that the tool neither drops when it loads the session
 // nor sends to its model as half a call.
-func (w *writer) fit(r *record, role scrollback.Role) {
+func (w *sessionWriter) fitRecord(r *record, role scrollback.Role) {
 	before := func(text string) { r.Content.parts = slices.Insert(r.Content.parts, 0, part{Text: &text}) }
 	for i := range r.Content.parts {
 		if p := &r.Content.parts[i]; p.FunctionResponse != nil { // its call is not in this record
@@ -200,32 +200,32 @@ func (w *writer) fit(r *record, role scrollback.Role) {
 		}
 	}
 	if r.Type == "user" {
-		r.Content.parts = slices.DeleteFunc(r.Content.parts, calls) // only a model calls
+		r.Content.parts = slices.DeleteFunc(r.Content.parts, isCall) // only a model calls
 		switch {
 		case role == scrollback.RoleSystem:
 			before(systemText)
-		case !r.Content.says():
+		case !r.Content.hasText():
 			before(emptyText)
-		case r.Content.ignored():
+		case r.Content.isIgnored():
 			before(quotedText)
 		}
 		return
 	}
-	w.fitCalls(r)
-	if len(r.Thoughts) == 0 && len(r.ToolCalls) == 0 && !r.Content.says() {
+	w.fitRecordCalls(r)
+	if len(r.Thoughts) == 0 && len(r.ToolCalls) == 0 && !r.Content.hasText() {
 		text := noAnswerText
 		r.Content = content{parts: []part{{Text: &text}}, plain: true}
 	}
 }
 
-// says reports whether there is more than white space.
-func (c content) says() bool {
+// hasText reports whether there is more than white space.
+func (c content) hasText() bool {
 	return slices.ContainsFunc(c.parts, func(p part) bool { return p.Text == nil || strings.TrimSpace(*p.Text) != "" })
 }
 
-// fitCalls gives each call an id of its own, a name and arguments that the tool's model
+// fitRecordCalls gives each call an id of its own, a name and arguments that the tool's model
 // takes, and a result.
-func (w *writer) fitCalls(r *record) {
+func (w *sessionWriter) fitRecordCalls(r *record) {
 	said := slices.Clone(r.Content.parts)
 	next := 0 // of the calls in the content, which stand there in the same order
 	for i := range r.ToolCalls {
@@ -244,7 +244,7 @@ func (w *writer) fitCalls(r *record) {
 			c.Args = slices.Concat(json.RawMessage(`{"malformed_arguments":`), c.Args, json.RawMessage(`}`))
 		}
 		if len(c.Result.parts) == 0 {
-			c.Result = content{parts: []part{response(c.ID, c.Name, noResultText, true)}}
+			c.Result = content{parts: []part{resultPart(c.ID, c.Name, noResultText, true)}}
 		}
 		for k := range c.Result.parts {
 			if f := c.Result.parts[k].FunctionResponse; f != nil {
@@ -264,7 +264,7 @@ func (w *writer) fitCalls(r *record) {
 	}
 }
 
-// callName is a name of letters, digits, _, - and dots that begins with a letter or _.
+// callName returns a name of letters, digits, _, - and dots that begins with a letter or _.
 func callName(name string) string {
 	spelled := strings.Map(func(r rune) rune {
 		if r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '.') {

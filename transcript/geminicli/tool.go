@@ -40,7 +40,7 @@ func (Tool) Sniff(name string, head []byte) bool {
 // Sessions implements transcript.Tool.
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
-		names, err := sessionsOf(p)
+		names, err := listSessions(p)
 		if err != nil {
 			yield(transcript.Session{}, err)
 			return
@@ -56,7 +56,7 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 			}
 			s := transcript.Session{ID: name, Name: name}
 			if err != nil {
-				s.Bad = reason(err)
+				s.Bad = explainError(err)
 			} else {
 				s.Bytes = info.Size()
 				s.Changed = info.ModTime().UnixMilli()
@@ -69,30 +69,30 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 	}
 }
 
-// reason is why a file could not be used, without its name.
-func reason(err error) string {
+// explainError returns why a file could not be used, without its name.
+func explainError(err error) string {
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		return failed.Err.Error()
 	}
 	return err.Error()
 }
 
-// sessionsOf lists the files of a place, oldest first: a home of the tool, one of the
+// listSessions lists the files of a place, oldest first: a home of the tool, one of the
 // folders in it, or a single file.
-func sessionsOf(p transcript.Place) ([]string, error) {
+func listSessions(p transcript.Place) ([]string, error) {
 	if p.Name != "." {
 		return []string{p.Name}, nil
 	}
 	for _, folder := range []string{Folder, path.Base(Folder)} {
 		if info, err := fs.Stat(p.FS, folder); err == nil && info.IsDir() {
-			return files(p.FS, folder, nil)
+			return listFiles(p.FS, folder, nil)
 		}
 	}
 	if strings.HasSuffix(filepath.ToSlash(p.Path), "/"+Folder) {
-		return files(p.FS, ".", nil)
+		return listFiles(p.FS, ".", nil)
 	}
-	return files(p.FS, ".", func(name string) bool { // another tool's folder may look like this one
-		head, err := headOf(p.FS, name)
+	return listFiles(p.FS, ".", func(name string) bool { // another tool's folder may look like this one
+		head, err := readHead(p.FS, name)
 		return err == nil && Format{}.Sniff(head)
 	})
 }
@@ -100,7 +100,7 @@ func sessionsOf(p transcript.Place) ([]string, error) {
 // headBytes is how much of a file is looked at to recognise it.
 const headBytes = 64 << 10
 
-func headOf(fsys fs.FS, name string) ([]byte, error) {
+func readHead(fsys fs.FS, name string) ([]byte, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, err
@@ -118,23 +118,23 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 			return
 		}
 		defer func() { _ = f.Close() }() // it was only read
-		in := &counting{ctx: ctx, r: f}
-		r := &reading{place: p, session: s, live: p.Live(s), in: in, yield: yield}
+		in := &countingReader{ctx: ctx, r: f}
+		r := &entryReading{place: p, session: s, live: p.IsLive(s), in: in, yield: yield}
 		for e, err := range (Format{}).Read(in) {
-			if !r.take(e, err) {
+			if !r.takeEntry(e, err) {
 				return
 			}
 		}
-		r.end()
+		r.endReading()
 	}
 }
 
-// reading passes the entries of a file on to the reader of a session.
-type reading struct {
+// entryReading passes the entries of a file on to the reader of a session.
+type entryReading struct {
 	place   transcript.Place
 	session transcript.Session
 	live    bool
-	in      *counting
+	in      *countingReader
 	yield   func(transcript.Entry, error) bool
 
 	source  string
@@ -143,12 +143,12 @@ type reading struct {
 	pending []transcript.Entry // a reply whose calls may still get results
 }
 
-func (r *reading) take(e transcript.Entry, err error) bool {
+func (r *entryReading) takeEntry(e transcript.Entry, err error) bool {
 	switch {
 	case err != nil:
 		r.yield(e, err)
 		return false
-	case e.Bad != nil && r.live && r.in.torn(e.Bad.Line):
+	case e.Bad != nil && r.live && r.in.isTorn(e.Bad.Line):
 		r.held = true // it is being written
 		return true
 	case e.Bad != nil:
@@ -160,14 +160,14 @@ func (r *reading) take(e transcript.Entry, err error) bool {
 	if e.Conversation != nil {
 		r.began = true
 		r.source = e.Source
-		e.Origin = &scrollback.Origin{ID: e.Source, Folder: r.folder(e.Conversation.Meta)}
+		e.Origin = &scrollback.Origin{ID: e.Source, Folder: r.workFolder(e.Conversation.Meta)}
 		return r.yield(e, nil)
 	}
 	if e.Rewind == nil && e.Message.Role == scrollback.RoleTool && len(r.pending) > 0 {
 		r.pending = append(r.pending, e)
 		return true
 	}
-	if !r.flush() {
+	if !r.flushHeld() {
 		return false
 	}
 	if r.live && e.Rewind == nil && len(e.Message.Parts.Calls()) > 0 {
@@ -177,7 +177,7 @@ func (r *reading) take(e transcript.Entry, err error) bool {
 	return r.yield(e, nil)
 }
 
-func (r *reading) flush() bool {
+func (r *entryReading) flushHeld() bool {
 	for _, e := range r.pending {
 		if !r.yield(e, nil) {
 			return false
@@ -187,9 +187,9 @@ func (r *reading) flush() bool {
 	return true
 }
 
-// end says that nothing more follows. What a live session may still add to is left for
+// endReading says that nothing more follows. What a live session may still add to is left for
 // the next time.
-func (r *reading) end() {
+func (r *entryReading) endReading() {
 	if r.began {
 		r.yield(transcript.Entry{Source: r.source, End: &transcript.End{Held: r.held || len(r.pending) > 0}}, nil)
 	}
@@ -198,8 +198,8 @@ func (r *reading) end() {
 // maxRoot bounds the file that says which folder a project is.
 const maxRoot = 4 << 10
 
-// folder is the one that was worked in: the session says so, or a file of the project that it is in.
-func (r *reading) folder(meta json.RawMessage) string {
+// workFolder returns the one that was worked in: the session says so, or a file of the project that it is in.
+func (r *entryReading) workFolder(meta json.RawMessage) string {
 	var m map[string]struct {
 		Header struct{ Directories []string }
 	}
@@ -225,8 +225,8 @@ func (r *reading) folder(meta json.RawMessage) string {
 	return ""
 }
 
-// counting knows on which line of a file a reader is, and ends when its context does.
-type counting struct {
+// countingReader knows on which line of a file a reader is, and ends when its context does.
+type countingReader struct {
 	ctx   context.Context
 	r     io.Reader
 	lines int // that ended
@@ -234,7 +234,7 @@ type counting struct {
 	eof   bool
 }
 
-func (c *counting) Read(p []byte) (int, error) {
+func (c *countingReader) Read(p []byte) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
@@ -243,9 +243,9 @@ func (c *counting) Read(p []byte) (int, error) {
 		c.lines += strings.Count(string(p[:n]), "\n")
 		c.open = p[n-1] != '\n'
 	}
-	c.eof = c.eof || transcript.Ended(err)
+	c.eof = c.eof || transcript.IsEnd(err)
 	return n, err
 }
 
-// torn reports whether a line is the last one, and does not end.
-func (c *counting) torn(line int) bool { return c.eof && c.open && line == c.lines+1 }
+// isTorn reports whether a line is the last one, and does not end.
+func (c *countingReader) isTorn(line int) bool { return c.eof && c.open && line == c.lines+1 }

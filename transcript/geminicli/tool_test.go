@@ -22,7 +22,7 @@ const (
 		`"content":"The file says hello.","model":"gemini-2.5-pro"}` + "\n"
 )
 
-// place is a home of the tool with a session; others' files in it are not its own.
+// place returns a home of the tool with a session; others' files in it are not its own.
 func place(text string) fstest.MapFS {
 	return fstest.MapFS{
 		".gemini/tmp/p/chats/session-1.jsonl": {Data: []byte(text)},
@@ -35,7 +35,8 @@ func place(text string) fstest.MapFS {
 // A home of the tool is read like any tool's.
 func TestTool(t *testing.T) {
 	t.Parallel()
-	got := strings.Join(tooltest.Script(tooltest.Entries(t, geminicli.Tool{}, place(begun+prompt+answered+told))), "; ")
+	got := strings.Join(tooltest.ScriptLines(tooltest.ReadEntries(t, geminicli.Tool{}, place(begun+prompt+answered+told))),
+		"; ")
 	for _, want := range []string{"user | Read a.txt", "hello", "The file says hello.", "end"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %s", want, got)

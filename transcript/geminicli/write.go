@@ -17,8 +17,8 @@ import (
 
 // Write implements transcript.Exporter: a session of JSON lines.
 func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
-	out := &writer{w: bufio.NewWriterSize(w, 64<<10), written: map[string]bool{}, called: map[string]int{}}
-	if err := out.header(c); err != nil {
+	out := &sessionWriter{w: bufio.NewWriterSize(w, 64<<10), written: map[string]bool{}, called: map[string]int{}}
+	if err := out.writeHeader(c); err != nil {
 		return err
 	}
 	var group []transcript.Entry
@@ -26,59 +26,59 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 		if err != nil {
 			return err
 		}
-		if len(group) > 0 && !joins(group, e) {
-			if err := out.group(group); err != nil {
+		if len(group) > 0 && !joinsGroup(group, e) {
+			if err := out.writeGroup(group); err != nil {
 				return err
 			}
 			group = nil
 		}
 		group = append(group, e)
 	}
-	if err := out.group(group); err != nil {
+	if err := out.writeGroup(group); err != nil {
 		return err
 	}
 	return out.w.Flush()
 }
 
-// joins reports whether a message holds results of the calls that a group begins with:
+// joinsGroup reports whether a message holds results of the calls that a group begins with:
 // then they are one record.
-func joins(group []transcript.Entry, e transcript.Entry) bool {
+func joinsGroup(group []transcript.Entry, e transcript.Entry) bool {
 	if group[0].Message.Role != scrollback.RoleAssistant {
 		return false
 	}
-	given := &answers{}
-	given.ask(group[0].Message.Parts.Calls())
+	given := &callAnswers{}
+	given.addCalls(group[0].Message.Parts.Calls())
 	for _, m := range append(group[1:len(group):len(group)], e) {
 		results := m.Message.Parts.Results()
 		if m.Message.Role != scrollback.RoleTool || len(results) == 0 || len(results) != len(m.Message.Parts) {
 			return false
 		}
 		for _, r := range results {
-			if !given.waits(r.CallID) {
+			if !given.isWaiting(r.CallID) {
 				return false
 			}
-			given.take(r.CallID, r.Name)
+			given.takeResult(r.CallID, r.Name)
 		}
 	}
 	return true
 }
 
-type writer struct {
+type sessionWriter struct {
 	w       *bufio.Writer
 	written map[string]bool // records by id: a later one with the same id would replace the earlier
 	called  map[string]int  // ids of calls, and how often: the tool looks for a result's call in the whole session
 }
 
-func (w *writer) line(v any) error {
-	b, err := marshal(v)
+func (w *sessionWriter) writeLine(v any) error {
+	b, err := marshalPlain(v)
 	if err == nil {
 		_, err = w.w.Write(append(b, '\n'))
 	}
 	return err
 }
 
-// header writes what a session says about itself, and records without any message.
-func (w *writer) header(c scrollback.Conversation) error {
+// writeHeader writes what a session says about itself, and records without any message.
+func (w *sessionWriter) writeHeader(c scrollback.Conversation) error {
 	var meta struct {
 		Kept struct {
 			Header  map[string]json.RawMessage `json:"header"`
@@ -94,7 +94,7 @@ func (w *writer) header(c scrollback.Conversation) error {
 	}
 	sum := sha256.Sum256([]byte(root))
 	fields := map[string]any{"sessionId": string(c.ID), "projectHash": hex.EncodeToString(sum[:]),
-		"startTime": stamp(c.CreatedAt), "lastUpdated": stamp(c.UpdatedAt), "kind": "main"}
+		"startTime": formatTime(c.CreatedAt), "lastUpdated": formatTime(c.UpdatedAt), "kind": "main"}
 	if len(meta.Kept.Header) > 0 {
 		delete(fields, "kind")
 	}
@@ -108,61 +108,61 @@ func (w *writer) header(c scrollback.Conversation) error {
 	if _, told := fields["summary"]; !told && c.Title != "" {
 		fields["summary"] = c.Title
 	}
-	if err := w.line(fields); err != nil {
+	if err := w.writeLine(fields); err != nil {
 		return err
 	}
-	return w.asides(meta.Kept.Records)
+	return w.writeAsides(meta.Kept.Records)
 }
 
-func (w *writer) asides(list []json.RawMessage) error {
+func (w *sessionWriter) writeAsides(list []json.RawMessage) error {
 	for _, raw := range list {
 		var id struct{ ID string }
 		if json.Unmarshal(raw, &id) == nil && id.ID != "" && w.written[id.ID] {
 			continue
 		}
-		if rec, err := parseRecord(raw); err == nil && rec.repeats() {
+		if rec, err := parseRecord(raw); err == nil && rec.isRepeat() {
 			continue
 		}
 		w.written[id.ID] = true
-		if err := w.line(raw); err != nil {
+		if err := w.writeLine(raw); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// group writes the messages of one record, and the asides around it.
-func (w *writer) group(group []transcript.Entry) error {
+// writeGroup writes the messages of one record, and the asides around it.
+func (w *sessionWriter) writeGroup(group []transcript.Entry) error {
 	if len(group) == 0 {
 		return nil
 	}
 	kept, _ := ourMeta(group[0].Message.Meta)
-	if err := w.asides(kept.Before); err != nil {
+	if err := w.writeAsides(kept.Before); err != nil {
 		return err
 	}
-	raw, err := w.record(group)
+	raw, err := w.makeRecord(group)
 	if err != nil {
 		return err
 	}
-	if err := w.line(raw); err != nil {
+	if err := w.writeLine(raw); err != nil {
 		return err
 	}
-	return w.asides(kept.After)
+	return w.writeAsides(kept.After)
 }
 
-// record is the record of a group: what was read, where it was read from a file; else
+// makeRecord returns the record of a group: what was read, where it was read from a file; else
 // one that reads as these messages.
-func (w *writer) record(group []transcript.Entry) (json.RawMessage, error) {
+func (w *sessionWriter) makeRecord(group []transcript.Entry) (json.RawMessage, error) {
 	id := string(group[0].Message.ID)
 	if kept, _ := ourMeta(group[0].Message.Meta); kept.ID != "" && !w.written[kept.ID] {
 		id = kept.ID
 	}
-	raw, err := asRead(group, id)
+	raw, err := originalRecord(group, id)
 	switch {
 	case err != nil:
 		return nil, err
 	case raw == nil:
-		raw, err = w.asTold(group, id)
+		raw, err = w.newRecord(group, id)
 	default:
 		for _, c := range group[0].Message.Parts.Calls() {
 			w.called[c.ID]++
@@ -172,12 +172,12 @@ func (w *writer) record(group []transcript.Entry) (json.RawMessage, error) {
 	return raw, err
 }
 
-// asRead is the record that a group was read from; nil if it was read from none, or says
+// originalRecord returns the record that a group was read from; nil if it was read from none, or says
 // something else by now.
-func asRead(group []transcript.Entry, id string) (json.RawMessage, error) {
-	rec := canonical(group)
+func originalRecord(group []transcript.Entry, id string) (json.RawMessage, error) {
+	rec := canonicalRecord(group)
 	rec.ID = id
-	raw, err := marshal(rec)
+	raw, err := marshalPlain(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -186,30 +186,30 @@ func asRead(group []transcript.Entry, id string) (json.RawMessage, error) {
 		if kept.Ours || kept.ID != id && len(kept.Patch) == 0 {
 			continue
 		}
-		patched, err := apply(raw, compacted(kept.Patch))
+		patched, err := applyPatch(raw, compactJSON(kept.Patch))
 		if err != nil {
 			continue
 		}
 		back, err := parseRecord(patched)
-		if err != nil || back.aside() || back.ID != id {
+		if err != nil || back.isAside() || back.ID != id {
 			continue
 		}
-		got := back.messages(kept.Place, &answers{})
-		if reads(got, group) || kept.Place == "" && back.placed() &&
-			(unit{messages: got}).says(unit{rec: back, messages: group}) {
+		got := back.toMessages(kept.Place, &callAnswers{})
+		if readsAs(got, group) || kept.Place == "" && back.lacksIDs() &&
+			(recordUnit{messages: got}).saysSame(recordUnit{rec: back, messages: group}) {
 			return patched, nil
 		}
 	}
 	return nil, nil
 }
 
-// asTold is a record for a group of ours. What its fields cannot say, or the tool would
+// newRecord returns a record for a group of ours. What its fields cannot say, or the tool would
 // drop or refuse, stands there in another way, and the messages unchanged beside it.
-func (w *writer) asTold(group []transcript.Entry, id string) (json.RawMessage, error) {
-	rec := canonical(group)
+func (w *sessionWriter) newRecord(group []transcript.Entry, id string) (json.RawMessage, error) {
+	rec := canonicalRecord(group)
 	rec.ID = id
-	w.fit(&rec, group[0].Message.Role)
-	raw, err := marshal(rec)
+	w.fitRecord(&rec, group[0].Message.Role)
+	raw, err := marshalPlain(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -217,20 +217,21 @@ func (w *writer) asTold(group []transcript.Entry, id string) (json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	if !back.aside() && reads(back.messages("", &answers{}), group) {
+	if !back.isAside() && readsAs(back.toMessages("", &callAnswers{}), group) {
 		return raw, nil
 	}
 	for _, e := range group {
-		rec.Ours = append(rec.Ours, asMessage(e))
+		rec.Ours = append(rec.Ours, toMessage(e))
 	}
-	return marshal(rec)
+	return marshalPlain(rec)
 }
 
-// asMessage is one of our messages, unchanged.
-func asMessage(e transcript.Entry) message {
+// toMessage returns one of our messages, unchanged.
+func toMessage(e transcript.Entry) message {
 	m := e.Message
 	_, meta := ourMeta(m.Meta)
-	out := message{Role: m.Role, Name: m.Name, Parts: transcript.Bare(m.Parts), Model: m.Model, Usage: m.Usage,
+	out := message{Role: m.Role, Name: m.Name, Parts: transcript.WithoutStoreFields(m.Parts), Model: m.Model,
+		Usage:  m.Usage,
 		Status: m.Status, CreatedAt: m.CreatedAt, Meta: meta}
 	for i, data := range e.Bytes {
 		if out.Data == nil {
@@ -241,19 +242,19 @@ func asMessage(e transcript.Entry) message {
 	return out
 }
 
-// reads reports whether a record reads as these messages.
-func reads(got, want []transcript.Entry) bool {
+// readsAs reports whether a record reads as these messages.
+func readsAs(got, want []transcript.Entry) bool {
 	if len(got) != len(want) {
 		return false
 	}
 	for i := range got {
-		a := asMessage(got[i])
-		b := asMessage(want[i])
+		a := toMessage(got[i])
+		b := toMessage(want[i])
 		if b.Status == scrollback.StatusComplete {
 			b.Status = ""
 		}
-		x, errX := marshal(a)
-		y, errY := marshal(b)
+		x, errX := marshalPlain(a)
+		y, errY := marshalPlain(b)
 		if errX != nil || errY != nil || !bytes.Equal(x, y) {
 			return false
 		}

@@ -35,9 +35,9 @@ type outcome struct {
 	Error  string          `json:"error"`
 }
 
-// pieces reads the content of a message. One of another shape than is known is a piece of
+// readPieces reads the content of a message. One of another shape than is known is a piece of
 // its kind with nothing in it.
-func pieces(raw json.RawMessage) ([]content, error) {
+func readPieces(raw json.RawMessage) ([]content, error) {
 	var all []json.RawMessage
 	if err := json.Unmarshal(raw, &all); err != nil {
 		return nil, err
@@ -55,13 +55,13 @@ func pieces(raw json.RawMessage) ([]content, error) {
 	return out, nil
 }
 
-// said is a message that is being filled.
-type said struct {
+// messageDraft is a message that is being filled.
+type messageDraft struct {
 	parts scrollback.Parts
 	bytes map[int][]byte
 }
 
-func (s *said) attach(encoded, mime string) bool {
+func (s *messageDraft) attachBytes(encoded, mime string) bool {
 	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
 	if err != nil || len(b) == 0 {
 		return false
@@ -79,15 +79,15 @@ func (s *said) attach(encoded, mime string) bool {
 	return true
 }
 
-// teller makes messages of a conversation's rows.
-type teller struct {
+// messageBuilder makes messages of a conversation's rows.
+type messageBuilder struct {
 	left  map[string]int
 	names map[string]string // of the calls so far
 }
 
-// entries are the messages of a row: what was said, and what tools returned.
-func (t *teller) entries(r *row) []transcript.Entry {
-	var s, results said
+// makeEntries returns the messages of a row: what was said, and what tools returned.
+func (t *messageBuilder) makeEntries(r *messageRow) []transcript.Entry {
+	var s, results messageDraft
 	for _, c := range r.pieces {
 		switch c.Type {
 		case "text":
@@ -99,13 +99,13 @@ func (t *teller) entries(r *row) []transcript.Entry {
 				s.parts = append(s.parts, scrollback.Reasoning{Text: c.Thinking})
 			}
 		case "image":
-			if !s.attach(c.Data, c.Mime) {
+			if !s.attachBytes(c.Data, c.Mime) {
 				t.left["image that is not base64"]++
 			}
 		case "toolRequest", "frontendToolRequest":
-			s.parts = append(s.parts, t.call(c, r))
+			s.parts = append(s.parts, t.makeCall(c, r))
 		case "toolResponse":
-			t.result(&results, c, r)
+			t.addResult(&results, c, r)
 		default:
 			t.left[cmp.Or(strings.ToValidUTF8(c.Type, "\uFFFD"), "part")]++
 		}
@@ -115,7 +115,7 @@ func (t *teller) entries(r *row) []transcript.Entry {
 		role = scrollback.RoleAssistant
 	}
 	var out []transcript.Entry
-	add := func(id string, role scrollback.Role, s said) {
+	add := func(id string, role scrollback.Role, s messageDraft) {
 		if len(s.parts) > 0 {
 			m := scrollback.Message{ID: scrollback.MessageID(id), Role: role, Parts: s.parts, CreatedAt: r.created,
 				Status: scrollback.StatusComplete}
@@ -133,8 +133,8 @@ func (t *teller) entries(r *row) []transcript.Entry {
 	return out
 }
 
-// call is what a model asked for; a call that could not be read has no arguments.
-func (t *teller) call(c content, r *row) scrollback.ToolCall {
+// makeCall returns what a model asked for; a call that could not be read has no arguments.
+func (t *messageBuilder) makeCall(c content, r *messageRow) scrollback.ToolCall {
 	var v struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -153,9 +153,9 @@ func (t *teller) call(c content, r *row) scrollback.ToolCall {
 	return call
 }
 
-// result is what a tool returned. Of texts that are made for somebody, those for the model
+// addResult is what a tool returned. Of texts that are made for somebody, those for the model
 // count, if there are any.
-func (t *teller) result(s *said, c content, r *row) {
+func (t *messageBuilder) addResult(s *messageDraft, c content, r *messageRow) {
 	out := scrollback.ToolResult{CallID: cmp.Or(c.ID, r.identity), IsError: c.ToolResult.Status == "error",
 		Text: c.ToolResult.Error}
 	out.Name = cmp.Or(t.names[out.CallID], "unknown")
@@ -168,7 +168,7 @@ func (t *teller) result(s *said, c content, r *row) {
 		list = v.Content
 		out.IsError = out.IsError || v.IsError
 	}
-	all, err := pieces(list)
+	all, err := readPieces(list)
 	if err != nil && len(list) > 0 {
 		t.left["result of an unknown shape"]++
 	}
@@ -207,7 +207,7 @@ func (t *teller) result(s *said, c content, r *row) {
 	}
 	s.parts = append(s.parts, out)
 	for _, c := range images {
-		if !s.attach(c.Data, c.Mime) {
+		if !s.attachBytes(c.Data, c.Mime) {
 			t.left["image that is not base64"]++
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// entries tells a conversation.
-func (c *conversation) entries() iter.Seq[transcript.Entry] {
+// listEntries tells a conversation.
+func (c *conversation) listEntries() iter.Seq[transcript.Entry] {
 	return func(yield func(transcript.Entry) bool) {
 		out := &scrollback.Conversation{Title: c.title, Model: c.model, CreatedAt: c.created, UpdatedAt: c.updated}
-		out.Meta = transcript.Object(map[string]any{metaKey: struct {
+		out.Meta = transcript.MarshalObject(map[string]any{metaKey: struct {
 			ID       string `json:"id,omitempty"`
 			Folder   string `json:"working_dir,omitempty"`
 			Type     string `json:"session_type,omitempty"`
@@ -30,11 +30,11 @@ func (c *conversation) entries() iter.Seq[transcript.Entry] {
 				return
 			}
 		}
-		t := &teller{left: map[string]int{}, names: map[string]string{}}
+		t := &messageBuilder{left: map[string]int{}, names: map[string]string{}}
 		kept := map[string]bool{} // what somebody said, and a copy was made of for the model
 		for _, r := range c.rows {
-			switch text := r.text(); {
-			case r.goesOn():
+			switch text := r.rowText(); {
+			case r.isContinuation():
 				t.left["continuation"]++
 				continue
 			case !r.forUser && !r.summary && (r.forModel || r.role != "user"):
@@ -47,7 +47,7 @@ func (c *conversation) entries() iter.Seq[transcript.Entry] {
 				t.left["copy for the model"]++
 				continue
 			}
-			for _, e := range t.entries(r) {
+			for _, e := range t.makeEntries(r) {
 				e.Source = c.source
 				if !yield(e) {
 					return

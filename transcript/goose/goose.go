@@ -66,14 +66,14 @@ func (Tool) Homes(m transcript.Machine) []string {
 // Sniff implements [transcript.Tool].
 func (Tool) Sniff(name string, head []byte) bool {
 	if bytes.HasPrefix(head, []byte("SQLite format 3\x00")) {
-		return path.Base(name) == database && !others(head)
+		return path.Base(name) == database && !isClineDatabase(head)
 	}
 	return path.Ext(name) == ".jsonl" && legacyHead(head)
 }
 
-// others reports whether a database of that name is Cline's, by the columns of its tables, which
+// isClineDatabase reports whether a database of that name is Cline's, by the columns of its tables, which
 // stand on its first page.
-func others(head []byte) bool {
+func isClineDatabase(head []byte) bool {
 	return bytes.Contains(head, []byte("messages_path")) || bytes.Contains(head, []byte("is_subagent"))
 }
 
@@ -84,11 +84,11 @@ func legacyHead(head []byte) bool {
 		(bytes.Contains(line, []byte(`"description"`)) || bytes.Contains(line, []byte(`"message_count"`)))
 }
 
-// most bounds the files of a folder that are looked at.
-const most = 100_000
+// maxFiles bounds the files of a folder that are looked at.
+const maxFiles = 100_000
 
-// find looks at a place: a file, the folder of sessions, or the one that holds it.
-func find(p transcript.Place) (db string, files []string, err error) {
+// findFiles looks at a place: a file, the folder of sessions, or the one that holds it.
+func findFiles(p transcript.Place) (db string, files []string, err error) {
 	at := path.Clean(p.Name)
 	info, err := fs.Stat(p.FS, at)
 	if err != nil {
@@ -101,7 +101,7 @@ func find(p transcript.Place) (db string, files []string, err error) {
 		if p.Path == "" {
 			return "", nil, nil // it was uploaded: databases are read where they are
 		}
-		if others(beginning(p.FS, at)) {
+		if isClineDatabase(readHead(p.FS, at)) {
 			return "", nil, nil
 		}
 		return at, nil, nil
@@ -111,13 +111,13 @@ func find(p transcript.Place) (db string, files []string, err error) {
 		if err != nil {
 			continue // only the first has to be there, and it is
 		}
-		for _, e := range entries[:min(len(entries), most)] {
+		for _, e := range entries[:min(len(entries), maxFiles)] {
 			name := path.Join(folder, e.Name())
 			switch {
 			case e.IsDir():
-			case e.Name() == database && p.Path != "" && db == "" && !others(beginning(p.FS, name)):
+			case e.Name() == database && p.Path != "" && db == "" && !isClineDatabase(readHead(p.FS, name)):
 				db = name
-			case path.Ext(name) == ".jsonl" && legacyHead(beginning(p.FS, name)):
+			case path.Ext(name) == ".jsonl" && legacyHead(readHead(p.FS, name)):
 				files = append(files, name)
 			}
 		}
@@ -125,8 +125,8 @@ func find(p transcript.Place) (db string, files []string, err error) {
 	return db, files, nil
 }
 
-// beginning is how a file begins, or nothing.
-func beginning(files fs.FS, name string) []byte {
+// readHead returns how a file begins, or nothing.
+func readHead(files fs.FS, name string) []byte {
 	f, err := files.Open(name)
 	if err != nil {
 		return nil
@@ -147,11 +147,11 @@ func beginning(files fs.FS, name string) []byte {
 // that it does not have.
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
-		db, files, err := find(p)
+		db, files, err := findFiles(p)
 		seen := map[string]bool{}
 		if db != "" {
 			var all []transcript.Session
-			all, err = list(ctx, p, db, seen)
+			all, err = listSessions(ctx, p, db, seen)
 			for _, s := range all {
 				if !yield(s, nil) {
 					return

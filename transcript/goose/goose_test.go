@@ -70,7 +70,7 @@ func response(id, value string) string {
 
 const goesOn = "Your context was compacted. The previous message contains a summary of what came before."
 
-// first is a session up to its compaction; flags say who sees its messages, and what its last.
+// first returns a session up to its compaction; flags say who sees its messages, and what its last.
 func first(flags, last string) []string {
 	return []string{
 		put("20260102_1", "user", second, flags, text("list")),
@@ -111,13 +111,13 @@ func place(t *testing.T, at string, statements ...string) transcript.Place {
 	if err := os.MkdirAll(filepath.Join(folder, filepath.Dir(at)), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	foreigntest.Run(t, filepath.Join(folder, at), statements...)
+	foreigntest.RunStatements(t, filepath.Join(folder, at), statements...)
 	return transcript.Place{FS: os.DirFS(folder), Name: ".", Path: folder}
 }
 
-// plain is a script without what tells sessions of two machines apart.
+// plain returns a script without what tells sessions of two machines apart.
 func plain(entries []transcript.Entry) []string {
-	out := tooltest.Script(entries)
+	out := tooltest.ScriptLines(entries)
 	for i, e := range entries {
 		if e.Conversation != nil {
 			id, _, _ := strings.Cut(e.Source, "-")
@@ -140,7 +140,7 @@ func TestHistory(t *testing.T) {
 	p := place(t, "data/sessions/sessions.db", history()...)
 	for _, name := range []string{".", "data", "data/sessions", "data/sessions/sessions.db"} {
 		p.Name = name
-		entries := foreigntest.Read(t, goose.Tool{}, p, false)
+		entries := foreigntest.ReadSessions(t, goose.Tool{}, p, false)
 		if d := cmp.Diff(want, plain(entries)); d != "" {
 			t.Fatalf("%s: %s", name, d)
 		}
@@ -160,14 +160,14 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-func TestGrowth(t *testing.T) { foreigntest.Grow(t, goose.Tool{}, "sessions.db", history()) }
+func TestGrowth(t *testing.T) { foreigntest.RunHistory(t, goose.Tool{}, "sessions.db", history()) }
 
 func TestSameIdsOfTwoMachines(t *testing.T) {
 	var ids []string
 	for _, at := range []string{made, "2026-01-02 09:00:00", made} {
 		s := append(slices.Clone(tables), ses("20260102_1", "", at), put("20260102_1", "user", second, all, text("x")))
 		p := place(t, "sessions.db", s...)
-		ids = append(ids, foreigntest.Read(t, goose.Tool{}, p, false)[0].Source)
+		ids = append(ids, foreigntest.ReadSessions(t, goose.Tool{}, p, false)[0].Source)
 	}
 	if ids[0] == ids[1] || ids[0] != ids[2] || !strings.HasPrefix(ids[0], "20260102_1-") {
 		t.Error(ids)
@@ -180,7 +180,7 @@ func TestEqualMessages(t *testing.T) {
 		s = append(s, put("20260102_1", "user", second, all, text("yes")))
 	}
 	seen := map[scrollback.MessageID]bool{}
-	for _, e := range foreigntest.Read(t, goose.Tool{}, place(t, "sessions.db", s...), false) {
+	for _, e := range foreigntest.ReadSessions(t, goose.Tool{}, place(t, "sessions.db", s...), false) {
 		if e.Message.ID != "" {
 			seen[e.Message.ID] = true
 		}
@@ -195,7 +195,7 @@ func TestOrder(t *testing.T) {
 		put("20260102_1", "user", (second+2)*1000, all, text("third")),
 		put("20260102_1", "user", second+1, all, text("second")),
 		put("20260102_1", "user", second*1000+1, all, text("first")))
-	got := plain(foreigntest.Read(t, goose.Tool{}, place(t, "sessions.db", s...), false))
+	got := plain(foreigntest.ReadSessions(t, goose.Tool{}, place(t, "sessions.db", s...), false))
 	if d := cmp.Diff([]string{"20260102_1: Name of 20260102_1", "user | first", "user | second", "user | third", "end"},
 		got); d != "" {
 		t.Error(d)
@@ -226,7 +226,7 @@ func TestOlderFiles(t *testing.T) {
 		"user | old question", `assistant | calls c1 shell {"a":1}`, "tool | result of c1 shell: ok",
 		"assistant | old answer", "end",
 	}
-	got := plain(foreigntest.Read(t, goose.Tool{}, p, false))
+	got := plain(foreigntest.ReadSessions(t, goose.Tool{}, p, false))
 	if strings.HasPrefix(got[4], "bad 5: malformed JSON") {
 		got[4] = ""
 	}
@@ -238,8 +238,8 @@ func TestOlderFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Name = "20250616_120000.jsonl"
-	live := plain(foreigntest.Read(t, goose.Tool{}, p, true))
-	rest := plain(foreigntest.Read(t, goose.Tool{}, p, false))
+	live := plain(foreigntest.ReadSessions(t, goose.Tool{}, p, true))
+	rest := plain(foreigntest.ReadSessions(t, goose.Tool{}, p, false))
 	if live[len(live)-1] != "end held" || !strings.HasPrefix(rest[2], "bad 7") || rest[len(rest)-1] != "end" {
 		t.Errorf("%q\n%q", live, rest)
 	}
@@ -255,7 +255,7 @@ func TestThreads(t *testing.T) {
 			fmt.Sprintf("INSERT INTO thread_messages VALUES (%d, 'th', '20260102_1', NULL, 'user', '[%s]', %d, '{}')",
 				i, text(words), second))
 	}
-	got := plain(foreigntest.Read(t, goose.Tool{}, place(t, "sessions.db", s...), false))
+	got := plain(foreigntest.ReadSessions(t, goose.Tool{}, place(t, "sessions.db", s...), false))
 	if d := cmp.Diff([]string{"20260102_1: Name of 20260102_1", "user | in a thread", "user | and more", "end"},
 		got); d != "" {
 		t.Error(d)
@@ -277,7 +277,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 	want := []string{"a: Name of a", "user | x", "end", "b: Name of b", `bad 0: message 2: the role "robot"`,
 		"tool | result of c unknown: ",
 		"end[empty message:1 result of an unknown shape:1 unknown :1 unknown text:1]"}
-	script := plain(foreigntest.Read(t, goose.Tool{}, place(t, "sessions.db", s...), false))
+	script := plain(foreigntest.ReadSessions(t, goose.Tool{}, place(t, "sessions.db", s...), false))
 	slices.Sort(script)
 	slices.Sort(want)
 	if d := cmp.Diff(want, script); d != "" {

@@ -7,42 +7,42 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// fromFile reads a session of the older form: a line that describes it, then a line a message.
-func fromFile(p transcript.Place, s transcript.Session) ([]*conversation, error) {
+// readLegacy reads a session of the older form: a line that describes it, then a line a message.
+func readLegacy(p transcript.Place, s transcript.Session) ([]*conversation, error) {
 	f, err := p.FS.Open(s.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	c := &conversation{head: &head{id: s.ID, updated: s.Changed}, source: s.ID}
+	c := &conversation{sessionHead: &sessionHead{id: s.ID, updated: s.Changed}, source: s.ID}
 	in := transcript.NewRecords(f)
 	for {
 		rec, err := in.Next()
 		switch {
-		case transcript.Ended(err):
-			c.arrange()
+		case transcript.IsEnd(err):
+			c.arrangeRows()
 			return []*conversation{c}, nil
 		case err != nil:
 			return nil, err
-		case rec.Torn && p.Live(s):
+		case rec.Torn && p.IsLive(s):
 			c.torn = true // it may still grow
 		case rec.JSON == nil:
-			c.wrong(rec.Line, rec.Reason)
+			c.noteBad(rec.Line, rec.Reason)
 		default:
-			c.line(rec.JSON, rec.Line)
+			c.takeLine(rec.JSON, rec.Line)
 		}
 	}
 }
 
-// wrong notes what is wrong with a line.
-func (c *conversation) wrong(n int, reason string) {
+// noteBad notes what is wrong with a line.
+func (c *conversation) noteBad(n int, reason string) {
 	if len(c.bad) < 1000 {
 		c.bad = append(c.bad, transcript.Bad{Line: n, Reason: strings.ToValidUTF8(reason, "\uFFFD")})
 	}
 }
 
-// line takes a line of an older file.
-func (c *conversation) line(line []byte, n int) {
+// takeLine takes a line of an older file.
+func (c *conversation) takeLine(line []byte, n int) {
 	var l struct {
 		Folder      *string         `json:"working_dir"`
 		Description string          `json:"description"`
@@ -52,7 +52,7 @@ func (c *conversation) line(line []byte, n int) {
 		Metadata    json.RawMessage `json:"metadata"`
 	}
 	if err := json.Unmarshal(line, &l); err != nil {
-		c.wrong(n, "malformed JSON: "+err.Error())
+		c.noteBad(n, "malformed JSON: "+err.Error())
 		return
 	}
 	if l.Role == "" && l.Folder != nil {
@@ -61,8 +61,8 @@ func (c *conversation) line(line []byte, n int) {
 		return
 	}
 	at, _ := l.Created.Int64() // a message without a time has none
-	if r := (&row{created: transcript.Millis(at), order: int64(n), line: n}); len(l.Content) > 0 {
-		c.add(l.Role, l.Content, l.Metadata, r)
+	if r := (&messageRow{created: transcript.ParseMillis(at), order: int64(n), line: n}); len(l.Content) > 0 {
+		c.addMessage(l.Role, l.Content, l.Metadata, r)
 		if c.created == 0 {
 			c.created = r.created
 		}

@@ -21,8 +21,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/foreign"
 )
 
-// row is a message.
-type row struct {
+// messageRow is a message.
+type messageRow struct {
 	identity string
 	role     string
 	created  int64 // Unix ms
@@ -36,9 +36,9 @@ type row struct {
 
 // conversation is a session with its rows.
 type conversation struct {
-	*head
+	*sessionHead
 	source, above string // what it is known by, and what started it
-	rows          []*row
+	rows          []*messageRow
 	bad           []transcript.Bad
 	torn          bool // the last line is not complete
 }
@@ -49,9 +49,9 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 		var all []*conversation
 		var err error
 		if path.Ext(s.Name) == ".jsonl" {
-			all, err = fromFile(p, s)
+			all, err = readLegacy(p, s)
 		} else {
-			all, err = fromDatabase(ctx, p, s)
+			all, err = readDatabase(ctx, p, s)
 		}
 		if err == nil && len(all) == 0 {
 			err = fmt.Errorf("session %s is no longer there: %w", s.ID, fs.ErrNotExist)
@@ -61,7 +61,7 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 			return
 		}
 		for _, c := range all {
-			for e := range c.entries() {
+			for e := range c.listEntries() {
 				if !yield(e, nil) {
 					return
 				}
@@ -70,30 +70,30 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 	}
 }
 
-// fromDatabase reads a session and what it started.
-func fromDatabase(ctx context.Context, p transcript.Place, s transcript.Session) (out []*conversation, err error) {
+// readDatabase reads a session and what it started.
+func readDatabase(ctx context.Context, p transcript.Place, s transcript.Session) (out []*conversation, err error) {
 	if p.Path == "" {
 		return nil, nil
 	}
 	if _, err := fs.Stat(p.FS, s.Name); err != nil {
 		return nil, err
 	}
-	err = foreign.Read(ctx, filepath.Join(p.Path, filepath.FromSlash(s.Name)), func(db *foreign.DB) error {
+	err = foreign.ReadDatabase(ctx, filepath.Join(p.Path, filepath.FromSlash(s.Name)), func(db *foreign.DB) error {
 		out = nil
-		f, err := gather(db)
+		f, err := readForest(db)
 		if err != nil {
 			return err
 		}
 		for _, family := range f.families {
-			if f.all[family[0]].identity() != s.ID {
+			if f.all[family[0]].sessionIdentity() != s.ID {
 				continue
 			}
 			for i, id := range family {
-				c := &conversation{head: f.all[id], source: f.all[id].identity()}
+				c := &conversation{sessionHead: f.all[id], source: f.all[id].sessionIdentity()}
 				if up := f.all[c.parent]; i > 0 && up != nil {
-					c.above = up.identity()
+					c.above = up.sessionIdentity()
 				}
-				if err := c.load(db); err != nil {
+				if err := c.loadRows(db); err != nil {
 					return err
 				}
 				out = append(out, c)
@@ -105,49 +105,51 @@ func fromDatabase(ctx context.Context, p transcript.Place, s transcript.Session)
 	return out, err
 }
 
-// load reads the rows of a session, or those of its thread if it has none.
-func (c *conversation) load(db *foreign.DB) error {
-	if err := c.take(db, "messages", "session_id", c.id); err != nil {
+// loadRows reads the rows of a session, or those of its thread if it has none.
+func (c *conversation) loadRows(db *foreign.DB) error {
+	if err := c.readRows(db, "messages", "session_id", c.id); err != nil {
 		return err
 	}
 	if len(c.rows) == 0 && c.thread != "" &&
-		db.Has("thread_messages", "id", "thread_id", "role", "content_json", "created_timestamp") {
+		db.HasTable("thread_messages", "id", "thread_id", "role", "content_json", "created_timestamp") {
 		first := "" // of the sessions that have nothing but the thread, which is told once
-		for r, err := range db.Rows("SELECT id FROM sessions s WHERE thread_id = ? AND NOT EXISTS (SELECT 1 FROM messages "+
-			"WHERE session_id = s.id) ORDER BY "+field(db, "sessions", "created_at")+", id LIMIT 1", c.thread) {
+		for r, err := range db.QueryRows(
+			"SELECT id FROM sessions s WHERE thread_id = ? AND NOT EXISTS (SELECT 1 FROM messages "+
+				"WHERE session_id = s.id) ORDER BY "+columnOrNull(db, "sessions", "created_at")+", id LIMIT 1", c.thread) {
 			if err != nil {
 				return err
 			}
 			first = r.Text("id")
 		}
 		if first == c.id {
-			if err := c.take(db, "thread_messages", "thread_id", c.thread); err != nil {
+			if err := c.readRows(db, "thread_messages", "thread_id", c.thread); err != nil {
 				return err
 			}
 		}
 	}
-	slices.SortStableFunc(c.rows, func(a, b *row) int {
+	slices.SortStableFunc(c.rows, func(a, b *messageRow) int {
 		return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.order, b.order))
 	})
-	c.arrange()
+	c.arrangeRows()
 	return nil
 }
 
-// take reads rows of a table.
-func (c *conversation) take(db *foreign.DB, table, key, id string) error {
-	for r, err := range db.Rows("SELECT id, role, content_json, created_timestamp, "+db.Or(table, "metadata_json", "NULL")+
+// readRows reads rows of a table.
+func (c *conversation) readRows(db *foreign.DB, table, key, id string) error {
+	for r, err := range db.QueryRows("SELECT id, role, content_json, created_timestamp, "+
+		db.ColumnOr(table, "metadata_json", "NULL")+
 		" FROM "+table+" WHERE "+key+" = ?", id) {
 		if err != nil {
 			return err
 		}
-		c.add(r.Text("role"), []byte(r.Text("content_json")), []byte(r.Text("metadata_json")),
-			&row{created: transcript.Millis(r.Int("created_timestamp")), order: r.Int("id")})
+		c.addMessage(r.Text("role"), []byte(r.Text("content_json")), []byte(r.Text("metadata_json")),
+			&messageRow{created: transcript.ParseMillis(r.Int("created_timestamp")), order: r.Int("id")})
 	}
 	return nil
 }
 
-// add reads a message.
-func (c *conversation) add(role string, raw, metadata []byte, r *row) {
+// addMessage reads a message.
+func (c *conversation) addMessage(role string, raw, metadata []byte, r *messageRow) {
 	var flags struct {
 		User  *bool `json:"userVisible"`
 		Model *bool `json:"agentVisible"`
@@ -159,7 +161,7 @@ func (c *conversation) add(role string, raw, metadata []byte, r *row) {
 	case !utf8.Valid(raw):
 		err = errors.New("not UTF-8")
 	default:
-		r.pieces, err = pieces(raw)
+		r.pieces, err = readPieces(raw)
 	}
 	if err != nil {
 		if len(c.bad) < 1000 {
@@ -180,20 +182,20 @@ func (c *conversation) add(role string, raw, metadata []byte, r *row) {
 	c.rows = append(c.rows, r)
 }
 
-// arrange tells equal rows apart, and finds the summaries: what is
+// arrangeRows tells equal rows apart, and finds the summaries: what is
 // only for the model and followed by the sentence that tells it to go on.
-func (c *conversation) arrange() {
+func (c *conversation) arrangeRows() {
 	times := map[string]int{}
 	for i, r := range c.rows {
 		if times[r.identity]++; times[r.identity] > 1 {
 			r.identity = fmt.Sprintf("%s-%d", r.identity, times[r.identity])
 		}
-		r.summary = !r.forUser && !r.goesOn() && i+1 < len(c.rows) && c.rows[i+1].goesOn()
+		r.summary = !r.forUser && !r.isContinuation() && i+1 < len(c.rows) && c.rows[i+1].isContinuation()
 	}
 }
 
-// text is what a row says in words.
-func (r *row) text() string {
+// rowText returns what a row says in words.
+func (r *messageRow) rowText() string {
 	var all []string
 	for _, p := range r.pieces {
 		all = append(all, p.Text)
@@ -201,18 +203,18 @@ func (r *row) text() string {
 	return strings.Join(all, "\n")
 }
 
-// goesOn reports whether a row is the sentence after a summary.
-func (r *row) goesOn() bool {
+// isContinuation reports whether a row is the sentence after a summary.
+func (r *messageRow) isContinuation() bool {
 	if r.forUser || r.role != "assistant" {
 		return false
 	}
-	text := r.text()
+	text := r.rowText()
 	return strings.HasPrefix(text, "Your context was compacted") ||
 		strings.HasPrefix(text, "The previous message contains a summary")
 }
 
-// moment is a time of the database, in UTC, in Unix ms; 0 for none.
-func moment(s string) int64 {
+// parseTime returns a time of the database, in UTC, in Unix ms; 0 for none.
+func parseTime(s string) int64 {
 	for _, form := range []string{time.DateTime, time.RFC3339Nano, "2006-01-02 15:04:05.999999999-07:00"} {
 		if t, err := time.Parse(form, s); err == nil {
 			return min(max(t.UnixMilli(), 0), transcript.Latest)

@@ -19,7 +19,7 @@ func (n *notebook) Append(c transcript.Cell) (int, error) {
 	if c.Role == "" {
 		c.Role = scrollback.RoleUser
 	}
-	if err := n.append(c, nil); err != nil {
+	if err := n.appendCell(c, nil); err != nil {
 		return 0, err
 	}
 	return len(n.cells) - 1, nil
@@ -36,9 +36,9 @@ type written struct {
 	Source      []string                     `json:"source"`
 }
 
-// append adds a cell as the last one; own is the message that it is, if there is more to be
+// appendCell adds a cell as the last one; own is the message that it is, if there is more to be
 // said of it.
-func (n *notebook) append(c transcript.Cell, own *transcript.Entry) error {
+func (n *notebook) appendCell(c transcript.Cell, own *transcript.Entry) error {
 	w := written{Type: "code", Metadata: json.RawMessage("{}")}
 	text := c.Text
 	switch {
@@ -52,7 +52,7 @@ func (n *notebook) append(c transcript.Cell, own *transcript.Entry) error {
 		null := json.RawMessage("null")
 		w.Count = &null
 		w.Outputs = &[]string{}
-		text = cell.Inline(c)
+		text = cell.InlineImages(c)
 	} else {
 		for i, p := range c.Images {
 			if w.Attachments == nil {
@@ -61,56 +61,58 @@ func (n *notebook) append(c transcript.Cell, own *transcript.Entry) error {
 			w.Attachments[p.Name] = map[string]string{p.MediaType: base64.StdEncoding.EncodeToString(c.Bytes[i])}
 		}
 	}
-	w.Source = append([]string{}, split(text)...)
-	minor, err := strconv.Atoi(string(splice.Get(n.file.Shell, "nbformat_minor")))
+	w.Source = append([]string{}, splitLines(text)...)
+	minor, err := strconv.Atoi(string(splice.GetField(n.file.Shell, "nbformat_minor")))
 	if err == nil && minor >= 5 {
-		w.ID = n.fresh(c.ID, text)
+		w.ID = n.uniqueID(c.ID, text)
 	}
-	raw, err := n.file.Marshal(w, cellDepth)
+	raw, err := n.file.MarshalAt(w, cellDepth)
 	if err != nil {
 		return err
 	}
-	meta := n.file.Set(json.RawMessage("{}"), metaDepth, cell.RoleField, json.RawMessage(strconv.Quote(string(c.Role))))
-	n.add(n.file.Another(n.file.Set(raw, cellDepth, "metadata", meta), len(n.items) == 0))
+	meta := n.file.SetField(json.RawMessage("{}"), metaDepth, cell.RoleField,
+		json.RawMessage(strconv.Quote(string(c.Role))))
+	n.addItem(n.file.NewItem(n.file.SetField(raw, cellDepth, "metadata", meta), len(n.items) == 0))
 	made := n.cells[len(n.cells)-1]
 	if own == nil && len(c.References) > 0 {
-		e := cell.Parts(c)
+		e := cell.CellParts(c)
 		own = &e
 	}
 	notes := cell.Ours{Stale: c.Stale}
 	if own != nil {
-		if meta, notes.Own, err = cell.SetOwn(n.file.Form, meta, made.said().cell, *own); err != nil {
+		if meta, notes.Own, err = cell.SetOwn(n.file.Form, meta, made.readCell().cell, *own); err != nil {
 			return err
 		}
 	}
 	if len(c.Interaction) == 0 {
 		meta, err = cell.SetOurs(n.file.Form, meta, notes)
 	} else {
-		meta, err = n.interaction(meta, notes, c.Interaction)
+		meta, err = n.withInteraction(meta, notes, c.Interaction)
 	}
 	if err != nil {
 		return err
 	}
-	made.Raw = n.file.Set(made.Raw, cellDepth, "metadata", meta)
+	made.Raw = n.file.SetField(made.Raw, cellDepth, "metadata", meta)
 	made.read = nil
 	if made.kind == "code" && len(c.Interaction) > 0 {
-		return n.show(made, cell.Newest(c.Interaction))
+		return n.showAnswer(made, cell.NewestAnswer(c.Interaction))
 	}
 	return nil
 }
 
-// interaction puts a new interaction into the metadata of a cell.
-func (n *notebook) interaction(meta json.RawMessage, o cell.Ours, said []transcript.Entry) (json.RawMessage, error) {
-	raws, _, notes, err := cell.Talk{}.Change(n.file.Form, metaDepth+2, said)
+// withInteraction puts a new interaction into the metadata of a cell.
+func (n *notebook) withInteraction(meta json.RawMessage, o cell.Ours,
+	said []transcript.Entry) (json.RawMessage, error) {
+	raws, _, notes, err := cell.Talk{}.ChangeTo(n.file.Form, metaDepth+2, said)
 	if err != nil {
 		return nil, err
 	}
 	o.Said = notes
-	return n.said(meta, o, raws)
+	return n.withMessages(meta, o, raws)
 }
 
-// fresh is an id that no cell has: the one that is wanted, or one made of the text.
-func (n *notebook) fresh(want, text string) string {
+// uniqueID returns an id that no cell has: the one that is wanted, or one made of the text.
+func (n *notebook) uniqueID(want, text string) string {
 	if want != "" && len(want) <= 64 && !n.ids[want] && plainID(want) {
 		return want
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/cell"
 )
 
-// at is a cell by its index.
-func (n *notebook) at(i int) (*item, error) {
+// cellAt returns a cell by its index.
+func (n *notebook) cellAt(i int) (*cellItem, error) {
 	if i < 0 || i >= len(n.cells) {
 		return nil, scrollback.Errorf(scrollback.NotFound, "ipynb", i18n.NotebookHasTooManyCells, len(n.cells))
 	}
@@ -23,23 +23,23 @@ func (n *notebook) at(i int) (*item, error) {
 
 // SetInteraction implements transcript.Notebook.
 func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
-	c, err := n.at(i)
+	c, err := n.cellAt(i)
 	if err != nil {
 		return err
 	}
-	own, rest := cell.Split(list)
-	was := c.said()
-	if own == nil && was.talk.Says(rest) {
+	own, rest := cell.SplitOwn(list)
+	was := c.readCell()
+	if own == nil && was.talk.IsSame(rest) {
 		return nil
 	}
 	if was.cell.Role == scrollback.RoleSystem {
 		return scrollback.Errorf(scrollback.Invalid, "ipynb.SetInteraction", i18n.SystemCellHasNoInteraction)
 	}
-	raws, _, notes, err := was.talk.Change(n.file.Form, metaDepth+2, rest)
+	raws, _, notes, err := was.talk.ChangeTo(n.file.Form, metaDepth+2, rest)
 	if err != nil {
 		return err
 	}
-	meta := splice.Get(c.Raw, "metadata")
+	meta := splice.GetField(c.Raw, "metadata")
 	o := cell.ReadMeta(meta).Ours
 	o.Said = notes
 	if own != nil {
@@ -47,26 +47,26 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 			return err
 		}
 	}
-	if meta, err = n.said(meta, o, raws); err != nil {
+	if meta, err = n.withMessages(meta, o, raws); err != nil {
 		return err
 	}
-	c.Raw = n.file.Set(c.Raw, cellDepth, "metadata", meta)
+	c.Raw = n.file.SetField(c.Raw, cellDepth, "metadata", meta)
 	c.read = nil
 	if c.kind == "code" {
-		return n.show(c, cell.Newest(rest))
+		return n.showAnswer(c, cell.NewestAnswer(rest))
 	}
 	return nil
 }
 
-// said puts an interaction and our own field into the metadata of a cell.
-func (n *notebook) said(meta json.RawMessage, o cell.Ours, raws []json.RawMessage) (json.RawMessage, error) {
+// withMessages puts an interaction and our own field into the metadata of a cell.
+func (n *notebook) withMessages(meta json.RawMessage, o cell.Ours, raws []json.RawMessage) (json.RawMessage, error) {
 	if len(meta) == 0 {
 		meta = json.RawMessage("{}")
 	}
 	if len(raws) > 0 {
-		meta = n.file.Set(meta, metaDepth, cell.InteractionField, n.file.List(raws, metaDepth+1))
+		meta = n.file.SetField(meta, metaDepth, cell.InteractionField, n.file.MakeList(raws, metaDepth+1))
 	} else {
-		meta = n.file.Set(meta, metaDepth, cell.InteractionField, nil)
+		meta = n.file.SetField(meta, metaDepth, cell.InteractionField, nil)
 	}
 	return cell.SetOurs(n.file.Form, meta, o)
 }
@@ -79,21 +79,22 @@ type output struct {
 	Type     string              `json:"output_type"`
 }
 
-// show puts the newest answer under a cell, in place of the one before.
-func (n *notebook) show(c *item, answer string) error {
-	outputs := splice.Values(splice.Get(c.Raw, "outputs"))
+// showAnswer puts the newest answer under a cell, in place of the one before.
+func (n *notebook) showAnswer(c *cellItem, answer string) error {
+	outputs := splice.ListValues(splice.GetField(c.Raw, "outputs"))
 	at := slices.IndexFunc(outputs, func(raw json.RawMessage) bool {
-		return string(splice.Get(splice.Get(raw, "metadata"), cell.OursField)) == "true"
+		return string(splice.GetField(splice.GetField(raw, "metadata"), cell.OursField)) == "true"
 	})
 	switch {
 	case answer == "" && at < 0:
-		if splice.Get(c.Raw, "outputs") != nil {
+		if splice.GetField(c.Raw, "outputs") != nil {
 			return nil
 		}
 	case answer == "":
 		outputs = slices.Delete(outputs, at, at+1)
 	default:
-		raw, err := n.file.Marshal(output{map[string][]string{"text/markdown": split(answer), "text/plain": split(answer)},
+		raw, err := n.file.MarshalAt(output{map[string][]string{"text/markdown": splitLines(answer),
+			"text/plain": splitLines(answer)},
 			map[string]bool{cell.OursField: true}, "display_data"},
 			metaDepth+1)
 		if err != nil {
@@ -105,22 +106,22 @@ func (n *notebook) show(c *item, answer string) error {
 			outputs[at] = raw
 		}
 	}
-	c.Raw = n.file.Set(c.Raw, cellDepth, "outputs", n.file.List(outputs, metaDepth))
+	c.Raw = n.file.SetField(c.Raw, cellDepth, "outputs", n.file.MakeList(outputs, metaDepth))
 	return nil
 }
 
-// split is a text as its lines, each with its end.
-func split(s string) []string {
+// splitLines returns a text as its lines, each with its end.
+func splitLines(s string) []string {
 	return slices.DeleteFunc(strings.SplitAfter(s, "\n"), func(line string) bool { return line == "" })
 }
 
 // SetStale implements transcript.Notebook.
 func (n *notebook) SetStale(i int, stale bool) error {
-	c, err := n.at(i)
+	c, err := n.cellAt(i)
 	if err != nil {
 		return err
 	}
-	was := splice.Get(c.Raw, "metadata")
+	was := splice.GetField(c.Raw, "metadata")
 	o := cell.ReadMeta(was).Ours
 	if o.Stale == stale {
 		return nil
@@ -128,7 +129,7 @@ func (n *notebook) SetStale(i int, stale bool) error {
 	o.Stale = stale
 	meta, err := cell.SetOurs(n.file.Form, was, o)
 	if err == nil && !bytes.Equal(was, meta) {
-		c.Raw = n.file.Set(c.Raw, cellDepth, "metadata", meta)
+		c.Raw = n.file.SetField(c.Raw, cellDepth, "metadata", meta)
 		c.read = nil
 	}
 	return err

@@ -17,7 +17,7 @@ var fields = cell.Fields{Title: "title"}
 
 // Tie implements transcript.Notebook.
 func (n *notebook) Tie() transcript.Tie {
-	return fields.Tie(splice.Get(n.file.Shell, "metadata"))
+	return fields.ReadTie(splice.GetField(n.file.Shell, "metadata"))
 }
 
 // SetTie implements transcript.Notebook.
@@ -38,21 +38,21 @@ type language struct {
 }
 
 // New returns a notebook without cells, of nbformat 4.5.
-func New(t transcript.Tie) transcript.Notebook { return empty(t, nil) }
+func New(t transcript.Tie) transcript.Notebook { return newEmpty(t, nil) }
 
-func empty(t transcript.Tie, meta json.RawMessage) *notebook {
+func newEmpty(t transcript.Tie, meta json.RawMessage) *notebook {
 	m := metadata{Language: &language{"markdown"}, Ours: cell.NewOurs(t, false, meta), Title: t.Title}
-	if splice.Get(splice.Get(meta, Name), "language_info") != nil {
+	if splice.GetField(splice.GetField(meta, Name), "language_info") != nil {
 		m.Language = nil
 	}
 	form := splice.Form{Indent: " ", Newline: "\n"}
-	raw, err := form.Marshal(m, 1)
+	raw, err := form.MarshalAt(m, 1)
 	if err == nil {
-		raw = cell.Restore(form, raw, splice.Get(meta, Name))
+		raw = cell.RestoreMeta(form, raw, splice.GetField(meta, Name))
 		raw = slices.Concat([]byte("{\n \"cells\": [],\n \"metadata\": "), raw,
 			[]byte(",\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n"))
 		var n *notebook
-		if n, err = open(raw); err == nil {
+		if n, err = openNotebook(raw); err == nil {
 			return n
 		}
 	}
@@ -90,23 +90,23 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 			yield(transcript.Entry{}, err)
 			return
 		}
-		n, err := open(b)
+		n, err := openNotebook(b)
 		if err != nil {
-			yield(cell.Broken(err), nil)
+			yield(cell.BrokenFile(err), nil)
 			return
 		}
 		in := cell.NewReading(n.Tie(), Name, n.file.Line, yield)
 		for _, i := range n.items {
-			in.At(i.Item)
+			in.BeginItem(i.Item)
 			switch {
 			case i.kind == "raw":
 			case i.bad != "":
-				in.Bad(i.bad)
-			case !i.valid():
-				in.Bad("not UTF-8")
+				in.EmitBad(i.bad)
+			case !i.isValid():
+				in.EmitBad("not UTF-8")
 			default:
-				s := i.said()
-				in.Cell(s.cell, s.own, s.talk.All, "")
+				s := i.readCell()
+				in.EmitCell(s.cell, s.own, s.talk.All, "")
 			}
 		}
 	}
@@ -114,16 +114,16 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 
 // Write implements transcript.Exporter.
 func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
-	n := empty(cell.TieOf(c), c.Meta)
-	n.mostIDs = mostIDs
+	n := newEmpty(cell.ConversationTie(c), c.Meta)
+	n.mostIDs = maxIDs
 	return cell.Export(w, n.file, entries, func(g cell.Group) ([]splice.Item, error) {
-		if err := n.append(g.Cell(), g.Own); err != nil {
+		if err := n.appendCell(g.ToCell(), g.Own); err != nil {
 			return nil, err
 		}
 		last := n.items[len(n.items)-1]
 		n.dropped += len(n.items) - 1
 		// what is written is not needed any more
-		n.items = []*item{{}}
+		n.items = []*cellItem{{}}
 		n.cells = nil
 		return []splice.Item{last.Item}, nil
 	})

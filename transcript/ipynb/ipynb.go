@@ -39,27 +39,27 @@ const (
 
 type notebook struct {
 	file  *splice.File
-	items []*item
-	cells []*item
+	items []*cellItem
+	cells []*cellItem
 	ids   map[string]bool
 
 	dropped int // items that were written and forgotten
 	mostIDs int // how many ids are remembered; 0: all
 }
 
-// mostIDs is how many ids an export remembers. Those of later cells hold their number.
-const mostIDs = 1 << 14
+// maxIDs is how many ids an export remembers. Those of later cells hold their number.
+const maxIDs = 1 << 14
 
-// item is an entry of the list of cells.
-type item struct {
+// cellItem is an entry of the list of cells.
+type cellItem struct {
 	splice.Item
-	kind string // code, markdown, raw or what else stands there
-	bad  string // why it is not a cell
-	read *said  // once it was asked for
+	kind string    // code, markdown, raw or what else stands there
+	bad  string    // why it is not a cell
+	read *readCell // once it was asked for
 }
 
-// said is a cell as it is read.
-type said struct {
+// readCell is a cell as it is read.
+type readCell struct {
 	cell transcript.Cell
 	own  transcript.Entry
 	talk cell.Talk
@@ -67,14 +67,14 @@ type said struct {
 
 // Open reads a file, which must not be changed any more. An error names its line and column.
 func Open(b []byte) (transcript.Notebook, error) {
-	n, err := open(b)
+	n, err := openNotebook(b)
 	if err != nil {
 		return nil, err
 	}
 	return n, nil
 }
 
-func open(b []byte) (*notebook, error) {
+func openNotebook(b []byte) (*notebook, error) {
 	if len(b) > MaxFile {
 		return nil, scrollback.Errorf(scrollback.Invalid, "ipynb.Open", i18n.NotebookLongerThan, MaxFile)
 	}
@@ -82,29 +82,30 @@ func open(b []byte) (*notebook, error) {
 	if err != nil {
 		return nil, scrollback.Errorf(scrollback.Invalid, "ipynb.Open", i18n.NotebookUnreadable, err)
 	}
-	if major := splice.Get(f.Shell, "nbformat"); major != nil && string(major) != "4" {
+	if major := splice.GetField(f.Shell, "nbformat"); major != nil && string(major) != "4" {
 		return nil, scrollback.Errorf(scrollback.Invalid, "ipynb.Open",
 			i18n.NotebookFormatUnknown, major)
 	}
 	n := &notebook{file: f, ids: map[string]bool{}}
 	for _, it := range list {
-		n.add(it)
+		n.addItem(it)
 	}
 	return n, nil
 }
 
-func (n *notebook) add(it splice.Item) {
-	i := &item{Item: it}
-	members := splice.Members(it.Raw)
+func (n *notebook) addItem(it splice.Item) {
+	i := &cellItem{Item: it}
+	members := splice.ListMembers(it.Raw)
 	var id string
-	_ = json.Unmarshal(field(it.Raw, members, "cell_type"), &i.kind) // one of the wrong type is none
-	if json.Unmarshal(field(it.Raw, members, "id"), &id) == nil {
+	_ = json.Unmarshal(memberValue(it.Raw, members, "cell_type"), &i.kind) // one of the wrong type is none
+	if json.Unmarshal(memberValue(it.Raw, members, "id"), &id) == nil {
 		if n.mostIDs == 0 || len(n.ids) < n.mostIDs {
 			n.ids[id] = true
 		}
 	}
 	if i.kind != "raw" {
-		if _, ok := lines(field(it.Raw, members, "source")); i.kind != "code" && i.kind != "markdown" || len(members) == 0 {
+		if _, ok := joinLines(memberValue(it.Raw, members, "source")); i.kind != "code" && i.kind != "markdown" ||
+			len(members) == 0 {
 			i.bad = "this is not a cell"
 		} else if !ok {
 			i.bad = "the source of the cell is neither a text nor a list of texts"
@@ -116,8 +117,8 @@ func (n *notebook) add(it splice.Item) {
 	n.items = append(n.items, i)
 }
 
-// field is the value of the last member of a name, or nil.
-func field(object []byte, members []splice.Member, name string) json.RawMessage {
+// memberValue returns the value of the last member of a name, or nil.
+func memberValue(object []byte, members []splice.Member, name string) json.RawMessage {
 	for _, m := range slices.Backward(members) {
 		if m.Name == name {
 			return object[m.Value.From:m.Value.To]
@@ -126,8 +127,8 @@ func field(object []byte, members []splice.Member, name string) json.RawMessage 
 	return nil
 }
 
-// lines reads a text that may be a list of its lines.
-func lines(raw json.RawMessage) (string, bool) {
+// joinLines reads a text that may be a list of its lines.
+func joinLines(raw json.RawMessage) (string, bool) {
 	var one string
 	if raw == nil || json.Unmarshal(raw, &one) == nil && string(raw) != "null" {
 		return one, true
@@ -145,55 +146,57 @@ func (n *notebook) Bytes() []byte {
 	for _, i := range n.items {
 		all = append(all, i.Item)
 	}
-	return n.file.Bytes(all)
+	return n.file.WithItems(all)
 }
 
 // Cells implements transcript.Notebook.
 func (n *notebook) Cells() []transcript.Cell {
 	out := make([]transcript.Cell, 0, len(n.cells))
 	for _, i := range n.cells {
-		out = append(out, i.said().cell)
+		out = append(out, i.readCell().cell)
 	}
 	return out
 }
 
-// said reads a cell.
-func (i *item) said() *said {
+// readCell reads a cell.
+func (i *cellItem) readCell() *readCell {
 	if i.read != nil {
 		return i.read
 	}
-	members := splice.Members(i.Raw)
-	metadata := field(i.Raw, members, "metadata")
+	members := splice.ListMembers(i.Raw)
+	metadata := memberValue(i.Raw, members, "metadata")
 	meta := cell.ReadMeta(metadata)
-	s := &said{cell: transcript.Cell{Role: meta.Role, Markup: i.kind == "markdown", Stale: meta.Stale}}
-	if json.Unmarshal(field(i.Raw, members, "id"), &s.cell.ID) != nil {
+	s := &readCell{cell: transcript.Cell{Role: meta.Role, Markup: i.kind == "markdown", Stale: meta.Stale}}
+	if json.Unmarshal(memberValue(i.Raw, members, "id"), &s.cell.ID) != nil {
 		s.cell.ID = ""
 	}
-	s.cell.Text, _ = lines(field(i.Raw, members, "source")) // it was read before
+	s.cell.Text, _ = joinLines(memberValue(i.Raw, members, "source")) // it was read before
 	if meta.Role == scrollback.RoleSystem {
 		s.cell.Text = strings.TrimPrefix(s.cell.Text, cell.SystemPrefix)
 	}
-	attachments := field(i.Raw, members, "attachments")
-	cell.Lift(&s.cell, func(name string) (string, []byte, bool) { return attached(splice.Get(attachments, name)) })
-	s.talk = cell.ReadTalk(splice.Values(splice.Get(metadata, cell.InteractionField)), meta.Ours)
-	s.cell.Interaction = cell.Readable(s.talk.All)
-	s.cell.References = cell.References(meta.Ghost)
-	s.own = cell.Own(s.cell, meta.Ours)
-	s.cell.References = cell.Referring(s.own)
+	attachments := memberValue(i.Raw, members, "attachments")
+	cell.LiftImages(&s.cell, func(name string) (string, []byte, bool) {
+		return attachedImage(splice.GetField(attachments, name))
+	})
+	s.talk = cell.ReadTalk(splice.ListValues(splice.GetField(metadata, cell.InteractionField)), meta.Ours)
+	s.cell.Interaction = cell.ReadableEntries(s.talk.All)
+	s.cell.References = cell.ReadReferences(meta.Ghost)
+	s.own = cell.OwnMessage(s.cell, meta.Ours)
+	s.cell.References = cell.ReferenceTexts(s.own)
 	i.read = s
 	return s
 }
 
-// attached is the image of an attachment, which may be there in several types.
-func attached(bundle json.RawMessage) (mediaType string, b []byte, ok bool) {
+// attachedImage returns the image of an attachment, which may be there in several types.
+func attachedImage(bundle json.RawMessage) (mediaType string, b []byte, ok bool) {
 	var types map[string]json.RawMessage
 	if bundle == nil || json.Unmarshal(bundle, &types) != nil {
 		return "", nil, false
 	}
 	for _, name := range slices.Sorted(maps.Keys(types)) {
-		if text, ok := lines(types[name]); ok && strings.HasPrefix(name, "image/") {
+		if text, ok := joinLines(types[name]); ok && strings.HasPrefix(name, "image/") {
 			b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
-			if mediaType, ok = cell.Sniff(b); ok && err == nil {
+			if mediaType, ok = cell.SniffImage(b); ok && err == nil {
 				return mediaType, b, true
 			}
 		}
@@ -201,5 +204,5 @@ func attached(bundle json.RawMessage) (mediaType string, b []byte, ok bool) {
 	return "", nil, false
 }
 
-// valid reports whether an item can be a message.
-func (i *item) valid() bool { return utf8.Valid(i.Raw) }
+// isValid reports whether an item can be a message.
+func (i *cellItem) isValid() bool { return utf8.Valid(i.Raw) }

@@ -53,7 +53,7 @@ func FuzzOpen(f *testing.F) {
 	for _, b := range files(f, "testdata") {
 		f.Add(b)
 	}
-	notebooktest.Fuzz(f, kind, `{"cells":[{"cell_type":"code","source":"x"}]}`,
+	notebooktest.FuzzNotebook(f, kind, `{"cells":[{"cell_type":"code","source":"x"}]}`,
 		"\uFEFF{\r\n\t\"cells\": [\r\n\t\t{\"cell_type\": \"markdown\", "+
 			"\"source\": [\"![a](attachment:a)\"], \"attachments\": {\"a\": {\"image/png\": \"AAAA\"}}}\r\n\t]}",
 		`{"cells":[{"cell_type":"raw"},{"cell_type":"code","source":7},`+
@@ -83,7 +83,7 @@ func TestMadeByNbformat(t *testing.T) {
 		if c := cells[3]; len(c.Interaction) != 3 || c.References.References()[0].Source != "a.py" || len(c.Images) != 0 {
 			t.Errorf("%+v", c)
 		}
-		c, entries, bad := notebooktest.Read(t, ipynb.Format{}, file)
+		c, entries, bad := notebooktest.ReadFile(t, ipynb.Format{}, file)
 		var roles []string
 		for _, e := range entries {
 			roles = append(roles, string(e.Message.Role))
@@ -104,7 +104,7 @@ func TestMadeByNbformat(t *testing.T) {
 func onlyTheSpan(t *testing.T, file []byte) {
 	t.Helper()
 	n := open(t, file)
-	if err := n.SetInteraction(1, notebooktest.Said()[:1]); err != nil {
+	if err := n.SetInteraction(1, notebooktest.FullInteraction()[:1]); err != nil {
 		t.Fatal(err)
 	}
 	got := n.Bytes()
@@ -171,7 +171,7 @@ func TestBadCells(t *testing.T) {
 		"{\"cell_type\": \"code\", \"source\": \"\xff\"},\n" +
 		"{\"cell_type\": \"code\", \"source\": [\"a\\n\", \"b\"], \"metadata\": 3}\n], \"nbformat\": 4}")
 	n := open(t, file)
-	_, entries, bad := notebooktest.Read(t, ipynb.Format{}, file)
+	_, entries, bad := notebooktest.ReadFile(t, ipynb.Format{}, file)
 	if len(entries) != 1 || entries[0].Line != 6 || entries[0].Message.Parts.Text() != "a\nb" ||
 		len(bad) != 4 || bad[0].Line != 2 || bad[3].Line != 5 {
 		t.Errorf("%+v, %+v", entries, bad)
@@ -237,14 +237,15 @@ func TestValid(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := n.Append(transcript.Cell{Text: "![p](attachment:p.png)", Bytes: map[int][]byte{0: notebooktest.PNG},
-			Images: []scrollback.Image{{Name: "p.png", MediaType: "image/png"}}, Interaction: notebooktest.Said()}); err != nil {
+			Images:      []scrollback.Image{{Name: "p.png", MediaType: "image/png"}},
+			Interaction: notebooktest.FullInteraction()}); err != nil {
 			t.Fatal(err)
 		}
 		for i, c := range n.Cells() {
 			if c.Role == scrollback.RoleSystem {
 				continue
 			}
-			if err := n.SetInteraction(i, notebooktest.Said()); err != nil {
+			if err := n.SetInteraction(i, notebooktest.FullInteraction()); err != nil {
 				t.Fatal(err)
 			}
 			if err := n.SetStale(i, true); err != nil {
@@ -261,7 +262,7 @@ func TestValid(t *testing.T) {
 	var out bytes.Buffer
 	c := scrollback.Conversation{ID: "c", Title: "t", Meta: []byte(`{"k":[1]}`)}
 	err := (ipynb.Format{}).Write(&out, c, func(yield func(transcript.Entry, error) bool) {
-		for _, e := range notebooktest.Conversation() {
+		for _, e := range notebooktest.FullConversation() {
 			if !yield(e, nil) {
 				return
 			}

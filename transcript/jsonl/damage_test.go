@@ -10,7 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
 )
 
-// wide is a text as PowerShell redirects it into a file.
+// wide returns a text as PowerShell redirects it into a file.
 func wide(text string) string {
 	out := []byte{0xff, 0xfe}
 	for _, c := range utf16.Encode([]rune(text)) {

@@ -22,8 +22,8 @@ var roles = map[string]scrollback.Role{
 	"observation": scrollback.RoleTool,
 }
 
-// form is one message of a record, or an entry that is none.
-type form struct {
+// messageForm is one message of a record, or an entry that is none.
+type messageForm struct {
 	message json.RawMessage
 	source  string
 	entry   transcript.Entry
@@ -32,8 +32,8 @@ type form struct {
 // lists are the fields in which a record has a whole conversation.
 var lists = []string{"messages", "conversations", "conversation", "contents", "input"}
 
-// listOf is the list of messages that an object has, or nil.
-func listOf(object map[string]json.RawMessage) (out []json.RawMessage) {
+// messageList returns the list of messages that an object has, or nil.
+func messageList(object map[string]json.RawMessage) (out []json.RawMessage) {
 	for _, name := range lists {
 		if out = nil; json.Unmarshal(object[name], &out) == nil && len(out) > 0 && isMessage(out[0]) {
 			return out
@@ -55,7 +55,7 @@ func isMessage(raw json.RawMessage) bool {
 func sniffForms(head []byte) bool {
 	switch {
 	case bytes.HasPrefix(head, []byte("[")):
-		seen := transcript.ItemFields(head)
+		seen := transcript.ItemHeadFields(head)
 		if seen["role"] && (seen["content"] || seen["parts"] || seen["tool_calls"]) || seen["from"] && seen["value"] {
 			return true
 		}
@@ -84,7 +84,7 @@ func sniffForms(head []byte) bool {
 				if !bytes.HasPrefix(rest, []byte("[")) {
 					return false
 				}
-				seen := transcript.ItemFields(rest)
+				seen := transcript.ItemHeadFields(rest)
 				if seen["messages"] {
 					return sniffForms(bytes.TrimLeft(rest[1:], " \t\r\n"))
 				}
@@ -98,16 +98,16 @@ func sniffForms(head []byte) bool {
 	return false
 }
 
-// forms are the messages of a record: itself, or those of the conversations that it is. Each of
+// readForms returns the messages of a record: itself, or those of the conversations that it is. Each of
 // several conversations without an id is identified by its place in the file.
-func forms(raw json.RawMessage, talks *int) []form {
-	talk := func(id string, list []json.RawMessage) (out []form) {
+func readForms(raw json.RawMessage, talks *int) []messageForm {
+	talk := func(id string, list []json.RawMessage) (out []messageForm) {
 		if *talks++; id == "" && *talks > 1 {
 			id = strconv.Itoa(*talks)
 		}
 		for _, m := range list {
-			m = item(m)
-			out = append(out, form{message: m, source: id})
+			m = responsesItem(m)
+			out = append(out, messageForm{message: m, source: id})
 		}
 		return out
 	}
@@ -119,42 +119,42 @@ func forms(raw json.RawMessage, talks *int) []form {
 		if isMessage(items[0]) {
 			return talk("", items)
 		}
-		var out []form
+		var out []messageForm
 		for _, item := range items {
-			out = append(out, forms(item, talks)...)
+			out = append(out, readForms(item, talks)...)
 		}
 		return out
 	}
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil || object["role"] != nil {
-		return []form{{message: bytes.Clone(raw)}}
+		return []messageForm{{message: bytes.Clone(raw)}}
 	}
-	list := listOf(object)
+	list := messageList(object)
 	if list == nil {
-		list = pairOf(object)
+		list = questionPair(object)
 	}
 	if list == nil {
-		var out []form
+		var out []messageForm
 		for _, name := range lists { // of conversations, not of messages
 			var inner []map[string]json.RawMessage
 			if json.Unmarshal(object[name], &inner) != nil {
 				continue
 			}
 			for i := range inner {
-				if listOf(inner[i]) == nil {
+				if messageList(inner[i]) == nil {
 					continue
 				}
 				one, err := json.Marshal(inner[i])
 				if err != nil {
 					continue
 				}
-				out = append(out, forms(one, talks)...)
+				out = append(out, readForms(one, talks)...)
 			}
 		}
 		if out != nil {
 			return out
 		}
-		return []form{{message: bytes.Clone(raw)}}
+		return []messageForm{{message: bytes.Clone(raw)}}
 	}
 	text := func(names ...string) string {
 		for _, name := range names {
@@ -168,16 +168,16 @@ func forms(raw json.RawMessage, talks *int) []form {
 	id := text("id", "conversation_id")
 	out := talk(id, list)
 	about := &scrollback.Conversation{Title: text("title"),
-		Instructions: cmp.Or(text("system", "instructions"), systemOf(object))}
+		Instructions: cmp.Or(text("system", "instructions"), systemText(object))}
 	if about.Title != "" || about.Instructions != "" {
-		out = append([]form{{entry: transcript.Entry{Source: out[0].source, Conversation: about}}}, out...)
+		out = append([]messageForm{{entry: transcript.Entry{Source: out[0].source, Conversation: about}}}, out...)
 	}
 	return out
 }
 
-// pairOf are the two messages of a line that has a question and its answer, as files for
+// questionPair returns the two messages of a line that has a question and its answer, as files for
 // fine-tuning do; nil if it is none.
-func pairOf(object map[string]json.RawMessage) []json.RawMessage {
+func questionPair(object map[string]json.RawMessage) []json.RawMessage {
 	text := func(name string) string {
 		var s string
 		if json.Unmarshal(object[name], &s) != nil {
@@ -205,9 +205,9 @@ func pairOf(object map[string]json.RawMessage) []json.RawMessage {
 	return nil
 }
 
-// item is a message of OpenAI's responses: calls, results and thoughts stand beside what is said
+// responsesItem returns a message of OpenAI's responses: calls, results and thoughts stand beside what is said
 // there. Others stay as they are.
-func item(raw json.RawMessage) json.RawMessage {
+func responsesItem(raw json.RawMessage) json.RawMessage {
 	var it struct {
 		Type, Name, Role  string
 		CallID            string `json:"call_id"`
@@ -225,7 +225,7 @@ func item(raw json.RawMessage) json.RawMessage {
 	case "function_call_output":
 		m = map[string]any{"role": "tool", "tool_call_id": it.CallID, "content": it.Output}
 	case "reasoning":
-		words := textOf(it.Summary)
+		words := resultText(it.Summary)
 		if words == "" {
 			return raw
 		}
@@ -240,8 +240,8 @@ func item(raw json.RawMessage) json.RawMessage {
 	return out
 }
 
-// systemOf are instructions that stand in parts: Anthropic's, Bedrock's and Gemini's.
-func systemOf(object map[string]json.RawMessage) string {
+// systemText returns instructions that stand in parts: Anthropic's, Bedrock's and Gemini's.
+func systemText(object map[string]json.RawMessage) string {
 	for _, name := range []string{"system", "systemInstruction", "system_instruction"} {
 		raw := object[name]
 		var of struct {
@@ -250,22 +250,22 @@ func systemOf(object map[string]json.RawMessage) string {
 		if json.Unmarshal(raw, &of) == nil && len(of.Parts) > 0 {
 			raw = of.Parts
 		}
-		if words := textOf(raw); strings.TrimSpace(words) != "" {
+		if words := resultText(raw); strings.TrimSpace(words) != "" {
 			return words
 		}
 	}
 	return ""
 }
 
-// said is what a message has in the forms of others.
-type said struct {
+// messageFields is what a message has in the forms of others.
+type messageFields struct {
 	Value     *string         `json:"value"`
 	Parts     json.RawMessage `json:"parts"`
 	Reasoning string          `json:"reasoning_content"`
 	Thoughts  string          `json:"reasoning"`
 	Details   json.RawMessage `json:"reasoning_details"`
 	Calls     []struct {
-		beside
+		besideCall
 		ID       string `json:"id"`
 		Function struct {
 			Name      string          `json:"name"`
@@ -277,15 +277,15 @@ type said struct {
 	Refusal string `json:"refusal"`
 }
 
-// beside is what came beside a call and goes back with it; some gateways keep a model's
+// besideCall is what came beside a call and goes back with it; some gateways keep a model's
 // signature there.
-type beside struct {
+type besideCall struct {
 	Extra    json.RawMessage `json:"extra_content,omitempty"`
 	Specific json.RawMessage `json:"provider_specific_fields,omitempty"`
 }
 
-// kept is a payload as a part's own form has it, or nil for none.
-func kept(v any) json.RawMessage {
+// keptPayload returns a payload as a part's own form has it, or nil for none.
+func keptPayload(v any) json.RawMessage {
 	b, err := plainJSON(v)
 	if err != nil || len(b) <= len("{}") {
 		return nil
@@ -293,19 +293,19 @@ func kept(v any) json.RawMessage {
 	return b
 }
 
-// partly is a part with the payload that goes back with it.
-func partly(fields map[string]any, opaque json.RawMessage) map[string]any {
+// withPayload returns a part with the payload that goes back with it.
+func withPayload(fields map[string]any, opaque json.RawMessage) map[string]any {
 	if len(opaque) > 0 && string(opaque) != "null" {
 		fields["opaque"] = opaque
 	}
 	return fields
 }
 
-// content is what a message says, as our own parts.
-func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage, error) {
-	var s said
+// readContent returns what a message says, as our own parts.
+func readContent(line, given json.RawMessage, role scrollback.Role) (json.RawMessage, error) {
+	var s messageFields
 	if json.Unmarshal(line, &s) != nil { // of another's fields some have another meaning here
-		s = said{}
+		s = messageFields{}
 	}
 	if s.Value != nil && len(given) == 0 {
 		given, _ = json.Marshal(*s.Value) // a text has no other form
@@ -313,7 +313,8 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 	if len(given) == 0 {
 		given = s.Parts
 	}
-	more := s.Reasoning != "" || s.Thoughts != "" || detailed(s.Details) != nil || len(s.Calls) > 0 || s.Refusal != ""
+	more := s.Reasoning != "" || s.Thoughts != "" || reasoningDetails(s.Details) != nil || len(s.Calls) > 0 ||
+		s.Refusal != ""
 	switch {
 	case len(given) == 0 && !more:
 		return nil, errors.New("a message without content")
@@ -337,7 +338,7 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 	case json.Unmarshal(given, &list) == nil:
 		var texts []string
 		for _, raw := range list {
-			part, plain := partOf(raw)
+			part, plain := readPart(raw)
 			parts = append(parts, part)
 			texts = append(texts, plain)
 		}
@@ -348,12 +349,13 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 	default:
 		return given, nil // the parts say what is wrong with it
 	}
-	if list := detailed(s.Details); s.Reasoning+s.Thoughts != "" || list != nil {
+	if list := reasoningDetails(s.Details); s.Reasoning+s.Thoughts != "" || list != nil {
 		var opaque json.RawMessage
 		if list != nil {
-			opaque = kept(map[string]any{"details": list})
+			opaque = keptPayload(map[string]any{"details": list})
 		}
-		parts = append([]any{partly(map[string]any{"type": "reasoning", "text": cmp.Or(s.Reasoning, s.Thoughts)}, opaque)},
+		parts = append([]any{withPayload(map[string]any{"type": "reasoning", "text": cmp.Or(s.Reasoning, s.Thoughts)},
+			opaque)},
 			parts...)
 	}
 	if s.Refusal != "" {
@@ -364,8 +366,8 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 			c.ID = fmt.Sprintf("call_%d", i)
 		}
 		call := map[string]any{"type": "tool_call", "id": c.ID, "name": c.Function.Name,
-			"arguments": arguments(c.Function.Arguments)}
-		parts = append(parts, partly(call, kept(c.beside)))
+			"arguments": callArguments(c.Function.Arguments)}
+		parts = append(parts, withPayload(call, keptPayload(c.besideCall)))
 	}
 	if parts == nil {
 		parts = []any{}
@@ -373,24 +375,24 @@ func content(line, given json.RawMessage, role scrollback.Role) (json.RawMessage
 	return plainJSON(parts)
 }
 
-// detailed are OpenRouter's details of reasoning, which its servers want back in order.
-func detailed(raw json.RawMessage) (out []json.RawMessage) {
+// reasoningDetails are OpenRouter's details of reasoning, which its servers want back in order.
+func reasoningDetails(raw json.RawMessage) (out []json.RawMessage) {
 	if json.Unmarshal(raw, &out) != nil || len(out) == 0 {
 		return nil
 	}
 	return out
 }
 
-// spoken is a text of Gemini's form: a thought where it is said to be one.
-func spoken(text string, thought bool, signature json.RawMessage) map[string]any {
+// geminiText returns a text of Gemini's form: a thought where it is said to be one.
+func geminiText(text string, thought bool, signature json.RawMessage) map[string]any {
 	kind := "text"
 	if thought {
 		kind = "reasoning"
 	}
-	return partly(map[string]any{"type": kind, "text": text}, signature)
+	return withPayload(map[string]any{"type": kind, "text": text}, signature)
 }
 
-// plainJSON is json.Marshal without escapes for HTML.
+// plainJSON returns json.Marshal without escapes for HTML.
 func plainJSON(v any) (json.RawMessage, error) {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -399,8 +401,8 @@ func plainJSON(v any) (json.RawMessage, error) {
 	return bytes.TrimSpace(out.Bytes()), err
 }
 
-// arguments are those of a call, which may stand in a text.
-func arguments(raw json.RawMessage) json.RawMessage {
+// callArguments returns those of a call, which may stand in a text.
+func callArguments(raw json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		if raw = json.RawMessage(text); !json.Valid(raw) {
@@ -413,8 +415,8 @@ func arguments(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// partOf is a part as we have it, and its text; what is not known stays as it stands.
-func partOf(raw json.RawMessage) (part any, plain string) {
+// readPart returns a part as we have it, and its text; what is not known stays as it stands.
+func readPart(raw json.RawMessage) (part any, plain string) {
 	var p struct {
 		Type     string          `json:"type"`
 		Text     json.RawMessage `json:"text"`
@@ -455,32 +457,35 @@ func partOf(raw json.RawMessage) (part any, plain string) {
 	isText := json.Unmarshal(p.Text, &text) == nil
 	switch {
 	case isText && (p.Type == "" || p.Type == "input_text" || p.Type == "output_text"):
-		return spoken(text, p.Thought, p.Signed), text
+		return geminiText(text, p.Thought, p.Signed), text
 	case p.Type == "" && p.Call != nil:
-		return partly(map[string]any{"type": "tool_call", "id": cmp.Or(p.Call.ID, "call_"+p.Call.Name), "name": p.Call.Name,
-			"arguments": arguments(p.Call.Args)}, p.Signed), ""
+		return withPayload(map[string]any{"type": "tool_call", "id": cmp.Or(p.Call.ID, "call_"+p.Call.Name),
+			"name":      p.Call.Name,
+			"arguments": callArguments(p.Call.Args)}, p.Signed), ""
 	case p.Type == "" && p.Answer != nil:
 		return map[string]any{"type": "tool_result", "call_id": cmp.Or(p.Answer.ID, "call_"+p.Answer.Name),
 			"name": p.Answer.Name,
-			"text": answered(p.Answer.Response)}, ""
+			"text": responseText(p.Answer.Response)}, ""
 	case p.Type == "" && len(p.Signed) > 0 && string(p.Signed) != "null" && len(p.Text) == 0:
-		return spoken("", p.Thought, p.Signed), ""
+		return geminiText("", p.Thought, p.Signed), ""
 	case p.Type == "thinking":
 		var opaque json.RawMessage
 		if len(p.Sign) > len(`""`) && p.Sign[0] == '"' {
-			opaque = kept(map[string]any{"signature": p.Sign})
+			opaque = keptPayload(map[string]any{"signature": p.Sign})
 		}
-		return partly(map[string]any{"type": "reasoning", "text": p.Thinking}, opaque), ""
+		return withPayload(map[string]any{"type": "reasoning", "text": p.Thinking}, opaque), ""
 	case p.Type == "redacted_thinking" && p.Data != "":
-		return partly(map[string]any{"type": "reasoning", "text": ""}, kept(map[string]any{"redacted": p.Data})), ""
+		return withPayload(map[string]any{"type": "reasoning", "text": ""},
+			keptPayload(map[string]any{"redacted": p.Data})), ""
 	case p.Type == "tool_use":
-		return map[string]any{"type": "tool_call", "id": p.ID, "name": p.Name, "arguments": arguments(p.Input)}, ""
+		return map[string]any{"type": "tool_call", "id": p.ID, "name": p.Name, "arguments": callArguments(p.Input)}, ""
 	case p.Type == "tool_result" && p.UseID != "":
-		return map[string]any{"type": "tool_result", "call_id": p.UseID, "text": textOf(p.Content), "is_error": p.IsError}, ""
+		return map[string]any{"type": "tool_result", "call_id": p.UseID, "text": resultText(p.Content),
+			"is_error": p.IsError}, ""
 	case p.Type == "image" && p.Source != nil && p.Source.Data != "":
 		return map[string]any{"type": "image", "media_type": p.Source.MediaType, "data": p.Source.Data}, ""
 	case p.Type == "image" && p.Source != nil && p.Source.URL != "":
-		return image(p.Source.URL), ""
+		return imagePart(p.Source.URL), ""
 	case p.Type == "image_url" || p.Type == "input_image":
 		var u struct {
 			URL string `json:"url"`
@@ -488,14 +493,14 @@ func partOf(raw json.RawMessage) (part any, plain string) {
 		if json.Unmarshal(p.ImageURL, &u.URL) != nil && json.Unmarshal(p.ImageURL, &u) != nil {
 			return raw, ""
 		}
-		return image(u.URL), ""
+		return imagePart(u.URL), ""
 	}
 	return raw, text
 }
 
-// answered is the text of a function's response: its output or its error where it has
+// responseText returns the text of a function's response: its output or its error where it has
 // one of these, else all of it.
-func answered(raw json.RawMessage) string {
+func responseText(raw json.RawMessage) string {
 	var r struct{ Output, Error *string }
 	if json.Unmarshal(raw, &r) == nil && r.Output != nil {
 		return *r.Output
@@ -506,22 +511,22 @@ func answered(raw json.RawMessage) string {
 	return string(raw)
 }
 
-// textOf is the text of a result.
-func textOf(raw json.RawMessage) string {
+// resultText returns the text of a result.
+func resultText(raw json.RawMessage) string {
 	var text string
 	var list []json.RawMessage
 	if json.Unmarshal(raw, &text) == nil || json.Unmarshal(raw, &list) != nil {
 		return text
 	}
 	for _, item := range list {
-		_, plain := partOf(item)
+		_, plain := readPart(item)
 		text += plain
 	}
 	return text
 }
 
-// image is the picture at an address; of one that is not in the file, only the address is read.
-func image(url string) any {
+// imagePart returns the picture at an address; of one that is not in the file, only the address is read.
+func imagePart(url string) any {
 	if rest, ok := strings.CutPrefix(url, "data:"); ok {
 		if kind, data, ok := strings.Cut(rest, ";base64,"); ok {
 			return map[string]any{"type": "image", "media_type": kind, "data": data}

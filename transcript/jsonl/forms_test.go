@@ -10,7 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
 )
 
-// told is what the messages of a file say: their conversations, roles and parts.
+// told returns what the messages of a file say: their conversations, roles and parts.
 func told(t *testing.T, file string) (out []string, bad int) {
 	t.Helper()
 	_, entries, wrong := read(t, file)

@@ -38,9 +38,9 @@ func (Format) Name() string { return "jsonl" }
 // Sniff implements transcript.Importer: a first line that is an object, or the
 // beginning of a long one.
 func (Format) Sniff(head []byte) bool {
-	head = bytes.TrimLeft(bytes.TrimPrefix(transcript.UTF8Head(head), []byte("\uFEFF")), " \t\r\n\x00")
+	head = bytes.TrimLeft(bytes.TrimPrefix(transcript.DecodeUTF8Head(head), []byte("\uFEFF")), " \t\r\n\x00")
 	line, _, whole := bytes.Cut(head, []byte("\n"))
-	if transcript.Unread(head) != "" {
+	if transcript.RecognizeUnread(head) != "" {
 		return false
 	}
 	if sniffForms(head) {
@@ -56,8 +56,8 @@ func (Format) Sniff(head []byte) bool {
 	return !whole || bytes.Contains(line, []byte(`"role"`)) || bytes.Contains(head, []byte(`"role"`))
 }
 
-// row is a line of the file.
-type row struct {
+// fileRow is a line of the file.
+type fileRow struct {
 	Conversation   *header           `json:"conversation,omitempty"`
 	ConversationID string            `json:"conversation_id,omitempty"`
 	ID             string            `json:"id,omitempty"`
@@ -71,13 +71,13 @@ type row struct {
 	CreatedAt      json.RawMessage   `json:"created_at,omitempty"`
 	Meta           json.RawMessage   `json:"meta,omitempty"`
 
-	times // read, and not written
+	otherTimes // read, and not written
 
 	Turns []scrollback.TurnEntry `json:"turns,omitempty"` // written, and not read
 }
 
-// times are what others call the time of a message.
-type times struct {
+// otherTimes are what others call the time of a message.
+type otherTimes struct {
 	Timestamp  json.RawMessage `json:"timestamp,omitempty"`
 	CreateTime json.RawMessage `json:"create_time,omitempty"`
 	Created    json.RawMessage `json:"createdAt,omitempty"`
@@ -85,9 +85,9 @@ type times struct {
 	Date       json.RawMessage `json:"date,omitempty"`
 }
 
-// any is the first of them that is a time. Other programs may mean something else by these
+// firstTime returns the first of them that is a time. Other programs may mean something else by these
 // names, which is passed over.
-func (t times) any() json.RawMessage {
+func (t otherTimes) firstTime() json.RawMessage {
 	for _, raw := range []json.RawMessage{t.Timestamp, t.CreateTime, t.Created, t.Time, t.Date} {
 		if ms, err := parseTime(raw); err == nil && ms > 0 {
 			return raw
@@ -96,12 +96,12 @@ func (t times) any() json.RawMessage {
 	return nil
 }
 
-// time is when a message was said, by its own name or another's.
-func (w *row) time() json.RawMessage {
+// messageTime returns when a message was said, by its own name or another's.
+func (w *fileRow) messageTime() json.RawMessage {
 	if len(w.CreatedAt) > 0 && string(w.CreatedAt) != "null" {
 		return w.CreatedAt
 	}
-	return w.any()
+	return w.firstTime()
 }
 
 type header struct {
@@ -121,7 +121,7 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 		talks := 0
 		for {
 			rec, err := in.Next()
-			if transcript.Ended(err) {
+			if transcript.IsEnd(err) {
 				return
 			}
 			if err != nil {
@@ -134,10 +134,10 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 				}
 				continue
 			}
-			for _, f := range forms(rec.JSON, &talks) {
+			for _, f := range readForms(rec.JSON, &talks) {
 				e := f.entry
 				if f.message != nil {
-					if e = parse(f.message, rec.Line, &source); e.Bad == nil && e.Conversation == nil && e.Source == "" {
+					if e = parseLine(f.message, rec.Line, &source); e.Bad == nil && e.Conversation == nil && e.Source == "" {
 						e.Source = f.source
 					}
 				}
@@ -149,14 +149,14 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 	}
 }
 
-func parse(line []byte, n int, source *string) transcript.Entry {
+func parseLine(line []byte, n int, source *string) transcript.Entry {
 	bad := func(format string, args ...any) transcript.Entry {
 		return transcript.Entry{Bad: &transcript.Bad{Line: n, Reason: fmt.Sprintf(format, args...)}}
 	}
 	if !utf8.Valid(line) {
 		return bad("not UTF-8")
 	}
-	var w row
+	var w fileRow
 	if err := json.Unmarshal(line, &w); err != nil {
 		var syntax *json.SyntaxError
 		if errors.As(err, &syntax) {
@@ -185,30 +185,30 @@ func parse(line []byte, n int, source *string) transcript.Entry {
 	}
 	e.Message = scrollback.Message{ID: scrollback.MessageID(w.ID), Role: role, Name: w.Name, Model: w.Model,
 		Usage: w.Usage, Status: w.Status, Meta: w.Meta}
-	if e.Message.CreatedAt, err = parseTime(w.time()); err != nil || e.Message.CreatedAt < 0 {
+	if e.Message.CreatedAt, err = parseTime(w.messageTime()); err != nil || e.Message.CreatedAt < 0 {
 		return bad("created_at: %v", cmp.Or(err, errors.New("before 1970")))
 	}
 	if w.Status != "" && !w.Status.Known() {
 		return bad("unknown status %q (complete, interrupted or failed)", w.Status)
 	}
-	if w.Content, err = content(line, w.Content, role); err != nil {
+	if w.Content, err = readContent(line, w.Content, role); err != nil {
 		return bad("%v", err)
 	}
 	if err := json.Unmarshal(w.Content, &e.Message.Parts); err != nil {
 		return bad("content: %v", err)
 	}
-	if e.Bytes, err = transcript.Attached(w.Content, e.Message.Parts); err != nil {
+	if e.Bytes, err = transcript.DecodeAttached(w.Content, e.Message.Parts); err != nil {
 		return bad("content: %v", err)
 	}
 	// An answer of ours that was cut off before its first word says so; what else is empty is nothing.
-	if blank(e.Message.Parts) && (role != scrollback.RoleAssistant || w.Status == "") {
+	if isBlank(e.Message.Parts) && (role != scrollback.RoleAssistant || w.Status == "") {
 		return bad("a message without content")
 	}
 	return e
 }
 
-// blank reports whether parts say nothing.
-func blank(parts scrollback.Parts) bool {
+// isBlank reports whether parts say nothing.
+func isBlank(parts scrollback.Parts) bool {
 	for _, p := range parts {
 		if t, ok := p.(scrollback.Text); !ok || strings.TrimSpace(t.Text) != "" {
 			return false

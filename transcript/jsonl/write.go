@@ -15,7 +15,7 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 	out := bufio.NewWriterSize(w, 64<<10)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(row{Conversation: &header{ID: string(c.ID), Title: c.Title, Project: c.Project, Model: c.Model,
+	err := enc.Encode(fileRow{Conversation: &header{ID: string(c.ID), Title: c.Title, Project: c.Project, Model: c.Model,
 		Instructions: c.Instructions, Meta: c.Meta}})
 	if err != nil {
 		return err
@@ -24,7 +24,7 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 		if err != nil {
 			return err
 		}
-		content, err := transcript.Whole(e)
+		content, err := transcript.EncodeParts(e)
 		if err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[tr
 		if err != nil {
 			return err
 		}
-		err = enc.Encode(row{ID: string(m.ID), Role: string(m.Role), Name: m.Name, Content: content, Model: m.Model,
+		err = enc.Encode(fileRow{ID: string(m.ID), Role: string(m.Role), Name: m.Name, Content: content, Model: m.Model,
 			Usage: m.Usage, Status: m.Status, CreatedAt: created, Meta: m.Meta, Turns: e.Turns})
 		if err != nil {
 			return err

@@ -38,11 +38,11 @@ func (Tool) Homes(transcript.Machine) []string { return nil }
 
 // Sniff implements transcript.Tool: an object with the id of a conversation, before its messages.
 func (Tool) Sniff(_ string, head []byte) bool {
-	seen := transcript.ItemFields(head)
+	seen := transcript.ItemHeadFields(head)
 	return seen["conversationId"] && (seen["messages"] || seen["messagesTree"] || seen["exportAt"])
 }
 
-var format = exported.Format{Depth: 2, Lists: []string{"messages", "messagesTree"}, Sniff: Tool{}.Sniff, Talk: talk}
+var format = exported.Format{Depth: 2, Lists: []string{"messages", "messagesTree"}, Sniff: Tool{}.Sniff, Talk: readTalk}
 
 // Sessions implements transcript.Tool: each file is one.
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
@@ -94,8 +94,8 @@ type file struct {
 	Path string `json:"filepath"`
 }
 
-// reader makes the messages of one conversation.
-type reader struct {
+// talkReader makes the messages of one conversation.
+type talkReader struct {
 	talk   *exported.Talk
 	assets *exported.Assets
 	model  string // of the newest answer
@@ -103,29 +103,30 @@ type reader struct {
 	last   int64
 }
 
-// talk implements exported.Format.
-func talk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) {
+// readTalk implements exported.Format.
+func readTalk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) {
 	var c conversation
-	if err := exported.Decode(raw, &c); err != nil {
+	if err := exported.DecodeJSON(raw, &c); err != nil {
 		return nil, err
 	}
-	messages := list(c.Tree)
+	messages := readList(c.Tree)
 	if len(messages) == 0 {
-		messages = list(c.Messages)
+		messages = readList(c.Messages)
 	}
 	if c.ID == "" && len(messages) == 0 {
 		return nil, exported.ErrOther
 	}
 	t := &exported.Talk{ID: c.ID}
 	if t.ID == "" {
-		t.ID = exported.Hash(c.Title, messages[0].ID)
+		t.ID = exported.HashValues(c.Title, messages[0].ID)
 	}
-	r := &reader{talk: t, assets: assets}
-	r.add(messages, "", !linked(messages))
-	t.Leaf = exported.Newest(t.Nodes)
+	r := &talkReader{talk: t, assets: assets}
+	r.addMessages(messages, "", !isLinked(messages))
+	t.Leaf = exported.NewestLeaf(t.Nodes)
 	t.About = scrollback.Conversation{Title: c.Title, Model: cmp.Or(c.Options.Model, r.model),
-		CreatedAt: cmp.Or(exported.Moment(c.CreatedAt), r.first), UpdatedAt: cmp.Or(exported.Moment(c.UpdatedAt), r.last)}
-	t.About.Meta = exported.Meta(metaKey, struct {
+		CreatedAt: cmp.Or(exported.ParseMoment(c.CreatedAt), r.first),
+		UpdatedAt: cmp.Or(exported.ParseMoment(c.UpdatedAt), r.last)}
+	t.About.Meta = exported.KeepMeta(metaKey, struct {
 		Endpoint string `json:"endpoint,omitempty"`
 		Prompt   string `json:"prompt_prefix,omitempty"`
 		Agent    string `json:"agent_id,omitempty"`
@@ -133,21 +134,21 @@ func talk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) 
 	return t, nil
 }
 
-// list is a list of messages, or one by itself.
-func list(raw json.RawMessage) (out []message) {
+// readList returns a list of messages, or one by itself.
+func readList(raw json.RawMessage) (out []message) {
 	var one message
 	switch {
 	case len(raw) == 0:
 	case raw[0] == '[':
-		_ = exported.Each(raw, &out) // what is of another type is not there
-	case exported.Decode(raw, &one) == nil && (one.ID != "" || len(one.Children) > 0):
+		_ = exported.DecodeList(raw, &out) // what is of another type is not there
+	case exported.DecodeJSON(raw, &one) == nil && (one.ID != "" || len(one.Children) > 0):
 		out = []message{one}
 	}
 	return out
 }
 
-// linked reports whether messages name their parents, or have children.
-func linked(messages []message) bool {
+// isLinked reports whether messages name their parents, or have children.
+func isLinked(messages []message) bool {
 	for _, m := range messages {
 		if m.Parent != nil || len(m.Children) > 0 {
 			return true
@@ -156,29 +157,29 @@ func linked(messages []message) bool {
 	return len(messages) < 2
 }
 
-// add makes the nodes of messages and of what is below them. Those of a chain follow each
+// addMessages makes the nodes of messages and of what is below them. Those of a chain follow each
 // other.
-func (r *reader) add(messages []message, parent string, chain bool) {
+func (r *talkReader) addMessages(messages []message, parent string, chain bool) {
 	for i := range messages {
 		m := &messages[i]
 		if m.ID == "" {
-			m.ID = exported.Hash(parent, len(r.talk.Nodes), m.Sender, m.Text, m.CreatedAt)
+			m.ID = exported.HashValues(parent, len(r.talk.Nodes), m.Sender, m.Text, m.CreatedAt)
 		}
 		n := tree.Node{ID: m.ID, Parent: parent}
 		if parent == "" && m.Parent != nil {
 			n.Parent = *m.Parent
 		}
-		n.Entries = r.message(m)
+		n.Entries = r.makeMessages(m)
 		r.talk.Nodes = append(r.talk.Nodes, n)
 		if chain {
 			parent = m.ID
 		}
-		r.add(m.Children, m.ID, false)
+		r.addMessages(m.Children, m.ID, false)
 	}
 }
 
-// byUser reports whether a person wrote a message.
-func (m *message) byUser() bool {
+// isByUser reports whether a person wrote a message.
+func (m *message) isByUser() bool {
 	if m.ByUser != nil {
 		return *m.ByUser
 	}

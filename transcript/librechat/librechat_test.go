@@ -25,10 +25,10 @@ var fixtures = tooltest.Case{Tool: librechat.Tool{}, FS: place, Grows: func(name
 
 func TestSuite(t *testing.T) { tooltest.Run(t, fixtures) }
 
-func TestScript(t *testing.T) { tooltest.Golden(t, fixtures, "testdata/script.golden", *update) }
+func TestScript(t *testing.T) { tooltest.CompareGolden(t, fixtures, "testdata/script.golden", *update) }
 
 func FuzzRead(f *testing.F) {
-	tooltest.Fuzz(f, librechat.Tool{}, place, "flat.json", "one.json", "tree.json")
+	tooltest.FuzzTool(f, librechat.Tool{}, place, "flat.json", "one.json", "tree.json")
 }
 
 // What is damaged of a file costs no more than itself.
@@ -39,7 +39,7 @@ func TestDamage(t *testing.T) {
 		"\x00\x00" +
 		`{"messageId":"m3","parentMessageId":"m2","isCreatedByUser":true,"text":"three","createdAt":"2024-01-01T00:00:03Z"},` +
 		`{"messageId":"m4","parentMessageId":"m3","isCreatedByUser":false,"text":"four","createdAt":"2024-01-01T00:00:04Z"}]}`)}}
-	got := tooltest.Script(tooltest.Entries(t, librechat.Tool{}, fsys))
+	got := tooltest.ScriptLines(tooltest.ReadEntries(t, librechat.Tool{}, fsys))
 	var said []string
 	for _, line := range got {
 		if !strings.HasPrefix(line, "bad ") {

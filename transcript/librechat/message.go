@@ -10,28 +10,28 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/exported"
 )
 
-// message makes the messages of one of the file.
-func (r *reader) message(m *message) []transcript.Entry {
-	p := &pieces{reader: r, Pieces: exported.Pieces{ID: m.ID, Role: scrollback.RoleAssistant,
-		At: exported.Moment(m.CreatedAt)}}
-	if m.byUser() {
+// makeMessages makes the messages of one of the file.
+func (r *talkReader) makeMessages(m *message) []transcript.Entry {
+	p := &messagePieces{talkReader: r, Pieces: exported.Pieces{ID: m.ID, Role: scrollback.RoleAssistant,
+		At: exported.ParseMoment(m.CreatedAt)}}
+	if m.isByUser() {
 		p.Role = scrollback.RoleUser
 	}
 	for _, raw := range m.Content {
-		p.part(raw)
+		p.addPiece(raw)
 	}
 	if len(p.Entries) == 0 {
-		p.Say(m.Text)
+		p.AddText(m.Text)
 	}
 	seen := map[file]bool{}
 	for _, f := range append(m.Files, m.Attached...) {
 		if (f.Name != "" || f.ID != "") && !seen[f] {
-			p.Enclose(r.assets, f.kind(), f.ID, cmp.Or(f.Name, f.ID))
+			p.EncloseFile(r.assets, f.fileKind(), f.ID, cmp.Or(f.Name, f.ID))
 		}
 		seen[f] = true
 	}
 	if len(p.Entries) == 0 {
-		r.talk.Count("empty")
+		r.talk.CountLeft("empty")
 		return nil
 	}
 	if p.At > 0 && (r.first == 0 || p.At < r.first) {
@@ -55,20 +55,20 @@ func (r *reader) message(m *message) []transcript.Entry {
 	if finish == "stop" {
 		finish = ""
 	}
-	p.Finish(m.Model, status, exported.Meta(metaKey, struct {
+	p.FinishMessage(m.Model, status, exported.KeepMeta(metaKey, struct {
 		Finish string `json:"finish_reason,omitempty"`
 		Sender string `json:"sender,omitempty"`
 	}{finish, m.Sender}))
 	return p.Entries
 }
 
-// pieces are the messages that one of the file becomes.
-type pieces struct {
+// messagePieces are the messages that one of the file becomes.
+type messagePieces struct {
 	exported.Pieces
-	*reader
+	*talkReader
 }
 
-func (f file) kind() string {
+func (f file) fileKind() string {
 	if strings.HasPrefix(f.Type, "image/") {
 		return "image"
 	}
@@ -105,59 +105,59 @@ type toolCall struct {
 	} `json:"code_interpreter"`
 }
 
-// value is a text, or what an object has as its value.
-func value(raw json.RawMessage) string {
+// textValue returns a text, or what an object has as its value.
+func textValue(raw json.RawMessage) string {
 	var text string
 	var object struct {
 		Value string `json:"value"`
 	}
-	if !exported.Field(raw, &text) && exported.Field(raw, &object) {
+	if !exported.DecodeField(raw, &text) && exported.DecodeField(raw, &object) {
 		return object.Value
 	}
 	return text
 }
 
-// part adds one piece of a message's content.
-func (p *pieces) part(raw json.RawMessage) {
+// addPiece adds one piece of a message's content.
+func (p *messagePieces) addPiece(raw json.RawMessage) {
 	var text string
-	if exported.Field(raw, &text) {
-		p.Say(text)
+	if exported.DecodeField(raw, &text) {
+		p.AddText(text)
 		return
 	}
 	var c part
-	if exported.Decode(raw, &c) != nil {
+	if exported.DecodeJSON(raw, &c) != nil {
 		return
 	}
 	switch c.Type {
 	case "text":
-		p.Say(value(c.Text))
+		p.AddText(textValue(c.Text))
 	case "think":
-		p.Think(value(c.Think))
+		p.AddReasoning(textValue(c.Think))
 	case "error":
-		p.Say(cmp.Or(value(c.Error), value(c.Text)))
+		p.AddText(cmp.Or(textValue(c.Error), textValue(c.Text)))
 	case "tool_call":
 		if c.Call != nil {
-			p.call(c.Call)
+			p.addCall(c.Call)
 		}
 	case "image_file":
-		p.Enclose(p.assets, "image", c.File.ID, cmp.Or(c.File.Name, c.File.ID))
+		p.EncloseFile(p.assets, "image", c.File.ID, cmp.Or(c.File.Name, c.File.ID))
 	case "image_url":
-		p.image(c.URL)
+		p.addImage(c.URL)
 	case "agent_update", "summary":
-		p.talk.Count(c.Type)
+		p.talk.CountLeft(c.Type)
 	default:
 		kind := strings.ToValidUTF8(c.Type[:min(len(c.Type), 40)], "")
-		p.talk.Count("part of type " + cmp.Or(kind, "no type"))
-		if s := value(c.Text); s != "" {
-			p.Say(s)
+		p.talk.CountLeft("part of type " + cmp.Or(kind, "no type"))
+		if s := textValue(c.Text); s != "" {
+			p.AddText(s)
 		} else if kind != "" {
-			p.Say("[" + kind + "]\n" + string(exported.Raw(raw)))
+			p.AddText("[" + kind + "]\n" + string(exported.CompactJSON(raw)))
 		}
 	}
 }
 
-// call adds a call of a tool, and what it returned.
-func (p *pieces) call(c *toolCall) {
+// addCall adds a call of a tool, and what it returned.
+func (p *messagePieces) addCall(c *toolCall) {
 	name := cmp.Or(c.Name, c.Function.Name, c.Type)
 	args := c.Args
 	output := c.Output
@@ -170,34 +170,34 @@ func (p *pieces) call(c *toolCall) {
 	if len(output) == 0 {
 		output = c.Function.Output
 	}
-	p.Call(c.ID, name, exported.Arguments(args, "input"))
+	p.AddCall(c.ID, name, exported.CallArguments(args, "input"))
 	var text string
 	switch {
-	case exported.Field(output, &text):
+	case exported.DecodeField(output, &text):
 	case len(output) > 0 && string(output) != "null":
-		text = string(exported.Raw(output))
+		text = string(exported.CompactJSON(output))
 	default:
 		for _, o := range c.Code.Outputs {
 			text += o.Logs
 		}
 	}
 	if text != "" {
-		p.Answer(text, false)
+		p.AnswerNewest(text, false)
 	}
 }
 
-// image adds an image that stands in the message, or mentions its address.
-func (p *pieces) image(raw json.RawMessage) {
+// addImage adds an image that stands in the message, or mentions its address.
+func (p *messagePieces) addImage(raw json.RawMessage) {
 	var address string
 	var object struct {
 		URL string `json:"url"`
 	}
-	if !exported.Field(raw, &address) && exported.Field(raw, &object) {
+	if !exported.DecodeField(raw, &address) && exported.DecodeField(raw, &object) {
 		address = object.URL
 	}
-	if b, ok := exported.DataURL(address); ok {
-		exported.Attach(p.Own(), "", b)
+	if b, ok := exported.DecodeDataURL(address); ok {
+		exported.AttachFile(p.OwnEntry(), "", b)
 		return
 	}
-	exported.Mention(p.Own(), "image", address[:min(len(address), 200)], exported.NotThere)
+	exported.MentionMissing(p.OwnEntry(), "image", address[:min(len(address), 200)], exported.NotThere)
 }

@@ -15,7 +15,7 @@ import (
 // key looks like a token; it is put together so that no scanner finds one here.
 const key = "ghp" + "_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX"
 
-// full is an entry that has the token wherever something reaches the log, the index or an
+// full returns an entry that has the token wherever something reaches the log, the index or an
 // artifact.
 func full() transcript.Entry {
 	object := json.RawMessage(`{"a": "` + key + `", "n": 1.50}`)
@@ -47,7 +47,7 @@ func TestEntry(t *testing.T) {
 	e := full()
 	kept := full()
 	was := e // shares all that is behind pointers
-	n := mask.Entry(&e)
+	n := mask.MaskEntry(&e)
 	if n != 31 {
 		t.Errorf("%d were found", n)
 	}
@@ -82,7 +82,7 @@ func TestEntry(t *testing.T) {
 		t.Errorf("the payload of what was thought stays, and signs another text: %+v", r)
 	}
 	again := e
-	if n := mask.Entry(&again); n != 0 || !reflect.DeepEqual(e, again) {
+	if n := mask.MaskEntry(&again); n != 0 || !reflect.DeepEqual(e, again) {
 		t.Errorf("masked again, %d were found", n)
 	}
 }
@@ -96,7 +96,7 @@ func TestOtherEncodings(t *testing.T) {
 			scrollback.File{MediaType: "application/octet-stream", Name: "b"}}},
 		Bytes: map[int][]byte{0: []byte("caf\xe9 " + key), 1: []byte("\xff\xfe" + key)},
 	}
-	n := mask.Entry(&e)
+	n := mask.MaskEntry(&e)
 	if text := string(e.Bytes[0]); n != 1 || strings.Contains(text, key) || !strings.HasPrefix(text, "caf\xe9 ") {
 		t.Errorf("%d were found: %q", n, text)
 	}
@@ -113,7 +113,7 @@ func TestNothing(t *testing.T) {
 			Opaque: json.RawMessage(`{"s":"y"}`)}}}},
 	} {
 		was := e
-		if n := mask.Entry(&e); n != 0 || !reflect.DeepEqual(was, e) {
+		if n := mask.MaskEntry(&e); n != 0 || !reflect.DeepEqual(was, e) {
 			t.Errorf("%d were found, and it is %+v", n, e)
 		}
 	}

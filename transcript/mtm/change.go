@@ -13,8 +13,8 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-// at is a cell by its index.
-func (n *notebook) at(i int) (*group, error) {
+// groupAt returns a cell by its index.
+func (n *notebook) groupAt(i int) (*messageGroup, error) {
 	if i < 0 || i >= len(n.cells) {
 		return nil, scrollback.Errorf(scrollback.NotFound, "mtm", i18n.NotebookHasTooManyCells, len(n.cells))
 	}
@@ -23,14 +23,14 @@ func (n *notebook) at(i int) (*group, error) {
 
 // SetInteraction implements transcript.Notebook.
 func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
-	g, err := n.at(i)
+	g, err := n.groupAt(i)
 	if err != nil {
 		return err
 	}
-	own, rest := cell.Split(list)
-	was := g.said()
-	meta := splice.Get(g.head.Raw, "metadata")
-	if own == nil && was.talk.Says(rest) {
+	own, rest := cell.SplitOwn(list)
+	was := g.readMessages()
+	meta := splice.GetField(g.head.Raw, "metadata")
+	if own == nil && was.talk.IsSame(rest) {
 		return nil
 	}
 	switch {
@@ -39,7 +39,7 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 	case g.role == scrollback.RoleSystem:
 		return scrollback.Errorf(scrollback.Invalid, "mtm.SetInteraction", i18n.SystemCellHasNoInteraction)
 	}
-	raws, kept, notes, err := was.talk.Change(n.file.Form, messageDepth, rest)
+	raws, kept, notes, err := was.talk.ChangeTo(n.file.Form, messageDepth, rest)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 	}
 	run := old[:kept:kept]
 	for _, raw := range raws[kept:] {
-		run = append(run, n.file.Another(raw, false))
+		run = append(run, n.file.NewItem(raw, false))
 	}
 	if g.role == scrollback.RoleAssistant {
 		run[0].Lead = g.head.Lead
@@ -70,10 +70,10 @@ func (n *notebook) SetInteraction(i int, list []transcript.Entry) error {
 }
 
 // setMeta writes the metadata of a cell.
-func (n *notebook) setMeta(g *group, meta json.RawMessage, o cell.Ours) error {
+func (n *notebook) setMeta(g *messageGroup, meta json.RawMessage, o cell.Ours) error {
 	meta, err := cell.SetOurs(n.file.Form, meta, o)
-	if err == nil && !bytes.Equal(splice.Get(g.head.Raw, "metadata"), meta) {
-		g.head.Raw = n.file.Set(g.head.Raw, messageDepth, "metadata", meta)
+	if err == nil && !bytes.Equal(splice.GetField(g.head.Raw, "metadata"), meta) {
+		g.head.Raw = n.file.SetField(g.head.Raw, messageDepth, "metadata", meta)
 	}
 	g.read = nil
 	return err
@@ -81,11 +81,11 @@ func (n *notebook) setMeta(g *group, meta json.RawMessage, o cell.Ours) error {
 
 // SetStale implements transcript.Notebook.
 func (n *notebook) SetStale(i int, stale bool) error {
-	g, err := n.at(i)
+	g, err := n.groupAt(i)
 	if err != nil {
 		return err
 	}
-	meta := splice.Get(g.head.Raw, "metadata")
+	meta := splice.GetField(g.head.Raw, "metadata")
 	o := cell.ReadMeta(meta).Ours
 	if o.Stale == stale {
 		return nil
@@ -99,21 +99,21 @@ func (n *notebook) Append(c transcript.Cell) (int, error) {
 	if c.Role == "" {
 		c.Role = scrollback.RoleUser
 	}
-	own := cell.Parts(c)
+	own := cell.CellParts(c)
 	g := cell.Group{Own: &own, Said: c.Interaction}
 	if c.Role == scrollback.RoleAssistant {
 		if g.Own = nil; len(g.Said) == 0 {
 			g.Said = []transcript.Entry{own}
 		}
 	}
-	if err := n.append(g, c.Stale); err != nil {
+	if err := n.appendGroup(g, c.Stale); err != nil {
 		return 0, err
 	}
 	return len(n.cells) - 1, nil
 }
 
-// append adds a group as the last cell.
-func (n *notebook) append(g cell.Group, stale bool) error {
+// appendGroup adds a group as the last cell.
+func (n *notebook) appendGroup(g cell.Group, stale bool) error {
 	messages, notes, err := cell.Write(g.Said)
 	if err != nil {
 		return err
@@ -121,44 +121,44 @@ func (n *notebook) append(g cell.Group, stale bool) error {
 	o := cell.Ours{Stale: stale, Said: notes}
 	first := len(n.groups)
 	if g.Own != nil {
-		c := cell.Of(*g.Own)
+		c := cell.CellOf(*g.Own)
 		if c.Role != scrollback.RoleUser && c.Role != scrollback.RoleSystem {
 			return scrollback.Errorf(scrollback.Invalid, "mtm.Append", i18n.CellHasNoRole, c.Role)
 		}
-		messages = append([]wire.Message{{Role: string(c.Role), Content: contentOf(c)}}, messages...)
-	} else if first > 0 && n.groups[first-1].takes() {
+		messages = append([]wire.Message{{Role: string(c.Role), Content: cellContent(c)}}, messages...)
+	} else if first > 0 && n.groups[first-1].accepts() {
 		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", i18n.ModelTextBelongsToCellBefore)
 	}
 	if len(messages) == 0 {
 		return scrollback.Errorf(scrollback.Invalid, "mtm.Append", i18n.NothingToAppend)
 	}
 	for _, m := range messages {
-		raw, err := n.file.Marshal(m, messageDepth)
+		raw, err := n.file.MarshalAt(m, messageDepth)
 		if err != nil {
 			return err
 		}
-		n.add(n.file.Another(raw, len(n.groups) == 0))
+		n.addMessage(n.file.NewItem(raw, len(n.groups) == 0))
 	}
 	var meta json.RawMessage
 	made := n.groups[first]
 	if g.Own != nil {
-		if meta, o.Own, err = cell.SetOwn(n.file.Form, nil, made.said().cell, *g.Own); err != nil {
+		if meta, o.Own, err = cell.SetOwn(n.file.Form, nil, made.readMessages().cell, *g.Own); err != nil {
 			return err
 		}
 	}
 	return n.setMeta(made, meta, o)
 }
 
-// contentOf is what a cell says as the content of a message.
-func contentOf(c transcript.Cell) wire.Content {
+// cellContent returns what a cell says as the content of a message.
+func cellContent(c transcript.Cell) wire.Content {
 	if c.Role == scrollback.RoleSystem && strings.HasPrefix(c.Text, cell.SystemPrefix) {
 		c.Text = cell.SystemPrefix + c.Text // one is taken off
 	}
 	if c.Role == scrollback.RoleUser {
-		c.Text = cell.Spell(c.Text)
+		c.Text = cell.EscapePrompt(c.Text)
 	}
 	c.References = nil
-	e := cell.Parts(c)
+	e := cell.CellParts(c)
 	var out wire.Content
 	for i, p := range e.Message.Parts {
 		switch p := p.(type) {

@@ -17,7 +17,7 @@ var fields = cell.Fields{Title: "name", Agents: "sub_agents_list"}
 
 // Tie implements transcript.Notebook.
 func (n *notebook) Tie() transcript.Tie {
-	return fields.Tie(splice.Get(n.file.Shell, "metadata"))
+	return fields.ReadTie(splice.GetField(n.file.Shell, "metadata"))
 }
 
 // SetTie implements transcript.Notebook.
@@ -39,26 +39,26 @@ type metadata struct {
 }
 
 // New returns a notebook without cells.
-func New(t transcript.Tie) transcript.Notebook { return empty(t, scrollback.Conversation{}) }
+func New(t transcript.Tie) transcript.Notebook { return newEmpty(t, scrollback.Conversation{}) }
 
-func empty(t transcript.Tie, c scrollback.Conversation) *notebook {
+func newEmpty(t transcript.Tie, c scrollback.Conversation) *notebook {
 	m := metadata{UUID: t.ID, Name: t.Title, AllowedURIs: append([]string{}, t.Roots...), Model: t.Model,
 		ContextItems: []any{},
 		Agents:       t.Agents, Ours: cell.NewOurs(t, true, c.Meta)}
 	if t.AgentOf != "" {
 		m.Parent = &t.AgentOf
 	}
-	if c.CreatedAt > 0 && splice.Get(splice.Get(c.Meta, Name), "created_at") == nil {
+	if c.CreatedAt > 0 && splice.GetField(splice.GetField(c.Meta, Name), "created_at") == nil {
 		m.CreatedAt = time.UnixMilli(c.CreatedAt).UTC().Format("2006-01-02T15:04:05.000Z")
 	}
 	form := splice.Form{Indent: "  ", Newline: "\n"}
-	meta, err := form.Marshal(m, 1)
+	meta, err := form.MarshalAt(m, 1)
 	if err != nil {
 		panic(err) // it is made of texts and of JSON that was stored
 	}
-	meta = cell.Restore(form, meta, splice.Get(c.Meta, Name))
+	meta = cell.RestoreMeta(form, meta, splice.GetField(c.Meta, Name))
 	raw := slices.Concat([]byte("{\n  \"metadata\": "), meta, []byte(",\n  \"context\": []\n}"))
-	n, err := open(raw)
+	n, err := openNotebook(raw)
 	if err != nil {
 		panic(err) // it is made of texts and of JSON that was stored
 	}
@@ -73,7 +73,7 @@ func (Format) Name() string { return Name }
 
 // Sniff implements transcript.Importer: an object with metadata and a context.
 func (Format) Sniff(head []byte) bool {
-	seen := transcript.Fields(head)
+	seen := transcript.HeadFields(head)
 	return seen["context"] && !seen["cells"] && !seen["messages"] && (len(seen) == 1 || seen["metadata"])
 }
 
@@ -85,23 +85,23 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 			yield(transcript.Entry{}, err)
 			return
 		}
-		n, err := open(b)
+		n, err := openNotebook(b)
 		if err != nil {
-			yield(cell.Broken(err), nil)
+			yield(cell.BrokenFile(err), nil)
 			return
 		}
 		t := n.Tie()
 		in := cell.NewReading(t, Name, n.file.Line, yield)
 		for _, g := range n.groups {
-			in.At(g.head)
+			in.BeginItem(g.head)
 			if g.role == "" {
-				in.Bad("this is not a message")
+				in.EmitBad("this is not a message")
 			} else {
-				s := g.said()
-				in.Cell(s.cell, s.own, s.talk.All, s.bad)
+				s := g.readMessages()
+				in.EmitCell(s.cell, s.own, s.talk.All, s.bad)
 			}
 			for _, it := range g.run {
-				in.Past(it)
+				in.PassItem(it)
 			}
 		}
 	}
@@ -109,19 +109,19 @@ func (Format) Read(r io.Reader) iter.Seq2[transcript.Entry, error] {
 
 // Write implements transcript.Exporter.
 func (Format) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
-	t := cell.TieOf(c)
+	t := cell.ConversationTie(c)
 	var id string
-	if c.Parent == nil && json.Unmarshal(splice.Get(splice.Get(c.Meta, Name), "uuid"), &id) == nil && id != "" {
+	if c.Parent == nil && json.Unmarshal(splice.GetField(splice.GetField(c.Meta, Name), "uuid"), &id) == nil && id != "" {
 		t.ID = id // a fork is another notebook than the one that was imported
 	}
-	n := empty(t, c)
+	n := newEmpty(t, c)
 	return cell.Export(w, n.file, entries, func(g cell.Group) ([]splice.Item, error) {
-		if err := n.append(g, false); err != nil {
+		if err := n.appendGroup(g, false); err != nil {
 			return nil, err
 		}
 		last := n.groups[len(n.groups)-1]
 		// what is written is not needed any more
-		n.groups = []*group{{role: last.role}}
+		n.groups = []*messageGroup{{role: last.role}}
 		n.cells = nil
 		return append([]splice.Item{last.head}, last.run...), nil
 	})

@@ -16,12 +16,12 @@ type contextItem struct {
 	Content *string `json:"content"`
 }
 
-// fillIn gives the first block that says that a file has not changed since a version the
+// fillVersions gives the first block that says that a file has not changed since a version the
 // content of that version, if it is only among the notebook's items: the prompt that showed
 // it may have been deleted. Blocks that were written here say what they mean.
-func (n *notebook) fillIn() {
+func (n *notebook) fillVersions() {
 	items := map[string]contextItem{}
-	for _, raw := range splice.Values(splice.Get(splice.Get(n.file.Shell, "metadata"), "contextItems")) {
+	for _, raw := range splice.ListValues(splice.GetField(splice.GetField(n.file.Shell, "metadata"), "contextItems")) {
 		var it contextItem
 		if json.Unmarshal(raw, &it) == nil && it.Type == "file" && it.Version > 0 && it.Content != nil {
 			items[it.Key] = it
@@ -34,7 +34,7 @@ func (n *notebook) fillIn() {
 		if g.role != scrollback.RoleUser {
 			continue
 		}
-		meta := cell.ReadMeta(splice.Get(g.head.Raw, "metadata"))
+		meta := cell.ReadMeta(splice.GetField(g.head.Raw, "metadata"))
 		var block cell.Ghost
 		if json.Unmarshal(meta.Ghost, &block) != nil {
 			continue

@@ -35,27 +35,27 @@ const messageDepth = 2
 
 type notebook struct {
 	file   *splice.File
-	groups []*group
-	cells  []*group
+	groups []*messageGroup
+	cells  []*messageGroup
 }
 
-// group is a message with its run: a cell, or what no cell is made of.
-type group struct {
+// messageGroup is a message with its run: a cell, or what no cell is made of.
+type messageGroup struct {
 	head splice.Item
 	run  []splice.Item
 	role scrollback.Role // empty if it is not a cell
 
 	contents map[string]string // of files that the block of references leaves out
-	read     *said             // once it was asked for
+	read     *readGroup        // once it was asked for
 }
 
-// takes reports whether what the model and its tools say next belongs to the group.
-func (g *group) takes() bool {
+// accepts reports whether what the model and its tools say next belongs to the group.
+func (g *messageGroup) accepts() bool {
 	return g.role == scrollback.RoleUser || g.role == scrollback.RoleAssistant
 }
 
-// said is a group as it is read.
-type said struct {
+// readGroup is a group as it is read.
+type readGroup struct {
 	cell transcript.Cell
 	own  transcript.Entry
 	talk cell.Talk
@@ -64,14 +64,14 @@ type said struct {
 
 // Open reads a file, which must not be changed any more. An error names its line and column.
 func Open(b []byte) (transcript.Notebook, error) {
-	n, err := open(b)
+	n, err := openNotebook(b)
 	if err != nil {
 		return nil, err
 	}
 	return n, nil
 }
 
-func open(b []byte) (*notebook, error) {
+func openNotebook(b []byte) (*notebook, error) {
 	if len(b) > MaxFile {
 		return nil, scrollback.Errorf(scrollback.Invalid, "mtm.Open", i18n.NotebookLongerThan, MaxFile)
 	}
@@ -81,23 +81,23 @@ func open(b []byte) (*notebook, error) {
 	}
 	n := &notebook{file: f}
 	for _, it := range list {
-		n.add(it)
+		n.addMessage(it)
 	}
-	n.fillIn()
+	n.fillVersions()
 	return n, nil
 }
 
-// add puts a message into the group that it belongs to.
-func (n *notebook) add(it splice.Item) {
+// addMessage puts a message into the group that it belongs to.
+func (n *notebook) addMessage(it splice.Item) {
 	var name string
-	_ = json.Unmarshal(splice.Get(it.Raw, "role"), &name) // one of the wrong type is none
+	_ = json.Unmarshal(splice.GetField(it.Raw, "role"), &name) // one of the wrong type is none
 	role := scrollback.Role(name)
 	switch role {
 	case scrollback.RoleUser, scrollback.RoleSystem:
 	default:
 		role = ""
 		if len(n.groups) > 0 {
-			if last := n.groups[len(n.groups)-1]; last.takes() {
+			if last := n.groups[len(n.groups)-1]; last.accepts() {
 				last.run = append(last.run, it)
 				return
 			}
@@ -106,7 +106,7 @@ func (n *notebook) add(it splice.Item) {
 			role = scrollback.RoleAssistant
 		}
 	}
-	g := &group{head: it, role: role}
+	g := &messageGroup{head: it, role: role}
 	n.groups = append(n.groups, g)
 	if role != "" {
 		n.cells = append(n.cells, g)
@@ -119,25 +119,25 @@ func (n *notebook) Bytes() []byte {
 	for _, g := range n.groups {
 		all = append(append(all, g.head), g.run...)
 	}
-	return n.file.Bytes(all)
+	return n.file.WithItems(all)
 }
 
 // Cells implements transcript.Notebook.
 func (n *notebook) Cells() []transcript.Cell {
 	out := make([]transcript.Cell, 0, len(n.cells))
 	for _, g := range n.cells {
-		out = append(out, g.said().cell)
+		out = append(out, g.readMessages().cell)
 	}
 	return out
 }
 
-// said reads a group.
-func (g *group) said() *said {
+// readMessages reads a group.
+func (g *messageGroup) readMessages() *readGroup {
 	if g.read != nil {
 		return g.read
 	}
-	meta := cell.ReadMeta(splice.Get(g.head.Raw, "metadata"))
-	s := &said{cell: transcript.Cell{Role: g.role, Markup: g.role != scrollback.RoleUser, Stale: meta.Stale}}
+	meta := cell.ReadMeta(splice.GetField(g.head.Raw, "metadata"))
+	s := &readGroup{cell: transcript.Cell{Role: g.role, Markup: g.role != scrollback.RoleUser, Stale: meta.Stale}}
 	var run []json.RawMessage
 	if g.role == scrollback.RoleAssistant {
 		run = append(run, g.head.Raw)
@@ -146,17 +146,17 @@ func (g *group) said() *said {
 		run = append(run, it.Raw)
 	}
 	s.talk = cell.ReadTalk(run, meta.Ours)
-	s.cell.Interaction = cell.Readable(s.talk.All)
+	s.cell.Interaction = cell.ReadableEntries(s.talk.All)
 	if g.role == scrollback.RoleAssistant {
-		s.cell.Text = cell.Group{Said: s.cell.Interaction}.Cell().Text
+		s.cell.Text = cell.Group{Said: s.cell.Interaction}.ToCell().Text
 		if len(s.cell.Interaction) == 0 {
 			s.bad = "the message cannot be read"
 		}
 	} else {
 		s.bad = readContent(&s.cell, g.head.Raw)
-		s.cell.References = cell.References(cell.Showing(meta.Ghost, g.contents))
-		s.own = cell.Own(s.cell, meta.Ours)
-		s.cell.References = cell.Referring(s.own)
+		s.cell.References = cell.ReadReferences(cell.WithContents(meta.Ghost, g.contents))
+		s.own = cell.OwnMessage(s.cell, meta.Ours)
+		s.cell.References = cell.ReferenceTexts(s.own)
 	}
 	g.read = s
 	return s
@@ -166,7 +166,7 @@ func (g *group) said() *said {
 // references on, it was written by a program.
 func readContent(c *transcript.Cell, message json.RawMessage) (bad string) {
 	var content wire.Content
-	raw := splice.Get(message, "content")
+	raw := splice.GetField(message, "content")
 	if !utf8.Valid(message) {
 		bad = "not UTF-8"
 	}
@@ -175,7 +175,7 @@ func readContent(c *transcript.Cell, message json.RawMessage) (bad string) {
 	}
 	for _, p := range content {
 		if p.ImageURL != nil {
-			c.Text += cell.Mark("image", p.ImageURL.URL)
+			c.Text += cell.ImageMark("image", p.ImageURL.URL)
 			continue
 		}
 		c.Text += p.Text
@@ -187,6 +187,6 @@ func readContent(c *transcript.Cell, message json.RawMessage) (bad string) {
 	if i := strings.Index(c.Text, cell.BlockMark); i >= 0 {
 		c.Text = strings.TrimSuffix(c.Text[:i], "\n")
 	}
-	cell.Lift(c, nil)
+	cell.LiftImages(c, nil)
 	return bad
 }

@@ -30,12 +30,12 @@ func FuzzOpen(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	notebooktest.Fuzz(f, kind, string(every), `{"context":[{"role":"user"},{"role":"assistant"}]}`,
+	notebooktest.FuzzNotebook(f, kind, string(every), `{"context":[{"role":"user"},{"role":"assistant"}]}`,
 		"\uFEFF{\r\n\t\"context\": [\r\n\t\t{\"role\": \"user\"}\r\n\t]\r\n}",
 		`{"context":[{"role":"tool"},7,{"role":"user","content":"![a](data:image/png;base64,AAAA) ![a](attachment:image-1.png)"}]}`)
 }
 
-// told is a notebook as a golden file shows it.
+// told returns a notebook as a golden file shows it.
 func told(t *testing.T, n transcript.Notebook) string {
 	t.Helper()
 	var b strings.Builder
@@ -90,7 +90,7 @@ func TestEveryField(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "testdata/every-field.cells", told(t, n))
-	c, entries, bad := notebooktest.Read(t, mtm.Format{}, file)
+	c, entries, bad := notebooktest.ReadFile(t, mtm.Format{}, file)
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s, %s, %d bytes of meta\n", c.ID, c.Title, c.Model, len(c.Meta))
 	for _, e := range entries {
@@ -123,7 +123,7 @@ func onlyTheSpan(t *testing.T, file []byte) {
 		t.Fatalf("%v: written as\n%s", err, n.Bytes())
 	}
 	i := slices.IndexFunc(n.Cells(), func(c transcript.Cell) bool { return c.Text == "old" })
-	said := notebooktest.Said()
+	said := notebooktest.FullInteraction()
 	if err := n.SetInteraction(i, said); err != nil {
 		t.Fatal(err)
 	}

@@ -37,64 +37,64 @@ func Run(t *testing.T, k Kind) {
 	t.Run("ConversationComesBack", func(t *testing.T) { conversationComesBack(t, k) })
 	t.Run("ExportIsBounded", func(t *testing.T) { exportIsBounded(t, k) })
 	t.Run("OwnMessage", func(t *testing.T) { ownMessage(t, k) })
-	t.Run("Tie", func(t *testing.T) { tie(t, k) })
+	t.Run("Tie", func(t *testing.T) { testTie(t, k) })
 	t.Run("EditedElsewhere", func(t *testing.T) { editedElsewhere(t, k) })
-	t.Run("Linear", func(t *testing.T) { linear(t, k) })
-	t.Run("Bounds", func(t *testing.T) { bounds(t, k) })
+	t.Run("Linear", func(t *testing.T) { testLinear(t, k) })
+	t.Run("Bounds", func(t *testing.T) { testBounds(t, k) })
 }
 
 // PNG is an image of one pixel, as far as its header says.
 var PNG = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x02\x00\x00\x00\x90wS\xde")
 
-func message(role scrollback.Role, ps ...scrollback.Part) transcript.Entry {
+func newMessage(role scrollback.Role, ps ...scrollback.Part) transcript.Entry {
 	return transcript.Entry{Message: scrollback.Message{Role: role, Parts: ps}}
 }
 
-// Said is an interaction in which everything occurs that one can hold.
-func Said() []transcript.Entry {
+// FullInteraction returns an interaction in which everything occurs that one can hold.
+func FullInteraction() []transcript.Entry {
 	call := func(id, args string) scrollback.ToolCall {
 		return scrollback.ToolCall{ID: id, Name: "read_" + id, Arguments: json.RawMessage(args)}
 	}
-	first := message("assistant", scrollback.Reasoning{Text: "想一想 <b>"},
+	first := newMessage("assistant", scrollback.Reasoning{Text: "想一想 <b>"},
 		scrollback.Text{Text: "one\r\n二 \u2028 ![x](data:x)"}, call("a", `{"p":1}`),
 		call("b", `{"q":[1.50,"<"]}`))
 	first.Message.ID = "m1"
 	first.Message.Model = "offline/lite"
 	first.Message.CreatedAt = 1790000000000
 	first.Message.Usage = &scrollback.Usage{InputTokens: 12, OutputTokens: 3, TotalTokens: 15}
-	results := message("tool", scrollback.ToolResult{CallID: "a", Name: "read_a", Text: "R"},
+	results := newMessage("tool", scrollback.ToolResult{CallID: "a", Name: "read_a", Text: "R"},
 		scrollback.ToolResult{CallID: "b", Name: "read_b", Text: "", IsError: true},
 		scrollback.Image{MediaType: "image/png", Name: "plot"})
 	results.Bytes = map[int][]byte{2: PNG}
-	odd := message("assistant", scrollback.ToolCall{ID: "c", Name: "n", Arguments: json.RawMessage(`"no JSON"`),
+	odd := newMessage("assistant", scrollback.ToolCall{ID: "c", Name: "n", Arguments: json.RawMessage(`"no JSON"`),
 		Opaque: json.RawMessage(`{"sig":"x"}`)},
 		scrollback.Text{Text: "behind the call"}, scrollback.Reasoning{Text: "later", Opaque: json.RawMessage(`[1]`)})
-	recall := message("tool", scrollback.ToolResult{CallID: "c", Name: "n", Text: "found", Recall: true})
-	pictured := message("assistant", scrollback.Text{Text: "see"}, scrollback.Image{MediaType: "image/png"},
+	recall := newMessage("tool", scrollback.ToolResult{CallID: "c", Name: "n", Text: "found", Recall: true})
+	pictured := newMessage("assistant", scrollback.Text{Text: "see"}, scrollback.Image{MediaType: "image/png"},
 		scrollback.File{MediaType: "application/pdf", Name: "a.pdf"})
 	pictured.Bytes = map[int][]byte{1: PNG, 2: []byte("%PDF-1.7")}
-	empty := message("assistant")
-	cut := message("assistant", scrollback.Text{Text: "half an ans"})
+	empty := newMessage("assistant")
+	cut := newMessage("assistant", scrollback.Text{Text: "half an ans"})
 	cut.Message.Status = scrollback.StatusInterrupted
 	cut.Message.Meta = json.RawMessage(`{"k":[1,{"z":null}]}`)
 	return []transcript.Entry{first, results, odd, recall, pictured, empty, cut}
 }
 
-func same(t *testing.T, what string, got, want []transcript.Entry) {
+func wantSame(t *testing.T, what string, got, want []transcript.Entry) {
 	t.Helper()
 	if len(got) != len(want) {
 		t.Fatalf("%s: %d messages, want %d", what, len(got), len(want))
 	}
 	for i := range want {
-		if !cell.Same(got[i], want[i]) {
-			a, _ := transcript.Whole(got[i])
-			b, _ := transcript.Whole(want[i])
+		if !cell.IsSame(got[i], want[i]) {
+			a, _ := transcript.EncodeParts(got[i])
+			b, _ := transcript.EncodeParts(want[i])
 			t.Errorf("%s: message %d is\n%+v\n%s\nwant\n%+v\n%s", what, i, got[i].Message, a, want[i].Message, b)
 		}
 	}
 }
 
-func reopened(t *testing.T, k Kind, n transcript.Notebook) transcript.Notebook {
+func reopenNotebook(t *testing.T, k Kind, n transcript.Notebook) transcript.Notebook {
 	t.Helper()
 	b := n.Bytes()
 	again, err := k.Open(b)
@@ -107,7 +107,7 @@ func reopened(t *testing.T, k Kind, n transcript.Notebook) transcript.Notebook {
 	return again
 }
 
-func must[T any](t *testing.T) func(T, error) T {
+func mustFor[T any](t *testing.T) func(T, error) T {
 	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {
@@ -122,15 +122,15 @@ func interactionComesBack(t *testing.T, k Kind) {
 	n := k.New(transcript.Tie{})
 	for _, c := range []transcript.Cell{{Role: "system", Text: "be brief"}, {Text: "ask\nme"},
 		{Role: "user", Text: "last", Stale: true}} {
-		must[int](t)(n.Append(c))
+		mustFor[int](t)(n.Append(c))
 	}
-	said := Said()
+	said := FullInteraction()
 	for i := range said {
 		if err := n.SetInteraction(1, said[:i+1]); err != nil {
 			t.Fatal(err)
 		}
-		n = reopened(t, k, n)
-		same(t, fmt.Sprint("after ", i+1), n.Cells()[1].Interaction, said[:i+1])
+		n = reopenNotebook(t, k, n)
+		wantSame(t, fmt.Sprint("after ", i+1), n.Cells()[1].Interaction, said[:i+1])
 	}
 	for _, stale := range []bool{true, true, false} {
 		if err := n.SetStale(1, stale); err != nil || n.Cells()[1].Stale != stale {
@@ -140,8 +140,8 @@ func interactionComesBack(t *testing.T, k Kind) {
 	if err := n.SetInteraction(1, said[:1]); err != nil {
 		t.Fatal(err)
 	}
-	cells := reopened(t, k, n).Cells()
-	same(t, "less", cells[1].Interaction, said[:1])
+	cells := reopenNotebook(t, k, n).Cells()
+	wantSame(t, "less", cells[1].Interaction, said[:1])
 	if len(cells) != 3 || cells[0].Role != scrollback.RoleSystem || !cells[0].Markup || cells[0].Text != "be brief" ||
 		cells[1].Text != "ask\nme" ||
 		cells[1].Role != scrollback.RoleUser || !cells[2].Stale || len(cells[2].Interaction) != 0 {
@@ -153,8 +153,8 @@ func interactionComesBack(t *testing.T, k Kind) {
 			t.Error(err)
 		}
 	}
-	if err := n.SetInteraction(1, []transcript.Entry{message("assistant"),
-		message("user")}); scrollback.CodeOf(err) != scrollback.Invalid {
+	if err := n.SetInteraction(1, []transcript.Entry{newMessage("assistant"),
+		newMessage("user")}); scrollback.CodeOf(err) != scrollback.Invalid {
 		t.Error(err)
 	}
 	if !bytes.Equal(before, n.Bytes()) {
@@ -165,52 +165,52 @@ func interactionComesBack(t *testing.T, k Kind) {
 // The same interaction again changes nothing, and a longer one only adds.
 func unchangedMessagesStay(t *testing.T, k Kind) {
 	n := k.New(transcript.Tie{})
-	must[int](t)(n.Append(transcript.Cell{Text: "q", Interaction: Said()[:1]}))
+	mustFor[int](t)(n.Append(transcript.Cell{Text: "q", Interaction: FullInteraction()[:1]}))
 	spelt := bytes.Replace(n.Bytes(), []byte(`"role": "assistant"`), []byte(`"strange":  1e0, "role":"assistant"`), 1)
-	n = must[transcript.Notebook](t)(k.Open(spelt))
+	n = mustFor[transcript.Notebook](t)(k.Open(spelt))
 	if err := n.SetInteraction(0, n.Cells()[0].Interaction); err != nil || !bytes.Equal(n.Bytes(), spelt) {
 		t.Fatalf("%v:\n%s", err, n.Bytes())
 	}
-	if err := n.SetInteraction(0, append(n.Cells()[0].Interaction, Said()[1:]...)); err != nil ||
+	if err := n.SetInteraction(0, append(n.Cells()[0].Interaction, FullInteraction()[1:]...)); err != nil ||
 		!bytes.Contains(n.Bytes(), []byte(`"strange":  1e0, `)) {
 		t.Errorf("%v:\n%s", err, n.Bytes())
 	}
-	same(t, "longer", reopened(t, k, n).Cells()[0].Interaction, Said())
+	wantSame(t, "longer", reopenNotebook(t, k, n).Cells()[0].Interaction, FullInteraction())
 }
 
 // What cannot be read in an interaction stays behind what is said now.
 func unreadableStays(t *testing.T, k Kind) {
 	n := k.New(transcript.Tie{})
-	must[int](t)(n.Append(transcript.Cell{Text: "q", Interaction: Said()[4:]}))
+	mustFor[int](t)(n.Append(transcript.Cell{Text: "q", Interaction: FullInteraction()[4:]}))
 	file := bytes.Replace(n.Bytes(), []byte("\"role\": \"assistant\","), []byte("\"role\":  \"developer\","), 1)
-	n = must[transcript.Notebook](t)(k.Open(file))
+	n = mustFor[transcript.Notebook](t)(k.Open(file))
 	left := n.Cells()[0].Interaction
 	if err := n.SetInteraction(0, left); err != nil || len(left) != 2 || !bytes.Equal(n.Bytes(), file) {
 		t.Fatalf("%v: %+v in\n%s", err, left, n.Bytes())
 	}
 	for range 2 {
-		if err := n.SetInteraction(0, Said()); err != nil {
+		if err := n.SetInteraction(0, FullInteraction()); err != nil {
 			t.Fatal(err)
 		}
-		n = reopened(t, k, n)
-		same(t, "said", n.Cells()[0].Interaction, Said())
+		n = reopenNotebook(t, k, n)
+		wantSame(t, "said", n.Cells()[0].Interaction, FullInteraction())
 		if bytes.Count(n.Bytes(), []byte("\"role\":  \"developer\"")) != 1 {
 			t.Errorf("%s", n.Bytes())
 		}
 	}
-	if _, _, bad := Read(t, k.Importer, n.Bytes()); len(bad) != 1 || !strings.Contains(bad[0].Reason, "developer") {
+	if _, _, bad := ReadFile(t, k.Importer, n.Bytes()); len(bad) != 1 || !strings.Contains(bad[0].Reason, "developer") {
 		t.Errorf("bad %+v", bad)
 	}
 }
 
-// Conversation is one in which everything occurs.
-func Conversation() []transcript.Entry {
-	user := message("user", scrollback.Text{Text: "look ![图](file:///x.png) at"},
+// FullConversation returns one in which everything occurs.
+func FullConversation() []transcript.Entry {
+	user := newMessage("user", scrollback.Text{Text: "look ![图](file:///x.png) at"},
 		scrollback.Image{MediaType: "image/png", Name: "a [1].png", Detail: "low"},
 		scrollback.Text{Text: "and"}, scrollback.Text{Text: "this"}, scrollback.Image{MediaType: "image/jpeg"})
 	user.Bytes = map[int][]byte{1: PNG, 4: []byte("\xff\xd8\xff")}
 	user.Message.CreatedAt = 1790000000001
-	referring := message("user", scrollback.Text{Text: "read @[a.go:1:2] and @[b]"},
+	referring := newMessage("user", scrollback.Text{Text: "read @[a.go:1:2] and @[b]"},
 		scrollback.Text{Text: "[file a.go:1:2, version 2]\n```go\npackage a\n```",
 			Reference: &scrollback.Reference{Mark: "a.go:1:2", Source: "ws/a.go:1:2",
 				Kind: scrollback.ReferenceFile, Version: 2, Language: "go", SHA256: strings.Repeat("ab", 32), Bytes: 9}},
@@ -220,24 +220,24 @@ func Conversation() []transcript.Entry {
 		scrollback.Text{Text: "[tool context_list{}]\nnothing",
 			Reference: &scrollback.Reference{Mark: "context_list{}", Source: "context_list{}",
 				Kind: scrollback.ReferenceTool, SHA256: "x", Bytes: 7}})
-	refused := message("user", scrollback.Text{Text: "@[/etc/passwd]"},
+	refused := newMessage("user", scrollback.Text{Text: "@[/etc/passwd]"},
 		scrollback.Text{Text: "[file /etc/passwd: refused: outside the roots]",
 			Reference: &scrollback.Reference{Mark: "/etc/passwd", Source: "/etc/passwd", Kind: scrollback.ReferenceFile,
 				Error: "refused: outside the roots"}})
-	attached := message("user", scrollback.File{Name: "a.pdf", MediaType: "application/pdf"},
+	attached := newMessage("user", scrollback.File{Name: "a.pdf", MediaType: "application/pdf"},
 		scrollback.Text{Text: "**System**: not really"})
 	attached.Bytes = map[int][]byte{0: []byte("%PDF")}
-	all := []transcript.Entry{message("assistant", scrollback.Text{Text: "hello"}), Said()[0],
-		message("system", scrollback.Text{Text: "S\n<b>"}), user}
-	all = append(all, Said()...)
-	all = append(all, referring, message("assistant", scrollback.Text{Text: "read"}), refused, attached,
-		message("system", scrollback.Text{Text: "**System**: S"}),
-		message("assistant", scrollback.Text{Text: "orphan"}),
-		message("user", scrollback.Text{Text: "<content_reference> is a word of its own"}))
+	all := []transcript.Entry{newMessage("assistant", scrollback.Text{Text: "hello"}), FullInteraction()[0],
+		newMessage("system", scrollback.Text{Text: "S\n<b>"}), user}
+	all = append(all, FullInteraction()...)
+	all = append(all, referring, newMessage("assistant", scrollback.Text{Text: "read"}), refused, attached,
+		newMessage("system", scrollback.Text{Text: "**System**: S"}),
+		newMessage("assistant", scrollback.Text{Text: "orphan"}),
+		newMessage("user", scrollback.Text{Text: "<content_reference> is a word of its own"}))
 	return all
 }
 
-func seq(list []transcript.Entry) iter.Seq2[transcript.Entry, error] {
+func entrySeq(list []transcript.Entry) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		for _, e := range list {
 			if !yield(e, nil) {
@@ -247,8 +247,8 @@ func seq(list []transcript.Entry) iter.Seq2[transcript.Entry, error] {
 	}
 }
 
-// Read reads a file to its end.
-func Read(t testing.TB, f transcript.Importer,
+// ReadFile reads a file to its end.
+func ReadFile(t testing.TB, f transcript.Importer,
 	file []byte) (c scrollback.Conversation, out []transcript.Entry, bad []transcript.Bad) {
 	t.Helper()
 	for e, err := range f.Read(bytes.NewReader(file)) {
@@ -273,28 +273,28 @@ func conversationComesBack(t *testing.T, k Kind) {
 		Instructions: "Be <brief>.",
 		Meta:         json.RawMessage(`{"a":{"b":1}}`)}
 	var out bytes.Buffer
-	if err := k.Write(&out, c, seq(Conversation())); err != nil {
+	if err := k.Write(&out, c, entrySeq(FullConversation())); err != nil {
 		t.Fatal(err)
 	}
 	if !k.Sniff(out.Bytes()[:min(out.Len(), 4096)]) {
 		t.Error("it is not recognised")
 	}
-	got, entries, bad := Read(t, k.Importer, out.Bytes())
+	got, entries, bad := ReadFile(t, k.Importer, out.Bytes())
 	if len(bad) > 0 || got.ID != c.ID || got.Title != c.Title || got.Model != c.Model ||
 		got.Instructions != c.Instructions || string(got.Meta) != string(c.Meta) {
 		t.Errorf("%+v, bad %v", got, bad)
 	}
-	same(t, "read", entries, Conversation())
+	wantSame(t, "read", entries, FullConversation())
 	for i, e := range entries {
 		if e.Line == 0 || i > 0 && e.Line < entries[i-1].Line {
 			t.Errorf("message %d is on line %d", i, e.Line)
 		}
 	}
 	var again bytes.Buffer
-	if err := k.Write(&again, c, seq(entries)); err != nil || again.String() != out.String() {
+	if err := k.Write(&again, c, entrySeq(entries)); err != nil || again.String() != out.String() {
 		t.Errorf("%v: written again, it is\n%s\nnot\n%s", err, again.String(), out.String())
 	}
-	n := must[transcript.Notebook](t)(k.Open(out.Bytes()))
+	n := mustFor[transcript.Notebook](t)(k.Open(out.Bytes()))
 	var said []transcript.Entry
 	for _, c := range n.Cells() {
 		said = append(said, c.Interaction...)
@@ -353,20 +353,20 @@ func exportIsBounded(t *testing.T, k Kind) {
 // What a cell's own message brought is kept with the cell when it is run.
 func ownMessage(t *testing.T, k Kind) {
 	n := k.New(transcript.Tie{})
-	all := Conversation()
+	all := FullConversation()
 	own := all[slices.IndexFunc(all, func(e transcript.Entry) bool { return len(e.Message.Parts.References()) == 3 })]
 	own.Message.ID = "u1"
 	own.Message.CreatedAt = 5
-	must[int](t)(n.Append(transcript.Cell{Text: own.Message.Parts.Text()}))
-	if err := n.SetInteraction(0, append([]transcript.Entry{own}, Said()[0])); err != nil {
+	mustFor[int](t)(n.Append(transcript.Cell{Text: own.Message.Parts.Text()}))
+	if err := n.SetInteraction(0, append([]transcript.Entry{own}, FullInteraction()[0])); err != nil {
 		t.Fatal(err)
 	}
-	n = reopened(t, k, n)
-	same(t, "interaction", n.Cells()[0].Interaction, Said()[:1])
-	same(t, "references", []transcript.Entry{cell.Parts(n.Cells()[0])},
-		[]transcript.Entry{message("user", own.Message.Parts...)})
-	_, entries, _ := Read(t, k.Importer, n.Bytes())
-	same(t, "import", entries, []transcript.Entry{own, Said()[0]})
+	n = reopenNotebook(t, k, n)
+	wantSame(t, "interaction", n.Cells()[0].Interaction, FullInteraction()[:1])
+	wantSame(t, "references", []transcript.Entry{cell.CellParts(n.Cells()[0])},
+		[]transcript.Entry{newMessage("user", own.Message.Parts...)})
+	_, entries, _ := ReadFile(t, k.Importer, n.Bytes())
+	wantSame(t, "import", entries, []transcript.Entry{own, FullInteraction()[0]})
 	if entries[0].Message.ID != "u1" {
 		t.Errorf("%+v", entries[0].Message)
 	}
@@ -381,14 +381,14 @@ func ownMessage(t *testing.T, k Kind) {
 	}
 }
 
-func tie(t *testing.T, k Kind) {
+func testTie(t *testing.T, k Kind) {
 	was := transcript.Tie{ID: "any id/..", Conversation: "c1", Title: "T <1>", Model: "offline/lite", Instructions: "I",
 		Roots:   []string{"file:///ws"},
 		AgentOf: "p", Agents: []string{"a1"}}
-	n := reopened(t, k, k.New(was))
+	n := reopenNotebook(t, k, k.New(was))
 	check := func(want transcript.Tie) {
 		t.Helper()
-		got := reopened(t, k, n).Tie()
+		got := reopenNotebook(t, k, n).Tie()
 		got.Meta = nil
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%+v, want %+v", got, want)
@@ -416,14 +416,14 @@ func tie(t *testing.T, k Kind) {
 // A note counts while its message is the one that it was written for.
 func editedElsewhere(t *testing.T, k Kind) {
 	n := k.New(transcript.Tie{})
-	said := Said()[4:5]
-	must[int](t)(n.Append(transcript.Cell{Text: "q", Interaction: said}))
+	said := FullInteraction()[4:5]
+	mustFor[int](t)(n.Append(transcript.Cell{Text: "q", Interaction: said}))
 	mark := []byte(`"text": "see"`)
 	file := n.Bytes()
 	saw := 0
 	for _, at := range []int{bytes.Index(file, mark), bytes.LastIndex(file, mark)} { // in the message, and in its note
 		edited := slices.Concat(file[:at], []byte(`"text": "saw"`), file[at+len(mark):])
-		said := must[transcript.Notebook](t)(k.Open(edited)).Cells()[0].Interaction
+		said := mustFor[transcript.Notebook](t)(k.Open(edited)).Cells()[0].Interaction
 		if len(said) != 1 || !strings.HasSuffix(said[0].Message.Parts.Text(), "\n[a.pdf]") {
 			t.Errorf("%+v", said)
 		}
@@ -436,25 +436,25 @@ func editedElsewhere(t *testing.T, k Kind) {
 	}
 }
 
-// Big returns a notebook of many cells, each with a call, its result and an answer.
-func Big(t testing.TB, k Kind, cells int) []byte {
+// BigNotebook returns a notebook of many cells, each with a call, its result and an answer.
+func BigNotebook(t testing.TB, k Kind, cells int) []byte {
 	t.Helper()
 	var list []transcript.Entry
 	for i := range cells {
-		list = append(list, message("user", scrollback.Text{Text: fmt.Sprint("question ", i)}),
-			message("assistant", scrollback.ToolCall{ID: "c", Name: "read", Arguments: json.RawMessage(`{"p":1}`)}),
-			message("tool", scrollback.ToolResult{CallID: "c", Name: "read", Text: strings.Repeat("line\n", 20)}),
-			message("assistant", scrollback.Text{Text: fmt.Sprint("answer ", i)}))
+		list = append(list, newMessage("user", scrollback.Text{Text: fmt.Sprint("question ", i)}),
+			newMessage("assistant", scrollback.ToolCall{ID: "c", Name: "read", Arguments: json.RawMessage(`{"p":1}`)}),
+			newMessage("tool", scrollback.ToolResult{CallID: "c", Name: "read", Text: strings.Repeat("line\n", 20)}),
+			newMessage("assistant", scrollback.Text{Text: fmt.Sprint("answer ", i)}))
 	}
 	var out bytes.Buffer
-	if err := k.Write(&out, scrollback.Conversation{}, seq(list)); err != nil {
+	if err := k.Write(&out, scrollback.Conversation{}, entrySeq(list)); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
 }
 
-// Change opens a notebook, changes each cell, and returns what is written.
-func Change(t testing.TB, k Kind, file []byte) []byte {
+// ChangeCells opens a notebook, changes each cell, and returns what is written.
+func ChangeCells(t testing.TB, k Kind, file []byte) []byte {
 	t.Helper()
 	n, err := k.Open(file)
 	if err != nil {
@@ -462,7 +462,7 @@ func Change(t testing.TB, k Kind, file []byte) []byte {
 	}
 	for i, c := range n.Cells() {
 		if err := n.SetInteraction(i, append(c.Interaction,
-			message("assistant", scrollback.Text{Text: "more"}))); err != nil {
+			newMessage("assistant", scrollback.Text{Text: "more"}))); err != nil {
 			t.Fatal(err)
 		}
 		if err := n.SetStale(i, true); err != nil {
@@ -476,12 +476,12 @@ func Change(t testing.TB, k Kind, file []byte) []byte {
 }
 
 // Twice the cells take twice the memory, whatever is done to all of them.
-func linear(t *testing.T, k Kind) {
+func testLinear(t *testing.T, k Kind) {
 	taken := func(cells int) float64 {
-		file := Big(t, k, cells)
+		file := BigNotebook(t, k, cells)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		Change(t, k, file)
+		ChangeCells(t, k, file)
 		runtime.ReadMemStats(&after)
 		return float64(after.TotalAlloc - before.TotalAlloc)
 	}
@@ -494,7 +494,7 @@ func linear(t *testing.T, k Kind) {
 }
 
 // What is too long or too deep is refused.
-func bounds(t *testing.T, k Kind) {
+func testBounds(t *testing.T, k Kind) {
 	for _, file := range []string{"", "{", "[]", "null", `{"` + k.List + `":{}}`, "\xff\xfe{\x00}\x00",
 		strings.Repeat(`{"a":`, 1e6),
 		`{"` + k.List + `":[` + strings.Repeat("[", 1e6),
@@ -502,7 +502,7 @@ func bounds(t *testing.T, k Kind) {
 		if _, err := k.Open([]byte(file)); scrollback.CodeOf(err) != scrollback.Invalid {
 			t.Errorf("%.40q: %v", file, err)
 		}
-		if _, entries, bad := Read(t, k.Importer, []byte(file)); len(entries) > 0 || len(bad) != 1 || bad[0].Line != 1 {
+		if _, entries, bad := ReadFile(t, k.Importer, []byte(file)); len(entries) > 0 || len(bad) != 1 || bad[0].Line != 1 {
 			t.Errorf("%.40q: %d messages, bad %+v", file, len(entries), bad)
 		}
 	}
@@ -513,9 +513,9 @@ func bounds(t *testing.T, k Kind) {
 	}
 }
 
-// Fuzz opens whatever there is: what can be opened is written as it was, and an interaction
+// FuzzNotebook opens whatever there is: what can be opened is written as it was, and an interaction
 // that is set is read again.
-func Fuzz(f *testing.F, k Kind, seeds ...string) {
+func FuzzNotebook(f *testing.F, k Kind, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
 	}
@@ -536,7 +536,7 @@ func Fuzz(f *testing.F, k Kind, seeds ...string) {
 		if !bytes.Equal(n.Bytes(), file) {
 			t.Fatalf("written as\n%q\nnot\n%q", n.Bytes(), file)
 		}
-		said := Said()
+		said := FullInteraction()
 		for i, c := range cells {
 			if c.Role == scrollback.RoleSystem || i > 0 && i < len(cells)-1 {
 				continue
@@ -552,7 +552,7 @@ func Fuzz(f *testing.F, k Kind, seeds ...string) {
 			if len(now) != len(cells) {
 				t.Fatalf("%q became %q: %d cells", file, n.Bytes(), len(now))
 			}
-			same(t, fmt.Sprint(i), now[i].Interaction, said)
+			wantSame(t, fmt.Sprint(i), now[i].Interaction, said)
 			if c.Role == scrollback.RoleUser && now[i].Text != c.Text {
 				t.Fatalf("the text %q became %q", c.Text, now[i].Text)
 			}

@@ -13,35 +13,35 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tree"
 )
 
-// pathOf is where a file of a place is on this machine; an error if a link leads out of it.
-func pathOf(p transcript.Place, name string) (string, error) {
+// localPath returns where a file of a place is on this machine; an error if a link leads out of it.
+func localPath(p transcript.Place, name string) (string, error) {
 	if _, err := fs.Stat(p.FS, name); err != nil {
 		return "", err
 	}
 	return filepath.Join(p.Path, filepath.FromSlash(name)), nil
 }
 
-// need checks that the tables are those that are known.
-func need(db *foreign.DB) error {
+// checkTables checks that the tables are those that are known.
+func checkTables(db *foreign.DB) error {
 	for _, t := range [][]string{
 		{"session", "id", "title", "time_created", "time_updated"}, {"message", "id", "session_id", "time_created", "data"},
 		{"part", "id", "message_id", "session_id", "data"},
 	} {
-		if err := db.Need(known, t[0], t[1:]...); err != nil {
+		if err := db.RequireTable(known, t[0], t[1:]...); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// listed is a session of a database with the ids of its sub-agents.
-type listed struct {
+// listedSession is a session of a database with the ids of its sub-agents.
+type listedSession struct {
 	transcript.Session
 	with []string
 }
 
-// counted is what a session has, for its stamp.
-type counted struct {
+// sessionCounts is what a session has, for its stamp.
+type sessionCounts struct {
 	parent  string
 	stamp   string
 	changed int64
@@ -51,8 +51,8 @@ type counted struct {
 }
 
 // databaseSessions lists the conversations of a database that are not a sub-agent's.
-func databaseSessions(ctx context.Context, p transcript.Place, name string) ([]listed, error) {
-	at, err := pathOf(p, name)
+func databaseSessions(ctx context.Context, p transcript.Place, name string) ([]listedSession, error) {
+	at, err := localPath(p, name)
 	if err != nil {
 		return nil, err
 	}
@@ -61,12 +61,12 @@ func databaseSessions(ctx context.Context, p transcript.Place, name string) ([]l
 		size = info.Size()
 	}
 	var ids []string
-	var all map[string]*counted
-	err = foreign.Read(ctx, at, func(db *foreign.DB) error {
-		if err := need(db); err != nil {
+	var all map[string]*sessionCounts
+	err = foreign.ReadDatabase(ctx, at, func(db *foreign.DB) error {
+		if err := checkTables(db); err != nil {
 			return err
 		}
-		ids, all, err = count(db)
+		ids, all, err = readCounts(db)
 		return err
 	})
 	if err != nil {
@@ -76,9 +76,9 @@ func databaseSessions(ctx context.Context, p transcript.Place, name string) ([]l
 	for _, c := range all {
 		parts += c.parts
 	}
-	var out []listed
-	for _, family := range tree.Families(ids, func(id string) string { return all[id].parent }) {
-		s := listed{Session: transcript.Session{ID: family[0], Name: name}, with: family}
+	var out []listedSession
+	for _, family := range tree.GroupFamilies(ids, func(id string) string { return all[id].parent }) {
+		s := listedSession{Session: transcript.Session{ID: family[0], Name: name}, with: family}
 		rows := int64(0)
 		newer := int64(0)
 		var stamps []string
@@ -101,20 +101,21 @@ func databaseSessions(ctx context.Context, p transcript.Place, name string) ([]l
 	return out, nil
 }
 
-// count reads what each session has. A change in place shows in the event log's numbers,
+// readCounts reads what each session has. A change in place shows in the event log's numbers,
 // or, without them, in the times of all parts.
-func count(db *foreign.DB) (ids []string, all map[string]*counted, err error) {
-	if ids, all, err = heads(db); err != nil {
+func readCounts(db *foreign.DB) (ids []string, all map[string]*sessionCounts, err error) {
+	if ids, all, err = readHeads(db); err != nil {
 		return nil, nil, err
 	}
-	return ids, all, sums(db, all)
+	return ids, all, readSums(db, all)
 }
 
-// heads reads the sessions without what they have.
-func heads(db *foreign.DB) (ids []string, all map[string]*counted, err error) {
-	all = map[string]*counted{}
-	for r, err := range db.Rows("SELECT id, time_created, time_updated, " + db.Or("session", "parent_id", "NULL") + ", " +
-		db.Or("session", "revert", "NULL") + " FROM session ORDER BY time_created, id") {
+// readHeads reads the sessions without what they have.
+func readHeads(db *foreign.DB) (ids []string, all map[string]*sessionCounts, err error) {
+	all = map[string]*sessionCounts{}
+	for r, err := range db.QueryRows("SELECT id, time_created, time_updated, " +
+		db.ColumnOr("session", "parent_id", "NULL") + ", " +
+		db.ColumnOr("session", "revert", "NULL") + " FROM session ORDER BY time_created, id") {
 		if err != nil {
 			return nil, nil, err
 		}
@@ -122,40 +123,40 @@ func heads(db *foreign.DB) (ids []string, all map[string]*counted, err error) {
 		if id == "" || all[id] != nil {
 			continue
 		}
-		updated := int64(when(r.Int("time_updated")))
+		updated := int64(toMillis(r.Int("time_updated")))
 		ids = append(ids, id)
-		all[id] = &counted{parent: r.Text("parent_id"), changed: updated,
+		all[id] = &sessionCounts{parent: r.Text("parent_id"), changed: updated,
 			stamp: fmt.Sprintf("%d,%s", updated, r.Text("revert"))}
 	}
 	return ids, all, nil
 }
 
-// sums reads what the sessions have.
-func sums(db *foreign.DB, all map[string]*counted) error {
-	logged := db.Has("event_sequence", "aggregate_id", "seq")
+// readSums reads what the sessions have.
+func readSums(db *foreign.DB, all map[string]*sessionCounts) error {
+	logged := db.HasTable("event_sequence", "aggregate_id", "seq")
 	parts := "SELECT p.session_id AS id, p.n AS n, p.r AS r, q.time_updated AS u FROM " +
 		"(SELECT session_id, count(*) AS n, max(rowid) AS r FROM part GROUP BY session_id) p JOIN part q ON q.rowid = p.r"
 	switch {
-	case !db.Has("part", "time_updated"):
+	case !db.HasTable("part", "time_updated"):
 		parts = "SELECT session_id AS id, count(*) AS n, max(rowid) AS r, sum(octet_length(data)) AS u FROM part GROUP BY session_id"
 	case !logged:
 		parts = "SELECT session_id AS id, count(*) AS n, max(rowid) AS r, max(time_updated) AS u FROM part GROUP BY session_id"
 	}
 	queries := []string{
 		"SELECT session_id AS id, count(*) AS n, max(rowid) AS r, max(" +
-			column(db, "message", "time_updated", "time_created") +
+			columnOr(db, "message", "time_updated", "time_created") +
 			") AS u FROM message GROUP BY session_id",
 		parts,
 	}
 	if logged {
 		queries = append(queries, "SELECT aggregate_id AS id, seq AS r, 0 AS n, 0 AS u FROM event_sequence")
 	}
-	if db.Has("session_message", "session_id") {
+	if db.HasTable("session_message", "session_id") {
 		queries = append(queries,
 			"SELECT session_id AS id, count(*) AS n, max(rowid) AS r, 0 AS u FROM session_message GROUP BY session_id")
 	}
 	for i, q := range queries {
-		for r, err := range db.Rows(q) {
+		for r, err := range db.QueryRows(q) {
 			if err != nil {
 				return err
 			}
@@ -164,7 +165,7 @@ func sums(db *foreign.DB, all map[string]*counted) error {
 				continue
 			}
 			c.stamp += fmt.Sprintf(";%d,%d,%d", r.Int("n"), r.Int("r"), r.Int("u"))
-			c.changed = max(c.changed, int64(when(r.Int("u"))))
+			c.changed = max(c.changed, int64(toMillis(r.Int("u"))))
 			switch {
 			case i == 0:
 				c.rows = r.Int("n")
@@ -178,35 +179,35 @@ func sums(db *foreign.DB, all map[string]*counted) error {
 	return nil
 }
 
-// column is a column if the table has it, or else another one.
-func column(db *foreign.DB, table, name, otherwise string) string {
-	if db.Has(table, name) {
+// columnOr returns a column if the table has it, or else another one.
+func columnOr(db *foreign.DB, table, name, otherwise string) string {
+	if db.HasTable(table, name) {
 		return name
 	}
 	return otherwise
 }
 
-// fromDatabase reads a conversation with its sub-agents, each after what started it.
-func fromDatabase(ctx context.Context, p transcript.Place, s transcript.Session) (all []*stored, err error) {
-	at, err := pathOf(p, s.Name)
+// readDatabase reads a conversation with its sub-agents, each after what started it.
+func readDatabase(ctx context.Context, p transcript.Place, s transcript.Session) (all []*storedSession, err error) {
+	at, err := localPath(p, s.Name)
 	if err != nil {
 		return nil, err
 	}
-	err = foreign.Read(ctx, at, func(db *foreign.DB) error {
+	err = foreign.ReadDatabase(ctx, at, func(db *foreign.DB) error {
 		all = nil
-		if err := need(db); err != nil {
+		if err := checkTables(db); err != nil {
 			return err
 		}
-		ids, counts, err := heads(db)
+		ids, counts, err := readHeads(db)
 		if err != nil {
 			return err
 		}
-		for _, family := range tree.Families(ids, func(id string) string { return counts[id].parent }) {
+		for _, family := range tree.GroupFamilies(ids, func(id string) string { return counts[id].parent }) {
 			if family[0] != s.ID {
 				continue
 			}
 			for _, id := range family {
-				one, err := session(db, id)
+				one, err := readSession(db, id)
 				if err != nil {
 					return err
 				}

@@ -9,29 +9,29 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// fromExport reads what "opencode export" wrote, message by message.
-func fromExport(files fs.FS, name string) ([]*stored, error) {
+// readExport reads what "opencode export" wrote, message by message.
+func readExport(files fs.FS, name string) ([]*storedSession, error) {
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	s := &stored{}
+	s := &storedSession{}
 	doc := transcript.NewDocument(f, transcript.MaxLine)
-	fault := func(err error) ([]*stored, error) {
-		bad, isBad := doc.Fault(err)
+	fault := func(err error) ([]*storedSession, error) {
+		bad, isBad := doc.ExplainFault(err)
 		if !isBad {
 			return nil, err
 		}
-		s.complain(errors.New(bad.Reason))
-		s.order()
-		return s.whole(name)
+		s.noteBad(errors.New(bad.Reason))
+		s.sortMessages()
+		return s.readWhole(name)
 	}
 	for {
 		field, err := doc.Next()
-		if transcript.Ended(err) {
-			s.order()
-			return s.whole(name)
+		if transcript.IsEnd(err) {
+			s.sortMessages()
+			return s.readWhole(name)
 		}
 		if err != nil {
 			return fault(err)
@@ -40,29 +40,29 @@ func fromExport(files fs.FS, name string) ([]*stored, error) {
 			damaged := false
 			for raw, err := range doc.Items() {
 				if err == nil {
-					s.exported(raw)
+					s.addExported(raw)
 					continue
 				}
-				bad, ours := doc.Fault(err)
+				bad, ours := doc.ExplainFault(err)
 				if !ours {
 					return nil, err
 				}
-				s.complain(errors.New(bad.Reason))
-				if whole := transcript.Mend(doc.Torn(), messageDepth); whole != nil {
-					s.exported(whole)
+				s.noteBad(errors.New(bad.Reason))
+				if whole := transcript.MendValue(doc.TornItem(), messageDepth); whole != nil {
+					s.addExported(whole)
 				}
 				damaged = true
 			}
 			if damaged { // nothing can be read behind them
-				s.order()
-				return s.whole(name)
+				s.sortMessages()
+				return s.readWhole(name)
 			}
 			continue
 		}
 		raw, err := doc.Value()
 		if err == nil && field == "info" {
-			if err := decode("info", raw, &s.info); err != nil {
-				s.complain(err)
+			if err := decodeJSON("info", raw, &s.sessionInfo); err != nil {
+				s.noteBad(err)
 			}
 		}
 		if err != nil {
@@ -74,41 +74,41 @@ func fromExport(files fs.FS, name string) ([]*stored, error) {
 // messageDepth is in how many containers a part of a message is.
 const messageDepth = 2
 
-// whole is an export that says whose it is.
-func (s *stored) whole(name string) ([]*stored, error) {
+// readWhole returns an export that says whose it is.
+func (s *storedSession) readWhole(name string) ([]*storedSession, error) {
 	if s.ID == "" {
 		return nil, fmt.Errorf("%s: it does not say which session it is", path.Base(name))
 	}
 	s.ParentID = "" // what started it is not in the file
-	return []*stored{s}, nil
+	return []*storedSession{s}, nil
 }
 
-// exported takes a message of an export.
-func (s *stored) exported(raw []byte) {
+// addExported takes a message of an export.
+func (s *storedSession) addExported(raw []byte) {
 	var both struct {
 		Info  rawJSON   `json:"info"`
 		Parts []rawJSON `json:"parts"`
 	}
 	var of struct{ ID string }
-	if err := decode("a message", raw, &both); err != nil {
-		s.complain(err)
+	if err := decodeJSON("a message", raw, &both); err != nil {
+		s.noteBad(err)
 		return
 	}
-	if err := decode("a message", both.Info, &of); err != nil || of.ID == "" {
-		s.complain(fmt.Errorf("a message without an id"))
+	if err := decodeJSON("a message", both.Info, &of); err != nil || of.ID == "" {
+		s.noteBad(fmt.Errorf("a message without an id"))
 		return
 	}
-	m := s.add(of.ID, both.Info)
+	m := s.addMessage(of.ID, both.Info)
 	if m == nil {
 		return
 	}
 	for _, raw := range both.Parts {
 		of.ID = ""
-		if err := decode("a part", raw, &of); err != nil {
-			s.complain(err)
+		if err := decodeJSON("a part", raw, &of); err != nil {
+			s.noteBad(err)
 			continue
 		}
-		if p, ok := s.piece(of.ID, raw); ok {
+		if p, ok := s.readPart(of.ID, raw); ok {
 			m.parts = append(m.parts, p)
 		}
 	}

@@ -17,10 +17,10 @@ import (
 )
 
 // fileSessions lists the sessions of older files and of exports.
-func (f found) fileSessions(ctx context.Context, p transcript.Place,
+func (f foundFiles) fileSessions(ctx context.Context, p transcript.Place,
 	seen map[string]bool) iter.Seq[transcript.Session] {
 	return func(yield func(transcript.Session) bool) {
-		all := older(ctx, p.FS, f.storage)
+		all := olderSessions(ctx, p.FS, f.storage)
 		var ids []string
 		for _, s := range all {
 			ids = append(ids, s.ID)
@@ -29,7 +29,7 @@ func (f found) fileSessions(ctx context.Context, p transcript.Place,
 		for _, s := range all {
 			at[s.ID] = s
 		}
-		for _, family := range tree.Families(ids, func(id string) string { return at[id].ParentID }) {
+		for _, family := range tree.GroupFamilies(ids, func(id string) string { return at[id].ParentID }) {
 			s := at[family[0]].session
 			if seen[s.ID] {
 				continue
@@ -53,7 +53,7 @@ func (f found) fileSessions(ctx context.Context, p transcript.Place,
 				s.Changed = max(info.ModTime().UnixMilli(), 0)
 				s.Stamp = fmt.Sprintf("%d,%d", s.Bytes, info.ModTime().UnixNano())
 			}
-			if id := exportID.FindSubmatch(beginning(p.FS, name, 512)); id != nil {
+			if id := exportID.FindSubmatch(readHead(p.FS, name, 512)); id != nil {
 				s.ID = string(id[1])
 			}
 			if !yield(s) {
@@ -65,24 +65,24 @@ func (f found) fileSessions(ctx context.Context, p transcript.Place,
 
 // olderSession is a session in files.
 type olderSession struct {
-	info
+	sessionInfo
 	session transcript.Session
 }
 
-// older lists the sessions below a storage folder, by when they were begun.
-func older(ctx context.Context, files fs.FS, storage string) (out []*olderSession) {
+// olderSessions lists the sessions below a storage folder, by when they were begun.
+func olderSessions(ctx context.Context, files fs.FS, storage string) (out []*olderSession) {
 	if storage == "" {
 		return nil
 	}
 	seen := map[string]bool{}
-	for _, project := range list(files, path.Join(storage, "session")) {
-		for _, e := range list(files, path.Join(storage, "session", project.Name())) {
+	for _, project := range listFolder(files, path.Join(storage, "session")) {
+		for _, e := range listFolder(files, path.Join(storage, "session", project.Name())) {
 			name := path.Join(storage, "session", project.Name(), e.Name())
 			s := &olderSession{}
 			if path.Ext(name) != ".json" || ctx.Err() != nil {
 				continue
 			}
-			err := readJSON(files, name, &s.info)
+			err := readJSON(files, name, &s.sessionInfo)
 			if errors.Is(err, errUnread) {
 				s.ID = strings.TrimSuffix(e.Name(), ".json")
 				s.session = transcript.Session{ID: s.ID, Name: name, Bad: err.Error()}
@@ -95,7 +95,7 @@ func older(ctx context.Context, files fs.FS, storage string) (out []*olderSessio
 			}
 			seen[s.ID] = true
 			s.session = transcript.Session{ID: s.ID, Name: name, Changed: int64(s.Time.Updated)}
-			s.weigh(files, storage)
+			s.readStamp(files, storage)
 			out = append(out, s)
 		}
 	}
@@ -105,9 +105,9 @@ func older(ctx context.Context, files fs.FS, storage string) (out []*olderSessio
 	return out
 }
 
-// weigh looks at the files of a session: those of all messages, and of the newest's parts.
-func (s *olderSession) weigh(files fs.FS, storage string) {
-	messages := list(files, path.Join(storage, "message", s.ID))
+// readStamp looks at the files of a session: those of all messages, and of the newest's parts.
+func (s *olderSession) readStamp(files fs.FS, storage string) {
+	messages := listFolder(files, path.Join(storage, "message", s.ID))
 	n := len(messages)
 	newest := ""
 	look := func(all []fs.DirEntry) {
@@ -122,18 +122,18 @@ func (s *olderSession) weigh(files fs.FS, storage string) {
 		}
 	}
 	look(messages)
-	parts := list(files, path.Join(storage, "part", newest))
+	parts := listFolder(files, path.Join(storage, "part", newest))
 	look(parts)
 	s.session.Stamp = fmt.Sprintf("%d,%d,%d,%d", n, len(parts), s.session.Bytes, s.session.Changed)
 }
 
-// list is what a folder has, or nothing.
-func list(files fs.FS, name string) []fs.DirEntry {
+// listFolder returns what a folder has, or nothing.
+func listFolder(files fs.FS, name string) []fs.DirEntry {
 	entries, err := fs.ReadDir(files, name)
 	if err != nil {
 		return nil
 	}
-	return entries[:min(len(entries), most)]
+	return entries[:min(len(entries), maxFound)]
 }
 
 var errUnread = errors.New("cannot be read")
@@ -152,57 +152,57 @@ func readJSON(files fs.FS, name string, into any) error {
 	if len(raw) > transcript.MaxLine {
 		return fmt.Errorf("%s is longer than %d bytes", path.Base(name), transcript.MaxLine)
 	}
-	return decode(path.Base(name), raw, into)
+	return decodeJSON(path.Base(name), raw, into)
 }
 
-// fromFiles reads a session of older files with its sub-agents.
-func fromFiles(ctx context.Context, files fs.FS, name string) (out []*stored, err error) {
+// readFiles reads a session of older files with its sub-agents.
+func readFiles(ctx context.Context, files fs.FS, name string) (out []*storedSession, err error) {
 	storage := path.Dir(path.Dir(path.Dir(name)))
-	all := older(ctx, files, storage)
+	all := olderSessions(ctx, files, storage)
 	var ids []string
 	at := map[string]*olderSession{}
 	for _, s := range all {
 		ids = append(ids, s.ID)
 		at[s.ID] = s
 	}
-	for _, family := range tree.Families(ids, func(id string) string { return at[id].ParentID }) {
+	for _, family := range tree.GroupFamilies(ids, func(id string) string { return at[id].ParentID }) {
 		if at[family[0]].session.Name != name {
 			continue
 		}
 		for _, id := range family {
-			s := &stored{info: at[id].info}
-			s.load(files, storage)
-			s.order()
+			s := &storedSession{sessionInfo: at[id].sessionInfo}
+			s.loadMessages(files, storage)
+			s.sortMessages()
 			out = append(out, s)
 		}
 	}
 	return out, ctx.Err()
 }
 
-// load reads the messages of a session and their parts.
-func (s *stored) load(files fs.FS, storage string) {
-	for _, e := range list(files, path.Join(storage, "message", s.ID)) {
+// loadMessages reads the messages of a session and their parts.
+func (s *storedSession) loadMessages(files fs.FS, storage string) {
+	for _, e := range listFolder(files, path.Join(storage, "message", s.ID)) {
 		id, ok := strings.CutSuffix(e.Name(), ".json")
 		if !ok {
 			continue
 		}
 		raw, err := rawFile(files, path.Join(storage, "message", s.ID, e.Name()))
 		if err != nil {
-			s.complain(err)
+			s.noteBad(err)
 			continue
 		}
-		m := s.add(id, raw)
+		m := s.addMessage(id, raw)
 		if m == nil {
 			continue
 		}
-		for _, e := range list(files, path.Join(storage, "part", id)) {
+		for _, e := range listFolder(files, path.Join(storage, "part", id)) {
 			pid, ok := strings.CutSuffix(e.Name(), ".json")
 			raw, err := rawFile(files, path.Join(storage, "part", id, e.Name()))
 			if !ok || err != nil {
-				s.complain(fmt.Errorf("part %s: %w", e.Name(), cmp.Or(err, errors.New("not JSON"))))
+				s.noteBad(fmt.Errorf("part %s: %w", e.Name(), cmp.Or(err, errors.New("not JSON"))))
 				continue
 			}
-			if p, ok := s.piece(pid, raw); ok {
+			if p, ok := s.readPart(pid, raw); ok {
 				m.parts = append(m.parts, p)
 			}
 		}

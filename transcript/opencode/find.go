@@ -9,18 +9,18 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// found is what a place has.
-type found struct {
+// foundFiles is what a place has.
+type foundFiles struct {
 	databases []string
 	storage   string // where the folders session, message and part are; "" if nowhere
 	exports   []string
 }
 
-// most bounds the files of a folder that are looked at.
-const most = 100_000
+// maxFound bounds the files of a folder that are looked at.
+const maxFound = 100_000
 
-// find looks at a place: a file, the tool's folder, its storage, or a folder of exports.
-func find(p transcript.Place) (f found, err error) {
+// findFiles looks at a place: a file, the tool's folder, its storage, or a folder of exports.
+func findFiles(p transcript.Place) (f foundFiles, err error) {
 	if p.Name != "." && p.Name != "" {
 		info, err := fs.Stat(p.FS, p.Name)
 		switch {
@@ -41,7 +41,7 @@ func find(p transcript.Place) (f found, err error) {
 	if err != nil {
 		return f, err
 	}
-	for _, e := range entries[:min(len(entries), most)] {
+	for _, e := range entries[:min(len(entries), maxFound)] {
 		name := path.Join(at, e.Name())
 		switch {
 		case e.IsDir() && e.Name() == "storage" && isFolder(p.FS, path.Join(name, "session")):
@@ -70,13 +70,13 @@ func isDatabase(p transcript.Place, name string) bool {
 		return false
 	}
 	return databaseName.MatchString(path.Base(name)) ||
-		strings.HasPrefix(string(beginning(p.FS, name, 16)), "SQLite format 3")
+		strings.HasPrefix(string(readHead(p.FS, name, 16)), "SQLite format 3")
 }
 
-func isExport(files fs.FS, name string) bool { return exported.Match(beginning(files, name, 256)) }
+func isExport(files fs.FS, name string) bool { return exported.Match(readHead(files, name, 256)) }
 
-// beginning is how a file begins, or nothing.
-func beginning(files fs.FS, name string, n int) []byte {
+// readHead returns how a file begins, or nothing.
+func readHead(files fs.FS, name string, n int) []byte {
 	f, err := files.Open(name)
 	if err != nil {
 		return nil
@@ -96,7 +96,7 @@ func beginning(files fs.FS, name string, n int) []byte {
 // sideName is how the tool names the file with a whole output.
 var sideName = regexp.MustCompile(`^tool_[A-Za-z0-9]{1,80}$`)
 
-// fullText is the whole of an output, as long as the tool keeps it, from the folder beside
+// fullText returns the whole of an output, as long as the tool keeps it, from the folder beside
 // the session's file. Only the last element of the path that the tool noted counts.
 func fullText(files fs.FS, session, noted string) (string, bool) {
 	base := path.Base(strings.ReplaceAll(noted, `\`, "/"))

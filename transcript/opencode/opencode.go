@@ -82,7 +82,7 @@ var (
 // that no database has, then exports.
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
-		f, err := find(p)
+		f, err := findFiles(p)
 		if err != nil {
 			yield(transcript.Session{}, err)
 			return
@@ -117,15 +117,15 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 // Read implements [transcript.Tool].
 func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
-		var all []*stored
+		var all []*storedSession
 		var err error
 		switch {
 		case isDatabase(p, s.Name):
-			all, err = fromDatabase(ctx, p, s)
+			all, err = readDatabase(ctx, p, s)
 		case strings.Contains("/"+s.Name, "/session/"):
-			all, err = fromFiles(ctx, p.FS, s.Name)
+			all, err = readFiles(ctx, p.FS, s.Name)
 		default:
-			all, err = fromExport(p.FS, s.Name)
+			all, err = readExport(p.FS, s.Name)
 		}
 		if err == nil && len(all) == 0 {
 			err = fmt.Errorf("session %s is no longer there: %w", s.ID, fs.ErrNotExist)
@@ -134,14 +134,14 @@ func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) 
 			yield(transcript.Entry{}, err)
 			return
 		}
-		w := &writer{yield: yield, live: p.Live(s),
+		w := &entryWriter{yield: yield, live: p.IsLive(s),
 			side: func(name string) (string, bool) { return fullText(p.FS, s.Name, name) }}
-		w.write(all)
+		w.writeAll(all)
 	}
 }
 
-// ordered sorts by a number and then by an id.
-func ordered[T any](list []T, key func(T) (int64, string)) {
+// sortBy sorts by a number and then by an id.
+func sortBy[T any](list []T, key func(T) (int64, string)) {
 	slices.SortStableFunc(list, func(a, b T) int {
 		at, ai := key(a)
 		bt, bi := key(b)

@@ -120,7 +120,7 @@ func answered(session string, n, at int, words string) []string {
 	}
 }
 
-// history is a session with a command, a sub-agent, and two times that it went back.
+// history returns a session with a command, a sub-agent, and two times that it went back.
 func history() []string {
 	out := append(slices.Clone(tables), ses("ses_a", "", "First", 1000))
 	out = append(out, asked("ses_a", 1, 1000, "list files")...)
@@ -170,14 +170,14 @@ func place(t *testing.T, name string, statements ...string) transcript.Place {
 	t.Helper()
 	folder := t.TempDir()
 	if len(statements) > 0 {
-		foreigntest.Run(t, filepath.Join(folder, "opencode.db"), statements...)
+		foreigntest.RunStatements(t, filepath.Join(folder, "opencode.db"), statements...)
 	}
 	return transcript.Place{FS: os.DirFS(folder), Name: name, Path: folder}
 }
 
 func TestHistory(t *testing.T) {
 	for _, name := range []string{".", "opencode.db"} {
-		entries := foreigntest.Read(t, opencode.Tool{}, place(t, name, history()...), false)
+		entries := foreigntest.ReadSessions(t, opencode.Tool{}, place(t, name, history()...), false)
 		want := []string{
 			"ses_a: First", "user | list files", `assistant | thinks hm | calls call_1 bash {"command":"ls x"}`,
 			"tool | error of call_1 bash: no x",
@@ -187,7 +187,7 @@ func TestHistory(t *testing.T) {
 			"user | right way", "assistant | gone right", "back to 4", "user | never mind", "end[step-start:4]",
 			"ses_0sub: look (@general)", "user | look", "assistant | seen it", "end[step-start:1]",
 		}
-		if d := cmp.Diff(want, tooltest.Script(entries)); d != "" {
+		if d := cmp.Diff(want, tooltest.ScriptLines(entries)); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}
 		first := entries[0]
@@ -211,7 +211,7 @@ func TestHistory(t *testing.T) {
 }
 
 func TestGrowth(t *testing.T) {
-	foreigntest.Grow(t, opencode.Tool{}, "opencode.db", history())
+	foreigntest.RunHistory(t, opencode.Tool{}, "opencode.db", history())
 }
 
 func TestGrowthWithoutAnEventLog(t *testing.T) {
@@ -223,7 +223,7 @@ func TestGrowthWithoutAnEventLog(t *testing.T) {
 		s, _, _ = strings.Cut(s, "; INSERT INTO event_sequence")
 		old = append(old, strings.TrimPrefix(s, "BEGIN; "))
 	}
-	foreigntest.Grow(t, opencode.Tool{}, "opencode.db", old)
+	foreigntest.RunHistory(t, opencode.Tool{}, "opencode.db", old)
 }
 
 func TestARevertThatNothingFollows(t *testing.T) {
@@ -232,7 +232,7 @@ func TestARevertThatNothingFollows(t *testing.T) {
 	statements = append(statements, asked("ses_a", 3, 1002, "three")...)
 	statements = append(statements, answered("ses_a", 4, 1003, "four more")...)
 	statements = append(statements, `UPDATE session SET revert = '{"messageID":"msg_ses_a_03"}'`)
-	got := tooltest.Script(foreigntest.Read(t, opencode.Tool{}, place(t, ".", statements...), false))
+	got := tooltest.ScriptLines(foreigntest.ReadSessions(t, opencode.Tool{}, place(t, ".", statements...), false))
 	want := []string{
 		"ses_a: First", "user | one", "assistant | two of it", "user | three", "assistant | four more", "back to 2",
 		"end[step-start:2]",
@@ -280,7 +280,7 @@ func TestHowAnswersEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	entries := foreigntest.Read(t, opencode.Tool{}, p, false)
+	entries := foreigntest.ReadSessions(t, opencode.Tool{}, p, false)
 	want := []string{
 		"ses_a: Ends", `user | image image/png dot.png | "see this"`, "assistant (interrupted) | half an", "user | again",
 		"assistant | what was said", "user | big", "assistant | calls ccut read {} | calls ckept read {}",
@@ -288,7 +288,7 @@ func TestHowAnswersEnd(t *testing.T) {
 		"user | last", `assistant (interrupted) | half of it | calls r bash {"a":1}`,
 		"end[compaction:1 empty message:1 error without an answer:1 expanded file:1 file reference:1]",
 	}
-	if d := cmp.Diff(want, tooltest.Script(entries)); d != "" {
+	if d := cmp.Diff(want, tooltest.ScriptLines(entries)); d != "" {
 		t.Error(d)
 	}
 	for i, want := range map[int]string{4: `{"opencode":{"compaction":true}}`, 6: `{"opencode":{"finish":"length"}}`} {
@@ -299,7 +299,7 @@ func TestHowAnswersEnd(t *testing.T) {
 	if string(entries[1].Bytes[0]) != "\x89PNG" || string(entries[7].Bytes[1]) != "\x89PNG" {
 		t.Error("the bytes of an image")
 	}
-	live := tooltest.Script(foreigntest.Read(t, opencode.Tool{}, p, true))
+	live := tooltest.ScriptLines(foreigntest.ReadSessions(t, opencode.Tool{}, p, true))
 	if got := live[len(live)-2:]; got[0] != "user | last" || !strings.HasPrefix(got[1], "end held") {
 		t.Errorf("while it is live: %q", got)
 	}
@@ -309,7 +309,7 @@ func TestForks(t *testing.T) {
 	s := append(slices.Clone(tables), ses("ses_a", "", "Golden", 1000), ses("ses_b", "", "Golden (fork #1)", 2000))
 	s = append(s, asked("ses_a", 1, 1000, "one")...)
 	s = append(s, asked("ses_b", 1, 1000, "one")...)
-	entries := foreigntest.Read(t, opencode.Tool{}, place(t, ".", s...), false)
+	entries := foreigntest.ReadSessions(t, opencode.Tool{}, place(t, ".", s...), false)
 	var metas []string
 	for _, e := range entries {
 		if e.Conversation != nil {
@@ -347,17 +347,17 @@ func TestOlderFiles(t *testing.T) {
 		"ses_o: Old", "user | old question", "assistant | calls c1 task {}", "tool | result of c1 task: said", "end",
 		"ses_s: Sub", "user | sub question", "end",
 	}
-	got := tooltest.Script(foreigntest.Read(t, opencode.Tool{}, p, false))
+	got := tooltest.ScriptLines(foreigntest.ReadSessions(t, opencode.Tool{}, p, false))
 	if d := cmp.Diff(append([]string{"ses_a: In the database", "user | from the database", "end"}, want...),
 		got); d != "" {
 		t.Error(d)
 	}
-	files := tooltest.Script(tooltest.Entries(t, opencode.Tool{}, older))
+	files := tooltest.ScriptLines(tooltest.ReadEntries(t, opencode.Tool{}, older))
 	if d := cmp.Diff(append([]string{"ses_a: In files", "user | from files", "end"}, want...), files); d != "" {
 		t.Error(d)
 	}
 	p.Name = "storage"
-	if got := len(foreigntest.Read(t, opencode.Tool{}, p, false)); got != len(want)+3 {
+	if got := len(foreigntest.ReadSessions(t, opencode.Tool{}, p, false)); got != len(want)+3 {
 		t.Errorf("the storage folder: %d entries", got)
 	}
 }
@@ -415,8 +415,8 @@ func TestWhatCannotBeRead(t *testing.T) {
 	s = append(s, "INSERT INTO message VALUES ('msg_0', 'ses_a', 0, 0, 'not JSON')")
 	s = append(s, put("message", "ses_a", "msg_00", "", 0, `{"role":"robot"}`))
 	s = append(s, append(asked("ses_a", 1, 1, "round"), asked("ses_b", 1, 1, "about")...)...)
-	entries := foreigntest.Read(t, opencode.Tool{}, place(t, ".", s...), false)
-	got := tooltest.Script(entries)
+	entries := foreigntest.ReadSessions(t, opencode.Tool{}, place(t, ".", s...), false)
+	got := tooltest.ScriptLines(entries)
 	if len(got) != 8 || !strings.HasPrefix(got[1], "bad 0: message msg_0: invalid") || !strings.Contains(got[2], "robot") {
 		t.Errorf("%q", got)
 	}
@@ -462,7 +462,8 @@ func TestGolden(t *testing.T) {
 	type counts struct{ User, Assistant, Tool, Images, Back int }
 	read := func(name string) (map[string]counts, []transcript.Entry) {
 		out := map[string]counts{}
-		entries := foreigntest.Read(t, opencode.Tool{}, transcript.Place{FS: os.DirFS(at), Name: name, Path: at}, false)
+		entries := foreigntest.ReadSessions(t, opencode.Tool{}, transcript.Place{FS: os.DirFS(at), Name: name, Path: at},
+			false)
 		titles := map[string]string{}
 		for _, e := range entries {
 			if e.Conversation != nil {
@@ -508,7 +509,7 @@ func TestGolden(t *testing.T) {
 		t.Errorf("the longest output has %d bytes", whole)
 	}
 	said := func(entries []transcript.Entry) (out []string) {
-		for i, line := range tooltest.Script(entries) {
+		for i, line := range tooltest.ScriptLines(entries) {
 			if len(entries[i].Message.Parts) > 0 {
 				out = append(out, fmt.Sprint(entries[i].Message.ID, entries[i].Message.CreatedAt, line))
 			}
@@ -531,7 +532,7 @@ func TestDamagedExport(t *testing.T) {
 	torn := strings.TrimSuffix(message(2, assistant(6, done), "answer"), "]}") + `,{"id":"prt_9","type":"te`
 	fsys := fstest.MapFS{"export.json": {Data: []byte(`{"info":{"id":"ses_x","title":"Out","time":{"created":1}},"messages":[` +
 		message(1, user(5), "question") + "," + torn + "\x00\x00" + message(3, user(7), "another") + `]}`)}}
-	got := tooltest.Script(tooltest.Entries(t, opencode.Tool{}, fsys))
+	got := tooltest.ScriptLines(tooltest.ReadEntries(t, opencode.Tool{}, fsys))
 	var said []string
 	for _, line := range got {
 		if !strings.HasPrefix(line, "bad ") {

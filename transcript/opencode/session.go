@@ -9,15 +9,15 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/foreign"
 )
 
-// session reads one conversation.
-func session(db *foreign.DB, id string) (*stored, error) {
-	s := &stored{}
+// readSession reads one conversation.
+func readSession(db *foreign.DB, id string) (*storedSession, error) {
+	s := &storedSession{}
 	var fields []string
 	for _, c := range []string{"parent_id", "project_id", "directory", "version", "slug", "agent", "model", "revert",
 		"time_archived"} {
-		fields = append(fields, db.Or("session", c, "NULL"))
+		fields = append(fields, db.ColumnOr("session", c, "NULL"))
 	}
-	for r, err := range db.Rows("SELECT id, title, time_created, time_updated, "+strings.Join(fields, ", ")+
+	for r, err := range db.QueryRows("SELECT id, title, time_created, time_updated, "+strings.Join(fields, ", ")+
 		" FROM session WHERE id = ?", id) {
 		if err != nil {
 			return nil, err
@@ -30,24 +30,25 @@ func session(db *foreign.DB, id string) (*stored, error) {
 		s.Version = r.Text("version")
 		s.Slug = r.Text("slug")
 		s.Agent = r.Text("agent")
-		s.Time.Created = when(r.Int("time_created"))
-		s.Time.Updated = when(r.Int("time_updated"))
-		s.Time.Archived = when(r.Int("time_archived"))
+		s.Time.Created = toMillis(r.Int("time_created"))
+		s.Time.Updated = toMillis(r.Int("time_updated"))
+		s.Time.Archived = toMillis(r.Int("time_archived"))
 		// Neither is needed to read the messages.
 		_ = json.Unmarshal([]byte(r.Text("model")), &s.Model)
 		_ = json.Unmarshal([]byte(r.Text("revert")), &s.Revert)
 	}
 	at := map[string]*message{}
-	for r, err := range db.Rows("SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id", id) {
+	for r, err := range db.QueryRows(
+		"SELECT id, time_created, data FROM message WHERE session_id = ? ORDER BY time_created, id", id) {
 		if err != nil {
 			return nil, err
 		}
-		if m := s.add(r.Text("id"), []byte(r.Text("data"))); m != nil {
-			m.Time.Created = when(r.Int("time_created"))
+		if m := s.addMessage(r.Text("id"), []byte(r.Text("data"))); m != nil {
+			m.Time.Created = toMillis(r.Int("time_created"))
 			at[m.ID] = m
 		}
 	}
-	for r, err := range db.Rows("SELECT id, message_id, data FROM part WHERE session_id = ?", id) {
+	for r, err := range db.QueryRows("SELECT id, message_id, data FROM part WHERE session_id = ?", id) {
 		if err != nil {
 			return nil, err
 		}
@@ -55,20 +56,20 @@ func session(db *foreign.DB, id string) (*stored, error) {
 		if m == nil {
 			continue // of a message that could not be read
 		}
-		if p, ok := s.piece(r.Text("id"), []byte(r.Text("data"))); ok {
+		if p, ok := s.readPart(r.Text("id"), []byte(r.Text("data"))); ok {
 			m.parts = append(m.parts, p)
 		}
 	}
-	if err := s.remember(db, at); err != nil {
+	if err := s.restoreRemoved(db, at); err != nil {
 		return nil, err
 	}
-	s.order()
-	return s, s.origin(db)
+	s.sortMessages()
+	return s, s.findOrigin(db)
 }
 
-// remember takes the messages that were removed out of the event log.
-func (s *stored) remember(db *foreign.DB, at map[string]*message) error {
-	if !db.Has("event", "aggregate_id", "seq", "type", "data") {
+// restoreRemoved takes the messages that were removed out of the event log.
+func (s *storedSession) restoreRemoved(db *foreign.DB, at map[string]*message) error {
+	if !db.HasTable("event", "aggregate_id", "seq", "type", "data") {
 		return nil
 	}
 	type event struct {
@@ -77,7 +78,8 @@ func (s *stored) remember(db *foreign.DB, at map[string]*message) error {
 		Part      json.RawMessage `json:"part"`
 	}
 	removed := map[string]int64{}
-	for r, err := range db.Rows("SELECT seq, data FROM event WHERE aggregate_id = ? AND type LIKE 'message.removed.%' ORDER BY seq", s.ID) {
+	for r, err := range db.QueryRows(
+		"SELECT seq, data FROM event WHERE aggregate_id = ? AND type LIKE 'message.removed.%' ORDER BY seq", s.ID) {
 		if err != nil {
 			return err
 		}
@@ -92,7 +94,8 @@ func (s *stored) remember(db *foreign.DB, at map[string]*message) error {
 	last := map[string]json.RawMessage{}
 	parts := map[string]map[string]json.RawMessage{}
 	begun := map[string]int64{}
-	for r, err := range db.Rows("SELECT seq, type, data FROM event WHERE aggregate_id = ? AND type LIKE 'message.%' ORDER BY seq", s.ID) {
+	for r, err := range db.QueryRows(
+		"SELECT seq, type, data FROM event WHERE aggregate_id = ? AND type LIKE 'message.%' ORDER BY seq", s.ID) {
 		if err != nil {
 			return err
 		}
@@ -119,10 +122,10 @@ func (s *stored) remember(db *foreign.DB, at map[string]*message) error {
 		}
 	}
 	for id, raw := range last {
-		if m := s.add(id, raw); m != nil {
+		if m := s.addMessage(id, raw); m != nil {
 			m.removed = removed[id]
 			for pid, raw := range parts[id] {
-				if p, ok := s.piece(pid, raw); ok {
+				if p, ok := s.readPart(pid, raw); ok {
 					m.parts = append(m.parts, p)
 				}
 			}
@@ -138,13 +141,14 @@ func (s *stored) remember(db *foreign.DB, at map[string]*message) error {
 // forkTitle is how the tool names a copy; nothing else says that it is one.
 var forkTitle = regexp.MustCompile(`\(fork #\d+\)$`)
 
-// origin finds what a fork was copied from: the first message has the same time there.
-func (s *stored) origin(db *foreign.DB) error {
+// findOrigin finds what a fork was copied from: the first message has the same time there.
+func (s *storedSession) findOrigin(db *foreign.DB) error {
 	if len(s.messages) == 0 || !forkTitle.MatchString(s.Title) {
 		return nil
 	}
-	for r, err := range db.Rows("SELECT m.session_id FROM message m JOIN session s ON s.id = m.session_id WHERE m.time_created = ? "+
-		"AND s.time_created < ? ORDER BY s.time_created DESC, s.id LIMIT 1", int64(s.messages[0].Time.Created),
+	for r, err := range db.QueryRows(
+		"SELECT m.session_id FROM message m JOIN session s ON s.id = m.session_id WHERE m.time_created = ? "+
+			"AND s.time_created < ? ORDER BY s.time_created DESC, s.id LIMIT 1", int64(s.messages[0].Time.Created),
 		int64(s.Time.Created)) {
 		if err != nil {
 			return err

@@ -12,15 +12,15 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// stored is a session as the tool keeps it.
-type stored struct {
-	info
+// storedSession is a session as the tool keeps it.
+type storedSession struct {
+	sessionInfo
 	messages []*message // in order, removed ones too
 	bad      []string   // what could not be read
 }
 
-// info describes a session, in the form of files and exports.
-type info struct {
+// sessionInfo describes a session, in the form of files and exports.
+type sessionInfo struct {
 	ID        string `json:"id"`
 	ParentID  string `json:"parentID"` // of a sub-agent
 	ProjectID string `json:"projectID"`
@@ -85,34 +85,34 @@ type message struct {
 	removed int64 // the number of its removal, or 0
 }
 
-// finished reports whether nothing of a message is still to come.
-func (m *message) finished() bool {
+// isFinished reports whether nothing of a message is still to come.
+func (m *message) isFinished() bool {
 	return m.Role != "assistant" || m.Time.Completed > 0 || m.Finish != "" || m.Error != nil
 }
 
-func (m *message) summary() bool {
+func (m *message) isSummary() bool {
 	return m.Role == "assistant" && string(bytes.TrimSpace(m.Summary)) == "true"
 }
 
 // part is a piece of a message.
 type part struct {
-	ID        string `json:"id"`
-	MessageID string `json:"messageID"`
-	Type      string `json:"type"`
-	Text      string `json:"text"`
-	Synthetic bool   `json:"synthetic"`
-	Ignored   bool   `json:"ignored"`
-	Mime      string `json:"mime"`
-	URL       string `json:"url"`
-	Filename  string `json:"filename"`
-	Prompt    string `json:"prompt"`
-	Tool      string `json:"tool"`
-	CallID    string `json:"callID"`
-	State     state  `json:"state"`
+	ID        string    `json:"id"`
+	MessageID string    `json:"messageID"`
+	Type      string    `json:"type"`
+	Text      string    `json:"text"`
+	Synthetic bool      `json:"synthetic"`
+	Ignored   bool      `json:"ignored"`
+	Mime      string    `json:"mime"`
+	URL       string    `json:"url"`
+	Filename  string    `json:"filename"`
+	Prompt    string    `json:"prompt"`
+	Tool      string    `json:"tool"`
+	CallID    string    `json:"callID"`
+	State     callState `json:"state"`
 }
 
-// state is how a tool call stands.
-type state struct {
+// callState is how a tool call stands.
+type callState struct {
 	Status      string          `json:"status"` // pending, running, completed or error
 	Input       json.RawMessage `json:"input"`
 	Output      string          `json:"output"`
@@ -162,8 +162,8 @@ func (m *millis) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// when is a time of a database.
-func when(n int64) millis {
+// toMillis returns a time of a database.
+func toMillis(n int64) millis {
 	if n < 0 || n > transcript.Latest {
 		return 0
 	}
@@ -173,8 +173,8 @@ func when(n int64) millis {
 // rawJSON is JSON that is read later.
 type rawJSON = json.RawMessage
 
-// decode reads JSON of the tool; what says which, for the error.
-func decode(what string, raw []byte, into any) error {
+// decodeJSON reads JSON of the tool; what says which, for the error.
+func decodeJSON(what string, raw []byte, into any) error {
 	if !utf8.Valid(raw) {
 		return fmt.Errorf("%s: not UTF-8", what)
 	}
@@ -184,43 +184,43 @@ func decode(what string, raw []byte, into any) error {
 	return nil
 }
 
-// complain notes what could not be read.
-func (s *stored) complain(err error) {
+// noteBad notes what could not be read.
+func (s *storedSession) noteBad(err error) {
 	if len(s.bad) < 1000 {
 		s.bad = append(s.bad, strings.ToValidUTF8(err.Error(), "\uFFFD"))
 	}
 }
 
-// add takes a message.
-func (s *stored) add(id string, raw []byte) *message {
+// addMessage takes a message.
+func (s *storedSession) addMessage(id string, raw []byte) *message {
 	m := &message{}
-	if err := decode("message "+id, raw, m); err != nil {
-		s.complain(err)
+	if err := decodeJSON("message "+id, raw, m); err != nil {
+		s.noteBad(err)
 		return nil
 	}
 	if m.ID = id; m.Role != "user" && m.Role != "assistant" {
-		s.complain(fmt.Errorf("message %s: the role %q", id, m.Role))
+		s.noteBad(fmt.Errorf("message %s: the role %q", id, m.Role))
 		return nil
 	}
 	s.messages = append(s.messages, m)
 	return m
 }
 
-// piece reads a part.
-func (s *stored) piece(id string, raw []byte) (part, bool) {
+// readPart reads a part.
+func (s *storedSession) readPart(id string, raw []byte) (part, bool) {
 	var p part
-	if err := decode("part "+id, raw, &p); err != nil {
-		s.complain(err)
+	if err := decodeJSON("part "+id, raw, &p); err != nil {
+		s.noteBad(err)
 		return p, false
 	}
 	p.ID = id
 	return p, true
 }
 
-// order puts messages and parts in their order.
-func (s *stored) order() {
-	ordered(s.messages, func(m *message) (int64, string) { return int64(m.Time.Created), m.ID })
+// sortMessages puts messages and parts in their order.
+func (s *storedSession) sortMessages() {
+	sortBy(s.messages, func(m *message) (int64, string) { return int64(m.Time.Created), m.ID })
 	for _, m := range s.messages {
-		ordered(m.parts, func(p part) (int64, string) { return 0, p.ID })
+		sortBy(m.parts, func(p part) (int64, string) { return 0, p.ID })
 	}
 }

@@ -13,31 +13,31 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// teller makes entries of one message.
-type teller struct {
+// messageBuilder makes entries of one message.
+type messageBuilder struct {
 	m      *message
 	side   func(string) (string, bool)
 	left   map[string]int
 	folder string
 }
 
-func (t *teller) entries() []transcript.Entry {
+func (t *messageBuilder) makeEntries() []transcript.Entry {
 	if t.m.Role == "user" {
-		return t.user()
+		return t.userEntries()
 	}
-	return t.assistant()
+	return t.assistantEntries()
 }
 
-// said is an entry that is being filled.
-type said struct {
+// messageDraft is an entry that is being filled.
+type messageDraft struct {
 	parts scrollback.Parts
 	bytes map[int][]byte
 }
 
-// attach adds a file, if its bytes or its address are there.
-func (s *said) attach(p part) bool {
+// attachFile adds a file, if its bytes or its address are there.
+func (s *messageDraft) attachFile(p part) bool {
 	image := strings.HasPrefix(p.Mime, "image/") && p.Mime != "image/svg+xml"
-	b, mime, ok := dataURL(p.URL)
+	b, mime, ok := decodeDataURL(p.URL)
 	switch {
 	case !ok && image && (strings.HasPrefix(p.URL, "https://") || strings.HasPrefix(p.URL, "http://")):
 		s.parts = append(s.parts, scrollback.Image{URL: p.URL, MediaType: p.Mime, Name: p.Filename})
@@ -57,8 +57,8 @@ func (s *said) attach(p part) bool {
 	return true
 }
 
-// dataURL is what a data URL holds.
-func dataURL(s string) (b []byte, mime string, ok bool) {
+// decodeDataURL returns what a data URL holds.
+func decodeDataURL(s string) (b []byte, mime string, ok bool) {
 	rest, ok := strings.CutPrefix(s, "data:")
 	head, body, comma := strings.Cut(rest, ",")
 	if !ok || !comma {
@@ -73,9 +73,9 @@ func dataURL(s string) (b []byte, mime string, ok bool) {
 	return b, mime, err == nil && len(b) > 0
 }
 
-// user tells what a user said. Texts that the tool made of files are not what was said.
-func (t *teller) user() []transcript.Entry {
-	var s said
+// userEntries tells what a user said. Texts that the tool made of files are not what was said.
+func (t *messageBuilder) userEntries() []transcript.Entry {
+	var s messageDraft
 	for _, p := range t.m.parts {
 		switch {
 		case p.Type == "text" && (p.Synthetic || p.Ignored):
@@ -85,18 +85,18 @@ func (t *teller) user() []transcript.Entry {
 		case p.Type == "subtask" && p.Prompt != "":
 			s.parts = append(s.parts, scrollback.Text{Text: p.Prompt})
 		case p.Type == "file":
-			if !s.attach(p) {
+			if !s.attachFile(p) {
 				t.left["file reference"]++
 			}
 		default:
 			t.left[cmp.Or(p.Type, "part")]++
 		}
 	}
-	return t.entry(scrollback.Message{Role: scrollback.RoleUser, Parts: s.parts}, s)
+	return t.makeEntry(scrollback.Message{Role: scrollback.RoleUser, Parts: s.parts}, s)
 }
 
-// entry is a message, if there is anything in it.
-func (t *teller) entry(m scrollback.Message, s said) []transcript.Entry {
+// makeEntry returns a message, if there is anything in it.
+func (t *messageBuilder) makeEntry(m scrollback.Message, s messageDraft) []transcript.Entry {
 	if len(s.parts) == 0 {
 		if t.m.Role == "user" && len(t.m.parts) > 0 {
 			return nil // its parts were counted
@@ -109,9 +109,9 @@ func (t *teller) entry(m scrollback.Message, s said) []transcript.Entry {
 	return []transcript.Entry{{Message: m, Bytes: s.bytes}}
 }
 
-// assistant tells what a model call brought, and then what its tools returned.
-func (t *teller) assistant() []transcript.Entry {
-	var s, results said
+// assistantEntries tells what a model call brought, and then what its tools returned.
+func (t *messageBuilder) assistantEntries() []transcript.Entry {
+	var s, results messageDraft
 	ended := t.m.Time.Created
 	for _, p := range t.m.parts {
 		switch {
@@ -122,17 +122,18 @@ func (t *teller) assistant() []transcript.Entry {
 		case p.Type == "reasoning" && p.Text != "":
 			s.parts = append(s.parts, scrollback.Reasoning{Text: p.Text})
 		case p.Type == "file":
-			if !s.attach(p) {
+			if !s.attachFile(p) {
 				t.left["file reference"]++
 			}
 		case p.Type == "tool":
 			name := cmp.Or(p.Tool, "unknown")
-			s.parts = append(s.parts, scrollback.ToolCall{ID: p.call(), Name: name, Arguments: arguments(p.State.Input)})
-			if r, done := t.result(p, name); done {
+			s.parts = append(s.parts, scrollback.ToolCall{ID: p.callKey(), Name: name,
+				Arguments: compactArguments(p.State.Input)})
+			if r, done := t.makeResult(p, name); done {
 				results.parts = append(results.parts, r)
 				ended = max(ended, p.State.Time.End)
 				for _, a := range p.State.Attachments {
-					if !results.attach(a) {
+					if !results.attachFile(a) {
 						t.left["file reference"]++
 					}
 				}
@@ -141,13 +142,13 @@ func (t *teller) assistant() []transcript.Entry {
 			t.left[cmp.Or(p.Type, "part")]++
 		}
 	}
-	m := scrollback.Message{Role: scrollback.RoleAssistant, Parts: s.parts, Model: t.m.ModelID, Usage: t.usage()}
-	m.Status, m.Meta = t.ending()
+	m := scrollback.Message{Role: scrollback.RoleAssistant, Parts: s.parts, Model: t.m.ModelID, Usage: t.callUsage()}
+	m.Status, m.Meta = t.endStatus()
 	if len(s.parts) == 0 && t.m.Error != nil {
 		t.left["error without an answer"]++
 		return nil
 	}
-	out := t.entry(m, s)
+	out := t.makeEntry(m, s)
 	if len(results.parts) > 0 {
 		out = append(out, transcript.Entry{Bytes: results.bytes,
 			Message: scrollback.Message{ID: scrollback.MessageID(t.m.ID + "#results"),
@@ -156,9 +157,9 @@ func (t *teller) assistant() []transcript.Entry {
 	return out
 }
 
-// result is what a tool returned. A command that failed is an error, whatever the tool calls it.
-func (t *teller) result(p part, name string) (scrollback.ToolResult, bool) {
-	r := scrollback.ToolResult{CallID: p.call(), Name: name, Text: p.State.Output}
+// makeResult returns what a tool returned. A command that failed is an error, whatever the tool calls it.
+func (t *messageBuilder) makeResult(p part, name string) (scrollback.ToolResult, bool) {
+	r := scrollback.ToolResult{CallID: p.callKey(), Name: name, Text: p.State.Output}
 	switch p.State.Status {
 	case "completed":
 		r.IsError = p.State.Metadata.Exit != 0
@@ -176,8 +177,8 @@ func (t *teller) result(p part, name string) (scrollback.ToolResult, bool) {
 	return r, true
 }
 
-// arguments is JSON as it is stored everywhere, without spaces.
-func arguments(raw json.RawMessage) json.RawMessage {
+// compactArguments is JSON as it is stored everywhere, without spaces.
+func compactArguments(raw json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	if len(raw) == 0 || json.Compact(&b, raw) != nil {
 		return json.RawMessage("{}")
@@ -185,8 +186,8 @@ func arguments(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// ending is how an answer ended.
-func (t *teller) ending() (status scrollback.Status, meta json.RawMessage) {
+// endStatus returns how an answer ended.
+func (t *messageBuilder) endStatus() (status scrollback.Status, meta json.RawMessage) {
 	m := t.m
 	kept := struct {
 		Compaction  bool   `json:"compaction,omitempty"`
@@ -194,10 +195,10 @@ func (t *teller) ending() (status scrollback.Status, meta json.RawMessage) {
 		Error       string `json:"error,omitempty"`
 		Finish      string `json:"finish,omitempty"`
 		Cwd         string `json:"cwd,omitempty"`
-	}{Compaction: m.summary()}
+	}{Compaction: m.isSummary()}
 	status = scrollback.StatusComplete
 	switch {
-	case m.Error != nil && m.Error.Name == "MessageAbortedError", !m.finished():
+	case m.Error != nil && m.Error.Name == "MessageAbortedError", !m.isFinished():
 		status = scrollback.StatusInterrupted
 		kept.Interrupted = true
 	case m.Error != nil:
@@ -210,15 +211,15 @@ func (t *teller) ending() (status scrollback.Status, meta json.RawMessage) {
 	if m.Path.Cwd != t.folder {
 		kept.Cwd = m.Path.Cwd
 	}
-	if meta = transcript.Object(map[string]any{metaKey: kept}); string(meta) == `{"`+metaKey+`":{}}` {
+	if meta = transcript.MarshalObject(map[string]any{metaKey: kept}); string(meta) == `{"`+metaKey+`":{}}` {
 		return status, nil
 	}
 	return status, meta
 }
 
-// usage is that of a model call: what the tool calls input is without what was cached, and
+// callUsage returns that of a model call: what the tool calls input is without what was cached, and
 // its output is without the reasoning.
-func (t *teller) usage() *scrollback.Usage {
+func (t *messageBuilder) callUsage() *scrollback.Usage {
 	n := func(f float64) int64 {
 		if !(f > 0) {
 			return 0

@@ -9,33 +9,33 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tree"
 )
 
-// writer makes entries of stored sessions.
-type writer struct {
+// entryWriter makes entries of stored sessions.
+type entryWriter struct {
 	yield func(transcript.Entry, error) bool
 	gone  bool
 	live  bool
 	side  func(noted string) (string, bool) // the whole of an output
 }
 
-func (w *writer) emit(e transcript.Entry) {
+func (w *entryWriter) emitEntry(e transcript.Entry) {
 	if !w.gone && !w.yield(e, nil) {
 		w.gone = true
 	}
 }
 
-// calls are the calls that started sub-agents, by what they are.
-type calls map[string]string
+// agentCalls are the calls that started sub-agents, by what they are.
+type agentCalls map[string]string
 
-// write tells a conversation and then its sub-agents. Those whose call is held back wait.
-func (w *writer) write(all []*stored) {
-	started := calls{}
+// writeAll tells a conversation and then its sub-agents. Those whose call is held back wait.
+func (w *entryWriter) writeAll(all []*storedSession) {
+	started := agentCalls{}
 	waits := false
 	told := map[string]bool{}
 	for i, s := range all {
 		if w.gone {
 			return
 		}
-		kept, held := s.kept(w.live)
+		kept, held := s.completeMessages(w.live)
 		waits = waits || held
 		_, known := started[s.ID]
 		if i > 0 && (!told[s.ParentID] || waits && !known) {
@@ -45,7 +45,7 @@ func (w *writer) write(all []*stored) {
 		for _, m := range kept {
 			for _, p := range m.parts {
 				if id := p.State.Metadata.SessionID; p.Type == "tool" && id != "" {
-					started[id] = p.call()
+					started[id] = p.callKey()
 				}
 			}
 		}
@@ -53,13 +53,13 @@ func (w *writer) write(all []*stored) {
 		if i > 0 {
 			of = &transcript.AgentOf{Source: s.ParentID, CallID: started[s.ID]}
 		}
-		w.session(s, kept, held, of)
+		w.writeSession(s, kept, held, of)
 	}
 }
 
-// kept are the messages that are complete, as far as the session's end can tell: while it is
+// completeMessages returns the messages that are complete, as far as the session's end can tell: while it is
 // live, an answer that is not finished waits, and so does a question that nothing follows.
-func (s *stored) kept(live bool) (kept []*message, held bool) {
+func (s *storedSession) completeMessages(live bool) (kept []*message, held bool) {
 	kept = s.messages
 	if !live {
 		return kept, false
@@ -67,7 +67,7 @@ func (s *stored) kept(live bool) (kept []*message, held bool) {
 	answered := false
 	for i, m := range slices.Backward(s.messages) {
 		switch {
-		case m.removed > 0, m.Role == "user" && answered, m.finished() && m.Role != "user":
+		case m.removed > 0, m.Role == "user" && answered, m.isFinished() && m.Role != "user":
 			return kept, held
 		}
 		answered = answered || m.Role != "user"
@@ -77,11 +77,11 @@ func (s *stored) kept(live bool) (kept []*message, held bool) {
 	return kept, held
 }
 
-// session tells one conversation.
-func (w *writer) session(s *stored, kept []*message, held bool, of *transcript.AgentOf) {
+// writeSession tells one conversation.
+func (w *entryWriter) writeSession(s *storedSession, kept []*message, held bool, of *transcript.AgentOf) {
 	c := &scrollback.Conversation{Title: s.Title, Model: s.Model.ID, CreatedAt: int64(s.Time.Created),
 		UpdatedAt: int64(s.Time.Updated)}
-	c.Meta = transcript.Object(map[string]any{metaKey: struct {
+	c.Meta = transcript.MarshalObject(map[string]any{metaKey: struct {
 		Folder   string `json:"directory,omitempty"`
 		Version  string `json:"version,omitempty"`
 		Slug     string `json:"slug,omitempty"`
@@ -96,28 +96,28 @@ func (w *writer) session(s *stored, kept []*message, held bool, of *transcript.A
 			c.Model = m.ModelID
 		}
 	}
-	w.emit(transcript.Entry{Source: s.ID, Conversation: c, Agent: of,
+	w.emitEntry(transcript.Entry{Source: s.ID, Conversation: c, Agent: of,
 		Origin: &scrollback.Origin{ID: s.ID, Folder: s.Directory}})
 	for _, reason := range s.bad {
-		w.emit(transcript.Entry{Source: s.ID, Bad: &transcript.Bad{Reason: reason}})
+		w.emitEntry(transcript.Entry{Source: s.ID, Bad: &transcript.Bad{Reason: reason}})
 	}
 	left := map[string]int{}
 	nodes := make([]tree.Node, 0, len(kept))
 	for _, m := range kept {
-		t := &teller{m: m, side: w.side, left: left, folder: s.Directory}
-		nodes = append(nodes, tree.Node{ID: m.ID, Parent: parentOf(m, nodes, kept), Entries: t.entries()})
+		t := &messageBuilder{m: m, side: w.side, left: left, folder: s.Directory}
+		nodes = append(nodes, tree.Node{ID: m.ID, Parent: findParent(m, nodes, kept), Entries: t.makeEntries()})
 	}
-	for e := range tree.Entries(s.ID, nodes, s.leaf(kept)) {
-		if w.emit(e); w.gone {
+	for e := range tree.WalkEntries(s.ID, nodes, s.findLeaf(kept)) {
+		if w.emitEntry(e); w.gone {
 			return
 		}
 	}
-	w.emit(transcript.Entry{Source: s.ID, End: &transcript.End{Held: held, Left: left}})
+	w.emitEntry(transcript.Entry{Source: s.ID, End: &transcript.End{Held: held, Left: left}})
 }
 
-// parentOf is the message that came before m when it was said: the nearest earlier one
+// findParent returns the message that came before m when it was said: the nearest earlier one
 // that was not removed by then. Nodes are those before it.
-func parentOf(m *message, nodes []tree.Node, kept []*message) string {
+func findParent(m *message, nodes []tree.Node, kept []*message) string {
 	for i := range slices.Backward(nodes) {
 		if before := kept[i]; before.removed == 0 || m.begun > 0 && m.begun < before.removed {
 			return before.ID
@@ -126,9 +126,9 @@ func parentOf(m *message, nodes []tree.Node, kept []*message) string {
 	return ""
 }
 
-// leaf is where the current path ends: before the message that the session went back to, or
+// findLeaf returns where the current path ends: before the message that the session went back to, or
 // at the last one that is there. Empty is the last of all.
-func (s *stored) leaf(kept []*message) string {
+func (s *storedSession) findLeaf(kept []*message) string {
 	end := ""
 	for _, m := range kept {
 		if s.Revert != nil && s.Revert.MessageID == m.ID {
@@ -144,5 +144,5 @@ func (s *stored) leaf(kept []*message) string {
 	return end
 }
 
-// call is how a tool part's call is known.
-func (p *part) call() string { return cmp.Or(p.CallID, p.ID, "call") }
+// callKey returns how a tool part's call is known.
+func (p *part) callKey() string { return cmp.Or(p.CallID, p.ID, "call") }

@@ -20,8 +20,8 @@ const database = "webui.db"
 // versions says which are known.
 const versions = "Open WebUI 0.3 to 0.9"
 
-// databases are those of a place: the file that it is, or where the program keeps it.
-func databases(p transcript.Place) (out []string) {
+// listDatabases returns those of a place: the file that it is, or where the program keeps it.
+func listDatabases(p transcript.Place) (out []string) {
 	if p.Path == "" {
 		return nil
 	}
@@ -37,16 +37,16 @@ func databases(p transcript.Place) (out []string) {
 	return out
 }
 
-func located(p transcript.Place, name string) string {
+func pathIn(p transcript.Place, name string) string {
 	return filepath.Join(p.Path, filepath.FromSlash(name))
 }
 
-// chats lists the conversations of a database.
-func chats(ctx context.Context, p transcript.Place, name string) iter.Seq2[transcript.Session, error] {
+// listChats lists the conversations of a database.
+func listChats(ctx context.Context, p transcript.Place, name string) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
 		var all []transcript.Session
-		err := foreign.Read(ctx, located(p, name), func(db *foreign.DB) (err error) {
-			all, err = list(db, name)
+		err := foreign.ReadDatabase(ctx, pathIn(p, name), func(db *foreign.DB) (err error) {
+			all, err = listSessions(db, name)
 			return err
 		})
 		for _, s := range all {
@@ -60,24 +60,24 @@ func chats(ctx context.Context, p transcript.Place, name string) iter.Seq2[trans
 	}
 }
 
-// needed is an error if a database does not have what is read.
-func needed(db *foreign.DB) error {
-	return db.Need(versions, "chat", "id", "title", "chat", "created_at", "updated_at")
+// checkTables returns an error if a database does not have what is read.
+func checkTables(db *foreign.DB) error {
+	return db.RequireTable(versions, "chat", "id", "title", "chat", "created_at", "updated_at")
 }
 
-// byMessage reports whether a database has a row a message.
-func byMessage(db *foreign.DB) bool {
-	return db.Has("chat_message", "id", "chat_id", "role", "parent_id", "content", "created_at", "updated_at")
+// hasMessageRows reports whether a database has a row a message.
+func hasMessageRows(db *foreign.DB) bool {
+	return db.HasTable("chat_message", "id", "chat_id", "role", "parent_id", "content", "created_at", "updated_at")
 }
 
-func list(db *foreign.DB, name string) ([]transcript.Session, error) {
-	if err := needed(db); err != nil {
+func listSessions(db *foreign.DB, name string) ([]transcript.Session, error) {
+	if err := checkTables(db); err != nil {
 		return nil, err
 	}
 	rows := map[string]string{} // of messages, by conversation
-	if byMessage(db) {
+	if hasMessageRows(db) {
 		query := "SELECT chat_id, count(*) n, max(updated_at) at, sum(octet_length(content)) size FROM chat_message GROUP BY chat_id"
-		for r, err := range db.Rows(query) {
+		for r, err := range db.QueryRows(query) {
 			if err != nil {
 				return nil, err
 			}
@@ -85,7 +85,8 @@ func list(db *foreign.DB, name string) ([]transcript.Session, error) {
 		}
 	}
 	var out []transcript.Session
-	for r, err := range db.Rows("SELECT id, octet_length(chat) size, octet_length(title) title, updated_at FROM chat ORDER BY created_at, id") {
+	for r, err := range db.QueryRows(
+		"SELECT id, octet_length(chat) size, octet_length(title) title, updated_at FROM chat ORDER BY created_at, id") {
 		if err != nil {
 			return out, err
 		}
@@ -93,7 +94,7 @@ func list(db *foreign.DB, name string) ([]transcript.Session, error) {
 			continue
 		}
 		s := transcript.Session{ID: r.Text("id"), Name: name, Bytes: max(r.Int("size"), 0),
-			Changed: exported.Seconds(r.Float("updated_at"))}
+			Changed: exported.SecondsToMillis(r.Float("updated_at"))}
 		s.Stamp = fmt.Sprintf("%d-%d-%d%s", r.Int("updated_at"), s.Bytes, r.Int("title"), rows[s.ID])
 		if s.Bytes > exported.MaxTalk {
 			s.Bad = fmt.Sprintf("longer than %d bytes", exported.MaxTalk)
@@ -103,12 +104,12 @@ func list(db *foreign.DB, name string) ([]transcript.Session, error) {
 	return out, nil
 }
 
-// row yields one conversation of a database.
-func row(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+// readRow yields one conversation of a database.
+func readRow(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		var c *conversation
-		err := foreign.Read(ctx, located(p, s.Name), func(db *foreign.DB) (err error) {
-			c, err = load(db, s.ID)
+		err := foreign.ReadDatabase(ctx, pathIn(p, s.Name), func(db *foreign.DB) (err error) {
+			c, err = loadConversation(db, s.ID)
 			return err
 		})
 		if err != nil {
@@ -118,7 +119,7 @@ func row(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq
 		if c == nil {
 			return // it was deleted meanwhile
 		}
-		t, err := c.talk(exported.Beside(p, s.Name), p.Live(s))
+		t, err := c.makeTalk(exported.FilesBeside(p, s.Name), p.IsLive(s))
 		if err != nil {
 			yield(transcript.Entry{Bad: &transcript.Bad{Reason: err.Error()}}, nil)
 			return
@@ -131,16 +132,17 @@ func row(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq
 	}
 }
 
-// load reads one conversation; nil if it is not there.
-func load(db *foreign.DB, id string) (*conversation, error) {
-	if err := needed(db); err != nil {
+// loadConversation reads one conversation; nil if it is not there.
+func loadConversation(db *foreign.DB, id string) (*conversation, error) {
+	if err := checkTables(db); err != nil {
 		return nil, err
 	}
 	var c *conversation
-	query := "SELECT id, title, chat, created_at, updated_at, " + db.Or("chat", "archived", "0") + ", " +
-		db.Or("chat", "pinned", "0") + ", " +
-		db.Or("chat", "folder_id", "NULL") + ", " + db.Or("chat", "current_message_id", "NULL") + " FROM chat WHERE id = ?"
-	for r, err := range db.Rows(query, id) {
+	query := "SELECT id, title, chat, created_at, updated_at, " + db.ColumnOr("chat", "archived", "0") + ", " +
+		db.ColumnOr("chat", "pinned", "0") + ", " +
+		db.ColumnOr("chat", "folder_id", "NULL") + ", " + db.ColumnOr("chat", "current_message_id", "NULL") +
+		" FROM chat WHERE id = ?"
+	for r, err := range db.QueryRows(query, id) {
 		if err != nil {
 			return nil, err
 		}
@@ -148,37 +150,37 @@ func load(db *foreign.DB, id string) (*conversation, error) {
 			UpdatedAt: r.Float("updated_at"),
 			Archived:  r.Int("archived") != 0, Pinned: r.Int("pinned") != 0, Folder: r.Text("folder_id"),
 			Current: r.Text("current_message_id")}
-		_ = exported.Decode(json.RawMessage(r.Text("chat")), &c.Chat) // what is broken is not there
+		_ = exported.DecodeJSON(json.RawMessage(r.Text("chat")), &c.Chat) // what is broken is not there
 	}
-	if c == nil || !byMessage(db) {
+	if c == nil || !hasMessageRows(db) {
 		return c, nil
 	}
-	return c, messages(db, c)
+	return c, readMessages(db, c)
 }
 
-// messages reads the rows of a conversation's messages over what it says itself.
-func messages(db *foreign.DB, c *conversation) error {
-	column := func(name string) string { return db.Or("chat_message", name, "NULL") }
+// readMessages reads the rows of a conversation's messages over what it says itself.
+func readMessages(db *foreign.DB, c *conversation) error {
+	column := func(name string) string { return db.ColumnOr("chat_message", name, "NULL") }
 	query := "SELECT id, role, parent_id, content, created_at, " + column("output") + ", " + column("model_id") + ", " +
 		column("files") + ", " +
 		column("done") + ", " + column("error") + ", " + column("usage") +
 		" FROM chat_message WHERE chat_id = ? ORDER BY created_at, id"
-	for r, err := range db.Rows(query, c.ID) {
+	for r, err := range db.QueryRows(query, c.ID) {
 		if err != nil {
 			return err
 		}
-		m := message{ID: own(r.Text("id"), c.ID), Role: r.Text("role"), Parent: own(r.Text("parent_id"), c.ID),
+		m := message{ID: ownID(r.Text("id"), c.ID), Role: r.Text("role"), Parent: ownID(r.Text("parent_id"), c.ID),
 			Model: r.Text("model_id"),
-			At:    r.Float("created_at"), Content: lenient(r.Text("content")), Error: lenient(r.Text("error")),
-			Usage: lenient(r.Text("usage"))}
-		_ = exported.Each(json.RawMessage(r.Text("output")), &m.Output) // nothing, if it is not a list
-		_ = exported.Each(json.RawMessage(r.Text("files")), &m.Files)
-		if !r.Null("done") {
+			At:    r.Float("created_at"), Content: asJSON(r.Text("content")), Error: asJSON(r.Text("error")),
+			Usage: asJSON(r.Text("usage"))}
+		_ = exported.DecodeList(json.RawMessage(r.Text("output")), &m.Output) // nothing, if it is not a list
+		_ = exported.DecodeList(json.RawMessage(r.Text("files")), &m.Files)
+		if !r.IsNull("done") {
 			done := r.Int("done") != 0
 			m.Done = &done
 		}
 		if c.Chat.History.Messages == nil {
-			c.Chat.History.Messages = c.chain()
+			c.Chat.History.Messages = c.linkChain()
 		}
 		m.Children = c.Chat.History.Messages[m.ID].Children
 		c.Chat.History.Messages[m.ID] = m
@@ -186,8 +188,8 @@ func messages(db *foreign.DB, c *conversation) error {
 	return nil
 }
 
-// own is the id of a message, which its row has behind that of the conversation.
-func own(id, chat string) string {
+// ownID returns the id of a message, which its row has behind that of the conversation.
+func ownID(id, chat string) string {
 	if len(id) > len(chat)+1 && id[:len(chat)] == chat && id[len(chat)] == '-' {
 		return id[len(chat)+1:]
 	}

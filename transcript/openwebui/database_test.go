@@ -29,7 +29,7 @@ const (
 			created_at BIGINT, updated_at BIGINT);`
 )
 
-// data is a folder of the program's, with a database of these statements.
+// data returns a folder of the program's, with a database of these statements.
 func data(t *testing.T, statements ...string) string {
 	t.Helper()
 	folder := t.TempDir()
@@ -53,7 +53,7 @@ func change(t *testing.T, folder string, statements ...string) {
 	}
 }
 
-// chats are statements that insert the conversations of the fixture, with those of this id
+// chats returns statements that insert the conversations of the fixture, with those of this id
 // changed.
 func chats(t *testing.T) (out []string) {
 	t.Helper()
@@ -91,7 +91,7 @@ func at(folder string, now int64) transcript.Place {
 	return transcript.Place{FS: os.DirFS(folder), Name: ".", Path: folder, Now: now}
 }
 
-// read is what a place says, and the stamps of its sessions.
+// read returns what a place says, and the stamps of its sessions.
 func read(t *testing.T, p transcript.Place) (script []string, stamps map[string]string) {
 	t.Helper()
 	stamps = map[string]string{}
@@ -107,7 +107,7 @@ func read(t *testing.T, p transcript.Place) (script []string, stamps map[string]
 			}
 			entries = append(entries, e)
 		}
-		script = append(script, tooltest.Script(entries)...)
+		script = append(script, tooltest.ScriptLines(entries)...)
 	}
 	return script, stamps
 }
@@ -118,7 +118,7 @@ const later = 1867000000000 // long after all of it
 func TestDatabase(t *testing.T) {
 	for name, tables := range map[string]string{"older": older, "newer": older + newer} {
 		got, _ := read(t, at(data(t, append([]string{tables}, chats(t)...)...), later))
-		want := tooltest.Script(tooltest.Entries(t, openwebui.Tool{}, place))
+		want := tooltest.ScriptLines(tooltest.ReadEntries(t, openwebui.Tool{}, place))
 		if a, b := strings.Join(got, "\n"), strings.Join(want[:len(want)-1], "\n"); a != b {
 			t.Errorf("%s: the database says\n%s\nthe export\n%s", name, a, b)
 		}

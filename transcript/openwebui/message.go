@@ -43,8 +43,8 @@ type file struct {
 	} `json:"file"`
 }
 
-// reader makes the messages of one conversation.
-type reader struct {
+// talkReader makes the messages of one conversation.
+type talkReader struct {
 	talk   *exported.Talk
 	assets *exported.Assets
 	live   bool
@@ -53,71 +53,72 @@ type reader struct {
 	held   map[string]bool
 }
 
-// nodes makes the nodes of a history, in the order of the page.
-func (r *reader) nodes(messages map[string]message) {
+// makeNodes makes the nodes of a history, in the order of the page.
+func (r *talkReader) makeNodes(messages map[string]message) {
 	linked := make([]exported.Linked, 0, len(messages))
 	r.held = map[string]bool{}
-	messages = relinked(messages)
+	messages = relinkMessages(messages)
 	for id, m := range messages {
-		if r.live && m.unfinished() && len(m.Children) == 0 {
+		if r.live && m.isUnfinished() && len(m.Children) == 0 {
 			r.held[id] = true
 			r.talk.Held = true
 			continue
 		}
 		linked = append(linked, exported.Linked{Node: tree.Node{ID: id, Parent: m.Parent}, Children: m.Children,
-			At: exported.Seconds(m.At)})
+			At: exported.SecondsToMillis(m.At)})
 	}
-	r.talk.Nodes = exported.Order(linked)
+	r.talk.Nodes = exported.OrderNodes(linked)
 	for i, n := range r.talk.Nodes {
 		m := messages[n.ID]
-		r.talk.Nodes[i].Entries = r.message(n.ID, &m)
+		r.talk.Nodes[i].Entries = r.makeMessages(n.ID, &m)
 	}
 }
 
-// unfinished reports whether an answer is still being written, or was when it broke off.
-func (m *message) unfinished() bool { return m.Role == "assistant" && m.Done != nil && !*m.Done }
+// isUnfinished reports whether an answer is still being written, or was when it broke off.
+func (m *message) isUnfinished() bool { return m.Role == "assistant" && m.Done != nil && !*m.Done }
 
-// pieces are the messages that one of a history becomes.
-type pieces struct {
+// messagePieces are the messages that one of a history becomes.
+type messagePieces struct {
 	exported.Pieces
-	*reader
+	*talkReader
 }
 
-// message makes the messages of one of a history.
-func (r *reader) message(id string, m *message) []transcript.Entry {
-	p := &pieces{reader: r, Pieces: exported.Pieces{ID: id, Role: scrollback.RoleAssistant, At: exported.Seconds(m.At)}}
+// makeMessages makes the messages of one of a history.
+func (r *talkReader) makeMessages(id string, m *message) []transcript.Entry {
+	p := &messagePieces{talkReader: r, Pieces: exported.Pieces{ID: id, Role: scrollback.RoleAssistant,
+		At: exported.SecondsToMillis(m.At)}}
 	switch m.Role {
 	case "user":
 		p.Role = scrollback.RoleUser
 	case "system":
-		r.talk.Count("system")
+		r.talk.CountLeft("system")
 		return nil
 	}
 	for _, raw := range m.Output {
-		p.output(raw)
+		p.addOutput(raw)
 	}
 	if len(p.Entries) == 0 {
-		p.content(m.Content)
+		p.addContent(m.Content)
 	}
 	for _, f := range m.Files {
-		p.file(f)
+		p.addFile(f)
 	}
-	failure := failure(m.Error)
+	failure := errorText(m.Error)
 	if len(p.Entries) == 0 {
-		p.Say(failure)
+		p.AddText(failure)
 	}
 	if len(p.Entries) == 0 {
-		r.talk.Count("empty")
+		r.talk.CountLeft("empty")
 		return nil
 	}
 	if p.Role == scrollback.RoleAssistant {
-		r.finish(p, m, failure)
+		r.finishAnswer(p, m, failure)
 	}
 	return p.Entries
 }
 
-// finish adds what holds of all of an answer.
-func (r *reader) finish(p *pieces, m *message, failure string) {
+// finishAnswer adds what holds of all of an answer.
+func (r *talkReader) finishAnswer(p *messagePieces, m *message, failure string) {
 	if m.Model != "" && p.At >= r.at {
 		r.model = m.Model
 		r.at = p.At
@@ -126,15 +127,15 @@ func (r *reader) finish(p *pieces, m *message, failure string) {
 	switch {
 	case failure != "":
 		status = scrollback.StatusFailed
-	case m.unfinished():
+	case m.isUnfinished():
 		status = scrollback.StatusInterrupted
 	}
-	p.Finish(m.Model, status, exported.Meta(metaKey, struct {
+	p.FinishMessage(m.Model, status, exported.KeepMeta(metaKey, struct {
 		Error string `json:"error,omitempty"`
 	}{failure}))
-	u := usage(m.Usage)
+	u := readUsage(m.Usage)
 	if u == nil {
-		u = usage(m.Info.Usage)
+		u = readUsage(m.Info.Usage)
 	}
 	for i := range p.Entries {
 		if last := &p.Entries[len(p.Entries)-1-i].Message; last.Role == scrollback.RoleAssistant {
@@ -144,8 +145,8 @@ func (r *reader) finish(p *pieces, m *message, failure string) {
 	}
 }
 
-// failure is what an answer's error says.
-func failure(raw json.RawMessage) string {
+// errorText returns what an answer's error says.
+func errorText(raw json.RawMessage) string {
 	var text string
 	var object struct {
 		Content string `json:"content"`
@@ -155,16 +156,16 @@ func failure(raw json.RawMessage) string {
 	switch {
 	case len(raw) == 0 || string(raw) == "null" || string(raw) == "false":
 		return ""
-	case exported.Field(raw, &text):
+	case exported.DecodeField(raw, &text):
 		return text
-	case exported.Field(raw, &object) && first(object.Content, object.Message, object.Detail) != "":
-		return first(object.Content, object.Message, object.Detail)
+	case exported.DecodeField(raw, &object) && firstNonEmpty(object.Content, object.Message, object.Detail) != "":
+		return firstNonEmpty(object.Content, object.Message, object.Detail)
 	}
 	return "the answer failed"
 }
 
-// usage is what an answer has cost, by the names of OpenAI, newer ones, or Ollama's.
-func usage(raw json.RawMessage) *scrollback.Usage {
+// readUsage returns what an answer has cost, by the names of OpenAI, newer ones, or Ollama's.
+func readUsage(raw json.RawMessage) *scrollback.Usage {
 	var u struct {
 		Input      float64 `json:"input_tokens"`
 		Output     float64 `json:"output_tokens"`
@@ -180,7 +181,7 @@ func usage(raw json.RawMessage) *scrollback.Usage {
 			Reasoning float64 `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
 	}
-	if !exported.Field(raw, &u) {
+	if !exported.DecodeField(raw, &u) {
 		return nil
 	}
 	whole := func(n float64) int64 { return int64(min(max(n, 0), scrollback.MaxCallTokens)) }
@@ -193,26 +194,26 @@ func usage(raw json.RawMessage) *scrollback.Usage {
 	return &out
 }
 
-// content adds what a message says: a text, or a list of pieces.
-func (p *pieces) content(raw json.RawMessage) {
+// addContent adds what a message says: a text, or a list of pieces.
+func (p *messagePieces) addContent(raw json.RawMessage) {
 	var text string
-	if exported.Field(raw, &text) {
+	if exported.DecodeField(raw, &text) {
 		if p.Role == scrollback.RoleAssistant {
-			p.details(text)
+			p.addDetails(text)
 		} else {
-			p.Say(text)
+			p.AddText(text)
 		}
 		return
 	}
 	var list []json.RawMessage
-	_ = exported.Each(raw, &list) // nothing, if it is not a list
+	_ = exported.DecodeList(raw, &list) // nothing, if it is not a list
 	for _, raw := range list {
-		p.piece(raw)
+		p.addPiece(raw)
 	}
 }
 
-// piece adds a piece of a message's content.
-func (p *pieces) piece(raw json.RawMessage) {
+// addPiece adds a piece of a message's content.
+func (p *messagePieces) addPiece(raw json.RawMessage) {
 	var b struct {
 		Type  string `json:"type"`
 		Text  string `json:"text"`
@@ -220,51 +221,51 @@ func (p *pieces) piece(raw json.RawMessage) {
 			URL string `json:"url"`
 		} `json:"image_url"`
 	}
-	if exported.Decode(raw, &b) != nil {
+	if exported.DecodeJSON(raw, &b) != nil {
 		return
 	}
 	switch {
 	case b.Image.URL != "":
-		p.file(file{Type: "image", URL: b.Image.URL})
+		p.addFile(file{Type: "image", URL: b.Image.URL})
 	case b.Text != "":
-		p.Say(b.Text)
+		p.AddText(b.Text)
 	default:
-		p.talk.Count("part of type " + clipped(b.Type))
+		p.talk.CountLeft("part of type " + clipType(b.Type))
 	}
 }
 
-// clipped is a type as it may be shown.
-func clipped(kind string) string {
+// clipType returns a type as it may be shown.
+func clipType(kind string) string {
 	if kind == "" {
 		return "no type"
 	}
 	return strings.ToValidUTF8(kind[:min(len(kind), 40)], "")
 }
 
-// file adds what was sent along, or came with an answer.
-func (p *pieces) file(f file) {
-	name := first(f.Name, f.File.Name)
-	id := first(f.File.ID, f.ID, idIn(f.URL))
+// addFile adds what was sent along, or came with an answer.
+func (p *messagePieces) addFile(f file) {
+	name := firstNonEmpty(f.Name, f.File.Name)
+	id := firstNonEmpty(f.File.ID, f.ID, addressID(f.URL))
 	kind := "file"
 	if f.Type == "image" {
 		kind = "image"
 	}
-	b, inside := exported.DataURL(f.URL)
+	b, inside := exported.DecodeDataURL(f.URL)
 	switch {
 	case f.Type == "collection" || f.Type == "web_search" || f.Type == "note" || f.Type == "chat":
-		p.talk.Count(f.Type)
+		p.talk.CountLeft(f.Type)
 	case inside:
-		exported.Attach(p.Own(), name, b)
+		exported.AttachFile(p.OwnEntry(), name, b)
 	case strings.TrimSpace(f.File.Data.Content) != "":
-		p.Say(strings.TrimSpace("[file "+name) + "]\n" + f.File.Data.Content)
+		p.AddText(strings.TrimSpace("[file "+name) + "]\n" + f.File.Data.Content)
 	case name == "" && id == "" && f.URL == "":
 	default:
-		p.Enclose(p.assets, kind, id, first(name, id, f.URL[:min(len(f.URL), 200)]))
+		p.EncloseFile(p.assets, kind, id, firstNonEmpty(name, id, f.URL[:min(len(f.URL), 200)]))
 	}
 }
 
-// idIn is the id in the address of a file, which is its last piece but for "content".
-func idIn(address string) string {
+// addressID returns the id in the address of a file, which is its last piece but for "content".
+func addressID(address string) string {
 	if strings.HasPrefix(address, "data:") {
 		return ""
 	}

@@ -57,18 +57,18 @@ func (Tool) Sniff(name string, head []byte) bool {
 	if strings.HasPrefix(string(head), "SQLite format 3\x00") {
 		return name == database
 	}
-	seen := transcript.ItemFields(head)
+	seen := transcript.ItemHeadFields(head)
 	return seen["chat"] && (seen["user_id"] || seen["title"] || len(seen) == 1)
 }
 
-var format = exported.Format{Depth: 4, Sniff: Tool{}.Sniff, Talk: talk}
+var format = exported.Format{Depth: 4, Sniff: Tool{}.Sniff, Talk: readTalk}
 
 // Sessions implements transcript.Tool: each file of an export is one, and each conversation of
 // a database.
 func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
 	return func(yield func(transcript.Session, error) bool) {
-		for _, name := range databases(p) {
-			for s, err := range chats(ctx, p, name) {
+		for _, name := range listDatabases(p) {
+			for s, err := range listChats(ctx, p, name) {
 				if !yield(s, err) || err != nil {
 					return
 				}
@@ -88,7 +88,7 @@ func (Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcri
 // Read implements transcript.Tool.
 func (Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	if path.Ext(s.Name) == ".db" {
-		return row(ctx, p, s)
+		return readRow(ctx, p, s)
 	}
 	return format.Read(ctx, p, s)
 }
@@ -123,20 +123,20 @@ type chat struct {
 	} `json:"params"`
 }
 
-// talk implements exported.Format.
-func talk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) {
+// readTalk implements exported.Format.
+func readTalk(assets *exported.Assets, raw json.RawMessage) (*exported.Talk, error) {
 	var c conversation
-	if err := exported.Decode(raw, &c); err != nil {
+	if err := exported.DecodeJSON(raw, &c); err != nil {
 		return nil, err
 	}
-	return c.talk(assets, false)
+	return c.makeTalk(assets, false)
 }
 
-// talk makes a talk. With live, answers that are being written are held back.
-func (c *conversation) talk(assets *exported.Assets, live bool) (*exported.Talk, error) {
+// makeTalk makes a talk. With live, answers that are being written are held back.
+func (c *conversation) makeTalk(assets *exported.Assets, live bool) (*exported.Talk, error) {
 	messages := c.Chat.History.Messages
 	if len(messages) == 0 {
-		messages = c.chain()
+		messages = c.linkChain()
 	}
 	if c.ID == "" {
 		c.ID = c.Chat.ID
@@ -144,35 +144,35 @@ func (c *conversation) talk(assets *exported.Assets, live bool) (*exported.Talk,
 	if c.ID == "" && len(messages) == 0 {
 		return nil, exported.ErrOther
 	}
-	t := &exported.Talk{ID: c.ID, Leaf: first(c.Current, c.Chat.History.Current)}
+	t := &exported.Talk{ID: c.ID, Leaf: firstNonEmpty(c.Current, c.Chat.History.Current)}
 	if t.ID == "" {
-		t.ID = exported.Hash(c.Title, c.Chat.Title, c.Chat.At)
+		t.ID = exported.HashValues(c.Title, c.Chat.Title, c.Chat.At)
 	}
-	r := &reader{talk: t, assets: assets, live: live}
-	r.nodes(messages)
+	r := &talkReader{talk: t, assets: assets, live: live}
+	r.makeNodes(messages)
 	if _, known := messages[t.Leaf]; !known || t.Held {
-		t.Leaf = r.current(messages)
+		t.Leaf = r.findCurrent(messages)
 	}
-	t.About = scrollback.Conversation{Title: first(c.Title, c.Chat.Title), Model: r.model,
-		CreatedAt: exported.Seconds(c.CreatedAt), UpdatedAt: exported.Seconds(c.UpdatedAt)}
+	t.About = scrollback.Conversation{Title: firstNonEmpty(c.Title, c.Chat.Title), Model: r.model,
+		CreatedAt: exported.SecondsToMillis(c.CreatedAt), UpdatedAt: exported.SecondsToMillis(c.UpdatedAt)}
 	if len(c.Chat.Models) > 0 {
-		t.About.Model = first(c.Chat.Models[0], r.model)
+		t.About.Model = firstNonEmpty(c.Chat.Models[0], r.model)
 	}
 	if t.About.CreatedAt == 0 {
-		t.About.CreatedAt = exported.Seconds(c.Chat.At)
+		t.About.CreatedAt = exported.SecondsToMillis(c.Chat.At)
 	}
-	t.About.Meta = exported.Meta(metaKey, struct {
+	t.About.Meta = exported.KeepMeta(metaKey, struct {
 		Archived bool   `json:"archived,omitempty"`
 		Pinned   bool   `json:"pinned,omitempty"`
 		Folder   string `json:"folder_id,omitempty"`
 		System   string `json:"system,omitempty"`
-	}{c.Archived, c.Pinned, c.Folder, first(c.Chat.System, c.Chat.Params.System)})
+	}{c.Archived, c.Pinned, c.Folder, firstNonEmpty(c.Chat.System, c.Chat.Params.System)})
 	return t, nil
 }
 
-// current is where the current path ends if the file's own answer is not there or is held
+// findCurrent returns where the current path ends if the file's own answer is not there or is held
 // back: above the latter, or at the newest.
-func (r *reader) current(messages map[string]message) string {
+func (r *talkReader) findCurrent(messages map[string]message) string {
 	leaf := r.talk.Leaf
 	for range len(messages) {
 		m, known := messages[leaf]
@@ -184,16 +184,16 @@ func (r *reader) current(messages map[string]message) string {
 	if _, known := messages[leaf]; known {
 		return leaf
 	}
-	return exported.Newest(r.talk.Nodes)
+	return exported.NewestLeaf(r.talk.Nodes)
 }
 
-// chain is the messages of an old version, each below the one before.
-func (c *conversation) chain() map[string]message {
+// linkChain returns the messages of an old version, each below the one before.
+func (c *conversation) linkChain() map[string]message {
 	out := map[string]message{}
 	above := ""
 	for i, m := range c.Chat.Messages {
 		if m.ID == "" {
-			m.ID = exported.Hash(i, m.Role, string(m.Content), m.At)
+			m.ID = exported.HashValues(i, m.Role, string(m.Content), m.At)
 		}
 		if m.Parent == "" {
 			m.Parent = above
@@ -204,7 +204,7 @@ func (c *conversation) chain() map[string]message {
 	return out
 }
 
-func first(all ...string) string {
+func firstNonEmpty(all ...string) string {
 	for _, s := range all {
 		if s != "" {
 			return s

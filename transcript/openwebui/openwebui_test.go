@@ -22,8 +22,8 @@ var fixtures = tooltest.Case{Tool: openwebui.Tool{}, FS: place, Grows: func(name
 
 func TestSuite(t *testing.T) { tooltest.Run(t, fixtures) }
 
-func TestScript(t *testing.T) { tooltest.Golden(t, fixtures, "testdata/script.golden", *update) }
+func TestScript(t *testing.T) { tooltest.CompareGolden(t, fixtures, "testdata/script.golden", *update) }
 
 func FuzzRead(f *testing.F) {
-	tooltest.Fuzz(f, openwebui.Tool{}, place, "chat-export-1767000000000.json")
+	tooltest.FuzzTool(f, openwebui.Tool{}, place, "chat-export-1767000000000.json")
 }

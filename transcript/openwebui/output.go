@@ -8,8 +8,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/exported"
 )
 
-// item is a piece of what an answer put out.
-type item struct {
+// outputItem is a piece of what an answer put out.
+type outputItem struct {
 	Type      string          `json:"type"`
 	ID        string          `json:"id"`
 	CallID    string          `json:"call_id"`
@@ -22,31 +22,31 @@ type item struct {
 	Status    string          `json:"status"`
 }
 
-// output adds a piece of what an answer put out.
-func (p *pieces) output(raw json.RawMessage) {
-	var it item
-	if exported.Decode(raw, &it) != nil {
+// addOutput adds a piece of what an answer put out.
+func (p *messagePieces) addOutput(raw json.RawMessage) {
+	var it outputItem
+	if exported.DecodeJSON(raw, &it) != nil {
 		return
 	}
 	switch it.Type {
 	case "message":
-		p.Say(texts(it.Content))
+		p.AddText(joinTexts(it.Content))
 	case "reasoning":
-		p.Think(first(texts(it.Content), texts(it.Summary)))
+		p.AddReasoning(firstNonEmpty(joinTexts(it.Content), joinTexts(it.Summary)))
 	case "function_call":
-		p.Call(first(it.CallID, it.ID), it.Name, exported.Arguments(it.Arguments, "input"))
+		p.AddCall(firstNonEmpty(it.CallID, it.ID), it.Name, exported.CallArguments(it.Arguments, "input"))
 	case "function_call_output":
-		p.Result(it.CallID, it.Name, texts(it.Output), it.Status == "failed")
+		p.AddResult(it.CallID, it.Name, joinTexts(it.Output), it.Status == "failed")
 	case "open_webui:code_interpreter":
-		p.run(first(it.CallID, it.ID), it.Code, it.Output)
+		p.addRun(firstNonEmpty(it.CallID, it.ID), it.Code, it.Output)
 	default:
-		p.talk.Count("output of type " + clipped(it.Type))
-		p.Say(texts(it.Content))
+		p.talk.CountLeft("output of type " + clipType(it.Type))
+		p.AddText(joinTexts(it.Content))
 	}
 }
 
-// texts are those of a list of pieces, or the text that stands in its place.
-func texts(raw json.RawMessage) string {
+// joinTexts returns those of a list of pieces, or the text that stands in its place.
+func joinTexts(raw json.RawMessage) string {
 	var text string
 	var list []struct {
 		Text string `json:"text"`
@@ -54,12 +54,12 @@ func texts(raw json.RawMessage) string {
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
 		return ""
-	case exported.Field(raw, &text):
+	case exported.DecodeField(raw, &text):
 		return text
 	case raw[0] != '[':
-		return string(exported.Raw(raw))
+		return string(exported.CompactJSON(raw))
 	}
-	_ = exported.Each(raw, &list) // what has no text is passed over
+	_ = exported.DecodeList(raw, &list) // what has no text is passed over
 	var out []string
 	for _, piece := range list {
 		if piece.Text != "" {
@@ -69,9 +69,9 @@ func texts(raw json.RawMessage) string {
 	return strings.Join(out, "\n")
 }
 
-// run adds code that was run, and what it printed.
-func (p *pieces) run(id, code string, output json.RawMessage) {
-	p.Call(id, "code_interpreter", exported.Arguments([]byte(quoted(code)), "code"))
+// addRun adds code that was run, and what it printed.
+func (p *messagePieces) addRun(id, code string, output json.RawMessage) {
+	p.AddCall(id, "code_interpreter", exported.CallArguments([]byte(quoteText(code)), "code"))
 	var o struct {
 		Stdout string          `json:"stdout"`
 		Stderr string          `json:"stderr"`
@@ -80,87 +80,87 @@ func (p *pieces) run(id, code string, output json.RawMessage) {
 	if len(output) == 0 || string(output) == "null" {
 		return
 	}
-	if output[0] != '{' || exported.Decode(output, &o) != nil {
-		p.Answer(texts(output), false)
+	if output[0] != '{' || exported.DecodeJSON(output, &o) != nil {
+		p.AnswerNewest(joinTexts(output), false)
 		return
 	}
 	all := []string{}
-	for _, s := range []string{o.Stdout, texts(o.Result), o.Stderr} {
+	for _, s := range []string{o.Stdout, joinTexts(o.Result), o.Stderr} {
 		if strings.TrimSpace(s) != "" {
 			all = append(all, strings.TrimRight(s, "\n"))
 		}
 	}
-	p.Answer(strings.Join(all, "\n"), o.Stderr != "" && o.Stdout == "")
+	p.AnswerNewest(strings.Join(all, "\n"), o.Stderr != "" && o.Stdout == "")
 }
 
-func quoted(s string) string {
-	b, err := exported.Plain(s)
+func quoteText(s string) string {
+	b, err := exported.MarshalPlain(s)
 	if err != nil {
 		return `""`
 	}
 	return string(b)
 }
 
-// details adds an answer's text, and what stands in it as HTML.
-func (p *pieces) details(text string) {
+// addDetails adds an answer's text, and what stands in it as HTML.
+func (p *messagePieces) addDetails(text string) {
 	said := 0
-	last := strings.LastIndex(text, ends)
+	last := strings.LastIndex(text, elementEnd)
 	for at := 0; at < last; {
 		i := strings.Index(text[at:], "<details type=\"")
 		if i < 0 {
 			break
 		}
 		at += i
-		attributes, body, rest, ok := element(text[at+len("<details"):])
-		if !ok || !shows[attributes["type"]] {
+		attributes, body, rest, ok := readElement(text[at+len("<details"):])
+		if !ok || !shownTypes[attributes["type"]] {
 			at += len("<details")
 			continue
 		}
-		p.Say(strings.TrimSpace(text[said:at]))
-		p.shown(attributes, body)
+		p.AddText(strings.TrimSpace(text[said:at]))
+		p.addElement(attributes, body)
 		at = len(text) - len(rest)
 		said = at
 	}
-	p.Say(strings.TrimSpace(text[said:]))
+	p.AddText(strings.TrimSpace(text[said:]))
 }
 
-const ends = "</details>"
+const elementEnd = "</details>"
 
-// shows are the elements that are read.
-var shows = map[string]bool{"reasoning": true, "tool_calls": true, "code_interpreter": true}
+// shownTypes are the elements that are read.
+var shownTypes = map[string]bool{"reasoning": true, "tool_calls": true, "code_interpreter": true}
 
-// shown adds one element.
-func (p *pieces) shown(attributes map[string]string, body string) {
+// addElement adds one element.
+func (p *messagePieces) addElement(attributes map[string]string, body string) {
 	switch attributes["type"] {
 	case "reasoning":
-		p.Think(unquote(body))
+		p.AddReasoning(unquoteBody(body))
 	case "tool_calls":
-		p.Call(attributes["id"], attributes["name"], exported.Arguments([]byte(attributes["arguments"]), "input"))
+		p.AddCall(attributes["id"], attributes["name"], exported.CallArguments([]byte(attributes["arguments"]), "input"))
 		result, has := attributes["result"]
 		if !has {
 			result = strings.TrimSpace(html.UnescapeString(body))
 			has = result != ""
 		}
 		if has {
-			p.Answer(texts(lenient(result)), false)
+			p.AnswerNewest(joinTexts(asJSON(result)), false)
 		}
 	case "code_interpreter":
 		output := attributes["output"]
-		p.run("", fenced(body), lenient(output))
+		p.addRun("", fencedText(body), asJSON(output))
 	}
 }
 
-// lenient is a text as JSON: as it is, if it is that.
-func lenient(s string) json.RawMessage {
+// asJSON returns a text as JSON: as it is, if it is that.
+func asJSON(s string) json.RawMessage {
 	if s == "" || json.Valid([]byte(s)) {
 		return json.RawMessage(s)
 	}
-	return json.RawMessage(quoted(s))
+	return json.RawMessage(quoteText(s))
 }
 
-// element takes apart what follows "<details": the attributes, the body without its summary,
+// readElement takes apart what follows "<details": the attributes, the body without its summary,
 // and the rest behind it.
-func element(s string) (attributes map[string]string, body, rest string, ok bool) {
+func readElement(s string) (attributes map[string]string, body, rest string, ok bool) {
 	attributes = map[string]string{}
 	for {
 		s = strings.TrimLeft(s, " \t\r\n")
@@ -180,15 +180,15 @@ func element(s string) (attributes map[string]string, body, rest string, ok bool
 		attributes[name] = html.UnescapeString(value[:end])
 		s = value[end+1:]
 	}
-	body, rest, ok = strings.Cut(s, ends)
+	body, rest, ok = strings.Cut(s, elementEnd)
 	if _, after, has := strings.Cut(body, "</summary>"); has {
 		body = after
 	}
 	return attributes, strings.TrimSpace(body), rest, ok
 }
 
-// unquote is a body without the marks of a quotation.
-func unquote(body string) string {
+// unquoteBody returns a body without the marks of a quotation.
+func unquoteBody(body string) string {
 	lines := strings.Split(html.UnescapeString(body), "\n")
 	for i, l := range lines {
 		if rest, ok := strings.CutPrefix(l, ">"); ok {
@@ -198,8 +198,8 @@ func unquote(body string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// fenced is what stands between the fences of a body.
-func fenced(body string) string {
+// fencedText returns what stands between the fences of a body.
+func fencedText(body string) string {
 	_, code, ok := strings.Cut(body, "```")
 	if !ok {
 		return html.UnescapeString(body)

@@ -9,10 +9,10 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/exported"
 )
 
-// relinked gives a parent to messages that have lost theirs. An answer follows the last question
+// relinkMessages gives a parent to messages that have lost theirs. An answer follows the last question
 // before it, or, if it names another that is lost, the answer to that. In a conversation whose answers have lost their
 // parents, a question without one follows the message before it; elsewhere it begins another branch.
-func relinked(messages map[string]message) map[string]message {
+func relinkMessages(messages map[string]message) map[string]message {
 	orphans := map[string]bool{}
 	for id, m := range messages {
 		_, known := messages[m.Parent]
@@ -27,7 +27,8 @@ func relinked(messages map[string]message) map[string]message {
 	order := slices.SortedFunc(maps.Keys(messages), func(a, b string) int {
 		x := messages[a]
 		y := messages[b]
-		return cmp.Or(cmp.Compare(exported.Seconds(x.At), exported.Seconds(y.At)), cmp.Compare(rank(x), rank(y)),
+		return cmp.Or(cmp.Compare(exported.SecondsToMillis(x.At), exported.SecondsToMillis(y.At)),
+			cmp.Compare(messageRank(x), messageRank(y)),
 			strings.Compare(a, b))
 	})
 	lost := false
@@ -60,8 +61,8 @@ func relinked(messages map[string]message) map[string]message {
 	return out
 }
 
-// rank puts a question before an answer of the same second.
-func rank(m message) int {
+// messageRank puts a question before an answer of the same second.
+func messageRank(m message) int {
 	if m.Role == "assistant" {
 		return 1
 	}

@@ -41,7 +41,8 @@ func TestLostParents(t *testing.T) {
 	} {
 		file := `[{"id":"x","title":"T","chat":{"title":"T","history":{"currentId":"a2","messages":{` + c.history +
 			`}}},"created_at":1,"updated_at":4}]`
-		got := tooltest.Script(tooltest.Entries(t, openwebui.Tool{}, fstest.MapFS{"chats.json": {Data: []byte(file)}}))
+		got := tooltest.ScriptLines(tooltest.ReadEntries(t, openwebui.Tool{},
+			fstest.MapFS{"chats.json": {Data: []byte(file)}}))
 		if d := cmp.Diff(append(append([]string{"x: T"}, c.want...), "end"), got); d != "" {
 			t.Errorf("%s: %s", name, d)
 		}

@@ -49,15 +49,15 @@ func (c *cutFile) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// cut makes reading each file fail in its middle: what is read then is either all there is or says
+// testCut makes reading each file fail in its middle: what is read then is either all there is or says
 // that something is missing. A tool that opens files by their path is not asked.
-func (v variant) cut(t *testing.T) {
+func (v variant) testCut(t *testing.T) {
 	if v.Disk {
 		return
 	}
-	p, _ := v.place(t)
-	whole := v.read(p, false).messages()
-	for _, name := range v.names() {
+	p, _ := v.openPlace(t)
+	whole := v.readPlace(p, false).countMessages()
+	for _, name := range v.fileNames() {
 		data := v.files[name].Data
 		size := len(data)
 		between := size/2 + bytes.IndexByte(data[size/2:], '\n') + 1 // two lines, where nothing is torn
@@ -65,19 +65,19 @@ func (v variant) cut(t *testing.T) {
 			err := cuts[i]
 			of := p
 			of.FS = cutFiles{p.FS, name, at, err}
-			r := v.read(of, false)
-			if n := r.messages(); n < whole && !r.incomplete() {
+			r := v.readPlace(of, false)
+			if n := r.countMessages(); n < whole && !r.isIncomplete() {
 				t.Errorf("%s cut at %d of %d bytes (%v): %d messages of %d, and nothing says so", name, at, size, err, n, whole)
 			}
 		}
 	}
 }
 
-// gone reads for a caller who goes away after some sessions or entries: what ends early says so.
-func (v variant) gone(t *testing.T) {
-	p, done := v.place(t)
+// testGone reads for a caller who goes away after some sessions or entries: what ends early says so.
+func (v variant) testGone(t *testing.T) {
+	p, done := v.openPlace(t)
 	defer done()
-	r := v.read(p, false)
+	r := v.readPlace(p, false)
 	until := func(n int, each func(context.Context, func(error) bool)) (got int, err error) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -122,8 +122,8 @@ func (v variant) gone(t *testing.T) {
 	}
 }
 
-// messages are how many there are.
-func (r reading) messages() (n int) {
+// countMessages returns how many there are.
+func (r placeReading) countMessages() (n int) {
 	for _, entries := range r.entries {
 		for _, e := range entries {
 			if len(e.Message.Parts) > 0 {
@@ -134,8 +134,8 @@ func (r reading) messages() (n int) {
 	return n
 }
 
-// incomplete reports whether something says that not all is there.
-func (r reading) incomplete() bool {
+// isIncomplete reports whether something says that not all is there.
+func (r placeReading) isIncomplete() bool {
 	if r.err != nil {
 		return true
 	}

@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// document picks a line that is JSON, or the whole file, and changes it.
-func document(r *rand.Rand, data []byte, change func(doc any) any) []byte {
+// changeDocument picks a line that is JSON, or the whole file, and changes it.
+func changeDocument(r *rand.Rand, data []byte, change func(doc any) any) []byte {
 	edit := func(raw []byte) ([]byte, bool) {
 		dec := json.NewDecoder(bytes.NewReader(raw))
 		dec.UseNumber()
@@ -38,40 +38,40 @@ func document(r *rand.Rand, data []byte, change func(doc any) any) []byte {
 	return data
 }
 
-// slot is a place in a document that can be set.
-type slot struct {
+// documentSlot is a place in a document that can be set.
+type documentSlot struct {
 	value any
 	set   func(any)
 }
 
-// slots are all places in a document, in order.
-func slots(doc any, set func(any)) []slot {
-	out := []slot{{doc, set}}
+// listSlots returns all places in a document, in order.
+func listSlots(doc any, set func(any)) []documentSlot {
+	out := []documentSlot{{doc, set}}
 	switch doc := doc.(type) {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(doc)) {
-			out = append(out, slots(doc[k], func(v any) { doc[k] = v })...)
+			out = append(out, listSlots(doc[k], func(v any) { doc[k] = v })...)
 		}
 	case []any:
 		for i := range doc {
-			out = append(out, slots(doc[i], func(v any) { doc[i] = v })...)
+			out = append(out, listSlots(doc[i], func(v any) { doc[i] = v })...)
 		}
 	}
 	return out
 }
 
-// spliced puts another value in the place of one: of the same document or of the wrong
+// spliceValue puts another value in the place of one: of the same document or of the wrong
 // type, too large, too deep, or none.
-func spliced(r *rand.Rand, data, _ []byte) []byte {
-	return document(r, data, func(doc any) any {
+func spliceValue(r *rand.Rand, data, _ []byte) []byte {
+	return changeDocument(r, data, func(doc any) any {
 		root := doc
-		all := slots(doc, func(v any) { root = v })
+		all := listSlots(doc, func(v any) { root = v })
 		s := all[r.IntN(len(all))]
 		values := []any{
 			nil, true, "", "x", "../../etc/passwd", "\x00\ufffd\U0001F600", []any{}, map[string]any{},
 			[]any{nil, 1, "x", map[string]any{}},
 			json.Number("1e308"), json.Number("-1"), json.Number("99999999999999999999"), json.Number("1767225600.5"),
-			deep(2000),
+			deepValue(2000),
 		}
 		if i := r.IntN(2 * len(values)); i < len(values) {
 			s.set(values[i])
@@ -85,24 +85,24 @@ func spliced(r *rand.Rand, data, _ []byte) []byte {
 	})
 }
 
-func deep(n int) any {
+func deepValue(n int) any {
 	return json.RawMessage(append(bytes.Repeat([]byte("["), n), bytes.Repeat([]byte("]"), n)...))
 }
 
 // sameTexts gives one text the value of another: ids meet, parents lead in circles.
 func sameTexts(r *rand.Rand, data, other []byte) []byte {
 	var texts []string
-	document(r, other, func(doc any) any {
-		for _, s := range slots(doc, func(any) {}) {
+	changeDocument(r, other, func(doc any) any {
+		for _, s := range listSlots(doc, func(any) {}) {
 			if text, ok := s.value.(string); ok {
 				texts = append(texts, text)
 			}
 		}
 		return doc
 	})
-	return document(r, data, func(doc any) any {
-		var own []slot
-		for _, s := range slots(doc, func(any) {}) {
+	return changeDocument(r, data, func(doc any) any {
+		var own []documentSlot
+		for _, s := range listSlots(doc, func(any) {}) {
 			if _, ok := s.value.(string); ok {
 				own = append(own, s)
 			}

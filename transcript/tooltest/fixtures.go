@@ -9,10 +9,10 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Golden compares what a tool's fixtures say, line by line, with a file, or writes that.
-func Golden(t *testing.T, c Case, file string, update bool) {
+// CompareGolden compares what a tool's fixtures say, line by line, with a file, or writes that.
+func CompareGolden(t *testing.T, c Case, file string, update bool) {
 	t.Helper()
-	got := strings.Join(Script(Entries(t, c.Tool, c.FS)), "\n") + "\n"
+	got := strings.Join(ScriptLines(ReadEntries(t, c.Tool, c.FS)), "\n") + "\n"
 	if update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
@@ -27,9 +27,9 @@ func Golden(t *testing.T, c Case, file string, update bool) {
 	}
 }
 
-// Fuzz wants of a tool that whatever the bytes of its file are, each conversation is described
+// FuzzTool wants of a tool that whatever the bytes of its file are, each conversation is described
 // once, and ends. It begins with some files.
-func Fuzz(f *testing.F, tool transcript.Tool, files fs.FS, seeds ...string) {
+func FuzzTool(f *testing.F, tool transcript.Tool, files fs.FS, seeds ...string) {
 	for _, name := range seeds {
 		b, err := fs.ReadFile(files, name)
 		if err != nil {
@@ -38,7 +38,7 @@ func Fuzz(f *testing.F, tool transcript.Tool, files fs.FS, seeds ...string) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, fault := range Faults(tool, "conversations.json", b) {
+		for _, fault := range FindFaults(tool, "conversations.json", b) {
 			t.Error(fault)
 		}
 	})

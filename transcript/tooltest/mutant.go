@@ -17,9 +17,9 @@ import (
 // loop: thousands of times what any needs.
 const patience = 2 * time.Minute
 
-// mutants reads the fixture with random changes: whatever stands in the files, reading
+// testMutants reads the fixture with random changes: whatever stands in the files, reading
 // ends, within bounds, and what it gives keeps the contract.
-func (v variant) mutants(t *testing.T) {
+func (v variant) testMutants(t *testing.T) {
 	n := v.Mutants
 	if n == 0 {
 		n = 1500
@@ -27,19 +27,19 @@ func (v variant) mutants(t *testing.T) {
 			n = 150
 		}
 	}
-	n = testlength.Of(max(n/10, min(n, 20)), n)
+	n = testlength.Choose(max(n/10, min(n, 20)), n)
 	for i := range n {
-		m, what := v.mutant(rand.New(rand.NewPCG(1, uint64(i))))
-		if fault := m.tried(t, what); fault != "" {
+		m, what := v.makeMutant(rand.New(rand.NewPCG(1, uint64(i))))
+		if fault := m.tryMutant(t, what); fault != "" {
 			t.Errorf("mutant %d, %s: %s", i, what, fault)
 			return
 		}
 	}
 }
 
-// tried reads a mutant, and says what is wrong with it.
-func (v variant) tried(t *testing.T, what string) (fault string) {
-	p, done := v.place(t)
+// tryMutant reads a mutant, and says what is wrong with it.
+func (v variant) tryMutant(t *testing.T, what string) (fault string) {
+	p, done := v.openPlace(t)
 	defer done()
 	watch := time.AfterFunc(patience, func() { panic("an endless loop: " + what) })
 	defer watch.Stop()
@@ -49,42 +49,42 @@ func (v variant) tried(t *testing.T, what string) (fault string) {
 		}
 	}()
 	for _, live := range []bool{false, true} {
-		before := allocated()
-		r := v.read(p, live)
-		if used, bound := allocated()-before, uint64(64<<20+400*v.bytes()); used > bound {
-			return fmt.Sprintf("%d bytes were allocated for files of %d", used, v.bytes())
+		before := allocatedBytes()
+		r := v.readPlace(p, live)
+		if used, bound := allocatedBytes()-before, uint64(64<<20+400*v.totalBytes()); used > bound {
+			return fmt.Sprintf("%d bytes were allocated for files of %d", used, v.totalBytes())
 		}
-		if all := faults(r); len(all) > 0 {
+		if all := listFaults(r); len(all) > 0 {
 			return fmt.Sprintf("live %v: %q", live, all)
 		}
 	}
 	return ""
 }
 
-// allocated is how many bytes the program has ever allocated.
-func allocated() uint64 {
+// allocatedBytes returns how many bytes the program has ever allocated.
+func allocatedBytes() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
 }
 
-// mutant is the fixture with one to three changes.
-func (v variant) mutant(r *rand.Rand) (variant, string) {
+// makeMutant returns the fixture with one to three changes.
+func (v variant) makeMutant(r *rand.Rand) (variant, string) {
 	var what string
 	for range 1 + r.IntN(3) {
-		names := v.names()
+		names := v.fileNames()
 		if len(names) == 0 {
 			break
 		}
 		name := names[r.IntN(len(names))]
 		if r.IntN(60) == 0 {
-			v = v.with(name, nil)
+			v = v.withFile(name, nil)
 			what += "without " + name + "; "
 			continue
 		}
 		other := v.files[names[r.IntN(len(names))]].Data
 		i := r.IntN(len(changes))
-		v = v.with(name, changes[i].do(r, slices.Clone(v.files[name].Data), other))
+		v = v.withFile(name, changes[i].do(r, slices.Clone(v.files[name].Data), other))
 		what += changes[i].name + " in " + name + "; "
 	}
 	return v, what
@@ -95,11 +95,11 @@ var changes = []struct {
 	name string
 	do   func(r *rand.Rand, data, other []byte) []byte
 }{
-	{"flipped bits", flip},
-	{"a cut tail", func(r *rand.Rand, data, _ []byte) []byte { return data[:at(r, data)] }},
-	{"a cut head", func(r *rand.Rand, data, _ []byte) []byte { return data[at(r, data):] }},
-	{"swapped lines", swap},
-	{"a doubled line", double},
+	{"flipped bits", flipBit},
+	{"a cut tail", func(r *rand.Rand, data, _ []byte) []byte { return data[:randomPlace(r, data)] }},
+	{"a cut head", func(r *rand.Rand, data, _ []byte) []byte { return data[randomPlace(r, data):] }},
+	{"swapped lines", swapBytes},
+	{"a doubled line", doubleStretch},
 	{"a lost line", func(r *rand.Rand, data, _ []byte) []byte {
 		lines := bytes.SplitAfter(data, []byte("\n"))
 		i := r.IntN(len(lines))
@@ -111,8 +111,8 @@ var changes = []struct {
 		return bytes.Join(slices.Insert(lines, r.IntN(len(lines)+1), more[r.IntN(len(more))]), nil)
 	}},
 	{"a piece of another file", func(r *rand.Rand, data, other []byte) []byte {
-		i := at(r, data)
-		j := at(r, other)
+		i := randomPlace(r, data)
+		j := randomPlace(r, other)
 		return slices.Concat(data[:i], other[j:j+r.IntN(len(other)-j+1)], data[i:])
 	}},
 	{"another file", func(_ *rand.Rand, _, other []byte) []byte { return other }},
@@ -121,17 +121,17 @@ var changes = []struct {
 		for i := range noise {
 			noise[i] = byte(r.Uint32())
 		}
-		return slices.Insert(data, at(r, data), noise...)
+		return slices.Insert(data, randomPlace(r, data), noise...)
 	}},
-	{"a large number", number},
+	{"a large number", changeNumber},
 	// what readers know least how to doubt
-	{"JSON changed", spliced}, {"JSON changed", spliced}, {"JSON changed", spliced},
+	{"JSON changed", spliceValue}, {"JSON changed", spliceValue}, {"JSON changed", spliceValue},
 	{"JSON of one text", sameTexts}, {"JSON of one text", sameTexts},
 }
 
-func at(r *rand.Rand, data []byte) int { return r.IntN(len(data) + 1) }
+func randomPlace(r *rand.Rand, data []byte) int { return r.IntN(len(data) + 1) }
 
-func flip(r *rand.Rand, data, _ []byte) []byte {
+func flipBit(r *rand.Rand, data, _ []byte) []byte {
 	for range 1 + r.IntN(8) {
 		if len(data) > 0 {
 			data[r.IntN(len(data))] ^= 1 << r.IntN(8)
@@ -140,7 +140,7 @@ func flip(r *rand.Rand, data, _ []byte) []byte {
 	return data
 }
 
-func swap(r *rand.Rand, data, _ []byte) []byte {
+func swapBytes(r *rand.Rand, data, _ []byte) []byte {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	i := r.IntN(len(lines))
 	j := r.IntN(len(lines))
@@ -148,7 +148,7 @@ func swap(r *rand.Rand, data, _ []byte) []byte {
 	return bytes.Join(lines, nil)
 }
 
-func double(r *rand.Rand, data, _ []byte) []byte {
+func doubleStretch(r *rand.Rand, data, _ []byte) []byte {
 	lines := bytes.SplitAfter(data, []byte("\n"))
 	return bytes.Join(slices.Insert(lines, r.IntN(len(lines)+1), lines[r.IntN(len(lines))]), nil)
 }
@@ -157,8 +157,8 @@ func double(r *rand.Rand, data, _ []byte) []byte {
 var numbers = []string{"1e308", "-1", "99999999999999999999999", "9223372036854775807", "-9223372036854775808",
 	"0.1e-9", "1e999", "4294967296"}
 
-func number(r *rand.Rand, data, _ []byte) []byte {
-	from := at(r, data)
+func changeNumber(r *rand.Rand, data, _ []byte) []byte {
+	from := randomPlace(r, data)
 	i := bytes.IndexAny(data[from:], "0123456789")
 	if i < 0 {
 		return data

@@ -16,18 +16,18 @@ const small = 3 << 10
 // beginnings is how many beginnings of a file are read at most.
 const beginnings = 250
 
-// prefixes reads the beginnings of each file while it is live: what they say is the
+// testPrefixes reads the beginnings of each file while it is live: what they say is the
 // beginning of what the whole says, on its path or on one of its branches. An importer
 // that follows a growing file then never makes a branch.
-func (v variant) prefixes(t *testing.T) {
-	whole := v.tips(t, false)
-	for _, name := range v.names() {
-		if !v.grows(name) {
+func (v variant) testPrefixes(t *testing.T) {
+	whole := v.pathTips(t, false)
+	for _, name := range v.fileNames() {
+		if !v.mayGrow(name) {
 			continue
 		}
 		data := v.files[name].Data
-		for _, n := range ends(data) {
-			for source, tips := range v.with(name, slices.Clone(data[:n])).tips(t, true) {
+		for _, n := range prefixLengths(data) {
+			for source, tips := range v.withFile(name, slices.Clone(data[:n])).pathTips(t, true) {
 				for _, tip := range tips {
 					if !startsOne(tip, whole[source]) {
 						t.Errorf("%s at byte %d of %d: %s says\n%s\nwhich is not the beginning of\n%s", name, n, len(data), source,
@@ -40,7 +40,7 @@ func (v variant) prefixes(t *testing.T) {
 	}
 }
 
-func (v variant) grows(name string) bool {
+func (v variant) mayGrow(name string) bool {
 	if v.Grows != nil {
 		return v.Grows(name)
 	}
@@ -51,9 +51,9 @@ func (v variant) grows(name string) bool {
 	return true
 }
 
-// ends are the lengths of the beginnings to read: each for a small file, else each line,
+// prefixLengths returns the lengths of the beginnings to read: each for a small file, else each line,
 // whole and torn.
-func ends(data []byte) []int {
+func prefixLengths(data []byte) []int {
 	var all []int
 	if len(data) <= small {
 		for n := range len(data) + 1 {
@@ -86,13 +86,13 @@ func ends(data []byte) []int {
 	return all
 }
 
-// tips are the paths that each source says, up to a rewind or the end.
-func (v variant) tips(t *testing.T, live bool) map[string][][]string {
+// pathTips returns the paths that each source says, up to a rewind or the end.
+func (v variant) pathTips(t *testing.T, live bool) map[string][][]string {
 	t.Helper()
-	p, done := v.place(t)
+	p, done := v.openPlace(t)
 	defer done()
-	r := v.read(p, live)
-	for _, fault := range faults(r) {
+	r := v.readPlace(p, live)
+	for _, fault := range listFaults(r) {
 		t.Errorf("live %v: %s", live, fault)
 	}
 	if t.Failed() {
@@ -108,7 +108,7 @@ func (v variant) tips(t *testing.T, live bool) map[string][][]string {
 				out[e.Source] = append(out[e.Source], slices.Clone(paths[e.Source]))
 				paths[e.Source] = slices.Clone(paths[e.Source][:*e.Rewind])
 			default:
-				paths[e.Source] = append(paths[e.Source], mark(t, e))
+				paths[e.Source] = append(paths[e.Source], entryMark(t, e))
 			}
 		}
 		for source, path := range paths {
@@ -118,13 +118,13 @@ func (v variant) tips(t *testing.T, live bool) map[string][][]string {
 	return out
 }
 
-// mark is what an import knows a message by, and how it begins.
-func mark(t *testing.T, e transcript.Entry) string {
-	raw, err := transcript.Mark(e)
+// entryMark returns what an import knows a message by, and how it begins.
+func entryMark(t *testing.T, e transcript.Entry) string {
+	raw, err := transcript.ImportMark(e)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := said(e.Message)
+	text := messageLine(e.Message)
 	return transcript.MarkOf(raw) + " " + string(e.Message.ID) + " " + text[:min(len(text), 120)]
 }
 

@@ -10,19 +10,19 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// reading is what a place gave.
-type reading struct {
+// placeReading is what a place gave.
+type placeReading struct {
 	sessions []transcript.Session
 	entries  [][]transcript.Entry // of each session
 	errs     []error              // of each session
 	err      error                // of the list
 }
 
-// most bounds what a fixture and its mutants may give.
-const most = 20_000
+// maxRead bounds what a fixture and its mutants may give.
+const maxRead = 20_000
 
-// read reads all sessions of a place; a live one as if it had changed a moment ago.
-func (v variant) read(p transcript.Place, live bool) (r reading) {
+// readPlace reads all sessions of a place; a live one as if it had changed a moment ago.
+func (v variant) readPlace(p transcript.Place, live bool) (r placeReading) {
 	ctx := context.Background()
 	for s, err := range v.Tool.Sessions(ctx, p) {
 		if err != nil {
@@ -30,8 +30,8 @@ func (v variant) read(p transcript.Place, live bool) (r reading) {
 			break
 		}
 		r.sessions = append(r.sessions, s)
-		if len(r.sessions) > most {
-			r.err = fmt.Errorf("more than %d sessions", most)
+		if len(r.sessions) > maxRead {
+			r.err = fmt.Errorf("more than %d sessions", maxRead)
 			break
 		}
 	}
@@ -53,8 +53,8 @@ func (v variant) read(p transcript.Place, live bool) (r reading) {
 				if failed = err; err == nil {
 					entries = append(entries, e)
 				}
-				if n++; n > most {
-					failed = fmt.Errorf("%w: more than %d entries", errBroken, most)
+				if n++; n > maxRead {
+					failed = fmt.Errorf("%w: more than %d entries", errBroken, maxRead)
 					break
 				}
 			}
@@ -65,26 +65,26 @@ func (v variant) read(p transcript.Place, live bool) (r reading) {
 	return r
 }
 
-// String is a reading in full, one line an entry.
-func (r reading) String() string {
+// String returns a reading in full, one line an entry.
+func (r placeReading) String() string {
 	var b strings.Builder
 	for i, s := range r.sessions {
 		fmt.Fprintf(&b, "session %+v: %v\n", s, r.errs[i])
 		for _, e := range r.entries[i] {
-			b.WriteString(line(e) + "\n")
+			b.WriteString(entryLine(e) + "\n")
 		}
 	}
 	fmt.Fprintf(&b, "%v", r.err)
 	return b.String()
 }
 
-// line is an entry in full.
-func line(e transcript.Entry) string {
+// entryLine returns an entry in full.
+func entryLine(e transcript.Entry) string {
 	raw, err := json.Marshal(e)
 	return fmt.Sprintf("%s %v", raw, err)
 }
 
-// firstDifference is where two texts part, line by line.
+// firstDifference returns where two texts part, line by line.
 func firstDifference(a, b string) string {
 	as := strings.Split(a, "\n")
 	bs := strings.Split(b, "\n")

@@ -12,12 +12,12 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Entries are those of all sessions of a place that was given, at rest; an error fails
+// ReadEntries returns those of all sessions of a place that was given, at rest; an error fails
 // the test.
-func Entries(t *testing.T, tool transcript.Tool, files fs.FS) []transcript.Entry {
+func ReadEntries(t *testing.T, tool transcript.Tool, files fs.FS) []transcript.Entry {
 	t.Helper()
 	v := variant{Case: Case{Tool: tool, FS: files}}
-	r := v.read(transcript.Place{FS: files, Name: ".", Now: written + day}, false)
+	r := v.readPlace(transcript.Place{FS: files, Name: ".", Now: written + day}, false)
 	if r.err != nil {
 		t.Fatal(r.err)
 	}
@@ -29,8 +29,8 @@ func Entries(t *testing.T, tool transcript.Tool, files fs.FS) []transcript.Entry
 	return slices.Concat(r.entries...)
 }
 
-// Script is entries as short lines: who says what, calls, results, rewinds and ends.
-func Script(entries []transcript.Entry) []string {
+// ScriptLines returns entries as short lines: who says what, calls, results, rewinds and ends.
+func ScriptLines(entries []transcript.Entry) []string {
 	var out []string
 	for _, e := range entries {
 		switch {
@@ -50,14 +50,14 @@ func Script(entries []transcript.Entry) []string {
 			}
 			out = append(out, end)
 		default:
-			out = append(out, said(e.Message))
+			out = append(out, messageLine(e.Message))
 		}
 	}
 	return out
 }
 
-// said is a message on one line.
-func said(m scrollback.Message) string {
+// messageLine returns a message on one line.
+func messageLine(m scrollback.Message) string {
 	var b strings.Builder
 	b.WriteString(string(m.Role))
 	if m.Status != "" && m.Status != scrollback.StatusComplete {

@@ -37,14 +37,14 @@ func Run(t *testing.T, c Case) {
 	if c.Name == "" {
 		c.Name = "."
 	}
-	v := load(t, c)
-	t.Run("Contract", func(t *testing.T) { v.contract(t) })
-	t.Run("Again", func(t *testing.T) { v.again(t) })
-	t.Run("Early", func(t *testing.T) { v.early(t) })
-	t.Run("Cut", func(t *testing.T) { v.cut(t) })
-	t.Run("Gone", func(t *testing.T) { v.gone(t) })
-	t.Run("Prefixes", func(t *testing.T) { v.prefixes(t) })
-	t.Run("Mutants", func(t *testing.T) { v.mutants(t) })
+	v := loadVariant(t, c)
+	t.Run("Contract", func(t *testing.T) { v.testContract(t) })
+	t.Run("Again", func(t *testing.T) { v.testAgain(t) })
+	t.Run("Early", func(t *testing.T) { v.testEarly(t) })
+	t.Run("Cut", func(t *testing.T) { v.testCut(t) })
+	t.Run("Gone", func(t *testing.T) { v.testGone(t) })
+	t.Run("Prefixes", func(t *testing.T) { v.testPrefixes(t) })
+	t.Run("Mutants", func(t *testing.T) { v.testMutants(t) })
 }
 
 // written is when the files of a fixture were, in Unix ms.
@@ -59,7 +59,7 @@ type variant struct {
 	files fstest.MapFS
 }
 
-func load(t *testing.T, c Case) variant {
+func loadVariant(t *testing.T, c Case) variant {
 	t.Helper()
 	v := variant{Case: c, files: fstest.MapFS{}}
 	err := fs.WalkDir(c.FS, ".", func(name string, d fs.DirEntry, err error) error {
@@ -79,8 +79,8 @@ func load(t *testing.T, c Case) variant {
 	return v
 }
 
-// with is the variant with another content of one file; nil takes the file away.
-func (v variant) with(name string, data []byte) variant {
+// withFile returns the variant with another content of one file; nil takes the file away.
+func (v variant) withFile(name string, data []byte) variant {
 	files := fstest.MapFS{}
 	for n, f := range v.files {
 		if n != name {
@@ -94,8 +94,8 @@ func (v variant) with(name string, data []byte) variant {
 	return v
 }
 
-// names are the files, in order.
-func (v variant) names() []string {
+// fileNames returns the files, in order.
+func (v variant) fileNames() []string {
 	var out []string
 	for name := range v.files {
 		out = append(out, name)
@@ -104,16 +104,16 @@ func (v variant) names() []string {
 	return out
 }
 
-// bytes is the size of all files.
-func (v variant) bytes() (n int) {
+// totalBytes returns the size of all files.
+func (v variant) totalBytes() (n int) {
 	for _, f := range v.files {
 		n += len(f.Data)
 	}
 	return n
 }
 
-// place is the variant as a place.
-func (v variant) place(t *testing.T) (transcript.Place, func()) {
+// openPlace returns the variant as a place.
+func (v variant) openPlace(t *testing.T) (transcript.Place, func()) {
 	p := transcript.Place{FS: v.files, Name: v.Name, Now: written + day}
 	if !v.Disk {
 		return p, func() {}
@@ -140,19 +140,19 @@ func (v variant) place(t *testing.T) (transcript.Place, func()) {
 	return p, func() { _ = os.RemoveAll(folder) }
 }
 
-// contract holds of the fixture as it is, at rest and live.
-func (v variant) contract(t *testing.T) {
-	p, done := v.place(t)
+// testContract holds of the fixture as it is, at rest and live.
+func (v variant) testContract(t *testing.T) {
+	p, done := v.openPlace(t)
 	defer done()
 	for _, live := range []bool{false, true} {
-		r := v.read(p, live)
+		r := v.readPlace(p, live)
 		if r.err != nil {
 			t.Fatalf("the list ends with %v", r.err)
 		}
 		if len(r.sessions) == 0 {
 			t.Fatal("the fixture has no sessions")
 		}
-		for _, fault := range faults(r) {
+		for _, fault := range listFaults(r) {
 			t.Errorf("live %v: %s", live, fault)
 		}
 		messages := 0
@@ -167,30 +167,30 @@ func (v variant) contract(t *testing.T) {
 			t.Error("the fixture has no messages")
 		}
 	}
-	for _, s := range v.read(p, false).sessions {
+	for _, s := range v.readPlace(p, false).sessions {
 		if _, err := fs.Stat(p.FS, s.Name); err != nil {
 			t.Errorf("session %s is in %q, which is not there: %v", s.ID, s.Name, err)
 		}
 	}
 }
 
-// again reads the fixture twice.
-func (v variant) again(t *testing.T) {
-	p, done := v.place(t)
+// testAgain reads the fixture twice.
+func (v variant) testAgain(t *testing.T) {
+	p, done := v.openPlace(t)
 	defer done()
-	first := v.read(p, false).String()
-	second := v.read(p, false).String()
+	first := v.readPlace(p, false).String()
+	second := v.readPlace(p, false).String()
 	if first != second {
 		t.Errorf("read again it differs: %s", firstDifference(first, second))
 	}
 }
 
-// early stops readers at each entry, and reads for a caller who is gone. A reader that
+// testEarly stops readers at each entry, and reads for a caller who is gone. A reader that
 // goes on after it was stopped panics.
-func (v variant) early(t *testing.T) {
-	p, done := v.place(t)
+func (v variant) testEarly(t *testing.T) {
+	p, done := v.openPlace(t)
 	defer done()
-	r := v.read(p, false)
+	r := v.readPlace(p, false)
 	for n := range len(r.sessions) {
 		for _, err := range v.Tool.Sessions(t.Context(), p) {
 			if n--; n < 0 || err != nil {

@@ -54,7 +54,7 @@ func (tool toy) Read(_ context.Context, p transcript.Place, s transcript.Session
 		end := transcript.End{}
 		for i, line := range bytes.SplitAfter(data, []byte("\n")) {
 			var text string
-			if !tool.eager && p.Live(s) && !bytes.HasSuffix(line, []byte("\n")) {
+			if !tool.eager && p.IsLive(s) && !bytes.HasSuffix(line, []byte("\n")) {
 				end.Held = len(line) > 0
 				break
 			}
@@ -91,7 +91,7 @@ func TestToy(t *testing.T) {
 }
 
 func TestScript(t *testing.T) {
-	if got := strings.Join(Script(Entries(t, toy{}, fixture())), "; "); got !=
+	if got := strings.Join(ScriptLines(ReadEntries(t, toy{}, fixture())), "; "); got !=
 		"one.toy:; user | a word; user | another; user | the last; end; two.toy:; user | only; end" {
 		t.Error(got)
 	}
@@ -99,10 +99,10 @@ func TestScript(t *testing.T) {
 
 // A tool that reads half a line says what the whole does not begin with.
 func TestPrefixesCanFail(t *testing.T) {
-	v := load(t, Case{Tool: toy{eager: true}, FS: fixture(), Name: "."})
-	whole := v.tips(t, false)["one.toy"]
+	v := loadVariant(t, Case{Tool: toy{eager: true}, FS: fixture(), Name: "."})
+	whole := v.pathTips(t, false)["one.toy"]
 	for live, n := range map[string]int{"half a word": 4, "whole lines": 9} {
-		tip := v.with("one.toy", fixture()["one.toy"].Data[:n]).tips(t, true)["one.toy"][0]
+		tip := v.withFile("one.toy", fixture()["one.toy"].Data[:n]).pathTips(t, true)["one.toy"][0]
 		if got := startsOne(tip, whole); got != (live == "whole lines") {
 			t.Errorf("%s: %q begins %q: %v", live, tip, whole, got)
 		}
@@ -157,21 +157,21 @@ func TestFaults(t *testing.T) {
 		"a bad line without a reason": {{Bad: &transcript.Bad{Line: 1}}, first, end},
 	} {
 		r := listed(transcript.Session{ID: "a", Name: "a", Stamp: "1"}, entries...)
-		if got := strings.Join(faults(r), "\n"); want == "" && got != "" || !strings.Contains(got, want) {
+		if got := strings.Join(listFaults(r), "\n"); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%q is not among %q", want, got)
 		}
 	}
 	for _, s := range []transcript.Session{
 		{}, {ID: "a", Name: "../b", Stamp: "1"}, {ID: "a", Name: "b"}, {ID: "a", Name: "b", Stamp: "1", Bytes: -1},
 	} {
-		if got := faults(listed(s)); len(got) == 0 {
+		if got := listFaults(listed(s)); len(got) == 0 {
 			t.Errorf("nothing is wrong with %+v", s)
 		}
 	}
 }
 
-func listed(s transcript.Session, entries ...transcript.Entry) reading {
-	return reading{sessions: []transcript.Session{s}, entries: [][]transcript.Entry{entries}, errs: make([]error, 1)}
+func listed(s transcript.Session, entries ...transcript.Entry) placeReading {
+	return placeReading{sessions: []transcript.Session{s}, entries: [][]transcript.Entry{entries}, errs: make([]error, 1)}
 }
 
 // A reader that panics, asks for too much memory or does not end is caught.
@@ -191,8 +191,8 @@ func TestMutantsCanFail(t *testing.T) {
 			_ = yield(transcript.Entry{}, fs.ErrInvalid) && yield(transcript.Entry{}, nil)
 		},
 	} {
-		v := load(t, Case{Tool: bad{read: read}, FS: fixture(), Name: "."})
-		if got := v.tried(t, ""); !strings.Contains(got, want) {
+		v := loadVariant(t, Case{Tool: bad{read: read}, FS: fixture(), Name: "."})
+		if got := v.tryMutant(t, ""); !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
 	}
@@ -210,11 +210,11 @@ func (b bad) Read(context.Context, transcript.Place, transcript.Session) iter.Se
 
 // Changes are the same in every run, and change something.
 func TestMutantsAreTheSame(t *testing.T) {
-	v := load(t, Case{Tool: toy{}, FS: fixture(), Name: "."})
+	v := loadVariant(t, Case{Tool: toy{}, FS: fixture(), Name: "."})
 	same := 0
 	for i := range 300 {
-		a, what := v.mutant(rnd(i))
-		b, again := v.mutant(rnd(i))
+		a, what := v.makeMutant(rnd(i))
+		b, again := v.makeMutant(rnd(i))
 		if what != again || fmt.Sprint(dump(a)) != fmt.Sprint(dump(b)) {
 			t.Fatalf("mutant %d differs: %s, %s", i, what, again)
 		}
@@ -225,7 +225,7 @@ func TestMutantsAreTheSame(t *testing.T) {
 	if same > 60 {
 		t.Errorf("%d of 300 mutants are the fixture", same)
 	}
-	if got := fmt.Sprint(dump(load(t, Case{Tool: toy{}, FS: fixture()}))); got != fmt.Sprint(dump(v)) {
+	if got := fmt.Sprint(dump(loadVariant(t, Case{Tool: toy{}, FS: fixture()}))); got != fmt.Sprint(dump(v)) {
 		t.Errorf("mutants changed the fixture: %s", got)
 	}
 }
@@ -233,7 +233,7 @@ func TestMutantsAreTheSame(t *testing.T) {
 func rnd(i int) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(i))) }
 
 func dump(v variant) (out []string) {
-	for _, name := range v.names() {
+	for _, name := range v.fileNames() {
 		out = append(out, name, string(v.files[name].Data))
 	}
 	return out

@@ -2,11 +2,11 @@ package tree
 
 import "slices"
 
-// Families puts ids under their parents: each family begins with one that has no parent among
+// GroupFamilies puts ids under their parents: each family begins with one that has no parent among
 // the ids, and has parents before their children; children come in the order of ids. Of
 // those that are each other's ancestors in a circle the first is taken as one without. Ids are
 // different from each other; the time is linear.
-func Families(ids []string, parent func(id string) string) (out [][]string) {
+func GroupFamilies(ids []string, parent func(id string) string) (out [][]string) {
 	there := map[string]bool{}
 	below := map[string][]string{}
 	for _, id := range ids {

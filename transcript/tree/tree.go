@@ -22,29 +22,29 @@ type Node struct {
 	Entries    []transcript.Entry // its messages; none for what is not talk
 }
 
-// Entries yields the entries of a tree whose current path ends with leaf, with rewinds
+// WalkEntries yields the entries of a tree whose current path ends with leaf, with rewinds
 // between its branches. Children come in the order of nodes; of nodes with one id the last
 // counts, in the place of the first. A leaf that is not there is the last node.
-func Entries(source string, nodes []Node, leaf string) iter.Seq[transcript.Entry] {
+func WalkEntries(source string, nodes []Node, leaf string) iter.Seq[transcript.Entry] {
 	return func(yield func(transcript.Entry) bool) {
 		if len(nodes) == 0 {
 			return
 		}
-		w := plant(nodes)
+		w := newWalker(nodes)
 		end, known := w.at[leaf]
 		if !known {
 			end = w.at[nodes[len(nodes)-1].ID]
 		}
 		w.source = source
 		w.yield = yield
-		w.walk(end)
+		w.walkTo(end)
 	}
 }
 
-// Broken are the nodes, by id, whose parents were not found or lead in a circle: they are
+// BrokenNodes returns the nodes, by id, whose parents were not found or lead in a circle: they are
 // taken as roots.
-func Broken(nodes []Node) []string {
-	w := plant(nodes)
+func BrokenNodes(nodes []Node) []string {
+	w := newWalker(nodes)
 	var out []string
 	for i, n := range w.nodes {
 		if n.Parent != "" && w.above[i] < 0 {
@@ -54,8 +54,8 @@ func Broken(nodes []Node) []string {
 	return out
 }
 
-// walker is a tree being walked.
-type walker struct {
+// treeWalker is a tree being walked.
+type treeWalker struct {
 	nodes []Node
 	at    map[string]int
 	above []int   // of each node its parent, or -1
@@ -68,8 +68,8 @@ type walker struct {
 	told   int   // how many messages of the path have been yielded last
 }
 
-func plant(all []Node) *walker {
-	w := &walker{at: map[string]int{}}
+func newWalker(all []Node) *treeWalker {
+	w := &treeWalker{at: map[string]int{}}
 	for _, n := range all {
 		if i, known := w.at[n.ID]; known {
 			w.nodes[i] = n
@@ -85,7 +85,7 @@ func plant(all []Node) *walker {
 			w.above[i] = up
 		}
 	}
-	w.uncircle()
+	w.breakCircles()
 	w.below = make([][]int, len(w.nodes))
 	for i, up := range w.above {
 		if up < 0 {
@@ -97,8 +97,8 @@ func plant(all []Node) *walker {
 	return w
 }
 
-// uncircle makes the first node of each circle a root.
-func (w *walker) uncircle() {
+// breakCircles makes the first node of each circle a root.
+func (w *treeWalker) breakCircles() {
 	seen := make([]int, len(w.nodes)) // by which walk
 	for i := range w.nodes {
 		at := i
@@ -117,8 +117,8 @@ func (w *walker) uncircle() {
 	}
 }
 
-// walk yields everything, and leaves the path at end.
-func (w *walker) walk(end int) {
+// walkTo yields everything, and leaves the path at end.
+func (w *treeWalker) walkTo(end int) {
 	onPath := make([]bool, len(w.nodes))
 	for i := end; i >= 0; i = w.above[i] {
 		onPath[i] = true
@@ -140,26 +140,26 @@ func (w *walker) walk(end int) {
 	for stack := last(w.roots); len(stack) > 0; {
 		i := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if !w.tell(i) {
+		if !w.emitNode(i) {
 			return
 		}
 		stack = append(stack, last(w.below[i])...)
 	}
 	if w.told != w.depth[end] {
-		w.rewind(w.depth[end])
+		w.rewindTo(w.depth[end])
 	}
 }
 
-// tell yields the entries of a node, after a rewind if others came between it and what is
+// emitNode yields the entries of a node, after a rewind if others came between it and what is
 // above it.
-func (w *walker) tell(i int) bool {
+func (w *treeWalker) emitNode(i int) bool {
 	from := 0
 	if up := w.above[i]; up >= 0 {
 		from = w.depth[up]
 	}
 	w.depth[i] = from
 	for _, e := range w.nodes[i].Entries {
-		if w.told != w.depth[i] && !w.rewind(w.depth[i]) {
+		if w.told != w.depth[i] && !w.rewindTo(w.depth[i]) {
 			return false
 		}
 		e.Source = w.source
@@ -172,7 +172,7 @@ func (w *walker) tell(i int) bool {
 	return true
 }
 
-func (w *walker) rewind(n int) bool {
+func (w *treeWalker) rewindTo(n int) bool {
 	w.told = n
 	return w.yield(transcript.Entry{Source: w.source, Rewind: &n})
 }

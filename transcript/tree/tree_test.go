@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/tree"
 )
 
-// say is a node with these messages.
+// say returns a node with these messages.
 func say(id, parent string, texts ...string) tree.Node {
 	n := tree.Node{ID: id, Parent: parent}
 	for _, text := range texts {
@@ -22,10 +22,10 @@ func say(id, parent string, texts ...string) tree.Node {
 	return n
 }
 
-// written is what comes out: a branch after each rewind, and the last path.
+// written returns what comes out: a branch after each rewind, and the last path.
 func written(nodes []tree.Node, leaf string) (steps string, path []string) {
 	var b strings.Builder
-	for e := range tree.Entries("s", nodes, leaf) {
+	for e := range tree.WalkEntries("s", nodes, leaf) {
 		if e.Source != "s" {
 			return "an entry without its source", nil
 		}
@@ -71,7 +71,7 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if got := tree.Broken([]tree.Node{say("1", ""), say("2", "9"), say("3", "4"), say("4", "3")}); !slices.Equal(got,
+	if got := tree.BrokenNodes([]tree.Node{say("1", ""), say("2", "9"), say("3", "4"), say("4", "3")}); !slices.Equal(got,
 		[]string{"2", "3"}) {
 		t.Errorf("broken are %v", got)
 	}
@@ -98,7 +98,7 @@ func TestEveryMessageOnce(t *testing.T) {
 			}
 		}
 		broken := map[string]bool{}
-		for _, id := range tree.Broken(nodes) {
+		for _, id := range tree.BrokenNodes(nodes) {
 			broken[id] = true
 		}
 		for i := leaf; ; {

@@ -33,7 +33,7 @@ const (
 	freeRatio    = 64 << 20  // … from this many bytes on
 )
 
-const op = "zipped.Open"
+const zipOp = "zipped.Open"
 
 // Sniff reports whether a file begins as an archive does.
 func Sniff(head []byte) bool {
@@ -44,110 +44,110 @@ func Sniff(head []byte) bool {
 // from several goroutines, for as long as the place is used. now is in Unix ms. It is
 // invalid if the archive is damaged or has what is not accepted.
 func Open(r io.ReaderAt, size, now int64) (transcript.Place, error) {
-	metered := &meter{r: r, left: maxDirectory}
+	metered := &unpackMeter{r: r, left: maxDirectory}
 	z, err := zip.NewReader(metered, size)
 	switch {
 	case errors.Is(err, errLong):
-		return transcript.Place{}, scrollback.ParamErrorf(op, "file", i18n.ZipNamesTooLong,
+		return transcript.Place{}, scrollback.ParamErrorf(zipOp, "file", i18n.ZipNamesTooLong,
 			maxDirectory>>20)
 	case err != nil && metered.err == nil:
-		return transcript.Place{}, scrollback.ParamErrorf(op, "file", i18n.ZipDamaged,
+		return transcript.Place{}, scrollback.ParamErrorf(zipOp, "file", i18n.ZipDamaged,
 			err)
 	case err != nil:
-		return transcript.Place{}, scrollback.Wrap(scrollback.Unavailable, op, err)
+		return transcript.Place{}, scrollback.Wrap(scrollback.Unavailable, zipOp, err)
 	}
 	metered.done = true
-	if err := check(z.File, size); err != nil {
+	if err := checkEntries(z.File, size); err != nil {
 		return transcript.Place{}, err
 	}
-	return transcript.Place{FS: files{z}, Name: ".", Now: now}, nil
+	return transcript.Place{FS: archiveFiles{z}, Name: ".", Now: now}, nil
 }
 
-// check holds what an archive says of its entries against the bounds.
-func check(entries []*zip.File, size int64) error {
+// checkEntries holds what an archive says of its entries against the bounds.
+func checkEntries(entries []*zip.File, size int64) error {
 	if len(entries) > maxEntries {
-		return scrollback.ParamErrorf(op, "file", i18n.ZipHasTooManyFiles, maxEntries)
+		return scrollback.ParamErrorf(zipOp, "file", i18n.ZipHasTooManyFiles, maxEntries)
 	}
 	var packed, unpacked uint64
 	for _, f := range entries {
 		if name := strings.TrimSuffix(strings.ReplaceAll(f.Name, `\`, "/"), "/"); !fs.ValidPath(name) ||
 			strings.Contains(name, ":") && len(name) > 1 && name[1] == ':' {
-			return scrollback.ParamErrorf(op, "file", i18n.ZipNameLeadsOutside, f.Name)
+			return scrollback.ParamErrorf(zipOp, "file", i18n.ZipNameLeadsOutside, f.Name)
 		}
 		packed = packed + min(f.CompressedSize64, 1<<50)
 		unpacked = unpacked + min(f.UncompressedSize64, 1<<50)
 		if packed > uint64(max(size, 0)) {
-			return scrollback.ParamErrorf(op, "file", i18n.ZipFilesLargerThanZip)
+			return scrollback.ParamErrorf(zipOp, "file", i18n.ZipFilesLargerThanZip)
 		}
 		if unpacked > maxUnpacked {
-			return scrollback.ParamErrorf(op, "file", i18n.ZipUnpacksTooLarge, maxUnpacked>>30)
+			return scrollback.ParamErrorf(zipOp, "file", i18n.ZipUnpacksTooLarge, maxUnpacked>>30)
 		}
 	}
 	return nil
 }
 
-// files are those of an archive.
-type files struct{ z *zip.Reader }
+// archiveFiles are those of an archive.
+type archiveFiles struct{ z *zip.Reader }
 
 // Open implements fs.FS.
-func (a files) Open(name string) (fs.File, error) {
+func (a archiveFiles) Open(name string) (fs.File, error) {
 	f, err := a.z.Open(name)
 	if err != nil {
-		return nil, said(name, err)
+		return nil, explainError(name, err)
 	}
 	info, err := f.Stat()
 	if err != nil {
-		return nil, errors.Join(said(name, err), f.Close())
+		return nil, errors.Join(explainError(name, err), f.Close())
 	}
 	h, ok := info.Sys().(*zip.FileHeader)
 	if !ok || info.IsDir() {
 		return f, nil
 	}
-	if err := accept(h); err != nil {
+	if err := checkEntry(h); err != nil {
 		return nil, errors.Join(&fs.PathError{Op: "open", Path: name, Err: err}, f.Close())
 	}
-	return &file{f, name}, nil
+	return &archiveFile{f, name}, nil
 }
 
-// accept returns why an entry is not read.
-func accept(h *zip.FileHeader) error {
+// checkEntry returns why an entry is not read.
+func checkEntry(h *zip.FileHeader) error {
 	const encrypted = 1 // a flag of an entry
 	switch {
 	case h.Flags&encrypted != 0:
-		return scrollback.ParamErrorf(op, "file",
+		return scrollback.ParamErrorf(zipOp, "file",
 			i18n.ZipEntryEncrypted, h.Name)
 	case h.UncompressedSize64 > freeRatio && h.UncompressedSize64/maxRatio > h.CompressedSize64:
-		return scrollback.ParamErrorf(op, "file", i18n.ZipEntryUnpacksTooLarge,
+		return scrollback.ParamErrorf(zipOp, "file", i18n.ZipEntryUnpacksTooLarge,
 			h.Name, maxRatio)
 	}
 	return nil
 }
 
-// file is an entry while it is read.
-type file struct {
+// archiveFile is an entry while it is read.
+type archiveFile struct {
 	fs.File
 	name string
 }
 
 // Read implements fs.File.
-func (f *file) Read(b []byte) (int, error) {
+func (f *archiveFile) Read(b []byte) (int, error) {
 	n, err := f.File.Read(b)
-	if err != nil && !transcript.Ended(err) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = said(f.name, err)
+	if err != nil && !transcript.IsEnd(err) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = explainError(f.name, err)
 	}
 	return n, err
 }
 
-// said is an error of the library in words, if it is the archive's fault.
-func said(name string, err error) error {
+// explainError returns an error of the library in words, if it is the archive's fault.
+func explainError(name string, err error) error {
 	var corrupt flate.CorruptInputError
 	switch {
 	case errors.Is(err, zip.ErrAlgorithm):
-		err = scrollback.ParamErrorf(op, "file",
+		err = scrollback.ParamErrorf(zipOp, "file",
 			i18n.ZipEntryPackedUnknown, name)
 	case errors.Is(err, zip.ErrChecksum), errors.Is(err, zip.ErrFormat), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.As(err, &corrupt):
-		err = scrollback.ParamErrorf(op, "file", i18n.ZipEntryDamaged, name, err)
+		err = scrollback.ParamErrorf(zipOp, "file", i18n.ZipEntryDamaged, name, err)
 	default:
 		return err
 	}
@@ -156,8 +156,8 @@ func said(name string, err error) error {
 
 var errLong = errors.New("the directory is too long")
 
-// meter reads a bounded number of bytes, until it is done.
-type meter struct {
+// unpackMeter reads a bounded number of bytes, until it is done.
+type unpackMeter struct {
 	r    io.ReaderAt
 	left int64
 	done bool
@@ -165,7 +165,7 @@ type meter struct {
 }
 
 // ReadAt implements io.ReaderAt.
-func (m *meter) ReadAt(b []byte, at int64) (int, error) {
+func (m *unpackMeter) ReadAt(b []byte, at int64) (int, error) {
 	if m.done {
 		return m.r.ReadAt(b, at)
 	}
@@ -173,7 +173,7 @@ func (m *meter) ReadAt(b []byte, at int64) (int, error) {
 		return 0, errLong
 	}
 	n, err := m.r.ReadAt(b, at)
-	if err != nil && !transcript.Ended(err) {
+	if err != nil && !transcript.IsEnd(err) {
 		m.err = err
 	}
 	return n, err

@@ -138,7 +138,7 @@ func TestEntryRefused(t *testing.T) {
 	}
 }
 
-// overlapping is an archive whose entries are all the same bytes.
+// overlapping returns an archive whose entries are all the same bytes.
 func overlapping(t *testing.T, n int) []byte {
 	b := packed(t, entry{name: "aaa", text: strings.Repeat("kernel", 1000), method: zip.Store})
 	end := bytes.LastIndex(b, []byte("PK\x05\x06"))
@@ -165,7 +165,7 @@ func many(t *testing.T, n int) []byte {
 	return packed(t, entries...)
 }
 
-// long is an archive whose names are longer than its list may be.
+// long returns an archive whose names are longer than its list may be.
 func long(t *testing.T) []byte {
 	entries := make([]entry, 1100)
 	for i := range entries {

@@ -23,18 +23,18 @@ import (
 	"github.com/scrollback-ai/scrollback/store"
 )
 
-// Desk is the caller for whom bundles are written and read, the store and the archive of the
+// Installation is the caller for whom bundles are written and read, the store and the archive of the
 // engine that is behind it, and bounds, of which zero fields are the defaults.
-type Desk struct {
+type Installation struct {
 	View    *engine.View
 	Store   *store.Store
 	Archive *archive.Archive
 	Limits  bundle.Limits
 }
 
-// arrival is one conversation of a bundle: what the bundle says about it, and what is
+// bundledConversation is one conversation of a bundle: what the bundle says about it, and what is
 // here. Ids are those that it has here.
-type arrival struct {
+type bundledConversation struct {
 	*store.Arrival
 	conv     bundle.Conversation
 	branches map[scrollback.BranchID]scrollback.Branch
@@ -51,8 +51,8 @@ type arrival struct {
 	made    map[scrollback.SegmentID]*scrollback.Segment // of a copy
 }
 
-// take returns the batch as what its branch grows by, and empties it.
-func (a *arrival) take() []store.Growth {
+// takeBatch returns the batch as what its branch grows by, and empties it.
+func (a *bundledConversation) takeBatch() []store.Growth {
 	if len(a.batch) == 0 {
 		return nil
 	}
@@ -63,26 +63,28 @@ func (a *arrival) take() []store.Growth {
 	return []store.Growth{g}
 }
 
-// whole is the conversation as it is stored.
-func (a *arrival) whole() scrollback.Conversation {
+// fullConversation returns the conversation as it is stored.
+func (a *bundledConversation) fullConversation() scrollback.Conversation {
 	c := a.conv.Conversation
 	c.Ancestors = a.conv.Ancestors
 	c.Environment = a.conv.Environment.WithoutRoots()
 	return c
 }
 
-// late reports whether something that shows messages up to seq has to wait for the last
+// mustWait reports whether something that shows messages up to seq has to wait for the last
 // of them.
-func (a *arrival) late(seq int64) bool { return a.seen() && len(a.last) > 0 && seq > a.last[0].IfHead }
+func (a *bundledConversation) mustWait(seq int64) bool {
+	return a.isVisible() && len(a.last) > 0 && seq > a.last[0].IfHead
+}
 
-// seen reports whether people already see the conversation.
-func (a *arrival) seen() bool { return a.Known && !a.Hidden }
+// isVisible reports whether people already see the conversation.
+func (a *bundledConversation) isVisible() bool { return a.Known && !a.Hidden }
 
-// Localize makes a conversation's own fields fit this installation: no folders, limit,
+// AdaptSettings makes a conversation's own fields fit this installation: no folders, limit,
 // recall scope or sub-agents from elsewhere, and only a model, a policy and numbers that are known here.
 // Its project must be the caller's.
-func Localize(v *engine.View, c *scrollback.Conversation, project string) (err error) {
-	if c.Project, err = v.Bulk().Project(cmp.Or(project, c.Project)); err != nil {
+func AdaptSettings(v *engine.View, c *scrollback.Conversation, project string) (err error) {
+	if c.Project, err = v.Bulk().ResolveProject(cmp.Or(project, c.Project)); err != nil {
 		return err
 	}
 	c.Roots = []string{}
@@ -100,7 +102,7 @@ func Localize(v *engine.View, c *scrollback.Conversation, project string) (err e
 	if c.Model != "" && v.CheckModel(c.Model) != nil {
 		c.Model = ""
 	}
-	fits := func(c scrollback.Conversation) bool { return v.Fits(c) == nil }
+	fits := func(c scrollback.Conversation) bool { return v.CheckSettings(c) == nil }
 	if fits(*c) {
 		return nil
 	}
@@ -121,9 +123,9 @@ func Localize(v *engine.View, c *scrollback.Conversation, project string) (err e
 	return nil
 }
 
-// pinsAlong are those pins, set on the path of a branch, whose messages are on the path
+// pinsOnPath returns those pins, set on the path of a branch, whose messages are on the path
 // that a bundle makes the current one.
-func (b *bundleImport) pinsAlong(pins []int64, set scrollback.BranchID) []int64 {
+func (b *bundleImport) pinsOnPath(pins []int64, set scrollback.BranchID) []int64 {
 	find := func(id scrollback.BranchID) (scrollback.Branch, bool) {
 		for _, a := range b.order {
 			if br, ok := a.branches[id]; ok {
@@ -143,7 +145,7 @@ func (b *bundleImport) pinsAlong(pins []int64, set scrollback.BranchID) []int64 
 		}
 		return ""
 	}
-	now := b.main().conv.Branch
+	now := b.mainConversation().conv.Branch
 	return slices.DeleteFunc(append([]int64{}, pins...), func(pin int64) bool {
 		of := owner(now, pin)
 		return of == "" || of != owner(set, pin)

@@ -53,12 +53,12 @@ type Imported struct {
 
 // bundleImport is a bundle being imported.
 type bundleImport struct {
-	Desk
+	Installation
 	q     ImportRequest
 	r     io.ReadSeeker
-	copy  *bundle.Copy // nil where ids stay
-	order []*arrival   // as in the file: the last is the one that was exported
-	at    *arrival
+	copy  *bundle.Copy           // nil where ids stay
+	order []*bundledConversation // as in the file: the last is the one that was exported
+	at    *bundledConversation
 	count int64
 
 	manifest bundle.Manifest // as it was checked
@@ -68,23 +68,23 @@ type bundleImport struct {
 // its messages, and to write what is derived from them. Until the last write nobody sees a
 // conversation that is new here, and one that is here only gets longer; an import that was
 // cut off continues when it is repeated.
-func Import(ctx context.Context, d Desk, r io.ReadSeeker, q ImportRequest) (Imported, error) {
-	b := &bundleImport{Desk: d, q: q, r: r}
+func Import(ctx context.Context, d Installation, r io.ReadSeeker, q ImportRequest) (Imported, error) {
+	b := &bundleImport{Installation: d, q: q, r: r}
 	if q.AsCopy {
 		b.copy = bundle.NewCopy(b.Store.NewID())
 	}
-	if err := b.judge(ctx); err != nil {
+	if err := b.checkBundle(ctx); err != nil {
 		return Imported{}, err
 	}
-	did, err := b.decide()
+	did, err := b.chooseResult()
 	if err == nil && did != ResultUnchanged {
-		err = b.write(ctx)
+		err = b.writeMissing(ctx)
 	}
 	if err != nil {
 		return Imported{}, err
 	}
-	main := b.main()
-	total := b.main().Messages
+	main := b.mainConversation()
+	total := b.mainConversation().Messages
 	if did != ResultUnchanged {
 		total = main.branches[main.conv.Branch].HeadSeq
 	}
@@ -95,10 +95,10 @@ func Import(ctx context.Context, d Desk, r io.ReadSeeker, q ImportRequest) (Impo
 	return out, nil
 }
 
-func (b *bundleImport) main() *arrival { return b.order[len(b.order)-1] }
+func (b *bundleImport) mainConversation() *bundledConversation { return b.order[len(b.order)-1] }
 
-// judge checks the bundle and finds out how much of it is already here.
-func (b *bundleImport) judge(ctx context.Context) error {
+// checkBundle checks the bundle and finds out how much of it is already here.
+func (b *bundleImport) checkBundle(ctx context.Context) error {
 	render := bundle.Renderer{
 		Leaf: func(w io.Writer, s scrollback.Segment, ms []scrollback.Message) error {
 			return archive.Render(w, s.Renderer, s, ms)
@@ -108,14 +108,14 @@ func (b *bundleImport) judge(ctx context.Context) error {
 		},
 	}
 	v := bundle.Visit{
-		Conversation: func(c bundle.Conversation) error { return b.meet(ctx, c) },
+		Conversation: func(c bundle.Conversation) error { return b.beginConversation(ctx, c) },
 		Segment:      func(s scrollback.Segment) error { return b.at.Segment(ctx, s) },
 		Branch:       func(r bundle.Branch) error { return b.at.Branch(ctx, r.Branch) },
 		Message:      func(m scrollback.Message) error { return b.at.Message(ctx, m) },
 	}
 	if b.copy != nil { // nothing of it can be here; only its ids are noted
-		v.Segment = func(s scrollback.Segment) error { b.copy.Add(string(s.ID), ""); return nil }
-		v.Branch = func(r bundle.Branch) error { b.copy.Add(string(r.ID), ""); return nil }
+		v.Segment = func(s scrollback.Segment) error { b.copy.AddName(string(s.ID), ""); return nil }
+		v.Branch = func(r bundle.Branch) error { b.copy.AddName(string(r.ID), ""); return nil }
 		v.Message = nil
 	}
 	var err error
@@ -125,8 +125,8 @@ func (b *bundleImport) judge(ctx context.Context) error {
 	return err
 }
 
-// meet begins to compare a conversation.
-func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
+// beginConversation begins to compare a conversation.
+func (b *bundleImport) beginConversation(ctx context.Context, c bundle.Conversation) error {
 	if err := scrollback.CheckTools(c.Settings.Tools); err != nil {
 		return err
 	}
@@ -135,17 +135,17 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 			return err
 		}
 	}
-	if err := Localize(b.View, &c.Conversation, b.q.Project); err != nil {
+	if err := AdaptSettings(b.View, &c.Conversation, b.q.Project); err != nil {
 		return err
 	}
 	if err := b.Store.Move.Admits(c.Conversation); err != nil {
 		return err
 	}
 	if b.copy != nil {
-		b.copy.Add(string(c.ID), b.Store.NewID())
+		b.copy.AddName(string(c.ID), b.Store.NewID())
 		c.ID = scrollback.ConversationID(b.copy.Names[string(c.ID)])
 	}
-	b.at = &arrival{conv: c, branches: map[scrollback.BranchID]scrollback.Branch{},
+	b.at = &bundledConversation{conv: c, branches: map[scrollback.BranchID]scrollback.Branch{},
 		mentions: map[scrollback.ArtifactID]scrollback.Artifact{},
 		made:     map[scrollback.SegmentID]*scrollback.Segment{}}
 	b.order = append(b.order, b.at)
@@ -155,10 +155,10 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 	}
 	foreign := func(id scrollback.ConversationID) bool { return !slices.Contains(b.at.Ancestors, id) }
 	switch {
-	case b.at.Known && !b.View.Caller().Sees(b.at.Project): // also one that was purged and has heirs
+	case b.at.Known && !b.View.Caller().SeesProject(b.at.Project): // also one that was purged and has heirs
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import",
 			i18n.ConversationInForeignProject, c.ID, asCopy)
-	case !b.at.seen():
+	case !b.at.isVisible():
 		return nil
 	case b.at.DeletedAt != 0:
 		return scrollback.Errorf(scrollback.Conflict, "transfer.Import", i18n.ConversationInTrashRestoreFirst,
@@ -176,9 +176,9 @@ func (b *bundleImport) meet(ctx context.Context, c bundle.Conversation) error {
 // asCopy says what to do about a conflict.
 const asCopy = "imported as a copy it gets ids of its own"
 
-// decide says what an import is to do, or why it may not.
-func (b *bundleImport) decide() (string, error) {
-	main := b.main()
+// chooseResult returns what an import is to do, or why it may not.
+func (b *bundleImport) chooseResult() (string, error) {
+	main := b.mainConversation()
 	switch {
 	case main.Split != "":
 	case main.Hidden && main.Ours: // else anybody who knows a purged id could bring back what forks keep of it
@@ -201,16 +201,16 @@ func (b *bundleImport) decide() (string, error) {
 	return ResultUnchanged, nil
 }
 
-// write stores what is missing. A copy that fails leaves nothing behind; any other import
+// writeMissing stores what is missing. A copy that fails leaves nothing behind; any other import
 // continues from what is there when it is repeated.
-func (b *bundleImport) write(ctx context.Context) error {
-	err := b.messages(ctx)
+func (b *bundleImport) writeMissing(ctx context.Context) error {
+	err := b.writeMessages(ctx)
 	if err == nil {
-		err = b.rest(ctx)
+		err = b.writeDerived(ctx)
 	}
 	if err != nil && b.copy != nil {
 		for _, a := range slices.Backward(b.order) {
-			b.discard(context.WithoutCancel(ctx), a.conv.ID)
+			b.discardCopy(context.WithoutCancel(ctx), a.conv.ID)
 		}
 	}
 	return err
@@ -218,11 +218,11 @@ func (b *bundleImport) write(ctx context.Context) error {
 
 var errBundleChanged = scrollback.ParamErrorf("transfer.Import", "file", i18n.BundleChangedWhileRead)
 
-// messages writes artifacts, their mentions and messages; those of a conversation that
+// writeMessages writes artifacts, their mentions and messages; those of a conversation that
 // people see keep their last batch for the end.
-func (b *bundleImport) messages(ctx context.Context) error {
+func (b *bundleImport) writeMessages(ctx context.Context) error {
 	n := -1
-	err := b.walk(bundle.Visit{
+	err := b.walkBundle(bundle.Visit{
 		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
 			got, _, err := b.Archive.PutArtifact(ctx, r, size)
 			if err == nil && got != id {
@@ -231,37 +231,37 @@ func (b *bundleImport) messages(ctx context.Context) error {
 			return err
 		},
 		Conversation: func(c bundle.Conversation) error {
-			if err := b.next(ctx, &n); err != nil {
+			if err := b.nextConversation(ctx, &n); err != nil {
 				return err
 			}
 			b.at.conv = c
-			return Localize(b.View, &b.at.conv.Conversation, b.q.Project)
+			return AdaptSettings(b.View, &b.at.conv.Conversation, b.q.Project)
 		},
 		Branch: func(r bundle.Branch) error { b.at.branches[r.ID] = r.Branch; return nil },
 		Mention: func(a scrollback.Artifact) error {
 			b.at.mentions[a.ID] = a
 			b.at.pending.Mentions = append(b.at.pending.Mentions, a)
-			return b.spill(ctx, adoptBatch)
+			return b.flushPending(ctx, adoptBatch)
 		},
-		Message: func(m scrollback.Message) error { return b.message(ctx, m) },
+		Message: func(m scrollback.Message) error { return b.addMessage(ctx, m) },
 	})
 	if err == nil {
-		err = b.spill(ctx, 0)
+		err = b.flushPending(ctx, 0)
 	}
 	if err != nil {
 		return err
 	}
-	if a := b.main(); a.seen() {
-		a.last = a.take()
+	if a := b.mainConversation(); a.isVisible() {
+		a.last = a.takeBatch()
 		return nil
 	}
-	return b.flush(ctx)
+	return b.flushBatch(ctx)
 }
 
-// next writes what is pending of a conversation, and moves on to the one after the nth.
-func (b *bundleImport) next(ctx context.Context, n *int) error {
+// nextConversation writes what is pending of a conversation, and moves on to the one after the nth.
+func (b *bundleImport) nextConversation(ctx context.Context, n *int) error {
 	if *n >= 0 {
-		if err := errors.Join(b.spill(ctx, 0), b.flush(ctx)); err != nil {
+		if err := errors.Join(b.flushPending(ctx, 0), b.flushBatch(ctx)); err != nil {
 			return err
 		}
 	}
@@ -272,14 +272,14 @@ func (b *bundleImport) next(ctx context.Context, n *int) error {
 	return nil
 }
 
-// message adds a message to the batch, unless it is here.
-func (b *bundleImport) message(ctx context.Context, m scrollback.Message) error {
+// addMessage adds a message to the batch, unless it is here.
+func (b *bundleImport) addMessage(ctx context.Context, m scrollback.Message) error {
 	a := b.at
 	if head, ok := a.Heads[m.Branch]; ok && m.Seq <= head {
 		return nil
 	}
 	if a.grows != m.Branch || len(a.batch) >= importBatch || a.size >= importBytes {
-		if err := b.flush(ctx); err != nil {
+		if err := b.flushBatch(ctx); err != nil {
 			return err
 		}
 		a.grows = m.Branch
@@ -296,13 +296,13 @@ func (b *bundleImport) message(ctx context.Context, m scrollback.Message) error 
 	return nil
 }
 
-// flush writes the batch.
-func (b *bundleImport) flush(ctx context.Context) error {
-	grow := b.at.take()
+// flushBatch writes the batch.
+func (b *bundleImport) flushBatch(ctx context.Context) error {
+	grow := b.at.takeBatch()
 	if grow == nil {
 		return nil
 	}
-	if err := b.Store.Move.Adopt(ctx, store.Adopt{Conversation: b.at.whole()}, grow...); err != nil {
+	if err := b.Store.Move.Adopt(ctx, store.Adopt{Conversation: b.at.fullConversation()}, grow...); err != nil {
 		return err
 	}
 	if b.q.Progress != nil {
@@ -311,54 +311,54 @@ func (b *bundleImport) flush(ctx context.Context) error {
 	return nil
 }
 
-// rest writes what is derived from the messages, and makes the conversation visible.
-func (b *bundleImport) rest(ctx context.Context) error {
+// writeDerived writes what is derived from the messages, and makes the conversation visible.
+func (b *bundleImport) writeDerived(ctx context.Context) error {
 	n := -1
-	err := b.walk(bundle.Visit{
+	err := b.walkBundle(bundle.Visit{
 		// It is mentioned by now. Before that, a purge elsewhere may have removed it.
 		Artifact: func(id scrollback.ArtifactID, size int64, r io.Reader) error {
-			has, err := b.Archive.Has(ctx, id)
+			has, err := b.Archive.HasArtifact(ctx, id)
 			if err == nil && !has {
 				_, _, err = b.Archive.PutArtifact(ctx, r, size)
 			}
 			return err
 		},
-		Conversation: func(bundle.Conversation) error { return b.next(ctx, &n) },
-		Segment:      func(s scrollback.Segment) error { return b.segment(ctx, s) },
-		Branch:       func(r bundle.Branch) error { return b.branch(ctx, r) },
+		Conversation: func(bundle.Conversation) error { return b.nextConversation(ctx, &n) },
+		Segment:      func(s scrollback.Segment) error { return b.writeSegment(ctx, s) },
+		Branch:       func(r bundle.Branch) error { return b.writeViews(ctx, r) },
 		Fold: func(f scrollback.StoredReceipt) error {
-			if _, old := b.at.Views[f.Branch]; b.at.late(f.Before.Boundary) || b.at.seen() && !old {
+			if _, old := b.at.Views[f.Branch]; b.at.mustWait(f.Before.Boundary) || b.at.isVisible() && !old {
 				b.at.final.Folds = append(b.at.final.Folds, f)
 				return nil
 			}
 			b.at.pending.Folds = append(b.at.pending.Folds, f)
-			return b.spill(ctx, adoptBatch)
+			return b.flushPending(ctx, adoptBatch)
 		},
 	})
 	if err == nil {
-		err = b.spill(ctx, 0)
+		err = b.flushPending(ctx, 0)
 	}
 	if err != nil {
 		return err
 	}
-	a := b.main()
-	a.final.Conversation = a.whole()
+	a := b.mainConversation()
+	a.final.Conversation = a.fullConversation()
 	a.final.Current = a.conv.Branch
 	a.final.Left = a.conv.Draft
-	a.final.Conversation.PinnedSeqs = b.pinsAlong(a.conv.PinnedSeqs, a.conv.Branch)
-	if a.seen() {
-		kept := b.pinsAlong(a.PinnedSeqs, a.Conversation.Branch)
+	a.final.Conversation.PinnedSeqs = b.pinsOnPath(a.conv.PinnedSeqs, a.conv.Branch)
+	if a.isVisible() {
+		kept := b.pinsOnPath(a.PinnedSeqs, a.Conversation.Branch)
 		a.final.Edit = func(c *scrollback.Conversation) {
 			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs),
 				func(pin int64) bool { return !slices.Contains(kept, pin) })
-			c.RetellEnvironment()
+			c.RepeatEnvironment()
 		}
 	}
 	return b.Store.Move.Adopt(ctx, a.final, a.last...)
 }
 
-// segment stores a segment that is not here.
-func (b *bundleImport) segment(ctx context.Context, s scrollback.Segment) error {
+// writeSegment stores a segment that is not here.
+func (b *bundleImport) writeSegment(ctx context.Context, s scrollback.Segment) error {
 	a := b.at
 	switch {
 	case a.Segments[s.ID]:
@@ -367,19 +367,19 @@ func (b *bundleImport) segment(ctx context.Context, s scrollback.Segment) error 
 		a.rollups = append(a.rollups, s)
 		return nil
 	case b.copy != nil:
-		if err := b.remake(ctx, &s); err != nil {
+		if err := b.adaptSegment(ctx, &s); err != nil {
 			return err
 		}
-	case len(a.last) > 0 && s.Branch == a.last[0].ID && a.late(s.LastSeq):
+	case len(a.last) > 0 && s.Branch == a.last[0].ID && a.mustWait(s.LastSeq):
 		a.final.Segments = append(a.final.Segments, s)
 		return nil
 	}
 	a.pending.Segments = append(a.pending.Segments, s)
-	return b.spill(ctx, adoptBatch)
+	return b.flushPending(ctx, adoptBatch)
 }
 
-// remake makes a copied segment fit the copied messages, or the copied segments.
-func (b *bundleImport) remake(ctx context.Context, s *scrollback.Segment) error {
+// adaptSegment makes a copied segment fit the copied messages, or the copied segments.
+func (b *bundleImport) adaptSegment(ctx context.Context, s *scrollback.Segment) error {
 	var text bytes.Buffer
 	var err error
 	if len(s.Children) == 0 {
@@ -414,58 +414,58 @@ func (b *bundleImport) remake(ctx context.Context, s *scrollback.Segment) error 
 	return scrollback.Wrap(scrollback.Internal, "transfer.Import", err)
 }
 
-// branch writes the views of the conversation's own branches that are new here or have
+// writeViews writes the views of the conversation's own branches that are new here or have
 // grown.
-func (b *bundleImport) branch(ctx context.Context, r bundle.Branch) error {
+func (b *bundleImport) writeViews(ctx context.Context, r bundle.Branch) error {
 	a := b.at
 	slices.SortStableFunc(a.rollups, func(x, y scrollback.Segment) int { return x.Level - y.Level })
 	for i := range a.rollups {
-		if err := b.remake(ctx, &a.rollups[i]); err != nil {
+		if err := b.adaptSegment(ctx, &a.rollups[i]); err != nil {
 			return err
 		}
 	}
 	a.pending.Segments = append(a.pending.Segments, a.rollups...)
 	a.rollups = nil
 	if a.conv.Inherited {
-		return b.spill(ctx, adoptBatch)
+		return b.flushPending(ctx, adoptBatch)
 	}
 	_, old := a.Views[r.ID]
 	view := store.MendView{Branch: r.ID, IfViewVersion: a.Views[r.ID], View: r.View}
 	empty := store.Growth{Branch: r.Branch, IfHead: r.AtSeq} // if no messages come with it
 	switch {
-	case a.seen() && old && a.Heads[r.ID] >= r.HeadSeq:
+	case a.isVisible() && old && a.Heads[r.ID] >= r.HeadSeq:
 		return nil
-	case a.seen():
+	case a.isVisible():
 		if !old && r.HeadSeq == r.AtSeq {
 			a.last = append(a.last, empty)
 		}
 		a.final.Views = append(a.final.Views, view)
 		return nil
 	case !old && r.HeadSeq == r.AtSeq:
-		if err := b.Store.Move.Adopt(ctx, store.Adopt{Conversation: a.whole()}, empty); err != nil {
+		if err := b.Store.Move.Adopt(ctx, store.Adopt{Conversation: a.fullConversation()}, empty); err != nil {
 			return err
 		}
 	}
 	a.pending.Views = append(a.pending.Views, view)
-	return b.spill(ctx, adoptBatch)
+	return b.flushPending(ctx, adoptBatch)
 }
 
-// spill writes what is pending once there is enough of it.
-func (b *bundleImport) spill(ctx context.Context, enough int) error {
+// flushPending writes what is pending once there is enough of it.
+func (b *bundleImport) flushPending(ctx context.Context, enough int) error {
 	p := &b.at.pending
 	if n := len(p.Segments) + len(p.Mentions) + len(p.Views) + len(p.Folds); n == 0 || n < enough {
 		return nil
 	}
-	p.Conversation = b.at.whole()
+	p.Conversation = b.at.fullConversation()
 	err := b.Store.Move.Adopt(ctx, *p)
 	*p = store.Adopt{}
 	return err
 }
 
-// walk reads the bundle again, with the ids that it gets here.
-func (b *bundleImport) walk(v bundle.Visit) error {
+// walkBundle reads the bundle again, with the ids that it gets here.
+func (b *bundleImport) walkBundle(v bundle.Visit) error {
 	if b.copy != nil {
-		v = b.copy.Visit(v)
+		v = b.copy.WrapVisit(v)
 	}
 	m, err := bundle.Walk(b.r, b.Limits, v)
 	if err == nil && !slices.Equal(m.Entries, b.manifest.Entries) {
@@ -474,9 +474,9 @@ func (b *bundleImport) walk(v bundle.Visit) error {
 	return err
 }
 
-// discard takes back what a failed copy wrote, as far as it can: nobody sees it.
-func (b *bundleImport) discard(ctx context.Context, id scrollback.ConversationID) {
+// discardCopy takes back what a failed copy wrote, as far as it can: nobody sees it.
+func (b *bundleImport) discardCopy(ctx context.Context, id scrollback.ConversationID) {
 	if purged, err := b.Store.Purge(ctx, id, 0); err == nil {
-		_, _, _ = b.Archive.Drop(ctx, id, purged.Loose)
+		_, _, _ = b.Archive.DeleteConversation(ctx, id, purged.Loose)
 	}
 }

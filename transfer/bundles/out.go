@@ -24,17 +24,17 @@ type ExportRequest struct {
 
 // bundleExport is a bundle being exported.
 type bundleExport struct {
-	Desk
+	Installation
 	q       ExportRequest
 	w       *bundle.Writer
-	parts   []*portion // those inherited from first, the conversation itself last
+	parts   []*exportPortion // those inherited from first, the conversation itself last
 	done    int64
 	total   int64
 	written map[scrollback.SegmentID]bool
 }
 
-// portion is what a bundle holds of one conversation.
-type portion struct {
+// exportPortion is what a bundle holds of one conversation.
+type exportPortion struct {
 	bundle.Conversation
 	branches []scrollback.Branch // parents first
 	ends     map[scrollback.BranchID]int64
@@ -44,12 +44,12 @@ type portion struct {
 
 // Export writes a whole conversation: all its branches, and what is on its path of
 // those that it inherits from.
-func Export(ctx context.Context, d Desk, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
-	x := &bundleExport{Desk: d, q: q, written: map[scrollback.SegmentID]bool{}}
-	if err := x.plan(ctx, id); err != nil {
+func Export(ctx context.Context, d Installation, id scrollback.ConversationID, q ExportRequest, w io.Writer) error {
+	x := &bundleExport{Installation: d, q: q, written: map[scrollback.SegmentID]bool{}}
+	if err := x.planPortions(ctx, id); err != nil {
 		return err
 	}
-	art, err := x.attached(ctx)
+	art, err := x.collectArtifacts(ctx)
 	if err != nil {
 		return err
 	}
@@ -57,21 +57,21 @@ func Export(ctx context.Context, d Desk, id scrollback.ConversationID, q ExportR
 		return err
 	}
 	for _, a := range art {
-		if err := x.artifact(ctx, a); err != nil {
+		if err := x.writeArtifact(ctx, a); err != nil {
 			return err
 		}
 	}
 	for _, p := range x.parts {
-		if err := x.portion(ctx, p); err != nil {
+		if err := x.writePortion(ctx, p); err != nil {
 			return err
 		}
 	}
 	return x.w.Close()
 }
 
-// plan finds out which branches of which conversations belong to the bundle, and how
+// planPortions finds out which branches of which conversations belong to the bundle, and how
 // far.
-func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) error {
+func (x *bundleExport) planPortions(ctx context.Context, id scrollback.ConversationID) error {
 	head, err := x.View.Bulk().Head(ctx, id, scrollback.AccessRead)
 	if err != nil {
 		return err
@@ -80,9 +80,9 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 	if err != nil {
 		return err
 	}
-	main := &portion{Conversation: bundle.Conversation{Conversation: head.Conversation,
+	main := &exportPortion{Conversation: bundle.Conversation{Conversation: head.Conversation,
 		Environment: head.Environment.WithoutRoots()}}
-	if main.Draft, err = x.draft(ctx, id); err != nil {
+	if main.Draft, err = x.findDraft(ctx, id); err != nil {
 		return err
 	}
 	main.Settings.RecallScope = ""
@@ -120,7 +120,7 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 		if len(others[id]) == 0 {
 			continue
 		}
-		p := &portion{Conversation: bundle.Conversation{Inherited: true, Ancestors: above}}
+		p := &exportPortion{Conversation: bundle.Conversation{Inherited: true, Ancestors: above}}
 		above = append([]scrollback.ConversationID{id}, above...)
 		p.ID = id
 		for _, b := range others[id] {
@@ -132,7 +132,7 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 	main.Conversation.Ancestors = above
 	x.parts = append(x.parts, main)
 	for _, p := range x.parts {
-		p.arrange()
+		p.sortBranches()
 		for _, b := range p.branches {
 			x.total += b.HeadSeq - b.AtSeq
 		}
@@ -140,17 +140,17 @@ func (x *bundleExport) plan(ctx context.Context, id scrollback.ConversationID) e
 	return nil
 }
 
-// draft is the newest turn of a conversation if what it wrote is no message yet, or nil.
-func (x *bundleExport) draft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
+// findDraft returns the newest turn of a conversation if what it wrote is no message yet, or nil.
+func (x *bundleExport) findDraft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
 	t, err := x.Store.Turns.Last(ctx, id)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return nil, nil
 	}
-	return bundle.Left(t), err
+	return bundle.InterruptedDraft(t), err
 }
 
-// arrange puts branches in order: by where they begin, so parents first, then by id.
-func (p *portion) arrange() {
+// sortBranches puts branches in order: by where they begin, so parents first, then by id.
+func (p *exportPortion) sortBranches() {
 	p.ends = map[scrollback.BranchID]int64{}
 	for _, b := range p.branches {
 		p.ends[b.ID] = b.HeadSeq
@@ -160,14 +160,14 @@ func (p *portion) arrange() {
 	})
 }
 
-// attached collects what the portions mention, and returns all of it by id. A message may
+// collectArtifacts collects what the portions mention, and returns all of it by id. A message may
 // name what only an ancestor mentions elsewhere: in the bundle, its own conversation then
 // mentions it.
-func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, error) {
+func (x *bundleExport) collectArtifacts(ctx context.Context) ([]scrollback.Artifact, error) {
 	all := map[scrollback.ArtifactID]scrollback.Artifact{}
 	before := map[scrollback.ArtifactID]bool{} // by ancestors
 	for _, p := range x.parts {
-		named, err := x.named(ctx, p)
+		named, err := x.namedArtifacts(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +175,7 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 			if err != nil {
 				return nil, err
 			}
-			a := artifactOf(r)
+			a := newArtifact(r)
 			if !p.Inherited || named[a.ID] {
 				p.mentions = append(p.mentions, a)
 			}
@@ -190,7 +190,7 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 			if err != nil {
 				return nil, err
 			}
-			p.mentions = append(p.mentions, artifactOf(r))
+			p.mentions = append(p.mentions, newArtifact(r))
 		}
 		for _, a := range p.mentions {
 			all[a.ID] = a
@@ -204,13 +204,13 @@ func (x *bundleExport) attached(ctx context.Context) ([]scrollback.Artifact, err
 	return out, nil
 }
 
-func artifactOf(r scrollback.RefEntry) scrollback.Artifact {
+func newArtifact(r scrollback.RefEntry) scrollback.Artifact {
 	return scrollback.Artifact{ID: scrollback.ArtifactID(r.SHA256), MediaType: r.MediaType, Name: r.Hint, Size: r.Bytes,
 		CreatedAt: r.CreatedAt}
 }
 
-// named are the artifacts that the messages of a portion name.
-func (x *bundleExport) named(ctx context.Context, p *portion) (map[scrollback.ArtifactID]bool, error) {
+// namedArtifacts returns the artifacts that the messages of a portion name.
+func (x *bundleExport) namedArtifacts(ctx context.Context, p *exportPortion) (map[scrollback.ArtifactID]bool, error) {
 	out := map[scrollback.ArtifactID]bool{}
 	for _, b := range p.branches {
 		for m, err := range x.Store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
@@ -225,8 +225,8 @@ func (x *bundleExport) named(ctx context.Context, p *portion) (map[scrollback.Ar
 	return out, nil
 }
 
-// artifact writes the bytes of an artifact.
-func (x *bundleExport) artifact(ctx context.Context, a scrollback.Artifact) error {
+// writeArtifact writes the bytes of an artifact.
+func (x *bundleExport) writeArtifact(ctx context.Context, a scrollback.Artifact) error {
 	f, size, err := x.Archive.OpenArtifact(ctx, a.ID)
 	if err != nil {
 		return err
@@ -236,36 +236,36 @@ func (x *bundleExport) artifact(ctx context.Context, a scrollback.Artifact) erro
 		return scrollback.Errorf(scrollback.Internal, "transfer.Export", i18n.ArtifactHasWrongSize, a.ID, size,
 			a.Size)
 	}
-	return x.w.Artifact(a.ID, size, f)
+	return x.w.AddArtifact(a.ID, size, f)
 }
 
-// portion writes a conversation.
-func (x *bundleExport) portion(ctx context.Context, p *portion) error {
-	if err := x.w.Conversation(p.Conversation); err != nil {
+// writePortion writes a conversation.
+func (x *bundleExport) writePortion(ctx context.Context, p *exportPortion) error {
+	if err := x.w.BeginConversation(p.Conversation); err != nil {
 		return err
 	}
-	if err := x.segments(ctx, p); err != nil {
+	if err := x.writeSegments(ctx, p); err != nil {
 		return err
 	}
 	for _, b := range p.branches {
-		if err := x.w.Branch(bundle.Branch{Branch: b, View: b.View}); err != nil {
+		if err := x.w.AddBranch(bundle.Branch{Branch: b, View: b.View}); err != nil {
 			return err
 		}
 	}
 	for _, a := range p.mentions {
-		if err := x.w.Mention(a); err != nil {
+		if err := x.w.AddMention(a); err != nil {
 			return err
 		}
 	}
 	if x.q.Materialize {
-		if err := x.files(ctx, p); err != nil {
+		if err := x.writeFiles(ctx, p); err != nil {
 			return err
 		}
 	}
 	for _, b := range p.branches {
 		for m, err := range x.Store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
 			if err == nil {
-				err = x.w.Message(m)
+				err = x.w.AddMessage(m)
 			}
 			if err != nil {
 				return err
@@ -278,11 +278,11 @@ func (x *bundleExport) portion(ctx context.Context, p *portion) error {
 	if p.Inherited {
 		return nil
 	}
-	return x.folds(ctx, p)
+	return x.writeReceipts(ctx, p)
 }
 
-// segments writes the segments that lie on the portion.
-func (x *bundleExport) segments(ctx context.Context, p *portion) error {
+// writeSegments writes the segments that lie on the portion.
+func (x *bundleExport) writeSegments(ctx context.Context, p *exportPortion) error {
 	for r, err := range x.Store.Refs.Own(ctx, p.ID, scrollback.RefHistory) {
 		if err != nil {
 			return err
@@ -298,7 +298,7 @@ func (x *bundleExport) segments(ctx context.Context, p *portion) error {
 		if err != nil {
 			return err
 		}
-		if err := x.w.Segment(found[0]); err != nil {
+		if err := x.w.AddSegment(found[0]); err != nil {
 			return err
 		}
 		p.segments = append(p.segments, found[0].ID)
@@ -307,26 +307,26 @@ func (x *bundleExport) segments(ctx context.Context, p *portion) error {
 	return nil
 }
 
-// files writes the Markdown files of a portion's segments.
-func (x *bundleExport) files(ctx context.Context, p *portion) error {
+// writeFiles writes the Markdown files of a portion's segments.
+func (x *bundleExport) writeFiles(ctx context.Context, p *exportPortion) error {
 	for _, id := range p.segments {
 		found, err := x.Store.Segments(ctx, []scrollback.SegmentID{id})
 		if err != nil {
 			return err
 		}
 		var text bytes.Buffer
-		if err := x.Archive.Write(ctx, &text, id); err != nil {
+		if err := x.Archive.WriteSegment(ctx, &text, id); err != nil {
 			return err
 		}
-		if err := x.w.File(found[0], text.Bytes()); err != nil {
+		if err := x.w.AddFile(found[0], text.Bytes()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// folds writes the receipts, except those that came while the bundle was written.
-func (x *bundleExport) folds(ctx context.Context, p *portion) error {
+// writeReceipts writes the receipts, except those that came while the bundle was written.
+func (x *bundleExport) writeReceipts(ctx context.Context, p *exportPortion) error {
 	for f, err := range x.Store.Move.Folds(ctx, p.ID) {
 		if err != nil {
 			return err
@@ -337,7 +337,7 @@ func (x *bundleExport) folds(ctx context.Context, p *portion) error {
 			continue
 		}
 		f.Receipt.Archive = "" // which the bundle does not hold
-		if err := x.w.Fold(f); err != nil {
+		if err := x.w.AddReceipt(f); err != nil {
 			return err
 		}
 	}

@@ -36,19 +36,22 @@ type Server struct {
 // New starts a server.
 func New(t testing.TB) *Server {
 	s := &Server{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(t, w, r) }))
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		s.serveSearch(t, w, r)
+	}))
 	t.Cleanup(s.Close)
 	return s
 }
 
-// Queries are those so far.
+// Queries returns those so far.
 func (s *Server) Queries() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string{}, s.queries...)
 }
 
-func (s *Server) serve(t testing.TB, w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveSearch(t testing.TB, w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	switch {
 	case r.URL.Path != "/search":
@@ -75,7 +78,7 @@ func (s *Server) serve(t testing.TB, w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.Endless {
-		s.flood(w, r)
+		s.floodResults(w, r)
 		return
 	}
 	body := []byte(s.Body)
@@ -92,8 +95,8 @@ func (s *Server) serve(t testing.TB, w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// flood sends results for as long as somebody reads them.
-func (s *Server) flood(w http.ResponseWriter, r *http.Request) {
+// floodResults sends results for as long as somebody reads them.
+func (s *Server) floodResults(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, err := w.Write([]byte(`{"results":[`))
 	piece := make([]byte, 1<<20)

@@ -5,18 +5,18 @@ import "strings"
 // span is text[from:to].
 type span struct{ from, to int }
 
-// code finds what Markdown shows as it is written: fenced blocks, and text between equal
+// findCode finds what Markdown shows as it is written: fenced blocks, and text between equal
 // runs of backticks within a paragraph.
-func code(text string) []span {
+func findCode(text string) []span {
 	var out []span
 	// of the paragraph, of the line
 	from := 0
 	at := 0
-	inline := func(to int) { out = append(out, ticked(text, from, to)...) }
+	inline := func(to int) { out = append(out, findTicked(text, from, to)...) }
 	for at < len(text) {
-		end := lineEnd(text, at)
+		end := lineEndAt(text, at)
 		line := text[at:end]
-		if run := fence(line); run != "" {
+		if run := fenceRun(line); run != "" {
 			inline(at)
 			end = fenceEnd(text, end, run)
 			out = append(out, span{at, end})
@@ -31,16 +31,16 @@ func code(text string) []span {
 	return out
 }
 
-// lineEnd is the place behind the line at i, with its line break.
-func lineEnd(text string, i int) int {
+// lineEndAt returns the place behind the line at i, with its line break.
+func lineEndAt(text string, i int) int {
 	if n := strings.IndexByte(text[i:], '\n'); n >= 0 {
 		return i + n + 1
 	}
 	return len(text)
 }
 
-// fence is the run of three or more backticks or tildes that opens a block in a line.
-func fence(line string) string {
+// fenceRun returns the run of three or more backticks or tildes that opens a block in a line.
+func fenceRun(line string) string {
 	rest := strings.TrimLeft(line, " ")
 	if len(line)-len(rest) > 3 || rest == "" {
 		return ""
@@ -52,11 +52,11 @@ func fence(line string) string {
 	return run
 }
 
-// fenceEnd is the place behind the line that closes a block, or the end of the text.
+// fenceEnd returns the place behind the line that closes a block, or the end of the text.
 func fenceEnd(text string, at int, run string) int {
 	for at < len(text) {
-		end := lineEnd(text, at)
-		close := fence(text[at:end])
+		end := lineEndAt(text, at)
+		close := fenceRun(text[at:end])
 		if strings.HasPrefix(close, run) && strings.TrimSpace(strings.TrimLeft(text[at:end], " "+run[:1])) == "" {
 			return end
 		}
@@ -65,8 +65,8 @@ func fenceEnd(text string, at int, run string) int {
 	return len(text)
 }
 
-// ticked finds the code between backticks in text[from:to].
-func ticked(text string, from, to int) []span {
+// findTicked finds the code between backticks in text[from:to].
+func findTicked(text string, from, to int) []span {
 	var runs []span
 	for i := from; i < to; {
 		if text[i] != '`' {

@@ -13,7 +13,7 @@ func TestGuideToLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := Limits{}.withDefaults()
+	l := MarkLimits{}.withDefaults()
 	for _, row := range []string{
 		fmt.Sprintf("| a file | %d KiB |", l.FileBytes>>10),
 		fmt.Sprintf("| all texts | %d MiB |", l.TotalBytes>>20),

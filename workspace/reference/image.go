@@ -12,15 +12,15 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// image reads ![alt](address "title") at i. The address may be in < and >, and may have
+// scanImage reads ![alt](address "title") at i. The address may be in < and >, and may have
 // spaces in it even without.
-func (s *scanner) image(i int) (*Mark, int) {
+func (s *scanner) scanImage(i int) (*Mark, int) {
 	end, ok := s.closing[i+1]
 	if !ok || end+1 >= len(s.text) || s.text[end+1] != '(' {
 		return nil, i
 	}
 	begin := end + 2
-	to := closed(s.text, begin)
+	to := closingParenthesis(s.text, begin)
 	if to < 0 {
 		return nil, i
 	}
@@ -28,7 +28,7 @@ func (s *scanner) image(i int) (*Mark, int) {
 	if inner, ok := strings.CutPrefix(address, "<"); ok {
 		address = strings.TrimSuffix(inner, ">")
 	}
-	if address == "" || !readable(address) {
+	if address == "" || !isReadable(address) {
 		return nil, to + 1
 	}
 	return &Mark{Text: s.text[i : to+1], Kind: scrollback.ReferenceImage, Path: address, Alt: s.text[i+2 : end]}, to + 1
@@ -39,9 +39,9 @@ var (
 	scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):`)
 )
 
-// readable reports whether an address is of a kind that can be read; others, such as
+// isReadable reports whether an address is of a kind that can be read; others, such as
 // attachment: and ftp:, stay text.
-func readable(address string) bool {
+func isReadable(address string) bool {
 	m := scheme.FindStringSubmatch(address)
 	if m == nil {
 		return len(address) <= maxName
@@ -55,9 +55,9 @@ func readable(address string) bool {
 	return false
 }
 
-// closed is the place of the parenthesis that closes the one in front of i, in its line,
+// closingParenthesis returns the place of the parenthesis that closes the one in front of i, in its line,
 // or -1. One in < and > or in quotes behind a space does not count.
-func closed(text string, i int) int {
+func closingParenthesis(text string, i int) int {
 	depth := 0
 	until := byte(0)
 	for ; i < len(text) && text[i] != '\n' && depth < maxParens; i++ {
@@ -83,8 +83,8 @@ func closed(text string, i int) int {
 	return -1
 }
 
-// image brings the image that a mark names.
-func (r *resolver) image(m Mark) {
+// resolveImage brings the image that a mark names.
+func (r *resolver) resolveImage(m Mark) {
 	f := Found{Reference: scrollback.Reference{Mark: m.Text, Source: m.Path, Kind: m.Kind}}
 	kind := ""
 	if s := scheme.FindStringSubmatch(m.Path); s != nil {
@@ -97,13 +97,13 @@ func (r *resolver) image(m Mark) {
 		switch {
 		case !r.o.Remote:
 			f.Error = errNoImages.Error()
-		case !r.seen["image "+m.Path] && r.anImageMore(&f):
+		case !r.seen["image "+m.Path] && r.countImage(&f):
 			f.URL = m.Path
 		}
 	default:
 		r.pathImage(&f, m)
 	}
-	if r.once("image " + f.Source) {
+	if r.isFirst("image " + f.Source) {
 		r.found = append(r.found, f)
 	}
 }
@@ -111,8 +111,8 @@ func (r *resolver) image(m Mark) {
 // dataImage decodes a data URL. Its mark and source are shortened.
 func (r *resolver) dataImage(f *Found, m Mark) {
 	head, body, ok := strings.Cut(m.Path, ",")
-	f.Mark = strings.Replace(m.Text, m.Path, clipped(head)+",…", 1)
-	f.Source = clipped(head) + " " + hash([]byte(m.Path))[:16]
+	f.Mark = strings.Replace(m.Text, m.Path, clipAddress(head)+",…", 1)
+	f.Source = clipAddress(head) + " " + hashContent([]byte(m.Path))[:16]
 	if r.seen["image "+f.Source] {
 		return
 	}
@@ -121,8 +121,8 @@ func (r *resolver) dataImage(f *Found, m Mark) {
 		return
 	}
 	if int64(len(body)) > r.limits.ImageBytes*2 {
-		f.Error = fmt.Sprintf("too large: a data URL of %s, and an image has at most %s", amount(int64(len(m.Path))),
-			amount(r.limits.ImageBytes))
+		f.Error = fmt.Sprintf("too large: a data URL of %s, and an image has at most %s", formatBytes(int64(len(m.Path))),
+			formatBytes(r.limits.ImageBytes))
 		return
 	}
 	content, err := url.PathUnescape(body)
@@ -135,10 +135,10 @@ func (r *resolver) dataImage(f *Found, m Mark) {
 		f.Error = "not a data URL"
 		return
 	}
-	r.bytes(f, int64(len(content)), strings.NewReader(content))
+	r.readImage(f, int64(len(content)), strings.NewReader(content))
 }
 
-func clipped(s string) string { return wholly(s[:min(len(s), 64)]) }
+func clipAddress(s string) string { return dropPartial(s[:min(len(s), 64)]) }
 
 // pathImage reads the image at a path; one that is percent-encoded is tried as it is
 // written first.
@@ -163,7 +163,7 @@ func (r *resolver) pathImage(f *Found, m Mark) {
 		f.Error = "not an image: a folder"
 		return
 	}
-	r.bytes(f, file.Size, file)
+	r.readImage(f, file.Size, file)
 }
 
 // imageFile makes an image of a file that is one.
@@ -173,24 +173,25 @@ func (r *resolver) imageFile(f *Found, m Mark, size int64, in io.Reader) {
 		f.Error = "an image has no lines"
 		return
 	}
-	if !r.once("image " + f.Source) {
+	if !r.isFirst("image " + f.Source) {
 		f.Kind = ""
 		return
 	}
-	r.bytes(f, size, in)
+	r.readImage(f, size, in)
 }
 
-// bytes reads an image within the limits.
-func (r *resolver) bytes(f *Found, size int64, in io.Reader) {
+// readImage reads an image within the limits.
+func (r *resolver) readImage(f *Found, size int64, in io.Reader) {
 	if size > r.limits.ImageBytes {
-		f.Error = fmt.Sprintf("too large: %s, and an image has at most %s", amount(size), amount(r.limits.ImageBytes))
+		f.Error = fmt.Sprintf("too large: %s, and an image has at most %s", formatBytes(size),
+			formatBytes(r.limits.ImageBytes))
 		return
 	}
 	if r.shown+size > r.limits.ImagesSum {
-		f.Error = fmt.Sprintf("left out: the images of a prompt have at most %s", amount(r.limits.ImagesSum))
+		f.Error = fmt.Sprintf("left out: the images of a prompt have at most %s", formatBytes(r.limits.ImagesSum))
 		return
 	}
-	if !r.anImageMore(f) {
+	if !r.countImage(f) {
 		return
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, r.limits.ImageBytes+1))
@@ -200,17 +201,17 @@ func (r *resolver) bytes(f *Found, size int64, in io.Reader) {
 	case len(raw) == 0:
 		f.Error = "not an image: an empty file"
 	case int64(len(raw)) > r.limits.ImageBytes: // it grew
-		f.Error = fmt.Sprintf("too large: an image has at most %s", amount(r.limits.ImageBytes))
+		f.Error = fmt.Sprintf("too large: an image has at most %s", formatBytes(r.limits.ImageBytes))
 	default:
 		f.Image = raw
 		f.Bytes = int64(len(raw))
-		f.SHA256 = hash(raw)
+		f.SHA256 = hashContent(raw)
 		r.shown += f.Bytes
 	}
 }
 
-// anImageMore counts an image, or refuses it.
-func (r *resolver) anImageMore(f *Found) bool {
+// countImage counts an image, or refuses it.
+func (r *resolver) countImage(f *Found) bool {
 	if r.images >= r.limits.Images {
 		f.Error = fmt.Sprintf("left out: the limit of images is %d", r.limits.Images)
 		return false

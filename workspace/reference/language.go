@@ -8,8 +8,8 @@ import (
 // markdown is the language of the files whose own marks are followed.
 const markdown = "markdown"
 
-// language is how fences name the language of a file, or empty.
-func language(source string) string {
+// fenceLanguage returns how fences name the language of a file, or empty.
+func fenceLanguage(source string) string {
 	name := strings.ToLower(path.Base(source))
 	if l, ok := byName[name]; ok {
 		return l

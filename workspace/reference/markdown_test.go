@@ -48,7 +48,7 @@ func TestDepth(t *testing.T) {
 	if len(found) != 6 || found[5].Note != "its own references are not followed: more than 5 deep" || found[4].Note != "" {
 		t.Errorf("found\n%s", shown(found))
 	}
-	found = resolve(t, "@[0.md]", Options{Roots: []string{root}, Limits: Limits{Depth: 1}})
+	found = resolve(t, "@[0.md]", Options{Roots: []string{root}, Limits: MarkLimits{Depth: 1}})
 	if len(found) != 2 || !strings.Contains(found[1].Note, "more than 1 deep") {
 		t.Errorf("found\n%s", shown(found))
 	}
@@ -65,18 +65,18 @@ func TestTooMany(t *testing.T) {
 	}
 	files["many.md"] = text.String()
 	fill(t, root, files)
-	o := Options{Roots: []string{root}, Limits: Limits{Files: 3}}
+	o := Options{Roots: []string{root}, Limits: MarkLimits{Files: 3}}
 	want(t, text.String(), o, `file f00 = "12345"`, `file f01 = "12345"`, `file f02 = "12345"`,
 		"file f03 ERROR left out, with 8 more: the limit of references is 3")
 	want(t, "@[f11] @[many.md]", o, `file f11 = "12345"`, fmt.Sprintf("file many.md = %q", text.String()),
 		`file f00 = "12345"`,
 		"file f01 ERROR left out, with 10 more: the limit of references is 3")
-	o.Limits = Limits{TotalBytes: 12}
+	o.Limits = MarkLimits{TotalBytes: 12}
 	want(t, "@[f00] @[f01] @[f02] @[f03]", o, `file f00 = "12345"`, `file f01 = "12345"`,
 		"file f02 ERROR too large: 5 bytes, and of the 12 bytes for all references 2 bytes are left",
 		"file f03 ERROR too large: 5 bytes, and of the 12 bytes for all references 2 bytes are left")
 	// Names that are none are not looked for without end.
-	o = Options{Roots: []string{root}, Plain: true, Limits: Limits{Files: 1}}
+	o = Options{Roots: []string{root}, Plain: true, Limits: MarkLimits{Files: 1}}
 	var names strings.Builder
 	for i := range 10_000 {
 		fmt.Fprintf(&names, "@nobody%d ", i)

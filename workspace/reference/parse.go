@@ -24,14 +24,14 @@ const recallTools = "context_"
 // turn out to name nothing. What stands in code stays text, and so do a mark behind a
 // backslash, one without an end, and other tools than those of recall.
 func Parse(text string, plain bool) []Mark {
-	s := scanner{text: text, code: code(text), closing: brackets(text)}
+	s := scanner{text: text, code: findCode(text), closing: matchBrackets(text)}
 	var out []Mark
 	for i := 0; i < len(text); {
-		if to := s.codeTo(i); to > i {
+		if to := s.codeEnd(i); to > i {
 			i = to
 			continue
 		}
-		m, to := s.mark(i, plain)
+		m, to := s.scanMark(i, plain)
 		if m != nil {
 			m.From = i
 			m.To = to
@@ -49,8 +49,8 @@ type scanner struct {
 	closing map[int]int // of each [ its ]
 }
 
-// codeTo is where the code ends that i is in, or i.
-func (s *scanner) codeTo(i int) int {
+// codeEnd returns where the code ends that i is in, or i.
+func (s *scanner) codeEnd(i int) int {
 	for len(s.code) > 0 && s.code[0].to <= i {
 		s.code = s.code[1:]
 	}
@@ -60,32 +60,32 @@ func (s *scanner) codeTo(i int) int {
 	return i
 }
 
-// mark reads the mark at i and returns where it ends; what is to be skipped as a whole
+// scanMark reads the mark at i and returns where it ends; what is to be skipped as a whole
 // without being a mark has an end and no mark.
-func (s *scanner) mark(i int, plain bool) (*Mark, int) {
+func (s *scanner) scanMark(i int, plain bool) (*Mark, int) {
 	c := s.text[i]
 	if c != '@' && c != '!' || i > 0 && s.text[i-1] == '\\' {
 		return nil, i
 	}
 	if i+1 < len(s.text) && s.text[i+1] == '[' {
 		if c == '!' {
-			return s.image(i)
+			return s.scanImage(i)
 		}
-		return s.bracketed(i)
+		return s.scanBracketed(i)
 	}
 	if c == '@' && plain {
-		return s.plain(i)
+		return s.scanPlain(i)
 	}
 	return nil, i
 }
 
 var call = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*\{`)
 
-// bracketed reads @[…] at i.
-func (s *scanner) bracketed(i int) (*Mark, int) {
+// scanBracketed reads @[…] at i.
+func (s *scanner) scanBracketed(i int) (*Mark, int) {
 	begin := i + len("@[")
 	if name := call.FindString(s.text[begin:min(len(s.text), begin+128)]); name != "" {
-		if m, to := s.called(begin, strings.TrimSuffix(name, "{")); to > 0 {
+		if m, to := s.scanCall(begin, strings.TrimSuffix(name, "{")); to > 0 {
 			return m, to
 		}
 	}
@@ -103,13 +103,13 @@ func (s *scanner) bracketed(i int) (*Mark, int) {
 			Args: json.RawMessage(name[len(tool)-1:])}, end + 1
 	}
 	m := &Mark{Text: name, Kind: scrollback.ReferenceFile}
-	m.Path, m.First, m.Last = lines(name)
+	m.Path, m.First, m.Last = splitLines(name)
 	return m, end + 1
 }
 
-// called reads a tool with its arguments and the bracket behind them; to is 0 where it
+// scanCall reads a tool with its arguments and the bracket behind them; to is 0 where it
 // is none. Its arguments may hold brackets of any kind.
-func (s *scanner) called(begin int, tool string) (m *Mark, to int) {
+func (s *scanner) scanCall(begin int, tool string) (m *Mark, to int) {
 	rest := s.text[begin+len(tool) : min(len(s.text), begin+maxCall)]
 	var args json.RawMessage
 	d := json.NewDecoder(strings.NewReader(rest))
@@ -131,8 +131,8 @@ var (
 	twoLines = regexp.MustCompile(`^(.+?):([0-9]{1,9}):([0-9]{1,9})$`)
 )
 
-// lines divides the text of a mark into a path and the lines behind it.
-func lines(name string) (path string, first, last int) {
+// splitLines divides the text of a mark into a path and the lines behind it.
+func splitLines(name string) (path string, first, last int) {
 	number := func(s string) int {
 		n, _ := strconv.Atoi(s) // at most nine digits
 		return n
@@ -146,8 +146,8 @@ func lines(name string) (path string, first, last int) {
 	return name, 0, 0
 }
 
-// brackets finds the closing bracket of each opening one, within lines.
-func brackets(text string) map[int]int {
+// matchBrackets finds the closing bracket of each opening one, within lines.
+func matchBrackets(text string) map[int]int {
 	out := map[int]int{}
 	var open []int
 	for i := range len(text) {

@@ -18,7 +18,7 @@ func picture(text string, plain bool) string {
 		case scrollback.ReferenceImage:
 			out = append(out, "image "+m.Path)
 		default:
-			out = append(out, fmt.Sprintf("%s%s", m.Path, ranged(m)))
+			out = append(out, fmt.Sprintf("%s%s", m.Path, rangeSuffix(m)))
 		}
 	}
 	return strings.Join(out, " | ")

@@ -15,9 +15,9 @@ const (
 	email    = "._%+-/@=&"                                   // in front of @ these make it an address
 )
 
-// plain reads @path at i. Its text is as long as a path could be there.
-func (s *scanner) plain(i int) (*Mark, int) {
-	if before, _ := utf8.DecodeLastRuneInString(s.text[:i]); i > 0 && joins(before) {
+// scanPlain reads @path at i. Its text is as long as a path could be there.
+func (s *scanner) scanPlain(i int) (*Mark, int) {
+	if before, _ := utf8.DecodeLastRuneInString(s.text[:i]); i > 0 && joinsWord(before) {
 		return nil, i
 	}
 	rest := s.text[i+1 : min(len(s.text), i+1+maxName)]
@@ -32,32 +32,32 @@ func (s *scanner) plain(i int) (*Mark, int) {
 		return nil, i
 	}
 	m := &Mark{Text: name, Kind: scrollback.ReferenceFile, bare: true}
-	m.Path, m.First, m.Last = lines(name)
+	m.Path, m.First, m.Last = splitLines(name)
 	return m, i + 1 + len(name)
 }
 
-// joins reports whether a character in front of @ makes it part of a word, as in an
+// joinsWord reports whether a character in front of @ makes it part of a word, as in an
 // address. Chinese, Japanese and Korean are written without spaces.
-func joins(r rune) bool {
-	return strings.ContainsRune(email, r) || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !eastern(r)
+func joinsWord(r rune) bool {
+	return strings.ContainsRune(email, r) || (unicode.IsLetter(r) || unicode.IsDigit(r)) && !isEastern(r)
 }
 
-func eastern(r rune) bool {
+func isEastern(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }
 
 // maxShorter bounds the shorter names that a path without brackets is tried as.
 const maxShorter = 8
 
-// shorter are the names that a path without brackets may be, the longest first: people
+// shorterNames returns the names that a path without brackets may be, the longest first: people
 // write on behind it without a space, as in @main.go的第三行.
-func shorter(name string) []string {
+func shorterNames(name string) []string {
 	out := []string{name}
 	for end := len(name); end > 0 && len(out) <= maxShorter; {
 		last, n := utf8.DecodeLastRuneInString(name[:end])
 		end -= n
 		before, _ := utf8.DecodeLastRuneInString(name[:end])
-		if end > 0 && eastern(last) && !eastern(before) {
+		if end > 0 && isEastern(last) && !isEastern(before) {
 			out = append(out, strings.TrimRight(name[:end], trailing))
 		}
 	}

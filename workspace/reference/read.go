@@ -29,8 +29,8 @@ const (
 
 var errUnreadable = errors.New("not readable")
 
-// folder lists a folder.
-func (r *resolver) folder(f *Found, m Mark, dir *workspace.File) {
+// listFolder lists a folder.
+func (r *resolver) listFolder(f *Found, m Mark, dir *workspace.File) {
 	f.Kind = scrollback.ReferenceFolder
 	if m.First > 0 {
 		f.Error = "a folder has no lines"
@@ -56,22 +56,22 @@ func (r *resolver) folder(f *Found, m Mark, dir *workspace.File) {
 		if dir.IsDir(e) {
 			kind = "[DIR] "
 		}
-		w.WriteString(kind + inLine(e.Name()) + "\n")
+		w.WriteString(kind + quoteInLine(e.Name()) + "\n")
 	}
 	f.Content = w.String()
 }
 
-// inLine is a name as it stands in a line: quoted if it could look like more than one.
-func inLine(name string) string {
+// quoteInLine returns a name as it stands in a line: quoted if it could look like more than one.
+func quoteInLine(name string) string {
 	if !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return strconv.Quote(name)
 	}
 	return name
 }
 
-// text reads a file, or the lines of it that a mark names. One that is an image becomes
+// readText reads a file, or the lines of it that a mark names. One that is an image becomes
 // an image.
-func (r *resolver) text(f *Found, m Mark, file *workspace.File) {
+func (r *resolver) readText(f *Found, m Mark, file *workspace.File) {
 	in := bufio.NewReaderSize(file, sniffed)
 	start, err := in.Peek(sniffed)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -82,15 +82,15 @@ func (r *resolver) text(f *Found, m Mark, file *workspace.File) {
 	case isImage(start):
 		r.imageFile(f, m, file.Size, in)
 		return
-	case order(start) == nil && bytes.IndexByte(start, 0) >= 0:
-		f.Error = fmt.Sprintf("a binary file of %s", amount(file.Size))
+	case byteOrder(start) == nil && bytes.IndexByte(start, 0) >= 0:
+		f.Error = fmt.Sprintf("a binary file of %s", formatBytes(file.Size))
 		return
 	}
-	f.Language = language(file.Source)
-	if m.First > 0 && order(start) == nil {
+	f.Language = fenceLanguage(file.Source)
+	if m.First > 0 && byteOrder(start) == nil {
 		err = r.someLines(f, m, in)
 	} else {
-		err = r.whole(f, m, file.Size, in)
+		err = r.readWhole(f, m, file.Size, in)
 	}
 	if err != nil {
 		f.Error = err.Error()
@@ -99,35 +99,35 @@ func (r *resolver) text(f *Found, m Mark, file *workspace.File) {
 	}
 }
 
-// whole reads a file to its end, if it is not too large.
-func (r *resolver) whole(f *Found, m Mark, size int64, in io.Reader) error {
+// readWhole reads a file to its end, if it is not too large.
+func (r *resolver) readWhole(f *Found, m Mark, size int64, in io.Reader) error {
 	if size > r.limits.FileBytes {
-		return tooLarge(size, r.limits.FileBytes)
+		return newTooLargeError(size, r.limits.FileBytes)
 	}
 	raw, err := io.ReadAll(io.LimitReader(in, r.limits.FileBytes+1))
 	if err != nil {
 		return errUnreadable
 	}
 	if n := int64(len(raw)); n > r.limits.FileBytes { // it grew
-		return tooLarge(n, r.limits.FileBytes)
+		return newTooLargeError(n, r.limits.FileBytes)
 	}
-	if o := order(raw); o != nil {
-		raw = decoded(raw, o)
+	if o := byteOrder(raw); o != nil {
+		raw = decodeUTF16(raw, o)
 	}
 	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	if bytes.IndexByte(raw, 0) >= 0 {
-		return fmt.Errorf("a binary file of %s", amount(size))
+		return fmt.Errorf("a binary file of %s", formatBytes(size))
 	}
 	if m.First > 0 {
 		return r.someLines(f, m, bufio.NewReader(bytes.NewReader(raw)))
 	}
 	f.Content = string(raw)
-	return valid(f.Content, 1)
+	return checkUTF8(f.Content, 1)
 }
 
-func tooLarge(size, most int64) error {
-	return fmt.Errorf("too large: %s, and at most %s are read; name lines of it, as in @[path:1:200]", amount(size),
-		amount(most))
+func newTooLargeError(size, most int64) error {
+	return fmt.Errorf("too large: %s, and at most %s are read; name lines of it, as in @[path:1:200]", formatBytes(size),
+		formatBytes(most))
 }
 
 // someLines reads the lines that a mark names; those behind the end are left out, but not
@@ -137,30 +137,30 @@ func (r *resolver) someLines(f *Found, m Mark, in *bufio.Reader) error {
 	if last < m.First {
 		return fmt.Errorf("lines %d to %d are in reverse", m.First, last)
 	}
-	s := liner{in: in, left: min(maxSkip, maxSkips*maxSkip-r.skipped)}
+	s := lineReader{in: in, left: min(maxSkip, maxSkips*maxSkip-r.skipped)}
 	before := s.left
 	defer func() { r.skipped += before - s.left }()
 	for range m.First - 1 {
-		if err := s.skip(); err != nil {
-			return s.past(m.First, err)
+		if err := s.skipLine(); err != nil {
+			return s.pastError(m.First, err)
 		}
 	}
 	var w strings.Builder
 	for n := m.First; n <= last && f.Note == ""; n++ {
-		more, err := s.line(&w, r.limits.FileBytes)
+		more, err := s.readLine(&w, r.limits.FileBytes)
 		if errors.Is(err, io.EOF) && n > m.First {
 			break
 		}
 		if err != nil {
-			return s.past(m.First, err)
+			return s.pastError(m.First, err)
 		}
 		if more {
-			f.Note = fmt.Sprintf("cut in line %d: at most %s are read", n, amount(r.limits.FileBytes))
+			f.Note = fmt.Sprintf("cut in line %d: at most %s are read", n, formatBytes(r.limits.FileBytes))
 		}
 	}
 	content := strings.TrimPrefix(w.String(), "\ufeff")
 	if f.Note != "" {
-		content = wholly(content)
+		content = dropPartial(content)
 	} else {
 		content = strings.TrimSuffix(strings.TrimSuffix(content, "\n"), "\r")
 	}
@@ -168,11 +168,11 @@ func (r *resolver) someLines(f *Found, m Mark, in *bufio.Reader) error {
 		return errors.New("these lines are not text")
 	}
 	f.Content = content
-	return valid(content, m.First)
+	return checkUTF8(content, m.First)
 }
 
-// wholly drops a character that was cut in two at the end.
-func wholly(s string) string {
+// dropPartial drops a character that was cut in two at the end.
+func dropPartial(s string) string {
 	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) {
 			if !utf8.FullRuneInString(s[i:]) {
@@ -184,8 +184,8 @@ func wholly(s string) string {
 	return s
 }
 
-// liner reads lines and counts them.
-type liner struct {
+// lineReader reads lines and counts them.
+type lineReader struct {
 	in   *bufio.Reader
 	left int64 // bytes that may still be skipped
 	read int   // lines
@@ -193,8 +193,8 @@ type liner struct {
 
 var errFar = errors.New("too far")
 
-// skip reads one line; its error is io.EOF where there is none.
-func (l *liner) skip() error {
+// skipLine reads one line; its error is io.EOF where there is none.
+func (l *lineReader) skipLine() error {
 	for begun := false; ; begun = true {
 		part, err := l.in.ReadSlice('\n')
 		l.left -= int64(len(part))
@@ -210,9 +210,9 @@ func (l *liner) skip() error {
 	}
 }
 
-// line adds one line to w, which holds at most limit bytes; more reports that it is
+// readLine adds one line to w, which holds at most limit bytes; more reports that it is
 // longer. Its error is io.EOF where there is none.
-func (l *liner) line(w *strings.Builder, limit int64) (more bool, err error) {
+func (l *lineReader) readLine(w *strings.Builder, limit int64) (more bool, err error) {
 	for begun := false; ; begun = true {
 		part, err := l.in.ReadSlice('\n')
 		if room := limit - int64(w.Len()); int64(len(part)) > room {
@@ -230,11 +230,11 @@ func (l *liner) line(w *strings.Builder, limit int64) (more bool, err error) {
 	}
 }
 
-// past is the error where the first line that is wanted was not reached.
-func (l *liner) past(first int, err error) error {
+// pastError returns the error where the first line that is wanted was not reached.
+func (l *lineReader) pastError(first int, err error) error {
 	switch {
 	case errors.Is(err, errFar):
-		return fmt.Errorf("too large: line %d is not within its first %s", first, amount(maxSkip))
+		return fmt.Errorf("too large: line %d is not within its first %s", first, formatBytes(maxSkip))
 	case errors.Is(err, io.EOF) && l.read == 1:
 		return fmt.Errorf("line %d is past the end: the file has 1 line", first)
 	case errors.Is(err, io.EOF):
@@ -243,8 +243,8 @@ func (l *liner) past(first int, err error) error {
 	return errUnreadable
 }
 
-// order is how the bytes of UTF-16 are ordered, by the mark it begins with, or nil.
-func order(start []byte) binary.ByteOrder {
+// byteOrder returns how the bytes of UTF-16 are ordered, by the mark it begins with, or nil.
+func byteOrder(start []byte) binary.ByteOrder {
 	switch {
 	case bytes.HasPrefix(start, []byte{0xff, 0xfe}):
 		return binary.LittleEndian
@@ -254,7 +254,7 @@ func order(start []byte) binary.ByteOrder {
 	return nil
 }
 
-func decoded(raw []byte, o binary.ByteOrder) []byte {
+func decodeUTF16(raw []byte, o binary.ByteOrder) []byte {
 	units := make([]uint16, len(raw)/2)
 	for i := range units {
 		units[i] = o.Uint16(raw[2*i:])
@@ -262,8 +262,8 @@ func decoded(raw []byte, o binary.ByteOrder) []byte {
 	return []byte(string(utf16.Decode(units)))
 }
 
-// valid refuses what is not UTF-8; first is the number of its first line.
-func valid(s string, first int) error {
+// checkUTF8 refuses what is not UTF-8; first is the number of its first line.
+func checkUTF8(s string, first int) error {
 	if utf8.ValidString(s) {
 		return nil
 	}
@@ -281,8 +281,8 @@ func valid(s string, first int) error {
 	return fmt.Errorf("not UTF-8 text: the byte 0x%02x in line %d", s[at], line)
 }
 
-// amount is a number of bytes for a person, exactly.
-func amount(n int64) string {
+// formatBytes returns a number of bytes for a person, exactly.
+func formatBytes(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]

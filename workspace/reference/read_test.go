@@ -122,13 +122,13 @@ func TestImages(t *testing.T) {
 		"image nope.png @[![c](nope.png)] ERROR not found", "image d @[![d](d)] ERROR not an image: a folder",
 		"image none.png @[![e](none.png)] ERROR not an image: an empty file", "image note.png @[![f](note.png)] IMAGE of 4")
 	want(t, "![a](p.png)", Options{}, "image p.png @[![a](p.png)] ERROR refused: no folder was granted")
-	o.Limits = Limits{Images: 1, ImageBytes: 12}
+	o.Limits = MarkLimits{Images: 1, ImageBytes: 12}
 	want(t, "![d](a%20b.png) @[p.png] @[x.gif] ![h](https://h/x.png)", o,
 		"image a%20b.png @[![d](a%20b.png)] ERROR too large: 16 bytes, and an image has at most 12 bytes",
 		"image p.png IMAGE of 12",
 		"image x.gif ERROR left out: the limit of images is 1",
 		"image https://h/x.png @[![h](https://h/x.png)] ERROR refused: remote images are not allowed")
-	o.Limits = Limits{ImagesSum: 20}
+	o.Limits = MarkLimits{ImagesSum: 20}
 	want(t, "@[p.png] ![d](a%20b.png) ![e](c%20d.jpg)", o, "image p.png IMAGE of 12",
 		"image a%20b.png @[![d](a%20b.png)] ERROR left out: the images of a prompt have at most 20 bytes",
 		"image c d.jpg @[![e](c%20d.jpg)] IMAGE of 7")
@@ -140,7 +140,7 @@ func TestImagesElsewhere(t *testing.T) {
 		"image HTTP://h/y @[![i](HTTP://h/y)] ERROR refused: remote images are not allowed")
 	want(t, text, Options{Remote: true}, "image https://h/x.png @[![h](https://h/x.png)] AT https://h/x.png",
 		"image HTTP://h/y @[![i](HTTP://h/y)] AT HTTP://h/y")
-	want(t, text, Options{Remote: true, Limits: Limits{Images: 1}},
+	want(t, text, Options{Remote: true, Limits: MarkLimits{Images: 1}},
 		"image https://h/x.png @[![h](https://h/x.png)] AT https://h/x.png",
 		"image HTTP://h/y @[![i](HTTP://h/y)] ERROR left out: the limit of images is 1")
 }
@@ -163,11 +163,11 @@ func TestDataImages(t *testing.T) {
 			t.Errorf("found %s", shown([]Found{f}))
 		}
 	}
-	f = resolve(t, "![a]("+url+")", Options{Limits: Limits{ImageBytes: 11}})[0]
+	f = resolve(t, "![a]("+url+")", Options{Limits: MarkLimits{ImageBytes: 11}})[0]
 	if f.Error != "too large: 12 bytes, and an image has at most 11 bytes" {
 		t.Errorf("found %s", shown([]Found{f}))
 	}
-	f = resolve(t, "![a]("+url+")", Options{Limits: Limits{ImageBytes: 2}})[0]
+	f = resolve(t, "![a]("+url+")", Options{Limits: MarkLimits{ImageBytes: 2}})[0]
 	if !strings.HasPrefix(f.Error, "too large: a data URL of 38 bytes") {
 		t.Errorf("found %s", shown([]Found{f}))
 	}
@@ -187,7 +187,7 @@ func FuzzResolve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, prompt, file string) {
 		fill(t, at, map[string]string{"ws/a.md": strings.ReplaceAll(file, "SECRET", "")})
 		o := Options{Roots: []string{filepath.Join(at, "ws")}, Plain: true,
-			Limits: Limits{Files: 5, TotalBytes: 1000, FileBytes: 500, Images: 2},
+			Limits: MarkLimits{Files: 5, TotalBytes: 1000, FileBytes: 500, Images: 2},
 			Call:   func(context.Context, string, json.RawMessage) (string, error) { return "called", nil }}
 		found := resolve(t, strings.ReplaceAll(prompt, "SECRET", ""), o)
 		total := int64(0)

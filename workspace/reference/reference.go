@@ -34,8 +34,8 @@ type Mark struct {
 	bare bool // without brackets: it may name nothing
 }
 
-// Data reports whether the mark of an image holds the image itself, as a data URL.
-func (m Mark) Data() bool {
+// IsData reports whether the mark of an image holds the image itself, as a data URL.
+func (m Mark) IsData() bool {
 	return m.Kind == scrollback.ReferenceImage && len(m.Path) >= 5 && strings.EqualFold(m.Path[:5], "data:")
 }
 
@@ -48,8 +48,8 @@ type Found struct {
 	URL     string
 }
 
-// Limits bound what one prompt may bring; zero fields are the defaults.
-type Limits struct {
+// MarkLimits bound what one prompt may bring; zero fields are the defaults.
+type MarkLimits struct {
 	FileBytes  int64 // of one file; 0 means 256 KiB
 	TotalBytes int64 // of all texts; 0 means 1 MiB
 	Files      int   // marks, and files that Markdown names in turn; 0 means 200
@@ -63,7 +63,7 @@ type Limits struct {
 // Options say what a prompt's marks may reach.
 type Options struct {
 	Roots  []string // folders, absolute, granted and without links; none: every path is refused
-	Limits Limits
+	Limits MarkLimits
 	Plain  bool // @path without brackets is a mark too
 	Remote bool // images at http(s) addresses are passed on
 

@@ -25,9 +25,9 @@ var (
 // triesEach bounds how many names are looked for, for each reference that may be followed.
 const triesEach = 20
 
-// withDefaults are the limits, with defaults for those that are zero.
-func (l Limits) withDefaults() Limits {
-	return Limits{
+// withDefaults returns the limits, with defaults for those that are zero.
+func (l MarkLimits) withDefaults() MarkLimits {
+	return MarkLimits{
 		FileBytes:  cmp.Or(l.FileBytes, 256<<10),
 		TotalBytes: cmp.Or(l.TotalBytes, 1<<20),
 		Files:      cmp.Or(l.Files, 200),
@@ -49,7 +49,7 @@ func Resolve(ctx context.Context, text string, o Options) ([]Found, error) {
 		r.folders = workspace.OpenFolders(o.Roots)
 		defer r.folders.Close()
 		r.left = r.limits.TotalBytes
-		r.all(marks, nil)
+		r.resolveAll(marks, nil)
 		r.sayLeftOut()
 	}
 	if err := scrollback.Wrap(scrollback.Canceled, "reference.Resolve", ctx.Err()); err != nil {
@@ -61,12 +61,12 @@ func Resolve(ctx context.Context, text string, o Options) ([]Found, error) {
 type resolver struct {
 	ctx     context.Context
 	o       Options
-	limits  Limits
+	limits  MarkLimits
 	folders *workspace.Folders
 
 	found   []Found
 	seen    map[string]bool // what was read, or marks that could not be
-	open    []opened        // Markdown files whose marks are being followed
+	open    []openedFile    // Markdown files whose marks are being followed
 	tries   int
 	images  int
 	shown   int64 // bytes of images
@@ -75,14 +75,14 @@ type resolver struct {
 	leftOut []Mark
 }
 
-// opened is a Markdown file whose marks are being followed.
-type opened struct {
+// openedFile is a Markdown file whose marks are being followed.
+type openedFile struct {
 	source, folder string
 	found          int // its place among what was found
 }
 
-// all follows marks, those of a prompt or of the Markdown file that was opened last.
-func (r *resolver) all(marks []Mark, within *opened) {
+// resolveAll follows marks, those of a prompt or of the Markdown file that was opened last.
+func (r *resolver) resolveAll(marks []Mark, within *openedFile) {
 	for _, m := range marks {
 		if r.ctx.Err() != nil {
 			return
@@ -90,7 +90,7 @@ func (r *resolver) all(marks []Mark, within *opened) {
 		if within != nil && m.Kind != scrollback.ReferenceFile {
 			continue // a file does not run tools, and its images are not what somebody showed
 		}
-		if within == nil && !r.once("mark "+m.Text) {
+		if within == nil && !r.isFirst("mark "+m.Text) {
 			continue
 		}
 		if len(r.found) >= r.limits.Files || r.tries >= triesEach*r.limits.Files {
@@ -102,11 +102,11 @@ func (r *resolver) all(marks []Mark, within *opened) {
 		r.tries++
 		switch m.Kind {
 		case scrollback.ReferenceTool:
-			r.tool(m)
+			r.runTool(m)
 		case scrollback.ReferenceImage:
-			r.image(m)
+			r.resolveImage(m)
 		default:
-			r.file(m, within)
+			r.resolveFile(m, within)
 		}
 	}
 }
@@ -116,56 +116,56 @@ func (r *resolver) sayLeftOut() {
 	if len(r.leftOut) == 0 {
 		return
 	}
-	f := refused(r.leftOut[0], fmt.Errorf("left out: the limit of references is %d", r.limits.Files))
+	f := refuseMark(r.leftOut[0], fmt.Errorf("left out: the limit of references is %d", r.limits.Files))
 	if n := len(r.leftOut) - 1; n > 0 {
 		f.Error = fmt.Sprintf("left out, with %d more: the limit of references is %d", n, r.limits.Files)
 	}
 	r.found = append(r.found, f)
 }
 
-// once reports whether something is met for the first time.
-func (r *resolver) once(key string) bool {
+// isFirst reports whether something is met for the first time.
+func (r *resolver) isFirst(key string) bool {
 	first := !r.seen[key]
 	r.seen[key] = true
 	return first
 }
 
-// refused is a mark that is not followed.
-func refused(m Mark, err error) Found {
+// refuseMark returns a mark that is not followed.
+func refuseMark(m Mark, err error) Found {
 	return Found{Reference: scrollback.Reference{Mark: m.Text, Source: cmp.Or(m.Path, m.Text), Kind: m.Kind,
 		Error: err.Error()}}
 }
 
-// keep adds a text, if there is room for it.
-func (r *resolver) keep(f Found) {
+// keepText adds a text, if there is room for it.
+func (r *resolver) keepText(f Found) {
 	if f.Error == "" {
 		if n := int64(len(f.Content)); n > r.left {
 			f = Found{Reference: f.Reference}
 			f.Error = fmt.Sprintf("too large: %s, and of the %s for all references %s are left",
-				amount(n), amount(r.limits.TotalBytes), amount(r.left))
+				formatBytes(n), formatBytes(r.limits.TotalBytes), formatBytes(r.left))
 		} else {
 			r.left -= n
 			f.Bytes = n
-			f.SHA256 = hash([]byte(f.Content))
+			f.SHA256 = hashContent([]byte(f.Content))
 		}
 	}
 	r.found = append(r.found, f)
 }
 
-func hash(content []byte) string {
+func hashContent(content []byte) string {
 	sum := sha256.Sum256(content)
 	return hex.EncodeToString(sum[:])
 }
 
-// tool runs a recall tool.
-func (r *resolver) tool(m Mark) {
+// runTool runs a recall tool.
+func (r *resolver) runTool(m Mark) {
 	var args bytes.Buffer
 	bad := json.Compact(&args, m.Args)
 	f := Found{Reference: scrollback.Reference{Mark: m.Text, Source: m.Tool + args.String(), Kind: m.Kind}}
 	if bad != nil {
 		f.Source = m.Text
 	}
-	if !r.once(f.Source) {
+	if !r.isFirst(f.Source) {
 		return
 	}
 	if r.o.Call == nil {
@@ -175,52 +175,52 @@ func (r *resolver) tool(m Mark) {
 	} else if content, err := r.o.Call(r.ctx, m.Tool, m.Args); err != nil {
 		f.Error = err.Error()
 	} else {
-		f.Content, f.Note = head(content, r.limits.FileBytes)
+		f.Content, f.Note = cutHead(content, r.limits.FileBytes)
 	}
-	r.keep(f)
+	r.keepText(f)
 }
 
-// head is at most n bytes of a text, with a note when there is more.
-func head(s string, n int64) (out, note string) {
+// cutHead is at most n bytes of a text, with a note when there is more.
+func cutHead(s string, n int64) (out, note string) {
 	if int64(len(s)) <= n {
 		return s, ""
 	}
-	out = wholly(s[:n])
+	out = dropPartial(s[:n])
 	return out, fmt.Sprintf("cut: the first %d of %d bytes", len(out), len(s))
 }
 
-// file reads what a path names, and follows its marks if it is Markdown.
-func (r *resolver) file(m Mark, within *opened) {
+// resolveFile reads what a path names, and follows its marks if it is Markdown.
+func (r *resolver) resolveFile(m Mark, within *openedFile) {
 	near := ""
 	if within != nil {
 		near = within.folder
 	}
 	file, m, err := r.openAs(m, near)
 	if err != nil {
-		if r.quiet(m, err) {
+		if r.namesNothing(m, err) {
 			return
 		}
-		f := refused(m, err)
+		f := refuseMark(m, err)
 		if within != nil {
 			f.Error += ", named in " + within.source
 		}
-		if r.once("error " + m.Text) {
+		if r.isFirst("error " + m.Text) {
 			r.found = append(r.found, f)
 		}
 		return
 	}
 	defer file.Close()
-	if r.circle(file.Source, m) {
+	if r.isCircular(file.Source, m) {
 		return
 	}
-	f := Found{Reference: scrollback.Reference{Mark: m.Text, Source: file.Source + ranged(m), Kind: m.Kind}}
-	if !r.once(f.Source) {
+	f := Found{Reference: scrollback.Reference{Mark: m.Text, Source: file.Source + rangeSuffix(m), Kind: m.Kind}}
+	if !r.isFirst(f.Source) {
 		return
 	}
 	if file.Dir {
-		r.folder(&f, m, file)
+		r.listFolder(&f, m, file)
 	} else {
-		r.text(&f, m, file)
+		r.readText(&f, m, file)
 	}
 	switch f.Kind {
 	case "": // an image that is there already
@@ -229,27 +229,27 @@ func (r *resolver) file(m Mark, within *opened) {
 		r.found = append(r.found, f)
 		return
 	}
-	r.keep(f)
+	r.keepText(f)
 	if f = r.found[len(r.found)-1]; f.Error == "" && f.Language == markdown {
-		r.expand(opened{file.Source, file.Folder, len(r.found) - 1})
+		r.followFile(openedFile{file.Source, file.Folder, len(r.found) - 1})
 	}
 }
 
-// quiet reports whether a mark without brackets names nothing, and so is none.
-func (r *resolver) quiet(m Mark, err error) bool { return m.bare && !workspace.Named(err) }
+// namesNothing reports whether a mark without brackets names nothing, and so is none.
+func (r *resolver) namesNothing(m Mark, err error) bool { return m.bare && !workspace.IsNameError(err) }
 
 // openAs opens what a mark names: the file with the whole name, else the one in front of
 // the lines, else, without brackets, a shorter name.
 func (r *resolver) openAs(m Mark, near string) (*workspace.File, Mark, error) {
 	names := []string{m.Text}
 	if m.bare {
-		names = shorter(m.Text)
+		names = shorterNames(m.Text)
 	} else if trimmed := strings.TrimSpace(m.Text); trimmed != m.Text {
 		names = append(names, trimmed)
 	}
 	var first error
 	for _, name := range names {
-		for _, try := range readings(name) {
+		for _, try := range nameReadings(name) {
 			file, err := r.folders.Open(try.Path, near)
 			if err == nil {
 				m.Text = name
@@ -259,7 +259,7 @@ func (r *resolver) openAs(m Mark, near string) (*workspace.File, Mark, error) {
 				return file, m, nil
 			}
 			// What is said is why the last reading, the shortest path, cannot be read.
-			if first == nil || !workspace.Named(first) {
+			if first == nil || !workspace.IsNameError(first) {
 				first = err
 			}
 		}
@@ -267,10 +267,10 @@ func (r *resolver) openAs(m Mark, near string) (*workspace.File, Mark, error) {
 	return nil, m, first
 }
 
-// readings are what a name with numbers behind it may mean: all of it a path, or a part.
-func readings(name string) []Mark {
+// nameReadings returns what a name with numbers behind it may mean: all of it a path, or a part.
+func nameReadings(name string) []Mark {
 	out := []Mark{{Path: name}}
-	p, first, last := lines(name)
+	p, first, last := splitLines(name)
 	if first == 0 {
 		return out
 	}
@@ -280,8 +280,8 @@ func readings(name string) []Mark {
 	return append(out, Mark{Path: p, First: first, Last: last})
 }
 
-// ranged is how a source says which lines it has.
-func ranged(m Mark) string {
+// rangeSuffix returns how a source says which lines it has.
+func rangeSuffix(m Mark) string {
 	switch {
 	case m.First == 0:
 		return ""
@@ -291,20 +291,20 @@ func ranged(m Mark) string {
 	return fmt.Sprintf(":%d:%d", m.First, m.Last)
 }
 
-// circle reports whether a file is one whose marks are being followed, and notes it with
+// isCircular reports whether a file is one whose marks are being followed, and notes it with
 // the file whose mark leads back.
-func (r *resolver) circle(source string, m Mark) bool {
+func (r *resolver) isCircular(source string, m Mark) bool {
 	for _, o := range r.open {
 		if o.source == source {
 			f := &r.found[r.open[len(r.open)-1].found]
-			f.Note = joined(f.Note, fmt.Sprintf("a circle: @[%s] leads back to %s and is not followed", m.Text, source))
+			f.Note = joinNotes(f.Note, fmt.Sprintf("a circle: @[%s] leads back to %s and is not followed", m.Text, source))
 			return true
 		}
 	}
 	return false
 }
 
-func joined(note, more string) string {
+func joinNotes(note, more string) string {
 	if note == "" {
 		return more
 	}
@@ -314,18 +314,18 @@ func joined(note, more string) string {
 	return note + "; " + more
 }
 
-// expand follows the marks of a Markdown file.
-func (r *resolver) expand(o opened) {
+// followFile follows the marks of a Markdown file.
+func (r *resolver) followFile(o openedFile) {
 	marks := Parse(r.found[o.found].Content, false)
 	if len(marks) == 0 {
 		return
 	}
 	if len(r.open) >= r.limits.Depth {
-		r.found[o.found].Note = joined(r.found[o.found].Note,
+		r.found[o.found].Note = joinNotes(r.found[o.found].Note,
 			fmt.Sprintf("its own references are not followed: more than %d deep", r.limits.Depth))
 		return
 	}
 	r.open = append(r.open, o)
-	r.all(marks, &o)
+	r.resolveAll(marks, &o)
 	r.open = r.open[:len(r.open)-1]
 }

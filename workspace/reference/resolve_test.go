@@ -18,7 +18,7 @@ import (
 
 var fill = foldertest.Fill
 
-// top is a new folder without links on the way to it.
+// top returns a new folder without links on the way to it.
 func top(t testing.TB) string {
 	t.Helper()
 	at, err := filepath.EvalSymlinks(t.TempDir())

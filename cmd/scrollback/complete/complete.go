@@ -41,7 +41,7 @@ func (s Sources) Write(w io.Writer, root *kong.Node, line []string) error {
 	if n := len(line); n > 0 {
 		line, typed = line[:n-1], line[n-1]
 	}
-	for _, c := range s.choices(root, line, typed) {
+	for _, c := range s.listChoices(root, line, typed) {
 		about := strings.Join(strings.Fields(c.About), " ")
 		if _, err := fmt.Fprintf(w, "%s\t%s\n", c.Word, about); err != nil {
 			return err
@@ -50,8 +50,8 @@ func (s Sources) Write(w io.Writer, root *kong.Node, line []string) error {
 	return nil
 }
 
-// choices are those for what is typed behind the words of a line.
-func (s Sources) choices(root *kong.Node, line []string, typed string) []Choice {
+// listChoices returns those for what is typed behind the words of a line.
+func (s Sources) listChoices(root *kong.Node, line []string, typed string) []Choice {
 	at := root
 	taken := 0
 	var flag *kong.Flag // whose value comes next
@@ -61,11 +61,11 @@ func (s Sources) choices(root *kong.Node, line []string, typed string) []Choice 
 			flag = nil
 		case strings.HasPrefix(word, "-"):
 			name, _, whole := strings.Cut(word, "=")
-			if f := flagOf(at, name); f != nil && !f.IsBool() && !whole {
+			if f := findFlag(at, name); f != nil && !f.IsBool() && !whole {
 				flag = f
 			}
 		default:
-			if next := child(at, word); next != nil {
+			if next := childNamed(at, word); next != nil {
 				at = next
 				taken = 0
 			} else {
@@ -75,43 +75,43 @@ func (s Sources) choices(root *kong.Node, line []string, typed string) []Choice 
 	}
 	switch name, value, whole := strings.Cut(typed, "="); {
 	case flag != nil:
-		return starting(s.values(flag.Value), typed, "")
+		return matchChoices(s.valueChoices(flag.Value), typed, "")
 	case strings.HasPrefix(typed, "-") && whole:
-		if f := flagOf(at, name); f != nil {
-			return starting(s.values(f.Value), value, name+"=")
+		if f := findFlag(at, name); f != nil {
+			return matchChoices(s.valueChoices(f.Value), value, name+"=")
 		}
 		return nil
 	case strings.HasPrefix(typed, "-"):
-		return starting(flags(at), typed, "")
+		return matchChoices(flagChoices(at), typed, "")
 	}
 	var out []Choice
-	takes := argumentsOf(at)
+	takes := commandArguments(at)
 	if n := len(takes); n > 0 && taken >= n && takes[n-1].IsCumulative() {
 		taken = n - 1 // one more of them
 	}
 	if taken < len(takes) {
-		out = s.values(takes[taken])
+		out = s.valueChoices(takes[taken])
 	}
 	if taken > 0 {
-		return starting(out, typed, "")
+		return matchChoices(out, typed, "")
 	}
 	for _, c := range at.Children {
 		if !c.Hidden {
 			out = append(out, Choice{c.Name, c.Help})
 		}
 	}
-	return starting(out, typed, "")
+	return matchChoices(out, typed, "")
 }
 
-// argumentsOf are the arguments at a command; those of its default stand for it.
-func argumentsOf(n *kong.Node) []*kong.Positional {
+// commandArguments returns the arguments at a command; those of its default stand for it.
+func commandArguments(n *kong.Node) []*kong.Positional {
 	if len(n.Positional) == 0 && n.DefaultCmd != nil {
 		return n.DefaultCmd.Positional
 	}
 	return n.Positional
 }
 
-func child(n *kong.Node, name string) *kong.Node {
+func childNamed(n *kong.Node, name string) *kong.Node {
 	for _, c := range n.Children {
 		if c.Name == name {
 			return c
@@ -120,8 +120,8 @@ func child(n *kong.Node, name string) *kong.Node {
 	return nil
 }
 
-// all are the flags that may stand at a command.
-func all(n *kong.Node) []*kong.Flag {
+// allFlags returns the flags that may stand at a command.
+func allFlags(n *kong.Node) []*kong.Flag {
 	out := n.Flags
 	if n.DefaultCmd != nil {
 		out = append(append([]*kong.Flag{}, out...), n.DefaultCmd.Flags...)
@@ -132,8 +132,8 @@ func all(n *kong.Node) []*kong.Flag {
 	return out
 }
 
-func flagOf(n *kong.Node, name string) *kong.Flag {
-	for _, f := range all(n) {
+func findFlag(n *kong.Node, name string) *kong.Flag {
+	for _, f := range allFlags(n) {
 		if "--"+f.Name == name || f.Short != 0 && "-"+string(f.Short) == name {
 			return f
 		}
@@ -141,9 +141,9 @@ func flagOf(n *kong.Node, name string) *kong.Flag {
 	return nil
 }
 
-func flags(n *kong.Node) []Choice {
+func flagChoices(n *kong.Node) []Choice {
 	var out []Choice
-	for _, f := range all(n) {
+	for _, f := range allFlags(n) {
 		if !f.Hidden {
 			out = append(out, Choice{"--" + f.Name, f.Help})
 		}
@@ -172,7 +172,7 @@ var fixed = map[string]string{
 	"by":    "day model project key conversation", "recall-scope": "conversation project all",
 }
 
-// exports are the formats in which a conversation leaves.
+// exports returns the formats in which a conversation leaves.
 func exports() []string {
 	out := []string{transfer.BundleFormat}
 	for _, f := range formats.Exporters() {
@@ -181,7 +181,7 @@ func exports() []string {
 	return out
 }
 
-// imports are the formats and tools that are read.
+// imports returns the formats and tools that are read.
 func imports() []string {
 	out := []string{"all", transfer.BundleFormat}
 	for _, f := range formats.Importers() {
@@ -195,8 +195,8 @@ func imports() []string {
 	return out
 }
 
-// values are those of a flag or an argument.
-func (s Sources) values(v *kong.Value) []Choice {
+// valueChoices returns those of a flag or an argument.
+func (s Sources) valueChoices(v *kong.Value) []Choice {
 	switch v.Name {
 	case "conversation", "resume", "into":
 		return append(s.Conversations(), Choice{"latest", ""})
@@ -216,9 +216,9 @@ func (s Sources) values(v *kong.Value) []Choice {
 	return out
 }
 
-// starting are the choices that begin as typed; if there are none, those whose description
+// matchChoices returns the choices that begin as typed; if there are none, those whose description
 // has what was typed, so that a conversation is found by its title.
-func starting(of []Choice, typed, before string) []Choice {
+func matchChoices(of []Choice, typed, before string) []Choice {
 	var begin, about []Choice
 	for _, c := range of {
 		switch {

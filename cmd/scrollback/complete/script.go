@@ -14,8 +14,8 @@ var zsh string
 //go:embed scrollback.fish
 var fish string
 
-// Script writes what a shell needs: bash, zsh or fish.
-func Script(w io.Writer, shell string) error {
+// WriteScript writes what a shell needs: bash, zsh or fish.
+func WriteScript(w io.Writer, shell string) error {
 	_, err := io.WriteString(w, map[string]string{"bash": bash, "zsh": zsh, "fish": fish}[shell])
 	return err
 }

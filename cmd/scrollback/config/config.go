@@ -51,7 +51,7 @@ type Settings struct {
 	Models         map[string]token.Facts // what the file says about models, by name
 	Strict         map[string]scrollback.Strictness
 	ReplyBounds    model.Bounds // of one reply
-	Limits         Limits       // of what comes in
+	Limits         IntakeLimits // of what comes in
 	Roots          []string     // granted without --root; nil leaves it to the command
 	NoEnvironment  bool         // conversations are not told where they work
 	MemoryFiles    []string     // names of memory files; nil leaves them to the workspace
@@ -59,18 +59,18 @@ type Settings struct {
 	TrashDays      int64        // after which a server purges what is in the trash; 0 for never
 	LogLevel       slog.Level
 	LogJSON        bool
-	TrustedProxies access.Proxies                  // whose forwarded headers count
-	Hosts          []string                        // names of the server
-	Traces         bool                            // are sent, to where OTEL_EXPORTER_OTLP_ENDPOINT says
-	SearXNG        string                          // address of a server that searches the web; empty for none
-	WebSearch      string                          // as engine.Options has it
-	Grace          time.Duration                   // how long a server that is told to end goes on
-	Rate           scrollback.Rate                 // of each actor's chats; zero for the server's default
-	Allowances     map[string]scrollback.Allowance // of projects, for a day
-	Agents         engine.AgentOptions             // sub-agents
-	Watch          bool                            // serve follows what other tools keep
-	Import         Import                          // what is brought of that, and how
-	variables      map[string]string               // what the file sets in place of environment variables
+	TrustedProxies access.Proxies                   // whose forwarded headers count
+	Hosts          []string                         // names of the server
+	Traces         bool                             // are sent, to where OTEL_EXPORTER_OTLP_ENDPOINT says
+	SearXNG        string                           // address of a server that searches the web; empty for none
+	WebSearch      string                           // as engine.Options has it
+	Grace          time.Duration                    // how long a server that is told to end goes on
+	Rate           scrollback.Rate                  // of each actor's chats; zero for the server's default
+	Allowances     map[string]scrollback.SpendLimit // of projects, for a day
+	Agents         engine.AgentOptions              // sub-agents
+	Watch          bool                             // serve follows what other tools keep
+	Import         Import                           // what is brought of that, and how
+	variables      map[string]string                // what the file sets in place of environment variables
 }
 
 // Flags are those of the command line that other sources set too; zero values are not
@@ -85,42 +85,43 @@ type Flags struct {
 // to warnings if others can read keys in the file; errors are invalid, with the setting
 // as their parameter.
 func Read(file string, flags Flags, warnings io.Writer) (Settings, error) {
-	src := source{k: koanf.New(dot), env: os.Getenv}
+	src := settingsSource{k: koanf.New(dot), env: os.Getenv}
 	if file != "" {
 		if err := loadConfig(src.k, file, warnings); err != nil {
 			return Settings{}, err
 		}
 	}
-	s, err := parse(src, flags)
+	s, err := parseSettings(src, flags)
 	if err != nil && file != "" && scrollback.CodeOf(err) == scrollback.Invalid {
-		return s, scrollback.ParamErrorf("scrollback", "config", "%s: %s", file, terminal.Explain(err))
+		return s, scrollback.ParamErrorf("scrollback", "config", "%s: %s", file, terminal.ExplainError(err))
 	}
 	return s, err
 }
 
-// source is where settings come from, beside flags.
-type source struct {
+// settingsSource is where settings come from, beside flags.
+type settingsSource struct {
 	k   *koanf.Koanf
 	env func(string) string
 }
 
-// text is a setting that is one text: its variable, or else its key.
-func (src source) text(variable, key string) string {
+// readText returns a setting that is one text: its variable, or else its key.
+func (src settingsSource) readText(variable, key string) string {
 	return cmp.Or(src.env(variable), src.k.String(key))
 }
 
-// texts is a setting of the file that is a text or a list of them.
-func (src source) texts(key string) []string {
+// readTexts returns a setting of the file that is a text or a list of them.
+func (src settingsSource) readTexts(key string) []string {
 	if one := src.k.String(key); one != "" && len(src.k.Strings(key)) == 0 {
 		return []string{one}
 	}
 	return src.k.Strings(key)
 }
 
-// parse puts flags and environment over the file and checks the result.
-func parse(src source, flags Flags) (Settings, error) {
+// parseSettings puts flags and environment over the file and checks the result.
+func parseSettings(src settingsSource, flags Flags) (Settings, error) {
 	k := src.k
-	s := Settings{SummaryModels: src.texts("summary_model"), Setup: k.String("setup"), TrashDays: k.Int64("trash_days"),
+	s := Settings{SummaryModels: src.readTexts("summary_model"), Setup: k.String("setup"),
+		TrashDays:     k.Int64("trash_days"),
 		Eager:         k.Bool("eager"),
 		NoEnvironment: k.Exists("environment") && !k.Bool("environment")}
 	if list := src.env("SCROLLBACK_SUMMARY_MODEL"); list != "" {
@@ -129,21 +130,21 @@ func parse(src source, flags Flags) (Settings, error) {
 	if s.TrashDays < 0 {
 		return s, scrollback.ParamErrorf("scrollback", "trash_days", i18n.TrashDaysIsNumberOfDays)
 	}
-	s.Data = cmp.Or(flags.Data, src.text("SCROLLBACK_DATA", "data"))
-	s.Store = cmp.Or(flags.Store, src.text("SCROLLBACK_STORE", "store"))
-	s.Objects = cmp.Or(flags.Objects, src.text("SCROLLBACK_OBJECTS", "objects"))
-	s.Model = cmp.Or(flags.Model, src.text("SCROLLBACK_MODEL", "model"), "offline")
-	s.Addr = cmp.Or(src.text("SCROLLBACK_ADDR", "addr"), "127.0.0.1:7077")
-	s.Compaction.Policy = src.text("SCROLLBACK_POLICY", "policy")
+	s.Data = cmp.Or(flags.Data, src.readText("SCROLLBACK_DATA", "data"))
+	s.Store = cmp.Or(flags.Store, src.readText("SCROLLBACK_STORE", "store"))
+	s.Objects = cmp.Or(flags.Objects, src.readText("SCROLLBACK_OBJECTS", "objects"))
+	s.Model = cmp.Or(flags.Model, src.readText("SCROLLBACK_MODEL", "model"), "offline")
+	s.Addr = cmp.Or(src.readText("SCROLLBACK_ADDR", "addr"), "127.0.0.1:7077")
+	s.Compaction.Policy = src.readText("SCROLLBACK_POLICY", "policy")
 	s.parsePlace(src)
-	for _, part := range []func(source) error{s.parseDownloads, s.parseServing, s.parseReports, s.parseTitles,
+	for _, part := range []func(settingsSource) error{s.parseDownloads, s.parseServing, s.parseReports, s.parseTitles,
 		s.parseSearch, s.parseCompaction, s.parseRates, s.parseAgents, s.parseImport} {
 		if err := part(src); err != nil {
 			return s, err
 		}
 	}
 	err := cmp.Or(s.parseLimit(src, flags.Limit),
-		s.parseTimeout(cmp.Or(flags.SummaryTimeout, src.text("SCROLLBACK_SUMMARY_TIMEOUT", "summary_timeout"))))
+		s.parseTimeout(cmp.Or(flags.SummaryTimeout, src.readText("SCROLLBACK_SUMMARY_TIMEOUT", "summary_timeout"))))
 	if err == nil {
 		s.variables, err = providerVariables(k)
 	}
@@ -163,21 +164,21 @@ func parse(src source, flags Flags) (Settings, error) {
 }
 
 // parsePlace reads where conversations work.
-func (s *Settings) parsePlace(src source) {
+func (s *Settings) parsePlace(src settingsSource) {
 	if src.k.Exists("memory_files") {
-		s.MemoryFiles = append([]string{}, src.texts("memory_files")...)
+		s.MemoryFiles = append([]string{}, src.readTexts("memory_files")...)
 	}
 	switch list := src.env("SCROLLBACK_ROOT"); {
 	case list != "": // an empty name in it is none
 		s.Roots = slices.DeleteFunc(filepath.SplitList(list), func(name string) bool { return name == "" })
 	case src.k.Exists("root"):
-		s.Roots = append([]string{}, src.texts("root")...)
+		s.Roots = append([]string{}, src.readTexts("root")...)
 	}
 }
 
 // parseLimit reads the window of the model. What the file says of all models gives way to
 // what it says of one.
-func (s *Settings) parseLimit(src source, flag int64) error {
+func (s *Settings) parseLimit(src settingsSource, flag int64) error {
 	s.DefaultLimit = src.k.Int64("limit")
 	if text := src.env("SCROLLBACK_LIMIT"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -209,12 +210,12 @@ func (s *Settings) parseTimeout(text string) error {
 }
 
 // parseReports reads what the log takes, in which form, and whether traces are sent.
-func (s *Settings) parseReports(src source) error {
-	level := cmp.Or(src.text("SCROLLBACK_LOG_LEVEL", "log_level"), "warn")
+func (s *Settings) parseReports(src settingsSource) error {
+	level := cmp.Or(src.readText("SCROLLBACK_LOG_LEVEL", "log_level"), "warn")
 	if err := s.LogLevel.UnmarshalText([]byte(level)); err != nil {
 		return scrollback.ParamErrorf("scrollback", "log_level", i18n.LogLevelIsOneOf, level)
 	}
-	format := cmp.Or(src.text("SCROLLBACK_LOG_FORMAT", "log_format"), "text")
+	format := cmp.Or(src.readText("SCROLLBACK_LOG_FORMAT", "log_format"), "text")
 	if format != "text" && format != "json" {
 		return scrollback.ParamErrorf("scrollback", "log_format", i18n.LogFormatIsTextOrJSON, format)
 	}
@@ -226,9 +227,9 @@ func (s *Settings) parseReports(src source) error {
 }
 
 // parseSearch reads who searches the web: the address of a SearXNG, and which way is taken.
-func (s *Settings) parseSearch(src source) error {
-	s.SearXNG = src.text("SCROLLBACK_SEARXNG", "searxng")
-	s.WebSearch = cmp.Or(src.text("SCROLLBACK_WEB_SEARCH", "web_search"), engine.WebSearchAuto)
+func (s *Settings) parseSearch(src settingsSource) error {
+	s.SearXNG = src.readText("SCROLLBACK_SEARXNG", "searxng")
+	s.WebSearch = cmp.Or(src.readText("SCROLLBACK_WEB_SEARCH", "web_search"), engine.WebSearchAuto)
 	ways := []string{engine.WebSearchAuto, engine.WebSearchProvider, engine.WebSearchSearXNG, engine.WebSearchOff}
 	if !slices.Contains(ways, s.WebSearch) {
 		return scrollback.ParamErrorf("scrollback", "web_search", i18n.WebSearchIsOneOf, strings.Join(ways, ", "),
@@ -238,8 +239,8 @@ func (s *Settings) parseSearch(src source) error {
 }
 
 // parseDownloads reads how clients fetch artifacts.
-func (s *Settings) parseDownloads(src source) error {
-	from := cmp.Or(src.text("SCROLLBACK_DOWNLOADS", "downloads"), "server")
+func (s *Settings) parseDownloads(src settingsSource) error {
+	from := cmp.Or(src.readText("SCROLLBACK_DOWNLOADS", "downloads"), "server")
 	if s.Signed = from == "signed"; !s.Signed && from != "server" {
 		return scrollback.ParamErrorf("scrollback", "downloads", i18n.DownloadsIsServerOrSigned, from)
 	}
@@ -247,12 +248,12 @@ func (s *Settings) parseDownloads(src source) error {
 }
 
 // parseServing reads the names of a server, and the proxies in front of it.
-func (s *Settings) parseServing(src source) (err error) {
-	s.Hosts = append(s.Hosts, src.texts("hosts")...)
-	if s.TrustedProxies, err = access.ParseProxies(src.texts("trusted_proxies")); err != nil {
+func (s *Settings) parseServing(src settingsSource) (err error) {
+	s.Hosts = append(s.Hosts, src.readTexts("hosts")...)
+	if s.TrustedProxies, err = access.ParseProxies(src.readTexts("trusted_proxies")); err != nil {
 		return err
 	}
-	if grace := src.text("SCROLLBACK_GRACE", "grace"); grace != "" {
+	if grace := src.readText("SCROLLBACK_GRACE", "grace"); grace != "" {
 		s.Grace, err = ParseGrace(grace)
 	}
 	return err
@@ -271,9 +272,9 @@ func ParseGrace(text string) (time.Duration, error) {
 }
 
 // parseTitles reads where titles come from, and whom to ask.
-func (s *Settings) parseTitles(src source) error {
-	s.TitleModel = src.text("SCROLLBACK_TITLE_MODEL", "title_model")
-	s.Titles = cmp.Or(engine.Titles(src.text("SCROLLBACK_TITLES", "titles")), engine.TitlesModel)
+func (s *Settings) parseTitles(src settingsSource) error {
+	s.TitleModel = src.readText("SCROLLBACK_TITLE_MODEL", "title_model")
+	s.Titles = cmp.Or(engine.Titles(src.readText("SCROLLBACK_TITLES", "titles")), engine.TitlesModel)
 	if slices.Contains([]engine.Titles{engine.TitlesModel, engine.TitlesPrompt, engine.TitlesOff}, s.Titles) {
 		return nil
 	}
@@ -282,7 +283,7 @@ func (s *Settings) parseTitles(src source) error {
 
 // parseCompaction reads how conversations are compacted, and checks it with every
 // policy: a conversation may name any.
-func (s *Settings) parseCompaction(src source) error {
+func (s *Settings) parseCompaction(src settingsSource) error {
 	k := src.k
 	read := func(table string) map[string]float64 {
 		at := table + "compaction"
@@ -303,9 +304,9 @@ func (s *Settings) parseCompaction(src source) error {
 	}
 	judge := func(where string, f engine.PolicySettings) error {
 		for _, policy := range append([]string{f.Policy}, compact.Names()...) {
-			if _, err := compact.Named(policy, true, s.Compaction.Numbers, f.Numbers); err != nil {
+			if _, err := compact.FindPolicy(policy, true, s.Compaction.Numbers, f.Numbers); err != nil {
 				return scrollback.ParamErrorf("scrollback", "compaction", i18n.PolicyOfSetting, where, cmp.Or(policy, compact.Auto),
-					terminal.Explain(err))
+					terminal.ExplainError(err))
 			}
 		}
 		return nil
@@ -320,20 +321,20 @@ func (s *Settings) parseCompaction(src source) error {
 }
 
 // parseRates reads how much may begin, and what projects may use in a day.
-func (s *Settings) parseRates(src source) (err error) {
+func (s *Settings) parseRates(src settingsSource) (err error) {
 	k := src.k
-	if rate := src.text("SCROLLBACK_RATE_LIMIT", "rate_limit"); rate != "" {
+	if rate := src.readText("SCROLLBACK_RATE_LIMIT", "rate_limit"); rate != "" {
 		if s.Rate, err = scrollback.ParseRate(rate); err != nil {
 			return err
 		}
 	}
-	s.Allowances = map[string]scrollback.Allowance{}
+	s.Allowances = map[string]scrollback.SpendLimit{}
 	for _, name := range k.MapKeys("projects") {
 		at := "projects" + dot + name + dot
-		a := scrollback.Allowance{Tokens: k.Int64(at + "tokens_per_day"), Money: k.Float64(at + "money_per_day"),
+		a := scrollback.SpendLimit{Tokens: k.Int64(at + "tokens_per_day"), Money: k.Float64(at + "money_per_day"),
 			Currency: k.String(at + "currency")}
-		if err := (scrollback.Limits{Allowance: a}).Check(); err != nil {
-			return scrollback.ParamErrorf("scrollback", "projects", i18n.ProjectsSetting, name, terminal.Explain(err))
+		if err := (scrollback.KeyLimits{SpendLimit: a}).Check(); err != nil {
+			return scrollback.ParamErrorf("scrollback", "projects", i18n.ProjectsSetting, name, terminal.ExplainError(err))
 		}
 		s.Allowances[name] = a
 	}

@@ -53,8 +53,8 @@ var keys = map[string]string{
 	"import.project_by": "text", "import.poll": "text",
 }
 
-// named are the tables whose keys are names.
-var named = []string{"providers.", "models.", "projects.", "compaction.", "projects.*.compaction."}
+// namedTables are the tables whose keys are names.
+var namedTables = []string{"providers.", "models.", "projects.", "compaction.", "projects.*.compaction."}
 
 // renamed are old names of tables, which are still read, and their new ones.
 var renamed = map[string]string{"folding": "compaction", "projects.*.folding": "projects.*.compaction"}
@@ -97,13 +97,13 @@ func loadConfig(k *koanf.Koanf, file string, warnings io.Writer) error {
 	return nil
 }
 
-// wrongKey says which key of a table is unknown or of the wrong type; empty if none is.
+// wrongKey returns which key of a table is unknown or of the wrong type; empty if none is.
 // path is where the table stands, pattern the same with names as stars.
 func wrongKey(table map[string]any, path, pattern string) scrollback.Sentence {
 	for _, name := range slices.Sorted(maps.Keys(table)) {
 		at := path + name
 		as := pattern + name
-		if slices.Contains(named, pattern) {
+		if slices.Contains(namedTables, pattern) {
 			at = path + strconv.Quote(name)
 			as = pattern + "*"
 		}

@@ -20,11 +20,11 @@ type Import struct {
 const leastPoll = time.Second
 
 // parseImport reads what is brought of other tools.
-func (s *Settings) parseImport(src source) error {
+func (s *Settings) parseImport(src settingsSource) error {
 	k := src.k
 	at := "import" + dot
 	s.Watch = k.Bool("watch")
-	s.Import = Import{From: src.texts(at + "from"), Exclude: src.texts(at + "exclude"), Mask: k.Bool(at + "mask"),
+	s.Import = Import{From: src.readTexts(at + "from"), Exclude: src.readTexts(at + "exclude"), Mask: k.Bool(at + "mask"),
 		ProjectBy: k.String(at + "project_by")}
 	if by := s.Import.ProjectBy; by != "" && by != "folder" {
 		return scrollback.ParamErrorf("scrollback", "import", i18n.ImportProjectByIsFolder, by)

@@ -11,15 +11,15 @@ import (
 	"github.com/scrollback-ai/scrollback/server/restapi"
 )
 
-// Limits bound what comes in; 0 is the default of each.
-type Limits struct {
+// IntakeLimits bound what comes in; 0 is the default of each.
+type IntakeLimits struct {
 	Body, MessageChars, Parts, Attachment, Import, Images int64
 
 	RemoteImages bool // images at addresses are allowed
 }
 
 // parseLimits reads them from the config file.
-func parseLimits(k *koanf.Koanf) (l Limits, err error) {
+func parseLimits(k *koanf.Koanf) (l IntakeLimits, err error) {
 	for name, at := range map[string]*int64{"body_bytes": &l.Body, "message_chars": &l.MessageChars, "parts": &l.Parts,
 		"attachment_bytes": &l.Attachment, "import_bytes": &l.Import, "images": &l.Images} {
 		if *at = k.Int64("limits" + dot + name); *at < 0 || *at > 1<<40 {
@@ -32,7 +32,7 @@ func parseLimits(k *koanf.Koanf) (l Limits, err error) {
 }
 
 // parseAgents reads whether models may start sub-agents, and their bounds.
-func (s *Settings) parseAgents(src source) error {
+func (s *Settings) parseAgents(src settingsSource) error {
 	at := func(name string) int64 { return src.k.Int64("agents" + dot + name) }
 	within := func(name string) int { // what an int may not hold is out of bounds anyway
 		return int(min(max(at(name), -1), math.MaxInt32))
@@ -43,8 +43,8 @@ func (s *Settings) parseAgents(src source) error {
 	return s.Agents.Check()
 }
 
-// Incoming sets an engine's share of them.
-func (l Limits) Incoming(o engine.Options) engine.Options {
+// ApplyIncoming sets an engine's share of them.
+func (l IntakeLimits) ApplyIncoming(o engine.Options) engine.Options {
 	o.Incoming.MessageChars = int(l.MessageChars)
 	o.Incoming.Parts = int(l.Parts)
 	o.Incoming.ArtifactBytes = l.Attachment
@@ -53,7 +53,7 @@ func (l Limits) Incoming(o engine.Options) engine.Options {
 	return o
 }
 
-// API is the server's share of them.
-func (l Limits) API() restapi.Limits {
-	return restapi.Limits{Body: l.Body, Import: l.Import, Upload: l.Attachment}
+// APILimits returns the server's share of them.
+func (l IntakeLimits) APILimits() restapi.BodyLimits {
+	return restapi.BodyLimits{Body: l.Body, Import: l.Import, Upload: l.Attachment}
 }

@@ -20,10 +20,10 @@ import (
 func providerVariables(k *koanf.Koanf) (map[string]string, error) {
 	out := map[string]string{}
 	for _, name := range k.MapKeys("providers") {
-		p, ok := providers.Provider(name)
+		p, ok := providers.FindProvider(name)
 		if !ok {
 			return nil, scrollback.ParamErrorf("scrollback", "providers", i18n.NoSuchProviderInSetting, name,
-				strings.Join(providers.Names(), ", "))
+				strings.Join(providers.ProviderNames(), ", "))
 		}
 		variables := map[string]string{"api_key": p.Key, "base_url": p.Base}
 		for _, key := range k.MapKeys("providers" + dot + name) {
@@ -33,7 +33,7 @@ func providerVariables(k *koanf.Koanf) (map[string]string, error) {
 	return out, nil
 }
 
-// modelFacts are the tables of models, by name.
+// modelFacts returns the tables of models, by name.
 func modelFacts(k *koanf.Koanf) (map[string]token.Facts, error) {
 	out := map[string]token.Facts{}
 	for _, name := range k.MapKeys("models") {
@@ -58,7 +58,7 @@ func modelFacts(k *koanf.Koanf) (map[string]token.Facts, error) {
 	return out, nil
 }
 
-// modelStrictness is what the file says about models' chat templates, by name.
+// modelStrictness returns what the file says about models' chat templates, by name.
 func modelStrictness(k *koanf.Koanf) (map[string]scrollback.Strictness, error) {
 	out := map[string]scrollback.Strictness{}
 	for _, name := range k.MapKeys("models") {

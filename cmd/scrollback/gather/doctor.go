@@ -20,8 +20,8 @@ type Doctor struct {
 	Exclude []string `help:"leave-out-tool-or-what-was-worked" placeholder:"X" sep:"none"`
 }
 
-// Look says what is found of each tool.
-func (c *Doctor) Look(p Program) error {
+// ReportAgents returns what is found of each tool.
+func (c *Doctor) ReportAgents(p Program) error {
 	o, err := Flags{Exclude: c.Exclude}.Options(p, Every, "")
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (c *Doctor) Look(p Program) error {
 		if err != nil {
 			return err
 		}
-		agents, err = collector.Agents(p.Ctx, here)
+		agents, err = collector.ListAgents(p.Ctx, here)
 		return err
 	})
 	if err != nil {
@@ -55,8 +55,8 @@ func (p Program) drawAgents(w io.Writer, agents []collect.Agent) error {
 	for _, a := range agents {
 		var found, looked []string
 		for _, place := range a.Places {
-			if looked = append(looked, columns.Plain(place.Path)); place.Found {
-				found = append(found, columns.Plain(place.Path))
+			if looked = append(looked, columns.StripControls(place.Path)); place.Found {
+				found = append(found, columns.StripControls(place.Path))
 			}
 		}
 		registered := ""
@@ -69,13 +69,14 @@ func (p Program) drawAgents(w io.Writer, agents []collect.Agent) error {
 			absent = append(absent, a.Tool)
 			continue
 		}
-		rows = append(rows, []string{a.Tool, columns.Thousands(int64(a.Sessions)), columns.Thousands(int64(a.Behind)),
-			sizeOf(a.Bytes),
-			when(a.Newest, p.Zone), when(a.NewestHere, p.Zone), columns.Thousands(int64(a.Here)), registered})
+		rows = append(rows, []string{a.Tool, columns.FormatThousands(int64(a.Sessions)),
+			columns.FormatThousands(int64(a.Behind)),
+			formatSize(a.Bytes),
+			formatTime(a.Newest, p.Zone), formatTime(a.NewestHere, p.Zone), columns.FormatThousands(int64(a.Here)), registered})
 		notes = append(notes, notesOfAgent(t, a, found, looked)...)
 	}
 	if len(rows) > 1 {
-		if err := columns.Table(w, rows, 1, 2, 3, 6); err != nil {
+		if err := columns.WriteTable(w, rows, 1, 2, 3, 6); err != nil {
 			return err
 		}
 	}
@@ -91,7 +92,7 @@ func (p Program) drawAgents(w io.Writer, agents []collect.Agent) error {
 	return nil
 }
 
-// notesOfAgent is what the table does not say of a tool.
+// notesOfAgent returns what the table does not say of a tool.
 func notesOfAgent(t words.Texts, a collect.Agent, found, looked []string) (notes []string) {
 	say := func(text i18n.ID, args ...any) {
 		notes = append(notes, t.Say(i18n.ImportToolNotes, a.Tool, t.Say(text, args...)))
@@ -105,7 +106,8 @@ func notesOfAgent(t words.Texts, a collect.Agent, found, looked []string) (notes
 		say(i18n.AgentGone, t.Count(int64(a.Gone), i18n.CountOneIsGone, i18n.CountAreGone))
 	}
 	for _, p := range a.Problems[:min(len(a.Problems), maxNamed)] {
-		say(i18n.AgentProblem, columns.Plain(p.Place), columns.Plain(p.Session), columns.Clip(t.Reason(p.Reason), 300))
+		say(i18n.AgentProblem, columns.StripControls(p.Place), columns.StripControls(p.Session),
+			columns.ClipText(t.Reason(p.Reason), 300))
 	}
 	if a.Behind > 0 {
 		say(i18n.AgentBehind, t.Count(int64(a.Behind), i18n.CountOneSessionIs, i18n.CountSessionsAre), a.Tool)
@@ -115,20 +117,20 @@ func notesOfAgent(t words.Texts, a collect.Agent, found, looked []string) (notes
 		return notes
 	}
 	for _, p := range m.Problems {
-		say(i18n.AgentSettings, columns.Plain(p))
+		say(i18n.AgentSettings, columns.StripControls(p))
 	}
 	switch {
 	case m.Registered:
 	case m.Where != "":
-		say(i18n.AgentRegisterIn, columns.Plain(m.Where), m.How)
+		say(i18n.AgentRegisterIn, columns.StripControls(m.Where), m.How)
 	default:
 		say(i18n.AgentRegister, m.How)
 	}
 	return notes
 }
 
-// when is a time for a person in a zone, or a dash.
-func when(ms int64, zone *time.Location) string {
+// formatTime returns a time for a person in a zone, or a dash.
+func formatTime(ms int64, zone *time.Location) string {
 	if ms == 0 {
 		return "-"
 	}

@@ -56,7 +56,7 @@ type Flags struct {
 // Every stands for all tools in --from.
 const Every = "all"
 
-// Options are what a collector is asked for: the flags of a command over the config file.
+// Options returns what a collector is asked for: the flags of a command over the config file.
 func (f Flags) Options(p Program, from, project string) (collect.Options, error) {
 	o := collect.Options{Tools: all.Tools(), From: p.Set.From}
 	by := cmp.Or(f.ProjectBy, p.Set.ProjectBy)
@@ -71,29 +71,29 @@ func (f Flags) Options(p Program, from, project string) (collect.Options, error)
 		o.From = nil
 	}
 	for _, x := range slices.Concat(p.Set.Exclude, f.Exclude) {
-		if !slices.Contains(collect.Names(o.Tools), x) {
-			dir, err := absolute(x)
+		if !slices.Contains(collect.ToolNames(o.Tools), x) {
+			dir, err := absolutePath(x)
 			if err != nil {
 				return o, err
 			}
 			if _, err := os.Stat(dir); err != nil && !strings.ContainsRune(x, filepath.Separator) {
 				return o, scrollback.ParamErrorf("scrollback", "exclude", i18n.NeitherToolNorFolderThere, x,
-					tools(o))
+					toolNames(o))
 			}
 			x = dir
 		}
 		o.Exclude = append(o.Exclude, x)
 	}
 	var err error
-	o.Machine, err = machine(p.Roots)
+	o.Machine, err = thisMachine(p.Roots)
 	return o, err
 }
 
-func tools(o collect.Options) string { return strings.Join(collect.Names(o.Tools), ", ") }
+func toolNames(o collect.Options) string { return strings.Join(collect.ToolNames(o.Tools), ", ") }
 
-// machine is where other tools may have left their files.
-func machine(roots []string) (m transcript.Machine, err error) {
-	own, err := home.Folder()
+// thisMachine returns where other tools may have left their files.
+func thisMachine(roots []string) (m transcript.Machine, err error) {
+	own, err := home.HomeFolder()
 	if err != nil {
 		return m, scrollback.Wrap(scrollback.NotFound, "scrollback", err)
 	}
@@ -106,17 +106,17 @@ func machine(roots []string) (m transcript.Machine, err error) {
 			folders = append(folders, dir)
 		}
 	}
-	return collect.Here(own, folders...), nil
+	return collect.ThisMachine(own, folders...), nil
 }
 
-// absolute is a file's whole name.
-func absolute(name string) (string, error) {
+// absolutePath returns a file's whole name.
+func absolutePath(name string) (string, error) {
 	name, err := filepath.Abs(name)
 	return name, scrollback.Wrap(scrollback.Invalid, "scrollback", err)
 }
 
-// stat is what a file is that a person named.
-func stat(name string) (fs.FileInfo, error) {
+// statSource returns what a file is that a person named.
+func statSource(name string) (fs.FileInfo, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -26,10 +26,10 @@ type Import struct {
 	Found               bool // the file was not named itself, but is in a folder that was
 }
 
-// Named reports whether a file or folder is read as a place of tools, and not as one file
+// IsPlace reports whether a file or folder is read as a place of tools, and not as one file
 // of a format; without one whether it is known where to look.
-func (c *Import) Named() (bool, error) {
-	names := collect.Names(all.Tools())
+func (c *Import) IsPlace() (bool, error) {
+	names := collect.ToolNames(all.Tools())
 	switch {
 	case c.File == "" && c.From == "":
 		return false, scrollback.ParamErrorf("scrollback", "file",
@@ -42,7 +42,7 @@ func (c *Import) Named() (bool, error) {
 	case c.File == "-":
 		return false, nil
 	}
-	info, err := stat(c.File)
+	info, err := statSource(c.File)
 	if err != nil {
 		return false, err
 	}
@@ -54,40 +54,40 @@ func (c *Import) Named() (bool, error) {
 	case !info.Mode().IsRegular() || c.Single:
 		return false, nil
 	case c.From == "" || c.From == Every:
-		tool, zip, err := collect.Recognise(keepers, c.File)
+		tool, zip, err := collect.RecognizeTool(keepers, c.File)
 		if tool != nil {
 			c.From = tool.Name()
 		}
 		return tool != nil || zip, err
 	}
-	return slices.Contains(collect.Names(keepers), c.From), nil
+	return slices.Contains(collect.ToolNames(keepers), c.From), nil
 }
 
-// Bring imports, or says what would be imported. With an error the result is what came
+// RunImport imports, or says what would be imported. With an error the result is what came
 // nevertheless.
-func (c *Import) Bring(p Program) (Result, error) {
-	res := Begin(c.DryRun)
+func (c *Import) RunImport(p Program) (Result, error) {
+	res := NewResult(c.DryRun)
 	if c.Single {
 		return res, scrollback.ParamErrorf("scrollback", "file",
 			i18n.IntoAndAsCopyNeedSingleFile)
 	}
-	o, err := c.options(p)
+	o, err := c.collectOptions(p)
 	if err != nil {
 		return res, err
 	}
 	res.shown = c.File == "" && c.From == geminicli.Name && !c.DryRun && !p.JSON // file by file, as its users know it
 	var failed error
 	o.Told = func(ch collect.Change) {
-		if res.took(o.Path, ch); res.shown {
-			failed = cmp.Or(failed, p.file(ch))
+		if res.addSession(o.Path, ch); res.shown {
+			failed = cmp.Or(failed, p.showFile(ch))
 		}
 	}
 	if p.JSON && !c.DryRun {
-		o.Same = func(ch collect.Change) { res.took(o.Path, ch) }
+		o.Same = func(ch collect.Change) { res.addSession(o.Path, ch) }
 	}
 	wipe := func() {}
-	if f, ok := p.Stderr.(*os.File); ok && terminal.Is(f) {
-		o.Step, wipe = steps(p.Texts, f)
+	if f, ok := p.Stderr.(*os.File); ok && terminal.IsTerminal(f) {
+		o.Step, wipe = progressSteps(p.Texts, f)
 	}
 	var found collect.Report
 	err = p.Open(!c.DryRun, func(t *transfer.Transfer, v *engine.View) error {
@@ -96,21 +96,21 @@ func (c *Import) Bring(p Program) (Result, error) {
 			return err
 		}
 		if c.DryRun {
-			found, err = collector.Survey(p.Ctx)
+			found, err = collector.SurveyAll(p.Ctx)
 		} else {
-			found, err = collector.Bring(p.Ctx)
+			found, err = collector.Import(p.Ctx)
 		}
 		return err
 	})
 	wipe()
-	res.survey(found)
+	res.addSurvey(found)
 	if err = cmp.Or(err, failed); err != nil {
 		return res, err
 	}
 	if found.Sessions() == 0 && found.Failed() == 0 {
-		return res, nothing(o)
+		return res, newNothingError(o)
 	}
-	if found.Failed() == 0 && c.File != "" && !c.DryRun && found.Silent() {
+	if found.Failed() == 0 && c.File != "" && !c.DryRun && found.IsSilent() {
 		err = scrollback.ParamErrorf("scrollback", "file", i18n.LooksLikeToolWithoutTalk, o.Path,
 			found.Tools[0].Tool)
 	}
@@ -121,14 +121,14 @@ func (c *Import) Bring(p Program) (Result, error) {
 	return res, err
 }
 
-// options are what the collector is asked for.
-func (c *Import) options(p Program) (o collect.Options, err error) {
+// collectOptions returns what the collector is asked for.
+func (c *Import) collectOptions(p Program) (o collect.Options, err error) {
 	from := c.From
 	if c.File != "" && from == "" {
 		from = Every
 	}
 	if o, err = c.Options(p, from, c.Project); err == nil && c.File != "" {
-		o.Path, err = absolute(c.File)
+		o.Path, err = absolutePath(c.File)
 		info, missing := os.Stat(c.File)
 		// a file that is named is meant, even if it was purged here
 		o.Import.Again = missing == nil && !info.IsDir() && !c.Found
@@ -137,20 +137,20 @@ func (c *Import) options(p Program) (o collect.Options, err error) {
 	return o, err
 }
 
-// nothing says which places were searched in vain.
-func nothing(o collect.Options) error {
+// newNothingError returns which places were searched in vain.
+func newNothingError(o collect.Options) error {
 	names := o.From
 	if len(names) == 0 {
-		names = collect.Names(o.Tools)
+		names = collect.ToolNames(o.Tools)
 	}
 	if info, err := os.Stat(o.Path); err == nil && !info.IsDir() {
 		return scrollback.ParamErrorf("scrollback", "file", i18n.NothingIsConversationOf, o.Path,
-			strings.Join(names, ", ")).Because(ErrNothing)
+			strings.Join(names, ", ")).WithReason(ErrNothing)
 	}
 	if o.Path != "" {
 		return scrollback.ParamErrorf("scrollback", "file",
 			i18n.NothingInFolderIsConversationOf, o.Path,
-			strings.Join(names, ", "), collect.MaxDeep, strings.Join(looseEndings, ", ")).Because(ErrNothing)
+			strings.Join(names, ", "), collect.MaxDeep, strings.Join(looseEndings, ", ")).WithReason(ErrNothing)
 	}
 	if len(names) > 1 {
 		return scrollback.Errorf(scrollback.NotFound, "scrollback",

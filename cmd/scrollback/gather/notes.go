@@ -12,8 +12,8 @@ import (
 	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
-// notesOf is what the table does not say of a tool.
-func notesOf(t words.Texts, f collect.Found) (notes []string) {
+// listNotes returns what the table does not say of a tool.
+func listNotes(t words.Texts, f collect.Found) (notes []string) {
 	for _, n := range []struct {
 		n         int
 		one, many i18n.ID
@@ -32,7 +32,7 @@ func notesOf(t words.Texts, f collect.Found) (notes []string) {
 	}
 	var left []string
 	for _, kind := range slices.Sorted(maps.Keys(f.Left)) {
-		left = append(left, columns.Thousands(int64(f.Left[kind]))+" "+columns.Plain(kind))
+		left = append(left, columns.FormatThousands(int64(f.Left[kind]))+" "+columns.StripControls(kind))
 	}
 	if len(left) > 0 {
 		notes = append(notes, t.Say(i18n.ImportNotTalk, strings.Join(left, ", ")))
@@ -40,8 +40,8 @@ func notesOf(t words.Texts, f collect.Found) (notes []string) {
 	return notes
 }
 
-// sizeOf is a number of bytes for a person.
-func sizeOf(n int64) string {
+// formatSize returns a number of bytes for a person.
+func formatSize(n int64) string {
 	switch {
 	case n >= 1<<30:
 		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))

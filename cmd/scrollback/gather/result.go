@@ -34,8 +34,8 @@ type Result struct {
 	}
 }
 
-// count takes the result's conversations, each once however many files have a part of it.
-func (r *Result) count() {
+// countConversations takes the result's conversations, each once however many files have a part of it.
+func (r *Result) countConversations() {
 	if r.counts == nil {
 		r.counts = map[scrollback.ConversationID]int64{}
 	}
@@ -58,15 +58,15 @@ type Fault struct {
 	Message string          `json:"message"`
 }
 
-// Begin is a result with nothing in it.
-func Begin(dry bool) Result {
+// NewResult returns a result with nothing in it.
+func NewResult(dry bool) Result {
 	return Result{DryRun: dry, ImportResult: transfer.ImportResult{Conversations: []transfer.Imported{},
 		Skipped: []transcript.Bad{}}, Sources: []Source{}}
 }
 
-// Loaded is the result of a file of one format, with its name as it was given.
-func Loaded(name string, out transfer.ImportResult) Result {
-	r := Begin(false)
+// LoadedResult returns the result of a file of one format, with its name as it was given.
+func LoadedResult(name string, out transfer.ImportResult) Result {
+	r := NewResult(false)
 	for i, c := range out.Conversations {
 		switch {
 		case c.Source == "" || c.Source == filepath.Base(name):
@@ -79,9 +79,9 @@ func Loaded(name string, out transfer.ImportResult) Result {
 	return r
 }
 
-// Surveyed is the result of a dry run of a file of one format, with its name as it was given.
-func Surveyed(name string, bytes int64, s transfer.Survey) Result {
-	r := Begin(true)
+// SurveyResult returns the result of a dry run of a file of one format, with its name as it was given.
+func SurveyResult(name string, bytes int64, s transfer.Survey) Result {
+	r := NewResult(true)
 	f := collect.Found{Tool: s.Format, Places: []string{name}, Sessions: 1, New: 1, Conversations: s.Conversations,
 		Messages: s.Messages,
 		Bytes:    bytes, Masked: s.Masked, Left: s.Left, BadLines: len(s.Skipped) + s.MoreSkipped,
@@ -89,18 +89,18 @@ func Surveyed(name string, bytes int64, s transfer.Survey) Result {
 	for _, b := range s.Skipped {
 		f.Problems = append(f.Problems, collect.Problem{Place: name, Line: b.Line, Reason: b.Reason})
 	}
-	r.survey(collect.Report{DryRun: true, Tools: []collect.Found{f}})
+	r.addSurvey(collect.Report{DryRun: true, Tools: []collect.Found{f}})
 	return r
 }
 
-// Empty reports whether nothing was found, not even something that failed.
-func (r Result) Empty() bool {
+// IsEmpty reports whether nothing was found, not even something that failed.
+func (r Result) IsEmpty() bool {
 	return len(r.Conversations) == 0 && len(r.Skipped) == 0 && len(r.Tools) == 0
 }
 
-// Close says of the result that it is that of a source, and why it failed, if it did.
-func (r *Result) Close(p Program, name string, err error) {
-	r.count()
+// CloseSource says of the result that it is that of a source, and why it failed, if it did.
+func (r *Result) CloseSource(p Program, name string, err error) {
+	r.countConversations()
 	s := Source{Source: name, Conversations: len(r.counts)}
 	for _, n := range r.counts {
 		s.Messages += n
@@ -114,18 +114,18 @@ func (r *Result) Close(p Program, name string, err error) {
 		s.Messages += r.unread.messages
 	}
 	if err != nil {
-		s.Error = &Fault{scrollback.CodeOf(err), columns.Plain(p.Explain(err))}
+		s.Error = &Fault{scrollback.CodeOf(err), columns.StripControls(p.Explain(err))}
 	}
 	r.Sources = append(r.Sources, s)
 }
 
-// Skip says why a file was passed over that nobody named.
-func (r *Result) Skip(p Program, name string, why error) {
-	r.Add(transfer.ImportResult{Skipped: []transcript.Bad{{Reason: columns.Plain(p.Explain(why)), Source: name}}})
+// SkipFile says why a file was passed over that nobody named.
+func (r *Result) SkipFile(p Program, name string, why error) {
+	r.Add(transfer.ImportResult{Skipped: []transcript.Bad{{Reason: columns.StripControls(p.Explain(why)), Source: name}}})
 }
 
-// Join adds the result of another source.
-func (r *Result) Join(o Result) {
+// AddResult adds the result of another source.
+func (r *Result) AddResult(o Result) {
 	r.Add(o.ImportResult)
 	if r.counts == nil {
 		r.counts = map[scrollback.ConversationID]int64{}
@@ -140,8 +140,8 @@ func (r *Result) Join(o Result) {
 	r.Sources = append(r.Sources, o.Sources...)
 }
 
-// Explained reports whether showing the result says why sessions of tools failed.
-func (r Result) Explained() bool { return r.found.Failed() > 0 && !r.Empty() && !r.shown }
+// IsExplained reports whether showing the result says why sessions of tools failed.
+func (r Result) IsExplained() bool { return r.found.Failed() > 0 && !r.IsEmpty() && !r.shown }
 
 // Failed counts the sources that failed.
 func (r Result) Failed() (n int) {
@@ -153,19 +153,19 @@ func (r Result) Failed() (n int) {
 	return n
 }
 
-// Show prints a result for a person.
-func (p Program) Show(w io.Writer, r Result) error {
+// ShowResult prints a result for a person.
+func (p Program) ShowResult(w io.Writer, r Result) error {
 	switch {
 	case r.shown:
 		return nil
 	case len(r.found.Tools) > 0 || r.DryRun:
-		return p.found(w, r.found)
+		return p.showFound(w, r.found)
 	}
-	return p.Imported(w, r.ImportResult)
+	return p.ShowImported(w, r.ImportResult)
 }
 
-// Sum prints what came of several sources.
-func (p Program) Sum(w io.Writer, r Result) error {
+// ShowSum prints what came of several sources.
+func (p Program) ShowSum(w io.Writer, r Result) error {
 	t := p.Texts
 	one := i18n.CountOneNewMessage
 	many := i18n.CountNewMessages
@@ -201,12 +201,12 @@ func (p Program) Sum(w io.Writer, r Result) error {
 	return err
 }
 
-// took adds what came of a session of a tool.
-func (r *Result) took(path string, ch collect.Change) {
+// addSession adds what came of a session of a tool.
+func (r *Result) addSession(path string, ch collect.Change) {
 	out := ch.ImportResult
 	out.Conversations = slices.Clone(out.Conversations)
 	out.Skipped = slices.Clone(out.Skipped)
-	file := fileOf(path, ch)
+	file := sessionFile(path, ch)
 	for i := range out.Conversations {
 		out.Conversations[i].Tool = ch.Tool
 		out.Conversations[i].Source = file
@@ -217,9 +217,9 @@ func (r *Result) took(path string, ch collect.Change) {
 	r.Add(out)
 }
 
-// survey takes what a sweep found: what could not be read at all, and in a dry run all that
+// addSurvey takes what a sweep found: what could not be read at all, and in a dry run all that
 // it has to say.
-func (r *Result) survey(found collect.Report) {
+func (r *Result) addSurvey(found collect.Report) {
 	r.found = found
 	r.Tools = found.Tools
 	for _, f := range found.Tools {
@@ -228,7 +228,7 @@ func (r *Result) survey(found collect.Report) {
 				continue // its session has told
 			}
 			r.Add(transfer.ImportResult{Skipped: []transcript.Bad{{Line: b.Line, Reason: b.Reason,
-				Source: fileOf("", collect.Change{Place: b.Place, Session: b.Session})}}})
+				Source: sessionFile("", collect.Change{Place: b.Place, Session: b.Session})}}})
 		}
 		if found.DryRun {
 			r.Add(transfer.ImportResult{Left: f.Left, Deleted: f.Deleted, Held: f.Held > 0})
@@ -236,8 +236,8 @@ func (r *Result) survey(found collect.Report) {
 	}
 }
 
-// fileOf is the file of a session; path is what was named, which a session in a zip is in.
-func fileOf(path string, ch collect.Change) string {
+// sessionFile returns the file of a session; path is what was named, which a session in a zip is in.
+func sessionFile(path string, ch collect.Change) string {
 	place := ch.Place
 	if place == "" {
 		place = path

@@ -24,7 +24,7 @@ type Place struct {
 	Found bool    // it was not named itself, but is in a folder that was
 	Packs []Place // of a folder: the archives in it
 	Loose []Place // of a folder in which no tool finds anything: files that may be of another format
-	Deep  []Place // of the same: folders below it that a tool keeps its own in; see [Place.Deeper]
+	Deep  []Place // of the same: folders below it that a tool keeps its own in; see [Place.LookDeeper]
 }
 
 // Bounds of what is looked for in a folder.
@@ -40,9 +40,9 @@ var passed = []string{".git", "node_modules"}
 // looseEndings are those of files that may be a conversation of a format that is no tool's.
 var looseEndings = []string{".jsonl", ".json", ".bundle"}
 
-// Expand looks into a source: of a folder it finds what tools do not look for there themselves.
+// ExpandPlace looks into a source: of a folder it finds what tools do not look for there themselves.
 // What may not be read is passed over, and links are not followed.
-func Expand(name string) Place {
+func ExpandPlace(name string) Place {
 	p := Place{Name: name}
 	if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
 		return p
@@ -71,7 +71,7 @@ func Expand(name string) Place {
 		switch {
 		case !e.Type().IsRegular() || strings.HasPrefix(e.Name(), "."):
 		case ending == ".zip":
-			if _, zip, err := collect.Recognise(nil, at); err == nil && zip {
+			if _, zip, err := collect.RecognizeTool(nil, at); err == nil && zip {
 				p.Packs = append(p.Packs, Place{Name: at, Found: true})
 			}
 		case rel == e.Name() && slices.Contains(looseEndings, ending) && len(p.Loose) < maxPacks:
@@ -82,9 +82,9 @@ func Expand(name string) Place {
 	return p
 }
 
-// Deeper looks below a folder in which nothing was found for folders that tools keep
+// LookDeeper looks below a folder in which nothing was found for folders that tools keep
 // conversations in: only those that --from names, if it does.
-func (p *Place) Deeper(ctx context.Context, from string) {
+func (p *Place) LookDeeper(ctx context.Context, from string) {
 	if info, err := os.Stat(p.Name); err != nil || !info.IsDir() {
 		return
 	}
@@ -97,16 +97,16 @@ func (p *Place) Deeper(ctx context.Context, from string) {
 		named := strings.Split(from, ",")
 		tools = slices.DeleteFunc(tools, func(t transcript.Tool) bool { return !slices.Contains(named, t.Name()) })
 	}
-	for _, name := range collect.Deeper(ctx, tools, root) {
+	for _, name := range collect.FindDeeper(ctx, tools, root) {
 		if rel, err := filepath.Rel(root, name); err == nil {
 			p.Deep = append(p.Deep, Place{Name: filepath.Join(p.Name, rel), Found: true})
 		}
 	}
 }
 
-// Nothing reports whether an error only says that there was no conversation in a source. Of
+// IsNothing reports whether an error only says that there was no conversation in a source. Of
 // a file that nobody named, everything that is wrong with its content says so.
-func (p Place) Nothing(err error) bool {
+func (p Place) IsNothing(err error) bool {
 	return errors.Is(err, ErrNothing) || p.Found && scrollback.CodeOf(err) == scrollback.Invalid &&
 		!strings.EqualFold(filepath.Ext(p.Name), ".zip")
 }

@@ -29,7 +29,7 @@ func (c *Watch) Follow(p Program) error {
 		return err
 	}
 	if c.Path != "" {
-		if o.Path, err = absolute(c.Path); err != nil {
+		if o.Path, err = absolutePath(c.Path); err != nil {
 			return err
 		}
 	}
@@ -39,11 +39,11 @@ func (c *Watch) Follow(p Program) error {
 			return scrollback.ParamErrorf("scrollback", "poll", i18n.PollIsTime, c.Poll)
 		}
 	}
-	o.Told = p.change
+	o.Told = p.showChange
 	first := true
 	w.Report = func(r collect.Report) {
 		if first && !p.JSON {
-			_ = p.found(p.Stdout, r) // a reader that went away ends nothing
+			_ = p.showFound(p.Stdout, r) // a reader that went away ends nothing
 			fmt.Fprintln(p.Stdout, p.Texts.Say(i18n.ImportFollowing))
 		}
 		first = false
@@ -57,10 +57,10 @@ func (c *Watch) Follow(p Program) error {
 	})
 }
 
-// change prints a line for a session that was read, if anything came of it. The log has
+// showChange prints a line for a session that was read, if anything came of it. The log has
 // what stands in the way.
-func (p Program) change(ch collect.Change) {
-	n := ch.Messages()
+func (p Program) showChange(ch collect.Change) {
+	n := ch.NewMessages()
 	if ch.Err != nil || n == 0 {
 		return
 	}
@@ -76,16 +76,16 @@ func (p Program) change(ch collect.Change) {
 	for _, one := range ch.Conversations {
 		if one.Messages > 0 {
 			fmt.Fprintf(p.Stdout, "%s  %s  %s  %s  %s\n", time.Now().In(p.Zone).Format(time.TimeOnly), ch.Tool, one.ID,
-				p.Texts.Count(one.Messages, i18n.CountOneNewMessage, i18n.CountNewMessages), columns.Plain(ch.Folder))
+				p.Texts.Count(one.Messages, i18n.CountOneNewMessage, i18n.CountNewMessages), columns.StripControls(ch.Folder))
 		}
 	}
 }
 
-// Beside follows beside a server, by the config file, until the program is told to end.
-func Beside(p Program) {
+// FollowBeside follows beside a server, by the config file, until the program is told to end.
+func FollowBeside(p Program) {
 	o, err := Flags{}.Options(p, "", "")
 	o.Told = func(ch collect.Change) {
-		if n := ch.Messages(); n > 0 {
+		if n := ch.NewMessages(); n > 0 {
 			p.Log.Info("imported", "tool", ch.Tool, "session", ch.Session, "messages", n)
 		}
 	}

@@ -25,9 +25,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// Folder is the user's home folder: as the environment says, or as the system knows it, so
+// HomeFolder returns the user's home folder: as the environment says, or as the system knows it, so
 // that a program that starts this one with an empty environment finds the same data.
-func Folder() (string, error) {
+func HomeFolder() (string, error) {
 	if dir, err := os.UserHomeDir(); err == nil {
 		return dir, nil
 	}
@@ -41,15 +41,15 @@ func Folder() (string, error) {
 // Folders are where the user's configuration and data are, and what may be lost.
 type Folders struct{ Config, Data, Cache string }
 
-// Of returns the folders of the user who runs the program.
-func Of() (Folders, error) {
-	dir, err := Folder()
-	return foldersOf(runtime.GOOS, dir, os.Getenv), err
+// UserFolders returns the folders of the user who runs the program.
+func UserFolders() (Folders, error) {
+	dir, err := HomeFolder()
+	return systemFolders(runtime.GOOS, dir, os.Getenv), err
 }
 
-// foldersOf returns the folders of a user with a home folder, as each system has them.
+// systemFolders returns the folders of a user with a home folder, as each system has them.
 // Variables that name folders count if they are absolute.
-func foldersOf(system, home string, env func(string) string) Folders {
+func systemFolders(system, home string, env func(string) string) Folders {
 	named := func(name string) string {
 		if dir := env(name); filepath.IsAbs(dir) {
 			return filepath.Join(dir, "scrollback")
@@ -72,9 +72,9 @@ func foldersOf(system, home string, env func(string) string) Folders {
 		Cache: cmp.Or(named("XDG_CACHE_HOME"), filepath.Join(home, ".cache", "scrollback"))}
 }
 
-// Usable says why a folder cannot hold the data. One that is not there yet can, if there is
+// CheckUsable returns why a folder cannot hold the data. One that is not there yet can, if there is
 // nothing in its way.
-func Usable(dir string) error {
+func CheckUsable(dir string) error {
 	const op = "scrollback.data"
 	for at := dir; ; at = filepath.Dir(at) {
 		info, err := os.Stat(at)
@@ -84,7 +84,7 @@ func Usable(dir string) error {
 				continue
 			}
 		case err != nil:
-			return scrollback.ParamErrorf(op, "data", i18n.DataFolderCannotBeUsed, dir, reason(err))
+			return scrollback.ParamErrorf(op, "data", i18n.DataFolderCannotBeUsed, dir, explainError(err))
 		case !info.IsDir() && at == dir:
 			return scrollback.ParamErrorf(op, "data", i18n.DataFolderIsFile, dir)
 		case !info.IsDir():
@@ -95,23 +95,23 @@ func Usable(dir string) error {
 		}
 		f, err := os.Open(dir)
 		if err != nil {
-			return scrollback.ParamErrorf(op, "data", i18n.DataFolderCannotBeUsed, dir, reason(err))
+			return scrollback.ParamErrorf(op, "data", i18n.DataFolderCannotBeUsed, dir, explainError(err))
 		}
 		return f.Close()
 	}
 }
 
-// Make makes the data folder, with those around it.
-func Make(dir string) error {
+// MakeDataFolder makes the data folder, with those around it.
+func MakeDataFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return scrollback.ParamErrorf("scrollback.data", "data", i18n.DataFolderCannotBeMade, dir, reason(err))
+		return scrollback.ParamErrorf("scrollback.data", "data", i18n.DataFolderCannotBeMade, dir, explainError(err))
 	}
 	return nil
 }
 
-// Stored says that a database that somebody named is not there. Only a file can be looked for
+// CheckStored says that a database that somebody named is not there. Only a file can be looked for
 // without opening it; a server says so itself.
-func Stored(database string) error {
+func CheckStored(database string) error {
 	u, err := url.Parse(database)
 	if err != nil || u.Scheme != "sqlite" || u.Path == "" {
 		return nil // whatever is wrong with it is said when it is opened
@@ -124,8 +124,8 @@ func Stored(database string) error {
 		i18n.NoDatabaseCheckName, file)
 }
 
-// reason is why a file could not be used, without its name.
-func reason(err error) string {
+// explainError returns why a file could not be used, without its name.
+func explainError(err error) string {
 	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
 		return failed.Err.Error()
 	}

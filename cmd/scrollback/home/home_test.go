@@ -32,7 +32,7 @@ func TestFoldersOf(t *testing.T) {
 	} {
 		want := Folders{filepath.Join(c.config, "scrollback"), filepath.Join(c.data, "scrollback"),
 			filepath.Join(c.cache, "scrollback")}
-		if got := foldersOf(c.system, "/home/ada", c.env); got != want {
+		if got := systemFolders(c.system, "/home/ada", c.env); got != want {
 			t.Errorf("%s: %+v, want %+v", c.system, got, want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestHomeWithoutEnvironment(t *testing.T) {
 		t.Skip("windows has other variables")
 	}
 	t.Setenv("HOME", "")
-	if dir, err := Folder(); err != nil || !filepath.IsAbs(dir) {
+	if dir, err := HomeFolder(); err != nil || !filepath.IsAbs(dir) {
 		t.Errorf("the home folder is %q, %v", dir, err)
 	}
 }

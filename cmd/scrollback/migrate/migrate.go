@@ -55,41 +55,42 @@ func (c *Migrate) Run(p Program) error {
 	case c.To == "":
 		return scrollback.ParamErrorf("scrollback", "to", i18n.NameDatabaseToCopyTo)
 	}
-	t := &teller{w: p.Stderr, texts: p.Texts, json: p.JSON}
-	if f, ok := p.Stderr.(*os.File); ok && terminal.Is(f) {
+	t := &progressWriter{w: p.Stderr, texts: p.Texts, json: p.JSON}
+	if f, ok := p.Stderr.(*os.File); ok && terminal.IsTerminal(f) {
 		t.draws = !p.JSON
 	}
 	r, err := moving.Move(p.Ctx, moving.Options{From: c.From, To: c.To, ObjectsFrom: c.ObjectsFrom, ObjectsTo: c.ObjectsTo,
-		Finish: c.Finish, Told: t.told, Log: p.Log()})
-	t.wipe()
+		Finish: c.Finish, Told: t.showProgress, Log: p.Log()})
+	t.wipeRow()
 	if err != nil {
 		return err
 	}
-	return p.Print(r, func(w io.Writer) error { return c.report(w, p.Texts, r) })
+	return p.Print(r, func(w io.Writer) error { return c.printReport(w, p.Texts, r) })
 }
 
-// report says what became of it.
-func (c *Migrate) report(w io.Writer, t words.Texts, r moving.Report) error {
-	fmt.Fprintln(w, t.Say(i18n.MoveCopied, columns.Thousands(r.Messages), columns.Thousands(r.Rows), size(r.Bytes),
-		span(r.Seconds), rate(r.Bytes, r.Seconds)))
+// printReport returns what became of it.
+func (c *Migrate) printReport(w io.Writer, t words.Texts, r moving.Report) error {
+	fmt.Fprintln(w, t.Say(i18n.MoveCopied, columns.FormatThousands(r.Messages), columns.FormatThousands(r.Rows),
+		formatSize(r.Bytes),
+		formatSpan(r.Seconds), formatRate(r.Bytes, r.Seconds)))
 	if c.ObjectsTo != "" {
-		fmt.Fprintln(w, t.Say(i18n.MoveCopiedObjects, columns.Thousands(r.Objects), size(r.ObjectBytes),
-			columns.Thousands(r.ObjectsSame)))
+		fmt.Fprintln(w, t.Say(i18n.MoveCopiedObjects, columns.FormatThousands(r.Objects), formatSize(r.ObjectBytes),
+			columns.FormatThousands(r.ObjectsSame)))
 	}
 	if r.Damaged > 0 {
-		fmt.Fprintln(w, t.Say(i18n.MoveDamaged, columns.Thousands(r.Damaged)))
+		fmt.Fprintln(w, t.Say(i18n.MoveDamaged, columns.FormatThousands(r.Damaged)))
 	}
-	fmt.Fprintln(w, t.Say(i18n.MoveCompared, columns.Thousands(r.Verified), columns.Thousands(r.Compared)))
+	fmt.Fprintln(w, t.Say(i18n.MoveCompared, columns.FormatThousands(r.Verified), columns.FormatThousands(r.Compared)))
 	if r.Finished {
-		_, err := fmt.Fprintln(w, t.Say(i18n.MoveClosed, r.From, span(float64(r.StopMS)/1000), r.To))
+		_, err := fmt.Fprintln(w, t.Say(i18n.MoveClosed, r.From, formatSpan(float64(r.StopMS)/1000), r.To))
 		return err
 	}
 	_, err := fmt.Fprintln(w, t.Say(i18n.MoveStays, r.From))
 	return err
 }
 
-// teller says how far it is: in one row of a terminal, else now and then in a line.
-type teller struct {
+// progressWriter says how far it is: in one row of a terminal, else now and then in a line.
+type progressWriter struct {
 	w     io.Writer
 	texts words.Texts
 	json  bool
@@ -101,7 +102,7 @@ type teller struct {
 // sayEvery is how often a line is written where nobody watches.
 const sayEvery = 10 * time.Second
 
-func (t *teller) told(p moving.Progress) {
+func (t *progressWriter) showProgress(p moving.Progress) {
 	if i18n.Under("migration", string(p.Stage)) == "" || t.json {
 		return
 	}
@@ -113,11 +114,13 @@ func (t *teller) told(p moving.Progress) {
 		return
 	}
 	t.last = time.Now()
-	line := t.texts.Say(i18n.MoveProgress, t.texts.Named("migration", string(p.Stage)), columns.Thousands(p.Conversations),
-		columns.Thousands(max(p.Of, p.Conversations)), columns.Thousands(p.Messages), size(p.Bytes+p.ObjectBytes),
-		rate(p.Bytes+p.ObjectBytes, p.Seconds))
-	if left := remaining(p); left > 0 {
-		line += t.texts.Say(i18n.MoveLeft, span(left))
+	line := t.texts.Say(i18n.MoveProgress, t.texts.Named("migration", string(p.Stage)),
+		columns.FormatThousands(p.Conversations),
+		columns.FormatThousands(max(p.Of, p.Conversations)), columns.FormatThousands(p.Messages),
+		formatSize(p.Bytes+p.ObjectBytes),
+		formatRate(p.Bytes+p.ObjectBytes, p.Seconds))
+	if left := secondsLeft(p); left > 0 {
+		line += t.texts.Say(i18n.MoveLeft, formatSpan(left))
 	}
 	if t.draws {
 		fmt.Fprintf(t.w, "\r%s\x1b[K", line)
@@ -127,21 +130,21 @@ func (t *teller) told(p moving.Progress) {
 	fmt.Fprintln(t.w, line)
 }
 
-func (t *teller) wipe() {
+func (t *progressWriter) wipeRow() {
 	if t.drawn {
 		fmt.Fprint(t.w, "\r\x1b[K")
 	}
 }
 
-// remaining is about how many seconds a stage still takes, if it has come far enough to say.
-func remaining(p moving.Progress) float64 {
+// secondsLeft is about how many seconds a stage still takes, if it has come far enough to say.
+func secondsLeft(p moving.Progress) float64 {
 	if p.Conversations < 50 || p.Conversations >= p.Of {
 		return 0
 	}
 	return p.StageSeconds * float64(p.Of-p.Conversations) / float64(p.Conversations)
 }
 
-func size(n int64) string {
+func formatSize(n int64) string {
 	switch {
 	case n >= 10<<30:
 		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
@@ -151,14 +154,14 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
 }
 
-func rate(n int64, seconds float64) string {
+func formatRate(n int64, seconds float64) string {
 	if seconds <= 0 {
-		return size(0) + "/s"
+		return formatSize(0) + "/s"
 	}
-	return size(int64(float64(n)/seconds)) + "/s"
+	return formatSize(int64(float64(n)/seconds)) + "/s"
 }
 
-func span(seconds float64) string {
+func formatSpan(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	if d < 10*time.Second {
 		return d.Round(10 * time.Millisecond).String()

@@ -31,19 +31,19 @@ type Numbers struct {
 	now    func() time.Time
 }
 
-// In returns the numbers of this session, kept in a folder, for a store that is named as it
+// SessionNumbers returns the numbers of this session, kept in a folder, for a store that is named as it
 // was set: its data folder and the address of its database.
-func In(folder string, session int, store ...string) Numbers {
+func SessionNumbers(folder string, session int, store ...string) Numbers {
 	sum := sha256.Sum256([]byte(fmt.Sprintf("%d %q", session, store)))
 	return Numbers{folder: folder, file: filepath.Join(folder, hex.EncodeToString(sum[:12])+".json"), now: time.Now}
 }
 
-// Keep remembers what a list showed, in its order.
-func (n Numbers) Keep(ids []scrollback.ConversationID) {
+// RememberList remembers what a list showed, in its order.
+func (n Numbers) RememberList(ids []scrollback.ConversationID) {
 	if os.MkdirAll(n.folder, 0o700) != nil {
 		return
 	}
-	n.forget()
+	n.removeOld()
 	text, err := json.Marshal(ids)
 	if err != nil {
 		return
@@ -59,8 +59,8 @@ func (n Numbers) Keep(ids []scrollback.ConversationID) {
 	os.Remove(f.Name())
 }
 
-// Last returns what the last list showed; nil if nothing was listed.
-func (n Numbers) Last() []scrollback.ConversationID {
+// LastList returns what the last list showed; nil if nothing was listed.
+func (n Numbers) LastList() []scrollback.ConversationID {
 	info, err := os.Stat(n.file)
 	if err != nil || n.now().Sub(info.ModTime()) > kept {
 		return nil
@@ -76,8 +76,8 @@ func (n Numbers) Last() []scrollback.ConversationID {
 	return ids
 }
 
-// forget removes the files of lists that are old.
-func (n Numbers) forget() {
+// removeOld removes the files of lists that are old.
+func (n Numbers) removeOld() {
 	entries, err := os.ReadDir(n.folder)
 	if err != nil {
 		return

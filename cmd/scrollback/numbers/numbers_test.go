@@ -12,21 +12,21 @@ import (
 
 func TestNumbers(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "lists")
-	mine := In(folder, 7, "data", "")
-	other := In(folder, 8, "data", "")
+	mine := SessionNumbers(folder, 7, "data", "")
+	other := SessionNumbers(folder, 8, "data", "")
 	ids := []scrollback.ConversationID{"a", "b"}
-	if mine.Keep(ids); !slices.Equal(mine.Last(), ids) {
-		t.Errorf("a list is kept as %v", mine.Last())
+	if mine.RememberList(ids); !slices.Equal(mine.LastList(), ids) {
+		t.Errorf("a list is kept as %v", mine.LastList())
 	}
-	if got := append(other.Last(), In(folder, 7, "elsewhere", "").Last()...); got != nil {
+	if got := append(other.LastList(), SessionNumbers(folder, 7, "elsewhere", "").LastList()...); got != nil {
 		t.Errorf("another terminal, or store, has the list %v", got)
 	}
 	later := mine
 	later.now = func() time.Time { return time.Now().Add(kept + time.Minute) }
-	if got := later.Last(); got != nil {
+	if got := later.LastList(); got != nil {
 		t.Errorf("an old list is still %v", got)
 	}
-	later.forget()
+	later.removeOld()
 	if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {
 		t.Errorf("of an old list is left: %v, %v", left, err)
 	}
@@ -35,12 +35,12 @@ func TestNumbers(t *testing.T) {
 	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	nowhere := In(filepath.Join(file, "lists"), 7)
-	if nowhere.Keep(ids); nowhere.Last() != nil {
-		t.Errorf("a list without a folder is kept as %v", nowhere.Last())
+	nowhere := SessionNumbers(filepath.Join(file, "lists"), 7)
+	if nowhere.RememberList(ids); nowhere.LastList() != nil {
+		t.Errorf("a list without a folder is kept as %v", nowhere.LastList())
 	}
-	mine.Keep(ids)
-	if err := os.WriteFile(mine.file, []byte("{"), 0o600); err != nil || mine.Last() != nil {
-		t.Errorf("a broken list is read as %v, %v", mine.Last(), err)
+	mine.RememberList(ids)
+	if err := os.WriteFile(mine.file, []byte("{"), 0o600); err != nil || mine.LastList() != nil {
+		t.Errorf("a broken list is read as %v, %v", mine.LastList(), err)
 	}
 }

@@ -4,5 +4,5 @@ package numbers
 
 import "os"
 
-// Session is the shell that started this process.
-func Session() int { return os.Getppid() }
+// TerminalSession returns the shell that started this process.
+func TerminalSession() int { return os.Getppid() }

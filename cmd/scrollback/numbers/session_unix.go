@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Session is the session of the terminal that this process belongs to.
-func Session() int {
+// TerminalSession returns the session of the terminal that this process belongs to.
+func TerminalSession() int {
 	if id, err := unix.Getsid(0); err == nil && id > 0 {
 		return id
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/scrollback-ai/scrollback/notebook"
 )
 
-// Digest compacts the conversation of a notebook, all of whose cells are its path then, and
+// MakeDigest compacts the conversation of a notebook, all of whose cells are its path then, and
 // says what is folded in it. Where the policy would fold nothing, as much as possible is
 // folded, and that is undone at once: refs stay.
-func (t *Notebook) Digest(ctx context.Context) (notebook.Digest, error) {
+func (t *Notebook) MakeDigest(ctx context.Context) (notebook.Digest, error) {
 	var d notebook.Digest
-	is, err := t.follow(ctx, t.file.Cells())
+	is, err := t.followPath(ctx, t.file.Cells())
 	if err == nil {
-		err = t.stands(ctx, t.Conversation)
+		err = t.noteProgress(ctx, t.Conversation)
 	}
 	if err != nil {
 		return d, err
@@ -33,7 +33,7 @@ func (t *Notebook) Digest(ctx context.Context) (notebook.Digest, error) {
 	for i, q := range []engine.CompactRequest{{Overrides: t.o.Overrides, Force: true}, {Overrides: least, Force: true},
 		{Clear: true}} {
 		if r, err = t.app.Compact(ctx, t.Conversation.ID, q); err == nil {
-			d, err = t.folded(ctx)
+			d, err = t.foldedDigest(ctx)
 		}
 		if r.Result == scrollback.ResultCompacted && i > 0 {
 			_, undone := t.app.Uncompact(context.WithoutCancel(ctx), t.Conversation.ID, "")
@@ -44,11 +44,11 @@ func (t *Notebook) Digest(ctx context.Context) (notebook.Digest, error) {
 		}
 	}
 	return d, scrollback.Errorf(scrollback.Unavailable, "scrollback", i18n.NotebookNotCompressed,
-		t.texts().Result(r.Result))
+		t.notebookTexts().Result(r.Result))
 }
 
-// folded is what stands for the folded messages of the conversation's window.
-func (t *Notebook) folded(ctx context.Context) (notebook.Digest, error) {
+// foldedDigest returns what stands for the folded messages of the conversation's window.
+func (t *Notebook) foldedDigest(ctx context.Context) (notebook.Digest, error) {
 	d := notebook.Digest{Conversation: t.Conversation.ID}
 	m, err := t.app.Context(ctx, d.Conversation)
 	if err != nil {
@@ -72,7 +72,7 @@ func (t *Notebook) folded(ctx context.Context) (notebook.Digest, error) {
 		}
 	}
 	d.Summary = strings.Join(summaries, "\n\n")
-	for _, err := range t.app.Transfer.Since(ctx, t.app.View, d.Conversation, last) {
+	for _, err := range t.app.Transfer.EntriesSince(ctx, t.app.View, d.Conversation, last) {
 		if err != nil {
 			return d, err
 		}

@@ -41,37 +41,37 @@ type Notebook struct {
 	o    Options
 }
 
-// New is a notebook whose conversation is not known yet.
+// New returns a notebook whose conversation is not known yet.
 func New(s *local.Scrollback, f *notebook.File, o Options) *Notebook {
 	return &Notebook{app: s, file: f, o: o}
 }
 
-// meta is what the meta of a conversation says about its notebook: which file it is,
+// notebookMeta is what the meta of a conversation says about its notebook: which file it is,
 // where the conversation stood when a cell was run last, and the cell that is being run.
-type meta struct {
+type notebookMeta struct {
 	File    string              `json:"file"`
 	Branch  scrollback.BranchID `json:"branch,omitempty"`
 	Seq     int64               `json:"seq,omitempty"`
-	Running *running            `json:"running,omitempty"`
+	Running *runningCell        `json:"running,omitempty"`
 }
 
-// running is a cell that is being run: its prompt comes after message After.
-type running struct {
+// runningCell is a cell that is being run: its prompt comes after message After.
+type runningCell struct {
 	notebook.Mark
 	After int64 `json:"after"`
 }
 
 const field = "notebook"
 
-func metaOf(c scrollback.Conversation) (m meta) {
+func readMeta(c scrollback.Conversation) (m notebookMeta) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(c.Meta, &fields) == nil && fields[field] != nil && json.Unmarshal(fields[field], &m) != nil {
-		m = meta{}
+		m = notebookMeta{}
 	}
 	return m
 }
 
-func setMeta(c *scrollback.Conversation, m meta) error {
+func setMeta(c *scrollback.Conversation, m notebookMeta) error {
 	fields := map[string]json.RawMessage{}
 	if len(c.Meta) > 0 && json.Unmarshal(c.Meta, &fields) != nil {
 		return scrollback.Errorf(scrollback.Conflict, "scrollback",
@@ -84,16 +84,16 @@ func setMeta(c *scrollback.Conversation, m meta) error {
 	return scrollback.Wrap(scrollback.Internal, "scrollback", err)
 }
 
-func (t *Notebook) texts() words.Texts { return t.o.Printer.Texts }
+func (t *Notebook) notebookTexts() words.Texts { return t.o.Printer.Texts }
 
-func (t *Notebook) note(text i18n.ID, args ...any) {
-	t.o.Printer.Note("%s", t.texts().Say(text, args...))
+func (t *Notebook) printNote(text i18n.ID, args ...any) {
+	t.o.Printer.PrintNote("%s", t.notebookTexts().Say(text, args...))
 }
 
-// find finds the conversation that the notebook is tied to; if there is none, it returns the
+// findConversation finds the conversation that the notebook is tied to; if there is none, it returns the
 // id of one to make.
-func (t *Notebook) find(ctx context.Context) (scrollback.ConversationID, error) {
-	for _, id := range notebook.Names(t.file.Tie()) {
+func (t *Notebook) findConversation(ctx context.Context) (scrollback.ConversationID, error) {
+	for _, id := range notebook.TiedConversations(t.file.Tie()) {
 		c, err := t.app.Get(ctx, id)
 		switch code := scrollback.CodeOf(err); {
 		case code == scrollback.NotFound:
@@ -106,7 +106,7 @@ func (t *Notebook) find(ctx context.Context) (scrollback.ConversationID, error) 
 			return "", scrollback.Errorf(scrollback.Conflict, "scrollback",
 				i18n.NotebookConversationInTrash, id)
 		}
-		ours, err := t.means(ctx, c)
+		ours, err := t.isNotebookOf(ctx, c)
 		if err != nil {
 			return "", err
 		}
@@ -118,53 +118,53 @@ func (t *Notebook) find(ctx context.Context) (scrollback.ConversationID, error) 
 	return scrollback.ConversationID(t.app.Store.NewID()), nil
 }
 
-// means reports whether a conversation that the file names is the notebook's: it was run in it, from
+// isNotebookOf reports whether a conversation that the file names is the notebook's: it was run in it, from
 // this place or from one where it is no longer, or else its cells say what is said there.
-func (t *Notebook) means(ctx context.Context, c scrollback.Conversation) (bool, error) {
-	m := metaOf(c)
+func (t *Notebook) isNotebookOf(ctx context.Context, c scrollback.Conversation) (bool, error) {
+	m := readMeta(c)
 	if m.File == t.file.Path {
 		return true, nil
 	}
 	if m.File != "" {
-		if other, err := notebook.Open(m.File); err == nil && slices.Contains(notebook.Names(other.Tie()), c.ID) {
-			t.note(i18n.NotebookCopy, columns.Plain(m.File))
+		if other, err := notebook.Open(m.File); err == nil && slices.Contains(notebook.TiedConversations(other.Tie()), c.ID) {
+			t.printNote(i18n.NotebookCopy, columns.StripControls(m.File))
 			return false, nil
 		}
 	}
 	if c.Messages == 0 {
 		return true, nil
 	}
-	is, err := t.app.Transfer.Follow(ctx, t.app.View,
-		transfer.FollowRequest{Conversation: c.ID, Entries: notebook.Path(t.file.Cells()), Look: true})
+	is, err := t.app.Transfer.FollowPath(ctx, t.app.View,
+		transfer.FollowRequest{Conversation: c.ID, Entries: notebook.Messages(t.file.Cells()), Look: true})
 	if err == nil && is.Same > 0 && (is.Entire || is.Behind == 0) {
 		return true, nil
 	}
-	t.note(i18n.NotebookDiffers, c.ID)
+	t.printNote(i18n.NotebookDiffers, c.ID)
 	return false, err
 }
 
 // Open finds the conversation of the notebook or makes it, and makes it as the file has it: with its folders,
 // instructions and title. What a run that was cut off has left is taken into the file first.
 func (t *Notebook) Open(ctx context.Context) error {
-	id, err := t.find(ctx)
+	id, err := t.findConversation(ctx)
 	if err != nil {
 		return err
 	}
 	tie := t.file.Tie()
 	roots, beyond := notebook.Narrow(t.o.Roots, tie.Roots, t.file.Folder())
 	for _, b := range beyond {
-		t.complain(i18n.NotebookBeyond, columns.Plain(b.Asked), t.texts().Reason(b.Why))
+		t.printComplaint(i18n.NotebookBeyond, columns.StripControls(b.Asked), t.notebookTexts().Reason(b.Why))
 	}
 	instructions := notebook.Instructions(tie, t.file.Cells())
 	if id == "" {
-		if running, err := t.takeBack(ctx); err != nil {
+		if running, err := t.recoverCutOff(ctx); err != nil {
 			return err
 		} else if running {
 			return scrollback.Errorf(scrollback.Conflict, "scrollback",
 				i18n.NotebookIsBeingRun)
 		}
-		return t.patch(ctx, 0, func(c *scrollback.Conversation) error {
-			m := metaOf(*c)
+		return t.patchConversation(ctx, 0, func(c *scrollback.Conversation) error {
+			m := readMeta(*c)
 			m.File = t.file.Path
 			c.Roots = roots
 			c.Instructions = instructions
@@ -175,24 +175,24 @@ func (t *Notebook) Open(ctx context.Context) error {
 		return err
 	}
 	fresh := scrollback.Conversation{ID: id, Title: tie.Title, Instructions: instructions, Roots: roots,
-		Model: t.model(tie.Model)}
+		Model: t.chooseModel(tie.Model)}
 	if fresh.Title == "" {
 		fresh.Title = t.file.Base()
 	}
-	if err := setMeta(&fresh, meta{File: t.file.Path}); err != nil {
+	if err := setMeta(&fresh, notebookMeta{File: t.file.Path}); err != nil {
 		return err
 	}
 	// The file names the conversation before there is one: if it ends in between, the next
 	// run makes it.
 	tie.Conversation = id
-	if err := t.file.Tied(tie); err != nil {
+	if err := t.file.WriteTie(tie); err != nil {
 		return err
 	}
 	made, _, err := t.app.Create(ctx, fresh)
 	if scrollback.CodeOf(err) == scrollback.NotFound { // the id was used by one that is gone
 		fresh.ID = scrollback.ConversationID(t.app.Store.NewID())
 		tie.Conversation = fresh.ID
-		if err = t.file.Tied(tie); err == nil {
+		if err = t.file.WriteTie(tie); err == nil {
 			made, _, err = t.app.Create(ctx, fresh)
 		}
 	}
@@ -200,21 +200,21 @@ func (t *Notebook) Open(ctx context.Context) error {
 	return err
 }
 
-// complain writes a line that is also for those who read JSON.
-func (t *Notebook) complain(text i18n.ID, args ...any) {
+// printComplaint writes a line that is also for those who read JSON.
+func (t *Notebook) printComplaint(text i18n.ID, args ...any) {
 	p := *t.o.Printer
 	p.JSON = false
-	p.Note("%s", p.Texts.Say(text, args...))
+	p.PrintNote("%s", p.Texts.Say(text, args...))
 }
 
-// model is a model that the notebook names, if it is set up here.
-func (t *Notebook) model(name string) string {
+// chooseModel returns a model that the notebook names, if it is set up here.
+func (t *Notebook) chooseModel(name string) string {
 	if name == "" || t.o.Overrides.Model != "" {
 		return ""
 	}
 	if t.app.CheckModel(name) == nil {
 		return name
 	}
-	t.note(i18n.NotebookNoModel, columns.Plain(name))
+	t.printNote(i18n.NotebookNoModel, columns.StripControls(name))
 	return ""
 }

@@ -17,8 +17,9 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// patch changes the conversation.
-func (t *Notebook) patch(ctx context.Context, ifVersion int64, edit func(*scrollback.Conversation) error) error {
+// patchConversation changes the conversation.
+func (t *Notebook) patchConversation(ctx context.Context, ifVersion int64,
+	edit func(*scrollback.Conversation) error) error {
 	c, err := t.app.Patch(ctx, t.Conversation.ID, ifVersion, edit)
 	if err == nil {
 		t.Conversation = c
@@ -26,20 +27,20 @@ func (t *Notebook) patch(ctx context.Context, ifVersion int64, edit func(*scroll
 	return err
 }
 
-// follow brings the conversation onto the path of cells, and says what stays behind.
-func (t *Notebook) follow(ctx context.Context, cells []transcript.Cell) (transfer.Followed, error) {
-	if m := metaOf(t.Conversation); m.Branch == t.Conversation.Branch && m.Seq > 0 && t.Conversation.Messages > m.Seq {
-		t.note(i18n.NotebookElsewhere, t.Conversation.Messages-m.Seq, t.Conversation.ID)
+// followPath brings the conversation onto the path of cells, and says what stays behind.
+func (t *Notebook) followPath(ctx context.Context, cells []transcript.Cell) (transfer.Followed, error) {
+	if m := readMeta(t.Conversation); m.Branch == t.Conversation.Branch && m.Seq > 0 && t.Conversation.Messages > m.Seq {
+		t.printNote(i18n.NotebookElsewhere, t.Conversation.Messages-m.Seq, t.Conversation.ID)
 	}
 	cell := 0
 	entries := func(yield func(transcript.Entry, error) bool) {
-		for e, err := range notebook.Path(cells) {
+		for e, err := range notebook.Messages(cells) {
 			if cell = e.Line; !yield(e, err) {
 				return
 			}
 		}
 	}
-	is, err := t.app.Transfer.Follow(ctx, t.app.View,
+	is, err := t.app.Transfer.FollowPath(ctx, t.app.View,
 		transfer.FollowRequest{Conversation: t.Conversation.ID, Entries: entries})
 	switch {
 	case err == nil:
@@ -65,15 +66,15 @@ func (t *Notebook) RunAll(ctx context.Context, cells []int, prompt string) error
 		marks[i] = notebook.MarkOf(all, cells[i])
 	}
 	for _, m := range marks {
-		cell, ok := m.In(t.file.Cells())
+		cell, ok := m.FindIn(t.file.Cells())
 		if !ok {
 			return scrollback.Errorf(scrollback.Conflict, "scrollback",
 				i18n.CellWasChanged, m.Cell+1)
 		}
 		if len(cells) > 1 {
-			t.note(i18n.NotebookCell, cell+1, columns.Clip(t.file.Rows()[cell].Line, titleWidth))
+			t.printNote(i18n.NotebookCell, cell+1, columns.ClipText(t.file.Rows()[cell].Line, titleWidth))
 		}
-		if err := t.run(ctx, cell); err != nil {
+		if err := t.runCell(ctx, cell); err != nil {
 			return err
 		}
 	}
@@ -83,9 +84,9 @@ func (t *Notebook) RunAll(ctx context.Context, cells []int, prompt string) error
 // titleWidth is how much of a cell's first line stands above its answer, in columns.
 const titleWidth = 100
 
-// run runs a cell: its prompt is a turn after the cells before it, whose messages become its
+// runCell runs a cell: its prompt is a turn after the cells before it, whose messages become its
 // interaction.
-func (t *Notebook) run(ctx context.Context, cell int) error {
+func (t *Notebook) runCell(ctx context.Context, cell int) error {
 	tie := t.file.Tie()
 	tie.Conversation = t.Conversation.ID
 	r, err := t.file.Begin(cell, tie)
@@ -93,42 +94,43 @@ func (t *Notebook) run(ctx context.Context, cell int) error {
 		return err
 	}
 	cells := t.file.Cells()
-	cell, ok := r.In(cells) // it may have been read again
+	cell, ok := r.FindIn(cells) // it may have been read again
 	if !ok {
 		return scrollback.Errorf(scrollback.Internal, "scrollback", i18n.CellNotInNotebook)
 	}
-	is, err := t.follow(ctx, cells[:cell])
+	is, err := t.followPath(ctx, cells[:cell])
 	if err != nil {
 		return err
 	}
-	message, err := t.prompt(ctx, cells[cell])
+	message, err := t.cellPrompt(ctx, cells[cell])
 	if err != nil {
 		return err
 	}
-	m := meta{File: t.file.Path, Running: &running{Mark: r.Mark, After: is.Seq}}
-	if err := t.patch(ctx, is.Version, func(c *scrollback.Conversation) error { return setMeta(c, m) }); err != nil {
+	m := notebookMeta{File: t.file.Path, Running: &runningCell{Mark: r.Mark, After: is.Seq}}
+	if err := t.patchConversation(ctx, is.Version,
+		func(c *scrollback.Conversation) error { return setMeta(c, m) }); err != nil {
 		return err
 	}
 	ask := engine.TurnRequest{Conversation: t.Conversation.ID, Message: message, Overrides: t.o.Overrides}
-	t.o.Printer.Again = "scrollback notebook run " + quoted(t.file.Name) + " --cell " + strconv.Itoa(cell+1)
-	k := &keeping{Notebook: t, run: r}
-	t.o.Printer.Saw = func(ev scrollback.Event) { k.saw(context.WithoutCancel(ctx), ev) }
-	answered := t.o.Printer.Turn(ctx, t.app.View, ask)
+	t.o.Printer.Again = "scrollback notebook run " + quoteName(t.file.Name) + " --cell " + strconv.Itoa(cell+1)
+	k := &turnKeeper{Notebook: t, run: r}
+	t.o.Printer.Saw = func(ev scrollback.Event) { k.seeEvent(context.WithoutCancel(ctx), ev) }
+	answered := t.o.Printer.RunTurn(ctx, t.app.View, ask)
 	t.o.Printer.Saw = nil
-	return errors.Join(answered, k.end(context.WithoutCancel(ctx)))
+	return errors.Join(answered, k.endTurn(context.WithoutCancel(ctx)))
 }
 
-// quoted is a file's name as it is typed.
-func quoted(name string) string {
+// quoteName returns a file's name as it is typed.
+func quoteName(name string) string {
 	if strings.ContainsAny(name, " '\"$`\\&|;<>()*?[]#~!") {
 		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}
 	return name
 }
 
-// prompt is what a cell asks, with its attachments.
-func (t *Notebook) prompt(ctx context.Context, c transcript.Cell) (scrollback.Parts, error) {
-	e := notebook.Prompt(c)
+// cellPrompt returns what a cell asks, with its attachments.
+func (t *Notebook) cellPrompt(ctx context.Context, c transcript.Cell) (scrollback.Parts, error) {
+	e := notebook.PromptOf(c)
 	for i, p := range e.Message.Parts {
 		image, ok := p.(scrollback.Image)
 		if !ok {
@@ -143,8 +145,8 @@ func (t *Notebook) prompt(ctx context.Context, c transcript.Cell) (scrollback.Pa
 	return e.Message.Parts, t.app.Limits().Check(e.Message.Parts)
 }
 
-// keeping writes what is said in a turn into its cell, step by step.
-type keeping struct {
+// turnKeeper writes what is said in a turn into its cell, step by step.
+type turnKeeper struct {
 	*Notebook
 	run   *notebook.Run
 	begun bool
@@ -152,60 +154,60 @@ type keeping struct {
 	err   error
 }
 
-// saw looks at an event of the turn.
-func (k *keeping) saw(ctx context.Context, ev scrollback.Event) {
+// seeEvent looks at an event of the turn.
+func (k *turnKeeper) seeEvent(ctx context.Context, ev scrollback.Event) {
 	switch ev := ev.(type) {
 	case scrollback.TurnEvent:
 		k.begun = true
 		k.after = ev.Seq
 	case scrollback.MessageEvent:
-		k.err = k.keep(ctx)
+		k.err = k.keepTurn(ctx)
 	}
 }
 
-// keep writes what is stored of the turn.
-func (k *keeping) keep(ctx context.Context) error {
-	said, err := collect(k.app.Transfer.Since(ctx, k.app.View, k.Conversation.ID, k.after-1))
+// keepTurn writes what is stored of the turn.
+func (k *turnKeeper) keepTurn(ctx context.Context) error {
+	said, err := collectMessages(k.app.Transfer.EntriesSince(ctx, k.app.View, k.Conversation.ID, k.after-1))
 	if err != nil || len(said) < 2 {
 		return err
 	}
-	return k.run.Keep(said)
+	return k.run.WriteMessages(said)
 }
 
-// end writes what the turn came to, and notes in the conversation that the cell is done.
-func (k *keeping) end(ctx context.Context) error {
+// endTurn writes what the turn came to, and notes in the conversation that the cell is done.
+func (k *turnKeeper) endTurn(ctx context.Context) error {
 	if k.begun {
-		k.err = k.keep(ctx)
+		k.err = k.keepTurn(ctx)
 	}
 	if k.file.Beside != "" {
-		k.complain(i18n.NotebookBeside, columns.Plain(k.file.Beside))
+		k.printComplaint(i18n.NotebookBeside, columns.StripControls(k.file.Beside))
 		k.file.Beside = ""
 	}
 	if k.err != nil {
 		return k.err // the conversation still knows what the file lacks
 	}
-	if n := k.run.Stale(); n > 0 && k.begun {
-		k.note(i18n.NotebookStale, n)
+	if n := k.run.StaleCount(); n > 0 && k.begun {
+		k.printNote(i18n.NotebookStale, n)
 	}
 	now, err := k.app.Get(ctx, k.Conversation.ID)
 	if err == nil && now.Settings.Agents {
-		err = k.name(ctx)
+		err = k.writeAgents(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	return k.stands(ctx, now)
+	return k.noteProgress(ctx, now)
 }
 
-// stands notes in the conversation how far the notebook has it.
-func (t *Notebook) stands(ctx context.Context, now scrollback.Conversation) error {
-	return t.patch(ctx, 0, func(c *scrollback.Conversation) error {
-		return setMeta(c, meta{File: metaOf(*c).File, Branch: now.Branch, Seq: now.Messages})
+// noteProgress notes in the conversation how far the notebook has it.
+func (t *Notebook) noteProgress(ctx context.Context, now scrollback.Conversation) error {
+	return t.patchConversation(ctx, 0, func(c *scrollback.Conversation) error {
+		return setMeta(c, notebookMeta{File: readMeta(*c).File, Branch: now.Branch, Seq: now.Messages})
 	})
 }
 
-// name writes into the file which sub-agents were started.
-func (k *keeping) name(ctx context.Context) error {
+// writeAgents writes into the file which sub-agents were started.
+func (k *turnKeeper) writeAgents(ctx context.Context) error {
 	started, _, err := k.app.List(ctx, scrollback.ListQuery{AgentOf: []scrollback.ConversationID{k.Conversation.ID},
 		Limit: scrollback.ListMax})
 	tie := k.file.Tie()
@@ -218,11 +220,11 @@ func (k *keeping) name(ctx context.Context) error {
 	if err != nil || len(tie.Agents) == known {
 		return err
 	}
-	return k.file.Tied(tie)
+	return k.file.WriteTie(tie)
 }
 
-// collect reads a prompt and what follows it, up to the next thing that a user says.
-func collect(entries iter.Seq2[transcript.Entry, error]) (out []transcript.Entry, err error) {
+// collectMessages reads a prompt and what follows it, up to the next thing that a user says.
+func collectMessages(entries iter.Seq2[transcript.Entry, error]) (out []transcript.Entry, err error) {
 	for e, err := range entries {
 		if err != nil {
 			return nil, err
@@ -235,20 +237,20 @@ func collect(entries iter.Seq2[transcript.Entry, error]) (out []transcript.Entry
 	return out, nil
 }
 
-// takeBack writes what was said in a run that was cut off into the file. It reports whether
+// recoverCutOff writes what was said in a run that was cut off into the file. It reports whether
 // the run goes on, in another process.
-func (t *Notebook) takeBack(ctx context.Context) (running bool, err error) {
-	m := metaOf(t.Conversation)
+func (t *Notebook) recoverCutOff(ctx context.Context) (running bool, err error) {
+	m := readMeta(t.Conversation)
 	if turn, err := t.app.Turns().Running(ctx, t.Conversation.ID); err != nil || turn != nil {
 		return turn != nil, err
 	}
 	if m.Running == nil || m.File != t.file.Path {
 		return false, nil
 	}
-	if err := t.close(ctx); err != nil {
+	if err := t.closeRun(ctx); err != nil {
 		return false, err
 	}
-	said, err := collect(t.app.Transfer.Since(ctx, t.app.View, t.Conversation.ID, m.Running.After))
+	said, err := collectMessages(t.app.Transfer.EntriesSince(ctx, t.app.View, t.Conversation.ID, m.Running.After))
 	if err != nil {
 		return false, err
 	}
@@ -257,24 +259,24 @@ func (t *Notebook) takeBack(ctx context.Context) (running bool, err error) {
 	switch {
 	case len(said) < 2: // nothing came of it
 	case !ok:
-		t.note(i18n.NotebookLost, t.Conversation.ID)
-	case notebook.Says(said[0], prompt): // else somebody has gone elsewhere since
+		t.printNote(i18n.NotebookLost, t.Conversation.ID)
+	case notebook.SaysSame(said[0], prompt): // else somebody has gone elsewhere since
 		if err := t.file.Writable(); err != nil {
 			return false, err
 		}
-		if err := r.Keep(said); err != nil {
+		if err := r.WriteMessages(said); err != nil {
 			return false, err
 		}
-		t.note(i18n.NotebookTakenBack, m.Running.Cell+1)
+		t.printNote(i18n.NotebookTakenBack, m.Running.Cell+1)
 	}
 	m.Running = nil
 	m.Branch = t.Conversation.Branch
 	m.Seq = t.Conversation.Messages
-	return false, t.patch(ctx, 0, func(c *scrollback.Conversation) error { return setMeta(c, m) })
+	return false, t.patchConversation(ctx, 0, func(c *scrollback.Conversation) error { return setMeta(c, m) })
 }
 
-// close makes what a run that was cut off had written a message of the conversation.
-func (t *Notebook) close(ctx context.Context) error {
+// closeRun makes what a run that was cut off had written a message of the conversation.
+func (t *Notebook) closeRun(ctx context.Context) error {
 	last, err := t.app.Store.Turns.Last(ctx, t.Conversation.ID)
 	if scrollback.CodeOf(err) == scrollback.NotFound || err == nil && !t.app.Store.Turns.Expired(last) {
 		return nil

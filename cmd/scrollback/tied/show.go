@@ -18,9 +18,9 @@ import (
 	"github.com/scrollback-ai/scrollback/transfer"
 )
 
-// Shown is a notebook as people see it. Behind counts the messages that the conversation has
+// View is a notebook as people see it. Behind counts the messages that the conversation has
 // after those of the cells, or is -1 if it is on another path.
-type Shown struct {
+type View struct {
 	File         string                    `json:"file"`
 	Title        string                    `json:"title"`
 	Conversation scrollback.ConversationID `json:"conversation_id,omitempty"`
@@ -35,14 +35,14 @@ type Shown struct {
 
 // Show returns a notebook as it stands, after what a run that was cut off has left in its conversation was
 // written into the file.
-func (t *Notebook) Show(ctx context.Context) (Shown, error) {
-	out := Shown{File: t.file.Path, Title: t.file.Tie().Title}
-	_, err := t.find(ctx)
+func (t *Notebook) Show(ctx context.Context) (View, error) {
+	out := View{File: t.file.Path, Title: t.file.Tie().Title}
+	_, err := t.findConversation(ctx)
 	if err != nil || t.Conversation.ID == "" {
 		out.Cells = t.file.Rows()
 		return out, err
 	}
-	if out.Running, err = t.recover(ctx); err != nil {
+	if out.Running, err = t.recoverReading(ctx); err != nil {
 		return out, err
 	}
 	window, err := t.app.Context(ctx, t.Conversation.ID)
@@ -52,34 +52,34 @@ func (t *Notebook) Show(ctx context.Context) (Shown, error) {
 	out.Conversation = t.Conversation.ID
 	out.Window = &window
 	out.Cells = t.file.Rows()
-	if out.Behind, err = t.behind(ctx); err == nil {
+	if out.Behind, err = t.countBehind(ctx); err == nil {
 		out.conversation = t.Conversation
-		out.Agents, err = t.agents(ctx)
+		out.Agents, err = t.listAgents(ctx)
 	}
 	return out, err
 }
 
-// recover is [Notebook.takeBack] for a process that runs no cell itself.
-func (t *Notebook) recover(ctx context.Context) (running bool, err error) {
+// recoverReading is [Notebook.recoverCutOff] for a process that runs no cell itself.
+func (t *Notebook) recoverReading(ctx context.Context) (running bool, err error) {
 	release, err := t.file.Lock()
 	switch scrollback.CodeOf(err) {
 	case scrollback.Conflict:
 		return true, nil
 	case scrollback.Refused: // a file that cannot be written can still be shown
-		return t.takeBack(ctx)
+		return t.recoverCutOff(ctx)
 	}
 	if err != nil {
 		return false, err
 	}
 	defer release()
-	return t.takeBack(ctx)
+	return t.recoverCutOff(ctx)
 }
 
 // mostAgents bounds how many sub-agents are shown.
 const mostAgents = 1000
 
-// agents are the sub-agents of the conversation, and theirs.
-func (t *Notebook) agents(ctx context.Context) (out []scrollback.Conversation, err error) {
+// listAgents returns the sub-agents of the conversation, and theirs.
+func (t *Notebook) listAgents(ctx context.Context) (out []scrollback.Conversation, err error) {
 	for of := []scrollback.ConversationID{t.Conversation.ID}; len(of) > 0 && len(out) < mostAgents; {
 		page, _, err := t.app.List(ctx, scrollback.ListQuery{AgentOf: of, Limit: scrollback.ListMax})
 		if err != nil {
@@ -94,19 +94,19 @@ func (t *Notebook) agents(ctx context.Context) (out []scrollback.Conversation, e
 	return out, nil
 }
 
-// behind counts what the conversation has after the cells, or after those before the first
+// countBehind counts what the conversation has after the cells, or after those before the first
 // stale one; -1 if it is on another path. Cells below what was run last are not in it yet.
-func (t *Notebook) behind(ctx context.Context) (int64, error) {
+func (t *Notebook) countBehind(ctx context.Context) (int64, error) {
 	cells := t.file.Cells()
 	stale := slices.IndexFunc(cells, func(c transcript.Cell) bool { return c.Stale })
 	tried := -1
-	for _, n := range []int{len(cells), answered(cells), stale, answered(cells[:max(stale, 0)])} {
+	for _, n := range []int{len(cells), countAnswered(cells), stale, countAnswered(cells[:max(stale, 0)])} {
 		if n < 0 || n == tried {
 			continue
 		}
 		tried = n
-		is, err := t.app.Transfer.Follow(ctx, t.app.View,
-			transfer.FollowRequest{Conversation: t.Conversation.ID, Entries: notebook.Path(cells[:n]), Look: true})
+		is, err := t.app.Transfer.FollowPath(ctx, t.app.View,
+			transfer.FollowRequest{Conversation: t.Conversation.ID, Entries: notebook.Messages(cells[:n]), Look: true})
 		if err != nil || is.Entire && is.Behind >= 0 {
 			return is.Behind, err
 		}
@@ -114,8 +114,8 @@ func (t *Notebook) behind(ctx context.Context) (int64, error) {
 	return -1, nil
 }
 
-// answered counts the cells down to the last one to which something was said.
-func answered(cells []transcript.Cell) int {
+// countAnswered counts the cells down to the last one to which something was said.
+func countAnswered(cells []transcript.Cell) int {
 	for i, c := range slices.Backward(cells) {
 		if len(c.Interaction) > 0 {
 			return i + 1
@@ -125,7 +125,7 @@ func answered(cells []transcript.Cell) int {
 }
 
 // Write lists the cells for people.
-func (n Shown) Write(w io.Writer, t words.Texts) error {
+func (n View) Write(w io.Writer, t words.Texts) error {
 	rows := [][]string{t.Head(i18n.ColumnCell, i18n.ColumnRole, i18n.ColumnText, i18n.ColumnSaid, i18n.ColumnAnswer, "")}
 	for _, c := range n.Cells {
 		said := ""
@@ -142,10 +142,11 @@ func (n Shown) Write(w io.Writer, t words.Texts) error {
 		if c.Stale {
 			state = strings.TrimSpace(t.Say(i18n.NotebookStaleCell) + " " + state)
 		}
-		rows = append(rows, []string{strconv.Itoa(c.Cell), t.Named("role", string(c.Role)), columns.Clip(c.Line, 50), said,
-			columns.Clip(c.Answer, 50), state})
+		rows = append(rows, []string{strconv.Itoa(c.Cell), t.Named("role", string(c.Role)), columns.ClipText(c.Line, 50),
+			said,
+			columns.ClipText(c.Answer, 50), state})
 	}
-	if err := columns.Table(w, rows, 0); err != nil {
+	if err := columns.WriteTable(w, rows, 0); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
@@ -162,9 +163,9 @@ func (n Shown) Write(w io.Writer, t words.Texts) error {
 	case n.Behind > 0:
 		fmt.Fprintln(w, t.Say(i18n.NotebookBehind, n.Behind))
 	}
-	if err := terminal.Context(w, t, *n.Window); err != nil || len(n.Agents) == 0 {
+	if err := terminal.WriteContext(w, t, *n.Window); err != nil || len(n.Agents) == 0 {
 		return err
 	}
 	fmt.Fprintln(w)
-	return (terminal.Listing{Texts: t}).Conversations(w, []scrollback.Conversation{n.conversation}, n.Agents)
+	return (terminal.Listing{Texts: t}).WriteConversations(w, []scrollback.Conversation{n.conversation}, n.Agents)
 }

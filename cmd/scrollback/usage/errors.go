@@ -7,7 +7,7 @@ import (
 	"github.com/scrollback-ai/scrollback/server/language"
 )
 
-// Said is an error in Chinese; english is how it is explained otherwise. What has no
+// Said returns an error in Chinese; english is how it is explained otherwise. What has no
 // sentence of its own is said by its code, with the English behind it.
 func Said(err error, english string) string {
 	s := scrollback.SentenceOf(err)
@@ -20,7 +20,7 @@ func Said(err error, english string) string {
 	return language.Chinese.Sentence(s, scrollback.CodeOf(err))
 }
 
-// own is what an error itself says: the person at the terminal sees all of it, and not only
+// own returns what an error itself says: the person at the terminal sees all of it, and not only
 // the kind of what is unavailable, or internal.
 func own(err error) scrollback.Sentence {
 	var known *scrollback.Error

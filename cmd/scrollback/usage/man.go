@@ -47,7 +47,7 @@ func (p Page) terms(rows [][2]string) {
 	}
 }
 
-// roff is a text that troff sets as it is.
+// roff returns a text that troff sets as it is.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "…", "...", "\"", `\(dq`).Replace(s)
 	if strings.HasPrefix(s, ".") {

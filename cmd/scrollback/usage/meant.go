@@ -31,7 +31,7 @@ var (
 	}
 )
 
-// Meant is what the parser says of a line, with what was probably meant: the name that is
+// Meant returns what the parser says of a line, with what was probably meant: the name that is
 // nearest, or the one that is known elsewhere by what was typed.
 func Meant(err error) string {
 	var at *kong.ParseError
@@ -83,14 +83,14 @@ func suggest(said, near string) string { return fmt.Sprintf("%s, did you mean %q
 // leastPrefix is how much of a name is enough to mean all of it.
 const leastPrefix = 3
 
-// nearestOf is the known name that is meant by what was typed, or empty.
+// nearestOf returns the known name that is meant by what was typed, or empty.
 func nearestOf(typed string, known []string, synonyms map[string][]string) string {
 	for _, k := range known {
 		if slices.Contains(synonyms[k], strings.ToLower(typed)) {
 			return k
 		}
 	}
-	if near := nearest.Of(typed, known); near != "" {
+	if near := nearest.FindNearest(typed, known); near != "" {
 		return near
 	}
 	begun := slices.DeleteFunc(slices.Clone(known),

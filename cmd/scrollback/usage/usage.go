@@ -28,7 +28,7 @@ type Page struct {
 	Language i18n.Language
 }
 
-// say is a sentence in the language of the page.
+// say returns a sentence in the language of the page.
 func (p Page) say(id i18n.ID) string { return p.Language.Say(id) }
 
 // Known reports whether the catalogue has the help that a tag of the command line names.
@@ -51,10 +51,10 @@ func Explain(l i18n.Language, n *kong.Node) {
 	}
 }
 
-// heading is a heading.
+// heading returns a heading.
 func (p Page) heading(id i18n.ID) string { return p.Language.Say(i18n.HelpHeading, id) }
 
-// Name is a command as it is typed.
+// Name returns a command as it is typed.
 func Name(n *kong.Node) string {
 	var words []string
 	for ; n.Parent != nil; n = n.Parent {
@@ -135,7 +135,7 @@ const mostName = 28
 func (p Page) rows(rows [][2]string) {
 	left := 0
 	for _, r := range rows {
-		if w := columns.Width(r[0]); w <= mostName {
+		if w := columns.TextWidth(r[0]); w <= mostName {
 			left = max(left, w)
 		}
 	}
@@ -147,18 +147,18 @@ func (p Page) rows(rows [][2]string) {
 		if r[0] != "" {
 			head = "  " + r[0]
 		}
-		for _, row := range columns.Wrap(r[1], max(p.Width-1-left, mostName)) {
-			if columns.Width(head) > left-2 && head != "" {
+		for _, row := range columns.WrapLine(r[1], max(p.Width-1-left, mostName)) {
+			if columns.TextWidth(head) > left-2 && head != "" {
 				fmt.Fprintln(p.W, head)
 				head = ""
 			}
-			fmt.Fprintln(p.W, strings.TrimRight(head+strings.Repeat(" ", max(left-columns.Width(head), 0))+row, " "))
+			fmt.Fprintln(p.W, strings.TrimRight(head+strings.Repeat(" ", max(left-columns.TextWidth(head), 0))+row, " "))
 			head = ""
 		}
 	}
 }
 
-// variables are those that the program reads, with what they are.
+// variables returns those that the program reads, with what they are.
 func (p Page) variables() [][2]string {
 	var rows [][2]string
 	for _, v := range Variables {
@@ -213,7 +213,7 @@ func siblings(n *kong.Node) [][2]string {
 	return rows
 }
 
-// synopsis is a command with what it takes.
+// synopsis returns a command with what it takes.
 func synopsis(n *kong.Node) string {
 	out := strings.TrimSpace("scrollback " + Name(n))
 	for _, a := range n.Positional {

@@ -14,10 +14,10 @@ import (
 
 var mark = regexp.MustCompile(`<[/\\⁄∕]*(folded_history|environment|environment_change|record|minutes|web_results)([^\pL\pN_-]|$)`)
 
-// Found returns the marks that a lenient reader finds in a text: in compatibility forms, in
+// FindMarks returns the marks that a lenient reader finds in a text: in compatibility forms, in
 // lower case, without what is not seen. It is read with white space and without, and the
 // reading that finds more counts.
-func Found(text string) []string {
+func FindMarks(text string) []string {
 	seen := func(r rune) rune {
 		if !unicode.IsSpace(r) && unicode.In(r, unicode.Cf, unicode.Cc, unicode.Mn, unicode.Variation_Selector,
 			unicode.Other_Default_Ignorable_Code_Point) {

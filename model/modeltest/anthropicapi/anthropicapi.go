@@ -39,7 +39,7 @@ type Model struct {
 	Bound               bool   // its thinking is refused once what stood before it has changed
 }
 
-// Models are models as the real server has them.
+// Models returns models as the real server has them.
 func Models() []Model {
 	const all = "low medium high xhigh max"
 	return []Model{
@@ -76,24 +76,24 @@ type server struct {
 	o Options
 
 	mu      sync.Mutex
-	issued  map[string]issue // by signature, or redacted data
+	issued  map[string]issuedThinking // by signature, or redacted data
 	answers int
 	pending map[*http.Request]*body
 }
 
-// issue is a block of thinking as it was given out.
-type issue struct {
+// issuedThinking is a block of thinking as it was given out.
+type issuedThinking struct {
 	model, text, prefix string
 	redacted            bool
 	answer, place       int // of which answer, and which of its blocks of thinking
 	calls               int // of the answer that stood before it
 }
 
-// New is a stand-in of Anthropic's Messages API that plays m. It gives
+// New returns a stand-in of Anthropic's Messages API that plays m. It gives
 // thinking signatures, and refuses thinking that comes back changed, in part, in
 // another order, or to another model.
 func New(m model.Model, o *Options) *modeltest.Strict {
-	s := &server{issued: map[string]issue{}, pending: map[*http.Request]*body{}}
+	s := &server{issued: map[string]issuedThinking{}, pending: map[*http.Request]*body{}}
 	if o != nil {
 		s.o = *o
 	}
@@ -103,7 +103,7 @@ func New(m model.Model, o *Options) *modeltest.Strict {
 	return modeltest.NewStrict(m, s)
 }
 
-func (s *server) find(name string) (Model, bool) {
+func (s *server) findModel(name string) (Model, bool) {
 	i := slices.IndexFunc(s.o.Models, func(m Model) bool { return m.Name == name })
 	if i < 0 {
 		return Model{}, false
@@ -117,19 +117,19 @@ func (s *server) Handles(r *http.Request) bool {
 
 // Serve describes one model.
 func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
-	if why := s.head(r); why != nil {
+	if why := s.checkHead(r); why != nil {
 		s.Refuse(w, *why)
 		return
 	}
 	id, ok := strings.CutPrefix(r.URL.Path, "/v1/models/")
-	m, known := s.find(id)
+	m, known := s.findModel(id)
 	switch {
 	case !ok || r.Method != http.MethodGet:
 		s.Refuse(w, *modeltest.Refused{Rule: "address", Status: http.StatusNotFound,
-			Code: "not_found_error"}.Saying("Not found"))
+			Code: "not_found_error"}.WithWords("Not found"))
 	case !known:
 		s.Refuse(w, *modeltest.Refused{Rule: "model", Status: http.StatusNotFound,
-			Code: "not_found_error"}.Saying("model: %s", id))
+			Code: "not_found_error"}.WithWords("model: %s", id))
 	default:
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w,
@@ -138,17 +138,17 @@ func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// head judges what stands before a body.
-func (s *server) head(r *http.Request) *modeltest.Refused {
+// checkHead judges what stands before a body.
+func (s *server) checkHead(r *http.Request) *modeltest.Refused {
 	switch key := r.Header.Get("X-Api-Key"); {
 	case key == "":
 		return modeltest.Refused{Rule: "key", Status: http.StatusUnauthorized,
-			Code: "authentication_error"}.Saying("x-api-key header is required")
+			Code: "authentication_error"}.WithWords("x-api-key header is required")
 	case s.o.Key != "" && key != s.o.Key:
 		return modeltest.Refused{Rule: "key", Status: http.StatusUnauthorized,
-			Code: "authentication_error"}.Saying("invalid x-api-key")
+			Code: "authentication_error"}.WithWords("invalid x-api-key")
 	case r.Header.Get("Anthropic-Version") != "2023-06-01":
-		return bad("version", "anthropic-version: header is required")
+		return badRequest("version", "anthropic-version: header is required")
 	}
 	return nil
 }
@@ -164,24 +164,25 @@ func (s *server) Refuse(w http.ResponseWriter, why modeltest.Refused) {
 }
 
 func (s *server) Read(r *http.Request, raw []byte) (model.Request, *modeltest.Refused) {
-	if why := s.head(r); why != nil {
+	if why := s.checkHead(r); why != nil {
 		return model.Request{}, why
 	}
 	if len(raw) > 32<<20 {
 		return model.Request{}, modeltest.Refused{Rule: "bytes", Status: http.StatusRequestEntityTooLarge,
-			Code: "request_too_large"}.Saying("Request exceeds the maximum size")
+			Code: "request_too_large"}.WithWords("Request exceeds the maximum size")
 	}
 	if modeltest.IllFormed(raw) {
-		return model.Request{}, bad("well-formed",
+		return model.Request{}, badRequest("well-formed",
 			"The request body is not valid JSON: no low surrogate in string: line 1 column %d (char %d)", len(raw), len(raw)-1)
 	}
-	b, why := s.body(raw)
+	b, why := s.readBody(raw)
 	if why != nil {
 		return model.Request{}, why
 	}
 	b.binds = strings.Contains(r.Header.Get("Anthropic-Beta"), "thinking-binding-controls-2026-08-01")
-	for _, rule := range []func(*body) *modeltest.Refused{s.parameters, s.thinking, s.marks, s.contents, s.calls,
-		s.thoughts, s.length} {
+	for _, rule := range []func(*body) *modeltest.Refused{s.checkParameters, s.checkThinking, s.checkMarks,
+		s.checkContents, s.checkCalls,
+		s.checkThoughts, s.checkLength} {
 		if why := rule(b); why != nil {
 			return model.Request{}, why
 		}
@@ -194,5 +195,5 @@ func (s *server) Read(r *http.Request, raw []byte) (model.Request, *modeltest.Re
 		defer s.mu.Unlock()
 		delete(s.pending, r)
 	})
-	return b.request(), nil
+	return b.toRequest(), nil
 }

@@ -33,7 +33,7 @@ func post(s *modeltest.Strict, body string, head map[string]string) (int, string
 	return w.Code, string(b)
 }
 
-// with is a request with some fields replaced; an empty one is left out.
+// with returns a request with some fields replaced; an empty one is left out.
 func with(fields map[string]string) string {
 	all := map[string]json.RawMessage{"model": json.RawMessage(`"claude-sonnet-5"`), "max_tokens": json.RawMessage("4000"),
 		"stream":   json.RawMessage("true"),

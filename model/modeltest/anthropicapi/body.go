@@ -84,18 +84,19 @@ type block struct {
 	CacheControl *struct{}       `json:"cache_control"`
 }
 
-func (b block) thought() bool { return b.Type == "thinking" || b.Type == "redacted_thinking" }
+func (b block) isThinking() bool { return b.Type == "thinking" || b.Type == "redacted_thinking" }
 
-// body reads a request. Messages of one role in a row are one.
-func (s *server) body(raw []byte) (*body, *modeltest.Refused) {
+// readBody reads a request. Messages of one role in a row are one.
+func (s *server) readBody(raw []byte) (*body, *modeltest.Refused) {
 	b := &body{}
 	err := errors.Join(json.Unmarshal(raw, b), json.Unmarshal(raw, &b.fields))
 	if err != nil {
-		return nil, bad("json", "The request body is not valid JSON: %s", err)
+		return nil, badRequest("json", "The request body is not valid JSON: %s", err)
 	}
 	var known bool
-	if b.of, known = s.find(b.Model); !known {
-		return nil, modeltest.Refused{Rule: "model", Status: http.StatusNotFound, Code: "not_found_error"}.Saying("model: %s",
+	if b.of, known = s.findModel(b.Model); !known {
+		return nil, modeltest.Refused{Rule: "model", Status: http.StatusNotFound,
+			Code: "not_found_error"}.WithWords("model: %s",
 			b.Model)
 	}
 	var joined []message
@@ -110,9 +111,9 @@ func (s *server) body(raw []byte) (*body, *modeltest.Refused) {
 	return b, nil
 }
 
-// prefixes identify what stands before each message, and at the end before the
+// listPrefixes identify what stands before each message, and at the end before the
 // answer; marks are no part of it.
-func (b *body) prefixes() []string {
+func (b *body) listPrefixes() []string {
 	unmarked := func(c content) content {
 		c = slices.Clone(c)
 		for i := range c {
@@ -142,8 +143,8 @@ func (b *body) prefixes() []string {
 	return out
 }
 
-// weight is the request in tokens of four bytes; an image is 1,500.
-func (b *body) weight() int64 {
+// countTokens returns the request in tokens of four bytes; an image is 1,500.
+func (b *body) countTokens() int64 {
 	var bytes, images int64
 	add := func(c content) {
 		for _, bl := range c {
@@ -166,16 +167,16 @@ func (b *body) weight() int64 {
 	return bytes/4 + images*1500
 }
 
-// thinks reports whether the model thinks.
-func (b *body) thinks() bool {
+// isThinking reports whether the model thinks.
+func (b *body) isThinking() bool {
 	if b.Thinking == nil {
 		return b.of.Default
 	}
 	return b.Thinking.Type != "disabled"
 }
 
-// request is the body in our words, without the bytes of images.
-func (b *body) request() model.Request {
+// toRequest returns the body in our words, without the bytes of images.
+func (b *body) toRequest() model.Request {
 	r := model.Request{MaxOutputTokens: *b.MaxTokens, AnswerOnly: b.ToolChoice != nil && b.ToolChoice.Type == "none"}
 	if b.OutputConfig != nil {
 		r.Thinking.Effort = b.OutputConfig.Effort
@@ -195,16 +196,16 @@ func (b *body) request() model.Request {
 	}
 	if len(b.System) > 0 {
 		r.Items = append(r.Items, scrollback.Item{Kind: scrollback.KindInstructions, Role: scrollback.RoleSystem,
-			Parts: b.System.parts()})
+			Parts: b.System.toParts()})
 	}
 	for _, m := range b.Messages {
 		r.Items = append(r.Items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.Role(m.Role),
-			Parts: m.Content.parts()})
+			Parts: m.Content.toParts()})
 	}
 	return r
 }
 
-func (c content) parts() (out scrollback.Parts) {
+func (c content) toParts() (out scrollback.Parts) {
 	for _, bl := range c {
 		switch bl.Type {
 		case "text":
@@ -229,8 +230,8 @@ func (c content) parts() (out scrollback.Parts) {
 	return out
 }
 
-// each judges the blocks of all messages, by where they stand.
-func (b *body) each(judge func(at string, role string, bl block) *modeltest.Refused) *modeltest.Refused {
+// eachBlock judges the blocks of all messages, by where they stand.
+func (b *body) eachBlock(judge func(at string, role string, bl block) *modeltest.Refused) *modeltest.Refused {
 	for i, m := range b.Messages {
 		for j, bl := range m.Content {
 			if why := judge(fmt.Sprintf("messages.%d.content.%d", i, j), m.Role, bl); why != nil {
@@ -241,8 +242,8 @@ func (b *body) each(judge func(at string, role string, bl block) *modeltest.Refu
 	return nil
 }
 
-// bad is a refusal of a request that is not as it should be.
-func bad(rule, format string, args ...any) *modeltest.Refused {
-	return modeltest.Refused{Rule: rule, Status: http.StatusBadRequest, Code: "invalid_request_error"}.Saying(format,
+// badRequest returns a refusal of a request that is not as it should be.
+func badRequest(rule, format string, args ...any) *modeltest.Refused {
+	return modeltest.Refused{Rule: rule, Status: http.StatusBadRequest, Code: "invalid_request_error"}.WithWords(format,
 		args...)
 }

@@ -91,7 +91,7 @@ type Options struct {
 	Starved int
 }
 
-// Preset is how the server of a preset is, as far as is known; any other name
+// Preset returns how the server of a preset is, as far as is known; any other name
 // has what is common to all.
 func Preset(name string) Options {
 	takes := func(more ...string) []string { return append([]string{"stream_options", "tool_choice"}, more...) }
@@ -172,8 +172,8 @@ type thought struct {
 	details []any
 }
 
-func (s *server) has(r Rules) bool    { return s.o.Rules&r != 0 }
-func (s *server) quirk(q Quirks) bool { return s.o.Quirks&q != 0 }
+func (s *server) hasRule(r Rules) bool   { return s.o.Rules&r != 0 }
+func (s *server) hasQuirk(q Quirks) bool { return s.o.Quirks&q != 0 }
 
 func (s *server) Handles(r *http.Request) bool {
 	return strings.HasSuffix(r.URL.Path, "/chat/completions") && r.Method == http.MethodPost
@@ -183,14 +183,14 @@ func (s *server) Serve(w http.ResponseWriter, _ *http.Request) {
 	http.Error(w, "404 page not found", http.StatusNotFound)
 }
 
-// remember keeps what was thought for an answer, under a key.
-func (s *server) remember(key string, t thought) {
+// rememberThought keeps what was thought for an answer, under a key.
+func (s *server) rememberThought(key string, t thought) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.given[key] = t
 }
 
-func (s *server) recall(key string) (thought, bool) {
+func (s *server) findThought(key string) (thought, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, ok := s.given[key]

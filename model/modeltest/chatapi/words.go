@@ -12,50 +12,53 @@ import (
 	"github.com/scrollback-ai/scrollback/wire"
 )
 
-func (s *server) noKey() *modeltest.Refused {
+func (s *server) refuseKey() *modeltest.Refused {
 	switch s.o.Server {
 	case "deepseek":
 		return modeltest.Refused{Rule: "key", Status: 401,
-			Code: "invalid_request_error"}.Saying("Authentication Fails, Your api key: ****key is invalid")
+			Code: "invalid_request_error"}.WithWords("Authentication Fails, Your api key: ****key is invalid")
 	case "xai":
-		return bad("key", "invalid-argument",
+		return badRequest("key", "invalid-argument",
 			"Incorrect API key provided: sk***ey. You can obtain an API key from https://console.x.ai.")
 	case "ark":
 		return modeltest.Refused{Rule: "key", Status: 401,
-			Code: "AuthenticationError"}.Saying("The API key format is incorrect.")
+			Code: "AuthenticationError"}.WithWords("The API key format is incorrect.")
 	case "openrouter":
-		return modeltest.Refused{Rule: "key", Status: 401, Code: "401"}.Saying("No auth credentials found")
+		return modeltest.Refused{Rule: "key", Status: 401, Code: "401"}.WithWords("No auth credentials found")
 	case "moonshot":
 		return modeltest.Refused{Rule: "key", Status: 401,
-			Code: "invalid_authentication_error"}.Saying("Invalid Authentication")
+			Code: "invalid_authentication_error"}.WithWords("Invalid Authentication")
 	case "workers-ai":
-		return modeltest.Refused{Rule: "key", Status: 401, Code: "10000"}.Saying("Authentication error")
+		return modeltest.Refused{Rule: "key", Status: 401, Code: "10000"}.WithWords("Authentication error")
 	}
 	return modeltest.Refused{Rule: "key", Status: 401,
-		Code: "invalid_api_key"}.Saying("Incorrect API key provided: sk-wrong. You can find your API key at https://platform.openai.com/account/api-keys.")
+		Code: "invalid_api_key"}.WithWords(
+		"Incorrect API key provided: sk-wrong. You can find your API key at https://platform.openai.com/account/api-keys.")
 }
 
-func (s *server) noModel(name string) *modeltest.Refused {
+func (s *server) refuseModel(name string) *modeltest.Refused {
 	switch s.o.Server {
 	case "deepseek":
-		return bad("model", "invalid_request_error", "Model Not Exist")
+		return badRequest("model", "invalid_request_error", "Model Not Exist")
 	case "ark":
 		return modeltest.Refused{Rule: "model", Status: 404,
-			Code: "InvalidEndpointOrModel.NotFound"}.Saying("The model or endpoint %s does not exist or you do not have access to it.", name)
+			Code: "InvalidEndpointOrModel.NotFound"}.WithWords(
+			"The model or endpoint %s does not exist or you do not have access to it.", name)
 	case "openrouter":
-		return bad("model", "400", "%s is not a valid model ID", name)
+		return badRequest("model", "400", "%s is not a valid model ID", name)
 	case "moonshot":
 		return modeltest.Refused{Rule: "model", Status: 404,
-			Code: "resource_not_found_error"}.Saying("Not found the model %s or Permission denied", name)
+			Code: "resource_not_found_error"}.WithWords("Not found the model %s or Permission denied", name)
 	case "workers-ai":
-		return bad("model", "5007", "No such model %s or task", name)
+		return badRequest("model", "5007", "No such model %s or task", name)
 	}
 	return modeltest.Refused{Rule: "model", Status: 404,
-		Code: "model_not_found"}.Saying("The model `%s` does not exist or you do not have access to it.", name)
+		Code: "model_not_found"}.WithWords("The model `%s` does not exist or you do not have access to it.", name)
 }
 
-func (s *server) noParameter(name string) *modeltest.Refused {
-	why := bad("parameter", "unsupported_parameter", "Unsupported parameter: '%s' is not supported with this model.", name)
+func (s *server) refuseParameter(name string) *modeltest.Refused {
+	why := badRequest("parameter", "unsupported_parameter",
+		"Unsupported parameter: '%s' is not supported with this model.", name)
 	why.Param = name
 	switch s.o.Server {
 	case "openai":
@@ -63,40 +66,40 @@ func (s *server) noParameter(name string) *modeltest.Refused {
 			why.Words += " Use 'max_completion_tokens' instead."
 		}
 	case "xai":
-		why = bad("parameter", "invalid-argument", "Argument not supported on this model: %s", name)
+		why = badRequest("parameter", "invalid-argument", "Argument not supported on this model: %s", name)
 	case "vllm":
-		why = bad("parameter", "",
+		why = badRequest("parameter", "",
 			"[{'type': 'extra_forbidden', 'loc': ('body', '%s'), 'msg': 'Extra inputs are not permitted'}]", name)
 	case "workers-ai":
-		why = bad("parameter", "5006", "AiError: Bad input: Error: unknown property '%s'", name)
+		why = badRequest("parameter", "5006", "AiError: Bad input: Error: unknown property '%s'", name)
 	case "dashscope", "ark":
-		why = bad("parameter", "InvalidParameter",
+		why = badRequest("parameter", "InvalidParameter",
 			"The parameter `%s` specified in the request is not supported by this model.", name)
 	case "lmstudio", "llama.cpp":
-		why = bad("parameter", "invalid_request_error", "Unrecognized key(s) in object: '%s'", name)
+		why = badRequest("parameter", "invalid_request_error", "Unrecognized key(s) in object: '%s'", name)
 	case "custom":
-		why = bad("parameter", "invalid_request_error", "Unknown parameter: %s", name)
+		why = badRequest("parameter", "invalid_request_error", "Unknown parameter: %s", name)
 	}
 	return why
 }
 
-// roles refuses what the model's template does, in its words.
-func (s *server) roles(messages []message) *modeltest.Refused {
+// checkRoles refuses what the model's template does, in its words.
+func (s *server) checkRoles(messages []message) *modeltest.Refused {
 	before := ""
 	for i, m := range messages {
 		if !slices.Contains([]string{"system", "user", "assistant", "tool"}, m.Role) &&
 			!(m.Role == "developer" && s.o.Server == "openai") {
-			return bad("role", "invalid_request_error",
+			return badRequest("role", "invalid_request_error",
 				"Failed to deserialize the JSON body into the target type: messages[%d].role: unknown variant `%s`, expected one of `system`, `user`, `assistant`, `tool`", i, m.Role)
 		}
 		switch {
-		case m.Role == "system" && s.has(NoSystem):
-			return bad("no-system", "", "System role not supported")
-		case m.Role == "system" && i > 0 && s.has(SystemFront):
-			return bad("system-front", "", "System message must be at the beginning.")
-		case s.has(Alternates|NoSystem) && (m.Role == "system" && i > 0 || m.Role == before && m.Role != "tool" ||
+		case m.Role == "system" && s.hasRule(NoSystem):
+			return badRequest("no-system", "", "System role not supported")
+		case m.Role == "system" && i > 0 && s.hasRule(SystemFront):
+			return badRequest("system-front", "", "System message must be at the beginning.")
+		case s.hasRule(Alternates|NoSystem) && (m.Role == "system" && i > 0 || m.Role == before && m.Role != "tool" ||
 			m.Role == "assistant" && (before == "" || before == "system")):
-			return bad("turns", "",
+			return badRequest("turns", "",
 				"After the optional system message, conversation roles must alternate user/assistant/user/assistant/...")
 		}
 		before = m.Role
@@ -104,88 +107,91 @@ func (s *server) roles(messages []message) *modeltest.Refused {
 	return nil
 }
 
-// lengths refuses a request or an answer that is too long.
-func (s *server) lengths(raw map[string]json.RawMessage, req wire.ChatRequest) *modeltest.Refused {
+// checkLengths refuses a request or an answer that is too long.
+func (s *server) checkLengths(raw map[string]json.RawMessage, req wire.ChatRequest) *modeltest.Refused {
 	asked := max(req.MaxTokens, req.MaxCompletionTokens)
 	n := int64(len(raw["messages"])+len(raw["tools"])) / 4
 	if s.o.MaxOutput > 0 && asked > s.o.MaxOutput {
-		return s.tooMuch(asked)
+		return s.refuseMaximum(asked)
 	}
 	sums := !slices.Contains([]string{"xai", "moonshot", "dashscope", "llama.cpp", "lmstudio"}, s.o.Server)
 	if s.o.Limit > 0 && (n > s.o.Limit || sums && n+asked > s.o.Limit) {
-		return s.tooLong(n, asked)
+		return s.refuseLength(n, asked)
 	}
 	return nil
 }
 
-func (s *server) tooMuch(asked int64) *modeltest.Refused {
+func (s *server) refuseMaximum(asked int64) *modeltest.Refused {
 	const rule = "max-output"
 	switch s.o.Server {
 	case "dashscope":
-		return bad(rule, "invalid_parameter_error",
+		return badRequest(rule, "invalid_parameter_error",
 			"<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, %d]", s.o.MaxOutput)
 	case "ark":
-		return bad(rule, "InvalidParameter",
+		return badRequest(rule, "InvalidParameter",
 			"The parameter `max_tokens` specified in the request are not valid: integer above maximum value, expected a value <= %d, but got %d instead.", s.o.MaxOutput, asked)
 	case "deepseek":
-		return bad(rule, "invalid_request_error", "Invalid max_tokens value, the valid range of max_tokens is [1, %d]",
+		return badRequest(rule, "invalid_request_error", "Invalid max_tokens value, the valid range of max_tokens is [1, %d]",
 			s.o.MaxOutput)
 	}
-	return bad(rule, "invalid_value",
+	return badRequest(rule, "invalid_value",
 		"max_tokens is too large: %d. This model supports at most %d completion tokens, whereas you provided %d.", asked,
 		s.o.MaxOutput, asked)
 }
 
-func (s *server) tooLong(n, asked int64) *modeltest.Refused {
+func (s *server) refuseLength(n, asked int64) *modeltest.Refused {
 	const rule = "too-long"
 	l := s.o.Limit
 	switch s.o.Server {
 	case "deepseek":
-		return bad(rule, "invalid_request_error",
+		return badRequest(rule, "invalid_request_error",
 			"This model's maximum context length is %d tokens. However, you requested %d tokens (%d in the messages, %d in the completion). Please reduce the length of the messages or completion.", l, n+asked, n, asked)
 	case "moonshot":
-		return bad(rule, "invalid_request_error",
+		return badRequest(rule, "invalid_request_error",
 			"Invalid request: Your request exceeded model token limit: %d (requested: %d)", l, n)
 	case "xai":
-		return bad(rule, "invalid-argument", "This model's maximum prompt length is %d but the request contains %d tokens.",
+		return badRequest(rule, "invalid-argument",
+			"This model's maximum prompt length is %d but the request contains %d tokens.",
 			l, n)
 	case "openrouter":
-		return bad(rule, "400",
+		return badRequest(rule, "400",
 			"This endpoint's maximum context length is %d tokens. However, you requested about %d tokens (%d of text input, %d in the output). Please reduce the length of either one, or use the \"middle-out\" transform to compress your prompt automatically.", l, n+asked, n, asked)
 	case "dashscope":
-		return bad(rule, "invalid_parameter_error",
+		return badRequest(rule, "invalid_parameter_error",
 			"<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, %d]", l)
 	case "ark":
-		return bad(rule, "InvalidParameter", "Total tokens of image and text exceed max message tokens")
+		return badRequest(rule, "InvalidParameter", "Total tokens of image and text exceed max message tokens")
 	case "workers-ai":
 		return modeltest.Refused{Rule: rule, Status: 413,
-			Code: "5021"}.Saying("AiError: AiError: The estimated number of input and maximum output tokens (%d) exceeded this model context window limit (%d)", n+asked, l)
+			Code: "5021"}.WithWords(
+			"AiError: AiError: The estimated number of input and maximum output tokens (%d) exceeded this model context window limit (%d)", n+asked, l)
 	case "vllm":
-		return bad(rule, "",
+		return badRequest(rule, "",
 			"This model's maximum context length is %d tokens. However, you requested %d output tokens and your prompt contains at least %d input tokens, for a total of at least %d tokens. Please reduce the length of the input prompt or the number of requested output tokens.", l, asked, l-asked+1, l+1)
 	case "llama.cpp":
-		return bad(rule, "", "request (%d tokens) exceeds the available context size (%d tokens), try increasing it", n, l)
+		return badRequest(rule, "", "request (%d tokens) exceeds the available context size (%d tokens), try increasing it",
+			n, l)
 	case "lmstudio":
-		return bad(rule, "",
+		return badRequest(rule, "",
 			"Trying to keep the first %d tokens when context the overflows. However, the number of tokens to keep from the initial prompt is greater than the context length (n_keep: %d>= n_ctx: %d)", n, n, l)
 	}
-	return bad(rule, "context_length_exceeded",
+	return badRequest(rule, "context_length_exceeded",
 		"This model's maximum context length is %d tokens. However, your messages resulted in %d tokens. Please reduce the length of the messages.", l, n)
 }
 
 func (s *server) Refuse(w http.ResponseWriter, why modeltest.Refused) {
-	if why.Rule == "too-long" && s.has(LongWithin200) {
+	if why.Rule == "too-long" && s.hasRule(LongWithin200) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		fmt.Fprintf(w, "event: error\ndata: %s\n\n", s.complaint(why))
+		fmt.Fprintf(w, "event: error\ndata: %s\n\n", s.refusalBody(why))
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(why.Status)
-	_, _ = w.Write(s.complaint(why)) // the client may be gone
+	_, _ = w.Write(s.refusalBody(why)) // the client may be gone
 }
 
-// complaint is the body of a refusal in the server's form.
-func (s *server) complaint(why modeltest.Refused) []byte {
+// refusalBody returns the body of a refusal in the server's form.
+func (s *server) refusalBody(why modeltest.Refused) []byte {
 	kind := "invalid_request_error"
 	code := any(why.Code)
 	param := any(nil)
@@ -244,7 +250,7 @@ func (s *server) complaint(why modeltest.Refused) []byte {
 	return []byte(strings.TrimSpace(string(b)))
 }
 
-// bad is a refusal of a request that is not as it should be.
-func bad(rule, code, format string, args ...any) *modeltest.Refused {
-	return modeltest.Refused{Rule: rule, Status: http.StatusBadRequest, Code: code}.Saying(format, args...)
+// badRequest returns a refusal of a request that is not as it should be.
+func badRequest(rule, code, format string, args ...any) *modeltest.Refused {
+	return modeltest.Refused{Rule: rule, Status: http.StatusBadRequest, Code: code}.WithWords(format, args...)
 }

@@ -14,8 +14,8 @@ import (
 
 type object = map[string]any
 
-// stream writes one answer, a frame a write.
-type stream struct {
+// answerWriter writes one answer, a frame a write.
+type answerWriter struct {
 	s       *server
 	w       http.ResponseWriter
 	n       int // of the answer
@@ -33,73 +33,73 @@ func (s *server) Write(w http.ResponseWriter, _ *http.Request, answer modeltest.
 	if starve {
 		s.starved++
 	}
-	out := &stream{s: s, w: w, n: s.answers}
+	out := &answerWriter{s: s, w: w, n: s.answers}
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "text/event-stream")
-	if s.quirk(Comments) {
+	if s.hasQuirk(Comments) {
 		fmt.Fprint(w, ": keep-alive\n\n")
 	}
 	if starve {
-		out.choice(object{}, "insufficient_system_resource", nil)
+		out.writeChoice(object{}, "insufficient_system_resource", nil)
 		return
 	}
-	out.choice(object{"role": "assistant", "content": ""}, nil, nil)
+	out.writeChoice(object{"role": "assistant", "content": ""}, nil, nil)
 	answer(func(d model.Delta, err error) bool {
 		if err != nil {
-			out.frame(s.complaint(modeltest.Refused{Status: 500, Code: "500", Words: "the upstream failed"}))
+			out.writeFrame(s.refusalBody(modeltest.Refused{Status: 500, Code: "500", Words: "the upstream failed"}))
 			return false
 		}
-		out.delta(d)
+		out.writeDelta(d)
 		return true
 	})
-	if !s.quirk(NoDone) {
-		out.frame([]byte("[DONE]"))
+	if !s.hasQuirk(NoDone) {
+		out.writeFrame([]byte("[DONE]"))
 	}
 }
 
-func (o *stream) frame(data []byte) {
-	if o.s.quirk(Comments) {
+func (o *answerWriter) writeFrame(data []byte) {
+	if o.s.hasQuirk(Comments) {
 		fmt.Fprint(o.w, ": keep-alive\n\n")
 	}
 	fmt.Fprintf(o.w, "data: %s\n\n", data)
 	_ = http.NewResponseController(o.w).Flush() // the client may be gone
 }
 
-// choice writes a chunk with one choice. A usage goes where the server has it.
-func (o *stream) choice(delta object, finish any, usage object) {
+// writeChoice writes a chunk with one choice. A usage goes where the server has it.
+func (o *answerWriter) writeChoice(delta object, finish any, usage object) {
 	choice := object{"index": 0, "delta": delta, "finish_reason": finish}
 	chunk := object{"id": fmt.Sprintf("chatcmpl-%d", o.n), "object": "chat.completion.chunk", "created": 1, "model": "m",
 		"choices": []any{choice}}
-	if o.s.quirk(NumericIDs) {
+	if o.s.hasQuirk(NumericIDs) {
 		chunk["id"] = o.n
 	}
-	if o.s.quirk(Fractions) {
+	if o.s.hasQuirk(Fractions) {
 		chunk["created"] = 1.25
 	}
-	if o.s.quirk(UsageNull) {
+	if o.s.hasQuirk(UsageNull) {
 		chunk["usage"] = nil
 	}
-	apart := usage != nil && o.s.quirk(UsageNull)
+	apart := usage != nil && o.s.hasQuirk(UsageNull)
 	switch {
-	case usage != nil && o.s.quirk(UsageInChoice):
+	case usage != nil && o.s.hasQuirk(UsageInChoice):
 		choice["usage"] = usage
 	case usage != nil && !apart:
 		chunk["usage"] = usage
 	}
-	o.json(chunk)
+	o.writeJSON(chunk)
 	if apart {
 		chunk["choices"] = []any{}
 		chunk["usage"] = usage
-		o.json(chunk)
+		o.writeJSON(chunk)
 	}
 }
 
-func (o *stream) json(v any) {
+func (o *answerWriter) writeJSON(v any) {
 	b, _ := json.Marshal(v) // our own values always encode
-	o.frame(b)
+	o.writeFrame(b)
 }
 
-func (o *stream) delta(d model.Delta) {
+func (o *answerWriter) writeDelta(d model.Delta) {
 	if d.Reasoning != "" && o.s.o.Reasoning != "" {
 		o.thought.text += d.Reasoning
 		o.open = true
@@ -108,16 +108,16 @@ func (o *stream) delta(d model.Delta) {
 			delta["reasoning_details"] = []any{object{"type": "reasoning.text", "text": d.Reasoning, "signature": nil,
 				"format": "anthropic-claude-v1", "index": 0}}
 		}
-		o.choice(delta, nil, nil)
+		o.writeChoice(delta, nil, nil)
 	}
 	if d.Text != "" {
-		o.sign()
+		o.signReasoning()
 		o.words += d.Text
 		content := any(d.Text)
-		if o.s.quirk(ContentList) {
+		if o.s.hasQuirk(ContentList) {
 			content = []any{object{"type": "text", "text": d.Text}}
 		}
-		o.choice(object{"content": content}, nil, nil)
+		o.writeChoice(object{"content": content}, nil, nil)
 	}
 	if d.Search != nil {
 		var pages []any
@@ -125,23 +125,23 @@ func (o *stream) delta(d model.Delta) {
 			pages = append(pages, object{"type": "url_citation",
 				"url_citation": object{"url": r.URL, "title": r.Title, "content": r.Text, "start_index": 0, "end_index": 1}})
 		}
-		o.choice(object{"content": "", "annotations": pages}, nil, nil)
+		o.writeChoice(object{"content": "", "annotations": pages}, nil, nil)
 	}
 	if d.Call != nil {
-		o.sign()
-		o.call(*d.Call)
+		o.signReasoning()
+		o.writeCall(*d.Call)
 	}
 	if d.Usage != nil {
 		o.used = d.Usage
 	}
 	if d.Finish != "" {
-		o.sign()
-		o.end(d)
+		o.signReasoning()
+		o.endAnswer(d)
 	}
 }
 
-// sign ends reasoning with its signature, and a detail that nobody can read.
-func (o *stream) sign() {
+// signReasoning ends reasoning with its signature, and a detail that nobody can read.
+func (o *answerWriter) signReasoning() {
 	if !o.open || !o.s.o.Details {
 		return
 	}
@@ -149,26 +149,26 @@ func (o *stream) sign() {
 	signature := fmt.Sprintf("sig-%d", o.n)
 	sealed := object{"type": "reasoning.encrypted", "data": fmt.Sprintf("sealed-%d", o.n), "id": fmt.Sprintf("rs-%d", o.n),
 		"format": "anthropic-claude-v1", "index": 1.0}
-	o.choice(object{"reasoning_details": []any{object{"type": "reasoning.text", "signature": signature,
+	o.writeChoice(object{"reasoning_details": []any{object{"type": "reasoning.text", "signature": signature,
 		"format": "anthropic-claude-v1", "index": 0}}}, nil, nil)
-	o.choice(object{"reasoning_details": []any{sealed}}, nil, nil)
+	o.writeChoice(object{"reasoning_details": []any{sealed}}, nil, nil)
 	o.thought.details = append(o.thought.details,
 		object{"type": "reasoning.text", "text": o.thought.text, "signature": signature, "format": "anthropic-claude-v1",
 			"index": 0.0}, sealed)
 }
 
-// call writes a call in pieces.
-func (o *stream) call(c scrollback.ToolCall) {
+// writeCall writes a call in pieces.
+func (o *answerWriter) writeCall(c scrollback.ToolCall) {
 	at := len(o.calls)
-	if o.s.quirk(NumericIDs) {
+	if o.s.hasQuirk(NumericIDs) {
 		c.ID = strconv.Itoa(7000 + 10*o.n + at)
 	}
 	o.calls = append(o.calls, c)
 	var pieces []any
 	switch args := string(c.Arguments); {
-	case o.s.quirk(ObjectArgument):
+	case o.s.hasQuirk(ObjectArgument):
 		pieces = []any{c.Arguments}
-	case o.s.quirk(WholeCalls|OneIndex) || len(args) < 2:
+	case o.s.hasQuirk(WholeCalls|OneIndex) || len(args) < 2:
 		pieces = []any{args}
 	default:
 		half := len(args) / 2
@@ -184,50 +184,50 @@ func (o *stream) call(c scrollback.ToolCall) {
 			piece["id"] = c.ID
 			piece["type"] = "function"
 			piece["function"] = object{"name": c.Name, "arguments": arguments}
-			if n, err := strconv.Atoi(c.ID); err == nil && o.s.quirk(NumericIDs) {
+			if n, err := strconv.Atoi(c.ID); err == nil && o.s.hasQuirk(NumericIDs) {
 				piece["id"] = n
 			}
-		case o.s.quirk(LateID):
+		case o.s.hasQuirk(LateID):
 			piece["id"] = ""
 			piece["function"] = object{"name": "", "arguments": arguments}
 		}
 		switch {
-		case o.s.quirk(OneIndex):
+		case o.s.hasQuirk(OneIndex):
 			piece["index"] = 0
-		case o.s.quirk(IndexFromOne):
+		case o.s.hasQuirk(IndexFromOne):
 			piece["index"] = at + 1
-		case !o.s.quirk(NoIndex):
+		case !o.s.hasQuirk(NoIndex):
 			piece["index"] = at
 		}
-		o.choice(object{"tool_calls": []any{piece}}, nil, nil)
+		o.writeChoice(object{"tool_calls": []any{piece}}, nil, nil)
 	}
 }
 
-// end closes the answer, and remembers what was thought for it.
-func (o *stream) end(d model.Delta) {
+// endAnswer closes the answer, and remembers what was thought for it.
+func (o *answerWriter) endAnswer(d model.Delta) {
 	for _, c := range o.calls {
-		o.s.remember(c.ID, o.thought)
+		o.s.rememberThought(c.ID, o.thought)
 	}
 	if len(o.calls) == 0 {
-		o.s.remember("says "+o.words, o.thought)
+		o.s.rememberThought("says "+o.words, o.thought)
 	}
 	finish := d.Finish
-	if finish == scrollback.FinishToolCalls && o.s.quirk(SaysStop) {
+	if finish == scrollback.FinishToolCalls && o.s.hasQuirk(SaysStop) {
 		finish = "stop"
 	}
-	o.choice(object{}, finish, o.usage(o.used))
+	o.writeChoice(object{}, finish, o.usageObject(o.used))
 }
 
-func (o *stream) usage(u *scrollback.Usage) object {
+func (o *answerWriter) usageObject(u *scrollback.Usage) object {
 	if u == nil {
 		return nil
 	}
 	output := u.OutputTokens
-	if o.s.quirk(ReasoningAside) {
+	if o.s.hasQuirk(ReasoningAside) {
 		output -= u.ReasoningTokens
 	}
 	number := func(n int64) any {
-		if o.s.quirk(Fractions) {
+		if o.s.hasQuirk(Fractions) {
 			return json.Number(fmt.Sprintf("%d.0", n))
 		}
 		return n
@@ -236,9 +236,9 @@ func (o *stream) usage(u *scrollback.Usage) object {
 		"total_tokens":              number(u.InputTokens + u.OutputTokens),
 		"completion_tokens_details": object{"reasoning_tokens": number(u.ReasoningTokens)}}
 	switch {
-	case o.s.quirk(CachedOnTop):
+	case o.s.hasQuirk(CachedOnTop):
 		out["cached_tokens"] = number(u.CachedTokens)
-	case o.s.quirk(CacheHits):
+	case o.s.hasQuirk(CacheHits):
 		out["prompt_cache_hit_tokens"] = number(u.CachedTokens)
 		out["prompt_cache_miss_tokens"] = number(u.InputTokens - u.CachedTokens)
 	default:

@@ -38,7 +38,7 @@ type Options struct {
 
 // New stands in for the server of the Gemini API.
 func New(m model.Model, o *Options) *modeltest.Strict {
-	s := &server{given: map[string]place{}, ids: map[string]string{}, more: map[string]remainder{},
+	s := &server{given: map[string]signaturePlace{}, ids: map[string]string{}, more: map[string]remainder{},
 		asked: map[*http.Request]request{}}
 	if o != nil {
 		s.o = *o
@@ -57,21 +57,21 @@ type server struct {
 	o Options
 
 	mu      sync.Mutex
-	answers []kept
-	given   map[string]place     // by signature
-	ids     map[string]string    // of calls → the model that made them
-	more    map[string]remainder // by token
+	answers []keptAnswer
+	given   map[string]signaturePlace // by signature
+	ids     map[string]string         // of calls → the model that made them
+	more    map[string]remainder      // by token
 	asked   map[*http.Request]request
 }
 
-// place is where a signature was given: on which part of which answer.
-type place struct {
+// signaturePlace is where a signature was given: on which part of which answer.
+type signaturePlace struct {
 	answer int
 	part   string // without its signature
 }
 
-// kept is what is kept of an answer, to know it again.
-type kept struct {
+// keptAnswer is what is kept of an answer, to know it again.
+type keptAnswer struct {
 	model, text, thoughts string
 	signatures            []string
 }
@@ -84,8 +84,8 @@ type remainder struct {
 
 const modelsPath = "/v1beta/models/"
 
-// target is the model that a request names, and what it wants of it.
-func target(r *http.Request) (id, method string) {
+// parseTarget returns the model that a request names, and what it wants of it.
+func parseTarget(r *http.Request) (id, method string) {
 	id, method, _ = strings.Cut(strings.TrimPrefix(r.URL.Path, modelsPath), ":")
 	return id, method
 }
@@ -96,8 +96,8 @@ func (s *server) Handles(r *http.Request) bool {
 
 // Serve describes a model as the list of models does.
 func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
-	id, _ := target(r)
-	if why := s.entry(r, id); why != nil {
+	id, _ := parseTarget(r)
+	if why := s.checkEntry(r, id); why != nil {
 		s.Refuse(w, *why)
 		return
 	}
@@ -108,17 +108,19 @@ func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
 		"supportedGenerationMethods": []string{"generateContent", "countTokens"}})
 }
 
-// entry judges the key and the model.
-func (s *server) entry(r *http.Request, id string) *modeltest.Refused {
+// checkEntry judges the key and the model.
+func (s *server) checkEntry(r *http.Request, id string) *modeltest.Refused {
 	switch key := r.Header.Get("X-Goog-Api-Key"); {
 	case key == "":
 		return modeltest.Refused{Rule: "no-key", Status: 403,
-			Code: "PERMISSION_DENIED"}.Saying("Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API.")
+			Code: "PERMISSION_DENIED"}.WithWords(
+			"Method doesn't allow unregistered callers (callers without established identity). Please use API Key or other form of API consumer identity to call this API.")
 	case s.o.Key != "" && key != s.o.Key:
-		return invalid("bad-key", "API key not valid. Please pass a valid API key.")
+		return refuseInvalid("bad-key", "API key not valid. Please pass a valid API key.")
 	case !slices.Contains(s.o.Models, id):
 		return modeltest.Refused{Rule: "no-model", Status: 404,
-			Code: "NOT_FOUND"}.Saying("models/%s is not found for API version v1beta, or is not supported for generateContent. Call ModelService.ListModels to see the list of available models and their supported methods.", id)
+			Code: "NOT_FOUND"}.WithWords(
+			"models/%s is not found for API version v1beta, or is not supported for generateContent. Call ModelService.ListModels to see the list of available models and their supported methods.", id)
 	}
 	return nil
 }

@@ -18,7 +18,7 @@ func call(id, name, args string) *scrollback.ToolCall {
 	return &scrollback.ToolCall{ID: id, Name: name, Arguments: json.RawMessage(args)}
 }
 
-// served is a stand-in that calls a tool where one is defined, and talks else.
+// served returns a stand-in that calls a tool where one is defined, and talks else.
 func served(t *testing.T, o *Options) (*modeltest.Strict, string) {
 	t.Helper()
 	s := New(modeltest.NewScript(model.Facts{Name: "x"}, modeltest.Step{Reply: func(r model.Request) []model.Delta {
@@ -55,7 +55,7 @@ func ask(t *testing.T, url, id, key, body string) (int, string) {
 	return resp.StatusCode, string(raw)
 }
 
-// partsOf are those of a stream, as they were written.
+// partsOf returns those of a stream, as they were written.
 func partsOf(t *testing.T, stream string) (out []string) {
 	t.Helper()
 	for line := range strings.Lines(stream) {

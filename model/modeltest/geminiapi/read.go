@@ -70,22 +70,23 @@ type function struct {
 	Response json.RawMessage `json:"response,omitempty"`
 }
 
-// invalid is the refusal of most rules.
-func invalid(rule, format string, args ...any) *modeltest.Refused {
-	return modeltest.Refused{Rule: rule, Status: http.StatusBadRequest, Code: "INVALID_ARGUMENT"}.Saying(format, args...)
+// refuseInvalid returns the refusal of most rules.
+func refuseInvalid(rule, format string, args ...any) *modeltest.Refused {
+	return modeltest.Refused{Rule: rule, Status: http.StatusBadRequest, Code: "INVALID_ARGUMENT"}.WithWords(format,
+		args...)
 }
 
 func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.Refused) {
-	id, method := target(r)
-	if why := s.entry(r, id); why != nil {
+	id, method := parseTarget(r)
+	if why := s.checkEntry(r, id); why != nil {
 		return model.Request{}, why
 	}
 	if method != "streamGenerateContent" || r.URL.Query().Get("alt") != "sse" {
 		return model.Request{}, modeltest.Refused{Rule: "method", Status: http.StatusNotFound,
-			Code: "NOT_FOUND"}.Saying("Requested entity was not found.")
+			Code: "NOT_FOUND"}.WithWords("Requested entity was not found.")
 	}
 	if modeltest.IllFormed(body) {
-		return model.Request{}, invalid("well-formed",
+		return model.Request{}, refuseInvalid("well-formed",
 			"Invalid JSON payload received. Parsing terminated before end of input: invalid Unicode code point.")
 	}
 	var q request
@@ -93,84 +94,86 @@ func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.R
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&q); err != nil {
 		name := quoted.FindString(err.Error())
-		return model.Request{}, invalid("field", "Invalid JSON payload received. Unknown name %s: Cannot find field.", name)
+		return model.Request{}, refuseInvalid("field", "Invalid JSON payload received. Unknown name %s: Cannot find field.",
+			name)
 	}
 	for _, name := range s.o.Refuse {
 		if bytes.Contains(body, []byte(`"`+name+`":`)) {
-			return model.Request{}, invalid("field",
+			return model.Request{}, refuseInvalid("field",
 				"Invalid JSON payload received. Unknown name %q at 'generation_config': Cannot find field.", name)
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, judge := range []func(string, request) *modeltest.Refused{s.continued, s.size, s.tools, s.thinking, s.turns,
-		s.parts, s.signed} {
+	for _, judge := range []func(string, request) *modeltest.Refused{s.checkContinued, s.checkSize, s.checkTools,
+		s.checkThinking, s.checkTurns,
+		s.checkParts, s.checkSignatures} {
 		if why := judge(id, q); why != nil {
 			return model.Request{}, why
 		}
 	}
 	s.asked[r] = q
-	return requestOf(q), nil
+	return toRequest(q), nil
 }
 
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
-// continued judges a request that goes on with an answer: it is the same as before.
-func (s *server) continued(_ string, q request) *modeltest.Refused {
+// checkContinued judges a request that goes on with an answer: it is the same as before.
+func (s *server) checkContinued(_ string, q request) *modeltest.Refused {
 	if q.ContinuationToken == "" {
 		return nil
 	}
-	if rest, ok := s.more[q.ContinuationToken]; !ok || rest.body != bodyOf(q) {
-		return invalid("continuation", "Invalid continuation token.")
+	if rest, ok := s.more[q.ContinuationToken]; !ok || rest.body != withoutToken(q) {
+		return refuseInvalid("continuation", "Invalid continuation token.")
 	}
 	return nil
 }
 
-// bodyOf is a request without its token.
-func bodyOf(q request) string {
+// withoutToken returns a request without its token.
+func withoutToken(q request) string {
 	q.ContinuationToken = ""
 	b, _ := json.Marshal(q) // our own types always encode
 	return string(b)
 }
 
-func (s *server) size(_ string, q request) *modeltest.Refused {
-	if n := tokens(q); n > s.o.Limit {
-		return invalid("too-long", "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", n,
+func (s *server) checkSize(_ string, q request) *modeltest.Refused {
+	if n := countTokens(q); n > s.o.Limit {
+		return refuseInvalid("too-long", "The input token count (%d) exceeds the maximum number of tokens allowed (%d).", n,
 			s.o.Limit)
 	}
 	if n := q.GenerationConfig.MaxOutputTokens; n > s.o.MaxOutput {
-		return invalid("max-output",
+		return refuseInvalid("max-output",
 			"Unable to submit request because it has a maxOutputTokens value of %d but the supported range is from 1 (inclusive) to %d (exclusive). Update the value and try again.", n, s.o.MaxOutput+1)
 	}
 	return nil
 }
 
-func tokens(q request) int64 {
+func countTokens(q request) int64 {
 	q.Tools = nil
-	return int64(len(bodyOf(q))) / 4
+	return int64(len(withoutToken(q))) / 4
 }
 
 var functionName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$`)
 
-func (s *server) tools(id string, q request) *modeltest.Refused {
+func (s *server) checkTools(id string, q request) *modeltest.Refused {
 	gemma := strings.HasPrefix(id, "gemma")
 	if gemma && q.SystemInstruction != nil {
-		return invalid("system", "Developer instruction is not enabled for models/%s", id)
+		return refuseInvalid("system", "Developer instruction is not enabled for models/%s", id)
 	}
 	for i, t := range q.Tools {
 		switch {
 		case t.GoogleSearch == nil:
 		case s.o.NoSearch:
-			return invalid("search", "Search Grounding is not supported.")
+			return refuseInvalid("search", "Search Grounding is not supported.")
 		case len(q.Tools) > 1 || len(t.FunctionDeclarations) > 0:
-			return invalid("search", "Tool use with function calling is unsupported")
+			return refuseInvalid("search", "Tool use with function calling is unsupported")
 		}
 		if gemma {
-			return invalid("calling", "Function calling is not enabled for models/%s", id)
+			return refuseInvalid("calling", "Function calling is not enabled for models/%s", id)
 		}
 		for j, f := range t.FunctionDeclarations {
 			if !functionName.MatchString(f.Name) {
-				return invalid("name",
+				return refuseInvalid("name",
 					"* GenerateContentRequest.tools[%d].function_declarations[%d].name: [Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64.]", i, j)
 			}
 		}
@@ -178,10 +181,10 @@ func (s *server) tools(id string, q request) *modeltest.Refused {
 	return nil
 }
 
-func (s *server) thinking(id string, q request) *modeltest.Refused {
+func (s *server) checkThinking(id string, q request) *modeltest.Refused {
 	t := q.GenerationConfig.ThinkingConfig
 	pro := strings.Contains(id, "-pro")
-	v := version(id)
+	v := modelVersion(id)
 	if t == nil {
 		return nil
 	}
@@ -189,28 +192,29 @@ func (s *server) thinking(id string, q request) *modeltest.Refused {
 	budget := t.ThinkingBudget
 	switch {
 	case strings.HasPrefix(id, "gemma") || v < 2.5:
-		return invalid("thinking", "Thinking is not enabled for models/%s", id)
+		return refuseInvalid("thinking", "Thinking is not enabled for models/%s", id)
 	case level != "" && budget != nil:
-		return invalid("level-and-budget", "You can only set only one of thinking budget and thinking level.")
+		return refuseInvalid("level-and-budget", "You can only set only one of thinking budget and thinking level.")
 	case level != "" && v < 3, level == "MINIMAL" && (pro || v == 3.7),
 		level != "" && !slices.Contains([]string{"MINIMAL", "LOW", "MEDIUM", "HIGH"}, level):
-		return invalid("level", "Thinking level %s is not supported for this model. Please retry with other thinking level.",
+		return refuseInvalid("level",
+			"Thinking level %s is not supported for this model. Please retry with other thinking level.",
 			level)
 	case budget != nil && *budget == 0 && pro:
-		return invalid("budget", "Budget 0 is invalid. This model only works in thinking mode.")
+		return refuseInvalid("budget", "Budget 0 is invalid. This model only works in thinking mode.")
 	case budget != nil && (*budget < -1 || *budget > 32768 || *budget > 24576 && !pro ||
 		*budget > 0 && *budget < 128 && pro):
-		return invalid("budget", "The thinking budget (%d) is invalid.", *budget)
+		return refuseInvalid("budget", "The thinking budget (%d) is invalid.", *budget)
 	case budget != nil && *budget == 0 && t.IncludeThoughts:
-		return invalid("thoughts", "Thinking_config.include_thoughts is only enabled when thinking is enabled.")
+		return refuseInvalid("thoughts", "Thinking_config.include_thoughts is only enabled when thinking is enabled.")
 	}
 	return nil
 }
 
-// turns judges the order of turns.
-func (s *server) turns(_ string, q request) *modeltest.Refused {
+// checkTurns judges the order of turns.
+func (s *server) checkTurns(_ string, q request) *modeltest.Refused {
 	if len(q.Contents) == 0 {
-		return invalid("something", "* GenerateContentRequest.contents: contents is not specified\n")
+		return refuseInvalid("something", "* GenerateContentRequest.contents: contents is not specified\n")
 	}
 	calls := []function(nil)
 	before := ""
@@ -226,22 +230,22 @@ func (s *server) turns(_ string, q request) *modeltest.Refused {
 		}
 		switch {
 		case c.Role != "user" && c.Role != "model":
-			return invalid("role", "Please use a valid role: user, model.")
+			return refuseInvalid("role", "Please use a valid role: user, model.")
 		case len(c.Parts) == 0:
-			return invalid("empty", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.\n", i)
+			return refuseInvalid("empty", "* GenerateContentRequest.contents[%d].parts: contents.parts must not be empty.\n", i)
 		case len(made) > 0 && (c.Role != "model" || before != "user"):
-			return invalid("call-turn",
+			return refuseInvalid("call-turn",
 				"Please ensure that function call turn comes immediately after a user turn or after a function response turn.")
 		case len(answered) > 0 && len(calls) == 0:
-			return invalid("response-turn",
+			return refuseInvalid("response-turn",
 				"Please ensure that function response turn comes immediately after a function call turn.")
 		case len(answered) != len(calls), len(answered) > 0 && len(answered) != len(c.Parts):
-			return invalid("response-number",
+			return refuseInvalid("response-number",
 				"Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.")
 		}
 		for j, f := range answered {
 			if f.Name != calls[j].Name || f.ID != calls[j].ID {
-				return invalid("response-match",
+				return refuseInvalid("response-match",
 					"Please ensure that function response parts match the function call parts of the function call turn.")
 			}
 		}
@@ -249,15 +253,16 @@ func (s *server) turns(_ string, q request) *modeltest.Refused {
 		before = c.Role
 	}
 	if len(calls) > 0 || before != "user" {
-		return invalid("user-last", "Please ensure that the conversation ends with a user turn or a function response turn.")
+		return refuseInvalid("user-last",
+			"Please ensure that the conversation ends with a user turn or a function response turn.")
 	}
 	return nil
 }
 
 var imageTypes = []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}
 
-// parts judges each part by itself.
-func (s *server) parts(_ string, q request) *modeltest.Refused {
+// checkParts judges each part by itself.
+func (s *server) checkParts(_ string, q request) *modeltest.Refused {
 	all := q.Contents
 	if q.SystemInstruction != nil {
 		all = append([]content{*q.SystemInstruction}, all...)
@@ -268,20 +273,21 @@ func (s *server) parts(_ string, q request) *modeltest.Refused {
 			switch {
 			case p.Text == nil && p.InlineData == nil && p.FunctionCall == nil && p.FunctionResponse == nil &&
 				p.ExecutableCode == nil:
-				return invalid("part",
+				return refuseInvalid("part",
 					"* GenerateContentRequest.%s.data: required oneof field 'data' must have one initialized field\n", at)
 			case p.Text != nil && *p.Text == "" && p.ThoughtSignature == "":
-				return invalid("empty-text",
+				return refuseInvalid("empty-text",
 					"Unable to submit request because it must have a text parameter. Add a text parameter and try again.")
 			case p.InlineData != nil && (len(p.InlineData.Data) == 0 || !slices.Contains(imageTypes, p.InlineData.MimeType)):
-				return invalid("image", "Unsupported MIME type: %s", p.InlineData.MimeType)
+				return refuseInvalid("image", "Unsupported MIME type: %s", p.InlineData.MimeType)
 			case p.FunctionCall != nil && !isObject(p.FunctionCall.Args, true):
-				return invalid("args", "Invalid value at '%s.function_call.args' (type.googleapis.com/google.protobuf.Struct)", at)
+				return refuseInvalid("args",
+					"Invalid value at '%s.function_call.args' (type.googleapis.com/google.protobuf.Struct)", at)
 			case p.FunctionResponse != nil && !isObject(p.FunctionResponse.Response, false):
-				return invalid("response",
+				return refuseInvalid("response",
 					"Invalid value at '%s.function_response.response' (type.googleapis.com/google.protobuf.Struct)", at)
 			case p.FunctionResponse != nil && bytes.Contains(p.FunctionResponse.Response, []byte(`"$ref":`)):
-				return invalid("ref", "The function response refers to a part that does not exist ($ref)")
+				return refuseInvalid("ref", "The function response refers to a part that does not exist ($ref)")
 			}
 		}
 	}
@@ -293,8 +299,8 @@ func isObject(raw json.RawMessage, absent bool) bool {
 	return len(raw) == 0 && absent || json.Unmarshal(raw, &fields) == nil && fields != nil
 }
 
-// requestOf is a request in our own words, without images.
-func requestOf(q request) model.Request {
+// toRequest returns a request in our own words, without images.
+func toRequest(q request) model.Request {
 	out := model.Request{MaxOutputTokens: q.GenerationConfig.MaxOutputTokens}
 	out.AnswerOnly = q.ToolConfig != nil && q.ToolConfig.FunctionCallingConfig.Mode == "NONE"
 	for _, t := range q.Tools {

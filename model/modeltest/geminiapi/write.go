@@ -39,49 +39,49 @@ type usage struct {
 // Write streams an answer: each delta a chunk, and at the end a chunk that holds
 // what is signed without words.
 func (s *server) Write(w http.ResponseWriter, r *http.Request, answer modeltest.Stream) {
-	body, rest := s.open(r)
+	body, rest := s.openBody(r)
 	w.Header().Set("Content-Type", "text/event-stream")
-	out := writer{w: w, hop: s.o.Hop, body: body, s: s}
+	out := frameWriter{w: w, hop: s.o.Hop, body: body, s: s}
 	if rest != nil {
 		for _, f := range rest.frames {
-			out.frame(f)
+			out.addFrame(f)
 		}
-		out.end()
+		out.endHop()
 		return
 	}
-	id, _ := target(r)
+	id, _ := parseTarget(r)
 	s.mu.Lock()
 	n := len(s.answers)
-	s.answers = append(s.answers, kept{model: id})
+	s.answers = append(s.answers, keptAnswer{model: id})
 	s.mu.Unlock()
-	said := speech{s: s, n: n, id: id, usage: usage{PromptTokenCount: int64(len(body))/4 + 1}}
+	said := chunkMaker{s: s, n: n, id: id, usage: usage{PromptTokenCount: int64(len(body))/4 + 1}}
 	for d, err := range answer {
 		if err != nil {
-			out.fail(err)
+			out.breakOff(err)
 			return
 		}
-		for _, f := range said.frames(d) {
-			out.frame(f)
+		for _, f := range said.makeFrames(d) {
+			out.addFrame(f)
 		}
 	}
-	out.end()
+	out.endHop()
 }
 
-// open is the body of a request, and the rest of the answer that it goes on with.
-func (s *server) open(r *http.Request) (string, *remainder) {
+// openBody returns the body of a request, and the rest of the answer that it goes on with.
+func (s *server) openBody(r *http.Request) (string, *remainder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := s.asked[r]
 	delete(s.asked, r)
 	if q.ContinuationToken == "" {
-		return bodyOf(q), nil
+		return withoutToken(q), nil
 	}
 	rest := s.more[q.ContinuationToken]
 	return rest.body, &rest
 }
 
-// speech turns the deltas of one answer into chunks.
-type speech struct {
+// chunkMaker turns the deltas of one answer into chunks.
+type chunkMaker struct {
 	s      *server
 	n      int
 	id     string
@@ -90,8 +90,8 @@ type speech struct {
 	called bool
 }
 
-// frames are the chunks of a delta.
-func (sp *speech) frames(d model.Delta) (out []frame) {
+// makeFrames returns the chunks of a delta.
+func (sp *chunkMaker) makeFrames(d model.Delta) (out []frame) {
 	sp.s.mu.Lock()
 	defer sp.s.mu.Unlock()
 	a := &sp.s.answers[sp.n]
@@ -110,8 +110,8 @@ func (sp *speech) frames(d model.Delta) (out []frame) {
 		sp.usage.CandidatesTokenCount++
 		a.text += d.Text
 		p := part{Text: &d.Text}
-		if !sp.said && sp.n%2 == 1 && signs(sp.id) { // what a text begins with is signed
-			sp.s.sign(sp.n, &p)
+		if !sp.said && sp.n%2 == 1 && requiresSignature(sp.id) { // what a text begins with is signed
+			sp.s.signPart(sp.n, &p)
 		}
 		sp.said = true
 		add("", p)
@@ -133,8 +133,8 @@ func (sp *speech) frames(d model.Delta) (out []frame) {
 			p.FunctionCall.ID = fmt.Sprintf("fn%d", len(sp.s.ids)+1)
 			sp.s.ids[p.FunctionCall.ID] = sp.id
 		}
-		if !sp.called && version(sp.id) >= 2.5 {
-			sp.s.sign(sp.n, &p)
+		if !sp.called && modelVersion(sp.id) >= 2.5 {
+			sp.s.signPart(sp.n, &p)
 		}
 		sp.called = true
 		add("", p)
@@ -148,8 +148,8 @@ func (sp *speech) frames(d model.Delta) (out []frame) {
 	if d.Finish != "" {
 		empty := ""
 		p := part{Text: &empty}
-		if !sp.called && sp.n%2 == 0 && signs(sp.id) {
-			sp.s.sign(sp.n, &p)
+		if !sp.called && sp.n%2 == 0 && requiresSignature(sp.id) {
+			sp.s.signPart(sp.n, &p)
 		}
 		finish := "STOP"
 		if d.Finish == scrollback.FinishLength {
@@ -160,8 +160,8 @@ func (sp *speech) frames(d model.Delta) (out []frame) {
 	return out
 }
 
-// writer writes frames, as many as one hop has, and keeps the rest.
-type writer struct {
+// frameWriter writes frames, as many as one hop has, and keeps the rest.
+type frameWriter struct {
 	w    http.ResponseWriter
 	hop  int
 	body string
@@ -172,13 +172,13 @@ type writer struct {
 	rest []frame
 }
 
-func (o *writer) frame(f frame) {
+func (o *frameWriter) addFrame(f frame) {
 	switch {
 	case o.hop == 0:
-		o.put(f)
+		o.writeFrame(f)
 	case o.sent < o.hop:
 		if o.last != nil {
-			o.put(*o.last)
+			o.writeFrame(*o.last)
 		}
 		o.last = &f
 		o.sent++
@@ -187,8 +187,8 @@ func (o *writer) frame(f frame) {
 	}
 }
 
-// end writes what was held back, with a token for the rest.
-func (o *writer) end() {
+// endHop writes what was held back, with a token for the rest.
+func (o *frameWriter) endHop() {
 	if o.last == nil {
 		return
 	}
@@ -203,10 +203,10 @@ func (o *writer) end() {
 		c.ContinuationToken = token
 		f.Candidates = []candidate{c}
 	}
-	o.put(f)
+	o.writeFrame(f)
 }
 
-func (o *writer) put(f frame) {
+func (o *frameWriter) writeFrame(f frame) {
 	b, err := json.Marshal(f)
 	if err != nil {
 		return // our own types always encode
@@ -215,8 +215,8 @@ func (o *writer) put(f frame) {
 	_ = http.NewResponseController(o.w).Flush() // the client may be gone
 }
 
-// fail breaks a stream off with an error that does not come as an event.
-func (o *writer) fail(err error) {
+// breakOff breaks a stream off with an error that does not come as an event.
+func (o *frameWriter) breakOff(err error) {
 	var body refusal
 	body.Error.Code = http.StatusServiceUnavailable
 	body.Error.Message = err.Error()

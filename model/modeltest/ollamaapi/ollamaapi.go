@@ -92,8 +92,8 @@ type server struct {
 	thoughts map[string]string // what was thought before a call, by its id
 }
 
-// ask is what is kept of a request until its answer is written.
-type ask struct {
+// pendingAnswer is what is kept of a request until its answer is written.
+type pendingAnswer struct {
 	model  string
 	tokens int64
 	load   bool // nothing was said: the model is only loaded
@@ -105,7 +105,7 @@ func (s *server) Handles(r *http.Request) bool {
 
 // Serve is what is asked beside answers.
 func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
-	if why := s.key(r); why != nil {
+	if why := s.checkKey(r); why != nil {
 		s.Refuse(w, *why)
 		return
 	}
@@ -125,19 +125,19 @@ func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
 		}
 		writeJSON(w, http.StatusOK, entry{"models": models})
 	case "POST /api/show":
-		s.show(w, r)
+		s.serveShow(w, r)
 	default:
 		http.Error(w, "404 page not found", http.StatusNotFound)
 	}
 }
 
-func (s *server) show(w http.ResponseWriter, r *http.Request) {
+func (s *server) serveShow(w http.ResponseWriter, r *http.Request) {
 	var asked struct{ Model string }
 	if json.NewDecoder(r.Body).Decode(&asked) != nil || asked.Model == "" {
 		s.Refuse(w, modeltest.Refused{Status: http.StatusBadRequest, Words: "model is required"})
 		return
 	}
-	m, why := s.find(asked.Model)
+	m, why := s.findModel(asked.Model)
 	if why != nil {
 		s.Refuse(w, *why)
 		return
@@ -157,8 +157,8 @@ func (s *server) show(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, out)
 }
 
-// find is a model by its name; one without a tag means latest.
-func (s *server) find(name string) (Model, *modeltest.Refused) {
+// findModel returns a model by its name; one without a tag means latest.
+func (s *server) findModel(name string) (Model, *modeltest.Refused) {
 	if len(s.o.Models) == 0 {
 		return Model{Name: name}, nil
 	}
@@ -167,12 +167,12 @@ func (s *server) find(name string) (Model, *modeltest.Refused) {
 			return m, nil
 		}
 	}
-	return Model{}, refused("model", http.StatusNotFound, "model '%s' not found", name)
+	return Model{}, newRefusal("model", http.StatusNotFound, "model '%s' not found", name)
 }
 
-func (s *server) key(r *http.Request) *modeltest.Refused {
+func (s *server) checkKey(r *http.Request) *modeltest.Refused {
 	if s.o.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.o.Key {
-		return refused("key", http.StatusUnauthorized, "unauthorized")
+		return newRefusal("key", http.StatusUnauthorized, "unauthorized")
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
-// refused is a refusal, which has no code here.
-func refused(rule string, status int, format string, args ...any) *modeltest.Refused {
-	return modeltest.Refused{Rule: rule, Status: status}.Saying(format, args...)
+// newRefusal returns a refusal, which has no code here.
+func newRefusal(rule string, status int, format string, args ...any) *modeltest.Refused {
+	return modeltest.Refused{Rule: rule, Status: status}.WithWords(format, args...)
 }

@@ -89,52 +89,52 @@ func (t *think) UnmarshalJSON(raw []byte) error {
 // Read judges a request in the order in which Ollama does.
 func (s *server) Read(r *http.Request, raw []byte) (model.Request, *modeltest.Refused) {
 	var none model.Request
-	if why := s.key(r); why != nil {
+	if why := s.checkKey(r); why != nil {
 		return none, why
 	}
 	var body request
 	if err := json.Unmarshal(raw, &body); len(bytes.TrimSpace(raw)) == 0 || errors.Is(err, io.EOF) {
-		return none, refused("body", http.StatusBadRequest, "missing request body")
+		return none, newRefusal("body", http.StatusBadRequest, "missing request body")
 	} else if err != nil {
-		return none, refused("body", http.StatusBadRequest, "%s", err)
+		return none, newRefusal("body", http.StatusBadRequest, "%s", err)
 	}
-	if why := s.parameters(raw); why != nil {
+	if why := s.checkParameters(raw); why != nil {
 		return none, why
 	}
 	if body.Model == "" {
-		return none, refused("model", http.StatusBadRequest, "model is required")
+		return none, newRefusal("model", http.StatusBadRequest, "model is required")
 	}
-	m, why := s.find(body.Model)
+	m, why := s.findModel(body.Model)
 	if why != nil {
 		return none, why
 	}
-	if why := s.able(m, body); why != nil {
+	if why := s.checkAbilities(m, body); why != nil {
 		return none, why
 	}
-	window, why := s.load(m, body)
+	window, why := s.loadModel(m, body)
 	if why != nil {
 		return none, why
 	}
-	asked := ask{model: body.Model, load: len(body.Messages) == 0}
+	asked := pendingAnswer{model: body.Model, load: len(body.Messages) == 0}
 	if !asked.load {
-		if asked.tokens, why = s.fit(&body, window); why != nil {
+		if asked.tokens, why = s.fitPrompt(&body, window); why != nil {
 			return none, why
 		}
-		if why := shown(m, body); why != nil {
+		if why := checkShown(m, body); why != nil {
 			return none, why
 		}
 		if s.o.Pedantic {
-			if why := s.pedantic(body, raw); why != nil {
+			if why := s.checkPedantic(body, raw); why != nil {
 				return none, why
 			}
 		}
 	}
 	s.pending.Store(r, asked)
-	return requestOf(body), nil
+	return toRequest(body), nil
 }
 
-// parameters refuses what a server that is not Ollama's own does not take.
-func (s *server) parameters(raw []byte) *modeltest.Refused {
+// checkParameters refuses what a server that is not Ollama's own does not take.
+func (s *server) checkParameters(raw []byte) *modeltest.Refused {
 	var top map[string]json.RawMessage
 	var options map[string]json.RawMessage
 	_ = json.Unmarshal(raw, &top)                // it was decoded before
@@ -142,36 +142,36 @@ func (s *server) parameters(raw []byte) *modeltest.Refused {
 	for _, name := range s.o.Refuses {
 		_, above := top[name]
 		if _, within := options[name]; above || within {
-			return refused("parameter", http.StatusBadRequest, "unknown parameter: %s", name)
+			return newRefusal("parameter", http.StatusBadRequest, "unknown parameter: %s", name)
 		}
 	}
 	return nil
 }
 
-// able refuses what the model cannot do.
-func (s *server) able(m Model, body request) *modeltest.Refused {
+// checkAbilities refuses what the model cannot do.
+func (s *server) checkAbilities(m Model, body request) *modeltest.Refused {
 	if m.NoThink && body.Think.on {
-		return refused("thinking", http.StatusBadRequest, "%q does not support thinking", body.Model)
+		return newRefusal("thinking", http.StatusBadRequest, "%q does not support thinking", body.Model)
 	}
 	if m.NoTools && len(body.Tools) > 0 {
 		full := "registry.ollama.ai/library/" + body.Model
 		if !strings.Contains(body.Model, ":") {
 			full += ":latest"
 		}
-		return refused("tools", http.StatusBadRequest, "%s does not support tools", full)
+		return newRefusal("tools", http.StatusBadRequest, "%s does not support tools", full)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.busy < s.o.Busy {
 		s.busy++
-		return refused("busy", http.StatusServiceUnavailable,
+		return newRefusal("busy", http.StatusServiceUnavailable,
 			"server busy, please try again.  maximum pending requests exceeded")
 	}
 	return nil
 }
 
-// load loads the model, and is the window it then has.
-func (s *server) load(m Model, body request) (int64, *modeltest.Refused) {
+// loadModel loads the model, and is the window it then has.
+func (s *server) loadModel(m Model, body request) (int64, *modeltest.Refused) {
 	window := s.o.Window
 	if m.NumCtx > 0 {
 		window = m.NumCtx
@@ -181,7 +181,7 @@ func (s *server) load(m Model, body request) (int64, *modeltest.Refused) {
 		n, number := v.(float64)
 		switch {
 		case ok && !number:
-			return 0, refused("options", http.StatusInternalServerError, "option %q must be of type integer", name)
+			return 0, newRefusal("options", http.StatusInternalServerError, "option %q must be of type integer", name)
 		case ok && name == "num_ctx":
 			window = int64(n)
 		}
@@ -190,7 +190,7 @@ func (s *server) load(m Model, body request) (int64, *modeltest.Refused) {
 		window = min(window, m.Trained)
 	}
 	if s.o.Memory > 0 && window > s.o.Memory {
-		return 0, refused("memory", http.StatusInternalServerError,
+		return 0, newRefusal("memory", http.StatusInternalServerError,
 			"model requires more system memory (%d.0 GiB) than is available (%d.0 GiB)", window>>10, s.o.Memory>>10)
 	}
 	s.mu.Lock()
@@ -199,27 +199,27 @@ func (s *server) load(m Model, body request) (int64, *modeltest.Refused) {
 	return window, nil
 }
 
-// shown refuses images that the model cannot be shown, and levels of
+// checkShown refuses images that the model cannot be shown, and levels of
 // thinking that it does not know.
-func shown(m Model, body request) *modeltest.Refused {
+func checkShown(m Model, body request) *modeltest.Refused {
 	for _, msg := range body.Messages {
 		switch {
 		case m.OneImage && len(msg.Images) > 1:
-			return refused("images", http.StatusInternalServerError,
+			return newRefusal("images", http.StatusInternalServerError,
 				"this model only supports one image while more than one image requested")
 		case m.NoImages && len(msg.Images) > 0:
-			return refused("images", http.StatusInternalServerError,
+			return newRefusal("images", http.StatusInternalServerError,
 				"Failed to create new sequence: failed to process inputs: this model is missing data required for image input")
 		}
 	}
 	if body.Think.level != "" && !m.Levels {
-		return refused("levels", http.StatusBadRequest, "think value %q is not supported for this model", body.Think.level)
+		return newRefusal("levels", http.StatusBadRequest, "think value %q is not supported for this model", body.Think.level)
 	}
 	return nil
 }
 
-// requestOf is a request in words of ours, without images.
-func requestOf(body request) model.Request {
+// toRequest returns a request in words of ours, without images.
+func toRequest(body request) model.Request {
 	r := model.Request{}
 	if body.Think.set {
 		r.Thinking = scrollback.Thinking{On: &body.Think.on, Effort: body.Think.level}

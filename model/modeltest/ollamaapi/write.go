@@ -10,31 +10,31 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// reply is one line of an answer.
-type reply struct {
-	Model      string `json:"model"`
-	CreatedAt  string `json:"created_at"`
-	Message    said   `json:"message"`
-	Done       bool   `json:"done"`
-	DoneReason string `json:"done_reason,omitempty"`
-	Total      int64  `json:"total_duration,omitempty"`
-	Prompt     int64  `json:"prompt_eval_count,omitempty"`
-	Cached     int64  `json:"prompt_eval_cached_count,omitempty"`
-	Eval       int64  `json:"eval_count,omitempty"`
+// answerLine is one line of an answer.
+type answerLine struct {
+	Model      string        `json:"model"`
+	CreatedAt  string        `json:"created_at"`
+	Message    answerMessage `json:"message"`
+	Done       bool          `json:"done"`
+	DoneReason string        `json:"done_reason,omitempty"`
+	Total      int64         `json:"total_duration,omitempty"`
+	Prompt     int64         `json:"prompt_eval_count,omitempty"`
+	Cached     int64         `json:"prompt_eval_cached_count,omitempty"`
+	Eval       int64         `json:"eval_count,omitempty"`
 }
 
-type said struct {
+type answerMessage struct {
 	Role      string `json:"role"`
 	Content   string `json:"content"`
 	Thinking  string `json:"thinking,omitempty"`
 	ToolCalls []call `json:"tool_calls,omitempty"`
 }
 
-// writer writes an answer, a line a write.
-type writer struct {
+// answerWriter writes an answer, a line a write.
+type answerWriter struct {
 	s       *server
 	w       http.ResponseWriter
-	asked   ask
+	asked   pendingAnswer
 	wrote   bool
 	thought string
 	calls   int
@@ -43,34 +43,35 @@ type writer struct {
 
 func (s *server) Write(w http.ResponseWriter, r *http.Request, answer modeltest.Stream) {
 	kept, _ := s.pending.LoadAndDelete(r)
-	asked, _ := kept.(ask)
-	out := &writer{s: s, w: w, asked: asked}
+	asked, _ := kept.(pendingAnswer)
+	out := &answerWriter{s: s, w: w, asked: asked}
 	if asked.load {
-		writeJSON(w, http.StatusOK, reply{Model: asked.model, CreatedAt: createdAt, Message: said{Role: "assistant"},
-			Done: true, DoneReason: "load"})
+		writeJSON(w, http.StatusOK, answerLine{Model: asked.model, CreatedAt: createdAt,
+			Message: answerMessage{Role: "assistant"},
+			Done:    true, DoneReason: "load"})
 		return
 	}
 	for d, err := range answer {
 		if err != nil {
-			out.fail(err)
+			out.writeFailure(err)
 			return
 		}
-		out.delta(d)
+		out.writeDelta(d)
 	}
 }
 
 const createdAt = "2026-01-02T03:04:05.678901Z"
 
-// fail reports an error: with its status, or as a line where lines came before.
-func (o *writer) fail(err error) {
+// writeFailure reports an error: with its status, or as a line where lines came before.
+func (o *answerWriter) writeFailure(err error) {
 	if !o.wrote {
 		o.s.Refuse(o.w, modeltest.Refused{Status: http.StatusInternalServerError, Words: err.Error()})
 		return
 	}
-	o.send(map[string]string{"error": err.Error()})
+	o.writeLine(map[string]string{"error": err.Error()})
 }
 
-func (o *writer) send(v any) {
+func (o *answerWriter) writeLine(v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return // our own types always encode
@@ -83,23 +84,23 @@ func (o *writer) send(v any) {
 	_ = http.NewResponseController(o.w).Flush() // the client may be gone
 }
 
-func (o *writer) delta(d model.Delta) {
-	line := reply{Model: o.asked.model, CreatedAt: createdAt,
-		Message: said{Role: "assistant", Content: d.Text, Thinking: d.Reasoning}}
+func (o *answerWriter) writeDelta(d model.Delta) {
+	line := answerLine{Model: o.asked.model, CreatedAt: createdAt,
+		Message: answerMessage{Role: "assistant", Content: d.Text, Thinking: d.Reasoning}}
 	o.thought += d.Reasoning
 	if d.Usage != nil {
 		o.usage = d.Usage
 	}
 	if d.Call != nil {
-		line.Message.ToolCalls = []call{o.call(*d.Call)}
+		line.Message.ToolCalls = []call{o.makeCall(*d.Call)}
 	}
 	if d.Text != "" || d.Reasoning != "" || d.Call != nil {
-		o.send(line)
+		o.writeLine(line)
 	}
 	if d.Finish == "" {
 		return
 	}
-	line.Message = said{Role: "assistant"}
+	line.Message = answerMessage{Role: "assistant"}
 	line.Done = true
 	line.DoneReason = d.Finish
 	line.Total = 1
@@ -113,11 +114,11 @@ func (o *writer) delta(d model.Delta) {
 			line.Cached = min(o.usage.CachedTokens, line.Prompt)
 		}
 	}
-	o.send(line)
+	o.writeLine(line)
 }
 
-// call gives a call an id, and remembers what was thought before it.
-func (o *writer) call(c scrollback.ToolCall) call {
+// makeCall gives a call an id, and remembers what was thought before it.
+func (o *answerWriter) makeCall(c scrollback.ToolCall) call {
 	var out call
 	out.Function.Name = c.Name
 	out.Function.Arguments = arguments(c.Arguments)

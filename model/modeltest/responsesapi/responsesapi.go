@@ -53,7 +53,7 @@ func New(m model.Model, o Options) *modeltest.Strict {
 }
 
 func newServer(o Options) *server {
-	return &server{o: o, thoughts: map[string]thought{}, calls: map[string]string{}}
+	return &server{o: o, thoughts: map[string]issuedReasoning{}, calls: map[string]string{}}
 }
 
 // server is the protocol of responses.
@@ -62,15 +62,15 @@ type server struct {
 
 	mu       sync.Mutex
 	made     int
-	thoughts map[string]thought // by encrypted content
-	calls    map[string]string  // of a call's item its reasoning's, by ids
+	thoughts map[string]issuedReasoning // by encrypted content
+	calls    map[string]string          // of a call's item its reasoning's, by ids
 }
 
-// thought is reasoning that was given out.
-type thought struct{ id, model string }
+// issuedReasoning is reasoning that was given out.
+type issuedReasoning struct{ id, model string }
 
-// ask is what Write knows of the request.
-type ask struct {
+// pendingAnswer is what Write knows of the request.
+type pendingAnswer struct {
 	model     string
 	encrypted bool
 	summary   bool
@@ -86,20 +86,21 @@ func (s *server) Handles(r *http.Request) bool {
 
 func (s *server) Serve(w http.ResponseWriter, r *http.Request) {
 	s.Refuse(w, *modeltest.Refused{Rule: "url", Status: http.StatusNotFound,
-		Code: "unknown_url"}.Saying("Unknown request URL: %s %s. Please check the URL for typos, or see the docs", r.Method,
+		Code: "unknown_url"}.WithWords("Unknown request URL: %s %s. Please check the URL for typos, or see the docs",
+		r.Method,
 		r.URL.Path))
 }
 
-// id makes an id of a kind.
-func (s *server) id(kind string) string {
+// newID makes an id of a kind.
+func (s *server) newID(kind string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.made++
 	return fmt.Sprintf("%s_%s%032x", kind, s.o.IDs, s.made)
 }
 
-// reasoner reports whether a model reasons.
-func reasoner(model string) bool {
+// isReasoner reports whether a model reasons.
+func isReasoner(model string) bool {
 	return slices.ContainsFunc([]string{"gpt-5", "gpt-6", "o1", "o3", "o4", "codex", "grok-4", "grok-3-mini", "grok-code"},
 		func(b string) bool { return strings.HasPrefix(model, b) })
 }
@@ -107,13 +108,14 @@ func reasoner(model string) bool {
 func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.Refused) {
 	if modeltest.IllFormed(body) {
 		return model.Request{}, modeltest.Refused{Rule: "well-formed",
-			Status: http.StatusBadRequest}.Saying("We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly.)")
+			Status: http.StatusBadRequest}.WithWords(
+			"We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly.)")
 	}
 	var fields map[string]json.RawMessage
 	var req wire.ResponsesRequest
 	if json.Unmarshal(body, &fields) != nil || json.Unmarshal(body, &req) != nil {
 		return model.Request{}, modeltest.Refused{Rule: "json",
-			Status: http.StatusBadRequest}.Saying("We could not parse the JSON body of your request.")
+			Status: http.StatusBadRequest}.WithWords("We could not parse the JSON body of your request.")
 	}
 	for _, judge := range []func() *modeltest.Refused{
 		func() *modeltest.Refused { return s.judgeCaller(r, req) },
@@ -125,11 +127,11 @@ func (s *server) Read(r *http.Request, body []byte) (model.Request, *modeltest.R
 			return model.Request{}, why
 		}
 	}
-	asked := ask{model: req.Model, stream: req.Stream,
+	asked := pendingAnswer{model: req.Model, stream: req.Stream,
 		encrypted: slices.Contains(req.Include, "reasoning.encrypted_content"),
 		summary:   req.Reasoning != nil && req.Reasoning.Summary != "", tools: len(req.Tools) > 0}
 	*r = *r.WithContext(context.WithValue(r.Context(), askKey{}, asked))
-	return requestOf(req), nil
+	return toRequest(req), nil
 }
 
 func (s *server) judgeCaller(r *http.Request, req wire.ResponsesRequest) *modeltest.Refused {
@@ -138,16 +140,17 @@ func (s *server) judgeCaller(r *http.Request, req wire.ResponsesRequest) *modelt
 	case s.o.Key != "" && key != s.o.Key:
 		masked := key[:min(len(key), 8)] + "***" + key[max(len(key)-4, 0):]
 		return modeltest.Refused{Rule: "key", Status: http.StatusUnauthorized,
-			Code: "invalid_api_key"}.Saying("Incorrect API key provided: %s. You can find your API key at https://platform.openai.com/account/api-keys.", masked)
+			Code: "invalid_api_key"}.WithWords(
+			"Incorrect API key provided: %s. You can find your API key at https://platform.openai.com/account/api-keys.", masked)
 	case req.Model == "":
 		return modeltest.Refused{Rule: "model", Status: http.StatusBadRequest,
-			Code: "missing_required_parameter"}.Saying("Missing required parameter: 'model'.")
+			Code: "missing_required_parameter"}.WithWords("Missing required parameter: 'model'.")
 	case s.o.Models != nil && !slices.Contains(s.o.Models, req.Model):
 		return modeltest.Refused{Rule: "model", Status: http.StatusNotFound,
-			Code: "model_not_found"}.Saying("The model '%s' does not exist or you do not have access to it.", req.Model)
+			Code: "model_not_found"}.WithWords("The model '%s' does not exist or you do not have access to it.", req.Model)
 	case s.o.Spent:
 		return modeltest.Refused{Rule: "quota", Status: http.StatusTooManyRequests,
-			Code: "insufficient_quota"}.Saying("You exceeded your current quota, please check your plan and billing details.")
+			Code: "insufficient_quota"}.WithWords("You exceeded your current quota, please check your plan and billing details.")
 	}
 	return nil
 }
@@ -170,10 +173,10 @@ func (s *server) judgeParams(req wire.ResponsesRequest, fields map[string]json.R
 	}
 	for name := range fields {
 		if !slices.Contains(knownFields, name) {
-			return s.param("unknown", name, "unknown_parameter", fmt.Sprintf("Unknown parameter: '%s'.", name))
+			return s.refuseParam("unknown", name, "unknown_parameter", fmt.Sprintf("Unknown parameter: '%s'.", name))
 		}
 	}
-	reasons := reasoner(req.Model)
+	reasons := isReasoner(req.Model)
 	for _, name := range []string{"reasoning.effort", "reasoning.summary", "include", "temperature", "top_p",
 		"prompt_cache_key", "stream", "tool_choice", "max_output_tokens"} {
 		refused := slices.Contains(s.o.Refuses, name)
@@ -187,58 +190,59 @@ func (s *server) judgeParams(req wire.ResponsesRequest, fields map[string]json.R
 			refused = refused || reasons
 		}
 		if refused && sent(name) {
-			return s.refusedParam(req.Model, name)
+			return s.checkRefusedParam(req.Model, name)
 		}
 	}
 	switch {
 	case req.Store:
-		return s.param("store", "store", "", "Store must be set to false")
+		return s.refuseParam("store", "store", "", "Store must be set to false")
 	case sent("max_output_tokens") && req.MaxOutputTokens < 16:
-		return s.param("min output", "max_output_tokens", "integer_below_min_value",
+		return s.refuseParam("min output", "max_output_tokens", "integer_below_min_value",
 			fmt.Sprintf("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got %d instead.",
 				req.MaxOutputTokens))
 	case len(req.PromptCacheKey) > 64:
-		return s.param("cache key", "prompt_cache_key", "string_above_max_length",
+		return s.refuseParam("cache key", "prompt_cache_key", "string_above_max_length",
 			fmt.Sprintf("Invalid 'prompt_cache_key': string too long. Expected a string with maximum length 64, but got a string with length %d instead.", len(req.PromptCacheKey)))
 	}
 	for i, t := range req.Tools {
 		if t.Type == "web_search" && t.Name == "" && t.Strict == nil {
 			if s.o.NoSearch {
-				return s.param("search", "tools", "", fmt.Sprintf("Hosted tool 'web_search' is not supported with %s.", req.Model))
+				return s.refuseParam("search", "tools", "",
+					fmt.Sprintf("Hosted tool 'web_search' is not supported with %s.", req.Model))
 			}
 			continue
 		}
 		if t.Name == "" || len(t.Parameters) == 0 {
-			return s.param("tool", fmt.Sprintf("tools[%d].parameters", i), "missing_required_parameter",
+			return s.refuseParam("tool", fmt.Sprintf("tools[%d].parameters", i), "missing_required_parameter",
 				fmt.Sprintf("Missing required parameter: 'tools[%d].parameters'.", i))
 		}
 	}
 	return nil
 }
 
-// refusedParam refuses a parameter in the words for it.
-func (s *server) refusedParam(model, name string) *modeltest.Refused {
+// checkRefusedParam refuses a parameter in the words for it.
+func (s *server) checkRefusedParam(model, name string) *modeltest.Refused {
 	switch {
 	case s.o.XAI && name == "reasoning.effort":
-		return s.param("effort", name, "invalid-argument",
+		return s.refuseParam("effort", name, "invalid-argument",
 			fmt.Sprintf("Model %s does not support parameter reasoningEffort.", model))
 	case s.o.XAI:
-		return s.param("xai "+name, name, "invalid-argument", fmt.Sprintf("Argument not supported: %s", name))
-	case name == "reasoning.summary" && reasoner(model):
-		return s.param("summary", name, "unsupported_value",
+		return s.refuseParam("xai "+name, name, "invalid-argument", fmt.Sprintf("Argument not supported: %s", name))
+	case name == "reasoning.summary" && isReasoner(model):
+		return s.refuseParam("summary", name, "unsupported_value",
 			"Your organization must be verified to generate reasoning summaries. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.")
 	case name == "stream":
-		return s.param("stream", name, "unsupported_value",
+		return s.refuseParam("stream", name, "unsupported_value",
 			"Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.")
 	case name == "include":
-		return s.param("include", name, "", "Encrypted content is not supported with this model.")
+		return s.refuseParam("include", name, "", "Encrypted content is not supported with this model.")
 	}
-	return s.param(name, name, "unsupported_parameter",
+	return s.refuseParam(name, name, "unsupported_parameter",
 		fmt.Sprintf("Unsupported parameter: '%s' is not supported with this model.", name))
 }
 
-// param is the refusal of a parameter.
-func (s *server) param(rule, name, code, words string) *modeltest.Refused {
+// refuseParam returns the refusal of a parameter.
+func (s *server) refuseParam(rule, name, code, words string) *modeltest.Refused {
 	return &modeltest.Refused{Rule: rule, Status: http.StatusBadRequest, Code: code, Param: name, Words: words}
 }
 
@@ -249,11 +253,12 @@ func (s *server) judgeLength(body []byte) *modeltest.Refused {
 		return nil
 	case s.o.XAI:
 		return modeltest.Refused{Rule: "too long", Status: http.StatusBadRequest,
-			Code: "invalid-argument"}.Saying("This model's maximum prompt length is %d but the request contains %d tokens.",
+			Code: "invalid-argument"}.WithWords("This model's maximum prompt length is %d but the request contains %d tokens.",
 			s.o.Limit, n)
 	}
 	why := modeltest.Refused{Rule: "too long", Status: http.StatusBadRequest,
-		Code: "context_length_exceeded"}.Saying("Your input exceeds the context window of this model. Please adjust your input and try again.")
+		Code: "context_length_exceeded"}.WithWords(
+		"Your input exceeds the context window of this model. Please adjust your input and try again.")
 	why.Param = "input"
 	return why
 }
@@ -264,13 +269,14 @@ func (s *server) Refuse(w http.ResponseWriter, why modeltest.Refused) {
 		if s.o.Wordless {
 			why.Words = ""
 		}
-		out := &writer{s: s, w: w, stream: true, id: s.id("resp")}
-		out.begin()
+		out := &answerWriter{s: s, w: w, stream: true, id: s.newID("resp")}
+		out.beginAnswer()
 		if why.Rule == "quota" {
-			out.event("error", map[string]any{"error": map[string]any{"type": why.Code, "code": why.Code, "message": why.Words,
-				"param": nil}})
+			out.writeEvent("error", map[string]any{"error": map[string]any{"type": why.Code, "code": why.Code,
+				"message": why.Words,
+				"param":   nil}})
 		}
-		out.event("response.failed", map[string]any{"response": out.response("failed",
+		out.writeEvent("response.failed", map[string]any{"response": out.responseSoFar("failed",
 			map[string]any{"error": map[string]any{"code": why.Code, "message": why.Words}})})
 		return
 	}
@@ -291,8 +297,8 @@ func (s *server) Refuse(w http.ResponseWriter, why modeltest.Refused) {
 	_ = json.NewEncoder(w).Encode(body) // the client may be gone
 }
 
-// requestOf is a request in our own words, without images and reasoning.
-func requestOf(req wire.ResponsesRequest) model.Request {
+// toRequest returns a request in our own words, without images and reasoning.
+func toRequest(req wire.ResponsesRequest) model.Request {
 	r := model.Request{MaxOutputTokens: req.MaxOutputTokens, AnswerOnly: req.ToolChoice == "none",
 		CacheKey: req.PromptCacheKey}
 	for _, raw := range req.Input {
@@ -301,7 +307,7 @@ func requestOf(req wire.ResponsesRequest) model.Request {
 		item := scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.Role(it.Role)}
 		switch it.Type {
 		case "message", "":
-			for _, c := range it.content() {
+			for _, c := range it.readContent() {
 				item.Parts = append(item.Parts, scrollback.Text{Text: c.Text})
 			}
 		case "function_call":

@@ -39,7 +39,7 @@ func post(t *testing.T, s *modeltest.Strict, body string) (status int, answer st
 	return w.Code, string(b)
 }
 
-// itemsOf are the items of an answer's last event.
+// itemsOf returns the items of an answer's last event.
 func itemsOf(t *testing.T, stream string) (list []string) {
 	t.Helper()
 	var last struct {

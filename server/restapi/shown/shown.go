@@ -42,8 +42,8 @@ type ShownMessage struct {
 	HTML []*string `json:"html,omitempty"`
 }
 
-// Plain is a page without HTML.
-func Plain(p scrollback.MessagePage) MessagePage {
+// PlainPage returns a page without HTML.
+func PlainPage(p scrollback.MessagePage) MessagePage {
 	out := MessagePage{Messages: make([]ShownMessage, len(p.Messages)), Next: p.Next, Turns: p.Turns, Running: p.Running,
 		Meta: p.Meta, Without: p.Without}
 	for i, m := range p.Messages {
@@ -52,9 +52,9 @@ func Plain(p scrollback.MessagePage) MessagePage {
 	return out
 }
 
-// Drawn is a page with HTML; head is the largest number that a mention may lead to.
-func Drawn(r *markdown.Renderer, p scrollback.MessagePage, head int64) MessagePage {
-	out := Plain(p)
+// DrawnPage returns a page with HTML; head is the largest number that a mention may lead to.
+func DrawnPage(r *markdown.Renderer, p scrollback.MessagePage, head int64) MessagePage {
+	out := PlainPage(p)
 	left := maxPage
 	light := markdown.PageLight()
 	for i := range out.Messages {
@@ -72,7 +72,7 @@ func Drawn(r *markdown.Renderer, p scrollback.MessagePage, head int64) MessagePa
 			if left -= utf8.RuneCountInString(text.Text); left < 0 {
 				break
 			}
-			html := r.HTML(text.Text, markdown.Options{Conversation: string(m.ConversationID), Head: head,
+			html := r.RenderHTML(text.Text, markdown.Options{Conversation: string(m.ConversationID), Head: head,
 				Breaks: m.Role == scrollback.RoleUser,
 				Prefix: strconv.FormatInt(m.Seq, 10) + "p" + strconv.Itoa(n), Light: light})
 			htmls[n] = &html
@@ -101,8 +101,8 @@ type Frame struct {
 	BlockEvent
 }
 
-// Answer draws the answer of a turn, step by step, from its events.
-type Answer struct {
+// AnswerDrawer draws the answer of a turn, step by step, from its events.
+type AnswerDrawer struct {
 	r    *markdown.Renderer
 	o    markdown.Options
 	text *markdown.Stream
@@ -110,25 +110,25 @@ type Answer struct {
 	gap  bool    // a piece is missing: nothing is drawn until the step is known from its beginning
 }
 
-// NewAnswer begins before the first event of a turn.
-func NewAnswer(r *markdown.Renderer, id scrollback.ConversationID) *Answer {
-	a := &Answer{r: r, o: markdown.Options{Conversation: string(id), Prefix: "live"}}
-	a.begin()
+// NewAnswerDrawer begins before the first event of a turn.
+func NewAnswerDrawer(r *markdown.Renderer, id scrollback.ConversationID) *AnswerDrawer {
+	a := &AnswerDrawer{r: r, o: markdown.Options{Conversation: string(id), Prefix: "live"}}
+	a.beginStep()
 	return a
 }
 
-func (a *Answer) begin() {
-	a.text = a.r.Stream(a.o)
+func (a *AnswerDrawer) beginStep() {
+	a.text = a.r.NewStream(a.o)
 	a.sent = nil
 	a.gap = false
 }
 
-// Closed are the closed blocks of the step.
-func (a *Answer) Closed() []Frame { return a.sent }
+// ClosedBlocks returns the closed blocks of the step.
+func (a *AnswerDrawer) ClosedBlocks() []Frame { return a.sent }
 
 // CatchUp takes the events of a turn until number n, which the client has seen already: blocks join
 // up from the beginning of the step.
-func (a *Answer) CatchUp(events iter.Seq2[engine.SequencedEvent, error], n int) {
+func (a *AnswerDrawer) CatchUp(events iter.Seq2[engine.SequencedEvent, error], n int) {
 	if n <= 0 {
 		return
 	}
@@ -136,39 +136,39 @@ func (a *Answer) CatchUp(events iter.Seq2[engine.SequencedEvent, error], n int) 
 		if _, whole := ev.Event.(scrollback.SnapshotEvent); err != nil || whole || ev.N > n {
 			return // an error will be met again, and a snapshot sent again
 		}
-		a.Take(ev.Event)
+		a.TakeEvent(ev.Event)
 		if ev.N == n {
 			return // the next one may be long in coming
 		}
 	}
 }
 
-// Take takes the next event, and returns the blocks that it closes.
-func (a *Answer) Take(ev scrollback.Event) []Frame {
+// TakeEvent takes the next event, and returns the blocks that it closes.
+func (a *AnswerDrawer) TakeEvent(ev scrollback.Event) []Frame {
 	switch ev := ev.(type) {
 	case scrollback.TurnEvent:
 		a.o.Head = ev.Seq
-		a.begin()
+		a.beginStep()
 	case scrollback.MessageEvent: // the step is stored
 		a.o.Head = ev.Seq
-		a.begin()
+		a.beginStep()
 	case scrollback.SnapshotEvent:
-		a.begin()
-		return a.add(ev.Content)
+		a.beginStep()
+		return a.addText(ev.Content)
 	case scrollback.DeltaEvent:
 		if ev.At == 0 {
-			a.begin()
+			a.beginStep()
 		}
-		if a.gap = a.gap || ev.At != a.text.Chars(); !a.gap {
-			return a.add(ev.Content)
+		if a.gap = a.gap || ev.At != a.text.CharCount(); !a.gap {
+			return a.addText(ev.Content)
 		}
 	}
 	return nil
 }
 
-func (a *Answer) add(piece string) []Frame {
+func (a *AnswerDrawer) addText(piece string) []Frame {
 	before := len(a.sent)
-	for _, b := range a.text.Add(piece) {
+	for _, b := range a.text.AddText(piece) {
 		a.sent = append(a.sent, Frame{"block", BlockEvent{Index: b.Index, At: b.At, End: b.End, HTML: b.HTML}})
 	}
 	return a.sent[before:]

@@ -15,7 +15,7 @@ const id = scrollback.ConversationID("01a204b3-3c59-7736-968c-8090cec2cfbc")
 
 const answer = "# One\n\nSee #2 and #9, 字 𝒳.\n\n```go\nx := 1\n\ny := 2\n```\n\n- a\n- b\n\nThe end.\n"
 
-// deltas are a text as events, size characters each.
+// deltas returns a text as events, size characters each.
 func deltas(text string, size int) []scrollback.Event {
 	var out []scrollback.Event
 	runes := []rune(text)
@@ -25,7 +25,7 @@ func deltas(text string, size int) []scrollback.Event {
 	return out
 }
 
-// drawn is what an answer makes of events: the text that blocks cover, and their HTML.
+// drawn returns what an answer makes of events: the text that blocks cover, and their HTML.
 func drawn(t *testing.T, text string, got []Frame) (covered, html string) {
 	t.Helper()
 	runes := []rune(text)
@@ -43,14 +43,14 @@ func drawn(t *testing.T, text string, got []Frame) (covered, html string) {
 
 func TestAnswer(t *testing.T) {
 	r := markdown.New()
-	want := r.HTML(strings.TrimSuffix(answer, "The end.\n"),
+	want := r.RenderHTML(strings.TrimSuffix(answer, "The end.\n"),
 		markdown.Options{Conversation: string(id), Head: 3, Prefix: "live"})
 	for _, size := range []int{1, 4, 1000} {
-		a := NewAnswer(r, id)
-		a.Take(scrollback.TurnEvent{Seq: 3})
+		a := NewAnswerDrawer(r, id)
+		a.TakeEvent(scrollback.TurnEvent{Seq: 3})
 		var got []Frame
 		for _, ev := range deltas(answer, size) {
-			got = append(got, a.Take(ev)...)
+			got = append(got, a.TakeEvent(ev)...)
 		}
 		covered, html := drawn(t, answer, got)
 		if covered != strings.TrimSuffix(answer, "The end.\n") || html != want {
@@ -59,9 +59,9 @@ func TestAnswer(t *testing.T) {
 		if !strings.Contains(html, `data-seq="2"`) || strings.Contains(html, `data-seq="9"`) {
 			t.Errorf("its mentions are %s", html)
 		}
-		a.Take(scrollback.MessageEvent{Seq: 4})
-		if got := a.Take(scrollback.DeltaEvent{Content: "a\n\nb\n"}); len(got) != 1 || got[0].Index != 0 ||
-			len(a.Closed()) != 1 {
+		a.TakeEvent(scrollback.MessageEvent{Seq: 4})
+		if got := a.TakeEvent(scrollback.DeltaEvent{Content: "a\n\nb\n"}); len(got) != 1 || got[0].Index != 0 ||
+			len(a.ClosedBlocks()) != 1 {
 			t.Errorf("the next step has %+v", got)
 		}
 	}
@@ -71,32 +71,32 @@ func TestAnswer(t *testing.T) {
 func TestReadingOn(t *testing.T) {
 	r := markdown.New()
 	events := append([]scrollback.Event{scrollback.TurnEvent{Seq: 3}}, deltas(answer, 3)...)
-	whole := NewAnswer(r, id)
+	whole := NewAnswerDrawer(r, id)
 	for _, ev := range events {
-		whole.Take(ev)
+		whole.TakeEvent(ev)
 	}
 	for n := range len(events) {
-		a := NewAnswer(r, id)
+		a := NewAnswerDrawer(r, id)
 		a.CatchUp(numbered(events), n)
 		if n == 0 {
 			continue // it begins with the first event
 		}
-		got := append([]Frame{}, a.Closed()...)
+		got := append([]Frame{}, a.ClosedBlocks()...)
 		for _, ev := range events[n:] {
-			got = append(got, a.Take(ev)...)
+			got = append(got, a.TakeEvent(ev)...)
 		}
-		if covered, html := drawn(t, answer, got); html == "" || len(got) != len(whole.Closed()) {
+		if covered, html := drawn(t, answer, got); html == "" || len(got) != len(whole.ClosedBlocks()) {
 			t.Fatalf("behind event %d the blocks cover %q", n, covered)
 		}
 	}
-	late := NewAnswer(r, id)
+	late := NewAnswerDrawer(r, id)
 	late.CatchUp(numbered([]scrollback.Event{scrollback.TurnEvent{Seq: 3}, scrollback.SnapshotEvent{Content: "x"}}), 5)
-	got := late.Take(scrollback.SnapshotEvent{Content: answer, At: utf8.RuneCountInString(answer)})
+	got := late.TakeEvent(scrollback.SnapshotEvent{Content: answer, At: utf8.RuneCountInString(answer)})
 	if _, html := drawn(t, answer, got); !strings.Contains(html, "<li>b</li>") {
 		t.Errorf("a snapshot is drawn as %s", html)
 	}
-	gap := NewAnswer(r, id)
-	if got := gap.Take(scrollback.DeltaEvent{Content: "a\n\nb\n", At: 7}); len(got) > 0 {
+	gap := NewAnswerDrawer(r, id)
+	if got := gap.TakeEvent(scrollback.DeltaEvent{Content: "a\n\nb\n", At: 7}); len(got) > 0 {
 		t.Errorf("behind a gap there is %+v", got)
 	}
 }
@@ -120,7 +120,7 @@ func TestDrawn(t *testing.T) {
 		{Seq: 3, Role: scrollback.RoleTool, Parts: scrollback.Parts{scrollback.ToolResult{Text: "*x*"}}},
 		{Seq: 4, Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: strings.Repeat("a", maxPage)}}},
 	}}
-	got := Drawn(markdown.New(), p, 4).Messages
+	got := DrawnPage(markdown.New(), p, 4).Messages
 	if h := got[0].HTML; len(h) != 3 || *h[0] != "<p>one<br>\ntwo</p>\n" || h[1] != nil || h[2] != nil {
 		t.Errorf("a person's message is %v", h)
 	}

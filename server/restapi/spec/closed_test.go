@@ -75,23 +75,23 @@ func TestKindsAreClosed(t *testing.T) {
 func TestReferences(t *testing.T) {
 	e := Example{Path: map[string]string{"id": "$chat.0.turn_id"}, Body: []byte(`{"a":["$fork.id"]}`),
 		After: []string{"compact"}}
-	if got := e.References(); !slices.Equal(got, []string{"compact", "chat", "fork"}) {
+	if got := e.ListReferences(); !slices.Equal(got, []string{"compact", "chat", "fork"}) {
 		t.Errorf("it names %v", got)
 	}
 	held := map[string]string{"chat": `[{"turn_id":"t"}]`, "fork": `{"id":7}`}
-	got, err := e.Filled(func(name string) json.RawMessage { return []byte(held[name]) })
+	got, err := e.FillReferences(func(name string) json.RawMessage { return []byte(held[name]) })
 	if err != nil || got.Path["id"] != "t" || string(got.Body) != `{"a":[7]}` {
 		t.Errorf("filled: %+v, %v", got, err)
 	}
 	held["fork"] = `{}`
-	if _, err := e.Filled(func(name string) json.RawMessage { return []byte(held[name]) }); err == nil {
+	if _, err := e.FillReferences(func(name string) json.RawMessage { return []byte(held[name]) }); err == nil {
 		t.Error("a value that is not there is not said")
 	}
 }
 
 // A sheet that was just written has no response yet; an empty one is a response.
 func TestRecorded(t *testing.T) {
-	if (&Example{Response: []byte("null")}).Recorded() || !(&Example{Response: []byte(`""`)}).Recorded() {
+	if (&Example{Response: []byte("null")}).HasResponse() || !(&Example{Response: []byte(`""`)}).HasResponse() {
 		t.Error("null counts as a response, or a text does not")
 	}
 }

@@ -85,21 +85,21 @@ func Complete(api *huma.OpenAPI) error {
 		return err
 	}
 	r := api.Components.Schemas
-	outside(api)
-	head(api)
+	addOutside(api)
+	addHead(api)
 	fault := r.Schema(typeOf[Fault](), true, "")
 	api.Components.Responses = map[string]*huma.Response{}
 	for _, f := range faults {
 		api.Components.Responses[f.name] = &huma.Response{Description: f.means,
-			Content: contentOf([]Content{{"application/json", fault}})}
+			Content: mediaTypes([]Content{{"application/json", fault}})}
 	}
 	storedPart(r)
 	for _, p := range api.Paths {
-		for _, op := range of(p) {
-			respond(op, sheets[op.OperationID])
+		for _, op := range operationsOf(p) {
+			addResponses(op, sheets[op.OperationID])
 			if s := sheets[op.OperationID]; s != nil {
-				s.describe(op)
-				s.exemplify(op, sheets)
+				s.describeOperation(op)
+				s.addExample(op, sheets)
 			}
 		}
 	}
@@ -107,16 +107,16 @@ func Complete(api *huma.OpenAPI) error {
 	delete(r.Map(), "ErrorDetail")
 	delete(r.Map(), "Sentence") // what a failure keeps for other languages, which is never sent
 	for name, s := range maps.Clone(r.Map()) {
-		if t := r.TypeFromRef(prefix + name); t != nil {
-			annotate(r, t, s)
+		if t := r.TypeFromRef(schemaPrefix + name); t != nil {
+			annotateSchema(r, t, s)
 		}
 	}
-	open(api)
+	openObjects(api)
 	return describeSchemas(r)
 }
 
-// head says what the description is of.
-func head(api *huma.OpenAPI) {
+// addHead says what the description is of.
+func addHead(api *huma.OpenAPI) {
 	api.Info.Description = "Keeps conversations for ever, and builds the best context from them for each request.\n\n" +
 		"JSON is snake_case, and times are Unix ms. Requests are read strictly: a field or parameter that is not known is an error. " +
 		"Responses may get more fields in later versions."
@@ -135,15 +135,15 @@ func head(api *huma.OpenAPI) {
 // SessionCookie is the name of the page's cookie.
 const SessionCookie = "scrollback_session"
 
-// of are the operations of a path.
-func of(p *huma.PathItem) []*huma.Operation {
+// operationsOf returns the operations of a path.
+func operationsOf(p *huma.PathItem) []*huma.Operation {
 	all := []*huma.Operation{p.Get, p.Put, p.Post, p.Patch, p.Delete, p.Head, p.Options}
 	return slices.DeleteFunc(all, func(op *huma.Operation) bool { return op == nil })
 }
 
-// respond names the responses of an operation: those of success, each with its meaning,
+// addResponses names the responses of an operation: those of success, each with its meaning,
 // and one for each kind of error.
-func respond(op *huma.Operation, s *Sheet) {
+func addResponses(op *huma.Operation, s *Sheet) {
 	var success *huma.Response
 	for status, res := range op.Responses {
 		if strings.HasPrefix(status, "2") {
@@ -167,14 +167,14 @@ func respond(op *huma.Operation, s *Sheet) {
 	if op.Responses == nil {
 		op.Responses = map[string]*huma.Response{}
 	}
-	for _, status := range failures(op, s) {
+	for _, status := range failureStatuses(op, s) {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Ref: "#/components/responses/" + faults[status].name}
 	}
 }
 
-// failures are the statuses of an operation's errors: those of its sheet, and those that
+// failureStatuses returns the statuses of an operation's errors: those of its sheet, and those that
 // every operation like it has.
-func failures(op *huma.Operation, s *Sheet) []int {
+func failureStatuses(op *huma.Operation, s *Sheet) []int {
 	var out []int
 	if s != nil {
 		out = append(out, s.Errors...)
@@ -193,8 +193,8 @@ func failures(op *huma.Operation, s *Sheet) []int {
 	return out
 }
 
-// describe adds the words of a sheet to its operation.
-func (s *Sheet) describe(op *huma.Operation) {
+// describeOperation adds the words of a sheet to its operation.
+func (s *Sheet) describeOperation(op *huma.Operation) {
 	op.Tags = []string{s.Tag}
 	op.Description = s.Description
 	if s.Summary != "" {
@@ -218,10 +218,10 @@ func (s *Sheet) describe(op *huma.Operation) {
 	}
 }
 
-// exemplify adds the example of a sheet to its operation. One that cannot be read is left
+// addExample adds the example of a sheet to its operation. One that cannot be read is left
 // out, which a test finds.
-func (s *Sheet) exemplify(op *huma.Operation, sheets map[string]*Sheet) {
-	e, err := s.Example.Filled(func(operation string) json.RawMessage {
+func (s *Sheet) addExample(op *huma.Operation, sheets map[string]*Sheet) {
+	e, err := s.Example.FillReferences(func(operation string) json.RawMessage {
 		if other := sheets[operation]; other != nil {
 			return other.Example.Response
 		}
@@ -233,7 +233,7 @@ func (s *Sheet) exemplify(op *huma.Operation, sheets map[string]*Sheet) {
 	for _, p := range op.Parameters {
 		for name, v := range map[string]map[string]string{"path": e.Path, "query": e.Query, "header": e.Headers}[p.In] {
 			if name == p.Name {
-				p.Example = typed(p.Schema.Type, v)
+				p.Example = parseTyped(p.Schema.Type, v)
 			}
 		}
 	}
@@ -255,7 +255,7 @@ func (s *Sheet) exemplify(op *huma.Operation, sheets map[string]*Sheet) {
 		op.RequestBody = &body
 	}
 	res := op.Responses[strconv.Itoa(e.Status)]
-	if res == nil || !e.Recorded() {
+	if res == nil || !e.HasResponse() {
 		return
 	}
 	media := e.Media
@@ -278,12 +278,12 @@ func (s *Sheet) exemplify(op *huma.Operation, sheets map[string]*Sheet) {
 	}
 	shown.Examples = map[string]*huma.Example{}
 	for i, ev := range events {
-		shown.Examples[strconv.Itoa(i+1)+"-"+kindOf(ev, nil)] = &huma.Example{Value: ev}
+		shown.Examples[strconv.Itoa(i+1)+"-"+readType(ev, nil)] = &huma.Example{Value: ev}
 	}
 }
 
-// typed is the text of a parameter as a value of a type.
-func typed(kind, text string) any {
+// parseTyped returns the text of a parameter as a value of a type.
+func parseTyped(kind, text string) any {
 	var v any = text
 	if kind != huma.TypeString {
 		if err := json.Unmarshal([]byte(text), &v); err != nil {

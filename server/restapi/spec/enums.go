@@ -45,9 +45,9 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[scrollback.Strictness](): {scrollback.StrictTurns, scrollback.StrictNoSystem},
 }
 
-// annotate says in the schema of a Go type what the library cannot know of it: values,
+// annotateSchema says in the schema of a Go type what the library cannot know of it: values,
 // the union of parts, that lists are never null, and that what cannot be told is anything.
-func annotate(r huma.Registry, t reflect.Type, s *huma.Schema) {
+func annotateSchema(r huma.Registry, t reflect.Type, s *huma.Schema) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -55,33 +55,33 @@ func annotate(r huma.Registry, t reflect.Type, s *huma.Schema) {
 	case s.Ref != "":
 	case t == reflect.TypeFor[scrollback.Parts]():
 		s.Nullable = false
-		s.Items = &huma.Schema{Ref: prefix + "Part"}
+		s.Items = &huma.Schema{Ref: schemaPrefix + "Part"}
 	case enums[t] != nil:
 		r.Map()[t.Name()] = &huma.Schema{Type: huma.TypeString, Enum: enums[t]}
 		if !s.Nullable { // a reference cannot be null
-			*s = huma.Schema{Ref: prefix + t.Name(), Description: s.Description}
+			*s = huma.Schema{Ref: schemaPrefix + t.Name(), Description: s.Description}
 		}
 	case t.Kind() == reflect.Slice && s.Items != nil, t.Kind() == reflect.Array && s.Items != nil:
 		s.Nullable = false
-		annotate(r, t.Elem(), s.Items)
+		annotateSchema(r, t.Elem(), s.Items)
 	case t.Kind() == reflect.Map:
 		if of, ok := s.AdditionalProperties.(*huma.Schema); ok {
-			annotate(r, t.Elem(), of)
+			annotateSchema(r, t.Elem(), of)
 		}
 	case t.Kind() == reflect.Struct && s.Type == huma.TypeObject:
 		for _, f := range reflect.VisibleFields(t) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if of := s.Properties[name]; of != nil {
-				annotate(r, f.Type, of)
-				s.Properties[name] = orNull(f, of)
+				annotateSchema(r, f.Type, of)
+				s.Properties[name] = nullable(f, of)
 			}
 		}
 	}
 }
 
-// orNull is the schema of a field that is null when there is nothing, which a reference
+// nullable returns the schema of a field that is null when there is nothing, which a reference
 // alone cannot say.
-func orNull(f reflect.StructField, s *huma.Schema) *huma.Schema {
+func nullable(f reflect.StructField, s *huma.Schema) *huma.Schema {
 	if s.Ref == "" || f.Type.Kind() != reflect.Pointer || strings.Contains(f.Tag.Get("json"), "omit") {
 		return s
 	}

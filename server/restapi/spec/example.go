@@ -22,15 +22,15 @@ type Example struct {
 	Response json.RawMessage   `json:"response"` // JSON, the events of a stream as a list, or a text
 }
 
-// Recorded says whether the response of the example is there.
-func (e *Example) Recorded() bool { return e.Response != nil && string(e.Response) != "null" }
+// HasResponse reports whether the response of the example is there.
+func (e *Example) HasResponse() bool { return e.Response != nil && string(e.Response) != "null" }
 
 // reference is what another example's response holds: its operation, and the path to a
 // value.
 var reference = regexp.MustCompile(`"\$([a-z-]+)((?:\.\w+)+)"`)
 
-// References are the operations whose examples e names.
-func (e *Example) References() []string {
+// ListReferences returns the operations whose examples e names.
+func (e *Example) ListReferences() []string {
 	out := append([]string{}, e.After...)
 	raw, err := json.Marshal([]any{e.Path, e.Query, e.Headers, e.Body})
 	if err != nil {
@@ -42,9 +42,9 @@ func (e *Example) References() []string {
 	return out
 }
 
-// Filled is the request of e with values in the place of references; response returns the
+// FillReferences returns the request of e with values in the place of references; response returns the
 // response of an operation's example, or nil.
-func (e *Example) Filled(response func(operation string) json.RawMessage) (Example, error) {
+func (e *Example) FillReferences(response func(operation string) json.RawMessage) (Example, error) {
 	raw, err := json.Marshal(Example{Path: e.Path, Query: e.Query, Headers: e.Headers, Body: e.Body})
 	if err != nil {
 		return *e, err
@@ -52,7 +52,7 @@ func (e *Example) Filled(response func(operation string) json.RawMessage) (Examp
 	var missing error
 	raw = reference.ReplaceAllFunc(raw, func(found []byte) []byte {
 		m := reference.FindSubmatch(found)
-		v, err := within(response(string(m[1])), strings.Split(string(m[2]), ".")[1:])
+		v, err := valueAt(response(string(m[1])), strings.Split(string(m[2]), ".")[1:])
 		if err != nil {
 			missing = fmt.Errorf("%s: %w", found, err)
 			return found
@@ -71,8 +71,8 @@ func (e *Example) Filled(response func(operation string) json.RawMessage) (Examp
 	return out, nil
 }
 
-// within is the text or number at a path in JSON, as a JSON text.
-func within(raw json.RawMessage, at []string) (json.RawMessage, error) {
+// valueAt returns the text or number at a path in JSON, as a JSON text.
+func valueAt(raw json.RawMessage, at []string) (json.RawMessage, error) {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return nil, fmt.Errorf("no response to read it from: %w", err)

@@ -23,16 +23,16 @@ type Readiness struct {
 	OK bool `json:"ok"`
 }
 
-// outside adds the operations of the server itself, which no handler here serves.
-func outside(api *huma.OpenAPI) {
+// addOutside adds the operations of the server itself, which no handler here serves.
+func addOutside(api *huma.OpenAPI) {
 	r := api.Components.Schemas
 	open := []map[string][]string{{}}
 	for _, op := range []huma.Operation{
-		{OperationID: "healthz", Path: "/healthz", Security: open, Responses: Returns(http.StatusOK, JSON[Health](r))},
-		{OperationID: "livez", Path: "/livez", Security: open, Responses: Returns(http.StatusOK, JSON[Health](r))},
-		{OperationID: "readyz", Path: "/readyz", Security: open, Responses: Returns(http.StatusOK, JSON[Readiness](r))},
-		{OperationID: "metrics", Path: "/metrics", Responses: Returns(http.StatusOK, File("text/plain"))},
-		{OperationID: "openapi", Path: "/openapi.json", Responses: Returns(http.StatusOK,
+		{OperationID: "healthz", Path: "/healthz", Security: open, Responses: Responses(http.StatusOK, JSON[Health](r))},
+		{OperationID: "livez", Path: "/livez", Security: open, Responses: Responses(http.StatusOK, JSON[Health](r))},
+		{OperationID: "readyz", Path: "/readyz", Security: open, Responses: Responses(http.StatusOK, JSON[Readiness](r))},
+		{OperationID: "metrics", Path: "/metrics", Responses: Responses(http.StatusOK, FileContent("text/plain"))},
+		{OperationID: "openapi", Path: "/openapi.json", Responses: Responses(http.StatusOK,
 			Content{"application/openapi+json", &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}})},
 	} {
 		op.Method = http.MethodGet
@@ -40,15 +40,15 @@ func outside(api *huma.OpenAPI) {
 	}
 }
 
-// open lets the objects of responses have fields that are not known yet. Those of
+// openObjects lets the objects of responses have fields that are not known yet. Those of
 // requests stay as they are.
-func open(api *huma.OpenAPI) {
-	w := walk{api.Components.Schemas, map[*huma.Schema]bool{}, nil}
+func openObjects(api *huma.OpenAPI) {
+	w := schemaWalk{api.Components.Schemas, map[*huma.Schema]bool{}, nil}
 	for _, p := range api.Paths {
-		for _, op := range of(p) {
+		for _, op := range operationsOf(p) {
 			if op.RequestBody != nil {
 				for _, c := range op.RequestBody.Content {
-					w.schema(c.Schema)
+					w.walkSchema(c.Schema)
 				}
 			}
 		}
@@ -59,55 +59,55 @@ func open(api *huma.OpenAPI) {
 		}
 	}
 	for _, res := range api.Components.Responses {
-		w.contents(res)
+		w.walkContents(res)
 	}
 	for _, p := range api.Paths {
-		for _, op := range of(p) {
+		for _, op := range operationsOf(p) {
 			for _, res := range op.Responses {
-				w.contents(res)
+				w.walkContents(res)
 			}
 		}
 	}
 }
 
-// walk goes through schemas, to each once.
-type walk struct {
+// schemaWalk goes through schemas, to each once.
+type schemaWalk struct {
 	r     huma.Registry
 	seen  map[*huma.Schema]bool
 	visit func(*huma.Schema)
 }
 
-func (w walk) contents(res *huma.Response) {
+func (w schemaWalk) walkContents(res *huma.Response) {
 	for _, c := range res.Content {
-		w.schema(c.Schema)
+		w.walkSchema(c.Schema)
 	}
 }
 
-func (w walk) schema(s *huma.Schema) {
+func (w schemaWalk) walkSchema(s *huma.Schema) {
 	if s == nil || w.seen[s] {
 		return
 	}
 	w.seen[s] = true
 	if s.Ref != "" {
-		w.schema(w.r.SchemaFromRef(s.Ref))
+		w.walkSchema(w.r.SchemaFromRef(s.Ref))
 		return
 	}
 	if w.visit != nil {
 		w.visit(s)
 	}
 	for _, of := range s.Properties {
-		w.schema(of)
+		w.walkSchema(of)
 	}
 	for _, of := range s.OneOf {
-		w.schema(of)
+		w.walkSchema(of)
 	}
 	if each, ok := s.AdditionalProperties.(*huma.Schema); ok {
-		w.schema(each)
+		w.walkSchema(each)
 	}
-	w.schema(s.Items)
+	w.walkSchema(s.Items)
 }
 
-// SchemaTexts are what schemas.json says.
+// SchemaTexts returns what schemas.json says.
 func SchemaTexts() (map[string]string, error) {
 	raw, err := files.ReadFile("schemas.json")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// prefix is where schemas are named.
-const prefix = "#/components/schemas/"
+// schemaPrefix is where schemas are named.
+const schemaPrefix = "#/components/schemas/"
 
 // Media types of bodies that are not JSON.
 const (
@@ -28,22 +28,22 @@ type Content struct {
 	schema *huma.Schema
 }
 
-// JSON is a body that holds a T.
+// JSON returns a body that holds a T.
 func JSON[T any](r huma.Registry) Content {
 	return Content{"application/json", r.Schema(reflect.TypeFor[T](), true, "")}
 }
 
-// Either is a body that holds an A or a B.
-func Either[A, B any](r huma.Registry) Content {
+// EitherJSON returns a body that holds an A or a B.
+func EitherJSON[A, B any](r huma.Registry) Content {
 	return Content{"application/json", &huma.Schema{OneOf: []*huma.Schema{JSON[A](r).schema, JSON[B](r).schema}}}
 }
 
-// File is a body that is a file.
-func File(media string) Content {
+// FileContent returns a body that is a file.
+func FileContent(media string) Content {
 	return Content{media, &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 }
 
-// TurnEvents is a stream of a turn's events: the schema is that of one event's data. more are
+// TurnEvents returns a stream of a turn's events: the schema is that of one event's data. more are
 // those that a face adds, by what their field "type" says.
 func TurnEvents(r huma.Registry, more map[string]any) Content {
 	kinds := maps.Clone(more)
@@ -52,30 +52,30 @@ func TurnEvents(r huma.Registry, more map[string]any) Content {
 	}
 	for _, e := range events {
 		raw, err := scrollback.EncodeEvent(e)
-		kinds[kindOf(raw, err)] = e
+		kinds[readType(raw, err)] = e
 	}
 	return EventsOf(r, "ChatEvent", kinds)
 }
 
-// EventsOf is a stream of events of any kind: zero values of their structs by what the
+// EventsOf returns a stream of events of any kind: zero values of their structs by what the
 // field "type" of each says. The schema of one is named.
 func EventsOf(r huma.Registry, name string, events map[string]any) Content {
 	forms := map[string]*huma.Schema{}
 	for kind, e := range events {
-		forms[kind] = form(r, e)
+		forms[kind] = structSchema(r, e)
 	}
 	return Content{Stream, Union(r, name, forms)}
 }
 
-// Changes is the stream of what is done to conversations: the schema is that of one event's
+// ChangeEvents returns the stream of what is done to conversations: the schema is that of one event's
 // data. What an event says of a conversation is missing when that is gone.
-func Changes(r huma.Registry) Content {
-	of := form(r, scrollback.Change{})
+func ChangeEvents(r huma.Registry) Content {
+	of := structSchema(r, scrollback.Change{})
 	name := of.Title
 	of.Title = ""
 	of.Required = []string{"type"}
 	r.Map()[name] = of
-	return Content{Stream, &huma.Schema{Ref: prefix + name}}
+	return Content{Stream, &huma.Schema{Ref: schemaPrefix + name}}
 }
 
 // events is one of every kind.
@@ -97,15 +97,15 @@ func storedPart(r huma.Registry) *huma.Schema {
 	forms := map[string]*huma.Schema{}
 	for _, p := range parts {
 		raw, err := scrollback.Parts{p}.MarshalJSON()
-		of := form(r, p)
+		of := structSchema(r, p)
 		of.Title += "Part"
-		forms[kindOf(raw[1:len(raw)-1], err)] = of
+		forms[readType(raw[1:len(raw)-1], err)] = of
 	}
 	return Union(r, "Part", forms)
 }
 
-// kindOf is what the field "type" of JSON says.
-func kindOf(raw []byte, err error) string {
+// readType returns what the field "type" of JSON says.
+func readType(raw []byte, err error) string {
 	var of struct{ Type string }
 	if err == nil {
 		err = json.Unmarshal(raw, &of)
@@ -116,27 +116,27 @@ func kindOf(raw []byte, err error) string {
 	return of.Type
 }
 
-// form is the schema of a struct, with its name as title.
-func form(r huma.Registry, v any) *huma.Schema {
+// structSchema returns the schema of a struct, with its name as title.
+func structSchema(r huma.Registry, v any) *huma.Schema {
 	t := reflect.TypeOf(v)
 	s := huma.SchemaFromType(r, t)
 	s.Title = t.Name()
-	annotate(r, t, s)
+	annotateSchema(r, t, s)
 	return s
 }
 
-// Returns are the responses with a status, in one of several forms.
-func Returns(status int, contents ...Content) map[string]*huma.Response {
+// Responses returns the responses with a status, in one of several forms.
+func Responses(status int, contents ...Content) map[string]*huma.Response {
 	return map[string]*huma.Response{strconv.Itoa(status): {Description: http.StatusText(status),
-		Content: contentOf(contents)}}
+		Content: mediaTypes(contents)}}
 }
 
-// Takes is the body of a request in one of several forms.
-func Takes(contents ...Content) *huma.RequestBody {
-	return &huma.RequestBody{Required: true, Content: contentOf(contents)}
+// RequestBody returns the body of a request in one of several forms.
+func RequestBody(contents ...Content) *huma.RequestBody {
+	return &huma.RequestBody{Required: true, Content: mediaTypes(contents)}
 }
 
-func contentOf(contents []Content) map[string]*huma.MediaType {
+func mediaTypes(contents []Content) map[string]*huma.MediaType {
 	out := map[string]*huma.MediaType{}
 	for _, c := range contents {
 		out[c.media] = &huma.MediaType{Schema: c.schema}
@@ -156,9 +156,9 @@ func Union(r huma.Registry, name string, forms map[string]*huma.Schema) *huma.Sc
 		form.Required = append([]string{"type"},
 			slices.DeleteFunc(form.Required, func(n string) bool { return n == "type" })...)
 		r.Map()[at] = form
-		of.OneOf = append(of.OneOf, &huma.Schema{Ref: prefix + at})
-		of.Discriminator.Mapping[kind] = prefix + at
+		of.OneOf = append(of.OneOf, &huma.Schema{Ref: schemaPrefix + at})
+		of.Discriminator.Mapping[kind] = schemaPrefix + at
 	}
 	r.Map()[name] = of
-	return &huma.Schema{Ref: prefix + name}
+	return &huma.Schema{Ref: schemaPrefix + name}
 }

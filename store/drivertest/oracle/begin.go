@@ -91,7 +91,7 @@ func leaveOut(b *branch, without []int64) {
 	if slices.Equal(b.View.Without, without) {
 		return
 	}
-	b.View = b.View.Leaving(slices.Clone(without))
+	b.View = b.View.WithLeftOut(slices.Clone(without))
 	b.ViewVersion++
 }
 

@@ -22,7 +22,7 @@ func (db *database) enter(project string, records []scrollback.UsageRecord, lear
 			i = len(db.days)
 			db.days = append(db.days, key)
 		}
-		db.days[i].Entry(u.Usage)
+		db.days[i].AddCall(u.Usage)
 		db.calls = append(db.calls, called{clone(u), project})
 		if learn.Teaches(u) {
 			known := db.learned[u.Model]
@@ -145,7 +145,7 @@ func (db access) Tallied(ctx context.Context, t driver.Tally) (int64, error) {
 }
 
 // KeyLimits implements [driver.Access].
-func (db access) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.Limits, error) {
+func (db access) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
 	end, err := db.read(ctx, "oracle.KeyLimits")
 	defer end()
 	return db.allowed[id], err
@@ -163,13 +163,13 @@ func (db access) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.
 }
 
 // SetKeyLimits implements [driver.Access].
-func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.Limits) error {
+func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.KeyLimits) error {
 	end, err := db.write(ctx, "oracle.SetKeyLimits")
 	defer end()
 	if err != nil {
 		return err
 	}
-	if delete(db.allowed, id); l != (scrollback.Limits{}) {
+	if delete(db.allowed, id); l != (scrollback.KeyLimits{}) {
 		db.allowed[id] = l
 	}
 	return nil

@@ -38,11 +38,12 @@ func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(db.database.keys, func(k storedKey) bool { return k.Name == n.Key.Name && !k.Ended(n.Now) }) {
+	if slices.ContainsFunc(db.database.keys,
+		func(k storedKey) bool { return k.Name == n.Key.Name && !k.HasEnded(n.Now) }) {
 		return scrollback.Errorf(scrollback.Conflict, op, "there is a key with the name %s", n.Key.Name)
 	}
 	if len(db.database.keys) >= n.Most {
-		old := slices.IndexFunc(db.database.keys, func(k storedKey) bool { return k.Ended(n.Now) })
+		old := slices.IndexFunc(db.database.keys, func(k storedKey) bool { return k.HasEnded(n.Now) })
 		if old < 0 {
 			return scrollback.Errorf(scrollback.Refused, op, "there are %d keys; revoke one that nobody needs", len(db.database.keys))
 		}

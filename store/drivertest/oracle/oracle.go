@@ -32,7 +32,7 @@ type database struct {
 	threads   map[scrollback.ConversationID]*thread
 	branches  map[scrollback.BranchID]*branch
 	turns     map[scrollback.TurnID]*scrollback.Turn
-	steps     map[scrollback.TurnID][]scrollback.Sent
+	steps     map[scrollback.TurnID][]scrollback.SentRequest
 	segments  map[scrollback.SegmentID]scrollback.Segment
 	artifacts map[scrollback.ArtifactID]scrollback.Artifact
 	rows      []*row // all messages, in the order they were appended
@@ -47,7 +47,7 @@ type database struct {
 	origins                   []scrollback.Origin     // by tool, id and conversation
 	purged                    map[[2]string]bool      // by the key of an origin and a project
 	tallies                   map[string]driver.Tally // Most is how much there is
-	allowed                   map[scrollback.KeyID]scrollback.Limits
+	allowed                   map[scrollback.KeyID]scrollback.KeyLimits
 	keys                      []storedKey // in the order they were added
 	signIns                   []signIn    // the same
 	claims                    map[claimKey]driver.Claim
@@ -75,7 +75,7 @@ func empty() *database {
 		threads:   map[scrollback.ConversationID]*thread{},
 		branches:  map[scrollback.BranchID]*branch{},
 		turns:     map[scrollback.TurnID]*scrollback.Turn{},
-		steps:     map[scrollback.TurnID][]scrollback.Sent{},
+		steps:     map[scrollback.TurnID][]scrollback.SentRequest{},
 		segments:  map[scrollback.SegmentID]scrollback.Segment{},
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
 		learned:   map[string]scrollback.Learned{},
@@ -83,7 +83,7 @@ func empty() *database {
 		projects:  map[string]scrollback.Project{},
 		purged:    map[[2]string]bool{},
 		tallies:   map[string]driver.Tally{},
-		allowed:   map[scrollback.KeyID]scrollback.Limits{},
+		allowed:   map[scrollback.KeyID]scrollback.KeyLimits{},
 		claims:    map[claimKey]driver.Claim{},
 		indexed:   indexed{documents: map[driver.Place]driver.Document{}},
 	}

@@ -182,7 +182,7 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 	if len(c.Segments) > 0 {
 		b.View = clone(c.View)
 	} else {
-		b.View = b.View.Remember(c.View)
+		b.View = b.View.WithFailuresOf(c.View)
 	}
 	b.ViewVersion++
 	db.enter(th.Project, c.Usage, nil)
@@ -208,7 +208,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 		return scrollback.Receipt{}, err
 	}
 	show := func(v scrollback.View) {
-		b.View = clone(v.Leaving(b.View.Without))
+		b.View = clone(v.WithLeftOut(b.View.Without))
 		b.ViewVersion++
 		th.news.Kinds |= driver.KindFolded | driver.KindUndone
 		db.changes.touch(th, u.Now)
@@ -259,7 +259,7 @@ func (db views) Refold(ctx context.Context, q driver.Refold) (scrollback.Receipt
 	if r.branch != b.ID || !r.undone || r.after == nil {
 		return scrollback.Receipt{}, scrollback.Errorf(scrollback.Conflict, op, "the compaction is not undone any more")
 	}
-	b.View = r.after.Leaving(b.View.Without)
+	b.View = r.after.WithLeftOut(b.View.Without)
 	r.undone = false
 	r.after = nil
 	b.ViewVersion++

@@ -104,9 +104,9 @@ func keepSent(db *database, th *thread, id scrollback.TurnID, f driver.Finish) {
 	if f.Sent == nil {
 		return
 	}
-	same := func(s scrollback.Sent) bool { return s.Step == f.Sent.Step }
+	same := func(s scrollback.SentRequest) bool { return s.Step == f.Sent.Step }
 	db.steps[id] = append(slices.DeleteFunc(db.steps[id], same), clone(*f.Sent))
-	slices.SortFunc(db.steps[id], func(a, b scrollback.Sent) int { return cmp.Compare(a.Step, b.Step) })
+	slices.SortFunc(db.steps[id], func(a, b scrollback.SentRequest) int { return cmp.Compare(a.Step, b.Step) })
 	for hash, text := range f.Texts {
 		if th.texts == nil {
 			th.texts = map[string]string{}
@@ -118,7 +118,7 @@ func keepSent(db *database, th *thread, id scrollback.TurnID, f driver.Finish) {
 }
 
 // Steps implements [driver.Turns].
-func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.Sent, error) {
+func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
 	end, err := db.read(ctx, "oracle.Steps")
 	defer end()
 	if err != nil {
@@ -228,7 +228,7 @@ func (db turns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.
 	for _, t := range db.turns {
 		leave, on := leaves[t.Branch]
 		there := t.LastSeq < leave || t.LastSeq == leave && t.LastSeq > t.Seq
-		if on && there && t.Troubled() && q.From <= t.LastSeq && t.LastSeq <= q.To {
+		if on && there && t.NeedsEntry() && q.From <= t.LastSeq && t.LastSeq <= q.To {
 			out = append(out, *t)
 		}
 	}
@@ -243,7 +243,7 @@ func (db turns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.
 func owned(db turns, op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
 	t := db.turns[id]
 	if t == nil || t.State != scrollback.TurnOpen || t.Owner != owner {
-		return nil, scrollback.Errorf(scrollback.Conflict, op, "turn %s", id).Because(scrollback.ErrLostLease)
+		return nil, scrollback.Errorf(scrollback.Conflict, op, "turn %s", id).WithReason(scrollback.ErrLostLease)
 	}
 	return t, nil
 }

@@ -163,7 +163,7 @@ func (m *mover) seen(id string, from map[string]int64, messages, conversations i
 
 func different(format scrollback.TextID, args ...any) error {
 	return scrollback.Errorf(scrollback.Internal, op, format+"; the source stays as it is, and the copy is not to be used",
-		args...).Because(errDiffers)
+		args...).WithReason(errDiffers)
 }
 
 // compare compares all that both sides have, while the source may be in use.

@@ -215,10 +215,11 @@ func refused(t *testing.T, d *driver.Driver) {
 		!regexp.MustCompile(`^this store is being moved to \S+; here it can only be read$`).MatchString(said.Err.Error()) {
 		t.Errorf("a store that was moved says %v", err)
 	}
-	if ready := d.Ready(t.Context()); scrollback.Shown(ready) != scrollback.Shown(err) {
+	if ready := d.Ready(t.Context()); scrollback.PublicMessage(ready) != scrollback.PublicMessage(err) {
 		t.Errorf("asked whether it can be written to, a store that was moved says %v", ready)
 	}
-	if shown := scrollback.Shown(err); shown != "this store is being moved to another place; here it can only be read" {
+	if shown := scrollback.PublicMessage(
+		err); shown != "this store is being moved to another place; here it can only be read" {
 		t.Errorf("a store that was moved shows %q", shown)
 	}
 }

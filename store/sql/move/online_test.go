@@ -72,7 +72,7 @@ func TestOnline(t *testing.T) {
 			to := way.to(t)
 			source := from.store(t)
 			fill(t, source, 11)
-			for i := range testlength.Of(20, 60) {
+			for i := range testlength.Choose(20, 60) {
 				talk(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 3)
 			}
 			ctx, stop := context.WithCancel(t.Context())
@@ -163,7 +163,7 @@ func TestCutShort(t *testing.T) {
 			for i := range 30 {
 				talk(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 5)
 			}
-			for n := 0; n < 200; n += testlength.Of(4, 1) {
+			for n := 0; n < 200; n += testlength.Choose(4, 1) {
 				ctx, cut := context.WithCancel(t.Context())
 				a := from.side(t)
 				b := to.side(t)
@@ -318,7 +318,7 @@ func TestReopenedBesideReaders(t *testing.T) {
 func TestTwoRuns(t *testing.T) {
 	for i, way := range ways[:2] {
 		for k, finish := range []bool{false, true} {
-			if i != k && testlength.Of(0, 1) == 0 {
+			if i != k && testlength.Choose(0, 1) == 0 {
 				continue
 			}
 			t.Run(fmt.Sprint(way.name, finish), func(t *testing.T) {

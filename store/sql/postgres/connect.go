@@ -116,7 +116,7 @@ func (c *connection) look(ctx context.Context) error {
 		return readOnlyReplica(op)
 	case c.writers != nil && readOnly == "on":
 		return scrollback.Errorf(scrollback.Refused, op,
-			i18n.PostgreSQLUserOnlyReads).Because(ErrReadOnly)
+			i18n.PostgreSQLUserOnlyReads).WithReason(ErrReadOnly)
 	case !schema.Valid:
 		return scrollback.Errorf(scrollback.Refused, op,
 			i18n.DatabaseHasNoSchemaForUser)

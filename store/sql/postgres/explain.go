@@ -55,7 +55,7 @@ var ErrReadOnly = errors.New("the database may only be read")
 
 func readOnlyReplica(op string) *scrollback.Error {
 	return scrollback.Errorf(scrollback.Refused, op,
-		i18n.PostgreSQLIsReplica).Because(ErrReadOnly)
+		i18n.PostgreSQLIsReplica).WithReason(ErrReadOnly)
 }
 
 // fromServer is for what PostgreSQL itself said.
@@ -94,7 +94,7 @@ func fromServer(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
 			e.Message)
 	case full(err):
 		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseDiskFull,
-			place(c)).Because(scrollback.ErrNoRoom)
+			place(c)).WithReason(scrollback.ErrNoRoom)
 	}
 	return nil
 }

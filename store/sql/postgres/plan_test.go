@@ -184,7 +184,7 @@ func begin(t *testing.T, d *driver.Driver, id scrollback.TurnID, head int64) {
 		LeaseUntil: 2000 + head})
 	must(t, err)
 	_, err = d.Turns.Finish(ctx, driver.Finish{Turn: id, Owner: "o", Now: 1001 + head, State: scrollback.TurnComplete,
-		Entries: []driver.Entry{message(scrollback.RoleAssistant, "a ")}, Sent: &scrollback.Sent{Step: 1},
+		Entries: []driver.Entry{message(scrollback.RoleAssistant, "a ")}, Sent: &scrollback.SentRequest{Step: 1},
 		Texts: map[string]string{"h": "x"},
 		Usage: []scrollback.UsageRecord{{Conversation: "long", TurnID: id, Key: "key1", Model: "m", At: 1001}}})
 	must(t, err)

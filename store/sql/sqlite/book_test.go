@@ -133,7 +133,7 @@ func TestBrokenSums(t *testing.T) {
 			mended(t, db)
 			got = days(t, db)
 			want := before[0]
-			want.Entry(call(30))
+			want.AddCall(call(30))
 			if len(got) != 2 || got[0] != want || got[1] != before[1] {
 				t.Errorf("mended to %+v, want %+v", got, want)
 			}

@@ -72,7 +72,7 @@ func gone(path string) bool {
 }
 
 func displaced(format scrollback.TextID, args ...any) error {
-	return scrollback.Errorf(scrollback.Unavailable, "sqlite", format, args...).Because(scrollback.ErrDisplaced)
+	return scrollback.Errorf(scrollback.Unavailable, "sqlite", format, args...).WithReason(scrollback.ErrDisplaced)
 }
 
 // connector opens connections to one file, and none when something else is at its path.

@@ -195,7 +195,7 @@ func TestAccountsOfSteps(t *testing.T) {
 	finish := func(step int, hash string) {
 		_, err := db.Turns.Finish(t.Context(),
 			driver.Finish{Turn: "t", Owner: "o", Now: 2, LeaseUntil: 99, State: scrollback.TurnOpen,
-				Sent: &scrollback.Sent{Step: step, Hash: hash, Runs: []scrollback.SentRun{}}})
+				Sent: &scrollback.SentRequest{Step: step, Hash: hash, Runs: []scrollback.SentRun{}}})
 		if err != nil {
 			t.Fatal(err)
 		}

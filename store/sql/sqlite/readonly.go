@@ -34,7 +34,7 @@ func unwritable(err error) error {
 		}
 	}
 	if refused && errors.As(err, &known) && known.Reason == nil {
-		return known.Because(ErrUnwritable)
+		return known.WithReason(ErrUnwritable)
 	}
 	return err
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Run runs statements on a database that is made if it is not there, and that nobody has open
+// RunStatements runs statements on a database that is made if it is not there, and that nobody has open
 // afterwards.
-func Run(t *testing.T, path string, statements ...string) {
+func RunStatements(t *testing.T, path string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	if err != nil {
@@ -41,11 +41,11 @@ func Run(t *testing.T, path string, statements ...string) {
 // day is one in ms.
 const day = 24 * 60 * 60 * 1000
 
-// Read reads all sessions of a place, each a moment after its last change if live, or else a
+// ReadSessions reads all sessions of a place, each a moment after its last change if live, or else a
 // day. Errors fail the test, and so does a changed file.
-func Read(t *testing.T, tool transcript.Tool, p transcript.Place, live bool) (out []transcript.Entry) {
+func ReadSessions(t *testing.T, tool transcript.Tool, p transcript.Place, live bool) (out []transcript.Entry) {
 	t.Helper()
-	before := contents(t, p.Path)
+	before := folderContents(t, p.Path)
 	for s, err := range tool.Sessions(t.Context(), p) {
 		if err != nil {
 			t.Fatal(err)
@@ -63,14 +63,14 @@ func Read(t *testing.T, tool transcript.Tool, p transcript.Place, live bool) (ou
 			out = append(out, e)
 		}
 	}
-	if after := contents(t, p.Path); !maps.Equal(before, after) {
+	if after := folderContents(t, p.Path); !maps.Equal(before, after) {
 		t.Fatalf("reading changed files: %v, then %v", before, after)
 	}
 	return out
 }
 
-// contents are the files of a folder with their sizes, times and hashes.
-func contents(t *testing.T, folder string) map[string]string {
+// folderContents returns the files of a folder with their sizes, times and hashes.
+func folderContents(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
@@ -91,21 +91,21 @@ func contents(t *testing.T, folder string) map[string]string {
 	return out
 }
 
-// Grow runs a history statement by statement, and reads after each one as long as the tool
+// RunHistory runs a history statement by statement, and reads after each one as long as the tool
 // is at work: what that says is the beginning of what the whole history says, on its path or
 // on one of its branches, so that an importer that follows never makes a branch of its own.
-func Grow(t *testing.T, tool transcript.Tool, name string, history []string) {
+func RunHistory(t *testing.T, tool transcript.Tool, name string, history []string) {
 	t.Helper()
 	folder := t.TempDir()
 	p := transcript.Place{FS: os.DirFS(folder), Name: name, Path: folder}
 	var seen []map[string][][]string
 	stamps := map[string]string{}
 	for i, s := range history {
-		Run(t, filepath.Join(folder, name), s)
+		RunStatements(t, filepath.Join(folder, name), s)
 		if strings.HasPrefix(s, "CREATE") {
 			continue
 		}
-		seen = append(seen, tips(t, Read(t, tool, p, true)))
+		seen = append(seen, pathTips(t, ReadSessions(t, tool, p, true)))
 		for one, err := range tool.Sessions(t.Context(), p) {
 			if err != nil {
 				t.Fatal(err)
@@ -116,7 +116,7 @@ func Grow(t *testing.T, tool transcript.Tool, name string, history []string) {
 			stamps[one.Stamp] = fmt.Sprint(seen[len(seen)-1])
 		}
 	}
-	whole := tips(t, Read(t, tool, p, false))
+	whole := pathTips(t, ReadSessions(t, tool, p, false))
 	for i, tip := range seen {
 		for source, paths := range tip {
 			for _, path := range paths {
@@ -131,8 +131,8 @@ func Grow(t *testing.T, tool transcript.Tool, name string, history []string) {
 	}
 }
 
-// tips are the paths of each conversation, up to a rewind or the end.
-func tips(t *testing.T, entries []transcript.Entry) map[string][][]string {
+// pathTips returns the paths of each conversation, up to a rewind or the end.
+func pathTips(t *testing.T, entries []transcript.Entry) map[string][][]string {
 	t.Helper()
 	out := map[string][][]string{}
 	paths := map[string][]string{}
@@ -145,7 +145,7 @@ func tips(t *testing.T, entries []transcript.Entry) map[string][][]string {
 			out[e.Source] = append(out[e.Source], slices.Clone(paths[e.Source]))
 			paths[e.Source] = slices.Clone(paths[e.Source][:*e.Rewind])
 		default:
-			raw, err := transcript.Mark(e)
+			raw, err := transcript.ImportMark(e)
 			if err != nil {
 				t.Fatal(err)
 			}
