@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/internal/store"
 )
 
 // turnsEach is how many turns each conversation appends in a round.

@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/archive"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/archive"
 	"github.com/scrollback-ai/scrollback/internal/blob"
+	"github.com/scrollback-ai/scrollback/internal/workspace"
+	"github.com/scrollback-ai/scrollback/internal/workspace/reference"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/offline"
-	"github.com/scrollback-ai/scrollback/workspace"
-	"github.com/scrollback-ai/scrollback/workspace/reference"
 )
 
 // Sizes of the figure.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/internal/store"
 )
 
 // measureSearch measures finding words of a known share of the messages, beside reading a page of

@@ -25,10 +25,10 @@ import (
 
 	"gocloud.dev/blob"
 
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/local/objects"
-	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/sql/postgres"
 )
 
 // Open is [local.Open] with the databases and buckets of Services.

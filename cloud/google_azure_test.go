@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/internal/archive"
 )
 
 // imitation is a store that knows the calls which are made of Google's and Azure's.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/title"
+	"github.com/scrollback-ai/scrollback/internal/store"
+	"github.com/scrollback-ai/scrollback/internal/title"
 )
 
 // Point is a point in a conversation: message Seq on the path of a branch. An empty

@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/internal/store"
 )
 
 // ContextRequest selects what to return of the context: with Content what the model reads, and

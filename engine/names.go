@@ -1,10 +1,10 @@
 package engine
 
 import (
-	"github.com/scrollback-ai/scrollback/intake"
-	"github.com/scrollback-ai/scrollback/recall"
-	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/workspace"
+	"github.com/scrollback-ai/scrollback/internal/intake"
+	"github.com/scrollback-ai/scrollback/internal/recall"
+	"github.com/scrollback-ai/scrollback/internal/store"
+	"github.com/scrollback-ai/scrollback/internal/workspace"
 )
 
 // Reader reads originals for a caller; [View.Recall] makes it. Its methods are Search, Read, Tail, Grep, Refs,

@@ -13,9 +13,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/all"
-	"github.com/scrollback-ai/scrollback/store/drivertest/oracle"
 )
 
 // small is the window of a server in tokens, which nobody is told of beforehand.

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/archive"
+	"github.com/scrollback-ai/scrollback/internal/archive"
 	"github.com/scrollback-ai/scrollback/internal/clip"
-	"github.com/scrollback-ai/scrollback/recall"
+	"github.com/scrollback-ai/scrollback/internal/recall"
+	"github.com/scrollback-ai/scrollback/internal/workspace"
 	"github.com/scrollback-ai/scrollback/token"
-	"github.com/scrollback-ai/scrollback/workspace"
 )
 
 // subagentTask is what a model asks for.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/recall"
+	"github.com/scrollback-ai/scrollback/internal/recall"
 )
 
 // maxParallelAgents is how many sub-agents of one step work at the same time.

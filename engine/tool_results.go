@@ -7,7 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/internal/store"
 )
 
 // matchResults checks that results, by the ids of their calls, are for exactly the open calls, gives

@@ -14,9 +14,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
-	"github.com/scrollback-ai/scrollback/intake"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/internal/intake"
+	"github.com/scrollback-ai/scrollback/internal/store"
 )
 
 // TurnRequest requests an answer. Message is the user's; without one, ToolResults are

@@ -9,10 +9,10 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	. "github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/internal/websearch"
+	"github.com/scrollback-ai/scrollback/internal/websearch/searxtest"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/websearch"
-	"github.com/scrollback-ai/scrollback/websearch/searxtest"
 )
 
 // searxng returns a searcher over a stand-in that finds two pages.

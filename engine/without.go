@@ -6,7 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/store"
+	"github.com/scrollback-ai/scrollback/internal/store"
 )
 
 // maxLeftOut bounds how many messages one request may name to be left out.

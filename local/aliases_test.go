@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/local"
-	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // TestAliasesNameTheirFields: go doc shows no fields of a type that is another's name, so its

@@ -1,6 +1,6 @@
 package local
 
-import "github.com/scrollback-ai/scrollback/transfer"
+import "github.com/scrollback-ai/scrollback/internal/transfer"
 
 // Transfer brings conversations in and takes them out; [Scrollback] has one. Its methods are Import, Export, Survey
 // (what a file holds), Copies (full copies), Bring (a session of a tool), Follow, Since, Origins, Deleted, Gone and

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
 // All ways find the same, before a purge and after it, and counts of every size come back.

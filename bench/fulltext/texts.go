@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/terms"
-	"github.com/scrollback-ai/scrollback/store/driver"
 )
 
 const (

@@ -5,7 +5,7 @@ package main
 import (
 	"context"
 
-	"github.com/scrollback-ai/scrollback/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
 // way keeps an index of documents in a database.

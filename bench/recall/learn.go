@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store/search"
+	"github.com/scrollback-ai/scrollback/internal/store/search"
 )
 
 // example is a question with the messages that a search would rank.

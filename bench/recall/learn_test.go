@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store/search"
+	"github.com/scrollback-ai/scrollback/internal/store/search"
 )
 
 // What tells evidence apart gains weight, until the evidence is first; what says nothing

@@ -33,10 +33,10 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store"
-	"github.com/scrollback-ai/scrollback/store/index"
-	"github.com/scrollback-ai/scrollback/store/search"
-	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
+	"github.com/scrollback-ai/scrollback/internal/store"
+	"github.com/scrollback-ai/scrollback/internal/store/index"
+	"github.com/scrollback-ai/scrollback/internal/store/search"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/token"
 )
 

@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/local"
-	"github.com/scrollback-ai/scrollback/store"
 )
 
 // measureLong measures a store with one long conversation: how fast it is written and indexed, and

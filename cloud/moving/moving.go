@@ -18,10 +18,10 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cloud"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/move"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/local/objects"
-	"github.com/scrollback-ai/scrollback/store/sql/move"
-	"github.com/scrollback-ai/scrollback/store/sql/postgres"
-	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
 const moveOp = "migrate"

@@ -7,8 +7,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/terminal"
-	"github.com/scrollback-ai/scrollback/title"
+	"github.com/scrollback-ai/scrollback/internal/terminal"
+	"github.com/scrollback-ai/scrollback/internal/title"
 )
 
 // place is a point in a conversation.

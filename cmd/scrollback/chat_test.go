@@ -15,7 +15,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 )
 
 // tty is the program in a terminal: what it wrote, and keys to press.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollback-ai/scrollback/doctor"
-	"github.com/scrollback-ai/scrollback/terminal/words"
+	"github.com/scrollback-ai/scrollback/internal/doctor"
+	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 )
 
 // international is what stands in a Chinese line as it is: names of files, flags and commands, ids,

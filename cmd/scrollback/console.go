@@ -5,8 +5,8 @@ import (
 	"os"
 	"strings"
 
-	"github.com/scrollback-ai/scrollback/terminal"
-	"github.com/scrollback-ai/scrollback/terminal/markdown"
+	"github.com/scrollback-ai/scrollback/internal/terminal"
+	"github.com/scrollback-ai/scrollback/internal/terminal/markdown"
 )
 
 // terminalReflows reports whether the terminal breaks its rows again when it is made narrower. Most

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/doctor"
+	"github.com/scrollback-ai/scrollback/internal/doctor"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/terminal"
+	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
+	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 	"github.com/scrollback-ai/scrollback/local"
-	"github.com/scrollback-ai/scrollback/terminal"
-	"github.com/scrollback-ai/scrollback/terminal/columns"
-	"github.com/scrollback-ai/scrollback/terminal/words"
 )
 
 type doctorCmd struct {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/local"
-	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 type watchCmd struct{ gather.Watch }

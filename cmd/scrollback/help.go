@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/complete"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/terminal/columns"
-	"github.com/scrollback-ai/scrollback/terminal/words"
+	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
+	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 )
 
 type helpCmd struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
-	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 )
 
 // Every example of the help runs, in the order a reader meets them, on a folder

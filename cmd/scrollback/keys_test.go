@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/terminal/words"
+	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 )
 
 // A key's limits are set by its name or its id; a key that is not there has none.

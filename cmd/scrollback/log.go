@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 )
 
 // logged are the commands whose standard error is a log: they run on, and nobody need be there.

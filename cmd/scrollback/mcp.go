@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/server/mcpapi"
+	"github.com/scrollback-ai/scrollback/internal/server/mcpapi"
 )
 
 type mcpCmd struct {

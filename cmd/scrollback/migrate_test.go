@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
 func sqliteURL(data string) string {

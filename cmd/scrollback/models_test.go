@@ -16,7 +16,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
-	"github.com/scrollback-ai/scrollback/wire"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 )
 
 // thinker is a server of the test's own that thinks before it speaks, names what a

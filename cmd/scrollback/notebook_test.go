@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/notebook"
+	"github.com/scrollback-ai/scrollback/internal/notebook"
 )
 
 // shownNotebook is what notebook show prints as JSON.

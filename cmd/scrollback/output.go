@@ -10,8 +10,8 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
-	"github.com/scrollback-ai/scrollback/terminal"
-	"github.com/scrollback-ai/scrollback/terminal/columns"
+	"github.com/scrollback-ai/scrollback/internal/terminal"
+	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 )
 
 // printResult writes v as JSON if that was asked for, else what human writes.

@@ -9,9 +9,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/terminal/columns"
-	"github.com/scrollback-ai/scrollback/terminal/words"
-	"github.com/scrollback-ai/scrollback/workspace"
+	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
+	"github.com/scrollback-ai/scrollback/internal/terminal/words"
+	"github.com/scrollback-ai/scrollback/internal/workspace"
 )
 
 type runCmd struct {

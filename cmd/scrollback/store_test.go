@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
 // Two machines with folders of their own share what is in a PostgreSQL database.

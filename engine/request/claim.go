@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/store/claims"
+	"github.com/scrollback-ai/scrollback/internal/store/claims"
 )
 
 // errElsewhere says that another server asks a model to fold the same conversation.

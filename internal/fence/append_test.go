@@ -90,7 +90,7 @@ func joined(e ast.Expr) (string, bool) {
 func TestAppendOnly(t *testing.T) {
 	read := 0
 	for _, s := range sources(t) {
-		if !strings.HasPrefix(s.room, "store/sql") || s.test {
+		if !strings.HasPrefix(s.room, "internal/store/sql") || s.test {
 			continue
 		}
 		for in, texts := range statements(s) {
@@ -102,7 +102,7 @@ func TestAppendOnly(t *testing.T) {
 			}
 		}
 	}
-	migrations, err := filepath.Glob(filepath.Join(root, "store/sql/migrations/*/*.sql"))
+	migrations, err := filepath.Glob(filepath.Join(root, "internal/store/sql/migrations/*/*.sql"))
 	if err != nil || len(migrations) == 0 || read < 50 {
 		t.Fatalf("read %d texts and %d migrations (%v): is this the place?", read, len(migrations), err)
 	}
@@ -151,7 +151,7 @@ func TestAppendOnlyCanFail(t *testing.T) {
 	}
 	bad := parse(
 		t,
-		"store/sql/bad.go",
+		"internal/store/sql/bad.go",
 		"package sqlstore\nfunc f() { run(`UPDATE `+`mess`+\"ages SET name = \"+mark(1)) }\n",
 	)
 	if got := statements(bad)["f"]; len(got) != 1 || !changesMessages(got[0]) {

@@ -14,17 +14,17 @@ import (
 // internal, and suites (folders whose name ends in "test") are imported by tests and suites only.
 var layers = []string{
 	"cmd bench tools test",
-	"terminal", // takes its language from the server's table
-	"server cloud",
-	"local doctor functions",
-	"collect",
-	"transfer notebook",
+	"internal/terminal", // takes its language from the server's table
+	"internal/server cloud",
+	"local internal/doctor functions",
+	"internal/collect",
+	"internal/transfer internal/notebook",
 	"engine",
-	"recall intake",
-	"archive compact title bundle websearch",
-	"store model",
-	"transcript workspace window token",
-	"wire .",
+	"internal/recall internal/intake",
+	"internal/archive compact internal/title bundle internal/websearch",
+	"internal/store model",
+	"transcript internal/workspace window token",
+	"internal/wire .",
 	"internal",
 }
 
@@ -40,11 +40,21 @@ var nevers = []never{
 		"the words need nothing but values; clock and ids arrive as arguments",
 	},
 	{"window", "", "context time io os bufio net database/sql log math/rand", "which items fit is arithmetic over values"},
-	{"compact title", "", "store archive io os net database/sql log math/rand", "compact returns what the engine commits"},
-	{"store", "store/sql", "net database/sql os", "the facade has no database of its own"},
-	{"store/sql", "store/sql/postgres store/sql/sqlite", "os net", "a statement knows no machine"},
 	{
-		"engine recall intake transfer functions doctor",
+		"compact internal/title",
+		"",
+		"internal/store internal/archive io os net database/sql log math/rand",
+		"compact returns what the engine commits",
+	},
+	{"internal/store", "internal/store/sql", "net database/sql os", "the facade has no database of its own"},
+	{
+		"internal/store/sql",
+		"internal/store/sql/postgres internal/store/sql/sqlite",
+		"os net",
+		"a statement knows no machine",
+	},
+	{
+		"engine internal/recall internal/intake internal/transfer functions internal/doctor",
 		"",
 		"net/http database/sql os",
 		"what a conversation is does not depend on a face or a database",
@@ -56,11 +66,21 @@ var nevers = []never{
 		"somebody else's format, and nothing else",
 	},
 	{"transcript", "", "net", "a reader of files makes no connection"},
-	{"server/restapi", "", "server/mcpapi server/webui", "faces do not know each other"},
-	{"server/mcpapi", "", "server/restapi server/webui", "faces do not know each other"},
-	{"server/webui", "", "server/restapi server/mcpapi", "faces do not know each other"},
-	{"terminal", "", "server/restapi server/mcpapi server/webui", "faces do not know each other"},
-	{"*", "store local cloud bench", "store/driver store/sql", "only local and cloud open a database"},
+	{"internal/server/restapi", "", "internal/server/mcpapi internal/server/webui", "faces do not know each other"},
+	{"internal/server/mcpapi", "", "internal/server/restapi internal/server/webui", "faces do not know each other"},
+	{"internal/server/webui", "", "internal/server/restapi internal/server/mcpapi", "faces do not know each other"},
+	{
+		"internal/terminal",
+		"",
+		"internal/server/restapi internal/server/mcpapi internal/server/webui",
+		"faces do not know each other",
+	},
+	{
+		"*",
+		"internal/store local cloud bench",
+		"internal/store/driver internal/store/sql",
+		"only local and cloud open a database",
+	},
 	{
 		"*",
 		"model local cmd/scrollback/config bench",
@@ -72,18 +92,18 @@ var nevers = []never{
 // homes are the only rooms that import a large library. What is not listed is anyone's, but the
 // root's, which has none.
 var homes = map[string]string{
-	"database/sql":                           "store/sql transcript/foreign bench",
-	"modernc.org/sqlite":                     "store/sql/sqlite transcript/foreign bench",
-	"github.com/jackc/pgx":                   "store/sql/postgres bench",
+	"database/sql":                           "internal/store/sql transcript/foreign bench",
+	"modernc.org/sqlite":                     "internal/store/sql/sqlite transcript/foreign bench",
+	"github.com/jackc/pgx":                   "internal/store/sql/postgres bench",
 	"gocloud.dev":                            "cloud",
 	"github.com/aws":                         "cloud",
 	"cloud.google.com":                       "cloud",
 	"github.com/Azure":                       "cloud",
-	"go.opentelemetry.io":                    "engine/watch server/metrics",
-	"github.com/prometheus":                  "server/metrics",
-	"github.com/danielgtaylor/huma":          "server/restapi",
-	"github.com/modelcontextprotocol/go-sdk": "server/mcpapi",
-	"charm.land/bubbletea":                   "terminal",
+	"go.opentelemetry.io":                    "engine/watch internal/server/metrics",
+	"github.com/prometheus":                  "internal/server/metrics",
+	"github.com/danielgtaylor/huma":          "internal/server/restapi",
+	"github.com/modelcontextprotocol/go-sdk": "internal/server/mcpapi",
+	"charm.land/bubbletea":                   "internal/terminal",
 	"github.com/alecthomas/kong":             "cmd",
 	"github.com/knadh/koanf":                 "cmd/scrollback/config",
 	"github.com/chromedp":                    "bench/page",
@@ -140,7 +160,16 @@ func layerOf(room string) int {
 
 // top returns the first folder of a room.
 func top(room string) string {
-	first, _, _ := strings.Cut(room, "/")
+	first, rest, _ := strings.Cut(room, "/")
+	if first != "internal" {
+		return first
+	}
+	second, _, _ := strings.Cut(rest, "/")
+	for _, line := range layers {
+		if slices.Contains(strings.Fields(line), first+"/"+second) {
+			return first + "/" + second
+		}
+	}
 	return first
 }
 
@@ -213,7 +242,7 @@ func TestFenceNamesRooms(t *testing.T) {
 // of time zones, but neither asks what time it is.
 func TestNoClock(t *testing.T) {
 	for _, s := range sources(t) {
-		if !s.test && (s.room == "." || s.room == "window" || s.room == "compact" || s.room == "store/drivertest/oracle") {
+		if !s.test && (s.room == "." || s.room == "window" || s.room == "compact" || s.room == "internal/store/drivertest/oracle") {
 			for _, call := range calls(s, "time", "Now", "Since", "Until", "Sleep", "After", "NewTimer", "NewTicker", "Tick",
 				"AfterFunc") {
 				t.Errorf("%s: %s", s.path, call)
@@ -261,7 +290,7 @@ func heads(s source) []string {
 func TestOneDoor(t *testing.T) {
 	for _, s := range sources(t) {
 		in := top(s.room)
-		if s.test || isSuite(s.room) || in == "store" || in == "bench" || in == "doctor" {
+		if s.test || isSuite(s.room) || in == "internal/store" || in == "bench" || in == "internal/doctor" {
 			continue
 		}
 		for _, at := range heads(s) {
@@ -270,7 +299,7 @@ func TestOneDoor(t *testing.T) {
 	}
 	bad := parse(
 		t,
-		"transfer/bad.go",
+		"internal/transfer/bad.go",
 		"package transfer\nfunc (t *Transfer) f() { t.store.Head(ctx, id); t.view.Bulk().Head(ctx, id, "+
 			"need); e.store.Read.Head(ctx, id); log().Head(ctx, id); r.access.Head(ctx, id) }\n",
 	)
@@ -286,43 +315,43 @@ func TestOneDoor(t *testing.T) {
 // The fence finds what it is there to find.
 func TestFenceCanFail(t *testing.T) {
 	for file, want := range map[string]bool{
-		"window/x.go context":                              false,
-		"window/x.go net/http":                             false,
-		"window/x.go net/url":                              true,
-		"window/x.go " + module + "/token":                 false,
-		"window/x.go " + module + "/internal/clip":         true,
-		"compact/x.go " + module + "/store":                false,
-		"compact/x.go " + module + "/window":               true,
-		"engine/x.go " + module + "/server":                false,
-		"engine/x.go " + module + "/store":                 true,
-		"engine/x.go " + module + "/store/driver":          false,
-		"engine/x.go " + module + "/store/sql":             false,
-		"engine/x.go " + module + "/model/openai":          false,
-		"engine/x.go net/http":                             false,
-		"store/x.go database/sql":                          false,
-		"store/sql/x.go database/sql":                      true,
-		"store/sql/x.go os":                                false,
-		"store/sql/x.go modernc.org/sqlite":                false,
-		"store/sql/sqlite/x.go os":                         true,
-		"x.go github.com/google/uuid":                      false,
-		"x.go net/http":                                    false,
-		"x.go " + module + "/internal/clip":                false,
-		"server/restapi/x.go " + module + "/engine":        true,
-		"server/restapi/x.go " + module + "/server/mcpapi": false,
-		"server/x.go " + module + "/server/mcpapi":         true,
-		"terminal/x.go " + module + "/server/restapi":      false,
-		"terminal/x.go " + module + "/cmd/scrollback":      false,
-		"model/remote/x.go net/http":                       true,
-		"transcript/codex/x.go net/http":                   false,
-		"transcript/codex/x.go os":                         false,
-		"bench/x.go " + module + "/engine/enginetest":      false,
-		"engine/enginetest/x.go " + module + "/transfer":   true,
-		"notion/x.go " + module + "/store":                 false,
-		"notion/x.go fmt":                                  true,
-		"local/x.go gocloud.dev/blob":                      false,
-		"local/x.go " + module + "/cloud":                  false,
-		"server/x.go " + module + "/cloud":                 false,
-		"cloud/x.go " + module + "/store/sql":              true,
+		"window/x.go context":                                                false,
+		"window/x.go net/http":                                               false,
+		"window/x.go net/url":                                                true,
+		"window/x.go " + module + "/token":                                   false,
+		"window/x.go " + module + "/internal/clip":                           true,
+		"compact/x.go " + module + "/internal/store":                         false,
+		"compact/x.go " + module + "/window":                                 true,
+		"engine/x.go " + module + "/internal/server":                         false,
+		"engine/x.go " + module + "/internal/store":                          true,
+		"engine/x.go " + module + "/internal/store/driver":                   false,
+		"engine/x.go " + module + "/internal/store/sql":                      false,
+		"engine/x.go " + module + "/model/openai":                            false,
+		"engine/x.go net/http":                                               false,
+		"internal/store/x.go database/sql":                                   false,
+		"internal/store/sql/x.go database/sql":                               true,
+		"internal/store/sql/x.go os":                                         false,
+		"internal/store/sql/x.go modernc.org/sqlite":                         false,
+		"internal/store/sql/sqlite/x.go os":                                  true,
+		"x.go github.com/google/uuid":                                        false,
+		"x.go net/http":                                                      false,
+		"x.go " + module + "/internal/clip":                                  false,
+		"internal/server/restapi/x.go " + module + "/engine":                 true,
+		"internal/server/restapi/x.go " + module + "/internal/server/mcpapi": false,
+		"internal/server/x.go " + module + "/internal/server/mcpapi":         true,
+		"internal/terminal/x.go " + module + "/internal/server/restapi":      false,
+		"internal/terminal/x.go " + module + "/cmd/scrollback":               false,
+		"model/remote/x.go net/http":                                         true,
+		"transcript/codex/x.go net/http":                                     false,
+		"transcript/codex/x.go os":                                           false,
+		"bench/x.go " + module + "/engine/enginetest":                        false,
+		"engine/enginetest/x.go " + module + "/internal/transfer":            true,
+		"notion/x.go " + module + "/internal/store":                          false,
+		"notion/x.go fmt":                                                    true,
+		"local/x.go gocloud.dev/blob":                                        false,
+		"local/x.go " + module + "/cloud":                                    false,
+		"internal/server/x.go " + module + "/cloud":                          false,
+		"cloud/x.go " + module + "/internal/store/sql":                       true,
 	} {
 		at, name, _ := strings.Cut(file, " ")
 		why := breach(source{path: at, room: path.Dir(at)}, name)

@@ -12,7 +12,7 @@ import (
 var readTags = []string{
 	"compact/summary/work.go <tool_use_error>", // how tools of other programs report that they failed
 	"compact/summary/work.go <error>",
-	"intake/kind.go </title>", // of a page
+	"internal/intake/kind.go </title>", // of a page
 }
 
 // tag finds the mark of a block in a literal.
@@ -34,13 +34,13 @@ func tags(s source) []string {
 // each is on the list of what is escaped in all of them.
 func TestMarksAreListed(t *testing.T) {
 	rooms := map[string]bool{
-		"window":          true,
-		"workspace":       true,
-		"compact":         true,
-		"compact/summary": true,
-		"intake":          true,
-		"engine":          true,
-		"engine/request":  true,
+		"window":             true,
+		"internal/workspace": true,
+		"compact":            true,
+		"compact/summary":    true,
+		"internal/intake":    true,
+		"engine":             true,
+		"engine/request":     true,
 	}
 	read := map[string]bool{}
 	for _, s := range sources(t) {

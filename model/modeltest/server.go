@@ -8,8 +8,8 @@ import (
 	"sync"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/wire"
 )
 
 // Server serves a model in OpenAI's chat-completions protocol, streamed, so that

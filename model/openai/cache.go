@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/wire"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 )
 
 // layerEnds are the last messages of layers that later requests begin with too, by

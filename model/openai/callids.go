@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model/remote"
-	"github.com/scrollback-ai/scrollback/wire"
 )
 
 // What servers refuse about calls, by the names under which that is remembered. An id goes

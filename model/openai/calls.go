@@ -8,8 +8,8 @@ import (
 	"maps"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/wire"
 )
 
 // callGatherer puts calls together from their pieces. Servers leave out what tells

@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/wire"
 )
 
 // windowLister asks a server how long a model's windows are.

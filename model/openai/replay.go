@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
-	"github.com/scrollback-ai/scrollback/wire"
 )
 
 // thoughtPayload is the payload of reasoning that came from chat completions: the field it came in,

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model/remote"
-	"github.com/scrollback-ai/scrollback/wire"
 )
 
 // addInput is an item on the wire. What this model made goes back as it came, in its

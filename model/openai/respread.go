@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
-	"github.com/scrollback-ai/scrollback/wire"
 )
 
 // respReader turns the events of a response into deltas. What is to be sent back is

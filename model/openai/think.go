@@ -1,7 +1,7 @@
 package openai
 
 import (
-	"github.com/scrollback-ai/scrollback/wire"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 )
 
 // mustPreserve reports whether the model must be asked to read reasoning it is sent back.

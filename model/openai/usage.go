@@ -2,7 +2,7 @@ package openai
 
 import (
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/wire"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 )
 
 // readUsage reads what a completion used. Servers disagree on where they report cached

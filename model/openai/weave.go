@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/scrollback-ai/scrollback/wire"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 )
 
 // wovenValue is a JSON value that a stream sends in pieces. What is not joined with another piece

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
-	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
 )
 
 // database is what servers of a test stand on, and what a test does to it. A database that

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/scrollback-ai/scrollback/doctor"
+	"github.com/scrollback-ai/scrollback/internal/doctor"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/drivertest"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
-	"github.com/scrollback-ai/scrollback/store/driver"
-	"github.com/scrollback-ai/scrollback/store/drivertest"
-	"github.com/scrollback-ai/scrollback/store/sql/postgres"
-	"github.com/scrollback-ai/scrollback/store/sql/postgres/postgrestest"
-	"github.com/scrollback-ai/scrollback/store/sql/sqlite"
 )
 
 func sqliteURL(data string) string {

@@ -27,7 +27,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/doctor"
+	"github.com/scrollback-ai/scrollback/internal/doctor"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 

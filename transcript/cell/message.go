@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/transcript"
-	"github.com/scrollback-ai/scrollback/wire"
 )
 
 // ReadInteraction reads the messages that were said to a cell. A message that cannot be read is

@@ -20,8 +20,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/internal/transfer"
 	formats "github.com/scrollback-ai/scrollback/transcript/all"
-	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // Choice is a word that the line may go on with.

@@ -25,9 +25,9 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/server/access"
+	"github.com/scrollback-ai/scrollback/internal/terminal"
 	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/server/access"
-	"github.com/scrollback-ai/scrollback/terminal"
 	"github.com/scrollback-ai/scrollback/token"
 )
 

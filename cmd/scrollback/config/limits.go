@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/server/restapi"
+	"github.com/scrollback-ai/scrollback/internal/server/restapi"
 )
 
 // IntakeLimits bound what comes in; 0 is the default of each.

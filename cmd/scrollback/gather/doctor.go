@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/scrollback-ai/scrollback/collect"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/collect"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/terminal/columns"
-	"github.com/scrollback-ai/scrollback/terminal/words"
-	"github.com/scrollback-ai/scrollback/transfer"
+	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
+	"github.com/scrollback-ai/scrollback/internal/terminal/words"
+	"github.com/scrollback-ai/scrollback/internal/transfer"
 )
 
 // Doctor looks at the tools of this machine.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/scrollback-ai/scrollback/collect"
+	"github.com/scrollback-ai/scrollback/internal/collect"
 )
 
 // The guide names every field of import --json, and of a tool in it those that are always there.

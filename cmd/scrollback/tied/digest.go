@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/notebook"
+	"github.com/scrollback-ai/scrollback/internal/notebook"
 )
 
 // MakeDigest compacts the conversation of a notebook, all of whose cells are its path then, and

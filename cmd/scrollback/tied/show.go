@@ -10,12 +10,12 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/notebook"
-	"github.com/scrollback-ai/scrollback/terminal"
-	"github.com/scrollback-ai/scrollback/terminal/columns"
-	"github.com/scrollback-ai/scrollback/terminal/words"
+	"github.com/scrollback-ai/scrollback/internal/notebook"
+	"github.com/scrollback-ai/scrollback/internal/terminal"
+	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
+	"github.com/scrollback-ai/scrollback/internal/terminal/words"
+	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/transcript"
-	"github.com/scrollback-ai/scrollback/transfer"
 )
 
 // View is a notebook as people see it. Behind counts the messages that the conversation has

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/server/language"
+	"github.com/scrollback-ai/scrollback/internal/server/language"
 )
 
 // Said returns an error in Chinese; english is how it is explained otherwise. What has no

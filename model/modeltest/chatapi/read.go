@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/wire"
 )
 
 // message is a message as it was sent: what is missing is not what is null.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/wire"
 )
 
 func (s *server) refuseKey() *modeltest.Refused {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
-	"github.com/scrollback-ai/scrollback/wire"
 )
 
 // item is an item of an input.

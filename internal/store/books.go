@@ -1,0 +1,214 @@
+package store
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// Usage returns the usage that a query asks for.
+func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
+	to := q.To
+	if to == 0 {
+		to = p.s.Now()
+	}
+	if q.From < 0 || to < q.From {
+		return nil, scrollback.ParamErrorf("store.Books.Usage", "from", i18n.FromMustBeBeforeTo)
+	}
+	var days []scrollback.UsageDay
+	var err error
+	// days begin when those of the sums do, or nobody asks for days
+	if q.Zone == time.UTC || !q.ByDay && q.From == 0 && q.To == 0 {
+		q.Zone = nil
+	}
+	first := scrollback.DayIn(q.Zone, q.From)
+	last := scrollback.DayIn(q.Zone, to)
+	if q.Zone != nil || q.ByKey || q.ByConversation || q.ByPurpose || q.Conversation != "" {
+		days, err = p.s.d.Access.UsageParts(ctx, driver.UsageParts{First: first, Last: last, Zone: q.Zone, ByKey: q.ByKey,
+			ByConversation: q.ByConversation, ByPurpose: q.ByPurpose, Conversation: q.Conversation})
+	} else {
+		days, err = p.s.d.Access.UsageDays(ctx, first, last)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return sumUsage(days, q), nil
+}
+
+// ReadLearned returns what is known about a model; the zero value for nothing.
+func (p Books) ReadLearned(ctx context.Context, model string) (scrollback.Learned, error) {
+	return p.s.d.Turns.Learned(ctx, model)
+}
+
+// UpdateLearned lets edit change what is known about a model, in one transaction: nothing that
+// others teach at the same time is lost, and nothing is written if nothing changes. edit
+// is pure. An impossible figure, such as a negative one, becomes 0: unknown.
+func (p Books) UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+	if model == "" {
+		return scrollback.Errorf(scrollback.Invalid, "store.Books.Teach", i18n.ModelNeedsName)
+	}
+	return p.s.d.Turns.Teach(ctx, model, func(l *scrollback.Learned) {
+		edit(l)
+		for _, n := range []*int64{&l.Limit, &l.LimitAt, &l.MaxOutput, &l.ListedAt} {
+			*n = max(*n, 0)
+		}
+		if !(l.Factor >= 0) || math.IsInf(l.Factor, 0) {
+			l.Factor = 0
+		}
+	})
+}
+
+// booked are records whose numbers are possible: whatever a provider reports, the books
+// can be added up and read.
+func booked(all []scrollback.UsageRecord) []scrollback.UsageRecord {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].Usage, _ = all[i].Checked()
+	}
+	return all
+}
+
+// sumUsage adds days up as a query asks, in the order they come.
+func sumUsage(days []scrollback.UsageDay, q scrollback.UsageQuery) []scrollback.UsageSum {
+	out := []scrollback.UsageSum{}
+	at := map[scrollback.UsageSum]int{}
+	estimated := []int64{}
+	for _, d := range days {
+		if q.Projects != nil && !slices.Contains(q.Projects, d.Project) {
+			continue
+		}
+		var key scrollback.UsageSum
+		if q.ByDay {
+			key.Day = time.UnixMilli(d.Day * scrollback.DayMS).UTC().Format(time.DateOnly)
+		}
+		if q.ByModel {
+			key.Model = d.Model
+		}
+		if q.ByProject {
+			key.Project = d.Project
+		}
+		// empty unless asked for
+		key.Key = d.Key
+		key.Conversation = d.Conversation
+		key.Purpose = d.Purpose
+		key.Currency = d.Currency
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key] = i
+			out = append(out, key)
+			estimated = append(estimated, 0)
+		}
+		out[i].Usage = out[i].Usage.Add(d.Usage)
+		out[i].Calls += d.Calls
+		estimated[i] += d.EstimatedCalls
+	}
+	for i := range out {
+		out[i].Estimated = estimated[i] > 0
+		if out[i].Calls > 0 {
+			out[i].EstimatedShare = float64(estimated[i]) / float64(out[i].Calls)
+		}
+	}
+	return out
+}
+
+// Now returns the time by which the books are kept, in Unix ms.
+func (p Books) Now() int64 { return p.s.Now() }
+
+// Count counts one more in a quota, and reports in it how much there is. A quota that is
+// full is rate_limited.
+func (p Books) Count(ctx context.Context, q *scrollback.Quota) error {
+	used, err := p.s.d.Access.CountTally(ctx, *tally(q, p.s.Now()))
+	if err == nil {
+		q.Used = used
+	}
+	return full(q, err)
+}
+
+// Counted reports in a quota how much there is. One that is full is rate_limited.
+func (p Books) Counted(ctx context.Context, q *scrollback.Quota) error {
+	t := tally(q, p.s.Now())
+	used, err := p.s.d.Access.Tallied(ctx, *t)
+	if err != nil {
+		return err
+	}
+	q.Used = used
+	_, err = t.Tallied(used)
+	for within := t.Within; err == nil && within != nil; within = within.Within {
+		if used, err = p.s.d.Access.Tallied(ctx, *within); err != nil {
+			return err
+		}
+		_, err = within.Tallied(used)
+	}
+	return full(q, err)
+}
+
+// KeyLimits returns what was set for a key; the zero value for nothing.
+func (p Books) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
+	return p.s.d.Access.KeyLimits(ctx, id)
+}
+
+// SetKeyLimits replaces it; the zero value removes it, but for who made the key.
+func (p Books) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.KeyLimits) error {
+	if err := l.Check(); err != nil {
+		return err
+	}
+	if l.Maker == "" { // who made a key is not changed with what it may do
+		was, err := p.s.d.Access.KeyLimits(ctx, id)
+		if err != nil {
+			return err
+		}
+		l.Maker = was.Maker
+	}
+	return p.s.d.Access.SetKeyLimits(ctx, id, l)
+}
+
+// Spent sums what a key with those that it has made, or a project if it is empty, has used today:
+// all tokens, and what was paid in a currency.
+func (p Books) Spent(ctx context.Context, key scrollback.KeyID, project, currency string) (scrollback.Usage, error) {
+	q := driver.Spending{Day: scrollback.DayOf(p.s.Now()), Key: key, Project: project, Currency: currency}
+	sum, err := p.s.d.Access.Spent(ctx, q)
+	if err != nil || key == "" {
+		return sum, err
+	}
+	made, err := p.s.d.Access.MadeBy(ctx, key)
+	for _, q.Key = range made {
+		more, err := p.s.d.Access.Spent(ctx, q)
+		if err != nil {
+			return sum, err
+		}
+		sum = sum.Add(more)
+	}
+	return sum, err
+}
+
+// tally is the present window of a quota, or nil without one.
+func tally(q *scrollback.Quota, now int64) *driver.Tally {
+	if q == nil {
+		return nil
+	}
+	start := now - now%q.PerMS
+	q.LeftMS = start + q.PerMS - now
+	t := &driver.Tally{Actor: q.Actor, Start: start, Until: start + q.PerMS, Most: q.Chats}
+	for i, within := 0, &t.Within; i < len(q.Makers); i++ {
+		*within = tally(&q.Makers[i], now)
+		within = &(*within).Within
+	}
+	return t
+}
+
+// full is an error of counting as whoever is counted sees it.
+func full(q *scrollback.Quota, err error) error {
+	if q == nil || scrollback.CodeOf(err) != scrollback.RateLimited {
+		return err
+	}
+	q.Used = q.Chats
+	return scrollback.Errorf(scrollback.RateLimited, "store.Books.Count",
+		i18n.ChatLimitReached,
+		q.Rate, (time.Duration(q.LeftMS)*time.Millisecond).Round(time.Second)).WithAdvice(scrollback.AdviceWait, "rate_limit")
+}

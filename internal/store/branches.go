@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// List lists the branches of a conversation that have messages of their own,
+// and the current one, oldest first.
+func (p Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scrollback.BranchEntry, error) {
+	h, err := p.s.d.Log.Head(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.s.d.Log.Branches(ctx, id)
+	out := []scrollback.BranchEntry{}
+	for _, b := range all {
+		if b.HeadSeq > b.AtSeq || b.ID == h.Branch.ID {
+			out = append(out, scrollback.BranchEntry{ID: b.ID, Parent: b.Parent, AtSeq: b.AtSeq, HeadSeq: b.HeadSeq,
+				Messages: b.HeadSeq - b.AtSeq, UpdatedAt: b.UpdatedAt, Current: b.ID == h.Branch.ID, Without: b.View.Without})
+		}
+	}
+	return out, err
+}
+
+// Of returns a branch of a conversation with its view; an empty id means the current one.
+func (p Branches) Of(ctx context.Context, h Head, id scrollback.BranchID) (scrollback.Branch, error) {
+	if id == "" || id == h.Branch.ID {
+		return h.Branch, nil
+	}
+	b, err := p.s.d.Log.Branch(ctx, id)
+	if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
+		return b, err
+	}
+	if err != nil || b.Conversation != h.ID {
+		return b, scrollback.Errorf(scrollback.NotFound, "store", i18n.NoBranchInConversation, id)
+	}
+	return b, nil
+}
+
+// Shape counts a branch's path in at most so many bins.
+func (p Branches) Shape(ctx context.Context, b scrollback.Branch, bins int) (scrollback.Shape, error) {
+	out := scrollback.Shape{HeadSeq: b.HeadSeq, Bins: []scrollback.ShapeBin{}}
+	if b.HeadSeq == 0 {
+		return out, nil
+	}
+	found, err := p.s.d.Log.Shape(ctx, driver.ShapeQuery{Branch: b.ID, Head: b.HeadSeq,
+		Bins: min(int64(bins), b.HeadSeq)})
+	if err != nil || len(found) == 0 {
+		return out, err
+	}
+	out.From = found[0].At
+	out.Bins = found
+	last, err := p.s.At(ctx, b, b.HeadSeq)
+	out.To = last.CreatedAt
+	return out, err
+}
+
+// Rewind makes message seq of a branch's path the newest, 0 for none; what is said next
+// starts a new branch after it. A seq that is not on the path is invalid. edit may change the conversation's own fields
+// in the same transaction.
+func (p Branches) Rewind(ctx context.Context, h Head, from scrollback.Branch, seq int64,
+	edit func(*scrollback.Conversation)) (Head, error) {
+	to, err := p.leaving(ctx, from, seq)
+	if err != nil {
+		return h, err
+	}
+	pins, err := p.pinsOn(ctx, h, from, seq)
+	if err != nil {
+		return h, err
+	}
+	return p.s.d.Log.Rewind(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Salvage: p.s.salvage,
+		Edit: func(c *scrollback.Conversation) {
+			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs),
+				func(pin int64) bool { return !slices.Contains(pins, pin) })
+			if edit != nil {
+				edit(c)
+			}
+		}})
+}
+
+// pinsOn are the pins whose messages are also on the path of a branch, up to seq.
+func (p Branches) pinsOn(ctx context.Context, h Head, b scrollback.Branch, seq int64) ([]int64, error) {
+	out := []int64{}
+	for _, pin := range h.PinnedSeqs {
+		if pin > seq {
+			continue
+		}
+		here, err := p.s.At(ctx, h.Branch, pin)
+		if err != nil {
+			return nil, err
+		}
+		there, err := p.s.At(ctx, b, pin)
+		if err != nil {
+			return nil, err
+		}
+		if here.ID == there.ID {
+			out = append(out, pin)
+		}
+	}
+	return out, nil
+}
+
+// Fork makes a conversation that continues another after message seq of one of its
+// branches, without copying anything. c carries the new one's own fields; what the log
+// decides is filled in; a fork is nobody's sub-agent. It has the id that c has, if any: the
+// conversation that has it already is returned as it is. A parent in the trash is not_found.
+func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq int64,
+	c scrollback.Conversation) (scrollback.Conversation, error) {
+	const op = "store.Branches.Fork"
+	if h.DeletedAt != 0 {
+		return c, scrollback.Errorf(scrollback.NotFound, op, i18n.ConversationInTrashRestoreFirst, h.ID)
+	}
+	b, err := p.leaving(ctx, from, seq)
+	if err != nil {
+		return c, err
+	}
+	if c.PinnedSeqs, err = p.pinsOn(ctx, h, from, seq); err != nil {
+		return c, err
+	}
+	if c.ID == "" {
+		c.ID = scrollback.ConversationID(p.s.newID())
+	}
+	if err := complete(op, &c); err != nil {
+		return c, err
+	}
+	now := p.s.Now()
+	c.Version = 1
+	c.CreatedAt = now
+	c.UpdatedAt = now
+	c.DeletedAt = 0
+	c.AgentOf = nil
+	c.Parent = &scrollback.ParentRef{ID: h.ID, Branch: from.ID, Seq: seq}
+	c.Ancestors = append([]scrollback.ConversationID{h.ID}, h.Ancestors...)
+	b.Conversation = c.ID
+	b.UpdatedAt = now
+	out, _, err := p.s.d.Log.Create(ctx, c, b)
+	return out, err
+}
+
+// leaving is a new branch that leaves another's path after message seq.
+func (p Branches) leaving(ctx context.Context, from scrollback.Branch, seq int64) (scrollback.Branch, error) {
+	b := scrollback.Branch{ID: scrollback.BranchID(p.s.newID()), AtSeq: seq, HeadSeq: seq}
+	if seq < 0 || seq > from.HeadSeq {
+		return b, scrollback.ParamErrorf("store", "seq", i18n.NoMessageOnPathOf, seq,
+			from.HeadSeq)
+	}
+	if seq == 0 {
+		return b, nil
+	}
+	m, err := p.s.At(ctx, from, seq)
+	if err != nil {
+		return b, err
+	}
+	b.Parent = m.Branch
+	b.Sum = m.Sum
+	b.View, err = p.s.Views.cut(ctx, from, seq)
+	b.View = b.View.WithLeftOut(slices.DeleteFunc(slices.Clone(from.View.Without),
+		func(out int64) bool { return out > seq }))
+	return b, err
+}

@@ -1,0 +1,356 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/search"
+)
+
+// Bounds of a conversation's own fields, in characters or entries.
+const (
+	maxTitle        = 500
+	maxProject      = 100
+	maxInstructions = 200_000
+	maxMeta         = 64 << 10 // bytes
+)
+
+// Create makes a conversation, which may begin with messages. An id may be given (a UUID);
+// for one that exists the stored conversation and false are returned.
+func (s *Store) Create(ctx context.Context, c scrollback.Conversation,
+	begins ...Incoming) (scrollback.Conversation, bool, error) {
+	const op = "store.Create"
+	if c.ID == "" {
+		c.ID = scrollback.ConversationID(s.newID())
+	} else {
+		id, err := uuid.Parse(string(c.ID))
+		if err != nil {
+			return c, false, scrollback.ParamErrorf(op, "id", i18n.ConversationIDMustBeUUID)
+		}
+		c.ID = scrollback.ConversationID(id.String())
+	}
+	if err := complete(op, &c); err != nil {
+		return c, false, err
+	}
+	now := s.Now()
+	c.Version = 1
+	c.UpdatedAt = now
+	c.DeletedAt = 0
+	c.Parent = nil
+	c.Ancestors = nil
+	c.CreatedAt = cmp.Or(min(max(c.CreatedAt, 0), now), now) // one that was begun elsewhere is older
+	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID, UpdatedAt: now}
+	if len(begins) == 0 {
+		return s.d.Log.Create(ctx, c, b)
+	}
+	h, err := s.d.Log.Head(ctx, c.ID)
+	if scrollback.CodeOf(err) != scrollback.NotFound {
+		return h.Conversation, false, err
+	}
+	// Of two that make the same conversation at once, one is in conflict over its branch.
+	b.ID = beginning(c.ID)
+	made := clearArrival(ctx, s, c.ID)
+	if made == nil {
+		made = s.begin(ctx, c, b, begins)
+	}
+	if made != nil && scrollback.CodeOf(made) != scrollback.Conflict {
+		return c, false, made
+	}
+	if h, err = s.d.Log.Head(ctx, c.ID); made == nil || err == nil {
+		return h.Conversation, made == nil, err
+	}
+	return c, false, made
+}
+
+// beginning is the id of the first branch of a conversation that begins with messages: the
+// same at each attempt, and before the ids of all others, so that it stands first in lists.
+func beginning(id scrollback.ConversationID) scrollback.BranchID {
+	hash := uuid.NewHash(sha256.New(), uuid.NameSpaceOID, []byte("begins\x00"+id), 7)
+	clear(hash[:6]) // the time of a UUID of version 7
+	return scrollback.BranchID(hash.String())
+}
+
+// Bounds of one transaction of a conversation that begins with messages: others write in
+// between.
+const (
+	beginBatch = 64
+	beginBytes = 256 << 10
+)
+
+// begin stores a conversation that begins with messages: nobody sees it before the last.
+func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollback.Branch, in []Incoming) error {
+	for at := int64(0); len(in) > 0; {
+		n := 0
+		size := 0
+		for ; n < len(in) && n < beginBatch && size < beginBytes; n++ {
+			size += in[n].Parts.Bytes()
+		}
+		a := Adopt{Conversation: c}
+		if n == len(in) {
+			a.Current = b.ID
+		}
+		switch err := s.Move.Adopt(ctx, a, Growth{Branch: b, IfHead: at, Messages: in[:n]}); {
+		case scrollback.CodeOf(err) == scrollback.Conflict:
+			return scrollback.Errorf(scrollback.Conflict, "store.Create", i18n.AnotherRequestCreatesConversation,
+				c.ID).WithReason(err)
+		case err != nil:
+			return err
+		}
+		at += int64(n)
+		in = in[n:]
+	}
+	return nil
+}
+
+// clearArrival removes what is left of a conversation whose beginning was cut off. One that was
+// purged and has heirs is conflict.
+func clearArrival(ctx context.Context, s *Store, id scrollback.ConversationID) error {
+	left, err := s.d.Log.Branches(ctx, id)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	if _, err := s.Discard(ctx, id); err != nil {
+		return err
+	}
+	if left, err = s.d.Log.Branches(ctx, id); err == nil && len(left) > 0 {
+		err = scrollback.Errorf(scrollback.Conflict, "store.Create", i18n.ConversationWasPurged, id)
+	}
+	return err
+}
+
+// Discard removes a conversation that nobody has seen yet; one that people see is
+// conflict.
+func (s *Store) Discard(ctx context.Context, id scrollback.ConversationID) (Purged, error) {
+	return s.Purge(ctx, id, 1)
+}
+
+// complete fills in defaults and checks bounds.
+func complete(op string, c *scrollback.Conversation) error {
+	if c.Project == "" {
+		c.Project = scrollback.DefaultProject
+	}
+	if c.Roots == nil {
+		c.Roots = []string{}
+	}
+	if c.PinnedSeqs == nil {
+		c.PinnedSeqs = []int64{}
+	}
+	if len(c.Settings.Compaction) == 0 {
+		c.Settings.Compaction = nil
+	}
+	if len(bytes.TrimSpace(c.Meta)) == 0 || string(c.Meta) == "null" {
+		c.Meta = json.RawMessage(`{}`)
+	}
+	var object map[string]json.RawMessage
+	switch {
+	case json.Unmarshal(c.Meta, &object) != nil:
+		return scrollback.ParamErrorf(op, "meta", i18n.MetaMustBeObject)
+	case len(c.Meta) > maxMeta:
+		return scrollback.ParamErrorf(op, "meta", i18n.MetaTooLarge, maxMeta)
+	case utf8.RuneCountInString(c.Title) > maxTitle:
+		return scrollback.ParamErrorf(op, "title", i18n.TitleTooLong, maxTitle)
+	case nameable(op, c.Project) != nil:
+		return nameable(op, c.Project)
+	case utf8.RuneCountInString(c.Instructions) > maxInstructions:
+		return scrollback.ParamErrorf(op, "instructions", i18n.InstructionsTooLong, maxInstructions)
+	case c.Settings.RecallScope != "" && c.Settings.RecallScope != scrollback.ScopeConversation &&
+		c.Settings.RecallScope != scrollback.ScopeProject && c.Settings.RecallScope != scrollback.ScopeAll:
+		return scrollback.ParamErrorf(op, "recall_scope", i18n.RecallScopeSettingIsOneOf,
+			c.Settings.RecallScope)
+	case c.Limit < 0:
+		return scrollback.ParamErrorf(op, "limit", i18n.LimitIsNumberOfTokens)
+	case len(c.PinnedSeqs) > scrollback.PinsMax:
+		return scrollback.ParamErrorf(op, "pinned_seqs", i18n.TooManyPins, scrollback.PinsMax)
+	}
+	return nil
+}
+
+// Patch changes a conversation's own fields; its sub-agents go with it to another
+// project. With ifVersion set, any other version is a conflict that wraps
+// scrollback.ErrPrecondition.
+func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64,
+	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+	const op = "store.Patch"
+	was := ""
+	out, err := s.d.Log.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
+		was = c.Project
+		if ifVersion != 0 && c.Version != ifVersion {
+			return scrollback.Errorf(scrollback.Conflict, op, i18n.ConversationAtVersion,
+				c.Version).WithReason(scrollback.ErrPrecondition)
+		}
+		if err := edit(c); err != nil {
+			return err
+		}
+		return complete(op, c)
+	})
+	if err != nil || out.Project == was {
+		return out, err
+	}
+	return out, s.Agents.edit(ctx, id, func(c *scrollback.Conversation) bool {
+		moves := c.Project != out.Project
+		c.Project = out.Project
+		return moves
+	})
+}
+
+// Head returns a conversation and its current branch.
+func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (Head, error) {
+	return s.d.Log.Head(ctx, id)
+}
+
+// Lineage returns a conversation and the ancestors whose messages its path may inherit,
+// nearest first.
+func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
+	h, err := s.d.Log.Head(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return append([]scrollback.ConversationID{id}, h.Ancestors...), nil
+}
+
+// minPrefix is how many characters of an id must be given to look it up.
+const minPrefix = 8
+
+// maxCandidates bounds how many conversations are listed for an ambiguous name.
+const maxCandidates = 5
+
+// Resolve finds a conversation by what a person calls it: an id, a unique beginning of
+// one (at least 8 characters), "latest", or its place in the list, from 1. A name that
+// fits several is invalid, and the error lists them. It looks only in the given projects,
+// or in all if they are nil.
+func (s *Store) Resolve(ctx context.Context, name string, projects []string) (scrollback.ConversationID, error) {
+	const op = "store.Resolve"
+	name = strings.ToLower(strings.TrimSpace(name))
+	if projects != nil && len(projects) == 0 {
+		return "", scrollback.Errorf(scrollback.NotFound, op, i18n.NoConversation, name)
+	}
+	place, err := strconv.Atoi(name)
+	switch {
+	case name == "latest":
+		return s.listed(ctx, 1, projects)
+	case err == nil && len(name) < minPrefix:
+		return s.listed(ctx, place, projects)
+	case len(name) < minPrefix:
+		return "", scrollback.Errorf(scrollback.NotFound, op,
+			i18n.NoConversationWithPrefix, name, minPrefix)
+	}
+	found, err := s.d.Log.Conversations(ctx, driver.ListQuery{Prefix: name, Projects: projects, Limit: maxCandidates + 1})
+	switch {
+	case err != nil:
+		return "", err
+	case len(found) == 0:
+		return "", scrollback.Errorf(scrollback.NotFound, op, i18n.NoConversation, name)
+	case len(found) == 1 || string(found[0].ID) == name:
+		return found[0].ID, nil
+	}
+	var list strings.Builder
+	for _, c := range found[:min(len(found), maxCandidates)] {
+		list.WriteString("\n  " + string(c.ID) + "  " + search.Clip(c.Title, 60))
+	}
+	if len(found) > maxCandidates {
+		list.WriteString("\n  …")
+	}
+	return "", scrollback.ParamErrorf(op, "conversation", i18n.IDIsAmbiguous, name, list.String())
+}
+
+// listed is the conversation at a place in the list, from 1.
+func (s *Store) listed(ctx context.Context, place int, projects []string) (scrollback.ConversationID, error) {
+	const op = "store.Resolve"
+	if place < 1 {
+		return "", scrollback.ParamErrorf(op, "conversation", i18n.ListCountsFromOne, place)
+	}
+	q := driver.ListQuery{Projects: projects, Limit: scrollback.ListMax}
+	for {
+		page, err := s.d.Log.Conversations(ctx, q)
+		switch {
+		case err != nil:
+			return "", err
+		case place <= len(page):
+			return page[place-1].ID, nil
+		case len(page) < q.Limit && place == 1:
+			return "", scrollback.Errorf(scrollback.NotFound, op, i18n.NoConversationYet)
+		case len(page) < q.Limit:
+			return "", scrollback.Errorf(scrollback.NotFound, op, i18n.ListHasNoNumber, place)
+		}
+		place -= len(page)
+		last := page[len(page)-1]
+		q.Before = &driver.ListKey{At: last.UpdatedAt, ID: string(last.ID)}
+	}
+}
+
+// List returns a page and the cursor of the next, empty at the end.
+func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
+	before, err := parseCursor(q.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	limit, err := pageSize(q.Limit)
+	if err != nil {
+		return nil, "", err
+	}
+	within := bound(q.Project, q.Projects)
+	if within != nil && len(within) == 0 {
+		return nil, "", nil
+	}
+	items, err := s.d.Log.Conversations(ctx,
+		driver.ListQuery{Projects: within, Title: q.Title, Trash: q.Trash, Pinned: q.Pinned, AgentOf: q.AgentOf,
+			Before: before, Limit: limit + 1})
+	if err != nil || len(items) <= limit {
+		return items, "", err
+	}
+	items = items[:limit]
+	last := items[limit-1]
+	return items, cursor(driver.ListKey{At: last.UpdatedAt, ID: string(last.ID)}), nil
+}
+
+// Purge removes a conversation for good, except what others inherit, and returns what
+// stayed and which artifacts nothing mentions any more. With trashedBy, a time in ms, one
+// that has not been in the trash since then is conflict.
+func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (Purged, error) {
+	var all driver.Purged
+	defer s.index.Purged()
+	for first := true; id != ""; first = false {
+		p, err := s.d.Log.Purge(ctx, driver.Purge{Conversation: id, Now: s.Now(), TrashedBy: trashedBy, Limit: purgeStep})
+		if err != nil {
+			return all, err
+		}
+		all.Removed += p.Removed
+		all.Loose = append(all.Loose, p.Loose...)
+		if p.Done {
+			if first || all.Kept == 0 {
+				all.Kept = p.Kept
+			}
+			id = p.Next
+		}
+	}
+	all.Done = true
+	return all, nil
+}
+
+// purgeStep is how many messages one transaction of a purge removes: others can write in
+// between.
+const purgeStep = 500
+
+// bound are the projects to look in, given one that is named, or none, and those that may
+// be seen; nil for all.
+func bound(named string, within []string) []string {
+	switch {
+	case named == "":
+		return within
+	case within == nil || slices.Contains(within, named):
+		return []string{named}
+	}
+	return []string{}
+}

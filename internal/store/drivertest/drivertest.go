@@ -1,0 +1,273 @@
+// Package drivertest is what every [driver.Driver] has to pass: each sentence of
+// the contract as a test, whatever the database.
+//
+//   - [Run]: the suite, each test on its own driver
+//   - [RunReopen]: what a database on disk still knows after it was closed
+//   - [Walk]: one random list of operations on two drivers, compared throughout
+//   - [Equal]: whether a copy of a driver can be told from it
+//   - [Check]: the invariants of the log, for whoever breaks things on purpose
+//
+// Words it adds: bench (a driver under test with a clock and a source of ids).
+//
+// Where the contract leaves a choice the suite leaves it too: rows are compared
+// with nil and empty lists alike, a closed turn without its owner and lease, and
+// no lease ends at the very millisecond somebody looks.
+//
+// It knows the contract and the root, and no driver.
+package drivertest
+
+import (
+	"context"
+	"reflect"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// suite lists the tests by name; each gets an empty driver.
+var suite = []struct {
+	name string
+	test func(*bench)
+}{
+	{"Create", testCreate},
+	{"CreateKnown", testCreateKnown},
+	{"Patch", testPatch},
+	{"PatchError", testPatchError},
+	{"PatchKeepsTheLog", testPatchKeepsTheLog},
+	{"NotFound", testNotFound},
+	{"List", testList},
+	{"ListFilters", testListFilters},
+	{"Projects", testProjects},
+	{"Prefix", testPrefix},
+	{"MessageRoundTrip", testMessageRoundTrip},
+	{"MessageIDs", testMessageIDs},
+	{"Seqs", testSeqs},
+	{"ForkSeqs", testForkSeqs},
+	{"MessageRuns", testMessageRuns},
+	{"Begin", testBegin},
+	{"BeginRefused", testBeginRefused},
+	{"BeginOneOpenTurn", testBeginOneOpenTurn},
+	{"BeginAdmit", testBeginAdmit},
+	{"BeginEdit", testBeginEdit},
+	{"BeginEditUncalled", testBeginEditUncalled},
+	{"LeaseTakenOver", testLeaseTakenOver},
+	{"TakeOver", testTakeOver},
+	{"LeaseTakenOverUnsalvaged", testLeaseTakenOverUnsalvaged},
+	{"LeaseAdmitRefuses", testLeaseAdmitRefuses},
+	{"LeaseLost", testLeaseLost},
+	{"LeaseLapsed", testLeaseLapsed},
+	{"Idempotency", testIdempotency},
+	{"IdempotencyConflict", testIdempotencyConflict},
+	{"IdempotencyExpires", testIdempotencyExpires},
+	{"IdempotencyScope", testIdempotencyScope},
+	{"Save", testSave},
+	{"SaveConflict", testSaveConflict},
+	{"Stop", testStop},
+	{"FinishStep", testFinishStep},
+	{"FinishReply", testFinishReply},
+	{"FinishEnds", testFinishEnds},
+	{"FinishConflict", testFinishConflict},
+	{"Meta", testMeta},
+	{"Troubled", testTroubled},
+	{"Append", testAppend},
+	{"AppendHeld", testAppendHeld},
+	{"AppendIfHead", testAppendIfHead},
+	{"AppendTakesOver", testAppendTakesOver},
+	{"Commit", testCommit},
+	{"CommitConflict", testCommitConflict},
+	{"CommitNothing", testCommitNothing},
+	{"CommitMeanwhile", testCommitMeanwhile},
+	{"Unfold", testUnfold},
+	{"UnfoldOfAFork", testUnfoldOfAFork},
+	{"Without", testWithout},
+	{"WithoutRewound", testWithoutRewound},
+	{"Receipts", testReceipts},
+	{"Segments", testSegments},
+	{"RefEntries", testRefEntries},
+	{"RefPages", testRefPages},
+	{"RefScope", testRefScope},
+	{"Artifacts", testArtifacts},
+	{"Mentions", testMentions},
+	{"Copies", testCopies},
+	{"ConcurrentConversations", testConcurrentConversations},
+	{"ConcurrentBegin", testConcurrentBegin},
+	{"ConcurrentKey", testConcurrentKey},
+	{"ConcurrentAppend", testConcurrentAppend},
+	{"ConcurrentIfHead", testConcurrentIfHead},
+	{"ConcurrentCommit", testConcurrentCommit},
+	{"Books", testBooks},
+	{"BooksInBounds", testBooksInBounds},
+	{"Factor", testFactor},
+	{"Teach", testTeach},
+	{"TeachAndFactor", testTeachAndFactor},
+	{"ConcurrentTeach", testConcurrentTeach},
+	{"Audit", testAudit},
+	{"AuditMeanwhile", testAuditMeanwhile},
+	{"AuditStops", testAuditStops},
+	{"MendSound", testMendSound},
+	{"MendView", testMendView},
+	{"MendLease", testMendLease},
+	{"Copy", testCopy},
+	{"Rewind", testRewind},
+	{"RewindRefused", testRewindRefused},
+	{"RewindTurns", testRewindTurns},
+	{"RewindTakesOver", testRewindTakesOver},
+	{"ForkRefused", testForkRefused},
+	{"ForkOfInherited", testForkOfInherited},
+	{"LinesInherited", testLinesInherited},
+	{"Branches", testBranches},
+	{"UnfoldInherited", testUnfoldInherited},
+	{"Purge", testPurge},
+	{"PurgeShared", testPurgeShared},
+	{"PurgeSteps", testPurgeSteps},
+	{"PurgeOfTrash", testPurgeOfTrash},
+	{"PurgeChain", testPurgeChain},
+	{"Adopt", testAdopt},
+	{"AdoptAgain", testAdoptAgain},
+	{"AdoptLeft", testAdoptLeft},
+	{"AdoptRefused", testAdoptRefused},
+	{"AdoptShared", testAdoptShared},
+	{"AdoptInheritsMore", testAdoptInheritsMore},
+	{"HashesMade", testHashesMade},
+	{"FieldsOfConversations", testFieldsOfConversations},
+	{"FieldsOfMessages", testFieldsOfMessages},
+	{"FieldsOfTurns", testFieldsOfTurns},
+	{"FieldsOfViews", testFieldsOfViews},
+	{"FieldsOfAccess", testFieldsOfAccess},
+	{"Ready", testReady},
+	{"Close", testClose},
+}
+
+// Run runs the suite. Each call of open returns an empty driver.
+func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
+	for _, s := range suite {
+		t.Run(s.name, func(t *testing.T) {
+			d := open(t)
+			defer d.Close()
+			s.test(newBench(t, d))
+		})
+	}
+	RunKeys(t, open)
+	RunLimits(t, open)
+	RunClaims(t, open)
+	RunIndex(t, open)
+	RunOrigins(t, open)
+	RunProjects(t, open)
+	RunShape(t, open)
+	RunSources(t, open)
+	RunViews(t, open)
+}
+
+// Methods are those of the interfaces of a driver.
+func Methods() (out []string) {
+	of := reflect.TypeFor[driver.Driver]()
+	for i := range of.NumField() {
+		part := of.Field(i).Type
+		if part.Kind() != reflect.Interface {
+			continue
+		}
+		for n := range part.NumMethod() {
+			out = append(out, part.Method(n).Name)
+		}
+	}
+	return out
+}
+
+// RunReopen runs what only a persistent driver can pass. open opens the database
+// in dir, which is empty at first.
+func RunReopen(t *testing.T, open func(t *testing.T, dir string) *driver.Driver) {
+	t.Run("Reopen", func(t *testing.T) {
+		dir := t.TempDir()
+		w := newBench(t, open(t, dir))
+		th := populate(w)
+		asked := w.begin(th.ID, w.entry(scrollback.RoleUser, "last words"))
+		before := readAll(t, w.Driver)
+		w.ok(w.Close())
+
+		w.Driver = open(t, dir)
+		defer w.Close()
+		same(t, "after opening again", before, readAll(t, w.Driver))
+		Check(t, w.Driver)
+		_, err := w.tryBegin(th.ID, nil)
+		w.code(err, scrollback.Conflict)
+		w.finish(asked.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "an answer"))
+		w.finds([]string{"last"}, asked.Messages...)
+		w.append(th.ID, w.entry(scrollback.RoleUser, "and on"))
+		_, err = w.unfold(th.Branch)
+		w.ok(err)
+		Check(t, w.Driver)
+	})
+}
+
+// populate writes something of everything and returns a conversation with a fold
+// to undo and no open turn.
+func populate(w *bench) scrollback.Conversation {
+	w.t.Helper()
+	c := w.conversation()
+	w.append(c.ID, rich(w), w.entry(scrollback.RoleUser, "some 数据 据库 库 words"))
+	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "a question")).Turn
+	_, err := w.save(turn, draft("writing"))
+	w.ok(err)
+	e := w.entry(scrollback.RoleTool, "a result")
+	e.Mentions = []scrollback.Artifact{w.artifact("log", w.tick())}
+	w.finish(turn, scrollback.TurnOpen, e)
+	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+		State:   scrollback.TurnFailed,
+		Failure: &scrollback.Failure{Code: scrollback.Unavailable, Message: "gone"}, Window: mark("w"), Learn: learnLast,
+		Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: w.now, WindowTokens: 2,
+			Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}}})
+	w.ok(err)
+	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+		l.Limit = 7
+		l.Dropped = []string{"seed"}
+	}))
+	w.fold(c, 1, 1)
+	retryAt(w, c, 7)
+	w.fold(c, 2, 3)
+	_, err = w.unfold(c.Branch)
+	w.ok(err)
+	child := w.fork(c, 3)
+	w.say(child.ID, 2)
+	w.ok(w.Log.PutArtifact(w.ctx, w.artifact("upload", w.tick()), child.ID))
+	lapsed := w.begin(child.ID).Turn
+	_, err = w.save(lapsed, draft("half"))
+	w.ok(err)
+	w.ok(w.Turns.Stop(w.ctx, lapsed.ID))
+	w.trash(w.conversation(func(c *scrollback.Conversation) { c.Project = "another" }).ID)
+	w.ok(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "a-tool", ID: "its", Conversation: c.ID,
+		Folder: "/here", Stamp: "1",
+		ImportedAt: w.tick()}, ""))
+	_, err = w.Access.PutProject(w.ctx, "another", w.tick(),
+		func(p *scrollback.Project) error { p.Title = "Another"; return nil })
+	w.ok(err)
+	return c
+}
+
+// testReady: it can be called without end, changes nothing that anybody sees, and fails
+// when there is no database any more.
+func testReady(w *bench) {
+	populate(w)
+	before := readAll(w.t, w.Driver)
+	for range 20 {
+		w.ok(w.Ready(w.ctx))
+	}
+	same(w.t, "after Ready", before, readAll(w.t, w.Driver))
+	ended, cancel := context.WithCancel(w.ctx)
+	cancel()
+	if err := w.Ready(ended); err == nil {
+		w.t.Error("ready for a caller who has gone")
+	}
+	w.ok(w.Close())
+	w.code(w.Ready(w.ctx), scrollback.Unavailable)
+}
+
+// testClose: a closed driver reports that it is gone.
+func testClose(w *bench) {
+	c := w.conversation()
+	w.ok(w.Close())
+	_, err := w.Log.Head(w.ctx, c.ID)
+	w.code(err, scrollback.Unavailable)
+	_, err = w.tryAppend(c.ID, nil)
+	w.code(err, scrollback.Unavailable)
+}

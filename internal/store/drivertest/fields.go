@@ -1,0 +1,425 @@
+package drivertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// filler sets every field of a value to something else than zero and than any other field: one that
+// is added to a type and left out of a statement comes back empty.
+type filler struct{ n, depth int }
+
+// fill fills a value and all that it points at.
+func (f *filler) fill(v reflect.Value) {
+	f.n++
+	f.depth++
+	defer func() { f.depth-- }()
+	switch at := v.Addr().Interface().(type) {
+	case *json.RawMessage:
+		*at = json.RawMessage(fmt.Sprintf(`{"n":%d}`, f.n))
+		return
+	case *scrollback.Parts:
+		*at = scrollback.Parts{scrollback.Text{Text: fmt.Sprint("text ", f.n)}}
+		return
+	case *scrollback.SentRun: // its layer is one of a list
+		*at = scrollback.SentRun{Kind: scrollback.ItemKind(fmt.Sprint("kind ", f.n)), Layer: scrollback.Layers()[1],
+			Seq: int64(f.n), LastSeq: int64(f.n + 1), Tokens: 3}
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				f.fill(v.Field(i))
+			}
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		f.fill(v.Elem())
+	case reflect.Slice:
+		n := 1
+		if f.depth < 4 {
+			n = 2
+		}
+		if f.depth > 12 { // a type that holds itself
+			n = 0
+		}
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
+			f.fill(v.Index(i))
+		}
+	case reflect.Map:
+		key := reflect.New(v.Type().Key()).Elem()
+		value := reflect.New(v.Type().Elem()).Elem()
+		f.fill(key)
+		f.fill(value)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
+	case reflect.String:
+		v.SetString(fmt.Sprint("value ", f.n))
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Float64:
+		v.SetFloat(float64(f.n) + 0.5)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(f.n))
+	case reflect.Func: // what judges within a transaction is no field of a row
+	default:
+		panic("drivertest: nothing fills a " + v.Type().String())
+	}
+}
+
+// filled is a T of which every field is set.
+func filled[T any](f *filler) T {
+	var v T
+	f.fill(reflect.ValueOf(&v).Elem())
+	return v
+}
+
+// inOrder makes seqs ascend, as those of views do.
+func inOrder(v *scrollback.View) { slices.Sort(v.Without) }
+
+// testFieldsOfConversations: whatever a conversation has is stored by every call that may store it.
+func testFieldsOfConversations(w *bench) {
+	f := &filler{}
+	of := func(c scrollback.Conversation, was scrollback.Conversation) scrollback.Conversation {
+		// What the log decides, and what the store never changes.
+		c.ID = was.ID
+		c.Branch = was.Branch
+		c.Messages = was.Messages
+		c.Version = was.Version
+		c.Parent = was.Parent
+		c.AgentOf = was.AgentOf
+		c.Ancestors = was.Ancestors
+		c.CreatedAt = was.CreatedAt
+		c.UpdatedAt = was.UpdatedAt
+		c.PurgedAt = was.PurgedAt
+		c.DeletedAt = was.DeletedAt
+		return c
+	}
+	parent := w.conversation()
+	w.say(parent.ID, 2)
+	c, b := plan(w)
+	full := filled[scrollback.Conversation](f)
+	full.ID = c.ID
+	full.Branch = c.Branch
+	full.Messages = 0
+	full.PurgedAt = 0
+	full.DeletedAt = 0
+	created, _, err := w.Log.Create(w.ctx, full, b)
+	w.ok(err)
+	same(w.t, "what Create returns", full, created)
+	same(w.t, "what Create stores", full, w.head(c.ID).Conversation)
+
+	edited := filled[scrollback.Conversation](f)
+	_, err = w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+		deleted := c.DeletedAt
+		*c = edited
+		c.DeletedAt = deleted
+		return nil
+	})
+	w.ok(err)
+	now := w.head(c.ID).Conversation
+	same(w.t, "what Patch stores", of(edited, now), now)
+	same(w.t, "what Patch leaves", []any{full.Parent, full.AgentOf, full.Ancestors, full.CreatedAt},
+		[]any{now.Parent, now.AgentOf, now.Ancestors, now.CreatedAt})
+
+	edited = filled[scrollback.Conversation](f)
+	begun, err := w.Turns.Begin(w.ctx, driver.Begin{Now: w.tick(), Turn: scrollback.Turn{
+		ID: scrollback.TurnID(w.id("turn")), Conversation: c.ID, Owner: "o", LeaseUntil: w.now + lease},
+		Edit: func(c *scrollback.Conversation) { *c = edited }})
+	w.ok(err)
+	now = w.head(c.ID).Conversation
+	same(w.t, "what Begin stores", of(edited, now), now)
+	w.finish(begun.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "an answer"))
+
+	edited = filled[scrollback.Conversation](f)
+	_, err = w.Log.Rewind(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(),
+		To:   scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))},
+		Edit: func(c *scrollback.Conversation) { *c = edited }})
+	w.ok(err)
+	now = w.head(c.ID).Conversation
+	same(w.t, "what Rewind stores", of(edited, now), now)
+}
+
+// testFieldsOfMessages: so with messages, and what they mention.
+func testFieldsOfMessages(w *bench) {
+	f := &filler{}
+	c := w.conversation()
+	m := filled[scrollback.Message](f)
+	m.ID = scrollback.MessageID(w.id("message"))
+	m.Role = scrollback.RoleUser
+	a := filled[scrollback.Artifact](f)
+	a.ID = artifactID("filled")
+	s := filled[driver.Source](f)
+	out, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: 0,
+		Entries: []driver.Entry{{Message: m, Mentions: []scrollback.Artifact{a}, Sources: []driver.Source{s}}}})
+	w.ok(err)
+	m.ConversationID = c.ID
+	m.Branch = c.Branch
+	m.Seq = 1
+	m.Sum = m.Weight
+	same(w.t, "what Append returns", []scrollback.Message{m}, out.Messages)
+	stored, err := w.Log.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: 1})
+	w.ok(err)
+	same(w.t, "a stored message", []scrollback.Message{m}, stored)
+	s.Branch = c.Branch
+	s.Seq = 1
+	sources, err := w.Log.Sources(w.ctx, []scrollback.ConversationID{c.ID}, []string{s.Name})
+	w.ok(err)
+	same(w.t, "a stored source", []driver.Source{s}, sources)
+	var walked []scrollback.Artifact
+	var heads []scrollback.Branch
+	w.ok(w.Admin.Walk(w.ctx, driver.AuditWalk{
+		Total:        func(int64) error { return nil },
+		Conversation: func(scrollback.Conversation) error { return nil },
+		Branch:       func(b scrollback.Branch) error { heads = append(heads, b); return nil },
+		Message:      func(scrollback.Message) error { return nil },
+		Segment:      func(scrollback.Segment) error { return nil },
+		Artifact:     func(a scrollback.Artifact, _ int64) error { walked = append(walked, a); return nil },
+		Turn:         func(scrollback.Turn) error { return nil },
+		Flaw:         func(driver.Flaw) error { return nil }}))
+	same(w.t, "a stored artifact", []scrollback.Artifact{a}, walked)
+	same(w.t, "the branch", []scrollback.Branch{w.head(c.ID).Branch}, heads)
+	if b := heads[0]; b.Sum != m.Weight || b.HeadSeq != 1 || b.UpdatedAt == 0 {
+		w.t.Errorf("the branch has not grown: %+v", b)
+	}
+}
+
+// testFieldsOfTurns: so with turns, what their steps sent, and what was used.
+func testFieldsOfTurns(w *bench) {
+	f := &filler{}
+	c := w.conversation()
+	t := filled[scrollback.Turn](f)
+	t.ID = scrollback.TurnID(w.id("turn"))
+	t.Conversation = c.ID
+	t.LeaseUntil = w.now + lease
+	t.StartedAt = w.now
+	t.Cancel = false
+	b, err := w.Turns.Begin(w.ctx, driver.Begin{Turn: t, Now: w.tick()})
+	w.ok(err)
+	t.Branch = c.Branch
+	t.Seq = 0
+	t.LastSeq = 0
+	t.State = scrollback.TurnOpen
+	same(w.t, "what Begin returns", t, b.Turn)
+	get := func() scrollback.Turn {
+		w.t.Helper()
+		got, err := w.Turns.Get(w.ctx, t.ID)
+		w.ok(err)
+		return got
+	}
+	same(w.t, "what Begin stores", t, get())
+
+	meta := filled[scrollback.TurnMeta](f)
+	t.Draft = filled[scrollback.Draft](f)
+	t.LeaseUntil++
+	t.Meta = &meta
+	_, err = w.Turns.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: t.Draft, Meta: &meta,
+		LeaseUntil: t.LeaseUntil})
+	w.ok(err)
+	same(w.t, "what Save stores", t, get())
+	w.ok(w.Turns.Stop(w.ctx, t.ID))
+	t.Cancel = true
+	same(w.t, "what Stop stores", t, get())
+
+	end := filled[driver.Finish](&filler{n: 1000})
+	end.Turn = t.ID
+	end.Owner = t.Owner
+	end.State = scrollback.TurnFailed
+	end.Entries = []driver.Entry{w.entry(scrollback.RoleAssistant, "an answer")}
+	end.Sent.Step = 1
+	end.Learn = func(float64, scrollback.UsageRecord) float64 { return 1.25 }
+	u := &end.Usage[0]
+	u.Conversation = c.ID
+	u.Currency = "USD"
+	end.Usage = end.Usage[:1]
+	if _, err = w.Turns.Finish(w.ctx, end); err != nil {
+		w.t.Fatal(err)
+	}
+	t.State = end.State
+	t.Draft = scrollback.Draft{}
+	t.LeaseUntil = get().LeaseUntil // which matters to nobody
+	t.OpenCalls = end.OpenCalls
+	t.FinishReason = end.FinishReason
+	t.Failure = end.Failure
+	t.Window = end.Window
+	t.Meta = end.Meta
+	t.Reply = end.Entries[0].ID
+	t.LastSeq = 1
+	t.EndedAt = end.Now
+	same(w.t, "what Finish stores", t, get())
+	steps, err := w.Turns.Steps(w.ctx, t.ID)
+	w.ok(err)
+	same(w.t, "what the step sent", []scrollback.SentRequest{*end.Sent}, steps)
+	metas, err := w.Turns.Meta(w.ctx, []scrollback.TurnID{t.ID})
+	w.ok(err)
+	same(w.t, "the meta of the turn", *end.Meta, metas[t.ID])
+	for hash, text := range end.Texts {
+		texts, err := w.Turns.Texts(w.ctx, c.ID, []string{hash})
+		w.ok(err)
+		same(w.t, "a text that the step named", map[string]string{hash: text}, texts)
+	}
+	day := scrollback.DayOf(u.At)
+	days, err := w.Access.UsageDays(w.ctx, day, day)
+	w.ok(err)
+	sum := scrollback.UsageDay{Day: day, Model: u.Model, Project: c.Project}
+	sum.Currency = u.Currency
+	sum.AddCall(u.Usage)
+	same(w.t, "the sums of the day", []scrollback.UsageDay{sum}, days)
+	parts, err := w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByKey: true, ByConversation: true,
+		ByPurpose: true})
+	w.ok(err)
+	sum.Key = u.Key
+	sum.Conversation = c.ID
+	sum.Purpose = u.Purpose
+	same(w.t, "the record", []scrollback.UsageDay{sum}, parts)
+
+	l := filled[scrollback.Learned](f)
+	l.Factor = 1.25
+	w.ok(w.Turns.Teach(w.ctx, "filled", func(was *scrollback.Learned) { *was = l }))
+	known, err := w.Turns.Learned(w.ctx, "filled")
+	w.ok(err)
+	same(w.t, "what was learned", l, known)
+}
+
+// testFieldsOfViews: so with segments, views and receipts.
+func testFieldsOfViews(w *bench) {
+	f := &filler{}
+	c := w.conversation()
+	w.say(c.ID, 4)
+	commit := driver.Commit{Conversation: c.ID, Branch: c.Branch, Now: w.tick(),
+		View: filled[scrollback.View](f), Receipt: filled[scrollback.Receipt](f),
+		Segments: []scrollback.Segment{filled[scrollback.Segment](f)}}
+	inOrder(&commit.View)
+	commit.View.Without = nil // which a fold leaves as it is
+	s := &commit.Segments[0]
+	s.ID = scrollback.SegmentID(w.id("segment"))
+	s.Conversation = c.ID
+	s.Branch = c.Branch
+	w.ok(w.Views.Commit(w.ctx, commit))
+	got, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{s.ID})
+	w.ok(err)
+	same(w.t, "a stored segment", commit.Segments, got)
+	b := w.head(c.ID).Branch
+	same(w.t, "a stored view", commit.View, b.View)
+	if b.ViewVersion != 1 {
+		w.t.Errorf("the view has version %d", b.ViewVersion)
+	}
+	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
+	w.ok(err)
+	shown := storedJSON(w, commit.Receipt)
+	shown.Undone = false
+	same(w.t, "a stored receipt", []scrollback.Receipt{shown}, receipts)
+	whole, err := w.Views.StoredReceipts(w.ctx, c.ID, 0, 9)
+	w.ok(err)
+	if len(whole) != 1 {
+		w.t.Fatalf("%d receipts are stored", len(whole))
+	}
+	same(w.t, "the receipt with its view", storedJSON(w, commit.Receipt), whole[0].Receipt)
+	if whole[0].Branch != c.Branch || !whole[0].Folded || whole[0].Undone {
+		w.t.Errorf("the receipt is stored as %+v", whole[0])
+	}
+	before := filled[scrollback.View](f)
+	inOrder(&before)
+	w.ok(w.Admin.Mend(w.ctx, driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: 1, View: before},
+		Now: w.tick()}))
+	same(w.t, "a view with what is left out", before, w.head(c.ID).Branch.View)
+}
+
+// storedJSON is a value as its JSON keeps it: some figures are made when it is shown.
+func storedJSON[T any](w *bench, v T) (out T) {
+	text, err := json.Marshal(v)
+	w.ok(err)
+	w.ok(json.Unmarshal(text, &out))
+	return out
+}
+
+// testFieldsOfAccess: so with keys, their limits and projects, and with origins and changes.
+func testFieldsOfAccess(w *bench) {
+	f := &filler{}
+	k := filled[scrollback.Key](f)
+	w.ok(w.Access.AddKey(w.ctx, driver.NewKey{Key: k, Hash: driver.SecretHash{1}, Now: 1, Most: 9}))
+	keys, err := w.Access.Keys(w.ctx)
+	w.ok(err)
+	same(w.t, "a stored key", []scrollback.Key{k}, keys)
+	found, err := w.Access.FindKey(w.ctx, driver.SecretHash{1})
+	w.ok(err)
+	same(w.t, "a key by its secret", k, found)
+	w.ok(w.Access.SignIn(w.ctx, driver.NewSignIn{Hash: driver.SecretHash{2}, Key: k.ID, Now: 1, Ends: 77, Most: 9}))
+	found, ends, err := w.Access.SignedIn(w.ctx, driver.SecretHash{2}, 2)
+	w.ok(err)
+	same(w.t, "the key of a sign-in", k, found)
+	same(w.t, "its end", int64(77), ends)
+	l := filled[scrollback.KeyLimits](f)
+	w.ok(w.Access.SetKeyLimits(w.ctx, k.ID, l))
+	limits, err := w.Access.KeyLimits(w.ctx, k.ID)
+	w.ok(err)
+	same(w.t, "the limits of a key", l, limits)
+	for range 2 { // stored, and stored again
+		p := filled[scrollback.Project](f)
+		stored, err := w.Access.PutProject(w.ctx, "filled", w.tick(), func(was *scrollback.Project) error {
+			p.CreatedAt = was.CreatedAt
+			*was = p
+			return nil
+		})
+		w.ok(err)
+		p.Name = "filled"
+		p.Conversations = 0
+		p.Version = stored.Version
+		p.CreatedAt = stored.CreatedAt
+		p.UpdatedAt = w.now
+		same(w.t, "what PutProject returns", p, stored)
+		read, err := w.Access.Project(w.ctx, "filled")
+		w.ok(err)
+		same(w.t, "a stored project", p, read)
+	}
+	c := w.conversation(func(c *scrollback.Conversation) { c.Project = "filled" })
+	for range 2 {
+		o := filled[scrollback.Origin](f)
+		o.Tool = "tool"
+		o.ID = "id"
+		o.Conversation = c.ID
+		w.ok(w.Log.PutOrigin(w.ctx, o, ""))
+		origins, err := w.Log.Origins(w.ctx, driver.OriginQuery{Tool: "tool", ID: "id"})
+		w.ok(err)
+		same(w.t, "a stored origin", []scrollback.Origin{o}, origins)
+	}
+	claim := filled[driver.Claim](f)
+	claim.Now = 1
+	claim.Until = 2
+	got, err := w.Turns.Claim(w.ctx, claim)
+	w.ok(err)
+	same(w.t, "a claim", true, got)
+	tally := driver.Tally{Actor: "actor", Start: 1, Until: 9, Most: 5}
+	_, err = w.Access.CountTally(w.ctx, tally)
+	w.ok(err)
+	used, err := w.Access.Tallied(w.ctx, tally)
+	w.ok(err)
+	same(w.t, "a tally", int64(1), used)
+}
+
+// testHashesMade: every message has the hash of its row, and making them begins again when it is
+// asked for.
+func testHashesMade(w *bench) {
+	c := w.conversation()
+	w.say(c.ID, 3)
+	for range 2 {
+		for done := false; !done; {
+			made, err := w.Admin.FillHashes(w.ctx, 2)
+			w.ok(err)
+			done = made.Done
+		}
+		got, err := w.Admin.VerifyHashes(w.ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: 3})
+		w.ok(err)
+		if len(got.Damaged) > 0 || got.Without > 0 {
+			w.t.Fatalf("after all hashes are made: %+v", got)
+		}
+		w.ok(w.Admin.RefillHashes(w.ctx))
+	}
+}

@@ -1,0 +1,253 @@
+package drivertest
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// indexed says texts in a conversation of its own and indexes them.
+func (w *indexBench) indexed(texts ...string) []scrollback.Message {
+	w.t.Helper()
+	ms := w.say(w.conversation("one").ID, texts...)
+	w.catchUp(0)
+	return ms
+}
+
+// testPostings: a term is found where it is whole, as often as it is there, in the order
+// of places; results are parallel to terms, whatever those are.
+func testPostings(w *indexBench) {
+	w.indexed("red blue red", "blue green", "redder", "", "数据 据库 库", "7077 端口 口", "and or not near null")
+	for _, terms := range [][]string{{"red"}, {"blue"}, {"red", "green", "blue"}, {"数据"}, {"库"}, {"数"}, {"7077", "none"},
+		{"none"},
+		{"and", "or", "not", "near", "null"}, {"red", "red"}, {"RED"}, {"r"}, {"z"}, {"\"red\""}, {"r%"}, {"re_"}, {"\x00"},
+		{""}} {
+		w.check(driver.PostingQuery{Terms: terms})
+	}
+	got := w.find(driver.PostingQuery{Terms: []string{"red"}})[0]
+	w.same("counts", []uint8{2}, got.Counts)
+	w.indexed(strings.TrimSpace(strings.Repeat("many ", 300)), strings.TrimSpace(strings.Repeat("many ", 255)), "many")
+	w.same("counts of many", []uint8{255, 255, 1}, w.find(driver.PostingQuery{Terms: []string{"many"}})[0].Counts)
+}
+
+// testPrefixes: a term with a star is every term that begins so; one with several of them
+// counts once.
+func testPrefixes(w *indexBench) {
+	w.indexed("数据 据库 库", "库房 房 port", "库 port", "portal 门 库 port", "port", "por po", "porz")
+	for _, terms := range [][]string{{"库*"}, {"port*"}, {"数*", "门*"}, {"p*"},
+		{"po*", "por*", "port*", "porta*", "portal*", "portals*"}, {"q*"},
+		{"port*", "port"}, {"库*", "房"}, {"\U0010ffff*"}} {
+		w.check(driver.PostingQuery{Terms: terms})
+	}
+	got := w.find(driver.PostingQuery{Terms: []string{"port*"}})[0]
+	w.same("holding", int64(4), got.Holding)
+	w.same("counts", []uint8{1, 1, 2, 1}, got.Counts)
+}
+
+// testNarrowed: runs of places, role and time narrow where a term is found, alone and
+// together, and not how many hold it.
+func testNarrowed(w *indexBench) {
+	a := w.indexed("word x", "word", "word", "word")
+	b := w.indexed("word", "x", "word", "word")
+	na := w.number(a[0].Branch)
+	nb := w.number(b[0].Branch)
+	runs := func(rs ...driver.Run) []driver.Run { return rs }
+	run := func(n, from, to int64) driver.Run {
+		return driver.Run{First: driver.PlaceOf(n, from), Last: driver.PlaceOf(n, to)}
+	}
+	for i, q := range []driver.PostingQuery{
+		{Within: runs(run(na, 1, 4))}, {Within: runs(run(na, 2, 2), run(nb, 3, math.MaxUint32))},
+		{Within: runs(run(nb, 2, 2))},
+		{Within: runs()}, {Within: runs(run(nb+1, 1, 9))},
+		{Within: runs(run(na, 1, 1), run(na, 3, 3), run(nb, 1, 1), run(nb, 4, 4))},
+		{Role: scrollback.RoleUser}, {Role: scrollback.RoleAssistant}, {Role: scrollback.RoleTool}, {Role: "nobody"},
+		{From: a[2].CreatedAt}, {To: a[2].CreatedAt}, {From: a[1].CreatedAt, To: b[2].CreatedAt},
+		{From: a[1].CreatedAt, To: a[1].CreatedAt},
+		{From: math.MaxInt64}, {Within: runs(run(na, 1, 4)), Role: scrollback.RoleUser, From: a[1].CreatedAt,
+			To: b[0].CreatedAt},
+	} {
+		q.Terms = []string{"word", "wo*", "x"}
+		w.check(q)
+		w.same(fmt.Sprint("holding in ", i), int64(7), w.find(q)[0].Holding)
+	}
+}
+
+// testMost: of a term that too many hold only their number is read.
+func testMost(w *indexBench) {
+	w.indexed("a b c", "a b", "a", "ab a")
+	for most := range 6 {
+		w.check(driver.PostingQuery{Terms: []string{"a", "b", "c", "none", "a*"}, Most: most})
+		w.check(driver.PostingQuery{Terms: []string{"a", "b", "c"}, Most: most, Role: scrollback.RoleUser})
+	}
+}
+
+// testLong: documents of many terms, and terms of many bytes, are found as any other.
+func testLong(w *indexBench) {
+	var many []string
+	for i := range 4000 {
+		many = append(many, fmt.Sprintf("t%04x", i*7))
+	}
+	wide := strings.Repeat("w", 64)
+	texts := []string{strings.Join(many, " "), wide + " " + wide[:63] + "v " + strings.Repeat("库", 21),
+		strings.Join(many[1000:3000], " ")}
+	for i := range 40 {
+		texts = append(texts, strings.Join(many[i*100:i*100+60], " "))
+	}
+	w.indexed(texts...)
+	w.indexed(texts[2], wide)
+	for range 2 {
+		for _, terms := range [][]string{{many[0], many[999], many[1000], many[2999], many[3999]}, {"t0*", "t1*", "t6d*"},
+			{wide, wide + "*", wide[:60] + "*"},
+			{strings.Repeat("库", 21), "库*"}, {"t", "t*", "t0000", "tffff", "u"}} {
+			w.check(driver.PostingQuery{Terms: terms})
+			w.check(driver.PostingQuery{Terms: terms, Role: scrollback.RoleAssistant, Most: 30})
+		}
+		w.tend()
+	}
+}
+
+// testAgree: whatever is put, tended and asked for, the index agrees with a plain list.
+func testAgree(w *indexBench) {
+	var ids []scrollback.ConversationID
+	for range 4 {
+		ids = append(ids, w.conversation("one").ID)
+	}
+	for range 60 {
+		w.say(ids[w.below(len(ids))], w.words(1+w.below(5))...)
+		if w.below(2) == 0 {
+			w.catchUp(w.below(9))
+		}
+		if w.below(4) == 0 {
+			_, err := w.Index.Tend(w.ctx)
+			w.ok(err)
+		}
+		if w.below(3) > 0 {
+			continue
+		}
+		q := driver.PostingQuery{Most: w.below(3) * 20}
+		for range 1 + w.below(4) {
+			q.Terms = append(q.Terms, vocabulary[w.below(len(vocabulary))]+[]string{"", "", "*"}[w.below(3)])
+		}
+		if w.below(3) == 0 {
+			q.Role = scrollback.RoleUser
+		}
+		if w.below(3) == 0 {
+			q.From = w.now - int64(w.below(3000))
+			q.To = w.now - int64(w.below(1000))
+		}
+		for n := int64(1); w.below(3) == 0 && n < 6; n += 2 {
+			first := int64(1 + w.below(20))
+			q.Within = append(q.Within, driver.Run{First: driver.PlaceOf(n, first),
+				Last: driver.PlaceOf(n, first+int64(w.below(20)))})
+		}
+		w.check(q)
+	}
+	w.catchUp(0)
+	w.checkAll()
+}
+
+// testLines: branches by number, of the projects that are let through, and of the trash
+// only if asked for; a conversation's branches, whether in the trash or not.
+func testLines(w *indexBench) {
+	a := w.conversation("one")
+	b := w.conversation("two")
+	w.say(a.ID, "", "", "")
+	na := w.number(a.Branch)
+	nb := w.number(b.Branch)
+	if na < 1 || nb <= na || nb >= 1<<31 {
+		w.t.Fatalf("branches have the numbers %d and %d", na, nb)
+	}
+	line := map[int64]driver.Line{na: {Number: na, Branch: a.Branch, Conversation: a.ID, First: 1, Head: 3},
+		nb: {Number: nb, Branch: b.Branch, Conversation: b.ID, First: 1}}
+	find := func(q driver.LineQuery, want ...int64) {
+		w.t.Helper()
+		got, err := w.Index.Lines(w.ctx, q)
+		w.ok(err)
+		lines := map[int64]driver.Line{}
+		for _, n := range want {
+			lines[n] = line[n]
+		}
+		w.same(fmt.Sprintf("%+v", q), lines, got)
+	}
+	all := []int64{na, nb, nb + 7, 0}
+	find(driver.LineQuery{})
+	find(driver.LineQuery{Numbers: all}, na, nb)
+	find(driver.LineQuery{Numbers: []int64{nb}}, nb)
+	find(driver.LineQuery{Numbers: all, Projects: []string{"two", "none"}}, nb)
+	find(driver.LineQuery{Numbers: all, Projects: []string{}})
+	patch := func(id scrollback.ConversationID, edit func(*scrollback.Conversation)) {
+		_, err := w.Log.Patch(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error { edit(c); return nil })
+		w.ok(err)
+	}
+	patch(a.ID, func(c *scrollback.Conversation) { c.DeletedAt = w.now })
+	find(driver.LineQuery{Numbers: all}, nb)
+	find(driver.LineQuery{Numbers: all, Trash: true}, na, nb)
+	find(driver.LineQuery{Numbers: all, Trash: true, Projects: []string{"two"}}, nb)
+	patch(a.ID, func(c *scrollback.Conversation) {
+		c.DeletedAt = 0
+		c.Project = "two"
+	})
+	find(driver.LineQuery{Numbers: all, Projects: []string{"two"}}, na, nb)
+	got, err := w.Index.LinesOf(w.ctx, []scrollback.ConversationID{b.ID, "unknown", a.ID})
+	w.ok(err)
+	w.same("lines of both", []driver.Line{line[na], line[nb]}, got)
+	got, err = w.Index.LinesOf(w.ctx, nil)
+	w.ok(err)
+	w.same("lines of none", 0, len(got))
+}
+
+// testLinesOfForks: a branch that continues another one names it and where its own begins.
+func testLinesOfForks(w *indexBench) {
+	a := w.conversation("one")
+	ms := w.say(a.ID, "", "", "", "")
+	child := w.fork(a, ms[1])
+	w.say(child.ID, "", "")
+	h, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: a.ID, Now: w.tick(),
+		To: scrollback.Branch{ID: scrollback.BranchID(w.id("branch")),
+			Conversation: a.ID, Parent: a.Branch, AtSeq: 3, HeadSeq: 3, Sum: ms[2].Sum},
+		Edit: func(*scrollback.Conversation) {}})
+	w.ok(err)
+	w.say(a.ID, "")
+	n := w.number(a.Branch)
+	other := w.number(h.Branch.ID)
+	got, err := w.Index.LinesOf(w.ctx, []scrollback.ConversationID{a.ID, child.ID})
+	w.ok(err)
+	w.same("lines", []driver.Line{{Number: n, Branch: a.Branch, Conversation: a.ID, First: 1, Head: 4},
+		{Number: w.number(child.Branch), Branch: child.Branch, Conversation: child.ID, Parent: n, First: 3, Head: 4},
+		{Number: other, Branch: h.Branch.ID, Conversation: a.ID, Parent: n, First: 4, Head: 4}}, got)
+}
+
+// testMarks: who said it, when, and how long it is; nothing for a place without a document.
+func testMarks(w *indexBench) {
+	ms := w.indexed("red red", "", "blue", "green and more")
+	n := w.number(ms[0].Branch)
+	at := func(seq int64) driver.Place { return driver.PlaceOf(n, seq) }
+	got, err := w.Index.Marks(w.ctx, []driver.Place{0, at(1), at(2), at(4), at(5), driver.PlaceOf(n+1, 1)})
+	w.ok(err)
+	w.same("marks", []driver.Mark{{Place: at(1), Role: scrollback.RoleUser, CreatedAt: ms[0].CreatedAt, Length: 2},
+		{Place: at(4), Role: scrollback.RoleAssistant, CreatedAt: ms[3].CreatedAt, Length: 3}}, got)
+	w.say(ms[0].ConversationID, "behind")
+	got, err = w.Index.Marks(w.ctx, []driver.Place{at(5)})
+	w.ok(err)
+	w.same("marks of what is behind", 0, len(got))
+	w.checkAll()
+}
+
+// testLocated: messages as they are read elsewhere, whether indexed or not.
+func testLocated(w *indexBench) {
+	a := w.indexed("red", "", "blue")
+	b := w.say(a[0].ConversationID, "behind")
+	c := w.indexed("green")
+	n := w.number(a[0].Branch)
+	at := func(seq int64) driver.Place { return driver.PlaceOf(n, seq) }
+	got, err := w.Index.Located(w.ctx, []driver.Place{0, at(1), at(2), at(4), at(5),
+		driver.PlaceOf(w.number(c[0].Branch), 1), driver.PlaceOf(1<<30, 1)})
+	w.ok(err)
+	w.same("messages", []scrollback.Message{a[0], a[1], b[0], c[0]}, got)
+	got, err = w.Index.Located(w.ctx, nil)
+	w.ok(err)
+	w.same("nothing", 0, len(got))
+}

@@ -1,0 +1,313 @@
+package drivertest
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// testEmpty: a new index is of no cut, and finds nothing.
+func testEmpty(w *indexBench) {
+	w.same("state", driver.IndexState{}, w.state())
+	_, behind := w.behind(10)
+	w.same("behind", 0, len(behind))
+	w.check(driver.PostingQuery{Terms: []string{"red", "re*"}})
+	w.check(driver.PostingQuery{})
+	more, err := w.Index.Tend(w.ctx)
+	w.ok(err)
+	w.same("more to tend", false, more)
+}
+
+// testBehind: messages come as they are read elsewhere, in the order in which they were
+// stored, as many as asked for.
+func testBehind(w *indexBench) {
+	a := w.conversation("one")
+	b := w.conversation("one")
+	var want []scrollback.Message
+	for i := range 6 {
+		id := a.ID
+		if i%3 == 1 {
+			id = b.ID
+		}
+		want = append(want, w.say(id, w.words(4)...)...)
+	}
+	var got []scrollback.Message
+	last := int64(0)
+	_, all := w.behind(1000)
+	for _, m := range all {
+		if m.Number <= last {
+			w.t.Fatalf("number %d after %d", m.Number, last)
+		}
+		last = m.Number
+		if m.Place.Seq() != m.Seq || m.Place != driver.PlaceOf(w.number(m.Branch), m.Seq) {
+			w.t.Fatalf("message #%d of branch %s, number %d, is at %d, #%d", m.Seq, m.Branch, w.number(m.Branch),
+				m.Place.Branch(), m.Place.Seq())
+		}
+		got = append(got, m.Message)
+	}
+	w.same("messages", want, got)
+	w.same("the newest", last, w.state().Newest)
+
+	read := func(q driver.BehindQuery) int {
+		some, err := w.Index.Behind(w.ctx, q)
+		w.ok(err)
+		for i, m := range some {
+			if at := len(all) - len(some) + i; q.After > 0 && q.Bytes == 0 && q.Limit > len(all) && m.Number != all[at].Number {
+				w.t.Fatalf("%+v: number %d, want %d", q, m.Number, all[at].Number)
+			}
+		}
+		return len(some)
+	}
+	w.same("five", 5, read(driver.BehindQuery{Limit: 5}))
+	w.same("after the fifth", len(all)-5, read(driver.BehindQuery{After: all[4].Number, Limit: 1000}))
+	w.same("after the last", 0, read(driver.BehindQuery{After: last, Limit: 1000}))
+	w.same("a byte is one message", 1, read(driver.BehindQuery{Limit: 1000, Bytes: 1}))
+	w.same("many bytes", len(all), read(driver.BehindQuery{Limit: 1000, Bytes: 1 << 30}))
+}
+
+// number is that of a branch.
+func (w *indexBench) number(id scrollback.BranchID) int64 {
+	w.t.Helper()
+	b, err := w.Log.Branch(w.ctx, id)
+	w.ok(err)
+	lines, err := w.Index.LinesOf(w.ctx, []scrollback.ConversationID{b.Conversation})
+	w.ok(err)
+	for _, l := range lines {
+		if l.Branch == id {
+			return l.Number
+		}
+	}
+	w.t.Fatalf("branch %s is no line", id)
+	return 0
+}
+
+// testBehindIsAtomic: what was not stored is not behind the index, however it failed.
+func testBehindIsAtomic(w *indexBench) {
+	c := w.conversation("one")
+	w.say(c.ID, "kept")
+	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: 7,
+		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "lost")}})
+	w.code(err, scrollback.Conflict)
+	turn := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: c.ID, State: scrollback.TurnOpen,
+		Owner: "o", StartedAt: w.tick(), LeaseUntil: w.now + 9999}
+	no := scrollback.Errorf(scrollback.Refused, "indextest", "no")
+	_, err = w.Turns.Begin(w.ctx, driver.Begin{Turn: turn, Now: w.now,
+		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "lost")},
+		Admit:   func(*scrollback.Turn) error { return no }})
+	w.code(err, scrollback.Refused)
+	_, err = w.Turns.Begin(w.ctx, driver.Begin{Turn: turn, Now: w.now,
+		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "kept")}})
+	w.ok(err)
+	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "thief", Now: w.tick(),
+		State:   scrollback.TurnComplete,
+		Entries: []driver.Entry{w.entry(scrollback.RoleAssistant, "lost")}})
+	w.code(err, scrollback.Conflict)
+	_, behind := w.behind(100)
+	w.same("messages", 2, len(behind))
+	w.catchUp(0)
+	w.same("lost", []driver.Postings{{}}, w.find(driver.PostingQuery{Terms: []string{"lost"}}))
+	w.same("kept", int64(2), w.find(driver.PostingQuery{Terms: []string{"kept"}})[0].Holding)
+}
+
+// testPut: documents are there with the watermark that passes them, in batches of any size.
+func testPut(w *indexBench) {
+	a := w.conversation("one")
+	b := w.conversation("two")
+	for i := range 30 {
+		w.say(a.ID, w.words(1+i%3)...)
+		w.say(b.ID, w.words(2)...)
+		w.catchUp([]int{1, 2, 5, 0}[i%4])
+		if i%5 == 0 {
+			w.checkAll()
+		}
+	}
+	w.catchUp(0)
+	w.checkAll()
+	s := w.state()
+	w.same("the watermark", s.Newest, s.Watermark)
+	w.same("the cut", cut, s.Cut)
+	w.say(a.ID, "zebra")
+	w.same("what is behind is not in it", w.want(driver.PostingQuery{Terms: []string{"zebra"}}),
+		w.find(driver.PostingQuery{Terms: []string{"zebra"}}))
+}
+
+// testPutOnce: documents from another watermark, or cut in another way, change nothing.
+func testPutOnce(w *indexBench) {
+	c := w.conversation("one")
+	w.say(c.ID, w.words(8)...)
+	w.catchUp(5)
+	s, behind := w.behind(3)
+	d := driver.Documents{Cut: cut, From: s.Watermark, To: behind[2].Number}
+	for _, m := range behind {
+		one := document(m)
+		one.Terms = append(one.Terms, "other")
+		one.Length += 1
+		d.All = append(d.All, one)
+	}
+	refused := func(what string, d driver.Documents) {
+		w.t.Helper()
+		put, err := w.Index.Put(w.ctx, d)
+		w.ok(err)
+		w.same(what, false, put)
+		w.same("the state after "+what, s, w.state())
+		w.checkAll()
+		w.check(driver.PostingQuery{Terms: []string{"other"}})
+	}
+	again := d
+	early := d
+	late := d
+	again.Cut++
+	early.From--
+	late.From = d.To
+	refused("another cut", again)
+	refused("too early", early)
+	refused("too late", late)
+	put, err := w.Index.Put(w.ctx, d)
+	w.ok(err)
+	w.same("put", true, put)
+	w.expect(d.All...)
+	s = w.state()
+	refused("a second time", d)
+}
+
+// testPutNothing: the watermark passes messages without terms.
+func testPutNothing(w *indexBench) {
+	c := w.conversation("one")
+	w.say(c.ID, "", "", "")
+	w.catchUp(0)
+	s := w.state()
+	w.same("the watermark", s.Newest, s.Watermark)
+	w.checkAll()
+	w.say(c.ID, "", "red")
+	w.catchUp(1)
+	w.catchUp(0)
+	w.checkAll()
+}
+
+// testPutConcurrently: of several who index the same, one moves the watermark; each document
+// is there once, while others write and read.
+func testPutConcurrently(w *indexBench) {
+	c := w.conversation("one")
+	w.ok(w.Index.Reset(w.ctx, cut))
+	const rounds = 12
+	var all sync.WaitGroup
+	fail := make(chan error, 100)
+	all.Go(func() {
+		for i := range rounds {
+			e := []driver.Entry{{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("c", i)),
+				Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
+				CreatedAt: 5, Parts: scrollback.Parts{scrollback.Text{Text: "red blue"}}, Weight: scrollback.Weight{Bytes: 8}}}}
+			if _, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: int64(2_000_000_000_000 + i), IfHead: -1,
+				Entries: e}); err != nil {
+				fail <- err
+			}
+		}
+	})
+	for range 3 {
+		all.Go(func() {
+			for s := (driver.IndexState{}); s.Documents < rounds; {
+				if err := w.race(&s); err != nil {
+					fail <- err
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	close(fail)
+	for err := range fail {
+		w.t.Fatal(err)
+	}
+	_, rest := w.behind(10)
+	w.same("behind", 0, len(rest))
+	got := w.find(driver.PostingQuery{Terms: []string{"red"}})[0]
+	w.same("holding", int64(rounds), got.Holding)
+	w.same("places", rounds, len(got.Places))
+}
+
+// race indexes one batch if nobody else does, and looks whether anything is there twice.
+func (w *indexBench) race(s *driver.IndexState) (err error) {
+	if *s, err = w.Index.State(w.ctx); err != nil {
+		return err
+	}
+	batch, err := w.Index.Behind(w.ctx, driver.BehindQuery{After: s.Watermark, Limit: 3})
+	if err != nil {
+		return err
+	}
+	if len(batch) > 0 {
+		d := driver.Documents{Cut: cut, From: s.Watermark, To: batch[len(batch)-1].Number}
+		for _, m := range batch {
+			d.All = append(d.All, document(m))
+		}
+		if _, err = w.Index.Put(w.ctx, d); err != nil {
+			return err
+		}
+	}
+	if _, err = w.Index.Tend(w.ctx); err != nil {
+		return err
+	}
+	got, err := w.Index.Postings(w.ctx, driver.PostingQuery{Terms: []string{"red"}})
+	for i := 1; err == nil && i < len(got[0].Places); i++ {
+		if got[0].Places[i-1] >= got[0].Places[i] {
+			return fmt.Errorf("place %d after %d", got[0].Places[i], got[0].Places[i-1])
+		}
+	}
+	if err == nil && int(got[0].Holding) != len(got[0].Places) {
+		return fmt.Errorf("%d hold it, at %d places", got[0].Holding, len(got[0].Places))
+	}
+	return err
+}
+
+// testReset: everything is behind it again, for terms that are cut in another way; the log
+// stays as it is, and what was on its way into the old index is not put into the new one.
+func testReset(w *indexBench) {
+	c := w.conversation("one")
+	w.say(c.ID, w.words(20)...)
+	w.catchUp(15)
+	s, behind := w.behind(5)
+	late := driver.Documents{Cut: cut, From: s.Watermark, To: behind[4].Number,
+		All: []driver.Document{document(behind[0])}}
+	w.ok(w.Index.Reset(w.ctx, cut+1))
+	w.expected = map[driver.Place]driver.Document{}
+	w.same("state", driver.IndexState{Cut: cut + 1, Newest: s.Newest}, w.state())
+	w.checkAll()
+	put, err := w.Index.Put(w.ctx, late)
+	w.ok(err)
+	w.same("a late batch is put", false, put)
+	_, behind = w.behind(100)
+	w.same("behind", 20, len(behind))
+	for range 5 { // in steps, with the first cut again
+		w.catchUp(5)
+	}
+	w.checkAll()
+	w.tend()
+	w.checkAll()
+	w.ok(w.Index.Reset(w.ctx, cut)) // of the same cut, as a repair does it
+	w.expected = map[driver.Place]driver.Document{}
+	w.checkAll()
+	w.catchUp(0)
+	w.checkAll()
+}
+
+// testTend: however many batches there were, tending changes nothing that is found, and ends.
+func testTend(w *indexBench) {
+	c := w.conversation("one")
+	for i := range 150 {
+		w.say(c.ID, w.words(1+w.below(4))...)
+		w.catchUp(0)
+		if i%9 == 0 {
+			_, err := w.Index.Tend(w.ctx)
+			w.ok(err)
+		}
+		if i%50 == 0 {
+			w.checkAll()
+		}
+	}
+	s := w.state()
+	w.checkAll()
+	w.tend()
+	w.same("state after tending", s, w.state())
+	w.checkAll()
+}

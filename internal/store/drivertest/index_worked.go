@@ -1,0 +1,118 @@
+package drivertest
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// made creates a conversation that says something, unless it is nothing.
+func made(w *indexBench, c scrollback.Conversation, texts ...string) scrollback.Conversation {
+	w.t.Helper()
+	c = w.create(c, scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))})
+	if len(texts) > 0 {
+		w.say(c.ID, texts...)
+	}
+	return c
+}
+
+// worked wants what was worked on in some folders to be some conversations, in the order in
+// which they were made.
+func worked(w *indexBench, q driver.WorkedQuery, want ...scrollback.Conversation) []driver.Worked {
+	w.t.Helper()
+	got, err := w.Index.Worked(w.ctx, q)
+	w.ok(err)
+	var ids, wanted []scrollback.ConversationID
+	for _, g := range got {
+		ids = append(ids, g.Conversation)
+	}
+	for _, c := range want {
+		wanted = append(wanted, c.ID)
+	}
+	w.same("worked on in "+string(must(json.Marshal(q))), wanted, ids)
+	lines, err := w.Index.WorkedLines(w.ctx, q)
+	w.ok(err)
+	w.same("the numbers are sorted", true, slices.IsSorted(lines))
+	let, err := w.Index.Lines(w.ctx, driver.LineQuery{Numbers: lines, Projects: q.Projects})
+	w.ok(err)
+	w.same("the numbers", len(got), len(let))
+	for _, g := range got {
+		w.same("the line", g.Line, let[g.Number])
+	}
+	return got
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// testWorked: conversations are found by their own folders and by those where they come from,
+// and by the folders above; so are their sub-agents, and theirs. Names that only begin alike,
+// that differ in capitals or hold signs of a query language are others.
+func testWorked(w *indexBench) {
+	from := func(c scrollback.Conversation, folder string) {
+		w.ok(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "t", ID: folder + string(c.ID), Conversation: c.ID,
+			Folder: folder},
+			""))
+	}
+	own := func(project string, roots ...string) scrollback.Conversation {
+		return made(w, scrollback.Conversation{Project: project, Roots: append([]string{}, roots...)}, "one", "two")
+	}
+	agent := func(of scrollback.Conversation) scrollback.Conversation {
+		return made(w, scrollback.Conversation{Project: of.Project, Roots: []string{},
+			AgentOf: &scrollback.AgentRef{ID: of.ID}})
+	}
+	brought := own("one")
+	from(brought, "/src/app")
+	from(brought, "/src/other/copy") // its copy
+	below := own("two")
+	from(below, "/src/app/cmd")
+	rooted := own("one", "/elsewhere", "/src/app/docs")
+	agents := agent(brought)
+	deep := agent(agents)
+	for _, folder := range []string{"/src/application", "/src/APP", "/src/ap_", "/src", "src/app", "", "/src/app%"} {
+		from(own("one"), folder)
+		own("one", folder)
+	}
+	quoted := own("one", `/src/a"b&c`)
+	windows := own("two", `C:\Users\me\app`)
+	from(windows, `C:\Users\me\app`)
+	gone := made(w, scrollback.Conversation{Project: "one", Roots: []string{"/src/app"}, DeletedAt: 5})
+	from(gone, "/src/app")
+
+	app := driver.WorkedQuery{Folders: []string{"/src/app"}}
+	got := worked(w, app, brought, below, rooted, agents, deep)
+	for i, g := range got {
+		w.same("is a sub-agent", i > 2, g.Agent)
+		w.same("is current", true, g.Current)
+	}
+	w.same("the newest message", at(w, brought, 2).CreatedAt, got[0].At)
+	w.same("of one without messages", int64(0), got[3].At)
+	w.same("project", "two", got[1].Project)
+	app.Projects = []string{"two", "three"}
+	worked(w, app, below)
+	app.Projects = []string{}
+	worked(w, app)
+	worked(w, driver.WorkedQuery{Folders: []string{"/src/app/cmd", "/elsewhere"}}, below, rooted)
+	worked(w, driver.WorkedQuery{Folders: []string{"/src/other"}}, brought, agents, deep)
+	worked(w, driver.WorkedQuery{Folders: []string{`/src/a"b&c`}}, quoted)
+	worked(w, driver.WorkedQuery{Folders: []string{`C:\Users`}}, windows)
+	worked(w, driver.WorkedQuery{Folders: []string{`C:\users`, "/nowhere"}})
+	worked(w, driver.WorkedQuery{})
+	all, err := w.Index.Worked(w.ctx, driver.WorkedQuery{Folders: []string{""}, Projects: []string{"two"}})
+	w.ok(err)
+	w.same("of all of a disk", 1, len(all))
+}
+
+// at is a message of a conversation's first branch.
+func at(w *indexBench, c scrollback.Conversation, seq int64) scrollback.Message {
+	w.t.Helper()
+	ms, err := w.Log.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: seq, To: seq})
+	w.ok(err)
+	return ms[0]
+}

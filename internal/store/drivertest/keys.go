@@ -1,0 +1,260 @@
+package drivertest
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"sync"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// Bounds of the tests.
+const (
+	most    = 4
+	keysNow = int64(1_700_000_000_000)
+)
+
+// RunKeys runs the suite. Each call of open returns an empty driver.
+func RunKeys(t *testing.T, open func(t *testing.T) *driver.Driver) {
+	for name, test := range map[string]func(*keysBench){
+		"Keys": testKeys, "KeyNames": testNames, "KeysBounded": testBounded, "KeyRevoked": testRevoked, "KeyUsed": testUsed,
+		"SignIn": testSignIn, "SignInsBounded": testSignInsBounded, "KeyConcurrent": testConcurrent,
+		"KeysClosed": testKeysClosed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t)
+			defer d.Close()
+			test(&keysBench{t, d.Access, d})
+		})
+	}
+}
+
+// keysBench is the keys of a driver under test.
+type keysBench struct {
+	*testing.T
+	driver.Access
+	d *driver.Driver
+}
+
+// hash is the hash of a secret.
+func hash(secret string) driver.SecretHash { return sha256.Sum256([]byte(secret)) }
+
+// make stores a key that has its name as its id and its secret.
+func (b *keysBench) make(name string, edits ...func(*scrollback.Key)) scrollback.Key {
+	b.Helper()
+	k, err := b.try(name, edits...)
+	b.ok(err)
+	return k
+}
+
+func (b *keysBench) try(name string, edits ...func(*scrollback.Key)) (scrollback.Key, error) {
+	k := scrollback.Key{ID: scrollback.KeyID(name), Name: name, Role: scrollback.AccessWrite, CreatedAt: keysNow}
+	for _, edit := range edits {
+		edit(&k)
+	}
+	return k, b.AddKey(b.Context(), driver.NewKey{Key: k, Hash: hash(string(k.ID)), Now: keysNow, Most: most})
+}
+
+func (b *keysBench) signIn(of scrollback.KeyID, cookie string, at, ends int64) {
+	b.Helper()
+	b.ok(b.SignIn(b.Context(), driver.NewSignIn{Hash: hash(cookie), Key: of, Now: at, Ends: ends, Most: most}))
+}
+
+func (b *keysBench) ok(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *keysBench) code(err error, want scrollback.Code) {
+	b.Helper()
+	if scrollback.CodeOf(err) != want || want != "" && err == nil {
+		b.Fatalf("error %v, want %q", err, want)
+	}
+}
+
+func (b *keysBench) same(want, got any) {
+	b.Helper()
+	if d := gocmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		b.Fatalf("(-want +got):\n%s", d)
+	}
+}
+
+// A key comes back as it was stored, by its secret and in the list.
+func testKeys(b *keysBench) {
+	first := b.make("first", func(k *scrollback.Key) {
+		k.Projects = []string{"b", "a", `"`}
+		k.ExpiresAt = keysNow + 5
+	})
+	second := b.make("second", func(k *scrollback.Key) {
+		k.Role = scrollback.AccessRead
+		k.CreatedAt = keysNow + 1
+	})
+	got, err := b.FindKey(b.Context(), hash("first"))
+	b.ok(err)
+	b.same(first, got)
+	all, err := b.Keys(b.Context())
+	b.ok(err)
+	b.same([]scrollback.Key{first, second}, all)
+	for _, wrong := range []string{"", "firs", "First", "third"} {
+		_, err := b.FindKey(b.Context(), hash(wrong))
+		b.code(err, scrollback.NotFound)
+	}
+}
+
+// A name is free again when its key has ended.
+func testNames(b *keysBench) {
+	b.make("a")
+	_, err := b.try("a2", func(k *scrollback.Key) { k.Name = "a" })
+	b.code(err, scrollback.Conflict)
+	_, err = b.RevokeKey(b.Context(), "a", keysNow)
+	b.ok(err)
+	b.make("a3", func(k *scrollback.Key) {
+		k.Name = "a"
+		k.ExpiresAt = keysNow
+	})
+	b.make("a4", func(k *scrollback.Key) { k.Name = "a" })
+}
+
+// Only a key that has ended makes room for another: the oldest.
+func testBounded(b *keysBench) {
+	for i := range most {
+		b.make(fmt.Sprint(i), func(k *scrollback.Key) { k.CreatedAt += int64(i) })
+	}
+	_, err := b.try("one more")
+	b.code(err, scrollback.Refused)
+	for _, id := range []scrollback.KeyID{"2", "1"} {
+		_, err := b.RevokeKey(b.Context(), id, keysNow)
+		b.ok(err)
+	}
+	b.make("one more", func(k *scrollback.Key) { k.CreatedAt += 9 })
+	all, err := b.Keys(b.Context())
+	b.ok(err)
+	var ids []scrollback.KeyID
+	for _, k := range all {
+		ids = append(ids, k.ID)
+	}
+	b.same([]scrollback.KeyID{"0", "2", "3", "one more"}, ids)
+}
+
+// A key is revoked once, and its sign-ins end with it; those of others do not.
+func testRevoked(b *keysBench) {
+	k := b.make("a")
+	b.make("b")
+	b.signIn("a", "cookie a", keysNow, keysNow+100)
+	b.signIn("b", "cookie b", keysNow, keysNow+100)
+	k.RevokedAt = keysNow + 1
+	for _, at := range []int64{keysNow + 1, keysNow + 2} {
+		got, err := b.RevokeKey(b.Context(), "a", at)
+		b.ok(err)
+		b.same(k, got)
+	}
+	got, err := b.FindKey(b.Context(), hash("a"))
+	b.ok(err)
+	b.same(k, got)
+	_, _, err = b.SignedIn(b.Context(), hash("cookie a"), keysNow)
+	b.code(err, scrollback.NotFound)
+	_, _, err = b.SignedIn(b.Context(), hash("cookie b"), keysNow)
+	b.ok(err)
+	_, err = b.RevokeKey(b.Context(), "c", keysNow)
+	b.code(err, scrollback.NotFound)
+}
+
+// When a key was used is noted now and then, and never goes back.
+func testUsed(b *keysBench) {
+	b.make("a")
+	for _, c := range []struct{ at, want int64 }{{keysNow, keysNow}, {keysNow + 59, keysNow}, {keysNow + 60, keysNow + 60},
+		{keysNow + 30, keysNow + 60},
+		{keysNow + 119, keysNow + 60}} {
+		b.ok(b.UseKey(b.Context(), "a", c.at, 60))
+		k, err := b.FindKey(b.Context(), hash("a"))
+		b.ok(err)
+		b.same(c.want, k.LastUsedAt)
+	}
+	b.ok(b.UseKey(b.Context(), "of nobody", keysNow, 60))
+}
+
+// A sign-in leads to its key until it expires or is ended.
+func testSignIn(b *keysBench) {
+	k := b.make("a", func(k *scrollback.Key) { k.Projects = []string{"p"} })
+	b.signIn("a", "one", keysNow, keysNow+100)
+	b.signIn("a", "two", keysNow+1, keysNow+200)
+	got, ends, err := b.SignedIn(b.Context(), hash("one"), keysNow+99)
+	b.ok(err)
+	b.same(k, got)
+	b.same(keysNow+100, ends)
+	for _, c := range []struct {
+		cookie string
+		at     int64
+	}{{"one", keysNow + 100}, {"three", keysNow}, {"a", keysNow}} {
+		_, _, err := b.SignedIn(b.Context(), hash(c.cookie), c.at)
+		b.code(err, scrollback.NotFound)
+	}
+	b.ok(b.SignOut(b.Context(), hash("two")))
+	b.ok(b.SignOut(b.Context(), hash("two")))
+	_, _, err = b.SignedIn(b.Context(), hash("two"), keysNow)
+	b.code(err, scrollback.NotFound)
+	err = b.SignIn(
+		b.Context(),
+		driver.NewSignIn{Hash: hash("x"), Key: "of nobody", Now: keysNow, Ends: keysNow + 1, Most: most},
+	)
+	b.code(err, scrollback.NotFound)
+	b.signIn("a", "three", keysNow+150, keysNow+300) // which drops what has expired
+	_, _, err = b.SignedIn(b.Context(), hash("one"), keysNow)
+	b.code(err, scrollback.NotFound)
+}
+
+// The oldest sign-ins of a key make room for new ones, and other keys' stay.
+func testSignInsBounded(b *keysBench) {
+	b.make("a")
+	b.make("b")
+	b.signIn("b", "of b", keysNow-1, keysNow+100)
+	for i := range most + 2 {
+		b.signIn("a", fmt.Sprint(i), keysNow+int64(i), keysNow+100)
+	}
+	for i := range most + 2 {
+		want := scrollback.Code("")
+		if i < 2 {
+			want = scrollback.NotFound
+		}
+		_, _, err := b.SignedIn(b.Context(), hash(fmt.Sprint(i)), keysNow+10)
+		b.code(err, want)
+	}
+	_, _, err := b.SignedIn(b.Context(), hash("of b"), keysNow+10)
+	b.ok(err)
+}
+
+// Of those who make keys with one name at the same time one succeeds.
+func testConcurrent(b *keysBench) {
+	var wg sync.WaitGroup
+	made := make([]error, 8)
+	for i := range made {
+		wg.Go(func() { _, made[i] = b.try(fmt.Sprint("id", i), func(k *scrollback.Key) { k.Name = "same" }) })
+	}
+	wg.Wait()
+	good := 0
+	for _, err := range made {
+		if err == nil {
+			good++
+			continue
+		}
+		b.code(err, scrollback.Conflict)
+	}
+	b.same(1, good)
+}
+
+// A closed driver reports that it is gone.
+func testKeysClosed(b *keysBench) {
+	b.make("a")
+	b.ok(b.d.Close())
+	_, err := b.FindKey(b.Context(), hash("a"))
+	b.code(err, scrollback.Unavailable)
+	_, err = b.try("b")
+	b.code(err, scrollback.Unavailable)
+}

@@ -1,0 +1,390 @@
+package drivertest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// RunLimits runs the suite. Each call of open returns an empty driver.
+func RunLimits(t *testing.T, open func(t *testing.T) *driver.Driver) {
+	for name, test := range map[string]func(*limitsBench){
+		"Tallies": testTallies, "TalliesWithin": testWithin, "MadeBy": testMadeBy, "ConcurrentTallies": testConcurrentTallies,
+		"KeyLimits": testKeyLimits, "Spending": testSpending, "DaysOfZones": testDaysOfZones,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t)
+			defer d.Close()
+			test(&limitsBench{Driver: d, t: t, ctx: t.Context(), now: 1_700_000_000_000})
+		})
+	}
+}
+
+// limitsBench is a driver under test, with a clock and a count of ids.
+type limitsBench struct {
+	*driver.Driver
+	t   *testing.T
+	ctx context.Context
+	now int64
+	n   int
+}
+
+func (w *limitsBench) tick() int64 {
+	w.now++
+	return w.now
+}
+
+func (w *limitsBench) id(kind string) string {
+	w.n++
+	return fmt.Sprintf("%s-%d", kind, w.n)
+}
+
+func (w *limitsBench) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// code wants an error of that code and of the product's own type.
+func (w *limitsBench) code(err error, want scrollback.Code) {
+	w.t.Helper()
+	if known := new(scrollback.Error); !errors.As(err, &known) || known.Code != want {
+		w.t.Fatalf("error %v (%q), want %q", err, scrollback.CodeOf(err), want)
+	}
+}
+
+// limitsSame compares rows; nil and empty lists are alike.
+func limitsSame(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if d := gocmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+// conversation creates one in a project.
+func (w *limitsBench) conversation(project string) scrollback.Conversation {
+	w.t.Helper()
+	b := scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))}
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id("conversation")), Project: project, Model: "offline",
+		Policy:  "auto",
+		Version: 1, Branch: b.ID, CreatedAt: w.tick(), UpdatedAt: w.now, Meta: json.RawMessage(`{}`)}
+	b.Conversation = c.ID
+	c, _, err := w.Log.Create(w.ctx, c, b)
+	w.ok(err)
+	return c
+}
+
+// tryBegin opens a turn without messages after edit had a look at the call.
+func (w *limitsBench) tryBegin(id scrollback.ConversationID, edit func(*driver.Begin)) (driver.Begun, error) {
+	now := w.tick()
+	b := driver.Begin{Now: now, Turn: scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: id,
+		State: scrollback.TurnOpen,
+		Owner: w.id("owner"), LeaseUntil: now + 30_000, StartedAt: now}}
+	if edit != nil {
+		edit(&b)
+	}
+	return w.Turns.Begin(w.ctx, b)
+}
+
+func (w *limitsBench) begin(id scrollback.ConversationID) scrollback.Turn {
+	w.t.Helper()
+	got, err := w.tryBegin(id, nil)
+	w.ok(err)
+	return got.Turn
+}
+
+// testTallies: what an actor begins is counted in its window up to what it may, by itself
+// and with a turn; what is refused, replayed or fails counts nothing; windows that have
+// ended go.
+func testTallies(w *limitsBench) {
+	hour := driver.Tally{Actor: "a", Start: 3600, Until: 7200, Most: 2}
+	holds := func(t driver.Tally, want int64) {
+		w.t.Helper()
+		if got, err := w.Access.Tallied(w.ctx, t); err != nil || got != want {
+			w.t.Errorf("%s has begun %d, want %d (%v)", t.Actor, got, want, err)
+		}
+	}
+	holds(hour, 0)
+	for want := range int64(2) {
+		if got, err := w.Access.CountTally(w.ctx, hour); err != nil || got != want+1 {
+			w.t.Errorf("count %d gives %d (%v)", want, got, err)
+		}
+	}
+	_, err := w.Access.CountTally(w.ctx, hour)
+	w.code(err, scrollback.RateLimited)
+	holds(hour, 2)
+	other := hour
+	next := hour
+	other.Actor = "b"
+	next.Start = 7200
+	next.Until = 10800
+	holds(other, 0)
+	holds(next, 0)
+
+	c := w.conversation("house")
+	counted := func(t *driver.Tally, key string) func(*driver.Begin) {
+		return func(b *driver.Begin) {
+			b.Tally = t
+			b.Turn.Idempotency = scrollback.Idempotency{Key: key, Hash: "h"}
+		}
+	}
+	_, err = w.tryBegin(c.ID, counted(&hour, ""))
+	w.code(err, scrollback.RateLimited)
+	if _, err := w.Turns.Last(w.ctx, c.ID); scrollback.CodeOf(err) != scrollback.NotFound {
+		w.t.Errorf("a refused turn left something: %v", err)
+	}
+	_, err = w.tryBegin(c.ID, func(b *driver.Begin) {
+		b.Tally = &other
+		b.Admit = func(*scrollback.Turn) error { return scrollback.Errorf(scrollback.Invalid, "op", "no") }
+	})
+	w.code(err, scrollback.Invalid)
+	holds(other, 0)
+	begun, err := w.tryBegin(c.ID, counted(&other, "k"))
+	w.ok(err)
+	if begun.Tallied != 1 {
+		w.t.Errorf("a turn is counted as %d", begun.Tallied)
+	}
+	begun, err = w.tryBegin(c.ID, counted(&other, "k"))
+	if w.ok(err); !begun.Replayed || begun.Tallied != 0 {
+		w.t.Errorf("a replay is counted: %+v", begun)
+	}
+	_, err = w.tryBegin(c.ID, counted(&other, ""))
+	w.code(err, scrollback.Conflict)
+	holds(other, 1)
+
+	_, err = w.Access.CountTally(w.ctx, next)
+	w.ok(err)
+	holds(next, 1)
+	holds(hour, 0)
+	holds(other, 0) // its window ended when the next began
+}
+
+// testWithin: what counts in several tallies is counted in all of them or in none, by itself and with a
+// turn, even if others count at the same time.
+func testWithin(w *limitsBench) {
+	top := driver.Tally{Actor: "top", Until: 5000, Most: 5}
+	of := func(actor string, most int64) driver.Tally {
+		middle := driver.Tally{Actor: "middle", Until: 1000, Most: 9, Within: &top}
+		return driver.Tally{Actor: actor, Until: 1000, Most: most, Within: &middle}
+	}
+	holds := func(a, b, middle, all int64) {
+		w.t.Helper()
+		for t, want := range map[driver.Tally]int64{{Actor: "a", Until: 1000}: a, {Actor: "b", Until: 1000}: b,
+			{Actor: "middle", Until: 1000}: middle, {Actor: "top", Until: 5000}: all} {
+			if got, err := w.Access.Tallied(w.ctx, t); err != nil || got != want {
+				w.t.Errorf("%s has begun %d, want %d (%v)", t.Actor, got, want, err)
+			}
+		}
+	}
+	got, err := w.Access.CountTally(w.ctx, of("a", 2))
+	if w.ok(err); got != 1 {
+		w.t.Errorf("it is counted as %d", got)
+	}
+	c := w.conversation("house")
+	b := of("b", 9)
+	_, err = w.tryBegin(c.ID, func(n *driver.Begin) { n.Tally = &b })
+	w.ok(err)
+	holds(1, 1, 2, 2)
+	_, err = w.Access.CountTally(w.ctx, of("a", 1))
+	w.code(err, scrollback.RateLimited)
+	holds(1, 1, 2, 2)
+	var let atomic.Int64
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			if _, err := w.Access.CountTally(w.ctx, of([]string{"a", "b"}[i%2], 99)); err == nil {
+				let.Add(1)
+			} else if scrollback.CodeOf(err) != scrollback.RateLimited {
+				w.t.Error(err)
+			}
+		})
+	}
+	if all.Wait(); let.Load() != 3 {
+		w.t.Errorf("%d were let in where there was room for 3", let.Load())
+	}
+	a, err := w.Access.Tallied(w.ctx, driver.Tally{Actor: "a", Until: 1000})
+	w.ok(err)
+	holds(a, 5-a, 5, 5)
+	_, err = w.tryBegin(w.conversation("shed").ID, func(n *driver.Begin) { n.Tally = &b })
+	w.code(err, scrollback.RateLimited)
+	holds(a, 5-a, 5, 5)
+}
+
+// testMadeBy: which keys a key has made is found through all generations, whatever is stored.
+func testMadeBy(w *limitsBench) {
+	for id, maker := range map[scrollback.KeyID]scrollback.KeyID{"child": "root", "other": "root", "grandchild": "child",
+		"stranger": "elsewhere",
+		"left":     "right", "right": "left"} {
+		w.ok(w.Access.SetKeyLimits(w.ctx, id, scrollback.KeyLimits{Maker: maker}))
+	}
+	w.ok(w.Access.SetKeyLimits(w.ctx, "root", scrollback.KeyLimits{SpendLimit: scrollback.SpendLimit{Tokens: 7}}))
+	for id, want := range map[scrollback.KeyID][]scrollback.KeyID{"root": {"child", "grandchild", "other"},
+		"child":      {"grandchild"},
+		"grandchild": nil, "left": {"right"}, "nobody": nil} {
+		got, err := w.Access.MadeBy(w.ctx, id)
+		w.ok(err)
+		limitsSame(w.t, string(id)+" made", want, got)
+	}
+}
+
+// testConcurrentTallies: whoever counts at the same time, no more than may begin.
+func testConcurrentTallies(w *limitsBench) {
+	const most = 5
+	t := driver.Tally{Actor: "a", Until: 1000, Most: most}
+	var let atomic.Int64
+	var all sync.WaitGroup
+	for range 3 * most {
+		all.Go(func() {
+			if _, err := w.Access.CountTally(w.ctx, t); err == nil {
+				let.Add(1)
+			} else if scrollback.CodeOf(err) != scrollback.RateLimited {
+				w.t.Error(err)
+			}
+		})
+	}
+	if all.Wait(); let.Load() != most {
+		w.t.Errorf("%d were let in, want %d", let.Load(), most)
+	}
+}
+
+// testKeyLimits: what was set for a key is kept as it is, until it is nothing.
+func testKeyLimits(w *limitsBench) {
+	holds := func(want scrollback.KeyLimits) {
+		w.t.Helper()
+		got, err := w.Access.KeyLimits(w.ctx, "k")
+		w.ok(err)
+		limitsSame(w.t, "the limits of a key", want, got)
+	}
+	holds(scrollback.KeyLimits{})
+	for _, l := range []scrollback.KeyLimits{{Rate: scrollback.Rate{Chats: 3, PerMS: 1000}},
+		{SpendLimit: scrollback.SpendLimit{Tokens: 7, Money: 0.5, Currency: "EUR"}}, {}} {
+		w.ok(w.Access.SetKeyLimits(w.ctx, "k", l))
+		holds(l)
+	}
+	w.ok(w.Access.SetKeyLimits(w.ctx, "other", scrollback.KeyLimits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}))
+	holds(scrollback.KeyLimits{})
+}
+
+// testSpending: usage is added up by key and conversation where that is asked for, and for
+// one day of a key or a project.
+func testSpending(w *limitsBench) {
+	c := w.conversation("house")
+	d := w.conversation("shed")
+	day := w.now / scrollback.DayMS
+	spend := func(c scrollback.Conversation, key scrollback.KeyID, at, tokens int64, currency string) {
+		turn := w.begin(c.ID)
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+			State: scrollback.TurnComplete,
+			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Key: key, At: at,
+				Purpose: map[bool]string{true: "turn", false: "summary"}[tokens < 8],
+				Usage:   scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5, Currency: currency}}}})
+		w.ok(err)
+	}
+	spend(c, "", w.now, 1, "USD")
+	spend(c, "k", w.now, 2, "USD")
+	spend(c, "k", w.now, 4, "EUR")
+	spend(d, "k", w.now, 8, "USD")
+	spend(d, "l", w.now, 16, "USD")
+	spend(d, "k", w.now+scrollback.DayMS, 32, "USD")
+	sums := func(q driver.Spending, want scrollback.Usage) {
+		w.t.Helper()
+		q.Currency = want.Currency
+		got, err := w.Access.Spent(w.ctx, q)
+		w.ok(err)
+		limitsSame(w.t, "what was spent", want, got)
+	}
+	sum := func(tokens int64, cost float64, currency string) scrollback.Usage {
+		return scrollback.Usage{TotalTokens: tokens, Cost: cost, Currency: currency}
+	}
+	sums(driver.Spending{Day: day, Key: "k"}, sum(14, 0.5, "EUR"))
+	sums(driver.Spending{Day: day, Key: "k"}, sum(14, 1, "USD"))
+	sums(driver.Spending{Day: day, Project: "shed"}, sum(24, 1, "USD"))
+	sums(driver.Spending{Day: day + 1, Key: "k"}, sum(32, 0.5, "USD"))
+	sums(driver.Spending{Day: day + 1, Key: "l"}, sum(0, 0, "USD"))
+	part := func(day int64, project, currency string, key scrollback.KeyID, id scrollback.ConversationID,
+		calls, tokens int64) scrollback.UsageDay {
+		return scrollback.UsageDay{Day: day, Model: "a/x", Project: project, Key: key, Conversation: id, Calls: calls,
+			Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5 * float64(calls), Currency: currency}}
+	}
+	got, err := w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByKey: true})
+	w.ok(err)
+	limitsSame(w.t, "the day by key", []scrollback.UsageDay{part(day, c.Project, "EUR", "k", "", 1, 4),
+		part(day, c.Project, "USD", "", "", 1, 1),
+		part(day, c.Project, "USD", "k", "", 1, 2), part(day, "shed", "USD", "k", "", 1, 8),
+		part(day, "shed", "USD", "l", "", 1, 16)}, got)
+	got, err = w.Access.UsageParts(w.ctx, driver.UsageParts{First: day + 1, Last: day + 9, ByConversation: true})
+	w.ok(err)
+	limitsSame(
+		w.t,
+		"the next day by conversation",
+		[]scrollback.UsageDay{part(day+1, "shed", "USD", "", d.ID, 1, 32)},
+		got,
+	)
+	of := func(d scrollback.UsageDay, purpose string) scrollback.UsageDay {
+		d.Purpose = purpose
+		return d
+	}
+	got, err = w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day + 9, ByPurpose: true,
+		Conversation: c.ID})
+	w.ok(err)
+	limitsSame(
+		w.t,
+		"one conversation by purpose",
+		[]scrollback.UsageDay{of(part(day, c.Project, "EUR", "", "", 1, 4), "turn"),
+			of(part(day, c.Project, "USD", "", "", 2, 3), "turn")},
+		got,
+	)
+	got, err = w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByPurpose: true, Conversation: d.ID})
+	w.ok(err)
+	limitsSame(w.t, "the other", []scrollback.UsageDay{of(part(day, "shed", "USD", "", "", 2, 24), "summary")}, got)
+}
+
+// testDaysOfZones: days are those of the zone that is asked for, however far from UTC.
+func testDaysOfZones(w *limitsBench) {
+	c := w.conversation("house")
+	day := w.now / scrollback.DayMS
+	spend := func(at, tokens int64) {
+		turn := w.begin(c.ID)
+		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+			State: scrollback.TurnComplete,
+			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: at, Purpose: "turn",
+				Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5, Currency: "USD"}}}})
+		w.ok(err)
+	}
+	const hour = scrollback.DayMS / 24
+	spend(day*scrollback.DayMS, 1)                    // midnight in UTC
+	spend(day*scrollback.DayMS+10*hour-1, 2)          // the last ms of the day in UTC+14
+	spend(day*scrollback.DayMS+10*hour, 4)            // the first of the next
+	spend((day+1)*scrollback.DayMS+11*hour+hour/2, 8) // of the day in UTC-11, which began yesterday
+	for _, c := range []struct {
+		zone        *time.Location
+		first, last int64
+		want        map[int64]int64
+	}{
+		{nil, day, day + 1, map[int64]int64{day: 7, day + 1: 8}},
+		{time.FixedZone("east", 14*3600), day - 1, day + 9, map[int64]int64{day: 3, day + 1: 4, day + 2: 8}},
+		{time.FixedZone("east", 14*3600), day + 1, day + 1, map[int64]int64{day + 1: 4}},
+		{time.FixedZone("west", -11*3600), day - 1, day + 9, map[int64]int64{day - 1: 7, day + 1: 8}},
+		{time.FixedZone("west", -11*3600), day - 1, day - 1, map[int64]int64{day - 1: 7}},
+	} {
+		got, err := w.Access.UsageParts(w.ctx, driver.UsageParts{First: c.first, Last: c.last, Zone: c.zone})
+		w.ok(err)
+		tokens := map[int64]int64{}
+		for _, d := range got {
+			tokens[d.Day] += d.InputTokens
+		}
+		limitsSame(w.t, fmt.Sprintf("the days %d to %d in %v", c.first-day, c.last-day, c.zone), c.want, tokens)
+	}
+}

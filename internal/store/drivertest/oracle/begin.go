@@ -1,0 +1,152 @@
+package oracle
+
+import (
+	"context"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// Begin implements [driver.Turns].
+func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
+	const op = "oracle.Begin"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return driver.Begun{}, err
+	}
+	th, err := db.thread(op, b.Turn.Conversation)
+	if err != nil {
+		return driver.Begun{}, err
+	}
+	if seen := th.seen(db.database, b); seen != nil {
+		if seen.Idempotency.Hash != b.Turn.Idempotency.Hash {
+			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "the idempotency key came with another request")
+		}
+		return driver.Begun{Head: db.head(th), Turn: clone(*seen), Replayed: true}, nil
+	}
+	if _, err := db.live(op, th.ID); err != nil {
+		return driver.Begun{}, err
+	}
+	if b.IfBranch != "" && (b.IfBranch != th.Branch || b.IfHead != th.Messages) {
+		return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, b.IfHead)
+	}
+	last := clone(db.turns[th.turn])
+	salvaged := []driver.Entry(nil)
+	if last != nil && last.State == scrollback.TurnOpen {
+		if driver.Holds(*last, b.Now) {
+			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
+		}
+		salvaged = interrupt(last, th.Messages, b.Now, b.Salvage)
+	}
+	if b.Admit != nil {
+		if err := b.Admit(clone(last)); err != nil {
+			return driver.Begun{}, err
+		}
+	}
+	if db.turns[b.Turn.ID] != nil {
+		return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s exists", b.Turn.ID)
+	}
+	if err := db.fresh(op, append(salvaged[:len(salvaged):len(salvaged)], b.Entries...)); err != nil {
+		return driver.Begun{}, err
+	}
+	used := int64(0)
+	if b.Tally != nil {
+		if used, err = room(db.database, *b.Tally); err != nil {
+			return driver.Begun{}, err
+		}
+	}
+	edited := clone(th.Conversation)
+	if b.Edit != nil {
+		b.Edit(&edited)
+		keepLog(&edited, th.Conversation)
+		edited.DeletedAt = th.DeletedAt
+	}
+	// From here on nothing fails.
+	if b.Tally != nil {
+		count(db.database, *b.Tally, used)
+	}
+	changed := differ(th.Conversation, edited)
+	db.conclude(th, last, salvaged, b.Now)
+	if changed {
+		th.news.Kinds |= driver.KindEdited
+	}
+	keepLog(&edited, th.Conversation) // it may have grown
+	th.Conversation = clone(edited)
+	if b.Without != nil {
+		leaveOut(db.branches[th.Branch], *b.Without)
+	}
+	ms := db.append(th, b.Entries, b.Now)
+	turn := db.open(th, b.Turn)
+	th.news.Turn = turn.ID
+	th.news.State = turn.State
+	th.news.Kinds = th.news.Kinds | driver.KindTurned
+	db.changes.touch(th, b.Now)
+	return driver.Begun{Head: db.head(th), Turn: turn, Messages: ms, Previous: last, Tallied: used}, nil
+}
+
+// leaveOut sets which messages a branch leaves out.
+func leaveOut(b *branch, without []int64) {
+	if slices.Equal(b.View.Without, without) {
+		return
+	}
+	b.View = b.View.WithLeftOut(slices.Clone(without))
+	b.ViewVersion++
+}
+
+// seen is the newest turn with b's idempotency key that is not too old, or nil.
+func (th *thread) seen(db *database, b driver.Begin) *scrollback.Turn {
+	if b.Turn.Idempotency.Key == "" {
+		return nil
+	}
+	for i := len(th.turns) - 1; i >= 0; i-- {
+		t := db.turns[th.turns[i]]
+		if t.Idempotency.Key == b.Turn.Idempotency.Key && t.StartedAt >= b.KeysSince {
+			return t
+		}
+	}
+	return nil
+}
+
+// interrupt closes a turn whose lease has ended and returns what is left of it, which is
+// still to be appended after head.
+func interrupt(t *scrollback.Turn, head, now int64, salvage func(scrollback.Turn) []driver.Entry) []driver.Entry {
+	var salvaged []driver.Entry
+	if salvage != nil {
+		salvaged = salvage(clone(*t))
+	}
+	t.Reply = driver.Reply(t.Reply, salvaged)
+	t.LastSeq = driver.LastSeq(t.LastSeq, head+int64(len(salvaged)), salvaged)
+	t.State = scrollback.TurnInterrupted
+	t.EndedAt = now
+	t.Draft = scrollback.Draft{}
+	return salvaged
+}
+
+// conclude stores the newest turn before another write, with what was salvaged of it if its
+// owner is gone.
+func (db *database) conclude(th *thread, last *scrollback.Turn, salvaged []driver.Entry, now int64) {
+	if last == nil {
+		return
+	}
+	open := db.turns[last.ID].State == scrollback.TurnOpen
+	db.turns[last.ID] = clone(last)
+	db.append(th, salvaged, now)
+	if th.news = (driver.Changed{}); open {
+		db.changes.tell(driver.Closed(*last, th.Project, len(salvaged), th.Messages))
+	}
+}
+
+// open stores a new turn at the head and returns it.
+func (db turns) open(th *thread, t scrollback.Turn) scrollback.Turn {
+	t = clone(t)
+	t.State = scrollback.TurnOpen
+	t.Branch = th.Branch
+	t.Seq = th.Messages
+	t.LastSeq = th.Messages
+	db.turns[t.ID] = &t
+	th.turns = append(th.turns, t.ID)
+	th.turn = t.ID
+	return clone(t)
+}

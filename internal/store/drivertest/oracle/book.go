@@ -1,0 +1,199 @@
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// enter books calls of a conversation that is in project.
+func (db *database) enter(project string, records []scrollback.UsageRecord, learn driver.Learn) {
+	for _, u := range records {
+		key := scrollback.UsageDay{Day: scrollback.DayOf(u.At), Model: u.Model, Project: project}
+		key.Currency = u.Currency
+		i := slices.IndexFunc(db.days, func(d scrollback.UsageDay) bool {
+			return d.Day == key.Day && d.Model == key.Model && d.Project == key.Project && d.Currency == key.Currency
+		})
+		if i < 0 {
+			i = len(db.days)
+			db.days = append(db.days, key)
+		}
+		db.days[i].AddCall(u.Usage)
+		db.calls = append(db.calls, called{clone(u), project})
+		if learn.Teaches(u) {
+			known := db.learned[u.Model]
+			known.Factor = learn(known.Factor, u)
+			db.learned[u.Model] = known
+		}
+	}
+}
+
+// UsageDays implements [driver.Access].
+func (db access) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
+	end, err := db.read(ctx, "oracle.UsageDays")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []scrollback.UsageDay
+	for _, d := range db.days {
+		if d.Day >= first && d.Day <= last {
+			out = append(out, d)
+		}
+	}
+	slices.SortFunc(out, func(a, b scrollback.UsageDay) int {
+		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model), cmp.Compare(a.Project, b.Project),
+			cmp.Compare(a.Currency, b.Currency))
+	})
+	return out, nil
+}
+
+// called is a record of usage, and the project in whose sums it is.
+type called struct {
+	scrollback.UsageRecord
+	project string
+}
+
+// UsageParts implements [driver.Access].
+func (db access) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
+	end, err := db.read(ctx, "oracle.UsageParts")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	parts := q.Divide()
+	for _, c := range db.calls {
+		parts.Enter(c.UsageRecord, c.project)
+	}
+	return parts.Sums(), nil
+}
+
+// Spent implements [driver.Access].
+func (db access) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
+	end, err := db.read(ctx, "oracle.Spent")
+	defer end()
+	sum := scrollback.Usage{Currency: q.Currency}
+	if err != nil {
+		return sum, err
+	}
+	for _, c := range db.calls {
+		if scrollback.DayOf(c.At) != q.Day || q.Key != "" && c.Key != q.Key || q.Key == "" && c.project != q.Project {
+			continue
+		}
+		more := scrollback.Usage{TotalTokens: c.TotalTokens}
+		if c.Currency == q.Currency {
+			more.Cost = c.Cost
+		}
+		sum = sum.Add(more)
+	}
+	return sum, nil
+}
+
+// tallied is how much an actor has begun in a window.
+func tallied(db *database, t driver.Tally) int64 {
+	if now := db.tallies[t.Actor]; now.Start == t.Start && now.Until == t.Until {
+		return now.Most
+	}
+	return 0
+}
+
+// count stores a tally, and forgets those that have ended.
+func count(db *database, t driver.Tally, used int64) {
+	maps.DeleteFunc(db.tallies, func(_ string, old driver.Tally) bool { return old.Until <= t.Start })
+	if t.Within != nil {
+		count(db, *t.Within, tallied(db, *t.Within)+1)
+	}
+	t.Most = used
+	t.Within = nil
+	db.tallies[t.Actor] = t
+}
+
+// CountTally implements [driver.Access].
+func (db access) CountTally(ctx context.Context, t driver.Tally) (int64, error) {
+	end, err := db.write(ctx, "oracle.Count")
+	defer end()
+	if err != nil {
+		return 0, err
+	}
+	used, err := room(db.database, t)
+	if err == nil {
+		count(db.database, t, used)
+	}
+	return used, err
+}
+
+// room is a tally with one more, if it and those around it have room.
+func room(db *database, t driver.Tally) (int64, error) {
+	used, err := t.Tallied(tallied(db, t))
+	if err == nil && t.Within != nil {
+		if _, err = room(db, *t.Within); err != nil {
+			used--
+		}
+	}
+	return used, err
+}
+
+// Tallied implements [driver.Access].
+func (db access) Tallied(ctx context.Context, t driver.Tally) (int64, error) {
+	end, err := db.read(ctx, "oracle.Counted")
+	defer end()
+	return tallied(db.database, t), err
+}
+
+// KeyLimits implements [driver.Access].
+func (db access) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
+	end, err := db.read(ctx, "oracle.KeyLimits")
+	defer end()
+	return db.allowed[id], err
+}
+
+// MadeBy implements [driver.Access].
+func (db access) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
+	end, err := db.read(ctx, "oracle.MadeBy")
+	defer end()
+	makers := map[scrollback.KeyID]scrollback.KeyID{}
+	for made, set := range db.allowed {
+		makers[made] = set.Maker
+	}
+	return driver.Made(id, makers), err
+}
+
+// SetKeyLimits implements [driver.Access].
+func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.KeyLimits) error {
+	end, err := db.write(ctx, "oracle.SetKeyLimits")
+	defer end()
+	if err != nil {
+		return err
+	}
+	if delete(db.allowed, id); l != (scrollback.KeyLimits{}) {
+		db.allowed[id] = l
+	}
+	return nil
+}
+
+// Learned implements [driver.Turns].
+func (db turns) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+	end, err := db.read(ctx, "oracle.Learned")
+	defer end()
+	if err != nil {
+		return scrollback.Learned{}, err
+	}
+	return clone(db.learned[model]), nil
+}
+
+// Teach implements [driver.Turns].
+func (db turns) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+	end, err := db.write(ctx, "oracle.Teach")
+	defer end()
+	if err != nil {
+		return err
+	}
+	known := clone(db.learned[model])
+	edit(&known)
+	db.learned[model] = clone(known)
+	return nil
+}

@@ -1,0 +1,44 @@
+package oracle
+
+import (
+	"context"
+	"maps"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// claimKey is a piece of work.
+type claimKey struct {
+	conversation scrollback.ConversationID
+	work         string
+}
+
+// Claim implements [driver.Turns].
+func (db turns) Claim(ctx context.Context, c driver.Claim) (bool, error) {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if err := db.usable(ctx, "oracle.Claim"); err != nil {
+		return false, err
+	}
+	key := claimKey{c.Conversation, c.Work}
+	if was, held := db.claims[key]; held && was.Owner != c.Owner && driver.Claimed(was.Until, c.Now) {
+		return false, nil
+	}
+	maps.DeleteFunc(db.claims, func(_ claimKey, old driver.Claim) bool { return old.Until <= c.Now })
+	db.claims[key] = c
+	return true, nil
+}
+
+// Release implements [driver.Turns].
+func (db turns) Release(ctx context.Context, c driver.Claim) error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if err := db.usable(ctx, "oracle.Release"); err != nil {
+		return err
+	}
+	if key := (claimKey{c.Conversation, c.Work}); db.claims[key].Owner == c.Owner {
+		delete(db.claims, key)
+	}
+	return nil
+}

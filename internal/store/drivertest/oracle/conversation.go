@@ -1,0 +1,330 @@
+package oracle
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// thread is a conversation and what belongs to it alone. Lists are in the order
+// things were written.
+type thread struct {
+	scrollback.Conversation
+	news     driver.Changed          // what the write under way does to it, besides what was tells
+	was      scrollback.Conversation // as it was told last
+	turn     scrollback.TurnID       // the newest on the current path, or none; no other one can be open
+	turns    []scrollback.TurnID
+	segments []scrollback.SegmentID
+	receipts []*receipt
+	mentions []mention
+	sources  map[string]driver.Source
+	texts    map[string]string // that the steps of its turns name, by hash
+}
+
+// Create implements [driver.Log].
+func (db log) Create(ctx context.Context, c scrollback.Conversation,
+	b scrollback.Branch) (scrollback.Conversation, bool, error) {
+	const op = "oracle.Create"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Conversation{}, false, err
+	}
+	if th := db.threads[c.ID]; th != nil {
+		if th.PurgedAt != 0 {
+			return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged",
+				c.ID)
+		}
+		return clone(th.Conversation), false, nil
+	}
+	of, err := db.leave(op, &b)
+	if err == nil && b.Parent != "" {
+		err = db.forks(op, c, of)
+	}
+	if err != nil {
+		return scrollback.Conversation{}, false, err
+	}
+	if db.branches[b.ID] != nil {
+		return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.Conflict, op, "branch %s exists", b.ID)
+	}
+	c.Branch = b.ID
+	c.Messages = b.HeadSeq
+	th := &thread{Conversation: clone(c), was: c}
+	db.threads[c.ID] = th
+	db.changes.tell(driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
+	db.branches[b.ID] = &branch{Branch: clone(b), number: next(&db.branchNumbers)}
+	return clone(c), true, nil
+}
+
+// Patch implements [driver.Log]. What the log itself decides stays as it is,
+// whatever edit does to it.
+func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64,
+	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
+	const op = "oracle.Patch"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Conversation{}, err
+	}
+	th, err := db.thread(op, id)
+	if err != nil {
+		return scrollback.Conversation{}, err
+	}
+	next := clone(th.Conversation)
+	if err := edit(&next); err != nil {
+		return scrollback.Conversation{}, err
+	}
+	keepLog(&next, th.Conversation)
+	th.Conversation = clone(next)
+	th.news.Kinds |= driver.KindEdited
+	db.changes.touch(th, now)
+	return clone(th.Conversation), nil
+}
+
+// keepLog puts back into an edited conversation what the log decides.
+func keepLog(next *scrollback.Conversation, old scrollback.Conversation) {
+	next.ID = old.ID
+	next.Branch = old.Branch
+	next.Messages = old.Messages
+	next.Parent = old.Parent
+	next.CreatedAt = old.CreatedAt
+	next.Version = old.Version
+	next.Ancestors = old.Ancestors
+	next.PurgedAt = old.PurgedAt
+	next.AgentOf = old.AgentOf
+}
+
+// Head implements [driver.Log].
+func (db log) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+	const op = "oracle.Head"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return driver.Head{}, err
+	}
+	th, err := db.thread(op, id)
+	if err != nil {
+		return driver.Head{}, err
+	}
+	return db.head(th), nil
+}
+
+// Conversations implements [driver.Log].
+func (db log) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
+	end, err := db.read(ctx, "oracle.Conversations")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	if q.Prefix != "" {
+		return db.byPrefix(q), nil
+	}
+	title := strings.ToLower(q.Title)
+	var out []scrollback.Conversation
+	for _, th := range db.threads {
+		listed := (th.DeletedAt != 0) == q.Trash && th.PurgedAt == 0 &&
+			within(q.Projects, th.Project) && works(q, th.AgentOf) && (th.Settings.Pinned || !q.Pinned) &&
+			strings.Contains(strings.ToLower(th.Title), title)
+		if listed && after(q.Before, th.UpdatedAt, string(th.ID)) {
+			out = append(out, th.Conversation)
+		}
+	}
+	slices.SortFunc(out, func(a, b scrollback.Conversation) int {
+		return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(b.ID, a.ID))
+	})
+	return cloneAll(out[:min(len(out), q.Limit)]), nil
+}
+
+// works reports whether a list shows conversations that work for this one, or for none.
+func works(q driver.ListQuery, of *scrollback.AgentRef) bool {
+	if q.AgentOf == nil {
+		return of == nil || q.Trash
+	}
+	return of != nil && slices.Contains(q.AgentOf, of.ID)
+}
+
+// ListProjects implements [driver.Access]. A conversation in the trash names none.
+func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error) {
+	end, err := db.read(ctx, "oracle.Projects")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	count := map[string]int64{}
+	for _, th := range db.threads {
+		if th.DeletedAt == 0 && th.AgentOf == nil {
+			count[th.Project]++
+		}
+	}
+	var out []scrollback.Project
+	for name, p := range db.projects {
+		out = append(out, scrollback.Project{Name: name, Conversations: count[name], Title: p.Title, Version: p.Version,
+			CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt})
+		delete(count, name)
+	}
+	for name, n := range count {
+		out = append(out, scrollback.Project{Name: name, Conversations: n})
+	}
+	slices.SortFunc(out, func(a, b scrollback.Project) int { return cmp.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// Project implements [driver.Access].
+func (db access) Project(ctx context.Context, name string) (scrollback.Project, error) {
+	end, err := db.read(ctx, "oracle.Project")
+	defer end()
+	if err != nil {
+		return scrollback.Project{}, err
+	}
+	p := clone(db.projects[name])
+	p.Name = name
+	return p, nil
+}
+
+// PutProject implements [driver.Access].
+func (db access) PutProject(ctx context.Context, name string, now int64,
+	edit func(*scrollback.Project) error) (scrollback.Project, error) {
+	end, err := db.write(ctx, "oracle.PutProject")
+	defer end()
+	if err != nil {
+		return scrollback.Project{}, err
+	}
+	was := db.projects[name]
+	p := clone(was)
+	p.Name = name
+	if err := edit(&p); err != nil {
+		return scrollback.Project{}, err
+	}
+	p.Name = name
+	p.Conversations = 0
+	p.Version = was.Version + 1
+	p.CreatedAt = cmp.Or(was.CreatedAt, now)
+	p.UpdatedAt = now
+	db.projects[name] = clone(p)
+	return p, nil
+}
+
+// DeleteProject implements [driver.Access].
+func (db access) DeleteProject(ctx context.Context, name string, judge func(scrollback.Project) error) error {
+	const op = "oracle.DeleteProject"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return err
+	}
+	p, ok := db.projects[name]
+	if !ok {
+		return scrollback.Errorf(scrollback.NotFound, op, "nothing is stored of the project %s", name)
+	}
+	if err := judge(clone(p)); err != nil {
+		return err
+	}
+	delete(db.projects, name)
+	return nil
+}
+
+// Entitle implements [driver.Log].
+func (db log) Entitle(ctx context.Context, e driver.Entitle) (bool, error) {
+	const op = "oracle.Entitle"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return false, err
+	}
+	th, err := db.thread(op, e.Conversation)
+	if err != nil {
+		return false, err
+	}
+	db.enter(th.Project, e.Usage, nil)
+	if th.DeletedAt != 0 || th.TitleBy != e.From {
+		return false, nil
+	}
+	th.TitleBy = e.To
+	if e.Title != "" {
+		th.Title = e.Title
+		th.news.Kinds |= driver.KindEdited
+		db.changes.touch(th, e.Now)
+	}
+	return true, nil
+}
+
+// byPrefix lists the conversations whose ids begin with q.Prefix.
+func (db log) byPrefix(q driver.ListQuery) []scrollback.Conversation {
+	var out []scrollback.Conversation
+	for id, th := range db.threads {
+		if th.PurgedAt == 0 && strings.HasPrefix(string(id), q.Prefix) && within(q.Projects, th.Project) {
+			out = append(out, th.Conversation)
+		}
+	}
+	slices.SortFunc(out, func(a, b scrollback.Conversation) int { return cmp.Compare(a.ID, b.ID) })
+	return cloneAll(out[:min(len(out), q.Limit)])
+}
+
+// within reports whether a project is one of those to look in.
+func within(projects []string, name string) bool {
+	return projects == nil || slices.Contains(projects, name)
+}
+
+func (db *database) thread(op string, id scrollback.ConversationID) (*thread, error) {
+	th := db.threads[id]
+	if th == nil || th.PurgedAt != 0 {
+		return nil, scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", id)
+	}
+	return th, nil
+}
+
+// live is a thread that is not in the trash.
+func (db *database) live(op string, id scrollback.ConversationID) (*thread, error) {
+	th, err := db.thread(op, id)
+	if err == nil && th.DeletedAt != 0 {
+		return nil, scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash", id)
+	}
+	return th, err
+}
+
+func (db *database) head(th *thread) driver.Head {
+	return driver.Head{Conversation: clone(th.Conversation), Branch: clone(db.branches[th.Branch].Branch)}
+}
+
+// touch marks a write to the conversation, and tells of it. Of one that nobody sees it
+// tells nothing, but for its purge.
+func (cs *changes) touch(th *thread, now int64) {
+	th.Version++
+	th.UpdatedAt = now
+	news := th.news
+	was := th.was
+	th.news = driver.Changed{}
+	th.was = th.Conversation
+	news.Conversation = th.ID
+	news.Project = th.Project
+	switch {
+	case th.PurgedAt != 0 && was.PurgedAt != 0:
+		return
+	case th.PurgedAt != 0:
+		news.Kinds = driver.KindTrashed | driver.KindPurged
+	case th.DeletedAt != was.DeletedAt:
+		news.Kinds |= driver.KindTrashed
+	}
+	if was.Project != "" && was.Project != th.Project {
+		news.From = was.Project
+	}
+	cs.tell(news)
+}
+
+// differ reports whether an edit changed a conversation's own fields.
+func differ(a, b scrollback.Conversation) bool {
+	before, errBefore := json.Marshal(a)
+	after, errAfter := json.Marshal(b)
+	return errBefore != nil || errAfter != nil || !bytes.Equal(before, after)
+}
+
+// after reports whether (at, id) comes after a key in a list with the newest first.
+func after(key *driver.ListKey, at int64, id string) bool {
+	return key == nil || at < key.At || at == key.At && id < key.ID
+}

@@ -1,0 +1,238 @@
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// indexed is the index: its documents as they were put.
+type indexed struct {
+	cut       int
+	watermark int64
+	documents map[driver.Place]driver.Document
+}
+
+// State implements [driver.Index].
+func (db index) State(ctx context.Context) (driver.IndexState, error) {
+	end, err := db.read(ctx, "oracle.State")
+	defer end()
+	s := driver.IndexState{Cut: db.indexed.cut, Watermark: db.indexed.watermark, Newest: newest(db.database),
+		Documents: int64(len(db.indexed.documents))}
+	for _, d := range db.indexed.documents {
+		s.Terms += int64(d.Length)
+	}
+	return s, err
+}
+
+// Behind implements [driver.Index].
+func (db index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numbered, error) {
+	end, err := db.read(ctx, "oracle.Behind")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []driver.Numbered
+	bytes := int64(0)
+	from := slices.IndexFunc(db.rows, func(r *row) bool { return r.n > q.After })
+	for i := from; from >= 0 && i < len(db.rows) && len(out) < q.Limit && (q.Bytes == 0 || bytes < q.Bytes); i++ {
+		r := db.rows[i]
+		out = append(out, driver.Numbered{Message: clone(r.Message), Number: r.n, Place: placeOf(db.database, r)})
+		bytes += r.Weight.Bytes
+	}
+	return out, nil
+}
+
+// placeOf is where a row stands.
+func placeOf(db *database, r *row) driver.Place {
+	return driver.PlaceOf(db.branches[r.Message.Branch].number, r.Seq)
+}
+
+// Put implements [driver.Index].
+func (db index) Put(ctx context.Context, d driver.Documents) (bool, error) {
+	end, err := db.write(ctx, "oracle.Put")
+	defer end()
+	if err != nil || d.Cut != db.indexed.cut || d.From != db.indexed.watermark {
+		return false, err
+	}
+	for _, one := range d.All {
+		db.indexed.documents[one.Place] = clone(one)
+	}
+	db.indexed.watermark = d.To
+	return true, nil
+}
+
+// Reset implements [driver.Index].
+func (db index) Reset(ctx context.Context, cut int) error {
+	end, err := db.write(ctx, "oracle.Reset")
+	defer end()
+	if err == nil {
+		db.indexed = indexed{cut: cut, documents: map[driver.Place]driver.Document{}}
+	}
+	return err
+}
+
+// Tend implements [driver.Index]: it forgets what was purged.
+func (db index) Tend(ctx context.Context) (bool, error) {
+	end, err := db.write(ctx, "oracle.Tend")
+	defer end()
+	if err != nil {
+		return false, err
+	}
+	there := rowsAt(db.database)
+	maps.DeleteFunc(db.indexed.documents, func(p driver.Place, _ driver.Document) bool { return there[p] == nil })
+	return false, nil
+}
+
+// rowsAt are all rows by their places.
+func rowsAt(db *database) map[driver.Place]*row {
+	out := map[driver.Place]*row{}
+	for _, r := range db.rows {
+		out[placeOf(db, r)] = r
+	}
+	return out
+}
+
+// Postings implements [driver.Index].
+func (db index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
+	end, err := db.read(ctx, "oracle.Postings")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	there := rowsAt(db.database)
+	out := make([]driver.Postings, len(q.Terms))
+	for _, p := range slices.Sorted(maps.Keys(db.indexed.documents)) {
+		d := db.indexed.documents[p]
+		for i, want := range q.Terms {
+			n := 0
+			for _, t := range d.Terms {
+				if termIs(t, want) {
+					n++
+				}
+			}
+			if n == 0 || there[p] == nil {
+				continue
+			}
+			out[i].Holding++
+			if q.Lets(d.Mark) {
+				out[i].Places = append(out[i].Places, p)
+				out[i].Counts = append(out[i].Counts, uint8(min(n, 255)))
+			}
+		}
+	}
+	for i := range out {
+		if q.Most > 0 && out[i].Holding > int64(q.Most) {
+			out[i].Places = nil
+			out[i].Counts = nil
+		}
+	}
+	return out, nil
+}
+
+// Lines implements [driver.Index].
+func (db index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver.Line, error) {
+	end, err := db.read(ctx, "oracle.Lines")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	out := map[int64]driver.Line{}
+	for _, b := range db.branches {
+		th := db.threads[b.Conversation]
+		switch {
+		case !slices.Contains(q.Numbers, b.number):
+		case th.DeletedAt != 0 && !q.Trash:
+			if l, ok := lineOf(db.database, b).InheritedBy(forksOf(db.database, q.Projects)); ok {
+				out[b.number] = l
+			}
+		case within(q.Projects, th.Project):
+			out[b.number] = lineOf(db.database, b)
+		}
+	}
+	return out, nil
+}
+
+// forksOf are all branches by those that they were forked from.
+func forksOf(db *database, projects []string) map[scrollback.BranchID][]driver.Fork {
+	out := map[scrollback.BranchID][]driver.Fork{}
+	for _, b := range db.branches {
+		th := db.threads[b.Conversation]
+		trashed := th.DeletedAt != 0
+		f := driver.Fork{Branch: b.ID, At: b.AtSeq, Conversation: b.Conversation, Trashed: trashed,
+			Lets: !trashed && within(projects, th.Project)}
+		out[b.Parent] = append(out[b.Parent], f)
+	}
+	return out
+}
+
+// LinesOf implements [driver.Index].
+func (db index) LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.Line, error) {
+	end, err := db.read(ctx, "oracle.LinesOf")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []driver.Line
+	for _, b := range db.branches {
+		if slices.Contains(ids, b.Conversation) {
+			out = append(out, lineOf(db.database, b))
+		}
+	}
+	slices.SortFunc(out, func(a, b driver.Line) int { return cmp.Compare(a.Number, b.Number) })
+	return out, nil
+}
+
+func lineOf(db *database, b *branch) driver.Line {
+	l := driver.Line{Number: b.number, Branch: b.ID, Conversation: b.Conversation, First: b.AtSeq + 1, Head: b.HeadSeq}
+	if parent := db.branches[b.Parent]; parent != nil {
+		l.Parent = parent.number
+	}
+	return l
+}
+
+// Marks implements [driver.Index].
+func (db index) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
+	end, err := db.read(ctx, "oracle.Marks")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []driver.Mark
+	for _, p := range places {
+		if d, ok := db.indexed.documents[p]; ok {
+			out = append(out, d.Mark)
+		}
+	}
+	return out, nil
+}
+
+// Located implements [driver.Index].
+func (db index) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
+	end, err := db.read(ctx, "oracle.Located")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	there := rowsAt(db.database)
+	var out []scrollback.Message
+	for _, p := range places {
+		if r := there[p]; r != nil {
+			out = append(out, clone(r.Message))
+		}
+	}
+	return out, nil
+}
+
+// termIs judges a term by one that is wanted, which may be a beginning.
+func termIs(term, want string) bool {
+	if begin, ok := strings.CutSuffix(want, "*"); ok {
+		return strings.HasPrefix(term, begin)
+	}
+	return term == want
+}

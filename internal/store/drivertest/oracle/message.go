@@ -1,0 +1,231 @@
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// branch is a branch and its own messages, by seq.
+type branch struct {
+	scrollback.Branch
+	number int64
+	rows   []*row
+}
+
+// row is a stored message, and its number in the order of rows.
+type row struct {
+	scrollback.Message
+	n int64
+}
+
+// next counts numbers; none comes twice.
+func next(n *int64) int64 {
+	*n++
+	return *n
+}
+
+// newest is the number of the newest row, or 0.
+func newest(db *database) int64 {
+	if len(db.rows) == 0 {
+		return 0
+	}
+	return db.rows[len(db.rows)-1].n
+}
+
+// Append implements [driver.Log].
+func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
+	const op = "oracle.Append"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return driver.Finished{}, err
+	}
+	th, err := db.live(op, a.Conversation)
+	if err != nil {
+		return driver.Finished{}, err
+	}
+	last := db.turns[th.turn]
+	if last != nil && driver.Holds(*last, a.Now) {
+		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
+	}
+	if a.IfHead >= 0 && a.IfHead != th.Messages {
+		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, a.IfHead)
+	}
+	if a.IfBranch != "" && a.IfBranch != th.Branch {
+		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "the branch is %s, not %s", th.Branch,
+			a.IfBranch)
+	}
+	var salvaged []driver.Entry
+	kept := clone(last)
+	if last != nil && last.State == scrollback.TurnOpen {
+		salvaged = interrupt(kept, th.Messages, a.Now, a.Salvage)
+	}
+	if err := db.fresh(op, append(salvaged[:len(salvaged):len(salvaged)], a.Entries...)); err != nil {
+		return driver.Finished{}, err
+	}
+	db.conclude(th, kept, salvaged, a.Now)
+	ms := db.append(th, a.Entries, a.Now)
+	db.changes.touch(th, a.Now)
+	return driver.Finished{Head: db.head(th), Messages: ms}, nil
+}
+
+// Branches implements [driver.Log].
+func (db log) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+	end, err := db.read(ctx, "oracle.Branches")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []scrollback.Branch
+	for _, b := range db.own(id) {
+		out = append(out, clone(b.Branch))
+	}
+	return out, nil
+}
+
+// own are the branches of a conversation, by id.
+func (db *database) own(id scrollback.ConversationID) []*branch {
+	var out []*branch
+	for _, b := range db.branches {
+		if b.Conversation == id {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, func(a, b *branch) int { return cmp.Compare(a.ID, b.ID) })
+	return out
+}
+
+// Branch implements [driver.Log].
+func (db log) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+	const op = "oracle.Branch"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Branch{}, err
+	}
+	b, err := db.branch(op, id)
+	if err != nil {
+		return scrollback.Branch{}, err
+	}
+	return clone(b.Branch), nil
+}
+
+// Messages implements [driver.Log].
+func (db log) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
+	end, err := db.read(ctx, "oracle.Messages")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	var out []scrollback.Message
+	for b, to := db.branches[q.Branch], q.To; b != nil && q.From <= to; b, to = db.branches[b.Parent], min(to, b.AtSeq) {
+		for _, r := range slices.Backward(b.rows) {
+			if q.From > r.Seq || r.Seq > to {
+				continue
+			}
+			if q.Wanted != nil {
+				parts, err := r.Parts.MarshalJSON()
+				if err != nil {
+					return nil, scrollback.Wrap(scrollback.Internal, "oracle.Messages", err)
+				}
+				if !q.Wanted(parts) {
+					continue
+				}
+			}
+			out = append(out, r.Message)
+		}
+	}
+	slices.Reverse(out)
+	return cloneAll(out), nil
+}
+
+// Shape implements [driver.Log].
+func (db log) Shape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
+	path, err := db.Messages(ctx, driver.MessageQuery{Branch: q.Branch, From: 1, To: q.Head})
+	var out []scrollback.ShapeBin
+	was := int64(-1)
+	for _, m := range path {
+		if bin := (m.Seq - 1) * q.Bins / q.Head; bin != was {
+			out = append(out, scrollback.ShapeBin{FirstSeq: m.Seq, At: m.CreatedAt})
+			was = bin
+		}
+		b := &out[len(out)-1]
+		b.LastSeq = m.Seq
+		b.Bytes += m.Weight.Bytes
+		switch m.Role {
+		case scrollback.RoleUser:
+			b.User++
+		case scrollback.RoleAssistant:
+			b.Assistant++
+		}
+	}
+	return out, err
+}
+
+// append numbers entries, adds them to the current branch and returns them.
+func (db *database) append(th *thread, entries []driver.Entry, now int64) []scrollback.Message {
+	out := db.grow(th, db.branches[th.Branch], entries, now)
+	th.Messages = db.branches[th.Branch].HeadSeq
+	return out
+}
+
+// grow numbers entries, adds them to a branch and returns them.
+func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int64) []scrollback.Message {
+	if b.ID == th.Branch {
+		th.news.Grew(len(entries), b.HeadSeq+int64(len(entries)))
+	}
+	var out []scrollback.Message
+	for _, e := range entries {
+		m := clone(e.Message)
+		m.ConversationID = th.ID
+		m.Branch = b.ID
+		m.Seq = b.HeadSeq + 1
+		m.Sum = b.Sum.Add(m.Weight)
+		r := &row{Message: m, n: next(&db.rowNumbers)}
+		b.rows = append(b.rows, r)
+		db.rows = append(db.rows, r)
+		b.HeadSeq = m.Seq
+		b.Sum = m.Sum
+		b.UpdatedAt = now
+		for _, a := range e.Mentions {
+			db.mention(th, a)
+		}
+		for _, s := range e.Sources {
+			th.refer(s, &m)
+		}
+		out = append(out, clone(m))
+	}
+	return out
+}
+
+// fresh returns an error that names an id of the entries which is taken.
+func (db *database) fresh(op string, entries []driver.Entry) error {
+	taken := func(id scrollback.MessageID) error {
+		return scrollback.Errorf(scrollback.Conflict, op, "there is already a message %s", id)
+	}
+	seen := map[scrollback.MessageID]bool{}
+	for _, e := range entries {
+		if seen[e.ID] {
+			return taken(e.ID)
+		}
+		seen[e.ID] = true
+	}
+	for _, r := range db.rows {
+		if seen[r.ID] {
+			return taken(r.ID)
+		}
+	}
+	return nil
+}
+
+func (db *database) branch(op string, id scrollback.BranchID) (*branch, error) {
+	b := db.branches[id]
+	if b == nil {
+		return nil, scrollback.Errorf(scrollback.NotFound, op, "no branch %s", id)
+	}
+	return b, nil
+}

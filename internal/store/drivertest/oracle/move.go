@@ -1,0 +1,327 @@
+package oracle
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// Adopt implements [driver.Log]. Unlike the other writes it judges as it goes, and
+// puts everything back when it fails.
+func (db log) Adopt(ctx context.Context, a driver.Adopt) error {
+	const op = "oracle.Adopt"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return err
+	}
+	back := db.keepsake()
+	j := &adopting{database: db.database, a: adoption(a), op: op, grown: map[scrollback.BranchID]bool{}}
+	for _, step := range []func() error{j.conversation, j.grow, j.keepSegments, j.show, j.enterFolds, j.end} {
+		if err := step(); err != nil {
+			back()
+			return err
+		}
+	}
+	return nil
+}
+
+// adoption copies the rows of an adoption; its functions stay.
+func adoption(a driver.Adopt) driver.Adopt {
+	a.Conversation = clone(a.Conversation)
+	a.Segments = cloneAll(a.Segments)
+	a.Mentions = cloneAll(a.Mentions)
+	a.Folds = cloneAll(a.Folds)
+	a.Branches = cloneAll(a.Branches)
+	a.Views = cloneAll(a.Views)
+	return a
+}
+
+// keepsake remembers everything that an adoption may change.
+func (db log) keepsake() (back func()) {
+	was := database{threads: maps.Clone(db.threads), branches: maps.Clone(db.branches), turns: maps.Clone(db.turns),
+		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows),
+		changes: db.changes}
+	for id, th := range db.threads {
+		db.threads[id] = new(*th)
+		db.threads[id].receipts = nil
+		for _, r := range th.receipts {
+			db.threads[id].receipts = append(db.threads[id].receipts, new(*r))
+		}
+		db.threads[id].segments = slices.Clip(th.segments)
+		db.threads[id].mentions = slices.Clip(th.mentions)
+		db.threads[id].sources = maps.Clone(th.sources)
+	}
+	for id, b := range db.branches {
+		db.branches[id] = new(*b)
+		db.branches[id].rows = slices.Clip(b.rows)
+	}
+	db.rows = slices.Clip(db.rows)
+	db.changes.kept = slices.Clip(db.changes.kept)
+	return func() {
+		db.threads = was.threads
+		db.branches = was.branches
+		db.turns = was.turns
+		db.segments = was.segments
+		db.artifacts = was.artifacts
+		db.rows = was.rows
+		db.changes = was.changes
+	}
+}
+
+// StoredReceipts implements [driver.Views].
+func (db views) StoredReceipts(ctx context.Context, id scrollback.ConversationID,
+	skip, limit int) ([]scrollback.StoredReceipt, error) {
+	end, err := db.read(ctx, "oracle.Folds")
+	defer end()
+	th := db.threads[id]
+	if err != nil || th == nil {
+		return nil, err
+	}
+	var out []scrollback.StoredReceipt
+	for _, r := range th.receipts[min(skip, len(th.receipts)):min(skip+limit, len(th.receipts))] {
+		out = append(out, scrollback.StoredReceipt{Branch: r.branch, Receipt: clone(r.Receipt), Before: clone(r.before),
+			Folded: r.folded, Undone: r.undone})
+	}
+	return out, nil
+}
+
+// FirstTaken implements [driver.Log].
+func (db log) FirstTaken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+	end, err := db.read(ctx, "oracle.Taken")
+	defer end()
+	if err != nil {
+		return "", err
+	}
+	for _, id := range ids {
+		if slices.ContainsFunc(db.rows, func(r *row) bool { return r.ID == id }) {
+			return id, nil
+		}
+	}
+	return "", nil
+}
+
+// adopting is one batch of a history being brought in.
+type adopting struct {
+	*database
+	a     driver.Adopt
+	op    string
+	th    *thread
+	grown map[scrollback.BranchID]bool
+
+	changed int64 // the conversation, before
+}
+
+func (j *adopting) conflict(format scrollback.TextID, args ...any) error {
+	return scrollback.Errorf(scrollback.Conflict, j.op, format, args...)
+}
+
+// foreign is the conflict of a conversation that does not inherit from another here.
+func (j *adopting) foreign(id scrollback.ConversationID) bool {
+	return !slices.Contains(j.th.Ancestors, id)
+}
+
+func (j *adopting) hidden() bool { return j.th.PurgedAt != 0 }
+
+func (j *adopting) conversation() error {
+	j.th = j.threads[j.a.Conversation.ID]
+	if j.th != nil && !j.hidden() {
+		j.changed = j.th.UpdatedAt
+	}
+	if j.th == nil {
+		j.th = &thread{Conversation: driver.Hidden(j.a.Conversation, j.a.Now)}
+		j.threads[j.th.ID] = j.th
+		return nil
+	}
+	switch {
+	case j.th.PurgedAt < 0:
+		return j.conflict("conversation %s is being purged", j.th.ID)
+	case j.hidden():
+		j.th.Ancestors = driver.MergeAncestors(j.th.Ancestors, j.a.Conversation.Ancestors)
+		return nil
+	case slices.ContainsFunc(j.a.Conversation.Ancestors, j.foreign):
+		return j.conflict("conversation %s inherits of others here", j.th.ID)
+	case j.th.DeletedAt != 0:
+		return j.conflict("conversation %s is in the trash", j.th.ID)
+	}
+	last := clone(j.turns[j.th.turn])
+	if last == nil || last.State != scrollback.TurnOpen {
+		return nil
+	}
+	if driver.Holds(*last, j.a.Now) {
+		return j.conflict("turn %s holds the conversation", last.ID)
+	}
+	salvaged := interrupt(last, j.th.Messages, j.a.Now, j.a.Salvage)
+	if err := j.fresh(j.op, salvaged); err != nil {
+		return err
+	}
+	j.conclude(j.th, last, salvaged, j.a.Now)
+	j.grown[j.th.Branch] = len(salvaged) > 0
+	return nil
+}
+
+func (j *adopting) grow() error {
+	for _, g := range j.a.Branches {
+		b := j.branches[g.ID]
+		if b == nil {
+			b = &branch{Branch: g.Branch, number: next(&j.branchNumbers)}
+			b.Conversation = j.th.ID
+			b.View = scrollback.View{}
+			b.ViewVersion = 0
+			of, err := j.leave(j.op, &b.Branch)
+			if err == nil {
+				err = inherits(j.op, j.th, of)
+			}
+			if err != nil {
+				return err
+			}
+			j.branches[b.ID] = b
+		}
+		if b.Conversation != j.th.ID || b.Parent != g.Parent || b.AtSeq != g.AtSeq {
+			return j.conflict("branch %s is another one here", b.ID)
+		}
+		if b.HeadSeq != g.IfHead {
+			return j.conflict("branch %s ends with #%d, not #%d", b.ID, b.HeadSeq, g.IfHead)
+		}
+		if err := j.fresh(j.op, g.Entries); err != nil {
+			return err
+		}
+		j.database.grow(j.th, b, g.Entries, g.UpdatedAt)
+		j.grown[b.ID] = j.grown[b.ID] || len(g.Entries) > 0
+	}
+	return nil
+}
+
+func (j *adopting) keepSegments() error {
+	for _, s := range j.a.Segments {
+		known, ok := j.segments[s.ID]
+		if ok && (known.Conversation != s.Conversation || known.Hash != s.Hash || known.SHA256 != s.SHA256) {
+			return j.conflict("segment %s is another one here", s.ID)
+		}
+		if of := j.threads[s.Conversation]; !ok && of != nil {
+			j.segments[s.ID] = s
+			of.segments = append(of.segments, s.ID)
+		}
+	}
+	for _, m := range j.a.Mentions {
+		j.mention(j.th, m)
+	}
+	return nil
+}
+
+func (j *adopting) show() error {
+	for _, v := range j.a.Views {
+		if err := j.weigh(v.Branch, &v.View); err != nil {
+			return err
+		}
+		if err := (admin{j.database}).setView(j.op, v, j.a.Now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weigh sets how much of a branch's path a view hides.
+func (j *adopting) weigh(id scrollback.BranchID, v *scrollback.View) error {
+	if v.Sum = (scrollback.Weight{}); v.Boundary == 0 {
+		return nil
+	}
+	for i, seq := range append([]int64{v.Boundary}, v.Carried...) {
+		m := j.at(id, seq)
+		switch {
+		case m == nil:
+			return scrollback.Errorf(scrollback.NotFound, j.op, "the path of branch %s has no message %d", id, seq)
+		case i == 0:
+			v.Sum = m.Sum
+		default:
+			v.Sum = v.Sum.Sub(m.Weight)
+		}
+	}
+	return nil
+}
+
+// at is the message of a seq on a branch's path, or nil.
+func (j *adopting) at(id scrollback.BranchID, seq int64) *row {
+	for b := j.branches[id]; b != nil; b = j.branches[b.Parent] {
+		if seq > b.HeadSeq {
+			return nil
+		}
+		if seq > b.AtSeq {
+			return b.rows[seq-b.AtSeq-1]
+		}
+	}
+	return nil
+}
+
+func (j *adopting) enterFolds() error {
+	for _, f := range j.a.Folds {
+		if err := j.weigh(f.Branch, &f.Before); err != nil {
+			return err
+		}
+		i := slices.IndexFunc(j.th.receipts, func(r *receipt) bool {
+			return r.CreatedAt == f.Receipt.CreatedAt && r.branch == f.Branch && reflect.DeepEqual(r.Receipt, f.Receipt)
+		})
+		if i >= 0 {
+			j.th.receipts[i].undone = j.th.receipts[i].undone || f.Undone
+			continue
+		}
+		j.th.receipts = append(j.th.receipts, &receipt{Receipt: f.Receipt, branch: f.Branch, before: f.Before,
+			folded: f.Folded, undone: f.Undone})
+	}
+	return nil
+}
+
+func (j *adopting) end() error {
+	if j.a.Current == "" && (j.hidden() || !j.grown[j.th.Branch]) {
+		return nil
+	}
+	if j.hidden() {
+		version := j.th.Version
+		ancestors := j.th.Ancestors
+		j.th.Conversation = j.a.Conversation
+		j.th.Version = version
+		j.th.Ancestors = ancestors
+		j.th.DeletedAt = 0
+		j.th.PurgedAt = 0
+		j.th.news = driver.Changed{}
+		j.th.was = scrollback.Conversation{}
+	}
+	if j.a.Current != "" {
+		j.th.Branch = j.a.Current
+		if j.a.Edit != nil {
+			edited := clone(j.th.Conversation)
+			j.a.Edit(&edited)
+			keepLog(&edited, j.th.Conversation)
+			edited.DeletedAt = j.th.DeletedAt
+			j.th.Conversation = edited
+		}
+	}
+	b, err := j.branch(j.op, j.th.Branch)
+	if err != nil {
+		return err
+	}
+	if b.Conversation != j.th.ID {
+		return j.conflict("branch %s is of another conversation", b.ID)
+	}
+	j.th.Messages = b.HeadSeq
+	j.th.turn = ""
+	if n := len(b.rows); n > 0 && j.turns[b.rows[n-1].TurnID] != nil {
+		j.th.turn = b.rows[n-1].TurnID
+	}
+	if t := j.a.Left; t != nil && j.a.Current != "" && j.turns[t.ID] == nil {
+		left := clone(t)
+		left.Conversation = j.th.ID
+		j.turns[left.ID] = left
+		j.th.turns = append(j.th.turns, left.ID)
+		if left.Branch == b.ID && left.LastSeq == b.HeadSeq {
+			j.th.turn = left.ID
+		}
+	}
+	j.th.news.Kinds |= driver.KindEdited
+	j.changes.touch(j.th, max(j.changed, j.a.Conversation.UpdatedAt))
+	return nil
+}

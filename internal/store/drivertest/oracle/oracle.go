@@ -1,0 +1,185 @@
+// Package oracle keeps a store's rows in memory: the readable reference of
+// the contract in package driver, which others are compared with, and the database of many tests.
+//
+// One lock is its transaction. A write judges everything first and changes rows
+// only once nothing can fail any more, so an error leaves no trace. Rows are
+// copied on the way in and on the way out: no caller ever holds what is stored.
+//
+// Words it adds: thread (a conversation with everything that belongs to it), row (a
+// message with the terms it is found by).
+//
+// Invariants: rows are in the order they were appended, which is what "newest"
+// means to a search; a message, a segment and an artifact never change.
+//
+// It is safe for concurrent use and forgets everything when it is closed. It may
+// not know SQL, the clock or how ids are made.
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// database is all rows, and what the parts of a driver share.
+type database struct {
+	mu        sync.RWMutex
+	closed    bool
+	threads   map[scrollback.ConversationID]*thread
+	branches  map[scrollback.BranchID]*branch
+	turns     map[scrollback.TurnID]*scrollback.Turn
+	steps     map[scrollback.TurnID][]scrollback.SentRequest
+	segments  map[scrollback.SegmentID]scrollback.Segment
+	artifacts map[scrollback.ArtifactID]scrollback.Artifact
+	rows      []*row // all messages, in the order they were appended
+	indexed   indexed
+
+	rowNumbers, branchNumbers int64 // how many were given
+	days                      []scrollback.UsageDay
+	calls                     []called // the records of usage
+	learned                   map[string]scrollback.Learned
+	changes                   changes
+	projects                  map[string]scrollback.Project
+	origins                   []scrollback.Origin     // by tool, id and conversation
+	purged                    map[[2]string]bool      // by the key of an origin and a project
+	tallies                   map[string]driver.Tally // Most is how much there is
+	allowed                   map[scrollback.KeyID]scrollback.KeyLimits
+	keys                      []storedKey // in the order they were added
+	signIns                   []signIn    // the same
+	claims                    map[claimKey]driver.Claim
+}
+
+// The parts of a driver; each is one of its interfaces over the same rows.
+type (
+	log    struct{ *database }
+	turns  struct{ *database }
+	views  struct{ *database }
+	index  struct{ *database }
+	access struct{ *database }
+	admin  struct{ *database }
+)
+
+// New makes an empty database.
+func New() *driver.Driver {
+	db := empty()
+	return &driver.Driver{Log: log{db}, Turns: turns{db}, Views: views{db}, Index: index{db}, Access: access{db},
+		Admin: admin{db}, Ready: db.ready, Close: db.close}
+}
+
+func empty() *database {
+	return &database{
+		threads:   map[scrollback.ConversationID]*thread{},
+		branches:  map[scrollback.BranchID]*branch{},
+		turns:     map[scrollback.TurnID]*scrollback.Turn{},
+		steps:     map[scrollback.TurnID][]scrollback.SentRequest{},
+		segments:  map[scrollback.SegmentID]scrollback.Segment{},
+		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
+		learned:   map[string]scrollback.Learned{},
+		changes:   changes{committed: make(chan struct{}, 1)},
+		projects:  map[string]scrollback.Project{},
+		purged:    map[[2]string]bool{},
+		tallies:   map[string]driver.Tally{},
+		allowed:   map[scrollback.KeyID]scrollback.KeyLimits{},
+		claims:    map[claimKey]driver.Claim{},
+		indexed:   indexed{documents: map[driver.Place]driver.Document{}},
+	}
+}
+
+// close ends the database; every later call is unavailable.
+func (db *database) close() error {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	db.closed = true
+	return nil
+}
+
+// ready is [driver.Driver]'s.
+func (db *database) ready(ctx context.Context) error {
+	end, err := db.write(ctx, "oracle.Ready")
+	defer end()
+	return err
+}
+
+// usable says why a call may not continue. The lock is held.
+func (db *database) usable(ctx context.Context, op string) error {
+	if db.closed {
+		return scrollback.Errorf(scrollback.Unavailable, op, "the database is closed")
+	}
+	return scrollback.Wrap(scrollback.Unavailable, op, ctx.Err())
+}
+
+// write starts a write; the returned function ends it, also after an error.
+func (db *database) write(ctx context.Context, op string) (end func(), err error) {
+	db.mu.Lock()
+	return db.mu.Unlock, db.usable(ctx, op)
+}
+
+// read starts a read; the returned function ends it, also after an error.
+func (db *database) read(ctx context.Context, op string) (end func(), err error) {
+	db.mu.RLock()
+	return db.mu.RUnlock, db.usable(ctx, op)
+}
+
+// changes are the newest changes, by number.
+type changes struct {
+	kept      []driver.Changed
+	committed chan struct{}
+}
+
+// tell keeps a change, unless it says nothing.
+func (cs *changes) tell(c driver.Changed) {
+	if c.Kinds == 0 {
+		return
+	}
+	if c.N = 1; len(cs.kept) > 0 {
+		c.N = cs.kept[len(cs.kept)-1].N + 1
+	}
+	cs.kept = append(cs.kept, c)
+	if len(cs.kept) > 2*driver.ChangesKept {
+		cs.kept = slices.Clone(cs.kept[driver.ChangesKept:])
+	}
+	select {
+	case cs.committed <- struct{}{}:
+	default: // whoever is told has not looked yet
+	}
+}
+
+// Changes implements [driver.Log].
+func (db log) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
+	end, err := db.read(ctx, "oracle.Changes")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	kept := db.changes.kept
+	from, found := slices.BinarySearchFunc(kept, after, func(c driver.Changed, n int64) int { return cmp.Compare(c.N, n) })
+	if found {
+		from++
+	}
+	out := slices.Clone(kept[from:min(len(kept), from+limit)])
+	for i := range out {
+		if th := db.threads[out[i].Conversation]; th != nil && th.PurgedAt == 0 {
+			out[i].Now = &scrollback.ChangedHead{In: th.Project, Title: th.Title, Version: th.Version, Branch: th.Branch,
+				Messages: th.Messages, UpdatedAt: th.UpdatedAt, DeletedAt: th.DeletedAt, AgentOf: clone(th.AgentOf)}
+		}
+	}
+	return out, nil
+}
+
+// ChangeSpan implements [driver.Log].
+func (db log) ChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
+	end, err := db.read(ctx, "oracle.Span")
+	defer end()
+	kept := db.changes.kept
+	if err != nil || len(kept) == 0 {
+		return 0, 0, err
+	}
+	return kept[0].N, kept[len(kept)-1].N, nil
+}
+
+// Committed implements [driver.Log].
+func (db log) Committed() <-chan struct{} { return db.changes.committed }

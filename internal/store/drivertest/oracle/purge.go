@@ -1,0 +1,173 @@
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// Purge implements [driver.Log].
+func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
+	const op = "oracle.Purge"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return driver.Purged{}, err
+	}
+	step := purging(db)
+	th := db.threads[p.Conversation]
+	if th == nil {
+		return driver.Purged{Done: true}, nil
+	}
+	if th.PurgedAt == 0 {
+		if last := db.turns[th.turn]; last != nil && driver.Holds(*last, p.Now) {
+			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
+		}
+		if p.Spares(th.DeletedAt) {
+			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash",
+				th.ID)
+		}
+		step.forget(th, p.Now)
+	}
+	own := db.own(th.ID)
+	kept := step.kept(own)
+	var out driver.Purged
+	for _, b := range own {
+		if _, ok := kept[b.ID]; ok {
+			out.Kept += kept[b.ID] - b.AtSeq
+		}
+		out.Removed += step.remove(b, kept[b.ID], int64(p.Limit)-out.Removed)
+	}
+	if out.Removed == int64(p.Limit) {
+		return out, nil
+	}
+	step.finish(th, kept, p.Now, &out)
+	return out, nil
+}
+
+// purging is a purge under way.
+type purging struct{ *database }
+
+// forget makes a conversation unknown: only what others inherit of it stays.
+func (db purging) forget(th *thread, now int64) {
+	for _, id := range th.turns {
+		delete(db.turns, id)
+		delete(db.steps, id)
+	}
+	db.origins = slices.DeleteFunc(db.origins, func(o scrollback.Origin) bool {
+		if o.Conversation == th.ID {
+			db.purged[[2]string{driver.PurgedKey(o.Tool, o.ID), th.Project}] = true
+		}
+		return o.Conversation == th.ID
+	})
+	th.turns = nil
+	th.turn = ""
+	th.receipts = nil
+	th.texts = nil
+	th.Conversation = scrollback.Conversation{ID: th.ID, Project: th.Project, Parent: th.Parent, Ancestors: th.Ancestors,
+		Version: th.Version,
+		Branch:  th.Branch, Messages: th.Messages, CreatedAt: th.CreatedAt, DeletedAt: now, PurgedAt: -now, Roots: []string{},
+		PinnedSeqs: []int64{}}
+	db.changes.tell(driver.Changed{Conversation: th.ID, Project: th.Project,
+		Kinds: driver.KindTrashed | driver.KindPurged})
+	th.was = th.Conversation
+}
+
+// kept is how far each of a conversation's branches is inherited.
+func (db purging) kept(own []*branch) map[scrollback.BranchID]int64 {
+	var branches, outside []scrollback.Branch
+	for _, b := range own {
+		branches = append(branches, b.Branch)
+		for _, o := range db.branches {
+			if o.Parent == b.ID && o.Conversation != b.Conversation {
+				outside = append(outside, o.Branch)
+			}
+		}
+	}
+	return driver.Kept(branches, outside)
+}
+
+// remove removes at most limit of a branch's newest messages behind seq.
+func (db purging) remove(b *branch, seq, limit int64) int64 {
+	first := slices.IndexFunc(b.rows, func(r *row) bool { return r.Seq > seq })
+	if first < 0 || limit == 0 {
+		return 0
+	}
+	first = max(first, len(b.rows)-int(limit))
+	gone := map[*row]bool{}
+	for _, r := range b.rows[first:] {
+		gone[r] = true
+	}
+	b.rows = slices.Clone(b.rows[:first])
+	db.rows = slices.DeleteFunc(slices.Clone(db.rows), func(r *row) bool { return gone[r] })
+	return int64(len(gone))
+}
+
+// finish removes what belonged to the messages that are gone.
+func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int64, out *driver.Purged) {
+	th.segments = slices.DeleteFunc(th.segments, func(id scrollback.SegmentID) bool {
+		s := db.segments[id]
+		gone := s.LastSeq > kept[s.Branch]
+		if gone {
+			delete(db.segments, id)
+		}
+		return gone
+	})
+	maps.DeleteFunc(th.sources, func(_ string, s driver.Source) bool { return s.Seq > kept[s.Branch] })
+	named := map[scrollback.ArtifactID]bool{}
+	for _, b := range db.own(th.ID) {
+		for _, r := range b.rows {
+			for id := range r.Parts.Artifacts() {
+				named[id] = true
+			}
+		}
+		if len(b.rows) == 0 {
+			delete(db.branches, b.ID)
+			continue
+		}
+		last := b.rows[len(b.rows)-1]
+		b.HeadSeq = last.Seq
+		b.Sum = last.Sum
+		b.View = scrollback.View{}
+		b.UpdatedAt = now
+		b.ViewVersion++
+	}
+	th.mentions = slices.DeleteFunc(th.mentions, func(m mention) bool {
+		if !named[m.artifact] {
+			out.Loose = append(out.Loose, m.artifact)
+		}
+		return !named[m.artifact]
+	})
+	th.PurgedAt = now
+	if len(kept) == 0 {
+		delete(db.threads, th.ID)
+	}
+	out.Loose = slices.DeleteFunc(out.Loose, db.mentioned)
+	for _, id := range out.Loose {
+		delete(db.artifacts, id)
+	}
+	slices.SortFunc(out.Loose, cmp.Compare[scrollback.ArtifactID])
+	out.Done = true
+	for _, id := range th.Ancestors {
+		if a := db.threads[id]; a != nil {
+			if a.PurgedAt != 0 {
+				out.Next = id
+			}
+			return
+		}
+	}
+}
+
+// mentioned reports whether some conversation mentions an artifact.
+func (db purging) mentioned(id scrollback.ArtifactID) bool {
+	for _, th := range db.threads {
+		if slices.ContainsFunc(th.mentions, func(m mention) bool { return m.artifact == id }) {
+			return true
+		}
+	}
+	return false
+}

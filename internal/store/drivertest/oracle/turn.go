@@ -1,0 +1,249 @@
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// Save implements [driver.Turns].
+func (db turns) Save(ctx context.Context, s driver.Save) (bool, error) {
+	const op = "oracle.Save"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return false, err
+	}
+	t, err := owned(db, op, s.Turn, s.Owner)
+	if err != nil {
+		return false, err
+	}
+	t.Draft = clone(s.Draft)
+	t.LeaseUntil = s.LeaseUntil
+	if s.Meta != nil {
+		t.Meta = clone(s.Meta)
+	}
+	return t.Cancel, nil
+}
+
+// Finish implements [driver.Turns].
+func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
+	const op = "oracle.Finish"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return driver.Finished{}, err
+	}
+	t, err := owned(db, op, f.Turn, f.Owner)
+	if err != nil {
+		return driver.Finished{}, err
+	}
+	th := db.threads[t.Conversation]
+	if err := db.fresh(op, f.Entries); err != nil {
+		return driver.Finished{}, err
+	}
+	ms := db.append(th, f.Entries, f.Now)
+	t.Reply = driver.Reply(t.Reply, f.Entries)
+	t.LastSeq = driver.LastSeq(t.LastSeq, th.Messages, f.Entries)
+	t.State = f.State
+	t.FinishReason = f.FinishReason
+	t.Draft = scrollback.Draft{}
+	t.OpenCalls = clone(f.OpenCalls)
+	t.Failure = clone(f.Failure)
+	if f.Window != nil {
+		t.Window = clone(f.Window)
+	}
+	if f.Meta != nil {
+		t.Meta = clone(f.Meta)
+	}
+	keepSent(db.database, th, t.ID, f)
+	if f.State == scrollback.TurnOpen {
+		t.LeaseUntil = f.LeaseUntil
+	} else {
+		t.EndedAt = f.Now
+		th.news.State = t.State
+		th.news.Kinds = th.news.Kinds | driver.KindTurned
+	}
+	th.news.Turn = t.ID
+	db.enter(th.Project, f.Usage, f.Learn)
+	db.changes.touch(th, f.Now)
+	return driver.Finished{Head: db.head(th), Messages: ms}, nil
+}
+
+// TakeOver implements [driver.Turns].
+func (db turns) TakeOver(ctx context.Context, o driver.TakeOver) (scrollback.Turn, error) {
+	const op = "oracle.TakeOver"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Turn{}, err
+	}
+	t := clone(db.turns[o.Turn])
+	if t == nil {
+		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "no turn %s", o.Turn)
+	}
+	th := db.threads[t.Conversation]
+	if t.State != scrollback.TurnOpen || driver.Holds(*t, o.Now) || th.turn != t.ID {
+		return *t, nil
+	}
+	salvaged := interrupt(t, th.Messages, o.Now, o.Salvage)
+	if err := db.fresh(op, salvaged); err != nil {
+		return scrollback.Turn{}, err
+	}
+	db.conclude(th, t, salvaged, o.Now)
+	db.changes.touch(th, o.Now)
+	return clone(*t), nil
+}
+
+// keepSent keeps what a step sent, and the texts that it names.
+func keepSent(db *database, th *thread, id scrollback.TurnID, f driver.Finish) {
+	if f.Sent == nil {
+		return
+	}
+	same := func(s scrollback.SentRequest) bool { return s.Step == f.Sent.Step }
+	db.steps[id] = append(slices.DeleteFunc(db.steps[id], same), clone(*f.Sent))
+	slices.SortFunc(db.steps[id], func(a, b scrollback.SentRequest) int { return cmp.Compare(a.Step, b.Step) })
+	for hash, text := range f.Texts {
+		if th.texts == nil {
+			th.texts = map[string]string{}
+		}
+		if _, known := th.texts[hash]; !known {
+			th.texts[hash] = text
+		}
+	}
+}
+
+// Steps implements [driver.Turns].
+func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
+	end, err := db.read(ctx, "oracle.Steps")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	return clone(db.steps[id]), nil
+}
+
+// Texts implements [driver.Turns].
+func (db turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error) {
+	end, err := db.read(ctx, "oracle.Texts")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for _, hash := range hashes {
+		if th := db.threads[of]; th != nil {
+			if text, ok := th.texts[hash]; ok {
+				out[hash] = text
+			}
+		}
+	}
+	return out, nil
+}
+
+// Stop implements [driver.Turns].
+func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
+	const op = "oracle.Stop"
+	end, err := db.write(ctx, op)
+	defer end()
+	if err != nil {
+		return err
+	}
+	t := db.turns[id]
+	if t == nil {
+		return scrollback.Errorf(scrollback.NotFound, op, "no turn %s", id)
+	}
+	if t.State == scrollback.TurnOpen {
+		t.Cancel = true
+	}
+	return nil
+}
+
+// Get implements [driver.Turns].
+func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
+	const op = "oracle.Get"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Turn{}, err
+	}
+	t := db.turns[id]
+	if t == nil {
+		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "no turn %s", id)
+	}
+	return clone(*t), nil
+}
+
+// Last implements [driver.Turns].
+func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+	const op = "oracle.Last"
+	end, err := db.read(ctx, op)
+	defer end()
+	if err != nil {
+		return scrollback.Turn{}, err
+	}
+	th, err := db.thread(op, id)
+	if err != nil {
+		return scrollback.Turn{}, err
+	}
+	t := db.turns[th.turn]
+	if t == nil {
+		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "conversation %s had no turn", id)
+	}
+	return clone(*t), nil
+}
+
+// Meta implements [driver.Turns].
+func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+	end, err := db.read(ctx, "oracle.Meta")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	out := map[scrollback.TurnID]scrollback.TurnMeta{}
+	for _, id := range ids {
+		if t := db.turns[id]; t != nil && t.Meta != nil {
+			out[id] = clone(*t.Meta)
+		}
+	}
+	return out, nil
+}
+
+// Troubled implements [driver.Turns].
+func (db turns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
+	end, err := db.read(ctx, "oracle.Troubled")
+	defer end()
+	if err != nil {
+		return nil, err
+	}
+	leaves := map[scrollback.BranchID]int64{} // where the path leaves each of its branches
+	for b, at := db.branches[q.Branch], int64(math.MaxInt64); b != nil; b, at = db.branches[b.Parent], b.AtSeq {
+		leaves[b.ID] = at
+	}
+	var out []scrollback.Turn
+	for _, t := range db.turns {
+		leave, on := leaves[t.Branch]
+		there := t.LastSeq < leave || t.LastSeq == leave && t.LastSeq > t.Seq
+		if on && there && t.NeedsEntry() && q.From <= t.LastSeq && t.LastSeq <= q.To {
+			out = append(out, *t)
+		}
+	}
+	slices.SortFunc(out, func(a, b scrollback.Turn) int {
+		return cmp.Or(cmp.Compare(a.LastSeq, b.LastSeq), cmp.Compare(a.ID, b.ID))
+	})
+	return cloneAll(out[max(0, len(out)-q.Limit):]), nil
+}
+
+// owned is an open turn, for its owner. The lease may have run out, as long as nobody
+// else has taken over.
+func owned(db turns, op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
+	t := db.turns[id]
+	if t == nil || t.State != scrollback.TurnOpen || t.Owner != owner {
+		return nil, scrollback.Errorf(scrollback.Conflict, op, "turn %s", id).WithReason(scrollback.ErrLostLease)
+	}
+	return t, nil
+}

@@ -1,0 +1,313 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// RunProjects runs the suite. Each call of open returns an empty driver.
+func RunProjects(t *testing.T, open func(t *testing.T) *driver.Driver) {
+	for name, test := range map[string]func(*projectsBench){
+		"StoredProject": testStoredProject, "StoredProjectRefused": testStoredProjectRefused,
+		"DeletedProject":    testDeletedProject,
+		"ConcurrentProject": testConcurrentProject, "Entitle": testEntitle, "EntitleTooLate": testEntitleTooLate,
+		"ConcurrentEntitle": testConcurrentEntitle, "Agents": testAgents,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t)
+			defer d.Close()
+			test(&projectsBench{Driver: d, t: t, ctx: t.Context(), now: 1_000_000})
+		})
+	}
+}
+
+// projectsBench is a driver under test with a clock and a source of ids.
+type projectsBench struct {
+	*driver.Driver
+	t   *testing.T
+	ctx context.Context
+	now int64
+	n   int
+}
+
+func (w *projectsBench) tick() int64 {
+	w.now += 10
+	return w.now
+}
+
+func (w *projectsBench) ok(err error) {
+	if err != nil {
+		w.t.Helper()
+		w.t.Fatal(err)
+	}
+}
+
+func (w *projectsBench) code(err error, want scrollback.Code) {
+	if scrollback.CodeOf(err) != want {
+		w.t.Helper()
+		w.t.Fatalf("error %v, want %s", err, want)
+	}
+}
+
+// projectsSame compares what should be equal, nil and empty lists alike.
+func projectsSame(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+// conversation makes an empty one.
+func (w *projectsBench) conversation(set func(c *scrollback.Conversation)) scrollback.Conversation {
+	w.t.Helper()
+	w.n++
+	c := scrollback.Conversation{ID: scrollback.ConversationID(fmt.Sprint("c", w.n)), Project: "default", Version: 1,
+		CreatedAt: w.now, UpdatedAt: w.now}
+	set(&c)
+	made, _, err := w.Log.Create(w.ctx, c, scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint("b", w.n)),
+		Conversation: c.ID})
+	w.ok(err)
+	return made
+}
+
+func (w *projectsBench) head(id scrollback.ConversationID) driver.Head {
+	w.t.Helper()
+	h, err := w.Log.Head(w.ctx, id)
+	w.ok(err)
+	return h
+}
+
+// storedProject sets every field of a project.
+func storedProject(p *scrollback.Project) error {
+	yes := true
+	p.Title = "A <title> & 标题"
+	p.Instructions = "Be \"brief\".\n"
+	p.Model = "maker/name"
+	p.Policy = "rolling"
+	p.Limit = 32000
+	p.Settings = scrollback.Settings{RecallScope: scrollback.ScopeProject,
+		Compaction: map[string]float64{"keep_share": 0.25}, Thinking: &yes}
+	p.Budget = &scrollback.DailyBudget{TokensPerDay: 5, MoneyPerDay: 0.25, Currency: "EUR"}
+	return nil
+}
+
+// stored is what a driver returns of a project.
+func (w *projectsBench) stored(name string) scrollback.Project {
+	w.t.Helper()
+	p, err := w.Access.Project(w.ctx, name)
+	w.ok(err)
+	return p
+}
+
+// testStoredProject: what goes in comes out, version by version, beside the conversations.
+func testStoredProject(w *projectsBench) {
+	c := w.conversation(func(c *scrollback.Conversation) { c.Project = "named" })
+	before := w.head(c.ID)
+	projectsSame(w.t, "not stored", scrollback.Project{Name: "named"}, w.stored("named"))
+
+	var want scrollback.Project
+	w.ok(storedProject(&want))
+	want.Name = "named"
+	want.Version = 1
+	want.CreatedAt = w.tick()
+	want.UpdatedAt = want.CreatedAt
+	got, err := w.Access.PutProject(w.ctx, "named", w.now, func(p *scrollback.Project) error {
+		projectsSame(w.t, "edited first", scrollback.Project{Name: "named"}, *p)
+		p.Name = "other"
+		p.Version = 9
+		p.CreatedAt = 9
+		p.Conversations = 9
+		return storedProject(p)
+	})
+	w.ok(err)
+	projectsSame(w.t, "put", want, got)
+	projectsSame(w.t, "got", want, w.stored("named"))
+
+	want.Title = ""
+	want.Budget = nil
+	want.Version = 2
+	want.UpdatedAt = w.tick()
+	got, err = w.Access.PutProject(w.ctx, "named", w.now, func(p *scrollback.Project) error {
+		p.Title = ""
+		p.Budget = nil
+		p.Settings.Compaction["keep_share"] = 0.25 // nobody else holds it
+		return nil
+	})
+	w.ok(err)
+	projectsSame(w.t, "put again", want, got)
+	projectsSame(w.t, "got again", want, w.stored("named"))
+	projectsSame(w.t, "the conversation", before, w.head(c.ID))
+
+	_, err = w.Access.PutProject(w.ctx, "empty", w.tick(),
+		func(p *scrollback.Project) error { p.Title = "None yet"; return nil })
+	w.ok(err)
+	list, err := w.Access.ListProjects(w.ctx)
+	w.ok(err)
+	projectsSame(w.t, "the list", []scrollback.Project{{Name: "empty", Title: "None yet", Version: 1, CreatedAt: w.now,
+		UpdatedAt: w.now},
+		{Name: "named", Conversations: 1, Version: 2, CreatedAt: want.CreatedAt, UpdatedAt: want.UpdatedAt}}, list)
+}
+
+// testStoredProjectRefused: an error of edit comes back as it is, and changes nothing.
+func testStoredProjectRefused(w *projectsBench) {
+	_, err := w.Access.PutProject(w.ctx, "p", w.tick(), storedProject)
+	w.ok(err)
+	no := errors.New("no")
+	before := w.stored("p")
+	for _, name := range []string{"p", "q"} {
+		_, err := w.Access.PutProject(w.ctx, name, w.tick(), func(p *scrollback.Project) error {
+			if p.Settings.Compaction != nil {
+				p.Settings.Compaction["keep_share"] = 0.9
+				p.Budget.TokensPerDay = 99
+			}
+			return no
+		})
+		if err != no {
+			w.t.Fatalf("error %v, want edit's own", err)
+		}
+	}
+	if err := w.Access.DeleteProject(w.ctx, "p", func(scrollback.Project) error { return no }); err != no {
+		w.t.Fatalf("error %v, want the judge's own", err)
+	}
+	projectsSame(w.t, "unchanged", before, w.stored("p"))
+	projectsSame(w.t, "q", scrollback.Project{Name: "q"}, w.stored("q"))
+}
+
+// testDeletedProject: what was stored is gone, its conversations are not.
+func testDeletedProject(w *projectsBench) {
+	c := w.conversation(func(c *scrollback.Conversation) { c.Project = "p" })
+	w.code(w.Access.DeleteProject(w.ctx, "p", func(scrollback.Project) error { return nil }), scrollback.NotFound)
+	put, err := w.Access.PutProject(w.ctx, "p", w.tick(), storedProject)
+	w.ok(err)
+	before := w.head(c.ID)
+	w.ok(
+		w.Access.DeleteProject(w.ctx, "p", func(p scrollback.Project) error {
+			projectsSame(w.t, "judged", put, p)
+			return nil
+		}),
+	)
+	projectsSame(w.t, "deleted", scrollback.Project{Name: "p"}, w.stored("p"))
+	projectsSame(w.t, "the conversation", before, w.head(c.ID))
+	list, err := w.Access.ListProjects(w.ctx)
+	w.ok(err)
+	projectsSame(w.t, "the list", []scrollback.Project{{Name: "p", Conversations: 1}}, list)
+}
+
+// testConcurrentProject: of those who saw the same version, one wins; no change is lost.
+func testConcurrentProject(w *projectsBench) {
+	const n = 8
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			_, err := w.Access.PutProject(w.ctx, "p", 1, func(p *scrollback.Project) error { p.Title += "x"; return nil })
+			w.ok(err)
+		})
+	}
+	all.Wait()
+	if p := w.stored("p"); p.Version != n || len(p.Title) != n {
+		w.t.Fatalf("%d changes left %+v", n, p)
+	}
+}
+
+// titled is a call that a title cost.
+func titled(c scrollback.Conversation, at int64) []scrollback.UsageRecord {
+	return []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Purpose: "title", At: at,
+		Usage: scrollback.Usage{InputTokens: 7, OutputTokens: 2, TotalTokens: 9}}}
+}
+
+// testEntitle: a claim changes nothing that anybody sees, a title does, and is a commit.
+func testEntitle(w *projectsBench) {
+	c := w.conversation(func(c *scrollback.Conversation) {
+		c.Title = "the prompt"
+		c.TitleBy = scrollback.TitlePrompt
+	})
+	w.conversation(func(*scrollback.Conversation) {})
+	before := w.head(c.ID)
+	ok, err := w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: w.tick(), From: scrollback.TitlePrompt,
+		To: scrollback.TitleAsked})
+	w.ok(err)
+	before.TitleBy = scrollback.TitleAsked
+	if projectsSame(w.t, "claimed", before, w.head(c.ID)); !ok {
+		w.t.Fatal("not claimed")
+	}
+	ok, err = w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: w.tick(), From: scrollback.TitleAsked,
+		To:    scrollback.TitleModel,
+		Title: "Tides 潮汐", Usage: titled(c, w.now)})
+	w.ok(err)
+	before.TitleBy = scrollback.TitleModel
+	before.Title = "Tides 潮汐"
+	before.Version += 1
+	before.UpdatedAt = w.now
+	if projectsSame(w.t, "titled", before, w.head(c.ID)); !ok {
+		w.t.Fatal("not titled")
+	}
+	days, err := w.Access.UsageDays(w.ctx, 0, 1<<40)
+	w.ok(err)
+	if len(days) != 1 || days[0].Project != c.Project || days[0].Calls != 1 || days[0].TotalTokens != 9 {
+		w.t.Fatalf("the books hold %+v", days)
+	}
+	_, err = w.Log.Entitle(w.ctx, driver.Entitle{Conversation: "x", To: scrollback.TitleModel})
+	w.code(err, scrollback.NotFound)
+}
+
+// testEntitleTooLate: a title that somebody gave meanwhile stays, and so does one in the
+// trash; what the call cost is in the books.
+func testEntitleTooLate(w *projectsBench) {
+	late := driver.Entitle{Now: w.tick(), From: scrollback.TitleAsked, To: scrollback.TitleModel, Title: "late"}
+	given := w.conversation(func(c *scrollback.Conversation) { c.Title = "given" })
+	gone := w.conversation(func(c *scrollback.Conversation) {
+		c.Title = "gone"
+		c.TitleBy = scrollback.TitleAsked
+		c.DeletedAt = 5
+	})
+	for i, c := range []scrollback.Conversation{given, gone} {
+		before := w.head(c.ID)
+		late.Conversation = c.ID
+		late.Usage = titled(c, w.now)
+		ok, err := w.Log.Entitle(w.ctx, late)
+		w.ok(err)
+		if projectsSame(w.t, c.Title, before, w.head(c.ID)); ok {
+			w.t.Fatalf("%s: it says that it was titled", c.Title)
+		}
+		days, err := w.Access.UsageDays(w.ctx, 0, 1<<40)
+		w.ok(err)
+		if len(days) != 1 || days[0].Calls != int64(i+1) {
+			w.t.Fatalf("the books hold %+v", days)
+		}
+	}
+}
+
+// testConcurrentEntitle: of all who claim the same title, one may ask.
+func testConcurrentEntitle(w *projectsBench) {
+	c := w.conversation(func(c *scrollback.Conversation) { c.TitleBy = scrollback.TitlePrompt })
+	var all sync.WaitGroup
+	won := make(chan bool, 8)
+	for range cap(won) {
+		all.Go(func() {
+			ok, err := w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: 1, From: scrollback.TitlePrompt,
+				To: scrollback.TitleAsked})
+			w.ok(err)
+			won <- ok
+		})
+	}
+	all.Wait()
+	close(won)
+	n := 0
+	for ok := range won {
+		if ok {
+			n++
+		}
+	}
+	if n != 1 {
+		w.t.Fatalf("%d claimed it", n)
+	}
+}

@@ -1,0 +1,163 @@
+package drivertest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// RunShape runs the suite. Each call of open returns an empty driver.
+//
+// It counts the bins once more from the messages themselves, over paths of one branch and of several,
+// for every number of bins, so that a driver that counts in its database cannot drift from what
+// reading would find.
+func RunShape(t *testing.T, open func(t *testing.T) *driver.Driver) {
+	t.Run("Shape", func(t *testing.T) {
+		d := open(t)
+		defer d.Close()
+		testShape(&shapeBench{Driver: d, t: t, now: 1_000_000})
+	})
+}
+
+type shapeBench struct {
+	*driver.Driver
+	t   *testing.T
+	now int64
+	n   int
+}
+
+func (w *shapeBench) id() string {
+	w.n++
+	return fmt.Sprintf("%08x-0000-7000-8000-000000000000", w.n)
+}
+
+// begin is a conversation with its first branch; behind a message of another, if there is one.
+func (w *shapeBench) begin(of *scrollback.Conversation, seq int64) scrollback.Conversation {
+	w.t.Helper()
+	w.now += 10
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id()), Project: "p", Version: 1, CreatedAt: w.now,
+		UpdatedAt: w.now}
+	b := scrollback.Branch{ID: scrollback.BranchID(w.id()), Conversation: c.ID, UpdatedAt: w.now}
+	if of != nil {
+		c.Parent = &scrollback.ParentRef{ID: of.ID, Branch: of.Branch, Seq: seq}
+		c.Messages = seq
+		c.Ancestors = append([]scrollback.ConversationID{of.ID}, of.Ancestors...)
+		b.Parent = of.Branch
+		b.AtSeq = seq
+		b.HeadSeq = seq
+	}
+	c.Branch = b.ID
+	c, _, err := w.Log.Create(w.t.Context(), c, b)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// say appends messages of different roles, sizes and times; the times do not always grow.
+func (w *shapeBench) say(id scrollback.ConversationID, n int) {
+	w.t.Helper()
+	var entries []driver.Entry
+	for i := range n {
+		w.now += int64(7 - 3*(i%4))
+		role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool,
+			scrollback.RoleAssistant}[i%4]
+		text := strings.Repeat("潮 ", i%5+1)
+		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.id()), Role: role,
+			Parts: scrollback.Say(text), Status: scrollback.StatusComplete, CreatedAt: w.now,
+			Weight: scrollback.Weight{Tokens: int64(i), Bytes: int64(len(text))}}})
+	}
+	_, err := w.Log.Append(w.t.Context(), driver.Append{Conversation: id, Now: w.now, IfHead: -1, Entries: entries})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// testShape: bins are what counting the messages of the path gives, whichever branches they
+// are of, and nothing beyond the head or of another conversation counts.
+func testShape(w *shapeBench) {
+	first := w.begin(nil, 0)
+	w.say(first.ID, 13)
+	fork := w.begin(&first, 9)
+	w.say(fork.ID, 8)
+	again := w.begin(&fork, 12)
+	w.say(again.ID, 5)
+	for _, path := range []struct {
+		branch scrollback.BranchID
+		head   int64
+	}{{first.Branch, 13}, {first.Branch, 6}, {fork.Branch, 17}, {again.Branch, 17}, {again.Branch, 1}} {
+		ms, err := w.Log.Messages(w.t.Context(), driver.MessageQuery{Branch: path.branch, From: 1, To: path.head})
+		if err != nil || int64(len(ms)) != path.head {
+			w.t.Fatalf("%d messages, %v", len(ms), err)
+		}
+		w.sifted(path.branch, ms)
+		for bins := int64(1); bins <= path.head; bins++ {
+			got, err := w.Log.Shape(w.t.Context(), driver.ShapeQuery{Branch: path.branch, Head: path.head, Bins: bins})
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if d := cmp.Diff(counted(ms, path.head, bins), got); d != "" || int64(len(got)) != bins {
+				w.t.Fatalf("%d bins of %d messages (-want +got):\n%s", bins, path.head, d)
+			}
+		}
+	}
+	none, err := w.Log.Shape(w.t.Context(), driver.ShapeQuery{Branch: "none", Head: 9, Bins: 3})
+	if err != nil || len(none) != 0 {
+		w.t.Errorf("of no branch %+v, %v", none, err)
+	}
+}
+
+// sifted checks that each message of a path is asked about once, by its parts, and left out
+// unless it is wanted.
+func (w *shapeBench) sifted(branch scrollback.BranchID, path []scrollback.Message) {
+	w.t.Helper()
+	for _, text := range []string{"潮 潮 潮", "潮", "heron"} {
+		var asked, parts []string
+		var want []scrollback.Message
+		for _, m := range path {
+			b, err := m.Parts.MarshalJSON()
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			if parts = append(parts, string(b)); strings.Contains(string(b), text) {
+				want = append(want, m)
+			}
+		}
+		got, err := w.Log.Messages(w.t.Context(),
+			driver.MessageQuery{Branch: branch, From: 1, To: int64(len(path)), Wanted: func(b []byte) bool {
+				asked = append(asked, string(b))
+				return strings.Contains(string(b), text)
+			}})
+		slices.Sort(asked)
+		slices.Sort(parts)
+		if d := cmp.Diff(want, append(want[:0:0], got...)) + cmp.Diff(parts, asked); d != "" || err != nil {
+			w.t.Fatalf("those with %q (-want +got), %v:\n%s", text, err, d)
+		}
+	}
+}
+
+func counted(ms []scrollback.Message, head, bins int64) []scrollback.ShapeBin {
+	out := make([]scrollback.ShapeBin, bins)
+	for _, m := range ms {
+		b := &out[(m.Seq-1)*bins/head]
+		if b.FirstSeq == 0 {
+			b.FirstSeq = m.Seq
+			b.At = m.CreatedAt
+		}
+		b.LastSeq = m.Seq
+		b.Bytes += m.Weight.Bytes
+		if m.Role == scrollback.RoleUser {
+			b.User++
+		}
+		if m.Role == scrollback.RoleAssistant {
+			b.Assistant++
+		}
+	}
+	return out
+}

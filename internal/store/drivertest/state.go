@@ -1,0 +1,442 @@
+package drivertest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// bound is how many pages of one list, and rows a page, a reader here goes to.
+const bound = 10000
+
+// state is all that can be read of a driver without knowing a turn's id.
+type state struct {
+	Projects []scrollback.Project
+	Stored   []scrollback.Project // what is stored of each
+	Prefixed []scrollback.Conversation
+	Threads  []thread
+	Days     []scrollback.UsageDay
+	Learned  map[string]scrollback.Learned // of the models whose usage is known
+	Changes  []driver.Changed
+	Origins  []scrollback.Origin
+}
+
+// thread is all that can be read of one conversation.
+type thread struct {
+	Listed   scrollback.Conversation
+	Head     driver.Head
+	Branch   scrollback.Branch
+	Turn     *scrollback.Turn
+	Troubled [][]scrollback.Turn // of each branch: all along its path, then a stretch
+	Branches []scrollback.Branch
+	Messages []scrollback.Message
+	Verified []driver.Verified // of each branch, all along its path
+	Segments []scrollback.Segment
+	Refs     []scrollback.RefEntry
+	Sources  []driver.Source
+	Receipts []scrollback.Receipt
+}
+
+// readAll reads a driver to the end.
+func readAll(t testing.TB, d *driver.Driver) state {
+	t.Helper()
+	ctx := t.Context()
+	fail := func(err error) {
+		if err != nil {
+			t.Helper()
+			t.Fatal(err)
+		}
+	}
+	var s state
+	var err error
+	s.Projects, err = d.Access.ListProjects(ctx)
+	fail(err)
+	for _, p := range s.Projects {
+		p, err = d.Access.Project(ctx, p.Name)
+		fail(err)
+		s.Stored = append(s.Stored, p)
+	}
+	s.Prefixed, err = d.Log.Conversations(ctx, driver.ListQuery{Prefix: "0", Limit: bound})
+	fail(err)
+	s.Days, err = d.Access.UsageDays(ctx, math.MinInt32, math.MaxInt32)
+	fail(err)
+	s.Learned = map[string]scrollback.Learned{}
+	for _, day := range s.Days {
+		s.Learned[day.Model], err = d.Turns.Learned(ctx, day.Model)
+		fail(err)
+	}
+	s.Changes, err = d.Log.Changes(ctx, 0, bound)
+	fail(err)
+	s.Origins, err = d.Log.Origins(ctx, driver.OriginQuery{Trash: true, Limit: bound})
+	fail(err)
+	for _, trash := range []bool{false, true} {
+		q := driver.ListQuery{Trash: trash, Limit: 5}
+		for range bound {
+			page, err := d.Log.Conversations(ctx, q)
+			fail(err)
+			for _, c := range page {
+				th, err := readThread(t, d, c)
+				fail(err)
+				s.Threads = append(s.Threads, th)
+			}
+			if len(page) < q.Limit {
+				break
+			}
+			last := page[len(page)-1]
+			q.Before = &driver.ListKey{At: last.UpdatedAt, ID: string(last.ID)}
+		}
+	}
+	return s
+}
+
+// Equal fails t where two drivers differ in what can be read of them. What numbers are given
+// and which changes were told is each one's own.
+func Equal(t testing.TB, want, got *driver.Driver) {
+	t.Helper()
+	a := readAll(t, want)
+	b := readAll(t, got)
+	a.Changes = nil
+	b.Changes = nil
+	same(t, "all that can be read", a, b)
+}
+
+func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th thread, err error) {
+	ctx := t.Context()
+	th.Listed = c
+	if th.Head, err = d.Log.Head(ctx, c.ID); err != nil {
+		return th, err
+	}
+	if th.Branch, err = d.Log.Branch(ctx, c.Branch); err != nil {
+		return th, err
+	}
+	turn, err := d.Turns.Last(ctx, c.ID)
+	switch {
+	case err == nil:
+		turn = settled(turn)
+		th.Turn = &turn
+	case scrollback.CodeOf(err) != scrollback.NotFound:
+		return th, err
+	}
+	if th.Branches, err = d.Log.Branches(ctx, c.ID); err != nil {
+		return th, err
+	}
+	for _, b := range th.Branches {
+		for _, q := range []driver.TurnQuery{{Branch: b.ID, To: bound, Limit: bound},
+			{Branch: b.ID, From: 2, To: 5, Limit: 2}} {
+			turns, err := d.Turns.Troubled(ctx, q)
+			if err != nil {
+				return th, err
+			}
+			for i := range turns {
+				turns[i] = settled(turns[i])
+			}
+			th.Troubled = append(th.Troubled, turns)
+		}
+		v, err := d.Admin.VerifyHashes(ctx, driver.MessageQuery{Branch: b.ID, From: 1, To: bound})
+		if err != nil {
+			return th, err
+		}
+		th.Verified = append(th.Verified, v)
+	}
+	if th.Messages, err = d.Log.Messages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
+		return th, err
+	}
+	if th.Refs, err = d.Log.Refs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID},
+		Limit: bound}); err != nil {
+		return th, err
+	}
+	if th.Sources, err = d.Log.Sources(ctx, append([]scrollback.ConversationID{c.ID}, c.Ancestors...),
+		sourceNames); err != nil {
+		return th, err
+	}
+	var ids []scrollback.SegmentID
+	for _, e := range th.Refs {
+		if kind, id, _ := e.Ref.Split(); kind == scrollback.RefHistory {
+			ids = append(ids, scrollback.SegmentID(id))
+		}
+	}
+	if th.Segments, err = d.Views.Segments(ctx, ids); err != nil {
+		return th, err
+	}
+	th.Receipts, err = d.Views.Receipts(ctx, c.ID, bound)
+	return th, err
+}
+
+// Check reads everything and fails t where the log's invariants do not hold:
+// heads agree with each other and with the messages, seqs follow one another,
+// sums add up from the parent's on, and what a view shows can be read.
+func Check(t testing.TB, d *driver.Driver) {
+	t.Helper()
+	for _, th := range readAll(t, d).Threads {
+		if err := checkThread(t, d, th); err != nil {
+			t.Errorf("conversation %s: %v", th.Listed.ID, err)
+		}
+	}
+}
+
+func checkThread(t testing.TB, d *driver.Driver, th thread) error {
+	c := th.Listed
+	b := th.Branch
+	if b.ID != c.Branch || b.Conversation != c.ID || b.HeadSeq != c.Messages {
+		return fmt.Errorf("head %d of %d messages, branch %s of %s", b.HeadSeq, c.Messages, b.ID, b.Conversation)
+	}
+	var seq int64
+	var sum scrollback.Weight
+	for _, m := range th.Messages {
+		seq += 1
+		sum = sum.Add(m.Weight)
+		own := m.Branch == b.ID && m.ConversationID == c.ID
+		if m.Seq != seq || m.Sum != sum || own != (seq > b.AtSeq) {
+			return fmt.Errorf("message %s: seq %d sum %v of %s, want %d, %v on the path of %s", m.ID, m.Seq, m.Sum, m.Branch,
+				seq, sum, b.ID)
+		}
+	}
+	if b.HeadSeq != seq || b.Sum != sum {
+		return fmt.Errorf("head %d sum %v, but the messages end at %d with %v", b.HeadSeq, b.Sum, seq, sum)
+	}
+	for _, item := range b.View.Segments {
+		if _, err := d.Views.Segments(t.Context(), []scrollback.SegmentID{item.ID}); err != nil {
+			return err
+		}
+	}
+	if th.Turn != nil && (th.Turn.State == scrollback.TurnOpen) != (th.Turn.EndedAt == 0) {
+		return fmt.Errorf("turn %s is %s and ended at %d", th.Turn.ID, th.Turn.State, th.Turn.EndedAt)
+	}
+	return nil
+}
+
+// audited is what an audit walked.
+type audited struct {
+	total         int64
+	conversations []scrollback.Conversation
+	branches      []scrollback.Branch
+	messages      []scrollback.Message
+	segments      []scrollback.Segment
+	artifacts     map[scrollback.ArtifactID]int64
+	turns         []scrollback.Turn
+	flaws         []driver.Flaw
+}
+
+// audits walks everything; after each message it asks the driver something, which a
+// walk may do.
+func audits(w *bench) audited {
+	w.t.Helper()
+	a := audited{artifacts: map[scrollback.ArtifactID]int64{}}
+	w.ok(w.Admin.Walk(w.ctx, driver.AuditWalk{
+		Total: func(n int64) error { a.total = n; return nil },
+		Conversation: func(c scrollback.Conversation) error {
+			a.conversations = append(a.conversations, c)
+			return nil
+		},
+		Branch: func(b scrollback.Branch) error {
+			if c := a.conversations[len(a.conversations)-1]; b.Conversation != c.ID {
+				w.t.Errorf("branch %s of %s came behind conversation %s", b.ID, b.Conversation, c.ID)
+			}
+			a.branches = append(a.branches, b)
+			return nil
+		},
+		Message: func(m scrollback.Message) error {
+			if b := a.branches[len(a.branches)-1]; m.Branch != b.ID {
+				w.t.Errorf("message %s of %s came behind branch %s", m.ID, m.Branch, b.ID)
+			}
+			a.messages = append(a.messages, m)
+			_, err := w.Log.Branch(w.ctx, m.Branch)
+			return err
+		},
+		Segment:  func(s scrollback.Segment) error { a.segments = append(a.segments, s); return nil },
+		Artifact: func(t scrollback.Artifact, mentions int64) error { a.artifacts[t.ID] = mentions; return nil },
+		Turn:     func(t scrollback.Turn) error { a.turns = append(a.turns, t); return nil },
+		Flaw:     func(f driver.Flaw) error { a.flaws = append(a.flaws, f); return nil },
+	}))
+	return a
+}
+
+// testAudit: everything comes, each thing once and in order, and nothing changes.
+func testAudit(w *bench) {
+	main := populate(w)
+	many := w.conversation()
+	said := w.say(many.ID, 600) // more than a page
+	w.ok(w.Log.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
+	before := readAll(w.t, w.Driver)
+	a := audits(w)
+	same(w.t, "after the audit", before, readAll(w.t, w.Driver))
+	if len(a.flaws) > 0 {
+		w.t.Errorf("flaws of a sound database: %v", a.flaws)
+	}
+	if a.total != int64(len(a.messages)) {
+		w.t.Errorf("%d messages of %d came", len(a.messages), a.total)
+	}
+	if !slices.IsSortedFunc(a.conversations, func(x, y scrollback.Conversation) int { return cmp.Compare(x.ID, y.ID) }) ||
+		len(a.conversations) != 4 {
+		w.t.Errorf("the conversations came as %v", a.conversations)
+	}
+	var own []scrollback.Message
+	for _, m := range a.messages {
+		if m.Branch == many.Branch {
+			own = append(own, m)
+		}
+	}
+	same(w.t, "messages of a branch", said, own[:600])
+	if len(a.segments) != 2 || a.segments[0].ID >= a.segments[1].ID {
+		w.t.Errorf("the segments came as %v", a.segments)
+	}
+	for _, s := range a.segments {
+		if s.Branch != main.Branch || s.Hash == "" {
+			w.t.Errorf("a segment came as %+v", s)
+		}
+	}
+	for name, mentions := range map[string]int64{"nobody's": 0, "upload": 1, "log": 1} {
+		if got, known := a.artifacts[artifactID(name)]; !known || got != mentions {
+			w.t.Errorf("artifact %s came with %d mentions (%v), want %d", name, got, known, mentions)
+		}
+	}
+	if len(a.turns) != 1 || a.turns[0].State != scrollback.TurnOpen {
+		w.t.Errorf("the open turns came as %v", a.turns)
+	}
+}
+
+// testAuditMeanwhile: what was written since a connection last searched is not a flaw.
+func testAuditMeanwhile(w *bench) {
+	c := w.conversation()
+	for range 3 {
+		w.search("words")
+		for range 50 { // enough for an index to be merged between
+			w.append(c.ID, w.entry(scrollback.RoleUser, "words "+w.id("term")[:8]))
+		}
+		if a := audits(w); len(a.flaws) > 0 {
+			w.t.Fatalf("flaws of a sound database: %v", a.flaws)
+		}
+	}
+}
+
+// testAuditStops: an error of the walk ends it, and comes back as it is.
+func testAuditStops(w *bench) {
+	c := w.conversation()
+	w.say(c.ID, 3)
+	enough := errors.New("enough")
+	seen := 0
+	keep := func() error { return nil }
+	err := w.Admin.Walk(w.ctx, driver.AuditWalk{
+		Total:        func(int64) error { return keep() },
+		Conversation: func(scrollback.Conversation) error { return keep() },
+		Branch:       func(scrollback.Branch) error { return keep() },
+		Message: func(scrollback.Message) error {
+			if seen++; seen == 2 {
+				return enough
+			}
+			return nil
+		},
+		Flaw: func(f driver.Flaw) error { w.t.Errorf("a flaw: %v", f); return nil },
+	})
+	if !errors.Is(err, enough) || seen != 2 {
+		w.t.Errorf("after %d messages the walk ended with %v", seen, err)
+	}
+}
+
+// testMendSound: what is sound stays as it is, whatever is to be mended, and what is
+// not there is said to be so.
+func testMendSound(w *bench) {
+	c := populate(w)
+	h := w.head(c.ID)
+	turn, err := w.Turns.Last(w.ctx, c.ID)
+	w.ok(err)
+	w.ok(w.Log.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
+	found := w.append(c.ID, w.entry(scrollback.RoleUser, "findable"))
+	mend := func(m driver.Mend) error { m.Now = w.tick(); return w.Admin.Mend(w.ctx, m) }
+	w.unchanged(func() {
+		w.ok(mend(driver.Mend{Heads: c.ID}))
+		w.ok(mend(driver.Mend{Recover: &driver.Recover{Branch: c.Branch}}))
+		w.ok(mend(driver.Mend{Recover: &driver.Recover{Conversation: c.ID, As: scrollback.Conversation{Title: "Recovered"}}}))
+		w.ok(mend(driver.Mend{Lease: turn.ID}))
+		w.ok(mend(driver.Mend{Learned: "a/x"}))
+		w.ok(mend(driver.Mend{Usage: &driver.MendUsage{Day: scrollback.DayOf(w.now), Model: "a/x"}}))
+		w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Turn: turn.ID}, {Receipt: 1},
+			{Conversation: c.ID, Artifact: artifactID("log")}, {Artifact: artifactID("log")}}}))
+		w.code(mend(driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: h.Branch.ViewVersion + 1}}),
+			scrollback.Conflict)
+		w.code(mend(driver.Mend{View: &driver.MendView{Branch: "unknown"}}), scrollback.Conflict)
+		w.code(mend(driver.Mend{Heads: "unknown"}), scrollback.NotFound)
+		w.code(mend(driver.Mend{Recover: &driver.Recover{Branch: "unknown"}}), scrollback.NotFound)
+		w.code(mend(driver.Mend{Recover: &driver.Recover{Conversation: "unknown"}}), scrollback.NotFound)
+		w.code(mend(driver.Mend{Lease: "unknown"}), scrollback.NotFound)
+		w.code(mend(driver.Mend{Learned: "unknown"}), scrollback.NotFound)
+		w.code(mend(driver.Mend{Usage: &driver.MendUsage{Day: scrollback.DayOf(w.now), Model: "unknown"}}),
+			scrollback.NotFound)
+	})
+	w.finds([]string{"findable"}, found...)
+	w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Artifact: artifactID("nobody's")}}}))
+	kept := audits(w).artifacts
+	if _, known := kept[artifactID("nobody's")]; known || kept[artifactID("log")] != 1 {
+		w.t.Errorf("swept down to %v", kept)
+	}
+}
+
+// testMendView: a view is replaced if it is still the one that was seen.
+func testMendView(w *bench) {
+	c := w.conversation()
+	w.say(c.ID, 4)
+	w.fold(c, 1, 2)
+	before := w.head(c.ID)
+	if before.Branch.View.Boundary != 2 {
+		w.t.Fatalf("folded to %+v", before.Branch.View)
+	}
+	m := driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: before.Branch.ViewVersion,
+		View: scrollback.View{RetryAt: 7}}, Now: w.tick()}
+	w.ok(w.Admin.Mend(w.ctx, m))
+	after := w.wrote(before)
+	same(w.t, "view", m.View.View, after.Branch.View)
+	if after.Branch.ViewVersion != before.Branch.ViewVersion+1 {
+		w.t.Errorf("version %d of the view after %d", after.Branch.ViewVersion, before.Branch.ViewVersion)
+	}
+	w.unchanged(func() { w.code(w.Admin.Mend(w.ctx, m), scrollback.Conflict) })
+	Check(w.t, w.Driver)
+}
+
+// testMendLease: a turn whose owner is gone is closed with its draft saved; one that
+// is held is left alone.
+func testMendLease(w *bench) {
+	held := w.begin(w.conversation().ID)
+	w.unchanged(func() {
+		w.code(w.Admin.Mend(w.ctx, driver.Mend{Lease: held.Turn.ID, Now: w.tick()}), scrollback.Conflict)
+	})
+	c, old := expired(w)
+	before := w.head(c.ID)
+	m := driver.Mend{Lease: old.ID, Salvage: salvager(w, old.ID, 1)}
+	m.Now = w.tick()
+	w.ok(w.Admin.Mend(w.ctx, m))
+	w.wrote(before)
+	all := w.messages(c.Branch, 1, 9)
+	if len(all) != 2 || all[1].Role != scrollback.RoleAssistant {
+		w.t.Fatalf("the log afterwards: %+v", all)
+	}
+	if got := w.turn(old.ID); got.State != scrollback.TurnInterrupted || got.Reply != all[1].ID || got.EndedAt != m.Now {
+		w.t.Errorf("the turn afterwards: %+v", got)
+	}
+	w.unchanged(func() { w.ok(w.Admin.Mend(w.ctx, m)) })
+	Check(w.t, w.Driver)
+}
+
+// testCopy: a whole file, or none at all; what is kept stays as it is.
+func testCopy(w *bench) {
+	populate(w)
+	path := filepath.Join(w.t.TempDir(), "copy")
+	want := []string{path}
+	w.unchanged(func() {
+		if err := w.Admin.Copy(w.ctx, path); err != nil {
+			w.code(err, scrollback.Refused)
+			want = nil
+			return
+		}
+		w.code(w.Admin.Copy(w.ctx, path), scrollback.Conflict)
+	})
+	got, err := filepath.Glob(path + "*")
+	w.ok(err)
+	same(w.t, "files", want, got)
+}

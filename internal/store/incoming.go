@@ -1,0 +1,168 @@
+package store
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/search"
+	"github.com/scrollback-ai/scrollback/window"
+)
+
+// Incoming is a message before it is in the log. The store fills in what is missing: id,
+// time, status, weight. Mentions are its artifacts. Counted may be nil.
+type Incoming struct {
+	scrollback.Message
+	Mentions []scrollback.Artifact
+	Counted  Counted
+}
+
+// Counted has the tokens of texts of a message, so that none is counted again on its way in.
+type Counted map[string]int
+
+// entries makes rows of messages. Weighing them takes most of the time of an import, so many
+// are done at once.
+func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
+	out := make([]driver.Entry, len(in))
+	now := s.Now()
+	for i := range in {
+		m := in[i].Message
+		if m.ID == "" {
+			m.ID = scrollback.MessageID(s.newID())
+		}
+		if m.CreatedAt == 0 {
+			m.CreatedAt = now
+		}
+		if m.Status == "" {
+			m.Status = scrollback.StatusComplete
+		}
+		if m.TurnID == "" {
+			m.TurnID = turn
+		}
+		if m.Usage != nil {
+			if u, wrong := m.Usage.Checked(); wrong {
+				m.Usage = &u
+			}
+		}
+		out[i] = driver.Entry{Message: m, Mentions: in[i].Mentions}
+	}
+	defer func() { s.index.Wrote(found(out)) }()
+	workers := min(runtime.GOMAXPROCS(0), len(in)/minShare)
+	if workers < 2 {
+		measure(s, in, out)
+		return out
+	}
+	var measured sync.WaitGroup
+	for w := range workers {
+		from := w * len(in) / workers
+		to := (w + 1) * len(in) / workers
+		measured.Go(func() { measure(s, in[from:to], out[from:to]) })
+	}
+	measured.Wait()
+	return out
+}
+
+// found is how many messages there are, and how many bytes search reads of them.
+func found(entries []driver.Entry) (messages int, bytes int64) {
+	for _, e := range entries {
+		bytes += e.Weight.Bytes
+		for _, a := range e.Mentions {
+			bytes += min(a.Size, search.MaxArtifactBytes)
+		}
+	}
+	return len(entries), bytes
+}
+
+// texts reads the texts of artifacts.
+type texts struct {
+	read   func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error)
+	failed atomic.Int64 // when it last failed, in Unix ms
+}
+
+// Bounds of reading a text. After a failure nobody tries for a while: a search does not wait
+// for a server that is gone.
+const (
+	textTime  = 2 * time.Second
+	textAgain = 5 * time.Second
+)
+
+// of is what search reads of a message: what it says and what its artifacts say. With an
+// error it is as much of that as can be read now.
+func (t *texts) of(ctx context.Context, m scrollback.Message) (string, error) {
+	text := search.Text(m.Parts)
+	if t.read == nil {
+		return text, nil
+	}
+	for _, id := range search.Artifacts(m.Parts) {
+		if time.Since(time.UnixMilli(t.failed.Load())) < textAgain {
+			return text, scrollback.Errorf(scrollback.Unavailable, "store.text", i18n.ArtifactsCannotBeRead)
+		}
+		timed, cancel := context.WithTimeout(ctx, textTime)
+		more, err := t.read(timed, id, search.MaxArtifactBytes)
+		cancel()
+		if err != nil {
+			if ctx.Err() == nil {
+				t.failed.Store(time.Now().UnixMilli())
+			}
+			return text, err
+		}
+		text += "\n" + more
+	}
+	return text, nil
+}
+
+// minShare is how many messages are worth a goroutine.
+const minShare = 16
+
+// measure fills in the weight of rows.
+func measure(s *Store, in []Incoming, out []driver.Entry) {
+	for i := range out {
+		m := &out[i].Message
+		compactPayloads(m.Parts)
+		m.Weight = s.Weigh(m.Parts, in[i].Counted)
+		m.Tokens = int(m.Weight.Tokens)
+		out[i].Sources = sources(m.Parts)
+	}
+}
+
+// maxVersion is the greatest version that is counted on from: what an import says may be
+// anything.
+const maxVersion = 1 << 30
+
+// sources are those whose content is in parts.
+func sources(parts scrollback.Parts) (out []driver.Source) {
+	for _, r := range parts.References() {
+		if r.IsWhole() && r.Version <= maxVersion {
+			out = append(out, driver.Source{Name: r.Source, Version: r.Version, SHA256: r.SHA256})
+		}
+	}
+	return out
+}
+
+// salvage makes an interrupted message of the draft of a turn whose owner is gone.
+func (s *Store) salvage(old scrollback.Turn) []driver.Entry {
+	if old.Draft.IsEmpty() {
+		return nil
+	}
+	return s.entries([]Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant,
+		Parts: old.Draft.Parts(), Model: old.Draft.Model, Status: scrollback.StatusInterrupted}}}, old.ID)
+}
+
+// Weigh returns the load of parts on a window: o200k tokens, bytes on the wire, and
+// images. What counted has is not counted, and what it lacks is put there, unless it is nil.
+func (s *Store) Weigh(parts scrollback.Parts, counted Counted) scrollback.Weight {
+	return window.Weigh(parts, func(t string) int {
+		n, known := counted[t]
+		if !known {
+			if n = s.count(t); counted != nil {
+				counted[t] = n
+			}
+		}
+		return n
+	}, s.image)
+}

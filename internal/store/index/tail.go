@@ -1,0 +1,148 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sort"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// Bounds of a tail that is cut whole and kept in memory.
+const (
+	tailMessages = 4096
+	tailWeight   = 16 << 20
+	tailPage     = 256
+)
+
+// tail are the documents behind the watermark, cut once for all looks of a process.
+type tail struct {
+	lock     chan struct{} // held by who reads or changes what follows
+	from, to int64         // docs are those with numbers after from, up to to
+	docs     []*document   // by number; whoever has a slice of them may keep it
+	byPlace  []*document   // the same
+	weight   int
+}
+
+// enter takes the lock.
+func (t *tail) enter(ctx context.Context) error {
+	select {
+	case t.lock <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return scrollback.Wrap(scrollback.Canceled, "index.Look", ctx.Err())
+	}
+}
+
+func (t *tail) leave() { <-t.lock }
+
+// forget drops all documents: some of them may have been purged.
+func (t *tail) forget() {
+	t.lock <- struct{}{}
+	defer t.leave()
+	t.reset(0)
+}
+
+func (t *tail) reset(from int64) {
+	t.from = from
+	t.to = from
+	t.docs = nil
+	t.byPlace = nil
+	t.weight = 0
+}
+
+// read brings the tail up to a state and returns its documents by number, or false if they
+// are too many.
+func (t *tail) read(ctx context.Context, x *Index, s driver.IndexState, workers int) ([]*document, bool, error) {
+	if err := t.enter(ctx); err != nil {
+		return nil, false, err
+	}
+	defer t.leave()
+	fits, err := t.load(ctx, x, s, workers)
+	i := t.after(s.Watermark)
+	return t.docs[i:], fits, err
+}
+
+// look is read by place.
+func (t *tail) look(ctx context.Context, x *Index, s driver.IndexState, workers int) ([]*document, bool, error) {
+	if err := t.enter(ctx); err != nil {
+		return nil, false, err
+	}
+	defer t.leave()
+	fits, err := t.load(ctx, x, s, workers)
+	if err != nil || !fits {
+		return nil, false, err
+	}
+	if t.byPlace == nil {
+		t.byPlace = slices.Clone(t.docs)
+		slices.SortFunc(t.byPlace, func(a, b *document) int { return cmp.Compare(a.Place, b.Place) })
+	}
+	return t.byPlace, true, nil
+}
+
+// after is where the documents after a number begin.
+func (t *tail) after(number int64) int {
+	return sort.Search(len(t.docs), func(i int) bool { return t.docs[i].number > number })
+}
+
+// load reads and cuts what is new behind the watermark, and drops what it has passed. An
+// older state than the last changes nothing; one from before a reset begins again.
+func (t *tail) load(ctx context.Context, x *Index, s driver.IndexState, workers int) (fits bool, err error) {
+	switch {
+	case s.Watermark < t.from || s.Watermark > t.to:
+		t.reset(s.Watermark)
+	case s.Watermark > t.from:
+		i := t.after(s.Watermark)
+		for _, d := range t.docs[:i] {
+			t.weight -= d.weight()
+		}
+		t.from = s.Watermark
+		t.docs = slices.Clone(t.docs[i:])
+		t.byPlace = nil
+	}
+	for i, d := range t.docs { // what could not be read may be readable now
+		if !d.whole {
+			t.drop(i)
+			break
+		}
+	}
+	for t.to < s.Newest {
+		page, err := x.Behind(ctx, driver.BehindQuery{After: t.to, Limit: tailPage, Bytes: mostBytes})
+		if err != nil {
+			return false, err
+		}
+		if len(page) == 0 { // the newest was purged meanwhile
+			break
+		}
+		docs := x.cutAll(ctx, page, workers)
+		if err := ctx.Err(); err != nil {
+			return false, scrollback.Wrap(scrollback.Canceled, "index.Look", err)
+		}
+		for _, d := range docs {
+			t.weight += d.weight()
+		}
+		t.docs = append(t.docs[:len(t.docs):len(t.docs)], docs...)
+		t.byPlace = nil
+		t.to = page[len(page)-1].Number
+		if t.weight > tailWeight || len(t.docs) > tailMessages {
+			t.reset(s.Watermark)
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// drop drops the documents from one on.
+func (t *tail) drop(i int) {
+	for _, d := range t.docs[i:] {
+		t.weight -= d.weight()
+	}
+	t.docs = t.docs[:i:i]
+	t.byPlace = nil
+	t.to = t.from
+	if i > 0 {
+		t.to = t.docs[i-1].number
+	}
+}

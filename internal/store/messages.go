@@ -1,0 +1,311 @@
+package store
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"iter"
+	"runtime"
+	"sync"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/search"
+)
+
+// chunk bounds how many messages one read holds in memory.
+const chunk = 512
+
+// Walk reads the path of a branch from seq to seq, a bounded piece at a time.
+func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64) iter.Seq2[scrollback.Message, error] {
+	return func(yield func(scrollback.Message, error) bool) {
+		for from = max(from, 1); from <= to; {
+			end := min(to, from+chunk-1)
+			ms, err := s.d.Log.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
+			if err == nil && (len(ms) != int(end-from+1) || ms[0].Seq != from || ms[len(ms)-1].Seq != end) {
+				err = scrollback.Errorf(scrollback.Internal, "store.Walk", i18n.PathHasNoMessage, b,
+					missing(ms, from))
+			}
+			if err != nil {
+				yield(scrollback.Message{}, err)
+				return
+			}
+			for _, m := range ms {
+				if !yield(m, nil) {
+					return
+				}
+			}
+			from = end + 1
+		}
+	}
+}
+
+// SiftMessages reads, of the path of a branch from seq to seq, the messages of which wanted accepts
+// the parts as JSON; nil accepts all. Pieces are read ahead, on all cores: wanted is called
+// by several goroutines.
+func (s *Store) SiftMessages(ctx context.Context, b scrollback.BranchID, from, to int64,
+	wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error] {
+	if from = max(from, 1); to-from < chunk {
+		return sift(ctx, s.d.Log, driver.MessageQuery{Branch: b, From: from, To: to, Wanted: wanted})
+	}
+	return func(yield func(scrollback.Message, error) bool) {
+		var reading sync.WaitGroup
+		defer reading.Wait()
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		pieces := make(chan chan iter.Seq2[scrollback.Message, error], min(runtime.GOMAXPROCS(0), readersMost)-1)
+		reading.Go(func() {
+			defer close(pieces)
+			for q := (driver.MessageQuery{Branch: b, From: from, Wanted: wanted}); q.From <= to; q.From += chunk {
+				q.To = min(to, q.From+chunk-1)
+				piece := make(chan iter.Seq2[scrollback.Message, error], 1)
+				select {
+				case pieces <- piece:
+				case <-ctx.Done():
+					return
+				}
+				reading.Go(func() { piece <- sift(ctx, s.d.Log, q) })
+			}
+		})
+		for piece := range pieces {
+			for m, err := range <-piece {
+				if !yield(m, err) || err != nil {
+					return
+				}
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			yield(scrollback.Message{}, scrollback.Wrap(scrollback.Canceled, "store.Sift", err))
+		}
+	}
+}
+
+// readersMost bounds how many pieces of a path are read at once.
+const readersMost = 4
+
+// sift reads one piece of a path. Each message of it was either read or left out.
+func sift(ctx context.Context, read driver.Log, q driver.MessageQuery) iter.Seq2[scrollback.Message, error] {
+	var seen int64
+	if wanted := q.Wanted; wanted != nil {
+		q.Wanted = func(parts []byte) bool { seen++; return wanted(parts) }
+	}
+	ms, err := read.Messages(ctx, q)
+	if q.Wanted == nil {
+		seen = int64(len(ms))
+	}
+	if n := max(0, q.To-q.From+1); err == nil && seen != n {
+		err = scrollback.Errorf(scrollback.Internal, "store.Sift", i18n.PathHasTooFewMessages,
+			q.Branch, seen, n, q.From)
+	}
+	return func(yield func(scrollback.Message, error) bool) {
+		for i := range ms {
+			if !yield(ms[i], nil) {
+				return
+			}
+		}
+		if err != nil {
+			yield(scrollback.Message{}, err)
+		}
+	}
+}
+
+// missing is the first seq that ms, which should continue from there, lacks.
+func missing(ms []scrollback.Message, from int64) int64 {
+	for _, m := range ms {
+		if m.Seq != from {
+			break
+		}
+		from++
+	}
+	return from
+}
+
+// All reads the whole path of a conversation's current branch.
+func (s *Store) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
+	return func(yield func(scrollback.Message, error) bool) {
+		h, err := s.d.Log.Head(ctx, id)
+		if err != nil {
+			yield(scrollback.Message{}, err)
+			return
+		}
+		for m, err := range s.Walk(ctx, h.Branch.ID, 1, h.Branch.HeadSeq) {
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
+}
+
+// At returns the message with the given seq on a branch's path.
+func (s *Store) At(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.Message, error) {
+	if seq < 1 || seq > b.HeadSeq {
+		return scrollback.Message{}, scrollback.Errorf(scrollback.NotFound, "store.At", i18n.NoMessageOnPath,
+			seq)
+	}
+	ms, err := gather(s.Walk(ctx, b.ID, seq, seq))
+	if err != nil {
+		return scrollback.Message{}, err
+	}
+	return ms[0], nil
+}
+
+// Messages reads the path of a branch from seq to seq.
+func (s *Store) Messages(ctx context.Context, b scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
+	return gather(s.Walk(ctx, b, from, to))
+}
+
+func gather(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, error) {
+	var out []scrollback.Message
+	for m, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// Page returns messages and the seq to continue from in the same direction, or 0.
+func (s *Store) Page(ctx context.Context, id scrollback.ConversationID,
+	q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
+	h, err := s.d.Log.Head(ctx, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	b, err := s.Branches.Of(ctx, h, q.Branch)
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := pageSize(q.Limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	limit := int64(n)
+	to := b.HeadSeq
+	if q.Before > 0 {
+		to = min(to, q.Before-1)
+	}
+	from := max(1, to-limit+1)
+	end := to
+	if q.After != nil {
+		from = max(1, *q.After+1)
+		to = min(from+limit-1, end)
+	}
+	ms, err := s.Messages(ctx, b.ID, from, to)
+	switch {
+	case err != nil || len(ms) == 0:
+		return ms, 0, err
+	case q.After != nil && to < end:
+		return ms, to, nil
+	case q.After == nil && from > 1:
+		return ms, from, nil
+	}
+	return ms, 0, nil
+}
+
+// Append adds messages outside any turn, as an import does, after the head that the
+// caller saw; any other head is a conflict. A turn left open by an owner whose lease has
+// ended is closed first, as Begin does it.
+func (s *Store) Append(ctx context.Context, head Head, in []Incoming) (Finished, error) {
+	return s.d.Log.Append(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq,
+		IfBranch: head.Branch.ID,
+		Entries:  s.entries(in, ""), Salvage: s.salvage})
+}
+
+// Segments returns those with the given ids, in that order.
+func (s *Store) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+	return s.d.Views.Segments(ctx, ids)
+}
+
+// Search finds messages by words and ranks them; see [search.Run].
+func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
+		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, nil
+	}
+	l, err := searched(ctx, s)
+	if err != nil {
+		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
+	}
+	out, err := search.Run(ctx, l, q, s.now())
+	if share, whole := l.Look.Indexed(); !whole {
+		out.Indexed = &share
+	}
+	if l.Look.Stopped() {
+		out.Truncated = true
+		out.Total = 0
+		out.Conversations = 0
+	}
+	return out, err
+}
+
+// Candidates are what Search ranks, for whoever learns what to rank by; see
+// [search.Candidates].
+func (s *Store) Candidates(ctx context.Context, q scrollback.SearchQuery) ([]*search.Candidate, error) {
+	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
+		return nil, nil
+	}
+	l, err := searched(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return search.Candidates(ctx, l, q, s.now())
+}
+
+// searched is what a search looks at.
+func searched(ctx context.Context, s *Store) (search.Log, error) {
+	look, err := s.index.Look(ctx)
+	return search.Log{Driver: s.d, Look: look, Text: s.index.Text}, err
+}
+
+// pageSize is how many entries a list returns when n are requested, 0 for the default.
+func pageSize(n int) (int, error) {
+	switch {
+	case n < 0 || n > scrollback.ListMax:
+		return 0, scrollback.ParamErrorf("store.pageSize", "limit", i18n.LimitOutOfRange, scrollback.ListMax)
+	case n == 0:
+		return scrollback.ListDefault, nil
+	}
+	return n, nil
+}
+
+// cursor is a list key as opaque text.
+func cursor(k driver.ListKey) string {
+	b, err := json.Marshal(k)
+	if err != nil {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+func parseCursor(s string) (*driver.ListKey, error) {
+	if s == "" {
+		return nil, nil
+	}
+	var k driver.ListKey
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	if err != nil || json.Unmarshal(b, &k) != nil {
+		return nil, scrollback.ParamErrorf("store", "cursor", i18n.NotACursorOfOurs)
+	}
+	return &k, nil
+}
+
+// pages walks pages until there are no more.
+func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for more := true; more; {
+			page, rest, err := next()
+			if err != nil {
+				var none T
+				yield(none, err)
+				return
+			}
+			for _, v := range page {
+				if !yield(v, nil) {
+					return
+				}
+			}
+			more = rest
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// arrivalBatch is how many messages are compared with the log at once.
+const arrivalBatch = 256
+
+// Arrival is a conversation from elsewhere that is compared with what is here of it:
+// record by record, in the order in which it would be written.
+type Arrival struct {
+	// What is here. Hidden says that only branches are: others inherit from them, or an
+	// import was cut off.
+	scrollback.Conversation
+	Known, Hidden bool
+	Heads         map[scrollback.BranchID]int64 // where each branch ends
+	Views         map[scrollback.BranchID]int64 // versions of what the branches show
+	Segments      map[scrollback.SegmentID]bool
+
+	// What the comparison has found: more here, more there, how many messages that is,
+	// and the first place where the two differ, or empty.
+	Ours, Theirs bool
+	Missing      int64
+	Split        string
+
+	s     *Store
+	here  map[scrollback.BranchID]scrollback.Branch
+	seen  map[scrollback.BranchID]bool
+	known []scrollback.Message // of theirs, that should be here
+	fresh []scrollback.MessageID
+}
+
+// Arrive begins to compare a conversation.
+func (p Move) Arrive(ctx context.Context, id scrollback.ConversationID) (*Arrival, error) {
+	a := &Arrival{s: p.s, Heads: map[scrollback.BranchID]int64{}, Views: map[scrollback.BranchID]int64{},
+		Segments: map[scrollback.SegmentID]bool{},
+		here:     map[scrollback.BranchID]scrollback.Branch{}, seen: map[scrollback.BranchID]bool{}}
+	h, err := p.s.d.Log.Head(ctx, id)
+	unseen := scrollback.CodeOf(err) == scrollback.NotFound
+	if err != nil && !unseen {
+		return nil, err
+	}
+	a.Conversation = h.Conversation
+	all, err := p.s.d.Log.Branches(ctx, id)
+	for _, b := range all {
+		a.here[b.ID] = b
+		a.Heads[b.ID] = b.HeadSeq
+		a.Views[b.ID] = b.ViewVersion
+	}
+	a.Known = len(all) > 0
+	a.Hidden = unseen && len(all) > 0
+	return a, err
+}
+
+func taken(what string, id any) error {
+	return scrollback.Errorf(scrollback.Conflict, "store.Arrive", i18n.DifferentThingHere, what, id)
+}
+
+// Segment compares a segment; a different one with its id is conflict.
+func (a *Arrival) Segment(ctx context.Context, g scrollback.Segment) error {
+	found, err := a.s.d.Views.Segments(ctx, []scrollback.SegmentID{g.ID})
+	switch {
+	case scrollback.CodeOf(err) == scrollback.NotFound:
+		return nil
+	case err != nil:
+		return err
+	case found[0].Conversation != g.Conversation || found[0].Hash != g.Hash || found[0].SHA256 != g.SHA256:
+		return taken("segment", g.ID)
+	}
+	a.Segments[g.ID] = true
+	return nil
+}
+
+// Branch compares a branch; one of another conversation with its id is conflict.
+func (a *Arrival) Branch(ctx context.Context, b scrollback.Branch) error {
+	a.seen[b.ID] = true
+	have, ok := a.here[b.ID]
+	if ok {
+		if have.Parent != b.Parent || have.AtSeq != b.AtSeq {
+			a.differs("branch %s begins elsewhere", b.ID)
+		}
+		a.Ours = a.Ours || have.HeadSeq > b.HeadSeq
+		return nil
+	}
+	_, err := a.s.d.Log.Branch(ctx, b.ID)
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		a.Heads[b.ID] = b.AtSeq
+		return nil
+	}
+	if err == nil {
+		err = taken("branch", b.ID)
+	}
+	return err
+}
+
+func (a *Arrival) differs(format string, args ...any) {
+	if a.Split == "" {
+		a.Split = fmt.Sprintf(format, args...)
+	}
+}
+
+// Message compares a message with the one in its place. If there is none, its id must be
+// unused, else it is conflict.
+func (a *Arrival) Message(ctx context.Context, m scrollback.Message) error {
+	if m.Seq > a.Heads[m.Branch] {
+		a.Theirs = true
+		a.Missing++
+		if a.fresh = append(a.fresh, m.ID); len(a.fresh) < arrivalBatch {
+			return nil
+		}
+		return a.free(ctx)
+	}
+	if n := len(a.known); n == arrivalBatch || n > 0 && a.known[0].Branch != m.Branch {
+		if err := a.compare(ctx); err != nil {
+			return err
+		}
+	}
+	a.known = append(a.known, m)
+	return nil
+}
+
+func (a *Arrival) free(ctx context.Context) error {
+	id, err := a.s.d.Log.FirstTaken(ctx, a.fresh)
+	a.fresh = a.fresh[:0]
+	if err == nil && id != "" {
+		err = taken("message", id)
+	}
+	return err
+}
+
+func (a *Arrival) compare(ctx context.Context) error {
+	theirs := a.known
+	a.known = nil
+	if len(theirs) == 0 || a.Split != "" {
+		return nil
+	}
+	ours, err := a.s.Messages(ctx, theirs[0].Branch, theirs[0].Seq, theirs[len(theirs)-1].Seq)
+	if err != nil {
+		return err
+	}
+	for i := range theirs {
+		x, err := scrollback.HashMessages(theirs[i : i+1])
+		y, errOurs := scrollback.HashMessages(ours[i : i+1])
+		if err != nil || errOurs != nil || x != y {
+			a.differs("from message %d on", theirs[i].Seq)
+			return nil
+		}
+	}
+	return nil
+}
+
+// End ends the comparison.
+func (a *Arrival) End(ctx context.Context) error {
+	if err := a.compare(ctx); err != nil {
+		return err
+	}
+	for id, b := range a.here {
+		a.Ours = a.Ours || !a.seen[id] && b.HeadSeq > b.AtSeq
+	}
+	return a.free(ctx)
+}
+
+// Growth is what a branch grows by: messages with ids and times of their own, after
+// IfHead. The store determines their weight and terms.
+type Growth struct {
+	scrollback.Branch
+	IfHead   int64
+	Messages []Incoming
+}
+
+// Adopt brings in a batch of a history that was made elsewhere; see [Adopt].
+func (p Move) Adopt(ctx context.Context, a Adopt, grow ...Growth) error {
+	if err := complete("store.Adopt", &a.Conversation); err != nil {
+		return err
+	}
+	for _, g := range grow {
+		a.Branches = append(a.Branches, driver.AdoptBranch{Branch: g.Branch, IfHead: g.IfHead,
+			Entries: p.s.entries(g.Messages, "")})
+	}
+	a.Now = p.s.Now()
+	a.Salvage = p.s.salvage
+	return p.s.d.Log.Adopt(ctx, a)
+}
+
+// Admits returns an error unless a conversation's own fields are valid.
+func (p Move) Admits(c scrollback.Conversation) error { return complete("store.Adopt", &c) }
+
+// Branch returns a branch of any conversation, visible or hidden; not_found if unknown.
+func (p Move) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+	return p.s.d.Log.Branch(ctx, id)
+}
+
+// Branches returns the branches of a conversation, including empty ones, by id.
+func (p Move) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+	return p.s.d.Log.Branches(ctx, id)
+}
+
+// Folds walks the receipts of a conversation, oldest first.
+func (p Move) Folds(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.StoredReceipt, error] {
+	skip := 0
+	return pages(func() ([]scrollback.StoredReceipt, bool, error) {
+		page, err := p.s.d.Views.StoredReceipts(ctx, id, skip, scrollback.ListMax)
+		skip += len(page)
+		return page, len(page) == scrollback.ListMax, err
+	})
+}

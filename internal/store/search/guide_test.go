@@ -1,0 +1,53 @@
+package search
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestGuideToWeights: the guide's table of the score has the weights that a search takes, in
+// their order.
+func TestGuideToWeights(t *testing.T) {
+	guide, err := os.ReadFile("../../../docs/guides/search.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(guide), "| | weight |\n|---|---|\n")
+	if !ok {
+		t.Fatal("the guide has no table of weights")
+	}
+	var told []float64
+	for line := range strings.Lines(table) {
+		cells := strings.Split(strings.TrimSpace(line), "|")
+		if len(cells) != 4 {
+			break
+		}
+		for _, n := range regexp.MustCompile(`[−0-9.]+`).FindAllString(cells[2], -1) {
+			w, err := strconv.ParseFloat(strings.ReplaceAll(n, "−", "-"), 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			told = append(told, w)
+		}
+	}
+	if own := Features(DefaultWeights()).Values(); !slices.Equal(told, own) {
+		t.Errorf("the guide has %v, a search takes %v", told, own)
+	}
+}
+
+// TestGuideToQuestions: what the guide calls a question is one, and what it calls a look-up is
+// none.
+func TestGuideToQuestions(t *testing.T) {
+	for text, question := range map[string]bool{"what did Anna say about the garden?": true,
+		"billing page march price": true,
+		"Anna garden?":             true, "the garden": true, "谁 说 过": true, "when": true,
+		"garden": false, "Anna garden fence": false, "花园 围栏": false} {
+		if kindOf(text).question != question {
+			t.Errorf("%q: a question is %v", text, !question)
+		}
+	}
+}

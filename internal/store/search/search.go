@@ -1,0 +1,197 @@
+// Package search finds messages by words and ranks them, the same way on every
+// database: the database brings candidates by their terms, and what follows is
+// judged here by rarity and closeness of words, names, dates and who spoke.
+//
+// Words it adds: ask (a query as it is understood), cue (what makes a match more likely
+// without narrowing), passage (the piece of a text that matches best).
+//
+// Invariants: a search writes nothing; the order depends on what was found and the
+// given time, not on a map's order or a clock.
+//
+// It may not know the store, SQL, HTTP or models.
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/index"
+)
+
+// Log is what is searched: the messages of a driver through their index. Text is what a
+// message is found by, with the text of its artifacts.
+type Log struct {
+	*driver.Driver
+	Look *index.Look
+	Text func(context.Context, scrollback.Message) string
+}
+
+// searching is a search under way.
+type searching struct {
+	d      *driver.Driver
+	look   *index.Look
+	text   func(context.Context, scrollback.Message) string
+	w      Weights
+	except []scrollback.MessageID
+}
+
+// found is what a search ranks. all says that nothing else matched.
+type found struct {
+	ask
+	scope *scope
+	all   bool
+	best  []*Candidate
+}
+
+// Run finds messages by words and ranks them; now is what dates without a year are
+// read by, in the query's zone. A query without a word to look for is invalid. It looks in
+// Projects, and does not read Project.
+func Run(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) (scrollback.SearchResult, error) {
+	out := scrollback.SearchResult{Hits: []scrollback.Hit{}}
+	s := searching{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
+	f, err := s.ranked(ctx, q, in(q.Zone, now))
+	if err != nil {
+		return out, err
+	}
+	if out.Truncated = !f.all; f.all {
+		out.Total = len(f.best)
+		out.Conversations = f.conversations()
+	}
+	skip := min(max(q.Offset, 0), len(f.best))
+	var read int
+	out.Hits, read, err = s.hits(ctx, f, skip, q)
+	if next := skip + read; next < len(f.best) {
+		out.Next = &next
+	}
+	if q.Order == scrollback.OrderTime {
+		slices.SortFunc(out.Hits, func(a, b scrollback.Hit) int {
+			return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.Seq, b.Seq),
+				cmp.Compare(a.MessageID, b.MessageID))
+		})
+	}
+	return out, err
+}
+
+// ranked brings the best, best first: those of the query's folders before all others.
+func (s *searching) ranked(ctx context.Context, q scrollback.SearchQuery, now time.Time) (found, error) {
+	if q.Conversation != "" || len(q.Folders) == 0 {
+		f, err := s.find(ctx, q, now)
+		Rank(f.best, s.w)
+		return f, err
+	}
+	numbers, err := s.look.WorkedLines(ctx, driver.WorkedQuery{Folders: q.Folders})
+	if err != nil {
+		return found{}, err
+	}
+	here, err := s.findIn(ctx, q, now, s.scopeOn(numbers, true, q.Projects))
+	Rank(here.best, s.w)
+	if err != nil || q.InFolders {
+		return here, err
+	}
+	f, err := s.findIn(ctx, q, now, s.scopeOn(numbers, false, q.Projects))
+	if err != nil {
+		return f, err
+	}
+	Rank(f.best, s.w)
+	f.best = append(here.best, f.best...)
+	f.all = here.all && f.all
+	for _, l := range here.scope.lines { // hits of either are looked at from here
+		if l != nil {
+			f.scope.know(*l)
+		}
+	}
+	return f, nil
+}
+
+// Candidates are the messages that a search ranks, with their features, in no particular
+// order: what weights are learned from. [Rank] ranks them.
+func Candidates(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) ([]*Candidate, error) {
+	s := searching{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
+	f, err := s.find(ctx, q, in(q.Zone, now))
+	return f.best, err
+}
+
+// in is a time as it is in a zone; nil is UTC.
+func in(zone *time.Location, t time.Time) time.Time {
+	if zone == nil {
+		return t.UTC()
+	}
+	return t.In(zone)
+}
+
+// find brings what is to be ranked.
+func (s *searching) find(ctx context.Context, q scrollback.SearchQuery, now time.Time) (found, error) {
+	o, err := s.scopeOf(ctx, q)
+	if err != nil {
+		return found{}, err
+	}
+	return s.findIn(ctx, q, now, o)
+}
+
+// findIn is find in a scope.
+func (s *searching) findIn(ctx context.Context, q scrollback.SearchQuery, now time.Time,
+	o *scope) (f found, err error) {
+	f.scope = o
+	if f.ask, err = readAsk(q.Query, now); err != nil {
+		return f, err
+	}
+	a := &f.ask
+	if a.IsEmpty() {
+		return f, scrollback.ParamErrorf("search.Run", "query", i18n.QueryHasNoWord)
+	}
+	if a.from = max(a.from, q.From); q.To != 0 {
+		a.to = earlier(a.to, q.To)
+	}
+	p, err := s.read(ctx, a, f.scope)
+	if err != nil {
+		return f, err
+	}
+	k := &picker{searching: s, a: a, o: f.scope, p: p, events: p.events(a),
+		filter: driver.PostingQuery{Role: cmp.Or(q.Role, a.role), From: a.from, To: a.to}}
+	best, ms, err := k.pick(ctx)
+	if err != nil {
+		return f, err
+	}
+	f.all = best.all
+	m, err := p.measure(ctx, f.scope, ms)
+	if err != nil {
+		return f, err
+	}
+	j := judged{s: s, a: a, o: f.scope, p: p, m: m}
+	f.best = j.candidates(best.best, ms)
+	return f, nil
+}
+
+// conversations counts those that the messages are in.
+func (f found) conversations() int {
+	in := map[scrollback.ConversationID]bool{}
+	for _, c := range f.best {
+		in[f.scope.home(c.Message)] = true
+	}
+	return len(in)
+}
+
+// located reads messages by their places.
+func (s *searching) located(ctx context.Context, o *scope, all []pick) (map[driver.Place]scrollback.Message, error) {
+	places := make([]driver.Place, len(all))
+	for i, c := range all {
+		places[i] = c.place
+	}
+	slices.Sort(places)
+	ms, err := s.look.Located(ctx, places)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[driver.Place]scrollback.Message, len(ms))
+	for _, m := range ms {
+		if n, known := o.numbers[m.Branch]; known {
+			out[driver.PlaceOf(n, m.Seq)] = m
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,226 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// Bounds of what is considered for one query.
+const (
+	reach     = 5       // messages on each side that a window takes in
+	commonest = 20_000  // places of one term that are read from a whole store, if there are rarer ones
+	placesMax = 400_000 // that are read of all terms where all of them are common
+)
+
+// posted are a query's terms with what the index has of them.
+type posted struct {
+	terms   []string
+	lists   []driver.Postings
+	skipped []bool    // there are more places than were read
+	weights []float64 // of each term
+	words   []float64 // of each word, in the rarest form that occurs; 0 if none does
+	total   float64   // of the words
+	rarest  uint64    // the words that are as rare as the rarest
+	lean    lean
+}
+
+// lean is the part of the score that the places of words tell without reading a message, as
+// factors of the weight of the words in a message and in its windows.
+type lean struct{ own, two, five float64 }
+
+// guess is about what a message with these words will score.
+func (p *posted) guess(w windows) float64 {
+	return p.lean.own*p.weightOf(w.own) + p.lean.two*p.weightOf(w.two) + p.lean.five*p.weightOf(w.five)
+}
+
+// event is a message that holds words, as bits.
+type event struct {
+	place driver.Place
+	words uint64
+}
+
+// windows are the words of a message, of it and its neighbours, and of two and of five on
+// each side.
+type windows struct{ own, one, two, five uint64 }
+
+func (w *windows) add(words uint64, distance int64) {
+	w.five |= words
+	if distance <= 2 {
+		w.two |= words
+	}
+	if distance <= 1 {
+		w.one |= words
+	}
+	if distance == 0 {
+		w.own |= words
+	}
+}
+
+// read reads the places of a query's terms, of as many as it takes: the rare ones, and the
+// common ones if there are no others. A pair of characters that stands nowhere is looked for
+// as its characters.
+func (s *searching) read(ctx context.Context, a *ask, o *scope) (*posted, error) {
+	most := commonest
+	if o.whole && o.messages <= placesMax/8 {
+		most = 0 // a few of them each, however many there are elsewhere
+	}
+	p := &posted{}
+	lists, err := s.look.Postings(ctx, driver.PostingQuery{Terms: a.Any, Within: o.within, Most: most})
+	if err != nil {
+		return nil, err
+	}
+	var lone []string
+	for i := range a.Words {
+		if lists[i].Holding == 0 {
+			lone = append(lone, a.AddSingles(i)...)
+		}
+	}
+	if len(lone) > 0 {
+		lone = a.Any[len(a.Any)-len(lone):]
+		more, err := s.look.Postings(ctx, driver.PostingQuery{Terms: lone, Within: o.within, Most: most})
+		if err != nil {
+			return nil, err
+		}
+		lists = append(lists, more...)
+	}
+	p.terms = a.Any
+	p.lists = lists
+	p.skipped = make([]bool, len(lists))
+	p.weigh(a, o, s.documents())
+	p.lean = lean{s.w.Own, s.w.Near2, s.w.Near5}
+	if p.total > 0 {
+		p.lean.own += (s.w.Share + s.w.Count) / p.total
+	}
+	return p, s.readCommon(ctx, p, o, most)
+}
+
+// readCommon reads the places of common terms, the rarest first, until there are enough to
+// choose from.
+func (s *searching) readCommon(ctx context.Context, p *posted, o *scope, most int) error {
+	if most == 0 {
+		return nil
+	}
+	var common []int
+	rare := 0
+	for i, l := range p.lists {
+		if l.Holding > int64(most) {
+			common = append(common, i)
+			p.skipped[i] = true
+		} else {
+			rare += len(l.Places)
+		}
+	}
+	slices.SortFunc(common, func(a, b int) int { return cmp.Or(cmp.Compare(p.lists[a].Holding, p.lists[b].Holding), a-b) })
+	left := int64(placesMax)
+	for n, i := range common {
+		if rare >= picked || n > 0 && p.lists[i].Holding > left {
+			break
+		}
+		got, err := s.look.Postings(ctx, driver.PostingQuery{Terms: p.terms[i : i+1], Within: o.within})
+		if err != nil {
+			return err
+		}
+		left -= p.lists[i].Holding
+		rare += len(got[0].Places)
+		p.lists[i] = got[0]
+		p.skipped[i] = false
+	}
+	return nil
+}
+
+// documents is how many messages can be found.
+func (s *searching) documents() int64 { return max(s.look.State.Documents, 1) }
+
+// weigh gives each term and each word its weight. In a conversation a word is as rare as it
+// is there; else as in the whole store.
+func (p *posted) weigh(a *ask, o *scope, documents int64) {
+	p.weights = make([]float64, len(p.lists))
+	p.words = make([]float64, a.Words)
+	for i, l := range p.lists {
+		n := l.Holding
+		of := documents
+		if o.whole && (o.messages <= placesMax/8 || n <= commonest) {
+			n = int64(len(l.Places))
+			of = o.messages
+		}
+		if n == 0 {
+			continue
+		}
+		w := math.Log(1 + (float64(max(of, n)-n)+0.5)/(float64(n)+0.5))
+		switch {
+		case i >= a.Words:
+			w *= guessWeight
+		case a.Exact[i]:
+			w *= exactWeight
+		}
+		p.weights[i] = w
+		for _, word := range a.Stands[i] {
+			if p.words[word] == 0 {
+				p.words[word] = w
+			}
+		}
+	}
+	p.sum()
+}
+
+// sum adds up the words.
+func (p *posted) sum() {
+	p.total = 0
+	p.rarest = 0
+	most := slices.Max(append(p.words, 0))
+	for i, w := range p.words {
+		p.total += w
+		if w > 0 && w == most {
+			p.rarest |= 1 << i
+		}
+	}
+}
+
+// weightOf is the weight of some words.
+func (p *posted) weightOf(words uint64) float64 {
+	sum := 0.0
+	for ; words != 0; words &= words - 1 {
+		sum += p.words[bits.TrailingZeros64(words)]
+	}
+	return sum
+}
+
+// share is which part of the query's weight some words are.
+func (p *posted) share(words uint64) float64 {
+	if p.total == 0 {
+		return 0
+	}
+	return p.weightOf(words) / p.total
+}
+
+// events are the messages that hold words, ascending.
+func (p *posted) events(a *ask) []event {
+	var out, next []event
+	for i, l := range p.lists {
+		var mask uint64
+		for _, w := range a.Stands[i] {
+			mask |= 1 << w
+		}
+		next = next[:0]
+		rest := out
+		for _, at := range l.Places {
+			for len(rest) > 0 && rest[0].place < at {
+				next = append(next, rest[0])
+				rest = rest[1:]
+			}
+			if len(rest) > 0 && rest[0].place == at {
+				next = append(next, event{place: at, words: rest[0].words | mask})
+				rest = rest[1:]
+			} else {
+				next = append(next, event{place: at, words: mask})
+			}
+		}
+		out, next = append(next, rest...), out
+	}
+	return out
+}

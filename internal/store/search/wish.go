@@ -1,0 +1,81 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/terms"
+)
+
+// wishTerms are words of sentences that say what a person wants kept to, or likes. A
+// question about that seldom shares a word with them.
+var wishTerms = func() []string {
+	out := strings.Fields(`一律 总是 永远 从不 从来 务必 以后 不要 别再 喜欢 偏好 习惯 讨厌 最爱 过敏 吃素 必ず いつも 今後 好き 嫌い 苦手 항상 앞으로 반드시 좋아`)
+	for _, w := range strings.Fields(`always never prefer preference favourite favorite please instead avoid rather usually fan hate dislike
+		enjoy love like want allergic vegetarian vegan interested goal budget`) {
+		out = append(out, terms.SplitTerms(w)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}()
+
+// Bounds of what is read because it may be a wish.
+const (
+	wishesPicked = picked / 5
+	wishPlaces   = 5_000 // of one term
+)
+
+// wished are messages of people with words of wishes, the best of them first: those with
+// rare ones, and with words of the question around.
+func (k *picker) wished(ctx context.Context) ([]pick, error) {
+	q := driver.PostingQuery{Terms: wishTerms, Within: k.o.within, Role: scrollback.RoleUser, From: k.filter.From,
+		To: k.filter.To, Most: wishPlaces}
+	if k.filter.Role != "" && k.filter.Role != q.Role {
+		return nil, nil
+	}
+	lists, err := k.look.Postings(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	worth := map[driver.Place]float64{}
+	for _, l := range lists {
+		rare := math.Log(1 + float64(k.documents())/float64(max(l.Holding, 1)))
+		for _, at := range l.Places {
+			worth[at] += rare
+		}
+	}
+	best := newTop(4 * wishesPicked) // some are elsewhere
+	for at, rare := range worth {
+		w := beside(k.events, at)
+		best.add(pick{at, w, rare + k.p.guess(w)})
+	}
+	numbers := make([]int64, len(best.heap))
+	for i, c := range best.heap {
+		numbers[i] = c.place.Branch()
+	}
+	if err := k.o.learn(ctx, numbers); err != nil {
+		return nil, err
+	}
+	out := slices.DeleteFunc(best.heap, func(c pick) bool { return !k.o.lets(c.place) })
+	slices.SortFunc(out, better)
+	return out[:min(len(out), wishesPicked)], nil
+}
+
+// withWishes puts wishes among what is read, in the place of the least of it.
+func withWishes(best picks, wished []pick) picks {
+	there := map[driver.Place]bool{}
+	for _, c := range best.best {
+		there[c.place] = true
+	}
+	wished = slices.DeleteFunc(wished, func(c pick) bool { return there[c.place] })
+	if over := len(best.best) + len(wished) - picked; over > 0 {
+		best.best = best.best[:len(best.best)-over]
+		best.all = false
+	}
+	best.best = append(best.best, wished...)
+	return best
+}

@@ -1,0 +1,234 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// The full-text index is segments that never change, joined by tiers, and the watermark up to which
+// messages are in them. A batch is documents that are put together; the tier of a segment is how
+// large it is, as a power of eight; to publish one lets readers see it, and what it replaces no more;
+// a run is places of a branch that were purged, with a number; a segment is clean up to the number
+// of the last run of which it holds nothing.
+//
+// What can be read is published in one transaction, with the watermark or instead of the parts.
+// Encoding and joining is done outside of transactions, and each transaction writes a bounded amount.
+// Who joins segments has claimed them, and a claim that was lost publishes nothing. A run is
+// remembered until no segment can hold it, however late it was begun. What a crash leaves behind is
+// removed when the claim has run out.
+
+// indexState is the row of index_state.
+type indexState struct {
+	cut                int
+	watermark          int64
+	dropped, forgotten int64
+}
+
+func loadIndexState(ctx context.Context, r Reader) (out indexState, err error) {
+	err = QueryRow(ctx, r, into(&out.cut, &out.watermark, &out.dropped, &out.forgotten), selectIndexState)
+	return out, err
+}
+
+// State implements [driver.Index].
+func (db index) State(ctx context.Context) (driver.IndexState, error) {
+	const op = "sqlstore.IndexState"
+	var s driver.IndexState
+	if err := db.settle(ctx); err != nil {
+		return s, db.wrap(op, err)
+	}
+	err := QueryRow(ctx, db.Readers, into(&s.Cut, &s.Watermark, &s.Documents, &s.Terms), `SELECT cut, watermark,
+		coalesce((SELECT sum(documents) FROM index_segments WHERE state = 1), 0), coalesce((SELECT sum(terms) FROM index_segments WHERE state = 1), 0)
+		FROM index_state WHERE id = 1`)
+	if err == nil { // last, so that no watermark is beyond it
+		err = QueryRow(ctx, db.Readers, into(&s.Newest), db.Dialect.NewestMessage)
+	}
+	return s, db.wrap(op, err)
+}
+
+// Reset implements [driver.Index]. The rows are removed when the index is tended. It also repairs
+// what it can: no row of the index is so wrong that it is not made again, or removed by tending.
+func (db index) Reset(ctx context.Context, cut int) error {
+	return db.write(ctx, "sqlstore.IndexReset", func(ctx context.Context, w *writing) error {
+		for _, statement := range resetIndex {
+			if err := w.tx.Run(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return w.tx.Run(ctx, `UPDATE index_state SET cut = $1, watermark = 0 WHERE id = 1`, cut)
+	})
+}
+
+var resetIndex = []string{
+	`UPDATE index_segments SET state = 2, into_segment = 0 WHERE state IN (0, 1)`,
+	`INSERT INTO index_segments (id, state, tier, documents, terms, clean, into_segment, until, places)
+			SELECT b.segment, 2, 0, 0, 0, 0, 0, 0, '' FROM (SELECT DISTINCT segment FROM index_blocks) b WHERE b.segment NOT IN (SELECT id FROM index_segments)`,
+	`INSERT INTO index_segments (id, state, tier, documents, terms, clean, into_segment, until, places)
+			SELECT m.segment, 2, 0, 0, 0, 0, 0, 0, '' FROM (SELECT DISTINCT segment FROM index_marks) m WHERE m.segment NOT IN (SELECT id FROM index_segments)`,
+	`INSERT INTO index_state (id, cut, watermark, segment, dropped, forgotten) VALUES (1, 0, 0, 0, 0, 0) ON CONFLICT (id) DO NOTHING`,
+	`UPDATE index_state SET segment = (SELECT max(id) FROM index_segments) WHERE id = 1 AND segment < (SELECT max(id) FROM index_segments)`}
+
+// Behind implements [driver.Index].
+func (db index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numbered, error) {
+	const op = "sqlstore.Behind"
+	if err := db.settle(ctx); err != nil {
+		return nil, db.wrap(op, err)
+	}
+	var out []driver.Numbered
+	bytes := int64(0)
+	var number, branch int64
+	err := db.Readers.Query(ctx, messageTable.rowsWith(func(m scrollback.Message) error {
+		out = append(out, driver.Numbered{Message: m, Number: number, Place: driver.PlaceOf(branch, m.Seq)})
+		if bytes += m.Weight.Bytes; q.Bytes > 0 && bytes >= q.Bytes {
+			return errEnough
+		}
+		return nil
+	}, &number, &branch), db.Dialect.MessagesBehind, q.After, q.Limit)
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return out, db.wrap(op, err)
+}
+
+// lineColumns are those of a [driver.Line], and what it is judged by.
+const lineColumns = `SELECT b.n, b.id, b.conversation_id, coalesce((SELECT p.n FROM branches p WHERE p.id = b.parent_branch), 0), b.at_seq + 1, b.head_seq`
+
+func scanLine(l *driver.Line, more ...any) func(Row) error {
+	return func(r Row) error {
+		return r.Scan(append([]any{&l.Number, &l.Branch, &l.Conversation, &l.Parent, &l.First, &l.Head}, more...)...)
+	}
+}
+
+// Lines implements [driver.Index].
+func (db index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver.Line, error) {
+	const op = "sqlstore.Lines"
+	list, err := encodeJSON(append([]int64{}, q.Numbers...))
+	if err != nil {
+		return nil, db.wrap(op, err)
+	}
+	out := map[int64]driver.Line{}
+	var trashed []driver.Line
+	err = db.Readers.Query(ctx, func(r Row) error {
+		var l driver.Line
+		var project string
+		var deleted int64
+		if err := scanLine(&l, &project, &deleted)(r); err != nil {
+			return err
+		}
+		switch {
+		case deleted != 0 && !q.Trash:
+			trashed = append(trashed, l)
+		case q.Projects == nil || slices.Contains(q.Projects, project):
+			out[l.Number] = l
+		}
+		return nil
+	}, db.Dialect.LinesNumbered, list)
+	if err != nil || len(trashed) == 0 {
+		return out, db.wrap(op, err)
+	}
+	forks, err := db.forksBelow(ctx, trashed, q.Projects)
+	for _, l := range trashed {
+		if inherited, ok := l.InheritedBy(forks); ok && err == nil {
+			out[l.Number] = inherited
+		}
+	}
+	return out, db.wrap(op, err)
+}
+
+// forksBelow are the branches that were forked from some lines in the trash, and from those of
+// them that are in the trash as well, by what they were forked from.
+func (db index) forksBelow(ctx context.Context, lines []driver.Line,
+	projects []string) (map[scrollback.BranchID][]driver.Fork, error) {
+	numbers := make([]int64, len(lines))
+	for i, l := range lines {
+		numbers[i] = l.Number
+	}
+	list, err := encodeJSON(numbers)
+	if err != nil {
+		return nil, err
+	}
+	out := map[scrollback.BranchID][]driver.Fork{}
+	err = db.Readers.Query(ctx, func(r Row) error {
+		var f driver.Fork
+		var parent scrollback.BranchID
+		var project string
+		err := r.Scan(&parent, &f.Branch, &f.At, &f.Conversation, &project, &f.Trashed)
+		f.Lets = !f.Trashed && (projects == nil || slices.Contains(projects, project))
+		out[parent] = append(out[parent], f)
+		return err
+	}, db.Dialect.ForksBelow, list)
+	return out, err
+}
+
+// LinesOf implements [driver.Index].
+func (db index) LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.Line, error) {
+	var out []driver.Line
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
+		err := db.Readers.Query(ctx, func(r Row) error {
+			out = append(out, driver.Line{})
+			return scanLine(&out[len(out)-1])(r)
+		}, lineColumns+` FROM branches b WHERE b.conversation_id = $1`, id)
+		if err != nil {
+			return nil, db.wrap("sqlstore.LinesOf", err)
+		}
+	}
+	slices.SortFunc(out, func(a, b driver.Line) int { return int(a.Number - b.Number) })
+	return out, nil
+}
+
+// locatedOnce bounds how many messages one statement reads.
+const locatedOnce = 500
+
+// Located implements [driver.Index]: many are read together, because a server may be far away.
+func (db index) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
+	type located struct {
+		scrollback.Message
+		at int64
+	}
+	all := make([]located, 0, len(places))
+	for some := range slices.Chunk(places, locatedOnce) {
+		list, err := encodeJSON(some)
+		if err == nil {
+			var at int64
+			err = db.Readers.Query(ctx, messageTable.rowsWith(func(m scrollback.Message) error {
+				all = append(all, located{m, at})
+				return nil
+			}, &at), db.Dialect.MessagesAtPlaces, list)
+		}
+		if err != nil {
+			return nil, db.wrap("sqlstore.Located", err)
+		}
+	}
+	slices.SortFunc(all, func(a, b located) int { return cmp.Compare(a.at, b.at) })
+	out := make([]scrollback.Message, len(all))
+	for i, l := range all {
+		out[i] = l.Message
+	}
+	return out, nil
+}
+
+// NotePurged notes for the index that the messages of a branch from a seq on are purged, before they
+// are.
+func NotePurged(ctx context.Context, d *Dialect, tx Tx, branch scrollback.BranchID, from int64) error {
+	err := hold(ctx, tx, d.HoldNewestMessage)
+	if err == nil {
+		err = tx.Run(ctx, d.KeepNumbers, branch, from)
+	}
+	if err == nil {
+		err = tx.Run(ctx, `UPDATE index_state SET dropped = dropped + 1 WHERE id = 1`)
+	}
+	if err == nil {
+		err = tx.Run(ctx,
+			`DELETE FROM index_dropped WHERE branch = (SELECT b.n FROM branches b WHERE b.id = $1) AND first_seq >= $2`, branch,
+			from)
+	}
+	if err == nil {
+		err = tx.Run(ctx, `INSERT INTO index_dropped (branch, first_seq, n)
+			SELECT b.n, $2, (SELECT dropped FROM index_state WHERE id = 1) FROM branches b WHERE b.id = $1`, branch, from)
+	}
+	return err
+}

@@ -1,0 +1,207 @@
+package move
+
+import (
+	"context"
+	"database/sql/driver"
+	"slices"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
+)
+
+const (
+	batchBytes = 4 << 20 // that one transaction on the target writes, if no row is larger
+	batchRows  = 2000
+	rowsEach   = 50 // that one statement inserts
+)
+
+// batch is what the next transactions on the target do, in its order.
+type batch struct {
+	m     *mover
+	steps []step
+	bytes int
+}
+
+// step is one thing to do: rows of a table to insert, or something else.
+type step struct {
+	into *table
+	row  []any
+	do   func(ctx context.Context, tx sqlstore.Tx) error
+}
+
+// insert adds a row.
+func (b *batch) insert(ctx context.Context, t *table, row sqlstore.Row) error {
+	b.m.tally.bytes.Add(weigh(row))
+	if t == messages {
+		b.m.tally.messages.Add(1)
+	} else {
+		b.m.tally.rows.Add(1)
+	}
+	return b.add(ctx, step{into: t, row: args(row)}, int(weigh(row)))
+}
+
+// run adds a statement.
+func (b *batch) run(ctx context.Context, query string, args ...any) error {
+	b.m.tally.rows.Add(1)
+	bytes := 0
+	for _, v := range args {
+		if s, ok := v.(string); ok {
+			bytes += len(s)
+		}
+	}
+	return b.add(ctx, step{do: func(ctx context.Context, tx sqlstore.Tx) error { return tx.Run(ctx, query, args...) }},
+		bytes)
+}
+
+func (b *batch) add(ctx context.Context, s step, bytes int) error {
+	b.steps = append(b.steps, s)
+	b.bytes += bytes
+	if len(b.steps) < batchRows && b.bytes < batchBytes {
+		return nil
+	}
+	return b.flush(ctx)
+}
+
+// flush does what was added, in a transaction.
+func (b *batch) flush(ctx context.Context) error {
+	if len(b.steps) == 0 {
+		return nil
+	}
+	// What may fail between commit and answer is carried again as a whole, by comparing.
+	err := b.m.to.writeOnce(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
+		if err := newest(ctx, tx, b.m, b.m.to.HoldRun); err != nil {
+			return err
+		}
+		for rest := b.steps; len(rest) > 0; {
+			if rest[0].do != nil {
+				if err := rest[0].do(ctx, tx); err != nil {
+					return err
+				}
+				rest = rest[1:]
+				continue
+			}
+			var rows [][]any
+			of := rest[0].into
+			for len(rest) > 0 && rest[0].into == of && (of != messages || len(rows) == 0 || rest[0].row[2] == rows[0][2]) {
+				rows = append(rows, rest[0].row)
+				rest = rest[1:]
+			}
+			if err := b.m.store(ctx, tx, of, rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	b.steps = nil
+	b.bytes = 0
+	return err
+}
+
+// store inserts rows of one table; of messages, those of one branch.
+func (m *mover) store(ctx context.Context, tx sqlstore.Tx, t *table, rows [][]any) error {
+	switch {
+	case t == messages:
+		if slices.ContainsFunc(rows, func(row []any) bool { return unhashed(row) }) {
+			if err := tx.Run(ctx, sqlstore.RestartHashing); err != nil {
+				return err
+			}
+		}
+		return m.to.Insert(ctx, tx, rows)
+	case t.sums:
+		for _, row := range rows {
+			if err := tx.Run(ctx, m.to.Dialect.StoreUsageDay, row...); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var more []string
+	if t.branch || t.key == 0 && m.to.Numbers {
+		more = []string{"n"}
+	}
+	for len(rows) > 0 {
+		n := 1
+		if len(rows) >= rowsEach {
+			n = rowsEach
+		}
+		var all []any
+		for _, row := range rows[:n] {
+			all = append(all, row...)
+			if more == nil {
+				continue
+			}
+			number, err := m.number(ctx, tx, t)
+			if err != nil {
+				return err
+			}
+			all = append(all, number)
+		}
+		if err := tx.Run(ctx, t.inserts(n, more...), all...); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// unhashed reports whether a row of messages has no hash. The source may have it beside the rows,
+// or not yet: then a server of the target makes it.
+func unhashed(row []any) bool {
+	switch v := row[sqlstore.HashColumn].(type) {
+	case []byte:
+		return len(v) == 0
+	case string:
+		return v == ""
+	}
+	return true
+}
+
+// number is the number of a row that is inserted: of a branch as the database counts them, of a
+// list above all that this process gave before, and with the time in it as a server's are.
+func (m *mover) number(ctx context.Context, tx sqlstore.Tx, t *table) (int64, error) {
+	if t.branch {
+		return m.to.Dialect.BranchNumber(ctx, tx)
+	}
+	for {
+		last := m.numbered.Load()
+		next := max(last+1, time.Now().UnixMicro()*4096)
+		if m.numbered.CompareAndSwap(last, next) {
+			return next, nil
+		}
+	}
+}
+
+// purge removes the messages of a branch from a seq on, as a purge of the source has.
+func (b *batch) purge(ctx context.Context, branch string, from int64) error {
+	return b.add(ctx, step{do: func(ctx context.Context, tx sqlstore.Tx) error {
+		if err := sqlstore.NotePurged(ctx, &b.m.to.Dialect, tx, scrollback.BranchID(branch), from); err != nil {
+			return err
+		}
+		return tx.Run(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, branch, from)
+	}}, 0)
+}
+
+// args are the values of a row as arguments of a statement.
+func args(row sqlstore.Row) []any {
+	out := make([]any, len(row))
+	for i, v := range row {
+		out[i] = v
+	}
+	return out
+}
+
+// weigh is about how many bytes a row has.
+func weigh(row []driver.Value) (n int64) {
+	for _, v := range row {
+		switch v := v.(type) {
+		case string:
+			n += int64(len(v))
+		case []byte:
+			n += int64(len(v))
+		default:
+			n += 8
+		}
+	}
+	return n
+}

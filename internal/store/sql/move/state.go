@@ -1,0 +1,276 @@
+package move
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
+)
+
+// What a source knows about its migration.
+const (
+	stateID     = "id"     // the name of the migration
+	stateRun    = "run"    // the newest run of it
+	stateSeeded = "seeded" // everything has had a mark
+	stateClosed = "closed" // the target, once the source is closed
+	stateMoved  = "moved"  // the target, once everything is there
+)
+
+// SelectNote is what a source knows about its migration.
+const SelectNote = `SELECT value FROM move_state WHERE name = $1`
+
+func load(ctx context.Context, s *Side, name string) (value string, err error) {
+	err = sqlstore.QueryRow(ctx, s.Readers, func(r sqlstore.Row) error { return r.Scan(&value) }, SelectNote, name)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil
+	}
+	return value, s.wrap(err)
+}
+
+func keep(ctx context.Context, tx sqlstore.Tx, name, value string) error {
+	return tx.Run(ctx,
+		`INSERT INTO move_state (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name,
+		value)
+}
+
+// mark begins the row of a target's numbers by which it is known as one.
+const mark = "move "
+
+// claim judges both sides before anything is written that matters, and makes the target this
+// migration's. It reports whether the source is closed already.
+func (m *mover) claim(ctx context.Context) (closed bool, err error) {
+	mine, err := claimed(ctx, m.to)
+	if err != nil {
+		return false, err
+	}
+	if other, err := claimed(ctx, m.from); err != nil || other != "" {
+		if err == nil {
+			err = scrollback.Errorf(scrollback.Refused, op,
+				i18n.IsTargetOfMigration, m.from.Name)
+		}
+		return false, err
+	}
+	if mine == "" {
+		if err := m.to.empty(ctx); err != nil {
+			return false, unlessMoved(ctx, m, err)
+		}
+	}
+	if err := m.from.run(ctx, m.from.Watch[:tablesFirst]); err != nil {
+		return false, err
+	}
+	var known, moved, to string
+	for name, value := range map[string]*string{stateID: &known, stateMoved: &moved, stateClosed: &to} {
+		if *value, err = load(ctx, m.from, name); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case moved != "":
+		if mine == known && mine != "" {
+			if err := m.to.leave(ctx); err != nil { // it was cut short at the very end
+				return false, err
+			}
+		}
+		return false, m.already(moved)
+	case mine != "" && mine != known:
+		return false, scrollback.Errorf(scrollback.Refused, op,
+			i18n.TargetHoldsPartOfAnother, m.to.Name)
+	case mine != "":
+		m.id = mine
+		return to != "", m.take(ctx)
+	case to != "":
+		return false, scrollback.Errorf(scrollback.Refused, op,
+			i18n.StoreClosedForMove, m.from.Name, to)
+	}
+	return false, m.begin(ctx)
+}
+
+// already refuses a source of which everything is somewhere else.
+func (m *mover) already(to string) error {
+	return scrollback.Errorf(scrollback.Refused, op,
+		i18n.StoreMovedAlready, m.from.Name, to)
+}
+
+// unlessMoved is why a target that is not empty is refused: here is the end of a migration
+// that was finished, or something else.
+func unlessMoved(ctx context.Context, m *mover, notEmpty error) error {
+	// A source that was never one has no table to read.
+	if moved, err := load(ctx, m.from, stateMoved); err == nil && moved == m.to.Name {
+		return m.already(moved)
+	}
+	return notEmpty
+}
+
+// tablesFirst is how many statements of Watch make the two tables.
+const tablesFirst = 2
+
+// begin gives the migration a name, first on the source: without it the target is not this one's.
+func (m *mover) begin(ctx context.Context) error {
+	m.id = newID()
+	err := m.from.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
+		for _, statement := range []string{`DELETE FROM move_state`, `DELETE FROM move_marks`} {
+			if err := tx.Run(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return keep(ctx, tx, stateID, m.id)
+	})
+	if err == nil {
+		err = m.to.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
+			return tx.Run(ctx, `INSERT INTO numbers (name, last) VALUES ($1, 0) ON CONFLICT DO NOTHING`, mark+m.id)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return m.take(ctx)
+}
+
+// take makes this the newest run of its migration. What an earlier one still does is refused: it
+// knows nothing of what was copied since, or whether the source is to stay closed.
+func (m *mover) take(ctx context.Context) error {
+	m.run = rand.Int64N(1 << 53) //nolint:gosec // it need only differ
+	err := m.from.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
+		return keep(ctx, tx, stateRun, strconv.FormatInt(m.run, 10))
+	})
+	if err != nil {
+		return err
+	}
+	return m.to.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
+		return tx.Run(ctx, `UPDATE numbers SET last = $2 WHERE name = $1`, mark+m.id, m.run)
+	})
+}
+
+// SelectRun is the newest run of a migration, on its target.
+const SelectRun = `SELECT n.last FROM numbers n WHERE n.name = $1`
+
+// newest is an error unless this is the newest run, by what query reads on the target.
+func newest(ctx context.Context, at sqlstore.Reader, m *mover, query string) error {
+	var run int64
+	err := sqlstore.QueryRow(ctx, at, func(r sqlstore.Row) error { return r.Scan(&run) }, query, mark+m.id)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && run != m.run {
+		return superseded()
+	}
+	return err
+}
+
+// instead is why a run failed: because a later one has changed what it stood on, or as it says.
+func instead(ctx context.Context, m *mover, err error) error {
+	if err == nil || m.id == "" || ctx.Err() != nil {
+		return err
+	}
+	if later := newest(ctx, m.to.Readers, m,
+		`SELECT last FROM numbers WHERE name = $1`); scrollback.CodeOf(later) == scrollback.Conflict {
+		return later
+	}
+	return err
+}
+
+func superseded() error {
+	return scrollback.Errorf(scrollback.Conflict, op, i18n.AnotherMigrationRunBegun)
+}
+
+// note keeps something about a source for the newest run, and is an error for another one.
+func note(ctx context.Context, m *mover, change func(ctx context.Context, tx sqlstore.Tx) error) error {
+	return m.from.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
+		var run string
+		err := sqlstore.QueryRow(ctx, tx, func(r sqlstore.Row) error { return r.Scan(&run) }, m.from.HoldNote, stateRun)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && run != strconv.FormatInt(m.run, 10) {
+			return superseded()
+		}
+		if err != nil {
+			return err
+		}
+		return change(ctx, tx)
+	})
+}
+
+// claimed is the migration that a side is the unfinished target of, or empty.
+func claimed(ctx context.Context, s *Side) (id string, err error) {
+	err = s.Readers.Query(ctx, func(r sqlstore.Row) error { return r.Scan(&id) },
+		`SELECT name FROM numbers WHERE name LIKE 'move %'`)
+	return strings.TrimPrefix(id, mark), s.wrap(err)
+}
+
+// empty is refused unless a side holds nothing.
+func (s *Side) empty(ctx context.Context) error {
+	for _, t := range NotedTables() {
+		found := false
+		err := s.Readers.Query(ctx, func(sqlstore.Row) error { found = true; return nil },
+			`SELECT 1 FROM `+t.Table+` LIMIT 1`)
+		if err != nil {
+			return s.wrap(err)
+		}
+		if found {
+			return scrollback.Errorf(scrollback.Refused, op,
+				i18n.TargetIsNotEmpty, s.Name, t.Table)
+		}
+	}
+	return nil
+}
+
+// Closed begins what a closed source tells whoever wants to change it; where it goes follows.
+const Closed = "this store is being moved to "
+
+// close lets nobody change the source any more. Every change that was begun before has ended
+// when it returns, or fails.
+func (m *mover) close(ctx context.Context) error {
+	err := note(ctx, m, func(ctx context.Context,
+		tx sqlstore.Tx) error {
+		return keep(ctx, tx, stateClosed, m.to.Name)
+	})
+	if err != nil {
+		return err
+	}
+	return m.from.run(ctx, m.from.Refuse(Closed+m.to.Name))
+}
+
+// reopen lets the source be changed again, unless all of it is on the target. Its marks stay.
+func (m *mover) reopen(ctx context.Context) error {
+	if moved, err := load(ctx, m.from, stateMoved); err != nil || moved != "" {
+		return err
+	}
+	nothing := func(context.Context, sqlstore.Tx) error { return nil }
+	if err := note(ctx, m, nothing); err != nil {
+		return err
+	}
+	if err := m.from.run(ctx, m.from.Reopen); err != nil {
+		return err
+	}
+	return note(ctx, m, func(ctx context.Context, tx sqlstore.Tx) error {
+		return tx.Run(ctx, `DELETE FROM move_state WHERE name = $1`, stateClosed)
+	})
+}
+
+// moved says on the target that it is complete, and then on the source that it is.
+func (m *mover) moved(ctx context.Context) error {
+	if m.to.Order != nil {
+		if err := m.to.Order.Settle(ctx); err != nil {
+			return m.to.wrap(err)
+		}
+	}
+	err := note(ctx, m, func(ctx context.Context,
+		tx sqlstore.Tx) error {
+		return keep(ctx, tx, stateMoved, m.to.Name)
+	})
+	if err != nil {
+		return err
+	}
+	return m.to.leave(ctx)
+}
+
+// leave makes a target a store like any other.
+func (s *Side) leave(ctx context.Context) error {
+	if err := s.run(ctx, s.Leave); err != nil {
+		return err
+	}
+	return s.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
+		return tx.Run(ctx, `DELETE FROM numbers WHERE name LIKE 'move %'`)
+	})
+}

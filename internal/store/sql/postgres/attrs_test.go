@@ -1,0 +1,39 @@
+package postgres
+
+import (
+	"context"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
+)
+
+// The sessions of the pool that reads are read only, whatever is asked of the server.
+func TestServersAreChosen(t *testing.T) {
+	dsn := postgrestest.New(t)
+	for _, which := range []string{"any", "read-write", "primary"} {
+		t.Run(which, func(t *testing.T) {
+			d, err := Open(context.Background(), dsn+"&target_session_attrs="+which, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			if err := d.Ready(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// A store that is written to reads from the server that takes the writes, whichever is named first.
+func TestSeveralServersMeanThePrimary(t *testing.T) {
+	for dsn, want := range map[string]bool{"postgres://x@a,b/d": true, "postgres://x@a/d?sslmode=prefer": false} {
+		config, err := parse(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		primary(config.ConnConfig)
+		if got := side(config, false).ConnConfig.ValidateConnect != nil; got != want {
+			t.Errorf("%s: a reader's server is judged: %v, want %v", dsn, got, want)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"context"
+	sqlfault "database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/scrollback-ai/scrollback"
+	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/move"
+)
+
+// SQLSTATEs that are told apart.
+const (
+	codeTaken         = "23505"
+	codeSerialization = "40001" // also what CockroachDB and YugabyteDB return for "begin again"
+	codeDeadlock      = "40P01"
+	codeDiskFull      = "53100"
+	codeTooMany       = "53300"
+	codeReadOnly      = "25006"
+	codeStarting      = "57P03"
+	codeNoDatabase    = "3D000"
+	codePassword      = "28P01"
+	codeNoEntry       = "28000"
+	codeForbidden     = "42501"
+	codeNoTable       = "42P01"
+	codeTableExists   = "42P07"
+	codeTypeExists    = "42710"
+	codeNoSetting     = "42704"
+	codeNoColumn      = "42703"
+	codeIdle          = "25P03" // a transaction that said nothing for too long
+	codeDamaged       = "XX001"
+	codeIndexDamaged  = "XX002"
+	codeLocked        = "55P03" // lock_timeout
+)
+
+// stateOf is the SQLSTATE of an error of the server, or empty.
+func stateOf(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// classify sorts errors of the database: what may be temporary is unavailable.
+func classify(err error) scrollback.Code {
+	state := stateOf(err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return scrollback.Canceled
+	case retryable(err), lostConnection(err), pgconn.Timeout(err):
+		return scrollback.Unavailable
+	case state == "":
+		return sqlstore.Classify(err)
+	case state == codeForbidden:
+		return scrollback.Refused
+	case state == codeClosed:
+		return scrollback.Unavailable
+	}
+	switch state[:2] {
+	case "28", "3D", "53", "55", "57", "58": // who may come in; resources; objects in use; operators; the system
+		return scrollback.Unavailable
+	}
+	return scrollback.Internal
+}
+
+// moving is [sqlstore.Dialect]'s.
+func moving(err error) string {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) || e.Code != codeClosed {
+		return ""
+	}
+	return strings.TrimPrefix(e.Message, move.Closed)
+}
+
+// full reports whether the server's disk has no room.
+func full(err error) bool { return stateOf(err) == codeDiskFull }
+
+// taken reports whether a key already exists.
+func taken(err error) bool { return stateOf(err) == codeTaken }
+
+// retryable reports whether the transaction was undone only because of others, and may
+// succeed when it is run again.
+func retryable(err error) bool {
+	state := stateOf(err)
+	return state == codeSerialization || state == codeDeadlock
+}
+
+// lostConnection reports whether the connection is gone, or of no use any more. Whether a
+// commit that was under way has happened is then not known.
+func lostConnection(err error) bool {
+	if state := stateOf(err); state != "" {
+		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") || state == codeReadOnly ||
+			state == codeIdle || state == codeTooMany
+	}
+	var network net.Error
+	var connecting *pgconn.ConnectError
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return false // the caller's doing
+	case errors.Is(err, sqlfault.ErrBadConn), errors.Is(err, pgconn.ErrConnClosed), errors.Is(err, io.EOF),
+		errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, net.ErrClosed):
+		return true
+	}
+	return errors.As(err, &network) || errors.As(err, &connecting)
+}

@@ -1,0 +1,36 @@
+package postgres
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// Listening opens databases and collects the statements that are run on them.
+type Listening struct{ heard []*heard }
+
+// Open opens a database.
+func (l *Listening) Open(t *testing.T, dsn string) *driver.Driver {
+	t.Helper()
+	d, h := listen(t, dsn)
+	l.heard = append(l.heard, h)
+	return d
+}
+
+// CheckPortable judges what was heard; see checkPortable.
+func (l *Listening) CheckPortable(t *testing.T) {
+	all := map[string]bool{}
+	for _, h := range l.heard {
+		h.mu.Lock()
+		for text := range h.all {
+			all[text] = true
+		}
+		h.mu.Unlock()
+	}
+	if len(all) < 150 {
+		t.Errorf("only %d statements were heard: is this the suite?", len(all))
+	}
+	checkPortable(t, slices.Sorted(maps.Keys(all)))
+}

@@ -1,0 +1,129 @@
+// Package postgres opens the store's database on a PostgreSQL server, and holds what sqlstore
+// does not share with other databases.
+//
+// Words it adds: settlement (a transaction that numbers what others have committed), lane (one
+// of the rows that the sums of a day are spread over).
+//
+// Invariants: nothing waits for another conversation's transaction, but for bounded blocks of
+// numbers; whatever a server holds in memory another may change, so that rows are read and
+// locked in the transaction that judges by them; a transaction is repeated only when it is
+// certain that it was not committed.
+//
+// It may not know HTTP, models, budgets, or any product rule.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/move"
+)
+
+// Options tune a database; the zero value is right for the product.
+type Options struct {
+	Log      *slog.Logger // nil discards
+	Existing bool         // nothing is made in a database that has nothing
+}
+
+// Open opens the database that a URL names, postgres://USER:PASSWORD@HOST:PORT/DATABASE with
+// the options of libpq and pgx, and makes its tables if there are none. It is refused if the
+// database is another program's, or newer than this program.
+func Open(ctx context.Context, dsn string, o *Options) (*driver.Driver, error) {
+	d, err := database(ctx, dsn, o)
+	if err != nil {
+		return nil, err
+	}
+	return sqlstore.New(d), nil
+}
+
+// OpenSide opens a database as [Open] does, to be copied from or to. Name is what people are told
+// it is. With [Options].Existing one without anything is not_found.
+func OpenSide(ctx context.Context, dsn, name string, o *Options) (*move.Side, error) {
+	d, err := database(ctx, dsn, o)
+	if err != nil {
+		return nil, err
+	}
+	return &move.Side{Database: d, Name: name, Watch: watch(), Refuse: refuse, Reopen: reopen(), Forget: forget(),
+		HoldRun: holdRun, HoldNote: holdNote,
+		Usage: "usage_records", Insert: insertMessages, Numbers: true}, nil
+}
+
+// database opens what a driver runs on.
+func database(ctx context.Context, dsn string, o *Options) (sqlstore.Database, error) {
+	log := slog.New(slog.DiscardHandler)
+	if o != nil && o.Log != nil {
+		log = o.Log
+	}
+	c, err := connect(ctx, dsn, log)
+	if err != nil {
+		return sqlstore.Database{}, err
+	}
+	if o != nil && o.Existing {
+		if err := c.exists(ctx); err != nil {
+			return sqlstore.Database{}, errors.Join(err, c.close())
+		}
+	}
+	return c.database(ctx)
+}
+
+// database is what a driver runs on, with its tables made; it closes c if that fails.
+func (c *connection) database(ctx context.Context) (sqlstore.Database, error) {
+	log := c.log
+	migrations, err := sqlstore.Migrations("postgres", goose.DialectPostgres, c.writers)
+	if err == nil {
+		err = migrate(ctx, c.writers, migrations, log)
+	}
+	var clock *clock
+	if err == nil {
+		clock, err = newClock(ctx, readClock(c.writers), log)
+	}
+	if err != nil {
+		return sqlstore.Database{}, errors.Join(err, c.close())
+	}
+	// Beside the pool of those who write: they wait for what it does.
+	config := c.config.Copy()
+	closeReadOnly(config)
+	numbering := stdlib.OpenDB(*config)
+	numbering.SetMaxOpenConns(2)
+	order := newOrder(numbering, c.channel, log)
+	listener := c.listen(func() { ring(order.news) })
+	w := &writer{db: c.writers, stop: func() error {
+		listener.Close()
+		clock.close()
+		order.Close()
+		return errors.Join(numbering.Close(), c.close())
+	}}
+	d := dialect
+	d.BranchNumber = (&branches{db: numbering}).number
+	return sqlstore.Database{Dialect: d, Readers: &readers{c.readers}, Writer: w, Copy: copyNothing,
+		Clock: clock.Now, Order: order}, nil
+}
+
+// dialect is what PostgreSQL does its own way.
+var dialect = sqlstore.Dialect{
+	Statements: statements,
+	Classify:   classify,
+	Moving:     moving,
+	SetProbe: func(n int64) string {
+		return `UPDATE numbers SET last = ` + strconv.FormatInt(n, 10) + ` WHERE name = 'probe'`
+	},
+	Full:      full,
+	Taken:     taken,
+	Damaged:   func(err error) bool { return stateOf(err) == codeDamaged || stateOf(err) == codeIndexDamaged },
+	AddsUsage: true,
+}
+
+// copyNothing implements [driver.Audit]'s Copy: PostgreSQL has better means.
+func copyNothing(context.Context, string) error {
+	return scrollback.Errorf(scrollback.Refused, "postgres.Copy",
+		i18n.PostgreSQLNotCopiedIntoFile)
+}

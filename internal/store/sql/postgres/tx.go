@@ -1,0 +1,287 @@
+package postgres
+
+import (
+	"context"
+	sqldriver "database/sql/driver"
+	"encoding/hex"
+	"errors"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
+)
+
+// transaction is one on a connection; it begins with the first statement. A statement that nobody
+// waits for the result of is sent with the next one, or with the commit. It implements
+// [sqlstore.Tx]: nothing is kept, because others write meanwhile.
+type transaction struct {
+	conn    *pgx.Conn
+	begun   bool
+	waiting []waitingStatement // not sent yet
+}
+
+// waitingStatement is a statement to be sent. changed, unless it is nil, judges how many rows it
+// changed.
+type waitingStatement struct {
+	text    string
+	args    []any
+	changed func(rows int64) error
+}
+
+const (
+	beginWrite = `begin isolation level read committed`
+	commit     = `commit`
+)
+
+// errUndone is a commit that was none: the server undoes a transaction in which a statement has
+// failed, and calls that a success.
+var errUndone = errors.New("the transaction was undone, because a statement of it had failed")
+
+// Kept implements [sqlstore.Tx].
+func (t *transaction) Kept() *sqlstore.Kept { return nil }
+
+// Query implements [sqlstore.Reader].
+func (t *transaction) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
+	if err := t.wait(query, args, nil); err != nil {
+		return err
+	}
+	_, err := t.send(ctx, func(row sqlstore.Row) error {
+		unescapeRow(row)
+		return scan(row)
+	})
+	return err
+}
+
+// Exec implements [sqlstore.Tx].
+func (t *transaction) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	if err := t.wait(statement, args, nil); err != nil {
+		return 0, err
+	}
+	return t.send(ctx, nil)
+}
+
+// Run implements [sqlstore.Tx].
+func (t *transaction) Run(_ context.Context, statement string, args ...any) error {
+	return t.wait(statement, args, nil)
+}
+
+// RunOne implements [sqlstore.Tx].
+func (t *transaction) RunOne(_ context.Context, missed error, statement string, args ...any) error {
+	return t.wait(statement, args, func(rows int64) error {
+		if rows == 0 {
+			return missed
+		}
+		return nil
+	})
+}
+
+// wait leaves a statement to be sent with the next one.
+func (t *transaction) wait(text string, args []any, changed func(int64) error) error {
+	bound, err := bindArgs(args)
+	if err == nil {
+		t.waiting = append(t.waiting, waitingStatement{text, bound, changed})
+	}
+	return err
+}
+
+// send runs the statements that wait together, hands on the rows of the last, which are there
+// until each returns, and returns how many rows that changed.
+func (t *transaction) send(ctx context.Context, each func(sqlstore.Row) error) (n int64, err error) {
+	all := t.waiting
+	t.waiting = nil
+	if !t.begun {
+		all = append([]waitingStatement{{text: beginWrite}}, all...)
+		t.begun = true
+	}
+	var batch pgx.Batch
+	for _, s := range all {
+		batch.Queue(s.text, s.args...)
+	}
+	sent := t.conn.SendBatch(ctx, &batch)
+	for i, s := range all {
+		last := i == len(all)-1
+		if last && each != nil {
+			n, err = readRows(sent, each)
+		} else {
+			var tag pgconn.CommandTag
+			tag, err = sent.Exec()
+			n = tag.RowsAffected()
+			if err == nil && s.text == commit && tag.String() != "COMMIT" {
+				err = errUndone
+			}
+		}
+		if err == nil && s.changed != nil {
+			err = s.changed(n)
+		}
+		if err != nil {
+			break
+		}
+	}
+	if closed := sent.Close(); err == nil {
+		err = closed
+	}
+	return n, err
+}
+
+// readRows hands on the rows of the next result.
+func readRows(sent pgx.BatchResults, each func(sqlstore.Row) error) (int64, error) {
+	rows, err := sent.Query()
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		values, err := rows.Values()
+		if err != nil {
+			return 0, err
+		}
+		row := make(sqlstore.Row, len(values))
+		for i, v := range values {
+			if row[i], err = columnValue(v); err != nil {
+				return 0, err
+			}
+		}
+		if err := each(row); err != nil {
+			return 0, err
+		}
+	}
+	return rows.CommandTag().RowsAffected(), rows.Err()
+}
+
+// columnValue is a value as database/sql would have it.
+func columnValue(v any) (sqldriver.Value, error) {
+	switch v := v.(type) {
+	case int32:
+		return int64(v), nil
+	case pgtype.Numeric:
+		return v.Value()
+	}
+	return v, nil
+}
+
+// commit ends a transaction, with what waits; what is to be judged before that is sent
+// before. Once the commit was sent and the connection is lost, nobody knows what became of it,
+// and it is not repeated.
+func (t *transaction) commit(ctx context.Context) error {
+	if !t.begun && len(t.waiting) == 0 {
+		return nil
+	}
+	if slices.ContainsFunc(t.waiting, func(s waitingStatement) bool { return s.changed != nil }) {
+		if _, err := t.send(ctx, nil); err != nil {
+			return t.undone(ctx, err)
+		}
+	}
+	t.waiting = append(t.waiting, waitingStatement{text: commit})
+	_, err := t.send(ctx, nil)
+	if err != nil {
+		t.rollback(ctx)
+	}
+	return err
+}
+
+// undone ends a transaction that failed before its commit: it may be run again.
+func (t *transaction) undone(ctx context.Context, err error) error {
+	t.rollback(ctx)
+	if lostConnection(err) && ctx.Err() == nil {
+		return again{err}
+	}
+	return err
+}
+
+// rollback ends a transaction that failed. A connection on which that fails is closed, and the
+// transaction with it.
+func (t *transaction) rollback(ctx context.Context) {
+	if !t.begun || t.conn.IsClosed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), connectTimeout)
+	defer cancel()
+	if _, err := t.conn.Exec(ctx, `rollback`); err != nil {
+		_ = t.conn.Close(ctx)
+	}
+}
+
+// bindArgs are arguments as PostgreSQL stores them: texts without what it refuses.
+func bindArgs(args []any) ([]any, error) {
+	out := make([]any, len(args))
+	for i, arg := range args {
+		v, err := sqlstore.Bind(arg)
+		if err != nil {
+			return nil, err
+		}
+		if text, ok := v.(string); ok {
+			v = escaped(text)
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// unescapeRow makes a row as it was given.
+func unescapeRow(row sqlstore.Row) {
+	for i, v := range row {
+		if text, ok := v.(string); ok {
+			row[i] = unescaped(text)
+		}
+	}
+}
+
+// escape marks what stands for something that PostgreSQL does not store in a text: a zero
+// byte, or one that is not UTF-8. It is of the private use area, and so hardly ever meant.
+const escape = '\uf8f7'
+
+// escaped is a text without zero bytes and without bytes that are not UTF-8; unescaped
+// returns the text as it was.
+func escaped(s string) string {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 && !strings.ContainsRune(s, escape) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == escape:
+			b.WriteString(string(escape) + "-")
+		case r == 0, r == utf8.RuneError && n == 1:
+			b.WriteRune(escape)
+			b.WriteString(hex.EncodeToString([]byte{s[0]}))
+		default:
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+func unescaped(s string) string {
+	if !strings.ContainsRune(s, escape) {
+		return s
+	}
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, string(escape))
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		if rest, ok := strings.CutPrefix(after, "-"); ok {
+			b.WriteRune(escape)
+			s = rest
+			continue
+		}
+		if len(after) >= 2 {
+			if raw, err := hex.DecodeString(after[:2]); err == nil {
+				b.Write(raw)
+				s = after[2:]
+				continue
+			}
+		}
+		b.WriteRune(escape) // not written by us
+		s = after
+	}
+}

@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/drivertest"
+	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
+)
+
+// file is a database with what is behind its driver.
+type file struct {
+	*driver.Driver
+	writer  *writer
+	readers *sql.DB
+	read    *readers
+}
+
+func openDB(t *testing.T, path string) *file {
+	t.Helper()
+	// After each batch, what the writer keeps is what a fresh read returns.
+	d, err := connect(t.Context(), path, &Options{judge: func(ctx context.Context, tx sqlstore.Tx) error {
+		return tx.Kept().Check(ctx, tx)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := &file{sqlstore.New(d), d.Writer.(*writer), d.Readers.(*readers).db, d.Readers.(*readers)}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// say creates a conversation with one message.
+func say(t *testing.T, db *file, id scrollback.ConversationID) {
+	t.Helper()
+	b := scrollback.Branch{ID: scrollback.BranchID("branch of " + id), Conversation: id}
+	_, _, err := db.Log.Create(t.Context(), scrollback.Conversation{ID: id, Version: 1}, b)
+	if err == nil {
+		m := scrollback.Message{ID: scrollback.MessageID("message of " + id),
+			Parts: scrollback.Parts{scrollback.Text{Text: "word"}}}
+		_, err = db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: 0, Entries: []driver.Entry{{Message: m}}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A start that was killed after the file became ours and before it had a table
+// is taken up by the next.
+func TestKilledFirstStart(t *testing.T) {
+	for _, done := range [][]string{
+		{},
+		{"PRAGMA journal_mode = WAL"},
+		{"PRAGMA journal_mode = WAL", fmt.Sprint("PRAGMA application_id = ", applicationID)},
+		{"PRAGMA journal_mode = WAL", fmt.Sprint("PRAGMA application_id = ", applicationID),
+			"CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL, is_applied INTEGER NOT NULL, " +
+				"tstamp TIMESTAMP DEFAULT (datetime('now')))",
+			"INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)"},
+	} {
+		path := filepath.Join(t.TempDir(), "s.db")
+		raw, err := sql.Open("sqlite", dsn(path, "rwc", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range done {
+			if _, err := raw.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := raw.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db := openDB(t, path)
+		say(t, db, "0")
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		drivertest.Check(t, openDB(t, path).Driver)
+	}
+}
+
+// What may pass is unavailable, and what the caller ended canceled; a fault of
+// ours, or of the file's contents, is internal.
+func TestClassify(t *testing.T) {
+	var wrong map[string]int
+	for _, c := range []struct {
+		err  error
+		want scrollback.Code
+	}{
+		{context.Canceled, scrollback.Canceled},
+		{fmt.Errorf("x: %w", context.DeadlineExceeded), scrollback.Unavailable},
+		{sql.ErrConnDone, scrollback.Unavailable},
+		{&fs.PathError{Op: "open", Path: "p", Err: fs.ErrPermission}, scrollback.Unavailable},
+		{json.Unmarshal([]byte("{"), &wrong), scrollback.Internal},
+		{errors.New("sql: Scan error on column index 0"), scrollback.Internal},
+		{io.ErrUnexpectedEOF, scrollback.Internal},
+	} {
+		if got := classify(c.err); got != c.want {
+			t.Errorf("%v is %s, want %s", c.err, got, c.want)
+		}
+	}
+}
+
+// A damaged column is said to be a fault of ours, in whichever table it is.
+func TestDamagedColumn(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
+	say(t, db, "0")
+	for _, damage := range []struct {
+		statement string
+		read      func() error
+	}{
+		{"DROP TRIGGER messages_append_only", nil},
+		{"UPDATE messages SET parts = '{'", func() error {
+			_, err := db.Log.Messages(t.Context(), driver.MessageQuery{Branch: "branch of 0", From: 1, To: 9})
+			return err
+		}},
+		{"UPDATE messages SET created_at = 'soon'", func() error {
+			_, err := db.Index.Located(t.Context(), []driver.Place{driver.PlaceOf(1, 1)})
+			return err
+		}},
+		{"UPDATE branches SET view = '['", func() error { _, err := db.Log.Branch(t.Context(), "branch of 0"); return err }},
+		{"UPDATE conversations SET roots = '7'", func() error {
+			_, err := db.Log.Patch(t.Context(), "0", 1, func(*scrollback.Conversation) error { return nil })
+			return err
+		}},
+	} {
+		harm(t, db, damage.statement)
+		if damage.read == nil {
+			continue
+		}
+		if err := damage.read(); scrollback.CodeOf(err) != scrollback.Internal {
+			t.Errorf("after %s: %v (%s)", damage.statement, err, scrollback.CodeOf(err))
+		}
+	}
+}
+
+// A transaction that was left open is undone, and the next batch goes through.
+func TestTransactionLeftOpen(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
+	say(t, db, "0")
+	for _, statement := range []string{"BEGIN IMMEDIATE", "UPDATE conversations SET title = 'half'"} {
+		if err := db.writer.tx.Run(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say(t, db, "1")
+	h, err := db.Log.Head(t.Context(), "0")
+	if err != nil || h.Title != "" {
+		t.Errorf("title %q, %v", h.Title, err)
+	}
+	drivertest.Check(t, db.Driver)
+}
+
+// A job that fails keeps its reason to itself.
+func TestBatchSpoiled(t *testing.T) {
+	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
+	mine := scrollback.Errorf(scrollback.NotFound, "test", "mine")
+	spoiler := job{ctx: t.Context(), done: make(chan error, 1), fn: func(ctx context.Context, tx sqlstore.Tx) error {
+		if err := tx.Run(ctx, "COMMIT"); err != nil { // nothing is left to roll back to
+			t.Error(err)
+		}
+		return mine
+	}}
+	var errs [2]chan error
+	neighbour := func(i int) job {
+		errs[i] = make(chan error, 1)
+		return job{ctx: t.Context(), done: errs[i], fn: func(context.Context, sqlstore.Tx) error { return nil }}
+	}
+	db.writer.run([]job{neighbour(0), spoiler, neighbour(1)})
+	for i := range errs {
+		if err := <-errs[i]; classify(err) != scrollback.Internal {
+			t.Errorf("neighbour %d: %v (%s)", i, err, classify(err))
+		}
+	}
+	if err := <-spoiler.done; !errors.Is(err, mine) {
+		t.Errorf("spoiler: %v", err)
+	}
+	say(t, db, "0")
+}

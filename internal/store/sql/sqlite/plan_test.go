@@ -1,0 +1,216 @@
+package sqlite
+
+import (
+	"maps"
+
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/drivertest"
+	"github.com/scrollback-ai/scrollback/internal/store/feed/feedtest"
+)
+
+// scans are the only plans that may read a whole table or index: lists of conversations in
+// the order of an index of a part of the table. What a subquery reads is judged by its own
+// steps.
+var scans = []string{
+	"SCAN CONSTANT ROW", "SCAN (subquery-",
+	"SCAN json_each VIRTUAL TABLE", // a list that was given
+	"SCAN conversations USING COVERING INDEX conversations_project",
+	"SCAN conversations USING COVERING INDEX conversations_trash",
+	"SCAN c USING COVERING INDEX conversations_roots", // only those that have folders of their own
+	"SCAN origins USING INDEX origins_id",             // all of them, in order
+	// when one is made or all are listed; how many there may be is bounded
+	"SCAN keys", "SCAN k",
+}
+
+// sorted are parts of the statements whose order no index has: by rank, and lists of the
+// origins of a folder and what is below it, or of a place.
+var sorted = []string{"bm25(", "OR folder >=", "FROM origins WHERE place = $1 ORDER",
+	"FROM origins WHERE place = $1 AND (tool"}
+
+// made is an empty database as bytes: migrating each from nothing is a third of the suite.
+var made []byte
+
+// empty is the path of an empty database of its own.
+func empty(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s.db")
+	if made != nil {
+		if err := os.WriteFile(path, made, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	err := openDB(t, path).Close()
+	if err == nil {
+		made, err = os.ReadFile(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// The driver passes the suite, and of the statements that it prepared on the way
+// none reads more rows than its answer takes.
+func TestSQLite(t *testing.T) {
+	var seen prepared
+	open := func(t *testing.T) *driver.Driver {
+		db := openDB(t, empty(t))
+		shut := db.Close
+		db.Close = func() error {
+			seen.add(db)
+			return shut()
+		}
+		return db.Driver
+	}
+	drivertest.Run(t, open)
+	t.Run("Feed", func(t *testing.T) { feedtest.Run(t, open) })
+	t.Run("Plans", func(t *testing.T) { judge(t, seen.queries) })
+	t.Run("Steps", func(t *testing.T) { narrow(t, seen.queries) })
+}
+
+// steps are how statements find their rows that could also find them by reading
+// all of a conversation or of a list: a statement is told by a part of its text.
+var steps = []struct{ part, step string }{
+	{"receipt = $3", "SEARCH receipts USING COVERING INDEX receipts_known (conversation_id=? AND receipt=? AND branch=?)"},
+	{"WHERE deleted_at = 0 AND agent_of = '' AND purged_at = 0 AND (updated_at",
+		"SEARCH conversations USING INDEX conversations_newest ((updated_at,id)<(?,?))"},
+	{"WHERE deleted_at = 0 AND agent_of = '' AND project = $5",
+		"SEARCH conversations USING INDEX conversations_project (project=? AND (updated_at,id)<(?,?))"},
+	{"WHERE deleted_at <> 0 AND purged_at = 0 AND (updated_at",
+		"SEARCH conversations USING INDEX conversations_trash_newest ((updated_at,id)<(?,?))"},
+	{"WHERE deleted_at <> 0 AND project = $5",
+		"SEARCH conversations USING INDEX conversations_trash_project (project=? AND (updated_at,id)<(?,?))"},
+	{"WHERE deleted_at = 0 AND agent_of <> '' AND agent_of = $5 AND purged_at",
+		"SEARCH conversations USING INDEX conversations_agents (agent_of=? AND (updated_at,id)<(?,?))"},
+	{"SELECT tool, id FROM origins WHERE conversation_id = $1", "SEARCH origins USING PRIMARY KEY (conversation_id=?)"},
+}
+
+// lists are how the lists of origins find theirs, by what is asked for.
+var lists = map[string]string{
+	"conversation_id = $1 ORDER":                       "SEARCH origins USING PRIMARY KEY (conversation_id=?)",
+	"tool = $1 AND id = $2 ORDER":                      "SEARCH origins USING INDEX origins_id (tool=? AND id=?)",
+	"tool = $1 AND root = $2 ORDER":                    "SEARCH origins USING INDEX origins_root (tool=? AND root=?)",
+	"place = $1 AND name = $2 ORDER":                   "SEARCH origins USING INDEX origins_place (place=? AND name=?)",
+	"place = $1 ORDER":                                 "SEARCH origins USING INDEX origins_place (place=?)",
+	"folder >= $4 AND folder < $5) ORDER":              "SEARCH origins USING INDEX origins_folder (folder>? AND folder<?)",
+	"tool = $1 ORDER":                                  "SEARCH origins USING INDEX origins_id (tool=?)",
+	"(tool, id, conversation_id) > ($1, $2, $3) ORDER": "SEARCH origins USING INDEX origins_id ((tool,id,conversation_id)>(?,?,?))",
+}
+
+// The turns of a page are found by an index of those that did not end well: its cost does
+// not grow with the conversation.
+const troubledStep = "SEARCH turns USING INDEX turns_troubled (branch=? AND last_seq>? AND last_seq<?)"
+
+// narrow holds the statements of steps against what they must be.
+func narrow(t *testing.T, queries []string) {
+	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
+	troubled := slices.IndexFunc(queries, func(q string) bool { return strings.Contains(q, "last_seq BETWEEN") })
+	if troubled < 0 || !slices.Contains(plan(t, db, queries[troubled]), troubledStep) {
+		t.Errorf("the turns of a page are not found by %q", troubledStep)
+	}
+	for part, step := range lists {
+		at := slices.IndexFunc(queries, func(q string) bool {
+			return strings.Contains(q, "FROM origins WHERE") && strings.Contains(q, part)
+		})
+		if at < 0 || !slices.Contains(plan(t, db, queries[at]), step) {
+			t.Errorf("origins by %q are not found by %q", part, step)
+			if at >= 0 {
+				t.Log(plan(t, db, queries[at]))
+			}
+		}
+	}
+	for _, s := range steps {
+		found := false
+		for _, query := range queries {
+			if !strings.Contains(query, s.part) {
+				continue
+			}
+			found = true
+			if got := plan(t, db, query); !slices.Equal(got, []string{s.step}) {
+				t.Errorf("%q, want %q\nin %s", got, s.step, query)
+			}
+		}
+		if !found {
+			t.Errorf("no statement has %q", s.part)
+		}
+	}
+}
+
+func judge(t *testing.T, queries []string) {
+	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
+	judged := map[string]int{}
+	for _, query := range queries {
+		verb, _, _ := strings.Cut(query, " ")
+		if judged[verb]++; !slices.Contains([]string{"SELECT", "UPDATE", "DELETE"}, verb) {
+			continue
+		}
+		for _, step := range plan(t, db, query) {
+			scan := strings.HasPrefix(step, "SCAN ") &&
+				!slices.ContainsFunc(scans, func(p string) bool { return strings.HasPrefix(step, p) })
+			sort := strings.Contains(step, "TEMP B-TREE") &&
+				!slices.ContainsFunc(sorted, func(part string) bool { return strings.Contains(query, part) })
+			if scan || sort || strings.Contains(step, "AUTOMATIC") {
+				t.Errorf("%s\nin %s", step, query)
+			}
+		}
+	}
+	if judged["SELECT"] < 20 || judged["UPDATE"] < 8 {
+		t.Errorf("too few statements were judged: %v", judged)
+	}
+}
+
+var parameter = regexp.MustCompile(`\$\d+`)
+
+func plan(t *testing.T, db *file, query string) []string {
+	t.Helper()
+	marks := parameter.FindAllString(query, -1)
+	slices.Sort(marks)
+	var out []string
+	rows, err := db.readers.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query,
+		make([]any, len(slices.Compact(marks)))...)
+	if err != nil {
+		t.Fatalf("%v\nin %s", err, query)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, step)
+	}
+	if err := rows.Err(); err != nil || len(out) == 0 && strings.HasPrefix(query, "SELECT") {
+		t.Fatalf("%d steps, %v\nin %s", len(out), err, query)
+	}
+	return out
+}
+
+// prepared collects statements.
+type prepared struct {
+	mu      sync.Mutex
+	queries []string
+}
+
+// add adds those that a database has prepared.
+func (p *prepared) add(db *file) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	db.read.mu.Lock()
+	p.queries = slices.AppendSeq(p.queries, maps.Keys(db.read.statements))
+	db.read.mu.Unlock()
+	db.writer.tx.mu.Lock()
+	p.queries = slices.AppendSeq(p.queries, maps.Keys(db.writer.tx.statements))
+	db.writer.tx.mu.Unlock()
+	slices.Sort(p.queries)
+	p.queries = slices.Compact(p.queries)
+}

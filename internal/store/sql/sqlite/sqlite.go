@@ -1,0 +1,153 @@
+// Package sqlite opens the store's database in an SQLite file, and holds what sqlstore
+// does not share with other databases.
+//
+// Words it adds: batch (transactions that commit together), upkeep (copying the log
+// into the database beside the writer).
+//
+// Invariants: one connection writes, one batch at a time, and every job of a batch
+// succeeds or fails alone; a write that was acknowledged survives a power cut; a file
+// that is not ours is never written to.
+//
+// It may not know HTTP, models, budgets, or any product rule.
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
+)
+
+// Options tune a database; the zero value is right for the product.
+type Options struct {
+	Readers  int          // connections that read at once; 0 means 4
+	MaxPages int          // the file's greatest size in pages; 0 means as much as the disk holds
+	Log      *slog.Logger // nil discards
+
+	judge func(ctx context.Context, tx sqlstore.Tx) error // see writer
+}
+
+// Open opens the file at path, and makes it if it does not exist. It is refused if the
+// file is another program's, or newer than this program.
+func Open(ctx context.Context, path string, o *Options) (*driver.Driver, error) {
+	d, err := connect(ctx, path, o)
+	if err != nil {
+		return nil, err
+	}
+	return sqlstore.New(d), nil
+}
+
+// OpenMemory makes a database in memory, which nothing else sees and which ends with its driver.
+func OpenMemory(ctx context.Context, o *Options) (*driver.Driver, error) {
+	d, err := connectMemory(ctx, o)
+	if err != nil {
+		return nil, scrollback.Wrap(scrollback.Internal, "sqlite.OpenMemory", err)
+	}
+	return sqlstore.New(d), nil
+}
+
+// connectMemory opens what a driver runs on. The database is there as long as one connection is open.
+func connectMemory(ctx context.Context, o *Options) (sqlstore.Database, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	log := cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	name := rand.Text()
+	writing := sql.OpenDB(&connector{dsn: memoryDSN(name, "rwc")})
+	writing.SetMaxOpenConns(2)
+	first, err := writing.Conn(ctx)
+	if err != nil {
+		return sqlstore.Database{}, errors.Join(err, writing.Close())
+	}
+	defer first.Close()
+	err = migrate(ctx, writing, "memory:")
+	var w *writer
+	if err == nil {
+		w, err = newWriter(ctx, writing, "", log)
+	}
+	if err != nil {
+		return sqlstore.Database{}, errors.Join(err, writing.Close())
+	}
+	w.judge = o.judge
+	readers := sql.OpenDB(&connector{dsn: memoryDSN(name, "ro")})
+	readers.SetMaxOpenConns(cmp.Or(o.Readers, defaultReaders))
+	readers.SetMaxIdleConns(cmp.Or(o.Readers, defaultReaders))
+	go w.loop()
+	return sqlstore.Database{Dialect: dialect, Readers: newReaders(readers), Writer: w, Copy: copier(readers)}, nil
+}
+
+// memoryDSN names a database in memory, which connections of this process share.
+func memoryDSN(name, mode string) string {
+	q := url.Values{"vfs": {"memdb"}, "_pragma": {"busy_timeout(5000)", "temp_store(MEMORY)"}}
+	if mode == "ro" {
+		q.Add("_pragma", "query_only(1)")
+	}
+	return "file:/" + name + "?" + q.Encode()
+}
+
+// defaultReaders is how many connections read at once.
+const defaultReaders = 4
+
+// connect opens what a driver runs on.
+func connect(ctx context.Context, path string, o *Options) (sqlstore.Database, error) {
+	const op = "sqlite.Open"
+	if o == nil {
+		o = &Options{}
+	}
+	log := cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if err := prepare(ctx, path); err != nil {
+		return sqlstore.Database{}, unwritable(err)
+	}
+	before, err := os.Stat(path)
+	if err != nil {
+		return sqlstore.Database{}, scrollback.Wrap(scrollback.Unavailable, op, err)
+	}
+	to := &connector{dsn: dsn(path, "rw", o.MaxPages)}
+	writing := sql.OpenDB(to)
+	writing.SetMaxOpenConns(2) // the writer's, and one that copies the log
+	w, err := newWriter(ctx, writing, path, log)
+	if err == nil && !os.SameFile(before, w.held.files[0]) {
+		err = errors.Join(displaced("%s was replaced while it was opened", path), w.conn.Close())
+	}
+	if err != nil {
+		writing.Close()
+		return sqlstore.Database{}, unwritable(scrollback.Wrap(classify(err), op, err))
+	}
+	same := func() error { _, err := w.held.same(); return err }
+	to.allow = same
+	n := cmp.Or(o.Readers, defaultReaders)
+	readers := sql.OpenDB(&connector{dsn: dsn(path, "ro", 0), allow: same})
+	readers.SetMaxOpenConns(n)
+	readers.SetMaxIdleConns(n)
+	// Those that are open go on reading what they have; no other ones can be opened.
+	w.displaced = func() { readers.SetMaxOpenConns(max(1, readers.Stats().OpenConnections)) }
+	w.judge = o.judge
+	go w.loop()
+	return sqlstore.Database{Dialect: dialect, Readers: newReaders(readers), Writer: w,
+		Copy: copier(readers), Lost: w.stillHeld}, nil
+}
+
+func dsn(path, mode string, maxPages int) string {
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)",
+		"temp_store(MEMORY)", "journal_size_limit(67108864)"}}
+	if mode == immutable {
+		q.Set("mode", "ro")
+		q.Set("immutable", "1")
+	}
+	if mode != "rwc" && mode != "rw" {
+		q.Add("_pragma", "query_only(1)")
+	}
+	if maxPages > 0 {
+		q.Add("_pragma", fmt.Sprintf("max_page_count(%d)", maxPages))
+	}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: q.Encode()}).String()
+}

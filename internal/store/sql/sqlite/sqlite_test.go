@@ -1,0 +1,74 @@
+package sqlite_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/store/drivertest"
+	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
+	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
+)
+
+func open(t *testing.T, path string) *driver.Driver {
+	t.Helper()
+	db, err := sqlite.Open(context.Background(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func TestSQLiteReopen(t *testing.T) {
+	drivertest.RunReopen(t, func(t *testing.T, dir string) *driver.Driver { return open(t, filepath.Join(dir, "s.db")) })
+}
+
+// One list of operations gives equal answers in memory and on disk.
+func TestSQLiteWalk(t *testing.T) {
+	for seed := range uint64(5) {
+		drivertest.Walk(t, seed, 300, oracle.New(), open(t, filepath.Join(t.TempDir(), "s.db")))
+	}
+}
+
+// Old changes go with the first write of a process, and no number comes twice.
+func TestChangesKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	if err := open(t, path).Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(`WITH RECURSIVE many (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM many WHERE n < 40000)
+		INSERT INTO changes SELECT n, '', '', '', 1, '', '', 0, 0, '' FROM many`)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	d := open(t, path)
+	c := scrollback.Conversation{ID: "0", Branch: "b", Version: 1}
+	if _, _, err := d.Log.Create(t.Context(), c, scrollback.Branch{ID: "b", Conversation: "0"}); err != nil {
+		t.Fatal(err)
+	}
+	if oldest, newest, err := d.Log.ChangeSpan(t.Context()); err != nil || newest != 40001 ||
+		newest-oldest+1 != driver.ChangesKept {
+		t.Errorf("%d to %d are kept, %v", oldest, newest, err)
+	}
+}
+
+// A database in memory is like any other, and another one has nothing of it.
+func TestSQLiteInMemory(t *testing.T) {
+	drivertest.Run(t, func(t *testing.T) *driver.Driver {
+		db, err := sqlite.OpenMemory(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		return db
+	})
+}

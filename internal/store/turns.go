@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// BeginRequest opens a turn. Admit may refuse it, given the newest turn (nil if there was
+// none): it runs inside the transaction, so it must only judge. Edit then changes the
+// conversation's own fields, unless the request is refused or a replay.
+type BeginRequest struct {
+	Conversation scrollback.ConversationID
+	Owner        string
+	Idempotency  scrollback.Idempotency
+	IfHead       *scrollback.Branch // any other head is conflict; nil for any
+	Messages     []Incoming
+	Admit        func(last *scrollback.Turn) error
+	Quota        *scrollback.Quota // in which the turn is counted, unless nil
+	Edit         func(*scrollback.Conversation)
+	Without      *[]int64 // the messages that the branch leaves out from then on; nil changes nothing
+}
+
+// Begin opens a turn with the messages that start it. A turn left open by an
+// owner whose lease ended is closed first, its draft saved as an interrupted
+// message. A known idempotency key returns the turn that it began.
+func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
+	now := p.s.Now()
+	t := scrollback.Turn{
+		ID: scrollback.TurnID(p.s.newID()), Conversation: r.Conversation, State: scrollback.TurnOpen,
+		Owner: r.Owner, LeaseUntil: now + p.s.lease.Milliseconds(), Idempotency: r.Idempotency, StartedAt: now,
+	}
+	entries := p.s.entries(r.Messages, t.ID)
+	for _, e := range entries {
+		if e.Role == scrollback.RoleUser {
+			t.UserMessage = e.ID
+		}
+	}
+	b := driver.Begin{
+		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries,
+		Admit: r.Admit, Tally: tally(r.Quota, now), Edit: r.Edit, Without: r.Without, Salvage: p.s.salvage,
+	}
+	if r.IfHead != nil {
+		b.IfBranch = r.IfHead.ID
+		b.IfHead = r.IfHead.HeadSeq
+	}
+	begun, err := p.s.d.Turns.Begin(ctx, b)
+	if r.Quota != nil && begun.Tallied > 0 {
+		r.Quota.Used = begun.Tallied
+	}
+	return begun, full(r.Quota, err)
+}
+
+// Save stores a turn's draft and meta, renews its lease, and reports whether it is to be stopped.
+func (p Turns) Save(ctx context.Context, t scrollback.Turn, d scrollback.Draft) (stop bool, err error) {
+	return p.s.d.Turns.Save(ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, Meta: t.Meta,
+		LeaseUntil: p.s.Now() + p.s.lease.Milliseconds()})
+}
+
+// FinishRequest stores what a step produced, with the turn's meta, and says where the turn
+// stands now.
+type FinishRequest struct {
+	Turn         scrollback.Turn
+	Messages     []Incoming
+	Usage        []scrollback.UsageRecord
+	State        scrollback.TurnState
+	OpenCalls    []scrollback.ToolCall
+	FinishReason string
+	Failure      *scrollback.Failure
+	Window       *scrollback.WindowMark
+	Sent         *scrollback.SentRequest // to the model in this step; nil for nothing
+	Texts        map[string]string       // that it names, by hash
+}
+
+// Finish appends the messages of a step; they are durable when it returns.
+func (p Turns) Finish(ctx context.Context, f FinishRequest) (Finished, error) {
+	now := p.s.Now()
+	return p.s.d.Turns.Finish(ctx, driver.Finish{
+		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),
+		Entries: p.s.entries(f.Messages, f.Turn.ID), Usage: booked(f.Usage), Learn: p.s.learn, State: f.State,
+		OpenCalls:    slices.Clone(f.OpenCalls),
+		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window, Meta: f.Turn.Meta,
+		Sent: f.Sent, Texts: f.Texts,
+	})
+}
+
+// Stop asks the owner of a turn, wherever it runs, to stop it.
+func (p Turns) Stop(ctx context.Context, id scrollback.TurnID) error {
+	return p.s.d.Turns.Stop(ctx, id)
+}
+
+// TakeOver closes a turn whose owner is gone, as the next Begin would, and returns it; any
+// other turn is returned as stored.
+func (p Turns) TakeOver(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
+	return p.s.d.Turns.TakeOver(ctx, driver.TakeOver{Turn: id, Now: p.s.Now(), Salvage: p.s.salvage})
+}
+
+// Get returns a turn as stored.
+func (p Turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
+	return p.s.d.Turns.Get(ctx, id)
+}
+
+// Meta returns what is kept about turns beside their messages, where anything is.
+func (p Turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+	return p.s.d.Turns.Meta(ctx, ids)
+}
+
+// Steps returns what the steps of a turn sent to its model, in order.
+func (p Turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
+	return p.s.d.Turns.Steps(ctx, id)
+}
+
+// Texts returns texts that the steps of a conversation's turns named, by hash, as far as
+// they are known.
+func (p Turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes ...string) (map[string]string, error) {
+	return p.s.d.Turns.Texts(ctx, of, hashes)
+}
+
+// Last returns the newest turn of a conversation.
+func (p Turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+	return p.s.d.Turns.Last(ctx, id)
+}
+
+// Troubled returns the turns that did not end well and whose last message has a seq in
+// from to to on the path of a branch, oldest first: the newest ListMax of them.
+func (p Turns) Troubled(ctx context.Context, b scrollback.BranchID, from, to int64) ([]scrollback.Turn, error) {
+	return p.s.d.Turns.Troubled(ctx, driver.TurnQuery{Branch: b, From: from, To: to, Limit: scrollback.ListMax})
+}
+
+// Expired reports whether a turn is stored as open although its owner is gone. Readers
+// show it as interrupted; the next turn closes it.
+func (p Turns) Expired(t scrollback.Turn) bool {
+	return t.State == scrollback.TurnOpen && !driver.Holds(t, p.s.Now())
+}
