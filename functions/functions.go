@@ -50,7 +50,7 @@ func New[In, Out any](name, description string, do func(ctx context.Context, in 
 		err = fmt.Errorf("the arguments must be a struct or a map, not %T", *new(In))
 	}
 	if err != nil {
-		f.err = scrollback.ParamErrorf("functions.Of", "tools", i18n.FunctionCannotBeTool, name, err)
+		f.err = scrollback.ParamErrorf("functions.New", "tools", i18n.FunctionCannotBeTool, name, err)
 	}
 	f.Call = func(ctx context.Context, arguments json.RawMessage) (string, error) {
 		var in In

@@ -68,7 +68,7 @@ func Look(ctx context.Context, v *engine.View, id scrollback.ConversationID) (en
 }
 
 // Add is a tool of a model.
-var Add = functions.Of("add", "Adds numbers.", func(_ context.Context, in struct{ A, B int }) (int, error) {
+var Add = functions.New("add", "Adds numbers.", func(_ context.Context, in struct{ A, B int }) (int, error) {
 	return in.A + in.B, nil
 })
 `
