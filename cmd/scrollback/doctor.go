@@ -155,7 +155,7 @@ func drawCheckup(w io.Writer, t words.Texts, c doctor.Checkup) error {
 			n++
 		}
 	}
-	left := t.Count(int64(n), i18n.CountOneProblem, i18n.CountProblems)
+	left := t.Count(n, i18n.CountOneProblem, i18n.CountProblems)
 	last := t.Say(i18n.DoctorAllIsWell)
 	switch {
 	case c.Copy != "" && n == 0:

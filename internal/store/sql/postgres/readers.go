@@ -23,7 +23,7 @@ func queryOn(ctx context.Context, on queryer, scan func(sqlstore.Row) error, que
 	if err != nil {
 		return err
 	}
-	rows, err := on.QueryContext(ctx, query, bound...)
+	rows, err := on.QueryContext(ctx, query, bound...) //nolint:rowserrcheck // EachRow asks
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func (r *readers) Query(ctx context.Context, scan func(sqlstore.Row) error, quer
 	if err != nil {
 		return err
 	}
-	rows, err := s.QueryContext(ctx, args...)
+	rows, err := s.QueryContext(ctx, args...) //nolint:rowserrcheck // EachRow asks
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s *snapshot) Query(ctx context.Context, scan func(sqlstore.Row) error, que
 	var err error
 	if st := s.readers.known(query); st != nil {
 		in := s.tx.StmtContext(ctx, st) //nolint:sqlclosecheck // it ends with the transaction
-		rows, err = in.QueryContext(ctx, args...)
+		rows, err = in.QueryContext(ctx, args...) //nolint:rowserrcheck // EachRow asks
 	} else {
 		s.unprepared = append(s.unprepared, query)
 		rows, err = s.tx.QueryContext(ctx, query, args...)
