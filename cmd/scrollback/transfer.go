@@ -76,6 +76,8 @@ func (c *importCmd) importOne(g *globals, p gather.Place) error {
 }
 
 // importSeveral imports one source after the other. One that fails does not stop the others.
+//
+//nolint:gocognit // what may end the loop stands beside what it does
 func (c *importCmd) importSeveral(g *globals, a *app, all []gather.Place) error {
 	program := g.gatherProgram(a)
 	sum := gather.NewResult(c.DryRun)

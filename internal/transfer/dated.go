@@ -11,6 +11,8 @@ const maxUndated = 256
 
 // fillDates gives the messages that a conversation begins with, and that have no time, that of the
 // first one which has: it is the nearest that is known. They wait for it in order.
+//
+//nolint:gocognit // a state machine of two states over a stream
 func fillDates(entries iter.Seq2[transcript.Entry, error]) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		known := map[string]bool{} // conversations with a time, or that were waited for long enough

@@ -238,6 +238,8 @@ func (s *chunkReader) noteUsage(u *wire.Usage) {
 
 // takeDelta takes a piece of a message. Of thoughts and texts in one content, each is taken by itself:
 // they go back in the order in which they came.
+//
+//nolint:gocognit // one piece after the other, in the order in which they stand in a chunk
 func (s *chunkReader) takeDelta(d wire.Delta) error {
 	for len(d.Content) > 1 && d.Content.Thought() != "" {
 		n := 1

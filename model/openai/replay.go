@@ -59,6 +59,8 @@ func keptBeside(b wire.Beside) wire.Beside {
 // server wants them, what came beside them in any case. A call that has none of this model's
 // gets what stands for it if its absence is refused. Before each thought stands some of what was said,
 // part by part: that is where those that came in the content go back to.
+//
+//nolint:gocognit // each condition is what one server was seen to want
 func (m *Model) restoreReasoning(c *chatRequest, out *wire.Message, it scrollback.Item, said wire.Content,
 	before []int) {
 	calls := len(out.ToolCalls) > 0

@@ -52,6 +52,8 @@ func isMessage(raw json.RawMessage) bool {
 }
 
 // sniffForms reports whether a file begins with messages in one of the forms of others.
+//
+//nolint:gocognit // a list of forms, each with its signs
 func sniffForms(head []byte) bool {
 	switch {
 	case bytes.HasPrefix(head, []byte("[")):
@@ -100,6 +102,8 @@ func sniffForms(head []byte) bool {
 
 // readForms returns the messages of a record: itself, or those of the conversations that it is. Each of
 // several conversations without an id is identified by its place in the file.
+//
+//nolint:gocognit // a list of forms, each with its fields
 func readForms(raw json.RawMessage, talks *int) []messageForm {
 	talk := func(id string, list []json.RawMessage) (out []messageForm) {
 		if *talks++; id == "" && *talks > 1 {

@@ -91,7 +91,7 @@ func (s *snapshot) Query(ctx context.Context, scan func(sqlstore.Row) error, que
 	var rows *sql.Rows
 	var err error
 	if st := s.readers.known(query); st != nil {
-		in := s.tx.StmtContext(ctx, st) //nolint:sqlclosecheck // it ends with the transaction
+		in := s.tx.StmtContext(ctx, st)           //nolint:sqlclosecheck // it ends with the transaction
 		rows, err = in.QueryContext(ctx, args...) //nolint:rowserrcheck // EachRow asks
 	} else {
 		s.unprepared = append(s.unprepared, query)
