@@ -226,15 +226,15 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"Transfer.Export": read(func(v *engine.View) error {
 			return r.Transfer.Export(ctx, v, o.id, transfer.ExportRequest{}, io.Discard)
 		}),
-		"Archives.Write": write(func(v *engine.View) error {
+		"Copies.Write": write(func(v *engine.View) error {
 			_, err := r.Transfer.Copies().Write(ctx, v, o.id)
 			return err
 		}),
-		"Archives.List": read(func(v *engine.View) error {
+		"Copies.List": read(func(v *engine.View) error {
 			_, err := r.Transfer.Copies().List(ctx, v, o.id, 1)
 			return err
 		}),
-		"Archives.Open": read(func(v *engine.View) error {
+		"Copies.Open": read(func(v *engine.View) error {
 			_, f, err := r.Transfer.Copies().Open(ctx, v, o.id, o.archive)
 			if f != nil {
 				f.Close()
@@ -274,8 +274,8 @@ var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limi
 	"View.Turns": true, "View.Bulk": true, "Projects.List": true,
 	"Reader.WithPlace": true, "Reader.WithFolders": true, "Reader.LocalConversations": true, "Reader.SeenProjects": true,
 	// the last three in transfer
-	"Transfer.Archives": true, "Transfer.ImportSession": true, "Transfer.Origins": true, "Transfer.WasDeleted": true,
-	"Transfer.Survey": true} // of a file, and nothing that is stored
+	"Transfer.Copies": true, "Transfer.ImportSession": true, "Transfer.Origins": true, "Transfer.WasDeleted": true,
+	"Transfer.Formats": true, "Transfer.Survey": true} // of a file, and nothing that is stored
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.
