@@ -48,7 +48,8 @@ func explainUsage(_ kong.HelpOptions, ctx *kong.Context) error {
 // formatLists returns what the help says of formats: keepers are the tools whose conversations are looked for
 // where they keep them, formats all others that are read.
 func formatLists() usage.Lists {
-	machine := transcript.Machine{System: "linux", Home: "/home/somebody", Getenv: func(string) string { return "" }}
+	machine := transcript.Machine{System: "linux", Home: "/home/somebody", Folders: []string{"/home/somebody/work"},
+		Getenv: func(string) string { return "" }}
 	var keepers, formats []string
 	for _, tool := range all.Tools() {
 		if len(tool.Homes(machine)) > 0 {
