@@ -273,9 +273,9 @@ var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limi
 	"View.Usage": true, "View.Models": true, "View.CheckModel": true, "View.CheckSettings": true, "View.PassLimits": true,
 	"View.Turns": true, "View.Bulk": true, "Projects.List": true,
 	"Reader.WithPlace": true, "Reader.WithFolders": true, "Reader.LocalConversations": true, "Reader.SeenProjects": true,
-	// the last three in transfer
-	"Transfer.Copies": true, "Transfer.ImportSession": true, "Transfer.Origins": true, "Transfer.WasDeleted": true,
-	"Transfer.Formats": true, "Transfer.Survey": true} // of a file, and nothing that is stored
+	// those of transfer
+	"Transfer.Copies": true, "Transfer.Formats": true, "Transfer.ImportSession": true, "Transfer.Origins": true, "Transfer.WasDeleted": true,
+	"Transfer.Survey": true} // of a file, and nothing that is stored
 
 // Nothing that is exported reaches a conversation for a caller whose it is not: it is
 // not_found, with every access; and what a caller's access does not allow is refused.
