@@ -27,7 +27,7 @@ import (
 )
 
 // offers are the models that are asked for, by preset: one that thinks, where the
-// name tells.
+// name tells. A preset that is not here is asked for "m".
 var offers = map[string]string{
 	"openai": "gpt-5.1", "deepseek": "deepseek-v4-pro", "xai": "grok-4.3", "poe": "Claude-Sonnet-4.5",
 	"ark":        "doubao-seed-1-8",
@@ -37,11 +37,13 @@ var offers = map[string]string{
 	"anthropic": "claude-opus-5-5", "gemini": "gemini-3-flash-preview", "ollama": "qwen3:8b",
 }
 
+func offered(preset string) string { return cmp.Or(offers[preset], "m") }
+
 const theKey = "sk-chat" // that every stand-in wants
 
 // standIn returns the server of a preset, which plays m and takes at most limit tokens.
 func standIn(preset string, m model.Model, limit int64) *modeltest.Strict {
-	id := offers[preset]
+	id := offered(preset)
 	switch preset {
 	case "openai", "xai":
 		return responsesapi.New(m, responsesapi.Options{XAI: preset == "xai", Key: theKey, Models: []string{id}, Limit: limit,
@@ -254,10 +256,10 @@ type served struct {
 func serve(t *testing.T, preset string, limit int64, env map[string]string) *served {
 	t.Helper()
 	p, ok := all.FindProvider(preset)
-	if !ok || offers[preset] == "" {
+	if !ok {
 		t.Fatalf("no model of %s is known here", preset)
 	}
-	s := &served{name: preset + "/" + offers[preset], says: &talker{name: preset}}
+	s := &served{name: preset + "/" + offered(preset), says: &talker{name: preset}}
 	s.server = standIn(preset, modeltest.NewScript(model.Facts{}, modeltest.Step{Reply: s.says.reply}), limit)
 	s.line = &line{server: s.server}
 	s.says.counted = func() int64 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 
 	"github.com/alecthomas/kong"
 
@@ -11,6 +12,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
+	"github.com/scrollback-ai/scrollback/internal/transfer"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/all"
 )
 
 type helpCmd struct {
@@ -39,6 +43,28 @@ func explainUsage(_ kong.HelpOptions, ctx *kong.Context) error {
 		return p.Command(node)
 	}
 	return p.Overview(ctx.Model.Node)
+}
+
+// formatLists returns what the help says of formats: keepers are the tools whose conversations are looked for
+// where they keep them, formats all others that are read.
+func formatLists() usage.Lists {
+	machine := transcript.Machine{System: "linux", Home: "/home/somebody", Folders: []string{"/home/somebody/work"},
+		Getenv: func(string) string { return "" }}
+	var keepers, formats []string
+	for _, tool := range all.Tools() {
+		if len(tool.Homes(machine)) > 0 {
+			keepers = append(keepers, tool.Name())
+		} else {
+			formats = append(formats, tool.Name())
+		}
+	}
+	formats = append(formats, transfer.BundleFormat)
+	for _, f := range all.Importers() {
+		if !slices.Contains(keepers, f.Name()) {
+			formats = append(formats, f.Name())
+		}
+	}
+	return usage.Lists{"keepers": keepers, "formats": formats}
 }
 
 // speaksChinese reports whether the program speaks Chinese.

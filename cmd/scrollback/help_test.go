@@ -107,6 +107,24 @@ func goingOn(t *testing.T, args []string, says string) {
 	}
 }
 
+// The help names every tool and format that is read, and no list is left out.
+func TestHelpNamesFormats(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	runProgram(context.Background(), []string{"import", "--help"}, strings.NewReader(""), &out, io.Discard)
+	said := strings.ReplaceAll(strings.Join(strings.Fields(out.String()), " "), "- ", "-") // names are broken at hyphens
+	lists := formatLists()
+	for _, name := range append(lists["keepers"], lists["formats"]...) {
+		if !strings.Contains(said, name) {
+			t.Errorf("the help does not name %s", name)
+		}
+	}
+	if !slices.Contains(lists["keepers"], "crush") || !slices.Contains(lists["formats"], "jsonl") ||
+		strings.Contains(said, "{") {
+		t.Errorf("%v in\n%s", lists, said)
+	}
+}
+
 // The overview and the examples hold every command there is, and no other.
 func TestHelpIsWhole(t *testing.T) {
 	t.Parallel()

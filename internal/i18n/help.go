@@ -341,8 +341,8 @@ var (
 		"Files, zips or folders to read, or - for standard input. With --from and no file: what is found on this machine.",
 		"要读取的文件、zip 或文件夹（可写多个），或用 - 表示标准输入。使用 --from 且不写文件时：本机上找到的内容。")
 	_ = label("help/all-or-tool-whose-conversations-looked-where",
-		"all, or a tool, whose conversations are looked for where it keeps them (claude-code, codex, opencode, crush, goose, cline, aider, gemini-cli; several with commas); or the format of FILE (those, chatgpt, claude, librechat, open-webui, bundle, archive, chat-server, mtm, ipynb, jsonl). Default: recognised by its content.",
-		"all 或某个工具，到其存放处查找对话（claude-code、codex、opencode、crush、goose、cline、aider、gemini-cli；多个用逗号分隔）；或 FILE 的格式（以上各项、chatgpt、claude、librechat、open-webui、bundle、archive、chat-server、mtm、ipynb、jsonl）。默认：按内容识别。")
+		"all, or a tool, whose conversations are looked for where it keeps them ({keepers}; several with commas); or the format of FILE (those, {formats}). Default: recognised by its content.",
+		"all 或某个工具，到其存放处查找对话（{keepers}；多个用逗号分隔）；或 FILE 的格式（以上各项、{formats}）。默认：按内容识别。")
 	_ = label("help/say-what-would-imported-import-nothing",
 		"Say what would be imported, and import nothing.",
 		"说明会导入什么，但不导入。")

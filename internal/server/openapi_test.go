@@ -215,11 +215,11 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 		for method, op := range item {
 			met[op.OperationID] = true
 			lacks := func(what string) {
-				t.Errorf("%s %s (%s) has no %s: write it into server/restapi/spec/operations/%s.json", strings.ToUpper(method), at,
+				t.Errorf("%s %s (%s) has no %s: write it into internal/server/restapi/spec/operations/%s.json", strings.ToUpper(method), at,
 					op.OperationID, what, op.OperationID)
 			}
 			if sheets[op.OperationID] == nil {
-				lacks(`description, tag and example (the file does not exist; copy one like it, and run "go test ./server -run ` +
+				lacks(`description, tag and example (the file does not exist; copy one like it, and run "go test ./internal/server -run ` +
 					`TestExamples -update" for the response)`)
 				continue
 			}
@@ -261,7 +261,7 @@ func TestEveryOperationIsDescribed(t *testing.T) {
 				lacks("example of a body")
 			}
 			if !sheets[op.OperationID].Example.HasResponse() {
-				lacks(`response of its example: run "go test ./server -run TestExamples -update"; nothing is to be`)
+				lacks(`response of its example: run "go test ./internal/server -run TestExamples -update"; nothing is to be`)
 			}
 		}
 	}

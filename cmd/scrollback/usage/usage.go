@@ -34,20 +34,39 @@ func (p Page) say(id i18n.ID) string { return p.Language.Say(id) }
 // Known reports whether the catalogue has the help that a tag of the command line names.
 func Known(help string) bool { return i18n.Under("help", help) != "" }
 
+// Lists are what texts of the help name that others list: {name} in a text stands for the list of a name.
+type Lists map[string][]string
+
+// fill puts the lists into a text.
+func (ls Lists) fill(l i18n.Language, text string) string {
+	if !strings.Contains(text, "{") {
+		return text
+	}
+	comma := ", "
+	if l == i18n.Chinese {
+		comma = "、"
+	}
+	for name, list := range ls {
+		text = strings.ReplaceAll(text, "{"+name+"}", strings.Join(list, comma))
+	}
+	return text
+}
+
 // Explain puts the help of all commands in place of the names that their tags give it.
-func Explain(l i18n.Language, n *kong.Node) {
-	n.Help = l.Of("help", n.Help)
+func Explain(l i18n.Language, n *kong.Node, lists Lists) {
+	say := func(id string) string { return lists.fill(l, l.Of("help", id)) }
+	n.Help = say(n.Help)
 	for _, f := range n.Flags {
 		if f.Name == "help" { // the parser's own
 			f.Help = "show-help"
 		}
-		f.Help = l.Of("help", f.Help)
+		f.Help = say(f.Help)
 	}
 	for _, a := range n.Positional {
-		a.Help = l.Of("help", a.Help)
+		a.Help = say(a.Help)
 	}
 	for _, c := range n.Children {
-		Explain(l, c)
+		Explain(l, c, lists)
 	}
 }
 

@@ -80,7 +80,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	c.OpenAPIPath = ""
 	c.Transformers = []huma.Transformer{shapeRouterError, translateError}
 	c.OnAddOperation = append(c.OnAddOperation, func(_ *huma.OpenAPI, op *huma.Operation) {
-		op.SkipValidateBody = true // strictly has checked it
+		op.SkipValidateBody = true // checkStrictly has checked it
 	})
 	c.Formats = map[string]huma.Format{"application/json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal},
 		"json": {Marshal: writePlainJSON, Unmarshal: json.Unmarshal}}

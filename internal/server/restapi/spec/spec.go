@@ -5,7 +5,7 @@
 // statuses mean, and an example. A request in an example may name what another example's
 // response holds, as in "$create-conversation.id"; a test sends every example to a real
 // server, holds all that comes back against the description, and records the responses
-// (go test ./server -run TestExamples -update).
+// (go test ./internal/server -run TestExamples -update).
 //
 // Words it adds: sheet (what is written about one operation), union (a schema of several
 // forms that differ in their field "type"), outside (an operation of the server itself,
