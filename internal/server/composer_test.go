@@ -79,9 +79,6 @@ func newDesk(t *testing.T, steps ...modeltest.Step) *pageRig {
 	srv := httptest.NewServer(server.Handler(r.Engine, r.Transfer,
 		server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)}, true))
 	t.Cleanup(srv.Close)
-	if err := chromedp.Do(ctx); err != nil { // begins the browser, which ends with the context of its first action
-		t.Fatal(err)
-	}
 	return &pageRig{T: t, ctx: ctx, rig: r, root: root, url: srv.URL}
 }
 

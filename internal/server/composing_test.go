@@ -24,9 +24,6 @@ func longDesk(t *testing.T) (*pageRig, scrollback.ConversationID) {
 	t.Helper()
 	url, id, _ := longTalk(t)
 	d := &pageRig{T: t, ctx: browser(t), url: url}
-	if err := chromedp.Do(d.ctx); err != nil { // begins the browser, which ends with the context of its first action
-		t.Fatal(err)
-	}
 	return d, id
 }
 

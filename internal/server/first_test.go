@@ -35,9 +35,6 @@ func empty(t *testing.T) *pageRig {
 		}
 	})
 	ctx := browser(t)
-	if err := chromedp.Do(ctx); err != nil { // begins the browser, which ends with the context of its first action
-		t.Fatal(err)
-	}
 	return &pageRig{T: t, ctx: ctx, url: srv.URL}
 }
 

@@ -27,17 +27,24 @@ func TestPageLetsGo(t *testing.T) {
 	changed := make(chan struct{}, 1000)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/events" {
-			opened.Add(1)
-			open.Add(1)
-			changed <- struct{}{}
-			defer func() { open.Add(-1); changed <- struct{}{} }()
+			first := &firstWrite{ResponseWriter: w, then: func() {
+				opened.Add(1)
+				open.Add(1)
+				changed <- struct{}{}
+			}}
+			w = first
+			defer func() {
+				if first.done {
+					open.Add(-1)
+					changed <- struct{}{}
+				}
+			}()
 		}
 		h.ServeHTTP(w, r)
 	}))
 	t.Cleanup(srv.Close)
 	d.url = srv.URL
 	d.ctx = browser(t)
-	// The browser begins here, and would end with the context of its first action.
 	if err := chromedp.Do(d.ctx, chromedp.EmulateViewport(1360, 850)); err != nil {
 		t.Fatal(err)
 	}
@@ -66,3 +73,21 @@ func TestPageLetsGo(t *testing.T) {
 	}
 	d.comes("what somebody else made", `document.body.innerText.includes('Made by somebody else')`, "true")
 }
+
+// firstWrite does something before the first bytes of a response: a stream that has begun to be
+// written hears of every change from there on.
+type firstWrite struct {
+	http.ResponseWriter
+	then func()
+	done bool
+}
+
+func (f *firstWrite) Write(p []byte) (int, error) {
+	if !f.done {
+		f.done = true
+		f.then()
+	}
+	return f.ResponseWriter.Write(p)
+}
+
+func (f *firstWrite) Unwrap() http.ResponseWriter { return f.ResponseWriter }

@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,20 +85,6 @@ func longTalkOver(t *testing.T, network func(http.Handler) http.Handler) (string
 	return srv.URL, out.Conversations[0].ID, needles
 }
 
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	t.Cleanup(cancel)
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(chromium(t)),
-		chromedp.NoSandbox,
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("lang", "en"))
-	ctx, cancel = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // The page in a real browser: a compacted conversation is opened, asked about in
 // Chinese, answered from a compacted message, and the original is one click away.
 // Nothing is asked of another host.
@@ -147,9 +132,6 @@ func TestPagePins(t *testing.T) {
 	url, id, _ := longTalk(t)
 	pin := `#m599 .ways [aria-label^="Pin"]`
 	unpin := `#m599 .ways [aria-label="Unpin"]`
-	if err := chromedp.Do(ctx); err != nil { // begins the browser, which ends with the context of its first action
-		t.Fatal(err)
-	}
 	d := &pageRig{T: t, ctx: ctx, url: url}
 	messages := func() int64 {
 		t.Helper()

@@ -164,7 +164,7 @@ func TestPalette(t *testing.T) {
 		"#61 #62 #63 #64 #65")
 	h.comes("where it is", `/^Compacted since .* in the card #1–#66\. The model can find it; you read the original `+
 		`here\.$/.test(document.querySelector('.around .acts p').textContent)`, "true")
-	h.is("marked beside it", `document.querySelectorAll('.around li:not(.lit) mark').length > 2`, "true")
+	h.comes("marked beside it", `document.querySelectorAll('.around li:not(.lit) mark').length > 2`, "true")
 	h.is("for screen readers", `(() => { const i = document.querySelector('.ask input'); const o = document.getElementById(i.getAttribute('aria-activedescendant'));
 		return [i.getAttribute('role'), o.getAttribute('role'), o.getAttribute('aria-selected'), document.querySelector('.filters .count').getAttribute('role')].join(); })()`, "combobox,option,true,status")
 	h.picture("palette")

@@ -11,6 +11,7 @@ import (
 
 // Whatever changes by itself after it was copied is copied again, and nothing else is written.
 func TestEachChange(t *testing.T) {
+	t.Parallel()
 	const id = "ffffffff-odd"
 	for _, way := range ways[1:3] {
 		t.Run(way.name, func(t *testing.T) {

@@ -169,6 +169,7 @@ func moveAll(t *testing.T, from, to place, o move.Options) move.Report {
 
 // All that can be read of a store can be read of its copy, and of the copy of that.
 func TestMove(t *testing.T) {
+	t.Parallel()
 	for i, way := range ways {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)

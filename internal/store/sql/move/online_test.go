@@ -66,6 +66,7 @@ func step(ctx context.Context, d *driver.Driver, n int) error {
 // What is written while a store is copied is copied too, up to the moment when it is closed; what
 // was acknowledged then is on the target, and nothing else.
 func TestOnline(t *testing.T) {
+	t.Parallel()
 	for _, way := range ways[:2] {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)
@@ -129,6 +130,7 @@ func TestOnline(t *testing.T) {
 
 // A store in use may hold the lock for longer than a transaction waits for it: it is tried again.
 func TestLockedIsTriedAgain(t *testing.T) {
+	t.Parallel()
 	source := onSQLite(t)
 	target := onSQLite(t)
 	d := source.store(t)
@@ -154,6 +156,7 @@ func TestLockedIsTriedAgain(t *testing.T) {
 
 // A copy that is cut short anywhere goes on where it was, also while the source is closed.
 func TestCutShort(t *testing.T) {
+	t.Parallel()
 	for _, way := range ways[:2] {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)
@@ -195,6 +198,7 @@ func TestCutShort(t *testing.T) {
 
 // What is copied last is compared too.
 func TestLastIsCompared(t *testing.T) {
+	t.Parallel()
 	source := onSQLite(t)
 	target := onSQLite(t)
 	d := source.store(t)
@@ -224,6 +228,7 @@ func TestLastIsCompared(t *testing.T) {
 // A conversation that goes on while it is compared is compared all the same: what comes to it does
 // not hide what is wrong with what was there.
 func TestBusyIsCompared(t *testing.T) {
+	t.Parallel()
 	source := onSQLite(t)
 	target := onSQLite(t)
 	d := source.store(t)
@@ -252,6 +257,7 @@ func TestBusyIsCompared(t *testing.T) {
 
 // A source is not left closed by what fails after it was closed; the next run finishes.
 func TestReopened(t *testing.T) {
+	t.Parallel()
 	for _, way := range ways[:2] {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)
@@ -283,6 +289,7 @@ func TestReopened(t *testing.T) {
 // Nor is it left closed because somebody reads it for long, such as a dump that is being made: what
 // reads holds the tables against changes of themselves.
 func TestReopenedBesideReaders(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	d := opened(t)(postgres.Open(t.Context(), dsn, nil))
 	fill(t, d, 19)
@@ -316,6 +323,7 @@ func TestReopenedBesideReaders(t *testing.T) {
 // Of two runs at once the one that was begun later goes on, and the other one ends: it neither
 // writes over what was copied since nor opens what the later one has closed.
 func TestTwoRuns(t *testing.T) {
+	t.Parallel()
 	for i, way := range ways[:2] {
 		for k, finish := range []bool{false, true} {
 			if i != k && testlength.Choose(0, 1) == 0 {
@@ -351,6 +359,7 @@ func TestTwoRuns(t *testing.T) {
 // Targets that hold something else are refused before anything is written, and so is a source
 // that was moved elsewhere.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	source := onSQLite(t)
 	used := onSQLite(t)
 	target := onSQLite(t)
@@ -386,6 +395,7 @@ func TestRefused(t *testing.T) {
 
 // A row that changed on its way is found, wherever it is, and its conversation is named.
 func TestDiffers(t *testing.T) {
+	t.Parallel()
 	for name, harm := range map[string]string{
 		"message": `INSERT INTO messages SELECT n + 100000, 'm', conversation_id, branch, seq + 1, turn_id, role, name, parts, model, usage,
 			tokens, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta, hash

@@ -33,6 +33,7 @@ var left = []string{"changes", "claims", "goose_db_version", "index_", "message_
 
 // Each column of each table is carried, or is known to be left: a migration that adds one fails here.
 func TestAllIsCarried(t *testing.T) {
+	t.Parallel()
 	s := onSQLite(t).side(t)
 	carried := move.Carried()
 	var names []string

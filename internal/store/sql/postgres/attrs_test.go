@@ -9,6 +9,7 @@ import (
 
 // The sessions of the pool that reads are read only, whatever is asked of the server.
 func TestServersAreChosen(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	for _, which := range []string{"any", "read-write", "primary"} {
 		t.Run(which, func(t *testing.T) {
@@ -26,6 +27,7 @@ func TestServersAreChosen(t *testing.T) {
 
 // A store that is written to reads from the server that takes the writes, whichever is named first.
 func TestSeveralServersMeanThePrimary(t *testing.T) {
+	t.Parallel()
 	for dsn, want := range map[string]bool{"postgres://x@a,b/d": true, "postgres://x@a/d?sslmode=prefer": false} {
 		config, err := parse(dsn)
 		if err != nil {

@@ -59,6 +59,7 @@ func show(t *testing.T, db *sql.DB, name string) (s string) {
 }
 
 func TestConnect(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	c := connected(t, dsn)
 	for _, s := range []struct {
@@ -90,6 +91,7 @@ func TestConnect(t *testing.T) {
 }
 
 func TestConnectReadOnly(t *testing.T) {
+	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{})
 	replica := cluster.Standby(t)
 	c, err := connectReadOnly(t.Context(), replica.DSN("postgres"), nil)
@@ -113,6 +115,7 @@ func refused(t *testing.T, err error, code scrollback.Code, words string) {
 }
 
 func TestBadDatabases(t *testing.T) {
+	t.Parallel()
 	const secret = "hunter2secret"
 	plain := postgrestest.Start(t, postgrestest.Options{TCP: true, MaxConnections: 5,
 		Settings: []string{"superuser_reserved_connections=1", "max_wal_senders=0"}})
@@ -202,6 +205,7 @@ func TestBadDatabases(t *testing.T) {
 
 // A password whose characters are not encoded looks like any other part of the URL.
 func TestMalformed(t *testing.T) {
+	t.Parallel()
 	for _, dsn := range []string{"", "nonsense", "mysql://root:SeCrEt9@127.0.0.1/x", "postgres:SeCrEt9",
 		"postgres://u:SeCrEt9#@127.0.0.1/x",
 		"postgres://u:SeCrEt9/@127.0.0.1/x", "postgres://u:1/SeCrEt9@127.0.0.1/x", "postgres://u:1#SeCrEt9@127.0.0.1/x",
@@ -221,6 +225,7 @@ func TestMalformed(t *testing.T) {
 }
 
 func TestNoCertificate(t *testing.T) {
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "ca.crt")
 	if err := os.WriteFile(file, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
@@ -230,6 +235,7 @@ func TestNoCertificate(t *testing.T) {
 }
 
 func TestAllConnectionsInUse(t *testing.T) {
+	t.Parallel()
 	config, err := parse(asking(t, postgrestest.New(t), "pool_max_conns", "2"))
 	if err != nil {
 		t.Fatal(err)
@@ -271,6 +277,7 @@ func TestAllConnectionsInUse(t *testing.T) {
 
 // A primary that became a replica is let go: the next connection may reach the new one.
 func TestLetsReadOnlyGo(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	c := connected(t, asking(t, dsn, "pool_max_conns", "2"))
 	pid := func() (n int) {
@@ -298,6 +305,7 @@ func TestLetsReadOnlyGo(t *testing.T) {
 }
 
 func TestKilledAndPaused(t *testing.T) {
+	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{TCP: true})
 	c := connected(t, cluster.DSN("postgres"))
 	conn, err := c.writers.Conn(t.Context())
@@ -332,6 +340,7 @@ func TestKilledAndPaused(t *testing.T) {
 }
 
 func TestPasswordNotLogged(t *testing.T) {
+	t.Parallel()
 	var said bytes.Buffer
 	cluster := postgrestest.Start(t, postgrestest.Options{TCP: true})
 	log := slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug}))

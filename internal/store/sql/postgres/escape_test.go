@@ -10,6 +10,7 @@ import (
 
 // Whatever a text holds comes back, and what is stored of it PostgreSQL takes.
 func TestEscaped(t *testing.T) {
+	t.Parallel()
 	if got := escaped("plain 潮 \U0001F600"); got != "plain 潮 \U0001F600" {
 		t.Errorf("a plain text became %q", got)
 	}

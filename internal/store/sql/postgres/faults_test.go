@@ -215,6 +215,7 @@ func story() []step {
 // after. What a transaction had done is undone and done again without a word; only a commit
 // that nobody knows of is unavailable; and in the end everything is there once.
 func TestEveryCallCut(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		after, commits bool
 		least, step    int
@@ -306,6 +307,7 @@ func schema(t *testing.T, dsn, name string) string {
 // A server is killed under load and started again: drivers come back by themselves, and what
 // they acknowledged is there.
 func TestServerKilled(t *testing.T) {
+	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
 	dsn := cluster.Create(t)
 	servers := []*server{join(t, dsn), join(t, dsn)}

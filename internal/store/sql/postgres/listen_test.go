@@ -28,6 +28,7 @@ func hearing(t *testing.T, c *connection) (*listener, <-chan struct{}) {
 }
 
 func TestListen(t *testing.T) {
+	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{})
 	c := connected(t, cluster.DSN("postgres"))
 	other := connected(t, cluster.DSN("postgres"))
@@ -63,6 +64,7 @@ func TestListen(t *testing.T) {
 }
 
 func TestChannels(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	if err := exec(t, dsn, `CREATE SCHEMA "Another"`); err != nil {
 		t.Fatal(err)
@@ -82,6 +84,7 @@ func TestChannels(t *testing.T) {
 
 // A pooler may refuse to listen: that is said once, and nobody tries again.
 func TestListenRefused(t *testing.T) {
+	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{TCP: true})
 	real, err := url.Parse(cluster.DSN("postgres"))
 	if err != nil {

@@ -41,6 +41,7 @@ func count(t *testing.T, db *sql.DB, query string) (n int) {
 }
 
 func TestMigrate(t *testing.T) {
+	t.Parallel()
 	c := connected(t, postgrestest.New(t))
 	refused(t, upToDate(t.Context(), c.readers, steps(t, c.readers, 1)), scrollback.NotFound,
 		"there is nothing in the database yet")
@@ -63,6 +64,7 @@ func TestMigrate(t *testing.T) {
 }
 
 func TestManyMigrateAtOnce(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	start := make(chan struct{})
 	var wait sync.WaitGroup
@@ -85,6 +87,7 @@ func TestManyMigrateAtOnce(t *testing.T) {
 }
 
 func TestMigrationOfAnotherProgram(t *testing.T) {
+	t.Parallel()
 	for name, statement := range map[string]string{
 		"tables":            "CREATE TABLE theirs (id int)",
 		"tables and goose":  "CREATE TABLE theirs (id int); CREATE TABLE goose_db_version (version_id bigint, is_applied boolean)",
@@ -109,6 +112,7 @@ func TestMigrationOfAnotherProgram(t *testing.T) {
 }
 
 func TestMigrationLock(t *testing.T) {
+	t.Parallel()
 	c := connected(t, postgrestest.New(t))
 	var said bytes.Buffer
 	dead := migrationLock{db: c.writers, holder: "dead", log: c.log}
@@ -143,6 +147,7 @@ func TestMigrationLock(t *testing.T) {
 
 // Who lost the lock must not go on.
 func TestMigrationLockLost(t *testing.T) {
+	t.Parallel()
 	c := connected(t, postgrestest.New(t))
 	l := migrationLock{db: c.writers, holder: "slow", log: c.log}
 	if err := l.make(t.Context()); err != nil {
@@ -163,6 +168,7 @@ func TestMigrationLockLost(t *testing.T) {
 }
 
 func TestMigrateWithoutRights(t *testing.T) {
+	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{})
 	dsn := cluster.DSN("postgres")
 	if err := exec(t, dsn, "CREATE ROLE guest LOGIN", "REVOKE CREATE ON SCHEMA public FROM PUBLIC"); err != nil {

@@ -58,6 +58,7 @@ func TestSettlingFailsForAllWhoWait(t *testing.T) {
 // Each message gets one number, and each number one message, also when the server's clock was set
 // back between messages of a branch.
 func TestNumbersWhenTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
 	d, err := database(t.Context(), postgrestest.New(t), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -103,6 +104,7 @@ func TestNumbersWhenTheClockWasSetBack(t *testing.T) {
 // A server whose transactions see what was there when they began, because its pooler or role says so,
 // numbers behind the one that it waited for, also where that one has numbered changes and no messages.
 func TestNumbersBehindOneWhoWasWaitedFor(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	for _, level := range []string{"read committed", "repeatable read"} {
 		d, err := database(t.Context(), dsn+"&default_transaction_isolation="+url.PathEscape(level), nil)

@@ -353,6 +353,7 @@ func plan(ctx context.Context, conn *pgx.Conn, query string, args []any) (n node
 // What servers do all the time reads a bounded number of rows and pages of a store with
 // 100,000 messages.
 func TestPlans(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, dsn)
@@ -373,6 +374,7 @@ func TestPlans(t *testing.T) {
 // One long conversation is nearly all that there is, and nobody has counted it: the planner knows
 // neither how few branches a path has nor how many messages are behind each.
 func TestPlansOfOneConversation(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, dsn)

@@ -635,6 +635,7 @@ func firsts(in []sqlToken) []string {
 
 // Each rule finds what it is there to find, and nothing in statements that are fine.
 func TestPortableSQLCanFail(t *testing.T) {
+	t.Parallel()
 	bad := map[string][]string{
 		"advisory lock": {`SELECT pg_advisory_lock($1)`, `SELECT pg_try_advisory_xact_lock(1, 2)`},
 		"sequence": {`CREATE TABLE a (n BIGSERIAL PRIMARY KEY)`, `CREATE SEQUENCE s`, `INSERT INTO a VALUES (nextval('s'))`,
@@ -716,6 +717,7 @@ func TestPortableSQLCanFail(t *testing.T) {
 }
 
 func TestKeysCanFail(t *testing.T) {
+	t.Parallel()
 	made := tables{}
 	got := []string{}
 	for _, f := range made.read(`-- +goose Up

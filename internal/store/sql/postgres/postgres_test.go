@@ -77,6 +77,7 @@ func reset(ctx context.Context, conn *pgx.Conn) error {
 // A database is empty for the next test, also if a server of the one before is still numbering: a
 // change that stayed behind would have the number that the next test's first one gets.
 func TestResetWaitsForWhoNumbers(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	ctx := t.Context()
 	open(t, dsn).Close()
@@ -122,6 +123,7 @@ func TestResetWaitsForWhoNumbers(t *testing.T) {
 }
 
 func TestPostgres(t *testing.T) {
+	t.Parallel()
 	var listening postgres.Listening
 	empty := emptied(t, listening.Open)
 	drivertest.Run(t, empty)
@@ -129,6 +131,7 @@ func TestPostgres(t *testing.T) {
 }
 
 func TestPostgresHashes(t *testing.T) {
+	t.Parallel()
 	drivertest.RunHashes(t, func(t *testing.T) drivertest.Old {
 		dsn := postgrestest.New(t)
 		conn, err := pgx.Connect(t.Context(), dsn)
@@ -154,6 +157,7 @@ func TestPostgresHashes(t *testing.T) {
 }
 
 func TestPostgresReopen(t *testing.T) {
+	t.Parallel()
 	places := map[string]string{}
 	drivertest.RunReopen(t, func(t *testing.T, dir string) *driver.Driver {
 		if places[dir] == "" {
@@ -165,6 +169,7 @@ func TestPostgresReopen(t *testing.T) {
 
 // One list of operations gives equal results in memory and on PostgreSQL.
 func TestPostgresWalk(t *testing.T) {
+	t.Parallel()
 	empty := emptied(t, open)
 	for seed := range uint64(5) {
 		drivertest.Walk(t, seed, 300, oracle.New(), empty(t))

@@ -50,6 +50,7 @@ func say(ctx context.Context, d *driver.Driver, id scrollback.ConversationID, he
 // Three servers of one database do the parts of a list of operations, and the results are those
 // of one store in memory: what one keeps in memory cannot mislead another.
 func TestWalkOverServers(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	a := join(t, dsn)
 	b := join(t, dsn)
@@ -62,6 +63,7 @@ func TestWalkOverServers(t *testing.T) {
 // A transaction that commits later than others has later numbers than they, whatever it began
 // with: nobody who follows the numbers misses it.
 func TestLateCommit(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	slow := join(t, dsn)
 	quick := join(t, dsn)
@@ -120,6 +122,7 @@ func follow(t *testing.T, d *driver.Driver, after int64) []driver.Changed {
 // Many write to many conversations through several servers: seqs have no gaps, and those who
 // follow get each change once, in order, on every server.
 func TestManyServersWrite(t *testing.T) {
+	t.Parallel()
 	dsn := postgrestest.New(t)
 	servers := []*server{join(t, dsn), join(t, dsn), join(t, dsn)}
 	ctx := t.Context()

@@ -11,6 +11,7 @@ import (
 
 // A write whose statement failed is not acknowledged, although whoever gave it did not look.
 func TestACommitThatUndoesIsAnError(t *testing.T) {
+	t.Parallel()
 	c, err := connect(t.Context(), postgrestest.New(t), nil)
 	if err != nil {
 		t.Fatal(err)

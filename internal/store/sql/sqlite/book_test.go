@@ -110,6 +110,7 @@ func mended(t *testing.T, db *file) {
 // Sums that cannot be are read, say that they are estimated, take more calls, and
 // are what their records come to once they are mended.
 func TestBrokenSums(t *testing.T) {
+	t.Parallel()
 	for _, damage := range []string{"input_tokens = -5", "input_tokens = 9.3e18", "input_tokens = 'many'",
 		"input_tokens = 1.5",
 		"cost = 9e999", "cost = -9e999",
@@ -144,6 +145,7 @@ func TestBrokenSums(t *testing.T) {
 // Sums that differ from their records are those of the records once they are mended;
 // records that cannot be are brought within bounds.
 func TestMendUsage(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		harm []string
 		want func(*scrollback.UsageDay) // of two calls
@@ -201,6 +203,7 @@ func TestMendUsage(t *testing.T) {
 // Differences that are no fault are not reported: records that are gone, a
 // conversation that moved or was purged, and what older records do not say.
 func TestHonestDifferences(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string][]string{
 		"no records":             {`DELETE FROM usage_records`},
 		"fewer records":          {`DELETE FROM usage_records WHERE n = 1`},
@@ -237,6 +240,7 @@ func TestHonestDifferences(t *testing.T) {
 // only sums that there are, and broken sums without any record are read as they can
 // be from then on.
 func TestMendUsageWithoutRecords(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	book(t, db, "a/x", call(10), call(20))
 	want := days(t, db)[0]
@@ -260,6 +264,7 @@ func TestMendUsageWithoutRecords(t *testing.T) {
 // What is known of a model and cannot be read counts as nothing, is a flaw, and is
 // removed by a mend or by what is learned next.
 func TestBrokenFacts(t *testing.T) {
+	t.Parallel()
 	for damage, want := range map[string]scrollback.Learned{
 		`facts = '{'`:             {Factor: 1.5},
 		`facts = '{"limit":"x"}'`: {Factor: 1.5},
@@ -308,6 +313,7 @@ func TestBrokenFacts(t *testing.T) {
 
 // An edit that changes nothing writes nothing.
 func TestTeachNothing(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	version := func() (n int64) { // changes with every commit of another connection
 		t.Helper()
@@ -349,6 +355,7 @@ func TestTeachNothing(t *testing.T) {
 
 // Two processes that teach at once lose nothing of each other.
 func TestTeachFromTwo(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	const times = 40
 	edits := []func(*scrollback.Learned){func(l *scrollback.Learned) { l.Limit++ },
@@ -374,6 +381,7 @@ func TestTeachFromTwo(t *testing.T) {
 
 // A database from before takes over its factors, and its books are sound.
 func TestMigrateBooks(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	older, err := sql.Open("sqlite", dsn(path, "rwc", 0))
 	if err != nil {

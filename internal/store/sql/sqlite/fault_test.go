@@ -57,6 +57,7 @@ func say(t *testing.T, db *file, id scrollback.ConversationID) {
 // A start that was killed after the file became ours and before it had a table
 // is taken up by the next.
 func TestKilledFirstStart(t *testing.T) {
+	t.Parallel()
 	for _, done := range [][]string{
 		{},
 		{"PRAGMA journal_mode = WAL"},
@@ -91,6 +92,7 @@ func TestKilledFirstStart(t *testing.T) {
 // What may pass is unavailable, and what the caller ended canceled; a fault of
 // ours, or of the file's contents, is internal.
 func TestClassify(t *testing.T) {
+	t.Parallel()
 	var wrong map[string]int
 	for _, c := range []struct {
 		err  error
@@ -112,6 +114,7 @@ func TestClassify(t *testing.T) {
 
 // A damaged column is said to be a fault of ours, in whichever table it is.
 func TestDamagedColumn(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	say(t, db, "0")
 	for _, damage := range []struct {
@@ -145,6 +148,7 @@ func TestDamagedColumn(t *testing.T) {
 
 // A transaction that was left open is undone, and the next batch goes through.
 func TestTransactionLeftOpen(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	say(t, db, "0")
 	for _, statement := range []string{"BEGIN IMMEDIATE", "UPDATE conversations SET title = 'half'"} {
@@ -162,6 +166,7 @@ func TestTransactionLeftOpen(t *testing.T) {
 
 // A job that fails keeps its reason to itself.
 func TestBatchSpoiled(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	mine := scrollback.Errorf(scrollback.NotFound, "test", "mine")
 	spoiler := job{ctx: t.Context(), done: make(chan error, 1), fn: func(ctx context.Context, tx sqlstore.Tx) error {

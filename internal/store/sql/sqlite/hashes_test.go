@@ -73,6 +73,7 @@ func unhashed(t *testing.T, db *file) (without int64, damaged []driver.Damaged) 
 
 // What every database has to pass.
 func TestSQLiteHashes(t *testing.T) {
+	t.Parallel()
 	drivertest.RunHashes(t, func(t *testing.T) drivertest.Old {
 		path := empty(t)
 		db := openDB(t, path)
@@ -99,6 +100,7 @@ func TestSQLiteHashes(t *testing.T) {
 // A store of the version before opens without a hash being made. They are made in steps, of which
 // any may be the last one of a process, beside the rows; and then a change is noticed.
 func TestOlderHashes(t *testing.T) {
+	t.Parallel()
 	path := olderStore(t)
 	db := openDB(t, path)
 	if n, damaged := unhashed(t, db); n != 12 || damaged != nil {
@@ -131,6 +133,7 @@ func TestOlderHashes(t *testing.T) {
 
 // Of two that make hashes at once each message gets one, and what came without one later gets it.
 func TestOlderHashesTwice(t *testing.T) {
+	t.Parallel()
 	path := olderStore(t)
 	one := openDB(t, path)
 	other := openDB(t, path)
@@ -169,6 +172,7 @@ func TestOlderHashesTwice(t *testing.T) {
 
 // Whatever column of a message changes is noticed.
 func TestEachColumnIsHashed(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	say(t, db, "c")
 	var columns []string

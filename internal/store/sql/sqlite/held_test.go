@@ -85,6 +85,7 @@ func rescued(t *testing.T, path string) *file {
 // Whatever happens to the files, nothing is acknowledged that is not found again: what
 // was said before is in the copy, and what is at the path now is left alone.
 func TestDisplaced(t *testing.T) {
+	t.Parallel()
 	for name, displace := range displacements {
 		for _, idle := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
@@ -134,6 +135,7 @@ func refusedWrite(t *testing.T, db *file) {
 
 // A database that lost its end says so, to readers too, and is not written to.
 func TestCutShort(t *testing.T) {
+	t.Parallel()
 	for _, left := range []int64{0, 40 << 10} {
 		testCutShort(t, left)
 	}
@@ -167,6 +169,7 @@ func testCutShort(t *testing.T, left int64) {
 // and in the middle of it, where SQLite would write behind the hole. What is acknowledged is found
 // again by the next start.
 func TestLogCutShort(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		left      func(size int64) int64
 		during    bool
@@ -222,6 +225,7 @@ func TestLogCutShort(t *testing.T) {
 // A log that was copied into the database and cut by another program, or restarted by this one, has
 // lost nothing.
 func TestLogCopied(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
 	converse(t, db, "c")
@@ -257,6 +261,7 @@ func TestLogCopied(t *testing.T) {
 
 // Another program may compact the file while it is open.
 func TestVacuumed(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
 	converse(t, db, "c")
@@ -292,6 +297,7 @@ func TestVacuumed(t *testing.T) {
 
 // A database without room says so, and goes on when there is room again.
 func TestNoRoom(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
 	converse(t, db, "c")
@@ -319,6 +325,7 @@ func TestNoRoom(t *testing.T) {
 // A database that may only be read is read while others write to it, and after another
 // was put in its place.
 func TestReadOnlyFollows(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
 	converse(t, db, "c")
@@ -368,6 +375,7 @@ func TestReadOnlyFollows(t *testing.T) {
 
 // A log whose database is gone is not taken for the log of the new one.
 func TestStrayLog(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
 	converse(t, db, "c")
@@ -411,6 +419,7 @@ func copyOf(t *testing.T, from, to string) {
 
 // A database that this user may not read is named as that, and not as one whose log is missing.
 func TestDatabaseThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() == 0 {
 		t.Skip("root reads every file: run this as another user")
 	}

@@ -55,17 +55,17 @@ func tell(t *testing.T, db *file, id scrollback.ConversationID, texts ...string)
 	t.Helper()
 	var in []driver.Entry
 	for _, text := range texts {
-		told++
-		in = append(in, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("told", told)),
+		n := told.Add(1)
+		in = append(in, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("told", n)),
 			Role:   scrollback.RoleUser,
-			Status: scrollback.StatusComplete, CreatedAt: int64(told), Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
+			Status: scrollback.StatusComplete, CreatedAt: n, Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
 	}
 	if _, err := db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: -1, Entries: in}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-var told int
+var told atomic.Int64
 
 // catchUp indexes what is behind, in one batch.
 func catchUp(ctx context.Context, db *file) (bool, error) {
@@ -154,6 +154,7 @@ func filler(n int) string {
 // A program that is killed between any two writes of the index loses nothing that can be
 // found, shows nothing half, and leaves nothing behind that is not removed.
 func TestIndexKilled(t *testing.T) {
+	t.Parallel()
 	terms := []string{"common", "secret", "word3", "new", "late"}
 	base := filepath.Join(t.TempDir(), "s.db")
 	before := segmented(t, base, terms)
@@ -262,6 +263,7 @@ func inBlocks(t *testing.T, db *file, want string) (n int) {
 // Several programs write, index, tend and purge at once; whoever searches finds each message
 // once, and in the end all that is left, and nothing that is not.
 func TestIndexOfSeveral(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	first := openDB(t, path)
 	mustReset(t, first)
@@ -364,6 +366,7 @@ func keepUp(db *file, over func() bool) error {
 // Many look at once, with one connection between them and no statement prepared yet, while
 // somebody writes: nobody waits for a connection that waits for them.
 func TestIndexOneConnection(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	full := openDB(t, path)
 	converse(t, full, "c")
@@ -403,6 +406,7 @@ func TestIndexOneConnection(t *testing.T) {
 
 // An index that may only be read is searched, and what is behind it is read.
 func TestIndexReadOnly(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
 	converse(t, db, "c")
@@ -438,6 +442,7 @@ func TestIndexReadOnly(t *testing.T) {
 // A database from before has the messages that its full-text index had, behind the new one;
 // its branches get numbers by age, and new ones go on.
 func TestMigrateIndex(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	older, err := sql.Open("sqlite", dsn(path, "rwc", 0))
 	if err != nil {
@@ -493,6 +498,7 @@ func TestMigrateIndex(t *testing.T) {
 // Whatever is wrong with its rows, the index says so, a check finds it, and emptying the index
 // and making it again repairs it.
 func TestIndexDamaged(t *testing.T) {
+	t.Parallel()
 	base := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, base)
 	converse(t, db, "c")

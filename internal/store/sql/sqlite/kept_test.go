@@ -20,6 +20,7 @@ import (
 // Whatever is done, what the writer keeps is what is stored: openDB compares them after
 // each batch.
 func TestKeptWalk(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(4) {
 		drivertest.Walk(t, 100+seed, 250, oracle.New(), openDB(t, filepath.Join(t.TempDir(), "s.db")).Driver)
 	}
@@ -27,6 +28,7 @@ func TestKeptWalk(t *testing.T) {
 
 // The comparison finds what a statement changed that nobody told the cache about.
 func TestStaleIsFound(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	say(t, db, "0")
 	change := func(ctx context.Context, tx sqlstore.Tx) error {
@@ -65,6 +67,7 @@ func counter(t *testing.T, model string, fail func(ctx context.Context, tx sqlst
 // In batches where some jobs fail, before they wrote, after, or by an error of the
 // database, each of the others happens once.
 func TestBatchesWithFailures(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	rng := rand.New(rand.NewPCG(7, 7))
 	refused := scrollback.Errorf(scrollback.Conflict, "test", "no")
@@ -112,6 +115,7 @@ func TestBatchesWithFailures(t *testing.T) {
 
 // Two that write to one file in turns each see what the other wrote.
 func TestKeptAcrossConnections(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	both := [2]*file{openDB(t, path), openDB(t, path)}
 	say(t, both[0], "0")
@@ -129,6 +133,7 @@ func TestKeptAcrossConnections(t *testing.T) {
 
 // The marks of a statement stand for its arguments, in any order and more than once.
 func TestMarks(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	read := func(s sqlstore.Reader) (got string, err error) {
 		err = s.Query(t.Context(), func(r sqlstore.Row) error { return r.Scan(&got) },
@@ -147,6 +152,7 @@ func TestMarks(t *testing.T) {
 
 // A column is scanned as database/sql does it, also one that holds something else.
 func TestScanLikeDatabaseSQL(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	into := func() []any {
 		return []any{new(string), new(int64), new(int), new(bool), new(float64), new([]byte), new(uint8),
@@ -186,6 +192,7 @@ func TestScanLikeDatabaseSQL(t *testing.T) {
 
 // The accounts of steps are in order wherever they stand, and go with their conversation.
 func TestAccountsOfSteps(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	say(t, db, "0")
 	turn := scrollback.Turn{ID: "t", Conversation: "0", Owner: "o", LeaseUntil: 99}

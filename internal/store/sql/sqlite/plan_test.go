@@ -1,8 +1,9 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
 	"maps"
-
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,22 +36,31 @@ var scans = []string{
 var sorted = []string{"bm25(", "OR folder >=", "FROM origins WHERE place = $1 ORDER",
 	"FROM origins WHERE place = $1 AND (tool"}
 
-// made is an empty database as bytes: migrating each from nothing is a third of the suite.
-var made []byte
+// made makes an empty database, as bytes: migrating each from nothing is a third of the suite.
+var made = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "scrollback-empty")
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "s.db")
+	d, err := Open(context.Background(), path, nil)
+	if err == nil {
+		err = d.Close()
+	}
+	var file []byte
+	if err == nil {
+		file, err = os.ReadFile(path)
+	}
+	return file, errors.Join(err, os.RemoveAll(dir))
+})
 
 // empty is the path of an empty database of its own.
 func empty(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.db")
-	if made != nil {
-		if err := os.WriteFile(path, made, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	err := openDB(t, path).Close()
+	file, err := made()
 	if err == nil {
-		made, err = os.ReadFile(path)
+		err = os.WriteFile(path, file, 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +71,7 @@ func empty(t *testing.T) string {
 // The driver passes the suite, and of the statements that it prepared on the way
 // none reads more rows than its answer takes.
 func TestSQLite(t *testing.T) {
+	t.Parallel()
 	var seen prepared
 	open := func(t *testing.T) *driver.Driver {
 		db := openDB(t, empty(t))

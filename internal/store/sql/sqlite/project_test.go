@@ -11,6 +11,7 @@ import (
 // What is stored of a project and cannot be read is a flaw, and an error where somebody
 // asks for it; it can be deleted.
 func TestBrokenProject(t *testing.T) {
+	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	ctx := t.Context()
 	if _, err := db.Access.PutProject(ctx, "p", 1,

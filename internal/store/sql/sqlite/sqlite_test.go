@@ -25,11 +25,13 @@ func open(t *testing.T, path string) *driver.Driver {
 }
 
 func TestSQLiteReopen(t *testing.T) {
+	t.Parallel()
 	drivertest.RunReopen(t, func(t *testing.T, dir string) *driver.Driver { return open(t, filepath.Join(dir, "s.db")) })
 }
 
 // One list of operations gives equal answers in memory and on disk.
 func TestSQLiteWalk(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(5) {
 		drivertest.Walk(t, seed, 300, oracle.New(), open(t, filepath.Join(t.TempDir(), "s.db")))
 	}
@@ -37,6 +39,7 @@ func TestSQLiteWalk(t *testing.T) {
 
 // Old changes go with the first write of a process, and no number comes twice.
 func TestChangesKept(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	if err := open(t, path).Close(); err != nil {
 		t.Fatal(err)
@@ -63,6 +66,7 @@ func TestChangesKept(t *testing.T) {
 
 // A database in memory is like any other, and another one has nothing of it.
 func TestSQLiteInMemory(t *testing.T) {
+	t.Parallel()
 	drivertest.Run(t, func(t *testing.T) *driver.Driver {
 		db, err := sqlite.OpenMemory(t.Context(), nil)
 		if err != nil {

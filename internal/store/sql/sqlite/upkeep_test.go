@@ -51,6 +51,7 @@ func found(t *testing.T, db *file, word string) (n int) {
 // However many small commits there are, and whether or not the writer ever rests, the index
 // stays in few segments, the log in bounds, and all is found.
 func TestUpkeepBounds(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
 	converse(t, db, "c")
