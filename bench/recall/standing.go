@@ -107,7 +107,7 @@ func standingReport(all []labelled) string {
 
 Sentences that people write to an assistant, labelled by hand; half of them only sound like instructions
 (` + "`bench/recall/texts/standing.tsv`" + ` says by which rule). Rules are made on dev and measured on held. Both were written by
-whoever wrote the rules and had them in mind, so held is kinder than life. Late are sentences that were written after
+the author of the rules, who had them in mind, so held is kinder than life. Late are sentences that were written after
 the rules, and for which no rule was changed: expect those figures. In percent.
 
 | | dev | precision | recall | held | precision | recall | late | precision | recall |
