@@ -93,6 +93,8 @@ type judgement struct {
 	held  bool      // it is read again when it has settled, too
 	again time.Time // when it is tried again; zero: only when it changes
 	wait  time.Duration
+
+	failed bool // it could not be read, and that was said
 }
 
 // ThisMachine returns this machine. Folders are working folders that are known.

@@ -64,7 +64,7 @@ func (c *Collector) readSession(ctx context.Context, k *knownOrigins, j sessionJ
 			out.Skipped[0].Reason)
 	}
 	was := c.judged[key]
-	switch now := (judgement{stamp: j.session.Stamp, held: out.Held}); {
+	switch now := (judgement{stamp: j.session.Stamp, held: out.Held, failed: out.Err != nil}); {
 	case out.Err != nil || out.Held:
 		if out.Held && was.stamp != now.stamp { // it is being written
 			was.wait = 0

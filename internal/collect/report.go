@@ -42,6 +42,11 @@ type Found struct {
 	MoreProblems int            `json:"more_problems,omitempty"` // that are not listed
 
 	told bool // something that was read is a conversation here
+
+	// waiting are the sessions that could not be read and are left alone for a while, each with its
+	// place: what is wrong with them still stands.
+	waiting []Problem
+
 	came map[scrollback.ConversationID]bool
 }
 

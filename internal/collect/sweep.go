@@ -273,6 +273,9 @@ func (s *sweep) isWanted(f *Found, at toolSpot, j sessionJob) bool {
 	case s.known.stateOf(key, one.Stamp, j.shares) == isKnown,
 		judged && found.stamp == one.Stamp && found.stillHolds(p.Place, one, s.o.Now()):
 		f.Unchanged++
+		if judged && found.failed {
+			f.waiting = append(f.waiting, Problem{Place: placeOf(at, p), Session: one.Name})
+		}
 		return false
 	}
 	return true

@@ -138,18 +138,21 @@ func (w *watchRun) sweepAll(ctx context.Context) time.Duration {
 		}
 	}
 	maps.Copy(w.places, places)
-	stands := map[string]string{}
+	stands := map[string]bool{}
 	for _, f := range s.report.Tools {
 		for _, p := range f.Problems {
 			if p.Line == 0 {
-				stands[f.Tool+" "+p.Place+" "+p.Session] = p.Reason
+				stands[f.Tool+" "+p.Place+" "+p.Session] = true
 			}
+		}
+		for _, p := range f.waiting {
+			stands[f.Tool+" "+p.Place+" "+p.Session] = true
 		}
 	}
 	for _, f := range s.report.Tools {
 		w.logObstacles(f)
 	}
-	maps.DeleteFunc(w.said, func(where, _ string) bool { return where != "" && stands[where] == "" })
+	maps.DeleteFunc(w.said, func(where, _ string) bool { return where != "" && !stands[where] })
 	if w.o2.Report != nil {
 		w.o2.Report(s.report)
 	}
