@@ -95,7 +95,7 @@ func (s *snapshot) Query(ctx context.Context, scan func(sqlstore.Row) error, que
 		rows, err = in.QueryContext(ctx, args...) //nolint:rowserrcheck // EachRow asks
 	} else {
 		s.unprepared = append(s.unprepared, query)
-		rows, err = s.tx.QueryContext(ctx, query, args...)
+		rows, err = s.tx.QueryContext(ctx, query, args...) //nolint:rowserrcheck // EachRow asks
 	}
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (i *inspection) Query(ctx context.Context, scan func(sqlstore.Row) error, q
 		}
 		i.statements[query] = s
 	}
-	rows, err := s.QueryContext(ctx, args...)
+	rows, err := s.QueryContext(ctx, args...) //nolint:rowserrcheck // EachRow asks
 	if err != nil {
 		return err
 	}
