@@ -82,7 +82,7 @@ func wholeValue(text []byte) ([]byte, bool) {
 // maxQuoted bounds what a reason shows of damage, in bytes.
 const maxQuoted = 40
 
-// explainCutOff returns what is wrong with a text that is no record.
+// explainCutOff returns what is wrong with a text that cannot be read as a record.
 func explainCutOff(text []byte) string {
 	shown := strings.ToValidUTF8(string(text[:min(len(text), maxQuoted)]), "\uFFFD")
 	if len(text) > 0 && (text[0] == '{' || text[0] == '[') {

@@ -50,7 +50,7 @@ var (
 		"Address to listen on ($SCROLLBACK_ADDR). Default: 127.0.0.1:7077.",
 		"监听的地址（$SCROLLBACK_ADDR）。默认：127.0.0.1:7077。")
 	_ = label("help/serve-other-machines-although-there-no-keys",
-		"Serve other machines although there are no keys: whoever reaches the address may do everything.",
+		"Serve other machines although there are no keys: anyone who reaches the address may do everything.",
 		"即使没有密钥也对其他机器开放：任何能访问该地址的人都可以做任何事。")
 	_ = label("help/change-nothing",
 		"Change nothing: conversations can be read, searched and exported. The data folder need not be writable.",

@@ -49,7 +49,7 @@ func (Format) Sniff(head []byte) bool {
 		!seen["sessionId"]
 }
 
-// objectFields are those of an object, in which what has been taken is no more.
+// objectFields are those of an object, without what has been taken.
 type objectFields map[string]json.RawMessage
 
 // takeText takes a field that is a text.

@@ -75,7 +75,7 @@ func (p *Pieces) AddCall(id, name string, arguments json.RawMessage) {
 }
 
 // AddResult adds what a call returned: the one that it names, else the first of that tool
-// without a result, else the first without one. What belongs to no call is said by whoever
+// without a result, else the first without one. What belongs to no call is said by the role that
 // says the rest.
 func (p *Pieces) AddResult(callID, tool, text string, failed bool) {
 	found := p.findCall(func(c call) bool { return callID != "" && c.id == callID })

@@ -198,7 +198,7 @@ func (r *record) answersRecord(to *record) bool {
 	return r.Type == "user" && len(to.ToolCalls) > 0 && r.ID == to.ID+"_response"
 }
 
-// isRepeat reports whether a record that is no message only says again what tools
+// isRepeat reports whether a record that holds no message only says again what tools
 // returned: the tool would send it to its model a second time.
 func (r *record) isRepeat() bool {
 	results := 0

@@ -140,7 +140,7 @@ func (x *bundleExport) planPortions(ctx context.Context, id scrollback.Conversat
 	return nil
 }
 
-// findDraft returns the newest turn of a conversation if what it wrote is no message yet, or nil.
+// findDraft returns the newest turn of a conversation if what it wrote is not stored as a message yet, or nil.
 func (x *bundleExport) findDraft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
 	t, err := x.Store.Turns.Last(ctx, id)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
