@@ -1,11 +1,11 @@
 package compact
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
@@ -24,19 +24,19 @@ var ticked = findByCues(`[x]|[✓]|[✔]|☑|✅|✔|✓|~~`,
 	`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
 
 // todoMarks are what is not part of the to-do itself.
-var todoMarks = regexp.MustCompile(
+var todoMarks = lazyregexp.New(
 	`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[[ xX✓✔]\]|☐)?\s*(?:to-?dos?\b(?:\s+(?:item|list))?|待[办辦](?:事[项項])?|할 ?일|やること)?[\s:：,，]*|\bto-?do\b|待[办辦](?:事[项項])?[:：]?`,
 )
 
 // doneWords are what tells news that something is done from the thing itself, and
 // doneNews finds a sentence that has such news, rather than a request to do it.
 var (
-	doneWords = regexp.MustCompile(
+	doneWords = lazyregexp.New(
 		`(?i)\b(?:done|finished|completed?)\b(?: with\b)?|(?:已经|已)?(?:完成|搞定|做完|做好|办好|办完|弄好|处理好|处理完)了?|已经?|[好完]了?`,
 	)
-	doneNews = regexp.MustCompile(`(?i)\b(?:done|finished|completed)\b|\b(?:is|are|now) complete\b` +
+	doneNews = lazyregexp.New(`(?i)\b(?:done|finished|completed)\b|\b(?:is|are|now) complete\b` +
 		`|已|(?:完成|搞定|做完|做好|办好|办完|弄好|处理好|处理完)(?:.*了|\s*$|[:：。！!])|\p{Han}[完好].*了`)
-	request = regexp.MustCompile(`(?i)\b(?:please|let's|need|must|should)\b|请|麻烦|需要|必须`)
+	request = lazyregexp.New(`(?i)\b(?:please|let's|need|must|should)\b|请|麻烦|需要|必须`)
 )
 
 // fillers are words that a to-do and the news that it is done need not share.
@@ -91,7 +91,7 @@ func (c openChores) closeDone(text string) (places []int) {
 	return places
 }
 
-func wordingOf(text string) string { return same.NormalForm(todoMarks.ReplaceAllString(text, " ")) }
+func wordingOf(text string) string { return same.NormalForm(todoMarks().ReplaceAllString(text, " ")) }
 
 // doneCores lists the cores of what a sentence says is done. It says so of nothing else than
 // what its own words name: not of what is to be done, asked, or done but for something.
@@ -99,16 +99,16 @@ func doneCores(text string) []string {
 	if m := ticked.FindStringSubmatch(text); m != nil {
 		return []string{choreCore(m[1] + m[2])}
 	}
-	if !mayBeNews(text) || request.MatchString(text) {
+	if !mayBeNews(text) || request().MatchString(text) {
 		return nil
 	}
 	whole := []string{text}
-	if !same.HasTurn(doneWords.ReplaceAllString(text, "")) {
+	if !same.HasTurn(doneWords().ReplaceAllString(text, "")) {
 		whole = append(whole, strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",，;；、", r) })...)
 	}
 	var out []string
 	for _, s := range whole {
-		if doneNews.MatchString(s) || isPastTense(s) {
+		if doneNews().MatchString(s) || isPastTense(s) {
 			if core := choreCore(s); core != "" && !slices.Contains(out, core) {
 				out = append(out, core)
 			}
@@ -148,7 +148,7 @@ func isPastTense(s string) bool {
 // choreCore returns the words that name a to-do, stemmed, without its marks and without
 // words that say whether it is done.
 func choreCore(text string) string {
-	text = doneWords.ReplaceAllString(todoMarks.ReplaceAllString(text, " "), " ")
+	text = doneWords().ReplaceAllString(todoMarks().ReplaceAllString(text, " "), " ")
 	var out []string
 	for w := range strings.FieldsSeq(same.NormalForm(text)) {
 		if fillers[w] {

@@ -2,9 +2,10 @@ package token
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // A model has many names: with the date of a snapshot, the prefix of a reseller,
@@ -54,36 +55,36 @@ const (
 )
 
 var (
-	namespace = regexp.MustCompile(`^(models|openrouter|hf\.co|huggingface\.co|@cf|@hf|(accounts|publishers)/[^/]+/models)/`)
-	pointP    = regexp.MustCompile(`([0-9])p([0-9])`) // 5p2, as Fireworks writes 5.2
-	sizeTag   = regexp.MustCompile(`:([0-9.]+b)`)     // qwen3:8b, as Ollama writes qwen3-8b
-	packaging = regexp.MustCompile(`[-_.:@](gguf|ggml|mlx|onnx|hf|exl[23]|awq|gptq|bnb|hqq|dwq|qat|i1|autoround|unsloth|[0-9]{5}-of-[0-9]{5}` +
+	namespace = lazyregexp.New(`^(models|openrouter|hf\.co|huggingface\.co|@cf|@hf|(accounts|publishers)/[^/]+/models)/`)
+	pointP    = lazyregexp.New(`([0-9])p([0-9])`) // 5p2, as Fireworks writes 5.2
+	sizeTag   = lazyregexp.New(`:([0-9.]+b)`)     // qwen3:8b, as Ollama writes qwen3-8b
+	packaging = lazyregexp.New(`[-_.:@](gguf|ggml|mlx|onnx|hf|exl[23]|awq|gptq|bnb|hqq|dwq|qat|i1|autoround|unsloth|[0-9]{5}-of-[0-9]{5}` +
 		`|fp(4|8|16|32)(-dynamic|-block|-fast)?|mxfp[48]|nvfp4|bf16|f16|f32|int[248]|w[0-9]{1,2}a[0-9]{1,2}|[2-8]-?bit|[0-9](\.[0-9]+)?bpw` +
 		`|(ud-)?i?q[1-8](_([01klms]|xs|xl|xxs|nl))*)$`)
-	openAIs = regexp.MustCompile(`^((chat)?gpt-|o[1-9]|codex|computer-use)`)
-	dated   = regexp.MustCompile(`([-@]` + year + `-` + month + `-` + day + `|[-@]` + year + month + day + `|-` + month +
+	openAIs = lazyregexp.New(`^((chat)?gpt-|o[1-9]|codex|computer-use)`)
+	dated   = lazyregexp.New(`([-@]` + year + `-` + month + `-` + day + `|[-@]` + year + month + day + `|-` + month +
 		`-` + day + `|[-@]latest|@default)$`)
-	preview = regexp.MustCompile(`-(preview|exp|experimental|beta)(-` + month + `-?` + day + `|-` + month + `-` + year +
+	preview = lazyregexp.New(`-(preview|exp|experimental|beta)(-` + month + `-?` + day + `|-` + month + `-` + year +
 		`)?$`)
-	shortDate = regexp.MustCompile(`^(gpt-.*|grok-.*|qwen-(plus|max|turbo|flash))(-` + month + day + `)$`)
-	ownDate   = regexp.MustCompile(`^(gemini-.*)(-00[1-9])$|^(doubao-.*)(-2[0-9]` + month + day + `)$`)
+	shortDate = lazyregexp.New(`^(gpt-.*|grok-.*|qwen-(plus|max|turbo|flash))(-` + month + day + `)$`)
+	ownDate   = lazyregexp.New(`^(gemini-.*)(-00[1-9])$|^(doubao-.*)(-2[0-9]` + month + day + `)$`)
 )
 
 // cutTag takes a date, or the mark of a preview, off the end of a name. The short dates
 // are only those of families where they mark snapshots: deepseek-r1-0528 is not
 // deepseek-r1.
 func cutTag(name string, first bool) string {
-	if at := dated.FindStringIndex(name); at != nil {
+	if at := dated().FindStringIndex(name); at != nil {
 		return name[:at[0]]
 	}
 	// OpenAI's previews are separate models: o1-preview has another window than o1.
-	if at := preview.FindStringIndex(name); at != nil && !openAIs.MatchString(name) {
+	if at := preview().FindStringIndex(name); at != nil && !openAIs().MatchString(name) {
 		return name[:at[0]]
 	}
-	if m := shortDate.FindStringSubmatch(name); m != nil && first {
+	if m := shortDate().FindStringSubmatch(name); m != nil && first {
 		return m[1]
 	}
-	if m := ownDate.FindStringSubmatch(name); m != nil && first {
+	if m := ownDate().FindStringSubmatch(name); m != nil && first {
 		return m[1] + m[3]
 	}
 	return name
@@ -113,7 +114,7 @@ func nameForms(name string) []nameForm {
 		}
 	}
 	for range 6 {
-		if at := packaging.FindStringIndex(name); at == nil || !add(name[:at[0]], true) {
+		if at := packaging().FindStringIndex(name); at == nil || !add(name[:at[0]], true) {
 			break
 		}
 	}
@@ -129,7 +130,7 @@ var dashes = strings.NewReplacer(".", "-", "_", "-")
 
 // nameKey returns a name as it is compared: 4.5 is 4-5.
 func nameKey(name string) string {
-	return dashes.Replace(sizeTag.ReplaceAllString(name, "-$1"))
+	return dashes.Replace(sizeTag().ReplaceAllString(name, "-$1"))
 }
 
 // askedModel is the parts of a model's name: who serves it, who made or packed it, and what
@@ -147,14 +148,14 @@ func parseName(name string) askedModel {
 		a.name = name
 	case a.provider == "":
 		a.name = "" // it begins with a slash
-	case namespace.MatchString(name) && a.provider != "openrouter":
+	case namespace().MatchString(name) && a.provider != "openrouter":
 		a.name = name
 	}
 	if strings.Contains(a.name, "accounts/fireworks/") {
-		a.name = pointP.ReplaceAllString(a.name, "$1.$2")
+		a.name = pointP().ReplaceAllString(a.name, "$1.$2")
 	}
 	for range 3 {
-		a.name = a.name[len(namespace.FindString(a.name)):]
+		a.name = a.name[len(namespace().FindString(a.name)):]
 	}
 	if at := strings.LastIndexByte(a.name, '/'); at >= 0 {
 		a.org = a.name[:at]

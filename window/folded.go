@@ -3,13 +3,13 @@ package window
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/internal/same"
 )
@@ -73,11 +73,11 @@ type Line struct {
 	Text  string
 }
 
-var lineForm = regexp.MustCompile(`^- #(\d{1,18}) (\w+)(?: \((\d{1,9})×\))?: (.*)$`)
+var lineForm = lazyregexp.New(`^- #(\d{1,18}) (\w+)(?: \((\d{1,9})×\))?: (.*)$`)
 
 // ParseLine reads what [Line.String] writes.
 func ParseLine(s string) (Line, bool) {
-	m := lineForm.FindStringSubmatch(s)
+	m := lineForm().FindStringSubmatch(s)
 	if m == nil {
 		return Line{}, false
 	}

@@ -2,12 +2,12 @@ package summary
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // Unusable says why an answer cannot be used as a summary: in full to the model that is asked
@@ -78,7 +78,7 @@ func (f Form) checkComplete(p *parsedAnswer, text string) error {
 	missing := p.missingSections()
 	heading := func(i int) string { return "## " + f.Sections[i].Heading }
 	switch {
-	case p.last < 0 && refusalPattern.MatchString(text):
+	case p.last < 0 && refusalPattern().MatchString(text):
 		return Unusable{"it refused to write minutes", shownRefusal}
 	case p.last < 0:
 		return Unusable{"it was not minutes: it had none of the headings, of which the first is " + heading(0), shownForm}
@@ -112,7 +112,7 @@ func (f Form) checkAnswer(p *parsedAnswer, j Criteria) (string, error) {
 	}
 	fenced := false
 	for _, line := range said {
-		if mark := fenceLine.MatchString(line); mark || fenced {
+		if mark := fenceLine().MatchString(line); mark || fenced {
 			fenced = fenced != mark
 			code += len(line)
 		}
@@ -121,7 +121,7 @@ func (f Form) checkAnswer(p *parsedAnswer, j Criteria) (string, error) {
 	switch n := int64(j.Count(text)); {
 	case len(said) == 0:
 		return "", Unusable{"it said nothing", shownEmpty}
-	case len(said) <= 2 && refusalPattern.MatchString(said[0]):
+	case len(said) <= 2 && refusalPattern().MatchString(said[0]):
 		return "", Unusable{"it refused to write minutes", shownRefusal}
 	case 2*code > len(strings.Join(said, "")):
 		return "", Unusable{"it was code instead of minutes", "the answer was code instead of a summary"}
@@ -150,15 +150,15 @@ const thoughtNames = `(?:think|thinking|thoughts?|reasoning|scratchpad|analysis|
 
 var (
 	// In square brackets, words beside the name make it the text of a link or a label.
-	thoughtOpen = regexp.MustCompile(`(?im)[<◁]` + thoughtNames +
+	thoughtOpen = lazyregexp.New(`(?im)[<◁]` + thoughtNames +
 		`\b[^>▷\n]*[>▷]|\[(?:think|thinking|thoughts?|reasoning)\]`)
-	thoughtClose = regexp.MustCompile(`(?im)[<\[◁]/` + thoughtNames + `\s*[>\]▷]`)
-	lineBegins   = regexp.MustCompile(`(?:^|\n)[ \t]*(?:[-*•][ \t]+)?$`)
-	lineEnds     = regexp.MustCompile(`^[ \t]*(?:\n|$)`)
-	anyHead      = regexp.MustCompile(`(?m)^[ \t]*(?:#|\*\*|__)`)
-	codeSpan     = regexp.MustCompile("(?s)```.*?(?:```|$)|~~~.*?(?:~~~|$)|`[^`\n]+`")
-	recordLine   = regexp.MustCompile(`(?im)^[ \t]*</?\s*record\s*>`)
-	wrapLine     = regexp.MustCompile(
+	thoughtClose = lazyregexp.New(`(?im)[<\[◁]/` + thoughtNames + `\s*[>\]▷]`)
+	lineBegins   = lazyregexp.New(`(?:^|\n)[ \t]*(?:[-*•][ \t]+)?$`)
+	lineEnds     = lazyregexp.New(`^[ \t]*(?:\n|$)`)
+	anyHead      = lazyregexp.New(`(?m)^[ \t]*(?:#|\*\*|__)`)
+	codeSpan     = lazyregexp.New("(?s)```.*?(?:```|$)|~~~.*?(?:~~~|$)|`[^`\n]+`")
+	recordLine   = lazyregexp.New(`(?im)^[ \t]*</?\s*record\s*>`)
+	wrapLine     = lazyregexp.New(
 		`(?im)^[ \t]*</?(?:minutes|summary|state_snapshot|output|answer|final|final_answer|result|response)>[ \t]*$\n?`,
 	)
 )
@@ -171,7 +171,7 @@ const maxThoughts = 32
 // thought did not end.
 func dropThoughts(text string) (_ string, left bool) {
 	for range maxThoughts {
-		code := codeSpan.FindAllStringIndex(stripFence(text), -1)
+		code := codeSpan().FindAllStringIndex(stripFence(text), -1)
 		within := func(at int) bool {
 			for _, c := range code {
 				if at >= c[0] && at < c[1] {
@@ -181,7 +181,7 @@ func dropThoughts(text string) (_ string, left bool) {
 			return false
 		}
 		begins := len(text)
-		if h := anyHead.FindStringIndex(text); h != nil {
+		if h := anyHead().FindStringIndex(text); h != nil {
 			begins = h[0]
 		}
 		first := func(all [][]int, counts func(m []int) bool) []int {
@@ -192,18 +192,18 @@ func dropThoughts(text string) (_ string, left bool) {
 			}
 			return nil
 		}
-		open := first(thoughtOpen.FindAllStringIndex(text, -1),
-			func(m []int) bool { return m[0] < begins || lineBegins.MatchString(text[:m[0]]) })
+		open := first(thoughtOpen().FindAllStringIndex(text, -1),
+			func(m []int) bool { return m[0] < begins || lineBegins().MatchString(text[:m[0]]) })
 		from := 0
 		if open != nil {
 			from = open[0]
 		}
-		end := first(thoughtClose.FindAllStringIndex(text, -1), func(m []int) bool {
-			return m[0] >= from && (open != nil || lineBegins.MatchString(text[:m[0]]) || lineEnds.MatchString(text[m[1]:]))
+		end := first(thoughtClose().FindAllStringIndex(text, -1), func(m []int) bool {
+			return m[0] >= from && (open != nil || lineBegins().MatchString(text[:m[0]]) || lineEnds().MatchString(text[m[1]:]))
 		})
 		switch {
 		case open == nil && end == nil:
-			return strings.TrimSpace(wrapLine.ReplaceAllString(text, "")), false
+			return strings.TrimSpace(wrapLine().ReplaceAllString(text, "")), false
 		case end == nil:
 			return "", true
 		}
@@ -214,7 +214,7 @@ func dropThoughts(text string) (_ string, left bool) {
 
 // stripFence returns a text whose first line, if it opens a fence around the whole, is blanked.
 func stripFence(text string) string {
-	if line, rest, ok := strings.Cut(text, "\n"); ok && fenceLine.MatchString(line) {
+	if line, rest, ok := strings.Cut(text, "\n"); ok && fenceLine().MatchString(line) {
 		return strings.Repeat(" ", len(line)) + "\n" + rest
 	}
 	return text
@@ -222,7 +222,7 @@ func stripFence(text string) string {
 
 // repeatsRecord reports whether a text has the marks of the record as lines.
 func repeatsRecord(text string) bool {
-	return recordLine.MatchString(codeSpan.ReplaceAllString(text, ""))
+	return recordLine().MatchString(codeSpan().ReplaceAllString(text, ""))
 }
 
 // unwrapFence returns what is inside a fence that is around all headings.
@@ -232,7 +232,7 @@ func (f Form) unwrapFence(text string) (string, bool) {
 	fences := []int{}
 	mark := ""
 	for i, line := range lines {
-		m := fenceLine.FindStringSubmatch(line)
+		m := fenceLine().FindStringSubmatch(line)
 		if h, ok := f.headOf(line, "", 0); m == nil && ok && h.section >= 0 && open < 0 {
 			return "", false
 		}
@@ -260,16 +260,16 @@ func (f Form) unwrapFence(text string) (string, bool) {
 }
 
 var (
-	refusalPattern = regexp.MustCompile(
+	refusalPattern = lazyregexp.New(
 		`(?i)^[\s\-*"'“]*(?:i['’]?m sorry|i am sorry|sorry|i can['’]?t|i cannot|i can not|i['’]?m unable|i am unable|i['’]?m not able|i won['’]?t|as an ai|unfortunately,? i|` +
 			`(?:很)?抱歉|对不起|對不起|我无法|我無法|我不能|申し訳|すみません|죄송)`,
 	)
-	remarkPattern = regexp.MustCompile(
+	remarkPattern = lazyregexp.New(
 		`(?i)^[\s*_"“]*(?:let me know|please let me|i hope|hope this|feel free|if you|would you|do you want|is there anything|anything else|these minutes|this summary|that is all|` +
 			`that's all|end of|以上|如果您|如果你|如需|希望|请告诉|請告訴|需要我|还需要|ご不明|何かあれば|以上が|필요하시면|이상)`,
 	)
 	// halfWay are words that no line ends with.
-	halfWay = regexp.MustCompile(
+	halfWay = lazyregexp.New(
 		`(?i)(?:^|\s)(?:the|a|an|and|or|to|of|in|on|at|by|for|from|with|that|which|because|but|is|are|was|were|as|into)$`,
 	)
 )
@@ -278,28 +278,28 @@ var (
 // says goodbye, or that follows lines of another kind.
 func dropRemark(lines []string) []string {
 	end := len(lines)
-	for end > 0 && (strings.TrimSpace(lines[end-1]) == "" || ruleLine.MatchString(lines[end-1])) {
+	for end > 0 && (strings.TrimSpace(lines[end-1]) == "" || ruleLine().MatchString(lines[end-1])) {
 		end--
 	}
 	begin := end
 	for begin > 0 && strings.TrimSpace(lines[begin-1]) != "" {
 		begin--
 	}
-	if begin == end || strings.TrimLeft(lines[begin], " \t") != lines[begin] || fenceLine.MatchString(lines[end-1]) {
+	if begin == end || strings.TrimLeft(lines[begin], " \t") != lines[begin] || fenceLine().MatchString(lines[end-1]) {
 		return lines[:end]
 	}
 	listed := func(ls []string) (yes bool) {
 		for _, l := range ls {
-			yes = yes || bulletLine.MatchString(strings.TrimSpace(l))
+			yes = yes || bulletLine().MatchString(strings.TrimSpace(l))
 		}
 		return yes
 	}
 	switch paragraph := lines[begin:end]; {
 	case listed(paragraph): // a remark may follow without a blank line
-		if last := paragraph[len(paragraph)-1]; remarkPattern.MatchString(last) {
+		if last := paragraph[len(paragraph)-1]; remarkPattern().MatchString(last) {
 			return lines[:end-1]
 		}
-	case begin > 0 && listed(lines[:begin]), remarkPattern.MatchString(paragraph[0]):
+	case begin > 0 && listed(lines[:begin]), remarkPattern().MatchString(paragraph[0]):
 		return lines[:begin]
 	}
 	return lines[:end]
@@ -310,7 +310,7 @@ func dangles(line string) bool {
 	line = strings.TrimRight(line, " \t")
 	runes := []rune(line)
 	return len(runes) == 0 || strings.ContainsRune(",，、;；:：(（[【「“‘-–—/&=", runes[len(runes)-1]) ||
-		halfWay.MatchString(line) ||
+		halfWay().MatchString(line) ||
 		strings.Count(line, "`")%2 == 1 || strings.Count(line, "**")%2 == 1 ||
 		strings.Count(line, "(") > strings.Count(line, ")") || strings.Count(line, "（") > strings.Count(line, "）")
 }
@@ -344,11 +344,11 @@ type letterCount struct{ han, kana, hangul, cyrillic, words float64 }
 func (n *letterCount) total() float64 { return n.han + n.kana + n.hangul + n.cyrillic + n.words }
 
 // fenced finds code in a text.
-var fenced = regexp.MustCompile("(?s)```.*?```")
+var fenced = lazyregexp.New("(?s)```.*?```")
 
 // notProse finds in a line what has the same language in any text: code, quotations, names of
 // files, identifiers.
-var notProse = regexp.MustCompile(
+var notProse = lazyregexp.New(
 	"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|「[^」\n]*」|\\S*[/\\\\_=<>{}@.:][\\w/\\\\]\\S*|[A-Za-z]*\\d\\w*",
 )
 
@@ -360,7 +360,7 @@ const (
 )
 
 func (n *letterCount) add(text string) {
-	text = clip.HeadBytes(fenced.ReplaceAllString(clip.HeadBytes(text, 4*readBytes), " "), readBytes)
+	text = clip.HeadBytes(fenced().ReplaceAllString(clip.HeadBytes(text, 4*readBytes), " "), readBytes)
 	for line := range strings.Lines(text) {
 		for line != "" {
 			piece := clip.HeadBytes(line, pieceBytes)
@@ -378,7 +378,7 @@ func (n *letterCount) add(text string) {
 
 func (n *letterCount) addPiece(text string) {
 	word := false
-	for _, c := range notProse.ReplaceAllString(text, " ") {
+	for _, c := range notProse().ReplaceAllString(text, " ") {
 		is := unicode.IsLetter(c)
 		switch {
 		case unicode.Is(unicode.Han, c):

@@ -1,9 +1,10 @@
 package summary
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // titles are other words for the headings of a form, by section: what models write
@@ -68,17 +69,17 @@ func (f Form) sectionOf(title string) int {
 }
 
 var (
-	titleNumber = regexp.MustCompile(
+	titleNumber = lazyregexp.New(
 		`^(?:\d{1,2}\s*[.)、．:]|[(（]\d{1,2}[)）]|[一二三四五六七八九十]{1,2}[、.．]|[IVX]{1,4}[.)]|[①-⑩]|\d{1,2}\s)\s*`,
 	)
-	titleAside = regexp.MustCompile(`\s*[(（][^)）]*[)）]\s*$`)
+	titleAside = lazyregexp.New(`\s*[(（][^)）]*[)）]\s*$`)
 )
 
 // titleKey returns a title in lower case, without numbers, marks and what stands in brackets.
 func titleKey(title string) string {
 	marks := func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) }
-	title = titleNumber.ReplaceAllString(strings.Trim(title, " *_#`"), "")
-	title = strings.TrimFunc(titleAside.ReplaceAllString(strings.Trim(title, " *_:："), ""), marks)
+	title = titleNumber().ReplaceAllString(strings.Trim(title, " *_#`"), "")
+	title = strings.TrimFunc(titleAside().ReplaceAllString(strings.Trim(title, " *_:："), ""), marks)
 	return strings.ToLower(strings.Join(strings.FieldsFunc(title,
 		func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune("*_-", c) }), " "))
 }
@@ -100,12 +101,12 @@ const (
 )
 
 var (
-	atxLine    = regexp.MustCompile(`^ {0,3}(#{1,6})([ \t]*)([^#\s].*?)[ \t]*#*$`)
-	boldLine   = regexp.MustCompile(`^(?:\*\*|__)(.+?)(?:\*\*|__)\s*([:：]?)\s*(.*)$`)
-	underlined = regexp.MustCompile(`^(=+|-{3,})\s*$`)
-	bulletLine = regexp.MustCompile(`^([-*+•◦▪‣–·●○]|\d{1,3}[.)])(?:\s+(.*)|)$`)
-	fenceLine  = regexp.MustCompile("^\\s*(`{3,}|~{3,})(.*)$")
-	ruleLine   = regexp.MustCompile(
+	atxLine    = lazyregexp.New(`^ {0,3}(#{1,6})([ \t]*)([^#\s].*?)[ \t]*#*$`)
+	boldLine   = lazyregexp.New(`^(?:\*\*|__)(.+?)(?:\*\*|__)\s*([:：]?)\s*(.*)$`)
+	underlined = lazyregexp.New(`^(=+|-{3,})\s*$`)
+	bulletLine = lazyregexp.New(`^([-*+•◦▪‣–·●○]|\d{1,3}[.)])(?:\s+(.*)|)$`)
+	fenceLine  = lazyregexp.New("^\\s*(`{3,}|~{3,})(.*)$")
+	ruleLine   = lazyregexp.New(
 		`^\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,}|\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?)$`,
 	)
 )
@@ -125,11 +126,11 @@ func (f Form) headOf(line, next string, style int) (sectionHead, bool) {
 		}
 		return h, h.section >= 0
 	}
-	if m := atxLine.FindStringSubmatch(line); m != nil {
+	if m := atxLine().FindStringSubmatch(line); m != nil {
 		h, known := named(len(m[1]), m[3], "")
 		return h, known || m[2] != "" // without a space it may be a #12, or a hashtag
 	}
-	if m := underlined.FindString(next); m != "" && text != "" {
+	if m := underlined().FindString(next); m != "" && text != "" {
 		if h, known := named(2, text, ""); known || m[0] == '=' {
 			return h, true
 		}
@@ -137,8 +138,8 @@ func (f Form) headOf(line, next string, style int) (sectionHead, bool) {
 	if style > 0 && style < levelBold {
 		return sectionHead{}, false
 	}
-	bare := titleNumber.ReplaceAllString(text, "")
-	if m := boldLine.FindStringSubmatch(bare); m != nil && (style == 0 || style >= levelBold) {
+	bare := titleNumber().ReplaceAllString(text, "")
+	if m := boldLine().FindStringSubmatch(bare); m != nil && (style == 0 || style >= levelBold) {
 		h, known := named(levelBold, m[1], m[3])
 		return h, known || m[3] == "" && style == levelBold
 	}
@@ -147,8 +148,8 @@ func (f Form) headOf(line, next string, style int) (sectionHead, bool) {
 			return h, true
 		}
 	}
-	if m := bulletLine.FindStringSubmatch(text); m != nil && (style == 0 || style == levelBullet) {
-		if b := boldLine.FindStringSubmatch(m[2]); b != nil {
+	if m := bulletLine().FindStringSubmatch(text); m != nil && (style == 0 || style == levelBullet) {
+		if b := boldLine().FindStringSubmatch(m[2]); b != nil {
 			return named(levelBullet, b[1], b[3])
 		}
 	}
@@ -185,7 +186,7 @@ func (f Form) parse(text string) parsedAnswer {
 			p.ends = line
 			p.open = false
 		}
-		if m := fenceLine.FindStringSubmatch(line); m != nil &&
+		if m := fenceLine().FindStringSubmatch(line); m != nil &&
 			(fence == "" || strings.HasPrefix(m[1], fence) && strings.TrimSpace(m[2]) == "") {
 			if fence == "" {
 				fence = m[1]
@@ -193,7 +194,7 @@ func (f Form) parse(text string) parsedAnswer {
 				fence = ""
 			}
 		} else if h, ok := f.headOf(line, next, style); fence == "" && ok {
-			if underlined.MatchString(next) && h.level <= 2 {
+			if underlined().MatchString(next) && h.level <= 2 {
 				i++
 			}
 			if h.section < 0 && h.level > max(style, 1) && style > 0 { // within a section
@@ -253,7 +254,7 @@ func listBullets(lines []string) (out []string) {
 	for _, line := range lines {
 		text := strings.TrimSpace(line)
 		indent := len(line) - len(strings.TrimLeft(line, " \t"))
-		m := fenceLine.FindStringSubmatch(line)
+		m := fenceLine().FindStringSubmatch(line)
 		switch {
 		case m != nil && fence == "", fence != "":
 			if m != nil && fence == "" {
@@ -267,14 +268,14 @@ func listBullets(lines []string) (out []string) {
 		case text == "":
 			gap = true
 			continue
-		case ruleLine.MatchString(line):
+		case ruleLine().MatchString(line):
 			continue
 		}
 		if text = strings.TrimSpace(strings.TrimLeft(text, ">")); text == "" { // a blank line within a quotation
 			gap = true
 			continue
 		}
-		if b := bulletLine.FindStringSubmatch(text); b != nil ||
+		if b := bulletLine().FindStringSubmatch(text); b != nil ||
 			strings.HasPrefix(text, "-") && len(text) > 1 && !strings.ContainsAny(text[1:2], "-0123456789") {
 			if b == nil {
 				text = text[1:]

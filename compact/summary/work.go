@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/toolcall"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -290,7 +290,7 @@ func (p *workParser) readQuoted(marks ...string) (s string, more bool) {
 	return s, s == "…"
 }
 
-var countsFailed = regexp.MustCompile(`^(\d{1,9}) failed; `)
+var countsFailed = lazyregexp.New(`^(\d{1,9}) failed; `)
 
 func (p *workParser) readTools(w *Work) bool {
 	for {
@@ -313,7 +313,7 @@ func (p *workParser) readTools(w *Work) bool {
 
 func (p *workParser) readSubjects(t *toolWork) bool {
 	counted := 0
-	if m := countsFailed.FindStringSubmatch(p.rest); m != nil {
+	if m := countsFailed().FindStringSubmatch(p.rest); m != nil {
 		counted = p.readNumber()
 		p.takePrefix(" failed; ")
 	}
@@ -361,14 +361,14 @@ func (p *workParser) readWritten(w *Work) bool {
 // exitCode finds that a command ended with another code than 0, as agents report it, and
 // errorStart that an output begins as an error does.
 var (
-	exitCode   = regexp.MustCompile(`(?i)\bexit(?:ed)?(?: with)?[ _]?(?:code|status)"?\s*[:=]?\s*[1-9]`)
-	errorStart = regexp.MustCompile(
+	exitCode   = lazyregexp.New(`(?i)\bexit(?:ed)?(?: with)?[ _]?(?:code|status)"?\s*[:=]?\s*[1-9]`)
+	errorStart = lazyregexp.New(
 		`(?i)^\s*(?:<tool_use_error>|<error>|(?:fatal|\w*error|panic)\b\s*[:(]|Traceback \(most recent)`,
 	)
-	errorLine = regexp.MustCompile(
+	errorLine = lazyregexp.New(
 		`(?i)\b(?:\w*error|undefined|panic|fatal|cannot|can't|denied|failed|not found|no such|exception|unable)\b|\bFAIL\b|错误|失败|无法|找不到`,
 	)
-	errorTags = regexp.MustCompile(`</?[a-z_]+>`)
+	errorTags = lazyregexp.New(`</?[a-z_]+>`)
 )
 
 // Bounds of where an output is searched for signs of a failure, in bytes.
@@ -391,19 +391,19 @@ func findFailure(r scrollback.ToolResult) (string, bool) {
 		r.IsError = r.IsError || wrapped.Metadata.ExitCode != 0
 	}
 	ends := clip.HeadBytes(text, failureEnds) + "\n" + clip.TailBytes(text, failureEnds)
-	if !r.IsError && !exitCode.MatchString(ends) && !errorStart.MatchString(text) {
+	if !r.IsError && !exitCode().MatchString(ends) && !errorStart().MatchString(text) {
 		return "", false
 	}
 	first := ""
 	for line := range strings.SplitSeq(clip.HeadBytes(text, failureText), "\n") {
-		line = strings.Join(strings.Fields(errorTags.ReplaceAllString(line, " ")), " ")
+		line = strings.Join(strings.Fields(errorTags().ReplaceAllString(line, " ")), " ")
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if first == "" || exitCode.MatchString(first) {
+		if first == "" || exitCode().MatchString(first) {
 			first = line
 		}
-		if errorLine.MatchString(line) && !exitCode.MatchString(line) {
+		if errorLine().MatchString(line) && !exitCode().MatchString(line) {
 			first = line
 			break
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/toolcall"
 )
 
@@ -53,7 +54,7 @@ func recognizeKind(text, origin string) string {
 	head := textSample{text: strings.TrimSpace(strings.ToValidUTF8(clip.HeadBytes(text, kindBytes), "")), origin: origin,
 		cut: len(text) > kindBytes}
 	for line := range strings.SplitSeq(head.text, "\n") {
-		if line = strings.TrimRight(numbered.ReplaceAllString(line, ""), "\r "); line != "" {
+		if line = strings.TrimRight(numbered().ReplaceAllString(line, ""), "\r "); line != "" {
 			head.lines = append(head.lines, line)
 		}
 		if len(head.lines) == kindLines {
@@ -80,7 +81,7 @@ func recognizeKind(text, origin string) string {
 }
 
 // numbered finds the number in front of a line, as tools that show files write it.
-var numbered = regexp.MustCompile(`^\s{0,6}\d{1,6}(?:→|\t| {2})`)
+var numbered = lazyregexp.New(`^\s{0,6}\d{1,6}(?:→|\t| {2})`)
 
 // textSample is what is looked at of a text: a kind is recognized from it, and told as words
 // before and, behind a bar, after the number of lines; empty means another kind.
@@ -140,36 +141,36 @@ func listKeys(text string, cut bool) (keys []string, ok bool, rest string) {
 }
 
 var (
-	title   = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
-	heading = regexp.MustCompile(`(?m)^#{1,3} (.+)$`)
+	title   = lazyregexp.New(`(?is)<title[^>]*>(.*?)</title>`)
+	heading = lazyregexp.New(`(?m)^#{1,3} (.+)$`)
 )
 
 func (g *textSample) describeMarkup() string {
 	start := strings.ToLower(clip.HeadBytes(g.text, 200))
 	switch {
 	case strings.Contains(start, "<!doctype html") || strings.HasPrefix(start, "<html"):
-		if m := title.FindStringSubmatch(g.text); m != nil && clip.JoinLines(m[1]) != "" {
+		if m := title().FindStringSubmatch(g.text); m != nil && clip.JoinLines(m[1]) != "" {
 			return `HTML page "` + clip.ClipLine(clip.JoinLines(m[1]), subjectRunes) + `"|`
 		}
 		return "HTML page|"
 	case strings.HasPrefix(start, "<?xml"):
 		return "XML|"
 	case strings.HasPrefix(start, "# ") && !strings.HasPrefix(g.text, "#!"):
-		if m := heading.FindStringSubmatch(g.text); m != nil && len(heading.FindAllString(g.text, 3)) > 1 {
+		if m := heading().FindStringSubmatch(g.text); m != nil && len(heading().FindAllString(g.text, 3)) > 1 {
 			return `Markdown "` + clip.ClipLine(clip.JoinLines(m[1]), subjectRunes) + `"|`
 		}
 	}
 	return ""
 }
 
-var changed = regexp.MustCompile(`(?m)^\+\+\+ (?:b/)?(\S+)|^\*\*\* (?:Add|Update|Delete) File: (\S+)`)
+var changed = lazyregexp.New(`(?m)^\+\+\+ (?:b/)?(\S+)|^\*\*\* (?:Add|Update|Delete) File: (\S+)`)
 
 func (g *textSample) describeDiff() string {
 	if !strings.Contains(g.text, "\n@@") && !strings.HasPrefix(g.text, "*** Begin Patch") {
 		return ""
 	}
 	var files []string
-	for _, m := range changed.FindAllStringSubmatch(g.text, -1) {
+	for _, m := range changed().FindAllStringSubmatch(g.text, -1) {
 		files = append(files, m[1]+m[2])
 	}
 	if len(files) == 0 {
@@ -179,10 +180,10 @@ func (g *textSample) describeDiff() string {
 }
 
 var (
-	goTest   = regexp.MustCompile(`(?m)^(?:=== RUN|--- (?:PASS|FAIL|SKIP): |ok  \t|FAIL\t)`)
-	goFailed = regexp.MustCompile(`(?m)^\s*--- FAIL: `)
-	goBroken = regexp.MustCompile(`(?m)^FAIL\t`)
-	sums     = regexp.MustCompile(`(?m)\b\d+ (?:failed|passed|errors?)\b[^\n]{0,60}`)
+	goTest   = lazyregexp.New(`(?m)^(?:=== RUN|--- (?:PASS|FAIL|SKIP): |ok  \t|FAIL\t)`)
+	goFailed = lazyregexp.New(`(?m)^\s*--- FAIL: `)
+	goBroken = lazyregexp.New(`(?m)^FAIL\t`)
+	sums     = lazyregexp.New(`(?m)\b\d+ (?:failed|passed|errors?)\b[^\n]{0,60}`)
 )
 
 // What the patterns cannot do without is looked for first: that takes a tenth of the time.
@@ -197,27 +198,27 @@ func containsAny(text string, words []string) bool {
 }
 
 func (g *textSample) describeTests() string {
-	if containsAny(g.text, goWords) && goTest.MatchString(g.text) {
+	if containsAny(g.text, goWords) && goTest().MatchString(g.text) {
 		return fmt.Sprintf("Go test log|, %d FAIL",
-			max(len(goFailed.FindAllString(g.text, -1)), len(goBroken.FindAllString(g.text, -1))))
+			max(len(goFailed().FindAllString(g.text, -1)), len(goBroken().FindAllString(g.text, -1))))
 	}
 	end := clip.TailBytes(g.text, 4<<10)
 	if !containsAny(end, sumWords) {
 		return ""
 	}
-	if all := sums.FindAllString(end, -1); len(all) > 0 && strings.Contains(strings.ToLower(g.text), "test") {
+	if all := sums().FindAllString(end, -1); len(all) > 0 && strings.Contains(strings.ToLower(g.text), "test") {
 		return "test log|, " + strings.Trim(clip.JoinLines(all[len(all)-1]), " =")
 	}
 	return ""
 }
 
-var match = regexp.MustCompile(`^([\w./@-]+[./]\w+):\d+:`)
+var match = lazyregexp.New(`^([\w./@-]+[./]\w+):\d+:`)
 
 func (g *textSample) describeMatches() string {
 	var files []string
 	n := 0
 	for _, line := range g.lines {
-		if m := match.FindStringSubmatch(line); m != nil {
+		if m := match().FindStringSubmatch(line); m != nil {
 			files = append(files, m[1])
 			n += 1
 		}
@@ -249,24 +250,24 @@ func (g *textSample) describeTable() string {
 }
 
 var (
-	stamped = regexp.MustCompile(`^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:|(?:DEBUG|INFO|WARN|WARNING|ERROR|TRACE|FATAL)\b)|\blevel=\w+`)
-	severe  = regexp.MustCompile(`(?m)^.*\b(?:ERROR|FATAL|CRITICAL|level=error)\b`)
+	stamped = lazyregexp.New(`^\W{0,2}(?:\d{4}[-/]\d\d[-/]\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:|(?:DEBUG|INFO|WARN|WARNING|ERROR|TRACE|FATAL)\b)|\blevel=\w+`)
+	severe  = lazyregexp.New(`(?m)^.*\b(?:ERROR|FATAL|CRITICAL|level=error)\b`)
 )
 
 func (g *textSample) describeLog() string {
-	if !g.mostLines(stamped.MatchString) {
+	if !g.mostLines(stamped().MatchString) {
 		return ""
 	}
-	return fmt.Sprintf("log|, %d with errors", len(severe.FindAllString(g.text, -1)))
+	return fmt.Sprintf("log|, %d with errors", len(severe().FindAllString(g.text, -1)))
 }
 
-var listed = regexp.MustCompile(`^(?:\S+\s+){0,8}\.{0,2}[\w@.-]*(?:/[\w@.-]+)+/?$|^[\w@-]+(?:\.[\w@-]+)+$`)
+var listed = lazyregexp.New(`^(?:\S+\s+){0,8}\.{0,2}[\w@.-]*(?:/[\w@.-]+)+/?$|^[\w@-]+(?:\.[\w@-]+)+$`)
 
 // isListed tries the pattern only on lines with a slash, or with a dot and no space: no
 // others match.
 func isListed(line string) bool {
 	return (strings.Contains(line, "/") || strings.Contains(line, ".") && !strings.ContainsAny(line, " \t")) &&
-		listed.MatchString(line)
+		listed().MatchString(line)
 }
 
 func (g *textSample) describePaths() string {

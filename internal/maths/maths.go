@@ -6,10 +6,10 @@ package maths
 
 import (
 	"bytes"
-	"regexp"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
@@ -129,9 +129,9 @@ func mayOpen(before rune, line []byte) bool {
 
 // amount begins like a sum of money, and words follow: "5 a month, or 50".
 var (
-	amount = regexp.MustCompile(`^[0-9][0-9.,]*`)
-	word   = regexp.MustCompile(`(?:^|[^\\a-zA-Z{])[a-zA-Z]{2,}`)
-	dash   = regexp.MustCompile(`^[0-9.,]+\s*(?:[-–—]|to)?$`)
+	amount = lazyregexp.New(`^[0-9][0-9.,]*`)
+	word   = lazyregexp.New(`(?:^|[^\\a-zA-Z{])[a-zA-Z]{2,}`)
+	dash   = lazyregexp.New(`^[0-9.,]+\s*(?:[-–—]|to)?$`)
 )
 
 // mayClose reports whether the next dollar ends a formula: no space stands before it and no word
@@ -145,8 +145,8 @@ func mayClose(tex, behind []byte) bool {
 		behind[0] < utf8.RuneSelf && (unicode.IsLetter(rune(behind[0])) || unicode.IsDigit(rune(behind[0])))) {
 		return false
 	}
-	if amount.Match(tex) {
-		return !word.Match(tex) && (!dash.Match(tex) || unicode.IsDigit(rune(last)))
+	if amount().Match(tex) {
+		return !word().Match(tex) && (!dash().Match(tex) || unicode.IsDigit(rune(last)))
 	}
 	return true
 }

@@ -2,12 +2,12 @@ package title
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // maxTitle is how long a title is, in characters, the ellipsis included.
@@ -35,9 +35,9 @@ func FromPrompt(message scrollback.Parts) string {
 		}
 	}
 	said := clip.HeadBytes(text.String(), maxExamined)
-	prose := fence.ReplaceAllString(said, "\n")
+	prose := fence().ReplaceAllString(said, "\n")
 	line := ""
-	whole := fenceLine.ReplaceAllString(said, "\n")
+	whole := fenceLine().ReplaceAllString(said, "\n")
 	for _, way := range []func() string{
 		func() string { return firstLine(prose, isSpeech) },
 		func() string { return firstLine(prose, hasWord) },
@@ -61,19 +61,19 @@ func firstNonEmpty(a, b string) string {
 }
 
 var (
-	fence     = regexp.MustCompile("(?s)(?:```|~~~).*?(?:```|~~~|$)")
-	fenceLine = regexp.MustCompile("(?:```|~~~)[^\\n`]*(?:\\n|$)")
+	fence     = lazyregexp.New("(?s)(?:```|~~~).*?(?:```|~~~|$)")
+	fenceLine = lazyregexp.New("(?:```|~~~)[^\\n`]*(?:\\n|$)")
 
-	mark    = regexp.MustCompile(`@\[([^\[\]{}\n]+)\]`) // of a reference
-	picture = regexp.MustCompile(`!?\[([^\]\n]*)\]\([^)\n]*\)`)
-	link    = regexp.MustCompile(`(?i)<?\b(?:https?|ftp)://[^\s<>"'，。；！？、）」』】)\]]+>?`)
-	tag     = regexp.MustCompile(`(?i)</?(?:a|b|i|u|s|p|br|hr|div|span|h[1-6]|ul|ol|li|em|strong|code|pre|img|table|tr|td|th|details|summary|sup|sub|kbd|blockquote|font|center)(?:\s[^>\n]*)?/?>`)
-	block   = regexp.MustCompile(`^\s*(?:#{1,6}\s+|>\s?|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)、]\s+|\|\s*)+`)
-	strong  = regexp.MustCompile(`\*\*|__|~~|` + "`")
-	stars   = regexp.MustCompile(`\*([^*\s][^*\n]*)\*`)
+	mark    = lazyregexp.New(`@\[([^\[\]{}\n]+)\]`) // of a reference
+	picture = lazyregexp.New(`!?\[([^\]\n]*)\]\([^)\n]*\)`)
+	link    = lazyregexp.New(`(?i)<?\b(?:https?|ftp)://[^\s<>"'，。；！？、）」』】)\]]+>?`)
+	tag     = lazyregexp.New(`(?i)</?(?:a|b|i|u|s|p|br|hr|div|span|h[1-6]|ul|ol|li|em|strong|code|pre|img|table|tr|td|th|details|summary|sup|sub|kbd|blockquote|font|center)(?:\s[^>\n]*)?/?>`)
+	block   = lazyregexp.New(`^\s*(?:#{1,6}\s+|>\s?|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)、]\s+|\|\s*)+`)
+	strong  = lazyregexp.New(`\*\*|__|~~|` + "`")
+	stars   = lazyregexp.New(`\*([^*\s][^*\n]*)\*`)
 
 	// What programs write: data, logs, traces, code outside of fences.
-	machine = regexp.MustCompile(`^(?:[{}\]]|\[\s*(?:[{"\[\]\d]|$)|"[^"]*"\s*:|` +
+	machine = lazyregexp.New(`^(?:[{}\]]|\[\s*(?:[{"\[\]\d]|$)|"[^"]*"\s*:|` +
 		`\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|[A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d|` +
 		`\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL)\b[\]:\s]|\[(?:trace|debug|info|warn|warning|error|fatal)\]|` +
 		`at [\w.$<>]+\(|File "|Traceback \(|goroutine \d|#include\b|<[?!/]|\+\+\+ |--- |@@ |diff --git )|[{};]$`)
@@ -81,7 +81,7 @@ var (
 
 // isSpeech reports whether a line is something that a person says: words, and not what programs
 // write.
-func isSpeech(line string) bool { return hasWord(line) && !machine.MatchString(line) }
+func isSpeech(line string) bool { return hasWord(line) && !machine().MatchString(line) }
 
 // hasWord reports whether there is a letter or a digit in a line.
 func hasWord(line string) bool {
@@ -95,7 +95,7 @@ func firstLine(text string, good func(string) bool) string {
 		if !good(plain) {
 			continue
 		}
-		if at := link.FindString(line); at != "" && isShort(plain) { // such as "summarize https://…"
+		if at := link().FindString(line); at != "" && isShort(plain) { // such as "summarize https://…"
 			plain += " " + linkHost(at)
 		}
 		return plain
@@ -105,12 +105,12 @@ func firstLine(text string, good func(string) bool) string {
 
 // stripMarkup returns a line without markup and links.
 func stripMarkup(line string) string {
-	line = picture.ReplaceAllString(line, "$1")
-	line = mark.ReplaceAllString(line, "$1")
-	line = link.ReplaceAllString(line, " ")
-	line = tag.ReplaceAllString(line, " ")
-	line = block.ReplaceAllString(line, "")
-	line = stars.ReplaceAllString(strong.ReplaceAllString(line, ""), "$1")
+	line = picture().ReplaceAllString(line, "$1")
+	line = mark().ReplaceAllString(line, "$1")
+	line = link().ReplaceAllString(line, " ")
+	line = tag().ReplaceAllString(line, " ")
+	line = block().ReplaceAllString(line, "")
+	line = stars().ReplaceAllString(strong().ReplaceAllString(line, ""), "$1")
 	line = strings.Map(func(r rune) rune {
 		if r == 0xFEFF || r == 0x200B || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 {
 			return -1 // unseen, or turning the direction of what follows
@@ -134,7 +134,7 @@ func isShort(line string) bool {
 
 // nameLink names the first link of a text by its host and path.
 func nameLink(text string) string {
-	at := strings.Trim(link.FindString(text), "<>")
+	at := strings.Trim(link().FindString(text), "<>")
 	u, err := url.Parse(at)
 	if at == "" || err != nil {
 		return ""

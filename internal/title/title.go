@@ -14,12 +14,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/window"
@@ -127,11 +127,11 @@ func cutMiddle(s string) string {
 }
 
 var (
-	thoughts = regexp.MustCompile(`(?is)<(?:think|thinking|thought|reasoning)>.*?</(?:think|thinking|thought|reasoning)>`)
-	thinking = regexp.MustCompile(`(?is)^.*</(?:think|thinking|thought|reasoning)>|<(?:think|thinking|thought|reasoning)>.*$`)
-	label    = regexp.MustCompile(`(?i)^(?:(?:the |conversation |chat |suggested )*title|标题|標題|题目|タイトル|件名|제목|titre|título|titel|titolo)\s*[:：]\s*`)
-	refusal  = regexp.MustCompile(`(?i)^(?:i['’]?m sorry|sorry\b|i am sorry|i (?:can(?:no|['’])t|cannot|am unable|apologi[sz]e)|as an ai\b|抱歉|对不起|對不起|很抱歉|申し訳|すみません|죄송)`)
-	nothing  = regexp.MustCompile(`(?i)^(?:untitled|no title|new (?:chat|conversation)|none|n/a|null|conversation|title|无标题|未命名|新对话|新聊天|無題|제목 없음)[.。]?$`)
+	thoughts = lazyregexp.New(`(?is)<(?:think|thinking|thought|reasoning)>.*?</(?:think|thinking|thought|reasoning)>`)
+	thinking = lazyregexp.New(`(?is)^.*</(?:think|thinking|thought|reasoning)>|<(?:think|thinking|thought|reasoning)>.*$`)
+	label    = lazyregexp.New(`(?i)^(?:(?:the |conversation |chat |suggested )*title|标题|標題|题目|タイトル|件名|제목|titre|título|titel|titolo)\s*[:：]\s*`)
+	refusal  = lazyregexp.New(`(?i)^(?:i['’]?m sorry|sorry\b|i am sorry|i (?:can(?:no|['’])t|cannot|am unable|apologi[sz]e)|as an ai\b|抱歉|对不起|對不起|很抱歉|申し訳|すみません|죄송)`)
+	nothing  = lazyregexp.New(`(?i)^(?:untitled|no title|new (?:chat|conversation)|none|n/a|null|conversation|title|无标题|未命名|新对话|新聊天|無題|제목 없음)[.。]?$`)
 )
 
 // quotes are the pairs that titles are put in.
@@ -144,8 +144,8 @@ func ParseAnswer(answer string) (string, bool) {
 	if len(answer) > answerMax {
 		return "", false
 	}
-	text := thinking.ReplaceAllString(thoughts.ReplaceAllString(answer, "\n"), "\n")
-	text = strings.TrimSpace(fenceLine.ReplaceAllString(text, "\n"))
+	text := thinking().ReplaceAllString(thoughts().ReplaceAllString(answer, "\n"), "\n")
+	text = strings.TrimSpace(fenceLine().ReplaceAllString(text, "\n"))
 	var object struct {
 		Title string `json:"title"`
 	}
@@ -154,10 +154,11 @@ func ParseAnswer(answer string) (string, bool) {
 	}
 	for line := range strings.Lines(text) {
 		one := stripWrapping(line)
-		if !hasWord(one) || strings.HasSuffix(strings.TrimSpace(line), ":") && !label.MatchString(line) {
+		if !hasWord(one) || strings.HasSuffix(strings.TrimSpace(line), ":") && !label().MatchString(line) {
 			continue // such as "Here is a title:"
 		}
-		if machine.MatchString(one) || refusal.MatchString(one) || nothing.MatchString(one) || len([]rune(one)) > 2*maxTitle {
+		if machine().MatchString(one) || refusal().MatchString(one) || nothing().MatchString(one) ||
+			len([]rune(one)) > 2*maxTitle {
 			return "", false
 		}
 		return ClipTitle(one), true
@@ -170,7 +171,7 @@ func stripWrapping(line string) string {
 	line = stripMarkup(line)
 	for range 4 { // "Title: **“…”**", the other way round, and so on
 		was := line
-		line = strings.TrimSpace(label.ReplaceAllString(line, ""))
+		line = strings.TrimSpace(label().ReplaceAllString(line, ""))
 		if r := []rune(line); len(r) > 2 && quotes[r[0]] == r[len(r)-1] &&
 			!strings.ContainsRune(string(r[1:len(r)-1]), r[0]) {
 			line = strings.TrimSpace(string(r[1 : len(r)-1]))

@@ -1,10 +1,10 @@
 package websearch
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/redact"
 )
 
@@ -12,19 +12,19 @@ import (
 const queryChars = 200
 
 var (
-	fenced   = regexp.MustCompile("(?ms)^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\\z)")
-	linked   = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
-	redacted = regexp.MustCompile(`\[redacted\]`)
-	stressed = regexp.MustCompile(`\*+([^*\s][^*]*?)\*+`)
-	sentence = regexp.MustCompile(`[^.!?。！？\n]*[.!?。！？]*`)
+	fenced   = lazyregexp.New("(?ms)^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\\z)")
+	linked   = lazyregexp.New(`!?\[([^\]]*)\]\([^)]*\)`)
+	redacted = lazyregexp.New(`\[redacted\]`)
+	stressed = lazyregexp.New(`\*+([^*\s][^*]*?)\*+`)
+	sentence = lazyregexp.New(`[^.!?。！？\n]*[.!?。！？]*`)
 )
 
 // MakeQuery returns what to search for to answer a question. Of a long text it is the last question
 // in it, or else its beginning.
 func MakeQuery(question string) string {
-	text := linked.ReplaceAllString(fenced.ReplaceAllString(question, "\n"), "$1")
+	text := linked().ReplaceAllString(fenced().ReplaceAllString(question, "\n"), "$1")
 	if len([]rune(text)) > queryChars {
-		for _, s := range sentence.FindAllString(text, -1) {
+		for _, s := range sentence().FindAllString(text, -1) {
 			if strings.ContainsAny(s, "?？") && cleanQuestion(s) != "" {
 				text = s
 			}
@@ -35,7 +35,8 @@ func MakeQuery(question string) string {
 
 // cleanQuestion leaves the words of a text, without what steers SearXNG, addresses and keys.
 func cleanQuestion(text string) string {
-	text = redacted.ReplaceAllString(redact.RedactLine(strings.ReplaceAll(stressed.ReplaceAllString(text, "$1"), "`", "")),
+	text = strings.ReplaceAll(stressed().ReplaceAllString(text, "$1"), "`", "")
+	text = redacted().ReplaceAllString(redact.RedactLine(text),
 		" ")
 	var words []string
 	for w := range strings.FieldsSeq(text) {

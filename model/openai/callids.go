@@ -5,12 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -100,8 +100,8 @@ func (s *callSpeller) spellResult(id string) string {
 }
 
 var (
-	nineID  = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
-	plainID = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+	nineID  = lazyregexp.New(`^[a-zA-Z0-9]{9}$`)
+	plainID = lazyregexp.New(`^[a-zA-Z0-9_-]+$`)
 )
 
 func (s *callSpeller) isAccepted(id string, most int) bool {
@@ -109,8 +109,8 @@ func (s *callSpeller) isAccepted(id string, most int) bool {
 	case id == "":
 		return false
 	case s.nine:
-		return nineID.MatchString(id)
-	case s.odd && !plainID.MatchString(id):
+		return nineID().MatchString(id)
+	case s.odd && !plainID().MatchString(id):
 		return false
 	}
 	return most == 0 || len([]rune(id)) <= most
@@ -174,11 +174,11 @@ func (c *chatRequest) acceptedBeside(b wire.Beside) wire.Beside {
 }
 
 var (
-	aboutIDs   = regexp.MustCompile(`tool[ _-]?call[ _-]?ids?\b|tool_calls?\S*\bid\b|\bcall[ _]ids?\b|tool_use\S*\bids?\b|tool[ _]?use[ _]?ids?\b|\bids? of (?:[a-z]+ ){0,2}calls?\b|\bcalls? .{0,30}\bsame id\b`)
-	lengthOf   = regexp.MustCompile(`(?:max(?:imum)?[ _]?length(?: of)?|maximum of|at most|no more than|no longer than|longer than|shorter than|less than or equal to|length of|up to|exceeds?|<=|limit(?: of| is)?)[^\d]{0,12}(\d+)|(\d+) char`)
-	exactNine  = regexp.MustCompile(`\balphanumeric\b|exactly 9\b|length (?:of|is|must be|=)? ?9\b|(?:9|nine)[- ](?:alphanumeric|char)`)
-	badPattern = regexp.MustCompile(`pattern|(?:invalid|illegal|unsupported|special) (?:char|format)|allowed char|must be a-z|(?:only|must) (?:contain|consist)|regex|does not match`)
-	repeats    = regexp.MustCompile(`\bunique\b|duplicate|\bsame id\b|repeated|already (?:been )?used|more than once`)
+	aboutIDs   = lazyregexp.New(`tool[ _-]?call[ _-]?ids?\b|tool_calls?\S*\bid\b|\bcall[ _]ids?\b|tool_use\S*\bids?\b|tool[ _]?use[ _]?ids?\b|\bids? of (?:[a-z]+ ){0,2}calls?\b|\bcalls? .{0,30}\bsame id\b`)
+	lengthOf   = lazyregexp.New(`(?:max(?:imum)?[ _]?length(?: of)?|maximum of|at most|no more than|no longer than|longer than|shorter than|less than or equal to|length of|up to|exceeds?|<=|limit(?: of| is)?)[^\d]{0,12}(\d+)|(\d+) char`)
+	exactNine  = lazyregexp.New(`\balphanumeric\b|exactly 9\b|length (?:of|is|must be|=)? ?9\b|(?:9|nine)[- ](?:alphanumeric|char)`)
+	badPattern = lazyregexp.New(`pattern|(?:invalid|illegal|unsupported|special) (?:char|format)|allowed char|must be a-z|(?:only|must) (?:contain|consist)|regex|does not match`)
+	repeats    = lazyregexp.New(`\bunique\b|duplicate|\bsame id\b|repeated|already (?:been )?used|more than once`)
 )
 
 // explainRefusal recognises what servers refuse about the calls and thoughts of a conversation.
@@ -189,22 +189,22 @@ func (m *Model) explainRefusal(params []string) func(p remote.Problem) *scrollba
 		}
 		words := strings.ToLower(p.Message + " " + p.Param)
 		refusing := ""
-		switch ids := aboutIDs.MatchString(words); {
+		switch ids := aboutIDs().MatchString(words); {
 		case strings.Contains(words, "missing a thought_signature"):
 			refusing = unsigned
-		case ids && exactNine.MatchString(words):
+		case ids && exactNine().MatchString(words):
 			refusing = notNineIDs
-		case ids && repeats.MatchString(words):
+		case ids && repeats().MatchString(words):
 			refusing = repeatedIDs
-		case ids && (strings.Contains(words, "too long") || lengthOf.MatchString(words)):
+		case ids && (strings.Contains(words, "too long") || lengthOf().MatchString(words)):
 			most := usualIDs
-			if f := lengthOf.FindStringSubmatch(words); f != nil {
+			if f := lengthOf().FindStringSubmatch(words); f != nil {
 				if n, err := strconv.Atoi(f[1] + f[2]); err == nil && n >= 8 && n <= 1<<10 {
 					most = n
 				}
 			}
 			refusing = fmt.Sprintf(longIDs, most)
-		case ids && badPattern.MatchString(words):
+		case ids && badPattern().MatchString(words):
 			refusing = oddIDs
 		case slices.Contains(params, thinkingChunks) && strings.Contains(words, "content") &&
 			strings.Contains(words, "thinking"):

@@ -3,10 +3,10 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
@@ -36,7 +36,7 @@ func (t thoughtPayload) toOpaque() scrollback.Opaque {
 
 // ofThoughts are names of fields on a message that belong to what was thought, or are meant
 // to come back. Others, such as pictures, citations and counts, are not sent back.
-var ofThoughts = regexp.MustCompile(`(?i)reason|think|thought|signature|encrypted|opaque|^cot(?:_|$)|^extra_content$|^provider_specific_fields$`)
+var ofThoughts = lazyregexp.New(`(?i)reason|think|thought|signature|encrypted|opaque|^cot(?:_|$)|^extra_content$|^provider_specific_fields$`)
 
 // wordsOf are the fields other than the usual two in which servers send thoughts in words.
 var wordsOf = []string{"reasoning_text", "thinking", "thinking_content", "thought"}
@@ -45,7 +45,7 @@ var wordsOf = []string{"reasoning_text", "thinking", "thinking_content", "though
 func keptBeside(b wire.Beside) wire.Beside {
 	var out wire.Beside
 	for name, v := range b {
-		if ofThoughts.MatchString(name) && isPresent(v) {
+		if ofThoughts().MatchString(name) && isPresent(v) {
 			if out == nil {
 				out = wire.Beside{}
 			}
@@ -176,9 +176,9 @@ func (m *Model) restoreReasoning(c *chatRequest, out *wire.Message, it scrollbac
 
 // aboutSignatures are words that refuse what was signed or encrypted, and not the field it
 // came in.
-var aboutSignatures = regexp.MustCompile(`signature|thinking\W{0,3}blocks?|encrypted|redacted_thinking|reasoning_(?:details|opaque)`)
+var aboutSignatures = lazyregexp.New(`signature|thinking\W{0,3}blocks?|encrypted|redacted_thinking|reasoning_(?:details|opaque)`)
 
-var notValid = regexp.MustCompile(`invalid|not valid|corrupt|cannot be modified|could not be (?:verif|decrypt|pars)|cannot be (?:verif|decrypt)|verif|decrypt|expired|mismatch|do(?:es)? not match|not match|bound to`)
+var notValid = lazyregexp.New(`invalid|not valid|corrupt|cannot be modified|could not be (?:verif|decrypt|pars)|cannot be (?:verif|decrypt)|verif|decrypt|expired|mismatch|do(?:es)? not match|not match|bound to`)
 
 // refusedThoughts returns the place behind the last item whose signatures the server refused.
 func (c *chatRequest) refusedThoughts() int {
@@ -206,12 +206,12 @@ func (c *chatRequest) explainRefusal(m *Model) func(p remote.Problem) *scrollbac
 	return func(p remote.Problem) *scrollback.Error {
 		words := strings.ToLower(p.Message)
 		if p.Status >= 400 && p.Status < 500 && !c.isDropped(unthought) && strings.Contains(words, "reasoning_content") &&
-			demanded.MatchString(words) {
+			demanded().MatchString(words) {
 			return remote.NewRefusalError(m.at.Options.Provider, unthought)
 		}
 		if c.lastSigned != "" && (p.Status == 400 || p.Status == 422) &&
 			!strings.Contains(words, "missing a thought_signature") &&
-			aboutSignatures.MatchString(words) && notValid.MatchString(words) && !aboutFields.MatchString(words) {
+			aboutSignatures().MatchString(words) && notValid().MatchString(words) && !aboutFields().MatchString(words) {
 			return remote.NewRefusalError(m.at.Options.Provider, model.UpTo(signedThoughts, c.lastSigned))
 		}
 		return calls(p)
@@ -219,10 +219,10 @@ func (c *chatRequest) explainRefusal(m *Model) func(p remote.Problem) *scrollbac
 }
 
 // demanded are words that ask for a thought which is not there.
-var demanded = regexp.MustCompile(`passed back|\bmissing\b|\brequired\b`)
+var demanded = lazyregexp.New(`passed back|\bmissing\b|\brequired\b`)
 
 // aboutFields are words that refuse a field whatever is in it.
-var aboutFields = regexp.MustCompile(`extra (?:inputs|fields)|not permitted|unknown|unrecogni[sz]ed|unsupported|not supported|unexpected|not allowed`)
+var aboutFields = lazyregexp.New(`extra (?:inputs|fields)|not permitted|unknown|unrecogni[sz]ed|unsupported|not supported|unexpected|not allowed`)
 
 // replayableDetails returns the details that may go back: a text of models that sign it needs its
 // signature.

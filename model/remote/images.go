@@ -11,12 +11,12 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -96,21 +96,21 @@ func listImages(ctx context.Context, r model.Request) *requestImages {
 }
 
 var (
-	imageWords = regexp.MustCompile(`\bimages?\b|\bpictures?\b|\bphotos?\b|image_url|image/|\bgifs?\b|\bwebp\b|\baspect ratio\b|\b(?:height|width) (?:or|and) (?:height|width)\b|\bpixels\b|\bmultimodal\b|\bmedia (?:data|type)|媒体类型|图片|图像`)
-	badWords   = regexp.MustCompile(`\b(?:in|un)(?:valid|supported|readable|recogni[sz]ed|known|processable)\b|\bnot (?:[a-z]+ ){0,2}(?:a )?(?:valid|match)\b|\bnot (?:be )?(?:supported|valid|allowed|processed?|accepted|decoded?|opened|read|a valid|identif\w+)|n't support|does not support|` +
+	imageWords = lazyregexp.New(`\bimages?\b|\bpictures?\b|\bphotos?\b|image_url|image/|\bgifs?\b|\bwebp\b|\baspect ratio\b|\b(?:height|width) (?:or|and) (?:height|width)\b|\bpixels\b|\bmultimodal\b|\bmedia (?:data|type)|媒体类型|图片|图像`)
+	badWords   = lazyregexp.New(`\b(?:in|un)(?:valid|supported|readable|recogni[sz]ed|known|processable)\b|\bnot (?:[a-z]+ ){0,2}(?:a )?(?:valid|match)\b|\bnot (?:be )?(?:supported|valid|allowed|processed?|accepted|decoded?|opened|read|a valid|identif\w+)|n't support|does not support|` +
 		`\b(?:could not|cannot|can't|unable to|fail(?:ed|s|ure)?(?: to)?)\b|\bcorrupt|\btruncated\b|\bbroken\b|\bmalformed\b|\bmust be\b|\bshould be\b|\bonly\b|\bexceed|\btoo (?:large|big|small|long)\b|\blarger than\b|\bsmaller than\b|不支持|无效|格式|过大|超过`)
-	countWords = regexp.MustCompile(`\bat most\b|\btoo many\b|\bmax(?:imum|imal)?\b|\bup to\b|\bno more than\b|\bmore than\b|\bonly (?:supports?|one|a single|\d)|\blimit|\bexceed|\bmultiple\b|\d ?> ?\d|\bthan supported\b|\bnumber of\b|\bcount\b|\ballowed\b|一张|最多|超过`)
-	manyWords  = regexp.MustCompile(`\bimages\b|image\(s\)|\bpictures\b|\bphotos\b|\bimage (?:count|inputs?|parts?)\b|\b(?:image|picture|photo) (?:limit|per)\b|\bone image\b|\bsingle image\b|\bimage_urls?\b|图片|图像`)
-	otherSize  = regexp.MustCompile(`\bpixels?\b|\bpx\b|\bdimensions?\b|\bbytes?\b|\d ?[kmg]i?b\b|\bwidth\b|\bheight\b|\bresolution\b|\bimage size\b|\bsize of\b|\btokens?\b|\bformats?\b|\btypes?\b`)
-	pixelBound = regexp.MustCompile(`(\d{3,6}) ?(?:pixels?|px)\b|\b(?:pixels?|px):? (\d{3,6})\b|(\d{3,6}) ?[x×*] ?\d{3,6}`)
-	sizeSigns  = regexp.MustCompile(`\bpixels?\b|\bdimensions?\b|\bbytes?\b|\d ?[kmg]i?b\b|\btoo (?:large|big)\b|\bresolution\b|过大`)
-	tornSigns  = regexp.MustCompile(`\b(?:decod|pars|truncated|corrupt|broken|incomplete)`)
-	mediaNames = regexp.MustCompile(`\b(?:image/)?(gif|webp|bmp|tiff?|heic|heif|avif|svg(?:\+xml)?|jpe?g|png|ico)s?\b`)
-	refusing   = regexp.MustCompile(`\b(?:not|n't|un) ?supported\b|\bunsupported\b|n't support\b|not support\b|不支持`)
-	allowing   = regexp.MustCompile(`\bsupport(?:s|ed)?\b|\bfollowing\b|\bonly\b|\bmust be\b|\bshould be\b|\bone of\b|\ballowed\b|\baccept(?:s|ed)?\b|\bvalid\b|\buse\b|支持|仅`)
-	noPart     = regexp.MustCompile("unknown variant|expected .?.?(?:text|string)|unrecogni[sz]ed|extra (?:inputs|fields)|not permitted|unknown (?:field|parameter|type|part)|" +
+	countWords = lazyregexp.New(`\bat most\b|\btoo many\b|\bmax(?:imum|imal)?\b|\bup to\b|\bno more than\b|\bmore than\b|\bonly (?:supports?|one|a single|\d)|\blimit|\bexceed|\bmultiple\b|\d ?> ?\d|\bthan supported\b|\bnumber of\b|\bcount\b|\ballowed\b|一张|最多|超过`)
+	manyWords  = lazyregexp.New(`\bimages\b|image\(s\)|\bpictures\b|\bphotos\b|\bimage (?:count|inputs?|parts?)\b|\b(?:image|picture|photo) (?:limit|per)\b|\bone image\b|\bsingle image\b|\bimage_urls?\b|图片|图像`)
+	otherSize  = lazyregexp.New(`\bpixels?\b|\bpx\b|\bdimensions?\b|\bbytes?\b|\d ?[kmg]i?b\b|\bwidth\b|\bheight\b|\bresolution\b|\bimage size\b|\bsize of\b|\btokens?\b|\bformats?\b|\btypes?\b`)
+	pixelBound = lazyregexp.New(`(\d{3,6}) ?(?:pixels?|px)\b|\b(?:pixels?|px):? (\d{3,6})\b|(\d{3,6}) ?[x×*] ?\d{3,6}`)
+	sizeSigns  = lazyregexp.New(`\bpixels?\b|\bdimensions?\b|\bbytes?\b|\d ?[kmg]i?b\b|\btoo (?:large|big)\b|\bresolution\b|过大`)
+	tornSigns  = lazyregexp.New(`\b(?:decod|pars|truncated|corrupt|broken|incomplete)`)
+	mediaNames = lazyregexp.New(`\b(?:image/)?(gif|webp|bmp|tiff?|heic|heif|avif|svg(?:\+xml)?|jpe?g|png|ico)s?\b`)
+	refusing   = lazyregexp.New(`\b(?:not|n't|un) ?supported\b|\bunsupported\b|n't support\b|not support\b|不支持`)
+	allowing   = lazyregexp.New(`\bsupport(?:s|ed)?\b|\bfollowing\b|\bonly\b|\bmust be\b|\bshould be\b|\bone of\b|\ballowed\b|\baccept(?:s|ed)?\b|\bvalid\b|\buse\b|支持|仅`)
+	noPart     = lazyregexp.New("unknown variant|expected .?.?(?:text|string)|unrecogni[sz]ed|extra (?:inputs|fields)|not permitted|unknown (?:field|parameter|type|part)|" +
 		"(?:unsupported|invalid) (?:content|message|part)|content type|content does not match|(?:image_url|input_image|images?['\"`]?) (?:is|are) not (?:[a-z]+ )?(?:support|allow|permit|accept|avail|enabl|implement|one of)|must be (?:a )?(?:text|string)")
-	figures = regexp.MustCompile(`(?:^|[^\w.\-])(\d{1,4})\b(?:[^\w.]|\.\D|\.?$)`)
+	figures = lazyregexp.New(`(?:^|[^\w.\-])(\d{1,4})\b(?:[^\w.]|\.\D|\.?$)`)
 )
 
 // imageLesson recognises what a server says about the images of a request: that there are
@@ -119,7 +119,7 @@ var (
 // first, and of them those that are not what they claim to be. images is the parameter that
 // images are sent in, if they can be left out.
 func imageLesson(p Problem, words string, g *requestImages, images string) *model.Lesson {
-	if g == nil || len(g.images) == 0 || sightless.MatchString(words) && !badImage.MatchString(p.Code) &&
+	if g == nil || len(g.images) == 0 || sightless().MatchString(words) && !badImage().MatchString(p.Code) &&
 		!strings.Contains(words, "multiple images") {
 		return nil
 	}
@@ -135,15 +135,15 @@ func imageLesson(p Problem, words string, g *requestImages, images string) *mode
 		}
 		return &model.Lesson{MaxImages: n}
 	}
-	about := imageWords.MatchString(strings.ReplaceAll(p.Param, "_", " ")) || imageWords.MatchString(words) ||
-		badImage.MatchString(p.Code)
-	if !about || !badWords.MatchString(words) && !badImage.MatchString(p.Code) {
+	about := imageWords().MatchString(strings.ReplaceAll(p.Param, "_", " ")) || imageWords().MatchString(words) ||
+		badImage().MatchString(p.Code)
+	if !about || !badWords().MatchString(words) && !badImage().MatchString(p.Code) {
 		return nil
 	}
 	if types := refusedMedia(words, g.images); len(types) > 0 {
 		return &model.Lesson{NoMedia: strings.Join(types, " ")}
 	}
-	if noPart.MatchString(words) && !badImage.MatchString(p.Code) { // no image at all is taken
+	if noPart().MatchString(words) && !badImage().MatchString(p.Code) { // no image at all is taken
 		return nil
 	}
 	suspects := g.likelyImages(words)
@@ -159,13 +159,13 @@ func imageLesson(p Problem, words string, g *requestImages, images string) *mode
 }
 
 // nothingSaid are words that only say that something is wrong with a request.
-var nothingSaid = regexp.MustCompile(`^(?:<?\d{3}>? ?)?(?:[a-z_ ]*: ?)?(?:(?:the |your )?request contains an |an? )?(?:invalid|bad|malformed|illegal)[ _](?:argument|request|input|data|content|value)s?(?:[ _]error)?[.!]?$|` +
+var nothingSaid = lazyregexp.New(`^(?:<?\d{3}>? ?)?(?:[a-z_ ]*: ?)?(?:(?:the |your )?request contains an |an? )?(?:invalid|bad|malformed|illegal)[ _](?:argument|request|input|data|content|value)s?(?:[ _]error)?[.!]?$|` +
 	`^.{0,40}\bprocess(?:ed|ing)?\b.{0,40}$|^.{0,8}$`)
 
 // unexplainedLesson returns the images that a refusal may be about that does not say what it is about: those
 // that are not what they claim to be.
 func unexplainedLesson(p Problem, words string, g *requestImages) *model.Lesson {
-	if g == nil || p.Param != "" || !nothingSaid.MatchString(strings.TrimSpace(words)) {
+	if g == nil || p.Param != "" || !nothingSaid().MatchString(strings.TrimSpace(words)) {
 		return nil
 	}
 	switch p.Status {
@@ -190,11 +190,11 @@ func unexplainedLesson(p Problem, words string, g *requestImages) *model.Lesson 
 // that were sent. One that says no figure may take half of them.
 func readMaxImages(words string, sent int) (n int, ok bool) {
 	half := 0
-	for _, s := range sentenceEnd.Split(words, -1) {
-		if !manyWords.MatchString(s) || !countWords.MatchString(s) || otherSize.MatchString(s) {
+	for _, s := range sentenceEnd().Split(words, -1) {
+		if !manyWords().MatchString(s) || !countWords().MatchString(s) || otherSize().MatchString(s) {
 			continue
 		}
-		found := figures.FindAllStringSubmatch(s, -1)
+		found := figures().FindAllStringSubmatch(s, -1)
 		for _, f := range found {
 			if k, err := strconv.Atoi(f[1]); err == nil && k < sent && (k > 0 || len(found) == 1) && (!ok || k < n) {
 				n = k
@@ -221,13 +221,13 @@ func refusedMedia(words string, images []scrollback.Image) []string {
 	if strings.Contains(words, "not match") { // the type is taken, and something else is called by it
 		return nil
 	}
-	words = refusing.ReplaceAllString(words, "~")
+	words = refusing().ReplaceAllString(words, "~")
 	split := len(words)
-	if at := allowing.FindStringIndex(words); at != nil {
+	if at := allowing().FindStringIndex(words); at != nil {
 		split = at[0]
 	}
 	named := func(text string) (types []string) {
-		for _, m := range mediaNames.FindAllStringSubmatch(text, -1) {
+		for _, m := range mediaNames().FindAllStringSubmatch(text, -1) {
 			types = append(types, mediaType(m[1]))
 		}
 		return types
@@ -266,7 +266,7 @@ func mediaType(name string) string {
 // likelyImages returns the images that a refusal is most likely about.
 func (g *requestImages) likelyImages(words string) []scrollback.Image {
 	fresh := g.images[len(g.images)-min(g.fresh, len(g.images)):]
-	if sizeSigns.MatchString(words) && !tornSigns.MatchString(words) {
+	if sizeSigns().MatchString(words) && !tornSigns().MatchString(words) {
 		if over := largestImages(g.images, words); len(over) > 0 {
 			return over
 		}
@@ -290,7 +290,7 @@ func (g *requestImages) likelyImages(words string) []scrollback.Image {
 
 // largestImages returns the images over the bound in pixels that words name, or else the largest one.
 func largestImages(images []scrollback.Image, words string) (over []scrollback.Image) {
-	if m := pixelBound.FindStringSubmatch(words); m != nil {
+	if m := pixelBound().FindStringSubmatch(words); m != nil {
 		most, _ := strconv.Atoi(m[1] + m[2] + m[3]) // digits of one group
 		for _, p := range images {
 			if max(p.Width, p.Height) > most {

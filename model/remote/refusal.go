@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/redact"
 	"github.com/scrollback-ai/scrollback/model"
 )
@@ -233,10 +235,10 @@ func (t problemTable) matchesProblem(p Problem, words string) bool {
 	})
 }
 
-func compilePattern(pattern string) *regexp.Regexp { return patterns[pattern] }
+func compilePattern(pattern string) *regexp.Regexp { return patterns()[pattern] }
 
-// patterns are those of the tables, compiled once.
-var patterns = func() map[string]*regexp.Regexp {
+// patterns are those of the tables, compiled when the first is needed.
+var patterns = sync.OnceValue(func() map[string]*regexp.Regexp {
 	out := map[string]*regexp.Regexp{}
 	for _, t := range []problemTable{plainHTTP, spent, daily, waiting, badKey, noModel, noTools, noRoute, policy, broken} {
 		for _, w := range t.words {
@@ -246,7 +248,7 @@ var patterns = func() map[string]*regexp.Regexp {
 		}
 	}
 	return out
-}()
+})
 
 // The kinds of problem. The codes and words are those of docs/guides/dialects.md.
 var (
@@ -363,17 +365,17 @@ var against = []string{"unsupported", "not supported", "does not support", "does
 	"extra fields", "not enabled", "only 1 is allowed"}
 
 // sightless are words of servers whose model has no vision.
-var sightless = regexp.MustCompile(`support (?:for )?(?:image|vision|images? input)|image (?:input|content|understanding)s? (?:is|are) not supported|images are not supported|no endpoints found that support image|is not a multimodal model|only (?:takes|accepts|supports) text`)
+var sightless = lazyregexp.New(`support (?:for )?(?:image|vision|images? input)|image (?:input|content|understanding)s? (?:is|are) not supported|images are not supported|no endpoints found that support image|is not a multimodal model|only (?:takes|accepts|supports) text`)
 
 // badImage are codes about one image, which another may not deserve.
-var badImage = regexp.MustCompile(`^(?:invalid_image|image_|unsupported_image|invalid_base64)`)
+var badImage = lazyregexp.New(`^(?:invalid_image|image_|unsupported_image|invalid_base64)`)
 
 // Addresses are what an exchange names among its Once when it has images at addresses: the
 // server may be unable to fetch one, today or ever, and then it gets them as words.
 const Addresses = "addresses of images"
 
 // unfetched are words of servers about an address they cannot make an image of.
-var unfetched = regexp.MustCompile(`download|fetch|retriev|\burls?\b|\blinks?\b|base64`)
+var unfetched = lazyregexp.New(`download|fetch|retriev|\burls?\b|\blinks?\b|base64`)
 
 // imageParam returns the parameter in which images are sent, or empty.
 func imageParam(params []string) string {
@@ -388,13 +390,13 @@ func imageParam(params []string) string {
 // refusedParam returns which of the parameters a server refuses, or empty. A name with
 // a blank in it is not a parameter, but words about several.
 func refusedParam(p Problem, words string, params []string) string {
-	if slices.Contains(params, Addresses) && unfetched.MatchString(strings.ReplaceAll(words, "image_url", "")) &&
-		!sightless.MatchString(words) &&
+	if slices.Contains(params, Addresses) && unfetched().MatchString(strings.ReplaceAll(words, "image_url", "")) &&
+		!sightless().MatchString(words) &&
 		p.Status >= 400 && p.Status < 500 {
 		return Addresses
 	}
 	for _, name := range params {
-		if strings.HasPrefix(name, "image") && sightless.MatchString(words) && !badImage.MatchString(p.Code) {
+		if strings.HasPrefix(name, "image") && sightless().MatchString(words) && !badImage().MatchString(p.Code) {
 			return name
 		}
 	}
@@ -405,13 +407,13 @@ func refusedParam(p Problem, words string, params []string) string {
 		strings.HasPrefix(p.Code, "unsupported") || strings.HasPrefix(p.Code, "unknown")
 	longest := func(means func(name string) bool) (best string) {
 		for _, name := range params {
-			if len(name) > len(best) && means(name) && !(strings.HasPrefix(name, "image") && badImage.MatchString(p.Code)) {
+			if len(name) > len(best) && means(name) && !(strings.HasPrefix(name, "image") && badImage().MatchString(p.Code)) {
 				best = name
 			}
 		}
 		return best
 	}
-	words = links.ReplaceAllString(words, "")
+	words = links().ReplaceAllString(words, "")
 	// a path ends with what it is about
 	named := flattenName(words) + " " + flattenName(strings.ReplaceAll(words, ".", " "))
 	best := longest(func(name string) bool { return p.Code == "invalid_"+name })
@@ -428,7 +430,7 @@ func refusedParam(p Problem, words string, params []string) string {
 }
 
 // links are addresses, whose words say nothing about parameters.
-var links = regexp.MustCompile(`https?://\S+`)
+var links = lazyregexp.New(`https?://\S+`)
 
 // flattenName takes out what servers spell differently: reasoning.effort, reasoning_effort
 // and reasoningEffort are one.

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -19,7 +21,7 @@ var longCodes = []string{"context_length_exceeded", "exceed_context_size_error",
 
 // longWords are the many words for a request that does not fit. A group named L is
 // the window, N what the server counted of the input, both in tokens.
-var longWords = func() []*regexp.Regexp {
+var longWords = sync.OnceValue(func() []*regexp.Regexp {
 	const n, l = `(?P<N>[\d,]+)`, `(?P<L>[\d,]+)`
 	var out []*regexp.Regexp
 	for _, p := range []string{
@@ -69,13 +71,13 @@ var longWords = func() []*regexp.Regexp {
 		out = append(out, regexp.MustCompile(p))
 	}
 	return out
-}()
+})
 
 // findTooLong recognises a request that does not fit, and reads the figures it names.
 func findTooLong(p Problem, words string) (model.Lesson, bool) {
 	l := model.Lesson{TooLong: true, Limit: p.Limit, Requested: p.Requested}
-	words = asides.ReplaceAllString(words, "")
-	for _, re := range longWords {
+	words = asides().ReplaceAllString(words, "")
+	for _, re := range longWords() {
 		m := re.FindStringSubmatch(words)
 		if m == nil {
 			continue
@@ -97,7 +99,7 @@ func findTooLong(p Problem, words string) (model.Lesson, bool) {
 	}
 	limit, requested, inBytes, ok := findOverlong(words)
 	for _, name := range []string{words, p.Code, p.Type} { // a name instead of a sentence
-		if !ok && bareName.MatchString(name) {
+		if !ok && bareName().MatchString(name) {
 			_, _, _, ok = findOverlong(strings.NewReplacer("_", " ", "-", " ").Replace(name))
 		}
 	}
@@ -111,10 +113,10 @@ func findTooLong(p Problem, words string) (model.Lesson, bool) {
 }
 
 // asides say nothing of what was refused: addresses, and the names of requests.
-var asides = regexp.MustCompile(`https?://\S+|\(?\b(?:request|trace|log)[ _-]?id\b['"]?[:=]? ?['"]?[\w-]+['"]?\)?`)
+var asides = lazyregexp.New(`https?://\S+|\(?\b(?:request|trace|log)[ _-]?id\b['"]?[:=]? ?['"]?[\w-]+['"]?\)?`)
 
 // bareName is a message or a code that is one name.
-var bareName = regexp.MustCompile(`^[a-z]+(?:[_-][a-z]+){2,}$`)
+var bareName = lazyregexp.New(`^[a-z]+(?:[_-][a-z]+){2,}$`)
 
 // readFigure returns a number of tokens, 0 for an impossible one.
 func readFigure(s string) int64 {

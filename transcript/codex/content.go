@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // messagePiece is a part with its bytes.
@@ -19,7 +19,7 @@ type messagePiece struct {
 }
 
 // marker is what the tool writes before an image, with its name or path.
-var marker = regexp.MustCompile(`^<image(?: name=\[?([^\]>]*?)\]?)?(?: path="([^"]*)")?>$`)
+var marker = lazyregexp.New(`^<image(?: name=\[?([^\]>]*?)\]?)?(?: path="([^"]*)")?>$`)
 
 // readContent reads what a message holds. only says of each element whether it counts; nil
 // counts all. Marks around images are not text.
@@ -44,7 +44,7 @@ func (t *threadBuilder) readContent(raw json.RawMessage, only []bool) (out []mes
 		}
 		switch c.Type {
 		case "input_text", "output_text", "text":
-			m := marker.FindStringSubmatch(c.Text)
+			m := marker().FindStringSubmatch(c.Text)
 			switch {
 			case m != nil && i+1 < len(list) && list[i+1].Type == "input_image":
 				name = m[1]
@@ -158,7 +158,7 @@ var harness = []string{"<environment_context>", "<turn_aborted>", "<subagent_not
 	"<user_shell_command>", "<skill>", "# AGENTS.md instructions for ", "<model_switch>", "<hook_prompt"}
 
 // element is an element of markup from its beginning to its end.
-var element = regexp.MustCompile(`\A\s*<([a-z][a-z0-9_]*)[ >]`)
+var element = lazyregexp.New(`\A\s*<([a-z][a-z0-9_]*)[ >]`)
 
 // isInjected reports whether a text looks as if the harness had put it in.
 func (t *threadBuilder) isInjected(text string) bool {
@@ -168,7 +168,7 @@ func (t *threadBuilder) isInjected(text string) bool {
 			return true
 		}
 	}
-	m := element.FindStringSubmatch(text)
+	m := element().FindStringSubmatch(text)
 	return t.events && m != nil && strings.Contains(m[1], "_") && strings.HasSuffix(text, "</"+m[1]+">")
 }
 
@@ -200,7 +200,7 @@ func peelElements(text string) string {
 			return trimmed
 		}
 		end := "</INSTRUCTIONS>"
-		if m := element.FindStringSubmatch(trimmed); m != nil {
+		if m := element().FindStringSubmatch(trimmed); m != nil {
 			end = "</" + m[1] + ">"
 		}
 		at := strings.LastIndex(trimmed, end)
@@ -226,14 +226,14 @@ func (t *threadBuilder) takeRepeat(text string) {
 }
 
 // folder is how the harness says where it works.
-var folder = regexp.MustCompile(`<cwd>([^<]+)</cwd>`)
+var folder = lazyregexp.New(`<cwd>([^<]+)</cwd>`)
 
 // takeSurroundings takes where it is worked from what the harness says, if nothing else has told.
 func (t *threadBuilder) takeSurroundings(it item) {
 	if t.folder != "" {
 		return
 	}
-	if m := folder.FindStringSubmatch(joinTexts(it.Content)); m != nil {
+	if m := folder().FindStringSubmatch(joinTexts(it.Content)); m != nil {
 		t.folder = strings.TrimSpace(m[1])
 	}
 }

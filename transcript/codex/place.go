@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -33,7 +33,7 @@ type rolloutFile struct {
 
 // rolloutName has the local time, the thread, what tells the files of a thread apart, and what
 // Syncthing puts before the ending of a copy that differs.
-var rolloutName = regexp.MustCompile(`^rollout-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(_[0-9a-fA-F-]{1,36})?(\.sync-conflict-[0-9A-Za-z-]{1,40})?\.jsonl(\.sync-conflict-[0-9A-Za-z-]{1,40})?(\.zst)?$`)
+var rolloutName = lazyregexp.New(`^rollout-(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)-([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(_[0-9a-fA-F-]{1,36})?(\.sync-conflict-[0-9A-Za-z-]{1,40})?\.jsonl(\.sync-conflict-[0-9A-Za-z-]{1,40})?(\.zst)?$`)
 
 // Bounds of what is looked through.
 const (
@@ -52,10 +52,10 @@ func daysAround(from, to int64) dayRange {
 }
 
 // dayFolder ends with a year, a month of it, or a day of that.
-var dayFolder = regexp.MustCompile(`(?:^|/)(\d{4}(?:/\d\d){0,2})$`)
+var dayFolder = lazyregexp.New(`(?:^|/)(\d{4}(?:/\d\d){0,2})$`)
 
 func (d dayRange) isOutside(folder string) bool {
-	m := dayFolder.FindStringSubmatch(folder)
+	m := dayFolder().FindStringSubmatch(folder)
 	if m == nil || d.from == "" {
 		return false
 	}
@@ -113,7 +113,7 @@ func listRollouts(ctx context.Context, fsys fs.FS, d dayRange) ([]*rolloutFile, 
 }
 
 func newRollout(name string, e fs.DirEntry) *rolloutFile {
-	m := rolloutName.FindStringSubmatch(path.Base(name))
+	m := rolloutName().FindStringSubmatch(path.Base(name))
 	if m == nil || !e.Type().IsRegular() {
 		return nil
 	}
@@ -277,7 +277,7 @@ func singleSession(p transcript.Place) (*rolloutFile, transcript.Session, error)
 		return nil, transcript.Session{}, errors.New("it is not a file")
 	}
 	f := &rolloutFile{name: p.Name, size: info.Size(), changed: info.ModTime().UnixMilli()}
-	if m := rolloutName.FindStringSubmatch(path.Base(p.Name)); m != nil {
+	if m := rolloutName().FindStringSubmatch(path.Base(p.Name)); m != nil {
 		f.takeName(m)
 	}
 	if h := f.readHead(p.FS); h.ID != "" {

@@ -1,32 +1,32 @@
 package codex
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // An editor, and the tool's own app, write what they add to a prompt before it, and mark where
 // the prompt begins. The wordings are those that were seen; the older ones name Codex.
 var (
 	// requestMark is the line before what the person said.
-	requestMark = regexp.MustCompile(`(?im)^#{1,3}[ \t]*my request(?: for (codex|chatgpt|cursor))?:?[ \t]*(?:\r?\n|\z)`)
+	requestMark = lazyregexp.New(`(?im)^#{1,3}[ \t]*my request(?: for (codex|chatgpt|cursor))?:?[ \t]*(?:\r?\n|\z)`)
 
 	// envelopeHead is how an envelope begins.
-	envelopeHead = regexp.MustCompile(`(?i)\A(?:#{1,2} (?:context from [^\n]*|[^\n:]* mentioned by the user|selected text|response annotations|` +
+	envelopeHead = lazyregexp.New(`(?i)\A(?:#{1,2} (?:context from [^\n]*|[^\n:]* mentioned by the user|selected text|response annotations|` +
 		`[^\n:]*browser[^\n:]*|active file|open (?:tabs|files))\b|<[a-z]+(?:-[a-z]+)*-context\b|<response-annotations>)`)
 
 	// envelopeLine is a line of an envelope that has nothing after it: a heading, a file of a list.
-	envelopeLine = regexp.MustCompile(`\A\s*(?:#{1,3} .*|- [^:]+: \S.*)?\s*\z`)
+	envelopeLine = lazyregexp.New(`\A\s*(?:#{1,3} .*|- [^:]+: \S.*)?\s*\z`)
 )
 
 // userRequest returns what a person said in a text, without what an editor put before it, and whether
 // there was something.
 func userRequest(text string) (string, bool) {
 	trimmed := strings.TrimSpace(text)
-	known := envelopeHead.MatchString(trimmed)
-	m := requestMark.FindStringSubmatchIndex(trimmed)
+	known := envelopeHead().MatchString(trimmed)
+	m := requestMark().FindStringSubmatchIndex(trimmed)
 	// A heading is enough where the mark names the program; one of both has to be known.
 	named := m != nil && m[2] >= 0
 	switch {
@@ -37,7 +37,7 @@ func userRequest(text string) (string, bool) {
 	}
 	// What an editor wrote and nothing else: no mark follows.
 	for line := range strings.Lines(trimmed) {
-		if !envelopeLine.MatchString(line) {
+		if !envelopeLine().MatchString(line) {
 			return text, false
 		}
 	}

@@ -2,11 +2,11 @@ package codex
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // takeResult takes the result of a call. Where the model saw less than the command wrote, what it
@@ -81,7 +81,7 @@ func (t *threadBuilder) readOutput(raw json.RawMessage) (text string, pieces []m
 }
 
 // exited is how a result says that a command ended, in its first lines.
-var exited = regexp.MustCompile(`(?m)\A(?:[A-Z][^\n]*\n){0,4}?(?:Exit code: |Process exited with code )(-?\d+)$`)
+var exited = lazyregexp.New(`(?m)\A(?:[A-Z][^\n]*\n){0,4}?(?:Exit code: |Process exited with code )(-?\d+)$`)
 
 // parseExit reads how a command ended from its result.
 func parseExit(text string) (string, bool) {
@@ -96,7 +96,7 @@ func parseExit(text string) (string, bool) {
 			return *v.Output, v.Metadata.ExitCode != nil && *v.Metadata.ExitCode != 0
 		}
 	}
-	if m := exited.FindStringSubmatch(text[:min(len(text), 400)]); m != nil {
+	if m := exited().FindStringSubmatch(text[:min(len(text), 400)]); m != nil {
 		code, err := strconv.Atoi(m[1])
 		return text, err == nil && code != 0
 	}

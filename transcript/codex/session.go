@@ -114,7 +114,7 @@ func (r *sessionReader) readSession(s transcript.Session) error {
 // listFiles lists the files among which those of a session are: of the days between its beginning
 // and its last change, or, if it is not there, all.
 func (r *sessionReader) listFiles(s transcript.Session) error {
-	m := rolloutName.FindStringSubmatch(path.Base(s.Name))
+	m := rolloutName().FindStringSubmatch(path.Base(s.Name))
 	if m != nil {
 		begun, err := time.Parse("2006-01-02T15-04-05", m[1])
 		if err == nil {

@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"html"
-	"regexp"
 	"strings"
 
 	"github.com/alecthomas/chroma/v2"
@@ -10,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/scrollback-ai/scrollback/internal/highlight"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // classes are what tokens are told apart by: few enough to be seen.
@@ -66,11 +66,11 @@ func colorCode(code, language string, light *highlight.Budget) string {
 	return b.String()
 }
 
-var languageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9+#._-]{0,30}`)
+var languageName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9+#._-]{0,30}`)
 
 func renderFenced(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		language := languageName.FindString(strings.TrimLeft(string(node.(*ast.FencedCodeBlock).Language(source)), "{."))
+		language := languageName().FindString(strings.TrimLeft(string(node.(*ast.FencedCodeBlock).Language(source)), "{."))
 		writeCode(w, source, node, strings.ToLower(language))
 	}
 	return ast.WalkSkipChildren, nil

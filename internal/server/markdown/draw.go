@@ -3,7 +3,6 @@ package markdown
 import (
 	"html"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/yuin/goldmark/util"
 
 	"github.com/scrollback-ai/scrollback/internal/highlight"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/maths"
 )
 
@@ -37,9 +37,9 @@ func findDrawing(n ast.Node) *drawState {
 // idPrefix keeps the ids of footnotes from being those of anything else on a page.
 func idPrefix(n ast.Node) []byte { return []byte(idPrefixFrom(findDrawing(n).Prefix)) }
 
-var unsafeID = regexp.MustCompile(`[^a-zA-Z0-9]+`)
+var unsafeID = lazyregexp.New(`[^a-zA-Z0-9]+`)
 
-func idPrefixFrom(said string) string { return "md-" + unsafeID.ReplaceAllString(said, "") + "-" }
+func idPrefixFrom(said string) string { return "md-" + unsafeID().ReplaceAllString(said, "") + "-" }
 
 // nodeDrawer writes the nodes that goldmark does not, or not in our way.
 type nodeDrawer struct{}
@@ -64,18 +64,18 @@ type linkTarget struct {
 }
 
 var (
-	artifact = regexp.MustCompile(`^(?:/api/artifacts/(?:artifact:)?|artifact:)([0-9a-f]{64})(?:\?conversation=[0-9a-f-]{8,36})?$`)
-	own      = regexp.MustCompile(`^#(?:[0-9a-f]{8}[0-9a-f-]{0,28}(?:/[0-9]{1,12})?|:[a-z]{1,12}(?:/[^\s/]{1,100})?)$`)
-	raster   = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$`)
+	artifact = lazyregexp.New(`^(?:/api/artifacts/(?:artifact:)?|artifact:)([0-9a-f]{64})(?:\?conversation=[0-9a-f-]{8,36})?$`)
+	own      = lazyregexp.New(`^#(?:[0-9a-f]{8}[0-9a-f-]{0,28}(?:/[0-9]{1,12})?|:[a-z]{1,12}(?:/[^\s/]{1,100})?)$`)
+	raster   = lazyregexp.New(`^data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$`)
 )
 
 // resolveLink judges an address: to other sites, by mail, and within the page.
 func (d *drawState) resolveLink(said []byte) (linkTarget, bool) {
 	to := strings.TrimSpace(string(said))
-	if m := artifact.FindStringSubmatch(to); m != nil {
+	if m := artifact().FindStringSubmatch(to); m != nil {
 		return linkTarget{href: d.artifactURL(m[1])}, true
 	}
-	if own.MatchString(to) {
+	if own().MatchString(to) {
 		return linkTarget{href: to}, true
 	}
 	to = string(util.URLEscape([]byte(to), true))
@@ -167,9 +167,9 @@ func renderImage(w util.BufWriter, source []byte, node ast.Node, entering bool) 
 	alt := strings.TrimSpace(nodeText(n, source))
 	said := strings.TrimSpace(string(n.Destination))
 	at := ""
-	if m := artifact.FindStringSubmatch(said); m != nil {
+	if m := artifact().FindStringSubmatch(said); m != nil {
 		at = d.artifactURL(m[1])
-	} else if raster.MatchString(said) {
+	} else if raster().MatchString(said) {
 		at = said
 	}
 	if at != "" {

@@ -1,8 +1,6 @@
 package markdown
 
 import (
-	"regexp"
-
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -13,6 +11,7 @@ import (
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/maths"
 )
 
@@ -42,7 +41,7 @@ func paragraphTransformers() []util.PrioritizedValue {
 
 // webAddress is an address that is written as it is, without the punctuation of the languages
 // that put no space behind it.
-var webAddress = regexp.MustCompile(`^https?://(?:localhost|\[[0-9a-fA-F:]+\]|[-a-zA-Z0-9@:%._+~#=]{1,256}\.[a-z0-9]+)(?::\d+)?` +
+var webAddress = lazyregexp.New(`^https?://(?:localhost|\[[0-9a-fA-F:]+\]|[-a-zA-Z0-9@:%._+~#=]{1,256}\.[a-z0-9]+)(?::\d+)?` +
 	`(?:[/#?][-a-zA-Z0-9@:%_+.~#$!?&/=();,'^{}\[\]]*)?`)
 
 // newGrammar reads Markdown and writes HTML.
@@ -55,7 +54,7 @@ func newGrammar(breaks bool) goldmark.Markdown {
 		withPriority(400, parser.NewRawHTMLParser()), withPriority(450, mentionParser{}),
 		withPriority(500, countedParser{emphasisParser{parser.NewEmphasisParser()}, markCount}),
 		withPriority(510, countedParser{extension.NewStrikethroughParser(), markCount}),
-		withPriority(999, extension.NewLinkifyParser(extension.WithLinkifyURLRegexp(webAddress))),
+		withPriority(999, extension.NewLinkifyParser(extension.WithLinkifyURLRegexp(webAddress()))),
 	}
 	p := parser.NewParser(parser.WithBlockParsers(blockParsers()...), parser.WithInlineParsers(inlines...),
 		parser.WithParagraphTransformers(paragraphTransformers()...),

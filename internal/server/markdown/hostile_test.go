@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/scrollback-ai/scrollback/internal/guarded"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
@@ -29,12 +30,12 @@ var (
 		"href":   regexp.MustCompile(`^(?:https?://|mailto:|#|/api/artifacts/[0-9a-f]{64})`),
 		"rel":    regexp.MustCompile(`^noopener noreferrer$`),
 		"target": regexp.MustCompile(`^_blank$`), "data-seq": regexp.MustCompile(`^[0-9]+$`), "alt": regexp.MustCompile(``),
-		"src":     picture,
+		"src":     picture(),
 		"loading": regexp.MustCompile(`^lazy$`), "type": regexp.MustCompile(`^checkbox$`),
 		"checked":  regexp.MustCompile(`^$`),
 		"disabled": regexp.MustCompile(`^$`), "start": regexp.MustCompile(`^[0-9]+$`),
 	}
-	picture = regexp.MustCompile(
+	picture = lazyregexp.New(
 		`^(?:/api/artifacts/[0-9a-f]{64}\?conversation=[0-9a-f-]{36}|data:image/(?:png|jpeg|gif|webp);base64,[\w+/=]+)$`)
 )
 

@@ -1,11 +1,11 @@
 package markdown
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
@@ -60,7 +60,7 @@ type mentionParser struct{}
 
 func (mentionParser) Trigger() []byte { return []byte{'#'} }
 
-var mentioned = regexp.MustCompile(`^#([1-9][0-9]{0,8})(?:[^0-9A-Za-z_]|$)`)
+var mentioned = lazyregexp.New(`^#([1-9][0-9]{0,8})(?:[^0-9A-Za-z_]|$)`)
 
 func (mentionParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
 	before := block.PrecendingCharacter()
@@ -69,7 +69,7 @@ func (mentionParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.
 		return nil
 	}
 	line, _ := block.PeekLine()
-	m := mentioned.FindSubmatch(line)
+	m := mentioned().FindSubmatch(line)
 	if m == nil {
 		return nil
 	}
@@ -82,7 +82,7 @@ var plainTags = map[string]bool{"b": true, "i": true, "em": true, "strong": true
 	"ins": true, "mark": true,
 	"sub": true, "sup": true, "kbd": true, "samp": true, "var": true, "small": true, "q": true, "cite": true}
 
-var plainTag = regexp.MustCompile(`^<(/?)([a-zA-Z]+)\s*(/?)>$`)
+var plainTag = lazyregexp.New(`^<(/?)([a-zA-Z]+)\s*(/?)>$`)
 
 // tagPairs finds the tags of a text that are left as they are: line breaks, and pairs of
 // plain tags under one parent. All others are shown.
@@ -111,7 +111,7 @@ func pairTags(parent ast.Node, source []byte) {
 			continue
 		}
 		segment := raw.Segments.At(0)
-		m := plainTag.FindSubmatch(segment.Value(source))
+		m := plainTag().FindSubmatch(segment.Value(source))
 		if m == nil {
 			continue
 		}

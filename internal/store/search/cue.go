@@ -1,12 +1,12 @@
 package search
 
 import (
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
@@ -26,7 +26,7 @@ type ask struct {
 }
 
 // operator is a word of a query that narrows instead of being looked for.
-var operator = regexp.MustCompile(`(^|\s)(role|after|before|on):(\S+)`)
+var operator = lazyregexp.New(`(^|\s)(role|after|before|on):(\S+)`)
 
 // readAsk parses a query as it is seen from now, whose zone is that of all days. Operators
 // inside quotes are words.
@@ -35,7 +35,7 @@ func readAsk(query string, now time.Time) (ask, error) {
 	pieces := strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(query), `"`)
 	var wrong error
 	for i := 0; i < len(pieces); i += 2 {
-		pieces[i] = operator.ReplaceAllStringFunc(pieces[i], func(word string) string {
+		pieces[i] = operator().ReplaceAllStringFunc(pieces[i], func(word string) string {
 			name, value, _ := strings.Cut(strings.TrimSpace(word), ":")
 			taken, err := a.narrow(name, value, now)
 			if err != nil && wrong == nil {
@@ -56,7 +56,7 @@ func readAsk(query string, now time.Time) (ask, error) {
 	a.loose = strings.ToLower(loose)
 	a.dates = append(datesIn(loose, now), relativeIn(loose, now)...)
 	a.speaker = speakerIn(loose)
-	a.newest = askedNow.MatchString(loose)
+	a.newest = askedNow().MatchString(loose)
 	return a, wrong
 }
 
@@ -105,21 +105,21 @@ const sayVerbs = `(?:say|said|tell|told|ask|asked|mention|mentioned|think|though
 	`want|wanted|prefer|preferred|like|guess|guessed|believe|believed|request|requested|complain|complained)`
 
 var (
-	userSaid = regexp.MustCompile(`(?i)\b(?:(?:did|do|have|had|would|could)\s+(?:I|we|the user)|(?:I|user)\s+(?:\w+\s+)?` +
+	userSaid = lazyregexp.New(`(?i)\b(?:(?:did|do|have|had|would|could)\s+(?:I|we|the user)|(?:I|user)\s+(?:\w+\s+)?` +
 		sayVerbs +
 		`|my\s+(?:own\s+)?(?:opinion|view|guess|idea|question|request|wish|preference|proposal|suggestion|words|rules?)|the user'?s?)\b` +
 		`|我(?:曾|当时|之前|上次)?(?:说|提|问|觉得|认为|猜|想|要|喜欢|希望|建议|讲)|我的(?:意见|看法|猜测|想法|要求|问题|建议|喜好|偏好)|用户`)
-	assistantSaid = regexp.MustCompile(`(?i)\b(?:(?:did|do|have|had|would|could)\s+you|you\s+(?:\w+\s+)?` + sayVerbs +
+	assistantSaid = lazyregexp.New(`(?i)\b(?:(?:did|do|have|had|would|could)\s+you|you\s+(?:\w+\s+)?` + sayVerbs +
 		`|your\s+(?:own\s+)?(?:opinion|view|guess|idea|answer|advice|proposal|suggestion|recommendation|words|explanation)|(?:the|by)\s+(?:assistant|model))\b` +
 		`|你(?:曾|当时|之前|上次)?(?:说|提|答|回答|觉得|认为|猜|给|推荐|建议|讲|解释)|你的(?:意见|看法|猜测|想法|回答|推荐|建议|解释)|助手|助理`)
 )
 
 // askedNow are words that ask for the latest state of things.
-var askedNow = regexp.MustCompile(`(?i)\b(?:now|current|currently|latest|newest|these days|at the moment|at present|today|nowadays|so far)\b|现在|目前|最新|如今|当前|眼下|最近|迄今`)
+var askedNow = lazyregexp.New(`(?i)\b(?:now|current|currently|latest|newest|these days|at the moment|at present|today|nowadays|so far)\b|现在|目前|最新|如今|当前|眼下|最近|迄今`)
 
 // speakerIn is the role whose words a query asks for, if it names only one.
 func speakerIn(q string) scrollback.Role {
-	switch user, assistant := userSaid.MatchString(q), assistantSaid.MatchString(q); {
+	switch user, assistant := userSaid().MatchString(q), assistantSaid().MatchString(q); {
 	case user && !assistant:
 		return scrollback.RoleUser
 	case assistant && !user:

@@ -1,10 +1,11 @@
 package search
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // Dates are read in the zone of the day from which they are seen: that of the search.
@@ -12,11 +13,11 @@ import (
 // The forms: 2026-03-05, 2026/3/5, 2026-03; March 5, 2026; 5 March; March 2026;
 // 2026年3月5日, 3月5日, 三月. A date without a year is the latest such that has begun.
 var (
-	isoDate    = regexp.MustCompile(`\b(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?\b`)
-	monthFirst = regexp.MustCompile(`\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
-	dayFirst   = regexp.MustCompile(`\b(\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?(` + monthNames +
+	isoDate    = lazyregexp.New(`\b(\d{4})[-/](\d{1,2})(?:[-/](\d{1,2}))?\b`)
+	monthFirst = lazyregexp.New(`\b(` + monthNames + `)\b\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?\b)?(?:,?\s+(\d{4})\b)?`)
+	dayFirst   = lazyregexp.New(`\b(\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?(` + monthNames +
 		`)\b\.?(?:,?\s+(\d{4})\b)?`)
-	chineseDate = regexp.MustCompile(`(?:(\d{4})\s*年\s*)?(\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?:份|\s*(\d{1,2}|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])\s*[日号])?`)
+	chineseDate = lazyregexp.New(`(?:(\d{4})\s*年\s*)?(\d{1,2}|十[一二]?|[一二三四五六七八九])\s*月(?:份|\s*(\d{1,2}|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九])\s*[日号])?`)
 )
 
 const monthNames = `(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|January|February|March|April|May|June|July|August|September|October|November|December)`
@@ -86,22 +87,22 @@ func datesIn(text string, now time.Time) []days {
 			out = append(out, d)
 		}
 	}
-	for _, m := range isoDate.FindAllStringSubmatch(text, 8) {
+	for _, m := range isoDate().FindAllStringSubmatch(text, 8) {
 		add(m[1], m[2], m[3])
 	}
-	rest := isoDate.ReplaceAllString(text, " ")
-	for _, m := range dayFirst.FindAllStringSubmatch(rest, 8) {
+	rest := isoDate().ReplaceAllString(text, " ")
+	for _, m := range dayFirst().FindAllStringSubmatch(rest, 8) {
 		add(m[3], m[2], m[1])
 	}
-	rest = dayFirst.ReplaceAllString(rest, " ")
-	for _, at := range monthFirst.FindAllStringSubmatchIndex(rest, 8) {
-		m := monthFirst.FindStringSubmatch(rest[at[0]:at[1]])
+	rest = dayFirst().ReplaceAllString(rest, " ")
+	for _, at := range monthFirst().FindAllStringSubmatchIndex(rest, 8) {
+		m := monthFirst().FindStringSubmatch(rest[at[0]:at[1]])
 		if m[2] == "" && m[3] == "" && m[1] == "May" && !afterPreposition(rest[:at[0]]) {
 			continue
 		}
 		add(m[3], m[1], m[2])
 	}
-	for _, m := range chineseDate.FindAllStringSubmatch(text, 8) {
+	for _, m := range chineseDate().FindAllStringSubmatch(text, 8) {
 		add(m[1], m[2], m[3])
 	}
 	return out
@@ -171,13 +172,13 @@ func daysOf(year, month, day int, now time.Time) (days, bool) {
 
 // What people say of times as seen from the day on which they speak.
 var (
-	ago = regexp.MustCompile(`(?i)\b(an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|few|a couple of|couple of|several|\d{1,3})\s+` +
+	ago = lazyregexp.New(`(?i)\b(an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|few|a couple of|couple of|several|\d{1,3})\s+` +
 		`(day|week|weekend|month|year)s?\s+(?:ago|back|before|earlier)\b|(\d{1,3}|[一二两兩三四五六七八九十]+|几|幾|数)\s*(?:个|個|か|ヶ|ヵ)?\s*(天|日|周|週|星期|礼拜|禮拜|月|年)(?:以)?前` +
 		`|(\d{1,3}|한|두|세|네|몇)\s*(일|주|주일|달|개월|년)\s*전`)
-	shifted = regexp.MustCompile(`(?i)\b(last|past|this|next|coming)\s+(?:past\s+)?(week|weekend|month|year|spring|summer|autumn|fall|winter|` + weekdayNames + `)\b` +
+	shifted = lazyregexp.New(`(?i)\b(last|past|this|next|coming)\s+(?:past\s+)?(week|weekend|month|year|spring|summer|autumn|fall|winter|` + weekdayNames + `)\b` +
 		`|(上上|上|这|這|本|下下|下)(?:个|個)?(?:周|週|星期|礼拜|禮拜)([一二三四五六日天末])?|(上|这|這|本|下)(?:个|個)?月|(先週|今週|来週|先月|今月|来月)` +
 		`|(지난|이번|다음)\s*(주|달)`)
-	single = regexp.MustCompile(`(?i)\b(the day before yesterday|yesterday|last night|today|tonight|this morning|this afternoon|this evening|` +
+	single = lazyregexp.New(`(?i)\b(the day before yesterday|yesterday|last night|today|tonight|this morning|this afternoon|this evening|` +
 		`the day after tomorrow|tomorrow)\b|大前天|前天|昨天|昨晚|昨日|今天|今晚|今早|今日|明天|明晚|明日|后天|後天|一昨日|おととい|きのう|明後日|그저께|어제|오늘|내일|모레` +
 		`|去年|前年|今年|明年|昨年|来年|작년|올해|내년`)
 )
@@ -198,17 +199,17 @@ var yearsOff = map[string]int{"去年": -1, "前年": -2, "今年": 0, "明年":
 func relativeIn(text string, now time.Time) []days {
 	var out []days
 	today := startOf(now)
-	for _, m := range single.FindAllString(text, 8) {
+	for _, m := range single().FindAllString(text, 8) {
 		if y, ok := yearsOff[m]; ok {
 			out = append(out, years(today.Year()+y, today.Location()))
 		} else {
 			out = append(out, dayOf(today.AddDate(0, 0, daysOff[strings.ToLower(m)])))
 		}
 	}
-	for _, m := range ago.FindAllStringSubmatch(text, 4) {
+	for _, m := range ago().FindAllStringSubmatch(text, 4) {
 		out = append(out, before(today, amount(m[1]+m[3]+m[5]), strings.ToLower(m[2]+m[4]+m[6])))
 	}
-	for _, m := range shifted.FindAllStringSubmatch(text, 4) {
+	for _, m := range shifted().FindAllStringSubmatch(text, 4) {
 		by := m[1] + m[3] + m[5] + m[7]
 		unit := m[2] + m[8]
 		switch {

@@ -246,5 +246,5 @@ func standingIn(text string) float64 {
 			}
 		}
 	}
-	return wished * oneIf(wishes.MatchString(text))
+	return wished * oneIf(wishes().MatchString(text))
 }

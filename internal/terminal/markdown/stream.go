@@ -1,10 +1,10 @@
 package markdown
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/internal/highlight"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/maths"
 )
 
@@ -59,14 +59,14 @@ func (s *Stream) renderDone(source string) {
 }
 
 var (
-	fence   = regexp.MustCompile("^(`{3,}[^`]*|~{3,}.*)$") // as the next, without what stands before it
-	atx     = regexp.MustCompile(`^ {0,3}#{1,6}([ \t].*)?$`)
-	rule    = regexp.MustCompile(`^ {0,3}(([-] *){3,}|([*] *){3,})$`)
-	marker  = regexp.MustCompile(`^ {0,3}([-+*]|\d{1,9}[.)])([ \t].*)?$`)
-	around  = regexp.MustCompile(`^((>|[-+*]|\d{1,9}[.)])[ \t]*)*`) // what a line is quoted by, or the item of
-	rawHTML = regexp.MustCompile(`(?i)^<(script|pre|style|textarea|!--|\?|!\[CDATA\[)`)
-	tag     = regexp.MustCompile(`(?i)^ {0,3}</?[a-z]`)
-	endHTML = regexp.MustCompile(`(?i)</(script|pre|style|textarea)>|-->|\?>|\]\]>`)
+	fence   = lazyregexp.New("^(`{3,}[^`]*|~{3,}.*)$") // as the next, without what stands before it
+	atx     = lazyregexp.New(`^ {0,3}#{1,6}([ \t].*)?$`)
+	rule    = lazyregexp.New(`^ {0,3}(([-] *){3,}|([*] *){3,})$`)
+	marker  = lazyregexp.New(`^ {0,3}([-+*]|\d{1,9}[.)])([ \t].*)?$`)
+	around  = lazyregexp.New(`^((>|[-+*]|\d{1,9}[.)])[ \t]*)*`) // what a line is quoted by, or the item of
+	rawHTML = lazyregexp.New(`(?i)^<(script|pre|style|textarea|!--|\?|!\[CDATA\[)`)
+	tag     = lazyregexp.New(`(?i)^ {0,3}</?[a-z]`)
+	endHTML = lazyregexp.New(`(?i)</(script|pre|style|textarea)>|-->|\?>|\]\]>`)
 )
 
 // closedLength returns how many bytes at the beginning of a text are blocks that nothing which follows
@@ -118,15 +118,16 @@ func (b *blockWalk) takeLine(line string, next int) {
 		}
 		blank = false
 	case !blank:
-		if b.blank && indent < 2 && !(b.list && marker.MatchString(line)) {
+		if b.blank && indent < 2 && !(b.list && marker().MatchString(line)) {
 			b.end = b.at
 			b.list = false
 		}
 		if b.formula == "" {
 			b.beginBlock(line, text, indent, next)
-		} else if fence.MatchString(text) || atx.MatchString(line) || rawHTML.MatchString(text) || tag.MatchString(line) {
+		} else if fence().MatchString(text) || atx().MatchString(line) || rawHTML().MatchString(text) ||
+			tag().MatchString(line) {
 			b.lost = true // it depends on whether the formula ends before an empty line
-		} else if marker.MatchString(line) {
+		} else if marker().MatchString(line) {
 			b.list = true // or part of the formula
 		}
 		b.trackFormula(text)
@@ -144,7 +145,7 @@ func (b *blockWalk) trackFormula(text string) {
 	rest := text
 	if b.formula == "" {
 		var open string
-		quoted := text[len(around.FindString(text)):]
+		quoted := text[len(around().FindString(text)):]
 		if open, end := maths.FindOpening(quoted); len(quoted) < len(text) && open != "" &&
 			!maths.EndsFormula(quoted[len(open):], end) {
 			b.formula = unknown
@@ -166,24 +167,24 @@ const unknown = "?"
 
 // beginBlock looks at a line that may be the first of a block.
 func (b *blockWalk) beginBlock(line, text string, indent, next int) {
-	isFence := fence.MatchString(text) && (b.list || indent <= 3)
+	isFence := fence().MatchString(text) && (b.list || indent <= 3)
 	switch {
 	case b.tags:
-		b.lost = isFence || rawHTML.MatchString(text)
-		b.list = b.list || marker.MatchString(line)
+		b.lost = isFence || rawHTML().MatchString(text)
+		b.list = b.list || marker().MatchString(line)
 	case isFence:
 		b.fence = text[:len(text)-len(strings.TrimLeft(text, text[:1]))]
 		b.indent = indent
 		b.list = b.list && indent >= 2
-	case rule.MatchString(line):
+	case rule().MatchString(line):
 		b.list = b.list && indent >= 2
-	case marker.MatchString(line):
+	case marker().MatchString(line):
 		b.list = true
-	case rawHTML.MatchString(text):
-		b.lost = !endHTML.MatchString(line) // empty lines do not end it
-	case tag.MatchString(line):
+	case rawHTML().MatchString(text):
+		b.lost = !endHTML().MatchString(line) // empty lines do not end it
+	case tag().MatchString(line):
 		b.tags = true
-	case !b.list && atx.MatchString(line):
+	case !b.list && atx().MatchString(line):
 		b.end = next
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // scanImage reads ![alt](address "title") at i. The address may be in < and >, and may have
@@ -24,7 +24,7 @@ func (s *scanner) scanImage(i int) (*Mark, int) {
 	if to < 0 {
 		return nil, i
 	}
-	address := strings.TrimSpace(title.ReplaceAllString(s.text[begin:to], ""))
+	address := strings.TrimSpace(title().ReplaceAllString(s.text[begin:to], ""))
 	if inner, ok := strings.CutPrefix(address, "<"); ok {
 		address = strings.TrimSuffix(inner, ">")
 	}
@@ -35,14 +35,14 @@ func (s *scanner) scanImage(i int) (*Mark, int) {
 }
 
 var (
-	title  = regexp.MustCompile(`\s+("[^"\n]*"|'[^'\n]*'|\([^()\n]*\))\s*$`)
-	scheme = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]+):`)
+	title  = lazyregexp.New(`\s+("[^"\n]*"|'[^'\n]*'|\([^()\n]*\))\s*$`)
+	scheme = lazyregexp.New(`^([A-Za-z][A-Za-z0-9+.-]+):`)
 )
 
 // isReadable reports whether an address is of a kind that can be read; others, such as
 // attachment: and ftp:, stay text.
 func isReadable(address string) bool {
-	m := scheme.FindStringSubmatch(address)
+	m := scheme().FindStringSubmatch(address)
 	if m == nil {
 		return len(address) <= maxName
 	}
@@ -87,7 +87,7 @@ func closingParenthesis(text string, i int) int {
 func (r *resolver) resolveImage(m Mark) {
 	f := Found{Reference: scrollback.Reference{Mark: m.Text, Source: m.Path, Kind: m.Kind}}
 	kind := ""
-	if s := scheme.FindStringSubmatch(m.Path); s != nil {
+	if s := scheme().FindStringSubmatch(m.Path); s != nil {
 		kind = strings.ToLower(s[1])
 	}
 	switch kind {

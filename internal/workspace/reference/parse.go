@@ -2,11 +2,11 @@ package reference
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // Bounds of one mark; what is longer stays text.
@@ -79,12 +79,12 @@ func (s *scanner) scanMark(i int, plain bool) (*Mark, int) {
 	return nil, i
 }
 
-var call = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*\{`)
+var call = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*\{`)
 
 // scanBracketed reads @[…] at i.
 func (s *scanner) scanBracketed(i int) (*Mark, int) {
 	begin := i + len("@[")
-	if name := call.FindString(s.text[begin:min(len(s.text), begin+128)]); name != "" {
+	if name := call().FindString(s.text[begin:min(len(s.text), begin+128)]); name != "" {
 		if m, to := s.scanCall(begin, strings.TrimSuffix(name, "{")); to > 0 {
 			return m, to
 		}
@@ -98,7 +98,7 @@ func (s *scanner) scanBracketed(i int) (*Mark, int) {
 		return nil, i
 	}
 	// its arguments may not be JSON: the reference says so
-	if tool := call.FindString(name); strings.HasPrefix(tool, recallTools) {
+	if tool := call().FindString(name); strings.HasPrefix(tool, recallTools) {
 		return &Mark{Text: name, Kind: scrollback.ReferenceTool, Tool: strings.TrimSuffix(tool, "{"),
 			Args: json.RawMessage(name[len(tool)-1:])}, end + 1
 	}
@@ -127,8 +127,8 @@ func (s *scanner) scanCall(begin int, tool string) (m *Mark, to int) {
 }
 
 var (
-	oneLine  = regexp.MustCompile(`^(.+?):([0-9]{1,9})$`)
-	twoLines = regexp.MustCompile(`^(.+?):([0-9]{1,9}):([0-9]{1,9})$`)
+	oneLine  = lazyregexp.New(`^(.+?):([0-9]{1,9})$`)
+	twoLines = lazyregexp.New(`^(.+?):([0-9]{1,9}):([0-9]{1,9})$`)
 )
 
 // splitLines divides the text of a mark into a path and the lines behind it.
@@ -137,10 +137,10 @@ func splitLines(name string) (path string, first, last int) {
 		n, _ := strconv.Atoi(s) // at most nine digits
 		return n
 	}
-	if m := twoLines.FindStringSubmatch(name); m != nil && number(m[2]) > 0 && number(m[3]) > 0 {
+	if m := twoLines().FindStringSubmatch(name); m != nil && number(m[2]) > 0 && number(m[3]) > 0 {
 		return m[1], number(m[2]), number(m[3])
 	}
-	if m := oneLine.FindStringSubmatch(name); m != nil && number(m[2]) > 0 {
+	if m := oneLine().FindStringSubmatch(name); m != nil && number(m[2]) > 0 {
 		return m[1], number(m[2]), 0
 	}
 	return name, 0, 0
