@@ -89,3 +89,9 @@ test('a server that wants a key is not asked again', async () => {
   await feed.follow();
   same(rounds, 1);
 });
+
+test('the page is read also where the connection fails, and once', async () => {
+  let read = 0;
+  await feed.follow(false, () => { read++; });
+  same(read, 1);
+});

@@ -8,7 +8,9 @@ import * as turn from '/assets/state/turn.js';
 import { start } from '/assets/state/visit.js';
 
 let running = null;
-const routes = {};
+let made = []; // conversations that another makes
+let connect = null; // answers what the page follows changes by
+const routes = { 'GET /api/events': () => new Promise((resolve) => { connect = () => resolve(new Response(new TransformStream().readable)); }) };
 for (const id of ['a', 'b']) {
   routes[`GET /api/conversations/${id}`] = () => conversation(id, { messages: 2 });
   routes[`GET /api/conversations/${id}/messages`] = () => ({ messages: messages(1, 2), next: null, running });
@@ -16,15 +18,22 @@ for (const id of ['a', 'b']) {
   routes[`GET /api/conversations/${id}/receipts`] = { receipts: [] };
   routes[`GET /api/conversations/${id}/branches`] = { branches: [] };
 }
-routes['GET /api/conversations'] = { conversations: [conversation('a'), conversation('b')], next: null };
+routes['GET /api/conversations'] = () => ({ conversations: [...made, conversation('a'), conversation('b')], next: null });
 const asked = serve(routes);
 const count = (at) => asked.filter((r) => r.at === at).length;
 
-test('a place opens its conversation, and its context is read', async () => {
+// Changes are told from when the connection stands: nobody tells of what was made before.
+test('a conversation that is made while the page begins to follow is in its list', async () => {
   begin(390);
   start();
+  await new Promise((r) => setTimeout(r)); // whatever is asked for before has its answer
+  made = [conversation('c')];
+  connect();
   await when(() => loaded.value, 'the list');
-  same(list.value.length, 2);
+  same(list.value.map((c) => c.id), ['c', 'a', 'b']);
+});
+
+test('a place opens its conversation, and its context is read', async () => {
   toggleSidebar(true);
   go('a', 2);
   await when(() => manifest.value && manifest.value.conversation_id === 'a', 'the context of a');

@@ -11,22 +11,35 @@ import * as thread from './thread.js';
 import * as turn from './turn.js';
 
 const WAITS = [500, 1000, 2000, 5000, 15000]; // ms before the connection is made again
+const PATIENCE = 2000; // ms that the page waits for the first connection before it is read without one
 
 let reader = null;
 let at = null; // the number of the last change
 
 // follow reads changes until stop is called or the server wants a key; missed says that
-// there may have been some since the page was read.
-export async function follow(missed = false) {
+// there may have been some since the page was read. read, if there is one, reads the page: what
+// is stored before the connection stands is read, and what is stored after it is told. Where the
+// connection fails or keeps the page waiting, read is called without it.
+export async function follow(missed = false, read = null) {
   stop();
   const mine = (reader = new AbortController());
+  const begin = (follows) => {
+    clearTimeout(late);
+    if (!read || mine.signal.aborted) return;
+    const first = read;
+    read = null;
+    missed ||= !follows;
+    first();
+  };
+  const late = read && setTimeout(begin, PATIENCE, false);
   for (let tries = 0; !mine.signal.aborted; tries++) {
     if (tries > 0) await new Promise((r) => setTimeout(r, WAITS[Math.min(tries, WAITS.length) - 1]));
     if (mine.signal.aborted) return;
     try {
       const res = await send('GET', '/api/events' + query({ after: at }), { signal: mine.signal });
       works();
-      if ((tries > 0 || missed) && at === null) again(); // nobody knows what was missed
+      if (read) begin(true);
+      else if ((tries > 0 || missed) && at === null) again(); // nobody knows what was missed
       for await (const f of frames(res.body)) {
         tries = 0;
         if (f.id) at = Number(f.id);
@@ -34,6 +47,7 @@ export async function follow(missed = false) {
         if (mine.signal.aborted) return;
       }
     } catch (err) {
+      begin(false);
       if (!mine.signal.aborted) failed(err);
       if (mine.signal.aborted || (err instanceof ApiError && err.status < 500 && err.status !== 429)) return;
     }

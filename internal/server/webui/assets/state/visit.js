@@ -56,6 +56,6 @@ export function start() {
   // Where a key is needed, everything begins with it, and begins again with another.
   effect(() => {
     if (locked.value) untracked(() => { feed.stop(); turn.leave(); thread.close(); list.value = []; pinned.value = []; projects.list.value = []; });
-    else untracked(() => { refresh(); projects.refresh(); move({ ...place.value, arrived: false }); feed.follow(); learn(); learnLimits(); });
+    else untracked(() => { feed.follow(false, () => { refresh(); projects.refresh(); }); move({ ...place.value, arrived: false }); learn(); learnLimits(); });
   });
 }
