@@ -20,14 +20,14 @@ import (
 // adopts does something before each batch of a history is stored.
 type adopts struct {
 	driver.Log
-	before func(driver.Adopt) error
+	before func(driver.Adoption) error
 }
 
-func (a *adopts) Adopt(ctx context.Context, one driver.Adopt) error {
+func (a *adopts) AdoptHistory(ctx context.Context, one driver.Adoption) error {
 	if err := a.before(one); err != nil {
 		return err
 	}
-	return a.Log.Adopt(ctx, one)
+	return a.Log.AdoptHistory(ctx, one)
 }
 
 // past returns a history of n messages.
@@ -42,7 +42,7 @@ func past(n int) (out []scrollback.Message) {
 // beginsRig returns a rig whose batches can be watched.
 func beginsRig(t *testing.T) (*enginetest.Rig, *adopts) {
 	d := oracle.New()
-	a := &adopts{Log: d.Log, before: func(driver.Adopt) error { return nil }}
+	a := &adopts{Log: d.Log, before: func(driver.Adoption) error { return nil }}
 	d.Log = a
 	return enginetest.New(t, enginetest.Options{Driver: d}, modeltest.Say("a")), a
 }
@@ -55,7 +55,7 @@ func TestHistoryInBatches(t *testing.T) {
 	other := r.NewConversation()
 	id := scrollback.ConversationID(uuid.NewString())
 	batches := 0
-	a.before = func(one driver.Adopt) error {
+	a.before = func(one driver.Adoption) error {
 		batches++
 		if n := len(one.Branches[0].Entries); n > 100 {
 			t.Errorf("a batch of %d", n)
@@ -96,7 +96,7 @@ func TestHistoryCutOff(t *testing.T) {
 		id := scrollback.ConversationID(uuid.NewString())
 		creating, die := context.WithCancel(ctx)
 		n := 0
-		a.before = func(driver.Adopt) error {
+		a.before = func(driver.Adoption) error {
 			if n++; n < 4 {
 				return nil
 			}
@@ -110,14 +110,14 @@ func TestHistoryCutOff(t *testing.T) {
 			t.Fatal("created")
 		}
 		die()
-		left, err := r.Driver.Log.Branches(ctx, id)
+		left, err := r.Driver.Log.ListBranches(ctx, id)
 		if err != nil || (len(left) > 0) != crash {
 			t.Errorf("a crash (%v) left %d branches, %v", crash, len(left), err)
 		}
 		if _, err := r.Get(ctx, id); scrollback.CodeOf(err) != scrollback.NotFound {
 			t.Errorf("after a crash (%v) it is seen: %v", crash, err)
 		}
-		a.before = func(driver.Adopt) error { return nil }
+		a.before = func(driver.Adoption) error { return nil }
 		c, created, err := r.Create(ctx, scrollback.Conversation{ID: id}, past(500)...)
 		if err != nil || !created || c.Messages != 500 || len(r.Log(id)) != 500 {
 			t.Errorf("again after a crash (%v): %+v %v %v", crash, c, created, err)

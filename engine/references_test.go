@@ -266,7 +266,7 @@ type interposed struct {
 	before *func()
 }
 
-func (i interposed) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
+func (i interposed) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginResult, error) {
 	if do := *i.before; do != nil {
 		*i.before = nil
 		do()

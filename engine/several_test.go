@@ -210,9 +210,9 @@ type refusals struct {
 	told chan string
 }
 
-// Claim implements [driver.Claims].
-func (r refusals) Claim(ctx context.Context, c driver.Claim) (bool, error) {
-	got, err := r.Turns.Claim(ctx, c)
+// ClaimWork implements [driver.Claims].
+func (r refusals) ClaimWork(ctx context.Context, c driver.Claim) (bool, error) {
+	got, err := r.Turns.ClaimWork(ctx, c)
 	if err == nil && !got {
 		r.told <- c.Owner
 	}
@@ -258,7 +258,7 @@ func TestOneServerFolds(t *testing.T) {
 	other := talked(rs[0], 20)
 	dead := driver.Claim{Conversation: other, Work: "fold", Owner: "dead", Now: rs[0].Clock.Load(),
 		Until: rs[0].Clock.Load() + 15_000}
-	if got, err := rs[0].Driver.Turns.Claim(ctx, dead); err != nil || !got {
+	if got, err := rs[0].Driver.Turns.ClaimWork(ctx, dead); err != nil || !got {
 		t.Fatal(got, err)
 	}
 	go func() {

@@ -20,7 +20,7 @@ import (
 // listQuestions returns what the ways are asked.
 func (r *run) listQuestions() []question {
 	one := max(r.documents/2/each/atOnce, 1) * atOnce // a conversation in the middle
-	within := []driver.Run{{First: driver.PlaceOf(int64(one), 0), Last: driver.PlaceOf(int64(one), 1<<32-1)}}
+	within := []driver.PlaceRun{{First: driver.NewPlace(int64(one), 0), Last: driver.NewPlace(int64(one), 1<<32-1)}}
 	return []question{
 		{"a rare term (1 in 10,000)", driver.PostingQuery{Terms: []string{rare}}},
 		{"a term of 1 %", driver.PostingQuery{Terms: []string{middle}}},

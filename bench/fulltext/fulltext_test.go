@@ -31,7 +31,7 @@ func TestWaysFindTheSame(t *testing.T) {
 	if err := r.loadAll(); err != nil {
 		t.Fatal(err)
 	}
-	often := driver.Document{Mark: driver.Mark{Place: driver.PlaceOf(16, 1000), Role: "user", Length: 500}}
+	often := driver.Document{Mark: driver.Mark{Place: driver.NewPlace(16, 1000), Role: "user", Length: 500}}
 	for n, word := range map[int]string{300: "always", 255: "oftener", 254: "often", 2: "twice"} {
 		often.Terms = append(often.Terms, strings.Split(strings.Repeat(word+" ", n-1)+word, " ")...)
 	}

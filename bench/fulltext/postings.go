@@ -28,7 +28,7 @@ func openPostings(ctx context.Context, dsn string) (way, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s, err := db.Index.State(ctx)
+	s, err := db.Index.ReadState(ctx)
 	return &postings{db, conn, s.Watermark}, err
 }
 
@@ -43,8 +43,8 @@ func (p *postings) closeWay() {
 }
 
 func (p *postings) putBatch(ctx context.Context, batch []driver.Document) error {
-	d := driver.Documents{From: p.to, To: p.to + int64(len(batch)), All: batch}
-	put, err := p.db.Index.Put(ctx, d)
+	d := driver.DocumentBatch{From: p.to, To: p.to + int64(len(batch)), All: batch}
+	put, err := p.db.Index.PutDocuments(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (p *postings) putBatch(ctx context.Context, batch []driver.Document) error 
 }
 
 func (p *postings) findDocuments(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
-	return p.db.Index.Postings(ctx, q)
+	return p.db.Index.FindPostings(ctx, q)
 }
 
 // hideBranches writes what a purge does to the index, which has no messages here.
@@ -80,7 +80,7 @@ func (p *postings) hideBranches(ctx context.Context, branches []int64) error {
 
 func (p *postings) cleanUp(ctx context.Context) error {
 	for {
-		if more, err := p.db.Index.Tend(ctx); !more || err != nil {
+		if more, err := p.db.Index.Maintain(ctx); !more || err != nil {
 			return err
 		}
 	}

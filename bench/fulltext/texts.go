@@ -41,7 +41,7 @@ func newTalk(seed uint64) *talk {
 func documentPlace(i int) driver.Place {
 	group := i / (atOnce * each)
 	in := i % (atOnce * each)
-	return driver.PlaceOf(int64(group*atOnce+in%atOnce+1), int64(in/atOnce+1))
+	return driver.NewPlace(int64(group*atOnce+in%atOnce+1), int64(in/atOnce+1))
 }
 
 // nextDocuments makes n documents.

@@ -124,7 +124,7 @@ func (v *vectors) findDocuments(ctx context.Context, q driver.PostingQuery) ([]d
 		}
 		runs := q.Within
 		if runs == nil {
-			runs = []driver.Run{{First: 0, Last: math.MaxInt64}}
+			runs = []driver.PlaceRun{{First: 0, Last: math.MaxInt64}}
 		}
 		for _, run := range runs {
 			v.queueTerm(&batch, t, run, &out[i])
@@ -151,7 +151,7 @@ func termQuery(term string) string {
 
 // queueTerm reads a term's places within a run, with its counts. Those of a beginning are the sum
 // over its terms, which no rank tells.
-func (v *vectors) queueTerm(batch *pgx.Batch, term string, run driver.Run, to *driver.Postings) {
+func (v *vectors) queueTerm(batch *pgx.Batch, term string, run driver.PlaceRun, to *driver.Postings) {
 	from := ` FROM ` + v.table + ` WHERE terms @@ CAST($1 AS tsquery) AND place BETWEEN $2 AND $3 ORDER BY place`
 	if begin, ok := strings.CutSuffix(term, "*"); ok {
 		batch.Queue(`SELECT place, (SELECT least(sum(cardinality(u.positions)), 255) FROM unnest(terms) AS u (lexeme, positions, weights)
@@ -190,7 +190,7 @@ func (v *vectors) readPlaces(ctx context.Context, q driver.PostingQuery) (int, e
 	for _, t := range q.Terms {
 		all = append(all, termQuery(t))
 	}
-	run := driver.Run{Last: math.MaxInt64}
+	run := driver.PlaceRun{Last: math.MaxInt64}
 	if q.Within != nil {
 		run = q.Within[0]
 	}
@@ -211,8 +211,8 @@ func (v *vectors) hideBranches(ctx context.Context, branches []int64) error {
 	}
 	defer func() { _ = tx.Rollback(ctx) }() // after a commit it does nothing
 	for _, b := range branches {
-		_, err := tx.Exec(ctx, `DELETE FROM `+v.table+` WHERE place BETWEEN $1 AND $2`, int64(driver.PlaceOf(b, 0)),
-			int64(driver.PlaceOf(b, math.MaxUint32)))
+		_, err := tx.Exec(ctx, `DELETE FROM `+v.table+` WHERE place BETWEEN $1 AND $2`, int64(driver.NewPlace(b, 0)),
+			int64(driver.NewPlace(b, math.MaxUint32)))
 		if err != nil {
 			return err
 		}

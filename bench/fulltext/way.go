@@ -13,7 +13,7 @@ type way interface {
 	wayName() string
 	// putBatch adds a batch, and does what is due after it.
 	putBatch(ctx context.Context, batch []driver.Document) error
-	// findDocuments returns what [driver.Index.Postings] does.
+	// findDocuments returns what [driver.Index.FindPostings] does.
 	findDocuments(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error)
 	// hideBranches deletes what is on some branches, so that it is not found; clean then removes it.
 	hideBranches(ctx context.Context, branches []int64) error

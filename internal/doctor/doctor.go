@@ -138,7 +138,7 @@ func (d *checkRun) addFlaw(f store.Flaw) {
 	d.addProblem(f.Kind, f.Where, "%s", f.Detail)
 	w := &d.out.work
 	w.index = w.index || f.Kind == store.FlawIndex
-	switch m := f.Mend; {
+	switch m := f.Repair; {
 	case f.Whole:
 		w.whole = true
 	case m == nil:

@@ -103,7 +103,7 @@ func searchableFolders(r *Reader, names []string) []string {
 	if r.ground.Scope != ScopeFolder {
 		return names
 	}
-	return slices.DeleteFunc(names, func(f string) bool { return !store.WorkedQuery{Folders: r.within}.Has(f) })
+	return slices.DeleteFunc(names, func(f string) bool { return !store.WorkedQuery{Folders: r.within}.HasFolder(f) })
 }
 
 // placeSearch returns a search that begins on the ground, or in folders that it names itself, and

@@ -25,7 +25,7 @@ func (p Agents) Below(ctx context.Context, id scrollback.ConversationID,
 	for of := []scrollback.ConversationID{id}; len(of) > 0 && len(out) < agentsMost; {
 		var next []scrollback.ConversationID
 		for _, in := range lists {
-			page, err := p.s.d.Log.Conversations(ctx, driver.ListQuery{AgentOf: of, Trash: in, Limit: agentsMost})
+			page, err := p.s.d.Log.ListConversations(ctx, driver.ListQuery{AgentOf: of, Trash: in, Limit: agentsMost})
 			if err != nil {
 				return nil, err
 			}
@@ -51,7 +51,8 @@ func (p Agents) edit(ctx context.Context, id scrollback.ConversationID,
 		if !edit(&c) {
 			continue
 		}
-		_, err = p.s.d.Log.Patch(ctx, c.ID, p.s.Now(), func(c *scrollback.Conversation) error { edit(c); return nil })
+		_, err = p.s.d.Log.PatchConversation(ctx, c.ID, p.s.Now(),
+			func(c *scrollback.Conversation) error { edit(c); return nil })
 		if scrollback.CodeOf(err) == scrollback.NotFound { // purged meanwhile
 			err = nil
 		}
@@ -145,11 +146,11 @@ func (p Agents) Doomed(ctx context.Context, id scrollback.ConversationID,
 	case driver.Purge{TrashedBy: trashedBy}.Spares(h.DeletedAt):
 		return nil, scrollback.Errorf(scrollback.Conflict, op, i18n.ConversationTakenOutOfTrash, id)
 	default:
-		last, err := p.s.d.Turns.Last(ctx, id)
+		last, err := p.s.d.Turns.GetLast(ctx, id)
 		if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 			return nil, err
 		}
-		if err == nil && driver.Holds(last, p.s.Now()) {
+		if err == nil && driver.HoldsConversation(last, p.s.Now()) {
 			return nil, scrollback.Errorf(scrollback.Conflict, op, i18n.TurnIsOpen, id)
 		}
 	}

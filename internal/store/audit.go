@@ -10,7 +10,7 @@ import (
 )
 
 // Walk walks everything that is stored; see [AuditWalk]. It writes nothing.
-func (a Audit) Walk(ctx context.Context, w AuditWalk) error { return a.s.d.Admin.Walk(ctx, w) }
+func (a Audit) Walk(ctx context.Context, w AuditWalk) error { return a.s.d.Admin.WalkRows(ctx, w) }
 
 // Base is the weight of a branch's path up to where it leaves its parent. It is
 // internal when that place does not exist.
@@ -37,7 +37,7 @@ func (a Audit) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight
 			return broken("its path comes back to branch %s", p.Parent)
 		}
 		seen[p.Parent] = true
-		next, err := a.s.d.Log.Branch(ctx, p.Parent)
+		next, err := a.s.d.Log.FindBranch(ctx, p.Parent)
 		switch {
 		case scrollback.CodeOf(err) == scrollback.NotFound:
 			return broken("its parent, branch %s, is missing", p.Parent)
@@ -49,7 +49,7 @@ func (a Audit) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight
 		if p = next; b.AtSeq <= p.AtSeq {
 			continue
 		}
-		ms, err := a.s.d.Log.Messages(ctx, driver.MessageQuery{Branch: p.ID, From: b.AtSeq, To: b.AtSeq})
+		ms, err := a.s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: p.ID, From: b.AtSeq, To: b.AtSeq})
 		switch {
 		case err != nil:
 			return scrollback.Weight{}, err
@@ -61,7 +61,9 @@ func (a Audit) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight
 }
 
 // Copy writes a copy of the whole database to a new file; see [driver.Audit].
-func (a Audit) Copy(ctx context.Context, path string) error { return a.s.d.Admin.Copy(ctx, path) }
+func (a Audit) Copy(ctx context.Context, path string) error {
+	return a.s.d.Admin.CopyDatabase(ctx, path)
+}
 
 // Mend repairs one thing; see [Mend]. The store sets the clock, the salvage and what a
 // recovered conversation says of itself.
@@ -76,7 +78,7 @@ func (a Audit) Mend(ctx context.Context, m Mend) error {
 		}
 		m.Recover = &r
 	}
-	return a.s.d.Admin.Mend(ctx, m)
+	return a.s.d.Admin.Repair(ctx, m)
 }
 
 // recoveredTitle is the title of a conversation whose own was lost.
@@ -86,7 +88,7 @@ const recoveredTitle = "Recovered"
 // and at its head; if that is unclear, the branch shows everything. A summary that
 // cannot be read is replaced by the one before it.
 func (a Audit) MendView(ctx context.Context, id scrollback.BranchID) error {
-	b, err := a.s.d.Log.Branch(ctx, id)
+	b, err := a.s.d.Log.FindBranch(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -120,12 +122,12 @@ func (a Audit) MendView(ctx context.Context, id scrollback.BranchID) error {
 	case sound:
 		return nil
 	}
-	return a.Mend(ctx, driver.Mend{View: &driver.MendView{Branch: id, IfViewVersion: b.ViewVersion, View: v}})
+	return a.Mend(ctx, driver.Repair{View: &driver.ViewRepair{Branch: id, IfViewVersion: b.ViewVersion, View: v}})
 }
 
 // lostSegment reports whether an error says that a segment is missing or unreadable.
 func (a Audit) lostSegment(ctx context.Context, id scrollback.SegmentID) (bool, error) {
-	_, err := a.s.d.Views.Segments(ctx, []scrollback.SegmentID{id})
+	_, err := a.s.d.Views.ReadSegments(ctx, []scrollback.SegmentID{id})
 	switch scrollback.CodeOf(err) {
 	case scrollback.NotFound, scrollback.Internal:
 		return true, nil

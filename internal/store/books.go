@@ -29,10 +29,11 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 	first := scrollback.DayIn(q.Zone, q.From)
 	last := scrollback.DayIn(q.Zone, to)
 	if q.Zone != nil || q.ByKey || q.ByConversation || q.ByPurpose || q.Conversation != "" {
-		days, err = p.s.d.Access.UsageParts(ctx, driver.UsageParts{First: first, Last: last, Zone: q.Zone, ByKey: q.ByKey,
-			ByConversation: q.ByConversation, ByPurpose: q.ByPurpose, Conversation: q.Conversation})
+		days, err = p.s.d.Access.DivideUsage(ctx,
+			driver.UsagePartsQuery{First: first, Last: last, Zone: q.Zone, ByKey: q.ByKey,
+				ByConversation: q.ByConversation, ByPurpose: q.ByPurpose, Conversation: q.Conversation})
 	} else {
-		days, err = p.s.d.Access.UsageDays(ctx, first, last)
+		days, err = p.s.d.Access.ListUsageDays(ctx, first, last)
 	}
 	if err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 
 // ReadLearned returns what is known about a model; the zero value for nothing.
 func (p Books) ReadLearned(ctx context.Context, model string) (scrollback.Learned, error) {
-	return p.s.d.Turns.Learned(ctx, model)
+	return p.s.d.Turns.ReadLearned(ctx, model)
 }
 
 // UpdateLearned lets edit change what is known about a model, in one transaction: nothing that
@@ -52,7 +53,7 @@ func (p Books) UpdateLearned(ctx context.Context, model string, edit func(*scrol
 	if model == "" {
 		return scrollback.Errorf(scrollback.Invalid, "store.Books.Teach", i18n.ModelNeedsName)
 	}
-	return p.s.d.Turns.Teach(ctx, model, func(l *scrollback.Learned) {
+	return p.s.d.Turns.UpdateLearned(ctx, model, func(l *scrollback.Learned) {
 		edit(l)
 		for _, n := range []*int64{&l.Limit, &l.LimitAt, &l.MaxOutput, &l.ListedAt} {
 			*n = max(*n, 0)
@@ -133,24 +134,24 @@ func (p Books) Count(ctx context.Context, q *scrollback.Quota) error {
 // Counted reports in a quota how much there is. One that is full is rate_limited.
 func (p Books) Counted(ctx context.Context, q *scrollback.Quota) error {
 	t := tally(q, p.s.Now())
-	used, err := p.s.d.Access.Tallied(ctx, *t)
+	used, err := p.s.d.Access.ReadTally(ctx, *t)
 	if err != nil {
 		return err
 	}
 	q.Used = used
-	_, err = t.Tallied(used)
+	_, err = t.CountOne(used)
 	for within := t.Within; err == nil && within != nil; within = within.Within {
-		if used, err = p.s.d.Access.Tallied(ctx, *within); err != nil {
+		if used, err = p.s.d.Access.ReadTally(ctx, *within); err != nil {
 			return err
 		}
-		_, err = within.Tallied(used)
+		_, err = within.CountOne(used)
 	}
 	return full(q, err)
 }
 
 // KeyLimits returns what was set for a key; the zero value for nothing.
 func (p Books) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
-	return p.s.d.Access.KeyLimits(ctx, id)
+	return p.s.d.Access.ReadKeyLimits(ctx, id)
 }
 
 // SetKeyLimits replaces it; the zero value removes it, but for who made the key.
@@ -159,7 +160,7 @@ func (p Books) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollba
 		return err
 	}
 	if l.Maker == "" { // who made a key is not changed with what it may do
-		was, err := p.s.d.Access.KeyLimits(ctx, id)
+		was, err := p.s.d.Access.ReadKeyLimits(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -171,14 +172,14 @@ func (p Books) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollba
 // Spent sums what a key with those that it has made, or a project if it is empty, has used today:
 // all tokens, and what was paid in a currency.
 func (p Books) Spent(ctx context.Context, key scrollback.KeyID, project, currency string) (scrollback.Usage, error) {
-	q := driver.Spending{Day: scrollback.DayOf(p.s.Now()), Key: key, Project: project, Currency: currency}
-	sum, err := p.s.d.Access.Spent(ctx, q)
+	q := driver.SpendingQuery{Day: scrollback.DayOf(p.s.Now()), Key: key, Project: project, Currency: currency}
+	sum, err := p.s.d.Access.SumSpending(ctx, q)
 	if err != nil || key == "" {
 		return sum, err
 	}
-	made, err := p.s.d.Access.MadeBy(ctx, key)
+	made, err := p.s.d.Access.ListKeysMadeBy(ctx, key)
 	for _, q.Key = range made {
-		more, err := p.s.d.Access.Spent(ctx, q)
+		more, err := p.s.d.Access.SumSpending(ctx, q)
 		if err != nil {
 			return sum, err
 		}

@@ -12,11 +12,11 @@ import (
 // List lists the branches of a conversation that have messages of their own,
 // and the current one, oldest first.
 func (p Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scrollback.BranchEntry, error) {
-	h, err := p.s.d.Log.Head(ctx, id)
+	h, err := p.s.d.Log.ReadHead(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.s.d.Log.Branches(ctx, id)
+	all, err := p.s.d.Log.ListBranches(ctx, id)
 	out := []scrollback.BranchEntry{}
 	for _, b := range all {
 		if b.HeadSeq > b.AtSeq || b.ID == h.Branch.ID {
@@ -32,7 +32,7 @@ func (p Branches) Of(ctx context.Context, h Head, id scrollback.BranchID) (scrol
 	if id == "" || id == h.Branch.ID {
 		return h.Branch, nil
 	}
-	b, err := p.s.d.Log.Branch(ctx, id)
+	b, err := p.s.d.Log.FindBranch(ctx, id)
 	if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return b, err
 	}
@@ -48,7 +48,7 @@ func (p Branches) Shape(ctx context.Context, b scrollback.Branch, bins int) (scr
 	if b.HeadSeq == 0 {
 		return out, nil
 	}
-	found, err := p.s.d.Log.Shape(ctx, driver.ShapeQuery{Branch: b.ID, Head: b.HeadSeq,
+	found, err := p.s.d.Log.ReadShape(ctx, driver.ShapeQuery{Branch: b.ID, Head: b.HeadSeq,
 		Bins: min(int64(bins), b.HeadSeq)})
 	if err != nil || len(found) == 0 {
 		return out, err
@@ -73,7 +73,7 @@ func (p Branches) Rewind(ctx context.Context, h Head, from scrollback.Branch, se
 	if err != nil {
 		return h, err
 	}
-	return p.s.d.Log.Rewind(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Salvage: p.s.salvage,
+	return p.s.d.Log.RewindHead(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Salvage: p.s.salvage,
 		Edit: func(c *scrollback.Conversation) {
 			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs),
 				func(pin int64) bool { return !slices.Contains(pins, pin) })
@@ -138,7 +138,7 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 	c.Ancestors = append([]scrollback.ConversationID{h.ID}, h.Ancestors...)
 	b.Conversation = c.ID
 	b.UpdatedAt = now
-	out, _, err := p.s.d.Log.Create(ctx, c, b)
+	out, _, err := p.s.d.Log.CreateConversation(ctx, c, b)
 	return out, err
 }
 

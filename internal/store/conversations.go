@@ -53,9 +53,9 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation,
 	c.CreatedAt = cmp.Or(min(max(c.CreatedAt, 0), now), now) // one that was begun elsewhere is older
 	b := scrollback.Branch{ID: scrollback.BranchID(s.newID()), Conversation: c.ID, UpdatedAt: now}
 	if len(begins) == 0 {
-		return s.d.Log.Create(ctx, c, b)
+		return s.d.Log.CreateConversation(ctx, c, b)
 	}
-	h, err := s.d.Log.Head(ctx, c.ID)
+	h, err := s.d.Log.ReadHead(ctx, c.ID)
 	if scrollback.CodeOf(err) != scrollback.NotFound {
 		return h.Conversation, false, err
 	}
@@ -68,7 +68,7 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation,
 	if made != nil && scrollback.CodeOf(made) != scrollback.Conflict {
 		return c, false, made
 	}
-	if h, err = s.d.Log.Head(ctx, c.ID); made == nil || err == nil {
+	if h, err = s.d.Log.ReadHead(ctx, c.ID); made == nil || err == nil {
 		return h.Conversation, made == nil, err
 	}
 	return c, false, made
@@ -117,14 +117,14 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 // clearArrival removes what is left of a conversation whose beginning was cut off. One that was
 // purged and has heirs is conflict.
 func clearArrival(ctx context.Context, s *Store, id scrollback.ConversationID) error {
-	left, err := s.d.Log.Branches(ctx, id)
+	left, err := s.d.Log.ListBranches(ctx, id)
 	if err != nil || len(left) == 0 {
 		return err
 	}
 	if _, err := s.Discard(ctx, id); err != nil {
 		return err
 	}
-	if left, err = s.d.Log.Branches(ctx, id); err == nil && len(left) > 0 {
+	if left, err = s.d.Log.ListBranches(ctx, id); err == nil && len(left) > 0 {
 		err = scrollback.Errorf(scrollback.Conflict, "store.Create", i18n.ConversationWasPurged, id)
 	}
 	return err
@@ -184,7 +184,7 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	const op = "store.Patch"
 	was := ""
-	out, err := s.d.Log.Patch(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
+	out, err := s.d.Log.PatchConversation(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
 		was = c.Project
 		if ifVersion != 0 && c.Version != ifVersion {
 			return scrollback.Errorf(scrollback.Conflict, op, i18n.ConversationAtVersion,
@@ -207,13 +207,13 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 
 // Head returns a conversation and its current branch.
 func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (Head, error) {
-	return s.d.Log.Head(ctx, id)
+	return s.d.Log.ReadHead(ctx, id)
 }
 
 // Lineage returns a conversation and the ancestors whose messages its path may inherit,
 // nearest first.
 func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
-	h, err := s.d.Log.Head(ctx, id)
+	h, err := s.d.Log.ReadHead(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,8 @@ func (s *Store) Resolve(ctx context.Context, name string, projects []string) (sc
 		return "", scrollback.Errorf(scrollback.NotFound, op,
 			i18n.NoConversationWithPrefix, name, minPrefix)
 	}
-	found, err := s.d.Log.Conversations(ctx, driver.ListQuery{Prefix: name, Projects: projects, Limit: maxCandidates + 1})
+	found, err := s.d.Log.ListConversations(ctx,
+		driver.ListQuery{Prefix: name, Projects: projects, Limit: maxCandidates + 1})
 	switch {
 	case err != nil:
 		return "", err
@@ -273,7 +274,7 @@ func (s *Store) listed(ctx context.Context, place int, projects []string) (scrol
 	}
 	q := driver.ListQuery{Projects: projects, Limit: scrollback.ListMax}
 	for {
-		page, err := s.d.Log.Conversations(ctx, q)
+		page, err := s.d.Log.ListConversations(ctx, q)
 		switch {
 		case err != nil:
 			return "", err
@@ -304,7 +305,7 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 	if within != nil && len(within) == 0 {
 		return nil, "", nil
 	}
-	items, err := s.d.Log.Conversations(ctx,
+	items, err := s.d.Log.ListConversations(ctx,
 		driver.ListQuery{Projects: within, Title: q.Title, Trash: q.Trash, Pinned: q.Pinned, AgentOf: q.AgentOf,
 			Before: before, Limit: limit + 1})
 	if err != nil || len(items) <= limit {
@@ -319,10 +320,11 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 // stayed and which artifacts nothing mentions any more. With trashedBy, a time in ms, one
 // that has not been in the trash since then is conflict.
 func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (Purged, error) {
-	var all driver.Purged
+	var all driver.PurgeResult
 	defer s.index.Purged()
 	for first := true; id != ""; first = false {
-		p, err := s.d.Log.Purge(ctx, driver.Purge{Conversation: id, Now: s.Now(), TrashedBy: trashedBy, Limit: purgeStep})
+		p, err := s.d.Log.PurgeConversation(ctx,
+			driver.Purge{Conversation: id, Now: s.Now(), TrashedBy: trashedBy, Limit: purgeStep})
 		if err != nil {
 			return all, err
 		}

@@ -24,7 +24,7 @@ type fork struct {
 
 // Forks reads the branches of a conversation.
 func (p Branches) Forks(ctx context.Context, id scrollback.ConversationID) (*Forks, error) {
-	all, err := p.s.d.Log.Branches(ctx, id)
+	all, err := p.s.d.Log.ListBranches(ctx, id)
 	f := &Forks{p: p, all: map[scrollback.BranchID]scrollback.Branch{}, leaving: map[fork][]scrollback.BranchID{}}
 	for _, b := range all {
 		f.all[b.ID] = b

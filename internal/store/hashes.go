@@ -13,7 +13,7 @@ import (
 )
 
 // Damaged is a message that is not as it was stored.
-type Damaged = driver.Damaged
+type Damaged = driver.DamagedMessage
 
 // Hashes holds messages against the hashes that were made of them when they were stored.
 type Hashes struct{ s *Store }
@@ -37,7 +37,7 @@ func (h Hashes) Damaged(ctx context.Context, b scrollback.BranchID, from, to int
 
 // DamagedIn lists those of a whole conversation: on all of its branches, and on what it inherits.
 func (h Hashes) DamagedIn(ctx context.Context, id scrollback.ConversationID) ([]Damaged, error) {
-	branches, err := h.s.d.Log.Branches(ctx, id)
+	branches, err := h.s.d.Log.ListBranches(ctx, id)
 	if err != nil {
 		return nil, err
 	}

@@ -135,10 +135,10 @@ func measure(s *Store, in []Incoming, out []driver.Entry) {
 const maxVersion = 1 << 30
 
 // sources are those whose content is in parts.
-func sources(parts scrollback.Parts) (out []driver.Source) {
+func sources(parts scrollback.Parts) (out []driver.SourceVersion) {
 	for _, r := range parts.References() {
 		if r.IsWhole() && r.Version <= maxVersion {
-			out = append(out, driver.Source{Name: r.Source, Version: r.Version, SHA256: r.SHA256})
+			out = append(out, driver.SourceVersion{Name: r.Source, Version: r.Version, SHA256: r.SHA256})
 		}
 	}
 	return out

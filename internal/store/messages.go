@@ -22,7 +22,7 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 	return func(yield func(scrollback.Message, error) bool) {
 		for from = max(from, 1); from <= to; {
 			end := min(to, from+chunk-1)
-			ms, err := s.d.Log.Messages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
+			ms, err := s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
 			if err == nil && (len(ms) != int(end-from+1) || ms[0].Seq != from || ms[len(ms)-1].Seq != end) {
 				err = scrollback.Errorf(scrollback.Internal, "store.Walk", i18n.PathHasNoMessage, b,
 					missing(ms, from))
@@ -90,7 +90,7 @@ func sift(ctx context.Context, read driver.Log, q driver.MessageQuery) iter.Seq2
 	if wanted := q.Wanted; wanted != nil {
 		q.Wanted = func(parts []byte) bool { seen++; return wanted(parts) }
 	}
-	ms, err := read.Messages(ctx, q)
+	ms, err := read.ReadMessages(ctx, q)
 	if q.Wanted == nil {
 		seen = int64(len(ms))
 	}
@@ -124,7 +124,7 @@ func missing(ms []scrollback.Message, from int64) int64 {
 // All reads the whole path of a conversation's current branch.
 func (s *Store) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
-		h, err := s.d.Log.Head(ctx, id)
+		h, err := s.d.Log.ReadHead(ctx, id)
 		if err != nil {
 			yield(scrollback.Message{}, err)
 			return
@@ -169,7 +169,7 @@ func gather(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, err
 // Page returns messages and the seq to continue from in the same direction, or 0.
 func (s *Store) Page(ctx context.Context, id scrollback.ConversationID,
 	q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
-	h, err := s.d.Log.Head(ctx, id)
+	h, err := s.d.Log.ReadHead(ctx, id)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -208,14 +208,14 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID,
 // caller saw; any other head is a conflict. A turn left open by an owner whose lease has
 // ended is closed first, as Begin does it.
 func (s *Store) Append(ctx context.Context, head Head, in []Incoming) (Finished, error) {
-	return s.d.Log.Append(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq,
+	return s.d.Log.AppendEntries(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq,
 		IfBranch: head.Branch.ID,
 		Entries:  s.entries(in, ""), Salvage: s.salvage})
 }
 
 // Segments returns those with the given ids, in that order.
 func (s *Store) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
-	return s.d.Views.Segments(ctx, ids)
+	return s.d.Views.ReadSegments(ctx, ids)
 }
 
 // Search finds messages by words and ranks them; see [search.Run].

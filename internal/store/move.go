@@ -42,13 +42,13 @@ func (p Move) Arrive(ctx context.Context, id scrollback.ConversationID) (*Arriva
 	a := &Arrival{s: p.s, Heads: map[scrollback.BranchID]int64{}, Views: map[scrollback.BranchID]int64{},
 		Segments: map[scrollback.SegmentID]bool{},
 		here:     map[scrollback.BranchID]scrollback.Branch{}, seen: map[scrollback.BranchID]bool{}}
-	h, err := p.s.d.Log.Head(ctx, id)
+	h, err := p.s.d.Log.ReadHead(ctx, id)
 	unseen := scrollback.CodeOf(err) == scrollback.NotFound
 	if err != nil && !unseen {
 		return nil, err
 	}
 	a.Conversation = h.Conversation
-	all, err := p.s.d.Log.Branches(ctx, id)
+	all, err := p.s.d.Log.ListBranches(ctx, id)
 	for _, b := range all {
 		a.here[b.ID] = b
 		a.Heads[b.ID] = b.HeadSeq
@@ -65,7 +65,7 @@ func taken(what string, id any) error {
 
 // Segment compares a segment; a different one with its id is conflict.
 func (a *Arrival) Segment(ctx context.Context, g scrollback.Segment) error {
-	found, err := a.s.d.Views.Segments(ctx, []scrollback.SegmentID{g.ID})
+	found, err := a.s.d.Views.ReadSegments(ctx, []scrollback.SegmentID{g.ID})
 	switch {
 	case scrollback.CodeOf(err) == scrollback.NotFound:
 		return nil
@@ -89,7 +89,7 @@ func (a *Arrival) Branch(ctx context.Context, b scrollback.Branch) error {
 		a.Ours = a.Ours || have.HeadSeq > b.HeadSeq
 		return nil
 	}
-	_, err := a.s.d.Log.Branch(ctx, b.ID)
+	_, err := a.s.d.Log.FindBranch(ctx, b.ID)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		a.Heads[b.ID] = b.AtSeq
 		return nil
@@ -127,7 +127,7 @@ func (a *Arrival) Message(ctx context.Context, m scrollback.Message) error {
 }
 
 func (a *Arrival) free(ctx context.Context) error {
-	id, err := a.s.d.Log.FirstTaken(ctx, a.fresh)
+	id, err := a.s.d.Log.FindTakenID(ctx, a.fresh)
 	a.fresh = a.fresh[:0]
 	if err == nil && id != "" {
 		err = taken("message", id)
@@ -181,12 +181,12 @@ func (p Move) Adopt(ctx context.Context, a Adopt, grow ...Growth) error {
 		return err
 	}
 	for _, g := range grow {
-		a.Branches = append(a.Branches, driver.AdoptBranch{Branch: g.Branch, IfHead: g.IfHead,
+		a.Branches = append(a.Branches, driver.AdoptedBranch{Branch: g.Branch, IfHead: g.IfHead,
 			Entries: p.s.entries(g.Messages, "")})
 	}
 	a.Now = p.s.Now()
 	a.Salvage = p.s.salvage
-	return p.s.d.Log.Adopt(ctx, a)
+	return p.s.d.Log.AdoptHistory(ctx, a)
 }
 
 // Admits returns an error unless a conversation's own fields are valid.
@@ -194,19 +194,19 @@ func (p Move) Admits(c scrollback.Conversation) error { return complete("store.A
 
 // Branch returns a branch of any conversation, visible or hidden; not_found if unknown.
 func (p Move) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
-	return p.s.d.Log.Branch(ctx, id)
+	return p.s.d.Log.FindBranch(ctx, id)
 }
 
 // Branches returns the branches of a conversation, including empty ones, by id.
 func (p Move) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
-	return p.s.d.Log.Branches(ctx, id)
+	return p.s.d.Log.ListBranches(ctx, id)
 }
 
 // Folds walks the receipts of a conversation, oldest first.
 func (p Move) Folds(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.StoredReceipt, error] {
 	skip := 0
 	return pages(func() ([]scrollback.StoredReceipt, bool, error) {
-		page, err := p.s.d.Views.StoredReceipts(ctx, id, skip, scrollback.ListMax)
+		page, err := p.s.d.Views.ListStoredReceipts(ctx, id, skip, scrollback.ListMax)
 		skip += len(page)
 		return page, len(page) == scrollback.ListMax, err
 	})

@@ -32,7 +32,7 @@ func (p Projects) List(ctx context.Context) ([]scrollback.Project, error) {
 // Get returns what is stored of a project; Version is 0 if nothing is. It does not count
 // conversations, and reads one row.
 func (p Projects) Get(ctx context.Context, name string) (scrollback.Project, error) {
-	return p.s.d.Access.Project(ctx, name)
+	return p.s.d.Access.ReadProject(ctx, name)
 }
 
 // Put lets edit change what is stored of a project; if nothing is, it is stored from then
@@ -121,7 +121,7 @@ func completeProject(op string, p *scrollback.Project) error {
 func (s *Store) Entitle(ctx context.Context, e Entitle) (bool, error) {
 	e.Now = s.Now()
 	e.Usage = booked(e.Usage)
-	return s.d.Log.Entitle(ctx, e)
+	return s.d.Log.ChangeTitle(ctx, e)
 }
 
 // Put stores where a conversation comes from, in the place of what it had of the same tool
@@ -141,19 +141,19 @@ func (p Origins) List(ctx context.Context, q OriginQuery) ([]scrollback.Origin, 
 	if q.Projects != nil && len(q.Projects) == 0 || q.Conversations != nil && len(q.Conversations) == 0 {
 		return nil, nil
 	}
-	return p.s.d.Log.Origins(ctx, q)
+	return p.s.d.Log.ListOrigins(ctx, q)
 }
 
 // Purged reports whether a conversation of one of some projects, or any if they are nil, was
 // purged that came from this tool under this id, and has not been brought again.
 func (p Origins) Purged(ctx context.Context, tool, id string, projects []string) (bool, error) {
-	return p.s.d.Log.OriginPurged(ctx, tool, id, projects)
+	return p.s.d.Log.WasOriginPurged(ctx, tool, id, projects)
 }
 
 // Words that origins share with the drivers.
 type (
-	WorkedQuery = driver.WorkedQuery // finds conversations by the folders in which they were worked on
-	Worked      = driver.Worked      // a branch of such a conversation
+	WorkedQuery = driver.FolderQuery  // finds conversations by the folders in which they were worked on
+	Worked      = driver.WorkedBranch // a branch of such a conversation
 )
 
 // Worked are the branches of what was worked on in some folders; see [WorkedQuery].
@@ -161,14 +161,14 @@ func (p Origins) Worked(ctx context.Context, q WorkedQuery) ([]Worked, error) {
 	if q.Projects != nil && len(q.Projects) == 0 {
 		return nil, nil
 	}
-	return p.s.d.Index.Worked(ctx, q)
+	return p.s.d.Index.FindWorkedBranches(ctx, q)
 }
 
 // Date makes a conversation of so many messages as old as what it says, at, in Unix ms, unless
 // it has grown: what was imported stands in lists where it belongs.
 func (p Origins) Date(ctx context.Context, id scrollback.ConversationID, messages, at int64) error {
 	grown := errors.New("grown")
-	_, err := p.s.d.Log.Patch(ctx, id, min(at, p.s.Now()), func(c *scrollback.Conversation) error {
+	_, err := p.s.d.Log.PatchConversation(ctx, id, min(at, p.s.Now()), func(c *scrollback.Conversation) error {
 		if c.Messages != messages {
 			return grown
 		}

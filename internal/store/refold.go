@@ -17,7 +17,7 @@ const foldsMost = 10_000
 // again lists the undone folds of a head that can be done again, in that order: each puts
 // back what its undoing replaced, if the branch shows now what it showed before the fold.
 func (p Views) again(ctx context.Context, h Head) (out []driver.Fold, some bool, err error) {
-	undone, err := p.s.d.Views.Folds(ctx, driver.FoldQuery{Branch: h.Branch.ID, Undone: true, Limit: foldsMost})
+	undone, err := p.s.d.Views.ListFolds(ctx, driver.FoldQuery{Branch: h.Branch.ID, Undone: true, Limit: foldsMost})
 	some = len(undone) > 0
 	slices.SortStableFunc(undone, func(a, b driver.Fold) int { return cmp.Compare(b.UndoneAt, a.UndoneAt) })
 	for view := h.Branch.View; ; view = out[len(out)-1].After {
@@ -69,7 +69,7 @@ func (p Views) refolds(ctx context.Context, h Head, segment scrollback.SegmentID
 // no segment is made: those that were there come back.
 func (p Views) Refold(ctx context.Context, id scrollback.ConversationID,
 	segment scrollback.SegmentID) (scrollback.Receipt, error) {
-	h, err := p.s.d.Log.Head(ctx, id)
+	h, err := p.s.d.Log.ReadHead(ctx, id)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -79,7 +79,7 @@ func (p Views) Refold(ctx context.Context, id scrollback.ConversationID,
 	}
 	var out scrollback.Receipt
 	for i, f := range folds {
-		r, err := p.s.d.Views.Refold(ctx, driver.Refold{Branch: h.Branch.ID, Number: f.Number, Now: p.s.Now(),
+		r, err := p.s.d.Views.RedoFold(ctx, driver.FoldRedo{Branch: h.Branch.ID, Number: f.Number, Now: p.s.Now(),
 			IfViewVersion: h.Branch.ViewVersion + int64(i)})
 		if err != nil {
 			return out, err
@@ -125,7 +125,7 @@ func (p Views) Unfolded(ctx context.Context, h Head,
 	if err != nil {
 		return h.Branch.View, out, err
 	}
-	folds, err := p.s.d.Views.Folds(ctx, driver.FoldQuery{Branch: h.Branch.ID, Limit: foldsMost})
+	folds, err := p.s.d.Views.ListFolds(ctx, driver.FoldQuery{Branch: h.Branch.ID, Limit: foldsMost})
 	if err != nil {
 		return h.Branch.View, out, err
 	}

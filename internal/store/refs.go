@@ -33,7 +33,8 @@ func (p Refs) List(ctx context.Context, id scrollback.ConversationID,
 	if err != nil {
 		return nil, "", err
 	}
-	items, err := p.s.d.Log.Refs(ctx, driver.RefQuery{Conversations: ids, Kind: q.Kind, Before: before, Limit: limit + 1})
+	items, err := p.s.d.Log.ListRefs(ctx,
+		driver.RefQuery{Conversations: ids, Kind: q.Kind, Before: before, Limit: limit + 1})
 	if err != nil || len(items) <= limit {
 		return items, "", err
 	}
@@ -49,7 +50,7 @@ func (p Refs) Sources(ctx context.Context, h Head, names []string) (map[string]S
 	if len(names) == 0 {
 		return out, nil
 	}
-	found, err := p.s.d.Log.Sources(ctx, append([]scrollback.ConversationID{h.ID}, h.Ancestors...), names)
+	found, err := p.s.d.Log.FindSources(ctx, append([]scrollback.ConversationID{h.ID}, h.Ancestors...), names)
 	for _, s := range found {
 		out[s.Name] = s
 	}
@@ -72,7 +73,7 @@ func (p Refs) Walk(ctx context.Context, ids []scrollback.ConversationID, kind st
 		q.Before = &driver.ListKey{At: after.CreatedAt, ID: string(after.Ref)}
 	}
 	return pages(func() ([]scrollback.RefEntry, bool, error) {
-		page, err := p.s.d.Log.Refs(ctx, q)
+		page, err := p.s.d.Log.ListRefs(ctx, q)
 		if n := len(page); n > 0 {
 			q.Before = &driver.ListKey{At: page[n-1].CreatedAt, ID: string(page[n-1].Ref)}
 		}
@@ -100,7 +101,7 @@ func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID,
 	if err != nil {
 		return scrollback.RefEntry{}, scrollback.ParamErrorf(op, "ref", "%w%s", err, p.near(ctx, ids, ref))
 	}
-	found, err := p.s.d.Log.Refs(ctx, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 1})
+	found, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 1})
 	if err == nil && len(found) == 0 && RefEnd <= len(name) && len(name) < refWhole {
 		found, err = p.ending(ctx, ids, kind, name)
 	}
@@ -146,7 +147,7 @@ func (p Refs) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Convers
 	if _, _, err := ref.Split(); err != nil {
 		return "", scrollback.ParamErrorf(op, "ref", "%w%s", err, p.near(ctx, p.owners(ctx), ref))
 	}
-	found, err := p.s.d.Log.Refs(ctx, driver.RefQuery{Ref: ref, Limit: 1})
+	found, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Ref: ref, Limit: 1})
 	if err != nil {
 		return "", err
 	}
@@ -164,7 +165,7 @@ const mentionsMax = 100
 // ref, at most so many, newest first.
 func (p Refs) Mentions(ctx context.Context, ref scrollback.Ref,
 	projects []string) (ids []scrollback.ConversationID, err error) {
-	found, err := p.s.d.Log.Refs(ctx, driver.RefQuery{Ref: ref, Projects: projects, Limit: mentionsMax})
+	found, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Ref: ref, Projects: projects, Limit: mentionsMax})
 	for _, r := range found {
 		ids = append(ids, r.Conversation)
 	}
@@ -182,7 +183,7 @@ const (
 // near is the end of an error about a ref that does not exist: it names the most similar
 // of those that the conversations mention, or is empty if none is a near miss.
 func (p Refs) near(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) string {
-	known, err := p.s.d.Log.Refs(ctx, driver.RefQuery{Conversations: ids, Limit: nearScan})
+	known, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Conversations: ids, Limit: nearScan})
 	if err != nil {
 		return "" // the error being reported matters more
 	}

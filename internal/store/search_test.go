@@ -414,10 +414,10 @@ type vanishing struct {
 	id  scrollback.ConversationID
 }
 
-func (v *vanishing) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
-	found, err := v.Index.Located(ctx, places)
+func (v *vanishing) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
+	found, err := v.Index.ReadMessagesAt(ctx, places)
 	if err == nil {
-		_, err = v.log.Purge(ctx, driver.Purge{Conversation: v.id, Now: 1, Limit: 100})
+		_, err = v.log.PurgeConversation(ctx, driver.Purge{Conversation: v.id, Now: 1, Limit: 100})
 	}
 	return found, err
 }

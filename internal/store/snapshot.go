@@ -38,7 +38,7 @@ func (p Views) Snapshot(ctx context.Context, h Head, maxTokens int64) (Snapshot,
 	if v := h.Branch.View.Summary; v != nil {
 		ids = append(ids, v.Segment)
 	}
-	if snap.Segments, err = p.s.d.Views.Segments(ctx, ids); err != nil {
+	if snap.Segments, err = p.s.d.Views.ReadSegments(ctx, ids); err != nil {
 		return snap, err
 	}
 	if n := len(h.Branch.View.Segments); n < len(ids) {

@@ -61,7 +61,7 @@ type Store struct {
 	count func(string) int
 	image func(width, height int, detail string) int
 	lease time.Duration
-	learn driver.Learn
+	learn driver.FactorUpdate
 	texts texts
 }
 
@@ -126,7 +126,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	if d == nil || tokens == nil {
 		return nil, scrollback.Errorf(scrollback.Invalid, "store.New", i18n.StoreNeedsDriverAndCounter)
 	}
-	s := &Store{d: d, now: d.Time, count: tokens, lease: Lease, Feed: feed.New(d)}
+	s := &Store{d: d, now: d.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
 	s.Turns = Turns{s}
 	s.Branches = Branches{s}
 	s.Views = Views{s}
@@ -190,25 +190,25 @@ type (
 	Head = driver.Head
 
 	// Source is the newest version of something that messages refer to.
-	Source = driver.Source
+	Source = driver.SourceVersion
 
 	// Begun is what beginning a turn did.
-	Begun = driver.Begun
+	Begun = driver.BeginResult
 
 	// Finished is the head after a write, and the messages that it appended.
-	Finished = driver.Finished
+	Finished = driver.AppendResult
 
 	// Commit is a fold to be stored: new segments, and what the branch then shows.
-	Commit = driver.Commit
+	Commit = driver.FoldCommit
 
 	// Purged is what a purge removed, and what it left.
-	Purged = driver.Purged
+	Purged = driver.PurgeResult
 
 	// Entitle moves a conversation's title on.
-	Entitle = driver.Entitle
+	Entitle = driver.TitleChange
 
 	// Adopt is a batch of a history that was made elsewhere.
-	Adopt = driver.Adopt
+	Adopt = driver.Adoption
 
 	// OriginQuery pages through origins.
 	OriginQuery = driver.OriginQuery
@@ -220,19 +220,19 @@ type (
 	Flaw = driver.Flaw
 
 	// Mend repairs one thing.
-	Mend = driver.Mend
+	Mend = driver.Repair
 
 	// MendView replaces what a branch shows.
-	MendView = driver.MendView
+	MendView = driver.ViewRepair
 
 	// MendUsage names the usage of a model on one day.
-	MendUsage = driver.MendUsage
+	MendUsage = driver.UsageRepair
 
 	// Recover names a row to bring back.
-	Recover = driver.Recover
+	Recover = driver.LostRow
 
 	// Stray is a row that may belong to nothing.
-	Stray = driver.Stray
+	Stray = driver.StrayRow
 )
 
 // The kinds of flaw.

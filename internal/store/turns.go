@@ -38,7 +38,7 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 			t.UserMessage = e.ID
 		}
 	}
-	b := driver.Begin{
+	b := driver.BeginRequest{
 		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries,
 		Admit: r.Admit, Tally: tally(r.Quota, now), Edit: r.Edit, Without: r.Without, Salvage: p.s.salvage,
 	}
@@ -55,7 +55,7 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 
 // Save stores a turn's draft and meta, renews its lease, and reports whether it is to be stopped.
 func (p Turns) Save(ctx context.Context, t scrollback.Turn, d scrollback.Draft) (stop bool, err error) {
-	return p.s.d.Turns.Save(ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, Meta: t.Meta,
+	return p.s.d.Turns.SaveDraft(ctx, driver.SavedDraft{Turn: t.ID, Owner: t.Owner, Draft: d, Meta: t.Meta,
 		LeaseUntil: p.s.Now() + p.s.lease.Milliseconds()})
 }
 
@@ -77,7 +77,7 @@ type FinishRequest struct {
 // Finish appends the messages of a step; they are durable when it returns.
 func (p Turns) Finish(ctx context.Context, f FinishRequest) (Finished, error) {
 	now := p.s.Now()
-	return p.s.d.Turns.Finish(ctx, driver.Finish{
+	return p.s.d.Turns.FinishStep(ctx, driver.FinishedStep{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),
 		Entries: p.s.entries(f.Messages, f.Turn.ID), Usage: booked(f.Usage), Learn: p.s.learn, State: f.State,
 		OpenCalls:    slices.Clone(f.OpenCalls),
@@ -94,7 +94,7 @@ func (p Turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 // TakeOver closes a turn whose owner is gone, as the next Begin would, and returns it; any
 // other turn is returned as stored.
 func (p Turns) TakeOver(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
-	return p.s.d.Turns.TakeOver(ctx, driver.TakeOver{Turn: id, Now: p.s.Now(), Salvage: p.s.salvage})
+	return p.s.d.Turns.TakeOver(ctx, driver.Takeover{Turn: id, Now: p.s.Now(), Salvage: p.s.salvage})
 }
 
 // Get returns a turn as stored.
@@ -104,33 +104,33 @@ func (p Turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, 
 
 // Meta returns what is kept about turns beside their messages, where anything is.
 func (p Turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
-	return p.s.d.Turns.Meta(ctx, ids)
+	return p.s.d.Turns.ReadMeta(ctx, ids)
 }
 
 // Steps returns what the steps of a turn sent to its model, in order.
 func (p Turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
-	return p.s.d.Turns.Steps(ctx, id)
+	return p.s.d.Turns.ReadSteps(ctx, id)
 }
 
 // Texts returns texts that the steps of a conversation's turns named, by hash, as far as
 // they are known.
 func (p Turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes ...string) (map[string]string, error) {
-	return p.s.d.Turns.Texts(ctx, of, hashes)
+	return p.s.d.Turns.ReadTexts(ctx, of, hashes)
 }
 
 // Last returns the newest turn of a conversation.
 func (p Turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
-	return p.s.d.Turns.Last(ctx, id)
+	return p.s.d.Turns.GetLast(ctx, id)
 }
 
 // Troubled returns the turns that did not end well and whose last message has a seq in
 // from to to on the path of a branch, oldest first: the newest ListMax of them.
 func (p Turns) Troubled(ctx context.Context, b scrollback.BranchID, from, to int64) ([]scrollback.Turn, error) {
-	return p.s.d.Turns.Troubled(ctx, driver.TurnQuery{Branch: b, From: from, To: to, Limit: scrollback.ListMax})
+	return p.s.d.Turns.ListUnsuccessful(ctx, driver.TurnQuery{Branch: b, From: from, To: to, Limit: scrollback.ListMax})
 }
 
 // Expired reports whether a turn is stored as open although its owner is gone. Readers
 // show it as interrupted; the next turn closes it.
 func (p Turns) Expired(t scrollback.Turn) bool {
-	return t.State == scrollback.TurnOpen && !driver.Holds(t, p.s.Now())
+	return t.State == scrollback.TurnOpen && !driver.HoldsConversation(t, p.s.Now())
 }

@@ -19,13 +19,13 @@ func (p Views) Commit(ctx context.Context, c Commit) error {
 	c.Usage = booked(c.Usage)
 	cost, _ := scrollback.Usage{Cost: c.Receipt.Cost}.Checked()
 	c.Receipt.Cost = cost.Cost
-	return p.s.d.Views.Commit(ctx, c)
+	return p.s.d.Views.CommitFold(ctx, c)
 }
 
 // LeaveOut replaces which messages of its path the requests of a branch leave out, ascending. A
 // view that changed since the branch was read is a conflict.
 func (p Views) LeaveOut(ctx context.Context, b scrollback.Branch, without []int64) error {
-	return p.s.Audit.Mend(ctx, Mend{View: &driver.MendView{Branch: b.ID, IfViewVersion: b.ViewVersion,
+	return p.s.Audit.Mend(ctx, Mend{View: &driver.ViewRepair{Branch: b.ID, IfViewVersion: b.ViewVersion,
 		View: b.View.WithLeftOut(without)}})
 }
 
@@ -53,7 +53,7 @@ func (p Views) Receipts(ctx context.Context, h Head, limit int) ([]scrollback.Re
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.s.d.Views.Receipts(ctx, h.ID, n)
+	out, err := p.s.d.Views.ListReceipts(ctx, h.ID, n)
 	if err == nil {
 		err = p.redoable(ctx, h, out)
 	}
@@ -66,7 +66,7 @@ func (p Views) Receipts(ctx context.Context, h Head, limit int) ([]scrollback.Re
 			break
 		}
 		var theirs []scrollback.Receipt
-		theirs, err = p.s.d.Views.Receipts(ctx, id, inheritedMost)
+		theirs, err = p.s.d.Views.ListReceipts(ctx, id, inheritedMost)
 		for _, r := range theirs {
 			if len(out) < n && !r.Undone && slices.ContainsFunc(r.Segments,
 				func(s scrollback.SegmentID) bool { return shown[s] }) {
@@ -122,7 +122,7 @@ func (p Views) leaves(ctx context.Context, v scrollback.View) (map[scrollback.Se
 func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID,
 	segment scrollback.SegmentID) (scrollback.Receipt, error) {
 	const op = "store.Views.Unfold"
-	h, err := p.s.d.Log.Head(ctx, id)
+	h, err := p.s.d.Log.ReadHead(ctx, id)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -132,7 +132,7 @@ func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID,
 	}
 	var out scrollback.Receipt
 	for undone := 0; undone == 0 || h.Branch.View.Boundary >= seq; undone++ {
-		u := driver.Unfold{Branch: h.Branch.ID, Now: p.s.Now(), IfViewVersion: h.Branch.ViewVersion}
+		u := driver.FoldUndo{Branch: h.Branch.ID, Now: p.s.Now(), IfViewVersion: h.Branch.ViewVersion}
 		if seq > 0 && h.Branch.View.Boundary >= seq {
 			v, err := p.cut(ctx, h.Branch, seq-1)
 			if err != nil {
@@ -141,11 +141,11 @@ func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID,
 			u.View = &v
 		}
 		boundary := h.Branch.View.Boundary
-		r, err := p.s.d.Views.Unfold(ctx, u)
+		r, err := p.s.d.Views.UndoFold(ctx, u)
 		if err != nil {
 			return out, err
 		}
-		if h, err = p.s.d.Log.Head(ctx, id); err != nil {
+		if h, err = p.s.d.Log.ReadHead(ctx, id); err != nil {
 			return out, err
 		}
 		if undone == 0 {
@@ -246,11 +246,11 @@ func (p Views) cut(ctx context.Context, b scrollback.Branch, seq int64) (scrollb
 
 // inside are the children of a roll-up as items of a view.
 func (p Views) inside(ctx context.Context, item scrollback.ViewItem) ([]scrollback.ViewItem, error) {
-	rollup, err := p.s.d.Views.Segments(ctx, []scrollback.SegmentID{item.ID})
+	rollup, err := p.s.d.Views.ReadSegments(ctx, []scrollback.SegmentID{item.ID})
 	if err != nil {
 		return nil, err
 	}
-	children, err := p.s.d.Views.Segments(ctx, rollup[0].Children)
+	children, err := p.s.d.Views.ReadSegments(ctx, rollup[0].Children)
 	var out []scrollback.ViewItem
 	for _, c := range children {
 		out = append(out, scrollback.ViewItem{ID: c.ID, FirstSeq: c.FirstSeq, LastSeq: c.LastSeq, Level: c.Level})
@@ -280,7 +280,7 @@ func (p Views) summaryBefore(ctx context.Context, was *scrollback.ViewSummary,
 			stack = append(stack, inside...)
 			continue
 		}
-		leaf, err := p.s.d.Views.Segments(ctx, []scrollback.SegmentID{item.ID})
+		leaf, err := p.s.d.Views.ReadSegments(ctx, []scrollback.SegmentID{item.ID})
 		if err != nil {
 			return nil, err
 		}

@@ -147,7 +147,7 @@ func TestMigrateKilled(t *testing.T) {
 			Conversation: scrollback.ConversationID(fmt.Sprintf("%08d", c))}
 		conv := scrollback.Conversation{ID: b.Conversation, Project: "p", Version: 1, Branch: b.ID, CreatedAt: 1,
 			UpdatedAt: int64(c)}
-		if _, _, err := source.Log.Create(t.Context(), conv, b); err != nil {
+		if _, _, err := source.Log.CreateConversation(t.Context(), conv, b); err != nil {
 			t.Fatal(err)
 		}
 		var entries []driver.Entry
@@ -159,7 +159,7 @@ func TestMigrateKilled(t *testing.T) {
 				Parts:  scrollback.Parts{scrollback.Text{Text: strings.Repeat("word ", 800)}}}})
 		}
 		said := driver.Append{Conversation: conv.ID, Now: int64(c), IfHead: -1, Entries: entries}
-		if _, err := source.Log.Append(t.Context(), said); err != nil {
+		if _, err := source.Log.AppendEntries(t.Context(), said); err != nil {
 			t.Fatal(err)
 		}
 	}

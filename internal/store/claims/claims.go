@@ -61,7 +61,7 @@ func (c *Claim) renew(ctx context.Context) (bool, error) {
 	as := c.as
 	as.Now = c.desk.now()
 	as.Until = as.Now + c.desk.lease.Milliseconds()
-	return c.desk.of.Claim(ctx, as)
+	return c.desk.of.ClaimWork(ctx, as)
 }
 
 // keep renews until ctx ends, or somebody else has taken the work over.
@@ -90,5 +90,5 @@ func (c *Claim) Release() {
 	c.done.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
 	defer cancel()
-	_ = c.desk.of.Release(ctx, c.as)
+	_ = c.desk.of.ReleaseWork(ctx, c.as)
 }

@@ -36,8 +36,8 @@ type Access interface {
 	// keys that have not ended are refused.
 	AddKey(ctx context.Context, k NewKey) error
 
-	// Keys returns all keys, oldest first, those that have ended too.
-	Keys(ctx context.Context) ([]scrollback.Key, error)
+	// ListKeys returns all keys, oldest first, those that have ended too.
+	ListKeys(ctx context.Context) ([]scrollback.Key, error)
 
 	// RevokeKey ends a key and its sign-ins; one that is revoked already stays as it is.
 	// not_found if there is no such key.
@@ -53,32 +53,33 @@ type Access interface {
 	// such key.
 	SignIn(ctx context.Context, s NewSignIn) error
 
-	// SignedIn returns the key of a sign-in, also if the key has ended, and when the
+	// FindSignIn returns the key of a sign-in, also if the key has ended, and when the
 	// sign-in expires; not_found if there is none or if it has expired.
-	SignedIn(ctx context.Context, hash SecretHash, now int64) (scrollback.Key, int64, error)
+	FindSignIn(ctx context.Context, hash SecretHash, now int64) (scrollback.Key, int64, error)
 
 	// SignOut ends a sign-in; one that does not exist is no error.
 	SignOut(ctx context.Context, hash SecretHash) error
 
 	// CountTally adds one to an actor's tally and returns the tally with it. One that is full
-	// stays as it is and is rate_limited; see [Tallied]. Tallies that have ended go.
+	// stays as it is and is rate_limited; see [Tally.CountOne]. Tallies that
+	// have ended are removed.
 	CountTally(ctx context.Context, t Tally) (used int64, err error)
 
-	// Tallied is how much an actor has begun in the window of a tally; nothing is written.
-	Tallied(ctx context.Context, t Tally) (used int64, err error)
+	// ReadTally returns how much an actor has begun in the window of a tally; nothing is written.
+	ReadTally(ctx context.Context, t Tally) (used int64, err error)
 
-	// KeyLimits is what was set for a key; the zero value for nothing.
-	KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error)
+	// ReadKeyLimits returns what was set for a key; the zero value for nothing.
+	ReadKeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error)
 
-	// MadeBy are the keys that a key has made, and that those have made, and so on.
-	MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error)
+	// ListKeysMadeBy lists the keys that a key has made, and that those have made, and so on.
+	ListKeysMadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error)
 
-	// SetKeyLimits replaces it; the zero value removes it.
+	// SetKeyLimits replaces what was set for a key; the zero value removes it.
 	SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.KeyLimits) error
 
-	// Project is what is stored of a project; without a row, a project with only its name. It
-	// does not count conversations.
-	Project(ctx context.Context, name string) (scrollback.Project, error)
+	// ReadProject returns what is stored of a project; without a row, a project with only its name.
+	// It does not count conversations.
+	ReadProject(ctx context.Context, name string) (scrollback.Project, error)
 
 	// PutProject lets edit change what is stored of a project, or begin with only its name, and
 	// stores the result with a grown Version. An error of edit changes nothing and is
@@ -95,14 +96,14 @@ type Access interface {
 	// Version and times.
 	ListProjects(ctx context.Context) ([]scrollback.Project, error)
 
-	// UsageDays lists the sums of the days from first to last, both included, in
+	// ListUsageDays lists the sums of the days from first to last, both included, in
 	// days since 1970 (UTC): by day, then model, project and currency.
-	UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error)
+	ListUsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error)
 
-	// UsageParts is UsageDays, added up again from the records of calls and divided by
-	// what a query asks for besides: in the same order, then by key, conversation and purpose.
-	UsageParts(ctx context.Context, q UsageParts) ([]scrollback.UsageDay, error)
+	// DivideUsage returns what ListUsageDays does, added up again from the records of calls and divided
+	// by what a query asks for besides: in the same order, then by key, conversation and purpose.
+	DivideUsage(ctx context.Context, q UsagePartsQuery) ([]scrollback.UsageDay, error)
 
-	// Spent sums what was used on a day: all tokens, and what was paid in the currency.
-	Spent(ctx context.Context, q Spending) (scrollback.Usage, error)
+	// SumSpending sums what was used on a day: all tokens, and what was paid in the currency.
+	SumSpending(ctx context.Context, q SpendingQuery) (scrollback.Usage, error)
 }

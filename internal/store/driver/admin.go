@@ -10,63 +10,63 @@ import (
 // was stored, made in the transaction that stores it; those of messages that an older program stored
 // are made afterwards, by FillHashes.
 type Admin interface {
-	// Walk walks all rows in one snapshot of the database, page by page, and hands each
+	// WalkRows walks all rows in one snapshot of the database, page by page, and hands each
 	// to the walk. It continues past damage and reports it as a flaw. An error of the
 	// walk ends it and is returned as it is; other errors mean that the database could
 	// not be read at all. Nothing is written.
-	Walk(ctx context.Context, w AuditWalk) error
+	WalkRows(ctx context.Context, w AuditWalk) error
 
-	// Copy writes one snapshot of the whole database to a new file at path, readable
+	// CopyDatabase writes one snapshot of the whole database to a new file at path, readable
 	// by its owner alone, while others read and write. A path that exists is conflict;
 	// one that is not in a file is refused. After an error nothing is at path.
-	Copy(ctx context.Context, path string) error
+	CopyDatabase(ctx context.Context, path string) error
 
-	// Mend repairs one thing; see [Mend].
-	Mend(ctx context.Context, m Mend) error
+	// Repair repairs one thing; see [Repair].
+	Repair(ctx context.Context, m Repair) error
 
 	// VerifyHashes compares the messages on the path of a branch, those with From <= seq <= To, with
 	// their hashes. What cannot even be read as a message is compared like any other. The
 	// query's Wanted is not used.
-	VerifyHashes(ctx context.Context, q MessageQuery) (Verified, error)
+	VerifyHashes(ctx context.Context, q MessageQuery) (HashComparison, error)
 
 	// FillHashes makes the hashes of some messages that have none, at most about limit of them, in one
 	// transaction, and goes on where the call before it ended, in whichever process that was.
 	// Done says that the end is reached; then nothing is written. A message is hashed as it is
 	// now. Calls at the same time do no harm, but one of them does nothing.
-	FillHashes(ctx context.Context, limit int) (Filled, error)
+	FillHashes(ctx context.Context, limit int) (FillResult, error)
 
-	// RefillHashes lets Fill begin again, for messages that were stored behind its back.
+	// RefillHashes lets FillHashes begin again, for messages that were stored behind its back.
 	RefillHashes(ctx context.Context) error
 }
 
-// Mend repairs one thing, in one transaction: the first of the fields up to Lease
+// Repair repairs one thing, in one transaction: the first of the fields up to Lease
 // that is set says which. It is judged inside the transaction, by the rows as they are
 // then: what is sound stays as it is, without an error. What the rows leave open is
 // conflict, a thing that does not exist is not_found, and then nothing is written. No
-// mend changes or removes a message or a segment.
-type Mend struct {
+// repair changes or removes a message or a segment.
+type Repair struct {
 	// Heads makes a conversation's branches end where their messages do, and its own
 	// count, current branch and newest turn agree with them. A current branch that is
 	// missing is replaced by the one written last.
 	Heads scrollback.ConversationID
 
 	// View is what a branch shows from then on.
-	View *MendView
+	View *ViewRepair
 
 	// Recover brings back a row that is lost although what depends on it is there.
-	Recover *Recover
+	Recover *LostRow
 
 	// Sweep removes rows that belong to nothing.
-	Sweep []Stray
+	Sweep []StrayRow
 
 	// Learned names a model: what is stored about it and cannot be read is removed.
 	Learned string
 
-	// Usage brings records of calls within their bounds, and where [Account.Judge]
+	// Usage brings records of calls within their bounds, and where [Account.CompareSums]
 	// finds sums of their day wrong, writes those that it has instead.
-	Usage *MendUsage
+	Usage *UsageRepair
 
-	// Lease closes an open turn as [Begin] does it. One that still holds its
+	// Lease closes an open turn as [BeginRequest] does it. One that still holds its
 	// conversation is conflict; one that is not the conversation's newest is closed
 	// where it is, and keeps its draft.
 	Lease scrollback.TurnID
@@ -75,21 +75,21 @@ type Mend struct {
 	Salvage func(expired scrollback.Turn) []Entry // of Lease
 }
 
-// MendView replaces what a branch shows if its ViewVersion is still IfViewVersion,
+// ViewRepair replaces what a branch shows if its ViewVersion is still IfViewVersion,
 // else it is conflict; whether the old view can be read does not matter.
-type MendView struct {
+type ViewRepair struct {
 	Branch        scrollback.BranchID
 	IfViewVersion int64
 	View          scrollback.View
 }
 
-// MendUsage names the usage of a model on one day, since 1970 (UTC).
-type MendUsage struct {
+// UsageRepair names the usage of a model on one day, since 1970 (UTC).
+type UsageRepair struct {
 	Day   int64
 	Model string
 }
 
-// Recover names a row to bring back: a branch, else a conversation.
+// LostRow names a row to bring back: a branch, else a conversation.
 //
 // A branch begins after the message that its first one follows: none for seq 1, else the
 // only one of that seq whose sum agrees, in this conversation or one that it inherits
@@ -98,16 +98,16 @@ type MendUsage struct {
 //
 // A conversation comes back as As, with what follows from its branches. In an existing
 // row, only columns that cannot be read are emptied.
-type Recover struct {
+type LostRow struct {
 	Branch       scrollback.BranchID
 	Conversation scrollback.ConversationID
 	As           scrollback.Conversation
 }
 
-// Stray is a row that may belong to nothing: a turn with its steps, a receipt by its
+// StrayRow is a row that may belong to nothing: a turn with its steps, a receipt by its
 // number, the hashes of a branch's messages, the mention of Artifact by Conversation, the source of that name in it,
 // the origins of it if Origins is set, or with no conversation an artifact that none mentions.
-type Stray struct {
+type StrayRow struct {
 	Turn         scrollback.TurnID
 	Source       string
 	Origins      bool
@@ -134,13 +134,13 @@ type AuditWalk struct {
 }
 
 // Flaw is something wrong that only the database itself can see. Where names the row, as
-// in "message <id>". Mend may repair it; nil says that nothing does.
+// in "message <id>". Repair may mend it; nil says that nothing does.
 type Flaw struct {
 	Kind   string // one of the constants below
 	Where  string
 	Detail string
 	Whole  bool // it is of the file, not of a row: nothing should be written to it
-	Mend   *Mend
+	Repair *Repair
 }
 
 // The kinds of flaw.

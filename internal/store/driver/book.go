@@ -8,18 +8,18 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// UsageParts asks for the usage of days First to Last, both included, in days since 1970
+// UsagePartsQuery asks for the usage of days First to Last, both included, in days since 1970
 // (in Zone, nil for UTC), divided by key, conversation and purpose as it says; only of one
 // Conversation if that is named.
-type UsageParts struct {
+type UsagePartsQuery struct {
 	Zone                             *time.Location
 	First, Last                      int64
 	ByKey, ByConversation, ByPurpose bool
 	Conversation                     scrollback.ConversationID
 }
 
-// Spending asks what was used on a day: by a key, or in a project if Key is empty.
-type Spending struct {
+// SpendingQuery asks what was used on a day: by a key, or in a project if Key is empty.
+type SpendingQuery struct {
 	Day      int64
 	Key      scrollback.KeyID
 	Project  string
@@ -36,8 +36,8 @@ type Tally struct {
 	Within *Tally
 }
 
-// Made finds the keys that root has made, and that those have made, by who made which.
-func Made(root scrollback.KeyID, makers map[scrollback.KeyID]scrollback.KeyID) (out []scrollback.KeyID) {
+// CollectMadeKeys finds the keys that root has made, and that those have made, by who made which.
+func CollectMadeKeys(root scrollback.KeyID, makers map[scrollback.KeyID]scrollback.KeyID) (out []scrollback.KeyID) {
 	for id := range makers {
 		at := makers[id]
 		for range len(makers) { // nobody makes a key's maker, whatever is stored
@@ -54,8 +54,8 @@ func Made(root scrollback.KeyID, makers map[scrollback.KeyID]scrollback.KeyID) (
 	return out
 }
 
-// Tallied is the tally with one more, or rate_limited when there is no room for it.
-func (t Tally) Tallied(used int64) (int64, error) {
+// CountOne returns the tally with one more, or rate_limited when there is no room for it.
+func (t Tally) CountOne(used int64) (int64, error) {
 	if used >= t.Most {
 		return used, scrollback.Errorf(scrollback.RateLimited, "store", i18n.WindowLimitReached,
 			t.Most, (t.Until-t.Start)/1000)
@@ -63,13 +63,13 @@ func (t Tally) Tallied(used int64) (int64, error) {
 	return used + 1, nil
 }
 
-// Learn is a model's new factor, from the one so far (0 for none) and a record of
-// a call. It is pure: Finish calls it inside its transaction, and leaves whatever else is
+// FactorUpdate is a model's new factor, from the one so far (0 for none) and a record of
+// a call. It is pure: FinishStep calls it inside its transaction, and leaves whatever else is
 // known about the model as it is.
-type Learn func(was float64, r scrollback.UsageRecord) float64
+type FactorUpdate func(was float64, r scrollback.UsageRecord) float64
 
-// Teaches reports whether there is something to learn from a record: its tokens were
+// LearnsFrom reports whether there is something to learn from a record: its tokens were
 // counted by the provider itself.
-func (l Learn) Teaches(r scrollback.UsageRecord) bool {
+func (l FactorUpdate) LearnsFrom(r scrollback.UsageRecord) bool {
 	return l != nil && !r.Estimated && r.WindowTokens > 0 && r.InputTokens > 0
 }

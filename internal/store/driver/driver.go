@@ -1,7 +1,7 @@
 // Package driver is the contract between the store and a database.
 //
-// A method is one moment of the product and one transaction: Begin, Finish,
-// Commit; never a row verb. Rows are the root's own types. A driver keeps them,
+// A method is one moment of the product and one transaction: Begin, FinishStep,
+// CommitFold; never a row verb. Rows are the root's own types. A driver keeps them,
 // allocates seqs inside its write transactions, and holds the invariants that
 // only a transaction can hold: one open turn a conversation, nothing written by
 // an owner who lost the lease, compare-and-set on a branch's view. Product rules
@@ -45,19 +45,19 @@ type Driver struct {
 	Close func() error
 }
 
-// Time is that of the database's clock.
-func (d *Driver) Time() time.Time {
+// Now returns the time of the database's clock.
+func (d *Driver) Now() time.Time {
 	if d.Clock == nil {
 		return time.Now()
 	}
 	return d.Clock()
 }
 
-// Entitle moves a conversation from one state of its title to another, in one transaction:
+// TitleChange moves a conversation from one state of its title to another, in one transaction:
 // Usage enters the books, and if the conversation's TitleBy is From it becomes To. A Title
 // that is not empty then becomes the conversation's, with a grown Version; without one its
 // Version stays. A conversation in the trash or in another state keeps its title and state.
-type Entitle struct {
+type TitleChange struct {
 	Conversation scrollback.ConversationID
 	Now          int64
 	From, To     scrollback.TitleState

@@ -8,30 +8,30 @@ import (
 // come.
 const ChangesKept = 1 << 15
 
-// Kinds are the kinds of what one transaction did to a conversation.
-type Kinds int64
+// ChangeKinds are the kinds of what one transaction did to a conversation.
+type ChangeKinds int64
 
 // KindUndone goes with KindFolded, and KindPurged with KindTrashed.
 const (
-	KindEdited  Kinds = 1 << iota // its own fields, or it is new
-	KindGrown                     // messages from FirstSeq to LastSeq were appended
-	KindTurned                    // Turn is in another state
-	KindFolded                    // a compaction was stored, or tried
-	KindUndone                    // the compaction was taken back
-	KindTrashed                   // it was put in the trash, or taken out
-	KindPurged                    // for good
+	KindEdited  ChangeKinds = 1 << iota // its own fields, or it is new
+	KindGrown                           // messages from FirstSeq to LastSeq were appended
+	KindTurned                          // Turn is in another state
+	KindFolded                          // a compaction was stored, or tried
+	KindUndone                          // the compaction was taken back
+	KindTrashed                         // it was put in the trash, or taken out
+	KindPurged                          // for good
 )
 
-// Changed is what one transaction did to one conversation. Drivers write it in that
+// Change is what one transaction did to one conversation. Drivers write it in that
 // transaction, once for each new version of a conversation that people can see, and before it
-// once for a turn that is closed for an owner who is gone; a [Mend] need not be told. It
+// once for a turn that is closed for an owner who is gone; a [Repair] need not be told. It
 // holds nothing that anybody said.
-type Changed struct {
+type Change struct {
 	N            int64 // its number, from 1; set by the driver
 	Conversation scrollback.ConversationID
 	Project      string // after the change
 	From         string // the project before, if that is another one
-	Kinds        Kinds
+	Kinds        ChangeKinds
 	Turn         scrollback.TurnID // of what was appended, or is in another state
 	State        scrollback.TurnState
 	FirstSeq     int64 // of what was appended or folded
@@ -43,8 +43,8 @@ type Changed struct {
 	Now *scrollback.ChangedHead
 }
 
-// Grew notes entries that were appended, of which the last has a seq.
-func (c *Changed) Grew(entries int, last int64) {
+// NoteEntries notes entries that were appended, of which the last has a seq.
+func (c *Change) NoteEntries(entries int, last int64) {
 	if entries == 0 {
 		return
 	}
@@ -55,8 +55,8 @@ func (c *Changed) Grew(entries int, last int64) {
 	c.LastSeq = last
 }
 
-// Fold notes a compaction.
-func (c *Changed) Fold(r scrollback.Receipt) {
+// NoteFold notes a compaction.
+func (c *Change) NoteFold(r scrollback.Receipt) {
 	c.Kinds = c.Kinds | KindFolded
 	c.FirstSeq = r.FirstSeq
 	c.LastSeq = r.LastSeq
@@ -65,10 +65,10 @@ func (c *Changed) Fold(r scrollback.Receipt) {
 	}
 }
 
-// Closed is the change of a turn that was closed for its owner, and what was salvaged of
+// NewClosedChange is the change of a turn that was closed for its owner, and what was salvaged of
 // it up to a seq.
-func Closed(t scrollback.Turn, project string, salvaged int, last int64) Changed {
-	c := Changed{Conversation: t.Conversation, Project: project, Kinds: KindTurned, Turn: t.ID, State: t.State}
-	c.Grew(salvaged, last)
+func NewClosedChange(t scrollback.Turn, project string, salvaged int, last int64) Change {
+	c := Change{Conversation: t.Conversation, Project: project, Kinds: KindTurned, Turn: t.ID, State: t.State}
+	c.NoteEntries(salvaged, last)
 	return c
 }

@@ -4,22 +4,22 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Verified is what comparing messages with their hashes has found: those that differ,
+// HashComparison is what comparing messages with their hashes has found: those that differ,
 // ascending by seq, and how many have no hash yet.
-type Verified struct {
-	Damaged []Damaged
+type HashComparison struct {
+	Damaged []DamagedMessage
 	Without int64
 }
 
-// Damaged is a message whose row is not as it was stored.
-type Damaged struct {
+// DamagedMessage is a message whose row is not as it was stored.
+type DamagedMessage struct {
 	ID     scrollback.MessageID
 	Branch scrollback.BranchID // that holds it
 	Seq    int64
 }
 
-// Filled is one step of making hashes.
-type Filled struct {
+// FillResult is one step of making hashes.
+type FillResult struct {
 	Made int64
 	Done bool
 }

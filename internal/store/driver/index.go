@@ -13,63 +13,63 @@ import (
 // Index is the full-text index of the log: a view, made behind the log in batches. What is
 // not in it yet is behind its watermark, in the order in which messages were stored.
 type Index interface {
-	// State says how far the index reaches.
-	State(ctx context.Context) (IndexState, error)
+	// ReadState says how far the index reaches.
+	ReadState(ctx context.Context) (IndexState, error)
 
-	// Behind reads messages that were stored after the one with number After, ascending: at
+	// ReadUnindexed reads messages that were stored after the one with number After, ascending: at
 	// most Limit, and no more once they have Bytes of parts (0: as much as there is).
-	Behind(ctx context.Context, q BehindQuery) ([]Numbered, error)
+	ReadUnindexed(ctx context.Context, q UnindexedQuery) ([]NumberedMessage, error)
 
-	// Put adds documents and moves the watermark; see [Documents]. It reports whether it
+	// PutDocuments adds documents and moves the watermark; see [DocumentBatch]. It reports whether it
 	// did: false, and nothing is written, if somebody else moved it first.
-	Put(ctx context.Context, d Documents) (bool, error)
+	PutDocuments(ctx context.Context, d DocumentBatch) (bool, error)
 
 	// Reset empties the index and sets its watermark before the first message, for terms
 	// that are cut in the way that Cut names.
 	Reset(ctx context.Context, cut int) error
 
-	// Tend takes one bounded step of what keeps the index small and quick, such as merging
+	// Maintain takes one bounded step of what keeps the index small and quick, such as merging
 	// and forgetting what was purged, and reports whether there is more to do.
-	Tend(ctx context.Context) (more bool, err error)
+	Maintain(ctx context.Context) (more bool, err error)
 
-	// Postings finds the places of terms; see [PostingQuery].
-	Postings(ctx context.Context, q PostingQuery) ([]Postings, error)
+	// FindPostings finds the places of terms; see [PostingQuery].
+	FindPostings(ctx context.Context, q PostingQuery) ([]Postings, error)
 
-	// Lines are the branches with these numbers, by number; unknown ones are left out, and
-	// so are those that Projects does not let through (nil: all). Unless Trash, a branch of a
+	// FindBranches returns the branches with these numbers, by number; unknown ones are left out, and
+	// so are those of other projects than Projects (nil: all). Unless Trash, a branch of a
 	// conversation in the trash is there as far as a live one of Projects inherits it, with
-	// the Heir; see [Line.InheritedBy].
-	Lines(ctx context.Context, q LineQuery) (map[int64]Line, error)
+	// the Heir; see [IndexedBranch.InheritFrom].
+	FindBranches(ctx context.Context, q IndexedBranchQuery) (map[int64]IndexedBranch, error)
 
-	// LinesOf are all branches of some conversations.
-	LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([]Line, error)
+	// ListBranchesOf lists all branches of some conversations.
+	ListBranchesOf(ctx context.Context, ids []scrollback.ConversationID) ([]IndexedBranch, error)
 
-	// Worked are the branches of what was worked on in some folders; see [WorkedQuery].
-	Worked(ctx context.Context, q WorkedQuery) ([]Worked, error)
+	// FindWorkedBranches finds the branches of what was worked on in some folders; see [FolderQuery].
+	FindWorkedBranches(ctx context.Context, q FolderQuery) ([]WorkedBranch, error)
 
-	// WorkedLines are the numbers of such branches, ascending, whatever their projects, also
+	// ListWorkedNumbers lists the numbers of such branches, ascending, whatever their projects, also
 	// of what is in the trash. It is quick for thousands of conversations.
-	WorkedLines(ctx context.Context, q WorkedQuery) ([]int64, error)
+	ListWorkedNumbers(ctx context.Context, q FolderQuery) ([]int64, error)
 
-	// Marks are what is known of the documents at places without reading the messages,
+	// ReadMarks returns what is known of the documents at places without reading the messages,
 	// ascending; places without a document are left out.
-	Marks(ctx context.Context, places []Place) ([]Mark, error)
+	ReadMarks(ctx context.Context, places []Place) ([]Mark, error)
 
-	// Located reads the messages at places, ascending. Those that are gone are left out.
-	Located(ctx context.Context, places []Place) ([]scrollback.Message, error)
+	// ReadMessagesAt reads the messages at places, ascending. Those that are gone are left out.
+	ReadMessagesAt(ctx context.Context, places []Place) ([]scrollback.Message, error)
 }
 
 // Place is where a message stands in the log: the number of its branch, and its seq there.
 // The places of neighbours on a branch are neighbours as numbers.
 type Place uint64
 
-// PlaceOf makes a place. Numbers of branches begin at 1, are below 1<<31 and never come twice.
-func PlaceOf(branch, seq int64) Place { return Place(uint64(branch)<<32 | uint64(uint32(seq))) }
+// NewPlace makes a place. Numbers of branches begin at 1, are below 1<<31 and never come twice.
+func NewPlace(branch, seq int64) Place { return Place(uint64(branch)<<32 | uint64(uint32(seq))) }
 
-// Branch is the number of the branch.
+// Branch returns the number of the branch.
 func (p Place) Branch() int64 { return int64(p >> 32) }
 
-// Seq is the seq of the message.
+// Seq returns the seq of the message.
 func (p Place) Seq() int64 { return int64(uint32(p)) }
 
 // IndexState is how far an index reaches. Cut names the way in which its terms were cut.
@@ -83,24 +83,24 @@ type IndexState struct {
 	Terms     int64 // in all of them together
 }
 
-// BehindQuery reads what is behind an index.
-type BehindQuery struct {
+// UnindexedQuery reads what is behind an index.
+type UnindexedQuery struct {
 	After int64
 	Limit int
 	Bytes int64
 }
 
-// Numbered is a message with its number in the order of storing, and its place.
-type Numbered struct {
+// NumberedMessage is a message with its number in the order of storing, and its place.
+type NumberedMessage struct {
 	scrollback.Message
 	Number int64
 	Place  Place
 }
 
-// Documents are the messages after From up to To, cut into terms. Those without terms are
-// left out, and moved past all the same. Put is false unless the index is of Cut and its
+// DocumentBatch is the messages after From up to To, cut into terms. Those without terms are
+// left out, and moved past all the same. PutDocuments is false unless the index is of Cut and its
 // watermark is From.
-type Documents struct {
+type DocumentBatch struct {
 	Cut      int
 	From, To int64
 	All      []Document
@@ -127,14 +127,14 @@ type Mark struct {
 // documents hold, no places are read (0: all are).
 type PostingQuery struct {
 	Terms    []string
-	Within   []Run
+	Within   []PlaceRun
 	Role     scrollback.Role
 	From, To int64
 	Most     int
 }
 
-// Lets reports whether what a query is narrowed to lets a document through.
-func (q PostingQuery) Lets(m Mark) bool {
+// Matches reports whether a document is within what a query is narrowed to.
+func (q PostingQuery) Matches(m Mark) bool {
 	if q.Role != "" && m.Role != q.Role || m.CreatedAt < q.From || q.To != 0 && m.CreatedAt >= q.To {
 		return false
 	}
@@ -145,8 +145,8 @@ func (q PostingQuery) Lets(m Mark) bool {
 	return i < len(q.Within) && q.Within[i].First <= m.Place
 }
 
-// Run is a run of places of one branch: First to Last.
-type Run struct{ First, Last Place }
+// PlaceRun is a run of places of one branch: First to Last.
+type PlaceRun struct{ First, Last Place }
 
 // Postings are where a term is: Places ascend, Counts is how often it is in each, at most
 // 255. Holding is how many documents of the whole index hold it, whatever the query is
@@ -157,16 +157,16 @@ type Postings struct {
 	Counts  []uint8
 }
 
-// LineQuery finds branches by their numbers.
-type LineQuery struct {
+// IndexedBranchQuery finds branches by their numbers.
+type IndexedBranchQuery struct {
 	Numbers  []int64
 	Projects []string
 	Trash    bool
 }
 
-// Line is a branch as the index sees it: its own messages are from First to Head. Before
+// IndexedBranch is a branch as the index sees it: its own messages are from First to Head. Before
 // First, its path is that of Parent (0: none).
-type Line struct {
+type IndexedBranch struct {
 	Number       int64
 	Branch       scrollback.BranchID
 	Conversation scrollback.ConversationID
@@ -179,20 +179,20 @@ type Line struct {
 	Through scrollback.BranchID
 }
 
-// Fork is a branch that was forked from another at a seq. Lets says that its conversation is
+// BranchFork is a branch that was forked from another at a seq. Wanted says that its conversation is
 // live and one of those that are asked for, Trashed that it is in the trash.
-type Fork struct {
-	Branch        scrollback.BranchID
-	At            int64
-	Conversation  scrollback.ConversationID
-	Trashed, Lets bool
+type BranchFork struct {
+	Branch          scrollback.BranchID
+	At              int64
+	Conversation    scrollback.ConversationID
+	Trashed, Wanted bool
 }
 
-// InheritedBy is what a live conversation inherits of a branch of one in the trash, through
+// InheritFrom returns what a live conversation inherits of a branch of one in the trash, through
 // any number of others in the trash: the branch up to the furthest message that any inherits,
 // with that heir, or the newest of these. It returns false if nobody inherits anything. forks
 // has what was forked from each branch.
-func (l Line) InheritedBy(forks map[scrollback.BranchID][]Fork) (Line, bool) {
+func (l IndexedBranch) InheritFrom(forks map[scrollback.BranchID][]BranchFork) (IndexedBranch, bool) {
 	type inherited struct {
 		branch scrollback.BranchID
 		head   int64
@@ -208,7 +208,7 @@ func (l Line) InheritedBy(forks map[scrollback.BranchID][]Fork) (Line, bool) {
 			case head < l.First:
 			case f.Trashed:
 				open = append(open, inherited{f.Branch, head})
-			case f.Lets && cmp.Or(cmp.Compare(head, out.Head), cmp.Compare(f.Conversation, out.Heir),
+			case f.Wanted && cmp.Or(cmp.Compare(head, out.Head), cmp.Compare(f.Conversation, out.Heir),
 				cmp.Compare(f.Branch, out.Through)) > 0:
 				out.Head = head
 				out.Heir = f.Conversation
@@ -219,29 +219,29 @@ func (l Line) InheritedBy(forks map[scrollback.BranchID][]Fork) (Line, bool) {
 	return out, out.Heir != ""
 }
 
-// WorkedQuery finds the conversations that were worked on in some folders or below them: their
+// FolderQuery finds the conversations that were worked on in some folders or below them: their
 // own folders are there, or those where they come from. Sub-agents of these count too, and
 // what is in the trash does not. Folders are absolute, without a separator at the end.
-type WorkedQuery struct {
+type FolderQuery struct {
 	Folders  []string
 	Projects []string // of the conversations; nil for no such bound
 }
 
-// Below are the beginnings of the folders below one, on whichever system.
-func Below(folder string) []string { return []string{folder + "/", folder + `\`} }
+// PrefixesBelow returns the beginnings of the folders below one, on whichever system.
+func PrefixesBelow(folder string) []string { return []string{folder + "/", folder + `\`} }
 
-// Has reports whether a folder is one of the query's or below it.
-func (q WorkedQuery) Has(folder string) bool {
+// HasFolder reports whether a folder is one of the query's or below it.
+func (q FolderQuery) HasFolder(folder string) bool {
 	return slices.ContainsFunc(q.Folders, func(f string) bool {
-		return f != "" && folder == f || slices.ContainsFunc(Below(f),
+		return f != "" && folder == f || slices.ContainsFunc(PrefixesBelow(f),
 			func(begin string) bool { return strings.HasPrefix(folder, begin) })
 	})
 }
 
-// Worked is a branch of a conversation that was worked on in a folder. At is when the newest
+// WorkedBranch is a branch of a conversation that was worked on in a folder. At is when the newest
 // message that is the branch's own was said, in Unix ms: 0 if there is none.
-type Worked struct {
-	Line
+type WorkedBranch struct {
+	IndexedBranch
 	Project string
 	Agent   bool // of a sub-agent
 	Current bool // it is the branch that the conversation stands on

@@ -10,74 +10,75 @@ import (
 // sources that they mention, where imported ones come from, and what has changed. All times are
 // Unix ms.
 type Log interface {
-	// Create inserts a conversation with its first branch, the current one from
+	// CreateConversation inserts a conversation with its first branch, the current one from
 	// then on. An id that exists returns the stored conversation and false, whatever
 	// the other fields say; one that was purged is conflict. A branch with a Parent
 	// forks: that branch must hold AtSeq as one of its own messages, and the
 	// conversation that is forked (c.Parent, or else the one that branch is of) must
 	// not be in the trash, and own or inherit it; else it is not_found. HeadSeq and
 	// Sum of a branch follow from AtSeq, whatever they were.
-	Create(ctx context.Context, c scrollback.Conversation, b scrollback.Branch) (scrollback.Conversation, bool, error)
+	CreateConversation(ctx context.Context, c scrollback.Conversation,
+		b scrollback.Branch) (scrollback.Conversation, bool, error)
 
-	// Patch lets edit change a conversation's own fields and stores the result
+	// PatchConversation lets edit change a conversation's own fields and stores the result
 	// with a grown Version. AgentOf never changes. It is not_found for an unknown id; an error of edit
 	// changes nothing and is returned as it is.
-	Patch(ctx context.Context, id scrollback.ConversationID, now int64,
+	PatchConversation(ctx context.Context, id scrollback.ConversationID, now int64,
 		edit func(*scrollback.Conversation) error) (scrollback.Conversation, error)
 
-	// Entitle moves a conversation's title on; see [Entitle]. It reports whether the
+	// ChangeTitle moves a conversation's title on; see [TitleChange]. It reports whether the
 	// conversation was in the state From; not_found if unknown.
-	Entitle(ctx context.Context, e Entitle) (bool, error)
+	ChangeTitle(ctx context.Context, e TitleChange) (bool, error)
 
-	// Append adds entries outside any turn; see [Append].
-	Append(ctx context.Context, a Append) (Finished, error)
+	// AppendEntries adds entries outside any turn; see [Append].
+	AppendEntries(ctx context.Context, a Append) (AppendResult, error)
 
-	// Rewind moves the head to an earlier message, or to another branch; see [Rewind].
-	Rewind(ctx context.Context, r Rewind) (Head, error)
+	// RewindHead moves the head to an earlier message, or to another branch; see [Rewind].
+	RewindHead(ctx context.Context, r Rewind) (Head, error)
 
-	// Purge removes a conversation for good, a bounded step at a time; see [Purge].
-	Purge(ctx context.Context, p Purge) (Purged, error)
+	// PurgeConversation removes a conversation for good, a bounded step at a time; see [Purge].
+	PurgeConversation(ctx context.Context, p Purge) (PurgeResult, error)
 
-	// Head is a conversation and its current branch; not_found if unknown.
-	Head(ctx context.Context, id scrollback.ConversationID) (Head, error)
+	// ReadHead returns a conversation and its current branch; not_found if unknown.
+	ReadHead(ctx context.Context, id scrollback.ConversationID) (Head, error)
 
-	// Branch is one branch with its view; not_found if unknown.
-	Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error)
+	// FindBranch returns one branch with its view; not_found if unknown.
+	FindBranch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error)
 
-	// Branches lists the branches of a conversation by id.
-	Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error)
+	// ListBranches lists the branches of a conversation by id.
+	ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error)
 
-	// Conversations lists by the newest change first, then by id; with a prefix by
+	// ListConversations lists by the newest change first, then by id; with a prefix by
 	// id ascending.
-	Conversations(ctx context.Context, q ListQuery) ([]scrollback.Conversation, error)
+	ListConversations(ctx context.Context, q ListQuery) ([]scrollback.Conversation, error)
 
-	// Messages reads the path of a branch, whichever branches its messages are of:
+	// ReadMessages reads the path of a branch, whichever branches its messages are of:
 	// those with From <= seq <= To, ascending. All of them are read into memory.
-	Messages(ctx context.Context, q MessageQuery) ([]scrollback.Message, error)
+	ReadMessages(ctx context.Context, q MessageQuery) ([]scrollback.Message, error)
 
-	// Shape counts the path of a branch in bins: message s is in bin (s-1)*Bins/Head, and a
+	// ReadShape counts the path of a branch in bins: message s is in bin (s-1)*Bins/Head, and a
 	// bin that has no message is left out. No message beyond Head is counted.
-	Shape(ctx context.Context, q ShapeQuery) ([]scrollback.ShapeBin, error)
+	ReadShape(ctx context.Context, q ShapeQuery) ([]scrollback.ShapeBin, error)
 
-	// Adopt brings rows that were made elsewhere; see [Adopt].
-	Adopt(ctx context.Context, a Adopt) error
+	// AdoptHistory brings rows that were made elsewhere; see [Adoption].
+	AdoptHistory(ctx context.Context, a Adoption) error
 
-	// FirstTaken is the first of some ids that a message already has, or empty.
-	FirstTaken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error)
+	// FindTakenID returns the first of some ids that a message already has, or empty.
+	FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error)
 
 	// PutArtifact records an artifact whose bytes are already stored; one that is
 	// known stays as it is. With a conversation it also notes the mention, which
 	// makes the artifact resolvable through that conversation.
 	PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error
 
-	// Refs lists what conversations mention, newest first, then by ref
+	// ListRefs lists what conversations mention, newest first, then by ref
 	// descending: their segments and artifacts.
-	Refs(ctx context.Context, q RefQuery) ([]scrollback.RefEntry, error)
+	ListRefs(ctx context.Context, q RefQuery) ([]scrollback.RefEntry, error)
 
-	// Sources are the newest versions of sources that messages refer to, by name: of each
+	// FindSources returns the newest versions of sources that messages refer to, by name: of each
 	// the one in the first of the conversations that has any. Those that none has are left
 	// out.
-	Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]Source, error)
+	FindSources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]SourceVersion, error)
 
 	// PutOrigin stores an origin, in the place of the one of the same conversation, tool and id,
 	// and of the one that conversation instead has of them, unless that is empty. It is
@@ -85,21 +86,21 @@ type Log interface {
 	// from the same project is no longer marked so.
 	PutOrigin(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error
 
-	// Origins returns origins by tool, id and conversation, ascending; see [OriginQuery].
-	Origins(ctx context.Context, q OriginQuery) ([]scrollback.Origin, error)
+	// ListOrigins returns origins by tool, id and conversation, ascending; see [OriginQuery].
+	ListOrigins(ctx context.Context, q OriginQuery) ([]scrollback.Origin, error)
 
-	// OriginPurged reports whether a conversation of one of some projects, or any if they are nil,
+	// WasOriginPurged reports whether a conversation of one of some projects, or any if they are nil,
 	// was purged that had an origin of this tool and id, and has not come back.
-	OriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error)
+	WasOriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error)
 
-	// Changes lists what was done after change number after, oldest first, at most limit.
+	// ListChanges lists what was done after change number after, oldest first, at most limit.
 	// A change is seen only together with all that have smaller numbers, whichever process
 	// made them.
-	Changes(ctx context.Context, after int64, limit int) ([]Changed, error)
+	ListChanges(ctx context.Context, after int64, limit int) ([]Change, error)
 
-	// ChangeSpan is the numbers of the oldest and of the newest change that is kept; 0 and 0 if
-	// there is none.
-	ChangeSpan(ctx context.Context) (oldest, newest int64, err error)
+	// ReadChangeSpan returns the numbers of the oldest and of the newest change that is kept; 0 and 0
+	// if there is none.
+	ReadChangeSpan(ctx context.Context) (oldest, newest int64, err error)
 
 	// Committed receives after this process has committed something, at the latest when
 	// everything that was committed before can be read. It has one receiver; what it does
@@ -113,14 +114,14 @@ type Log interface {
 type Entry struct {
 	scrollback.Message
 	Mentions []scrollback.Artifact
-	Sources  []Source // whose content it has; each replaces one of no higher version
+	Sources  []SourceVersion // whose content it has; each replaces one of no higher version
 }
 
 // Append adds Entries to the conversation's current branch, in one transaction.
 // They carry their own times. A trashed conversation is not_found, an open turn
 // whose lease has not ended is conflict, and so is a head other than IfHead, the
 // head seq that the caller saw, or a current branch other than IfBranch; negative
-// and empty mean any. An open turn whose lease has ended is closed first, as [Begin] does
+// and empty mean any. An open turn whose lease has ended is closed first, as [BeginRequest] does
 // it.
 type Append struct {
 	Conversation scrollback.ConversationID
@@ -131,8 +132,8 @@ type Append struct {
 	Salvage      func(expired scrollback.Turn) []Entry
 }
 
-// Finished is the head after a write and the messages it appended, numbered.
-type Finished struct {
+// AppendResult is the head after a write and the messages it appended, numbered.
+type AppendResult struct {
 	Head     Head
 	Messages []scrollback.Message
 }
@@ -144,7 +145,7 @@ type Finished struct {
 //  1. A trashed conversation is not_found; so is a parent that does not hold AtSeq
 //     as one of its own messages, or is of a conversation whose messages this one
 //     does not inherit. An open turn is conflict, unless its lease has ended: then
-//     it is closed first, as [Begin] does it.
+//     it is closed first, as [BeginRequest] does it.
 //  2. Where the parent is the conversation's own and ends with AtSeq, it becomes the
 //     current branch. So does a branch that stands there already and has no message
 //     of its own. Otherwise To is stored, and becomes it; its HeadSeq and Sum follow
@@ -176,11 +177,11 @@ type Purge struct {
 	Limit        int
 }
 
-// Purged is one step of a purge. Kept counts the messages that stay because others
+// PurgeResult is one step of a purge. Kept counts the messages that stay because others
 // inherit them. Loose are artifacts that nothing mentions any more: their rows are gone.
 // Next is an ancestor that was purged earlier and of which more may be removable now that
 // this conversation is gone.
-type Purged struct {
+type PurgeResult struct {
 	Done    bool
 	Removed int64
 	Kept    int64
@@ -194,10 +195,10 @@ func (p Purge) Spares(deletedAt int64) bool {
 	return p.TrashedBy != 0 && (deletedAt == 0 || deletedAt > p.TrashedBy)
 }
 
-// Kept says how far each branch of a conversation is needed, by the seq of the last
+// FindNeededSeqs returns how far each branch of a conversation is needed, by the seq of the last
 // message that somebody inherits: outside are the branches of other conversations
 // that continue one of them. A branch that is not named is not needed.
-func Kept(own, outside []scrollback.Branch) map[scrollback.BranchID]int64 {
+func FindNeededSeqs(own, outside []scrollback.Branch) map[scrollback.BranchID]int64 {
 	by := map[scrollback.BranchID]*scrollback.Branch{}
 	for i := range own {
 		by[own[i].ID] = &own[i]

@@ -6,7 +6,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Adopt brings rows of a history that was made elsewhere, with the ids they have
+// Adoption brings rows of a history that was made elsewhere, with the ids they have
 // there, in one transaction; what is empty brings nothing. In this order:
 //
 //  1. An unknown conversation is stored, and hidden: it is as one that was purged
@@ -15,11 +15,11 @@ import (
 //     [MergeAncestors]): the history that brought it may have needed fewer. One that
 //     people see is conflict if it does not inherit from all of them, if it is in the
 //     trash, or if an open turn holds it; an open turn whose lease has ended is closed
-//     first, as [Begin] does it. Any one is conflict while its purge is under way.
+//     first, as [BeginRequest] does it. Any one is conflict while its purge is under way.
 //  2. Each of Branches grows.
 //  3. Segments are stored, and Mentions noted. A segment that is known stays as it
 //     is; it is conflict if that is another one.
-//  4. Views replace what branches show, and Folds are entered as Commit does it,
+//  4. Views replace what branches show, and Folds are entered as CommitFold does it,
 //     those that are known only if they were undone meanwhile. How much a view hides
 //     follows from the messages, whatever it says.
 //  5. With Current, that branch becomes the current one, Edit may change the
@@ -28,13 +28,13 @@ import (
 //     not later.
 //  6. With Current, Left is stored if its id is unknown: a turn that has ended, with the
 //     draft that it left. It becomes the newest turn if that branch ends with its LastSeq.
-type Adopt struct {
+type Adoption struct {
 	Conversation scrollback.Conversation
 	Now          int64
-	Branches     []AdoptBranch
+	Branches     []AdoptedBranch
 	Segments     []scrollback.Segment
 	Mentions     []scrollback.Artifact
-	Views        []MendView
+	Views        []ViewRepair
 	Folds        []scrollback.StoredReceipt
 	Current      scrollback.BranchID
 	Left         *scrollback.Turn
@@ -42,18 +42,18 @@ type Adopt struct {
 	Salvage      func(expired scrollback.Turn) []Entry
 }
 
-// AdoptBranch appends Entries to a branch that ends with IfHead (else conflict). An
+// AdoptedBranch appends Entries to a branch that ends with IfHead (else conflict). An
 // unknown one is stored first, and leaves its parent as for [Rewind]; a known
 // one that leaves another message, or is of another conversation, is conflict. Its
 // UpdatedAt becomes that of Branch.
-type AdoptBranch struct {
+type AdoptedBranch struct {
 	scrollback.Branch
 	IfHead  int64
 	Entries []Entry
 }
 
-// Hidden is a conversation as it is kept while nobody sees it.
-func Hidden(c scrollback.Conversation, now int64) scrollback.Conversation {
+// HideConversation returns a conversation as it is kept while nobody sees it.
+func HideConversation(c scrollback.Conversation, now int64) scrollback.Conversation {
 	return scrollback.Conversation{ID: c.ID, Project: c.Project, Parent: c.Parent, Ancestors: c.Ancestors, Version: 1,
 		CreatedAt: now, UpdatedAt: now, DeletedAt: now, PurgedAt: now, Roots: []string{}, PinnedSeqs: []int64{}}
 }

@@ -28,32 +28,32 @@ const (
 	originsMax     = 10_000
 )
 
-// Size is how many origins a page has at most.
-func (q OriginQuery) Size() int {
+// PageSize returns how many origins a page has at most.
+func (q OriginQuery) PageSize() int {
 	if q.Limit <= 0 {
 		return originsDefault
 	}
 	return min(q.Limit, originsMax)
 }
 
-// Fits reports whether an origin is one of those that are asked for, whatever the project of
+// Matches reports whether an origin is one of those that are asked for, whatever the project of
 // its conversation.
-func (q OriginQuery) Fits(o scrollback.Origin) bool {
+func (q OriginQuery) Matches(o scrollback.Origin) bool {
 	for _, f := range [][2]string{{q.Tool, o.Tool}, {q.ID, o.ID}, {q.Root, o.Root}, {q.Place, o.Place}, {q.Name, o.Name}} {
 		if f[0] != "" && f[0] != f[1] {
 			return false
 		}
 	}
 	below := q.Folder == "" || q.Folder == o.Folder
-	for _, b := range q.Below() {
+	for _, b := range q.FolderBounds() {
 		below = below || o.Folder >= b[0] && o.Folder < b[1]
 	}
 	return below && (q.Conversations == nil || slices.Contains(q.Conversations, o.Conversation))
 }
 
-// Below are the bounds of the folders below q.Folder: those from first on that come before
+// FolderBounds returns the bounds of the folders below q.Folder: those from first on that come before
 // end, in the order of bytes. Folders are divided by a slash, or as Windows does it.
-func (q OriginQuery) Below() (bounds [2][2]string) {
+func (q OriginQuery) FolderBounds() (bounds [2][2]string) {
 	for i, c := range []byte{'/', '\\'} {
 		base := q.Folder
 		if n := len(base); n > 0 && base[n-1] == c { // the root of a disk

@@ -4,9 +4,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Source is the newest version of something that messages of a conversation refer to, such
+// SourceVersion is the newest version of something that messages of a conversation refer to, such
 // as a file, and the message that has its content. Name is a [scrollback.Reference]'s Source.
-type Source struct {
+type SourceVersion struct {
 	Name    string
 	Version int
 	SHA256  string

@@ -10,14 +10,14 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Parts adds calls up as a query divides them.
-type Parts struct {
-	q    UsageParts
-	sums map[part]*scrollback.UsageDay
+// UsageSums adds calls up as a query divides them.
+type UsageSums struct {
+	q    UsagePartsQuery
+	sums map[usageSumKey]*scrollback.UsageDay
 }
 
-// part is where a call belongs.
-type part struct {
+// usageSumKey is where a call belongs.
+type usageSumKey struct {
 	day                      int64
 	model, project, currency string
 	key                      scrollback.KeyID
@@ -25,12 +25,14 @@ type part struct {
 	purpose                  string
 }
 
-// Divide returns what the calls of a query are added up in.
-func (q UsageParts) Divide() *Parts { return &Parts{q, map[part]*scrollback.UsageDay{}} }
+// NewSums returns what the calls of a query are added up in.
+func (q UsagePartsQuery) NewSums() *UsageSums {
+	return &UsageSums{q, map[usageSumKey]*scrollback.UsageDay{}}
+}
 
-// Enter adds a call that is in the sums of a project, if it is one that the query asks for.
-func (p *Parts) Enter(r scrollback.UsageRecord, project string) {
-	at := part{day: scrollback.DayIn(p.q.Zone, r.At), model: r.Model, project: project, currency: r.Currency}
+// AddCall adds a call that is in the sums of a project, if it is one that the query asks for.
+func (p *UsageSums) AddCall(r scrollback.UsageRecord, project string) {
+	at := usageSumKey{day: scrollback.DayIn(p.q.Zone, r.At), model: r.Model, project: project, currency: r.Currency}
 	if at.day < p.q.First || at.day > p.q.Last || p.q.Conversation != "" && r.Conversation != p.q.Conversation {
 		return
 	}
@@ -51,8 +53,8 @@ func (p *Parts) Enter(r scrollback.UsageRecord, project string) {
 	p.sums[at].AddCall(r.Usage)
 }
 
-// Sums are in the order of [Access.UsageParts].
-func (p *Parts) Sums() []scrollback.UsageDay {
+// ListSums lists the sums in the order of [Access.DivideUsage].
+func (p *UsageSums) ListSums() []scrollback.UsageDay {
 	var out []scrollback.UsageDay
 	for _, d := range p.sums {
 		out = append(out, *d)
@@ -65,8 +67,8 @@ func (p *Parts) Sums() []scrollback.UsageDay {
 	return out
 }
 
-// byProject adds sums of a currency up by project, in its order.
-func byProject(all []scrollback.UsageDay) []scrollback.UsageDay {
+// sumByProject adds sums of a currency up by project, in its order.
+func sumByProject(all []scrollback.UsageDay) []scrollback.UsageDay {
 	all = slices.SortedStableFunc(slices.Values(all),
 		func(a, b scrollback.UsageDay) int { return cmp.Compare(a.Project, b.Project) })
 	var out []scrollback.UsageDay
@@ -82,9 +84,9 @@ func byProject(all []scrollback.UsageDay) []scrollback.UsageDay {
 	return out
 }
 
-// differ says where sums are not what their records add up to, except for what the
+// describeDifference tells where sums are not what their records add up to, except for what the
 // records do not hold.
-func differ(sums, records []scrollback.UsageDay, v vague) string {
+func describeDifference(sums, records []scrollback.UsageDay, v missingFields) string {
 	by := map[string][2]scrollback.UsageDay{}
 	for i, all := range [][]scrollback.UsageDay{sums, records} {
 		all = slices.Clone(all)
@@ -96,43 +98,43 @@ func differ(sums, records []scrollback.UsageDay, v vague) string {
 				all[n].TotalTokens = 0
 			}
 		}
-		for _, d := range byProject(all) {
+		for _, d := range sumByProject(all) {
 			pair := by[d.Project]
 			pair[i] = d
 			by[d.Project] = pair
 		}
 	}
 	for _, project := range slices.Sorted(maps.Keys(by)) {
-		if s, r := by[project][0], by[project][1]; !same(s, r) && !lacking(s, r) {
-			return fmt.Sprintf("it has %s; its records come to %s", said(s), said(r))
+		if s, r := by[project][0], by[project][1]; !equalSums(s, r) && !lacksRecords(s, r) {
+			return fmt.Sprintf("it has %s; its records come to %s", formatSums(s), formatSums(r))
 		}
 	}
 	return ""
 }
 
-func said(d scrollback.UsageDay) string {
+func formatSums(d scrollback.UsageDay) string {
 	return fmt.Sprintf("%d calls (%d estimated), %d tokens in (%d cached, %d written) and %d out (%d of reasoning), %d in all, for %g",
 		d.Calls, d.EstimatedCalls, d.InputTokens, d.CachedTokens, d.CacheWriteTokens, d.OutputTokens, d.ReasoningTokens,
 		d.TotalTokens, d.Cost)
 }
 
-// counts are the whole numbers of sums, the calls first.
-func counts(d scrollback.UsageDay) []int64 {
+// listCounts lists the whole numbers of sums, the calls first.
+func listCounts(d scrollback.UsageDay) []int64 {
 	return []int64{d.Calls, d.EstimatedCalls, d.InputTokens, d.CachedTokens, d.CacheWriteTokens, d.OutputTokens,
 		d.ReasoningTokens, d.TotalTokens}
 }
 
-// same says that sums are the same; costs may have been added up in another order.
-func same(a, b scrollback.UsageDay) bool {
-	return slices.Equal(counts(a), counts(b)) && math.Abs(a.Cost-b.Cost) <= 1e-9*max(1, a.Cost, b.Cost)
+// equalSums reports whether sums are the same; costs may have been added up in another order.
+func equalSums(a, b scrollback.UsageDay) bool {
+	return slices.Equal(listCounts(a), listCounts(b)) && math.Abs(a.Cost-b.Cost) <= 1e-9*max(1, a.Cost, b.Cost)
 }
 
-// lacking reports whether there are fewer records than calls, so that what the sums
+// lacksRecords reports whether there are fewer records than calls, so that what the sums
 // exceed them by may come from records that are gone.
-func lacking(sums, records scrollback.UsageDay) bool {
+func lacksRecords(sums, records scrollback.UsageDay) bool {
 	more := false
-	of := counts(records)
-	for i, n := range counts(sums) {
+	of := listCounts(records)
+	for i, n := range listCounts(sums) {
 		if n < of[i] {
 			return false
 		}

@@ -9,62 +9,62 @@ import (
 // Turns keeps turns: who holds a conversation, until when, and what came of it. It also says which
 // server does a piece of work, and keeps what turns have taught about models.
 type Turns interface {
-	// Begin opens a turn; see [Begin].
-	Begin(ctx context.Context, b Begin) (Begun, error)
+	// Begin opens a turn; see [BeginRequest].
+	Begin(ctx context.Context, b BeginRequest) (BeginResult, error)
 
-	// Save keeps the draft of an open turn and renews its lease. It reports
+	// SaveDraft keeps the draft of an open turn and renews its lease. It reports
 	// whether somebody asked for the turn to stop. An owner who is not the
 	// turn's, or a turn that is not open, is conflict.
-	Save(ctx context.Context, s Save) (stop bool, err error)
+	SaveDraft(ctx context.Context, s SavedDraft) (stop bool, err error)
 
-	// Finish appends what a step produced and moves the turn on; see [Finish].
-	Finish(ctx context.Context, f Finish) (Finished, error)
+	// FinishStep appends what a step produced and moves the turn on; see [FinishedStep].
+	FinishStep(ctx context.Context, f FinishedStep) (AppendResult, error)
 
 	// TakeOver closes an open turn whose lease has ended as interrupted, as Begin would, and
 	// returns the turn as it is then. Any other turn is returned as stored; an unknown one is
 	// not_found.
-	TakeOver(ctx context.Context, t TakeOver) (scrollback.Turn, error)
+	TakeOver(ctx context.Context, t Takeover) (scrollback.Turn, error)
 
 	// Stop asks whoever owns the turn to stop it. A turn that has ended stays as
 	// it is; an unknown one is not_found.
 	Stop(ctx context.Context, id scrollback.TurnID) error
 
-	// Get is a turn as stored; not_found if unknown.
+	// Get returns a turn as stored; not_found if unknown.
 	Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error)
 
-	// Last is the newest turn of a conversation; not_found if it had none.
-	Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error)
+	// GetLast returns the newest turn of a conversation; not_found if it had none.
+	GetLast(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error)
 
-	// Meta is what is kept about turns beside their messages; those of which nothing is,
+	// ReadMeta returns what is kept about turns beside their messages; those of which nothing is,
 	// or that do not exist, are left out. It must not be asked for more than ListMax.
-	Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error)
+	ReadMeta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error)
 
-	// Steps are what the steps of a turn sent to its model, ascending; none of a turn that
-	// is unknown.
-	Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error)
+	// ReadSteps returns what the steps of a turn sent to its model, ascending; nothing for a turn
+	// that is unknown.
+	ReadSteps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error)
 
-	// Texts are those that Finish kept for a conversation, by hash. Unknown ones are left
-	// out.
-	Texts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error)
+	// ReadTexts returns the texts that FinishStep kept for a conversation, by hash. Unknown ones are
+	// left out.
+	ReadTexts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error)
 
-	// Troubled are turns that did not end well; see [TurnQuery].
-	Troubled(ctx context.Context, q TurnQuery) ([]scrollback.Turn, error)
+	// ListUnsuccessful lists the turns that did not end well; see [TurnQuery].
+	ListUnsuccessful(ctx context.Context, q TurnQuery) ([]scrollback.Turn, error)
 
-	// Claim takes a piece of work for its owner until Until, if nobody holds it or that owner
+	// ClaimWork takes a piece of work for its owner until Until, if nobody holds it or that owner
 	// does, and reports whether it did. Otherwise nothing is written.
-	Claim(ctx context.Context, c Claim) (bool, error)
+	ClaimWork(ctx context.Context, c Claim) (bool, error)
 
-	// Release gives back what its owner holds. A claim of somebody else, or none, stays as it
+	// ReleaseWork gives back what its owner holds. A claim of somebody else, or none, stays as it
 	// is.
-	Release(ctx context.Context, c Claim) error
+	ReleaseWork(ctx context.Context, c Claim) error
 
-	// Learned is what is known about a model; the zero value for nothing. What is stored
+	// ReadLearned returns what is known about a model; the zero value for nothing. What is stored
 	// and cannot be read counts as nothing: it is learned again.
-	Learned(ctx context.Context, model string) (scrollback.Learned, error)
+	ReadLearned(ctx context.Context, model string) (scrollback.Learned, error)
 
-	// Teach lets edit change what is known about a model, in one transaction, and
+	// UpdateLearned lets edit change what is known about a model, in one transaction, and
 	// stores the result unless nothing changed. edit is pure.
-	Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error
+	UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error
 }
 
 // TurnQuery finds the turns on the path of a branch that are [scrollback.Turn.NeedsEntry]
@@ -77,7 +77,7 @@ type TurnQuery struct {
 	Limit    int
 }
 
-// Begin opens a turn, in one transaction:
+// BeginRequest opens a turn, in one transaction:
 //
 //  1. With an idempotency key seen since KeysSince: the same hash returns that
 //     turn and Replayed, another hash is conflict.
@@ -95,7 +95,7 @@ type TurnQuery struct {
 //     ([scrollback.View]); if that changes it, its version grows.
 //  5. Entries are appended and Turn is stored open. Turn.Seq and Turn.LastSeq become
 //     the head, Turn.Branch the current branch.
-type Begin struct {
+type BeginRequest struct {
 	Turn      scrollback.Turn
 	Now       int64
 	KeysSince int64
@@ -109,9 +109,9 @@ type Begin struct {
 	Salvage   func(expired scrollback.Turn) []Entry
 }
 
-// Begun is what Begin did. Entries are the messages it appended for the caller,
+// BeginResult is what Begin did. Entries are the messages it appended for the caller,
 // numbered; Previous is the newest turn before this one, or nil.
-type Begun struct {
+type BeginResult struct {
 	Head     Head
 	Turn     scrollback.Turn
 	Messages []scrollback.Message
@@ -120,8 +120,8 @@ type Begun struct {
 	Tallied  int64 // the tally with this turn in it; 0 without one, or on a replay
 }
 
-// Save renews a turn. Meta, unless it is nil, takes the place of the turn's.
-type Save struct {
+// SavedDraft renews a turn. Meta, unless it is nil, takes the place of the turn's.
+type SavedDraft struct {
 	Turn       scrollback.TurnID
 	Owner      string
 	Draft      scrollback.Draft
@@ -129,7 +129,7 @@ type Save struct {
 	LeaseUntil int64
 }
 
-// Finish appends Entries for an open turn that Owner holds (else conflict, and
+// FinishedStep appends Entries for an open turn that Owner holds (else conflict, and
 // nothing is written), adds Usage to the books and stores the turn's new state. If there
 // are entries, Turn.LastSeq becomes the head.
 // Meta, unless it is nil, takes the place of the turn's.
@@ -137,14 +137,14 @@ type Save struct {
 // and Texts, by hash, for as long as a conversation is there that a step named them in.
 // While State stays open the turn keeps its lease and its draft is emptied; any
 // other state frees the conversation.
-type Finish struct {
+type FinishedStep struct {
 	Turn         scrollback.TurnID
 	Owner        string
 	Now          int64
 	LeaseUntil   int64
 	Entries      []Entry
 	Usage        []scrollback.UsageRecord
-	Learn        Learn // of a model's tokens; nil learns nothing
+	Learn        FactorUpdate // of a model's tokens; nil learns nothing
 	State        scrollback.TurnState
 	OpenCalls    []scrollback.ToolCall
 	FinishReason string
@@ -155,16 +155,16 @@ type Finish struct {
 	Texts        map[string]string
 }
 
-// TakeOver names a turn that nobody may run any more. What Salvage makes of it is appended.
-type TakeOver struct {
+// Takeover names a turn that nobody may run any more. What Salvage makes of it is appended.
+type Takeover struct {
 	Turn    scrollback.TurnID
 	Now     int64
 	Salvage func(expired scrollback.Turn) []Entry
 }
 
-// Reply is what Turn.Reply becomes once a turn's entries are appended, by Finish
+// ReplyAfter returns what Turn.Reply becomes once a turn's entries are appended, by FinishStep
 // or salvaged: the last message of the assistant among them, else what it was.
-func Reply(was scrollback.MessageID, entries []Entry) scrollback.MessageID {
+func ReplyAfter(was scrollback.MessageID, entries []Entry) scrollback.MessageID {
 	for _, e := range entries {
 		if e.Role == scrollback.RoleAssistant {
 			was = e.ID
@@ -173,9 +173,9 @@ func Reply(was scrollback.MessageID, entries []Entry) scrollback.MessageID {
 	return was
 }
 
-// LastSeq is what Turn.LastSeq becomes once a turn's entries are appended and head is the
+// LastSeqAfter returns what Turn.LastSeq becomes once a turn's entries are appended and head is the
 // seq of the last: head, if there were any.
-func LastSeq(was, head int64, entries []Entry) int64 {
+func LastSeqAfter(was, head int64, entries []Entry) int64 {
 	if len(entries) == 0 {
 		return was
 	}
@@ -186,8 +186,8 @@ func LastSeq(was, head int64, entries []Entry) int64 {
 // written by a clock that has been set back since, and holds nothing.
 const LeaseMax = 60_000
 
-// Holds says whether a turn keeps others from writing to its conversation.
-func Holds(t scrollback.Turn, now int64) bool {
+// HoldsConversation reports whether a turn keeps others from writing to its conversation.
+func HoldsConversation(t scrollback.Turn, now int64) bool {
 	return t.State == scrollback.TurnOpen && t.LeaseUntil > now && t.LeaseUntil-now <= LeaseMax
 }
 
@@ -201,6 +201,6 @@ type Claim struct {
 	Now, Until   int64
 }
 
-// Claimed reports whether a claim that ends at until keeps others away. One that ends more
+// IsClaimed reports whether a claim that ends at until keeps others away. One that ends more
 // than LeaseMax ahead was written by a clock that has been set back since.
-func Claimed(until, now int64) bool { return until > now && until-now <= LeaseMax }
+func IsClaimed(until, now int64) bool { return until > now && until-now <= LeaseMax }

@@ -8,37 +8,38 @@ import (
 
 // Views keeps what branches show: segments, and the folds that put them there.
 type Views interface {
-	// Commit changes what a branch shows; see [Commit].
-	Commit(ctx context.Context, c Commit) error
+	// CommitFold changes what a branch shows; see [FoldCommit].
+	CommitFold(ctx context.Context, c FoldCommit) error
 
-	// Unfold undoes a fold of a branch; see [Unfold].
-	Unfold(ctx context.Context, u Unfold) (scrollback.Receipt, error)
+	// UndoFold undoes a fold of a branch; see [FoldUndo].
+	UndoFold(ctx context.Context, u FoldUndo) (scrollback.Receipt, error)
 
-	// Refold does a fold again that was undone; see [Refold].
-	Refold(ctx context.Context, r Refold) (scrollback.Receipt, error)
+	// RedoFold does a fold again that was undone; see [FoldRedo].
+	RedoFold(ctx context.Context, r FoldRedo) (scrollback.Receipt, error)
 
-	// Folds are the folds of a branch that brought segments; see [FoldQuery].
-	Folds(ctx context.Context, q FoldQuery) ([]Fold, error)
+	// ListFolds lists the folds of a branch that brought segments; see [FoldQuery].
+	ListFolds(ctx context.Context, q FoldQuery) ([]Fold, error)
 
-	// Segments are those with the given ids, in that order; not_found names the
+	// ReadSegments returns the segments with the given ids, in that order; not_found names the
 	// first that is missing.
-	Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error)
+	ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error)
 
-	// Receipts lists the compactions of a conversation, newest first; Undone says which
+	// ListReceipts lists the compactions of a conversation, newest first; Undone says which
 	// of them were undone.
-	Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error)
+	ListReceipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error)
 
-	// StoredReceipts lists the receipts that Commit has stored for a conversation, oldest first,
+	// ListStoredReceipts lists the receipts that CommitFold has stored for a conversation, oldest first,
 	// after the first skip.
-	StoredReceipts(ctx context.Context, id scrollback.ConversationID, skip, limit int) ([]scrollback.StoredReceipt, error)
+	ListStoredReceipts(ctx context.Context, id scrollback.ConversationID, skip,
+		limit int) ([]scrollback.StoredReceipt, error)
 }
 
-// Commit folds: it stores new segments and gives the branch a new view, if the
+// FoldCommit folds: it stores new segments and gives the branch a new view, if the
 // branch's ViewVersion is still IfViewVersion (else conflict, and nothing is
-// written). The receipt is kept with the view it replaced. A Commit without
+// written). The receipt is kept with the view it replaced. A FoldCommit without
 // segments only keeps the receipt, the usage and what the view remembers of
 // attempts ([scrollback.View.WithFailuresOf]).
-type Commit struct {
+type FoldCommit struct {
 	Conversation  scrollback.ConversationID
 	Branch        scrollback.BranchID
 	IfViewVersion int64
@@ -49,11 +50,11 @@ type Commit struct {
 	Now           int64
 }
 
-// Unfold puts back the view from before the newest fold of the branch that is not
+// FoldUndo puts back the view from before the newest fold of the branch that is not
 // yet undone, and returns its receipt. What the branch leaves out stays as it is. If there is none, View is what the
 // branch shows from then on, if its ViewVersion is still IfViewVersion (else conflict),
 // and the receipt is empty; with no View either it is not_found.
-type Unfold struct {
+type FoldUndo struct {
 	Branch        scrollback.BranchID
 	Now           int64
 	IfViewVersion int64
@@ -71,17 +72,17 @@ type FoldQuery struct {
 // Fold is a fold as it is kept. Before is the view that it replaced, and After the one that
 // its undoing replaced.
 type Fold struct {
-	Number   int64 // among all folds, for [Refold]
+	Number   int64 // among all folds, for [FoldRedo]
 	UndoneAt int64 // Unix ms; 0 if it is not undone
 	Receipt  scrollback.Receipt
 	Before   scrollback.View
 	After    scrollback.View
 }
 
-// Refold puts back the view that the undoing of a fold replaced, and returns its receipt, if
+// FoldRedo puts back the view that the undoing of a fold replaced, and returns its receipt, if
 // the branch's ViewVersion is still IfViewVersion and the fold is still undone (else conflict,
 // and nothing is written). What the branch leaves out stays as it is.
-type Refold struct {
+type FoldRedo struct {
 	Branch        scrollback.BranchID
 	Number        int64
 	Now           int64

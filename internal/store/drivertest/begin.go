@@ -10,7 +10,7 @@ import (
 // trash puts a conversation into the trash.
 func (w *bench) trash(id scrollback.ConversationID) {
 	w.t.Helper()
-	_, err := w.Log.Patch(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error {
+	_, err := w.Log.PatchConversation(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = w.now
 		return nil
 	})
@@ -22,7 +22,7 @@ func testBegin(w *bench) {
 	c := w.conversation()
 	before := w.head(c.ID)
 	var turn scrollback.Turn
-	got, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+	got, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Turn.State = ""
 		b.Turn.Seq = 99
 		b.Turn.Branch = "not the caller's"
@@ -44,7 +44,7 @@ func testBegin(w *bench) {
 	turn.Branch = c.Branch
 	same(w.t, "turn", turn, got.Turn)
 	same(w.t, "stored turn", turn, w.turn(turn.ID))
-	last, err := w.Turns.Last(w.ctx, c.ID)
+	last, err := w.Turns.GetLast(w.ctx, c.ID)
 	w.ok(err)
 	same(w.t, "last turn", turn, last)
 	same(w.t, "head", w.wrote(before), got.Head)
@@ -73,7 +73,7 @@ func testBeginRefused(w *bench) {
 		_, err := w.tryBegin(c.ID, nil, w.entry(scrollback.RoleUser, "lost"))
 		w.code(err, scrollback.NotFound)
 	})
-	_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	_, err := w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = 0
 		return nil
 	})
@@ -91,7 +91,7 @@ func testBeginOneOpenTurn(w *bench) {
 		for range 2 { // the second time after a step
 			w.unchanged(func() {
 				admitted := false
-				_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+				_, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 					b.Admit = func(*scrollback.Turn) error { admitted = true; return nil }
 					b.Salvage = func(scrollback.Turn) []driver.Entry { admitted = true; return nil }
 				}, w.entry(scrollback.RoleUser, ""))
@@ -114,11 +114,11 @@ func testBeginAdmit(w *bench) {
 	c := w.conversation()
 	w.finish(w.begin(c.ID).Turn, scrollback.TurnFailed)
 	w.finish(w.begin(c.ID).Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
-	last, err := w.Turns.Last(w.ctx, c.ID)
+	last, err := w.Turns.GetLast(w.ctx, c.ID)
 	w.ok(err)
 	no := errors.New("no")
 	w.unchanged(func() {
-		_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+		_, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 			b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "h"}
 			b.Admit = func(t *scrollback.Turn) error {
 				same(w.t, "judged", settled(last), settled(*t))
@@ -132,7 +132,7 @@ func testBeginAdmit(w *bench) {
 		}
 	})
 	w.finds([]string{"unwritten"})
-	got, err := w.tryBegin(c.ID, func(b *driver.Begin) { // the key was not used up
+	got, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) { // the key was not used up
 		b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "another"}
 		b.Admit = func(t *scrollback.Turn) error {
 			t.Reply = "changed"
@@ -154,7 +154,7 @@ func testBeginEdit(w *bench) {
 	c := w.fork(parent, 1)
 	before := w.head(c.ID)
 	admitted := false
-	got, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+	got, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Admit = func(*scrollback.Turn) error { admitted = true; return nil }
 		b.Edit = func(c *scrollback.Conversation) {
 			if !admitted {
@@ -204,10 +204,10 @@ func testBeginEditUncalled(w *bench) {
 	first, err := keyed(w, c.ID, k, nil)
 	w.ok(err)
 	no := errors.New("no")
-	try := func(want scrollback.Code, more func(*driver.Begin)) {
+	try := func(want scrollback.Code, more func(*driver.BeginRequest)) {
 		w.t.Helper()
 		w.unchanged(func() {
-			_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+			_, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 				b.Edit = edit
 				more(b)
 			})
@@ -216,21 +216,21 @@ func testBeginEditUncalled(w *bench) {
 			}
 		})
 	}
-	try("", func(b *driver.Begin) { b.Turn.Idempotency = k })
-	try(scrollback.Conflict, func(b *driver.Begin) {
+	try("", func(b *driver.BeginRequest) { b.Turn.Idempotency = k })
+	try(scrollback.Conflict, func(b *driver.BeginRequest) {
 		b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "other"}
 	})
-	try(scrollback.Conflict, func(*driver.Begin) {})
+	try(scrollback.Conflict, func(*driver.BeginRequest) {})
 	w.finish(first.Turn, scrollback.TurnComplete)
-	try(scrollback.Internal, func(b *driver.Begin) { b.Admit = func(*scrollback.Turn) error { return no } })
+	try(scrollback.Internal, func(b *driver.BeginRequest) { b.Admit = func(*scrollback.Turn) error { return no } })
 	w.trash(c.ID)
-	try(scrollback.NotFound, func(*driver.Begin) {})
+	try(scrollback.NotFound, func(*driver.BeginRequest) {})
 }
 
 // keyed opens a turn under an idempotency key.
 func keyed(w *bench, id scrollback.ConversationID, k scrollback.Idempotency,
-	edit func(*driver.Begin)) (driver.Begun, error) {
-	return w.tryBegin(id, func(b *driver.Begin) {
+	edit func(*driver.BeginRequest)) (driver.BeginResult, error) {
+	return w.tryBegin(id, func(b *driver.BeginRequest) {
 		b.Turn.Idempotency = k
 		b.KeysSince = w.now - 1000
 		if edit != nil {
@@ -243,7 +243,7 @@ func keyed(w *bench, id scrollback.ConversationID, k scrollback.Idempotency,
 func replays(w *bench, id scrollback.ConversationID, k scrollback.Idempotency, turn scrollback.TurnID) {
 	w.t.Helper()
 	w.unchanged(func() {
-		got, err := keyed(w, id, k, func(b *driver.Begin) {
+		got, err := keyed(w, id, k, func(b *driver.BeginRequest) {
 			b.Admit = func(*scrollback.Turn) error { w.t.Error("Admit was asked about a replay"); return nil }
 			b.Salvage = func(scrollback.Turn) []driver.Entry { w.t.Error("a replay salvages"); return nil }
 		})
@@ -299,8 +299,8 @@ func testIdempotencyExpires(w *bench) {
 	first, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
 	w.ok(err)
 	w.finish(first.Turn, scrollback.TurnComplete)
-	since := func(at int64) func(*driver.Begin) {
-		return func(b *driver.Begin) { b.KeysSince = at }
+	since := func(at int64) func(*driver.BeginRequest) {
+		return func(b *driver.BeginRequest) { b.KeysSince = at }
 	}
 	got, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, since(first.Turn.StartedAt))
 	w.ok(err)

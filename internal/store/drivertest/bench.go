@@ -122,7 +122,7 @@ func (w *bench) conversation(edits ...func(*scrollback.Conversation)) scrollback
 	for _, edit := range edits {
 		edit(&c)
 	}
-	got, created, err := w.Log.Create(w.ctx, c, b)
+	got, created, err := w.Log.CreateConversation(w.ctx, c, b)
 	w.ok(err)
 	if !created {
 		w.t.Fatalf("conversation %s was not created", c.ID)
@@ -144,7 +144,7 @@ func (w *bench) fork(parent scrollback.Conversation, at int64) scrollback.Conver
 		b.Parent = owner.Branch
 		b.Sum = owner.Sum
 	}
-	_, _, err := w.Log.Create(w.ctx, c, b)
+	_, _, err := w.Log.CreateConversation(w.ctx, c, b)
 	w.ok(err)
 	return c
 }
@@ -160,7 +160,7 @@ func elder(w *bench) scrollback.Message {
 
 // unfold undoes the newest fold of a branch.
 func (w *bench) unfold(id scrollback.BranchID) (scrollback.Receipt, error) {
-	return w.Views.Unfold(w.ctx, driver.Unfold{Branch: id, Now: w.tick()})
+	return w.Views.UndoFold(w.ctx, driver.FoldUndo{Branch: id, Now: w.tick()})
 }
 
 // entry is a message with these terms and its own weight.
@@ -177,7 +177,7 @@ func (w *bench) entry(role scrollback.Role, terms string) driver.Entry {
 }
 
 // begin opens a turn.
-func (w *bench) begin(id scrollback.ConversationID, entries ...driver.Entry) driver.Begun {
+func (w *bench) begin(id scrollback.ConversationID, entries ...driver.Entry) driver.BeginResult {
 	w.t.Helper()
 	got, err := w.tryBegin(id, nil, entries...)
 	w.ok(err)
@@ -185,8 +185,8 @@ func (w *bench) begin(id scrollback.ConversationID, entries ...driver.Entry) dri
 }
 
 // tryBegin opens a turn after edit had a look at the call.
-func (w *bench) tryBegin(id scrollback.ConversationID, edit func(*driver.Begin),
-	entries ...driver.Entry) (driver.Begun, error) {
+func (w *bench) tryBegin(id scrollback.ConversationID, edit func(*driver.BeginRequest),
+	entries ...driver.Entry) (driver.BeginResult, error) {
 	now := w.tick()
 	turn := scrollback.Turn{
 		ID: scrollback.TurnID(w.id("turn")), Conversation: id, State: scrollback.TurnOpen,
@@ -195,7 +195,7 @@ func (w *bench) tryBegin(id scrollback.ConversationID, edit func(*driver.Begin),
 	if len(entries) > 0 {
 		turn.UserMessage = entries[len(entries)-1].ID
 	}
-	b := driver.Begin{Turn: turn, Now: now, Entries: entries}
+	b := driver.BeginRequest{Turn: turn, Now: now, Entries: entries}
 	if edit != nil {
 		edit(&b)
 	}
@@ -203,10 +203,10 @@ func (w *bench) tryBegin(id scrollback.ConversationID, edit func(*driver.Begin),
 }
 
 // finish moves a turn on.
-func (w *bench) finish(turn scrollback.Turn, state scrollback.TurnState, entries ...driver.Entry) driver.Finished {
+func (w *bench) finish(turn scrollback.Turn, state scrollback.TurnState, entries ...driver.Entry) driver.AppendResult {
 	w.t.Helper()
 	now := w.tick()
-	got, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: now,
+	got, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: now,
 		LeaseUntil: now + lease, Entries: entries, State: state})
 	w.ok(err)
 	return got
@@ -222,12 +222,12 @@ func (w *bench) append(id scrollback.ConversationID, entries ...driver.Entry) []
 
 // tryAppend is append after edit had a look at the call.
 func (w *bench) tryAppend(id scrollback.ConversationID, edit func(*driver.Append),
-	entries ...driver.Entry) (driver.Finished, error) {
+	entries ...driver.Entry) (driver.AppendResult, error) {
 	a := driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: entries}
 	if edit != nil {
 		edit(&a)
 	}
-	return w.Log.Append(w.ctx, a)
+	return w.Log.AppendEntries(w.ctx, a)
 }
 
 // say appends n messages without terms.
@@ -242,7 +242,7 @@ func (w *bench) say(id scrollback.ConversationID, n int) []scrollback.Message {
 
 func (w *bench) head(id scrollback.ConversationID) driver.Head {
 	w.t.Helper()
-	h, err := w.Log.Head(w.ctx, id)
+	h, err := w.Log.ReadHead(w.ctx, id)
 	w.ok(err)
 	return h
 }
@@ -265,7 +265,7 @@ func settled(t scrollback.Turn) scrollback.Turn {
 
 func (w *bench) messages(b scrollback.BranchID, from, to int64) []scrollback.Message {
 	w.t.Helper()
-	got, err := w.Log.Messages(w.ctx, driver.MessageQuery{Branch: b, From: from, To: to})
+	got, err := w.Log.ReadMessages(w.ctx, driver.MessageQuery{Branch: b, From: from, To: to})
 	w.ok(err)
 	return got
 }
@@ -298,14 +298,14 @@ func (w *bench) wrote(before driver.Head) driver.Head {
 func (w *bench) search(terms ...string) []scrollback.Message {
 	w.t.Helper()
 	w.ok(catchUp(w.ctx, w.Driver, 1))
-	got, err := w.Index.Postings(w.ctx, driver.PostingQuery{Terms: terms})
+	got, err := w.Index.FindPostings(w.ctx, driver.PostingQuery{Terms: terms})
 	w.ok(err)
 	var places []driver.Place
 	for _, p := range got {
 		places = append(places, p.Places...)
 	}
 	slices.Sort(places)
-	ms, err := w.Index.Located(w.ctx, slices.Compact(places))
+	ms, err := w.Index.ReadMessagesAt(w.ctx, slices.Compact(places))
 	w.ok(err)
 	slices.SortFunc(ms, func(a, b scrollback.Message) int { return cmp.Compare(a.ID, b.ID) })
 	return ms
@@ -313,7 +313,7 @@ func (w *bench) search(terms ...string) []scrollback.Message {
 
 // catchUp indexes what is behind, for terms of a cut.
 func catchUp(ctx context.Context, d *driver.Driver, cut int) error {
-	s, err := d.Index.State(ctx)
+	s, err := d.Index.ReadState(ctx)
 	if err == nil && s.Cut != cut {
 		err = d.Index.Reset(ctx, cut)
 		s.Watermark = 0
@@ -321,16 +321,16 @@ func catchUp(ctx context.Context, d *driver.Driver, cut int) error {
 	if err != nil {
 		return err
 	}
-	batch, err := d.Index.Behind(ctx, driver.BehindQuery{After: s.Watermark, Limit: 1 << 20})
+	batch, err := d.Index.ReadUnindexed(ctx, driver.UnindexedQuery{After: s.Watermark, Limit: 1 << 20})
 	if err == nil && len(batch) > 0 {
-		_, err = d.Index.Put(ctx, documents(cut, s, batch))
+		_, err = d.Index.PutDocuments(ctx, documents(cut, s, batch))
 	}
 	return err
 }
 
 // documents cuts a batch into terms.
-func documents(cut int, s driver.IndexState, batch []driver.Numbered) driver.Documents {
-	docs := driver.Documents{Cut: cut, From: s.Watermark, To: batch[len(batch)-1].Number}
+func documents(cut int, s driver.IndexState, batch []driver.NumberedMessage) driver.DocumentBatch {
+	docs := driver.DocumentBatch{Cut: cut, From: s.Watermark, To: batch[len(batch)-1].Number}
 	for _, m := range batch {
 		if terms := cutParts(m.Parts); len(terms) > 0 {
 			docs.All = append(docs.All, driver.Document{Terms: terms,
@@ -346,7 +346,7 @@ func (w *bench) finds(terms []string, want ...scrollback.Message) {
 	w.t.Helper()
 	var living []scrollback.Message
 	for _, m := range w.search(terms...) {
-		if _, err := w.Log.Head(w.ctx, m.ConversationID); err == nil && w.head(m.ConversationID).DeletedAt == 0 {
+		if _, err := w.Log.ReadHead(w.ctx, m.ConversationID); err == nil && w.head(m.ConversationID).DeletedAt == 0 {
 			living = append(living, m)
 		}
 	}

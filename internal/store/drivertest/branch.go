@@ -22,7 +22,7 @@ func rewindTo(w *bench, id scrollback.ConversationID, branch scrollback.BranchID
 // rewind goes back to a seq of the current path.
 func rewind(w *bench, id scrollback.ConversationID, seq int64) driver.Head {
 	w.t.Helper()
-	h, err := w.Log.Rewind(w.ctx, rewindTo(w, id, w.head(id).Branch.ID, seq))
+	h, err := w.Log.RewindHead(w.ctx, rewindTo(w, id, w.head(id).Branch.ID, seq))
 	w.ok(err)
 	return h
 }
@@ -39,7 +39,7 @@ func testRewind(w *bench) {
 		c.Branch = "x"
 		c.Messages = 99
 	}
-	back, err := w.Log.Rewind(w.ctx, r)
+	back, err := w.Log.RewindHead(w.ctx, r)
 	w.ok(err)
 	want := r.To
 	want.Conversation = c.ID
@@ -59,7 +59,7 @@ func testRewind(w *bench) {
 	if second[0].Seq != 4 || second[0].Sum != old[2].Sum.Add(second[0].Weight) || second[0].Branch != back.Branch.ID {
 		w.t.Errorf("what follows is %+v", second[0])
 	}
-	h, err := w.Log.Rewind(w.ctx, rewindTo(w, c.ID, c.Branch, 5))
+	h, err := w.Log.RewindHead(w.ctx, rewindTo(w, c.ID, c.Branch, 5))
 	w.ok(err)
 	same(w.t, "back on the first branch", before.Branch, h.Branch)
 	more := w.say(c.ID, 1)
@@ -112,29 +112,30 @@ func testRewindRefused(w *bench) {
 		r := rewindTo(w, c.ID, c.Branch, 2)
 		edit(&r)
 		w.unchanged(func() {
-			_, err := w.Log.Rewind(w.ctx, r)
+			_, err := w.Log.RewindHead(w.ctx, r)
 			if scrollback.CodeOf(err) != scrollback.NotFound {
 				w.t.Errorf("%s: %v", name, err)
 			}
 		})
 		if w.head(c.ID).DeletedAt != 0 {
-			_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
+			_, err := w.Log.PatchConversation(w.ctx, c.ID, w.tick(),
+				func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
 			w.ok(err)
 		}
 	}
-	h, err := w.Log.Rewind(w.ctx, rewindTo(w, child.ID, c.Branch, 1)) // into what it inherits
+	h, err := w.Log.RewindHead(w.ctx, rewindTo(w, child.ID, c.Branch, 1)) // into what it inherits
 	w.ok(err)
 	if h.Branch.Parent != c.Branch || h.Branch.Conversation != child.ID || h.Messages != 1 {
 		w.t.Errorf("inside what is inherited the head is %+v", h)
 	}
-	h, err = w.Log.Rewind(w.ctx, rewindTo(w, child.ID, c.Branch, 3)) // its end is not the child's to go on with
+	h, err = w.Log.RewindHead(w.ctx, rewindTo(w, child.ID, c.Branch, 3)) // its end is not the child's to go on with
 	w.ok(err)
 	if h.Branch.ID == c.Branch {
 		w.t.Error("a fork writes on its parent's branch")
 	}
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
 	w.unchanged(func() {
-		_, err := w.Log.Rewind(w.ctx, rewindTo(w, c.ID, c.Branch, 1))
+		_, err := w.Log.RewindHead(w.ctx, rewindTo(w, c.ID, c.Branch, 1))
 		w.code(err, scrollback.Conflict)
 	})
 	w.finish(turn, scrollback.TurnComplete)
@@ -147,7 +148,7 @@ func testRewindTurns(w *bench) {
 	said := func(e driver.Entry, turn scrollback.Turn) driver.Entry { e.TurnID = turn.ID; return e }
 	turn := func(state scrollback.TurnState) scrollback.Turn {
 		id := scrollback.TurnID("turn of " + w.id("turn"))
-		begun, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+		begun, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 			b.Turn.ID = id
 			for i := range b.Entries {
 				b.Entries[i].TurnID = id
@@ -159,7 +160,7 @@ func testRewindTurns(w *bench) {
 	}
 	last := func(want scrollback.TurnID) {
 		w.t.Helper()
-		got, err := w.Turns.Last(w.ctx, c.ID)
+		got, err := w.Turns.GetLast(w.ctx, c.ID)
 		if want == "" {
 			w.code(err, scrollback.NotFound)
 			return
@@ -178,14 +179,14 @@ func testRewindTurns(w *bench) {
 	last("")
 	third := turn(scrollback.TurnComplete)
 	last(third.ID)
-	h, err := w.Log.Rewind(w.ctx, rewindTo(w, c.ID, c.Branch, 4))
+	h, err := w.Log.RewindHead(w.ctx, rewindTo(w, c.ID, c.Branch, 4))
 	w.ok(err)
 	if h.Branch.ID != c.Branch {
 		w.t.Errorf("on branch %s", h.Branch.ID)
 	}
 	last(second.ID)
 	var admitted *scrollback.Turn
-	_, err = w.tryBegin(c.ID, func(b *driver.Begin) {
+	_, err = w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Admit = func(t *scrollback.Turn) error { admitted = t; return nil }
 	})
 	w.ok(err)
@@ -211,7 +212,7 @@ func testRewindTakesOver(w *bench) {
 		}
 		return []driver.Entry{kept}
 	}
-	h, err := w.Log.Rewind(w.ctx, r)
+	h, err := w.Log.RewindHead(w.ctx, r)
 	w.ok(err)
 	if h.Messages != 1 {
 		w.t.Errorf("the head is at %d", h.Messages)
@@ -235,10 +236,10 @@ func testForkRefused(w *bench) {
 		b.AtSeq = 2
 		b.HeadSeq = 2
 		edit(&b)
-		if _, _, err := w.Log.Create(w.ctx, c, b); scrollback.CodeOf(err) != scrollback.NotFound {
+		if _, _, err := w.Log.CreateConversation(w.ctx, c, b); scrollback.CodeOf(err) != scrollback.NotFound {
 			w.t.Errorf("%s: %v", name, err)
 		}
-		_, err := w.Log.Head(w.ctx, c.ID)
+		_, err := w.Log.ReadHead(w.ctx, c.ID)
 		w.code(err, scrollback.NotFound)
 	}
 	try("no such branch", func(b *scrollback.Branch) { b.Parent = "x" })
@@ -266,14 +267,14 @@ func testForkOfInherited(w *bench) {
 	c.Parent = &scrollback.ParentRef{ID: other.ID, Branch: other.Branch, Seq: 1}
 	b.Parent = said[0].Branch
 	b.AtSeq = 1
-	_, _, err := w.Log.Create(w.ctx, c, b)
+	_, _, err := w.Log.CreateConversation(w.ctx, c, b)
 	w.code(err, scrollback.NotFound)
 	w.trash(mid.ID)
 	c, b = plan(w)
 	c.Parent = &scrollback.ParentRef{ID: mid.ID, Branch: mid.Branch, Seq: 1}
 	b.Parent = said[0].Branch
 	b.AtSeq = 1
-	_, _, err = w.Log.Create(w.ctx, c, b)
+	_, _, err = w.Log.CreateConversation(w.ctx, c, b)
 	w.code(err, scrollback.NotFound)
 }
 
@@ -287,15 +288,15 @@ func testLinesInherited(w *bench) {
 	low := w.fork(mid, 6)
 	beside := w.fork(top, 2)
 	places := map[scrollback.BranchID]int64{}
-	lines, err := w.Index.LinesOf(w.ctx, []scrollback.ConversationID{top.ID, mid.ID})
+	lines, err := w.Index.ListBranchesOf(w.ctx, []scrollback.ConversationID{top.ID, mid.ID})
 	w.ok(err)
 	for _, l := range lines {
 		places[l.Branch] = l.Number
 	}
-	see := func(what string, of scrollback.BranchID, in driver.LineQuery, want driver.Line) {
+	see := func(what string, of scrollback.BranchID, in driver.IndexedBranchQuery, want driver.IndexedBranch) {
 		w.t.Helper()
 		in.Numbers = []int64{places[of]}
-		got, err := w.Index.Lines(w.ctx, in)
+		got, err := w.Index.FindBranches(w.ctx, in)
 		w.ok(err)
 		l := got[places[of]]
 		l.Number = 0
@@ -305,28 +306,29 @@ func testLinesInherited(w *bench) {
 			w.t.Errorf("%s: %+v", what, got)
 		}
 	}
-	all := driver.LineQuery{}
-	see("live", first.Branch, all, driver.Line{Conversation: top.ID, First: 1, Head: 5})
+	all := driver.IndexedBranchQuery{}
+	see("live", first.Branch, all, driver.IndexedBranch{Conversation: top.ID, First: 1, Head: 5})
 	w.trash(top.ID)
 	see("with two heirs", first.Branch, all,
-		driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: mid.ID, Through: mid.Branch})
-	see("with all of the trash", first.Branch, driver.LineQuery{Trash: true},
-		driver.Line{Conversation: top.ID, First: 1, Head: 5})
-	see("of no project of an heir", first.Branch, driver.LineQuery{Projects: []string{"none"}}, driver.Line{})
+		driver.IndexedBranch{Conversation: top.ID, First: 1, Head: 4, Heir: mid.ID, Through: mid.Branch})
+	see("with all of the trash", first.Branch, driver.IndexedBranchQuery{Trash: true},
+		driver.IndexedBranch{Conversation: top.ID, First: 1, Head: 5})
+	see("of no project of an heir", first.Branch, driver.IndexedBranchQuery{Projects: []string{"none"}},
+		driver.IndexedBranch{})
 	w.trash(mid.ID)
 	see("through another in the trash", first.Branch, all,
-		driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: low.ID, Through: low.Branch})
+		driver.IndexedBranch{Conversation: top.ID, First: 1, Head: 4, Heir: low.ID, Through: low.Branch})
 	see("of another in the trash", mid.Branch, all,
-		driver.Line{Conversation: mid.ID, First: 5, Head: 6, Heir: low.ID, Through: low.Branch})
+		driver.IndexedBranch{Conversation: mid.ID, First: 5, Head: 6, Heir: low.ID, Through: low.Branch})
 	purge(w, top.ID, 9)
 	see("of one that was purged", first.Branch, all,
-		driver.Line{Conversation: top.ID, First: 1, Head: 4, Heir: low.ID, Through: low.Branch})
+		driver.IndexedBranch{Conversation: top.ID, First: 1, Head: 4, Heir: low.ID, Through: low.Branch})
 	w.trash(low.ID)
 	see("with the nearer heir", first.Branch, all,
-		driver.Line{Conversation: top.ID, First: 1, Head: 2, Heir: beside.ID, Through: beside.Branch})
-	see("without an heir", mid.Branch, all, driver.Line{})
+		driver.IndexedBranch{Conversation: top.ID, First: 1, Head: 2, Heir: beside.ID, Through: beside.Branch})
+	see("without an heir", mid.Branch, all, driver.IndexedBranch{})
 	w.trash(beside.ID)
-	see("of nobody", first.Branch, all, driver.Line{})
+	see("of nobody", first.Branch, all, driver.IndexedBranch{})
 }
 
 // testBranches: a conversation's own, by id.
@@ -336,18 +338,18 @@ func testBranches(w *bench) {
 	first := w.head(c.ID).Branch
 	second := rewind(w, c.ID, 1).Branch
 	w.fork(c, 1)
-	got, err := w.Log.Branches(w.ctx, c.ID)
+	got, err := w.Log.ListBranches(w.ctx, c.ID)
 	w.ok(err)
 	want := []scrollback.Branch{first, second}
 	if second.ID < first.ID {
 		want = []scrollback.Branch{second, first}
 	}
 	same(w.t, "branches", want, got)
-	got, err = w.Log.Branches(w.ctx, "x")
+	got, err = w.Log.ListBranches(w.ctx, "x")
 	w.ok(err)
 	same(w.t, "of no conversation", []scrollback.Branch(nil), got)
 	w.say(c.ID, 1)
-	if b, err := w.Log.Branch(w.ctx, second.ID); err != nil || b.UpdatedAt <= second.UpdatedAt {
+	if b, err := w.Log.FindBranch(w.ctx, second.ID); err != nil || b.UpdatedAt <= second.UpdatedAt {
 		w.t.Errorf("after a message: %+v, %v", b, err)
 	}
 }
@@ -359,16 +361,16 @@ func testUnfoldInherited(w *bench) {
 	w.say(c.ID, 4)
 	own := w.fold(c, 1, 2)
 	view := &scrollback.View{RetryAt: 5}
-	u := driver.Unfold{Branch: c.Branch, Now: w.tick(), IfViewVersion: 99, View: view}
-	got, err := w.Views.Unfold(w.ctx, u) // a fold to undo comes first, whatever the version
+	u := driver.FoldUndo{Branch: c.Branch, Now: w.tick(), IfViewVersion: 99, View: view}
+	got, err := w.Views.UndoFold(w.ctx, u) // a fold to undo comes first, whatever the version
 	w.ok(err)
 	same(w.t, "receipt", own.Receipt, got)
 	w.unchanged(func() {
-		_, err := w.Views.Unfold(w.ctx, u)
+		_, err := w.Views.UndoFold(w.ctx, u)
 		w.code(err, scrollback.Conflict)
 	})
 	u.IfViewVersion = w.head(c.ID).Branch.ViewVersion
-	got, err = w.Views.Unfold(w.ctx, u)
+	got, err = w.Views.UndoFold(w.ctx, u)
 	w.ok(err)
 	same(w.t, "no receipt", scrollback.Receipt{}, got)
 	h := w.head(c.ID)
@@ -377,10 +379,10 @@ func testUnfoldInherited(w *bench) {
 }
 
 // purge goes on to the end, in steps.
-func purge(w *bench, id scrollback.ConversationID, limit int) (all driver.Purged) {
+func purge(w *bench, id scrollback.ConversationID, limit int) (all driver.PurgeResult) {
 	w.t.Helper()
 	for i := 0; !all.Done; i++ {
-		p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: limit})
+		p, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: limit})
 		w.ok(err)
 		if p.Removed > int64(limit) || i > 1000 {
 			w.t.Fatalf("step %d removed %d, at most %d were asked", i, p.Removed, limit)
@@ -395,10 +397,10 @@ func purge(w *bench, id scrollback.ConversationID, limit int) (all driver.Purged
 func gone(w *bench, c scrollback.Conversation) {
 	w.t.Helper()
 	for name, call := range map[string]func() error{
-		"Head":     func() error { _, err := w.Log.Head(w.ctx, c.ID); return err },
-		"LastTurn": func() error { _, err := w.Turns.Last(w.ctx, c.ID); return err },
+		"Head":     func() error { _, err := w.Log.ReadHead(w.ctx, c.ID); return err },
+		"LastTurn": func() error { _, err := w.Turns.GetLast(w.ctx, c.ID); return err },
 		"Patch": func() error {
-			_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(*scrollback.Conversation) error { return nil })
+			_, err := w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(*scrollback.Conversation) error { return nil })
 			return err
 		},
 		"Begin":  func() error { _, err := w.tryBegin(c.ID, nil); return err },
@@ -429,13 +431,13 @@ func testPurge(w *bench) {
 	w.fold(lone, 1, 1)
 	held := w.begin(lone.ID).Turn
 	w.unchanged(func() {
-		_, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: lone.ID, Now: w.tick(), Limit: 9})
+		_, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: lone.ID, Now: w.tick(), Limit: 9})
 		w.code(err, scrollback.Conflict)
 	})
 	w.finish(held, scrollback.TurnComplete)
 	before := readAll(w.t, w.Driver)
 	p := purge(w, lone.ID, 9)
-	same(w.t, "purged", driver.Purged{Done: true, Removed: 1, Loose: []scrollback.ArtifactID{alone.ID}}, p)
+	same(w.t, "purged", driver.PurgeResult{Done: true, Removed: 1, Loose: []scrollback.ArtifactID{alone.ID}}, p)
 	gone(w, lone)
 	w.finds([]string{"secret"})
 	same(w.t, "refs", 0, len(refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{lone.ID}, Limit: 9})))
@@ -450,8 +452,8 @@ func testPurge(w *bench) {
 	if _, kept := a.artifacts[both.ID]; !kept || len(a.flaws) > 0 || a.total != int64(len(a.messages)) {
 		w.t.Errorf("after it: flaws %v, %d of %d messages", a.flaws, len(a.messages), a.total)
 	}
-	same(w.t, "again", driver.Purged{Done: true}, purge(w, lone.ID, 9))
-	_, created, err := w.Log.Create(w.ctx, lone, scrollback.Branch{ID: "b anew", Conversation: lone.ID})
+	same(w.t, "again", driver.PurgeResult{Done: true}, purge(w, lone.ID, 9))
+	_, created, err := w.Log.CreateConversation(w.ctx, lone, scrollback.Branch{ID: "b anew", Conversation: lone.ID})
 	if err != nil || !created {
 		w.t.Errorf("its id is free again: %v, %v", created, err)
 	}
@@ -476,7 +478,7 @@ func testPurgeShared(w *bench) {
 	new1 := w.say(child.ID, 2)
 	want := readAll(w.t, w.Driver)
 	p := purge(w, parent.ID, 1)
-	same(w.t, "purged", driver.Purged{Done: true, Removed: 2, Kept: 2}, p)
+	same(w.t, "purged", driver.PurgeResult{Done: true, Removed: 2, Kept: 2}, p)
 	gone(w, parent)
 	same(w.t, "the child's path", append(old[:2:2], new1...), w.messages(child.Branch, 1, 99))
 	for _, th := range want.Threads {
@@ -496,13 +498,13 @@ func testPurgeShared(w *bench) {
 	if len(refs) != 2 || fmt.Sprint(refs) == "" {
 		w.t.Errorf("refs %v", refs)
 	}
-	_, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{folded.Segments[0].ID})
+	_, err := w.Views.ReadSegments(w.ctx, []scrollback.SegmentID{folded.Segments[0].ID})
 	w.ok(err)
-	_, err = w.Views.Segments(w.ctx, []scrollback.SegmentID{late.Segments[0].ID})
+	_, err = w.Views.ReadSegments(w.ctx, []scrollback.SegmentID{late.Segments[0].ID})
 	w.code(err, scrollback.NotFound)
-	_, err = w.Log.Branch(w.ctx, side.ID)
+	_, err = w.Log.FindBranch(w.ctx, side.ID)
 	w.code(err, scrollback.NotFound)
-	_, _, err = w.Log.Create(w.ctx, scrollback.Conversation{ID: parent.ID}, scrollback.Branch{ID: "b anew"})
+	_, _, err = w.Log.CreateConversation(w.ctx, scrollback.Conversation{ID: parent.ID}, scrollback.Branch{ID: "b anew"})
 	w.code(err, scrollback.Conflict)
 	if a := audits(w); len(a.flaws) > 0 {
 		w.t.Errorf("flaws %v", a.flaws)
@@ -517,11 +519,11 @@ func testPurgeShared(w *bench) {
 func testPurgeSteps(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 5)
-	p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), Limit: 3})
+	p, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), Limit: 3})
 	w.ok(err)
-	same(w.t, "a step", driver.Purged{Removed: 3}, p)
+	same(w.t, "a step", driver.PurgeResult{Removed: 3}, p)
 	gone(w, c)
-	same(w.t, "the rest", driver.Purged{Done: true, Removed: 2}, purge(w, c.ID, 3))
+	same(w.t, "the rest", driver.PurgeResult{Done: true, Removed: 2}, purge(w, c.ID, 3))
 	if a := audits(w); a.total != 0 || len(a.conversations) != 0 || len(a.branches) != 0 || len(a.segments) != 0 {
 		w.t.Errorf("left: %+v", a)
 	}
@@ -534,7 +536,8 @@ func testPurgeOfTrash(w *bench) {
 	w.say(c.ID, 2)
 	try := func(trashedBy int64, want scrollback.Code) {
 		w.t.Helper()
-		_, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), TrashedBy: trashedBy, Limit: 9})
+		_, err := w.Log.PurgeConversation(w.ctx,
+			driver.Purge{Conversation: c.ID, Now: w.tick(), TrashedBy: trashedBy, Limit: 9})
 		if scrollback.CodeOf(err) != want {
 			w.t.Errorf("%v, want %q", err, want)
 		}
@@ -555,12 +558,12 @@ func testPurgeChain(w *bench) {
 	w.say(mid.ID, 2)
 	low := w.fork(mid, 3)
 	w.say(low.ID, 1)
-	same(w.t, "top", driver.Purged{Done: true, Removed: 1, Kept: 2}, purge(w, top.ID, 9))
-	same(w.t, "mid", driver.Purged{Done: true, Removed: 1, Kept: 1, Next: top.ID}, purge(w, mid.ID, 9))
+	same(w.t, "top", driver.PurgeResult{Done: true, Removed: 1, Kept: 2}, purge(w, top.ID, 9))
+	same(w.t, "mid", driver.PurgeResult{Done: true, Removed: 1, Kept: 1, Next: top.ID}, purge(w, mid.ID, 9))
 	Check(w.t, w.Driver)
-	same(w.t, "low", driver.Purged{Done: true, Removed: 1, Next: mid.ID}, purge(w, low.ID, 9))
-	same(w.t, "mid again", driver.Purged{Done: true, Removed: 1, Next: top.ID}, purge(w, mid.ID, 9))
-	same(w.t, "top again", driver.Purged{Done: true, Removed: 2}, purge(w, top.ID, 9))
+	same(w.t, "low", driver.PurgeResult{Done: true, Removed: 1, Next: mid.ID}, purge(w, low.ID, 9))
+	same(w.t, "mid again", driver.PurgeResult{Done: true, Removed: 1, Next: top.ID}, purge(w, mid.ID, 9))
+	same(w.t, "top again", driver.PurgeResult{Done: true, Removed: 2}, purge(w, top.ID, 9))
 	if a := audits(w); a.total != 0 || len(a.conversations) != 0 {
 		w.t.Errorf("left: %d messages, %v", a.total, a.conversations)
 	}

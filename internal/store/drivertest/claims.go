@@ -42,7 +42,7 @@ func claim(what, owner string, at, until int64) driver.Claim {
 // want claims, and wants it to be got or not.
 func (b *claimsBench) want(want bool, c driver.Claim) {
 	b.t.Helper()
-	got, err := b.Claim(b.t.Context(), c)
+	got, err := b.ClaimWork(b.t.Context(), c)
 	if err != nil || got != want {
 		b.t.Fatalf("claim %+v: %v, %v; want %v", c, got, err, want)
 	}
@@ -50,7 +50,7 @@ func (b *claimsBench) want(want bool, c driver.Claim) {
 
 func (b *claimsBench) release(c driver.Claim) {
 	b.t.Helper()
-	if err := b.Release(b.t.Context(), c); err != nil {
+	if err := b.ReleaseWork(b.t.Context(), c); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -100,7 +100,7 @@ func testConcurrentClaims(b *claimsBench) {
 		var all sync.WaitGroup
 		for i := range 16 {
 			all.Go(func() {
-				ok, err := b.Claim(b.t.Context(), claim(fmt.Sprint("c/", round), fmt.Sprint(i), now, now+1000))
+				ok, err := b.ClaimWork(b.t.Context(), claim(fmt.Sprint("c/", round), fmt.Sprint(i), now, now+1000))
 				if err != nil {
 					b.t.Error(err)
 				}

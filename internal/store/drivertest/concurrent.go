@@ -49,8 +49,8 @@ func oneWins(w *bench, errs []error) {
 func testConcurrentConversations(w *bench) {
 	const turns = 5
 	type job struct {
-		begin  driver.Begin
-		finish driver.Finish
+		begin  driver.BeginRequest
+		finish driver.FinishedStep
 	}
 	jobs := make([][]job, workers)
 	ids := make([]scrollback.ConversationID, workers)
@@ -62,8 +62,8 @@ func testConcurrentConversations(w *bench) {
 				Owner:      "o",
 				LeaseUntil: now + lease, StartedAt: now}
 			jobs[i] = append(jobs[i], job{
-				driver.Begin{Turn: t, Now: now, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "ask")}},
-				driver.Finish{Turn: t.ID, Owner: "o", Now: now, State: scrollback.TurnComplete,
+				driver.BeginRequest{Turn: t, Now: now, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "ask")}},
+				driver.FinishedStep{Turn: t.ID, Owner: "o", Now: now, State: scrollback.TurnComplete,
 					Entries: []driver.Entry{w.entry(scrollback.RoleAssistant, "answer")}},
 			})
 		}
@@ -71,10 +71,10 @@ func testConcurrentConversations(w *bench) {
 	for _, err := range together(func(i int) error {
 		for _, j := range jobs[i] {
 			_, err := w.Turns.Begin(w.ctx, j.begin)
-			_, saveErr := w.Turns.Save(w.ctx, driver.Save{Turn: j.begin.Turn.ID, Owner: "o", Draft: draft("x"),
+			_, saveErr := w.Turns.SaveDraft(w.ctx, driver.SavedDraft{Turn: j.begin.Turn.ID, Owner: "o", Draft: draft("x"),
 				LeaseUntil: j.begin.Turn.LeaseUntil})
-			_, finishErr := w.Turns.Finish(w.ctx, j.finish)
-			_, readErr := w.Index.Postings(w.ctx, driver.PostingQuery{Terms: []string{"ask"}})
+			_, finishErr := w.Turns.FinishStep(w.ctx, j.finish)
+			_, readErr := w.Index.FindPostings(w.ctx, driver.PostingQuery{Terms: []string{"ask"}})
 			if err := errors.Join(err, saveErr, finishErr, readErr); err != nil {
 				return err
 			}
@@ -93,11 +93,11 @@ func testConcurrentConversations(w *bench) {
 }
 
 // begins is one call of Begin a worker, on one conversation.
-func begins(w *bench, id scrollback.ConversationID, k scrollback.Idempotency) []driver.Begin {
-	out := make([]driver.Begin, workers)
+func begins(w *bench, id scrollback.ConversationID, k scrollback.Idempotency) []driver.BeginRequest {
+	out := make([]driver.BeginRequest, workers)
 	for i := range out {
 		now := w.tick()
-		out[i] = driver.Begin{Now: now, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "ask")},
+		out[i] = driver.BeginRequest{Now: now, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "ask")},
 			Turn: scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: id, State: scrollback.TurnOpen,
 				Owner: fmt.Sprint(i), LeaseUntil: now + lease, StartedAt: now, Idempotency: k}}
 	}
@@ -125,7 +125,7 @@ func testConcurrentBegin(w *bench) {
 func testConcurrentKey(w *bench) {
 	c := w.conversation()
 	calls := begins(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"})
-	got := make([]driver.Begun, workers)
+	got := make([]driver.BeginResult, workers)
 	for _, err := range together(func(i int) (err error) {
 		got[i], err = w.Turns.Begin(w.ctx, calls[i])
 		return err
@@ -156,7 +156,7 @@ func testConcurrentAppend(w *bench) {
 	}
 	for _, err := range together(func(i int) error {
 		for r := range runs {
-			got, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: -1,
+			got, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: -1,
 				Entries: entries[i][r*each : (r+1)*each]})
 			if err != nil {
 				return err
@@ -182,7 +182,8 @@ func testConcurrentIfHead(w *bench) {
 		entries[i] = w.entry(scrollback.RoleUser, "")
 	}
 	oneWins(w, together(func(i int) error {
-		_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.now, IfHead: 2, Entries: entries[i : i+1]})
+		_, err := w.Log.AppendEntries(w.ctx,
+			driver.Append{Conversation: c.ID, Now: w.now, IfHead: 2, Entries: entries[i : i+1]})
 		return err
 	}))
 	same(w.t, "messages", int64(3), w.head(c.ID).Messages)
@@ -193,12 +194,12 @@ func testConcurrentIfHead(w *bench) {
 func testConcurrentCommit(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, workers)
-	commits := make([]driver.Commit, workers)
+	commits := make([]driver.FoldCommit, workers)
 	for i := range commits {
 		commits[i] = plainCommit(w, c, 1, int64(i+1))
 	}
-	oneWins(w, together(func(i int) error { return w.Views.Commit(w.ctx, commits[i]) }))
-	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
+	oneWins(w, together(func(i int) error { return w.Views.CommitFold(w.ctx, commits[i]) }))
+	receipts, err := w.Views.ListReceipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	refs := refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 9})
 	if len(receipts) != 1 || len(refs) != 1 {
@@ -214,7 +215,7 @@ func draft(text string) scrollback.Draft {
 
 // save keeps a draft and renews the lease.
 func (w *bench) save(t scrollback.Turn, d scrollback.Draft) (bool, error) {
-	return w.Turns.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: w.tick() + lease})
+	return w.Turns.SaveDraft(w.ctx, driver.SavedDraft{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: w.tick() + lease})
 }
 
 // testMeta: what is kept beside a turn's messages stays from save to save, also when its
@@ -225,13 +226,14 @@ func testMeta(w *bench) {
 		{Query: "潮汐 <x>", Results: []scrollback.Source{{Title: "T", URL: "https://a.test/?q=1&r=2", Text: "\"x\""}}},
 		{Query: "none", Results: []scrollback.Source{}, Error: "nothing came"}}}
 	save := func(t scrollback.Turn, m *scrollback.TurnMeta) {
-		_, err := w.Turns.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: draft("x"), Meta: m,
+		_, err := w.Turns.SaveDraft(w.ctx, driver.SavedDraft{Turn: t.ID, Owner: t.Owner, Draft: draft("x"), Meta: m,
 			LeaseUntil: w.now + lease})
 		w.ok(err)
 	}
 	finish := func(t scrollback.Turn, state scrollback.TurnState, m *scrollback.TurnMeta) {
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: t.ID, Owner: t.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
-			State: state, Meta: m})
+		_, err := w.Turns.FinishStep(w.ctx,
+			driver.FinishedStep{Turn: t.ID, Owner: t.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
+				State: state, Meta: m})
 		w.ok(err)
 	}
 	plain := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
@@ -249,10 +251,10 @@ func testMeta(w *bench) {
 	save(gone, &searched)
 	w.now += 2 * lease
 	w.begin(c.ID, w.entry(scrollback.RoleUser, ""))
-	got, err := w.Turns.Meta(w.ctx, []scrollback.TurnID{plain.ID, one.ID, gone.ID, "unknown", one.ID})
+	got, err := w.Turns.ReadMeta(w.ctx, []scrollback.TurnID{plain.ID, one.ID, gone.ID, "unknown", one.ID})
 	w.ok(err)
 	same(w.t, "meta by turn", map[scrollback.TurnID]scrollback.TurnMeta{one.ID: more, gone.ID: searched}, got)
-	got, err = w.Turns.Meta(w.ctx, nil)
+	got, err = w.Turns.ReadMeta(w.ctx, nil)
 	w.ok(err)
 	same(w.t, "of no turns", 0, len(got))
 }
@@ -291,7 +293,7 @@ func testLeaseTakenOver(w *bench) {
 	c, old := expired(w)
 	before := w.head(c.ID)
 	var admitted scrollback.Turn
-	got, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+	got, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Salvage = salvager(w, old.ID, 2)
 		b.Admit = func(last *scrollback.Turn) error { admitted = *last; return nil }
 		b.Now = w.tick()
@@ -327,7 +329,7 @@ func testTakeOver(w *bench) {
 	take := func(id scrollback.TurnID, left int) scrollback.Turn {
 		w.t.Helper()
 		salvage := salvager(w, old.ID, left)
-		got, err := w.Turns.TakeOver(w.ctx, driver.TakeOver{Turn: id, Salvage: salvage, Now: w.tick()})
+		got, err := w.Turns.TakeOver(w.ctx, driver.Takeover{Turn: id, Salvage: salvage, Now: w.tick()})
 		w.ok(err)
 		return got
 	}
@@ -339,7 +341,7 @@ func testTakeOver(w *bench) {
 	}
 	same(w.t, "the turn as stored", settled(got), w.turn(old.ID))
 	w.unchanged(func() { same(w.t, "the turn once more", settled(got), settled(take(old.ID, 1))) })
-	_, err := w.Turns.Save(w.ctx, driver.Save{Turn: old.ID, Owner: old.Owner, LeaseUntil: w.now + 9})
+	_, err := w.Turns.SaveDraft(w.ctx, driver.SavedDraft{Turn: old.ID, Owner: old.Owner, LeaseUntil: w.now + 9})
 	w.lost(err)
 	begun := w.begin(c.ID, w.entry(scrollback.RoleUser, "mine"))
 	w.unchanged(func() {
@@ -347,7 +349,7 @@ func testTakeOver(w *bench) {
 			w.t.Fatalf("a turn that is held: %+v", held)
 		}
 	})
-	_, err = w.Turns.TakeOver(w.ctx, driver.TakeOver{Turn: "nobody", Now: w.now})
+	_, err = w.Turns.TakeOver(w.ctx, driver.Takeover{Turn: "nobody", Now: w.now})
 	w.code(err, scrollback.NotFound)
 	Check(w.t, w.Driver)
 }
@@ -357,7 +359,7 @@ func testLeaseTakenOverUnsalvaged(w *bench) {
 	for _, salvage := range []bool{true, false} {
 		c, old := expired(w)
 		before := w.head(c.ID)
-		_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+		_, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 			if salvage {
 				b.Salvage = salvager(w, old.ID, 0)
 			}
@@ -376,7 +378,7 @@ func testLeaseAdmitRefuses(w *bench) {
 	c, old := expired(w)
 	no := errors.New("no")
 	w.unchanged(func() {
-		_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+		_, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 			b.Salvage = salvager(w, old.ID, 2)
 			b.Admit = func(last *scrollback.Turn) error {
 				if last.State != scrollback.TurnInterrupted {
@@ -399,7 +401,7 @@ func testLeaseLost(w *bench) {
 	w.unchanged(func() {
 		_, err := w.save(old, draft("late"))
 		w.lost(err)
-		_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: old.ID, Owner: old.Owner, Now: w.tick(),
+		_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: old.ID, Owner: old.Owner, Now: w.tick(),
 			State: scrollback.TurnComplete, Entries: []driver.Entry{w.entry(scrollback.RoleAssistant, "late")}})
 		w.lost(err)
 		w.ok(w.Turns.Stop(w.ctx, old.ID))

@@ -52,14 +52,14 @@ func full(w *bench) (scrollback.Conversation, scrollback.Branch) {
 func testCreate(w *bench) {
 	elder(w)
 	c, b := full(w)
-	got, created, err := w.Log.Create(w.ctx, c, b)
+	got, created, err := w.Log.CreateConversation(w.ctx, c, b)
 	w.ok(err)
 	if !created {
 		w.t.Fatal("not created")
 	}
 	same(w.t, "created", c, got)
 	same(w.t, "head", driver.Head{Conversation: c, Branch: b}, w.head(c.ID))
-	branch, err := w.Log.Branch(w.ctx, b.ID)
+	branch, err := w.Log.FindBranch(w.ctx, b.ID)
 	w.ok(err)
 	same(w.t, "branch", b, branch)
 }
@@ -68,9 +68,9 @@ func testCreate(w *bench) {
 func testCreateKnown(w *bench) {
 	elder(w)
 	c, b := full(w)
-	_, _, err := w.Log.Create(w.ctx, c, b)
+	_, _, err := w.Log.CreateConversation(w.ctx, c, b)
 	w.ok(err)
-	stored, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	stored, err := w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = 9
 		return nil
 	})
@@ -79,14 +79,14 @@ func testCreateKnown(w *bench) {
 	other.ID = c.ID
 	branch.Conversation = c.ID
 	w.unchanged(func() {
-		got, created, err := w.Log.Create(w.ctx, other, branch)
+		got, created, err := w.Log.CreateConversation(w.ctx, other, branch)
 		w.ok(err)
 		if created {
 			w.t.Fatal("created twice")
 		}
 		same(w.t, "known", stored, got)
 	})
-	_, err = w.Log.Branch(w.ctx, branch.ID)
+	_, err = w.Log.FindBranch(w.ctx, branch.ID)
 	w.code(err, scrollback.NotFound)
 }
 
@@ -106,7 +106,7 @@ func testPatch(w *bench) {
 	want.DeletedAt = 12
 	before := w.head(c.ID)
 	want.UpdatedAt = w.tick()
-	got, err := w.Log.Patch(w.ctx, c.ID, w.now, func(got *scrollback.Conversation) error {
+	got, err := w.Log.PatchConversation(w.ctx, c.ID, w.now, func(got *scrollback.Conversation) error {
 		same(w.t, "edited", c, *got)
 		*got = want
 		got.Version = c.Version
@@ -123,7 +123,7 @@ func testPatchError(w *bench) {
 	c := w.conversation(func(c *scrollback.Conversation) { c.Roots = []string{"/a"} })
 	no := errors.New("no")
 	w.unchanged(func() {
-		_, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+		_, err := w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 			c.Title = "changed"
 			c.Roots[0] = "/changed"
 			return no
@@ -141,7 +141,7 @@ func testPatchKeepsTheLog(w *bench) {
 	c := w.fork(parent, 1)
 	w.say(c.ID, 2)
 	before := w.head(c.ID)
-	got, err := w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	got, err := w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		c.Parent.Seq = 99
 		c.ID = "x"
 		c.Branch = "y"
@@ -165,20 +165,20 @@ func testPatchKeepsTheLog(w *bench) {
 func testNotFound(w *bench) {
 	w.conversation()
 	calls := map[string]func() error{
-		"Head":     func() error { _, err := w.Log.Head(w.ctx, "x"); return err },
-		"Branch":   func() error { _, err := w.Log.Branch(w.ctx, "x"); return err },
+		"Head":     func() error { _, err := w.Log.ReadHead(w.ctx, "x"); return err },
+		"Branch":   func() error { _, err := w.Log.FindBranch(w.ctx, "x"); return err },
 		"Turn":     func() error { _, err := w.Turns.Get(w.ctx, "x"); return err },
-		"LastTurn": func() error { _, err := w.Turns.Last(w.ctx, "x"); return err },
+		"LastTurn": func() error { _, err := w.Turns.GetLast(w.ctx, "x"); return err },
 		"Patch": func() error {
-			_, err := w.Log.Patch(w.ctx, "x", 1, func(*scrollback.Conversation) error { return nil })
+			_, err := w.Log.PatchConversation(w.ctx, "x", 1, func(*scrollback.Conversation) error { return nil })
 			return err
 		},
 		"Begin":  func() error { _, err := w.tryBegin("x", nil); return err },
 		"Append": func() error { _, err := w.tryAppend("x", nil); return err },
 		"Stop":   func() error { return w.Turns.Stop(w.ctx, "x") },
-		"Commit": func() error { return w.Views.Commit(w.ctx, driver.Commit{Conversation: "x", Branch: "x"}) },
+		"Commit": func() error { return w.Views.CommitFold(w.ctx, driver.FoldCommit{Conversation: "x", Branch: "x"}) },
 		"Unfold": func() error { _, err := w.unfold("x"); return err },
-		"Rewind": func() error { _, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: "x"}); return err },
+		"Rewind": func() error { _, err := w.Log.RewindHead(w.ctx, driver.Rewind{Conversation: "x"}); return err },
 	}
 	for name, call := range calls {
 		if err := call(); scrollback.CodeOf(err) != scrollback.NotFound {
@@ -192,7 +192,7 @@ func listed(w *bench, q driver.ListQuery) []scrollback.Conversation {
 	w.t.Helper()
 	var out []scrollback.Conversation
 	for range 1000 {
-		page, err := w.Log.Conversations(w.ctx, q)
+		page, err := w.Log.ListConversations(w.ctx, q)
 		w.ok(err)
 		if len(page) > q.Limit {
 			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)

@@ -212,13 +212,13 @@ func populate(w *bench) scrollback.Conversation {
 	e := w.entry(scrollback.RoleTool, "a result")
 	e.Mentions = []scrollback.Artifact{w.artifact("log", w.tick())}
 	w.finish(turn, scrollback.TurnOpen, e)
-	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+	_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
 		State:   scrollback.TurnFailed,
 		Failure: &scrollback.Failure{Code: scrollback.Unavailable, Message: "gone"}, Window: mark("w"), Learn: learnLast,
 		Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: w.now, WindowTokens: 2,
 			Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}}})
 	w.ok(err)
-	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
 		l.Limit = 7
 		l.Dropped = []string{"seed"}
 	}))
@@ -266,7 +266,7 @@ func testReady(w *bench) {
 func testClose(w *bench) {
 	c := w.conversation()
 	w.ok(w.Close())
-	_, err := w.Log.Head(w.ctx, c.ID)
+	_, err := w.Log.ReadHead(w.ctx, c.ID)
 	w.code(err, scrollback.Unavailable)
 	_, err = w.tryAppend(c.ID, nil)
 	w.code(err, scrollback.Unavailable)

@@ -98,62 +98,63 @@ func alone(f *Faulty, op string, call func() error) error {
 	return err
 }
 
-// Create implements [driver.Log].
-func (f faultyLog) Create(ctx context.Context, c scrollback.Conversation,
+// CreateConversation implements [driver.Log].
+func (f faultyLog) CreateConversation(ctx context.Context, c scrollback.Conversation,
 	b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	var created bool
-	got, err := faulty(f.of, "Create", func() (got scrollback.Conversation, err error) {
-		got, created, err = f.d.Create(ctx, c, b)
+	got, err := faulty(f.of, "CreateConversation", func() (got scrollback.Conversation, err error) {
+		got, created, err = f.d.CreateConversation(ctx, c, b)
 		return got, err
 	})
 	return got, created && err == nil, err
 }
 
-// Patch implements [driver.Log].
-func (f faultyLog) Patch(ctx context.Context, id scrollback.ConversationID, now int64,
+// PatchConversation implements [driver.Log].
+func (f faultyLog) PatchConversation(ctx context.Context, id scrollback.ConversationID, now int64,
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
-	return faulty(f.of, "Patch", func() (scrollback.Conversation, error) { return f.d.Patch(ctx, id, now, edit) })
+	return faulty(f.of, "PatchConversation",
+		func() (scrollback.Conversation, error) { return f.d.PatchConversation(ctx, id, now, edit) })
 }
 
-// Entitle implements [driver.Log].
-func (f faultyLog) Entitle(ctx context.Context, e driver.Entitle) (bool, error) {
-	return faulty(f.of, "Entitle", func() (bool, error) { return f.d.Entitle(ctx, e) })
+// ChangeTitle implements [driver.Log].
+func (f faultyLog) ChangeTitle(ctx context.Context, e driver.TitleChange) (bool, error) {
+	return faulty(f.of, "ChangeTitle", func() (bool, error) { return f.d.ChangeTitle(ctx, e) })
 }
 
-// Append implements [driver.Log].
-func (f faultyLog) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
-	return faulty(f.of, "Append", func() (driver.Finished, error) { return f.d.Append(ctx, a) })
+// AppendEntries implements [driver.Log].
+func (f faultyLog) AppendEntries(ctx context.Context, a driver.Append) (driver.AppendResult, error) {
+	return faulty(f.of, "AppendEntries", func() (driver.AppendResult, error) { return f.d.AppendEntries(ctx, a) })
 }
 
-// Rewind implements [driver.Log].
-func (f faultyLog) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
-	return faulty(f.of, "Rewind", func() (driver.Head, error) { return f.d.Rewind(ctx, r) })
+// RewindHead implements [driver.Log].
+func (f faultyLog) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, error) {
+	return faulty(f.of, "RewindHead", func() (driver.Head, error) { return f.d.RewindHead(ctx, r) })
 }
 
-// Purge implements [driver.Log].
-func (f faultyLog) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
-	return faulty(f.of, "Purge", func() (driver.Purged, error) { return f.d.Purge(ctx, p) })
+// PurgeConversation implements [driver.Log].
+func (f faultyLog) PurgeConversation(ctx context.Context, p driver.Purge) (driver.PurgeResult, error) {
+	return faulty(f.of, "PurgeConversation", func() (driver.PurgeResult, error) { return f.d.PurgeConversation(ctx, p) })
 }
 
-// Head implements [driver.Log].
-func (f faultyLog) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
-	return faulty(f.of, "Head", func() (driver.Head, error) { return f.d.Head(ctx, id) })
+// ReadHead implements [driver.Log].
+func (f faultyLog) ReadHead(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+	return faulty(f.of, "ReadHead", func() (driver.Head, error) { return f.d.ReadHead(ctx, id) })
 }
 
-// Branch implements [driver.Log].
-func (f faultyLog) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
-	return faulty(f.of, "Branch", func() (scrollback.Branch, error) { return f.d.Branch(ctx, id) })
+// FindBranch implements [driver.Log].
+func (f faultyLog) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+	return faulty(f.of, "FindBranch", func() (scrollback.Branch, error) { return f.d.FindBranch(ctx, id) })
 }
 
-// Branches implements [driver.Log].
-func (f faultyLog) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
-	return faulty(f.of, "Branches", func() ([]scrollback.Branch, error) { return f.d.Branches(ctx, id) })
+// ListBranches implements [driver.Log].
+func (f faultyLog) ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+	return faulty(f.of, "ListBranches", func() ([]scrollback.Branch, error) { return f.d.ListBranches(ctx, id) })
 }
 
-// Conversations implements [driver.Log].
-func (f faultyLog) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
-	return faulty(f.of, "Conversations", func() ([]scrollback.Conversation, error) {
-		return f.d.Conversations(ctx, q)
+// ListConversations implements [driver.Log].
+func (f faultyLog) ListConversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
+	return faulty(f.of, "ListConversations", func() ([]scrollback.Conversation, error) {
+		return f.d.ListConversations(ctx, q)
 	})
 }
 
@@ -163,13 +164,13 @@ func (f faultyAccess) ListProjects(ctx context.Context) ([]scrollback.Project, e
 }
 
 // VerifyHashes implements [driver.Admin].
-func (f faultyAdmin) VerifyHashes(ctx context.Context, q driver.MessageQuery) (driver.Verified, error) {
-	return faulty(f.of, "VerifyHashes", func() (driver.Verified, error) { return f.d.VerifyHashes(ctx, q) })
+func (f faultyAdmin) VerifyHashes(ctx context.Context, q driver.MessageQuery) (driver.HashComparison, error) {
+	return faulty(f.of, "VerifyHashes", func() (driver.HashComparison, error) { return f.d.VerifyHashes(ctx, q) })
 }
 
 // FillHashes implements [driver.Admin].
-func (f faultyAdmin) FillHashes(ctx context.Context, limit int) (driver.Filled, error) {
-	return faulty(f.of, "FillHashes", func() (driver.Filled, error) { return f.d.FillHashes(ctx, limit) })
+func (f faultyAdmin) FillHashes(ctx context.Context, limit int) (driver.FillResult, error) {
+	return faulty(f.of, "FillHashes", func() (driver.FillResult, error) { return f.d.FillHashes(ctx, limit) })
 }
 
 // RefillHashes implements [driver.Admin].
@@ -177,24 +178,24 @@ func (f faultyAdmin) RefillHashes(ctx context.Context) error {
 	return alone(f.of, "RefillHashes", func() error { return f.d.RefillHashes(ctx) })
 }
 
-// Messages implements [driver.Log].
-func (f faultyLog) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
-	return faulty(f.of, "Messages", func() ([]scrollback.Message, error) { return f.d.Messages(ctx, q) })
+// ReadMessages implements [driver.Log].
+func (f faultyLog) ReadMessages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
+	return faulty(f.of, "ReadMessages", func() ([]scrollback.Message, error) { return f.d.ReadMessages(ctx, q) })
 }
 
 // Begin implements [driver.Turns].
-func (f faultyTurns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
-	return faulty(f.of, "Begin", func() (driver.Begun, error) { return f.d.Begin(ctx, b) })
+func (f faultyTurns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginResult, error) {
+	return faulty(f.of, "Begin", func() (driver.BeginResult, error) { return f.d.Begin(ctx, b) })
 }
 
-// Save implements [driver.Turns].
-func (f faultyTurns) Save(ctx context.Context, s driver.Save) (bool, error) {
-	return faulty(f.of, "Save", func() (bool, error) { return f.d.Save(ctx, s) })
+// SaveDraft implements [driver.Turns].
+func (f faultyTurns) SaveDraft(ctx context.Context, s driver.SavedDraft) (bool, error) {
+	return faulty(f.of, "SaveDraft", func() (bool, error) { return f.d.SaveDraft(ctx, s) })
 }
 
-// Finish implements [driver.Turns].
-func (f faultyTurns) Finish(ctx context.Context, fin driver.Finish) (driver.Finished, error) {
-	return faulty(f.of, "Finish", func() (driver.Finished, error) { return f.d.Finish(ctx, fin) })
+// FinishStep implements [driver.Turns].
+func (f faultyTurns) FinishStep(ctx context.Context, fin driver.FinishedStep) (driver.AppendResult, error) {
+	return faulty(f.of, "FinishStep", func() (driver.AppendResult, error) { return f.d.FinishStep(ctx, fin) })
 }
 
 // Stop implements [driver.Turns].
@@ -207,64 +208,64 @@ func (f faultyTurns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.
 	return faulty(f.of, "Get", func() (scrollback.Turn, error) { return f.d.Get(ctx, id) })
 }
 
-// Last implements [driver.Turns].
-func (f faultyTurns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
-	return faulty(f.of, "Last", func() (scrollback.Turn, error) { return f.d.Last(ctx, id) })
+// GetLast implements [driver.Turns].
+func (f faultyTurns) GetLast(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+	return faulty(f.of, "GetLast", func() (scrollback.Turn, error) { return f.d.GetLast(ctx, id) })
 }
 
-// Meta implements [driver.Turns].
-func (f faultyTurns) Meta(ctx context.Context,
+// ReadMeta implements [driver.Turns].
+func (f faultyTurns) ReadMeta(ctx context.Context,
 	ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
-	return faulty(f.of, "Meta", func() (map[scrollback.TurnID]scrollback.TurnMeta, error) {
-		return f.d.Meta(ctx, ids)
+	return faulty(f.of, "ReadMeta", func() (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+		return f.d.ReadMeta(ctx, ids)
 	})
 }
 
-// Steps implements [driver.Turns].
-func (f faultyTurns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
-	return faulty(f.of, "Steps", func() ([]scrollback.SentRequest, error) { return f.d.Steps(ctx, id) })
+// ReadSteps implements [driver.Turns].
+func (f faultyTurns) ReadSteps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
+	return faulty(f.of, "ReadSteps", func() ([]scrollback.SentRequest, error) { return f.d.ReadSteps(ctx, id) })
 }
 
-// Texts implements [driver.Turns].
-func (f faultyTurns) Texts(ctx context.Context, of scrollback.ConversationID,
+// ReadTexts implements [driver.Turns].
+func (f faultyTurns) ReadTexts(ctx context.Context, of scrollback.ConversationID,
 	hashes []string) (map[string]string, error) {
-	return faulty(f.of, "Texts", func() (map[string]string, error) { return f.d.Texts(ctx, of, hashes) })
+	return faulty(f.of, "ReadTexts", func() (map[string]string, error) { return f.d.ReadTexts(ctx, of, hashes) })
 }
 
-// Troubled implements [driver.Turns].
-func (f faultyTurns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
-	return faulty(f.of, "Troubled", func() ([]scrollback.Turn, error) { return f.d.Troubled(ctx, q) })
+// ListUnsuccessful implements [driver.Turns].
+func (f faultyTurns) ListUnsuccessful(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
+	return faulty(f.of, "ListUnsuccessful", func() ([]scrollback.Turn, error) { return f.d.ListUnsuccessful(ctx, q) })
 }
 
-// Commit implements [driver.Views].
-func (f faultyViews) Commit(ctx context.Context, c driver.Commit) error {
-	return alone(f.of, "Commit", func() error { return f.d.Commit(ctx, c) })
+// CommitFold implements [driver.Views].
+func (f faultyViews) CommitFold(ctx context.Context, c driver.FoldCommit) error {
+	return alone(f.of, "CommitFold", func() error { return f.d.CommitFold(ctx, c) })
 }
 
-// Unfold implements [driver.Views].
-func (f faultyViews) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
-	return faulty(f.of, "Unfold", func() (scrollback.Receipt, error) { return f.d.Unfold(ctx, u) })
+// UndoFold implements [driver.Views].
+func (f faultyViews) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Receipt, error) {
+	return faulty(f.of, "UndoFold", func() (scrollback.Receipt, error) { return f.d.UndoFold(ctx, u) })
 }
 
-// Refold implements [driver.Views].
-func (f faultyViews) Refold(ctx context.Context, r driver.Refold) (scrollback.Receipt, error) {
-	return faulty(f.of, "Refold", func() (scrollback.Receipt, error) { return f.d.Refold(ctx, r) })
+// RedoFold implements [driver.Views].
+func (f faultyViews) RedoFold(ctx context.Context, r driver.FoldRedo) (scrollback.Receipt, error) {
+	return faulty(f.of, "RedoFold", func() (scrollback.Receipt, error) { return f.d.RedoFold(ctx, r) })
 }
 
-// Folds implements [driver.Views].
-func (f faultyViews) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
-	return faulty(f.of, "Folds", func() ([]driver.Fold, error) { return f.d.Folds(ctx, q) })
+// ListFolds implements [driver.Views].
+func (f faultyViews) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
+	return faulty(f.of, "ListFolds", func() ([]driver.Fold, error) { return f.d.ListFolds(ctx, q) })
 }
 
-// Segments implements [driver.Views].
-func (f faultyViews) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
-	return faulty(f.of, "Segments", func() ([]scrollback.Segment, error) { return f.d.Segments(ctx, ids) })
+// ReadSegments implements [driver.Views].
+func (f faultyViews) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+	return faulty(f.of, "ReadSegments", func() ([]scrollback.Segment, error) { return f.d.ReadSegments(ctx, ids) })
 }
 
-// Receipts implements [driver.Views].
-func (f faultyViews) Receipts(ctx context.Context, id scrollback.ConversationID,
+// ListReceipts implements [driver.Views].
+func (f faultyViews) ListReceipts(ctx context.Context, id scrollback.ConversationID,
 	limit int) ([]scrollback.Receipt, error) {
-	return faulty(f.of, "Receipts", func() ([]scrollback.Receipt, error) { return f.d.Receipts(ctx, id, limit) })
+	return faulty(f.of, "ListReceipts", func() ([]scrollback.Receipt, error) { return f.d.ListReceipts(ctx, id, limit) })
 }
 
 // PutArtifact implements [driver.Log].
@@ -273,15 +274,15 @@ func (f faultyLog) PutArtifact(ctx context.Context, a scrollback.Artifact,
 	return alone(f.of, "PutArtifact", func() error { return f.d.PutArtifact(ctx, a, mentionedBy) })
 }
 
-// Sources implements [driver.Log].
-func (f faultyLog) Sources(ctx context.Context, in []scrollback.ConversationID,
-	names []string) ([]driver.Source, error) {
-	return faulty(f.of, "Sources", func() ([]driver.Source, error) { return f.d.Sources(ctx, in, names) })
+// FindSources implements [driver.Log].
+func (f faultyLog) FindSources(ctx context.Context, in []scrollback.ConversationID,
+	names []string) ([]driver.SourceVersion, error) {
+	return faulty(f.of, "FindSources", func() ([]driver.SourceVersion, error) { return f.d.FindSources(ctx, in, names) })
 }
 
-// Refs implements [driver.Log].
-func (f faultyLog) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
-	return faulty(f.of, "Refs", func() ([]scrollback.RefEntry, error) { return f.d.Refs(ctx, q) })
+// ListRefs implements [driver.Log].
+func (f faultyLog) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
+	return faulty(f.of, "ListRefs", func() ([]scrollback.RefEntry, error) { return f.d.ListRefs(ctx, q) })
 }
 
 // faultsKept is faulty for what keeps an index up to date.
@@ -293,19 +294,19 @@ func faultsKept[T any](f *Faulty, op string, call func() (T, error)) (T, error) 
 	return faulty(f, op, call)
 }
 
-// State implements [driver.Index].
-func (f faultyIndex) State(ctx context.Context) (driver.IndexState, error) {
-	return faultsKept(f.of, "State", func() (driver.IndexState, error) { return f.d.State(ctx) })
+// ReadState implements [driver.Index].
+func (f faultyIndex) ReadState(ctx context.Context) (driver.IndexState, error) {
+	return faultsKept(f.of, "ReadState", func() (driver.IndexState, error) { return f.d.ReadState(ctx) })
 }
 
-// Behind implements [driver.Index].
-func (f faultyIndex) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numbered, error) {
-	return faultsKept(f.of, "Behind", func() ([]driver.Numbered, error) { return f.d.Behind(ctx, q) })
+// ReadUnindexed implements [driver.Index].
+func (f faultyIndex) ReadUnindexed(ctx context.Context, q driver.UnindexedQuery) ([]driver.NumberedMessage, error) {
+	return faultsKept(f.of, "ReadUnindexed", func() ([]driver.NumberedMessage, error) { return f.d.ReadUnindexed(ctx, q) })
 }
 
-// Put implements [driver.Index].
-func (f faultyIndex) Put(ctx context.Context, d driver.Documents) (bool, error) {
-	return faultsKept(f.of, "Put", func() (bool, error) { return f.d.Put(ctx, d) })
+// PutDocuments implements [driver.Index].
+func (f faultyIndex) PutDocuments(ctx context.Context, d driver.DocumentBatch) (bool, error) {
+	return faultsKept(f.of, "PutDocuments", func() (bool, error) { return f.d.PutDocuments(ctx, d) })
 }
 
 // Reset implements [driver.Index].
@@ -314,59 +315,63 @@ func (f faultyIndex) Reset(ctx context.Context, cut int) error {
 	return err
 }
 
-// Tend implements [driver.Index].
-func (f faultyIndex) Tend(ctx context.Context) (bool, error) {
-	return faultsKept(f.of, "Tend", func() (bool, error) { return f.d.Tend(ctx) })
+// Maintain implements [driver.Index].
+func (f faultyIndex) Maintain(ctx context.Context) (bool, error) {
+	return faultsKept(f.of, "Maintain", func() (bool, error) { return f.d.Maintain(ctx) })
 }
 
-// Postings implements [driver.Index].
-func (f faultyIndex) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
-	return faulty(f.of, "Postings", func() ([]driver.Postings, error) { return f.d.Postings(ctx, q) })
+// FindPostings implements [driver.Index].
+func (f faultyIndex) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
+	return faulty(f.of, "FindPostings", func() ([]driver.Postings, error) { return f.d.FindPostings(ctx, q) })
 }
 
-// Lines implements [driver.Index].
-func (f faultyIndex) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver.Line, error) {
-	return faulty(f.of, "Lines", func() (map[int64]driver.Line, error) { return f.d.Lines(ctx, q) })
+// FindBranches implements [driver.Index].
+func (f faultyIndex) FindBranches(ctx context.Context,
+	q driver.IndexedBranchQuery) (map[int64]driver.IndexedBranch, error) {
+	return faulty(f.of, "FindBranches", func() (map[int64]driver.IndexedBranch, error) { return f.d.FindBranches(ctx, q) })
 }
 
-// LinesOf implements [driver.Index].
-func (f faultyIndex) LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.Line, error) {
-	return faulty(f.of, "LinesOf", func() ([]driver.Line, error) { return f.d.LinesOf(ctx, ids) })
+// ListBranchesOf implements [driver.Index].
+func (f faultyIndex) ListBranchesOf(ctx context.Context,
+	ids []scrollback.ConversationID) ([]driver.IndexedBranch, error) {
+	return faulty(f.of, "ListBranchesOf", func() ([]driver.IndexedBranch, error) { return f.d.ListBranchesOf(ctx, ids) })
 }
 
-// Worked implements [driver.Index].
-func (f faultyIndex) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Worked, error) {
-	return faulty(f.of, "Worked", func() ([]driver.Worked, error) { return f.d.Worked(ctx, q) })
+// FindWorkedBranches implements [driver.Index].
+func (f faultyIndex) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([]driver.WorkedBranch, error) {
+	return faulty(f.of, "FindWorkedBranches",
+		func() ([]driver.WorkedBranch, error) { return f.d.FindWorkedBranches(ctx, q) })
 }
 
-// WorkedLines implements [driver.Index].
-func (f faultyIndex) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64, error) {
-	return faulty(f.of, "WorkedLines", func() ([]int64, error) { return f.d.WorkedLines(ctx, q) })
+// ListWorkedNumbers implements [driver.Index].
+func (f faultyIndex) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]int64, error) {
+	return faulty(f.of, "ListWorkedNumbers", func() ([]int64, error) { return f.d.ListWorkedNumbers(ctx, q) })
 }
 
-// Marks implements [driver.Index].
-func (f faultyIndex) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
-	return faulty(f.of, "Marks", func() ([]driver.Mark, error) { return f.d.Marks(ctx, places) })
+// ReadMarks implements [driver.Index].
+func (f faultyIndex) ReadMarks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
+	return faulty(f.of, "ReadMarks", func() ([]driver.Mark, error) { return f.d.ReadMarks(ctx, places) })
 }
 
-// Located implements [driver.Index].
-func (f faultyIndex) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
-	return faulty(f.of, "Located", func() ([]scrollback.Message, error) { return f.d.Located(ctx, places) })
+// ReadMessagesAt implements [driver.Index].
+func (f faultyIndex) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
+	return faulty(f.of, "ReadMessagesAt", func() ([]scrollback.Message, error) { return f.d.ReadMessagesAt(ctx, places) })
 }
 
-// UsageDays implements [driver.Access].
-func (f faultyAccess) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
-	return faulty(f.of, "UsageDays", func() ([]scrollback.UsageDay, error) { return f.d.UsageDays(ctx, first, last) })
+// ListUsageDays implements [driver.Access].
+func (f faultyAccess) ListUsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
+	return faulty(f.of, "ListUsageDays",
+		func() ([]scrollback.UsageDay, error) { return f.d.ListUsageDays(ctx, first, last) })
 }
 
-// UsageParts implements [driver.Access].
-func (f faultyAccess) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
-	return faulty(f.of, "UsageParts", func() ([]scrollback.UsageDay, error) { return f.d.UsageParts(ctx, q) })
+// DivideUsage implements [driver.Access].
+func (f faultyAccess) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]scrollback.UsageDay, error) {
+	return faulty(f.of, "DivideUsage", func() ([]scrollback.UsageDay, error) { return f.d.DivideUsage(ctx, q) })
 }
 
-// Spent implements [driver.Access].
-func (f faultyAccess) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
-	return faulty(f.of, "Spent", func() (scrollback.Usage, error) { return f.d.Spent(ctx, q) })
+// SumSpending implements [driver.Access].
+func (f faultyAccess) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrollback.Usage, error) {
+	return faulty(f.of, "SumSpending", func() (scrollback.Usage, error) { return f.d.SumSpending(ctx, q) })
 }
 
 // CountTally implements [driver.Access].
@@ -374,19 +379,19 @@ func (f faultyAccess) CountTally(ctx context.Context, t driver.Tally) (int64, er
 	return faulty(f.of, "CountTally", func() (int64, error) { return f.d.CountTally(ctx, t) })
 }
 
-// Tallied implements [driver.Access].
-func (f faultyAccess) Tallied(ctx context.Context, t driver.Tally) (int64, error) {
-	return faulty(f.of, "Tallied", func() (int64, error) { return f.d.Tallied(ctx, t) })
+// ReadTally implements [driver.Access].
+func (f faultyAccess) ReadTally(ctx context.Context, t driver.Tally) (int64, error) {
+	return faulty(f.of, "ReadTally", func() (int64, error) { return f.d.ReadTally(ctx, t) })
 }
 
-// KeyLimits implements [driver.Access].
-func (f faultyAccess) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
-	return faulty(f.of, "KeyLimits", func() (scrollback.KeyLimits, error) { return f.d.KeyLimits(ctx, id) })
+// ReadKeyLimits implements [driver.Access].
+func (f faultyAccess) ReadKeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
+	return faulty(f.of, "ReadKeyLimits", func() (scrollback.KeyLimits, error) { return f.d.ReadKeyLimits(ctx, id) })
 }
 
-// MadeBy implements [driver.Access].
-func (f faultyAccess) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
-	return faulty(f.of, "MadeBy", func() ([]scrollback.KeyID, error) { return f.d.MadeBy(ctx, id) })
+// ListKeysMadeBy implements [driver.Access].
+func (f faultyAccess) ListKeysMadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
+	return faulty(f.of, "ListKeysMadeBy", func() ([]scrollback.KeyID, error) { return f.d.ListKeysMadeBy(ctx, id) })
 }
 
 // SetKeyLimits implements [driver.Access].
@@ -394,32 +399,32 @@ func (f faultyAccess) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l s
 	return alone(f.of, "SetKeyLimits", func() error { return f.d.SetKeyLimits(ctx, id, l) })
 }
 
-// Learned implements [driver.Turns].
-func (f faultyTurns) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
-	return faulty(f.of, "Learned", func() (scrollback.Learned, error) { return f.d.Learned(ctx, model) })
+// ReadLearned implements [driver.Turns].
+func (f faultyTurns) ReadLearned(ctx context.Context, model string) (scrollback.Learned, error) {
+	return faulty(f.of, "ReadLearned", func() (scrollback.Learned, error) { return f.d.ReadLearned(ctx, model) })
 }
 
-// Teach implements [driver.Turns].
-func (f faultyTurns) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
-	return alone(f.of, "Teach", func() error { return f.d.Teach(ctx, model, edit) })
+// UpdateLearned implements [driver.Turns].
+func (f faultyTurns) UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+	return alone(f.of, "UpdateLearned", func() error { return f.d.UpdateLearned(ctx, model, edit) })
 }
 
-// Adopt implements [driver.Log].
-func (f faultyLog) Adopt(ctx context.Context, a driver.Adopt) error {
-	return alone(f.of, "Adopt", func() error { return f.d.Adopt(ctx, a) })
+// AdoptHistory implements [driver.Log].
+func (f faultyLog) AdoptHistory(ctx context.Context, a driver.Adoption) error {
+	return alone(f.of, "AdoptHistory", func() error { return f.d.AdoptHistory(ctx, a) })
 }
 
-// StoredReceipts implements [driver.Views].
-func (f faultyViews) StoredReceipts(ctx context.Context, id scrollback.ConversationID,
+// ListStoredReceipts implements [driver.Views].
+func (f faultyViews) ListStoredReceipts(ctx context.Context, id scrollback.ConversationID,
 	skip, limit int) ([]scrollback.StoredReceipt, error) {
-	return faulty(f.of, "StoredReceipts", func() ([]scrollback.StoredReceipt, error) {
-		return f.d.StoredReceipts(ctx, id, skip, limit)
+	return faulty(f.of, "ListStoredReceipts", func() ([]scrollback.StoredReceipt, error) {
+		return f.d.ListStoredReceipts(ctx, id, skip, limit)
 	})
 }
 
-// FirstTaken implements [driver.Log].
-func (f faultyLog) FirstTaken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
-	return faulty(f.of, "FirstTaken", func() (scrollback.MessageID, error) { return f.d.FirstTaken(ctx, ids) })
+// FindTakenID implements [driver.Log].
+func (f faultyLog) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+	return faulty(f.of, "FindTakenID", func() (scrollback.MessageID, error) { return f.d.FindTakenID(ctx, ids) })
 }
 
 // AddKey implements [driver.Access].
@@ -427,9 +432,9 @@ func (f faultyAccess) AddKey(ctx context.Context, k driver.NewKey) error {
 	return alone(f.of, "AddKey", func() error { return f.d.AddKey(ctx, k) })
 }
 
-// Keys implements [driver.Access].
-func (f faultyAccess) Keys(ctx context.Context) ([]scrollback.Key, error) {
-	return faulty(f.of, "Keys", func() ([]scrollback.Key, error) { return f.d.Keys(ctx) })
+// ListKeys implements [driver.Access].
+func (f faultyAccess) ListKeys(ctx context.Context) ([]scrollback.Key, error) {
+	return faulty(f.of, "ListKeys", func() ([]scrollback.Key, error) { return f.d.ListKeys(ctx) })
 }
 
 // RevokeKey implements [driver.Access].
@@ -452,11 +457,11 @@ func (f faultyAccess) SignIn(ctx context.Context, s driver.NewSignIn) error {
 	return alone(f.of, "SignIn", func() error { return f.d.SignIn(ctx, s) })
 }
 
-// SignedIn implements [driver.Access].
-func (f faultyAccess) SignedIn(ctx context.Context, hash driver.SecretHash,
+// FindSignIn implements [driver.Access].
+func (f faultyAccess) FindSignIn(ctx context.Context, hash driver.SecretHash,
 	now int64) (k scrollback.Key, ends int64, err error) {
-	k, err = faulty(f.of, "SignedIn", func() (scrollback.Key, error) {
-		k, ends, err = f.d.SignedIn(ctx, hash, now)
+	k, err = faulty(f.of, "FindSignIn", func() (scrollback.Key, error) {
+		k, ends, err = f.d.FindSignIn(ctx, hash, now)
 		return k, err
 	})
 	return k, ends, err
@@ -467,9 +472,9 @@ func (f faultyAccess) SignOut(ctx context.Context, hash driver.SecretHash) error
 	return alone(f.of, "SignOut", func() error { return f.d.SignOut(ctx, hash) })
 }
 
-// Project implements [driver.Access].
-func (f faultyAccess) Project(ctx context.Context, name string) (scrollback.Project, error) {
-	return faulty(f.of, "Project", func() (scrollback.Project, error) { return f.d.Project(ctx, name) })
+// ReadProject implements [driver.Access].
+func (f faultyAccess) ReadProject(ctx context.Context, name string) (scrollback.Project, error) {
+	return faulty(f.of, "ReadProject", func() (scrollback.Project, error) { return f.d.ReadProject(ctx, name) })
 }
 
 // PutProject implements [driver.Access].
@@ -488,25 +493,25 @@ func (f faultyLog) PutOrigin(ctx context.Context, o scrollback.Origin, instead s
 	return alone(f.of, "PutOrigin", func() error { return f.d.PutOrigin(ctx, o, instead) })
 }
 
-// Origins implements [driver.Log].
-func (f faultyLog) Origins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
-	return faulty(f.of, "Origins", func() ([]scrollback.Origin, error) { return f.d.Origins(ctx, q) })
+// ListOrigins implements [driver.Log].
+func (f faultyLog) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
+	return faulty(f.of, "ListOrigins", func() ([]scrollback.Origin, error) { return f.d.ListOrigins(ctx, q) })
 }
 
-// OriginPurged implements [driver.Log].
-func (f faultyLog) OriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
-	return faulty(f.of, "OriginPurged", func() (bool, error) { return f.d.OriginPurged(ctx, tool, id, projects) })
+// WasOriginPurged implements [driver.Log].
+func (f faultyLog) WasOriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
+	return faulty(f.of, "WasOriginPurged", func() (bool, error) { return f.d.WasOriginPurged(ctx, tool, id, projects) })
 }
 
-// Changes implements [driver.Log].
-func (f faultyLog) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
-	return faulty(f.of, "Changes", func() ([]driver.Changed, error) { return f.d.Changes(ctx, after, limit) })
+// ListChanges implements [driver.Log].
+func (f faultyLog) ListChanges(ctx context.Context, after int64, limit int) ([]driver.Change, error) {
+	return faulty(f.of, "ListChanges", func() ([]driver.Change, error) { return f.d.ListChanges(ctx, after, limit) })
 }
 
-// ChangeSpan implements [driver.Log].
-func (f faultyLog) ChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
-	oldest, err = faulty(f.of, "ChangeSpan", func() (int64, error) {
-		oldest, newest, err = f.d.ChangeSpan(ctx)
+// ReadChangeSpan implements [driver.Log].
+func (f faultyLog) ReadChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
+	oldest, err = faulty(f.of, "ReadChangeSpan", func() (int64, error) {
+		oldest, newest, err = f.d.ReadChangeSpan(ctx)
 		return oldest, err
 	})
 	if err != nil {
@@ -515,24 +520,24 @@ func (f faultyLog) ChangeSpan(ctx context.Context) (oldest, newest int64, err er
 	return oldest, newest, err
 }
 
-// Claim implements [driver.Turns].
-func (f faultyTurns) Claim(ctx context.Context, c driver.Claim) (bool, error) {
-	return faulty(f.of, "Claim", func() (bool, error) { return f.d.Claim(ctx, c) })
+// ClaimWork implements [driver.Turns].
+func (f faultyTurns) ClaimWork(ctx context.Context, c driver.Claim) (bool, error) {
+	return faulty(f.of, "ClaimWork", func() (bool, error) { return f.d.ClaimWork(ctx, c) })
 }
 
-// Release implements [driver.Turns].
-func (f faultyTurns) Release(ctx context.Context, c driver.Claim) error {
-	return alone(f.of, "Release", func() error { return f.d.Release(ctx, c) })
+// ReleaseWork implements [driver.Turns].
+func (f faultyTurns) ReleaseWork(ctx context.Context, c driver.Claim) error {
+	return alone(f.of, "ReleaseWork", func() error { return f.d.ReleaseWork(ctx, c) })
 }
 
 // TakeOver implements [driver.Turns].
-func (f faultyTurns) TakeOver(ctx context.Context, t driver.TakeOver) (scrollback.Turn, error) {
+func (f faultyTurns) TakeOver(ctx context.Context, t driver.Takeover) (scrollback.Turn, error) {
 	return faulty(f.of, "TakeOver", func() (scrollback.Turn, error) { return f.d.TakeOver(ctx, t) })
 }
 
-// Shape implements [driver.Log].
-func (f faultyLog) Shape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
-	return faulty(f.of, "Shape", func() ([]scrollback.ShapeBin, error) { return f.d.Shape(ctx, q) })
+// ReadShape implements [driver.Log].
+func (f faultyLog) ReadShape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
+	return faulty(f.of, "ReadShape", func() ([]scrollback.ShapeBin, error) { return f.d.ReadShape(ctx, q) })
 }
 
 // Committed implements [driver.Log].
@@ -541,20 +546,20 @@ func (f faultyLog) Committed() <-chan struct{} {
 	return f.d.Committed()
 }
 
-// Walk implements [driver.Admin].
-func (f faultyAdmin) Walk(ctx context.Context, w driver.AuditWalk) error {
-	f.of.note("Walk")
-	return f.d.Walk(ctx, w)
+// WalkRows implements [driver.Admin].
+func (f faultyAdmin) WalkRows(ctx context.Context, w driver.AuditWalk) error {
+	f.of.note("WalkRows")
+	return f.d.WalkRows(ctx, w)
 }
 
-// Copy implements [driver.Admin].
-func (f faultyAdmin) Copy(ctx context.Context, path string) error {
-	f.of.note("Copy")
-	return f.d.Copy(ctx, path)
+// CopyDatabase implements [driver.Admin].
+func (f faultyAdmin) CopyDatabase(ctx context.Context, path string) error {
+	f.of.note("CopyDatabase")
+	return f.d.CopyDatabase(ctx, path)
 }
 
-// Mend implements [driver.Admin].
-func (f faultyAdmin) Mend(ctx context.Context, m driver.Mend) error {
-	f.of.note("Mend")
-	return f.d.Mend(ctx, m)
+// Repair implements [driver.Admin].
+func (f faultyAdmin) Repair(ctx context.Context, m driver.Repair) error {
+	f.of.note("Repair")
+	return f.d.Repair(ctx, m)
 }

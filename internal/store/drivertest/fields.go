@@ -111,13 +111,13 @@ func testFieldsOfConversations(w *bench) {
 	full.Messages = 0
 	full.PurgedAt = 0
 	full.DeletedAt = 0
-	created, _, err := w.Log.Create(w.ctx, full, b)
+	created, _, err := w.Log.CreateConversation(w.ctx, full, b)
 	w.ok(err)
 	same(w.t, "what Create returns", full, created)
 	same(w.t, "what Create stores", full, w.head(c.ID).Conversation)
 
 	edited := filled[scrollback.Conversation](f)
-	_, err = w.Log.Patch(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	_, err = w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		deleted := c.DeletedAt
 		*c = edited
 		c.DeletedAt = deleted
@@ -130,7 +130,7 @@ func testFieldsOfConversations(w *bench) {
 		[]any{now.Parent, now.AgentOf, now.Ancestors, now.CreatedAt})
 
 	edited = filled[scrollback.Conversation](f)
-	begun, err := w.Turns.Begin(w.ctx, driver.Begin{Now: w.tick(), Turn: scrollback.Turn{
+	begun, err := w.Turns.Begin(w.ctx, driver.BeginRequest{Now: w.tick(), Turn: scrollback.Turn{
 		ID: scrollback.TurnID(w.id("turn")), Conversation: c.ID, Owner: "o", LeaseUntil: w.now + lease},
 		Edit: func(c *scrollback.Conversation) { *c = edited }})
 	w.ok(err)
@@ -139,7 +139,7 @@ func testFieldsOfConversations(w *bench) {
 	w.finish(begun.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "an answer"))
 
 	edited = filled[scrollback.Conversation](f)
-	_, err = w.Log.Rewind(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(),
+	_, err = w.Log.RewindHead(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(),
 		To:   scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))},
 		Edit: func(c *scrollback.Conversation) { *c = edited }})
 	w.ok(err)
@@ -156,26 +156,26 @@ func testFieldsOfMessages(w *bench) {
 	m.Role = scrollback.RoleUser
 	a := filled[scrollback.Artifact](f)
 	a.ID = artifactID("filled")
-	s := filled[driver.Source](f)
-	out, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: 0,
-		Entries: []driver.Entry{{Message: m, Mentions: []scrollback.Artifact{a}, Sources: []driver.Source{s}}}})
+	s := filled[driver.SourceVersion](f)
+	out, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: 0,
+		Entries: []driver.Entry{{Message: m, Mentions: []scrollback.Artifact{a}, Sources: []driver.SourceVersion{s}}}})
 	w.ok(err)
 	m.ConversationID = c.ID
 	m.Branch = c.Branch
 	m.Seq = 1
 	m.Sum = m.Weight
 	same(w.t, "what Append returns", []scrollback.Message{m}, out.Messages)
-	stored, err := w.Log.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: 1})
+	stored, err := w.Log.ReadMessages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: 1})
 	w.ok(err)
 	same(w.t, "a stored message", []scrollback.Message{m}, stored)
 	s.Branch = c.Branch
 	s.Seq = 1
-	sources, err := w.Log.Sources(w.ctx, []scrollback.ConversationID{c.ID}, []string{s.Name})
+	sources, err := w.Log.FindSources(w.ctx, []scrollback.ConversationID{c.ID}, []string{s.Name})
 	w.ok(err)
-	same(w.t, "a stored source", []driver.Source{s}, sources)
+	same(w.t, "a stored source", []driver.SourceVersion{s}, sources)
 	var walked []scrollback.Artifact
 	var heads []scrollback.Branch
-	w.ok(w.Admin.Walk(w.ctx, driver.AuditWalk{
+	w.ok(w.Admin.WalkRows(w.ctx, driver.AuditWalk{
 		Total:        func(int64) error { return nil },
 		Conversation: func(scrollback.Conversation) error { return nil },
 		Branch:       func(b scrollback.Branch) error { heads = append(heads, b); return nil },
@@ -201,7 +201,7 @@ func testFieldsOfTurns(w *bench) {
 	t.LeaseUntil = w.now + lease
 	t.StartedAt = w.now
 	t.Cancel = false
-	b, err := w.Turns.Begin(w.ctx, driver.Begin{Turn: t, Now: w.tick()})
+	b, err := w.Turns.Begin(w.ctx, driver.BeginRequest{Turn: t, Now: w.tick()})
 	w.ok(err)
 	t.Branch = c.Branch
 	t.Seq = 0
@@ -220,7 +220,7 @@ func testFieldsOfTurns(w *bench) {
 	t.Draft = filled[scrollback.Draft](f)
 	t.LeaseUntil++
 	t.Meta = &meta
-	_, err = w.Turns.Save(w.ctx, driver.Save{Turn: t.ID, Owner: t.Owner, Draft: t.Draft, Meta: &meta,
+	_, err = w.Turns.SaveDraft(w.ctx, driver.SavedDraft{Turn: t.ID, Owner: t.Owner, Draft: t.Draft, Meta: &meta,
 		LeaseUntil: t.LeaseUntil})
 	w.ok(err)
 	same(w.t, "what Save stores", t, get())
@@ -228,7 +228,7 @@ func testFieldsOfTurns(w *bench) {
 	t.Cancel = true
 	same(w.t, "what Stop stores", t, get())
 
-	end := filled[driver.Finish](&filler{n: 1000})
+	end := filled[driver.FinishedStep](&filler{n: 1000})
 	end.Turn = t.ID
 	end.Owner = t.Owner
 	end.State = scrollback.TurnFailed
@@ -239,7 +239,7 @@ func testFieldsOfTurns(w *bench) {
 	u.Conversation = c.ID
 	u.Currency = "USD"
 	end.Usage = end.Usage[:1]
-	if _, err = w.Turns.Finish(w.ctx, end); err != nil {
+	if _, err = w.Turns.FinishStep(w.ctx, end); err != nil {
 		w.t.Fatal(err)
 	}
 	t.State = end.State
@@ -254,26 +254,27 @@ func testFieldsOfTurns(w *bench) {
 	t.LastSeq = 1
 	t.EndedAt = end.Now
 	same(w.t, "what Finish stores", t, get())
-	steps, err := w.Turns.Steps(w.ctx, t.ID)
+	steps, err := w.Turns.ReadSteps(w.ctx, t.ID)
 	w.ok(err)
 	same(w.t, "what the step sent", []scrollback.SentRequest{*end.Sent}, steps)
-	metas, err := w.Turns.Meta(w.ctx, []scrollback.TurnID{t.ID})
+	metas, err := w.Turns.ReadMeta(w.ctx, []scrollback.TurnID{t.ID})
 	w.ok(err)
 	same(w.t, "the meta of the turn", *end.Meta, metas[t.ID])
 	for hash, text := range end.Texts {
-		texts, err := w.Turns.Texts(w.ctx, c.ID, []string{hash})
+		texts, err := w.Turns.ReadTexts(w.ctx, c.ID, []string{hash})
 		w.ok(err)
 		same(w.t, "a text that the step named", map[string]string{hash: text}, texts)
 	}
 	day := scrollback.DayOf(u.At)
-	days, err := w.Access.UsageDays(w.ctx, day, day)
+	days, err := w.Access.ListUsageDays(w.ctx, day, day)
 	w.ok(err)
 	sum := scrollback.UsageDay{Day: day, Model: u.Model, Project: c.Project}
 	sum.Currency = u.Currency
 	sum.AddCall(u.Usage)
 	same(w.t, "the sums of the day", []scrollback.UsageDay{sum}, days)
-	parts, err := w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByKey: true, ByConversation: true,
-		ByPurpose: true})
+	parts, err := w.Access.DivideUsage(w.ctx,
+		driver.UsagePartsQuery{First: day, Last: day, ByKey: true, ByConversation: true,
+			ByPurpose: true})
 	w.ok(err)
 	sum.Key = u.Key
 	sum.Conversation = c.ID
@@ -282,8 +283,8 @@ func testFieldsOfTurns(w *bench) {
 
 	l := filled[scrollback.Learned](f)
 	l.Factor = 1.25
-	w.ok(w.Turns.Teach(w.ctx, "filled", func(was *scrollback.Learned) { *was = l }))
-	known, err := w.Turns.Learned(w.ctx, "filled")
+	w.ok(w.Turns.UpdateLearned(w.ctx, "filled", func(was *scrollback.Learned) { *was = l }))
+	known, err := w.Turns.ReadLearned(w.ctx, "filled")
 	w.ok(err)
 	same(w.t, "what was learned", l, known)
 }
@@ -293,7 +294,7 @@ func testFieldsOfViews(w *bench) {
 	f := &filler{}
 	c := w.conversation()
 	w.say(c.ID, 4)
-	commit := driver.Commit{Conversation: c.ID, Branch: c.Branch, Now: w.tick(),
+	commit := driver.FoldCommit{Conversation: c.ID, Branch: c.Branch, Now: w.tick(),
 		View: filled[scrollback.View](f), Receipt: filled[scrollback.Receipt](f),
 		Segments: []scrollback.Segment{filled[scrollback.Segment](f)}}
 	inOrder(&commit.View)
@@ -302,8 +303,8 @@ func testFieldsOfViews(w *bench) {
 	s.ID = scrollback.SegmentID(w.id("segment"))
 	s.Conversation = c.ID
 	s.Branch = c.Branch
-	w.ok(w.Views.Commit(w.ctx, commit))
-	got, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{s.ID})
+	w.ok(w.Views.CommitFold(w.ctx, commit))
+	got, err := w.Views.ReadSegments(w.ctx, []scrollback.SegmentID{s.ID})
 	w.ok(err)
 	same(w.t, "a stored segment", commit.Segments, got)
 	b := w.head(c.ID).Branch
@@ -311,12 +312,12 @@ func testFieldsOfViews(w *bench) {
 	if b.ViewVersion != 1 {
 		w.t.Errorf("the view has version %d", b.ViewVersion)
 	}
-	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
+	receipts, err := w.Views.ListReceipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	shown := storedJSON(w, commit.Receipt)
 	shown.Undone = false
 	same(w.t, "a stored receipt", []scrollback.Receipt{shown}, receipts)
-	whole, err := w.Views.StoredReceipts(w.ctx, c.ID, 0, 9)
+	whole, err := w.Views.ListStoredReceipts(w.ctx, c.ID, 0, 9)
 	w.ok(err)
 	if len(whole) != 1 {
 		w.t.Fatalf("%d receipts are stored", len(whole))
@@ -327,7 +328,7 @@ func testFieldsOfViews(w *bench) {
 	}
 	before := filled[scrollback.View](f)
 	inOrder(&before)
-	w.ok(w.Admin.Mend(w.ctx, driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: 1, View: before},
+	w.ok(w.Admin.Repair(w.ctx, driver.Repair{View: &driver.ViewRepair{Branch: c.Branch, IfViewVersion: 1, View: before},
 		Now: w.tick()}))
 	same(w.t, "a view with what is left out", before, w.head(c.ID).Branch.View)
 }
@@ -345,20 +346,20 @@ func testFieldsOfAccess(w *bench) {
 	f := &filler{}
 	k := filled[scrollback.Key](f)
 	w.ok(w.Access.AddKey(w.ctx, driver.NewKey{Key: k, Hash: driver.SecretHash{1}, Now: 1, Most: 9}))
-	keys, err := w.Access.Keys(w.ctx)
+	keys, err := w.Access.ListKeys(w.ctx)
 	w.ok(err)
 	same(w.t, "a stored key", []scrollback.Key{k}, keys)
 	found, err := w.Access.FindKey(w.ctx, driver.SecretHash{1})
 	w.ok(err)
 	same(w.t, "a key by its secret", k, found)
 	w.ok(w.Access.SignIn(w.ctx, driver.NewSignIn{Hash: driver.SecretHash{2}, Key: k.ID, Now: 1, Ends: 77, Most: 9}))
-	found, ends, err := w.Access.SignedIn(w.ctx, driver.SecretHash{2}, 2)
+	found, ends, err := w.Access.FindSignIn(w.ctx, driver.SecretHash{2}, 2)
 	w.ok(err)
 	same(w.t, "the key of a sign-in", k, found)
 	same(w.t, "its end", int64(77), ends)
 	l := filled[scrollback.KeyLimits](f)
 	w.ok(w.Access.SetKeyLimits(w.ctx, k.ID, l))
-	limits, err := w.Access.KeyLimits(w.ctx, k.ID)
+	limits, err := w.Access.ReadKeyLimits(w.ctx, k.ID)
 	w.ok(err)
 	same(w.t, "the limits of a key", l, limits)
 	for range 2 { // stored, and stored again
@@ -375,7 +376,7 @@ func testFieldsOfAccess(w *bench) {
 		p.CreatedAt = stored.CreatedAt
 		p.UpdatedAt = w.now
 		same(w.t, "what PutProject returns", p, stored)
-		read, err := w.Access.Project(w.ctx, "filled")
+		read, err := w.Access.ReadProject(w.ctx, "filled")
 		w.ok(err)
 		same(w.t, "a stored project", p, read)
 	}
@@ -386,20 +387,20 @@ func testFieldsOfAccess(w *bench) {
 		o.ID = "id"
 		o.Conversation = c.ID
 		w.ok(w.Log.PutOrigin(w.ctx, o, ""))
-		origins, err := w.Log.Origins(w.ctx, driver.OriginQuery{Tool: "tool", ID: "id"})
+		origins, err := w.Log.ListOrigins(w.ctx, driver.OriginQuery{Tool: "tool", ID: "id"})
 		w.ok(err)
 		same(w.t, "a stored origin", []scrollback.Origin{o}, origins)
 	}
 	claim := filled[driver.Claim](f)
 	claim.Now = 1
 	claim.Until = 2
-	got, err := w.Turns.Claim(w.ctx, claim)
+	got, err := w.Turns.ClaimWork(w.ctx, claim)
 	w.ok(err)
 	same(w.t, "a claim", true, got)
 	tally := driver.Tally{Actor: "actor", Start: 1, Until: 9, Most: 5}
 	_, err = w.Access.CountTally(w.ctx, tally)
 	w.ok(err)
-	used, err := w.Access.Tallied(w.ctx, tally)
+	used, err := w.Access.ReadTally(w.ctx, tally)
 	w.ok(err)
 	same(w.t, "a tally", int64(1), used)
 }

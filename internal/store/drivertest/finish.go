@@ -26,10 +26,10 @@ func testFinishStep(w *bench) {
 	before := w.head(c.ID)
 	call := w.entry(scrollback.RoleAssistant, "")
 	result := w.entry(scrollback.RoleTool, "result")
-	f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
+	f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
 		Entries: []driver.Entry{call, result}, State: scrollback.TurnOpen, Window: mark("one"),
 		Usage: []scrollback.UsageRecord{{Conversation: c.ID, TurnID: turn.ID, Model: "m", Purpose: "turn", At: w.now}}}
-	got, err := w.Turns.Finish(w.ctx, f)
+	got, err := w.Turns.FinishStep(w.ctx, f)
 	w.ok(err)
 	same(w.t, "head", w.wrote(before), got.Head)
 	same(w.t, "messages", w.messages(c.Branch, 2, 9), got.Messages)
@@ -48,7 +48,7 @@ func testFinishStep(w *bench) {
 	f.Entries = nil
 	f.Window = nil
 	f.Now = w.tick()
-	got, err = w.Turns.Finish(w.ctx, f)
+	got, err = w.Turns.FinishStep(w.ctx, f)
 	w.ok(err)
 	w.wrote(before)
 	if len(got.Messages) != 0 {
@@ -87,11 +87,11 @@ func testFinishEnds(w *bench) {
 		w.finish(turn, scrollback.TurnOpen, w.entry(scrollback.RoleAssistant, ""))
 		before := w.head(c.ID)
 		answer := w.entry(scrollback.RoleAssistant, "answer")
-		f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), Entries: []driver.Entry{answer},
+		f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), Entries: []driver.Entry{answer},
 			State: state, FinishReason: scrollback.FinishLength, Window: mark("two"),
 			Failure:   &scrollback.Failure{Code: scrollback.Unavailable, Message: "try \"again\""},
 			OpenCalls: []scrollback.ToolCall{{ID: "c", Name: "t", Arguments: json.RawMessage(`{"q":"<二>"}`)}}}
-		got, err := w.Turns.Finish(w.ctx, f)
+		got, err := w.Turns.FinishStep(w.ctx, f)
 		w.ok(err)
 		same(w.t, "head", w.wrote(before), got.Head)
 		want := turn
@@ -117,8 +117,9 @@ func testFinishConflict(w *bench) {
 	try := func(owner string, id scrollback.TurnID) error {
 		e := w.entry(scrollback.RoleAssistant, "stolen")
 		e.Mentions = []scrollback.Artifact{{ID: artifactID("stolen"), Size: 1, CreatedAt: w.now}}
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: id, Owner: owner, Now: w.tick(), LeaseUntil: w.now + lease,
-			Entries: []driver.Entry{e}, State: scrollback.TurnComplete})
+		_, err := w.Turns.FinishStep(w.ctx,
+			driver.FinishedStep{Turn: id, Owner: owner, Now: w.tick(), LeaseUntil: w.now + lease,
+				Entries: []driver.Entry{e}, State: scrollback.TurnComplete})
 		return err
 	}
 	w.unchanged(func() { w.lost(try("thief", turn.ID)) })
@@ -205,7 +206,7 @@ func testAppendTakesOver(w *bench) {
 	c, old := expired(w)
 	salvaged := []driver.Entry{w.entry(scrollback.RoleAssistant, "salvaged"), w.entry(scrollback.RoleTool, "salvaged")}
 	mine := w.entry(scrollback.RoleUser, "mine")
-	try := func(ifHead int64) (driver.Finished, error) {
+	try := func(ifHead int64) (driver.AppendResult, error) {
 		return w.tryAppend(c.ID, func(a *driver.Append) {
 			a.IfHead = ifHead
 			a.Salvage = func(t scrollback.Turn) []driver.Entry {
@@ -248,14 +249,14 @@ func testTroubled(w *bench) {
 	c := w.conversation()
 	end := func(state scrollback.TurnState, reason string, entries ...driver.Entry) scrollback.TurnID {
 		turn := w.begin(c.ID).Turn
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: state,
+		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: state,
 			FinishReason: reason, Entries: entries})
 		w.ok(err)
 		return turn.ID
 	}
 	reads := func(what string, q driver.TurnQuery, want ...scrollback.TurnID) {
 		w.t.Helper()
-		got, err := w.Turns.Troubled(w.ctx, q)
+		got, err := w.Turns.ListUnsuccessful(w.ctx, q)
 		w.ok(err)
 		var ids []scrollback.TurnID
 		for _, t := range got {
@@ -285,7 +286,7 @@ func testTroubled(w *bench) {
 
 	turn := w.begin(c.ID).Turn // 9
 	w.finish(turn, scrollback.TurnOpen)
-	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+	_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
 		LeaseUntil: w.now + lease,
 		State:      scrollback.TurnOpen, FinishReason: scrollback.FinishLength})
 	w.ok(err)
@@ -326,23 +327,24 @@ func testBooks(w *bench) {
 	records := []scrollback.UsageRecord{record(w.now, 10, "a/x", "USD", false), record(w.now, 20, "a/x", "USD", true),
 		record(w.now, 1, "a/x", "EUR", false), record(w.now+scrollback.DayMS, 7, "a/x", "USD", false),
 		record(w.now, 3, "b/y", "USD", false)}
-	f := driver.Finish{Turn: turn.ID, Owner: "another", Now: w.tick(), State: scrollback.TurnOpen,
+	f := driver.FinishedStep{Turn: turn.ID, Owner: "another", Now: w.tick(), State: scrollback.TurnOpen,
 		LeaseUntil: w.now + lease, Usage: records}
-	_, err := w.Turns.Finish(w.ctx, f)
+	_, err := w.Turns.FinishStep(w.ctx, f)
 	w.code(err, scrollback.Conflict)
-	if got, err := w.Access.UsageDays(w.ctx, 0, 1<<40); err != nil || len(got) != 0 {
+	if got, err := w.Access.ListUsageDays(w.ctx, 0, 1<<40); err != nil || len(got) != 0 {
 		w.t.Fatalf("a refused Finish entered %+v (%v)", got, err)
 	}
 	f.Owner = turn.Owner
-	_, err = w.Turns.Finish(w.ctx, f)
+	_, err = w.Turns.FinishStep(w.ctx, f)
 	w.ok(err)
 	b := w.head(c.ID).Branch
-	fold := driver.Commit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion + 1, View: b.View, Now: w.tick(),
+	fold := driver.FoldCommit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion + 1, View: b.View,
+		Now:     w.tick(),
 		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated},
 		Usage:   []scrollback.UsageRecord{record(w.now, 100, "a/x", "USD", false)}}
-	w.code(w.Views.Commit(w.ctx, fold), scrollback.Conflict)
+	w.code(w.Views.CommitFold(w.ctx, fold), scrollback.Conflict)
 	fold.IfViewVersion--
-	w.ok(w.Views.Commit(w.ctx, fold))
+	w.ok(w.Views.CommitFold(w.ctx, fold))
 
 	sum := func(day int64, model, currency string, n, input int64, estimated int64) scrollback.UsageDay {
 		return scrollback.UsageDay{Day: day, Model: model, Project: c.Project, Calls: n, EstimatedCalls: estimated,
@@ -353,13 +355,13 @@ func testBooks(w *bench) {
 	}
 	today := []scrollback.UsageDay{sum(day, "a/x", "EUR", 1, 1, 0), sum(day, "a/x", "USD", 3, 130, 1),
 		sum(day, "b/y", "USD", 1, 3, 0)}
-	got, err := w.Access.UsageDays(w.ctx, day, day)
+	got, err := w.Access.ListUsageDays(w.ctx, day, day)
 	w.ok(err)
 	same(w.t, "the day", today, got)
-	got, err = w.Access.UsageDays(w.ctx, day, day+5)
+	got, err = w.Access.ListUsageDays(w.ctx, day, day+5)
 	w.ok(err)
 	same(w.t, "both days", append(today, sum(day+1, "a/x", "USD", 1, 7, 0)), got)
-	got, err = w.Access.UsageDays(w.ctx, day+2, day+5)
+	got, err = w.Access.ListUsageDays(w.ctx, day+2, day+5)
 	w.ok(err)
 	same(w.t, "no day", []scrollback.UsageDay(nil), got)
 }
@@ -371,13 +373,13 @@ func testBooksInBounds(w *bench) {
 	most := scrollback.Usage{InputTokens: scrollback.MaxSumTokens, TotalTokens: scrollback.MaxSumTokens,
 		Cost: scrollback.MaxSumCost, Currency: "USD"}
 	for range 2 {
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
 			State: scrollback.TurnOpen, LeaseUntil: w.now + lease,
 			Usage: []scrollback.UsageRecord{{Usage: most, Conversation: c.ID, Model: "a/x", Purpose: "turn", At: w.now}}})
 		w.ok(err)
 	}
 	day := scrollback.DayOf(w.now)
-	got, err := w.Access.UsageDays(w.ctx, day, day)
+	got, err := w.Access.ListUsageDays(w.ctx, day, day)
 	w.ok(err)
 	same(w.t, "the day", []scrollback.UsageDay{{Usage: most, Day: day, Model: "a/x", Project: c.Project, Calls: 2}}, got)
 }
@@ -385,7 +387,7 @@ func testBooksInBounds(w *bench) {
 // report makes a Finish with one report of model a/x for an open turn.
 func (w *bench) report(turn scrollback.Turn, sent, input int64, estimated bool) {
 	w.t.Helper()
-	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+	_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
 		State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Learn: learnLast,
 		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", Purpose: "turn", At: w.now,
 			WindowTokens: sent, Usage: scrollback.Usage{InputTokens: input, Estimated: estimated}}}})
@@ -395,7 +397,7 @@ func (w *bench) report(turn scrollback.Turn, sent, input int64, estimated bool) 
 // knows wants something to be known of a model.
 func knows(w *bench, model string, want scrollback.Learned) {
 	w.t.Helper()
-	got, err := w.Turns.Learned(w.ctx, model)
+	got, err := w.Turns.ReadLearned(w.ctx, model)
 	w.ok(err)
 	same(w.t, "what is known of "+model, want, got)
 }
@@ -427,19 +429,19 @@ var everything = scrollback.Learned{Factor: 1.25, Limit: 131072, LimitFrom: scro
 // testTeach: what was taught is known, of that model alone, and no caller holds what
 // is stored.
 func testTeach(w *bench) {
-	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
 		same(w.t, "before anything", scrollback.Learned{}, *l)
 	}))
 	knows(w, "a/x", scrollback.Learned{})
 	dropped := []string{"temperature", "top_p"}
-	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
 		*l = everything
 		l.Dropped = dropped
 	}))
 	dropped[0] = "changed"
 	knows(w, "a/x", everything)
 	knows(w, "b/y", scrollback.Learned{})
-	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) {
+	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
 		same(w.t, "before the second time", everything, *l)
 		l.Limit = 1
 		l.Dropped = append(l.Dropped, "seed")
@@ -447,22 +449,22 @@ func testTeach(w *bench) {
 	want := everything
 	want.Limit = 1
 	want.Dropped = []string{"temperature", "top_p", "seed"}
-	got, err := w.Turns.Learned(w.ctx, "a/x")
+	got, err := w.Turns.ReadLearned(w.ctx, "a/x")
 	w.ok(err)
 	same(w.t, "what is known", want, got)
 	got.Dropped[0] = "changed"
 	knows(w, "a/x", want)
-	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { *l = scrollback.Learned{} }))
+	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) { *l = scrollback.Learned{} }))
 	knows(w, "a/x", scrollback.Learned{})
 }
 
-// testTeachAndFactor: Teach keeps the factor that Finish has learned, and Finish
+// testTeachAndFactor: UpdateLearned keeps the factor that FinishStep has learned, and FinishStep
 // what was taught.
 func testTeachAndFactor(w *bench) {
 	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
 	w.report(turn, 1000, 1250, false)
 	want := everything
-	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { want.Factor = l.Factor; *l = want }))
+	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) { want.Factor = l.Factor; *l = want }))
 	if want.Factor != 1.25 {
 		w.t.Errorf("the edit saw the factor %v", want.Factor)
 	}
@@ -470,7 +472,7 @@ func testTeachAndFactor(w *bench) {
 	w.report(turn, 1000, 1500, false)
 	want.Factor = 1.5
 	knows(w, "a/x", want)
-	w.ok(w.Turns.Teach(w.ctx, "a/x", func(l *scrollback.Learned) { l.Factor = 2 }))
+	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) { l.Factor = 2 }))
 	want.Factor = 2
 	knows(w, "a/x", want)
 }
@@ -479,7 +481,7 @@ func testTeachAndFactor(w *bench) {
 func testConcurrentTeach(w *bench) {
 	const times = 10
 	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
-	f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen,
+	f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen,
 		LeaseUntil: w.now + lease,
 		Learn:      func(was float64, _ scrollback.UsageRecord) float64 { return was + 1 },
 		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", At: w.now, WindowTokens: 1,
@@ -490,12 +492,12 @@ func testConcurrentTeach(w *bench) {
 	for _, err := range together(func(i int) error {
 		for range times {
 			if i == 0 {
-				if _, err := w.Turns.Finish(w.ctx, f); err != nil {
+				if _, err := w.Turns.FinishStep(w.ctx, f); err != nil {
 					return err
 				}
 				continue
 			}
-			if err := w.Turns.Teach(w.ctx, "a/x", edits[i%len(edits)]); err != nil {
+			if err := w.Turns.UpdateLearned(w.ctx, "a/x", edits[i%len(edits)]); err != nil {
 				return err
 			}
 		}
@@ -505,9 +507,9 @@ func testConcurrentTeach(w *bench) {
 	}
 	want := scrollback.Learned{Factor: times}
 	if w.Clock != nil { // where many servers learn, a turn does not wait for what another learns, and alone it learns
-		l, err := w.Turns.Learned(w.ctx, "a/x")
+		l, err := w.Turns.ReadLearned(w.ctx, "a/x")
 		w.ok(err)
-		_, err = w.Turns.Finish(w.ctx, f)
+		_, err = w.Turns.FinishStep(w.ctx, f)
 		w.ok(err)
 		if want.Factor = l.Factor + 1; l.Factor < 0 || l.Factor > times {
 			w.t.Errorf("%d turns taught a factor of %v", times, l.Factor)
@@ -525,5 +527,5 @@ func (w *walk) teach() {
 	edit := some(w, func(l *scrollback.Learned) { l.Limit = w.now },
 		func(l *scrollback.Learned) { l.Strict = scrollback.StrictTurns },
 		func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "p") }, func(*scrollback.Learned) {})
-	errand(w, "teach", func(d *driver.Driver) error { return d.Turns.Teach(w.ctx, "m", edit) })
+	errand(w, "teach", func(d *driver.Driver) error { return d.Turns.UpdateLearned(w.ctx, "m", edit) })
 }

@@ -20,14 +20,14 @@ func segment(w *bench, c scrollback.Conversation, first, last int64) scrollback.
 }
 
 // plainCommit folds [first, last] of the current branch into one segment.
-func plainCommit(w *bench, c scrollback.Conversation, first, last int64) driver.Commit {
+func plainCommit(w *bench, c scrollback.Conversation, first, last int64) driver.FoldCommit {
 	w.t.Helper()
 	b := w.head(c.ID).Branch
 	s := segment(w, c, first, last)
 	view := scrollback.View{Boundary: last, Sum: w.messages(b.ID, last, last)[0].Sum,
 		Segments: append(append([]scrollback.ViewItem{}, b.View.Segments...),
 			scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: last})}
-	return driver.Commit{
+	return driver.FoldCommit{
 		Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, View: view,
 		Segments: []scrollback.Segment{s}, Now: w.tick(),
 		Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted, Segments: []scrollback.SegmentID{s.ID},
@@ -38,21 +38,21 @@ func plainCommit(w *bench, c scrollback.Conversation, first, last int64) driver.
 }
 
 // fold commits [first, last] and returns what it committed.
-func (w *bench) fold(c scrollback.Conversation, first, last int64) driver.Commit {
+func (w *bench) fold(c scrollback.Conversation, first, last int64) driver.FoldCommit {
 	w.t.Helper()
 	cm := plainCommit(w, c, first, last)
-	w.ok(w.Views.Commit(w.ctx, cm))
+	w.ok(w.Views.CommitFold(w.ctx, cm))
 	return cm
 }
 
 // retryAt commits no segment, only a new RetryAt.
-func retryAt(w *bench, c scrollback.Conversation, tokens int64) driver.Commit {
+func retryAt(w *bench, c scrollback.Conversation, tokens int64) driver.FoldCommit {
 	w.t.Helper()
 	b := w.head(c.ID).Branch
-	cm := driver.Commit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, View: b.View, Now: w.tick(),
+	cm := driver.FoldCommit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, View: b.View, Now: w.tick(),
 		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated, TokensBefore: tokens, CreatedAt: w.now}}
 	cm.View.RetryAt = tokens
-	w.ok(w.Views.Commit(w.ctx, cm))
+	w.ok(w.Views.CommitFold(w.ctx, cm))
 	return cm
 }
 
@@ -77,14 +77,14 @@ func testCommit(w *bench) {
 	roll.Children = []scrollback.SegmentID{first.Segments[0].ID, second.Segments[0].ID}
 	second.Segments = append(second.Segments, roll)
 	second.View.Segments = []scrollback.ViewItem{{ID: roll.ID, FirstSeq: 1, LastSeq: 4, Level: 1}}
-	w.ok(w.Views.Commit(w.ctx, second))
-	got, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{roll.ID, first.Segments[0].ID, second.Segments[0].ID})
+	w.ok(w.Views.CommitFold(w.ctx, second))
+	got, err := w.Views.ReadSegments(w.ctx, []scrollback.SegmentID{roll.ID, first.Segments[0].ID, second.Segments[0].ID})
 	w.ok(err)
 	same(w.t, "segments", []scrollback.Segment{roll, first.Segments[0], second.Segments[0]}, got)
 	h = w.head(c.ID)
 	same(w.t, "view", second.View, h.Branch.View)
 	same(w.t, "view version", before.Branch.ViewVersion+2, h.Branch.ViewVersion)
-	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
+	receipts, err := w.Views.ListReceipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	same(w.t, "receipts", []scrollback.Receipt{second.Receipt, first.Receipt}, receipts)
 }
@@ -96,15 +96,15 @@ func testCommitConflict(w *bench) {
 	stale := plainCommit(w, c, 1, 2)
 	ahead := plainCommit(w, c, 1, 2)
 	ahead.IfViewVersion++
-	w.unchanged(func() { w.code(w.Views.Commit(w.ctx, ahead), scrollback.Conflict) })
+	w.unchanged(func() { w.code(w.Views.CommitFold(w.ctx, ahead), scrollback.Conflict) })
 	w.fold(c, 1, 1)
-	w.unchanged(func() { w.code(w.Views.Commit(w.ctx, stale), scrollback.Conflict) })
-	_, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{stale.Segments[0].ID})
+	w.unchanged(func() { w.code(w.Views.CommitFold(w.ctx, stale), scrollback.Conflict) })
+	_, err := w.Views.ReadSegments(w.ctx, []scrollback.SegmentID{stale.Segments[0].ID})
 	w.code(err, scrollback.NotFound)
 	fresh := plainCommit(w, c, 2, 3)
 	_, err = w.unfold(c.Branch)
 	w.ok(err)
-	w.unchanged(func() { w.code(w.Views.Commit(w.ctx, fresh), scrollback.Conflict) })
+	w.unchanged(func() { w.code(w.Views.CommitFold(w.ctx, fresh), scrollback.Conflict) })
 }
 
 // testCommitNothing: without segments, only RetryAt and the receipt.
@@ -118,7 +118,7 @@ func testCommitNothing(w *bench) {
 	folded.View.RetryAt = 500
 	same(w.t, "view", folded.View, h.Branch.View)
 	same(w.t, "view version", before.Branch.ViewVersion+1, h.Branch.ViewVersion)
-	receipts, err := w.Views.Receipts(w.ctx, c.ID, 1)
+	receipts, err := w.Views.ListReceipts(w.ctx, c.ID, 1)
 	w.ok(err)
 	same(w.t, "receipt", []scrollback.Receipt{cm.Receipt}, receipts)
 }
@@ -130,7 +130,7 @@ func testCommitMeanwhile(w *bench) {
 	cm := plainCommit(w, c, 1, 2)
 	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
 	stored := w.turn(turn.ID)
-	w.ok(w.Views.Commit(w.ctx, cm))
+	w.ok(w.Views.CommitFold(w.ctx, cm))
 	same(w.t, "the turn", stored, w.turn(turn.ID))
 	got := w.finish(turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
 	same(w.t, "view", cm.View, got.Head.Branch.View)
@@ -150,7 +150,7 @@ func testWithout(w *bench) {
 	}
 	leave := func(without *[]int64) {
 		w.t.Helper()
-		got, err := w.tryBegin(c.ID, func(b *driver.Begin) { b.Without = without })
+		got, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) { b.Without = without })
 		w.ok(err)
 		same(w.t, "head", w.head(c.ID), got.Head)
 		w.finish(got.Turn, scrollback.TurnComplete)
@@ -162,7 +162,7 @@ func testWithout(w *bench) {
 	leave(&[]int64{2, 3})
 	shows("the same again", 1, 2, 3)
 	w.fold(c, 1, 2) // whose view knows of nothing that is left out
-	w.ok(w.Views.Commit(w.ctx, func() driver.Commit {
+	w.ok(w.Views.CommitFold(w.ctx, func() driver.FoldCommit {
 		cm := plainCommit(w, c, 3, 3)
 		cm.View = cm.View.WithLeftOut([]int64{3})
 		return cm
@@ -173,15 +173,15 @@ func testWithout(w *bench) {
 	_, err := w.unfold(c.Branch)
 	w.ok(err)
 	shows("undone", 5, 4)
-	folds, err := w.Views.Folds(w.ctx, driver.FoldQuery{Branch: c.Branch, Undone: true, Limit: 9})
+	folds, err := w.Views.ListFolds(w.ctx, driver.FoldQuery{Branch: c.Branch, Undone: true, Limit: 9})
 	w.ok(err)
-	_, err = w.Views.Refold(w.ctx, driver.Refold{Branch: c.Branch, Number: folds[0].Number, Now: w.tick(),
+	_, err = w.Views.RedoFold(w.ctx, driver.FoldRedo{Branch: c.Branch, Number: folds[0].Number, Now: w.tick(),
 		IfViewVersion: 5})
 	w.ok(err)
 	shows("done again", 6, 4)
 	leave(&[]int64{})
 	shows("nothing", 7)
-	_, err = w.tryBegin(c.ID, func(b *driver.Begin) {
+	_, err = w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Without = &[]int64{1}
 		b.Admit = func(*scrollback.Turn) error { return errNo }
 	})
@@ -196,7 +196,7 @@ func testWithoutRewound(w *bench) {
 	w.say(c.ID, 4)
 	to := func(without ...int64) driver.Head {
 		w.t.Helper()
-		h, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(), To: scrollback.Branch{
+		h, err := w.Log.RewindHead(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(), To: scrollback.Branch{
 			ID: scrollback.BranchID(w.id("branch")), Parent: c.Branch, AtSeq: 2, HeadSeq: 2,
 			View: scrollback.View{}.WithLeftOut(without)}})
 		w.ok(err)
@@ -205,7 +205,7 @@ func testWithoutRewound(w *bench) {
 	}
 	first := to(1)
 	same(w.t, "a new branch", []int64{1}, first.Branch.View.Without)
-	back, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(), To: scrollback.Branch{
+	back, err := w.Log.RewindHead(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(), To: scrollback.Branch{
 		ID: scrollback.BranchID(w.id("branch")), Parent: c.Branch, AtSeq: 4, HeadSeq: 4}})
 	w.ok(err)
 	same(w.t, "the branch that ends there", c.Branch, back.Branch.ID)
@@ -219,7 +219,7 @@ func testWithoutRewound(w *bench) {
 func testUnfold(w *bench) {
 	c := w.conversation()
 	w.say(c.ID, 6)
-	unfold := func(want driver.Commit, view scrollback.View) {
+	unfold := func(want driver.FoldCommit, view scrollback.View) {
 		w.t.Helper()
 		before := w.head(c.ID)
 		got, err := w.unfold(c.Branch)
@@ -252,7 +252,7 @@ func testUnfold(w *bench) {
 	none()
 	same(w.t, "refs stay", refs, refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID},
 		Limit: 9})[1:])
-	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
+	receipts, err := w.Views.ListReceipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	var undone []bool // newest first; two of them folded nothing
 	for _, r := range receipts {
@@ -295,14 +295,14 @@ func testReceipts(w *bench) {
 	for i := range int64(4) {
 		cm := plainCommit(w, c, i+1, i+1)
 		cm.Receipt.CreatedAt = 1000 - i/2
-		w.ok(w.Views.Commit(w.ctx, cm))
+		w.ok(w.Views.CommitFold(w.ctx, cm))
 		want = append([]scrollback.Receipt{cm.Receipt}, want...)
 	}
 	other := w.conversation()
 	w.say(other.ID, 1)
 	w.fold(other, 1, 1)
 	for limit := 1; limit <= 5; limit++ {
-		got, err := w.Views.Receipts(w.ctx, c.ID, limit)
+		got, err := w.Views.ListReceipts(w.ctx, c.ID, limit)
 		w.ok(err)
 		same(w.t, "receipts", want[:min(limit, 4)], got)
 	}
@@ -314,13 +314,13 @@ func testSegments(w *bench) {
 	w.say(c.ID, 2)
 	a := w.fold(c, 1, 1).Segments[0]
 	b := w.fold(c, 2, 2).Segments[0]
-	got, err := w.Views.Segments(w.ctx, []scrollback.SegmentID{b.ID, a.ID})
+	got, err := w.Views.ReadSegments(w.ctx, []scrollback.SegmentID{b.ID, a.ID})
 	w.ok(err)
 	same(w.t, "segments", []scrollback.Segment{b, a}, got)
-	got, err = w.Views.Segments(w.ctx, nil)
+	got, err = w.Views.ReadSegments(w.ctx, nil)
 	w.ok(err)
 	same(w.t, "of none", []scrollback.Segment(nil), got)
-	_, err = w.Views.Segments(w.ctx, []scrollback.SegmentID{a.ID, "gone-1", b.ID, "gone-2"})
+	_, err = w.Views.ReadSegments(w.ctx, []scrollback.SegmentID{a.ID, "gone-1", b.ID, "gone-2"})
 	w.code(err, scrollback.NotFound)
 	if s := err.Error(); !strings.Contains(s, "gone-1") || strings.Contains(s, "gone-2") {
 		w.t.Errorf("%q does not name just the first that is missing", s)

@@ -81,7 +81,7 @@ func (w *hashesBench) talk(messages int, of *scrollback.Conversation, seq int64)
 		b.HeadSeq = seq
 	}
 	c.Branch = b.ID
-	c, _, err := w.Log.Create(w.t.Context(), c, b)
+	c, _, err := w.Log.CreateConversation(w.t.Context(), c, b)
 	w.ok(err)
 	w.branches = append(w.branches, b.ID)
 	var entries []driver.Entry
@@ -91,7 +91,7 @@ func (w *hashesBench) talk(messages int, of *scrollback.Conversation, seq int64)
 			Parts: scrollback.Say(fmt.Sprint("潮 ", i)), Status: scrollback.StatusComplete, CreatedAt: 1}})
 	}
 	if len(entries) > 0 {
-		_, err = w.Log.Append(w.t.Context(), driver.Append{Conversation: c.ID, Now: 1, IfHead: -1, Entries: entries})
+		_, err = w.Log.AppendEntries(w.t.Context(), driver.Append{Conversation: c.ID, Now: 1, IfHead: -1, Entries: entries})
 		w.ok(err)
 	}
 	return c
@@ -116,7 +116,7 @@ func (w *hashesBench) populate() {
 // should have, or none.
 func (w *hashesBench) without() (n int64) {
 	w.t.Helper()
-	w.ok(w.Admin.Walk(w.t.Context(), driver.AuditWalk{
+	w.ok(w.Admin.WalkRows(w.t.Context(), driver.AuditWalk{
 		Total: func(int64) error { return nil }, Conversation: func(scrollback.Conversation) error { return nil },
 		Branch: func(scrollback.Branch) error { return nil }, Message: func(scrollback.Message) error { return nil },
 		Segment:  func(scrollback.Segment) error { return nil },

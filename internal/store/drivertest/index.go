@@ -146,7 +146,7 @@ func (w *indexBench) create(c scrollback.Conversation, b scrollback.Branch) scro
 	c.UpdatedAt = w.now
 	c.Meta = json.RawMessage(`{}`)
 	b.Conversation = c.ID
-	c, _, err := w.Log.Create(w.ctx, c, b)
+	c, _, err := w.Log.CreateConversation(w.ctx, c, b)
 	w.ok(err)
 	return c
 }
@@ -177,7 +177,7 @@ func (w *indexBench) say(id scrollback.ConversationID, texts ...string) []scroll
 	for i, text := range texts {
 		entries = append(entries, w.entry([]scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2], text))
 	}
-	got, err := w.Log.Append(w.ctx, driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: entries})
+	got, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: entries})
 	w.ok(err)
 	return got.Messages
 }
@@ -202,13 +202,13 @@ func (w *indexBench) words(n int) []string {
 
 func (w *indexBench) state() driver.IndexState {
 	w.t.Helper()
-	s, err := w.Index.State(w.ctx)
+	s, err := w.Index.ReadState(w.ctx)
 	w.ok(err)
 	return s
 }
 
 // document is what an index holds of a message.
-func document(m driver.Numbered) driver.Document {
+func document(m driver.NumberedMessage) driver.Document {
 	terms := strings.Fields(textOf(m.Message))
 	return driver.Document{Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(terms)},
 		Terms: terms}
@@ -224,10 +224,10 @@ func textOf(m scrollback.Message) string {
 }
 
 // behind reads what is behind the index.
-func (w *indexBench) behind(limit int) (driver.IndexState, []driver.Numbered) {
+func (w *indexBench) behind(limit int) (driver.IndexState, []driver.NumberedMessage) {
 	w.t.Helper()
 	s := w.state()
-	got, err := w.Index.Behind(w.ctx, driver.BehindQuery{After: s.Watermark, Limit: limit})
+	got, err := w.Index.ReadUnindexed(w.ctx, driver.UnindexedQuery{After: s.Watermark, Limit: limit})
 	w.ok(err)
 	return s, got
 }
@@ -243,13 +243,13 @@ func (w *indexBench) catchUp(limit int) {
 	if len(got) == 0 {
 		return
 	}
-	d := driver.Documents{Cut: cut, From: s.Watermark, To: got[len(got)-1].Number}
+	d := driver.DocumentBatch{Cut: cut, From: s.Watermark, To: got[len(got)-1].Number}
 	for _, m := range got {
 		if one := document(m); len(one.Terms) > 0 {
 			d.All = append(d.All, one)
 		}
 	}
-	put, err := w.Index.Put(w.ctx, d)
+	put, err := w.Index.PutDocuments(w.ctx, d)
 	w.ok(err)
 	if !put {
 		w.t.Fatalf("documents after %d up to %d were not put; the state is %+v", d.From, d.To, w.state())
@@ -268,7 +268,7 @@ func (w *indexBench) expect(all ...driver.Document) {
 func (w *indexBench) tend() {
 	w.t.Helper()
 	for range 10_000 {
-		more, err := w.Index.Tend(w.ctx)
+		more, err := w.Index.Maintain(w.ctx)
 		w.ok(err)
 		if !more {
 			return
@@ -280,7 +280,7 @@ func (w *indexBench) tend() {
 // find looks terms up.
 func (w *indexBench) find(q driver.PostingQuery) []driver.Postings {
 	w.t.Helper()
-	got, err := w.Index.Postings(w.ctx, q)
+	got, err := w.Index.FindPostings(w.ctx, q)
 	w.ok(err)
 	return got
 }
@@ -311,7 +311,7 @@ func (w *indexBench) want(q driver.PostingQuery) []driver.Postings {
 			if n == 0 {
 				continue
 			}
-			if out[i].Holding++; q.Lets(d.Mark) {
+			if out[i].Holding++; q.Matches(d.Mark) {
 				out[i].Places = append(out[i].Places, p)
 				out[i].Counts = append(out[i].Counts, uint8(min(n, 255)))
 			}
@@ -342,7 +342,7 @@ func (w *indexBench) checkAll() {
 	}
 	s := w.state()
 	w.same("documents and terms", []int64{int64(len(w.expected)), terms}, []int64{s.Documents, s.Terms})
-	got, err := w.Index.Marks(w.ctx, w.places())
+	got, err := w.Index.ReadMarks(w.ctx, w.places())
 	w.ok(err)
 	w.same("marks", marks, got)
 	q := driver.PostingQuery{Terms: slices.Clone(vocabulary)}

@@ -54,9 +54,9 @@ func testNarrowed(w *indexBench) {
 	b := w.indexed("word", "x", "word", "word")
 	na := w.number(a[0].Branch)
 	nb := w.number(b[0].Branch)
-	runs := func(rs ...driver.Run) []driver.Run { return rs }
-	run := func(n, from, to int64) driver.Run {
-		return driver.Run{First: driver.PlaceOf(n, from), Last: driver.PlaceOf(n, to)}
+	runs := func(rs ...driver.PlaceRun) []driver.PlaceRun { return rs }
+	run := func(n, from, to int64) driver.PlaceRun {
+		return driver.PlaceRun{First: driver.NewPlace(n, from), Last: driver.NewPlace(n, to)}
 	}
 	for i, q := range []driver.PostingQuery{
 		{Within: runs(run(na, 1, 4))}, {Within: runs(run(na, 2, 2), run(nb, 3, math.MaxUint32))},
@@ -121,7 +121,7 @@ func testAgree(w *indexBench) {
 			w.catchUp(w.below(9))
 		}
 		if w.below(4) == 0 {
-			_, err := w.Index.Tend(w.ctx)
+			_, err := w.Index.Maintain(w.ctx)
 			w.ok(err)
 		}
 		if w.below(3) > 0 {
@@ -140,8 +140,8 @@ func testAgree(w *indexBench) {
 		}
 		for n := int64(1); w.below(3) == 0 && n < 6; n += 2 {
 			first := int64(1 + w.below(20))
-			q.Within = append(q.Within, driver.Run{First: driver.PlaceOf(n, first),
-				Last: driver.PlaceOf(n, first+int64(w.below(20)))})
+			q.Within = append(q.Within, driver.PlaceRun{First: driver.NewPlace(n, first),
+				Last: driver.NewPlace(n, first+int64(w.below(20)))})
 		}
 		w.check(q)
 	}
@@ -160,41 +160,41 @@ func testLines(w *indexBench) {
 	if na < 1 || nb <= na || nb >= 1<<31 {
 		w.t.Fatalf("branches have the numbers %d and %d", na, nb)
 	}
-	line := map[int64]driver.Line{na: {Number: na, Branch: a.Branch, Conversation: a.ID, First: 1, Head: 3},
+	line := map[int64]driver.IndexedBranch{na: {Number: na, Branch: a.Branch, Conversation: a.ID, First: 1, Head: 3},
 		nb: {Number: nb, Branch: b.Branch, Conversation: b.ID, First: 1}}
-	find := func(q driver.LineQuery, want ...int64) {
+	find := func(q driver.IndexedBranchQuery, want ...int64) {
 		w.t.Helper()
-		got, err := w.Index.Lines(w.ctx, q)
+		got, err := w.Index.FindBranches(w.ctx, q)
 		w.ok(err)
-		lines := map[int64]driver.Line{}
+		lines := map[int64]driver.IndexedBranch{}
 		for _, n := range want {
 			lines[n] = line[n]
 		}
 		w.same(fmt.Sprintf("%+v", q), lines, got)
 	}
 	all := []int64{na, nb, nb + 7, 0}
-	find(driver.LineQuery{})
-	find(driver.LineQuery{Numbers: all}, na, nb)
-	find(driver.LineQuery{Numbers: []int64{nb}}, nb)
-	find(driver.LineQuery{Numbers: all, Projects: []string{"two", "none"}}, nb)
-	find(driver.LineQuery{Numbers: all, Projects: []string{}})
+	find(driver.IndexedBranchQuery{})
+	find(driver.IndexedBranchQuery{Numbers: all}, na, nb)
+	find(driver.IndexedBranchQuery{Numbers: []int64{nb}}, nb)
+	find(driver.IndexedBranchQuery{Numbers: all, Projects: []string{"two", "none"}}, nb)
+	find(driver.IndexedBranchQuery{Numbers: all, Projects: []string{}})
 	patch := func(id scrollback.ConversationID, edit func(*scrollback.Conversation)) {
-		_, err := w.Log.Patch(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error { edit(c); return nil })
+		_, err := w.Log.PatchConversation(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error { edit(c); return nil })
 		w.ok(err)
 	}
 	patch(a.ID, func(c *scrollback.Conversation) { c.DeletedAt = w.now })
-	find(driver.LineQuery{Numbers: all}, nb)
-	find(driver.LineQuery{Numbers: all, Trash: true}, na, nb)
-	find(driver.LineQuery{Numbers: all, Trash: true, Projects: []string{"two"}}, nb)
+	find(driver.IndexedBranchQuery{Numbers: all}, nb)
+	find(driver.IndexedBranchQuery{Numbers: all, Trash: true}, na, nb)
+	find(driver.IndexedBranchQuery{Numbers: all, Trash: true, Projects: []string{"two"}}, nb)
 	patch(a.ID, func(c *scrollback.Conversation) {
 		c.DeletedAt = 0
 		c.Project = "two"
 	})
-	find(driver.LineQuery{Numbers: all, Projects: []string{"two"}}, na, nb)
-	got, err := w.Index.LinesOf(w.ctx, []scrollback.ConversationID{b.ID, "unknown", a.ID})
+	find(driver.IndexedBranchQuery{Numbers: all, Projects: []string{"two"}}, na, nb)
+	got, err := w.Index.ListBranchesOf(w.ctx, []scrollback.ConversationID{b.ID, "unknown", a.ID})
 	w.ok(err)
-	w.same("lines of both", []driver.Line{line[na], line[nb]}, got)
-	got, err = w.Index.LinesOf(w.ctx, nil)
+	w.same("lines of both", []driver.IndexedBranch{line[na], line[nb]}, got)
+	got, err = w.Index.ListBranchesOf(w.ctx, nil)
 	w.ok(err)
 	w.same("lines of none", 0, len(got))
 }
@@ -205,7 +205,7 @@ func testLinesOfForks(w *indexBench) {
 	ms := w.say(a.ID, "", "", "", "")
 	child := w.fork(a, ms[1])
 	w.say(child.ID, "", "")
-	h, err := w.Log.Rewind(w.ctx, driver.Rewind{Conversation: a.ID, Now: w.tick(),
+	h, err := w.Log.RewindHead(w.ctx, driver.Rewind{Conversation: a.ID, Now: w.tick(),
 		To: scrollback.Branch{ID: scrollback.BranchID(w.id("branch")),
 			Conversation: a.ID, Parent: a.Branch, AtSeq: 3, HeadSeq: 3, Sum: ms[2].Sum},
 		Edit: func(*scrollback.Conversation) {}})
@@ -213,9 +213,9 @@ func testLinesOfForks(w *indexBench) {
 	w.say(a.ID, "")
 	n := w.number(a.Branch)
 	other := w.number(h.Branch.ID)
-	got, err := w.Index.LinesOf(w.ctx, []scrollback.ConversationID{a.ID, child.ID})
+	got, err := w.Index.ListBranchesOf(w.ctx, []scrollback.ConversationID{a.ID, child.ID})
 	w.ok(err)
-	w.same("lines", []driver.Line{{Number: n, Branch: a.Branch, Conversation: a.ID, First: 1, Head: 4},
+	w.same("lines", []driver.IndexedBranch{{Number: n, Branch: a.Branch, Conversation: a.ID, First: 1, Head: 4},
 		{Number: w.number(child.Branch), Branch: child.Branch, Conversation: child.ID, Parent: n, First: 3, Head: 4},
 		{Number: other, Branch: h.Branch.ID, Conversation: a.ID, Parent: n, First: 4, Head: 4}}, got)
 }
@@ -224,13 +224,13 @@ func testLinesOfForks(w *indexBench) {
 func testMarks(w *indexBench) {
 	ms := w.indexed("red red", "", "blue", "green and more")
 	n := w.number(ms[0].Branch)
-	at := func(seq int64) driver.Place { return driver.PlaceOf(n, seq) }
-	got, err := w.Index.Marks(w.ctx, []driver.Place{0, at(1), at(2), at(4), at(5), driver.PlaceOf(n+1, 1)})
+	at := func(seq int64) driver.Place { return driver.NewPlace(n, seq) }
+	got, err := w.Index.ReadMarks(w.ctx, []driver.Place{0, at(1), at(2), at(4), at(5), driver.NewPlace(n+1, 1)})
 	w.ok(err)
 	w.same("marks", []driver.Mark{{Place: at(1), Role: scrollback.RoleUser, CreatedAt: ms[0].CreatedAt, Length: 2},
 		{Place: at(4), Role: scrollback.RoleAssistant, CreatedAt: ms[3].CreatedAt, Length: 3}}, got)
 	w.say(ms[0].ConversationID, "behind")
-	got, err = w.Index.Marks(w.ctx, []driver.Place{at(5)})
+	got, err = w.Index.ReadMarks(w.ctx, []driver.Place{at(5)})
 	w.ok(err)
 	w.same("marks of what is behind", 0, len(got))
 	w.checkAll()
@@ -242,12 +242,12 @@ func testLocated(w *indexBench) {
 	b := w.say(a[0].ConversationID, "behind")
 	c := w.indexed("green")
 	n := w.number(a[0].Branch)
-	at := func(seq int64) driver.Place { return driver.PlaceOf(n, seq) }
-	got, err := w.Index.Located(w.ctx, []driver.Place{0, at(1), at(2), at(4), at(5),
-		driver.PlaceOf(w.number(c[0].Branch), 1), driver.PlaceOf(1<<30, 1)})
+	at := func(seq int64) driver.Place { return driver.NewPlace(n, seq) }
+	got, err := w.Index.ReadMessagesAt(w.ctx, []driver.Place{0, at(1), at(2), at(4), at(5),
+		driver.NewPlace(w.number(c[0].Branch), 1), driver.NewPlace(1<<30, 1)})
 	w.ok(err)
 	w.same("messages", []scrollback.Message{a[0], a[1], b[0], c[0]}, got)
-	got, err = w.Index.Located(w.ctx, nil)
+	got, err = w.Index.ReadMessagesAt(w.ctx, nil)
 	w.ok(err)
 	w.same("nothing", 0, len(got))
 }

@@ -11,7 +11,7 @@ import (
 func (w *indexBench) purge(id scrollback.ConversationID) {
 	w.t.Helper()
 	for range 1000 {
-		p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 2})
+		p, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 2})
 		w.ok(err)
 		if p.Done {
 			return
@@ -32,7 +32,7 @@ func (w *indexBench) forget(n, from int64) {
 // located wants just so many of the places that a term is found at to have a message.
 func (w *indexBench) located(term string, want int) {
 	w.t.Helper()
-	got, err := w.Index.Located(w.ctx, w.find(driver.PostingQuery{Terms: []string{term}})[0].Places)
+	got, err := w.Index.ReadMessagesAt(w.ctx, w.find(driver.PostingQuery{Terms: []string{term}})[0].Places)
 	w.ok(err)
 	w.same("messages found by "+term, want, len(got))
 }
@@ -51,7 +51,7 @@ func testPurged(w *indexBench) {
 	w.located("only", 31)
 	w.purge(a[0].ConversationID)
 	w.located("only", 0)
-	lines, err := w.Index.Lines(w.ctx, driver.LineQuery{Numbers: []int64{n}, Trash: true})
+	lines, err := w.Index.FindBranches(w.ctx, driver.IndexedBranchQuery{Numbers: []int64{n}, Trash: true})
 	w.ok(err)
 	w.same("its line", 0, len(lines))
 	w.forget(n, 0)
@@ -67,7 +67,7 @@ func testPurged(w *indexBench) {
 // testPurgedShared: what another conversation inherits stays in the index, and in its line.
 func testPurgedShared(w *indexBench) {
 	ms := w.indexed("red one", "red two", "red three", "red four")
-	a, err := w.Log.Head(w.ctx, ms[0].ConversationID)
+	a, err := w.Log.ReadHead(w.ctx, ms[0].ConversationID)
 	w.ok(err)
 	child := w.fork(a.Conversation, ms[1])
 	w.say(child.ID, "red five")
@@ -79,9 +79,10 @@ func testPurgedShared(w *indexBench) {
 	w.forget(n, 3)
 	w.checkAll()
 	w.check(driver.PostingQuery{Terms: []string{"one", "two", "three", "four", "five", "red"}})
-	lines, err := w.Index.Lines(w.ctx, driver.LineQuery{Numbers: []int64{n}, Trash: true})
+	lines, err := w.Index.FindBranches(w.ctx, driver.IndexedBranchQuery{Numbers: []int64{n}, Trash: true})
 	w.ok(err)
-	w.same("its line", map[int64]driver.Line{n: {Number: n, Branch: a.Branch.ID, Conversation: a.ID, First: 1, Head: 2}},
+	w.same("its line", map[int64]driver.IndexedBranch{n: {Number: n, Branch: a.Branch.ID, Conversation: a.ID,
+		First: 1, Head: 2}},
 		lines)
 	w.purge(child.ID)
 	w.purge(a.ID)
@@ -98,13 +99,13 @@ func testPurgedBehind(w *indexBench) {
 	other := w.conversation("one")
 	w.say(other.ID, "red")
 	s, behind := w.behind(10)
-	d := driver.Documents{Cut: cut, From: s.Watermark, To: behind[2].Number}
+	d := driver.DocumentBatch{Cut: cut, From: s.Watermark, To: behind[2].Number}
 	for _, m := range behind {
 		d.All = append(d.All, document(m))
 	}
 	n := w.number(a[0].Branch)
 	w.purge(a[0].ConversationID)
-	put, err := w.Index.Put(w.ctx, d)
+	put, err := w.Index.PutDocuments(w.ctx, d)
 	w.ok(err)
 	w.same("put", true, put)
 	w.expect(d.All...)
@@ -147,33 +148,36 @@ func testPurgedNewest(w *indexBench) {
 // testClosed: a closed database and a caller who has gone get an error from every method.
 func testClosed(w *indexBench) {
 	ms := w.indexed("red")
-	place := driver.PlaceOf(w.number(ms[0].Branch), 1)
+	place := driver.NewPlace(w.number(ms[0].Branch), 1)
 	calls := map[string]func(context.Context) error{
-		"State": func(ctx context.Context) error { _, err := w.Index.State(ctx); return err },
+		"State": func(ctx context.Context) error { _, err := w.Index.ReadState(ctx); return err },
 		"Behind": func(ctx context.Context) error {
-			_, err := w.Index.Behind(ctx, driver.BehindQuery{Limit: 1})
+			_, err := w.Index.ReadUnindexed(ctx, driver.UnindexedQuery{Limit: 1})
 			return err
 		},
 		"Put": func(ctx context.Context) error {
-			_, err := w.Index.Put(ctx, driver.Documents{Cut: cut, From: 1 << 40})
+			_, err := w.Index.PutDocuments(ctx, driver.DocumentBatch{Cut: cut, From: 1 << 40})
 			return err
 		},
 		"Reset": func(ctx context.Context) error { return w.Index.Reset(ctx, cut) },
-		"Tend":  func(ctx context.Context) error { _, err := w.Index.Tend(ctx); return err },
+		"Tend":  func(ctx context.Context) error { _, err := w.Index.Maintain(ctx); return err },
 		"Postings": func(ctx context.Context) error {
-			_, err := w.Index.Postings(ctx, driver.PostingQuery{Terms: []string{"red"}})
+			_, err := w.Index.FindPostings(ctx, driver.PostingQuery{Terms: []string{"red"}})
 			return err
 		},
 		"Lines": func(ctx context.Context) error {
-			_, err := w.Index.Lines(ctx, driver.LineQuery{Numbers: []int64{place.Branch()}})
+			_, err := w.Index.FindBranches(ctx, driver.IndexedBranchQuery{Numbers: []int64{place.Branch()}})
 			return err
 		},
 		"LinesOf": func(ctx context.Context) error {
-			_, err := w.Index.LinesOf(ctx, []scrollback.ConversationID{ms[0].ConversationID})
+			_, err := w.Index.ListBranchesOf(ctx, []scrollback.ConversationID{ms[0].ConversationID})
 			return err
 		},
-		"Marks":   func(ctx context.Context) error { _, err := w.Index.Marks(ctx, []driver.Place{place}); return err },
-		"Located": func(ctx context.Context) error { _, err := w.Index.Located(ctx, []driver.Place{place}); return err },
+		"Marks": func(ctx context.Context) error { _, err := w.Index.ReadMarks(ctx, []driver.Place{place}); return err },
+		"Located": func(ctx context.Context) error {
+			_, err := w.Index.ReadMessagesAt(ctx, []driver.Place{place})
+			return err
+		},
 	}
 	ended, cancel := context.WithCancel(w.ctx)
 	cancel()

@@ -15,7 +15,7 @@ func testEmpty(w *indexBench) {
 	w.same("behind", 0, len(behind))
 	w.check(driver.PostingQuery{Terms: []string{"red", "re*"}})
 	w.check(driver.PostingQuery{})
-	more, err := w.Index.Tend(w.ctx)
+	more, err := w.Index.Maintain(w.ctx)
 	w.ok(err)
 	w.same("more to tend", false, more)
 }
@@ -41,7 +41,7 @@ func testBehind(w *indexBench) {
 			w.t.Fatalf("number %d after %d", m.Number, last)
 		}
 		last = m.Number
-		if m.Place.Seq() != m.Seq || m.Place != driver.PlaceOf(w.number(m.Branch), m.Seq) {
+		if m.Place.Seq() != m.Seq || m.Place != driver.NewPlace(w.number(m.Branch), m.Seq) {
 			w.t.Fatalf("message #%d of branch %s, number %d, is at %d, #%d", m.Seq, m.Branch, w.number(m.Branch),
 				m.Place.Branch(), m.Place.Seq())
 		}
@@ -50,8 +50,8 @@ func testBehind(w *indexBench) {
 	w.same("messages", want, got)
 	w.same("the newest", last, w.state().Newest)
 
-	read := func(q driver.BehindQuery) int {
-		some, err := w.Index.Behind(w.ctx, q)
+	read := func(q driver.UnindexedQuery) int {
+		some, err := w.Index.ReadUnindexed(w.ctx, q)
 		w.ok(err)
 		for i, m := range some {
 			if at := len(all) - len(some) + i; q.After > 0 && q.Bytes == 0 && q.Limit > len(all) && m.Number != all[at].Number {
@@ -60,19 +60,19 @@ func testBehind(w *indexBench) {
 		}
 		return len(some)
 	}
-	w.same("five", 5, read(driver.BehindQuery{Limit: 5}))
-	w.same("after the fifth", len(all)-5, read(driver.BehindQuery{After: all[4].Number, Limit: 1000}))
-	w.same("after the last", 0, read(driver.BehindQuery{After: last, Limit: 1000}))
-	w.same("a byte is one message", 1, read(driver.BehindQuery{Limit: 1000, Bytes: 1}))
-	w.same("many bytes", len(all), read(driver.BehindQuery{Limit: 1000, Bytes: 1 << 30}))
+	w.same("five", 5, read(driver.UnindexedQuery{Limit: 5}))
+	w.same("after the fifth", len(all)-5, read(driver.UnindexedQuery{After: all[4].Number, Limit: 1000}))
+	w.same("after the last", 0, read(driver.UnindexedQuery{After: last, Limit: 1000}))
+	w.same("a byte is one message", 1, read(driver.UnindexedQuery{Limit: 1000, Bytes: 1}))
+	w.same("many bytes", len(all), read(driver.UnindexedQuery{Limit: 1000, Bytes: 1 << 30}))
 }
 
 // number is that of a branch.
 func (w *indexBench) number(id scrollback.BranchID) int64 {
 	w.t.Helper()
-	b, err := w.Log.Branch(w.ctx, id)
+	b, err := w.Log.FindBranch(w.ctx, id)
 	w.ok(err)
-	lines, err := w.Index.LinesOf(w.ctx, []scrollback.ConversationID{b.Conversation})
+	lines, err := w.Index.ListBranchesOf(w.ctx, []scrollback.ConversationID{b.Conversation})
 	w.ok(err)
 	for _, l := range lines {
 		if l.Branch == id {
@@ -87,20 +87,20 @@ func (w *indexBench) number(id scrollback.BranchID) int64 {
 func testBehindIsAtomic(w *indexBench) {
 	c := w.conversation("one")
 	w.say(c.ID, "kept")
-	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: 7,
+	_, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: 7,
 		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "lost")}})
 	w.code(err, scrollback.Conflict)
 	turn := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: c.ID, State: scrollback.TurnOpen,
 		Owner: "o", StartedAt: w.tick(), LeaseUntil: w.now + 9999}
 	no := scrollback.Errorf(scrollback.Refused, "indextest", "no")
-	_, err = w.Turns.Begin(w.ctx, driver.Begin{Turn: turn, Now: w.now,
+	_, err = w.Turns.Begin(w.ctx, driver.BeginRequest{Turn: turn, Now: w.now,
 		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "lost")},
 		Admit:   func(*scrollback.Turn) error { return no }})
 	w.code(err, scrollback.Refused)
-	_, err = w.Turns.Begin(w.ctx, driver.Begin{Turn: turn, Now: w.now,
+	_, err = w.Turns.Begin(w.ctx, driver.BeginRequest{Turn: turn, Now: w.now,
 		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "kept")}})
 	w.ok(err)
-	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "thief", Now: w.tick(),
+	_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: "thief", Now: w.tick(),
 		State:   scrollback.TurnComplete,
 		Entries: []driver.Entry{w.entry(scrollback.RoleAssistant, "lost")}})
 	w.code(err, scrollback.Conflict)
@@ -139,16 +139,16 @@ func testPutOnce(w *indexBench) {
 	w.say(c.ID, w.words(8)...)
 	w.catchUp(5)
 	s, behind := w.behind(3)
-	d := driver.Documents{Cut: cut, From: s.Watermark, To: behind[2].Number}
+	d := driver.DocumentBatch{Cut: cut, From: s.Watermark, To: behind[2].Number}
 	for _, m := range behind {
 		one := document(m)
 		one.Terms = append(one.Terms, "other")
 		one.Length += 1
 		d.All = append(d.All, one)
 	}
-	refused := func(what string, d driver.Documents) {
+	refused := func(what string, d driver.DocumentBatch) {
 		w.t.Helper()
-		put, err := w.Index.Put(w.ctx, d)
+		put, err := w.Index.PutDocuments(w.ctx, d)
 		w.ok(err)
 		w.same(what, false, put)
 		w.same("the state after "+what, s, w.state())
@@ -164,7 +164,7 @@ func testPutOnce(w *indexBench) {
 	refused("another cut", again)
 	refused("too early", early)
 	refused("too late", late)
-	put, err := w.Index.Put(w.ctx, d)
+	put, err := w.Index.PutDocuments(w.ctx, d)
 	w.ok(err)
 	w.same("put", true, put)
 	w.expect(d.All...)
@@ -199,8 +199,9 @@ func testPutConcurrently(w *indexBench) {
 			e := []driver.Entry{{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("c", i)),
 				Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
 				CreatedAt: 5, Parts: scrollback.Parts{scrollback.Text{Text: "red blue"}}, Weight: scrollback.Weight{Bytes: 8}}}}
-			if _, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: int64(2_000_000_000_000 + i), IfHead: -1,
-				Entries: e}); err != nil {
+			if _, err := w.Log.AppendEntries(w.ctx,
+				driver.Append{Conversation: c.ID, Now: int64(2_000_000_000_000 + i), IfHead: -1,
+					Entries: e}); err != nil {
 				fail <- err
 			}
 		}
@@ -229,26 +230,26 @@ func testPutConcurrently(w *indexBench) {
 
 // race indexes one batch if nobody else does, and looks whether anything is there twice.
 func (w *indexBench) race(s *driver.IndexState) (err error) {
-	if *s, err = w.Index.State(w.ctx); err != nil {
+	if *s, err = w.Index.ReadState(w.ctx); err != nil {
 		return err
 	}
-	batch, err := w.Index.Behind(w.ctx, driver.BehindQuery{After: s.Watermark, Limit: 3})
+	batch, err := w.Index.ReadUnindexed(w.ctx, driver.UnindexedQuery{After: s.Watermark, Limit: 3})
 	if err != nil {
 		return err
 	}
 	if len(batch) > 0 {
-		d := driver.Documents{Cut: cut, From: s.Watermark, To: batch[len(batch)-1].Number}
+		d := driver.DocumentBatch{Cut: cut, From: s.Watermark, To: batch[len(batch)-1].Number}
 		for _, m := range batch {
 			d.All = append(d.All, document(m))
 		}
-		if _, err = w.Index.Put(w.ctx, d); err != nil {
+		if _, err = w.Index.PutDocuments(w.ctx, d); err != nil {
 			return err
 		}
 	}
-	if _, err = w.Index.Tend(w.ctx); err != nil {
+	if _, err = w.Index.Maintain(w.ctx); err != nil {
 		return err
 	}
-	got, err := w.Index.Postings(w.ctx, driver.PostingQuery{Terms: []string{"red"}})
+	got, err := w.Index.FindPostings(w.ctx, driver.PostingQuery{Terms: []string{"red"}})
 	for i := 1; err == nil && i < len(got[0].Places); i++ {
 		if got[0].Places[i-1] >= got[0].Places[i] {
 			return fmt.Errorf("place %d after %d", got[0].Places[i], got[0].Places[i-1])
@@ -267,13 +268,13 @@ func testReset(w *indexBench) {
 	w.say(c.ID, w.words(20)...)
 	w.catchUp(15)
 	s, behind := w.behind(5)
-	late := driver.Documents{Cut: cut, From: s.Watermark, To: behind[4].Number,
+	late := driver.DocumentBatch{Cut: cut, From: s.Watermark, To: behind[4].Number,
 		All: []driver.Document{document(behind[0])}}
 	w.ok(w.Index.Reset(w.ctx, cut+1))
 	w.expected = map[driver.Place]driver.Document{}
 	w.same("state", driver.IndexState{Cut: cut + 1, Newest: s.Newest}, w.state())
 	w.checkAll()
-	put, err := w.Index.Put(w.ctx, late)
+	put, err := w.Index.PutDocuments(w.ctx, late)
 	w.ok(err)
 	w.same("a late batch is put", false, put)
 	_, behind = w.behind(100)
@@ -298,7 +299,7 @@ func testTend(w *indexBench) {
 		w.say(c.ID, w.words(1+w.below(4))...)
 		w.catchUp(0)
 		if i%9 == 0 {
-			_, err := w.Index.Tend(w.ctx)
+			_, err := w.Index.Maintain(w.ctx)
 			w.ok(err)
 		}
 		if i%50 == 0 {

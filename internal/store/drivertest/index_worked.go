@@ -20,9 +20,9 @@ func made(w *indexBench, c scrollback.Conversation, texts ...string) scrollback.
 
 // worked wants what was worked on in some folders to be some conversations, in the order in
 // which they were made.
-func worked(w *indexBench, q driver.WorkedQuery, want ...scrollback.Conversation) []driver.Worked {
+func worked(w *indexBench, q driver.FolderQuery, want ...scrollback.Conversation) []driver.WorkedBranch {
 	w.t.Helper()
-	got, err := w.Index.Worked(w.ctx, q)
+	got, err := w.Index.FindWorkedBranches(w.ctx, q)
 	w.ok(err)
 	var ids, wanted []scrollback.ConversationID
 	for _, g := range got {
@@ -32,14 +32,14 @@ func worked(w *indexBench, q driver.WorkedQuery, want ...scrollback.Conversation
 		wanted = append(wanted, c.ID)
 	}
 	w.same("worked on in "+string(must(json.Marshal(q))), wanted, ids)
-	lines, err := w.Index.WorkedLines(w.ctx, q)
+	lines, err := w.Index.ListWorkedNumbers(w.ctx, q)
 	w.ok(err)
 	w.same("the numbers are sorted", true, slices.IsSorted(lines))
-	let, err := w.Index.Lines(w.ctx, driver.LineQuery{Numbers: lines, Projects: q.Projects})
+	let, err := w.Index.FindBranches(w.ctx, driver.IndexedBranchQuery{Numbers: lines, Projects: q.Projects})
 	w.ok(err)
 	w.same("the numbers", len(got), len(let))
 	for _, g := range got {
-		w.same("the line", g.Line, let[g.Number])
+		w.same("the line", g.IndexedBranch, let[g.Number])
 	}
 	return got
 }
@@ -85,7 +85,7 @@ func testWorked(w *indexBench) {
 	gone := made(w, scrollback.Conversation{Project: "one", Roots: []string{"/src/app"}, DeletedAt: 5})
 	from(gone, "/src/app")
 
-	app := driver.WorkedQuery{Folders: []string{"/src/app"}}
+	app := driver.FolderQuery{Folders: []string{"/src/app"}}
 	got := worked(w, app, brought, below, rooted, agents, deep)
 	for i, g := range got {
 		w.same("is a sub-agent", i > 2, g.Agent)
@@ -98,13 +98,13 @@ func testWorked(w *indexBench) {
 	worked(w, app, below)
 	app.Projects = []string{}
 	worked(w, app)
-	worked(w, driver.WorkedQuery{Folders: []string{"/src/app/cmd", "/elsewhere"}}, below, rooted)
-	worked(w, driver.WorkedQuery{Folders: []string{"/src/other"}}, brought, agents, deep)
-	worked(w, driver.WorkedQuery{Folders: []string{`/src/a"b&c`}}, quoted)
-	worked(w, driver.WorkedQuery{Folders: []string{`C:\Users`}}, windows)
-	worked(w, driver.WorkedQuery{Folders: []string{`C:\users`, "/nowhere"}})
-	worked(w, driver.WorkedQuery{})
-	all, err := w.Index.Worked(w.ctx, driver.WorkedQuery{Folders: []string{""}, Projects: []string{"two"}})
+	worked(w, driver.FolderQuery{Folders: []string{"/src/app/cmd", "/elsewhere"}}, below, rooted)
+	worked(w, driver.FolderQuery{Folders: []string{"/src/other"}}, brought, agents, deep)
+	worked(w, driver.FolderQuery{Folders: []string{`/src/a"b&c`}}, quoted)
+	worked(w, driver.FolderQuery{Folders: []string{`C:\Users`}}, windows)
+	worked(w, driver.FolderQuery{Folders: []string{`C:\users`, "/nowhere"}})
+	worked(w, driver.FolderQuery{})
+	all, err := w.Index.FindWorkedBranches(w.ctx, driver.FolderQuery{Folders: []string{""}, Projects: []string{"two"}})
 	w.ok(err)
 	w.same("of all of a disk", 1, len(all))
 }
@@ -112,7 +112,7 @@ func testWorked(w *indexBench) {
 // at is a message of a conversation's first branch.
 func at(w *indexBench, c scrollback.Conversation, seq int64) scrollback.Message {
 	w.t.Helper()
-	ms, err := w.Log.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: seq, To: seq})
+	ms, err := w.Log.ReadMessages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: seq, To: seq})
 	w.ok(err)
 	return ms[0]
 }

@@ -99,7 +99,7 @@ func testKeys(b *keysBench) {
 	got, err := b.FindKey(b.Context(), hash("first"))
 	b.ok(err)
 	b.same(first, got)
-	all, err := b.Keys(b.Context())
+	all, err := b.ListKeys(b.Context())
 	b.ok(err)
 	b.same([]scrollback.Key{first, second}, all)
 	for _, wrong := range []string{"", "firs", "First", "third"} {
@@ -134,7 +134,7 @@ func testBounded(b *keysBench) {
 		b.ok(err)
 	}
 	b.make("one more", func(k *scrollback.Key) { k.CreatedAt += 9 })
-	all, err := b.Keys(b.Context())
+	all, err := b.ListKeys(b.Context())
 	b.ok(err)
 	var ids []scrollback.KeyID
 	for _, k := range all {
@@ -158,9 +158,9 @@ func testRevoked(b *keysBench) {
 	got, err := b.FindKey(b.Context(), hash("a"))
 	b.ok(err)
 	b.same(k, got)
-	_, _, err = b.SignedIn(b.Context(), hash("cookie a"), keysNow)
+	_, _, err = b.FindSignIn(b.Context(), hash("cookie a"), keysNow)
 	b.code(err, scrollback.NotFound)
-	_, _, err = b.SignedIn(b.Context(), hash("cookie b"), keysNow)
+	_, _, err = b.FindSignIn(b.Context(), hash("cookie b"), keysNow)
 	b.ok(err)
 	_, err = b.RevokeKey(b.Context(), "c", keysNow)
 	b.code(err, scrollback.NotFound)
@@ -185,7 +185,7 @@ func testSignIn(b *keysBench) {
 	k := b.make("a", func(k *scrollback.Key) { k.Projects = []string{"p"} })
 	b.signIn("a", "one", keysNow, keysNow+100)
 	b.signIn("a", "two", keysNow+1, keysNow+200)
-	got, ends, err := b.SignedIn(b.Context(), hash("one"), keysNow+99)
+	got, ends, err := b.FindSignIn(b.Context(), hash("one"), keysNow+99)
 	b.ok(err)
 	b.same(k, got)
 	b.same(keysNow+100, ends)
@@ -193,12 +193,12 @@ func testSignIn(b *keysBench) {
 		cookie string
 		at     int64
 	}{{"one", keysNow + 100}, {"three", keysNow}, {"a", keysNow}} {
-		_, _, err := b.SignedIn(b.Context(), hash(c.cookie), c.at)
+		_, _, err := b.FindSignIn(b.Context(), hash(c.cookie), c.at)
 		b.code(err, scrollback.NotFound)
 	}
 	b.ok(b.SignOut(b.Context(), hash("two")))
 	b.ok(b.SignOut(b.Context(), hash("two")))
-	_, _, err = b.SignedIn(b.Context(), hash("two"), keysNow)
+	_, _, err = b.FindSignIn(b.Context(), hash("two"), keysNow)
 	b.code(err, scrollback.NotFound)
 	err = b.SignIn(
 		b.Context(),
@@ -206,7 +206,7 @@ func testSignIn(b *keysBench) {
 	)
 	b.code(err, scrollback.NotFound)
 	b.signIn("a", "three", keysNow+150, keysNow+300) // which drops what has expired
-	_, _, err = b.SignedIn(b.Context(), hash("one"), keysNow)
+	_, _, err = b.FindSignIn(b.Context(), hash("one"), keysNow)
 	b.code(err, scrollback.NotFound)
 }
 
@@ -223,10 +223,10 @@ func testSignInsBounded(b *keysBench) {
 		if i < 2 {
 			want = scrollback.NotFound
 		}
-		_, _, err := b.SignedIn(b.Context(), hash(fmt.Sprint(i)), keysNow+10)
+		_, _, err := b.FindSignIn(b.Context(), hash(fmt.Sprint(i)), keysNow+10)
 		b.code(err, want)
 	}
-	_, _, err := b.SignedIn(b.Context(), hash("of b"), keysNow+10)
+	_, _, err := b.FindSignIn(b.Context(), hash("of b"), keysNow+10)
 	b.ok(err)
 }
 

@@ -81,15 +81,16 @@ func (w *limitsBench) conversation(project string) scrollback.Conversation {
 		Policy:  "auto",
 		Version: 1, Branch: b.ID, CreatedAt: w.tick(), UpdatedAt: w.now, Meta: json.RawMessage(`{}`)}
 	b.Conversation = c.ID
-	c, _, err := w.Log.Create(w.ctx, c, b)
+	c, _, err := w.Log.CreateConversation(w.ctx, c, b)
 	w.ok(err)
 	return c
 }
 
 // tryBegin opens a turn without messages after edit had a look at the call.
-func (w *limitsBench) tryBegin(id scrollback.ConversationID, edit func(*driver.Begin)) (driver.Begun, error) {
+func (w *limitsBench) tryBegin(id scrollback.ConversationID,
+	edit func(*driver.BeginRequest)) (driver.BeginResult, error) {
 	now := w.tick()
-	b := driver.Begin{Now: now, Turn: scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: id,
+	b := driver.BeginRequest{Now: now, Turn: scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: id,
 		State: scrollback.TurnOpen,
 		Owner: w.id("owner"), LeaseUntil: now + 30_000, StartedAt: now}}
 	if edit != nil {
@@ -112,7 +113,7 @@ func testTallies(w *limitsBench) {
 	hour := driver.Tally{Actor: "a", Start: 3600, Until: 7200, Most: 2}
 	holds := func(t driver.Tally, want int64) {
 		w.t.Helper()
-		if got, err := w.Access.Tallied(w.ctx, t); err != nil || got != want {
+		if got, err := w.Access.ReadTally(w.ctx, t); err != nil || got != want {
 			w.t.Errorf("%s has begun %d, want %d (%v)", t.Actor, got, want, err)
 		}
 	}
@@ -134,18 +135,18 @@ func testTallies(w *limitsBench) {
 	holds(next, 0)
 
 	c := w.conversation("house")
-	counted := func(t *driver.Tally, key string) func(*driver.Begin) {
-		return func(b *driver.Begin) {
+	counted := func(t *driver.Tally, key string) func(*driver.BeginRequest) {
+		return func(b *driver.BeginRequest) {
 			b.Tally = t
 			b.Turn.Idempotency = scrollback.Idempotency{Key: key, Hash: "h"}
 		}
 	}
 	_, err = w.tryBegin(c.ID, counted(&hour, ""))
 	w.code(err, scrollback.RateLimited)
-	if _, err := w.Turns.Last(w.ctx, c.ID); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, err := w.Turns.GetLast(w.ctx, c.ID); scrollback.CodeOf(err) != scrollback.NotFound {
 		w.t.Errorf("a refused turn left something: %v", err)
 	}
-	_, err = w.tryBegin(c.ID, func(b *driver.Begin) {
+	_, err = w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Tally = &other
 		b.Admit = func(*scrollback.Turn) error { return scrollback.Errorf(scrollback.Invalid, "op", "no") }
 	})
@@ -183,7 +184,7 @@ func testWithin(w *limitsBench) {
 		w.t.Helper()
 		for t, want := range map[driver.Tally]int64{{Actor: "a", Until: 1000}: a, {Actor: "b", Until: 1000}: b,
 			{Actor: "middle", Until: 1000}: middle, {Actor: "top", Until: 5000}: all} {
-			if got, err := w.Access.Tallied(w.ctx, t); err != nil || got != want {
+			if got, err := w.Access.ReadTally(w.ctx, t); err != nil || got != want {
 				w.t.Errorf("%s has begun %d, want %d (%v)", t.Actor, got, want, err)
 			}
 		}
@@ -194,7 +195,7 @@ func testWithin(w *limitsBench) {
 	}
 	c := w.conversation("house")
 	b := of("b", 9)
-	_, err = w.tryBegin(c.ID, func(n *driver.Begin) { n.Tally = &b })
+	_, err = w.tryBegin(c.ID, func(n *driver.BeginRequest) { n.Tally = &b })
 	w.ok(err)
 	holds(1, 1, 2, 2)
 	_, err = w.Access.CountTally(w.ctx, of("a", 1))
@@ -214,10 +215,10 @@ func testWithin(w *limitsBench) {
 	if all.Wait(); let.Load() != 3 {
 		w.t.Errorf("%d were let in where there was room for 3", let.Load())
 	}
-	a, err := w.Access.Tallied(w.ctx, driver.Tally{Actor: "a", Until: 1000})
+	a, err := w.Access.ReadTally(w.ctx, driver.Tally{Actor: "a", Until: 1000})
 	w.ok(err)
 	holds(a, 5-a, 5, 5)
-	_, err = w.tryBegin(w.conversation("shed").ID, func(n *driver.Begin) { n.Tally = &b })
+	_, err = w.tryBegin(w.conversation("shed").ID, func(n *driver.BeginRequest) { n.Tally = &b })
 	w.code(err, scrollback.RateLimited)
 	holds(a, 5-a, 5, 5)
 }
@@ -233,7 +234,7 @@ func testMadeBy(w *limitsBench) {
 	for id, want := range map[scrollback.KeyID][]scrollback.KeyID{"root": {"child", "grandchild", "other"},
 		"child":      {"grandchild"},
 		"grandchild": nil, "left": {"right"}, "nobody": nil} {
-		got, err := w.Access.MadeBy(w.ctx, id)
+		got, err := w.Access.ListKeysMadeBy(w.ctx, id)
 		w.ok(err)
 		limitsSame(w.t, string(id)+" made", want, got)
 	}
@@ -263,7 +264,7 @@ func testConcurrentTallies(w *limitsBench) {
 func testKeyLimits(w *limitsBench) {
 	holds := func(want scrollback.KeyLimits) {
 		w.t.Helper()
-		got, err := w.Access.KeyLimits(w.ctx, "k")
+		got, err := w.Access.ReadKeyLimits(w.ctx, "k")
 		w.ok(err)
 		limitsSame(w.t, "the limits of a key", want, got)
 	}
@@ -285,7 +286,7 @@ func testSpending(w *limitsBench) {
 	day := w.now / scrollback.DayMS
 	spend := func(c scrollback.Conversation, key scrollback.KeyID, at, tokens int64, currency string) {
 		turn := w.begin(c.ID)
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
 			State: scrollback.TurnComplete,
 			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Key: key, At: at,
 				Purpose: map[bool]string{true: "turn", false: "summary"}[tokens < 8],
@@ -298,33 +299,33 @@ func testSpending(w *limitsBench) {
 	spend(d, "k", w.now, 8, "USD")
 	spend(d, "l", w.now, 16, "USD")
 	spend(d, "k", w.now+scrollback.DayMS, 32, "USD")
-	sums := func(q driver.Spending, want scrollback.Usage) {
+	sums := func(q driver.SpendingQuery, want scrollback.Usage) {
 		w.t.Helper()
 		q.Currency = want.Currency
-		got, err := w.Access.Spent(w.ctx, q)
+		got, err := w.Access.SumSpending(w.ctx, q)
 		w.ok(err)
 		limitsSame(w.t, "what was spent", want, got)
 	}
 	sum := func(tokens int64, cost float64, currency string) scrollback.Usage {
 		return scrollback.Usage{TotalTokens: tokens, Cost: cost, Currency: currency}
 	}
-	sums(driver.Spending{Day: day, Key: "k"}, sum(14, 0.5, "EUR"))
-	sums(driver.Spending{Day: day, Key: "k"}, sum(14, 1, "USD"))
-	sums(driver.Spending{Day: day, Project: "shed"}, sum(24, 1, "USD"))
-	sums(driver.Spending{Day: day + 1, Key: "k"}, sum(32, 0.5, "USD"))
-	sums(driver.Spending{Day: day + 1, Key: "l"}, sum(0, 0, "USD"))
+	sums(driver.SpendingQuery{Day: day, Key: "k"}, sum(14, 0.5, "EUR"))
+	sums(driver.SpendingQuery{Day: day, Key: "k"}, sum(14, 1, "USD"))
+	sums(driver.SpendingQuery{Day: day, Project: "shed"}, sum(24, 1, "USD"))
+	sums(driver.SpendingQuery{Day: day + 1, Key: "k"}, sum(32, 0.5, "USD"))
+	sums(driver.SpendingQuery{Day: day + 1, Key: "l"}, sum(0, 0, "USD"))
 	part := func(day int64, project, currency string, key scrollback.KeyID, id scrollback.ConversationID,
 		calls, tokens int64) scrollback.UsageDay {
 		return scrollback.UsageDay{Day: day, Model: "a/x", Project: project, Key: key, Conversation: id, Calls: calls,
 			Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5 * float64(calls), Currency: currency}}
 	}
-	got, err := w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByKey: true})
+	got, err := w.Access.DivideUsage(w.ctx, driver.UsagePartsQuery{First: day, Last: day, ByKey: true})
 	w.ok(err)
 	limitsSame(w.t, "the day by key", []scrollback.UsageDay{part(day, c.Project, "EUR", "k", "", 1, 4),
 		part(day, c.Project, "USD", "", "", 1, 1),
 		part(day, c.Project, "USD", "k", "", 1, 2), part(day, "shed", "USD", "k", "", 1, 8),
 		part(day, "shed", "USD", "l", "", 1, 16)}, got)
-	got, err = w.Access.UsageParts(w.ctx, driver.UsageParts{First: day + 1, Last: day + 9, ByConversation: true})
+	got, err = w.Access.DivideUsage(w.ctx, driver.UsagePartsQuery{First: day + 1, Last: day + 9, ByConversation: true})
 	w.ok(err)
 	limitsSame(
 		w.t,
@@ -336,7 +337,7 @@ func testSpending(w *limitsBench) {
 		d.Purpose = purpose
 		return d
 	}
-	got, err = w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day + 9, ByPurpose: true,
+	got, err = w.Access.DivideUsage(w.ctx, driver.UsagePartsQuery{First: day, Last: day + 9, ByPurpose: true,
 		Conversation: c.ID})
 	w.ok(err)
 	limitsSame(
@@ -346,7 +347,8 @@ func testSpending(w *limitsBench) {
 			of(part(day, c.Project, "USD", "", "", 2, 3), "turn")},
 		got,
 	)
-	got, err = w.Access.UsageParts(w.ctx, driver.UsageParts{First: day, Last: day, ByPurpose: true, Conversation: d.ID})
+	got, err = w.Access.DivideUsage(w.ctx,
+		driver.UsagePartsQuery{First: day, Last: day, ByPurpose: true, Conversation: d.ID})
 	w.ok(err)
 	limitsSame(w.t, "the other", []scrollback.UsageDay{of(part(day, "shed", "USD", "", "", 2, 24), "summary")}, got)
 }
@@ -357,7 +359,7 @@ func testDaysOfZones(w *limitsBench) {
 	day := w.now / scrollback.DayMS
 	spend := func(at, tokens int64) {
 		turn := w.begin(c.ID)
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
 			State: scrollback.TurnComplete,
 			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: at, Purpose: "turn",
 				Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5, Currency: "USD"}}}})
@@ -379,7 +381,7 @@ func testDaysOfZones(w *limitsBench) {
 		{time.FixedZone("west", -11*3600), day - 1, day + 9, map[int64]int64{day - 1: 7, day + 1: 8}},
 		{time.FixedZone("west", -11*3600), day - 1, day - 1, map[int64]int64{day - 1: 7}},
 	} {
-		got, err := w.Access.UsageParts(w.ctx, driver.UsageParts{First: c.first, Last: c.last, Zone: c.zone})
+		got, err := w.Access.DivideUsage(w.ctx, driver.UsagePartsQuery{First: c.first, Last: c.last, Zone: c.zone})
 		w.ok(err)
 		tokens := map[int64]int64{}
 		for _, d := range got {

@@ -18,7 +18,7 @@ func (w *walk) index() {
 		errand(w, fmt.Sprint("reset the index to ", w.cut),
 			func(d *driver.Driver) error { return d.Index.Reset(w.ctx, w.cut) })
 	case w.often(20):
-		errand(w, "tend", func(d *driver.Driver) error { _, err := d.Index.Tend(w.ctx); return err })
+		errand(w, "tend", func(d *driver.Driver) error { _, err := d.Index.Maintain(w.ctx); return err })
 	}
 	limit := 1 + w.rng.IntN(40)
 	cut := w.cut - w.rng.IntN(10)/9
@@ -27,18 +27,18 @@ func (w *walk) index() {
 		Behind []scrollback.Message
 	}
 	both(w, fmt.Sprint("index ", limit), func(d *driver.Driver) (out answer, err error) {
-		s, err := d.Index.State(w.ctx)
+		s, err := d.Index.ReadState(w.ctx)
 		if err != nil {
 			return out, err
 		}
-		batch, err := d.Index.Behind(w.ctx, driver.BehindQuery{After: s.Watermark, Limit: limit})
+		batch, err := d.Index.ReadUnindexed(w.ctx, driver.UnindexedQuery{After: s.Watermark, Limit: limit})
 		if err != nil || len(batch) == 0 {
 			return out, err
 		}
 		for _, m := range batch {
 			out.Behind = append(out.Behind, m.Message)
 		}
-		out.Put, err = d.Index.Put(w.ctx, documents(cut, s, batch))
+		out.Put, err = d.Index.PutDocuments(w.ctx, documents(cut, s, batch))
 		return out, err
 	})
 }
@@ -63,7 +63,7 @@ type looked struct {
 	Messages []scrollback.Message
 	Counts   []uint8
 	Marks    []driver.Mark
-	Lines    []driver.Line
+	Lines    []driver.IndexedBranch
 }
 
 // look looks random terms up, in random branches. What was purged may be found until the
@@ -77,7 +77,8 @@ func (w *walk) look() {
 		q.From = w.now - int64(w.rng.IntN(2000))
 		q.To = w.now - int64(w.rng.IntN(500))
 	}
-	lines := driver.LineQuery{Projects: some(w, nil, nil, []string{"one"}, []string{"one", "none"}), Trash: w.often(30)}
+	lines := driver.IndexedBranchQuery{Projects: some(w, nil, nil, []string{"one"}, []string{"one", "none"}),
+		Trash: w.often(30)}
 	var only []scrollback.ConversationID
 	if w.often(30) {
 		only = []scrollback.ConversationID{w.conversation().ID, w.conversation().ID}
@@ -88,15 +89,15 @@ func (w *walk) look() {
 		both(w, fmt.Sprint("counts of ", q.Terms), func(d *driver.Driver) ([]int64, error) {
 			for more := true; more; {
 				var err error
-				if more, err = d.Index.Tend(w.ctx); err != nil {
+				if more, err = d.Index.Maintain(w.ctx); err != nil {
 					return nil, err
 				}
 			}
-			s, err := d.Index.State(w.ctx)
+			s, err := d.Index.ReadState(w.ctx)
 			if err != nil {
 				return nil, err
 			}
-			got, err := d.Index.Postings(w.ctx, driver.PostingQuery{Terms: q.Terms, Most: 1})
+			got, err := d.Index.FindPostings(w.ctx, driver.PostingQuery{Terms: q.Terms, Most: 1})
 			out := []int64{s.Documents, s.Terms}
 			for _, p := range got {
 				out = append(out, p.Holding)
@@ -109,7 +110,7 @@ func (w *walk) look() {
 // lookup is what is looked for: in lines, of only some conversations if they are not nil.
 type lookup struct {
 	driver.PostingQuery
-	lines driver.LineQuery
+	lines driver.IndexedBranchQuery
 	only  []scrollback.ConversationID
 }
 
@@ -119,17 +120,17 @@ func (l lookup) in(ctx context.Context, d *driver.Driver) ([]looked, error) {
 	in := l.lines
 	only := l.only
 	if only != nil {
-		lines, err := d.Index.LinesOf(ctx, only)
+		lines, err := d.Index.ListBranchesOf(ctx, only)
 		if err != nil {
 			return nil, err
 		}
-		q.Within = []driver.Run{}
+		q.Within = []driver.PlaceRun{}
 		for _, l := range lines {
-			q.Within = append(q.Within, driver.Run{First: driver.PlaceOf(l.Number, l.First),
-				Last: driver.PlaceOf(l.Number, l.Head)})
+			q.Within = append(q.Within, driver.PlaceRun{First: driver.NewPlace(l.Number, l.First),
+				Last: driver.NewPlace(l.Number, l.Head)})
 		}
 	}
-	got, err := d.Index.Postings(ctx, q)
+	got, err := d.Index.FindPostings(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -146,16 +147,17 @@ func (l lookup) in(ctx context.Context, d *driver.Driver) ([]looked, error) {
 }
 
 // readAt reads what is at places, with numbers of branches as they are in no database.
-func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.LineQuery) (out looked, err error) {
+func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.IndexedBranchQuery) (out looked,
+	err error) {
 	for i, place := range p.Places {
-		ms, err := d.Index.Located(ctx, []driver.Place{place})
+		ms, err := d.Index.ReadMessagesAt(ctx, []driver.Place{place})
 		if err != nil {
 			return out, err
 		}
 		if len(ms) == 0 {
 			continue
 		}
-		marks, err := d.Index.Marks(ctx, []driver.Place{place})
+		marks, err := d.Index.ReadMarks(ctx, []driver.Place{place})
 		if err != nil {
 			return out, err
 		}
@@ -163,7 +165,7 @@ func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.
 			marks[i].Place = driver.Place(marks[i].Place.Seq())
 		}
 		in.Numbers = []int64{place.Branch()}
-		lines, err := d.Index.Lines(ctx, in)
+		lines, err := d.Index.FindBranches(ctx, in)
 		if err != nil {
 			return out, err
 		}

@@ -157,11 +157,11 @@ func testMessageRuns(w *bench) {
 		for _, seq := range rule.want {
 			want = append(want, ms[seq-1])
 		}
-		got, err := w.Log.Messages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: rule.from, To: rule.to})
+		got, err := w.Log.ReadMessages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: rule.from, To: rule.to})
 		w.ok(err)
 		same(w.t, fmt.Sprintf("%+v", rule), want, got)
 	}
-	got, err := w.Log.Messages(w.ctx, driver.MessageQuery{Branch: "x", From: 1, To: 9})
+	got, err := w.Log.ReadMessages(w.ctx, driver.MessageQuery{Branch: "x", From: 1, To: 9})
 	w.ok(err)
 	same(w.t, "of no branch", []scrollback.Message(nil), got)
 }
@@ -213,18 +213,19 @@ func testCopies(w *bench) {
 	}
 	elder(w)
 	want, in := twice(w, func() created { c, b := full(w); return created{c, b} })
-	got, _, err := w.Log.Create(w.ctx, in.C, in.B)
+	got, _, err := w.Log.CreateConversation(w.ctx, in.C, in.B)
 	w.ok(err)
 	head := w.head(in.C.ID)
-	list, err := w.Log.Conversations(w.ctx, driver.ListQuery{Limit: 9})
+	list, err := w.Log.ListConversations(w.ctx, driver.ListQuery{Limit: 9})
 	w.ok(err)
-	known, _, err := w.Log.Create(w.ctx, in.C, in.B)
+	known, _, err := w.Log.CreateConversation(w.ctx, in.C, in.B)
 	w.ok(err)
 	id := in.C.ID
 	scribbleAll(in, got, head, list, known)
 	same(w.t, "conversation", driver.Head{Conversation: want.C, Branch: want.B}, w.head(id))
 	var edited *scrollback.Conversation
-	got, err = w.Log.Patch(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error { edited = c; return nil })
+	got, err = w.Log.PatchConversation(w.ctx, id, w.tick(),
+		func(c *scrollback.Conversation) error { edited = c; return nil })
 	w.ok(err)
 	scribbleAll(edited.Settings.Tools, edited.Roots, got)
 	same(w.t, "patched", want.C.Settings, w.head(id).Settings)
@@ -248,14 +249,14 @@ func copiesOfLog(w *bench) {
 	w.ok(err)
 	scribbleAll(d, w.turn(turn.ID))
 	same(w.t, "draft", draft("text"), w.turn(turn.ID).Draft)
-	f := driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnWaiting,
+	f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnWaiting,
 		OpenCalls: draft("").ToolCalls, Failure: &scrollback.Failure{Message: "m"}, Window: mark("w")}
-	_, err = w.Turns.Finish(w.ctx, f)
+	_, err = w.Turns.FinishStep(w.ctx, f)
 	w.ok(err)
-	last, err := w.Turns.Last(w.ctx, c.ID)
+	last, err := w.Turns.GetLast(w.ctx, c.ID)
 	w.ok(err)
 	scribbleAll(f, last)
-	begun, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+	begun, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Admit = func(last *scrollback.Turn) error { scribbleAll(last); return nil }
 	})
 	w.ok(err)
@@ -265,21 +266,21 @@ func copiesOfLog(w *bench) {
 	same(w.t, "open calls", draft("").ToolCalls, stored.OpenCalls)
 	same(w.t, "failure", &scrollback.Failure{Message: "m"}, stored.Failure)
 
-	cm, inCommit := twice(w, func() driver.Commit {
+	cm, inCommit := twice(w, func() driver.FoldCommit {
 		cm := plainCommit(w, c, 1, 1)
 		cm.Segments[0].Children = []scrollback.SegmentID{"child"}
 		return cm
 	})
-	w.ok(w.Views.Commit(w.ctx, inCommit))
+	w.ok(w.Views.CommitFold(w.ctx, inCommit))
 	scribbleAll(inCommit, w.head(c.ID))
 	for range 2 {
-		segments, err := w.Views.Segments(w.ctx, cm.Receipt.Segments)
+		segments, err := w.Views.ReadSegments(w.ctx, cm.Receipt.Segments)
 		w.ok(err)
 		same(w.t, "segments", cm.Segments, segments)
 		scribbleAll(segments)
 	}
 	same(w.t, "view", cm.View, w.head(c.ID).Branch.View)
-	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
+	receipts, err := w.Views.ListReceipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	scribbleAll(receipts)
 	receipt, err := w.unfold(c.Branch)
@@ -293,22 +294,22 @@ func testMessageIDs(w *bench) {
 	c := w.conversation()
 	other := w.conversation()
 	taken := w.entry(scrollback.RoleUser, "first")
-	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1,
+	_, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1,
 		Entries: []driver.Entry{taken}})
 	w.ok(err)
 	twice := []driver.Entry{w.entry(scrollback.RoleUser, "kept away"), taken}
 	for _, id := range []scrollback.ConversationID{c.ID, other.ID} {
-		_, err = w.Log.Append(w.ctx, driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: twice})
+		_, err = w.Log.AppendEntries(w.ctx, driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: twice})
 		w.code(err, scrollback.Conflict)
 		_, err = w.tryBegin(id, nil, twice...)
 		w.code(err, scrollback.Conflict)
 	}
 	turn := w.begin(other.ID).Turn
-	_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+	_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
 		State: scrollback.TurnComplete, Entries: twice})
 	w.code(err, scrollback.Conflict)
 	for id, want := range map[scrollback.ConversationID]int64{c.ID: 1, other.ID: 0} {
-		h, err := w.Log.Head(w.ctx, id)
+		h, err := w.Log.ReadHead(w.ctx, id)
 		w.ok(err)
 		same(w.t, fmt.Sprint("messages of ", id), want, h.Messages)
 	}

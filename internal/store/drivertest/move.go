@@ -12,7 +12,7 @@ import (
 // leaves the first behind message 3, with a segment, a receipt and an artifact.
 type foreign struct {
 	scrollback.Conversation
-	first, second driver.AdoptBranch
+	first, second driver.AdoptedBranch
 	segment       scrollback.Segment
 	fold          scrollback.StoredReceipt
 	artifact      scrollback.Artifact
@@ -23,13 +23,13 @@ func madeElsewhere(w *bench) foreign {
 	c.Title = "from afar"
 	c.UpdatedAt = 77
 	c.PinnedSeqs = []int64{2}
-	f := foreign{Conversation: c, first: driver.AdoptBranch{Branch: b}, artifact: w.artifact("afar", w.tick())}
+	f := foreign{Conversation: c, first: driver.AdoptedBranch{Branch: b}, artifact: w.artifact("afar", w.tick())}
 	f.first.UpdatedAt = 70
 	for i := range 4 {
 		f.first.Entries = append(f.first.Entries, w.entry(scrollback.RoleUser, fmt.Sprint("afar word", i)))
 	}
 	f.first.Entries[1].Mentions = []scrollback.Artifact{f.artifact}
-	f.second = driver.AdoptBranch{IfHead: 3, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "afar second")}}
+	f.second = driver.AdoptedBranch{IfHead: 3, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "afar second")}}
 	f.second.ID = scrollback.BranchID(w.id("branch"))
 	f.second.Conversation = c.ID
 	f.second.Parent = b.ID
@@ -43,12 +43,12 @@ func madeElsewhere(w *bench) foreign {
 	return f
 }
 
-func adopt(w *bench, a driver.Adopt) error { a.Now = w.tick(); return w.Log.Adopt(w.ctx, a) }
+func adopt(w *bench, a driver.Adoption) error { a.Now = w.tick(); return w.Log.AdoptHistory(w.ctx, a) }
 
 // view is what the first branch shows at last: two messages folded, one of them
 // carried.
-func (f foreign) view(version int64) []driver.MendView {
-	return []driver.MendView{{Branch: f.first.ID, IfViewVersion: version,
+func (f foreign) view(version int64) []driver.ViewRepair {
+	return []driver.ViewRepair{{Branch: f.first.ID, IfViewVersion: version,
 		View: scrollback.View{Boundary: 2, Carried: []int64{1}, Sum: scrollback.Weight{Bytes: 1},
 			Segments: []scrollback.ViewItem{{ID: f.segment.ID, FirstSeq: 1, LastSeq: 2}}}}}
 }
@@ -56,10 +56,11 @@ func (f foreign) view(version int64) []driver.MendView {
 // bring adopts all of a foreign history, batch by batch.
 func bring(w *bench, f foreign) {
 	w.t.Helper()
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second},
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.first}}))
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.second},
 		Segments: []scrollback.Segment{f.segment}}))
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold},
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Views: f.view(0),
+		Folds:   []scrollback.StoredReceipt{f.fold},
 		Current: f.second.ID}))
 }
 
@@ -67,8 +68,8 @@ func bring(w *bench, f foreign) {
 // it had been written here.
 func testAdopt(w *bench) {
 	f := madeElsewhere(w)
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
-	_, err := w.Log.Head(w.ctx, f.ID)
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.first}}))
+	_, err := w.Log.ReadHead(w.ctx, f.ID)
 	w.code(err, scrollback.NotFound)
 	_, err = w.tryAppend(f.ID, nil, w.entry(scrollback.RoleUser, "x"))
 	w.code(err, scrollback.NotFound)
@@ -78,16 +79,17 @@ func testAdopt(w *bench) {
 		w.t.Fatalf("a hidden conversation is listed: %+v", listed)
 	}
 	w.finds([]string{"afar"})
-	own, err := w.Log.Branches(w.ctx, f.ID)
+	own, err := w.Log.ListBranches(w.ctx, f.ID)
 	w.ok(err)
 	if len(own) != 1 || own[0].HeadSeq != 4 || own[0].UpdatedAt != 70 {
 		w.t.Fatalf("its branches are %+v", own)
 	}
 	Check(w.t, w.Driver)
 
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second},
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.second},
 		Segments: []scrollback.Segment{f.segment}}))
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Views: f.view(0), Folds: []scrollback.StoredReceipt{f.fold},
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Views: f.view(0),
+		Folds:   []scrollback.StoredReceipt{f.fold},
 		Current: f.second.ID}))
 	h := w.head(f.ID)
 	want := f.Conversation
@@ -100,16 +102,16 @@ func testAdopt(w *bench) {
 		ms[0].Sum != ms[0].Weight {
 		w.t.Fatalf("its path is %+v", ms)
 	}
-	b, err := w.Log.Branch(w.ctx, f.first.ID)
+	b, err := w.Log.FindBranch(w.ctx, f.first.ID)
 	w.ok(err)
 	view := f.view(0)[0].View
 	view.Sum = ms[1].Sum.Sub(ms[0].Weight)
 	same(w.t, "view", view, b.View)
-	folds, err := w.Views.StoredReceipts(w.ctx, f.ID, 0, 9)
+	folds, err := w.Views.ListStoredReceipts(w.ctx, f.ID, 0, 9)
 	w.ok(err)
 	f.fold.Before.Sum = ms[0].Sum
 	same(w.t, "folds", []scrollback.StoredReceipt{f.fold}, folds)
-	refs, err := w.Log.Refs(w.ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{f.ID}, Limit: 9})
+	refs, err := w.Log.ListRefs(w.ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{f.ID}, Limit: 9})
 	w.ok(err)
 	if len(refs) != 2 {
 		w.t.Fatalf("it mentions %+v", refs)
@@ -128,7 +130,7 @@ func testAdoptLeft(w *bench) {
 		left := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: f.ID, Branch: f.first.ID, Seq: last,
 			LastSeq: last,
 			State:   scrollback.TurnInterrupted, Draft: draft("half"), StartedAt: 60}
-		brings := driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}, Left: &left}
+		brings := driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.first}, Left: &left}
 		w.ok(adopt(w, brings))
 		_, err := w.Turns.Get(w.ctx, left.ID)
 		w.code(err, scrollback.NotFound) // hidden, until the conversation is not
@@ -136,10 +138,10 @@ func testAdoptLeft(w *bench) {
 		brings.Current = f.first.ID
 		w.ok(adopt(w, brings))
 		same(w.t, "the turn", left, w.turn(left.ID))
-		found, err := w.Turns.Troubled(w.ctx, driver.TurnQuery{Branch: f.first.ID, To: 9, Limit: 9})
+		found, err := w.Turns.ListUnsuccessful(w.ctx, driver.TurnQuery{Branch: f.first.ID, To: 9, Limit: 9})
 		w.ok(err)
 		same(w.t, "on the path", []scrollback.Turn{left}, found)
-		newest, err := w.Turns.Last(w.ctx, f.ID)
+		newest, err := w.Turns.GetLast(w.ctx, f.ID)
 		if (err == nil && newest.ID == left.ID) != (last == 4) {
 			w.t.Errorf("the newest turn is %+v, %v", newest, err)
 		}
@@ -159,52 +161,54 @@ func testAdoptAgain(w *bench) {
 	f := madeElsewhere(w)
 	bring(w, f)
 	h := w.head(f.ID)
-	is := func(code scrollback.Code, a driver.Adopt) {
+	is := func(code scrollback.Code, a driver.Adoption) {
 		w.t.Helper()
 		a.Conversation.ID = f.ID
 		w.unchanged(func() { w.code(adopt(w, a), code) })
 	}
 	grow := f.first
 	grow.Entries = []driver.Entry{w.entry(scrollback.RoleUser, "more")}
-	is(scrollback.Conflict, driver.Adopt{Branches: []driver.AdoptBranch{grow}})
+	is(scrollback.Conflict, driver.Adoption{Branches: []driver.AdoptedBranch{grow}})
 	grow.IfHead = 4
 	other := grow
 	other.AtSeq = 1
-	is(scrollback.Conflict, driver.Adopt{Branches: []driver.AdoptBranch{other}})
+	is(scrollback.Conflict, driver.Adoption{Branches: []driver.AdoptedBranch{other}})
 	other = grow
 	other.Entries = []driver.Entry{grow.Entries[0], f.first.Entries[0]}
-	is(scrollback.Conflict, driver.Adopt{Branches: []driver.AdoptBranch{other}})
+	is(scrollback.Conflict, driver.Adoption{Branches: []driver.AdoptedBranch{other}})
 	other = grow
 	other.ID = "new"
 	other.Parent = f.first.ID
 	other.AtSeq = 9
 	other.IfHead = 9
-	is(scrollback.NotFound, driver.Adopt{Branches: []driver.AdoptBranch{other}})
+	is(scrollback.NotFound, driver.Adoption{Branches: []driver.AdoptedBranch{other}})
 	stranger := elder(w)
 	other.Parent = stranger.Branch
 	other.AtSeq = 5
 	other.IfHead = 5
-	is(scrollback.NotFound, driver.Adopt{Branches: []driver.AdoptBranch{other}})
+	is(scrollback.NotFound, driver.Adoption{Branches: []driver.AdoptedBranch{other}})
 	forged := f.segment
 	forged.Hash = "another"
-	is(scrollback.Conflict, driver.Adopt{Segments: []scrollback.Segment{forged}})
-	is(scrollback.Conflict, driver.Adopt{Views: f.view(7), Branches: []driver.AdoptBranch{grow}})
-	is(scrollback.Conflict, driver.Adopt{Current: stranger.Branch})
-	is(scrollback.NotFound, driver.Adopt{Current: "unknown"})
+	is(scrollback.Conflict, driver.Adoption{Segments: []scrollback.Segment{forged}})
+	is(scrollback.Conflict, driver.Adoption{Views: f.view(7), Branches: []driver.AdoptedBranch{grow}})
+	is(scrollback.Conflict, driver.Adoption{Current: stranger.Branch})
+	is(scrollback.NotFound, driver.Adoption{Current: "unknown"})
 	is(scrollback.Conflict,
-		driver.Adopt{Conversation: scrollback.Conversation{Ancestors: []scrollback.ConversationID{stranger.ConversationID}}})
+		driver.Adoption{Conversation: scrollback.Conversation{
+			Ancestors: []scrollback.ConversationID{stranger.ConversationID},
+		}})
 	w.unchanged(func() {
-		w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Segments: []scrollback.Segment{f.segment},
+		w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Segments: []scrollback.Segment{f.segment},
 			Folds: []scrollback.StoredReceipt{f.fold}}))
 	})
 
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{grow}}))
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{grow}}))
 	if got := w.head(f.ID); got.Branch.ID != h.Branch.ID || got.Messages != h.Messages {
 		w.t.Fatalf("growing another branch moved the head: %+v", got)
 	}
 	f.UpdatedAt = 1 << 50
 	f.fold.Undone = true
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Folds: []scrollback.StoredReceipt{f.fold},
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Folds: []scrollback.StoredReceipt{f.fold},
 		Current: f.first.ID,
 		Edit: func(c *scrollback.Conversation) {
 			c.Title = "edited"
@@ -214,7 +218,7 @@ func testAdoptAgain(w *bench) {
 	if got.Branch.ID != f.first.ID || got.Messages != 5 || got.Title != "edited" || got.UpdatedAt != 1<<50 {
 		w.t.Fatalf("extended to %+v", got)
 	}
-	folds, err := w.Views.StoredReceipts(w.ctx, f.ID, 0, 9)
+	folds, err := w.Views.ListStoredReceipts(w.ctx, f.ID, 0, 9)
 	w.ok(err)
 	if len(folds) != 1 || !folds[0].Undone {
 		w.t.Fatalf("its folds are %+v", folds)
@@ -229,7 +233,7 @@ func testAdoptRefused(w *bench) {
 	held := w.begin(f.ID, w.entry(scrollback.RoleUser, "asked"))
 	f.second.IfHead = 5
 	f.second.Entries = []driver.Entry{w.entry(scrollback.RoleUser, "more")}
-	a := driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second},
+	a := driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.second},
 		Salvage: salvager(w, held.Turn.ID, 1)}
 	w.unchanged(func() { w.code(adopt(w, a), scrollback.Conflict) })
 	w.now += 2 * lease
@@ -254,29 +258,29 @@ func testAdoptRefused(w *bench) {
 // purged conversation can come back.
 func testAdoptShared(w *bench) {
 	f := madeElsewhere(w)
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first}}))
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.first}}))
 	c, b := plan(w)
 	c.Ancestors = []scrollback.ConversationID{f.ID}
 	c.Parent = &scrollback.ParentRef{ID: f.ID, Branch: f.first.ID, Seq: 2}
-	heir := driver.AdoptBranch{Branch: b, IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "heir")}}
+	heir := driver.AdoptedBranch{Branch: b, IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "heir")}}
 	heir.Parent = f.first.ID
 	heir.AtSeq = 2
-	w.ok(adopt(w, driver.Adopt{Conversation: c, Branches: []driver.AdoptBranch{heir}, Current: b.ID}))
+	w.ok(adopt(w, driver.Adoption{Conversation: c, Branches: []driver.AdoptedBranch{heir}, Current: b.ID}))
 	if ms := w.messages(b.ID, 1, 9); len(ms) != 3 || ms[1].ConversationID != f.ID {
 		w.t.Fatalf("the heir's path is %+v", ms)
 	}
-	taken, err := w.Log.FirstTaken(w.ctx, []scrollback.MessageID{"unknown", f.first.Entries[3].ID, heir.Entries[0].ID})
+	taken, err := w.Log.FindTakenID(w.ctx, []scrollback.MessageID{"unknown", f.first.Entries[3].ID, heir.Entries[0].ID})
 	w.ok(err)
 	if taken != f.first.Entries[3].ID {
 		w.t.Fatalf("taken is %q", taken)
 	}
 	Check(w.t, w.Driver)
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.second},
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.second},
 		Segments: []scrollback.Segment{f.segment}}))
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Current: f.second.ID}))
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Current: f.second.ID}))
 	w.head(f.ID)
 	for id := f.ID; id != ""; {
-		p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 100})
+		p, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 100})
 		w.ok(err)
 		if id = p.Next; !p.Done {
 			w.t.Fatalf("purged %+v", p)
@@ -285,7 +289,7 @@ func testAdoptShared(w *bench) {
 	f.second.IfHead = 2
 	f.first.IfHead = 2
 	f.first.Entries = f.first.Entries[2:]
-	w.ok(adopt(w, driver.Adopt{Conversation: f.Conversation, Branches: []driver.AdoptBranch{f.first},
+	w.ok(adopt(w, driver.Adoption{Conversation: f.Conversation, Branches: []driver.AdoptedBranch{f.first},
 		Current: f.first.ID}))
 	if got := w.head(f.ID); got.Messages != 4 || got.Title != "from afar" {
 		w.t.Fatalf("it came back as %+v", got)
@@ -299,36 +303,37 @@ func testAdoptInheritsMore(w *bench) {
 	parent := madeElsewhere(w)
 	fork := madeElsewhere(w)
 	fork.first.Entries = fork.first.Entries[:2]
-	fork.second = driver.AdoptBranch{}
-	w.ok(adopt(w, driver.Adopt{Conversation: fork.Conversation, Branches: []driver.AdoptBranch{fork.first}}))
+	fork.second = driver.AdoptedBranch{}
+	w.ok(adopt(w, driver.Adoption{Conversation: fork.Conversation, Branches: []driver.AdoptedBranch{fork.first}}))
 	heir, b := plan(w)
 	heir.Ancestors = []scrollback.ConversationID{fork.ID}
-	leaves := driver.AdoptBranch{Branch: b, IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "heir")}}
+	leaves := driver.AdoptedBranch{Branch: b, IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "heir")}}
 	leaves.Parent = fork.first.ID
 	leaves.AtSeq = 2
-	w.ok(adopt(w, driver.Adopt{Conversation: heir, Branches: []driver.AdoptBranch{leaves}, Current: b.ID}))
+	w.ok(adopt(w, driver.Adoption{Conversation: heir, Branches: []driver.AdoptedBranch{leaves}, Current: b.ID}))
 	Check(w.t, w.Driver)
 
-	w.ok(adopt(w, driver.Adopt{Conversation: parent.Conversation, Branches: []driver.AdoptBranch{parent.first}}))
+	w.ok(adopt(w, driver.Adoption{Conversation: parent.Conversation, Branches: []driver.AdoptedBranch{parent.first}}))
 	fork.Ancestors = []scrollback.ConversationID{parent.ID}
-	other := driver.AdoptBranch{IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "of the fork")}}
+	other := driver.AdoptedBranch{IfHead: 2, Entries: []driver.Entry{w.entry(scrollback.RoleUser, "of the fork")}}
 	other.ID = scrollback.BranchID(w.id("branch"))
 	other.Conversation = fork.ID
 	other.Parent = parent.first.ID
 	other.AtSeq = 2
-	w.ok(adopt(w, driver.Adopt{Conversation: fork.Conversation, Branches: []driver.AdoptBranch{other}, Current: other.ID}))
+	w.ok(adopt(w, driver.Adoption{Conversation: fork.Conversation, Branches: []driver.AdoptedBranch{other},
+		Current: other.ID}))
 	if got := w.head(fork.ID); !slices.Equal(got.Ancestors, fork.Ancestors) || got.Messages != 3 {
 		w.t.Fatalf("the fork is %+v", got)
 	}
 	Check(w.t, w.Driver)
 	seen := fork.Conversation
 	seen.Ancestors = []scrollback.ConversationID{parent.ID, "stranger"}
-	w.unchanged(func() { w.code(adopt(w, driver.Adopt{Conversation: seen}), scrollback.Conflict) })
+	w.unchanged(func() { w.code(adopt(w, driver.Adoption{Conversation: seen}), scrollback.Conflict) })
 
 	for _, id := range []scrollback.ConversationID{fork.ID, heir.ID} {
 		w.trash(id)
 		for id != "" {
-			p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 100})
+			p, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 100})
 			w.ok(err)
 			if id = p.Next; !p.Done {
 				w.t.Fatalf("purged %+v", p)
@@ -337,7 +342,7 @@ func testAdoptInheritsMore(w *bench) {
 		Check(w.t, w.Driver)
 	}
 	for _, b := range []scrollback.BranchID{parent.first.ID, fork.first.ID, other.ID} {
-		_, err := w.Log.Branch(w.ctx, b)
+		_, err := w.Log.FindBranch(w.ctx, b)
 		w.code(err, scrollback.NotFound)
 	}
 }

@@ -67,7 +67,7 @@ func (w *originsBench) conversation(project string) scrollback.ConversationID {
 	w.n++
 	c := scrollback.Conversation{ID: scrollback.ConversationID(fmt.Sprintf("c%02d", w.n)), Project: project, Version: 1,
 		CreatedAt: w.now, UpdatedAt: w.now}
-	made, _, err := w.Log.Create(w.ctx, c, scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint("b", w.n)),
+	made, _, err := w.Log.CreateConversation(w.ctx, c, scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint("b", w.n)),
 		Conversation: c.ID})
 	w.ok(err)
 	return made.ID
@@ -81,7 +81,7 @@ func (w *originsBench) put(o scrollback.Origin) scrollback.Origin {
 
 func (w *originsBench) list(q driver.OriginQuery) []scrollback.Origin {
 	w.t.Helper()
-	out, err := w.Log.Origins(w.ctx, q)
+	out, err := w.Log.ListOrigins(w.ctx, q)
 	w.ok(err)
 	return out
 }
@@ -203,7 +203,7 @@ func testPages(w *originsBench) {
 		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Conversation, b.Conversation))
 	})
 	mine := slices.DeleteFunc(slices.Clone(all), func(o scrollback.Origin) bool {
-		h, err := w.Log.Head(w.ctx, o.Conversation)
+		h, err := w.Log.ReadHead(w.ctx, o.Conversation)
 		w.ok(err)
 		return h.Project != "mine"
 	})
@@ -233,7 +233,8 @@ func testTrash(w *originsBench) {
 	b := w.conversation("p")
 	one := w.put(originsFull(a))
 	two := w.put(originsFull(b))
-	_, err := w.Log.Patch(w.ctx, a, w.tick(), func(c *scrollback.Conversation) error { c.DeletedAt = w.now; return nil })
+	_, err := w.Log.PatchConversation(w.ctx, a, w.tick(),
+		func(c *scrollback.Conversation) error { c.DeletedAt = w.now; return nil })
 	w.ok(err)
 	for _, q := range []driver.OriginQuery{{}, {Tool: one.Tool, ID: one.ID}, {Folder: "/home/me"},
 		{Conversations: []scrollback.ConversationID{a, b}}} {
@@ -255,14 +256,14 @@ func testOriginsPurged(w *originsBench) {
 	rest := w.put(originsFull(b))
 	purged := func(what string, want bool, tool, id string, projects []string) {
 		w.t.Helper()
-		got, err := w.Log.OriginPurged(w.ctx, tool, id, projects)
+		got, err := w.Log.WasOriginPurged(w.ctx, tool, id, projects)
 		w.ok(err)
 		if got != want {
 			w.t.Fatalf("%s: purged %v", what, got)
 		}
 	}
 	purged("before", false, o.Tool, o.ID, nil)
-	_, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: a, Now: w.tick(), Limit: 100})
+	_, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: a, Now: w.tick(), Limit: 100})
 	w.ok(err)
 	w.same("after", []scrollback.Origin{rest}, w.list(driver.OriginQuery{Trash: true}))
 	purged("after", true, o.Tool, o.ID, nil)

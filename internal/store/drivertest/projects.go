@@ -73,7 +73,7 @@ func (w *projectsBench) conversation(set func(c *scrollback.Conversation)) scrol
 	c := scrollback.Conversation{ID: scrollback.ConversationID(fmt.Sprint("c", w.n)), Project: "default", Version: 1,
 		CreatedAt: w.now, UpdatedAt: w.now}
 	set(&c)
-	made, _, err := w.Log.Create(w.ctx, c, scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint("b", w.n)),
+	made, _, err := w.Log.CreateConversation(w.ctx, c, scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint("b", w.n)),
 		Conversation: c.ID})
 	w.ok(err)
 	return made
@@ -81,7 +81,7 @@ func (w *projectsBench) conversation(set func(c *scrollback.Conversation)) scrol
 
 func (w *projectsBench) head(id scrollback.ConversationID) driver.Head {
 	w.t.Helper()
-	h, err := w.Log.Head(w.ctx, id)
+	h, err := w.Log.ReadHead(w.ctx, id)
 	w.ok(err)
 	return h
 }
@@ -103,7 +103,7 @@ func storedProject(p *scrollback.Project) error {
 // stored is what a driver returns of a project.
 func (w *projectsBench) stored(name string) scrollback.Project {
 	w.t.Helper()
-	p, err := w.Access.Project(w.ctx, name)
+	p, err := w.Access.ReadProject(w.ctx, name)
 	w.ok(err)
 	return p
 }
@@ -232,14 +232,14 @@ func testEntitle(w *projectsBench) {
 	})
 	w.conversation(func(*scrollback.Conversation) {})
 	before := w.head(c.ID)
-	ok, err := w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: w.tick(), From: scrollback.TitlePrompt,
+	ok, err := w.Log.ChangeTitle(w.ctx, driver.TitleChange{Conversation: c.ID, Now: w.tick(), From: scrollback.TitlePrompt,
 		To: scrollback.TitleAsked})
 	w.ok(err)
 	before.TitleBy = scrollback.TitleAsked
 	if projectsSame(w.t, "claimed", before, w.head(c.ID)); !ok {
 		w.t.Fatal("not claimed")
 	}
-	ok, err = w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: w.tick(), From: scrollback.TitleAsked,
+	ok, err = w.Log.ChangeTitle(w.ctx, driver.TitleChange{Conversation: c.ID, Now: w.tick(), From: scrollback.TitleAsked,
 		To:    scrollback.TitleModel,
 		Title: "Tides 潮汐", Usage: titled(c, w.now)})
 	w.ok(err)
@@ -250,19 +250,19 @@ func testEntitle(w *projectsBench) {
 	if projectsSame(w.t, "titled", before, w.head(c.ID)); !ok {
 		w.t.Fatal("not titled")
 	}
-	days, err := w.Access.UsageDays(w.ctx, 0, 1<<40)
+	days, err := w.Access.ListUsageDays(w.ctx, 0, 1<<40)
 	w.ok(err)
 	if len(days) != 1 || days[0].Project != c.Project || days[0].Calls != 1 || days[0].TotalTokens != 9 {
 		w.t.Fatalf("the books hold %+v", days)
 	}
-	_, err = w.Log.Entitle(w.ctx, driver.Entitle{Conversation: "x", To: scrollback.TitleModel})
+	_, err = w.Log.ChangeTitle(w.ctx, driver.TitleChange{Conversation: "x", To: scrollback.TitleModel})
 	w.code(err, scrollback.NotFound)
 }
 
 // testEntitleTooLate: a title that somebody gave meanwhile stays, and so does one in the
 // trash; what the call cost is in the books.
 func testEntitleTooLate(w *projectsBench) {
-	late := driver.Entitle{Now: w.tick(), From: scrollback.TitleAsked, To: scrollback.TitleModel, Title: "late"}
+	late := driver.TitleChange{Now: w.tick(), From: scrollback.TitleAsked, To: scrollback.TitleModel, Title: "late"}
 	given := w.conversation(func(c *scrollback.Conversation) { c.Title = "given" })
 	gone := w.conversation(func(c *scrollback.Conversation) {
 		c.Title = "gone"
@@ -273,12 +273,12 @@ func testEntitleTooLate(w *projectsBench) {
 		before := w.head(c.ID)
 		late.Conversation = c.ID
 		late.Usage = titled(c, w.now)
-		ok, err := w.Log.Entitle(w.ctx, late)
+		ok, err := w.Log.ChangeTitle(w.ctx, late)
 		w.ok(err)
 		if projectsSame(w.t, c.Title, before, w.head(c.ID)); ok {
 			w.t.Fatalf("%s: it says that it was titled", c.Title)
 		}
-		days, err := w.Access.UsageDays(w.ctx, 0, 1<<40)
+		days, err := w.Access.ListUsageDays(w.ctx, 0, 1<<40)
 		w.ok(err)
 		if len(days) != 1 || days[0].Calls != int64(i+1) {
 			w.t.Fatalf("the books hold %+v", days)
@@ -293,7 +293,7 @@ func testConcurrentEntitle(w *projectsBench) {
 	won := make(chan bool, 8)
 	for range cap(won) {
 		all.Go(func() {
-			ok, err := w.Log.Entitle(w.ctx, driver.Entitle{Conversation: c.ID, Now: 1, From: scrollback.TitlePrompt,
+			ok, err := w.Log.ChangeTitle(w.ctx, driver.TitleChange{Conversation: c.ID, Now: 1, From: scrollback.TitlePrompt,
 				To: scrollback.TitleAsked})
 			w.ok(err)
 			won <- ok

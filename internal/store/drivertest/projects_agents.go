@@ -56,7 +56,7 @@ func testAgents(w *projectsBench) {
 			rule.q.Before = nil
 			var got []scrollback.Conversation
 			for len(got) <= len(rule.want) {
-				page, err := w.Log.Conversations(w.ctx, rule.q)
+				page, err := w.Log.ListConversations(w.ctx, rule.q)
 				w.ok(err)
 				if got = append(got, page...); len(page) < limit {
 					break
@@ -74,11 +74,11 @@ func testAgents(w *projectsBench) {
 		[]scrollback.Project{{Name: "one", Conversations: 1}, {Name: "two", Conversations: 1}},
 		projects,
 	)
-	got, err := w.Log.Patch(w.ctx, a1.ID, w.tick(),
+	got, err := w.Log.PatchConversation(w.ctx, a1.ID, w.tick(),
 		func(c *scrollback.Conversation) error { c.AgentOf.ID = "z"; return nil })
 	w.ok(err)
 	projectsSame(w.t, "patched", a1.AgentOf, got.AgentOf)
-	_, err = w.Log.Append(w.ctx, driver.Append{Conversation: a1.ID, Now: w.tick(), IfHead: -1})
+	_, err = w.Log.AppendEntries(w.ctx, driver.Append{Conversation: a1.ID, Now: w.tick(), IfHead: -1})
 	w.ok(err)
 	projectsSame(w.t, "after a write", a1.AgentOf, w.head(a1.ID).AgentOf)
 }

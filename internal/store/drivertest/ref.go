@@ -20,7 +20,7 @@ func refsOf(w *bench, q driver.RefQuery) []scrollback.RefEntry {
 	w.t.Helper()
 	var out []scrollback.RefEntry
 	for range 1000 {
-		page, err := w.Log.Refs(w.ctx, q)
+		page, err := w.Log.ListRefs(w.ctx, q)
 		w.ok(err)
 		if len(page) > q.Limit {
 			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)
@@ -87,7 +87,7 @@ func testRefPages(w *bench) {
 	for i := range int64(4) {
 		cm := plainCommit(w, a, i+1, i+1)
 		cm.Segments[0].CreatedAt = 1000 + i/2
-		w.ok(w.Views.Commit(w.ctx, cm))
+		w.ok(w.Views.CommitFold(w.ctx, cm))
 	}
 	for i, name := range []string{"p", "q", "r", "s", "t", "u"} {
 		on := []scrollback.ConversationID{a.ID, b.ID}[i%2]
@@ -181,7 +181,7 @@ func testMentions(w *bench) {
 	w.now += lease + 1
 	salvaged := entry("f")
 	mine := entry("g")
-	_, err := w.tryBegin(c.ID, func(b *driver.Begin) {
+	_, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Salvage = func(scrollback.Turn) []driver.Entry { return []driver.Entry{salvaged} }
 	}, mine)
 	w.ok(err)
@@ -203,10 +203,10 @@ func testMentions(w *bench) {
 var sourceNames = []string{"notes/a.md", "计划.md"}
 
 // sources are some that a message of a walk has.
-func (w *walk) sources() (out []driver.Source) {
+func (w *walk) sources() (out []driver.SourceVersion) {
 	for _, name := range sourceNames {
 		if w.often(8) {
-			out = append(out, driver.Source{Name: name, Version: 1 + w.rng.IntN(4), SHA256: some(w, "x", "y")})
+			out = append(out, driver.SourceVersion{Name: name, Version: 1 + w.rng.IntN(4), SHA256: some(w, "x", "y")})
 		}
 	}
 	return out

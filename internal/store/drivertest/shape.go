@@ -53,7 +53,7 @@ func (w *shapeBench) begin(of *scrollback.Conversation, seq int64) scrollback.Co
 		b.HeadSeq = seq
 	}
 	c.Branch = b.ID
-	c, _, err := w.Log.Create(w.t.Context(), c, b)
+	c, _, err := w.Log.CreateConversation(w.t.Context(), c, b)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func (w *shapeBench) say(id scrollback.ConversationID, n int) {
 			Parts: scrollback.Say(text), Status: scrollback.StatusComplete, CreatedAt: w.now,
 			Weight: scrollback.Weight{Tokens: int64(i), Bytes: int64(len(text))}}})
 	}
-	_, err := w.Log.Append(w.t.Context(), driver.Append{Conversation: id, Now: w.now, IfHead: -1, Entries: entries})
+	_, err := w.Log.AppendEntries(w.t.Context(), driver.Append{Conversation: id, Now: w.now, IfHead: -1, Entries: entries})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -92,13 +92,13 @@ func testShape(w *shapeBench) {
 		branch scrollback.BranchID
 		head   int64
 	}{{first.Branch, 13}, {first.Branch, 6}, {fork.Branch, 17}, {again.Branch, 17}, {again.Branch, 1}} {
-		ms, err := w.Log.Messages(w.t.Context(), driver.MessageQuery{Branch: path.branch, From: 1, To: path.head})
+		ms, err := w.Log.ReadMessages(w.t.Context(), driver.MessageQuery{Branch: path.branch, From: 1, To: path.head})
 		if err != nil || int64(len(ms)) != path.head {
 			w.t.Fatalf("%d messages, %v", len(ms), err)
 		}
 		w.sifted(path.branch, ms)
 		for bins := int64(1); bins <= path.head; bins++ {
-			got, err := w.Log.Shape(w.t.Context(), driver.ShapeQuery{Branch: path.branch, Head: path.head, Bins: bins})
+			got, err := w.Log.ReadShape(w.t.Context(), driver.ShapeQuery{Branch: path.branch, Head: path.head, Bins: bins})
 			if err != nil {
 				w.t.Fatal(err)
 			}
@@ -107,7 +107,7 @@ func testShape(w *shapeBench) {
 			}
 		}
 	}
-	none, err := w.Log.Shape(w.t.Context(), driver.ShapeQuery{Branch: "none", Head: 9, Bins: 3})
+	none, err := w.Log.ReadShape(w.t.Context(), driver.ShapeQuery{Branch: "none", Head: 9, Bins: 3})
 	if err != nil || len(none) != 0 {
 		w.t.Errorf("of no branch %+v, %v", none, err)
 	}
@@ -129,7 +129,7 @@ func (w *shapeBench) sifted(branch scrollback.BranchID, path []scrollback.Messag
 				want = append(want, m)
 			}
 		}
-		got, err := w.Log.Messages(w.t.Context(),
+		got, err := w.Log.ReadMessages(w.t.Context(),
 			driver.MessageQuery{Branch: branch, From: 1, To: int64(len(path)), Wanted: func(b []byte) bool {
 				asked = append(asked, string(b))
 				return strings.Contains(string(b), text)

@@ -75,7 +75,7 @@ func (w *sourcesBench) plan() (scrollback.Conversation, scrollback.Branch) {
 func (w *sourcesBench) conversation() scrollback.Conversation {
 	w.t.Helper()
 	c, b := w.plan()
-	c, _, err := w.Log.Create(w.ctx, c, b)
+	c, _, err := w.Log.CreateConversation(w.ctx, c, b)
 	w.ok(err)
 	return c
 }
@@ -90,42 +90,44 @@ func (w *sourcesBench) fork(of scrollback.Conversation, seq int64) scrollback.Co
 	b.Parent = of.Branch
 	b.AtSeq = seq
 	b.HeadSeq = seq
-	c, _, err := w.Log.Create(w.ctx, c, b)
+	c, _, err := w.Log.CreateConversation(w.ctx, c, b)
 	w.ok(err)
 	return c
 }
 
 // has is a message with a version of a source.
 func (w *sourcesBench) has(name string, version int) driver.Entry {
-	return driver.Entry{Sources: []driver.Source{{Name: name, Version: version, SHA256: fmt.Sprint("sha ", version)}},
+	return driver.Entry{Sources: []driver.SourceVersion{{Name: name, Version: version,
+		SHA256: fmt.Sprint("sha ", version)}},
 		Message: scrollback.Message{ID: scrollback.MessageID(w.id()), Role: scrollback.RoleUser, Parts: scrollback.Say(name),
 			Status: scrollback.StatusComplete, CreatedAt: w.tick()}}
 }
 
 func (w *sourcesBench) append(id scrollback.ConversationID, entries ...driver.Entry) {
 	w.t.Helper()
-	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: entries})
+	_, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: entries})
 	w.ok(err)
 }
 
 // begin opens a turn that ends at once.
-func (w *sourcesBench) begin(id scrollback.ConversationID, edit func(*driver.Begin), entries ...driver.Entry) error {
-	b := driver.Begin{Now: w.tick(), Entries: entries,
+func (w *sourcesBench) begin(id scrollback.ConversationID, edit func(*driver.BeginRequest),
+	entries ...driver.Entry) error {
+	b := driver.BeginRequest{Now: w.tick(), Entries: entries,
 		Turn: scrollback.Turn{ID: scrollback.TurnID(w.id()), Conversation: id,
 			State: scrollback.TurnOpen, Owner: "owner", LeaseUntil: w.now + 1000, StartedAt: w.now}}
 	edit(&b)
 	begun, err := w.Turns.Begin(w.ctx, b)
 	if err == nil {
-		_, err = w.Turns.Finish(w.ctx, driver.Finish{Turn: begun.Turn.ID, Owner: "owner", Now: w.tick(),
+		_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: begun.Turn.ID, Owner: "owner", Now: w.tick(),
 			State: scrollback.TurnComplete})
 	}
 	return err
 }
 
 // known wants these to be the sources that conversations know, the nearest first.
-func (w *sourcesBench) known(in []scrollback.ConversationID, want ...driver.Source) {
+func (w *sourcesBench) known(in []scrollback.ConversationID, want ...driver.SourceVersion) {
 	w.t.Helper()
-	got, err := w.Log.Sources(w.ctx, in, []string{fileA, fileB, "unknown"})
+	got, err := w.Log.FindSources(w.ctx, in, []string{fileA, fileB, "unknown"})
 	w.ok(err)
 	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		w.t.Fatalf("sources (-want +got):\n%s", d)
@@ -133,8 +135,8 @@ func (w *sourcesBench) known(in []scrollback.ConversationID, want ...driver.Sour
 }
 
 // kept is a source as it is kept.
-func kept(name string, version int, b scrollback.BranchID, seq int64) driver.Source {
-	return driver.Source{Name: name, Version: version, SHA256: fmt.Sprint("sha ", version), Branch: b, Seq: seq}
+func kept(name string, version int, b scrollback.BranchID, seq int64) driver.SourceVersion {
+	return driver.SourceVersion{Name: name, Version: version, SHA256: fmt.Sprint("sha ", version), Branch: b, Seq: seq}
 }
 
 // testWritten: the newest version is kept with its message, on every way in; one that is
@@ -145,7 +147,7 @@ func testWritten(w *sourcesBench) {
 	w.known(own)
 	w.append(c.ID, w.has(fileA, 1), w.has(fileB, 1))
 	w.known(own, kept(fileA, 1, c.Branch, 1), kept(fileB, 1, c.Branch, 2))
-	w.ok(w.begin(c.ID, func(*driver.Begin) {}, w.has(fileA, 2)))
+	w.ok(w.begin(c.ID, func(*driver.BeginRequest) {}, w.has(fileA, 2)))
 	w.append(c.ID, w.has(fileB, 1), w.has(fileA, 1))
 	w.known(own, kept(fileA, 2, c.Branch, 3), kept(fileB, 1, c.Branch, 4))
 	w.known(nil)
@@ -158,18 +160,18 @@ func testConflict(w *sourcesBench) {
 	first := w.has(fileA, 1)
 	w.append(c.ID, first)
 	first.Sources[0].Version = 7
-	_, err := w.Log.Append(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1,
+	_, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1,
 		Entries: []driver.Entry{w.has(fileB, 1), first}})
 	w.code(err, scrollback.Conflict)
-	for _, at := range []driver.Begin{{IfBranch: c.Branch, IfHead: 0}, {IfBranch: c.Branch, IfHead: 2},
+	for _, at := range []driver.BeginRequest{{IfBranch: c.Branch, IfHead: 0}, {IfBranch: c.Branch, IfHead: 2},
 		{IfBranch: "another", IfHead: 1}} {
-		w.code(w.begin(c.ID, func(b *driver.Begin) {
+		w.code(w.begin(c.ID, func(b *driver.BeginRequest) {
 			b.IfBranch = at.IfBranch
 			b.IfHead = at.IfHead
 		}, w.has(fileB, 1)), scrollback.Conflict)
 	}
 	w.known([]scrollback.ConversationID{c.ID}, kept(fileA, 1, c.Branch, 1))
-	w.ok(w.begin(c.ID, func(b *driver.Begin) {
+	w.ok(w.begin(c.ID, func(b *driver.BeginRequest) {
 		b.IfBranch = c.Branch
 		b.IfHead = 1
 	}, w.has(fileB, 1)))
@@ -195,8 +197,8 @@ func testAdopted(w *sourcesBench) {
 	c, b := w.plan()
 	own := []scrollback.ConversationID{c.ID}
 	adopt := func(at int64, current scrollback.BranchID, entries ...driver.Entry) error {
-		return w.Log.Adopt(w.ctx, driver.Adopt{Conversation: c, Now: w.tick(), Current: current,
-			Branches: []driver.AdoptBranch{{Branch: b, IfHead: at, Entries: entries}}})
+		return w.Log.AdoptHistory(w.ctx, driver.Adoption{Conversation: c, Now: w.tick(), Current: current,
+			Branches: []driver.AdoptedBranch{{Branch: b, IfHead: at, Entries: entries}}})
 	}
 	w.ok(adopt(0, "", w.has(fileA, 4), w.has(fileA, 5)))
 	w.ok(adopt(2, b.ID, w.has(fileA, 3), w.has(fileB, 1)))
@@ -213,7 +215,7 @@ func testSourcesPurged(w *sourcesBench) {
 	f := w.fork(c, 1)
 	own := []scrollback.ConversationID{c.ID}
 	purge := func(id scrollback.ConversationID) {
-		_, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 9})
+		_, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 9})
 		w.ok(err)
 	}
 	purge(c.ID)

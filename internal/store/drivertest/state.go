@@ -24,7 +24,7 @@ type state struct {
 	Threads  []thread
 	Days     []scrollback.UsageDay
 	Learned  map[string]scrollback.Learned // of the models whose usage is known
-	Changes  []driver.Changed
+	Changes  []driver.Change
 	Origins  []scrollback.Origin
 }
 
@@ -37,10 +37,10 @@ type thread struct {
 	Troubled [][]scrollback.Turn // of each branch: all along its path, then a stretch
 	Branches []scrollback.Branch
 	Messages []scrollback.Message
-	Verified []driver.Verified // of each branch, all along its path
+	Verified []driver.HashComparison // of each branch, all along its path
 	Segments []scrollback.Segment
 	Refs     []scrollback.RefEntry
-	Sources  []driver.Source
+	Sources  []driver.SourceVersion
 	Receipts []scrollback.Receipt
 }
 
@@ -59,27 +59,27 @@ func readAll(t testing.TB, d *driver.Driver) state {
 	s.Projects, err = d.Access.ListProjects(ctx)
 	fail(err)
 	for _, p := range s.Projects {
-		p, err = d.Access.Project(ctx, p.Name)
+		p, err = d.Access.ReadProject(ctx, p.Name)
 		fail(err)
 		s.Stored = append(s.Stored, p)
 	}
-	s.Prefixed, err = d.Log.Conversations(ctx, driver.ListQuery{Prefix: "0", Limit: bound})
+	s.Prefixed, err = d.Log.ListConversations(ctx, driver.ListQuery{Prefix: "0", Limit: bound})
 	fail(err)
-	s.Days, err = d.Access.UsageDays(ctx, math.MinInt32, math.MaxInt32)
+	s.Days, err = d.Access.ListUsageDays(ctx, math.MinInt32, math.MaxInt32)
 	fail(err)
 	s.Learned = map[string]scrollback.Learned{}
 	for _, day := range s.Days {
-		s.Learned[day.Model], err = d.Turns.Learned(ctx, day.Model)
+		s.Learned[day.Model], err = d.Turns.ReadLearned(ctx, day.Model)
 		fail(err)
 	}
-	s.Changes, err = d.Log.Changes(ctx, 0, bound)
+	s.Changes, err = d.Log.ListChanges(ctx, 0, bound)
 	fail(err)
-	s.Origins, err = d.Log.Origins(ctx, driver.OriginQuery{Trash: true, Limit: bound})
+	s.Origins, err = d.Log.ListOrigins(ctx, driver.OriginQuery{Trash: true, Limit: bound})
 	fail(err)
 	for _, trash := range []bool{false, true} {
 		q := driver.ListQuery{Trash: trash, Limit: 5}
 		for range bound {
-			page, err := d.Log.Conversations(ctx, q)
+			page, err := d.Log.ListConversations(ctx, q)
 			fail(err)
 			for _, c := range page {
 				th, err := readThread(t, d, c)
@@ -110,13 +110,13 @@ func Equal(t testing.TB, want, got *driver.Driver) {
 func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th thread, err error) {
 	ctx := t.Context()
 	th.Listed = c
-	if th.Head, err = d.Log.Head(ctx, c.ID); err != nil {
+	if th.Head, err = d.Log.ReadHead(ctx, c.ID); err != nil {
 		return th, err
 	}
-	if th.Branch, err = d.Log.Branch(ctx, c.Branch); err != nil {
+	if th.Branch, err = d.Log.FindBranch(ctx, c.Branch); err != nil {
 		return th, err
 	}
-	turn, err := d.Turns.Last(ctx, c.ID)
+	turn, err := d.Turns.GetLast(ctx, c.ID)
 	switch {
 	case err == nil:
 		turn = settled(turn)
@@ -124,13 +124,13 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 	case scrollback.CodeOf(err) != scrollback.NotFound:
 		return th, err
 	}
-	if th.Branches, err = d.Log.Branches(ctx, c.ID); err != nil {
+	if th.Branches, err = d.Log.ListBranches(ctx, c.ID); err != nil {
 		return th, err
 	}
 	for _, b := range th.Branches {
 		for _, q := range []driver.TurnQuery{{Branch: b.ID, To: bound, Limit: bound},
 			{Branch: b.ID, From: 2, To: 5, Limit: 2}} {
-			turns, err := d.Turns.Troubled(ctx, q)
+			turns, err := d.Turns.ListUnsuccessful(ctx, q)
 			if err != nil {
 				return th, err
 			}
@@ -145,14 +145,14 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 		}
 		th.Verified = append(th.Verified, v)
 	}
-	if th.Messages, err = d.Log.Messages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
+	if th.Messages, err = d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
 		return th, err
 	}
-	if th.Refs, err = d.Log.Refs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID},
+	if th.Refs, err = d.Log.ListRefs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID},
 		Limit: bound}); err != nil {
 		return th, err
 	}
-	if th.Sources, err = d.Log.Sources(ctx, append([]scrollback.ConversationID{c.ID}, c.Ancestors...),
+	if th.Sources, err = d.Log.FindSources(ctx, append([]scrollback.ConversationID{c.ID}, c.Ancestors...),
 		sourceNames); err != nil {
 		return th, err
 	}
@@ -162,10 +162,10 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 			ids = append(ids, scrollback.SegmentID(id))
 		}
 	}
-	if th.Segments, err = d.Views.Segments(ctx, ids); err != nil {
+	if th.Segments, err = d.Views.ReadSegments(ctx, ids); err != nil {
 		return th, err
 	}
-	th.Receipts, err = d.Views.Receipts(ctx, c.ID, bound)
+	th.Receipts, err = d.Views.ListReceipts(ctx, c.ID, bound)
 	return th, err
 }
 
@@ -202,7 +202,7 @@ func checkThread(t testing.TB, d *driver.Driver, th thread) error {
 		return fmt.Errorf("head %d sum %v, but the messages end at %d with %v", b.HeadSeq, b.Sum, seq, sum)
 	}
 	for _, item := range b.View.Segments {
-		if _, err := d.Views.Segments(t.Context(), []scrollback.SegmentID{item.ID}); err != nil {
+		if _, err := d.Views.ReadSegments(t.Context(), []scrollback.SegmentID{item.ID}); err != nil {
 			return err
 		}
 	}
@@ -229,7 +229,7 @@ type audited struct {
 func audits(w *bench) audited {
 	w.t.Helper()
 	a := audited{artifacts: map[scrollback.ArtifactID]int64{}}
-	w.ok(w.Admin.Walk(w.ctx, driver.AuditWalk{
+	w.ok(w.Admin.WalkRows(w.ctx, driver.AuditWalk{
 		Total: func(n int64) error { a.total = n; return nil },
 		Conversation: func(c scrollback.Conversation) error {
 			a.conversations = append(a.conversations, c)
@@ -247,7 +247,7 @@ func audits(w *bench) audited {
 				w.t.Errorf("message %s of %s came behind branch %s", m.ID, m.Branch, b.ID)
 			}
 			a.messages = append(a.messages, m)
-			_, err := w.Log.Branch(w.ctx, m.Branch)
+			_, err := w.Log.FindBranch(w.ctx, m.Branch)
 			return err
 		},
 		Segment:  func(s scrollback.Segment) error { a.segments = append(a.segments, s); return nil },
@@ -323,7 +323,7 @@ func testAuditStops(w *bench) {
 	enough := errors.New("enough")
 	seen := 0
 	keep := func() error { return nil }
-	err := w.Admin.Walk(w.ctx, driver.AuditWalk{
+	err := w.Admin.WalkRows(w.ctx, driver.AuditWalk{
 		Total:        func(int64) error { return keep() },
 		Conversation: func(scrollback.Conversation) error { return keep() },
 		Branch:       func(scrollback.Branch) error { return keep() },
@@ -345,33 +345,34 @@ func testAuditStops(w *bench) {
 func testMendSound(w *bench) {
 	c := populate(w)
 	h := w.head(c.ID)
-	turn, err := w.Turns.Last(w.ctx, c.ID)
+	turn, err := w.Turns.GetLast(w.ctx, c.ID)
 	w.ok(err)
 	w.ok(w.Log.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
 	found := w.append(c.ID, w.entry(scrollback.RoleUser, "findable"))
-	mend := func(m driver.Mend) error { m.Now = w.tick(); return w.Admin.Mend(w.ctx, m) }
+	mend := func(m driver.Repair) error { m.Now = w.tick(); return w.Admin.Repair(w.ctx, m) }
 	w.unchanged(func() {
-		w.ok(mend(driver.Mend{Heads: c.ID}))
-		w.ok(mend(driver.Mend{Recover: &driver.Recover{Branch: c.Branch}}))
-		w.ok(mend(driver.Mend{Recover: &driver.Recover{Conversation: c.ID, As: scrollback.Conversation{Title: "Recovered"}}}))
-		w.ok(mend(driver.Mend{Lease: turn.ID}))
-		w.ok(mend(driver.Mend{Learned: "a/x"}))
-		w.ok(mend(driver.Mend{Usage: &driver.MendUsage{Day: scrollback.DayOf(w.now), Model: "a/x"}}))
-		w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Turn: turn.ID}, {Receipt: 1},
+		w.ok(mend(driver.Repair{Heads: c.ID}))
+		w.ok(mend(driver.Repair{Recover: &driver.LostRow{Branch: c.Branch}}))
+		w.ok(mend(driver.Repair{Recover: &driver.LostRow{Conversation: c.ID,
+			As: scrollback.Conversation{Title: "Recovered"}}}))
+		w.ok(mend(driver.Repair{Lease: turn.ID}))
+		w.ok(mend(driver.Repair{Learned: "a/x"}))
+		w.ok(mend(driver.Repair{Usage: &driver.UsageRepair{Day: scrollback.DayOf(w.now), Model: "a/x"}}))
+		w.ok(mend(driver.Repair{Sweep: []driver.StrayRow{{Turn: turn.ID}, {Receipt: 1},
 			{Conversation: c.ID, Artifact: artifactID("log")}, {Artifact: artifactID("log")}}}))
-		w.code(mend(driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: h.Branch.ViewVersion + 1}}),
+		w.code(mend(driver.Repair{View: &driver.ViewRepair{Branch: c.Branch, IfViewVersion: h.Branch.ViewVersion + 1}}),
 			scrollback.Conflict)
-		w.code(mend(driver.Mend{View: &driver.MendView{Branch: "unknown"}}), scrollback.Conflict)
-		w.code(mend(driver.Mend{Heads: "unknown"}), scrollback.NotFound)
-		w.code(mend(driver.Mend{Recover: &driver.Recover{Branch: "unknown"}}), scrollback.NotFound)
-		w.code(mend(driver.Mend{Recover: &driver.Recover{Conversation: "unknown"}}), scrollback.NotFound)
-		w.code(mend(driver.Mend{Lease: "unknown"}), scrollback.NotFound)
-		w.code(mend(driver.Mend{Learned: "unknown"}), scrollback.NotFound)
-		w.code(mend(driver.Mend{Usage: &driver.MendUsage{Day: scrollback.DayOf(w.now), Model: "unknown"}}),
+		w.code(mend(driver.Repair{View: &driver.ViewRepair{Branch: "unknown"}}), scrollback.Conflict)
+		w.code(mend(driver.Repair{Heads: "unknown"}), scrollback.NotFound)
+		w.code(mend(driver.Repair{Recover: &driver.LostRow{Branch: "unknown"}}), scrollback.NotFound)
+		w.code(mend(driver.Repair{Recover: &driver.LostRow{Conversation: "unknown"}}), scrollback.NotFound)
+		w.code(mend(driver.Repair{Lease: "unknown"}), scrollback.NotFound)
+		w.code(mend(driver.Repair{Learned: "unknown"}), scrollback.NotFound)
+		w.code(mend(driver.Repair{Usage: &driver.UsageRepair{Day: scrollback.DayOf(w.now), Model: "unknown"}}),
 			scrollback.NotFound)
 	})
 	w.finds([]string{"findable"}, found...)
-	w.ok(mend(driver.Mend{Sweep: []driver.Stray{{Artifact: artifactID("nobody's")}}}))
+	w.ok(mend(driver.Repair{Sweep: []driver.StrayRow{{Artifact: artifactID("nobody's")}}}))
 	kept := audits(w).artifacts
 	if _, known := kept[artifactID("nobody's")]; known || kept[artifactID("log")] != 1 {
 		w.t.Errorf("swept down to %v", kept)
@@ -387,15 +388,15 @@ func testMendView(w *bench) {
 	if before.Branch.View.Boundary != 2 {
 		w.t.Fatalf("folded to %+v", before.Branch.View)
 	}
-	m := driver.Mend{View: &driver.MendView{Branch: c.Branch, IfViewVersion: before.Branch.ViewVersion,
+	m := driver.Repair{View: &driver.ViewRepair{Branch: c.Branch, IfViewVersion: before.Branch.ViewVersion,
 		View: scrollback.View{RetryAt: 7}}, Now: w.tick()}
-	w.ok(w.Admin.Mend(w.ctx, m))
+	w.ok(w.Admin.Repair(w.ctx, m))
 	after := w.wrote(before)
 	same(w.t, "view", m.View.View, after.Branch.View)
 	if after.Branch.ViewVersion != before.Branch.ViewVersion+1 {
 		w.t.Errorf("version %d of the view after %d", after.Branch.ViewVersion, before.Branch.ViewVersion)
 	}
-	w.unchanged(func() { w.code(w.Admin.Mend(w.ctx, m), scrollback.Conflict) })
+	w.unchanged(func() { w.code(w.Admin.Repair(w.ctx, m), scrollback.Conflict) })
 	Check(w.t, w.Driver)
 }
 
@@ -404,13 +405,13 @@ func testMendView(w *bench) {
 func testMendLease(w *bench) {
 	held := w.begin(w.conversation().ID)
 	w.unchanged(func() {
-		w.code(w.Admin.Mend(w.ctx, driver.Mend{Lease: held.Turn.ID, Now: w.tick()}), scrollback.Conflict)
+		w.code(w.Admin.Repair(w.ctx, driver.Repair{Lease: held.Turn.ID, Now: w.tick()}), scrollback.Conflict)
 	})
 	c, old := expired(w)
 	before := w.head(c.ID)
-	m := driver.Mend{Lease: old.ID, Salvage: salvager(w, old.ID, 1)}
+	m := driver.Repair{Lease: old.ID, Salvage: salvager(w, old.ID, 1)}
 	m.Now = w.tick()
-	w.ok(w.Admin.Mend(w.ctx, m))
+	w.ok(w.Admin.Repair(w.ctx, m))
 	w.wrote(before)
 	all := w.messages(c.Branch, 1, 9)
 	if len(all) != 2 || all[1].Role != scrollback.RoleAssistant {
@@ -419,7 +420,7 @@ func testMendLease(w *bench) {
 	if got := w.turn(old.ID); got.State != scrollback.TurnInterrupted || got.Reply != all[1].ID || got.EndedAt != m.Now {
 		w.t.Errorf("the turn afterwards: %+v", got)
 	}
-	w.unchanged(func() { w.ok(w.Admin.Mend(w.ctx, m)) })
+	w.unchanged(func() { w.ok(w.Admin.Repair(w.ctx, m)) })
 	Check(w.t, w.Driver)
 }
 
@@ -429,12 +430,12 @@ func testCopy(w *bench) {
 	path := filepath.Join(w.t.TempDir(), "copy")
 	want := []string{path}
 	w.unchanged(func() {
-		if err := w.Admin.Copy(w.ctx, path); err != nil {
+		if err := w.Admin.CopyDatabase(w.ctx, path); err != nil {
 			w.code(err, scrollback.Refused)
 			want = nil
 			return
 		}
-		w.code(w.Admin.Copy(w.ctx, path), scrollback.Conflict)
+		w.code(w.Admin.CopyDatabase(w.ctx, path), scrollback.Conflict)
 	})
 	got, err := filepath.Glob(path + "*")
 	w.ok(err)

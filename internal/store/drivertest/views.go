@@ -71,7 +71,7 @@ func (w *viewsBench) refused(c scrollback.Conversation, want scrollback.Code, do
 
 func (w *viewsBench) head(c scrollback.Conversation) driver.Head {
 	w.t.Helper()
-	h, err := w.Log.Head(w.ctx, c.ID)
+	h, err := w.Log.ReadHead(w.ctx, c.ID)
 	w.ok(err)
 	return h
 }
@@ -82,7 +82,7 @@ func (w *viewsBench) conversation() scrollback.Conversation {
 		UpdatedAt: w.now}
 	b := scrollback.Branch{ID: scrollback.BranchID(w.id()), Conversation: c.ID, UpdatedAt: w.now}
 	c.Branch = b.ID
-	c, _, err := w.Log.Create(w.ctx, c, b)
+	c, _, err := w.Log.CreateConversation(w.ctx, c, b)
 	w.ok(err)
 	return c
 }
@@ -97,7 +97,7 @@ func (w *viewsBench) begin(c scrollback.Conversation, messages int) scrollback.T
 			Parts: scrollback.Say("said"), Status: scrollback.StatusComplete, CreatedAt: w.tick(),
 			Weight: scrollback.Weight{Tokens: 5, Bytes: 4}}})
 	}
-	b, err := w.Turns.Begin(w.ctx, driver.Begin{Now: w.tick(), Entries: entries,
+	b, err := w.Turns.Begin(w.ctx, driver.BeginRequest{Now: w.tick(), Entries: entries,
 		Turn: scrollback.Turn{ID: scrollback.TurnID(w.id()),
 			Conversation: c.ID, Owner: "o", LeaseUntil: w.now + viewsLease, StartedAt: w.now}})
 	w.ok(err)
@@ -108,20 +108,21 @@ const viewsLease = 30_000
 
 func (w *viewsBench) end(t scrollback.Turn) {
 	w.t.Helper()
-	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: t.ID, Owner: t.Owner, Now: w.tick(),
+	_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: t.ID, Owner: t.Owner, Now: w.tick(),
 		State: scrollback.TurnComplete})
 	w.ok(err)
 }
 
 // fold folds the messages of the current branch from first to last.
-func (w *viewsBench) fold(c scrollback.Conversation, first, last int64) driver.Commit {
+func (w *viewsBench) fold(c scrollback.Conversation, first, last int64) driver.FoldCommit {
 	w.t.Helper()
 	b := w.head(c).Branch
 	s := scrollback.Segment{ID: scrollback.SegmentID(w.id()), Conversation: c.ID, Branch: b.ID, FirstSeq: first,
 		LastSeq:  last,
 		Messages: int(last - first + 1), Placeholder: "folded", TokensBefore: 90, TokensAfter: 9, CreatedAt: w.tick()}
-	cm := driver.Commit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, Segments: []scrollback.Segment{s},
-		Now: w.tick(),
+	cm := driver.FoldCommit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion,
+		Segments: []scrollback.Segment{s},
+		Now:      w.tick(),
 		View: scrollback.View{Boundary: last, Sum: scrollback.Weight{Tokens: 5 * last, Bytes: 4 * last},
 			Segments: append(append([]scrollback.ViewItem{}, b.View.Segments...),
 				scrollback.ViewItem{ID: s.ID, FirstSeq: first, LastSeq: last})},
@@ -129,19 +130,19 @@ func (w *viewsBench) fold(c scrollback.Conversation, first, last int64) driver.C
 			Refs: []scrollback.Ref{scrollback.HistoryRef(s.ID)}, FirstSeq: first, LastSeq: last, Reason: scrollback.ReasonWindow,
 			DurationMS: 7,
 			Tries:      []scrollback.Try{{Model: "m", Result: scrollback.ResultEmptySummary, Why: "为空"}}, CreatedAt: w.now}}
-	w.ok(w.Views.Commit(w.ctx, cm))
+	w.ok(w.Views.CommitFold(w.ctx, cm))
 	return cm
 }
 
 func (w *viewsBench) unfold(c scrollback.Conversation) {
 	w.t.Helper()
-	_, err := w.Views.Unfold(w.ctx, driver.Unfold{Branch: c.Branch, Now: w.tick()})
+	_, err := w.Views.UndoFold(w.ctx, driver.FoldUndo{Branch: c.Branch, Now: w.tick()})
 	w.ok(err)
 }
 
 func (w *viewsBench) purge(c scrollback.Conversation) {
 	w.t.Helper()
-	p, err := w.Log.Purge(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), Limit: 99})
+	p, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: c.ID, Now: w.tick(), Limit: 99})
 	if w.ok(err); !p.Done {
 		w.t.Fatal("the purge is not done")
 	}
@@ -165,7 +166,7 @@ func account(step int) *scrollback.SentRequest {
 // finishSent ends a step that sent something.
 func (w *viewsBench) finishSent(turn scrollback.Turn, sent *scrollback.SentRequest, texts map[string]string) {
 	w.t.Helper()
-	_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+	_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
 		LeaseUntil: w.now + viewsLease,
 		State:      scrollback.TurnOpen, Sent: sent, Texts: texts})
 	w.ok(err)
@@ -173,14 +174,14 @@ func (w *viewsBench) finishSent(turn scrollback.Turn, sent *scrollback.SentReque
 
 func (w *viewsBench) steps(id scrollback.TurnID) []scrollback.SentRequest {
 	w.t.Helper()
-	got, err := w.Turns.Steps(w.ctx, id)
+	got, err := w.Turns.ReadSteps(w.ctx, id)
 	w.ok(err)
 	return got
 }
 
 func (w *viewsBench) texts(of scrollback.ConversationID, hashes ...string) map[string]string {
 	w.t.Helper()
-	got, err := w.Turns.Texts(w.ctx, of, hashes)
+	got, err := w.Turns.ReadTexts(w.ctx, of, hashes)
 	w.ok(err)
 	return got
 }
@@ -202,8 +203,9 @@ func testSent(w *viewsBench) {
 	w.same("texts", map[string]string{"i": "Be brief.", "t": "[]"}, w.texts(c.ID, "t", "unknown", "i"))
 	w.same("of another conversation", map[string]string{}, w.texts(w.conversation().ID, "i"))
 	w.refused(c, scrollback.Conflict, func() error {
-		_, err := w.Turns.Finish(w.ctx, driver.Finish{Turn: turn.ID, Owner: "somebody", Sent: account(3), Now: w.now,
-			State: scrollback.TurnOpen})
+		_, err := w.Turns.FinishStep(w.ctx,
+			driver.FinishedStep{Turn: turn.ID, Owner: "somebody", Sent: account(3), Now: w.now,
+				State: scrollback.TurnOpen})
 		return err
 	})
 	w.same("after a refusal", 2, len(w.steps(turn.ID)))
@@ -239,9 +241,9 @@ func testRefold(w *viewsBench) {
 	w.end(w.begin(c, 6))
 	one := w.fold(c, 1, 2)
 	two := w.fold(c, 3, 4)
-	folds := func(undone bool, want ...driver.Commit) []driver.Fold {
+	folds := func(undone bool, want ...driver.FoldCommit) []driver.Fold {
 		w.t.Helper()
-		got, err := w.Views.Folds(w.ctx, driver.FoldQuery{Branch: c.Branch, Undone: undone, Limit: 9})
+		got, err := w.Views.ListFolds(w.ctx, driver.FoldQuery{Branch: c.Branch, Undone: undone, Limit: 9})
 		w.ok(err)
 		if len(got) != len(want) {
 			w.t.Fatalf("%d folds, want %d", len(got), len(want))
@@ -263,14 +265,14 @@ func testRefold(w *viewsBench) {
 	w.same("the view before the second", one.View, undone[0].Before)
 	folds(false)
 	refold := func(number, back int64) (scrollback.Receipt, error) {
-		return w.Views.Refold(w.ctx, driver.Refold{Branch: c.Branch, Number: number, Now: w.tick(),
+		return w.Views.RedoFold(w.ctx, driver.FoldRedo{Branch: c.Branch, Number: number, Now: w.tick(),
 			IfViewVersion: w.head(c).Branch.ViewVersion - back})
 	}
 	for _, bad := range [][2]int64{{undone[0].Number, 1}, {9999, 0}} {
 		w.refused(c, scrollback.Conflict, func() error { _, err := refold(bad[0], bad[1]); return err })
 	}
 	slices.Reverse(undone)
-	for i, cm := range []driver.Commit{one, two} {
+	for i, cm := range []driver.FoldCommit{one, two} {
 		before := w.head(c)
 		got, err := refold(undone[i].Number, 0)
 		w.ok(err)
@@ -281,7 +283,7 @@ func testRefold(w *viewsBench) {
 	}
 	w.refused(c, scrollback.Conflict, func() error { _, err := refold(undone[0].Number, 0); return err })
 	folds(true)
-	receipts, err := w.Views.Receipts(w.ctx, c.ID, 9)
+	receipts, err := w.Views.ListReceipts(w.ctx, c.ID, 9)
 	w.ok(err)
 	w.same("receipts", []scrollback.Receipt{two.Receipt, one.Receipt}, receipts)
 	w.unfold(c)

@@ -208,7 +208,7 @@ func (w *walk) create() {
 		Created bool
 	}
 	got, ok := both(w, fmt.Sprint("create ", c.ID), func(d *driver.Driver) (answer, error) {
-		c, created, err := d.Log.Create(w.ctx, c, b)
+		c, created, err := d.Log.CreateConversation(w.ctx, c, b)
 		return answer{c, created}, err
 	})
 	if ok && got.Created {
@@ -238,7 +238,7 @@ func (w *walk) leaving(from scrollback.Branch, at int64, id scrollback.BranchID)
 		return b
 	}
 	ms, ok := both(w, fmt.Sprint("message ", at), func(d *driver.Driver) ([]scrollback.Message, error) {
-		return d.Log.Messages(w.ctx, driver.MessageQuery{Branch: from.ID, From: at, To: at})
+		return d.Log.ReadMessages(w.ctx, driver.MessageQuery{Branch: from.ID, From: at, To: at})
 	})
 	if !ok || len(ms) != 1 {
 		w.t.Fatalf("seed %d: no message %d on the path of branch %s", w.seed, at, from.ID)
@@ -258,7 +258,7 @@ func (w *walk) rewind() {
 	from := h.Branch
 	if w.often(40) {
 		all, _ := both(w, fmt.Sprint("branches of ", h.ID),
-			func(d *driver.Driver) ([]scrollback.Branch, error) { return d.Log.Branches(w.ctx, h.ID) })
+			func(d *driver.Driver) ([]scrollback.Branch, error) { return d.Log.ListBranches(w.ctx, h.ID) })
 		from = some(w, all...)
 	}
 	at := from.HeadSeq
@@ -275,7 +275,7 @@ func (w *walk) rewind() {
 	salvaged := w.entries(2)
 	title := some(w, "", "Red")
 	both(w, fmt.Sprintf("rewind %s to %d of %s", h.ID, at, from.ID), func(d *driver.Driver) (driver.Head, error) {
-		return d.Log.Rewind(w.ctx, driver.Rewind{Conversation: h.ID, Now: w.now, To: to,
+		return d.Log.RewindHead(w.ctx, driver.Rewind{Conversation: h.ID, Now: w.now, To: to,
 			Salvage: func(scrollback.Turn) []driver.Entry { return salvaged },
 			Edit: func(c *scrollback.Conversation) {
 				if title != "" {
@@ -290,11 +290,13 @@ func (w *walk) rewind() {
 // purge takes a step or goes to the end.
 func (w *walk) purge() {
 	p := driver.Purge{Conversation: w.conversation().ID, Now: w.now, Limit: some(w, 2, 5, 1000)}
-	both(w, fmt.Sprintf("purge %+v", p), func(d *driver.Driver) (driver.Purged, error) { return d.Log.Purge(w.ctx, p) })
+	both(w, fmt.Sprintf("purge %+v", p),
+		func(d *driver.Driver) (driver.PurgeResult, error) { return d.Log.PurgeConversation(w.ctx, p) })
 }
 
 func (w *walk) head(id scrollback.ConversationID) (driver.Head, bool) {
-	return both(w, fmt.Sprint("head ", id), func(d *driver.Driver) (driver.Head, error) { return d.Log.Head(w.ctx, id) })
+	return both(w, fmt.Sprint("head ", id),
+		func(d *driver.Driver) (driver.Head, error) { return d.Log.ReadHead(w.ctx, id) })
 }
 
 func (w *walk) readTurn(id scrollback.TurnID) {
@@ -312,7 +314,7 @@ func (w *walk) patch() {
 	deleted := some(w, 0, 0, w.now)
 	no := w.often(10)
 	both(w, fmt.Sprint("patch ", id, deleted), func(d *driver.Driver) (scrollback.Conversation, error) {
-		return d.Log.Patch(w.ctx, id, w.now, func(c *scrollback.Conversation) error {
+		return d.Log.PatchConversation(w.ctx, id, w.now, func(c *scrollback.Conversation) error {
 			c.Title = title
 			c.Project = project
 			c.DeletedAt = deleted
@@ -338,7 +340,7 @@ func (w *walk) begin() {
 	no := w.often(10)
 	title := some(w, "", "Red", "Port")
 	type answer struct {
-		driver.Begun
+		driver.BeginResult
 		Admitted, Expired *scrollback.Turn
 	}
 	var edit func(*scrollback.Conversation)
@@ -356,8 +358,8 @@ func (w *walk) begin() {
 	}
 	got, ok := both(w, fmt.Sprintf("begin %s on %s, key %v", t.ID, t.Conversation, t.Idempotency),
 		func(d *driver.Driver) (out answer, err error) {
-			out.Begun, err = d.Turns.Begin(w.ctx,
-				driver.Begin{Turn: t, Now: now, KeysSince: now - 3000, Entries: entries, Edit: edit, Without: without,
+			out.BeginResult, err = d.Turns.Begin(w.ctx,
+				driver.BeginRequest{Turn: t, Now: now, KeysSince: now - 3000, Entries: entries, Edit: edit, Without: without,
 					Admit: func(last *scrollback.Turn) error {
 						if last != nil {
 							seen := settled(*last)
@@ -389,9 +391,9 @@ func (w *walk) save() {
 	if !ok {
 		return
 	}
-	s := driver.Save{Turn: t.ID, Owner: t.Owner, LeaseUntil: w.now + some[int64](w, 41, 401),
+	s := driver.SavedDraft{Turn: t.ID, Owner: t.Owner, LeaseUntil: w.now + some[int64](w, 41, 401),
 		Draft: some(w, scrollback.Draft{}, draft(some(w, words...)))}
-	both(w, fmt.Sprint("save ", t.ID), func(d *driver.Driver) (bool, error) { return d.Turns.Save(w.ctx, s) })
+	both(w, fmt.Sprint("save ", t.ID), func(d *driver.Driver) (bool, error) { return d.Turns.SaveDraft(w.ctx, s) })
 	w.readTurn(t.ID)
 }
 
@@ -400,7 +402,7 @@ func (w *walk) finish() {
 	if !ok {
 		return
 	}
-	f := driver.Finish{Turn: t.ID, Owner: t.Owner, Entries: w.entries(3), Now: w.tick(),
+	f := driver.FinishedStep{Turn: t.ID, Owner: t.Owner, Entries: w.entries(3), Now: w.tick(),
 		LeaseUntil: w.now + some[int64](w, 41, 401),
 		State:      some(w, scrollback.TurnOpen, scrollback.TurnComplete, scrollback.TurnWaiting, scrollback.TurnFailed),
 		Window:     some(w, nil, mark("w"), mark("v")), Meta: some(w, nil, &scrollback.TurnMeta{ThinkingMS: 3}),
@@ -411,7 +413,7 @@ func (w *walk) finish() {
 				{Conversation: t.Conversation, Model: "m", At: w.now, WindowTokens: 10,
 					Usage: scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.125, Currency: "USD"}}})}
 	both(w, fmt.Sprint("finish ", t.ID, f.State),
-		func(d *driver.Driver) (driver.Finished, error) { return d.Turns.Finish(w.ctx, f) })
+		func(d *driver.Driver) (driver.AppendResult, error) { return d.Turns.FinishStep(w.ctx, f) })
 	w.readTurn(t.ID)
 }
 
@@ -430,7 +432,7 @@ func (w *walk) append() {
 	}
 	salvaged := w.entries(2)
 	type answer struct {
-		driver.Finished
+		driver.AppendResult
 		Expired *scrollback.Turn
 	}
 	both(w, fmt.Sprintf("append to %s from %d", id, a.IfHead), func(d *driver.Driver) (out answer, err error) {
@@ -438,7 +440,7 @@ func (w *walk) append() {
 			out.Expired = &scrollback.Turn{ID: expired.ID, Draft: expired.Draft}
 			return salvaged
 		}
-		out.Finished, err = d.Log.Append(w.ctx, a)
+		out.AppendResult, err = d.Log.AppendEntries(w.ctx, a)
 		return out, err
 	})
 }
@@ -449,7 +451,8 @@ func (w *walk) commit() {
 	if !ok {
 		return
 	}
-	cm := driver.Commit{Conversation: h.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View,
+	cm := driver.FoldCommit{Conversation: h.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion,
+		View:    h.Branch.View,
 		Now:     w.now,
 		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated, TokensBefore: w.rng.Int64N(99), CreatedAt: w.now}}
 	cm.View.RetryAt = w.rng.Int64N(500)
@@ -471,7 +474,7 @@ func (w *walk) commit() {
 		cm.IfViewVersion--
 	}
 	errand(w, fmt.Sprintf("commit %d segments on %s", len(cm.Segments), h.ID),
-		func(d *driver.Driver) error { return d.Views.Commit(w.ctx, cm) })
+		func(d *driver.Driver) error { return d.Views.CommitFold(w.ctx, cm) })
 }
 
 func (w *walk) unfold() {
@@ -479,10 +482,10 @@ func (w *walk) unfold() {
 	if !ok {
 		return
 	}
-	u := driver.Unfold{Branch: h.Branch.ID, Now: w.now, IfViewVersion: h.Branch.ViewVersion - some[int64](w, 0, 0, 1),
+	u := driver.FoldUndo{Branch: h.Branch.ID, Now: w.now, IfViewVersion: h.Branch.ViewVersion - some[int64](w, 0, 0, 1),
 		View: some(w, nil, &scrollback.View{RetryAt: 7})}
 	both(w, fmt.Sprintf("unfold %+v", u), func(d *driver.Driver) (scrollback.Receipt, error) {
-		return d.Views.Unfold(w.ctx, u)
+		return d.Views.UndoFold(w.ctx, u)
 	})
 }
 
@@ -513,10 +516,10 @@ func walkOrigins(w *walk) {
 		After: scrollback.Origin{Tool: some(w, "", "x"), ID: some(w, "", "2")}}
 	both(w, fmt.Sprintf("origins %+v", q), func(d *driver.Driver) ([]scrollback.Origin,
 		error) {
-		return d.Log.Origins(w.ctx, q)
+		return d.Log.ListOrigins(w.ctx, q)
 	})
 	both(w, "purged origin", func(d *driver.Driver) (bool, error) {
-		return d.Log.OriginPurged(w.ctx, o.Tool, o.ID, q.Projects)
+		return d.Log.WasOriginPurged(w.ctx, o.Tool, o.ID, q.Projects)
 	})
 }
 
@@ -542,9 +545,9 @@ func (w *walk) list() {
 	}
 	both(w, fmt.Sprintf("list %+v", q), func(d *driver.Driver) ([]scrollback.Conversation,
 		error) {
-		return d.Log.Conversations(w.ctx, q)
+		return d.Log.ListConversations(w.ctx, q)
 	})
 	both(w, fmt.Sprintf("refs %+v", r), func(d *driver.Driver) ([]scrollback.RefEntry, error) {
-		return d.Log.Refs(w.ctx, r)
+		return d.Log.ListRefs(w.ctx, r)
 	})
 }

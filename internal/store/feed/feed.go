@@ -41,7 +41,7 @@ type Feed struct {
 	followers int
 	stop      context.CancelFunc // of the goroutine that reads
 	from      int64              // the ring holds what came after this change
-	ring      []driver.Changed
+	ring      []driver.Change
 	more      chan struct{} // closed when the ring has grown, or reading has failed
 	err       error         // why nobody reads any more
 }
@@ -76,7 +76,7 @@ func (f *Feed) Follow(ctx context.Context, after int64,
 					return
 				}
 			}
-			var batch []driver.Changed
+			var batch []driver.Change
 			if batch, lost, err = f.next(ctx, at); lost {
 				at, lost, err = f.stand(ctx, at)
 				continue
@@ -106,7 +106,7 @@ func (f *Feed) end() int64 {
 // stand is where somebody follows from who has everything up to a change. If what came after
 // it is not kept, that is the newest change.
 func (f *Feed) stand(ctx context.Context, after int64) (at int64, lost bool, err error) {
-	oldest, newest, err := f.d.Log.ChangeSpan(ctx)
+	oldest, newest, err := f.d.Log.ReadChangeSpan(ctx)
 	switch {
 	case err != nil:
 		return 0, false, err
@@ -117,7 +117,7 @@ func (f *Feed) stand(ctx context.Context, after int64) (at int64, lost bool, err
 }
 
 // next waits for changes after one. lost says that some of them are not kept any more.
-func (f *Feed) next(ctx context.Context, at int64) (batch []driver.Changed, lost bool, err error) {
+func (f *Feed) next(ctx context.Context, at int64) (batch []driver.Change, lost bool, err error) {
 	f.mu.Lock()
 	from := f.from
 	ring := f.ring
@@ -125,7 +125,7 @@ func (f *Feed) next(ctx context.Context, at int64) (batch []driver.Changed, lost
 	failed := f.err
 	f.mu.Unlock()
 	if at < from {
-		if batch, err = f.d.Log.Changes(ctx, at, pageMax); err == nil {
+		if batch, err = f.d.Log.ListChanges(ctx, at, pageMax); err == nil {
 			// What was removed meanwhile was so before the changes were read, or is among them.
 			lost = len(batch) == 0 || batch[0].N != at+1
 		}
@@ -148,7 +148,7 @@ func (f *Feed) enter(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stop == nil {
-		_, newest, err := f.d.Log.ChangeSpan(ctx)
+		_, newest, err := f.d.Log.ReadChangeSpan(ctx)
 		if err != nil {
 			return err
 		}
@@ -195,7 +195,7 @@ func (f *Feed) read(ctx context.Context) {
 // load reads what is new into the ring. It reports whether to go on.
 func (f *Feed) load(ctx context.Context) bool {
 	for {
-		page, err := f.d.Log.Changes(ctx, f.end(), pageMax)
+		page, err := f.d.Log.ListChanges(ctx, f.end(), pageMax)
 		if ctx.Err() != nil {
 			return false
 		}
@@ -224,11 +224,11 @@ func (f *Feed) load(ctx context.Context) bool {
 
 // add puts changes into the ring, whose oldest half goes when it is full: followers may
 // still hold the old one.
-func (f *Feed) add(page []driver.Changed) {
+func (f *Feed) add(page []driver.Change) {
 	if over := len(f.ring) + len(page) - ringMax; over > 0 {
 		cut := min(max(over, ringMax/2), len(f.ring))
 		f.from = f.ring[cut-1].N
-		f.ring = append(make([]driver.Changed, 0, ringMax), f.ring[cut:]...)
+		f.ring = append(make([]driver.Change, 0, ringMax), f.ring[cut:]...)
 	}
 	f.ring = append(f.ring, page...)
 	for _, c := range page {
@@ -240,7 +240,7 @@ func (f *Feed) add(page []driver.Changed) {
 
 // forget lets the ring know no more of a conversation that was purged than the database.
 func (f *Feed) forget(id scrollback.ConversationID) {
-	f.ring = append(make([]driver.Changed, 0, max(len(f.ring), ringMax)), f.ring...)
+	f.ring = append(make([]driver.Change, 0, max(len(f.ring), ringMax)), f.ring...)
 	for i := range f.ring {
 		if f.ring[i].Conversation == id {
 			f.ring[i].Now = nil

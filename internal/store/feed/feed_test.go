@@ -30,7 +30,7 @@ func create(t *testing.T, d *driver.Driver, id, project string) {
 	t.Helper()
 	c := scrollback.Conversation{ID: scrollback.ConversationID(id), Project: project, Title: "title of " + id, Version: 1}
 	c.Branch = scrollback.BranchID("b" + id)
-	if _, _, err := d.Log.Create(context.Background(), c,
+	if _, _, err := d.Log.CreateConversation(context.Background(), c,
 		scrollback.Branch{ID: c.Branch, Conversation: c.ID}); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func create(t *testing.T, d *driver.Driver, id, project string) {
 func patch(t *testing.T, d *driver.Driver, id string, edit func(*scrollback.Conversation)) {
 	t.Helper()
 	change := func(c *scrollback.Conversation) error { edit(c); return nil }
-	if _, err := d.Log.Patch(context.Background(), scrollback.ConversationID(id), 1, change); err != nil {
+	if _, err := d.Log.PatchConversation(context.Background(), scrollback.ConversationID(id), 1, change); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -169,7 +169,7 @@ func TestOthersProjects(t *testing.T) {
 		"2 conversation 1 theirs in theirs", "3 conversation 1 theirs in theirs")
 	patch(t, d, "1", func(c *scrollback.Conversation) { c.DeletedAt = 7 })
 	mine.want("4")
-	if _, err := d.Log.Purge(t.Context(), driver.Purge{Conversation: "1", Now: 9, Limit: 10}); err != nil {
+	if _, err := d.Log.PurgeConversation(t.Context(), driver.Purge{Conversation: "1", Now: 9, Limit: 10}); err != nil {
 		t.Fatal(err)
 	}
 	mine.want("5")
@@ -182,7 +182,7 @@ func TestOthersProjects(t *testing.T) {
 // all are told.
 func TestTold(t *testing.T) {
 	head := &scrollback.ChangedHead{Title: "t", Version: 3, In: "a"}
-	c := driver.Changed{N: 7, Conversation: "c", Project: "a", Turn: "u", State: scrollback.TurnOpen, FirstSeq: 2,
+	c := driver.Change{N: 7, Conversation: "c", Project: "a", Turn: "u", State: scrollback.TurnOpen, FirstSeq: 2,
 		LastSeq: 3,
 		Ref:     "history:x", Now: head,
 		Kinds: driver.KindEdited | driver.KindGrown | driver.KindTurned | driver.KindFolded | driver.KindUndone}
@@ -240,9 +240,9 @@ type counting struct {
 	n atomic.Int64
 }
 
-func (c *counting) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
+func (c *counting) ListChanges(ctx context.Context, after int64, limit int) ([]driver.Change, error) {
 	c.n.Add(1)
-	return c.Log.Changes(ctx, after, limit)
+	return c.Log.ListChanges(ctx, after, limit)
 }
 
 // Whoever follows is told when changes cannot be read, whichever read it is, and follows

@@ -6,7 +6,7 @@ import (
 )
 
 // tell yields what somebody may know of a batch, and where it ends.
-func tell(batch []driver.Changed, sees func(project string) bool, yield func(scrollback.Change, error) bool) bool {
+func tell(batch []driver.Change, sees func(project string) bool, yield func(scrollback.Change, error) bool) bool {
 	told := int64(0)
 	for _, c := range batch {
 		changes := Told(c, sees)
@@ -26,7 +26,7 @@ func tell(batch []driver.Changed, sees func(project string) bool, yield func(scr
 // Told is what somebody who sees some projects is told of a change. Neither the project
 // that it was made in nor the one where the conversation is by now may be another's; when a
 // conversation leaves what they see, they are told that it is gone, and not where.
-func Told(c driver.Changed, sees func(project string) bool) []scrollback.Change {
+func Told(c driver.Change, sees func(project string) bool) []scrollback.Change {
 	gone := func(kind scrollback.ChangeType, project string) []scrollback.Change {
 		return []scrollback.Change{{Type: kind, Conversation: c.Conversation, Project: project, Gone: true}}
 	}

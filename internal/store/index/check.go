@@ -22,18 +22,18 @@ const checkTerms = 64
 // meanwhile, nothing is known.
 func (x *Index) Check(ctx context.Context, progress func(done, total int64),
 	flaw func(m scrollback.Message, detail string) error) (left int64, err error) {
-	s, err := x.State(ctx)
+	s, err := x.ReadState(ctx)
 	if err != nil || s.Cut != x.version {
 		return 0, err
 	}
 	c := checking{x: x, at: s, flaw: flaw}
 	for after := int64(0); after < s.Watermark; {
-		page, err := x.Behind(ctx, driver.BehindQuery{After: after, Limit: tailPage, Bytes: mostBytes})
+		page, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: after, Limit: tailPage, Bytes: mostBytes})
 		if err != nil || len(page) == 0 {
 			return 0, err
 		}
 		after = page[len(page)-1].Number
-		page = slices.DeleteFunc(page, func(m driver.Numbered) bool { return m.Number > s.Watermark })
+		page = slices.DeleteFunc(page, func(m driver.NumberedMessage) bool { return m.Number > s.Watermark })
 		if moved, err := c.page(ctx, page); err != nil || moved {
 			return 0, err
 		}
@@ -51,7 +51,7 @@ type checking struct {
 }
 
 // page checks some messages; moved says that the index was reset meanwhile.
-func (c *checking) page(ctx context.Context, page []driver.Numbered) (moved bool, err error) {
+func (c *checking) page(ctx context.Context, page []driver.NumberedMessage) (moved bool, err error) {
 	docs := c.x.cutAll(ctx, page, runtime.GOMAXPROCS(0))
 	byPlace := map[driver.Place]*document{}
 	of := map[driver.Place]scrollback.Message{}
@@ -62,7 +62,7 @@ func (c *checking) page(ctx context.Context, page []driver.Numbered) (moved bool
 		places = append(places, d.Place)
 	}
 	slices.Sort(places)
-	marks, err := c.x.Marks(ctx, places)
+	marks, err := c.x.ReadMarks(ctx, places)
 	if err != nil {
 		return false, err
 	}
@@ -120,9 +120,9 @@ func (c *checking) terms(ctx context.Context, places []driver.Place, docs map[dr
 		q.Terms = append(q.Terms, r.term)
 	}
 	for _, p := range places {
-		q.Within = append(q.Within, driver.Run{First: p, Last: p})
+		q.Within = append(q.Within, driver.PlaceRun{First: p, Last: p})
 	}
-	got, err := c.x.Index.Postings(ctx, q)
+	got, err := c.x.Index.FindPostings(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (c *checking) report(ctx context.Context, of map[driver.Place]scrollback.Me
 	if len(wrong) == 0 {
 		return false, nil
 	}
-	s, err := c.x.State(ctx)
+	s, err := c.x.ReadState(ctx)
 	if err != nil || s.Cut != c.at.Cut || s.Watermark < c.at.Watermark {
 		return true, err
 	}
@@ -155,7 +155,7 @@ func (c *checking) report(ctx context.Context, of map[driver.Place]scrollback.Me
 		places = append(places, p)
 	}
 	slices.Sort(places)
-	there, err := c.x.Located(ctx, places)
+	there, err := c.x.ReadMessagesAt(ctx, places)
 	if err != nil {
 		return false, err
 	}
@@ -180,7 +180,7 @@ func (x *Index) Remake(ctx context.Context, progress func(done, total int64)) er
 		if more, err = x.CatchUp(ctx); err != nil {
 			return err
 		}
-		s, err := x.State(ctx)
+		s, err := x.ReadState(ctx)
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (x *Index) Remake(ctx context.Context, progress func(done, total int64)) er
 // TendAll tends the index until there is no more to do.
 func (x *Index) TendAll(ctx context.Context) error {
 	for {
-		if more, err := x.Tend(ctx); err != nil || !more {
+		if more, err := x.Maintain(ctx); err != nil || !more {
 			return err
 		}
 	}

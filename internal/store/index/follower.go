@@ -199,7 +199,7 @@ func (x *Index) work(ctx context.Context, lenient bool) error {
 		x.seen = behind{left.messages + x.seen.messages - before.messages, left.bytes + x.seen.bytes - before.bytes}
 		x.mu.Unlock()
 		// A step each time: while a long log is indexed, its segments do not pile up.
-		if tending, err := x.Tend(ctx); err != nil || !more && !tending {
+		if tending, err := x.Maintain(ctx); err != nil || !more && !tending {
 			return err
 		}
 		if err := x.rest(ctx, time.Since(began)); err != nil {
@@ -210,7 +210,7 @@ func (x *Index) work(ctx context.Context, lenient bool) error {
 
 // rest leaves time to others, if there is so much to do that it takes long.
 func (x *Index) rest(ctx context.Context, worked time.Duration) error {
-	s, err := x.State(ctx)
+	s, err := x.ReadState(ctx)
 	if err != nil || s.Newest-s.Watermark < backlog {
 		return err
 	}

@@ -19,19 +19,19 @@ import (
 // heard tells of each batch that is put, and of each step of tending.
 type heard struct {
 	driver.Index
-	put    chan driver.Documents
+	put    chan driver.DocumentBatch
 	tended chan bool
 	hold   chan struct{} // if it is set, a Put waits for it or for the end of its context
 }
 
 func hear(b **heard) func(driver.Index) driver.Index {
 	return func(d driver.Index) driver.Index {
-		*b = &heard{Index: d, put: make(chan driver.Documents, 1000), tended: make(chan bool, 1000)}
+		*b = &heard{Index: d, put: make(chan driver.DocumentBatch, 1000), tended: make(chan bool, 1000)}
 		return *b
 	}
 }
 
-func (h *heard) Put(ctx context.Context, d driver.Documents) (bool, error) {
+func (h *heard) PutDocuments(ctx context.Context, d driver.DocumentBatch) (bool, error) {
 	if h.hold != nil {
 		h.put <- d
 		select {
@@ -40,15 +40,15 @@ func (h *heard) Put(ctx context.Context, d driver.Documents) (bool, error) {
 			return false, scrollback.Wrap(scrollback.Canceled, "heard", ctx.Err())
 		}
 	}
-	ok, err := h.Index.Put(ctx, d)
+	ok, err := h.Index.PutDocuments(ctx, d)
 	if h.hold == nil && ok {
 		h.put <- d
 	}
 	return ok, err
 }
 
-func (h *heard) Tend(ctx context.Context) (bool, error) {
-	more, err := h.Index.Tend(ctx)
+func (h *heard) Maintain(ctx context.Context) (bool, error) {
+	more, err := h.Index.Maintain(ctx)
 	h.tended <- more
 	return more, err
 }
@@ -146,7 +146,7 @@ func TestFollowLeavesABatch(t *testing.T) {
 			b.ok(err)
 		}
 		x.Close()
-		s, err := x.State(t.Context())
+		s, err := x.ReadState(t.Context())
 		if b.ok(err); s.Documents != want {
 			t.Errorf("looked %d times: %d documents, want %d", looked, s.Documents, want)
 		}
@@ -162,22 +162,22 @@ func TestFollowPurges(t *testing.T) {
 	<-h.put
 	for <-h.tended {
 	}
-	_, err := b.d.Log.Purge(t.Context(), driver.Purge{Conversation: "1", Limit: 1000})
+	_, err := b.d.Log.PurgeConversation(t.Context(), driver.Purge{Conversation: "1", Limit: 1000})
 	b.ok(err)
 	b.Purged()
-	for s, err := b.State(t.Context()); s.Documents != 60; s, err = b.State(t.Context()) {
+	for s, err := b.ReadState(t.Context()); s.Documents != 60; s, err = b.ReadState(t.Context()) {
 		b.ok(err)
 		<-h.tended // or it still had something else to do
 	}
 	b.Close()
 
-	_, err = b.d.Log.Purge(t.Context(), driver.Purge{Conversation: "2", Limit: 1000})
+	_, err = b.d.Log.PurgeConversation(t.Context(), driver.Purge{Conversation: "2", Limit: 1000})
 	b.ok(err)
 	again := index.New(b.d.Index, nil)
 	again.Follow()
 	again.Purged()
 	again.Close() // before it has looked
-	if s, err := b.State(t.Context()); err != nil || s.Documents != 30 {
+	if s, err := b.ReadState(t.Context()); err != nil || s.Documents != 30 {
 		t.Errorf("after Close: %+v, %v", s, err)
 	}
 }
@@ -194,7 +194,7 @@ func TestFollowEnds(t *testing.T) {
 		b.wrote(n)
 		b.Close()
 		b.Close()
-		if s, err := b.State(t.Context()); err != nil || s.Documents != want {
+		if s, err := b.ReadState(t.Context()); err != nil || s.Documents != want {
 			t.Errorf("of %d messages %d are indexed, %v", n, s.Documents, err)
 		}
 	}
@@ -205,7 +205,7 @@ func TestFollowEnds(t *testing.T) {
 	b.Follow()
 	<-h.put // it hangs
 	b.Close()
-	if s, err := b.State(t.Context()); err != nil || s.Documents != 0 {
+	if s, err := b.ReadState(t.Context()); err != nil || s.Documents != 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -260,9 +260,9 @@ func TestCheckAndRemake(t *testing.T) {
 	}
 	remake()
 	b.ok(b.Reset(t.Context(), terms.Version))
-	all, err := b.Behind(t.Context(), driver.BehindQuery{Limit: 700})
+	all, err := b.ReadUnindexed(t.Context(), driver.UnindexedQuery{Limit: 700})
 	b.ok(err)
-	d := driver.Documents{Cut: terms.Version, To: all[699].Number}
+	d := driver.DocumentBatch{Cut: terms.Version, To: all[699].Number}
 	i := 0
 	for _, m := range all {
 		words := cut(m.Message)
@@ -285,8 +285,8 @@ func TestCheckAndRemake(t *testing.T) {
 		i++
 	}
 	d.All = append(d.All, driver.Document{Terms: []string{"red"},
-		Mark: driver.Mark{Place: driver.PlaceOf(1, 5000), Length: 1}})
-	if put, err := b.Put(t.Context(), d); !put || err != nil {
+		Mark: driver.Mark{Place: driver.NewPlace(1, 5000), Length: 1}})
+	if put, err := b.PutDocuments(t.Context(), d); !put || err != nil {
 		t.Fatal(put, err)
 	}
 	check("spoilt", 4, 1)

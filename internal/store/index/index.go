@@ -89,7 +89,7 @@ type document struct {
 }
 
 // cut cuts a message.
-func (x *Index) cut(ctx context.Context, m driver.Numbered) *document {
+func (x *Index) cut(ctx context.Context, m driver.NumberedMessage) *document {
 	text, err := x.text(ctx, m.Message)
 	var all []string
 	terms.EachTerm(text, func(term string) bool {
@@ -137,7 +137,7 @@ func (d *document) count(want string) (n int) {
 }
 
 // cutAll cuts messages, several at once.
-func (x *Index) cutAll(ctx context.Context, batch []driver.Numbered, workers int) []*document {
+func (x *Index) cutAll(ctx context.Context, batch []driver.NumberedMessage, workers int) []*document {
 	out := make([]*document, len(batch))
 	share(len(batch), workers, func(i int) { out[i] = x.cut(ctx, batch[i]) })
 	return out
@@ -181,7 +181,7 @@ func (x *Index) CatchUp(ctx context.Context) (more bool, err error) {
 // catchUp is CatchUp, of a whole batch or not at all unless how says otherwise. left is what
 // it has seen and not put.
 func (x *Index) catchUp(ctx context.Context, h how) (more bool, left behind, err error) {
-	s, err := x.State(ctx)
+	s, err := x.ReadState(ctx)
 	switch {
 	case err != nil || s.Cut > x.version: // a newer program's
 		return false, left, err
@@ -194,7 +194,7 @@ func (x *Index) catchUp(ctx context.Context, h how) (more bool, left behind, err
 	if err != nil || len(docs) == 0 {
 		return false, left, err
 	}
-	d := driver.Documents{Cut: x.version, From: s.Watermark, To: docs[len(docs)-1].number}
+	d := driver.DocumentBatch{Cut: x.version, From: s.Watermark, To: docs[len(docs)-1].number}
 	for _, one := range docs {
 		if !one.whole && !h.lenient {
 			return false, left, scrollback.Errorf(scrollback.Unavailable, "index.CatchUp",
@@ -209,7 +209,7 @@ func (x *Index) catchUp(ctx context.Context, h how) (more bool, left behind, err
 	if !h.all && !left.enough() {
 		return false, left, nil
 	}
-	_, err = x.Put(ctx, d)
+	_, err = x.PutDocuments(ctx, d)
 	return true, behind{}, err
 }
 
@@ -231,7 +231,7 @@ func (x *Index) batch(ctx context.Context, s driver.IndexState, workers int) ([]
 			return batch(docs), err
 		}
 	}
-	ms, err := x.Behind(ctx, driver.BehindQuery{After: s.Watermark, Limit: mostMessages, Bytes: mostBytes})
+	ms, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: s.Watermark, Limit: mostMessages, Bytes: mostBytes})
 	if err != nil {
 		return nil, err
 	}

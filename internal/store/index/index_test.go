@@ -52,7 +52,7 @@ func (b *bench) ok(err error) {
 func (b *bench) say(in scrollback.ConversationID, texts ...string) {
 	b.t.Helper()
 	c := scrollback.Conversation{ID: in, Branch: "b" + scrollback.BranchID(in), Version: 1}
-	_, _, err := b.d.Log.Create(b.t.Context(), c, scrollback.Branch{ID: c.Branch, Conversation: c.ID})
+	_, _, err := b.d.Log.CreateConversation(b.t.Context(), c, scrollback.Branch{ID: c.Branch, Conversation: c.ID})
 	b.ok(err)
 	var entries []driver.Entry
 	for i, text := range texts {
@@ -63,7 +63,7 @@ func (b *bench) say(in scrollback.ConversationID, texts ...string) {
 			Parts:     scrollback.Parts{scrollback.Text{Text: text}},
 			Weight:    scrollback.Weight{Bytes: int64(len(text))}}})
 	}
-	got, err := b.d.Log.Append(b.t.Context(),
+	got, err := b.d.Log.AppendEntries(b.t.Context(),
 		driver.Append{Conversation: in, IfHead: -1, Entries: entries, Now: int64(len(b.said))})
 	b.ok(err)
 	b.said = append(b.said, got.Messages...)
@@ -119,7 +119,7 @@ var queries = []driver.PostingQuery{
 	{Terms: []string{"re*", "数据", "库*", "red*"}},
 	{Terms: []string{"red", "blue"}, Role: scrollback.RoleUser},
 	{Terms: []string{"red", "blue"}, From: 20, To: 90},
-	{Terms: []string{"blue"}, Within: []driver.Run{{First: driver.PlaceOf(2, 3), Last: driver.PlaceOf(2, 40)}}},
+	{Terms: []string{"blue"}, Within: []driver.PlaceRun{{First: driver.NewPlace(2, 3), Last: driver.NewPlace(2, 40)}}},
 	{Terms: []string{"red", "run", "none"}, Most: 40},
 }
 
@@ -142,7 +142,7 @@ func (b *bench) check(what string, l *index.Look) {
 	var places []driver.Place
 	for n := range int64(5) {
 		for seq := range int64(30) {
-			places = append(places, driver.PlaceOf(n, seq))
+			places = append(places, driver.NewPlace(n, seq))
 		}
 	}
 	got, err := l.Marks(b.t.Context(), places)
@@ -165,13 +165,13 @@ func (b *bench) place(l *index.Look, m scrollback.Message) driver.Place {
 	b.t.Helper()
 	if b.numbers == nil {
 		b.numbers = map[scrollback.ConversationID]int64{}
-		lines, err := l.LinesOf(b.t.Context(), []scrollback.ConversationID{"0", "1", "2"})
+		lines, err := l.ListBranchesOf(b.t.Context(), []scrollback.ConversationID{"0", "1", "2"})
 		b.ok(err)
 		for _, line := range lines {
 			b.numbers[line.Conversation] = line.Number
 		}
 	}
-	return driver.PlaceOf(b.numbers[m.ConversationID], m.Seq)
+	return driver.NewPlace(b.numbers[m.ConversationID], m.Seq)
 }
 
 // want is what a query has to find.
@@ -195,7 +195,7 @@ func (b *bench) want(l *index.Look, q driver.PostingQuery) []driver.Postings {
 				continue
 			}
 			out[i].Holding++
-			if q.Lets(driver.Mark{Place: b.place(l, m), Role: m.Role, CreatedAt: m.CreatedAt}) {
+			if q.Matches(driver.Mark{Place: b.place(l, m), Role: m.Role, CreatedAt: m.CreatedAt}) {
 				all = append(all, at{b.place(l, m), uint8(n)})
 			}
 		}
@@ -252,15 +252,15 @@ type between struct {
 	do func()
 }
 
-func (x *between) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
+func (x *between) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
 	x.do()
 	defer x.do()
-	return x.Index.Postings(ctx, q)
+	return x.Index.FindPostings(ctx, q)
 }
 
-func (x *between) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
+func (x *between) ReadMarks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
 	x.do()
-	return x.Index.Marks(ctx, places)
+	return x.Index.ReadMarks(ctx, places)
 }
 
 // What somebody else does to the index while a look reads it neither hides messages nor
@@ -275,21 +275,21 @@ func TestLookWhileTheIndexMoves(t *testing.T) {
 		})
 		step := func(max int) func() {
 			return func() {
-				s, err := other.State(t.Context())
+				s, err := other.ReadState(t.Context())
 				b.ok(err)
-				batch, err := other.Behind(t.Context(), driver.BehindQuery{After: s.Watermark, Limit: max})
+				batch, err := other.ReadUnindexed(t.Context(), driver.UnindexedQuery{After: s.Watermark, Limit: max})
 				b.ok(err)
 				if len(batch) == 0 {
 					return
 				}
-				d := driver.Documents{Cut: s.Cut, From: s.Watermark, To: batch[len(batch)-1].Number}
+				d := driver.DocumentBatch{Cut: s.Cut, From: s.Watermark, To: batch[len(batch)-1].Number}
 				for _, m := range batch {
 					if all := cut(m.Message); len(all) > 0 {
 						mark := driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(all)}
 						d.All = append(d.All, driver.Document{Terms: all, Mark: mark})
 					}
 				}
-				_, err = other.Put(t.Context(), d)
+				_, err = other.PutDocuments(t.Context(), d)
 				b.ok(err)
 			}
 		}
@@ -382,7 +382,7 @@ func TestFaults(t *testing.T) {
 					more = true
 				}
 				if !more {
-					if more, err = b.Tend(t.Context()); err != nil {
+					if more, err = b.Maintain(t.Context()); err != nil {
 						failed += 1
 						more = true
 					}
@@ -400,7 +400,7 @@ func TestFaults(t *testing.T) {
 				t.Fatalf("call %d failed, and nobody heard of it", i)
 			}
 			b.check(fmt.Sprint("after a fault of call ", i), l)
-			if s, err := b.State(t.Context()); err != nil || s.Watermark != s.Newest {
+			if s, err := b.ReadState(t.Context()); err != nil || s.Watermark != s.Newest {
 				t.Fatalf("%+v, %v", s, err)
 			}
 		}
@@ -417,14 +417,14 @@ func TestVersions(t *testing.T) {
 	b.check("version 5", b.look())
 	b.Version(4)
 	b.catchUp(1)
-	if s, err := b.State(t.Context()); err != nil || s.Cut != 5 || s.Watermark != s.Newest {
+	if s, err := b.ReadState(t.Context()); err != nil || s.Cut != 5 || s.Watermark != s.Newest {
 		t.Errorf("a newer index was changed: %+v, %v", s, err)
 	}
 	b.check("an older program", b.look())
 	b.Version(6)
 	b.check("a newer program", b.look())
 	b.catchUp(1)
-	if s, err := b.State(t.Context()); err != nil || s.Cut != 6 || s.Watermark != 0 {
+	if s, err := b.ReadState(t.Context()); err != nil || s.Cut != 6 || s.Watermark != 0 {
 		t.Errorf("an older index was not reset: %+v, %v", s, err)
 	}
 	b.catchUp(1)

@@ -27,7 +27,7 @@ const shareFrom = mostMessages
 
 // Look reads how far the index reaches, and what is behind it.
 func (x *Index) Look(ctx context.Context) (*Look, error) {
-	s, err := x.State(ctx)
+	s, err := x.ReadState(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,10 +102,10 @@ func (l *Look) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Po
 			break
 		}
 		var err error
-		if out, err = l.Index.Index.Postings(ctx, q); err != nil {
+		if out, err = l.Index.Index.FindPostings(ctx, q); err != nil {
 			return nil, err
 		}
-		after, err := l.Index.Index.State(ctx)
+		after, err := l.Index.Index.ReadState(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (l *Look) behind(term string, q driver.PostingQuery, after int64) driver.Po
 		if n == 0 {
 			continue
 		}
-		if out.Holding++; q.Lets(d.Mark) {
+		if out.Holding++; q.Matches(d.Mark) {
 			out.Places = append(out.Places, d.Place)
 			out.Counts = append(out.Counts, uint8(min(n, 255)))
 		}
@@ -195,7 +195,7 @@ func (l *Look) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark,
 		}
 	}
 	if len(rest) > 0 && l.at.Watermark > 0 {
-		got, err := l.Index.Index.Marks(ctx, rest)
+		got, err := l.Index.Index.ReadMarks(ctx, rest)
 		if err != nil {
 			return nil, err
 		}

@@ -132,7 +132,7 @@ type found struct {
 
 // piece reads messages after a number, up to another one, and says how far it came.
 func (r *reading) piece(ctx context.Context, from, to int64) (int64, error) {
-	ms, err := r.l.Behind(ctx, driver.BehindQuery{After: from, Limit: int(to - from), Bytes: mostBytes})
+	ms, err := r.l.ReadUnindexed(ctx, driver.UnindexedQuery{After: from, Limit: int(to - from), Bytes: mostBytes})
 	if err != nil || len(ms) == 0 {
 		return to, err
 	}
@@ -197,7 +197,7 @@ func (s *scan) postings(term string, q driver.PostingQuery, after int64) driver.
 			out.Holding--
 			continue
 		}
-		if q.Lets(*one.mark) {
+		if q.Matches(*one.mark) {
 			out.Places = append(out.Places, one.mark.Place)
 			out.Counts = append(out.Counts, one.count)
 		}
@@ -218,11 +218,11 @@ func (s *scan) measure(ctx context.Context, l *Look, places []driver.Place, know
 		for i, p := range part {
 			numbers[i] = p.Branch()
 		}
-		lines, err := l.Lines(ctx, driver.LineQuery{Numbers: slices.Compact(numbers), Trash: true})
+		lines, err := l.FindBranches(ctx, driver.IndexedBranchQuery{Numbers: slices.Compact(numbers), Trash: true})
 		if err != nil {
 			return err
 		}
-		ms, err := l.Located(ctx, part)
+		ms, err := l.ReadMessagesAt(ctx, part)
 		if err != nil {
 			return err
 		}

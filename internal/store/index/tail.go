@@ -109,7 +109,7 @@ func (t *tail) load(ctx context.Context, x *Index, s driver.IndexState, workers 
 		}
 	}
 	for t.to < s.Newest {
-		page, err := x.Behind(ctx, driver.BehindQuery{After: t.to, Limit: tailPage, Bytes: mostBytes})
+		page, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: t.to, Limit: tailPage, Bytes: mostBytes})
 		if err != nil {
 			return false, err
 		}

@@ -50,13 +50,13 @@ func (h *held) SignIn(_ context.Context, s driver.NewSignIn) error {
 	return nil
 }
 
-// SignedIn reads the key again, which may have been revoked by another program.
-func (h *held) SignedIn(ctx context.Context, hash driver.SecretHash, now int64) (scrollback.Key, int64, error) {
+// FindSignIn reads the key again, which may have been revoked by another program.
+func (h *held) FindSignIn(ctx context.Context, hash driver.SecretHash, now int64) (scrollback.Key, int64, error) {
 	h.mu.Lock()
 	s, ok := h.signIns[hash]
 	h.mu.Unlock()
 	if ok && s.Ends > now {
-		keys, err := h.Keys(ctx)
+		keys, err := h.ListKeys(ctx)
 		if err != nil {
 			return scrollback.Key{}, 0, err
 		}

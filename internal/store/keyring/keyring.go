@@ -114,7 +114,7 @@ func distinct(projects []string) []string {
 // List returns all keys, oldest first, those that have ended too. Neither the list nor
 // one of projects is nil.
 func (r *Ring) List(ctx context.Context) ([]scrollback.Key, error) {
-	all, err := r.d.Keys(ctx)
+	all, err := r.d.ListKeys(ctx)
 	all = append([]scrollback.Key{}, all...)
 	for i := range all {
 		all[i].Projects = distinct(all[i].Projects)
@@ -124,7 +124,7 @@ func (r *Ring) List(ctx context.Context) ([]scrollback.Key, error) {
 
 // Usable returns how many keys there are that have not ended.
 func (r *Ring) Usable(ctx context.Context) (n int, err error) {
-	all, err := r.d.Keys(ctx)
+	all, err := r.d.ListKeys(ctx)
 	for _, k := range all {
 		if !k.HasEnded(r.Now()) {
 			n++
@@ -199,7 +199,7 @@ func (r *Ring) SignedIn(ctx context.Context, cookie string) (scrollback.Key, int
 	if len(cookie) != base64.RawURLEncoding.EncodedLen(secretBytes) {
 		return scrollback.Key{}, 0, scrollback.Errorf(scrollback.NotFound, "keyring.SignedIn", i18n.NotSignedIn)
 	}
-	return r.d.SignedIn(ctx, hash(cookie), r.Now())
+	return r.d.FindSignIn(ctx, hash(cookie), r.Now())
 }
 
 // SignOut ends the sign-in of a cookie, if there is one.

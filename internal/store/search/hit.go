@@ -29,7 +29,7 @@ type shown struct {
 	head driver.Head
 	best int // its number in the ranking
 	on   bool
-	heir *driver.Line // of what is in the trash, and inherited by a live conversation
+	heir *driver.IndexedBranch // of what is in the trash, and inherited by a live conversation
 }
 
 // hits fills in the best from skip on, as many as requested, and says how far it read.
@@ -95,7 +95,7 @@ func (l *filling) see(ctx context.Context, c *Candidate) (shown, bool, error) {
 			return out, false, err
 		}
 	}
-	place := driver.PlaceOf(l.f.scope.numbers[c.Message.Branch], c.Message.Seq)
+	place := driver.NewPlace(l.f.scope.numbers[c.Message.Branch], c.Message.Seq)
 	if out.on = l.f.scope.on(out.head.Branch.ID, place); !out.on && out.heir == nil &&
 		c.Message.ConversationID != out.head.ID {
 		// Of an ancestor that is purged or in the trash, only what is inherited exists.
@@ -114,7 +114,7 @@ func (l *filling) head(ctx context.Context, id scrollback.ConversationID) (drive
 	if h, known := l.heads[id]; known {
 		return h, nil
 	}
-	h, err := l.d.Log.Head(ctx, id)
+	h, err := l.d.Log.ReadHead(ctx, id)
 	if err != nil {
 		return h, err
 	}
@@ -122,7 +122,7 @@ func (l *filling) head(ctx context.Context, id scrollback.ConversationID) (drive
 	if l.f.scope.numbers[h.Branch.ID] != 0 {
 		return h, nil
 	}
-	lines, err := l.look.LinesOf(ctx, []scrollback.ConversationID{id})
+	lines, err := l.look.ListBranchesOf(ctx, []scrollback.ConversationID{id})
 	for _, line := range lines {
 		l.f.scope.know(line)
 	}
@@ -193,7 +193,7 @@ func (l *filling) load(ctx context.Context, all []shown) error {
 			}
 		}
 		if len(missing) > 0 {
-			segs, err := l.d.Views.Segments(ctx, missing)
+			segs, err := l.d.Views.ReadSegments(ctx, missing)
 			if err != nil {
 				return err
 			}
@@ -249,7 +249,7 @@ func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.Message
 		if c.heir != nil {
 			of = c.heir.Through
 		}
-		own, err := l.d.Log.Branch(ctx, of)
+		own, err := l.d.Log.FindBranch(ctx, of)
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			continue // purged since it was found
 		}
@@ -258,7 +258,7 @@ func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.Message
 		}
 		from := max(1, m.Seq-around)
 		to := min(m.Seq+around, own.HeadSeq)
-		near, err := l.d.Log.Messages(ctx, driver.MessageQuery{Branch: own.ID, From: from, To: to})
+		near, err := l.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: own.ID, From: from, To: to})
 		if err == nil && int64(len(near)) != to-from+1 {
 			err = scrollback.Errorf(scrollback.Internal, "search.Run", i18n.PathHasGaps,
 				own.ID, m.Seq)

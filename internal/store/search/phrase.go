@@ -102,7 +102,7 @@ func (k *picker) quoted(ctx context.Context) ([]driver.Place, error) {
 	if !first {
 		q.Within = nil
 		for _, p := range found {
-			q.Within = append(q.Within, driver.Run{First: p, Last: p})
+			q.Within = append(q.Within, driver.PlaceRun{First: p, Last: p})
 		}
 	}
 	if lists, err = k.look.Postings(ctx, q); err != nil {

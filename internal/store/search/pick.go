@@ -204,7 +204,7 @@ func (k *picker) around(ctx context.Context, centres []pick, n int64) ([]pick, e
 		}
 		for _, f := range forks[c.Branch()] {
 			for seq := f.First; seq <= min(c.Seq()+n, f.Head) && c.Seq() < f.First; seq++ {
-				near = append(near, driver.PlaceOf(f.Number, seq))
+				near = append(near, driver.NewPlace(f.Number, seq))
 			}
 		}
 	}
@@ -239,7 +239,7 @@ func (k *picker) let(ctx context.Context, all []pick) ([]pick, error) {
 		}
 		passes := map[driver.Place]bool{}
 		for _, m := range marks {
-			passes[m.Place] = k.filter.Lets(m)
+			passes[m.Place] = k.filter.Matches(m)
 		}
 		for _, c := range some {
 			if passes[c.place] {

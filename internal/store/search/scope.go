@@ -13,13 +13,13 @@ import (
 // the lines' query lets it. Lines are known as far as they were needed.
 type scope struct {
 	s        *searching
-	within   []driver.Run // nil: everywhere
-	messages int64        // in within, if all of its lines are known
-	whole    bool         // all lines of within are known
-	among    []int64      // ascending: of these lines, or of all but these
+	within   []driver.PlaceRun // nil: everywhere
+	messages int64             // in within, if all of its lines are known
+	whole    bool              // all lines of within are known
+	among    []int64           // ascending: of these lines, or of all but these
 	but      bool
 	projects []string
-	lines    map[int64]*driver.Line // nil for one that is not let through
+	lines    map[int64]*driver.IndexedBranch // nil for one that is not let through
 	numbers  map[scrollback.BranchID]int64
 }
 
@@ -28,11 +28,12 @@ func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*sco
 	if q.Conversation == "" {
 		return s.scopeOn(nil, false, q.Projects), nil
 	}
-	head, err := s.d.Log.Head(ctx, q.Conversation)
+	head, err := s.d.Log.ReadHead(ctx, q.Conversation)
 	if err != nil {
 		return nil, err
 	}
-	lines, err := s.look.LinesOf(ctx, slices.Concat([]scrollback.ConversationID{q.Conversation}, head.Ancestors, q.Agents))
+	lines, err := s.look.ListBranchesOf(ctx,
+		slices.Concat([]scrollback.ConversationID{q.Conversation}, head.Ancestors, q.Agents))
 	if err != nil {
 		return nil, err
 	}
@@ -43,19 +44,19 @@ func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*sco
 }
 
 // scopeWithin is the scope of some lines.
-func (s *searching) scopeWithin(lines []driver.Line) *scope {
+func (s *searching) scopeWithin(lines []driver.IndexedBranch) *scope {
 	o := s.scopeOn(nil, false, nil)
-	o.within = []driver.Run{}
+	o.within = []driver.PlaceRun{}
 	o.whole = true
 	for _, l := range lines {
 		o.know(l)
 		if l.Head >= l.First {
-			o.within = append(o.within, driver.Run{First: driver.PlaceOf(l.Number, l.First),
-				Last: driver.PlaceOf(l.Number, l.Head)})
+			o.within = append(o.within, driver.PlaceRun{First: driver.NewPlace(l.Number, l.First),
+				Last: driver.NewPlace(l.Number, l.Head)})
 			o.messages += l.Head - l.First + 1
 		}
 	}
-	slices.SortFunc(o.within, func(a, b driver.Run) int { return comparePlaces(a.First, b.First) })
+	slices.SortFunc(o.within, func(a, b driver.PlaceRun) int { return comparePlaces(a.First, b.First) })
 	return o
 }
 
@@ -63,31 +64,32 @@ func (s *searching) scopeWithin(lines []driver.Line) *scope {
 // as far as they are of some projects. There may be thousands: they are read as they are
 // needed, and words weigh what they weigh everywhere.
 func (s *searching) scopeOn(numbers []int64, only bool, projects []string) *scope {
-	o := &scope{s: s, projects: projects, among: numbers, but: !only, lines: map[int64]*driver.Line{},
+	o := &scope{s: s, projects: projects, among: numbers, but: !only, lines: map[int64]*driver.IndexedBranch{},
 		numbers: map[scrollback.BranchID]int64{}}
 	if only {
-		o.within = []driver.Run{}
+		o.within = []driver.PlaceRun{}
 		for _, n := range numbers {
-			o.within = append(o.within, driver.Run{First: driver.PlaceOf(n, 0), Last: driver.PlaceOf(n, math.MaxUint32)})
+			o.within = append(o.within, driver.PlaceRun{First: driver.NewPlace(n, 0), Last: driver.NewPlace(n, math.MaxUint32)})
 		}
 	}
 	return o
 }
 
 // letThrough leaves out the lines of other projects.
-func (s *searching) letThrough(ctx context.Context, lines []driver.Line, projects []string) ([]driver.Line, error) {
+func (s *searching) letThrough(ctx context.Context, lines []driver.IndexedBranch,
+	projects []string) ([]driver.IndexedBranch, error) {
 	if projects == nil {
 		return lines, nil
 	}
-	q := driver.LineQuery{Projects: projects, Trash: true}
+	q := driver.IndexedBranchQuery{Projects: projects, Trash: true}
 	for _, l := range lines {
 		q.Numbers = append(q.Numbers, l.Number)
 	}
-	let, err := s.look.Lines(ctx, q)
-	return slices.DeleteFunc(lines, func(l driver.Line) bool { _, ok := let[l.Number]; return !ok }), err
+	let, err := s.look.FindBranches(ctx, q)
+	return slices.DeleteFunc(lines, func(l driver.IndexedBranch) bool { _, ok := let[l.Number]; return !ok }), err
 }
 
-func (o *scope) know(l driver.Line) {
+func (o *scope) know(l driver.IndexedBranch) {
 	o.lines[l.Number] = &l
 	o.numbers[l.Branch] = l.Number
 }
@@ -111,12 +113,13 @@ func (o *scope) learn(ctx context.Context, numbers []int64) error {
 	}
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)
-	found := map[int64]driver.Line{}
+	found := map[int64]driver.IndexedBranch{}
 	if !o.whole {
 		var err error
 		there := slices.DeleteFunc(slices.Clone(numbers),
 			func(n int64) bool { _, among := slices.BinarySearch(o.among, n); return among == o.but })
-		if found, err = o.s.look.Lines(ctx, driver.LineQuery{Numbers: there, Projects: o.projects}); err != nil {
+		if found, err = o.s.look.FindBranches(ctx,
+			driver.IndexedBranchQuery{Numbers: there, Projects: o.projects}); err != nil {
 			return err
 		}
 	}
@@ -138,7 +141,7 @@ func (o *scope) lets(p driver.Place) bool {
 
 // heir is the line of a message whose conversation is in the trash, or nil. It says which
 // live conversation inherits it.
-func (o *scope) heir(m scrollback.Message) *driver.Line {
+func (o *scope) heir(m scrollback.Message) *driver.IndexedBranch {
 	if l := o.lines[o.numbers[m.Branch]]; l != nil && l.Heir != "" {
 		return l
 	}
@@ -164,7 +167,7 @@ func (o *scope) at(number, seq int64) (driver.Place, bool) {
 			return 0, false
 		}
 	}
-	return driver.PlaceOf(l.Number, seq), true
+	return driver.NewPlace(l.Number, seq), true
 }
 
 // on reports whether a place is on the path of a branch.
@@ -208,8 +211,8 @@ func (o *scope) parents(ctx context.Context, places []driver.Place) error {
 }
 
 // forks are the known lines by the branch that they were forked from.
-func (o *scope) forks() map[int64][]*driver.Line {
-	out := map[int64][]*driver.Line{}
+func (o *scope) forks() map[int64][]*driver.IndexedBranch {
+	out := map[int64][]*driver.IndexedBranch{}
 	for _, l := range o.lines {
 		if l != nil && l.Parent != 0 {
 			out[l.Parent] = append(out[l.Parent], l)

@@ -84,7 +84,7 @@ func (s *searching) ranked(ctx context.Context, q scrollback.SearchQuery, now ti
 		Rank(f.best, s.w)
 		return f, err
 	}
-	numbers, err := s.look.WorkedLines(ctx, driver.WorkedQuery{Folders: q.Folders})
+	numbers, err := s.look.ListWorkedNumbers(ctx, driver.FolderQuery{Folders: q.Folders})
 	if err != nil {
 		return found{}, err
 	}
@@ -183,14 +183,14 @@ func (s *searching) located(ctx context.Context, o *scope, all []pick) (map[driv
 		places[i] = c.place
 	}
 	slices.Sort(places)
-	ms, err := s.look.Located(ctx, places)
+	ms, err := s.look.ReadMessagesAt(ctx, places)
 	if err != nil {
 		return nil, err
 	}
 	out := make(map[driver.Place]scrollback.Message, len(ms))
 	for _, m := range ms {
 		if n, known := o.numbers[m.Branch]; known {
-			out[driver.PlaceOf(n, m.Seq)] = m
+			out[driver.NewPlace(n, m.Seq)] = m
 		}
 	}
 	return out, nil

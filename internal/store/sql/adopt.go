@@ -14,15 +14,15 @@ import (
 // adopting is one batch of a history being brought in.
 type adopting struct {
 	*appender
-	driver.Adopt
+	driver.Adoption
 	hidden bool
 	grown  map[scrollback.BranchID]bool
 }
 
-// Adopt implements [driver.Log].
-func (db log) Adopt(ctx context.Context, a driver.Adopt) error {
+// AdoptHistory implements [driver.Log].
+func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
 	return db.write(ctx, "sqlstore.Adopt", func(ctx context.Context, w *writing) error {
-		j := &adopting{appender: &appender{writing: w}, Adopt: a, grown: map[scrollback.BranchID]bool{}}
+		j := &adopting{appender: &appender{writing: w}, Adoption: a, grown: map[scrollback.BranchID]bool{}}
 		for _, step := range []func(context.Context) error{j.conversation, j.branches, j.segments, j.views, j.folds} {
 			if err := step(ctx); err != nil {
 				return err
@@ -45,7 +45,7 @@ func (j *adopting) conflict(format scrollback.TextID, args ...any) error {
 func (j *adopting) conversation(ctx context.Context) error {
 	err := j.holdConversation(ctx, j.Conversation.ID, &j.c)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
-		j.c = conversation{Conversation: driver.Hidden(j.Conversation, j.Now)}
+		j.c = conversation{Conversation: driver.HideConversation(j.Conversation, j.Now)}
 		j.hidden = true
 		return j.insertConversation(ctx, &j.c)
 	}
@@ -279,8 +279,8 @@ func (j *adopting) left(ctx context.Context) error {
 	return j.insertTurn(ctx, &t)
 }
 
-// StoredReceipts implements [driver.Views].
-func (db views) StoredReceipts(ctx context.Context, id scrollback.ConversationID,
+// ListStoredReceipts implements [driver.Views].
+func (db views) ListStoredReceipts(ctx context.Context, id scrollback.ConversationID,
 	skip, limit int) ([]scrollback.StoredReceipt, error) {
 	var out []scrollback.StoredReceipt
 	err := db.Readers.Query(ctx, func(r Row) error {
@@ -293,8 +293,8 @@ func (db views) StoredReceipts(ctx context.Context, id scrollback.ConversationID
 	return out, db.wrap("sqlstore.Folds", err)
 }
 
-// FirstTaken implements [driver.Log].
-func (db log) FirstTaken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+// FindTakenID implements [driver.Log].
+func (db log) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
 	for _, id := range ids {
 		var taken bool
 		err := QueryRow(ctx, db.Readers, into(&taken),

@@ -50,7 +50,7 @@ func (w *writing) insertArtifact(ctx context.Context, a scrollback.Artifact,
 }
 
 // storeSource stores a source whose content a message has, unless a newer version is known.
-func (w *writing) storeSource(ctx context.Context, s driver.Source, m *scrollback.Message) error {
+func (w *writing) storeSource(ctx context.Context, s driver.SourceVersion, m *scrollback.Message) error {
 	return w.tx.Run(ctx, `INSERT INTO message_sources (conversation_id, source, version, sha256, branch, seq)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (conversation_id, source) DO UPDATE SET version = excluded.version, sha256 = excluded.sha256,
@@ -58,12 +58,13 @@ func (w *writing) storeSource(ctx context.Context, s driver.Source, m *scrollbac
 		m.ConversationID, s.Name, s.Version, s.SHA256, m.Branch, m.Seq)
 }
 
-// Sources implements [driver.Log].
-func (db log) Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]driver.Source, error) {
-	var out []driver.Source
+// FindSources implements [driver.Log].
+func (db log) FindSources(ctx context.Context, in []scrollback.ConversationID,
+	names []string) ([]driver.SourceVersion, error) {
+	var out []driver.SourceVersion
 	for _, name := range names {
 		for _, id := range in {
-			s := driver.Source{Name: name}
+			s := driver.SourceVersion{Name: name}
 			err := QueryRow(ctx, db.Readers, into(&s.Version, &s.SHA256, &s.Branch, &s.Seq),
 				`SELECT version, sha256, branch, seq FROM message_sources WHERE conversation_id = $1 AND source = $2`, id, name)
 			if errors.Is(err, sql.ErrNoRows) {
@@ -88,9 +89,9 @@ const (
 		a.size, 0, a.media_type, m.name, a.id, m.created_at FROM mentions m JOIN artifacts a ON a.id = m.artifact`
 )
 
-// Refs implements [driver.Log]. Each kind of each conversation yields at most a page, in order;
+// ListRefs implements [driver.Log]. Each kind of each conversation yields at most a page, in order;
 // the pages are merged here.
-func (db log) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
+func (db log) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
 	in := slices.Compact(slices.Sorted(slices.Values(q.Conversations)))
 	one := db.listRefs
 	if q.Ref != "" {

@@ -7,9 +7,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Walk implements [driver.Admin]. Damage is reported as a flaw, and the walk continues past it; at most
+// WalkRows implements [driver.Admin]. Damage is reported as a flaw, and the walk continues past it; at most
 // a page of rows is in memory, the sums of usage, and the runs of documents that the search index has.
-func (db admin) Walk(ctx context.Context, w driver.AuditWalk) error {
+func (db admin) WalkRows(ctx context.Context, w driver.AuditWalk) error {
 	const op = "sqlstore.Audit"
 	failed, closed := db.Readers.Inspect(ctx, func(r Reader) error {
 		a := auditor{dialect: db.Dialect, tx: r, w: w}
@@ -30,8 +30,8 @@ func (db admin) Walk(ctx context.Context, w driver.AuditWalk) error {
 	return db.Unchanged()
 }
 
-// Copy implements [driver.Admin].
-func (db admin) Copy(ctx context.Context, path string) error {
+// CopyDatabase implements [driver.Admin].
+func (db admin) CopyDatabase(ctx context.Context, path string) error {
 	return db.wrap("sqlstore.Copy", db.Database.Copy(ctx, path))
 }
 
@@ -96,7 +96,7 @@ func (a *auditor) orphans(ctx context.Context, o orphan) error {
 			return err
 		}
 		if o.mend != nil {
-			f.Mend = o.mend(first, second)
+			f.Repair = o.mend(first, second)
 		}
 		return a.flaw(f)
 	}, o.query)

@@ -26,20 +26,20 @@ func (a *auditor) accounts(ctx context.Context) error {
 		key:  func(k learnedModel) (string, bool) { return k.model, k.model != "" },
 		name: func(k learnedModel) string { return "model " + k.model },
 		each: func(learnedModel) error { return nil },
-		mend: func(k learnedModel) *driver.Mend { return &driver.Mend{Learned: k.model} }})
+		mend: func(k learnedModel) *driver.Repair { return &driver.Repair{Learned: k.model} }})
 	if err != nil {
 		return err
 	}
-	all := map[driver.MendUsage]*driver.Account{}
+	all := map[driver.UsageRepair]*driver.Account{}
 	of := func(day int64, model string) *driver.Account {
-		key := driver.MendUsage{Day: day, Model: model}
+		key := driver.UsageRepair{Day: day, Model: model}
 		if all[key] == nil {
 			all[key] = &driver.Account{}
 		}
 		return all[key]
 	}
 	err = a.rows(ctx, "the sums of usage", scanUsageDay(func(d scrollback.UsageDay, broken bool) error {
-		of(d.Day, d.Model).Sum(d, broken)
+		of(d.Day, d.Model).AddSums(d, broken)
 		return nil
 	}), a.dialect.AllUsageDays)
 	if err != nil {
@@ -52,29 +52,29 @@ func (a *auditor) accounts(ctx context.Context) error {
 		name:  func(e usageEntry) string { return fmt.Sprint("usage record ", e.n) },
 		each: func(e usageEntry) error {
 			day := scrollback.DayOf(e.At)
-			of(day, e.Model).Enter(e.Entered)
+			of(day, e.Model).AddRecord(e.BookedRecord)
 			if !e.broken {
 				return nil
 			}
 			return a.flaw(driver.Flaw{Kind: driver.FlawUsage, Where: fmt.Sprint("usage record ", e.n),
 				Detail: "its numbers cannot be those of a call",
-				Mend:   &driver.Mend{Usage: &driver.MendUsage{Day: day, Model: e.Model}}})
+				Repair: &driver.Repair{Usage: &driver.UsageRepair{Day: day, Model: e.Model}}})
 		}})
 	if err != nil {
 		return err
 	}
-	order := func(x, y driver.MendUsage) int {
+	order := func(x, y driver.UsageRepair) int {
 		return cmp.Or(cmp.Compare(x.Day, y.Day), cmp.Compare(x.Model, y.Model))
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(all), order) {
-		for _, j := range all[key].Judge() {
+		for _, j := range all[key].CompareSums() {
 			if j.Wrong == "" {
 				continue
 			}
 			where := fmt.Sprintf("usage of %s, %s %s", time.UnixMilli(key.Day*scrollback.DayMS).UTC().Format(time.DateOnly),
 				key.Model, j.Currency)
 			if err := a.flaw(driver.Flaw{Kind: driver.FlawUsage, Where: where, Detail: j.Wrong,
-				Mend: &driver.Mend{Usage: &key}}); err != nil {
+				Repair: &driver.Repair{Usage: &key}}); err != nil {
 				return err
 			}
 		}

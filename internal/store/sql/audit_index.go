@@ -176,8 +176,8 @@ func (a *auditor) places(ctx context.Context, g auditedSegment) error {
 	err := a.rows(ctx, "the search index", func(r Row) error {
 		var branch, seq int64
 		err := r.Scan(&branch, &seq)
-		purged = append(purged, postings.Run{First: uint64(driver.PlaceOf(branch, seq)),
-			Last: uint64(driver.PlaceOf(branch, math.MaxUint32))})
+		purged = append(purged, postings.Run{First: uint64(driver.NewPlace(branch, seq)),
+			Last: uint64(driver.NewPlace(branch, math.MaxUint32))})
 		return err
 	},
 		`SELECT branch, min(first_seq) FROM index_dropped WHERE n > (SELECT clean FROM index_segments WHERE id = $1) GROUP BY branch ORDER BY branch`, g.id)

@@ -11,7 +11,7 @@ import (
 // two columns that mend takes.
 type orphan struct {
 	query string
-	mend  func(a, b string) *driver.Mend
+	mend  func(a, b string) *driver.Repair
 }
 
 var orphans = []orphan{
@@ -20,8 +20,8 @@ var orphans = []orphan{
 	{`SELECT 'branch ' || b.id, 'conversation ' || b.conversation_id || ' is missing', b.conversation_id, '' FROM branches b
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = b.conversation_id)`, recoverConversation},
 	{`SELECT 'conversation ' || c.id, 'its newest turn, ' || c.turn || ', is missing', c.id, '' FROM conversations c
-		WHERE c.turn <> '' AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.turn)`, func(id, _ string) *driver.Mend {
-		return &driver.Mend{Heads: scrollback.ConversationID(id)}
+		WHERE c.turn <> '' AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.turn)`, func(id, _ string) *driver.Repair {
+		return &driver.Repair{Heads: scrollback.ConversationID(id)}
 	}},
 	{`SELECT 'turn ' || t.id, 'conversation ' || t.conversation_id || ' is missing', t.id, '' FROM turns t
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = t.conversation_id)`, sweepTurn},
@@ -34,44 +34,44 @@ var orphans = []orphan{
 	{`SELECT 'segment ' || s.id, 'branch ' || s.branch || ' is missing', '', '' FROM segments s
 		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = s.branch)`, nil},
 	{`SELECT 'receipt ' || r.n, 'conversation ' || r.conversation_id || ' is missing', cast(r.n AS TEXT), '' FROM receipts r
-		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = r.conversation_id)`, func(n, _ string) *driver.Mend {
-		return sweepStray(driver.Stray{Receipt: number(n)})
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = r.conversation_id)`, func(n, _ string) *driver.Repair {
+		return sweepStray(driver.StrayRow{Receipt: number(n)})
 	}},
 	{`SELECT 'mention of ' || m.artifact, 'conversation ' || m.conversation_id || ' is missing', m.conversation_id, m.artifact FROM mentions m
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id)`, sweepMention},
 	{`SELECT 'mention of ' || m.artifact, 'the artifact is missing', m.conversation_id, m.artifact FROM mentions m
 		WHERE NOT EXISTS (SELECT 1 FROM artifacts a WHERE a.id = m.artifact)`, sweepMention},
 	{`SELECT 'version of ' || s.source, 'conversation ' || s.conversation_id || ' is missing', s.conversation_id, s.source FROM message_sources s
-		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = s.conversation_id)`, func(of, name string) *driver.Mend {
-		return sweepStray(driver.Stray{Conversation: scrollback.ConversationID(of), Source: name})
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = s.conversation_id)`, func(of, name string) *driver.Repair {
+		return sweepStray(driver.StrayRow{Conversation: scrollback.ConversationID(of), Source: name})
 	}},
 	{`SELECT 'hashes of branch ' || h.branch, 'the branch is missing', h.conversation_id, h.branch FROM message_hashes h
 		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = h.branch AND b.conversation_id = h.conversation_id)
-		GROUP BY h.conversation_id, h.branch`, func(of, branch string) *driver.Mend {
-		return sweepStray(driver.Stray{Conversation: scrollback.ConversationID(of), Hashes: scrollback.BranchID(branch)})
+		GROUP BY h.conversation_id, h.branch`, func(of, branch string) *driver.Repair {
+		return sweepStray(driver.StrayRow{Conversation: scrollback.ConversationID(of), Hashes: scrollback.BranchID(branch)})
 	}},
 	{`SELECT 'origins of conversation ' || o.conversation_id, 'the conversation is missing', o.conversation_id, '' FROM origins o
-		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = o.conversation_id) GROUP BY o.conversation_id`, func(of, _ string) *driver.Mend {
-		return sweepStray(driver.Stray{Conversation: scrollback.ConversationID(of), Origins: true})
+		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = o.conversation_id) GROUP BY o.conversation_id`, func(of, _ string) *driver.Repair {
+		return sweepStray(driver.StrayRow{Conversation: scrollback.ConversationID(of), Origins: true})
 	}},
 }
 
-func recoverBranch(id, _ string) *driver.Mend {
-	return &driver.Mend{Recover: &driver.Recover{Branch: scrollback.BranchID(id)}}
+func recoverBranch(id, _ string) *driver.Repair {
+	return &driver.Repair{Recover: &driver.LostRow{Branch: scrollback.BranchID(id)}}
 }
 
-func recoverConversation(id, _ string) *driver.Mend {
-	return &driver.Mend{Recover: &driver.Recover{Conversation: scrollback.ConversationID(id)}}
+func recoverConversation(id, _ string) *driver.Repair {
+	return &driver.Repair{Recover: &driver.LostRow{Conversation: scrollback.ConversationID(id)}}
 }
 
-func sweepStray(s driver.Stray) *driver.Mend { return &driver.Mend{Sweep: []driver.Stray{s}} }
+func sweepStray(s driver.StrayRow) *driver.Repair { return &driver.Repair{Sweep: []driver.StrayRow{s}} }
 
-func sweepTurn(id, _ string) *driver.Mend {
-	return sweepStray(driver.Stray{Turn: scrollback.TurnID(id)})
+func sweepTurn(id, _ string) *driver.Repair {
+	return sweepStray(driver.StrayRow{Turn: scrollback.TurnID(id)})
 }
 
-func sweepMention(of, id string) *driver.Mend {
-	return sweepStray(driver.Stray{Conversation: scrollback.ConversationID(of), Artifact: scrollback.ArtifactID(id)})
+func sweepMention(of, id string) *driver.Repair {
+	return sweepStray(driver.StrayRow{Conversation: scrollback.ConversationID(of), Artifact: scrollback.ArtifactID(id)})
 }
 
 // number reads a number that the database wrote.

@@ -29,7 +29,7 @@ func auditPages[T any, K comparable](ctx context.Context, a *auditor, from K, p 
 			if err != nil {
 				f := driver.Flaw{Kind: driver.FlawDamage, Where: p.name(row), Detail: err.Error()}
 				if p.mend != nil {
-					f.Mend = p.mend(row)
+					f.Repair = p.mend(row)
 				}
 				if err := a.flaw(f); err != nil {
 					return err
@@ -64,7 +64,7 @@ type auditedTable[T any, K comparable] struct {
 	key    func(T) (K, bool)
 	name   func(T) string
 	each   func(T) error
-	mend   func(T) *driver.Mend // of a row that cannot be read; nil for nothing
+	mend   func(T) *driver.Repair // of a row that cannot be read; nil for nothing
 	broken bool
 }
 
@@ -86,7 +86,7 @@ func (a *auditor) conversations(ctx context.Context) error {
 			}
 			return a.branches(ctx, c.ID)
 		},
-		mend: func(c conversation) *driver.Mend { return recoverConversation(string(c.ID), "") }, broken: true})
+		mend: func(c conversation) *driver.Repair { return recoverConversation(string(c.ID), "") }, broken: true})
 }
 
 func (a *auditor) branches(ctx context.Context, id scrollback.ConversationID) error {
@@ -102,8 +102,8 @@ func (a *auditor) branches(ctx context.Context, id scrollback.ConversationID) er
 			}
 			return a.messages(ctx, b.ID)
 		},
-		mend: func(b scrollback.Branch) *driver.Mend { // only what comes last, the view, may be empty
-			return &driver.Mend{View: &driver.MendView{Branch: b.ID, IfViewVersion: b.ViewVersion}}
+		mend: func(b scrollback.Branch) *driver.Repair { // only what comes last, the view, may be empty
+			return &driver.Repair{View: &driver.ViewRepair{Branch: b.ID, IfViewVersion: b.ViewVersion}}
 		}, broken: true})
 }
 

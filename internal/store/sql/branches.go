@@ -92,15 +92,15 @@ func missingBranch(id scrollback.BranchID, err error) error {
 	return err
 }
 
-// Branch implements [driver.Log].
-func (db log) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+// FindBranch implements [driver.Log].
+func (db log) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
 	var b scrollback.Branch
 	err := db.findBranch(ctx, id, &b)
 	return b, db.wrap("sqlstore.Branch", err)
 }
 
-// Branches implements [driver.Log].
-func (db log) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+// ListBranches implements [driver.Log].
+func (db log) ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	out, err := listBranches(ctx, db.Readers, id)
 	return out, db.wrap("sqlstore.Branches", err)
 }
@@ -159,8 +159,8 @@ func checkInherits(op string, c scrollback.Conversation, of scrollback.Conversat
 	return nil
 }
 
-// Rewind implements [driver.Log].
-func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
+// RewindHead implements [driver.Log].
+func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, error) {
 	const op = "sqlstore.Rewind"
 	var out driver.Head
 	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {

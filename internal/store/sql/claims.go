@@ -16,9 +16,9 @@ const (
 	maxPrunedClaims = 8
 )
 
-// Claim implements [driver.Turns]. A claim is taken by one statement, so that of two that want it
+// ClaimWork implements [driver.Turns]. A claim is taken by one statement, so that of two that want it
 // one gets it at any isolation; a refused one writes nothing.
-func (db turns) Claim(ctx context.Context, c driver.Claim) (got bool, err error) {
+func (db turns) ClaimWork(ctx context.Context, c driver.Claim) (got bool, err error) {
 	err = db.write(ctx, "sqlstore.Claim", func(ctx context.Context, w *writing) error {
 		got = false
 		err := w.tx.Run(ctx, `INSERT INTO claims (conversation_id, work, owner, until) VALUES ($1, $2, $3, $4)
@@ -42,8 +42,8 @@ func (db turns) Claim(ctx context.Context, c driver.Claim) (got bool, err error)
 	return got && err == nil, err
 }
 
-// Release implements [driver.Turns].
-func (db turns) Release(ctx context.Context, c driver.Claim) error {
+// ReleaseWork implements [driver.Turns].
+func (db turns) ReleaseWork(ctx context.Context, c driver.Claim) error {
 	return db.write(ctx, "sqlstore.Release", func(ctx context.Context, w *writing) error {
 		return w.tx.Run(ctx, `DELETE FROM claims WHERE conversation_id = $1 AND work = $2 AND owner = $3`, c.Conversation,
 			c.Work, c.Owner)

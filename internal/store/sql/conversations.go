@@ -21,8 +21,8 @@ type conversation struct {
 
 	agent scrollback.AgentRef // what AgentOf points at, as columns
 
-	news driver.Changed // what this transaction does to it, besides what was tells
-	was  standing       // as it was read
+	news driver.Change // what this transaction does to it, besides what was tells
+	was  standing      // as it was read
 }
 
 // standing is what a change of a conversation is judged by.
@@ -92,16 +92,16 @@ func (c *conversation) hasValidMeta() bool { return len(c.Meta) == 0 || json.Val
 
 // takeNews completes the news of a conversation that is being stored, and begins others. Of one
 // that nobody sees there are none, but for its purge.
-func (c *conversation) takeNews() driver.Changed {
+func (c *conversation) takeNews() driver.Change {
 	news := c.news
 	was := c.was
-	c.news = driver.Changed{}
+	c.news = driver.Change{}
 	c.was = standing{c.Project, c.DeletedAt, c.PurgedAt}
 	news.Conversation = c.ID
 	news.Project = c.Project
 	switch {
 	case c.PurgedAt != 0 && was.purgedAt != 0:
-		return driver.Changed{}
+		return driver.Change{}
 	case c.PurgedAt != 0:
 		news.Kinds = driver.KindTrashed | driver.KindPurged
 	case c.DeletedAt != was.deletedAt:
@@ -171,7 +171,7 @@ func (w *writing) insertConversation(ctx context.Context, c *conversation) error
 	if err != nil || c.PurgedAt != 0 {
 		return err
 	}
-	return w.recordChange(ctx, driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
+	return w.recordChange(ctx, driver.Change{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
 }
 
 // storeConversation stores all that may ever change of a conversation, as a commit.
@@ -238,8 +238,8 @@ func editConversation(c *conversation, edit func(*scrollback.Conversation) error
 	return err
 }
 
-// Create implements [driver.Log].
-func (db log) Create(ctx context.Context, c scrollback.Conversation,
+// CreateConversation implements [driver.Log].
+func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 	b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	const op = "sqlstore.Create"
 	var stored conversation
@@ -272,8 +272,8 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation,
 	return stored.Conversation, created, nil
 }
 
-// Patch implements [driver.Log].
-func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64,
+// PatchConversation implements [driver.Log].
+func (db log) PatchConversation(ctx context.Context, id scrollback.ConversationID, now int64,
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	var c conversation
 	var refusal error
@@ -296,8 +296,8 @@ func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64
 	return c.Conversation, nil
 }
 
-// Entitle implements [driver.Log].
-func (db log) Entitle(ctx context.Context, e driver.Entitle) (moved bool, err error) {
+// ChangeTitle implements [driver.Log].
+func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (moved bool, err error) {
 	err = db.write(ctx, "sqlstore.Entitle", func(ctx context.Context, w *writing) error {
 		moved = false
 		var c conversation
@@ -320,8 +320,8 @@ func (db log) Entitle(ctx context.Context, e driver.Entitle) (moved bool, err er
 	return moved && err == nil, err
 }
 
-// Head implements [driver.Log].
-func (db log) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+// ReadHead implements [driver.Log].
+func (db log) ReadHead(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
 	var c conversation
 	var b scrollback.Branch
 	// Two reads: if a write comes between them, the branch is the newer one.
@@ -347,8 +347,8 @@ const (
 		ORDER BY updated_at DESC, id DESC LIMIT $4`
 )
 
-// Conversations implements [driver.Log].
-func (db log) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
+// ListConversations implements [driver.Log].
+func (db log) ListConversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
 	const op = "sqlstore.Conversations"
 	var out []scrollback.Conversation
 	add := conversationTable.rows(func(c conversation) error { out = append(out, c.Conversation); return nil })

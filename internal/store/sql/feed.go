@@ -7,16 +7,16 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-var changeTable = table[driver.Changed]{columns: []column[driver.Changed]{
-	{"conversation_id", func(c *driver.Changed) any { return &c.Conversation }},
-	{"project", func(c *driver.Changed) any { return &c.Project }},
-	{"moved_from", func(c *driver.Changed) any { return &c.From }},
-	{"kinds", func(c *driver.Changed) any { return &c.Kinds }},
-	{"turn_id", func(c *driver.Changed) any { return &c.Turn }},
-	{"state", func(c *driver.Changed) any { return &c.State }},
-	{"first_seq", func(c *driver.Changed) any { return &c.FirstSeq }},
-	{"last_seq", func(c *driver.Changed) any { return &c.LastSeq }},
-	{"ref", func(c *driver.Changed) any { return &c.Ref }},
+var changeTable = table[driver.Change]{columns: []column[driver.Change]{
+	{"conversation_id", func(c *driver.Change) any { return &c.Conversation }},
+	{"project", func(c *driver.Change) any { return &c.Project }},
+	{"moved_from", func(c *driver.Change) any { return &c.From }},
+	{"kinds", func(c *driver.Change) any { return &c.Kinds }},
+	{"turn_id", func(c *driver.Change) any { return &c.Turn }},
+	{"state", func(c *driver.Change) any { return &c.State }},
+	{"first_seq", func(c *driver.Change) any { return &c.FirstSeq }},
+	{"last_seq", func(c *driver.Change) any { return &c.LastSeq }},
+	{"ref", func(c *driver.Change) any { return &c.Ref }},
 }}
 
 // ChangeColumns are those of changes, without the number.
@@ -28,7 +28,7 @@ const pruneEvery = 256
 
 // recordChange writes a change, unless it says nothing: in the transaction that it reports. Numbers
 // grow by one, and the newest change is never removed, so that no number comes twice.
-func (w *writing) recordChange(ctx context.Context, c driver.Changed) error {
+func (w *writing) recordChange(ctx context.Context, c driver.Change) error {
 	if c.Kinds == 0 {
 		return nil
 	}
@@ -44,18 +44,18 @@ func (w *writing) pruneChanges(ctx context.Context, kept int) error {
 	return w.tx.Run(ctx, `DELETE FROM changes WHERE n <= (SELECT max(n) FROM changes) - $1`, kept)
 }
 
-// Changes implements [driver.Log].
-func (db log) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
+// ListChanges implements [driver.Log].
+func (db log) ListChanges(ctx context.Context, after int64, limit int) ([]driver.Change, error) {
 	const op = "sqlstore.Changes"
 	if err := db.settle(ctx); err != nil {
 		return nil, db.wrap(op, err)
 	}
-	var out []driver.Changed
+	var out []driver.Change
 	var n int64
 	var head scrollback.ChangedHead
 	var agent scrollback.AgentRef
 	var there bool
-	err := db.Readers.Query(ctx, changeTable.rowsWith(func(c driver.Changed) error {
+	err := db.Readers.Query(ctx, changeTable.rowsWith(func(c driver.Change) error {
 		c.N = n
 		if there {
 			now := head
@@ -76,8 +76,8 @@ func (db log) Changes(ctx context.Context, after int64, limit int) ([]driver.Cha
 	return out, db.wrap(op, err)
 }
 
-// ChangeSpan implements [driver.Log].
-func (db log) ChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
+// ReadChangeSpan implements [driver.Log].
+func (db log) ReadChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
 	const op = "sqlstore.Span"
 	err = db.settle(ctx)
 	if err == nil {

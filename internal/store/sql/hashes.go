@@ -111,17 +111,17 @@ const (
 )
 
 // VerifyHashes implements [driver.Admin].
-func (db admin) VerifyHashes(ctx context.Context, q driver.MessageQuery) (driver.Verified, error) {
+func (db admin) VerifyHashes(ctx context.Context, q driver.MessageQuery) (driver.HashComparison, error) {
 	var c hashCheck
 	err := db.Readers.Query(ctx, c.check, db.Dialect.StoredOnPath, q.Branch, q.From, q.To)
 	if err == nil {
 		err = c.checkBeside(ctx, db.Readers)
 	}
 	if err != nil {
-		return driver.Verified{}, db.wrap("sqlstore.Verify", err)
+		return driver.HashComparison{}, db.wrap("sqlstore.Verify", err)
 	}
-	slices.SortFunc(c.damaged, func(a, b driver.Damaged) int { return cmp.Compare(a.Seq, b.Seq) })
-	return driver.Verified{Damaged: c.damaged, Without: int64(len(c.without))}, nil
+	slices.SortFunc(c.damaged, func(a, b driver.DamagedMessage) int { return cmp.Compare(a.Seq, b.Seq) })
+	return driver.HashComparison{Damaged: c.damaged, Without: int64(len(c.without))}, nil
 }
 
 // RefillHashes implements [driver.Admin].
@@ -162,30 +162,30 @@ type newHashes struct {
 
 // FillHashes implements [driver.Admin]. What is hashed is read before the transaction, because it
 // never changes; what a purge has taken away meanwhile is noticed in it.
-func (db admin) FillHashes(ctx context.Context, limit int) (driver.Filled, error) {
+func (db admin) FillHashes(ctx context.Context, limit int) (driver.FillResult, error) {
 	const op = "sqlstore.Fill"
 	var from hashPlace
 	err := QueryRow(ctx, db.Readers, from.scan, `SELECT conversation_id, branch, seq, ended FROM message_hashing WHERE id = 1`)
 	if err != nil || from.ended {
-		return driver.Filled{Done: true}, db.wrap(op, err)
+		return driver.FillResult{Done: true}, db.wrap(op, err)
 	}
 	h := &hashing{db: db, at: from, left: limit, room: hashBytes}
 	for hops := 0; err == nil && h.left > 0 && h.room > 0 && hops < hashHops && !h.at.ended; hops++ {
 		err = h.step(ctx)
 	}
 	if err != nil {
-		return driver.Filled{}, db.wrap(op, err)
+		return driver.FillResult{}, db.wrap(op, err)
 	}
-	out := driver.Filled{Done: h.at.ended}
+	out := driver.FillResult{Done: h.at.ended}
 	for _, run := range h.runs {
 		out.Made += run.last - run.first + 1
 	}
 	err = db.write(ctx, op, func(ctx context.Context, w *writing) error { return h.store(ctx, w, from) })
 	if scrollback.CodeOf(err) == scrollback.Conflict {
-		return driver.Filled{}, nil // somebody else was here, or a purge was: the next step looks again
+		return driver.FillResult{}, nil // somebody else was here, or a purge was: the next step looks again
 	}
 	if err != nil {
-		return driver.Filled{}, err
+		return driver.FillResult{}, err
 	}
 	return out, nil
 }
@@ -342,7 +342,7 @@ type unhashed struct {
 
 // hashCheck is what comparing rows of messages with their hashes has found so far.
 type hashCheck struct {
-	damaged []driver.Damaged
+	damaged []driver.DamagedMessage
 	without []unhashed // whose hash is to be looked for beside the rows
 }
 
@@ -368,7 +368,7 @@ func (c *hashCheck) check(row Row) error {
 	case stored == "":
 		c.without = append(c.without, one)
 	case stored != string(one.hash):
-		c.damaged = append(c.damaged, driver.Damaged{ID: one.id, Branch: one.branch, Seq: one.seq})
+		c.damaged = append(c.damaged, driver.DamagedMessage{ID: one.id, Branch: one.branch, Seq: one.seq})
 	}
 	return nil
 }
@@ -407,7 +407,7 @@ func (c *hashCheck) checkBeside(ctx context.Context, r Reader) error {
 			case !found:
 				c.without = append(c.without, one)
 			case !bytes.Equal(stored, one.hash):
-				c.damaged = append(c.damaged, driver.Damaged{ID: one.id, Branch: one.branch, Seq: one.seq})
+				c.damaged = append(c.damaged, driver.DamagedMessage{ID: one.id, Branch: one.branch, Seq: one.seq})
 			}
 		}
 		left = left[n:]

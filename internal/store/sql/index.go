@@ -34,8 +34,8 @@ func loadIndexState(ctx context.Context, r Reader) (out indexState, err error) {
 	return out, err
 }
 
-// State implements [driver.Index].
-func (db index) State(ctx context.Context) (driver.IndexState, error) {
+// ReadState implements [driver.Index].
+func (db index) ReadState(ctx context.Context) (driver.IndexState, error) {
 	const op = "sqlstore.IndexState"
 	var s driver.IndexState
 	if err := db.settle(ctx); err != nil {
@@ -72,17 +72,17 @@ var resetIndex = []string{
 	`INSERT INTO index_state (id, cut, watermark, segment, dropped, forgotten) VALUES (1, 0, 0, 0, 0, 0) ON CONFLICT (id) DO NOTHING`,
 	`UPDATE index_state SET segment = (SELECT max(id) FROM index_segments) WHERE id = 1 AND segment < (SELECT max(id) FROM index_segments)`}
 
-// Behind implements [driver.Index].
-func (db index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numbered, error) {
+// ReadUnindexed implements [driver.Index].
+func (db index) ReadUnindexed(ctx context.Context, q driver.UnindexedQuery) ([]driver.NumberedMessage, error) {
 	const op = "sqlstore.Behind"
 	if err := db.settle(ctx); err != nil {
 		return nil, db.wrap(op, err)
 	}
-	var out []driver.Numbered
+	var out []driver.NumberedMessage
 	bytes := int64(0)
 	var number, branch int64
 	err := db.Readers.Query(ctx, messageTable.rowsWith(func(m scrollback.Message) error {
-		out = append(out, driver.Numbered{Message: m, Number: number, Place: driver.PlaceOf(branch, m.Seq)})
+		out = append(out, driver.NumberedMessage{Message: m, Number: number, Place: driver.NewPlace(branch, m.Seq)})
 		if bytes += m.Weight.Bytes; q.Bytes > 0 && bytes >= q.Bytes {
 			return errEnough
 		}
@@ -94,26 +94,26 @@ func (db index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numb
 	return out, db.wrap(op, err)
 }
 
-// lineColumns are those of a [driver.Line], and what it is judged by.
+// lineColumns are those of a [driver.IndexedBranch], and what it is judged by.
 const lineColumns = `SELECT b.n, b.id, b.conversation_id, coalesce((SELECT p.n FROM branches p WHERE p.id = b.parent_branch), 0), b.at_seq + 1, b.head_seq`
 
-func scanLine(l *driver.Line, more ...any) func(Row) error {
+func scanLine(l *driver.IndexedBranch, more ...any) func(Row) error {
 	return func(r Row) error {
 		return r.Scan(append([]any{&l.Number, &l.Branch, &l.Conversation, &l.Parent, &l.First, &l.Head}, more...)...)
 	}
 }
 
-// Lines implements [driver.Index].
-func (db index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver.Line, error) {
+// FindBranches implements [driver.Index].
+func (db index) FindBranches(ctx context.Context, q driver.IndexedBranchQuery) (map[int64]driver.IndexedBranch, error) {
 	const op = "sqlstore.Lines"
 	list, err := encodeJSON(append([]int64{}, q.Numbers...))
 	if err != nil {
 		return nil, db.wrap(op, err)
 	}
-	out := map[int64]driver.Line{}
-	var trashed []driver.Line
+	out := map[int64]driver.IndexedBranch{}
+	var trashed []driver.IndexedBranch
 	err = db.Readers.Query(ctx, func(r Row) error {
-		var l driver.Line
+		var l driver.IndexedBranch
 		var project string
 		var deleted int64
 		if err := scanLine(&l, &project, &deleted)(r); err != nil {
@@ -132,7 +132,7 @@ func (db index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver
 	}
 	forks, err := db.forksBelow(ctx, trashed, q.Projects)
 	for _, l := range trashed {
-		if inherited, ok := l.InheritedBy(forks); ok && err == nil {
+		if inherited, ok := l.InheritFrom(forks); ok && err == nil {
 			out[l.Number] = inherited
 		}
 	}
@@ -141,8 +141,8 @@ func (db index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver
 
 // forksBelow are the branches that were forked from some lines in the trash, and from those of
 // them that are in the trash as well, by what they were forked from.
-func (db index) forksBelow(ctx context.Context, lines []driver.Line,
-	projects []string) (map[scrollback.BranchID][]driver.Fork, error) {
+func (db index) forksBelow(ctx context.Context, lines []driver.IndexedBranch,
+	projects []string) (map[scrollback.BranchID][]driver.BranchFork, error) {
 	numbers := make([]int64, len(lines))
 	for i, l := range lines {
 		numbers[i] = l.Number
@@ -151,40 +151,40 @@ func (db index) forksBelow(ctx context.Context, lines []driver.Line,
 	if err != nil {
 		return nil, err
 	}
-	out := map[scrollback.BranchID][]driver.Fork{}
+	out := map[scrollback.BranchID][]driver.BranchFork{}
 	err = db.Readers.Query(ctx, func(r Row) error {
-		var f driver.Fork
+		var f driver.BranchFork
 		var parent scrollback.BranchID
 		var project string
 		err := r.Scan(&parent, &f.Branch, &f.At, &f.Conversation, &project, &f.Trashed)
-		f.Lets = !f.Trashed && (projects == nil || slices.Contains(projects, project))
+		f.Wanted = !f.Trashed && (projects == nil || slices.Contains(projects, project))
 		out[parent] = append(out[parent], f)
 		return err
 	}, db.Dialect.ForksBelow, list)
 	return out, err
 }
 
-// LinesOf implements [driver.Index].
-func (db index) LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.Line, error) {
-	var out []driver.Line
+// ListBranchesOf implements [driver.Index].
+func (db index) ListBranchesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.IndexedBranch, error) {
+	var out []driver.IndexedBranch
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(ids))) {
 		err := db.Readers.Query(ctx, func(r Row) error {
-			out = append(out, driver.Line{})
+			out = append(out, driver.IndexedBranch{})
 			return scanLine(&out[len(out)-1])(r)
 		}, lineColumns+` FROM branches b WHERE b.conversation_id = $1`, id)
 		if err != nil {
 			return nil, db.wrap("sqlstore.LinesOf", err)
 		}
 	}
-	slices.SortFunc(out, func(a, b driver.Line) int { return int(a.Number - b.Number) })
+	slices.SortFunc(out, func(a, b driver.IndexedBranch) int { return int(a.Number - b.Number) })
 	return out, nil
 }
 
 // locatedOnce bounds how many messages one statement reads.
 const locatedOnce = 500
 
-// Located implements [driver.Index]: many are read together, because a server may be far away.
-func (db index) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
+// ReadMessagesAt implements [driver.Index]: many are read together, because a server may be far away.
+func (db index) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
 	type located struct {
 		scrollback.Message
 		at int64

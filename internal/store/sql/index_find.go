@@ -10,8 +10,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Postings implements [driver.Index].
-func (db index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
+// FindPostings implements [driver.Index].
+func (db index) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
 	out := make([]driver.Postings, len(q.Terms))
 	err := db.see(ctx, func(s *indexSnapshot) error {
 		f := postingFinder{indexSnapshot: s, q: q, by: map[int64]*segmentScope{}}

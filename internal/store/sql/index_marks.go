@@ -14,8 +14,8 @@ import (
 // marksOnce bounds how many rows of marks one statement reads.
 const marksOnce = 500
 
-// Marks implements [driver.Index].
-func (db index) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
+// ReadMarks implements [driver.Index].
+func (db index) ReadMarks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(places)))
 	var out []driver.Mark
 	err := db.see(ctx, func(s *indexSnapshot) error {

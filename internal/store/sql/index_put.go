@@ -157,8 +157,8 @@ func (db index) ahead(ctx context.Context, op string, d *segmentDraft) error {
 	return nil
 }
 
-// Put implements [driver.Index].
-func (db index) Put(ctx context.Context, d driver.Documents) (bool, error) {
+// PutDocuments implements [driver.Index].
+func (db index) PutDocuments(ctx context.Context, d driver.DocumentBatch) (bool, error) {
 	const op = "sqlstore.IndexPut"
 	docs := slices.Clone(d.All)
 	slices.SortStableFunc(docs, func(a, b driver.Document) int { return cmp.Compare(a.Place, b.Place) })
@@ -213,7 +213,7 @@ func (db index) there(ctx context.Context, s indexState, docs []driver.Document,
 
 // put writes a segment for documents that were there when the state was s. again says that
 // somebody was faster, which may not be about these documents.
-func (db index) put(ctx context.Context, op string, d driver.Documents, s indexState,
+func (db index) put(ctx context.Context, op string, d driver.DocumentBatch, s indexState,
 	docs []driver.Document) (put, again bool, err error) {
 	g := segmentDraft{clean: s.dropped}
 	places, terms, err := g.encode(docs)

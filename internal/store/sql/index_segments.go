@@ -115,8 +115,8 @@ func (s *indexSnapshot) load(ctx context.Context) (err error) {
 		err = s.tx.Query(ctx, func(r Row) error {
 			var n, branch, seq int64
 			err := r.Scan(&n, &branch, &seq)
-			runs = append(runs, droppedRun{n, postings.Run{First: uint64(driver.PlaceOf(branch, seq)),
-				Last: uint64(driver.PlaceOf(branch, math.MaxUint32))}})
+			runs = append(runs, droppedRun{n, postings.Run{First: uint64(driver.NewPlace(branch, seq)),
+				Last: uint64(driver.NewPlace(branch, math.MaxUint32))}})
 			return err
 		}, selectDroppedRuns, s.forgotten)
 	}

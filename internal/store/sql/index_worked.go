@@ -10,17 +10,17 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Worked implements [driver.Index].
-func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Worked, error) {
+// FindWorkedBranches implements [driver.Index].
+func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([]driver.WorkedBranch, error) {
 	const op = "sqlstore.Worked"
 	ids, err := db.workedIn(ctx, q)
 	if err != nil || ids == "" {
 		return nil, db.wrap(op, err)
 	}
-	var out []driver.Worked
+	var out []driver.WorkedBranch
 	err = db.Readers.Query(ctx, func(r Row) error {
-		var w driver.Worked
-		if err := scanLine(&w.Line, &w.Project, &w.Agent, &w.Current, &w.At)(r); err != nil {
+		var w driver.WorkedBranch
+		if err := scanLine(&w.IndexedBranch, &w.Project, &w.Agent, &w.Current, &w.At)(r); err != nil {
 			return err
 		}
 		if q.Projects == nil || slices.Contains(q.Projects, w.Project) {
@@ -28,12 +28,12 @@ func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Work
 		}
 		return nil
 	}, db.Dialect.LinesWorkedOn, ids)
-	slices.SortFunc(out, func(a, b driver.Worked) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortFunc(out, func(a, b driver.WorkedBranch) int { return cmp.Compare(a.Number, b.Number) })
 	return out, db.wrap(op, err)
 }
 
-// WorkedLines implements [driver.Index].
-func (db index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64, error) {
+// ListWorkedNumbers implements [driver.Index].
+func (db index) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]int64, error) {
 	const op = "sqlstore.WorkedLines"
 	ids, err := db.workedIn(ctx, q)
 	if err != nil || ids == "" {
@@ -47,7 +47,7 @@ func (db index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64,
 
 // workedIn lists, as JSON, the conversations that were worked on in the query's folders; empty
 // for none.
-func (db index) workedIn(ctx context.Context, q driver.WorkedQuery) (string, error) {
+func (db index) workedIn(ctx context.Context, q driver.FolderQuery) (string, error) {
 	if len(q.Folders) == 0 {
 		return "", nil
 	}
@@ -75,7 +75,7 @@ type builtQuery struct {
 
 // inFolders are the queries for the conversations that were worked on in the query's folders: by
 // where they were imported from, and by the folders of their own.
-func inFolders(q driver.WorkedQuery) (byOrigin, own builtQuery, err error) {
+func inFolders(q driver.FolderQuery) (byOrigin, own builtQuery, err error) {
 	var origins, roots []string
 	between := func(from, to string) {
 		byOrigin.args = append(byOrigin.args, from, to)
@@ -97,7 +97,7 @@ func inFolders(q driver.WorkedQuery) (byOrigin, own builtQuery, err error) {
 				return byOrigin, own, err
 			}
 		}
-		for _, begin := range driver.Below(f) {
+		for _, begin := range driver.PrefixesBelow(f) {
 			between(begin, begin+"\U0010FFFF")
 			if err := holding(begin, ""); err != nil {
 				return byOrigin, own, err

@@ -73,8 +73,8 @@ func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 	})
 }
 
-// Keys implements [driver.Access].
-func (db access) Keys(ctx context.Context) ([]scrollback.Key, error) {
+// ListKeys implements [driver.Access].
+func (db access) ListKeys(ctx context.Context) ([]scrollback.Key, error) {
 	var out []scrollback.Key
 	err := db.Readers.Query(ctx, keyTable.appendTo(&out), selectKeys+` ORDER BY created_at, id`)
 	return out, db.wrap("sqlstore.Keys", err)
@@ -135,8 +135,8 @@ func (db access) SignIn(ctx context.Context, s driver.NewSignIn) error {
 	})
 }
 
-// SignedIn implements [driver.Access].
-func (db access) SignedIn(ctx context.Context, hash driver.SecretHash,
+// FindSignIn implements [driver.Access].
+func (db access) FindSignIn(ctx context.Context, hash driver.SecretHash,
 	now int64) (k scrollback.Key, ends int64, err error) {
 	const op = "sqlstore.SignedIn"
 	err = QueryRow(ctx, db.Readers, scanKey(&k, &ends),

@@ -22,7 +22,7 @@ func (w *writing) countTally(ctx context.Context, t driver.Tally) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	if used, err = t.Tallied(used); err != nil {
+	if used, err = t.CountOne(used); err != nil {
 		return used, err
 	}
 	if t.Within != nil {
@@ -56,14 +56,14 @@ func (db access) CountTally(ctx context.Context, t driver.Tally) (used int64, er
 	return used, err
 }
 
-// Tallied implements [driver.Access].
-func (db access) Tallied(ctx context.Context, t driver.Tally) (int64, error) {
+// ReadTally implements [driver.Access].
+func (db access) ReadTally(ctx context.Context, t driver.Tally) (int64, error) {
 	used, err := readTally(ctx, db.Readers, selectTally, t)
 	return used, db.wrap("sqlstore.Counted", err)
 }
 
-// KeyLimits implements [driver.Access].
-func (db access) KeyLimits(ctx context.Context, id scrollback.KeyID) (set scrollback.KeyLimits, err error) {
+// ReadKeyLimits implements [driver.Access].
+func (db access) ReadKeyLimits(ctx context.Context, id scrollback.KeyID) (set scrollback.KeyLimits, err error) {
 	err = QueryRow(ctx, db.Readers, into(asJSON(&set)), `SELECT limits FROM key_limits WHERE key_id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
@@ -71,8 +71,8 @@ func (db access) KeyLimits(ctx context.Context, id scrollback.KeyID) (set scroll
 	return set, db.wrap("sqlstore.KeyLimits", err)
 }
 
-// MadeBy implements [driver.Access].
-func (db access) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
+// ListKeysMadeBy implements [driver.Access].
+func (db access) ListKeysMadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
 	makers := map[scrollback.KeyID]scrollback.KeyID{}
 	err := db.Readers.Query(ctx, func(r Row) error {
 		var made scrollback.KeyID
@@ -81,7 +81,7 @@ func (db access) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.
 		makers[made] = set.Maker
 		return err
 	}, `SELECT key_id, limits FROM key_limits WHERE limits LIKE '%"maker":%'`)
-	return driver.Made(id, makers), db.wrap("sqlstore.MadeBy", err)
+	return driver.CollectMadeKeys(id, makers), db.wrap("sqlstore.MadeBy", err)
 }
 
 // SetKeyLimits implements [driver.Access].

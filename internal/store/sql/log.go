@@ -61,7 +61,7 @@ func (a *appender) appendEntries(ctx context.Context, entries []preparedEntry) (
 		out = append(out, m)
 	}
 	if a.b.ID == a.c.Branch {
-		a.c.news.Grew(len(entries), a.b.HeadSeq)
+		a.c.news.NoteEntries(len(entries), a.b.HeadSeq)
 	}
 	return out, nil
 }
@@ -111,7 +111,7 @@ func (a *appender) closeLapsed(ctx context.Context, now int64,
 	if last.State != scrollback.TurnOpen {
 		return &last, nil
 	}
-	if driver.Holds(last, now) {
+	if driver.HoldsConversation(last, now) {
 		return nil, scrollback.Errorf(scrollback.Conflict, "sqlstore",
 			i18n.ConversationStillAnswered,
 			a.c.ID)
@@ -126,23 +126,23 @@ func (a *appender) closeLapsed(ctx context.Context, now int64,
 		if err != nil {
 			return nil, err
 		}
-		last.Reply = driver.Reply(last.Reply, entries)
-		last.LastSeq = driver.LastSeq(last.LastSeq, a.b.HeadSeq, entries)
+		last.Reply = driver.ReplyAfter(last.Reply, entries)
+		last.LastSeq = driver.LastSeqAfter(last.LastSeq, a.b.HeadSeq, entries)
 	}
 	last.State = scrollback.TurnInterrupted
 	last.EndedAt = now
 	last.Draft = scrollback.Draft{}
-	a.c.news = driver.Changed{} // that is told here
-	if err := a.recordChange(ctx, driver.Closed(last, a.c.Project, len(entries), a.b.HeadSeq)); err != nil {
+	a.c.news = driver.Change{} // that is told here
+	if err := a.recordChange(ctx, driver.NewClosedChange(last, a.c.Project, len(entries), a.b.HeadSeq)); err != nil {
 		return nil, err
 	}
 	return &last, a.storeTurn(ctx, &last)
 }
 
-// Append implements [driver.Log].
-func (db log) Append(ctx context.Context, q driver.Append) (driver.Finished, error) {
+// AppendEntries implements [driver.Log].
+func (db log) AppendEntries(ctx context.Context, q driver.Append) (driver.AppendResult, error) {
 	const op = "sqlstore.Append"
-	var out driver.Finished
+	var out driver.AppendResult
 	entries, err := prepareEntries(q.Entries)
 	if err != nil {
 		return out, db.wrap(op, err)
@@ -174,7 +174,7 @@ func (db log) Append(ctx context.Context, q driver.Append) (driver.Finished, err
 		return nil
 	})
 	if err != nil {
-		return driver.Finished{}, err
+		return driver.AppendResult{}, err
 	}
 	return out, nil
 }

@@ -17,8 +17,8 @@ type mending struct {
 	now int64
 }
 
-// Mend implements [driver.Admin].
-func (db admin) Mend(ctx context.Context, m driver.Mend) error {
+// Repair implements [driver.Admin].
+func (db admin) Repair(ctx context.Context, m driver.Repair) error {
 	return db.write(ctx, "sqlstore.Mend", func(ctx context.Context, w *writing) error {
 		r := &mending{w, m.Now}
 		switch {
@@ -43,7 +43,7 @@ func (db admin) Mend(ctx context.Context, m driver.Mend) error {
 
 // replaceView replaces what a branch shows. The row is not read: the old view may be what cannot
 // be read.
-func (r *mending) replaceView(ctx context.Context, v driver.MendView) error {
+func (r *mending) replaceView(ctx context.Context, v driver.ViewRepair) error {
 	view, err := encodeJSON(v.View)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (r *mending) replaceView(ctx context.Context, v driver.MendView) error {
 }
 
 // sweep removes rows that belong to nothing.
-func (r *mending) sweep(ctx context.Context, all []driver.Stray) error {
+func (r *mending) sweep(ctx context.Context, all []driver.StrayRow) error {
 	for _, s := range all {
 		var err error
 		switch {
@@ -108,12 +108,12 @@ func (r *mending) sweep(ctx context.Context, all []driver.Stray) error {
 }
 
 // lease closes a turn whose owner is gone.
-func (r *mending) lease(ctx context.Context, m driver.Mend) error {
+func (r *mending) lease(ctx context.Context, m driver.Repair) error {
 	var t scrollback.Turn
 	if err := r.holdTurn(ctx, m.Lease, &t); err != nil || t.State != scrollback.TurnOpen {
 		return err
 	}
-	if driver.Holds(t, r.now) {
+	if driver.HoldsConversation(t, r.now) {
 		return scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", i18n.TurnHoldsItsConversation, t.ID)
 	}
 	a, err := r.openLog(ctx, t.Conversation)
@@ -145,12 +145,12 @@ func (r *mending) learned(ctx context.Context, model string) error {
 
 // usage brings records of a day within their bounds, and writes sums that do not
 // agree with them.
-func (r *mending) usage(ctx context.Context, m driver.MendUsage) error {
+func (r *mending) usage(ctx context.Context, m driver.UsageRepair) error {
 	var account driver.Account
 	var broken []usageEntry
 	found := false
 	err := r.tx.Query(ctx, scanUsageDay(func(d scrollback.UsageDay, wrong bool) error {
-		account.Sum(d, wrong)
+		account.AddSums(d, wrong)
 		found = true
 		return nil
 	}), r.Dialect.UsageDaysOfModel, m.Day, m.Model)
@@ -160,7 +160,7 @@ func (r *mending) usage(ctx context.Context, m driver.MendUsage) error {
 			if err := e.scan(row); err != nil {
 				return err
 			}
-			account.Enter(e.Entered)
+			account.AddRecord(e.BookedRecord)
 			if found = true; e.broken {
 				broken = append(broken, e)
 			}
@@ -190,8 +190,8 @@ func (r *mending) usage(ctx context.Context, m driver.MendUsage) error {
 			)
 		}
 	}
-	all := account.Judge()
-	if err != nil || !slices.ContainsFunc(all, func(j driver.Judged) bool { return j.Wrong != "" }) {
+	all := account.CompareSums()
+	if err != nil || !slices.ContainsFunc(all, func(j driver.CurrencyAccount) bool { return j.Wrong != "" }) {
 		return err
 	}
 	if err := r.tx.Run(ctx, `DELETE FROM usage_days WHERE day = $1 AND model = $2`, m.Day, m.Model); err != nil {

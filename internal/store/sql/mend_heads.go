@@ -58,7 +58,7 @@ func (r *mending) current(ctx context.Context, c *conversation, branches []scrol
 }
 
 // conversation brings back a conversation, or empties what cannot be read of it.
-func (r *mending) conversation(ctx context.Context, m *driver.Recover) error {
+func (r *mending) conversation(ctx context.Context, m *driver.LostRow) error {
 	var c conversation
 	err := r.holdConversation(ctx, m.Conversation, &c)
 	if err == nil && c.hasValidMeta() {

@@ -118,8 +118,8 @@ const Path = `WITH RECURSIVE path (branch, parent, at_seq, first, last) AS (
 		FROM path p JOIN branches b ON b.id = p.parent WHERE p.at_seq >= $2 AND b.at_seq < p.at_seq
 	)`
 
-// Messages implements [driver.Log].
-func (db log) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
+// ReadMessages implements [driver.Log].
+func (db log) ReadMessages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
 	out, err := db.readPath(ctx, db.Readers, q)
 	return out, db.wrap("sqlstore.Messages", err)
 }
@@ -167,8 +167,8 @@ func (db *database) wantedSeqs(ctx context.Context, r Reader, q driver.MessageQu
 	return seqs, err
 }
 
-// Shape implements [driver.Log].
-func (db log) Shape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
+// ReadShape implements [driver.Log].
+func (db log) ReadShape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
 	var out []scrollback.ShapeBin
 	err := db.Readers.Query(ctx, func(r Row) error {
 		var b scrollback.ShapeBin

@@ -63,7 +63,7 @@ func (w *writing) storeModel(ctx context.Context, model string, l scrollback.Lea
 }
 
 // learnFactor changes the factor of a model, and nothing else.
-func (w *writing) learnFactor(ctx context.Context, u scrollback.UsageRecord, learn driver.Learn) error {
+func (w *writing) learnFactor(ctx context.Context, u scrollback.UsageRecord, learn driver.FactorUpdate) error {
 	k, err := findModel(ctx, w.tx, u.Model)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -75,8 +75,8 @@ func (w *writing) learnFactor(ctx context.Context, u scrollback.UsageRecord, lea
 	return w.tx.Run(ctx, w.Dialect.StoreFactor, u.Model, factor)
 }
 
-// Learned implements [driver.Turns].
-func (db turns) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+// ReadLearned implements [driver.Turns].
+func (db turns) ReadLearned(ctx context.Context, model string) (scrollback.Learned, error) {
 	k, err := findModel(ctx, db.Readers, model)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
@@ -84,8 +84,8 @@ func (db turns) Learned(ctx context.Context, model string) (scrollback.Learned, 
 	return k.Learned, db.wrap("sqlstore.Learned", err)
 }
 
-// Teach implements [driver.Turns].
-func (db turns) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+// UpdateLearned implements [driver.Turns].
+func (db turns) UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
 	return db.write(ctx, "sqlstore.Teach", func(ctx context.Context, w *writing) error {
 		if err := w.holdName(ctx, "model "+model); err != nil {
 			return err

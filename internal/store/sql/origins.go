@@ -53,9 +53,9 @@ func (db log) PutOrigin(ctx context.Context, o scrollback.Origin, instead scroll
 	})
 }
 
-// Origins implements [driver.Log]. A list is read through one index, in its order except for those
+// ListOrigins implements [driver.Log]. A list is read through one index, in its order except for those
 // of a folder and of a place, which are sorted.
-func (db log) Origins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
+func (db log) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
 	const op = "sqlstore.Origins"
 	if q.Conversations == nil {
 		out, err := db.readPages(ctx, q, "")
@@ -74,7 +74,7 @@ func (db log) Origins(ctx context.Context, q driver.OriginQuery) ([]scrollback.O
 	slices.SortFunc(out, func(a, b scrollback.Origin) int {
 		return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Conversation, b.Conversation))
 	})
-	return out[:min(len(out), q.Size())], nil
+	return out[:min(len(out), q.PageSize())], nil
 }
 
 // readPages reads pages of origins until enough are of conversations that are asked for.
@@ -88,13 +88,13 @@ func (db log) readPages(ctx context.Context, q driver.OriginQuery,
 		err := db.Readers.Query(ctx, originTable.rowsWith(func(o scrollback.Origin) error {
 			read += 1
 			q.After = o
-			if project != "" && q.Fits(o) && (q.Projects == nil || slices.Contains(q.Projects, project)) {
+			if project != "" && q.Matches(o) && (q.Projects == nil || slices.Contains(q.Projects, project)) {
 				out = append(out, o)
 			}
 			return nil
 		}, &project), query, args...)
-		if err != nil || read < q.Size() || len(out) >= q.Size() {
-			return out[:min(len(out), q.Size())], err
+		if err != nil || read < q.PageSize() || len(out) >= q.PageSize() {
+			return out[:min(len(out), q.PageSize())], err
 		}
 	}
 }
@@ -121,7 +121,7 @@ func buildOriginQuery(q driver.OriginQuery, of scrollback.ConversationID) (strin
 		where = append(where, "place = "+arg(q.Place))
 	case q.Folder != "":
 		within := "(folder = " + arg(q.Folder)
-		for _, b := range q.Below() {
+		for _, b := range q.FolderBounds() {
 			within += " OR folder >= " + arg(b[0]) + " AND folder < " + arg(b[1])
 		}
 		where = append(where, within+")")
@@ -142,11 +142,11 @@ func buildOriginQuery(q driver.OriginQuery, of scrollback.ConversationID) (strin
 	if len(where) > 0 {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
-	return query + " ORDER BY tool, id, conversation_id LIMIT " + arg(q.Size()), args
+	return query + " ORDER BY tool, id, conversation_id LIMIT " + arg(q.PageSize()), args
 }
 
-// OriginPurged implements [driver.Log].
-func (db log) OriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
+// WasOriginPurged implements [driver.Log].
+func (db log) WasOriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
 	found := false
 	err := db.Readers.Query(ctx, func(r Row) error {
 		var project string

@@ -66,8 +66,8 @@ func findProject(ctx context.Context, r Reader, name string) (p scrollback.Proje
 	return p, err
 }
 
-// Project implements [driver.Access].
-func (db access) Project(ctx context.Context, name string) (scrollback.Project, error) {
+// ReadProject implements [driver.Access].
+func (db access) ReadProject(ctx context.Context, name string) (scrollback.Project, error) {
 	p, err := findProject(ctx, db.Readers, name)
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Project{Name: name}, nil

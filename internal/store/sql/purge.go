@@ -16,13 +16,13 @@ type purging struct {
 	branches []scrollback.Branch
 	kept     map[scrollback.BranchID]int64 // how far each is inherited
 	left     int                           // messages this step may still remove
-	out      driver.Purged
+	out      driver.PurgeResult
 }
 
-// Purge implements [driver.Log].
-func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
+// PurgeConversation implements [driver.Log].
+func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.PurgeResult, error) {
 	const op = "sqlstore.Purge"
-	var out driver.Purged
+	var out driver.PurgeResult
 	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		j := &purging{writing: w, left: p.Limit}
 		err := j.step(ctx, p)
@@ -30,7 +30,7 @@ func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) 
 		return err
 	})
 	if err != nil {
-		return driver.Purged{}, err
+		return driver.PurgeResult{}, err
 	}
 	return out, nil
 }
@@ -57,7 +57,7 @@ func (j *purging) step(ctx context.Context, p driver.Purge) error {
 			return err
 		}
 	}
-	j.kept = driver.Kept(j.branches, outside)
+	j.kept = driver.FindNeededSeqs(j.branches, outside)
 	for _, b := range j.branches {
 		if kept, ok := j.kept[b.ID]; ok {
 			j.out.Kept += kept - b.AtSeq
@@ -84,7 +84,7 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 		if err := j.holdTurn(ctx, j.c.LastTurn, &last); err != nil {
 			return err
 		}
-		if driver.Holds(last, now) {
+		if driver.HoldsConversation(last, now) {
 			return scrollback.Errorf(scrollback.Conflict, op, i18n.TurnIsOpen, j.c.ID)
 		}
 	}

@@ -84,8 +84,8 @@ func (w *writing) dropSteps(ctx context.Context, id scrollback.ConversationID) e
 	return w.tx.Run(ctx, `DELETE FROM sent_text_uses WHERE conversation_id = $1`, id)
 }
 
-// Steps implements [driver.Turns].
-func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
+// ReadSteps implements [driver.Turns].
+func (db turns) ReadSteps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
 	var out []scrollback.SentRequest
 	add := func(r Row) error {
 		var sent scrollback.SentRequest
@@ -102,8 +102,9 @@ func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.S
 	return out, db.wrap("sqlstore.Steps", err)
 }
 
-// Texts implements [driver.Turns].
-func (db turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error) {
+// ReadTexts implements [driver.Turns].
+func (db turns) ReadTexts(ctx context.Context, of scrollback.ConversationID,
+	hashes []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, hash := range hashes {
 		var text string
@@ -120,8 +121,9 @@ func (db turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes 
 	return out, nil
 }
 
-// Meta implements [driver.Turns].
-func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+// ReadMeta implements [driver.Turns].
+func (db turns) ReadMeta(ctx context.Context,
+	ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
 	out := map[scrollback.TurnID]scrollback.TurnMeta{}
 	for _, id := range ids {
 		var meta scrollback.TurnMeta

@@ -122,14 +122,14 @@ func (w *writing) changeTurn(ctx context.Context, t *scrollback.Turn, columns ta
 }
 
 // Begin implements [driver.Turns].
-func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
-	var out driver.Begun
+func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginResult, error) {
+	var out driver.BeginResult
 	entries, err := prepareEntries(b.Entries)
 	if err != nil {
 		return out, db.wrap("sqlstore.Begin", err)
 	}
 	err = db.write(ctx, "sqlstore.Begin", func(ctx context.Context, w *writing) error {
-		out = driver.Begun{}
+		out = driver.BeginResult{}
 		a, err := w.openLog(ctx, b.Turn.Conversation)
 		if err != nil {
 			return err
@@ -188,13 +188,13 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 		return nil
 	})
 	if err != nil {
-		return driver.Begun{}, err
+		return driver.BeginResult{}, err
 	}
 	return out, nil
 }
 
 // findReplay looks for a turn that the same key began.
-func (w *writing) findReplay(ctx context.Context, b driver.Begin, t *scrollback.Turn) (bool, error) {
+func (w *writing) findReplay(ctx context.Context, b driver.BeginRequest, t *scrollback.Turn) (bool, error) {
 	want := b.Turn.Idempotency
 	if want.Key == "" {
 		return false, nil
@@ -211,8 +211,8 @@ func (w *writing) findReplay(ctx context.Context, b driver.Begin, t *scrollback.
 	return err == nil, err
 }
 
-// Save implements [driver.Turns].
-func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) {
+// SaveDraft implements [driver.Turns].
+func (db turns) SaveDraft(ctx context.Context, s driver.SavedDraft) (stop bool, err error) {
 	err = db.write(ctx, "sqlstore.Save", func(ctx context.Context, w *writing) error {
 		stop = false
 		var t scrollback.Turn
@@ -231,9 +231,9 @@ func (db turns) Save(ctx context.Context, s driver.Save) (stop bool, err error) 
 	return stop, err
 }
 
-// Finish implements [driver.Turns].
-func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
-	var out driver.Finished
+// FinishStep implements [driver.Turns].
+func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.AppendResult, error) {
+	var out driver.AppendResult
 	entries, err := prepareEntries(f.Entries)
 	if err != nil {
 		return out, db.wrap("sqlstore.Finish", err)
@@ -243,7 +243,7 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		return out, db.wrap("sqlstore.Finish", err)
 	}
 	err = db.write(ctx, "sqlstore.Finish", func(ctx context.Context, w *writing) error {
-		out = driver.Finished{}
+		out = driver.AppendResult{}
 		var t scrollback.Turn
 		if err := w.holdOwnedTurn(ctx, f.Turn, f.Owner, &t); err != nil {
 			return err
@@ -255,8 +255,8 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		if out.Messages, err = a.appendEntries(ctx, entries); err != nil {
 			return err
 		}
-		t.Reply = driver.Reply(t.Reply, f.Entries)
-		t.LastSeq = driver.LastSeq(t.LastSeq, a.b.HeadSeq, f.Entries)
+		t.Reply = driver.ReplyAfter(t.Reply, f.Entries)
+		t.LastSeq = driver.LastSeqAfter(t.LastSeq, a.b.HeadSeq, f.Entries)
 		t.State = f.State
 		t.OpenCalls = f.OpenCalls
 		t.FinishReason = f.FinishReason
@@ -291,16 +291,17 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 		return nil
 	})
 	if err != nil {
-		return driver.Finished{}, err
+		return driver.AppendResult{}, err
 	}
 	return out, nil
 }
 
 // TakeOver implements [driver.Turns].
-func (db turns) TakeOver(ctx context.Context, o driver.TakeOver) (t scrollback.Turn, err error) {
+func (db turns) TakeOver(ctx context.Context, o driver.Takeover) (t scrollback.Turn, err error) {
 	err = db.write(ctx, "sqlstore.TakeOver", func(ctx context.Context, w *writing) error {
 		t = scrollback.Turn{}
-		if err := w.holdTurn(ctx, o.Turn, &t); err != nil || t.State != scrollback.TurnOpen || driver.Holds(t, o.Now) {
+		if err := w.holdTurn(ctx, o.Turn, &t); err != nil || t.State != scrollback.TurnOpen ||
+			driver.HoldsConversation(t, o.Now) {
 			return err
 		}
 		a, err := w.openLog(ctx, t.Conversation)
@@ -334,8 +335,8 @@ func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn,
 	return t, db.wrap("sqlstore.Turn", db.findTurn(ctx, id, &t))
 }
 
-// Last implements [driver.Turns].
-func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+// GetLast implements [driver.Turns].
+func (db turns) GetLast(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
 	var t scrollback.Turn
 	var c conversation
 	if err := db.findKnownConversation(ctx, id, &c); err != nil {
@@ -360,8 +361,8 @@ var troubledTurns = `WITH RECURSIVE path (branch, parent, at_seq, leaves) AS (
 		AND (last_seq < p.leaves OR last_seq > seq)
 	ORDER BY last_seq DESC, id DESC LIMIT $4`
 
-// Troubled implements [driver.Turns].
-func (db turns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
+// ListUnsuccessful implements [driver.Turns].
+func (db turns) ListUnsuccessful(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
 	var out []scrollback.Turn
 	err := db.Readers.Query(ctx, turnTable.appendTo(&out), troubledTurns, q.Branch, q.From, q.To, q.Limit)
 	slices.Reverse(out)

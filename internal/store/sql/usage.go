@@ -102,7 +102,7 @@ var UsageColumns = usageTable.list()
 // enterUsage books calls: each by itself, in the sums of its day, and in what is known about
 // its model.
 func (w *writing) enterUsage(ctx context.Context, project string, records []scrollback.UsageRecord,
-	learn driver.Learn) error {
+	learn driver.FactorUpdate) error {
 	for _, u := range records {
 		values, err := usageTable.values(&usageRecord{u, project})
 		if err == nil {
@@ -111,7 +111,7 @@ func (w *writing) enterUsage(ctx context.Context, project string, records []scro
 		if err == nil {
 			err = w.addUsage(ctx, project, u)
 		}
-		if err == nil && learn.Teaches(u) {
+		if err == nil && learn.LearnsFrom(u) {
 			err = w.learnFactor(ctx, u, learn)
 		}
 		if err != nil {
@@ -146,8 +146,8 @@ func (w *writing) storeUsageDay(ctx context.Context, d scrollback.UsageDay) erro
 	return w.tx.Run(ctx, w.Dialect.StoreUsageDay, values...)
 }
 
-// UsageDays implements [driver.Access].
-func (db access) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
+// ListUsageDays implements [driver.Access].
+func (db access) ListUsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
 	var out []scrollback.UsageDay
 	err := db.Readers.Query(ctx, scanUsageDay(func(d scrollback.UsageDay, _ bool) error {
 		out = append(out, d)
@@ -156,9 +156,9 @@ func (db access) UsageDays(ctx context.Context, first, last int64) ([]scrollback
 	return out, db.wrap("sqlstore.UsageDays", err)
 }
 
-// UsageParts implements [driver.Access].
-func (db access) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
-	parts := q.Divide()
+// DivideUsage implements [driver.Access].
+func (db access) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]scrollback.UsageDay, error) {
+	parts := q.NewSums()
 	where := ` WHERE u.at >= $1 AND u.at < $2`
 	args := []any{scrollback.DayStart(q.Zone, q.First), scrollback.DayStart(q.Zone, q.Last+1)}
 	if q.Conversation != "" {
@@ -170,14 +170,14 @@ func (db access) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollb
 		if err := e.scan(r); err != nil {
 			return err
 		}
-		parts.Enter(e.UsageRecord, e.Project)
+		parts.AddCall(e.UsageRecord, e.Project)
 		return nil
 	}, selectUsage+where, args...)
-	return parts.Sums(), db.wrap("sqlstore.UsageParts", err)
+	return parts.ListSums(), db.wrap("sqlstore.UsageParts", err)
 }
 
-// Spent implements [driver.Access]. It adds up as real numbers, which do not overflow.
-func (db access) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
+// SumSpending implements [driver.Access]. It adds up as real numbers, which do not overflow.
+func (db access) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrollback.Usage, error) {
 	const sums = `SELECT coalesce(sum(CAST(total_tokens AS DOUBLE PRECISION)), 0),
 		coalesce(sum(CASE WHEN currency = $1 THEN CAST(cost AS DOUBLE PRECISION) END), 0) FROM `
 	query := sums + `usage_days WHERE day = $2 AND project = $3`
@@ -194,7 +194,7 @@ func (db access) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage
 
 // usageEntry is a row of usage_records as it is read.
 type usageEntry struct {
-	driver.Entered
+	driver.BookedRecord
 	n      int64
 	broken bool // its numbers are impossible; they are read as far as they can be believed
 }

@@ -119,8 +119,8 @@ func (a *appender) leaveOut(ctx context.Context, without []int64) error {
 	return a.changeView(ctx, a.b.View.WithLeftOut(without))
 }
 
-// Commit implements [driver.Views].
-func (db views) Commit(ctx context.Context, c driver.Commit) error {
+// CommitFold implements [driver.Views].
+func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
 	return db.write(ctx, "sqlstore.Commit", func(ctx context.Context, w *writing) error {
 		a := &appender{writing: w}
 		if err := w.holdKnownConversation(ctx, c.Conversation, &a.c); err != nil {
@@ -150,13 +150,13 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 		if len(c.Segments) == 0 {
 			view = a.b.View.WithFailuresOf(c.View)
 		}
-		a.c.news.Fold(c.Receipt)
+		a.c.news.NoteFold(c.Receipt)
 		return a.storeView(ctx, view, c.Now)
 	})
 }
 
-// Unfold implements [driver.Views].
-func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
+// UndoFold implements [driver.Views].
+func (db views) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Receipt, error) {
 	const op = "sqlstore.Unfold"
 	var out scrollback.Receipt
 	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
@@ -189,15 +189,15 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 			return err
 		}
 		out = undone.Receipt
-		a.c.news.Fold(out)
+		a.c.news.NoteFold(out)
 		a.c.news.Kinds |= driver.KindUndone
 		return a.storeView(ctx, undone.Before.WithLeftOut(a.b.View.Without), u.Now)
 	})
 	return out, err
 }
 
-// Refold implements [driver.Views].
-func (db views) Refold(ctx context.Context, r driver.Refold) (out scrollback.Receipt, err error) {
+// RedoFold implements [driver.Views].
+func (db views) RedoFold(ctx context.Context, r driver.FoldRedo) (out scrollback.Receipt, err error) {
 	const op = "sqlstore.Refold"
 	err = db.write(ctx, op, func(ctx context.Context, w *writing) error {
 		a, err := w.openView(ctx, r.Branch)
@@ -220,14 +220,14 @@ func (db views) Refold(ctx context.Context, r driver.Refold) (out scrollback.Rec
 			return err
 		}
 		out = found[0].Receipt
-		a.c.news.Fold(out)
+		a.c.news.NoteFold(out)
 		return a.storeView(ctx, found[0].After.WithLeftOut(a.b.View.Without), r.Now)
 	})
 	return out, err
 }
 
-// Segments implements [driver.Views].
-func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+// ReadSegments implements [driver.Views].
+func (db views) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	const op = "sqlstore.Segments"
 	out := make([]scrollback.Segment, len(ids))
 	for i, id := range ids {
@@ -252,8 +252,8 @@ var (
 		AND r.undone_at <> 0 AND r.view_after <> '' ORDER BY r.n DESC LIMIT $2`
 )
 
-// Folds implements [driver.Views].
-func (db views) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
+// ListFolds implements [driver.Views].
+func (db views) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
 	query := selectFolds
 	if q.Undone {
 		query = selectUndoneFolds
@@ -263,8 +263,9 @@ func (db views) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, e
 	return out, db.wrap("sqlstore.Folds", err)
 }
 
-// Receipts implements [driver.Views].
-func (db views) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+// ListReceipts implements [driver.Views].
+func (db views) ListReceipts(ctx context.Context, id scrollback.ConversationID,
+	limit int) ([]scrollback.Receipt, error) {
 	var out []scrollback.Receipt
 	err := db.Readers.Query(ctx, func(r Row) error {
 		var receipt scrollback.Receipt

@@ -9,9 +9,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Walk implements [driver.Admin]. Rows in memory belong together by construction,
+// WalkRows implements [driver.Admin]. Rows in memory belong together by construction,
 // so it finds no flaw. The walk may ask the database: the lock is not held.
-func (db admin) Walk(ctx context.Context, w driver.AuditWalk) error {
+func (db admin) WalkRows(ctx context.Context, w driver.AuditWalk) error {
 	p, err := db.picture(ctx)
 	if err != nil {
 		return err
@@ -96,8 +96,8 @@ func (db admin) walkThread(th *thread, w driver.AuditWalk) error {
 	return nil
 }
 
-// Copy implements [driver.Admin]: there is no file to copy.
-func (db admin) Copy(ctx context.Context, path string) error {
+// CopyDatabase implements [driver.Admin]: there is no file to copy.
+func (db admin) CopyDatabase(ctx context.Context, path string) error {
 	const op = "oracle.Copy"
 	end, err := db.read(ctx, op)
 	defer end()
@@ -107,10 +107,10 @@ func (db admin) Copy(ctx context.Context, path string) error {
 	return scrollback.Errorf(scrollback.Refused, op, "a database in memory cannot be copied to a file")
 }
 
-// Mend implements [driver.Admin]. Rows in memory belong together by construction: for
+// Repair implements [driver.Admin]. Rows in memory belong together by construction: for
 // heads, lost rows, books and most strays it can only report that they are sound, or that
 // the thing is unknown.
-func (db admin) Mend(ctx context.Context, m driver.Mend) error {
+func (db admin) Repair(ctx context.Context, m driver.Repair) error {
 	const op = "oracle.Mend"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -158,7 +158,7 @@ func (db admin) exists(op string, id scrollback.ConversationID) error {
 }
 
 // setView replaces what a branch shows, unless somebody else has.
-func (db admin) setView(op string, v driver.MendView, now int64) error {
+func (db admin) setView(op string, v driver.ViewRepair, now int64) error {
 	b := db.branches[v.Branch]
 	if b == nil || b.ViewVersion != v.IfViewVersion {
 		return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", v.Branch)
@@ -172,7 +172,7 @@ func (db admin) setView(op string, v driver.MendView, now int64) error {
 	return nil
 }
 
-func (db admin) mendLease(op string, m driver.Mend) error {
+func (db admin) mendLease(op string, m driver.Repair) error {
 	t := db.turns[m.Lease]
 	if t == nil {
 		return scrollback.Errorf(scrollback.NotFound, op, "no turn %s", m.Lease)
@@ -180,7 +180,7 @@ func (db admin) mendLease(op string, m driver.Mend) error {
 	if t.State != scrollback.TurnOpen {
 		return nil
 	}
-	if driver.Holds(*t, m.Now) {
+	if driver.HoldsConversation(*t, m.Now) {
 		return scrollback.Errorf(scrollback.Conflict, op, "turn %s holds its conversation", t.ID)
 	}
 	th, err := db.thread(op, t.Conversation)

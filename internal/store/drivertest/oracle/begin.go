@@ -9,52 +9,53 @@ import (
 )
 
 // Begin implements [driver.Turns].
-func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error) {
+func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginResult, error) {
 	const op = "oracle.Begin"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
-		return driver.Begun{}, err
+		return driver.BeginResult{}, err
 	}
 	th, err := db.thread(op, b.Turn.Conversation)
 	if err != nil {
-		return driver.Begun{}, err
+		return driver.BeginResult{}, err
 	}
 	if seen := th.seen(db.database, b); seen != nil {
 		if seen.Idempotency.Hash != b.Turn.Idempotency.Hash {
-			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "the idempotency key came with another request")
+			return driver.BeginResult{}, scrollback.Errorf(scrollback.Conflict, op, "the idempotency key came with another request")
 		}
-		return driver.Begun{Head: db.head(th), Turn: clone(*seen), Replayed: true}, nil
+		return driver.BeginResult{Head: db.head(th), Turn: clone(*seen), Replayed: true}, nil
 	}
 	if _, err := db.live(op, th.ID); err != nil {
-		return driver.Begun{}, err
+		return driver.BeginResult{}, err
 	}
 	if b.IfBranch != "" && (b.IfBranch != th.Branch || b.IfHead != th.Messages) {
-		return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, b.IfHead)
+		return driver.BeginResult{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d",
+			th.Messages, b.IfHead)
 	}
 	last := clone(db.turns[th.turn])
 	salvaged := []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
-		if driver.Holds(*last, b.Now) {
-			return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
+		if driver.HoldsConversation(*last, b.Now) {
+			return driver.BeginResult{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
 		salvaged = interrupt(last, th.Messages, b.Now, b.Salvage)
 	}
 	if b.Admit != nil {
 		if err := b.Admit(clone(last)); err != nil {
-			return driver.Begun{}, err
+			return driver.BeginResult{}, err
 		}
 	}
 	if db.turns[b.Turn.ID] != nil {
-		return driver.Begun{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s exists", b.Turn.ID)
+		return driver.BeginResult{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s exists", b.Turn.ID)
 	}
 	if err := db.fresh(op, append(salvaged[:len(salvaged):len(salvaged)], b.Entries...)); err != nil {
-		return driver.Begun{}, err
+		return driver.BeginResult{}, err
 	}
 	used := int64(0)
 	if b.Tally != nil {
 		if used, err = room(db.database, *b.Tally); err != nil {
-			return driver.Begun{}, err
+			return driver.BeginResult{}, err
 		}
 	}
 	edited := clone(th.Conversation)
@@ -83,7 +84,7 @@ func (db turns) Begin(ctx context.Context, b driver.Begin) (driver.Begun, error)
 	th.news.State = turn.State
 	th.news.Kinds = th.news.Kinds | driver.KindTurned
 	db.changes.touch(th, b.Now)
-	return driver.Begun{Head: db.head(th), Turn: turn, Messages: ms, Previous: last, Tallied: used}, nil
+	return driver.BeginResult{Head: db.head(th), Turn: turn, Messages: ms, Previous: last, Tallied: used}, nil
 }
 
 // leaveOut sets which messages a branch leaves out.
@@ -96,7 +97,7 @@ func leaveOut(b *branch, without []int64) {
 }
 
 // seen is the newest turn with b's idempotency key that is not too old, or nil.
-func (th *thread) seen(db *database, b driver.Begin) *scrollback.Turn {
+func (th *thread) seen(db *database, b driver.BeginRequest) *scrollback.Turn {
 	if b.Turn.Idempotency.Key == "" {
 		return nil
 	}
@@ -116,8 +117,8 @@ func interrupt(t *scrollback.Turn, head, now int64, salvage func(scrollback.Turn
 	if salvage != nil {
 		salvaged = salvage(clone(*t))
 	}
-	t.Reply = driver.Reply(t.Reply, salvaged)
-	t.LastSeq = driver.LastSeq(t.LastSeq, head+int64(len(salvaged)), salvaged)
+	t.Reply = driver.ReplyAfter(t.Reply, salvaged)
+	t.LastSeq = driver.LastSeqAfter(t.LastSeq, head+int64(len(salvaged)), salvaged)
 	t.State = scrollback.TurnInterrupted
 	t.EndedAt = now
 	t.Draft = scrollback.Draft{}
@@ -133,8 +134,8 @@ func (db *database) conclude(th *thread, last *scrollback.Turn, salvaged []drive
 	open := db.turns[last.ID].State == scrollback.TurnOpen
 	db.turns[last.ID] = clone(last)
 	db.append(th, salvaged, now)
-	if th.news = (driver.Changed{}); open {
-		db.changes.tell(driver.Closed(*last, th.Project, len(salvaged), th.Messages))
+	if th.news = (driver.Change{}); open {
+		db.changes.tell(driver.NewClosedChange(*last, th.Project, len(salvaged), th.Messages))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // enter books calls of a conversation that is in project.
-func (db *database) enter(project string, records []scrollback.UsageRecord, learn driver.Learn) {
+func (db *database) enter(project string, records []scrollback.UsageRecord, learn driver.FactorUpdate) {
 	for _, u := range records {
 		key := scrollback.UsageDay{Day: scrollback.DayOf(u.At), Model: u.Model, Project: project}
 		key.Currency = u.Currency
@@ -24,7 +24,7 @@ func (db *database) enter(project string, records []scrollback.UsageRecord, lear
 		}
 		db.days[i].AddCall(u.Usage)
 		db.calls = append(db.calls, called{clone(u), project})
-		if learn.Teaches(u) {
+		if learn.LearnsFrom(u) {
 			known := db.learned[u.Model]
 			known.Factor = learn(known.Factor, u)
 			db.learned[u.Model] = known
@@ -32,8 +32,8 @@ func (db *database) enter(project string, records []scrollback.UsageRecord, lear
 	}
 }
 
-// UsageDays implements [driver.Access].
-func (db access) UsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
+// ListUsageDays implements [driver.Access].
+func (db access) ListUsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
 	end, err := db.read(ctx, "oracle.UsageDays")
 	defer end()
 	if err != nil {
@@ -58,22 +58,22 @@ type called struct {
 	project string
 }
 
-// UsageParts implements [driver.Access].
-func (db access) UsageParts(ctx context.Context, q driver.UsageParts) ([]scrollback.UsageDay, error) {
+// DivideUsage implements [driver.Access].
+func (db access) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]scrollback.UsageDay, error) {
 	end, err := db.read(ctx, "oracle.UsageParts")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
-	parts := q.Divide()
+	parts := q.NewSums()
 	for _, c := range db.calls {
-		parts.Enter(c.UsageRecord, c.project)
+		parts.AddCall(c.UsageRecord, c.project)
 	}
-	return parts.Sums(), nil
+	return parts.ListSums(), nil
 }
 
-// Spent implements [driver.Access].
-func (db access) Spent(ctx context.Context, q driver.Spending) (scrollback.Usage, error) {
+// SumSpending implements [driver.Access].
+func (db access) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrollback.Usage, error) {
 	end, err := db.read(ctx, "oracle.Spent")
 	defer end()
 	sum := scrollback.Usage{Currency: q.Currency}
@@ -128,7 +128,7 @@ func (db access) CountTally(ctx context.Context, t driver.Tally) (int64, error) 
 
 // room is a tally with one more, if it and those around it have room.
 func room(db *database, t driver.Tally) (int64, error) {
-	used, err := t.Tallied(tallied(db, t))
+	used, err := t.CountOne(tallied(db, t))
 	if err == nil && t.Within != nil {
 		if _, err = room(db, *t.Within); err != nil {
 			used--
@@ -137,29 +137,29 @@ func room(db *database, t driver.Tally) (int64, error) {
 	return used, err
 }
 
-// Tallied implements [driver.Access].
-func (db access) Tallied(ctx context.Context, t driver.Tally) (int64, error) {
+// ReadTally implements [driver.Access].
+func (db access) ReadTally(ctx context.Context, t driver.Tally) (int64, error) {
 	end, err := db.read(ctx, "oracle.Counted")
 	defer end()
 	return tallied(db.database, t), err
 }
 
-// KeyLimits implements [driver.Access].
-func (db access) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
+// ReadKeyLimits implements [driver.Access].
+func (db access) ReadKeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
 	end, err := db.read(ctx, "oracle.KeyLimits")
 	defer end()
 	return db.allowed[id], err
 }
 
-// MadeBy implements [driver.Access].
-func (db access) MadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
+// ListKeysMadeBy implements [driver.Access].
+func (db access) ListKeysMadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
 	end, err := db.read(ctx, "oracle.MadeBy")
 	defer end()
 	makers := map[scrollback.KeyID]scrollback.KeyID{}
 	for made, set := range db.allowed {
 		makers[made] = set.Maker
 	}
-	return driver.Made(id, makers), err
+	return driver.CollectMadeKeys(id, makers), err
 }
 
 // SetKeyLimits implements [driver.Access].
@@ -175,8 +175,8 @@ func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scroll
 	return nil
 }
 
-// Learned implements [driver.Turns].
-func (db turns) Learned(ctx context.Context, model string) (scrollback.Learned, error) {
+// ReadLearned implements [driver.Turns].
+func (db turns) ReadLearned(ctx context.Context, model string) (scrollback.Learned, error) {
 	end, err := db.read(ctx, "oracle.Learned")
 	defer end()
 	if err != nil {
@@ -185,8 +185,8 @@ func (db turns) Learned(ctx context.Context, model string) (scrollback.Learned, 
 	return clone(db.learned[model]), nil
 }
 
-// Teach implements [driver.Turns].
-func (db turns) Teach(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
+// UpdateLearned implements [driver.Turns].
+func (db turns) UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
 	end, err := db.write(ctx, "oracle.Teach")
 	defer end()
 	if err != nil {

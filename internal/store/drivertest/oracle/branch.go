@@ -27,8 +27,8 @@ func (db *database) leave(op string, b *scrollback.Branch) (scrollback.Conversat
 	return "", scrollback.Errorf(scrollback.NotFound, op, "branch %s has no message %d of its own", b.Parent, b.AtSeq)
 }
 
-// Rewind implements [driver.Log].
-func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) {
+// RewindHead implements [driver.Log].
+func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, error) {
 	const op = "oracle.Rewind"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -46,7 +46,7 @@ func (db log) Rewind(ctx context.Context, r driver.Rewind) (driver.Head, error) 
 	last := clone(db.turns[th.turn])
 	salvaged := []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
-		if driver.Holds(*last, r.Now) {
+		if driver.HoldsConversation(*last, r.Now) {
 			return driver.Head{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
 		salvaged = interrupt(last, th.Messages, r.Now, r.Salvage)

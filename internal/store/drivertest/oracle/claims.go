@@ -14,15 +14,15 @@ type claimKey struct {
 	work         string
 }
 
-// Claim implements [driver.Turns].
-func (db turns) Claim(ctx context.Context, c driver.Claim) (bool, error) {
+// ClaimWork implements [driver.Turns].
+func (db turns) ClaimWork(ctx context.Context, c driver.Claim) (bool, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if err := db.usable(ctx, "oracle.Claim"); err != nil {
 		return false, err
 	}
 	key := claimKey{c.Conversation, c.Work}
-	if was, held := db.claims[key]; held && was.Owner != c.Owner && driver.Claimed(was.Until, c.Now) {
+	if was, held := db.claims[key]; held && was.Owner != c.Owner && driver.IsClaimed(was.Until, c.Now) {
 		return false, nil
 	}
 	maps.DeleteFunc(db.claims, func(_ claimKey, old driver.Claim) bool { return old.Until <= c.Now })
@@ -30,8 +30,8 @@ func (db turns) Claim(ctx context.Context, c driver.Claim) (bool, error) {
 	return true, nil
 }
 
-// Release implements [driver.Turns].
-func (db turns) Release(ctx context.Context, c driver.Claim) error {
+// ReleaseWork implements [driver.Turns].
+func (db turns) ReleaseWork(ctx context.Context, c driver.Claim) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if err := db.usable(ctx, "oracle.Release"); err != nil {

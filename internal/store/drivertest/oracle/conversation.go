@@ -16,19 +16,19 @@ import (
 // things were written.
 type thread struct {
 	scrollback.Conversation
-	news     driver.Changed          // what the write under way does to it, besides what was tells
+	news     driver.Change           // what the write under way does to it, besides what was tells
 	was      scrollback.Conversation // as it was told last
 	turn     scrollback.TurnID       // the newest on the current path, or none; no other one can be open
 	turns    []scrollback.TurnID
 	segments []scrollback.SegmentID
 	receipts []*receipt
 	mentions []mention
-	sources  map[string]driver.Source
+	sources  map[string]driver.SourceVersion
 	texts    map[string]string // that the steps of its turns name, by hash
 }
 
-// Create implements [driver.Log].
-func (db log) Create(ctx context.Context, c scrollback.Conversation,
+// CreateConversation implements [driver.Log].
+func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 	b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	const op = "oracle.Create"
 	end, err := db.write(ctx, op)
@@ -57,14 +57,14 @@ func (db log) Create(ctx context.Context, c scrollback.Conversation,
 	c.Messages = b.HeadSeq
 	th := &thread{Conversation: clone(c), was: c}
 	db.threads[c.ID] = th
-	db.changes.tell(driver.Changed{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
+	db.changes.tell(driver.Change{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
 	db.branches[b.ID] = &branch{Branch: clone(b), number: next(&db.branchNumbers)}
 	return clone(c), true, nil
 }
 
-// Patch implements [driver.Log]. What the log itself decides stays as it is,
+// PatchConversation implements [driver.Log]. What the log itself decides stays as it is,
 // whatever edit does to it.
-func (db log) Patch(ctx context.Context, id scrollback.ConversationID, now int64,
+func (db log) PatchConversation(ctx context.Context, id scrollback.ConversationID, now int64,
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	const op = "oracle.Patch"
 	end, err := db.write(ctx, op)
@@ -100,8 +100,8 @@ func keepLog(next *scrollback.Conversation, old scrollback.Conversation) {
 	next.AgentOf = old.AgentOf
 }
 
-// Head implements [driver.Log].
-func (db log) Head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+// ReadHead implements [driver.Log].
+func (db log) ReadHead(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
 	const op = "oracle.Head"
 	end, err := db.read(ctx, op)
 	defer end()
@@ -115,8 +115,8 @@ func (db log) Head(ctx context.Context, id scrollback.ConversationID) (driver.He
 	return db.head(th), nil
 }
 
-// Conversations implements [driver.Log].
-func (db log) Conversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
+// ListConversations implements [driver.Log].
+func (db log) ListConversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
 	end, err := db.read(ctx, "oracle.Conversations")
 	defer end()
 	if err != nil {
@@ -175,8 +175,8 @@ func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error)
 	return out, nil
 }
 
-// Project implements [driver.Access].
-func (db access) Project(ctx context.Context, name string) (scrollback.Project, error) {
+// ReadProject implements [driver.Access].
+func (db access) ReadProject(ctx context.Context, name string) (scrollback.Project, error) {
 	end, err := db.read(ctx, "oracle.Project")
 	defer end()
 	if err != nil {
@@ -229,8 +229,8 @@ func (db access) DeleteProject(ctx context.Context, name string, judge func(scro
 	return nil
 }
 
-// Entitle implements [driver.Log].
-func (db log) Entitle(ctx context.Context, e driver.Entitle) (bool, error) {
+// ChangeTitle implements [driver.Log].
+func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (bool, error) {
 	const op = "oracle.Entitle"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -299,7 +299,7 @@ func (cs *changes) touch(th *thread, now int64) {
 	th.UpdatedAt = now
 	news := th.news
 	was := th.was
-	th.news = driver.Changed{}
+	th.news = driver.Change{}
 	th.was = th.Conversation
 	news.Conversation = th.ID
 	news.Project = th.Project

@@ -7,17 +7,17 @@ import (
 )
 
 // VerifyHashes implements [driver.Admin]. What is in memory is what was stored there.
-func (db admin) VerifyHashes(ctx context.Context, _ driver.MessageQuery) (driver.Verified, error) {
+func (db admin) VerifyHashes(ctx context.Context, _ driver.MessageQuery) (driver.HashComparison, error) {
 	end, err := db.read(ctx, "oracle.Verify")
 	defer end()
-	return driver.Verified{}, err
+	return driver.HashComparison{}, err
 }
 
 // FillHashes implements [driver.Admin].
-func (db admin) FillHashes(ctx context.Context, _ int) (driver.Filled, error) {
+func (db admin) FillHashes(ctx context.Context, _ int) (driver.FillResult, error) {
 	end, err := db.read(ctx, "oracle.Fill")
 	defer end()
-	return driver.Filled{Done: err == nil}, err
+	return driver.FillResult{Done: err == nil}, err
 }
 
 // RefillHashes implements [driver.Admin].

@@ -18,8 +18,8 @@ type indexed struct {
 	documents map[driver.Place]driver.Document
 }
 
-// State implements [driver.Index].
-func (db index) State(ctx context.Context) (driver.IndexState, error) {
+// ReadState implements [driver.Index].
+func (db index) ReadState(ctx context.Context) (driver.IndexState, error) {
 	end, err := db.read(ctx, "oracle.State")
 	defer end()
 	s := driver.IndexState{Cut: db.indexed.cut, Watermark: db.indexed.watermark, Newest: newest(db.database),
@@ -30,19 +30,19 @@ func (db index) State(ctx context.Context) (driver.IndexState, error) {
 	return s, err
 }
 
-// Behind implements [driver.Index].
-func (db index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numbered, error) {
+// ReadUnindexed implements [driver.Index].
+func (db index) ReadUnindexed(ctx context.Context, q driver.UnindexedQuery) ([]driver.NumberedMessage, error) {
 	end, err := db.read(ctx, "oracle.Behind")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
-	var out []driver.Numbered
+	var out []driver.NumberedMessage
 	bytes := int64(0)
 	from := slices.IndexFunc(db.rows, func(r *row) bool { return r.n > q.After })
 	for i := from; from >= 0 && i < len(db.rows) && len(out) < q.Limit && (q.Bytes == 0 || bytes < q.Bytes); i++ {
 		r := db.rows[i]
-		out = append(out, driver.Numbered{Message: clone(r.Message), Number: r.n, Place: placeOf(db.database, r)})
+		out = append(out, driver.NumberedMessage{Message: clone(r.Message), Number: r.n, Place: placeOf(db.database, r)})
 		bytes += r.Weight.Bytes
 	}
 	return out, nil
@@ -50,11 +50,11 @@ func (db index) Behind(ctx context.Context, q driver.BehindQuery) ([]driver.Numb
 
 // placeOf is where a row stands.
 func placeOf(db *database, r *row) driver.Place {
-	return driver.PlaceOf(db.branches[r.Message.Branch].number, r.Seq)
+	return driver.NewPlace(db.branches[r.Message.Branch].number, r.Seq)
 }
 
-// Put implements [driver.Index].
-func (db index) Put(ctx context.Context, d driver.Documents) (bool, error) {
+// PutDocuments implements [driver.Index].
+func (db index) PutDocuments(ctx context.Context, d driver.DocumentBatch) (bool, error) {
 	end, err := db.write(ctx, "oracle.Put")
 	defer end()
 	if err != nil || d.Cut != db.indexed.cut || d.From != db.indexed.watermark {
@@ -77,8 +77,8 @@ func (db index) Reset(ctx context.Context, cut int) error {
 	return err
 }
 
-// Tend implements [driver.Index]: it forgets what was purged.
-func (db index) Tend(ctx context.Context) (bool, error) {
+// Maintain implements [driver.Index]: it forgets what was purged.
+func (db index) Maintain(ctx context.Context) (bool, error) {
 	end, err := db.write(ctx, "oracle.Tend")
 	defer end()
 	if err != nil {
@@ -98,8 +98,8 @@ func rowsAt(db *database) map[driver.Place]*row {
 	return out
 }
 
-// Postings implements [driver.Index].
-func (db index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
+// FindPostings implements [driver.Index].
+func (db index) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
 	end, err := db.read(ctx, "oracle.Postings")
 	defer end()
 	if err != nil {
@@ -120,7 +120,7 @@ func (db index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.P
 				continue
 			}
 			out[i].Holding++
-			if q.Lets(d.Mark) {
+			if q.Matches(d.Mark) {
 				out[i].Places = append(out[i].Places, p)
 				out[i].Counts = append(out[i].Counts, uint8(min(n, 255)))
 			}
@@ -135,20 +135,20 @@ func (db index) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.P
 	return out, nil
 }
 
-// Lines implements [driver.Index].
-func (db index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver.Line, error) {
+// FindBranches implements [driver.Index].
+func (db index) FindBranches(ctx context.Context, q driver.IndexedBranchQuery) (map[int64]driver.IndexedBranch, error) {
 	end, err := db.read(ctx, "oracle.Lines")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
-	out := map[int64]driver.Line{}
+	out := map[int64]driver.IndexedBranch{}
 	for _, b := range db.branches {
 		th := db.threads[b.Conversation]
 		switch {
 		case !slices.Contains(q.Numbers, b.number):
 		case th.DeletedAt != 0 && !q.Trash:
-			if l, ok := lineOf(db.database, b).InheritedBy(forksOf(db.database, q.Projects)); ok {
+			if l, ok := lineOf(db.database, b).InheritFrom(forksOf(db.database, q.Projects)); ok {
 				out[b.number] = l
 			}
 		case within(q.Projects, th.Project):
@@ -159,45 +159,46 @@ func (db index) Lines(ctx context.Context, q driver.LineQuery) (map[int64]driver
 }
 
 // forksOf are all branches by those that they were forked from.
-func forksOf(db *database, projects []string) map[scrollback.BranchID][]driver.Fork {
-	out := map[scrollback.BranchID][]driver.Fork{}
+func forksOf(db *database, projects []string) map[scrollback.BranchID][]driver.BranchFork {
+	out := map[scrollback.BranchID][]driver.BranchFork{}
 	for _, b := range db.branches {
 		th := db.threads[b.Conversation]
 		trashed := th.DeletedAt != 0
-		f := driver.Fork{Branch: b.ID, At: b.AtSeq, Conversation: b.Conversation, Trashed: trashed,
-			Lets: !trashed && within(projects, th.Project)}
+		f := driver.BranchFork{Branch: b.ID, At: b.AtSeq, Conversation: b.Conversation, Trashed: trashed,
+			Wanted: !trashed && within(projects, th.Project)}
 		out[b.Parent] = append(out[b.Parent], f)
 	}
 	return out
 }
 
-// LinesOf implements [driver.Index].
-func (db index) LinesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.Line, error) {
+// ListBranchesOf implements [driver.Index].
+func (db index) ListBranchesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.IndexedBranch, error) {
 	end, err := db.read(ctx, "oracle.LinesOf")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
-	var out []driver.Line
+	var out []driver.IndexedBranch
 	for _, b := range db.branches {
 		if slices.Contains(ids, b.Conversation) {
 			out = append(out, lineOf(db.database, b))
 		}
 	}
-	slices.SortFunc(out, func(a, b driver.Line) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortFunc(out, func(a, b driver.IndexedBranch) int { return cmp.Compare(a.Number, b.Number) })
 	return out, nil
 }
 
-func lineOf(db *database, b *branch) driver.Line {
-	l := driver.Line{Number: b.number, Branch: b.ID, Conversation: b.Conversation, First: b.AtSeq + 1, Head: b.HeadSeq}
+func lineOf(db *database, b *branch) driver.IndexedBranch {
+	l := driver.IndexedBranch{Number: b.number, Branch: b.ID, Conversation: b.Conversation, First: b.AtSeq + 1,
+		Head: b.HeadSeq}
 	if parent := db.branches[b.Parent]; parent != nil {
 		l.Parent = parent.number
 	}
 	return l
 }
 
-// Marks implements [driver.Index].
-func (db index) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
+// ReadMarks implements [driver.Index].
+func (db index) ReadMarks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
 	end, err := db.read(ctx, "oracle.Marks")
 	defer end()
 	if err != nil {
@@ -212,8 +213,8 @@ func (db index) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark
 	return out, nil
 }
 
-// Located implements [driver.Index].
-func (db index) Located(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
+// ReadMessagesAt implements [driver.Index].
+func (db index) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
 	end, err := db.read(ctx, "oracle.Located")
 	defer end()
 	if err != nil {

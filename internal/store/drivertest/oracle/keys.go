@@ -56,8 +56,8 @@ func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 	return nil
 }
 
-// Keys implements [driver.Access].
-func (db access) Keys(ctx context.Context) ([]scrollback.Key, error) {
+// ListKeys implements [driver.Access].
+func (db access) ListKeys(ctx context.Context) ([]scrollback.Key, error) {
 	end, err := db.write(ctx, "oracle.Keys")
 	defer end()
 	if err != nil {
@@ -147,8 +147,8 @@ func (db access) SignIn(ctx context.Context, s driver.NewSignIn) error {
 	return nil
 }
 
-// SignedIn implements [driver.Access].
-func (db access) SignedIn(ctx context.Context, hash driver.SecretHash, now int64) (scrollback.Key, int64, error) {
+// FindSignIn implements [driver.Access].
+func (db access) FindSignIn(ctx context.Context, hash driver.SecretHash, now int64) (scrollback.Key, int64, error) {
 	const op = "oracle.SignedIn"
 	end, err := db.write(ctx, op)
 	defer end()

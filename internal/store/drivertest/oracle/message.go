@@ -36,27 +36,28 @@ func newest(db *database) int64 {
 	return db.rows[len(db.rows)-1].n
 }
 
-// Append implements [driver.Log].
-func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, error) {
+// AppendEntries implements [driver.Log].
+func (db log) AppendEntries(ctx context.Context, a driver.Append) (driver.AppendResult, error) {
 	const op = "oracle.Append"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
-		return driver.Finished{}, err
+		return driver.AppendResult{}, err
 	}
 	th, err := db.live(op, a.Conversation)
 	if err != nil {
-		return driver.Finished{}, err
+		return driver.AppendResult{}, err
 	}
 	last := db.turns[th.turn]
-	if last != nil && driver.Holds(*last, a.Now) {
-		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
+	if last != nil && driver.HoldsConversation(*last, a.Now) {
+		return driver.AppendResult{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 	}
 	if a.IfHead >= 0 && a.IfHead != th.Messages {
-		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, a.IfHead)
+		return driver.AppendResult{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d",
+			th.Messages, a.IfHead)
 	}
 	if a.IfBranch != "" && a.IfBranch != th.Branch {
-		return driver.Finished{}, scrollback.Errorf(scrollback.Conflict, op, "the branch is %s, not %s", th.Branch,
+		return driver.AppendResult{}, scrollback.Errorf(scrollback.Conflict, op, "the branch is %s, not %s", th.Branch,
 			a.IfBranch)
 	}
 	var salvaged []driver.Entry
@@ -65,16 +66,16 @@ func (db log) Append(ctx context.Context, a driver.Append) (driver.Finished, err
 		salvaged = interrupt(kept, th.Messages, a.Now, a.Salvage)
 	}
 	if err := db.fresh(op, append(salvaged[:len(salvaged):len(salvaged)], a.Entries...)); err != nil {
-		return driver.Finished{}, err
+		return driver.AppendResult{}, err
 	}
 	db.conclude(th, kept, salvaged, a.Now)
 	ms := db.append(th, a.Entries, a.Now)
 	db.changes.touch(th, a.Now)
-	return driver.Finished{Head: db.head(th), Messages: ms}, nil
+	return driver.AppendResult{Head: db.head(th), Messages: ms}, nil
 }
 
-// Branches implements [driver.Log].
-func (db log) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+// ListBranches implements [driver.Log].
+func (db log) ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	end, err := db.read(ctx, "oracle.Branches")
 	defer end()
 	if err != nil {
@@ -99,8 +100,8 @@ func (db *database) own(id scrollback.ConversationID) []*branch {
 	return out
 }
 
-// Branch implements [driver.Log].
-func (db log) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+// FindBranch implements [driver.Log].
+func (db log) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
 	const op = "oracle.Branch"
 	end, err := db.read(ctx, op)
 	defer end()
@@ -114,8 +115,8 @@ func (db log) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Br
 	return clone(b.Branch), nil
 }
 
-// Messages implements [driver.Log].
-func (db log) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
+// ReadMessages implements [driver.Log].
+func (db log) ReadMessages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
 	end, err := db.read(ctx, "oracle.Messages")
 	defer end()
 	if err != nil {
@@ -143,9 +144,9 @@ func (db log) Messages(ctx context.Context, q driver.MessageQuery) ([]scrollback
 	return cloneAll(out), nil
 }
 
-// Shape implements [driver.Log].
-func (db log) Shape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
-	path, err := db.Messages(ctx, driver.MessageQuery{Branch: q.Branch, From: 1, To: q.Head})
+// ReadShape implements [driver.Log].
+func (db log) ReadShape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
+	path, err := db.ReadMessages(ctx, driver.MessageQuery{Branch: q.Branch, From: 1, To: q.Head})
 	var out []scrollback.ShapeBin
 	was := int64(-1)
 	for _, m := range path {
@@ -176,7 +177,7 @@ func (db *database) append(th *thread, entries []driver.Entry, now int64) []scro
 // grow numbers entries, adds them to a branch and returns them.
 func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int64) []scrollback.Message {
 	if b.ID == th.Branch {
-		th.news.Grew(len(entries), b.HeadSeq+int64(len(entries)))
+		th.news.NoteEntries(len(entries), b.HeadSeq+int64(len(entries)))
 	}
 	var out []scrollback.Message
 	for _, e := range entries {

@@ -10,9 +10,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Adopt implements [driver.Log]. Unlike the other writes it judges as it goes, and
+// AdoptHistory implements [driver.Log]. Unlike the other writes it judges as it goes, and
 // puts everything back when it fails.
-func (db log) Adopt(ctx context.Context, a driver.Adopt) error {
+func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
 	const op = "oracle.Adopt"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -31,7 +31,7 @@ func (db log) Adopt(ctx context.Context, a driver.Adopt) error {
 }
 
 // adoption copies the rows of an adoption; its functions stay.
-func adoption(a driver.Adopt) driver.Adopt {
+func adoption(a driver.Adoption) driver.Adoption {
 	a.Conversation = clone(a.Conversation)
 	a.Segments = cloneAll(a.Segments)
 	a.Mentions = cloneAll(a.Mentions)
@@ -73,8 +73,8 @@ func (db log) keepsake() (back func()) {
 	}
 }
 
-// StoredReceipts implements [driver.Views].
-func (db views) StoredReceipts(ctx context.Context, id scrollback.ConversationID,
+// ListStoredReceipts implements [driver.Views].
+func (db views) ListStoredReceipts(ctx context.Context, id scrollback.ConversationID,
 	skip, limit int) ([]scrollback.StoredReceipt, error) {
 	end, err := db.read(ctx, "oracle.Folds")
 	defer end()
@@ -90,8 +90,8 @@ func (db views) StoredReceipts(ctx context.Context, id scrollback.ConversationID
 	return out, nil
 }
 
-// FirstTaken implements [driver.Log].
-func (db log) FirstTaken(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
+// FindTakenID implements [driver.Log].
+func (db log) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
 	end, err := db.read(ctx, "oracle.Taken")
 	defer end()
 	if err != nil {
@@ -108,7 +108,7 @@ func (db log) FirstTaken(ctx context.Context, ids []scrollback.MessageID) (scrol
 // adopting is one batch of a history being brought in.
 type adopting struct {
 	*database
-	a     driver.Adopt
+	a     driver.Adoption
 	op    string
 	th    *thread
 	grown map[scrollback.BranchID]bool
@@ -133,7 +133,7 @@ func (j *adopting) conversation() error {
 		j.changed = j.th.UpdatedAt
 	}
 	if j.th == nil {
-		j.th = &thread{Conversation: driver.Hidden(j.a.Conversation, j.a.Now)}
+		j.th = &thread{Conversation: driver.HideConversation(j.a.Conversation, j.a.Now)}
 		j.threads[j.th.ID] = j.th
 		return nil
 	}
@@ -152,7 +152,7 @@ func (j *adopting) conversation() error {
 	if last == nil || last.State != scrollback.TurnOpen {
 		return nil
 	}
-	if driver.Holds(*last, j.a.Now) {
+	if driver.HoldsConversation(*last, j.a.Now) {
 		return j.conflict("turn %s holds the conversation", last.ID)
 	}
 	salvaged := interrupt(last, j.th.Messages, j.a.Now, j.a.Salvage)
@@ -287,7 +287,7 @@ func (j *adopting) end() error {
 		j.th.Ancestors = ancestors
 		j.th.DeletedAt = 0
 		j.th.PurgedAt = 0
-		j.th.news = driver.Changed{}
+		j.th.news = driver.Change{}
 		j.th.was = scrollback.Conversation{}
 	}
 	if j.a.Current != "" {

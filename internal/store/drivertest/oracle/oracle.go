@@ -126,12 +126,12 @@ func (db *database) read(ctx context.Context, op string) (end func(), err error)
 
 // changes are the newest changes, by number.
 type changes struct {
-	kept      []driver.Changed
+	kept      []driver.Change
 	committed chan struct{}
 }
 
 // tell keeps a change, unless it says nothing.
-func (cs *changes) tell(c driver.Changed) {
+func (cs *changes) tell(c driver.Change) {
 	if c.Kinds == 0 {
 		return
 	}
@@ -148,15 +148,15 @@ func (cs *changes) tell(c driver.Changed) {
 	}
 }
 
-// Changes implements [driver.Log].
-func (db log) Changes(ctx context.Context, after int64, limit int) ([]driver.Changed, error) {
+// ListChanges implements [driver.Log].
+func (db log) ListChanges(ctx context.Context, after int64, limit int) ([]driver.Change, error) {
 	end, err := db.read(ctx, "oracle.Changes")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
 	kept := db.changes.kept
-	from, found := slices.BinarySearchFunc(kept, after, func(c driver.Changed, n int64) int { return cmp.Compare(c.N, n) })
+	from, found := slices.BinarySearchFunc(kept, after, func(c driver.Change, n int64) int { return cmp.Compare(c.N, n) })
 	if found {
 		from++
 	}
@@ -170,8 +170,8 @@ func (db log) Changes(ctx context.Context, after int64, limit int) ([]driver.Cha
 	return out, nil
 }
 
-// ChangeSpan implements [driver.Log].
-func (db log) ChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
+// ReadChangeSpan implements [driver.Log].
+func (db log) ReadChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
 	end, err := db.read(ctx, "oracle.Span")
 	defer end()
 	kept := db.changes.kept

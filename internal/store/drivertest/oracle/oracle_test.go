@@ -28,17 +28,17 @@ func TestDriver(t *testing.T) {
 func TestChangesKept(t *testing.T) {
 	d := oracle.New()
 	c := scrollback.Conversation{ID: "0", Branch: "b", Version: 1}
-	if _, _, err := d.Log.Create(t.Context(), c, scrollback.Branch{ID: "b", Conversation: "0"}); err != nil {
+	if _, _, err := d.Log.CreateConversation(t.Context(), c, scrollback.Branch{ID: "b", Conversation: "0"}); err != nil {
 		t.Fatal(err)
 	}
 	const n = 2*driver.ChangesKept + 300
 	for i := range n - 1 {
-		if _, err := d.Log.Patch(t.Context(), "0", int64(i),
+		if _, err := d.Log.PatchConversation(t.Context(), "0", int64(i),
 			func(*scrollback.Conversation) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	oldest, newest, err := d.Log.ChangeSpan(t.Context())
+	oldest, newest, err := d.Log.ReadChangeSpan(t.Context())
 	if kept := newest - oldest + 1; err != nil || newest != n || kept < driver.ChangesKept || kept > 2*driver.ChangesKept {
 		t.Errorf("after %d changes, %d to %d are kept, %v", n, oldest, newest, err)
 	}
@@ -61,17 +61,17 @@ func TestFaulty(t *testing.T) {
 		d := oracle.New()
 		faults := &drivertest.Faulty{At: 0, Lost: lost}
 		f := faults.Wrap(d)
-		if _, _, err := f.Log.Create(ctx, c, b); scrollback.CodeOf(err) != scrollback.Unavailable {
+		if _, _, err := f.Log.CreateConversation(ctx, c, b); scrollback.CodeOf(err) != scrollback.Unavailable {
 			t.Fatalf("the first call: %v", err)
 		}
-		_, err := d.Log.Head(ctx, "0")
+		_, err := d.Log.ReadHead(ctx, "0")
 		if (err == nil) != lost {
 			t.Fatalf("lost %v: stored %v", lost, err == nil)
 		}
-		if _, created, err := f.Log.Create(ctx, c, b); err != nil || created == lost {
+		if _, created, err := f.Log.CreateConversation(ctx, c, b); err != nil || created == lost {
 			t.Fatalf("the second call: created %v, %v", created, err)
 		}
-		if _, err := f.Log.Head(ctx, "0"); err != nil || faults.Calls() != 3 {
+		if _, err := f.Log.ReadHead(ctx, "0"); err != nil || faults.Calls() != 3 {
 			t.Fatalf("the third of %d calls: %v", faults.Calls(), err)
 		}
 		drivertest.Check(t, d)
@@ -83,11 +83,11 @@ func TestContextEnded(t *testing.T) {
 	db := oracle.New()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, _, err := db.Log.Create(ctx, scrollback.Conversation{ID: "0", Branch: "b"}, scrollback.Branch{ID: "b"})
+	_, _, err := db.Log.CreateConversation(ctx, scrollback.Conversation{ID: "0", Branch: "b"}, scrollback.Branch{ID: "b"})
 	if scrollback.CodeOf(err) != scrollback.Canceled {
 		t.Fatalf("error %v, want canceled", err)
 	}
-	if _, err := db.Log.Head(context.Background(), "0"); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, err := db.Log.ReadHead(context.Background(), "0"); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Fatalf("after a canceled Create: %v", err)
 	}
 }

@@ -35,8 +35,8 @@ func (db log) PutOrigin(ctx context.Context, o scrollback.Origin, instead scroll
 	return nil
 }
 
-// Origins implements [driver.Log].
-func (db log) Origins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
+// ListOrigins implements [driver.Log].
+func (db log) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
 	end, err := db.read(ctx, "oracle.Origins")
 	defer end()
 	if err != nil {
@@ -46,10 +46,10 @@ func (db log) Origins(ctx context.Context, q driver.OriginQuery) ([]scrollback.O
 	for _, o := range db.database.origins {
 		th := db.threads[o.Conversation]
 		switch {
-		case len(out) == q.Size():
+		case len(out) == q.PageSize():
 		case q.After.Tool+q.After.ID != "" && byOrigin(o, q.After) <= 0:
 		case !q.Trash && th.DeletedAt != 0 || q.Projects != nil && !slices.Contains(q.Projects, th.Project):
-		case !q.Fits(o):
+		case !q.Matches(o):
 		default:
 			out = append(out, o)
 		}
@@ -57,8 +57,8 @@ func (db log) Origins(ctx context.Context, q driver.OriginQuery) ([]scrollback.O
 	return out, nil
 }
 
-// OriginPurged implements [driver.Log].
-func (db log) OriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
+// WasOriginPurged implements [driver.Log].
+func (db log) WasOriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
 	end, err := db.read(ctx, "oracle.PurgedOrigin")
 	defer end()
 	if err != nil {

@@ -10,32 +10,32 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Purge implements [driver.Log].
-func (db log) Purge(ctx context.Context, p driver.Purge) (driver.Purged, error) {
+// PurgeConversation implements [driver.Log].
+func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.PurgeResult, error) {
 	const op = "oracle.Purge"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
-		return driver.Purged{}, err
+		return driver.PurgeResult{}, err
 	}
 	step := purging(db)
 	th := db.threads[p.Conversation]
 	if th == nil {
-		return driver.Purged{Done: true}, nil
+		return driver.PurgeResult{Done: true}, nil
 	}
 	if th.PurgedAt == 0 {
-		if last := db.turns[th.turn]; last != nil && driver.Holds(*last, p.Now) {
-			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
+		if last := db.turns[th.turn]; last != nil && driver.HoldsConversation(*last, p.Now) {
+			return driver.PurgeResult{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
 		if p.Spares(th.DeletedAt) {
-			return driver.Purged{}, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash",
+			return driver.PurgeResult{}, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash",
 				th.ID)
 		}
 		step.forget(th, p.Now)
 	}
 	own := db.own(th.ID)
 	kept := step.kept(own)
-	var out driver.Purged
+	var out driver.PurgeResult
 	for _, b := range own {
 		if _, ok := kept[b.ID]; ok {
 			out.Kept += kept[b.ID] - b.AtSeq
@@ -72,7 +72,7 @@ func (db purging) forget(th *thread, now int64) {
 		Version: th.Version,
 		Branch:  th.Branch, Messages: th.Messages, CreatedAt: th.CreatedAt, DeletedAt: now, PurgedAt: -now, Roots: []string{},
 		PinnedSeqs: []int64{}}
-	db.changes.tell(driver.Changed{Conversation: th.ID, Project: th.Project,
+	db.changes.tell(driver.Change{Conversation: th.ID, Project: th.Project,
 		Kinds: driver.KindTrashed | driver.KindPurged})
 	th.was = th.Conversation
 }
@@ -88,7 +88,7 @@ func (db purging) kept(own []*branch) map[scrollback.BranchID]int64 {
 			}
 		}
 	}
-	return driver.Kept(branches, outside)
+	return driver.FindNeededSeqs(branches, outside)
 }
 
 // remove removes at most limit of a branch's newest messages behind seq.
@@ -108,7 +108,7 @@ func (db purging) remove(b *branch, seq, limit int64) int64 {
 }
 
 // finish removes what belonged to the messages that are gone.
-func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int64, out *driver.Purged) {
+func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int64, out *driver.PurgeResult) {
 	th.segments = slices.DeleteFunc(th.segments, func(id scrollback.SegmentID) bool {
 		s := db.segments[id]
 		gone := s.LastSeq > kept[s.Branch]
@@ -117,7 +117,7 @@ func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int
 		}
 		return gone
 	})
-	maps.DeleteFunc(th.sources, func(_ string, s driver.Source) bool { return s.Seq > kept[s.Branch] })
+	maps.DeleteFunc(th.sources, func(_ string, s driver.SourceVersion) bool { return s.Seq > kept[s.Branch] })
 	named := map[scrollback.ArtifactID]bool{}
 	for _, b := range db.own(th.ID) {
 		for _, r := range b.rows {

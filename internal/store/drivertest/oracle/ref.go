@@ -36,8 +36,8 @@ func (db log) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedB
 	return nil
 }
 
-// Refs implements [driver.Log].
-func (db log) Refs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
+// ListRefs implements [driver.Log].
+func (db log) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
 	end, err := db.read(ctx, "oracle.Refs")
 	defer end()
 	if err != nil {
@@ -102,9 +102,9 @@ func (db *database) mention(th *thread, a scrollback.Artifact) {
 }
 
 // refer keeps a source whose content a message has, unless a newer version is known.
-func (th *thread) refer(s driver.Source, m *scrollback.Message) {
+func (th *thread) refer(s driver.SourceVersion, m *scrollback.Message) {
 	if th.sources == nil {
-		th.sources = map[string]driver.Source{}
+		th.sources = map[string]driver.SourceVersion{}
 	}
 	if s.Version >= th.sources[s.Name].Version {
 		s.Branch = m.Branch
@@ -113,14 +113,15 @@ func (th *thread) refer(s driver.Source, m *scrollback.Message) {
 	}
 }
 
-// Sources implements [driver.Log].
-func (db log) Sources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]driver.Source, error) {
+// FindSources implements [driver.Log].
+func (db log) FindSources(ctx context.Context, in []scrollback.ConversationID,
+	names []string) ([]driver.SourceVersion, error) {
 	end, err := db.read(ctx, "oracle.Sources")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
-	var out []driver.Source
+	var out []driver.SourceVersion
 	for _, name := range names {
 		for _, id := range in {
 			th := db.threads[id]
@@ -148,8 +149,8 @@ type receipt struct {
 	after    *scrollback.View // that the undoing replaced
 }
 
-// Commit implements [driver.Views].
-func (db views) Commit(ctx context.Context, c driver.Commit) error {
+// CommitFold implements [driver.Views].
+func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
 	const op = "oracle.Commit"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -186,13 +187,13 @@ func (db views) Commit(ctx context.Context, c driver.Commit) error {
 	}
 	b.ViewVersion++
 	db.enter(th.Project, c.Usage, nil)
-	th.news.Fold(c.Receipt)
+	th.news.NoteFold(c.Receipt)
 	db.changes.touch(th, c.Now)
 	return nil
 }
 
-// Unfold implements [driver.Views].
-func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt, error) {
+// UndoFold implements [driver.Views].
+func (db views) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Receipt, error) {
 	const op = "oracle.Unfold"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -218,7 +219,7 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 			r.undone = true
 			r.undoneAt = u.Now
 			r.after = new(clone(b.View))
-			th.news.Fold(r.Receipt)
+			th.news.NoteFold(r.Receipt)
 			show(r.before)
 			return clone(r.Receipt), nil
 		}
@@ -233,8 +234,8 @@ func (db views) Unfold(ctx context.Context, u driver.Unfold) (scrollback.Receipt
 	return scrollback.Receipt{}, nil
 }
 
-// Refold implements [driver.Views].
-func (db views) Refold(ctx context.Context, q driver.Refold) (scrollback.Receipt, error) {
+// RedoFold implements [driver.Views].
+func (db views) RedoFold(ctx context.Context, q driver.FoldRedo) (scrollback.Receipt, error) {
 	const op = "oracle.Refold"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -263,13 +264,13 @@ func (db views) Refold(ctx context.Context, q driver.Refold) (scrollback.Receipt
 	r.undone = false
 	r.after = nil
 	b.ViewVersion++
-	th.news.Fold(r.Receipt)
+	th.news.NoteFold(r.Receipt)
 	db.changes.touch(th, q.Now)
 	return clone(r.Receipt), nil
 }
 
-// Folds implements [driver.Views].
-func (db views) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
+// ListFolds implements [driver.Views].
+func (db views) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
 	end, err := db.read(ctx, "oracle.Folds")
 	defer end()
 	b := db.branches[q.Branch]
@@ -295,8 +296,8 @@ func (db views) Folds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, e
 	return out, nil
 }
 
-// Segments implements [driver.Views].
-func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+// ReadSegments implements [driver.Views].
+func (db views) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	const op = "oracle.Segments"
 	end, err := db.read(ctx, op)
 	defer end()
@@ -314,8 +315,9 @@ func (db views) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scr
 	return out, nil
 }
 
-// Receipts implements [driver.Views].
-func (db views) Receipts(ctx context.Context, id scrollback.ConversationID, limit int) ([]scrollback.Receipt, error) {
+// ListReceipts implements [driver.Views].
+func (db views) ListReceipts(ctx context.Context, id scrollback.ConversationID,
+	limit int) ([]scrollback.Receipt, error) {
 	const op = "oracle.Receipts"
 	end, err := db.read(ctx, op)
 	defer end()

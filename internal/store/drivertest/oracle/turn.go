@@ -10,8 +10,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Save implements [driver.Turns].
-func (db turns) Save(ctx context.Context, s driver.Save) (bool, error) {
+// SaveDraft implements [driver.Turns].
+func (db turns) SaveDraft(ctx context.Context, s driver.SavedDraft) (bool, error) {
 	const op = "oracle.Save"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -30,25 +30,25 @@ func (db turns) Save(ctx context.Context, s driver.Save) (bool, error) {
 	return t.Cancel, nil
 }
 
-// Finish implements [driver.Turns].
-func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, error) {
+// FinishStep implements [driver.Turns].
+func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.AppendResult, error) {
 	const op = "oracle.Finish"
 	end, err := db.write(ctx, op)
 	defer end()
 	if err != nil {
-		return driver.Finished{}, err
+		return driver.AppendResult{}, err
 	}
 	t, err := owned(db, op, f.Turn, f.Owner)
 	if err != nil {
-		return driver.Finished{}, err
+		return driver.AppendResult{}, err
 	}
 	th := db.threads[t.Conversation]
 	if err := db.fresh(op, f.Entries); err != nil {
-		return driver.Finished{}, err
+		return driver.AppendResult{}, err
 	}
 	ms := db.append(th, f.Entries, f.Now)
-	t.Reply = driver.Reply(t.Reply, f.Entries)
-	t.LastSeq = driver.LastSeq(t.LastSeq, th.Messages, f.Entries)
+	t.Reply = driver.ReplyAfter(t.Reply, f.Entries)
+	t.LastSeq = driver.LastSeqAfter(t.LastSeq, th.Messages, f.Entries)
 	t.State = f.State
 	t.FinishReason = f.FinishReason
 	t.Draft = scrollback.Draft{}
@@ -71,11 +71,11 @@ func (db turns) Finish(ctx context.Context, f driver.Finish) (driver.Finished, e
 	th.news.Turn = t.ID
 	db.enter(th.Project, f.Usage, f.Learn)
 	db.changes.touch(th, f.Now)
-	return driver.Finished{Head: db.head(th), Messages: ms}, nil
+	return driver.AppendResult{Head: db.head(th), Messages: ms}, nil
 }
 
 // TakeOver implements [driver.Turns].
-func (db turns) TakeOver(ctx context.Context, o driver.TakeOver) (scrollback.Turn, error) {
+func (db turns) TakeOver(ctx context.Context, o driver.Takeover) (scrollback.Turn, error) {
 	const op = "oracle.TakeOver"
 	end, err := db.write(ctx, op)
 	defer end()
@@ -87,7 +87,7 @@ func (db turns) TakeOver(ctx context.Context, o driver.TakeOver) (scrollback.Tur
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "no turn %s", o.Turn)
 	}
 	th := db.threads[t.Conversation]
-	if t.State != scrollback.TurnOpen || driver.Holds(*t, o.Now) || th.turn != t.ID {
+	if t.State != scrollback.TurnOpen || driver.HoldsConversation(*t, o.Now) || th.turn != t.ID {
 		return *t, nil
 	}
 	salvaged := interrupt(t, th.Messages, o.Now, o.Salvage)
@@ -100,7 +100,7 @@ func (db turns) TakeOver(ctx context.Context, o driver.TakeOver) (scrollback.Tur
 }
 
 // keepSent keeps what a step sent, and the texts that it names.
-func keepSent(db *database, th *thread, id scrollback.TurnID, f driver.Finish) {
+func keepSent(db *database, th *thread, id scrollback.TurnID, f driver.FinishedStep) {
 	if f.Sent == nil {
 		return
 	}
@@ -117,8 +117,8 @@ func keepSent(db *database, th *thread, id scrollback.TurnID, f driver.Finish) {
 	}
 }
 
-// Steps implements [driver.Turns].
-func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
+// ReadSteps implements [driver.Turns].
+func (db turns) ReadSteps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
 	end, err := db.read(ctx, "oracle.Steps")
 	defer end()
 	if err != nil {
@@ -127,8 +127,9 @@ func (db turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.S
 	return clone(db.steps[id]), nil
 }
 
-// Texts implements [driver.Turns].
-func (db turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes []string) (map[string]string, error) {
+// ReadTexts implements [driver.Turns].
+func (db turns) ReadTexts(ctx context.Context, of scrollback.ConversationID,
+	hashes []string) (map[string]string, error) {
 	end, err := db.read(ctx, "oracle.Texts")
 	defer end()
 	if err != nil {
@@ -178,8 +179,8 @@ func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn,
 	return clone(*t), nil
 }
 
-// Last implements [driver.Turns].
-func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+// GetLast implements [driver.Turns].
+func (db turns) GetLast(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
 	const op = "oracle.Last"
 	end, err := db.read(ctx, op)
 	defer end()
@@ -197,8 +198,9 @@ func (db turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollb
 	return clone(*t), nil
 }
 
-// Meta implements [driver.Turns].
-func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+// ReadMeta implements [driver.Turns].
+func (db turns) ReadMeta(ctx context.Context,
+	ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
 	end, err := db.read(ctx, "oracle.Meta")
 	defer end()
 	if err != nil {
@@ -213,8 +215,8 @@ func (db turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollba
 	return out, nil
 }
 
-// Troubled implements [driver.Turns].
-func (db turns) Troubled(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
+// ListUnsuccessful implements [driver.Turns].
+func (db turns) ListUnsuccessful(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
 	end, err := db.read(ctx, "oracle.Troubled")
 	defer end()
 	if err != nil {

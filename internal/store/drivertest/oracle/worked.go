@@ -9,21 +9,21 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Worked implements [driver.Index].
-func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Worked, error) {
+// FindWorkedBranches implements [driver.Index].
+func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([]driver.WorkedBranch, error) {
 	end, err := db.read(ctx, "oracle.Worked")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
 	here := workedOn(db.database, q)
-	var out []driver.Worked
+	var out []driver.WorkedBranch
 	for _, b := range db.branches {
 		th := db.threads[b.Conversation]
 		if !here[b.Conversation] || th.DeletedAt != 0 || !within(q.Projects, th.Project) {
 			continue
 		}
-		w := driver.Worked{Line: lineOf(db.database, b), Project: th.Project, Agent: th.AgentOf != nil,
+		w := driver.WorkedBranch{IndexedBranch: lineOf(db.database, b), Project: th.Project, Agent: th.AgentOf != nil,
 			Current: th.Branch == b.ID}
 		for _, r := range b.rows {
 			if r.Seq == b.HeadSeq {
@@ -32,12 +32,12 @@ func (db index) Worked(ctx context.Context, q driver.WorkedQuery) ([]driver.Work
 		}
 		out = append(out, w)
 	}
-	slices.SortFunc(out, func(a, b driver.Worked) int { return cmp.Compare(a.Number, b.Number) })
+	slices.SortFunc(out, func(a, b driver.WorkedBranch) int { return cmp.Compare(a.Number, b.Number) })
 	return out, nil
 }
 
-// WorkedLines implements [driver.Index].
-func (db index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64, error) {
+// ListWorkedNumbers implements [driver.Index].
+func (db index) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]int64, error) {
 	end, err := db.read(ctx, "oracle.WorkedLines")
 	defer end()
 	if err != nil {
@@ -55,13 +55,13 @@ func (db index) WorkedLines(ctx context.Context, q driver.WorkedQuery) ([]int64,
 }
 
 // workedOn are the conversations that were worked on in the query's folders.
-func workedOn(db *database, q driver.WorkedQuery) map[scrollback.ConversationID]bool {
+func workedOn(db *database, q driver.FolderQuery) map[scrollback.ConversationID]bool {
 	here := map[scrollback.ConversationID]bool{}
 	for id, th := range db.threads {
-		here[id] = slices.ContainsFunc(th.Roots, q.Has)
+		here[id] = slices.ContainsFunc(th.Roots, q.HasFolder)
 	}
 	for _, o := range db.origins {
-		here[o.Conversation] = here[o.Conversation] || q.Has(o.Folder)
+		here[o.Conversation] = here[o.Conversation] || q.HasFolder(o.Folder)
 	}
 	for more := true; more; {
 		more = false

@@ -60,14 +60,15 @@ func (r *rig) create(project string) scrollback.Conversation {
 	c := scrollback.Conversation{ID: scrollback.ConversationID(r.id()), Project: project, Branch: b.ID, Version: 1,
 		CreatedAt: r.now, UpdatedAt: r.now}
 	b.Conversation = c.ID
-	c, _, err := r.Log.Create(r.t.Context(), c, b)
+	c, _, err := r.Log.CreateConversation(r.t.Context(), c, b)
 	r.ok(err)
 	return c
 }
 
 func (r *rig) patch(id scrollback.ConversationID, edit func(*scrollback.Conversation)) {
 	r.t.Helper()
-	_, err := r.Log.Patch(r.t.Context(), id, r.now, func(c *scrollback.Conversation) error { edit(c); return nil })
+	_, err := r.Log.PatchConversation(r.t.Context(), id, r.now,
+		func(c *scrollback.Conversation) error { edit(c); return nil })
 	r.ok(err)
 }
 
@@ -76,7 +77,7 @@ func (r *rig) begin(id scrollback.ConversationID, edit func(*scrollback.Conversa
 	t := scrollback.Turn{ID: scrollback.TurnID(r.id()), Conversation: id, State: scrollback.TurnOpen, Owner: "o",
 		LeaseUntil: r.now + 1000, StartedAt: r.now}
 	got, err := r.Turns.Begin(r.t.Context(),
-		driver.Begin{Turn: t, Now: r.now, Entries: []driver.Entry{r.entry()}, Edit: edit,
+		driver.BeginRequest{Turn: t, Now: r.now, Entries: []driver.Entry{r.entry()}, Edit: edit,
 			Salvage: func(scrollback.Turn) []driver.Entry { return []driver.Entry{r.entry(), r.entry()} }})
 	r.ok(err)
 	return got.Turn
@@ -84,19 +85,19 @@ func (r *rig) begin(id scrollback.ConversationID, edit func(*scrollback.Conversa
 
 func (r *rig) finish(t scrollback.Turn, state scrollback.TurnState, entries ...driver.Entry) {
 	r.t.Helper()
-	_, err := r.Turns.Finish(r.t.Context(),
-		driver.Finish{Turn: t.ID, Owner: t.Owner, Now: r.now, LeaseUntil: r.now + 1000, State: state, Entries: entries})
+	_, err := r.Turns.FinishStep(r.t.Context(),
+		driver.FinishedStep{Turn: t.ID, Owner: t.Owner, Now: r.now, LeaseUntil: r.now + 1000, State: state, Entries: entries})
 	r.ok(err)
 }
 
 // told wants these changes after number after, each without what has become of its
 // conversation, and numbered without a gap.
-func (r *rig) told(after int64, want ...driver.Changed) {
+func (r *rig) told(after int64, want ...driver.Change) {
 	r.t.Helper()
-	got, err := r.Log.Changes(r.t.Context(), after, 1000)
+	got, err := r.Log.ListChanges(r.t.Context(), after, 1000)
 	r.ok(err)
 	for i := range max(len(got), len(want)) {
-		var g, w driver.Changed
+		var g, w driver.Change
 		if i < len(got) {
 			g = got[i]
 			g.Now = nil
@@ -120,55 +121,56 @@ func everything(r *rig) {
 	id := c.ID
 	titled := r.begin(id, func(c *scrollback.Conversation) { c.Title = "t" })
 	r.finish(titled, scrollback.TurnOpen, r.entry(), r.entry())
-	_, err := r.Turns.Save(ctx, driver.Save{Turn: titled.ID, Owner: "o", LeaseUntil: r.now + 1000})
+	_, err := r.Turns.SaveDraft(ctx, driver.SavedDraft{Turn: titled.ID, Owner: "o", LeaseUntil: r.now + 1000})
 	r.ok(err)
 	r.ok(r.Turns.Stop(ctx, titled.ID))
 	r.finish(titled, scrollback.TurnComplete, r.entry())
 	failed := r.begin(id, nil)
 	r.finish(failed, scrollback.TurnFailed)
-	_, err = r.Log.Append(ctx, driver.Append{Conversation: id, Now: r.now, IfHead: -1,
+	_, err = r.Log.AppendEntries(ctx, driver.Append{Conversation: id, Now: r.now, IfHead: -1,
 		Entries: []driver.Entry{r.entry(), r.entry()}})
 	r.ok(err)
 	refs := []scrollback.Ref{"history:x", "history:y"}
 	segment := scrollback.Segment{ID: scrollback.SegmentID(r.id()), Conversation: id, Branch: c.Branch, FirstSeq: 1,
 		LastSeq: 3}
-	r.ok(r.Views.Commit(ctx, driver.Commit{Conversation: id, Branch: c.Branch, Segments: []scrollback.Segment{segment},
-		Now:     r.now,
-		Receipt: scrollback.Receipt{FirstSeq: 1, LastSeq: 3, Refs: refs}}))
-	_, err = r.Views.Unfold(ctx, driver.Unfold{Branch: c.Branch, Now: r.now})
+	r.ok(r.Views.CommitFold(ctx,
+		driver.FoldCommit{Conversation: id, Branch: c.Branch, Segments: []scrollback.Segment{segment},
+			Now:     r.now,
+			Receipt: scrollback.Receipt{FirstSeq: 1, LastSeq: 3, Refs: refs}}))
+	_, err = r.Views.UndoFold(ctx, driver.FoldUndo{Branch: c.Branch, Now: r.now})
 	r.ok(err)
 	to := scrollback.Branch{ID: scrollback.BranchID(r.id()), Conversation: id, Parent: c.Branch, AtSeq: 1}
-	_, err = r.Log.Rewind(ctx, driver.Rewind{Conversation: id, Now: r.now, To: to})
+	_, err = r.Log.RewindHead(ctx, driver.Rewind{Conversation: id, Now: r.now, To: to})
 	r.ok(err)
 	r.patch(id, func(c *scrollback.Conversation) { c.Title = "again" })
 	r.patch(id, func(c *scrollback.Conversation) { c.DeletedAt = r.now })
 	r.patch(id, func(c *scrollback.Conversation) { c.DeletedAt = 0 })
 	for range 2 { // the second finds nothing
-		_, err = r.Log.Purge(ctx, driver.Purge{Conversation: id, Now: r.now, Limit: 1})
+		_, err = r.Log.PurgeConversation(ctx, driver.Purge{Conversation: id, Now: r.now, Limit: 1})
 		r.ok(err)
 	}
 	r.told(0,
-		driver.Changed{Conversation: id, Kinds: driver.KindEdited},
-		driver.Changed{Conversation: other.ID, Kinds: driver.KindEdited},
-		driver.Changed{Conversation: id, Kinds: driver.KindEdited | driver.KindGrown | driver.KindTurned, Turn: titled.ID,
+		driver.Change{Conversation: id, Kinds: driver.KindEdited},
+		driver.Change{Conversation: other.ID, Kinds: driver.KindEdited},
+		driver.Change{Conversation: id, Kinds: driver.KindEdited | driver.KindGrown | driver.KindTurned, Turn: titled.ID,
 			State: scrollback.TurnOpen, FirstSeq: 1, LastSeq: 1},
-		driver.Changed{Conversation: id, Kinds: driver.KindGrown, Turn: titled.ID, FirstSeq: 2, LastSeq: 3},
-		driver.Changed{Conversation: id, Kinds: driver.KindGrown | driver.KindTurned, Turn: titled.ID,
+		driver.Change{Conversation: id, Kinds: driver.KindGrown, Turn: titled.ID, FirstSeq: 2, LastSeq: 3},
+		driver.Change{Conversation: id, Kinds: driver.KindGrown | driver.KindTurned, Turn: titled.ID,
 			State: scrollback.TurnComplete, FirstSeq: 4, LastSeq: 4},
-		driver.Changed{Conversation: id, Kinds: driver.KindGrown | driver.KindTurned, Turn: failed.ID,
+		driver.Change{Conversation: id, Kinds: driver.KindGrown | driver.KindTurned, Turn: failed.ID,
 			State:    scrollback.TurnOpen,
 			FirstSeq: 5, LastSeq: 5},
-		driver.Changed{Conversation: id, Kinds: driver.KindTurned, Turn: failed.ID, State: scrollback.TurnFailed},
-		driver.Changed{Conversation: id, Kinds: driver.KindGrown, FirstSeq: 6, LastSeq: 7},
-		driver.Changed{Conversation: id, Kinds: driver.KindFolded, FirstSeq: 1, LastSeq: 3, Ref: "history:y"},
-		driver.Changed{Conversation: id, Kinds: driver.KindFolded | driver.KindUndone, FirstSeq: 1, LastSeq: 3,
+		driver.Change{Conversation: id, Kinds: driver.KindTurned, Turn: failed.ID, State: scrollback.TurnFailed},
+		driver.Change{Conversation: id, Kinds: driver.KindGrown, FirstSeq: 6, LastSeq: 7},
+		driver.Change{Conversation: id, Kinds: driver.KindFolded, FirstSeq: 1, LastSeq: 3, Ref: "history:y"},
+		driver.Change{Conversation: id, Kinds: driver.KindFolded | driver.KindUndone, FirstSeq: 1, LastSeq: 3,
 			Ref: "history:y"},
-		driver.Changed{Conversation: id, Kinds: driver.KindEdited},
-		driver.Changed{Conversation: id, Kinds: driver.KindEdited},
-		driver.Changed{Conversation: id, Kinds: driver.KindEdited | driver.KindTrashed},
-		driver.Changed{Conversation: id, Kinds: driver.KindEdited | driver.KindTrashed},
-		driver.Changed{Conversation: id, Kinds: driver.KindTrashed | driver.KindPurged})
-	got, err := r.Log.Changes(ctx, 0, 2)
+		driver.Change{Conversation: id, Kinds: driver.KindEdited},
+		driver.Change{Conversation: id, Kinds: driver.KindEdited},
+		driver.Change{Conversation: id, Kinds: driver.KindEdited | driver.KindTrashed},
+		driver.Change{Conversation: id, Kinds: driver.KindEdited | driver.KindTrashed},
+		driver.Change{Conversation: id, Kinds: driver.KindTrashed | driver.KindPurged})
+	got, err := r.Log.ListChanges(ctx, 0, 2)
 	r.ok(err)
 	if got[0].Now != nil || got[1].Now == nil || got[1].Now.In != "a" || got[1].Now.Version != 1 ||
 		got[1].Now.Branch != other.Branch {
@@ -183,47 +185,47 @@ func takenOver(r *rig) {
 	r.now += 2000
 	second := r.begin(c.ID, nil)
 	r.told(2,
-		driver.Changed{Conversation: c.ID, Kinds: driver.KindGrown | driver.KindTurned, Turn: first.ID,
+		driver.Change{Conversation: c.ID, Kinds: driver.KindGrown | driver.KindTurned, Turn: first.ID,
 			State: scrollback.TurnInterrupted, FirstSeq: 2, LastSeq: 3},
-		driver.Changed{Conversation: c.ID, Kinds: driver.KindGrown | driver.KindTurned, Turn: second.ID,
+		driver.Change{Conversation: c.ID, Kinds: driver.KindGrown | driver.KindTurned, Turn: second.ID,
 			State: scrollback.TurnOpen, FirstSeq: 4, LastSeq: 4})
 }
 
 // entitled: that a title is being asked for is not told, and the title is.
 func entitled(r *rig) {
 	c := r.create("a")
-	entitle := func(e driver.Entitle) {
+	entitle := func(e driver.TitleChange) {
 		r.t.Helper()
 		e.Conversation = c.ID
 		e.Now = r.now
-		moved, err := r.Log.Entitle(r.t.Context(), e)
+		moved, err := r.Log.ChangeTitle(r.t.Context(), e)
 		if r.ok(err); !moved {
 			r.t.Fatalf("%+v moved nothing", e)
 		}
 	}
-	entitle(driver.Entitle{To: scrollback.TitleAsked})
+	entitle(driver.TitleChange{To: scrollback.TitleAsked})
 	r.told(1)
-	entitle(driver.Entitle{From: scrollback.TitleAsked, To: scrollback.TitleModel, Title: "Given"})
-	r.told(1, driver.Changed{Conversation: c.ID, Kinds: driver.KindEdited})
+	entitle(driver.TitleChange{From: scrollback.TitleAsked, To: scrollback.TitleModel, Title: "Given"})
+	r.told(1, driver.Change{Conversation: c.ID, Kinds: driver.KindEdited})
 }
 
 // nothing: what was not written is not told.
 func nothing(r *rig) {
 	ctx := r.t.Context()
 	c := r.create("a")
-	_, err := r.Log.Patch(ctx, c.ID, r.now, func(*scrollback.Conversation) error {
+	_, err := r.Log.PatchConversation(ctx, c.ID, r.now, func(*scrollback.Conversation) error {
 		return scrollback.Errorf(scrollback.Invalid, "test", "no")
 	})
 	if scrollback.CodeOf(err) != scrollback.Invalid {
 		r.t.Fatal(err)
 	}
-	_, err = r.Turns.Begin(ctx, driver.Begin{Turn: scrollback.Turn{ID: "t", Conversation: c.ID}, Now: r.now,
+	_, err = r.Turns.Begin(ctx, driver.BeginRequest{Turn: scrollback.Turn{ID: "t", Conversation: c.ID}, Now: r.now,
 		Entries: []driver.Entry{r.entry()},
 		Admit:   func(*scrollback.Turn) error { return scrollback.Errorf(scrollback.Invalid, "test", "no") }})
 	if scrollback.CodeOf(err) != scrollback.Invalid {
 		r.t.Fatal(err)
 	}
-	_, _, err = r.Log.Create(ctx, c, scrollback.Branch{}) // it is there
+	_, _, err = r.Log.CreateConversation(ctx, c, scrollback.Branch{}) // it is there
 	r.ok(err)
 	r.told(1)
 }
@@ -233,9 +235,9 @@ func moved(r *rig) {
 	c := r.create("a")
 	r.patch(c.ID, func(c *scrollback.Conversation) { c.Project = "b" })
 	r.patch(c.ID, func(c *scrollback.Conversation) { c.Title = "t" })
-	r.told(1, driver.Changed{Conversation: c.ID, Project: "b", From: "a", Kinds: driver.KindEdited},
-		driver.Changed{Conversation: c.ID, Project: "b", Kinds: driver.KindEdited})
-	got, err := r.Log.Changes(r.t.Context(), 0, 1)
+	r.told(1, driver.Change{Conversation: c.ID, Project: "b", From: "a", Kinds: driver.KindEdited},
+		driver.Change{Conversation: c.ID, Project: "b", Kinds: driver.KindEdited})
+	got, err := r.Log.ListChanges(r.t.Context(), 0, 1)
 	r.ok(err)
 	if got[0].Project != "a" || got[0].Now.In != "b" || got[0].Now.Title != "t" {
 		r.t.Errorf("before it moved: %+v %+v", got[0], got[0].Now)
@@ -244,16 +246,16 @@ func moved(r *rig) {
 
 // pages: changes are read from any number on, and whoever waits is woken.
 func pages(r *rig) {
-	if o, n, err := r.Log.ChangeSpan(r.t.Context()); o != 0 || n != 0 || err != nil {
+	if o, n, err := r.Log.ReadChangeSpan(r.t.Context()); o != 0 || n != 0 || err != nil {
 		r.t.Errorf("of nothing: %d to %d, %v", o, n, err)
 	}
 	for range 5 {
 		r.create("a")
 	}
-	if o, n, err := r.Log.ChangeSpan(r.t.Context()); o != 1 || n != 5 || err != nil {
+	if o, n, err := r.Log.ReadChangeSpan(r.t.Context()); o != 1 || n != 5 || err != nil {
 		r.t.Errorf("%d to %d, %v", o, n, err)
 	}
-	got, err := r.Log.Changes(r.t.Context(), 2, 2)
+	got, err := r.Log.ListChanges(r.t.Context(), 2, 2)
 	if err != nil || len(got) != 2 || got[0].N != 3 || got[1].N != 4 {
 		r.t.Errorf("two after the second: %+v, %v", got, err)
 	}

@@ -26,7 +26,7 @@ func TestEachChange(t *testing.T) {
 			target := to.store(t)
 			for name, change := range map[string]func(ctx context.Context) error{
 				"save": func(ctx context.Context) error {
-					_, err := d.Turns.Save(ctx, driver.Save{Turn: "open", Owner: "o", LeaseUntil: 1 << 50,
+					_, err := d.Turns.SaveDraft(ctx, driver.SavedDraft{Turn: "open", Owner: "o", LeaseUntil: 1 << 50,
 						Draft: scrollback.Draft{Content: odd[2], Model: "m"}})
 					return err
 				},
@@ -38,7 +38,8 @@ func TestEachChange(t *testing.T) {
 					return d.Log.PutArtifact(ctx, scrollback.Artifact{ID: "0a", Size: 1, CreatedAt: 1}, id)
 				},
 				"patch": func(ctx context.Context) error {
-					_, err := d.Log.Patch(ctx, id, 50, func(c *scrollback.Conversation) error { c.Title = "patched"; return nil })
+					_, err := d.Log.PatchConversation(ctx, id, 50,
+						func(c *scrollback.Conversation) error { c.Title = "patched"; return nil })
 					return err
 				},
 				"project": func(ctx context.Context) error {
@@ -50,10 +51,10 @@ func TestEachChange(t *testing.T) {
 				},
 				"use": func(ctx context.Context) error { return d.Access.UseKey(ctx, "key", 1<<40, 1) },
 				"teach": func(ctx context.Context) error {
-					return d.Turns.Teach(ctx, "m", func(l *scrollback.Learned) { l.Limit = 12345 })
+					return d.Turns.UpdateLearned(ctx, "m", func(l *scrollback.Learned) { l.Limit = 12345 })
 				},
 				"title": func(ctx context.Context) error {
-					_, err := d.Log.Entitle(ctx, driver.Entitle{Conversation: id, Now: 60, From: "", To: "",
+					_, err := d.Log.ChangeTitle(ctx, driver.TitleChange{Conversation: id, Now: 60, From: "", To: "",
 						Usage: []scrollback.UsageRecord{
 							{Conversation: id, Model: "m", At: 60, Usage: scrollback.Usage{InputTokens: 7, Currency: "USD"}}}})
 					return err

@@ -95,7 +95,7 @@ func fill(t *testing.T, d *driver.Driver, seed uint64) {
 	c := scrollback.Conversation{ID: "ffffffff-odd", Project: "odd", Title: odd[0], Instructions: odd[1], Version: 1,
 		Branch:    "odd",
 		CreatedAt: 1, UpdatedAt: 1}
-	_, _, err := d.Log.Create(ctx, c, scrollback.Branch{ID: "odd", Conversation: c.ID})
+	_, _, err := d.Log.CreateConversation(ctx, c, scrollback.Branch{ID: "odd", Conversation: c.ID})
 	ok(t, err)
 	for i, text := range odd {
 		say(t, d, c.ID, scrollback.MessageID("odd message "+string(rune('a'+i))), text)
@@ -111,11 +111,11 @@ func fill(t *testing.T, d *driver.Driver, seed uint64) {
 	key := scrollback.Key{ID: "key", Name: odd[2], CreatedAt: 3}
 	ok(t, d.Access.AddKey(ctx, driver.NewKey{Key: key, Hash: driver.SecretHash{1, 0, 255}, Now: 3, Most: 10}))
 	ok(t, d.Access.SignIn(ctx, driver.NewSignIn{Hash: driver.SecretHash{2}, Key: "key", Now: 4, Ends: 1 << 50, Most: 10}))
-	_, err = d.Turns.Begin(ctx, driver.Begin{Turn: scrollback.Turn{ID: "open", Conversation: c.ID,
+	_, err = d.Turns.Begin(ctx, driver.BeginRequest{Turn: scrollback.Turn{ID: "open", Conversation: c.ID,
 		State: scrollback.TurnOpen, Owner: "o",
 		LeaseUntil: 1 << 50, StartedAt: 9}, Now: 9})
 	ok(t, err)
-	_, err = d.Turns.Save(ctx, driver.Save{Turn: "open", Owner: "o", LeaseUntil: 1 << 50,
+	_, err = d.Turns.SaveDraft(ctx, driver.SavedDraft{Turn: "open", Owner: "o", LeaseUntil: 1 << 50,
 		Draft: scrollback.Draft{Content: odd[2]}})
 	ok(t, err)
 }
@@ -126,7 +126,7 @@ func say(t testing.TB, d *driver.Driver, id scrollback.ConversationID, as scroll
 		CreatedAt: 10,
 		Parts:     scrollback.Parts{scrollback.Text{Text: text}},
 		Weight:    scrollback.Weight{Tokens: 2, Bytes: int64(len(text))}}
-	_, err := d.Log.Append(t.Context(), driver.Append{Conversation: id, Now: 10, IfHead: -1,
+	_, err := d.Log.AppendEntries(t.Context(), driver.Append{Conversation: id, Now: 10, IfHead: -1,
 		Entries: []driver.Entry{{Message: m}}})
 	if err != nil {
 		t.Fatal(err)
@@ -138,14 +138,14 @@ func equal(t *testing.T, want, got *driver.Driver) {
 	t.Helper()
 	drivertest.Equal(t, want, got)
 	drivertest.Check(t, got)
-	a, err := want.Access.Keys(t.Context())
+	a, err := want.Access.ListKeys(t.Context())
 	ok(t, err)
-	b, err := got.Access.Keys(t.Context())
+	b, err := got.Access.ListKeys(t.Context())
 	ok(t, err)
 	if len(a) != len(b) || len(a) != 1 || a[0].Name != b[0].Name {
 		t.Errorf("keys %v and %v", a, b)
 	}
-	k, ends, err := got.Access.SignedIn(t.Context(), driver.SecretHash{2}, 5)
+	k, ends, err := got.Access.FindSignIn(t.Context(), driver.SecretHash{2}, 5)
 	if err != nil || k.ID != "key" || ends != 1<<50 {
 		t.Errorf("signed in as %v until %d, %v", k, ends, err)
 	}
@@ -197,7 +197,7 @@ func talk(t testing.TB, d *driver.Driver, id scrollback.ConversationID, n int) {
 	t.Helper()
 	b := scrollback.BranchID(id)
 	c := scrollback.Conversation{ID: id, Project: "talk", Version: 1, Branch: b, CreatedAt: 1, UpdatedAt: 1}
-	if _, _, err := d.Log.Create(t.Context(), c, scrollback.Branch{ID: b, Conversation: id}); err != nil {
+	if _, _, err := d.Log.CreateConversation(t.Context(), c, scrollback.Branch{ID: b, Conversation: id}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range n {
@@ -210,7 +210,7 @@ func refused(t *testing.T, d *driver.Driver) {
 	t.Helper()
 	b := scrollback.BranchID("refused")
 	c := scrollback.Conversation{ID: "refused", Version: 1, Branch: b}
-	_, _, err := d.Log.Create(t.Context(), c, scrollback.Branch{ID: b, Conversation: c.ID})
+	_, _, err := d.Log.CreateConversation(t.Context(), c, scrollback.Branch{ID: b, Conversation: c.ID})
 	said, ok := errors.AsType[*scrollback.Error](err)
 	if !ok ||
 		!regexp.MustCompile(`^this store is being moved to \S+; here it can only be read$`).MatchString(said.Err.Error()) {

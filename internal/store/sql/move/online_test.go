@@ -28,7 +28,7 @@ func step(ctx context.Context, d *driver.Driver, n int) error {
 	id := scrollback.ConversationID(fmt.Sprintf("online-%03d", n%40))
 	b := scrollback.BranchID(id)
 	c := scrollback.Conversation{ID: id, Project: "online", Version: 1, Branch: b, CreatedAt: 1, UpdatedAt: 1}
-	if _, _, err := d.Log.Create(ctx, c, scrollback.Branch{ID: b, Conversation: id}); err != nil {
+	if _, _, err := d.Log.CreateConversation(ctx, c, scrollback.Branch{ID: b, Conversation: id}); err != nil {
 		if scrollback.CodeOf(err) == scrollback.Conflict {
 			return nil // purged, and others inherit it
 		}
@@ -44,21 +44,22 @@ func step(ctx context.Context, d *driver.Driver, n int) error {
 			CreatedAt: 20,
 			Weight:    scrollback.Weight{Tokens: 1, Bytes: 3}}}
 	}
-	if _, err := d.Turns.Begin(ctx, driver.Begin{Turn: turn, Now: 20,
+	if _, err := d.Turns.Begin(ctx, driver.BeginRequest{Turn: turn, Now: 20,
 		Entries: []driver.Entry{entry("asked ")}}); err != nil {
 		return err
 	}
 	used := scrollback.UsageRecord{Conversation: id, Model: "m", At: 21,
 		Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}
-	_, err := d.Turns.Finish(ctx, driver.Finish{Turn: turn.ID, Owner: "o", Entries: []driver.Entry{entry("said ")},
-		Now:   21,
-		State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{used}})
+	_, err := d.Turns.FinishStep(ctx,
+		driver.FinishedStep{Turn: turn.ID, Owner: "o", Entries: []driver.Entry{entry("said ")},
+			Now:   21,
+			State: scrollback.TurnComplete, Usage: []scrollback.UsageRecord{used}})
 	if err == nil && n%5 == 0 {
 		err = d.Log.PutArtifact(ctx, scrollback.Artifact{ID: scrollback.ArtifactID(fmt.Sprintf("%064d", n%7)), Size: 1,
 			CreatedAt: 3}, id)
 	}
 	if err == nil && n%17 == 0 {
-		_, err = d.Log.Purge(ctx, driver.Purge{Conversation: id, Now: 30, Limit: 1000})
+		_, err = d.Log.PurgeConversation(ctx, driver.Purge{Conversation: id, Now: 30, Limit: 1000})
 	}
 	return err
 }

@@ -416,12 +416,12 @@ func TestReadsOverARestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	reads := map[string]func() error{
-		"a head": func() error { _, err := s.Log.Head(t.Context(), "c"); return err },
+		"a head": func() error { _, err := s.Log.ReadHead(t.Context(), "c"); return err },
 		"the index": func() error {
-			_, err := s.Index.Postings(t.Context(), driver.PostingQuery{Terms: []string{"a"}})
+			_, err := s.Index.FindPostings(t.Context(), driver.PostingQuery{Terms: []string{"a"}})
 			return err
 		},
-		"the feed":   func() error { _, err := s.Log.Changes(t.Context(), 0, 10); return err },
+		"the feed":   func() error { _, err := s.Log.ListChanges(t.Context(), 0, 10); return err },
 		"what is up": func() error { return s.Ready(t.Context()) },
 	}
 	for name, read := range reads {

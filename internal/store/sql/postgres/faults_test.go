@@ -176,7 +176,7 @@ func story() []step {
 	const id, turn = scrollback.ConversationID("c"), scrollback.TurnID("t")
 	head := func(n int64) func(context.Context, *driver.Driver) bool {
 		return func(ctx context.Context, d *driver.Driver) bool {
-			h, err := d.Log.Head(ctx, id)
+			h, err := d.Log.ReadHead(ctx, id)
 			return err == nil && h.Messages == n
 		}
 	}
@@ -195,12 +195,12 @@ func story() []step {
 		{"begin", func(ctx context.Context, d *driver.Driver) error {
 			m := scrollback.Message{ID: "question", TurnID: turn, Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
 				Parts: scrollback.Parts{scrollback.Text{Text: "question"}}}
-			_, err := d.Turns.Begin(ctx, driver.Begin{Now: 2, Entries: []driver.Entry{{Message: m}},
+			_, err := d.Turns.Begin(ctx, driver.BeginRequest{Now: 2, Entries: []driver.Entry{{Message: m}},
 				Turn: scrollback.Turn{ID: turn, Conversation: id, Owner: "o", LeaseUntil: 1 << 60, StartedAt: 2}})
 			return err
 		}, state(scrollback.TurnOpen)},
 		{"finish", func(ctx context.Context, d *driver.Driver) error {
-			_, err := d.Turns.Finish(ctx, driver.Finish{Turn: turn, Owner: "o", Now: 3, State: scrollback.TurnComplete,
+			_, err := d.Turns.FinishStep(ctx, driver.FinishedStep{Turn: turn, Owner: "o", Now: 3, State: scrollback.TurnComplete,
 				Entries: []driver.Entry{{Message: reply}},
 				Learn:   func(was float64, _ scrollback.UsageRecord) float64 { return was + 1 },
 				Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: turn, Model: "m", At: 3, WindowTokens: 1,
@@ -266,16 +266,16 @@ func cutOnce(t *testing.T, w *wire, dsn string, n int) (unknown int) {
 	if unknown > 1 {
 		t.Fatalf("call %d: %d steps were left unknown", n, unknown)
 	}
-	ms, err := d.Log.Messages(ctx, driver.MessageQuery{Branch: "branch of c", From: 1, To: 99})
+	ms, err := d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: "branch of c", From: 1, To: 99})
 	if err != nil || len(ms) != 4 || ms[0].ID != "first" || ms[1].ID != "question" || ms[2].ID != "reply" ||
 		ms[3].ID != "last" {
 		t.Fatalf("call %d: %d messages, %v", n, len(ms), err)
 	}
-	days, err := d.Access.UsageDays(ctx, 0, 9)
+	days, err := d.Access.ListUsageDays(ctx, 0, 9)
 	if err != nil || len(days) != 1 || days[0].Calls != 1 || days[0].TotalTokens != 5 {
 		t.Fatalf("call %d: the books say %+v, %v", n, days, err)
 	}
-	told, err := d.Log.Changes(ctx, 0, 99)
+	told, err := d.Log.ListChanges(ctx, 0, 99)
 	if err != nil || len(told) != 5 || told[4].N != 5 {
 		t.Fatalf("call %d: %d changes, %v", n, len(told), err)
 	}
@@ -366,7 +366,7 @@ func TestServerKilled(t *testing.T) {
 	}
 	for i, n := range said {
 		q := driver.MessageQuery{Branch: scrollback.BranchID(fmt.Sprint("branch of c", i)), From: 1, To: 1 << 40}
-		ms, err := servers[0].Log.Messages(ctx, q)
+		ms, err := servers[0].Log.ReadMessages(ctx, q)
 		if err != nil || len(ms) < n || len(ms) > n+1 || n == 0 {
 			t.Errorf("c%d said %d, and has %d, %v", i, n, len(ms), err)
 		}

@@ -155,13 +155,13 @@ func seed(t *testing.T, d *driver.Driver) {
 	origin := scrollback.Origin{Tool: "codex", ID: "o", Conversation: "long", Root: "r", Folder: "/f", Place: "/p",
 		Name: "n"}
 	must(t, d.Log.PutOrigin(ctx, origin, ""))
-	_, err := d.Log.Changes(ctx, 0, 1)
+	_, err := d.Log.ListChanges(ctx, 0, 1)
 	must(t, err)
-	s, err := d.Index.State(ctx)
+	s, err := d.Index.ReadState(ctx)
 	must(t, err)
-	docs := []driver.Document{{Mark: driver.Mark{Place: driver.PlaceOf(1, 1), Role: scrollback.RoleUser, Length: 1},
+	docs := []driver.Document{{Mark: driver.Mark{Place: driver.NewPlace(1, 1), Role: scrollback.RoleUser, Length: 1},
 		Terms: []string{"word"}}}
-	_, err = d.Index.Put(ctx, driver.Documents{From: s.Watermark, To: s.Newest, All: docs})
+	_, err = d.Index.PutDocuments(ctx, driver.DocumentBatch{From: s.Watermark, To: s.Newest, All: docs})
 	must(t, err)
 }
 
@@ -172,21 +172,22 @@ func begin(t *testing.T, d *driver.Driver, id scrollback.TurnID, head int64) {
 	message := func(role scrollback.Role, of string) driver.Entry {
 		return driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(of + string(id)), Role: role,
 			Status: scrollback.StatusComplete,
-			Parts:  scrollback.Parts{scrollback.Text{Text: "word"}}}, Sources: []driver.Source{{Name: "s", Version: 1}}}
+			Parts:  scrollback.Parts{scrollback.Text{Text: "word"}}}, Sources: []driver.SourceVersion{{Name: "s", Version: 1}}}
 	}
 	turn := scrollback.Turn{ID: id, Conversation: "long", State: scrollback.TurnOpen, Owner: "o", LeaseUntil: 2000 + head,
 		StartedAt:   head + 1,
 		Idempotency: scrollback.Idempotency{Key: "key of " + string(id), Hash: "h"}}
-	_, err := d.Turns.Begin(ctx, driver.Begin{Turn: turn, Now: 1000 + head, IfHead: head, KeysSince: 1,
+	_, err := d.Turns.Begin(ctx, driver.BeginRequest{Turn: turn, Now: 1000 + head, IfHead: head, KeysSince: 1,
 		Entries: []driver.Entry{message(scrollback.RoleUser, "q ")}})
 	must(t, err)
-	_, err = d.Turns.Save(ctx, driver.Save{Turn: id, Owner: "o", Draft: scrollback.Draft{Content: "w"},
+	_, err = d.Turns.SaveDraft(ctx, driver.SavedDraft{Turn: id, Owner: "o", Draft: scrollback.Draft{Content: "w"},
 		LeaseUntil: 2000 + head})
 	must(t, err)
-	_, err = d.Turns.Finish(ctx, driver.Finish{Turn: id, Owner: "o", Now: 1001 + head, State: scrollback.TurnComplete,
-		Entries: []driver.Entry{message(scrollback.RoleAssistant, "a ")}, Sent: &scrollback.SentRequest{Step: 1},
-		Texts: map[string]string{"h": "x"},
-		Usage: []scrollback.UsageRecord{{Conversation: "long", TurnID: id, Key: "key1", Model: "m", At: 1001}}})
+	_, err = d.Turns.FinishStep(ctx,
+		driver.FinishedStep{Turn: id, Owner: "o", Now: 1001 + head, State: scrollback.TurnComplete,
+			Entries: []driver.Entry{message(scrollback.RoleAssistant, "a ")}, Sent: &scrollback.SentRequest{Step: 1},
+			Texts: map[string]string{"h": "x"},
+			Usage: []scrollback.UsageRecord{{Conversation: "long", TurnID: id, Key: "key1", Model: "m", At: 1001}}})
 	must(t, err)
 }
 
@@ -205,90 +206,102 @@ func use(t *testing.T, d *driver.Driver) {
 	before := &driver.ListKey{At: 1500, ID: "c1500"}
 	for what, do := range map[string]func() error{
 		"append":   func() error { return say(ctx, d, "c2", 2, "more") },
-		"head":     func() error { _, err := d.Log.Head(ctx, "long"); return err },
-		"branches": func() error { _, err := d.Log.Branches(ctx, "c2"); return err },
+		"head":     func() error { _, err := d.Log.ReadHead(ctx, "long"); return err },
+		"branches": func() error { _, err := d.Log.ListBranches(ctx, "c2"); return err },
 		"list": func() error {
-			_, err := d.Log.Conversations(ctx, driver.ListQuery{Before: before, Limit: 20})
+			_, err := d.Log.ListConversations(ctx, driver.ListQuery{Before: before, Limit: 20})
 			return err
 		},
 		"trash": func() error {
-			_, err := d.Log.Conversations(ctx, driver.ListQuery{Trash: true, Before: before, Limit: 20})
+			_, err := d.Log.ListConversations(ctx, driver.ListQuery{Trash: true, Before: before, Limit: 20})
 			return err
 		},
 		"of projects": func() error {
-			_, err := d.Log.Conversations(ctx, driver.ListQuery{Projects: []string{"p3", "p5"}, Limit: 20})
+			_, err := d.Log.ListConversations(ctx, driver.ListQuery{Projects: []string{"p3", "p5"}, Limit: 20})
 			return err
 		},
 		"trash of projects": func() error {
-			_, err := d.Log.Conversations(ctx, driver.ListQuery{Trash: true, Projects: []string{"p0"}, Limit: 20})
+			_, err := d.Log.ListConversations(ctx, driver.ListQuery{Trash: true, Projects: []string{"p0"}, Limit: 20})
 			return err
 		},
 		"agents": func() error {
-			_, err := d.Log.Conversations(ctx, driver.ListQuery{AgentOf: []scrollback.ConversationID{"c70"}, Limit: 20})
+			_, err := d.Log.ListConversations(ctx, driver.ListQuery{AgentOf: []scrollback.ConversationID{"c70"}, Limit: 20})
 			return err
 		},
 		"prefix": func() error {
-			_, err := d.Log.Conversations(ctx, driver.ListQuery{Prefix: "c12", Limit: 20})
+			_, err := d.Log.ListConversations(ctx, driver.ListQuery{Prefix: "c12", Limit: 20})
 			return err
 		},
 		"messages": func() error {
-			_, err := d.Log.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100})
+			_, err := d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100})
 			return err
 		},
 		"wanted messages": func() error {
-			_, err := d.Log.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100,
+			_, err := d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100,
 				Wanted: func([]byte) bool { return true }})
 			return err
 		},
 		"turn":  func() error { _, err := d.Turns.Get(ctx, "t7-1"); return err },
-		"last":  func() error { _, err := d.Turns.Last(ctx, "c7"); return err },
-		"steps": func() error { _, err := d.Turns.Steps(ctx, "t20001"); return err },
-		"texts": func() error { _, err := d.Turns.Texts(ctx, "long", []string{"h"}); return err },
-		"meta":  func() error { _, err := d.Turns.Meta(ctx, []scrollback.TurnID{"t7-1"}); return err },
+		"last":  func() error { _, err := d.Turns.GetLast(ctx, "c7"); return err },
+		"steps": func() error { _, err := d.Turns.ReadSteps(ctx, "t20001"); return err },
+		"texts": func() error { _, err := d.Turns.ReadTexts(ctx, "long", []string{"h"}); return err },
+		"meta":  func() error { _, err := d.Turns.ReadMeta(ctx, []scrollback.TurnID{"t7-1"}); return err },
 		"troubled": func() error {
-			_, err := d.Turns.Troubled(ctx, driver.TurnQuery{Branch: "branch of long", From: 1000, To: 1200, Limit: 9})
+			_, err := d.Turns.ListUnsuccessful(ctx, driver.TurnQuery{Branch: "branch of long", From: 1000, To: 1200, Limit: 9})
 			return err
 		},
 		"refs": func() error {
-			_, err := d.Log.Refs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{"long"}, Limit: 20,
+			_, err := d.Log.ListRefs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{"long"}, Limit: 20,
 				Before: &driver.ListKey{At: 500}})
 			return err
 		},
 		"who has it": func() error {
-			_, err := d.Log.Refs(ctx, driver.RefQuery{Ref: scrollback.Ref("artifact:" + strings.Repeat("0", 64)), Limit: 20})
+			_, err := d.Log.ListRefs(ctx, driver.RefQuery{Ref: scrollback.Ref("artifact:" + strings.Repeat("0", 64)), Limit: 20})
 			return err
 		},
 		"sources": func() error {
-			_, err := d.Log.Sources(ctx, []scrollback.ConversationID{"c9"}, []string{"s"})
+			_, err := d.Log.FindSources(ctx, []scrollback.ConversationID{"c9"}, []string{"s"})
 			return err
 		},
-		"changes": func() error { _, err := d.Log.Changes(ctx, 20_000, 50); return err },
-		"span":    func() error { _, _, err := d.Log.ChangeSpan(ctx); return err },
-		"state":   func() error { _, err := d.Index.State(ctx); return err },
-		"behind":  func() error { _, err := d.Index.Behind(ctx, driver.BehindQuery{After: 90_000, Limit: 64}); return err },
+		"changes": func() error { _, err := d.Log.ListChanges(ctx, 20_000, 50); return err },
+		"span":    func() error { _, _, err := d.Log.ReadChangeSpan(ctx); return err },
+		"state":   func() error { _, err := d.Index.ReadState(ctx); return err },
+		"behind": func() error {
+			_, err := d.Index.ReadUnindexed(ctx, driver.UnindexedQuery{After: 90_000, Limit: 64})
+			return err
+		},
 		"postings": func() error {
-			_, err := d.Index.Postings(ctx, driver.PostingQuery{Terms: []string{"word", "wo*"}, Role: scrollback.RoleUser})
+			_, err := d.Index.FindPostings(ctx, driver.PostingQuery{Terms: []string{"word", "wo*"}, Role: scrollback.RoleUser})
 			return err
 		},
-		"marks":   func() error { _, err := d.Index.Marks(ctx, []driver.Place{driver.PlaceOf(1, 1)}); return err },
-		"lines":   func() error { _, err := d.Index.Lines(ctx, driver.LineQuery{Numbers: []int64{1001, 1002}}); return err },
-		"located": func() error { _, err := d.Index.Located(ctx, []driver.Place{driver.PlaceOf(1001, 1)}); return err },
+		"marks": func() error { _, err := d.Index.ReadMarks(ctx, []driver.Place{driver.NewPlace(1, 1)}); return err },
+		"lines": func() error {
+			_, err := d.Index.FindBranches(ctx, driver.IndexedBranchQuery{Numbers: []int64{1001, 1002}})
+			return err
+		},
+		"located": func() error {
+			_, err := d.Index.ReadMessagesAt(ctx, []driver.Place{driver.NewPlace(1001, 1)})
+			return err
+		},
 		"lines worked": func() error {
-			_, err := d.Index.WorkedLines(ctx, driver.WorkedQuery{Folders: []string{"/f/7"}})
+			_, err := d.Index.ListWorkedNumbers(ctx, driver.FolderQuery{Folders: []string{"/f/7"}})
 			return err
 		},
-		"worked":  func() error { _, err := d.Index.Worked(ctx, driver.WorkedQuery{Folders: []string{"/f/7"}}); return err },
-		"tend":    func() error { _, err := d.Index.Tend(ctx); return err },
-		"spent":   func() error { _, err := d.Access.Spent(ctx, driver.Spending{Key: "key7"}); return err },
-		"origins": func() error { _, err := d.Log.Origins(ctx, driver.OriginQuery{Folder: "/f/7"}); return err },
-		"taken":   func() error { _, err := d.Log.FirstTaken(ctx, []scrollback.MessageID{"m7-1"}); return err },
-		"folds":   func() error { _, err := d.Views.StoredReceipts(ctx, "long", 0, 9); return err },
+		"worked": func() error {
+			_, err := d.Index.FindWorkedBranches(ctx, driver.FolderQuery{Folders: []string{"/f/7"}})
+			return err
+		},
+		"tend":    func() error { _, err := d.Index.Maintain(ctx); return err },
+		"spent":   func() error { _, err := d.Access.SumSpending(ctx, driver.SpendingQuery{Key: "key7"}); return err },
+		"origins": func() error { _, err := d.Log.ListOrigins(ctx, driver.OriginQuery{Folder: "/f/7"}); return err },
+		"taken":   func() error { _, err := d.Log.FindTakenID(ctx, []scrollback.MessageID{"m7-1"}); return err },
+		"folds":   func() error { _, err := d.Views.ListStoredReceipts(ctx, "long", 0, 9); return err },
 		"claim": func() error {
-			_, err := d.Turns.Claim(ctx, driver.Claim{Conversation: "long", Work: "w", Owner: "o", Now: 1, Until: 9})
+			_, err := d.Turns.ClaimWork(ctx, driver.Claim{Conversation: "long", Work: "w", Owner: "o", Now: 1, Until: 9})
 			return err
 		},
 		"purge": func() error {
-			_, err := d.Log.Purge(ctx, driver.Purge{Conversation: "c3", Now: 1, Limit: 100})
+			_, err := d.Log.PurgeConversation(ctx, driver.Purge{Conversation: "c3", Now: 1, Limit: 100})
 			return err
 		},
 	} {
@@ -390,27 +403,33 @@ func TestPlansOfOneConversation(t *testing.T) {
 		begin(t, d, scrollback.TurnID(fmt.Sprint("t2000", i+1)), 40_000+2*int64(i))
 		for what, do := range map[string]func() error{
 			"messages": func() error {
-				_, err := d.Log.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100})
+				_, err := d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100})
 				return err
 			},
 			"wanted messages": func() error {
-				_, err := d.Log.Messages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100,
+				_, err := d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100,
 					Wanted: func([]byte) bool { return true }})
 				return err
 			},
 			"troubled": func() error {
-				_, err := d.Turns.Troubled(ctx, driver.TurnQuery{Branch: "branch of long", From: 1000, To: 1200, Limit: 9})
+				_, err := d.Turns.ListUnsuccessful(ctx, driver.TurnQuery{Branch: "branch of long", From: 1000, To: 1200, Limit: 9})
 				return err
 			},
 			"refs": func() error {
-				_, err := d.Log.Refs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{"long"}, Limit: 20})
+				_, err := d.Log.ListRefs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{"long"}, Limit: 20})
 				return err
 			},
-			"behind":  func() error { _, err := d.Index.Behind(ctx, driver.BehindQuery{After: 130_000, Limit: 64}); return err },
-			"located": func() error { _, err := d.Index.Located(ctx, []driver.Place{driver.PlaceOf(1, 300)}); return err },
-			"last":    func() error { _, err := d.Turns.Last(ctx, "long"); return err },
-			"meta":    func() error { _, err := d.Turns.Meta(ctx, []scrollback.TurnID{"t77"}); return err },
-			"taken":   func() error { _, err := d.Log.FirstTaken(ctx, []scrollback.MessageID{"m77"}); return err },
+			"behind": func() error {
+				_, err := d.Index.ReadUnindexed(ctx, driver.UnindexedQuery{After: 130_000, Limit: 64})
+				return err
+			},
+			"located": func() error {
+				_, err := d.Index.ReadMessagesAt(ctx, []driver.Place{driver.NewPlace(1, 300)})
+				return err
+			},
+			"last":  func() error { _, err := d.Turns.GetLast(ctx, "long"); return err },
+			"meta":  func() error { _, err := d.Turns.ReadMeta(ctx, []scrollback.TurnID{"t77"}); return err },
+			"taken": func() error { _, err := d.Log.FindTakenID(ctx, []scrollback.MessageID{"m77"}); return err },
 		} {
 			if err := do(); err != nil {
 				t.Errorf("%s: %v", what, err)

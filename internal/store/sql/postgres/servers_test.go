@@ -34,7 +34,7 @@ func join(t *testing.T, dsn string) *server {
 // found makes a conversation.
 func found(ctx context.Context, d *driver.Driver, id scrollback.ConversationID) error {
 	b := scrollback.Branch{ID: scrollback.BranchID("branch of " + id), Conversation: id}
-	_, _, err := d.Log.Create(ctx, scrollback.Conversation{ID: id, Project: "p", Version: 1, Branch: b.ID}, b)
+	_, _, err := d.Log.CreateConversation(ctx, scrollback.Conversation{ID: id, Project: "p", Version: 1, Branch: b.ID}, b)
 	return err
 }
 
@@ -42,7 +42,7 @@ func found(ctx context.Context, d *driver.Driver, id scrollback.ConversationID) 
 func say(ctx context.Context, d *driver.Driver, id scrollback.ConversationID, head int64, name string) error {
 	m := scrollback.Message{ID: scrollback.MessageID(name), Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
 		Parts: scrollback.Parts{scrollback.Text{Text: name}}}
-	_, err := d.Log.Append(ctx, driver.Append{Conversation: id, IfHead: head, Now: 1,
+	_, err := d.Log.AppendEntries(ctx, driver.Append{Conversation: id, IfHead: head, Now: 1,
 		Entries: []driver.Entry{{Message: m}}})
 	return err
 }
@@ -91,7 +91,7 @@ func TestLateCommit(t *testing.T) {
 		t.Fatalf("before the commit %+v", seen)
 	}
 	last := seen[2].N
-	behind, err := quick.Index.Behind(ctx, driver.BehindQuery{Limit: 9})
+	behind, err := quick.Index.ReadUnindexed(ctx, driver.UnindexedQuery{Limit: 9})
 	if err != nil || len(behind) != 1 || behind[0].ID != "first committed" {
 		t.Fatalf("before the commit %+v, %v", behind, err)
 	}
@@ -103,16 +103,16 @@ func TestLateCommit(t *testing.T) {
 	if more := follow(t, quick.Driver, last); len(more) != 1 || more[0].Conversation != "late" {
 		t.Errorf("after the commit %+v", more)
 	}
-	behind, err = quick.Index.Behind(ctx, driver.BehindQuery{After: behind[0].Number, Limit: 9})
+	behind, err = quick.Index.ReadUnindexed(ctx, driver.UnindexedQuery{After: behind[0].Number, Limit: 9})
 	if err != nil || len(behind) != 1 || behind[0].ID != "first written" {
 		t.Errorf("after the commit %+v, %v", behind, err)
 	}
 }
 
 // follow reads the changes after one.
-func follow(t *testing.T, d *driver.Driver, after int64) []driver.Changed {
+func follow(t *testing.T, d *driver.Driver, after int64) []driver.Change {
 	t.Helper()
-	out, err := d.Log.Changes(t.Context(), after, 10_000)
+	out, err := d.Log.ListChanges(t.Context(), after, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestManyServersWrite(t *testing.T) {
 			})
 		}
 	}
-	watched := make([][]driver.Changed, len(servers))
+	watched := make([][]driver.Change, len(servers))
 	stop := make(chan struct{})
 	var watch sync.WaitGroup
 	for s := range servers {
@@ -152,7 +152,7 @@ func TestManyServersWrite(t *testing.T) {
 			last := int64(0)
 			ended := false
 			for {
-				got, err := servers[s].Log.Changes(ctx, last, 7)
+				got, err := servers[s].Log.ListChanges(ctx, last, 7)
 				if err != nil {
 					t.Errorf("server %d: %v", s, err)
 					return
@@ -182,7 +182,7 @@ func TestManyServersWrite(t *testing.T) {
 		}
 	}
 	drivertest.Check(t, servers[1].Driver)
-	st, err := servers[2].Index.State(ctx)
+	st, err := servers[2].Index.ReadState(ctx)
 	if err != nil || st.Newest != conversations*each*int64(len(servers)) {
 		t.Errorf("the newest message is %d, %v", st.Newest, err)
 	}

@@ -20,7 +20,7 @@ const (
 			WHERE x.branch = p.of AND x.seq = w.at AND x.seq BETWEEN p.first AND p.last OFFSET 0) m`
 )
 
-// lineColumns are those of a [driver.Line].
+// lineColumns are those of a [driver.IndexedBranch].
 const lineColumns = `b.n, b.id, b.conversation_id, coalesce((SELECT p.n FROM branches p WHERE p.id = b.parent_branch), 0),
 	b.at_seq + 1, b.head_seq`
 

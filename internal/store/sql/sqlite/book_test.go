@@ -23,17 +23,18 @@ func book(t *testing.T, db *file, model string, all ...scrollback.Usage) {
 	t.Helper()
 	var id scrollback.ConversationID = "c"
 	b := scrollback.Branch{ID: "b", Conversation: id}
-	if _, _, err := db.Log.Create(t.Context(), scrollback.Conversation{ID: id, Project: "house", Branch: b.ID, Version: 1},
+	if _, _, err := db.Log.CreateConversation(t.Context(),
+		scrollback.Conversation{ID: id, Project: "house", Branch: b.ID, Version: 1},
 		b); err != nil {
 		t.Fatal(err)
 	}
-	h, err := db.Log.Head(t.Context(), id)
-	c := driver.Commit{Conversation: id, Branch: b.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View}
+	h, err := db.Log.ReadHead(t.Context(), id)
+	c := driver.FoldCommit{Conversation: id, Branch: b.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View}
 	for _, u := range all {
 		c.Usage = append(c.Usage, scrollback.UsageRecord{Usage: u, Conversation: id, Model: model, At: aDay})
 	}
 	if err == nil {
-		err = db.Views.Commit(t.Context(), c)
+		err = db.Views.CommitFold(t.Context(), c)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +63,7 @@ func harm(t *testing.T, db *file, statements ...string) {
 // flaws are those that an audit finds.
 func flaws(t *testing.T, db *file) (out []driver.Flaw) {
 	t.Helper()
-	err := db.Admin.Walk(t.Context(), driver.AuditWalk{
+	err := db.Admin.WalkRows(t.Context(), driver.AuditWalk{
 		Total:        func(int64) error { return nil },
 		Conversation: func(scrollback.Conversation) error { return nil },
 		Branch:       func(scrollback.Branch) error { return nil },
@@ -80,7 +81,7 @@ func flaws(t *testing.T, db *file) (out []driver.Flaw) {
 
 func days(t *testing.T, db *file) []scrollback.UsageDay {
 	t.Helper()
-	out, err := db.Access.UsageDays(t.Context(), 0, 1<<40)
+	out, err := db.Access.ListUsageDays(t.Context(), 0, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,10 +96,10 @@ func mended(t *testing.T, db *file) {
 		t.Error("no flaw was found")
 	}
 	for _, f := range found {
-		if f.Kind != driver.FlawUsage || f.Mend == nil || f.Where == "" || f.Detail == "" {
+		if f.Kind != driver.FlawUsage || f.Repair == nil || f.Where == "" || f.Detail == "" {
 			t.Fatalf("found %+v", f)
 		}
-		if err := db.Admin.Mend(t.Context(), *f.Mend); err != nil {
+		if err := db.Admin.Repair(t.Context(), *f.Repair); err != nil {
 			t.Errorf("%+v: %v", f, err)
 		}
 	}
@@ -227,7 +228,8 @@ func TestHonestDifferences(t *testing.T) {
 		if found := flaws(t, db); len(found) > 0 {
 			t.Errorf("%s: %+v", name, found)
 		}
-		if err := db.Admin.Mend(t.Context(), driver.Mend{Usage: &driver.MendUsage{Day: 20000, Model: "a/x"}}); err != nil {
+		if err := db.Admin.Repair(t.Context(),
+			driver.Repair{Usage: &driver.UsageRepair{Day: 20000, Model: "a/x"}}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		if got := days(t, db); fmt.Sprint(got) != fmt.Sprint(before) {
@@ -274,13 +276,13 @@ func TestBrokenFacts(t *testing.T) {
 	} {
 		db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 		teach := func(edit func(*scrollback.Learned)) {
-			if err := db.Turns.Teach(t.Context(), "a/x", edit); err != nil {
+			if err := db.Turns.UpdateLearned(t.Context(), "a/x", edit); err != nil {
 				t.Fatal(err)
 			}
 		}
 		knows := func(want scrollback.Learned) {
 			t.Helper()
-			if got, err := db.Turns.Learned(t.Context(), "a/x"); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+			if got, err := db.Turns.ReadLearned(t.Context(), "a/x"); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("%s: %+v, %v, want %+v", damage, got, err, want)
 			}
 		}
@@ -290,7 +292,7 @@ func TestBrokenFacts(t *testing.T) {
 		})
 		for _, heal := range []func(f driver.Flaw){
 			func(f driver.Flaw) {
-				if err := db.Admin.Mend(t.Context(), *f.Mend); err != nil {
+				if err := db.Admin.Repair(t.Context(), *f.Repair); err != nil {
 					t.Error(err)
 				}
 			},
@@ -299,7 +301,7 @@ func TestBrokenFacts(t *testing.T) {
 			harm(t, db, `UPDATE models_learned SET `+damage)
 			knows(want)
 			found := flaws(t, db)
-			if len(found) != 1 || found[0].Kind != driver.FlawDamage || found[0].Where != "model a/x" || found[0].Mend == nil {
+			if len(found) != 1 || found[0].Kind != driver.FlawDamage || found[0].Where != "model a/x" || found[0].Repair == nil {
 				t.Fatalf("%s: found %+v", damage, found)
 			}
 			heal(found[0])
@@ -325,7 +327,7 @@ func TestTeachNothing(t *testing.T) {
 	}
 	db.readers.SetMaxOpenConns(1)
 	teach := func(edit func(*scrollback.Learned)) {
-		if err := db.Turns.Teach(t.Context(), "a/x", edit); err != nil {
+		if err := db.Turns.UpdateLearned(t.Context(), "a/x", edit); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -365,7 +367,7 @@ func TestTeachFromTwo(t *testing.T) {
 	for i, db := range dbs {
 		all.Go(func() {
 			for range times {
-				if err := db.Turns.Teach(t.Context(), "a/x", edits[i]); err != nil {
+				if err := db.Turns.UpdateLearned(t.Context(), "a/x", edits[i]); err != nil {
 					t.Error(err)
 				}
 			}
@@ -373,7 +375,8 @@ func TestTeachFromTwo(t *testing.T) {
 	}
 	all.Wait()
 	for _, db := range dbs {
-		if got, err := db.Turns.Learned(t.Context(), "a/x"); err != nil || got.Limit != times || len(got.Dropped) != times {
+		if got, err := db.Turns.ReadLearned(t.Context(), "a/x"); err != nil || got.Limit != times ||
+			len(got.Dropped) != times {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -408,7 +411,7 @@ func TestMigrateBooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := openDB(t, path)
-	if got, err := db.Turns.Learned(ctx, "a/x"); err != nil || got.Factor != 1.25 || got.Limit != 0 {
+	if got, err := db.Turns.ReadLearned(ctx, "a/x"); err != nil || got.Factor != 1.25 || got.Limit != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if found := flaws(t, db); len(found) > 0 {

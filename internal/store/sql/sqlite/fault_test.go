@@ -43,11 +43,12 @@ func openDB(t *testing.T, path string) *file {
 func say(t *testing.T, db *file, id scrollback.ConversationID) {
 	t.Helper()
 	b := scrollback.Branch{ID: scrollback.BranchID("branch of " + id), Conversation: id}
-	_, _, err := db.Log.Create(t.Context(), scrollback.Conversation{ID: id, Version: 1}, b)
+	_, _, err := db.Log.CreateConversation(t.Context(), scrollback.Conversation{ID: id, Version: 1}, b)
 	if err == nil {
 		m := scrollback.Message{ID: scrollback.MessageID("message of " + id),
 			Parts: scrollback.Parts{scrollback.Text{Text: "word"}}}
-		_, err = db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: 0, Entries: []driver.Entry{{Message: m}}})
+		_, err = db.Log.AppendEntries(t.Context(),
+			driver.Append{Conversation: id, IfHead: 0, Entries: []driver.Entry{{Message: m}}})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -123,16 +124,16 @@ func TestDamagedColumn(t *testing.T) {
 	}{
 		{"DROP TRIGGER messages_append_only", nil},
 		{"UPDATE messages SET parts = '{'", func() error {
-			_, err := db.Log.Messages(t.Context(), driver.MessageQuery{Branch: "branch of 0", From: 1, To: 9})
+			_, err := db.Log.ReadMessages(t.Context(), driver.MessageQuery{Branch: "branch of 0", From: 1, To: 9})
 			return err
 		}},
 		{"UPDATE messages SET created_at = 'soon'", func() error {
-			_, err := db.Index.Located(t.Context(), []driver.Place{driver.PlaceOf(1, 1)})
+			_, err := db.Index.ReadMessagesAt(t.Context(), []driver.Place{driver.NewPlace(1, 1)})
 			return err
 		}},
-		{"UPDATE branches SET view = '['", func() error { _, err := db.Log.Branch(t.Context(), "branch of 0"); return err }},
+		{"UPDATE branches SET view = '['", func() error { _, err := db.Log.FindBranch(t.Context(), "branch of 0"); return err }},
 		{"UPDATE conversations SET roots = '7'", func() error {
-			_, err := db.Log.Patch(t.Context(), "0", 1, func(*scrollback.Conversation) error { return nil })
+			_, err := db.Log.PatchConversation(t.Context(), "0", 1, func(*scrollback.Conversation) error { return nil })
 			return err
 		}},
 	} {
@@ -157,7 +158,7 @@ func TestTransactionLeftOpen(t *testing.T) {
 		}
 	}
 	say(t, db, "1")
-	h, err := db.Log.Head(t.Context(), "0")
+	h, err := db.Log.ReadHead(t.Context(), "0")
 	if err != nil || h.Title != "" {
 		t.Errorf("title %q, %v", h.Title, err)
 	}

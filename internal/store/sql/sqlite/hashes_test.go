@@ -54,9 +54,9 @@ func run(t *testing.T, db *file, statement string) {
 }
 
 // unhashed says how many messages have no hash, and how many differ from theirs.
-func unhashed(t *testing.T, db *file) (without int64, damaged []driver.Damaged) {
+func unhashed(t *testing.T, db *file) (without int64, damaged []driver.DamagedMessage) {
 	t.Helper()
-	list, err := db.Driver.Log.Conversations(t.Context(), driver.ListQuery{Limit: 9})
+	list, err := db.Driver.Log.ListConversations(t.Context(), driver.ListQuery{Limit: 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestEachColumnIsHashed(t *testing.T) {
 
 func branchOf(t *testing.T, db *file) scrollback.BranchID {
 	t.Helper()
-	list, err := db.Driver.Log.Conversations(t.Context(), driver.ListQuery{Limit: 1})
+	list, err := db.Driver.Log.ListConversations(t.Context(), driver.ListQuery{Limit: 1})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%v, %v", list, err)
 	}

@@ -123,7 +123,7 @@ func TestDisplaced(t *testing.T) {
 
 func refusedWrite(t *testing.T, db *file) {
 	t.Helper()
-	_, err := db.Log.Append(context.Background(), driver.Append{Conversation: "c", IfHead: -1,
+	_, err := db.Log.AppendEntries(context.Background(), driver.Append{Conversation: "c", IfHead: -1,
 		Entries: []driver.Entry{{Message: scrollback.Message{ID: "late"}}}})
 	if scrollback.CodeOf(err) != scrollback.Unavailable || !errors.Is(err, scrollback.ErrDisplaced) {
 		t.Errorf("a write was acknowledged, or failed with %v", err)
@@ -154,7 +154,7 @@ func testCutShort(t *testing.T, left int64) {
 	}
 	cut(t, path, left)
 	refusedWrite(t, db)
-	if _, err := db.Log.Head(t.Context(), "c"); err != nil && !errors.Is(err, scrollback.ErrDisplaced) {
+	if _, err := db.Log.ReadHead(t.Context(), "c"); err != nil && !errors.Is(err, scrollback.ErrDisplaced) {
 		t.Errorf("a reader is told %v", err)
 	}
 	if err := db.Close(); err != nil {
@@ -212,7 +212,7 @@ func TestLogCutShort(t *testing.T) {
 				cut(t, path+"-wal", left)
 			}
 			refusedWrite(t, db)
-			if _, err := db.Log.Head(t.Context(), "c"); err != nil && !errors.Is(err, scrollback.ErrDisplaced) {
+			if _, err := db.Log.ReadHead(t.Context(), "c"); err != nil && !errors.Is(err, scrollback.ErrDisplaced) {
 				t.Errorf("a reader is told %v", err)
 			}
 			if err := db.Close(); err != nil {
@@ -312,7 +312,7 @@ func TestNoRoom(t *testing.T) {
 	for n := 1; err == nil && n < 1000; n++ {
 		m := scrollback.Message{ID: scrollback.MessageID("m" + string(rune(n+999))),
 			Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}
-		_, err = db.Log.Append(t.Context(), driver.Append{Conversation: "c", IfHead: -1,
+		_, err = db.Log.AppendEntries(t.Context(), driver.Append{Conversation: "c", IfHead: -1,
 			Entries: []driver.Entry{{Message: m}}})
 	}
 	if scrollback.CodeOf(err) != scrollback.Unavailable || !errors.Is(err, scrollback.ErrNoRoom) {

@@ -60,7 +60,7 @@ func tell(t *testing.T, db *file, id scrollback.ConversationID, texts ...string)
 			Role:   scrollback.RoleUser,
 			Status: scrollback.StatusComplete, CreatedAt: n, Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
 	}
-	if _, err := db.Log.Append(t.Context(), driver.Append{Conversation: id, IfHead: -1, Entries: in}); err != nil {
+	if _, err := db.Log.AppendEntries(t.Context(), driver.Append{Conversation: id, IfHead: -1, Entries: in}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -69,7 +69,7 @@ var told atomic.Int64
 
 // catchUp indexes what is behind, in one batch.
 func catchUp(ctx context.Context, db *file) (bool, error) {
-	s, err := db.Index.State(ctx)
+	s, err := db.Index.ReadState(ctx)
 	if err == nil && s.Cut != 1 {
 		err = db.Index.Reset(ctx, 1)
 		s.Watermark = 0
@@ -77,17 +77,17 @@ func catchUp(ctx context.Context, db *file) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	ms, err := db.Index.Behind(ctx, driver.BehindQuery{After: s.Watermark, Limit: 100_000})
+	ms, err := db.Index.ReadUnindexed(ctx, driver.UnindexedQuery{After: s.Watermark, Limit: 100_000})
 	if err != nil || len(ms) == 0 {
 		return false, err
 	}
-	d := driver.Documents{Cut: 1, From: s.Watermark, To: ms[len(ms)-1].Number}
+	d := driver.DocumentBatch{Cut: 1, From: s.Watermark, To: ms[len(ms)-1].Number}
 	for _, m := range ms {
 		words := strings.Fields(m.Parts[0].(scrollback.Text).Text)
 		mark := driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(words)}
 		d.All = append(d.All, driver.Document{Terms: words, Mark: mark})
 	}
-	return db.Index.Put(ctx, d)
+	return db.Index.PutDocuments(ctx, d)
 }
 
 func mustCatchUp(t *testing.T, db *file) {
@@ -99,7 +99,7 @@ func mustCatchUp(t *testing.T, db *file) {
 
 func tendAll(ctx context.Context, db *file) error {
 	for range 10_000 {
-		if more, err := db.Index.Tend(ctx); err != nil || !more {
+		if more, err := db.Index.Maintain(ctx); err != nil || !more {
 			return err
 		}
 	}
@@ -109,13 +109,13 @@ func tendAll(ctx context.Context, db *file) error {
 // where finds terms among messages and tail, as texts.
 func where(t *testing.T, db *file, terms ...string) []string {
 	t.Helper()
-	got, err := db.Index.Postings(t.Context(), driver.PostingQuery{Terms: terms})
+	got, err := db.Index.FindPostings(t.Context(), driver.PostingQuery{Terms: terms})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
 	for i, p := range got {
-		ms, err := db.Index.Located(t.Context(), p.Places)
+		ms, err := db.Index.ReadMessagesAt(t.Context(), p.Places)
 		if err != nil || len(ms) != len(p.Places) || int(p.Holding) != len(ms) {
 			t.Fatalf("%s: %d of %d places, holding %d, %v", terms[i], len(ms), len(p.Places), p.Holding, err)
 		}
@@ -217,7 +217,8 @@ func segmented(t *testing.T, path string, terms []string) []string {
 		tell(t, db, "gone", "secret common", "secret")
 		mustCatchUp(t, db)
 	}
-	if _, err := db.Log.Purge(t.Context(), driver.Purge{Conversation: "gone", Now: 5, Limit: 1000}); err != nil {
+	if _, err := db.Log.PurgeConversation(t.Context(),
+		driver.Purge{Conversation: "gone", Now: 5, Limit: 1000}); err != nil {
 		t.Fatal(err)
 	}
 	found := where(t, db, terms...)
@@ -291,13 +292,14 @@ func TestIndexOfSeveral(t *testing.T) {
 						Role:   scrollback.RoleUser,
 						Status: scrollback.StatusComplete,
 						Parts:  scrollback.Parts{scrollback.Text{Text: fmt.Sprintf("all %s %s-%d", to, to, i)}}}}
-					if _, err := db.Log.Append(context.Background(),
+					if _, err := db.Log.AppendEntries(context.Background(),
 						driver.Append{Conversation: to, IfHead: -1, Entries: []driver.Entry{e}}); err != nil {
 						return err
 					}
 				}
 			}
-			_, err := db.Log.Purge(context.Background(), driver.Purge{Conversation: id + "-gone", Now: 5, Limit: 1000})
+			_, err := db.Log.PurgeConversation(context.Background(),
+				driver.Purge{Conversation: id + "-gone", Now: 5, Limit: 1000})
 			return err
 		})
 		for range 2 {
@@ -345,10 +347,10 @@ func keepUp(db *file, over func() bool) error {
 		if _, err := catchUp(ctx, db); err != nil {
 			return err
 		}
-		if _, err := db.Index.Tend(ctx); err != nil {
+		if _, err := db.Index.Maintain(ctx); err != nil {
 			return err
 		}
-		got, err := db.Index.Postings(ctx, driver.PostingQuery{Terms: []string{"all"}})
+		got, err := db.Index.FindPostings(ctx, driver.PostingQuery{Terms: []string{"all"}})
 		if err != nil {
 			return err
 		}
@@ -384,14 +386,14 @@ func TestIndexOneConnection(t *testing.T) {
 		for i := range 8 {
 			all.Go(func() {
 				q := driver.PostingQuery{Terms: []string{"red", "b*"}, Role: scrollback.RoleUser}
-				got, err := db.Index.Postings(ctx, q)
+				got, err := db.Index.FindPostings(ctx, q)
 				if err != nil || got[0].Holding != 1 || got[1].Holding != 1 {
 					t.Errorf("look %d: %+v, %v", i, got, err)
 				}
-				if _, err := db.Index.Tend(ctx); err != nil {
+				if _, err := db.Index.Maintain(ctx); err != nil {
 					t.Errorf("tend %d: %v", i, err)
 				}
-				m, err := db.Index.Marks(ctx, []driver.Place{driver.PlaceOf(1, 1)})
+				m, err := db.Index.ReadMarks(ctx, []driver.Place{driver.NewPlace(1, 1)})
 				if err != nil || len(m) != 1 {
 					t.Errorf("marks %d: %+v, %v", i, m, err)
 				}
@@ -421,19 +423,19 @@ func TestIndexReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	s, err := d.Index.State(t.Context())
+	s, err := d.Index.ReadState(t.Context())
 	if err != nil || s.Documents != 2 || s.Newest != s.Watermark+1 {
 		t.Fatalf("%+v, %v", s, err)
 	}
-	got, err := d.Index.Postings(t.Context(), driver.PostingQuery{Terms: []string{"red"}})
+	got, err := d.Index.FindPostings(t.Context(), driver.PostingQuery{Terms: []string{"red"}})
 	if err != nil || got[0].Holding != 1 || len(got[0].Places) != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	behind, err := d.Index.Behind(t.Context(), driver.BehindQuery{After: s.Watermark, Limit: 9})
+	behind, err := d.Index.ReadUnindexed(t.Context(), driver.UnindexedQuery{After: s.Watermark, Limit: 9})
 	if err != nil || len(behind) != 1 || behind[0].Seq != 3 {
 		t.Errorf("behind it is %+v, %v", behind, err)
 	}
-	_, err = d.Index.Put(t.Context(), driver.Documents{Cut: s.Cut, From: s.Watermark, To: s.Newest})
+	_, err = d.Index.PutDocuments(t.Context(), driver.DocumentBatch{Cut: s.Cut, From: s.Watermark, To: s.Newest})
 	if scrollback.CodeOf(err) != scrollback.Refused {
 		t.Errorf("put: %v", err)
 	}
@@ -480,7 +482,7 @@ func TestMigrateIndex(t *testing.T) {
 	converse(t, db, "d")
 	tell(t, db, "d", "two")
 	mustCatchUp(t, db)
-	lines, err := db.Index.Lines(ctx, driver.LineQuery{Numbers: []int64{1, 2, 3, 4, 5}})
+	lines, err := db.Index.FindBranches(ctx, driver.IndexedBranchQuery{Numbers: []int64{1, 2, 3, 4, 5}})
 	if err != nil || !slices.Equal(slices.Sorted(maps.Keys(lines)), []int64{1, 2, 3, 4}) ||
 		lines[1].Conversation != "a" || lines[4].Conversation != "d" {
 		t.Errorf("%+v, %v", lines, err)
@@ -540,7 +542,7 @@ func TestIndexDamaged(t *testing.T) {
 			t.Errorf("%s: the flaws are %+v", damage, found)
 		}
 		q := driver.PostingQuery{Terms: []string{"red", "blue", "w*"}, Role: scrollback.RoleUser}
-		if _, err := db.Index.Postings(t.Context(), q); err != nil && scrollback.CodeOf(err) != scrollback.Internal {
+		if _, err := db.Index.FindPostings(t.Context(), q); err != nil && scrollback.CodeOf(err) != scrollback.Internal {
 			t.Errorf("%s: %v", damage, err)
 		}
 		mustReset(t, db)

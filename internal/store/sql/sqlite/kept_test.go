@@ -103,7 +103,7 @@ func TestBatchesWithFailures(t *testing.T) {
 			}
 		}
 		for model, n := range want {
-			if known, err := db.Turns.Learned(t.Context(), model); err != nil || known.Factor != float64(n) {
+			if known, err := db.Turns.ReadLearned(t.Context(), model); err != nil || known.Factor != float64(n) {
 				t.Fatalf("%s counts %v, want %d, %v", model, known.Factor, n, err)
 			}
 		}
@@ -121,9 +121,10 @@ func TestKeptAcrossConnections(t *testing.T) {
 	say(t, both[0], "0")
 	for n := range 30 {
 		db := both[n/(1+n%3)%2]
-		_, err := db.Log.Append(t.Context(), driver.Append{Conversation: "0", IfHead: int64(n + 1), Entries: []driver.Entry{
-			{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("more ", n)),
-				Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}}}})
+		_, err := db.Log.AppendEntries(t.Context(),
+			driver.Append{Conversation: "0", IfHead: int64(n + 1), Entries: []driver.Entry{
+				{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("more ", n)),
+					Parts: scrollback.Parts{scrollback.Text{Text: "x"}}}}}})
 		if err != nil {
 			t.Fatalf("message %d: %v", n, err)
 		}
@@ -157,7 +158,7 @@ func TestScanLikeDatabaseSQL(t *testing.T) {
 	into := func() []any {
 		return []any{new(string), new(int64), new(int), new(bool), new(float64), new([]byte), new(uint8),
 			new(scrollback.MessageID),
-			new(scrollback.Role), new(driver.Kinds), new(sql.NullString), new(scrollback.TitleState)}
+			new(scrollback.Role), new(driver.ChangeKinds), new(sql.NullString), new(scrollback.TitleState)}
 	}
 	compared := 0
 	for _, column := range []string{`'text'`, `''`, `'12'`, `'1'`, `7`, `1`, `0`, `-3`, `300`, `9223372036854775807`,
@@ -196,12 +197,12 @@ func TestAccountsOfSteps(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	say(t, db, "0")
 	turn := scrollback.Turn{ID: "t", Conversation: "0", Owner: "o", LeaseUntil: 99}
-	if _, err := db.Turns.Begin(t.Context(), driver.Begin{Turn: turn, Now: 1}); err != nil {
+	if _, err := db.Turns.Begin(t.Context(), driver.BeginRequest{Turn: turn, Now: 1}); err != nil {
 		t.Fatal(err)
 	}
 	finish := func(step int, hash string) {
-		_, err := db.Turns.Finish(t.Context(),
-			driver.Finish{Turn: "t", Owner: "o", Now: 2, LeaseUntil: 99, State: scrollback.TurnOpen,
+		_, err := db.Turns.FinishStep(t.Context(),
+			driver.FinishedStep{Turn: "t", Owner: "o", Now: 2, LeaseUntil: 99, State: scrollback.TurnOpen,
 				Sent: &scrollback.SentRequest{Step: step, Hash: hash, Runs: []scrollback.SentRun{}}})
 		if err != nil {
 			t.Fatal(err)
@@ -216,7 +217,7 @@ func TestAccountsOfSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	hashes := func() string {
-		steps, err := db.Turns.Steps(t.Context(), "t")
+		steps, err := db.Turns.ReadSteps(t.Context(), "t")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +239,8 @@ func TestAccountsOfSteps(t *testing.T) {
 	if got := hashes(); got != "1again 2b 3d" {
 		t.Error(got)
 	}
-	if p, err := db.Log.Purge(t.Context(), driver.Purge{Conversation: "0", Now: 1000, Limit: 99}); err != nil || !p.Done {
+	if p, err := db.Log.PurgeConversation(t.Context(),
+		driver.Purge{Conversation: "0", Now: 1000, Limit: 99}); err != nil || !p.Done {
 		t.Fatal(p, err)
 	}
 	var left int

@@ -25,13 +25,13 @@ func TestBrokenProject(t *testing.T) {
 	if got := flaws(t, db); len(got) != 1 || got[0].Kind != driver.FlawDamage || got[0].Where != "project p" {
 		t.Errorf("the flaws are %+v", got)
 	}
-	if _, err := db.Access.Project(ctx, "p"); scrollback.CodeOf(err) != scrollback.Internal {
+	if _, err := db.Access.ReadProject(ctx, "p"); scrollback.CodeOf(err) != scrollback.Internal {
 		t.Errorf("read as %v", err)
 	}
 	if err := db.Access.DeleteProject(ctx, "p", func(scrollback.Project) error { return nil }); err != nil {
 		t.Errorf("deleted: %v", err)
 	}
-	if p, err := db.Access.Project(ctx, "p"); err != nil || p.Version != 0 {
+	if p, err := db.Access.ReadProject(ctx, "p"); err != nil || p.Version != 0 {
 		t.Errorf("after that %+v, %v", p, err)
 	}
 }

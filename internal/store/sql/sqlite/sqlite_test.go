@@ -55,10 +55,10 @@ func TestChangesKept(t *testing.T) {
 	}
 	d := open(t, path)
 	c := scrollback.Conversation{ID: "0", Branch: "b", Version: 1}
-	if _, _, err := d.Log.Create(t.Context(), c, scrollback.Branch{ID: "b", Conversation: "0"}); err != nil {
+	if _, _, err := d.Log.CreateConversation(t.Context(), c, scrollback.Branch{ID: "b", Conversation: "0"}); err != nil {
 		t.Fatal(err)
 	}
-	if oldest, newest, err := d.Log.ChangeSpan(t.Context()); err != nil || newest != 40001 ||
+	if oldest, newest, err := d.Log.ReadChangeSpan(t.Context()); err != nil || newest != 40001 ||
 		newest-oldest+1 != driver.ChangesKept {
 		t.Errorf("%d to %d are kept, %v", oldest, newest, err)
 	}

@@ -14,7 +14,7 @@ const (
 		CROSS JOIN messages m WHERE m.branch = p.of AND m.seq = w.at AND m.seq BETWEEN p.first AND p.last`
 )
 
-// lineColumns are those of a [driver.Line].
+// lineColumns are those of a [driver.IndexedBranch].
 const lineColumns = `b.n, b.id, b.conversation_id, coalesce((SELECT p.n FROM branches p WHERE p.id = b.parent_branch), 0),
 	b.at_seq + 1, b.head_seq`
 

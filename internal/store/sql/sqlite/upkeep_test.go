@@ -17,7 +17,7 @@ func put(t *testing.T, db *file, id scrollback.ConversationID, n int) {
 	m := scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("%s-%d", id, n)), Role: scrollback.RoleUser,
 		Status: scrollback.StatusComplete,
 		Parts:  scrollback.Parts{scrollback.Text{Text: fmt.Sprintf("word%d number common", n%50)}}}
-	_, err := db.Log.Append(context.Background(), driver.Append{Conversation: id, Now: int64(n), IfHead: -1,
+	_, err := db.Log.AppendEntries(context.Background(), driver.Append{Conversation: id, Now: int64(n), IfHead: -1,
 		Entries: []driver.Entry{{Message: m}}})
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +26,7 @@ func put(t *testing.T, db *file, id scrollback.ConversationID, n int) {
 
 func converse(t *testing.T, db *file, id scrollback.ConversationID) {
 	t.Helper()
-	_, _, err := db.Log.Create(context.Background(), scrollback.Conversation{ID: id, Project: "default"},
+	_, _, err := db.Log.CreateConversation(context.Background(), scrollback.Conversation{ID: id, Project: "default"},
 		scrollback.Branch{ID: scrollback.BranchID("b-" + id), Conversation: id})
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func converse(t *testing.T, db *file, id scrollback.ConversationID) {
 // found counts the messages with a word.
 func found(t *testing.T, db *file, word string) (n int) {
 	t.Helper()
-	all, err := db.Index.Behind(context.Background(), driver.BehindQuery{Limit: 10_000})
+	all, err := db.Index.ReadUnindexed(context.Background(), driver.UnindexedQuery{Limit: 10_000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ const opTend = "sqlstore.IndexTend"
 // rowsRemoved is how many rows of blocks one transaction removes.
 const rowsRemoved = 64
 
-// Tend implements [driver.Index]. A step removes what a crash or a join has left, joins
+// Maintain implements [driver.Index]. A step removes what a crash or a join has left, joins
 // segments, writes one without what was purged, or forgets that it was.
-func (db index) Tend(ctx context.Context) (bool, error) {
+func (db index) Maintain(ctx context.Context) (bool, error) {
 	for _, step := range []func(context.Context) (bool, error){db.release, db.remove, db.join, db.cleanse, db.forget} {
 		did, err := step(ctx)
 		if errors.Is(err, errLost) {
