@@ -39,8 +39,8 @@ func openSQLite(t *testing.T) *driver.Driver {
 // first fact is still found, and every message is behind the refs, byte for byte.
 func TestManyFoldsInARow(t *testing.T) {
 	t.Parallel()
-	for policy, folds := range map[string]int{compact.Segments: testlength.Choose(200, 500),
-		compact.Snapshot: testlength.Choose(60, 100)} {
+	for policy, folds := range map[string]int{compact.Segments: testlength.Choose(90, 500),
+		compact.Snapshot: testlength.Choose(55, 100)} {
 		if testing.Short() {
 			folds = 25
 		}

@@ -295,7 +295,7 @@ func (l *life) behind(ref scrollback.Ref, id scrollback.ConversationID, log []sc
 // refs lead to are exactly the path.
 func TestAnyConversation(t *testing.T) {
 	t.Parallel()
-	seeds := testlength.Choose(8, 16)
+	seeds := testlength.Choose(5, 16)
 	steps := 60
 	if testing.Short() {
 		seeds = 3

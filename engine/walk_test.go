@@ -277,7 +277,7 @@ func (w *walker) covers(r *enginetest.Rig, m scrollback.Manifest, c scrollback.C
 // nothing.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	n := testlength.Choose(2500, 10_000)
+	n := testlength.Choose(1200, 10_000)
 	seeds := uint64(1)
 	if testing.Short() {
 		n = 500

@@ -36,8 +36,7 @@ func MakeQuery(question string) string {
 // cleanQuestion leaves the words of a text, without what steers SearXNG, addresses and keys.
 func cleanQuestion(text string) string {
 	text = strings.ReplaceAll(stressed().ReplaceAllString(text, "$1"), "`", "")
-	text = redacted().ReplaceAllString(redact.RedactLine(text),
-		" ")
+	text = redacted().ReplaceAllString(redact.RedactLine(text), " ")
 	var words []string
 	for w := range strings.FieldsSeq(text) {
 		if w = strings.TrimLeft(strings.Trim(w, `*_~#>|"'`), "!:<?"); w != "" {
