@@ -105,12 +105,13 @@ func appendTurns(ctx context.Context, s *store.Store, id scrollback.Conversation
 		sent := sentAccount(s.Now(), w)
 		mark := windowMark(w)
 		start := time.Now()
-		begun, err := s.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench", Messages: []store.Incoming{ask},
-			Admit: func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
+		begun, err := s.Turns.Begin(ctx,
+			store.BeginRequest{Conversation: id, Owner: "bench", Messages: []store.IncomingMessage{ask},
+				Admit: func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
 		if err != nil {
 			return nil, err
 		}
-		_, err = s.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, Messages: []store.Incoming{say},
+		_, err = s.Turns.FinishStep(ctx, store.FinishRequest{Turn: begun.Turn, Messages: []store.IncomingMessage{say},
 			State: scrollback.TurnComplete, FinishReason: scrollback.FinishStop,
 			Window: mark, Sent: sent, Texts: map[string]string{sent.Instructions: "instructions", sent.Tools: "tools"},
 			Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn",

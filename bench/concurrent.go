@@ -66,7 +66,7 @@ func (b *bench) atOnce(name string, n, connections int) (rate float64, took []ti
 	}
 	ids := make([]scrollback.ConversationID, n)
 	for i := range ids {
-		c, _, err := stores[0].Create(b.ctx, scrollback.Conversation{})
+		c, _, err := stores[0].CreateConversation(b.ctx, scrollback.Conversation{})
 		if err != nil {
 			return 0, nil, err
 		}
@@ -97,7 +97,7 @@ func (b *bench) twoProcesses() (lost int, err error) {
 	errs := make([]error, 2)
 	ids := make([]scrollback.ConversationID, 2)
 	for i := range 2 {
-		c, _, err := s.Create(b.ctx, scrollback.Conversation{})
+		c, _, err := s.CreateConversation(b.ctx, scrollback.Conversation{})
 		if err != nil {
 			return 0, err
 		}
@@ -112,7 +112,7 @@ func (b *bench) twoProcesses() (lost int, err error) {
 	wg.Wait()
 	for _, id := range ids {
 		n := 0
-		for m, err := range s.All(b.ctx, id) {
+		for m, err := range s.WalkConversation(b.ctx, id) {
 			if err != nil {
 				return 0, err
 			}

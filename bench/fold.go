@@ -96,14 +96,14 @@ func (b *bench) measureFolds() error {
 
 // newTalk returns a new conversation of at least a number of tokens.
 func (b *bench) newTalk(s *store.Store, tokens int64) (scrollback.ConversationID, error) {
-	c, _, err := s.Create(b.ctx, scrollback.Conversation{})
+	c, _, err := s.CreateConversation(b.ctx, scrollback.Conversation{})
 	if err != nil {
 		return "", err
 	}
-	head, err := s.Head(b.ctx, c.ID)
+	head, err := s.ReadHead(b.ctx, c.ID)
 	for seed := uint64(1); err == nil && head.Branch.Sum.Tokens < tokens; seed++ {
 		messages, _ := sample.MakeSample(sample.Options{Seed: seed, Messages: 200})
-		var in []store.Incoming
+		var in []store.IncomingMessage
 		for _, m := range messages {
 			for _, p := range m.Content {
 				if text, ok := p["text"].(string); ok && p["type"] == "text" {
@@ -111,7 +111,7 @@ func (b *bench) newTalk(s *store.Store, tokens int64) (scrollback.ConversationID
 				}
 			}
 		}
-		done, appendErr := s.Append(b.ctx, head, in)
+		done, appendErr := s.AppendMessages(b.ctx, head, in)
 		head = done.Head
 		err = appendErr
 	}
@@ -161,7 +161,7 @@ func (b *bench) measureGrep() error {
 	}
 	k := b.openEngine(s, name, 10_048)
 	defer func() { _ = k.close() }() // it was only read from by then
-	c, _, err := s.Create(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
+	c, _, err := s.CreateConversation(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
 	if err == nil && c.Messages < int64(n) {
 		err = loadMessages(b.ctx, s, conversation, int(c.Messages), n)
 	}

@@ -118,10 +118,10 @@ func (b *bench) openLoaded(n int) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, _, err := s.Create(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
+	c, _, err := s.CreateConversation(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
 	if err == nil && c.Messages < int64(n) {
 		if err = loadMessages(b.ctx, s, conversation, int(c.Messages), n); err == nil {
-			err = s.Audit.Reindex(b.ctx, func(int64, int64) {}) // whole, and tended to the end
+			err = s.Audit.RebuildIndex(b.ctx, func(int64, int64) {}) // whole, and tended to the end
 		}
 	}
 	if err != nil {
@@ -133,12 +133,12 @@ func (b *bench) openLoaded(n int) (*store.Store, error) {
 func loadMessages(ctx context.Context, s *store.Store, id scrollback.ConversationID, from, to int) error {
 	const batch = 1000
 	w := newWriter(uint64(from) + 1)
-	head, err := s.Head(ctx, id)
+	head, err := s.ReadHead(ctx, id)
 	if err != nil {
 		return err
 	}
 	for n := from; n < to; {
-		var in []store.Incoming
+		var in []store.IncomingMessage
 		for len(in) < batch && n+len(in) < to {
 			k := n + len(in)
 			role := scrollback.RoleUser
@@ -147,7 +147,7 @@ func loadMessages(ctx context.Context, s *store.Store, id scrollback.Conversatio
 			}
 			in = append(in, newIncoming(role, w.messageText(k)))
 		}
-		done, err := s.Append(ctx, head, in)
+		done, err := s.AppendMessages(ctx, head, in)
 		if err != nil {
 			return err
 		}
@@ -160,8 +160,9 @@ func loadMessages(ctx context.Context, s *store.Store, id scrollback.Conversatio
 	return nil
 }
 
-func newIncoming(role scrollback.Role, text string) store.Incoming {
-	return store.Incoming{Message: scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: text}}}}
+func newIncoming(role scrollback.Role, text string) store.IncomingMessage {
+	return store.IncomingMessage{Message: scrollback.Message{Role: role,
+		Parts: scrollback.Parts{scrollback.Text{Text: text}}}}
 }
 
 // fileSystem names the kind of the file system that holds dir.

@@ -117,7 +117,7 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 				text += t
 			}
 		}
-		head, err := s.Head(b.ctx, c.ID)
+		head, err := s.ReadHead(b.ctx, c.ID)
 		if err != nil {
 			return err
 		}
@@ -125,7 +125,7 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 		if m.Role != string(scrollback.RoleUser) {
 			role = scrollback.RoleAssistant
 		}
-		if _, err := s.Append(b.ctx, head, []store.Incoming{newIncoming(role, text)}); err != nil {
+		if _, err := s.AppendMessages(b.ctx, head, []store.IncomingMessage{newIncoming(role, text)}); err != nil {
 			return err
 		}
 		if role != scrollback.RoleUser {
@@ -142,7 +142,7 @@ func (b *bench) policyOf(s *store.Store, name string) error {
 		if err != nil {
 			return err
 		}
-		if head, err = s.Head(b.ctx, c.ID); err != nil {
+		if head, err = s.ReadHead(b.ctx, c.ID); err != nil {
 			return err
 		}
 		if first < 0 {

@@ -105,7 +105,7 @@ func (b *bench) newRewound() (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, created, err := s.Create(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
+	c, created, err := s.CreateConversation(b.ctx, scrollback.Conversation{ID: conversation, Title: "bench"})
 	if err != nil || !created {
 		return s, err
 	}
@@ -114,12 +114,12 @@ func (b *bench) newRewound() (*store.Store, error) {
 	}
 	w := newWriter(5)
 	for range rewinds {
-		head, err := s.Head(b.ctx, c.ID)
+		head, err := s.ReadHead(b.ctx, c.ID)
 		if err == nil {
 			head, err = s.Branches.Rewind(b.ctx, head, head.Branch, head.Branch.HeadSeq-1, nil)
 		}
 		if err == nil {
-			_, err = s.Append(b.ctx, head, []store.Incoming{newIncoming(scrollback.RoleUser, w.makeText(900)),
+			_, err = s.AppendMessages(b.ctx, head, []store.IncomingMessage{newIncoming(scrollback.RoleUser, w.makeText(900)),
 				newIncoming(scrollback.RoleAssistant, w.makeText(900))})
 		}
 		if err != nil {
@@ -139,7 +139,7 @@ func (b *bench) measureLists() error {
 	w := newWriter(3)
 	for i := range listed {
 		id := scrollback.ConversationID(fmt.Sprintf("01a00000-0000-7000-8000-%012d", i))
-		if _, created, err := s.Create(b.ctx, scrollback.Conversation{ID: id,
+		if _, created, err := s.CreateConversation(b.ctx, scrollback.Conversation{ID: id,
 			Title: strings.TrimSpace(w.makeText(40))}); err != nil {
 			return err
 		} else if !created {
@@ -150,7 +150,7 @@ func (b *bench) measureLists() error {
 		var took []time.Duration
 		for range 200 {
 			start := time.Now()
-			page, _, err := s.List(b.ctx, scrollback.ListQuery{Limit: 50})
+			page, _, err := s.ListConversations(b.ctx, scrollback.ListQuery{Limit: 50})
 			if err != nil || len(page) != 50 {
 				return fmt.Errorf("a page of %d: %w", len(page), err)
 			}

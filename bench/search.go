@@ -62,7 +62,7 @@ func aPage(b *bench, s *store.Store, n, round int) error {
 	var took []time.Duration
 	for range times {
 		start := time.Now()
-		page, _, err := s.Page(b.ctx, conversation, scrollback.PageQuery{Limit: 200})
+		page, _, err := s.ReadPage(b.ctx, conversation, scrollback.PageQuery{Limit: 200})
 		if err != nil {
 			return err
 		}

@@ -74,16 +74,17 @@ func (b *bench) windowAt(s *store.Store, at string) error {
 // foldAllBut gives the conversation the view that folding everything but its
 // newest messages leaves, without rendering a million of them.
 func (b *bench) foldAllBut(s *store.Store, newest int64) error {
-	head, err := s.Head(b.ctx, conversation)
+	head, err := s.ReadHead(b.ctx, conversation)
 	if err != nil || head.Branch.HeadSeq-head.Branch.View.Boundary == newest {
 		return err
 	}
 	boundary := head.Branch.HeadSeq - newest
-	last, err := s.At(b.ctx, head.Branch, boundary)
+	last, err := s.ReadMessageAt(b.ctx, head.Branch, boundary)
 	if err != nil {
 		return err
 	}
-	c := store.Commit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion, Now: s.Now(),
+	c := store.FoldCommit{Conversation: head.ID, Branch: head.Branch.ID, IfViewVersion: head.Branch.ViewVersion,
+		Now:     s.Now(),
 		View:    scrollback.View{Boundary: boundary, Sum: last.Sum},
 		Receipt: scrollback.Receipt{Result: scrollback.ResultCompacted}}
 	for i := range int64(8) {
@@ -93,5 +94,5 @@ func (b *bench) foldAllBut(s *store.Store, newest int64) error {
 		c.Segments = append(c.Segments, g)
 		c.View.Segments = append(c.View.Segments, scrollback.ViewItem{ID: g.ID, FirstSeq: g.FirstSeq, LastSeq: g.LastSeq})
 	}
-	return s.Views.Commit(b.ctx, c)
+	return s.Views.CommitFold(b.ctx, c)
 }

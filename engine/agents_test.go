@@ -388,7 +388,7 @@ func TestSubAgentStopsWithItsTurn(t *testing.T) {
 				t.Errorf("the turn ended %+v", last)
 			}
 			child := f.staff(id)[0].ID
-			ended, err := f.Store.Turns.Last(ctx, child)
+			ended, err := f.Store.Turns.GetLast(ctx, child)
 			if err != nil || ended.State != scrollback.TurnInterrupted {
 				t.Errorf("the turn of the sub-agent is %+v, %v", ended.State, err)
 			}
@@ -584,7 +584,7 @@ func TestSubAgentsAreBooked(t *testing.T) {
 	if results[0].IsError || !results[1].IsError || !strings.Contains(results[1].Text, "budget is 1 a day") {
 		t.Errorf("the results are %+v", results)
 	}
-	all, err := f.Store.Books.Spent(ctx, "k1", "", "USD")
+	all, err := f.Store.Books.SumSpending(ctx, "k1", "", "USD")
 	own, _ := enginetest.Last[scrollback.UsageEvent](out)
 	if err != nil || all.TotalTokens <= own.TotalTokens {
 		t.Errorf("the key has used %d tokens, the turn by itself %d (%v)", all.TotalTokens, own.TotalTokens, err)
@@ -630,7 +630,7 @@ func TestSubAgentFaults(t *testing.T) {
 				}
 			}
 			s.Ask(id, "on").WantDone(t, scrollback.TurnComplete, "stop")
-			if all, err := s.Store.Agents.Below(ctx, id, true); err != nil || len(all) > 1 || len(all) != len(s.staff(id)) {
+			if all, err := s.Store.Agents.ListBelow(ctx, id, true); err != nil || len(all) > 1 || len(all) != len(s.staff(id)) {
 				t.Fatalf("call %d (lost %v): the sub-agents are %+v, %v", i, lost, all, err)
 			}
 			if _, err := s.Purge(ctx, id); err != nil {

@@ -34,7 +34,7 @@ func (g limitGate) checkLimits(ctx context.Context, key scrollback.KeyID, projec
 	q *scrollback.Quota) (_ *scrollback.Quota, against, err error) {
 	var own scrollback.KeyLimits
 	if key != "" {
-		if own, err = g.e.store.Books.KeyLimits(ctx, key); err != nil {
+		if own, err = g.e.store.Books.ReadKeyLimits(ctx, key); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -46,7 +46,7 @@ func (g limitGate) checkLimits(ctx context.Context, key scrollback.KeyID, projec
 		q = nil
 	}
 	if q != nil {
-		switch err := g.e.store.Books.Counted(ctx, q); scrollback.CodeOf(err) {
+		switch err := g.e.store.Books.ReadQuota(ctx, q); scrollback.CodeOf(err) {
 		case "":
 		case scrollback.RateLimited:
 			return q, err, nil
@@ -89,7 +89,7 @@ const maxMakers = 100
 // so on.
 func (g limitGate) findMakers(ctx context.Context, key, maker scrollback.KeyID) (out []keyLimits, err error) {
 	for maker != "" && maker != key && len(out) < maxMakers {
-		l, err := g.e.store.Books.KeyLimits(ctx, maker)
+		l, err := g.e.store.Books.ReadKeyLimits(ctx, maker)
 		if err != nil {
 			return nil, err
 		}
@@ -137,7 +137,7 @@ func (g limitGate) checkBudget(ctx context.Context, key scrollback.KeyID, projec
 func (g limitGate) admit(ctx context.Context, key scrollback.KeyID, project string, q *scrollback.Quota) error {
 	quota, against, err := g.checkLimits(ctx, key, project, q)
 	if err == nil && against == nil && quota != nil {
-		against = g.e.store.Books.Count(ctx, quota)
+		against = g.e.store.Books.CountQuota(ctx, quota)
 	}
 	return cmp.Or(err, against)
 }
@@ -161,7 +161,7 @@ func (g limitGate) checkSpent(
 		return nil, nil
 	}
 	currency := cmp.Or(s.Currency, "USD")
-	all, err := g.e.store.Books.Spent(ctx, key, project, currency)
+	all, err := g.e.store.Books.SumSpending(ctx, key, project, currency)
 	if err != nil {
 		return nil, err
 	}

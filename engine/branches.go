@@ -79,6 +79,6 @@ func (b Branches) openBranch(ctx context.Context, id scrollback.ConversationID,
 	if err != nil {
 		return head, head.Branch, err
 	}
-	on, err := b.v.e.store.Branches.Of(ctx, head, branch)
+	on, err := b.v.e.store.Branches.Find(ctx, head, branch)
 	return head, on, err
 }

@@ -19,7 +19,7 @@ import (
 // view returns the view of a conversation's current branch.
 func view(r *enginetest.Rig, id scrollback.ConversationID) scrollback.View {
 	r.T.Helper()
-	h, err := r.Store.Head(context.Background(), id)
+	h, err := r.Store.ReadHead(context.Background(), id)
 	if err != nil {
 		r.T.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func leaf(r *enginetest.Rig, v scrollback.View, seq int64) (first, last int64) {
 		}
 	}
 	for len(ids) > 0 {
-		segs, err := r.Store.Segments(context.Background(), ids)
+		segs, err := r.Store.ReadSegments(context.Background(), ids)
 		if err != nil {
 			r.T.Fatal(err)
 		}

@@ -72,7 +72,8 @@ func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backl
 }
 
 // Admit prepares a message to be added; see [intake.Intake.Admit].
-func (b *Backlog) Admit(ctx context.Context, m scrollback.Message, attached map[int][]byte) (store.Incoming, error) {
+func (b *Backlog) Admit(ctx context.Context, m scrollback.Message,
+	attached map[int][]byte) (store.IncomingMessage, error) {
 	b.room.RememberCalls(m)
 	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.room.IntakeRoom(), attached)
 }

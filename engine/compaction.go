@@ -103,7 +103,7 @@ func (a *incomingTurn) addPreview(ctx context.Context, next *request.PreviewRequ
 		return err
 	}
 	for _, m := range append(change, in...) {
-		m.Weight = a.v.e.store.Weigh(m.Parts, m.Counted)
+		m.Weight = a.v.e.store.WeighParts(m.Parts, m.Counted)
 		next.Draft = append(next.Draft, m.Message)
 	}
 	keepEnvironment(&next.Head.Conversation, env, len(change) > 0)
@@ -195,7 +195,7 @@ func (v *View) Compactions() Compactions { return Compactions{v} }
 func (c Compactions) Undo(ctx context.Context, id scrollback.ConversationID,
 	q UndoRequest) (scrollback.Receipt, error) {
 	views := c.v.e.store.Views
-	r, err := c.undoOrRedo(ctx, id, q, undoRedo{views.Unfold, views.Unfolded})
+	r, err := c.undoOrRedo(ctx, id, q, undoRedo{views.UndoFolds, views.PreviewUndo})
 	r.Undone = true
 	return r, err
 }
@@ -205,7 +205,7 @@ func (c Compactions) Undo(ctx context.Context, id scrollback.ConversationID,
 func (c Compactions) Redo(ctx context.Context, id scrollback.ConversationID,
 	q UndoRequest) (scrollback.Receipt, error) {
 	views := c.v.e.store.Views
-	return c.undoOrRedo(ctx, id, q, undoRedo{views.Refold, views.Refolded})
+	return c.undoOrRedo(ctx, id, q, undoRedo{views.RedoFolds, views.PreviewRedo})
 }
 
 // undoRedo undoes compactions or does them again, or foresees the view after that.
@@ -264,7 +264,7 @@ func (v *View) Receipts(ctx context.Context, id scrollback.ConversationID, limit
 	if err != nil {
 		return nil, err
 	}
-	rs, err := v.e.store.Views.Receipts(ctx, head, limit)
+	rs, err := v.e.store.Views.ListReceipts(ctx, head, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -40,11 +40,11 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation,
 	if err != nil {
 		return c, false, err
 	}
-	made, created, err := v.e.store.Create(ctx, c, in...)
+	made, created, err := v.e.store.CreateConversation(ctx, c, in...)
 	switch {
 	case err != nil && scrollback.CodeOf(err) != scrollback.Conflict && len(in) > 0:
 		ctx = context.WithoutCancel(ctx)
-		if gone, err := v.e.store.Discard(ctx, c.ID); err == nil {
+		if gone, err := v.e.store.DiscardConversation(ctx, c.ID); err == nil {
 			_, _, _ = v.e.archive.DeleteConversation(ctx, c.ID, gone.Loose) // what it fails to remove is only space
 		}
 	case err == nil && !v.door.caller.SeesProject(made.Project):
@@ -54,7 +54,7 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation,
 		if known, err = v.door.openHead(ctx, made.ID, scrollback.AccessWrite); err != nil {
 			return made, false, err
 		}
-		done, err := v.e.store.Append(ctx, known, in)
+		done, err := v.e.store.AppendMessages(ctx, known, in)
 		return done.Head.Conversation, false, err
 	}
 	return made, created, err
@@ -62,7 +62,7 @@ func (v *View) Create(ctx context.Context, c scrollback.Conversation,
 
 // admitHistory admits the messages that a conversation begins with.
 func (e *Engine) admitHistory(ctx context.Context, c scrollback.Conversation,
-	history []scrollback.Message) ([]store.Incoming, error) {
+	history []scrollback.Message) ([]store.IncomingMessage, error) {
 	if len(history) == 0 {
 		return nil, nil
 	}
@@ -70,7 +70,7 @@ func (e *Engine) admitHistory(ctx context.Context, c scrollback.Conversation,
 	if err != nil {
 		return nil, err
 	}
-	in := make([]store.Incoming, len(history))
+	in := make([]store.IncomingMessage, len(history))
 	for i, m := range history {
 		settings.RememberCalls(scrollback.Message{Parts: m.Parts})
 		if in[i], err = e.intake.Admit(ctx, c.ID,
@@ -146,7 +146,7 @@ func (v *View) Resolve(ctx context.Context, name string) (scrollback.Conversatio
 	if err != nil {
 		return "", err
 	}
-	return v.e.store.Resolve(ctx, name, within)
+	return v.e.store.ResolveName(ctx, name, within)
 }
 
 // Get returns a conversation.
@@ -162,7 +162,7 @@ func (v *View) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.C
 	if q.Projects, err = v.door.limitProjects(q.Project, q.Projects); err != nil {
 		return nil, "", err
 	}
-	items, next, err := v.e.store.List(ctx, q)
+	items, next, err := v.e.store.ListConversations(ctx, q)
 	if items == nil {
 		items = []scrollback.Conversation{}
 	}
@@ -181,7 +181,7 @@ func (v *View) Patch(ctx context.Context, id scrollback.ConversationID, ifVersio
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	return v.e.store.Patch(ctx, id, ifVersion, func(c *scrollback.Conversation) error {
+	return v.e.store.PatchConversation(ctx, id, ifVersion, func(c *scrollback.Conversation) error {
 		was := *c
 		if err := edit(c); err != nil {
 			return err
@@ -225,7 +225,7 @@ func (v *View) Trash(ctx context.Context, id scrollback.ConversationID) (scrollb
 	if err := v.door.checkAccess(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Conversation{}, err
 	}
-	return v.e.store.Trash(ctx, id)
+	return v.e.store.TrashConversation(ctx, id)
 }
 
 // Restore takes a conversation out of the trash, with the sub-agents that went there with
@@ -234,7 +234,7 @@ func (v *View) Restore(ctx context.Context, id scrollback.ConversationID) (scrol
 	if err := v.door.checkAccess(ctx, id, scrollback.AccessWrite); err != nil {
 		return scrollback.Conversation{}, err
 	}
-	return v.e.store.Restore(ctx, id)
+	return v.e.store.RestoreConversation(ctx, id)
 }
 
 // PurgeResult says what a purge removed of a conversation and its sub-agents, in messages
@@ -263,11 +263,11 @@ func (v *View) Purge(ctx context.Context, id scrollback.ConversationID) (PurgeRe
 	return out, err
 }
 
-// purgeConversation removes a conversation and its sub-agents; see [store.Store.Purge].
+// purgeConversation removes a conversation and its sub-agents; see [store.Store.PurgeConversation].
 func (e *Engine) purgeConversation(ctx context.Context, id scrollback.ConversationID,
 	trashedBy int64) (PurgeResult, error) {
 	out := PurgeResult{ID: id}
-	doomed, err := e.store.Agents.Doomed(ctx, id, trashedBy)
+	doomed, err := e.store.Agents.ListPurgeOrder(ctx, id, trashedBy)
 	if err != nil {
 		return out, err
 	}
@@ -276,7 +276,7 @@ func (e *Engine) purgeConversation(ctx context.Context, id scrollback.Conversati
 		if one != id { // it goes with the conversation, whenever it went there
 			by = 0
 		}
-		purged, err := e.store.Purge(ctx, one, by)
+		purged, err := e.store.PurgeConversation(ctx, one, by)
 		if err != nil {
 			return out, err
 		}

@@ -280,4 +280,4 @@ func (e *Engine) runBeside(do func(ctx context.Context)) {
 }
 
 // Ready returns an error if the store cannot be written and read back.
-func (e *Engine) Ready(ctx context.Context) error { return e.store.Ready(ctx) }
+func (e *Engine) Ready(ctx context.Context) error { return e.store.CheckReady(ctx) }

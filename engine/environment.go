@@ -23,7 +23,7 @@ const environmentShare = 0.10
 // about what has changed since it was last told, on the day that it is in a zone. Nil means that there is nothing to
 // tell.
 func (e *Engine) buildEnvironment(ctx context.Context, c scrollback.Conversation, settings request.Settings,
-	zone *time.Location) (*scrollback.Environment, []store.Incoming, error) {
+	zone *time.Location) (*scrollback.Environment, []store.IncomingMessage, error) {
 	if e.o.Place == nil {
 		return c.Environment, nil, nil
 	}
@@ -51,7 +51,7 @@ func (e *Engine) buildEnvironment(ctx context.Context, c scrollback.Conversation
 	if text == "" {
 		return c.Environment, nil, nil
 	}
-	return &env, []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleSystem,
+	return &env, []store.IncomingMessage{{Message: scrollback.Message{Role: scrollback.RoleSystem,
 		Name:  scrollback.EnvironmentName,
 		Parts: scrollback.Parts{scrollback.Text{Text: text}}}}}, nil
 }

@@ -235,7 +235,7 @@ func kept(t *testing.T, r *enginetest.Rig) map[scrollback.MessageID]bool {
 				t.Fatal(err)
 			}
 			for _, b := range bs {
-				ms, err := r.Store.Messages(context.Background(), b.ID, 1, b.HeadSeq)
+				ms, err := r.Store.ReadMessages(context.Background(), b.ID, 1, b.HeadSeq)
 				if err != nil {
 					t.Fatal(err)
 				}

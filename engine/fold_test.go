@@ -91,7 +91,7 @@ func TestABacklogIsCompactedByHand(t *testing.T) {
 	r.AppendTurns(id, 1300,
 		"a word or two about the tide, and the 潮水 of the day; what else is to be said of it, or kept? "+
 			strings.Repeat("The lamp went out. ", 5))
-	head, err := r.Store.Head(t.Context(), id)
+	head, err := r.Store.ReadHead(t.Context(), id)
 	if err != nil || head.Branch.LiveWeight().Tokens < 1_300_000 {
 		t.Fatalf("%+v, %v", head.Branch.LiveWeight(), err)
 	}

@@ -74,7 +74,7 @@ func (e *Engine) findTurn(ctx context.Context, id scrollback.ConversationID,
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, "engine.Turns.Get",
 			i18n.NoTurnInConversation, turn)
 	}
-	if err == nil && e.store.Turns.Expired(found) {
+	if err == nil && e.store.Turns.IsExpired(found) {
 		found.State = scrollback.TurnInterrupted
 	}
 	return found, err
@@ -97,7 +97,7 @@ func (e *Engine) closeAbandoned(ctx context.Context, id scrollback.ConversationI
 // Running returns the open turn that holds a conversation, or nil.
 func (t Turns) Running(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
 	newest, err := t.newestTurn(ctx, id)
-	if err != nil || newest == nil || newest.State != scrollback.TurnOpen || t.v.e.store.Turns.Expired(*newest) {
+	if err != nil || newest == nil || newest.State != scrollback.TurnOpen || t.v.e.store.Turns.IsExpired(*newest) {
 		return nil, err
 	}
 	return newest, nil
@@ -113,7 +113,7 @@ func (t Turns) Page(ctx context.Context, id scrollback.ConversationID,
 	if err != nil {
 		return page, err
 	}
-	b, err := t.v.e.store.Branches.Of(ctx, head, q.Branch)
+	b, err := t.v.e.store.Branches.Find(ctx, head, q.Branch)
 	if err != nil {
 		return page, err
 	}
@@ -123,14 +123,14 @@ func (t Turns) Page(ctx context.Context, id scrollback.ConversationID,
 	}
 	q.Branch = b.ID
 	page.Without = b.View.Without
-	ms, next, err := t.v.e.store.Page(ctx, id, q)
+	ms, next, err := t.v.e.store.ReadPage(ctx, id, q)
 	if err != nil {
 		return page, err
 	}
 	if next > 0 {
 		page.Next = &next
 	}
-	if newest != nil && newest.State == scrollback.TurnOpen && !t.v.e.store.Turns.Expired(*newest) {
+	if newest != nil && newest.State == scrollback.TurnOpen && !t.v.e.store.Turns.IsExpired(*newest) {
 		page.Running = &newest.ID
 	}
 	if len(ms) == 0 {
@@ -155,7 +155,7 @@ func (t Turns) listAlong(ctx context.Context, b scrollback.Branch, ms []scrollba
 	newest *scrollback.Turn) ([]scrollback.TurnEntry, error) {
 	from := ms[0].Seq
 	to := ms[len(ms)-1].Seq
-	troubled, err := t.v.e.store.Turns.Troubled(ctx, b.ID, from, to)
+	troubled, err := t.v.e.store.Turns.ListUnsuccessful(ctx, b.ID, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (t Turns) listAlong(ctx context.Context, b scrollback.Branch, ms []scrollba
 		return out, nil // it has stored what its draft was
 	}
 	open := newest.Entry()
-	if t.v.e.store.Turns.Expired(*newest) {
+	if t.v.e.store.Turns.IsExpired(*newest) {
 		open.State = scrollback.TurnInterrupted
 	}
 	return append(out, open), nil
@@ -196,7 +196,7 @@ func (t Turns) newestTurn(ctx context.Context, id scrollback.ConversationID) (*s
 	if err := t.v.door.checkAccess(ctx, id, scrollback.AccessRead); err != nil {
 		return nil, err
 	}
-	newest, err := t.v.e.store.Turns.Last(ctx, id)
+	newest, err := t.v.e.store.Turns.GetLast(ctx, id)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return nil, nil
 	}

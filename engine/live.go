@@ -61,7 +61,7 @@ type liveTurn struct {
 }
 
 // makeLive makes a turn that has begun live for its caller.
-func makeLive(v *View, b store.Begun, settings request.Settings) *liveTurn {
+func makeLive(v *View, b store.BeginResult, settings request.Settings) *liveTurn {
 	e := v.e
 	lt := &liveTurn{
 		e:        e,
@@ -251,7 +251,7 @@ func (lt *liveTurn) saveRegularly(ctx context.Context) {
 		}
 		lt.saving.Lock()
 		if ctx.Err() == nil {
-			stop, err := lt.e.store.Turns.Save(ctx, lt.turn, lt.copyDraft())
+			stop, err := lt.e.store.Turns.SaveDraft(ctx, lt.turn, lt.copyDraft())
 			switch {
 			case errors.Is(err, scrollback.ErrLostLease):
 				lt.cancel(scrollback.ErrLostLease)
@@ -266,7 +266,7 @@ func (lt *liveTurn) saveRegularly(ctx context.Context) {
 }
 
 // storeEnd stores the end of a step, or of the turn, and empties the draft.
-func (lt *liveTurn) storeEnd(f store.FinishRequest) (store.Finished, error) {
+func (lt *liveTurn) storeEnd(f store.FinishRequest) (store.AppendResult, error) {
 	lt.saving.Lock()
 	defer lt.saving.Unlock()
 	f.Turn = lt.turn
@@ -277,7 +277,7 @@ func (lt *liveTurn) storeEnd(f store.FinishRequest) (store.Finished, error) {
 	// What was said is kept even when the turn is being stopped.
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	done, err := lt.e.store.Turns.Finish(ctx, f)
+	done, err := lt.e.store.Turns.FinishStep(ctx, f)
 	if err != nil {
 		return done, err
 	}
@@ -291,9 +291,9 @@ func (lt *liveTurn) storeEnd(f store.FinishRequest) (store.Finished, error) {
 
 // modelReply is what a model said in one step.
 type modelReply struct {
-	parts             scrollback.Parts // with the provider's opaque payloads
-	counted           store.Counted    // of them
-	usage             scrollback.Usage // as the provider counted, or nothing
+	parts             scrollback.Parts  // with the provider's opaque payloads
+	counted           store.TokenCounts // of them
+	usage             scrollback.Usage  // as the provider counted, or nothing
 	credits           *model.Credits
 	finish, requestID string
 }
@@ -339,6 +339,6 @@ func (lt *liveTurn) streamAnswer(ctx context.Context, r model.Request) (t modelR
 	lt.mu.Lock()
 	defer lt.mu.Unlock()
 	t.parts = lt.draft.TakeParts()
-	t.counted = store.Counted{}
+	t.counted = store.TokenCounts{}
 	return t, nil
 }

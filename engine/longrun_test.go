@@ -137,7 +137,7 @@ var aRef = regexp.MustCompile(`history:[0-9a-f-]{36}`)
 func checkOriginals(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) {
 	t.Helper()
 	ctx := context.Background()
-	head, err := r.Store.Head(ctx, id)
+	head, err := r.Store.ReadHead(ctx, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func checkOriginals(t *testing.T, r *enginetest.Rig, id scrollback.ConversationI
 	var follow func(ref scrollback.Ref, depth int)
 	follow = func(ref scrollback.Ref, depth int) {
 		_, seg, _ := ref.Split()
-		segs, err := r.Store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(seg)})
+		segs, err := r.Store.ReadSegments(ctx, []scrollback.SegmentID{scrollback.SegmentID(seg)})
 		if err != nil {
 			t.Fatal(err)
 		}

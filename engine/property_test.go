@@ -229,7 +229,7 @@ func (l *life) exactly(id scrollback.ConversationID) {
 // may commit between the two, so they are read again until both are of one view.
 func (l *life) shown(id scrollback.ConversationID) (head store.Head, m scrollback.Manifest, err error) {
 	ctx := context.Background()
-	if head, err = l.r.Store.Head(ctx, id); err != nil {
+	if head, err = l.r.Store.ReadHead(ctx, id); err != nil {
 		return head, m, err
 	}
 	for {
@@ -237,7 +237,7 @@ func (l *life) shown(id scrollback.ConversationID) (head store.Head, m scrollbac
 			return head, m, err
 		}
 		was := head.Branch
-		if head, err = l.r.Store.Head(ctx, id); err != nil ||
+		if head, err = l.r.Store.ReadHead(ctx, id); err != nil ||
 			head.Branch.ID == was.ID && head.Branch.ViewVersion == was.ViewVersion {
 			return head, m, err
 		}
@@ -249,7 +249,7 @@ func (l *life) behind(ref scrollback.Ref, id scrollback.ConversationID, log []sc
 	fail func(string, ...any)) {
 	l.t.Helper()
 	_, seg, _ := ref.Split()
-	segs, err := l.r.Store.Segments(context.Background(), []scrollback.SegmentID{scrollback.SegmentID(seg)})
+	segs, err := l.r.Store.ReadSegments(context.Background(), []scrollback.SegmentID{scrollback.SegmentID(seg)})
 	if err != nil {
 		fail("%v", err)
 	}

@@ -63,7 +63,7 @@ func (lt *liveTurn) runSteps(ctx context.Context) (scrollback.DoneEvent, error) 
 		said.usage = lt.e.resolver.AddPrice(lt.settings.Facts.Name, lt.checkUsage(said))
 		lt.e.resolver.NoteUsage(ctx, lt.settings, said.usage)
 		lt.usage = lt.usage.Add(said.usage)
-		lt.settings.Asked = request.WeighQuestion(w) + lt.e.store.Weigh(said.parts, said.counted).Tokens
+		lt.settings.Asked = request.WeighQuestion(w) + lt.e.store.WeighParts(said.parts, said.counted).Tokens
 		out, done, err := lt.concludeStep(ctx, step, said)
 		if err != nil {
 			return scrollback.DoneEvent{}, err
@@ -228,7 +228,7 @@ func (lt *liveTurn) buildWindow(ctx context.Context) (w scrollback.Window, note 
 // if it did. The events report what has been stored.
 func (lt *liveTurn) concludeStep(ctx context.Context, step int,
 	t modelReply) ([]scrollback.Event, *scrollback.DoneEvent, error) {
-	said := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts,
+	said := store.IncomingMessage{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts,
 		Model: lt.settings.Facts.Name, Usage: &t.usage}, Counted: t.counted}
 	f := store.FinishRequest{Window: lt.sentRecord.Mark, FinishReason: t.finish, State: scrollback.TurnComplete,
 		Usage: []scrollback.UsageRecord{lt.usageRecord(t.usage, t.requestID)}}
@@ -278,7 +278,7 @@ func (lt *liveTurn) concludeStep(ctx context.Context, step int,
 			results = append(results, ev)
 		}
 		if len(ran.results) > 0 {
-			f.Messages = append(f.Messages, store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool,
+			f.Messages = append(f.Messages, store.IncomingMessage{Message: scrollback.Message{Role: scrollback.RoleTool,
 				Parts: ran.results}, Mentions: ran.mentions})
 		}
 		switch {
@@ -292,7 +292,7 @@ func (lt *liveTurn) concludeStep(ctx context.Context, step int,
 	case step > lt.maxLookups+1: // it had to be told to answer
 		f.FinishReason = scrollback.FinishMaxSteps
 	}
-	f.Messages = append([]store.Incoming{said}, f.Messages...)
+	f.Messages = append([]store.IncomingMessage{said}, f.Messages...)
 	if len(said.Parts) == 0 {
 		f.Messages = nil
 	}
@@ -343,7 +343,7 @@ func (lt *liveTurn) newEmptyError(ctx context.Context) error {
 	if from == 0 {
 		return err
 	}
-	before, fault := lt.e.store.Turns.Troubled(ctx, b.ID, from, b.HeadSeq)
+	before, fault := lt.e.store.Turns.ListUnsuccessful(ctx, b.ID, from, b.HeadSeq)
 	if fault != nil {
 		return err // only the advice lacks
 	}
@@ -382,7 +382,7 @@ func (lt *liveTurn) judgeRepeated(f *scrollback.Failure) {
 	lt.mu.Lock()
 	b := lt.head.Branch
 	lt.mu.Unlock()
-	before, err := lt.e.store.Turns.Troubled(context.Background(), b.ID, from, b.HeadSeq)
+	before, err := lt.e.store.Turns.ListUnsuccessful(context.Background(), b.ID, from, b.HeadSeq)
 	if err != nil {
 		return // only the advice lacks
 	}
@@ -425,7 +425,7 @@ func (lt *liveTurn) failTurn(err error) scrollback.DoneEvent {
 		Model:  lt.settings.Facts.Name,
 		Status: scrollback.StatusFailed,
 	}
-	counted := store.Counted{}
+	counted := store.TokenCounts{}
 	switch {
 	case errors.Is(err, errStopped), errors.Is(err, errShutdown), scrollback.CodeOf(err) == scrollback.Canceled:
 		f.State = scrollback.TurnInterrupted
@@ -451,7 +451,7 @@ func (lt *liveTurn) failTurn(err error) scrollback.DoneEvent {
 	if len(said.Parts) > 0 { // what was said before it broke off has its price
 		u := lt.e.resolver.AddPrice(said.Model, lt.checkUsage(modelReply{parts: said.Parts, counted: counted}))
 		said.Usage = &u
-		f.Messages = []store.Incoming{{Message: said, Counted: counted}}
+		f.Messages = []store.IncomingMessage{{Message: said, Counted: counted}}
 		f.Usage = []scrollback.UsageRecord{lt.usageRecord(u, "")}
 		lt.usage = lt.usage.Add(u)
 		lt.emit(scrollback.UsageEvent{Usage: lt.usage})
@@ -479,7 +479,7 @@ func (lt *liveTurn) checkUsage(t modelReply) scrollback.Usage {
 		return u
 	}
 	u.InputTokens = lt.settings.ModelTokens(lt.sent.Tokens)
-	u.OutputTokens = lt.settings.ModelTokens(lt.e.store.Weigh(t.parts, t.counted).Tokens)
+	u.OutputTokens = lt.settings.ModelTokens(lt.e.store.WeighParts(t.parts, t.counted).Tokens)
 	u.Estimated = true
 	u.TotalTokens = u.InputTokens + u.OutputTokens
 	return u

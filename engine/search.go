@@ -83,7 +83,7 @@ func (e *Engine) planSearch(ctx context.Context, head store.Head, r *TurnRequest
 	case w.by == WebSearchProvider || len(r.Message) > 0:
 		return w, nil
 	}
-	ms, err := e.store.Messages(ctx, head.Branch.ID, max(1, head.Branch.HeadSeq-questionsBack), head.Branch.HeadSeq)
+	ms, err := e.store.ReadMessages(ctx, head.Branch.ID, max(1, head.Branch.HeadSeq-questionsBack), head.Branch.HeadSeq)
 	for _, m := range slices.Backward(ms) {
 		if m.Role == scrollback.RoleUser {
 			w.question = m.Parts.Text()
@@ -153,7 +153,7 @@ func (lt *liveTurn) emitSearch(ctx context.Context, s scrollback.Search) {
 		return
 	}
 	meta.AddSearch(s)
-	_, err := lt.e.store.Turns.Save(ctx, lt.turn, lt.copyDraft())
+	_, err := lt.e.store.Turns.SaveDraft(ctx, lt.turn, lt.copyDraft())
 	lt.saving.Unlock()
 	switch {
 	case errors.Is(err, scrollback.ErrLostLease):
@@ -187,5 +187,5 @@ func (t Turns) listMeta(ctx context.Context,
 			ids = append(ids, e.TurnID)
 		}
 	}
-	return t.v.e.store.Turns.Meta(ctx, ids)
+	return t.v.e.store.Turns.ReadMeta(ctx, ids)
 }

@@ -123,12 +123,13 @@ func TestTakenOverForAReader(t *testing.T) {
 	alive := rs[1]
 	id := dead.NewConversation()
 	begun, err := dead.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "dead",
-		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("q")}}}})
+		Messages: []store.IncomingMessage{{Message: scrollback.Message{Role: scrollback.RoleUser,
+			Parts: enginetest.Say("q")}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	draft := scrollback.Draft{Content: "half of an ans", Model: "script"}
-	if _, err := dead.Store.Turns.Save(ctx, begun.Turn, draft); err != nil {
+	if _, err := dead.Store.Turns.SaveDraft(ctx, begun.Turn, draft); err != nil {
 		t.Fatal(err)
 	}
 	c := &client{t: t}
@@ -151,12 +152,12 @@ func TestTakenOverForAReader(t *testing.T) {
 	if err != nil || stored.State != scrollback.TurnInterrupted || stored.EndedAt == 0 {
 		t.Errorf("the turn is stored as %+v, %v", stored, err)
 	}
-	_, err = dead.Store.Turns.Save(ctx, begun.Turn, scrollback.Draft{Content: "half of an answer"})
+	_, err = dead.Store.Turns.SaveDraft(ctx, begun.Turn, scrollback.Draft{Content: "half of an answer"})
 	if !errors.Is(err, scrollback.ErrLostLease) {
 		t.Errorf("its old server may save: %v", err)
 	}
-	_, err = dead.Store.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnComplete,
-		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant,
+	_, err = dead.Store.Turns.FinishStep(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnComplete,
+		Messages: []store.IncomingMessage{{Message: scrollback.Message{Role: scrollback.RoleAssistant,
 			Parts: enginetest.Say("half of an answer")}}}})
 	if !errors.Is(err, scrollback.ErrLostLease) {
 		t.Errorf("its old server may finish: %v", err)

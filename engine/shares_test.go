@@ -222,7 +222,7 @@ func shares(t *testing.T, c sharesCase) sharesRow {
 				t.Fatalf("%v: %v", c, err)
 			}
 			if receipt.Result == scrollback.ResultCompacted {
-				head, err := r.Store.Head(ctx, id)
+				head, err := r.Store.ReadHead(ctx, id)
 				m, err2 := r.Context(ctx, id)
 				if err != nil || err2 != nil {
 					t.Fatal(err, err2)

@@ -387,9 +387,9 @@ func TestSightOfOtherTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asks := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("?")}}
+	asks := store.IncomingMessage{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("?")}}
 	begun, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: c.ID, Owner: "test",
-		Messages: []store.Incoming{asks}})
+		Messages: []store.IncomingMessage{asks}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +397,7 @@ func TestSightOfOtherTurns(t *testing.T) {
 	enginetest.WantCode(t, err, scrollback.NotFound, "was not stored")
 	old := &scrollback.WindowMark{Hash: "h",
 		Sent: &scrollback.Manifest{Model: "old", Tokens: 77, Layers: []scrollback.ManifestLayer{}}}
-	if _, err := r.Store.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnComplete,
+	if _, err := r.Store.Turns.FinishStep(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnComplete,
 		Window: old}); err != nil {
 		t.Fatal(err)
 	}

@@ -126,7 +126,7 @@ func draftSnapshot(d scrollback.Draft) scrollback.SnapshotEvent {
 // emitAnswer yields the stored answer of a turn that has ended.
 func (f *storedFollower) emitAnswer(ctx context.Context, t scrollback.Turn) error {
 	d := t.Draft // of a turn whose owner is gone and that nobody has closed yet
-	page, _, err := f.e.store.Page(ctx, t.Conversation,
+	page, _, err := f.e.store.ReadPage(ctx, t.Conversation,
 		scrollback.PageQuery{Branch: t.Branch, After: &t.Seq, Limit: scrollback.ListMax})
 	if err != nil {
 		return err

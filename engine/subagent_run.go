@@ -96,7 +96,7 @@ func (j *subagentRun) createConversation(ctx context.Context, t subagentTask) (s
 	defer j.tree.mu.Unlock()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	switch below, err := j.parent.view.e.store.Agents.Below(ctx, top, true); {
+	switch below, err := j.parent.view.e.store.Agents.ListBelow(ctx, top, true); {
 	case err != nil:
 		return c, err
 	case depth >= j.bounds.Depth:

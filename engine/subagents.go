@@ -124,7 +124,7 @@ func (v *View) createSubagent(ctx context.Context, c scrollback.Conversation) (s
 	if err := admitConversation(ctx, v, &c); err != nil {
 		return c, err
 	}
-	made, _, err := v.e.store.Create(ctx, c)
+	made, _, err := v.e.store.CreateConversation(ctx, c)
 	return made, err
 }
 

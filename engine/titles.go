@@ -87,7 +87,7 @@ func (e *Engine) askForTitle(ctx context.Context, head store.Head, settings requ
 	if settings.Facts.Unready != nil { // it may be asked after a later answer
 		return settings.Facts.Unready
 	}
-	ms, err := e.store.Messages(ctx, head.Branch.ID, 1, min(head.Branch.HeadSeq, titleMessages))
+	ms, err := e.store.ReadMessages(ctx, head.Branch.ID, 1, min(head.Branch.HeadSeq, titleMessages))
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (e *Engine) askForTitle(ctx context.Context, head store.Head, settings requ
 	if !slices.ContainsFunc(ms, func(m scrollback.Message) bool { return m.Role == scrollback.RoleUser }) {
 		return nil // what was asked first is left out
 	}
-	claim, err := e.store.Claims.Take(ctx, head.ID, "title")
+	claim, err := e.store.Claims.ClaimWork(ctx, head.ID, "title")
 	if err != nil || claim == nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (e *Engine) askForTitle(ctx context.Context, head store.Head, settings requ
 		r.Thinking = settings.Thinking
 	}
 	made, err := title.AskModel(e.o.Watch.WithWatch(ctx), watch.WrapModel(settings.Model), r)
-	given := store.Entitle{Conversation: head.ID, From: scrollback.TitlePrompt, To: scrollback.TitleAsked,
+	given := store.TitleChange{Conversation: head.ID, From: scrollback.TitlePrompt, To: scrollback.TitleAsked,
 		Usage: e.priceTitle(head.ID, settings, made)}
 	if name, ok := title.ParseAnswer(made.Answer); ok && err == nil {
 		given.Title = name
@@ -119,7 +119,7 @@ func (e *Engine) askForTitle(ctx context.Context, head store.Head, settings requ
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), titleBookTime)
 	defer cancel()
-	_, bookErr := e.store.Entitle(ctx, given)
+	_, bookErr := e.store.ChangeTitle(ctx, given)
 	return cmp.Or(err, bookErr)
 }
 
@@ -135,9 +135,9 @@ func (e *Engine) priceTitle(
 		if made.Answer == "" {
 			return nil
 		}
-		u.InputTokens = settings.ModelTokens(e.store.Weigh(made.Sent, nil).Tokens)
+		u.InputTokens = settings.ModelTokens(e.store.WeighParts(made.Sent, nil).Tokens)
 		u.Estimated = true
-		u.OutputTokens = settings.ModelTokens(e.store.Weigh(scrollback.Say(made.Answer), nil).Tokens)
+		u.OutputTokens = settings.ModelTokens(e.store.WeighParts(scrollback.Say(made.Answer), nil).Tokens)
 		u.TotalTokens = u.InputTokens + u.OutputTokens
 	}
 	return []scrollback.UsageRecord{

@@ -12,7 +12,7 @@ import (
 
 // matchResults checks that results, by the ids of their calls, are for exactly the open calls, gives
 // each in the messages the name of its tool, and puts them in the order of the calls.
-func matchResults(open []scrollback.ToolCall, ids []string, in []store.Incoming) error {
+func matchResults(open []scrollback.ToolCall, ids []string, in []store.IncomingMessage) error {
 	names := map[string]string{}
 	for _, c := range open {
 		names[c.ID] = c.Name

@@ -252,7 +252,7 @@ type incomingTurn struct {
 
 // buildMessages checks what a request brings and turns it into messages: a prompt has behind it
 // what its marks name.
-func (a *incomingTurn) buildMessages(ctx context.Context) ([]store.Incoming, error) {
+func (a *incomingTurn) buildMessages(ctx context.Context) ([]store.IncomingMessage, error) {
 	const op = "engine.Turn"
 	r := a.request
 	if len(r.Message) > 0 && len(r.ToolResults) > 0 {
@@ -287,7 +287,7 @@ func (a *incomingTurn) buildMessages(ctx context.Context) ([]store.Incoming, err
 			a.in.Limits.Parts).WithReason(scrollback.ErrTooLarge)
 	}
 	in, err := a.in.Admit(ctx, r.Conversation, m, a.settings.IntakeRoom(), attached)
-	return []store.Incoming{in}, err
+	return []store.IncomingMessage{in}, err
 }
 
 func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
@@ -296,7 +296,7 @@ func notPrintable(r rune) bool { return r <= ' ' || r > '~' }
 // the newest user message, and the newest message that made calls, with those calls. What
 // is more than a page of messages back counts as half of the budget.
 func (e *Engine) weighQuestion(ctx context.Context, b scrollback.Branch, settings *request.Settings) error {
-	ms, err := e.store.Messages(ctx, b.ID, max(1, b.HeadSeq-scrollback.ListDefault), b.HeadSeq)
+	ms, err := e.store.ReadMessages(ctx, b.ID, max(1, b.HeadSeq-scrollback.ListDefault), b.HeadSeq)
 	found := false
 	for _, m := range slices.Backward(ms) {
 		switch {
@@ -343,7 +343,7 @@ func (e *Engine) findEnding(ctx context.Context, head store.Head, r *TurnRequest
 	}
 	answered := map[string]bool{}
 	for seq := head.Branch.HeadSeq; seq > 0; seq-- {
-		m, err := e.store.At(ctx, head.Branch, seq)
+		m, err := e.store.ReadMessageAt(ctx, head.Branch, seq)
 		if err != nil {
 			return nil, err
 		}
@@ -369,7 +369,7 @@ func (e *Engine) findEnding(ctx context.Context, head store.Head, r *TurnRequest
 }
 
 // admitAfter checks a request against the turn before it. It runs inside Begin.
-func admitAfter(last *scrollback.Turn, r *TurnRequest, in []store.Incoming) error {
+func admitAfter(last *scrollback.Turn, r *TurnRequest, in []store.IncomingMessage) error {
 	const op = "engine.Turn"
 	waiting := last != nil && last.State == scrollback.TurnWaiting
 	switch {

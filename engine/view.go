@@ -57,7 +57,7 @@ func (v *View) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback
 			return nil, err
 		}
 	}
-	return v.e.store.Books.Usage(ctx, q)
+	return v.e.store.Books.SumUsage(ctx, q)
 }
 
 // resolveProject returns where a conversation that the caller makes goes: the project it names, or
@@ -83,7 +83,7 @@ type access struct {
 // needed. It is the one place that reads it.
 func (d access) openHead(ctx context.Context, id scrollback.ConversationID,
 	need scrollback.Access) (store.Head, error) {
-	h, err := d.store.Head(ctx, id)
+	h, err := d.store.ReadHead(ctx, id)
 	if err != nil {
 		return h, err
 	}
@@ -166,7 +166,7 @@ func (v *View) PassLimits(ctx context.Context, made scrollback.KeyID) (scrollbac
 	if v.door.caller.AllProjects || v.door.caller.Key == "" {
 		return scrollback.KeyLimits{}, nil
 	}
-	own, err := v.e.store.Books.KeyLimits(ctx, v.door.caller.Key)
+	own, err := v.e.store.Books.ReadKeyLimits(ctx, v.door.caller.Key)
 	if err != nil {
 		return own, err
 	}
@@ -204,7 +204,7 @@ func (a *Admin) ForgetModel(ctx context.Context, name string) error {
 
 // KeyLimits returns the limits that were set for a key; the zero value for none.
 func (a *Admin) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
-	return a.e.store.Books.KeyLimits(ctx, id)
+	return a.e.store.Books.ReadKeyLimits(ctx, id)
 }
 
 // SetKeyLimits replaces them; the zero value leaves the key to the configuration.
@@ -216,7 +216,7 @@ func (a *Admin) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollb
 // the number of conversations, without the sub-agents that go with them. One that somebody takes out meanwhile, or in
 // which a turn still runs, stays. While another server does it, nothing is done here.
 func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
-	claim, err := a.e.store.Claims.Take(ctx, "", "trash")
+	claim, err := a.e.store.Claims.ClaimWork(ctx, "", "trash")
 	if err != nil || claim == nil {
 		return 0, err
 	}
@@ -225,7 +225,7 @@ func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
 	trashedBy := a.e.store.Now() - age
 	q := scrollback.ListQuery{Trash: true, Limit: scrollback.ListMax}
 	for {
-		page, next, err := a.e.store.List(ctx, q)
+		page, next, err := a.e.store.ListConversations(ctx, q)
 		if err != nil {
 			return purged, err
 		}
@@ -233,7 +233,7 @@ func (a *Admin) PurgeTrash(ctx context.Context, age int64) (int, error) {
 			if c.DeletedAt > trashedBy {
 				continue
 			}
-			with, err := a.e.store.Agents.WithAnother(ctx, c)
+			with, err := a.e.store.Agents.IsTrashedWithParent(ctx, c)
 			if with {
 				continue
 			}

@@ -55,9 +55,10 @@ func writes(r *enginetest.Rig, id scrollback.ConversationID, text string) scroll
 	r.T.Helper()
 	ctx := context.Background()
 	begun, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "another",
-		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: enginetest.Say("q")}}}})
+		Messages: []store.IncomingMessage{{Message: scrollback.Message{Role: scrollback.RoleUser,
+			Parts: enginetest.Say("q")}}}})
 	if err == nil {
-		_, err = r.Store.Turns.Save(ctx, begun.Turn, scrollback.Draft{Content: text})
+		_, err = r.Store.Turns.SaveDraft(ctx, begun.Turn, scrollback.Draft{Content: text})
 	}
 	if err != nil {
 		r.T.Fatal(err)

@@ -120,17 +120,17 @@ func (w *walker) step() {
 			w.ids = append(w.ids, c.ID)
 		}
 	case at < 34:
-		in := []store.Incoming{}
+		in := []store.IncomingMessage{}
 		for i := range 1 + w.rng.IntN(6) {
 			role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2]
-			in = append(in, store.Incoming{Message: scrollback.Message{Role: role, Parts: enginetest.Say(w.words(60))}})
+			in = append(in, store.IncomingMessage{Message: scrollback.Message{Role: role, Parts: enginetest.Say(w.words(60))}})
 		}
 		w.both(fmt.Sprint("append to ", id), func(r *enginetest.Rig) (any, error) {
-			head, err := r.Store.Head(ctx, id)
+			head, err := r.Store.ReadHead(ctx, id)
 			if err != nil {
 				return nil, err
 			}
-			done, err := r.Store.Append(ctx, head, in)
+			done, err := r.Store.AppendMessages(ctx, head, in)
 			return done.Messages, err
 		})
 	case at < 42:

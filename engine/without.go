@@ -42,7 +42,7 @@ type leftOutFinder struct {
 
 func (x *leftOutFinder) messageAt(seq int64) (m scrollback.Message) {
 	if x.err == nil {
-		m, x.err = x.store.At(x.ctx, x.branch, seq)
+		m, x.err = x.store.ReadMessageAt(x.ctx, x.branch, seq)
 	}
 	return m
 }
@@ -99,7 +99,7 @@ func (lt *liveTurn) findSuspect() (found int64) {
 	lt.mu.Lock()
 	b := lt.head.Branch
 	lt.mu.Unlock()
-	ms, err := lt.e.store.Messages(context.Background(), b.ID, max(1, b.HeadSeq-maxSuspects), b.HeadSeq)
+	ms, err := lt.e.store.ReadMessages(context.Background(), b.ID, max(1, b.HeadSeq-maxSuspects), b.HeadSeq)
 	if err != nil {
 		return 0 // only the advice lacks
 	}

@@ -29,7 +29,7 @@ func TestZeroOptions(t *testing.T) {
 	a := archive.New(s, blob.NewMemory(), &archive.Options{})
 	e := engine.New(s, a, engine.Options{})
 	v := e.As(scrollback.Operator())
-	c, _, err := s.Create(ctx, scrollback.Conversation{})
+	c, _, err := s.CreateConversation(ctx, scrollback.Conversation{})
 	if err != nil {
 		t.Fatal(err)
 	}

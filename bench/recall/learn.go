@@ -160,7 +160,7 @@ func (s set) listExamples(ctx context.Context, of []form) ([]example, error) {
 			for _, place := range q.evidence {
 				e.evidence = append(e.evidence, int64(place)+1)
 			}
-			if e.all, err = kept.Candidates(ctx, scrollback.SearchQuery{Conversation: products[i].id,
+			if e.all, err = kept.FindCandidates(ctx, scrollback.SearchQuery{Conversation: products[i].id,
 				Query: q.text}); err != nil {
 				return nil, err
 			}

@@ -66,13 +66,13 @@ func (k *kept) foldTalk(ctx context.Context, s *store.Store, policy string, t ta
 	if err != nil {
 		return err
 	}
-	head, err := s.Head(ctx, c.ID)
+	head, err := s.ReadHead(ctx, c.ID)
 	for i := 0; i < len(t.said) && err == nil; i++ {
-		if _, err = s.Append(ctx, head, []store.Incoming{{Message: t.said[i].toMessage()}}); err == nil {
+		if _, err = s.AppendMessages(ctx, head, []store.IncomingMessage{{Message: t.said[i].toMessage()}}); err == nil {
 			err = k.foldRequest(ctx, e, s, c.ID)
 		}
 		if err == nil {
-			head, err = s.Head(ctx, c.ID)
+			head, err = s.ReadHead(ctx, c.ID)
 		}
 	}
 	if err != nil {
@@ -96,7 +96,7 @@ func (k *kept) foldRequest(ctx context.Context, e *engine.View, s *store.Store, 
 	if err != nil {
 		return err
 	}
-	head, err := s.Head(ctx, id)
+	head, err := s.ReadHead(ctx, id)
 	k.sent += m.Tokens
 	k.whole += m.Layers[0].Tokens + head.Branch.Sum.Tokens
 	return err

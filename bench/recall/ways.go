@@ -40,18 +40,18 @@ type product struct {
 func newProduct(ctx context.Context, s *store.Store, t talk) (product, error) {
 	eng := engine.New(s, archive.New(s, blob.NewMemory(), nil), engine.Options{Model: "none"})
 	e := eng.As(scrollback.Operator())
-	c, _, err := s.Create(ctx, scrollback.Conversation{Title: t.lang})
+	c, _, err := s.CreateConversation(ctx, scrollback.Conversation{Title: t.lang})
 	if err != nil {
 		return product{}, err
 	}
-	head, err := s.Head(ctx, c.ID)
+	head, err := s.ReadHead(ctx, c.ID)
 	for from := 0; from < len(t.said) && err == nil; from += 500 {
-		var in []store.Incoming
+		var in []store.IncomingMessage
 		for _, m := range t.said[from:min(from+500, len(t.said))] {
-			in = append(in, store.Incoming{Message: m.toMessage()})
+			in = append(in, store.IncomingMessage{Message: m.toMessage()})
 		}
-		var done store.Finished
-		if done, err = s.Append(ctx, head, in); err == nil {
+		var done store.AppendResult
+		if done, err = s.AppendMessages(ctx, head, in); err == nil {
 			head = done.Head
 		}
 	}

@@ -25,7 +25,7 @@ func (r *run) measureAlone(where string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, sb.Close()) }()
-	c, _, err := sb.Store.Create(r.ctx, scrollback.Conversation{})
+	c, _, err := sb.Store.CreateConversation(r.ctx, scrollback.Conversation{})
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (r *run) measureDrafts(where, place string, sb *local.Scrollback, id scroll
 		var took []float64
 		for i := range n {
 			start := time.Now()
-			if _, err := sb.Store.Turns.Save(r.ctx, begun.Turn, scrollback.Draft{Content: text[:i%len(text)]}); err != nil {
+			if _, err := sb.Store.Turns.SaveDraft(r.ctx, begun.Turn, scrollback.Draft{Content: text[:i%len(text)]}); err != nil {
 				return err
 			}
 			took = append(took, toMillis(time.Since(start)))
@@ -227,7 +227,7 @@ func (r *run) measureTakeover(where string) (err error) {
 	}
 	defer func() { err = errors.Join(err, sb.Close()) }()
 	for range r.rounds {
-		c, _, err := sb.Store.Create(r.ctx, scrollback.Conversation{})
+		c, _, err := sb.Store.CreateConversation(r.ctx, scrollback.Conversation{})
 		if err != nil {
 			return err
 		}

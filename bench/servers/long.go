@@ -28,7 +28,7 @@ func (r *run) measureLong(where string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, sb.Close()) }()
-	c, _, err := sb.Store.Create(r.ctx, scrollback.Conversation{})
+	c, _, err := sb.Store.CreateConversation(r.ctx, scrollback.Conversation{})
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (r *run) measureLong(where string) (err error) {
 	}
 	r.addValue("appended, a thousand at once", where, float64(r.messages)/time.Since(start).Seconds(), "messages/s")
 	start = time.Now()
-	if err := sb.Store.Audit.Reindex(r.ctx, func(int64, int64) {}); err != nil {
+	if err := sb.Store.Audit.RebuildIndex(r.ctx, func(int64, int64) {}); err != nil {
 		return err
 	}
 	r.addValue("indexed", where, float64(r.messages)/time.Since(start).Seconds(), "messages/s")
@@ -62,15 +62,15 @@ func (r *run) measureLong(where string) (err error) {
 // loadMessages appends n messages, a thousand in each transaction.
 func loadMessages(ctx context.Context, s *store.Store, id scrollback.ConversationID, n int) error {
 	w := newWords(3)
-	head, err := s.Head(ctx, id)
+	head, err := s.ReadHead(ctx, id)
 	for i := 0; err == nil && i < n; {
-		var in []store.Incoming
+		var in []store.IncomingMessage
 		for len(in) < 1000 && i < n {
 			in = append(in, w.nthMessage(i))
 			i++
 		}
-		var done store.Finished
-		if done, err = s.Append(ctx, head, in); err == nil {
+		var done store.AppendResult
+		if done, err = s.AppendMessages(ctx, head, in); err == nil {
 			head = done.Head
 		}
 	}
@@ -107,19 +107,19 @@ func (r *run) longTurns(where string, sb *local.Scrollback, id scrollback.Conver
 // foldAllBut gives the conversation the view that compacting all but its newest messages
 // leaves, without asking anybody for summaries.
 func foldAllBut(ctx context.Context, s *store.Store, id scrollback.ConversationID, newest int64) error {
-	head, err := s.Head(ctx, id)
+	head, err := s.ReadHead(ctx, id)
 	if err != nil {
 		return err
 	}
 	boundary := head.Branch.HeadSeq - newest
-	last, err := s.At(ctx, head.Branch, boundary)
+	last, err := s.ReadMessageAt(ctx, head.Branch, boundary)
 	if err != nil {
 		return err
 	}
 	g := scrollback.Segment{ID: scrollback.SegmentID(s.NewID()), Conversation: id, Branch: head.Branch.ID, FirstSeq: 1,
 		LastSeq:     boundary,
 		Placeholder: "before this", TokensAfter: 100, SummaryBy: scrollback.SummaryExtractive}
-	return s.Views.Commit(ctx, store.Commit{Conversation: id, Branch: head.Branch.ID,
+	return s.Views.CommitFold(ctx, store.FoldCommit{Conversation: id, Branch: head.Branch.ID,
 		IfViewVersion: head.Branch.ViewVersion, Now: s.Now(),
 		View: scrollback.View{Boundary: boundary, Sum: last.Sum,
 			Segments: []scrollback.ViewItem{{ID: g.ID, FirstSeq: 1, LastSeq: boundary}}},
@@ -138,7 +138,7 @@ func (r *run) measureSearches(where string, sb *local.Scrollback, id scrollback.
 			start := time.Now()
 			var n int
 			if q.query == "" {
-				page, _, err := sb.Store.Page(r.ctx, id, scrollback.PageQuery{Limit: 200})
+				page, _, err := sb.Store.ReadPage(r.ctx, id, scrollback.PageQuery{Limit: 200})
 				if n = len(page); err != nil {
 					return err
 				}

@@ -51,7 +51,7 @@ func (w *words) makeText() string {
 }
 
 // nthMessage returns the n-th of the long conversation.
-func (w *words) nthMessage(n int) store.Incoming {
+func (w *words) nthMessage(n int) store.IncomingMessage {
 	text := w.makeText()
 	switch {
 	case n%10_000 == 77:
@@ -74,14 +74,16 @@ func (w *words) hashLike() string {
 	return hex.EncodeToString(b)
 }
 
-func newIncoming(role scrollback.Role, text string) store.Incoming {
-	return store.Incoming{Message: scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: text}}}}
+func newIncoming(role scrollback.Role, text string) store.IncomingMessage {
+	return store.IncomingMessage{Message: scrollback.Message{Role: role,
+		Parts: scrollback.Parts{scrollback.Text{Text: text}}}}
 }
 
 // beginTurn opens a turn with a question.
-func beginTurn(ctx context.Context, s *store.Store, id scrollback.ConversationID, text string) (store.Begun, error) {
+func beginTurn(ctx context.Context, s *store.Store, id scrollback.ConversationID,
+	text string) (store.BeginResult, error) {
 	return s.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "bench",
-		Messages: []store.Incoming{newIncoming(scrollback.RoleUser, text)},
+		Messages: []store.IncomingMessage{newIncoming(scrollback.RoleUser, text)},
 		Admit:    func(*scrollback.Turn) error { return nil }, Edit: func(*scrollback.Conversation) {}})
 }
 
@@ -107,8 +109,8 @@ func runTurn(ctx context.Context, s *store.Store, id scrollback.ConversationID, 
 	if err != nil {
 		return 0, err
 	}
-	_, err = s.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn,
-		Messages: []store.Incoming{newIncoming(scrollback.RoleAssistant, reply)},
+	_, err = s.Turns.FinishStep(ctx, store.FinishRequest{Turn: begun.Turn,
+		Messages: []store.IncomingMessage{newIncoming(scrollback.RoleAssistant, reply)},
 		State:    scrollback.TurnComplete, FinishReason: scrollback.FinishStop, Window: mark, Sent: sent,
 		Texts: map[string]string{sent.Instructions: "instructions", sent.Tools: "tools"},
 		Usage: []scrollback.UsageRecord{{Conversation: id, TurnID: begun.Turn.ID, Model: "bench/model", Purpose: "turn",

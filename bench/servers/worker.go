@@ -51,7 +51,7 @@ func runWorker(ctx context.Context, text string) (err error) {
 	}
 	ids := make([]scrollback.ConversationID, j.Conversations)
 	for i := range ids {
-		c, _, err := sb.Store.Create(ctx, scrollback.Conversation{})
+		c, _, err := sb.Store.CreateConversation(ctx, scrollback.Conversation{})
 		if err != nil {
 			return err
 		}
@@ -100,7 +100,8 @@ func holdTurn(ctx context.Context, sb *local.Scrollback, id scrollback.Conversat
 	every := time.NewTicker(time.Second)
 	defer every.Stop()
 	for n := 0; ; n++ {
-		if _, err := sb.Store.Turns.Save(ctx, begun.Turn, scrollback.Draft{Content: fmt.Sprint("piece ", n)}); err != nil {
+		if _, err := sb.Store.Turns.SaveDraft(ctx, begun.Turn,
+			scrollback.Draft{Content: fmt.Sprint("piece ", n)}); err != nil {
 			return err
 		}
 		if n == 0 {

@@ -110,7 +110,7 @@ func (a *app) backupDatabase(g *globals, dir string) (string, error) {
 		}
 		key := "backup/scrollback-" + stamp + ".db"
 		name := filepath.Join(dir, filepath.FromSlash(key))
-		err := a.Store.Audit.Copy(g.ctx, name)
+		err := a.Store.Audit.CopyDatabase(g.ctx, name)
 		if scrollback.CodeOf(err) == scrollback.Conflict && n < maxCopies {
 			continue
 		}

@@ -61,7 +61,7 @@ func aFolder(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = sb.Store.Audit.Reindex(t.Context(), func(int64, int64) {}) // it is too little for the index
+	err = sb.Store.Audit.RebuildIndex(t.Context(), func(int64, int64) {}) // it is too little for the index
 	if err := errors.Join(err, sb.Close()); err != nil {
 		t.Fatal(err)
 	}

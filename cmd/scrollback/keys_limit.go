@@ -32,7 +32,7 @@ type limitOf struct {
 // Run implements the command. What is not named stays; without anything it only shows.
 func (c *keysLimitCmd) Run(g *globals) error {
 	return g.withExisting(func(a *app) error {
-		k, err := a.Store.Keys.Named(g.ctx, c.Key)
+		k, err := a.Store.Keys.FindNamed(g.ctx, c.Key)
 		if err != nil {
 			return err
 		}

@@ -45,7 +45,7 @@ func tidyHourly(ctx context.Context, s *local.Scrollback, days int64, log *slog.
 // makeHashesHourly makes the hashes of messages that an older program stored until ctx ends: at once, soon
 // again where it could not make all, and then every hour, because a move may have brought more.
 func makeHashesHourly(ctx context.Context, s *local.Scrollback, log *slog.Logger) {
-	repeatHashing(ctx, func() bool { return s.Store.Hashes.Keep(ctx, log) })
+	repeatHashing(ctx, func() bool { return s.Store.Hashes.FillInBackground(ctx, log) })
 }
 
 func repeatHashing(ctx context.Context, keep func() (done bool)) {

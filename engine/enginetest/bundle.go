@@ -65,17 +65,17 @@ func (r *Rig) ImportMany(id scrollback.ConversationID, n int) {
 // AppendTurns appends n messages of the user and the assistant in turn.
 func (r *Rig) AppendTurns(id scrollback.ConversationID, n int, text string) {
 	r.T.Helper()
-	h, err := r.Store.Head(context.Background(), id)
+	h, err := r.Store.ReadHead(context.Background(), id)
 	if err != nil {
 		r.T.Fatal(err)
 	}
-	var in []store.Incoming
+	var in []store.IncomingMessage
 	for i := range n {
 		role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2]
-		in = append(in, store.Incoming{Message: scrollback.Message{Role: role,
+		in = append(in, store.IncomingMessage{Message: scrollback.Message{Role: role,
 			Parts: Say(strings.Repeat(text+" tide ", 20))}})
 	}
-	if _, err := r.Store.Append(context.Background(), h, in); err != nil {
+	if _, err := r.Store.AppendMessages(context.Background(), h, in); err != nil {
 		r.T.Fatal(err)
 	}
 }

@@ -36,7 +36,7 @@ func (c *foldClaim) mayAsk(ctx context.Context) bool {
 	default:
 	}
 	var err error
-	if c.held, err = c.f.store.Claims.Take(ctx, c.of, foldWork); err != nil {
+	if c.held, err = c.f.store.Claims.ClaimWork(ctx, c.of, foldWork); err != nil {
 		if ctx.Err() == nil {
 			c.f.o.Log.Warn("whether another server compacts could not be found out", "conversation", c.of, "error", err)
 		}

@@ -158,7 +158,7 @@ func (f *Compactor) attemptFold(
 		},
 		Now: f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Settings.ModelTokens,
 		Price:   f.resolver.AddPrice,
-		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
+		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.ReadSegments(ctx, ids) },
 		Measure: archive.MeasureLeaf, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
 	for i := range made.Usage {
@@ -176,7 +176,7 @@ func (f *Compactor) attemptFold(
 	if head.Settings.ArchiveOnCompact && made.Receipt.Result == scrollback.ResultCompacted {
 		made.Receipt.Archive, copied = f.host.ReserveCopy(head.ID)
 	}
-	receipt, err := f.commitFold(ctx, head, store.Commit{Conversation: head.ID, Branch: head.Branch.ID,
+	receipt, err := f.commitFold(ctx, head, store.FoldCommit{Conversation: head.ID, Branch: head.Branch.ID,
 		IfViewVersion: head.Branch.ViewVersion,
 		View:          made.View, Segments: made.Segments, Receipt: made.Receipt, Usage: made.Usage})
 	if receipt.Result == scrollback.ResultCompacted {
@@ -248,8 +248,8 @@ const maxBooking = 5
 
 // commitFold stores a fold. If the view has changed meanwhile, the fold is a conflict, but
 // its receipt and the cost of its summary are still recorded.
-func (f *Compactor) commitFold(ctx context.Context, head *store.Head, c store.Commit) (scrollback.Receipt, error) {
-	err := f.store.Views.Commit(ctx, c)
+func (f *Compactor) commitFold(ctx context.Context, head *store.Head, c store.FoldCommit) (scrollback.Receipt, error) {
+	err := f.store.Views.CommitFold(ctx, c)
 	for range maxBooking {
 		if scrollback.CodeOf(err) != scrollback.Conflict {
 			break
@@ -274,7 +274,7 @@ func (f *Compactor) commitFold(ctx context.Context, head *store.Head, c store.Co
 		c.Segments = nil
 		c.View.Failures = learned.Failures
 		c.View.AskAt = learned.AskAt
-		err = f.store.Views.Commit(ctx, c)
+		err = f.store.Views.CommitFold(ctx, c)
 	}
 	if err != nil {
 		return c.Receipt, err

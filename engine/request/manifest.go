@@ -115,7 +115,7 @@ func (x *Previewer) appendRepeated(
 	if len(some) == 0 {
 		return w
 	}
-	return window.AppendParts(w, some, x.store.Weigh(some, nil), d)
+	return window.AppendParts(w, some, x.store.WeighParts(some, nil), d)
 }
 
 // foundShare is the share of the budget that what a search found may take.
@@ -142,7 +142,7 @@ func (x *Previewer) QuoteSearch(l *Layout, found scrollback.Search, settings *Se
 func (x *Previewer) appendSearch(w scrollback.Window, s scrollback.Search, chars int,
 	d scrollback.Dialect) (scrollback.Window, scrollback.Weight) {
 	text := scrollback.Say(window.WebResults(s, chars))
-	weight := x.store.Weigh(text, nil)
+	weight := x.store.WeighParts(text, nil)
 	return window.AppendParts(w, text, weight, d), weight
 }
 

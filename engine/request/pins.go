@@ -52,7 +52,7 @@ func (rs *Resolver) CheckPins(ctx context.Context, head store.Head,
 			return out, scrollback.ParamErrorf(op, "pinned_seqs", i18n.NoMessageOnPathOf, seq,
 				head.Branch.HeadSeq)
 		}
-		m, err := rs.store.At(ctx, head.Branch, seq)
+		m, err := rs.store.ReadMessageAt(ctx, head.Branch, seq)
 		switch {
 		case err != nil:
 			return out, err

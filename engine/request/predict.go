@@ -38,7 +38,7 @@ func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown com
 			Writers: func() []compact.Summarizer { return f.findSummarizers(ctx, head.Conversation, q.Settings) },
 			Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Settings.ModelTokens,
 			Price:        f.resolver.AddPrice,
-			Load:         func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.Segments(ctx, ids) },
+			Load:         func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.ReadSegments(ctx, ids) },
 			Measure:      func(scrollback.Segment, []scrollback.Message) (int64, string, error) { return 0, "", nil },
 			MeasureTable: func(scrollback.Segment, []scrollback.Segment) (int64, string, error) { return 0, "", nil }}
 		if !fits {

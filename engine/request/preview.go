@@ -70,7 +70,7 @@ func IsBlank(ps scrollback.Parts) bool {
 
 // findPrevious marks the last request of a conversation; nil for none.
 func (x *Previewer) findPrevious(ctx context.Context, id scrollback.ConversationID) (*scrollback.WindowMark, error) {
-	last, err := x.store.Turns.Last(ctx, id)
+	last, err := x.store.Turns.GetLast(ctx, id)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return nil, nil
 	}

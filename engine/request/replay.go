@@ -37,7 +37,7 @@ func (x *Previewer) ReplayTurn(
 ) (TurnContext, error) {
 	const op = "engine.Turns.Context"
 	out := TurnContext{TurnID: t.ID, StartedAt: t.StartedAt, Steps: []scrollback.Manifest{}}
-	sent, err := x.store.Turns.Steps(ctx, t.ID)
+	sent, err := x.store.Turns.ReadSteps(ctx, t.ID)
 	if err != nil {
 		return out, err
 	}
@@ -120,7 +120,7 @@ func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation,
 	if s.PinnedTokens > 0 {
 		in.PinnedTokens = s.PinnedTokens
 	}
-	texts, err := x.store.Turns.Texts(ctx, c.ID, s.Instructions, s.Tools)
+	texts, err := x.store.Turns.ReadTexts(ctx, c.ID, s.Instructions, s.Tools)
 	if err != nil {
 		return in, err
 	}
@@ -137,11 +137,11 @@ func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation,
 		in.Environment = env.Text
 		in.EnvironmentWeight = x.resolver.WeighText(env.Text)
 	}
-	if in.Segments, err = x.store.Segments(ctx, s.Segments); err != nil {
+	if in.Segments, err = x.store.ReadSegments(ctx, s.Segments); err != nil {
 		return in, err
 	}
 	if s.Summary != nil {
-		of, err := x.store.Segments(ctx, []scrollback.SegmentID{s.Summary.Segment})
+		of, err := x.store.ReadSegments(ctx, []scrollback.SegmentID{s.Summary.Segment})
 		if err != nil {
 			return in, err
 		}
@@ -153,7 +153,7 @@ func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation,
 		into *[]scrollback.Message
 	}{{s.Carried, &in.Carried}, {s.Pinned, &in.Pinned}} {
 		for _, seq := range list.seqs {
-			m, err := x.store.At(ctx, b, seq)
+			m, err := x.store.ReadMessageAt(ctx, b, seq)
 			if err != nil {
 				return in, err
 			}
@@ -161,7 +161,7 @@ func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation,
 		}
 	}
 	if s.Last > 0 {
-		in.Live, err = x.store.Messages(ctx, b.ID, s.First, s.Last)
+		in.Live, err = x.store.ReadMessages(ctx, b.ID, s.First, s.Last)
 	}
 	return in, err
 }

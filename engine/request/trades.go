@@ -21,7 +21,7 @@ func (x *Previewer) AddTrades(ctx context.Context, rs []scrollback.Receipt,
 }
 
 func (x *Previewer) addTrade(ctx context.Context, r *scrollback.Receipt, modelTokens func(int64) int64) error {
-	made, err := x.store.Segments(ctx, r.Segments)
+	made, err := x.store.ReadSegments(ctx, r.Segments)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return nil // of what is inherited, some may be gone
 	}

@@ -33,13 +33,13 @@ import (
 
 // Source is how the archive reads the log. It never writes.
 type Source interface {
-	// Segments returns the segments with these ids, in that order; one that is
+	// ReadSegments returns the segments with these ids, in that order; one that is
 	// missing is not_found. At most 100 are requested at once.
-	Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error)
+	ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error)
 
-	// Messages returns a branch's own messages with from <= seq <= to,
+	// ReadMessages returns a branch's own messages with from <= seq <= to,
 	// ascending. The range is that of one leaf.
-	Messages(ctx context.Context, branch scrollback.BranchID, from, to int64) ([]scrollback.Message, error)
+	ReadMessages(ctx context.Context, branch scrollback.BranchID, from, to int64) ([]scrollback.Message, error)
 
 	// SiftMessages yields the messages of a branch's path with from <= seq <= to, ascending, of
 	// which wanted accepts the parts as JSON; nil accepts all. It is called by several

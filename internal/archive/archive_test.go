@@ -29,7 +29,7 @@ type book struct {
 	wait  func(context.Context)
 }
 
-func (b *book) Segments(_ context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+func (b *book) ReadSegments(_ context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	var out []scrollback.Segment
 	for _, id := range ids {
 		s, ok := b.segs[id]
@@ -41,7 +41,7 @@ func (b *book) Segments(_ context.Context, ids []scrollback.SegmentID) ([]scroll
 	return out, nil
 }
 
-func (b *book) Messages(ctx context.Context, id scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
+func (b *book) ReadMessages(ctx context.Context, id scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
 	if !b.still {
 		b.asked++
 	}
@@ -61,7 +61,7 @@ func (b *book) Messages(ctx context.Context, id scrollback.BranchID, from, to in
 func (b *book) SiftMessages(ctx context.Context, id scrollback.BranchID, from, to int64,
 	wanted func([]byte) bool) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
-		ms, err := b.Messages(ctx, id, from, to)
+		ms, err := b.ReadMessages(ctx, id, from, to)
 		for _, m := range ms {
 			if wanted != nil {
 				parts, err := m.Parts.MarshalJSON()
@@ -110,7 +110,7 @@ func (b *book) fold(t testing.TB, id string, a, z int64) scrollback.RefEntry {
 // roll makes a roll-up of segments.
 func (b *book) roll(t testing.TB, id string, level int, ids ...scrollback.SegmentID) scrollback.RefEntry {
 	t.Helper()
-	children, err := b.Segments(t.Context(), ids)
+	children, err := b.ReadSegments(t.Context(), ids)
 	must(t, err)
 	first := children[0]
 	last := children[len(children)-1]

@@ -96,7 +96,7 @@ func (a *Archive) readSegments(ctx context.Context, ids []scrollback.SegmentID) 
 	out := make([]scrollback.Segment, 0, len(ids))
 	for len(ids) > 0 {
 		n := min(len(ids), segmentsAtOnce)
-		segs, err := a.src.Segments(ctx, ids[:n])
+		segs, err := a.src.ReadSegments(ctx, ids[:n])
 		if err != nil {
 			return nil, scrollback.Wrap(scrollback.Internal, op, err)
 		}
@@ -149,7 +149,7 @@ func (a *Archive) drawSheet(ctx context.Context, seg scrollback.Segment) (*rende
 		}
 		return a.renderers.renderTable(seg.Renderer, seg, children)
 	}
-	ms, err := a.src.Messages(ctx, seg.Branch, seg.FirstSeq, seg.LastSeq)
+	ms, err := a.src.ReadMessages(ctx, seg.Branch, seg.FirstSeq, seg.LastSeq)
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, "archive.sheet", err)
 	}

@@ -18,14 +18,14 @@ type one struct {
 	ms   []scrollback.Message
 }
 
-func (o *one) Segments(_ context.Context, ids []scrollback.SegmentID) (out []scrollback.Segment, err error) {
+func (o *one) ReadSegments(_ context.Context, ids []scrollback.SegmentID) (out []scrollback.Segment, err error) {
 	for _, id := range ids {
 		out = append(out, o.segs[id])
 	}
 	return out, nil
 }
 
-func (o *one) Messages(context.Context, scrollback.BranchID, int64, int64) ([]scrollback.Message, error) {
+func (o *one) ReadMessages(context.Context, scrollback.BranchID, int64, int64) ([]scrollback.Message, error) {
 	return o.ms, nil
 }
 

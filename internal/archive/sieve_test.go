@@ -54,11 +54,11 @@ func newLog(t rapid.TB, escape bool, all ...scrollback.Parts) *log {
 	return l
 }
 
-func (l *log) Segments(context.Context, []scrollback.SegmentID) ([]scrollback.Segment, error) {
+func (l *log) ReadSegments(context.Context, []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	return []scrollback.Segment{l.seg}, nil
 }
 
-func (l *log) Messages(_ context.Context, _ scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
+func (l *log) ReadMessages(_ context.Context, _ scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
 	return l.ms[from-1 : to], nil
 }
 

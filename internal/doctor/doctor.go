@@ -209,7 +209,7 @@ func (d *checkRun) checkBranch(ctx context.Context, b scrollback.Branch) error {
 		}
 	}
 	var err error
-	if d.sum, err = d.store.Audit.Base(ctx, b); err != nil {
+	if d.sum, err = d.store.Audit.WeighBase(ctx, b); err != nil {
 		if scrollback.CodeOf(err) != scrollback.Internal {
 			return err
 		}
@@ -239,7 +239,7 @@ func (d *checkRun) checkView(ctx context.Context, where string, b scrollback.Bra
 		shown[v.Segment] = "it shows the summary of segment"
 	}
 	for _, id := range ids {
-		if _, err := d.store.Segments(ctx, []scrollback.SegmentID{id}); err != nil {
+		if _, err := d.store.ReadSegments(ctx, []scrollback.SegmentID{id}); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
@@ -290,7 +290,7 @@ func (d *checkRun) checkMessage(ctx context.Context, m scrollback.Message) error
 		in = append(in, d.conv.Ancestors...)
 	}
 	for id := range m.Parts.Artifacts() {
-		_, err := d.store.Refs.In(ctx, in, scrollback.ArtifactRef(id))
+		_, err := d.store.Refs.GetIn(ctx, in, scrollback.ArtifactRef(id))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			d.addProblem("artifact", where, "it mentions an unknown artifact, %s", id)
 			addOnce(&d.out.work.artifacts, mentionIn(m, id))
@@ -307,7 +307,7 @@ func (d *checkRun) checkMessage(ctx context.Context, m scrollback.Message) error
 // checkIndex checks that search finds the messages that the index says it has. An index that
 // cannot be read is no reason not to check the rest.
 func (d *checkRun) checkIndex(ctx context.Context) error {
-	left, err := d.store.Audit.Index(ctx, func(done, total int64) { d.progress("index", done, total) },
+	left, err := d.store.Audit.CheckIndex(ctx, func(done, total int64) { d.progress("index", done, total) },
 		func(m scrollback.Message, detail string) error {
 			d.addProblem(store.FlawIndex, fmt.Sprintf("message %s (#%d)", m.ID, m.Seq), "%s", detail)
 			d.out.work.index = true
@@ -359,7 +359,7 @@ func (d *checkRun) checkLeaf(ctx context.Context, where string, s scrollback.Seg
 			s.Messages)
 		return false
 	}
-	ms, err := d.store.Messages(ctx, s.Branch, s.FirstSeq, s.LastSeq)
+	ms, err := d.store.ReadMessages(ctx, s.Branch, s.FirstSeq, s.LastSeq)
 	if err == nil && len(ms) != s.Messages {
 		err = scrollback.Errorf(scrollback.Internal, "doctor.Check", i18n.MessagesMissing, s.Messages, len(ms))
 	}
@@ -375,7 +375,7 @@ func (d *checkRun) checkLeaf(ctx context.Context, where string, s scrollback.Seg
 
 // checkRollup is leaf for a segment of segments.
 func (d *checkRun) checkRollup(ctx context.Context, where string, s scrollback.Segment, w io.Writer) bool {
-	children, err := d.store.Segments(ctx, s.Children)
+	children, err := d.store.ReadSegments(ctx, s.Children)
 	if err != nil {
 		d.addProblem("rollup", where, "its children cannot be read: %s", causeText(err))
 		return false
@@ -461,7 +461,7 @@ func (d *checkRun) passObjects(until scrollback.ArtifactID) error {
 }
 
 func (d *checkRun) checkTurn(t scrollback.Turn) {
-	if d.store.Turns.Expired(t) {
+	if d.store.Turns.IsExpired(t) {
 		d.addNote("lease", "turn "+string(t.ID), "its owner is gone; the next turn of conversation "+string(t.Conversation)+
 			" closes it and keeps its draft")
 		addOnce(&d.out.work.leases, t.ID)

@@ -25,8 +25,8 @@ const (
 // repairWork is what a repair has to try. Things are only named here: what they need is
 // decided when their turn comes.
 type repairWork struct {
-	whole     bool          // the file itself is damaged: nothing is written to it
-	lost      []*store.Mend // rows that are missing or cannot be read
+	whole     bool            // the file itself is damaged: nothing is written to it
+	lost      []*store.Repair // rows that are missing or cannot be read
 	misplaced []scrollback.BranchID
 	heads     []scrollback.ConversationID
 	views     []scrollback.BranchID
@@ -34,9 +34,9 @@ type repairWork struct {
 	forget    bool // search has words of what was purged
 	hashes    bool // messages have no hash yet
 	artifacts []artifactMention
-	strays    []store.Stray
+	strays    []store.StrayRow
 	leases    []scrollback.TurnID
-	usage     []store.MendUsage
+	usage     []store.UsageRepair
 	purges    []scrollback.ConversationID
 	unwanted  []scrollback.ArtifactID // that nothing mentions, with or without a row
 }
@@ -197,29 +197,32 @@ func tryEach[T any](r *repairRun, list []T, fn func(T) error) {
 // repairRows fixes rows: first those on which others depend, and those that hold what was
 // said before those whose fix removes rows.
 func (r *repairRun) repairRows(ctx context.Context, w repairWork) {
-	tryEach(r, w.lost, func(m *store.Mend) error { return r.store.Audit.Mend(ctx, *m) })
+	tryEach(r, w.lost, func(m *store.Repair) error { return r.store.Audit.Repair(ctx, *m) })
 	tryEach(r, w.misplaced, func(id scrollback.BranchID) error {
-		return r.store.Audit.Mend(ctx, store.Mend{Recover: &store.Recover{Branch: id}})
+		return r.store.Audit.Repair(ctx, store.Repair{Recover: &store.LostRow{Branch: id}})
 	})
-	tryEach(r, w.heads, func(id scrollback.ConversationID) error { return r.store.Audit.Mend(ctx, store.Mend{Heads: id}) })
-	tryEach(r, w.views, func(id scrollback.BranchID) error { return r.store.Audit.MendView(ctx, id) })
-	tryEach(r, w.leases, func(id scrollback.TurnID) error { return r.store.Audit.Mend(ctx, store.Mend{Lease: id}) })
+	tryEach(r, w.heads, func(id scrollback.ConversationID) error {
+		return r.store.Audit.Repair(ctx,
+			store.Repair{Heads: id})
+	})
+	tryEach(r, w.views, func(id scrollback.BranchID) error { return r.store.Audit.RepairView(ctx, id) })
+	tryEach(r, w.leases, func(id scrollback.TurnID) error { return r.store.Audit.Repair(ctx, store.Repair{Lease: id}) })
 	tryEach(r, w.artifacts, func(m artifactMention) error { return r.restoreArtifact(ctx, m) })
-	tryEach(r, w.strays, func(s store.Stray) error {
+	tryEach(r, w.strays, func(s store.StrayRow) error {
 		if s.Artifact == "" || s.Conversation == "" {
 			return nil
 		}
 		return r.restoreArtifact(ctx, artifactMention{scrollback.Artifact{ID: s.Artifact, CreatedAt: r.store.Now()},
 			s.Conversation})
 	})
-	tryEach(r, slices.Collect(slices.Chunk(w.strays, sweepStep)), func(some []store.Stray) error {
-		return r.store.Audit.Mend(ctx, store.Mend{Sweep: some})
+	tryEach(r, slices.Collect(slices.Chunk(w.strays, sweepStep)), func(some []store.StrayRow) error {
+		return r.store.Audit.Repair(ctx, store.Repair{Sweep: some})
 	})
-	inOrder := slices.SortedFunc(slices.Values(w.usage), func(a, b store.MendUsage) int {
+	inOrder := slices.SortedFunc(slices.Values(w.usage), func(a, b store.UsageRepair) int {
 		return cmp.Or(cmp.Compare(a.Day, b.Day), cmp.Compare(a.Model, b.Model))
 	})
-	tryEach(r, slices.Compact(inOrder), func(u store.MendUsage) error {
-		return r.store.Audit.Mend(ctx, store.Mend{Usage: &u})
+	tryEach(r, slices.Compact(inOrder), func(u store.UsageRepair) error {
+		return r.store.Audit.Repair(ctx, store.Repair{Usage: &u})
 	})
 	if w.hashes && r.err == nil {
 		_, err := r.store.Hashes.Refill(ctx, func(made int64) { r.progress("hashes", made, 0) })
@@ -228,12 +231,12 @@ func (r *repairRun) repairRows(ctx context.Context, w repairWork) {
 	switch {
 	case r.err != nil:
 	case w.index: // of the rows as they are by now
-		r.keepError(r.store.Audit.Reindex(ctx, func(done, total int64) { r.progress("index", done, total) }))
+		r.keepError(r.store.Audit.RebuildIndex(ctx, func(done, total int64) { r.progress("index", done, total) }))
 	case w.forget && !r.tended:
 		r.tended = true
-		r.keepError(r.store.Audit.Tend(ctx))
+		r.keepError(r.store.Audit.MaintainIndex(ctx))
 	case w.forget: // they are of nothing that was purged
-		r.keepError(r.store.Audit.Reindex(ctx, func(done, total int64) { r.progress("index", done, total) }))
+		r.keepError(r.store.Audit.RebuildIndex(ctx, func(done, total int64) { r.progress("index", done, total) }))
 	}
 }
 
@@ -241,7 +244,7 @@ func (r *repairRun) repairRows(ctx context.Context, w repairWork) {
 func (r *repairRun) clearUnused(ctx context.Context, w repairWork) {
 	unwanted := slices.Clone(w.unwanted)
 	tryEach(r, w.purges, func(id scrollback.ConversationID) error {
-		p, err := r.store.Purge(ctx, id, 0)
+		p, err := r.store.PurgeConversation(ctx, id, 0)
 		unwanted = append(unwanted, p.Loose...)
 		if err != nil {
 			return err
@@ -249,7 +252,7 @@ func (r *repairRun) clearUnused(ctx context.Context, w repairWork) {
 		return r.archive.ForgetRendered(id)
 	})
 	tryEach(r, unwanted, func(id scrollback.ArtifactID) error {
-		err := r.store.Audit.Mend(ctx, store.Mend{Sweep: []store.Stray{{Artifact: id}}})
+		err := r.store.Audit.Repair(ctx, store.Repair{Sweep: []store.StrayRow{{Artifact: id}}})
 		if err != nil {
 			return err
 		}

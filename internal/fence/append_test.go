@@ -14,7 +14,7 @@ import (
 
 // purge names the one function whose statements may take messages away: that of the store, and the one
 // that follows it in the copy of a store that is still being made.
-const purge = "purge"
+const purge = "deleteMessages"
 
 // changes finds statements that change or remove rows of messages. A table's name
 // may be quoted and qualified; an upsert that rewrites counts as a change.

@@ -145,9 +145,9 @@ func (l MessageLimits) CheckHistory(i int, m *scrollback.Message) error {
 // artifacts and leave their head and tail, attached bytes are stored, and artifacts that
 // are named must be known to the conversation. attached is by index of the part.
 func (in *Intake) Admit(ctx context.Context, id scrollback.ConversationID, m scrollback.Message, room Room,
-	attached map[int][]byte) (store.Incoming, error) {
+	attached map[int][]byte) (store.IncomingMessage, error) {
 	a := admission{Intake: in, id: id, room: room, attached: attached,
-		out: store.Incoming{Message: m, Counted: store.Counted{}}}
+		out: store.IncomingMessage{Message: m, Counted: store.TokenCounts{}}}
 	err := a.admitMessage(ctx)
 	return a.out, err
 }
@@ -158,7 +158,7 @@ type admission struct {
 	id       scrollback.ConversationID
 	room     Room
 	attached map[int][]byte
-	out      store.Incoming
+	out      store.IncomingMessage
 	notes    scrollback.Parts // about its images, to stand behind it
 }
 

@@ -51,7 +51,7 @@ func (in *Intake) FollowMarks(ctx context.Context, p Prompt) (scrollback.Parts, 
 			names = append(names, found[i].Source)
 		}
 	}
-	known, err := in.store.Refs.Sources(ctx, p.Head, names)
+	known, err := in.store.Refs.FindSources(ctx, p.Head, names)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -212,7 +212,7 @@ func (w *followedPrompt) isShown(ctx context.Context, s store.Source, text, cont
 	}
 	m, ok := w.seen[s.Seq]
 	if !ok {
-		at, err := w.store.At(ctx, b, s.Seq)
+		at, err := w.store.ReadMessageAt(ctx, b, s.Seq)
 		if err != nil {
 			return false, err
 		}
@@ -281,7 +281,7 @@ func fenceText(language, text string) string {
 func (in *Intake) RepeatReferences(ctx context.Context, b scrollback.Branch,
 	lacks []scrollback.Reference) (out scrollback.Parts, err error) {
 	for _, r := range lacks {
-		m, err := in.store.At(ctx, b, r.SameAs)
+		m, err := in.store.ReadMessageAt(ctx, b, r.SameAs)
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			continue
 		}

@@ -37,7 +37,7 @@ func (a *admission) textRoom(ps scrollback.Parts) int64 {
 	for _, p := range ps {
 		t, _ := p.(scrollback.Text)
 		if _, image := p.(scrollback.Image); image || t.IsRecall() {
-			rest -= a.store.Weigh(scrollback.Parts{p}, a.out.Counted).Tokens
+			rest -= a.store.WeighParts(scrollback.Parts{p}, a.out.Counted).Tokens
 		}
 	}
 	return max(a.room.Budget/shortShare, min(a.room.Budget/2, rest))
@@ -60,7 +60,7 @@ func (a *admission) longTexts(m scrollback.Message) (long map[int]bool, room int
 		return nil, 0
 	}
 	for i := range weights {
-		weights[i] = a.store.Weigh(scrollback.Parts{m.Parts[i]}, a.out.Counted).Tokens
+		weights[i] = a.store.WeighParts(scrollback.Parts{m.Parts[i]}, a.out.Counted).Tokens
 		total += weights[i]
 	}
 	long = map[int]bool{}
@@ -117,7 +117,7 @@ func (a *admission) longResults(m scrollback.Message) (long map[int]bool, room i
 	}
 	total = 0
 	for i := range weights {
-		weights[i] = a.store.Weigh(scrollback.Parts{m.Parts[i]}, a.out.Counted).Tokens
+		weights[i] = a.store.WeighParts(scrollback.Parts{m.Parts[i]}, a.out.Counted).Tokens
 		total += weights[i]
 	}
 	for len(weights) > 0 && (total > share || len(long) > 0 && total > share/2) {

@@ -50,7 +50,7 @@ func TestNothingOfATextIsLost(t *testing.T) {
 	defer bucket.Close()
 	kept := archive.New(s, bucket, nil)
 	in := intake.New(s, kept, intake.MessageLimits{})
-	c, _, err := s.Create(t.Context(), scrollback.Conversation{})
+	c, _, err := s.CreateConversation(t.Context(), scrollback.Conversation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestNothingIsCountedTwice(t *testing.T) {
 	bucket := blob.NewMemory()
 	defer bucket.Close()
 	in := intake.New(s, archive.New(s, bucket, nil), intake.MessageLimits{})
-	c, _, err := s.Create(t.Context(), scrollback.Conversation{})
+	c, _, err := s.CreateConversation(t.Context(), scrollback.Conversation{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,9 +146,9 @@ func TestNothingIsCountedTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, err := s.Head(t.Context(), c.ID)
+	head, err := s.ReadHead(t.Context(), c.ID)
 	if err == nil {
-		_, err = s.Append(t.Context(), head, []store.Incoming{admitted})
+		_, err = s.AppendMessages(t.Context(), head, []store.IncomingMessage{admitted})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestImportedImageThatCannotBeRead(t *testing.T) {
 	bucket := blob.NewMemory()
 	defer bucket.Close()
 	in := intake.New(s, archive.New(s, bucket, nil), intake.MessageLimits{})
-	c, _, err := s.Create(t.Context(), scrollback.Conversation{})
+	c, _, err := s.CreateConversation(t.Context(), scrollback.Conversation{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -78,7 +78,7 @@ func (a *admission) endsWithin(text string, art scrollback.Artifact, room int64)
 	}
 	for head, tail := headBytes, tailBytes; ; head, tail = head/2, tail/2 {
 		short := headAndTail(text, art, head, tail)
-		if head < 64 || a.store.Weigh(scrollback.Parts{scrollback.Text{Text: short}}, a.out.Counted).Tokens <= room {
+		if head < 64 || a.store.WeighParts(scrollback.Parts{scrollback.Text{Text: short}}, a.out.Counted).Tokens <= room {
 			return short
 		}
 	}

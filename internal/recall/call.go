@@ -375,7 +375,7 @@ func (c toolCall) listAgents(ctx context.Context) ([]scrollback.ConversationID, 
 	if c.conversation == "" {
 		return nil, nil
 	}
-	all, err := c.store.Agents.Below(ctx, c.conversation, false)
+	all, err := c.store.Agents.ListBelow(ctx, c.conversation, false)
 	var out []scrollback.ConversationID
 	for _, a := range all {
 		switch allowed := c.access.Allow(ctx, a.ID); {
@@ -407,18 +407,18 @@ func (c toolCall) askingMessages(ctx context.Context) ([]scrollback.MessageID, e
 	if c.conversation == "" {
 		return nil, nil
 	}
-	turn, err := c.store.Turns.Last(ctx, c.conversation)
+	turn, err := c.store.Turns.GetLast(ctx, c.conversation)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return nil, nil
 	}
-	if err != nil || turn.State != scrollback.TurnOpen || c.store.Turns.Expired(turn) {
+	if err != nil || turn.State != scrollback.TurnOpen || c.store.Turns.IsExpired(turn) {
 		return nil, err
 	}
 	head, err := c.access.Head(ctx, c.conversation)
 	var out []scrollback.MessageID
 	for to := head.Branch.HeadSeq; err == nil && to > max(0, head.Branch.HeadSeq-askedBack); to -= scrollback.ListDefault {
 		var ms []scrollback.Message
-		ms, err = c.store.Messages(ctx, head.Branch.ID, max(1, to-scrollback.ListDefault+1), to)
+		ms, err = c.store.ReadMessages(ctx, head.Branch.ID, max(1, to-scrollback.ListDefault+1), to)
 		for _, m := range slices.Backward(ms) {
 			if m.Role == scrollback.RoleUser {
 				return append(out, m.ID), nil
@@ -462,7 +462,7 @@ func (c toolCall) throughAgents(ctx context.Context, ref scrollback.Ref,
 	case !further && len(agents) == 0:
 		return first
 	}
-	others, err := c.store.Refs.Mentions(ctx, ref, within)
+	others, err := c.store.Refs.ListMentions(ctx, ref, within)
 	if err != nil {
 		return err
 	}

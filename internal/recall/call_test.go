@@ -38,7 +38,7 @@ func TestRecallAnswersAreBounded(t *testing.T) {
 	for _, m := range r.Log(id) {
 		for _, res := range m.Parts.Results() {
 			failed[res.CallID] = res.IsError
-			if w := r.Store.Weigh(scrollback.Parts{res}, nil); len(res.Text) > 16<<10 || w.Tokens > 6000*15/100+40 {
+			if w := r.Store.WeighParts(scrollback.Parts{res}, nil); len(res.Text) > 16<<10 || w.Tokens > 6000*15/100+40 {
 				t.Errorf("%s is %d bytes and %d tokens", res.CallID, len(res.Text), w.Tokens)
 			}
 			if !res.IsError && !json.Valid([]byte(res.Text)) {
@@ -106,7 +106,7 @@ func TestRecallPagesJoin(t *testing.T) {
 	}
 	for _, m := range r.Log(id) {
 		for _, res := range m.Parts.Results() {
-			if w := r.Store.Weigh(scrollback.Parts{res}, nil); len(res.Text) > 16<<10 || w.Tokens > 6000*15/100+40 ||
+			if w := r.Store.WeighParts(scrollback.Parts{res}, nil); len(res.Text) > 16<<10 || w.Tokens > 6000*15/100+40 ||
 				!res.Recall {
 				t.Errorf("a look-up's answer has %d bytes and %d tokens", len(res.Text), w.Tokens)
 			}

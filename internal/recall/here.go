@@ -103,7 +103,7 @@ func searchableFolders(r *Reader, names []string) []string {
 	if r.ground.Scope != ScopeFolder {
 		return names
 	}
-	return slices.DeleteFunc(names, func(f string) bool { return !store.WorkedQuery{Folders: r.within}.HasFolder(f) })
+	return slices.DeleteFunc(names, func(f string) bool { return !store.FolderQuery{Folders: r.within}.HasFolder(f) })
 }
 
 // placeSearch returns a search that begins on the ground, or in folders that it names itself, and
@@ -118,7 +118,7 @@ func placeSearch(r *Reader, q scrollback.SearchQuery) (scrollback.SearchQuery, e
 }
 
 // workedBranches returns the branches of what was worked on in the ground's folders.
-func workedBranches(ctx context.Context, r *Reader) ([]store.Worked, error) {
+func workedBranches(ctx context.Context, r *Reader) ([]store.WorkedBranch, error) {
 	if len(r.ground.Folders) == 0 {
 		return nil, nil
 	}
@@ -126,7 +126,7 @@ func workedBranches(ctx context.Context, r *Reader) ([]store.Worked, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.store.Origins.Worked(ctx, store.WorkedQuery{Folders: r.ground.Folders, Projects: projects})
+	return r.store.Origins.FindWorkedBranches(ctx, store.FolderQuery{Folders: r.ground.Folders, Projects: projects})
 }
 
 // LocalConversations lists the conversations that were worked on in the ground's folders, without

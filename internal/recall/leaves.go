@@ -56,13 +56,13 @@ func (r *Reader) Leaves(ctx context.Context, id scrollback.ConversationID, ref s
 		return Leaves{}, scrollback.ParamErrorf("recall.Leaves", "ref",
 			i18n.AttachmentHasNoLeaves, entry.Ref)
 	}
-	of, err := r.store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(name)})
+	of, err := r.store.ReadSegments(ctx, []scrollback.SegmentID{scrollback.SegmentID(name)})
 	if err != nil {
 		return Leaves{}, err
 	}
 	inside := of
 	if len(of[0].Children) > 0 {
-		if inside, err = r.store.Segments(ctx, of[0].Children); err != nil {
+		if inside, err = r.store.ReadSegments(ctx, of[0].Children); err != nil {
 			return Leaves{}, err
 		}
 	}
@@ -80,7 +80,7 @@ func (r *Reader) Segments(ctx context.Context, id scrollback.ConversationID) (Se
 	for _, s := range head.Branch.View.Segments {
 		ids = append(ids, s.ID)
 	}
-	shown, err := r.store.Segments(ctx, ids)
+	shown, err := r.store.ReadSegments(ctx, ids)
 	return SegmentList{Segments: listLeaves(shown), HeadSeq: head.Branch.HeadSeq,
 		PinnedSeqs: append([]int64{}, head.PinnedSeqs...)}, err
 }
@@ -97,7 +97,7 @@ func (r *Reader) Shape(ctx context.Context, id scrollback.ConversationID, bins i
 	if err != nil {
 		return scrollback.Shape{}, err
 	}
-	return r.store.Branches.Shape(ctx, head.Branch, bins)
+	return r.store.Branches.ReadShape(ctx, head.Branch, bins)
 }
 
 func listLeaves(segs []scrollback.Segment) []Leaf {

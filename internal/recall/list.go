@@ -106,7 +106,7 @@ func (w refLister) readCursor(ctx context.Context, cursor string) (string, *scro
 	if !ok || place != placeShown && place != placeArtifact && place != placeOlder {
 		return "", nil, scrollback.ParamErrorf("recall", "cursor", i18n.NotACursorOfOurs)
 	}
-	e, err := w.store.Refs.In(ctx, w.lineage, scrollback.Ref(ref))
+	e, err := w.store.Refs.GetIn(ctx, w.lineage, scrollback.Ref(ref))
 	return place, &e, err
 }
 
@@ -151,7 +151,7 @@ func (w refLister) walkShown(ctx context.Context, after *scrollback.RefEntry) it
 			i := slices.IndexFunc(ids, func(id scrollback.SegmentID) bool { return scrollback.HistoryRef(id) == after.Ref })
 			ids = ids[cmp.Or(i+1, len(ids)):]
 		}
-		segs, err := w.store.Segments(ctx, ids)
+		segs, err := w.store.ReadSegments(ctx, ids)
 		if err != nil {
 			yield(listedRef{}, err)
 			return
@@ -170,7 +170,7 @@ func (w refLister) walkArtifacts(ctx context.Context, after *scrollback.RefEntry
 		for e, err := range w.store.Refs.Walk(ctx, w.lineage, scrollback.RefArtifact, after) {
 			if err == nil && len(w.lineage) > 1 {
 				var newest scrollback.RefEntry
-				newest, err = w.store.Refs.In(ctx, w.lineage, e.Ref)
+				newest, err = w.store.Refs.GetIn(ctx, w.lineage, e.Ref)
 				if err == nil && newest.Conversation != e.Conversation {
 					continue
 				}
@@ -188,7 +188,7 @@ func (w refLister) walkOlder(ctx context.Context, after *scrollback.RefEntry) it
 	return func(yield func(listedRef, error) bool) {
 		var page []scrollback.SegmentID
 		flush := func() bool {
-			segs, err := w.store.Segments(ctx, page)
+			segs, err := w.store.ReadSegments(ctx, page)
 			if err != nil {
 				yield(listedRef{}, err)
 				return false

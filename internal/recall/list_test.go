@@ -148,7 +148,7 @@ func TestListIsForAModel(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, err := r.Store.Head(t.Context(), id)
+	c, err := r.Store.ReadHead(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,13 +159,13 @@ func TestListIsForAModel(t *testing.T) {
 	shown := slices.Clone(want)
 	level := map[scrollback.Ref]int{}
 	for _, kind := range []string{scrollback.RefArtifact, scrollback.RefHistory} {
-		for e, err := range r.Store.Refs.Own(t.Context(), id, kind) {
+		for e, err := range r.Store.Refs.WalkOwn(t.Context(), id, kind) {
 			if err != nil {
 				t.Fatal(err)
 			}
 			if kind == scrollback.RefHistory {
 				_, name, _ := e.Ref.Split()
-				segs, err := r.Store.Segments(t.Context(), []scrollback.SegmentID{scrollback.SegmentID(name)})
+				segs, err := r.Store.ReadSegments(t.Context(), []scrollback.SegmentID{scrollback.SegmentID(name)})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -75,9 +75,9 @@ func (r *Reader) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Conv
 		return "", err
 	}
 	if within == nil {
-		return r.store.Refs.Owner(ctx, ref)
+		return r.store.Refs.FindOwner(ctx, ref)
 	}
-	ids, err := r.store.Refs.Mentions(ctx, ref, within)
+	ids, err := r.store.Refs.ListMentions(ctx, ref, within)
 	if err != nil {
 		return "", err
 	}
@@ -132,14 +132,14 @@ func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID,
 	lineage := append([]scrollback.ConversationID{id}, head.Ancestors...)
 	scope := archive.Scope{Artifact: func(ctx context.Context,
 		art scrollback.ArtifactID) (scrollback.Artifact, bool, error) {
-		entry, err := r.store.Refs.In(ctx, lineage, scrollback.ArtifactRef(art))
+		entry, err := r.store.Refs.GetIn(ctx, lineage, scrollback.ArtifactRef(art))
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			return scrollback.Artifact{}, false, nil
 		}
 		return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: entry.Bytes}, err == nil, err
 	}}
 	if q.Ref != "" {
-		entry, err := r.store.Refs.In(ctx, lineage, q.Ref)
+		entry, err := r.store.Refs.GetIn(ctx, lineage, q.Ref)
 		if err != nil {
 			return scrollback.GrepResult{}, err
 		}
@@ -252,7 +252,7 @@ func (r *Reader) Messages(ctx context.Context, id scrollback.ConversationID,
 	if err := r.access.Allow(ctx, id); err != nil {
 		return nil, 0, err
 	}
-	ms, next, err := r.store.Page(ctx, id, q)
+	ms, next, err := r.store.ReadPage(ctx, id, q)
 	if ms == nil {
 		ms = []scrollback.Message{}
 	}
@@ -266,7 +266,7 @@ func (r *Reader) AllMessages(ctx context.Context, id scrollback.ConversationID) 
 			yield(scrollback.Message{}, err)
 			return
 		}
-		r.store.All(ctx, id)(yield)
+		r.store.WalkConversation(ctx, id)(yield)
 	}
 }
 
@@ -275,7 +275,7 @@ func (r *Reader) PinnedMessages(ctx context.Context, id scrollback.ConversationI
 	head, err := r.access.Head(ctx, id)
 	out := []scrollback.Message{}
 	for _, seq := range head.PinnedSeqs {
-		m, err := r.store.At(ctx, head.Branch, seq)
+		m, err := r.store.ReadMessageAt(ctx, head.Branch, seq)
 		if err != nil {
 			return out, err
 		}

@@ -341,7 +341,7 @@ func TestPageAgents(t *testing.T) {
 	}
 	below := func(title string, of scrollback.AgentRef) scrollback.Conversation {
 		t.Helper()
-		c, _, err := d.rig.Store.Create(t.Context(), scrollback.Conversation{Title: title, AgentOf: &of})
+		c, _, err := d.rig.Store.CreateConversation(t.Context(), scrollback.Conversation{Title: title, AgentOf: &of})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,10 +50,10 @@ func (h *harbour) say(id scrollback.ConversationID, texts ...string) {
 			m.Role = scrollback.RoleTool
 			m.Parts = scrollback.Parts{scrollback.ToolResult{CallID: "c", Name: "berths.csv", Text: rest}}
 		}
-		head, err := h.rig.Store.Head(h.Context(), id)
+		head, err := h.rig.Store.ReadHead(h.Context(), id)
 		if err == nil {
 			h.rig.Clock.Add(60_000)
-			_, err = h.rig.Store.Append(h.Context(), head, []store.Incoming{{Message: m}})
+			_, err = h.rig.Store.AppendMessages(h.Context(), head, []store.IncomingMessage{{Message: m}})
 		}
 		if err != nil {
 			h.Fatal(err)

@@ -173,7 +173,7 @@ func checkMayServe(ctx context.Context, o Options, local bool) (insecure bool, e
 	}
 	n := 0
 	if o.Keys != nil {
-		if n, err = o.Keys.Usable(ctx); err != nil {
+		if n, err = o.Keys.CountUsable(ctx); err != nil {
 			return false, err
 		}
 	}
@@ -198,7 +198,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	counted := countRequests(o, refuseUnknown(restapi.Wrap(mux)))
 	keys := o.Keys
 	if o.ReadOnly && keys != nil {
-		keys = keys.Held()
+		keys = keys.WithMemorySignIns()
 	}
 	gate := access.New(access.Options{Keys: keys, ReadOnly: o.ReadOnly, Open: local || o.Insecure, Local: local,
 		Trusted: o.TrustedProxies, Hosts: o.Hosts,

@@ -51,7 +51,7 @@ func newBooks(t *testing.T, empty bool) *pageRig {
 // book enters a call a day and a summary a week, the larger the more recent.
 func book(d *pageRig, id scrollback.ConversationID, model, currency string, nth int) error {
 	begun, err := d.rig.Store.Turns.Begin(d.Context(), store.BeginRequest{Conversation: id, Owner: "o",
-		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
+		Messages: []store.IncomingMessage{{Message: scrollback.Message{Role: scrollback.RoleUser,
 			Parts: scrollback.Parts{scrollback.Text{Text: "ask"}}}}}})
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func book(d *pageRig, id scrollback.ConversationID, model, currency string, nth 
 				Usage: scrollback.Usage{InputTokens: 9000, OutputTokens: 900, Cost: price(0.01), Currency: currency}})
 		}
 	}
-	_, err = d.rig.Store.Turns.Finish(d.Context(),
+	_, err = d.rig.Store.Turns.FinishStep(d.Context(),
 		store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnOpen, Usage: all})
 	return err
 }

@@ -74,7 +74,7 @@ func TestZones(t *testing.T) {
 	}
 	asked := scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "ask"}}}
 	begun, err := rig.Store.Turns.Begin(t.Context(), store.BeginRequest{Conversation: conversation.ID, Owner: "o",
-		Messages: []store.Incoming{{Message: asked}}})
+		Messages: []store.IncomingMessage{{Message: asked}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestZones(t *testing.T) {
 			Usage: scrollback.Usage{InputTokens: int64(i + 1), TotalTokens: int64(i + 1)}})
 	}
 	finish := store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnOpen, Usage: calls}
-	if _, err = rig.Store.Turns.Finish(t.Context(), finish); err != nil {
+	if _, err = rig.Store.Turns.FinishStep(t.Context(), finish); err != nil {
 		t.Fatal(err)
 	}
 	used := func(from, to int64, more string) string {

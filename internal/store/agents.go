@@ -13,9 +13,9 @@ import (
 // holds.
 const agentsMost = 10_000
 
-// Below returns the sub-agents of a conversation and theirs, each before its own; with
+// ListBelow returns the sub-agents of a conversation and theirs, each before its own; with
 // trash also those in the trash.
-func (p Agents) Below(ctx context.Context, id scrollback.ConversationID,
+func (p Agents) ListBelow(ctx context.Context, id scrollback.ConversationID,
 	trash bool) ([]scrollback.Conversation, error) {
 	lists := []bool{false, true}
 	if !trash {
@@ -39,11 +39,11 @@ func (p Agents) Below(ctx context.Context, id scrollback.ConversationID,
 	return out, nil
 }
 
-// edit edits the sub-agents of a conversation, in the trash or not. The edit reports
+// editAgents edits the sub-agents of a conversation, in the trash or not. The edit reports
 // whether it changed anything, and may be called twice.
-func (p Agents) edit(ctx context.Context, id scrollback.ConversationID,
+func (p Agents) editAgents(ctx context.Context, id scrollback.ConversationID,
 	edit func(*scrollback.Conversation) bool) error {
-	all, err := p.Below(ctx, id, true)
+	all, err := p.ListBelow(ctx, id, true)
 	for _, c := range all {
 		if err != nil {
 			return err
@@ -60,10 +60,10 @@ func (p Agents) edit(ctx context.Context, id scrollback.ConversationID,
 	return err
 }
 
-// Trash puts a conversation in the trash, from which it can be restored, and its
+// TrashConversation puts a conversation in the trash, from which it can be restored, and its
 // sub-agents with it. After an error the same call continues.
-func (s *Store) Trash(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
-	out, err := s.Patch(ctx, id, 0, func(c *scrollback.Conversation) error {
+func (s *Store) TrashConversation(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
+	out, err := s.PatchConversation(ctx, id, 0, func(c *scrollback.Conversation) error {
 		if c.DeletedAt == 0 {
 			c.DeletedAt = s.Now()
 		}
@@ -72,7 +72,7 @@ func (s *Store) Trash(ctx context.Context, id scrollback.ConversationID) (scroll
 	if err != nil {
 		return out, err
 	}
-	return out, s.Agents.edit(ctx, id, func(c *scrollback.Conversation) bool {
+	return out, s.Agents.editAgents(ctx, id, func(c *scrollback.Conversation) bool {
 		goes := c.DeletedAt == 0
 		if goes {
 			c.DeletedAt = out.DeletedAt
@@ -81,15 +81,16 @@ func (s *Store) Trash(ctx context.Context, id scrollback.ConversationID) (scroll
 	})
 }
 
-// Restore takes a conversation out of the trash, and those of its sub-agents that went
+// RestoreConversation takes a conversation out of the trash, and those of its sub-agents that went
 // there with it. A sub-agent whose conversation is in the trash is conflict. After an error
 // the same call continues.
-func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation, error) {
-	was, err := s.Head(ctx, id)
+func (s *Store) RestoreConversation(ctx context.Context, id scrollback.ConversationID) (scrollback.Conversation,
+	error) {
+	was, err := s.ReadHead(ctx, id)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	with, err := s.Agents.WithAnother(ctx, was.Conversation)
+	with, err := s.Agents.IsTrashedWithParent(ctx, was.Conversation)
 	if err == nil && with {
 		err = scrollback.Errorf(scrollback.Conflict, "store.Restore",
 			i18n.ParentConversationInTrash, was.AgentOf.ID)
@@ -98,7 +99,7 @@ func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scro
 		return scrollback.Conversation{}, err
 	}
 	if was.DeletedAt != 0 { // the conversation itself comes last: until then it says when it went
-		err = s.Agents.edit(ctx, id, func(c *scrollback.Conversation) bool {
+		err = s.Agents.editAgents(ctx, id, func(c *scrollback.Conversation) bool {
 			went := c.DeletedAt == was.DeletedAt
 			if went {
 				c.DeletedAt = 0
@@ -109,29 +110,29 @@ func (s *Store) Restore(ctx context.Context, id scrollback.ConversationID) (scro
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	return s.Patch(ctx, id, 0, func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
+	return s.PatchConversation(ctx, id, 0, func(c *scrollback.Conversation) error { c.DeletedAt = 0; return nil })
 }
 
-// WithAnother reports whether a conversation is the sub-agent of one that is in the trash:
+// IsTrashedWithParent reports whether a conversation is the sub-agent of one that is in the trash:
 // it leaves the trash with that one only.
-func (p Agents) WithAnother(ctx context.Context, c scrollback.Conversation) (bool, error) {
+func (p Agents) IsTrashedWithParent(ctx context.Context, c scrollback.Conversation) (bool, error) {
 	if c.AgentOf == nil {
 		return false, nil
 	}
-	of, err := p.s.Head(ctx, c.AgentOf.ID)
+	of, err := p.s.ReadHead(ctx, c.AgentOf.ID)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return false, nil
 	}
 	return of.DeletedAt != 0, err
 }
 
-// Doomed returns what goes with a conversation that is to be purged, in the order in which
-// to purge it: its sub-agents, and last itself. Like [Store.Purge] it returns conflict for
+// ListPurgeOrder returns what goes with a conversation that is to be purged, in the order in which
+// to purge it: its sub-agents, and last itself. Like [Store.PurgeConversation] it returns conflict for
 // one that is not to be purged, so that no sub-agent goes in vain.
-func (p Agents) Doomed(ctx context.Context, id scrollback.ConversationID,
+func (p Agents) ListPurgeOrder(ctx context.Context, id scrollback.ConversationID,
 	trashedBy int64) ([]scrollback.ConversationID, error) {
 	const op = "store.Purge"
-	all, err := p.Below(ctx, id, true)
+	all, err := p.ListBelow(ctx, id, true)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (p Agents) Doomed(ctx context.Context, id scrollback.ConversationID,
 	if len(all) == 0 {
 		return out, nil
 	}
-	switch h, err := p.s.Head(ctx, id); {
+	switch h, err := p.s.ReadHead(ctx, id); {
 	case scrollback.CodeOf(err) == scrollback.NotFound:
 	case err != nil:
 		return nil, err

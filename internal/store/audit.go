@@ -12,9 +12,9 @@ import (
 // Walk walks everything that is stored; see [AuditWalk]. It writes nothing.
 func (a Audit) Walk(ctx context.Context, w AuditWalk) error { return a.s.d.Admin.WalkRows(ctx, w) }
 
-// Base is the weight of a branch's path up to where it leaves its parent. It is
+// WeighBase returns the weight of a branch's path up to where it leaves its parent. It is
 // internal when that place does not exist.
-func (a Audit) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight, error) {
+func (a Audit) WeighBase(ctx context.Context, b scrollback.Branch) (scrollback.Weight, error) {
 	const op = "store.Base"
 	broken := func(text i18n.ID, args ...any) (scrollback.Weight, error) {
 		return scrollback.Weight{}, scrollback.Errorf(scrollback.Internal, op, text, args...)
@@ -60,20 +60,20 @@ func (a Audit) Base(ctx context.Context, b scrollback.Branch) (scrollback.Weight
 	}
 }
 
-// Copy writes a copy of the whole database to a new file; see [driver.Audit].
-func (a Audit) Copy(ctx context.Context, path string) error {
+// CopyDatabase writes a copy of the whole database to a new file; see [driver.Admin].
+func (a Audit) CopyDatabase(ctx context.Context, path string) error {
 	return a.s.d.Admin.CopyDatabase(ctx, path)
 }
 
-// Mend repairs one thing; see [Mend]. The store sets the clock, the salvage and what a
+// Repair repairs one thing; see [Repair]. The store sets the clock, the salvage and what a
 // recovered conversation says of itself.
-func (a Audit) Mend(ctx context.Context, m Mend) error {
+func (a Audit) Repair(ctx context.Context, m Repair) error {
 	m.Now = a.s.Now()
-	m.Salvage = a.s.salvage
+	m.Salvage = a.s.salvageDraft
 	if m.Recover != nil {
 		r := *m.Recover
 		r.As = scrollback.Conversation{Title: recoveredTitle}
-		if err := complete("store.Mend", &r.As); err != nil {
+		if err := completeConversation("store.Mend", &r.As); err != nil {
 			return err
 		}
 		m.Recover = &r
@@ -84,10 +84,10 @@ func (a Audit) Mend(ctx context.Context, m Mend) error {
 // recoveredTitle is the title of a conversation whose own was lost.
 const recoveredTitle = "Recovered"
 
-// MendView cuts what a branch shows before the first segment that cannot be read,
+// RepairView cuts what a branch shows before the first segment that cannot be read,
 // and at its head; if that is unclear, the branch shows everything. A summary that
 // cannot be read is replaced by the one before it.
-func (a Audit) MendView(ctx context.Context, id scrollback.BranchID) error {
+func (a Audit) RepairView(ctx context.Context, id scrollback.BranchID) error {
 	b, err := a.s.d.Log.FindBranch(ctx, id)
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func (a Audit) MendView(ctx context.Context, id scrollback.BranchID) error {
 			break
 		}
 	}
-	v, err := a.s.Views.cut(ctx, b, to)
+	v, err := a.s.Views.cutView(ctx, b, to)
 	if err == nil && v.Summary != nil {
 		var lost bool
 		if lost, err = a.lostSegment(ctx, v.Summary.Segment); err == nil && lost {
@@ -122,7 +122,7 @@ func (a Audit) MendView(ctx context.Context, id scrollback.BranchID) error {
 	case sound:
 		return nil
 	}
-	return a.Mend(ctx, driver.Repair{View: &driver.ViewRepair{Branch: id, IfViewVersion: b.ViewVersion, View: v}})
+	return a.Repair(ctx, driver.Repair{View: &driver.ViewRepair{Branch: id, IfViewVersion: b.ViewVersion, View: v}})
 }
 
 // lostSegment reports whether an error says that a segment is missing or unreadable.
@@ -135,20 +135,20 @@ func (a Audit) lostSegment(ctx context.Context, id scrollback.SegmentID) (bool, 
 	return false, err
 }
 
-// Index holds the search index against the log: flaw is called for messages that search
+// CheckIndex holds the search index against the log: flaw is called for messages that search
 // does not find as it should, and left are purged messages whose words it still has. progress
 // gets how many messages were checked, of about how many.
-func (a Audit) Index(ctx context.Context, progress func(done, total int64),
+func (a Audit) CheckIndex(ctx context.Context, progress func(done, total int64),
 	flaw func(m scrollback.Message, detail string) error) (left int64, err error) {
 	return a.s.index.Check(ctx, progress, flaw)
 }
 
-// Reindex makes the search index again, beside whoever uses it; searches find everything
+// RebuildIndex makes the search index again, beside whoever uses it; searches find everything
 // meanwhile. progress gets how far it is.
-func (a Audit) Reindex(ctx context.Context, progress func(done, total int64)) error {
-	return a.s.index.Remake(ctx, progress)
+func (a Audit) RebuildIndex(ctx context.Context, progress func(done, total int64)) error {
+	return a.s.index.Rebuild(ctx, progress)
 }
 
-// Tend ends the work on the search index that waits for a quiet time: it forgets what was
+// MaintainIndex ends the work on the search index that waits for a quiet time: it forgets what was
 // purged.
-func (a Audit) Tend(ctx context.Context) error { return a.s.index.TendAll(ctx) }
+func (a Audit) MaintainIndex(ctx context.Context) error { return a.s.index.MaintainAll(ctx) }

@@ -35,7 +35,7 @@ func TestSearchBehindTheIndex(t *testing.T) {
 		}
 		check("without an index", true)
 		shares := []int64{}
-		if err := b.Audit.Reindex(t.Context(), func(done, total int64) {
+		if err := b.Audit.RebuildIndex(t.Context(), func(done, total int64) {
 			shares = append(shares, done)
 			check(fmt.Sprintf("%d of %d indexed", done, total), total-done >= 512)
 		}); err != nil {
@@ -45,7 +45,7 @@ func TestSearchBehindTheIndex(t *testing.T) {
 			t.Errorf("the progress is %v", shares)
 		}
 		check("indexed", false)
-		left, err := b.Audit.Index(t.Context(), func(int64, int64) {}, func(m scrollback.Message, detail string) error {
+		left, err := b.Audit.CheckIndex(t.Context(), func(int64, int64) {}, func(m scrollback.Message, detail string) error {
 			t.Errorf("#%d: %s", m.Seq, detail)
 			return nil
 		})
@@ -64,7 +64,7 @@ func TestSearchAfterAPurge(t *testing.T) {
 		for range 3 {
 			b.say(one.ID, "a wombat", "another wombat")
 			b.say(two.ID, "wombat")
-			if err := b.Audit.Reindex(t.Context(), func(int64, int64) {}); err != nil {
+			if err := b.Audit.RebuildIndex(t.Context(), func(int64, int64) {}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -72,16 +72,16 @@ func TestSearchAfterAPurge(t *testing.T) {
 		if n := len(b.search(scrollback.SearchQuery{Query: "wombat", Limit: 20})); n != 10 {
 			t.Fatalf("%d hits", n)
 		}
-		if _, err := b.Purge(t.Context(), one.ID, 0); err != nil {
+		if _, err := b.PurgeConversation(t.Context(), one.ID, 0); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.search(scrollback.SearchQuery{Query: "wombat another behind", Limit: 20}); len(got) != 3 {
 			t.Errorf("after a purge: %q", got)
 		}
-		if err := b.Audit.Tend(t.Context()); err != nil {
+		if err := b.Audit.MaintainIndex(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		left, err := b.Audit.Index(t.Context(), func(int64, int64) {}, func(m scrollback.Message, detail string) error {
+		left, err := b.Audit.CheckIndex(t.Context(), func(int64, int64) {}, func(m scrollback.Message, detail string) error {
 			return fmt.Errorf("%s: %s", m.ID, detail)
 		})
 		if left != 0 || err != nil {
@@ -106,7 +106,7 @@ func TestReindexFaults(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				err = s.Audit.Reindex(context.Background(), func(int64, int64) {})
+				err = s.Audit.RebuildIndex(context.Background(), func(int64, int64) {})
 				if (err == nil) != (f.Calls() <= i) {
 					t.Fatalf("call %d of %d fails, and the result is %v", i, f.Calls(), err)
 				}

@@ -27,13 +27,13 @@ func TestHostileUsage(t *testing.T) {
 		ctx := t.Context()
 		c := b.create()
 		begun := must2(b.Turns.Begin(ctx, store.BeginRequest{Conversation: c.ID, Owner: "o",
-			Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
+			Messages: []store.IncomingMessage{text(scrollback.RoleUser, "ask")}}))(t)
 		for _, u := range hostile {
 			answer := text(scrollback.RoleAssistant, "answer")
 			answer.Usage = &u
 			asked := u
-			got, err := b.Turns.Finish(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnOpen,
-				Messages: []store.Incoming{answer},
+			got, err := b.Turns.FinishStep(ctx, store.FinishRequest{Turn: begun.Turn, State: scrollback.TurnOpen,
+				Messages: []store.IncomingMessage{answer},
 				Usage:    []scrollback.UsageRecord{{Usage: u, Conversation: c.ID, Model: "m", Purpose: "turn", At: b.now}}})
 			if err != nil {
 				t.Fatalf("%+v: %v", u, err)
@@ -46,15 +46,16 @@ func TestHostileUsage(t *testing.T) {
 				t.Error("the caller's own was changed")
 			}
 			h := b.head(c.ID)
-			err = b.Views.Commit(ctx, store.Commit{Conversation: c.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion,
-				View:    h.Branch.View,
-				Receipt: scrollback.Receipt{Result: scrollback.ResultModelError, Cost: u.Cost},
-				Usage:   []scrollback.UsageRecord{{Usage: u, Conversation: c.ID, Model: "m", Purpose: "summary", At: b.now}}})
+			err = b.Views.CommitFold(ctx,
+				store.FoldCommit{Conversation: c.ID, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion,
+					View:    h.Branch.View,
+					Receipt: scrollback.Receipt{Result: scrollback.ResultModelError, Cost: u.Cost},
+					Usage:   []scrollback.UsageRecord{{Usage: u, Conversation: c.ID, Model: "m", Purpose: "summary", At: b.now}}})
 			if err != nil {
 				t.Fatalf("a fold with %+v: %v", u, err)
 			}
 		}
-		sums, err := b.Books.Usage(ctx, scrollback.UsageQuery{ByDay: true, ByModel: true})
+		sums, err := b.Books.SumUsage(ctx, scrollback.UsageQuery{ByDay: true, ByModel: true})
 		if err != nil || len(sums) != 1 {
 			t.Fatalf("%+v, %v", sums, err)
 		}
@@ -63,7 +64,7 @@ func TestHostileUsage(t *testing.T) {
 			s.Cost != 4*scrollback.MaxCallCost {
 			t.Errorf("%+v", s)
 		}
-		receipts := must2(b.Views.Receipts(ctx, b.head(c.ID), 10))(t)
+		receipts := must2(b.Views.ListReceipts(ctx, b.head(c.ID), 10))(t)
 		for _, v := range []any{sums, receipts} {
 			if _, err := json.Marshal(v); err != nil {
 				t.Error(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Usage returns the usage that a query asks for.
-func (p Books) Usage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
+// SumUsage returns the usage that a query asks for.
+func (p Books) SumUsage(ctx context.Context, q scrollback.UsageQuery) ([]scrollback.UsageSum, error) {
 	to := q.To
 	if to == 0 {
 		to = p.s.Now()
@@ -64,9 +64,9 @@ func (p Books) UpdateLearned(ctx context.Context, model string, edit func(*scrol
 	})
 }
 
-// booked are records whose numbers are possible: whatever a provider reports, the books
+// boundRecords returns records whose numbers are possible: whatever a provider reports, the books
 // can be added up and read.
-func booked(all []scrollback.UsageRecord) []scrollback.UsageRecord {
+func boundRecords(all []scrollback.UsageRecord) []scrollback.UsageRecord {
 	all = slices.Clone(all)
 	for i := range all {
 		all[i].Usage, _ = all[i].Checked()
@@ -121,19 +121,19 @@ func sumUsage(days []scrollback.UsageDay, q scrollback.UsageQuery) []scrollback.
 // Now returns the time by which the books are kept, in Unix ms.
 func (p Books) Now() int64 { return p.s.Now() }
 
-// Count counts one more in a quota, and reports in it how much there is. A quota that is
+// CountQuota counts one more in a quota, and reports in it how much there is. A quota that is
 // full is rate_limited.
-func (p Books) Count(ctx context.Context, q *scrollback.Quota) error {
-	used, err := p.s.d.Access.CountTally(ctx, *tally(q, p.s.Now()))
+func (p Books) CountQuota(ctx context.Context, q *scrollback.Quota) error {
+	used, err := p.s.d.Access.CountTally(ctx, *quotaTally(q, p.s.Now()))
 	if err == nil {
 		q.Used = used
 	}
-	return full(q, err)
+	return quotaError(q, err)
 }
 
-// Counted reports in a quota how much there is. One that is full is rate_limited.
-func (p Books) Counted(ctx context.Context, q *scrollback.Quota) error {
-	t := tally(q, p.s.Now())
+// ReadQuota reports in a quota how much there is. One that is full is rate_limited.
+func (p Books) ReadQuota(ctx context.Context, q *scrollback.Quota) error {
+	t := quotaTally(q, p.s.Now())
 	used, err := p.s.d.Access.ReadTally(ctx, *t)
 	if err != nil {
 		return err
@@ -146,11 +146,11 @@ func (p Books) Counted(ctx context.Context, q *scrollback.Quota) error {
 		}
 		_, err = within.CountOne(used)
 	}
-	return full(q, err)
+	return quotaError(q, err)
 }
 
-// KeyLimits returns what was set for a key; the zero value for nothing.
-func (p Books) KeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
+// ReadKeyLimits returns what was set for a key; the zero value for nothing.
+func (p Books) ReadKeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
 	return p.s.d.Access.ReadKeyLimits(ctx, id)
 }
 
@@ -169,9 +169,10 @@ func (p Books) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollba
 	return p.s.d.Access.SetKeyLimits(ctx, id, l)
 }
 
-// Spent sums what a key with those that it has made, or a project if it is empty, has used today:
+// SumSpending sums what a key with those that it has made, or a project if it is empty, has used today:
 // all tokens, and what was paid in a currency.
-func (p Books) Spent(ctx context.Context, key scrollback.KeyID, project, currency string) (scrollback.Usage, error) {
+func (p Books) SumSpending(ctx context.Context, key scrollback.KeyID, project,
+	currency string) (scrollback.Usage, error) {
 	q := driver.SpendingQuery{Day: scrollback.DayOf(p.s.Now()), Key: key, Project: project, Currency: currency}
 	sum, err := p.s.d.Access.SumSpending(ctx, q)
 	if err != nil || key == "" {
@@ -188,8 +189,8 @@ func (p Books) Spent(ctx context.Context, key scrollback.KeyID, project, currenc
 	return sum, err
 }
 
-// tally is the present window of a quota, or nil without one.
-func tally(q *scrollback.Quota, now int64) *driver.Tally {
+// quotaTally returns the present window of a quota, or nil without one.
+func quotaTally(q *scrollback.Quota, now int64) *driver.Tally {
 	if q == nil {
 		return nil
 	}
@@ -197,14 +198,14 @@ func tally(q *scrollback.Quota, now int64) *driver.Tally {
 	q.LeftMS = start + q.PerMS - now
 	t := &driver.Tally{Actor: q.Actor, Start: start, Until: start + q.PerMS, Most: q.Chats}
 	for i, within := 0, &t.Within; i < len(q.Makers); i++ {
-		*within = tally(&q.Makers[i], now)
+		*within = quotaTally(&q.Makers[i], now)
 		within = &(*within).Within
 	}
 	return t
 }
 
-// full is an error of counting as whoever is counted sees it.
-func full(q *scrollback.Quota, err error) error {
+// quotaError returns an error of counting as whoever is counted sees it.
+func quotaError(q *scrollback.Quota, err error) error {
 	if q == nil || scrollback.CodeOf(err) != scrollback.RateLimited {
 		return err
 	}

@@ -27,8 +27,8 @@ func (p Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scr
 	return out, err
 }
 
-// Of returns a branch of a conversation with its view; an empty id means the current one.
-func (p Branches) Of(ctx context.Context, h Head, id scrollback.BranchID) (scrollback.Branch, error) {
+// Find returns a branch of a conversation with its view; an empty id means the current one.
+func (p Branches) Find(ctx context.Context, h Head, id scrollback.BranchID) (scrollback.Branch, error) {
 	if id == "" || id == h.Branch.ID {
 		return h.Branch, nil
 	}
@@ -42,8 +42,8 @@ func (p Branches) Of(ctx context.Context, h Head, id scrollback.BranchID) (scrol
 	return b, nil
 }
 
-// Shape counts a branch's path in at most so many bins.
-func (p Branches) Shape(ctx context.Context, b scrollback.Branch, bins int) (scrollback.Shape, error) {
+// ReadShape counts a branch's path in at most so many bins.
+func (p Branches) ReadShape(ctx context.Context, b scrollback.Branch, bins int) (scrollback.Shape, error) {
 	out := scrollback.Shape{HeadSeq: b.HeadSeq, Bins: []scrollback.ShapeBin{}}
 	if b.HeadSeq == 0 {
 		return out, nil
@@ -55,7 +55,7 @@ func (p Branches) Shape(ctx context.Context, b scrollback.Branch, bins int) (scr
 	}
 	out.From = found[0].At
 	out.Bins = found
-	last, err := p.s.At(ctx, b, b.HeadSeq)
+	last, err := p.s.ReadMessageAt(ctx, b, b.HeadSeq)
 	out.To = last.CreatedAt
 	return out, err
 }
@@ -65,7 +65,7 @@ func (p Branches) Shape(ctx context.Context, b scrollback.Branch, bins int) (scr
 // in the same transaction.
 func (p Branches) Rewind(ctx context.Context, h Head, from scrollback.Branch, seq int64,
 	edit func(*scrollback.Conversation)) (Head, error) {
-	to, err := p.leaving(ctx, from, seq)
+	to, err := p.newLeavingBranch(ctx, from, seq)
 	if err != nil {
 		return h, err
 	}
@@ -73,7 +73,7 @@ func (p Branches) Rewind(ctx context.Context, h Head, from scrollback.Branch, se
 	if err != nil {
 		return h, err
 	}
-	return p.s.d.Log.RewindHead(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Salvage: p.s.salvage,
+	return p.s.d.Log.RewindHead(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Salvage: p.s.salvageDraft,
 		Edit: func(c *scrollback.Conversation) {
 			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs),
 				func(pin int64) bool { return !slices.Contains(pins, pin) })
@@ -90,11 +90,11 @@ func (p Branches) pinsOn(ctx context.Context, h Head, b scrollback.Branch, seq i
 		if pin > seq {
 			continue
 		}
-		here, err := p.s.At(ctx, h.Branch, pin)
+		here, err := p.s.ReadMessageAt(ctx, h.Branch, pin)
 		if err != nil {
 			return nil, err
 		}
-		there, err := p.s.At(ctx, b, pin)
+		there, err := p.s.ReadMessageAt(ctx, b, pin)
 		if err != nil {
 			return nil, err
 		}
@@ -115,7 +115,7 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 	if h.DeletedAt != 0 {
 		return c, scrollback.Errorf(scrollback.NotFound, op, i18n.ConversationInTrashRestoreFirst, h.ID)
 	}
-	b, err := p.leaving(ctx, from, seq)
+	b, err := p.newLeavingBranch(ctx, from, seq)
 	if err != nil {
 		return c, err
 	}
@@ -125,7 +125,7 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 	if c.ID == "" {
 		c.ID = scrollback.ConversationID(p.s.newID())
 	}
-	if err := complete(op, &c); err != nil {
+	if err := completeConversation(op, &c); err != nil {
 		return c, err
 	}
 	now := p.s.Now()
@@ -142,8 +142,8 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 	return out, err
 }
 
-// leaving is a new branch that leaves another's path after message seq.
-func (p Branches) leaving(ctx context.Context, from scrollback.Branch, seq int64) (scrollback.Branch, error) {
+// newLeavingBranch returns a new branch that leaves another's path after message seq.
+func (p Branches) newLeavingBranch(ctx context.Context, from scrollback.Branch, seq int64) (scrollback.Branch, error) {
 	b := scrollback.Branch{ID: scrollback.BranchID(p.s.newID()), AtSeq: seq, HeadSeq: seq}
 	if seq < 0 || seq > from.HeadSeq {
 		return b, scrollback.ParamErrorf("store", "seq", i18n.NoMessageOnPathOf, seq,
@@ -152,13 +152,13 @@ func (p Branches) leaving(ctx context.Context, from scrollback.Branch, seq int64
 	if seq == 0 {
 		return b, nil
 	}
-	m, err := p.s.At(ctx, from, seq)
+	m, err := p.s.ReadMessageAt(ctx, from, seq)
 	if err != nil {
 		return b, err
 	}
 	b.Parent = m.Branch
 	b.Sum = m.Sum
-	b.View, err = p.s.Views.cut(ctx, from, seq)
+	b.View, err = p.s.Views.cutView(ctx, from, seq)
 	b.View = b.View.WithLeftOut(slices.DeleteFunc(slices.Clone(from.View.Without),
 		func(out int64) bool { return out > seq }))
 	return b, err

@@ -27,10 +27,10 @@ const (
 	maxMeta         = 64 << 10 // bytes
 )
 
-// Create makes a conversation, which may begin with messages. An id may be given (a UUID);
+// CreateConversation makes a conversation, which may begin with messages. An id may be given (a UUID);
 // for one that exists the stored conversation and false are returned.
-func (s *Store) Create(ctx context.Context, c scrollback.Conversation,
-	begins ...Incoming) (scrollback.Conversation, bool, error) {
+func (s *Store) CreateConversation(ctx context.Context, c scrollback.Conversation,
+	begins ...IncomingMessage) (scrollback.Conversation, bool, error) {
 	const op = "store.Create"
 	if c.ID == "" {
 		c.ID = scrollback.ConversationID(s.newID())
@@ -41,7 +41,7 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation,
 		}
 		c.ID = scrollback.ConversationID(id.String())
 	}
-	if err := complete(op, &c); err != nil {
+	if err := completeConversation(op, &c); err != nil {
 		return c, false, err
 	}
 	now := s.Now()
@@ -60,10 +60,10 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation,
 		return h.Conversation, false, err
 	}
 	// Of two that make the same conversation at once, one is in conflict over its branch.
-	b.ID = beginning(c.ID)
-	made := clearArrival(ctx, s, c.ID)
+	b.ID = firstBranchID(c.ID)
+	made := clearIncomplete(ctx, s, c.ID)
 	if made == nil {
-		made = s.begin(ctx, c, b, begins)
+		made = s.storeBeginning(ctx, c, b, begins)
 	}
 	if made != nil && scrollback.CodeOf(made) != scrollback.Conflict {
 		return c, false, made
@@ -74,9 +74,9 @@ func (s *Store) Create(ctx context.Context, c scrollback.Conversation,
 	return c, false, made
 }
 
-// beginning is the id of the first branch of a conversation that begins with messages: the
+// firstBranchID returns the id of the first branch of a conversation that begins with messages: the
 // same at each attempt, and before the ids of all others, so that it stands first in lists.
-func beginning(id scrollback.ConversationID) scrollback.BranchID {
+func firstBranchID(id scrollback.ConversationID) scrollback.BranchID {
 	hash := uuid.NewHash(sha256.New(), uuid.NameSpaceOID, []byte("begins\x00"+id), 7)
 	clear(hash[:6]) // the time of a UUID of version 7
 	return scrollback.BranchID(hash.String())
@@ -89,19 +89,20 @@ const (
 	beginBytes = 256 << 10
 )
 
-// begin stores a conversation that begins with messages: nobody sees it before the last.
-func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollback.Branch, in []Incoming) error {
+// storeBeginning stores a conversation that begins with messages: nobody sees it before the last.
+func (s *Store) storeBeginning(ctx context.Context, c scrollback.Conversation, b scrollback.Branch,
+	in []IncomingMessage) error {
 	for at := int64(0); len(in) > 0; {
 		n := 0
 		size := 0
 		for ; n < len(in) && n < beginBatch && size < beginBytes; n++ {
 			size += in[n].Parts.Bytes()
 		}
-		a := Adopt{Conversation: c}
+		a := Adoption{Conversation: c}
 		if n == len(in) {
 			a.Current = b.ID
 		}
-		switch err := s.Move.Adopt(ctx, a, Growth{Branch: b, IfHead: at, Messages: in[:n]}); {
+		switch err := s.Move.AdoptHistory(ctx, a, Growth{Branch: b, IfHead: at, Messages: in[:n]}); {
 		case scrollback.CodeOf(err) == scrollback.Conflict:
 			return scrollback.Errorf(scrollback.Conflict, "store.Create", i18n.AnotherRequestCreatesConversation,
 				c.ID).WithReason(err)
@@ -114,14 +115,14 @@ func (s *Store) begin(ctx context.Context, c scrollback.Conversation, b scrollba
 	return nil
 }
 
-// clearArrival removes what is left of a conversation whose beginning was cut off. One that was
+// clearIncomplete removes what is left of a conversation whose beginning was cut off. One that was
 // purged and has heirs is conflict.
-func clearArrival(ctx context.Context, s *Store, id scrollback.ConversationID) error {
+func clearIncomplete(ctx context.Context, s *Store, id scrollback.ConversationID) error {
 	left, err := s.d.Log.ListBranches(ctx, id)
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	if _, err := s.Discard(ctx, id); err != nil {
+	if _, err := s.DiscardConversation(ctx, id); err != nil {
 		return err
 	}
 	if left, err = s.d.Log.ListBranches(ctx, id); err == nil && len(left) > 0 {
@@ -130,14 +131,14 @@ func clearArrival(ctx context.Context, s *Store, id scrollback.ConversationID) e
 	return err
 }
 
-// Discard removes a conversation that nobody has seen yet; one that people see is
+// DiscardConversation removes a conversation that nobody has seen yet; one that people see is
 // conflict.
-func (s *Store) Discard(ctx context.Context, id scrollback.ConversationID) (Purged, error) {
-	return s.Purge(ctx, id, 1)
+func (s *Store) DiscardConversation(ctx context.Context, id scrollback.ConversationID) (PurgeResult, error) {
+	return s.PurgeConversation(ctx, id, 1)
 }
 
-// complete fills in defaults and checks bounds.
-func complete(op string, c *scrollback.Conversation) error {
+// completeConversation fills in defaults and checks bounds.
+func completeConversation(op string, c *scrollback.Conversation) error {
 	if c.Project == "" {
 		c.Project = scrollback.DefaultProject
 	}
@@ -161,8 +162,8 @@ func complete(op string, c *scrollback.Conversation) error {
 		return scrollback.ParamErrorf(op, "meta", i18n.MetaTooLarge, maxMeta)
 	case utf8.RuneCountInString(c.Title) > maxTitle:
 		return scrollback.ParamErrorf(op, "title", i18n.TitleTooLong, maxTitle)
-	case nameable(op, c.Project) != nil:
-		return nameable(op, c.Project)
+	case checkProjectName(op, c.Project) != nil:
+		return checkProjectName(op, c.Project)
 	case utf8.RuneCountInString(c.Instructions) > maxInstructions:
 		return scrollback.ParamErrorf(op, "instructions", i18n.InstructionsTooLong, maxInstructions)
 	case c.Settings.RecallScope != "" && c.Settings.RecallScope != scrollback.ScopeConversation &&
@@ -177,10 +178,10 @@ func complete(op string, c *scrollback.Conversation) error {
 	return nil
 }
 
-// Patch changes a conversation's own fields; its sub-agents go with it to another
+// PatchConversation changes a conversation's own fields; its sub-agents go with it to another
 // project. With ifVersion set, any other version is a conflict that wraps
 // scrollback.ErrPrecondition.
-func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersion int64,
+func (s *Store) PatchConversation(ctx context.Context, id scrollback.ConversationID, ifVersion int64,
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	const op = "store.Patch"
 	was := ""
@@ -193,26 +194,26 @@ func (s *Store) Patch(ctx context.Context, id scrollback.ConversationID, ifVersi
 		if err := edit(c); err != nil {
 			return err
 		}
-		return complete(op, c)
+		return completeConversation(op, c)
 	})
 	if err != nil || out.Project == was {
 		return out, err
 	}
-	return out, s.Agents.edit(ctx, id, func(c *scrollback.Conversation) bool {
+	return out, s.Agents.editAgents(ctx, id, func(c *scrollback.Conversation) bool {
 		moves := c.Project != out.Project
 		c.Project = out.Project
 		return moves
 	})
 }
 
-// Head returns a conversation and its current branch.
-func (s *Store) Head(ctx context.Context, id scrollback.ConversationID) (Head, error) {
+// ReadHead returns a conversation and its current branch.
+func (s *Store) ReadHead(ctx context.Context, id scrollback.ConversationID) (Head, error) {
 	return s.d.Log.ReadHead(ctx, id)
 }
 
-// Lineage returns a conversation and the ancestors whose messages its path may inherit,
+// ListLineage returns a conversation and the ancestors whose messages its path may inherit,
 // nearest first.
-func (s *Store) Lineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
+func (s *Store) ListLineage(ctx context.Context, id scrollback.ConversationID) ([]scrollback.ConversationID, error) {
 	h, err := s.d.Log.ReadHead(ctx, id)
 	if err != nil {
 		return nil, err
@@ -226,11 +227,11 @@ const minPrefix = 8
 // maxCandidates bounds how many conversations are listed for an ambiguous name.
 const maxCandidates = 5
 
-// Resolve finds a conversation by what a person calls it: an id, a unique beginning of
+// ResolveName finds a conversation by what a person calls it: an id, a unique beginning of
 // one (at least 8 characters), "latest", or its place in the list, from 1. A name that
 // fits several is invalid, and the error lists them. It looks only in the given projects,
 // or in all if they are nil.
-func (s *Store) Resolve(ctx context.Context, name string, projects []string) (scrollback.ConversationID, error) {
+func (s *Store) ResolveName(ctx context.Context, name string, projects []string) (scrollback.ConversationID, error) {
 	const op = "store.Resolve"
 	name = strings.ToLower(strings.TrimSpace(name))
 	if projects != nil && len(projects) == 0 {
@@ -239,9 +240,9 @@ func (s *Store) Resolve(ctx context.Context, name string, projects []string) (sc
 	place, err := strconv.Atoi(name)
 	switch {
 	case name == "latest":
-		return s.listed(ctx, 1, projects)
+		return s.findListed(ctx, 1, projects)
 	case err == nil && len(name) < minPrefix:
-		return s.listed(ctx, place, projects)
+		return s.findListed(ctx, place, projects)
 	case len(name) < minPrefix:
 		return "", scrollback.Errorf(scrollback.NotFound, op,
 			i18n.NoConversationWithPrefix, name, minPrefix)
@@ -266,8 +267,8 @@ func (s *Store) Resolve(ctx context.Context, name string, projects []string) (sc
 	return "", scrollback.ParamErrorf(op, "conversation", i18n.IDIsAmbiguous, name, list.String())
 }
 
-// listed is the conversation at a place in the list, from 1.
-func (s *Store) listed(ctx context.Context, place int, projects []string) (scrollback.ConversationID, error) {
+// findListed returns the conversation at a place in the list, from 1.
+func (s *Store) findListed(ctx context.Context, place int, projects []string) (scrollback.ConversationID, error) {
 	const op = "store.Resolve"
 	if place < 1 {
 		return "", scrollback.ParamErrorf(op, "conversation", i18n.ListCountsFromOne, place)
@@ -291,8 +292,9 @@ func (s *Store) listed(ctx context.Context, place int, projects []string) (scrol
 	}
 }
 
-// List returns a page and the cursor of the next, empty at the end.
-func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation, string, error) {
+// ListConversations returns a page and the cursor of the next, empty at the end.
+func (s *Store) ListConversations(ctx context.Context, q scrollback.ListQuery) ([]scrollback.Conversation,
+	string, error) {
 	before, err := parseCursor(q.Cursor)
 	if err != nil {
 		return nil, "", err
@@ -301,7 +303,7 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 	if err != nil {
 		return nil, "", err
 	}
-	within := bound(q.Project, q.Projects)
+	within := boundProjects(q.Project, q.Projects)
 	if within != nil && len(within) == 0 {
 		return nil, "", nil
 	}
@@ -313,15 +315,16 @@ func (s *Store) List(ctx context.Context, q scrollback.ListQuery) ([]scrollback.
 	}
 	items = items[:limit]
 	last := items[limit-1]
-	return items, cursor(driver.ListKey{At: last.UpdatedAt, ID: string(last.ID)}), nil
+	return items, encodeCursor(driver.ListKey{At: last.UpdatedAt, ID: string(last.ID)}), nil
 }
 
-// Purge removes a conversation for good, except what others inherit, and returns what
+// PurgeConversation removes a conversation for good, except what others inherit, and returns what
 // stayed and which artifacts nothing mentions any more. With trashedBy, a time in ms, one
 // that has not been in the trash since then is conflict.
-func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashedBy int64) (Purged, error) {
+func (s *Store) PurgeConversation(ctx context.Context, id scrollback.ConversationID,
+	trashedBy int64) (PurgeResult, error) {
 	var all driver.PurgeResult
-	defer s.index.Purged()
+	defer s.index.NotePurged()
 	for first := true; id != ""; first = false {
 		p, err := s.d.Log.PurgeConversation(ctx,
 			driver.Purge{Conversation: id, Now: s.Now(), TrashedBy: trashedBy, Limit: purgeStep})
@@ -345,9 +348,9 @@ func (s *Store) Purge(ctx context.Context, id scrollback.ConversationID, trashed
 // between.
 const purgeStep = 500
 
-// bound are the projects to look in, given one that is named, or none, and those that may
+// boundProjects returns the projects to look in, given one that is named, or none, and those that may
 // be seen; nil for all.
-func bound(named string, within []string) []string {
+func boundProjects(named string, within []string) []string {
 	switch {
 	case named == "":
 		return within

@@ -26,7 +26,7 @@ func TestCreate(t *testing.T) {
 		if string(given.ID) != strings.ToLower(id) || given.DeletedAt != 0 {
 			t.Errorf("%+v", given)
 		}
-		again, created, err := b.Create(t.Context(), scrollback.Conversation{ID: id, Title: "two"})
+		again, created, err := b.CreateConversation(t.Context(), scrollback.Conversation{ID: id, Title: "two"})
 		if err != nil || created || again.Title != "one" || again.ID != given.ID {
 			t.Errorf("again: %+v, %v, %v", again, created, err)
 		}
@@ -36,14 +36,14 @@ func TestCreate(t *testing.T) {
 			"instructions": {Instructions: strings.Repeat("i", 200_001)}, "limit": {Limit: -1},
 			"pinned_seqs": {PinnedSeqs: make([]int64, 21)},
 		} {
-			_, _, err := b.Create(t.Context(), c)
+			_, _, err := b.CreateConversation(t.Context(), c)
 			var e *scrollback.Error
 			if !errors.As(err, &e) || e.Code != scrollback.Invalid || e.Param != param {
 				t.Errorf("%s: %v", param, err)
 			}
 		}
 		for _, name := range []string{"a\nb", "a\xff", ".", "..", " "} {
-			if _, _, err := b.Create(t.Context(),
+			if _, _, err := b.CreateConversation(t.Context(),
 				scrollback.Conversation{Project: name}); scrollback.CodeOf(err) != scrollback.Invalid {
 				t.Errorf("project %q: %v", name, err)
 			}
@@ -61,34 +61,35 @@ func TestPatch(t *testing.T) {
 		title := func(s string) func(*scrollback.Conversation) error {
 			return func(c *scrollback.Conversation) error { c.Title = s; return nil }
 		}
-		one, err := b.Patch(t.Context(), c.ID, c.Version, title("one"))
+		one, err := b.PatchConversation(t.Context(), c.ID, c.Version, title("one"))
 		if err != nil || one.Title != "one" || one.Version <= c.Version || one.UpdatedAt <= c.UpdatedAt {
 			t.Fatalf("%+v, %v", one, err)
 		}
-		_, err = b.Patch(t.Context(), c.ID, c.Version, title("two"))
+		_, err = b.PatchConversation(t.Context(), c.ID, c.Version, title("two"))
 		if !errors.Is(err, scrollback.ErrPrecondition) || scrollback.CodeOf(err) != scrollback.Conflict {
 			t.Errorf("at an old version: %v", err)
 		}
 		if got := b.head(c.ID); got.Title != "one" || got.Version != one.Version {
 			t.Errorf("and yet it is %+v", got.Conversation)
 		}
-		if two, err := b.Patch(t.Context(), c.ID, 0, title("two")); err != nil || two.Title != "two" {
+		if two, err := b.PatchConversation(t.Context(), c.ID, 0, title("two")); err != nil || two.Title != "two" {
 			t.Errorf("at any version: %+v, %v", two, err)
 		}
-		_, err = b.Patch(t.Context(), c.ID, 0, title(strings.Repeat("x", 501)))
+		_, err = b.PatchConversation(t.Context(), c.ID, 0, title(strings.Repeat("x", 501)))
 		wantCode(t, err, scrollback.Invalid, "500")
-		_, err = b.Patch(t.Context(), "unknown", 0, title("x"))
+		_, err = b.PatchConversation(t.Context(), "unknown", 0, title("x"))
 		wantCode(t, err, scrollback.NotFound, "")
 		own := errors.New("own")
-		if _, err = b.Patch(t.Context(), c.ID, 0, func(*scrollback.Conversation) error { return own }); !errors.Is(err, own) {
+		if _, err = b.PatchConversation(t.Context(), c.ID, 0,
+			func(*scrollback.Conversation) error { return own }); !errors.Is(err, own) {
 			t.Errorf("the edit's own error is %v", err)
 		}
-		gone, err := b.Trash(t.Context(), c.ID)
-		again := must2(b.Trash(t.Context(), c.ID))(t)
+		gone, err := b.TrashConversation(t.Context(), c.ID)
+		again := must2(b.TrashConversation(t.Context(), c.ID))(t)
 		if err != nil || gone.DeletedAt == 0 || again.DeletedAt != gone.DeletedAt {
 			t.Errorf("in the trash since %d, then %d, %v", gone.DeletedAt, again.DeletedAt, err)
 		}
-		if back := must2(b.Restore(t.Context(), c.ID))(t); back.DeletedAt != 0 || back.Title != "two" {
+		if back := must2(b.RestoreConversation(t.Context(), c.ID))(t); back.DeletedAt != 0 || back.Title != "two" {
 			t.Errorf("restored as %+v", back)
 		}
 	})
@@ -96,7 +97,7 @@ func TestPatch(t *testing.T) {
 
 func TestFind(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		_, err := b.Resolve(t.Context(), "latest", nil)
+		_, err := b.ResolveName(t.Context(), "latest", nil)
 		wantCode(t, err, scrollback.NotFound, "no conversation yet")
 		ids := []scrollback.ConversationID{"abcdef01-2345-7000-8000-000000000001", "abcdef01-2345-7000-8000-000000000002",
 			"abcdef01-9999-7000-8000-000000000003"}
@@ -108,12 +109,12 @@ func TestFind(t *testing.T) {
 			" " + string(ids[1]) + "\n": ids[1],
 			"1":                         ids[2], " 2 ": ids[1], "3": ids[0],
 		} {
-			if got, err := b.Resolve(t.Context(), name, nil); err != nil || got != want {
+			if got, err := b.ResolveName(t.Context(), name, nil); err != nil || got != want {
 				t.Errorf("%q: %s, %v", name, got, err)
 			}
 		}
 		for _, name := range []string{"abcdef01", "abcdef01-2345-7000-8000-00000000000"} {
-			_, err := b.Resolve(t.Context(), name, nil)
+			_, err := b.ResolveName(t.Context(), name, nil)
 			wantCode(t, err, scrollback.Invalid, "ambiguous")
 			if err == nil || !strings.Contains(err.Error(), string(ids[0])) || !strings.Contains(err.Error(), string(ids[1])) {
 				t.Errorf("%s: the candidates are not in %v", name, err)
@@ -122,12 +123,12 @@ func TestFind(t *testing.T) {
 		for _, name := range []string{"", "abcdef0", "0", "-1", "4", "1x", "%%%%%%%%", "________",
 			"abcdef01-2345-7000-8000-0000000000019",
 			"abcdef02"} {
-			if got, err := b.Resolve(t.Context(), name, nil); err == nil || got != "" {
+			if got, err := b.ResolveName(t.Context(), name, nil); err == nil || got != "" {
 				t.Errorf("%q finds %s", name, got)
 			}
 		}
 		b.say(ids[0], "newer")
-		if got, err := b.Resolve(t.Context(), "latest", nil); err != nil || got != ids[0] {
+		if got, err := b.ResolveName(t.Context(), "latest", nil); err != nil || got != ids[0] {
 			t.Errorf("the latest change is in %s, %v", got, err)
 		}
 	})
@@ -147,7 +148,7 @@ func TestList(t *testing.T) {
 			})
 			want = append([]string{title}, want...)
 			if title == "gamma" {
-				must2(b.Trash(t.Context(), c.ID))(t)
+				must2(b.TrashConversation(t.Context(), c.ID))(t)
 				want = want[1:]
 			}
 		}
@@ -155,7 +156,7 @@ func TestList(t *testing.T) {
 			t.Helper()
 			var out []string
 			for range 20 {
-				cs, next, err := b.List(t.Context(), q)
+				cs, next, err := b.ListConversations(t.Context(), q)
 				if err != nil || q.Limit > 0 && len(cs) > q.Limit || next != "" && len(cs) == 0 {
 					t.Fatalf("%+v: %d, next %q, %v", q, len(cs), next, err)
 				}
@@ -188,7 +189,7 @@ func TestList(t *testing.T) {
 			}
 		}
 		for _, bad := range []string{"!", "abc", "bm90IGpzb24", "W10", "eyJBdCI6IngifQ", "%00"} {
-			_, _, err := b.List(t.Context(), scrollback.ListQuery{Cursor: bad})
+			_, _, err := b.ListConversations(t.Context(), scrollback.ListQuery{Cursor: bad})
 			wantCode(t, err, scrollback.Invalid, "cursor")
 			_, _, err = b.Refs.List(t.Context(), "x", scrollback.RefQuery{Cursor: bad})
 			wantCode(t, err, scrollback.Invalid, "cursor")
@@ -234,7 +235,7 @@ func TestBoundOfProjects(t *testing.T) {
 			{scrollback.DefaultProject, []string{scrollback.DefaultProject}, []string{"in "}},
 			{scrollback.DefaultProject, []string{"a"}, nil},
 		} {
-			found, next, err := b.List(t.Context(), scrollback.ListQuery{Project: c.named, Projects: c.within})
+			found, next, err := b.ListConversations(t.Context(), scrollback.ListQuery{Project: c.named, Projects: c.within})
 			var got []string
 			for _, f := range found {
 				got = append(got, f.Title)

@@ -16,20 +16,20 @@ func TestCountedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, _, err := s.Create(t.Context(), scrollback.Conversation{})
+	c, _, err := s.CreateConversation(t.Context(), scrollback.Conversation{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, err := s.Head(t.Context(), c.ID)
+	head, err := s.ReadHead(t.Context(), c.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	parts := scrollback.Parts{scrollback.Text{Text: "a long answer"},
 		scrollback.ToolCall{ID: "c1", Name: "look", Arguments: []byte(`{"at":1}`)}}
-	in := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts},
-		Counted: store.Counted{}}
-	want := s.Weigh(in.Parts, in.Counted)
-	done, err := s.Append(t.Context(), head, []store.Incoming{in})
+	in := store.IncomingMessage{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts},
+		Counted: store.TokenCounts{}}
+	want := s.WeighParts(in.Parts, in.Counted)
+	done, err := s.AppendMessages(t.Context(), head, []store.IncomingMessage{in})
 	if err != nil {
 		t.Fatal(err)
 	}

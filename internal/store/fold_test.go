@@ -16,7 +16,7 @@ func (b *bench) fold(id scrollback.ConversationID, boundary int64, carried []int
 	b.t.Helper()
 	h := b.head(id)
 	v := scrollback.View{Boundary: boundary, Carried: carried}
-	for m, err := range b.All(b.t.Context(), id) {
+	for m, err := range b.WalkConversation(b.t.Context(), id) {
 		if must(b.t, m, err); m.Seq <= boundary && !slices.Contains(carried, m.Seq) {
 			v.Sum = v.Sum.Add(m.Weight)
 		}
@@ -26,8 +26,8 @@ func (b *bench) fold(id scrollback.ConversationID, boundary int64, carried []int
 			Level: s.Level})
 	}
 	r := scrollback.Receipt{Result: scrollback.ResultCompacted, LastSeq: boundary}
-	if err := b.Views.Commit(b.t.Context(),
-		store.Commit{Conversation: id, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: v,
+	if err := b.Views.CommitFold(b.t.Context(),
+		store.FoldCommit{Conversation: id, Branch: h.Branch.ID, IfViewVersion: h.Branch.ViewVersion, View: v,
 			Segments: made, Receipt: r}); err != nil {
 		b.t.Fatal(err)
 	}
@@ -109,13 +109,13 @@ func TestSnapshotOfAFork(t *testing.T) {
 		if !slices.Equal(texts(s.Carried), want[4:5]) || !slices.Equal(texts(s.Live), want[7:]) {
 			t.Errorf("carried %v, live %v", texts(s.Carried), texts(s.Live))
 		}
-		if r, err := b.Views.Unfold(t.Context(), g.ID, ""); err != nil || r.LastSeq != 7 {
+		if r, err := b.Views.UndoFolds(t.Context(), g.ID, ""); err != nil || r.LastSeq != 7 {
 			t.Errorf("undone %+v, %v", r, err)
 		}
 		if s = must2(b.Views.Snapshot(t.Context(), b.head(g.ID), 1<<40))(t); !slices.Equal(texts(s.Live), want) {
 			t.Errorf("undone, live is %v", texts(s.Live))
 		}
-		_, err := b.Views.Unfold(t.Context(), g.ID, "")
+		_, err := b.Views.UndoFolds(t.Context(), g.ID, "")
 		wantCode(t, err, scrollback.NotFound, "")
 	})
 }
@@ -164,13 +164,13 @@ func TestRef(t *testing.T) {
 		for _, bad := range []scrollback.Ref{"", "nonsense", "history:", "artifact:../../x"} {
 			_, err := b.Refs.Get(t.Context(), g.ID, bad)
 			wantCode(t, err, scrollback.Invalid, "is not a ref")
-			_, err = b.Refs.Owner(t.Context(), bad)
+			_, err = b.Refs.FindOwner(t.Context(), bad)
 			wantCode(t, err, scrollback.Invalid, "is not a ref")
 		}
-		if id, err := b.Refs.Owner(t.Context(), history); err != nil || id != parent.ID {
+		if id, err := b.Refs.FindOwner(t.Context(), history); err != nil || id != parent.ID {
 			t.Errorf("owner %s, %v", id, err)
 		}
-		_, err := b.Refs.Owner(t.Context(), unmentioned)
+		_, err := b.Refs.FindOwner(t.Context(), unmentioned)
 		wantCode(t, err, scrollback.NotFound, "")
 		for limit := 1; limit < 4; limit++ {
 			var got []scrollback.Ref

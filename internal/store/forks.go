@@ -22,15 +22,15 @@ type fork struct {
 	seq   int64
 }
 
-// Forks reads the branches of a conversation.
-func (p Branches) Forks(ctx context.Context, id scrollback.ConversationID) (*Forks, error) {
+// ReadForks reads the branches of a conversation.
+func (p Branches) ReadForks(ctx context.Context, id scrollback.ConversationID) (*Forks, error) {
 	all, err := p.s.d.Log.ListBranches(ctx, id)
 	f := &Forks{p: p, all: map[scrollback.BranchID]scrollback.Branch{}, leaving: map[fork][]scrollback.BranchID{}}
 	for _, b := range all {
 		f.all[b.ID] = b
 	}
 	for _, b := range all {
-		f.link(b)
+		f.linkBranch(b)
 	}
 	return f, err
 }
@@ -39,11 +39,11 @@ func (p Branches) Forks(ctx context.Context, id scrollback.ConversationID) (*For
 func (f *Forks) Put(b scrollback.Branch) {
 	_, known := f.all[b.ID]
 	if f.all[b.ID] = b; !known {
-		f.link(b)
+		f.linkBranch(b)
 	}
 }
 
-func (f *Forks) link(b scrollback.Branch) {
+func (f *Forks) linkBranch(b scrollback.Branch) {
 	at := fork{b.Parent, b.AtSeq}
 	f.leaving[at] = append(f.leaving[at], b.ID)
 	if _, own := f.all[b.Parent]; !own && b.AtSeq > 0 {
@@ -51,14 +51,15 @@ func (f *Forks) link(b scrollback.Branch) {
 	}
 }
 
-// Continuations yields the other branches that continue after message seq of a branch's
+// WalkContinuations yields the other branches that continue after message seq of a branch's
 // path: the one that owns the message, those that leave it there, and, of a fork, those that
 // inherit it and more.
-func (f *Forks) Continuations(ctx context.Context, b scrollback.Branch, seq int64) iter.Seq2[scrollback.Branch, error] {
+func (f *Forks) WalkContinuations(ctx context.Context, b scrollback.Branch,
+	seq int64) iter.Seq2[scrollback.Branch, error] {
 	return func(yield func(scrollback.Branch, error) bool) {
 		at := fork{seq: seq}
 		if seq > 0 {
-			m, err := f.p.s.At(ctx, b, seq)
+			m, err := f.p.s.ReadMessageAt(ctx, b, seq)
 			if err != nil {
 				yield(b, err)
 				return
@@ -81,7 +82,7 @@ func (f *Forks) Continuations(ctx context.Context, b scrollback.Branch, seq int6
 			if f.all[id].AtSeq <= seq {
 				continue // it leaves there, or before
 			}
-			passes, err := f.p.passes(ctx, f.all[id], seq, at.owner)
+			passes, err := f.p.pathHas(ctx, f.all[id], seq, at.owner)
 			if err != nil {
 				yield(b, err)
 				return
@@ -93,12 +94,13 @@ func (f *Forks) Continuations(ctx context.Context, b scrollback.Branch, seq int6
 	}
 }
 
-// passes reports whether a branch's path has a message that a branch owns, or begins where
+// pathHas reports whether a branch's path has a message that a branch owns, or begins where
 // that has none.
-func (p Branches) passes(ctx context.Context, b scrollback.Branch, seq int64, owner scrollback.BranchID) (bool, error) {
+func (p Branches) pathHas(ctx context.Context, b scrollback.Branch, seq int64, owner scrollback.BranchID) (bool,
+	error) {
 	if seq == 0 {
 		return true, nil
 	}
-	m, err := p.s.At(ctx, b, seq)
+	m, err := p.s.ReadMessageAt(ctx, b, seq)
 	return m.Branch == owner, err
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Damaged is a message that is not as it was stored.
-type Damaged = driver.DamagedMessage
+// DamagedMessage is a message that is not as it was stored.
+type DamagedMessage = driver.DamagedMessage
 
 // Hashes holds messages against the hashes that were made of them when they were stored.
 type Hashes struct{ s *Store }
@@ -21,10 +21,10 @@ type Hashes struct{ s *Store }
 // damagedMost bounds how many damaged messages are named.
 const damagedMost = 100
 
-// Damaged lists the messages on the path of a branch, from seq to seq, that are not as they were
+// FindDamaged lists the messages on the path of a branch, from seq to seq, that are not as they were
 // stored, at most the first hundred. Those that have no hash yet count as sound.
-func (h Hashes) Damaged(ctx context.Context, b scrollback.BranchID, from, to int64) ([]Damaged, error) {
-	var out []Damaged
+func (h Hashes) FindDamaged(ctx context.Context, b scrollback.BranchID, from, to int64) ([]DamagedMessage, error) {
+	var out []DamagedMessage
 	for from = max(from, 1); from <= to && len(out) < damagedMost; from += chunk {
 		v, err := h.s.d.Admin.VerifyHashes(ctx, driver.MessageQuery{Branch: b, From: from, To: min(to, from+chunk-1)})
 		if err != nil {
@@ -35,8 +35,8 @@ func (h Hashes) Damaged(ctx context.Context, b scrollback.BranchID, from, to int
 	return out[:min(len(out), damagedMost)], nil
 }
 
-// DamagedIn lists those of a whole conversation: on all of its branches, and on what it inherits.
-func (h Hashes) DamagedIn(ctx context.Context, id scrollback.ConversationID) ([]Damaged, error) {
+// FindDamagedIn lists those of a whole conversation: on all of its branches, and on what it inherits.
+func (h Hashes) FindDamagedIn(ctx context.Context, id scrollback.ConversationID) ([]DamagedMessage, error) {
 	branches, err := h.s.d.Log.ListBranches(ctx, id)
 	if err != nil {
 		return nil, err
@@ -45,14 +45,14 @@ func (h Hashes) DamagedIn(ctx context.Context, id scrollback.ConversationID) ([]
 	for _, b := range branches {
 		own[b.ID] = true
 	}
-	var out []Damaged
+	var out []DamagedMessage
 	seen := map[scrollback.MessageID]bool{}
 	for _, b := range branches {
 		from := b.AtSeq + 1
 		if !own[b.Parent] { // what is before it is inherited
 			from = 1
 		}
-		some, err := h.Damaged(ctx, b.ID, from, b.HeadSeq)
+		some, err := h.FindDamaged(ctx, b.ID, from, b.HeadSeq)
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func (h Hashes) DamagedIn(ctx context.Context, id scrollback.ConversationID) ([]
 // Check fails with internal if a message of a conversation, or of what it inherits, is not as it was
 // stored, and names it.
 func (h Hashes) Check(ctx context.Context, id scrollback.ConversationID) error {
-	damaged, err := h.DamagedIn(ctx, id)
+	damaged, err := h.FindDamagedIn(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (h Hashes) Check(ctx context.Context, id scrollback.ConversationID) error {
 }
 
 // damageIn is the error that names damaged messages, and nil for none.
-func damageIn(op string, damaged []Damaged) error {
+func damageIn(op string, damaged []DamagedMessage) error {
 	switch len(damaged) {
 	case 0:
 		return nil
@@ -90,7 +90,7 @@ func damageIn(op string, damaged []Damaged) error {
 }
 
 // nameDamaged names damaged messages for people: one by its id, more by their seqs.
-func nameDamaged(all []Damaged) string {
+func nameDamaged(all []DamagedMessage) string {
 	if len(all) == 0 {
 		return ""
 	}
@@ -118,10 +118,10 @@ const (
 // Fill makes the hashes of all messages that have none, and returns how many it made. progress,
 // unless it is nil, is told how many those are so far. It can be broken off at any time.
 func (h Hashes) Fill(ctx context.Context, progress func(made int64)) (made int64, err error) {
-	return h.fill(ctx, 0, progress)
+	return h.fillPaced(ctx, 0, progress)
 }
 
-func (h Hashes) fill(ctx context.Context, pause time.Duration, progress func(made int64)) (made int64, err error) {
+func (h Hashes) fillPaced(ctx context.Context, pause time.Duration, progress func(made int64)) (made int64, err error) {
 	for {
 		step, err := h.s.d.Admin.FillHashes(ctx, hashEach)
 		made += step.Made
@@ -147,18 +147,18 @@ func (h Hashes) Refill(ctx context.Context, progress func(made int64)) (made int
 	return h.Fill(ctx, progress)
 }
 
-// Keep is Fill beside those who use the store, with pauses, by one server at a time. It returns when
+// FillInBackground is Fill beside those who use the store, with pauses, by one server at a time. It returns when
 // there is nothing to be made, which is done, or another server makes it, or ctx ends; what is left is
 // made later.
-func (h Hashes) Keep(ctx context.Context, log *slog.Logger) (done bool) {
-	claim, err := h.s.Claims.Take(ctx, "", hashWork)
+func (h Hashes) FillInBackground(ctx context.Context, log *slog.Logger) (done bool) {
+	claim, err := h.s.Claims.ClaimWork(ctx, "", hashWork)
 	if err == nil && claim == nil {
 		return false
 	}
 	defer claim.Release()
 	var made int64
 	if err == nil {
-		made, err = h.fill(ctx, hashPause, nil)
+		made, err = h.fillPaced(ctx, hashPause, nil)
 	}
 	if err != nil && ctx.Err() == nil {
 		log.Warn("hashes of older messages could not be made", "made", made, "error", err)

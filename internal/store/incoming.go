@@ -14,20 +14,20 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// Incoming is a message before it is in the log. The store fills in what is missing: id,
+// IncomingMessage is a message before it is in the log. The store fills in what is missing: id,
 // time, status, weight. Mentions are its artifacts. Counted may be nil.
-type Incoming struct {
+type IncomingMessage struct {
 	scrollback.Message
 	Mentions []scrollback.Artifact
-	Counted  Counted
+	Counted  TokenCounts
 }
 
-// Counted has the tokens of texts of a message, so that none is counted again on its way in.
-type Counted map[string]int
+// TokenCounts has the tokens of texts of a message, so that none is counted again on its way in.
+type TokenCounts map[string]int
 
-// entries makes rows of messages. Weighing them takes most of the time of an import, so many
+// prepareEntries makes rows of messages. Weighing them takes most of the time of an import, so many
 // are done at once.
-func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
+func (s *Store) prepareEntries(in []IncomingMessage, turn scrollback.TurnID) []driver.Entry {
 	out := make([]driver.Entry, len(in))
 	now := s.Now()
 	for i := range in {
@@ -51,24 +51,24 @@ func (s *Store) entries(in []Incoming, turn scrollback.TurnID) []driver.Entry {
 		}
 		out[i] = driver.Entry{Message: m, Mentions: in[i].Mentions}
 	}
-	defer func() { s.index.Wrote(found(out)) }()
+	defer func() { s.index.NoteWritten(countEntries(out)) }()
 	workers := min(runtime.GOMAXPROCS(0), len(in)/minShare)
 	if workers < 2 {
-		measure(s, in, out)
+		weighEntries(s, in, out)
 		return out
 	}
 	var measured sync.WaitGroup
 	for w := range workers {
 		from := w * len(in) / workers
 		to := (w + 1) * len(in) / workers
-		measured.Go(func() { measure(s, in[from:to], out[from:to]) })
+		measured.Go(func() { weighEntries(s, in[from:to], out[from:to]) })
 	}
 	measured.Wait()
 	return out
 }
 
-// found is how many messages there are, and how many bytes search reads of them.
-func found(entries []driver.Entry) (messages int, bytes int64) {
+// countEntries returns how many messages there are, and how many bytes search reads of them.
+func countEntries(entries []driver.Entry) (messages int, bytes int64) {
 	for _, e := range entries {
 		bytes += e.Weight.Bytes
 		for _, a := range e.Mentions {
@@ -78,8 +78,8 @@ func found(entries []driver.Entry) (messages int, bytes int64) {
 	return len(entries), bytes
 }
 
-// texts reads the texts of artifacts.
-type texts struct {
+// artifactTexts reads the texts of artifacts.
+type artifactTexts struct {
 	read   func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error)
 	failed atomic.Int64 // when it last failed, in Unix ms
 }
@@ -91,9 +91,9 @@ const (
 	textAgain = 5 * time.Second
 )
 
-// of is what search reads of a message: what it says and what its artifacts say. With an
+// readTexts returns what search reads of a message: what it says and what its artifacts say. With an
 // error it is as much of that as can be read now.
-func (t *texts) of(ctx context.Context, m scrollback.Message) (string, error) {
+func (t *artifactTexts) readTexts(ctx context.Context, m scrollback.Message) (string, error) {
 	text := search.Text(m.Parts)
 	if t.read == nil {
 		return text, nil
@@ -119,14 +119,14 @@ func (t *texts) of(ctx context.Context, m scrollback.Message) (string, error) {
 // minShare is how many messages are worth a goroutine.
 const minShare = 16
 
-// measure fills in the weight of rows.
-func measure(s *Store, in []Incoming, out []driver.Entry) {
+// weighEntries fills in the weight of rows.
+func weighEntries(s *Store, in []IncomingMessage, out []driver.Entry) {
 	for i := range out {
 		m := &out[i].Message
 		compactPayloads(m.Parts)
-		m.Weight = s.Weigh(m.Parts, in[i].Counted)
+		m.Weight = s.WeighParts(m.Parts, in[i].Counted)
 		m.Tokens = int(m.Weight.Tokens)
-		out[i].Sources = sources(m.Parts)
+		out[i].Sources = listSources(m.Parts)
 	}
 }
 
@@ -134,8 +134,8 @@ func measure(s *Store, in []Incoming, out []driver.Entry) {
 // anything.
 const maxVersion = 1 << 30
 
-// sources are those whose content is in parts.
-func sources(parts scrollback.Parts) (out []driver.SourceVersion) {
+// listSources returns those whose content is in parts.
+func listSources(parts scrollback.Parts) (out []driver.SourceVersion) {
 	for _, r := range parts.References() {
 		if r.IsWhole() && r.Version <= maxVersion {
 			out = append(out, driver.SourceVersion{Name: r.Source, Version: r.Version, SHA256: r.SHA256})
@@ -144,18 +144,18 @@ func sources(parts scrollback.Parts) (out []driver.SourceVersion) {
 	return out
 }
 
-// salvage makes an interrupted message of the draft of a turn whose owner is gone.
-func (s *Store) salvage(old scrollback.Turn) []driver.Entry {
+// salvageDraft makes an interrupted message of the draft of a turn whose owner is gone.
+func (s *Store) salvageDraft(old scrollback.Turn) []driver.Entry {
 	if old.Draft.IsEmpty() {
 		return nil
 	}
-	return s.entries([]Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant,
+	return s.prepareEntries([]IncomingMessage{{Message: scrollback.Message{Role: scrollback.RoleAssistant,
 		Parts: old.Draft.Parts(), Model: old.Draft.Model, Status: scrollback.StatusInterrupted}}}, old.ID)
 }
 
-// Weigh returns the load of parts on a window: o200k tokens, bytes on the wire, and
+// WeighParts returns the load of parts on a window: o200k tokens, bytes on the wire, and
 // images. What counted has is not counted, and what it lacks is put there, unless it is nil.
-func (s *Store) Weigh(parts scrollback.Parts, counted Counted) scrollback.Weight {
+func (s *Store) WeighParts(parts scrollback.Parts, counted TokenCounts) scrollback.Weight {
 	return window.Weigh(parts, func(t string) int {
 		n, known := counted[t]
 		if !known {

@@ -17,15 +17,16 @@ import (
 // chunk bounds how many messages one read holds in memory.
 const chunk = 512
 
-// Walk reads the path of a branch from seq to seq, a bounded piece at a time.
-func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64) iter.Seq2[scrollback.Message, error] {
+// WalkMessages reads the path of a branch from seq to seq, a bounded piece at a time.
+func (s *Store) WalkMessages(ctx context.Context, b scrollback.BranchID, from,
+	to int64) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
 		for from = max(from, 1); from <= to; {
 			end := min(to, from+chunk-1)
 			ms, err := s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
 			if err == nil && (len(ms) != int(end-from+1) || ms[0].Seq != from || ms[len(ms)-1].Seq != end) {
 				err = scrollback.Errorf(scrollback.Internal, "store.Walk", i18n.PathHasNoMessage, b,
-					missing(ms, from))
+					firstMissing(ms, from))
 			}
 			if err != nil {
 				yield(scrollback.Message{}, err)
@@ -47,7 +48,7 @@ func (s *Store) Walk(ctx context.Context, b scrollback.BranchID, from, to int64)
 func (s *Store) SiftMessages(ctx context.Context, b scrollback.BranchID, from, to int64,
 	wanted func(parts []byte) bool) iter.Seq2[scrollback.Message, error] {
 	if from = max(from, 1); to-from < chunk {
-		return sift(ctx, s.d.Log, driver.MessageQuery{Branch: b, From: from, To: to, Wanted: wanted})
+		return readWanted(ctx, s.d.Log, driver.MessageQuery{Branch: b, From: from, To: to, Wanted: wanted})
 	}
 	return func(yield func(scrollback.Message, error) bool) {
 		var reading sync.WaitGroup
@@ -65,7 +66,7 @@ func (s *Store) SiftMessages(ctx context.Context, b scrollback.BranchID, from, t
 				case <-ctx.Done():
 					return
 				}
-				reading.Go(func() { piece <- sift(ctx, s.d.Log, q) })
+				reading.Go(func() { piece <- readWanted(ctx, s.d.Log, q) })
 			}
 		})
 		for piece := range pieces {
@@ -84,8 +85,8 @@ func (s *Store) SiftMessages(ctx context.Context, b scrollback.BranchID, from, t
 // readersMost bounds how many pieces of a path are read at once.
 const readersMost = 4
 
-// sift reads one piece of a path. Each message of it was either read or left out.
-func sift(ctx context.Context, read driver.Log, q driver.MessageQuery) iter.Seq2[scrollback.Message, error] {
+// readWanted reads one piece of a path. Each message of it was either read or left out.
+func readWanted(ctx context.Context, read driver.Log, q driver.MessageQuery) iter.Seq2[scrollback.Message, error] {
 	var seen int64
 	if wanted := q.Wanted; wanted != nil {
 		q.Wanted = func(parts []byte) bool { seen++; return wanted(parts) }
@@ -110,8 +111,8 @@ func sift(ctx context.Context, read driver.Log, q driver.MessageQuery) iter.Seq2
 	}
 }
 
-// missing is the first seq that ms, which should continue from there, lacks.
-func missing(ms []scrollback.Message, from int64) int64 {
+// firstMissing returns the first seq that ms, which should continue from there, lacks.
+func firstMissing(ms []scrollback.Message, from int64) int64 {
 	for _, m := range ms {
 		if m.Seq != from {
 			break
@@ -121,15 +122,16 @@ func missing(ms []scrollback.Message, from int64) int64 {
 	return from
 }
 
-// All reads the whole path of a conversation's current branch.
-func (s *Store) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
+// WalkConversation reads the whole path of a conversation's current branch.
+func (s *Store) WalkConversation(ctx context.Context,
+	id scrollback.ConversationID) iter.Seq2[scrollback.Message, error] {
 	return func(yield func(scrollback.Message, error) bool) {
 		h, err := s.d.Log.ReadHead(ctx, id)
 		if err != nil {
 			yield(scrollback.Message{}, err)
 			return
 		}
-		for m, err := range s.Walk(ctx, h.Branch.ID, 1, h.Branch.HeadSeq) {
+		for m, err := range s.WalkMessages(ctx, h.Branch.ID, 1, h.Branch.HeadSeq) {
 			if !yield(m, err) {
 				return
 			}
@@ -137,25 +139,25 @@ func (s *Store) All(ctx context.Context, id scrollback.ConversationID) iter.Seq2
 	}
 }
 
-// At returns the message with the given seq on a branch's path.
-func (s *Store) At(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.Message, error) {
+// ReadMessageAt returns the message with the given seq on a branch's path.
+func (s *Store) ReadMessageAt(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.Message, error) {
 	if seq < 1 || seq > b.HeadSeq {
 		return scrollback.Message{}, scrollback.Errorf(scrollback.NotFound, "store.At", i18n.NoMessageOnPath,
 			seq)
 	}
-	ms, err := gather(s.Walk(ctx, b.ID, seq, seq))
+	ms, err := collectMessages(s.WalkMessages(ctx, b.ID, seq, seq))
 	if err != nil {
 		return scrollback.Message{}, err
 	}
 	return ms[0], nil
 }
 
-// Messages reads the path of a branch from seq to seq.
-func (s *Store) Messages(ctx context.Context, b scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
-	return gather(s.Walk(ctx, b, from, to))
+// ReadMessages reads the path of a branch from seq to seq.
+func (s *Store) ReadMessages(ctx context.Context, b scrollback.BranchID, from, to int64) ([]scrollback.Message, error) {
+	return collectMessages(s.WalkMessages(ctx, b, from, to))
 }
 
-func gather(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, error) {
+func collectMessages(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, error) {
 	var out []scrollback.Message
 	for m, err := range seq {
 		if err != nil {
@@ -166,14 +168,14 @@ func gather(seq iter.Seq2[scrollback.Message, error]) ([]scrollback.Message, err
 	return out, nil
 }
 
-// Page returns messages and the seq to continue from in the same direction, or 0.
-func (s *Store) Page(ctx context.Context, id scrollback.ConversationID,
+// ReadPage returns messages and the seq to continue from in the same direction, or 0.
+func (s *Store) ReadPage(ctx context.Context, id scrollback.ConversationID,
 	q scrollback.PageQuery) ([]scrollback.Message, int64, error) {
 	h, err := s.d.Log.ReadHead(ctx, id)
 	if err != nil {
 		return nil, 0, err
 	}
-	b, err := s.Branches.Of(ctx, h, q.Branch)
+	b, err := s.Branches.Find(ctx, h, q.Branch)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -192,7 +194,7 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID,
 		from = max(1, *q.After+1)
 		to = min(from+limit-1, end)
 	}
-	ms, err := s.Messages(ctx, b.ID, from, to)
+	ms, err := s.ReadMessages(ctx, b.ID, from, to)
 	switch {
 	case err != nil || len(ms) == 0:
 		return ms, 0, err
@@ -204,31 +206,31 @@ func (s *Store) Page(ctx context.Context, id scrollback.ConversationID,
 	return ms, 0, nil
 }
 
-// Append adds messages outside any turn, as an import does, after the head that the
+// AppendMessages adds messages outside any turn, as an import does, after the head that the
 // caller saw; any other head is a conflict. A turn left open by an owner whose lease has
 // ended is closed first, as Begin does it.
-func (s *Store) Append(ctx context.Context, head Head, in []Incoming) (Finished, error) {
+func (s *Store) AppendMessages(ctx context.Context, head Head, in []IncomingMessage) (AppendResult, error) {
 	return s.d.Log.AppendEntries(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq,
 		IfBranch: head.Branch.ID,
-		Entries:  s.entries(in, ""), Salvage: s.salvage})
+		Entries:  s.prepareEntries(in, ""), Salvage: s.salvageDraft})
 }
 
-// Segments returns those with the given ids, in that order.
-func (s *Store) Segments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
+// ReadSegments returns those with the given ids, in that order.
+func (s *Store) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
 	return s.d.Views.ReadSegments(ctx, ids)
 }
 
 // Search finds messages by words and ranks them; see [search.Run].
 func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
-	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
+	if q.Projects = boundProjects(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, nil
 	}
-	l, err := searched(ctx, s)
+	l, err := newSearchLog(ctx, s)
 	if err != nil {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
 	}
 	out, err := search.Run(ctx, l, q, s.now())
-	if share, whole := l.Look.Indexed(); !whole {
+	if share, whole := l.Look.IndexedShare(); !whole {
 		out.Indexed = &share
 	}
 	if l.Look.Stopped() {
@@ -239,23 +241,23 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 	return out, err
 }
 
-// Candidates are what Search ranks, for whoever learns what to rank by; see
+// FindCandidates returns what Search ranks, for whoever learns what to rank by; see
 // [search.Candidates].
-func (s *Store) Candidates(ctx context.Context, q scrollback.SearchQuery) ([]*search.Candidate, error) {
-	if q.Projects = bound(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
+func (s *Store) FindCandidates(ctx context.Context, q scrollback.SearchQuery) ([]*search.Candidate, error) {
+	if q.Projects = boundProjects(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return nil, nil
 	}
-	l, err := searched(ctx, s)
+	l, err := newSearchLog(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	return search.Candidates(ctx, l, q, s.now())
 }
 
-// searched is what a search looks at.
-func searched(ctx context.Context, s *Store) (search.Log, error) {
-	look, err := s.index.Look(ctx)
-	return search.Log{Driver: s.d, Look: look, Text: s.index.Text}, err
+// newSearchLog returns what a search looks at.
+func newSearchLog(ctx context.Context, s *Store) (search.Log, error) {
+	look, err := s.index.TakeSnapshot(ctx)
+	return search.Log{Driver: s.d, Look: look, Text: s.index.ReadText}, err
 }
 
 // pageSize is how many entries a list returns when n are requested, 0 for the default.
@@ -269,8 +271,8 @@ func pageSize(n int) (int, error) {
 	return n, nil
 }
 
-// cursor is a list key as opaque text.
-func cursor(k driver.ListKey) string {
+// encodeCursor returns a list key as opaque text.
+func encodeCursor(k driver.ListKey) string {
 	b, err := json.Marshal(k)
 	if err != nil {
 		return ""
@@ -290,8 +292,8 @@ func parseCursor(s string) (*driver.ListKey, error) {
 	return &k, nil
 }
 
-// pages walks pages until there are no more.
-func pages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, error] {
+// walkPages walks pages until there are no more.
+func walkPages[T any](next func() (page []T, more bool, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for more := true; more; {
 			page, rest, err := next()

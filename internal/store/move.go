@@ -13,9 +13,9 @@ import (
 // arrivalBatch is how many messages are compared with the log at once.
 const arrivalBatch = 256
 
-// Arrival is a conversation from elsewhere that is compared with what is here of it:
+// Comparison is a conversation from elsewhere that is compared with what is here of it:
 // record by record, in the order in which it would be written.
-type Arrival struct {
+type Comparison struct {
 	// What is here. Hidden says that only branches are: others inherit from them, or an
 	// import was cut off.
 	scrollback.Conversation
@@ -37,9 +37,9 @@ type Arrival struct {
 	fresh []scrollback.MessageID
 }
 
-// Arrive begins to compare a conversation.
-func (p Move) Arrive(ctx context.Context, id scrollback.ConversationID) (*Arrival, error) {
-	a := &Arrival{s: p.s, Heads: map[scrollback.BranchID]int64{}, Views: map[scrollback.BranchID]int64{},
+// BeginComparison begins to compare a conversation.
+func (p Move) BeginComparison(ctx context.Context, id scrollback.ConversationID) (*Comparison, error) {
+	a := &Comparison{s: p.s, Heads: map[scrollback.BranchID]int64{}, Views: map[scrollback.BranchID]int64{},
 		Segments: map[scrollback.SegmentID]bool{},
 		here:     map[scrollback.BranchID]scrollback.Branch{}, seen: map[scrollback.BranchID]bool{}}
 	h, err := p.s.d.Log.ReadHead(ctx, id)
@@ -59,12 +59,12 @@ func (p Move) Arrive(ctx context.Context, id scrollback.ConversationID) (*Arriva
 	return a, err
 }
 
-func taken(what string, id any) error {
+func takenError(what string, id any) error {
 	return scrollback.Errorf(scrollback.Conflict, "store.Arrive", i18n.DifferentThingHere, what, id)
 }
 
-// Segment compares a segment; a different one with its id is conflict.
-func (a *Arrival) Segment(ctx context.Context, g scrollback.Segment) error {
+// CompareSegment compares a segment; a different one with its id is conflict.
+func (a *Comparison) CompareSegment(ctx context.Context, g scrollback.Segment) error {
 	found, err := a.s.d.Views.ReadSegments(ctx, []scrollback.SegmentID{g.ID})
 	switch {
 	case scrollback.CodeOf(err) == scrollback.NotFound:
@@ -72,19 +72,19 @@ func (a *Arrival) Segment(ctx context.Context, g scrollback.Segment) error {
 	case err != nil:
 		return err
 	case found[0].Conversation != g.Conversation || found[0].Hash != g.Hash || found[0].SHA256 != g.SHA256:
-		return taken("segment", g.ID)
+		return takenError("segment", g.ID)
 	}
 	a.Segments[g.ID] = true
 	return nil
 }
 
-// Branch compares a branch; one of another conversation with its id is conflict.
-func (a *Arrival) Branch(ctx context.Context, b scrollback.Branch) error {
+// CompareBranch compares a branch; one of another conversation with its id is conflict.
+func (a *Comparison) CompareBranch(ctx context.Context, b scrollback.Branch) error {
 	a.seen[b.ID] = true
 	have, ok := a.here[b.ID]
 	if ok {
 		if have.Parent != b.Parent || have.AtSeq != b.AtSeq {
-			a.differs("branch %s begins elsewhere", b.ID)
+			a.noteDifference("branch %s begins elsewhere", b.ID)
 		}
 		a.Ours = a.Ours || have.HeadSeq > b.HeadSeq
 		return nil
@@ -95,30 +95,30 @@ func (a *Arrival) Branch(ctx context.Context, b scrollback.Branch) error {
 		return nil
 	}
 	if err == nil {
-		err = taken("branch", b.ID)
+		err = takenError("branch", b.ID)
 	}
 	return err
 }
 
-func (a *Arrival) differs(format string, args ...any) {
+func (a *Comparison) noteDifference(format string, args ...any) {
 	if a.Split == "" {
 		a.Split = fmt.Sprintf(format, args...)
 	}
 }
 
-// Message compares a message with the one in its place. If there is none, its id must be
+// CompareMessage compares a message with the one in its place. If there is none, its id must be
 // unused, else it is conflict.
-func (a *Arrival) Message(ctx context.Context, m scrollback.Message) error {
+func (a *Comparison) CompareMessage(ctx context.Context, m scrollback.Message) error {
 	if m.Seq > a.Heads[m.Branch] {
 		a.Theirs = true
 		a.Missing++
 		if a.fresh = append(a.fresh, m.ID); len(a.fresh) < arrivalBatch {
 			return nil
 		}
-		return a.free(ctx)
+		return a.checkUnused(ctx)
 	}
 	if n := len(a.known); n == arrivalBatch || n > 0 && a.known[0].Branch != m.Branch {
-		if err := a.compare(ctx); err != nil {
+		if err := a.compareMessages(ctx); err != nil {
 			return err
 		}
 	}
@@ -126,22 +126,22 @@ func (a *Arrival) Message(ctx context.Context, m scrollback.Message) error {
 	return nil
 }
 
-func (a *Arrival) free(ctx context.Context) error {
+func (a *Comparison) checkUnused(ctx context.Context) error {
 	id, err := a.s.d.Log.FindTakenID(ctx, a.fresh)
 	a.fresh = a.fresh[:0]
 	if err == nil && id != "" {
-		err = taken("message", id)
+		err = takenError("message", id)
 	}
 	return err
 }
 
-func (a *Arrival) compare(ctx context.Context) error {
+func (a *Comparison) compareMessages(ctx context.Context) error {
 	theirs := a.known
 	a.known = nil
 	if len(theirs) == 0 || a.Split != "" {
 		return nil
 	}
-	ours, err := a.s.Messages(ctx, theirs[0].Branch, theirs[0].Seq, theirs[len(theirs)-1].Seq)
+	ours, err := a.s.ReadMessages(ctx, theirs[0].Branch, theirs[0].Seq, theirs[len(theirs)-1].Seq)
 	if err != nil {
 		return err
 	}
@@ -149,22 +149,22 @@ func (a *Arrival) compare(ctx context.Context) error {
 		x, err := scrollback.HashMessages(theirs[i : i+1])
 		y, errOurs := scrollback.HashMessages(ours[i : i+1])
 		if err != nil || errOurs != nil || x != y {
-			a.differs("from message %d on", theirs[i].Seq)
+			a.noteDifference("from message %d on", theirs[i].Seq)
 			return nil
 		}
 	}
 	return nil
 }
 
-// End ends the comparison.
-func (a *Arrival) End(ctx context.Context) error {
-	if err := a.compare(ctx); err != nil {
+// EndComparison ends the comparison.
+func (a *Comparison) EndComparison(ctx context.Context) error {
+	if err := a.compareMessages(ctx); err != nil {
 		return err
 	}
 	for id, b := range a.here {
 		a.Ours = a.Ours || !a.seen[id] && b.HeadSeq > b.AtSeq
 	}
-	return a.free(ctx)
+	return a.checkUnused(ctx)
 }
 
 // Growth is what a branch grows by: messages with ids and times of their own, after
@@ -172,40 +172,43 @@ func (a *Arrival) End(ctx context.Context) error {
 type Growth struct {
 	scrollback.Branch
 	IfHead   int64
-	Messages []Incoming
+	Messages []IncomingMessage
 }
 
-// Adopt brings in a batch of a history that was made elsewhere; see [Adopt].
-func (p Move) Adopt(ctx context.Context, a Adopt, grow ...Growth) error {
-	if err := complete("store.Adopt", &a.Conversation); err != nil {
+// AdoptHistory brings in a batch of a history that was made elsewhere; see [Adoption].
+func (p Move) AdoptHistory(ctx context.Context, a Adoption, grow ...Growth) error {
+	if err := completeConversation("store.Adopt", &a.Conversation); err != nil {
 		return err
 	}
 	for _, g := range grow {
 		a.Branches = append(a.Branches, driver.AdoptedBranch{Branch: g.Branch, IfHead: g.IfHead,
-			Entries: p.s.entries(g.Messages, "")})
+			Entries: p.s.prepareEntries(g.Messages, "")})
 	}
 	a.Now = p.s.Now()
-	a.Salvage = p.s.salvage
+	a.Salvage = p.s.salvageDraft
 	return p.s.d.Log.AdoptHistory(ctx, a)
 }
 
-// Admits returns an error unless a conversation's own fields are valid.
-func (p Move) Admits(c scrollback.Conversation) error { return complete("store.Adopt", &c) }
+// CheckFields returns an error unless a conversation's own fields are valid.
+func (p Move) CheckFields(c scrollback.Conversation) error {
+	return completeConversation("store.Adopt", &c)
+}
 
-// Branch returns a branch of any conversation, visible or hidden; not_found if unknown.
-func (p Move) Branch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
+// FindBranch returns a branch of any conversation, visible or hidden; not_found if unknown.
+func (p Move) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
 	return p.s.d.Log.FindBranch(ctx, id)
 }
 
-// Branches returns the branches of a conversation, including empty ones, by id.
-func (p Move) Branches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
+// ListBranches returns the branches of a conversation, including empty ones, by id.
+func (p Move) ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	return p.s.d.Log.ListBranches(ctx, id)
 }
 
-// Folds walks the receipts of a conversation, oldest first.
-func (p Move) Folds(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.StoredReceipt, error] {
+// WalkReceipts walks the receipts of a conversation, oldest first.
+func (p Move) WalkReceipts(ctx context.Context,
+	id scrollback.ConversationID) iter.Seq2[scrollback.StoredReceipt, error] {
 	skip := 0
-	return pages(func() ([]scrollback.StoredReceipt, bool, error) {
+	return walkPages(func() ([]scrollback.StoredReceipt, bool, error) {
 		page, err := p.s.d.Views.ListStoredReceipts(ctx, id, skip, scrollback.ListMax)
 		skip += len(page)
 		return page, len(page) == scrollback.ListMax, err

@@ -40,7 +40,7 @@ func TestNearestRef(t *testing.T) {
 		} {
 			for who, err := range map[string]error{
 				"child":    func() error { _, err := b.Refs.Get(t.Context(), child.ID, scrollback.Ref(c.given)); return err }(),
-				"operator": func() error { _, err := b.Refs.Owner(t.Context(), scrollback.Ref(c.given)); return err }(),
+				"operator": func() error { _, err := b.Refs.FindOwner(t.Context(), scrollback.Ref(c.given)); return err }(),
 				"stranger": func() error { _, err := b.Refs.Get(t.Context(), stranger.ID, scrollback.Ref(c.given)); return err }(),
 			} {
 				if code := scrollback.CodeOf(err); code != scrollback.NotFound && code != scrollback.Invalid {

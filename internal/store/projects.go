@@ -41,7 +41,7 @@ func (p Projects) Get(ctx context.Context, name string) (scrollback.Project, err
 func (p Projects) Put(ctx context.Context, name string, ifVersion int64,
 	edit func(*scrollback.Project) error) (scrollback.Project, error) {
 	const op = "store.Projects.Put"
-	if err := nameable(op, name); err != nil {
+	if err := checkProjectName(op, name); err != nil {
 		return scrollback.Project{}, err
 	}
 	return p.s.d.Access.PutProject(ctx, name, p.s.Now(), func(v *scrollback.Project) error {
@@ -70,8 +70,8 @@ func atVersion(op string, p scrollback.Project, ifVersion int64) error {
 		p.Version).WithReason(scrollback.ErrPrecondition)
 }
 
-// nameable returns an error if a project cannot have this name.
-func nameable(op, name string) error {
+// checkProjectName returns an error if a project cannot have this name.
+func checkProjectName(op, name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":
 		return scrollback.ParamErrorf(op, "project", i18n.ProjectNeedsName)
@@ -89,7 +89,7 @@ func nameable(op, name string) error {
 func completeProject(op string, p *scrollback.Project) error {
 	c := scrollback.Conversation{Project: p.Name, Title: p.Title, Instructions: p.Instructions, Limit: p.Limit,
 		Settings: p.Settings}
-	if err := complete(op, &c); err != nil {
+	if err := completeConversation(op, &c); err != nil {
 		return err
 	}
 	p.Settings = c.Settings
@@ -116,11 +116,11 @@ func completeProject(op string, p *scrollback.Project) error {
 	return nil
 }
 
-// Entitle moves a conversation's title on, books what that cost, and reports whether its
+// ChangeTitle moves a conversation's title on, books what that cost, and reports whether its
 // title was still in the state From.
-func (s *Store) Entitle(ctx context.Context, e Entitle) (bool, error) {
+func (s *Store) ChangeTitle(ctx context.Context, e TitleChange) (bool, error) {
 	e.Now = s.Now()
-	e.Usage = booked(e.Usage)
+	e.Usage = boundRecords(e.Usage)
 	return s.d.Log.ChangeTitle(ctx, e)
 }
 
@@ -144,29 +144,29 @@ func (p Origins) List(ctx context.Context, q OriginQuery) ([]scrollback.Origin, 
 	return p.s.d.Log.ListOrigins(ctx, q)
 }
 
-// Purged reports whether a conversation of one of some projects, or any if they are nil, was
+// WasPurged reports whether a conversation of one of some projects, or any if they are nil, was
 // purged that came from this tool under this id, and has not been brought again.
-func (p Origins) Purged(ctx context.Context, tool, id string, projects []string) (bool, error) {
+func (p Origins) WasPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
 	return p.s.d.Log.WasOriginPurged(ctx, tool, id, projects)
 }
 
 // Words that origins share with the drivers.
 type (
-	WorkedQuery = driver.FolderQuery  // finds conversations by the folders in which they were worked on
-	Worked      = driver.WorkedBranch // a branch of such a conversation
+	FolderQuery  = driver.FolderQuery  // finds conversations by the folders in which they were worked on
+	WorkedBranch = driver.WorkedBranch // a branch of such a conversation
 )
 
-// Worked are the branches of what was worked on in some folders; see [WorkedQuery].
-func (p Origins) Worked(ctx context.Context, q WorkedQuery) ([]Worked, error) {
+// FindWorkedBranches returns the branches of what was worked on in some folders; see [FolderQuery].
+func (p Origins) FindWorkedBranches(ctx context.Context, q FolderQuery) ([]WorkedBranch, error) {
 	if q.Projects != nil && len(q.Projects) == 0 {
 		return nil, nil
 	}
 	return p.s.d.Index.FindWorkedBranches(ctx, q)
 }
 
-// Date makes a conversation of so many messages as old as what it says, at, in Unix ms, unless
+// BackdateConversation makes a conversation of so many messages as old as what it says, at, in Unix ms, unless
 // it has grown: what was imported stands in lists where it belongs.
-func (p Origins) Date(ctx context.Context, id scrollback.ConversationID, messages, at int64) error {
+func (p Origins) BackdateConversation(ctx context.Context, id scrollback.ConversationID, messages, at int64) error {
 	grown := errors.New("grown")
 	_, err := p.s.d.Log.PatchConversation(ctx, id, min(at, p.s.Now()), func(c *scrollback.Conversation) error {
 		if c.Messages != messages {

@@ -14,7 +14,7 @@ import (
 // dated appends a message a line, each said on a day by a role: "2026-03-05 user text".
 func (b *bench) dated(id scrollback.ConversationID, lines ...string) {
 	b.t.Helper()
-	var in []store.Incoming
+	var in []store.IncomingMessage
 	for _, l := range lines {
 		var day, role string
 		if _, err := fmt.Sscan(l, &day, &role); err != nil {
@@ -24,11 +24,11 @@ func (b *bench) dated(id scrollback.ConversationID, lines ...string) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		in = append(in, store.Incoming{Message: scrollback.Message{Role: scrollback.Role(role),
+		in = append(in, store.IncomingMessage{Message: scrollback.Message{Role: scrollback.Role(role),
 			CreatedAt: at.UnixMilli() + int64(len(in)),
 			Parts:     scrollback.Parts{scrollback.Text{Text: l[len(day)+len(role)+2:]}}}})
 	}
-	if _, err := b.Append(b.t.Context(), b.head(id), in); err != nil {
+	if _, err := b.AppendMessages(b.t.Context(), b.head(id), in); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -173,11 +173,11 @@ func TestSearchAnswers(t *testing.T) {
 			Limit: 2}); !slices.Contains(got, answer) {
 			t.Errorf("the best are %q", got)
 		}
-		look := []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
+		look := []store.IncomingMessage{{Message: scrollback.Message{Role: scrollback.RoleUser,
 			Parts: scrollback.Parts{scrollback.Text{Text: "zebra?"}}}},
 			{Message: scrollback.Message{Role: scrollback.RoleAssistant,
 				Parts: scrollback.Parts{scrollback.ToolCall{ID: "1", Name: "context_search", Arguments: []byte(`{}`)}}}}}
-		if _, err := b.Append(t.Context(), b.head(c.ID), look); err != nil {
+		if _, err := b.AppendMessages(t.Context(), b.head(c.ID), look); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.search(scrollback.SearchQuery{Query: "zebra"}); !slices.Equal(got, []string{"zebra?"}) {

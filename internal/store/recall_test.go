@@ -17,14 +17,14 @@ import (
 // talk appends what named people say, a line each: "Anna| text".
 func (b *bench) talk(id scrollback.ConversationID, lines ...string) {
 	b.t.Helper()
-	var in []store.Incoming
+	var in []store.IncomingMessage
 	for i, l := range lines {
 		name, text, _ := strings.Cut(l, "| ")
 		role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2]
-		in = append(in, store.Incoming{Message: scrollback.Message{Role: role, Name: name, CreatedAt: b.now + int64(i),
+		in = append(in, store.IncomingMessage{Message: scrollback.Message{Role: role, Name: name, CreatedAt: b.now + int64(i),
 			Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
 	}
-	if _, err := b.Append(b.t.Context(), b.head(id), in); err != nil {
+	if _, err := b.AppendMessages(b.t.Context(), b.head(id), in); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -275,13 +275,13 @@ func TestSearchFolds(t *testing.T) {
 func TestSearchCaptions(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		in := []store.Incoming{
+		in := []store.IncomingMessage{
 			{Message: scrollback.Message{Role: scrollback.RoleUser, Parts: scrollback.Parts{scrollback.Text{Text: "Look!"},
 				scrollback.Image{Name: "a dog on a sofa"}}}},
 			{Message: scrollback.Message{Role: scrollback.RoleUser,
 				Parts: scrollback.Parts{scrollback.Text{Text: "![two cats in a basket](x.png)"}}}},
 		}
-		must2(b.Append(t.Context(), b.head(c.ID), in))(t)
+		must2(b.AppendMessages(t.Context(), b.head(c.ID), in))(t)
 		for word, seq := range map[string]int64{"sofa": 1, "basket": 2} {
 			r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: "which animal is in the photo with the " + word +
 				"?"}))(t)
@@ -333,13 +333,13 @@ func TestSearchOrderForEveryLimit(t *testing.T) {
 		words := strings.Fields("heron lagoon reed water boat night fish the")
 		for range 6 {
 			c := b.create()
-			var in []store.Incoming
+			var in []store.IncomingMessage
 			for i := range 60 {
 				text := words[rng.IntN(len(words))] + " " + words[rng.IntN(len(words))]
-				in = append(in, store.Incoming{Message: scrollback.Message{Role: []scrollback.Role{"user", "assistant"}[i%2],
+				in = append(in, store.IncomingMessage{Message: scrollback.Message{Role: []scrollback.Role{"user", "assistant"}[i%2],
 					CreatedAt: 1_600_000_000_000, Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
 			}
-			must2(b.Append(t.Context(), b.head(c.ID), in))(t)
+			must2(b.AppendMessages(t.Context(), b.head(c.ID), in))(t)
 		}
 		ids := func(q scrollback.SearchQuery) (out []string, next *int) {
 			r := must2(b.Search(t.Context(), q))(t)
@@ -379,7 +379,7 @@ func TestCandidates(t *testing.T) {
 		c := b.create()
 		b.say(c.ID, "the heron stands in the reed", "hm", "I saw a heron in May", "which heron?")
 		q := scrollback.SearchQuery{Query: "where did I see the heron of the reed?", Limit: 4}
-		all := must2(b.Candidates(t.Context(), q))(t)
+		all := must2(b.FindCandidates(t.Context(), q))(t)
 		search.Rank(all, search.DefaultWeights())
 		r := must2(b.Search(t.Context(), q))(t)
 		if len(all) != 4 || len(r.Hits) != 4 {

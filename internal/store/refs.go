@@ -25,7 +25,7 @@ func (p Refs) List(ctx context.Context, id scrollback.ConversationID,
 	if err != nil {
 		return nil, "", err
 	}
-	ids, err := p.s.Lineage(ctx, id)
+	ids, err := p.s.ListLineage(ctx, id)
 	if err != nil {
 		return nil, "", err
 	}
@@ -39,13 +39,13 @@ func (p Refs) List(ctx context.Context, id scrollback.ConversationID,
 		return items, "", err
 	}
 	last := items[limit-1]
-	return items[:limit], cursor(driver.ListKey{At: last.CreatedAt, ID: string(last.Ref)}), nil
+	return items[:limit], encodeCursor(driver.ListKey{At: last.CreatedAt, ID: string(last.Ref)}), nil
 }
 
-// Sources returns the newest versions of what a conversation's messages refer to, by name:
+// FindSources returns the newest versions of what a conversation's messages refer to, by name:
 // of each its own, or else that of the nearest ancestor that has one. A version may be of a
 // message that is not on the current path.
-func (p Refs) Sources(ctx context.Context, h Head, names []string) (map[string]Source, error) {
+func (p Refs) FindSources(ctx context.Context, h Head, names []string) (map[string]Source, error) {
 	out := map[string]Source{}
 	if len(names) == 0 {
 		return out, nil
@@ -57,9 +57,9 @@ func (p Refs) Sources(ctx context.Context, h Head, names []string) (map[string]S
 	return out, err
 }
 
-// Own walks the refs of a kind that one conversation mentions, and none of its
+// WalkOwn walks the refs of a kind that one conversation mentions, and none of its
 // ancestors; newest first.
-func (p Refs) Own(ctx context.Context, id scrollback.ConversationID,
+func (p Refs) WalkOwn(ctx context.Context, id scrollback.ConversationID,
 	kind string) iter.Seq2[scrollback.RefEntry, error] {
 	return p.Walk(ctx, []scrollback.ConversationID{id}, kind, nil)
 }
@@ -72,7 +72,7 @@ func (p Refs) Walk(ctx context.Context, ids []scrollback.ConversationID, kind st
 	if after != nil {
 		q.Before = &driver.ListKey{At: after.CreatedAt, ID: string(after.Ref)}
 	}
-	return pages(func() ([]scrollback.RefEntry, bool, error) {
+	return walkPages(func() ([]scrollback.RefEntry, bool, error) {
 		page, err := p.s.d.Log.ListRefs(ctx, q)
 		if n := len(page); n > 0 {
 			q.Before = &driver.ListKey{At: page[n-1].CreatedAt, ID: string(page[n-1].Ref)}
@@ -86,31 +86,31 @@ func (p Refs) Walk(ctx context.Context, ids []scrollback.ConversationID, kind st
 // them, stand for it unless another id of its kind ends alike, which is invalid. Other
 // errors name the ref that was probably meant.
 func (p Refs) Get(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (scrollback.RefEntry, error) {
-	ids, err := p.s.Lineage(ctx, id)
+	ids, err := p.s.ListLineage(ctx, id)
 	if err != nil {
 		return scrollback.RefEntry{}, err
 	}
-	return p.In(ctx, ids, ref)
+	return p.GetIn(ctx, ids, ref)
 }
 
-// In is [Refs.Get] for conversations whose lineage is known.
-func (p Refs) In(ctx context.Context, ids []scrollback.ConversationID,
+// GetIn is [Refs.Get] for conversations whose lineage is known.
+func (p Refs) GetIn(ctx context.Context, ids []scrollback.ConversationID,
 	ref scrollback.Ref) (scrollback.RefEntry, error) {
 	const op = "store.Refs.Get"
 	kind, name, err := ref.Split()
 	if err != nil {
-		return scrollback.RefEntry{}, scrollback.ParamErrorf(op, "ref", "%w%s", err, p.near(ctx, ids, ref))
+		return scrollback.RefEntry{}, scrollback.ParamErrorf(op, "ref", "%w%s", err, p.suggestRef(ctx, ids, ref))
 	}
 	found, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 1})
 	if err == nil && len(found) == 0 && RefEnd <= len(name) && len(name) < refWhole {
-		found, err = p.ending(ctx, ids, kind, name)
+		found, err = p.findEnding(ctx, ids, kind, name)
 	}
 	if err != nil {
 		return scrollback.RefEntry{}, err
 	}
 	if len(found) == 0 {
 		return scrollback.RefEntry{}, scrollback.Errorf(scrollback.NotFound, op, i18n.ConversationMentionsNo, ref,
-			p.near(ctx, ids, ref))
+			p.suggestRef(ctx, ids, ref))
 	}
 	return found[0], nil
 }
@@ -122,8 +122,8 @@ const (
 	refWhole = 36
 )
 
-// ending finds the ref whose id ends with some characters; newest mention first.
-func (p Refs) ending(ctx context.Context, ids []scrollback.ConversationID,
+// findEnding finds the ref whose id ends with some characters; newest mention first.
+func (p Refs) findEnding(ctx context.Context, ids []scrollback.ConversationID,
 	kind, end string) (found []scrollback.RefEntry, err error) {
 	for e, err := range p.Walk(ctx, ids, kind, nil) {
 		switch {
@@ -140,12 +140,12 @@ func (p Refs) ending(ctx context.Context, ids []scrollback.ConversationID,
 	return found, nil
 }
 
-// Owner returns a conversation through which a ref resolves, for the operator, who may
+// FindOwner returns a conversation through which a ref resolves, for the operator, who may
 // read all of them. Its errors may name refs of any of them.
-func (p Refs) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
+func (p Refs) FindOwner(ctx context.Context, ref scrollback.Ref) (scrollback.ConversationID, error) {
 	const op = "store.Refs.Owner"
 	if _, _, err := ref.Split(); err != nil {
-		return "", scrollback.ParamErrorf(op, "ref", "%w%s", err, p.near(ctx, p.owners(ctx), ref))
+		return "", scrollback.ParamErrorf(op, "ref", "%w%s", err, p.suggestRef(ctx, p.listOwners(ctx), ref))
 	}
 	found, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Ref: ref, Limit: 1})
 	if err != nil {
@@ -153,7 +153,7 @@ func (p Refs) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Convers
 	}
 	if len(found) == 0 {
 		return "", scrollback.Errorf(scrollback.NotFound, op, i18n.NoConversationMentionsRef, ref,
-			p.near(ctx, p.owners(ctx), ref))
+			p.suggestRef(ctx, p.listOwners(ctx), ref))
 	}
 	return found[0].Conversation, nil
 }
@@ -161,9 +161,9 @@ func (p Refs) Owner(ctx context.Context, ref scrollback.Ref) (scrollback.Convers
 // mentionsMax bounds how many conversations are searched for a ref.
 const mentionsMax = 100
 
-// Mentions returns the conversations of some projects, or of all for nil, that mention a
+// ListMentions returns the conversations of some projects, or of all for nil, that mention a
 // ref, at most so many, newest first.
-func (p Refs) Mentions(ctx context.Context, ref scrollback.Ref,
+func (p Refs) ListMentions(ctx context.Context, ref scrollback.Ref,
 	projects []string) (ids []scrollback.ConversationID, err error) {
 	found, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Ref: ref, Projects: projects, Limit: mentionsMax})
 	for _, r := range found {
@@ -180,22 +180,22 @@ const (
 	nearPrefix = 8    // characters of an id that stand for it
 )
 
-// near is the end of an error about a ref that does not exist: it names the most similar
+// suggestRef returns the end of an error about a ref that does not exist: it names the most similar
 // of those that the conversations mention, or is empty if none is a near miss.
-func (p Refs) near(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) string {
+func (p Refs) suggestRef(ctx context.Context, ids []scrollback.ConversationID, ref scrollback.Ref) string {
 	known, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Conversations: ids, Limit: nearScan})
 	if err != nil {
 		return "" // the error being reported matters more
 	}
-	if found := nearest(string(ref), known); found != "" {
+	if found := findNearest(string(ref), known); found != "" {
 		return "; the nearest is " + string(found)
 	}
 	return ""
 }
 
-// owners are the newest conversations.
-func (p Refs) owners(ctx context.Context) (ids []scrollback.ConversationID) {
-	found, _, err := p.s.List(ctx, scrollback.ListQuery{Limit: nearOwners})
+// listOwners returns the newest conversations.
+func (p Refs) listOwners(ctx context.Context) (ids []scrollback.ConversationID) {
+	found, _, err := p.s.ListConversations(ctx, scrollback.ListQuery{Limit: nearOwners})
 	if err != nil {
 		return nil
 	}
@@ -205,9 +205,9 @@ func (p Refs) owners(ctx context.Context) (ids []scrollback.ConversationID) {
 	return ids
 }
 
-// nearest is the known ref whose id is most similar to what was given, with or without a
+// findNearest returns the known ref whose id is most similar to what was given, with or without a
 // kind, the newest of equals; empty if all differ too much.
-func nearest(given string, known []scrollback.RefEntry) scrollback.Ref {
+func findNearest(given string, known []scrollback.RefEntry) scrollback.Ref {
 	given = strings.ToLower(strings.Trim(given, " \t\n\"'`<>()[]."))
 	if _, id, ok := strings.Cut(given, ":"); ok {
 		given = strings.TrimSpace(id)

@@ -155,7 +155,7 @@ func TestSearchFilters(t *testing.T) {
 		if len(r.Hits) != 1 || r.Hits[0].OnPath { // it came after the fork left
 			t.Errorf("%+v", r.Hits)
 		}
-		must2(b.Trash(t.Context(), two.ID))(t)
+		must2(b.TrashConversation(t.Context(), two.ID))(t)
 		if got := b.search(scrollback.SearchQuery{Query: "bob"}); len(got) != 0 {
 			t.Errorf("found in the trash: %q", got)
 		}
@@ -180,7 +180,7 @@ func TestSearchInherited(t *testing.T) {
 				t.Errorf("%s: %q, want %q", what, got, want)
 			}
 		}
-		must2(b.Trash(t.Context(), top.ID))(t)
+		must2(b.TrashConversation(t.Context(), top.ID))(t)
 		want("below one in the trash", everywhere, "word at first", "word at second", "word at third", "word of the middle")
 		want("in a project", scrollback.SearchQuery{Query: "word", Project: "two"})
 		want("a phrase", scrollback.SearchQuery{Query: `"at third"`}, "word at third")
@@ -199,7 +199,7 @@ func TestSearchInherited(t *testing.T) {
 				}
 			}
 		}
-		must2(b.Trash(t.Context(), mid.ID))(t)
+		must2(b.TrashConversation(t.Context(), mid.ID))(t)
 		want("below two in the trash", everywhere, "word at first", "word at second")
 		r = must2(b.Search(t.Context(), everywhere))(t)
 		for _, h := range r.Hits {
@@ -219,7 +219,7 @@ func TestSearchInherited(t *testing.T) {
 		if len(r.Hits) != 2 {
 			t.Errorf("after going back: %+v", r.Hits)
 		}
-		must2(b.Trash(t.Context(), low.ID))(t)
+		must2(b.TrashConversation(t.Context(), low.ID))(t)
 		want("all in the trash", everywhere)
 	})
 }
@@ -233,7 +233,7 @@ func TestSearchParts(t *testing.T) {
 			"indexed platypus "+strings.Repeat("-", search.MaxArtifactBytes)+" echidna")
 		b.artifacts.Store(scrollback.ArtifactID("ac"), "a dugong")
 		b.artifacts.Store(scrollback.ArtifactID("aa"), "never read: numbat")
-		in := []store.Incoming{
+		in := []store.IncomingMessage{
 			{Message: scrollback.Message{Role: scrollback.RoleAssistant,
 				Parts: scrollback.Parts{scrollback.Reasoning{Text: "secretthought"},
 					scrollback.ToolCall{ID: "1", Name: "lookup", Arguments: []byte(`{"q":"zanzibar"}`)}}}},
@@ -244,7 +244,7 @@ func TestSearchParts(t *testing.T) {
 				Parts: scrollback.Parts{scrollback.File{Artifact: "aa", MediaType: "application/pdf", Name: "report-echidna.pdf"},
 					scrollback.File{Artifact: "ac", MediaType: "text/plain", Name: "notes"}, scrollback.Image{Name: "numbat.png"}}}},
 		}
-		if _, err := b.Append(t.Context(), b.head(c.ID), in); err != nil {
+		if _, err := b.AppendMessages(t.Context(), b.head(c.ID), in); err != nil {
 			t.Fatal(err)
 		}
 		for word, n := range map[string]int{"zanzibar": 1, "quokka": 1, "platypus": 1, "dugong": 1, `"a dugong"`: 1,
@@ -378,7 +378,7 @@ func TestSearchAgrees(t *testing.T) {
 			sql.say(id, said...)
 			for n, b := range []*bench{mem, sql} { // what is said afterwards is behind the index
 				if i == 0 && seed>>n&1 == 1 {
-					if err := b.Audit.Reindex(t.Context(), func(int64, int64) {}); err != nil {
+					if err := b.Audit.RebuildIndex(t.Context(), func(int64, int64) {}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -536,9 +536,9 @@ func TestSearchInside(t *testing.T) {
 		said := text(scrollback.RoleUser, "the heron is here")
 		said.Parts = append(said.Parts, scrollback.Text{Text: "a stork",
 			Reference: &scrollback.Reference{Mark: "birds.txt", Source: "birds.txt"}})
-		result := store.Incoming{Message: scrollback.Message{Role: scrollback.RoleTool,
+		result := store.IncomingMessage{Message: scrollback.Message{Role: scrollback.RoleTool,
 			Parts: scrollback.Parts{scrollback.ToolResult{CallID: "1", Name: "read", Text: "a stork and a crane"}}}}
-		must2(b.Append(t.Context(), b.head(c.ID), []store.Incoming{said, result}))(t)
+		must2(b.AppendMessages(t.Context(), b.head(c.ID), []store.IncomingMessage{said, result}))(t)
 		for query, want := range map[string]map[int64]bool{"heron": {1: false}, "stork": {1: true, 2: true},
 			"crane":       {2: true},
 			"heron stork": {1: false, 2: true}} {

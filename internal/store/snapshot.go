@@ -46,7 +46,7 @@ func (p Views) Snapshot(ctx context.Context, h Head, maxTokens int64) (Snapshot,
 		snap.Segments = snap.Segments[:n:n]
 	}
 	for _, seq := range h.Branch.View.Carried {
-		m, err := p.s.At(ctx, h.Branch, seq)
+		m, err := p.s.ReadMessageAt(ctx, h.Branch, seq)
 		if err != nil {
 			return snap, err
 		}
@@ -56,14 +56,14 @@ func (p Views) Snapshot(ctx context.Context, h Head, maxTokens int64) (Snapshot,
 		if seq > min(h.Branch.View.Boundary, h.Branch.HeadSeq) || slices.Contains(h.Branch.View.Carried, seq) {
 			continue
 		}
-		m, err := p.s.At(ctx, h.Branch, seq)
+		m, err := p.s.ReadMessageAt(ctx, h.Branch, seq)
 		if err != nil {
 			return snap, err
 		}
 		snap.Pinned = append(snap.Pinned, m)
 	}
 	var tokens int64
-	for m, err := range p.s.Walk(ctx, h.Branch.ID, h.Branch.View.Boundary+1, h.Branch.HeadSeq) {
+	for m, err := range p.s.WalkMessages(ctx, h.Branch.ID, h.Branch.View.Boundary+1, h.Branch.HeadSeq) {
 		if err != nil {
 			return snap, err
 		}

@@ -2,7 +2,7 @@
 // turns what the product does into transactions of a driver.
 //
 // [Store] has conversations and messages; its fields have the rest, by noun:
-// s.Turns.Begin, s.Views.Commit, s.Refs.List.
+// s.Turns.Begin, s.Views.CommitFold, s.Refs.List.
 //
 // Words it adds: incoming (a message before it has a seq), snapshot (what a
 // window is made from), live (not yet folded in the current view), cursor (a
@@ -52,7 +52,7 @@ type Store struct {
 
 	Keys *keyring.Ring // who may come in besides the operator
 
-	Claims *claims.Desk // which server does a piece of background work
+	Claims *claims.Registry // which server does a piece of background work
 
 	d     *driver.Driver
 	index *index.Index
@@ -62,7 +62,7 @@ type Store struct {
 	image func(width, height int, detail string) int
 	lease time.Duration
 	learn driver.FactorUpdate
-	texts texts
+	texts artifactTexts
 }
 
 // The parts of a store.
@@ -148,7 +148,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 		s.lease = min(o.Lease, driver.LeaseMax*time.Millisecond)
 	}
 	s.Claims = claims.New(d.Turns, s.Now, s.NewID, s.lease)
-	s.index = index.New(d.Index, s.texts.of).Sharing(d, s.Claims)
+	s.index = index.New(d.Index, s.texts.readTexts).ShareWork(d, s.Claims)
 	if o.Now != nil {
 		s.now = o.Now
 	}
@@ -175,8 +175,8 @@ func (s *Store) Close() error {
 	return s.d.Close()
 }
 
-// Ready returns an error if the database cannot be written and read back.
-func (s *Store) Ready(ctx context.Context) error { return s.d.Ready(ctx) }
+// CheckReady returns an error if the database cannot be written and read back.
+func (s *Store) CheckReady(ctx context.Context) error { return s.d.Ready(ctx) }
 
 // Now returns the store's clock in Unix ms.
 func (s *Store) Now() int64 { return s.now().UnixMilli() }
@@ -192,23 +192,23 @@ type (
 	// Source is the newest version of something that messages refer to.
 	Source = driver.SourceVersion
 
-	// Begun is what beginning a turn did.
-	Begun = driver.BeginResult
+	// BeginResult is what beginning a turn did.
+	BeginResult = driver.BeginResult
 
-	// Finished is the head after a write, and the messages that it appended.
-	Finished = driver.AppendResult
+	// AppendResult is the head after a write, and the messages that it appended.
+	AppendResult = driver.AppendResult
 
-	// Commit is a fold to be stored: new segments, and what the branch then shows.
-	Commit = driver.FoldCommit
+	// FoldCommit is a fold to be stored: new segments, and what the branch then shows.
+	FoldCommit = driver.FoldCommit
 
-	// Purged is what a purge removed, and what it left.
-	Purged = driver.PurgeResult
+	// PurgeResult is what a purge removed, and what it left.
+	PurgeResult = driver.PurgeResult
 
-	// Entitle moves a conversation's title on.
-	Entitle = driver.TitleChange
+	// TitleChange moves a conversation's title on.
+	TitleChange = driver.TitleChange
 
-	// Adopt is a batch of a history that was made elsewhere.
-	Adopt = driver.Adoption
+	// Adoption is a batch of a history that was made elsewhere.
+	Adoption = driver.Adoption
 
 	// OriginQuery pages through origins.
 	OriginQuery = driver.OriginQuery
@@ -219,20 +219,20 @@ type (
 	// Flaw is something wrong that only the database itself can see.
 	Flaw = driver.Flaw
 
-	// Mend repairs one thing.
-	Mend = driver.Repair
+	// Repair repairs one thing.
+	Repair = driver.Repair
 
-	// MendView replaces what a branch shows.
-	MendView = driver.ViewRepair
+	// ViewRepair replaces what a branch shows.
+	ViewRepair = driver.ViewRepair
 
-	// MendUsage names the usage of a model on one day.
-	MendUsage = driver.UsageRepair
+	// UsageRepair names the usage of a model on one day.
+	UsageRepair = driver.UsageRepair
 
-	// Recover names a row to bring back.
-	Recover = driver.LostRow
+	// LostRow names a row to bring back.
+	LostRow = driver.LostRow
 
-	// Stray is a row that may belong to nothing.
-	Stray = driver.StrayRow
+	// StrayRow is a row that may belong to nothing.
+	StrayRow = driver.StrayRow
 )
 
 // The kinds of flaw.

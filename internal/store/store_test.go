@@ -103,7 +103,7 @@ func (b *bench) create(edit ...func(*scrollback.Conversation)) scrollback.Conver
 	for _, e := range edit {
 		e(&c)
 	}
-	c, created, err := b.Create(b.t.Context(), c)
+	c, created, err := b.CreateConversation(b.t.Context(), c)
 	if err != nil || !created {
 		b.t.Fatalf("created %v, %v", created, err)
 	}
@@ -113,7 +113,7 @@ func (b *bench) create(edit ...func(*scrollback.Conversation)) scrollback.Conver
 // say appends messages, user and assistant in turn.
 func (b *bench) say(id scrollback.ConversationID, texts ...string) []scrollback.Message {
 	b.t.Helper()
-	in := make([]store.Incoming, len(texts))
+	in := make([]store.IncomingMessage, len(texts))
 	for i, text := range texts {
 		role := scrollback.RoleUser
 		if i%2 == 1 {
@@ -121,7 +121,7 @@ func (b *bench) say(id scrollback.ConversationID, texts ...string) []scrollback.
 		}
 		in[i].Message = scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: text}}}
 	}
-	f, err := b.Append(b.t.Context(), b.head(id), in)
+	f, err := b.AppendMessages(b.t.Context(), b.head(id), in)
 	return must(b.t, f.Messages, err)
 }
 
@@ -137,7 +137,7 @@ func numbered(name string, from, n int) []string {
 // fork makes a conversation that goes on from another's current branch.
 func (b *bench) fork(of scrollback.ConversationID, at int64) scrollback.Conversation {
 	b.t.Helper()
-	h, err := b.Head(b.t.Context(), of)
+	h, err := b.ReadHead(b.t.Context(), of)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func (b *bench) fork(of scrollback.ConversationID, at int64) scrollback.Conversa
 
 func (b *bench) head(id scrollback.ConversationID) store.Head {
 	b.t.Helper()
-	h, err := b.Head(b.t.Context(), id)
+	h, err := b.ReadHead(b.t.Context(), id)
 	return must(b.t, h, err)
 }
 
@@ -197,7 +197,7 @@ func TestPath(t *testing.T) {
 		for from := int64(-1); from <= 13; from++ {
 			for to := int64(-1); to <= 13; to++ {
 				var got []scrollback.Message
-				for m, err := range b.Walk(t.Context(), h.Branch.ID, from, to) {
+				for m, err := range b.WalkMessages(t.Context(), h.Branch.ID, from, to) {
 					if to > 11 {
 						if err != nil {
 							wantCode(t, err, scrollback.Internal, "has no message")
@@ -221,7 +221,7 @@ func TestPath(t *testing.T) {
 		}
 		var all []scrollback.Message
 		var sum scrollback.Weight
-		for m, err := range b.All(t.Context(), g.ID) {
+		for m, err := range b.WalkConversation(t.Context(), g.ID) {
 			all = append(all, must(t, m, err))
 			if sum = sum.Add(m.Weight); m.Sum != sum {
 				t.Errorf("#%d sums up to %+v, want %+v", m.Seq, m.Sum, sum)
@@ -230,25 +230,25 @@ func TestPath(t *testing.T) {
 		if !slices.Equal(texts(all), want) || h.Branch.Sum != sum {
 			t.Errorf("all is %v", texts(all))
 		}
-		for range b.All(t.Context(), g.ID) {
+		for range b.WalkConversation(t.Context(), g.ID) {
 			break // a reader may stop
 		}
 		for seq := int64(-1); seq <= 13; seq++ {
-			m, err := b.At(t.Context(), h.Branch, seq)
+			m, err := b.ReadMessageAt(t.Context(), h.Branch, seq)
 			if seq < 1 || seq > 11 {
 				wantCode(t, err, scrollback.NotFound, "no message")
 			} else if err != nil || m.Seq != seq || m.Parts.Text() != strings.SplitN(want[seq-1], " ", 2)[1] {
 				t.Errorf("at %d: %+v, %v", seq, m, err)
 			}
 		}
-		ids := must2(b.Lineage(t.Context(), g.ID))(t)
+		ids := must2(b.ListLineage(t.Context(), g.ID))(t)
 		if len(ids) != 3 || ids[0] != g.ID {
 			t.Errorf("lineage %v", ids)
 		}
-		for _, err := range b.All(t.Context(), "unknown") {
+		for _, err := range b.WalkConversation(t.Context(), "unknown") {
 			wantCode(t, err, scrollback.NotFound, "")
 		}
-		_, err := b.Messages(t.Context(), h.Branch.ID, 9, 12) // 12 is not there
+		_, err := b.ReadMessages(t.Context(), h.Branch.ID, 9, 12) // 12 is not there
 		wantCode(t, err, scrollback.Internal, "has no message 12")
 	})
 }
@@ -265,7 +265,7 @@ func TestPage(t *testing.T) {
 		for limit := 1; limit <= 12; limit++ {
 			var back []string
 			for before := int64(0); ; {
-				ms, next, err := b.Page(t.Context(), g.ID, scrollback.PageQuery{Before: before, Limit: limit})
+				ms, next, err := b.ReadPage(t.Context(), g.ID, scrollback.PageQuery{Before: before, Limit: limit})
 				back = append(texts(must(t, ms, err)), back...)
 				if next == 0 {
 					break
@@ -280,7 +280,7 @@ func TestPage(t *testing.T) {
 			}
 			forth := want[:0:0]
 			for after := int64(0); ; {
-				ms, next, err := b.Page(t.Context(), g.ID, scrollback.PageQuery{After: &after, Limit: limit})
+				ms, next, err := b.ReadPage(t.Context(), g.ID, scrollback.PageQuery{After: &after, Limit: limit})
 				forth = append(forth, texts(must(t, ms, err))...)
 				if next == 0 {
 					break
@@ -295,7 +295,7 @@ func TestPage(t *testing.T) {
 			}
 		}
 		for _, limit := range []int{-3, 201, 10_000} {
-			if _, _, err := b.Page(t.Context(), g.ID,
+			if _, _, err := b.ReadPage(t.Context(), g.ID,
 				scrollback.PageQuery{Limit: limit}); scrollback.CodeOf(err) != scrollback.Invalid {
 				t.Errorf("a page of %d: %v", limit, err)
 			}
@@ -303,17 +303,18 @@ func TestPage(t *testing.T) {
 		for q, n := range map[scrollback.PageQuery]int{{}: 11, {After: new(int64(11))}: 0, {After: new(int64(99))}: 0,
 			{Before: 1}:  0,
 			{Before: 99}: 11, {After: new(int64(2)), Before: 5}: 2, {After: new(int64(5)), Before: 3}: 0} {
-			if ms, next, err := b.Page(t.Context(), g.ID, q); err != nil || len(ms) != n || next != 0 {
+			if ms, next, err := b.ReadPage(t.Context(), g.ID, q); err != nil || len(ms) != n || next != 0 {
 				t.Errorf("%+v: %d messages, next %d, %v", q, len(ms), next, err)
 			}
 		}
 		h := b.head(g.ID)
-		if ms, _, err := b.Page(t.Context(), g.ID, scrollback.PageQuery{Branch: h.Branch.ID}); err != nil || len(ms) != 11 {
+		if ms, _, err := b.ReadPage(t.Context(), g.ID, scrollback.PageQuery{Branch: h.Branch.ID}); err != nil ||
+			len(ms) != 11 {
 			t.Errorf("by branch: %d, %v", len(ms), err)
 		}
-		_, _, err := b.Page(t.Context(), g.ID, scrollback.PageQuery{Branch: b.head(parent.ID).Branch.ID})
+		_, _, err := b.ReadPage(t.Context(), g.ID, scrollback.PageQuery{Branch: b.head(parent.ID).Branch.ID})
 		wantCode(t, err, scrollback.NotFound, "no branch")
-		_, _, err = b.Page(t.Context(), "unknown", scrollback.PageQuery{})
+		_, _, err = b.ReadPage(t.Context(), "unknown", scrollback.PageQuery{})
 		wantCode(t, err, scrollback.NotFound, "")
 	})
 }
@@ -324,7 +325,7 @@ func TestLongWalk(t *testing.T) {
 		c := b.create()
 		b.say(c.ID, numbered("message", 1, 600)...)
 		seq := int64(0)
-		for m, err := range b.All(t.Context(), c.ID) {
+		for m, err := range b.WalkConversation(t.Context(), c.ID) {
 			if seq++; err != nil || m.Seq != seq {
 				t.Fatalf("#%d after #%d, %v", m.Seq, seq-1, err)
 			}

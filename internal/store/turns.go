@@ -16,7 +16,7 @@ type BeginRequest struct {
 	Owner        string
 	Idempotency  scrollback.Idempotency
 	IfHead       *scrollback.Branch // any other head is conflict; nil for any
-	Messages     []Incoming
+	Messages     []IncomingMessage
 	Admit        func(last *scrollback.Turn) error
 	Quota        *scrollback.Quota // in which the turn is counted, unless nil
 	Edit         func(*scrollback.Conversation)
@@ -26,13 +26,13 @@ type BeginRequest struct {
 // Begin opens a turn with the messages that start it. A turn left open by an
 // owner whose lease ended is closed first, its draft saved as an interrupted
 // message. A known idempotency key returns the turn that it began.
-func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
+func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 	now := p.s.Now()
 	t := scrollback.Turn{
 		ID: scrollback.TurnID(p.s.newID()), Conversation: r.Conversation, State: scrollback.TurnOpen,
 		Owner: r.Owner, LeaseUntil: now + p.s.lease.Milliseconds(), Idempotency: r.Idempotency, StartedAt: now,
 	}
-	entries := p.s.entries(r.Messages, t.ID)
+	entries := p.s.prepareEntries(r.Messages, t.ID)
 	for _, e := range entries {
 		if e.Role == scrollback.RoleUser {
 			t.UserMessage = e.ID
@@ -40,7 +40,7 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 	}
 	b := driver.BeginRequest{
 		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries,
-		Admit: r.Admit, Tally: tally(r.Quota, now), Edit: r.Edit, Without: r.Without, Salvage: p.s.salvage,
+		Admit: r.Admit, Tally: quotaTally(r.Quota, now), Edit: r.Edit, Without: r.Without, Salvage: p.s.salvageDraft,
 	}
 	if r.IfHead != nil {
 		b.IfBranch = r.IfHead.ID
@@ -50,11 +50,11 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (Begun, error) {
 	if r.Quota != nil && begun.Tallied > 0 {
 		r.Quota.Used = begun.Tallied
 	}
-	return begun, full(r.Quota, err)
+	return begun, quotaError(r.Quota, err)
 }
 
-// Save stores a turn's draft and meta, renews its lease, and reports whether it is to be stopped.
-func (p Turns) Save(ctx context.Context, t scrollback.Turn, d scrollback.Draft) (stop bool, err error) {
+// SaveDraft stores a turn's draft and meta, renews its lease, and reports whether it is to be stopped.
+func (p Turns) SaveDraft(ctx context.Context, t scrollback.Turn, d scrollback.Draft) (stop bool, err error) {
 	return p.s.d.Turns.SaveDraft(ctx, driver.SavedDraft{Turn: t.ID, Owner: t.Owner, Draft: d, Meta: t.Meta,
 		LeaseUntil: p.s.Now() + p.s.lease.Milliseconds()})
 }
@@ -63,7 +63,7 @@ func (p Turns) Save(ctx context.Context, t scrollback.Turn, d scrollback.Draft) 
 // stands now.
 type FinishRequest struct {
 	Turn         scrollback.Turn
-	Messages     []Incoming
+	Messages     []IncomingMessage
 	Usage        []scrollback.UsageRecord
 	State        scrollback.TurnState
 	OpenCalls    []scrollback.ToolCall
@@ -74,12 +74,12 @@ type FinishRequest struct {
 	Texts        map[string]string       // that it names, by hash
 }
 
-// Finish appends the messages of a step; they are durable when it returns.
-func (p Turns) Finish(ctx context.Context, f FinishRequest) (Finished, error) {
+// FinishStep appends the messages of a step; they are durable when it returns.
+func (p Turns) FinishStep(ctx context.Context, f FinishRequest) (AppendResult, error) {
 	now := p.s.Now()
 	return p.s.d.Turns.FinishStep(ctx, driver.FinishedStep{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),
-		Entries: p.s.entries(f.Messages, f.Turn.ID), Usage: booked(f.Usage), Learn: p.s.learn, State: f.State,
+		Entries: p.s.prepareEntries(f.Messages, f.Turn.ID), Usage: boundRecords(f.Usage), Learn: p.s.learn, State: f.State,
 		OpenCalls:    slices.Clone(f.OpenCalls),
 		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window, Meta: f.Turn.Meta,
 		Sent: f.Sent, Texts: f.Texts,
@@ -94,7 +94,7 @@ func (p Turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 // TakeOver closes a turn whose owner is gone, as the next Begin would, and returns it; any
 // other turn is returned as stored.
 func (p Turns) TakeOver(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
-	return p.s.d.Turns.TakeOver(ctx, driver.Takeover{Turn: id, Now: p.s.Now(), Salvage: p.s.salvage})
+	return p.s.d.Turns.TakeOver(ctx, driver.Takeover{Turn: id, Now: p.s.Now(), Salvage: p.s.salvageDraft})
 }
 
 // Get returns a turn as stored.
@@ -102,35 +102,37 @@ func (p Turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, 
 	return p.s.d.Turns.Get(ctx, id)
 }
 
-// Meta returns what is kept about turns beside their messages, where anything is.
-func (p Turns) Meta(ctx context.Context, ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+// ReadMeta returns what is kept about turns beside their messages, where anything is.
+func (p Turns) ReadMeta(ctx context.Context,
+	ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
 	return p.s.d.Turns.ReadMeta(ctx, ids)
 }
 
-// Steps returns what the steps of a turn sent to its model, in order.
-func (p Turns) Steps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
+// ReadSteps returns what the steps of a turn sent to its model, in order.
+func (p Turns) ReadSteps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
 	return p.s.d.Turns.ReadSteps(ctx, id)
 }
 
-// Texts returns texts that the steps of a conversation's turns named, by hash, as far as
+// ReadTexts returns texts that the steps of a conversation's turns named, by hash, as far as
 // they are known.
-func (p Turns) Texts(ctx context.Context, of scrollback.ConversationID, hashes ...string) (map[string]string, error) {
+func (p Turns) ReadTexts(ctx context.Context, of scrollback.ConversationID,
+	hashes ...string) (map[string]string, error) {
 	return p.s.d.Turns.ReadTexts(ctx, of, hashes)
 }
 
-// Last returns the newest turn of a conversation.
-func (p Turns) Last(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
+// GetLast returns the newest turn of a conversation.
+func (p Turns) GetLast(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
 	return p.s.d.Turns.GetLast(ctx, id)
 }
 
-// Troubled returns the turns that did not end well and whose last message has a seq in
+// ListUnsuccessful returns the turns that did not end well and whose last message has a seq in
 // from to to on the path of a branch, oldest first: the newest ListMax of them.
-func (p Turns) Troubled(ctx context.Context, b scrollback.BranchID, from, to int64) ([]scrollback.Turn, error) {
+func (p Turns) ListUnsuccessful(ctx context.Context, b scrollback.BranchID, from, to int64) ([]scrollback.Turn, error) {
 	return p.s.d.Turns.ListUnsuccessful(ctx, driver.TurnQuery{Branch: b, From: from, To: to, Limit: scrollback.ListMax})
 }
 
-// Expired reports whether a turn is stored as open although its owner is gone. Readers
+// IsExpired reports whether a turn is stored as open although its owner is gone. Readers
 // show it as interrupted; the next turn closes it.
-func (p Turns) Expired(t scrollback.Turn) bool {
+func (p Turns) IsExpired(t scrollback.Turn) bool {
 	return t.State == scrollback.TurnOpen && !driver.HoldsConversation(t, p.s.Now())
 }

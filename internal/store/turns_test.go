@@ -16,8 +16,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
 )
 
-func text(role scrollback.Role, s string) store.Incoming {
-	return store.Incoming{Message: scrollback.Message{Role: role, Parts: scrollback.Parts{scrollback.Text{Text: s}}}}
+func text(role scrollback.Role, s string) store.IncomingMessage {
+	return store.IncomingMessage{Message: scrollback.Message{Role: role,
+		Parts: scrollback.Parts{scrollback.Text{Text: s}}}}
 }
 
 // Begin edits the conversation with the turn it opens, and a replay does not.
@@ -25,7 +26,7 @@ func TestBeginEdits(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
 		r := store.BeginRequest{Conversation: c.ID, Owner: "o", Idempotency: scrollback.Idempotency{Key: "k", Hash: "h"},
-			Messages: []store.Incoming{text(scrollback.RoleUser, "hello")},
+			Messages: []store.IncomingMessage{text(scrollback.RoleUser, "hello")},
 			Edit:     func(c *scrollback.Conversation) { c.Title += "x"; c.Messages = 7 }}
 		for replayed := range 2 {
 			got, err := b.Turns.Begin(t.Context(), r)
@@ -45,24 +46,24 @@ func TestAppendTakesOver(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
 		begun := must2(b.Turns.Begin(t.Context(), store.BeginRequest{Conversation: c.ID, Owner: "o",
-			Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
-		if _, err := b.Turns.Save(t.Context(), begun.Turn, scrollback.Draft{Content: "half"}); err != nil {
+			Messages: []store.IncomingMessage{text(scrollback.RoleUser, "ask")}}))(t)
+		if _, err := b.Turns.SaveDraft(t.Context(), begun.Turn, scrollback.Draft{Content: "half"}); err != nil {
 			t.Fatal(err)
 		}
-		in := []store.Incoming{text(scrollback.RoleUser, "imported")}
+		in := []store.IncomingMessage{text(scrollback.RoleUser, "imported")}
 		seen := b.head(c.ID)
-		_, err := b.Append(t.Context(), seen, in)
+		_, err := b.AppendMessages(t.Context(), seen, in)
 		wantCode(t, err, scrollback.Conflict, "")
 		b.now += 2 * store.Lease.Milliseconds()
 		older := seen
 		older.Branch.HeadSeq = 0
-		_, err = b.Append(t.Context(), older, in)
+		_, err = b.AppendMessages(t.Context(), older, in)
 		wantCode(t, err, scrollback.Conflict, "the head is 1")
-		got := must2(b.Append(t.Context(), seen, in))(t)
+		got := must2(b.AppendMessages(t.Context(), seen, in))(t)
 		if len(got.Messages) != 1 || got.Head.Messages != 3 {
 			t.Fatalf("%v, head %d", texts(got.Messages), got.Head.Messages)
 		}
-		m := must2(b.At(t.Context(), got.Head.Branch, 2))(t)
+		m := must2(b.ReadMessageAt(t.Context(), got.Head.Branch, 2))(t)
 		if m.Parts.Text() != "half" || m.Status != scrollback.StatusInterrupted || m.TurnID != begun.Turn.ID {
 			t.Errorf("salvaged %+v", m)
 		}
@@ -84,10 +85,10 @@ func TestWeighOpaque(t *testing.T) {
 		t.Fatal("a kind of part is missing here")
 	}
 	for _, p := range parts {
-		light := s.Weigh(scrollback.Parts{p}, nil)
+		light := s.WeighParts(scrollback.Parts{p}, nil)
 		heavy := reflect.New(reflect.TypeOf(p)).Elem()
 		heavy.FieldByName("Opaque").Set(reflect.ValueOf(opaque))
-		got := s.Weigh(scrollback.Parts{heavy.Interface().(scrollback.Part)}, nil)
+		got := s.WeighParts(scrollback.Parts{heavy.Interface().(scrollback.Part)}, nil)
 		if want := light.Add(scrollback.Weight{Tokens: 34, Bytes: 102}); got != want {
 			t.Errorf("%T weighs %+v, want %+v", p, got, want)
 		}
@@ -98,16 +99,16 @@ func TestWeighOpaque(t *testing.T) {
 func TestReady(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		b.create()
-		if err := b.Ready(t.Context()); err != nil {
+		if err := b.CheckReady(t.Context()); err != nil {
 			t.Error(err)
 		}
 		ended, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
 		defer cancel()
-		wantCode(t, b.Ready(ended), scrollback.Unavailable, "")
+		wantCode(t, b.CheckReady(ended), scrollback.Unavailable, "")
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
-		wantCode(t, b.Ready(t.Context()), scrollback.Unavailable, "")
+		wantCode(t, b.CheckReady(t.Context()), scrollback.Unavailable, "")
 	})
 }
 
@@ -117,10 +118,10 @@ func TestPageFault(t *testing.T) {
 	b := newBench(t, f.Wrap(oracle.New()))
 	_, child, _, _ := family(b)
 	parent := b.head(child.ID).Branch.Parent
-	_, _, err := b.Page(t.Context(), child.ID, scrollback.PageQuery{Branch: "unknown"})
+	_, _, err := b.ReadPage(t.Context(), child.ID, scrollback.PageQuery{Branch: "unknown"})
 	wantCode(t, err, scrollback.NotFound, "no branch")
 	f.At = f.Calls() + 1 // after the head
-	_, _, err = b.Page(t.Context(), child.ID, scrollback.PageQuery{Branch: parent})
+	_, _, err = b.ReadPage(t.Context(), child.ID, scrollback.PageQuery{Branch: parent})
 	wantCode(t, err, scrollback.Unavailable, "on purpose")
 }
 
@@ -132,9 +133,9 @@ func TestSearchClipsNeighbours(t *testing.T) {
 		parts := scrollback.Parts{scrollback.Text{Text: long, Opaque: []byte(`1`)},
 			scrollback.ToolCall{ID: "1", Name: "t", Arguments: []byte(`{}`)},
 			scrollback.ToolResult{CallID: "1", Text: long}, scrollback.Reasoning{Text: long}, scrollback.Text{}}
-		in := []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts}},
+		in := []store.IncomingMessage{{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts}},
 			text(scrollback.RoleUser, "the needle"), {Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: parts}}}
-		must2(b.Append(t.Context(), b.head(c.ID), in))(t)
+		must2(b.AppendMessages(t.Context(), b.head(c.ID), in))(t)
 		r := must2(b.Search(t.Context(), scrollback.SearchQuery{Query: "needle", Around: 1}))(t)
 		if len(r.Hits) != 1 || len(r.Hits[0].Before) != 1 || len(r.Hits[0].After) != 1 {
 			t.Fatalf("%d hits", len(r.Hits))
@@ -145,7 +146,7 @@ func TestSearchClipsNeighbours(t *testing.T) {
 			if !reflect.DeepEqual(m.Parts, want) {
 				t.Errorf("#%d has %d characters", m.Seq, utf8.RuneCountInString(m.Parts.Text()))
 			}
-			stored := must2(b.At(t.Context(), b.head(c.ID).Branch, m.Seq))(t)
+			stored := must2(b.ReadMessageAt(t.Context(), b.head(c.ID).Branch, m.Seq))(t)
 			if !reflect.DeepEqual(stored.Parts, parts) {
 				t.Errorf("#%d is stored as %d characters", m.Seq, utf8.RuneCountInString(stored.Parts.Text()))
 			}
@@ -159,21 +160,21 @@ func TestAppendCompacts(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
 		raw := json.RawMessage("{ \"a\": [1.50,\n 2], \"z\": \"a  <b>\" }")
-		call := func(arguments json.RawMessage) store.Incoming {
-			return store.Incoming{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{
+		call := func(arguments json.RawMessage) store.IncomingMessage {
+			return store.IncomingMessage{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: scrollback.Parts{
 				scrollback.Text{Text: "x", Opaque: raw}, scrollback.Reasoning{Text: "x", Opaque: raw},
 				scrollback.Image{Opaque: raw},
 				scrollback.File{Opaque: raw},
 				scrollback.ToolCall{ID: "c", Name: "t", Arguments: arguments, Opaque: raw},
 				scrollback.ToolResult{CallID: "c", Opaque: raw}}}}
 		}
-		out := must2(b.Append(t.Context(), b.head(c.ID), []store.Incoming{call(raw), call(nil)}))(t)
-		read := must2(b.Messages(t.Context(), c.Branch, 1, 2))(t)
+		out := must2(b.AppendMessages(t.Context(), b.head(c.ID), []store.IncomingMessage{call(raw), call(nil)}))(t)
+		read := must2(b.ReadMessages(t.Context(), c.Branch, 1, 2))(t)
 		for i, m := range read {
 			if !reflect.DeepEqual(m.Parts, out.Messages[i].Parts) {
 				t.Errorf("answered %+v, read %+v", out.Messages[i].Parts, m.Parts)
 			}
-			if want := b.Weigh(m.Parts, nil); m.Weight != want {
+			if want := b.WeighParts(m.Parts, nil); m.Weight != want {
 				t.Errorf("weighs %+v, what is read weighs %+v", m.Weight, want)
 			}
 		}
@@ -192,23 +193,23 @@ func TestLease(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, _, err := s.Create(t.Context(), scrollback.Conversation{})
+		c, _, err := s.CreateConversation(t.Context(), scrollback.Conversation{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		begun := must2(s.Turns.Begin(t.Context(), store.BeginRequest{Conversation: c.ID, Owner: "o",
-			Messages: []store.Incoming{text(scrollback.RoleUser, "ask")}}))(t)
+			Messages: []store.IncomingMessage{text(scrollback.RoleUser, "ask")}}))(t)
 		if got := begun.Turn.LeaseUntil - now.Load(); got != want.Milliseconds() {
 			t.Errorf("with %v a turn is held for %d ms", lease, got)
 		}
-		mine := must2(s.Claims.Take(t.Context(), c.ID, "work"))(t)
+		mine := must2(s.Claims.ClaimWork(t.Context(), c.ID, "work"))(t)
 		now.Add(want.Milliseconds() - 1)
-		if other := must2(s.Claims.Take(t.Context(), c.ID, "work"))(t); other != nil {
+		if other := must2(s.Claims.ClaimWork(t.Context(), c.ID, "work"))(t); other != nil {
 			t.Errorf("with %v work is not held for %v", lease, want)
 			other.Release()
 		}
 		now.Add(1)
-		other := must2(s.Claims.Take(t.Context(), c.ID, "work"))(t)
+		other := must2(s.Claims.ClaimWork(t.Context(), c.ID, "work"))(t)
 		if other == nil {
 			t.Errorf("with %v work is held for more than %v", lease, want)
 		}

@@ -9,14 +9,14 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Commit stores a fold; a view that changed meanwhile is a conflict. What is not as it was stored
+// CommitFold stores a fold; a view that changed meanwhile is a conflict. What is not as it was stored
 // is not sealed with a hash that would make it look right: that is internal.
-func (p Views) Commit(ctx context.Context, c Commit) error {
-	if err := p.sound(ctx, c.Segments); err != nil {
+func (p Views) CommitFold(ctx context.Context, c FoldCommit) error {
+	if err := p.checkCovered(ctx, c.Segments); err != nil {
 		return err
 	}
 	c.Now = p.s.Now()
-	c.Usage = booked(c.Usage)
+	c.Usage = boundRecords(c.Usage)
 	cost, _ := scrollback.Usage{Cost: c.Receipt.Cost}.Checked()
 	c.Receipt.Cost = cost.Cost
 	return p.s.d.Views.CommitFold(ctx, c)
@@ -25,17 +25,17 @@ func (p Views) Commit(ctx context.Context, c Commit) error {
 // LeaveOut replaces which messages of its path the requests of a branch leave out, ascending. A
 // view that changed since the branch was read is a conflict.
 func (p Views) LeaveOut(ctx context.Context, b scrollback.Branch, without []int64) error {
-	return p.s.Audit.Mend(ctx, Mend{View: &driver.ViewRepair{Branch: b.ID, IfViewVersion: b.ViewVersion,
+	return p.s.Audit.Repair(ctx, Repair{View: &driver.ViewRepair{Branch: b.ID, IfViewVersion: b.ViewVersion,
 		View: b.View.WithLeftOut(without)}})
 }
 
-// sound checks the messages that new leaves cover.
-func (p Views) sound(ctx context.Context, segments []scrollback.Segment) error {
+// checkCovered checks the messages that new leaves cover.
+func (p Views) checkCovered(ctx context.Context, segments []scrollback.Segment) error {
 	for _, s := range segments {
 		if len(s.Children) > 0 {
 			continue // its leaves were checked, or have hashes of their own
 		}
-		damaged, err := p.s.Hashes.Damaged(ctx, s.Branch, s.FirstSeq, s.LastSeq)
+		damaged, err := p.s.Hashes.FindDamaged(ctx, s.Branch, s.FirstSeq, s.LastSeq)
 		if err != nil {
 			return err
 		}
@@ -46,21 +46,21 @@ func (p Views) sound(ctx context.Context, segments []scrollback.Segment) error {
 	return nil
 }
 
-// Receipts lists the compactions of a conversation, newest first, and behind them those of
+// ListReceipts lists the compactions of a conversation, newest first, and behind them those of
 // its ancestors, nearest first, whose segments its view still shows.
-func (p Views) Receipts(ctx context.Context, h Head, limit int) ([]scrollback.Receipt, error) {
+func (p Views) ListReceipts(ctx context.Context, h Head, limit int) ([]scrollback.Receipt, error) {
 	n, err := pageSize(limit)
 	if err != nil {
 		return nil, err
 	}
 	out, err := p.s.d.Views.ListReceipts(ctx, h.ID, n)
 	if err == nil {
-		err = p.redoable(ctx, h, out)
+		err = p.markRedoable(ctx, h, out)
 	}
 	if err != nil || len(h.Ancestors) == 0 || len(h.Branch.View.Segments) == 0 {
 		return out, err
 	}
-	shown, err := p.leaves(ctx, h.Branch.View)
+	shown, err := p.listLeaves(ctx, h.Branch.View)
 	for _, id := range h.Ancestors {
 		if err != nil || len(out) >= n {
 			break
@@ -78,12 +78,12 @@ func (p Views) Receipts(ctx context.Context, h Head, limit int) ([]scrollback.Re
 	return out, err
 }
 
-// redoable marks the receipts of folds that can be done again.
-func (p Views) redoable(ctx context.Context, h Head, rs []scrollback.Receipt) error {
+// markRedoable marks the receipts of folds that can be done again.
+func (p Views) markRedoable(ctx context.Context, h Head, rs []scrollback.Receipt) error {
 	if !slices.ContainsFunc(rs, func(r scrollback.Receipt) bool { return r.Undone }) {
 		return nil
 	}
-	folds, _, err := p.again(ctx, h)
+	folds, _, err := p.listRedoable(ctx, h)
 	for _, f := range folds {
 		for i := range rs {
 			if rs[i].Undone && slices.Equal(rs[i].Segments, f.Receipt.Segments) {
@@ -97,16 +97,16 @@ func (p Views) redoable(ctx context.Context, h Head, rs []scrollback.Receipt) er
 // inheritedMost bounds how many of an ancestor's receipts are looked through.
 const inheritedMost = 1000
 
-// leaves are the segments that a view shows, and those inside its roll-ups, at most
+// listLeaves returns the segments that a view shows, and those inside its roll-ups, at most
 // inheritedMost of them, newest first.
-func (p Views) leaves(ctx context.Context, v scrollback.View) (map[scrollback.SegmentID]bool, error) {
+func (p Views) listLeaves(ctx context.Context, v scrollback.View) (map[scrollback.SegmentID]bool, error) {
 	out := map[scrollback.SegmentID]bool{}
 	for stack := slices.Clone(v.Segments); len(stack) > 0 && len(out) < inheritedMost; {
 		item := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		out[item.ID] = true
 		if item.Level > 0 {
-			inside, err := p.inside(ctx, item)
+			inside, err := p.openRollUp(ctx, item)
 			if err != nil {
 				return nil, err
 			}
@@ -116,10 +116,10 @@ func (p Views) leaves(ctx context.Context, v scrollback.View) (map[scrollback.Se
 	return out, nil
 }
 
-// Unfold undoes folds of a conversation's current branch: the newest, or with a
+// UndoFolds undoes folds of a conversation's current branch: the newest, or with a
 // segment all those back to the one that folded it. What was folded before the
 // branch began, and so has no receipt on it, is unfolded as far as requested.
-func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID,
+func (p Views) UndoFolds(ctx context.Context, id scrollback.ConversationID,
 	segment scrollback.SegmentID) (scrollback.Receipt, error) {
 	const op = "store.Views.Unfold"
 	h, err := p.s.d.Log.ReadHead(ctx, id)
@@ -134,7 +134,7 @@ func (p Views) Unfold(ctx context.Context, id scrollback.ConversationID,
 	for undone := 0; undone == 0 || h.Branch.View.Boundary >= seq; undone++ {
 		u := driver.FoldUndo{Branch: h.Branch.ID, Now: p.s.Now(), IfViewVersion: h.Branch.ViewVersion}
 		if seq > 0 && h.Branch.View.Boundary >= seq {
-			v, err := p.cut(ctx, h.Branch, seq-1)
+			v, err := p.cutView(ctx, h.Branch, seq-1)
 			if err != nil {
 				return out, err
 			}
@@ -183,7 +183,7 @@ func (p Views) foldedAt(ctx context.Context, v scrollback.View, segment scrollba
 			return item.FirstSeq, nil
 		}
 		if item.Level > 0 {
-			inside, err := p.inside(ctx, item)
+			inside, err := p.openRollUp(ctx, item)
 			if err != nil {
 				return 0, err
 			}
@@ -194,10 +194,10 @@ func (p Views) foldedAt(ctx context.Context, v scrollback.View, segment scrollba
 		i18n.SegmentNotCompactedHere, segment)
 }
 
-// cut is what is left of a branch's view when its path ends with message seq: the
+// cutView returns what is left of a branch's view when its path ends with message seq: the
 // leaf that holds it is unfolded, and the roll-ups around that leaf are opened. A
 // summary that covers what is gone is replaced by the one before it.
-func (p Views) cut(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.View, error) {
+func (p Views) cutView(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.View, error) {
 	was := b.View
 	if was.Boundary <= seq {
 		return was, nil
@@ -214,7 +214,7 @@ func (p Views) cut(ctx context.Context, b scrollback.Branch, seq int64) (scrollb
 		if item.FirstSeq > seq || item.Level == 0 {
 			break
 		}
-		inside, err := p.inside(ctx, item)
+		inside, err := p.openRollUp(ctx, item)
 		if err != nil {
 			return v, err
 		}
@@ -224,7 +224,7 @@ func (p Views) cut(ctx context.Context, b scrollback.Branch, seq int64) (scrollb
 		return v, nil
 	}
 	v.Head = min(was.Head, seq)
-	last, err := p.s.At(ctx, b, v.Boundary)
+	last, err := p.s.ReadMessageAt(ctx, b, v.Boundary)
 	if err != nil {
 		return v, err
 	}
@@ -233,7 +233,7 @@ func (p Views) cut(ctx context.Context, b scrollback.Branch, seq int64) (scrollb
 		if at > v.Boundary {
 			continue
 		}
-		m, err := p.s.At(ctx, b, at)
+		m, err := p.s.ReadMessageAt(ctx, b, at)
 		if err != nil {
 			return v, err
 		}
@@ -244,8 +244,8 @@ func (p Views) cut(ctx context.Context, b scrollback.Branch, seq int64) (scrollb
 	return v, err
 }
 
-// inside are the children of a roll-up as items of a view.
-func (p Views) inside(ctx context.Context, item scrollback.ViewItem) ([]scrollback.ViewItem, error) {
+// openRollUp returns the children of a roll-up as items of a view.
+func (p Views) openRollUp(ctx context.Context, item scrollback.ViewItem) ([]scrollback.ViewItem, error) {
 	rollup, err := p.s.d.Views.ReadSegments(ctx, []scrollback.SegmentID{item.ID})
 	if err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func (p Views) summaryBefore(ctx context.Context, was *scrollback.ViewSummary,
 			return nil, nil
 		}
 		if item.Level > 0 {
-			inside, err := p.inside(ctx, item)
+			inside, err := p.openRollUp(ctx, item)
 			if err != nil {
 				return nil, err
 			}

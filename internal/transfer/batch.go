@@ -12,9 +12,9 @@ import (
 // folded, while the file is read on. Nobody else touches its fields before it has ended.
 type batchWrite struct {
 	of     *importing
-	batch  []store.Incoming
+	batch  []store.IncomingMessage
 	head   store.Head
-	done   store.Finished
+	done   store.AppendResult
 	stored bool // and then not folded, if there is an error
 	err    error
 	ended  chan struct{}
@@ -42,7 +42,7 @@ func (im *importer) startWrite(ctx context.Context, c *importing) error {
 		defer close(w.ended)
 		// Nobody may have added anything since it was read: two imports at once of the
 		// same file would double it.
-		if w.done, w.err = im.store.Append(ctx, w.head, w.batch); w.err == nil {
+		if w.done, w.err = im.store.AppendMessages(ctx, w.head, w.batch); w.err == nil {
 			w.stored = true
 			w.head = w.done.Head
 			w.err = c.backlog.Compact(ctx, &w.head)

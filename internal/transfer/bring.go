@@ -244,7 +244,7 @@ func (b *sessionImport) leaveConversation(ctx context.Context, key string) error
 	}
 	err := im.endConversation(ctx, c)
 	if err == nil && c.Messages > 0 && !c.own && c.said > 0 {
-		err = im.store.Origins.Date(ctx, c.ID, c.Total, max(c.said, c.latest))
+		err = im.store.Origins.BackdateConversation(ctx, c.ID, c.Total, max(c.said, c.latest))
 	}
 	if err == nil {
 		err = b.updateDescription(ctx, c)

@@ -90,7 +90,7 @@ func (t Copies) Open(ctx context.Context, v *engine.View, id scrollback.Conversa
 // document writes a conversation as it stands now.
 func (t Copies) document(ctx context.Context, v *engine.View, c scrollback.Conversation, to io.Writer,
 	at int64) error {
-	branches, err := t.of.store.Move.Branches(ctx, c.ID)
+	branches, err := t.of.store.Move.ListBranches(ctx, c.ID)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (t Copies) message(ctx context.Context, m scrollback.Message, failed []scro
 // receipts walks the receipts of a conversation, oldest first.
 func (t Copies) receipts(ctx context.Context, id scrollback.ConversationID) iter.Seq2[scrollback.Receipt, error] {
 	return func(yield func(scrollback.Receipt, error) bool) {
-		for f, err := range t.of.store.Move.Folds(ctx, id) {
+		for f, err := range t.of.store.Move.WalkReceipts(ctx, id) {
 			f.Receipt.Undone = f.Undone
 			if !yield(f.Receipt, err) || err != nil {
 				return

@@ -63,7 +63,7 @@ func (b *sessionImport) updateDescription(ctx context.Context, c *importing) err
 	}
 	same := errors.New("nothing has changed")
 	var at int64
-	_, err := b.im.store.Patch(ctx, c.ID, 0, func(was *scrollback.Conversation) error {
+	_, err := b.im.store.PatchConversation(ctx, c.ID, 0, func(was *scrollback.Conversation) error {
 		name := was.Title
 		meta := was.Meta
 		if at = was.UpdatedAt; now.Title != "" && (was.TitleBy != scrollback.TitleGiven || was.Title == "") {
@@ -90,7 +90,7 @@ func (b *sessionImport) updateDescription(ctx context.Context, c *importing) err
 		}
 		return err
 	}
-	return b.im.store.Origins.Date(ctx, c.ID, c.Total, at) // it says nothing newer
+	return b.im.store.Origins.BackdateConversation(ctx, c.ID, c.Total, at) // it says nothing newer
 }
 
 // mergeMeta returns meta with some fields replaced; as it was, if nothing of it changes or it would

@@ -26,10 +26,10 @@ func cutOff(t *testing.T) (*enginetest.Rig, scrollback.ConversationID) {
 	r.Ask(id, "first").WantDone(t, scrollback.TurnFailed, "")
 	r.Run(engine.TurnRequest{Conversation: id}).WantDone(t, scrollback.TurnComplete, "stop")
 	begun, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "gone",
-		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
+		Messages: []store.IncomingMessage{{Message: scrollback.Message{Role: scrollback.RoleUser,
 			Parts: enginetest.Say("second")}}}})
 	if err == nil {
-		_, err = r.Store.Turns.Save(ctx, begun.Turn, scrollback.Draft{Content: "half an ans", Model: "acme/1"})
+		_, err = r.Store.Turns.SaveDraft(ctx, begun.Turn, scrollback.Draft{Content: "half an ans", Model: "acme/1"})
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -85,7 +85,7 @@ func (b *sessionImport) isProjectOf(ctx context.Context, name, folder string) (b
 			return false, err
 		}
 		var some []scrollback.Conversation
-		some, _, err = im.store.List(ctx, scrollback.ListQuery{Project: name, Trash: trash, Limit: 1})
+		some, _, err = im.store.ListConversations(ctx, scrollback.ListQuery{Project: name, Trash: trash, Limit: 1})
 		if len(some) > 0 {
 			return false, err
 		}

@@ -107,8 +107,8 @@ func (w *followedPath) openPath(ctx context.Context, q FollowRequest) (err error
 		return err
 	}
 	c.head = c.backlog.Begin
-	if last, err := im.store.Turns.Last(ctx, c.ID); err == nil && im.store.Turns.Expired(last) {
-		closed, err := im.store.Append(ctx, c.head, nil) // what it had written becomes a message
+	if last, err := im.store.Turns.GetLast(ctx, c.ID); err == nil && im.store.Turns.IsExpired(last) {
+		closed, err := im.store.AppendMessages(ctx, c.head, nil) // what it had written becomes a message
 		if err != nil {
 			return err
 		}
@@ -161,11 +161,11 @@ func (w *followedPath) countBehind(ctx context.Context) (int64, error) {
 	if seq == 0 || c.head.Branch.ID == c.at.ID {
 		return c.head.Branch.HeadSeq - seq, nil
 	}
-	here, err := w.importer.store.At(ctx, c.head.Branch, seq)
+	here, err := w.importer.store.ReadMessageAt(ctx, c.head.Branch, seq)
 	if err != nil {
 		return 0, err
 	}
-	there, err := w.importer.store.At(ctx, c.at, seq)
+	there, err := w.importer.store.ReadMessageAt(ctx, c.at, seq)
 	if err != nil || here.ID != there.ID {
 		return -1, err
 	}

@@ -264,7 +264,7 @@ func TestFollowAfterACrash(t *testing.T) {
 	r.WantOutline(id, "u:first", "a:one", "u:second", "a(interrupted):half an ans")
 
 	if _, err := r.Store.Turns.Begin(ctx, store.BeginRequest{Conversation: id, Owner: "other",
-		Messages: []store.Incoming{{Message: scrollback.Message{Role: scrollback.RoleUser,
+		Messages: []store.IncomingMessage{{Message: scrollback.Message{Role: scrollback.RoleUser,
 			Parts: scrollback.Say("third")}}}}); err != nil {
 		t.Fatal(err)
 	}

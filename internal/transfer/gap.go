@@ -13,7 +13,7 @@ import (
 func (im *importer) crossGap(ctx context.Context, c *importing, e *fileMessage) (bool, error) {
 	last := c.newestSeq()
 	for after := last; after < c.at.HeadSeq; after += scrollback.ListDefault {
-		page, err := im.store.Messages(ctx, c.at.ID, after+1, min(after+scrollback.ListDefault, c.at.HeadSeq))
+		page, err := im.store.ReadMessages(ctx, c.at.ID, after+1, min(after+scrollback.ListDefault, c.at.HeadSeq))
 		if err != nil {
 			return false, err
 		}

@@ -55,7 +55,7 @@ func (im *importer) enterConversation(ctx context.Context, c *importing) error {
 		c.fresh = true
 		c.base = head.Messages
 	} else if n := head.Branch.HeadSeq; n > 0 {
-		last, err := im.store.At(ctx, head.Branch, n)
+		last, err := im.store.ReadMessageAt(ctx, head.Branch, n)
 		if err != nil {
 			return err
 		}

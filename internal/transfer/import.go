@@ -42,7 +42,7 @@ type importing struct {
 	Imported
 	backlog *engine.Backlog
 	head    store.Head // as the conversation stands
-	batch   []store.Incoming
+	batch   []store.IncomingMessage
 	size    int
 
 	at      scrollback.Branch            // the branch whose path the file is on
@@ -299,7 +299,7 @@ type fileMessage struct {
 func (im *importer) followPath(ctx context.Context, c *importing, e *fileMessage) (bool, error) {
 	at := c.newestSeq()
 	for after := at; len(c.known) == 0 && after < c.at.HeadSeq; after += scrollback.ListDefault {
-		page, err := im.store.Messages(ctx, c.at.ID, after+1, min(after+scrollback.ListDefault, c.at.HeadSeq))
+		page, err := im.store.ReadMessages(ctx, c.at.ID, after+1, min(after+scrollback.ListDefault, c.at.HeadSeq))
 		if err != nil {
 			return false, err
 		}
@@ -323,18 +323,18 @@ func (im *importer) followPath(ctx context.Context, c *importing, e *fileMessage
 	}
 	if c.forks == nil {
 		var err error
-		if c.forks, err = im.store.Branches.Forks(ctx, c.ID); err != nil {
+		if c.forks, err = im.store.Branches.ReadForks(ctx, c.ID); err != nil {
 			return false, err
 		}
 		c.asOf = pathPoint{c.head.Branch.ID, c.head.Branch.HeadSeq}
 	}
-	for b, err := range c.forks.Continuations(ctx, c.at, at) {
+	for b, err := range c.forks.WalkContinuations(ctx, c.at, at) {
 		if err != nil {
 			return false, err
 		}
 		place := pathPoint{b.ID, at + 1}
 		if c.firsts[place] == nil {
-			page, err := im.store.Messages(ctx, b.ID, at+1, min(at+2, b.HeadSeq))
+			page, err := im.store.ReadMessages(ctx, b.ID, at+1, min(at+2, b.HeadSeq))
 			if err != nil {
 				return false, err
 			}
@@ -463,7 +463,7 @@ func (im *importer) leavePath(ctx context.Context, c *importing) error {
 		return nil
 	}
 	if n := head.Branch.HeadSeq; n > 0 && c.left == "" {
-		last, err := im.store.At(ctx, head.Branch, n)
+		last, err := im.store.ReadMessageAt(ctx, head.Branch, n)
 		if err != nil {
 			return err
 		}
@@ -481,7 +481,7 @@ func (im *importer) leavePath(ctx context.Context, c *importing) error {
 // moveHead makes a point on a branch the head of a conversation.
 func (im *importer) moveHead(ctx context.Context, head store.Head, branch scrollback.BranchID,
 	seq int64) (store.Head, error) {
-	b, err := im.store.Branches.Of(ctx, head, branch) // as it is now: it may have been compacted meanwhile
+	b, err := im.store.Branches.Find(ctx, head, branch) // as it is now: it may have been compacted meanwhile
 	if err != nil {
 		return head, err
 	}
@@ -493,7 +493,7 @@ func (im *importer) setTitle(ctx context.Context, c *importing) error {
 	if c.title == "" || c.Messages == 0 {
 		return nil
 	}
-	_, err := im.store.Patch(ctx, c.ID, 0, func(v *scrollback.Conversation) error {
+	_, err := im.store.PatchConversation(ctx, c.ID, 0, func(v *scrollback.Conversation) error {
 		if v.Title == "" {
 			if v.Title = c.title; c.source != nil { // until its tool gives it one
 				v.TitleBy = scrollback.TitleTool
@@ -541,10 +541,10 @@ func (im *importer) samePoint(ctx context.Context, b scrollback.Branch, p pathPo
 	if b.HeadSeq != p.seq || b.ID == p.branch || p.seq == 0 {
 		return b.HeadSeq == p.seq, nil
 	}
-	here, err := im.store.At(ctx, b, p.seq)
+	here, err := im.store.ReadMessageAt(ctx, b, p.seq)
 	if err != nil {
 		return false, err
 	}
-	there, err := im.store.Messages(ctx, p.branch, p.seq, p.seq)
+	there, err := im.store.ReadMessages(ctx, p.branch, p.seq, p.seq)
 	return err == nil && len(there) == 1 && there[0].ID == here.ID, err
 }

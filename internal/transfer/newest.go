@@ -33,7 +33,7 @@ func (im *importer) recencyOf(ctx context.Context, branch scrollback.BranchID, s
 	if seq == 0 {
 		return out, nil
 	}
-	page, err := im.store.Messages(ctx, branch, max(seq-recentMessages+1, 1), seq)
+	page, err := im.store.ReadMessages(ctx, branch, max(seq-recentMessages+1, 1), seq)
 	for _, m := range page {
 		mark := transcript.MarkOf(m.Meta)
 		if mark == "" {

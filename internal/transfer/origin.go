@@ -52,7 +52,7 @@ func (t *Transfer) WasDeleted(ctx context.Context, v *engine.View, tool, id stri
 	if !c.AllProjects {
 		projects = append([]string{}, c.Projects...)
 	}
-	return t.store.Origins.Purged(ctx, tool, id, projects)
+	return t.store.Origins.WasPurged(ctx, tool, id, projects)
 }
 
 // MarkGone notes when the places of some origins no longer had them, in Unix ms; 0 says that they
@@ -136,7 +136,7 @@ func (b *sessionImport) findOrigin(ctx context.Context, s *sessionSource) error 
 	if b.q.Again {
 		return nil
 	}
-	s.deleted, err = im.store.Origins.Purged(ctx, s.Tool, s.Origin.ID, b.callerProjects())
+	s.deleted, err = im.store.Origins.WasPurged(ctx, s.Tool, s.Origin.ID, b.callerProjects())
 	return err
 }
 
@@ -218,7 +218,7 @@ func (b *sessionImport) createConversation(ctx context.Context, c *importing, a 
 		switch {
 		case a.of != nil:
 			want.AgentOf = a.of
-			made, c.Created, err = im.store.Create(ctx, want)
+			made, c.Created, err = im.store.CreateConversation(ctx, want)
 		case a.fork != nil:
 			f := a.fork
 			if want.Title == "" {

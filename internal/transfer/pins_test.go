@@ -15,7 +15,7 @@ import (
 // setPins sets the pins of a conversation, as no face may.
 func setPins(r *enginetest.Rig, id scrollback.ConversationID, seqs ...int64) {
 	r.T.Helper()
-	if _, err := r.Store.Patch(context.Background(), id, 0,
+	if _, err := r.Store.PatchConversation(context.Background(), id, 0,
 		func(c *scrollback.Conversation) error { c.PinnedSeqs = seqs; return nil }); err != nil {
 		r.T.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func (b *sessionImport) bestFollower(ctx context.Context, s *sessionSource, all 
 		if out[1] = int64(len(f.seqs)); f.ID == s.was.Conversation {
 			out[2] = 2
 		} else if f.newestSeq() > 0 {
-			m, err := b.im.store.At(ctx, f.at, f.newestSeq())
+			m, err := b.im.store.ReadMessageAt(ctx, f.at, f.newestSeq())
 			if err != nil {
 				return out, err
 			}

@@ -60,7 +60,7 @@ func (t *Notebook) foldedDigest(ctx context.Context) (notebook.Digest, error) {
 		if x.Ref == nil {
 			continue
 		}
-		segments, err := t.app.Store.Segments(ctx,
+		segments, err := t.app.Store.ReadSegments(ctx,
 			[]scrollback.SegmentID{scrollback.SegmentID(strings.TrimPrefix(string(*x.Ref), scrollback.RefHistory+":"))})
 		if err != nil {
 			return d, err

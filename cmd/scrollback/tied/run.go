@@ -277,8 +277,8 @@ func (t *Notebook) recoverCutOff(ctx context.Context) (running bool, err error) 
 
 // closeRun makes what a run that was cut off had written a message of the conversation.
 func (t *Notebook) closeRun(ctx context.Context) error {
-	last, err := t.app.Store.Turns.Last(ctx, t.Conversation.ID)
-	if scrollback.CodeOf(err) == scrollback.NotFound || err == nil && !t.app.Store.Turns.Expired(last) {
+	last, err := t.app.Store.Turns.GetLast(ctx, t.Conversation.ID)
+	if scrollback.CodeOf(err) == scrollback.NotFound || err == nil && !t.app.Store.Turns.IsExpired(last) {
 		return nil
 	}
 	if err != nil {
@@ -288,7 +288,7 @@ func (t *Notebook) closeRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	closed, err := t.app.Store.Append(ctx, head, nil)
+	closed, err := t.app.Store.AppendMessages(ctx, head, nil)
 	if err == nil {
 		t.Conversation = closed.Head.Conversation
 	}

@@ -82,7 +82,7 @@ func (g *Gate) AddKey(ctx context.Context, k scrollback.Key) (scrollback.Key, st
 func (g *Gate) RevokeKey(ctx context.Context, id scrollback.KeyID) (scrollback.Key, error) {
 	c := CallerOf(ctx)
 	if g.o.Keys != nil {
-		k, err := g.o.Keys.Named(ctx, string(id))
+		k, err := g.o.Keys.FindNamed(ctx, string(id))
 		if err == nil && (k.ID != id || !coversKey(c, k)) {
 			err = scrollback.Errorf(scrollback.NotFound, "access.RevokeKey", i18n.NoSuchKey)
 		}

@@ -103,7 +103,7 @@ func (n *credentialCache) lookUp(ctx context.Context, t credential) (scrollback.
 	}
 	var err error
 	if t.cookie {
-		f.key, f.ends, err = n.keys.SignedIn(ctx, t.secret)
+		f.key, f.ends, err = n.keys.FindSignIn(ctx, t.secret)
 	} else {
 		f.key, err = n.keys.Find(ctx, t.secret)
 		f.ends = f.key.ExpiresAt
@@ -141,7 +141,7 @@ func (n *credentialCache) noteUse(k scrollback.Key, now int64) {
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), noteTime)
 		defer cancel()
-		if err := n.keys.Used(ctx, k.ID); err != nil {
+		if err := n.keys.NoteUse(ctx, k.ID); err != nil {
 			n.log.Debug("the last use of a key was not written", "key", k.ID, "error", err)
 		}
 	}()

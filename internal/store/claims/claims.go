@@ -22,51 +22,51 @@ import (
 // releaseTime is how long giving work back may take.
 const releaseTime = 5 * time.Second
 
-// Desk gives out claims.
-type Desk struct {
+// Registry gives out claims.
+type Registry struct {
 	of    driver.Turns
 	now   func() int64
 	newID func() string
 	lease time.Duration
 }
 
-// New makes a desk by a clock in Unix ms. A lease is how long others wait for a doer of whom
+// New makes a registry by a clock in Unix ms. A lease is how long others wait for a doer of whom
 // nothing is heard.
-func New(of driver.Turns, now func() int64, newID func() string, lease time.Duration) *Desk {
-	return &Desk{of: of, now: now, newID: newID, lease: lease}
+func New(of driver.Turns, now func() int64, newID func() string, lease time.Duration) *Registry {
+	return &Registry{of: of, now: now, newID: newID, lease: lease}
 }
 
 // Claim is one doer's on one piece of work.
 type Claim struct {
-	desk *Desk
-	as   driver.Claim
-	stop context.CancelFunc
-	done sync.WaitGroup
+	registry *Registry
+	as       driver.Claim
+	stop     context.CancelFunc
+	done     sync.WaitGroup
 }
 
-// Take takes a piece of work; nil without an error if somebody else has it. Conversation is
+// ClaimWork takes a piece of work; nil without an error if somebody else has it. Conversation is
 // empty for work on the whole database. The claim is renewed until it is released.
-func (d *Desk) Take(ctx context.Context, conversation scrollback.ConversationID, work string) (*Claim, error) {
-	c := &Claim{desk: d, as: driver.Claim{Conversation: conversation, Work: work, Owner: d.newID()}}
-	if got, err := c.renew(ctx); err != nil || !got {
+func (d *Registry) ClaimWork(ctx context.Context, conversation scrollback.ConversationID, work string) (*Claim, error) {
+	c := &Claim{registry: d, as: driver.Claim{Conversation: conversation, Work: work, Owner: d.newID()}}
+	if got, err := c.renewLease(ctx); err != nil || !got {
 		return nil, err
 	}
 	alive, stop := context.WithCancel(context.WithoutCancel(ctx))
 	c.stop = stop
-	c.done.Go(func() { c.keep(alive) })
+	c.done.Go(func() { c.keepRenewing(alive) })
 	return c, nil
 }
 
-func (c *Claim) renew(ctx context.Context) (bool, error) {
+func (c *Claim) renewLease(ctx context.Context) (bool, error) {
 	as := c.as
-	as.Now = c.desk.now()
-	as.Until = as.Now + c.desk.lease.Milliseconds()
-	return c.desk.of.ClaimWork(ctx, as)
+	as.Now = c.registry.now()
+	as.Until = as.Now + c.registry.lease.Milliseconds()
+	return c.registry.of.ClaimWork(ctx, as)
 }
 
-// keep renews until ctx ends, or somebody else has taken the work over.
-func (c *Claim) keep(ctx context.Context) {
-	tick := time.NewTicker(c.desk.lease / 3)
+// keepRenewing renews until ctx ends, or somebody else has taken the work over.
+func (c *Claim) keepRenewing(ctx context.Context) {
+	tick := time.NewTicker(c.registry.lease / 3)
 	defer tick.Stop()
 	for {
 		select {
@@ -74,7 +74,7 @@ func (c *Claim) keep(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
-		if got, err := c.renew(ctx); err == nil && !got {
+		if got, err := c.renewLease(ctx); err == nil && !got {
 			return
 		}
 	}
@@ -90,5 +90,5 @@ func (c *Claim) Release() {
 	c.done.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), releaseTime)
 	defer cancel()
-	_ = c.desk.of.ReleaseWork(ctx, c.as)
+	_ = c.registry.of.ReleaseWork(ctx, c.as)
 }

@@ -25,13 +25,13 @@ import (
 )
 
 const (
-	lookEvery = 400 * time.Millisecond // for what other processes have done
+	pollEvery = 400 * time.Millisecond // for what other processes have done
 	pageMax   = 256                    // changes read at once
 	ringMax   = 2048                   // changes in memory, for all followers together
 )
 
-// Now follows from the newest change on.
-const Now = -1
+// FromNow follows from the newest change on.
+const FromNow = -1
 
 // Feed is what is done to the conversations of one database. It is safe for concurrent use.
 type Feed struct {
@@ -56,16 +56,16 @@ func New(d *driver.Driver) *Feed { return &Feed{d: d} }
 func (f *Feed) Follow(ctx context.Context, after int64,
 	sees func(project string) bool) iter.Seq2[scrollback.Change, error] {
 	return func(yield func(scrollback.Change, error) bool) {
-		if err := f.enter(ctx); err != nil {
+		if err := f.addFollower(ctx); err != nil {
 			yield(scrollback.Change{}, err)
 			return
 		}
-		defer f.leave()
-		at := f.end()
+		defer f.removeFollower()
+		at := f.newestNumber()
 		lost := false
 		err := error(nil)
-		if after != Now {
-			at, lost, err = f.stand(ctx, after)
+		if after != FromNow {
+			at, lost, err = f.findStart(ctx, after)
 		}
 		if err == nil && !lost && !yield(scrollback.Change{N: at}, nil) {
 			return
@@ -77,12 +77,12 @@ func (f *Feed) Follow(ctx context.Context, after int64,
 				}
 			}
 			var batch []driver.Change
-			if batch, lost, err = f.next(ctx, at); lost {
-				at, lost, err = f.stand(ctx, at)
+			if batch, lost, err = f.waitNext(ctx, at); lost {
+				at, lost, err = f.findStart(ctx, at)
 				continue
 			}
 			if len(batch) > 0 && err == nil {
-				if !tell(batch, sees, yield) {
+				if !yieldVisible(batch, sees, yield) {
 					return
 				}
 				at = batch[len(batch)-1].N
@@ -92,9 +92,9 @@ func (f *Feed) Follow(ctx context.Context, after int64,
 	}
 }
 
-// end is the newest change in the ring. Only the first follower has read the database for it,
+// newestNumber is the newest change in the ring. Only the first follower has read the database for it,
 // because that takes far more stack than a stream keeps.
-func (f *Feed) end() int64 {
+func (f *Feed) newestNumber() int64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n := len(f.ring); n > 0 {
@@ -103,9 +103,9 @@ func (f *Feed) end() int64 {
 	return f.from
 }
 
-// stand is where somebody follows from who has everything up to a change. If what came after
+// findStart returns where somebody follows from who has everything up to a change. If what came after
 // it is not kept, that is the newest change.
-func (f *Feed) stand(ctx context.Context, after int64) (at int64, lost bool, err error) {
+func (f *Feed) findStart(ctx context.Context, after int64) (at int64, lost bool, err error) {
 	oldest, newest, err := f.d.Log.ReadChangeSpan(ctx)
 	switch {
 	case err != nil:
@@ -116,8 +116,8 @@ func (f *Feed) stand(ctx context.Context, after int64) (at int64, lost bool, err
 	return after, false, nil
 }
 
-// next waits for changes after one. lost says that some of them are not kept any more.
-func (f *Feed) next(ctx context.Context, at int64) (batch []driver.Change, lost bool, err error) {
+// waitNext waits for changes after one. lost says that some of them are not kept any more.
+func (f *Feed) waitNext(ctx context.Context, at int64) (batch []driver.Change, lost bool, err error) {
 	f.mu.Lock()
 	from := f.from
 	ring := f.ring
@@ -143,8 +143,8 @@ func (f *Feed) next(ctx context.Context, at int64) (batch []driver.Change, lost 
 	}
 }
 
-// enter counts a follower, and begins to read for the first.
-func (f *Feed) enter(ctx context.Context) error {
+// addFollower counts a follower, and begins to read for the first.
+func (f *Feed) addFollower(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stop == nil {
@@ -158,14 +158,14 @@ func (f *Feed) enter(ctx context.Context) error {
 		f.ring = nil
 		f.more = make(chan struct{})
 		f.err = nil
-		go f.read(reading)
+		go f.readChanges(reading)
 	}
 	f.followers++
 	return nil
 }
 
-// leave counts a follower out; after the last, nobody reads.
-func (f *Feed) leave() {
+// removeFollower counts a follower out; after the last, nobody reads.
+func (f *Feed) removeFollower() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.followers--; f.followers == 0 && f.stop != nil {
@@ -175,12 +175,12 @@ func (f *Feed) leave() {
 	}
 }
 
-// read keeps the ring up to date until ctx ends.
-func (f *Feed) read(ctx context.Context) {
-	tick := time.NewTicker(lookEvery)
+// readChanges keeps the ring up to date until ctx ends.
+func (f *Feed) readChanges(ctx context.Context) {
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
-		if !f.load(ctx) {
+		if !f.loadChanges(ctx) {
 			return
 		}
 		select {
@@ -192,10 +192,10 @@ func (f *Feed) read(ctx context.Context) {
 	}
 }
 
-// load reads what is new into the ring. It reports whether to go on.
-func (f *Feed) load(ctx context.Context) bool {
+// loadChanges reads what is new into the ring. It reports whether to go on.
+func (f *Feed) loadChanges(ctx context.Context) bool {
 	for {
-		page, err := f.d.Log.ListChanges(ctx, f.end(), pageMax)
+		page, err := f.d.Log.ListChanges(ctx, f.newestNumber(), pageMax)
 		if ctx.Err() != nil {
 			return false
 		}
@@ -208,7 +208,7 @@ func (f *Feed) load(ctx context.Context) bool {
 			return false
 		}
 		if f.err = err; err == nil {
-			f.add(page)
+			f.appendChanges(page)
 		} else {
 			f.stop() // whoever comes next tries again
 			f.stop = nil
@@ -222,9 +222,9 @@ func (f *Feed) load(ctx context.Context) bool {
 	}
 }
 
-// add puts changes into the ring, whose oldest half goes when it is full: followers may
+// appendChanges puts changes into the ring, whose oldest half goes when it is full: followers may
 // still hold the old one.
-func (f *Feed) add(page []driver.Change) {
+func (f *Feed) appendChanges(page []driver.Change) {
 	if over := len(f.ring) + len(page) - ringMax; over > 0 {
 		cut := min(max(over, ringMax/2), len(f.ring))
 		f.from = f.ring[cut-1].N
@@ -233,13 +233,13 @@ func (f *Feed) add(page []driver.Change) {
 	f.ring = append(f.ring, page...)
 	for _, c := range page {
 		if c.Kinds&driver.KindPurged != 0 {
-			f.forget(c.Conversation)
+			f.forgetConversation(c.Conversation)
 		}
 	}
 }
 
-// forget lets the ring know no more of a conversation that was purged than the database.
-func (f *Feed) forget(id scrollback.ConversationID) {
+// forgetConversation lets the ring know no more of a conversation that was purged than the database.
+func (f *Feed) forgetConversation(id scrollback.ConversationID) {
 	f.ring = append(make([]driver.Change, 0, max(len(f.ring), ringMax)), f.ring...)
 	for i := range f.ring {
 		if f.ring[i].Conversation == id {

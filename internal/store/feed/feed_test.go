@@ -83,7 +83,7 @@ func TestFollow(t *testing.T) {
 	f := feed.New(d)
 	create(t, d, "1", "a")
 	create(t, d, "2", "a")
-	fresh := follow(t, f, feed.Now, all)
+	fresh := follow(t, f, feed.FromNow, all)
 	resumed := follow(t, f, 1, all)
 	fresh.want("2")
 	resumed.want("1", "2 conversation 2 a title of 2")
@@ -135,7 +135,7 @@ func TestTwoProcesses(t *testing.T) {
 		}
 		t.Cleanup(func() { both[i].Close() })
 	}
-	here := follow(t, feed.New(both[0]), feed.Now, all)
+	here := follow(t, feed.New(both[0]), feed.FromNow, all)
 	here.want("0")
 	create(t, both[1], "1", "a")
 	here.want("1 conversation 1 a title of 1")
@@ -201,7 +201,7 @@ func TestTold(t *testing.T) {
 	want[3].LastSeq = 3
 	want[3].Ref = "history:x"
 	want[3].Undone = true
-	if got := feed.Told(c, all); !reflect.DeepEqual(got, want) {
+	if got := feed.VisibleChanges(c, all); !reflect.DeepEqual(got, want) {
 		t.Errorf("told %+v", got)
 	}
 }
@@ -212,7 +212,7 @@ func TestNobodyFollows(t *testing.T) {
 	looked := &counting{Log: d.Log}
 	d.Log = looked
 	f := feed.New(d)
-	next, stop := iter.Pull2(f.Follow(t.Context(), feed.Now, all))
+	next, stop := iter.Pull2(f.Follow(t.Context(), feed.FromNow, all))
 	if _, err, _ := next(); err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestNobodyFollows(t *testing.T) {
 	if n := looked.n.Load() - before; n > 1 { // one may have been under way
 		t.Errorf("%d looks at the database for nobody", n)
 	}
-	last := follow(t, f, feed.Now, all)
+	last := follow(t, f, feed.FromNow, all)
 	last.want("100")
 	if err := d.Close(); err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func (x *Index) Check(ctx context.Context, progress func(done, total int64),
 	if err != nil || s.Cut != x.version {
 		return 0, err
 	}
-	c := checking{x: x, at: s, flaw: flaw}
+	c := indexCheck{x: x, at: s, flaw: flaw}
 	for after := int64(0); after < s.Watermark; {
 		page, err := x.ReadUnindexed(ctx, driver.UnindexedQuery{After: after, Limit: tailPage, Bytes: mostBytes})
 		if err != nil || len(page) == 0 {
@@ -34,7 +34,7 @@ func (x *Index) Check(ctx context.Context, progress func(done, total int64),
 		}
 		after = page[len(page)-1].Number
 		page = slices.DeleteFunc(page, func(m driver.NumberedMessage) bool { return m.Number > s.Watermark })
-		if moved, err := c.page(ctx, page); err != nil || moved {
+		if moved, err := c.checkPage(ctx, page); err != nil || moved {
 			return 0, err
 		}
 		progress(c.done, s.Documents)
@@ -42,16 +42,16 @@ func (x *Index) Check(ctx context.Context, progress func(done, total int64),
 	return max(0, s.Documents-c.documents), nil
 }
 
-// checking is a check under way.
-type checking struct {
+// indexCheck is a check under way.
+type indexCheck struct {
 	x               *Index
 	at              driver.IndexState
 	flaw            func(scrollback.Message, string) error
 	done, documents int64
 }
 
-// page checks some messages; moved says that the index was reset meanwhile.
-func (c *checking) page(ctx context.Context, page []driver.NumberedMessage) (moved bool, err error) {
+// checkPage checks some messages; moved says that the index was reset meanwhile.
+func (c *indexCheck) checkPage(ctx context.Context, page []driver.NumberedMessage) (moved bool, err error) {
 	docs := c.x.cutAll(ctx, page, runtime.GOMAXPROCS(0))
 	byPlace := map[driver.Place]*document{}
 	of := map[driver.Place]scrollback.Message{}
@@ -83,15 +83,15 @@ func (c *checking) page(ctx context.Context, page []driver.NumberedMessage) (mov
 			c.documents++
 		}
 	}
-	if err := c.terms(ctx, places, byPlace, wrong); err != nil {
+	if err := c.lookUpTerms(ctx, places, byPlace, wrong); err != nil {
 		return false, err
 	}
 	c.done += int64(len(page))
-	return c.report(ctx, of, wrong)
+	return c.reportWrong(ctx, of, wrong)
 }
 
-// terms looks some terms up among the places of a page.
-func (c *checking) terms(ctx context.Context, places []driver.Place, docs map[driver.Place]*document,
+// lookUpTerms looks some terms up among the places of a page.
+func (c *indexCheck) lookUpTerms(ctx context.Context, places []driver.Place, docs map[driver.Place]*document,
 	wrong map[driver.Place]string) error {
 	type ranked struct {
 		term string
@@ -132,7 +132,7 @@ func (c *checking) terms(ctx context.Context, places []driver.Place, docs map[dr
 			counts[p] = int(got[i].Counts[j])
 		}
 		for _, p := range places {
-			if d := docs[p]; d.whole && counts[p] != min(d.count(term), 255) && wrong[p] == "" {
+			if d := docs[p]; d.whole && counts[p] != min(d.countTerm(term), 255) && wrong[p] == "" {
 				wrong[p] = "search does not find it by all of its words"
 			}
 		}
@@ -140,8 +140,8 @@ func (c *checking) terms(ctx context.Context, places []driver.Place, docs map[dr
 	return nil
 }
 
-// report hands on what is wrong with messages that are still there.
-func (c *checking) report(ctx context.Context, of map[driver.Place]scrollback.Message,
+// reportWrong hands on what is wrong with messages that are still there.
+func (c *indexCheck) reportWrong(ctx context.Context, of map[driver.Place]scrollback.Message,
 	wrong map[driver.Place]string) (moved bool, err error) {
 	if len(wrong) == 0 {
 		return false, nil
@@ -169,9 +169,9 @@ func (c *checking) report(ctx context.Context, of map[driver.Place]scrollback.Me
 	return false, nil
 }
 
-// Remake empties the index and makes it again, beside whoever uses it. progress gets how
+// Rebuild empties the index and makes it again, beside whoever uses it. progress gets how
 // many messages are in it, and about how many there are.
-func (x *Index) Remake(ctx context.Context, progress func(done, total int64)) error {
+func (x *Index) Rebuild(ctx context.Context, progress func(done, total int64)) error {
 	if err := x.Reset(ctx, x.version); err != nil {
 		return err
 	}
@@ -186,11 +186,11 @@ func (x *Index) Remake(ctx context.Context, progress func(done, total int64)) er
 		}
 		progress(s.Watermark, s.Newest)
 	}
-	return x.TendAll(ctx)
+	return x.MaintainAll(ctx)
 }
 
-// TendAll tends the index until there is no more to do.
-func (x *Index) TendAll(ctx context.Context) error {
+// MaintainAll maintains the index until there is no more to do.
+func (x *Index) MaintainAll(ctx context.Context) error {
 	for {
 		if more, err := x.Maintain(ctx); err != nil || !more {
 			return err

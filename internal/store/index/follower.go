@@ -21,30 +21,30 @@ const (
 	backlog   = 16 * mostMessages // from there on, it leaves half of the time to others
 )
 
-// behind is what is not indexed, as far as is known.
-type behind struct {
+// unindexed is what is not indexed, as far as is known.
+type unindexed struct {
 	messages int
 	bytes    int64
 }
 
-// enough reports whether that makes a batch.
-func (b behind) enough() bool { return b.messages >= batchMessages || b.bytes >= batchBytes }
+// fillsBatch reports whether that makes a batch.
+func (b unindexed) fillsBatch() bool { return b.messages >= batchMessages || b.bytes >= batchBytes }
 
 // follower keeps an index behind the log: a goroutine while there is something to do, and
 // none otherwise.
 type follower struct {
 	mu      sync.Mutex
-	seen    behind
+	seen    unindexed
 	written bool // by this process, since it began
 	purged  bool
-	lags    bool // a look found a batch behind
+	lags    bool // a snapshot found a batch behind
 
 	life    context.Context //nolint:containedctx // from Follow to Close
 	stop    context.CancelFunc
 	closed  bool
 	timer   *time.Timer // until it fires, nothing is done
 	waiting bool        // for timer
-	wanted  bool        // somebody has poked
+	wanted  bool        // somebody has woken it
 	running bool
 	failed  int           // times in a row
 	again   time.Duration // the last wait after a failure
@@ -59,44 +59,44 @@ func (x *Index) Follow() {
 		return
 	}
 	x.life, x.stop = context.WithCancel(context.Background())
-	x.wait(settle)
+	x.delay(settle)
 }
 
-// wait lets nothing be done for a while, and then looks. The lock is held.
-func (x *Index) wait(d time.Duration) {
+// delay lets nothing be done for a while, and then looks. The lock is held.
+func (x *Index) delay(d time.Duration) {
 	x.waiting = true
 	x.timer = time.AfterFunc(d, func() {
 		x.mu.Lock()
 		x.waiting = false
 		x.mu.Unlock()
-		x.poke()
+		x.wake()
 	})
 }
 
-// Wrote says that messages with so many bytes of text are about to be stored, or have been.
-func (x *Index) Wrote(messages int, bytes int64) {
+// NoteWritten says that messages with so many bytes of text are about to be stored, or have been.
+func (x *Index) NoteWritten(messages int, bytes int64) {
 	x.mu.Lock()
 	x.written = true
 	x.seen.messages += messages
 	x.seen.bytes += bytes
-	enough := x.seen.enough()
+	enough := x.seen.fillsBatch()
 	x.mu.Unlock()
 	if enough {
-		x.poke()
+		x.wake()
 	}
 }
 
-// Purged says that messages are gone.
-func (x *Index) Purged() {
-	x.tail.forget()
+// NotePurged says that messages are gone.
+func (x *Index) NotePurged() {
+	x.tail.dropAll()
 	x.mu.Lock()
 	x.purged = true
 	x.mu.Unlock()
-	x.poke()
+	x.wake()
 }
 
-// poke has the index looked after, now or when a wait is over.
-func (x *Index) poke() {
+// wake has the index maintained, now or when a wait is over.
+func (x *Index) wake() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.stop == nil || x.closed || x.waiting {
@@ -104,7 +104,7 @@ func (x *Index) poke() {
 	}
 	if x.wanted = true; !x.running {
 		x.running = true
-		x.done.Go(x.follow)
+		x.done.Go(x.indexWaiting)
 	}
 }
 
@@ -129,22 +129,22 @@ func (x *Index) Close() {
 		if !behind {
 			break
 		}
-		behind, _, _ = x.catchUp(ctx, how{workers: 1})
+		behind, _, _ = x.catchUp(ctx, batchOptions{workers: 1})
 	}
 	if purged {
-		_ = x.TendAll(ctx)
+		_ = x.MaintainAll(ctx)
 	}
 }
 
-// follow indexes what is behind, until nobody wants more or it fails.
-func (x *Index) follow() {
+// indexWaiting indexes what is behind, until nobody wants more or it fails.
+func (x *Index) indexWaiting() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for x.wanted && !x.waiting && !x.closed {
 		x.wanted = false
 		lenient := x.failed > patience
 		x.mu.Unlock()
-		err := x.work(x.life, lenient)
+		err := x.indexBatches(x.life, lenient)
 		x.mu.Lock()
 		switch {
 		case err == nil:
@@ -152,13 +152,13 @@ func (x *Index) follow() {
 			x.again = 0
 		case x.closed:
 		case errors.Is(err, errElsewhere): // and may have looked before what is new here
-			x.wait(elsewhere)
+			x.delay(elsewhere)
 		case scrollback.CodeOf(err) == scrollback.Refused: // it may only be read
 			x.waiting = true
 		default:
 			x.failed += 1
 			x.again = min(max(2*x.again, retryIn), retryMost)
-			x.wait(x.again)
+			x.delay(x.again)
 		}
 	}
 	x.running = false
@@ -167,21 +167,21 @@ func (x *Index) follow() {
 // errElsewhere says that another server keeps the index.
 var errElsewhere = errors.New("another server keeps the index")
 
-// claim takes the work, where servers take turns.
-func (x *Index) claim(ctx context.Context) (*claims.Claim, error) {
+// claimWork takes the work, where servers take turns.
+func (x *Index) claimWork(ctx context.Context) (*claims.Claim, error) {
 	if x.claims == nil {
 		return nil, nil
 	}
-	c, err := x.claims.Take(ctx, "", "index")
+	c, err := x.claims.ClaimWork(ctx, "", "index")
 	if c == nil && err == nil {
 		err = errElsewhere
 	}
 	return c, err
 }
 
-// work indexes whole batches and tends the index, until there is no more to do.
-func (x *Index) work(ctx context.Context, lenient bool) error {
-	claim, err := x.claim(ctx)
+// indexBatches indexes whole batches and maintains the index, until there is no more to do.
+func (x *Index) indexBatches(ctx context.Context, lenient bool) error {
+	claim, err := x.claimWork(ctx)
 	if err != nil {
 		return err
 	}
@@ -191,25 +191,25 @@ func (x *Index) work(ctx context.Context, lenient bool) error {
 		x.mu.Lock()
 		before := x.seen
 		x.mu.Unlock()
-		more, left, err := x.catchUp(ctx, how{lenient: lenient, workers: 1})
+		more, left, err := x.catchUp(ctx, batchOptions{lenient: lenient, workers: 1})
 		if err != nil {
 			return err
 		}
 		x.mu.Lock() // what was written meanwhile may be in what is left, or not: better twice than never
-		x.seen = behind{left.messages + x.seen.messages - before.messages, left.bytes + x.seen.bytes - before.bytes}
+		x.seen = unindexed{left.messages + x.seen.messages - before.messages, left.bytes + x.seen.bytes - before.bytes}
 		x.mu.Unlock()
 		// A step each time: while a long log is indexed, its segments do not pile up.
 		if tending, err := x.Maintain(ctx); err != nil || !more && !tending {
 			return err
 		}
-		if err := x.rest(ctx, time.Since(began)); err != nil {
+		if err := x.pauseAfter(ctx, time.Since(began)); err != nil {
 			return err
 		}
 	}
 }
 
-// rest leaves time to others, if there is so much to do that it takes long.
-func (x *Index) rest(ctx context.Context, worked time.Duration) error {
+// pauseAfter leaves time to others, if there is so much to do that it takes long.
+func (x *Index) pauseAfter(ctx context.Context, worked time.Duration) error {
 	s, err := x.ReadState(ctx)
 	if err != nil || s.Newest-s.Watermark < backlog {
 		return err

@@ -59,7 +59,7 @@ func (b *bench) wrote(n int) {
 	for i := range n {
 		b.say(scrollback.ConversationID(fmt.Sprint(i%3)), "red")
 	}
-	b.Wrote(n, int64(3*n))
+	b.NoteWritten(n, int64(3*n))
 }
 
 // Whole batches are indexed as they come, and nothing smaller.
@@ -79,7 +79,7 @@ func TestFollow(t *testing.T) {
 		t.Fatalf("a batch of %d", len(d.All))
 	}
 	b.say("big", fmt.Sprint("blue ", make([]int, 150_000))) // much text is enough
-	b.Wrote(1, 300_000)
+	b.NoteWritten(1, 300_000)
 	if d := <-h.put; len(d.All) != 1 {
 		t.Fatalf("a batch of %d", len(d.All))
 	}
@@ -116,9 +116,9 @@ func TestFollowInTurns(t *testing.T) {
 		var n atomic.Int64
 		id := func() string { return fmt.Sprint(n.Add(1)) }
 		desk := claims.New(b.d.Turns, func() int64 { return time.Now().UnixMilli() }, id, 15*time.Second)
-		other, err := desk.Take(t.Context(), "", "index")
+		other, err := desk.ClaimWork(t.Context(), "", "index")
 		b.ok(err)
-		b.Sharing(b.d, desk)
+		b.ShareWork(b.d, desk)
 		b.wrote(200)
 		b.Follow()
 		defer b.Close()
@@ -142,7 +142,7 @@ func TestFollowLeavesABatch(t *testing.T) {
 		x := index.New(b.d.Index, func(context.Context, scrollback.Message) (string, error) { return "red", nil })
 		x.Follow()
 		if looked == 1 {
-			_, err := x.Look(t.Context())
+			_, err := x.TakeSnapshot(t.Context())
 			b.ok(err)
 		}
 		x.Close()
@@ -164,7 +164,7 @@ func TestFollowPurges(t *testing.T) {
 	}
 	_, err := b.d.Log.PurgeConversation(t.Context(), driver.Purge{Conversation: "1", Limit: 1000})
 	b.ok(err)
-	b.Purged()
+	b.NotePurged()
 	for s, err := b.ReadState(t.Context()); s.Documents != 60; s, err = b.ReadState(t.Context()) {
 		b.ok(err)
 		<-h.tended // or it still had something else to do
@@ -175,7 +175,7 @@ func TestFollowPurges(t *testing.T) {
 	b.ok(err)
 	again := index.New(b.d.Index, nil)
 	again.Follow()
-	again.Purged()
+	again.NotePurged()
 	again.Close() // before it has looked
 	if s, err := b.ReadState(t.Context()); err != nil || s.Documents != 30 {
 		t.Errorf("after Close: %+v, %v", s, err)
@@ -249,7 +249,7 @@ func TestCheckAndRemake(t *testing.T) {
 	remake := func() {
 		t.Helper()
 		last := int64(-1)
-		b.ok(b.Remake(t.Context(), func(done, total int64) {
+		b.ok(b.Rebuild(t.Context(), func(done, total int64) {
 			if done < last || done > total {
 				t.Errorf("%d of %d after %d", done, total, last)
 			}

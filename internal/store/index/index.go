@@ -2,12 +2,12 @@
 // index, and the messages behind its watermark as they stand. So what was acknowledged is
 // found at once, and no turn waits for an index.
 //
-// Words it adds: look (the index and what is behind it, at one moment), tail (the messages
+// Words it adds: snapshot (the index and what is behind it, at one moment), tail (the messages
 // that are behind it), scan (reading a tail that is too big to be cut whole, for the terms
-// of one look).
+// of one snapshot).
 //
-// Invariants: the watermark moves only together with the documents it passes; a look finds
-// every message that was stored before it began, and each of them once; a look writes
+// Invariants: the watermark moves only together with the documents it passes; a snapshot finds
+// every message that was stored before it began, and each of them once; a snapshot writes
 // nothing; of the tail no more than a bound is in memory.
 //
 // It may not know SQL, ranking, or where the texts of artifacts are.
@@ -48,8 +48,8 @@ type Index struct {
 	version int
 	tail    tail
 
-	scanTime time.Duration // how long a look reads a tail at most
-	claims   *claims.Desk  // nil where no other server keeps the index
+	scanTime time.Duration    // how long a snapshot reads a tail at most
+	claims   *claims.Registry // nil where no other server keeps the index
 	follower
 }
 
@@ -61,18 +61,18 @@ func New(d driver.Index, text func(context.Context, scrollback.Message) (string,
 	return x
 }
 
-// Sharing lets the servers of a database take turns at keeping its index. Where processes of one
+// ShareWork lets the servers of a database take turns at keeping its index. Where processes of one
 // machine have a file open it leaves them alone: what two do at once is stored once, and a claim
 // would cost each batch two writes.
-func (x *Index) Sharing(d *driver.Driver, desk *claims.Desk) *Index {
+func (x *Index) ShareWork(d *driver.Driver, registry *claims.Registry) *Index {
 	if d.Clock != nil {
-		x.claims = desk
+		x.claims = registry
 	}
 	return x
 }
 
-// Text is what a message is found by, as far as it can be read now.
-func (x *Index) Text(ctx context.Context, m scrollback.Message) string {
+// ReadText returns what a message is found by, as far as it can be read now.
+func (x *Index) ReadText(ctx context.Context, m scrollback.Message) string {
 	text, _ := x.text(ctx, m) // without the artifacts that cannot be read
 	return text
 }
@@ -88,8 +88,8 @@ type document struct {
 	counts []int32  // how often each is there
 }
 
-// cut cuts a message.
-func (x *Index) cut(ctx context.Context, m driver.NumberedMessage) *document {
+// cutMessage cuts a message.
+func (x *Index) cutMessage(ctx context.Context, m driver.NumberedMessage) *document {
 	text, err := x.text(ctx, m.Message)
 	var all []string
 	terms.EachTerm(text, func(term string) bool {
@@ -110,8 +110,8 @@ func (x *Index) cut(ctx context.Context, m driver.NumberedMessage) *document {
 	return d
 }
 
-// put is the document as an index takes it.
-func (d *document) put() driver.Document {
+// toDriver returns the document as an index takes it.
+func (d *document) toDriver() driver.Document {
 	all := make([]string, 0, d.Length)
 	for i, t := range d.terms {
 		for range d.counts[i] {
@@ -121,11 +121,11 @@ func (d *document) put() driver.Document {
 	return driver.Document{Mark: d.Mark, Terms: all}
 }
 
-// weight is about how many bytes of memory a document takes.
-func (d *document) weight() int { return d.bytes + 24*len(d.terms) + 200 }
+// sizeBytes returns about how many bytes of memory a document takes.
+func (d *document) sizeBytes() int { return d.bytes + 24*len(d.terms) + 200 }
 
-// count is how often a term is in a document.
-func (d *document) count(want string) (n int) {
+// countTerm returns how often a term is in a document.
+func (d *document) countTerm(want string) (n int) {
 	begin, prefix := strings.CutSuffix(want, "*")
 	for i := sort.SearchStrings(d.terms, begin); i < len(d.terms); i++ {
 		if prefix && !strings.HasPrefix(d.terms[i], begin) || !prefix && d.terms[i] != want {
@@ -139,12 +139,12 @@ func (d *document) count(want string) (n int) {
 // cutAll cuts messages, several at once.
 func (x *Index) cutAll(ctx context.Context, batch []driver.NumberedMessage, workers int) []*document {
 	out := make([]*document, len(batch))
-	share(len(batch), workers, func(i int) { out[i] = x.cut(ctx, batch[i]) })
+	runParallel(len(batch), workers, func(i int) { out[i] = x.cutMessage(ctx, batch[i]) })
 	return out
 }
 
-// share calls do for 0 to n-1, by so many goroutines.
-func share(n, workers int, do func(i int)) {
+// runParallel calls do for 0 to n-1, by so many goroutines.
+func runParallel(n, workers int, do func(i int)) {
 	if workers = min(workers, n/4); workers < 2 {
 		for i := range n {
 			do(i)
@@ -163,9 +163,9 @@ func share(n, workers int, do func(i int)) {
 	all.Wait()
 }
 
-// how says how a batch is made: all of it, however small; lenient with texts of artifacts
+// batchOptions says how a batch is made: all of it, however small; lenient with texts of artifacts
 // that cannot be read; by so many goroutines.
-type how struct {
+type batchOptions struct {
 	all, lenient bool
 	workers      int
 }
@@ -174,13 +174,13 @@ type how struct {
 // be more. What cannot be read of artifacts is left out. A batch that somebody else has put
 // meanwhile is left to them.
 func (x *Index) CatchUp(ctx context.Context) (more bool, err error) {
-	more, _, err = x.catchUp(ctx, how{all: true, lenient: true, workers: runtime.GOMAXPROCS(0)})
+	more, _, err = x.catchUp(ctx, batchOptions{all: true, lenient: true, workers: runtime.GOMAXPROCS(0)})
 	return more, err
 }
 
 // catchUp is CatchUp, of a whole batch or not at all unless how says otherwise. left is what
 // it has seen and not put.
-func (x *Index) catchUp(ctx context.Context, h how) (more bool, left behind, err error) {
+func (x *Index) catchUp(ctx context.Context, h batchOptions) (more bool, left unindexed, err error) {
 	s, err := x.ReadState(ctx)
 	switch {
 	case err != nil || s.Cut > x.version: // a newer program's
@@ -190,7 +190,7 @@ func (x *Index) catchUp(ctx context.Context, h how) (more bool, left behind, err
 	case s.Newest <= s.Watermark:
 		return false, left, nil
 	}
-	docs, err := x.batch(ctx, s, h.workers)
+	docs, err := x.readBatch(ctx, s, h.workers)
 	if err != nil || len(docs) == 0 {
 		return false, left, err
 	}
@@ -201,21 +201,21 @@ func (x *Index) catchUp(ctx context.Context, h how) (more bool, left behind, err
 				i18n.ArtifactTextUnreadable)
 		}
 		if one.Length > 0 {
-			d.All = append(d.All, one.put())
+			d.All = append(d.All, one.toDriver())
 		}
 		left.messages += 1
 		left.bytes += int64(one.bytes)
 	}
-	if !h.all && !left.enough() {
+	if !h.all && !left.fillsBatch() {
 		return false, left, nil
 	}
 	_, err = x.PutDocuments(ctx, d)
-	return true, behind{}, err
+	return true, unindexed{}, err
 }
 
-// batch are the documents right behind the index: those of the tail that are cut already,
+// readBatch returns the documents right behind the index: those of the tail that are cut already,
 // or cut now.
-func (x *Index) batch(ctx context.Context, s driver.IndexState, workers int) ([]*document, error) {
+func (x *Index) readBatch(ctx context.Context, s driver.IndexState, workers int) ([]*document, error) {
 	batch := func(docs []*document) []*document {
 		bytes := 0
 		for i, d := range docs {
@@ -226,7 +226,7 @@ func (x *Index) batch(ctx context.Context, s driver.IndexState, workers int) ([]
 		return docs
 	}
 	if s.Newest-s.Watermark <= tailMessages {
-		docs, fits, err := x.tail.read(ctx, x, s, workers)
+		docs, fits, err := x.tail.readByNumber(ctx, x, s, workers)
 		if err != nil || fits {
 			return batch(docs), err
 		}

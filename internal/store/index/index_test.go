@@ -96,9 +96,9 @@ func (b *bench) catchUp(batches int) {
 	}
 }
 
-func (b *bench) look() *index.Look {
+func (b *bench) look() *index.Snapshot {
 	b.t.Helper()
-	l, err := b.Look(b.t.Context())
+	l, err := b.TakeSnapshot(b.t.Context())
 	b.ok(err)
 	return l
 }
@@ -124,7 +124,7 @@ var queries = []driver.PostingQuery{
 }
 
 // check wants a look to find each message once, with what is marked of it, and right counts.
-func (b *bench) check(what string, l *index.Look) {
+func (b *bench) check(what string, l *index.Snapshot) {
 	b.t.Helper()
 	b.checkPostings(what, l)
 	documents := int64(0)
@@ -161,7 +161,7 @@ func (b *bench) check(what string, l *index.Look) {
 }
 
 // place is where a message stands.
-func (b *bench) place(l *index.Look, m scrollback.Message) driver.Place {
+func (b *bench) place(l *index.Snapshot, m scrollback.Message) driver.Place {
 	b.t.Helper()
 	if b.numbers == nil {
 		b.numbers = map[scrollback.ConversationID]int64{}
@@ -175,7 +175,7 @@ func (b *bench) place(l *index.Look, m scrollback.Message) driver.Place {
 }
 
 // want is what a query has to find.
-func (b *bench) want(l *index.Look, q driver.PostingQuery) []driver.Postings {
+func (b *bench) want(l *index.Snapshot, q driver.PostingQuery) []driver.Postings {
 	out := make([]driver.Postings, len(q.Terms))
 	for i, term := range q.Terms {
 		begin, prefix := strings.CutSuffix(term, "*")
@@ -229,7 +229,7 @@ func TestLookFindsAll(t *testing.T) {
 		}
 		l := b.look()
 		b.check(fmt.Sprint("all of ", n), l)
-		if share, whole := l.Indexed(); share != 1 || !whole || l.Stopped() {
+		if share, whole := l.IndexedShare(); share != 1 || !whole || l.Stopped() {
 			t.Errorf("of %d messages %v are indexed, %v", n, share, whole)
 		}
 	}
@@ -240,7 +240,7 @@ func TestIndexed(t *testing.T) {
 	b := newBench(t, nil)
 	b.fill(4 * index.MostMessages)
 	b.catchUp(2)
-	share, whole := b.look().Indexed()
+	share, whole := b.look().IndexedShare()
 	if whole || share < 0.2 || share > 0.3 {
 		t.Errorf("of four batches, one indexed: %v, %v", share, whole)
 	}
@@ -325,7 +325,7 @@ func TestLookWhileTheIndexMoves(t *testing.T) {
 }
 
 // checkPostings is check without what counts documents and marks.
-func (b *bench) checkPostings(what string, l *index.Look) {
+func (b *bench) checkPostings(what string, l *index.Snapshot) {
 	b.t.Helper()
 	for _, q := range queries {
 		got, err := l.Postings(b.t.Context(), q)
@@ -359,7 +359,7 @@ func TestTailIsCutOnce(t *testing.T) {
 	}
 	b.say("1", "red")
 	b.look()
-	b.Purged()
+	b.NotePurged()
 	b.look()
 	if n := b.cuts.Load(); n != 153 {
 		t.Errorf("%d texts were read, want those of the tail again", n-152)
@@ -388,7 +388,7 @@ func TestFaults(t *testing.T) {
 					}
 				}
 			}
-			l, err := b.Look(t.Context())
+			l, err := b.TakeSnapshot(t.Context())
 			if err != nil {
 				failed++
 				l = b.look()

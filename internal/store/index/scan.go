@@ -20,14 +20,14 @@ const (
 	scanPlaces = 1 << 14 // of one term: in more messages, the newest are found
 )
 
-// scan reads a tail, newest first, and keeps only where the terms of a look are in it.
+// scan reads a tail, newest first, and keeps only where the terms of a snapshot are in it.
 type scan struct {
 	at    driver.IndexState
 	ends  time.Time
 	terms map[string]*hits
 	marks map[driver.Place]*driver.Mark // of messages with any of the terms
 
-	counted bool // the look knows how many messages there are
+	counted bool // the snapshot knows how many messages there are
 	stopped bool // it was not read to its end
 }
 
@@ -54,8 +54,8 @@ func newScan(last *scan, at driver.IndexState) *scan {
 	return s
 }
 
-// run looks for those terms that it has not looked for before.
-func (s *scan) run(ctx context.Context, l *Look, want []string) error {
+// scanTerms looks for those terms that it has not looked for before.
+func (s *scan) scanTerms(ctx context.Context, l *Snapshot, want []string) error {
 	var fresh []string
 	for _, t := range want {
 		if s.terms[t] == nil {
@@ -71,10 +71,10 @@ func (s *scan) run(ctx context.Context, l *Look, want []string) error {
 	}
 	timed, cancel := context.WithDeadline(ctx, s.ends)
 	defer cancel()
-	r := &reading{s: s, l: l, want: fresh, next: s.at.Newest}
+	r := &tailReader{s: s, l: l, want: fresh, next: s.at.Newest}
 	var all sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
-		all.Go(func() { r.work(timed) })
+		all.Go(func() { r.readPieces(timed) })
 	}
 	all.Wait()
 	s.counted = true
@@ -88,10 +88,10 @@ func (s *scan) run(ctx context.Context, l *Look, want []string) error {
 	return r.err
 }
 
-// reading is a scan under way, by several goroutines.
-type reading struct {
+// tailReader is a scan under way, by several goroutines.
+type tailReader struct {
 	s    *scan
-	l    *Look
+	l    *Snapshot
 	want []string
 
 	mu   sync.Mutex
@@ -99,8 +99,8 @@ type reading struct {
 	err  error
 }
 
-// work reads pieces of the tail until there are no more, or ctx ends.
-func (r *reading) work(ctx context.Context) {
+// readPieces reads pieces of the tail until there are no more, or ctx ends.
+func (r *tailReader) readPieces(ctx context.Context) {
 	for ctx.Err() == nil {
 		r.mu.Lock()
 		to := r.next
@@ -113,7 +113,7 @@ func (r *reading) work(ctx context.Context) {
 		}
 		for from < to {
 			var err error
-			if from, err = r.piece(ctx, from, to); err != nil {
+			if from, err = r.readPiece(ctx, from, to); err != nil {
 				r.mu.Lock()
 				r.err = err
 				r.mu.Unlock()
@@ -123,21 +123,21 @@ func (r *reading) work(ctx context.Context) {
 	}
 }
 
-// found is what one message holds.
-type found struct {
+// messageTerms is what one message holds.
+type messageTerms struct {
 	mark   driver.Mark
 	number int64
 	counts []int
 }
 
-// piece reads messages after a number, up to another one, and says how far it came.
-func (r *reading) piece(ctx context.Context, from, to int64) (int64, error) {
+// readPiece reads messages after a number, up to another one, and says how far it came.
+func (r *tailReader) readPiece(ctx context.Context, from, to int64) (int64, error) {
 	ms, err := r.l.ReadUnindexed(ctx, driver.UnindexedQuery{After: from, Limit: int(to - from), Bytes: mostBytes})
 	if err != nil || len(ms) == 0 {
 		return to, err
 	}
 	from = ms[len(ms)-1].Number
-	var all []found
+	var all []messageTerms
 	for _, m := range ms {
 		if m.Number > to {
 			break
@@ -145,8 +145,8 @@ func (r *reading) piece(ctx context.Context, from, to int64) (int64, error) {
 		if err := ctx.Err(); err != nil {
 			return to, nil // judged by who has begun it
 		}
-		places, n := terms.TermPlaces(r.l.Text(ctx, m.Message), r.want, MaxTerms)
-		f := found{number: m.Number, counts: make([]int, len(places)),
+		places, n := terms.TermPlaces(r.l.ReadText(ctx, m.Message), r.want, MaxTerms)
+		f := messageTerms{number: m.Number, counts: make([]int, len(places)),
 			mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: n}}
 		for i, at := range places {
 			f.counts[i] = len(at)
@@ -156,16 +156,16 @@ func (r *reading) piece(ctx context.Context, from, to int64) (int64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range slices.Backward(all) {
-		r.keep(f)
+		r.addHit(f)
 	}
 	return from, nil
 }
 
-// keep notes what one message holds.
-func (r *reading) keep(f found) {
+// addHit notes what one message holds.
+func (r *tailReader) addHit(f messageTerms) {
 	s := r.s
 	if !s.counted {
-		r.l.add(f.mark.Length)
+		r.l.addLength(f.mark.Length)
 	}
 	for i, n := range f.counts {
 		if n == 0 {
@@ -184,8 +184,8 @@ func (r *reading) keep(f found) {
 	}
 }
 
-// postings is where a term is, after a number.
-func (s *scan) postings(term string, q driver.PostingQuery, after int64) driver.Postings {
+// findPostings returns where a term is, after a number.
+func (s *scan) findPostings(term string, q driver.PostingQuery, after int64) driver.Postings {
 	h := s.terms[term]
 	if !h.ordered {
 		sort.Slice(h.all, func(i, j int) bool { return h.all[i].mark.Place < h.all[j].mark.Place })
@@ -205,8 +205,9 @@ func (s *scan) postings(term string, q driver.PostingQuery, after int64) driver.
 	return out
 }
 
-// measure adds the marks of messages of the tail that hold none of the terms.
-func (s *scan) measure(ctx context.Context, l *Look, places []driver.Place, known map[driver.Place]driver.Mark) error {
+// addMarks adds the marks of messages of the tail that hold none of the terms.
+func (s *scan) addMarks(ctx context.Context, l *Snapshot, places []driver.Place,
+	known map[driver.Place]driver.Mark) error {
 	var rest []driver.Place
 	for _, p := range places {
 		if _, ok := known[p]; !ok {
@@ -232,7 +233,7 @@ func (s *scan) measure(ctx context.Context, l *Look, places []driver.Place, know
 			}
 			m := ms[0]
 			ms = ms[1:]
-			if _, n := terms.TermPlaces(l.Text(ctx, m), nil, MaxTerms); n > 0 {
+			if _, n := terms.TermPlaces(l.ReadText(ctx, m), nil, MaxTerms); n > 0 {
 				known[p] = driver.Mark{Place: p, Role: m.Role, CreatedAt: m.CreatedAt, Length: n}
 			}
 		}

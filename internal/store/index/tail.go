@@ -17,7 +17,7 @@ const (
 	tailPage     = 256
 )
 
-// tail are the documents behind the watermark, cut once for all looks of a process.
+// tail are the documents behind the watermark, cut once for all snapshots of a process.
 type tail struct {
 	lock     chan struct{} // held by who reads or changes what follows
 	from, to int64         // docs are those with numbers after from, up to to
@@ -26,8 +26,8 @@ type tail struct {
 	weight   int
 }
 
-// enter takes the lock.
-func (t *tail) enter(ctx context.Context) error {
+// lockTail takes the lock.
+func (t *tail) lockTail(ctx context.Context) error {
 	select {
 	case t.lock <- struct{}{}:
 		return nil
@@ -36,12 +36,12 @@ func (t *tail) enter(ctx context.Context) error {
 	}
 }
 
-func (t *tail) leave() { <-t.lock }
+func (t *tail) unlockTail() { <-t.lock }
 
-// forget drops all documents: some of them may have been purged.
-func (t *tail) forget() {
+// dropAll drops all documents: some of them may have been purged.
+func (t *tail) dropAll() {
 	t.lock <- struct{}{}
-	defer t.leave()
+	defer t.unlockTail()
 	t.reset(0)
 }
 
@@ -53,25 +53,26 @@ func (t *tail) reset(from int64) {
 	t.weight = 0
 }
 
-// read brings the tail up to a state and returns its documents by number, or false if they
+// readByNumber brings the tail up to a state and returns its documents by number, or false if they
 // are too many.
-func (t *tail) read(ctx context.Context, x *Index, s driver.IndexState, workers int) ([]*document, bool, error) {
-	if err := t.enter(ctx); err != nil {
+func (t *tail) readByNumber(ctx context.Context, x *Index, s driver.IndexState, workers int) ([]*document, bool,
+	error) {
+	if err := t.lockTail(ctx); err != nil {
 		return nil, false, err
 	}
-	defer t.leave()
-	fits, err := t.load(ctx, x, s, workers)
-	i := t.after(s.Watermark)
+	defer t.unlockTail()
+	fits, err := t.loadNew(ctx, x, s, workers)
+	i := t.indexAfter(s.Watermark)
 	return t.docs[i:], fits, err
 }
 
-// look is read by place.
-func (t *tail) look(ctx context.Context, x *Index, s driver.IndexState, workers int) ([]*document, bool, error) {
-	if err := t.enter(ctx); err != nil {
+// readByPlace is readByNumber, with the documents by place.
+func (t *tail) readByPlace(ctx context.Context, x *Index, s driver.IndexState, workers int) ([]*document, bool, error) {
+	if err := t.lockTail(ctx); err != nil {
 		return nil, false, err
 	}
-	defer t.leave()
-	fits, err := t.load(ctx, x, s, workers)
+	defer t.unlockTail()
+	fits, err := t.loadNew(ctx, x, s, workers)
 	if err != nil || !fits {
 		return nil, false, err
 	}
@@ -82,21 +83,21 @@ func (t *tail) look(ctx context.Context, x *Index, s driver.IndexState, workers 
 	return t.byPlace, true, nil
 }
 
-// after is where the documents after a number begin.
-func (t *tail) after(number int64) int {
+// indexAfter is where the documents after a number begin.
+func (t *tail) indexAfter(number int64) int {
 	return sort.Search(len(t.docs), func(i int) bool { return t.docs[i].number > number })
 }
 
-// load reads and cuts what is new behind the watermark, and drops what it has passed. An
+// loadNew reads and cuts what is new behind the watermark, and drops what it has passed. An
 // older state than the last changes nothing; one from before a reset begins again.
-func (t *tail) load(ctx context.Context, x *Index, s driver.IndexState, workers int) (fits bool, err error) {
+func (t *tail) loadNew(ctx context.Context, x *Index, s driver.IndexState, workers int) (fits bool, err error) {
 	switch {
 	case s.Watermark < t.from || s.Watermark > t.to:
 		t.reset(s.Watermark)
 	case s.Watermark > t.from:
-		i := t.after(s.Watermark)
+		i := t.indexAfter(s.Watermark)
 		for _, d := range t.docs[:i] {
-			t.weight -= d.weight()
+			t.weight -= d.sizeBytes()
 		}
 		t.from = s.Watermark
 		t.docs = slices.Clone(t.docs[i:])
@@ -104,7 +105,7 @@ func (t *tail) load(ctx context.Context, x *Index, s driver.IndexState, workers 
 	}
 	for i, d := range t.docs { // what could not be read may be readable now
 		if !d.whole {
-			t.drop(i)
+			t.dropFrom(i)
 			break
 		}
 	}
@@ -121,7 +122,7 @@ func (t *tail) load(ctx context.Context, x *Index, s driver.IndexState, workers 
 			return false, scrollback.Wrap(scrollback.Canceled, "index.Look", err)
 		}
 		for _, d := range docs {
-			t.weight += d.weight()
+			t.weight += d.sizeBytes()
 		}
 		t.docs = append(t.docs[:len(t.docs):len(t.docs)], docs...)
 		t.byPlace = nil
@@ -134,10 +135,10 @@ func (t *tail) load(ctx context.Context, x *Index, s driver.IndexState, workers 
 	return true, nil
 }
 
-// drop drops the documents from one on.
-func (t *tail) drop(i int) {
+// dropFrom drops the documents from one on.
+func (t *tail) dropFrom(i int) {
 	for _, d := range t.docs[i:] {
-		t.weight -= d.weight()
+		t.weight -= d.sizeBytes()
 	}
 	t.docs = t.docs[:i:i]
 	t.byPlace = nil

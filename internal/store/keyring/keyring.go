@@ -28,7 +28,7 @@ import (
 
 // Bounds of what is stored.
 const (
-	Most        = 10_000              // keys; those that have ended make room
+	MaxKeys     = 10_000              // keys; those that have ended make room
 	MostSignIns = 100                 // of one key; the oldest make room
 	SignInTime  = 30 * 24 * time.Hour // or less, if the key expires before
 	UseEvery    = time.Minute         // how exactly the last use of a key is known
@@ -64,29 +64,29 @@ func (r *Ring) Now() int64 { return r.now().UnixMilli() }
 func (r *Ring) Add(ctx context.Context, k scrollback.Key) (scrollback.Key, string, error) {
 	now := r.Now()
 	k = scrollback.Key{ID: scrollback.KeyID(r.newID()), Name: strings.TrimSpace(k.Name), Role: k.Role,
-		Projects:  distinct(k.Projects),
+		Projects:  listDistinct(k.Projects),
 		CreatedAt: now, ExpiresAt: k.ExpiresAt}
-	if err := check(k, now); err != nil {
+	if err := checkKey(k, now); err != nil {
 		return scrollback.Key{}, "", err
 	}
-	secret := secretPrefix + random()
-	if err := r.d.AddKey(ctx, driver.NewKey{Key: k, Hash: hash(secret), Now: now, Most: Most}); err != nil {
+	secret := secretPrefix + newSecret()
+	if err := r.d.AddKey(ctx, driver.NewKey{Key: k, Hash: hashSecret(secret), Now: now, Most: MaxKeys}); err != nil {
 		return scrollback.Key{}, "", err
 	}
 	return k, secret, nil
 }
 
-// check says what is wrong with a new key.
-func check(k scrollback.Key, now int64) error {
+// checkKey says what is wrong with a new key.
+func checkKey(k scrollback.Key, now int64) error {
 	const op = "keyring.Add"
 	switch {
-	case !line(k.Name):
+	case !isName(k.Name):
 		return scrollback.ParamErrorf(op, "name", i18n.KeyNameInvalid, mostRunes)
 	case k.Role < scrollback.AccessRead || k.Role > scrollback.AccessAdmin:
 		return scrollback.ParamErrorf(op, "role", i18n.RoleIsOneOf)
 	case len(k.Projects) > mostProjects:
 		return scrollback.ParamErrorf(op, "project", i18n.KeyHasTooManyProjects, mostProjects)
-	case slices.ContainsFunc(k.Projects, func(p string) bool { return !line(p) }):
+	case slices.ContainsFunc(k.Projects, func(p string) bool { return !isName(p) }):
 		return scrollback.ParamErrorf(op, "project", i18n.KeyProjectNameInvalid, mostRunes)
 	case k.ExpiresAt != 0 && k.ExpiresAt <= now:
 		return scrollback.ParamErrorf(op, "expires", i18n.KeyExpiresInPast)
@@ -94,14 +94,14 @@ func check(k scrollback.Key, now int64) error {
 	return nil
 }
 
-// line reports whether a text can be a name.
-func line(s string) bool {
+// isName reports whether a text can be a name.
+func isName(s string) bool {
 	return strings.TrimSpace(s) != "" && utf8.ValidString(s) && utf8.RuneCountInString(s) <= mostRunes &&
 		!strings.ContainsFunc(s, unicode.IsControl)
 }
 
-// distinct are the projects that are named, in their order.
-func distinct(projects []string) []string {
+// listDistinct returns the projects that are named, in their order.
+func listDistinct(projects []string) []string {
 	out := []string{}
 	for _, p := range projects {
 		if !slices.Contains(out, p) {
@@ -117,13 +117,13 @@ func (r *Ring) List(ctx context.Context) ([]scrollback.Key, error) {
 	all, err := r.d.ListKeys(ctx)
 	all = append([]scrollback.Key{}, all...)
 	for i := range all {
-		all[i].Projects = distinct(all[i].Projects)
+		all[i].Projects = listDistinct(all[i].Projects)
 	}
 	return all, err
 }
 
-// Usable returns how many keys there are that have not ended.
-func (r *Ring) Usable(ctx context.Context) (n int, err error) {
+// CountUsable returns how many keys there are that have not ended.
+func (r *Ring) CountUsable(ctx context.Context) (n int, err error) {
 	all, err := r.d.ListKeys(ctx)
 	for _, k := range all {
 		if !k.HasEnded(r.Now()) {
@@ -133,9 +133,9 @@ func (r *Ring) Usable(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// Named returns the key with this id, or else the one with this name that has not ended;
+// FindNamed returns the key with this id, or else the one with this name that has not ended;
 // not_found if there is none.
-func (r *Ring) Named(ctx context.Context, name string) (scrollback.Key, error) {
+func (r *Ring) FindNamed(ctx context.Context, name string) (scrollback.Key, error) {
 	all, err := r.List(ctx)
 	if err != nil {
 		return scrollback.Key{}, err
@@ -155,12 +155,12 @@ func (r *Ring) Named(ctx context.Context, name string) (scrollback.Key, error) {
 
 // Revoke ends a key, named as in Named. A key that is revoked already stays as it is.
 func (r *Ring) Revoke(ctx context.Context, name string) (scrollback.Key, error) {
-	k, err := r.Named(ctx, name)
+	k, err := r.FindNamed(ctx, name)
 	if err != nil {
 		return k, err
 	}
 	k, err = r.d.RevokeKey(ctx, k.ID, r.Now())
-	k.Projects = distinct(k.Projects)
+	k.Projects = listDistinct(k.Projects)
 	return k, err
 }
 
@@ -170,47 +170,47 @@ func (r *Ring) Find(ctx context.Context, secret string) (scrollback.Key, error) 
 		len(secret) != len(secretPrefix)+base64.RawURLEncoding.EncodedLen(secretBytes) {
 		return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Find", i18n.NoSuchKey)
 	}
-	return r.d.FindKey(ctx, hash(secret))
+	return r.d.FindKey(ctx, hashSecret(secret))
 }
 
-// Used notes that a key was used now, to the minute.
-func (r *Ring) Used(ctx context.Context, id scrollback.KeyID) error {
+// NoteUse notes that a key was used now, to the minute.
+func (r *Ring) NoteUse(ctx context.Context, id scrollback.KeyID) error {
 	return r.d.UseKey(ctx, id, r.Now(), UseEvery.Milliseconds())
 }
 
 // SignIn returns a cookie for a key, and when it expires, in Unix ms.
 func (r *Ring) SignIn(ctx context.Context, k scrollback.Key) (cookie string, ends int64, err error) {
 	now := r.Now()
-	cookie = random()
+	cookie = newSecret()
 	ends = now + SignInTime.Milliseconds()
 	if k.ExpiresAt > 0 {
 		ends = min(ends, k.ExpiresAt)
 	}
-	err = r.d.SignIn(ctx, driver.NewSignIn{Hash: hash(cookie), Key: k.ID, Now: now, Ends: ends, Most: MostSignIns})
+	err = r.d.SignIn(ctx, driver.NewSignIn{Hash: hashSecret(cookie), Key: k.ID, Now: now, Ends: ends, Most: MostSignIns})
 	if err != nil {
 		return "", 0, err
 	}
 	return cookie, ends, nil
 }
 
-// SignedIn returns the key of a cookie, also one that has ended, and when the cookie
+// FindSignIn returns the key of a cookie, also one that has ended, and when the cookie
 // expires; not_found if it has expired or there is none.
-func (r *Ring) SignedIn(ctx context.Context, cookie string) (scrollback.Key, int64, error) {
+func (r *Ring) FindSignIn(ctx context.Context, cookie string) (scrollback.Key, int64, error) {
 	if len(cookie) != base64.RawURLEncoding.EncodedLen(secretBytes) {
 		return scrollback.Key{}, 0, scrollback.Errorf(scrollback.NotFound, "keyring.SignedIn", i18n.NotSignedIn)
 	}
-	return r.d.FindSignIn(ctx, hash(cookie), r.Now())
+	return r.d.FindSignIn(ctx, hashSecret(cookie), r.Now())
 }
 
 // SignOut ends the sign-in of a cookie, if there is one.
 func (r *Ring) SignOut(ctx context.Context, cookie string) error {
-	return r.d.SignOut(ctx, hash(cookie))
+	return r.d.SignOut(ctx, hashSecret(cookie))
 }
 
-func hash(secret string) driver.SecretHash { return sha256.Sum256([]byte(secret)) }
+func hashSecret(secret string) driver.SecretHash { return sha256.Sum256([]byte(secret)) }
 
-// random is a new secret.
-func random() string {
+// newSecret returns a new secret.
+func newSecret() string {
 	b := make([]byte, secretBytes)
 	_, _ = rand.Read(b) // which never fails
 	return base64.RawURLEncoding.EncodeToString(b)

@@ -86,7 +86,7 @@ func TestRevoke(t *testing.T) {
 		t.Errorf("%+v, %v", k, err)
 	}
 	second := add("a")
-	if n, err := r.Usable(t.Context()); n != 1 || err != nil {
+	if n, err := r.CountUsable(t.Context()); n != 1 || err != nil {
 		t.Errorf("%d keys can be used, %v", n, err)
 	}
 	if k, err := r.Revoke(t.Context(), "a"); err != nil || k.ID != second.ID {
@@ -114,11 +114,11 @@ func TestSignIn(t *testing.T) {
 	if err != nil || until != ends.UnixMilli() {
 		t.Fatalf("until %d, %v", until, err)
 	}
-	if got, _, err := r.SignedIn(t.Context(), cookie); err != nil || got.ID != k.ID {
+	if got, _, err := r.FindSignIn(t.Context(), cookie); err != nil || got.ID != k.ID {
 		t.Errorf("%+v, %v", got, err)
 	}
 	*now = ends
-	if _, _, err := r.SignedIn(t.Context(), cookie); scrollback.CodeOf(err) != scrollback.NotFound {
+	if _, _, err := r.FindSignIn(t.Context(), cookie); scrollback.CodeOf(err) != scrollback.NotFound {
 		t.Errorf("after its end: %v", err)
 	}
 }

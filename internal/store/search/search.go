@@ -27,14 +27,14 @@ import (
 // message is found by, with the text of its artifacts.
 type Log struct {
 	*driver.Driver
-	Look *index.Look
+	Look *index.Snapshot
 	Text func(context.Context, scrollback.Message) string
 }
 
 // searching is a search under way.
 type searching struct {
 	d      *driver.Driver
-	look   *index.Look
+	look   *index.Snapshot
 	text   func(context.Context, scrollback.Message) string
 	w      Weights
 	except []scrollback.MessageID

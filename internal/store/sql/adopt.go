@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// adopting is one batch of a history being brought in.
-type adopting struct {
+// adoption is one batch of a history being brought in.
+type adoption struct {
 	*appender
 	driver.Adoption
 	hidden bool
@@ -21,9 +21,10 @@ type adopting struct {
 
 // AdoptHistory implements [driver.Log].
 func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
-	return db.write(ctx, "sqlstore.Adopt", func(ctx context.Context, w *writing) error {
-		j := &adopting{appender: &appender{writing: w}, Adoption: a, grown: map[scrollback.BranchID]bool{}}
-		for _, step := range []func(context.Context) error{j.conversation, j.branches, j.segments, j.views, j.folds} {
+	return db.write(ctx, "sqlstore.Adopt", func(ctx context.Context, w *writeTx) error {
+		j := &adoption{appender: &appender{writeTx: w}, Adoption: a, grown: map[scrollback.BranchID]bool{}}
+		for _, step := range []func(context.Context) error{j.storeConversation, j.growBranches, j.storeSegments,
+			j.changeViews, j.storeReceipts} {
 			if err := step(ctx); err != nil {
 				return err
 			}
@@ -33,19 +34,19 @@ func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
 				return err
 			}
 		}
-		return j.end(ctx)
+		return j.storeEnd(ctx)
 	})
 }
 
-func (j *adopting) conflict(format scrollback.TextID, args ...any) error {
+func (j *adoption) newConflict(format scrollback.TextID, args ...any) error {
 	return scrollback.Errorf(scrollback.Conflict, "sqlstore.Adopt", format, args...)
 }
 
-// conversation finds or stores the conversation.
-func (j *adopting) conversation(ctx context.Context) error {
+// storeConversation finds or stores the conversation.
+func (j *adoption) storeConversation(ctx context.Context) error {
 	err := j.holdConversation(ctx, j.Conversation.ID, &j.c)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
-		j.c = conversation{Conversation: driver.HideConversation(j.Conversation, j.Now)}
+		j.c = conversationRow{Conversation: driver.HideConversation(j.Conversation, j.Now)}
 		j.hidden = true
 		return j.insertConversation(ctx, &j.c)
 	}
@@ -53,14 +54,14 @@ func (j *adopting) conversation(ctx context.Context) error {
 	case err != nil:
 		return err
 	case j.c.PurgedAt < 0:
-		return j.conflict("conversation %s is being purged", j.c.ID)
+		return j.newConflict("conversation %s is being purged", j.c.ID)
 	case j.c.PurgedAt > 0:
 		j.hidden = true
 		return j.inheritMore(ctx)
-	case slices.ContainsFunc(j.Conversation.Ancestors, j.foreign):
-		return j.conflict("conversation %s inherits of others here", j.c.ID)
+	case slices.ContainsFunc(j.Conversation.Ancestors, j.checkForeign):
+		return j.newConflict("conversation %s inherits of others here", j.c.ID)
 	case j.c.DeletedAt != 0:
-		return j.conflict("conversation %s is in the trash", j.c.ID)
+		return j.newConflict("conversation %s is in the trash", j.c.ID)
 	}
 	if err := j.holdBranch(ctx, j.c.Branch, &j.b); err != nil {
 		return err
@@ -73,7 +74,7 @@ func (j *adopting) conversation(ctx context.Context) error {
 }
 
 // inheritMore lets a hidden conversation inherit from what the batch names besides.
-func (j *adopting) inheritMore(ctx context.Context) error {
+func (j *adoption) inheritMore(ctx context.Context) error {
 	all := driver.MergeAncestors(j.c.Ancestors, j.Conversation.Ancestors)
 	if len(all) == len(j.c.Ancestors) {
 		return nil
@@ -82,13 +83,13 @@ func (j *adopting) inheritMore(ctx context.Context) error {
 	return j.changeConversation(ctx, &j.c, conversationAncestors)
 }
 
-// foreign is the conflict of a conversation that does not inherit from another here.
-func (j *adopting) foreign(id scrollback.ConversationID) bool {
+// checkForeign is the conflict of a conversation that does not inherit from another here.
+func (j *adoption) checkForeign(id scrollback.ConversationID) bool {
 	return !slices.Contains(j.c.Ancestors, id)
 }
 
-// branches lets branches grow.
-func (j *adopting) branches(ctx context.Context) error {
+// growBranches lets branches grow.
+func (j *adoption) growBranches(ctx context.Context) error {
 	for _, g := range j.Branches {
 		b := g.Branch
 		err := j.holdBranch(ctx, b.ID, &b)
@@ -110,10 +111,10 @@ func (j *adopting) branches(ctx context.Context) error {
 		case err != nil:
 			return err
 		case b.Conversation != j.c.ID || b.Parent != g.Parent || b.AtSeq != g.AtSeq:
-			return j.conflict("branch %s is another one here", b.ID)
+			return j.newConflict("branch %s is another one here", b.ID)
 		}
 		if b.HeadSeq != g.IfHead {
-			return j.conflict("branch %s ends with #%d, not #%d", b.ID, b.HeadSeq, g.IfHead)
+			return j.newConflict("branch %s ends with #%d, not #%d", b.ID, b.HeadSeq, g.IfHead)
 		}
 		j.b = b
 		j.grown[b.ID] = j.grown[b.ID] || len(g.Entries) > 0
@@ -131,8 +132,8 @@ func (j *adopting) branches(ctx context.Context) error {
 	return nil
 }
 
-// segments stores those that are unknown.
-func (j *adopting) segments(ctx context.Context) error {
+// storeSegments stores those that are unknown.
+func (j *adoption) storeSegments(ctx context.Context) error {
 	for i := range j.Segments {
 		s := &j.Segments[i]
 		var known scrollback.Segment
@@ -145,27 +146,27 @@ func (j *adopting) segments(ctx context.Context) error {
 		case err != nil:
 			return err
 		case known.Conversation != s.Conversation || known.Hash != s.Hash || known.SHA256 != s.SHA256:
-			return j.conflict("segment %s is another one here", s.ID)
+			return j.newConflict("segment %s is another one here", s.ID)
 		}
 	}
 	return nil
 }
 
-// views changes what branches show.
-func (j *adopting) views(ctx context.Context) error {
+// changeViews changes what branches show.
+func (j *adoption) changeViews(ctx context.Context) error {
 	for _, v := range j.Views {
-		if err := j.weigh(ctx, v.Branch, &v.View); err != nil {
+		if err := j.weighHidden(ctx, v.Branch, &v.View); err != nil {
 			return err
 		}
-		if err := (&mending{writing: j.writing, now: j.Now}).replaceView(ctx, v); err != nil {
+		if err := (&repairing{writeTx: j.writeTx, now: j.Now}).replaceView(ctx, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// weigh sets how much of a branch's path a view hides.
-func (j *adopting) weigh(ctx context.Context, id scrollback.BranchID, v *scrollback.View) error {
+// weighHidden sets how much of a branch's path a view hides.
+func (j *adoption) weighHidden(ctx context.Context, id scrollback.BranchID, v *scrollback.View) error {
 	at := func(seq int64) (scrollback.Message, error) {
 		ms, err := j.readPath(ctx, j.tx, driver.MessageQuery{Branch: id, From: seq, To: seq})
 		if err == nil && len(ms) != 1 {
@@ -189,11 +190,11 @@ func (j *adopting) weigh(ctx context.Context, id scrollback.BranchID, v *scrollb
 	return err
 }
 
-// folds enters receipts.
-func (j *adopting) folds(ctx context.Context) error {
+// storeReceipts enters receipts.
+func (j *adoption) storeReceipts(ctx context.Context) error {
 	for i := range j.Folds {
 		f := &j.Folds[i]
-		if err := j.weigh(ctx, f.Branch, &f.Before); err != nil {
+		if err := j.weighHidden(ctx, f.Branch, &f.Before); err != nil {
 			return err
 		}
 		receipt, err := encodeJSON(f.Receipt)
@@ -205,7 +206,7 @@ func (j *adopting) folds(ctx context.Context) error {
 		if f.Undone {
 			undone = j.Now
 		}
-		err = QueryRow(ctx, j.tx, into(&n),
+		err = QueryRow(ctx, j.tx, scanInto(&n),
 			`SELECT n FROM receipts WHERE conversation_id = $1 AND branch = $2 AND receipt = $3`, j.c.ID, f.Branch, receipt)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
@@ -216,7 +217,7 @@ func (j *adopting) folds(ctx context.Context) error {
 			err = j.insertReceipt(ctx, storedReceipt{conversation: j.c.ID, branch: f.Branch, segments: brought,
 				receipt: f.Receipt, before: f.Before, undoneAt: undone, createdAt: f.Receipt.CreatedAt})
 		case err == nil && f.Undone:
-			err = j.tx.Run(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1 AND undone_at = 0`, n, undone)
+			err = j.tx.Queue(ctx, `UPDATE receipts SET undone_at = $2 WHERE n = $1 AND undone_at = 0`, n, undone)
 		}
 		if err != nil {
 			return err
@@ -225,15 +226,15 @@ func (j *adopting) folds(ctx context.Context) error {
 	return nil
 }
 
-// end stores what the batch has changed of the conversation itself.
-func (j *adopting) end(ctx context.Context) error {
+// storeEnd stores what the batch has changed of the conversation itself.
+func (j *adoption) storeEnd(ctx context.Context) error {
 	if j.Current == "" && (j.hidden || !j.grown[j.c.Branch]) {
 		return nil
 	}
 	if j.hidden { // visible from here on
 		version := j.c.Version
 		ancestors := j.c.Ancestors
-		j.c = conversation{Conversation: j.Conversation}
+		j.c = conversationRow{Conversation: j.Conversation}
 		j.c.Version = version
 		j.c.Ancestors = ancestors
 		j.c.DeletedAt = 0
@@ -249,21 +250,21 @@ func (j *adopting) end(ctx context.Context) error {
 		return err
 	}
 	if j.b.Conversation != j.c.ID {
-		return j.conflict("branch %s is of another conversation", j.b.ID)
+		return j.newConflict("branch %s is of another conversation", j.b.ID)
 	}
 	j.edited = true
 	var err error
 	if j.c.LastTurn, err = j.turnAtHead(ctx, j.b); err != nil {
 		return err
 	}
-	if err := j.left(ctx); err != nil {
+	if err := j.storeLeftTurn(ctx); err != nil {
 		return err
 	}
 	return j.storeHead(ctx, max(j.c.UpdatedAt, j.Conversation.UpdatedAt))
 }
 
-// left stores the turn that left a draft, unless it is known.
-func (j *adopting) left(ctx context.Context) error {
+// storeLeftTurn stores the turn that left a draft, unless it is known.
+func (j *adoption) storeLeftTurn(ctx context.Context) error {
 	if j.Left == nil || j.Current == "" {
 		return nil
 	}
@@ -290,17 +291,17 @@ func (db views) ListStoredReceipts(ctx context.Context, id scrollback.Conversati
 		return err
 	},
 		`SELECT branch, receipt, view_before, segments > 0, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n LIMIT $2 OFFSET $3`, id, limit, skip)
-	return out, db.wrap("sqlstore.Folds", err)
+	return out, db.wrapError("sqlstore.Folds", err)
 }
 
 // FindTakenID implements [driver.Log].
 func (db log) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
 	for _, id := range ids {
 		var taken bool
-		err := QueryRow(ctx, db.Readers, into(&taken),
+		err := QueryRow(ctx, db.Readers, scanInto(&taken),
 			`SELECT EXISTS (SELECT 1 FROM messages WHERE id = $1)`, id)
 		if err != nil || taken {
-			return id, db.wrap("sqlstore.Taken", err)
+			return id, db.wrapError("sqlstore.Taken", err)
 		}
 	}
 	return "", nil

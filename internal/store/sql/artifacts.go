@@ -21,13 +21,13 @@ var artifactTable = table[scrollback.Artifact]{columns: []column[scrollback.Arti
 }}
 
 // ArtifactColumns are those of artifacts.
-var ArtifactColumns = artifactTable.list()
+var ArtifactColumns = artifactTable.columnList()
 
 // PutArtifact implements [driver.Log].
 func (db log) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
-	return db.write(ctx, "sqlstore.PutArtifact", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.PutArtifact", func(ctx context.Context, w *writeTx) error {
 		if mentionedBy != "" {
-			if err := w.holdKnownConversation(ctx, mentionedBy, new(conversation)); err != nil {
+			if err := w.holdKnownConversation(ctx, mentionedBy, new(conversationRow)); err != nil {
 				return err
 			}
 		}
@@ -36,22 +36,22 @@ func (db log) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedB
 }
 
 // insertArtifact stores an artifact unless it is there, and who mentions it unless that is empty.
-func (w *writing) insertArtifact(ctx context.Context, a scrollback.Artifact,
+func (w *writeTx) insertArtifact(ctx context.Context, a scrollback.Artifact,
 	mentionedBy scrollback.ConversationID) error {
 	values, err := artifactTable.values(&a)
 	if err == nil {
-		err = w.tx.Run(ctx, w.Dialect.InsertArtifact, values...)
+		err = w.tx.Queue(ctx, w.Dialect.InsertArtifact, values...)
 	}
 	if err != nil || mentionedBy == "" {
 		return err
 	}
-	return w.tx.Run(ctx, `INSERT INTO mentions (conversation_id, artifact, name, created_at) VALUES ($1, $2, $3, $4)
+	return w.tx.Queue(ctx, `INSERT INTO mentions (conversation_id, artifact, name, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`, mentionedBy, a.ID, a.Name, a.CreatedAt)
 }
 
 // storeSource stores a source whose content a message has, unless a newer version is known.
-func (w *writing) storeSource(ctx context.Context, s driver.SourceVersion, m *scrollback.Message) error {
-	return w.tx.Run(ctx, `INSERT INTO message_sources (conversation_id, source, version, sha256, branch, seq)
+func (w *writeTx) storeSource(ctx context.Context, s driver.SourceVersion, m *scrollback.Message) error {
+	return w.tx.Queue(ctx, `INSERT INTO message_sources (conversation_id, source, version, sha256, branch, seq)
 		VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT (conversation_id, source) DO UPDATE SET version = excluded.version, sha256 = excluded.sha256,
 		branch = excluded.branch, seq = excluded.seq WHERE excluded.version >= message_sources.version`,
@@ -65,13 +65,13 @@ func (db log) FindSources(ctx context.Context, in []scrollback.ConversationID,
 	for _, name := range names {
 		for _, id := range in {
 			s := driver.SourceVersion{Name: name}
-			err := QueryRow(ctx, db.Readers, into(&s.Version, &s.SHA256, &s.Branch, &s.Seq),
+			err := QueryRow(ctx, db.Readers, scanInto(&s.Version, &s.SHA256, &s.Branch, &s.Seq),
 				`SELECT version, sha256, branch, seq FROM message_sources WHERE conversation_id = $1 AND source = $2`, id, name)
 			if errors.Is(err, sql.ErrNoRows) {
 				continue
 			}
 			if err != nil {
-				return nil, db.wrap("sqlstore.Sources", err)
+				return nil, db.wrapError("sqlstore.Sources", err)
 			}
 			out = append(out, s)
 			break
@@ -103,7 +103,7 @@ func (db log) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollback.Ref
 	var out []scrollback.RefEntry
 	for _, id := range in {
 		if err := one(ctx, q, id, &out); err != nil {
-			return nil, db.wrap("sqlstore.Refs", err)
+			return nil, db.wrapError("sqlstore.Refs", err)
 		}
 	}
 	slices.SortFunc(out, func(a, b scrollback.RefEntry) int {

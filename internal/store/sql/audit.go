@@ -13,16 +13,16 @@ func (db admin) WalkRows(ctx context.Context, w driver.AuditWalk) error {
 	const op = "sqlstore.Audit"
 	failed, closed := db.Readers.Inspect(ctx, func(r Reader) error {
 		a := auditor{dialect: db.Dialect, tx: r, w: w}
-		return a.all(ctx)
+		return a.auditAll(ctx)
 	})
-	if own := (walked{}); errors.As(failed, &own) {
+	if own := (walkError{}); errors.As(failed, &own) {
 		return own.error
 	}
 	if db.Dialect.Damaged(closed) { // of a statement that met damage, which is reported
 		closed = nil
 	}
 	if err := errors.Join(failed, closed); err != nil {
-		return db.wrap(op, err)
+		return db.wrapError(op, err)
 	}
 	if db.Unchanged == nil {
 		return nil
@@ -32,7 +32,7 @@ func (db admin) WalkRows(ctx context.Context, w driver.AuditWalk) error {
 
 // CopyDatabase implements [driver.Admin].
 func (db admin) CopyDatabase(ctx context.Context, path string) error {
-	return db.wrap("sqlstore.Copy", db.Database.Copy(ctx, path))
+	return db.wrapError("sqlstore.Copy", db.Database.Copy(ctx, path))
 }
 
 // auditor walks the rows inside one transaction.
@@ -40,37 +40,38 @@ type auditor struct {
 	dialect Dialect
 	tx      Reader
 	w       driver.AuditWalk
-	runs    []placed // of the search index
+	runs    []documentRun // of the search index
 }
 
-// walked carries an error of the walk past those of the database.
-type walked struct{ error }
+// walkError carries an error of the walk past those of the database.
+type walkError struct{ error }
 
-func (w walked) Unwrap() error { return w.error }
+func (w walkError) Unwrap() error { return w.error }
 
-func (a *auditor) all(ctx context.Context) error {
+func (a *auditor) auditAll(ctx context.Context) error {
 	d := a.dialect
 	var total int64
-	err := a.rows(ctx, "messages", into(&total), `SELECT count(*) FROM messages`)
+	err := a.readRows(ctx, "messages", scanInto(&total), `SELECT count(*) FROM messages`)
 	if err == nil {
-		err = walk(a.w.Total(total))
+		err = markWalkError(a.w.Total(total))
 	}
 	if err == nil {
-		err = a.rows(ctx, "the file", func(r Row) error {
+		err = a.readRows(ctx, "the file", func(r Row) error {
 			var text string
 			if err := r.Scan(&text); err != nil || text == "ok" {
 				return err
 			}
-			return a.flaw(driver.Flaw{Kind: driver.FlawDamage, Where: "the file", Detail: text, Whole: true})
+			return a.reportFlaw(driver.Flaw{Kind: driver.FlawDamage, Where: "the file", Detail: text, Whole: true})
 		}, d.Check)
 	}
-	for _, o := range orphans {
+	for _, o := range orphanQueries {
 		if err == nil {
-			err = a.orphans(ctx, o)
+			err = a.findOrphans(ctx, o)
 		}
 	}
-	for _, step := range []func(context.Context) error{a.accounts, a.conversations, a.segments, a.artifacts, a.turns,
-		a.projects, a.index} {
+	for _, step := range []func(context.Context) error{a.auditAccounts, a.auditConversations, a.auditSegments,
+		a.auditArtifacts, a.auditTurns,
+		a.auditProjects, a.auditIndex} {
 		if err == nil {
 			err = step(ctx)
 		}
@@ -78,18 +79,18 @@ func (a *auditor) all(ctx context.Context) error {
 	return err
 }
 
-// walk marks an error as the walk's own.
-func walk(err error) error {
+// markWalkError marks an error as the walk's own.
+func markWalkError(err error) error {
 	if err == nil {
 		return nil
 	}
-	return walked{err}
+	return walkError{err}
 }
 
-func (a *auditor) flaw(f driver.Flaw) error { return walk(a.w.Flaw(f)) }
+func (a *auditor) reportFlaw(f driver.Flaw) error { return markWalkError(a.w.Flaw(f)) }
 
-func (a *auditor) orphans(ctx context.Context, o orphan) error {
-	return a.rows(ctx, "the rows", func(r Row) error {
+func (a *auditor) findOrphans(ctx context.Context, o orphanQuery) error {
+	return a.readRows(ctx, "the rows", func(r Row) error {
 		f := driver.Flaw{Kind: driver.FlawOrphan}
 		var first, second string
 		if err := r.Scan(&f.Where, &f.Detail, &first, &second); err != nil {
@@ -98,16 +99,16 @@ func (a *auditor) orphans(ctx context.Context, o orphan) error {
 		if o.mend != nil {
 			f.Repair = o.mend(first, second)
 		}
-		return a.flaw(f)
+		return a.reportFlaw(f)
 	}, o.query)
 }
 
-// rows runs a query; damage that it meets is a flaw of where, and ends only the query.
-func (a *auditor) rows(ctx context.Context, where string, scan func(Row) error, query string,
+// readRows runs a query; damage that it meets is a flaw of where, and ends only the query.
+func (a *auditor) readRows(ctx context.Context, where string, scan func(Row) error, query string,
 	args ...any) error {
 	err := a.tx.Query(ctx, scan, query, args...)
-	if err != nil && !errors.As(err, new(walked)) && a.dialect.Damaged(err) {
-		return a.flaw(driver.Flaw{Kind: driver.FlawDamage, Where: where, Detail: err.Error()})
+	if err != nil && !errors.As(err, new(walkError)) && a.dialect.Damaged(err) {
+		return a.reportFlaw(driver.Flaw{Kind: driver.FlawDamage, Where: where, Detail: err.Error()})
 	}
 	return err
 }

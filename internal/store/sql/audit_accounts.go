@@ -12,9 +12,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// accounts checks what is known of models, and sums of usage against their records.
-// It has the sums of all days in memory, as [driver.Book.UsageDays] has.
-func (a *auditor) accounts(ctx context.Context) error {
+// auditAccounts checks what is known of models, and sums of usage against their records.
+// It has the sums of all days in memory, as [driver.Access.ListUsageDays] has.
+func (a *auditor) auditAccounts(ctx context.Context) error {
 	err := auditPages(ctx, a, "", auditedTable[learnedModel, string]{what: "what is known of models",
 		query: `SELECT ` + LearnedColumns + ` FROM models_learned WHERE model > $1 ORDER BY model LIMIT $2`,
 		scan: func(k *learnedModel, r Row) error {
@@ -38,7 +38,7 @@ func (a *auditor) accounts(ctx context.Context) error {
 		}
 		return all[key]
 	}
-	err = a.rows(ctx, "the sums of usage", scanUsageDay(func(d scrollback.UsageDay, broken bool) error {
+	err = a.readRows(ctx, "the sums of usage", scanUsageDay(func(d scrollback.UsageDay, broken bool) error {
 		of(d.Day, d.Model).AddSums(d, broken)
 		return nil
 	}), a.dialect.AllUsageDays)
@@ -56,7 +56,7 @@ func (a *auditor) accounts(ctx context.Context) error {
 			if !e.broken {
 				return nil
 			}
-			return a.flaw(driver.Flaw{Kind: driver.FlawUsage, Where: fmt.Sprint("usage record ", e.n),
+			return a.reportFlaw(driver.Flaw{Kind: driver.FlawUsage, Where: fmt.Sprint("usage record ", e.n),
 				Detail: "its numbers cannot be those of a call",
 				Repair: &driver.Repair{Usage: &driver.UsageRepair{Day: day, Model: e.Model}}})
 		}})
@@ -73,7 +73,7 @@ func (a *auditor) accounts(ctx context.Context) error {
 			}
 			where := fmt.Sprintf("usage of %s, %s %s", time.UnixMilli(key.Day*scrollback.DayMS).UTC().Format(time.DateOnly),
 				key.Model, j.Currency)
-			if err := a.flaw(driver.Flaw{Kind: driver.FlawUsage, Where: where, Detail: j.Wrong,
+			if err := a.reportFlaw(driver.Flaw{Kind: driver.FlawUsage, Where: where, Detail: j.Wrong,
 				Repair: &driver.Repair{Usage: &key}}); err != nil {
 				return err
 			}

@@ -19,25 +19,25 @@ type auditedSegment struct {
 	parsed               *postings.Places
 }
 
-// index reads every segment of the search index that is searched, and looks for rows that
+// auditIndex reads every segment of the search index that is searched, and looks for rows that
 // are of none.
-func (a *auditor) index(ctx context.Context) error {
+func (a *auditor) auditIndex(ctx context.Context) error {
 	states := 0
-	err := a.rows(ctx, "the search index", func(r Row) error { states++; return r.Scan(new(int64)) },
+	err := a.readRows(ctx, "the search index", func(r Row) error { states++; return r.Scan(new(int64)) },
 		`SELECT watermark FROM index_state WHERE id = 1`)
 	if err == nil && states == 0 {
-		err = a.flaw(driver.Flaw{Kind: driver.FlawIndex, Where: "the search index", Detail: "how far it reaches is lost"})
+		err = a.reportFlaw(driver.Flaw{Kind: driver.FlawIndex, Where: "the search index", Detail: "how far it reaches is lost"})
 	}
 	for _, table := range []string{"index_blocks", "index_marks"} {
 		if err != nil {
 			return err
 		}
-		err = a.rows(ctx, "the search index", func(r Row) error {
+		err = a.readRows(ctx, "the search index", func(r Row) error {
 			var id int64
 			if err := r.Scan(&id); err != nil {
 				return err
 			}
-			return a.unsound(id, errors.New("rows of "+table+" are of no segment"))
+			return a.reportUnsound(id, errors.New("rows of "+table+" are of no segment"))
 		}, `SELECT DISTINCT segment FROM `+table+` WHERE segment NOT IN (SELECT id FROM index_segments)`)
 	}
 	if err != nil {
@@ -48,59 +48,59 @@ func (a *auditor) index(ctx context.Context) error {
 		scan:  func(g *auditedSegment, r Row) error { return r.Scan(&g.id, &g.documents, &g.terms, &g.places) },
 		key:   func(g auditedSegment) (int64, bool) { return g.id, g.id > 0 },
 		name:  func(g auditedSegment) string { return fmt.Sprintf("segment %d of the search index", g.id) },
-		each:  func(g auditedSegment) error { return a.indexed(ctx, g) }})
+		each:  func(g auditedSegment) error { return a.auditIndexSegment(ctx, g) }})
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(a.runs, func(x, y placed) int { return cmp.Compare(x.First, y.First) })
+	slices.SortFunc(a.runs, func(x, y documentRun) int { return cmp.Compare(x.First, y.First) })
 	for i, r := range a.runs {
 		if i > 0 && r.First <= a.runs[i-1].Last {
-			return a.unsound(r.segment, fmt.Errorf("segment %d has some of its documents too", a.runs[i-1].segment))
+			return a.reportUnsound(r.segment, fmt.Errorf("segment %d has some of its documents too", a.runs[i-1].segment))
 		}
 	}
 	return nil
 }
 
-// placed is a run of documents of a segment.
-type placed struct {
+// documentRun is a run of documents of a segment.
+type documentRun struct {
 	postings.Run
 	segment int64
 }
 
-// unsound reports what is wrong with a segment.
-func (a *auditor) unsound(id int64, err error) error {
-	return a.flaw(driver.Flaw{Kind: driver.FlawIndex, Where: fmt.Sprintf("segment %d of the search index", id),
+// reportUnsound reports what is wrong with a segment.
+func (a *auditor) reportUnsound(id int64, err error) error {
+	return a.reportFlaw(driver.Flaw{Kind: driver.FlawIndex, Where: fmt.Sprintf("segment %d of the search index", id),
 		Detail: err.Error()})
 }
 
 // errUnsound is for rows of a segment that do not belong together.
 var errUnsound = errors.New("its rows do not belong together")
 
-// indexed checks one segment; the first thing that is wrong with it is enough.
-func (a *auditor) indexed(ctx context.Context, g auditedSegment) error {
+// auditIndexSegment checks one segment; the first thing that is wrong with it is enough.
+func (a *auditor) auditIndexSegment(ctx context.Context, g auditedSegment) error {
 	var err error
 	if g.parsed, err = postings.ParsePlaces(g.places); err == nil && int64(g.parsed.Len()) != g.documents {
 		err = errUnsound
 	}
-	for _, check := range []func(context.Context, auditedSegment) error{a.blocks, a.marks, a.places} {
+	for _, check := range []func(context.Context, auditedSegment) error{a.readBlocks, a.readMarks, a.checkPlaces} {
 		if err == nil {
 			err = check(ctx, g)
 		}
 	}
 	if errors.Is(err, postings.ErrDamaged) || errors.Is(err, errUnsound) || errors.Is(err, errGone) {
-		return a.unsound(g.id, err)
+		return a.reportUnsound(g.id, err)
 	}
 	return err
 }
 
-// blocks reads all lists of a segment.
-func (a *auditor) blocks(ctx context.Context, g auditedSegment) error {
+// readBlocks reads all lists of a segment.
+func (a *auditor) readBlocks(ctx context.Context, g auditedSegment) error {
 	var last string
 	var ordinals []uint32
 	var counts []uint8
 	total := int64(0)
 	var wrong error
-	err := a.rows(ctx, fmt.Sprintf("segment %d of the search index", g.id), func(r Row) error {
+	err := a.readRows(ctx, fmt.Sprintf("segment %d of the search index", g.id), func(r Row) error {
 		var b postings.Block
 		if err := r.Scan(&b.Term, &b.Start, &b.Data); err != nil || wrong != nil {
 			return err
@@ -134,11 +134,11 @@ func (a *auditor) blocks(ctx context.Context, g auditedSegment) error {
 	return err
 }
 
-// marks reads all marks of a segment.
-func (a *auditor) marks(ctx context.Context, g auditedSegment) error {
+// readMarks reads all marks of a segment.
+func (a *auditor) readMarks(ctx context.Context, g auditedSegment) error {
 	var documents, terms int64
 	var wrong error
-	err := a.rows(ctx, fmt.Sprintf("segment %d of the search index", g.id), func(r Row) error {
+	err := a.readRows(ctx, fmt.Sprintf("segment %d of the search index", g.id), func(r Row) error {
 		var start int64
 		var data []byte
 		if err := r.Scan(&start, &data); err != nil || wrong != nil {
@@ -170,10 +170,10 @@ func (a *auditor) marks(ctx context.Context, g auditedSegment) error {
 
 var errGone = errors.New("it has documents that are of no message, and were not purged")
 
-// places looks for a message at each place that was not purged since.
-func (a *auditor) places(ctx context.Context, g auditedSegment) error {
+// checkPlaces looks for a message at each place that was not purged since.
+func (a *auditor) checkPlaces(ctx context.Context, g auditedSegment) error {
 	var purged []postings.Run
-	err := a.rows(ctx, "the search index", func(r Row) error {
+	err := a.readRows(ctx, "the search index", func(r Row) error {
 		var branch, seq int64
 		err := r.Scan(&branch, &seq)
 		purged = append(purged, postings.Run{First: uint64(driver.NewPlace(branch, seq)),
@@ -185,11 +185,11 @@ func (a *auditor) places(ctx context.Context, g auditedSegment) error {
 		return err
 	}
 	return g.parsed.Runs(purged, func(run postings.Run) error {
-		a.runs = append(a.runs, placed{run, g.id})
+		a.runs = append(a.runs, documentRun{run, g.id})
 		first := driver.Place(run.First)
 		last := driver.Place(run.Last)
 		n := last.Seq() - first.Seq() + 1
-		err := a.rows(ctx, "messages", into(&n),
+		err := a.readRows(ctx, "messages", scanInto(&n),
 			`SELECT count(*) FROM messages WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1) AND seq BETWEEN $2 AND $3`,
 			first.Branch(), first.Seq(), last.Seq())
 		if err == nil && n != last.Seq()-first.Seq()+1 {

@@ -7,14 +7,14 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// orphan finds rows that belong to nothing, each as what it is, what it lacks, and
+// orphanQuery finds rows that belong to nothing, each as what it is, what it lacks, and
 // two columns that mend takes.
-type orphan struct {
+type orphanQuery struct {
 	query string
 	mend  func(a, b string) *driver.Repair
 }
 
-var orphans = []orphan{
+var orphanQueries = []orphanQuery{
 	{`SELECT 'messages of branch ' || d.branch, 'the branch is missing', d.branch, '' FROM (SELECT DISTINCT branch FROM messages) d
 		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = d.branch)`, recoverBranch},
 	{`SELECT 'branch ' || b.id, 'conversation ' || b.conversation_id || ' is missing', b.conversation_id, '' FROM branches b
@@ -35,7 +35,7 @@ var orphans = []orphan{
 		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = s.branch)`, nil},
 	{`SELECT 'receipt ' || r.n, 'conversation ' || r.conversation_id || ' is missing', cast(r.n AS TEXT), '' FROM receipts r
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = r.conversation_id)`, func(n, _ string) *driver.Repair {
-		return sweepStray(driver.StrayRow{Receipt: number(n)})
+		return sweepStray(driver.StrayRow{Receipt: parseNumber(n)})
 	}},
 	{`SELECT 'mention of ' || m.artifact, 'conversation ' || m.conversation_id || ' is missing', m.conversation_id, m.artifact FROM mentions m
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = m.conversation_id)`, sweepMention},
@@ -74,8 +74,8 @@ func sweepMention(of, id string) *driver.Repair {
 	return sweepStray(driver.StrayRow{Conversation: scrollback.ConversationID(of), Artifact: scrollback.ArtifactID(id)})
 }
 
-// number reads a number that the database wrote.
-func number(s string) int64 {
+// parseNumber reads a number that the database wrote.
+func parseNumber(s string) int64 {
 	n, _ := strconv.ParseInt(s, 10, 64)
 	return n
 }

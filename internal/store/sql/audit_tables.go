@@ -19,7 +19,7 @@ func auditPages[T any, K comparable](ctx context.Context, a *auditor, from K, p 
 		var page []T
 		n := 0
 		before := from
-		err := a.rows(ctx, p.what, func(r Row) error {
+		err := a.readRows(ctx, p.what, func(r Row) error {
 			var row T
 			err := p.scan(&row, r)
 			n++
@@ -31,7 +31,7 @@ func auditPages[T any, K comparable](ctx context.Context, a *auditor, from K, p 
 				if p.mend != nil {
 					f.Repair = p.mend(row)
 				}
-				if err := a.flaw(f); err != nil {
+				if err := a.reportFlaw(f); err != nil {
 					return err
 				}
 			}
@@ -68,28 +68,28 @@ type auditedTable[T any, K comparable] struct {
 	broken bool
 }
 
-func (a *auditor) conversations(ctx context.Context) error {
-	return auditPages(ctx, a, "", auditedTable[conversation, string]{what: "conversations",
+func (a *auditor) auditConversations(ctx context.Context) error {
+	return auditPages(ctx, a, "", auditedTable[conversationRow, string]{what: "conversations",
 		query: `SELECT ` + ConversationColumns + ` FROM conversations WHERE id > $1 ORDER BY id LIMIT $2`,
-		scan: func(c *conversation, r Row) error {
+		scan: func(c *conversationRow, r Row) error {
 			err := scanConversation(c)(r)
 			if err == nil && !c.hasValidMeta() {
 				err = errors.New("a stored column is damaged: meta is not JSON")
 			}
 			return err
 		},
-		key:  func(c conversation) (string, bool) { return string(c.ID), c.ID != "" },
-		name: func(c conversation) string { return "conversation " + string(c.ID) },
-		each: func(c conversation) error {
-			if err := walk(a.w.Conversation(c.Conversation)); err != nil {
+		key:  func(c conversationRow) (string, bool) { return string(c.ID), c.ID != "" },
+		name: func(c conversationRow) string { return "conversation " + string(c.ID) },
+		each: func(c conversationRow) error {
+			if err := markWalkError(a.w.Conversation(c.Conversation)); err != nil {
 				return err
 			}
-			return a.branches(ctx, c.ID)
+			return a.auditBranches(ctx, c.ID)
 		},
-		mend: func(c conversation) *driver.Repair { return recoverConversation(string(c.ID), "") }, broken: true})
+		mend: func(c conversationRow) *driver.Repair { return recoverConversation(string(c.ID), "") }, broken: true})
 }
 
-func (a *auditor) branches(ctx context.Context, id scrollback.ConversationID) error {
+func (a *auditor) auditBranches(ctx context.Context, id scrollback.ConversationID) error {
 	return auditPages(ctx, a, "", auditedTable[scrollback.Branch, string]{what: "branches",
 		query: `SELECT ` + BranchColumns +
 			` FROM branches WHERE conversation_id = $3 AND id > $1 ORDER BY id LIMIT $2`, args: []any{id},
@@ -97,19 +97,19 @@ func (a *auditor) branches(ctx context.Context, id scrollback.ConversationID) er
 		key:  func(b scrollback.Branch) (string, bool) { return string(b.ID), b.ID != "" },
 		name: func(b scrollback.Branch) string { return "branch " + string(b.ID) },
 		each: func(b scrollback.Branch) error {
-			if err := walk(a.w.Branch(b)); err != nil {
+			if err := markWalkError(a.w.Branch(b)); err != nil {
 				return err
 			}
-			return a.messages(ctx, b.ID)
+			return a.auditMessages(ctx, b.ID)
 		},
 		mend: func(b scrollback.Branch) *driver.Repair { // only what comes last, the view, may be empty
 			return &driver.Repair{View: &driver.ViewRepair{Branch: b.ID, IfViewVersion: b.ViewVersion}}
 		}, broken: true})
 }
 
-// messages hands on those of a branch, and holds each row against its hash, whether it can be
+// auditMessages hands on those of a branch, and holds each row against its hash, whether it can be
 // read as a message or not.
-func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
+func (a *auditor) auditMessages(ctx context.Context, id scrollback.BranchID) error {
 	var rows hashCheck
 	hashes := func(least int) error {
 		if len(rows.without)+len(rows.damaged) < least {
@@ -121,7 +121,7 @@ func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
 		for _, d := range rows.damaged {
 			f := driver.Flaw{Kind: driver.FlawHash, Where: fmt.Sprintf("message %s (#%d)", d.ID, d.Seq),
 				Detail: "it is not as it was stored: its row has another hash"}
-			if err := a.flaw(f); err != nil {
+			if err := a.reportFlaw(f); err != nil {
 				return err
 			}
 		}
@@ -130,13 +130,13 @@ func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
 		if without == 0 || a.w.Unhashed == nil {
 			return nil
 		}
-		return walk(a.w.Unhashed(without))
+		return markWalkError(a.w.Unhashed(without))
 	}
 	err := auditPages(ctx, a, 0, auditedTable[scrollback.Message, int64]{what: "messages of branch " + string(id),
 		query: `SELECT ` + StoredColumns + ` FROM messages WHERE branch = $3 AND seq > $1 ORDER BY seq LIMIT $2`,
 		args:  []any{id},
 		scan: func(m *scrollback.Message, r Row) error {
-			if err := rows.check(r); err != nil {
+			if err := rows.checkRow(r); err != nil {
 				return err
 			}
 			return messageTable.scan(m, r[:HashColumn])
@@ -144,7 +144,7 @@ func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
 		key:  func(m scrollback.Message) (int64, bool) { return m.Seq, m.Seq > 0 },
 		name: func(m scrollback.Message) string { return fmt.Sprintf("message %s (#%d)", m.ID, m.Seq) },
 		each: func(m scrollback.Message) error {
-			if err := walk(a.w.Message(m)); err != nil {
+			if err := markWalkError(a.w.Message(m)); err != nil {
 				return err
 			}
 			return hashes(auditPage)
@@ -155,8 +155,8 @@ func (a *auditor) messages(ctx context.Context, id scrollback.BranchID) error {
 	return hashes(0)
 }
 
-// projects only reads what is stored of them: nothing else depends on it.
-func (a *auditor) projects(ctx context.Context) error {
+// auditProjects only reads what is stored of them: nothing else depends on it.
+func (a *auditor) auditProjects(ctx context.Context) error {
 	return auditPages(ctx, a, "", auditedTable[scrollback.Project, string]{what: "projects",
 		query: `SELECT ` + ProjectColumns + ` FROM projects WHERE name > $1 ORDER BY name LIMIT $2`,
 		scan:  func(p *scrollback.Project, r Row) error { return projectTable.scan(p, r) },
@@ -165,13 +165,13 @@ func (a *auditor) projects(ctx context.Context) error {
 		each:  func(scrollback.Project) error { return nil }})
 }
 
-func (a *auditor) segments(ctx context.Context) error {
+func (a *auditor) auditSegments(ctx context.Context) error {
 	return auditPages(ctx, a, "", auditedTable[scrollback.Segment, string]{what: "segments",
-		query: `SELECT ` + segmentTable.list() + ` FROM segments WHERE id > $1 ORDER BY id LIMIT $2`,
+		query: `SELECT ` + segmentTable.columnList() + ` FROM segments WHERE id > $1 ORDER BY id LIMIT $2`,
 		scan:  func(s *scrollback.Segment, r Row) error { return segmentTable.scan(s, r) },
 		key:   func(s scrollback.Segment) (string, bool) { return string(s.ID), s.ID != "" },
 		name:  func(s scrollback.Segment) string { return "segment " + string(s.ID) },
-		each:  func(s scrollback.Segment) error { return walk(a.w.Segment(s)) }})
+		each:  func(s scrollback.Segment) error { return markWalkError(a.w.Segment(s)) }})
 }
 
 // auditedArtifact is an artifact and how many conversations mention it.
@@ -180,7 +180,7 @@ type auditedArtifact struct {
 	mentions int64
 }
 
-func (a *auditor) artifacts(ctx context.Context) error {
+func (a *auditor) auditArtifacts(ctx context.Context) error {
 	return auditPages(ctx, a, "", auditedTable[auditedArtifact, string]{what: "artifacts",
 		query: `SELECT id, media_type, name, size, created_at, (SELECT count(*) FROM mentions m WHERE m.artifact = artifacts.id)
 			FROM artifacts WHERE id > $1 ORDER BY id LIMIT $2`,
@@ -189,14 +189,14 @@ func (a *auditor) artifacts(ctx context.Context) error {
 		},
 		key:  func(t auditedArtifact) (string, bool) { return string(t.ID), t.ID != "" },
 		name: func(t auditedArtifact) string { return "artifact " + string(t.ID) },
-		each: func(t auditedArtifact) error { return walk(a.w.Artifact(t.Artifact, t.mentions)) }})
+		each: func(t auditedArtifact) error { return markWalkError(a.w.Artifact(t.Artifact, t.mentions)) }})
 }
 
-func (a *auditor) turns(ctx context.Context) error {
+func (a *auditor) auditTurns(ctx context.Context) error {
 	return auditPages(ctx, a, "", auditedTable[scrollback.Turn, string]{what: "turns",
 		query: `SELECT ` + TurnColumns + ` FROM turns WHERE state = 'open' AND id > $1 ORDER BY id LIMIT $2`,
 		scan:  func(t *scrollback.Turn, r Row) error { return turnTable.scan(t, r) },
 		key:   func(t scrollback.Turn) (string, bool) { return string(t.ID), t.ID != "" },
 		name:  func(t scrollback.Turn) string { return "turn " + string(t.ID) },
-		each:  func(t scrollback.Turn) error { return walk(a.w.Turn(t)) }})
+		each:  func(t scrollback.Turn) error { return markWalkError(a.w.Turn(t)) }})
 }

@@ -27,20 +27,20 @@ var branchTable = table[scrollback.Branch]{columns: []column[scrollback.Branch]{
 
 // Columns of branches that change together.
 var (
-	branchGrowth = branchTable.only("id", "head_seq", "sum_tokens", "sum_bytes", "sum_images", "updated_at")
-	branchHead   = branchTable.only("id", "head_seq", "sum_tokens", "sum_bytes", "sum_images")
-	branchView   = branchTable.only("id", "view", "view_version")
-	branchOrigin = branchTable.only("id", "parent_branch", "at_seq")
-	branchTrim   = branchTable.only("id", "head_seq", "sum_tokens", "sum_bytes", "sum_images", "view", "view_version",
+	branchGrowth = branchTable.subset("id", "head_seq", "sum_tokens", "sum_bytes", "sum_images", "updated_at")
+	branchHead   = branchTable.subset("id", "head_seq", "sum_tokens", "sum_bytes", "sum_images")
+	branchView   = branchTable.subset("id", "view", "view_version")
+	branchOrigin = branchTable.subset("id", "parent_branch", "at_seq")
+	branchTrim   = branchTable.subset("id", "head_seq", "sum_tokens", "sum_bytes", "sum_images", "view", "view_version",
 		"updated_at")
 )
 
 // BranchColumns are those of branches.
-var BranchColumns = branchTable.list()
+var BranchColumns = branchTable.columnList()
 
 var selectBranch = `SELECT ` + BranchColumns + ` FROM branches WHERE id = $1`
 
-func (w *writing) insertBranch(ctx context.Context, b scrollback.Branch) error {
+func (w *writeTx) insertBranch(ctx context.Context, b scrollback.Branch) error {
 	values, err := branchTable.values(&b)
 	if err != nil {
 		return err
@@ -49,23 +49,23 @@ func (w *writing) insertBranch(ctx context.Context, b scrollback.Branch) error {
 	if err != nil {
 		return err
 	}
-	return w.tx.Kept().ofBranches().store(ctx, w.tx, b.ID, values,
-		`INSERT INTO branches `+branchTable.insertion("n"), append(values, n)...)
+	return w.tx.Cache().ofBranches().store(ctx, w.tx, b.ID, values,
+		`INSERT INTO branches `+branchTable.insertClause("n"), append(values, n)...)
 }
 
 // changeBranch stores some columns of a branch.
-func (w *writing) changeBranch(ctx context.Context, b *scrollback.Branch, columns table[scrollback.Branch]) error {
+func (w *writeTx) changeBranch(ctx context.Context, b *scrollback.Branch, columns table[scrollback.Branch]) error {
 	values, err := columns.values(b)
 	if err != nil {
 		return err
 	}
-	return w.tx.Kept().ofBranches().change(ctx, w.tx, b.ID, branchTable.places(columns), values,
-		`UPDATE branches SET `+columns.assignments()+` WHERE id = $1`, values...)
+	return w.tx.Cache().ofBranches().change(ctx, w.tx, b.ID, branchTable.columnIndexes(columns), values,
+		`UPDATE branches SET `+columns.setClause()+` WHERE id = $1`, values...)
 }
 
-func (w *writing) deleteBranch(ctx context.Context, id scrollback.BranchID) error {
-	w.tx.Kept().ofBranches().forget(id)
-	return w.tx.Run(ctx, `DELETE FROM branches WHERE id = $1`, id)
+func (w *writeTx) deleteBranch(ctx context.Context, id scrollback.BranchID) error {
+	w.tx.Cache().ofBranches().forget(id)
+	return w.tx.Queue(ctx, `DELETE FROM branches WHERE id = $1`, id)
 }
 
 // findBranch reads a branch.
@@ -74,8 +74,8 @@ func (db *database) findBranch(ctx context.Context, id scrollback.BranchID, b *s
 }
 
 // holdBranch reads a branch, which stays as it is until the transaction ends.
-func (w *writing) holdBranch(ctx context.Context, id scrollback.BranchID, b *scrollback.Branch) error {
-	return missingBranch(id, w.tx.Kept().ofBranches().read(ctx, w.tx, id, scanBranch(b), w.Dialect.HoldBranch))
+func (w *writeTx) holdBranch(ctx context.Context, id scrollback.BranchID, b *scrollback.Branch) error {
+	return missingBranch(id, w.tx.Cache().ofBranches().read(ctx, w.tx, id, scanBranch(b), w.Dialect.HoldBranch))
 }
 
 func scanBranch(b *scrollback.Branch) func(Row) error {
@@ -96,13 +96,13 @@ func missingBranch(id scrollback.BranchID, err error) error {
 func (db log) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
 	var b scrollback.Branch
 	err := db.findBranch(ctx, id, &b)
-	return b, db.wrap("sqlstore.Branch", err)
+	return b, db.wrapError("sqlstore.Branch", err)
 }
 
 // ListBranches implements [driver.Log].
 func (db log) ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	out, err := listBranches(ctx, db.Readers, id)
-	return out, db.wrap("sqlstore.Branches", err)
+	return out, db.wrapError("sqlstore.Branches", err)
 }
 
 func listBranches(ctx context.Context, r Reader, id scrollback.ConversationID) (out []scrollback.Branch, err error) {
@@ -113,7 +113,7 @@ func listBranches(ctx context.Context, r Reader, id scrollback.ConversationID) (
 
 // completeBranch completes a branch from the message at which it leaves its parent, and returns
 // the parent's conversation.
-func (w *writing) completeBranch(ctx context.Context,
+func (w *writeTx) completeBranch(ctx context.Context,
 	b *scrollback.Branch) (of scrollback.ConversationID, err error) {
 	b.HeadSeq = b.AtSeq
 	b.Sum = scrollback.Weight{}
@@ -131,7 +131,7 @@ func (w *writing) completeBranch(ctx context.Context,
 
 // completeFork completes the first branch of a conversation. If it continues another, that one
 // must not be in the trash, and whatever it inherits must still exist.
-func (w *writing) completeFork(ctx context.Context, fork scrollback.Conversation, b *scrollback.Branch) error {
+func (w *writeTx) completeFork(ctx context.Context, fork scrollback.Conversation, b *scrollback.Branch) error {
 	const op = "sqlstore.Create"
 	of, err := w.completeBranch(ctx, b)
 	if err != nil || b.Parent == "" {
@@ -141,7 +141,7 @@ func (w *writing) completeFork(ctx context.Context, fork scrollback.Conversation
 	if fork.Parent != nil {
 		parent = fork.Parent.ID
 	}
-	var c conversation
+	var c conversationRow
 	if err := w.holdKnownConversation(ctx, parent, &c); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func checkInherits(op string, c scrollback.Conversation, of scrollback.Conversat
 func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, error) {
 	const op = "sqlstore.Rewind"
 	var out driver.Head
-	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
+	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		a, err := w.openLog(ctx, r.Conversation)
 		if err != nil {
 			return err
@@ -215,7 +215,7 @@ func (a *appender) completeDestination(ctx context.Context, to *scrollback.Branc
 	return err
 }
 
-// findDestination is the branch that a rewind leads to: one that is already there, or to,
+// findDestination returns the branch that a rewind leads to: one that is already there, or to,
 // which is then stored.
 func (a *appender) findDestination(ctx context.Context, to scrollback.Branch,
 	now int64) (there scrollback.Branch, err error) {
@@ -235,7 +235,7 @@ func (a *appender) findDestination(ctx context.Context, to scrollback.Branch,
 
 // turnAtHead is the turn that ended with the head of a branch, or none.
 func (a *appender) turnAtHead(ctx context.Context, b scrollback.Branch) (id scrollback.TurnID, err error) {
-	err = QueryRow(ctx, a.tx, into(&id),
+	err = QueryRow(ctx, a.tx, scanInto(&id),
 		`SELECT t.id FROM messages m JOIN turns t ON t.id = m.turn_id WHERE m.branch = $1 AND m.seq = $2`, b.ID, b.HeadSeq)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil

@@ -19,9 +19,9 @@ const (
 // ClaimWork implements [driver.Turns]. A claim is taken by one statement, so that of two that want it
 // one gets it at any isolation; a refused one writes nothing.
 func (db turns) ClaimWork(ctx context.Context, c driver.Claim) (got bool, err error) {
-	err = db.write(ctx, "sqlstore.Claim", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.Claim", func(ctx context.Context, w *writeTx) error {
 		got = false
-		err := w.tx.Run(ctx, `INSERT INTO claims (conversation_id, work, owner, until) VALUES ($1, $2, $3, $4)
+		err := w.tx.Queue(ctx, `INSERT INTO claims (conversation_id, work, owner, until) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (conversation_id, work) DO UPDATE SET owner = excluded.owner, until = excluded.until
 			WHERE claims.owner = excluded.owner OR claims.until <= $5 OR claims.until > $6`,
 			c.Conversation, c.Work, c.Owner, c.Until, c.Now, c.Now+driver.LeaseMax)
@@ -29,14 +29,14 @@ func (db turns) ClaimWork(ctx context.Context, c driver.Claim) (got bool, err er
 			return err
 		}
 		var owner string
-		if err := QueryRow(ctx, w.tx, into(&owner),
+		if err := QueryRow(ctx, w.tx, scanInto(&owner),
 			`SELECT owner FROM claims WHERE conversation_id = $1 AND work = $2`, c.Conversation, c.Work); err != nil {
 			return err
 		}
 		if got = owner == c.Owner; !got {
 			return nil
 		}
-		return w.tx.Run(ctx, `DELETE FROM claims WHERE (conversation_id, work) IN (SELECT conversation_id, work FROM claims
+		return w.tx.Queue(ctx, `DELETE FROM claims WHERE (conversation_id, work) IN (SELECT conversation_id, work FROM claims
 			WHERE until <= $1 ORDER BY until LIMIT $2)`, c.Now-claimKeptMS, maxPrunedClaims)
 	})
 	return got && err == nil, err
@@ -44,8 +44,8 @@ func (db turns) ClaimWork(ctx context.Context, c driver.Claim) (got bool, err er
 
 // ReleaseWork implements [driver.Turns].
 func (db turns) ReleaseWork(ctx context.Context, c driver.Claim) error {
-	return db.write(ctx, "sqlstore.Release", func(ctx context.Context, w *writing) error {
-		return w.tx.Run(ctx, `DELETE FROM claims WHERE conversation_id = $1 AND work = $2 AND owner = $3`, c.Conversation,
+	return db.write(ctx, "sqlstore.Release", func(ctx context.Context, w *writeTx) error {
+		return w.tx.Queue(ctx, `DELETE FROM claims WHERE conversation_id = $1 AND work = $2 AND owner = $3`, c.Conversation,
 			c.Work, c.Owner)
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// conversation is a row of conversations, with what nobody else sees of it.
-type conversation struct {
+// conversationRow is a row of conversations, with what nobody else sees of it.
+type conversationRow struct {
 	scrollback.Conversation
 	LastTurn scrollback.TurnID
 
@@ -31,42 +31,42 @@ type standing struct {
 	deletedAt, purgedAt int64
 }
 
-var conversationTable = table[conversation]{
-	columns: []column[conversation]{
-		{"id", func(c *conversation) any { return &c.ID }},
-		{"project", func(c *conversation) any { return &c.Project }},
-		{"title", func(c *conversation) any { return &c.Title }},
-		{"model", func(c *conversation) any { return &c.Model }},
-		{"instructions", func(c *conversation) any { return &c.Instructions }},
-		{"policy", func(c *conversation) any { return &c.Policy }},
-		{"limit_tokens", func(c *conversation) any { return &c.Limit }},
-		{"roots", func(c *conversation) any { return asJSON(&c.Roots) }},
-		{"settings", func(c *conversation) any { return asJSON(&c.Settings) }},
-		{"pinned_seqs", func(c *conversation) any { return asJSON(&c.PinnedSeqs) }},
-		{"meta", func(c *conversation) any { return asJSON(&c.Meta) }},
-		{"parent", func(c *conversation) any { return asJSON(&c.Parent) }},
-		{"version", func(c *conversation) any { return &c.Version }},
-		{"branch", func(c *conversation) any { return &c.Branch }},
-		{"messages", func(c *conversation) any { return &c.Messages }},
-		{"turn", func(c *conversation) any { return &c.LastTurn }},
-		{"created_at", func(c *conversation) any { return &c.CreatedAt }},
-		{"updated_at", func(c *conversation) any { return &c.UpdatedAt }},
-		{"deleted_at", func(c *conversation) any { return &c.DeletedAt }},
-		{"ancestors", func(c *conversation) any { return asJSON(&c.Ancestors) }},
-		{"purged_at", func(c *conversation) any { return &c.PurgedAt }},
-		{"environment", func(c *conversation) any { return asJSON(&c.Environment) }},
-		{"title_by", func(c *conversation) any { return &c.TitleBy }},
-		{"agent_of", func(c *conversation) any { return &c.agent.ID }},
-		{"agent_turn", func(c *conversation) any { return &c.agent.TurnID }},
-		{"agent_call", func(c *conversation) any { return &c.agent.CallID }},
+var conversationTable = table[conversationRow]{
+	columns: []column[conversationRow]{
+		{"id", func(c *conversationRow) any { return &c.ID }},
+		{"project", func(c *conversationRow) any { return &c.Project }},
+		{"title", func(c *conversationRow) any { return &c.Title }},
+		{"model", func(c *conversationRow) any { return &c.Model }},
+		{"instructions", func(c *conversationRow) any { return &c.Instructions }},
+		{"policy", func(c *conversationRow) any { return &c.Policy }},
+		{"limit_tokens", func(c *conversationRow) any { return &c.Limit }},
+		{"roots", func(c *conversationRow) any { return asJSON(&c.Roots) }},
+		{"settings", func(c *conversationRow) any { return asJSON(&c.Settings) }},
+		{"pinned_seqs", func(c *conversationRow) any { return asJSON(&c.PinnedSeqs) }},
+		{"meta", func(c *conversationRow) any { return asJSON(&c.Meta) }},
+		{"parent", func(c *conversationRow) any { return asJSON(&c.Parent) }},
+		{"version", func(c *conversationRow) any { return &c.Version }},
+		{"branch", func(c *conversationRow) any { return &c.Branch }},
+		{"messages", func(c *conversationRow) any { return &c.Messages }},
+		{"turn", func(c *conversationRow) any { return &c.LastTurn }},
+		{"created_at", func(c *conversationRow) any { return &c.CreatedAt }},
+		{"updated_at", func(c *conversationRow) any { return &c.UpdatedAt }},
+		{"deleted_at", func(c *conversationRow) any { return &c.DeletedAt }},
+		{"ancestors", func(c *conversationRow) any { return asJSON(&c.Ancestors) }},
+		{"purged_at", func(c *conversationRow) any { return &c.PurgedAt }},
+		{"environment", func(c *conversationRow) any { return asJSON(&c.Environment) }},
+		{"title_by", func(c *conversationRow) any { return &c.TitleBy }},
+		{"agent_of", func(c *conversationRow) any { return &c.agent.ID }},
+		{"agent_turn", func(c *conversationRow) any { return &c.agent.TurnID }},
+		{"agent_call", func(c *conversationRow) any { return &c.agent.CallID }},
 	},
-	split: func(c *conversation) {
+	split: func(c *conversationRow) {
 		c.agent = scrollback.AgentRef{}
 		if c.AgentOf != nil {
 			c.agent = *c.AgentOf
 		}
 	},
-	join: func(c *conversation) {
+	join: func(c *conversationRow) {
 		c.AgentOf = nil
 		if c.agent.ID != "" {
 			c.AgentOf = &scrollback.AgentRef{ID: c.agent.ID, TurnID: c.agent.TurnID, CallID: c.agent.CallID}
@@ -77,22 +77,22 @@ var conversationTable = table[conversation]{
 
 // Columns of conversations that change together.
 var (
-	conversationTouch     = conversationTable.only("id", "version", "messages", "turn", "updated_at")
-	conversationTitleBy   = conversationTable.only("id", "title_by")
-	conversationAncestors = conversationTable.only("id", "ancestors")
+	conversationTouch     = conversationTable.subset("id", "version", "messages", "turn", "updated_at")
+	conversationTitleBy   = conversationTable.subset("id", "title_by")
+	conversationAncestors = conversationTable.subset("id", "ancestors")
 )
 
 // ConversationColumns are those of conversations.
-var ConversationColumns = conversationTable.list()
+var ConversationColumns = conversationTable.columnList()
 
 var selectConversation = `SELECT ` + ConversationColumns + ` FROM conversations WHERE id = $1`
 
 // hasValidMeta reports whether the one column that is handed on as it stands is JSON.
-func (c *conversation) hasValidMeta() bool { return len(c.Meta) == 0 || json.Valid(c.Meta) }
+func (c *conversationRow) hasValidMeta() bool { return len(c.Meta) == 0 || json.Valid(c.Meta) }
 
 // takeNews completes the news of a conversation that is being stored, and begins others. Of one
 // that nobody sees there are none, but for its purge.
-func (c *conversation) takeNews() driver.Change {
+func (c *conversationRow) takeNews() driver.Change {
 	news := c.news
 	was := c.was
 	c.news = driver.Change{}
@@ -114,12 +114,12 @@ func (c *conversation) takeNews() driver.Change {
 }
 
 // findConversation reads a conversation, purged or not.
-func (db *database) findConversation(ctx context.Context, id scrollback.ConversationID, c *conversation) error {
+func (db *database) findConversation(ctx context.Context, id scrollback.ConversationID, c *conversationRow) error {
 	return missingConversation(id, QueryRow(ctx, db.Readers, scanConversation(c), selectConversation, id))
 }
 
 // findKnownConversation reads a conversation that was not purged.
-func (db *database) findKnownConversation(ctx context.Context, id scrollback.ConversationID, c *conversation) error {
+func (db *database) findKnownConversation(ctx context.Context, id scrollback.ConversationID, c *conversationRow) error {
 	err := db.findConversation(ctx, id, c)
 	if err == nil && c.PurgedAt != 0 {
 		err = noConversation(id)
@@ -129,13 +129,13 @@ func (db *database) findKnownConversation(ctx context.Context, id scrollback.Con
 
 // holdConversation reads a conversation, purged or not, which stays as it is until the transaction
 // ends.
-func (w *writing) holdConversation(ctx context.Context, id scrollback.ConversationID, c *conversation) error {
-	err := w.tx.Kept().ofConversations().read(ctx, w.tx, id, scanConversation(c), w.Dialect.HoldConversation)
+func (w *writeTx) holdConversation(ctx context.Context, id scrollback.ConversationID, c *conversationRow) error {
+	err := w.tx.Cache().ofConversations().read(ctx, w.tx, id, scanConversation(c), w.Dialect.HoldConversation)
 	return missingConversation(id, err)
 }
 
 // holdKnownConversation reads a conversation that was not purged, and holds it.
-func (w *writing) holdKnownConversation(ctx context.Context, id scrollback.ConversationID, c *conversation) error {
+func (w *writeTx) holdKnownConversation(ctx context.Context, id scrollback.ConversationID, c *conversationRow) error {
 	err := w.holdConversation(ctx, id, c)
 	if err == nil && c.PurgedAt != 0 {
 		err = noConversation(id)
@@ -143,9 +143,9 @@ func (w *writing) holdKnownConversation(ctx context.Context, id scrollback.Conve
 	return err
 }
 
-func scanConversation(c *conversation) func(Row) error {
+func scanConversation(c *conversationRow) func(Row) error {
 	return func(r Row) error {
-		*c = conversation{}
+		*c = conversationRow{}
 		return conversationTable.scan(c, r)
 	}
 }
@@ -161,13 +161,13 @@ func noConversation(id scrollback.ConversationID) error {
 	return scrollback.Errorf(scrollback.NotFound, "sqlstore", i18n.NoConversation, id)
 }
 
-func (w *writing) insertConversation(ctx context.Context, c *conversation) error {
+func (w *writeTx) insertConversation(ctx context.Context, c *conversationRow) error {
 	values, err := conversationTable.values(c)
 	if err != nil {
 		return err
 	}
-	err = w.tx.Kept().ofConversations().store(ctx, w.tx, c.ID, values,
-		`INSERT INTO conversations `+conversationTable.insertion(), values...)
+	err = w.tx.Cache().ofConversations().store(ctx, w.tx, c.ID, values,
+		`INSERT INTO conversations `+conversationTable.insertClause(), values...)
 	if err != nil || c.PurgedAt != 0 {
 		return err
 	}
@@ -175,15 +175,15 @@ func (w *writing) insertConversation(ctx context.Context, c *conversation) error
 }
 
 // storeConversation stores all that may ever change of a conversation, as a commit.
-func (w *writing) storeConversation(ctx context.Context, c *conversation, now int64) error {
+func (w *writeTx) storeConversation(ctx context.Context, c *conversationRow, now int64) error {
 	c.Version += 1
 	c.UpdatedAt = now
 	values, err := conversationTable.values(c)
 	if err != nil {
 		return err
 	}
-	err = w.tx.Kept().ofConversations().store(ctx, w.tx, c.ID, values,
-		`UPDATE conversations SET `+conversationTable.assignments()+` WHERE id = $1`, values...)
+	err = w.tx.Cache().ofConversations().store(ctx, w.tx, c.ID, values,
+		`UPDATE conversations SET `+conversationTable.setClause()+` WHERE id = $1`, values...)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (w *writing) storeConversation(ctx context.Context, c *conversation, now in
 }
 
 // touchConversation stores what every commit changes of a conversation.
-func (w *writing) touchConversation(ctx context.Context, c *conversation, now int64) error {
+func (w *writeTx) touchConversation(ctx context.Context, c *conversationRow, now int64) error {
 	c.Version += 1
 	c.UpdatedAt = now
 	if err := w.changeConversation(ctx, c, conversationTouch); err != nil {
@@ -202,22 +202,22 @@ func (w *writing) touchConversation(ctx context.Context, c *conversation, now in
 }
 
 // changeConversation stores some columns of a conversation.
-func (w *writing) changeConversation(ctx context.Context, c *conversation, columns table[conversation]) error {
+func (w *writeTx) changeConversation(ctx context.Context, c *conversationRow, columns table[conversationRow]) error {
 	values, err := columns.values(c)
 	if err != nil {
 		return err
 	}
-	return w.tx.Kept().ofConversations().change(ctx, w.tx, c.ID, conversationTable.places(columns), values,
-		`UPDATE conversations SET `+columns.assignments()+` WHERE id = $1`, values...)
+	return w.tx.Cache().ofConversations().change(ctx, w.tx, c.ID, conversationTable.columnIndexes(columns), values,
+		`UPDATE conversations SET `+columns.setClause()+` WHERE id = $1`, values...)
 }
 
-func (w *writing) deleteConversation(ctx context.Context, id scrollback.ConversationID) error {
-	w.tx.Kept().ofConversations().forget(id)
-	return w.tx.Run(ctx, `DELETE FROM conversations WHERE id = $1`, id)
+func (w *writeTx) deleteConversation(ctx context.Context, id scrollback.ConversationID) error {
+	w.tx.Cache().ofConversations().forget(id)
+	return w.tx.Queue(ctx, `DELETE FROM conversations WHERE id = $1`, id)
 }
 
 // editConversation lets an editor change the conversation and puts back what the log decides.
-func editConversation(c *conversation, edit func(*scrollback.Conversation) error) error {
+func editConversation(c *conversationRow, edit func(*scrollback.Conversation) error) error {
 	was := c.Conversation
 	if was.Parent != nil {
 		was.Parent = new(*was.Parent)
@@ -242,10 +242,10 @@ func editConversation(c *conversation, edit func(*scrollback.Conversation) error
 func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 	b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	const op = "sqlstore.Create"
-	var stored conversation
+	var stored conversationRow
 	created := false
-	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
-		stored = conversation{}
+	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
+		stored = conversationRow{}
 		created = false
 		err := w.holdConversation(ctx, c.ID, &stored)
 		if err == nil && stored.PurgedAt != 0 {
@@ -257,7 +257,7 @@ func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 		if err := w.completeFork(ctx, c, &b); err != nil {
 			return err
 		}
-		stored = conversation{Conversation: c}
+		stored = conversationRow{Conversation: c}
 		created = true
 		stored.Branch = b.ID
 		stored.Messages = b.HeadSeq
@@ -275,9 +275,9 @@ func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 // PatchConversation implements [driver.Log].
 func (db log) PatchConversation(ctx context.Context, id scrollback.ConversationID, now int64,
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
-	var c conversation
+	var c conversationRow
 	var refusal error
-	err := db.write(ctx, "sqlstore.Patch", func(ctx context.Context, w *writing) error {
+	err := db.write(ctx, "sqlstore.Patch", func(ctx context.Context, w *writeTx) error {
 		refusal = nil
 		if err := w.holdKnownConversation(ctx, id, &c); err != nil {
 			return err
@@ -298,9 +298,9 @@ func (db log) PatchConversation(ctx context.Context, id scrollback.ConversationI
 
 // ChangeTitle implements [driver.Log].
 func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (moved bool, err error) {
-	err = db.write(ctx, "sqlstore.Entitle", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.Entitle", func(ctx context.Context, w *writeTx) error {
 		moved = false
-		var c conversation
+		var c conversationRow
 		if err := w.holdKnownConversation(ctx, e.Conversation, &c); err != nil {
 			return err
 		}
@@ -322,7 +322,7 @@ func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (moved bool
 
 // ReadHead implements [driver.Log].
 func (db log) ReadHead(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
-	var c conversation
+	var c conversationRow
 	var b scrollback.Branch
 	// Two reads: if a write comes between them, the branch is the newer one.
 	err := db.findKnownConversation(ctx, id, &c)
@@ -330,7 +330,7 @@ func (db log) ReadHead(ctx context.Context, id scrollback.ConversationID) (drive
 		err = db.findBranch(ctx, c.Branch, &b)
 	}
 	if err != nil {
-		return driver.Head{}, db.wrap("sqlstore.Head", err)
+		return driver.Head{}, db.wrapError("sqlstore.Head", err)
 	}
 	c.Messages = b.HeadSeq
 	return driver.Head{Conversation: c.Conversation, Branch: b}, nil
@@ -338,9 +338,9 @@ func (db log) ReadHead(ctx context.Context, id scrollback.ConversationID) (drive
 
 // The lists of conversations. Each has its own statement, so that each can use its index.
 const (
-	listed = `deleted_at = 0 AND agent_of = ''`
-	trash  = `deleted_at <> 0`
-	pinned = ` AND settings LIKE '{"pinned":true%'` // the first field, as it is stored
+	listLive   = `deleted_at = 0 AND agent_of = ''`
+	listTrash  = `deleted_at <> 0`
+	listPinned = ` AND settings LIKE '{"pinned":true%'` // the first field, as it is stored
 
 	// page is what a list has of them: those before a place, by their titles.
 	page = ` AND purged_at = 0 AND (updated_at, id) < ($1, $2) AND ($3 = '' OR lower(title) LIKE $3 ESCAPE '!')
@@ -351,28 +351,28 @@ const (
 func (db log) ListConversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
 	const op = "sqlstore.Conversations"
 	var out []scrollback.Conversation
-	add := conversationTable.rows(func(c conversation) error { out = append(out, c.Conversation); return nil })
+	add := conversationTable.scanEach(func(c conversationRow) error { out = append(out, c.Conversation); return nil })
 	selected := `SELECT ` + ConversationColumns + ` FROM conversations WHERE `
 	if q.Prefix != "" {
 		in, args := inProjects(q.Projects, []any{q.Prefix, q.Prefix + "\U0010FFFF", q.Limit})
 		err := db.Readers.Query(ctx, add,
 			selected+`id >= $1 AND id < $2 AND purged_at = 0`+in+` ORDER BY id LIMIT $3`, args...)
-		return out, db.wrap(op, err)
+		return out, db.wrapError(op, err)
 	}
 	before := driver.ListKey{At: 1 << 62}
 	if q.Before != nil {
 		before = *q.Before
 	}
-	args := []any{before.At, before.ID, like(q.Title), q.Limit}
-	which := listed
+	args := []any{before.At, before.ID, likePattern(q.Title), q.Limit}
+	which := listLive
 	switch {
 	case q.Trash:
-		which = trash
+		which = listTrash
 	case q.AgentOf != nil:
 		which = `deleted_at = 0`
 	}
 	if q.Pinned {
-		which += pinned
+		which += listPinned
 	}
 	// A page of several projects, or of the sub-agents of several conversations, is the newest of theirs.
 	var err error
@@ -390,7 +390,7 @@ func (db log) ListConversations(ctx context.Context, q driver.ListQuery) ([]scro
 		})
 	}
 	if err != nil {
-		return nil, db.wrap(op, err)
+		return nil, db.wrapError(op, err)
 	}
 	slices.SortFunc(out, func(a, b scrollback.Conversation) int {
 		return cmp.Or(cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(b.ID, a.ID))
@@ -420,13 +420,13 @@ func inProjects(projects []string, args []any) (string, []any) {
 	names := make([]string, len(projects))
 	for i, p := range projects {
 		args = append(args, p)
-		names[i] = mark(len(args))
+		names[i] = parameter(len(args))
 	}
 	return ` AND project IN (` + strings.Join(names, ", ") + `)`, args
 }
 
-// like is the pattern that matches texts holding s.
-func like(s string) string {
+// likePattern returns the pattern that matches texts holding s.
+func likePattern(s string) string {
 	if s == "" {
 		return ""
 	}

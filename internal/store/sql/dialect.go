@@ -10,7 +10,7 @@ import (
 type Dialect struct {
 	Statements
 
-	// Classify gives an error of the database its code; see [Classify] for others.
+	// Classify gives an error of the database its code; see [ClassifyError] for others.
 	Classify func(error) scrollback.Code
 	// SetProbe is the statement that sets the number which Probe reads.
 	SetProbe func(n int64) string

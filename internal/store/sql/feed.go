@@ -20,7 +20,7 @@ var changeTable = table[driver.Change]{columns: []column[driver.Change]{
 }}
 
 // ChangeColumns are those of changes, without the number.
-var ChangeColumns = changeTable.list()
+var ChangeColumns = changeTable.columnList()
 
 // pruneEvery is after how many writes of a process old changes are removed; with its first
 // write too, because most processes do not write much.
@@ -28,7 +28,7 @@ const pruneEvery = 256
 
 // recordChange writes a change, unless it says nothing: in the transaction that it reports. Numbers
 // grow by one, and the newest change is never removed, so that no number comes twice.
-func (w *writing) recordChange(ctx context.Context, c driver.Change) error {
+func (w *writeTx) recordChange(ctx context.Context, c driver.Change) error {
 	if c.Kinds == 0 {
 		return nil
 	}
@@ -36,26 +36,26 @@ func (w *writing) recordChange(ctx context.Context, c driver.Change) error {
 	if err != nil {
 		return err
 	}
-	return w.tx.Run(ctx, w.Dialect.InsertChange, values...)
+	return w.tx.Queue(ctx, w.Dialect.InsertChange, values...)
 }
 
 // pruneChanges removes all but the newest changes.
-func (w *writing) pruneChanges(ctx context.Context, kept int) error {
-	return w.tx.Run(ctx, `DELETE FROM changes WHERE n <= (SELECT max(n) FROM changes) - $1`, kept)
+func (w *writeTx) pruneChanges(ctx context.Context, kept int) error {
+	return w.tx.Queue(ctx, `DELETE FROM changes WHERE n <= (SELECT max(n) FROM changes) - $1`, kept)
 }
 
 // ListChanges implements [driver.Log].
 func (db log) ListChanges(ctx context.Context, after int64, limit int) ([]driver.Change, error) {
 	const op = "sqlstore.Changes"
-	if err := db.settle(ctx); err != nil {
-		return nil, db.wrap(op, err)
+	if err := db.numberCommits(ctx); err != nil {
+		return nil, db.wrapError(op, err)
 	}
 	var out []driver.Change
 	var n int64
 	var head scrollback.ChangedHead
 	var agent scrollback.AgentRef
 	var there bool
-	err := db.Readers.Query(ctx, changeTable.rowsWith(func(c driver.Change) error {
+	err := db.Readers.Query(ctx, changeTable.scanEachWith(func(c driver.Change) error {
 		c.N = n
 		if there {
 			now := head
@@ -73,18 +73,18 @@ func (db log) ListChanges(ctx context.Context, after int64, limit int) ([]driver
 		coalesce(c.updated_at, 0), coalesce(c.deleted_at, 0),
 		coalesce(c.agent_of, ''), coalesce(c.agent_turn, ''), coalesce(c.agent_call, '')
 		FROM changes h LEFT JOIN conversations c ON c.id = h.conversation_id AND c.purged_at = 0 WHERE h.n > $1 ORDER BY h.n LIMIT $2`, after, limit)
-	return out, db.wrap(op, err)
+	return out, db.wrapError(op, err)
 }
 
 // ReadChangeSpan implements [driver.Log].
 func (db log) ReadChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
 	const op = "sqlstore.Span"
-	err = db.settle(ctx)
+	err = db.numberCommits(ctx)
 	if err == nil {
-		err = QueryRow(ctx, db.Readers, into(&oldest, &newest),
+		err = QueryRow(ctx, db.Readers, scanInto(&oldest, &newest),
 			`SELECT coalesce((SELECT min(n) FROM changes), 0), coalesce((SELECT max(n) FROM changes), 0)`)
 	}
-	return oldest, newest, db.wrap(op, err)
+	return oldest, newest, db.wrapError(op, err)
 }
 
 // Committed implements [driver.Log].

@@ -32,9 +32,9 @@ var HashColumn = len(messageTable.columns)
 
 // Where rows of messages have what is looked at without reading them as messages.
 var (
-	messageID     = messageTable.at("id")
-	messageBranch = messageTable.at("branch")
-	messageSeq    = messageTable.at("seq")
+	messageID     = messageTable.columnIndex("id")
+	messageBranch = messageTable.columnIndex("branch")
+	messageSeq    = messageTable.columnIndex("seq")
 )
 
 // isPlace says which columns of a row say where a message is: those are known in the transaction
@@ -113,12 +113,12 @@ const (
 // VerifyHashes implements [driver.Admin].
 func (db admin) VerifyHashes(ctx context.Context, q driver.MessageQuery) (driver.HashComparison, error) {
 	var c hashCheck
-	err := db.Readers.Query(ctx, c.check, db.Dialect.StoredOnPath, q.Branch, q.From, q.To)
+	err := db.Readers.Query(ctx, c.checkRow, db.Dialect.StoredOnPath, q.Branch, q.From, q.To)
 	if err == nil {
 		err = c.checkBeside(ctx, db.Readers)
 	}
 	if err != nil {
-		return driver.HashComparison{}, db.wrap("sqlstore.Verify", err)
+		return driver.HashComparison{}, db.wrapError("sqlstore.Verify", err)
 	}
 	slices.SortFunc(c.damaged, func(a, b driver.DamagedMessage) int { return cmp.Compare(a.Seq, b.Seq) })
 	return driver.HashComparison{Damaged: c.damaged, Without: int64(len(c.without))}, nil
@@ -126,8 +126,8 @@ func (db admin) VerifyHashes(ctx context.Context, q driver.MessageQuery) (driver
 
 // RefillHashes implements [driver.Admin].
 func (db admin) RefillHashes(ctx context.Context) error {
-	return db.write(ctx, "sqlstore.Refill", func(ctx context.Context, w *writing) error {
-		return w.tx.Run(ctx, RestartHashing)
+	return db.write(ctx, "sqlstore.Refill", func(ctx context.Context, w *writeTx) error {
+		return w.tx.Queue(ctx, RestartHashing)
 	})
 }
 
@@ -143,8 +143,8 @@ func (p *hashPlace) scan(r Row) error {
 	return r.Scan(&p.conversation, &p.branch, &p.seq, &p.ended)
 }
 
-// hashing is a step under way: what it has read, to be written in one transaction.
-type hashing struct {
+// hashStep is a step under way: what it has read, to be written in one transaction.
+type hashStep struct {
 	db   admin
 	at   hashPlace
 	left int // messages that it may still read
@@ -167,20 +167,20 @@ func (db admin) FillHashes(ctx context.Context, limit int) (driver.FillResult, e
 	var from hashPlace
 	err := QueryRow(ctx, db.Readers, from.scan, `SELECT conversation_id, branch, seq, ended FROM message_hashing WHERE id = 1`)
 	if err != nil || from.ended {
-		return driver.FillResult{Done: true}, db.wrap(op, err)
+		return driver.FillResult{Done: true}, db.wrapError(op, err)
 	}
-	h := &hashing{db: db, at: from, left: limit, room: hashBytes}
+	h := &hashStep{db: db, at: from, left: limit, room: hashBytes}
 	for hops := 0; err == nil && h.left > 0 && h.room > 0 && hops < hashHops && !h.at.ended; hops++ {
-		err = h.step(ctx)
+		err = h.readStep(ctx)
 	}
 	if err != nil {
-		return driver.FillResult{}, db.wrap(op, err)
+		return driver.FillResult{}, db.wrapError(op, err)
 	}
 	out := driver.FillResult{Done: h.at.ended}
 	for _, run := range h.runs {
 		out.Made += run.last - run.first + 1
 	}
-	err = db.write(ctx, op, func(ctx context.Context, w *writing) error { return h.store(ctx, w, from) })
+	err = db.write(ctx, op, func(ctx context.Context, w *writeTx) error { return h.storeHashes(ctx, w, from) })
 	if scrollback.CodeOf(err) == scrollback.Conflict {
 		return driver.FillResult{}, nil // somebody else was here, or a purge was: the next step looks again
 	}
@@ -190,16 +190,16 @@ func (db admin) FillHashes(ctx context.Context, limit int) (driver.FillResult, e
 	return out, nil
 }
 
-// step reads some messages of a branch or, at its end, goes on to the next one.
-func (h *hashing) step(ctx context.Context) error {
+// readStep reads some messages of a branch or, at its end, goes on to the next one.
+func (h *hashStep) readStep(ctx context.Context) error {
 	if h.at.branch != "" {
-		n, err := h.read(ctx)
+		n, err := h.hashNext(ctx)
 		if err != nil || n > 0 {
 			return err
 		}
 	}
 	if h.at.conversation != "" {
-		found, err := h.next(ctx, &h.at.branch,
+		found, err := h.moveNext(ctx, &h.at.branch,
 			`SELECT id FROM branches WHERE conversation_id = $1 AND id > $2 ORDER BY id LIMIT 1`,
 			h.at.conversation, h.at.branch)
 		if err != nil || found {
@@ -207,14 +207,14 @@ func (h *hashing) step(ctx context.Context) error {
 		}
 	}
 	h.at.branch = ""
-	found, err := h.next(ctx, &h.at.conversation, `SELECT id FROM conversations WHERE id > $1 ORDER BY id LIMIT 1`,
+	found, err := h.moveNext(ctx, &h.at.conversation, `SELECT id FROM conversations WHERE id > $1 ORDER BY id LIMIT 1`,
 		h.at.conversation)
 	h.at.ended = err == nil && !found
 	return err
 }
 
-// next moves to the id that a query finds, and to the beginning of what it names.
-func (h *hashing) next(ctx context.Context, to any, query string, args ...any) (found bool, err error) {
+// moveNext moves to the id that a query finds, and to the beginning of what it names.
+func (h *hashStep) moveNext(ctx context.Context, to any, query string, args ...any) (found bool, err error) {
 	err = h.db.Readers.Query(ctx, func(r Row) error {
 		found = true
 		h.at.seq = 0
@@ -226,8 +226,8 @@ func (h *hashing) next(ctx context.Context, to any, query string, args ...any) (
 // errEnough ends the reading of rows.
 var errEnough = errors.New("enough was read")
 
-// read hashes messages behind the place, and moves it behind them.
-func (h *hashing) read(ctx context.Context) (n int, err error) {
+// hashNext hashes messages behind the place, and moves it behind them.
+func (h *hashStep) hashNext(ctx context.Context) (n int, err error) {
 	var rows hashCheck
 	last := h.at.seq
 	err = h.db.Readers.Query(ctx, func(r Row) error {
@@ -235,7 +235,7 @@ func (h *hashing) read(ctx context.Context) (n int, err error) {
 			return errEnough
 		}
 		before := len(rows.without)
-		if err := rows.check(r); err != nil {
+		if err := rows.checkRow(r); err != nil {
 			return err
 		}
 		n++
@@ -273,20 +273,20 @@ func (h *hashing) read(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// store writes the hashes, unless another server has gone on from there or a conversation is gone.
+// storeHashes writes the hashes, unless another server has gone on from there or a conversation is gone.
 // The conversations are locked first, as a purge does, so that one waits for the other.
-func (h *hashing) store(ctx context.Context, w *writing, from hashPlace) error {
+func (h *hashStep) storeHashes(ctx context.Context, w *writeTx, from hashPlace) error {
 	gone := scrollback.Errorf(scrollback.Conflict, "sqlstore.Fill", i18n.NothingToHashAnyMore)
 	var locked scrollback.ConversationID
 	for _, run := range h.runs {
 		if run.conversation != locked {
-			if err := w.holdConversation(ctx, run.conversation, new(conversation)); err != nil {
+			if err := w.holdConversation(ctx, run.conversation, new(conversationRow)); err != nil {
 				return scrollback.Wrap(scrollback.Conflict, "sqlstore.Fill", err)
 			}
 			locked = run.conversation
 		}
 		var n int64
-		err := QueryRow(ctx, w.tx, into(&n),
+		err := QueryRow(ctx, w.tx, scanInto(&n),
 			`SELECT count(*) FROM messages WHERE branch = $1 AND seq >= $2 AND seq <= $3`, run.branch, run.first, run.last)
 		if err != nil {
 			return err
@@ -305,7 +305,7 @@ func (h *hashing) store(ctx context.Context, w *writing, from hashPlace) error {
 		return gone
 	}
 	for _, run := range h.runs {
-		err := w.tx.Run(ctx, insertHashes, run.conversation, run.branch, run.first, run.last, run.hashes)
+		err := w.tx.Queue(ctx, insertHashes, run.conversation, run.branch, run.first, run.last, run.hashes)
 		if err != nil {
 			return err
 		}
@@ -331,8 +331,8 @@ func appendHashed(to []byte, v sqldriver.Value) ([]byte, error) {
 	return nil, fmt.Errorf("sqlstore: a column of a message is %T", v)
 }
 
-// unhashed is a message without a hash in its row, and what that hashes to now.
-type unhashed struct {
+// unhashedMessage is a message without a hash in its row, and what that hashes to now.
+type unhashedMessage struct {
 	id     scrollback.MessageID
 	branch scrollback.BranchID
 	seq    int64
@@ -343,15 +343,15 @@ type unhashed struct {
 // hashCheck is what comparing rows of messages with their hashes has found so far.
 type hashCheck struct {
 	damaged []driver.DamagedMessage
-	without []unhashed // whose hash is to be looked for beside the rows
+	without []unhashedMessage // whose hash is to be looked for beside the rows
 }
 
-// check compares a row of [StoredColumns] with the hash in it.
-func (c *hashCheck) check(row Row) error {
+// checkRow compares a row of [StoredColumns] with the hash in it.
+func (c *hashCheck) checkRow(row Row) error {
 	if len(row) <= HashColumn {
 		return errors.New("sqlstore: a row is not as it was read")
 	}
-	var one unhashed
+	var one unhashedMessage
 	one.id = scrollback.MessageID(plainText(row[messageID]))
 	one.branch = scrollback.BranchID(plainText(row[messageBranch]))
 	one.seq, _ = row[messageSeq].(int64) // anything else does not hash to what it did
@@ -454,13 +454,13 @@ func findHash(runs []hashRun, seq int64) ([]byte, bool) {
 }
 
 // dropHashes forgets the hashes of a branch's messages from a seq on.
-func (w *writing) dropHashes(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID,
+func (w *writeTx) dropHashes(ctx context.Context, id scrollback.ConversationID, branch scrollback.BranchID,
 	from int64) error {
-	err := w.tx.Run(ctx, `DELETE FROM message_hashes WHERE conversation_id = $1 AND branch = $2 AND first_seq >= $3`,
+	err := w.tx.Queue(ctx, `DELETE FROM message_hashes WHERE conversation_id = $1 AND branch = $2 AND first_seq >= $3`,
 		id, branch, from)
 	if err != nil {
 		return err
 	}
-	return w.tx.Run(ctx, fmt.Sprintf(`UPDATE message_hashes SET hashes = substr(hashes, 1, CAST(($3 - first_seq) * %d AS INTEGER)), last_seq = $3 - 1
+	return w.tx.Queue(ctx, fmt.Sprintf(`UPDATE message_hashes SET hashes = substr(hashes, 1, CAST(($3 - first_seq) * %d AS INTEGER)), last_seq = $3 - 1
 		WHERE conversation_id = $1 AND branch = $2 AND first_seq < $3 AND last_seq >= $3`, hashSize), id, branch, from)
 }

@@ -30,7 +30,7 @@ type indexState struct {
 }
 
 func loadIndexState(ctx context.Context, r Reader) (out indexState, err error) {
-	err = QueryRow(ctx, r, into(&out.cut, &out.watermark, &out.dropped, &out.forgotten), selectIndexState)
+	err = QueryRow(ctx, r, scanInto(&out.cut, &out.watermark, &out.dropped, &out.forgotten), selectIndexState)
 	return out, err
 }
 
@@ -38,28 +38,28 @@ func loadIndexState(ctx context.Context, r Reader) (out indexState, err error) {
 func (db index) ReadState(ctx context.Context) (driver.IndexState, error) {
 	const op = "sqlstore.IndexState"
 	var s driver.IndexState
-	if err := db.settle(ctx); err != nil {
-		return s, db.wrap(op, err)
+	if err := db.numberCommits(ctx); err != nil {
+		return s, db.wrapError(op, err)
 	}
-	err := QueryRow(ctx, db.Readers, into(&s.Cut, &s.Watermark, &s.Documents, &s.Terms), `SELECT cut, watermark,
+	err := QueryRow(ctx, db.Readers, scanInto(&s.Cut, &s.Watermark, &s.Documents, &s.Terms), `SELECT cut, watermark,
 		coalesce((SELECT sum(documents) FROM index_segments WHERE state = 1), 0), coalesce((SELECT sum(terms) FROM index_segments WHERE state = 1), 0)
 		FROM index_state WHERE id = 1`)
 	if err == nil { // last, so that no watermark is beyond it
-		err = QueryRow(ctx, db.Readers, into(&s.Newest), db.Dialect.NewestMessage)
+		err = QueryRow(ctx, db.Readers, scanInto(&s.Newest), db.Dialect.NewestMessage)
 	}
-	return s, db.wrap(op, err)
+	return s, db.wrapError(op, err)
 }
 
 // Reset implements [driver.Index]. The rows are removed when the index is tended. It also repairs
 // what it can: no row of the index is so wrong that it is not made again, or removed by tending.
 func (db index) Reset(ctx context.Context, cut int) error {
-	return db.write(ctx, "sqlstore.IndexReset", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.IndexReset", func(ctx context.Context, w *writeTx) error {
 		for _, statement := range resetIndex {
-			if err := w.tx.Run(ctx, statement); err != nil {
+			if err := w.tx.Queue(ctx, statement); err != nil {
 				return err
 			}
 		}
-		return w.tx.Run(ctx, `UPDATE index_state SET cut = $1, watermark = 0 WHERE id = 1`, cut)
+		return w.tx.Queue(ctx, `UPDATE index_state SET cut = $1, watermark = 0 WHERE id = 1`, cut)
 	})
 }
 
@@ -75,13 +75,13 @@ var resetIndex = []string{
 // ReadUnindexed implements [driver.Index].
 func (db index) ReadUnindexed(ctx context.Context, q driver.UnindexedQuery) ([]driver.NumberedMessage, error) {
 	const op = "sqlstore.Behind"
-	if err := db.settle(ctx); err != nil {
-		return nil, db.wrap(op, err)
+	if err := db.numberCommits(ctx); err != nil {
+		return nil, db.wrapError(op, err)
 	}
 	var out []driver.NumberedMessage
 	bytes := int64(0)
 	var number, branch int64
-	err := db.Readers.Query(ctx, messageTable.rowsWith(func(m scrollback.Message) error {
+	err := db.Readers.Query(ctx, messageTable.scanEachWith(func(m scrollback.Message) error {
 		out = append(out, driver.NumberedMessage{Message: m, Number: number, Place: driver.NewPlace(branch, m.Seq)})
 		if bytes += m.Weight.Bytes; q.Bytes > 0 && bytes >= q.Bytes {
 			return errEnough
@@ -91,7 +91,7 @@ func (db index) ReadUnindexed(ctx context.Context, q driver.UnindexedQuery) ([]d
 	if errors.Is(err, errEnough) {
 		err = nil
 	}
-	return out, db.wrap(op, err)
+	return out, db.wrapError(op, err)
 }
 
 // lineColumns are those of a [driver.IndexedBranch], and what it is judged by.
@@ -108,7 +108,7 @@ func (db index) FindBranches(ctx context.Context, q driver.IndexedBranchQuery) (
 	const op = "sqlstore.Lines"
 	list, err := encodeJSON(append([]int64{}, q.Numbers...))
 	if err != nil {
-		return nil, db.wrap(op, err)
+		return nil, db.wrapError(op, err)
 	}
 	out := map[int64]driver.IndexedBranch{}
 	var trashed []driver.IndexedBranch
@@ -128,7 +128,7 @@ func (db index) FindBranches(ctx context.Context, q driver.IndexedBranchQuery) (
 		return nil
 	}, db.Dialect.LinesNumbered, list)
 	if err != nil || len(trashed) == 0 {
-		return out, db.wrap(op, err)
+		return out, db.wrapError(op, err)
 	}
 	forks, err := db.forksBelow(ctx, trashed, q.Projects)
 	for _, l := range trashed {
@@ -136,7 +136,7 @@ func (db index) FindBranches(ctx context.Context, q driver.IndexedBranchQuery) (
 			out[l.Number] = inherited
 		}
 	}
-	return out, db.wrap(op, err)
+	return out, db.wrapError(op, err)
 }
 
 // forksBelow are the branches that were forked from some lines in the trash, and from those of
@@ -173,7 +173,7 @@ func (db index) ListBranchesOf(ctx context.Context, ids []scrollback.Conversatio
 			return scanLine(&out[len(out)-1])(r)
 		}, lineColumns+` FROM branches b WHERE b.conversation_id = $1`, id)
 		if err != nil {
-			return nil, db.wrap("sqlstore.LinesOf", err)
+			return nil, db.wrapError("sqlstore.LinesOf", err)
 		}
 	}
 	slices.SortFunc(out, func(a, b driver.IndexedBranch) int { return int(a.Number - b.Number) })
@@ -194,13 +194,13 @@ func (db index) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]sc
 		list, err := encodeJSON(some)
 		if err == nil {
 			var at int64
-			err = db.Readers.Query(ctx, messageTable.rowsWith(func(m scrollback.Message) error {
+			err = db.Readers.Query(ctx, messageTable.scanEachWith(func(m scrollback.Message) error {
 				all = append(all, located{m, at})
 				return nil
 			}, &at), db.Dialect.MessagesAtPlaces, list)
 		}
 		if err != nil {
-			return nil, db.wrap("sqlstore.Located", err)
+			return nil, db.wrapError("sqlstore.Located", err)
 		}
 	}
 	slices.SortFunc(all, func(a, b located) int { return cmp.Compare(a.at, b.at) })
@@ -214,20 +214,20 @@ func (db index) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]sc
 // NotePurged notes for the index that the messages of a branch from a seq on are purged, before they
 // are.
 func NotePurged(ctx context.Context, d *Dialect, tx Tx, branch scrollback.BranchID, from int64) error {
-	err := hold(ctx, tx, d.HoldNewestMessage)
+	err := lockRows(ctx, tx, d.HoldNewestMessage)
 	if err == nil {
-		err = tx.Run(ctx, d.KeepNumbers, branch, from)
+		err = tx.Queue(ctx, d.KeepNumbers, branch, from)
 	}
 	if err == nil {
-		err = tx.Run(ctx, `UPDATE index_state SET dropped = dropped + 1 WHERE id = 1`)
+		err = tx.Queue(ctx, `UPDATE index_state SET dropped = dropped + 1 WHERE id = 1`)
 	}
 	if err == nil {
-		err = tx.Run(ctx,
+		err = tx.Queue(ctx,
 			`DELETE FROM index_dropped WHERE branch = (SELECT b.n FROM branches b WHERE b.id = $1) AND first_seq >= $2`, branch,
 			from)
 	}
 	if err == nil {
-		err = tx.Run(ctx, `INSERT INTO index_dropped (branch, first_seq, n)
+		err = tx.Queue(ctx, `INSERT INTO index_dropped (branch, first_seq, n)
 			SELECT b.n, $2, (SELECT dropped FROM index_state WHERE id = 1) FROM branches b WHERE b.id = $1`, branch, from)
 	}
 	return err

@@ -13,7 +13,7 @@ import (
 // FindPostings implements [driver.Index].
 func (db index) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
 	out := make([]driver.Postings, len(q.Terms))
-	err := db.see(ctx, func(s *indexSnapshot) error {
+	err := db.readSnapshot(ctx, func(s *indexSnapshot) error {
 		f := postingFinder{indexSnapshot: s, q: q, by: map[int64]*segmentScope{}}
 		if q.Within != nil {
 			f.within = make([]postings.Run, 0, len(q.Within))
@@ -27,9 +27,9 @@ func (db index) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driv
 		for i, t := range q.Terms {
 			var err error
 			if begin, ok := strings.CutSuffix(t, "*"); ok {
-				out[i], err = f.beginning(ctx, begin)
+				out[i], err = f.findPrefix(ctx, begin)
 			} else {
-				out[i], err = f.term(ctx, t)
+				out[i], err = f.findTerm(ctx, t)
 			}
 			if err != nil {
 				return err
@@ -37,7 +37,7 @@ func (db index) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driv
 		}
 		return nil
 	})
-	return out, db.wrap("sqlstore.Postings", err)
+	return out, db.wrapError("sqlstore.Postings", err)
 }
 
 // postingFinder answers one query.
@@ -66,8 +66,8 @@ type termHit struct {
 	list postings.List
 }
 
-// blocks hands on the blocks of a query with the segments they are of.
-func (f *postingFinder) blocks(ctx context.Context, each func(*segmentScope, postings.Block) error,
+// readBlocks hands on the blocks of a query with the segments they are of.
+func (f *postingFinder) readBlocks(ctx context.Context, each func(*segmentScope, postings.Block) error,
 	query string, args ...any) error {
 	return f.tx.Query(ctx, func(r Row) error {
 		var segment int64
@@ -82,11 +82,11 @@ func (f *postingFinder) blocks(ctx context.Context, each func(*segmentScope, pos
 	}, query, args...)
 }
 
-// term finds a whole term.
-func (f *postingFinder) term(ctx context.Context, term string) (driver.Postings, error) {
+// findTerm finds a whole term.
+func (f *postingFinder) findTerm(ctx context.Context, term string) (driver.Postings, error) {
 	var hits []termHit
 	var out driver.Postings
-	err := f.blocks(ctx, func(in *segmentScope, b postings.Block) error {
+	err := f.readBlocks(ctx, func(in *segmentScope, b postings.Block) error {
 		l, err := b.Find(term)
 		if err == nil && l.Holding > 0 {
 			hits = append(hits, termHit{in, term, l})
@@ -102,7 +102,7 @@ func (f *postingFinder) term(ctx context.Context, term string) (driver.Postings,
 			out.Holding += int64(h.list.Holding)
 			continue
 		}
-		if err := f.decode(ctx, h, nil); err != nil {
+		if err := f.decodeList(ctx, h, nil); err != nil {
 			return out, err
 		}
 		f.leaveOut(h.gone)
@@ -116,26 +116,26 @@ func (f *postingFinder) term(ctx context.Context, term string) (driver.Postings,
 		lists.grow(int(out.Holding))
 	}
 	for _, h := range hits {
-		if err := f.narrow(ctx, h.segmentScope); err != nil {
+		if err := f.narrowScope(ctx, h.segmentScope); err != nil {
 			return out, err
 		}
 		if f.within != nil && len(h.spans) == 0 {
 			continue
 		}
-		if err := f.decode(ctx, h, h.spans); err != nil {
+		if err := f.decodeList(ctx, h, h.spans); err != nil {
 			return out, err
 		}
 		f.leaveOut(h.gone)
-		if err := f.found(h.segmentScope, &lists); err != nil {
+		if err := f.addFound(h.segmentScope, &lists); err != nil {
 			return out, err
 		}
 	}
-	out.Places, out.Counts = lists.merged()
+	out.Places, out.Counts = lists.mergeAll()
 	return out, nil
 }
 
-// beginning finds all terms that begin so.
-func (f *postingFinder) beginning(ctx context.Context, begin string) (driver.Postings, error) {
+// findPrefix finds all terms that begin so.
+func (f *postingFinder) findPrefix(ctx context.Context, begin string) (driver.Postings, error) {
 	var out driver.Postings
 	held := map[*segmentScope][]uint8{}
 	var failed error
@@ -165,14 +165,14 @@ func (f *postingFinder) beginning(ctx context.Context, begin string) (driver.Pos
 		return err
 	}
 	// The last block may be a part of what is read next.
-	err := f.blocks(ctx, func(in *segmentScope, b postings.Block) error {
+	err := f.readBlocks(ctx, func(in *segmentScope, b postings.Block) error {
 		if b.Term == begin {
 			return nil
 		}
 		return collect(in, b)
 	}, f.db.Dialect.LastBlocks, begin)
 	if err == nil {
-		err = f.blocks(ctx, collect, blocksFrom, begin, begin+"\U0010ffff")
+		err = f.readBlocks(ctx, collect, blocksFrom, begin, begin+"\U0010ffff")
 	}
 	if err != nil {
 		return out, err
@@ -190,21 +190,21 @@ func (f *postingFinder) beginning(ctx context.Context, begin string) (driver.Pos
 		}
 		f.leaveOut(in.gone)
 		out.Holding += int64(len(f.ordinals))
-		if err := f.narrow(ctx, in); err != nil {
+		if err := f.narrowScope(ctx, in); err != nil {
 			return out, err
 		}
-		if err := f.found(in, &lists); err != nil {
+		if err := f.addFound(in, &lists); err != nil {
 			return out, err
 		}
 	}
 	if f.q.Most == 0 || out.Holding <= int64(f.q.Most) {
-		out.Places, out.Counts = lists.merged()
+		out.Places, out.Counts = lists.mergeAll()
 	}
 	return out, nil
 }
 
-// decode reads a list, of its parts those that spans need (nil: all).
-func (f *postingFinder) decode(ctx context.Context, h termHit, spans []postings.Span) (err error) {
+// decodeList reads a list, of its parts those that spans need (nil: all).
+func (f *postingFinder) decodeList(ctx context.Context, h termHit, spans []postings.Span) (err error) {
 	f.ordinals = f.ordinals[:0]
 	f.counts = f.counts[:0]
 	if !h.list.Part {
@@ -215,7 +215,7 @@ func (f *postingFinder) decode(ctx context.Context, h termHit, spans []postings.
 	if len(spans) > 0 {
 		all = postings.Span{From: spans[0].From, To: spans[len(spans)-1].To}
 	}
-	return f.blocks(ctx, func(_ *segmentScope, b postings.Block) error {
+	return f.readBlocks(ctx, func(_ *segmentScope, b postings.Block) error {
 		l, err := b.Find(h.term)
 		if err == nil {
 			f.ordinals, f.counts, err = l.Decode(f.ordinals, f.counts)
@@ -244,8 +244,8 @@ func (f *postingFinder) leaveOut(spans []postings.Span) {
 	f.counts = f.counts[:n]
 }
 
-// found keeps what the query lets through of the ordinals of a segment, and adds its places.
-func (f *postingFinder) found(in *segmentScope, to *placeLists) error {
+// addFound keeps what the query lets through of the ordinals of a segment, and adds its places.
+func (f *postingFinder) addFound(in *segmentScope, to *placeLists) error {
 	n := 0
 	spans := in.spans
 	for i, o := range f.ordinals {
@@ -270,8 +270,8 @@ func (f *postingFinder) found(in *segmentScope, to *placeLists) error {
 	return to.add(in.places, f.ordinals[:n], f.counts[:n])
 }
 
-// narrow finds out what of a segment the query may find.
-func (f *postingFinder) narrow(ctx context.Context, in *segmentScope) error {
+// narrowScope finds out what of a segment the query may find.
+func (f *postingFinder) narrowScope(ctx context.Context, in *segmentScope) error {
 	if in.narrowed {
 		return nil
 	}

@@ -18,48 +18,49 @@ const rowsRemoved = 64
 // Maintain implements [driver.Index]. A step removes what a crash or a join has left, joins
 // segments, writes one without what was purged, or forgets that it was.
 func (db index) Maintain(ctx context.Context) (bool, error) {
-	for _, step := range []func(context.Context) (bool, error){db.release, db.remove, db.join, db.cleanse, db.forget} {
+	for _, step := range []func(context.Context) (bool, error){db.releaseSegments, db.removeSegment,
+		db.joinSegments, db.rewritePurged, db.forgetPurged} {
 		did, err := step(ctx)
 		if errors.Is(err, errLost) {
 			return false, nil // somebody else is at it
 		}
 		if did || err != nil {
-			return did, db.wrap(opTend, err)
+			return did, db.wrapError(opTend, err)
 		}
 	}
 	return false, nil
 }
 
-// ids reads numbers.
-func (db index) ids(ctx context.Context, query string, args ...any) (out []int64, err error) {
+// listIDs reads numbers.
+func (db index) listIDs(ctx context.Context, query string, args ...any) (out []int64, err error) {
 	err = db.Readers.Query(ctx, listInto(&out), query, args...)
 	return out, err
 }
 
-// release gives up segments whose builders are gone.
-func (db index) release(ctx context.Context) (bool, error) {
-	late, err := db.ids(ctx, `SELECT id FROM index_segments WHERE state = 0 AND until < $1 ORDER BY id LIMIT 1`,
+// releaseSegments gives up segments whose builders are gone.
+func (db index) releaseSegments(ctx context.Context) (bool, error) {
+	late, err := db.listIDs(ctx, `SELECT id FROM index_segments WHERE state = 0 AND until < $1 ORDER BY id LIMIT 1`,
 		db.now())
 	if err != nil || len(late) == 0 {
 		return false, err
 	}
-	return true, db.write(ctx, opTend, func(ctx context.Context, w *writing) error {
+	return true, db.write(ctx, opTend, func(ctx context.Context, w *writeTx) error {
 		n, err := w.tx.Exec(ctx, `UPDATE index_segments SET state = 2 WHERE id = $1 AND state = 0 AND until < $2`, late[0],
 			db.now())
 		if err == nil && n == 1 {
-			err = w.tx.Run(ctx, `UPDATE index_segments SET into_segment = 0 WHERE state = 1 AND into_segment = $1`, late[0])
+			err = w.tx.Queue(ctx, `UPDATE index_segments SET into_segment = 0 WHERE state = 1 AND into_segment = $1`, late[0])
 		}
 		return err
 	})
 }
 
-// remove removes rows of a segment that nobody reads any more, and then the segment.
-func (db index) remove(ctx context.Context) (bool, error) {
-	all, err := db.ids(ctx, `SELECT id FROM index_segments WHERE state = 2 ORDER BY id LIMIT 1`)
+// removeSegment removes rows of a segment that nobody reads any more, and then the segment.
+func (db index) removeSegment(ctx context.Context) (bool, error) {
+	all, err := db.listIDs(ctx, `SELECT id FROM index_segments WHERE state = 2 ORDER BY id LIMIT 1`)
 	if err != nil || len(all) == 0 {
 		return false, err
 	}
-	return true, db.write(ctx, opTend, func(ctx context.Context, w *writing) error {
+	return true, db.write(ctx, opTend, func(ctx context.Context, w *writeTx) error {
 		return removeSome(ctx, w.tx, all[0])
 	})
 }
@@ -67,11 +68,11 @@ func (db index) remove(ctx context.Context) (bool, error) {
 func removeSome(ctx context.Context, tx Tx, id int64) error {
 	var term string
 	var start int64
-	err := QueryRow(ctx, tx, into(&term, &start),
+	err := QueryRow(ctx, tx, scanInto(&term, &start),
 		`SELECT first_term, start FROM index_blocks WHERE segment = $1 ORDER BY first_term, start LIMIT 1 OFFSET $2`, id,
 		rowsRemoved)
 	if err == nil {
-		return tx.Run(ctx, `DELETE FROM index_blocks WHERE segment = $1 AND (first_term, start) < ($2, $3)`, id, term, start)
+		return tx.Queue(ctx, `DELETE FROM index_blocks WHERE segment = $1 AND (first_term, start) < ($2, $3)`, id, term, start)
 	}
 	if !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -79,15 +80,15 @@ func removeSome(ctx context.Context, tx Tx, id int64) error {
 	for _, statement := range []string{`DELETE FROM index_blocks WHERE segment = $1`,
 		`DELETE FROM index_marks WHERE segment = $1`,
 		`DELETE FROM index_segments WHERE id = $1 AND state = 2`} {
-		if err := tx.Run(ctx, statement, id); err != nil {
+		if err := tx.Queue(ctx, statement, id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// free are the segments that nobody joins, by tier, the oldest first.
-func (db index) free(ctx context.Context) (map[int][]int64, error) {
+// listFree returns the segments that nobody joins, by tier, the oldest first.
+func (db index) listFree(ctx context.Context) (map[int][]int64, error) {
 	out := map[int][]int64{}
 	return out, db.Readers.Query(ctx, func(r Row) error {
 		var id int64
@@ -98,29 +99,29 @@ func (db index) free(ctx context.Context) (map[int][]int64, error) {
 	}, `SELECT id, tier FROM index_segments WHERE state = 1 AND into_segment = 0 ORDER BY id`)
 }
 
-// join joins segments of one tier, the oldest first.
-func (db index) join(ctx context.Context) (bool, error) {
-	free, err := db.free(ctx)
+// joinSegments joins segments of one tier, the oldest first.
+func (db index) joinSegments(ctx context.Context) (bool, error) {
+	free, err := db.listFree(ctx)
 	for tier := 0; err == nil && tier < tierOf(largest); tier++ {
 		if ids := free[tier]; len(ids) >= fanIn {
-			return true, db.rebuild(ctx, ids[:fanIn])
+			return true, db.rebuildSegments(ctx, ids[:fanIn])
 		}
 	}
 	return false, err
 }
 
-// cleanse writes a segment again that holds something that was purged.
-func (db index) cleanse(ctx context.Context) (bool, error) {
+// rewritePurged writes a segment again that holds something that was purged.
+func (db index) rewritePurged(ctx context.Context) (bool, error) {
 	s, err := loadIndexState(ctx, db.Readers)
 	if err != nil || s.dropped == s.forgotten {
 		return false, err
 	}
-	free, err := db.free(ctx)
+	free, err := db.listFree(ctx)
 	if err != nil {
 		return false, err
 	}
 	var id int64
-	err = db.see(ctx, func(s *indexSnapshot) error {
+	err = db.readSnapshot(ctx, func(s *indexSnapshot) error {
 		for _, g := range s.segments {
 			if len(g.gone) > 0 && slices.Contains(free[g.tier], g.id) {
 				id = g.id
@@ -131,17 +132,17 @@ func (db index) cleanse(ctx context.Context) (bool, error) {
 	if err != nil || id == 0 {
 		return false, err
 	}
-	return true, db.rebuild(ctx, []int64{id})
+	return true, db.rebuildSegments(ctx, []int64{id})
 }
 
-// forget forgets runs that no segment holds any more.
-func (db index) forget(ctx context.Context) (bool, error) {
+// forgetPurged forgets runs that no segment holds any more.
+func (db index) forgetPurged(ctx context.Context) (bool, error) {
 	s, err := loadIndexState(ctx, db.Readers)
 	if err != nil || s.dropped == s.forgotten {
 		return false, err
 	}
 	var clean []int64
-	err = db.see(ctx, func(seen *indexSnapshot) error {
+	err = db.readSnapshot(ctx, func(seen *indexSnapshot) error {
 		s = seen.indexState
 		for _, g := range seen.segments {
 			if len(g.gone) == 0 && g.clean < s.dropped {
@@ -154,20 +155,20 @@ func (db index) forget(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	did := false
-	err = db.write(ctx, opTend, func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, opTend, func(ctx context.Context, w *writeTx) error {
 		for _, id := range clean {
-			if err := w.tx.Run(ctx, `UPDATE index_segments SET clean = $2 WHERE id = $1 AND state = 1 AND clean < $2`, id,
+			if err := w.tx.Queue(ctx, `UPDATE index_segments SET clean = $2 WHERE id = $1 AND state = 1 AND clean < $2`, id,
 				s.dropped); err != nil {
 				return err
 			}
 		}
 		// Segments are begun under the same lock: none comes between that is not so clean.
 		upTo := s.dropped
-		err := hold(ctx, w.tx, w.Dialect.HoldIndexState)
+		err := lockRows(ctx, w.tx, w.Dialect.HoldIndexState)
 		if err != nil {
 			return err
 		}
-		err = QueryRow(ctx, w.tx, into(&upTo),
+		err = QueryRow(ctx, w.tx, scanInto(&upTo),
 			`SELECT coalesce((SELECT min(clean) FROM index_segments WHERE state IN (0, 1) AND clean < $1), $1)`, s.dropped)
 		if err != nil {
 			return err
@@ -176,15 +177,15 @@ func (db index) forget(ctx context.Context) (bool, error) {
 		if did = n > 0; err != nil || !did {
 			return err
 		}
-		return w.tx.Run(ctx, `DELETE FROM index_dropped WHERE n <= $1`, upTo)
+		return w.tx.Queue(ctx, `DELETE FROM index_dropped WHERE n <= $1`, upTo)
 	})
 	return did, err
 }
 
-// rebuild writes segments as one, without what was purged, in their place.
-func (db index) rebuild(ctx context.Context, ids []int64) error {
-	r := rebuilding{index: db}
-	err := db.see(ctx, func(s *indexSnapshot) error {
+// rebuildSegments writes segments as one, without what was purged, in their place.
+func (db index) rebuildSegments(ctx context.Context, ids []int64) error {
+	r := segmentRebuild{index: db}
+	err := db.readSnapshot(ctx, func(s *indexSnapshot) error {
 		r.draft.clean = s.dropped
 		for _, g := range s.segments {
 			for _, id := range ids {
@@ -199,23 +200,23 @@ func (db index) rebuild(ctx context.Context, ids []int64) error {
 		err = errLost
 	}
 	if err == nil {
-		err = claim(ctx, &r)
+		err = claimParts(ctx, &r)
 	}
 	if err != nil {
 		return err
 	}
 	err = r.writeRows(ctx)
 	if err == nil {
-		err = r.replace(ctx)
+		err = r.replaceParts(ctx)
 	}
 	if err != nil {
-		db.abandon(ctx, opTend, r.draft.id)
+		db.abandonSegment(ctx, opTend, r.draft.id)
 	}
 	return err
 }
 
-// rebuilding is a segment that is being made of others.
-type rebuilding struct {
+// segmentRebuild is a segment that is being made of others.
+type segmentRebuild struct {
 	index
 	parts  []*indexSegment
 	draft  segmentDraft
@@ -223,10 +224,10 @@ type rebuilding struct {
 	terms  int64
 }
 
-// claim makes the new segment, and marks the parts as going into it.
-func claim(ctx context.Context, r *rebuilding) error {
-	return r.write(ctx, opTend, func(ctx context.Context, w *writing) error {
-		if err := r.draft.begin(ctx, w.tx, r.claimUntil()); err != nil {
+// claimParts makes the new segment, and marks the parts as going into it.
+func claimParts(ctx context.Context, r *segmentRebuild) error {
+	return r.write(ctx, opTend, func(ctx context.Context, w *writeTx) error {
+		if err := r.draft.insertSegment(ctx, w.tx, r.claimUntil()); err != nil {
 			return err
 		}
 		for _, p := range r.parts {
@@ -244,7 +245,7 @@ func claim(ctx context.Context, r *rebuilding) error {
 }
 
 // writeRows computes the rows, and writes all but the last of them.
-func (r *rebuilding) writeRows(ctx context.Context) error {
+func (r *segmentRebuild) writeRows(ctx context.Context) error {
 	sources := make([]postings.Source, len(r.parts))
 	for i, p := range r.parts {
 		sources[i] = postings.Source{Places: p.places, Dropped: p.dropped, Next: r.readBlocks(ctx, p.id)}
@@ -256,17 +257,17 @@ func (r *rebuilding) writeRows(ctx context.Context) error {
 			return err
 		}
 	}
-	r.terms = r.draft.mark(marks)
+	r.terms = r.draft.addMarks(marks)
 	return postings.Merge(sources, r.joined, blockSize, func(b postings.Block) error {
-		if r.draft.take(b); r.draft.bytes < stepBytes {
+		if r.draft.addBlock(b); r.draft.bytes < stepBytes {
 			return nil
 		}
-		return r.step(ctx, opTend, &r.draft)
+		return r.writeStep(ctx, opTend, &r.draft)
 	})
 }
 
 // readBlocks reads those of a segment, a few at a time. Nobody changes them.
-func (r *rebuilding) readBlocks(ctx context.Context, id int64) func() (postings.Block, error) {
+func (r *segmentRebuild) readBlocks(ctx context.Context, id int64) func() (postings.Block, error) {
 	var page []postings.Block
 	term := ""
 	start := int64(-1)
@@ -297,7 +298,7 @@ func (r *rebuilding) readBlocks(ctx context.Context, id int64) func() (postings.
 }
 
 // readMarks reads those of a part to where they are kept.
-func (r *rebuilding) readMarks(ctx context.Context, p *indexSegment, kept []uint32, to []postings.Mark) error {
+func (r *segmentRebuild) readMarks(ctx context.Context, p *indexSegment, kept []uint32, to []postings.Mark) error {
 	at := 0
 	var some []postings.Mark
 	err := r.Readers.Query(ctx, func(row Row) error {
@@ -327,10 +328,10 @@ func (r *rebuilding) readMarks(ctx context.Context, p *indexSegment, kept []uint
 	return err
 }
 
-// replace publishes the new segment instead of its parts.
-func (r *rebuilding) replace(ctx context.Context) error {
-	return r.write(ctx, opTend, func(ctx context.Context, w *writing) error {
-		mine, err := r.draft.renew(ctx, w.tx, r.claimUntil())
+// replaceParts publishes the new segment instead of its parts.
+func (r *segmentRebuild) replaceParts(ctx context.Context) error {
+	return r.write(ctx, opTend, func(ctx context.Context, w *writeTx) error {
+		mine, err := r.draft.renewClaim(ctx, w.tx, r.claimUntil())
 		if err == nil && !mine {
 			return errLost
 		}
@@ -343,10 +344,10 @@ func (r *rebuilding) replace(ctx context.Context) error {
 			err = errLost
 		}
 		if err == nil {
-			err = r.draft.insert(ctx, w.tx)
+			err = r.draft.insertRows(ctx, w.tx)
 		}
 		if err == nil && r.joined.Places.Len() == 0 {
-			return w.tx.Run(ctx, `UPDATE index_segments SET state = 2 WHERE id = $1`, r.draft.id)
+			return w.tx.Queue(ctx, `UPDATE index_segments SET state = 2 WHERE id = $1`, r.draft.id)
 		}
 		if err == nil {
 			err = r.draft.publish(ctx, w.tx, r.joined.Places, r.terms)

@@ -18,20 +18,21 @@ const marksOnce = 500
 func (db index) ReadMarks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
 	sorted := slices.Compact(slices.Sorted(slices.Values(places)))
 	var out []driver.Mark
-	err := db.see(ctx, func(s *indexSnapshot) error {
+	err := db.readSnapshot(ctx, func(s *indexSnapshot) error {
 		for _, g := range s.segments {
-			if err := s.marks(ctx, g, sorted, &out); err != nil {
+			if err := s.readMarks(ctx, g, sorted, &out); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	slices.SortFunc(out, func(a, b driver.Mark) int { return cmp.Compare(a.Place, b.Place) })
-	return out, db.wrap("sqlstore.Marks", err)
+	return out, db.wrapError("sqlstore.Marks", err)
 }
 
-// marks adds those of a segment's documents at places, row by row.
-func (s *indexSnapshot) marks(ctx context.Context, g *indexSegment, places []driver.Place, out *[]driver.Mark) error {
+// readMarks adds those of a segment's documents at places, row by row.
+func (s *indexSnapshot) readMarks(ctx context.Context, g *indexSegment, places []driver.Place,
+	out *[]driver.Mark) error {
 	b := g.places.Bounds()
 	gone := g.gone
 	var found []driver.Place
@@ -52,7 +53,7 @@ func (s *indexSnapshot) marks(ctx context.Context, g *indexSegment, places []dri
 		ordinals = append(ordinals, int(o))
 		starts = append(starts, int(o)/marksEach*marksEach)
 	}
-	rows, err := s.marksRows(ctx, g.id, starts)
+	rows, err := s.readMarkRows(ctx, g.id, starts)
 	if err != nil {
 		return err
 	}
@@ -70,8 +71,8 @@ func (s *indexSnapshot) marks(ctx context.Context, g *indexSegment, places []dri
 	return nil
 }
 
-// marksRows reads the rows of marks that begin at starts, which ascend, by where they begin.
-func (s *indexSnapshot) marksRows(ctx context.Context, id int64, starts []int) (map[int]postings.Marks, error) {
+// readMarkRows reads the rows of marks that begin at starts, which ascend, by where they begin.
+func (s *indexSnapshot) readMarkRows(ctx context.Context, id int64, starts []int) (map[int]postings.Marks, error) {
 	starts = slices.Compact(slices.Clone(starts))
 	out := make(map[int]postings.Marks, len(starts))
 	for some := range slices.Chunk(starts, marksOnce) {

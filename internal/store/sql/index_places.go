@@ -36,8 +36,8 @@ func (l *placeLists) add(of *postings.Places, ordinals []uint32, counts []uint8)
 	return nil
 }
 
-// merged is one list of them all: neighbours are merged until there is only one.
-func (l *placeLists) merged() ([]driver.Place, []uint8) {
+// mergeAll returns one list of them all: neighbours are merged until there is only one.
+func (l *placeLists) mergeAll() ([]driver.Place, []uint8) {
 	var spare placeLists
 	for len(l.starts) > 1 {
 		spare.places = spare.places[:0]
@@ -45,8 +45,8 @@ func (l *placeLists) merged() ([]driver.Place, []uint8) {
 		spare.starts = spare.starts[:0]
 		for i := 0; i < len(l.starts); i += 2 {
 			spare.starts = append(spare.starts, len(spare.places))
-			a := l.run(i)
-			b := l.run(i + 1)
+			a := l.listAt(i)
+			b := l.listAt(i + 1)
 			spare.merge(a, b)
 		}
 		*l, spare = spare, *l
@@ -54,8 +54,8 @@ func (l *placeLists) merged() ([]driver.Place, []uint8) {
 	return l.places, l.counts
 }
 
-// run is the i-th list; the one after the last is empty.
-func (l *placeLists) run(i int) placeLists {
+// listAt returns the i-th list; the one after the last is empty.
+func (l *placeLists) listAt(i int) placeLists {
 	if i >= len(l.starts) {
 		return placeLists{}
 	}

@@ -38,9 +38,9 @@ type markRow struct {
 	data     []byte
 }
 
-// mark adds the marks of documents, in the order of their places, and returns how many terms
+// addMarks adds the marks of documents, in the order of their places, and returns how many terms
 // those have.
-func (d *segmentDraft) mark(marks []postings.Mark) (terms int64) {
+func (d *segmentDraft) addMarks(marks []postings.Mark) (terms int64) {
 	for start := 0; start < len(marks); start += marksEach {
 		some := marks[start:min(start+marksEach, len(marks))]
 		m := markRow{start: start, from: some[0].Time, to: some[0].Time, data: postings.AppendMarks(nil, some)}
@@ -55,22 +55,22 @@ func (d *segmentDraft) mark(marks []postings.Mark) (terms int64) {
 	return terms
 }
 
-// take adds a block.
-func (d *segmentDraft) take(b postings.Block) {
+// addBlock adds a block.
+func (d *segmentDraft) addBlock(b postings.Block) {
 	d.blocks = append(d.blocks, b)
 	d.bytes += len(b.Data)
 }
 
-// insert writes the rows that were taken.
-func (d *segmentDraft) insert(ctx context.Context, tx Tx) error {
+// insertRows writes the rows that were taken.
+func (d *segmentDraft) insertRows(ctx context.Context, tx Tx) error {
 	for _, b := range d.blocks {
-		if err := tx.Run(ctx, `INSERT INTO index_blocks (segment, first_term, start, data) VALUES ($1, $2, $3, $4)`, d.id,
+		if err := tx.Queue(ctx, `INSERT INTO index_blocks (segment, first_term, start, data) VALUES ($1, $2, $3, $4)`, d.id,
 			b.Term, b.Start, b.Data); err != nil {
 			return err
 		}
 	}
 	for _, m := range d.marks {
-		if err := tx.Run(ctx,
+		if err := tx.Queue(ctx,
 			`INSERT INTO index_marks (segment, start, from_time, to_time, data) VALUES ($1, $2, $3, $4, $5)`,
 			d.id, m.start, m.from, m.to, m.data); err != nil {
 			return err
@@ -79,36 +79,36 @@ func (d *segmentDraft) insert(ctx context.Context, tx Tx) error {
 	return nil
 }
 
-// written forgets the rows that are.
-func (d *segmentDraft) written() {
+// clearRows forgets the rows that are.
+func (d *segmentDraft) clearRows() {
 	d.blocks = nil
 	d.marks = nil
 	d.bytes = 0
 }
 
-// begin makes the row of a segment, which nobody reads yet.
-func (d *segmentDraft) begin(ctx context.Context, tx Tx, until int64) error {
-	err := tx.Run(ctx, `UPDATE index_state SET segment = segment + 1 WHERE id = 1`)
+// insertSegment makes the row of a segment, which nobody reads yet.
+func (d *segmentDraft) insertSegment(ctx context.Context, tx Tx, until int64) error {
+	err := tx.Queue(ctx, `UPDATE index_state SET segment = segment + 1 WHERE id = 1`)
 	if err == nil {
-		err = QueryRow(ctx, tx, into(&d.id),
+		err = QueryRow(ctx, tx, scanInto(&d.id),
 			`SELECT segment FROM index_state WHERE id = 1`)
 	}
 	if err == nil {
-		err = tx.Run(ctx, `INSERT INTO index_segments (id, state, tier, documents, terms, clean, into_segment, until, places)
+		err = tx.Queue(ctx, `INSERT INTO index_segments (id, state, tier, documents, terms, clean, into_segment, until, places)
 			VALUES ($1, 0, 0, 0, 0, $2, 0, $3, '')`, d.id, d.clean, until)
 	}
 	return err
 }
 
-// renew reports whether the segment is still its builder's.
-func (d *segmentDraft) renew(ctx context.Context, tx Tx, until int64) (bool, error) {
+// renewClaim reports whether the segment is still its builder's.
+func (d *segmentDraft) renewClaim(ctx context.Context, tx Tx, until int64) (bool, error) {
 	n, err := tx.Exec(ctx, `UPDATE index_segments SET until = $2 WHERE id = $1 AND state = 0`, d.id, until)
 	return n == 1, err
 }
 
 // publish completes the row of a segment, which is read from then on.
 func (d *segmentDraft) publish(ctx context.Context, tx Tx, places *postings.Places, terms int64) error {
-	return tx.Run(ctx,
+	return tx.Queue(ctx,
 		`UPDATE index_segments SET state = 1, tier = $2, documents = $3, terms = $4, until = 0, places = $5 WHERE id = $1 AND state = 0`,
 		d.id, tierOf(places.Len()), places.Len(), terms, places.Append(nil))
 }
@@ -116,39 +116,39 @@ func (d *segmentDraft) publish(ctx context.Context, tx Tx, places *postings.Plac
 // errLost is for a segment that is no longer its builder's.
 var errLost = scrollback.Errorf(scrollback.Conflict, "sqlstore", i18n.IndexSegmentGivenUp)
 
-// step writes what was taken of a segment that is too large for one transaction.
-func (db index) step(ctx context.Context, op string, d *segmentDraft) error {
+// writeStep writes what was taken of a segment that is too large for one transaction.
+func (db index) writeStep(ctx context.Context, op string, d *segmentDraft) error {
 	id := d.id
 	mine := true
-	err := db.write(ctx, op, func(ctx context.Context, w *writing) (err error) {
+	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) (err error) {
 		if d.id = id; id == 0 {
-			err = d.begin(ctx, w.tx, db.claimUntil())
+			err = d.insertSegment(ctx, w.tx, db.claimUntil())
 		} else {
-			mine, err = d.renew(ctx, w.tx, db.claimUntil())
+			mine, err = d.renewClaim(ctx, w.tx, db.claimUntil())
 		}
 		if err == nil && mine {
-			err = d.insert(ctx, w.tx)
+			err = d.insertRows(ctx, w.tx)
 		}
 		return err
 	})
 	if err == nil && !mine {
 		err = errLost
 	}
-	d.written()
+	d.clearRows()
 	return err
 }
 
-// ahead writes what is too much for the transaction that publishes the segment.
-func (db index) ahead(ctx context.Context, op string, d *segmentDraft) error {
+// writeAhead writes what is too much for the transaction that publishes the segment.
+func (db index) writeAhead(ctx context.Context, op string, d *segmentDraft) error {
 	rest := d.blocks
 	for d.bytes > stepBytes && len(rest) > 0 {
 		some := segmentDraft{id: d.id, clean: d.clean}
 		for len(rest) > 0 && some.bytes < stepBytes {
-			some.take(rest[0])
+			some.addBlock(rest[0])
 			rest = rest[1:]
 		}
 		d.bytes -= some.bytes
-		if err := db.step(ctx, op, &some); err != nil {
+		if err := db.writeStep(ctx, op, &some); err != nil {
 			return err
 		}
 		d.id = some.id
@@ -165,22 +165,23 @@ func (db index) PutDocuments(ctx context.Context, d driver.DocumentBatch) (bool,
 	for {
 		s, err := loadIndexState(ctx, db.Readers)
 		if err != nil || s.cut != d.Cut || s.watermark != d.From {
-			return false, db.wrap(op, err)
+			return false, db.wrapError(op, err)
 		}
-		there, err := db.there(ctx, s, docs, d.To)
+		there, err := db.keepPresent(ctx, s, docs, d.To)
 		if err != nil {
-			return false, db.wrap(op, err)
+			return false, db.wrapError(op, err)
 		}
-		put, again, err := db.put(ctx, op, d, s, there)
+		put, again, err := db.putSegment(ctx, op, d, s, there)
 		if !again {
 			return put, err
 		}
 	}
 }
 
-// there are the documents whose messages have not been purged meanwhile. Nothing was, as long
+// keepPresent returns the documents whose messages have not been purged meanwhile. Nothing was, as long
 // as no run was dropped.
-func (db index) there(ctx context.Context, s indexState, docs []driver.Document, to int64) ([]driver.Document, error) {
+func (db index) keepPresent(ctx context.Context, s indexState, docs []driver.Document,
+	to int64) ([]driver.Document, error) {
 	if s.dropped == 0 {
 		return docs, nil
 	}
@@ -211,22 +212,22 @@ func (db index) there(ctx context.Context, s indexState, docs []driver.Document,
 	return out, nil
 }
 
-// put writes a segment for documents that were there when the state was s. again says that
+// putSegment writes a segment for documents that were there when the state was s. again says that
 // somebody was faster, which may not be about these documents.
-func (db index) put(ctx context.Context, op string, d driver.DocumentBatch, s indexState,
+func (db index) putSegment(ctx context.Context, op string, d driver.DocumentBatch, s indexState,
 	docs []driver.Document) (put, again bool, err error) {
 	g := segmentDraft{clean: s.dropped}
-	places, terms, err := g.encode(docs)
+	places, terms, err := g.encodeDocuments(docs)
 	if err != nil {
 		return false, false, scrollback.Wrap(scrollback.Internal, op, err)
 	}
-	if err := db.ahead(ctx, op, &g); err != nil {
+	if err := db.writeAhead(ctx, op, &g); err != nil {
 		return false, errors.Is(err, errLost), err
 	}
 	id := g.id
-	err = db.write(ctx, op, func(ctx context.Context, w *writing) (err error) {
+	err = db.write(ctx, op, func(ctx context.Context, w *writeTx) (err error) {
 		if g.id, put = id, true; id != 0 {
-			put, err = g.renew(ctx, w.tx, db.claimUntil())
+			put, err = g.renewClaim(ctx, w.tx, db.claimUntil())
 		}
 		if err == nil && put {
 			var n int64
@@ -239,10 +240,10 @@ func (db index) put(ctx context.Context, op string, d driver.DocumentBatch, s in
 			return err
 		}
 		if id == 0 {
-			err = g.begin(ctx, w.tx, db.claimUntil())
+			err = g.insertSegment(ctx, w.tx, db.claimUntil())
 		}
 		if err == nil {
-			err = g.insert(ctx, w.tx)
+			err = g.insertRows(ctx, w.tx)
 		}
 		if err == nil {
 			err = g.publish(ctx, w.tx, places, terms)
@@ -250,21 +251,21 @@ func (db index) put(ctx context.Context, op string, d driver.DocumentBatch, s in
 		return err
 	})
 	if id != 0 && (err != nil || again) {
-		db.abandon(ctx, op, id)
+		db.abandonSegment(ctx, op, id)
 	}
 	return put && err == nil, again, err
 }
 
-// abandon gives a segment up, so that it is removed when the index is next tended; if that
+// abandonSegment gives a segment up, so that it is removed when the index is next maintained; if that
 // fails, it is when its claim has run out.
-func (db index) abandon(ctx context.Context, op string, id int64) {
-	_ = db.write(context.WithoutCancel(ctx), op, func(ctx context.Context, w *writing) error {
-		return w.tx.Run(ctx, `UPDATE index_segments SET until = 0 WHERE id = $1 AND state = 0`, id)
+func (db index) abandonSegment(ctx context.Context, op string, id int64) {
+	_ = db.write(context.WithoutCancel(ctx), op, func(ctx context.Context, w *writeTx) error {
+		return w.tx.Queue(ctx, `UPDATE index_segments SET until = 0 WHERE id = $1 AND state = 0`, id)
 	})
 }
 
-// encode makes rows of documents, whose places ascend.
-func (d *segmentDraft) encode(docs []driver.Document) (*postings.Places, int64, error) {
+// encodeDocuments makes rows of documents, whose places ascend.
+func (d *segmentDraft) encodeDocuments(docs []driver.Document) (*postings.Places, int64, error) {
 	in := make([]postings.Document, 0, len(docs))
 	marks := make([]postings.Mark, 0, len(docs))
 	for i, one := range docs {
@@ -274,6 +275,6 @@ func (d *segmentDraft) encode(docs []driver.Document) (*postings.Places, int64, 
 		in = append(in, postings.Document{Place: uint64(one.Place), Terms: one.Terms})
 		marks = append(marks, postings.Mark{Kind: string(one.Role), Time: one.CreatedAt, Length: one.Length})
 	}
-	places, err := postings.Build(in, blockSize, func(b postings.Block) error { d.take(b); return nil })
-	return places, d.mark(marks), err
+	places, err := postings.Build(in, blockSize, func(b postings.Block) error { d.addBlock(b); return nil })
+	return places, d.addMarks(marks), err
 }

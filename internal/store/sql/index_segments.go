@@ -60,7 +60,7 @@ func (g *indexSegment) scan(r Row, runs []droppedRun) error {
 		}
 	}
 	if len(g.dropped) > 0 {
-		g.dropped = joined(g.dropped)
+		g.dropped = mergeRuns(g.dropped)
 		g.gone = g.places.Spans(g.dropped)
 	}
 	return nil
@@ -72,8 +72,8 @@ type droppedRun struct {
 	postings.Run
 }
 
-// joined are runs in order, without overlaps.
-func joined(runs []postings.Run) []postings.Run {
+// mergeRuns returns runs in order, without overlaps.
+func mergeRuns(runs []postings.Run) []postings.Run {
 	slices.SortFunc(runs, func(a, b postings.Run) int { return cmp.Compare(a.First, b.First) })
 	out := runs[:0]
 	for _, r := range runs {
@@ -94,8 +94,8 @@ type indexSnapshot struct {
 	segments []*indexSegment // live, by id
 }
 
-// see calls fn with the index as it is now, and as it stays until fn returns.
-func (db index) see(ctx context.Context, fn func(*indexSnapshot) error) error {
+// readSnapshot calls fn with the index as it is now, and as it stays until fn returns.
+func (db index) readSnapshot(ctx context.Context, fn func(*indexSnapshot) error) error {
 	return db.Readers.Snapshot(ctx, func(r Reader) error {
 		s := &indexSnapshot{db: db, tx: r}
 		if err := s.load(ctx); err != nil {

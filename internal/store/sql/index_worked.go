@@ -15,7 +15,7 @@ func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([
 	const op = "sqlstore.Worked"
 	ids, err := db.workedIn(ctx, q)
 	if err != nil || ids == "" {
-		return nil, db.wrap(op, err)
+		return nil, db.wrapError(op, err)
 	}
 	var out []driver.WorkedBranch
 	err = db.Readers.Query(ctx, func(r Row) error {
@@ -29,7 +29,7 @@ func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([
 		return nil
 	}, db.Dialect.LinesWorkedOn, ids)
 	slices.SortFunc(out, func(a, b driver.WorkedBranch) int { return cmp.Compare(a.Number, b.Number) })
-	return out, db.wrap(op, err)
+	return out, db.wrapError(op, err)
 }
 
 // ListWorkedNumbers implements [driver.Index].
@@ -37,12 +37,12 @@ func (db index) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]
 	const op = "sqlstore.WorkedLines"
 	ids, err := db.workedIn(ctx, q)
 	if err != nil || ids == "" {
-		return nil, db.wrap(op, err)
+		return nil, db.wrapError(op, err)
 	}
 	var out []int64
 	err = db.Readers.Query(ctx, listInto(&out), db.Dialect.BranchesWorkedOn, ids)
 	slices.Sort(out)
-	return out, db.wrap(op, err)
+	return out, db.wrapError(op, err)
 }
 
 // workedIn lists, as JSON, the conversations that were worked on in the query's folders; empty
@@ -80,14 +80,14 @@ func inFolders(q driver.FolderQuery) (byOrigin, own builtQuery, err error) {
 	between := func(from, to string) {
 		byOrigin.args = append(byOrigin.args, from, to)
 		n := len(byOrigin.args)
-		origins = append(origins, `o.folder BETWEEN `+mark(n-1)+` AND `+mark(n))
+		origins = append(origins, `o.folder BETWEEN `+parameter(n-1)+` AND `+parameter(n))
 	}
 	holding := func(begin, end string) error {
 		quoted, err := encodeJSON([]string{begin})
 		quoted = strings.TrimSuffix(strings.TrimPrefix(quoted, "["), `"]`) + end
 		own.args = append(own.args, quoted)
 		// which, unlike LIKE, tells capitals apart everywhere
-		roots = append(roots, `replace(c.roots, `+mark(len(own.args))+`, '') <> c.roots`)
+		roots = append(roots, `replace(c.roots, `+parameter(len(own.args))+`, '') <> c.roots`)
 		return err
 	}
 	for _, f := range q.Folders {

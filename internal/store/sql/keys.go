@@ -23,11 +23,11 @@ var keyTable = table[scrollback.Key]{columns: []column[scrollback.Key]{
 	{"last_used_at", func(k *scrollback.Key) any { return &k.LastUsedAt }},
 }}
 
-var selectKeys = `SELECT ` + keyTable.list() + ` FROM keys`
+var selectKeys = `SELECT ` + keyTable.columnList() + ` FROM keys`
 
 // scanKey reads a key, and what was selected behind its columns.
 func scanKey(k *scrollback.Key, more ...any) func(Row) error {
-	return keyTable.rowsWith(func(read scrollback.Key) error { *k = read; return nil }, more...)
+	return keyTable.scanEachWith(func(read scrollback.Key) error { *k = read; return nil }, more...)
 }
 
 // missingKeyError is the error for a row that is not there.
@@ -45,14 +45,14 @@ func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 	const op = "sqlstore.AddKey"
 	values, err := keyTable.values(&n.Key)
 	if err != nil {
-		return db.wrap(op, err)
+		return db.wrapError(op, err)
 	}
-	return db.write(ctx, op, func(ctx context.Context, w *writing) error {
+	return db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		if err := w.holdName(ctx, "keys"); err != nil {
 			return err
 		}
 		var same, all int
-		err := QueryRow(ctx, w.tx, into(&same, &all),
+		err := QueryRow(ctx, w.tx, scanInto(&same, &all),
 			`SELECT count(*) FILTER (WHERE name = $2 AND NOT `+keyEnded+`), count(*) FROM keys`, n.Now, n.Key.Name)
 		switch {
 		case err != nil:
@@ -69,7 +69,7 @@ func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 				return scrollback.Errorf(scrollback.Refused, op, i18n.TooManyKeys, all)
 			}
 		}
-		return w.tx.Run(ctx, `INSERT INTO keys `+keyTable.insertion("hash"), append(values, n.Hash[:])...)
+		return w.tx.Queue(ctx, `INSERT INTO keys `+keyTable.insertClause("hash"), append(values, n.Hash[:])...)
 	})
 }
 
@@ -77,16 +77,16 @@ func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 func (db access) ListKeys(ctx context.Context) ([]scrollback.Key, error) {
 	var out []scrollback.Key
 	err := db.Readers.Query(ctx, keyTable.appendTo(&out), selectKeys+` ORDER BY created_at, id`)
-	return out, db.wrap("sqlstore.Keys", err)
+	return out, db.wrapError("sqlstore.Keys", err)
 }
 
 // RevokeKey implements [driver.Access].
 func (db access) RevokeKey(ctx context.Context, id scrollback.KeyID, now int64) (k scrollback.Key, err error) {
 	const op = "sqlstore.RevokeKey"
-	err = db.write(ctx, op, func(ctx context.Context, w *writing) error {
-		err := w.tx.Run(ctx, `UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at = 0`, id, now)
+	err = db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
+		err := w.tx.Queue(ctx, `UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at = 0`, id, now)
 		if err == nil {
-			err = w.tx.Run(ctx, `DELETE FROM sign_ins WHERE key_id = $1`, id)
+			err = w.tx.Queue(ctx, `DELETE FROM sign_ins WHERE key_id = $1`, id)
 		}
 		if err != nil {
 			return err
@@ -104,33 +104,33 @@ func (db access) RevokeKey(ctx context.Context, id scrollback.KeyID, now int64) 
 func (db access) FindKey(ctx context.Context, hash driver.SecretHash) (k scrollback.Key, err error) {
 	const op = "sqlstore.Key"
 	err = QueryRow(ctx, db.Readers, scanKey(&k), selectKeys+` WHERE hash = $1`, hash[:])
-	return k, db.wrap(op, missingKeyError(err, op, "no such key"))
+	return k, db.wrapError(op, missingKeyError(err, op, "no such key"))
 }
 
 // UseKey implements [driver.Access].
 func (db access) UseKey(ctx context.Context, id scrollback.KeyID, now, every int64) error {
-	return db.write(ctx, "sqlstore.UseKey", func(ctx context.Context, w *writing) error {
-		return w.tx.Run(ctx, `UPDATE keys SET last_used_at = $2 WHERE id = $1 AND last_used_at <= $3`, id, now, now-every)
+	return db.write(ctx, "sqlstore.UseKey", func(ctx context.Context, w *writeTx) error {
+		return w.tx.Queue(ctx, `UPDATE keys SET last_used_at = $2 WHERE id = $1 AND last_used_at <= $3`, id, now, now-every)
 	})
 }
 
 // SignIn implements [driver.Access].
 func (db access) SignIn(ctx context.Context, s driver.NewSignIn) error {
 	const op = "sqlstore.SignIn"
-	return db.write(ctx, op, func(ctx context.Context, w *writing) error {
+	return db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		var k scrollback.Key
 		if err := QueryRow(ctx, w.tx, scanKey(&k), selectKeys+` WHERE id = $1`, s.Key); err != nil {
 			return missingKeyError(err, op, "no such key")
 		}
-		err := w.tx.Run(ctx, `DELETE FROM sign_ins WHERE expires_at <= $1`, s.Now)
+		err := w.tx.Queue(ctx, `DELETE FROM sign_ins WHERE expires_at <= $1`, s.Now)
 		if err == nil {
-			err = w.tx.Run(ctx, `INSERT INTO sign_ins (hash, key_id, created_at, expires_at) VALUES (`+marks(4)+`)`,
+			err = w.tx.Queue(ctx, `INSERT INTO sign_ins (hash, key_id, created_at, expires_at) VALUES (`+parameters(4)+`)`,
 				s.Hash[:], s.Key, s.Now, s.Ends)
 		}
 		if err != nil {
 			return err
 		}
-		return w.tx.Run(ctx, `DELETE FROM sign_ins WHERE key_id = $1 AND hash IN
+		return w.tx.Queue(ctx, `DELETE FROM sign_ins WHERE key_id = $1 AND hash IN
 			(SELECT hash FROM sign_ins WHERE key_id = $1 AND hash <> $3 ORDER BY created_at DESC, hash DESC LIMIT 1000000 OFFSET $2)`, s.Key, s.Most-1, s.Hash[:])
 	})
 }
@@ -142,12 +142,12 @@ func (db access) FindSignIn(ctx context.Context, hash driver.SecretHash,
 	err = QueryRow(ctx, db.Readers, scanKey(&k, &ends),
 		`SELECT k.id, k.name, k.role, k.projects, k.created_at, k.expires_at, k.revoked_at, k.last_used_at, s.expires_at
 		FROM sign_ins s JOIN keys k ON k.id = s.key_id WHERE s.hash = $1 AND s.expires_at > $2`, hash[:], now)
-	return k, ends, db.wrap(op, missingKeyError(err, op, "not signed in"))
+	return k, ends, db.wrapError(op, missingKeyError(err, op, "not signed in"))
 }
 
 // SignOut implements [driver.Access].
 func (db access) SignOut(ctx context.Context, hash driver.SecretHash) error {
-	return db.write(ctx, "sqlstore.SignOut", func(ctx context.Context, w *writing) error {
-		return w.tx.Run(ctx, `DELETE FROM sign_ins WHERE hash = $1`, hash[:])
+	return db.write(ctx, "sqlstore.SignOut", func(ctx context.Context, w *writeTx) error {
+		return w.tx.Queue(ctx, `DELETE FROM sign_ins WHERE hash = $1`, hash[:])
 	})
 }

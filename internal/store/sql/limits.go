@@ -17,7 +17,7 @@ const maxPrunedTallies = 8
 const selectTally = `SELECT count FROM tallies WHERE actor = $1 AND start = $2 AND until = $3`
 
 // countTally adds one to an actor's tally.
-func (w *writing) countTally(ctx context.Context, t driver.Tally) (int64, error) {
+func (w *writeTx) countTally(ctx context.Context, t driver.Tally) (int64, error) {
 	used, err := readTally(ctx, w.tx, w.Dialect.HoldTally, t)
 	if err != nil {
 		return 0, err
@@ -30,17 +30,17 @@ func (w *writing) countTally(ctx context.Context, t driver.Tally) (int64, error)
 			return used - 1, err
 		}
 	}
-	err = w.tx.Run(ctx, `INSERT INTO tallies (actor, start, until, count) VALUES ($1, $2, $3, $4)
+	err = w.tx.Queue(ctx, `INSERT INTO tallies (actor, start, until, count) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (actor) DO UPDATE SET start = excluded.start, until = excluded.until, count = excluded.count`, t.Actor, t.Start, t.Until, used)
 	if err == nil {
-		err = w.tx.Run(ctx, w.Dialect.PruneTallies, t.Start, maxPrunedTallies)
+		err = w.tx.Queue(ctx, w.Dialect.PruneTallies, t.Start, maxPrunedTallies)
 	}
 	return used, err
 }
 
 // readTally reads how much an actor has begun in a window.
 func readTally(ctx context.Context, r Reader, query string, t driver.Tally) (used int64, err error) {
-	err = QueryRow(ctx, r, into(&used), query, t.Actor, t.Start, t.Until)
+	err = QueryRow(ctx, r, scanInto(&used), query, t.Actor, t.Start, t.Until)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
@@ -49,7 +49,7 @@ func readTally(ctx context.Context, r Reader, query string, t driver.Tally) (use
 
 // CountTally implements [driver.Access].
 func (db access) CountTally(ctx context.Context, t driver.Tally) (used int64, err error) {
-	err = db.write(ctx, "sqlstore.Count", func(ctx context.Context, w *writing) (err error) {
+	err = db.write(ctx, "sqlstore.Count", func(ctx context.Context, w *writeTx) (err error) {
 		used, err = w.countTally(ctx, t)
 		return err
 	})
@@ -59,16 +59,16 @@ func (db access) CountTally(ctx context.Context, t driver.Tally) (used int64, er
 // ReadTally implements [driver.Access].
 func (db access) ReadTally(ctx context.Context, t driver.Tally) (int64, error) {
 	used, err := readTally(ctx, db.Readers, selectTally, t)
-	return used, db.wrap("sqlstore.Counted", err)
+	return used, db.wrapError("sqlstore.Counted", err)
 }
 
 // ReadKeyLimits implements [driver.Access].
 func (db access) ReadKeyLimits(ctx context.Context, id scrollback.KeyID) (set scrollback.KeyLimits, err error) {
-	err = QueryRow(ctx, db.Readers, into(asJSON(&set)), `SELECT limits FROM key_limits WHERE key_id = $1`, id)
+	err = QueryRow(ctx, db.Readers, scanInto(asJSON(&set)), `SELECT limits FROM key_limits WHERE key_id = $1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return set, db.wrap("sqlstore.KeyLimits", err)
+	return set, db.wrapError("sqlstore.KeyLimits", err)
 }
 
 // ListKeysMadeBy implements [driver.Access].
@@ -81,20 +81,20 @@ func (db access) ListKeysMadeBy(ctx context.Context, id scrollback.KeyID) ([]scr
 		makers[made] = set.Maker
 		return err
 	}, `SELECT key_id, limits FROM key_limits WHERE limits LIKE '%"maker":%'`)
-	return driver.CollectMadeKeys(id, makers), db.wrap("sqlstore.MadeBy", err)
+	return driver.CollectMadeKeys(id, makers), db.wrapError("sqlstore.MadeBy", err)
 }
 
 // SetKeyLimits implements [driver.Access].
 func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, set scrollback.KeyLimits) error {
-	return db.write(ctx, "sqlstore.SetKeyLimits", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.SetKeyLimits", func(ctx context.Context, w *writeTx) error {
 		if set == (scrollback.KeyLimits{}) {
-			return w.tx.Run(ctx, `DELETE FROM key_limits WHERE key_id = $1`, id)
+			return w.tx.Queue(ctx, `DELETE FROM key_limits WHERE key_id = $1`, id)
 		}
 		text, err := encodeJSON(set)
 		if err != nil {
 			return err
 		}
-		return w.tx.Run(ctx, `INSERT INTO key_limits (key_id, limits) VALUES ($1, $2)
+		return w.tx.Queue(ctx, `INSERT INTO key_limits (key_id, limits) VALUES ($1, $2)
 			ON CONFLICT (key_id) DO UPDATE SET limits = excluded.limits`, id, text)
 	})
 }

@@ -12,16 +12,16 @@ import (
 // appender appends to the current branch of one conversation within one
 // transaction. Seqs are allocated here and nowhere else.
 type appender struct {
-	*writing
-	c      conversation
+	*writeTx
+	c      conversationRow
 	b      scrollback.Branch
 	grew   bool
 	edited bool
 }
 
 // openLog holds a conversation and its current branch.
-func (w *writing) openLog(ctx context.Context, id scrollback.ConversationID) (*appender, error) {
-	a := &appender{writing: w}
+func (w *writeTx) openLog(ctx context.Context, id scrollback.ConversationID) (*appender, error) {
+	a := &appender{writeTx: w}
 	err := w.holdKnownConversation(ctx, id, &a.c)
 	if err == nil {
 		err = w.holdBranch(ctx, a.c.Branch, &a.b)
@@ -145,9 +145,9 @@ func (db log) AppendEntries(ctx context.Context, q driver.Append) (driver.Append
 	var out driver.AppendResult
 	entries, err := prepareEntries(q.Entries)
 	if err != nil {
-		return out, db.wrap(op, err)
+		return out, db.wrapError(op, err)
 	}
-	err = db.write(ctx, op, func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		a, err := w.openLog(ctx, q.Conversation)
 		if err != nil {
 			return err

@@ -37,7 +37,7 @@ var messageTable = table[scrollback.Message]{columns: []column[scrollback.Messag
 
 // MessageColumns are those of messages; StoredColumns has the hash of a row behind them.
 var (
-	MessageColumns = messageTable.list()
+	MessageColumns = messageTable.columnList()
 	StoredColumns  = MessageColumns + `, hash`
 )
 
@@ -80,12 +80,12 @@ func prepareEntries(entries []driver.Entry) ([]preparedEntry, error) {
 }
 
 // messagePlace are the columns of a message that are known in the transaction which stores it.
-var messagePlace = messageTable.only("conversation_id", "branch", "seq", "sum_tokens", "sum_bytes", "sum_images")
+var messagePlace = messageTable.subset("conversation_id", "branch", "seq", "sum_tokens", "sum_bytes", "sum_images")
 
-var messagePlaces = messageTable.places(messagePlace)
+var messagePlaces = messageTable.columnIndexes(messagePlace)
 
 // insertMessage inserts an entry at the place that m has.
-func (w *writing) insertMessage(ctx context.Context, e preparedEntry, m *scrollback.Message) error {
+func (w *writeTx) insertMessage(ctx context.Context, e preparedEntry, m *scrollback.Message) error {
 	values := make([]any, len(e.values), len(e.values)+1)
 	copy(values, e.values)
 	place, err := messagePlace.values(m)
@@ -100,7 +100,7 @@ func (w *writing) insertMessage(ctx context.Context, e preparedEntry, m *scrollb
 		return err
 	}
 	known := scrollback.Errorf(scrollback.Conflict, "sqlstore", i18n.MessageExists, m.ID)
-	err = w.tx.RunOne(ctx, known, w.Dialect.InsertMessage, append(values, hash)...)
+	err = w.tx.QueueOne(ctx, known, w.Dialect.InsertMessage, append(values, hash)...)
 	if err != nil && w.Dialect.Taken(err) {
 		return known
 	}
@@ -121,7 +121,7 @@ const Path = `WITH RECURSIVE path (branch, parent, at_seq, first, last) AS (
 // ReadMessages implements [driver.Log].
 func (db log) ReadMessages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
 	out, err := db.readPath(ctx, db.Readers, q)
-	return out, db.wrap("sqlstore.Messages", err)
+	return out, db.wrapError("sqlstore.Messages", err)
 }
 
 // readPath reads a run of the path of a branch. Where only some are wanted, it looks at
@@ -178,5 +178,5 @@ func (db log) ReadShape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.
 		out = append(out, b)
 		return err
 	}, db.Dialect.ShapeOfPath, q.Branch, 1, q.Head, q.Bins)
-	return out, db.wrap("sqlstore.Shape", err)
+	return out, db.wrapError("sqlstore.Shape", err)
 }

@@ -26,7 +26,7 @@ const LearnedColumns = `model, factor, facts`
 func (k *learnedModel) scan(r Row) error {
 	var factor float64
 	var facts string
-	if err := r.Scan(&k.model, amount{&factor}, &facts); err != nil {
+	if err := r.Scan(&k.model, lenientFloat{&factor}, &facts); err != nil {
 		return err
 	}
 	if err := decodeJSON(facts, &k.Learned); err != nil {
@@ -40,7 +40,7 @@ func (k *learnedModel) scan(r Row) error {
 	return nil
 }
 
-// encodeFacts is what is known besides the factor, as it is stored.
+// encodeFacts returns what is known besides the factor, as it is stored.
 func encodeFacts(l scrollback.Learned) (string, error) {
 	l.Factor = 0
 	return encodeJSON(l)
@@ -53,17 +53,17 @@ func findModel(ctx context.Context, r Reader, model string) (k learnedModel, err
 	return k, err
 }
 
-func (w *writing) storeModel(ctx context.Context, model string, l scrollback.Learned) error {
+func (w *writeTx) storeModel(ctx context.Context, model string, l scrollback.Learned) error {
 	facts, err := encodeFacts(l)
 	if err != nil {
 		return err
 	}
-	return w.tx.Run(ctx, `INSERT INTO models_learned (model, factor, facts) VALUES ($1, $2, $3)
+	return w.tx.Queue(ctx, `INSERT INTO models_learned (model, factor, facts) VALUES ($1, $2, $3)
 		ON CONFLICT (model) DO UPDATE SET factor = excluded.factor, facts = excluded.facts`, model, l.Factor, facts)
 }
 
 // learnFactor changes the factor of a model, and nothing else.
-func (w *writing) learnFactor(ctx context.Context, u scrollback.UsageRecord, learn driver.FactorUpdate) error {
+func (w *writeTx) learnFactor(ctx context.Context, u scrollback.UsageRecord, learn driver.FactorUpdate) error {
 	k, err := findModel(ctx, w.tx, u.Model)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -72,7 +72,7 @@ func (w *writing) learnFactor(ctx context.Context, u scrollback.UsageRecord, lea
 	if factor == k.Factor {
 		return nil
 	}
-	return w.tx.Run(ctx, w.Dialect.StoreFactor, u.Model, factor)
+	return w.tx.Queue(ctx, w.Dialect.StoreFactor, u.Model, factor)
 }
 
 // ReadLearned implements [driver.Turns].
@@ -81,16 +81,16 @@ func (db turns) ReadLearned(ctx context.Context, model string) (scrollback.Learn
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return k.Learned, db.wrap("sqlstore.Learned", err)
+	return k.Learned, db.wrapError("sqlstore.Learned", err)
 }
 
 // UpdateLearned implements [driver.Turns].
 func (db turns) UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
-	return db.write(ctx, "sqlstore.Teach", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.Teach", func(ctx context.Context, w *writeTx) error {
 		if err := w.holdName(ctx, "model "+model); err != nil {
 			return err
 		}
-		if err := hold(ctx, w.tx, w.Dialect.HoldModel, model); err != nil {
+		if err := lockRows(ctx, w.tx, w.Dialect.HoldModel, model); err != nil {
 			return err
 		}
 		k, err := findModel(ctx, w.tx, model)

@@ -29,15 +29,15 @@ var originTable = table[scrollback.Origin]{columns: []column[scrollback.Origin]{
 // PutOrigin implements [driver.Log].
 func (db log) PutOrigin(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
 	const op = "sqlstore.PutOrigin"
-	return db.write(ctx, op, func(ctx context.Context, w *writing) error {
+	return db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		// A purge that comes first must be seen, and one that comes later must see what is put.
-		var c conversation
+		var c conversationRow
 		err := w.holdKnownConversation(ctx, o.Conversation, &c)
 		if err == nil && instead != "" && instead != o.Conversation {
-			err = w.tx.Run(ctx, `DELETE FROM origins WHERE conversation_id = $1 AND tool = $2 AND id = $3`, instead, o.Tool, o.ID)
+			err = w.tx.Queue(ctx, `DELETE FROM origins WHERE conversation_id = $1 AND tool = $2 AND id = $3`, instead, o.Tool, o.ID)
 		}
 		if err == nil {
-			err = w.tx.Run(ctx, `DELETE FROM purged_origins WHERE origin = $1 AND project = $2`, driver.PurgedKey(o.Tool, o.ID),
+			err = w.tx.Queue(ctx, `DELETE FROM purged_origins WHERE origin = $1 AND project = $2`, driver.PurgedKey(o.Tool, o.ID),
 				c.Project)
 		}
 		if err != nil {
@@ -47,8 +47,8 @@ func (db log) PutOrigin(ctx context.Context, o scrollback.Origin, instead scroll
 		if err != nil {
 			return err
 		}
-		return w.tx.Run(ctx, `INSERT INTO origins `+originTable.insertion()+`
-			ON CONFLICT (conversation_id, tool, id) DO UPDATE SET `+originTable.replacements("conversation_id", "tool", "id"),
+		return w.tx.Queue(ctx, `INSERT INTO origins `+originTable.insertClause()+`
+			ON CONFLICT (conversation_id, tool, id) DO UPDATE SET `+originTable.upsertClause("conversation_id", "tool", "id"),
 			values...)
 	})
 }
@@ -59,7 +59,7 @@ func (db log) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scrollba
 	const op = "sqlstore.Origins"
 	if q.Conversations == nil {
 		out, err := db.readPages(ctx, q, "")
-		return out, db.wrap(op, err)
+		return out, db.wrapError(op, err)
 	}
 	var out []scrollback.Origin
 	of := slices.Clone(q.Conversations)
@@ -67,7 +67,7 @@ func (db log) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scrollba
 	for _, id := range slices.Compact(of) {
 		some, err := db.readPages(ctx, q, id)
 		if err != nil {
-			return nil, db.wrap(op, err)
+			return nil, db.wrapError(op, err)
 		}
 		out = append(out, some...)
 	}
@@ -85,7 +85,7 @@ func (db log) readPages(ctx context.Context, q driver.OriginQuery,
 		read := 0
 		query, args := buildOriginQuery(q, of)
 		var project string
-		err := db.Readers.Query(ctx, originTable.rowsWith(func(o scrollback.Origin) error {
+		err := db.Readers.Query(ctx, originTable.scanEachWith(func(o scrollback.Origin) error {
 			read += 1
 			q.After = o
 			if project != "" && q.Matches(o) && (q.Projects == nil || slices.Contains(q.Projects, project)) {
@@ -136,7 +136,7 @@ func buildOriginQuery(q driver.OriginQuery, of scrollback.ConversationID) (strin
 	if q.Trash {
 		seen = "c.purged_at = 0"
 	}
-	query := `SELECT ` + originTable.list() +
+	query := `SELECT ` + originTable.columnList() +
 		`, coalesce((SELECT c.project FROM conversations c WHERE c.id = origins.conversation_id AND ` + seen +
 		`), '') FROM origins`
 	if len(where) > 0 {
@@ -154,11 +154,11 @@ func (db log) WasOriginPurged(ctx context.Context, tool, id string, projects []s
 		found = found || projects == nil || slices.Contains(projects, project)
 		return err
 	}, `SELECT project FROM purged_origins WHERE origin = $1`, driver.PurgedKey(tool, id))
-	return found, db.wrap("sqlstore.PurgedOrigin", err)
+	return found, db.wrapError("sqlstore.PurgedOrigin", err)
 }
 
 // dropOrigins removes the origins of a conversation that is purged, and marks them as purged.
-func (w *writing) dropOrigins(ctx context.Context, id scrollback.ConversationID, project string) error {
+func (w *writeTx) dropOrigins(ctx context.Context, id scrollback.ConversationID, project string) error {
 	var keys []string
 	err := w.tx.Query(ctx, func(r Row) error {
 		var tool, id string
@@ -168,7 +168,7 @@ func (w *writing) dropOrigins(ctx context.Context, id scrollback.ConversationID,
 	}, `SELECT tool, id FROM origins WHERE conversation_id = $1`, id)
 	for _, key := range keys {
 		if err == nil {
-			err = w.tx.Run(ctx,
+			err = w.tx.Queue(ctx,
 				`INSERT INTO purged_origins (origin, project) VALUES ($1, $2) ON CONFLICT (origin, project) DO NOTHING`, key,
 				project)
 		}
@@ -176,12 +176,12 @@ func (w *writing) dropOrigins(ctx context.Context, id scrollback.ConversationID,
 	if err != nil || len(keys) == 0 {
 		return err
 	}
-	return w.tx.Run(ctx, `DELETE FROM origins WHERE conversation_id = $1`, id)
+	return w.tx.Queue(ctx, `DELETE FROM origins WHERE conversation_id = $1`, id)
 }
 
 // sweepOrigins removes the origins of a conversation that is not there.
-func (w *writing) sweepOrigins(ctx context.Context, id scrollback.ConversationID) error {
-	return w.tx.Run(
+func (w *writeTx) sweepOrigins(ctx context.Context, id scrollback.ConversationID) error {
+	return w.tx.Queue(
 		ctx,
 		`DELETE FROM origins WHERE conversation_id = $1 AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = origins.conversation_id)`,
 		id,

@@ -26,10 +26,10 @@ var projectTable = table[scrollback.Project]{columns: []column[scrollback.Projec
 }}
 
 // Columns of projects that a list shows.
-var projectSummary = projectTable.only("name", "title", "version", "created_at", "updated_at")
+var projectSummary = projectTable.subset("name", "title", "version", "created_at", "updated_at")
 
 // ProjectColumns are those of projects.
-var ProjectColumns = projectTable.list()
+var ProjectColumns = projectTable.columnList()
 
 // ListProjects implements [driver.Access]. If a write comes between its two reads, what is
 // stored is the newer one.
@@ -43,20 +43,20 @@ func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error)
 		return err
 	}, `SELECT project, count(*) FROM conversations WHERE deleted_at = 0 AND agent_of = '' GROUP BY project`)
 	if err != nil {
-		return nil, db.wrap("sqlstore.Projects", err)
+		return nil, db.wrapError("sqlstore.Projects", err)
 	}
 	var out []scrollback.Project
-	err = db.Readers.Query(ctx, projectSummary.rows(func(p scrollback.Project) error {
+	err = db.Readers.Query(ctx, projectSummary.scanEach(func(p scrollback.Project) error {
 		p.Conversations = count[p.Name]
 		delete(count, p.Name)
 		out = append(out, p)
 		return nil
-	}), `SELECT `+projectSummary.list()+` FROM projects WHERE name > ''`)
+	}), `SELECT `+projectSummary.columnList()+` FROM projects WHERE name > ''`)
 	for name, n := range count {
 		out = append(out, scrollback.Project{Name: name, Conversations: n})
 	}
 	slices.SortFunc(out, func(a, b scrollback.Project) int { return cmp.Compare(a.Name, b.Name) })
-	return out, db.wrap("sqlstore.Projects", err)
+	return out, db.wrapError("sqlstore.Projects", err)
 }
 
 // findProject reads a project; sql.ErrNoRows for one that is not stored.
@@ -72,14 +72,14 @@ func (db access) ReadProject(ctx context.Context, name string) (scrollback.Proje
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Project{Name: name}, nil
 	}
-	return p, db.wrap("sqlstore.Project", err)
+	return p, db.wrapError("sqlstore.Project", err)
 }
 
 // PutProject implements [driver.Access].
 func (db access) PutProject(ctx context.Context, name string, now int64,
 	edit func(*scrollback.Project) error) (p scrollback.Project, err error) {
 	var refusal error
-	err = db.write(ctx, "sqlstore.PutProject", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.PutProject", func(ctx context.Context, w *writeTx) error {
 		p = scrollback.Project{}
 		refusal = nil
 		if err := w.holdName(ctx, "project "+name); err != nil {
@@ -103,8 +103,8 @@ func (db access) PutProject(ctx context.Context, name string, now int64,
 		if err != nil {
 			return err
 		}
-		return w.tx.Run(ctx, `INSERT INTO projects `+projectTable.insertion()+`
-			ON CONFLICT (name) DO UPDATE SET `+projectTable.replacements("name"), values...)
+		return w.tx.Queue(ctx, `INSERT INTO projects `+projectTable.insertClause()+`
+			ON CONFLICT (name) DO UPDATE SET `+projectTable.upsertClause("name"), values...)
 	})
 	if err = cmp.Or(refusal, err); err != nil {
 		return scrollback.Project{}, err
@@ -116,7 +116,7 @@ func (db access) PutProject(ctx context.Context, name string, now int64,
 func (db access) DeleteProject(ctx context.Context, name string, judge func(scrollback.Project) error) error {
 	const op = "sqlstore.DeleteProject"
 	var refusal error
-	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
+	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		refusal = nil
 		if err := w.holdName(ctx, "project "+name); err != nil {
 			return err
@@ -131,7 +131,7 @@ func (db access) DeleteProject(ctx context.Context, name string, judge func(scro
 		if refusal = judge(p); refusal != nil {
 			return refusal
 		}
-		return w.tx.Run(ctx, `DELETE FROM projects WHERE name = $1`, name)
+		return w.tx.Queue(ctx, `DELETE FROM projects WHERE name = $1`, name)
 	})
 	return cmp.Or(refusal, err)
 }

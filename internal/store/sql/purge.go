@@ -9,10 +9,10 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// purging is one step of a purge under way.
-type purging struct {
-	*writing
-	c        conversation
+// purgeTx is one step of a purge under way.
+type purgeTx struct {
+	*writeTx
+	c        conversationRow
 	branches []scrollback.Branch
 	kept     map[scrollback.BranchID]int64 // how far each is inherited
 	left     int                           // messages this step may still remove
@@ -23,9 +23,9 @@ type purging struct {
 func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.PurgeResult, error) {
 	const op = "sqlstore.Purge"
 	var out driver.PurgeResult
-	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
-		j := &purging{writing: w, left: p.Limit}
-		err := j.step(ctx, p)
+	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
+		j := &purgeTx{writeTx: w, left: p.Limit}
+		err := j.purgeNext(ctx, p)
 		out = j.out
 		return err
 	})
@@ -35,14 +35,14 @@ func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.Pur
 	return out, nil
 }
 
-func (j *purging) step(ctx context.Context, p driver.Purge) error {
+func (j *purgeTx) purgeNext(ctx context.Context, p driver.Purge) error {
 	err := j.holdConversation(ctx, p.Conversation, &j.c)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		j.out.Done = true
 		return nil
 	}
 	if err == nil && j.c.PurgedAt == 0 {
-		err = j.begin(ctx, p)
+		err = j.hideConversation(ctx, p)
 	}
 	if err == nil {
 		j.branches, err = listBranches(ctx, j.tx, j.c.ID)
@@ -62,18 +62,18 @@ func (j *purging) step(ctx context.Context, p driver.Purge) error {
 		if kept, ok := j.kept[b.ID]; ok {
 			j.out.Kept += kept - b.AtSeq
 		}
-		if err := j.purge(ctx, b); err != nil {
+		if err := j.deleteMessages(ctx, b); err != nil {
 			return err
 		}
 	}
 	if j.left == 0 {
 		return nil // there may be more
 	}
-	return j.finish(ctx, p.Now)
+	return j.finishPurge(ctx, p.Now)
 }
 
-// begin makes the conversation unknown: only what others inherit of it stays.
-func (j *purging) begin(ctx context.Context, p driver.Purge) error {
+// hideConversation makes the conversation unknown: only what others inherit of it stays.
+func (j *purgeTx) hideConversation(ctx context.Context, p driver.Purge) error {
 	const op = "sqlstore.Purge"
 	now := p.Now
 	if p.Spares(j.c.DeletedAt) {
@@ -103,15 +103,15 @@ func (j *purging) begin(ctx context.Context, p driver.Purge) error {
 	if err := j.dropOrigins(ctx, j.c.ID, j.c.Project); err != nil {
 		return err
 	}
-	if err := j.tx.Run(ctx, `DELETE FROM turns WHERE conversation_id = $1`, j.c.ID); err != nil {
+	if err := j.tx.Queue(ctx, `DELETE FROM turns WHERE conversation_id = $1`, j.c.ID); err != nil {
 		return err
 	}
-	return j.tx.Run(ctx, `DELETE FROM receipts WHERE conversation_id = $1`, j.c.ID)
+	return j.tx.Queue(ctx, `DELETE FROM receipts WHERE conversation_id = $1`, j.c.ID)
 }
 
-// purge removes the newest messages of a branch that nobody inherits, also from the
+// deleteMessages removes the newest messages of a branch that nobody inherits, also from the
 // search index. It holds the only statement that deletes messages.
-func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
+func (j *purgeTx) deleteMessages(ctx context.Context, b scrollback.Branch) error {
 	var n int
 	var from int64
 	err := j.tx.Query(ctx, func(r Row) error {
@@ -129,27 +129,27 @@ func (j *purging) purge(ctx context.Context, b scrollback.Branch) error {
 	if err := j.dropHashes(ctx, j.c.ID, b.ID, from); err != nil {
 		return err
 	}
-	return j.tx.Run(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, b.ID, from)
+	return j.tx.Queue(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, b.ID, from)
 }
 
-// finish removes what belonged to the messages, and the conversation itself if nobody
+// finishPurge removes what belonged to the messages, and the conversation itself if nobody
 // inherits anything from it.
-func (j *purging) finish(ctx context.Context, now int64) error {
+func (j *purgeTx) finishPurge(ctx context.Context, now int64) error {
 	for _, b := range j.branches {
 		kept := j.kept[b.ID]
-		if err := j.tx.Run(ctx, `DELETE FROM segments WHERE conversation_id = $1 AND branch = $2 AND last_seq > $3`, j.c.ID,
+		if err := j.tx.Queue(ctx, `DELETE FROM segments WHERE conversation_id = $1 AND branch = $2 AND last_seq > $3`, j.c.ID,
 			b.ID, kept); err != nil {
 			return err
 		}
-		if err := j.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND branch = $2 AND seq > $3`, j.c.ID,
+		if err := j.tx.Queue(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND branch = $2 AND seq > $3`, j.c.ID,
 			b.ID, kept); err != nil {
 			return err
 		}
-		if err := j.trim(ctx, b, now); err != nil {
+		if err := j.trimBranch(ctx, b, now); err != nil {
 			return err
 		}
 	}
-	if err := j.loosen(ctx); err != nil {
+	if err := j.dropMentions(ctx); err != nil {
 		return err
 	}
 	end := func() error { j.c.PurgedAt = now; return j.storeConversation(ctx, &j.c, now) }
@@ -161,7 +161,7 @@ func (j *purging) finish(ctx context.Context, now int64) error {
 	}
 	j.out.Done = true
 	for _, id := range j.c.Ancestors {
-		var a conversation
+		var a conversationRow
 		err := j.holdConversation(ctx, id, &a)
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			continue
@@ -174,8 +174,8 @@ func (j *purging) finish(ctx context.Context, now int64) error {
 	return nil
 }
 
-// trim ends a branch where others leave it, or removes it.
-func (j *purging) trim(ctx context.Context, b scrollback.Branch, now int64) error {
+// trimBranch ends a branch where others leave it, or removes it.
+func (j *purgeTx) trimBranch(ctx context.Context, b scrollback.Branch, now int64) error {
 	kept, ok := j.kept[b.ID]
 	if !ok {
 		return j.deleteBranch(ctx, b.ID)
@@ -192,8 +192,8 @@ func (j *purging) trim(ctx context.Context, b scrollback.Branch, now int64) erro
 	return j.changeBranch(ctx, &b, branchTrim)
 }
 
-// loosen removes the mentions of artifacts that no remaining message names.
-func (j *purging) loosen(ctx context.Context) error {
+// dropMentions removes the mentions of artifacts that no remaining message names.
+func (j *purgeTx) dropMentions(ctx context.Context) error {
 	var mentioned []scrollback.ArtifactID
 	err := j.tx.Query(ctx, listInto(&mentioned), `SELECT artifact FROM mentions WHERE conversation_id = $1 ORDER BY artifact`, j.c.ID)
 	if err != nil || len(mentioned) == 0 {
@@ -214,10 +214,10 @@ func (j *purging) loosen(ctx context.Context) error {
 		}
 	}
 	for _, id := range slices.DeleteFunc(mentioned, func(id scrollback.ArtifactID) bool { return named[id] }) {
-		if err := j.tx.Run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2`, j.c.ID, id); err != nil {
+		if err := j.tx.Queue(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2`, j.c.ID, id); err != nil {
 			return err
 		}
-		if err := hold(ctx, j.tx, j.Dialect.HoldArtifact, id); err != nil {
+		if err := lockRows(ctx, j.tx, j.Dialect.HoldArtifact, id); err != nil {
 			return err
 		}
 		n, err := j.tx.Exec(ctx,

@@ -35,8 +35,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// Migrations are those in the folder of a dialect, for db.
-func Migrations(folder string, d goose.Dialect, db *sql.DB) (*goose.Provider, error) {
+// NewMigrations are those in the folder of a dialect, for db.
+func NewMigrations(folder string, d goose.Dialect, db *sql.DB) (*goose.Provider, error) {
 	dir, err := fs.Sub(migrations, "migrations/"+folder)
 	if err != nil {
 		return nil, err
@@ -91,74 +91,74 @@ func (db *database) ready(ctx context.Context) error {
 	was := int64(-1)
 	is := int64(0)
 	if db.Writer != nil {
-		err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
-			if err := QueryRow(ctx, w.tx, into(&was), db.Dialect.Probe); err != nil {
+		err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
+			if err := QueryRow(ctx, w.tx, scanInto(&was), db.Dialect.Probe); err != nil {
 				return err
 			}
-			if err := w.tx.Run(ctx, db.Dialect.SetProbe((was+1)%probes)); err != nil || db.Dialect.Tried == "" {
+			if err := w.tx.Queue(ctx, db.Dialect.SetProbe((was+1)%probes)); err != nil || db.Dialect.Tried == "" {
 				return err
 			}
-			return w.tx.Run(ctx, db.Dialect.Tried)
+			return w.tx.Queue(ctx, db.Dialect.Tried)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	err := QueryRow(ctx, db.Readers, into(&is), db.Dialect.Probe)
+	err := QueryRow(ctx, db.Readers, scanInto(&is), db.Dialect.Probe)
 	if err == nil {
-		err = QueryRow(ctx, db.Readers, into(new(int64)), `SELECT count(*) FROM conversations WHERE id = ''`)
+		err = QueryRow(ctx, db.Readers, scanInto(new(int64)), `SELECT count(*) FROM conversations WHERE id = ''`)
 	}
 	if err == nil && is == was {
 		return scrollback.Errorf(scrollback.Unavailable, op, i18n.WrittenCannotBeReadBack)
 	}
-	return db.wrap(op, err)
+	return db.wrapError(op, err)
 }
 
-// writing is a transaction of the database.
-type writing struct {
+// writeTx is a transaction of the database.
+type writeTx struct {
 	*database
 	tx Tx
 }
 
 // write runs fn in a transaction and returns when it is durable.
-func (db *database) write(ctx context.Context, op string, fn func(ctx context.Context, w *writing) error) error {
+func (db *database) write(ctx context.Context, op string, fn func(ctx context.Context, w *writeTx) error) error {
 	if db.Writer == nil {
 		return scrollback.Errorf(scrollback.Refused, op, i18n.StoreCanOnlyBeRead)
 	}
 	prune := (db.writes.Add(1)-1)%pruneEvery == 0
 	err := db.Writer.Write(ctx, func(ctx context.Context, tx Tx) error {
-		w := &writing{db, tx}
+		w := &writeTx{db, tx}
 		if err := fn(ctx, w); err != nil || !prune {
 			return err
 		}
 		return w.pruneChanges(ctx, driver.ChangesKept)
 	})
 	if db.Order != nil {
-		db.Order.Wrote()
-		return db.wrap(op, err)
+		db.Order.NoteCommit()
+		return db.wrapError(op, err)
 	}
 	select {
 	case db.committed <- struct{}{}:
 	default: // whoever is told has not looked yet
 	}
-	return db.wrap(op, err)
+	return db.wrapError(op, err)
 }
 
 // holdName lets one transaction at a time go on that names the same thing, for what a row that
 // is not there yet cannot be held for. Where one writes at a time it does nothing.
-func (w *writing) holdName(ctx context.Context, name string) error {
+func (w *writeTx) holdName(ctx context.Context, name string) error {
 	if w.Dialect.HoldName == "" {
 		return nil
 	}
-	return w.tx.Run(ctx, w.Dialect.HoldName, name)
+	return w.tx.Queue(ctx, w.Dialect.HoldName, name)
 }
 
-// settle sees to it that what is committed has its numbers.
-func (db *database) settle(ctx context.Context) error {
+// numberCommits sees to it that what is committed has its numbers.
+func (db *database) numberCommits(ctx context.Context) error {
 	if db.Order == nil || db.Writer == nil {
 		return nil
 	}
-	return db.Order.Settle(ctx)
+	return db.Order.NumberCommits(ctx)
 }
 
 // now is the time of the database's clock in Unix ms.
@@ -169,8 +169,8 @@ func (db *database) now() int64 {
 	return db.Clock().UnixMilli()
 }
 
-// wrap classifies an error of the database; errors of ours pass through.
-func (db *database) wrap(op string, err error) error {
+// wrapError classifies an error of the database; errors of ours pass through.
+func (db *database) wrapError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -197,10 +197,10 @@ func (db *database) wrap(op string, err error) error {
 	return scrollback.Wrap(code, op, err)
 }
 
-// Classify gives a code to errors that are not a database's own: those of the caller's
+// ClassifyError gives a code to errors that are not a database's own: those of the caller's
 // context, the connection and the file system may pass; the rest is a fault of ours, such
 // as a stored column that cannot be read.
-func Classify(err error) scrollback.Code {
+func ClassifyError(err error) scrollback.Code {
 	var file *fs.PathError
 	var system syscall.Errno
 	switch {

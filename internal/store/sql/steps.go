@@ -35,7 +35,7 @@ func (s sentStep) inTurn() string {
 
 // storeStep keeps what a step of a turn sent, unless it went into the turn's row, and the texts
 // that it names.
-func (w *writing) storeStep(ctx context.Context, t *scrollback.Turn, s sentStep) error {
+func (w *writeTx) storeStep(ctx context.Context, t *scrollback.Turn, s sentStep) error {
 	if s.text == "" {
 		return nil
 	}
@@ -47,41 +47,41 @@ func (w *writing) storeStep(ctx context.Context, t *scrollback.Turn, s sentStep)
 	if s.inTurn() != "" {
 		return nil
 	}
-	return w.tx.Run(ctx, w.Dialect.StoreStep, t.ID, s.step, t.Conversation, s.text)
+	return w.tx.Queue(ctx, w.Dialect.StoreStep, t.ID, s.step, t.Conversation, s.text)
 }
 
 // storeText keeps a text that a conversation names, unless the conversation holds it already.
-func (w *writing) storeText(ctx context.Context, id scrollback.ConversationID, hash, content string) error {
+func (w *writeTx) storeText(ctx context.Context, id scrollback.ConversationID, hash, content string) error {
 	held := false
 	err := w.tx.Query(ctx, func(Row) error { held = true; return nil },
 		`SELECT 1 FROM sent_text_uses WHERE conversation_id = $1 AND sha256 = $2`, id, hash)
 	if err != nil || held {
 		return err
 	}
-	err = w.tx.Run(ctx, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+	err = w.tx.Queue(ctx, `INSERT INTO sent_text_uses (conversation_id, sha256) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
 		id, hash)
 	if err != nil {
 		return err
 	}
-	return w.tx.Run(ctx, w.Dialect.InsertText, hash, content)
+	return w.tx.Queue(ctx, w.Dialect.InsertText, hash, content)
 }
 
 // dropSteps removes what the turns of a conversation sent, while they are there, and the
 // texts that no other conversation names.
-func (w *writing) dropSteps(ctx context.Context, id scrollback.ConversationID) error {
-	err := w.tx.Run(ctx, `DELETE FROM turn_steps WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = $1)`, id)
+func (w *writeTx) dropSteps(ctx context.Context, id scrollback.ConversationID) error {
+	err := w.tx.Queue(ctx, `DELETE FROM turn_steps WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = $1)`, id)
 	if err != nil {
 		return err
 	}
-	if err := hold(ctx, w.tx, w.Dialect.HoldTexts, id); err != nil {
+	if err := lockRows(ctx, w.tx, w.Dialect.HoldTexts, id); err != nil {
 		return err
 	}
-	err = w.tx.Run(ctx, `DELETE FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1)
+	err = w.tx.Queue(ctx, `DELETE FROM sent_texts WHERE sha256 IN (SELECT sha256 FROM sent_text_uses WHERE conversation_id = $1)
 		AND NOT EXISTS (SELECT 1 FROM sent_text_uses u WHERE u.sha256 = sent_texts.sha256 AND u.conversation_id <> $1)`, id)
 	if err != nil {
 		return err
 	}
-	return w.tx.Run(ctx, `DELETE FROM sent_text_uses WHERE conversation_id = $1`, id)
+	return w.tx.Queue(ctx, `DELETE FROM sent_text_uses WHERE conversation_id = $1`, id)
 }
 
 // ReadSteps implements [driver.Turns].
@@ -99,7 +99,7 @@ func (db turns) ReadSteps(ctx context.Context, id scrollback.TurnID) ([]scrollba
 	if err == nil {
 		err = db.Readers.Query(ctx, add, `SELECT step, sent FROM turn_steps WHERE turn_id = $1 ORDER BY step`, id)
 	}
-	return out, db.wrap("sqlstore.Steps", err)
+	return out, db.wrapError("sqlstore.Steps", err)
 }
 
 // ReadTexts implements [driver.Turns].
@@ -108,13 +108,13 @@ func (db turns) ReadTexts(ctx context.Context, of scrollback.ConversationID,
 	out := map[string]string{}
 	for _, hash := range hashes {
 		var text string
-		err := QueryRow(ctx, db.Readers, into(&text), `SELECT t.text FROM sent_text_uses u
+		err := QueryRow(ctx, db.Readers, scanInto(&text), `SELECT t.text FROM sent_text_uses u
 			JOIN sent_texts t ON t.sha256 = u.sha256 WHERE u.conversation_id = $1 AND u.sha256 = $2`, of, hash)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}
 		if err != nil {
-			return nil, db.wrap("sqlstore.Texts", err)
+			return nil, db.wrapError("sqlstore.Texts", err)
 		}
 		out[hash] = text
 	}
@@ -127,12 +127,12 @@ func (db turns) ReadMeta(ctx context.Context,
 	out := map[scrollback.TurnID]scrollback.TurnMeta{}
 	for _, id := range ids {
 		var meta scrollback.TurnMeta
-		err := QueryRow(ctx, db.Readers, into(asJSON(&meta)), `SELECT meta FROM turns WHERE id = $1 AND meta <> ''`, id)
+		err := QueryRow(ctx, db.Readers, scanInto(asJSON(&meta)), `SELECT meta FROM turns WHERE id = $1 AND meta <> ''`, id)
 		if errors.Is(err, sql.ErrNoRows) {
 			continue
 		}
 		if err != nil {
-			return nil, db.wrap("sqlstore.Meta", err)
+			return nil, db.wrapError("sqlstore.Meta", err)
 		}
 		out[id] = meta
 	}

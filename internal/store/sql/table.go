@@ -33,17 +33,17 @@ type encoded interface {
 	decode(text string) error
 }
 
-// only is the table with some of its columns, in their order here.
-func (t table[T]) only(names ...string) table[T] {
+// subset returns the table with some of its columns, in their order here.
+func (t table[T]) subset(names ...string) table[T] {
 	out := table[T]{split: t.split, join: t.join}
 	for _, name := range names {
-		out.columns = append(out.columns, t.columns[t.at(name)])
+		out.columns = append(out.columns, t.columns[t.columnIndex(name)])
 	}
 	return out
 }
 
-// at is the place of a column, from 0.
-func (t table[T]) at(name string) int {
+// columnIndex returns the place of a column, from 0.
+func (t table[T]) columnIndex(name string) int {
 	for i, c := range t.columns {
 		if c.name == name {
 			return i
@@ -52,17 +52,17 @@ func (t table[T]) at(name string) int {
 	panic("sqlstore: there is no column " + name)
 }
 
-// places are where the columns of another table are in this one, from 0.
-func (t table[T]) places(of table[T]) []int {
+// columnIndexes returns where the columns of another table are in this one, from 0.
+func (t table[T]) columnIndexes(of table[T]) []int {
 	out := make([]int, len(of.columns))
 	for i, c := range of.columns {
-		out[i] = t.at(c.name)
+		out[i] = t.columnIndex(c.name)
 	}
 	return out
 }
 
-// list is the names of the columns, divided by commas.
-func (t table[T]) list() string {
+// columnList returns the names of the columns, divided by commas.
+func (t table[T]) columnList() string {
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		names[i] = c.name
@@ -70,15 +70,15 @@ func (t table[T]) list() string {
 	return strings.Join(names, ", ")
 }
 
-// insertion is what follows INSERT INTO and the name of the table. More are columns whose
+// insertClause returns what follows INSERT INTO and the name of the table. More are columns whose
 // values follow those of the row.
-func (t table[T]) insertion(more ...string) string {
-	return `(` + strings.Join(append([]string{t.list()}, more...), ", ") + `) VALUES (` +
-		marks(len(t.columns)+len(more)) + `)`
+func (t table[T]) insertClause(more ...string) string {
+	return `(` + strings.Join(append([]string{t.columnList()}, more...), ", ") + `) VALUES (` +
+		parameters(len(t.columns)+len(more)) + `)`
 }
 
-// assignments are what follows SET: all columns but the first, which is the key and $1.
-func (t table[T]) assignments() string {
+// setClause returns what follows SET: all columns but the first, which is the key and $1.
+func (t table[T]) setClause() string {
 	var b strings.Builder
 	for i, c := range t.columns[1:] {
 		if i > 0 {
@@ -89,9 +89,9 @@ func (t table[T]) assignments() string {
 	return b.String()
 }
 
-// replacements are what follows DO UPDATE SET: all columns that are not of the key, as they
+// upsertClause returns what follows DO UPDATE SET: all columns that are not of the key, as they
 // would have been inserted.
-func (t table[T]) replacements(key ...string) string {
+func (t table[T]) upsertClause(key ...string) string {
 	var out []string
 	for _, c := range t.columns {
 		isKey := false
@@ -105,17 +105,17 @@ func (t table[T]) replacements(key ...string) string {
 	return strings.Join(out, ", ")
 }
 
-// mark is the n-th parameter of a statement, from 1.
-func mark(n int) string { return "$" + strconv.Itoa(n) }
+// parameter returns the n-th parameter of a statement, from 1.
+func parameter(n int) string { return "$" + strconv.Itoa(n) }
 
-// marks is "$1, $2, … $n".
-func marks(n int) string {
+// parameters returns "$1, $2, … $n".
+func parameters(n int) string {
 	var b strings.Builder
 	for i := range n {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(mark(i + 1))
+		b.WriteString(parameter(i + 1))
 	}
 	return b.String()
 }
@@ -136,22 +136,22 @@ func (t table[T]) values(v *T) ([]any, error) {
 			out[i] = text
 			continue
 		}
-		out[i] = pointed(field)
+		out[i] = derefField(field)
 	}
 	return out, nil
 }
 
 // scan reads a row. Columns that are encoded and cannot be read leave their fields empty; the
 // first of them is the error, and the rest of the row is there.
-func (t table[T]) scan(v *T, r Row) error { return t.scanFields(v, t.fields(v), r) }
+func (t table[T]) scan(v *T, r Row) error { return t.scanFields(v, t.listFields(v), r) }
 
-// rows reads each row into a T of its own, and hands it on.
-func (t table[T]) rows(each func(T) error) func(Row) error { return t.rowsWith(each) }
+// scanEach reads each row into a T of its own, and hands it on.
+func (t table[T]) scanEach(each func(T) error) func(Row) error { return t.scanEachWith(each) }
 
-// rowsWith reads each row, whose last columns are stored in more.
-func (t table[T]) rowsWith(each func(T) error, more ...any) func(Row) error {
+// scanEachWith reads each row, whose last columns are stored in more.
+func (t table[T]) scanEachWith(each func(T) error, more ...any) func(Row) error {
 	v := new(T)
-	fields := append(t.fields(v), more...)
+	fields := append(t.listFields(v), more...)
 	return func(r Row) error {
 		*v = *new(T)
 		if err := t.scanFields(v, fields, r); err != nil {
@@ -163,13 +163,13 @@ func (t table[T]) rowsWith(each func(T) error, more ...any) func(Row) error {
 
 // appendTo reads rows to the end of a list.
 func (t table[T]) appendTo(out *[]T) func(Row) error {
-	return t.rows(func(v T) error {
+	return t.scanEach(func(v T) error {
 		*out = append(*out, v)
 		return nil
 	})
 }
 
-func (t table[T]) fields(v *T) []any {
+func (t table[T]) listFields(v *T) []any {
 	out := make([]any, len(t.columns))
 	for i, c := range t.columns {
 		out[i] = c.field(v)
@@ -208,10 +208,10 @@ func (t table[T]) nameAt(i int) string {
 func scanField(field any, v any) error {
 	e, ok := field.(encoded)
 	if !ok {
-		return assign(field, v)
+		return assignValue(field, v)
 	}
 	var text string
-	if err := assign(&text, v); err != nil {
+	if err := assignValue(&text, v); err != nil {
 		return err
 	}
 	return e.decode(text)
@@ -240,7 +240,7 @@ func (f textField) decode(text string) error {
 	return nil
 }
 
-// encodeJSON is a column that holds JSON; the zero of a pointer, slice or raw message is stored
+// encodeJSON returns a column that holds JSON; the zero of a pointer, slice or raw message is stored
 // as an empty text.
 func encodeJSON(v any) (string, error) {
 	if s, ok := encodeEmpty(v); ok {
@@ -262,7 +262,7 @@ func encodeJSON(v any) (string, error) {
 	return "", nil
 }
 
-// encodeEmpty is the column of what is empty, as most are: without an encoder.
+// encodeEmpty returns the column of what is empty, as most are: without an encoder.
 func encodeEmpty(v any) (string, bool) {
 	switch v := v.(type) {
 	case scrollback.Draft:

@@ -37,14 +37,14 @@ var turnTable = table[scrollback.Turn]{columns: []column[scrollback.Turn]{
 
 // Columns of turns that change together.
 var (
-	turnStep = turnTable.only("id", "state", "lease_until", "draft", "open_calls", "reply", "finish_reason", "failure",
+	turnStep = turnTable.subset("id", "state", "lease_until", "draft", "open_calls", "reply", "finish_reason", "failure",
 		"window_mark", "ended_at", "last_seq", "meta")
-	turnDraft     = turnTable.only("id", "draft", "lease_until")
-	turnDraftMeta = turnTable.only("id", "draft", "lease_until", "meta")
+	turnDraft     = turnTable.subset("id", "draft", "lease_until")
+	turnDraftMeta = turnTable.subset("id", "draft", "lease_until", "meta")
 )
 
 // TurnColumns are those of turns, without what the first step sent.
-var TurnColumns = turnTable.list()
+var TurnColumns = turnTable.columnList()
 
 var selectTurn = `SELECT ` + TurnColumns + ` FROM turns WHERE id = $1`
 
@@ -61,12 +61,12 @@ func (db *database) findTurn(ctx context.Context, id scrollback.TurnID, t *scrol
 }
 
 // holdTurn reads a turn, which stays as it is until the transaction ends.
-func (w *writing) holdTurn(ctx context.Context, id scrollback.TurnID, t *scrollback.Turn) error {
+func (w *writeTx) holdTurn(ctx context.Context, id scrollback.TurnID, t *scrollback.Turn) error {
 	return missingTurn(id, QueryRow(ctx, w.tx, scanTurn(t), w.Dialect.HoldTurn, id))
 }
 
 // holdOwnedTurn reads an open turn for its owner, and holds it.
-func (w *writing) holdOwnedTurn(ctx context.Context, id scrollback.TurnID, owner string, t *scrollback.Turn) error {
+func (w *writeTx) holdOwnedTurn(ctx context.Context, id scrollback.TurnID, owner string, t *scrollback.Turn) error {
 	err := w.holdTurn(ctx, id, t)
 	if err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return err
@@ -85,21 +85,21 @@ func missingTurn(id scrollback.TurnID, err error) error {
 	return err
 }
 
-func (w *writing) insertTurn(ctx context.Context, t *scrollback.Turn) error {
+func (w *writeTx) insertTurn(ctx context.Context, t *scrollback.Turn) error {
 	values, err := turnTable.values(t)
 	if err != nil {
 		return err
 	}
-	return w.tx.Run(ctx, `INSERT INTO turns `+turnTable.insertion(), values...)
+	return w.tx.Queue(ctx, `INSERT INTO turns `+turnTable.insertClause(), values...)
 }
 
 // storeTurn stores what may change of a turn.
-func (w *writing) storeTurn(ctx context.Context, t *scrollback.Turn) error {
+func (w *writeTx) storeTurn(ctx context.Context, t *scrollback.Turn) error {
 	return w.changeTurn(ctx, t, turnStep)
 }
 
 // storeTurnSending is storeTurn, and stores what its first step sent unless that is empty.
-func (w *writing) storeTurnSending(ctx context.Context, t *scrollback.Turn, sent string) error {
+func (w *writeTx) storeTurnSending(ctx context.Context, t *scrollback.Turn, sent string) error {
 	if sent == "" {
 		return w.storeTurn(ctx, t)
 	}
@@ -108,17 +108,17 @@ func (w *writing) storeTurnSending(ctx context.Context, t *scrollback.Turn, sent
 		return err
 	}
 	values = append(values, sent)
-	return w.tx.Run(ctx, `UPDATE turns SET `+turnStep.assignments()+`, sent = `+mark(len(values))+` WHERE id = $1`,
+	return w.tx.Queue(ctx, `UPDATE turns SET `+turnStep.setClause()+`, sent = `+parameter(len(values))+` WHERE id = $1`,
 		values...)
 }
 
 // changeTurn stores some columns of a turn.
-func (w *writing) changeTurn(ctx context.Context, t *scrollback.Turn, columns table[scrollback.Turn]) error {
+func (w *writeTx) changeTurn(ctx context.Context, t *scrollback.Turn, columns table[scrollback.Turn]) error {
 	values, err := columns.values(t)
 	if err != nil {
 		return err
 	}
-	return w.tx.Run(ctx, `UPDATE turns SET `+columns.assignments()+` WHERE id = $1`, values...)
+	return w.tx.Queue(ctx, `UPDATE turns SET `+columns.setClause()+` WHERE id = $1`, values...)
 }
 
 // Begin implements [driver.Turns].
@@ -126,9 +126,9 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 	var out driver.BeginResult
 	entries, err := prepareEntries(b.Entries)
 	if err != nil {
-		return out, db.wrap("sqlstore.Begin", err)
+		return out, db.wrapError("sqlstore.Begin", err)
 	}
-	err = db.write(ctx, "sqlstore.Begin", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.Begin", func(ctx context.Context, w *writeTx) error {
 		out = driver.BeginResult{}
 		a, err := w.openLog(ctx, b.Turn.Conversation)
 		if err != nil {
@@ -194,7 +194,7 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 }
 
 // findReplay looks for a turn that the same key began.
-func (w *writing) findReplay(ctx context.Context, b driver.BeginRequest, t *scrollback.Turn) (bool, error) {
+func (w *writeTx) findReplay(ctx context.Context, b driver.BeginRequest, t *scrollback.Turn) (bool, error) {
 	want := b.Turn.Idempotency
 	if want.Key == "" {
 		return false, nil
@@ -213,7 +213,7 @@ func (w *writing) findReplay(ctx context.Context, b driver.BeginRequest, t *scro
 
 // SaveDraft implements [driver.Turns].
 func (db turns) SaveDraft(ctx context.Context, s driver.SavedDraft) (stop bool, err error) {
-	err = db.write(ctx, "sqlstore.Save", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.Save", func(ctx context.Context, w *writeTx) error {
 		stop = false
 		var t scrollback.Turn
 		if err := w.holdOwnedTurn(ctx, s.Turn, s.Owner, &t); err != nil {
@@ -236,13 +236,13 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 	var out driver.AppendResult
 	entries, err := prepareEntries(f.Entries)
 	if err != nil {
-		return out, db.wrap("sqlstore.Finish", err)
+		return out, db.wrapError("sqlstore.Finish", err)
 	}
 	sent, err := prepareStep(f.Sent, f.Texts)
 	if err != nil {
-		return out, db.wrap("sqlstore.Finish", err)
+		return out, db.wrapError("sqlstore.Finish", err)
 	}
-	err = db.write(ctx, "sqlstore.Finish", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.Finish", func(ctx context.Context, w *writeTx) error {
 		out = driver.AppendResult{}
 		var t scrollback.Turn
 		if err := w.holdOwnedTurn(ctx, f.Turn, f.Owner, &t); err != nil {
@@ -298,7 +298,7 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 
 // TakeOver implements [driver.Turns].
 func (db turns) TakeOver(ctx context.Context, o driver.Takeover) (t scrollback.Turn, err error) {
-	err = db.write(ctx, "sqlstore.TakeOver", func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, "sqlstore.TakeOver", func(ctx context.Context, w *writeTx) error {
 		t = scrollback.Turn{}
 		if err := w.holdTurn(ctx, o.Turn, &t); err != nil || t.State != scrollback.TurnOpen ||
 			driver.HoldsConversation(t, o.Now) {
@@ -320,32 +320,32 @@ func (db turns) TakeOver(ctx context.Context, o driver.Takeover) (t scrollback.T
 
 // Stop implements [driver.Turns].
 func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
-	return db.write(ctx, "sqlstore.Stop", func(ctx context.Context, w *writing) error {
+	return db.write(ctx, "sqlstore.Stop", func(ctx context.Context, w *writeTx) error {
 		var t scrollback.Turn
 		if err := w.holdTurn(ctx, id, &t); err != nil {
 			return err
 		}
-		return w.tx.Run(ctx, `UPDATE turns SET cancel = 1 WHERE id = $1 AND state = 'open'`, id)
+		return w.tx.Queue(ctx, `UPDATE turns SET cancel = 1 WHERE id = $1 AND state = 'open'`, id)
 	})
 }
 
 // Get implements [driver.Turns].
 func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
 	var t scrollback.Turn
-	return t, db.wrap("sqlstore.Turn", db.findTurn(ctx, id, &t))
+	return t, db.wrapError("sqlstore.Turn", db.findTurn(ctx, id, &t))
 }
 
 // GetLast implements [driver.Turns].
 func (db turns) GetLast(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
 	var t scrollback.Turn
-	var c conversation
+	var c conversationRow
 	if err := db.findKnownConversation(ctx, id, &c); err != nil {
-		return t, db.wrap("sqlstore.Last", err)
+		return t, db.wrapError("sqlstore.Last", err)
 	}
 	if c.LastTurn == "" {
 		return t, scrollback.Errorf(scrollback.NotFound, "sqlstore.Last", i18n.ConversationHadNoTurnYet, id)
 	}
-	return t, db.wrap("sqlstore.Last", db.findTurn(ctx, c.LastTurn, &t))
+	return t, db.wrapError("sqlstore.Last", db.findTurn(ctx, c.LastTurn, &t))
 }
 
 // troubledTurns follows the path of branch $1 as [driver.Log]'s Messages does, and repeats the
@@ -366,5 +366,5 @@ func (db turns) ListUnsuccessful(ctx context.Context, q driver.TurnQuery) ([]scr
 	var out []scrollback.Turn
 	err := db.Readers.Query(ctx, turnTable.appendTo(&out), troubledTurns, q.Branch, q.From, q.To, q.Limit)
 	slices.Reverse(out)
-	return out, db.wrap("sqlstore.Troubled", err)
+	return out, db.wrapError("sqlstore.Troubled", err)
 }

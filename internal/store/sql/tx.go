@@ -35,16 +35,16 @@ type Tx interface {
 	// Exec runs a statement and returns how many rows it changed.
 	Exec(ctx context.Context, statement string, args ...any) (rows int64, err error)
 
-	// Run runs a statement whose result nobody waits for: where the database is far away it
+	// Queue runs a statement whose result nobody waits for: where the database is far away it
 	// is sent with the next one, or with the commit.
-	Run(ctx context.Context, statement string, args ...any) error
+	Queue(ctx context.Context, statement string, args ...any) error
 
-	// RunOne is Run for a statement that changes one row; missed is the error if it changes none.
-	RunOne(ctx context.Context, missed error, statement string, args ...any) error
+	// QueueOne is Queue for a statement that changes one row; missed is the error if it changes none.
+	QueueOne(ctx context.Context, missed error, statement string, args ...any) error
 
-	// Kept has the rows that are known without reading them; nil where other processes write
+	// Cache has the rows that are known without reading them; nil where other processes write
 	// at the same time. Whatever changes a row of its tables says so to it.
-	Kept() *Kept
+	Cache() *RowCache
 }
 
 // Writer runs transactions that may write.
@@ -58,14 +58,14 @@ type Writer interface {
 	Close() error
 }
 
-// Order numbers what was committed, in one order for everybody: transactions that commit
+// CommitOrder numbers what was committed, in one order for everybody: transactions that commit
 // beside each other do not do so in the order of numbers that they would take.
-type Order interface {
-	// Settle numbers what is committed and has no number yet.
-	Settle(ctx context.Context) error
+type CommitOrder interface {
+	// NumberCommits numbers what is committed and has no number yet.
+	NumberCommits(ctx context.Context) error
 
-	// Wrote is called after each commit; it does not wait.
-	Wrote()
+	// NoteCommit is called after each commit; it does not wait.
+	NoteCommit()
 
 	// News has something when changes were numbered, here or elsewhere.
 	News() <-chan struct{}
@@ -82,7 +82,7 @@ type Database struct {
 
 	// Order is where rows are numbered after they were committed; nil where they are as they
 	// are written.
-	Order Order
+	Order CommitOrder
 
 	// Copy writes one snapshot of the database to a new file; see [driver.Admin].
 	Copy func(ctx context.Context, path string) error
@@ -133,8 +133,8 @@ func QueryRow(ctx context.Context, r Reader, scan func(Row) error, query string,
 	return err
 }
 
-// into scans a row into these places.
-func into(dest ...any) func(Row) error {
+// scanInto scans a row into these places.
+func scanInto(dest ...any) func(Row) error {
 	return func(r Row) error { return r.Scan(dest...) }
 }
 
@@ -148,9 +148,9 @@ func listInto[T any](out *[]T) func(Row) error {
 	}
 }
 
-// hold runs a statement that locks rows until the transaction ends. It is empty where one
+// lockRows runs a statement that locks rows until the transaction ends. It is empty where one
 // transaction writes at a time, and then nothing is done.
-func hold(ctx context.Context, tx Tx, statement string, args ...any) error {
+func lockRows(ctx context.Context, tx Tx, statement string, args ...any) error {
 	if statement == "" {
 		return nil
 	}

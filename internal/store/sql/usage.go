@@ -8,12 +8,12 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// whole scans what should be a whole number: anything else is read as -1, and a number
+// lenientInt scans what should be a whole number: anything else is read as -1, and a number
 // beyond int64, which SQLite stores as a real number, as the greatest. Neither is in bounds.
-type whole struct{ n *int64 }
+type lenientInt struct{ n *int64 }
 
 // Scan implements sql.Scanner.
-func (w whole) Scan(v any) error {
+func (w lenientInt) Scan(v any) error {
 	*w.n = -1
 	switch v := v.(type) {
 	case int64:
@@ -26,11 +26,11 @@ func (w whole) Scan(v any) error {
 	return nil
 }
 
-// amount scans a real number in the same way.
-type amount struct{ n *float64 }
+// lenientFloat scans a real number in the same way.
+type lenientFloat struct{ n *float64 }
 
 // Scan implements sql.Scanner.
-func (a amount) Scan(v any) error {
+func (a lenientFloat) Scan(v any) error {
 	*a.n = -1
 	switch v := v.(type) {
 	case int64:
@@ -42,28 +42,28 @@ func (a amount) Scan(v any) error {
 }
 
 var usageDayTable = table[scrollback.UsageDay]{columns: []column[scrollback.UsageDay]{
-	{"day", func(d *scrollback.UsageDay) any { return whole{&d.Day} }},
+	{"day", func(d *scrollback.UsageDay) any { return lenientInt{&d.Day} }},
 	{"model", func(d *scrollback.UsageDay) any { return &d.Model }},
 	{"project", func(d *scrollback.UsageDay) any { return &d.Project }},
 	{"currency", func(d *scrollback.UsageDay) any { return &d.Currency }},
-	{"calls", func(d *scrollback.UsageDay) any { return whole{&d.Calls} }},
-	{"estimated_calls", func(d *scrollback.UsageDay) any { return whole{&d.EstimatedCalls} }},
-	{"input_tokens", func(d *scrollback.UsageDay) any { return whole{&d.InputTokens} }},
-	{"cached_tokens", func(d *scrollback.UsageDay) any { return whole{&d.CachedTokens} }},
-	{"cache_write_tokens", func(d *scrollback.UsageDay) any { return whole{&d.CacheWriteTokens} }},
-	{"output_tokens", func(d *scrollback.UsageDay) any { return whole{&d.OutputTokens} }},
-	{"reasoning_tokens", func(d *scrollback.UsageDay) any { return whole{&d.ReasoningTokens} }},
-	{"total_tokens", func(d *scrollback.UsageDay) any { return whole{&d.TotalTokens} }},
-	{"cost", func(d *scrollback.UsageDay) any { return amount{&d.Cost} }},
+	{"calls", func(d *scrollback.UsageDay) any { return lenientInt{&d.Calls} }},
+	{"estimated_calls", func(d *scrollback.UsageDay) any { return lenientInt{&d.EstimatedCalls} }},
+	{"input_tokens", func(d *scrollback.UsageDay) any { return lenientInt{&d.InputTokens} }},
+	{"cached_tokens", func(d *scrollback.UsageDay) any { return lenientInt{&d.CachedTokens} }},
+	{"cache_write_tokens", func(d *scrollback.UsageDay) any { return lenientInt{&d.CacheWriteTokens} }},
+	{"output_tokens", func(d *scrollback.UsageDay) any { return lenientInt{&d.OutputTokens} }},
+	{"reasoning_tokens", func(d *scrollback.UsageDay) any { return lenientInt{&d.ReasoningTokens} }},
+	{"total_tokens", func(d *scrollback.UsageDay) any { return lenientInt{&d.TotalTokens} }},
+	{"cost", func(d *scrollback.UsageDay) any { return lenientFloat{&d.Cost} }},
 }}
 
 // UsageDayColumns are those of usage_days.
-var UsageDayColumns = usageDayTable.list()
+var UsageDayColumns = usageDayTable.columnList()
 
 // scanUsageDay reads sums as far as they can be believed, and reports whether something else is
 // stored.
 func scanUsageDay(each func(d scrollback.UsageDay, broken bool) error) func(Row) error {
-	return usageDayTable.rows(func(d scrollback.UsageDay) error {
+	return usageDayTable.scanEach(func(d scrollback.UsageDay) error {
 		d.Estimated = d.EstimatedCalls > 0
 		d, broken := d.Checked()
 		return each(d, broken)
@@ -97,16 +97,16 @@ type usageRecord struct {
 }
 
 // UsageColumns are those of usage_records, without the number.
-var UsageColumns = usageTable.list()
+var UsageColumns = usageTable.columnList()
 
 // enterUsage books calls: each by itself, in the sums of its day, and in what is known about
 // its model.
-func (w *writing) enterUsage(ctx context.Context, project string, records []scrollback.UsageRecord,
+func (w *writeTx) enterUsage(ctx context.Context, project string, records []scrollback.UsageRecord,
 	learn driver.FactorUpdate) error {
 	for _, u := range records {
 		values, err := usageTable.values(&usageRecord{u, project})
 		if err == nil {
-			err = w.tx.Run(ctx, w.Dialect.InsertUsage, values...)
+			err = w.tx.Queue(ctx, w.Dialect.InsertUsage, values...)
 		}
 		if err == nil {
 			err = w.addUsage(ctx, project, u)
@@ -123,7 +123,7 @@ func (w *writing) enterUsage(ctx context.Context, project string, records []scro
 
 // addUsage adds a call to the sums of its day: here, where a sum stops at its bounds and a broken
 // one is repaired. In SQL it would become a real number that no reader expects.
-func (w *writing) addUsage(ctx context.Context, project string, u scrollback.UsageRecord) error {
+func (w *writeTx) addUsage(ctx context.Context, project string, u scrollback.UsageRecord) error {
 	d := scrollback.UsageDay{Day: scrollback.DayOf(u.At), Model: u.Model, Project: project}
 	if !w.Dialect.AddsUsage {
 		err := w.tx.Query(ctx, scanUsageDay(func(sums scrollback.UsageDay, _ bool) error { d = sums; return nil }),
@@ -138,12 +138,12 @@ func (w *writing) addUsage(ctx context.Context, project string, u scrollback.Usa
 	return w.storeUsageDay(ctx, d)
 }
 
-func (w *writing) storeUsageDay(ctx context.Context, d scrollback.UsageDay) error {
+func (w *writeTx) storeUsageDay(ctx context.Context, d scrollback.UsageDay) error {
 	values, err := usageDayTable.values(&d)
 	if err != nil {
 		return err
 	}
-	return w.tx.Run(ctx, w.Dialect.StoreUsageDay, values...)
+	return w.tx.Queue(ctx, w.Dialect.StoreUsageDay, values...)
 }
 
 // ListUsageDays implements [driver.Access].
@@ -153,7 +153,7 @@ func (db access) ListUsageDays(ctx context.Context, first, last int64) ([]scroll
 		out = append(out, d)
 		return nil
 	}), db.Dialect.UsageDays, first, last)
-	return out, db.wrap("sqlstore.UsageDays", err)
+	return out, db.wrapError("sqlstore.UsageDays", err)
 }
 
 // DivideUsage implements [driver.Access].
@@ -173,7 +173,7 @@ func (db access) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]s
 		parts.AddCall(e.UsageRecord, e.Project)
 		return nil
 	}, selectUsage+where, args...)
-	return parts.ListSums(), db.wrap("sqlstore.UsageParts", err)
+	return parts.ListSums(), db.wrapError("sqlstore.UsageParts", err)
 }
 
 // SumSpending implements [driver.Access]. It adds up as real numbers, which do not overflow.
@@ -187,9 +187,9 @@ func (db access) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrol
 		args = []any{q.Currency, q.Key, q.Day * scrollback.DayMS, (q.Day + 1) * scrollback.DayMS}
 	}
 	var tokens, cost float64
-	err := QueryRow(ctx, db.Readers, into(&tokens, &cost), query, args...)
+	err := QueryRow(ctx, db.Readers, scanInto(&tokens, &cost), query, args...)
 	sum := scrollback.Usage{TotalTokens: int64(min(tokens, scrollback.MaxSumTokens)), Cost: cost}
-	return scrollback.Usage{Currency: q.Currency}.Add(sum), db.wrap("sqlstore.Spent", err)
+	return scrollback.Usage{Currency: q.Currency}.Add(sum), db.wrapError("sqlstore.Spent", err)
 }
 
 // usageEntry is a row of usage_records as it is read.
@@ -207,10 +207,10 @@ const selectUsage = `SELECT u.n, u.model, u.at, coalesce(u.project, c.project, '
 // scan reads a row.
 func (e *usageEntry) scan(r Row) error {
 	var estimated int64
-	if err := r.Scan(&e.n, &e.Model, &e.At, &e.Project, &e.Placed, &e.Totaled, whole{&e.InputTokens},
-		whole{&e.CachedTokens}, whole{&e.CacheWriteTokens}, whole{&e.OutputTokens}, whole{&e.ReasoningTokens},
-		whole{&e.TotalTokens},
-		amount{&e.Cost}, &e.Currency, whole{&estimated}, &e.Key, &e.Conversation, &e.Purpose); err != nil {
+	if err := r.Scan(&e.n, &e.Model, &e.At, &e.Project, &e.Placed, &e.Totaled, lenientInt{&e.InputTokens},
+		lenientInt{&e.CachedTokens}, lenientInt{&e.CacheWriteTokens}, lenientInt{&e.OutputTokens},
+		lenientInt{&e.ReasoningTokens}, lenientInt{&e.TotalTokens},
+		lenientFloat{&e.Cost}, &e.Currency, lenientInt{&estimated}, &e.Key, &e.Conversation, &e.Purpose); err != nil {
 		return err
 	}
 	e.Estimated = estimated != 0

@@ -10,10 +10,10 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Bind is what a database stores of an argument, as it is read back: truth is a number. The
+// BindValue returns what a database stores of an argument, as it is read back: truth is a number. The
 // types that rows are made of are told apart without reflection, which costs more than the
 // statement.
-func Bind(arg any) (driver.Value, error) {
+func BindValue(arg any) (driver.Value, error) {
 	switch v := arg.(type) {
 	case nil, string, int64, float64, []byte:
 		return v, nil
@@ -55,8 +55,8 @@ func numberOf(b bool) int64 {
 	return 0
 }
 
-// pointed is what a pointer to a field points at.
-func pointed(field any) any {
+// derefField returns what a pointer to a field points at.
+func derefField(field any) any {
 	switch p := field.(type) {
 	case *string:
 		return *p
@@ -70,9 +70,9 @@ func pointed(field any) any {
 		return *p
 	case *[]byte:
 		return *p
-	case whole:
+	case lenientInt:
 		return *p.n
-	case amount:
+	case lenientFloat:
 		return *p.n
 	}
 	return reflect.ValueOf(field).Elem().Interface()
@@ -95,12 +95,12 @@ func (r Row) Scan(dest ...any) error {
 	return nil
 }
 
-// assign stores a column in what it is scanned into. What does not fit goes the way of
+// assignValue stores a column in what it is scanned into. What does not fit goes the way of
 // database/sql, which converts it or says why it cannot.
-func assign(dest any, v driver.Value) error {
+func assignValue(dest any, v driver.Value) error {
 	switch v := v.(type) {
 	case string:
-		if text(dest, v) {
+		if assignText(dest, v) {
 			return nil
 		}
 	case int64:
@@ -127,10 +127,10 @@ func assign(dest any, v driver.Value) error {
 			return nil
 		}
 	}
-	return convert(dest, v)
+	return convertValue(dest, v)
 }
 
-func text(dest any, v string) bool {
+func assignText(dest any, v string) bool {
 	switch d := dest.(type) {
 	case *string:
 		*d = v
@@ -158,9 +158,9 @@ func text(dest any, v string) bool {
 	return true
 }
 
-// convert is for what few columns hold: other types, and values of another type than their
+// convertValue is for what few columns hold: other types, and values of another type than their
 // column is read as.
-func convert(dest any, v driver.Value) error {
+func convertValue(dest any, v driver.Value) error {
 	switch d := dest.(type) {
 	case sql.Scanner:
 		return d.Scan(v)

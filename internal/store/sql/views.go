@@ -36,14 +36,14 @@ var segmentTable = table[scrollback.Segment]{columns: []column[scrollback.Segmen
 	{"created_at", func(s *scrollback.Segment) any { return &s.CreatedAt }},
 }}
 
-var selectSegment = `SELECT ` + segmentTable.list() + ` FROM segments WHERE id = $1`
+var selectSegment = `SELECT ` + segmentTable.columnList() + ` FROM segments WHERE id = $1`
 
-func (w *writing) insertSegment(ctx context.Context, s *scrollback.Segment) error {
+func (w *writeTx) insertSegment(ctx context.Context, s *scrollback.Segment) error {
 	values, err := segmentTable.values(s)
 	if err != nil {
 		return err
 	}
-	return w.tx.Run(ctx, `INSERT INTO segments `+segmentTable.insertion(), values...)
+	return w.tx.Queue(ctx, `INSERT INTO segments `+segmentTable.insertClause(), values...)
 }
 
 // storedReceipt is a receipt as it is inserted, with a number above those of its conversation.
@@ -68,14 +68,14 @@ var receiptTable = table[storedReceipt]{columns: []column[storedReceipt]{
 }}
 
 // ReceiptColumns are those of receipts, without the number and the view after an undoing.
-var ReceiptColumns = receiptTable.list()
+var ReceiptColumns = receiptTable.columnList()
 
-func (w *writing) insertReceipt(ctx context.Context, r storedReceipt) error {
+func (w *writeTx) insertReceipt(ctx context.Context, r storedReceipt) error {
 	values, err := receiptTable.values(&r)
 	if err != nil {
 		return err
 	}
-	return w.tx.Run(ctx, w.Dialect.InsertReceipt, values...)
+	return w.tx.Queue(ctx, w.Dialect.InsertReceipt, values...)
 }
 
 var foldTable = table[driver.Fold]{columns: []column[driver.Fold]{
@@ -87,8 +87,8 @@ var foldTable = table[driver.Fold]{columns: []column[driver.Fold]{
 }}
 
 // openView holds a branch and its conversation, of which the view is to change.
-func (w *writing) openView(ctx context.Context, id scrollback.BranchID) (*appender, error) {
-	a := &appender{writing: w}
+func (w *writeTx) openView(ctx context.Context, id scrollback.BranchID) (*appender, error) {
+	a := &appender{writeTx: w}
 	err := w.holdBranch(ctx, id, &a.b)
 	if err == nil {
 		err = w.holdKnownConversation(ctx, a.b.Conversation, &a.c)
@@ -121,8 +121,8 @@ func (a *appender) leaveOut(ctx context.Context, without []int64) error {
 
 // CommitFold implements [driver.Views].
 func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
-	return db.write(ctx, "sqlstore.Commit", func(ctx context.Context, w *writing) error {
-		a := &appender{writing: w}
+	return db.write(ctx, "sqlstore.Commit", func(ctx context.Context, w *writeTx) error {
+		a := &appender{writeTx: w}
 		if err := w.holdKnownConversation(ctx, c.Conversation, &a.c); err != nil {
 			return err
 		}
@@ -159,14 +159,14 @@ func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
 func (db views) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Receipt, error) {
 	const op = "sqlstore.Unfold"
 	var out scrollback.Receipt
-	err := db.write(ctx, op, func(ctx context.Context, w *writing) error {
+	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		out = scrollback.Receipt{}
 		a, err := w.openView(ctx, u.Branch)
 		if err != nil {
 			return err
 		}
 		var found []driver.Fold
-		err = w.tx.Query(ctx, foldTable.appendTo(&found), `SELECT `+foldTable.list()+` FROM receipts
+		err = w.tx.Query(ctx, foldTable.appendTo(&found), `SELECT `+foldTable.columnList()+` FROM receipts
 			WHERE conversation_id = $1 AND branch = $2 AND undone_at = 0 AND segments > 0 ORDER BY n DESC LIMIT 1`, a.c.ID, u.Branch)
 		switch {
 		case err != nil:
@@ -184,7 +184,7 @@ func (db views) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Rec
 		if err != nil {
 			return err
 		}
-		err = w.tx.Run(ctx, `UPDATE receipts SET undone_at = $2, view_after = $3 WHERE n = $1`, undone.Number, u.Now, after)
+		err = w.tx.Queue(ctx, `UPDATE receipts SET undone_at = $2, view_after = $3 WHERE n = $1`, undone.Number, u.Now, after)
 		if err != nil {
 			return err
 		}
@@ -199,7 +199,7 @@ func (db views) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Rec
 // RedoFold implements [driver.Views].
 func (db views) RedoFold(ctx context.Context, r driver.FoldRedo) (out scrollback.Receipt, err error) {
 	const op = "sqlstore.Refold"
-	err = db.write(ctx, op, func(ctx context.Context, w *writing) error {
+	err = db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		a, err := w.openView(ctx, r.Branch)
 		if err != nil {
 			return err
@@ -208,7 +208,7 @@ func (db views) RedoFold(ctx context.Context, r driver.FoldRedo) (out scrollback
 			return scrollback.Errorf(scrollback.Conflict, op, i18n.BranchViewChangedMeanwhile, r.Branch)
 		}
 		var found []driver.Fold
-		err = w.tx.Query(ctx, foldTable.appendTo(&found), `SELECT `+foldTable.list()+` FROM receipts
+		err = w.tx.Query(ctx, foldTable.appendTo(&found), `SELECT `+foldTable.columnList()+` FROM receipts
 			WHERE n = $1 AND branch = $2 AND undone_at <> 0 AND view_after <> ''`, r.Number, r.Branch)
 		if err != nil {
 			return err
@@ -216,7 +216,7 @@ func (db views) RedoFold(ctx context.Context, r driver.FoldRedo) (out scrollback
 		if len(found) == 0 {
 			return scrollback.Errorf(scrollback.Conflict, op, i18n.CompactionNotUndoneAnyMore)
 		}
-		if err := w.tx.Run(ctx, `UPDATE receipts SET undone_at = 0, view_after = '' WHERE n = $1`, r.Number); err != nil {
+		if err := w.tx.Queue(ctx, `UPDATE receipts SET undone_at = 0, view_after = '' WHERE n = $1`, r.Number); err != nil {
 			return err
 		}
 		out = found[0].Receipt
@@ -236,7 +236,7 @@ func (db views) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([
 			err = scrollback.Errorf(scrollback.NotFound, op, i18n.NoSegment, id)
 		}
 		if err != nil {
-			return nil, db.wrap(op, err)
+			return nil, db.wrapError(op, err)
 		}
 	}
 	return out, nil
@@ -260,7 +260,7 @@ func (db views) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fol
 	}
 	var out []driver.Fold
 	err := db.Readers.Query(ctx, foldTable.appendTo(&out), query, q.Branch, q.Limit)
-	return out, db.wrap("sqlstore.Folds", err)
+	return out, db.wrapError("sqlstore.Folds", err)
 }
 
 // ListReceipts implements [driver.Views].
@@ -273,5 +273,5 @@ func (db views) ListReceipts(ctx context.Context, id scrollback.ConversationID,
 		out = append(out, receipt)
 		return err
 	}, `SELECT receipt, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n DESC LIMIT $2`, id, limit)
-	return out, db.wrap("sqlstore.Receipts", err)
+	return out, db.wrapError("sqlstore.Receipts", err)
 }

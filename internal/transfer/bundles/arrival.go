@@ -35,17 +35,17 @@ type Installation struct {
 // bundledConversation is one conversation of a bundle: what the bundle says about it, and what is
 // here. Ids are those that it has here.
 type bundledConversation struct {
-	*store.Arrival
+	*store.Comparison
 	conv     bundle.Conversation
 	branches map[scrollback.BranchID]scrollback.Branch
 	mentions map[scrollback.ArtifactID]scrollback.Artifact
 
-	batch []store.Incoming // of branch grows
+	batch []store.IncomingMessage // of branch grows
 	grows scrollback.BranchID
 	size  int
 
-	pending store.Adopt                                  // small things that wait for a full batch
-	final   store.Adopt                                  // what becomes visible together
+	pending store.Adoption                               // small things that wait for a full batch
+	final   store.Adoption                               // what becomes visible together
 	last    []store.Growth                               // and the messages that become visible with it
 	rollups []scrollback.Segment                         // of a copy, until what they hold is made
 	made    map[scrollback.SegmentID]*scrollback.Segment // of a copy

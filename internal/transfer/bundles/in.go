@@ -109,9 +109,9 @@ func (b *bundleImport) checkBundle(ctx context.Context) error {
 	}
 	v := bundle.Visit{
 		Conversation: func(c bundle.Conversation) error { return b.beginConversation(ctx, c) },
-		Segment:      func(s scrollback.Segment) error { return b.at.Segment(ctx, s) },
-		Branch:       func(r bundle.Branch) error { return b.at.Branch(ctx, r.Branch) },
-		Message:      func(m scrollback.Message) error { return b.at.Message(ctx, m) },
+		Segment:      func(s scrollback.Segment) error { return b.at.CompareSegment(ctx, s) },
+		Branch:       func(r bundle.Branch) error { return b.at.CompareBranch(ctx, r.Branch) },
+		Message:      func(m scrollback.Message) error { return b.at.CompareMessage(ctx, m) },
 	}
 	if b.copy != nil { // nothing of it can be here; only its ids are noted
 		v.Segment = func(s scrollback.Segment) error { b.copy.AddName(string(s.ID), ""); return nil }
@@ -120,7 +120,7 @@ func (b *bundleImport) checkBundle(ctx context.Context) error {
 	}
 	var err error
 	if b.manifest, err = bundle.Check(b.r, b.Limits, render, v); err == nil && b.copy == nil {
-		err = b.at.End(ctx)
+		err = b.at.EndComparison(ctx)
 	}
 	return err
 }
@@ -131,14 +131,14 @@ func (b *bundleImport) beginConversation(ctx context.Context, c bundle.Conversat
 		return err
 	}
 	if b.at != nil && b.copy == nil {
-		if err := b.at.End(ctx); err != nil {
+		if err := b.at.EndComparison(ctx); err != nil {
 			return err
 		}
 	}
 	if err := AdaptSettings(b.View, &c.Conversation, b.q.Project); err != nil {
 		return err
 	}
-	if err := b.Store.Move.Admits(c.Conversation); err != nil {
+	if err := b.Store.Move.CheckFields(c.Conversation); err != nil {
 		return err
 	}
 	if b.copy != nil {
@@ -150,7 +150,7 @@ func (b *bundleImport) beginConversation(ctx context.Context, c bundle.Conversat
 		made:     map[scrollback.SegmentID]*scrollback.Segment{}}
 	b.order = append(b.order, b.at)
 	var err error
-	if b.at.Arrival, err = b.Store.Move.Arrive(ctx, c.ID); err != nil {
+	if b.at.Comparison, err = b.Store.Move.BeginComparison(ctx, c.ID); err != nil {
 		return err
 	}
 	foreign := func(id scrollback.ConversationID) bool { return !slices.Contains(b.at.Ancestors, id) }
@@ -284,7 +284,7 @@ func (b *bundleImport) addMessage(ctx context.Context, m scrollback.Message) err
 		}
 		a.grows = m.Branch
 	}
-	in := store.Incoming{Message: m}
+	in := store.IncomingMessage{Message: m}
 	for id := range m.Parts.Artifacts() {
 		if art, ok := a.mentions[id]; ok {
 			in.Mentions = append(in.Mentions, art)
@@ -302,7 +302,7 @@ func (b *bundleImport) flushBatch(ctx context.Context) error {
 	if grow == nil {
 		return nil
 	}
-	if err := b.Store.Move.Adopt(ctx, store.Adopt{Conversation: b.at.fullConversation()}, grow...); err != nil {
+	if err := b.Store.Move.AdoptHistory(ctx, store.Adoption{Conversation: b.at.fullConversation()}, grow...); err != nil {
 		return err
 	}
 	if b.q.Progress != nil {
@@ -354,7 +354,7 @@ func (b *bundleImport) writeDerived(ctx context.Context) error {
 			c.RepeatEnvironment()
 		}
 	}
-	return b.Store.Move.Adopt(ctx, a.final, a.last...)
+	return b.Store.Move.AdoptHistory(ctx, a.final, a.last...)
 }
 
 // writeSegment stores a segment that is not here.
@@ -384,7 +384,7 @@ func (b *bundleImport) adaptSegment(ctx context.Context, s *scrollback.Segment) 
 	var err error
 	if len(s.Children) == 0 {
 		var ms []scrollback.Message
-		if ms, err = b.Store.Messages(ctx, s.Branch, s.FirstSeq, s.LastSeq); err != nil {
+		if ms, err = b.Store.ReadMessages(ctx, s.Branch, s.FirstSeq, s.LastSeq); err != nil {
 			return err
 		}
 		if s.Hash, err = scrollback.HashMessages(ms); err == nil {
@@ -430,7 +430,7 @@ func (b *bundleImport) writeViews(ctx context.Context, r bundle.Branch) error {
 		return b.flushPending(ctx, adoptBatch)
 	}
 	_, old := a.Views[r.ID]
-	view := store.MendView{Branch: r.ID, IfViewVersion: a.Views[r.ID], View: r.View}
+	view := store.ViewRepair{Branch: r.ID, IfViewVersion: a.Views[r.ID], View: r.View}
 	empty := store.Growth{Branch: r.Branch, IfHead: r.AtSeq} // if no messages come with it
 	switch {
 	case a.isVisible() && old && a.Heads[r.ID] >= r.HeadSeq:
@@ -442,7 +442,7 @@ func (b *bundleImport) writeViews(ctx context.Context, r bundle.Branch) error {
 		a.final.Views = append(a.final.Views, view)
 		return nil
 	case !old && r.HeadSeq == r.AtSeq:
-		if err := b.Store.Move.Adopt(ctx, store.Adopt{Conversation: a.fullConversation()}, empty); err != nil {
+		if err := b.Store.Move.AdoptHistory(ctx, store.Adoption{Conversation: a.fullConversation()}, empty); err != nil {
 			return err
 		}
 	}
@@ -457,8 +457,8 @@ func (b *bundleImport) flushPending(ctx context.Context, enough int) error {
 		return nil
 	}
 	p.Conversation = b.at.fullConversation()
-	err := b.Store.Move.Adopt(ctx, *p)
-	*p = store.Adopt{}
+	err := b.Store.Move.AdoptHistory(ctx, *p)
+	*p = store.Adoption{}
 	return err
 }
 
@@ -476,7 +476,7 @@ func (b *bundleImport) walkBundle(v bundle.Visit) error {
 
 // discardCopy takes back what a failed copy wrote, as far as it can: nobody sees it.
 func (b *bundleImport) discardCopy(ctx context.Context, id scrollback.ConversationID) {
-	if purged, err := b.Store.Purge(ctx, id, 0); err == nil {
+	if purged, err := b.Store.PurgeConversation(ctx, id, 0); err == nil {
 		_, _, _ = b.Archive.DeleteConversation(ctx, id, purged.Loose)
 	}
 }

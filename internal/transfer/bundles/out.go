@@ -76,7 +76,7 @@ func (x *bundleExport) planPortions(ctx context.Context, id scrollback.Conversat
 	if err != nil {
 		return err
 	}
-	own, err := x.Store.Move.Branches(ctx, id)
+	own, err := x.Store.Move.ListBranches(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (x *bundleExport) planPortions(ctx context.Context, id scrollback.Conversat
 	}
 	for _, b := range own {
 		for seq := b.AtSeq; b.Parent != "" && !mine[b.Parent]; seq = b.AtSeq {
-			if b, err = x.Store.Move.Branch(ctx, b.Parent); err != nil {
+			if b, err = x.Store.Move.FindBranch(ctx, b.Parent); err != nil {
 				return err
 			}
 			of := others[b.Conversation]
@@ -142,7 +142,7 @@ func (x *bundleExport) planPortions(ctx context.Context, id scrollback.Conversat
 
 // findDraft returns the newest turn of a conversation if what it wrote is not stored as a message yet, or nil.
 func (x *bundleExport) findDraft(ctx context.Context, id scrollback.ConversationID) (*scrollback.Turn, error) {
-	t, err := x.Store.Turns.Last(ctx, id)
+	t, err := x.Store.Turns.GetLast(ctx, id)
 	if scrollback.CodeOf(err) == scrollback.NotFound {
 		return nil, nil
 	}
@@ -171,7 +171,7 @@ func (x *bundleExport) collectArtifacts(ctx context.Context) ([]scrollback.Artif
 		if err != nil {
 			return nil, err
 		}
-		for r, err := range x.Store.Refs.Own(ctx, p.ID, scrollback.RefArtifact) {
+		for r, err := range x.Store.Refs.WalkOwn(ctx, p.ID, scrollback.RefArtifact) {
 			if err != nil {
 				return nil, err
 			}
@@ -186,7 +186,7 @@ func (x *bundleExport) collectArtifacts(ctx context.Context) ([]scrollback.Artif
 			if before[id] {
 				continue
 			}
-			r, err := x.Store.Refs.In(ctx, lineage, scrollback.ArtifactRef(id))
+			r, err := x.Store.Refs.GetIn(ctx, lineage, scrollback.ArtifactRef(id))
 			if err != nil {
 				return nil, err
 			}
@@ -213,7 +213,7 @@ func newArtifact(r scrollback.RefEntry) scrollback.Artifact {
 func (x *bundleExport) namedArtifacts(ctx context.Context, p *exportPortion) (map[scrollback.ArtifactID]bool, error) {
 	out := map[scrollback.ArtifactID]bool{}
 	for _, b := range p.branches {
-		for m, err := range x.Store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
+		for m, err := range x.Store.WalkMessages(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
 			if err != nil {
 				return nil, err
 			}
@@ -263,7 +263,7 @@ func (x *bundleExport) writePortion(ctx context.Context, p *exportPortion) error
 		}
 	}
 	for _, b := range p.branches {
-		for m, err := range x.Store.Walk(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
+		for m, err := range x.Store.WalkMessages(ctx, b.ID, b.AtSeq+1, b.HeadSeq) {
 			if err == nil {
 				err = x.w.AddMessage(m)
 			}
@@ -283,7 +283,7 @@ func (x *bundleExport) writePortion(ctx context.Context, p *exportPortion) error
 
 // writeSegments writes the segments that lie on the portion.
 func (x *bundleExport) writeSegments(ctx context.Context, p *exportPortion) error {
-	for r, err := range x.Store.Refs.Own(ctx, p.ID, scrollback.RefHistory) {
+	for r, err := range x.Store.Refs.WalkOwn(ctx, p.ID, scrollback.RefHistory) {
 		if err != nil {
 			return err
 		}
@@ -294,7 +294,7 @@ func (x *bundleExport) writeSegments(ctx context.Context, p *exportPortion) erro
 		if err != nil {
 			return scrollback.Wrap(scrollback.Internal, "transfer.Export", err)
 		}
-		found, err := x.Store.Segments(ctx, []scrollback.SegmentID{scrollback.SegmentID(id)})
+		found, err := x.Store.ReadSegments(ctx, []scrollback.SegmentID{scrollback.SegmentID(id)})
 		if err != nil {
 			return err
 		}
@@ -310,7 +310,7 @@ func (x *bundleExport) writeSegments(ctx context.Context, p *exportPortion) erro
 // writeFiles writes the Markdown files of a portion's segments.
 func (x *bundleExport) writeFiles(ctx context.Context, p *exportPortion) error {
 	for _, id := range p.segments {
-		found, err := x.Store.Segments(ctx, []scrollback.SegmentID{id})
+		found, err := x.Store.ReadSegments(ctx, []scrollback.SegmentID{id})
 		if err != nil {
 			return err
 		}
@@ -327,7 +327,7 @@ func (x *bundleExport) writeFiles(ctx context.Context, p *exportPortion) error {
 
 // writeReceipts writes the receipts, except those that came while the bundle was written.
 func (x *bundleExport) writeReceipts(ctx context.Context, p *exportPortion) error {
-	for f, err := range x.Store.Move.Folds(ctx, p.ID) {
+	for f, err := range x.Store.Move.WalkReceipts(ctx, p.ID) {
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,7 @@ func (b *batch) run(ctx context.Context, query string, args ...any) error {
 			bytes += len(s)
 		}
 	}
-	return b.add(ctx, step{do: func(ctx context.Context, tx sqlstore.Tx) error { return tx.Run(ctx, query, args...) }},
+	return b.add(ctx, step{do: func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, query, args...) }},
 		bytes)
 }
 
@@ -103,14 +103,14 @@ func (m *mover) store(ctx context.Context, tx sqlstore.Tx, t *table, rows [][]an
 	switch {
 	case t == messages:
 		if slices.ContainsFunc(rows, func(row []any) bool { return unhashed(row) }) {
-			if err := tx.Run(ctx, sqlstore.RestartHashing); err != nil {
+			if err := tx.Queue(ctx, sqlstore.RestartHashing); err != nil {
 				return err
 			}
 		}
 		return m.to.Insert(ctx, tx, rows)
 	case t.sums:
 		for _, row := range rows {
-			if err := tx.Run(ctx, m.to.Dialect.StoreUsageDay, row...); err != nil {
+			if err := tx.Queue(ctx, m.to.Dialect.StoreUsageDay, row...); err != nil {
 				return err
 			}
 		}
@@ -137,7 +137,7 @@ func (m *mover) store(ctx context.Context, tx sqlstore.Tx, t *table, rows [][]an
 			}
 			all = append(all, number)
 		}
-		if err := tx.Run(ctx, t.inserts(n, more...), all...); err != nil {
+		if err := tx.Queue(ctx, t.inserts(n, more...), all...); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -172,13 +172,13 @@ func (m *mover) number(ctx context.Context, tx sqlstore.Tx, t *table) (int64, er
 	}
 }
 
-// purge removes the messages of a branch from a seq on, as a purge of the source has.
-func (b *batch) purge(ctx context.Context, branch string, from int64) error {
+// deleteMessages removes the messages of a branch from a seq on, as a purge of the source has.
+func (b *batch) deleteMessages(ctx context.Context, branch string, from int64) error {
 	return b.add(ctx, step{do: func(ctx context.Context, tx sqlstore.Tx) error {
 		if err := sqlstore.NotePurged(ctx, &b.m.to.Dialect, tx, scrollback.BranchID(branch), from); err != nil {
 			return err
 		}
-		return tx.Run(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, branch, from)
+		return tx.Queue(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, branch, from)
 	}}, 0)
 }
 
@@ -191,7 +191,7 @@ func args(row sqlstore.Row) []any {
 	return out
 }
 
-// weigh is about how many bytes a row has.
+// weigh returns about how many bytes a row has.
 func weigh(row []driver.Value) (n int64) {
 	for _, v := range row {
 		switch v := v.(type) {

@@ -148,7 +148,7 @@ func (b *batch) dropBranches(ctx context.Context, id string, lines []string) err
 	there, err := b.m.to.branches(ctx, id)
 	for _, branch := range there {
 		if err == nil && !slices.Contains(lines, branch) {
-			err = b.purge(ctx, branch, 0)
+			err = b.deleteMessages(ctx, branch, 0)
 		}
 	}
 	return err
@@ -201,10 +201,10 @@ func (b *batch) common(ctx context.Context, branch string) (seq int64, err error
 			return 0, err
 		}
 		if here == there {
-			return here.last, b.purge(ctx, branch, here.last+1)
+			return here.last, b.deleteMessages(ctx, branch, here.last+1)
 		}
 	}
-	return 0, b.purge(ctx, branch, 0)
+	return 0, b.deleteMessages(ctx, branch, 0)
 }
 
 // from is the query for the messages of branch $1 behind seq $2.

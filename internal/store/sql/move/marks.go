@@ -121,7 +121,7 @@ func (m *mover) mark(ctx context.Context, kind string, keys []string) error {
 				args = append(args, key)
 				rows = append(rows, fmt.Sprintf("($1, $%d, 0)", i+2))
 			}
-			if err := tx.Run(ctx, `INSERT INTO move_marks (kind, key, k) VALUES `+strings.Join(rows, ", ")+
+			if err := tx.Queue(ctx, `INSERT INTO move_marks (kind, key, k) VALUES `+strings.Join(rows, ", ")+
 				` ON CONFLICT DO NOTHING`, args...); err != nil {
 				return err
 			}
@@ -165,7 +165,7 @@ func (m *mover) unmark(ctx context.Context, read []marked) error {
 		for some := range slices.Chunk(one.numbers, idsEach) {
 			err := m.from.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
 				for _, k := range some {
-					if err := tx.Run(ctx, `DELETE FROM move_marks WHERE kind = $1 AND key = $2 AND k = $3`, one.kind, one.key,
+					if err := tx.Queue(ctx, `DELETE FROM move_marks WHERE kind = $1 AND key = $2 AND k = $3`, one.kind, one.key,
 						k); err != nil {
 						return err
 					}

@@ -80,11 +80,11 @@ func (s *Side) write(ctx context.Context, fn func(ctx context.Context, tx sqlsto
 // writeOnce runs fn in a transaction.
 func (s *Side) writeOnce(ctx context.Context, fn func(ctx context.Context, tx sqlstore.Tx) error) error {
 	err := s.wrap(s.Writer.Write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
-		tx.Kept().Clear() // whatever fn changes
+		tx.Cache().Clear() // whatever fn changes
 		return fn(ctx, tx)
 	}))
 	if s.Order != nil {
-		s.Order.Wrote()
+		s.Order.NoteCommit()
 	}
 	return err
 }
@@ -92,7 +92,7 @@ func (s *Side) writeOnce(ctx context.Context, fn func(ctx context.Context, tx sq
 // run runs statements, each in a transaction of its own.
 func (s *Side) run(ctx context.Context, statements []string) error {
 	for _, statement := range statements {
-		err := s.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error { return tx.Run(ctx, statement) })
+		err := s.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, statement) })
 		if err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func (m *mover) finish(ctx context.Context, closed bool) error {
 // where it is.
 func Cancel(ctx context.Context, from *Side) error { return from.run(ctx, from.Forget) }
 
-// newID is a name that nothing else has.
+// newID returns a name that nothing else has.
 func newID() string {
 	b := make([]byte, 8)
 	rand.Read(b) //nolint:errcheck // it never fails

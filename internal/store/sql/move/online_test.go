@@ -239,7 +239,7 @@ func TestBusyIsCompared(t *testing.T) {
 	b := target.side(t)
 	for _, harm := range []string{`DROP TRIGGER messages_append_only`,
 		`UPDATE messages SET parts = '[]' WHERE id = 'fffffff8 0'`} {
-		ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error { return tx.Run(ctx, harm) }))
+		ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, harm) }))
 	}
 	calls := 0
 	_, err := move.Move(t.Context(), source.side(t), b,
@@ -418,7 +418,7 @@ func TestDiffers(t *testing.T) {
 			talk(t, d, "fffffff3", 3)
 			moveAll(t, source, target, move.Options{})
 			b := target.side(t)
-			ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error { return tx.Run(ctx, harm) }))
+			ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, harm) }))
 			_, err := move.Move(t.Context(), source.side(t), b, move.Options{Finish: true})
 			about := map[string]string{"table": "table projects", "stranger": "conversation stranger"}[name]
 			if about == "" {

@@ -34,7 +34,7 @@ func load(ctx context.Context, s *Side, name string) (value string, err error) {
 }
 
 func keep(ctx context.Context, tx sqlstore.Tx, name, value string) error {
-	return tx.Run(ctx,
+	return tx.Queue(ctx,
 		`INSERT INTO move_state (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name,
 		value)
 }
@@ -115,7 +115,7 @@ func (m *mover) begin(ctx context.Context) error {
 	m.id = newID()
 	err := m.from.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
 		for _, statement := range []string{`DELETE FROM move_state`, `DELETE FROM move_marks`} {
-			if err := tx.Run(ctx, statement); err != nil {
+			if err := tx.Queue(ctx, statement); err != nil {
 				return err
 			}
 		}
@@ -123,7 +123,7 @@ func (m *mover) begin(ctx context.Context) error {
 	})
 	if err == nil {
 		err = m.to.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
-			return tx.Run(ctx, `INSERT INTO numbers (name, last) VALUES ($1, 0) ON CONFLICT DO NOTHING`, mark+m.id)
+			return tx.Queue(ctx, `INSERT INTO numbers (name, last) VALUES ($1, 0) ON CONFLICT DO NOTHING`, mark+m.id)
 		})
 	}
 	if err != nil {
@@ -143,7 +143,7 @@ func (m *mover) take(ctx context.Context) error {
 		return err
 	}
 	return m.to.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
-		return tx.Run(ctx, `UPDATE numbers SET last = $2 WHERE name = $1`, mark+m.id, m.run)
+		return tx.Queue(ctx, `UPDATE numbers SET last = $2 WHERE name = $1`, mark+m.id, m.run)
 	})
 }
 
@@ -244,14 +244,14 @@ func (m *mover) reopen(ctx context.Context) error {
 		return err
 	}
 	return note(ctx, m, func(ctx context.Context, tx sqlstore.Tx) error {
-		return tx.Run(ctx, `DELETE FROM move_state WHERE name = $1`, stateClosed)
+		return tx.Queue(ctx, `DELETE FROM move_state WHERE name = $1`, stateClosed)
 	})
 }
 
 // moved says on the target that it is complete, and then on the source that it is.
 func (m *mover) moved(ctx context.Context) error {
 	if m.to.Order != nil {
-		if err := m.to.Order.Settle(ctx); err != nil {
+		if err := m.to.Order.NumberCommits(ctx); err != nil {
 			return m.to.wrap(err)
 		}
 	}
@@ -271,6 +271,6 @@ func (s *Side) leave(ctx context.Context) error {
 		return err
 	}
 	return s.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
-		return tx.Run(ctx, `DELETE FROM numbers WHERE name LIKE 'move %'`)
+		return tx.Queue(ctx, `DELETE FROM numbers WHERE name LIKE 'move %'`)
 	})
 }

@@ -57,7 +57,7 @@ func classify(err error) scrollback.Code {
 	case retryable(err), lostConnection(err), pgconn.Timeout(err):
 		return scrollback.Unavailable
 	case state == "":
-		return sqlstore.Classify(err)
+		return sqlstore.ClassifyError(err)
 	case state == codeForbidden:
 		return scrollback.Refused
 	case state == codeClosed:

@@ -54,7 +54,7 @@ func migrate(ctx context.Context, db *sql.DB, migrations *goose.Provider, log *s
 // exists is an error if a database has nothing of ours.
 func (c *connection) exists(ctx context.Context) error {
 	const op = "postgres.Open"
-	migrations, err := sqlstore.Migrations("postgres", goose.DialectPostgres, c.writers)
+	migrations, err := sqlstore.NewMigrations("postgres", goose.DialectPostgres, c.writers)
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func insertMessages(ctx context.Context, tx sqlstore.Tx, rows [][]any) error {
 			b.WriteString(")")
 			args = append(args, row...)
 		}
-		err := tx.Run(ctx, `WITH added AS (INSERT INTO messages (`+sqlstore.StoredColumns+`) VALUES `+b.String()+`
+		err := tx.Queue(ctx, `WITH added AS (INSERT INTO messages (`+sqlstore.StoredColumns+`) VALUES `+b.String()+`
 			RETURNING conversation_id, branch, seq)
 			INSERT INTO pending_messages (conversation_id, branch, seq, k) SELECT conversation_id, branch, seq,
 			CAST(floor(extract(epoch FROM statement_timestamp()) * 1000000) AS BIGINT) FROM added`, args...)

@@ -62,7 +62,7 @@ const (
 		RETURNING pg_notify($2, '')`
 )
 
-// order implements [sqlstore.Order].
+// order implements [sqlstore.CommitOrder].
 type order struct {
 	writers *sql.DB
 	again   func(ctx context.Context, do func(context.Context) error) error // tries again what may pass
@@ -100,7 +100,7 @@ func (o *order) run(ctx context.Context) {
 		case <-o.wake:
 		case <-often.C:
 		}
-		err := o.Settle(ctx)
+		err := o.NumberCommits(ctx)
 		if err != nil && ctx.Err() == nil && !failed {
 			o.log.Warn("what was written could not be numbered yet", "error", err)
 		}
@@ -115,10 +115,10 @@ func (o *order) run(ctx context.Context) {
 // Close ends run.
 func (o *order) Close() { o.stop(); <-o.done }
 
-// Wrote implements [sqlstore.Order].
-func (o *order) Wrote() { ring(o.wake) }
+// NoteCommit implements [sqlstore.CommitOrder].
+func (o *order) NoteCommit() { ring(o.wake) }
 
-// News implements [sqlstore.Order].
+// News implements [sqlstore.CommitOrder].
 func (o *order) News() <-chan struct{} { return o.news }
 
 // ring leaves a sign on a channel, unless there is one.
@@ -129,9 +129,9 @@ func ring(c chan struct{}) {
 	}
 }
 
-// Settle implements [sqlstore.Order]. What came of one that began while somebody waited holds
+// NumberCommits implements [sqlstore.CommitOrder]. What came of one that began while somebody waited holds
 // for who waited too: while there is no database, nobody waits for each of those before.
-func (o *order) Settle(ctx context.Context) error {
+func (o *order) NumberCommits(ctx context.Context) error {
 	asked := time.Now()
 	select {
 	case o.turn <- struct{}{}:

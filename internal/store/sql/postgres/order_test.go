@@ -37,7 +37,7 @@ func TestSettlingFailsForAllWhoWait(t *testing.T) {
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				if err := o.Settle(t.Context()); !errors.Is(err, down) {
+				if err := o.NumberCommits(t.Context()); !errors.Is(err, down) {
 					t.Errorf("got %v", err)
 				}
 			})
@@ -45,7 +45,7 @@ func TestSettlingFailsForAllWhoWait(t *testing.T) {
 		synctest.Wait()
 		hurried, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := o.Settle(hurried); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > patience/2 {
+		if err := o.NumberCommits(hurried); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > patience/2 {
 			t.Errorf("who had a second got %v after %v", err, time.Since(began))
 		}
 		all.Wait()
@@ -70,7 +70,7 @@ func TestNumbersWhenTheClockWasSetBack(t *testing.T) {
 		('c', 'a', 2, 6), ('c', 'a', 3, 7), ('c', 'a', 4, 8)`); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Order.Settle(t.Context()); err != nil {
+	if err := d.Order.NumberCommits(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := d.Writer.(*writer).db.QueryContext(t.Context(),
@@ -163,7 +163,7 @@ func numbersBehind(t *testing.T, level string, d sqlstore.Database, dsn string) 
 	if err := <-settled; err != nil && (!errors.As(err, &failed) || failed.Code != codeSerialization) {
 		t.Errorf("%s: %v", level, err)
 	}
-	must(t, d.Order.Settle(ctx))
+	must(t, d.Order.NumberCommits(ctx))
 	var changes, distinct, last, left int
 	must(t, conn.QueryRow(ctx, `SELECT count(*), count(DISTINCT n), (SELECT last FROM numbers WHERE name = 'change'),
 		(SELECT count(*) FROM pending_changes) FROM changes`).Scan(&changes, &distinct, &last, &left))

@@ -78,7 +78,7 @@ func database(ctx context.Context, dsn string, o *Options) (sqlstore.Database, e
 // database is what a driver runs on, with its tables made; it closes c if that fails.
 func (c *connection) database(ctx context.Context) (sqlstore.Database, error) {
 	log := c.log
-	migrations, err := sqlstore.Migrations("postgres", goose.DialectPostgres, c.writers)
+	migrations, err := sqlstore.NewMigrations("postgres", goose.DialectPostgres, c.writers)
 	if err == nil {
 		err = migrate(ctx, c.writers, migrations, log)
 	}
@@ -122,7 +122,7 @@ var dialect = sqlstore.Dialect{
 	AddsUsage: true,
 }
 
-// copyNothing implements [driver.Audit]'s Copy: PostgreSQL has better means.
+// copyNothing implements [driver.Admin]'s Copy: PostgreSQL has better means.
 func copyNothing(context.Context, string) error {
 	return scrollback.Errorf(scrollback.Refused, "postgres.Copy",
 		i18n.PostgreSQLNotCopiedIntoFile)

@@ -23,7 +23,7 @@ func OpenReadOnly(ctx context.Context, dsn string, o *Options) (*driver.Driver, 
 	if err != nil {
 		return nil, err
 	}
-	migrations, err := sqlstore.Migrations("postgres", goose.DialectPostgres, c.readers)
+	migrations, err := sqlstore.NewMigrations("postgres", goose.DialectPostgres, c.readers)
 	if err == nil {
 		err = upToDate(ctx, c.readers, migrations)
 	}

@@ -42,8 +42,8 @@ const (
 // failed, and calls that a success.
 var errUndone = errors.New("the transaction was undone, because a statement of it had failed")
 
-// Kept implements [sqlstore.Tx].
-func (t *transaction) Kept() *sqlstore.Kept { return nil }
+// Cache implements [sqlstore.Tx].
+func (t *transaction) Cache() *sqlstore.RowCache { return nil }
 
 // Query implements [sqlstore.Reader].
 func (t *transaction) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
@@ -65,13 +65,13 @@ func (t *transaction) Exec(ctx context.Context, statement string, args ...any) (
 	return t.send(ctx, nil)
 }
 
-// Run implements [sqlstore.Tx].
-func (t *transaction) Run(_ context.Context, statement string, args ...any) error {
+// Queue implements [sqlstore.Tx].
+func (t *transaction) Queue(_ context.Context, statement string, args ...any) error {
 	return t.wait(statement, args, nil)
 }
 
-// RunOne implements [sqlstore.Tx].
-func (t *transaction) RunOne(_ context.Context, missed error, statement string, args ...any) error {
+// QueueOne implements [sqlstore.Tx].
+func (t *transaction) QueueOne(_ context.Context, missed error, statement string, args ...any) error {
 	return t.wait(statement, args, func(rows int64) error {
 		if rows == 0 {
 			return missed
@@ -153,7 +153,7 @@ func readRows(sent pgx.BatchResults, each func(sqlstore.Row) error) (int64, erro
 	return rows.CommandTag().RowsAffected(), rows.Err()
 }
 
-// columnValue is a value as database/sql would have it.
+// columnValue returns a value as database/sql would have it.
 func columnValue(v any) (sqldriver.Value, error) {
 	switch v := v.(type) {
 	case int32:
@@ -210,7 +210,7 @@ func (t *transaction) rollback(ctx context.Context) {
 func bindArgs(args []any) ([]any, error) {
 	out := make([]any, len(args))
 	for i, arg := range args {
-		v, err := sqlstore.Bind(arg)
+		v, err := sqlstore.BindValue(arg)
 		if err != nil {
 			return nil, err
 		}

@@ -51,8 +51,8 @@ func harm(t *testing.T, db *file, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
 		err := db.writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
-			tx.Kept().Clear()
-			return tx.Run(ctx, s)
+			tx.Cache().Clear()
+			return tx.Queue(ctx, s)
 		})
 		if err != nil {
 			t.Fatalf("%s: %v", s, err)

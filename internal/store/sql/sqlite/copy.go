@@ -14,7 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// copier copies to new files what readers see; see [driver.Audit].
+// copier copies to new files what readers see; see [driver.Admin].
 func copier(readers *sql.DB) func(ctx context.Context, path string) error {
 	return func(ctx context.Context, path string) error {
 		conn, err := readers.Conn(ctx)

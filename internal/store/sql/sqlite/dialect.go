@@ -44,7 +44,7 @@ var dialect = sqlstore.Dialect{
 
 // nextBranch implements [sqlstore.Dialect]'s BranchNumber.
 func nextBranch(ctx context.Context, tx sqlstore.Tx) (n int64, err error) {
-	if err := tx.Run(ctx, `UPDATE numbers SET last = last + 1 WHERE name = 'branch'`); err != nil {
+	if err := tx.Queue(ctx, `UPDATE numbers SET last = last + 1 WHERE name = 'branch'`); err != nil {
 		return 0, err
 	}
 	err = tx.Query(ctx, func(r sqlstore.Row) error { return r.Scan(&n) }, `SELECT last FROM numbers WHERE name = 'branch'`)
@@ -55,7 +55,7 @@ func nextBranch(ctx context.Context, tx sqlstore.Tx) (n int64, err error) {
 func classify(err error) scrollback.Code {
 	var e *modernc.Error
 	if !errors.As(err, &e) {
-		return sqlstore.Classify(err)
+		return sqlstore.ClassifyError(err)
 	}
 	if moving(err) != "" {
 		return scrollback.Unavailable

@@ -29,7 +29,7 @@ func openDB(t *testing.T, path string) *file {
 	t.Helper()
 	// After each batch, what the writer keeps is what a fresh read returns.
 	d, err := connect(t.Context(), path, &Options{judge: func(ctx context.Context, tx sqlstore.Tx) error {
-		return tx.Kept().Check(ctx, tx)
+		return tx.Cache().Check(ctx, tx)
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestTransactionLeftOpen(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	say(t, db, "0")
 	for _, statement := range []string{"BEGIN IMMEDIATE", "UPDATE conversations SET title = 'half'"} {
-		if err := db.writer.tx.Run(t.Context(), statement); err != nil {
+		if err := db.writer.tx.Queue(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -171,7 +171,7 @@ func TestBatchSpoiled(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	mine := scrollback.Errorf(scrollback.NotFound, "test", "mine")
 	spoiler := job{ctx: t.Context(), done: make(chan error, 1), fn: func(ctx context.Context, tx sqlstore.Tx) error {
-		if err := tx.Run(ctx, "COMMIT"); err != nil { // nothing is left to roll back to
+		if err := tx.Queue(ctx, "COMMIT"); err != nil { // nothing is left to roll back to
 			t.Error(err)
 		}
 		return mine

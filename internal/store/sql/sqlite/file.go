@@ -184,7 +184,7 @@ func readSchema(ctx context.Context, db *sql.DB, path string) (schema, error) {
 	if app != applicationID && (app != 0 || tables > 0) {
 		return schema{}, foreign(path, "it belongs to another program")
 	}
-	p, err := sqlstore.Migrations("sqlite", goose.DialectSQLite3, db)
+	p, err := sqlstore.NewMigrations("sqlite", goose.DialectSQLite3, db)
 	if err != nil {
 		return schema{}, err
 	}

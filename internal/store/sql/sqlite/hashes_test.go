@@ -43,10 +43,10 @@ func olderStore(t *testing.T) string {
 func run(t *testing.T, db *file, statement string) {
 	t.Helper()
 	err := db.writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
-		if err := tx.Run(ctx, `DROP TRIGGER IF EXISTS messages_append_only`); err != nil {
+		if err := tx.Queue(ctx, `DROP TRIGGER IF EXISTS messages_append_only`); err != nil {
 			return err
 		}
-		return tx.Run(ctx, statement)
+		return tx.Queue(ctx, statement)
 	})
 	if err != nil {
 		t.Fatalf("%s: %v", statement, err)

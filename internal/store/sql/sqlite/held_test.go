@@ -203,7 +203,7 @@ func TestLogCutShort(t *testing.T) {
 			if c.during {
 				err := db.writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
 					cut(t, path+"-wal", left)
-					return tx.Run(ctx, `UPDATE conversations SET title = 'late'`)
+					return tx.Queue(ctx, `UPDATE conversations SET title = 'late'`)
 				})
 				if !errors.Is(err, scrollback.ErrDisplaced) {
 					t.Errorf("the write ends with %v", err)

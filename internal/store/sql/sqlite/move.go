@@ -54,7 +54,7 @@ func fillUsage(ctx context.Context, d sqlstore.Database) error {
 			if err := tx.Query(ctx, scan, `SELECT coalesce(max(n), 0) FROM usage_records`); err != nil {
 				return err
 			}
-			return tx.Run(ctx, `INSERT INTO move_usage (conversation_id, n) SELECT conversation_id, n FROM usage_records
+			return tx.Queue(ctx, `INSERT INTO move_usage (conversation_id, n) SELECT conversation_id, n FROM usage_records
 				WHERE n > $1 AND n <= $2 ON CONFLICT DO NOTHING`, after, after+usageEach)
 		})
 		if err != nil {
@@ -140,7 +140,7 @@ func dropped(prefix string) (out []string) {
 
 func insertMessages(ctx context.Context, tx sqlstore.Tx, rows [][]any) error {
 	for _, row := range rows {
-		if err := tx.Run(ctx, statements.InsertMessage, row...); err != nil {
+		if err := tx.Queue(ctx, statements.InsertMessage, row...); err != nil {
 			return err
 		}
 	}

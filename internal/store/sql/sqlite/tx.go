@@ -17,7 +17,7 @@ import (
 // [sqlstore.Tx].
 type tx struct {
 	conn driver.Conn
-	kept *sqlstore.Kept
+	kept *sqlstore.RowCache
 
 	mu         sync.Mutex // one goroutine runs statements; others may list them
 	statements map[string]*statement
@@ -26,11 +26,11 @@ type tx struct {
 }
 
 func newTx(conn driver.Conn) *tx {
-	return &tx{conn: conn, statements: map[string]*statement{}, kept: sqlstore.NewKept()}
+	return &tx{conn: conn, statements: map[string]*statement{}, kept: sqlstore.NewRowCache()}
 }
 
-// Kept implements [sqlstore.Tx].
-func (t *tx) Kept() *sqlstore.Kept { return t.kept }
+// Cache implements [sqlstore.Tx].
+func (t *tx) Cache() *sqlstore.RowCache { return t.kept }
 
 // Query implements [sqlstore.Reader].
 func (t *tx) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
@@ -69,14 +69,14 @@ func (t *tx) run(ctx context.Context, text string, args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
-// Run implements [sqlstore.Tx].
-func (t *tx) Run(ctx context.Context, text string, args ...any) error {
+// Queue implements [sqlstore.Tx].
+func (t *tx) Queue(ctx context.Context, text string, args ...any) error {
 	_, err := t.Exec(ctx, text, args...)
 	return err
 }
 
-// RunOne implements [sqlstore.Tx].
-func (t *tx) RunOne(ctx context.Context, missed error, text string, args ...any) error {
+// QueueOne implements [sqlstore.Tx].
+func (t *tx) QueueOne(ctx context.Context, missed error, text string, args ...any) error {
 	rows, err := t.Exec(ctx, text, args...)
 	if err == nil && rows == 0 {
 		return missed
@@ -184,7 +184,7 @@ func (s *statement) bind(args []any) ([]driver.NamedValue, error) {
 		if at >= len(args) {
 			return nil, fmt.Errorf("sqlite: %d arguments, at least %d wanted", len(args), at+1)
 		}
-		v, err := sqlstore.Bind(args[at])
+		v, err := sqlstore.BindValue(args[at])
 		if err != nil {
 			return nil, err
 		}

@@ -32,13 +32,13 @@ func TestStaleIsFound(t *testing.T) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	say(t, db, "0")
 	change := func(ctx context.Context, tx sqlstore.Tx) error {
-		return tx.Run(ctx, `UPDATE branches SET head_seq = 7`)
+		return tx.Queue(ctx, `UPDATE branches SET head_seq = 7`)
 	}
 	if err := db.writer.Write(t.Context(), change); err == nil {
 		t.Error("a row is kept as it is not stored, and nobody noticed")
 	}
 	err := db.writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
-		tx.Kept().Clear()
+		tx.Cache().Clear()
 		return change(ctx, tx)
 	})
 	if err != nil {
@@ -55,7 +55,7 @@ func counter(t *testing.T, model string, fail func(ctx context.Context, tx sqlst
 		if err != nil {
 			return err
 		}
-		err = tx.Run(ctx, `INSERT INTO models_learned (model, factor, facts) VALUES ($1, $2, '')
+		err = tx.Queue(ctx, `INSERT INTO models_learned (model, factor, facts) VALUES ($1, $2, '')
 			ON CONFLICT (model) DO UPDATE SET factor = excluded.factor`, model, factor+1)
 		if err != nil {
 			return err
@@ -86,7 +86,7 @@ func TestBatchesWithFailures(t *testing.T) {
 				end = func(context.Context, sqlstore.Tx) error { return refused }
 			default:
 				end = func(ctx context.Context, tx sqlstore.Tx) error {
-					return tx.Run(ctx, `INSERT INTO models_learned (model) VALUES (NULL)`)
+					return tx.Queue(ctx, `INSERT INTO models_learned (model) VALUES (NULL)`)
 				}
 			}
 			j := counter(t, model, end)
@@ -146,7 +146,7 @@ func TestMarks(t *testing.T) {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
-	if err := db.writer.tx.Run(t.Context(), `SELECT $2`, "a"); err == nil {
+	if err := db.writer.tx.Queue(t.Context(), `SELECT $2`, "a"); err == nil {
 		t.Error("an argument is missing, and nothing is said")
 	}
 }
@@ -210,7 +210,7 @@ func TestAccountsOfSteps(t *testing.T) {
 	}
 	// What an older program stored of the first step gives way.
 	err := db.writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
-		return tx.Run(ctx,
+		return tx.Queue(ctx,
 			`INSERT INTO turn_steps (turn_id, step, conversation_id, sent) VALUES ('t', 1, '0', '{"hash":"older"}')`)
 	})
 	if err != nil {

@@ -5,11 +5,12 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// tell yields what somebody may know of a batch, and where it ends.
-func tell(batch []driver.Change, sees func(project string) bool, yield func(scrollback.Change, error) bool) bool {
+// yieldVisible yields what somebody may know of a batch, and where it ends.
+func yieldVisible(batch []driver.Change, sees func(project string) bool,
+	yield func(scrollback.Change, error) bool) bool {
 	told := int64(0)
 	for _, c := range batch {
-		changes := Told(c, sees)
+		changes := VisibleChanges(c, sees)
 		for i, one := range changes {
 			one.N = c.N
 			one.More = i < len(changes)-1
@@ -23,10 +24,10 @@ func tell(batch []driver.Change, sees func(project string) bool, yield func(scro
 	return told == last || yield(scrollback.Change{N: last}, nil)
 }
 
-// Told is what somebody who sees some projects is told of a change. Neither the project
+// VisibleChanges returns what somebody who sees some projects is told of a change. Neither the project
 // that it was made in nor the one where the conversation is by now may be another's; when a
 // conversation leaves what they see, they are told that it is gone, and not where.
-func Told(c driver.Change, sees func(project string) bool) []scrollback.Change {
+func VisibleChanges(c driver.Change, sees func(project string) bool) []scrollback.Change {
 	gone := func(kind scrollback.ChangeType, project string) []scrollback.Change {
 		return []scrollback.Change{{Type: kind, Conversation: c.Conversation, Project: project, Gone: true}}
 	}

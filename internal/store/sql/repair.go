@@ -11,44 +11,44 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// mending is a repair under way.
-type mending struct {
-	*writing
+// repairing is a repair under way.
+type repairing struct {
+	*writeTx
 	now int64
 }
 
 // Repair implements [driver.Admin].
 func (db admin) Repair(ctx context.Context, m driver.Repair) error {
-	return db.write(ctx, "sqlstore.Mend", func(ctx context.Context, w *writing) error {
-		r := &mending{w, m.Now}
+	return db.write(ctx, "sqlstore.Mend", func(ctx context.Context, w *writeTx) error {
+		r := &repairing{w, m.Now}
 		switch {
 		case m.Heads != "":
-			return r.heads(ctx, m.Heads)
+			return r.repairHeads(ctx, m.Heads)
 		case m.View != nil:
 			return r.replaceView(ctx, *m.View)
 		case m.Recover != nil && m.Recover.Branch != "":
-			return r.branch(ctx, m.Recover.Branch)
+			return r.restoreBranch(ctx, m.Recover.Branch)
 		case m.Recover != nil:
-			return r.conversation(ctx, m.Recover)
+			return r.restoreConversation(ctx, m.Recover)
 		case m.Sweep != nil:
-			return r.sweep(ctx, m.Sweep)
+			return r.sweepRows(ctx, m.Sweep)
 		case m.Learned != "":
-			return r.learned(ctx, m.Learned)
+			return r.repairLearned(ctx, m.Learned)
 		case m.Usage != nil:
-			return r.usage(ctx, *m.Usage)
+			return r.repairUsage(ctx, *m.Usage)
 		}
-		return r.lease(ctx, m)
+		return r.closeTurn(ctx, m)
 	})
 }
 
 // replaceView replaces what a branch shows. The row is not read: the old view may be what cannot
 // be read.
-func (r *mending) replaceView(ctx context.Context, v driver.ViewRepair) error {
+func (r *repairing) replaceView(ctx context.Context, v driver.ViewRepair) error {
 	view, err := encodeJSON(v.View)
 	if err != nil {
 		return err
 	}
-	r.tx.Kept().Clear()
+	r.tx.Cache().Clear()
 	n, err := r.tx.Exec(ctx,
 		`UPDATE branches SET view = $2, view_version = view_version + 1 WHERE id = $1 AND view_version = $3`,
 		v.Branch, view, v.IfViewVersion)
@@ -58,45 +58,45 @@ func (r *mending) replaceView(ctx context.Context, v driver.ViewRepair) error {
 	if n == 0 {
 		return scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", i18n.BranchViewChangedMeanwhile, v.Branch)
 	}
-	return r.tx.Run(ctx, `UPDATE conversations SET version = version + 1, updated_at = $2
+	return r.tx.Queue(ctx, `UPDATE conversations SET version = version + 1, updated_at = $2
 		WHERE id = (SELECT conversation_id FROM branches WHERE id = $1)`, v.Branch, r.now)
 }
 
-// sweep removes rows that belong to nothing.
-func (r *mending) sweep(ctx context.Context, all []driver.StrayRow) error {
+// sweepRows removes rows that belong to nothing.
+func (r *repairing) sweepRows(ctx context.Context, all []driver.StrayRow) error {
 	for _, s := range all {
 		var err error
 		switch {
 		case s.Turn != "":
-			err = r.tx.Run(
+			err = r.tx.Queue(
 				ctx,
 				`DELETE FROM turns WHERE id = $1 AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = turns.conversation_id)
 				AND EXISTS (SELECT 1 FROM branches b WHERE b.id = turns.branch))`,
 				s.Turn,
 			)
 			if err == nil {
-				err = r.tx.Run(ctx,
+				err = r.tx.Queue(ctx,
 					`DELETE FROM turn_steps WHERE turn_id = $1 AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_steps.turn_id)`,
 					s.Turn)
 			}
 		case s.Receipt != 0:
-			err = r.tx.Run(ctx, `DELETE FROM receipts WHERE n = $1
+			err = r.tx.Queue(ctx, `DELETE FROM receipts WHERE n = $1
 				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = receipts.conversation_id)`, s.Receipt)
 		case s.Hashes != "":
-			err = r.tx.Run(ctx, `DELETE FROM message_hashes WHERE conversation_id = $1 AND branch = $2
+			err = r.tx.Queue(ctx, `DELETE FROM message_hashes WHERE conversation_id = $1 AND branch = $2
 				AND NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = message_hashes.branch AND b.conversation_id = message_hashes.conversation_id)`,
 				s.Conversation, s.Hashes)
 		case s.Source != "":
-			err = r.tx.Run(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND source = $2
+			err = r.tx.Queue(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND source = $2
 				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = message_sources.conversation_id)`, s.Conversation, s.Source)
 		case s.Origins:
 			err = r.sweepOrigins(ctx, s.Conversation)
 		case s.Conversation != "":
-			err = r.tx.Run(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2
+			err = r.tx.Queue(ctx, `DELETE FROM mentions WHERE conversation_id = $1 AND artifact = $2
 				AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = mentions.conversation_id)
 				AND EXISTS (SELECT 1 FROM artifacts a WHERE a.id = mentions.artifact))`, s.Conversation, s.Artifact)
 		default:
-			err = r.tx.Run(ctx,
+			err = r.tx.Queue(ctx,
 				`DELETE FROM artifacts WHERE id = $1 AND NOT EXISTS (SELECT 1 FROM mentions m WHERE m.artifact = artifacts.id)`,
 				s.Artifact)
 		}
@@ -107,8 +107,8 @@ func (r *mending) sweep(ctx context.Context, all []driver.StrayRow) error {
 	return nil
 }
 
-// lease closes a turn whose owner is gone.
-func (r *mending) lease(ctx context.Context, m driver.Repair) error {
+// closeTurn closes a turn whose owner is gone.
+func (r *repairing) closeTurn(ctx context.Context, m driver.Repair) error {
 	var t scrollback.Turn
 	if err := r.holdTurn(ctx, m.Lease, &t); err != nil || t.State != scrollback.TurnOpen {
 		return err
@@ -131,8 +131,8 @@ func (r *mending) lease(ctx context.Context, m driver.Repair) error {
 	return a.storeHead(ctx, r.now)
 }
 
-// learned removes what is known about a model if it cannot be read.
-func (r *mending) learned(ctx context.Context, model string) error {
+// repairLearned removes what is known about a model if it cannot be read.
+func (r *repairing) repairLearned(ctx context.Context, model string) error {
 	k, err := findModel(ctx, r.tx, model)
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Errorf(scrollback.NotFound, "sqlstore.Mend", i18n.NothingKnownOfModel, model)
@@ -143,9 +143,9 @@ func (r *mending) learned(ctx context.Context, model string) error {
 	return r.storeModel(ctx, model, k.Learned)
 }
 
-// usage brings records of a day within their bounds, and writes sums that do not
+// repairUsage brings records of a day within their bounds, and writes sums that do not
 // agree with them.
-func (r *mending) usage(ctx context.Context, m driver.UsageRepair) error {
+func (r *repairing) repairUsage(ctx context.Context, m driver.UsageRepair) error {
 	var account driver.Account
 	var broken []usageEntry
 	found := false
@@ -173,7 +173,7 @@ func (r *mending) usage(ctx context.Context, m driver.UsageRepair) error {
 	}
 	for _, e := range broken {
 		if err == nil {
-			err = r.tx.Run(
+			err = r.tx.Queue(
 				ctx,
 				`UPDATE usage_records SET input_tokens = $2, cached_tokens = $3, cache_write_tokens = $4, output_tokens = $5, reasoning_tokens = $6,
 				total_tokens = CASE WHEN total_tokens IS NULL THEN NULL ELSE $7 END, cost = $8, currency = $9, estimated = $10 WHERE n = $1`,
@@ -194,7 +194,7 @@ func (r *mending) usage(ctx context.Context, m driver.UsageRepair) error {
 	if err != nil || !slices.ContainsFunc(all, func(j driver.CurrencyAccount) bool { return j.Wrong != "" }) {
 		return err
 	}
-	if err := r.tx.Run(ctx, `DELETE FROM usage_days WHERE day = $1 AND model = $2`, m.Day, m.Model); err != nil {
+	if err := r.tx.Queue(ctx, `DELETE FROM usage_days WHERE day = $1 AND model = $2`, m.Day, m.Model); err != nil {
 		return err
 	}
 	for _, j := range all {

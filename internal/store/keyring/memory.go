@@ -15,22 +15,22 @@ import (
 // room.
 const mostHeld = 4096
 
-// Held is a ring over the same keys that writes nothing: its sign-ins are in memory, end with
+// WithMemorySignIns returns a ring over the same keys that writes nothing: its sign-ins are in memory, end with
 // the program, and are known to no other server; when a key was used is not noted.
-func (r *Ring) Held() *Ring {
-	return &Ring{&held{Access: r.d, signIns: map[driver.SecretHash]driver.NewSignIn{}}, r.now, r.newID}
+func (r *Ring) WithMemorySignIns() *Ring {
+	return &Ring{&memorySignIns{Access: r.d, signIns: map[driver.SecretHash]driver.NewSignIn{}}, r.now, r.newID}
 }
 
-type held struct {
+type memorySignIns struct {
 	driver.Access
 
 	mu      sync.Mutex
 	signIns map[driver.SecretHash]driver.NewSignIn
 }
 
-func (h *held) UseKey(context.Context, scrollback.KeyID, int64, int64) error { return nil }
+func (h *memorySignIns) UseKey(context.Context, scrollback.KeyID, int64, int64) error { return nil }
 
-func (h *held) SignIn(_ context.Context, s driver.NewSignIn) error {
+func (h *memorySignIns) SignIn(_ context.Context, s driver.NewSignIn) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	maps.DeleteFunc(h.signIns, func(_ driver.SecretHash, one driver.NewSignIn) bool { return one.Ends <= s.Now })
@@ -51,7 +51,8 @@ func (h *held) SignIn(_ context.Context, s driver.NewSignIn) error {
 }
 
 // FindSignIn reads the key again, which may have been revoked by another program.
-func (h *held) FindSignIn(ctx context.Context, hash driver.SecretHash, now int64) (scrollback.Key, int64, error) {
+func (h *memorySignIns) FindSignIn(ctx context.Context, hash driver.SecretHash, now int64) (scrollback.Key,
+	int64, error) {
 	h.mu.Lock()
 	s, ok := h.signIns[hash]
 	h.mu.Unlock()
@@ -67,7 +68,7 @@ func (h *held) FindSignIn(ctx context.Context, hash driver.SecretHash, now int64
 	return scrollback.Key{}, 0, scrollback.Errorf(scrollback.NotFound, "keyring.SignedIn", i18n.NotSignedIn)
 }
 
-func (h *held) SignOut(_ context.Context, hash driver.SecretHash) error {
+func (h *memorySignIns) SignOut(_ context.Context, hash driver.SecretHash) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.signIns, hash)

@@ -14,9 +14,9 @@ import (
 // foldsMost bounds how many folds of a branch are looked through.
 const foldsMost = 10_000
 
-// again lists the undone folds of a head that can be done again, in that order: each puts
+// listRedoable lists the undone folds of a head that can be done again, in that order: each puts
 // back what its undoing replaced, if the branch shows now what it showed before the fold.
-func (p Views) again(ctx context.Context, h Head) (out []driver.Fold, some bool, err error) {
+func (p Views) listRedoable(ctx context.Context, h Head) (out []driver.Fold, some bool, err error) {
 	undone, err := p.s.d.Views.ListFolds(ctx, driver.FoldQuery{Branch: h.Branch.ID, Undone: true, Limit: foldsMost})
 	some = len(undone) > 0
 	slices.SortStableFunc(undone, func(a, b driver.Fold) int { return cmp.Compare(b.UndoneAt, a.UndoneAt) })
@@ -40,11 +40,11 @@ func sameView(a, b scrollback.View) bool {
 	return err == nil && err2 == nil && string(x) == string(y)
 }
 
-// refolds are the folds to be done again: the one that was undone last, or with a segment
+// findRedo returns the folds to be done again: the one that was undone last, or with a segment
 // all up to the one that made it.
-func (p Views) refolds(ctx context.Context, h Head, segment scrollback.SegmentID) ([]driver.Fold, error) {
+func (p Views) findRedo(ctx context.Context, h Head, segment scrollback.SegmentID) ([]driver.Fold, error) {
 	const op = "store.Views.Refold"
-	folds, some, err := p.again(ctx, h)
+	folds, some, err := p.listRedoable(ctx, h)
 	switch {
 	case err != nil:
 		return nil, err
@@ -64,16 +64,16 @@ func (p Views) refolds(ctx context.Context, h Head, segment scrollback.SegmentID
 	return folds[:i+1], nil
 }
 
-// Refold does folds of a conversation's current branch again that were undone: the one that
+// RedoFolds does folds of a conversation's current branch again that were undone: the one that
 // was undone last, or with a segment all up to the one that made it. No model is asked, and
 // no segment is made: those that were there come back.
-func (p Views) Refold(ctx context.Context, id scrollback.ConversationID,
+func (p Views) RedoFolds(ctx context.Context, id scrollback.ConversationID,
 	segment scrollback.SegmentID) (scrollback.Receipt, error) {
 	h, err := p.s.d.Log.ReadHead(ctx, id)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	folds, err := p.refolds(ctx, h, segment)
+	folds, err := p.findRedo(ctx, h, segment)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -84,13 +84,13 @@ func (p Views) Refold(ctx context.Context, id scrollback.ConversationID,
 		if err != nil {
 			return out, err
 		}
-		out = joined(out, r)
+		out = joinReceipts(out, r)
 	}
 	return out, nil
 }
 
-// joined is one receipt of two folds that followed each other.
-func joined(a, b scrollback.Receipt) scrollback.Receipt {
+// joinReceipts returns one receipt of two folds that followed each other.
+func joinReceipts(a, b scrollback.Receipt) scrollback.Receipt {
 	switch {
 	case a.Result == "":
 		return b
@@ -103,22 +103,22 @@ func joined(a, b scrollback.Receipt) scrollback.Receipt {
 	return b
 }
 
-// Refolded returns what the branch of a head would show after Refold, and its receipt.
-func (p Views) Refolded(ctx context.Context, h Head,
+// PreviewRedo returns what the branch of a head would show after RedoFolds, and its receipt.
+func (p Views) PreviewRedo(ctx context.Context, h Head,
 	segment scrollback.SegmentID) (scrollback.View, scrollback.Receipt, error) {
-	folds, err := p.refolds(ctx, h, segment)
+	folds, err := p.findRedo(ctx, h, segment)
 	if err != nil {
 		return h.Branch.View, scrollback.Receipt{}, err
 	}
 	var out scrollback.Receipt
 	for _, f := range folds {
-		out = joined(out, f.Receipt)
+		out = joinReceipts(out, f.Receipt)
 	}
 	return folds[len(folds)-1].After.WithLeftOut(h.Branch.View.Without), out, nil
 }
 
-// Unfolded returns what the branch of a head would show after Unfold, and its receipt.
-func (p Views) Unfolded(ctx context.Context, h Head,
+// PreviewUndo returns what the branch of a head would show after UndoFolds, and its receipt.
+func (p Views) PreviewUndo(ctx context.Context, h Head,
 	segment scrollback.SegmentID) (scrollback.View, scrollback.Receipt, error) {
 	var out scrollback.Receipt
 	seq, err := p.foldedAt(ctx, h.Branch.View, segment)
@@ -133,10 +133,10 @@ func (p Views) Unfolded(ctx context.Context, h Head,
 	for undone := 0; undone == 0 || segment != "" && b.View.Boundary >= seq; undone++ {
 		switch {
 		case undone < len(folds):
-			out = joined(folds[undone].Receipt, out)
+			out = joinReceipts(folds[undone].Receipt, out)
 			b.View = folds[undone].Before.WithLeftOut(b.View.Without)
 		case seq > 0 && b.View.Boundary >= seq:
-			if b.View, err = p.cut(ctx, b, seq-1); err != nil {
+			if b.View, err = p.cutView(ctx, b, seq-1); err != nil {
 				return b.View, out, err
 			}
 		default:

@@ -8,25 +8,25 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Look is what can be found at one moment. It is for one goroutine at a time. The Documents
+// Snapshot is what can be found at one moment. It is for one goroutine at a time. The Documents
 // and Terms of State count what is behind the index too; of a scan, as far as it has come.
-type Look struct {
+type Snapshot struct {
 	*Index
 	State driver.IndexState
 
-	at   driver.IndexState // of the index alone, when the look began
+	at   driver.IndexState // of the index alone, when the snapshot was taken
 	tail []*document       // by place
 	scan *scan             // instead of the tail
 }
 
-// tries bounds how often a look reads again because the index has moved on.
+// tries bounds how often a snapshot reads again because the index has moved on.
 const tries = 4
 
 // shareFrom is from how many messages behind it an index counts as incomplete.
 const shareFrom = mostMessages
 
-// Look reads how far the index reaches, and what is behind it.
-func (x *Index) Look(ctx context.Context) (*Look, error) {
+// TakeSnapshot reads how far the index reaches, and what is behind it.
+func (x *Index) TakeSnapshot(ctx context.Context) (*Snapshot, error) {
 	s, err := x.ReadState(ctx)
 	if err != nil {
 		return nil, err
@@ -35,14 +35,14 @@ func (x *Index) Look(ctx context.Context) (*Look, error) {
 		x.mu.Lock()
 		x.lags = true
 		x.mu.Unlock()
-		x.poke()
+		x.wake()
 	}
-	l := &Look{Index: x}
-	return l, l.begin(ctx, s)
+	l := &Snapshot{Index: x}
+	return l, l.beginAt(ctx, s)
 }
 
-// begin makes the look one at a state.
-func (l *Look) begin(ctx context.Context, s driver.IndexState) error {
+// beginAt puts the snapshot at a state.
+func (l *Snapshot) beginAt(ctx context.Context, s driver.IndexState) error {
 	if s.Cut != l.version { // all of it is the tail
 		s = driver.IndexState{Cut: l.version, Newest: s.Newest}
 	}
@@ -50,14 +50,14 @@ func (l *Look) begin(ctx context.Context, s driver.IndexState) error {
 	l.State = s
 	l.tail = nil
 	if s.Newest-s.Watermark <= tailMessages {
-		docs, fits, err := l.Index.tail.look(ctx, l.Index, s, runtime.GOMAXPROCS(0))
+		docs, fits, err := l.Index.tail.readByPlace(ctx, l.Index, s, runtime.GOMAXPROCS(0))
 		if err != nil {
 			return err
 		}
 		if l.tail = docs; fits {
 			l.scan = nil
 			for _, d := range docs {
-				l.add(d.Length)
+				l.addLength(d.Length)
 			}
 			return nil
 		}
@@ -66,17 +66,17 @@ func (l *Look) begin(ctx context.Context, s driver.IndexState) error {
 	return nil
 }
 
-// add counts a document of the tail.
-func (l *Look) add(length int) {
+// addLength counts a document of the tail.
+func (l *Snapshot) addLength(length int) {
 	if length > 0 {
 		l.State.Documents++
 		l.State.Terms += int64(length)
 	}
 }
 
-// Indexed says what share of the log the index has, 0 to 1, and whether that is as good as
+// IndexedShare says what share of the log the index has, 0 to 1, and whether that is as good as
 // all of it.
-func (l *Look) Indexed() (share float64, whole bool) {
+func (l *Snapshot) IndexedShare() (share float64, whole bool) {
 	behind := l.at.Newest - l.at.Watermark
 	if behind < shareFrom {
 		return 1, true
@@ -85,12 +85,12 @@ func (l *Look) Indexed() (share float64, whole bool) {
 }
 
 // Stopped reports whether the tail was too big to be read to its end in time.
-func (l *Look) Stopped() bool { return l.scan != nil && l.scan.stopped }
+func (l *Snapshot) Stopped() bool { return l.scan != nil && l.scan.stopped }
 
 // Postings are those of the index and of what is behind it.
-func (l *Look) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
+func (l *Snapshot) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
 	if l.scan != nil {
-		if err := l.scan.run(ctx, l, q.Terms); err != nil {
+		if err := l.scan.scanTerms(ctx, l, q.Terms); err != nil {
 			return nil, err
 		}
 	}
@@ -113,11 +113,11 @@ func (l *Look) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Po
 			break
 		}
 		if after.Cut != l.at.Cut || after.Watermark < l.at.Watermark { // it was reset
-			if err := l.begin(ctx, after); err != nil {
+			if err := l.beginAt(ctx, after); err != nil {
 				return nil, err
 			}
 			if l.scan != nil {
-				if err := l.scan.run(ctx, l, q.Terms); err != nil {
+				if err := l.scan.scanTerms(ctx, l, q.Terms); err != nil {
 					return nil, err
 				}
 			}
@@ -126,22 +126,22 @@ func (l *Look) Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Po
 		before = after
 	}
 	for i, term := range q.Terms {
-		out[i] = merge(out[i], l.behind(term, q, before.Watermark), q.Most)
+		out[i] = mergePostings(out[i], l.findInTail(term, q, before.Watermark), q.Most)
 	}
 	return out, nil
 }
 
-// behind is where a term is in the tail, after a number.
-func (l *Look) behind(term string, q driver.PostingQuery, after int64) driver.Postings {
+// findInTail returns where a term is in the tail, after a number.
+func (l *Snapshot) findInTail(term string, q driver.PostingQuery, after int64) driver.Postings {
 	if l.scan != nil {
-		return l.scan.postings(term, q, after)
+		return l.scan.findPostings(term, q, after)
 	}
 	var out driver.Postings
 	for _, d := range l.tail {
 		if d.number <= after {
 			continue
 		}
-		n := d.count(term)
+		n := d.countTerm(term)
 		if n == 0 {
 			continue
 		}
@@ -153,8 +153,8 @@ func (l *Look) behind(term string, q driver.PostingQuery, after int64) driver.Po
 	return out
 }
 
-// merge joins postings. A document of both is there once.
-func merge(a, b driver.Postings, most int) driver.Postings {
+// mergePostings joins postings. A document of both is there once.
+func mergePostings(a, b driver.Postings, most int) driver.Postings {
 	out := driver.Postings{Holding: a.Holding + b.Holding}
 	if most > 0 && out.Holding > int64(most) {
 		return out
@@ -184,11 +184,11 @@ func merge(a, b driver.Postings, most int) driver.Postings {
 }
 
 // Marks are those of the index and of what is behind it.
-func (l *Look) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
+func (l *Snapshot) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
 	known := make(map[driver.Place]driver.Mark, len(places))
 	var rest []driver.Place
 	for _, p := range places {
-		if m, ok := l.mark(p); ok {
+		if m, ok := l.findTailMark(p); ok {
 			known[p] = m
 		} else {
 			rest = append(rest, p)
@@ -204,7 +204,7 @@ func (l *Look) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark,
 		}
 	}
 	if l.scan != nil {
-		if err := l.scan.measure(ctx, l, rest, known); err != nil {
+		if err := l.scan.addMarks(ctx, l, rest, known); err != nil {
 			return nil, err
 		}
 	}
@@ -217,8 +217,8 @@ func (l *Look) Marks(ctx context.Context, places []driver.Place) ([]driver.Mark,
 	return out, nil
 }
 
-// mark is that of a document of the tail.
-func (l *Look) mark(p driver.Place) (driver.Mark, bool) {
+// findTailMark returns that of a document of the tail.
+func (l *Snapshot) findTailMark(p driver.Place) (driver.Mark, bool) {
 	if l.scan != nil {
 		if m := l.scan.marks[p]; m != nil {
 			return *m, true

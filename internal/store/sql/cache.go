@@ -9,24 +9,24 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Kept has the rows of conversations and branches that the one connection which writes has read
+// RowCache has the rows of conversations and branches that the one connection which writes has read
 // or written, as a fresh read would return them. It is emptied when a transaction is undone and
 // when another connection has written; whatever else changes a row says so. A nil one keeps
 // nothing.
-type Kept struct {
-	conversations cache[scrollback.ConversationID]
-	branches      cache[scrollback.BranchID]
+type RowCache struct {
+	conversations tableCache[scrollback.ConversationID]
+	branches      tableCache[scrollback.BranchID]
 }
 
-// NewKept makes one that is empty.
-func NewKept() *Kept {
-	k := &Kept{}
+// NewRowCache makes one that is empty.
+func NewRowCache() *RowCache {
+	k := &RowCache{}
 	k.Clear()
 	return k
 }
 
 // Clear forgets everything.
-func (k *Kept) Clear() {
+func (k *RowCache) Clear() {
 	if k == nil {
 		return
 	}
@@ -35,14 +35,14 @@ func (k *Kept) Clear() {
 }
 
 // Check compares what is kept with fresh reads, and returns an error for a row that differs.
-func (k *Kept) Check(ctx context.Context, tx Tx) error {
+func (k *RowCache) Check(ctx context.Context, tx Tx) error {
 	return errors.Join(
 		k.conversations.check(ctx, tx, selectConversation),
 		k.branches.check(ctx, tx, selectBranch))
 }
 
 // ofConversations is the cache of their rows, or nil.
-func (k *Kept) ofConversations() *cache[scrollback.ConversationID] {
+func (k *RowCache) ofConversations() *tableCache[scrollback.ConversationID] {
 	if k == nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (k *Kept) ofConversations() *cache[scrollback.ConversationID] {
 }
 
 // ofBranches is the cache of their rows, or nil.
-func (k *Kept) ofBranches() *cache[scrollback.BranchID] {
+func (k *RowCache) ofBranches() *tableCache[scrollback.BranchID] {
 	if k == nil {
 		return nil
 	}
@@ -63,14 +63,14 @@ const (
 	maxCachedBytes = 8 << 20
 )
 
-// cache has rows of a table by their ids. A nil one has none, and keeps none.
-type cache[K ~string] struct {
+// tableCache has rows of a table by their ids. A nil one has none, and keeps none.
+type tableCache[K ~string] struct {
 	rows  map[K]Row
 	bytes int
 }
 
 // read reads the row with an id by a query, unless it is known; sql.ErrNoRows if there is none.
-func (c *cache[K]) read(ctx context.Context, r Reader, id K, scan func(Row) error, query string) error {
+func (c *tableCache[K]) read(ctx context.Context, r Reader, id K, scan func(Row) error, query string) error {
 	if c == nil {
 		return QueryRow(ctx, r, scan, query, id)
 	}
@@ -87,9 +87,9 @@ func (c *cache[K]) read(ctx context.Context, r Reader, id K, scan func(Row) erro
 }
 
 // store runs a statement after which the row with an id has these values.
-func (c *cache[K]) store(ctx context.Context, tx Tx, id K, values []any, statement string, args ...any) error {
+func (c *tableCache[K]) store(ctx context.Context, tx Tx, id K, values []any, statement string, args ...any) error {
 	c.forget(id)
-	if err := tx.Run(ctx, statement, args...); err != nil || c == nil {
+	if err := tx.Queue(ctx, statement, args...); err != nil || c == nil {
 		return err
 	}
 	row, err := storedRow(values)
@@ -100,14 +100,14 @@ func (c *cache[K]) store(ctx context.Context, tx Tx, id K, values []any, stateme
 }
 
 // change runs a statement that changes some columns of the row with an id: those at these places.
-func (c *cache[K]) change(ctx context.Context, tx Tx, id K, places []int, values []any, statement string,
+func (c *tableCache[K]) change(ctx context.Context, tx Tx, id K, places []int, values []any, statement string,
 	args ...any) error {
 	var row Row
 	if c != nil {
 		row = slices.Clone(c.rows[id])
 	}
 	c.forget(id)
-	if err := tx.Run(ctx, statement, args...); err != nil || row == nil {
+	if err := tx.Queue(ctx, statement, args...); err != nil || row == nil {
 		return err
 	}
 	changed, err := storedRow(values)
@@ -122,7 +122,7 @@ func (c *cache[K]) change(ctx context.Context, tx Tx, id K, places []int, values
 }
 
 // forget forgets the row with an id.
-func (c *cache[K]) forget(id K) {
+func (c *tableCache[K]) forget(id K) {
 	if c == nil {
 		return
 	}
@@ -130,7 +130,7 @@ func (c *cache[K]) forget(id K) {
 	delete(c.rows, id)
 }
 
-func (c *cache[K]) put(id K, row Row) {
+func (c *tableCache[K]) put(id K, row Row) {
 	c.forget(id)
 	n := sizeOf(row)
 	if len(c.rows) >= maxCached || c.bytes+n > maxCachedBytes {
@@ -142,13 +142,13 @@ func (c *cache[K]) put(id K, row Row) {
 	}
 }
 
-func (c *cache[K]) clear() {
+func (c *tableCache[K]) clear() {
 	c.rows = map[K]Row{}
 	c.bytes = 0
 }
 
 // check compares the rows with fresh reads by a query.
-func (c *cache[K]) check(ctx context.Context, tx Tx, query string) error {
+func (c *tableCache[K]) check(ctx context.Context, tx Tx, query string) error {
 	for id, row := range c.rows {
 		var fresh Row
 		err := QueryRow(ctx, tx, func(r Row) error { fresh = slices.Clone(r); return nil }, query, id)
@@ -164,7 +164,7 @@ func storedRow(values []any) (Row, error) {
 	row := make(Row, len(values))
 	for i, v := range values {
 		var err error
-		if row[i], err = Bind(v); err != nil {
+		if row[i], err = BindValue(v); err != nil {
 			return nil, err
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// heads makes what a conversation and its branches say about their ends agree with their
+// repairHeads makes what a conversation and its branches say about their ends agree with their
 // messages.
-func (r *mending) heads(ctx context.Context, id scrollback.ConversationID) error {
-	var c conversation
+func (r *repairing) repairHeads(ctx context.Context, id scrollback.ConversationID) error {
+	var c conversationRow
 	if err := r.holdConversation(ctx, id, &c); err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (r *mending) heads(ctx context.Context, id scrollback.ConversationID) error
 		return err
 	}
 	for i := range branches {
-		if err := r.head(ctx, &branches[i]); err != nil {
+		if err := r.repairHead(ctx, &branches[i]); err != nil {
 			return err
 		}
 	}
@@ -30,15 +30,15 @@ func (r *mending) heads(ctx context.Context, id scrollback.ConversationID) error
 		return nil
 	}
 	was := c
-	if err := r.current(ctx, &c, branches); err != nil ||
+	if err := r.repairCurrent(ctx, &c, branches); err != nil ||
 		was.Branch == c.Branch && was.Messages == c.Messages && was.LastTurn == c.LastTurn {
 		return err
 	}
 	return r.storeConversation(ctx, &c, r.now)
 }
 
-// current finds a conversation's current branch and what goes with it.
-func (r *mending) current(ctx context.Context, c *conversation, branches []scrollback.Branch) error {
+// repairCurrent finds a conversation's current branch and what goes with it.
+func (r *repairing) repairCurrent(ctx context.Context, c *conversationRow, branches []scrollback.Branch) error {
 	b := branches[0]
 	for _, o := range branches {
 		if o.ID == c.Branch || b.ID != c.Branch && o.UpdatedAt >= b.UpdatedAt {
@@ -50,23 +50,23 @@ func (r *mending) current(ctx context.Context, c *conversation, branches []scrol
 		err = r.holdTurn(ctx, c.LastTurn, new(scrollback.Turn))
 	}
 	if c.Branch != b.ID || scrollback.CodeOf(err) == scrollback.NotFound {
-		c.LastTurn, err = (&appender{writing: r.writing}).turnAtHead(ctx, b)
+		c.LastTurn, err = (&appender{writeTx: r.writeTx}).turnAtHead(ctx, b)
 	}
 	c.Branch = b.ID
 	c.Messages = b.HeadSeq
 	return err
 }
 
-// conversation brings back a conversation, or empties what cannot be read of it.
-func (r *mending) conversation(ctx context.Context, m *driver.LostRow) error {
-	var c conversation
+// restoreConversation brings back a conversation, or empties what cannot be read of it.
+func (r *repairing) restoreConversation(ctx context.Context, m *driver.LostRow) error {
+	var c conversationRow
 	err := r.holdConversation(ctx, m.Conversation, &c)
 	if err == nil && c.hasValidMeta() {
 		return nil
 	}
 	lost := scrollback.CodeOf(err) == scrollback.NotFound
 	if !lost {
-		if err := r.readable(ctx, m.Conversation); err != nil {
+		if err := r.emptyUnreadable(ctx, m.Conversation); err != nil {
 			return err
 		}
 		if err := r.holdConversation(ctx, m.Conversation, &c); err != nil {
@@ -81,16 +81,16 @@ func (r *mending) conversation(ctx context.Context, m *driver.LostRow) error {
 		return noConversation(m.Conversation)
 	}
 	if lost {
-		c = conversation{Conversation: m.As}
+		c = conversationRow{Conversation: m.As}
 		c.ID = m.Conversation
 		c.CreatedAt = r.now
 		c.UpdatedAt = r.now
 		c.Version = 1
 	}
-	if err := r.ancestors(ctx, &c, branches); err != nil {
+	if err := r.findAncestors(ctx, &c, branches); err != nil {
 		return err
 	}
-	if err := r.current(ctx, &c, branches); err != nil {
+	if err := r.repairCurrent(ctx, &c, branches); err != nil {
 		return err
 	}
 	if !lost {
@@ -99,10 +99,10 @@ func (r *mending) conversation(ctx context.Context, m *driver.LostRow) error {
 	return r.insertConversation(ctx, &c)
 }
 
-// ancestors finds out what a conversation inherits, and when it began.
-func (r *mending) ancestors(ctx context.Context, c *conversation, branches []scrollback.Branch) error {
+// findAncestors finds out what a conversation inherits, and when it began.
+func (r *repairing) findAncestors(ctx context.Context, c *conversationRow, branches []scrollback.Branch) error {
 	for _, b := range branches {
-		if first, err := r.beginning(ctx, b.ID); err == nil {
+		if first, err := r.findStart(ctx, b.ID); err == nil {
 			c.CreatedAt = min(c.CreatedAt, first.at)
 		}
 		if b.Parent == "" || c.Parent != nil && len(c.Ancestors) > 0 {
@@ -113,7 +113,7 @@ func (r *mending) ancestors(ctx context.Context, c *conversation, branches []scr
 		if scrollback.CodeOf(err) == scrollback.NotFound || p.Conversation == c.ID {
 			continue
 		}
-		var of conversation
+		var of conversationRow
 		if err == nil {
 			err = r.holdConversation(ctx, p.Conversation, &of)
 		}
@@ -126,8 +126,8 @@ func (r *mending) ancestors(ctx context.Context, c *conversation, branches []scr
 	return nil
 }
 
-// readable empties the columns of a conversation that cannot be read.
-func (r *mending) readable(ctx context.Context, id scrollback.ConversationID) error {
+// emptyUnreadable empties the columns of a conversation that cannot be read.
+func (r *repairing) emptyUnreadable(ctx context.Context, id scrollback.ConversationID) error {
 	var c scrollback.Conversation
 	var meta any // a raw message would accept anything
 	for _, column := range []struct {
@@ -137,7 +137,7 @@ func (r *mending) readable(ctx context.Context, id scrollback.ConversationID) er
 		{"meta", "{}", &meta},
 		{"parent", "", &c.Parent}, {"ancestors", "", &c.Ancestors}, {"environment", "", &c.Environment}} {
 		var text string
-		err := QueryRow(ctx, r.tx, into(&text),
+		err := QueryRow(ctx, r.tx, scanInto(&text),
 			`SELECT `+column.name+` FROM conversations WHERE id = $1`, id)
 		if err != nil {
 			return err
@@ -145,24 +145,24 @@ func (r *mending) readable(ctx context.Context, id scrollback.ConversationID) er
 		if decodeJSON(text, column.into) == nil {
 			continue
 		}
-		r.tx.Kept().ofConversations().forget(id)
-		if err := r.tx.Run(ctx, `UPDATE conversations SET `+column.name+` = $2 WHERE id = $1`, id, column.empty); err != nil {
+		r.tx.Cache().ofConversations().forget(id)
+		if err := r.tx.Queue(ctx, `UPDATE conversations SET `+column.name+` = $2 WHERE id = $1`, id, column.empty); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// ending is the end of a branch: its newest message as the log has it.
-type ending struct {
+// branchEnd is the end of a branch: its newest message as the log has it.
+type branchEnd struct {
 	seq      int64
 	own, sum scrollback.Weight
 }
 
-// endings are a branch's newest own messages, at most two, newest first.
-func (r *mending) endings(ctx context.Context, b scrollback.Branch) (out []ending, err error) {
+// listEnds returns a branch's newest own messages, at most two, newest first.
+func (r *repairing) listEnds(ctx context.Context, b scrollback.Branch) (out []branchEnd, err error) {
 	err = r.tx.Query(ctx, func(row Row) error {
-		var e ending
+		var e branchEnd
 		err := row.Scan(&e.seq, &e.own.Tokens, &e.own.Bytes, &e.own.Images, &e.sum.Tokens, &e.sum.Bytes, &e.sum.Images)
 		out = append(out, e)
 		return err
@@ -171,9 +171,9 @@ func (r *mending) endings(ctx context.Context, b scrollback.Branch) (out []endin
 	return out, err
 }
 
-// head makes a branch end with its newest message.
-func (r *mending) head(ctx context.Context, b *scrollback.Branch) error {
-	end, err := r.endings(ctx, *b)
+// repairHead makes a branch end with its newest message.
+func (r *repairing) repairHead(ctx context.Context, b *scrollback.Branch) error {
+	end, err := r.listEnds(ctx, *b)
 	if err != nil {
 		return err
 	}
@@ -198,15 +198,15 @@ func (r *mending) head(ctx context.Context, b *scrollback.Branch) error {
 	return r.changeBranch(ctx, b, branchHead)
 }
 
-// beginning is a branch's first own message.
-type beginning struct {
+// branchStart is a branch's first own message.
+type branchStart struct {
 	conversation scrollback.ConversationID
 	seq, at      int64
 	before       scrollback.Weight // the sum of what it follows
 }
 
-// beginning is not_found for a branch without messages.
-func (r *mending) beginning(ctx context.Context, id scrollback.BranchID) (out beginning, err error) {
+// findStart is not_found for a branch without messages.
+func (r *repairing) findStart(ctx context.Context, id scrollback.BranchID) (out branchStart, err error) {
 	var own, sum scrollback.Weight
 	err = QueryRow(ctx, r.tx, func(row Row) error {
 		return row.Scan(&out.conversation, &out.seq, &out.at, &own.Tokens, &own.Bytes, &own.Images, &sum.Tokens, &sum.Bytes,
@@ -220,10 +220,10 @@ func (r *mending) beginning(ctx context.Context, id scrollback.BranchID) (out be
 	return out, err
 }
 
-// follows reports whether a branch with this beginning may leave another there.
-func (r *mending) follows(ctx context.Context, first beginning, parent scrollback.BranchID) (bool, error) {
+// mayFollow reports whether a branch with this beginning may leave another there.
+func (r *repairing) mayFollow(ctx context.Context, first branchStart, parent scrollback.BranchID) (bool, error) {
 	var sum scrollback.Weight
-	err := QueryRow(ctx, r.tx, into(&sum.Tokens, &sum.Bytes, &sum.Images),
+	err := QueryRow(ctx, r.tx, scanInto(&sum.Tokens, &sum.Bytes, &sum.Images),
 		`SELECT sum_tokens, sum_bytes, sum_images FROM messages WHERE branch = $1 AND seq = $2`, parent, first.seq-1)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -231,9 +231,9 @@ func (r *mending) follows(ctx context.Context, first beginning, parent scrollbac
 	return err == nil && sum == first.before, err
 }
 
-// branch brings back a branch, or corrects where it begins.
-func (r *mending) branch(ctx context.Context, id scrollback.BranchID) error {
-	first, err := r.beginning(ctx, id)
+// restoreBranch brings back a branch, or corrects where it begins.
+func (r *repairing) restoreBranch(ctx context.Context, id scrollback.BranchID) error {
+	first, err := r.findStart(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (r *mending) branch(ctx context.Context, id scrollback.BranchID) error {
 	case known && b.AtSeq == 0 && b.Parent == "":
 		return nil // what comes before its messages may be lost
 	case known && b.AtSeq == first.seq-1 && b.AtSeq > 0:
-		if ok, err := r.follows(ctx, first, b.Parent); ok || err != nil {
+		if ok, err := r.mayFollow(ctx, first, b.Parent); ok || err != nil {
 			return err
 		}
 	case known:
@@ -254,7 +254,7 @@ func (r *mending) branch(ctx context.Context, id scrollback.BranchID) error {
 		return err
 	}
 	b.AtSeq = first.seq - 1
-	if b.Parent, err = r.parent(ctx, b, first); err != nil {
+	if b.Parent, err = r.findParent(ctx, b, first); err != nil {
 		return err
 	}
 	if known {
@@ -263,16 +263,16 @@ func (r *mending) branch(ctx context.Context, id scrollback.BranchID) error {
 	if err := r.insertBranch(ctx, b); err != nil {
 		return err
 	}
-	return r.head(ctx, &b)
+	return r.repairHead(ctx, &b)
 }
 
-// parent finds the only branch that one with this beginning can have left.
-func (r *mending) parent(ctx context.Context, b scrollback.Branch,
-	first beginning) (found scrollback.BranchID, err error) {
+// findParent finds the only branch that one with this beginning can have left.
+func (r *repairing) findParent(ctx context.Context, b scrollback.Branch,
+	first branchStart) (found scrollback.BranchID, err error) {
 	if b.AtSeq == 0 {
 		return "", nil
 	}
-	var c conversation
+	var c conversationRow
 	if err := r.holdConversation(ctx, b.Conversation, &c); err != nil && scrollback.CodeOf(err) != scrollback.NotFound {
 		return "", err
 	}
@@ -282,9 +282,9 @@ func (r *mending) parent(ctx context.Context, b scrollback.Branch,
 			return "", err
 		}
 		for _, p := range branches {
-			ok, err := r.follows(ctx, first, p.ID)
+			ok, err := r.mayFollow(ctx, first, p.ID)
 			if err == nil && ok {
-				ok, err = r.apart(ctx, p, b.ID)
+				ok, err = r.isApart(ctx, p, b.ID)
 			}
 			switch {
 			case err != nil:
@@ -303,8 +303,8 @@ func (r *mending) parent(ctx context.Context, b scrollback.Branch,
 	return found, err
 }
 
-// apart reports whether the path of a branch does not lead to another.
-func (r *mending) apart(ctx context.Context, b scrollback.Branch, from scrollback.BranchID) (bool, error) {
+// isApart reports whether the path of a branch does not lead to another.
+func (r *repairing) isApart(ctx context.Context, b scrollback.Branch, from scrollback.BranchID) (bool, error) {
 	for b.ID != from {
 		var p scrollback.Branch
 		err := r.holdBranch(ctx, b.Parent, &p)
