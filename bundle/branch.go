@@ -1,6 +1,9 @@
 package bundle
 
-import "github.com/scrollback-ai/scrollback"
+import (
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+)
 
 // conversationPart is what later records of a conversation in the bundle are checked against.
 type conversationPart struct {
@@ -71,20 +74,20 @@ func passRecord[T any](each func(T) error, v T) error {
 }
 
 func (c *checker) checkBranch(b Branch) error {
-	wrong := func(what string) error { return newDamageError("branch %q %s", clipText(string(b.ID)), what) }
+	wrong := func(what i18n.ID) error { return newDamageError("branch %q %s", clipText(string(b.ID)), what) }
 	switch parent := c.branches[b.Parent]; {
 	case !isID(string(b.ID)):
-		return wrong("has a malformed id")
+		return wrong(i18n.RecordHasMalformedID)
 	case c.branches[b.ID] != nil:
-		return wrong("is listed twice")
+		return wrong(i18n.RecordIsListedTwice)
 	case b.Conversation != c.at.ID:
-		return wrong("belongs to another conversation")
+		return wrong(i18n.RecordBelongsElsewhere)
 	case b.AtSeq < 0 || b.HeadSeq < b.AtSeq:
-		return wrong("ends before it begins")
+		return wrong(i18n.BranchEndsBeforeBeginning)
 	case b.Parent == "" && b.AtSeq != 0, b.Parent != "" && parent == nil:
-		return wrong("continues one that is not there")
+		return wrong(i18n.BranchHasNoParent)
 	case parent != nil && (b.AtSeq <= parent.AtSeq || b.AtSeq > parent.HeadSeq):
-		return wrong("leaves its parent at a message that is not there")
+		return wrong(i18n.BranchLeavesNowhere)
 	}
 	kept := c.at.addBranch(b.Branch, c.branches[b.Parent])
 	c.branches[b.ID] = kept

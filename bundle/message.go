@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // prepareMessages checks what comes before the messages of a conversation.
@@ -96,23 +97,23 @@ func (c *checker) checkMessage(m scrollback.Message) error {
 
 // judgeMessage checks one message by itself.
 func (c *checker) judgeMessage(m scrollback.Message) error {
-	wrong := func(what string) error {
+	wrong := func(what i18n.ID) error {
 		return newDamageError("message %q (#%d) %s", clipText(string(m.ID)), m.Seq, what)
 	}
 	_, err := scrollback.ParseRole(string(m.Role))
 	switch {
 	case !isID(string(m.ID)) || m.TurnID != "" && !isID(string(m.TurnID)):
-		return wrong("has a malformed id")
+		return wrong(i18n.RecordHasMalformedID)
 	case err != nil:
-		return wrong("has an unknown role")
+		return wrong(i18n.MessageHasUnknownRole)
 	case !m.Status.Known():
-		return wrong("has an unknown status")
+		return wrong(i18n.MessageHasUnknownStatus)
 	case m.CreatedAt == 0:
-		return wrong("has no time")
+		return wrong(i18n.MessageHasNoTime)
 	}
 	for id := range m.Parts.Artifacts() {
 		if c.findAttached(id) == nil {
-			return wrong("names an artifact that is not there")
+			return wrong(i18n.MessageNamesNoArtifact)
 		}
 	}
 	for _, p := range m.Parts {
@@ -120,15 +121,15 @@ func (c *checker) judgeMessage(m scrollback.Message) error {
 		case scrollback.Image:
 			web := strings.HasPrefix(p.URL, "https://") || strings.HasPrefix(p.URL, "http://")
 			if p.URL != "" && (!web || p.Artifact != "" || p.Size != 0) {
-				return wrong("has an image at an address that cannot be")
+				return wrong(i18n.MessageImageAddressImpossible)
 			}
 			if p.URL == "" && !c.hasSize(p.Artifact, p.Size) || p.Width < 0 || p.Height < 0 ||
 				max(p.Width, p.Height) > maxSide {
-				return wrong("has an image of another size than its artifact")
+				return wrong(i18n.MessageImageSizeDiffers)
 			}
 		case scrollback.File:
 			if !c.hasSize(p.Artifact, p.Size) {
-				return wrong("has a file of another size than its artifact")
+				return wrong(i18n.MessageFileSizeDiffers)
 			}
 		case scrollback.Text, scrollback.Reasoning, scrollback.ToolCall, scrollback.ToolResult: // say no sizes
 		}

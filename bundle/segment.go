@@ -26,24 +26,24 @@ func isSegmentID(id scrollback.SegmentID) bool {
 }
 
 func (c *checker) checkSegment(s scrollback.Segment) error {
-	wrong := func(what string) error { return newDamageError("segment %q %s", clipText(string(s.ID)), what) }
+	wrong := func(what i18n.ID) error { return newDamageError("segment %q %s", clipText(string(s.ID)), what) }
 	leaf := len(s.Children) == 0
 	n := s.LastSeq - s.FirstSeq + 1
 	switch {
 	case !isSegmentID(s.ID):
-		return wrong("has a malformed id")
+		return wrong(i18n.RecordHasMalformedID)
 	case c.segments[s.ID] != nil:
-		return wrong("is listed twice")
+		return wrong(i18n.RecordIsListedTwice)
 	case s.Conversation != c.at.ID || !isID(string(s.Branch)):
-		return wrong("belongs to another conversation")
+		return wrong(i18n.RecordBelongsElsewhere)
 	case s.FirstSeq < 1 || n < 1 || s.Messages < 1 || int64(s.Messages) != n:
-		return wrong("does not cover what it says")
+		return wrong(i18n.SegmentCoversOtherMessages)
 	case leaf && (s.Level != 0 || n > scrollback.MaxSegmentMessages), !leaf && s.Level < 1:
-		return wrong("could not have been made")
+		return wrong(i18n.SegmentCannotBeMade)
 	case !isHash(s.Hash) || !isHash(s.SHA256):
-		return wrong("has no hashes")
+		return wrong(i18n.SegmentHasNoHashes)
 	case s.SummaryOf < 0 || s.SummaryOf > s.LastSeq || s.TokensBefore < 0 || s.TokensAfter < 0 || s.Bytes < 0:
-		return wrong("says something impossible about itself")
+		return wrong(i18n.SegmentIsImpossible)
 	}
 	for _, id := range s.Children {
 		if !isSegmentID(id) {

@@ -74,7 +74,7 @@ func (c *keysLimitCmd) Run(g *globals) error {
 		}
 		return g.printResult(shown, func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.KeyLimits, k.Name, k.ID, chats,
-				formatLimit(g.localeTexts(), l.Tokens, "%d", l.Tokens),
+				formatLimit(g.localeTexts(), l.Tokens, "%s", columns.FormatThousands(l.Tokens)),
 				formatLimit(g.localeTexts(), l.Money, "%.2f %s", l.Money, cmp.Or(l.Currency, "USD"))))
 			return err
 		})

@@ -30,6 +30,9 @@ var (
 	_ = problem("bundle-it-was-cut-off-or-changed-its-seal-does",
 		"it was cut off or changed: its seal does not match",
 		"被截断或更改：封印不符")
+	_ = problem("bundle-branch",
+		"branch %q %s",
+		"分支 %q %s")
 	_ = problem("bundle-segment",
 		"segment %q %s",
 		"片段 %q %s")
@@ -192,4 +195,59 @@ var (
 	_ = problem("bundle-artifact-is-mentioned-nowhere",
 		"artifact %s is mentioned nowhere",
 		"没有任何地方提到附件 %s")
+)
+
+// What is wrong with a branch, a segment or a message of a bundle, which is said behind its id.
+var (
+	RecordHasMalformedID = problem("record-has-malformed-id",
+		"has a malformed id",
+		"的 id 格式不对")
+	RecordIsListedTwice = problem("record-is-listed-twice",
+		"is listed twice",
+		"被列出两次")
+	RecordBelongsElsewhere = problem("record-belongs-elsewhere",
+		"belongs to another conversation",
+		"属于另一个对话")
+	BranchEndsBeforeBeginning = problem("branch-ends-before-beginning",
+		"ends before it begins",
+		"在开始之前就结束了")
+	BranchHasNoParent = problem("branch-has-no-parent",
+		"continues one that is not there",
+		"接续的分支不存在")
+	BranchLeavesNowhere = problem("branch-leaves-nowhere",
+		"leaves its parent at a message that is not there",
+		"在不存在的消息处离开上级分支")
+	SegmentCoversOtherMessages = problem("segment-covers-other-messages",
+		"does not cover what it says",
+		"涵盖的内容与所写的不符")
+	SegmentCannotBeMade = problem("segment-cannot-be-made",
+		"could not have been made",
+		"不可能这样生成")
+	SegmentHasNoHashes = problem("segment-has-no-hashes",
+		"has no hashes",
+		"没有校验值")
+	SegmentIsImpossible = problem("segment-is-impossible",
+		"says something impossible about itself",
+		"所写的自身信息不可能成立")
+	MessageHasUnknownRole = problem("message-has-unknown-role",
+		"has an unknown role",
+		"的角色未知")
+	MessageHasUnknownStatus = problem("message-has-unknown-status",
+		"has an unknown status",
+		"的状态未知")
+	MessageHasNoTime = problem("message-has-no-time",
+		"has no time",
+		"没有时间")
+	MessageNamesNoArtifact = problem("message-names-no-artifact",
+		"names an artifact that is not there",
+		"提到不存在的附件")
+	MessageImageAddressImpossible = problem("message-image-address-impossible",
+		"has an image at an address that cannot be",
+		"有图片的地址不可能成立")
+	MessageImageSizeDiffers = problem("message-image-size-differs",
+		"has an image of another size than its artifact",
+		"有图片与其附件大小不同")
+	MessageFileSizeDiffers = problem("message-file-size-differs",
+		"has a file of another size than its artifact",
+		"有文件与其附件大小不同")
 )

@@ -86,6 +86,42 @@ var (
 	_ = note("doctor-no-artifact-is-known-by-it",
 		"no artifact is known by it",
 		"没有与之对应的附件")
+	_ = note("doctor-its-numbers-cannot-be-those-of-a-call",
+		"its numbers cannot be those of a call",
+		"其中的数字不可能属于一次调用")
+	_ = note("doctor-it-has-numbers-that-cannot-be",
+		"it has numbers that cannot be",
+		"其中有不可能的数字")
+	_ = note("doctor-its-sum-differs-from-its-records",
+		"it has %s; its records come to %s",
+		"它记为 %s；其记录合计为 %s")
+	_ = note("doctor-usage",
+		"%d calls (%d estimated), %d tokens in (%d cached, %d written) and %d out (%d of reasoning), %d in all, for %g",
+		"%d 次调用（估算 %d 次），输入 %d token（缓存 %d，写入 %d），输出 %d（推理 %d），共 %d，费用 %g")
+	_ = note("doctor-it-is-not-as-it-was-stored",
+		"it is not as it was stored: its row has another hash",
+		"与存入时不同：该行的校验值变了")
+	_ = note("doctor-meta-is-not-json",
+		"a stored column is damaged: meta is not JSON",
+		"存储的列已损坏：meta 不是 JSON")
+	_ = note("doctor-how-far-it-reaches-is-lost",
+		"how far it reaches is lost",
+		"已丢失它建到何处的记录")
+	_ = note("doctor-rows-of-no-segment",
+		"rows of %s are of no segment",
+		"%s 中有行不属于任何片段")
+	_ = note("doctor-its-rows-do-not-belong-together",
+		"its rows do not belong together",
+		"它的各行彼此不符")
+	_ = note("doctor-it-has-documents-of-no-message",
+		"it has documents that are of no message, and were not purged",
+		"其中有文档不属于任何消息，也未被清除")
+	_ = note("doctor-search-does-not-find-it",
+		"search does not find it",
+		"搜索找不到它")
+	_ = note("doctor-search-takes-it-for-another",
+		"search takes it for %s; it is %s",
+		"搜索把它当作 %s；实为 %s")
 	_ = note("doctor-its-owner-is-gone",
 		"its owner is gone; the next turn of conversation %s closes it and keeps its draft",
 		"其所有者已不在；对话 %s 的下一回合会将它关闭，并保留其草稿")

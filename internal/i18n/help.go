@@ -596,6 +596,33 @@ var (
 	HelpStartWith = label("help-start-with",
 		"Start with these; no key is needed:",
 		"可从这些开始，不需要密钥：")
+	ManName = label("man-name",
+		"NAME",
+		"名称")
+	ManPurpose = label("man-purpose",
+		"keep conversations with language models, and send what fits",
+		"保存与语言模型的对话，并发送放得下的内容")
+	ManSynopsis = label("man-synopsis",
+		"SYNOPSIS",
+		"概要")
+	ManDescription = label("man-description",
+		"DESCRIPTION",
+		"描述")
+	ManCommands = label("man-commands",
+		"COMMANDS",
+		"命令")
+	ManOptions = label("man-options",
+		"OPTIONS",
+		"选项")
+	ManEnvironment = label("man-environment",
+		"ENVIRONMENT",
+		"环境变量")
+	ManExitStatus = label("man-exit-status",
+		"EXIT STATUS",
+		"退出状态")
+	ManExamples = label("man-examples",
+		"EXAMPLES",
+		"示例")
 	HelpAbout = label("help-about",
 		"scrollback keeps every conversation with a language model for ever, and sends the model\nthe best of it that fits its window. What no longer fits is compacted, never lost.",
 		"scrollback 永久保存与语言模型的每个对话，并把窗口放得下的最佳内容发给模型。\n放不下的内容会被压缩，绝不丢失。")

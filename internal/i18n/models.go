@@ -167,6 +167,21 @@ var (
 	ProviderHasFault = problem("provider-has-fault",
 		"it has a fault of its own",
 		"对方出现故障")
+	_ = problem("provider-broke-its-answer-off",
+		"it broke its answer off",
+		"对方中断了回答")
+	_ = problem("provider-certificate-of-another-host",
+		"its certificate cannot be trusted: it belongs to another host",
+		"对方的证书不可信：证书属于另一台主机")
+	_ = problem("provider-certificate-expired",
+		"its certificate cannot be trusted: it has expired, or is not valid yet",
+		"对方的证书不可信：证书已过期或尚未生效")
+	_ = problem("provider-certificate-signer-unknown",
+		"its certificate cannot be trusted: it is signed by nobody known",
+		"对方的证书不可信：签发者未知")
+	_ = problem("provider-certificate-invalid",
+		"its certificate cannot be trusted: it is not valid",
+		"对方的证书不可信：证书无效")
 	ProviderBrokeOff = problem("provider-broke-off",
 		"it broke its answer off with an error",
 		"对方因错误中断了回答")

@@ -108,7 +108,7 @@ func TestPageSettings(t *testing.T) {
 	d.press(`[aria-label="Density"] button:nth-child(2)`)
 	d.press(`[aria-label="Single-letter keys"] button:nth-child(2)`)
 	d.do("compact", chromedp.WaitVisible(`html[data-density="compact"]`), chromedp.Reload(),
-		chromedp.WaitVisible(`html[data-density="compact"] .pick`))
+		chromedp.WaitVisible(`html[data-density="compact"] .pick`), chromedp.WaitVisible(".rows .row"))
 	d.is("what is remembered",
 		`[...document.querySelectorAll('.pick [aria-checked="true"]')].map(x => x.innerText).join('|')`,
 		"English|same as system|compact|off")

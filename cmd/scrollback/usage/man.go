@@ -13,25 +13,30 @@ import (
 // Man writes the manual page, in the language of man(7).
 func (p Page) Man(root *kong.Node, version, date string) error {
 	fmt.Fprintf(p.W, ".TH SCROLLBACK 1 \"%s\" \"%s\" \"User Commands\"\n.ad l\n", date, roff(version))
-	fmt.Fprint(p.W, ".SH NAME\nscrollback \\- keep conversations with language models, and send what fits\n")
-	fmt.Fprint(p.W, ".SH SYNOPSIS\n.B scrollback\n.I COMMAND\n[\\-\\-flags]\n")
-	fmt.Fprintf(p.W, ".SH DESCRIPTION\n%s\n", roff(strings.ReplaceAll(p.say(i18n.HelpAbout), "\n", " ")))
-	fmt.Fprint(p.W, ".SH COMMANDS\n")
+	p.section(i18n.ManName)
+	fmt.Fprintf(p.W, "scrollback \\- %s\n", roff(p.say(i18n.ManPurpose)))
+	p.section(i18n.ManSynopsis)
+	fmt.Fprint(p.W, ".B scrollback\n.I COMMAND\n[\\-\\-flags]\n")
+	p.section(i18n.ManDescription)
+	fmt.Fprintf(p.W, "%s\n", roff(strings.ReplaceAll(p.say(i18n.HelpAbout), "\n", " ")))
+	p.section(i18n.ManCommands)
 	for _, n := range root.Leaves(true) {
 		fmt.Fprintf(p.W, ".SS %s\n%s\n", roff(strings.TrimSuffix(strings.TrimPrefix(synopsis(n), "scrollback "),
 			" [--flags]")), roff(n.Help))
 		p.terms(arguments(n))
 		p.terms(flags(n.Flags))
 	}
-	fmt.Fprintf(p.W, ".SH OPTIONS\n%s\n", roff(p.heading(i18n.HelpGlobalFlags)))
+	p.section(i18n.ManOptions)
+	fmt.Fprintf(p.W, "%s\n", roff(p.heading(i18n.HelpGlobalFlags)))
 	p.terms(flags(root.Flags))
-	fmt.Fprint(p.W, ".SH ENVIRONMENT\n")
+	p.section(i18n.ManEnvironment)
 	p.terms(p.variables())
-	fmt.Fprint(p.W, ".SH EXIT STATUS\n")
+	p.section(i18n.ManExitStatus)
 	p.terms([][2]string{{"0", p.say(i18n.ExitDone)}, {"1", p.say(i18n.ExitRefused)}, {"2", p.say(i18n.ExitWrongUsage)},
 		{"3", p.say(i18n.ExitNotFound)}, {"4", p.say(i18n.ExitConflict)}, {"5", p.say(i18n.ExitOverBudget)},
 		{"6", p.say(i18n.ExitUnavailable)}, {"130", p.say(i18n.ExitInterrupted)}})
-	fmt.Fprint(p.W, ".SH EXAMPLES\n.nf\n")
+	p.section(i18n.ManExamples)
+	fmt.Fprint(p.W, ".nf\n")
 	for _, g := range Groups {
 		for _, e := range g.Commands {
 			fmt.Fprintln(p.W, roff(e.Line))
@@ -40,6 +45,9 @@ func (p Page) Man(root *kong.Node, version, date string) error {
 	_, err := fmt.Fprint(p.W, ".fi\n")
 	return err
 }
+
+// section begins a section. Its name is in the language of the page.
+func (p Page) section(name i18n.ID) { fmt.Fprintf(p.W, ".SH %s\n", roff(p.say(name))) }
 
 func (p Page) terms(rows [][2]string) {
 	for _, r := range rows {
