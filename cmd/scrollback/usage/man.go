@@ -46,8 +46,9 @@ func (p Page) Man(root *kong.Node, version, date string) error {
 	return err
 }
 
-// section begins a section. Its name is in the language of the page.
-func (p Page) section(name i18n.ID) { fmt.Fprintf(p.W, ".SH %s\n", roff(p.say(name))) }
+// section begins a section. Its name is in the language of the page, and without places to break it:
+// programs that list manual pages look for some of these names.
+func (p Page) section(name i18n.ID) { fmt.Fprintf(p.W, ".SH %s\n", p.say(name)) }
 
 func (p Page) terms(rows [][2]string) {
 	for _, r := range rows {
