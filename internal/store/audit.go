@@ -143,7 +143,7 @@ func (a Audit) CheckIndex(ctx context.Context, progress func(done, total int64),
 	return a.s.index.Check(ctx, progress, flaw)
 }
 
-// RebuildIndex makes the search index again, beside whoever uses it; searches find everything
+// RebuildIndex rebuilds the search index while it is in use; searches find everything
 // meanwhile. progress gets how far it is.
 func (a Audit) RebuildIndex(ctx context.Context, progress func(done, total int64)) error {
 	return a.s.index.Rebuild(ctx, progress)

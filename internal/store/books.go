@@ -204,7 +204,7 @@ func quotaTally(q *scrollback.Quota, now int64) *driver.Tally {
 	return t
 }
 
-// quotaError returns an error of counting as whoever is counted sees it.
+// quotaError returns an error of counting as the caller that is counted sees it.
 func quotaError(q *scrollback.Quota, err error) error {
 	if q == nil || scrollback.CodeOf(err) != scrollback.RateLimited {
 		return err

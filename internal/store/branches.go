@@ -42,7 +42,7 @@ func (p Branches) Find(ctx context.Context, h Head, id scrollback.BranchID) (scr
 	return b, nil
 }
 
-// ReadShape counts a branch's path in at most so many bins.
+// ReadShape counts the messages of a branch's path, in at most the given number of bins.
 func (p Branches) ReadShape(ctx context.Context, b scrollback.Branch, bins int) (scrollback.Shape, error) {
 	out := scrollback.Shape{HeadSeq: b.HeadSeq, Bins: []scrollback.ShapeBin{}}
 	if b.HeadSeq == 0 {

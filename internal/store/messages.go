@@ -241,7 +241,7 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 	return out, err
 }
 
-// FindCandidates returns what Search ranks, for whoever learns what to rank by; see
+// FindCandidates returns what Search ranks, for those who tune the ranking; see
 // [search.Candidates].
 func (s *Store) FindCandidates(ctx context.Context, q scrollback.SearchQuery) ([]*search.Candidate, error) {
 	if q.Projects = boundProjects(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {

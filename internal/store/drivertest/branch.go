@@ -453,7 +453,7 @@ func testPurge(w *bench) {
 		w.t.Errorf("after it: flaws %v, %d of %d messages", a.flaws, len(a.messages), a.total)
 	}
 	same(w.t, "again", driver.PurgeResult{Done: true}, purge(w, lone.ID, 9))
-	_, created, err := w.Log.CreateConversation(w.ctx, lone, scrollback.Branch{ID: "b anew", Conversation: lone.ID})
+	_, created, err := w.Log.CreateConversation(w.ctx, lone, scrollback.Branch{ID: "b again", Conversation: lone.ID})
 	if err != nil || !created {
 		w.t.Errorf("its id is free again: %v, %v", created, err)
 	}
@@ -504,7 +504,7 @@ func testPurgeShared(w *bench) {
 	w.code(err, scrollback.NotFound)
 	_, err = w.Log.FindBranch(w.ctx, side.ID)
 	w.code(err, scrollback.NotFound)
-	_, _, err = w.Log.CreateConversation(w.ctx, scrollback.Conversation{ID: parent.ID}, scrollback.Branch{ID: "b anew"})
+	_, _, err = w.Log.CreateConversation(w.ctx, scrollback.Conversation{ID: parent.ID}, scrollback.Branch{ID: "b again"})
 	w.code(err, scrollback.Conflict)
 	if a := audits(w); len(a.flaws) > 0 {
 		w.t.Errorf("flaws %v", a.flaws)

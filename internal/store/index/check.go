@@ -169,7 +169,7 @@ func (c *indexCheck) reportWrong(ctx context.Context, of map[driver.Place]scroll
 	return false, nil
 }
 
-// Rebuild empties the index and makes it again, beside whoever uses it. progress gets how
+// Rebuild empties the index and fills it again while it is in use. progress gets how
 // many messages are in it, and about how many there are.
 func (x *Index) Rebuild(ctx context.Context, progress func(done, total int64)) error {
 	if err := x.Reset(ctx, x.version); err != nil {

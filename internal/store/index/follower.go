@@ -73,7 +73,7 @@ func (x *Index) delay(d time.Duration) {
 	})
 }
 
-// NoteWritten says that messages with so many bytes of text are about to be stored, or have been.
+// NoteWritten says that messages with this many bytes of text are about to be stored, or have been.
 func (x *Index) NoteWritten(messages int, bytes int64) {
 	x.mu.Lock()
 	x.written = true

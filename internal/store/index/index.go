@@ -143,7 +143,7 @@ func (x *Index) cutAll(ctx context.Context, batch []driver.NumberedMessage, work
 	return out
 }
 
-// runParallel calls do for 0 to n-1, by so many goroutines.
+// runParallel calls do for 0 to n-1, in the given number of goroutines.
 func runParallel(n, workers int, do func(i int)) {
 	if workers = min(workers, n/4); workers < 2 {
 		for i := range n {

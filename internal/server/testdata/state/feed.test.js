@@ -95,3 +95,26 @@ test('the page is read also where the connection fails, and once', async () => {
   await feed.follow(false, () => { read++; });
   same(read, 1);
 });
+
+test('a message that comes while its conversation is opened is shown', async () => {
+  thread.close();
+  let answer;
+  routes['GET /api/conversations/a/messages'] = () => new Promise((resolve) => { answer = () => resolve(Response.json({ messages: messages(1, 2), next: null, turns: [] })); });
+  const opening = thread.open('a', 0);
+  await when(() => answer, 'the request for messages');
+  const taken = feed.take(change('a', { type: 'message', branch: 'b2', version: 3, first_seq: 3, last_seq: 3, turn_id: 't5' }));
+  routes['GET /api/conversations/a/messages'] = () => ({ messages: messages(2, 3), next: null, turns: [] });
+  answer();
+  await opening;
+  await taken;
+  same(thread.messages.value.map((m) => m.seq), [1, 2, 3]);
+});
+
+test('a message from before the connection, that came after its conversation was read, is shown', async () => {
+  await when(() => !turn.running.value, 'no turn');
+  routes['GET /api/conversations/a/messages'] = () => ({ messages: messages(3, 4), next: null, turns: [] });
+  routes['GET /api/events'] = () => new Response(new TransformStream().readable);
+  feed.follow(false, () => {});
+  await when(() => thread.messages.value.length === 4, 'the message');
+  feed.stop();
+});

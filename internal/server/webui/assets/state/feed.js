@@ -11,7 +11,7 @@ import * as thread from './thread.js';
 import * as turn from './turn.js';
 
 const WAITS = [500, 1000, 2000, 5000, 15000]; // ms before the connection is made again
-const PATIENCE = 2000; // ms that the page waits for the first connection before it is read without one
+const PATIENCE = 500; // ms that the page waits for the first connection before it is read without one
 
 let reader = null;
 let at = null; // the number of the last change
@@ -30,6 +30,7 @@ export async function follow(missed = false, read = null) {
     read = null;
     missed ||= !follows;
     first();
+    if (follows) readOn();
   };
   const late = read && setTimeout(begin, PATIENCE, false);
   for (let tries = 0; !mine.signal.aborted; tries++) {
@@ -65,11 +66,24 @@ async function again() {
   const c = thread.conversation.value;
   if (!c) return;
   await thread.reread();
-  if (!turn.running.value) await catchUp();
-  if (!turn.running.value) turn.join(c.id);
+  await readOn();
   context.refresh(c.id);
   receipts.refresh(c.id);
   branches.refresh(c.id);
+}
+
+// opened waits until the conversation that is being opened is read.
+const opened = () => new Promise((done) => {
+  const end = thread.opening.subscribe((opening) => { if (!opening) { done(); queueMicrotask(() => end()); } });
+});
+
+// readOn brings what the open conversation got since it was read: messages, and a turn that runs.
+async function readOn() {
+  await opened();
+  const c = thread.conversation.value;
+  if (!c) return;
+  if (!turn.running.value) await catchUp();
+  if (!turn.running.value) await turn.join(c.id);
 }
 
 const catchUp = (seq) => thread.catchUp(seq).catch(() => {}); // the next change brings it
@@ -79,6 +93,7 @@ export async function take(ev) {
   if (!ev.conversation_id && ev.type !== 'reset') return;
   if (ev.type === 'reset') { await again(); return; }
   if (!conversations.told(ev)) await conversations.refresh();
+  await opened(); // what is being read may have been read before the change
   const c = thread.conversation.value;
   if (!c || c.id !== ev.conversation_id || ev.gone) return;
   if (ev.branch && ev.branch !== c.branch && !turn.running.value) { // somebody went back to another version
