@@ -110,7 +110,8 @@ func TestPage(t *testing.T) {
 	if err != nil || !strings.Contains(answer, n.Code) {
 		t.Errorf("asked %q, the page shows %q (%v)", n.Question, answer, err)
 	}
-	if err := chromedp.Do(ctx, chromedp.Click(".receipt .facts .link"), chromedp.WaitVisible(".original")); err != nil {
+	if err := chromedp.Do(ctx, chromedp.Click(".receipt .facts .link"), chromedp.WaitVisible(".original"),
+		until(`document.querySelector('.original').innerText !== ''`)); err != nil {
 		t.Fatal(err)
 	}
 	original, err := chromedp.Run(ctx, chromedp.Text(".original"))

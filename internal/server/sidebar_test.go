@@ -286,7 +286,7 @@ func TestPageMissing(t *testing.T) {
 	d := newShelf(t, shelf[:2], modeltest.Say("fine"))
 	d.do("missing", chromedp.Navigate(d.url+"/#01a204b3-0000-7000-8000-000000000000"), chromedp.WaitVisible(".missing h2"))
 	d.is("a fault beside it", `document.querySelectorAll('.banner').length`, "0")
-	d.is("what is stored", titles+`.split('|').length`, "2")
+	d.until("what is stored", titles+`.split('|').length === 2`)
 	d.do("begun", chromedp.Click(".missing .strong"), chromedp.WaitVisible(writing), chromedp.SendKeys(writing,
 		"Is anybody here?\r"), chromedp.WaitVisible("#m2"))
 	d.until("one more", titles+`.split('|').length === 3`)

@@ -175,6 +175,16 @@ test('while an answer comes a message waits; where another tab was first it wait
   turn.leave();
 });
 
+test('where the answer of another tab ended before it could be read, the message is sent', async () => {
+  thread.adopt(conversation('r'));
+  draft.show('r');
+  draft.text.value = 'mine';
+  let tries = 0;
+  serve({ 'POST /api/conversations/r/chat': () => (tries++ ? chat.clone() : refusal(409, 'a turn is open')), 'GET /api/conversations/r/messages': log });
+  await draft.submit(() => {});
+  await when(() => tries === 2 && queue.rows.value.every((r) => r.text !== 'mine') && !turn.running.value, 'the message to be sent');
+});
+
 test('a long text that is pasted stands beside the message, and can be put into it', async () => {
   thread.adopt(conversation('p'));
   draft.show('p');

@@ -217,8 +217,8 @@ function back(id, entry, fault) {
     return;
   }
   if (fault && fault.status === 409) {
-    queue.push(entry, fault.message);
-    turn.join(id);
+    const key = queue.push(entry, fault.message);
+    turn.join(id).then((runs) => { if (!runs && here() === id) queue.send(key); }); // that answer has ended meanwhile
     return;
   }
   if (!text.value) text.value = entry.text;

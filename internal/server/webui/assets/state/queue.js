@@ -17,8 +17,11 @@ export function show(id, list) {
   remembered(rows.value, true);
 }
 
+// push adds one at the end, and returns its key.
 export function push(entry, why = '') {
-  rows.value = [...rows.value, { key: turn.newKey(), ...entry, why }];
+  const row = { key: turn.newKey(), ...entry, why };
+  rows.value = [...rows.value, row];
+  return row.key;
 }
 
 // take takes one out, and returns it.

@@ -98,12 +98,13 @@ export function attach(id, turn) {
   return follow({ conversation: id, turn, last: 0, over: false }, null);
 }
 
-// join attaches to whatever runs in a conversation, if anything does.
+// join attaches to the turn that runs in a conversation. It returns false if none does.
 export async function join(id) {
   try {
     const page = await get(convo(id, '/messages?limit=1'));
     if (page.running && !running.value) await attach(id, page.running);
-  } catch (err) { complain(err); }
+    return Boolean(page.running || running.value);
+  } catch (err) { complain(err); return true; }
 }
 
 const events = (at, signal) => send('GET', convo(at.conversation, `/turns/${at.turn}/events`) + query({ after: at.last, html: 1 }), { signal });
