@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -324,10 +325,7 @@ func TestDeadModelIsAskedLessAndLess(t *testing.T) {
 // model is left alone. Without it the window does not call a summary what is none.
 func TestImportSummarizes(t *testing.T) {
 	var file strings.Builder
-	long := 600
-	if testing.Short() {
-		long = 200
-	}
+	long := testlength.Choose(200, 600, 600)
 	for _, m := range history(long) {
 		fmt.Fprintf(&file, "{\"role\":%q,\"content\":%q}\n", m.Role, m.Parts.Text())
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/doctor"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -80,10 +81,7 @@ func TestRewindAcrossFolds(t *testing.T) {
 		len(refs) < 20 {
 		t.Fatalf("%d folds, %d levels, %v", len(refs), deep, err)
 	}
-	step := int64(7)
-	if testing.Short() {
-		step = 29
-	}
+	step := testlength.Choose[int64](29, 7, 7)
 	for seq := int64(0); seq < c.Messages; seq += step {
 		if _, err := r.Branches().Rewind(ctx, id, engine.Point{Branch: home, Seq: &seq}); err != nil {
 			t.Fatal(err)

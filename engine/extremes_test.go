@@ -49,7 +49,7 @@ var extremes = []map[string]float64{
 func TestExtremeNumbers(t *testing.T) {
 	t.Parallel()
 	for i, numbers := range extremes {
-		if testing.Short() && i%6 != 2 {
+		if i%6 != 2 && testlength.Choose(true, false, false) {
 			continue
 		}
 		for _, policy := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
@@ -57,7 +57,7 @@ func TestExtremeNumbers(t *testing.T) {
 				if policy == compact.Segments && writes != "offline" {
 					continue // it asks no model
 				}
-				if policy != compact.Segments && testlength.Choose(0, 1) == 0 && k != i%3 {
+				if policy != compact.Segments && k != i%3 && testlength.Choose(true, true, false) {
 					continue // each of the numbers under each policy, with one of the models
 				}
 				limit := []int64{2000, 8000}[(i+k)%2]
@@ -99,7 +99,7 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 		j.Step())
 	id := r.NewConversation()
 	folds := 0
-	for i := range testlength.Choose(8, 16) {
+	for i := range testlength.Choose(8, 8, 16) {
 		before := sums
 		text := fmt.Sprintf("Remember number %d. ", i) + strings.Repeat("tide ", []int{1, 30, 200, 5}[i%4])
 		if i%8 == 7 {

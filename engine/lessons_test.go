@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -98,7 +99,7 @@ func TestLimitIsLearned(t *testing.T) {
 		{"nothing said", narrow{factor: 1.2}},
 	} {
 		for k, policy := range []string{"segments", "snapshot", "rolling"} {
-			if testing.Short() && i%3 != k {
+			if i%3 != k && testlength.Choose(true, false, false) {
 				continue // each server and each policy, but not all pairs
 			}
 			t.Run(n.name+"/"+policy, func(t *testing.T) {

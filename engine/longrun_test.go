@@ -39,11 +39,8 @@ func openSQLite(t *testing.T) *driver.Driver {
 // first fact is still found, and every message is behind the refs, byte for byte.
 func TestManyFoldsInARow(t *testing.T) {
 	t.Parallel()
-	for policy, folds := range map[string]int{compact.Segments: testlength.Choose(90, 500),
-		compact.Snapshot: testlength.Choose(55, 100)} {
-		if testing.Short() {
-			folds = 25
-		}
+	for policy, folds := range map[string]int{compact.Segments: testlength.Choose(25, 90, 500),
+		compact.Snapshot: testlength.Choose(25, 55, 100)} {
 		t.Run(policy, func(t *testing.T) {
 			w := &writer{sum: func(n int, _ model.Request) []model.Delta {
 				return []model.Delta{{Text: minutes(fmt.Sprint("goal ", n, strings.Repeat(" of many words", 150)))}}

@@ -295,11 +295,8 @@ func (l *life) behind(ref scrollback.Ref, id scrollback.ConversationID, log []sc
 // refs lead to are exactly the path.
 func TestAnyConversation(t *testing.T) {
 	t.Parallel()
-	seeds := testlength.Choose(5, 16)
+	seeds := testlength.Choose(3, 5, 16)
 	steps := 60
-	if testing.Short() {
-		seeds = 3
-	}
 	did := map[string]int{}
 	requests := 0
 	for seed := range seeds {

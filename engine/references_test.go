@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/workspace"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -162,11 +163,7 @@ func TestReferencesReplayed(t *testing.T) {
 // and shows it once: it is sent when it is new or out of sight, and only then. A rewind may
 // bring an earlier message with the same content back into sight.
 func TestReferencesOnce(t *testing.T) {
-	seeds := uint64(6)
-	if testing.Short() {
-		seeds = 2
-	}
-	for seed := range seeds {
+	for seed := range testlength.Choose[uint64](2, 6, 6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			d := newDesk(t, enginetest.Options{NoFolds: true, Limit: 12_000}, modeltest.Say("fine"))
 			rng := rand.New(rand.NewPCG(seed, 7))

@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/all"
 )
@@ -29,7 +30,7 @@ func TestSmallLocalServers(t *testing.T) {
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "server\tcalls\trefused\tof them too long\tlost without learning\tcalls saved")
 	for i, preset := range all.ProviderNames() {
-		if testing.Short() && i%3 != 0 {
+		if i%3 != 0 && testlength.Choose(true, false, false) {
 			continue
 		}
 		env := map[string]string{}

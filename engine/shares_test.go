@@ -124,13 +124,8 @@ type sharesRow struct {
 // word where it fits, nothing twice; and the next compaction is some turns away.
 func TestSharesKept(t *testing.T) {
 	t.Parallel()
-	limits := []int64{2000, 4000, 8000, 16_000}
-	if testlength.Choose(0, 1) == 1 {
-		limits = []int64{2000, 3000, 4000, 6000, 8000, 12_000, 16_000, 32_000, 64_000, 200_000, 1_000_000}
-	}
-	if testing.Short() {
-		limits = []int64{2000, 4000, 8000}
-	}
+	limits := testlength.Choose([]int64{2000, 8000}, []int64{2000, 4000, 8000, 16_000},
+		[]int64{2000, 3000, 4000, 6000, 8000, 12_000, 16_000, 32_000, 64_000, 200_000, 1_000_000})
 	var cases []sharesCase
 	for i, c := range sharesCases(limits) {
 		// Half of them, in each language, before requests and after turns; of the biggest
@@ -139,7 +134,7 @@ func TestSharesKept(t *testing.T) {
 		if c.limit > 32_000 && (!half || c.shape != "long") {
 			continue
 		}
-		if half || testlength.Choose(0, 1) == 1 {
+		if half || testlength.Choose(false, false, true) {
 			cases = append(cases, c)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/window"
@@ -123,7 +124,8 @@ func asked(r model.Request, goal string) string {
 // and what is folded changes with a fold only.
 func TestPrefixOver300Turns(t *testing.T) {
 	t.Parallel()
-	for _, policy := range []string{compact.Segments, compact.Snapshot, compact.Rolling} {
+	policies := []string{compact.Snapshot, compact.Segments, compact.Rolling}
+	for _, policy := range testlength.Choose(policies[:1], policies, policies) {
 		t.Run(policy, func(t *testing.T) {
 			w := &writer{sum: func(n int, q model.Request) []model.Delta {
 				return []model.Delta{{Text: asked(q, fmt.Sprint("goal ", n))}}

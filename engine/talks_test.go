@@ -52,10 +52,7 @@ func TestFortyTurnsOnEveryPreset(t *testing.T) {
 func fortyTurns(t *testing.T, preset string, o enginetest.Options) {
 	ctx := context.Background()
 	env := map[string]string{}
-	turns := testlength.Choose(28, 40)
-	if testing.Short() {
-		turns = 20
-	}
+	turns := testlength.Choose(20, 28, 40)
 	s := serve(t, preset, 1<<20, env)
 	o.Models = finds(env)
 	r := enginetest.New(t, o)
@@ -128,7 +125,7 @@ func checkFolds(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID, b
 			t.Errorf("a fold ended %s, its summary is by %s (%s)", f.Result, f.SummaryBy, f.SummaryResult)
 		}
 	}
-	if folds < 1 || folds < 2 && !testing.Short() {
+	if folds < testlength.Choose(1, 2, 2) {
 		t.Errorf("%d folds with summaries by %s", folds, by)
 	}
 	return folds
@@ -228,11 +225,7 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 11))
 	n := 0
-	rounds := 2
-	if testing.Short() {
-		rounds = 1
-	}
-	for range rounds {
+	for range testlength.Choose(1, 2, 2) {
 		rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		for _, name := range names {
 			for _, marks := range []string{"[look] [clock]", "[looks]"} {

@@ -277,11 +277,8 @@ func (w *walker) covers(r *enginetest.Rig, m scrollback.Manifest, c scrollback.C
 // nothing.
 func TestWalk(t *testing.T) {
 	t.Parallel()
-	n := testlength.Choose(1200, 10_000)
+	n := testlength.Choose(500, 1200, 10_000)
 	seeds := uint64(1)
-	if testing.Short() {
-		n = 500
-	}
 	for seed := range seeds {
 		db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
 		if err != nil {

@@ -19,6 +19,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // events follows all conversations of a server, from after an event on if one is given.
@@ -84,7 +85,7 @@ func (e *events) turn() (c scrollback.Change) {
 func TestEventsOfTwoServers(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	a := serve(t, data, slices.Concat(slow, leased))
+	a := serve(t, data, slices.Concat(slow, leased()))
 	b := serve(t, data, slow)
 	here := a.events("")
 	there := b.events("")
@@ -177,10 +178,8 @@ func TestBrokenDeltas(t *testing.T) {
 // Five hundred answers at once, with a thousand connections open besides that say nothing:
 // each is complete, and the memory they take is bounded.
 func TestManyAtOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("500 conversations take a while; run without -short")
-	}
-	const streams, idle = 500, 1000
+	streams := testlength.Choose(100, 500, 500)
+	idle := 2 * streams
 	s := serve(t, t.TempDir(), []string{"SCROLLBACK_OFFLINE_PACE=20ms"})
 	var ids []scrollback.ConversationID
 	for range streams {

@@ -22,11 +22,8 @@ const window = "8000"
 // kill -9.
 func TestLongConversation(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("a long conversation takes half a minute; run without -short")
-	}
 	data := t.TempDir()
-	length := testlength.Choose(1500, 5000)
+	length := testlength.Choose(600, 1500, 5000)
 	var file bytes.Buffer
 	messages, needles, err := sample.WriteSample(&file, "A long one", sample.Options{Seed: 42, Messages: length})
 	if err != nil {

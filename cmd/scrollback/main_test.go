@@ -39,7 +39,8 @@ func program() int {
 func TestMain(m *testing.M) {
 	os.Setenv("SCROLLBACK_CONFIG", os.DevNull)                                   // not the tester's own
 	if os.Getenv(asProgram) == "" && filepath.Base(os.Args[0]) != "scrollback" { // as scripts call it
-		os.Setenv("XDG_CACHE_HOME", os.DevNull) // no list is remembered, unless a test says where
+		os.Setenv("XDG_CACHE_HOME", os.DevNull)  // no list is remembered, unless a test says where
+		os.Setenv("SCROLLBACK_TITLES", "prompt") // no calls that a test does not expect
 		inParallel()
 	}
 	if os.Getenv(asProgram) != "" {
@@ -67,23 +68,19 @@ func command(t *testing.T, data string, env []string, args ...string) *exec.Cmd 
 		t.Fatal(err)
 	}
 	cmd := exec.Command(exe, args...)
-	// no calls that a test does not expect
-	cmd.Env = append(os.Environ(), asProgram+"=1", "SCROLLBACK_DATA="+data, "SCROLLBACK_TITLES=prompt")
+	cmd.Env = append(os.Environ(), asProgram+"=1", "SCROLLBACK_DATA="+data)
 	cmd.Env = append(cmd.Env, env...)
 	return cmd
 }
 
-// output runs the program to its end and answers what it printed.
+// output runs the program to its end, in this process, and answers what it printed.
 func output(t *testing.T, data string, args ...string) string {
 	t.Helper()
-	cmd := command(t, data, nil, args...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("scrollback %s: %v\n%s", strings.Join(args, " "), err, stderr.String())
+	code, out, errs := inside(t, data, args...)
+	if code != 0 {
+		t.Fatalf("scrollback %s: exit %d\n%s", strings.Join(args, " "), code, errs)
 	}
-	return string(out)
+	return out
 }
 
 // served is a running server.

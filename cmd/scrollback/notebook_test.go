@@ -18,6 +18,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/notebook"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // shownNotebook is what notebook show prints as JSON.
@@ -52,18 +53,14 @@ func showCells(t *testing.T, data, file string) (s shownNotebook) {
 	return s
 }
 
-// ran runs the program, wants its exit code, and returns what it printed on both streams.
+// ran runs the program in this process, wants its exit code, and returns what it printed on both streams.
 func ran(t *testing.T, data string, code int, args ...string) (stdout, stderr string) {
 	t.Helper()
-	cmd := command(t, data, nil, args...)
-	var out, notes bytes.Buffer
-	cmd.Stdout = &out
-	cmd.Stderr = &notes
-	err := cmd.Run()
-	if got := cmd.ProcessState.ExitCode(); got != code {
-		t.Fatalf("scrollback %s ended with %d (%v), want %d\n%s", strings.Join(args, " "), got, err, code, notes.String())
+	got, stdout, stderr := inside(t, data, args...)
+	if got != code {
+		t.Fatalf("scrollback %s ended with %d, want %d\n%s", strings.Join(args, " "), got, code, stderr)
 	}
-	return out.String(), notes.String()
+	return stdout, stderr
 }
 
 // says wants each text to be in a longer one.
@@ -725,13 +722,13 @@ func TestNotebookCellsMovedWhileAllRun(t *testing.T) {
 // written of the answer.
 func TestNotebookKilled(t *testing.T) {
 	t.Parallel()
-	for i := range 8 {
+	for i := range testlength.Choose(4, 8, 8) {
 		ext := notebookKinds[i%2]
 		t.Run(fmt.Sprint(i, ext), func(t *testing.T) {
 			t.Parallel()
 			data := t.TempDir()
 			file := slowNotebook(t, data, ext)
-			cmd := command(t, data, slices.Concat(slow, leased), "notebook", "run", file, question)
+			cmd := command(t, data, slices.Concat(slow, leased()), "notebook", "run", file, question)
 			out, err := cmd.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)

@@ -26,11 +26,11 @@ import (
 var slow = []string{"SCROLLBACK_OFFLINE_PACE=60ms"}
 
 // leased makes a server hold its turns for as long as lease says.
-var leased = []string{"SCROLLBACK_LEASE=" + lease().String()}
+func leased() []string { return []string{"SCROLLBACK_LEASE=" + lease().String()} }
 
 // lease returns how long a turn is held for a server that was killed: where tests are long as long
 // as by default, else as short as a busy machine can still renew it in time.
-func lease() time.Duration { return time.Duration(testlength.Choose(5, 15)) * time.Second }
+func lease() time.Duration { return time.Duration(testlength.Choose(5, 5, 15)) * time.Second }
 
 // fact is said first and asked for then; its answer takes a while at the slow pace.
 const (

@@ -225,7 +225,7 @@ func TestRepairKilled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	killed := 0
 	copies := 0
-	for round := range testlength.Choose(6, 12) {
+	for round := range testlength.Choose(4, 6, 12) {
 		data := harmed(t, sound, everywhere...)
 		messages := rows(t, data, "messages")
 		cmd := command(t, data, nil, "doctor", "--repair")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
@@ -53,8 +54,7 @@ func TestTitlesOfRunAndServe(t *testing.T) {
 	s.chat(list[0].ID, "and now?")
 	close(gate)
 	at := "/api/conversations/" + string(list[0].ID)
-	for get[scrollback.Conversation](s, at).Title != "港口的潮汐" { // the test's own bound ends this
-	}
+	until(t, time.Minute, func() bool { return get[scrollback.Conversation](s, at).Title == "港口的潮汐" })
 	s.chat(list[0].ID, "and then?")
 	usage := get[struct{ Total []scrollback.UsageSum }](s, "/api/usage")
 	if asked.Load() != 1 || usage.Total[0].Calls != 4 {

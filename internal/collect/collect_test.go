@@ -18,6 +18,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/collect"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -496,10 +497,7 @@ func TestCanceled(t *testing.T) {
 // Many sessions that are here cost a listing, and the report is JSON without surprises.
 func TestManySessions(t *testing.T) {
 	t.Parallel()
-	n := 300
-	if testing.Short() {
-		n = 60
-	}
+	n := testlength.Choose(60, 300, 300)
 	d := newDesk(t)
 	for i := range n {
 		d.write(fmt.Sprintf("diaries/%d/%d.diary", i%7, i), "/work", "monday")

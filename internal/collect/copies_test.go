@@ -13,6 +13,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/collect"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -472,6 +473,8 @@ func TestCopiesOfATalk(t *testing.T) {
 	for _, k := range keepers() {
 		for way, bring := range ways {
 			switch {
+			case way != "import" && !k.byFolder && k.format != "claude-code" && testlength.Choose(true, false, false):
+				continue // each way once, and each tool once
 			case way == "upload" && k.database != nil, way != "upload" && k.byFolder, way == "beside" && k.beside == "":
 				continue // a database is read where it is
 			}

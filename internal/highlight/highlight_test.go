@@ -35,8 +35,8 @@ var repeated = []string{
 // comes in time and joins to the text, and no lexer goes on behind it.
 func TestEveryLexerEnds(t *testing.T) {
 	texts := still
-	within := time.Duration(testlength.Choose(5, 20)) * time.Millisecond
-	size := testlength.Choose(300, 5_000)
+	within := time.Duration(testlength.Choose(5, 5, 20)) * time.Millisecond
+	size := testlength.Choose(300, 300, 5_000)
 	for _, unit := range repeated {
 		texts = append(texts, strings.Repeat(unit, size/len(unit)))
 	}

@@ -367,7 +367,7 @@ func TestPageImports(t *testing.T) {
 // and the rest comes as one scrolls, down to the last.
 func TestSidebarOfThousands(t *testing.T) {
 	t.Parallel()
-	all := testlength.Choose(2000, 10_000)
+	all := testlength.Choose(1000, 2000, 10_000)
 	some := make([]onShelf, all)
 	for i := range some {
 		some[i] = onShelf{title: fmt.Sprintf("Conversation %d · 对话", all-i), project: "default",

@@ -1,36 +1,43 @@
 // Package testlength says how long those tests go on that have no natural end:
 // random walks, kills, loops of faults, evaluations, long conversations.
 //
-// Such a test names two lengths: one that finds most faults in the time a person
-// waits, and the full one. Only the length differs: both check the same, and both
-// can fail.
+// Such a test names three lengths: the one that finds most faults in the time a person
+// waits, the one that every change must pass, and the one that goes on for hours:
 //
-//	steps := testlength.Choose(2500, 10_000)
+//	steps := testlength.Choose(500, 1200, 10_000)
 //
-// The environment variable Variable chooses between them. The flag -short is
-// separate: a test that has a length for it uses that one, whatever the variable says.
+// Only the length differs: each checks the same, and each can fail. The environment
+// variable Variable chooses between them; the flag -short means the first, whatever the
+// variable says.
 //
 // Only tests and their suites import it.
 package testlength
 
 import (
+	"flag"
 	"fmt"
 	"os"
 )
 
-// Variable is the environment variable that sets the length: "normal", which is also
-// meant when it is unset, or "long".
+// Variable is the environment variable that sets the length: "short", which is also meant
+// when it is unset, "full" or "long".
 const Variable = "SCROLLBACK_TEST_LENGTH"
 
-// Choose returns normal, or long if the environment asks for it. It panics on any other
-// value, since a misspelt one would test less than was asked for.
-func Choose(normal, long int) int {
-	switch length := os.Getenv(Variable); length {
-	case "", "normal":
-		return normal
+// Choose returns the first value, or the second or third if the environment asks for it. It
+// panics on any other word there, since a misspelt one would test less than was asked for.
+func Choose[T any](short, full, long T) T {
+	length := os.Getenv(Variable)
+	if given := flag.Lookup("test.short"); given != nil && given.Value.String() == "true" {
+		length = "short"
+	}
+	switch length {
+	case "", "short":
+		return short
+	case "full":
+		return full
 	case "long":
 		return long
 	default:
-		panic(fmt.Sprintf("%s is %q: it must be normal or long", Variable, length))
+		panic(fmt.Sprintf("%s is %q: it must be short, full or long", Variable, length))
 	}
 }

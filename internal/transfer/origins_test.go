@@ -442,7 +442,7 @@ func TestBringManyInBoundedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := enginetest.New(t, enginetest.Options{Driver: db, NoFolds: true, NoTitleCalls: true}, modeltest.Say("x"))
-	f := &endless{n: testlength.Choose(900, 1800)}
+	f := &endless{n: testlength.Choose(900, 900, 1800)}
 	out, err := r.Transfer.ImportSession(t.Context(), r.View,
 		transfer.Session{Tool: f, Place: transcript.Place{Path: "/p", Name: "."},
 			Session: transcript.Session{ID: "s", Name: "s", Stamp: "1"}}, transfer.ImportRequest{})

@@ -180,11 +180,11 @@ func TestFortyTurns(t *testing.T) {
 		{"claude-fable-5-1", scrollback.Thinking{Effort: "none"}, false},
 		{"claude-3-5-haiku-20241022", scrollback.Thinking{Effort: "high"}, true},
 	} {
-		if testing.Short() && i%3 != 0 {
+		if i%3 != 0 && testlength.Choose(true, false, false) {
 			continue
 		}
 		k := newTalk(t, c.think, c.model)
-		k.turns(testlength.Choose(24, 40), func(int, int) string { return c.model })
+		k.turns(testlength.Choose(24, 24, 40), func(int, int) string { return c.model })
 		k.noneRefused()
 		if len(k.lessons) > 0 || (k.thought == 0) != c.quiet {
 			t.Errorf("%s: lessons %q, %d pieces of reasoning", c.model, k.lessons, k.thought)
@@ -197,11 +197,11 @@ func TestFortyTurns(t *testing.T) {
 func TestTakeover(t *testing.T) {
 	for i, pair := range [][2]string{{"claude-opus-5-5", "claude-sonnet-4-5"}, {"claude-sonnet-4-5", "claude-opus-4-8"},
 		{"claude-opus-4-6", "claude-fable-5-1"}} {
-		if testing.Short() && i > 0 {
+		if i > 0 && testlength.Choose(true, false, false) {
 			continue
 		}
 		k := newTalk(t, scrollback.Thinking{Effort: "medium"}, pair[0], pair[1])
-		k.turns(testlength.Choose(30, 40), func(turn, step int) string {
+		k.turns(testlength.Choose(30, 30, 40), func(turn, step int) string {
 			if turn > 10 && turn < 25 || turn%7 == 3 && step%2 == 1 {
 				return pair[1]
 			}

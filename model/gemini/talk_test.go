@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/gemini"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -90,7 +91,7 @@ func TestForty(t *testing.T) {
 	for name, o := range map[string]*geminiapi.Options{"ids": {}, "no ids": {NoIDs: true}, "hops": {Hop: 2},
 		"hops of one": {Hop: 1, NoIDs: true}} {
 		for _, id := range []string{flash, "gemini-2.5-pro"} {
-			if testing.Short() && id != flash {
+			if id != flash && testlength.Choose(true, false, false) {
 				continue
 			}
 			t.Run(name+" "+id, func(t *testing.T) {

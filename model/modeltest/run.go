@@ -209,11 +209,6 @@ func copyRequest(r model.Request) model.Request {
 	return r
 }
 
-// Times returns how often a random test tries: n times at full length, normally a quarter
-// of that (package testlength), and a tenth under -short.
-func Times(n int) int {
-	if testing.Short() {
-		return max(n/10, 1)
-	}
-	return testlength.Choose(max(n/4, 1), n)
-}
+// Times returns how often a random test tries: n times in the long run, a quarter of that at
+// full length and a tenth at the short one (package testlength).
+func Times(n int) int { return testlength.Choose(max(n/10, 1), max(n/4, 1), n) }

@@ -138,15 +138,15 @@ func TestChatConversations(t *testing.T) {
 		t.Run(p.preset, func(t *testing.T) {
 			next := chatPresets[(i+5)%len(chatPresets)]
 			one := chatOpenSide(t, p.preset, p.model, "Ada")
-			chatTalk(t, []*chatSide{one}, testlength.Choose(24, 40))
+			chatTalk(t, []*chatSide{one}, testlength.Choose(24, 24, 40))
 			chatExpect(t, p.preset, one)
-			if testing.Short() && i%3 != 0 {
+			if i%3 != 0 && testlength.Choose(true, false, false) {
 				return
 			}
 
 			first := chatOpenSide(t, p.preset, p.model, "Ada")
 			second := chatOpenSide(t, next.preset, next.model, "Bob")
-			chatTalk(t, []*chatSide{first, second}, testlength.Choose(24, 40))
+			chatTalk(t, []*chatSide{first, second}, testlength.Choose(24, 24, 40))
 			chatExpect(t, p.preset, first)
 			chatExpect(t, next.preset, second)
 

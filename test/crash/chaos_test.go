@@ -215,12 +215,12 @@ func (s *served) end(by os.Signal) {
 // nothing.
 func chaos(t *testing.T, prompts int, dsn string, db database) {
 	seed := uint64(time.Now().UnixNano())
-	s := newSite(t, 3, leased, dsn, db)
+	s := newSite(t, 3, leased(), dsn, db)
 	stop := make(chan struct{})
 	talked := make(chan []*talker, 1)
 	go func() {
 		defer close(stop)
-		talked <- s.talk(testlength.Choose(6, 24), prompts, s.url)
+		talked <- s.talk(testlength.Choose(6, 6, 24), prompts, s.url)
 	}()
 	did := s.havoc(rand.New(rand.NewPCG(seed, 1)), stop)
 	talkers := <-talked
@@ -234,7 +234,7 @@ func chaos(t *testing.T, prompts int, dsn string, db database) {
 // Three servers on one file.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	chaos(t, 60, "", nil)
+	chaos(t, testlength.Choose(30, 60, 60), "", nil)
 }
 
 // Three servers on one PostgreSQL, which is killed, paused and restarted as well. How much is said
@@ -242,7 +242,7 @@ func TestChaos(t *testing.T) {
 func TestChaosOnPostgres(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
-	prompts := testlength.Choose(30, 100)
+	prompts := testlength.Choose(20, 30, 100)
 	if s := os.Getenv("SCROLLBACK_TEST_CHAOS"); s != "" {
 		var err error
 		if prompts, err = strconv.Atoi(s); err != nil {

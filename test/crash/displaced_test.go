@@ -129,7 +129,7 @@ func TestKilledFirstStarts(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
 	rng := rand.New(rand.NewPCG(7, 7))
-	for n := range testlength.Choose(7, 15) {
+	for n := range testlength.Choose(7, 7, 15) {
 		if err := os.RemoveAll(data); err != nil {
 			t.Fatal(err)
 		}

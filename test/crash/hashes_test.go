@@ -34,7 +34,7 @@ func unhashed(t *testing.T, c doctor.Checkup) (n int) {
 func TestKilledWhileHashesAreMade(t *testing.T) {
 	t.Parallel()
 	const messages = 5000
-	kills := testlength.Choose(5, 60)
+	kills := testlength.Choose(3, 5, 60)
 	data := t.TempDir()
 	file := filepath.Join(t.TempDir(), "talk.jsonl")
 	var talk strings.Builder

@@ -234,7 +234,7 @@ func (p *promises) found(t *testing.T, s *served, n int) {
 // opens, and the check finds nothing wrong.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
-	kills := testlength.Choose(20, 200)
+	kills := testlength.Choose(10, 20, 200)
 	data := t.TempDir()
 	rng := rand.New(rand.NewPCG(9, 9))
 	acts := map[string]int{}

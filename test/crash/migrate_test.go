@@ -142,7 +142,7 @@ func TestMigrateKilled(t *testing.T) {
 		return d
 	}
 	source := opened(sqlite.Open(t.Context(), filepath.Join(data, "scrollback.db"), nil))
-	for c := range testlength.Choose(60, 150) {
+	for c := range testlength.Choose(60, 60, 150) {
 		b := scrollback.Branch{ID: scrollback.BranchID(fmt.Sprintf("%08d-b", c)),
 			Conversation: scrollback.ConversationID(fmt.Sprintf("%08d", c))}
 		conv := scrollback.Conversation{ID: b.Conversation, Project: "p", Version: 1, Branch: b.ID, CreatedAt: 1,
@@ -174,7 +174,7 @@ func TestMigrateKilled(t *testing.T) {
 		}
 		// Later each time, so that it is killed in other places and comes to an end.
 		timer := time.AfterFunc(moment, func() { cmd.Process.Kill() })
-		moment += time.Duration(testlength.Choose(int(moment)/2, int(150*time.Millisecond)))
+		moment += time.Duration(testlength.Choose(int(moment), int(moment)/2, int(150*time.Millisecond)))
 		err := cmd.Wait()
 		timer.Stop()
 		if err == nil {

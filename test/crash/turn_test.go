@@ -18,7 +18,7 @@ import (
 func TestServerKilledInTurn(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	s := serve(t, data, slices.Concat(slow, leased))
+	s := serve(t, data, slices.Concat(slow, leased()))
 	id := s.conversation()
 	s.chat(id, fact)
 	resp := s.open(id, question)

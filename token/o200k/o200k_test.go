@@ -196,10 +196,7 @@ func TestCountOfEveryCharacter(t *testing.T) {
 	assigned := []*unicode.RangeTable{unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C}
 	large := []*unicode.RangeTable{unicode.Han, unicode.Hangul, unicode.Co, unicode.Tangut, unicode.Nushu,
 		unicode.Egyptian_Hieroglyphs, unicode.Cuneiform}
-	step := rune(testlength.Choose(29, 1))
-	if testing.Short() {
-		step = 101
-	}
+	step := testlength.Choose[rune](101, 29, 1)
 	for r, n := rune(0), rune(0); r <= unicode.MaxRune; r++ {
 		if !unicode.In(r, assigned...) && r%61 != 0 || unicode.In(r, large...) && r%97 != 0 {
 			continue // one of many that are alike; TestClasses takes all
@@ -247,11 +244,7 @@ func TestCountOfRandomTexts(t *testing.T) {
 	alphabet := []rune("aefgslLvVmMdDtTrRxzABCÉéǅʰªſ中文字あア한א\u0301\u0300\u0903１12३½Ⅷ " +
 		"\u00a0\t\n\r\u2028\u3000!'/\"(_-.…，。😀\u200d\ufe0f\x00\ufffd")
 	rng := rand.New(rand.NewPCG(16, 200))
-	times := testlength.Choose(10_000, 200_000)
-	if testing.Short() {
-		times = 2000
-	}
-	for range times {
+	for range testlength.Choose(2000, 10_000, 200_000) {
 		var s strings.Builder
 		for range 1 + rng.IntN(24) {
 			if rng.IntN(60) == 0 {
@@ -277,10 +270,7 @@ func TestCountOfRealTexts(t *testing.T) {
 		all = append(all, names...)
 	}
 	read := 0
-	every := testlength.Choose(5, 1)
-	if testing.Short() {
-		every = 20
-	}
+	every := testlength.Choose(20, 5, 1)
 	for i, name := range all {
 		if i%every != 0 {
 			continue

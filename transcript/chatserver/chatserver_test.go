@@ -127,7 +127,7 @@ func TestCutOff(t *testing.T) {
 
 // What is kept until the end of a file is bounded, in however many fields it comes.
 func TestManyFields(t *testing.T) {
-	if testing.Short() || testlength.Choose(0, 1) == 0 {
+	if testlength.Choose(true, true, false) {
 		t.Skip("it reads 256 MiB: that is for where tests are long")
 	}
 	field := `"` + strings.Repeat("x", 1<<20) + `"`

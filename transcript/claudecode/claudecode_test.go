@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/claudecode"
 	"github.com/scrollback-ai/scrollback/transcript/tooltest"
@@ -62,10 +63,7 @@ func TestFixtures(t *testing.T) {
 }
 
 func TestSuite(t *testing.T) {
-	mutants := 1500
-	if testing.Short() {
-		mutants = 200
-	}
+	mutants := testlength.Choose(600, 1500, 1500)
 	for _, name := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {
 			tooltest.Run(t, tooltest.Case{Tool: claudecode.Tool{}, FS: os.DirFS("testdata/" + name), Mutants: mutants,

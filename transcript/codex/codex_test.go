@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/codex"
 	"github.com/scrollback-ai/scrollback/transcript/tooltest"
@@ -39,10 +40,7 @@ var fixtures = map[string]func(name string) bool{
 func TestTool(t *testing.T) {
 	for name, grows := range fixtures {
 		t.Run(name, func(t *testing.T) {
-			mutants := 1000
-			if testing.Short() {
-				mutants = 100
-			}
+			mutants := testlength.Choose(500, 1000, 1000)
 			tooltest.Run(t, tooltest.Case{Tool: codex.Tool{}, FS: os.DirFS("testdata/" + name), Grows: grows, Mutants: mutants})
 		})
 	}

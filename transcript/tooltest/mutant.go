@@ -27,7 +27,7 @@ func (v variant) testMutants(t *testing.T) {
 			n = 150
 		}
 	}
-	n = testlength.Choose(max(n/10, min(n, 20)), n)
+	n = testlength.Choose(max(n/10, min(n, 20)), max(n/10, min(n, 20)), n)
 	for i := range n {
 		m, what := v.makeMutant(rand.New(rand.NewPCG(1, uint64(i))))
 		if fault := m.tryMutant(t, what); fault != "" {

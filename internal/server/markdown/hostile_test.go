@@ -266,7 +266,7 @@ func TestLateTextsArePlain(t *testing.T) {
 
 // TestHardTextsAreDrawnInTime gives the parser what makes parsers of Markdown quadratic, as long as a text may be.
 func TestHardTextsAreDrawnInTime(t *testing.T) {
-	size := testlength.Choose(40_000, MaxChars)
+	size := testlength.Choose(40_000, 40_000, MaxChars)
 	for _, unit := range []string{
 		"[", "![", "*a ", "**a_ ", "`", "<", "<!--", "](", "[a](", "> ", "- ", "$", "$$", "|", "|-", "&", "\\",
 		"~~a ", "[^a]", "[a]: <b>\n", "a\n=\n",

@@ -74,7 +74,7 @@ func TestOnline(t *testing.T) {
 			to := way.to(t)
 			source := from.store(t)
 			fill(t, source, 11)
-			for i := range testlength.Choose(20, 60) {
+			for i := range testlength.Choose(20, 20, 60) {
 				talk(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 3)
 			}
 			ctx, stop := context.WithCancel(t.Context())
@@ -167,7 +167,7 @@ func TestCutShort(t *testing.T) {
 			for i := range 30 {
 				talk(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 5)
 			}
-			for n := 0; n < 200; n += testlength.Choose(4, 1) {
+			for n := 0; n < 200; n += testlength.Choose(8, 4, 1) {
 				ctx, cut := context.WithCancel(t.Context())
 				a := from.side(t)
 				b := to.side(t)
@@ -327,7 +327,7 @@ func TestTwoRuns(t *testing.T) {
 	t.Parallel()
 	for i, way := range ways[:2] {
 		for k, finish := range []bool{false, true} {
-			if i != k && testlength.Choose(0, 1) == 0 {
+			if i != k && testlength.Choose(true, true, false) {
 				continue
 			}
 			t.Run(fmt.Sprint(way.name, finish), func(t *testing.T) {

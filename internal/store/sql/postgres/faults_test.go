@@ -219,8 +219,8 @@ func TestEveryCallCut(t *testing.T) {
 	for _, c := range []struct {
 		after, commits bool
 		least, step    int
-	}{{false, false, 30, testlength.Choose(17, 3)}, {true, false, 30, testlength.Choose(17, 3)},
-		{false, true, 5, testlength.Choose(2, 1)}, {true, true, 5, testlength.Choose(2, 1)}} {
+	}{{false, false, 30, testlength.Choose(17, 17, 3)}, {true, false, 30, testlength.Choose(17, 17, 3)},
+		{false, true, 5, testlength.Choose(3, 2, 1)}, {true, true, 5, testlength.Choose(3, 2, 1)}} {
 		t.Run(fmt.Sprintf("After%vCommits%v", c.after, c.commits), func(t *testing.T) {
 			dsn := postgrestest.New(t)
 			for n := 0; ; n += c.step {

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 func open(t *testing.T, path string) *driver.Driver {
@@ -67,6 +68,9 @@ func TestChangesKept(t *testing.T) {
 // A database in memory is like any other, and another one has nothing of it.
 func TestSQLiteInMemory(t *testing.T) {
 	t.Parallel()
+	if testlength.Choose(true, false, false) {
+		t.Skip("the same statements as over a file: that is for full length")
+	}
 	drivertest.Run(t, func(t *testing.T) *driver.Driver {
 		db, err := sqlite.OpenMemory(t.Context(), nil)
 		if err != nil {
