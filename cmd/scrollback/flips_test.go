@@ -39,7 +39,7 @@ func flipped(from []byte, random *rand.Rand) (b []byte, at int) {
 }
 
 // Of 200 bits that change at random (a fifth of them where tests are not long), in the database,
-// an archive and a bundle, each is harmless (what was said is read as it was), reported by the
+// a full copy and a bundle, each is harmless (what was said is read as it was), reported by the
 // doctor, or refused.
 func TestFlips(t *testing.T) {
 	t.Parallel()
@@ -86,7 +86,7 @@ func TestFlips(t *testing.T) {
 	t.Log(fmt.Sprint(count))
 }
 
-// What changed is not sealed, exported or archived as if it were right, and can still be read.
+// What changed is not sealed, exported or copied as if it were right, and can still be read.
 func TestChangedMessageIsNotPassedOn(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
