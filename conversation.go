@@ -76,7 +76,7 @@ type Settings struct {
 	ThinkingBudget  int64  `json:"thinking_budget,omitempty"`
 	// Agents lets its model start sub-agents.
 	Agents bool `json:"agents,omitempty"`
-	// ArchiveOnCompact writes an archive, a full copy, after each compaction.
+	// ArchiveOnCompact writes a full copy after each compaction.
 	ArchiveOnCompact bool `json:"archive_on_compact,omitempty"`
 }
 

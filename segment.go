@@ -116,7 +116,7 @@ type Receipt struct {
 	Undone    bool  `json:"undone,omitempty"`
 	Inherited bool  `json:"inherited,omitempty"` // of a conversation that this one continues
 	CreatedAt int64 `json:"created_at"`
-	// Archive is the key of the archive that is written after the compaction, if the
+	// Archive is the key of the full copy that is written after the compaction, if the
 	// conversation's settings ask for one.
 	Archive string `json:"archive,omitempty"`
 

@@ -1,17 +1,17 @@
 // Package bundle is the portable file of a conversation: a writer, a reader, and a
 // checker of what a file says.
 //
-// A bundle is a tar archive, compressed with zstd and followed by a seal. It holds a
+// A bundle is a tar, compressed with zstd and followed by a seal. It holds a
 // whole conversation (every branch, segment, receipt and artifact) and, of those it
 // inherits from, what is on its path. docs/guides/bundles.md has the format, so that
 // other programs can read it.
 //
-// Words it adds: entry (one file in the archive), record (one line of an entry),
+// Words it adds: entry (one file in the tar), record (one line of an entry),
 // seal (a hash of the whole file at its end), visit (what a reader hands records
 // to), inherited (of a conversation: only the part on another's path).
 //
 // Invariants: the same records give the same bytes; nothing is read that the seal
-// does not cover; every loop is bounded by [Limits]; a name in an archive is
+// does not cover; every loop is bounded by [Limits]; a name in a tar is
 // compared with what is expected at that place, and never leads anywhere. An
 // error in a file is invalid, with a reason that a person can read.
 //

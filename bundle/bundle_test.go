@@ -233,14 +233,14 @@ func TestDamaged(t *testing.T) {
 	refuses(t, check(append(bytes.Clone(file), file...), Limits{}), "damaged")
 }
 
-// item is a file of an archive, as a forger makes it.
+// item is a file of a tar, as a forger makes it.
 type item struct {
 	name string
 	text []byte
 	kind byte
 }
 
-// open returns the archive of a bundle.
+// open returns the tar of a bundle.
 func open(t testing.TB, file []byte) (out []item) {
 	t.Helper()
 	zip, err := zstd.NewReader(bytes.NewReader(file))

@@ -35,7 +35,7 @@ func (w *bundleWalker) nextEntry() error {
 		return newDamageError("it ends before its manifest")
 	}
 	if err != nil {
-		return newDamageError("the archive cannot be read")
+		return newDamageError("the tar inside cannot be read")
 	}
 	if h.Typeflag != tar.TypeReg || len(h.PAXRecords) > 0 {
 		return newRefusal(i18n.BundleHoldsNoPlainFile, clipText(h.Name))

@@ -164,7 +164,7 @@ func fit(t testing.TB, items []item) {
 	items[last].text = text
 }
 
-// stored returns an archive of items as one frame of zstd whose blocks are not compressed: packing
+// stored returns a tar of items as one frame of zstd whose blocks are not compressed: packing
 // them takes no time, and the fuzzer does not explore the compressor.
 func stored(t testing.TB, items []item) []byte {
 	t.Helper()
@@ -184,7 +184,7 @@ func stored(t testing.TB, items []item) []byte {
 	return out
 }
 
-// archived writes items as an archive.
+// archived writes items as a tar.
 func archived(t testing.TB, to io.Writer, items []item) {
 	t.Helper()
 	w := tar.NewWriter(to)

@@ -10,7 +10,7 @@ import (
 
 // Limits bound what a bundle may hold; a zero field is that of [DefaultLimits].
 type Limits struct {
-	Entries   int   // in the archive
+	Entries   int   // in the tar
 	Records   int   // branches, segments, mentions and receipts, which a reader remembers
 	Bytes     int64 // unpacked
 	Entry     int64 // bytes of an artifact

@@ -58,7 +58,7 @@ func recordPath(of scrollback.ConversationID, k recordKind, n int) string {
 	return fmt.Sprintf("%s%s/%s/%06d.jsonl", conversationPath, of, folders[k], n)
 }
 
-// writeEntry adds a file to the archive.
+// writeEntry adds a file to the tar.
 func (b *Writer) writeEntry(name string, size int64, r io.Reader) error {
 	if len(b.sum.Entries) >= b.limits.Entries {
 		return newLimitError("it would have more than %d entries", b.limits.Entries)

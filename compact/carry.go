@@ -132,7 +132,7 @@ func (r *summaryRecord) listCarried() []carriedLine {
 			done[at] = true
 		}
 		switch c := (carriedLine{Line: l}); {
-		case todo.FoundIn(l.Text) && !ticked.FoundIn(l.Text):
+		case todo().FoundIn(l.Text) && !ticked.FoundIn(l.Text):
 			todos.addChore(l.Text, len(out))
 			c.setKey()
 			out = append(out, c)
@@ -159,7 +159,7 @@ func (r *summaryRecord) listCarried() []carriedLine {
 			switch {
 			case ticked.FoundIn(s):
 				found = true
-			case listed.FoundIn(s), m.Role == scrollback.RoleUser && todo.FoundIn(s):
+			case listed.FoundIn(s), m.Role == scrollback.RoleUser && todo().FoundIn(s):
 				todos.addChore(s, len(out))
 				out = append(out, newCarriedLine(m, rankTodo, s))
 				found = true
@@ -313,7 +313,7 @@ func parseCarried(text string) []carriedLine {
 			l.key = "file " + l.Path()
 			out = append(out, l)
 			continue
-		case todo.FoundIn(l.Text):
+		case todo().FoundIn(l.Text):
 			l.rank = rankTodo
 		case standing.IsInstruction(l.Text):
 			l.rank = rankStanding

@@ -161,7 +161,7 @@ func (s *extractSentence) classify(h *instructionCache) {
 	if s.silent {
 		return
 	}
-	s.todo = todo.FoundIn(s.whole)
+	s.todo = todo().FoundIn(s.whole)
 	s.kept = user && h.isInstruction(s.whole) || s.todo
 	if s.silent = ticked.FoundIn(s.whole) || !s.kept && (len(s.terms) < minTerms || isIdle(s.whole)); s.silent {
 		return
@@ -284,7 +284,7 @@ func parseLines(placeholder string) []extractLine {
 			continue
 		}
 		out = append(out, extractLine{l, -float64(i)})
-		if standing.IsInstruction(l.Text) || todo.FoundIn(l.Text) {
+		if standing.IsInstruction(l.Text) || todo().FoundIn(l.Text) {
 			out[len(out)-1].score += standingLead
 		}
 	}

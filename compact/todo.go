@@ -1,18 +1,29 @@
 package compact
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/terms"
+	"github.com/scrollback-ai/scrollback/internal/wordtable"
 )
 
+//go:embed words.tsv
+var foreignFile string
+
+// foreign is how to-dos are written in other languages than English and Chinese.
+var foreign = wordtable.New("compact/words.tsv", foreignFile)
+
 // todo finds what remains to be done.
-var todo = findByCues(`[ ]|☐|todo|to-do|待办|待辦|할일|할 일|やること`,
-	`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待[办辦]|할 ?일\s*[:：]|やること\s*[:：]`)
+var todo = sync.OnceValue(func() *cueFinder {
+	return findByCues(`[ ]|☐|todo|to-do|待办|待辦|`+foreign.Pattern("todo-cue"),
+		`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待[办辦]|`+foreign.Pattern("todo"))
+})
 
 // listed finds a to-do that is written down as one. What an assistant says about to-dos is
 // none.
@@ -24,8 +35,8 @@ var ticked = findByCues(`[x]|[✓]|[✔]|☑|✅|✔|✓|~~`,
 	`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
 
 // todoMarks are what is not part of the to-do itself.
-var todoMarks = lazyregexp.New(
-	`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[[ xX✓✔]\]|☐)?\s*(?:to-?dos?\b(?:\s+(?:item|list))?|待[办辦](?:事[项項])?|할 ?일|やること)?[\s:：,，]*|\bto-?do\b|待[办辦](?:事[项項])?[:：]?`,
+var todoMarks = foreign.Regexp(
+	`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[[ xX✓✔]\]|☐)?\s*(?:to-?dos?\b(?:\s+(?:item|list))?|待[办辦](?:事[项項])?|{todo-mark})?[\s:：,，]*|\bto-?do\b|待[办辦](?:事[项項])?[:：]?`,
 )
 
 // doneWords are what tells news that something is done from the thing itself, and

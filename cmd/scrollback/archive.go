@@ -14,9 +14,9 @@ import (
 
 type archiveCmd struct {
 	oneConversation
-	Archives bool   `help:"list-newest-archives-write-none"`
-	Key      string `help:"archive-there" placeholder:"KEY"`
-	Output   string `short:"o" help:"file-write-archive-as-well" placeholder:"FILE"`
+	Archives bool   `help:"list-newest-copies-write-none"`
+	Key      string `help:"copy-there" placeholder:"KEY"`
+	Output   string `short:"o" help:"file-write-copy-as-well" placeholder:"FILE"`
 }
 
 // Run implements the command.
@@ -30,7 +30,7 @@ func (c *archiveCmd) Run(g *globals) error {
 			}
 			return g.printResult(map[string]any{"archives": list}, func(w io.Writer) error {
 				for _, one := range list {
-					if err := g.printArchive(w, one); err != nil {
+					if err := g.printCopy(w, one); err != nil {
 						return err
 					}
 				}
@@ -62,14 +62,14 @@ func (c *archiveCmd) Run(g *globals) error {
 				return err
 			}
 		}
-		return g.printResult(made, func(w io.Writer) error { return g.printArchive(w, made) })
+		return g.printResult(made, func(w io.Writer) error { return g.printCopy(w, made) })
 	})
 }
 
-// finishTime is how long a command waits for the archives of its compactions.
+// finishTime is how long a command waits for the full copies of its compactions.
 const finishTime = 10 * time.Minute
 
-// waitFinished waits for what compactions have left to be written: archives, where conversations
+// waitFinished waits for what compactions have left to be written: full copies, where conversations
 // ask for them.
 func (a *app) waitFinished(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, finishTime)
@@ -77,9 +77,9 @@ func (a *app) waitFinished(ctx context.Context) {
 	_ = a.Engine.Settle(ctx) // closing breaks it off
 }
 
-// printArchive prints an archive as a line.
-func (g *globals) printArchive(w io.Writer, a transfer.Copy) error {
-	_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.ArchiveLine, a.Key,
+// printCopy prints a full copy as a line.
+func (g *globals) printCopy(w io.Writer, a transfer.Copy) error {
+	_, err := fmt.Fprintln(w, g.localeTexts().Say(i18n.CopyLine, a.Key,
 		time.UnixMilli(a.CreatedAt).In(g.zone).Format("2006-01-02 15:04:05"), columns.FormatThousands(a.Bytes)))
 	return err
 }

@@ -38,9 +38,9 @@ func flipped(from []byte, random *rand.Rand) (b []byte, at int) {
 	return b, at
 }
 
-// Of 200 bits that change at random (a fifth of them at full length, a fifteenth at the short one), in the database,
-// an archive and a bundle, each is harmless (what was said is read as it was), reported by the
-// doctor, or refused.
+// Of 200 bits that change at random (a fifth of them at full length, a fifteenth at the short
+// one), in the database, a full copy and a bundle, each is harmless (what was said is read as
+// it was), reported by the doctor, or refused.
 func TestFlips(t *testing.T) {
 	t.Parallel()
 	data := aFolder(t)
@@ -83,7 +83,7 @@ func TestFlips(t *testing.T) {
 	t.Log(fmt.Sprint(count))
 }
 
-// What changed is not sealed, exported or archived as if it were right, and can still be read.
+// What changed is not sealed, exported or copied as if it were right, and can still be read.
 func TestChangedMessageIsNotPassedOn(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

@@ -179,7 +179,7 @@ func TestImportShape(t *testing.T) {
 	}
 }
 
-// Several sources are all read, what is in archives in a folder too, and one that fails stops
+// Several sources are all read, what is in zips in a folder too, and one that fails stops
 // none of the others.
 func TestImportSeveral(t *testing.T) {
 	dir := t.TempDir()
@@ -196,12 +196,12 @@ func TestImportSeveral(t *testing.T) {
 	}
 	out, _ := p.run(0, "import", packs)
 	if !strings.Contains(out, "2 sources: 4 new messages in 2 conversations\n") {
-		t.Errorf("a folder of archives:\n%s", out)
+		t.Errorf("a folder of zips:\n%s", out)
 	}
 
 	if link := filepath.Join(dir, "link"); os.Symlink(packs, link) == nil {
 		if r := (importer{t, filepath.Join(dir, "linked")}).imports(0, link); len(r.Conversations) != 2 {
-			t.Errorf("a link to a folder of archives: %+v", r)
+			t.Errorf("a link to a folder of zips: %+v", r)
 		}
 	}
 
@@ -216,7 +216,7 @@ func TestImportSeveral(t *testing.T) {
 		t.Errorf("several, one of which is not there: %+v", r)
 	}
 
-	// Beside archives: a tool's own file, a damaged archive, an archive of something else, files of no tool.
+	// Beside zips: a tool's own file, a damaged zip, a zip of something else, files of no tool.
 	pack(t, filepath.Join(packs, "photos.zip"), "sea.jpg", "blue")
 	put(t, filepath.Join(packs, "torn.zip"), "PK\x03\x04 and no more")
 	put(t, filepath.Join(packs, "notes.json"), `{"plums": 3}`)

@@ -92,7 +92,7 @@ type commands struct {
 	Trash     trashCmd        `cmd:"" help:"put-conversation-trash"`
 	Restore   restoreCmd      `cmd:"" help:"take-conversation-out-trash"`
 	Purge     purgeCmd        `cmd:"" help:"remove-conversation-permanently"`
-	Import    importCmd       `cmd:"" help:"import-transcript-archive-or-bundle-or-what"`
+	Import    importCmd       `cmd:"" help:"import-transcript-copy-or-bundle-or-what"`
 	Watch     watchCmd        `cmd:"" help:"follow-what-other-tools-keep-on-machine"`
 	Export    exportCmd       `cmd:"" help:"export-conversation"`
 	Archive   archiveCmd      `cmd:"" help:"write-full-json-copy-conversation-beside-data"`

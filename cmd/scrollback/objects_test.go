@@ -71,11 +71,11 @@ func keepsObjects(t *testing.T, service *objectstest.Service) {
 	}
 	program("archive", "latest")
 	if keys := objects(); len(keys) != 3 || !strings.HasPrefix(keys[0], "team/a/archives/") {
-		t.Errorf("with an archive and its note the bucket holds %v", keys)
+		t.Errorf("with a full copy and its note the bucket holds %v", keys)
 	}
 	if got := program("archive", "latest", "-o", "-"); !strings.Contains(got, "4711") ||
 		!strings.HasSuffix(got, `"}`+"\n") {
-		t.Errorf("the archive is %.100s", got)
+		t.Errorf("the full copy is %.100s", got)
 	}
 	if got := program("doctor"); !strings.Contains(got, "All is well") {
 		t.Errorf("doctor says %s", got)

@@ -260,13 +260,13 @@ func (f Form) unwrapFence(text string) (string, bool) {
 }
 
 var (
-	refusalPattern = lazyregexp.New(
+	refusalPattern = foreign.Regexp(
 		`(?i)^[\s\-*"'“]*(?:i['’]?m sorry|i am sorry|sorry|i can['’]?t|i cannot|i can not|i['’]?m unable|i am unable|i['’]?m not able|i won['’]?t|as an ai|unfortunately,? i|` +
-			`(?:很)?抱歉|对不起|對不起|我无法|我無法|我不能|申し訳|すみません|죄송)`,
+			`(?:很)?抱歉|对不起|對不起|我无法|我無法|我不能|{refusal})`,
 	)
-	remarkPattern = lazyregexp.New(
+	remarkPattern = foreign.Regexp(
 		`(?i)^[\s*_"“]*(?:let me know|please let me|i hope|hope this|feel free|if you|would you|do you want|is there anything|anything else|these minutes|this summary|that is all|` +
-			`that's all|end of|以上|如果您|如果你|如需|希望|请告诉|請告訴|需要我|还需要|ご不明|何かあれば|以上が|필요하시면|이상)`,
+			`that's all|end of|以上|如果您|如果你|如需|希望|请告诉|請告訴|需要我|还需要|{remark})`,
 	)
 	// halfWay are words that no line ends with.
 	halfWay = lazyregexp.New(

@@ -1,48 +1,79 @@
 package summary
 
 import (
+	_ "embed"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
+	"github.com/scrollback-ai/scrollback/internal/wordtable"
 )
 
-// titles are other words for the headings of a form, by section: what models write
-// instead of them, and what they are in other languages. They are in the form that
-// titleKey makes.
+//go:embed words.tsv
+var foreignFile string
+
+// foreign is what models write in other languages than English and Chinese.
+var foreign = wordtable.New("compact/summary/words.tsv", foreignFile)
+
+// headingWords are other words for a heading of a form, in the form that titleKey makes: those of English
+// and Chinese, and the rule of words.tsv that has those of other languages.
+type headingWords struct {
+	rule  string
+	words []string
+}
+
+// names reports whether a heading has one of the words.
+func (h headingWords) names(key string) bool {
+	return slices.Contains(h.words, key) || foreign.PartOf(h.rule, key) != ""
+}
+
+// What models write instead of the headings of the two forms, by section.
 var (
-	stateTitles = [][]string{
-		{"goal", "goals", "overall goal", "objective", "objectives", "purpose", "目标", "目標", "目的", "ゴール", "목표", "ziel",
-			"ziele", "objectif", "objetivo", "obiettivo", "цель", "цели"},
-		{"constraints", "constraint", "rules", "constraints and decisions", "约束", "約束", "约束条件", "限制", "制約", "制約条件", "제약",
-			"제약 조건", "einschränkungen", "vorgaben",
-			"contraintes", "restricciones", "restrições", "vincoli", "ограничения"},
-		{"knowledge", "key knowledge", "known facts", "facts", "知识", "知識", "已知信息", "关键信息", "事实", "지식", "wissen",
-			"connaissances", "conocimiento", "conhecimento", "conoscenze", "знания"},
-		{"artifacts", "artefacts", "产物", "產物", "工件", "制品", "成果物", "アーティファクト", "산출물", "artefakte", "artefacts produits",
-			"artefactos", "artefatos", "artefatti", "артефакты"},
-		{"files", "file", "file state", "file system state", "文件", "檔案", "ファイル", "파일", "dateien", "fichiers", "archivos",
-			"arquivos", "файлы"},
-		{"recent actions", "recent action", "actions", "latest actions", "最近操作", "最近的操作", "近期操作", "最近行动", "最近動作", "最近の操作",
-			"最近の作業", "최근 작업", "letzte schritte",
-			"letzte aktionen", "actions récentes", "acciones recientes", "ações recentes", "azioni recenti",
-			"последние действия"},
-		{"tasks", "task", "task states", "task list", "current plan", "plan", "todo", "todos", "任务", "任務", "任务状态", "タスク",
-			"작업", "aufgaben", "tâches", "tareas", "tarefas", "compiti", "задачи"},
+	stateTitles = []headingWords{
+		{"state-goal", []string{
+			"goal", "goals", "overall goal", "objective", "objectives", "purpose", "目标", "目標", "目的",
+		}},
+		{"state-constraints", []string{
+			"constraints", "constraint", "rules", "constraints and decisions", "约束", "約束", "约束条件",
+			"限制",
+		}},
+		{"state-knowledge", []string{
+			"knowledge", "key knowledge", "known facts", "facts", "知识", "知識", "已知信息", "关键信息",
+			"事实",
+		}},
+		{"state-artifacts", []string{
+			"artifacts", "artefacts", "产物", "產物", "工件", "制品",
+		}},
+		{"state-files", []string{
+			"files", "file", "file state", "file system state", "文件", "檔案",
+		}},
+		{"state-recent-actions", []string{
+			"recent actions", "recent action", "actions", "latest actions", "最近操作", "最近的操作",
+			"近期操作", "最近行动", "最近動作",
+		}},
+		{"state-tasks", []string{
+			"tasks", "task", "task states", "task list", "current plan", "plan", "todo", "todos", "任务",
+			"任務", "任务状态",
+		}},
 	}
-	notesTitles = [][]string{
-		{"facts", "fact", "key facts", "knowledge", "事实", "事實", "事実", "사실", "fakten", "faits", "hechos", "fatos", "fatti",
-			"факты"},
-		{"preferences", "preference", "偏好", "喜好", "好み", "嗜好", "선호", "vorlieben", "préférences", "preferencias",
-			"preferências", "preferenze", "предпочтения"},
-		{"constraints", "constraint", "rules", "约束", "約束", "约束条件", "限制", "制約", "制約条件", "제약", "einschränkungen", "contraintes",
-			"restricciones", "restrições", "vincoli", "ограничения"},
-		{"decisions", "decision", "决定", "決定", "决策", "決定事項", "결정", "entscheidungen", "décisions", "decisiones", "decisões",
-			"decisioni", "решения"},
-		{"open items", "open item", "open questions", "open tasks", "open points", "todo", "todos", "next steps", "未完成事项",
-			"未完成事項", "待办", "待办事项", "待辦事項", "未完了の事項", "未完了事項",
-			"남은 일", "offene punkte", "points ouverts", "temas pendientes", "pontos em aberto", "punti aperti",
-			"открытые вопросы"},
+	notesTitles = []headingWords{
+		{"notes-facts", []string{
+			"facts", "fact", "key facts", "knowledge", "事实", "事實",
+		}},
+		{"notes-preferences", []string{
+			"preferences", "preference", "偏好", "喜好",
+		}},
+		{"notes-constraints", []string{
+			"constraints", "constraint", "rules", "约束", "約束", "约束条件", "限制",
+		}},
+		{"notes-decisions", []string{
+			"decisions", "decision", "决定", "決定", "决策",
+		}},
+		{"notes-open-items", []string{
+			"open items", "open item", "open questions", "open tasks", "open points", "todo", "todos",
+			"next steps", "未完成事项", "未完成事項", "待办", "待办事项", "待辦事項",
+		}},
 	}
 )
 
@@ -58,14 +89,7 @@ func (f Form) sectionOf(title string) int {
 			return i
 		}
 	}
-	for i, words := range other {
-		for _, w := range words {
-			if key == w {
-				return i
-			}
-		}
-	}
-	return -1
+	return slices.IndexFunc(other, func(h headingWords) bool { return h.names(key) })
 }
 
 var (
@@ -315,9 +339,7 @@ func continuesItem(line, next string) bool {
 
 // nothing are words for a section without content, besides those of the forms.
 var nothing = []string{"n/a", "na", "nil", "nothing", "nothing yet", "nothing to report", "not applicable", "none yet",
-	"empty", "暂无", "暫無", "没有", "沒有", "無", "无内容",
-	"特になし", "該当なし", "해당 없음", "keine", "keins", "aucun", "aucune", "néant", "ninguno", "ninguna", "nenhum", "nenhuma",
-	"nessuno", "нет"}
+	"empty", "暂无", "暫無", "没有", "沒有", "無", "无内容"}
 
 // saysNothing reports whether a line means that there is nothing to say.
 func saysNothing(line string) bool {
@@ -325,10 +347,5 @@ func saysNothing(line string) bool {
 	if isNone(bare) {
 		return true
 	}
-	for _, w := range nothing {
-		if bare == w {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(nothing, bare) || foreign.PartOf("nothing", bare) != ""
 }

@@ -188,7 +188,7 @@ func (f *Compactor) attemptFold(
 	if id := head.ID; err == nil && receipt.Archive != "" {
 		f.host.RunAside(func(ctx context.Context) {
 			if err := copied(ctx); err != nil {
-				f.o.Log.Warn("the archive after a compaction could not be written", "conversation", id, "archive", receipt.Archive,
+				f.o.Log.Warn("the full copy after a compaction could not be written", "conversation", id, "archive", receipt.Archive,
 					"error", err)
 			}
 		})

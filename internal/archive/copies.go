@@ -50,7 +50,7 @@ func isCopyKey(key string) bool {
 }
 
 func newNoCopyError(id scrollback.ConversationID) error {
-	return scrollback.Errorf(scrollback.NotFound, "archive.Copy", i18n.NoSuchArchive, id)
+	return scrollback.Errorf(scrollback.NotFound, "archive.Copy", i18n.NoSuchCopy, id)
 }
 
 // copyName returns the name in the bucket of a conversation's copy; not_found for a key that
@@ -141,7 +141,7 @@ func (a *Archive) OpenCopy(ctx context.Context, id scrollback.ConversationID, ke
 		return made, nil, a.words.explainFault(op, err)
 	}
 	if r.Size() != made.Bytes {
-		err := scrollback.Errorf(scrollback.Internal, op, i18n.ArchiveHasWrongSize, key, r.Size(), made.Bytes)
+		err := scrollback.Errorf(scrollback.Internal, op, i18n.CopyHasWrongSize, key, r.Size(), made.Bytes)
 		return made, nil, errors.Join(err, r.Close())
 	}
 	return made, r, nil
@@ -167,7 +167,7 @@ func (a *Archive) readCopyNote(ctx context.Context, id scrollback.ConversationID
 		err = json.Unmarshal(b, &made)
 	}
 	if err != nil || made.Key != key {
-		return made, scrollback.Errorf(scrollback.Internal, "archive.Copy", i18n.ArchiveNoteUnreadable, key)
+		return made, scrollback.Errorf(scrollback.Internal, "archive.Copy", i18n.CopyNoteUnreadable, key)
 	}
 	return made, nil
 }

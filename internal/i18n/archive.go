@@ -20,15 +20,15 @@ var (
 	MoreThanBytes = problem("more-than-bytes",
 		"more than %d bytes",
 		"超过 %d 字节")
-	ArchiveHasWrongSize = problem("archive-has-wrong-size",
-		"archive %s has %d bytes instead of %d",
-		"存档 %s 有 %d 字节，应为 %d 字节")
-	ArchiveNoteUnreadable = problem("archive-note-unreadable",
-		"the note of archive %s cannot be read",
-		"无法读取存档 %s 的说明")
-	NoSuchArchive = problem("no-such-archive",
-		"conversation %s has no such archive",
-		"对话 %s 没有这个归档")
+	CopyHasWrongSize = problem("copy-has-wrong-size",
+		"full copy %s has %d bytes instead of %d",
+		"完整副本 %s 有 %d 字节，应为 %d 字节")
+	CopyNoteUnreadable = problem("copy-note-unreadable",
+		"the note of full copy %s cannot be read",
+		"无法读取完整副本 %s 的说明")
+	NoSuchCopy = problem("no-such-copy",
+		"conversation %s has no such full copy",
+		"对话 %s 没有这份完整副本")
 	NoSuchArtifact = problem("no-such-artifact",
 		"no such artifact",
 		"没有这个附件")

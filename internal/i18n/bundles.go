@@ -4,22 +4,22 @@ package i18n
 var (
 	BundleDamaged = problem("bundle-damaged",
 		"the bundle is damaged: %s",
-		"bundle 已损坏：%s")
+		"对话包已损坏：%s")
 	BundleTooLarge = problem("bundle-too-large",
 		"the bundle is too large: %s",
-		"bundle 过大：%s")
+		"对话包过大：%s")
 	BundleHoldsNoPlainFile = problem("bundle-holds-no-plain-file",
 		"the bundle holds %q, which is not a plain file",
-		"bundle 中有 %q，它不是普通文件")
+		"对话包中有 %q，它不是普通文件")
 	BundleHoldsStranger = problem("bundle-holds-stranger",
 		"the bundle holds %q, which does not belong there",
-		"bundle 中有不应出现的 %q")
+		"对话包中有不应出现的 %q")
 	NotABundle = problem("not-a-bundle",
 		"the file is not a scrollback bundle, or its beginning is damaged",
-		"此文件不是 scrollback 的 bundle，或开头已损坏")
+		"此文件不是 scrollback 的对话包，或开头已损坏")
 	BundleTooNew = problem("bundle-too-new",
 		"the bundle has version %d, and this program reads up to version %d: a newer one is needed",
-		"此 bundle 是第 %d 版，本程序最高只能读取第 %d 版：需要更新的版本")
+		"此对话包是第 %d 版，本程序最高只能读取第 %d 版：需要更新的版本")
 	BundleRendererTooNew = problem("bundle-renderer-too-new",
 		"segment %s was written by renderer %d, which this program does not have: a newer one is needed",
 		"片段 %s 由第 %d 版生成器写出，本程序没有它：需要更新的版本")
@@ -153,9 +153,9 @@ var (
 	_ = problem("bundle-it-ends-before-its-manifest",
 		"it ends before its manifest",
 		"在清单之前就结束了")
-	_ = problem("bundle-the-archive-cannot-be-read",
-		"the archive cannot be read",
-		"无法读取归档")
+	_ = problem("bundle-the-tar-cannot-be-read",
+		"the tar inside cannot be read",
+		"无法读取其中的 tar")
 	_ = problem("bundle-it-has-more-than-entries",
 		"it has more than %d entries",
 		"条目超过 %d 个")
@@ -173,7 +173,7 @@ var (
 		"对话 %s 继承自排在它之后的对话")
 	_ = problem("bundle-conversation-is-not-the-one-in-the-bundle-s",
 		"conversation %s is not the one in the bundle's header",
-		"对话 %s 不是 bundle 开头所写的对话")
+		"对话 %s 不是对话包开头所写的对话")
 	_ = problem("bundle-branch-ends-with-instead-of",
 		"branch %s ends with #%d instead of #%d",
 		"分支 %s 止于 #%d，应止于 #%d")

@@ -100,7 +100,7 @@ var (
 		"%s 是文件夹")
 	BundleIsBinary = problem("bundle-is-binary",
 		"a bundle is binary: name a file with -o, or pipe it on",
-		"bundle 是二进制文件：请用 -o 指定文件，或通过管道传递")
+		"对话包是二进制文件：请用 -o 指定文件，或通过管道传递")
 	FormatIsNotExported = problem("format-is-not-exported",
 		"a conversation is not exported as %s: name a file that ends in one of %s, or say the format with --format",
 		"对话不能导出为 %s：请给出以 %s 之一结尾的文件名，或用 --format 指定格式")

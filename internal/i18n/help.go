@@ -322,9 +322,9 @@ var (
 	_ = label("help/remove-conversation-permanently",
 		"Remove a conversation permanently.",
 		"永久删除对话。")
-	_ = label("help/import-transcript-archive-or-bundle-or-what",
-		"Import a transcript, an archive or a bundle, or what other tools keep on this machine.",
-		"导入对话记录、归档或 bundle，或其他工具保存在本机上的对话。")
+	_ = label("help/import-transcript-copy-or-bundle-or-what",
+		"Import a transcript, a full copy or a bundle, or what other tools keep on this machine.",
+		"导入对话记录、完整副本或对话包，或其他工具保存在本机上的对话。")
 	_ = label("help/project-import-into",
 		"Project to import into.",
 		"导入到的项目。")
@@ -333,7 +333,7 @@ var (
 		"要添加到的对话。")
 	_ = label("help/import-bundle-under-new-ids-list-them",
 		"Import a bundle under new ids, and list them.",
-		"以新的 id 导入 bundle，并列出这些 id。")
+		"以新的 id 导入对话包，并列出这些 id。")
 	_ = label("help/ask-models-summaries-what-compacted-on-way",
 		"Ask models for summaries of what is compacted on the way. This may take many calls. Default: none is asked.",
 		"请模型为途中压缩的内容写摘要，可能需要多次调用。默认：不调用。")
@@ -387,10 +387,10 @@ var (
 		"要写入的文件。默认：标准输出。")
 	_ = label("help/bundle-jsonl-claude-code-codex-gemini-cli",
 		"bundle (everything, to be imported elsewhere), jsonl, claude-code, codex, gemini-cli, or a notebook: mtm or ipynb. Default: by the file's extension, else a bundle.",
-		"bundle（全部内容，可导入别处）、jsonl、claude-code、codex、gemini-cli，或笔记本 mtm、ipynb。默认：按文件扩展名，否则为 bundle。")
+		"bundle（对话包：全部内容，可导入别处）、jsonl、claude-code、codex、gemini-cli，或笔记本 mtm、ipynb。默认：按文件扩展名，否则为 bundle。")
 	_ = label("help/include-markdown-files-compacted-segments-bundle",
 		"Include the Markdown files of compacted segments in a bundle.",
-		"在 bundle 中包含已压缩各段的 Markdown 文件。")
+		"在对话包中包含已压缩各段的 Markdown 文件。")
 	_ = label("help/copy-whole-store-another-database-while-use",
 		"Copy the whole store to another database while it is in use, check the copy, and move there.",
 		"在使用中把整个存储复制到另一个数据库，核对副本，然后迁移过去。")
@@ -415,15 +415,15 @@ var (
 	_ = label("help/write-full-json-copy-conversation-beside-data",
 		"Write a full JSON copy of a conversation beside its data; list and read such copies.",
 		"在数据旁写一份对话的完整 JSON 副本；列出和读取这些副本。")
-	_ = label("help/list-newest-archives-write-none",
-		"List the newest archives, and write none.",
-		"列出最新的归档，不写入。")
-	_ = label("help/archive-there",
-		"An archive that is there: read it, and write none. It goes to --output.",
-		"已有的归档：读取它，不写入。内容输出到 --output。")
-	_ = label("help/file-write-archive-as-well",
-		"File to write the archive to as well; - for standard output.",
-		"同时写入归档的文件；- 表示标准输出。")
+	_ = label("help/list-newest-copies-write-none",
+		"List the newest full copies, and write none.",
+		"列出最新的完整副本，不写入。")
+	_ = label("help/copy-there",
+		"A full copy that is there: read it, and write none. It goes to --output.",
+		"已有的完整副本：读取它，不写入。内容输出到 --output。")
+	_ = label("help/file-write-copy-as-well",
+		"File to write the full copy to as well; - for standard output.",
+		"同时写入完整副本的文件；- 表示标准输出。")
 	_ = label("help/list-projects",
 		"List projects; store what their conversations inherit.",
 		"列出项目；保存其对话继承的设置。")

@@ -9,8 +9,8 @@ var (
 		"and %s more",
 		"另有 %s 处")
 	ImportUnsealed = label("import-unsealed",
-		"the archive is unsealed (an older program wrote it): whether it was changed cannot be told",
-		"归档没有封印（由旧版程序写出）：无法判断是否被更改")
+		"the full copy is unsealed (an older program wrote it): whether it was changed cannot be told",
+		"完整副本没有封印（由旧版程序写出）：无法判断是否被更改")
 	ImportAtLine = label("import-at-line",
 		"%s, line %d",
 		"%s，第 %d 行")

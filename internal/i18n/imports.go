@@ -21,8 +21,8 @@ var (
 		"nothing in %s is a conversation of %s",
 		"%s 中没有 %s 的对话")
 	NothingInFolderIsConversationOf = problem("nothing-in-folder-is-conversation-of",
-		"nothing in %s is a conversation of %s; a folder is looked through %d levels deep, for what these tools keep, archives and files that end in %s",
-		"%s 中没有 %s 的对话；文件夹会查找 %d 层：这些工具保存的内容、归档文件，以及以 %s 结尾的文件")
+		"nothing in %s is a conversation of %s; a folder is looked through %d levels deep, for what these tools keep, zips and files that end in %s",
+		"%s 中没有 %s 的对话；文件夹会查找 %d 层：这些工具保存的内容、zip，以及以 %s 结尾的文件")
 	NoConversationsFoundForTools = problem("no-conversations-found-for-tools",
 		"no conversations of %s were found; scrollback doctor agents --json lists all places tried",
 		"没有找到 %s 的对话；scrollback doctor agents --json 列出查找过的位置")
@@ -62,9 +62,9 @@ var (
 	NothingCouldBeRead = problem("nothing-could-be-read",
 		"nothing could be read; line %d: %s",
 		"什么都无法读取，第 %d 行：%s")
-	ArchiveSealBroken = problem("archive-seal-broken",
-		"the archive was cut off or changed: its seal does not match",
-		"归档被截断或更改：封印不符")
+	CopySealBroken = problem("copy-seal-broken",
+		"the full copy was cut off or changed: its seal does not match",
+		"完整副本被截断或更改：封印不符")
 	InteractionLacksRole = problem("interaction-lacks-role",
 		"an interaction has no message of role %q",
 		"交互中没有角色为 %q 的消息")
@@ -131,9 +131,9 @@ var (
 	BranchEndsBeforeMessage = problem("branch-ends-before-message",
 		"branch %s ends before message %d",
 		"分支 %s 在消息 %d 之前就结束了")
-	ConversationHasNoArchiveYet = problem("conversation-has-no-archive-yet",
-		"conversation %s has no archive yet",
-		"对话 %s 还没有归档")
+	ConversationHasNoCopyYet = problem("conversation-has-no-copy-yet",
+		"conversation %s has no full copy yet",
+		"对话 %s 还没有完整副本")
 	ContinuedWhileImported = problem("continued-while-imported",
 		"somebody continued conversation %s while it was imported; import the file again",
 		"导入期间有人继续了对话 %s，请重新导入文件")
@@ -157,34 +157,34 @@ var (
 		"对话 %s 在这里的内容不同，%s；%s")
 	BundleChangedWhileRead = problem("bundle-changed-while-read",
 		"the bundle changed while it was read",
-		"归档包在读取时发生了变化")
+		"对话包在读取时发生了变化")
 	ArtifactHasWrongSize = problem("artifact-has-wrong-size",
 		"artifact %s has %d bytes instead of %d",
 		"附件 %s 有 %d 字节，应为 %d 字节")
 	OnlyBundleHoldsSegmentFiles = problem("only-bundle-holds-segment-files",
 		"only a bundle holds the files of segments",
-		"只有归档包包含片段的文件")
+		"只有对话包包含片段的文件")
 	UnknownFormat = problem("unknown-format",
 		"unknown format %q (%s)",
 		"未知的格式 %q（%s）")
 	ReaderGoesBack = problem("reader-goes-back",
 		"the reader goes back to message %d of %d",
 		"读取器退回到消息 %d（共 %d 条）")
-	TooManyArchivesWait = problem("too-many-archives-wait",
-		"%d archives wait to be written already",
-		"已有 %d 份存档等待写出")
+	TooManyCopiesWait = problem("too-many-copies-wait",
+		"%d full copies wait to be written already",
+		"已有 %d 份完整副本等待写出")
 	BundleBringsOwnSummaries = problem("bundle-brings-own-summaries",
 		"a bundle brings its own summaries",
-		"归档包自带摘要")
+		"对话包自带摘要")
 	BundleCannotBeMasked = problem("bundle-cannot-be-masked",
 		"a bundle comes as it is: it cannot be masked",
-		"归档包按原样导入，不能遮盖")
+		"对话包按原样导入，不能遮盖")
 	OnlyBundleBringsIDs = problem("only-bundle-brings-i-ds",
 		"only a bundle brings ids that a copy could change",
-		"只有归档包带有可在复制时更改的 id")
+		"只有对话包带有可在复制时更改的 id")
 	BundleCannotBeAdded = problem("bundle-cannot-be-added",
 		"a bundle keeps its own conversation: it cannot be added to another",
-		"归档包保留自己的对话，不能加入另一个对话")
+		"对话包保留自己的对话，不能加入另一个对话")
 	FileLooksLike = problem("file-looks-like",
 		"the file looks like %s, which cannot be read",
 		"此文件看起来是 %s，无法读取")

@@ -29,9 +29,9 @@ var (
 	_ = note("log-no-model-gave-summary",
 		"no model gave a summary; compacting without one",
 		"没有模型给出摘要；不用摘要进行压缩")
-	_ = note("log-archive-after-compaction-could-not-be-written",
-		"the archive after a compaction could not be written",
-		"压缩后的存档未能写入")
+	_ = note("log-copy-after-compaction-could-not-be-written",
+		"the full copy after a compaction could not be written",
+		"压缩后的完整副本未能写入")
 	_ = note("log-file-segment-could-not-be-written",
 		"the file of a segment could not be written",
 		"片段的文件未能写入")

@@ -125,7 +125,7 @@ var (
 	NotebookCallsOf = label("notebook-calls-of",
 		" (%s)",
 		"（%s）")
-	ArchiveLine = label("archive-line",
+	CopyLine = label("copy-line",
 		"%s  %s  %s bytes",
 		"%s  %s  %s 字节")
 	ImportedLine = label("imported-line",

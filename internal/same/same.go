@@ -10,10 +10,12 @@
 package same
 
 import (
-	"regexp"
+	_ "embed"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/scrollback-ai/scrollback/internal/wordtable"
 )
 
 // fillers are words that say nothing at the beginning or end of a clause.
@@ -24,13 +26,19 @@ var fillers = map[string]bool{"please": true, "also": true, "thanks": true, "tha
 // courtesies are what is left out of Chinese text, where words are not separated.
 var courtesies = strings.NewReplacer("请记住", "", "请记得", "", "记住", "", "记得", "", "麻烦你", "", "麻烦", "", "谢谢", "")
 
+//go:embed words.tsv
+var foreignFile string
+
+// foreign has those of other languages than English and Chinese.
+var foreign = wordtable.New("internal/same/words.tsv", foreignFile)
+
 // turns are the words that change what a sentence means; in scripts without spaces
 // any piece of a word counts.
-var turns = regexp.MustCompile(`(?i)\b(if|when|unless|except|but|only|not|no|never|cannot|without|until|once|instead|rather|however|\w+n['’]t|done|finished|completed|cancell?ed)\b` +
-	`|如果|若|除|但|不|只|仅|别|没|无|未|勿|直到|完成|搞定|取消|もし|ただ|ない|만약|하지만|않|없`)
+var turns = foreign.Regexp(`(?i)\b(if|when|unless|except|but|only|not|no|never|cannot|without|until|once|instead|rather|however|\w+n['’]t|done|finished|completed|cancell?ed)\b` +
+	`|如果|若|除|但|不|只|仅|别|没|无|未|勿|直到|完成|搞定|取消|{turn}`)
 
 // HasTurn reports whether a sentence has a word that may turn the meaning of the rest.
-func HasTurn(text string) bool { return turns.MatchString(text) }
+func HasTurn(text string) bool { return turns().MatchString(text) }
 
 // NormalForm returns the words of a text, each between spaces; Chinese, Japanese and Korean
 // characters are words of their own. Text that differs in a fact has another form. It is

@@ -24,7 +24,7 @@ import (
 
 // probe is a request for an operation, and who may make it. In path, query and body, what
 // is in braces stands for something of a project: {id}, {ref}, {artifact}, {turn}, {project},
-// {name} (of the project) and {key} (of an archive); {secret} is a key to read.
+// {name} (of the project) and {key} (of a full copy); {secret} is a key to read.
 type probe struct {
 	need  scrollback.Access // 0: no key is needed
 	query string

@@ -98,9 +98,11 @@ var (
 	// quoted is what somebody else said, or what is only named.
 	quoted = regexp.MustCompile("\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|《[^》]*》|`[^`]*`")
 	// code is a line of a program, a command or a log.
-	code = regexp.MustCompile(`^(?:error|warn(?:ing)?|fatal|info|debug|\w*exception|错误|警告|エラー|오류|경고) ?:|[{;]$|^[})\]]|` +
-		`^(?://|/\*|\$ |>>> |if \(|for \(|assert |raise |throw |return |import |def |func |class |const \w+ =|let \w+ =|var \w+ =|` +
-		`git |npm |pip |docker )|=> |&&|\|\||[=!]=|\w\([^)]*\)[;:]?$|<\/\w+>`)
+	code = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:error|warn(?:ing)?|fatal|info|debug|\w*exception|错误|警告|` + logWords() + `) ?:|[{;]$|^[})\]]|` +
+			`^(?://|/\*|\$ |>>> |if \(|for \(|assert |raise |throw |return |import |def |func |class |const \w+ =|let \w+ =|var \w+ =|` +
+			`git |npm |pip |docker )|=> |&&|\|\||[=!]=|\w\([^)]*\)[;:]?$|<\/\w+>`)
+	})
 )
 
 // numbered is the number of an entry of a list.
@@ -228,7 +230,7 @@ func (l *language) judgeSentence(s string, called uint64) bool {
 		r := l.rules[bits.TrailingZeros64(called)]
 		found = r.match.isIn(s) && !r.but.isIn(s)
 	}
-	if !found || code.MatchString(whole) || l.veto.isIn(s) || l.asks.isIn(s) && !l.asked.isIn(s) {
+	if !found || code().MatchString(whole) || l.veto.isIn(s) || l.asks.isIn(s) && !l.asked.isIn(s) {
 		return false
 	}
 	return !l.once.isIn(s) || l.scope.isIn(s)

@@ -2,8 +2,9 @@ package standing
 
 import (
 	"embed"
-	"fmt"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/wordtable"
 )
 
 // tables are languages whose patterns are data, a row each.
@@ -11,45 +12,14 @@ import (
 //go:embed rules/*.tsv
 var tables embed.FS
 
-// row is one pattern of a table: the rule that it belongs to, what it is there for, and a sentence in which
-// it is found.
-type row struct {
-	rule, part, pattern, meaning, example string
-}
-
-// readTable reads the rows of a language. The files are part of the program, so a fault in one is a
-// panic.
-func readTable(language string) []row {
-	raw, err := tables.ReadFile("rules/" + language + ".tsv")
+// readTable reads the rows of a language.
+func readTable(language string) []wordtable.Row {
+	name := "rules/" + language + ".tsv"
+	raw, err := tables.ReadFile(name)
 	if err != nil {
 		panic("standing: " + err.Error())
 	}
-	pieces := map[string]string{}
-	var out []row
-	headed := false
-	for line := range strings.Lines(string(raw)) {
-		line = strings.TrimRight(line, "\r\n")
-		if line == "" || line[0] == '#' {
-			continue
-		}
-		f := strings.Split(line, "\t")
-		if len(f) != 5 {
-			panic(fmt.Sprintf("standing: %s.tsv has a row of %d fields: %s", language, len(f), line))
-		}
-		if !headed {
-			headed = true
-			continue
-		}
-		r := row{f[0], f[1], f[2], f[3], f[4]}
-		for name, piece := range pieces {
-			r.pattern = strings.ReplaceAll(r.pattern, "{"+name+"}", piece)
-		}
-		if r.part == "piece" {
-			pieces[r.rule] = r.pattern
-		}
-		out = append(out, r)
-	}
-	return out
+	return wordtable.Read(name, string(raw))
 }
 
 // readGrammar returns a language as its table has it. Rules are in the order in which they come.
@@ -57,44 +27,57 @@ func readGrammar(language string) languageGrammar {
 	var g languageGrammar
 	at := map[string]int{}
 	for _, r := range readTable(language) {
-		switch r.part {
-		case "piece":
+		switch r.Part {
+		case "piece", "log":
 			continue
 		case "idiom":
-			g.idiom = append(g.idiom, r.pattern)
+			g.idiom = append(g.idiom, r.Pattern)
 			continue
 		case "veto":
-			g.veto = append(g.veto, r.pattern)
+			g.veto = append(g.veto, r.Pattern)
 			continue
 		case "once":
-			g.once = append(g.once, r.pattern)
+			g.once = append(g.once, r.Pattern)
 			continue
 		case "scope":
-			g.scope = append(g.scope, r.pattern)
+			g.scope = append(g.scope, r.Pattern)
 			continue
 		case "asks":
-			g.asks = append(g.asks, r.pattern)
+			g.asks = append(g.asks, r.Pattern)
 			continue
 		case "asked":
-			g.asked = append(g.asked, r.pattern)
+			g.asked = append(g.asked, r.Pattern)
 			continue
 		}
-		i, known := at[r.rule]
+		i, known := at[r.Rule]
 		if !known {
 			i = len(g.rules)
-			at[r.rule] = i
+			at[r.Rule] = i
 			g.rules = append(g.rules, rule{})
 		}
-		switch r.part {
+		switch r.Part {
 		case "cue":
-			g.rules[i].cues = append(g.rules[i].cues, r.pattern)
+			g.rules[i].cues = append(g.rules[i].cues, r.Pattern)
 		case "match":
-			g.rules[i].match = append(g.rules[i].match, r.pattern)
+			g.rules[i].match = append(g.rules[i].match, r.Pattern)
 		case "but":
-			g.rules[i].but = append(g.rules[i].but, r.pattern)
+			g.rules[i].but = append(g.rules[i].but, r.Pattern)
 		default:
-			panic("standing: " + language + ".tsv has a part " + r.part)
+			panic("standing: " + language + ".tsv has a part " + r.Part)
 		}
 	}
 	return g
+}
+
+// logWords are how a line of a log begins in Japanese and Korean.
+func logWords() string {
+	var out []string
+	for _, language := range []string{"japanese", "korean"} {
+		for _, r := range readTable(language) {
+			if r.Part == "log" {
+				out = append(out, r.Pattern)
+			}
+		}
+	}
+	return strings.Join(out, "|")
 }

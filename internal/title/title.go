@@ -13,6 +13,7 @@ package title
 import (
 	"cmp"
 	"context"
+	_ "embed"
 	"encoding/json"
 	"strings"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/marks"
+	"github.com/scrollback-ai/scrollback/internal/wordtable"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -126,12 +128,18 @@ func cutMiddle(s string) string {
 	return string(head[:min(questionHead, len(head))]) + "\n…\n" + string(tail[max(0, len(tail)-questionTail):])
 }
 
+//go:embed words.tsv
+var foreignFile string
+
+// foreign is what models write in other languages than English and Chinese.
+var foreign = wordtable.New("internal/title/words.tsv", foreignFile)
+
 var (
 	thoughts = lazyregexp.New(`(?is)<(?:think|thinking|thought|reasoning)>.*?</(?:think|thinking|thought|reasoning)>`)
 	thinking = lazyregexp.New(`(?is)^.*</(?:think|thinking|thought|reasoning)>|<(?:think|thinking|thought|reasoning)>.*$`)
-	label    = lazyregexp.New(`(?i)^(?:(?:the |conversation |chat |suggested )*title|标题|標題|题目|タイトル|件名|제목|titre|título|titel|titolo)\s*[:：]\s*`)
-	refusal  = lazyregexp.New(`(?i)^(?:i['’]?m sorry|sorry\b|i am sorry|i (?:can(?:no|['’])t|cannot|am unable|apologi[sz]e)|as an ai\b|抱歉|对不起|對不起|很抱歉|申し訳|すみません|죄송)`)
-	nothing  = lazyregexp.New(`(?i)^(?:untitled|no title|new (?:chat|conversation)|none|n/a|null|conversation|title|无标题|未命名|新对话|新聊天|無題|제목 없음)[.。]?$`)
+	label    = foreign.Regexp(`(?i)^(?:(?:the |conversation |chat |suggested )*title|标题|標題|题目|{label})\s*[:：]\s*`)
+	refusal  = foreign.Regexp(`(?i)^(?:i['’]?m sorry|sorry\b|i am sorry|i (?:can(?:no|['’])t|cannot|am unable|apologi[sz]e)|as an ai\b|抱歉|对不起|對不起|很抱歉|{refusal})`)
+	nothing  = foreign.Regexp(`(?i)^(?:untitled|no title|new (?:chat|conversation)|none|n/a|null|conversation|title|无标题|未命名|新对话|新聊天|{nothing})[.。]?$`)
 )
 
 // quotes are the pairs that titles are put in.

@@ -78,7 +78,7 @@ func (t Copies) Open(ctx context.Context, v *engine.View, id scrollback.Conversa
 		}
 		if len(newest) == 0 {
 			return Copy{}, nil, scrollback.Errorf(scrollback.NotFound, "transfer.Copies",
-				i18n.ConversationHasNoArchiveYet, id)
+				i18n.ConversationHasNoCopyYet, id)
 		}
 		key = newest[0].Key
 	} else if _, err := v.Get(ctx, id); err != nil {

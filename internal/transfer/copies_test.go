@@ -21,8 +21,8 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// archiveOf archives a conversation, and reads the archive as it is kept.
-func archiveOf(t tee, r *enginetest.Rig, id scrollback.ConversationID) (transfer.Copy, string) {
+// copyOf writes a full copy of a conversation, and reads it as it is kept.
+func copyOf(t tee, r *enginetest.Rig, id scrollback.ConversationID) (transfer.Copy, string) {
 	t.Helper()
 	ctx := context.Background()
 	made, err := r.Transfer.Copies().Write(ctx, r.View, id)
@@ -74,18 +74,18 @@ func branchy(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) {
 	}
 }
 
-// An archive holds everything that was said, on every branch: here it brings nothing, and
+// A full copy holds everything that was said, on every branch: here it brings nothing, and
 // elsewhere it makes the same conversation, once.
-func TestArchiveThereAndBack(t *testing.T) {
+func TestCopyThereAndBack(t *testing.T) {
 	ctx := context.Background()
 	r, id := rich(t)
 	branchy(t, r, id)
 	was := stands(t, r, id)
-	_, file := archiveOf(t, r, id)
+	_, file := copyOf(t, r, id)
 	for _, part := range []string{`"receipts":[` + "\n" + `{"result":"compacted"`, `"ref":"history:`, `"ref":"artifact:`,
 		`"title":"钥匙 & keys"`, `"instructions":"Be <brief>."`, `"data":"` + "YXR0YWNoZWQ6IHRoZSB0aWRlIHR1cm5z"} {
 		if !strings.Contains(file, part) {
-			t.Errorf("the archive does not hold %s", part)
+			t.Errorf("the full copy does not hold %s", part)
 		}
 	}
 	comesBack(t, r, id, file, 0)
@@ -112,8 +112,8 @@ func TestArchiveThereAndBack(t *testing.T) {
 	}
 }
 
-// The archive of a fork holds what it inherits.
-func TestArchiveOfAFork(t *testing.T) {
+// The full copy of a fork holds what it inherits.
+func TestCopyOfAFork(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
 	id := r.NewConversation()
@@ -128,9 +128,9 @@ func TestArchiveOfAFork(t *testing.T) {
 	}
 	r.AppendTurns(fork.ID, 2, "otherwise")
 	path := r.LogOutline(fork.ID)
-	_, file := archiveOf(t, r, fork.ID)
+	_, file := copyOf(t, r, fork.ID)
 	if n := strings.Count(file, `"status":"complete"`); n != 4+3+2 {
-		t.Errorf("the archive has %d messages", n)
+		t.Errorf("the full copy has %d messages", n)
 	}
 	other := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
 	out, err := other.ImportText(file)
@@ -139,19 +139,19 @@ func TestArchiveOfAFork(t *testing.T) {
 	}
 }
 
-// A key names an archive of its own conversation, or nothing at all.
-func TestArchiveKeys(t *testing.T) {
+// A key names a full copy of its own conversation, or nothing at all.
+func TestCopyKeys(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
 	id := r.NewConversation()
 	other := r.NewConversation()
 	_, _, err := r.Transfer.Copies().Open(ctx, r.View, id, "")
-	enginetest.WantCode(t, err, scrollback.NotFound, "no archive yet")
-	first, _ := archiveOf(t, r, id)
+	enginetest.WantCode(t, err, scrollback.NotFound, "no full copy yet")
+	first, _ := copyOf(t, r, id)
 	r.Clock.Add(1)
 	r.Ask(id, "more").WantDone(t, scrollback.TurnComplete, "stop")
-	second, _ := archiveOf(t, r, id)
-	elsewhere, _ := archiveOf(t, r, other)
+	second, _ := copyOf(t, r, id)
+	elsewhere, _ := copyOf(t, r, other)
 	got, f, err := r.Transfer.Copies().Open(ctx, r.View, id, "")
 	if err != nil || got != second {
 		t.Errorf("the newest is %+v, %v", got, err)
@@ -200,9 +200,9 @@ func keysOf(t *testing.T, b blob.Bucket) (out []string) {
 	return out
 }
 
-// An archive that fails on the way, or whose conversation is purged while it is written,
+// A full copy that fails on the way, or whose conversation is purged while it is written,
 // leaves nothing.
-func TestArchiveCutOff(t *testing.T) {
+func TestCopyCutOff(t *testing.T) {
 	ctx := context.Background()
 	db := oracle.New()
 	bucket := blob.NewMemory()
@@ -230,7 +230,7 @@ func TestArchiveCutOff(t *testing.T) {
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := r.Transfer.Copies().Write(canceled, r.View, id); err == nil {
-		t.Error("archived for nobody")
+		t.Error("copied for nobody")
 	}
 	bytes, err := blob.ReadAll(ctx, bucket, art[0])
 	if err != nil {
@@ -240,7 +240,7 @@ func TestArchiveCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := r.Transfer.Copies().Write(ctx, r.View, id); err == nil {
-		t.Error("archived without its bytes")
+		t.Error("copied without its bytes")
 	}
 	if left := keysOf(t, bucket); len(left) > 0 {
 		t.Errorf("what failed left %v", left)
@@ -261,7 +261,7 @@ func TestArchiveCutOff(t *testing.T) {
 	}
 }
 
-// With archive_on_compact an archive is written after each compaction, under the key in
+// With archive_on_compact a full copy is written after each compaction, under the key in
 // its receipt.
 func TestArchiveOnCompact(t *testing.T) {
 	ctx := context.Background()
@@ -295,7 +295,7 @@ func TestArchiveOnCompact(t *testing.T) {
 	b, err := io.ReadAll(f)
 	if err != nil || strings.Count(string(b), `"status":"complete"`) != 80 ||
 		!strings.Contains(string(b), `"archive":"`+receipt.Archive) {
-		t.Errorf("the archive has %d messages (%v)", strings.Count(string(b), `"status":"complete"`), err)
+		t.Errorf("the full copy has %d messages (%v)", strings.Count(string(b), `"status":"complete"`), err)
 	}
 	r.ImportMany(id, 400)
 	if err := r.Engine.Settle(ctx); err != nil {
@@ -312,19 +312,19 @@ func TestArchiveOnCompact(t *testing.T) {
 		keys[one.Archive] = true
 	}
 	if err != nil || len(rs) < 3 || len(keys) < 3 {
-		t.Errorf("%d compactions, %d archives (%v)", len(rs), len(keys), err)
+		t.Errorf("%d compactions, %d full copies (%v)", len(rs), len(keys), err)
 	}
 	other := enginetest.New(t, enginetest.Options{Limit: 3000}, modeltest.Say("a"))
 	if _, err := other.Unpack(r.Pack(id, transfer.ExportRequest{}), transfer.ImportRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	if there, err := other.Receipts(ctx, id, 1); err != nil || there[0].Archive != "" {
-		t.Errorf("a bundle names an archive that it does not hold: %+v, %v", there, err)
+		t.Errorf("a bundle names a full copy that it does not hold: %+v, %v", there, err)
 	}
 }
 
-// Compactions before an archive is begun share it.
-func TestArchivesOnCompactAreShared(t *testing.T) {
+// Compactions before a full copy is begun share it.
+func TestCopiesOnCompactAreShared(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("a"))
 	id := r.NewConversation()
@@ -343,11 +343,11 @@ func TestArchivesOnCompactAreShared(t *testing.T) {
 		t.Errorf("%+v, %v", all, err)
 	}
 	if third, _ := reserve(id); third == first {
-		t.Error("an archive that is written was reserved again")
+		t.Error("a full copy that is written was reserved again")
 	}
 }
 
-// An archive that cannot be written is no reason for a compaction to fail.
+// A full copy that cannot be written is no reason for a compaction to fail.
 func TestArchiveOnCompactFails(t *testing.T) {
 	ctx := context.Background()
 	bucket := blob.NewMemory()
@@ -375,6 +375,6 @@ func TestArchiveOnCompactFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := r.Transfer.Copies().Open(ctx, r.View, c.ID, receipt.Archive); err == nil {
-		t.Error("there is an archive in a bucket that is closed")
+		t.Error("there is a full copy in a bucket that is closed")
 	}
 }

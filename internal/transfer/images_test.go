@@ -42,7 +42,7 @@ func TestImagesAtAddresses(t *testing.T) {
 		}
 	}
 	has(r, id, "here")
-	_, archived := archiveOf(t, r, id)
+	_, archived := copyOf(t, r, id)
 	files := map[string][]byte{"archive": []byte(archived), "bundle": r.Pack(id, transfer.ExportRequest{})}
 	for _, format := range []string{"jsonl", "gemini-cli"} {
 		var b bytes.Buffer

@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// Bounds of archives that are written after compactions.
+// Bounds of full copies that are written after compactions.
 const (
 	laterTime = 10 * time.Minute // for one
 	maxLater  = 1024             // conversations that wait for theirs
@@ -41,7 +41,7 @@ func OnCompact(t *Transfer) func(id scrollback.ConversationID) (key string, writ
 	return w.reserveKey
 }
 
-// reserveKey returns the key of a conversation's next archive, and what writes it once the
+// reserveKey returns the key of a conversation's next full copy, and what writes it once the
 // compaction is stored.
 func (w *copyQueue) reserveKey(id scrollback.ConversationID) (string, func(context.Context, *engine.View) error) {
 	w.mu.Lock()
@@ -88,7 +88,7 @@ func (w *copyQueue) writeReserved(ctx context.Context, v *engine.View, id scroll
 	}
 	if full {
 		begin()
-		return scrollback.Errorf(scrollback.Unavailable, "transfer.OnCompact", i18n.TooManyArchivesWait,
+		return scrollback.Errorf(scrollback.Unavailable, "transfer.OnCompact", i18n.TooManyCopiesWait,
 			maxLater)
 	}
 	select {

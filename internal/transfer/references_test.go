@@ -43,7 +43,7 @@ func TestReferencesTravel(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			var out strings.Builder
 			if format == "archive" {
-				_, text := archiveOf(t, r, c.ID)
+				_, text := copyOf(t, r, c.ID)
 				out.WriteString(text)
 			} else if err := r.Export(ctx, c.ID, transfer.ExportRequest{Format: format}, &out); err != nil {
 				t.Fatal(err)

@@ -40,7 +40,7 @@ func lists(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) string
 	return strings.Join(out, "; ")
 }
 
-// An archive brings, on every branch, what requests leave out: the next one is the same as it
+// A full copy brings, on every branch, what requests leave out: the next one is the same as it
 // was there. What a person changed here since then stays, when it is imported again.
 func TestArchiveKeepsWhatIsLeftOut(t *testing.T) {
 	ctx := context.Background()
@@ -69,7 +69,7 @@ func TestArchiveKeepsWhatIsLeftOut(t *testing.T) {
 	if !strings.Contains(want, "8 false [1 5]") || !strings.Contains(want, "8 true [3]") {
 		t.Fatalf("the branches leave out %s", want)
 	}
-	_, file := archiveOf(t, there, id)
+	_, file := copyOf(t, there, id)
 	here := enginetest.New(t, enginetest.Options{NoFolds: true}, noting(&sent))
 	var to scrollback.ConversationID
 	for i, messages := range []int64{12, 0} {
@@ -98,7 +98,7 @@ func TestArchiveKeepsWhatIsLeftOut(t *testing.T) {
 	if _, err := there.Branches().Rewind(ctx, id, engine.Point{Branch: first.Branch, Seq: new(int64(2))}); err != nil {
 		t.Fatal(err)
 	}
-	_, file = archiveOf(t, there, id) // it stands at a point where nothing was said yet
+	_, file = copyOf(t, there, id) // it stands at a point where nothing was said yet
 	elsewhere := enginetest.New(t, enginetest.Options{NoFolds: true}, noting(&sent))
 	out, err := elsewhere.ImportText(file)
 	if err != nil {
@@ -110,7 +110,7 @@ func TestArchiveKeepsWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// What is folded while an archive is imported does not hold what requests leave out.
+// What is folded while a full copy is imported does not hold what requests leave out.
 func TestArchiveFoldsWithoutWhatIsLeftOut(t *testing.T) {
 	var sent []string
 	there := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
@@ -119,7 +119,7 @@ func TestArchiveFoldsWithoutWhatIsLeftOut(t *testing.T) {
 	there.Run(engine.TurnRequest{Conversation: id, Message: enginetest.Say("go on"), Without: &[]int64{1}}).WantDone(t,
 		scrollback.TurnComplete, "stop")
 	there.AppendTurns(id, 60, strings.Repeat("the tide turns at four. ", 20))
-	_, file := archiveOf(t, there, id)
+	_, file := copyOf(t, there, id)
 	here := enginetest.New(t, enginetest.Options{Limit: 4000}, noting(&sent))
 	out, err := here.ImportText(file)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package objects opens the place where the bytes of artifacts and archives are kept: a
+// Package objects opens the place where the bytes of artifacts and full copies are kept: a
 // bucket of a service, a folder, or memory.
 //
 // Words it adds: place (where objects are, as a URL says it), service (a place that is

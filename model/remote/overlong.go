@@ -1,10 +1,12 @@
 package remote
 
 import (
+	_ "embed"
 	"regexp"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
+	"github.com/scrollback-ai/scrollback/internal/wordtable"
 )
 
 // Servers say in countless words that a request does not fit. Where none of the known
@@ -67,13 +69,17 @@ func findOverlong(words string) (limit, requested int64, inBytes, ok bool) {
 		aboutInput().MatchString(said) && tooMuch().MatchString(said) && lengthLimit().MatchString(said)
 }
 
-// What servers say in other languages than English and Chinese: that there is too much, of what,
-// and of what else there may be too much.
+//go:embed words.tsv
+var foreignFile string
+
+// foreign is what servers say in other languages than English and Chinese.
+var foreign = wordtable.New("model/remote/words.tsv", foreignFile)
+
+// That there is too much, of what, and of what else there may be too much.
 var (
-	foreignExcess = lazyregexp.New(`[長长]すぎ|超えて|超[過过]|超えました|überschreitet|überschritten|초과|너무 (?:길|깁|긴)|превыша|слишком длин|\b(?:supera|excede|excedeu|sobrepasa|dépasse)\b|` +
-		`\b(?:demasiado larg[oa]|muito long[oa]|trop long(?:ue)?|zu lang|troppo lung[oa])\b`)
-	foreignInput  = lazyregexp.New(`トークン|コンテキスト|プロンプト|入力|토큰|컨텍스트|프롬프트|입력|токен|контекст|запрос|\bcontexto?\b|\bcontexte\b|\bkontext|\bcontesto\b|\btokens?\b|\bprompt\b|\banfrage\b`)
-	foreignOthers = lazyregexp.New(`画像|レート|分あたり|回数|이미지|분당|요청 수|изображен|в минуту|imagen|imagem|immagin|\bbild|por minuto|par minute|pro minute|al minuto|max_tokens|出力|출력`)
+	foreignExcess = foreign.Regexp(`{excess}`)
+	foreignInput  = foreign.Regexp(`{input}`)
+	foreignOthers = foreign.Regexp(`{other}`)
 )
 
 // lengthLimit is a bound in tokens.

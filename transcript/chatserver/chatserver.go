@@ -1,4 +1,4 @@
-// Package chatserver reads the archives of a chat server: a conversation as one JSON
+// Package chatserver reads the files of a chat server: a conversation as one JSON
 // object, with its messages, its running summary, and what it knew of each message in
 // meta.
 //

@@ -88,7 +88,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// What is no archive of this server is left to others.
+// What is not a file of this server is left to others.
 func TestSniff(t *testing.T) {
 	for _, s := range []string{"", "{", "[]", "7", `{"messages":[]}`,
 		`{"model":"m","messages":[{"role":"user","content":"x"}]}`,

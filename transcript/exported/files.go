@@ -82,7 +82,7 @@ func readHead(files fs.FS, name string) ([]byte, error) {
 }
 
 // walkFiles yields the regular files of a place, in order of their names. Hidden ones and those
-// that macOS puts into archives are left out, and links are not followed.
+// that macOS puts into zips are left out, and links are not followed.
 func walkFiles(ctx context.Context, p transcript.Place) iter.Seq2[string, fs.DirEntry] {
 	return func(yield func(string, fs.DirEntry) bool) {
 		n := 0

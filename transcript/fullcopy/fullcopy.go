@@ -228,7 +228,7 @@ func (f *file) field(name string) error {
 	case "archive":
 		var h head
 		if json.Unmarshal(raw, &h) == nil && h.Version > version {
-			return fmt.Errorf("the archive is of version %d, and this program reads up to %d", h.Version, version)
+			return fmt.Errorf("the full copy is of version %d, and this program reads up to %d", h.Version, version)
 		}
 	case "conversation":
 		var c scrollback.Conversation

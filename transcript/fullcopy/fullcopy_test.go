@@ -243,7 +243,7 @@ func TestPieces(t *testing.T) {
 }
 
 // What is too new, cut off or broken is said, with its line; the rest counts.
-func TestBadArchives(t *testing.T) {
+func TestBadCopies(t *testing.T) {
 	whole := write(t)
 	cut := whole[:strings.Index(whole, "all of it")]
 	if out := load(t, strings.NewReader(cut)); len(out.all) != 3 || len(out.bad) != 1 ||

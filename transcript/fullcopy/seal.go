@@ -36,7 +36,7 @@ func CheckSeal(r io.ReadSeeker) (sealed bool, err error) {
 
 func checkSeal(r io.ReadSeeker) (sealed bool, err error) {
 	const op = "fullcopy.CheckSeal"
-	changed := scrollback.ParamErrorf(op, "file", i18n.ArchiveSealBroken)
+	changed := scrollback.ParamErrorf(op, "file", i18n.CopySealBroken)
 	size, err := r.Seek(0, io.SeekEnd)
 	if err != nil {
 		return false, scrollback.Wrap(scrollback.Unavailable, op, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
 )
 
-// A sealed archive is one JSON document whose last member is the SHA-256 of the bytes before it. With
+// A sealed copy is one JSON document whose last member is the SHA-256 of the bytes before it. With
 // any bit changed, or cut off anywhere behind its first line, it is refused.
 func TestSeal(t *testing.T) {
 	whole, err := os.ReadFile("testdata/archive.json")
@@ -48,7 +48,7 @@ func TestSeal(t *testing.T) {
 	}
 }
 
-// An archive of an older program has no seal, and is not taken for a new one that lost its seal.
+// A copy of an older program has no seal, and is not taken for a new one that lost its seal.
 func TestUnsealed(t *testing.T) {
 	whole, err := os.ReadFile("testdata/unsealed.json")
 	if err != nil {

@@ -28,7 +28,7 @@ type Case struct {
 	Mutants int  // how many where tests are long, and else a tenth; 0 for 1500, or 150 on disk
 
 	// Grows reports whether a file is written from its beginning to its end, so that its
-	// beginnings are read too. Nil for all but databases and archives.
+	// beginnings are read too. Nil for all but databases and zips.
 	Grows func(name string) bool
 }
 

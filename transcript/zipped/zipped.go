@@ -1,7 +1,7 @@
-// Package zipped opens a zip archive, such as what a chat service sends when somebody asks
+// Package zipped opens a zip, such as what a chat service sends when somebody asks
 // for their data, as a place: its files are read where they are and never unpacked to disk.
 //
-// Invariants: what an archive says of itself is checked before anything is unpacked. One
+// Invariants: what a zip says of itself is checked before anything is unpacked. One
 // whose names lead outside, whose entries share bytes, or that has more of anything than the
 // bounds below is refused as a whole; an entry that is encrypted or packed in another way,
 // or that unpacks to far more than it takes, is refused when it is opened. An entry never
@@ -24,7 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// Bounds of an archive.
+// Bounds of a zip.
 const (
 	maxDirectory = 64 << 20  // of the list of entries, in bytes
 	maxEntries   = 200_000   // files and folders
@@ -35,14 +35,14 @@ const (
 
 const zipOp = "zipped.Open"
 
-// Sniff reports whether a file begins as an archive does.
+// Sniff reports whether a file begins as a zip does.
 func Sniff(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06"))
 }
 
-// Open makes a place of an archive of size bytes. It is read through r, also at once
+// Open makes a place of a zip of size bytes. It is read through r, also at once
 // from several goroutines, for as long as the place is used. now is in Unix ms. It is
-// invalid if the archive is damaged or has what is not accepted.
+// invalid if the zip is damaged or has what is not accepted.
 func Open(r io.ReaderAt, size, now int64) (transcript.Place, error) {
 	metered := &unpackMeter{r: r, left: maxDirectory}
 	z, err := zip.NewReader(metered, size)
@@ -60,10 +60,10 @@ func Open(r io.ReaderAt, size, now int64) (transcript.Place, error) {
 	if err := checkEntries(z.File, size); err != nil {
 		return transcript.Place{}, err
 	}
-	return transcript.Place{FS: archiveFiles{z}, Name: ".", Now: now}, nil
+	return transcript.Place{FS: zipFiles{z}, Name: ".", Now: now}, nil
 }
 
-// checkEntries holds what an archive says of its entries against the bounds.
+// checkEntries holds what a zip says of its entries against the bounds.
 func checkEntries(entries []*zip.File, size int64) error {
 	if len(entries) > maxEntries {
 		return scrollback.ParamErrorf(zipOp, "file", i18n.ZipHasTooManyFiles, maxEntries)
@@ -86,11 +86,11 @@ func checkEntries(entries []*zip.File, size int64) error {
 	return nil
 }
 
-// archiveFiles are those of an archive.
-type archiveFiles struct{ z *zip.Reader }
+// zipFiles are those of a zip.
+type zipFiles struct{ z *zip.Reader }
 
 // Open implements fs.FS.
-func (a archiveFiles) Open(name string) (fs.File, error) {
+func (a zipFiles) Open(name string) (fs.File, error) {
 	f, err := a.z.Open(name)
 	if err != nil {
 		return nil, explainError(name, err)
@@ -106,7 +106,7 @@ func (a archiveFiles) Open(name string) (fs.File, error) {
 	if err := checkEntry(h); err != nil {
 		return nil, errors.Join(&fs.PathError{Op: "open", Path: name, Err: err}, f.Close())
 	}
-	return &archiveFile{f, name}, nil
+	return &zipFile{f, name}, nil
 }
 
 // checkEntry returns why an entry is not read.
@@ -123,14 +123,14 @@ func checkEntry(h *zip.FileHeader) error {
 	return nil
 }
 
-// archiveFile is an entry while it is read.
-type archiveFile struct {
+// zipFile is an entry while it is read.
+type zipFile struct {
 	fs.File
 	name string
 }
 
 // Read implements fs.File.
-func (f *archiveFile) Read(b []byte) (int, error) {
+func (f *zipFile) Read(b []byte) (int, error) {
 	n, err := f.File.Read(b)
 	if err != nil && !transcript.IsEnd(err) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = explainError(f.name, err)
@@ -138,7 +138,7 @@ func (f *archiveFile) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// explainError returns an error of the library in words, if it is the archive's fault.
+// explainError returns an error of the library in words, if it is the zip's fault.
 func explainError(name string, err error) error {
 	var corrupt flate.CorruptInputError
 	switch {

@@ -18,7 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/zipped"
 )
 
-// entry is a file of an archive that a test makes.
+// entry is a file of a zip that a test makes.
 type entry struct {
 	name, text string
 	method     uint16
@@ -60,7 +60,7 @@ func TestPlace(t *testing.T) {
 	b := packed(t, entry{name: "conversations.json", text: "[]", method: zip.Deflate},
 		entry{name: "user-1/file-A.png", text: "image", method: zip.Store}, entry{name: "empty/"})
 	if !zipped.Sniff(b) || zipped.Sniff([]byte("[]")) {
-		t.Error("an archive is not told from what is none")
+		t.Error("a zip is not told from what is none")
 	}
 	p, err := zipped.Open(bytes.NewReader(b), int64(len(b)), 7)
 	if err != nil || p.Name != "." || p.Now != 7 || p.Path != "" {
@@ -83,7 +83,7 @@ func TestRefused(t *testing.T) {
 		zip  []byte
 		want string
 	}{
-		"no archive":      {[]byte("{}"), "damaged"},
+		"no zip":          {[]byte("{}"), "damaged"},
 		"nothing":         {nil, "damaged"},
 		"cut short":       {good[:len(good)-30], "damaged"},
 		"a name upwards":  {packed(t, entry{name: "../a.json"}), "leads outside"},
@@ -125,7 +125,7 @@ func TestEntryRefused(t *testing.T) {
 	} {
 		p, err := zipped.Open(bytes.NewReader(c.zip), int64(len(c.zip)), 0)
 		if err != nil {
-			t.Errorf("%s: the archive is refused: %v", name, err)
+			t.Errorf("%s: the zip is refused: %v", name, err)
 			continue
 		}
 		_, err = fs.ReadFile(p.FS, "a")
@@ -138,7 +138,7 @@ func TestEntryRefused(t *testing.T) {
 	}
 }
 
-// overlapping returns an archive whose entries are all the same bytes.
+// overlapping returns a zip whose entries are all the same bytes.
 func overlapping(t *testing.T, n int) []byte {
 	b := packed(t, entry{name: "aaa", text: strings.Repeat("kernel", 1000), method: zip.Store})
 	end := bytes.LastIndex(b, []byte("PK\x05\x06"))
@@ -165,7 +165,7 @@ func many(t *testing.T, n int) []byte {
 	return packed(t, entries...)
 }
 
-// long returns an archive whose names are longer than its list may be.
+// long returns a zip whose names are longer than its list may be.
 func long(t *testing.T) []byte {
 	entries := make([]entry, 1100)
 	for i := range entries {
@@ -178,7 +178,7 @@ type broken struct{ err error }
 
 func (b broken) ReadAt([]byte, int64) (int, error) { return 0, b.err }
 
-// Whatever the bytes are, an archive is read or refused, and gives no more than it may.
+// Whatever the bytes are, a zip is read or refused, and gives no more than it may.
 func FuzzOpen(f *testing.F) {
 	f.Add(packed(f, entry{name: "a/b.json", text: "[]", method: zip.Deflate}, entry{name: "c", text: "x"}))
 	f.Add([]byte("PK\x05\x06"))

@@ -71,7 +71,7 @@ func LoadedResult(name string, out transfer.ImportResult) Result {
 		switch {
 		case c.Source == "" || c.Source == filepath.Base(name):
 			out.Conversations[i].Source = name
-		default: // a file in an archive
+		default: // a file in a zip
 			out.Conversations[i].Source = filepath.Join(name, filepath.FromSlash(c.Source))
 		}
 	}

@@ -22,7 +22,7 @@ var ErrNothing = errors.New("there is no conversation in it")
 type Place struct {
 	Name  string
 	Found bool    // it was not named itself, but is in a folder that was
-	Packs []Place // of a folder: the archives in it
+	Packs []Place // of a folder: the zips in it
 	Loose []Place // of a folder in which no tool finds anything: files that may be of another format
 	Deep  []Place // of the same: folders below it that a tool keeps its own in; see [Place.LookDeeper]
 }

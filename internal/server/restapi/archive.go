@@ -22,11 +22,11 @@ type archiveList struct {
 	Archives []transfer.Copy `json:"archives"`
 }
 
-// addArchives adds writing, listing and reading full copies of a conversation.
-func (a *api) addArchives() {
+// addCopies adds writing, listing and reading full copies of a conversation.
+func (a *api) addCopies() {
 	huma.Register(a.huma, huma.Operation{OperationID: "archive", Method: http.MethodPost,
 		Path:         "/api/conversations/{id}/archive",
-		Summary:      "Write an archive of a conversation",
+		Summary:      "Write a full copy of a conversation",
 		MaxBodyBytes: a.limits.Body},
 		func(ctx context.Context, in *ConversationPath) (*body[transfer.Copy], error) {
 			id, err := a.resolveID(ctx, in.ID)
@@ -37,7 +37,7 @@ func (a *api) addArchives() {
 		})
 	huma.Register(a.huma, huma.Operation{OperationID: "list-archives", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/archives",
-		Summary: "List the newest archives of a conversation, newest first"},
+		Summary: "List the newest full copies of a conversation, newest first"},
 		func(ctx context.Context, in *struct {
 			ConversationPath
 			Limit int `query:"limit" doc:"How many; 50 if it is left out."`
@@ -55,16 +55,16 @@ func (a *api) addArchives() {
 	download := queryParam("download", huma.TypeBoolean, "Whether a browser saves it as a file.")
 	a.addRaw(huma.Operation{OperationID: "read-newest-archive", Method: http.MethodGet,
 		Path:       "/api/conversations/{id}/archive",
-		Summary:    "Read the newest archive of a conversation",
-		Parameters: []*huma.Param{pathParam("id", "Conversation"), download}, Responses: copied()}, a.sendArchive)
+		Summary:    "Read the newest full copy of a conversation",
+		Parameters: []*huma.Param{pathParam("id", "Conversation"), download}, Responses: copied()}, a.sendCopy)
 	a.addRaw(huma.Operation{OperationID: "read-archive", Method: http.MethodGet,
 		Path:    "/api/conversations/{id}/archive/{key}",
-		Summary: "Read an archive of a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
-			pathParam("key", "Its key, as the list has it."), download}, Responses: copied()}, a.sendArchive)
+		Summary: "Read a full copy of a conversation", Parameters: []*huma.Param{pathParam("id", "Conversation"),
+			pathParam("key", "Its key, as the list has it."), download}, Responses: copied()}, a.sendCopy)
 }
 
-// sendArchive writes the archive that a path names, or else the newest.
-func (a *api) sendArchive(w http.ResponseWriter, r *http.Request) error {
+// sendCopy writes the full copy that a path names, or else the newest.
+func (a *api) sendCopy(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	id, err := a.resolveID(ctx, r.PathValue("id"))
 	if err != nil {

@@ -80,7 +80,7 @@ type settingsBody struct {
 	Tools  *[]toolBody `json:"tools,omitempty"`
 
 	Agents           *bool `json:"agents,omitempty" doc:"Whether the model may start sub-agents."`
-	ArchiveOnCompact *bool `json:"archive_on_compact,omitempty" doc:"Whether an archive is written after each compaction."`
+	ArchiveOnCompact *bool `json:"archive_on_compact,omitempty" doc:"Whether a full copy is written after each compaction."`
 	SharedSettings
 }
 

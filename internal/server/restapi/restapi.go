@@ -96,7 +96,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.addBooks()
 	a.addRecall()
 	a.addTransfer()
-	a.addArchives()
+	a.addCopies()
 	a.addArtifacts()
 	a.addSession()
 	keyHandlers{api: a}.addKeys()

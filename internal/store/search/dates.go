@@ -1,11 +1,14 @@
 package search
 
 import (
+	"cmp"
+	_ "embed"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
+	"github.com/scrollback-ai/scrollback/internal/wordtable"
 )
 
 // Dates are read in the zone of the day from which they are seen: that of the search.
@@ -170,17 +173,23 @@ func daysOf(year, month, day int, now time.Time) (days, bool) {
 	return days{from.UnixMilli(), to.UnixMilli(), !given}, true
 }
 
+//go:embed words.tsv
+var foreignFile string
+
+// foreign is what questions and messages say in Japanese and Korean.
+var foreign = wordtable.New("internal/store/search/words.tsv", foreignFile)
+
 // What people say of times as seen from the day on which they speak.
 var (
-	ago = lazyregexp.New(`(?i)\b(an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|few|a couple of|couple of|several|\d{1,3})\s+` +
-		`(day|week|weekend|month|year)s?\s+(?:ago|back|before|earlier)\b|(\d{1,3}|[一二两兩三四五六七八九十]+|几|幾|数)\s*(?:个|個|か|ヶ|ヵ)?\s*(天|日|周|週|星期|礼拜|禮拜|月|年)(?:以)?前` +
-		`|(\d{1,3}|한|두|세|네|몇)\s*(일|주|주일|달|개월|년)\s*전`)
-	shifted = lazyregexp.New(`(?i)\b(last|past|this|next|coming)\s+(?:past\s+)?(week|weekend|month|year|spring|summer|autumn|fall|winter|` + weekdayNames + `)\b` +
-		`|(上上|上|这|這|本|下下|下)(?:个|個)?(?:周|週|星期|礼拜|禮拜)([一二三四五六日天末])?|(上|这|這|本|下)(?:个|個)?月|(先週|今週|来週|先月|今月|来月)` +
-		`|(지난|이번|다음)\s*(주|달)`)
-	single = lazyregexp.New(`(?i)\b(the day before yesterday|yesterday|last night|today|tonight|this morning|this afternoon|this evening|` +
-		`the day after tomorrow|tomorrow)\b|大前天|前天|昨天|昨晚|昨日|今天|今晚|今早|今日|明天|明晚|明日|后天|後天|一昨日|おととい|きのう|明後日|그저께|어제|오늘|내일|모레` +
-		`|去年|前年|今年|明年|昨年|来年|작년|올해|내년`)
+	ago = foreign.Regexp(`(?i)\b(an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|few|a couple of|couple of|several|\d{1,3})\s+` +
+		`(day|week|weekend|month|year)s?\s+(?:ago|back|before|earlier)\b|(\d{1,3}|[一二两兩三四五六七八九十]+|几|幾|数)\s*(?:个|個|{counter})?\s*(天|日|周|週|星期|礼拜|禮拜|月|年)(?:以)?前` +
+		`|(\d{1,3}|{amount})\s*({unit})\s*{ago}`)
+	shifted = foreign.Regexp(`(?i)\b(last|past|this|next|coming)\s+(?:past\s+)?(week|weekend|month|year|spring|summer|autumn|fall|winter|` + weekdayNames + `)\b` +
+		`|(上上|上|这|這|本|下下|下)(?:个|個)?(?:周|週|星期|礼拜|禮拜)([一二三四五六日天末])?|(上|这|這|本|下)(?:个|個)?月|({span})` +
+		`|({step})\s*({step-unit})`)
+	single = foreign.Regexp(`(?i)\b(the day before yesterday|yesterday|last night|today|tonight|this morning|this afternoon|this evening|` +
+		`the day after tomorrow|tomorrow)\b|大前天|前天|昨天|昨晚|昨日|今天|今晚|今早|今日|明天|明晚|明日|后天|後天|{day}` +
+		`|去年|前年|今年|明年|{year}`)
 )
 
 const weekdayNames = `monday|tuesday|wednesday|thursday|friday|saturday|sunday`
@@ -190,44 +199,53 @@ var daysOff = map[string]int{"the day before yesterday": -2, "yesterday": -1, "l
 	"tonight": 0, "this morning": 0,
 	"this afternoon": 0, "this evening": 0, "tomorrow": 1, "the day after tomorrow": 2, "大前天": -3, "前天": -2, "昨天": -1,
 	"昨晚": -1, "昨日": -1,
-	"今天": 0, "今晚": 0, "今早": 0, "今日": 0, "明天": 1, "明晚": 1, "明日": 1, "后天": 2, "後天": 2, "一昨日": -2, "おととい": -2, "きのう": -1,
-	"明後日": 2, "그저께": -2, "어제": -1, "오늘": 0, "내일": 1, "모레": 2}
+	"今天": 0, "今晚": 0, "今早": 0, "今日": 0, "明天": 1, "明晚": 1, "明日": 1, "后天": 2, "後天": 2}
 
-var yearsOff = map[string]int{"去年": -1, "前年": -2, "今年": 0, "明年": 1, "昨年": -1, "来年": 1, "작년": -1, "올해": 0, "내년": 1}
+var yearsOff = map[string]int{"去年": -1, "前年": -2, "今年": 0, "明年": 1}
 
 // relativeIn lists the times that a text names as seen from a day, at most 16.
 func relativeIn(text string, now time.Time) []days {
 	var out []days
 	today := startOf(now)
 	for _, m := range single().FindAllString(text, 8) {
-		if y, ok := yearsOff[m]; ok {
+		if y, ok := offset(yearsOff, "year", m); ok {
 			out = append(out, years(today.Year()+y, today.Location()))
 		} else {
-			out = append(out, dayOf(today.AddDate(0, 0, daysOff[strings.ToLower(m)])))
+			d, _ := offset(daysOff, "day", strings.ToLower(m))
+			out = append(out, dayOf(today.AddDate(0, 0, d)))
 		}
 	}
 	for _, m := range ago().FindAllStringSubmatch(text, 4) {
 		out = append(out, before(today, amount(m[1]+m[3]+m[5]), strings.ToLower(m[2]+m[4]+m[6])))
 	}
 	for _, m := range shifted().FindAllStringSubmatch(text, 4) {
-		by := m[1] + m[3] + m[5] + m[7]
-		unit := m[2] + m[8]
+		by, _ := offset(steps, "step", strings.ToLower(m[1]+m[3]+m[5]+m[7]))
+		unit := m[2] + foreign.PartOf("step-unit", m[8])
 		switch {
 		case m[3] != "":
 			unit = "week" + m[4]
 		case m[5] != "":
 			unit = "month"
 		case m[6] != "":
-			by = m[6][:len("先")]
-			unit = map[string]string{"週": "week", "月": "month"}[m[6][len("先"):]]
+			n, of, _ := strings.Cut(foreign.PartOf("span", m[6]), " ")
+			by, _ = strconv.Atoi(n)
+			unit = of
 		}
-		out = append(out, shift(today, steps[strings.ToLower(by)], strings.ToLower(unit)))
+		out = append(out, shift(today, by, strings.ToLower(unit)))
 	}
 	return out
 }
 
-var steps = map[string]int{"last": -1, "past": -1, "next": 1, "coming": 1, "上上": -2, "上": -1, "下": 1, "下下": 2, "先": -1,
-	"来": 1, "지난": -1, "다음": 1}
+// offset returns what a word stands for: what the list says, or else the table under a rule.
+func offset(list map[string]int, rule, word string) (n int, ok bool) {
+	if n, ok = list[word]; ok {
+		return n, true
+	}
+	n, err := strconv.Atoi(foreign.PartOf(rule, word))
+	return n, err == nil
+}
+
+var steps = map[string]int{"last": -1, "past": -1, "next": 1, "coming": 1, "上上": -2, "上": -1, "下": 1, "下下": 2}
 
 // amount reads how many, 3 for a few.
 func amount(s string) int {
@@ -237,27 +255,28 @@ func amount(s string) int {
 		}
 	}
 	switch strings.ToLower(s) {
-	case "a", "an", "한":
+	case "a", "an":
 		return 1
-	case "a couple of", "couple of", "两", "兩", "두":
+	case "a couple of", "couple of", "两", "兩":
 		return 2
-	case "few", "a few", "several", "几", "幾", "数", "세", "몇":
+	case "few", "a few", "several", "几", "幾", "数":
 		return 3
-	case "네":
-		return 4
+	}
+	if n, err := strconv.Atoi(foreign.PartOf("amount", s)); err == nil {
+		return n
 	}
 	return number(s)
 }
 
 // before is the time so many units before a day: the longer the unit, the less exact.
 func before(today time.Time, n int, unit string) days {
-	switch unit {
-	case "day", "天", "日", "일":
+	switch cmp.Or(foreign.PartOf("unit", unit), unit) {
+	case "day", "天", "日":
 		return dayOf(today.AddDate(0, 0, -n))
-	case "week", "weekend", "周", "週", "星期", "礼拜", "禮拜", "주", "주일":
+	case "week", "weekend", "周", "週", "星期", "礼拜", "禮拜":
 		d := today.AddDate(0, 0, -7*n)
 		return days{from: d.AddDate(0, 0, -3).UnixMilli(), to: d.AddDate(0, 0, 4).UnixMilli()}
-	case "month", "月", "달", "개월":
+	case "month", "月":
 		return months(today, -n)
 	}
 	return years(today.Year()-n, today.Location())
@@ -267,11 +286,11 @@ func before(today time.Time, n int, unit string) days {
 func shift(today time.Time, by int, unit string) days {
 	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7+7*by)
 	switch unit {
-	case "week", "주":
+	case "week":
 		return days{from: monday.UnixMilli(), to: monday.AddDate(0, 0, 7).UnixMilli()}
 	case "weekend", "week末":
 		return days{from: monday.AddDate(0, 0, 5).UnixMilli(), to: monday.AddDate(0, 0, 7).UnixMilli()}
-	case "month", "달":
+	case "month":
 		return months(today, by)
 	case "year":
 		return years(today.Year()+by, today.Location())

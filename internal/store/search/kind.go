@@ -17,19 +17,19 @@ type kind struct {
 }
 
 var (
-	functionWords = lazyregexp.New(`(?i)\b(?:what|who|whom|whose|when|where|why|how|which|did|does|do|is|are|was|were|has|have|had|can|could|` +
+	functionWords = foreign.Regexp(`(?i)\b(?:what|who|whom|whose|when|where|why|how|which|did|does|do|is|are|was|were|has|have|had|can|could|` +
 		`should|would|will|tell|the|an?|of|to|my|his|her|their|our|i|you|we|she|he|they)\b|[?？]|什么|什麼|谁|誰|哪|怎么|怎麼|怎样|为何|多少|几|吗|嗎|呢|我|你|他|她|的` +
-		`|誰|何|いつ|どこ|なぜ|どう|ですか|ますか|누구|언제|어디|무엇|뭐|왜|어떻게|나요|습니까`)
-	asksWhen = lazyregexp.New(`(?i)\bwhen\b|\b(?:what|which)\s+(?:date|day|month|year|time|week)\b|\bhow long\b|什么时候|什麼時候|何时|何時|` +
-		`哪天|哪一天|哪日|哪年|哪一年|哪个月|几月|几号|多久|いつ|何日|何月|언제|며칠`)
-	asksMany  = lazyregexp.New(`(?i)\bhow (?:many|much|old|often|far|tall|big|large)\b|多少|几[个次位只本岁人]|幾|いくつ|いくら|何[人個回本歳]|얼마|몇`)
-	asksWhere = lazyregexp.New(`(?i)\bwhere\b|\b(?:what|which)\s+(?:city|country|place|town|state|area)\b|哪里|哪裡|哪儿|在哪|什么地方|どこ|어디`)
-	asksWhy   = lazyregexp.New(`(?i)\bwhy\b|\breasons?\b|\bwhat (?:made|motivated|inspired)\b|为什么|為什麼|为何|原因|なぜ|どうして|왜`)
-	asksShown = lazyregexp.New(`(?i)\b(?:photos?|pictures?|images?|painted|painting|drawing|drew|poster|posters|sign)\b|照片|图片|圖片|画|写真|사진`)
-	asksWish  = lazyregexp.New(`(?i)\b(?:prefer\w*|preferences?|favou?rites?|style|tone|format|wording|recommend\w*|suggest\w*|advice|tips?|ideas?|` +
+		`|{question}`)
+	asksWhen = foreign.Regexp(`(?i)\bwhen\b|\b(?:what|which)\s+(?:date|day|month|year|time|week)\b|\bhow long\b|什么时候|什麼時候|何时|何時|` +
+		`哪天|哪一天|哪日|哪年|哪一年|哪个月|几月|几号|多久|{when}`)
+	asksMany  = foreign.Regexp(`(?i)\bhow (?:many|much|old|often|far|tall|big|large)\b|多少|几[个次位只本岁人]|幾|{many}`)
+	asksWhere = foreign.Regexp(`(?i)\bwhere\b|\b(?:what|which)\s+(?:city|country|place|town|state|area)\b|哪里|哪裡|哪儿|在哪|什么地方|{where}`)
+	asksWhy   = foreign.Regexp(`(?i)\bwhy\b|\breasons?\b|\bwhat (?:made|motivated|inspired)\b|为什么|為什麼|为何|原因|{why}`)
+	asksShown = foreign.Regexp(`(?i)\b(?:photos?|pictures?|images?|painted|painting|drawing|drew|poster|posters|sign)\b|照片|图片|圖片|画|{shown}`)
+	asksWish  = foreign.Regexp(`(?i)\b(?:prefer\w*|preferences?|favou?rites?|style|tone|format|wording|recommend\w*|suggest\w*|advice|tips?|ideas?|` +
 		`(?:should|could|can|shall) (?:i|we)|should (?:you|it|the|my)|(?:suits?|for) me|your (?:answers?|repl(?:y|ies)|tone)|my (?:nick)?name|` +
 		`would i (?:like|want|enjoy)|how do i like|do i (?:like|want)|rules?|always|never)\b|` +
-		`偏好|喜欢|喜歡|喜好|风格|格式|语气|措辞|推荐|推薦|建议|建議|应该怎么|适合我|適合我|我该|我應該|我应该|你的?回[复答覆]|怎么称呼|要求|规矩|習慣|习惯|好み|おすすめ|お勧め|추천|선호|취향`)
+		`偏好|喜欢|喜歡|喜好|风格|格式|语气|措辞|推荐|推薦|建议|建議|应该怎么|适合我|適合我|我该|我應該|我应该|你的?回[复答覆]|怎么称呼|要求|规矩|習慣|习惯|{wish}`)
 
 	wishes = lazyregexp.New(`(?i)\bI(?:'m| am)? (?:really |also |just |usually |always |only |never |do )*(?:prefer|like|love|enjoy|hate|dislike|want|use|need|` +
 		`interested|into|a fan|allergic|vegetarian|vegan|trying|learning|looking for)\b|\bmy (?:favou?rite|own|goal|budget|usual)\b|我(?:比较|更|最|只|不|很)?(?:喜欢|喜歡|爱|愛|讨厌|想要|用|习惯|偏好)`)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback/internal/terms"
@@ -53,20 +54,20 @@ var wordTraits = func() map[string]trait {
 }()
 
 // denseTraits are words of scripts without spaces, with simplified characters.
-var denseTraits = map[trait][]string{
-	isSelf: {"我", "咱", "私", "僕", "俺", "나는", "내가", "저는", "제가", "우리"},
-	isTime: {"昨", "前天", "今天", "今早", "今晚", "今年", "今日", "明天", "明日", "明年", "后天", "后日", "上周", "上个", "上星期", "上礼拜", "上月", "下周",
-		"下个", "下星期", "下月",
-		"这周", "本周", "星期", "周末", "周一", "周二", "周三", "周四", "周五", "周六", "周日", "去年", "前年", "年前", "月前", "天前", "周前", "最近", "小时候",
-		"月", "号", "日", "点", "先周", "先月", "来周", "来月", "来年", "おととい", "きのう", "어제", "오늘", "내일", "작년", "지난", "다음", "전에", "그저께",
-		"모레", "올해", "내년"},
-	isNumber: {"一", "二", "两", "三", "四", "五", "六", "七", "八", "九", "十", "百", "千", "半"},
-	isReason: {"因为", "由于", "所以", "为了", "ので", "から", "때문", "니까"},
-	isShown:  {"照片", "图片", "画", "写真", "사진"},
-}
+var denseTraits = sync.OnceValue(func() map[trait][]string {
+	return map[trait][]string{
+		isSelf: append(foreign.Words("has-self"), "我", "咱"),
+		isTime: append(foreign.Words("has-time"), "昨", "前天", "今天", "今早", "今晚", "今年", "今日", "明天", "明日", "明年", "后天", "后日",
+			"上周", "上个", "上星期", "上礼拜", "上月", "下周", "下个", "下星期", "下月", "这周", "本周", "星期", "周末", "周一", "周二", "周三", "周四",
+			"周五", "周六", "周日", "去年", "前年", "年前", "月前", "天前", "周前", "最近", "小时候", "月", "号", "日", "点"),
+		isNumber: {"一", "二", "两", "三", "四", "五", "六", "七", "八", "九", "十", "百", "千", "半"},
+		isReason: append(foreign.Words("has-reason"), "因为", "由于", "所以", "为了"),
+		isShown:  append(foreign.Words("has-shown"), "照片", "图片", "画"),
+	}
+})
 
-// dense words for places are too short to tell anything by themselves.
-var densePlaces = []string{"在", "住", "去", "で", "に", "에서"}
+// densePlaces are too short to tell anything by themselves.
+var densePlaces = sync.OnceValue(func() []string { return append(foreign.Words("has-place"), "在", "住", "去") })
 
 // traitsOf reads a text; wanted says for what besides the first person.
 func traitsOf(text string, k kind, dates bool) traits {
@@ -85,12 +86,12 @@ func traitsOf(text string, k kind, dates bool) traits {
 		}
 		return false
 	}
-	t.self = t.self || has(denseTraits[isSelf])
-	t.time = t.time || (k.when || dates) && has(denseTraits[isTime])
-	t.number = t.number || k.many && has(denseTraits[isNumber])
-	t.reason = t.reason || k.why && has(denseTraits[isReason])
-	t.shown = t.shown || k.shown && has(denseTraits[isShown])
-	t.place = t.place || k.where && has(densePlaces)
+	t.self = t.self || has(denseTraits()[isSelf])
+	t.time = t.time || (k.when || dates) && has(denseTraits()[isTime])
+	t.number = t.number || k.many && has(denseTraits()[isNumber])
+	t.reason = t.reason || k.why && has(denseTraits()[isReason])
+	t.shown = t.shown || k.shown && has(denseTraits()[isShown])
+	t.place = t.place || k.where && has(densePlaces())
 	return t
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
@@ -13,15 +14,16 @@ import (
 
 // wishTerms are words of sentences that say what a person wants kept to, or likes. A
 // question about that seldom shares a word with them.
-var wishTerms = func() []string {
-	out := strings.Fields(`一律 总是 永远 从不 从来 务必 以后 不要 别再 喜欢 偏好 习惯 讨厌 最爱 过敏 吃素 必ず いつも 今後 好き 嫌い 苦手 항상 앞으로 반드시 좋아`)
+var wishTerms = sync.OnceValue(func() []string {
+	out := strings.Fields(`一律 总是 永远 从不 从来 务必 以后 不要 别再 喜欢 偏好 习惯 讨厌 最爱 过敏 吃素`)
+	out = append(out, foreign.Words("wish-term")...)
 	for _, w := range strings.Fields(`always never prefer preference favourite favorite please instead avoid rather usually fan hate dislike
 		enjoy love like want allergic vegetarian vegan interested goal budget`) {
 		out = append(out, terms.SplitTerms(w)...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}()
+})
 
 // Bounds of what is read because it may be a wish.
 const (
@@ -32,7 +34,7 @@ const (
 // wished are messages of people with words of wishes, the best of them first: those with
 // rare ones, and with words of the question around.
 func (k *picker) wished(ctx context.Context) ([]pick, error) {
-	q := driver.PostingQuery{Terms: wishTerms, Within: k.o.within, Role: scrollback.RoleUser, From: k.filter.From,
+	q := driver.PostingQuery{Terms: wishTerms(), Within: k.o.within, Role: scrollback.RoleUser, From: k.filter.From,
 		To: k.filter.To, Most: wishPlaces}
 	if k.filter.Role != "" && k.filter.Role != q.Role {
 		return nil, nil

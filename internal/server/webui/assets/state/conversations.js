@@ -221,7 +221,7 @@ export async function fork(c) {
 
 // archive writes a full copy into the server's object store.
 export async function archive(c) {
-  if (await attempt(() => post(convo(c.id, '/archive')))) say(t('side.archived', titleOf(c)));
+  if (await attempt(() => post(convo(c.id, '/archive')))) say(t('side.copied', titleOf(c)));
 }
 
 // found are the conversations with some ids, of those that are listed.

@@ -41,7 +41,7 @@ export function Acts({ c, here, naming }) {
     <${Item} name="export" onClick=${() => { question.value = { kind: 'export', some: [c] }; }}>${t('side.exportAs')}<//>
     <${Item} name="copy" onClick=${() => copyLink(c)}>${t('side.link')}<//>
     ${here && html`<${Item} name="usage" onClick=${() => { question.value = { kind: 'usage', c }; }}>${t('side.usageOf')}<//>
-      ${mine && html`<${Item} name="archive" onClick=${() => conversations.archive(c)}>${t('side.archiveCopy')}<//>`}
+      ${mine && html`<${Item} name="archive" onClick=${() => conversations.archive(c)}>${t('side.fullCopy')}<//>`}
       <${Item} name="tune" onClick=${() => { panel.value = 'settings'; }}>${t('setup')}<//>`}
     ${!here && mine && html`<${Item} name="check" onClick=${() => selection.begin(c.id)}>${t('side.select')}<//>`}
     ${mine && html`<hr /><${Item} name="trash" cls="bad" onClick=${() => toTrash([c])}>${t('toTrash')}<//>`}`;
