@@ -1,6 +1,7 @@
 package window
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -113,20 +114,49 @@ func HashWindow(w scrollback.Window) string {
 	return hashSum(h)[:32]
 }
 
-// hashItem hashes what of an item is sent to a provider.
+// hashItem hashes what of an item is sent to a provider: the JSON of its role, name, parts
+// and tools, and a line break.
 func hashItem(h hash.Hash, it scrollback.Item, tools []scrollback.Tool) {
-	sent := struct {
-		Role  scrollback.Role
-		Name  string
-		Parts scrollback.Parts
-		Tools []scrollback.Tool `json:",omitempty"`
-	}{Role: it.Role, Name: it.Name, Parts: it.Parts}
-	if it.Kind == scrollback.KindTools {
-		sent.Tools = tools
+	if it.Kind != scrollback.KindTools {
+		tools = nil
 	}
-	if err := json.NewEncoder(h).Encode(sent); err != nil {
-		h.Write([]byte(err.Error())) // parts that are not JSON never match
+	sent, err := itemJSON(it, tools)
+	if err != nil {
+		sent = []byte(err.Error()) // parts that are not JSON never match
 	}
+	h.Write(sent)
+}
+
+// itemJSON writes the parts, most of an item, without json.Marshal around them: that would
+// read every byte of theirs again. TestItemJSON holds that the bytes are the same, which
+// marks of windows sent before are compared with.
+func itemJSON(it scrollback.Item, tools []scrollback.Tool) ([]byte, error) {
+	head, err := json.Marshal(struct {
+		Role scrollback.Role
+		Name string
+	}{it.Role, it.Name})
+	if err != nil {
+		return nil, err
+	}
+	parts, err := it.Parts.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	var sent bytes.Buffer
+	sent.Grow(len(head) + len(parts) + len(parts)/8)
+	sent.Write(head[:len(head)-1])
+	sent.WriteString(`,"Parts":`)
+	json.HTMLEscape(&sent, parts)
+	if len(tools) > 0 {
+		list, err := json.Marshal(tools)
+		if err != nil {
+			return nil, err
+		}
+		sent.WriteString(`,"Tools":`)
+		sent.Write(list)
+	}
+	sent.WriteString("}\n")
+	return sent.Bytes(), nil
 }
 
 func hashSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }

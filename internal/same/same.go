@@ -162,6 +162,10 @@ func (c *clauseCutter) takeRune(i int) {
 	before := c.runeAt(i - 1)
 	after := c.runeAt(i + 1)
 	switch {
+	case r >= 'a' && r <= 'z' || r >= '0' && r <= '9': // most of a text, which the rest would also find
+		c.word = append(c.word, r)
+	case r == ' ':
+		c.flushWord()
 	case isEastern(r):
 		c.flushWord()
 		c.words = append(c.words, string(r))
