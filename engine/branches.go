@@ -63,13 +63,31 @@ func (b Branches) Fork(ctx context.Context, id scrollback.ConversationID, at Poi
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	c := scrollback.Conversation{Project: head.Project, Title: cmp.Or(name, title.CopyTitle(title.CopyOf, head.Title)),
-		Model: head.Model, Instructions: head.Instructions,
-		Policy: head.Policy, Limit: head.Limit, Roots: head.Roots, Settings: head.Settings, Meta: head.Meta,
-		Environment: head.Environment}
-	c.RepeatEnvironment()
-	c.Settings.Pinned = false
+	c := forkOf(head.Conversation)
+	c.Title = cmp.Or(name, title.CopyTitle(title.CopyOf, head.Title))
 	return b.v.e.store.Branches.Fork(ctx, head, on, at.seqOn(on), c)
+}
+
+// forkOf returns what a fork has of a conversation: all but what the store decides about each, and what
+// one had done to that conversation alone. TestForkCarries lists what is cleared.
+func forkOf(c scrollback.Conversation) scrollback.Conversation {
+	c.ID = ""
+	c.Version = 0
+	c.Branch = ""
+	c.Messages = 0
+	c.CreatedAt = 0
+	c.UpdatedAt = 0
+	c.Parent = nil
+	c.AgentOf = nil
+	c.PinnedSeqs = nil
+	c.DeletedAt = 0
+	c.Ancestors = nil
+	c.PurgedAt = 0
+	c.Title = ""
+	c.TitleBy = scrollback.TitleGiven
+	c.Settings.Pinned = false
+	c.RepeatEnvironment()
+	return c
 }
 
 // openBranch returns a branch of a conversation that the caller may write to.

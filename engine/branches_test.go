@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/doctor"
+	"github.com/scrollback-ai/scrollback/internal/filltest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -262,5 +263,27 @@ func TestPurgeTrash(t *testing.T) {
 		if _, err := r.Get(ctx, id); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A fork has every field of its parent but those below, also one that is new.
+func TestForkCarries(t *testing.T) {
+	const decided = "the store decides it for each conversation"
+	const own = "it is of the parent alone"
+	c := filltest.Filled[scrollback.Conversation](&filltest.Filler{})
+	c.Environment.Changed = true
+	c.Environment.Told = scrollback.EnvironmentState{} // as RepeatEnvironment leaves it
+	fork := engine.ForkOf(c)
+	for _, wrong := range filltest.Carried(c.Settings, fork.Settings, map[string]string{"Pinned": own}) {
+		t.Error("Settings: " + wrong)
+	}
+	c.Settings.Pinned = false
+	for _, wrong := range filltest.Carried(c, fork, map[string]string{
+		"ID": decided, "Version": decided, "Branch": decided, "Messages": decided, "CreatedAt": decided,
+		"UpdatedAt": decided, "Parent": decided, "PinnedSeqs": decided, "Ancestors": decided,
+		"Title": "Fork makes another", "TitleBy": "the title is a copy's", "AgentOf": own, "DeletedAt": own,
+		"PurgedAt": own,
+	}) {
+		t.Error(wrong)
 	}
 }

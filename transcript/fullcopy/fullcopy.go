@@ -237,11 +237,27 @@ func (f *file) field(name string) error {
 		}
 		f.source = string(c.ID)
 		f.head = c.Messages
-		return f.emit(transcript.Entry{Line: f.d.CurrentLine(), Source: f.source,
-			Conversation: &scrollback.Conversation{Title: c.Title, Project: c.Project,
-				Model: c.Model, Instructions: c.Instructions, Policy: c.Policy, Settings: c.Settings, Meta: c.Meta}})
+		leaveBehind(&c)
+		return f.emit(transcript.Entry{Line: f.d.CurrentLine(), Source: f.source, Conversation: &c})
 	}
 	return nil
+}
+
+// leaveBehind clears what a conversation that is read from a copy does not have of the one that was copied: what the
+// store decides about each, and what was so on the machine where it was. TestCarries lists it.
+func leaveBehind(c *scrollback.Conversation) {
+	c.ID = ""
+	c.Version = 0
+	c.Branch = ""
+	c.Messages = 0
+	c.CreatedAt = 0
+	c.UpdatedAt = 0
+	c.Parent = nil
+	c.AgentOf = nil
+	c.PinnedSeqs = nil
+	c.DeletedAt = 0
+	c.Limit = 0
+	c.Roots = nil
 }
 
 // isMessage tells a message from what else stands behind the damage of a file.
@@ -259,9 +275,11 @@ func (f *file) message(raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		return f.bad("a message of the wrong shape")
 	}
-	e := transcript.Entry{Line: f.d.CurrentLine(), Source: f.source,
-		Message: scrollback.Message{ID: m.ID, Role: m.Role, Name: m.Name, Model: m.Model,
-			Usage: m.Usage, Status: m.Status, CreatedAt: m.CreatedAt, Meta: m.Meta}}
+	e := transcript.Entry{Line: f.d.CurrentLine(), Source: f.source, Message: m.Message}
+	e.Message.ConversationID = "" // where it was stored, and what it weighed there
+	e.Message.Branch = ""
+	e.Message.TurnID = ""
+	e.Message.Tokens = 0
 	if _, err := scrollback.ParseRole(string(m.Role)); err != nil {
 		return f.bad("%v", err)
 	}

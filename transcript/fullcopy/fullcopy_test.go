@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/filltest"
 	"github.com/scrollback-ai/scrollback/transcript"
 	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
 )
@@ -334,4 +335,47 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is read from a copy has every field that was written but those below, also one that is new.
+func TestCarries(t *testing.T) {
+	const (
+		decided = "the store decides it for each conversation"
+		inside  = "it stays inside the store, and is in no copy"
+		there   = "it was so where the copy was made"
+	)
+	f := &filltest.Filler{}
+	c := filltest.Filled[scrollback.Conversation](f)
+	m := filltest.Filled[scrollback.Message](f)
+	m.Role = scrollback.RoleAssistant
+	m.Status = scrollback.StatusComplete
+	m.Branch = c.Branch
+	var out bytes.Buffer
+	w := fullcopy.NewWriter(&out)
+	if err := w.Begin(1, c, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Message(m, nil, func(int) (io.ReadCloser, error) { return nil, nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.End(one(scrollback.Receipt{}), one(scrollback.RefEntry{})); err != nil {
+		t.Fatal(err)
+	}
+	got := load(t, &out)
+	if got.conversation == nil || len(got.all) != 1 {
+		t.Fatalf("read %+v", got)
+	}
+	for _, wrong := range filltest.Carried(c, *got.conversation, map[string]string{
+		"ID": "it is the entry's Source", "Version": decided, "Branch": decided, "Messages": decided, "CreatedAt": decided,
+		"UpdatedAt": decided, "PinnedSeqs": decided, "Parent": there, "AgentOf": there, "DeletedAt": there, "Limit": there,
+		"Roots": there, "Ancestors": inside, "PurgedAt": inside, "TitleBy": inside, "Environment": inside,
+	}) {
+		t.Error("conversation: " + wrong)
+	}
+	for _, wrong := range filltest.Carried(m, got.all[0].Message, map[string]string{
+		"ConversationID": decided, "Branch": decided, "Seq": "the order tells it", "TurnID": decided, "Tokens": decided,
+		"Weight": inside, "Sum": inside,
+	}) {
+		t.Error("message: " + wrong)
+	}
 }

@@ -2,91 +2,19 @@ package drivertest
 
 import (
 	"encoding/json"
-	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/filltest"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
-
-// filler sets every field of a value to something else than zero and than any other field: one that
-// is added to a type and left out of a statement comes back empty.
-type filler struct{ n, depth int }
-
-// fill fills a value and all that it points at.
-func (f *filler) fill(v reflect.Value) {
-	f.n++
-	f.depth++
-	defer func() { f.depth-- }()
-	switch at := v.Addr().Interface().(type) {
-	case *json.RawMessage:
-		*at = json.RawMessage(fmt.Sprintf(`{"n":%d}`, f.n))
-		return
-	case *scrollback.Parts:
-		*at = scrollback.Parts{scrollback.Text{Text: fmt.Sprint("text ", f.n)}}
-		return
-	case *scrollback.SentRun: // its layer is one of a list
-		*at = scrollback.SentRun{Kind: scrollback.ItemKind(fmt.Sprint("kind ", f.n)), Layer: scrollback.Layers()[1],
-			Seq: int64(f.n), LastSeq: int64(f.n + 1), Tokens: 3}
-		return
-	}
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				f.fill(v.Field(i))
-			}
-		}
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		f.fill(v.Elem())
-	case reflect.Slice:
-		n := 1
-		if f.depth < 4 {
-			n = 2
-		}
-		if f.depth > 12 { // a type that holds itself
-			n = 0
-		}
-		v.Set(reflect.MakeSlice(v.Type(), n, n))
-		for i := range n {
-			f.fill(v.Index(i))
-		}
-	case reflect.Map:
-		key := reflect.New(v.Type().Key()).Elem()
-		value := reflect.New(v.Type().Elem()).Elem()
-		f.fill(key)
-		f.fill(value)
-		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(key, value)
-	case reflect.String:
-		v.SetString(fmt.Sprint("value ", f.n))
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Float64:
-		v.SetFloat(float64(f.n) + 0.5)
-	case reflect.Int, reflect.Int64:
-		v.SetInt(int64(f.n))
-	case reflect.Func: // what judges within a transaction is no field of a row
-	default:
-		panic("drivertest: nothing fills a " + v.Type().String())
-	}
-}
-
-// filled is a T of which every field is set.
-func filled[T any](f *filler) T {
-	var v T
-	f.fill(reflect.ValueOf(&v).Elem())
-	return v
-}
 
 // inOrder makes seqs ascend, as those of views do.
 func inOrder(v *scrollback.View) { slices.Sort(v.Without) }
 
 // testFieldsOfConversations: whatever a conversation has is stored by every call that may store it.
 func testFieldsOfConversations(w *bench) {
-	f := &filler{}
+	f := &filltest.Filler{}
 	of := func(c scrollback.Conversation, was scrollback.Conversation) scrollback.Conversation {
 		// What the log decides, and what the store never changes.
 		c.ID = was.ID
@@ -105,7 +33,7 @@ func testFieldsOfConversations(w *bench) {
 	parent := w.conversation()
 	w.say(parent.ID, 2)
 	c, b := plan(w)
-	full := filled[scrollback.Conversation](f)
+	full := filltest.Filled[scrollback.Conversation](f)
 	full.ID = c.ID
 	full.Branch = c.Branch
 	full.Messages = 0
@@ -116,7 +44,7 @@ func testFieldsOfConversations(w *bench) {
 	same(w.t, "what Create returns", full, created)
 	same(w.t, "what Create stores", full, w.head(c.ID).Conversation)
 
-	edited := filled[scrollback.Conversation](f)
+	edited := filltest.Filled[scrollback.Conversation](f)
 	_, err = w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
 		deleted := c.DeletedAt
 		*c = edited
@@ -129,7 +57,7 @@ func testFieldsOfConversations(w *bench) {
 	same(w.t, "what Patch leaves", []any{full.Parent, full.AgentOf, full.Ancestors, full.CreatedAt},
 		[]any{now.Parent, now.AgentOf, now.Ancestors, now.CreatedAt})
 
-	edited = filled[scrollback.Conversation](f)
+	edited = filltest.Filled[scrollback.Conversation](f)
 	begun, err := w.Turns.Begin(w.ctx, driver.BeginRequest{Now: w.tick(), Turn: scrollback.Turn{
 		ID: scrollback.TurnID(w.id("turn")), Conversation: c.ID, Owner: "o", LeaseUntil: w.now + lease},
 		Edit: func(c *scrollback.Conversation) { *c = edited }})
@@ -138,7 +66,7 @@ func testFieldsOfConversations(w *bench) {
 	same(w.t, "what Begin stores", of(edited, now), now)
 	w.finish(begun.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "an answer"))
 
-	edited = filled[scrollback.Conversation](f)
+	edited = filltest.Filled[scrollback.Conversation](f)
 	_, err = w.Log.RewindHead(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(),
 		To:   scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))},
 		Edit: func(c *scrollback.Conversation) { *c = edited }})
@@ -149,14 +77,14 @@ func testFieldsOfConversations(w *bench) {
 
 // testFieldsOfMessages: so with messages, and what they mention.
 func testFieldsOfMessages(w *bench) {
-	f := &filler{}
+	f := &filltest.Filler{}
 	c := w.conversation()
-	m := filled[scrollback.Message](f)
+	m := filltest.Filled[scrollback.Message](f)
 	m.ID = scrollback.MessageID(w.id("message"))
 	m.Role = scrollback.RoleUser
-	a := filled[scrollback.Artifact](f)
+	a := filltest.Filled[scrollback.Artifact](f)
 	a.ID = artifactID("filled")
-	s := filled[driver.SourceVersion](f)
+	s := filltest.Filled[driver.SourceVersion](f)
 	out, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: 0,
 		Entries: []driver.Entry{{Message: m, Mentions: []scrollback.Artifact{a}, Sources: []driver.SourceVersion{s}}}})
 	w.ok(err)
@@ -193,9 +121,9 @@ func testFieldsOfMessages(w *bench) {
 
 // testFieldsOfTurns: so with turns, what their steps sent, and what was used.
 func testFieldsOfTurns(w *bench) {
-	f := &filler{}
+	f := &filltest.Filler{}
 	c := w.conversation()
-	t := filled[scrollback.Turn](f)
+	t := filltest.Filled[scrollback.Turn](f)
 	t.ID = scrollback.TurnID(w.id("turn"))
 	t.Conversation = c.ID
 	t.LeaseUntil = w.now + lease
@@ -216,8 +144,8 @@ func testFieldsOfTurns(w *bench) {
 	}
 	same(w.t, "what Begin stores", t, get())
 
-	meta := filled[scrollback.TurnMeta](f)
-	t.Draft = filled[scrollback.Draft](f)
+	meta := filltest.Filled[scrollback.TurnMeta](f)
+	t.Draft = filltest.Filled[scrollback.Draft](f)
 	t.LeaseUntil++
 	t.Meta = &meta
 	_, err = w.Turns.SaveDraft(w.ctx, driver.SavedDraft{Turn: t.ID, Owner: t.Owner, Draft: t.Draft, Meta: &meta,
@@ -228,7 +156,7 @@ func testFieldsOfTurns(w *bench) {
 	t.Cancel = true
 	same(w.t, "what Stop stores", t, get())
 
-	end := filled[driver.FinishedStep](&filler{n: 1000})
+	end := filltest.Filled[driver.FinishedStep](&filltest.Filler{N: 1000})
 	end.Turn = t.ID
 	end.Owner = t.Owner
 	end.State = scrollback.TurnFailed
@@ -281,7 +209,7 @@ func testFieldsOfTurns(w *bench) {
 	sum.Purpose = u.Purpose
 	same(w.t, "the record", []scrollback.UsageDay{sum}, parts)
 
-	l := filled[scrollback.Learned](f)
+	l := filltest.Filled[scrollback.Learned](f)
 	l.Factor = 1.25
 	w.ok(w.Turns.UpdateLearned(w.ctx, "filled", func(was *scrollback.Learned) { *was = l }))
 	known, err := w.Turns.ReadLearned(w.ctx, "filled")
@@ -291,12 +219,12 @@ func testFieldsOfTurns(w *bench) {
 
 // testFieldsOfViews: so with segments, views and receipts.
 func testFieldsOfViews(w *bench) {
-	f := &filler{}
+	f := &filltest.Filler{}
 	c := w.conversation()
 	w.say(c.ID, 4)
 	commit := driver.FoldCommit{Conversation: c.ID, Branch: c.Branch, Now: w.tick(),
-		View: filled[scrollback.View](f), Receipt: filled[scrollback.Receipt](f),
-		Segments: []scrollback.Segment{filled[scrollback.Segment](f)}}
+		View: filltest.Filled[scrollback.View](f), Receipt: filltest.Filled[scrollback.Receipt](f),
+		Segments: []scrollback.Segment{filltest.Filled[scrollback.Segment](f)}}
 	inOrder(&commit.View)
 	commit.View.Without = nil // which a fold leaves as it is
 	s := &commit.Segments[0]
@@ -326,7 +254,7 @@ func testFieldsOfViews(w *bench) {
 	if whole[0].Branch != c.Branch || !whole[0].Folded || whole[0].Undone {
 		w.t.Errorf("the receipt is stored as %+v", whole[0])
 	}
-	before := filled[scrollback.View](f)
+	before := filltest.Filled[scrollback.View](f)
 	inOrder(&before)
 	w.ok(w.Admin.Repair(w.ctx, driver.Repair{View: &driver.ViewRepair{Branch: c.Branch, IfViewVersion: 1, View: before},
 		Now: w.tick()}))
@@ -343,8 +271,8 @@ func storedJSON[T any](w *bench, v T) (out T) {
 
 // testFieldsOfAccess: so with keys, their limits and projects, and with origins and changes.
 func testFieldsOfAccess(w *bench) {
-	f := &filler{}
-	k := filled[scrollback.Key](f)
+	f := &filltest.Filler{}
+	k := filltest.Filled[scrollback.Key](f)
 	w.ok(w.Access.AddKey(w.ctx, driver.NewKey{Key: k, Hash: driver.SecretHash{1}, Now: 1, Most: 9}))
 	keys, err := w.Access.ListKeys(w.ctx)
 	w.ok(err)
@@ -357,13 +285,13 @@ func testFieldsOfAccess(w *bench) {
 	w.ok(err)
 	same(w.t, "the key of a sign-in", k, found)
 	same(w.t, "its end", int64(77), ends)
-	l := filled[scrollback.KeyLimits](f)
+	l := filltest.Filled[scrollback.KeyLimits](f)
 	w.ok(w.Access.SetKeyLimits(w.ctx, k.ID, l))
 	limits, err := w.Access.ReadKeyLimits(w.ctx, k.ID)
 	w.ok(err)
 	same(w.t, "the limits of a key", l, limits)
 	for range 2 { // stored, and stored again
-		p := filled[scrollback.Project](f)
+		p := filltest.Filled[scrollback.Project](f)
 		stored, err := w.Access.PutProject(w.ctx, "filled", w.tick(), func(was *scrollback.Project) error {
 			p.CreatedAt = was.CreatedAt
 			*was = p
@@ -382,7 +310,7 @@ func testFieldsOfAccess(w *bench) {
 	}
 	c := w.conversation(func(c *scrollback.Conversation) { c.Project = "filled" })
 	for range 2 {
-		o := filled[scrollback.Origin](f)
+		o := filltest.Filled[scrollback.Origin](f)
 		o.Tool = "tool"
 		o.ID = "id"
 		o.Conversation = c.ID
@@ -391,7 +319,7 @@ func testFieldsOfAccess(w *bench) {
 		w.ok(err)
 		same(w.t, "a stored origin", []scrollback.Origin{o}, origins)
 	}
-	claim := filled[driver.Claim](f)
+	claim := filltest.Filled[driver.Claim](f)
 	claim.Now = 1
 	claim.Until = 2
 	got, err := w.Turns.ClaimWork(w.ctx, claim)
