@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/archive"
 	"github.com/scrollback-ai/scrollback/internal/blob"
@@ -19,10 +20,6 @@ import (
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/token"
 )
-
-// policies are the names that are tried; those that this program does not have are
-// skipped.
-var policies = []string{"segments", "rolling", "snapshot"}
 
 // Sizes of the figure.
 const (
@@ -85,16 +82,16 @@ func (b *bench) measurePolicies() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = s.Close() }() // nothing is kept of it
-	for _, name := range policies {
-		if err := b.policyOf(s, name); err != nil && scrollback.CodeOf(err) != scrollback.Invalid {
+	defer func() { _ = s.Close() }()           // nothing is kept of it
+	for _, name := range compact.Names()[1:] { // but auto
+		if err := b.policyOf(s, name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// policyOf measures one policy; an unknown one is invalid.
+// policyOf measures one policy.
 func (b *bench) policyOf(s *store.Store, name string) error {
 	bucket := blob.NewMemory()
 	defer func() { _ = bucket.Close() }() // in memory

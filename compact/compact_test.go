@@ -147,7 +147,7 @@ func TestRunInflates(t *testing.T) {
 // come; a piece that frees nothing is not.
 func TestRunJudgesAPieceByItself(t *testing.T) {
 	for _, reason := range []Reason{WhenDue, Forced, MustFit, Everything} {
-		for _, policy := range []string{Segments, Rolling, Snapshot} {
+		for _, policy := range Names()[1:] {
 			in := input(t, policy, 40)
 			in.Reason = reason
 			in.More = true

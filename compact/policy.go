@@ -59,13 +59,18 @@ type Policy struct {
 	FailuresMax              int64
 }
 
-// policyPresets are the policies, a row each; preset adds what they share.
+// policyPresets are the policies, a row each. A number that a row leaves 0 is that of sharedNumbers.
 var policyPresets = []Policy{
 	{Name: Snapshot, Summarizes: true, TriggerLimitShare: 0.7, AfterShare: 0.4, KeepShare: 0.3, ExtractLines: 5},
 	{Name: Rolling, Summarizes: true, TriggerMessages: 12, TriggerTokens: 3500, NewMessages: 4, AfterShare: 0.6,
 		KeepShare: 0.5, KeepMessages: 4, ExtractLines: 3},
 	{Name: Segments, AfterShare: 0.5, KeepMessages: 4, ExtractLines: 5},
 }
+
+// sharedNumbers are the numbers of every policy whose row does not set them.
+var sharedNumbers = Policy{TriggerShare: 0.9, LeastShare: 0.25, MostShare: 0.7, SummaryTokens: 4000, SummaryShare: 0.15,
+	SaidShare: 0.25, PlaceholderTokens: 400, PlaceholderShare: 0.05, PlaceholdersMax: 8, PlaceholdersShare: 0.10,
+	PinnedShare: 0.10, ShrinkShare: 0.95, RetryGrowth: 1.2, FailuresMax: 3}
 
 // Names lists the names of the policies, Auto first.
 func Names() []string {
@@ -81,22 +86,20 @@ func findPreset(name string) (Policy, bool) {
 	if i < 0 {
 		return Policy{}, false
 	}
-	p := policyPresets[i]
-	p.TriggerShare = 0.9
-	p.LeastShare = 0.25
-	p.MostShare = 0.7
-	p.SummaryTokens = 4000
-	p.SummaryShare = 0.15
-	p.SaidShare = 0.25
-	p.PlaceholderTokens = 400
-	p.PlaceholderShare = 0.05
-	p.PlaceholdersMax = 8
-	p.PlaceholdersShare = 0.10
-	p.PinnedShare = 0.10
-	p.ShrinkShare = 0.95
-	p.RetryGrowth = 1.2
-	p.FailuresMax = 3
-	return p, true
+	return policyPresets[i].withShared(sharedNumbers), true
+}
+
+// withShared returns a policy with the numbers of another where it has none.
+func (p Policy) withShared(o Policy) Policy {
+	for _, n := range numbers {
+		if n.share != nil && *n.share(&p) == 0 {
+			*n.share(&p) = *n.share(&o)
+		}
+		if n.count != nil && *n.count(&p) == 0 {
+			*n.count(&p) = *n.count(&o)
+		}
+	}
+	return p
 }
 
 // FindPolicy returns the policy with a name; empty means auto, which asks for summaries if

@@ -3,7 +3,8 @@ package compact
 import (
 	"math"
 	"os"
-	"regexp"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,10 +12,45 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
+// A number that a row of the table sets is the policy's, whichever it is; one that it leaves out is the shared one.
+func TestRowsKeepTheirNumbers(t *testing.T) {
+	fields := reflect.TypeFor[Policy]()
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		set := func(to int64) (p Policy) {
+			switch v := reflect.ValueOf(&p).Elem().Field(i); v.Kind() {
+			case reflect.Float64:
+				v.SetFloat(float64(to))
+			case reflect.Int64:
+				v.SetInt(to)
+			default:
+			}
+			return p
+		}
+		if set(7) == (Policy{}) {
+			continue // no number
+		}
+		if got := set(7).withShared(set(5)); got != set(7) {
+			t.Errorf("a row with %s = 7 becomes %+v", name, got)
+		}
+		if got := (Policy{}).withShared(set(5)); got != set(5) {
+			t.Errorf("a row without %s becomes %+v, not the shared 5", name, got)
+		}
+	}
+	for _, row := range policyPresets {
+		set := row.Numbers()
+		for number, v := range named(t, row.Name).Numbers() {
+			if set[number] != 0 && v != set[number] {
+				t.Errorf("the row of %s has %s = %v, the policy %v", row.Name, number, set[number], v)
+			}
+		}
+	}
+}
+
 // Each number can be replaced by its name, later sets override earlier ones, and
 // nothing else changes.
 func TestNumbers(t *testing.T) {
-	for _, name := range []string{Snapshot, Rolling, Segments} {
+	for _, name := range Names()[1:] {
 		preset := named(t, name).Numbers()
 		for number, was := range preset {
 			now := was * 0.98
@@ -66,23 +102,40 @@ func TestNumbersRefused(t *testing.T) {
 	}
 }
 
-// The guide lists every number with its value in each preset.
+// The guide lists every number with its value in each preset, a column each.
 func TestGuideToNumbers(t *testing.T) {
 	guide, err := os.ReadFile("../docs/guides/compaction.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := map[string][]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\|([^|]*)\\|([^|]*)\\|([^|]*)\\|").FindAllStringSubmatch(string(guide), -1) {
-		told[row[1]] = []string{strings.TrimSpace(row[2]), strings.TrimSpace(row[3]), strings.TrimSpace(row[4])}
+	_, table, _ := strings.Cut(string(guide), "\n| number |")
+	table, _, _ = strings.Cut("| number |"+table, "\n\n")
+	rows := strings.Split(table, "\n")
+	cells := func(row string) (out []string) {
+		for _, cell := range strings.Split(row, "|") {
+			out = append(out, strings.TrimSpace(cell))
+		}
+		return out
 	}
-	for i, name := range []string{Snapshot, Rolling, Segments} {
+	columns := cells(rows[0])
+	told := map[string][]string{}
+	for _, row := range rows[min(2, len(rows)):] {
+		if of := cells(row); len(of) == len(columns) {
+			told[strings.Trim(of[1], "`")] = of
+		}
+	}
+	for _, name := range Names()[1:] {
 		numbers := named(t, name).Numbers()
 		if len(numbers) != len(told) {
 			t.Errorf("there are %d numbers, the guide has %d", len(numbers), len(told))
 		}
+		column := slices.Index(columns, name)
+		if column < 0 {
+			t.Errorf("the guide's table of numbers has no column %s", name)
+			continue
+		}
 		for number, v := range numbers {
-			if want := strconv.FormatFloat(v, 'f', -1, 64); len(told[number]) == 0 || told[number][i] != want {
+			if want := strconv.FormatFloat(v, 'f', -1, 64); len(told[number]) == 0 || told[number][column] != want {
 				t.Errorf("%s has %s = %s, the guide says %v", name, number, want, told[number])
 			}
 		}

@@ -21,7 +21,7 @@ func TestUnusualSharesKeepAQuarter(t *testing.T) {
 		{"trigger_share": 0.35, "after_share": 0.3, "least_share": 0.25, "most_share": 0.3},
 		{"trigger_share": 1, "after_share": 0.05, "most_share": 0.05},
 	} {
-		for _, policy := range []string{Snapshot, Rolling, Segments} {
+		for _, policy := range Names()[1:] {
 			for n := 20; n <= 120; n += 10 { // messages of 100 tokens
 				in := input(t, policy, n)
 				in.ModelTokens = func(tokens int64) int64 { return tokens }

@@ -52,7 +52,7 @@ func TestExtremeNumbers(t *testing.T) {
 		if i%6 != 2 && testlength.Choose(true, false, false) {
 			continue
 		}
-		for _, policy := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
+		for _, policy := range compact.Names()[1:] {
 			for k, writes := range []string{"offline", "good", "bad"} {
 				if policy == compact.Segments && writes != "offline" {
 					continue // it asks no model
@@ -130,7 +130,7 @@ func extreme(t *testing.T, numbers map[string]float64, policy, writes string, li
 // A conversation that was folded for a big window goes on in the smallest one: neither
 // its summary nor its placeholders, made for the big one, leave it stuck.
 func TestSmallerWindowLater(t *testing.T) {
-	for _, policy := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
+	for _, policy := range compact.Names()[1:] {
 		for _, limit := range []int64{2000, 4000, 8000} {
 			t.Run(fmt.Sprint(policy, " ", limit), func(t *testing.T) {
 				j := &enginetest.Judge{T: t, Budget: window.NewBudget(64_000, 2000)}

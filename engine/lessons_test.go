@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
@@ -98,7 +99,7 @@ func TestLimitIsLearned(t *testing.T) {
 		{"counted", narrow{counts: true, factor: 1.3}},
 		{"nothing said", narrow{factor: 1.2}},
 	} {
-		for k, policy := range []string{"segments", "snapshot", "rolling"} {
+		for k, policy := range compact.Names()[1:] {
 			if i%3 != k && testlength.Choose(true, false, false) {
 				continue // each server and each policy, but not all pairs
 			}

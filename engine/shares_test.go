@@ -157,7 +157,7 @@ func TestSharesKept(t *testing.T) {
 // sharesCases returns all rows of the table.
 func sharesCases(limits []int64) (out []sharesCase) {
 	for _, limit := range limits {
-		for _, policy := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
+		for _, policy := range compact.Names()[1:] {
 			for i, shape := range []string{"chat", "long", "tools"} {
 				for _, writes := range []bool{true, false} {
 					for k, language := range []string{"en", "zh"} {
@@ -333,7 +333,7 @@ func tableOf(t *testing.T, limits []int64, rows []sharesRow) {
 	for _, shape := range []string{"chat", "long", "tools"} {
 		for _, limit := range limits {
 			line := fmt.Sprintf("%-5s %9d", shape, limit)
-			for _, policy := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
+			for _, policy := range compact.Names()[1:] {
 				var live, total []float64
 				turns := 0
 				folds := 0
@@ -365,7 +365,7 @@ func tableOf(t *testing.T, limits []int64, rows []sharesRow) {
 	}
 	for _, limit := range limits { // as in the guide
 		line := fmt.Sprintf("| %d |", limit)
-		for _, policy := range []string{compact.Snapshot, compact.Rolling, compact.Segments} {
+		for _, policy := range compact.Names()[1:] {
 			var live []int64
 			kept := 0
 			asked := 0

@@ -296,7 +296,7 @@ func TestSightIsWhatIsSent(t *testing.T) {
 	dialects := []scrollback.Dialect{{}, window.Anthropic(), window.Gemini(),
 		window.WithStrictness(window.OpenAI(), scrollback.StrictNoSystem)}
 	for seed := range testlength.Choose(1, 2, 8) {
-		for i, policy := range []string{compact.Segments, compact.Snapshot, compact.Rolling} {
+		for i, policy := range compact.Names()[1:] {
 			for k, d := range dialects {
 				if k%3 != i && testlength.Choose(true, false, false) {
 					continue // each policy and each dialect, but not all pairs

@@ -124,7 +124,7 @@ func asked(r model.Request, goal string) string {
 // and what is folded changes with a fold only.
 func TestPrefixOver300Turns(t *testing.T) {
 	t.Parallel()
-	policies := []string{compact.Snapshot, compact.Segments, compact.Rolling}
+	policies := compact.Names()[1:]
 	for _, policy := range testlength.Choose(policies[:1], policies, policies) {
 		t.Run(policy, func(t *testing.T) {
 			w := &writer{sum: func(n int, q model.Request) []model.Delta {

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/sample"
@@ -200,7 +201,7 @@ const rounds = 50
 
 // Most of the block says something that is said nowhere else in the window.
 func TestBlockIsWorthItsTokens(t *testing.T) {
-	for _, policy := range []string{"segments", "snapshot", "rolling"} {
+	for _, policy := range compact.Names()[1:] {
 		for _, limit := range []int64{8000, 16_000} {
 			var useful, all int
 			for name, round := range sagas {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/archive"
 	"github.com/scrollback-ai/scrollback/internal/blob"
@@ -18,7 +19,7 @@ import (
 
 // policies are compared by what they save and what can still be answered. No model
 // takes part: summaries are extracts, as they are when no model can be asked.
-var policies = []string{"segments", "rolling", "snapshot"}
+var policies = compact.Names()[1:] // but auto
 
 // The talks that policies are compared on: messages in each, the window of the model
 // in tokens, and how much of a look-up is read.

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/complete"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
@@ -45,9 +46,9 @@ func explainUsage(_ kong.HelpOptions, ctx *kong.Context) error {
 	return p.Overview(ctx.Model.Node)
 }
 
-// formatLists returns what the help says of formats: keepers are the tools whose conversations are looked for
-// where they keep them, formats all others that are read.
-func formatLists() usage.Lists {
+// helpLists returns what the help lists: of formats, keepers are the tools whose conversations are looked for
+// where they keep them, formats all others that are read; and the policies of compaction.
+func helpLists() usage.Lists {
 	machine := transcript.Machine{System: "linux", Home: "/home/somebody", Folders: []string{"/home/somebody/work"},
 		Getenv: func(string) string { return "" }}
 	var keepers, formats []string
@@ -64,7 +65,7 @@ func formatLists() usage.Lists {
 			formats = append(formats, f.Name())
 		}
 	}
-	return usage.Lists{"keepers": keepers, "formats": formats}
+	return usage.Lists{"keepers": keepers, "formats": formats, "policies": compact.Names()}
 }
 
 // speaksChinese reports whether the program speaks Chinese.

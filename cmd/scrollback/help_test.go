@@ -113,7 +113,7 @@ func TestHelpNamesFormats(t *testing.T) {
 	var out bytes.Buffer
 	runProgram(context.Background(), []string{"import", "--help"}, strings.NewReader(""), &out, io.Discard)
 	said := strings.ReplaceAll(strings.Join(strings.Fields(out.String()), " "), "- ", "-") // names are broken at hyphens
-	lists := formatLists()
+	lists := helpLists()
 	for _, name := range append(lists["keepers"], lists["formats"]...) {
 		if !strings.Contains(said, name) {
 			t.Errorf("the help does not name %s", name)

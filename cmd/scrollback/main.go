@@ -128,7 +128,7 @@ func runProgram(ctx context.Context, args []string, stdin io.Reader, stdout, std
 		fmt.Fprintln(stderr, "scrollback:", err)
 		return 1
 	}
-	usage.Explain(i18n.Language(localeLanguage()), parser.Model.Node, formatLists())
+	usage.Explain(i18n.Language(localeLanguage()), parser.Model.Node, helpLists())
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}

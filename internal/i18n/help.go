@@ -263,8 +263,8 @@ var (
 		"Compact old messages; refs lead back to them.",
 		"压缩旧消息；原文可经引用读回。")
 	_ = label("help/how",
-		"How: auto, snapshot, rolling or segments.",
-		"方式：auto、snapshot、rolling 或 segments。")
+		"How: {policies or}.",
+		"方式：{policies or}。")
 	_ = label("help/number-policy-compaction-only",
 		"A number of the policy, for this compaction only (see the guide to compaction); may be repeated.",
 		"只用于本次压缩的策略数值（见压缩指南），可重复。")

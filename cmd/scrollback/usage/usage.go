@@ -34,7 +34,8 @@ func (p Page) say(id i18n.ID) string { return p.Language.Say(id) }
 // Known reports whether the catalogue has the help that a tag of the command line names.
 func Known(help string) bool { return i18n.Under("help", help) != "" }
 
-// Lists are what texts of the help name that others list: {name} in a text stands for the list of a name.
+// Lists are what texts of the help name that others list: {name} in a text stands for the list of a name, and
+// {name or} for the same with "or" before the last.
 type Lists map[string][]string
 
 // fill puts the lists into a text.
@@ -43,10 +44,14 @@ func (ls Lists) fill(l i18n.Language, text string) string {
 		return text
 	}
 	comma := ", "
+	or := " or "
 	if l == i18n.Chinese {
 		comma = "、"
+		or = " 或 "
 	}
 	for name, list := range ls {
+		last := len(list) - 1
+		text = strings.ReplaceAll(text, "{"+name+" or}", strings.Join(list[:last], comma)+or+list[last])
 		text = strings.ReplaceAll(text, "{"+name+"}", strings.Join(list, comma))
 	}
 	return text
