@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/scrollback-ai/scrollback/internal/collect"
 	"github.com/scrollback-ai/scrollback/internal/doctor"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
+	"github.com/scrollback-ai/scrollback/transcript/all"
 )
 
 // international is what stands in a Chinese line as it is: names of files, flags and commands, ids,
@@ -18,9 +20,8 @@ var (
 	international = regexp.MustCompile("`[^`…]*[`…]|\"[^\"]*\"|scrollback( [a-z-]+)*|--cursor \\S+|--[a-z-]+|[a-z]+://\\S*|\\S*/\\S*|" +
 		`\S+\.(jsonl|json|bundle|ipynb|mtm|db)\b|history:\S+|[0-9a-f]{8}-[0-9a-f-]+|sbk_\S+|<\w+>|\.[a-z]+\b`)
 	english = regexp.MustCompile(`[A-Za-z][A-Za-z_-]{2,}`)
-	allowed = strings.Fields(`offline default segments token tokens jsonl MCP ref JSON UTF latest laptop plan
-		USD UTC TOML OPENAI_API_KEY API_KEY OPENAI API KEY Authorization Bearer KEY URL lst system user assistant tool
-		claude-code codex opencode crush goose cline aider gemini-cli chatgpt claude librechat open-webui`)
+	allowed = append(collect.ToolNames(all.Tools()), strings.Fields(`offline default segments token tokens jsonl MCP ref JSON UTF latest laptop plan
+		USD UTC TOML OPENAI_API_KEY API_KEY OPENAI API KEY Authorization Bearer KEY URL lst system user assistant tool`)...)
 )
 
 // englishIn lists the words of a text that are neither Chinese nor a name.

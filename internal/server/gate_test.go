@@ -23,26 +23,11 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// asks says of each operation of the API, and of each tool, prompt and other call of MCP, whether it may ask a model.
+// asksOfMCP says of each tool, prompt and other call of MCP whether it may ask a model, as asks in [probes] does of each
+// operation of the API.
 // What is new needs an entry: what asks has to be booked to the caller and to be refused once the caller's day is used
 // up, and of what does not ask the tests hold that it asks nothing.
-var asks = map[string]bool{
-	"chat": true, "compact": true, "import": true,
-
-	"add-key": false, "archive": false, "branches": false, "cancel-turn": false, "clear": false, "context": false,
-	"create-conversation": false, "delete-conversation": false, "delete-project": false, "events": false, "export": false,
-	"fetch-artifact": false, "fork": false, "get-conversation": false, "get-project": false, "grep": false,
-	"healthz": false,
-	"limits":  false, "list-archives": false, "list-conversations": false, "list-files": false, "list-keys": false,
-	"list-leaves": false, "list-messages": false, "list-models": false, "list-projects": false, "list-refs": false,
-	"list-segments": false, "livez": false, "metrics": false, "openapi": false, "patch-conversation": false,
-	"preview":     false,
-	"put-project": false, "read-archive": false, "read-newest-archive": false, "read-ref": false, "readyz": false,
-	"receipts": false, "recompact": false, "restore-conversation": false, "revoke-key": false, "rewind": false,
-	"sample": false,
-	"search": false, "shape": false, "sign-in": false, "sign-out": false, "tail-ref": false, "turn-context": false,
-	"turn-events": false, "uncompact": false, "upload": false, "usage": false, "whoami": false,
-
+var asksOfMCP = map[string]bool{
 	"mcp tool context_conversations": false, "mcp tool context_grep": false, "mcp tool context_list": false,
 	"mcp tool context_messages": false, "mcp tool context_read": false, "mcp tool context_search": false,
 	"mcp tool context_tail": false,
@@ -50,6 +35,15 @@ var asks = map[string]bool{
 	"mcp prompt catch-up": false, "mcp prompt recall": false, "mcp prompt summarize": false,
 
 	"mcp resource original": false, "mcp resources/list": false, "mcp completion/complete": false,
+}
+
+// mayAsk reports whether what has a name may ask a model, and whether anything says so.
+func mayAsk(name string) (asks, known bool) {
+	if p, ok := probes[name]; ok {
+		return p.asks, true
+	}
+	asks, known = asksOfMCP[name]
+	return asks, known
 }
 
 // spending is how operations are sent so that they ask models; all others are sent as [probes] say.
@@ -112,13 +106,13 @@ func (m *matrix) deeds(key string) (all []deed) {
 	var names []string
 	for _, d := range all {
 		names = append(names, d.name)
-		if _, known := asks[d.name]; !known {
-			m.T.Errorf("nothing says whether %s may ask a model: write it into asks", d.name)
+		if _, known := mayAsk(d.name); !known {
+			m.T.Errorf("nothing says whether %s may ask a model: write it into asksOfMCP", d.name)
 		}
 	}
-	for name := range asks {
+	for name := range asksOfMCP {
 		if !slices.Contains(names, name) {
-			m.T.Errorf("%s is in asks, and there is no such thing", name)
+			m.T.Errorf("%s is in asksOfMCP, and there is no such thing", name)
 		}
 	}
 	return all
@@ -233,7 +227,8 @@ func TestEveryCallIsBookedToWhoAsked(t *testing.T) {
 		m.settle()
 		asked = int64(len(m.Script.Requests())) - asked
 		booked = m.booked(id) - booked
-		if asked != booked || asks[d.name] != (asked > 0) {
+		asks, _ := mayAsk(d.name)
+		if asked != booked || asks != (asked > 0) {
 			t.Errorf("%s asked %d times, and %d are booked to who asked: %d %.300s", d.name, asked, booked, w.Code, w.Body)
 		}
 		if refused := strings.Contains(w.Body.String(), `"isError":true`) || strings.HasPrefix(d.name, "mcp ") &&
@@ -270,7 +265,7 @@ func TestNothingIsAskedPastTheGate(t *testing.T) {
 		if n := len(m.Script.Requests()) - asked; n > 0 {
 			t.Errorf("%s asked %d times for a key that has used up its day: %d %.300s", d.name, n, w.Code, w.Body)
 		}
-		if asks[d.name] && (w.Code != http.StatusTooManyRequests && w.Code < 400 ||
+		if asks, _ := mayAsk(d.name); asks && (w.Code != http.StatusTooManyRequests && w.Code < 400 ||
 			!strings.Contains(w.Body.String(), "over_budget")) {
 			t.Errorf("%s: %d %.300s", d.name, w.Code, w.Body)
 		}

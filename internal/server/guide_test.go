@@ -40,7 +40,9 @@ func TestGuideOfTheAPI(t *testing.T) {
 				}
 			}
 			if row, missing := guideRow(listed, path, names); row == "" || len(missing) > 0 {
-				t.Errorf("%s %s: the guide lacks %q in the row\n%s", method, path, missing, row)
+				t.Errorf("%s %s: the guide lacks %q in the row\n%sone that would do:\n| `%s %s` | %s: `{%s}` |", method, path, missing,
+					row, strings.ToUpper(method), strings.Replace(path, "/api/conversations/{id}", "…/{id}", 1), op.Summary,
+					strings.Join(names, ", "))
 			}
 		}
 	}

@@ -31,6 +31,7 @@ type probe struct {
 	body  string
 	file  bool // the body is {file}, a transcript of the project
 
+	asks   bool // it may ask a model, for which the caller pays
 	whole  bool // only keys to all projects may
 	frames int  // of an endless stream: how many events to read before leaving
 }
@@ -65,15 +66,15 @@ var probes = map[string]probe{
 	"patch-conversation":   {need: scrollback.AccessWrite, body: `{"title":"another"}`},
 	"delete-conversation":  {need: scrollback.AccessWrite, query: "purge=1"},
 	"restore-conversation": {need: scrollback.AccessWrite},
-	"chat":                 {need: scrollback.AccessWrite, body: `{"message":"and the lighthouse?","stream":false}`},
+	"chat":                 {asks: true, need: scrollback.AccessWrite, body: `{"message":"and the lighthouse?","stream":false}`},
 	"clear":                {need: scrollback.AccessWrite},
-	"compact":              {need: scrollback.AccessWrite, body: `{"force":true}`},
+	"compact":              {asks: true, need: scrollback.AccessWrite, body: `{"force":true}`},
 	"uncompact":            {need: scrollback.AccessWrite}, "recompact": {need: scrollback.AccessWrite},
 	"fork":   {need: scrollback.AccessWrite, body: `{"seq":2}`},
 	"rewind": {need: scrollback.AccessWrite, body: `{"seq":2}`}, "cancel-turn": {need: scrollback.AccessWrite},
 	"upload":  {need: scrollback.AccessWrite, query: "conversation={id}&name=a.txt", body: "some bytes"},
 	"sample":  {need: scrollback.AccessWrite, body: `{"lang":"zh","project":"{project}"}`},
-	"import":  {need: scrollback.AccessWrite, query: "project={project}", file: true},
+	"import":  {asks: true, need: scrollback.AccessWrite, query: "project={project}", file: true},
 	"archive": {need: scrollback.AccessWrite},
 
 	"put-project":    {need: scrollback.AccessAdmin, body: `{"instructions":"Be brief."}`},

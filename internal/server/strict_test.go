@@ -26,6 +26,7 @@ type description struct {
 
 type operation struct {
 	OperationID string
+	Summary     string
 	Parameters  []struct {
 		Name, In string
 		Schema   schema

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,22 @@ func TestGuide(t *testing.T) {
 	if want := "<!-- providers -->\n" + rows.String() + "<!-- end of providers -->"; !strings.Contains(string(text),
 		want) {
 		t.Errorf("the guide does not have\n%s", want)
+	}
+}
+
+// The READMEs name every provider that there is.
+func TestReadme(t *testing.T) {
+	for _, name := range []string{"../../README.md", "../../README.zh-CN.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range all.Providers() {
+			named := regexp.MustCompile(`(^|[^\w.-])` + regexp.QuoteMeta(p.Name) + `($|[^\w.-]|\.\s)`)
+			if !named.Match(text) {
+				t.Errorf("%s does not name %s", name, p.Name)
+			}
+		}
 	}
 }
 

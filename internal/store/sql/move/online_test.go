@@ -401,13 +401,11 @@ func TestDiffers(t *testing.T) {
 		"message": `INSERT INTO messages SELECT n + 100000, 'm', conversation_id, branch, seq + 1, turn_id, role, name, parts, model, usage,
 			tokens, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta, hash
 			FROM messages WHERE id = 'fffffff3 2'`,
-		"missing": `DELETE FROM messages WHERE id = 'fffffff3 1'`,
-		"head":    `UPDATE branches SET head_seq = 2 WHERE id = 'fffffff3'`,
-		"title":   `UPDATE conversations SET title = 'x' WHERE id = 'fffffff3'`,
-		"table":   `UPDATE projects SET title = 'x'`,
-		"stranger": `INSERT INTO conversations SELECT 'stranger', project, title, model, instructions, policy, limit_tokens, roots, settings,
-			pinned_seqs, meta, parent, version, branch, messages, turn, created_at, updated_at, deleted_at, ancestors, environment, purged_at,
-			title_by, agent_of, agent_turn, agent_call FROM conversations WHERE id = 'fffffff3'`,
+		"missing":  `DELETE FROM messages WHERE id = 'fffffff3 1'`,
+		"head":     `UPDATE branches SET head_seq = 2 WHERE id = 'fffffff3'`,
+		"title":    `UPDATE conversations SET title = 'x' WHERE id = 'fffffff3'`,
+		"table":    `UPDATE projects SET title = 'x'`,
+		"stranger": `INSERT INTO conversations ({columns}) SELECT {columns} FROM conversations WHERE id = 'fffffff3'`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -418,7 +416,13 @@ func TestDiffers(t *testing.T) {
 			talk(t, d, "fffffff3", 3)
 			moveAll(t, source, target, move.Options{})
 			b := target.side(t)
-			ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, harm) }))
+			ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
+				into, from, err := listColumns(ctx, tx)
+				if err != nil {
+					return err
+				}
+				return tx.Queue(ctx, strings.Replace(strings.Replace(harm, "{columns}", into, 1), "{columns}", from, 1))
+			}))
 			_, err := move.Move(t.Context(), source.side(t), b, move.Options{Finish: true})
 			about := map[string]string{"table": "table projects", "stranger": "conversation stranger"}[name]
 			if about == "" {
@@ -432,4 +436,20 @@ func TestDiffers(t *testing.T) {
 			drivertest.Check(t, d)
 		})
 	}
+}
+
+// listColumns returns the columns of conversations, and what copies a row under the id stranger selects for them.
+func listColumns(ctx context.Context, r sqlstore.Reader) (into, from string, err error) {
+	var names []string
+	err = r.Query(ctx, func(r sqlstore.Row) error {
+		var name string
+		if err := r.Scan(&name); err != nil {
+			return err
+		}
+		names = append(names, name)
+		return nil
+	}, `SELECT name FROM pragma_table_info('conversations') ORDER BY cid`)
+	into = strings.Join(names, ", ")
+	from = strings.Replace(", "+into+",", ", id,", ", 'stranger',", 1)
+	return into, strings.Trim(from, ", "), err
 }
