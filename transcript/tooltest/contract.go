@@ -143,3 +143,33 @@ func (c *checker) checkEntry(e transcript.Entry) {
 		c.checkMessage(t, e)
 	}
 }
+
+// listLost lists the sessions whose messages have all lost their ids or times, though the tool's files have them.
+func (v variant) listLost(r placeReading) (lost []string) {
+	for i, s := range r.sessions {
+		messages := 0
+		ids := 0
+		times := 0
+		for _, e := range r.entries[i] {
+			if e.Message.Role == "" {
+				continue
+			}
+			messages++
+			if e.Message.ID != "" {
+				ids++
+			}
+			if e.Message.CreatedAt != 0 {
+				times++
+			}
+		}
+		if messages > 0 && (ids == 0) != slices.Contains(v.NoIDs, s.ID) {
+			lost = append(lost, fmt.Sprintf("session %s: %d of %d messages have an id, and NoIDs is %v", s.ID, ids, messages,
+				v.NoIDs))
+		}
+		if messages > 0 && (times == 0) != slices.Contains(v.NoTimes, s.ID) {
+			lost = append(lost, fmt.Sprintf("session %s: %d of %d messages have a time, and NoTimes is %v", s.ID, times,
+				messages, v.NoTimes))
+		}
+	}
+	return lost
+}

@@ -27,6 +27,10 @@ type Case struct {
 	Disk    bool // the tool opens files by their path: each variant is written to a folder
 	Mutants int  // how many where tests are long, and else a tenth; 0 for 1500, or 150 on disk
 
+	// NoIDs and NoTimes are the sessions whose files tell of no message what it is called, or when it was said. In all
+	// others that have messages some have ids, and some have times.
+	NoIDs, NoTimes []string
+
 	// Grows reports whether a file is written from its beginning to its end, so that its
 	// beginnings are read too. Nil for all but databases and zips.
 	Grows func(name string) bool
@@ -144,6 +148,9 @@ func (v variant) openPlace(t *testing.T) (transcript.Place, func()) {
 func (v variant) testContract(t *testing.T) {
 	p, done := v.openPlace(t)
 	defer done()
+	for _, lost := range v.listLost(v.readPlace(p, false)) {
+		t.Error(lost)
+	}
 	for _, live := range []bool{false, true} {
 		r := v.readPlace(p, live)
 		if r.err != nil {
