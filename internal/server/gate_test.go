@@ -23,10 +23,9 @@ import (
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
-// asksOfMCP says of each tool, prompt and other call of MCP whether it may ask a model, as asks in [probes] does of each
-// operation of the API.
-// What is new needs an entry: what asks has to be booked to the caller and to be refused once the caller's day is used
-// up, and of what does not ask the tests hold that it asks nothing.
+// asksOfMCP says of each tool, prompt and other call of MCP whether it may ask a model, as asks in [probes] does of
+// each operation of the API. What is new needs an entry: what asks has to be booked to the caller and to be refused
+// once the caller's day is used up, and of what does not ask the tests hold that it asks nothing.
 var asksOfMCP = map[string]bool{
 	"mcp tool context_conversations": false, "mcp tool context_grep": false, "mcp tool context_list": false,
 	"mcp tool context_messages": false, "mcp tool context_read": false, "mcp tool context_search": false,

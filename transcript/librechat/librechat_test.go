@@ -19,9 +19,8 @@ var update = flag.Bool("update", false, "write golden files")
 var place = os.DirFS("testdata/place")
 
 // fixtures are exports that grow where they are JSON.
-var fixtures = tooltest.Case{NoTimes: []string{"one.json"}, Tool: librechat.Tool{}, FS: place, Grows: func(name string) bool {
-	return strings.HasPrefix(path.Ext(name), ".json")
-}}
+var fixtures = tooltest.Case{Tool: librechat.Tool{}, FS: place, NoTimes: []string{"one.json"},
+	Grows: func(name string) bool { return strings.HasPrefix(path.Ext(name), ".json") }}
 
 func TestSuite(t *testing.T) { tooltest.Run(t, fixtures) }
 
