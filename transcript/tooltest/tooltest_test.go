@@ -86,8 +86,20 @@ func fixture() fstest.MapFS {
 }
 
 func TestToy(t *testing.T) {
-	Run(t, Case{Tool: toy{}, FS: fixture()})
-	Run(t, Case{Tool: toy{}, FS: fixture(), Disk: true, Mutants: 20})
+	bare := []string{"one.toy", "two.toy"}
+	Run(t, Case{Tool: toy{}, FS: fixture(), NoIDs: bare, NoTimes: bare})
+	Run(t, Case{Tool: toy{}, FS: fixture(), NoIDs: bare, NoTimes: bare, Disk: true, Mutants: 20})
+}
+
+// Ids and times that are nowhere are missed, unless the case says that the files have none.
+func TestLostCanFail(t *testing.T) {
+	v := loadVariant(t, Case{Tool: toy{}, FS: fixture(), Name: ".", NoIDs: []string{"one.toy"}})
+	p, done := v.openPlace(t)
+	defer done()
+	lost := v.listLost(v.readPlace(p, false))
+	if len(lost) != 3 || !strings.Contains(lost[0], "one.toy: 0 of 3 messages have a time") {
+		t.Errorf("%q", lost)
+	}
 }
 
 func TestScript(t *testing.T) {
