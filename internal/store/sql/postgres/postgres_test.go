@@ -16,7 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
-func open(t *testing.T, dsn string) *driver.Driver {
+func openDriver(t *testing.T, dsn string) *driver.Driver {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), dsn, nil)
 	if err != nil {
@@ -26,9 +26,9 @@ func open(t *testing.T, dsn string) *driver.Driver {
 	return db
 }
 
-// emptied opens one database again and again, each time without a row: that is quicker than
+// openEmptied opens one database again and again, each time without a row: that is quicker than
 // making one.
-func emptied(t *testing.T, open func(t *testing.T, dsn string) *driver.Driver) func(t *testing.T) *driver.Driver {
+func openEmptied(t *testing.T, open func(t *testing.T, dsn string) *driver.Driver) func(t *testing.T) *driver.Driver {
 	t.Helper()
 	dsn := postgrestest.New(t)
 	conn, err := pgx.Connect(t.Context(), dsn)
@@ -38,16 +38,16 @@ func emptied(t *testing.T, open func(t *testing.T, dsn string) *driver.Driver) f
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return func(t *testing.T) *driver.Driver {
 		t.Helper()
-		if err := reset(t.Context(), conn); err != nil {
+		if err := deleteAllRows(t.Context(), conn); err != nil {
 			t.Fatal(err)
 		}
 		return open(t, dsn)
 	}
 }
 
-// reset takes all rows out of a database. Who still numbers what was written holds the rows of numbers,
+// deleteAllRows takes all rows out of a database. Who still numbers what was written holds the rows of numbers,
 // and is waited for: what it writes goes with the rest.
-func reset(ctx context.Context, conn *pgx.Conn) error {
+func deleteAllRows(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := conn.Query(
 		ctx,
 		`SELECT 'DELETE FROM ' || relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace
@@ -80,7 +80,7 @@ func TestResetWaitsForWhoNumbers(t *testing.T) {
 	t.Parallel()
 	dsn := postgrestest.New(t)
 	ctx := t.Context()
-	open(t, dsn).Close()
+	openDriver(t, dsn).Close()
 	var conns [3]*pgx.Conn
 	for i := range conns {
 		conn, err := pgx.Connect(ctx, dsn)
@@ -98,7 +98,7 @@ func TestResetWaitsForWhoNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- reset(ctx, conns[1]) }()
+	go func() { done <- deleteAllRows(ctx, conns[1]) }()
 	var waiting, left int
 	for tries := 0; waiting == 0 && err == nil; tries++ {
 		if tries > 20_000 {
@@ -124,8 +124,8 @@ func TestResetWaitsForWhoNumbers(t *testing.T) {
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	var listening postgres.Listening
-	empty := emptied(t, listening.Open)
+	var listening postgres.StatementLog
+	empty := openEmptied(t, listening.Open)
 	drivertest.Run(t, empty)
 	t.Run("Portable", listening.CheckPortable)
 }
@@ -139,7 +139,7 @@ func TestPostgresHashes(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close(context.Background()) })
-		return drivertest.Old{Driver: open(t, dsn), Join: func() *driver.Driver { return open(t, dsn) }, Forget: func() {
+		return drivertest.Old{Driver: openDriver(t, dsn), Join: func() *driver.Driver { return openDriver(t, dsn) }, Forget: func() {
 			_, err := conn.Exec(t.Context(), `DROP TRIGGER IF EXISTS messages_append_only ON messages;
 				UPDATE messages SET hash = ''; DELETE FROM message_hashes;
 				UPDATE message_hashing SET conversation_id = '', branch = '', seq = 0, ended = 0`)
@@ -163,14 +163,14 @@ func TestPostgresReopen(t *testing.T) {
 		if places[dir] == "" {
 			places[dir] = postgrestest.New(t)
 		}
-		return open(t, places[dir])
+		return openDriver(t, places[dir])
 	})
 }
 
 // One list of operations gives equal results in memory and on PostgreSQL.
 func TestPostgresWalk(t *testing.T) {
 	t.Parallel()
-	empty := emptied(t, open)
+	empty := openEmptied(t, openDriver)
 	for seed := range uint64(5) {
 		drivertest.Walk(t, seed, 300, oracle.New(), empty(t))
 	}
