@@ -10,7 +10,7 @@ import (
 // The sessions of the pool that reads are read only, whatever is asked of the server.
 func TestServersAreChosen(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	for _, which := range []string{"any", "read-write", "primary"} {
 		t.Run(which, func(t *testing.T) {
 			d, err := Open(context.Background(), dsn+"&target_session_attrs="+which, nil)

@@ -156,7 +156,7 @@ func TestClockWithoutTheDatabase(t *testing.T) {
 }
 
 func TestClockOfPostgreSQL(t *testing.T) {
-	c := mustConnect(t, postgrestest.New(t))
+	c := mustConnect(t, postgrestest.NewDatabase(t))
 	k, err := newClock(t.Context(), readClock(c.readers), c.log)
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func showSetting(t *testing.T, db *sql.DB, name string) (s string) {
 
 func TestConnect(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	c := mustConnect(t, dsn)
 	for _, s := range []struct {
 		db         *sql.DB
@@ -93,7 +93,7 @@ func TestConnect(t *testing.T) {
 func TestConnectReadOnly(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{})
-	replica := cluster.Standby(t)
+	replica := cluster.StartStandby(t)
 	c, err := openReadOnlyConnection(t.Context(), replica.DSN("postgres"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -236,7 +236,7 @@ func TestNoCertificate(t *testing.T) {
 
 func TestAllConnectionsInUse(t *testing.T) {
 	t.Parallel()
-	config, err := parseDSN(setParameter(t, postgrestest.New(t), "pool_max_conns", "2"))
+	config, err := parseDSN(setParameter(t, postgrestest.NewDatabase(t), "pool_max_conns", "2"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func TestAllConnectionsInUse(t *testing.T) {
 // A primary that became a replica is let go: the next connection may reach the new one.
 func TestLetsReadOnlyGo(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	c := mustConnect(t, setParameter(t, dsn, "pool_max_conns", "2"))
 	pid := func() (n int) {
 		if err := c.writers.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&n); err != nil {
@@ -406,7 +406,7 @@ func closedPort(t *testing.T) string {
 // connections are all lost, and nobody is told.
 func TestReadsOverARestart(t *testing.T) {
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
-	d, err := openDatabase(t.Context(), cluster.Create(t), nil)
+	d, err := openDatabase(t.Context(), cluster.CreateDatabase(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

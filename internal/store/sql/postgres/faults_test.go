@@ -222,7 +222,7 @@ func TestEveryCallCut(t *testing.T) {
 	}{{false, false, 30, testlength.Choose(17, 17, 3)}, {true, false, 30, testlength.Choose(17, 17, 3)},
 		{false, true, 5, testlength.Choose(3, 2, 1)}, {true, true, 5, testlength.Choose(3, 2, 1)}} {
 		t.Run(fmt.Sprintf("After%vCommits%v", c.after, c.commits), func(t *testing.T) {
-			dsn := postgrestest.New(t)
+			dsn := postgrestest.NewDatabase(t)
 			for n := 0; ; n += c.step {
 				w := &cuttingProxy{after: c.after, commits: c.commits}
 				at := w.listenFor(t, createSchema(t, dsn, fmt.Sprint("cut", n)))
@@ -309,7 +309,7 @@ func createSchema(t *testing.T, dsn, name string) string {
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
-	dsn := cluster.Create(t)
+	dsn := cluster.CreateDatabase(t)
 	servers := []*testServer{joinServer(t, dsn), joinServer(t, dsn)}
 	ctx := t.Context()
 	const workers = 6

@@ -65,7 +65,7 @@ func TestListen(t *testing.T) {
 
 func TestChannels(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	if err := execAll(t, dsn, `CREATE SCHEMA "Another"`); err != nil {
 		t.Fatal(err)
 	}

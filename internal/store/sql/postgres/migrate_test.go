@@ -42,7 +42,7 @@ func countRows(t *testing.T, db *sql.DB, query string) (n int) {
 
 func TestMigrate(t *testing.T) {
 	t.Parallel()
-	c := mustConnect(t, postgrestest.New(t))
+	c := mustConnect(t, postgrestest.NewDatabase(t))
 	wantError(t, checkUpToDate(t.Context(), c.readers, testMigrations(t, c.readers, 1)), scrollback.NotFound,
 		"there is nothing in the database yet")
 	for _, n := range []int{2, 2, 5} {
@@ -65,7 +65,7 @@ func TestMigrate(t *testing.T) {
 
 func TestManyMigrateAtOnce(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	start := make(chan struct{})
 	var wait sync.WaitGroup
 	for i := range 12 {
@@ -95,7 +95,7 @@ func TestMigrationOfAnotherProgram(t *testing.T) {
 		"a lock of its own": "CREATE TABLE theirs (id int); CREATE TABLE migration_lock (id int)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := mustConnect(t, postgrestest.New(t))
+			c := mustConnect(t, postgrestest.NewDatabase(t))
 			for s := range strings.SplitSeq(statement, ";") {
 				if _, err := c.writers.ExecContext(t.Context(), s); err != nil {
 					t.Fatal(err)
@@ -113,7 +113,7 @@ func TestMigrationOfAnotherProgram(t *testing.T) {
 
 func TestMigrationLock(t *testing.T) {
 	t.Parallel()
-	c := mustConnect(t, postgrestest.New(t))
+	c := mustConnect(t, postgrestest.NewDatabase(t))
 	var said bytes.Buffer
 	dead := migrationLock{db: c.writers, holder: "dead", log: c.log}
 	l := migrationLock{db: c.writers, holder: "living", log: slog.New(slog.NewTextHandler(&said, nil))}
@@ -148,7 +148,7 @@ func TestMigrationLock(t *testing.T) {
 // Who lost the lock must not go on.
 func TestMigrationLockLost(t *testing.T) {
 	t.Parallel()
-	c := mustConnect(t, postgrestest.New(t))
+	c := mustConnect(t, postgrestest.NewDatabase(t))
 	l := migrationLock{db: c.writers, holder: "slow", log: c.log}
 	if err := l.createRow(t.Context()); err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func TestSettlingFailsForAllWhoWait(t *testing.T) {
 // back between messages of a branch.
 func TestNumbersWhenTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
-	d, err := openDatabase(t.Context(), postgrestest.New(t), nil)
+	d, err := openDatabase(t.Context(), postgrestest.NewDatabase(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +105,7 @@ func TestNumbersWhenTheClockWasSetBack(t *testing.T) {
 // numbers behind the one that it waited for, also where that one has numbered changes and no messages.
 func TestNumbersBehindOneWhoWasWaitedFor(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	for _, level := range []string{"read committed", "repeatable read"} {
 		d, err := openDatabase(t.Context(), dsn+"&default_transaction_isolation="+url.PathEscape(level), nil)
 		if err != nil {

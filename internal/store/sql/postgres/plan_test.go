@@ -367,7 +367,7 @@ func explainStatement(ctx context.Context, conn *pgx.Conn, query string, args []
 // 100,000 messages.
 func TestPlans(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, dsn)
 	mustSucceed(t, err)
@@ -388,7 +388,7 @@ func TestPlans(t *testing.T) {
 // neither how few branches a path has nor how many messages are behind each.
 func TestPlansOfOneConversation(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, dsn)
 	mustSucceed(t, err)

@@ -30,7 +30,7 @@ func openDriver(t *testing.T, dsn string) *driver.Driver {
 // making one.
 func openEmptied(t *testing.T, open func(t *testing.T, dsn string) *driver.Driver) func(t *testing.T) *driver.Driver {
 	t.Helper()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func deleteAllRows(ctx context.Context, conn *pgx.Conn) error {
 // change that stayed behind would have the number that the next test's first one gets.
 func TestResetWaitsForWhoNumbers(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	ctx := t.Context()
 	openDriver(t, dsn).Close()
 	var conns [3]*pgx.Conn
@@ -133,7 +133,7 @@ func TestPostgres(t *testing.T) {
 func TestPostgresHashes(t *testing.T) {
 	t.Parallel()
 	drivertest.RunHashes(t, func(t *testing.T) drivertest.Old {
-		dsn := postgrestest.New(t)
+		dsn := postgrestest.NewDatabase(t)
 		conn, err := pgx.Connect(t.Context(), dsn)
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestPostgresReopen(t *testing.T) {
 	places := map[string]string{}
 	drivertest.RunReopen(t, func(t *testing.T, dir string) *driver.Driver {
 		if places[dir] == "" {
-			places[dir] = postgrestest.New(t)
+			places[dir] = postgrestest.NewDatabase(t)
 		}
 		return openDriver(t, places[dir])
 	})

@@ -51,7 +51,7 @@ func appendMessage(ctx context.Context, d *driver.Driver, id scrollback.Conversa
 // of one store in memory: what one keeps in memory cannot mislead another.
 func TestWalkOverServers(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	a := joinServer(t, dsn)
 	b := joinServer(t, dsn)
 	c := joinServer(t, dsn)
@@ -64,7 +64,7 @@ func TestWalkOverServers(t *testing.T) {
 // with: nobody who follows the numbers misses it.
 func TestLateCommit(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	slow := joinServer(t, dsn)
 	quick := joinServer(t, dsn)
 	ctx := t.Context()
@@ -123,7 +123,7 @@ func readChanges(t *testing.T, d *driver.Driver, after int64) []driver.Change {
 // follow get each change once, in order, on every server.
 func TestManyServersWrite(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	servers := []*testServer{joinServer(t, dsn), joinServer(t, dsn), joinServer(t, dsn)}
 	ctx := t.Context()
 	const conversations, each = 6, 20

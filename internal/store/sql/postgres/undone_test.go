@@ -12,7 +12,7 @@ import (
 // A write whose statement failed is not acknowledged, although whoever gave it did not look.
 func TestACommitThatUndoesIsAnError(t *testing.T) {
 	t.Parallel()
-	c, err := openConnection(t.Context(), postgrestest.New(t), nil)
+	c, err := openConnection(t.Context(), postgrestest.NewDatabase(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
