@@ -259,7 +259,7 @@ func (s *Store) ResolveName(ctx context.Context, name string, projects []string)
 	}
 	var list strings.Builder
 	for _, c := range found[:min(len(found), maxCandidates)] {
-		list.WriteString("\n  " + string(c.ID) + "  " + search.Clip(c.Title, 60))
+		list.WriteString("\n  " + string(c.ID) + "  " + search.ClipText(c.Title, 60))
 	}
 	if len(found) > maxCandidates {
 		list.WriteString("\n  …")

@@ -242,7 +242,7 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 }
 
 // FindCandidates returns what Search ranks, for those who tune the ranking; see
-// [search.Candidates].
+// [search.FindCandidates].
 func (s *Store) FindCandidates(ctx context.Context, q scrollback.SearchQuery) ([]*search.Candidate, error) {
 	if q.Projects = boundProjects(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return nil, nil
@@ -251,7 +251,7 @@ func (s *Store) FindCandidates(ctx context.Context, q scrollback.SearchQuery) ([
 	if err != nil {
 		return nil, err
 	}
-	return search.Candidates(ctx, l, q, s.now())
+	return search.FindCandidates(ctx, l, q, s.now())
 }
 
 // newSearchLog returns what a search looks at.

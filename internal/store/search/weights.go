@@ -52,7 +52,7 @@ func FeatureNames() []string {
 // Values are the features in a fixed order.
 func (f Features) Values() []float64 {
 	out := make([]float64, 0, len(FeatureNames()))
-	for _, v := range f.fields() {
+	for _, v := range f.pointers() {
 		out = append(out, *v)
 	}
 	return out
@@ -61,7 +61,7 @@ func (f Features) Values() []float64 {
 // WeightsOf are weights in the order of [Features.Values].
 func WeightsOf(values []float64) Weights {
 	var f Features
-	for i, v := range f.fields() {
+	for i, v := range f.pointers() {
 		if i < len(values) {
 			*v = values[i]
 		}
@@ -69,14 +69,14 @@ func WeightsOf(values []float64) Weights {
 	return Weights(f)
 }
 
-func (f *Features) fields() []*float64 {
+func (f *Features) pointers() []*float64 {
 	return []*float64{&f.Own, &f.Near2, &f.Near5, &f.Share, &f.Count, &f.Beside, &f.Rarest, &f.Together, &f.Speaker,
 		&f.Person, &f.FirstSelf,
 		&f.Asks, &f.Date, &f.Time, &f.Kind, &f.Reply, &f.Standing, &f.Newest, &f.Session}
 }
 
-// score is the weighted sum without Newest and Session, which depend on other messages.
-func (f *Features) score(w *Weights) float64 {
+// weightedSum is the weighted sum without Newest and Session, which depend on other messages.
+func (f *Features) weightedSum(w *Weights) float64 {
 	return w.Own*f.Own + w.Near2*f.Near2 + w.Near5*f.Near5 + w.Share*f.Share + w.Count*f.Count + w.Beside*f.Beside +
 		w.Rarest*f.Rarest +
 		w.Together*f.Together + w.Speaker*f.Speaker + w.Person*f.Person + w.FirstSelf*f.FirstSelf + w.Asks*f.Asks +
@@ -95,12 +95,12 @@ type Candidate struct {
 	news    bool // the question asks for what holds now
 }
 
-// Rank scores candidates of one question and puts the best first; among equals, the newest.
+// RankCandidates scores candidates of one question and puts the best first; among equals, the newest.
 // It sets their Newest and Session.
-func Rank(all []*Candidate, w Weights) {
+func RankCandidates(all []*Candidate, w Weights) {
 	best := 0.0
 	for i, c := range all {
-		c.Score = c.score(&w)
+		c.Score = c.weightedSum(&w)
 		if i == 0 || c.Score > best {
 			best = c.Score
 		}
