@@ -90,7 +90,7 @@ var oddTexts = []string{"nul \x00 byte", "not UTF-8: \xff\xfe", "四字节 𝄞�
 // fillStore does many things to a store, and then some that the walk does not do.
 func fillStore(t *testing.T, d *driver.Driver, seed uint64) {
 	t.Helper()
-	drivertest.Walk(t, seed, 300, oracle.New(), d)
+	drivertest.RunWalk(t, seed, 300, oracle.New(), d)
 	ctx := t.Context()
 	c := scrollback.Conversation{ID: "ffffffff-odd", Project: "odd", Title: oddTexts[0], Instructions: oddTexts[1], Version: 1,
 		Branch:    "odd",
@@ -136,8 +136,8 @@ func appendMessage(t testing.TB, d *driver.Driver, id scrollback.ConversationID,
 // wantEqual compares two stores, also by what a driver's lists do not show.
 func wantEqual(t *testing.T, want, got *driver.Driver) {
 	t.Helper()
-	drivertest.Equal(t, want, got)
-	drivertest.Check(t, got)
+	drivertest.WantEqual(t, want, got)
+	drivertest.CheckInvariants(t, got)
 	a, err := want.Access.ListKeys(t.Context())
 	mustSucceed(t, err)
 	b, err := got.Access.ListKeys(t.Context())

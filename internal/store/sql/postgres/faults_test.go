@@ -279,7 +279,7 @@ func runWithCut(t *testing.T, w *cuttingProxy, dsn string, n int) (unknown int) 
 	if err != nil || len(told) != 5 || told[4].N != 5 {
 		t.Fatalf("call %d: %d changes, %v", n, len(told), err)
 	}
-	drivertest.Check(t, d.Driver)
+	drivertest.CheckInvariants(t, d.Driver)
 	return unknown
 }
 
@@ -376,5 +376,5 @@ func TestServerKilled(t *testing.T) {
 			}
 		}
 	}
-	drivertest.Check(t, servers[1].Driver)
+	drivertest.CheckInvariants(t, servers[1].Driver)
 }

@@ -172,6 +172,6 @@ func TestPostgresWalk(t *testing.T) {
 	t.Parallel()
 	empty := openEmptied(t, openDriver)
 	for seed := range uint64(5) {
-		drivertest.Walk(t, seed, 300, oracle.New(), empty(t))
+		drivertest.RunWalk(t, seed, 300, oracle.New(), empty(t))
 	}
 }

@@ -55,7 +55,7 @@ func TestWalkOverServers(t *testing.T) {
 	a := joinServer(t, dsn)
 	b := joinServer(t, dsn)
 	c := joinServer(t, dsn)
-	drivertest.Walk(t, 7, 300, oracle.New(),
+	drivertest.RunWalk(t, 7, 300, oracle.New(),
 		&driver.Driver{Log: a.Log, Turns: b.Turns, Views: c.Views, Index: a.Index, Access: c.Access, Admin: b.Admin,
 			Ready: a.Ready, Clock: a.Clock, Close: func() error { return nil }})
 }
@@ -181,7 +181,7 @@ func TestManyServersWrite(t *testing.T) {
 			t.Errorf("server %d was told %d changes up to %d, want %d", s, len(got), got[len(got)-1].N, want)
 		}
 	}
-	drivertest.Check(t, servers[1].Driver)
+	drivertest.CheckInvariants(t, servers[1].Driver)
 	st, err := servers[2].Index.ReadState(ctx)
 	if err != nil || st.Newest != conversations*each*int64(len(servers)) {
 		t.Errorf("the newest message is %d, %v", st.Newest, err)

@@ -430,5 +430,5 @@ func TestMigrateBooks(t *testing.T) {
 	if err != nil || strings.Contains(tables, "model_factors") {
 		t.Errorf("%s, %v", tables, err)
 	}
-	drivertest.Check(t, db.Driver)
+	drivertest.CheckInvariants(t, db.Driver)
 }

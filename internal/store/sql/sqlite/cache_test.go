@@ -22,7 +22,7 @@ import (
 func TestKeptWalk(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
-		drivertest.Walk(t, 100+seed, 250, oracle.New(), openDB(t, filepath.Join(t.TempDir(), "s.db")).Driver)
+		drivertest.RunWalk(t, 100+seed, 250, oracle.New(), openDB(t, filepath.Join(t.TempDir(), "s.db")).Driver)
 	}
 }
 
@@ -129,7 +129,7 @@ func TestKeptAcrossConnections(t *testing.T) {
 			t.Fatalf("message %d: %v", n, err)
 		}
 	}
-	drivertest.Check(t, both[1].Driver)
+	drivertest.CheckInvariants(t, both[1].Driver)
 }
 
 // The marks of a statement stand for its arguments, in any order and more than once.

@@ -34,7 +34,7 @@ func TestSQLiteReopen(t *testing.T) {
 func TestSQLiteWalk(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(5) {
-		drivertest.Walk(t, seed, 300, oracle.New(), openDriver(t, filepath.Join(t.TempDir(), "s.db")))
+		drivertest.RunWalk(t, seed, 300, oracle.New(), openDriver(t, filepath.Join(t.TempDir(), "s.db")))
 	}
 }
 
