@@ -440,7 +440,8 @@ func testPurge(w *harness) {
 	wantSame(w.t, "purged", driver.PurgeResult{Done: true, Removed: 1, Loose: []scrollback.ArtifactID{alone.ID}}, p)
 	wantGone(w, lone)
 	w.wantFound([]string{"secret"})
-	wantSame(w.t, "refs", 0, len(refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{lone.ID}, Limit: 9})))
+	wantSame(w.t, "refs", 0, len(refsOf(w,
+		driver.RefQuery{Conversations: []scrollback.ConversationID{lone.ID}, Limit: 9})))
 	var rest []conversationState
 	for _, th := range before.Threads {
 		if th.Listed.ID != lone.ID {
@@ -559,7 +560,8 @@ func testPurgeChain(w *harness) {
 	low := w.addFork(mid, 3)
 	w.appendMessages(low.ID, 1)
 	wantSame(w.t, "top", driver.PurgeResult{Done: true, Removed: 1, Kept: 2}, purgeConversation(w, top.ID, 9))
-	wantSame(w.t, "mid", driver.PurgeResult{Done: true, Removed: 1, Kept: 1, Next: top.ID}, purgeConversation(w, mid.ID, 9))
+	wantSame(w.t, "mid", driver.PurgeResult{Done: true, Removed: 1, Kept: 1, Next: top.ID},
+		purgeConversation(w, mid.ID, 9))
 	CheckInvariants(w.t, w.Driver)
 	wantSame(w.t, "low", driver.PurgeResult{Done: true, Removed: 1, Next: mid.ID}, purgeConversation(w, low.ID, 9))
 	wantSame(w.t, "mid again", driver.PurgeResult{Done: true, Removed: 1, Next: top.ID}, purgeConversation(w, mid.ID, 9))

@@ -33,7 +33,7 @@ type claimsHarness struct {
 	t *testing.T
 }
 
-// newClaim is one of an owner on what is named conversation/work.
+// newClaim returns a claim of an owner on what is named conversation/work.
 func newClaim(what, owner string, at, until int64) driver.Claim {
 	of, work, _ := strings.Cut(what, "/")
 	return driver.Claim{Conversation: scrollback.ConversationID(of), Work: work, Owner: owner, Now: at, Until: until}
@@ -77,7 +77,7 @@ func testClaims(b *claimsHarness) {
 	b.wantClaim(false, mine)
 }
 
-// A claim ends by itself; whoever had it has lost it then, if somebody else took it. One of a
+// A claim expires by itself; its owner has lost it if somebody else took it. One of a
 // clock that was set back holds nothing.
 func testClaimsEnd(b *claimsHarness) {
 	b.wantClaim(true, newClaim("c/fold", "a", claimsNow, claimsNow+1000))

@@ -92,7 +92,7 @@ func testConcurrentConversations(w *harness) {
 	CheckInvariants(w.t, w.Driver)
 }
 
-// beginRequests is one call of Begin a worker, on one conversation.
+// beginRequests returns one call of Begin a worker, on one conversation.
 func beginRequests(w *harness, id scrollback.ConversationID, k scrollback.Idempotency) []driver.BeginRequest {
 	out := make([]driver.BeginRequest, workerCount)
 	for i := range out {
@@ -215,7 +215,8 @@ func textDraft(text string) scrollback.Draft {
 
 // saveDraft keeps a draft and renews the lease.
 func (w *harness) saveDraft(t scrollback.Turn, d scrollback.Draft) (bool, error) {
-	return w.Turns.SaveDraft(w.ctx, driver.SavedDraft{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: w.advanceClock() + leaseTime})
+	return w.Turns.SaveDraft(w.ctx,
+		driver.SavedDraft{Turn: t.ID, Owner: t.Owner, Draft: d, LeaseUntil: w.advanceClock() + leaseTime})
 }
 
 // testMeta: what is kept beside a turn's messages stays from save to save, also when its
@@ -274,7 +275,7 @@ func newSalvager(w *harness, want scrollback.TurnID, n int) func(scrollback.Turn
 	}
 }
 
-// addExpired is a turn with a draft, whose lease has ended.
+// addExpired returns a turn with a draft, whose lease has ended.
 func addExpired(w *harness) (scrollback.Conversation, scrollback.Turn) {
 	w.t.Helper()
 	c := w.addConversation()
@@ -321,7 +322,7 @@ func testLeaseTakenOver(w *harness) {
 	CheckInvariants(w.t, w.Driver)
 }
 
-// testTakeOver: a turn whose lease has ended is closed by whoever asks, once; any other turn
+// testTakeOver: a turn whose lease has ended is closed by the first caller that asks, once; any other turn
 // stays as it is.
 func testTakeOver(w *harness) {
 	c, old := addExpired(w)
@@ -394,7 +395,7 @@ func testLeaseAdmitRefuses(w *harness) {
 	w.finishTurn(old, scrollback.TurnComplete, w.makeEntry(scrollback.RoleAssistant, "after all"))
 }
 
-// testLeaseLost: whoever was taken over from writes nothing any more.
+// testLeaseLost: an owner whose turn was taken over can write nothing any more.
 func testLeaseLost(w *harness) {
 	c, old := addExpired(w)
 	w.beginTurn(c.ID)

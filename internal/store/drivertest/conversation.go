@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// fullConversation is a conversation with every field set.
+// fullConversation returns a conversation with every field set.
 func fullConversation(w *harness) (scrollback.Conversation, scrollback.Branch) {
 	c, b := newConversation(w)
 	c.Project = "a project"

@@ -4,10 +4,10 @@
 //   - [Run]: the suite, each test on its own driver
 //   - [RunReopen]: what a database on disk still knows after it was closed
 //   - [RunWalk]: one random list of operations on two drivers, compared throughout
-//   - [WantEqual]: whether a copy of a driver can be told from it
-//   - [CheckInvariants]: the invariants of the log, for whoever breaks things on purpose
+//   - [WantEqual]: whether two drivers hold the same
+//   - [CheckInvariants]: the invariants of the log, for tests that break things on purpose
 //
-// Words it adds: bench (a driver under test with a clock and a source of ids).
+// Words it adds: harness (a driver under test with a clock and a source of ids).
 //
 // Where the contract leaves a choice the suite leaves it too: rows are compared
 // with nil and empty lists alike, a closed turn without its owner and lease, and
@@ -159,7 +159,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	RunViews(t, open)
 }
 
-// ListMethods are those of the interfaces of a driver.
+// ListMethods returns the methods of the interfaces of a driver.
 func ListMethods() (out []string) {
 	of := reflect.TypeFor[driver.Driver]()
 	for i := range of.NumField() {
@@ -213,8 +213,9 @@ func addOneOfEach(w *harness) scrollback.Conversation {
 	e.Mentions = []scrollback.Artifact{w.makeArtifact("log", w.advanceClock())}
 	w.finishTurn(turn, scrollback.TurnOpen, e)
 	_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(),
-		State:   scrollback.TurnFailed,
-		Failure: &scrollback.Failure{Code: scrollback.Unavailable, Message: "gone"}, Window: newWindowMark("w"), Learn: learnLast,
+		State: scrollback.TurnFailed,
+		Failure: &scrollback.Failure{Code: scrollback.Unavailable,
+			Message: "gone"}, Window: newWindowMark("w"), Learn: learnLast,
 		Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: w.now, WindowTokens: 2,
 			Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}}})
 	w.wantOK(err)

@@ -24,7 +24,7 @@ type Faulty struct {
 	names sync.Map // of the methods that were called
 }
 
-// Wrap is d with its faults.
+// Wrap returns d with its faults.
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
 		Index: faultyIndex{d.Index, f}, Access: faultyAccess{d.Access, f}, Admin: faultyAdmin{d.Admin, f},
@@ -94,7 +94,7 @@ func callFaulty[T any](f *Faulty, op string, call func() (T, error)) (T, error) 
 	return none, scrollback.Errorf(scrollback.Unavailable, op, "a fault on purpose")
 }
 
-// callFaultyError is faulty for a call with nothing but an error to answer.
+// callFaultyError is callFaulty for a call that returns nothing but an error.
 func callFaultyError(f *Faulty, op string, call func() error) error {
 	_, err := callFaulty(f, op, func() (struct{}, error) { return struct{}{}, call() })
 	return err
@@ -135,7 +135,8 @@ func (f faultyLog) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head
 
 // PurgeConversation implements [driver.Log].
 func (f faultyLog) PurgeConversation(ctx context.Context, p driver.Purge) (driver.PurgeResult, error) {
-	return callFaulty(f.of, "PurgeConversation", func() (driver.PurgeResult, error) { return f.d.PurgeConversation(ctx, p) })
+	return callFaulty(f.of, "PurgeConversation",
+		func() (driver.PurgeResult, error) { return f.d.PurgeConversation(ctx, p) })
 }
 
 // ReadHead implements [driver.Log].
@@ -267,7 +268,8 @@ func (f faultyViews) ReadSegments(ctx context.Context, ids []scrollback.SegmentI
 // ListReceipts implements [driver.Views].
 func (f faultyViews) ListReceipts(ctx context.Context, id scrollback.ConversationID,
 	limit int) ([]scrollback.Receipt, error) {
-	return callFaulty(f.of, "ListReceipts", func() ([]scrollback.Receipt, error) { return f.d.ListReceipts(ctx, id, limit) })
+	return callFaulty(f.of, "ListReceipts",
+		func() ([]scrollback.Receipt, error) { return f.d.ListReceipts(ctx, id, limit) })
 }
 
 // PutArtifact implements [driver.Log].
@@ -279,7 +281,8 @@ func (f faultyLog) PutArtifact(ctx context.Context, a scrollback.Artifact,
 // FindSources implements [driver.Log].
 func (f faultyLog) FindSources(ctx context.Context, in []scrollback.ConversationID,
 	names []string) ([]driver.SourceVersion, error) {
-	return callFaulty(f.of, "FindSources", func() ([]driver.SourceVersion, error) { return f.d.FindSources(ctx, in, names) })
+	return callFaulty(f.of, "FindSources",
+		func() ([]driver.SourceVersion, error) { return f.d.FindSources(ctx, in, names) })
 }
 
 // ListRefs implements [driver.Log].
@@ -287,7 +290,7 @@ func (f faultyLog) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollbac
 	return callFaulty(f.of, "ListRefs", func() ([]scrollback.RefEntry, error) { return f.d.ListRefs(ctx, q) })
 }
 
-// faultsKept is faulty for what keeps an index up to date.
+// faultsKept is callFaulty for what keeps an index up to date.
 func faultsKept[T any](f *Faulty, op string, call func() (T, error)) (T, error) {
 	f.noteCall(op)
 	if !f.Index {
@@ -330,13 +333,15 @@ func (f faultyIndex) FindPostings(ctx context.Context, q driver.PostingQuery) ([
 // FindBranches implements [driver.Index].
 func (f faultyIndex) FindBranches(ctx context.Context,
 	q driver.IndexedBranchQuery) (map[int64]driver.IndexedBranch, error) {
-	return callFaulty(f.of, "FindBranches", func() (map[int64]driver.IndexedBranch, error) { return f.d.FindBranches(ctx, q) })
+	return callFaulty(f.of, "FindBranches",
+		func() (map[int64]driver.IndexedBranch, error) { return f.d.FindBranches(ctx, q) })
 }
 
 // ListBranchesOf implements [driver.Index].
 func (f faultyIndex) ListBranchesOf(ctx context.Context,
 	ids []scrollback.ConversationID) ([]driver.IndexedBranch, error) {
-	return callFaulty(f.of, "ListBranchesOf", func() ([]driver.IndexedBranch, error) { return f.d.ListBranchesOf(ctx, ids) })
+	return callFaulty(f.of, "ListBranchesOf",
+		func() ([]driver.IndexedBranch, error) { return f.d.ListBranchesOf(ctx, ids) })
 }
 
 // FindWorkedBranches implements [driver.Index].
@@ -357,7 +362,8 @@ func (f faultyIndex) ReadMarks(ctx context.Context, places []driver.Place) ([]dr
 
 // ReadMessagesAt implements [driver.Index].
 func (f faultyIndex) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
-	return callFaulty(f.of, "ReadMessagesAt", func() ([]scrollback.Message, error) { return f.d.ReadMessagesAt(ctx, places) })
+	return callFaulty(f.of, "ReadMessagesAt",
+		func() ([]scrollback.Message, error) { return f.d.ReadMessagesAt(ctx, places) })
 }
 
 // ListUsageDays implements [driver.Access].
@@ -482,7 +488,8 @@ func (f faultyAccess) ReadProject(ctx context.Context, name string) (scrollback.
 // PutProject implements [driver.Access].
 func (f faultyAccess) PutProject(ctx context.Context, name string, now int64,
 	edit func(*scrollback.Project) error) (scrollback.Project, error) {
-	return callFaulty(f.of, "PutProject", func() (scrollback.Project, error) { return f.d.PutProject(ctx, name, now, edit) })
+	return callFaulty(f.of, "PutProject",
+		func() (scrollback.Project, error) { return f.d.PutProject(ctx, name, now, edit) })
 }
 
 // DeleteProject implements [driver.Access].
@@ -502,7 +509,8 @@ func (f faultyLog) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scr
 
 // WasOriginPurged implements [driver.Log].
 func (f faultyLog) WasOriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
-	return callFaulty(f.of, "WasOriginPurged", func() (bool, error) { return f.d.WasOriginPurged(ctx, tool, id, projects) })
+	return callFaulty(f.of, "WasOriginPurged",
+		func() (bool, error) { return f.d.WasOriginPurged(ctx, tool, id, projects) })
 }
 
 // ListChanges implements [driver.Log].

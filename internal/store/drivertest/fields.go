@@ -74,7 +74,7 @@ func (f *fieldFiller) fillValue(v reflect.Value) {
 	}
 }
 
-// fillNew is a T of which every field is set.
+// fillNew returns a T of which every field is set.
 func fillNew[T any](f *fieldFiller) T {
 	var v T
 	f.fillValue(reflect.ValueOf(&v).Elem())
@@ -328,12 +328,13 @@ func testFieldsOfViews(w *harness) {
 	}
 	before := fillNew[scrollback.View](f)
 	inOrder(&before)
-	w.wantOK(w.Admin.Repair(w.ctx, driver.Repair{View: &driver.ViewRepair{Branch: c.Branch, IfViewVersion: 1, View: before},
-		Now: w.advanceClock()}))
+	w.wantOK(w.Admin.Repair(w.ctx,
+		driver.Repair{View: &driver.ViewRepair{Branch: c.Branch, IfViewVersion: 1, View: before},
+			Now: w.advanceClock()}))
 	wantSame(w.t, "a view with what is left out", before, w.readHead(c.ID).Branch.View)
 }
 
-// storedJSON is a value as its JSON keeps it: some figures are made when it is shown.
+// storedJSON returns a value as its JSON keeps it: some figures are made when it is shown.
 func storedJSON[T any](w *harness, v T) (out T) {
 	text, err := json.Marshal(v)
 	w.wantOK(err)

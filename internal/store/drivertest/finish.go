@@ -204,7 +204,8 @@ func testAppendIfHead(w *harness) {
 // comes first; not so where the head is another than the caller saw.
 func testAppendTakesOver(w *harness) {
 	c, old := addExpired(w)
-	salvaged := []driver.Entry{w.makeEntry(scrollback.RoleAssistant, "salvaged"), w.makeEntry(scrollback.RoleTool, "salvaged")}
+	salvaged := []driver.Entry{w.makeEntry(scrollback.RoleAssistant, "salvaged"),
+		w.makeEntry(scrollback.RoleTool, "salvaged")}
 	mine := w.makeEntry(scrollback.RoleUser, "mine")
 	try := func(ifHead int64) (driver.AppendResult, error) {
 		return w.tryAppend(c.ID, func(a *driver.Append) {
@@ -249,8 +250,9 @@ func testTroubled(w *harness) {
 	c := w.addConversation()
 	end := func(state scrollback.TurnState, reason string, entries ...driver.Entry) scrollback.TurnID {
 		turn := w.beginTurn(c.ID).Turn
-		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(), State: state,
-			FinishReason: reason, Entries: entries})
+		_, err := w.Turns.FinishStep(w.ctx,
+			driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(), State: state,
+				FinishReason: reason, Entries: entries})
 		w.wantOK(err)
 		return turn.ID
 	}
@@ -307,7 +309,7 @@ func testTroubled(w *harness) {
 	reads("no such branch", all("x"))
 }
 
-// learnLast is a factor that is the last report, so that a test can see each.
+// learnLast returns a factor that is the last report, so that a test can see each.
 func learnLast(_ float64, r scrollback.UsageRecord) float64 {
 	return float64(r.InputTokens) / float64(r.WindowTokens)
 }
@@ -381,7 +383,8 @@ func testBooksInBounds(w *harness) {
 	day := scrollback.DayOf(w.now)
 	got, err := w.Access.ListUsageDays(w.ctx, day, day)
 	w.wantOK(err)
-	wantSame(w.t, "the day", []scrollback.UsageDay{{Usage: most, Day: day, Model: "a/x", Project: c.Project, Calls: 2}}, got)
+	wantSame(w.t, "the day", []scrollback.UsageDay{{Usage: most, Day: day, Model: "a/x", Project: c.Project,
+		Calls: 2}}, got)
 }
 
 // finishWithReport makes a Finish with one report of model a/x for an open turn.

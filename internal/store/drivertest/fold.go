@@ -49,7 +49,8 @@ func (w *harness) commitFold(c scrollback.Conversation, first, last int64) drive
 func retryAt(w *harness, c scrollback.Conversation, tokens int64) driver.FoldCommit {
 	w.t.Helper()
 	b := w.readHead(c.ID).Branch
-	cm := driver.FoldCommit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, View: b.View, Now: w.advanceClock(),
+	cm := driver.FoldCommit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion, View: b.View,
+		Now:     w.advanceClock(),
 		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated, TokensBefore: tokens, CreatedAt: w.now}}
 	cm.View.RetryAt = tokens
 	w.wantOK(w.Views.CommitFold(w.ctx, cm))

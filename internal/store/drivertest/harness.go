@@ -19,7 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// leaseTime is how long the bench's turns hold, in ms. It is odd and the clock is
+// leaseTime is how long the lease of a test's turn lasts, in ms. It is odd and the clock is
 // even, so that no lease ends just when somebody looks.
 const leaseTime = 15001
 
@@ -94,7 +94,7 @@ func wantSame(t testing.TB, what string, want, got any) {
 	}
 }
 
-// describeDifference is how two rows differ, or empty.
+// describeDifference returns how two rows differ, or empty.
 func describeDifference(a, b any) string {
 	if reflect.DeepEqual(a, b) { // far cheaper, and nearly always so
 		return ""
@@ -102,7 +102,7 @@ func describeDifference(a, b any) string {
 	return gocmp.Diff(a, b, cmpopts.EquateEmpty())
 }
 
-// newConversation is a conversation and its first branch, not created yet.
+// newConversation returns a conversation and its first branch, not created yet.
 func newConversation(w *harness) (scrollback.Conversation, scrollback.Branch) {
 	now := w.advanceClock()
 	b := scrollback.Branch{ID: scrollback.BranchID(w.newID("branch"))}
@@ -149,7 +149,7 @@ func (w *harness) addFork(parent scrollback.Conversation, at int64) scrollback.C
 	return c
 }
 
-// forkPoint is message 5 of a conversation to fork, made once.
+// forkPoint returns message 5 of a conversation to fork, made once.
 func forkPoint(w *harness) scrollback.Message {
 	w.t.Helper()
 	if w.parent.ID == "" {
@@ -163,7 +163,7 @@ func (w *harness) undoFold(id scrollback.BranchID) (scrollback.Receipt, error) {
 	return w.Views.UndoFold(w.ctx, driver.FoldUndo{Branch: id, Now: w.advanceClock()})
 }
 
-// makeEntry is a message with these terms and its own weight.
+// makeEntry returns a message with these terms and its own weight.
 func (w *harness) makeEntry(role scrollback.Role, terms string) driver.Entry {
 	id := scrollback.MessageID(w.newID("message"))
 	n := int64(w.n)
@@ -203,7 +203,8 @@ func (w *harness) tryBegin(id scrollback.ConversationID, edit func(*driver.Begin
 }
 
 // finishTurn moves a turn on.
-func (w *harness) finishTurn(turn scrollback.Turn, state scrollback.TurnState, entries ...driver.Entry) driver.AppendResult {
+func (w *harness) finishTurn(turn scrollback.Turn, state scrollback.TurnState,
+	entries ...driver.Entry) driver.AppendResult {
 	w.t.Helper()
 	now := w.advanceClock()
 	got, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: now,
@@ -254,7 +255,7 @@ func (w *harness) readTurn(id scrollback.TurnID) scrollback.Turn {
 	return withoutLease(got)
 }
 
-// withoutLease is a turn without what means nothing once it has ended.
+// withoutLease returns a turn without the fields that mean nothing once it has ended.
 func withoutLease(t scrollback.Turn) scrollback.Turn {
 	if t.State != scrollback.TurnOpen {
 		t.Owner = ""

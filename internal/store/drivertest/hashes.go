@@ -42,7 +42,7 @@ func RunHashes(t *testing.T, open func(t *testing.T) Old) {
 }
 
 const (
-	ownMessages = 41 // messages of the bench
+	ownMessages = 41 // messages of the test's own
 	fillLimit   = 5  // of a step
 	hashesMost  = 60 // steps that making all hashes may take: it also looks at each conversation and branch
 )
@@ -66,7 +66,7 @@ func (w *hashesHarness) newID() string {
 	return fmt.Sprintf("%08x-0000-7000-8000-000000000000", w.n)
 }
 
-// addConversation is a conversation with some messages, behind a message of another, if there is one.
+// addConversation returns a conversation with some messages, behind a message of another, if there is one.
 func (w *hashesHarness) addConversation(messages int, of *scrollback.Conversation, seq int64) scrollback.Conversation {
 	w.t.Helper()
 	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID()), Project: "p", Version: 1, CreatedAt: 1,
@@ -112,7 +112,7 @@ func (w *hashesHarness) addUnhashed() {
 	}
 }
 
-// countUnhashed is how many messages have no hash, as the doctor counts them; each has the one that it
+// countUnhashed returns how many messages have no hash, as the doctor counts them; each has the one that it
 // should have, or none.
 func (w *hashesHarness) countUnhashed() (n int64) {
 	w.t.Helper()

@@ -98,7 +98,7 @@ func (w *indexHarness) newID(kind string) string {
 	return fmt.Sprintf("%08x-%s", w.n, kind)
 }
 
-// randomBelow is a number under n, the same in every run.
+// randomBelow returns a number under n, the same in every run.
 func (w *indexHarness) randomBelow(n int) int {
 	w.random = w.random*6364136223846793005 + 1442695040888963407
 	return int(w.random>>33) % n
@@ -161,7 +161,7 @@ func (w *indexHarness) addFork(parent scrollback.Conversation, at scrollback.Mes
 			Sum: at.Sum})
 }
 
-// makeEntry is a message with a text.
+// makeEntry returns a message with a text.
 func (w *indexHarness) makeEntry(role scrollback.Role, text string) driver.Entry {
 	id := scrollback.MessageID(w.newID("message"))
 	return driver.Entry{Message: scrollback.Message{ID: id, Role: role,
@@ -177,7 +177,8 @@ func (w *indexHarness) appendMessages(id scrollback.ConversationID, texts ...str
 	for i, text := range texts {
 		entries = append(entries, w.makeEntry([]scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2], text))
 	}
-	got, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: entries})
+	got, err := w.Log.AppendEntries(w.ctx,
+		driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: entries})
 	w.wantOK(err)
 	return got.Messages
 }
@@ -187,7 +188,7 @@ var indexVocabulary = []string{"red", "redder", "re", "blue", "blueish", "and", 
 	"据库", "库", "库房",
 	"端口", "口", "ｅ", "z", "zz", "zebra"}
 
-// randomTexts are n texts of a few words each.
+// randomTexts returns n texts of a few words each.
 func (w *indexHarness) randomTexts(n int) []string {
 	out := make([]string, n)
 	for i := range out {
@@ -207,7 +208,7 @@ func (w *indexHarness) readState() driver.IndexState {
 	return s
 }
 
-// makeDocument is what an index holds of a message.
+// makeDocument returns what an index holds of a message.
 func makeDocument(m driver.NumberedMessage) driver.Document {
 	terms := strings.Fields(textOf(m.Message))
 	return driver.Document{Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(terms)},
@@ -232,7 +233,7 @@ func (w *indexHarness) readUnindexed(limit int) (driver.IndexState, []driver.Num
 	return s, got
 }
 
-// catchUp puts what is behind the index: at most so many messages, 0 for all.
+// catchUp puts what is behind the index: at most limit messages, 0 for all.
 func (w *indexHarness) catchUp(limit int) {
 	w.t.Helper()
 	if w.readState().Cut != cutName {
@@ -285,7 +286,7 @@ func (w *indexHarness) findPostings(q driver.PostingQuery) []driver.Postings {
 	return got
 }
 
-// expectedPlaces are those that the index has to have, ascending.
+// expectedPlaces returns the places that the index has to have, ascending.
 func (w *indexHarness) expectedPlaces() []driver.Place {
 	var out []driver.Place
 	for p := range w.expected {
@@ -295,7 +296,7 @@ func (w *indexHarness) expectedPlaces() []driver.Place {
 	return out
 }
 
-// expectedPostings is what a query has to find.
+// expectedPostings returns what a query has to find.
 func (w *indexHarness) expectedPostings(q driver.PostingQuery) []driver.Postings {
 	out := make([]driver.Postings, len(q.Terms))
 	for _, p := range w.expectedPlaces() {

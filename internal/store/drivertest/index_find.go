@@ -30,7 +30,8 @@ func testPostings(w *indexHarness) {
 	got := w.findPostings(driver.PostingQuery{Terms: []string{"red"}})[0]
 	w.wantSame("counts", []uint8{2}, got.Counts)
 	w.addIndexed(strings.TrimSpace(strings.Repeat("many ", 300)), strings.TrimSpace(strings.Repeat("many ", 255)), "many")
-	w.wantSame("counts of many", []uint8{255, 255, 1}, w.findPostings(driver.PostingQuery{Terms: []string{"many"}})[0].Counts)
+	w.wantSame("counts of many", []uint8{255, 255, 1},
+		w.findPostings(driver.PostingQuery{Terms: []string{"many"}})[0].Counts)
 }
 
 // testPrefixes: a term with a star is every term that begins so; one with several of them
@@ -129,7 +130,8 @@ func testAgree(w *indexHarness) {
 		}
 		q := driver.PostingQuery{Most: w.randomBelow(3) * 20}
 		for range 1 + w.randomBelow(4) {
-			q.Terms = append(q.Terms, indexVocabulary[w.randomBelow(len(indexVocabulary))]+[]string{"", "", "*"}[w.randomBelow(3)])
+			q.Terms = append(q.Terms, indexVocabulary[w.randomBelow(len(indexVocabulary))]+[]string{"", "",
+				"*"}[w.randomBelow(3)])
 		}
 		if w.randomBelow(3) == 0 {
 			q.Role = scrollback.RoleUser
@@ -179,7 +181,8 @@ func testLines(w *indexHarness) {
 	find(driver.IndexedBranchQuery{Numbers: all, Projects: []string{"two", "none"}}, nb)
 	find(driver.IndexedBranchQuery{Numbers: all, Projects: []string{}})
 	patch := func(id scrollback.ConversationID, edit func(*scrollback.Conversation)) {
-		_, err := w.Log.PatchConversation(w.ctx, id, w.advanceClock(), func(c *scrollback.Conversation) error { edit(c); return nil })
+		_, err := w.Log.PatchConversation(w.ctx, id, w.advanceClock(),
+			func(c *scrollback.Conversation) error { edit(c); return nil })
 		w.wantOK(err)
 	}
 	patch(a.ID, func(c *scrollback.Conversation) { c.DeletedAt = w.now })

@@ -29,7 +29,7 @@ func (w *indexHarness) forgetFrom(n, from int64) {
 	}
 }
 
-// wantLocated wants just so many of the places that a term is found at to have a message.
+// wantLocated wants exactly that number of a term's places to have a message.
 func (w *indexHarness) wantLocated(term string, want int) {
 	w.t.Helper()
 	got, err := w.Index.ReadMessagesAt(w.ctx, w.findPostings(driver.PostingQuery{Terms: []string{term}})[0].Places)

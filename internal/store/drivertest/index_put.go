@@ -67,7 +67,7 @@ func testBehind(w *indexHarness) {
 	w.wantSame("many bytes", len(all), read(driver.UnindexedQuery{Limit: 1000, Bytes: 1 << 30}))
 }
 
-// branchNumber is that of a branch.
+// branchNumber returns the number of a branch.
 func (w *indexHarness) branchNumber(id scrollback.BranchID) int64 {
 	w.t.Helper()
 	b, err := w.Log.FindBranch(w.ctx, id)

@@ -109,7 +109,7 @@ func testWorked(w *indexHarness) {
 	w.wantSame("of all of a disk", 1, len(all))
 }
 
-// messageAt is a message of a conversation's first branch.
+// messageAt returns a message of a conversation's first branch.
 func messageAt(w *indexHarness, c scrollback.Conversation, seq int64) scrollback.Message {
 	w.t.Helper()
 	ms, err := w.Log.ReadMessages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: seq, To: seq})

@@ -41,7 +41,7 @@ type keysHarness struct {
 	d *driver.Driver
 }
 
-// hashSecret is the hash of a secret.
+// hashSecret returns the hash of a secret.
 func hashSecret(secret string) driver.SecretHash { return sha256.Sum256([]byte(secret)) }
 
 // addKey stores a key that has its name as its id and its secret.
@@ -62,7 +62,8 @@ func (b *keysHarness) tryAddKey(name string, edits ...func(*scrollback.Key)) (sc
 
 func (b *keysHarness) signIn(of scrollback.KeyID, cookie string, at, ends int64) {
 	b.Helper()
-	b.wantOK(b.SignIn(b.Context(), driver.NewSignIn{Hash: hashSecret(cookie), Key: of, Now: at, Ends: ends, Most: maxKeys}))
+	b.wantOK(b.SignIn(b.Context(),
+		driver.NewSignIn{Hash: hashSecret(cookie), Key: of, Now: at, Ends: ends, Most: maxKeys}))
 }
 
 func (b *keysHarness) wantOK(err error) {

@@ -77,7 +77,8 @@ func limitsSame(t *testing.T, what string, want, got any) {
 func (w *limitsHarness) addConversation(project string) scrollback.Conversation {
 	w.t.Helper()
 	b := scrollback.Branch{ID: scrollback.BranchID(w.newID("branch"))}
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID("conversation")), Project: project, Model: "offline",
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID("conversation")), Project: project,
+		Model:   "offline",
 		Policy:  "auto",
 		Version: 1, Branch: b.ID, CreatedAt: w.advanceClock(), UpdatedAt: w.now, Meta: json.RawMessage(`{}`)}
 	b.Conversation = c.ID
@@ -240,7 +241,7 @@ func testMadeBy(w *limitsHarness) {
 	}
 }
 
-// testConcurrentTallies: whoever counts at the same time, no more than may begin.
+// testConcurrentTallies: when several count at the same time, no more begin than are allowed.
 func testConcurrentTallies(w *limitsHarness) {
 	const most = 5
 	t := driver.Tally{Actor: "a", Until: 1000, Most: most}
@@ -274,7 +275,8 @@ func testKeyLimits(w *limitsHarness) {
 		w.wantOK(w.Access.SetKeyLimits(w.ctx, "k", l))
 		holds(l)
 	}
-	w.wantOK(w.Access.SetKeyLimits(w.ctx, "other", scrollback.KeyLimits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}))
+	w.wantOK(w.Access.SetKeyLimits(w.ctx, "other",
+		scrollback.KeyLimits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}))
 	holds(scrollback.KeyLimits{})
 }
 

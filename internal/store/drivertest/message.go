@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// fullEntry is an entry with every field set and every kind of part. Its payloads
+// fullEntry returns an entry with every field set and every kind of part. Its payloads
 // hold what JSON encoders like to rewrite.
 func fullEntry(w *harness) driver.Entry {
 	raw := json.RawMessage(`{"z":"<&> \u00e9 é","a":[1.50,1e3,12345678901234567890]}`)
@@ -299,7 +299,8 @@ func testMessageIDs(w *harness) {
 	w.wantOK(err)
 	twice := []driver.Entry{w.makeEntry(scrollback.RoleUser, "kept away"), taken}
 	for _, id := range []scrollback.ConversationID{c.ID, other.ID} {
-		_, err = w.Log.AppendEntries(w.ctx, driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: twice})
+		_, err = w.Log.AppendEntries(w.ctx,
+			driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: twice})
 		w.wantCode(err, scrollback.Conflict)
 		_, err = w.tryBegin(id, nil, twice...)
 		w.wantCode(err, scrollback.Conflict)

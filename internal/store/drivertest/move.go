@@ -23,7 +23,8 @@ func madeElsewhere(w *harness) foreignHistory {
 	c.Title = "from afar"
 	c.UpdatedAt = 77
 	c.PinnedSeqs = []int64{2}
-	f := foreignHistory{Conversation: c, first: driver.AdoptedBranch{Branch: b}, artifact: w.makeArtifact("afar", w.advanceClock())}
+	f := foreignHistory{Conversation: c, first: driver.AdoptedBranch{Branch: b},
+		artifact: w.makeArtifact("afar", w.advanceClock())}
 	f.first.UpdatedAt = 70
 	for i := range 4 {
 		f.first.Entries = append(f.first.Entries, w.makeEntry(scrollback.RoleUser, fmt.Sprint("afar word", i)))
@@ -48,7 +49,7 @@ func adoptHistory(w *harness, a driver.Adoption) error {
 	return w.Log.AdoptHistory(w.ctx, a)
 }
 
-// viewRepair is what the first branch shows at last: two messages folded, one of them
+// viewRepair returns what the first branch shows at last: two messages folded, one of them
 // carried.
 func (f foreignHistory) viewRepair(version int64) []driver.ViewRepair {
 	return []driver.ViewRepair{{Branch: f.first.ID, IfViewVersion: version,
@@ -307,7 +308,8 @@ func testAdoptInheritsMore(w *harness) {
 	fork := madeElsewhere(w)
 	fork.first.Entries = fork.first.Entries[:2]
 	fork.second = driver.AdoptedBranch{}
-	w.wantOK(adoptHistory(w, driver.Adoption{Conversation: fork.Conversation, Branches: []driver.AdoptedBranch{fork.first}}))
+	w.wantOK(adoptHistory(w, driver.Adoption{Conversation: fork.Conversation,
+		Branches: []driver.AdoptedBranch{fork.first}}))
 	heir, b := newConversation(w)
 	heir.Ancestors = []scrollback.ConversationID{fork.ID}
 	leaves := driver.AdoptedBranch{Branch: b, IfHead: 2, Entries: []driver.Entry{w.makeEntry(scrollback.RoleUser, "heir")}}
@@ -316,7 +318,8 @@ func testAdoptInheritsMore(w *harness) {
 	w.wantOK(adoptHistory(w, driver.Adoption{Conversation: heir, Branches: []driver.AdoptedBranch{leaves}, Current: b.ID}))
 	CheckInvariants(w.t, w.Driver)
 
-	w.wantOK(adoptHistory(w, driver.Adoption{Conversation: parent.Conversation, Branches: []driver.AdoptedBranch{parent.first}}))
+	w.wantOK(adoptHistory(w, driver.Adoption{Conversation: parent.Conversation,
+		Branches: []driver.AdoptedBranch{parent.first}}))
 	fork.Ancestors = []scrollback.ConversationID{parent.ID}
 	other := driver.AdoptedBranch{IfHead: 2, Entries: []driver.Entry{w.makeEntry(scrollback.RoleUser, "of the fork")}}
 	other.ID = scrollback.BranchID(w.newID("branch"))

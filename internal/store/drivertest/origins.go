@@ -86,7 +86,7 @@ func (w *originsHarness) listOrigins(q driver.OriginQuery) []scrollback.Origin {
 	return out
 }
 
-// originsFull is an origin with something in each field.
+// originsFull returns an origin with something in each field.
 func originsFull(of scrollback.ConversationID) scrollback.Origin {
 	return scrollback.Origin{Tool: "a-tool", ID: "its \"id\" 会话", Conversation: of, Root: "first", Folder: "/home/me/work",
 		GitBranch: "feature/x",
@@ -134,8 +134,10 @@ func testPutRefused(w *originsHarness) {
 func testOriginsList(w *originsHarness) {
 	a := w.addConversation("p")
 	b := w.addConversation("q")
-	one := w.putOrigin(scrollback.Origin{Tool: "x", ID: "2", Conversation: a, Root: "r", Place: "/x", Name: "n", Folder: "/f"})
-	two := w.putOrigin(scrollback.Origin{Tool: "x", ID: "2", Conversation: b, Root: "r", Place: "/y", Name: "n", Folder: "/g"})
+	one := w.putOrigin(scrollback.Origin{Tool: "x", ID: "2", Conversation: a, Root: "r", Place: "/x", Name: "n",
+		Folder: "/f"})
+	two := w.putOrigin(scrollback.Origin{Tool: "x", ID: "2", Conversation: b, Root: "r", Place: "/y", Name: "n",
+		Folder: "/g"})
 	three := w.putOrigin(scrollback.Origin{Tool: "x", ID: "10", Conversation: b, Root: "s", Place: "/x", Name: "m",
 		Folder: "/f"})
 	four := w.putOrigin(scrollback.Origin{Tool: "w", ID: "2", Conversation: a, Root: "r", Place: "/x", Name: "n"})

@@ -100,7 +100,7 @@ func storedProject(p *scrollback.Project) error {
 	return nil
 }
 
-// readProject is what a driver returns of a project.
+// readProject returns what a driver returns of a project.
 func (w *projectsHarness) readProject(name string) scrollback.Project {
 	w.t.Helper()
 	p, err := w.Access.ReadProject(w.ctx, name)
@@ -218,7 +218,7 @@ func testConcurrentProject(w *projectsHarness) {
 	}
 }
 
-// titleUsage is a call that a title cost.
+// titleUsage returns a call that a title cost.
 func titleUsage(c scrollback.Conversation, at int64) []scrollback.UsageRecord {
 	return []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Purpose: "title", At: at,
 		Usage: scrollback.Usage{InputTokens: 7, OutputTokens: 2, TotalTokens: 9}}}
@@ -232,16 +232,18 @@ func testEntitle(w *projectsHarness) {
 	})
 	w.addConversation(func(*scrollback.Conversation) {})
 	before := w.readHead(c.ID)
-	ok, err := w.Log.ChangeTitle(w.ctx, driver.TitleChange{Conversation: c.ID, Now: w.advanceClock(), From: scrollback.TitlePrompt,
-		To: scrollback.TitleAsked})
+	ok, err := w.Log.ChangeTitle(w.ctx,
+		driver.TitleChange{Conversation: c.ID, Now: w.advanceClock(), From: scrollback.TitlePrompt,
+			To: scrollback.TitleAsked})
 	w.wantOK(err)
 	before.TitleBy = scrollback.TitleAsked
 	if projectsSame(w.t, "claimed", before, w.readHead(c.ID)); !ok {
 		w.t.Fatal("not claimed")
 	}
-	ok, err = w.Log.ChangeTitle(w.ctx, driver.TitleChange{Conversation: c.ID, Now: w.advanceClock(), From: scrollback.TitleAsked,
-		To:    scrollback.TitleModel,
-		Title: "Tides 潮汐", Usage: titleUsage(c, w.now)})
+	ok, err = w.Log.ChangeTitle(w.ctx,
+		driver.TitleChange{Conversation: c.ID, Now: w.advanceClock(), From: scrollback.TitleAsked,
+			To:    scrollback.TitleModel,
+			Title: "Tides 潮汐", Usage: titleUsage(c, w.now)})
 	w.wantOK(err)
 	before.TitleBy = scrollback.TitleModel
 	before.Title = "Tides 潮汐"
@@ -262,7 +264,8 @@ func testEntitle(w *projectsHarness) {
 // testEntitleTooLate: a title that somebody gave meanwhile stays, and so does one in the
 // trash; what the call cost is in the books.
 func testEntitleTooLate(w *projectsHarness) {
-	late := driver.TitleChange{Now: w.advanceClock(), From: scrollback.TitleAsked, To: scrollback.TitleModel, Title: "late"}
+	late := driver.TitleChange{Now: w.advanceClock(), From: scrollback.TitleAsked, To: scrollback.TitleModel,
+		Title: "late"}
 	given := w.addConversation(func(c *scrollback.Conversation) { c.Title = "given" })
 	gone := w.addConversation(func(c *scrollback.Conversation) {
 		c.Title = "gone"

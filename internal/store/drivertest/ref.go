@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// makeArtifact is the record of some bytes, named after them.
+// makeArtifact returns the record of some bytes, named after them.
 func (w *harness) makeArtifact(name string, at int64) scrollback.Artifact {
 	return scrollback.Artifact{ID: artifactID(name), MediaType: "text/x-" + name, Name: name,
 		Size: int64(len(name)), CreatedAt: at}
@@ -59,7 +59,8 @@ func testRefEntries(w *harness) {
 	}}
 	ids := []scrollback.ConversationID{c.ID}
 	wantSame(w.t, "all", want, refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
-	wantSame(w.t, "history", want[:1], refsOf(w, driver.RefQuery{Conversations: ids, Kind: scrollback.RefHistory, Limit: 9}))
+	wantSame(w.t, "history", want[:1],
+		refsOf(w, driver.RefQuery{Conversations: ids, Kind: scrollback.RefHistory, Limit: 9}))
 	wantSame(w.t, "artifacts", want[1:], refsOf(w,
 		driver.RefQuery{Conversations: ids, Kind: scrollback.RefArtifact, Limit: 9}))
 	for i, e := range want {
@@ -129,7 +130,7 @@ func testRefScope(w *harness) {
 	}
 }
 
-// testArtifacts: one that is known stays as first recorded, whoever mentions it;
+// testArtifacts: one that is known stays as first recorded, no matter who mentions it;
 // without a conversation nothing is mentioned.
 func testArtifacts(w *harness) {
 	a := w.addConversation()
@@ -151,7 +152,8 @@ func testArtifacts(w *harness) {
 			SHA256: string(first.ID), CreatedAt: at}}
 	}
 	ids := []scrollback.ConversationID{a.ID}
-	wantSame(w.t, "mentioned", entry(a, "other", later.CreatedAt), refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
+	wantSame(w.t, "mentioned", entry(a, "other", later.CreatedAt),
+		refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
 	again := later
 	again.Name = "third"
 	again.CreatedAt = w.advanceClock()
@@ -160,7 +162,8 @@ func testArtifacts(w *harness) {
 		refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
 	w.wantOK(w.Log.PutArtifact(w.ctx, again, b.ID))
 	ids[0] = b.ID
-	wantSame(w.t, "by another", entry(b, "third", again.CreatedAt), refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
+	wantSame(w.t, "by another", entry(b, "third", again.CreatedAt),
+		refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
 }
 
 // testMentions: what an entry mentions is recorded with it, on every way in.
@@ -202,7 +205,7 @@ func testMentions(w *harness) {
 // sourceNames are those of all sources in tests.
 var sourceNames = []string{"notes/a.md", "计划.md"}
 
-// randomSources are some that a message of a walk has.
+// randomSources returns some sources of a message.
 func (w *randomWalk) randomSources() (out []driver.SourceVersion) {
 	for _, name := range sourceNames {
 		if w.chance(8) {

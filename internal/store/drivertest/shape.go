@@ -37,7 +37,7 @@ func (w *shapeHarness) newID() string {
 	return fmt.Sprintf("%08x-0000-7000-8000-000000000000", w.n)
 }
 
-// addConversation is a conversation with its first branch; behind a message of another, if there is one.
+// addConversation returns a conversation with its first branch; behind a message of another, if there is one.
 func (w *shapeHarness) addConversation(of *scrollback.Conversation, seq int64) scrollback.Conversation {
 	w.t.Helper()
 	w.now += 10

@@ -14,8 +14,9 @@ import (
 
 // RunSources runs the suite. Each call of open returns an empty driver.
 func RunSources(t *testing.T, open func(t *testing.T) *driver.Driver) {
-	for name, test := range map[string]func(*sourcesHarness){"SourcesWritten": testWritten, "SourcesConflict": testConflict,
-		"SourcesForked": testForked, "SourcesAdopted": testAdopted, "SourcesPurged": testSourcesPurged} {
+	for name, test := range map[string]func(*sourcesHarness){"SourcesWritten": testWritten,
+		"SourcesConflict": testConflict,
+		"SourcesForked":   testForked, "SourcesAdopted": testAdopted, "SourcesPurged": testSourcesPurged} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
@@ -63,9 +64,10 @@ func (w *sourcesHarness) wantCode(err error, want scrollback.Code) {
 	}
 }
 
-// newConversation is a conversation that is not there yet, with its first branch.
+// newConversation returns a conversation that is not there yet, with its first branch.
 func (w *sourcesHarness) newConversation() (scrollback.Conversation, scrollback.Branch) {
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID()), Project: "p", Version: 1, CreatedAt: w.advanceClock(),
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID()), Project: "p", Version: 1,
+		CreatedAt: w.advanceClock(),
 		UpdatedAt: w.now}
 	b := scrollback.Branch{ID: scrollback.BranchID(w.newID()), Conversation: c.ID, UpdatedAt: w.now}
 	c.Branch = b.ID
@@ -80,7 +82,7 @@ func (w *sourcesHarness) addConversation() scrollback.Conversation {
 	return c
 }
 
-// addFork is a conversation that continues another behind one of its own messages.
+// addFork returns a conversation that continues another behind one of its own messages.
 func (w *sourcesHarness) addFork(of scrollback.Conversation, seq int64) scrollback.Conversation {
 	w.t.Helper()
 	c, b := w.newConversation()
@@ -95,17 +97,19 @@ func (w *sourcesHarness) addFork(of scrollback.Conversation, seq int64) scrollba
 	return c
 }
 
-// entryWithSource is a message with a version of a source.
+// entryWithSource returns a message with a version of a source.
 func (w *sourcesHarness) entryWithSource(name string, version int) driver.Entry {
 	return driver.Entry{Sources: []driver.SourceVersion{{Name: name, Version: version,
 		SHA256: fmt.Sprint("sha ", version)}},
-		Message: scrollback.Message{ID: scrollback.MessageID(w.newID()), Role: scrollback.RoleUser, Parts: scrollback.Say(name),
+		Message: scrollback.Message{ID: scrollback.MessageID(w.newID()), Role: scrollback.RoleUser,
+			Parts:  scrollback.Say(name),
 			Status: scrollback.StatusComplete, CreatedAt: w.advanceClock()}}
 }
 
 func (w *sourcesHarness) appendEntries(id scrollback.ConversationID, entries ...driver.Entry) {
 	w.t.Helper()
-	_, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: entries})
+	_, err := w.Log.AppendEntries(w.ctx,
+		driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: entries})
 	w.wantOK(err)
 }
 
@@ -134,7 +138,7 @@ func (w *sourcesHarness) wantSources(in []scrollback.ConversationID, want ...dri
 	}
 }
 
-// keptSource is a source as it is kept.
+// keptSource returns a source as it is kept.
 func keptSource(name string, version int, b scrollback.BranchID, seq int64) driver.SourceVersion {
 	return driver.SourceVersion{Name: name, Version: version, SHA256: fmt.Sprint("sha ", version), Branch: b, Seq: seq}
 }

@@ -145,7 +145,8 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th c
 		}
 		th.Verified = append(th.Verified, v)
 	}
-	if th.Messages, err = d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: maxPages}); err != nil {
+	if th.Messages, err = d.Log.ReadMessages(ctx,
+		driver.MessageQuery{Branch: c.Branch, From: 1, To: maxPages}); err != nil {
 		return th, err
 	}
 	if th.Refs, err = d.Log.ListRefs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID},
@@ -417,7 +418,8 @@ func testMendLease(w *harness) {
 	if len(all) != 2 || all[1].Role != scrollback.RoleAssistant {
 		w.t.Fatalf("the log afterwards: %+v", all)
 	}
-	if got := w.readTurn(old.ID); got.State != scrollback.TurnInterrupted || got.Reply != all[1].ID || got.EndedAt != m.Now {
+	if got := w.readTurn(old.ID); got.State != scrollback.TurnInterrupted || got.Reply != all[1].ID ||
+		got.EndedAt != m.Now {
 		w.t.Errorf("the turn afterwards: %+v", got)
 	}
 	w.wantUnchanged(func() { w.wantOK(w.Admin.Repair(w.ctx, m)) })

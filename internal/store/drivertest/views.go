@@ -78,7 +78,8 @@ func (w *viewsHarness) readHead(c scrollback.Conversation) driver.Head {
 
 func (w *viewsHarness) addConversation() scrollback.Conversation {
 	w.t.Helper()
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID()), Project: "p", Version: 1, CreatedAt: w.advanceClock(),
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID()), Project: "p", Version: 1,
+		CreatedAt: w.advanceClock(),
 		UpdatedAt: w.now}
 	b := scrollback.Branch{ID: scrollback.BranchID(w.newID()), Conversation: c.ID, UpdatedAt: w.now}
 	c.Branch = b.ID
@@ -87,7 +88,7 @@ func (w *viewsHarness) addConversation() scrollback.Conversation {
 	return c
 }
 
-// beginTurn begins a turn with so many messages.
+// beginTurn begins a turn with that number of messages.
 func (w *viewsHarness) beginTurn(c scrollback.Conversation, messages int) scrollback.Turn {
 	w.t.Helper()
 	var entries []driver.Entry
@@ -148,7 +149,7 @@ func (w *viewsHarness) purgeConversation(c scrollback.Conversation) {
 	}
 }
 
-// fullAccount is what a step sent, with one of everything.
+// fullAccount returns what a step sent, with one of everything.
 func fullAccount(step int) *scrollback.SentRequest {
 	return &scrollback.SentRequest{Step: step, At: 12, Model: "maker/model", Policy: "segments", Limit: 9000,
 		LimitFrom: scrollback.LimitRequest, Budget: 7000,
@@ -219,7 +220,8 @@ func testSentPurged(w *viewsHarness) {
 	for i := range 2 {
 		c := w.addConversation()
 		turn := w.beginTurn(c, 1)
-		w.finishSent(turn, fullAccount(1), map[string]string{"both": "shared", fmt.Sprint("own", i): strings.Repeat("own ", i+1)})
+		w.finishSent(turn, fullAccount(1),
+			map[string]string{"both": "shared", fmt.Sprint("own", i): strings.Repeat("own ", i+1)})
 		w.endTurn(turn)
 		cs = append(cs, c)
 		turns = append(turns, turn)

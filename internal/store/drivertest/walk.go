@@ -34,9 +34,12 @@ var walkMoves = []struct {
 	often int
 	move  func(*randomWalk)
 }{
-	{6, (*randomWalk).createConversation}, {5, (*randomWalk).patchConversation}, {22, (*randomWalk).beginTurn}, {10, (*randomWalk).saveDraft}, {20, (*randomWalk).finishStep},
-	{10, (*randomWalk).appendEntries}, {10, (*randomWalk).commitFold}, {5, (*randomWalk).undoFold}, {3, (*randomWalk).stopTurn}, {4, (*randomWalk).putArtifact},
-	{5, (*randomWalk).searchIndex}, {4, (*randomWalk).listAll}, {3, (*randomWalk).updateLearned}, {8, (*randomWalk).rewindHead}, {2, (*randomWalk).purgeConversation},
+	{6, (*randomWalk).createConversation}, {5, (*randomWalk).patchConversation}, {22,
+		(*randomWalk).beginTurn}, {10, (*randomWalk).saveDraft}, {20, (*randomWalk).finishStep},
+	{10, (*randomWalk).appendEntries}, {10, (*randomWalk).commitFold}, {5, (*randomWalk).undoFold}, {3,
+		(*randomWalk).stopTurn}, {4, (*randomWalk).putArtifact},
+	{5, (*randomWalk).searchIndex}, {4, (*randomWalk).listAll}, {3, (*randomWalk).updateLearned}, {8,
+		(*randomWalk).rewindHead}, {2, (*randomWalk).purgeConversation},
 	{4, walkOrigins},
 }
 
@@ -93,7 +96,7 @@ func callBoth[T any](w *randomWalk, op string, call func(*driver.Driver) (T, err
 	return va, ea == nil
 }
 
-// callBothError is both for a call with nothing but an error to answer.
+// callBothError is callBoth for a call that returns nothing but an error.
 func callBothError(w *randomWalk, op string, call func(*driver.Driver) error) bool {
 	w.t.Helper()
 	_, ok := callBoth(w, op, func(d *driver.Driver) (struct{}, error) { return struct{}{}, call(d) })
@@ -111,7 +114,7 @@ func (w *randomWalk) newID(kind string) string {
 	return makeID(w.n, kind)
 }
 
-// chance is true in so many of a hundred cases.
+// chance returns true in that percentage of cases.
 func (w *randomWalk) chance(percent int) bool { return w.rng.IntN(100) < percent }
 
 // pickOne picks one of vs.
@@ -225,7 +228,7 @@ func (w *randomWalk) continueFrom(h driver.Head, c *scrollback.Conversation, b *
 	*b = w.leavingBranch(h.Branch, at, b.ID)
 }
 
-// leavingBranch is a branch that leaves another's path behind a seq, with what is left of
+// leavingBranch returns a branch that leaves another's path behind a seq, with what is left of
 // the view there.
 func (w *randomWalk) leavingBranch(from scrollback.Branch, at int64, id scrollback.BranchID) scrollback.Branch {
 	b := scrollback.Branch{ID: id, AtSeq: at, HeadSeq: at}
@@ -405,7 +408,8 @@ func (w *randomWalk) finishStep() {
 	f := driver.FinishedStep{Turn: t.ID, Owner: t.Owner, Entries: w.randomEntries(3), Now: w.advanceClock(),
 		LeaseUntil: w.now + pickOne[int64](w, 41, 401),
 		State:      pickOne(w, scrollback.TurnOpen, scrollback.TurnComplete, scrollback.TurnWaiting, scrollback.TurnFailed),
-		Window:     pickOne(w, nil, newWindowMark("w"), newWindowMark("v")), Meta: pickOne(w, nil, &scrollback.TurnMeta{ThinkingMS: 3}),
+		Window:     pickOne(w, nil, newWindowMark("w"), newWindowMark("v")), Meta: pickOne(w, nil,
+			&scrollback.TurnMeta{ThinkingMS: 3}),
 		FinishReason: pickOne(w, "", "stop"), OpenCalls: pickOne(w, nil, textDraft("").ToolCalls),
 		Failure: pickOne(w, nil, &scrollback.Failure{Code: scrollback.Internal, Message: "m"}),
 		Learn:   learnLast, Usage: pickOne(w, nil,
@@ -499,14 +503,17 @@ func (w *randomWalk) stopTurn() {
 func (w *randomWalk) putArtifact() {
 	a := w.newArtifact()
 	id := pickOne(w, "", w.pickConversation().ID)
-	callBothError(w, fmt.Sprint("artifact ", a.ID, id), func(d *driver.Driver) error { return d.Log.PutArtifact(w.ctx, a, id) })
+	callBothError(w, fmt.Sprint("artifact ", a.ID, id),
+		func(d *driver.Driver) error { return d.Log.PutArtifact(w.ctx, a, id) })
 }
 
 // walkOrigins says where a conversation comes from, and looks for some that come from there.
 func walkOrigins(w *randomWalk) {
-	o := scrollback.Origin{Tool: pickOne(w, "x", "y"), ID: pickOne(w, "1", "2", "3"), Conversation: w.pickConversation().ID,
-		Root:   pickOne(w, "", "r"),
-		Folder: pickOne(w, "", "/a", "/a/b", "/ab"), Place: pickOne(w, "", "/p"), Name: pickOne(w, "n", "m"), ImportedAt: w.now}
+	o := scrollback.Origin{Tool: pickOne(w, "x", "y"), ID: pickOne(w, "1", "2", "3"),
+		Conversation: w.pickConversation().ID,
+		Root:         pickOne(w, "", "r"),
+		Folder:       pickOne(w, "", "/a", "/a/b", "/ab"), Place: pickOne(w, "", "/p"), Name: pickOne(w, "n",
+			"m"), ImportedAt: w.now}
 	instead := pickOne(w, "", w.pickConversation().ID)
 	callBothError(w, fmt.Sprintf("origin %+v instead %s", o, instead),
 		func(d *driver.Driver) error { return d.Log.PutOrigin(w.ctx, o, instead) })
@@ -525,7 +532,8 @@ func walkOrigins(w *randomWalk) {
 
 // listAll pages through conversations and refs.
 func (w *randomWalk) listAll() {
-	q := driver.ListQuery{Projects: pickOne(w, nil, []string{"one"}, []string{"one", "none"}), Title: pickOne(w, "", "red", "%"),
+	q := driver.ListQuery{Projects: pickOne(w, nil, []string{"one"}, []string{"one", "none"}),
+		Title: pickOne(w, "", "red", "%"),
 		Trash: w.chance(30), Pinned: w.chance(20), Limit: 1 + w.rng.IntN(5),
 		AgentOf: pickOne(w, nil, nil, []scrollback.ConversationID{"a", "b"})}
 	r := driver.RefQuery{Kind: pickOne(w, "", scrollback.RefHistory, scrollback.RefArtifact), Limit: 1 + w.rng.IntN(5),

@@ -43,7 +43,7 @@ func (w *randomWalk) advanceIndex() {
 	})
 }
 
-// cutParts are the terms of parts of the walk.
+// cutParts returns the terms of parts of the walk.
 func cutParts(parts scrollback.Parts) []string {
 	var out []string
 	for _, p := range parts {
@@ -57,7 +57,7 @@ func cutParts(parts scrollback.Parts) []string {
 	return out
 }
 
-// lookupResult is what a look finds of a term: the messages that are still there, how often it is in
+// lookupResult is what is found of a term: the messages that are still there, how often it is in
 // each, and what is marked of them.
 type lookupResult struct {
 	Messages []scrollback.Message

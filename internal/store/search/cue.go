@@ -91,7 +91,7 @@ func (a *parsedQuery) applyOperator(name, value string, now time.Time) (bool, er
 	return true, nil
 }
 
-// earlierEnd is the smaller of two ends, of which the first may be open.
+// earlierEnd returns the smaller of two ends, of which the first may be open.
 func earlierEnd(end, other int64) int64 {
 	if end == 0 {
 		return other
@@ -117,7 +117,7 @@ var (
 // asksLatest are words that ask for the latest state of things.
 var asksLatest = lazyregexp.New(`(?i)\b(?:now|current|currently|latest|newest|these days|at the moment|at present|today|nowadays|so far)\b|现在|目前|最新|如今|当前|眼下|最近|迄今`)
 
-// speakerIn is the role whose words a query asks for, if it names only one.
+// speakerIn returns the role whose words a query asks for, if it names only one.
 func speakerIn(q string) scrollback.Role {
 	switch user, assistant := userSaid().MatchString(q), assistantSaid().MatchString(q); {
 	case user && !assistant:

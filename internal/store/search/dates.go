@@ -31,7 +31,7 @@ type daySpan struct {
 	anyYear  bool
 }
 
-// shiftYears is the span some years later, on the same days of the calendar of a zone.
+// shiftYears returns the span some years later, on the same days of the calendar of a zone.
 func (d daySpan) shiftYears(years int, zone *time.Location) daySpan {
 	return daySpan{from: time.UnixMilli(d.from).In(zone).AddDate(years, 0, 0).UnixMilli(),
 		to: time.UnixMilli(d.to).In(zone).AddDate(years, 0, 0).UnixMilli()}
@@ -149,7 +149,7 @@ func parseNumber(s string) int {
 	return n + digit
 }
 
-// daysOf is a day, or a month where the day is 0; without a year the latest one
+// daysOf returns a day, or a month where the day is 0; without a year the latest one
 // that has begun.
 func daysOf(year, month, day int, now time.Time) (daySpan, bool) {
 	if month < 1 || month > 12 || day < 0 || day > 31 || year != 0 && (year < 1900 || year > 2200) {
@@ -268,7 +268,7 @@ func parseAmount(s string) int {
 	return parseNumber(s)
 }
 
-// daysBefore is the time so many units before a day: the longer the unit, the less exact.
+// daysBefore returns the time n units before a day: the longer the unit, the less exact.
 func daysBefore(today time.Time, n int, unit string) daySpan {
 	switch cmp.Or(foreign.PartOf("unit", unit), unit) {
 	case "day", "天", "日":
@@ -282,7 +282,7 @@ func daysBefore(today time.Time, n int, unit string) daySpan {
 	return yearDays(today.Year()-n, today.Location())
 }
 
-// shiftUnit is the unit before (-1), after (1) or around (0) a day.
+// shiftUnit returns the unit before (-1), after (1) or around (0) a day.
 func shiftUnit(today time.Time, by int, unit string) daySpan {
 	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7+7*by)
 	switch unit {
@@ -317,7 +317,7 @@ func shiftUnit(today time.Time, by int, unit string) daySpan {
 	return daySpan{}
 }
 
-// seasonDays is of the northern half of the earth.
+// seasonDays returns the days of a season of the northern half of the earth.
 func seasonDays(today time.Time, by int, name string) daySpan {
 	first := map[string]time.Month{"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}[name]
 	from := time.Date(today.Year(), first, 1, 0, 0, 0, 0, today.Location())
@@ -330,7 +330,7 @@ func seasonDays(today time.Time, by int, name string) daySpan {
 	return daySpan{from: from.UnixMilli(), to: from.AddDate(0, 3, 0).UnixMilli()}
 }
 
-// startOf is when the day of a time begins, in the time's own zone.
+// startOf returns when the day of a time begins, in the time's own zone.
 func startOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
 }

@@ -158,7 +158,7 @@ func (l *hitReader) makeHit(c visibleCandidate) scrollback.Hit {
 	return h
 }
 
-// findFold is what stands for a message in its window, if something does.
+// findFold returns what stands for a message in its window, if something does.
 func findFold(c visibleCandidate) (scrollback.ViewItem, bool) {
 	v := c.head.Branch.View
 	seq := c.Message.Seq
@@ -217,7 +217,7 @@ func (l *hitReader) loadSegments(ctx context.Context, all []visibleCandidate) er
 	}
 }
 
-// findLeaf is the ref of the leaf below a segment that holds seq, or nil.
+// findLeaf returns the ref of the leaf below a segment that holds seq, or nil.
 func (l *hitReader) findLeaf(id scrollback.SegmentID, seq int64) *scrollback.Ref {
 	for ids := []scrollback.SegmentID{id}; ; {
 		i := slices.IndexFunc(ids, func(id scrollback.SegmentID) bool {
@@ -237,7 +237,8 @@ func (l *hitReader) findLeaf(id scrollback.SegmentID, seq int64) *scrollback.Ref
 
 // readNeighbours reads the neighbours of the best hits, on the paths of their own branches, or of the
 // branch that inherits one from a conversation in the trash.
-func (l *hitReader) readNeighbours(ctx context.Context, all []visibleCandidate) (map[scrollback.MessageID][]scrollback.Message, error) {
+func (l *hitReader) readNeighbours(ctx context.Context,
+	all []visibleCandidate) (map[scrollback.MessageID][]scrollback.Message, error) {
 	around := int64(min(max(l.q.Around, 0), scrollback.AroundMax))
 	out := map[scrollback.MessageID][]scrollback.Message{}
 	for _, c := range all {

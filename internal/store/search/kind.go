@@ -44,7 +44,7 @@ func kindOf(loose string) questionKind {
 		why: asksWhy().MatchString(loose), shown: asksShown().MatchString(loose), wishes: asksWish().MatchString(loose)}
 }
 
-// matchScore is 1 if a message holds what a question of this kind asks for.
+// matchScore returns 1 if a message holds what a question of this kind asks for.
 func (k questionKind) matchScore(m scrollback.Message, t traits) float64 {
 	return oneIf(k.shown && (t.shown || hasImage(m.Parts)) || k.many && t.number || k.where && t.place ||
 		k.why && t.reason)
@@ -59,7 +59,7 @@ func hasImage(parts scrollback.Parts) bool {
 	return false
 }
 
-// questionShare is which part of the sentences of a text are questions.
+// questionShare returns the share of the sentences of a text that are questions.
 func questionShare(text string) float64 {
 	questions := 0
 	all := 0
@@ -99,7 +99,7 @@ func isQuestion(text string) bool {
 // speakerName begins a text with who says it: "Anna: ", "【小林】".
 var speakerName = lazyregexp.New(`^[\[【(*]{0,2}([\p{L}][\p{L}\p{M}'’. -]{0,30}?)[\]】)*]{0,2}\s?[:：]`)
 
-// speakerOf is the name of who said a message, or nothing.
+// speakerOf returns the name of who said a message, or nothing.
 func speakerOf(m scrollback.Message, text string) string {
 	if m.Name != "" {
 		return m.Name

@@ -28,7 +28,8 @@ type measuredTerms struct {
 }
 
 // measureAround reads what BM25 takes around the messages at some places.
-func (p *queryPostings) measureAround(ctx context.Context, o *scope, ms map[driver.Place]scrollback.Message) (*measuredTerms, error) {
+func (p *queryPostings) measureAround(ctx context.Context, o *scope,
+	ms map[driver.Place]scrollback.Message) (*measuredTerms, error) {
 	s := o.s
 	m := &measuredTerms{p: p}
 	for place := range ms {
@@ -56,7 +57,7 @@ func (p *queryPostings) measureAround(ctx context.Context, o *scope, ms map[driv
 	return m, nil
 }
 
-// windowAround are the places on the path around one, and itself.
+// windowAround returns the places on the path around one, and itself.
 func (o *scope) windowAround(p driver.Place) []driver.Place {
 	out := make([]driver.Place, 0, 2*maxReach+1)
 	for d := int64(-maxReach); d <= maxReach; d++ {
@@ -98,7 +99,7 @@ func (m *measuredTerms) countSkipped(ms map[driver.Place]scrollback.Message) {
 	}
 }
 
-// countTerm is how often a term is at each place.
+// countTerm returns how often a term is at each place.
 func (m *measuredTerms) countTerm(l driver.Postings) []uint8 {
 	if len(l.Places) == 0 {
 		return nil
@@ -133,7 +134,7 @@ type windowPart struct {
 	share    float64
 }
 
-// windowParts are the messages around a place, in order. Of a long one beside it only the reply
+// windowParts returns the messages around a place, in order. Of a long one beside it only the reply
 // counts, and of that about the beginning.
 func (m *measuredTerms) windowParts(o *scope, p driver.Place, out []windowPart) []windowPart {
 	for d := int64(-maxReach); d <= maxReach; d++ {
@@ -153,7 +154,7 @@ func (m *measuredTerms) windowParts(o *scope, p driver.Place, out []windowPart) 
 	return out
 }
 
-// partsWithin are the parts that are at most n away.
+// partsWithin returns the parts that are at most n away.
 func partsWithin(all []windowPart, n int64) []windowPart {
 	for len(all) > 0 && all[0].distance < -n {
 		all = all[1:]
@@ -187,7 +188,7 @@ func (m *measuredTerms) scoreBM25(of []windowPart, mean float64) float64 {
 	return sum
 }
 
-// wordsAt are the words that some messages hold.
+// wordsAt returns the words that some messages hold.
 func (m *measuredTerms) wordsAt(a *parsedQuery, of []windowPart) (words uint64) {
 	for t, counts := range m.counts {
 		if counts == nil {

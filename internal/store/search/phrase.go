@@ -62,7 +62,7 @@ func (k *picker) pickPhrases(ctx context.Context) (picks, map[driver.Place]scrol
 	}
 }
 
-// findQuoted are the places that hold every term of the quoted words and pass the filter.
+// findQuoted returns the places that hold every term of the quoted words and pass the filter.
 func (k *picker) findQuoted(ctx context.Context) ([]driver.Place, error) {
 	var want []string
 	for _, phrase := range k.a.Must {
@@ -119,7 +119,7 @@ func (k *picker) findQuoted(ctx context.Context) ([]driver.Place, error) {
 	return found, nil
 }
 
-// intersectPlaces are the places in two lists that ascend.
+// intersectPlaces returns the places in two lists that ascend.
 func intersectPlaces(a, b []driver.Place) []driver.Place {
 	var out []driver.Place
 	for len(a) > 0 && len(b) > 0 {

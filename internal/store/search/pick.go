@@ -13,7 +13,7 @@ import (
 // Bounds of what is picked.
 const (
 	maxPicked   = scrollback.SearchDepth // messages that are read and ranked
-	minPicked   = 60                     // messages that a question brings, if there are so many around what matches
+	minPicked   = 60                     // messages that a question brings, if there are that many around what matches
 	maxDistance = 25                     // messages on each side that are taken in until there are
 )
 
@@ -65,7 +65,7 @@ func (k *picker) pickMessages(ctx context.Context) (picks, map[driver.Place]scro
 	return out, ms, err
 }
 
-// pickByWords is pick without quoted words.
+// pickByWords picks messages for a query without quoted words.
 func (k *picker) pickByWords(ctx context.Context) (picks, error) {
 	best, all, err := k.pickStrongest(ctx, k.events)
 	if err != nil {
@@ -89,7 +89,7 @@ func (k *picker) pickByWords(ctx context.Context) (picks, error) {
 	return picks{out, all}, err
 }
 
-// expandPicks is what is read for some matches: for a look-up these, for a question the messages
+// expandPicks returns what is read for some matches: for a look-up these, for a question the messages
 // around them, and more of them where few are around.
 func (k *picker) expandPicks(ctx context.Context, centres []pick) ([]pick, error) {
 	if !k.a.question {
@@ -103,7 +103,7 @@ func (k *picker) expandPicks(ctx context.Context, centres []pick) ([]pick, error
 	return around, err
 }
 
-// filterEvents are the events that the filter lets through.
+// filterEvents returns the events that the filter lets through.
 func (k *picker) filterEvents(ctx context.Context) ([]wordMatch, error) {
 	q := k.filter
 	q.Within = k.o.within
@@ -131,7 +131,7 @@ func (k *picker) filterEvents(ctx context.Context) ([]wordMatch, error) {
 	return out, nil
 }
 
-// pickStrongest are the best of some events that are in the scope, and whether these are all.
+// pickStrongest returns the best of some events that are in the scope, and whether these are all.
 func (k *picker) pickStrongest(ctx context.Context, events []wordMatch) ([]pick, bool, error) {
 	for _, most := range []int{2 * maxPicked, len(events)} {
 		all := k.selectTop(events, most).heap
@@ -161,7 +161,7 @@ func (k *picker) pickStrongest(ctx context.Context, events []wordMatch) ([]pick,
 	return nil, true, nil
 }
 
-// selectTop are the best of some events. Most of those of a common word cannot be among them,
+// selectTop returns the best of some events. Most of those of a common word cannot be among them,
 // whatever stands around.
 func (k *picker) selectTop(events []wordMatch, most int) *topPicks {
 	top := newTop(most)
@@ -185,7 +185,7 @@ func (k *picker) selectTop(events []wordMatch, most int) *topPicks {
 	return top
 }
 
-// pickAround are the messages at most n away from some, the best first, as far as they pass.
+// pickAround returns the messages at most n away from some, the best first, as far as they pass.
 func (k *picker) pickAround(ctx context.Context, centres []pick, n int64) ([]pick, error) {
 	places := make([]driver.Place, len(centres))
 	for i, c := range centres {
@@ -219,7 +219,7 @@ func (k *picker) pickAround(ctx context.Context, centres []pick, n int64) ([]pic
 	return k.filterPicks(ctx, out)
 }
 
-// filterPicks keeps of what is sorted what passes the filter, a few more than are needed.
+// filterPicks keeps those of the sorted picks that pass the filter, a few more than are needed.
 func (k *picker) filterPicks(ctx context.Context, all []pick) ([]pick, error) {
 	if !k.hasFilter() {
 		return all, nil
@@ -250,7 +250,7 @@ func (k *picker) filterPicks(ctx context.Context, all []pick) ([]pick, error) {
 	return out, nil
 }
 
-// windowsAround are those around a place, on its path.
+// windowsAround returns the words around a place, on its path.
 func (k *picker) windowsAround(p driver.Place) windowWords {
 	w := windowsOnBranch(k.events, p)
 	l := k.o.lines[p.Branch()]
@@ -267,18 +267,18 @@ func (k *picker) windowsAround(p driver.Place) windowWords {
 	return w
 }
 
-// windowsOnBranch are the words around a place, as far as they are on its branch.
+// windowsOnBranch returns the words around a place, as far as they are on its branch.
 func windowsOnBranch(events []wordMatch, p driver.Place) windowWords {
 	i, found := findEvent(events, p)
 	return windowsNearEvent(events, i, p, found)
 }
 
-// windowsOfEvent is beside of the i-th event.
+// windowsOfEvent is windowsOnBranch for the i-th event.
 func windowsOfEvent(events []wordMatch, i int) windowWords {
 	return windowsNearEvent(events, i, events[i].place, true)
 }
 
-// windowsNearEvent is beside of a place that is, or would be, the i-th event.
+// windowsNearEvent is windowsOnBranch for a place that is, or would be, the i-th event.
 func windowsNearEvent(events []wordMatch, i int, p driver.Place, found bool) (w windowWords) {
 	for j := i - 1; j >= 0 && p-events[j].place <= maxReach; j-- {
 		w.addWords(events[j].words, int64(p-events[j].place))
@@ -293,7 +293,7 @@ func windowsNearEvent(events []wordMatch, i int, p driver.Place, found bool) (w 
 	return w
 }
 
-// findEvent is where a place is among events, or would be.
+// findEvent returns where a place is among events, or would be.
 func findEvent(events []wordMatch, p driver.Place) (int, bool) {
 	return sort.Find(len(events), func(i int) int { return comparePlaces(p, events[i].place) })
 }

@@ -119,7 +119,7 @@ func (j *scorer) scoreWords(c *Candidate, place driver.Place) {
 	}
 }
 
-// weighTogether is the weight of the words that stand together in a text as in the query.
+// weighTogether returns the weight of the words that stand together in a text as in the query.
 func (j *scorer) weighTogether(text string) float64 {
 	places, _ := terms.TermPlaces(text, j.a.Any[:j.a.Words], MaxTerms)
 	sum := 0.0
@@ -225,7 +225,8 @@ func (j *scorer) numberSessions(all []*Candidate, places []driver.Place) {
 		if i > 0 {
 			was := all[i-1].Message
 			gap := c.Message.CreatedAt - was.CreatedAt
-			if places[i].Branch() != places[i-1].Branch() || gap > sessionPause.Milliseconds() || gap < -sessionPause.Milliseconds() {
+			if places[i].Branch() != places[i-1].Branch() || gap > sessionPause.Milliseconds() ||
+				gap < -sessionPause.Milliseconds() {
 				n++
 			}
 		}
@@ -236,7 +237,7 @@ func (j *scorer) numberSessions(all []*Candidate, places []driver.Place) {
 // A wish that is only for now counts for less than an instruction that stands.
 const momentaryWish = 0.6
 
-// scoreStanding says whether a text holds what a person wants kept to, or likes.
+// scoreStanding returns how far a text holds what a person wants kept to, or likes.
 func scoreStanding(text string) float64 {
 	sentences := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n。！!；;", r) })
 	for _, line := range sentences {

@@ -23,7 +23,7 @@ type scope struct {
 	numbers  map[scrollback.BranchID]int64
 }
 
-// scopeOf is the scope of a query.
+// scopeOf returns the scope of a query.
 func (s *search) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*scope, error) {
 	if q.Conversation == "" {
 		return s.scopeOn(nil, false, q.Projects), nil
@@ -43,7 +43,7 @@ func (s *search) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*scope,
 	return s.scopeWithin(lines), nil
 }
 
-// scopeWithin is the scope of some lines.
+// scopeWithin returns the scope of some lines.
 func (s *search) scopeWithin(lines []driver.IndexedBranch) *scope {
 	o := s.scopeOn(nil, false, nil)
 	o.within = []driver.PlaceRun{}
@@ -60,7 +60,7 @@ func (s *search) scopeWithin(lines []driver.IndexedBranch) *scope {
 	return o
 }
 
-// scopeOn is the scope of the lines with some numbers, ascending, or of all lines but these,
+// scopeOn returns the scope of the lines with some numbers, ascending, or of all lines but these,
 // as far as they are of some projects. There may be thousands: they are read as they are
 // needed, and words weigh what they weigh everywhere.
 func (s *search) scopeOn(numbers []int64, only bool, projects []string) *scope {
@@ -139,7 +139,7 @@ func (o *scope) contains(p driver.Place) bool {
 	return l != nil && (l.Heir == "" || p.Seq() <= l.Head)
 }
 
-// findHeir is the line of a message whose conversation is in the trash, or nil. It says which
+// findHeir returns the line of a message whose conversation is in the trash, or nil. It says which
 // live conversation inherits it.
 func (o *scope) findHeir(m scrollback.Message) *driver.IndexedBranch {
 	if l := o.lines[o.numbers[m.Branch]]; l != nil && l.Heir != "" {
@@ -148,7 +148,7 @@ func (o *scope) findHeir(m scrollback.Message) *driver.IndexedBranch {
 	return nil
 }
 
-// findHome is the conversation in which a message is found.
+// findHome returns the conversation in which a message is found.
 func (o *scope) findHome(m scrollback.Message) scrollback.ConversationID {
 	if l := o.findHeir(m); l != nil {
 		return l.Heir
@@ -156,7 +156,7 @@ func (o *scope) findHome(m scrollback.Message) scrollback.ConversationID {
 	return m.ConversationID
 }
 
-// placeOnPath is the place of seq on the path of a branch, as far as its lines are known.
+// placeOnPath returns the place of seq on the path of a branch, as far as its lines are known.
 func (o *scope) placeOnPath(number, seq int64) (driver.Place, bool) {
 	l := o.lines[number]
 	if l == nil || seq < 1 || seq > l.Head {
@@ -210,7 +210,7 @@ func (o *scope) readParents(ctx context.Context, places []driver.Place) error {
 	return nil
 }
 
-// listForks are the known lines by the branch that they were forked from.
+// listForks returns the known lines by the branch that they were forked from.
 func (o *scope) listForks() map[int64][]*driver.IndexedBranch {
 	out := map[int64][]*driver.IndexedBranch{}
 	for _, l := range o.lines {

@@ -108,7 +108,7 @@ func (s *search) rankFolderFirst(ctx context.Context, q scrollback.SearchQuery, 
 	return f, nil
 }
 
-// FindCandidates are the messages that a search ranks, with their features, in no particular
+// FindCandidates returns the messages that a search ranks, with their features, in no particular
 // order: what weights are learned from. [RankCandidates] ranks them.
 func FindCandidates(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) ([]*Candidate, error) {
 	s := search{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
@@ -116,7 +116,7 @@ func FindCandidates(ctx context.Context, l Log, q scrollback.SearchQuery, now ti
 	return f.best, err
 }
 
-// inZone is a time as it is in a zone; nil is UTC.
+// inZone returns a time as it is in a zone; nil is UTC.
 func inZone(zone *time.Location, t time.Time) time.Time {
 	if zone == nil {
 		return t.UTC()

@@ -16,7 +16,7 @@ const (
 	MaxArtifactBytes = 256 << 10 // of artifact text
 )
 
-// ListArtifacts are the artifacts whose text search reads with a message, each up to
+// ListArtifacts returns the artifacts whose text search reads with a message, each up to
 // [MaxArtifactBytes].
 func ListArtifacts(parts scrollback.Parts) (ids []scrollback.ArtifactID) {
 	for _, p := range parts {
@@ -35,7 +35,7 @@ func ListArtifacts(parts scrollback.Parts) (ids []scrollback.ArtifactID) {
 	return ids
 }
 
-// IndexedText is what search reads of a message: everything a person or a tool said in it, but
+// IndexedText returns what search reads of a message: everything a person or a tool said in it, but
 // no look-up in the log or its result, which only repeat the log.
 func IndexedText(parts scrollback.Parts) string {
 	var b strings.Builder
@@ -75,7 +75,7 @@ const (
 	hitCharacters  = 400
 )
 
-// PassageLength is how long a passage of a hit may be: with more hits, the less of each.
+// PassageLength returns how long a passage of a hit may be: the more hits, the shorter.
 func PassageLength(q scrollback.SearchQuery) int {
 	if q.Passage > 0 {
 		return q.Passage
@@ -84,7 +84,7 @@ func PassageLength(q scrollback.SearchQuery) int {
 		scrollback.HitContentMax)
 }
 
-// cutPassage is text, or if it is longer the n characters that hold the most different query
+// cutPassage returns text, or if it is longer the n characters that hold the most different query
 // terms, with an ellipsis.
 func cutPassage(text string, q terms.Query, n int) string {
 	if utf8.RuneCountInString(text) <= n {
@@ -100,7 +100,7 @@ func ShortenAround(text, query string, n int) string {
 	return cutPassage(text, terms.ParseQuery(query), n)
 }
 
-// cutSnippet is a short passage, and which characters of it matched.
+// cutSnippet returns a short passage, and which characters of it matched.
 func cutSnippet(text string, q terms.Query) (string, [][2]int) {
 	return cutBestStretch(text, q, snippetRunes)
 }
@@ -167,7 +167,7 @@ func cutBestStretch(text string, q terms.Query, n int) (string, [][2]int) {
 	return cut, spans
 }
 
-// backRunes is the byte offset n characters before i.
+// backRunes returns the byte offset n characters before i.
 func backRunes(s string, i, n int) int {
 	for ; n > 0 && i > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:i])

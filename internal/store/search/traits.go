@@ -170,7 +170,7 @@ func (s *scanner) timeAt(i int) {
 	}
 }
 
-// spokenTimes are the pieces of a text that may name a time.
+// spokenTimes returns the pieces of a text that may name a time.
 func (t traits) spokenTimes(text string) []string {
 	const before, after = 24, 32
 	if len(t.times) == 0 || strings.ContainsFunc(text, terms.IsDense) {

@@ -34,7 +34,7 @@ type Features struct {
 // Weights are what each feature counts for.
 type Weights Features
 
-// DefaultWeights are those that a search takes. They were learned: docs/RECALL.md says how.
+// DefaultWeights returns the weights that a search uses. They were learned: docs/RECALL.md says how.
 func DefaultWeights() Weights {
 	return Weights{Own: 0.17, Near2: 0.15, Near5: 0.12, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.54, Together: 0.56,
 		Speaker: 2.4,
@@ -42,14 +42,14 @@ func DefaultWeights() Weights {
 		Session: 0.19}
 }
 
-// FeatureNames are the features in the order of [Features.Values].
+// FeatureNames returns the features in the order of [Features.Values].
 func FeatureNames() []string {
 	return []string{"own", "near2", "near5", "share", "count", "beside", "rarest", "together", "speaker", "person",
 		"first", "asks", "date",
 		"time", "kind", "reply", "standing", "newest", "session"}
 }
 
-// Values are the features in a fixed order.
+// Values returns the features in a fixed order.
 func (f Features) Values() []float64 {
 	out := make([]float64, 0, len(FeatureNames()))
 	for _, v := range f.pointers() {
@@ -58,7 +58,7 @@ func (f Features) Values() []float64 {
 	return out
 }
 
-// WeightsOf are weights in the order of [Features.Values].
+// WeightsOf returns weights in the order of [Features.Values].
 func WeightsOf(values []float64) Weights {
 	var f Features
 	for i, v := range f.pointers() {
@@ -75,7 +75,7 @@ func (f *Features) pointers() []*float64 {
 		&f.Asks, &f.Date, &f.Time, &f.Kind, &f.Reply, &f.Standing, &f.Newest, &f.Session}
 }
 
-// weightedSum is the weighted sum without Newest and Session, which depend on other messages.
+// weightedSum returns the weighted sum without Newest and Session, which depend on other messages.
 func (f *Features) weightedSum(w *Weights) float64 {
 	return w.Own*f.Own + w.Near2*f.Near2 + w.Near5*f.Near5 + w.Share*f.Share + w.Count*f.Count + w.Beside*f.Beside +
 		w.Rarest*f.Rarest +

@@ -17,7 +17,7 @@ const (
 	placesMax       = 400_000 // that are read of all terms where all of them are common
 )
 
-// queryPostings are a query's terms with what the index has of them.
+// queryPostings are the terms of a query, and what the index has of them.
 type queryPostings struct {
 	terms   []string
 	lists   []driver.Postings
@@ -33,7 +33,7 @@ type queryPostings struct {
 // factors of the weight of the words in a message and in its windows.
 type scoreFactors struct{ own, two, five float64 }
 
-// estimateScore is about what a message with these words will score.
+// estimateScore returns about what a message with these words will score.
 func (p *queryPostings) estimateScore(w windowWords) float64 {
 	return p.factors.own*p.weightOf(w.own) + p.factors.two*p.weightOf(w.two) + p.factors.five*p.weightOf(w.five)
 }
@@ -133,7 +133,7 @@ func (s *search) readCommonPostings(ctx context.Context, p *queryPostings, o *sc
 	return nil
 }
 
-// countDocuments is how many messages can be found.
+// countDocuments returns how many messages can be found.
 func (s *search) countDocuments() int64 { return max(s.look.State.Documents, 1) }
 
 // setWeights gives each term and each word its weight. In a conversation a word is as rare as it
@@ -181,7 +181,7 @@ func (p *queryPostings) sumWeights() {
 	}
 }
 
-// weightOf is the weight of some words.
+// weightOf returns the weight of some words.
 func (p *queryPostings) weightOf(words uint64) float64 {
 	sum := 0.0
 	for ; words != 0; words &= words - 1 {
@@ -190,7 +190,7 @@ func (p *queryPostings) weightOf(words uint64) float64 {
 	return sum
 }
 
-// weightShare is which part of the query's weight some words are.
+// weightShare returns the share of the query's weight that some words have.
 func (p *queryPostings) weightShare(words uint64) float64 {
 	if p.total == 0 {
 		return 0
@@ -198,7 +198,7 @@ func (p *queryPostings) weightShare(words uint64) float64 {
 	return p.weightOf(words) / p.total
 }
 
-// listEvents are the messages that hold words, ascending.
+// listEvents returns the messages that hold words, ascending.
 func (p *queryPostings) listEvents(a *parsedQuery) []wordMatch {
 	var out, next []wordMatch
 	for i, l := range p.lists {

@@ -31,7 +31,7 @@ const (
 	wishPlaces   = 5_000 // of one term
 )
 
-// pickWishes are messages of people with words of wishes, the best of them first: those with
+// pickWishes returns messages of people with words of wishes, the best of them first: those with
 // rare ones, and with words of the question around.
 func (k *picker) pickWishes(ctx context.Context) ([]pick, error) {
 	q := driver.PostingQuery{Terms: wishTerms(), Within: k.o.within, Role: scrollback.RoleUser, From: k.filter.From,

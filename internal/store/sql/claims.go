@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// claimKeptMS is how long a claim that has ended is left where it is, in ms. Whoever wants the
+	// claimKeptMS is how long a claim that has ended is left where it is, in ms. A server that wants the
 	// work again is about to take the row: removing it at once would make two transactions
 	// wait for each other's rows.
 	claimKeptMS = 10 * 60_000

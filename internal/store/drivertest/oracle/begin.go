@@ -96,7 +96,7 @@ func leaveOut(b *branchRow, without []int64) {
 	b.ViewVersion++
 }
 
-// findByKey is the newest turn with b's idempotency key that is not too old, or nil.
+// findByKey returns the newest turn with b's idempotency key that is not too old, or nil.
 func (th *storedConversation) findByKey(db *database, b driver.BeginRequest) *scrollback.Turn {
 	if b.Turn.Idempotency.Key == "" {
 		return nil

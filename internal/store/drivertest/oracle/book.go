@@ -93,7 +93,7 @@ func (db access) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrol
 	return sum, nil
 }
 
-// readTally is how much an actor has begun in a window.
+// readTally returns how much an actor has begun in a window.
 func readTally(db *database, t driver.Tally) int64 {
 	if now := db.tallies[t.Actor]; now.Start == t.Start && now.Until == t.Until {
 		return now.Most
@@ -126,7 +126,7 @@ func (db access) CountTally(ctx context.Context, t driver.Tally) (int64, error) 
 	return used, err
 }
 
-// countOne is a tally with one more, if it and those around it have room.
+// countOne returns a tally with one more, if it and those around it have room.
 func countOne(db *database, t driver.Tally) (int64, error) {
 	used, err := t.CountOne(readTally(db, t))
 	if err == nil && t.Within != nil {

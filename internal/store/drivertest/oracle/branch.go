@@ -107,7 +107,7 @@ func checkInherited(op string, th *storedConversation, of scrollback.Conversatio
 	return nil
 }
 
-// rewindTarget is the branch that a rewind leads to: one that is already there, or a new
+// rewindTarget returns the branch that a rewind leads to: one that is already there, or a new
 // one.
 func (db log) rewindTarget(th *storedConversation, to scrollback.Branch, now int64) *branchRow {
 	if p := db.branches[to.Parent]; p != nil && p.Conversation == th.ID && p.HeadSeq == to.AtSeq {

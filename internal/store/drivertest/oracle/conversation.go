@@ -279,7 +279,7 @@ func (db *database) findConversation(op string, id scrollback.ConversationID) (*
 	return th, nil
 }
 
-// findLive is a thread that is not in the trash.
+// findLive returns a conversation that is not in the trash.
 func (db *database) findLive(op string, id scrollback.ConversationID) (*storedConversation, error) {
 	th, err := db.findConversation(op, id)
 	if err == nil && th.DeletedAt != 0 {

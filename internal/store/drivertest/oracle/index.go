@@ -48,7 +48,7 @@ func (db index) ReadUnindexed(ctx context.Context, q driver.UnindexedQuery) ([]d
 	return out, nil
 }
 
-// placeOf is where a row stands.
+// placeOf returns where a row stands.
 func placeOf(db *database, r *messageRow) driver.Place {
 	return driver.NewPlace(db.branches[r.Message.Branch].number, r.Seq)
 }
@@ -89,7 +89,7 @@ func (db index) Maintain(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// rowsAt are all rows by their places.
+// rowsAt returns all rows by their places.
 func rowsAt(db *database) map[driver.Place]*messageRow {
 	out := map[driver.Place]*messageRow{}
 	for _, r := range db.rows {
@@ -158,7 +158,7 @@ func (db index) FindBranches(ctx context.Context, q driver.IndexedBranchQuery) (
 	return out, nil
 }
 
-// forksOf are all branches by those that they were forked from.
+// forksOf returns all branches by those that they were forked from.
 func forksOf(db *database, projects []string) map[scrollback.BranchID][]driver.BranchFork {
 	out := map[scrollback.BranchID][]driver.BranchFork{}
 	for _, b := range db.branches {

@@ -20,7 +20,7 @@ type signIn struct {
 	ends int64
 }
 
-// keyAt is the place of a key in the list, or -1.
+// keyAt returns the place of a key in the list, or -1.
 func (db access) keyAt(id scrollback.KeyID) int {
 	return slices.IndexFunc(db.database.keys, func(k storedKey) bool { return k.ID == id })
 }

@@ -28,7 +28,7 @@ func nextNumber(n *int64) int64 {
 	return *n
 }
 
-// newestNumber is the number of the newest row, or 0.
+// newestNumber returns the number of the newest row, or 0.
 func newestNumber(db *database) int64 {
 	if len(db.rows) == 0 {
 		return 0
@@ -88,7 +88,7 @@ func (db log) ListBranches(ctx context.Context, id scrollback.ConversationID) ([
 	return out, nil
 }
 
-// listOwnBranches are the branches of a conversation, by id.
+// listOwnBranches returns the branches of a conversation, by id.
 func (db *database) listOwnBranches(id scrollback.ConversationID) []*branchRow {
 	var out []*branchRow
 	for _, b := range db.branches {
@@ -175,7 +175,8 @@ func (db *database) appendEntries(th *storedConversation, entries []driver.Entry
 }
 
 // appendToBranch numbers entries, adds them to a branch and returns them.
-func (db *database) appendToBranch(th *storedConversation, b *branchRow, entries []driver.Entry, now int64) []scrollback.Message {
+func (db *database) appendToBranch(th *storedConversation, b *branchRow, entries []driver.Entry,
+	now int64) []scrollback.Message {
 	if b.ID == th.Branch {
 		th.news.NoteEntries(len(entries), b.HeadSeq+int64(len(entries)))
 	}

@@ -21,7 +21,8 @@ func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
 	}
 	back := db.snapshotAdopted()
 	j := &adoptionBatch{database: db.database, a: copyAdoption(a), op: op, grown: map[scrollback.BranchID]bool{}}
-	for _, step := range []func() error{j.adoptConversation, j.adoptMessages, j.keepSegments, j.adoptViews, j.enterFolds, j.endAdoption} {
+	for _, step := range []func() error{j.adoptConversation, j.adoptMessages, j.keepSegments, j.adoptViews,
+		j.enterFolds, j.endAdoption} {
 		if err := step(); err != nil {
 			back()
 			return err
@@ -41,7 +42,7 @@ func copyAdoption(a driver.Adoption) driver.Adoption {
 	return a
 }
 
-// snapshotAdopted remembers everything that an adoption may change.
+// snapshotAdopted copies everything that an adoption may change, and returns what restores it.
 func (db log) snapshotAdopted() (back func()) {
 	was := database{threads: maps.Clone(db.threads), branches: maps.Clone(db.branches), turns: maps.Clone(db.turns),
 		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows),
@@ -120,7 +121,7 @@ func (j *adoptionBatch) conflictError(format scrollback.TextID, args ...any) err
 	return scrollback.Errorf(scrollback.Conflict, j.op, format, args...)
 }
 
-// isForeign is the conflict of a conversation that does not inherit from another here.
+// isForeign reports whether a conversation does not inherit from another here.
 func (j *adoptionBatch) isForeign(id scrollback.ConversationID) bool {
 	return !slices.Contains(j.th.Ancestors, id)
 }
@@ -244,7 +245,7 @@ func (j *adoptionBatch) setHiddenWeight(id scrollback.BranchID, v *scrollback.Vi
 	return nil
 }
 
-// messageAt is the message of a seq on a branch's path, or nil.
+// messageAt returns the message of a seq on a branch's path, or nil.
 func (j *adoptionBatch) messageAt(id scrollback.BranchID, seq int64) *messageRow {
 	for b := j.branches[id]; b != nil; b = j.branches[b.Parent] {
 		if seq > b.HeadSeq {

@@ -97,7 +97,7 @@ func (db *database) closeDatabase() error {
 	return nil
 }
 
-// checkReady is [driver.Driver]'s.
+// checkReady implements [driver.Driver]'s Ready.
 func (db *database) checkReady(ctx context.Context) error {
 	end, err := db.beginWrite(ctx, "oracle.Ready")
 	defer end()
@@ -130,7 +130,7 @@ type changeLog struct {
 	committed chan struct{}
 }
 
-// addChange keeps a change, unless it says nothing.
+// addChange stores a change, unless it says nothing.
 func (cs *changeLog) addChange(c driver.Change) {
 	if c.Kinds == 0 {
 		return
@@ -144,7 +144,7 @@ func (cs *changeLog) addChange(c driver.Change) {
 	}
 	select {
 	case cs.committed <- struct{}{}:
-	default: // whoever is told has not looked yet
+	default: // the last signal was not read yet
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// byOrigin is the order of origins.
+// byOrigin returns the order of origins.
 func byOrigin(a, b scrollback.Origin) int {
 	return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Conversation, b.Conversation))
 }

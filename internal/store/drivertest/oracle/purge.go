@@ -77,7 +77,7 @@ func (db purgeRun) forgetConversation(th *storedConversation, now int64) {
 	th.was = th.Conversation
 }
 
-// inheritedSeqs is how far each of a conversation's branches is inherited.
+// inheritedSeqs returns how far each of a conversation's branches is inherited.
 func (db purgeRun) inheritedSeqs(own []*branchRow) map[scrollback.BranchID]int64 {
 	var branches, outside []scrollback.Branch
 	for _, b := range own {
@@ -108,7 +108,8 @@ func (db purgeRun) removeMessages(b *branchRow, seq, limit int64) int64 {
 }
 
 // finishPurge removes what belonged to the messages that are gone.
-func (db purgeRun) finishPurge(th *storedConversation, kept map[scrollback.BranchID]int64, now int64, out *driver.PurgeResult) {
+func (db purgeRun) finishPurge(th *storedConversation, kept map[scrollback.BranchID]int64, now int64,
+	out *driver.PurgeResult) {
 	th.segments = slices.DeleteFunc(th.segments, func(id scrollback.SegmentID) bool {
 		s := db.segments[id]
 		gone := s.LastSeq > kept[s.Branch]

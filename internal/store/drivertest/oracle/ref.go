@@ -63,7 +63,7 @@ func (db log) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollback.Ref
 	return out[:min(len(out), q.Limit)], nil
 }
 
-// listAllRefs is all that a thread mentions, in no order.
+// listAllRefs returns everything that a conversation mentions, in no order.
 func (db log) listAllRefs(th *storedConversation) []scrollback.RefEntry {
 	var out []scrollback.RefEntry
 	for _, id := range th.segments {
@@ -286,7 +286,8 @@ func (db views) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fol
 	}
 	var out []driver.Fold
 	for _, i := range found[:min(len(found), q.Limit)] {
-		f := driver.Fold{Number: int64(i + 1), Receipt: deepCopy(th.receipts[i].Receipt), Before: deepCopy(th.receipts[i].before)}
+		f := driver.Fold{Number: int64(i + 1), Receipt: deepCopy(th.receipts[i].Receipt),
+			Before: deepCopy(th.receipts[i].before)}
 		if th.receipts[i].after != nil {
 			f.After = deepCopy(*th.receipts[i].after)
 			f.UndoneAt = th.receipts[i].undoneAt

@@ -240,7 +240,7 @@ func (db turns) ListUnsuccessful(ctx context.Context, q driver.TurnQuery) ([]scr
 	return cloneAll(out[max(0, len(out)-q.Limit):]), nil
 }
 
-// findOwned is an open turn, for its owner. The lease may have run out, as long as nobody
+// findOwned returns an open turn, for its owner. The lease may have run out, as long as nobody
 // else has taken over.
 func findOwned(db turns, op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
 	t := db.turns[id]

@@ -54,7 +54,7 @@ func (db index) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]
 	return out, nil
 }
 
-// workedOn are the conversations that were worked on in the query's folders.
+// workedOn returns the conversations that were worked on in the query's folders.
 func workedOn(db *database, q driver.FolderQuery) map[scrollback.ConversationID]bool {
 	here := map[scrollback.ConversationID]bool{}
 	for id, th := range db.threads {

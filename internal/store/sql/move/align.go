@@ -60,7 +60,7 @@ func (b *batch) alignTable(ctx context.Context, t *table, id string, fresh bool)
 	return err
 }
 
-// alignList is align for rows that only their order tells apart: from the first that differs on,
+// alignList is alignTable for rows that only their order tells apart: from the first that differs on,
 // those of the target are replaced.
 func (b *batch) alignList(ctx context.Context, t *table, id string) error {
 	var there []digest

@@ -50,7 +50,10 @@ func (b *batch) addStatement(ctx context.Context, query string, args ...any) err
 			bytes += len(s)
 		}
 	}
-	return b.addStep(ctx, batchStep{do: func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, query, args...) }},
+	return b.addStep(ctx, batchStep{do: func(ctx context.Context,
+		tx sqlstore.Tx) error {
+		return tx.Queue(ctx, query, args...)
+	}},
 		bytes)
 }
 
@@ -157,7 +160,7 @@ func lacksHash(row []any) bool {
 	return true
 }
 
-// nextNumber is the number of a row that is inserted: of a branch as the database counts them, of a
+// nextNumber returns the number of a row that is inserted: of a branch as the database counts them, of a
 // list above all that this process gave before, and with the time in it as a server's are.
 func (m *mover) nextNumber(ctx context.Context, tx sqlstore.Tx, t *table) (int64, error) {
 	if t.branch {
@@ -182,7 +185,7 @@ func (b *batch) deleteMessages(ctx context.Context, branch string, from int64) e
 	}}, 0)
 }
 
-// rowArgs are the values of a row as arguments of a statement.
+// rowArgs returns the values of a row as arguments of a statement.
 func rowArgs(row sqlstore.Row) []any {
 	out := make([]any, len(row))
 	for i, v := range row {

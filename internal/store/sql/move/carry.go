@@ -95,7 +95,7 @@ func (m *mover) copyTable(ctx context.Context, one markedItem) error {
 	return b.runSteps(ctx)
 }
 
-// nameConversation says which conversation an error is about.
+// nameConversation adds to an error which conversation it is about.
 func nameConversation(id string, err error) error {
 	if err == nil || scrollback.CodeOf(err) == scrollback.Canceled || errors.Is(err, errDiffers) {
 		return err
@@ -121,7 +121,7 @@ func (s *Side) knowsConversation(ctx context.Context, id string) (known bool, er
 	return known, s.wrapError(err)
 }
 
-// listBranches are the ids of a conversation's.
+// listBranches returns the ids of a conversation's.
 func (s *Side) listBranches(ctx context.Context, id string) (out []string, err error) {
 	err = s.Readers.Query(ctx, func(r sqlstore.Row) error {
 		out = append(out, "")
@@ -130,7 +130,7 @@ func (s *Side) listBranches(ctx context.Context, id string) (out []string, err e
 	return out, s.wrapError(err)
 }
 
-// readHeads are the last seqs of the branches of a conversation, as their rows say.
+// readHeads returns the last seqs of the branches of a conversation, as their rows say.
 func (s *Side) readHeads(ctx context.Context, id string) (map[string]int64, error) {
 	out := map[string]int64{}
 	err := s.Readers.Query(ctx, func(r sqlstore.Row) error {
@@ -181,11 +181,12 @@ func (b *batch) copyMessages(ctx context.Context, branch string, fresh bool) (fr
 			return 0, err
 		}
 	}
-	return from, b.m.from.eachRow(ctx, messages.messagesQuery(), func(row sqlstore.Row) error { return b.insertRow(ctx, messages, row) },
+	return from, b.m.from.eachRow(ctx, messages.messagesQuery(),
+		func(row sqlstore.Row) error { return b.insertRow(ctx, messages, row) },
 		branch, from)
 }
 
-// cutToCommon is the seq up to which both sides have the same messages of a branch. What the target
+// cutToCommon returns the seq up to which both sides have the same messages of a branch. What the target
 // has behind it is removed: a purge has removed it, or the branch was brought again since.
 func (b *batch) cutToCommon(ctx context.Context, branch string) (seq int64, err error) {
 	there, err := b.m.to.readSpan(ctx, branch, math.MaxInt64)
@@ -207,7 +208,7 @@ func (b *batch) cutToCommon(ctx context.Context, branch string) (seq int64, err 
 	return 0, b.deleteMessages(ctx, branch, 0)
 }
 
-// messagesQuery is the query for the messages of branch $1 behind seq $2.
+// messagesQuery returns the query for the messages of branch $1 behind seq $2.
 func (t *table) messagesQuery() string {
 	return t.allRowsQuery() + ` WHERE branch = $1 AND seq > $2 ORDER BY seq`
 }
@@ -228,7 +229,7 @@ func (s *Side) eachTableRow(ctx context.Context, t *table, id string, fn func(ro
 // digest is a hash of values.
 type digest [16]byte
 
-// digestOf is the same for equal values of any two databases.
+// digestOf returns a hash that is the same for equal values of any two databases.
 func digestOf(values []driver.Value) digest {
 	h := sha256.New()
 	var b [9]byte

@@ -15,7 +15,7 @@ import (
 // errDiffers is the reason of an error about two sides that are not the same.
 var errDiffers = errors.New("the two sides differ")
 
-// fingerprint is what tells two sets of rows apart: how many there are, and the sum of their hashes,
+// fingerprint tells two sets of rows apart: how many there are, and the sum of their hashes,
 // which does not depend on their order.
 type fingerprint struct {
 	rows int64
@@ -80,7 +80,7 @@ func (s *Side) addTable(ctx context.Context, t *table, id string, out fingerprin
 	return err
 }
 
-// findDifference is the table in which two sides differ, or empty.
+// findDifference returns the table in which two sides differ, or empty.
 func findDifference(a, b fingerprints) string {
 	for name, p := range a {
 		if b[name] != p {
@@ -178,11 +178,13 @@ func (m *mover) compareAll(ctx context.Context) error {
 	}
 	m.reporter.of.Store(n)
 	check := func(ctx context.Context, id string) error {
-		err := retryUnavailable(ctx, func() error { return m.checkConversation(ctx, markedItem{kind: markConversation, key: id}, nil) })
+		err := retryUnavailable(ctx,
+			func() error { return m.checkConversation(ctx, markedItem{kind: markConversation, key: id}, nil) })
 		m.reporter.done.Add(1)
 		return nameConversation(id, err)
 	}
-	if err := walkConversations(ctx, m.from, func(ids []string) error { return runTogether(ctx, ids, check) }); err != nil {
+	if err := walkConversations(ctx, m.from,
+		func(ids []string) error { return runTogether(ctx, ids, check) }); err != nil {
 		return err
 	}
 	// What only the target has.

@@ -191,7 +191,7 @@ func (s *Side) hasOtherMark(ctx context.Context, one markedItem) (found bool, er
 	return found, s.wrapError(err)
 }
 
-// countMarked counts what has marks, for whoever waits.
+// countMarked counts the conversations that have marks, for the progress that is reported.
 func (m *mover) countMarked(ctx context.Context) error {
 	var n int64
 	err := m.from.Readers.Query(ctx, func(r sqlstore.Row) error { return r.Scan(&n) },

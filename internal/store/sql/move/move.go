@@ -36,7 +36,7 @@ type Side struct {
 	// Watch makes the tables move_marks and move_state where they are missing, and what leaves
 	// marks in the transaction of each change to a [NotedTables]. Each statement is run by itself.
 	Watch []string
-	// Refuse are statements that let no table be changed; whoever tries is told why.
+	// Refuse returns statements after which no table can be changed; an attempt fails with why.
 	Refuse func(why string) []string
 	// Reopen undoes Refuse; Forget undoes Watch as well.
 	Reopen, Forget []string

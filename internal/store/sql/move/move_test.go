@@ -92,7 +92,8 @@ func fillStore(t *testing.T, d *driver.Driver, seed uint64) {
 	t.Helper()
 	drivertest.RunWalk(t, seed, 300, oracle.New(), d)
 	ctx := t.Context()
-	c := scrollback.Conversation{ID: "ffffffff-odd", Project: "odd", Title: oddTexts[0], Instructions: oddTexts[1], Version: 1,
+	c := scrollback.Conversation{ID: "ffffffff-odd", Project: "odd", Title: oddTexts[0],
+		Instructions: oddTexts[1], Version: 1,
 		Branch:    "odd",
 		CreatedAt: 1, UpdatedAt: 1}
 	_, _, err := d.Log.CreateConversation(ctx, c, scrollback.Branch{ID: "odd", Conversation: c.ID})
@@ -100,7 +101,8 @@ func fillStore(t *testing.T, d *driver.Driver, seed uint64) {
 	for i, text := range oddTexts {
 		appendMessage(t, d, c.ID, scrollback.MessageID("odd message "+string(rune('a'+i))), text)
 	}
-	from := scrollback.Origin{Tool: "tool", ID: oddTexts[1], Conversation: c.ID, Folder: oddTexts[2], Stamp: oddTexts[0], ImportedAt: 5}
+	from := scrollback.Origin{Tool: "tool", ID: oddTexts[1], Conversation: c.ID, Folder: oddTexts[2],
+		Stamp: oddTexts[0], ImportedAt: 5}
 	mustSucceed(t, d.Log.PutOrigin(ctx, from, ""))
 	_, err = d.Access.PutProject(ctx, "odd", 7, func(p *scrollback.Project) error {
 		p.Title = oddTexts[1]
@@ -110,7 +112,8 @@ func fillStore(t *testing.T, d *driver.Driver, seed uint64) {
 	mustSucceed(t, err)
 	key := scrollback.Key{ID: "key", Name: oddTexts[2], CreatedAt: 3}
 	mustSucceed(t, d.Access.AddKey(ctx, driver.NewKey{Key: key, Hash: driver.SecretHash{1, 0, 255}, Now: 3, Most: 10}))
-	mustSucceed(t, d.Access.SignIn(ctx, driver.NewSignIn{Hash: driver.SecretHash{2}, Key: "key", Now: 4, Ends: 1 << 50, Most: 10}))
+	mustSucceed(t, d.Access.SignIn(ctx,
+		driver.NewSignIn{Hash: driver.SecretHash{2}, Key: "key", Now: 4, Ends: 1 << 50, Most: 10}))
 	_, err = d.Turns.Begin(ctx, driver.BeginRequest{Turn: scrollback.Turn{ID: "open", Conversation: c.ID,
 		State: scrollback.TurnOpen, Owner: "o",
 		LeaseUntil: 1 << 50, StartedAt: 9}, Now: 9})

@@ -239,7 +239,8 @@ func TestBusyIsCompared(t *testing.T) {
 	b := target.side(t)
 	for _, harm := range []string{`DROP TRIGGER messages_append_only`,
 		`UPDATE messages SET parts = '[]' WHERE id = 'fffffff8 0'`} {
-		mustSucceed(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, harm) }))
+		mustSucceed(t, b.Writer.Write(t.Context(),
+			func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, harm) }))
 	}
 	calls := 0
 	_, err := move.Move(t.Context(), source.side(t), b,
@@ -418,7 +419,8 @@ func TestDiffers(t *testing.T) {
 			addConversation(t, d, "fffffff3", 3)
 			moveAll(t, source, target, move.Options{})
 			b := target.side(t)
-			mustSucceed(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, harm) }))
+			mustSucceed(t, b.Writer.Write(t.Context(),
+				func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, harm) }))
 			_, err := move.Move(t.Context(), source.side(t), b, move.Options{Finish: true})
 			about := map[string]string{"table": "table projects", "stranger": "conversation stranger"}[name]
 			if about == "" {

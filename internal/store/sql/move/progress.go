@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// reportEvery is how often somebody is told how far the copy is.
+// reportEvery is how often progress is reported.
 const reportEvery = 500 * time.Millisecond
 
-// progressReporter counts how far a copy is, and tells somebody.
+// progressReporter counts how far a copy is, and reports it.
 type progressReporter struct {
-	report func(Progress) // nil tells nobody
+	report func(Progress) // nil for none
 	began  time.Time
 
-	one      sync.Mutex // tells
+	one      sync.Mutex // held while reporting
 	stage    atomic.Value
 	entered  atomic.Int64 // when the stage began, in Unix ns
 	done, of atomic.Int64
@@ -48,7 +48,7 @@ func (t *progressReporter) reportOnce() {
 	t.report(t.currentProgress())
 }
 
-// startReporting tells until it is stopped.
+// startReporting reports regularly until it is stopped.
 func (t *progressReporter) startReporting() (stop func()) {
 	if t.report == nil {
 		return func() {}

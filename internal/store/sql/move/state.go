@@ -97,7 +97,7 @@ func (m *mover) movedError(to string) error {
 		i18n.StoreMovedAlready, m.from.Name, to)
 }
 
-// unlessMoved is why a target that is not empty is refused: here is the end of a migration
+// unlessMoved returns why a target that is not empty is refused: here is the end of a migration
 // that was finished, or something else.
 func unlessMoved(ctx context.Context, m *mover, notEmpty error) error {
 	// A source that was never one has no table to read.
@@ -150,7 +150,7 @@ func (m *mover) claimRun(ctx context.Context) error {
 // SelectRun is the newest run of a migration, on its target.
 const SelectRun = `SELECT n.last FROM numbers n WHERE n.name = $1`
 
-// checkNewest is an error unless this is the newest run, by what query reads on the target.
+// checkNewest returns an error unless this is the newest run, by what query reads on the target.
 func checkNewest(ctx context.Context, at sqlstore.Reader, m *mover, query string) error {
 	var run int64
 	err := sqlstore.QueryRow(ctx, at, func(r sqlstore.Row) error { return r.Scan(&run) }, query, targetMark+m.id)
@@ -160,7 +160,7 @@ func checkNewest(ctx context.Context, at sqlstore.Reader, m *mover, query string
 	return err
 }
 
-// explainFailure is why a run failed: because a later one has changed what it stood on, or as it says.
+// explainFailure returns why a run failed: because a later one has changed what it stood on, or as it says.
 func explainFailure(ctx context.Context, m *mover, err error) error {
 	if err == nil || m.id == "" || ctx.Err() != nil {
 		return err
@@ -176,7 +176,7 @@ func supersededError() error {
 	return scrollback.Errorf(scrollback.Conflict, op, i18n.AnotherMigrationRunBegun)
 }
 
-// updateNote keeps something about a source for the newest run, and is an error for another one.
+// updateNote stores something about a source for the newest run, and fails for another one.
 func updateNote(ctx context.Context, m *mover, change func(ctx context.Context, tx sqlstore.Tx) error) error {
 	return m.from.writeRetrying(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
 		var run string
@@ -191,14 +191,14 @@ func updateNote(ctx context.Context, m *mover, change func(ctx context.Context, 
 	})
 }
 
-// readClaim is the migration that a side is the unfinished target of, or empty.
+// readClaim returns the migration that a side is the unfinished target of, or empty.
 func readClaim(ctx context.Context, s *Side) (id string, err error) {
 	err = s.Readers.Query(ctx, func(r sqlstore.Row) error { return r.Scan(&id) },
 		`SELECT name FROM numbers WHERE name LIKE 'move %'`)
 	return strings.TrimPrefix(id, targetMark), s.wrapError(err)
 }
 
-// checkEmpty is refused unless a side holds nothing.
+// checkEmpty returns refused unless a side holds nothing.
 func (s *Side) checkEmpty(ctx context.Context) error {
 	for _, t := range NotedTables() {
 		found := false
@@ -215,7 +215,7 @@ func (s *Side) checkEmpty(ctx context.Context) error {
 	return nil
 }
 
-// Closed begins what a closed source tells whoever wants to change it; where it goes follows.
+// Closed begins the error of a change to a closed source; where the source was moved to follows.
 const Closed = "this store is being moved to "
 
 // closeSource lets nobody change the source any more. Every change that was begun before has ended

@@ -32,7 +32,8 @@ const ofConversation = "conversation_id = $1"
 var messages = &table{name: "messages", columns: splitColumns(sqlstore.StoredColumns), key: 1}
 
 // conversations are the row of a conversation. Where it is, something was copied before.
-var conversations = &table{name: "conversations", key: 1, of: "id = $1", columns: splitColumns(sqlstore.ConversationColumns)}
+var conversations = &table{name: "conversations", key: 1, of: "id = $1",
+	columns: splitColumns(sqlstore.ConversationColumns)}
 
 var branches = &table{name: "branches", key: 2, of: ofConversation, branch: true, columns: splitColumns(`conversation_id, id, parent_branch, at_seq,
 	head_seq, sum_tokens, sum_bytes, sum_images, view, view_version, updated_at`)}
@@ -80,7 +81,7 @@ var wholeTables = []*table{
 // conversation's id; empty for a table that is compared as a whole.
 type NotedTable struct{ Table, Of string }
 
-// NotedTables are those that a source notes, and that it refuses to change when it is closed.
+// NotedTables returns the tables whose changes a source notes, and that it refuses to change when it is closed.
 func NotedTables() []NotedTable {
 	out := []NotedTable{{"conversations", "id"}, {"messages", "conversation_id"}}
 	for _, t := range conversationTables {
@@ -95,7 +96,7 @@ func NotedTables() []NotedTable {
 // usageRecords are the records of usage, which a database may find by their conversation in another way.
 const usageRecords = "usage_records"
 
-// conversationCondition is the condition on the conversation's id, $1, of the rows of a table.
+// conversationCondition returns the condition on the conversation's id, $1, of the rows of a table.
 func (s *Side) conversationCondition(t *table) string {
 	if t.name == usageRecords && s.Usage != usageRecords {
 		return `n IN (SELECT u.n FROM ` + s.Usage + ` u WHERE u.conversation_id = $1)`
@@ -103,7 +104,7 @@ func (s *Side) conversationCondition(t *table) string {
 	return t.of
 }
 
-// rowsQuery is the query for rows, in the order of a list.
+// rowsQuery returns the query for rows, in the order of a list.
 func (s *Side) rowsQuery(t *table) string {
 	if t.sums {
 		return s.Dialect.AllUsageDays
@@ -118,12 +119,12 @@ func (s *Side) rowsQuery(t *table) string {
 	return query
 }
 
-// allRowsQuery is the query for all rows.
+// allRowsQuery returns the query for all rows.
 func (t *table) allRowsQuery() string {
 	return `SELECT ` + strings.Join(t.columns, ", ") + ` FROM ` + t.name
 }
 
-// insertStatement is the statement that inserts rows; with more columns than the table's own.
+// insertStatement returns the statement that inserts rows; with more columns than the table's own.
 func (t *table) insertStatement(rows int, more ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `INSERT INTO %s (%s) VALUES `, t.name,
@@ -145,7 +146,7 @@ func (t *table) insertStatement(rows int, more ...string) string {
 	return b.String()
 }
 
-// keyCondition is the condition on a row's key, whose columns are the first arguments.
+// keyCondition returns the condition on a row's key, whose columns are the first arguments.
 func (t *table) keyCondition() string {
 	var b strings.Builder
 	for i, name := range t.columns[:t.key] {
@@ -157,7 +158,7 @@ func (t *table) keyCondition() string {
 	return b.String()
 }
 
-// updateStatement is the statement that changes a row to what it is given whole.
+// updateStatement returns the statement that changes a row to what it is given whole.
 func (t *table) updateStatement() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `UPDATE %s SET `, t.name)

@@ -28,7 +28,7 @@ type measurement struct {
 	trip  time.Duration
 }
 
-// nowAt is the database's time by this measurement.
+// nowAt returns the database's time by this measurement.
 func (m measurement) nowAt() time.Time { return m.their.Add(time.Since(m.at)) }
 
 // clock is the database's time without asking for it each time: the best of the last few
@@ -125,7 +125,7 @@ func (c *clock) addMeasurement(m measurement) {
 	}
 }
 
-// Now is the database's time. It stands still for a moment rather than going back.
+// Now returns the database's time. It stands still for a moment rather than going back.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -79,7 +79,8 @@ func TestConnect(t *testing.T) {
 	if _, err := c.readers.ExecContext(t.Context(), "CREATE TABLE t (id int)"); sqlStateOf(err) != codeReadOnly {
 		t.Errorf("a reader wrote: %v", err)
 	}
-	if own := mustConnect(t, setParameter(t, dsn, "lock_timeout", "7000")); showSetting(t, own.writers, "lock_timeout") != "7s" {
+	if own := mustConnect(t, setParameter(t, dsn, "lock_timeout", "7000")); showSetting(t, own.writers,
+		"lock_timeout") != "7s" {
 		t.Error("the DSN's own setting does not count")
 	}
 	for _, mode := range []string{"exec", "simple_protocol"} {
@@ -162,7 +163,8 @@ func TestBadDatabases(t *testing.T) {
 			"sslmode=require in the database's URL asks for TLS"},
 		"TLS authority": {changeDSN(t, secure, func(_ *url.URL, q url.Values) { q.Del("sslrootcert") }), scrollback.Refused,
 			"the certificate of the database"},
-		"TLS name": {changeDSN(t, secure, func(u *url.URL, _ url.Values) { u.Host = "127.0.0.1:" + u.Port() }), scrollback.Refused,
+		"TLS name": {changeDSN(t, secure, func(u *url.URL, _ url.Values) { u.Host = "127.0.0.1:" + u.Port() }),
+			scrollback.Refused,
 			"the certificate of the database"},
 		"TLS file": {setParameter(t, secure, "sslrootcert", "/nowhere/ca.crt"), scrollback.Invalid,
 			"cannot be read: /nowhere/ca.crt"},

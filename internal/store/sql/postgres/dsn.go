@@ -128,7 +128,7 @@ func usesPooler(c *pgx.ConnConfig) bool {
 	return c.DefaultQueryExecMode == pgx.QueryExecModeExec || c.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol
 }
 
-// configurePool is the configuration of one of the two pools.
+// configurePool returns the configuration of one of the two pools.
 func configurePool(from *pgxpool.Config, writing bool) *pgxpool.Config {
 	c := from.Copy()
 	c.MaxConns = from.MaxConns / 2

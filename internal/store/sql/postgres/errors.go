@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/move"
 )
 
-// SQLSTATEs that are told apart.
+// The SQLSTATEs that matter here.
 const (
 	codeUniqueViolation = "23505"
 	codeSerialization   = "40001" // also what CockroachDB and YugabyteDB return for "begin again"
@@ -39,7 +39,7 @@ const (
 	codeLocked          = "55P03" // lock_timeout
 )
 
-// sqlStateOf is the SQLSTATE of an error of the server, or empty.
+// sqlStateOf returns the SQLSTATE of an error of the server, or empty.
 func sqlStateOf(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
@@ -70,7 +70,7 @@ func classifyError(err error) scrollback.Code {
 	return scrollback.Internal
 }
 
-// findMoveTarget is [sqlstore.Dialect]'s.
+// findMoveTarget implements [sqlstore.Dialect]'s Moving.
 func findMoveTarget(err error) string {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || e.Code != codeClosed {

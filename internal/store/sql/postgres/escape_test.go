@@ -14,7 +14,8 @@ func TestEscaped(t *testing.T) {
 	if got := escapeText("plain 潮 \U0001F600"); got != "plain 潮 \U0001F600" {
 		t.Errorf("a plain text became %q", got)
 	}
-	odd := []string{"\x00", "\xff", "\xe6\xbd", string(escapeMark), string(escapeMark) + "00", string(escapeMark) + "-", "0", "潮"}
+	odd := []string{"\x00", "\xff", "\xe6\xbd", string(escapeMark), string(escapeMark) + "00",
+		string(escapeMark) + "-", "0", "潮"}
 	piece := rapid.OneOf(rapid.String(), rapid.SampledFrom(odd),
 		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
 	rapid.Check(t, func(t *rapid.T) {

@@ -42,7 +42,7 @@ func explainFailure(op string, c *pgx.ConnConfig, err error) error {
 	return said
 }
 
-// describePlace is where a database is: host and port, or the socket's folder.
+// describePlace returns where a database is: host and port, or the socket's folder.
 func describePlace(c *pgx.ConnConfig) string {
 	if strings.HasPrefix(c.Host, "/") {
 		return c.Host

@@ -171,7 +171,7 @@ type onceStep struct {
 	wasDone func(context.Context, *driver.Driver) bool // it is done
 }
 
-// conversationSteps is a conversation with all that is written of a turn.
+// conversationSteps returns a conversation with all that is written of a turn.
 func conversationSteps() []onceStep {
 	const id, turn = scrollback.ConversationID("c"), scrollback.TurnID("t")
 	head := func(n int64) func(context.Context, *driver.Driver) bool {
@@ -191,7 +191,10 @@ func conversationSteps() []onceStep {
 		Parts:  scrollback.Parts{scrollback.Text{Text: "reply"}}}
 	return []onceStep{
 		{"create", func(ctx context.Context, d *driver.Driver) error { return createConversation(ctx, d, id) }, head(0)},
-		{"first", func(ctx context.Context, d *driver.Driver) error { return appendMessage(ctx, d, id, 0, "first") }, head(1)},
+		{"first", func(ctx context.Context,
+			d *driver.Driver) error {
+			return appendMessage(ctx, d, id, 0, "first")
+		}, head(1)},
 		{"begin", func(ctx context.Context, d *driver.Driver) error {
 			m := scrollback.Message{ID: "question", TurnID: turn, Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
 				Parts: scrollback.Parts{scrollback.Text{Text: "question"}}}

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// channelName is the channel of the servers that share a schema; the server of the database
+// channelName returns the channel of the servers that share a schema; the server of the database
 // keeps those of its databases apart. A name may have 63 bytes.
 func channelName(schema string) string {
 	if schema == "public" {
@@ -30,8 +30,8 @@ const (
 	checkAfterQuiet = 30 * time.Second
 )
 
-// listener hears that another server wrote, on a connection of its own. It only saves time:
-// whoever waits for changes polls for them as well, because notifications are lost while
+// listener learns that another server wrote, on a connection of its own. It only saves time:
+// those who wait for changes poll for them as well, because notifications are lost while
 // it connects again, when a pooler is between, and on databases that have none.
 type listener struct {
 	config  *pgx.ConnConfig

@@ -13,7 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
-// startTestListener is a listener whose signals can be waited for.
+// startTestListener returns a listener whose signals can be waited for.
 func startTestListener(t *testing.T, c *connection) (*listener, <-chan struct{}) {
 	t.Helper()
 	heard := make(chan struct{}, 1000)

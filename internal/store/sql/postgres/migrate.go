@@ -51,7 +51,7 @@ func migrateDatabase(ctx context.Context, db *sql.DB, migrations *goose.Provider
 	return forbiddenError(op, err)
 }
 
-// checkExists is an error if a database has nothing of ours.
+// checkExists returns an error if a database has nothing of ours.
 func (c *connection) checkExists(ctx context.Context) error {
 	const op = "postgres.Open"
 	migrations, err := sqlstore.NewMigrations("postgres", goose.DialectPostgres, c.writers)
@@ -66,7 +66,7 @@ func (c *connection) checkExists(ctx context.Context) error {
 	return scrollback.Wrap(classifyError(err), op, err)
 }
 
-// checkUpToDate is an error unless the database is as this program writes it.
+// checkUpToDate returns an error unless the database is as this program writes it.
 func checkUpToDate(ctx context.Context, db *sql.DB, migrations *goose.Provider) error {
 	const op = "postgres.OpenReadOnly"
 	sources := migrations.ListSources()
@@ -84,7 +84,7 @@ func checkUpToDate(ctx context.Context, db *sql.DB, migrations *goose.Provider) 
 	return nil
 }
 
-// forbiddenError says what a user needs who may not make tables.
+// forbiddenError says what rights a user lacks who may not make tables.
 func forbiddenError(op string, err error) error {
 	if sqlStateOf(err) == codeForbidden {
 		return scrollback.Errorf(scrollback.Refused, op,
@@ -141,7 +141,7 @@ type migrationLock struct {
 	log    *slog.Logger
 }
 
-// newHolderName names this process, for whoever looks at the row.
+// newHolderName returns a name for this process, for people who look at the row.
 func newHolderName() string {
 	host, _ := os.Hostname() //nolint:errcheck // only to be read by people
 	b := make([]byte, 8)

@@ -17,7 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
-// testMigrations are migrations, each of which makes a table; one that is written twice fails.
+// testMigrations returns migrations, each of which makes a table; one that is written twice fails.
 func testMigrations(t *testing.T, db *sql.DB, n int) *goose.Provider {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -128,7 +128,8 @@ func TestMigrationLock(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*lockRetry)
 	defer cancel()
-	if err := l.waitToTake(ctx); classifyError(err) != scrollback.Unavailable || !strings.Contains(said.String(), "waiting for it") {
+	if err := l.waitToTake(ctx); classifyError(err) != scrollback.Unavailable ||
+		!strings.Contains(said.String(), "waiting for it") {
 		t.Errorf("waiting for it is %v, and it said %q", err, said.String())
 	}
 	// The holder dies, and its time ends.

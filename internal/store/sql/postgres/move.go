@@ -14,7 +14,7 @@ import (
 const transactionMark = `mod(CAST(floor(extract(epoch FROM transaction_timestamp()) * 1000000) AS BIGINT), 1099511627776) * 4194304
 	+ mod(pg_backend_pid(), 4194304)`
 
-// watchStatements are [move.Side]'s. Each transaction leaves a mark of its own: two never wait for each
+// watchStatements returns [move.Side]'s Watch. Each transaction leaves a mark of its own: two never wait for each
 // other's, and one that ends late leaves a mark that nobody has read. Making a trigger waits for
 // all transactions that have changed its table.
 func watchStatements() []string {
@@ -65,8 +65,8 @@ const (
 // codeClosed is the SQLSTATE of a database that was closed to be moved elsewhere.
 const codeClosed = "SB001"
 
-// refuseStatements are [move.Side]'s. A trigger may be there since an earlier time, when the table was let
-// go again: also then whoever is changing the table is waited for.
+// refuseStatements returns [move.Side]'s Refuse. A trigger may be there since an earlier time, when the table was let
+// go again: even then, a transaction that is changing the table is waited for.
 func refuseStatements(why string) []string {
 	out := []string{closedFunction(fmt.Sprintf(`RAISE EXCEPTION USING MESSAGE = '%s', ERRCODE = '%s'`,
 		strings.NewReplacer("'", "''", "$", "%24").Replace(why), codeClosed))}
@@ -87,11 +87,11 @@ func closedFunction(does string) string {
 		END $$`
 }
 
-// reopenStatements are [move.Side]'s. The triggers stay, and do nothing: to drop one, everybody who reads
+// reopenStatements returns [move.Side]'s Reopen. The triggers stay, and do nothing: to drop one, everybody who reads
 // its table would have to be waited for, a dump of an hour too.
 func reopenStatements() []string { return []string{closedFunction(`RETURN NULL`)} }
 
-// forgetStatements are [move.Side]'s.
+// forgetStatements returns [move.Side]'s Forget.
 func forgetStatements() []string {
 	out := append(append(reopenStatements(), dropTriggers("move_closed_")...), dropTriggers("move_")...)
 	out = append(out, `DROP TRIGGER IF EXISTS move_closed_probe ON numbers`)
@@ -101,7 +101,7 @@ func forgetStatements() []string {
 	return append(out, `DROP TABLE IF EXISTS move_marks`, `DROP TABLE IF EXISTS move_state`)
 }
 
-// dropTriggers are statements that remove triggers of all tables.
+// dropTriggers returns statements that remove triggers of all tables.
 func dropTriggers(prefix string) (out []string) {
 	for _, t := range move.NotedTables() {
 		out = append(out, `DROP TRIGGER IF EXISTS `+prefix+t.Table+` ON `+t.Table)

@@ -22,7 +22,7 @@ const (
 	numberTimeout = maxWrite
 )
 
-// The statements of a settlement. A transaction that numbers holds the rows with the last numbers: the
+// The statements that number. A transaction that numbers holds the rows with the last numbers: the
 // order of numbers is the order of these transactions, and all that is committed before one
 // of them begins to look is numbered when it ends.
 //
@@ -31,7 +31,7 @@ const (
 // lock fails for who waited, and is tried again. Servers of older programs hold the row of the
 // messages first, and so do these, or two would wait for each other.
 const (
-	// anyPending goes by the keys: the tables may be full of rows that are gone and not yet cleared.
+	// anyPending looks at the keys: the tables may be full of rows that are gone and not yet cleared.
 	anyPending = `SELECT (SELECT count(*) FROM (SELECT k FROM pending_changes ORDER BY conversation_id, k LIMIT 1) c) +
 		(SELECT count(*) FROM (SELECT k FROM pending_messages ORDER BY conversation_id, branch, seq LIMIT 1) m) > 0`
 
@@ -74,20 +74,21 @@ type commitOrder struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	oneAtATime chan struct{} // full while one settles: others would only wait for its row
+	oneAtATime chan struct{} // full while one numbers: others would only wait for its row
 	lastBegan  time.Time     // when the last one began, unless it was broken off
 	lastError  error         // with what
 }
 
 func newCommitOrder(writers *sql.DB, channel string, log *slog.Logger) *commitOrder {
 	ctx, stop := context.WithCancel(context.Background())
-	o := &commitOrder{writers: writers, channel: channel, log: log, news: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+	o := &commitOrder{writers: writers, channel: channel, log: log, news: make(chan struct{}, 1),
+		wake:       make(chan struct{}, 1),
 		oneAtATime: make(chan struct{}, 1), stop: stop, done: make(chan struct{}), retry: retryIdempotent}
 	go o.numberRegularly(ctx)
 	return o
 }
 
-// numberRegularly settles after each commit, and now and then what a server has left that is gone.
+// numberRegularly numbers after each commit, and regularly what a server left behind that is gone.
 func (o *commitOrder) numberRegularly(ctx context.Context) {
 	defer close(o.done)
 	often := time.NewTicker(numberEvery)
@@ -121,7 +122,7 @@ func (o *commitOrder) NoteCommit() { signalOnce(o.wake) }
 // News implements [sqlstore.CommitOrder].
 func (o *commitOrder) News() <-chan struct{} { return o.news }
 
-// signalOnce leaves a sign on a channel, unless there is one.
+// signalOnce signals on a channel, unless a signal is waiting there.
 func signalOnce(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -150,7 +151,7 @@ func (o *commitOrder) NumberCommits(ctx context.Context) error {
 	return o.lastError
 }
 
-// numberPending numbers all that is pending.
+// numberPending numbers everything that is pending.
 func (o *commitOrder) numberPending(ctx context.Context) error {
 	for {
 		n, err := o.tryNumberSome(ctx)
@@ -161,7 +162,7 @@ func (o *commitOrder) numberPending(ctx context.Context) error {
 	}
 }
 
-// tryNumberSome is some, unless nothing is pending; tried again, for a time.
+// tryNumberSome calls numberSome if anything is pending, and tries again for a time if that fails.
 func (o *commitOrder) tryNumberSome(ctx context.Context) (n int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, numberTimeout)
 	defer cancel()

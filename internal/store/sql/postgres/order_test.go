@@ -28,7 +28,7 @@ func TestSettlingFailsForAllWhoWait(t *testing.T) {
 		down := errors.New("there is no database")
 		o.retry = func(ctx context.Context, _ func(context.Context) error) error {
 			if _, bounded := ctx.Deadline(); !bounded {
-				t.Error("a settlement may take for ever")
+				t.Error("numbering may take for ever")
 			}
 			time.Sleep(maxConnectWait)
 			return down
@@ -45,7 +45,8 @@ func TestSettlingFailsForAllWhoWait(t *testing.T) {
 		synctest.Wait()
 		hurried, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := o.NumberCommits(hurried); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > maxConnectWait/2 {
+		if err := o.NumberCommits(hurried); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(began) > maxConnectWait/2 {
 			t.Errorf("who had a second got %v after %v", err, time.Since(began))
 		}
 		all.Wait()

@@ -324,7 +324,7 @@ type planNode struct {
 	Plans []planNode
 }
 
-// countRead is how many rows of tables a step and those below it have read, and from which table most.
+// countRead returns how many rows of tables a step and those below it have read, and from which table most.
 func (n planNode) countRead() (rows float64, table string) {
 	if n.Table != "" && strings.Contains(n.Type, "Scan") {
 		rows = (n.Rows + n.Left + n.Again) * n.Loops

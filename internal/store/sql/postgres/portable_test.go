@@ -32,7 +32,7 @@ var allowedSQL = []struct{ rule, part, why string }{
 	{"storage", "index_blocks", "parts of a block are read, and it is compressed already"},
 }
 
-// ownStatements are those that no test of the contract is sure to run: what is said in its own way,
+// ownStatements returns those that no test of the contract is sure to run: what is said in its own way,
 // what numbers rows, and what moves a store.
 func ownStatements() []string {
 	out := []string{anyPending, holdNumbers, numberMessages, numberChanges, beginInspecting, holdRun, holdNote}
@@ -438,7 +438,7 @@ func readSQL(text string) [][]sqlToken {
 	return append(out, now)
 }
 
-// wordsStandAt says whether the words stand at i, one after the other.
+// wordsStandAt reports whether the words stand at i, one after the other.
 func wordsStandAt(s []sqlToken, i int, words ...string) bool {
 	for n, w := range words {
 		if i+n >= len(s) || s[i+n].quoted || s[i+n].text != w {
@@ -516,7 +516,7 @@ func (t tableColumns) readMigration(text string) []violation {
 	return out
 }
 
-// findSubject is what a statement makes or changes.
+// findSubject returns what a statement makes or changes.
 func findSubject(s []sqlToken) string {
 	for i, t := range s {
 		if slices.Contains([]string{"table", "index", "trigger", "function", "into", "update", "on"}, t.text) && !t.quoted {
@@ -592,7 +592,7 @@ func (t tableColumns) globalKeys(name string, unique [][]string) []string {
 	return out
 }
 
-// readItem is a column or a constraint of a table: it notes the column, and returns unique keys.
+// readItem returns a column or a constraint of a table: it notes the column, and returns unique keys.
 func (t tableColumns) readItem(name string, item []sqlToken) [][]string {
 	if len(item) == 0 {
 		return nil
@@ -622,7 +622,7 @@ func (t tableColumns) readItem(name string, item []sqlToken) [][]string {
 	return nil
 }
 
-// firstWords are the first words of the parts of a key: its columns.
+// firstWords returns the first words of the parts of a key: its columns.
 func firstWords(in []sqlToken) []string {
 	var out []string
 	for _, part := range splitAtCommas(in) {

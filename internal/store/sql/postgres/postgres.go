@@ -52,7 +52,8 @@ func OpenSide(ctx context.Context, dsn, name string, o *Options) (*move.Side, er
 	if err != nil {
 		return nil, err
 	}
-	return &move.Side{Database: d, Name: name, Watch: watchStatements(), Refuse: refuseStatements, Reopen: reopenStatements(), Forget: forgetStatements(),
+	return &move.Side{Database: d, Name: name, Watch: watchStatements(), Refuse: refuseStatements,
+		Reopen: reopenStatements(), Forget: forgetStatements(),
 		HoldRun: holdRun, HoldNote: holdNote,
 		Usage: "usage_records", Insert: insertMessages, Numbers: true}, nil
 }
@@ -75,7 +76,7 @@ func openDatabase(ctx context.Context, dsn string, o *Options) (sqlstore.Databas
 	return c.makeDatabase(ctx)
 }
 
-// makeDatabase is what a driver runs on, with its tables made; it closes c if that fails.
+// makeDatabase returns what a driver runs on, with its tables made; it closes c if that fails.
 func (c *connection) makeDatabase(ctx context.Context) (sqlstore.Database, error) {
 	log := c.log
 	migrations, err := sqlstore.NewMigrations("postgres", goose.DialectPostgres, c.writers)

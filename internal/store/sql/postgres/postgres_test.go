@@ -139,20 +139,21 @@ func TestPostgresHashes(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close(context.Background()) })
-		return drivertest.Old{Driver: openDriver(t, dsn), Join: func() *driver.Driver { return openDriver(t, dsn) }, Forget: func() {
-			_, err := conn.Exec(t.Context(), `DROP TRIGGER IF EXISTS messages_append_only ON messages;
+		return drivertest.Old{Driver: openDriver(t, dsn),
+			Join: func() *driver.Driver { return openDriver(t, dsn) }, Forget: func() {
+				_, err := conn.Exec(t.Context(), `DROP TRIGGER IF EXISTS messages_append_only ON messages;
 				UPDATE messages SET hash = ''; DELETE FROM message_hashes;
 				UPDATE message_hashing SET conversation_id = '', branch = '', seq = 0, ended = 0`)
-			if err != nil {
-				t.Fatal(err)
-			}
-		}, Beside: func() (n int64) {
-			err := conn.QueryRow(t.Context(), `SELECT coalesce(sum(length(hashes) / 16), 0) FROM message_hashes`).Scan(&n)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
-		}}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}, Beside: func() (n int64) {
+				err := conn.QueryRow(t.Context(), `SELECT coalesce(sum(length(hashes) / 16), 0) FROM message_hashes`).Scan(&n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return n
+			}}
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// readers is connections that read. What was not read because its connection was lost is read again:
+// readers are the connections that read. What was not read because its connection was lost is read again:
 // connections of the pool, when the database was started again, and one after the other is found to
 // be of no use. It implements [sqlstore.Readers].
 type readers struct{ db *sql.DB }

@@ -206,7 +206,7 @@ func (t *transaction) rollBack(ctx context.Context) {
 	}
 }
 
-// bindArgs are arguments as PostgreSQL stores them: texts without what it refuses.
+// bindArgs returns arguments as PostgreSQL stores them: texts without what it refuses.
 func bindArgs(args []any) ([]any, error) {
 	out := make([]any, len(args))
 	for i, arg := range args {
@@ -222,7 +222,7 @@ func bindArgs(args []any) ([]any, error) {
 	return out, nil
 }
 
-// unescapeRow makes a row as it was given.
+// unescapeRow restores a row as it was given.
 func unescapeRow(row sqlstore.Row) {
 	for i, v := range row {
 		if text, ok := v.(string); ok {
@@ -235,7 +235,7 @@ func unescapeRow(row sqlstore.Row) {
 // byte, or one that is not UTF-8. It is of the private use area, and so hardly ever meant.
 const escapeMark = '\uf8f7'
 
-// escapeText is a text without zero bytes and without bytes that are not UTF-8; unescaped
+// escapeText returns a text without zero bytes and without bytes that are not UTF-8; unescapeText
 // returns the text as it was.
 func escapeText(s string) string {
 	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 && !strings.ContainsRune(s, escapeMark) {

@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
-// A write whose statement failed is not acknowledged, although whoever gave it did not look.
+// A write whose statement failed is not acknowledged, even if the caller ignored the error.
 func TestACommitThatUndoesIsAnError(t *testing.T) {
 	t.Parallel()
 	c, err := openConnection(t.Context(), postgrestest.NewDatabase(t), nil)

@@ -85,12 +85,12 @@ func (w *writer) Close() error {
 	return w.stop()
 }
 
-// retryableError is an error after which nothing is done, and the same may succeed.
+// retryableError is an error after which nothing was done, so that another try may succeed.
 type retryableError struct{ error }
 
 func (a retryableError) Unwrap() error { return a.error }
 
-// retryIdempotent repeats what does no harm when it is done twice, and so also when it is not known
+// retryIdempotent repeats what may safely be done twice, and so also when it is not known
 // whether it was done before its connection was lost.
 func retryIdempotent(ctx context.Context, do func(context.Context) error) error {
 	return retryTransaction(ctx, func(ctx context.Context) error {
@@ -102,7 +102,7 @@ func retryIdempotent(ctx context.Context, do func(context.Context) error) error 
 	})
 }
 
-// retryTransaction does something again that failed because of what others did at the same time, up to a
+// retryTransaction repeats what failed because of what others did at the same time, up to a
 // number of times, or because there was no connection, for a time: a database that is started
 // again is back within that.
 func retryTransaction(ctx context.Context, do func(context.Context) error) error {

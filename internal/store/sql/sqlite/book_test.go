@@ -60,7 +60,7 @@ func damageRows(t *testing.T, db *testDB, statements ...string) {
 	}
 }
 
-// findFlaws are those that an audit finds.
+// findFlaws returns those that an audit finds.
 func findFlaws(t *testing.T, db *testDB) (out []driver.Flaw) {
 	t.Helper()
 	err := db.Admin.WalkRows(t.Context(), driver.AuditWalk{
@@ -418,7 +418,8 @@ func TestMigrateBooks(t *testing.T) {
 		t.Errorf("found %+v", found)
 	}
 	bookUsage(t, db, "a/x", usageOf(20))
-	if got := readUsageDays(t, db); len(got) != 1 || got[0].Calls != 2 || got[0].InputTokens != 30 || got[0].TotalTokens != 99 {
+	if got := readUsageDays(t, db); len(got) != 1 || got[0].Calls != 2 || got[0].InputTokens != 30 ||
+		got[0].TotalTokens != 99 {
 		t.Errorf("%+v", got)
 	}
 	if found := findFlaws(t, db); len(found) > 0 {

@@ -205,7 +205,7 @@ func foreignFileError(path, why string) error {
 		baseName(path), why)
 }
 
-// schemaVersion is the newest migration a file of ours has; 0 when whoever made it
+// schemaVersion returns the newest migration a file of ours has; 0 when the process that made it
 // was killed before the first.
 func schemaVersion(ctx context.Context, db *sql.DB) (have int64, err error) {
 	var tables int64

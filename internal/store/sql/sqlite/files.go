@@ -17,15 +17,15 @@ import (
 // index of the log. They stay the same files as long as one connection is open.
 var fileSuffixes = [...]string{"", "-wal", "-shm"}
 
-// openFiles knows which files a database has open. It compares them with what is at their
-// paths by what the system tells files apart by, and never opens one: closing a file
+// openFiles are the files that a database has open. It compares them with what is at their
+// paths by the identity that the system gives to files, and never opens one: closing a file
 // gives up every lock that the process has on it.
 type openFiles struct {
 	path  string
 	files [len(fileSuffixes)]os.FileInfo
 }
 
-// statOpenFiles notes the files of a database that some connection of this process has open.
+// statOpenFiles records the files of a database that some connection of this process has open.
 func statOpenFiles(path string) (h openFiles, err error) {
 	h.path = path
 	for i, part := range fileSuffixes {
@@ -60,7 +60,7 @@ func (h *openFiles) checkUnchanged() (size int64, err error) {
 	return size, nil
 }
 
-// isMissing says whether a file is missing, and not only out of reach: the folder that would
+// isMissing reports whether a file is missing, and not only out of reach: the folder that would
 // hold it is there, or missing too.
 func isMissing(path string) bool {
 	_, err := os.Lstat(path)

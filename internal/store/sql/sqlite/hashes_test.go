@@ -15,7 +15,7 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// copyOlderStore is a database that the program of schema 20 wrote: two conversations of ten messages and
+// copyOlderStore returns a database that the program of schema 20 wrote: two conversations of ten messages and
 // two, one of them compacted once.
 func copyOlderStore(t *testing.T) string {
 	t.Helper()

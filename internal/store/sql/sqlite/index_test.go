@@ -142,7 +142,7 @@ func countRows(t *testing.T, db *testDB) (segments, left int) {
 	return segments, left
 }
 
-// makeWords are many words, so that a segment takes more than one transaction.
+// makeWords returns many words, so that a segment takes more than one transaction.
 func makeWords(n int) string {
 	var b strings.Builder
 	for i := range 400 {
@@ -261,7 +261,7 @@ func countBlocks(t *testing.T, db *testDB, want string) (n int) {
 	return n
 }
 
-// Several programs write, index, tend and purge at once; whoever searches finds each message
+// Several programs write, index, maintain and purge at once; each search finds each message
 // once, and in the end all that is left, and nothing that is not.
 func TestIndexOfSeveral(t *testing.T) {
 	t.Parallel()

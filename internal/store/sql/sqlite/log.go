@@ -13,7 +13,7 @@ const (
 	frameHeader = 24
 )
 
-// logWatch watches the log of an open database for what was taken from it. SQLite goes by its index
+// logWatch watches the log of an open database for what was taken from it. SQLite relies on its index
 // of the log, which stays in memory: it would write behind the hole that another program left, and
 // the next start would end its reading of the log at that hole. SQLite takes no locks on the log,
 // so that it can be opened beside it.
@@ -74,7 +74,7 @@ func (l *logWatch) readSize() (int64, error) {
 	return info.Size(), nil
 }
 
-// frameOffset is where a frame begins; they are counted from 1.
+// frameOffset returns where a frame begins; they are counted from 1.
 func (l *logWatch) frameOffset(frame int64) int64 { return logHeader + (frame-1)*(frameHeader+l.page) }
 
 // checkShorter judges a log that has become shorter, and returns its size. Another program may be

@@ -20,10 +20,14 @@ func OpenSide(ctx context.Context, path, name string, o *Options) (*move.Side, e
 	if err != nil {
 		return nil, err
 	}
-	return &move.Side{Database: d, Name: name, Watch: watchStatements(), Refuse: refuseStatements, Reopen: reopenStatements(),
+	return &move.Side{Database: d, Name: name, Watch: watchStatements(), Refuse: refuseStatements,
+		Reopen: reopenStatements(),
 		Forget: append(reopenStatements(), forgetStatements()...), Receive: makeUsageIndex, Leave: dropUsageIndex,
 		HoldRun: move.SelectRun, HoldNote: move.SelectNote,
-		Usage: "move_usage", Fill: func(ctx context.Context) error { return fillUsageIndex(ctx, d) }, Insert: insertMessages}, nil
+		Usage: "move_usage", Fill: func(ctx context.Context) error {
+			return fillUsageIndex(ctx,
+				d)
+		}, Insert: insertMessages}, nil
 }
 
 var changeKinds = []string{"INSERT", "UPDATE", "DELETE"}
@@ -64,7 +68,7 @@ func fillUsageIndex(ctx context.Context, d sqlstore.Database) error {
 	return nil
 }
 
-// watchStatements are [move.Side]'s. A mark is counted up by each change, so that one which was read is
+// watchStatements returns [move.Side]'s Watch. Each change increments its mark, so that a mark that was read is
 // told from one that was left since.
 func watchStatements() []string {
 	out := []string{
@@ -90,10 +94,10 @@ func watchStatements() []string {
 	return out
 }
 
-// closedMark begins what a closed database tells whoever changes it.
+// closedMark begins the error that a closed database gives for any change.
 const closedMark = "scrollback: "
 
-// findMoveTarget is [sqlstore.Dialect]'s.
+// findMoveTarget implements [sqlstore.Dialect]'s Moving.
 func findMoveTarget(err error) string {
 	var e *modernc.Error
 	if !errors.As(err, &e) || e.Code() != sqlite3.SQLITE_CONSTRAINT_TRIGGER {
@@ -128,7 +132,7 @@ func forgetStatements() []string {
 		`DROP TABLE IF EXISTS move_state`)
 }
 
-// dropTriggers are statements that remove triggers of all tables.
+// dropTriggers returns statements that remove triggers of all tables.
 func dropTriggers(prefix string) (out []string) {
 	for _, t := range move.NotedTables() {
 		for _, change := range changeKinds {

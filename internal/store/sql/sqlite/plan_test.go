@@ -54,7 +54,7 @@ var emptyDatabase = sync.OnceValues(func() ([]byte, error) {
 	return file, errors.Join(err, os.RemoveAll(dir))
 })
 
-// newEmptyFile is the path of an empty database of its own.
+// newEmptyFile returns the path of an empty database of its own.
 func newEmptyFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.db")

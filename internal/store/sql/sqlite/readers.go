@@ -12,7 +12,7 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// readers is connections that read, with statements that are prepared once. It implements
+// readers are the connections that read, with statements that are prepared once. It implements
 // [sqlstore.Readers].
 type readers struct {
 	db *sql.DB
@@ -36,7 +36,7 @@ func (r *readers) Query(ctx context.Context, scan func(sqlstore.Row) error, quer
 	return sqlstore.EachRow(rows, nil, scan)
 }
 
-// prepareOnce is a statement, prepared unless it is. Nobody waits while another prepares: the pool
+// prepareOnce returns a prepared statement, and prepares it if it is new. Nobody waits while another prepares: the pool
 // may wait for somebody who has a connection, and wants another statement.
 func (r *readers) prepareOnce(ctx context.Context, query string) (*sql.Stmt, error) {
 	if s := r.findPrepared(query); s != nil {

@@ -102,7 +102,7 @@ func nothingYetError(path string) error {
 		path)
 }
 
-// olderFileError is the error for a file with fewer migrations than this program has: one that
+// olderFileError returns the error for a file with fewer migrations than this program has: one that
 // holds something, or one whose making was cut short.
 func olderFileError(ctx context.Context, db *sql.DB, path string, s schema) error {
 	var kept int
@@ -126,7 +126,7 @@ func olderFileError(ctx context.Context, db *sql.DB, path string, s schema) erro
 // file there, connections are opened again.
 type readOnlyConnector struct{ path string }
 
-// isUnused says that no program has the database open, as far as its files show.
+// isUnused reports that no program has the database open, as far as its files show.
 func (v *readOnlyConnector) isUnused() bool {
 	if info, err := os.Stat(v.path + "-journal"); err == nil && info.Size() > 0 {
 		return false

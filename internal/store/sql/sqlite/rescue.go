@@ -42,14 +42,14 @@ func (w *writer) checkFiles(ctx context.Context) error {
 	return err
 }
 
-// countIndexedFrames is how many frames the index of the log has.
+// countIndexedFrames returns how many frames the index of the log has.
 func (w *writer) countIndexedFrames(ctx context.Context) (frames int64, err error) {
 	err = w.tx.Query(ctx, func(r sqlstore.Row) error { return r.Scan(new(int64), &frames, new(int64)) },
 		`PRAGMA wal_checkpoint(NOOP)`)
 	return frames, err
 }
 
-// Lost is why nothing can be written any more, or nil.
+// Lost returns why nothing can be written any more, or nil.
 func (w *writer) Lost() error {
 	if err := w.lost.Load(); err != nil {
 		return *err
@@ -72,7 +72,7 @@ func (w *writer) checkShorter(ctx context.Context) error {
 	return nil
 }
 
-// checkStillOpen is for when something could not be read: it has the writer look at the files
+// checkStillOpen is called when something could not be read: it has the writer check the files
 // at once, and returns an error if they are no longer those at their paths.
 func (w *writer) checkStillOpen() error {
 	err := w.Lost()
@@ -87,7 +87,7 @@ func (w *writer) checkStillOpen() error {
 	return nil
 }
 
-// checkAndRescue looks whether the files are still there, and copies what they hold if they are
+// checkAndRescue checks whether the files are still there, and copies what they hold if they are
 // not.
 func (w *writer) checkAndRescue(ctx context.Context) {
 	if !errors.Is(w.checkFiles(ctx), scrollback.ErrDisplaced) || w.rescued || time.Since(w.rescueTried) < rescueRetry {

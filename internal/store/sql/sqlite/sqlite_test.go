@@ -27,7 +27,10 @@ func openDriver(t *testing.T, path string) *driver.Driver {
 
 func TestSQLiteReopen(t *testing.T) {
 	t.Parallel()
-	drivertest.RunReopen(t, func(t *testing.T, dir string) *driver.Driver { return openDriver(t, filepath.Join(dir, "s.db")) })
+	drivertest.RunReopen(t, func(t *testing.T,
+		dir string) *driver.Driver {
+		return openDriver(t, filepath.Join(dir, "s.db"))
+	})
 }
 
 // One list of operations gives equal answers in memory and on disk.

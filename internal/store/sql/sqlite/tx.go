@@ -12,7 +12,7 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// tx is transactions on the one connection that writes, which nothing else uses: statements that
+// tx runs transactions on the one connection that writes, which nothing else uses: statements that
 // are prepared once, without the pool between, and the rows that are known. It implements
 // [sqlstore.Tx].
 type tx struct {
@@ -47,7 +47,7 @@ func (t *tx) Exec(ctx context.Context, text string, args ...any) (int64, error) 
 	return t.execute(ctx, text, args...)
 }
 
-// control runs a statement that is no write of a job: one that begins or ends a transaction.
+// control runs a statement that begins or ends a transaction, and does not count as a write.
 func (t *tx) control(ctx context.Context, text string) error {
 	_, err := t.execute(ctx, text)
 	return err
@@ -84,7 +84,7 @@ func (t *tx) QueueOne(ctx context.Context, missed error, text string, args ...an
 	return err
 }
 
-// prepareOnce is a statement, prepared unless it is.
+// prepareOnce returns a prepared statement, and prepares it if it is new.
 func (t *tx) prepareOnce(ctx context.Context, text string) (*statement, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -98,7 +98,7 @@ func (t *tx) prepareOnce(ctx context.Context, text string) (*statement, error) {
 	return s, err
 }
 
-// closeStatements ends the statements, not the connection.
+// closeStatements closes the statements, but not the connection.
 func (t *tx) closeStatements() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -175,7 +175,7 @@ func replaceMarks(query string) (string, []int, error) {
 	}
 }
 
-// bindArgs makes the driver's arguments of ours.
+// bindArgs converts our arguments to the driver's.
 func (s *statement) bindArgs(args []any) ([]driver.NamedValue, error) {
 	if s.busy {
 		return nil, errors.New("sqlite: a statement is run while its rows are read")

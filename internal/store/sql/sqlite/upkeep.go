@@ -13,7 +13,7 @@ const (
 	measureEvery   = 4     // commits, before the log is measured again
 )
 
-// logUpkeep is what the writer knows about the log.
+// logUpkeep keeps the log in bounds.
 type logUpkeep struct {
 	batches  int // commits since the log was measured
 	logPages int // pages in the log, as last measured

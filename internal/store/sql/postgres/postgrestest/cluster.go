@@ -205,7 +205,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// DSN is the URL of a database of the cluster, by TCP if it listens there.
+// DSN returns the URL of a database of the cluster, by TCP if it listens there.
 func (c *Cluster) DSN(database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + database}
 	q := url.Values{}
@@ -227,7 +227,7 @@ func (c *Cluster) DSN(database string) string {
 	return u.String()
 }
 
-// CA is the path of the certificate that signed the server's.
+// CA returns the path of the certificate that signed the server's.
 func (c *Cluster) CA() string { return filepath.Join(c.folder, "ca.crt") }
 
 // CreateDatabase returns the DSN of an empty database of the cluster.

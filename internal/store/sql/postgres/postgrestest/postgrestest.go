@@ -125,7 +125,7 @@ func runStatement(dsn, statement string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// randomName is part of a name that nobody else has.
+// randomName returns part of a name that nobody else has.
 func randomName() string {
 	b := make([]byte, 8)
 	rand.Read(b) //nolint:errcheck // it never fails

@@ -69,7 +69,7 @@ func launchProcess(program, folder string, args []string) (*process, error) {
 	}
 	defer log.Close()
 	cmd := exec.Command(program, args...)
-	// "go test" waits for whoever holds its output.
+	// "go test" waits for every process that holds its output.
 	cmd.Dir = folder
 	cmd.Stdout = log
 	cmd.Stderr = log
@@ -138,7 +138,7 @@ func (p *process) signalOne(pid int, s syscall.Signal) {
 	}
 }
 
-// listChildren are the server's processes besides the first: each is in a group of its own,
+// listChildren returns the server's processes besides the first: each is in a group of its own,
 // which is why one signal to a group does not reach them.
 func (p *process) listChildren() []int {
 	first := strconv.Itoa(p.cmd.Process.Pid)
