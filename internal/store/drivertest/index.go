@@ -20,7 +20,7 @@ import (
 // RunIndex runs the suite. Each call of open returns an empty driver.
 //
 // Where the contract leaves a choice the suite leaves it too: an index may know of purged messages
-// until it was tended to the end.
+// until it was maintained to the end.
 func RunIndex(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*indexHarness){
 		"IndexEmpty": testEmpty, "Behind": testBehind, "BehindIsAtomic": testBehindIsAtomic,
@@ -265,7 +265,7 @@ func (w *indexHarness) expectDocuments(all ...driver.Document) {
 	}
 }
 
-// maintainAll tends the index to the end.
+// maintainAll maintains the index to the end.
 func (w *indexHarness) maintainAll() {
 	w.t.Helper()
 	for range 10_000 {

@@ -110,7 +110,7 @@ func testLong(w *indexHarness) {
 	}
 }
 
-// testAgree: whatever is put, tended and asked for, the index agrees with a plain list.
+// testAgree: whatever is put, maintained and asked for, the index agrees with a plain list.
 func testAgree(w *indexHarness) {
 	var ids []scrollback.ConversationID
 	for range 4 {

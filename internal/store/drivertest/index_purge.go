@@ -38,7 +38,7 @@ func (w *indexHarness) wantLocated(term string, want int) {
 }
 
 // testPurged: nothing of a purged conversation is read at once, and its terms are gone once
-// the index was tended; what others said stays.
+// the index was maintained; what others said stays.
 func testPurged(w *indexHarness) {
 	a := w.addIndexed("red only", "red", "blue")
 	b := w.addIndexed("red")

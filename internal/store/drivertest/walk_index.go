@@ -67,7 +67,7 @@ type lookupResult struct {
 }
 
 // lookUpTerms looks random terms up, in random branches. What was purged may be found until the
-// index was tended, and counts as gone.
+// index was maintained, and counts as gone.
 func (w *randomWalk) lookUpTerms() {
 	q := driver.PostingQuery{Role: pickOne(w, "", "", scrollback.RoleUser)}
 	for range 1 + w.rng.IntN(3) {

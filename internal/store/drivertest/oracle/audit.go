@@ -98,7 +98,7 @@ func (db admin) walkThread(th *storedConversation, w driver.AuditWalk) error {
 
 // CopyDatabase implements [driver.Admin]: there is no file to copy.
 func (db admin) CopyDatabase(ctx context.Context, path string) error {
-	const op = "oracle.Copy"
+	const op = "oracle.CopyDatabase"
 	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
@@ -111,7 +111,7 @@ func (db admin) CopyDatabase(ctx context.Context, path string) error {
 // heads, lost rows, books and most strays it can only report that they are sound, or that
 // the thing is unknown.
 func (db admin) Repair(ctx context.Context, m driver.Repair) error {
-	const op = "oracle.Mend"
+	const op = "oracle.Repair"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	switch {

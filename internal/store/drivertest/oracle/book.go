@@ -34,7 +34,7 @@ func (db *database) bookUsage(project string, records []scrollback.UsageRecord, 
 
 // ListUsageDays implements [driver.Access].
 func (db access) ListUsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
-	end, err := db.beginRead(ctx, "oracle.UsageDays")
+	end, err := db.beginRead(ctx, "oracle.ListUsageDays")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ type bookedUsage struct {
 
 // DivideUsage implements [driver.Access].
 func (db access) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]scrollback.UsageDay, error) {
-	end, err := db.beginRead(ctx, "oracle.UsageParts")
+	end, err := db.beginRead(ctx, "oracle.DivideUsage")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (db access) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]s
 
 // SumSpending implements [driver.Access].
 func (db access) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrollback.Usage, error) {
-	end, err := db.beginRead(ctx, "oracle.Spent")
+	end, err := db.beginRead(ctx, "oracle.SumSpending")
 	defer end()
 	sum := scrollback.Usage{Currency: q.Currency}
 	if err != nil {
@@ -114,7 +114,7 @@ func storeTally(db *database, t driver.Tally, used int64) {
 
 // CountTally implements [driver.Access].
 func (db access) CountTally(ctx context.Context, t driver.Tally) (int64, error) {
-	end, err := db.beginWrite(ctx, "oracle.Count")
+	end, err := db.beginWrite(ctx, "oracle.CountTally")
 	defer end()
 	if err != nil {
 		return 0, err
@@ -139,21 +139,21 @@ func countOne(db *database, t driver.Tally) (int64, error) {
 
 // ReadTally implements [driver.Access].
 func (db access) ReadTally(ctx context.Context, t driver.Tally) (int64, error) {
-	end, err := db.beginRead(ctx, "oracle.Counted")
+	end, err := db.beginRead(ctx, "oracle.ReadTally")
 	defer end()
 	return readTally(db.database, t), err
 }
 
 // ReadKeyLimits implements [driver.Access].
 func (db access) ReadKeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
-	end, err := db.beginRead(ctx, "oracle.KeyLimits")
+	end, err := db.beginRead(ctx, "oracle.ReadKeyLimits")
 	defer end()
 	return db.allowed[id], err
 }
 
 // ListKeysMadeBy implements [driver.Access].
 func (db access) ListKeysMadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
-	end, err := db.beginRead(ctx, "oracle.MadeBy")
+	end, err := db.beginRead(ctx, "oracle.ListKeysMadeBy")
 	defer end()
 	makers := map[scrollback.KeyID]scrollback.KeyID{}
 	for made, set := range db.allowed {
@@ -177,7 +177,7 @@ func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scroll
 
 // ReadLearned implements [driver.Turns].
 func (db turns) ReadLearned(ctx context.Context, model string) (scrollback.Learned, error) {
-	end, err := db.beginRead(ctx, "oracle.Learned")
+	end, err := db.beginRead(ctx, "oracle.ReadLearned")
 	defer end()
 	if err != nil {
 		return scrollback.Learned{}, err
@@ -187,7 +187,7 @@ func (db turns) ReadLearned(ctx context.Context, model string) (scrollback.Learn
 
 // UpdateLearned implements [driver.Turns].
 func (db turns) UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
-	end, err := db.beginWrite(ctx, "oracle.Teach")
+	end, err := db.beginWrite(ctx, "oracle.UpdateLearned")
 	defer end()
 	if err != nil {
 		return err

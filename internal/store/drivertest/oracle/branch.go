@@ -29,7 +29,7 @@ func (db *database) leaveParent(op string, b *scrollback.Branch) (scrollback.Con
 
 // RewindHead implements [driver.Log].
 func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, error) {
-	const op = "oracle.Rewind"
+	const op = "oracle.RewindHead"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {

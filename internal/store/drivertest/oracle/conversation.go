@@ -30,7 +30,7 @@ type storedConversation struct {
 // CreateConversation implements [driver.Log].
 func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 	b scrollback.Branch) (scrollback.Conversation, bool, error) {
-	const op = "oracle.Create"
+	const op = "oracle.CreateConversation"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
@@ -66,7 +66,7 @@ func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 // whatever edit does to it.
 func (db log) PatchConversation(ctx context.Context, id scrollback.ConversationID, now int64,
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
-	const op = "oracle.Patch"
+	const op = "oracle.PatchConversation"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
@@ -102,7 +102,7 @@ func keepLog(next *scrollback.Conversation, old scrollback.Conversation) {
 
 // ReadHead implements [driver.Log].
 func (db log) ReadHead(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
-	const op = "oracle.Head"
+	const op = "oracle.ReadHead"
 	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
@@ -117,7 +117,7 @@ func (db log) ReadHead(ctx context.Context, id scrollback.ConversationID) (drive
 
 // ListConversations implements [driver.Log].
 func (db log) ListConversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
-	end, err := db.beginRead(ctx, "oracle.Conversations")
+	end, err := db.beginRead(ctx, "oracle.ListConversations")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func isListed(q driver.ListQuery, of *scrollback.AgentRef) bool {
 
 // ListProjects implements [driver.Access]. A conversation in the trash names none.
 func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error) {
-	end, err := db.beginRead(ctx, "oracle.Projects")
+	end, err := db.beginRead(ctx, "oracle.ListProjects")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error)
 
 // ReadProject implements [driver.Access].
 func (db access) ReadProject(ctx context.Context, name string) (scrollback.Project, error) {
-	end, err := db.beginRead(ctx, "oracle.Project")
+	end, err := db.beginRead(ctx, "oracle.ReadProject")
 	defer end()
 	if err != nil {
 		return scrollback.Project{}, err
@@ -231,7 +231,7 @@ func (db access) DeleteProject(ctx context.Context, name string, judge func(scro
 
 // ChangeTitle implements [driver.Log].
 func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (bool, error) {
-	const op = "oracle.Entitle"
+	const op = "oracle.ChangeTitle"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {

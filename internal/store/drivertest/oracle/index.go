@@ -20,7 +20,7 @@ type indexContent struct {
 
 // ReadState implements [driver.Index].
 func (db index) ReadState(ctx context.Context) (driver.IndexState, error) {
-	end, err := db.beginRead(ctx, "oracle.State")
+	end, err := db.beginRead(ctx, "oracle.ReadState")
 	defer end()
 	s := driver.IndexState{Cut: db.indexed.cut, Watermark: db.indexed.watermark, Newest: newestNumber(db.database),
 		Documents: int64(len(db.indexed.documents))}
@@ -32,7 +32,7 @@ func (db index) ReadState(ctx context.Context) (driver.IndexState, error) {
 
 // ReadUnindexed implements [driver.Index].
 func (db index) ReadUnindexed(ctx context.Context, q driver.UnindexedQuery) ([]driver.NumberedMessage, error) {
-	end, err := db.beginRead(ctx, "oracle.Behind")
+	end, err := db.beginRead(ctx, "oracle.ReadUnindexed")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func placeOf(db *database, r *messageRow) driver.Place {
 
 // PutDocuments implements [driver.Index].
 func (db index) PutDocuments(ctx context.Context, d driver.DocumentBatch) (bool, error) {
-	end, err := db.beginWrite(ctx, "oracle.Put")
+	end, err := db.beginWrite(ctx, "oracle.PutDocuments")
 	defer end()
 	if err != nil || d.Cut != db.indexed.cut || d.From != db.indexed.watermark {
 		return false, err
@@ -79,7 +79,7 @@ func (db index) Reset(ctx context.Context, cut int) error {
 
 // Maintain implements [driver.Index]: it forgets what was purged.
 func (db index) Maintain(ctx context.Context) (bool, error) {
-	end, err := db.beginWrite(ctx, "oracle.Tend")
+	end, err := db.beginWrite(ctx, "oracle.Maintain")
 	defer end()
 	if err != nil {
 		return false, err
@@ -100,7 +100,7 @@ func rowsAt(db *database) map[driver.Place]*messageRow {
 
 // FindPostings implements [driver.Index].
 func (db index) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
-	end, err := db.beginRead(ctx, "oracle.Postings")
+	end, err := db.beginRead(ctx, "oracle.FindPostings")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (db index) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driv
 
 // FindBranches implements [driver.Index].
 func (db index) FindBranches(ctx context.Context, q driver.IndexedBranchQuery) (map[int64]driver.IndexedBranch, error) {
-	end, err := db.beginRead(ctx, "oracle.Lines")
+	end, err := db.beginRead(ctx, "oracle.FindBranches")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -173,7 +173,7 @@ func forksOf(db *database, projects []string) map[scrollback.BranchID][]driver.B
 
 // ListBranchesOf implements [driver.Index].
 func (db index) ListBranchesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.IndexedBranch, error) {
-	end, err := db.beginRead(ctx, "oracle.LinesOf")
+	end, err := db.beginRead(ctx, "oracle.ListBranchesOf")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func lineOf(db *database, b *branchRow) driver.IndexedBranch {
 
 // ReadMarks implements [driver.Index].
 func (db index) ReadMarks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
-	end, err := db.beginRead(ctx, "oracle.Marks")
+	end, err := db.beginRead(ctx, "oracle.ReadMarks")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (db index) ReadMarks(ctx context.Context, places []driver.Place) ([]driver.
 
 // ReadMessagesAt implements [driver.Index].
 func (db index) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
-	end, err := db.beginRead(ctx, "oracle.Located")
+	end, err := db.beginRead(ctx, "oracle.ReadMessagesAt")
 	defer end()
 	if err != nil {
 		return nil, err

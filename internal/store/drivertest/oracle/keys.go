@@ -58,7 +58,7 @@ func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 
 // ListKeys implements [driver.Access].
 func (db access) ListKeys(ctx context.Context) ([]scrollback.Key, error) {
-	end, err := db.beginWrite(ctx, "oracle.Keys")
+	end, err := db.beginWrite(ctx, "oracle.ListKeys")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (db access) RevokeKey(ctx context.Context, id scrollback.KeyID, now int64) 
 
 // FindKey implements [driver.Access].
 func (db access) FindKey(ctx context.Context, hash driver.SecretHash) (scrollback.Key, error) {
-	const op = "oracle.Key"
+	const op = "oracle.FindKey"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
@@ -149,7 +149,7 @@ func (db access) SignIn(ctx context.Context, s driver.NewSignIn) error {
 
 // FindSignIn implements [driver.Access].
 func (db access) FindSignIn(ctx context.Context, hash driver.SecretHash, now int64) (scrollback.Key, int64, error) {
-	const op = "oracle.SignedIn"
+	const op = "oracle.FindSignIn"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {

@@ -38,7 +38,7 @@ func newestNumber(db *database) int64 {
 
 // AppendEntries implements [driver.Log].
 func (db log) AppendEntries(ctx context.Context, a driver.Append) (driver.AppendResult, error) {
-	const op = "oracle.Append"
+	const op = "oracle.AppendEntries"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
@@ -76,7 +76,7 @@ func (db log) AppendEntries(ctx context.Context, a driver.Append) (driver.Append
 
 // ListBranches implements [driver.Log].
 func (db log) ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
-	end, err := db.beginRead(ctx, "oracle.Branches")
+	end, err := db.beginRead(ctx, "oracle.ListBranches")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (db *database) listOwnBranches(id scrollback.ConversationID) []*branchRow {
 
 // FindBranch implements [driver.Log].
 func (db log) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
-	const op = "oracle.Branch"
+	const op = "oracle.FindBranch"
 	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
@@ -117,7 +117,7 @@ func (db log) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollbac
 
 // ReadMessages implements [driver.Log].
 func (db log) ReadMessages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
-	end, err := db.beginRead(ctx, "oracle.Messages")
+	end, err := db.beginRead(ctx, "oracle.ReadMessages")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (db log) ReadMessages(ctx context.Context, q driver.MessageQuery) ([]scroll
 			if q.Wanted != nil {
 				parts, err := r.Parts.MarshalJSON()
 				if err != nil {
-					return nil, scrollback.Wrap(scrollback.Internal, "oracle.Messages", err)
+					return nil, scrollback.Wrap(scrollback.Internal, "oracle.ReadMessages", err)
 				}
 				if !q.Wanted(parts) {
 					continue

@@ -13,7 +13,7 @@ import (
 // AdoptHistory implements [driver.Log]. Unlike the other writes it judges as it goes, and
 // puts everything back when it fails.
 func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
-	const op = "oracle.Adopt"
+	const op = "oracle.AdoptHistory"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
@@ -77,7 +77,7 @@ func (db log) snapshotAdopted() (back func()) {
 // ListStoredReceipts implements [driver.Views].
 func (db views) ListStoredReceipts(ctx context.Context, id scrollback.ConversationID,
 	skip, limit int) ([]scrollback.StoredReceipt, error) {
-	end, err := db.beginRead(ctx, "oracle.Folds")
+	end, err := db.beginRead(ctx, "oracle.ListStoredReceipts")
 	defer end()
 	th := db.threads[id]
 	if err != nil || th == nil {
@@ -93,7 +93,7 @@ func (db views) ListStoredReceipts(ctx context.Context, id scrollback.Conversati
 
 // FindTakenID implements [driver.Log].
 func (db log) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
-	end, err := db.beginRead(ctx, "oracle.Taken")
+	end, err := db.beginRead(ctx, "oracle.FindTakenID")
 	defer end()
 	if err != nil {
 		return "", err

@@ -150,7 +150,7 @@ func (cs *changeLog) addChange(c driver.Change) {
 
 // ListChanges implements [driver.Log].
 func (db log) ListChanges(ctx context.Context, after int64, limit int) ([]driver.Change, error) {
-	end, err := db.beginRead(ctx, "oracle.Changes")
+	end, err := db.beginRead(ctx, "oracle.ListChanges")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (db log) ListChanges(ctx context.Context, after int64, limit int) ([]driver
 
 // ReadChangeSpan implements [driver.Log].
 func (db log) ReadChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
-	end, err := db.beginRead(ctx, "oracle.Span")
+	end, err := db.beginRead(ctx, "oracle.ReadChangeSpan")
 	defer end()
 	kept := db.changes.kept
 	if err != nil || len(kept) == 0 {

@@ -37,7 +37,7 @@ func (db log) PutOrigin(ctx context.Context, o scrollback.Origin, instead scroll
 
 // ListOrigins implements [driver.Log].
 func (db log) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
-	end, err := db.beginRead(ctx, "oracle.Origins")
+	end, err := db.beginRead(ctx, "oracle.ListOrigins")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (db log) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scrollba
 
 // WasOriginPurged implements [driver.Log].
 func (db log) WasOriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
-	end, err := db.beginRead(ctx, "oracle.PurgedOrigin")
+	end, err := db.beginRead(ctx, "oracle.WasOriginPurged")
 	defer end()
 	if err != nil {
 		return false, err

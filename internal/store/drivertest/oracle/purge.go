@@ -12,7 +12,7 @@ import (
 
 // PurgeConversation implements [driver.Log].
 func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.PurgeResult, error) {
-	const op = "oracle.Purge"
+	const op = "oracle.PurgeConversation"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {

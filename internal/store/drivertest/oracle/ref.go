@@ -38,7 +38,7 @@ func (db log) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedB
 
 // ListRefs implements [driver.Log].
 func (db log) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
-	end, err := db.beginRead(ctx, "oracle.Refs")
+	end, err := db.beginRead(ctx, "oracle.ListRefs")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (th *storedConversation) keepSource(s driver.SourceVersion, m *scrollback.M
 // FindSources implements [driver.Log].
 func (db log) FindSources(ctx context.Context, in []scrollback.ConversationID,
 	names []string) ([]driver.SourceVersion, error) {
-	end, err := db.beginRead(ctx, "oracle.Sources")
+	end, err := db.beginRead(ctx, "oracle.FindSources")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ type receiptRow struct {
 
 // CommitFold implements [driver.Views].
 func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
-	const op = "oracle.Commit"
+	const op = "oracle.CommitFold"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
@@ -194,7 +194,7 @@ func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
 
 // UndoFold implements [driver.Views].
 func (db views) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Receipt, error) {
-	const op = "oracle.Unfold"
+	const op = "oracle.UndoFold"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
@@ -236,7 +236,7 @@ func (db views) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Rec
 
 // RedoFold implements [driver.Views].
 func (db views) RedoFold(ctx context.Context, q driver.FoldRedo) (scrollback.Receipt, error) {
-	const op = "oracle.Refold"
+	const op = "oracle.RedoFold"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
@@ -271,7 +271,7 @@ func (db views) RedoFold(ctx context.Context, q driver.FoldRedo) (scrollback.Rec
 
 // ListFolds implements [driver.Views].
 func (db views) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
-	end, err := db.beginRead(ctx, "oracle.Folds")
+	end, err := db.beginRead(ctx, "oracle.ListFolds")
 	defer end()
 	b := db.branches[q.Branch]
 	if err != nil || b == nil {
@@ -299,7 +299,7 @@ func (db views) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fol
 
 // ReadSegments implements [driver.Views].
 func (db views) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
-	const op = "oracle.Segments"
+	const op = "oracle.ReadSegments"
 	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
@@ -319,7 +319,7 @@ func (db views) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([
 // ListReceipts implements [driver.Views].
 func (db views) ListReceipts(ctx context.Context, id scrollback.ConversationID,
 	limit int) ([]scrollback.Receipt, error) {
-	const op = "oracle.Receipts"
+	const op = "oracle.ListReceipts"
 	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {

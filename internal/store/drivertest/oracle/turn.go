@@ -12,7 +12,7 @@ import (
 
 // SaveDraft implements [driver.Turns].
 func (db turns) SaveDraft(ctx context.Context, s driver.SavedDraft) (bool, error) {
-	const op = "oracle.Save"
+	const op = "oracle.SaveDraft"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
@@ -32,7 +32,7 @@ func (db turns) SaveDraft(ctx context.Context, s driver.SavedDraft) (bool, error
 
 // FinishStep implements [driver.Turns].
 func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.AppendResult, error) {
-	const op = "oracle.Finish"
+	const op = "oracle.FinishStep"
 	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
@@ -119,7 +119,7 @@ func keepSent(db *database, th *storedConversation, id scrollback.TurnID, f driv
 
 // ReadSteps implements [driver.Turns].
 func (db turns) ReadSteps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
-	end, err := db.beginRead(ctx, "oracle.Steps")
+	end, err := db.beginRead(ctx, "oracle.ReadSteps")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (db turns) ReadSteps(ctx context.Context, id scrollback.TurnID) ([]scrollba
 // ReadTexts implements [driver.Turns].
 func (db turns) ReadTexts(ctx context.Context, of scrollback.ConversationID,
 	hashes []string) (map[string]string, error) {
-	end, err := db.beginRead(ctx, "oracle.Texts")
+	end, err := db.beginRead(ctx, "oracle.ReadTexts")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn,
 
 // GetLast implements [driver.Turns].
 func (db turns) GetLast(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
-	const op = "oracle.Last"
+	const op = "oracle.GetLast"
 	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
@@ -201,7 +201,7 @@ func (db turns) GetLast(ctx context.Context, id scrollback.ConversationID) (scro
 // ReadMeta implements [driver.Turns].
 func (db turns) ReadMeta(ctx context.Context,
 	ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
-	end, err := db.beginRead(ctx, "oracle.Meta")
+	end, err := db.beginRead(ctx, "oracle.ReadMeta")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (db turns) ReadMeta(ctx context.Context,
 
 // ListUnsuccessful implements [driver.Turns].
 func (db turns) ListUnsuccessful(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
-	end, err := db.beginRead(ctx, "oracle.Troubled")
+	end, err := db.beginRead(ctx, "oracle.ListUnsuccessful")
 	defer end()
 	if err != nil {
 		return nil, err

@@ -11,7 +11,7 @@ import (
 
 // FindWorkedBranches implements [driver.Index].
 func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([]driver.WorkedBranch, error) {
-	end, err := db.beginRead(ctx, "oracle.Worked")
+	end, err := db.beginRead(ctx, "oracle.FindWorkedBranches")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([
 
 // ListWorkedNumbers implements [driver.Index].
 func (db index) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]int64, error) {
-	end, err := db.beginRead(ctx, "oracle.WorkedLines")
+	end, err := db.beginRead(ctx, "oracle.ListWorkedNumbers")
 	defer end()
 	if err != nil {
 		return nil, err

@@ -1,7 +1,7 @@
 // Package postgres opens the store's database on a PostgreSQL server, and holds what sqlstore
 // does not share with other databases.
 //
-// Words it adds: settlement (a transaction that numbers what others have committed), lane (one
+// Words it adds: lane (one
 // of the rows that the sums of a day are spread over).
 //
 // Invariants: nothing waits for another conversation's transaction, but for bounded blocks of

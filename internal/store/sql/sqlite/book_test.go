@@ -88,7 +88,7 @@ func readUsageDays(t *testing.T, db *testDB) []scrollback.UsageDay {
 	return out
 }
 
-// repairFlaws wants flaws of usage, mends each, and wants none then.
+// repairFlaws wants flaws of usage, repairs each, and wants none afterwards.
 func repairFlaws(t *testing.T, db *testDB) {
 	t.Helper()
 	found := findFlaws(t, db)
@@ -109,7 +109,7 @@ func repairFlaws(t *testing.T, db *testDB) {
 }
 
 // Sums that cannot be are read, say that they are estimated, take more calls, and
-// are what their records come to once they are mended.
+// are what their records come to once they are repaired.
 func TestBrokenSums(t *testing.T) {
 	t.Parallel()
 	for _, damage := range []string{"input_tokens = -5", "input_tokens = 9.3e18", "input_tokens = 'many'",
@@ -143,7 +143,7 @@ func TestBrokenSums(t *testing.T) {
 	}
 }
 
-// Sums that differ from their records are those of the records once they are mended;
+// Sums that differ from their records are those of the records once they are repaired;
 // records that cannot be are brought within bounds.
 func TestMendUsage(t *testing.T) {
 	t.Parallel()
@@ -264,7 +264,7 @@ func TestMendUsageWithoutRecords(t *testing.T) {
 }
 
 // What is known of a model and cannot be read counts as nothing, is a flaw, and is
-// removed by a mend or by what is learned next.
+// removed by a repair or by what is learned next.
 func TestBrokenFacts(t *testing.T) {
 	t.Parallel()
 	for damage, want := range map[string]scrollback.Learned{

@@ -339,7 +339,7 @@ func mustReset(t *testing.T, db *testDB) {
 	}
 }
 
-// followIndex indexes, tends and looks until it is over.
+// followIndex indexes, maintains and searches until over returns true.
 func followIndex(db *testDB, over func() bool) error {
 	ctx := context.Background()
 	for last := false; !last; {
