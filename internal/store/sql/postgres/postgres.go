@@ -1,8 +1,7 @@
 // Package postgres opens the store's database on a PostgreSQL server, and holds what sqlstore
 // does not share with other databases.
 //
-// Words it adds: lane (one
-// of the rows that the sums of a day are spread over).
+// Words it adds: lane (one of the rows that the sums of a day are spread over).
 //
 // Invariants: nothing waits for another conversation's transaction, but for bounded blocks of
 // numbers; whatever a server holds in memory another may change, so that rows are read and
