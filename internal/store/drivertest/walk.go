@@ -188,7 +188,7 @@ func (w *randomWalk) newArtifact() scrollback.Artifact {
 }
 
 // errNo is what the walk's own functions answer now and then.
-var errNo error = scrollback.Errorf(scrollback.Refused, "drivertest.Walk", "no")
+var errNo error = scrollback.Errorf(scrollback.Refused, "drivertest.RunWalk", "no")
 
 // createConversation makes a conversation, a fork of one, or one that exists.
 func (w *randomWalk) createConversation() {

@@ -137,7 +137,7 @@ func (l indexLookup) runOn(ctx context.Context, d *driver.Driver) ([]lookupResul
 	out := make([]lookupResult, len(got))
 	for i, p := range got {
 		if !slices.IsSorted(p.Places) {
-			return nil, scrollback.Errorf(scrollback.Internal, "drivertest.Walk", "places do not ascend: %v", p.Places)
+			return nil, scrollback.Errorf(scrollback.Internal, "drivertest.RunWalk", "places do not ascend: %v", p.Places)
 		}
 		if out[i], err = readAt(ctx, d, p, in); err != nil {
 			return nil, err
