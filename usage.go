@@ -301,7 +301,7 @@ func (r Rate) String() string {
 	return "off"
 }
 
-// Quota is the rate for one actor, who is counted by a name of its own. Whoever counts
+// Quota is the rate for one actor, who is counted by a name of its own. Code that counts
 // sets Used, how much has begun in this window, and LeftMS, how long the window still lasts.
 type Quota struct {
 	Rate

@@ -196,7 +196,7 @@ func TestFaults(t *testing.T) {
 		r := enginetest.New(t, enginetest.Options{Driver: faulty.Wrap(mem), NoFolds: true}, enginetest.ChattyStep())
 		failed := story(r)
 		calls := faulty.Calls()
-		drivertest.Check(t, mem)
+		drivertest.CheckInvariants(t, mem)
 		fresh := enginetest.New(t, enginetest.Options{Driver: mem, Clock: r.Clock}, enginetest.ChattyStep())
 		fresh.Clock.Add(60_000)
 		page, _, err := fresh.List(context.Background(), scrollback.ListQuery{})
@@ -210,7 +210,7 @@ func TestFaults(t *testing.T) {
 			enginetest.CheckViews(t, fresh, c.ID)
 		}
 		fresh.Engine.Rest()
-		drivertest.Check(t, mem)
+		drivertest.CheckInvariants(t, mem)
 		if i >= calls {
 			if failed != nil {
 				t.Fatalf("nothing failed, and the story ends with %v", failed)
@@ -291,5 +291,5 @@ func TestFullDisk(t *testing.T) {
 	roomy.Ask(id, "room again").WantDone(t, scrollback.TurnComplete, "stop")
 	r.Engine.Rest()
 	roomy.Engine.Rest()
-	drivertest.Check(t, roomy.Driver)
+	drivertest.CheckInvariants(t, roomy.Driver)
 }

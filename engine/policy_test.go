@@ -159,7 +159,7 @@ func TestWhoseNumbersCount(t *testing.T) {
 			t.Errorf("a conversation of the project has policy %q of its own, %v", made.Policy, err)
 		}
 		if m, err := r.Context(ctx, made.ID); err != nil || m.Policy != c.want {
-			t.Errorf("a conversation of the project goes by policy %q, %v; want %q", m.Policy, err, c.want)
+			t.Errorf("a conversation of the project uses policy %q, %v; want %q", m.Policy, err, c.want)
 		}
 	}
 	for _, bad := range []map[string]float64{{"after_shore": 0.5}, {"after_share": 2}} {

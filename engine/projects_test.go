@@ -100,7 +100,7 @@ func TestProjectIsInherited(t *testing.T) {
 				c.effort)
 		}
 		if m.Policy != c.policy || m.Limit != c.limit || m.LimitFrom != c.from {
-			t.Errorf("it goes by %s, %d from %s; want %s, %d from %s", m.Policy, m.Limit, m.LimitFrom, c.policy, c.limit, c.from)
+			t.Errorf("it uses %s, %d from %s; want %s, %d from %s", m.Policy, m.Limit, m.LimitFrom, c.policy, c.limit, c.from)
 		}
 		if len(m.Inherited) != 1 || m.Inherited[0].From != "project p" || m.Inherited[0].Tokens == 0 ||
 			strings.Join(m.Inherited[0].Settings, " ") != c.settings {

@@ -225,7 +225,8 @@ func TestProviderChangesAmidConversation(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 11))
 	n := 0
-	for range testlength.Choose(1, 2, 2) {
+	rounds := testlength.Choose(1, 2, 2)
+	for range rounds {
 		rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 		for _, name := range names {
 			for _, marks := range []string{"[look] [clock]", "[looks]"} {

@@ -100,7 +100,7 @@ func TestWebSearchIsForOneTurn(t *testing.T) {
 		again.Events = append(again.Events, ev.Event)
 	}
 	if ev, ok := Last[scrollback.SearchEvent](again); !ok || ev.Query != shown.Query {
-		t.Errorf("whoever attaches sees %+v", again.Events)
+		t.Errorf("a client that attaches sees %+v", again.Events)
 	}
 }
 

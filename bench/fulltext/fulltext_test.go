@@ -13,7 +13,7 @@ import (
 
 // All ways find the same, before a purge and after it, and counts of every size come back.
 func TestWaysFindTheSame(t *testing.T) {
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	r := &run{ctx: t.Context(), documents: 200, batch: 64, rounds: 1, times: 1, dsn: dsn}
 	var err error
 	if r.pg, err = startCluster(r.ctx, dsn, ""); err != nil {

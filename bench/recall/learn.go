@@ -51,7 +51,7 @@ var steps = []float64{2, 1.5, 1.2, 1.08}
 func reachedScore(examples []example, w search.Weights) goal {
 	var g goal
 	for _, e := range examples {
-		search.Rank(e.all, w)
+		search.RankCandidates(e.all, w)
 		share := 1 / float64(len(e.evidence))
 		for _, seq := range e.evidence {
 			at := slices.IndexFunc(e.all, func(c *search.Candidate) bool { return c.Message.Seq == seq })
@@ -81,7 +81,7 @@ func reachedScore(examples []example, w search.Weights) goal {
 func learnWeights(all []example, start search.Weights, note func(string)) search.Weights {
 	var examples []example
 	for _, e := range all {
-		search.Rank(e.all, start)
+		search.RankCandidates(e.all, start)
 		e.all = slices.Clone(e.all[:min(learnedOn, len(e.all))])
 		examples = append(examples, e)
 	}

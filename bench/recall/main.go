@@ -239,7 +239,7 @@ func newStore(ctx context.Context) (*settled, func(), error) {
 		ids++
 		return fmt.Sprintf("%08x-0000-7000-8000-000000000000", ids)
 	}})
-	text := func(_ context.Context, m scrollback.Message) (string, error) { return search.Text(m.Parts), nil }
+	text := func(_ context.Context, m scrollback.Message) (string, error) { return search.IndexedText(m.Parts), nil }
 	return &settled{kept, index.New(db.Index, text)}, func() {
 		_ = kept.Close()      // nothing is kept of it
 		_ = os.RemoveAll(dir) // a temporary folder

@@ -202,7 +202,7 @@ func TestChatTerminal(t *testing.T) {
 	}
 }
 
-// A resumed conversation is picked from a list and shows its end; NO_COLOR is heeded; Ctrl-C at an empty
+// A resumed conversation is picked from a list and shows its end; NO_COLOR is respected; Ctrl-C at an empty
 // prompt asks, and leaves when it is pressed again; the locale's language is spoken; what a message holds does
 // nothing to the terminal.
 func TestChatResumed(t *testing.T) {

@@ -19,7 +19,7 @@ func TestMigrateRefused(t *testing.T) {
 	output(t, data, "run", "hello")
 	other := t.TempDir()
 	output(t, other, "run", "hello")
-	empty := postgrestest.New(t)
+	empty := postgrestest.NewDatabase(t)
 	for _, c := range []struct {
 		args  []string
 		wants string

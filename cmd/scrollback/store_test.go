@@ -13,7 +13,7 @@ import (
 
 // Two machines with folders of their own share what is in a PostgreSQL database.
 func TestStoreOnAServer(t *testing.T) {
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	objects := "file://" + filepath.ToSlash(t.TempDir())
 	here := t.TempDir()
 	there := t.TempDir()

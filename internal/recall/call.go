@@ -266,7 +266,7 @@ func runSearch(ctx context.Context, c toolCall) (string, error) {
 	q.Limit = a.Limit
 	q.Around = around
 	q.Order = a.Order
-	q.Passage = search.Characters(q)
+	q.Passage = search.PassageLength(q)
 	open := a.Limit == 0 && a.Order != scrollback.OrderTime
 	if open {
 		q.Limit = scrollback.SearchMax
@@ -304,7 +304,7 @@ func runSearch(ctx context.Context, c toolCall) (string, error) {
 				out.Hits[i].After = nil
 			}
 			if characters < q.Passage {
-				out.Hits[i].Content = search.Shorter(out.Hits[i].Content, q.Query, characters)
+				out.Hits[i].Content = search.ShortenAround(out.Hits[i].Content, q.Query, characters)
 			}
 		}
 		return out, try < 1 || n > 1 || n == 1 && characters > fewestCharacters
@@ -491,7 +491,7 @@ func shortenHits(hits []scrollback.Hit, searched scrollback.ConversationID, near
 	near := func(ms []scrollback.Message) []briefMessage {
 		var out []briefMessage
 		for _, m := range ms {
-			text := clip.ClipLine(strings.TrimSpace(search.Text(m.Parts)), nearRunes)
+			text := clip.ClipLine(strings.TrimSpace(search.IndexedText(m.Parts)), nearRunes)
 			if !seen[m.ID] && text != "" {
 				seen[m.ID] = true
 				out = append(out, briefMessage{Seq: m.Seq, Role: m.Role, Content: text})

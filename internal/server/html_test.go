@@ -61,7 +61,7 @@ func TestHTML(t *testing.T) {
 			}
 		}
 		if got := ask("GET", at+"/turns/"+turn+"/events", ""); strings.Contains(got, `"block"`) {
-			t.Error("blocks are sent to whoever did not ask for them")
+			t.Error("blocks are sent to clients that did not ask for them")
 		}
 		with := ask("GET", at+"/messages?html=1", "")
 		without := ask("GET", at+"/messages", "")

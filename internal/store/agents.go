@@ -92,7 +92,7 @@ func (s *Store) RestoreConversation(ctx context.Context, id scrollback.Conversat
 	}
 	with, err := s.Agents.IsTrashedWithParent(ctx, was.Conversation)
 	if err == nil && with {
-		err = scrollback.Errorf(scrollback.Conflict, "store.Restore",
+		err = scrollback.Errorf(scrollback.Conflict, "store.RestoreConversation",
 			i18n.ParentConversationInTrash, was.AgentOf.ID)
 	}
 	if err != nil {
@@ -131,7 +131,7 @@ func (p Agents) IsTrashedWithParent(ctx context.Context, c scrollback.Conversati
 // one that is not to be purged, so that no sub-agent goes in vain.
 func (p Agents) ListPurgeOrder(ctx context.Context, id scrollback.ConversationID,
 	trashedBy int64) ([]scrollback.ConversationID, error) {
-	const op = "store.Purge"
+	const op = "store.PurgeConversation"
 	all, err := p.ListBelow(ctx, id, true)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,7 @@ func (a Audit) Walk(ctx context.Context, w AuditWalk) error { return a.s.d.Admin
 // WeighBase returns the weight of a branch's path up to where it leaves its parent. It is
 // internal when that place does not exist.
 func (a Audit) WeighBase(ctx context.Context, b scrollback.Branch) (scrollback.Weight, error) {
-	const op = "store.Base"
+	const op = "store.WeighBase"
 	broken := func(text i18n.ID, args ...any) (scrollback.Weight, error) {
 		return scrollback.Weight{}, scrollback.Errorf(scrollback.Internal, op, text, args...)
 	}
@@ -73,7 +73,7 @@ func (a Audit) Repair(ctx context.Context, m Repair) error {
 	if m.Recover != nil {
 		r := *m.Recover
 		r.As = scrollback.Conversation{Title: recoveredTitle}
-		if err := completeConversation("store.Mend", &r.As); err != nil {
+		if err := completeConversation("store.Repair", &r.As); err != nil {
 			return err
 		}
 		m.Recover = &r

@@ -31,7 +31,7 @@ const (
 // for one that exists the stored conversation and false are returned.
 func (s *Store) CreateConversation(ctx context.Context, c scrollback.Conversation,
 	begins ...IncomingMessage) (scrollback.Conversation, bool, error) {
-	const op = "store.Create"
+	const op = "store.CreateConversation"
 	if c.ID == "" {
 		c.ID = scrollback.ConversationID(s.newID())
 	} else {
@@ -104,7 +104,7 @@ func (s *Store) storeBeginning(ctx context.Context, c scrollback.Conversation, b
 		}
 		switch err := s.Move.AdoptHistory(ctx, a, Growth{Branch: b, IfHead: at, Messages: in[:n]}); {
 		case scrollback.CodeOf(err) == scrollback.Conflict:
-			return scrollback.Errorf(scrollback.Conflict, "store.Create", i18n.AnotherRequestCreatesConversation,
+			return scrollback.Errorf(scrollback.Conflict, "store.CreateConversation", i18n.AnotherRequestCreatesConversation,
 				c.ID).WithReason(err)
 		case err != nil:
 			return err
@@ -126,7 +126,7 @@ func clearIncomplete(ctx context.Context, s *Store, id scrollback.ConversationID
 		return err
 	}
 	if left, err = s.d.Log.ListBranches(ctx, id); err == nil && len(left) > 0 {
-		err = scrollback.Errorf(scrollback.Conflict, "store.Create", i18n.ConversationWasPurged, id)
+		err = scrollback.Errorf(scrollback.Conflict, "store.CreateConversation", i18n.ConversationWasPurged, id)
 	}
 	return err
 }
@@ -183,7 +183,7 @@ func completeConversation(op string, c *scrollback.Conversation) error {
 // scrollback.ErrPrecondition.
 func (s *Store) PatchConversation(ctx context.Context, id scrollback.ConversationID, ifVersion int64,
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
-	const op = "store.Patch"
+	const op = "store.PatchConversation"
 	was := ""
 	out, err := s.d.Log.PatchConversation(ctx, id, s.Now(), func(c *scrollback.Conversation) error {
 		was = c.Project
@@ -232,7 +232,7 @@ const maxCandidates = 5
 // fits several is invalid, and the error lists them. It looks only in the given projects,
 // or in all if they are nil.
 func (s *Store) ResolveName(ctx context.Context, name string, projects []string) (scrollback.ConversationID, error) {
-	const op = "store.Resolve"
+	const op = "store.ResolveName"
 	name = strings.ToLower(strings.TrimSpace(name))
 	if projects != nil && len(projects) == 0 {
 		return "", scrollback.Errorf(scrollback.NotFound, op, i18n.NoConversation, name)
@@ -259,7 +259,7 @@ func (s *Store) ResolveName(ctx context.Context, name string, projects []string)
 	}
 	var list strings.Builder
 	for _, c := range found[:min(len(found), maxCandidates)] {
-		list.WriteString("\n  " + string(c.ID) + "  " + search.Clip(c.Title, 60))
+		list.WriteString("\n  " + string(c.ID) + "  " + search.ClipText(c.Title, 60))
 	}
 	if len(found) > maxCandidates {
 		list.WriteString("\n  …")
@@ -269,7 +269,7 @@ func (s *Store) ResolveName(ctx context.Context, name string, projects []string)
 
 // findListed returns the conversation at a place in the list, from 1.
 func (s *Store) findListed(ctx context.Context, place int, projects []string) (scrollback.ConversationID, error) {
-	const op = "store.Resolve"
+	const op = "store.ResolveName"
 	if place < 1 {
 		return "", scrollback.ParamErrorf(op, "conversation", i18n.ListCountsFromOne, place)
 	}

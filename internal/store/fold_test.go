@@ -83,7 +83,7 @@ func TestSnapshot(t *testing.T) {
 			if n%9 != 0 && n != len(live)-1 {
 				continue
 			}
-			most := max(n+1, 64) // so many come whatever they weigh
+			most := max(n+1, 64) // that many come, whatever they weigh
 			s := must2(b.Views.Snapshot(t.Context(), b.head(c.ID), tokens))(t)
 			if !slices.Equal(texts(s.Live), texts(live[:most])) || s.More != (most < len(live)) {
 				t.Fatalf("of %d tokens: %d live, more %v, want %d", tokens, len(s.Live), s.More, most)

@@ -22,7 +22,7 @@ func (b *bench) from(id scrollback.ConversationID, tool, folder string) {
 	}
 }
 
-// hits are the ids of what a search finds page by page, each page of so many.
+// hits are the ids of what a search finds page by page, with that number on a page.
 func (b *bench) hits(q scrollback.SearchQuery, limit int) []scrollback.MessageID {
 	b.t.Helper()
 	var out []scrollback.MessageID

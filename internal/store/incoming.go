@@ -94,11 +94,11 @@ const (
 // readTexts returns what search reads of a message: what it says and what its artifacts say. With an
 // error it is as much of that as can be read now.
 func (t *artifactTexts) readTexts(ctx context.Context, m scrollback.Message) (string, error) {
-	text := search.Text(m.Parts)
+	text := search.IndexedText(m.Parts)
 	if t.read == nil {
 		return text, nil
 	}
-	for _, id := range search.Artifacts(m.Parts) {
+	for _, id := range search.ListArtifacts(m.Parts) {
 		if time.Since(time.UnixMilli(t.failed.Load())) < textAgain {
 			return text, scrollback.Errorf(scrollback.Unavailable, "store.text", i18n.ArtifactsCannotBeRead)
 		}

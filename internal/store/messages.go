@@ -25,7 +25,7 @@ func (s *Store) WalkMessages(ctx context.Context, b scrollback.BranchID, from,
 			end := min(to, from+chunk-1)
 			ms, err := s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: b, From: from, To: end})
 			if err == nil && (len(ms) != int(end-from+1) || ms[0].Seq != from || ms[len(ms)-1].Seq != end) {
-				err = scrollback.Errorf(scrollback.Internal, "store.Walk", i18n.PathHasNoMessage, b,
+				err = scrollback.Errorf(scrollback.Internal, "store.WalkMessages", i18n.PathHasNoMessage, b,
 					firstMissing(ms, from))
 			}
 			if err != nil {
@@ -77,7 +77,7 @@ func (s *Store) SiftMessages(ctx context.Context, b scrollback.BranchID, from, t
 			}
 		}
 		if err := ctx.Err(); err != nil {
-			yield(scrollback.Message{}, scrollback.Wrap(scrollback.Canceled, "store.Sift", err))
+			yield(scrollback.Message{}, scrollback.Wrap(scrollback.Canceled, "store.SiftMessages", err))
 		}
 	}
 }
@@ -96,7 +96,7 @@ func readWanted(ctx context.Context, read driver.Log, q driver.MessageQuery) ite
 		seen = int64(len(ms))
 	}
 	if n := max(0, q.To-q.From+1); err == nil && seen != n {
-		err = scrollback.Errorf(scrollback.Internal, "store.Sift", i18n.PathHasTooFewMessages,
+		err = scrollback.Errorf(scrollback.Internal, "store.SiftMessages", i18n.PathHasTooFewMessages,
 			q.Branch, seen, n, q.From)
 	}
 	return func(yield func(scrollback.Message, error) bool) {
@@ -142,7 +142,7 @@ func (s *Store) WalkConversation(ctx context.Context,
 // ReadMessageAt returns the message with the given seq on a branch's path.
 func (s *Store) ReadMessageAt(ctx context.Context, b scrollback.Branch, seq int64) (scrollback.Message, error) {
 	if seq < 1 || seq > b.HeadSeq {
-		return scrollback.Message{}, scrollback.Errorf(scrollback.NotFound, "store.At", i18n.NoMessageOnPath,
+		return scrollback.Message{}, scrollback.Errorf(scrollback.NotFound, "store.ReadMessageAt", i18n.NoMessageOnPath,
 			seq)
 	}
 	ms, err := collectMessages(s.WalkMessages(ctx, b.ID, seq, seq))
@@ -242,7 +242,7 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 }
 
 // FindCandidates returns what Search ranks, for those who tune the ranking; see
-// [search.Candidates].
+// [search.FindCandidates].
 func (s *Store) FindCandidates(ctx context.Context, q scrollback.SearchQuery) ([]*search.Candidate, error) {
 	if q.Projects = boundProjects(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return nil, nil
@@ -251,7 +251,7 @@ func (s *Store) FindCandidates(ctx context.Context, q scrollback.SearchQuery) ([
 	if err != nil {
 		return nil, err
 	}
-	return search.Candidates(ctx, l, q, s.now())
+	return search.FindCandidates(ctx, l, q, s.now())
 }
 
 // newSearchLog returns what a search looks at.

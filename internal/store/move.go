@@ -177,7 +177,7 @@ type Growth struct {
 
 // AdoptHistory brings in a batch of a history that was made elsewhere; see [Adoption].
 func (p Move) AdoptHistory(ctx context.Context, a Adoption, grow ...Growth) error {
-	if err := completeConversation("store.Adopt", &a.Conversation); err != nil {
+	if err := completeConversation("store.AdoptHistory", &a.Conversation); err != nil {
 		return err
 	}
 	for _, g := range grow {
@@ -191,7 +191,7 @@ func (p Move) AdoptHistory(ctx context.Context, a Adoption, grow ...Growth) erro
 
 // CheckFields returns an error unless a conversation's own fields are valid.
 func (p Move) CheckFields(c scrollback.Conversation) error {
-	return completeConversation("store.Adopt", &c)
+	return completeConversation("store.AdoptHistory", &c)
 }
 
 // FindBranch returns a branch of any conversation, visible or hidden; not_found if unknown.

@@ -55,7 +55,7 @@ func TestNearestRef(t *testing.T) {
 	})
 }
 
-// The end of an id stands for it, for whoever may resolve the ref, as long as it is the
+// The end of an id stands for it, for callers that may resolve the ref, as long as it is the
 // only one of its kind that ends so.
 func TestRefByItsEnd(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {

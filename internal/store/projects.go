@@ -164,7 +164,7 @@ func (p Origins) FindWorkedBranches(ctx context.Context, q FolderQuery) ([]Worke
 	return p.s.d.Index.FindWorkedBranches(ctx, q)
 }
 
-// BackdateConversation makes a conversation of so many messages as old as what it says, at, in Unix ms, unless
+// BackdateConversation dates a conversation back to at, the time of its content in Unix ms, unless
 // it has grown: what was imported stands in lists where it belongs.
 func (p Origins) BackdateConversation(ctx context.Context, id scrollback.ConversationID, messages, at int64) error {
 	grown := errors.New("grown")

@@ -380,7 +380,7 @@ func TestCandidates(t *testing.T) {
 		b.say(c.ID, "the heron stands in the reed", "hm", "I saw a heron in May", "which heron?")
 		q := scrollback.SearchQuery{Query: "where did I see the heron of the reed?", Limit: 4}
 		all := must2(b.FindCandidates(t.Context(), q))(t)
-		search.Rank(all, search.DefaultWeights())
+		search.RankCandidates(all, search.DefaultWeights())
 		r := must2(b.Search(t.Context(), q))(t)
 		if len(all) != 4 || len(r.Hits) != 4 {
 			t.Fatalf("%d candidates, %d hits", len(all), len(r.Hits))
@@ -398,7 +398,7 @@ func TestCandidates(t *testing.T) {
 				t.Errorf("#%d: %+v", m.Seq, f)
 			}
 		}
-		search.Rank(all, search.WeightsOf(nil))
+		search.RankCandidates(all, search.WeightsOf(nil))
 		if all[0].Message.Seq != 4 || all[0].Score != 0 {
 			t.Errorf("without weights, %d is first", all[0].Message.Seq)
 		}

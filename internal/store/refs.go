@@ -162,7 +162,7 @@ func (p Refs) FindOwner(ctx context.Context, ref scrollback.Ref) (scrollback.Con
 const mentionsMax = 100
 
 // ListMentions returns the conversations of some projects, or of all for nil, that mention a
-// ref, at most so many, newest first.
+// ref, at most limit of them, newest first.
 func (p Refs) ListMentions(ctx context.Context, ref scrollback.Ref,
 	projects []string) (ids []scrollback.ConversationID, err error) {
 	found, err := p.s.d.Log.ListRefs(ctx, driver.RefQuery{Ref: ref, Projects: projects, Limit: mentionsMax})

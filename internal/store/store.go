@@ -110,7 +110,7 @@ type Options struct {
 	// that were sent and those that the provider reported; nil learns nothing.
 	Learn func(was float64, sent, reported int64) float64
 
-	// Text reads the beginning of an artifact, at most so many bytes, for search: empty if
+	// Text reads the beginning of an artifact, at most that number of bytes, for search: empty if
 	// it is not text. It is called from several goroutines. Nil: search reads no artifacts.
 	Text func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error)
 

@@ -249,7 +249,7 @@ func TestChaosOnPostgres(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	chaos(t, prompts, cluster.Create(t), cluster)
+	chaos(t, prompts, cluster.CreateDatabase(t), cluster)
 }
 
 // Two servers behind a proxy that shares out requests are restarted one after the other while
@@ -262,7 +262,7 @@ func TestRollingRestart(t *testing.T) {
 // The same on PostgreSQL.
 func TestRollingRestartOnPostgres(t *testing.T) {
 	t.Parallel()
-	rolling(t, postgrestest.New(t))
+	rolling(t, postgrestest.NewDatabase(t))
 }
 
 func rolling(t *testing.T, dsn string) {

@@ -50,7 +50,7 @@ func migrateTo(t *testing.T, from, to string, more ...string) (r migrated) {
 // server on what was copied there and back has all that was acknowledged.
 func TestMigrate(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	data := t.TempDir()
 	back := t.TempDir()
 	bucket := "file://" + filepath.ToSlash(t.TempDir())
@@ -131,7 +131,7 @@ func keepTalking(url string, p *promises, talking chan struct{}) {
 // kill -9 at any moment: the next run goes on, and at the end both sides are the same.
 func TestMigrateKilled(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	data := t.TempDir()
 	opened := func(d *driver.Driver, err error) *driver.Driver {
 		t.Helper()
@@ -192,5 +192,5 @@ func TestMigrateKilled(t *testing.T) {
 	if killed < 3 {
 		t.Errorf("it was killed %d times", killed)
 	}
-	drivertest.Equal(t, source, opened(postgres.Open(t.Context(), dsn, nil)))
+	drivertest.WantEqual(t, source, opened(postgres.Open(t.Context(), dsn, nil)))
 }

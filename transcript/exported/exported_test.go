@@ -186,6 +186,6 @@ func TestWhereFilesAre(t *testing.T) {
 		last = err
 	}
 	if last == nil {
-		t.Error("whoever has gone away is served")
+		t.Error("a caller that has gone away is served")
 	}
 }

@@ -45,7 +45,7 @@ func TestLogInChinese(t *testing.T) {
 	}
 }
 
-// Errors are said in Chinese whoever makes them; what has no sentence keeps its English.
+// Errors appear in Chinese wherever they come from; what has no sentence keeps its English.
 func TestSaid(t *testing.T) {
 	for _, c := range []struct {
 		err  error

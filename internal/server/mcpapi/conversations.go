@@ -227,7 +227,7 @@ func (f *mcpFace) readMessages(ctx context.Context, by requestSender, id scrollb
 }
 
 // listUnanswered lists the turns that belong to the messages of a page, each text with at
-// most so many characters.
+// most that number of characters.
 func listUnanswered(turns []scrollback.TurnEntry, page []spokenMessage, runes int) (out []unstoredTurn) {
 	for _, t := range turns {
 		if len(page) == 0 || t.AfterSeq < page[0].Seq || t.AfterSeq > page[len(page)-1].Seq {

@@ -25,7 +25,7 @@ type Turns interface {
 	// not_found.
 	TakeOver(ctx context.Context, t Takeover) (scrollback.Turn, error)
 
-	// Stop asks whoever owns the turn to stop it. A turn that has ended stays as
+	// Stop asks the owner of the turn to stop it. A turn that has ended stays as
 	// it is; an unknown one is not_found.
 	Stop(ctx context.Context, id scrollback.TurnID) error
 

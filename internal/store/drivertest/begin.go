@@ -7,20 +7,20 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// trash puts a conversation into the trash.
-func (w *bench) trash(id scrollback.ConversationID) {
+// moveToTrash puts a conversation into the trash.
+func (w *harness) moveToTrash(id scrollback.ConversationID) {
 	w.t.Helper()
-	_, err := w.Log.PatchConversation(w.ctx, id, w.tick(), func(c *scrollback.Conversation) error {
+	_, err := w.Log.PatchConversation(w.ctx, id, w.advanceClock(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = w.now
 		return nil
 	})
-	w.ok(err)
+	w.wantOK(err)
 }
 
 // testBegin: one call appends, opens the turn and returns all that the window needs.
-func testBegin(w *bench) {
-	c := w.conversation()
-	before := w.head(c.ID)
+func testBegin(w *harness) {
+	c := w.addConversation()
+	before := w.readHead(c.ID)
 	var turn scrollback.Turn
 	got, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Turn.State = ""
@@ -36,102 +36,102 @@ func testBegin(w *bench) {
 			return nil
 		}
 		turn = b.Turn
-	}, w.entry(scrollback.RoleUser, "one"), w.entry(scrollback.RoleUser, "two"))
-	w.ok(err)
+	}, w.makeEntry(scrollback.RoleUser, "one"), w.makeEntry(scrollback.RoleUser, "two"))
+	w.wantOK(err)
 	turn.State = scrollback.TurnOpen
 	turn.Seq = 2
 	turn.LastSeq = 2
 	turn.Branch = c.Branch
-	same(w.t, "turn", turn, got.Turn)
-	same(w.t, "stored turn", turn, w.turn(turn.ID))
+	wantSame(w.t, "turn", turn, got.Turn)
+	wantSame(w.t, "stored turn", turn, w.readTurn(turn.ID))
 	last, err := w.Turns.GetLast(w.ctx, c.ID)
-	w.ok(err)
-	same(w.t, "last turn", turn, last)
-	same(w.t, "head", w.wrote(before), got.Head)
-	same(w.t, "messages", w.messages(c.Branch, 1, 9), got.Messages)
+	w.wantOK(err)
+	wantSame(w.t, "last turn", turn, last)
+	wantSame(w.t, "head", w.wantOneWrite(before), got.Head)
+	wantSame(w.t, "messages", w.readMessages(c.Branch, 1, 9), got.Messages)
 	if len(got.Messages) != 2 || got.Previous != nil || got.Replayed {
 		w.t.Fatalf("%d messages, previous %v, replayed %v", len(got.Messages), got.Previous, got.Replayed)
 	}
-	w.finish(got.Turn, scrollback.TurnWaiting, w.entry(scrollback.RoleAssistant, ""))
+	w.finishTurn(got.Turn, scrollback.TurnWaiting, w.makeEntry(scrollback.RoleAssistant, ""))
 
-	before = w.head(c.ID)
-	first := w.turn(turn.ID)
-	next := w.begin(c.ID) // as a retry does: no message
-	w.wrote(before)
+	before = w.readHead(c.ID)
+	first := w.readTurn(turn.ID)
+	next := w.beginTurn(c.ID) // as a retry does: no message
+	w.wantOneWrite(before)
 	if len(next.Messages) != 0 || next.Turn.Seq != 3 {
 		w.t.Fatalf("a turn without entries: %d messages, seq %d", len(next.Messages), next.Turn.Seq)
 	}
-	same(w.t, "previous", first, settled(*next.Previous))
-	same(w.t, "the older turn", first, w.turn(first.ID))
+	wantSame(w.t, "previous", first, withoutLease(*next.Previous))
+	wantSame(w.t, "the older turn", first, w.readTurn(first.ID))
 }
 
 // testBeginRefused: a trashed conversation is not there, until it is restored.
-func testBeginRefused(w *bench) {
-	c := w.conversation()
-	w.trash(c.ID)
-	w.unchanged(func() {
-		_, err := w.tryBegin(c.ID, nil, w.entry(scrollback.RoleUser, "lost"))
-		w.code(err, scrollback.NotFound)
+func testBeginRefused(w *harness) {
+	c := w.addConversation()
+	w.moveToTrash(c.ID)
+	w.wantUnchanged(func() {
+		_, err := w.tryBegin(c.ID, nil, w.makeEntry(scrollback.RoleUser, "lost"))
+		w.wantCode(err, scrollback.NotFound)
 	})
-	_, err := w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	_, err := w.Log.PatchConversation(w.ctx, c.ID, w.advanceClock(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = 0
 		return nil
 	})
-	w.ok(err)
-	w.begin(c.ID, w.entry(scrollback.RoleUser, ""))
+	w.wantOK(err)
+	w.beginTurn(c.ID, w.makeEntry(scrollback.RoleUser, ""))
 }
 
 // testBeginOneOpenTurn: an open turn keeps others out, any other state does not.
-func testBeginOneOpenTurn(w *bench) {
-	c := w.conversation()
-	other := w.conversation()
+func testBeginOneOpenTurn(w *harness) {
+	c := w.addConversation()
+	other := w.addConversation()
 	for _, state := range []scrollback.TurnState{scrollback.TurnWaiting, scrollback.TurnComplete,
 		scrollback.TurnInterrupted, scrollback.TurnFailed, scrollback.TurnOverBudget} {
-		begun := w.begin(c.ID, w.entry(scrollback.RoleUser, ""))
+		begun := w.beginTurn(c.ID, w.makeEntry(scrollback.RoleUser, ""))
 		for range 2 { // the second time after a step
-			w.unchanged(func() {
+			w.wantUnchanged(func() {
 				admitted := false
 				_, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 					b.Admit = func(*scrollback.Turn) error { admitted = true; return nil }
 					b.Salvage = func(scrollback.Turn) []driver.Entry { admitted = true; return nil }
-				}, w.entry(scrollback.RoleUser, ""))
-				w.code(err, scrollback.Conflict)
+				}, w.makeEntry(scrollback.RoleUser, ""))
+				w.wantCode(err, scrollback.Conflict)
 				if admitted {
 					w.t.Error("Admit or Salvage was asked about a held conversation")
 				}
 			})
-			w.finish(begun.Turn, scrollback.TurnOpen)
+			w.finishTurn(begun.Turn, scrollback.TurnOpen)
 		}
-		free := w.begin(other.ID)
-		w.finish(free.Turn, scrollback.TurnComplete)
-		w.finish(begun.Turn, state)
+		free := w.beginTurn(other.ID)
+		w.finishTurn(free.Turn, scrollback.TurnComplete)
+		w.finishTurn(begun.Turn, state)
 	}
-	w.begin(c.ID)
+	w.beginTurn(c.ID)
 }
 
 // testBeginAdmit: the newest turn is judged, and a no leaves nothing behind.
-func testBeginAdmit(w *bench) {
-	c := w.conversation()
-	w.finish(w.begin(c.ID).Turn, scrollback.TurnFailed)
-	w.finish(w.begin(c.ID).Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
+func testBeginAdmit(w *harness) {
+	c := w.addConversation()
+	w.finishTurn(w.beginTurn(c.ID).Turn, scrollback.TurnFailed)
+	w.finishTurn(w.beginTurn(c.ID).Turn, scrollback.TurnComplete, w.makeEntry(scrollback.RoleAssistant, ""))
 	last, err := w.Turns.GetLast(w.ctx, c.ID)
-	w.ok(err)
+	w.wantOK(err)
 	no := errors.New("no")
-	w.unchanged(func() {
+	w.wantUnchanged(func() {
 		_, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 			b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "h"}
 			b.Admit = func(t *scrollback.Turn) error {
-				same(w.t, "judged", settled(last), settled(*t))
+				wantSame(w.t, "judged", withoutLease(last), withoutLease(*t))
 				t.Reply = "changed"
 				t.FinishReason = "changed"
 				return no
 			}
-		}, w.entry(scrollback.RoleUser, "unwritten"))
+		}, w.makeEntry(scrollback.RoleUser, "unwritten"))
 		if !errors.Is(err, no) {
 			w.t.Fatalf("error %v, want Admit's own", err)
 		}
 	})
-	w.finds([]string{"unwritten"})
+	w.wantFound([]string{"unwritten"})
 	got, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) { // the key was not used up
 		b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "another"}
 		b.Admit = func(t *scrollback.Turn) error {
@@ -140,19 +140,19 @@ func testBeginAdmit(w *bench) {
 			return nil
 		}
 	})
-	w.ok(err)
+	w.wantOK(err)
 	if got.Previous.ID != last.ID {
 		w.t.Fatalf("previous turn %s, want %s", got.Previous.ID, last.ID)
 	}
-	same(w.t, "stored", settled(last), w.turn(last.ID))
+	wantSame(w.t, "stored", withoutLease(last), w.readTurn(last.ID))
 }
 
 // testBeginEdit: own fields change with the turn; what the log decides does not.
-func testBeginEdit(w *bench) {
-	parent := w.conversation()
-	w.say(parent.ID, 1)
-	c := w.fork(parent, 1)
-	before := w.head(c.ID)
+func testBeginEdit(w *harness) {
+	parent := w.addConversation()
+	w.appendMessages(parent.ID, 1)
+	c := w.addFork(parent, 1)
+	before := w.readHead(c.ID)
 	admitted := false
 	got, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Admit = func(*scrollback.Turn) error { admitted = true; return nil }
@@ -160,7 +160,7 @@ func testBeginEdit(w *bench) {
 			if !admitted {
 				w.t.Error("edited before it was admitted")
 			}
-			same(w.t, "edited", before.Conversation, *c)
+			wantSame(w.t, "edited", before.Conversation, *c)
 			c.Title = "new"
 			c.Model = "other"
 			c.Project = "p"
@@ -176,8 +176,8 @@ func testBeginEdit(w *bench) {
 			c.UpdatedAt = 1
 			c.DeletedAt = 1
 		}
-	}, w.entry(scrollback.RoleUser, ""))
-	w.ok(err)
+	}, w.makeEntry(scrollback.RoleUser, ""))
+	w.wantOK(err)
 	want := before.Conversation
 	want.Title = "new"
 	want.Model = "other"
@@ -187,26 +187,26 @@ func testBeginEdit(w *bench) {
 	want.Messages = 2
 	want.Version = before.Version + 1
 	want.UpdatedAt = w.now
-	same(w.t, "answered", want, got.Head.Conversation)
-	same(w.t, "stored", got.Head, w.wrote(before))
-	same(w.t, "previous", (*scrollback.Turn)(nil), got.Previous)
-	w.finish(got.Turn, scrollback.TurnComplete)
-	w.begin(c.ID)
-	same(w.t, "later", "new", w.head(c.ID).Title)
-	Check(w.t, w.Driver)
+	wantSame(w.t, "answered", want, got.Head.Conversation)
+	wantSame(w.t, "stored", got.Head, w.wantOneWrite(before))
+	wantSame(w.t, "previous", (*scrollback.Turn)(nil), got.Previous)
+	w.finishTurn(got.Turn, scrollback.TurnComplete)
+	w.beginTurn(c.ID)
+	wantSame(w.t, "later", "new", w.readHead(c.ID).Title)
+	CheckInvariants(w.t, w.Driver)
 }
 
 // testBeginEditUncalled: a replay, a conflict and a refusal edit nothing.
-func testBeginEditUncalled(w *bench) {
-	c := w.conversation()
+func testBeginEditUncalled(w *harness) {
+	c := w.addConversation()
 	edit := func(c *scrollback.Conversation) { w.t.Error("edited"); c.Title = "edited" }
 	k := scrollback.Idempotency{Key: "k", Hash: "h"}
-	first, err := keyed(w, c.ID, k, nil)
-	w.ok(err)
+	first, err := beginKeyed(w, c.ID, k, nil)
+	w.wantOK(err)
 	no := errors.New("no")
 	try := func(want scrollback.Code, more func(*driver.BeginRequest)) {
 		w.t.Helper()
-		w.unchanged(func() {
+		w.wantUnchanged(func() {
 			_, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 				b.Edit = edit
 				more(b)
@@ -221,14 +221,14 @@ func testBeginEditUncalled(w *bench) {
 		b.Turn.Idempotency = scrollback.Idempotency{Key: "k", Hash: "other"}
 	})
 	try(scrollback.Conflict, func(*driver.BeginRequest) {})
-	w.finish(first.Turn, scrollback.TurnComplete)
+	w.finishTurn(first.Turn, scrollback.TurnComplete)
 	try(scrollback.Internal, func(b *driver.BeginRequest) { b.Admit = func(*scrollback.Turn) error { return no } })
-	w.trash(c.ID)
+	w.moveToTrash(c.ID)
 	try(scrollback.NotFound, func(*driver.BeginRequest) {})
 }
 
-// keyed opens a turn under an idempotency key.
-func keyed(w *bench, id scrollback.ConversationID, k scrollback.Idempotency,
+// beginKeyed opens a turn under an idempotency key.
+func beginKeyed(w *harness, id scrollback.ConversationID, k scrollback.Idempotency,
 	edit func(*driver.BeginRequest)) (driver.BeginResult, error) {
 	return w.tryBegin(id, func(b *driver.BeginRequest) {
 		b.Turn.Idempotency = k
@@ -236,106 +236,106 @@ func keyed(w *bench, id scrollback.ConversationID, k scrollback.Idempotency,
 		if edit != nil {
 			edit(b)
 		}
-	}, w.entry(scrollback.RoleUser, "keyed"))
+	}, w.makeEntry(scrollback.RoleUser, "keyed"))
 }
 
-// replays sends a request again and wants the turn as it is now, and no write.
-func replays(w *bench, id scrollback.ConversationID, k scrollback.Idempotency, turn scrollback.TurnID) {
+// wantReplay sends a request again and wants the turn as it is now, and no write.
+func wantReplay(w *harness, id scrollback.ConversationID, k scrollback.Idempotency, turn scrollback.TurnID) {
 	w.t.Helper()
-	w.unchanged(func() {
-		got, err := keyed(w, id, k, func(b *driver.BeginRequest) {
+	w.wantUnchanged(func() {
+		got, err := beginKeyed(w, id, k, func(b *driver.BeginRequest) {
 			b.Admit = func(*scrollback.Turn) error { w.t.Error("Admit was asked about a replay"); return nil }
 			b.Salvage = func(scrollback.Turn) []driver.Entry { w.t.Error("a replay salvages"); return nil }
 		})
-		w.ok(err)
+		w.wantOK(err)
 		if !got.Replayed || len(got.Messages) != 0 {
 			w.t.Fatalf("replayed %v with %d messages", got.Replayed, len(got.Messages))
 		}
-		same(w.t, "turn", w.turn(turn), settled(got.Turn))
-		same(w.t, "head", w.head(id), got.Head)
+		wantSame(w.t, "turn", w.readTurn(turn), withoutLease(got.Turn))
+		wantSame(w.t, "head", w.readHead(id), got.Head)
 	})
 }
 
 // testIdempotency: the same request returns its turn, whatever became of it.
-func testIdempotency(w *bench) {
-	c := w.conversation()
+func testIdempotency(w *harness) {
+	c := w.addConversation()
 	k := scrollback.Idempotency{Key: "k", Hash: "h"}
-	first, err := keyed(w, c.ID, k, nil)
-	w.ok(err)
+	first, err := beginKeyed(w, c.ID, k, nil)
+	w.wantOK(err)
 	if first.Replayed {
 		w.t.Fatal("the first request was taken for a replay")
 	}
-	replays(w, c.ID, k, first.Turn.ID) // while it is open
-	w.finish(first.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
-	replays(w, c.ID, k, first.Turn.ID)
-	second := w.begin(c.ID, w.entry(scrollback.RoleUser, ""))
-	replays(w, c.ID, k, first.Turn.ID) // while another turn is open
-	w.finish(second.Turn, scrollback.TurnComplete)
-	replays(w, c.ID, k, first.Turn.ID)
-	w.trash(c.ID)
-	replays(w, c.ID, k, first.Turn.ID) // the key is looked at first
+	wantReplay(w, c.ID, k, first.Turn.ID) // while it is open
+	w.finishTurn(first.Turn, scrollback.TurnComplete, w.makeEntry(scrollback.RoleAssistant, ""))
+	wantReplay(w, c.ID, k, first.Turn.ID)
+	second := w.beginTurn(c.ID, w.makeEntry(scrollback.RoleUser, ""))
+	wantReplay(w, c.ID, k, first.Turn.ID) // while another turn is open
+	w.finishTurn(second.Turn, scrollback.TurnComplete)
+	wantReplay(w, c.ID, k, first.Turn.ID)
+	w.moveToTrash(c.ID)
+	wantReplay(w, c.ID, k, first.Turn.ID) // the key is looked at first
 }
 
 // testIdempotencyConflict: the same key with another request.
-func testIdempotencyConflict(w *bench) {
-	c := w.conversation()
-	first, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
-	w.ok(err)
+func testIdempotencyConflict(w *harness) {
+	c := w.addConversation()
+	first, err := beginKeyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
+	w.wantOK(err)
 	again := func() {
-		w.unchanged(func() {
-			_, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "other"}, nil)
-			w.code(err, scrollback.Conflict)
+		w.wantUnchanged(func() {
+			_, err := beginKeyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "other"}, nil)
+			w.wantCode(err, scrollback.Conflict)
 		})
 	}
 	again()
-	w.finish(first.Turn, scrollback.TurnComplete)
+	w.finishTurn(first.Turn, scrollback.TurnComplete)
 	again()
 }
 
 // testIdempotencyExpires: a key from before KeysSince is free again, and the
 // newest turn under it counts.
-func testIdempotencyExpires(w *bench) {
-	c := w.conversation()
-	first, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
-	w.ok(err)
-	w.finish(first.Turn, scrollback.TurnComplete)
+func testIdempotencyExpires(w *harness) {
+	c := w.addConversation()
+	first, err := beginKeyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
+	w.wantOK(err)
+	w.finishTurn(first.Turn, scrollback.TurnComplete)
 	since := func(at int64) func(*driver.BeginRequest) {
 		return func(b *driver.BeginRequest) { b.KeysSince = at }
 	}
-	got, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, since(first.Turn.StartedAt))
-	w.ok(err)
+	got, err := beginKeyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, since(first.Turn.StartedAt))
+	w.wantOK(err)
 	if !got.Replayed {
 		w.t.Fatal("a key seen at KeysSince was not known")
 	}
-	second, err := keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "new"}, since(first.Turn.StartedAt+1))
-	w.ok(err)
+	second, err := beginKeyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "new"}, since(first.Turn.StartedAt+1))
+	w.wantOK(err)
 	if second.Replayed || second.Turn.ID == first.Turn.ID {
 		w.t.Fatal("an old key was replayed")
 	}
-	replays(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "new"}, second.Turn.ID)
-	_, err = keyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
-	w.code(err, scrollback.Conflict)
+	wantReplay(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "new"}, second.Turn.ID)
+	_, err = beginKeyed(w, c.ID, scrollback.Idempotency{Key: "k", Hash: "h"}, nil)
+	w.wantCode(err, scrollback.Conflict)
 }
 
 // testIdempotencyScope: keys belong to a conversation; an empty key is none.
-func testIdempotencyScope(w *bench) {
-	a := w.conversation()
-	b := w.conversation()
+func testIdempotencyScope(w *harness) {
+	a := w.addConversation()
+	b := w.addConversation()
 	k := scrollback.Idempotency{Key: "k", Hash: "h"}
-	first, err := keyed(w, a.ID, k, nil)
-	w.ok(err)
-	got, err := keyed(w, b.ID, k, nil)
-	w.ok(err)
+	first, err := beginKeyed(w, a.ID, k, nil)
+	w.wantOK(err)
+	got, err := beginKeyed(w, b.ID, k, nil)
+	w.wantOK(err)
 	if got.Replayed {
 		w.t.Fatal("another conversation's key was replayed")
 	}
-	w.finish(first.Turn, scrollback.TurnComplete)
+	w.finishTurn(first.Turn, scrollback.TurnComplete)
 	for range 2 {
-		got, err := keyed(w, a.ID, scrollback.Idempotency{Hash: "h"}, nil)
-		w.ok(err)
+		got, err := beginKeyed(w, a.ID, scrollback.Idempotency{Hash: "h"}, nil)
+		w.wantOK(err)
 		if got.Replayed {
 			w.t.Fatal("replayed without a key")
 		}
-		w.finish(got.Turn, scrollback.TurnComplete)
+		w.finishTurn(got.Turn, scrollback.TurnComplete)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// full is a conversation with every field set.
-func full(w *bench) (scrollback.Conversation, scrollback.Branch) {
-	c, b := plan(w)
+// fullConversation returns a conversation with every field set.
+func fullConversation(w *harness) (scrollback.Conversation, scrollback.Branch) {
+	c, b := newConversation(w)
 	c.Project = "a project"
 	c.Title = "A <title> & 标题"
 	c.Model = "maker/name"
@@ -26,9 +26,9 @@ func full(w *bench) (scrollback.Conversation, scrollback.Branch) {
 		}}
 	c.Version = 4
 	c.Messages = 5
-	c.UpdatedAt = w.tick()
+	c.UpdatedAt = w.advanceClock()
 	c.TitleBy = scrollback.TitlePrompt
-	parent := elder(w)
+	parent := forkPoint(w)
 	c.Parent = &scrollback.ParentRef{ID: parent.ConversationID, Branch: parent.Branch, Seq: 5}
 	c.Ancestors = []scrollback.ConversationID{parent.ConversationID, "older"}
 	c.AgentOf = &scrollback.AgentRef{ID: "boss", TurnID: "a turn", CallID: "call_1"}
@@ -49,52 +49,52 @@ func full(w *bench) (scrollback.Conversation, scrollback.Branch) {
 }
 
 // testCreate: what goes in comes out, of the call and of every reader.
-func testCreate(w *bench) {
-	elder(w)
-	c, b := full(w)
+func testCreate(w *harness) {
+	forkPoint(w)
+	c, b := fullConversation(w)
 	got, created, err := w.Log.CreateConversation(w.ctx, c, b)
-	w.ok(err)
+	w.wantOK(err)
 	if !created {
 		w.t.Fatal("not created")
 	}
-	same(w.t, "created", c, got)
-	same(w.t, "head", driver.Head{Conversation: c, Branch: b}, w.head(c.ID))
+	wantSame(w.t, "created", c, got)
+	wantSame(w.t, "head", driver.Head{Conversation: c, Branch: b}, w.readHead(c.ID))
 	branch, err := w.Log.FindBranch(w.ctx, b.ID)
-	w.ok(err)
-	same(w.t, "branch", b, branch)
+	w.wantOK(err)
+	wantSame(w.t, "branch", b, branch)
 }
 
 // testCreateKnown: a known id returns what is stored, also from the trash.
-func testCreateKnown(w *bench) {
-	elder(w)
-	c, b := full(w)
+func testCreateKnown(w *harness) {
+	forkPoint(w)
+	c, b := fullConversation(w)
 	_, _, err := w.Log.CreateConversation(w.ctx, c, b)
-	w.ok(err)
-	stored, err := w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	w.wantOK(err)
+	stored, err := w.Log.PatchConversation(w.ctx, c.ID, w.advanceClock(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = 9
 		return nil
 	})
-	w.ok(err)
-	other, branch := plan(w)
+	w.wantOK(err)
+	other, branch := newConversation(w)
 	other.ID = c.ID
 	branch.Conversation = c.ID
-	w.unchanged(func() {
+	w.wantUnchanged(func() {
 		got, created, err := w.Log.CreateConversation(w.ctx, other, branch)
-		w.ok(err)
+		w.wantOK(err)
 		if created {
 			w.t.Fatal("created twice")
 		}
-		same(w.t, "known", stored, got)
+		wantSame(w.t, "known", stored, got)
 	})
 	_, err = w.Log.FindBranch(w.ctx, branch.ID)
-	w.code(err, scrollback.NotFound)
+	w.wantCode(err, scrollback.NotFound)
 }
 
 // testPatch: each own field can be changed, and a version is added.
-func testPatch(w *bench) {
-	c := w.conversation()
-	w.conversation()
-	want, _ := full(w)
+func testPatch(w *harness) {
+	c := w.addConversation()
+	w.addConversation()
+	want, _ := fullConversation(w)
 	want.ID = c.ID
 	want.Branch = c.Branch
 	want.Messages = c.Messages
@@ -104,26 +104,26 @@ func testPatch(w *bench) {
 	want.CreatedAt = c.CreatedAt
 	want.Version = c.Version + 1
 	want.DeletedAt = 12
-	before := w.head(c.ID)
-	want.UpdatedAt = w.tick()
+	before := w.readHead(c.ID)
+	want.UpdatedAt = w.advanceClock()
 	got, err := w.Log.PatchConversation(w.ctx, c.ID, w.now, func(got *scrollback.Conversation) error {
-		same(w.t, "edited", c, *got)
+		wantSame(w.t, "edited", c, *got)
 		*got = want
 		got.Version = c.Version
 		got.UpdatedAt = c.UpdatedAt
 		return nil
 	})
-	w.ok(err)
-	same(w.t, "patched", want, got)
-	same(w.t, "stored", want, w.wrote(before).Conversation)
+	w.wantOK(err)
+	wantSame(w.t, "patched", want, got)
+	wantSame(w.t, "stored", want, w.wantOneWrite(before).Conversation)
 }
 
 // testPatchError: an error of edit comes back as it is, and changes nothing.
-func testPatchError(w *bench) {
-	c := w.conversation(func(c *scrollback.Conversation) { c.Roots = []string{"/a"} })
+func testPatchError(w *harness) {
+	c := w.addConversation(func(c *scrollback.Conversation) { c.Roots = []string{"/a"} })
 	no := errors.New("no")
-	w.unchanged(func() {
-		_, err := w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	w.wantUnchanged(func() {
+		_, err := w.Log.PatchConversation(w.ctx, c.ID, w.advanceClock(), func(c *scrollback.Conversation) error {
 			c.Title = "changed"
 			c.Roots[0] = "/changed"
 			return no
@@ -135,13 +135,13 @@ func testPatchError(w *bench) {
 }
 
 // testPatchKeepsTheLog: what the log decides is not edit's to change.
-func testPatchKeepsTheLog(w *bench) {
-	parent := w.conversation()
-	w.say(parent.ID, 1)
-	c := w.fork(parent, 1)
-	w.say(c.ID, 2)
-	before := w.head(c.ID)
-	got, err := w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+func testPatchKeepsTheLog(w *harness) {
+	parent := w.addConversation()
+	w.appendMessages(parent.ID, 1)
+	c := w.addFork(parent, 1)
+	w.appendMessages(c.ID, 2)
+	before := w.readHead(c.ID)
+	got, err := w.Log.PatchConversation(w.ctx, c.ID, w.advanceClock(), func(c *scrollback.Conversation) error {
 		c.Parent.Seq = 99
 		c.ID = "x"
 		c.Branch = "y"
@@ -153,17 +153,17 @@ func testPatchKeepsTheLog(w *bench) {
 		c.AgentOf = &scrollback.AgentRef{ID: "z"}
 		return nil
 	})
-	w.ok(err)
+	w.wantOK(err)
 	want := before
 	want.Version = before.Version + 1
 	want.UpdatedAt = w.now
-	same(w.t, "answer", want.Conversation, got)
-	same(w.t, "stored", want, w.wrote(before))
+	wantSame(w.t, "answer", want.Conversation, got)
+	wantSame(w.t, "stored", want, w.wantOneWrite(before))
 }
 
 // testNotFound: every method that names a thing says so when there is none.
-func testNotFound(w *bench) {
-	w.conversation()
+func testNotFound(w *harness) {
+	w.addConversation()
 	calls := map[string]func() error{
 		"Head":     func() error { _, err := w.Log.ReadHead(w.ctx, "x"); return err },
 		"Branch":   func() error { _, err := w.Log.FindBranch(w.ctx, "x"); return err },
@@ -177,7 +177,7 @@ func testNotFound(w *bench) {
 		"Append": func() error { _, err := w.tryAppend("x", nil); return err },
 		"Stop":   func() error { return w.Turns.Stop(w.ctx, "x") },
 		"Commit": func() error { return w.Views.CommitFold(w.ctx, driver.FoldCommit{Conversation: "x", Branch: "x"}) },
-		"Unfold": func() error { _, err := w.unfold("x"); return err },
+		"Unfold": func() error { _, err := w.undoFold("x"); return err },
 		"Rewind": func() error { _, err := w.Log.RewindHead(w.ctx, driver.Rewind{Conversation: "x"}); return err },
 	}
 	for name, call := range calls {
@@ -187,13 +187,13 @@ func testNotFound(w *bench) {
 	}
 }
 
-// listed reads a whole list, page by page.
-func listed(w *bench, q driver.ListQuery) []scrollback.Conversation {
+// listAllPages reads a whole list, page by page.
+func listAllPages(w *harness, q driver.ListQuery) []scrollback.Conversation {
 	w.t.Helper()
 	var out []scrollback.Conversation
 	for range 1000 {
 		page, err := w.Log.ListConversations(w.ctx, q)
-		w.ok(err)
+		w.wantOK(err)
 		if len(page) > q.Limit {
 			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)
 		}
@@ -208,27 +208,27 @@ func listed(w *bench, q driver.ListQuery) []scrollback.Conversation {
 }
 
 // testList: the newest change first, then the higher id, on pages of any size.
-func testList(w *bench) {
+func testList(w *harness) {
 	var want []scrollback.Conversation
 	for i := range 7 { // three share each time
 		at := int64(1000 + i/3)
-		c := w.conversation(func(c *scrollback.Conversation) { c.UpdatedAt = at })
+		c := w.addConversation(func(c *scrollback.Conversation) { c.UpdatedAt = at })
 		want = append([]scrollback.Conversation{c}, want...)
 	}
 	for limit := 1; limit <= 8; limit++ {
-		same(w.t, fmt.Sprint("pages of ", limit), want, listed(w, driver.ListQuery{Limit: limit}))
+		wantSame(w.t, fmt.Sprint("pages of ", limit), want, listAllPages(w, driver.ListQuery{Limit: limit}))
 	}
 	moved := want[6]
-	w.say(moved.ID, 1)
-	got := listed(w, driver.ListQuery{Limit: 10})
-	same(w.t, "after a write", w.head(moved.ID).Conversation, got[0])
-	same(w.t, "the others", want[:6], got[1:])
+	w.appendMessages(moved.ID, 1)
+	got := listAllPages(w, driver.ListQuery{Limit: 10})
+	wantSame(w.t, "after a write", w.readHead(moved.ID).Conversation, got[0])
+	wantSame(w.t, "the others", want[:6], got[1:])
 }
 
 // testListFilters: project, title and trash.
-func testListFilters(w *bench) {
+func testListFilters(w *harness) {
 	mk := func(project, title string, deleted int64) scrollback.Conversation {
-		return w.conversation(func(c *scrollback.Conversation) {
+		return w.addConversation(func(c *scrollback.Conversation) {
 			c.Project = project
 			c.Title = title
 			c.DeletedAt = deleted
@@ -262,39 +262,39 @@ func testListFilters(w *bench) {
 		"both": {driver.ListQuery{Projects: []string{"one"}, Title: "the"}, []scrollback.Conversation{a}},
 	} {
 		rule.q.Limit = 2
-		same(w.t, name, rule.want, listed(w, rule.q))
+		wantSame(w.t, name, rule.want, listAllPages(w, rule.q))
 	}
-	kept := w.conversation(func(c *scrollback.Conversation) { c.Settings.Pinned = true })
-	w.conversation(func(c *scrollback.Conversation) {
+	kept := w.addConversation(func(c *scrollback.Conversation) { c.Settings.Pinned = true })
+	w.addConversation(func(c *scrollback.Conversation) {
 		c.Settings.Tools = []scrollback.Tool{{Description: `{"pinned":true`}}
 	})
-	same(w.t, "pinned", []scrollback.Conversation{kept}, listed(w, driver.ListQuery{Pinned: true, Limit: 2}))
+	wantSame(w.t, "pinned", []scrollback.Conversation{kept}, listAllPages(w, driver.ListQuery{Pinned: true, Limit: 2}))
 }
 
 // testProjects: by name, counting what is not in the trash.
-func testProjects(w *bench) {
+func testProjects(w *harness) {
 	got, err := w.Access.ListProjects(w.ctx)
-	w.ok(err)
-	same(w.t, "of nothing", []scrollback.Project(nil), got)
+	w.wantOK(err)
+	wantSame(w.t, "of nothing", []scrollback.Project(nil), got)
 	for _, name := range []string{"b", "a", "b", "c"} {
-		w.conversation(func(c *scrollback.Conversation) { c.Project = name })
+		w.addConversation(func(c *scrollback.Conversation) { c.Project = name })
 	}
 	for _, name := range []string{"t", "a"} {
-		w.conversation(func(c *scrollback.Conversation) {
+		w.addConversation(func(c *scrollback.Conversation) {
 			c.Project = name
 			c.DeletedAt = 1
 		})
 	}
 	got, err = w.Access.ListProjects(w.ctx)
-	w.ok(err)
-	same(w.t, "projects", []scrollback.Project{{Name: "a", Conversations: 1}, {Name: "b", Conversations: 2},
+	w.wantOK(err)
+	wantSame(w.t, "projects", []scrollback.Project{{Name: "a", Conversations: 1}, {Name: "b", Conversations: 2},
 		{Name: "c", Conversations: 1}}, got)
 }
 
 // testPrefix: ids that begin so, ascending.
-func testPrefix(w *bench) {
+func testPrefix(w *harness) {
 	for _, id := range []scrollback.ConversationID{"abc-2", "abd-1", "abc-1", "b", "abc"} {
-		w.conversation(func(c *scrollback.Conversation) { c.ID = id })
+		w.addConversation(func(c *scrollback.Conversation) { c.ID = id })
 	}
 	for _, rule := range []struct {
 		prefix string
@@ -306,13 +306,13 @@ func testPrefix(w *bench) {
 		{"abc-2", 9, []scrollback.ConversationID{"abc-2"}},
 		{"bc", 9, nil}, {"ABC", 9, nil}, {"a%", 9, nil}, {"ab_", 9, nil},
 	} {
-		found := listed(w, driver.ListQuery{Prefix: rule.prefix, Limit: rule.limit, Title: "none", Trash: true})
-		same(w.t, rule.prefix+" elsewhere", 0,
-			len(listed(w, driver.ListQuery{Prefix: rule.prefix, Limit: 1, Projects: []string{"none", "nowhere"}})))
+		found := listAllPages(w, driver.ListQuery{Prefix: rule.prefix, Limit: rule.limit, Title: "none", Trash: true})
+		wantSame(w.t, rule.prefix+" elsewhere", 0,
+			len(listAllPages(w, driver.ListQuery{Prefix: rule.prefix, Limit: 1, Projects: []string{"none", "nowhere"}})))
 		var got []scrollback.ConversationID
 		for _, c := range found {
 			got = append(got, c.ID)
 		}
-		same(w.t, rule.prefix, rule.want, got)
+		wantSame(w.t, rule.prefix, rule.want, got)
 	}
 }

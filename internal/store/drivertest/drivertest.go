@@ -3,11 +3,11 @@
 //
 //   - [Run]: the suite, each test on its own driver
 //   - [RunReopen]: what a database on disk still knows after it was closed
-//   - [Walk]: one random list of operations on two drivers, compared throughout
-//   - [Equal]: whether a copy of a driver can be told from it
-//   - [Check]: the invariants of the log, for whoever breaks things on purpose
+//   - [RunWalk]: one random list of operations on two drivers, compared throughout
+//   - [WantEqual]: whether two drivers hold the same
+//   - [CheckInvariants]: the invariants of the log, for tests that break things on purpose
 //
-// Words it adds: bench (a driver under test with a clock and a source of ids).
+// Words it adds: harness (a driver under test with a clock and a source of ids).
 //
 // Where the contract leaves a choice the suite leaves it too: rows are compared
 // with nil and empty lists alike, a closed turn without its owner and lease, and
@@ -25,10 +25,10 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// suite lists the tests by name; each gets an empty driver.
-var suite = []struct {
+// suiteTests lists the tests by name; each gets an empty driver.
+var suiteTests = []struct {
 	name string
-	test func(*bench)
+	test func(*harness)
 }{
 	{"Create", testCreate},
 	{"CreateKnown", testCreateKnown},
@@ -141,11 +141,11 @@ var suite = []struct {
 
 // Run runs the suite. Each call of open returns an empty driver.
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
-	for _, s := range suite {
+	for _, s := range suiteTests {
 		t.Run(s.name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			s.test(newBench(t, d))
+			s.test(newHarness(t, d))
 		})
 	}
 	RunKeys(t, open)
@@ -159,8 +159,8 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	RunViews(t, open)
 }
 
-// Methods are those of the interfaces of a driver.
-func Methods() (out []string) {
+// ListMethods returns the methods of the interfaces of a driver.
+func ListMethods() (out []string) {
 	of := reflect.TypeFor[driver.Driver]()
 	for i := range of.NumField() {
 		part := of.Field(i).Type
@@ -179,95 +179,96 @@ func Methods() (out []string) {
 func RunReopen(t *testing.T, open func(t *testing.T, dir string) *driver.Driver) {
 	t.Run("Reopen", func(t *testing.T) {
 		dir := t.TempDir()
-		w := newBench(t, open(t, dir))
-		th := populate(w)
-		asked := w.begin(th.ID, w.entry(scrollback.RoleUser, "last words"))
+		w := newHarness(t, open(t, dir))
+		th := addOneOfEach(w)
+		asked := w.beginTurn(th.ID, w.makeEntry(scrollback.RoleUser, "last words"))
 		before := readAll(t, w.Driver)
-		w.ok(w.Close())
+		w.wantOK(w.Close())
 
 		w.Driver = open(t, dir)
 		defer w.Close()
-		same(t, "after opening again", before, readAll(t, w.Driver))
-		Check(t, w.Driver)
+		wantSame(t, "after opening again", before, readAll(t, w.Driver))
+		CheckInvariants(t, w.Driver)
 		_, err := w.tryBegin(th.ID, nil)
-		w.code(err, scrollback.Conflict)
-		w.finish(asked.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "an answer"))
-		w.finds([]string{"last"}, asked.Messages...)
-		w.append(th.ID, w.entry(scrollback.RoleUser, "and on"))
-		_, err = w.unfold(th.Branch)
-		w.ok(err)
-		Check(t, w.Driver)
+		w.wantCode(err, scrollback.Conflict)
+		w.finishTurn(asked.Turn, scrollback.TurnComplete, w.makeEntry(scrollback.RoleAssistant, "an answer"))
+		w.wantFound([]string{"last"}, asked.Messages...)
+		w.appendEntries(th.ID, w.makeEntry(scrollback.RoleUser, "and on"))
+		_, err = w.undoFold(th.Branch)
+		w.wantOK(err)
+		CheckInvariants(t, w.Driver)
 	})
 }
 
-// populate writes something of everything and returns a conversation with a fold
+// addOneOfEach writes something of everything and returns a conversation with a fold
 // to undo and no open turn.
-func populate(w *bench) scrollback.Conversation {
+func addOneOfEach(w *harness) scrollback.Conversation {
 	w.t.Helper()
-	c := w.conversation()
-	w.append(c.ID, rich(w), w.entry(scrollback.RoleUser, "some 数据 据库 库 words"))
-	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "a question")).Turn
-	_, err := w.save(turn, draft("writing"))
-	w.ok(err)
-	e := w.entry(scrollback.RoleTool, "a result")
-	e.Mentions = []scrollback.Artifact{w.artifact("log", w.tick())}
-	w.finish(turn, scrollback.TurnOpen, e)
-	_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
-		State:   scrollback.TurnFailed,
-		Failure: &scrollback.Failure{Code: scrollback.Unavailable, Message: "gone"}, Window: mark("w"), Learn: learnLast,
+	c := w.addConversation()
+	w.appendEntries(c.ID, fullEntry(w), w.makeEntry(scrollback.RoleUser, "some 数据 据库 库 words"))
+	turn := w.beginTurn(c.ID, w.makeEntry(scrollback.RoleUser, "a question")).Turn
+	_, err := w.saveDraft(turn, textDraft("writing"))
+	w.wantOK(err)
+	e := w.makeEntry(scrollback.RoleTool, "a result")
+	e.Mentions = []scrollback.Artifact{w.makeArtifact("log", w.advanceClock())}
+	w.finishTurn(turn, scrollback.TurnOpen, e)
+	_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(),
+		State: scrollback.TurnFailed,
+		Failure: &scrollback.Failure{Code: scrollback.Unavailable,
+			Message: "gone"}, Window: newWindowMark("w"), Learn: learnLast,
 		Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: w.now, WindowTokens: 2,
 			Usage: scrollback.Usage{InputTokens: 3, Cost: 0.1, Currency: "USD"}}}})
-	w.ok(err)
-	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
+	w.wantOK(err)
+	w.wantOK(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
 		l.Limit = 7
 		l.Dropped = []string{"seed"}
 	}))
-	w.fold(c, 1, 1)
+	w.commitFold(c, 1, 1)
 	retryAt(w, c, 7)
-	w.fold(c, 2, 3)
-	_, err = w.unfold(c.Branch)
-	w.ok(err)
-	child := w.fork(c, 3)
-	w.say(child.ID, 2)
-	w.ok(w.Log.PutArtifact(w.ctx, w.artifact("upload", w.tick()), child.ID))
-	lapsed := w.begin(child.ID).Turn
-	_, err = w.save(lapsed, draft("half"))
-	w.ok(err)
-	w.ok(w.Turns.Stop(w.ctx, lapsed.ID))
-	w.trash(w.conversation(func(c *scrollback.Conversation) { c.Project = "another" }).ID)
-	w.ok(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "a-tool", ID: "its", Conversation: c.ID,
+	w.commitFold(c, 2, 3)
+	_, err = w.undoFold(c.Branch)
+	w.wantOK(err)
+	child := w.addFork(c, 3)
+	w.appendMessages(child.ID, 2)
+	w.wantOK(w.Log.PutArtifact(w.ctx, w.makeArtifact("upload", w.advanceClock()), child.ID))
+	lapsed := w.beginTurn(child.ID).Turn
+	_, err = w.saveDraft(lapsed, textDraft("half"))
+	w.wantOK(err)
+	w.wantOK(w.Turns.Stop(w.ctx, lapsed.ID))
+	w.moveToTrash(w.addConversation(func(c *scrollback.Conversation) { c.Project = "another" }).ID)
+	w.wantOK(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "a-tool", ID: "its", Conversation: c.ID,
 		Folder: "/here", Stamp: "1",
-		ImportedAt: w.tick()}, ""))
-	_, err = w.Access.PutProject(w.ctx, "another", w.tick(),
+		ImportedAt: w.advanceClock()}, ""))
+	_, err = w.Access.PutProject(w.ctx, "another", w.advanceClock(),
 		func(p *scrollback.Project) error { p.Title = "Another"; return nil })
-	w.ok(err)
+	w.wantOK(err)
 	return c
 }
 
 // testReady: it can be called without end, changes nothing that anybody sees, and fails
 // when there is no database any more.
-func testReady(w *bench) {
-	populate(w)
+func testReady(w *harness) {
+	addOneOfEach(w)
 	before := readAll(w.t, w.Driver)
 	for range 20 {
-		w.ok(w.Ready(w.ctx))
+		w.wantOK(w.Ready(w.ctx))
 	}
-	same(w.t, "after Ready", before, readAll(w.t, w.Driver))
+	wantSame(w.t, "after Ready", before, readAll(w.t, w.Driver))
 	ended, cancel := context.WithCancel(w.ctx)
 	cancel()
 	if err := w.Ready(ended); err == nil {
 		w.t.Error("ready for a caller who has gone")
 	}
-	w.ok(w.Close())
-	w.code(w.Ready(w.ctx), scrollback.Unavailable)
+	w.wantOK(w.Close())
+	w.wantCode(w.Ready(w.ctx), scrollback.Unavailable)
 }
 
 // testClose: a closed driver reports that it is gone.
-func testClose(w *bench) {
-	c := w.conversation()
-	w.ok(w.Close())
+func testClose(w *harness) {
+	c := w.addConversation()
+	w.wantOK(w.Close())
 	_, err := w.Log.ReadHead(w.ctx, c.ID)
-	w.code(err, scrollback.Unavailable)
+	w.wantCode(err, scrollback.Unavailable)
 	_, err = w.tryAppend(c.ID, nil)
-	w.code(err, scrollback.Unavailable)
+	w.wantCode(err, scrollback.Unavailable)
 }

@@ -24,11 +24,13 @@ type Faulty struct {
 	names sync.Map // of the methods that were called
 }
 
-// Wrap is d with its faults.
+// Wrap returns d with its faults.
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
 		Index: faultyIndex{d.Index, f}, Access: faultyAccess{d.Access, f}, Admin: faultyAdmin{d.Admin, f},
-		Ready: func(ctx context.Context) error { return alone(f, "Ready", func() error { return d.Ready(ctx) }) },
+		Ready: func(ctx context.Context) error {
+			return callFaultyError(f, "Ready", func() error { return d.Ready(ctx) })
+		},
 		Clock: d.Clock, Close: d.Close}
 }
 
@@ -67,14 +69,14 @@ func (f *Faulty) Called(method string) bool {
 	return called
 }
 
-func (f *Faulty) note(method string) { f.names.Store(method, true) }
+func (f *Faulty) noteCall(method string) { f.names.Store(method, true) }
 
 // Calls says how many calls there were, the failed one included.
 func (f *Faulty) Calls() int64 { return f.calls.Load() }
 
-// faulty counts a call and makes it, or fails it.
-func faulty[T any](f *Faulty, op string, call func() (T, error)) (T, error) {
-	f.note(op)
+// callFaulty counts a call and makes it, or fails it.
+func callFaulty[T any](f *Faulty, op string, call func() (T, error)) (T, error) {
+	f.noteCall(op)
 	if f.Down.Load() {
 		var none T
 		return none, scrollback.Errorf(scrollback.Unavailable, op, "the database is gone, on purpose")
@@ -92,9 +94,9 @@ func faulty[T any](f *Faulty, op string, call func() (T, error)) (T, error) {
 	return none, scrollback.Errorf(scrollback.Unavailable, op, "a fault on purpose")
 }
 
-// alone is faulty for a call with nothing but an error to answer.
-func alone(f *Faulty, op string, call func() error) error {
-	_, err := faulty(f, op, func() (struct{}, error) { return struct{}{}, call() })
+// callFaultyError is callFaulty for a call that returns nothing but an error.
+func callFaultyError(f *Faulty, op string, call func() error) error {
+	_, err := callFaulty(f, op, func() (struct{}, error) { return struct{}{}, call() })
 	return err
 }
 
@@ -102,7 +104,7 @@ func alone(f *Faulty, op string, call func() error) error {
 func (f faultyLog) CreateConversation(ctx context.Context, c scrollback.Conversation,
 	b scrollback.Branch) (scrollback.Conversation, bool, error) {
 	var created bool
-	got, err := faulty(f.of, "CreateConversation", func() (got scrollback.Conversation, err error) {
+	got, err := callFaulty(f.of, "CreateConversation", func() (got scrollback.Conversation, err error) {
 		got, created, err = f.d.CreateConversation(ctx, c, b)
 		return got, err
 	})
@@ -112,186 +114,189 @@ func (f faultyLog) CreateConversation(ctx context.Context, c scrollback.Conversa
 // PatchConversation implements [driver.Log].
 func (f faultyLog) PatchConversation(ctx context.Context, id scrollback.ConversationID, now int64,
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
-	return faulty(f.of, "PatchConversation",
+	return callFaulty(f.of, "PatchConversation",
 		func() (scrollback.Conversation, error) { return f.d.PatchConversation(ctx, id, now, edit) })
 }
 
 // ChangeTitle implements [driver.Log].
 func (f faultyLog) ChangeTitle(ctx context.Context, e driver.TitleChange) (bool, error) {
-	return faulty(f.of, "ChangeTitle", func() (bool, error) { return f.d.ChangeTitle(ctx, e) })
+	return callFaulty(f.of, "ChangeTitle", func() (bool, error) { return f.d.ChangeTitle(ctx, e) })
 }
 
 // AppendEntries implements [driver.Log].
 func (f faultyLog) AppendEntries(ctx context.Context, a driver.Append) (driver.AppendResult, error) {
-	return faulty(f.of, "AppendEntries", func() (driver.AppendResult, error) { return f.d.AppendEntries(ctx, a) })
+	return callFaulty(f.of, "AppendEntries", func() (driver.AppendResult, error) { return f.d.AppendEntries(ctx, a) })
 }
 
 // RewindHead implements [driver.Log].
 func (f faultyLog) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, error) {
-	return faulty(f.of, "RewindHead", func() (driver.Head, error) { return f.d.RewindHead(ctx, r) })
+	return callFaulty(f.of, "RewindHead", func() (driver.Head, error) { return f.d.RewindHead(ctx, r) })
 }
 
 // PurgeConversation implements [driver.Log].
 func (f faultyLog) PurgeConversation(ctx context.Context, p driver.Purge) (driver.PurgeResult, error) {
-	return faulty(f.of, "PurgeConversation", func() (driver.PurgeResult, error) { return f.d.PurgeConversation(ctx, p) })
+	return callFaulty(f.of, "PurgeConversation",
+		func() (driver.PurgeResult, error) { return f.d.PurgeConversation(ctx, p) })
 }
 
 // ReadHead implements [driver.Log].
 func (f faultyLog) ReadHead(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
-	return faulty(f.of, "ReadHead", func() (driver.Head, error) { return f.d.ReadHead(ctx, id) })
+	return callFaulty(f.of, "ReadHead", func() (driver.Head, error) { return f.d.ReadHead(ctx, id) })
 }
 
 // FindBranch implements [driver.Log].
 func (f faultyLog) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
-	return faulty(f.of, "FindBranch", func() (scrollback.Branch, error) { return f.d.FindBranch(ctx, id) })
+	return callFaulty(f.of, "FindBranch", func() (scrollback.Branch, error) { return f.d.FindBranch(ctx, id) })
 }
 
 // ListBranches implements [driver.Log].
 func (f faultyLog) ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
-	return faulty(f.of, "ListBranches", func() ([]scrollback.Branch, error) { return f.d.ListBranches(ctx, id) })
+	return callFaulty(f.of, "ListBranches", func() ([]scrollback.Branch, error) { return f.d.ListBranches(ctx, id) })
 }
 
 // ListConversations implements [driver.Log].
 func (f faultyLog) ListConversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
-	return faulty(f.of, "ListConversations", func() ([]scrollback.Conversation, error) {
+	return callFaulty(f.of, "ListConversations", func() ([]scrollback.Conversation, error) {
 		return f.d.ListConversations(ctx, q)
 	})
 }
 
 // ListProjects implements [driver.Access].
 func (f faultyAccess) ListProjects(ctx context.Context) ([]scrollback.Project, error) {
-	return faulty(f.of, "ListProjects", func() ([]scrollback.Project, error) { return f.d.ListProjects(ctx) })
+	return callFaulty(f.of, "ListProjects", func() ([]scrollback.Project, error) { return f.d.ListProjects(ctx) })
 }
 
 // VerifyHashes implements [driver.Admin].
 func (f faultyAdmin) VerifyHashes(ctx context.Context, q driver.MessageQuery) (driver.HashComparison, error) {
-	return faulty(f.of, "VerifyHashes", func() (driver.HashComparison, error) { return f.d.VerifyHashes(ctx, q) })
+	return callFaulty(f.of, "VerifyHashes", func() (driver.HashComparison, error) { return f.d.VerifyHashes(ctx, q) })
 }
 
 // FillHashes implements [driver.Admin].
 func (f faultyAdmin) FillHashes(ctx context.Context, limit int) (driver.FillResult, error) {
-	return faulty(f.of, "FillHashes", func() (driver.FillResult, error) { return f.d.FillHashes(ctx, limit) })
+	return callFaulty(f.of, "FillHashes", func() (driver.FillResult, error) { return f.d.FillHashes(ctx, limit) })
 }
 
 // RefillHashes implements [driver.Admin].
 func (f faultyAdmin) RefillHashes(ctx context.Context) error {
-	return alone(f.of, "RefillHashes", func() error { return f.d.RefillHashes(ctx) })
+	return callFaultyError(f.of, "RefillHashes", func() error { return f.d.RefillHashes(ctx) })
 }
 
 // ReadMessages implements [driver.Log].
 func (f faultyLog) ReadMessages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
-	return faulty(f.of, "ReadMessages", func() ([]scrollback.Message, error) { return f.d.ReadMessages(ctx, q) })
+	return callFaulty(f.of, "ReadMessages", func() ([]scrollback.Message, error) { return f.d.ReadMessages(ctx, q) })
 }
 
 // Begin implements [driver.Turns].
 func (f faultyTurns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginResult, error) {
-	return faulty(f.of, "Begin", func() (driver.BeginResult, error) { return f.d.Begin(ctx, b) })
+	return callFaulty(f.of, "Begin", func() (driver.BeginResult, error) { return f.d.Begin(ctx, b) })
 }
 
 // SaveDraft implements [driver.Turns].
 func (f faultyTurns) SaveDraft(ctx context.Context, s driver.SavedDraft) (bool, error) {
-	return faulty(f.of, "SaveDraft", func() (bool, error) { return f.d.SaveDraft(ctx, s) })
+	return callFaulty(f.of, "SaveDraft", func() (bool, error) { return f.d.SaveDraft(ctx, s) })
 }
 
 // FinishStep implements [driver.Turns].
 func (f faultyTurns) FinishStep(ctx context.Context, fin driver.FinishedStep) (driver.AppendResult, error) {
-	return faulty(f.of, "FinishStep", func() (driver.AppendResult, error) { return f.d.FinishStep(ctx, fin) })
+	return callFaulty(f.of, "FinishStep", func() (driver.AppendResult, error) { return f.d.FinishStep(ctx, fin) })
 }
 
 // Stop implements [driver.Turns].
 func (f faultyTurns) Stop(ctx context.Context, id scrollback.TurnID) error {
-	return alone(f.of, "Stop", func() error { return f.d.Stop(ctx, id) })
+	return callFaultyError(f.of, "Stop", func() error { return f.d.Stop(ctx, id) })
 }
 
 // Get implements [driver.Turns].
 func (f faultyTurns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
-	return faulty(f.of, "Get", func() (scrollback.Turn, error) { return f.d.Get(ctx, id) })
+	return callFaulty(f.of, "Get", func() (scrollback.Turn, error) { return f.d.Get(ctx, id) })
 }
 
 // GetLast implements [driver.Turns].
 func (f faultyTurns) GetLast(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
-	return faulty(f.of, "GetLast", func() (scrollback.Turn, error) { return f.d.GetLast(ctx, id) })
+	return callFaulty(f.of, "GetLast", func() (scrollback.Turn, error) { return f.d.GetLast(ctx, id) })
 }
 
 // ReadMeta implements [driver.Turns].
 func (f faultyTurns) ReadMeta(ctx context.Context,
 	ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
-	return faulty(f.of, "ReadMeta", func() (map[scrollback.TurnID]scrollback.TurnMeta, error) {
+	return callFaulty(f.of, "ReadMeta", func() (map[scrollback.TurnID]scrollback.TurnMeta, error) {
 		return f.d.ReadMeta(ctx, ids)
 	})
 }
 
 // ReadSteps implements [driver.Turns].
 func (f faultyTurns) ReadSteps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
-	return faulty(f.of, "ReadSteps", func() ([]scrollback.SentRequest, error) { return f.d.ReadSteps(ctx, id) })
+	return callFaulty(f.of, "ReadSteps", func() ([]scrollback.SentRequest, error) { return f.d.ReadSteps(ctx, id) })
 }
 
 // ReadTexts implements [driver.Turns].
 func (f faultyTurns) ReadTexts(ctx context.Context, of scrollback.ConversationID,
 	hashes []string) (map[string]string, error) {
-	return faulty(f.of, "ReadTexts", func() (map[string]string, error) { return f.d.ReadTexts(ctx, of, hashes) })
+	return callFaulty(f.of, "ReadTexts", func() (map[string]string, error) { return f.d.ReadTexts(ctx, of, hashes) })
 }
 
 // ListUnsuccessful implements [driver.Turns].
 func (f faultyTurns) ListUnsuccessful(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
-	return faulty(f.of, "ListUnsuccessful", func() ([]scrollback.Turn, error) { return f.d.ListUnsuccessful(ctx, q) })
+	return callFaulty(f.of, "ListUnsuccessful", func() ([]scrollback.Turn, error) { return f.d.ListUnsuccessful(ctx, q) })
 }
 
 // CommitFold implements [driver.Views].
 func (f faultyViews) CommitFold(ctx context.Context, c driver.FoldCommit) error {
-	return alone(f.of, "CommitFold", func() error { return f.d.CommitFold(ctx, c) })
+	return callFaultyError(f.of, "CommitFold", func() error { return f.d.CommitFold(ctx, c) })
 }
 
 // UndoFold implements [driver.Views].
 func (f faultyViews) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Receipt, error) {
-	return faulty(f.of, "UndoFold", func() (scrollback.Receipt, error) { return f.d.UndoFold(ctx, u) })
+	return callFaulty(f.of, "UndoFold", func() (scrollback.Receipt, error) { return f.d.UndoFold(ctx, u) })
 }
 
 // RedoFold implements [driver.Views].
 func (f faultyViews) RedoFold(ctx context.Context, r driver.FoldRedo) (scrollback.Receipt, error) {
-	return faulty(f.of, "RedoFold", func() (scrollback.Receipt, error) { return f.d.RedoFold(ctx, r) })
+	return callFaulty(f.of, "RedoFold", func() (scrollback.Receipt, error) { return f.d.RedoFold(ctx, r) })
 }
 
 // ListFolds implements [driver.Views].
 func (f faultyViews) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
-	return faulty(f.of, "ListFolds", func() ([]driver.Fold, error) { return f.d.ListFolds(ctx, q) })
+	return callFaulty(f.of, "ListFolds", func() ([]driver.Fold, error) { return f.d.ListFolds(ctx, q) })
 }
 
 // ReadSegments implements [driver.Views].
 func (f faultyViews) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
-	return faulty(f.of, "ReadSegments", func() ([]scrollback.Segment, error) { return f.d.ReadSegments(ctx, ids) })
+	return callFaulty(f.of, "ReadSegments", func() ([]scrollback.Segment, error) { return f.d.ReadSegments(ctx, ids) })
 }
 
 // ListReceipts implements [driver.Views].
 func (f faultyViews) ListReceipts(ctx context.Context, id scrollback.ConversationID,
 	limit int) ([]scrollback.Receipt, error) {
-	return faulty(f.of, "ListReceipts", func() ([]scrollback.Receipt, error) { return f.d.ListReceipts(ctx, id, limit) })
+	return callFaulty(f.of, "ListReceipts",
+		func() ([]scrollback.Receipt, error) { return f.d.ListReceipts(ctx, id, limit) })
 }
 
 // PutArtifact implements [driver.Log].
 func (f faultyLog) PutArtifact(ctx context.Context, a scrollback.Artifact,
 	mentionedBy scrollback.ConversationID) error {
-	return alone(f.of, "PutArtifact", func() error { return f.d.PutArtifact(ctx, a, mentionedBy) })
+	return callFaultyError(f.of, "PutArtifact", func() error { return f.d.PutArtifact(ctx, a, mentionedBy) })
 }
 
 // FindSources implements [driver.Log].
 func (f faultyLog) FindSources(ctx context.Context, in []scrollback.ConversationID,
 	names []string) ([]driver.SourceVersion, error) {
-	return faulty(f.of, "FindSources", func() ([]driver.SourceVersion, error) { return f.d.FindSources(ctx, in, names) })
+	return callFaulty(f.of, "FindSources",
+		func() ([]driver.SourceVersion, error) { return f.d.FindSources(ctx, in, names) })
 }
 
 // ListRefs implements [driver.Log].
 func (f faultyLog) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
-	return faulty(f.of, "ListRefs", func() ([]scrollback.RefEntry, error) { return f.d.ListRefs(ctx, q) })
+	return callFaulty(f.of, "ListRefs", func() ([]scrollback.RefEntry, error) { return f.d.ListRefs(ctx, q) })
 }
 
-// faultsKept is faulty for what keeps an index up to date.
+// faultsKept is callFaulty for what keeps an index up to date.
 func faultsKept[T any](f *Faulty, op string, call func() (T, error)) (T, error) {
-	f.note(op)
+	f.noteCall(op)
 	if !f.Index {
 		return call()
 	}
-	return faulty(f, op, call)
+	return callFaulty(f, op, call)
 }
 
 // ReadState implements [driver.Index].
@@ -322,145 +327,148 @@ func (f faultyIndex) Maintain(ctx context.Context) (bool, error) {
 
 // FindPostings implements [driver.Index].
 func (f faultyIndex) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
-	return faulty(f.of, "FindPostings", func() ([]driver.Postings, error) { return f.d.FindPostings(ctx, q) })
+	return callFaulty(f.of, "FindPostings", func() ([]driver.Postings, error) { return f.d.FindPostings(ctx, q) })
 }
 
 // FindBranches implements [driver.Index].
 func (f faultyIndex) FindBranches(ctx context.Context,
 	q driver.IndexedBranchQuery) (map[int64]driver.IndexedBranch, error) {
-	return faulty(f.of, "FindBranches", func() (map[int64]driver.IndexedBranch, error) { return f.d.FindBranches(ctx, q) })
+	return callFaulty(f.of, "FindBranches",
+		func() (map[int64]driver.IndexedBranch, error) { return f.d.FindBranches(ctx, q) })
 }
 
 // ListBranchesOf implements [driver.Index].
 func (f faultyIndex) ListBranchesOf(ctx context.Context,
 	ids []scrollback.ConversationID) ([]driver.IndexedBranch, error) {
-	return faulty(f.of, "ListBranchesOf", func() ([]driver.IndexedBranch, error) { return f.d.ListBranchesOf(ctx, ids) })
+	return callFaulty(f.of, "ListBranchesOf",
+		func() ([]driver.IndexedBranch, error) { return f.d.ListBranchesOf(ctx, ids) })
 }
 
 // FindWorkedBranches implements [driver.Index].
 func (f faultyIndex) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([]driver.WorkedBranch, error) {
-	return faulty(f.of, "FindWorkedBranches",
+	return callFaulty(f.of, "FindWorkedBranches",
 		func() ([]driver.WorkedBranch, error) { return f.d.FindWorkedBranches(ctx, q) })
 }
 
 // ListWorkedNumbers implements [driver.Index].
 func (f faultyIndex) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]int64, error) {
-	return faulty(f.of, "ListWorkedNumbers", func() ([]int64, error) { return f.d.ListWorkedNumbers(ctx, q) })
+	return callFaulty(f.of, "ListWorkedNumbers", func() ([]int64, error) { return f.d.ListWorkedNumbers(ctx, q) })
 }
 
 // ReadMarks implements [driver.Index].
 func (f faultyIndex) ReadMarks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
-	return faulty(f.of, "ReadMarks", func() ([]driver.Mark, error) { return f.d.ReadMarks(ctx, places) })
+	return callFaulty(f.of, "ReadMarks", func() ([]driver.Mark, error) { return f.d.ReadMarks(ctx, places) })
 }
 
 // ReadMessagesAt implements [driver.Index].
 func (f faultyIndex) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
-	return faulty(f.of, "ReadMessagesAt", func() ([]scrollback.Message, error) { return f.d.ReadMessagesAt(ctx, places) })
+	return callFaulty(f.of, "ReadMessagesAt",
+		func() ([]scrollback.Message, error) { return f.d.ReadMessagesAt(ctx, places) })
 }
 
 // ListUsageDays implements [driver.Access].
 func (f faultyAccess) ListUsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
-	return faulty(f.of, "ListUsageDays",
+	return callFaulty(f.of, "ListUsageDays",
 		func() ([]scrollback.UsageDay, error) { return f.d.ListUsageDays(ctx, first, last) })
 }
 
 // DivideUsage implements [driver.Access].
 func (f faultyAccess) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]scrollback.UsageDay, error) {
-	return faulty(f.of, "DivideUsage", func() ([]scrollback.UsageDay, error) { return f.d.DivideUsage(ctx, q) })
+	return callFaulty(f.of, "DivideUsage", func() ([]scrollback.UsageDay, error) { return f.d.DivideUsage(ctx, q) })
 }
 
 // SumSpending implements [driver.Access].
 func (f faultyAccess) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrollback.Usage, error) {
-	return faulty(f.of, "SumSpending", func() (scrollback.Usage, error) { return f.d.SumSpending(ctx, q) })
+	return callFaulty(f.of, "SumSpending", func() (scrollback.Usage, error) { return f.d.SumSpending(ctx, q) })
 }
 
 // CountTally implements [driver.Access].
 func (f faultyAccess) CountTally(ctx context.Context, t driver.Tally) (int64, error) {
-	return faulty(f.of, "CountTally", func() (int64, error) { return f.d.CountTally(ctx, t) })
+	return callFaulty(f.of, "CountTally", func() (int64, error) { return f.d.CountTally(ctx, t) })
 }
 
 // ReadTally implements [driver.Access].
 func (f faultyAccess) ReadTally(ctx context.Context, t driver.Tally) (int64, error) {
-	return faulty(f.of, "ReadTally", func() (int64, error) { return f.d.ReadTally(ctx, t) })
+	return callFaulty(f.of, "ReadTally", func() (int64, error) { return f.d.ReadTally(ctx, t) })
 }
 
 // ReadKeyLimits implements [driver.Access].
 func (f faultyAccess) ReadKeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
-	return faulty(f.of, "ReadKeyLimits", func() (scrollback.KeyLimits, error) { return f.d.ReadKeyLimits(ctx, id) })
+	return callFaulty(f.of, "ReadKeyLimits", func() (scrollback.KeyLimits, error) { return f.d.ReadKeyLimits(ctx, id) })
 }
 
 // ListKeysMadeBy implements [driver.Access].
 func (f faultyAccess) ListKeysMadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
-	return faulty(f.of, "ListKeysMadeBy", func() ([]scrollback.KeyID, error) { return f.d.ListKeysMadeBy(ctx, id) })
+	return callFaulty(f.of, "ListKeysMadeBy", func() ([]scrollback.KeyID, error) { return f.d.ListKeysMadeBy(ctx, id) })
 }
 
 // SetKeyLimits implements [driver.Access].
 func (f faultyAccess) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.KeyLimits) error {
-	return alone(f.of, "SetKeyLimits", func() error { return f.d.SetKeyLimits(ctx, id, l) })
+	return callFaultyError(f.of, "SetKeyLimits", func() error { return f.d.SetKeyLimits(ctx, id, l) })
 }
 
 // ReadLearned implements [driver.Turns].
 func (f faultyTurns) ReadLearned(ctx context.Context, model string) (scrollback.Learned, error) {
-	return faulty(f.of, "ReadLearned", func() (scrollback.Learned, error) { return f.d.ReadLearned(ctx, model) })
+	return callFaulty(f.of, "ReadLearned", func() (scrollback.Learned, error) { return f.d.ReadLearned(ctx, model) })
 }
 
 // UpdateLearned implements [driver.Turns].
 func (f faultyTurns) UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
-	return alone(f.of, "UpdateLearned", func() error { return f.d.UpdateLearned(ctx, model, edit) })
+	return callFaultyError(f.of, "UpdateLearned", func() error { return f.d.UpdateLearned(ctx, model, edit) })
 }
 
 // AdoptHistory implements [driver.Log].
 func (f faultyLog) AdoptHistory(ctx context.Context, a driver.Adoption) error {
-	return alone(f.of, "AdoptHistory", func() error { return f.d.AdoptHistory(ctx, a) })
+	return callFaultyError(f.of, "AdoptHistory", func() error { return f.d.AdoptHistory(ctx, a) })
 }
 
 // ListStoredReceipts implements [driver.Views].
 func (f faultyViews) ListStoredReceipts(ctx context.Context, id scrollback.ConversationID,
 	skip, limit int) ([]scrollback.StoredReceipt, error) {
-	return faulty(f.of, "ListStoredReceipts", func() ([]scrollback.StoredReceipt, error) {
+	return callFaulty(f.of, "ListStoredReceipts", func() ([]scrollback.StoredReceipt, error) {
 		return f.d.ListStoredReceipts(ctx, id, skip, limit)
 	})
 }
 
 // FindTakenID implements [driver.Log].
 func (f faultyLog) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
-	return faulty(f.of, "FindTakenID", func() (scrollback.MessageID, error) { return f.d.FindTakenID(ctx, ids) })
+	return callFaulty(f.of, "FindTakenID", func() (scrollback.MessageID, error) { return f.d.FindTakenID(ctx, ids) })
 }
 
 // AddKey implements [driver.Access].
 func (f faultyAccess) AddKey(ctx context.Context, k driver.NewKey) error {
-	return alone(f.of, "AddKey", func() error { return f.d.AddKey(ctx, k) })
+	return callFaultyError(f.of, "AddKey", func() error { return f.d.AddKey(ctx, k) })
 }
 
 // ListKeys implements [driver.Access].
 func (f faultyAccess) ListKeys(ctx context.Context) ([]scrollback.Key, error) {
-	return faulty(f.of, "ListKeys", func() ([]scrollback.Key, error) { return f.d.ListKeys(ctx) })
+	return callFaulty(f.of, "ListKeys", func() ([]scrollback.Key, error) { return f.d.ListKeys(ctx) })
 }
 
 // RevokeKey implements [driver.Access].
 func (f faultyAccess) RevokeKey(ctx context.Context, id scrollback.KeyID, now int64) (scrollback.Key, error) {
-	return faulty(f.of, "RevokeKey", func() (scrollback.Key, error) { return f.d.RevokeKey(ctx, id, now) })
+	return callFaulty(f.of, "RevokeKey", func() (scrollback.Key, error) { return f.d.RevokeKey(ctx, id, now) })
 }
 
 // FindKey implements [driver.Access].
 func (f faultyAccess) FindKey(ctx context.Context, hash driver.SecretHash) (scrollback.Key, error) {
-	return faulty(f.of, "FindKey", func() (scrollback.Key, error) { return f.d.FindKey(ctx, hash) })
+	return callFaulty(f.of, "FindKey", func() (scrollback.Key, error) { return f.d.FindKey(ctx, hash) })
 }
 
 // UseKey implements [driver.Access].
 func (f faultyAccess) UseKey(ctx context.Context, id scrollback.KeyID, now, every int64) error {
-	return alone(f.of, "UseKey", func() error { return f.d.UseKey(ctx, id, now, every) })
+	return callFaultyError(f.of, "UseKey", func() error { return f.d.UseKey(ctx, id, now, every) })
 }
 
 // SignIn implements [driver.Access].
 func (f faultyAccess) SignIn(ctx context.Context, s driver.NewSignIn) error {
-	return alone(f.of, "SignIn", func() error { return f.d.SignIn(ctx, s) })
+	return callFaultyError(f.of, "SignIn", func() error { return f.d.SignIn(ctx, s) })
 }
 
 // FindSignIn implements [driver.Access].
 func (f faultyAccess) FindSignIn(ctx context.Context, hash driver.SecretHash,
 	now int64) (k scrollback.Key, ends int64, err error) {
-	k, err = faulty(f.of, "FindSignIn", func() (scrollback.Key, error) {
+	k, err = callFaulty(f.of, "FindSignIn", func() (scrollback.Key, error) {
 		k, ends, err = f.d.FindSignIn(ctx, hash, now)
 		return k, err
 	})
@@ -469,48 +477,50 @@ func (f faultyAccess) FindSignIn(ctx context.Context, hash driver.SecretHash,
 
 // SignOut implements [driver.Access].
 func (f faultyAccess) SignOut(ctx context.Context, hash driver.SecretHash) error {
-	return alone(f.of, "SignOut", func() error { return f.d.SignOut(ctx, hash) })
+	return callFaultyError(f.of, "SignOut", func() error { return f.d.SignOut(ctx, hash) })
 }
 
 // ReadProject implements [driver.Access].
 func (f faultyAccess) ReadProject(ctx context.Context, name string) (scrollback.Project, error) {
-	return faulty(f.of, "ReadProject", func() (scrollback.Project, error) { return f.d.ReadProject(ctx, name) })
+	return callFaulty(f.of, "ReadProject", func() (scrollback.Project, error) { return f.d.ReadProject(ctx, name) })
 }
 
 // PutProject implements [driver.Access].
 func (f faultyAccess) PutProject(ctx context.Context, name string, now int64,
 	edit func(*scrollback.Project) error) (scrollback.Project, error) {
-	return faulty(f.of, "PutProject", func() (scrollback.Project, error) { return f.d.PutProject(ctx, name, now, edit) })
+	return callFaulty(f.of, "PutProject",
+		func() (scrollback.Project, error) { return f.d.PutProject(ctx, name, now, edit) })
 }
 
 // DeleteProject implements [driver.Access].
 func (f faultyAccess) DeleteProject(ctx context.Context, name string, judge func(scrollback.Project) error) error {
-	return alone(f.of, "DeleteProject", func() error { return f.d.DeleteProject(ctx, name, judge) })
+	return callFaultyError(f.of, "DeleteProject", func() error { return f.d.DeleteProject(ctx, name, judge) })
 }
 
 // PutOrigin implements [driver.Log].
 func (f faultyLog) PutOrigin(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
-	return alone(f.of, "PutOrigin", func() error { return f.d.PutOrigin(ctx, o, instead) })
+	return callFaultyError(f.of, "PutOrigin", func() error { return f.d.PutOrigin(ctx, o, instead) })
 }
 
 // ListOrigins implements [driver.Log].
 func (f faultyLog) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
-	return faulty(f.of, "ListOrigins", func() ([]scrollback.Origin, error) { return f.d.ListOrigins(ctx, q) })
+	return callFaulty(f.of, "ListOrigins", func() ([]scrollback.Origin, error) { return f.d.ListOrigins(ctx, q) })
 }
 
 // WasOriginPurged implements [driver.Log].
 func (f faultyLog) WasOriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
-	return faulty(f.of, "WasOriginPurged", func() (bool, error) { return f.d.WasOriginPurged(ctx, tool, id, projects) })
+	return callFaulty(f.of, "WasOriginPurged",
+		func() (bool, error) { return f.d.WasOriginPurged(ctx, tool, id, projects) })
 }
 
 // ListChanges implements [driver.Log].
 func (f faultyLog) ListChanges(ctx context.Context, after int64, limit int) ([]driver.Change, error) {
-	return faulty(f.of, "ListChanges", func() ([]driver.Change, error) { return f.d.ListChanges(ctx, after, limit) })
+	return callFaulty(f.of, "ListChanges", func() ([]driver.Change, error) { return f.d.ListChanges(ctx, after, limit) })
 }
 
 // ReadChangeSpan implements [driver.Log].
 func (f faultyLog) ReadChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
-	oldest, err = faulty(f.of, "ReadChangeSpan", func() (int64, error) {
+	oldest, err = callFaulty(f.of, "ReadChangeSpan", func() (int64, error) {
 		oldest, newest, err = f.d.ReadChangeSpan(ctx)
 		return oldest, err
 	})
@@ -522,44 +532,44 @@ func (f faultyLog) ReadChangeSpan(ctx context.Context) (oldest, newest int64, er
 
 // ClaimWork implements [driver.Turns].
 func (f faultyTurns) ClaimWork(ctx context.Context, c driver.Claim) (bool, error) {
-	return faulty(f.of, "ClaimWork", func() (bool, error) { return f.d.ClaimWork(ctx, c) })
+	return callFaulty(f.of, "ClaimWork", func() (bool, error) { return f.d.ClaimWork(ctx, c) })
 }
 
 // ReleaseWork implements [driver.Turns].
 func (f faultyTurns) ReleaseWork(ctx context.Context, c driver.Claim) error {
-	return alone(f.of, "ReleaseWork", func() error { return f.d.ReleaseWork(ctx, c) })
+	return callFaultyError(f.of, "ReleaseWork", func() error { return f.d.ReleaseWork(ctx, c) })
 }
 
 // TakeOver implements [driver.Turns].
 func (f faultyTurns) TakeOver(ctx context.Context, t driver.Takeover) (scrollback.Turn, error) {
-	return faulty(f.of, "TakeOver", func() (scrollback.Turn, error) { return f.d.TakeOver(ctx, t) })
+	return callFaulty(f.of, "TakeOver", func() (scrollback.Turn, error) { return f.d.TakeOver(ctx, t) })
 }
 
 // ReadShape implements [driver.Log].
 func (f faultyLog) ReadShape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.ShapeBin, error) {
-	return faulty(f.of, "ReadShape", func() ([]scrollback.ShapeBin, error) { return f.d.ReadShape(ctx, q) })
+	return callFaulty(f.of, "ReadShape", func() ([]scrollback.ShapeBin, error) { return f.d.ReadShape(ctx, q) })
 }
 
 // Committed implements [driver.Log].
 func (f faultyLog) Committed() <-chan struct{} {
-	f.of.note("Committed")
+	f.of.noteCall("Committed")
 	return f.d.Committed()
 }
 
 // WalkRows implements [driver.Admin].
 func (f faultyAdmin) WalkRows(ctx context.Context, w driver.AuditWalk) error {
-	f.of.note("WalkRows")
+	f.of.noteCall("WalkRows")
 	return f.d.WalkRows(ctx, w)
 }
 
 // CopyDatabase implements [driver.Admin].
 func (f faultyAdmin) CopyDatabase(ctx context.Context, path string) error {
-	f.of.note("CopyDatabase")
+	f.of.noteCall("CopyDatabase")
 	return f.d.CopyDatabase(ctx, path)
 }
 
 // Repair implements [driver.Admin].
 func (f faultyAdmin) Repair(ctx context.Context, m driver.Repair) error {
-	f.of.note("Repair")
+	f.of.noteCall("Repair")
 	return f.d.Repair(ctx, m)
 }

@@ -13,7 +13,7 @@ import (
 func inOrder(v *scrollback.View) { slices.Sort(v.Without) }
 
 // testFieldsOfConversations: whatever a conversation has is stored by every call that may store it.
-func testFieldsOfConversations(w *bench) {
+func testFieldsOfConversations(w *harness) {
 	f := &filltest.Filler{}
 	of := func(c scrollback.Conversation, was scrollback.Conversation) scrollback.Conversation {
 		// What the log decides, and what the store never changes.
@@ -30,9 +30,9 @@ func testFieldsOfConversations(w *bench) {
 		c.DeletedAt = was.DeletedAt
 		return c
 	}
-	parent := w.conversation()
-	w.say(parent.ID, 2)
-	c, b := plan(w)
+	parent := w.addConversation()
+	w.appendMessages(parent.ID, 2)
+	c, b := newConversation(w)
 	full := filltest.Filled[scrollback.Conversation](f)
 	full.ID = c.ID
 	full.Branch = c.Branch
@@ -40,70 +40,70 @@ func testFieldsOfConversations(w *bench) {
 	full.PurgedAt = 0
 	full.DeletedAt = 0
 	created, _, err := w.Log.CreateConversation(w.ctx, full, b)
-	w.ok(err)
-	same(w.t, "what Create returns", full, created)
-	same(w.t, "what Create stores", full, w.head(c.ID).Conversation)
+	w.wantOK(err)
+	wantSame(w.t, "what Create returns", full, created)
+	wantSame(w.t, "what Create stores", full, w.readHead(c.ID).Conversation)
 
 	edited := filltest.Filled[scrollback.Conversation](f)
-	_, err = w.Log.PatchConversation(w.ctx, c.ID, w.tick(), func(c *scrollback.Conversation) error {
+	_, err = w.Log.PatchConversation(w.ctx, c.ID, w.advanceClock(), func(c *scrollback.Conversation) error {
 		deleted := c.DeletedAt
 		*c = edited
 		c.DeletedAt = deleted
 		return nil
 	})
-	w.ok(err)
-	now := w.head(c.ID).Conversation
-	same(w.t, "what Patch stores", of(edited, now), now)
-	same(w.t, "what Patch leaves", []any{full.Parent, full.AgentOf, full.Ancestors, full.CreatedAt},
+	w.wantOK(err)
+	now := w.readHead(c.ID).Conversation
+	wantSame(w.t, "what Patch stores", of(edited, now), now)
+	wantSame(w.t, "what Patch leaves", []any{full.Parent, full.AgentOf, full.Ancestors, full.CreatedAt},
 		[]any{now.Parent, now.AgentOf, now.Ancestors, now.CreatedAt})
 
 	edited = filltest.Filled[scrollback.Conversation](f)
-	begun, err := w.Turns.Begin(w.ctx, driver.BeginRequest{Now: w.tick(), Turn: scrollback.Turn{
-		ID: scrollback.TurnID(w.id("turn")), Conversation: c.ID, Owner: "o", LeaseUntil: w.now + lease},
+	begun, err := w.Turns.Begin(w.ctx, driver.BeginRequest{Now: w.advanceClock(), Turn: scrollback.Turn{
+		ID: scrollback.TurnID(w.newID("turn")), Conversation: c.ID, Owner: "o", LeaseUntil: w.now + leaseTime},
 		Edit: func(c *scrollback.Conversation) { *c = edited }})
-	w.ok(err)
-	now = w.head(c.ID).Conversation
-	same(w.t, "what Begin stores", of(edited, now), now)
-	w.finish(begun.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "an answer"))
+	w.wantOK(err)
+	now = w.readHead(c.ID).Conversation
+	wantSame(w.t, "what Begin stores", of(edited, now), now)
+	w.finishTurn(begun.Turn, scrollback.TurnComplete, w.makeEntry(scrollback.RoleAssistant, "an answer"))
 
 	edited = filltest.Filled[scrollback.Conversation](f)
-	_, err = w.Log.RewindHead(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.tick(),
-		To:   scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))},
+	_, err = w.Log.RewindHead(w.ctx, driver.Rewind{Conversation: c.ID, Now: w.advanceClock(),
+		To:   scrollback.Branch{ID: scrollback.BranchID(w.newID("branch"))},
 		Edit: func(c *scrollback.Conversation) { *c = edited }})
-	w.ok(err)
-	now = w.head(c.ID).Conversation
-	same(w.t, "what Rewind stores", of(edited, now), now)
+	w.wantOK(err)
+	now = w.readHead(c.ID).Conversation
+	wantSame(w.t, "what Rewind stores", of(edited, now), now)
 }
 
 // testFieldsOfMessages: so with messages, and what they mention.
-func testFieldsOfMessages(w *bench) {
+func testFieldsOfMessages(w *harness) {
 	f := &filltest.Filler{}
-	c := w.conversation()
+	c := w.addConversation()
 	m := filltest.Filled[scrollback.Message](f)
-	m.ID = scrollback.MessageID(w.id("message"))
+	m.ID = scrollback.MessageID(w.newID("message"))
 	m.Role = scrollback.RoleUser
 	a := filltest.Filled[scrollback.Artifact](f)
 	a.ID = artifactID("filled")
 	s := filltest.Filled[driver.SourceVersion](f)
-	out, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: 0,
+	out, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.advanceClock(), IfHead: 0,
 		Entries: []driver.Entry{{Message: m, Mentions: []scrollback.Artifact{a}, Sources: []driver.SourceVersion{s}}}})
-	w.ok(err)
+	w.wantOK(err)
 	m.ConversationID = c.ID
 	m.Branch = c.Branch
 	m.Seq = 1
 	m.Sum = m.Weight
-	same(w.t, "what Append returns", []scrollback.Message{m}, out.Messages)
+	wantSame(w.t, "what Append returns", []scrollback.Message{m}, out.Messages)
 	stored, err := w.Log.ReadMessages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: 1})
-	w.ok(err)
-	same(w.t, "a stored message", []scrollback.Message{m}, stored)
+	w.wantOK(err)
+	wantSame(w.t, "a stored message", []scrollback.Message{m}, stored)
 	s.Branch = c.Branch
 	s.Seq = 1
 	sources, err := w.Log.FindSources(w.ctx, []scrollback.ConversationID{c.ID}, []string{s.Name})
-	w.ok(err)
-	same(w.t, "a stored source", []driver.SourceVersion{s}, sources)
+	w.wantOK(err)
+	wantSame(w.t, "a stored source", []driver.SourceVersion{s}, sources)
 	var walked []scrollback.Artifact
 	var heads []scrollback.Branch
-	w.ok(w.Admin.WalkRows(w.ctx, driver.AuditWalk{
+	w.wantOK(w.Admin.WalkRows(w.ctx, driver.AuditWalk{
 		Total:        func(int64) error { return nil },
 		Conversation: func(scrollback.Conversation) error { return nil },
 		Branch:       func(b scrollback.Branch) error { heads = append(heads, b); return nil },
@@ -112,37 +112,37 @@ func testFieldsOfMessages(w *bench) {
 		Artifact:     func(a scrollback.Artifact, _ int64) error { walked = append(walked, a); return nil },
 		Turn:         func(scrollback.Turn) error { return nil },
 		Flaw:         func(driver.Flaw) error { return nil }}))
-	same(w.t, "a stored artifact", []scrollback.Artifact{a}, walked)
-	same(w.t, "the branch", []scrollback.Branch{w.head(c.ID).Branch}, heads)
+	wantSame(w.t, "a stored artifact", []scrollback.Artifact{a}, walked)
+	wantSame(w.t, "the branch", []scrollback.Branch{w.readHead(c.ID).Branch}, heads)
 	if b := heads[0]; b.Sum != m.Weight || b.HeadSeq != 1 || b.UpdatedAt == 0 {
 		w.t.Errorf("the branch has not grown: %+v", b)
 	}
 }
 
 // testFieldsOfTurns: so with turns, what their steps sent, and what was used.
-func testFieldsOfTurns(w *bench) {
+func testFieldsOfTurns(w *harness) {
 	f := &filltest.Filler{}
-	c := w.conversation()
+	c := w.addConversation()
 	t := filltest.Filled[scrollback.Turn](f)
-	t.ID = scrollback.TurnID(w.id("turn"))
+	t.ID = scrollback.TurnID(w.newID("turn"))
 	t.Conversation = c.ID
-	t.LeaseUntil = w.now + lease
+	t.LeaseUntil = w.now + leaseTime
 	t.StartedAt = w.now
 	t.Cancel = false
-	b, err := w.Turns.Begin(w.ctx, driver.BeginRequest{Turn: t, Now: w.tick()})
-	w.ok(err)
+	b, err := w.Turns.Begin(w.ctx, driver.BeginRequest{Turn: t, Now: w.advanceClock()})
+	w.wantOK(err)
 	t.Branch = c.Branch
 	t.Seq = 0
 	t.LastSeq = 0
 	t.State = scrollback.TurnOpen
-	same(w.t, "what Begin returns", t, b.Turn)
+	wantSame(w.t, "what Begin returns", t, b.Turn)
 	get := func() scrollback.Turn {
 		w.t.Helper()
 		got, err := w.Turns.Get(w.ctx, t.ID)
-		w.ok(err)
+		w.wantOK(err)
 		return got
 	}
-	same(w.t, "what Begin stores", t, get())
+	wantSame(w.t, "what Begin stores", t, get())
 
 	meta := filltest.Filled[scrollback.TurnMeta](f)
 	t.Draft = filltest.Filled[scrollback.Draft](f)
@@ -150,17 +150,17 @@ func testFieldsOfTurns(w *bench) {
 	t.Meta = &meta
 	_, err = w.Turns.SaveDraft(w.ctx, driver.SavedDraft{Turn: t.ID, Owner: t.Owner, Draft: t.Draft, Meta: &meta,
 		LeaseUntil: t.LeaseUntil})
-	w.ok(err)
-	same(w.t, "what Save stores", t, get())
-	w.ok(w.Turns.Stop(w.ctx, t.ID))
+	w.wantOK(err)
+	wantSame(w.t, "what Save stores", t, get())
+	w.wantOK(w.Turns.Stop(w.ctx, t.ID))
 	t.Cancel = true
-	same(w.t, "what Stop stores", t, get())
+	wantSame(w.t, "what Stop stores", t, get())
 
 	end := filltest.Filled[driver.FinishedStep](&filltest.Filler{N: 1000})
 	end.Turn = t.ID
 	end.Owner = t.Owner
 	end.State = scrollback.TurnFailed
-	end.Entries = []driver.Entry{w.entry(scrollback.RoleAssistant, "an answer")}
+	end.Entries = []driver.Entry{w.makeEntry(scrollback.RoleAssistant, "an answer")}
 	end.Sent.Step = 1
 	end.Learn = func(float64, scrollback.UsageRecord) float64 { return 1.25 }
 	u := &end.Usage[0]
@@ -181,174 +181,175 @@ func testFieldsOfTurns(w *bench) {
 	t.Reply = end.Entries[0].ID
 	t.LastSeq = 1
 	t.EndedAt = end.Now
-	same(w.t, "what Finish stores", t, get())
+	wantSame(w.t, "what Finish stores", t, get())
 	steps, err := w.Turns.ReadSteps(w.ctx, t.ID)
-	w.ok(err)
-	same(w.t, "what the step sent", []scrollback.SentRequest{*end.Sent}, steps)
+	w.wantOK(err)
+	wantSame(w.t, "what the step sent", []scrollback.SentRequest{*end.Sent}, steps)
 	metas, err := w.Turns.ReadMeta(w.ctx, []scrollback.TurnID{t.ID})
-	w.ok(err)
-	same(w.t, "the meta of the turn", *end.Meta, metas[t.ID])
+	w.wantOK(err)
+	wantSame(w.t, "the meta of the turn", *end.Meta, metas[t.ID])
 	for hash, text := range end.Texts {
 		texts, err := w.Turns.ReadTexts(w.ctx, c.ID, []string{hash})
-		w.ok(err)
-		same(w.t, "a text that the step named", map[string]string{hash: text}, texts)
+		w.wantOK(err)
+		wantSame(w.t, "a text that the step named", map[string]string{hash: text}, texts)
 	}
 	day := scrollback.DayOf(u.At)
 	days, err := w.Access.ListUsageDays(w.ctx, day, day)
-	w.ok(err)
+	w.wantOK(err)
 	sum := scrollback.UsageDay{Day: day, Model: u.Model, Project: c.Project}
 	sum.Currency = u.Currency
 	sum.AddCall(u.Usage)
-	same(w.t, "the sums of the day", []scrollback.UsageDay{sum}, days)
+	wantSame(w.t, "the sums of the day", []scrollback.UsageDay{sum}, days)
 	parts, err := w.Access.DivideUsage(w.ctx,
 		driver.UsagePartsQuery{First: day, Last: day, ByKey: true, ByConversation: true,
 			ByPurpose: true})
-	w.ok(err)
+	w.wantOK(err)
 	sum.Key = u.Key
 	sum.Conversation = c.ID
 	sum.Purpose = u.Purpose
-	same(w.t, "the record", []scrollback.UsageDay{sum}, parts)
+	wantSame(w.t, "the record", []scrollback.UsageDay{sum}, parts)
 
 	l := filltest.Filled[scrollback.Learned](f)
 	l.Factor = 1.25
-	w.ok(w.Turns.UpdateLearned(w.ctx, "filled", func(was *scrollback.Learned) { *was = l }))
+	w.wantOK(w.Turns.UpdateLearned(w.ctx, "filled", func(was *scrollback.Learned) { *was = l }))
 	known, err := w.Turns.ReadLearned(w.ctx, "filled")
-	w.ok(err)
-	same(w.t, "what was learned", l, known)
+	w.wantOK(err)
+	wantSame(w.t, "what was learned", l, known)
 }
 
 // testFieldsOfViews: so with segments, views and receipts.
-func testFieldsOfViews(w *bench) {
+func testFieldsOfViews(w *harness) {
 	f := &filltest.Filler{}
-	c := w.conversation()
-	w.say(c.ID, 4)
-	commit := driver.FoldCommit{Conversation: c.ID, Branch: c.Branch, Now: w.tick(),
+	c := w.addConversation()
+	w.appendMessages(c.ID, 4)
+	commit := driver.FoldCommit{Conversation: c.ID, Branch: c.Branch, Now: w.advanceClock(),
 		View: filltest.Filled[scrollback.View](f), Receipt: filltest.Filled[scrollback.Receipt](f),
 		Segments: []scrollback.Segment{filltest.Filled[scrollback.Segment](f)}}
 	inOrder(&commit.View)
 	commit.View.Without = nil // which a fold leaves as it is
 	s := &commit.Segments[0]
-	s.ID = scrollback.SegmentID(w.id("segment"))
+	s.ID = scrollback.SegmentID(w.newID("segment"))
 	s.Conversation = c.ID
 	s.Branch = c.Branch
-	w.ok(w.Views.CommitFold(w.ctx, commit))
+	w.wantOK(w.Views.CommitFold(w.ctx, commit))
 	got, err := w.Views.ReadSegments(w.ctx, []scrollback.SegmentID{s.ID})
-	w.ok(err)
-	same(w.t, "a stored segment", commit.Segments, got)
-	b := w.head(c.ID).Branch
-	same(w.t, "a stored view", commit.View, b.View)
+	w.wantOK(err)
+	wantSame(w.t, "a stored segment", commit.Segments, got)
+	b := w.readHead(c.ID).Branch
+	wantSame(w.t, "a stored view", commit.View, b.View)
 	if b.ViewVersion != 1 {
 		w.t.Errorf("the view has version %d", b.ViewVersion)
 	}
 	receipts, err := w.Views.ListReceipts(w.ctx, c.ID, 9)
-	w.ok(err)
+	w.wantOK(err)
 	shown := storedJSON(w, commit.Receipt)
 	shown.Undone = false
-	same(w.t, "a stored receipt", []scrollback.Receipt{shown}, receipts)
+	wantSame(w.t, "a stored receipt", []scrollback.Receipt{shown}, receipts)
 	whole, err := w.Views.ListStoredReceipts(w.ctx, c.ID, 0, 9)
-	w.ok(err)
+	w.wantOK(err)
 	if len(whole) != 1 {
 		w.t.Fatalf("%d receipts are stored", len(whole))
 	}
-	same(w.t, "the receipt with its view", storedJSON(w, commit.Receipt), whole[0].Receipt)
+	wantSame(w.t, "the receipt with its view", storedJSON(w, commit.Receipt), whole[0].Receipt)
 	if whole[0].Branch != c.Branch || !whole[0].Folded || whole[0].Undone {
 		w.t.Errorf("the receipt is stored as %+v", whole[0])
 	}
 	before := filltest.Filled[scrollback.View](f)
 	inOrder(&before)
-	w.ok(w.Admin.Repair(w.ctx, driver.Repair{View: &driver.ViewRepair{Branch: c.Branch, IfViewVersion: 1, View: before},
-		Now: w.tick()}))
-	same(w.t, "a view with what is left out", before, w.head(c.ID).Branch.View)
+	w.wantOK(w.Admin.Repair(w.ctx,
+		driver.Repair{View: &driver.ViewRepair{Branch: c.Branch, IfViewVersion: 1, View: before},
+			Now: w.advanceClock()}))
+	wantSame(w.t, "a view with what is left out", before, w.readHead(c.ID).Branch.View)
 }
 
-// storedJSON is a value as its JSON keeps it: some figures are made when it is shown.
-func storedJSON[T any](w *bench, v T) (out T) {
+// storedJSON returns a value as its JSON keeps it: some figures are made when it is shown.
+func storedJSON[T any](w *harness, v T) (out T) {
 	text, err := json.Marshal(v)
-	w.ok(err)
-	w.ok(json.Unmarshal(text, &out))
+	w.wantOK(err)
+	w.wantOK(json.Unmarshal(text, &out))
 	return out
 }
 
 // testFieldsOfAccess: so with keys, their limits and projects, and with origins and changes.
-func testFieldsOfAccess(w *bench) {
+func testFieldsOfAccess(w *harness) {
 	f := &filltest.Filler{}
 	k := filltest.Filled[scrollback.Key](f)
-	w.ok(w.Access.AddKey(w.ctx, driver.NewKey{Key: k, Hash: driver.SecretHash{1}, Now: 1, Most: 9}))
+	w.wantOK(w.Access.AddKey(w.ctx, driver.NewKey{Key: k, Hash: driver.SecretHash{1}, Now: 1, Most: 9}))
 	keys, err := w.Access.ListKeys(w.ctx)
-	w.ok(err)
-	same(w.t, "a stored key", []scrollback.Key{k}, keys)
+	w.wantOK(err)
+	wantSame(w.t, "a stored key", []scrollback.Key{k}, keys)
 	found, err := w.Access.FindKey(w.ctx, driver.SecretHash{1})
-	w.ok(err)
-	same(w.t, "a key by its secret", k, found)
-	w.ok(w.Access.SignIn(w.ctx, driver.NewSignIn{Hash: driver.SecretHash{2}, Key: k.ID, Now: 1, Ends: 77, Most: 9}))
+	w.wantOK(err)
+	wantSame(w.t, "a key by its secret", k, found)
+	w.wantOK(w.Access.SignIn(w.ctx, driver.NewSignIn{Hash: driver.SecretHash{2}, Key: k.ID, Now: 1, Ends: 77, Most: 9}))
 	found, ends, err := w.Access.FindSignIn(w.ctx, driver.SecretHash{2}, 2)
-	w.ok(err)
-	same(w.t, "the key of a sign-in", k, found)
-	same(w.t, "its end", int64(77), ends)
+	w.wantOK(err)
+	wantSame(w.t, "the key of a sign-in", k, found)
+	wantSame(w.t, "its end", int64(77), ends)
 	l := filltest.Filled[scrollback.KeyLimits](f)
-	w.ok(w.Access.SetKeyLimits(w.ctx, k.ID, l))
+	w.wantOK(w.Access.SetKeyLimits(w.ctx, k.ID, l))
 	limits, err := w.Access.ReadKeyLimits(w.ctx, k.ID)
-	w.ok(err)
-	same(w.t, "the limits of a key", l, limits)
+	w.wantOK(err)
+	wantSame(w.t, "the limits of a key", l, limits)
 	for range 2 { // stored, and stored again
 		p := filltest.Filled[scrollback.Project](f)
-		stored, err := w.Access.PutProject(w.ctx, "filled", w.tick(), func(was *scrollback.Project) error {
+		stored, err := w.Access.PutProject(w.ctx, "filled", w.advanceClock(), func(was *scrollback.Project) error {
 			p.CreatedAt = was.CreatedAt
 			*was = p
 			return nil
 		})
-		w.ok(err)
+		w.wantOK(err)
 		p.Name = "filled"
 		p.Conversations = 0
 		p.Version = stored.Version
 		p.CreatedAt = stored.CreatedAt
 		p.UpdatedAt = w.now
-		same(w.t, "what PutProject returns", p, stored)
+		wantSame(w.t, "what PutProject returns", p, stored)
 		read, err := w.Access.ReadProject(w.ctx, "filled")
-		w.ok(err)
-		same(w.t, "a stored project", p, read)
+		w.wantOK(err)
+		wantSame(w.t, "a stored project", p, read)
 	}
-	c := w.conversation(func(c *scrollback.Conversation) { c.Project = "filled" })
+	c := w.addConversation(func(c *scrollback.Conversation) { c.Project = "filled" })
 	for range 2 {
 		o := filltest.Filled[scrollback.Origin](f)
 		o.Tool = "tool"
 		o.ID = "id"
 		o.Conversation = c.ID
-		w.ok(w.Log.PutOrigin(w.ctx, o, ""))
+		w.wantOK(w.Log.PutOrigin(w.ctx, o, ""))
 		origins, err := w.Log.ListOrigins(w.ctx, driver.OriginQuery{Tool: "tool", ID: "id"})
-		w.ok(err)
-		same(w.t, "a stored origin", []scrollback.Origin{o}, origins)
+		w.wantOK(err)
+		wantSame(w.t, "a stored origin", []scrollback.Origin{o}, origins)
 	}
 	claim := filltest.Filled[driver.Claim](f)
 	claim.Now = 1
 	claim.Until = 2
 	got, err := w.Turns.ClaimWork(w.ctx, claim)
-	w.ok(err)
-	same(w.t, "a claim", true, got)
+	w.wantOK(err)
+	wantSame(w.t, "a claim", true, got)
 	tally := driver.Tally{Actor: "actor", Start: 1, Until: 9, Most: 5}
 	_, err = w.Access.CountTally(w.ctx, tally)
-	w.ok(err)
+	w.wantOK(err)
 	used, err := w.Access.ReadTally(w.ctx, tally)
-	w.ok(err)
-	same(w.t, "a tally", int64(1), used)
+	w.wantOK(err)
+	wantSame(w.t, "a tally", int64(1), used)
 }
 
 // testHashesMade: every message has the hash of its row, and making them begins again when it is
 // asked for.
-func testHashesMade(w *bench) {
-	c := w.conversation()
-	w.say(c.ID, 3)
+func testHashesMade(w *harness) {
+	c := w.addConversation()
+	w.appendMessages(c.ID, 3)
 	for range 2 {
 		for done := false; !done; {
 			made, err := w.Admin.FillHashes(w.ctx, 2)
-			w.ok(err)
+			w.wantOK(err)
 			done = made.Done
 		}
 		got, err := w.Admin.VerifyHashes(w.ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: 3})
-		w.ok(err)
+		w.wantOK(err)
 		if len(got.Damaged) > 0 || got.Without > 0 {
 			w.t.Fatalf("after all hashes are made: %+v", got)
 		}
-		w.ok(w.Admin.RefillHashes(w.ctx))
+		w.wantOK(w.Admin.RefillHashes(w.ctx))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-func mark(hash string) *scrollback.WindowMark {
+func newWindowMark(hash string) *scrollback.WindowMark {
 	ref := scrollback.HistoryRef("0")
 	return &scrollback.WindowMark{Items: 3, Tokens: 40, Hash: hash,
 		Layers: []scrollback.LayerMark{{Items: 1, Tokens: 10, Hash: "i"}},
@@ -18,82 +18,82 @@ func mark(hash string) *scrollback.WindowMark {
 }
 
 // testFinishStep: a step keeps the turn open, with a fresh lease and no draft.
-func testFinishStep(w *bench) {
-	c := w.conversation()
-	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
-	_, err := w.save(turn, draft("writing"))
-	w.ok(err)
-	before := w.head(c.ID)
-	call := w.entry(scrollback.RoleAssistant, "")
-	result := w.entry(scrollback.RoleTool, "result")
-	f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), LeaseUntil: w.now + lease,
-		Entries: []driver.Entry{call, result}, State: scrollback.TurnOpen, Window: mark("one"),
+func testFinishStep(w *harness) {
+	c := w.addConversation()
+	turn := w.beginTurn(c.ID, w.makeEntry(scrollback.RoleUser, "")).Turn
+	_, err := w.saveDraft(turn, textDraft("writing"))
+	w.wantOK(err)
+	before := w.readHead(c.ID)
+	call := w.makeEntry(scrollback.RoleAssistant, "")
+	result := w.makeEntry(scrollback.RoleTool, "result")
+	f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(), LeaseUntil: w.now + leaseTime,
+		Entries: []driver.Entry{call, result}, State: scrollback.TurnOpen, Window: newWindowMark("one"),
 		Usage: []scrollback.UsageRecord{{Conversation: c.ID, TurnID: turn.ID, Model: "m", Purpose: "turn", At: w.now}}}
 	got, err := w.Turns.FinishStep(w.ctx, f)
-	w.ok(err)
-	same(w.t, "head", w.wrote(before), got.Head)
-	same(w.t, "messages", w.messages(c.Branch, 2, 9), got.Messages)
+	w.wantOK(err)
+	wantSame(w.t, "head", w.wantOneWrite(before), got.Head)
+	wantSame(w.t, "messages", w.readMessages(c.Branch, 2, 9), got.Messages)
 	want := turn
 	want.Reply = call.ID
 	want.LastSeq = 3
 	want.LeaseUntil = f.LeaseUntil
 	want.Window = f.Window
-	same(w.t, "turn", want, w.turn(turn.ID))
-	w.unchanged(func() {
+	wantSame(w.t, "turn", want, w.readTurn(turn.ID))
+	w.wantUnchanged(func() {
 		_, err := w.tryBegin(c.ID, nil)
-		w.code(err, scrollback.Conflict)
+		w.wantCode(err, scrollback.Conflict)
 	})
 
-	before = w.head(c.ID)
+	before = w.readHead(c.ID)
 	f.Entries = nil
 	f.Window = nil
-	f.Now = w.tick()
+	f.Now = w.advanceClock()
 	got, err = w.Turns.FinishStep(w.ctx, f)
-	w.ok(err)
-	w.wrote(before)
+	w.wantOK(err)
+	w.wantOneWrite(before)
 	if len(got.Messages) != 0 {
 		w.t.Errorf("%d messages of none", len(got.Messages))
 	}
-	same(w.t, "reply and window stay", want, w.turn(turn.ID))
+	wantSame(w.t, "reply and window stay", want, w.readTurn(turn.ID))
 }
 
 // testFinishReply: the last message of the assistant, and none of another's.
-func testFinishReply(w *bench) {
-	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
+func testFinishReply(w *harness) {
+	turn := w.beginTurn(w.addConversation().ID, w.makeEntry(scrollback.RoleUser, "")).Turn
 	var want scrollback.MessageID
 	for _, roles := range [][]scrollback.Role{{scrollback.RoleTool},
 		{scrollback.RoleAssistant, scrollback.RoleAssistant, scrollback.RoleTool},
 		{scrollback.RoleTool, scrollback.RoleSystem}, nil, {scrollback.RoleTool, scrollback.RoleAssistant}} {
 		var entries []driver.Entry
 		for _, r := range roles {
-			entries = append(entries, w.entry(r, ""))
+			entries = append(entries, w.makeEntry(r, ""))
 			if r == scrollback.RoleAssistant {
 				want = entries[len(entries)-1].ID
 			}
 		}
-		w.finish(turn, scrollback.TurnOpen, entries...)
-		same(w.t, fmt.Sprint("reply after ", roles), want, w.turn(turn.ID).Reply)
+		w.finishTurn(turn, scrollback.TurnOpen, entries...)
+		wantSame(w.t, fmt.Sprint("reply after ", roles), want, w.readTurn(turn.ID).Reply)
 	}
 }
 
 // testFinishEnds: every other state frees the conversation and is stored as given.
-func testFinishEnds(w *bench) {
+func testFinishEnds(w *harness) {
 	for _, state := range []scrollback.TurnState{scrollback.TurnWaiting, scrollback.TurnComplete,
 		scrollback.TurnInterrupted, scrollback.TurnFailed, scrollback.TurnOverBudget} {
-		c := w.conversation()
-		turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
-		_, err := w.save(turn, draft("writing"))
-		w.ok(err)
-		w.finish(turn, scrollback.TurnOpen, w.entry(scrollback.RoleAssistant, ""))
-		before := w.head(c.ID)
-		answer := w.entry(scrollback.RoleAssistant, "answer")
-		f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), Entries: []driver.Entry{answer},
-			State: state, FinishReason: scrollback.FinishLength, Window: mark("two"),
+		c := w.addConversation()
+		turn := w.beginTurn(c.ID, w.makeEntry(scrollback.RoleUser, "")).Turn
+		_, err := w.saveDraft(turn, textDraft("writing"))
+		w.wantOK(err)
+		w.finishTurn(turn, scrollback.TurnOpen, w.makeEntry(scrollback.RoleAssistant, ""))
+		before := w.readHead(c.ID)
+		answer := w.makeEntry(scrollback.RoleAssistant, "answer")
+		f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(), Entries: []driver.Entry{answer},
+			State: state, FinishReason: scrollback.FinishLength, Window: newWindowMark("two"),
 			Failure:   &scrollback.Failure{Code: scrollback.Unavailable, Message: "try \"again\""},
 			OpenCalls: []scrollback.ToolCall{{ID: "c", Name: "t", Arguments: json.RawMessage(`{"q":"<二>"}`)}}}
 		got, err := w.Turns.FinishStep(w.ctx, f)
-		w.ok(err)
-		same(w.t, "head", w.wrote(before), got.Head)
+		w.wantOK(err)
+		wantSame(w.t, "head", w.wantOneWrite(before), got.Head)
 		want := turn
 		want.State = state
 		want.EndedAt = w.now
@@ -103,220 +103,222 @@ func testFinishEnds(w *bench) {
 		want.OpenCalls = f.OpenCalls
 		want.Window = f.Window
 		want.LastSeq = 3
-		want = settled(want)
-		same(w.t, "turn", want, w.turn(turn.ID))
-		next := w.begin(c.ID)
-		same(w.t, "previous", want, settled(*next.Previous))
+		want = withoutLease(want)
+		wantSame(w.t, "turn", want, w.readTurn(turn.ID))
+		next := w.beginTurn(c.ID)
+		wantSame(w.t, "previous", want, withoutLease(*next.Previous))
 	}
 }
 
 // testFinishConflict: another owner, or a turn that has ended, writes nothing.
-func testFinishConflict(w *bench) {
-	c := w.conversation()
-	turn := w.begin(c.ID).Turn
+func testFinishConflict(w *harness) {
+	c := w.addConversation()
+	turn := w.beginTurn(c.ID).Turn
 	try := func(owner string, id scrollback.TurnID) error {
-		e := w.entry(scrollback.RoleAssistant, "stolen")
+		e := w.makeEntry(scrollback.RoleAssistant, "stolen")
 		e.Mentions = []scrollback.Artifact{{ID: artifactID("stolen"), Size: 1, CreatedAt: w.now}}
 		_, err := w.Turns.FinishStep(w.ctx,
-			driver.FinishedStep{Turn: id, Owner: owner, Now: w.tick(), LeaseUntil: w.now + lease,
+			driver.FinishedStep{Turn: id, Owner: owner, Now: w.advanceClock(), LeaseUntil: w.now + leaseTime,
 				Entries: []driver.Entry{e}, State: scrollback.TurnComplete})
 		return err
 	}
-	w.unchanged(func() { w.lost(try("thief", turn.ID)) })
-	w.unchanged(func() {
+	w.wantUnchanged(func() { w.wantLeaseLost(try("thief", turn.ID)) })
+	w.wantUnchanged(func() {
 		if err := try("thief", "unknown"); err == nil {
 			w.t.Error("an unknown turn was finished")
 		}
 	})
-	w.finish(turn, scrollback.TurnWaiting)
-	w.unchanged(func() { w.lost(try(turn.Owner, turn.ID)) })
-	w.finds([]string{"stolen"})
+	w.finishTurn(turn, scrollback.TurnWaiting)
+	w.wantUnchanged(func() { w.wantLeaseLost(try(turn.Owner, turn.ID)) })
+	w.wantFound([]string{"stolen"})
 	noRefs(w, c.ID)
 }
 
 // testAppend: entries outside a turn keep their own times.
-func testAppend(w *bench) {
-	c := w.conversation()
-	before := w.head(c.ID)
-	old := w.entry(scrollback.RoleUser, "imported")
+func testAppend(w *harness) {
+	c := w.addConversation()
+	before := w.readHead(c.ID)
+	old := w.makeEntry(scrollback.RoleUser, "imported")
 	old.CreatedAt = 5
-	entries := []driver.Entry{old, w.entry(scrollback.RoleAssistant, "")}
+	entries := []driver.Entry{old, w.makeEntry(scrollback.RoleAssistant, "")}
 	got, err := w.tryAppend(c.ID, nil, entries...)
-	w.ok(err)
-	same(w.t, "head", w.wrote(before), got.Head)
-	same(w.t, "messages", w.messages(c.Branch, 1, 9), got.Messages)
+	w.wantOK(err)
+	wantSame(w.t, "head", w.wantOneWrite(before), got.Head)
+	wantSame(w.t, "messages", w.readMessages(c.Branch, 1, 9), got.Messages)
 	if got.Messages[0].CreatedAt != 5 {
 		w.t.Errorf("created at %d", got.Messages[0].CreatedAt)
 	}
-	w.trash(c.ID)
-	w.unchanged(func() {
-		_, err := w.tryAppend(c.ID, nil, w.entry(scrollback.RoleUser, "trashed"))
-		w.code(err, scrollback.NotFound)
+	w.moveToTrash(c.ID)
+	w.wantUnchanged(func() {
+		_, err := w.tryAppend(c.ID, nil, w.makeEntry(scrollback.RoleUser, "trashed"))
+		w.wantCode(err, scrollback.NotFound)
 	})
 }
 
 // testAppendHeld: an open turn keeps it out while its lease lasts.
-func testAppendHeld(w *bench) {
-	c := w.conversation()
-	turn := w.begin(c.ID).Turn
+func testAppendHeld(w *harness) {
+	c := w.addConversation()
+	turn := w.beginTurn(c.ID).Turn
 	held := func() {
 		w.t.Helper()
-		w.unchanged(func() {
+		w.wantUnchanged(func() {
 			_, err := w.tryAppend(c.ID, func(a *driver.Append) {
 				a.Salvage = func(scrollback.Turn) []driver.Entry { w.t.Error("salvage of a held turn"); return nil }
-			}, w.entry(scrollback.RoleUser, "held"))
-			w.code(err, scrollback.Conflict)
+			}, w.makeEntry(scrollback.RoleUser, "held"))
+			w.wantCode(err, scrollback.Conflict)
 		})
 	}
 	held()
-	w.finish(turn, scrollback.TurnWaiting)
-	w.say(c.ID, 1)
-	turn = w.begin(c.ID).Turn
+	w.finishTurn(turn, scrollback.TurnWaiting)
+	w.appendMessages(c.ID, 1)
+	turn = w.beginTurn(c.ID).Turn
 	held()
-	w.finish(turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
-	w.finds([]string{"held"})
-	Check(w.t, w.Driver)
+	w.finishTurn(turn, scrollback.TurnComplete, w.makeEntry(scrollback.RoleAssistant, ""))
+	w.wantFound([]string{"held"})
+	CheckInvariants(w.t, w.Driver)
 }
 
 // testAppendIfHead: only onto the head that the caller saw, when it says which.
-func testAppendIfHead(w *bench) {
-	c := w.conversation()
+func testAppendIfHead(w *harness) {
+	c := w.addConversation()
 	for head := range int64(3) {
 		for _, other := range []int64{head - 1, head + 1} {
 			if other < 0 {
 				continue
 			}
-			w.unchanged(func() {
-				_, err := w.tryAppend(c.ID, func(a *driver.Append) { a.IfHead = other }, w.entry(scrollback.RoleUser, ""))
-				w.code(err, scrollback.Conflict)
+			w.wantUnchanged(func() {
+				_, err := w.tryAppend(c.ID, func(a *driver.Append) { a.IfHead = other }, w.makeEntry(scrollback.RoleUser, ""))
+				w.wantCode(err, scrollback.Conflict)
 			})
 		}
-		got, err := w.tryAppend(c.ID, func(a *driver.Append) { a.IfHead = head }, w.entry(scrollback.RoleUser, ""))
-		w.ok(err)
-		same(w.t, "head", head+1, got.Head.Messages)
+		got, err := w.tryAppend(c.ID, func(a *driver.Append) { a.IfHead = head }, w.makeEntry(scrollback.RoleUser, ""))
+		w.wantOK(err)
+		wantSame(w.t, "head", head+1, got.Head.Messages)
 	}
-	child := w.fork(c, 2) // its head is its parent's
-	_, err := w.tryAppend(child.ID, func(a *driver.Append) { a.IfHead = 2 }, w.entry(scrollback.RoleUser, ""))
-	w.ok(err)
+	child := w.addFork(c, 2) // its head is its parent's
+	_, err := w.tryAppend(child.ID, func(a *driver.Append) { a.IfHead = 2 }, w.makeEntry(scrollback.RoleUser, ""))
+	w.wantOK(err)
 }
 
 // testAppendTakesOver: a turn whose lease has ended is closed, and what it had
 // comes first; not so where the head is another than the caller saw.
-func testAppendTakesOver(w *bench) {
-	c, old := expired(w)
-	salvaged := []driver.Entry{w.entry(scrollback.RoleAssistant, "salvaged"), w.entry(scrollback.RoleTool, "salvaged")}
-	mine := w.entry(scrollback.RoleUser, "mine")
+func testAppendTakesOver(w *harness) {
+	c, old := addExpired(w)
+	salvaged := []driver.Entry{w.makeEntry(scrollback.RoleAssistant, "salvaged"),
+		w.makeEntry(scrollback.RoleTool, "salvaged")}
+	mine := w.makeEntry(scrollback.RoleUser, "mine")
 	try := func(ifHead int64) (driver.AppendResult, error) {
 		return w.tryAppend(c.ID, func(a *driver.Append) {
 			a.IfHead = ifHead
 			a.Salvage = func(t scrollback.Turn) []driver.Entry {
-				same(w.t, "draft to salvage", draft("half an ans"), t.Draft)
+				wantSame(w.t, "draft to salvage", textDraft("half an ans"), t.Draft)
 				return salvaged
 			}
 		}, mine)
 	}
-	w.unchanged(func() {
+	w.wantUnchanged(func() {
 		_, err := try(0)
-		w.code(err, scrollback.Conflict)
+		w.wantCode(err, scrollback.Conflict)
 	})
-	before := w.head(c.ID)
+	before := w.readHead(c.ID)
 	got, err := try(1)
-	w.ok(err)
-	same(w.t, "head", w.wrote(before), got.Head)
-	all := w.messages(c.Branch, 1, 9)
+	w.wantOK(err)
+	wantSame(w.t, "head", w.wantOneWrite(before), got.Head)
+	all := w.readMessages(c.Branch, 1, 9)
 	if len(all) != 4 || all[1].ID != salvaged[0].ID || all[3].ID != mine.ID {
 		w.t.Fatalf("log after the takeover: %+v", all)
 	}
-	same(w.t, "the caller's messages", all[3:], got.Messages)
+	wantSame(w.t, "the caller's messages", all[3:], got.Messages)
 	want := old
 	want.State = scrollback.TurnInterrupted
 	want.EndedAt = w.now
 	want.Reply = salvaged[0].ID
 	want.LastSeq = 3
-	same(w.t, "the old turn", settled(want), w.turn(old.ID))
-	w.unchanged(func() {
-		_, err := w.save(old, draft("late"))
-		w.lost(err)
+	wantSame(w.t, "the old turn", withoutLease(want), w.readTurn(old.ID))
+	w.wantUnchanged(func() {
+		_, err := w.saveDraft(old, textDraft("late"))
+		w.wantLeaseLost(err)
 	})
-	w.say(c.ID, 1)
-	w.begin(c.ID)
-	Check(w.t, w.Driver)
+	w.appendMessages(c.ID, 1)
+	w.beginTurn(c.ID)
+	CheckInvariants(w.t, w.Driver)
 }
 
 // testTroubled: turns that did not end well are found at their place on the path, whatever
 // came after them, and the others are not.
-func testTroubled(w *bench) {
-	c := w.conversation()
+func testTroubled(w *harness) {
+	c := w.addConversation()
 	end := func(state scrollback.TurnState, reason string, entries ...driver.Entry) scrollback.TurnID {
-		turn := w.begin(c.ID).Turn
-		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: state,
-			FinishReason: reason, Entries: entries})
-		w.ok(err)
+		turn := w.beginTurn(c.ID).Turn
+		_, err := w.Turns.FinishStep(w.ctx,
+			driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(), State: state,
+				FinishReason: reason, Entries: entries})
+		w.wantOK(err)
 		return turn.ID
 	}
 	reads := func(what string, q driver.TurnQuery, want ...scrollback.TurnID) {
 		w.t.Helper()
 		got, err := w.Turns.ListUnsuccessful(w.ctx, q)
-		w.ok(err)
+		w.wantOK(err)
 		var ids []scrollback.TurnID
 		for _, t := range got {
 			ids = append(ids, t.ID)
-			same(w.t, what, settled(w.turn(t.ID)), settled(t))
+			wantSame(w.t, what, withoutLease(w.readTurn(t.ID)), withoutLease(t))
 		}
-		same(w.t, what, want, ids)
+		wantSame(w.t, what, want, ids)
 	}
 	all := func(b scrollback.BranchID) driver.TurnQuery { return driver.TurnQuery{Branch: b, To: 99, Limit: 99} }
 	reads("of nothing", all(c.Branch))
-	w.say(c.ID, 1)
+	w.appendMessages(c.ID, 1)
 	failed := end(scrollback.TurnFailed, "")
 	big := end(scrollback.TurnOverBudget, "")
-	w.finish(w.begin(c.ID).Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, "an answer")) // 2
-	w.say(c.ID, 1)
+	w.finishTurn(w.beginTurn(c.ID).Turn, scrollback.TurnComplete, w.makeEntry(scrollback.RoleAssistant, "an answer")) // 2
+	w.appendMessages(c.ID, 1)
 	// 4, 5
-	stopped := end(scrollback.TurnInterrupted, "", w.entry(scrollback.RoleAssistant, "half"),
-		w.entry(scrollback.RoleTool, ""))
-	end(scrollback.TurnWaiting, "tool_calls", w.entry(scrollback.RoleAssistant, ""))
-	w.say(c.ID, 1)
-	steps := end(scrollback.TurnComplete, scrollback.FinishMaxSteps, w.entry(scrollback.RoleAssistant, "")) // 8
-	long := end(scrollback.TurnComplete, scrollback.FinishLength, w.entry(scrollback.RoleAssistant, ""))    // 9
+	stopped := end(scrollback.TurnInterrupted, "", w.makeEntry(scrollback.RoleAssistant, "half"),
+		w.makeEntry(scrollback.RoleTool, ""))
+	end(scrollback.TurnWaiting, "tool_calls", w.makeEntry(scrollback.RoleAssistant, ""))
+	w.appendMessages(c.ID, 1)
+	steps := end(scrollback.TurnComplete, scrollback.FinishMaxSteps, w.makeEntry(scrollback.RoleAssistant, "")) // 8
+	long := end(scrollback.TurnComplete, scrollback.FinishLength, w.makeEntry(scrollback.RoleAssistant, ""))    // 9
 	reads("all of it", all(c.Branch), failed, big, stopped, steps, long)
 	reads("a stretch", driver.TurnQuery{Branch: c.Branch, From: 2, To: 8, Limit: 9}, stopped, steps)
 	reads("the newest of them", driver.TurnQuery{Branch: c.Branch, To: 8, Limit: 2}, stopped, steps)
 	reads("between two", driver.TurnQuery{Branch: c.Branch, From: 2, To: 4, Limit: 9})
 
-	turn := w.begin(c.ID).Turn // 9
-	w.finish(turn, scrollback.TurnOpen)
-	_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
-		LeaseUntil: w.now + lease,
+	turn := w.beginTurn(c.ID).Turn // 9
+	w.finishTurn(turn, scrollback.TurnOpen)
+	_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(),
+		LeaseUntil: w.now + leaseTime,
 		State:      scrollback.TurnOpen, FinishReason: scrollback.FinishLength})
-	w.ok(err)
+	w.wantOK(err)
 	reads("an open one is not among them", driver.TurnQuery{Branch: c.Branch, From: 9, To: 9, Limit: 9}, long)
-	w.finish(turn, scrollback.TurnComplete)
+	w.finishTurn(turn, scrollback.TurnComplete)
 
-	reads("left behind them", all(rewind(w, c.ID, 6).Branch.ID), failed, big, stopped)
-	reads("left at a message of one", all(rewind(w, c.ID, 5).Branch.ID), failed, big, stopped)
-	reads("left within one", all(rewind(w, c.ID, 4).Branch.ID), failed, big)
-	reads("left at the question", all(rewind(w, c.ID, 1).Branch.ID))
+	reads("left behind them", all(rewindHead(w, c.ID, 6).Branch.ID), failed, big, stopped)
+	reads("left at a message of one", all(rewindHead(w, c.ID, 5).Branch.ID), failed, big, stopped)
+	reads("left within one", all(rewindHead(w, c.ID, 4).Branch.ID), failed, big)
+	reads("left at the question", all(rewindHead(w, c.ID, 1).Branch.ID))
 	again := end(scrollback.TurnFailed, "") // where the new branch begins
-	side := w.head(c.ID).Branch.ID
+	side := w.readHead(c.ID).Branch.ID
 	reads("where a branch begins", all(side), again)
-	w.say(c.ID, 2)
-	reads("on both", all(rewind(w, c.ID, 2).Branch.ID), again)
+	w.appendMessages(c.ID, 2)
+	reads("on both", all(rewindHead(w, c.ID, 2).Branch.ID), again)
 	reads("the first branch is as it was", all(c.Branch), failed, big, stopped, steps, long)
-	reads("a fork reads its parent's", all(w.fork(c, 5).Branch), failed, big, stopped)
+	reads("a fork reads its parent's", all(w.addFork(c, 5).Branch), failed, big, stopped)
 	reads("no such branch", all("x"))
 }
 
-// learnLast is a factor that is the last report, so that a test can see each.
+// learnLast returns a factor that is the last report, so that a test can see each.
 func learnLast(_ float64, r scrollback.UsageRecord) float64 {
 	return float64(r.InputTokens) / float64(r.WindowTokens)
 }
 
 // testBooks: calls of turns and of folds are added up by day, model, project and
 // currency; what fails enters nothing.
-func testBooks(w *bench) {
-	c := w.conversation()
-	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
+func testBooks(w *harness) {
+	c := w.addConversation()
+	turn := w.beginTurn(c.ID, w.makeEntry(scrollback.RoleUser, "")).Turn
 	day := w.now / scrollback.DayMS
 	record := func(at, input int64, model, currency string, estimated bool) scrollback.UsageRecord {
 		return scrollback.UsageRecord{Conversation: c.ID, Model: model, Purpose: "turn", At: at,
@@ -327,24 +329,24 @@ func testBooks(w *bench) {
 	records := []scrollback.UsageRecord{record(w.now, 10, "a/x", "USD", false), record(w.now, 20, "a/x", "USD", true),
 		record(w.now, 1, "a/x", "EUR", false), record(w.now+scrollback.DayMS, 7, "a/x", "USD", false),
 		record(w.now, 3, "b/y", "USD", false)}
-	f := driver.FinishedStep{Turn: turn.ID, Owner: "another", Now: w.tick(), State: scrollback.TurnOpen,
-		LeaseUntil: w.now + lease, Usage: records}
+	f := driver.FinishedStep{Turn: turn.ID, Owner: "another", Now: w.advanceClock(), State: scrollback.TurnOpen,
+		LeaseUntil: w.now + leaseTime, Usage: records}
 	_, err := w.Turns.FinishStep(w.ctx, f)
-	w.code(err, scrollback.Conflict)
+	w.wantCode(err, scrollback.Conflict)
 	if got, err := w.Access.ListUsageDays(w.ctx, 0, 1<<40); err != nil || len(got) != 0 {
 		w.t.Fatalf("a refused Finish entered %+v (%v)", got, err)
 	}
 	f.Owner = turn.Owner
 	_, err = w.Turns.FinishStep(w.ctx, f)
-	w.ok(err)
-	b := w.head(c.ID).Branch
+	w.wantOK(err)
+	b := w.readHead(c.ID).Branch
 	fold := driver.FoldCommit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion + 1, View: b.View,
-		Now:     w.tick(),
+		Now:     w.advanceClock(),
 		Receipt: scrollback.Receipt{Result: scrollback.ResultInflated},
 		Usage:   []scrollback.UsageRecord{record(w.now, 100, "a/x", "USD", false)}}
-	w.code(w.Views.CommitFold(w.ctx, fold), scrollback.Conflict)
+	w.wantCode(w.Views.CommitFold(w.ctx, fold), scrollback.Conflict)
 	fold.IfViewVersion--
-	w.ok(w.Views.CommitFold(w.ctx, fold))
+	w.wantOK(w.Views.CommitFold(w.ctx, fold))
 
 	sum := func(day int64, model, currency string, n, input int64, estimated int64) scrollback.UsageDay {
 		return scrollback.UsageDay{Day: day, Model: model, Project: c.Project, Calls: n, EstimatedCalls: estimated,
@@ -356,140 +358,141 @@ func testBooks(w *bench) {
 	today := []scrollback.UsageDay{sum(day, "a/x", "EUR", 1, 1, 0), sum(day, "a/x", "USD", 3, 130, 1),
 		sum(day, "b/y", "USD", 1, 3, 0)}
 	got, err := w.Access.ListUsageDays(w.ctx, day, day)
-	w.ok(err)
-	same(w.t, "the day", today, got)
+	w.wantOK(err)
+	wantSame(w.t, "the day", today, got)
 	got, err = w.Access.ListUsageDays(w.ctx, day, day+5)
-	w.ok(err)
-	same(w.t, "both days", append(today, sum(day+1, "a/x", "USD", 1, 7, 0)), got)
+	w.wantOK(err)
+	wantSame(w.t, "both days", append(today, sum(day+1, "a/x", "USD", 1, 7, 0)), got)
 	got, err = w.Access.ListUsageDays(w.ctx, day+2, day+5)
-	w.ok(err)
-	same(w.t, "no day", []scrollback.UsageDay(nil), got)
+	w.wantOK(err)
+	wantSame(w.t, "no day", []scrollback.UsageDay(nil), got)
 }
 
 // testBooksInBounds: sums of a day stop at their bounds, and are read as they are.
-func testBooksInBounds(w *bench) {
-	c := w.conversation()
-	turn := w.begin(c.ID, w.entry(scrollback.RoleUser, "")).Turn
+func testBooksInBounds(w *harness) {
+	c := w.addConversation()
+	turn := w.beginTurn(c.ID, w.makeEntry(scrollback.RoleUser, "")).Turn
 	most := scrollback.Usage{InputTokens: scrollback.MaxSumTokens, TotalTokens: scrollback.MaxSumTokens,
 		Cost: scrollback.MaxSumCost, Currency: "USD"}
 	for range 2 {
-		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
-			State: scrollback.TurnOpen, LeaseUntil: w.now + lease,
+		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(),
+			State: scrollback.TurnOpen, LeaseUntil: w.now + leaseTime,
 			Usage: []scrollback.UsageRecord{{Usage: most, Conversation: c.ID, Model: "a/x", Purpose: "turn", At: w.now}}})
-		w.ok(err)
+		w.wantOK(err)
 	}
 	day := scrollback.DayOf(w.now)
 	got, err := w.Access.ListUsageDays(w.ctx, day, day)
-	w.ok(err)
-	same(w.t, "the day", []scrollback.UsageDay{{Usage: most, Day: day, Model: "a/x", Project: c.Project, Calls: 2}}, got)
+	w.wantOK(err)
+	wantSame(w.t, "the day", []scrollback.UsageDay{{Usage: most, Day: day, Model: "a/x", Project: c.Project,
+		Calls: 2}}, got)
 }
 
-// report makes a Finish with one report of model a/x for an open turn.
-func (w *bench) report(turn scrollback.Turn, sent, input int64, estimated bool) {
+// finishWithReport makes a Finish with one report of model a/x for an open turn.
+func (w *harness) finishWithReport(turn scrollback.Turn, sent, input int64, estimated bool) {
 	w.t.Helper()
-	_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
-		State: scrollback.TurnOpen, LeaseUntil: w.now + lease, Learn: learnLast,
+	_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(),
+		State: scrollback.TurnOpen, LeaseUntil: w.now + leaseTime, Learn: learnLast,
 		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", Purpose: "turn", At: w.now,
 			WindowTokens: sent, Usage: scrollback.Usage{InputTokens: input, Estimated: estimated}}}})
-	w.ok(err)
+	w.wantOK(err)
 }
 
-// knows wants something to be known of a model.
-func knows(w *bench, model string, want scrollback.Learned) {
+// wantLearned wants something to be known of a model.
+func wantLearned(w *harness, model string, want scrollback.Learned) {
 	w.t.Helper()
 	got, err := w.Turns.ReadLearned(w.ctx, model)
-	w.ok(err)
-	same(w.t, "what is known of "+model, want, got)
+	w.wantOK(err)
+	wantSame(w.t, "what is known of "+model, want, got)
 }
 
 // testFactor: a report that its provider counted teaches, and no other.
-func testFactor(w *bench) {
-	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
+func testFactor(w *harness) {
+	turn := w.beginTurn(w.addConversation().ID, w.makeEntry(scrollback.RoleUser, "")).Turn
 	want := func(f float64) {
 		w.t.Helper()
-		knows(w, "a/x", scrollback.Learned{Factor: f})
-		knows(w, "b/y", scrollback.Learned{})
+		wantLearned(w, "a/x", scrollback.Learned{Factor: f})
+		wantLearned(w, "b/y", scrollback.Learned{})
 	}
 	want(0)
-	w.report(turn, 1000, 1500, true)
-	w.report(turn, 0, 1500, false)
-	w.report(turn, 1000, 0, false)
+	w.finishWithReport(turn, 1000, 1500, true)
+	w.finishWithReport(turn, 0, 1500, false)
+	w.finishWithReport(turn, 1000, 0, false)
 	want(0)
-	w.report(turn, 1000, 1500, false)
+	w.finishWithReport(turn, 1000, 1500, false)
 	want(1.5)
-	w.report(turn, 1000, 1250, false)
+	w.finishWithReport(turn, 1000, 1250, false)
 	want(1.25)
 }
 
-// everything is known of a model.
-var everything = scrollback.Learned{Factor: 1.25, Limit: 131072, LimitFrom: scrollback.LimitRefusal, LimitAt: 5,
+// fullLearned is known of a model.
+var fullLearned = scrollback.Learned{Factor: 1.25, Limit: 131072, LimitFrom: scrollback.LimitRefusal, LimitAt: 5,
 	MaxOutput: 8192, ListedAt: 6,
 	Dropped: []string{"temperature", "top_p"}, Strict: scrollback.StrictNoSystem, API: "chat"}
 
 // testTeach: what was taught is known, of that model alone, and no caller holds what
 // is stored.
-func testTeach(w *bench) {
-	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
-		same(w.t, "before anything", scrollback.Learned{}, *l)
+func testTeach(w *harness) {
+	w.wantOK(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
+		wantSame(w.t, "before anything", scrollback.Learned{}, *l)
 	}))
-	knows(w, "a/x", scrollback.Learned{})
+	wantLearned(w, "a/x", scrollback.Learned{})
 	dropped := []string{"temperature", "top_p"}
-	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
-		*l = everything
+	w.wantOK(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
+		*l = fullLearned
 		l.Dropped = dropped
 	}))
 	dropped[0] = "changed"
-	knows(w, "a/x", everything)
-	knows(w, "b/y", scrollback.Learned{})
-	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
-		same(w.t, "before the second time", everything, *l)
+	wantLearned(w, "a/x", fullLearned)
+	wantLearned(w, "b/y", scrollback.Learned{})
+	w.wantOK(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) {
+		wantSame(w.t, "before the second time", fullLearned, *l)
 		l.Limit = 1
 		l.Dropped = append(l.Dropped, "seed")
 	}))
-	want := everything
+	want := fullLearned
 	want.Limit = 1
 	want.Dropped = []string{"temperature", "top_p", "seed"}
 	got, err := w.Turns.ReadLearned(w.ctx, "a/x")
-	w.ok(err)
-	same(w.t, "what is known", want, got)
+	w.wantOK(err)
+	wantSame(w.t, "what is known", want, got)
 	got.Dropped[0] = "changed"
-	knows(w, "a/x", want)
-	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) { *l = scrollback.Learned{} }))
-	knows(w, "a/x", scrollback.Learned{})
+	wantLearned(w, "a/x", want)
+	w.wantOK(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) { *l = scrollback.Learned{} }))
+	wantLearned(w, "a/x", scrollback.Learned{})
 }
 
 // testTeachAndFactor: UpdateLearned keeps the factor that FinishStep has learned, and FinishStep
 // what was taught.
-func testTeachAndFactor(w *bench) {
-	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
-	w.report(turn, 1000, 1250, false)
-	want := everything
-	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) { want.Factor = l.Factor; *l = want }))
+func testTeachAndFactor(w *harness) {
+	turn := w.beginTurn(w.addConversation().ID, w.makeEntry(scrollback.RoleUser, "")).Turn
+	w.finishWithReport(turn, 1000, 1250, false)
+	want := fullLearned
+	w.wantOK(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) { want.Factor = l.Factor; *l = want }))
 	if want.Factor != 1.25 {
 		w.t.Errorf("the edit saw the factor %v", want.Factor)
 	}
-	knows(w, "a/x", want)
-	w.report(turn, 1000, 1500, false)
+	wantLearned(w, "a/x", want)
+	w.finishWithReport(turn, 1000, 1500, false)
 	want.Factor = 1.5
-	knows(w, "a/x", want)
-	w.ok(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) { l.Factor = 2 }))
+	wantLearned(w, "a/x", want)
+	w.wantOK(w.Turns.UpdateLearned(w.ctx, "a/x", func(l *scrollback.Learned) { l.Factor = 2 }))
 	want.Factor = 2
-	knows(w, "a/x", want)
+	wantLearned(w, "a/x", want)
 }
 
 // testConcurrentTeach: many who teach at once lose nothing of each other.
-func testConcurrentTeach(w *bench) {
+func testConcurrentTeach(w *harness) {
 	const times = 10
-	turn := w.begin(w.conversation().ID, w.entry(scrollback.RoleUser, "")).Turn
-	f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnOpen,
-		LeaseUntil: w.now + lease,
+	turn := w.beginTurn(w.addConversation().ID, w.makeEntry(scrollback.RoleUser, "")).Turn
+	f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(), State: scrollback.TurnOpen,
+		LeaseUntil: w.now + leaseTime,
 		Learn:      func(was float64, _ scrollback.UsageRecord) float64 { return was + 1 },
 		Usage: []scrollback.UsageRecord{{Conversation: turn.Conversation, Model: "a/x", At: w.now, WindowTokens: 1,
 			Usage: scrollback.Usage{InputTokens: 1}}}}
 	edits := []func(*scrollback.Learned){func(l *scrollback.Learned) { l.Limit++ },
 		func(l *scrollback.Learned) { l.MaxOutput++ },
 		func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "x") }}
-	for _, err := range together(func(i int) error {
+	for _, err := range runTogether(func(i int) error {
 		for range times {
 			if i == 0 {
 				if _, err := w.Turns.FinishStep(w.ctx, f); err != nil {
@@ -503,29 +506,29 @@ func testConcurrentTeach(w *bench) {
 		}
 		return nil
 	}) {
-		w.ok(err)
+		w.wantOK(err)
 	}
 	want := scrollback.Learned{Factor: times}
 	if w.Clock != nil { // where many servers learn, a turn does not wait for what another learns, and alone it learns
 		l, err := w.Turns.ReadLearned(w.ctx, "a/x")
-		w.ok(err)
+		w.wantOK(err)
 		_, err = w.Turns.FinishStep(w.ctx, f)
-		w.ok(err)
+		w.wantOK(err)
 		if want.Factor = l.Factor + 1; l.Factor < 0 || l.Factor > times {
 			w.t.Errorf("%d turns taught a factor of %v", times, l.Factor)
 		}
 	}
-	for i := 1; i < workers; i++ {
+	for i := 1; i < workerCount; i++ {
 		for range times {
 			edits[i%len(edits)](&want)
 		}
 	}
-	knows(w, "a/x", want)
+	wantLearned(w, "a/x", want)
 }
 
-func (w *walk) teach() {
-	edit := some(w, func(l *scrollback.Learned) { l.Limit = w.now },
+func (w *randomWalk) updateLearned() {
+	edit := pickOne(w, func(l *scrollback.Learned) { l.Limit = w.now },
 		func(l *scrollback.Learned) { l.Strict = scrollback.StrictTurns },
 		func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "p") }, func(*scrollback.Learned) {})
-	errand(w, "teach", func(d *driver.Driver) error { return d.Turns.UpdateLearned(w.ctx, "m", edit) })
+	callBothError(w, "teach", func(d *driver.Driver) error { return d.Turns.UpdateLearned(w.ctx, "m", edit) })
 }

@@ -20,9 +20,9 @@ import (
 // RunIndex runs the suite. Each call of open returns an empty driver.
 //
 // Where the contract leaves a choice the suite leaves it too: an index may know of purged messages
-// until it was tended to the end.
+// until it was maintained to the end.
 func RunIndex(t *testing.T, open func(t *testing.T) *driver.Driver) {
-	for name, test := range map[string]func(*indexBench){
+	for name, test := range map[string]func(*indexHarness){
 		"IndexEmpty": testEmpty, "Behind": testBehind, "BehindIsAtomic": testBehindIsAtomic,
 		"Put": testPut, "PutOnce": testPutOnce, "PutNothing": testPutNothing, "PutConcurrently": testPutConcurrently,
 		"Reset": testReset, "Tend": testTend, "Postings": testPostings, "PostingsOfPrefixes": testPrefixes,
@@ -37,7 +37,7 @@ func RunIndex(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(newIndexBench(t, d))
+			test(newIndexHarness(t, d))
 		})
 	}
 }
@@ -47,32 +47,32 @@ func RunIndex(t *testing.T, open func(t *testing.T) *driver.Driver) {
 func RunIndexReopen(t *testing.T, open func(t *testing.T, dir string) *driver.Driver) {
 	t.Run("IndexReopened", func(t *testing.T) {
 		dir := t.TempDir()
-		w := newIndexBench(t, open(t, dir))
-		id := w.conversation("one").ID
+		w := newIndexHarness(t, open(t, dir))
+		id := w.addConversation("one").ID
 		for range 40 {
-			w.say(id, w.words(6)...)
+			w.appendMessages(id, w.randomTexts(6)...)
 			w.catchUp(0)
 		}
-		w.say(id, "behind it")
-		before := w.state()
-		w.ok(w.Close())
+		w.appendMessages(id, "behind it")
+		before := w.readState()
+		w.wantOK(w.Close())
 
 		w.Driver = open(t, dir)
 		defer w.Close()
-		w.same("the state after opening again", before, w.state())
+		w.wantSame("the state after opening again", before, w.readState())
 		w.checkAll()
 		w.catchUp(0)
-		w.tend()
+		w.maintainAll()
 		w.checkAll()
 	})
 }
 
-// cut names the way in which the suite cuts terms: at spaces.
-const cut = 3
+// cutName names the way in which the suite cuts terms: at spaces.
+const cutName = 3
 
-// indexBench is a driver under test, with a clock, a count of ids, and what its index has to
+// indexHarness is a driver under test, with a clock, a count of ids, and what its index has to
 // have.
-type indexBench struct {
+type indexHarness struct {
 	*driver.Driver
 	t        *testing.T
 	ctx      context.Context
@@ -82,133 +82,134 @@ type indexBench struct {
 	expected map[driver.Place]driver.Document
 }
 
-func newIndexBench(t *testing.T, d *driver.Driver) *indexBench {
-	return &indexBench{Driver: d, t: t, ctx: t.Context(), now: 1_700_000_000_000, random: 1,
+func newIndexHarness(t *testing.T, d *driver.Driver) *indexHarness {
+	return &indexHarness{Driver: d, t: t, ctx: t.Context(), now: 1_700_000_000_000, random: 1,
 		expected: map[driver.Place]driver.Document{}}
 }
 
-func (w *indexBench) tick() int64 {
+func (w *indexHarness) advanceClock() int64 {
 	w.now += 10
 	return w.now
 }
 
-// id makes an id that sorts by age.
-func (w *indexBench) id(kind string) string {
+// newID makes an id that sorts by age.
+func (w *indexHarness) newID(kind string) string {
 	w.n++
 	return fmt.Sprintf("%08x-%s", w.n, kind)
 }
 
-// below is a number under n, the same in every run.
-func (w *indexBench) below(n int) int {
+// randomBelow returns a number under n, the same in every run.
+func (w *indexHarness) randomBelow(n int) int {
 	w.random = w.random*6364136223846793005 + 1442695040888963407
 	return int(w.random>>33) % n
 }
 
-func (w *indexBench) ok(err error) {
+func (w *indexHarness) wantOK(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// code wants an error of that code and of the product's own type.
-func (w *indexBench) code(err error, want scrollback.Code) {
+// wantCode wants an error of that code and of the product's own type.
+func (w *indexHarness) wantCode(err error, want scrollback.Code) {
 	w.t.Helper()
 	if known := new(scrollback.Error); !errors.As(err, &known) || known.Code != want {
 		w.t.Fatalf("error %v (%q), want %q", err, scrollback.CodeOf(err), want)
 	}
 }
 
-// same compares values; nil and empty lists are alike.
-func (w *indexBench) same(what string, want, got any) {
+// wantSame compares values; nil and empty lists are alike.
+func (w *indexHarness) wantSame(what string, want, got any) {
 	w.t.Helper()
 	if d := gocmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		w.t.Fatalf("%s (-want +got):\n%s", what, d)
 	}
 }
 
-// conversation creates one in a project.
-func (w *indexBench) conversation(project string) scrollback.Conversation {
+// addConversation creates one in a project.
+func (w *indexHarness) addConversation(project string) scrollback.Conversation {
 	w.t.Helper()
-	b := scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))}
-	return w.create(scrollback.Conversation{Project: project}, b)
+	b := scrollback.Branch{ID: scrollback.BranchID(w.newID("branch"))}
+	return w.createConversation(scrollback.Conversation{Project: project}, b)
 }
 
-// create creates a conversation on its first branch.
-func (w *indexBench) create(c scrollback.Conversation, b scrollback.Branch) scrollback.Conversation {
+// createConversation creates a conversation on its first branch.
+func (w *indexHarness) createConversation(c scrollback.Conversation, b scrollback.Branch) scrollback.Conversation {
 	w.t.Helper()
-	c.ID = scrollback.ConversationID(w.id("conversation"))
+	c.ID = scrollback.ConversationID(w.newID("conversation"))
 	c.Model = "offline"
 	c.Policy = "auto"
 	c.Version = 1
 	c.Branch = b.ID
-	c.CreatedAt = w.tick()
+	c.CreatedAt = w.advanceClock()
 	c.UpdatedAt = w.now
 	c.Meta = json.RawMessage(`{}`)
 	b.Conversation = c.ID
 	c, _, err := w.Log.CreateConversation(w.ctx, c, b)
-	w.ok(err)
+	w.wantOK(err)
 	return c
 }
 
-// fork creates a conversation that continues another one after a message.
-func (w *indexBench) fork(parent scrollback.Conversation, at scrollback.Message) scrollback.Conversation {
+// addFork creates a conversation that continues another one after a message.
+func (w *indexHarness) addFork(parent scrollback.Conversation, at scrollback.Message) scrollback.Conversation {
 	w.t.Helper()
-	return w.create(scrollback.Conversation{Project: parent.Project, Messages: at.Seq,
+	return w.createConversation(scrollback.Conversation{Project: parent.Project, Messages: at.Seq,
 		Parent:    &scrollback.ParentRef{ID: parent.ID, Branch: parent.Branch, Seq: at.Seq},
 		Ancestors: append([]scrollback.ConversationID{parent.ID}, parent.Ancestors...)},
-		scrollback.Branch{ID: scrollback.BranchID(w.id("branch")), Parent: at.Branch, AtSeq: at.Seq, HeadSeq: at.Seq,
+		scrollback.Branch{ID: scrollback.BranchID(w.newID("branch")), Parent: at.Branch, AtSeq: at.Seq, HeadSeq: at.Seq,
 			Sum: at.Sum})
 }
 
-// entry is a message with a text.
-func (w *indexBench) entry(role scrollback.Role, text string) driver.Entry {
-	id := scrollback.MessageID(w.id("message"))
+// makeEntry returns a message with a text.
+func (w *indexHarness) makeEntry(role scrollback.Role, text string) driver.Entry {
+	id := scrollback.MessageID(w.newID("message"))
 	return driver.Entry{Message: scrollback.Message{ID: id, Role: role,
 		Parts: scrollback.Parts{scrollback.Text{Text: text}}, Tokens: w.n,
-		Status: scrollback.StatusComplete, CreatedAt: w.tick(),
+		Status: scrollback.StatusComplete, CreatedAt: w.advanceClock(),
 		Weight: scrollback.Weight{Tokens: int64(w.n), Bytes: int64(len(text) + 1)}}}
 }
 
-// say appends a message for each text, by a person and a model in turn.
-func (w *indexBench) say(id scrollback.ConversationID, texts ...string) []scrollback.Message {
+// appendMessages appends a message for each text, by a person and a model in turn.
+func (w *indexHarness) appendMessages(id scrollback.ConversationID, texts ...string) []scrollback.Message {
 	w.t.Helper()
 	var entries []driver.Entry
 	for i, text := range texts {
-		entries = append(entries, w.entry([]scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2], text))
+		entries = append(entries, w.makeEntry([]scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant}[i%2], text))
 	}
-	got, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: entries})
-	w.ok(err)
+	got, err := w.Log.AppendEntries(w.ctx,
+		driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: entries})
+	w.wantOK(err)
 	return got.Messages
 }
 
-// vocabulary has terms that are beginnings of others, and words of query languages.
-var vocabulary = []string{"red", "redder", "re", "blue", "blueish", "and", "or", "not", "near", "7077", "70", "数据",
+// indexVocabulary has terms that are beginnings of others, and words of query languages.
+var indexVocabulary = []string{"red", "redder", "re", "blue", "blueish", "and", "or", "not", "near", "7077", "70", "数据",
 	"据库", "库", "库房",
 	"端口", "口", "ｅ", "z", "zz", "zebra"}
 
-// words are n texts of a few words each.
-func (w *indexBench) words(n int) []string {
+// randomTexts returns n texts of a few words each.
+func (w *indexHarness) randomTexts(n int) []string {
 	out := make([]string, n)
 	for i := range out {
 		var words []string
-		for range w.below(7) {
-			words = append(words, vocabulary[w.below(len(vocabulary))])
+		for range w.randomBelow(7) {
+			words = append(words, indexVocabulary[w.randomBelow(len(indexVocabulary))])
 		}
 		out[i] = strings.Join(words, " ")
 	}
 	return out
 }
 
-func (w *indexBench) state() driver.IndexState {
+func (w *indexHarness) readState() driver.IndexState {
 	w.t.Helper()
 	s, err := w.Index.ReadState(w.ctx)
-	w.ok(err)
+	w.wantOK(err)
 	return s
 }
 
-// document is what an index holds of a message.
-func document(m driver.NumberedMessage) driver.Document {
+// makeDocument returns what an index holds of a message.
+func makeDocument(m driver.NumberedMessage) driver.Document {
 	terms := strings.Fields(textOf(m.Message))
 	return driver.Document{Mark: driver.Mark{Place: m.Place, Role: m.Role, CreatedAt: m.CreatedAt, Length: len(terms)},
 		Terms: terms}
@@ -223,53 +224,53 @@ func textOf(m scrollback.Message) string {
 	return ""
 }
 
-// behind reads what is behind the index.
-func (w *indexBench) behind(limit int) (driver.IndexState, []driver.NumberedMessage) {
+// readUnindexed reads what is behind the index.
+func (w *indexHarness) readUnindexed(limit int) (driver.IndexState, []driver.NumberedMessage) {
 	w.t.Helper()
-	s := w.state()
+	s := w.readState()
 	got, err := w.Index.ReadUnindexed(w.ctx, driver.UnindexedQuery{After: s.Watermark, Limit: limit})
-	w.ok(err)
+	w.wantOK(err)
 	return s, got
 }
 
-// catchUp puts what is behind the index: at most so many messages, 0 for all.
-func (w *indexBench) catchUp(limit int) {
+// catchUp puts what is behind the index: at most limit messages, 0 for all.
+func (w *indexHarness) catchUp(limit int) {
 	w.t.Helper()
-	if w.state().Cut != cut {
-		w.ok(w.Index.Reset(w.ctx, cut))
+	if w.readState().Cut != cutName {
+		w.wantOK(w.Index.Reset(w.ctx, cutName))
 		w.expected = map[driver.Place]driver.Document{}
 	}
-	s, got := w.behind(cmp.Or(limit, 1<<20))
+	s, got := w.readUnindexed(cmp.Or(limit, 1<<20))
 	if len(got) == 0 {
 		return
 	}
-	d := driver.DocumentBatch{Cut: cut, From: s.Watermark, To: got[len(got)-1].Number}
+	d := driver.DocumentBatch{Cut: cutName, From: s.Watermark, To: got[len(got)-1].Number}
 	for _, m := range got {
-		if one := document(m); len(one.Terms) > 0 {
+		if one := makeDocument(m); len(one.Terms) > 0 {
 			d.All = append(d.All, one)
 		}
 	}
 	put, err := w.Index.PutDocuments(w.ctx, d)
-	w.ok(err)
+	w.wantOK(err)
 	if !put {
-		w.t.Fatalf("documents after %d up to %d were not put; the state is %+v", d.From, d.To, w.state())
+		w.t.Fatalf("documents after %d up to %d were not put; the state is %+v", d.From, d.To, w.readState())
 	}
-	w.expect(d.All...)
+	w.expectDocuments(d.All...)
 }
 
-// expect notes documents that were put.
-func (w *indexBench) expect(all ...driver.Document) {
+// expectDocuments notes documents that were put.
+func (w *indexHarness) expectDocuments(all ...driver.Document) {
 	for _, d := range all {
 		w.expected[d.Place] = d
 	}
 }
 
-// tend tends the index to the end.
-func (w *indexBench) tend() {
+// maintainAll maintains the index to the end.
+func (w *indexHarness) maintainAll() {
 	w.t.Helper()
 	for range 10_000 {
 		more, err := w.Index.Maintain(w.ctx)
-		w.ok(err)
+		w.wantOK(err)
 		if !more {
 			return
 		}
@@ -277,16 +278,16 @@ func (w *indexBench) tend() {
 	w.t.Fatal("tending never ends")
 }
 
-// find looks terms up.
-func (w *indexBench) find(q driver.PostingQuery) []driver.Postings {
+// findPostings looks terms up.
+func (w *indexHarness) findPostings(q driver.PostingQuery) []driver.Postings {
 	w.t.Helper()
 	got, err := w.Index.FindPostings(w.ctx, q)
-	w.ok(err)
+	w.wantOK(err)
 	return got
 }
 
-// places are those that the index has to have, ascending.
-func (w *indexBench) places() []driver.Place {
+// expectedPlaces returns the places that the index has to have, ascending.
+func (w *indexHarness) expectedPlaces() []driver.Place {
 	var out []driver.Place
 	for p := range w.expected {
 		out = append(out, p)
@@ -295,10 +296,10 @@ func (w *indexBench) places() []driver.Place {
 	return out
 }
 
-// want is what a query has to find.
-func (w *indexBench) want(q driver.PostingQuery) []driver.Postings {
+// expectedPostings returns what a query has to find.
+func (w *indexHarness) expectedPostings(q driver.PostingQuery) []driver.Postings {
 	out := make([]driver.Postings, len(q.Terms))
-	for _, p := range w.places() {
+	for _, p := range w.expectedPlaces() {
 		d := w.expected[p]
 		for i, term := range q.Terms {
 			n := 0
@@ -325,29 +326,29 @@ func (w *indexBench) want(q driver.PostingQuery) []driver.Postings {
 	return out
 }
 
-// check wants a query to find what it has to.
-func (w *indexBench) check(q driver.PostingQuery) {
+// checkQuery wants a query to find what it has to.
+func (w *indexHarness) checkQuery(q driver.PostingQuery) {
 	w.t.Helper()
-	w.same(fmt.Sprintf("postings of %+v", q), w.want(q), w.find(q))
+	w.wantSame(fmt.Sprintf("postings of %+v", q), w.expectedPostings(q), w.findPostings(q))
 }
 
 // checkAll wants the index to have what it has to: its counts, its marks, and every word.
-func (w *indexBench) checkAll() {
+func (w *indexHarness) checkAll() {
 	w.t.Helper()
 	terms := int64(0)
 	var marks []driver.Mark
-	for _, p := range w.places() {
+	for _, p := range w.expectedPlaces() {
 		terms += int64(w.expected[p].Length)
 		marks = append(marks, w.expected[p].Mark)
 	}
-	s := w.state()
-	w.same("documents and terms", []int64{int64(len(w.expected)), terms}, []int64{s.Documents, s.Terms})
-	got, err := w.Index.ReadMarks(w.ctx, w.places())
-	w.ok(err)
-	w.same("marks", marks, got)
-	q := driver.PostingQuery{Terms: slices.Clone(vocabulary)}
-	for _, v := range vocabulary {
+	s := w.readState()
+	w.wantSame("documents and terms", []int64{int64(len(w.expected)), terms}, []int64{s.Documents, s.Terms})
+	got, err := w.Index.ReadMarks(w.ctx, w.expectedPlaces())
+	w.wantOK(err)
+	w.wantSame("marks", marks, got)
+	q := driver.PostingQuery{Terms: slices.Clone(indexVocabulary)}
+	for _, v := range indexVocabulary {
 		q.Terms = append(q.Terms, v+"*")
 	}
-	w.check(q)
+	w.checkQuery(q)
 }

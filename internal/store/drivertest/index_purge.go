@@ -7,12 +7,12 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// purge purges a conversation to the end, two messages at a time.
-func (w *indexBench) purge(id scrollback.ConversationID) {
+// purgeConversation purges a conversation to the end, two messages at a time.
+func (w *indexHarness) purgeConversation(id scrollback.ConversationID) {
 	w.t.Helper()
 	for range 1000 {
-		p, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: id, Now: w.tick(), Limit: 2})
-		w.ok(err)
+		p, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: id, Now: w.advanceClock(), Limit: 2})
+		w.wantOK(err)
 		if p.Done {
 			return
 		}
@@ -20,8 +20,8 @@ func (w *indexBench) purge(id scrollback.ConversationID) {
 	w.t.Fatal("a purge never ends")
 }
 
-// forget notes that the messages of a branch from a seq on are gone.
-func (w *indexBench) forget(n, from int64) {
+// forgetFrom notes that the messages of a branch from a seq on are gone.
+func (w *indexHarness) forgetFrom(n, from int64) {
 	for p := range w.expected {
 		if p.Branch() == n && p.Seq() >= from {
 			delete(w.expected, p)
@@ -29,126 +29,126 @@ func (w *indexBench) forget(n, from int64) {
 	}
 }
 
-// located wants just so many of the places that a term is found at to have a message.
-func (w *indexBench) located(term string, want int) {
+// wantLocated wants exactly that number of a term's places to have a message.
+func (w *indexHarness) wantLocated(term string, want int) {
 	w.t.Helper()
-	got, err := w.Index.ReadMessagesAt(w.ctx, w.find(driver.PostingQuery{Terms: []string{term}})[0].Places)
-	w.ok(err)
-	w.same("messages found by "+term, want, len(got))
+	got, err := w.Index.ReadMessagesAt(w.ctx, w.findPostings(driver.PostingQuery{Terms: []string{term}})[0].Places)
+	w.wantOK(err)
+	w.wantSame("messages found by "+term, want, len(got))
 }
 
 // testPurged: nothing of a purged conversation is read at once, and its terms are gone once
-// the index was tended; what others said stays.
-func testPurged(w *indexBench) {
-	a := w.indexed("red only", "red", "blue")
-	b := w.indexed("red")
+// the index was maintained; what others said stays.
+func testPurged(w *indexHarness) {
+	a := w.addIndexed("red only", "red", "blue")
+	b := w.addIndexed("red")
 	for range 30 {
-		w.say(a[0].ConversationID, append(w.words(3), "only")...)
-		w.say(b[0].ConversationID, w.words(2)...)
+		w.appendMessages(a[0].ConversationID, append(w.randomTexts(3), "only")...)
+		w.appendMessages(b[0].ConversationID, w.randomTexts(2)...)
 		w.catchUp(0)
 	}
-	n := w.number(a[0].Branch)
-	w.located("only", 31)
-	w.purge(a[0].ConversationID)
-	w.located("only", 0)
+	n := w.branchNumber(a[0].Branch)
+	w.wantLocated("only", 31)
+	w.purgeConversation(a[0].ConversationID)
+	w.wantLocated("only", 0)
 	lines, err := w.Index.FindBranches(w.ctx, driver.IndexedBranchQuery{Numbers: []int64{n}, Trash: true})
-	w.ok(err)
-	w.same("its line", 0, len(lines))
-	w.forget(n, 0)
-	w.tend()
+	w.wantOK(err)
+	w.wantSame("its line", 0, len(lines))
+	w.forgetFrom(n, 0)
+	w.maintainAll()
 	w.checkAll()
-	w.check(driver.PostingQuery{Terms: []string{"only", "on*"}})
-	w.say(b[0].ConversationID, "only here")
+	w.checkQuery(driver.PostingQuery{Terms: []string{"only", "on*"}})
+	w.appendMessages(b[0].ConversationID, "only here")
 	w.catchUp(0)
 	w.checkAll()
-	w.located("only", 1)
+	w.wantLocated("only", 1)
 }
 
 // testPurgedShared: what another conversation inherits stays in the index, and in its line.
-func testPurgedShared(w *indexBench) {
-	ms := w.indexed("red one", "red two", "red three", "red four")
+func testPurgedShared(w *indexHarness) {
+	ms := w.addIndexed("red one", "red two", "red three", "red four")
 	a, err := w.Log.ReadHead(w.ctx, ms[0].ConversationID)
-	w.ok(err)
-	child := w.fork(a.Conversation, ms[1])
-	w.say(child.ID, "red five")
+	w.wantOK(err)
+	child := w.addFork(a.Conversation, ms[1])
+	w.appendMessages(child.ID, "red five")
 	w.catchUp(0)
-	n := w.number(a.Branch.ID)
-	w.purge(a.ID)
-	w.located("red", 3)
-	w.tend()
-	w.forget(n, 3)
+	n := w.branchNumber(a.Branch.ID)
+	w.purgeConversation(a.ID)
+	w.wantLocated("red", 3)
+	w.maintainAll()
+	w.forgetFrom(n, 3)
 	w.checkAll()
-	w.check(driver.PostingQuery{Terms: []string{"one", "two", "three", "four", "five", "red"}})
+	w.checkQuery(driver.PostingQuery{Terms: []string{"one", "two", "three", "four", "five", "red"}})
 	lines, err := w.Index.FindBranches(w.ctx, driver.IndexedBranchQuery{Numbers: []int64{n}, Trash: true})
-	w.ok(err)
-	w.same("its line", map[int64]driver.IndexedBranch{n: {Number: n, Branch: a.Branch.ID, Conversation: a.ID,
+	w.wantOK(err)
+	w.wantSame("its line", map[int64]driver.IndexedBranch{n: {Number: n, Branch: a.Branch.ID, Conversation: a.ID,
 		First: 1, Head: 2}},
 		lines)
-	w.purge(child.ID)
-	w.purge(a.ID)
-	w.tend()
+	w.purgeConversation(child.ID)
+	w.purgeConversation(a.ID)
+	w.maintainAll()
 	w.expected = map[driver.Place]driver.Document{}
 	w.checkAll()
-	w.located("red", 0)
+	w.wantLocated("red", 0)
 }
 
 // testPurgedBehind: a batch that was read before a purge brings nothing back.
-func testPurgedBehind(w *indexBench) {
-	a := w.indexed("red")
-	w.say(a[0].ConversationID, "red", "blue")
-	other := w.conversation("one")
-	w.say(other.ID, "red")
-	s, behind := w.behind(10)
-	d := driver.DocumentBatch{Cut: cut, From: s.Watermark, To: behind[2].Number}
+func testPurgedBehind(w *indexHarness) {
+	a := w.addIndexed("red")
+	w.appendMessages(a[0].ConversationID, "red", "blue")
+	other := w.addConversation("one")
+	w.appendMessages(other.ID, "red")
+	s, behind := w.readUnindexed(10)
+	d := driver.DocumentBatch{Cut: cutName, From: s.Watermark, To: behind[2].Number}
 	for _, m := range behind {
-		d.All = append(d.All, document(m))
+		d.All = append(d.All, makeDocument(m))
 	}
-	n := w.number(a[0].Branch)
-	w.purge(a[0].ConversationID)
+	n := w.branchNumber(a[0].Branch)
+	w.purgeConversation(a[0].ConversationID)
 	put, err := w.Index.PutDocuments(w.ctx, d)
-	w.ok(err)
-	w.same("put", true, put)
-	w.expect(d.All...)
-	w.forget(n, 0)
-	w.located("red", 1)
-	w.tend()
+	w.wantOK(err)
+	w.wantSame("put", true, put)
+	w.expectDocuments(d.All...)
+	w.forgetFrom(n, 0)
+	w.wantLocated("red", 1)
+	w.maintainAll()
 	w.checkAll()
 }
 
 // testPurgedNewest: numbers of messages and branches do not come twice, also after the
 // newest of them were purged: what is said next is behind the index.
-func testPurgedNewest(w *indexBench) {
-	w.indexed("red")
+func testPurgedNewest(w *indexHarness) {
+	w.addIndexed("red")
 	for range 3 {
-		old := w.indexed("blue", "blue", "blue")
-		n := w.number(old[0].Branch)
-		watermark := w.state().Watermark
-		w.purge(old[0].ConversationID)
-		w.forget(n, 0)
-		c := w.conversation("one")
-		w.say(c.ID, "blue green")
-		if again := w.number(c.Branch); again <= n {
+		old := w.addIndexed("blue", "blue", "blue")
+		n := w.branchNumber(old[0].Branch)
+		watermark := w.readState().Watermark
+		w.purgeConversation(old[0].ConversationID)
+		w.forgetFrom(n, 0)
+		c := w.addConversation("one")
+		w.appendMessages(c.ID, "blue green")
+		if again := w.branchNumber(c.Branch); again <= n {
 			w.t.Fatalf("a branch has number %d after %d", again, n)
 		}
-		_, behind := w.behind(10)
+		_, behind := w.readUnindexed(10)
 		if len(behind) != 1 || behind[0].Number <= watermark {
 			w.t.Fatalf("behind the watermark %d: %+v", watermark, behind)
 		}
 		w.catchUp(0)
-		w.located("blue", 1)
-		w.tend()
+		w.wantLocated("blue", 1)
+		w.maintainAll()
 		w.checkAll()
-		w.purge(c.ID)
-		w.forget(behind[0].Place.Branch(), 0)
-		w.tend()
+		w.purgeConversation(c.ID)
+		w.forgetFrom(behind[0].Place.Branch(), 0)
+		w.maintainAll()
 		w.checkAll()
 	}
 }
 
 // testClosed: a closed database and a caller who has gone get an error from every method.
-func testClosed(w *indexBench) {
-	ms := w.indexed("red")
-	place := driver.NewPlace(w.number(ms[0].Branch), 1)
+func testClosed(w *indexHarness) {
+	ms := w.addIndexed("red")
+	place := driver.NewPlace(w.branchNumber(ms[0].Branch), 1)
 	calls := map[string]func(context.Context) error{
 		"State": func(ctx context.Context) error { _, err := w.Index.ReadState(ctx); return err },
 		"Behind": func(ctx context.Context) error {
@@ -156,10 +156,10 @@ func testClosed(w *indexBench) {
 			return err
 		},
 		"Put": func(ctx context.Context) error {
-			_, err := w.Index.PutDocuments(ctx, driver.DocumentBatch{Cut: cut, From: 1 << 40})
+			_, err := w.Index.PutDocuments(ctx, driver.DocumentBatch{Cut: cutName, From: 1 << 40})
 			return err
 		},
-		"Reset": func(ctx context.Context) error { return w.Index.Reset(ctx, cut) },
+		"Reset": func(ctx context.Context) error { return w.Index.Reset(ctx, cutName) },
 		"Tend":  func(ctx context.Context) error { _, err := w.Index.Maintain(ctx); return err },
 		"Postings": func(ctx context.Context) error {
 			_, err := w.Index.FindPostings(ctx, driver.PostingQuery{Terms: []string{"red"}})
@@ -187,7 +187,7 @@ func testClosed(w *indexBench) {
 		}
 	}
 	w.checkAll()
-	w.ok(w.Close())
+	w.wantOK(w.Close())
 	for name, call := range calls {
 		if err := call(w.ctx); scrollback.CodeOf(err) != scrollback.Unavailable {
 			w.t.Errorf("%s of a closed database: %v", name, err)

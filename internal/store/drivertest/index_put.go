@@ -9,50 +9,50 @@ import (
 )
 
 // testEmpty: a new index is of no cut, and finds nothing.
-func testEmpty(w *indexBench) {
-	w.same("state", driver.IndexState{}, w.state())
-	_, behind := w.behind(10)
-	w.same("behind", 0, len(behind))
-	w.check(driver.PostingQuery{Terms: []string{"red", "re*"}})
-	w.check(driver.PostingQuery{})
+func testEmpty(w *indexHarness) {
+	w.wantSame("state", driver.IndexState{}, w.readState())
+	_, behind := w.readUnindexed(10)
+	w.wantSame("behind", 0, len(behind))
+	w.checkQuery(driver.PostingQuery{Terms: []string{"red", "re*"}})
+	w.checkQuery(driver.PostingQuery{})
 	more, err := w.Index.Maintain(w.ctx)
-	w.ok(err)
-	w.same("more to tend", false, more)
+	w.wantOK(err)
+	w.wantSame("more to tend", false, more)
 }
 
 // testBehind: messages come as they are read elsewhere, in the order in which they were
 // stored, as many as asked for.
-func testBehind(w *indexBench) {
-	a := w.conversation("one")
-	b := w.conversation("one")
+func testBehind(w *indexHarness) {
+	a := w.addConversation("one")
+	b := w.addConversation("one")
 	var want []scrollback.Message
 	for i := range 6 {
 		id := a.ID
 		if i%3 == 1 {
 			id = b.ID
 		}
-		want = append(want, w.say(id, w.words(4)...)...)
+		want = append(want, w.appendMessages(id, w.randomTexts(4)...)...)
 	}
 	var got []scrollback.Message
 	last := int64(0)
-	_, all := w.behind(1000)
+	_, all := w.readUnindexed(1000)
 	for _, m := range all {
 		if m.Number <= last {
 			w.t.Fatalf("number %d after %d", m.Number, last)
 		}
 		last = m.Number
-		if m.Place.Seq() != m.Seq || m.Place != driver.NewPlace(w.number(m.Branch), m.Seq) {
-			w.t.Fatalf("message #%d of branch %s, number %d, is at %d, #%d", m.Seq, m.Branch, w.number(m.Branch),
+		if m.Place.Seq() != m.Seq || m.Place != driver.NewPlace(w.branchNumber(m.Branch), m.Seq) {
+			w.t.Fatalf("message #%d of branch %s, number %d, is at %d, #%d", m.Seq, m.Branch, w.branchNumber(m.Branch),
 				m.Place.Branch(), m.Place.Seq())
 		}
 		got = append(got, m.Message)
 	}
-	w.same("messages", want, got)
-	w.same("the newest", last, w.state().Newest)
+	w.wantSame("messages", want, got)
+	w.wantSame("the newest", last, w.readState().Newest)
 
 	read := func(q driver.UnindexedQuery) int {
 		some, err := w.Index.ReadUnindexed(w.ctx, q)
-		w.ok(err)
+		w.wantOK(err)
 		for i, m := range some {
 			if at := len(all) - len(some) + i; q.After > 0 && q.Bytes == 0 && q.Limit > len(all) && m.Number != all[at].Number {
 				w.t.Fatalf("%+v: number %d, want %d", q, m.Number, all[at].Number)
@@ -60,20 +60,20 @@ func testBehind(w *indexBench) {
 		}
 		return len(some)
 	}
-	w.same("five", 5, read(driver.UnindexedQuery{Limit: 5}))
-	w.same("after the fifth", len(all)-5, read(driver.UnindexedQuery{After: all[4].Number, Limit: 1000}))
-	w.same("after the last", 0, read(driver.UnindexedQuery{After: last, Limit: 1000}))
-	w.same("a byte is one message", 1, read(driver.UnindexedQuery{Limit: 1000, Bytes: 1}))
-	w.same("many bytes", len(all), read(driver.UnindexedQuery{Limit: 1000, Bytes: 1 << 30}))
+	w.wantSame("five", 5, read(driver.UnindexedQuery{Limit: 5}))
+	w.wantSame("after the fifth", len(all)-5, read(driver.UnindexedQuery{After: all[4].Number, Limit: 1000}))
+	w.wantSame("after the last", 0, read(driver.UnindexedQuery{After: last, Limit: 1000}))
+	w.wantSame("a byte is one message", 1, read(driver.UnindexedQuery{Limit: 1000, Bytes: 1}))
+	w.wantSame("many bytes", len(all), read(driver.UnindexedQuery{Limit: 1000, Bytes: 1 << 30}))
 }
 
-// number is that of a branch.
-func (w *indexBench) number(id scrollback.BranchID) int64 {
+// branchNumber returns the number of a branch.
+func (w *indexHarness) branchNumber(id scrollback.BranchID) int64 {
 	w.t.Helper()
 	b, err := w.Log.FindBranch(w.ctx, id)
-	w.ok(err)
+	w.wantOK(err)
 	lines, err := w.Index.ListBranchesOf(w.ctx, []scrollback.ConversationID{b.Conversation})
-	w.ok(err)
+	w.wantOK(err)
 	for _, l := range lines {
 		if l.Branch == id {
 			return l.Number
@@ -84,40 +84,40 @@ func (w *indexBench) number(id scrollback.BranchID) int64 {
 }
 
 // testBehindIsAtomic: what was not stored is not behind the index, however it failed.
-func testBehindIsAtomic(w *indexBench) {
-	c := w.conversation("one")
-	w.say(c.ID, "kept")
-	_, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: 7,
-		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "lost")}})
-	w.code(err, scrollback.Conflict)
-	turn := scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: c.ID, State: scrollback.TurnOpen,
-		Owner: "o", StartedAt: w.tick(), LeaseUntil: w.now + 9999}
+func testBehindIsAtomic(w *indexHarness) {
+	c := w.addConversation("one")
+	w.appendMessages(c.ID, "kept")
+	_, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.advanceClock(), IfHead: 7,
+		Entries: []driver.Entry{w.makeEntry(scrollback.RoleUser, "lost")}})
+	w.wantCode(err, scrollback.Conflict)
+	turn := scrollback.Turn{ID: scrollback.TurnID(w.newID("turn")), Conversation: c.ID, State: scrollback.TurnOpen,
+		Owner: "o", StartedAt: w.advanceClock(), LeaseUntil: w.now + 9999}
 	no := scrollback.Errorf(scrollback.Refused, "indextest", "no")
 	_, err = w.Turns.Begin(w.ctx, driver.BeginRequest{Turn: turn, Now: w.now,
-		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "lost")},
+		Entries: []driver.Entry{w.makeEntry(scrollback.RoleUser, "lost")},
 		Admit:   func(*scrollback.Turn) error { return no }})
-	w.code(err, scrollback.Refused)
+	w.wantCode(err, scrollback.Refused)
 	_, err = w.Turns.Begin(w.ctx, driver.BeginRequest{Turn: turn, Now: w.now,
-		Entries: []driver.Entry{w.entry(scrollback.RoleUser, "kept")}})
-	w.ok(err)
-	_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: "thief", Now: w.tick(),
+		Entries: []driver.Entry{w.makeEntry(scrollback.RoleUser, "kept")}})
+	w.wantOK(err)
+	_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: "thief", Now: w.advanceClock(),
 		State:   scrollback.TurnComplete,
-		Entries: []driver.Entry{w.entry(scrollback.RoleAssistant, "lost")}})
-	w.code(err, scrollback.Conflict)
-	_, behind := w.behind(100)
-	w.same("messages", 2, len(behind))
+		Entries: []driver.Entry{w.makeEntry(scrollback.RoleAssistant, "lost")}})
+	w.wantCode(err, scrollback.Conflict)
+	_, behind := w.readUnindexed(100)
+	w.wantSame("messages", 2, len(behind))
 	w.catchUp(0)
-	w.same("lost", []driver.Postings{{}}, w.find(driver.PostingQuery{Terms: []string{"lost"}}))
-	w.same("kept", int64(2), w.find(driver.PostingQuery{Terms: []string{"kept"}})[0].Holding)
+	w.wantSame("lost", []driver.Postings{{}}, w.findPostings(driver.PostingQuery{Terms: []string{"lost"}}))
+	w.wantSame("kept", int64(2), w.findPostings(driver.PostingQuery{Terms: []string{"kept"}})[0].Holding)
 }
 
 // testPut: documents are there with the watermark that passes them, in batches of any size.
-func testPut(w *indexBench) {
-	a := w.conversation("one")
-	b := w.conversation("two")
+func testPut(w *indexHarness) {
+	a := w.addConversation("one")
+	b := w.addConversation("two")
 	for i := range 30 {
-		w.say(a.ID, w.words(1+i%3)...)
-		w.say(b.ID, w.words(2)...)
+		w.appendMessages(a.ID, w.randomTexts(1+i%3)...)
+		w.appendMessages(b.ID, w.randomTexts(2)...)
 		w.catchUp([]int{1, 2, 5, 0}[i%4])
 		if i%5 == 0 {
 			w.checkAll()
@@ -125,23 +125,23 @@ func testPut(w *indexBench) {
 	}
 	w.catchUp(0)
 	w.checkAll()
-	s := w.state()
-	w.same("the watermark", s.Newest, s.Watermark)
-	w.same("the cut", cut, s.Cut)
-	w.say(a.ID, "zebra")
-	w.same("what is behind is not in it", w.want(driver.PostingQuery{Terms: []string{"zebra"}}),
-		w.find(driver.PostingQuery{Terms: []string{"zebra"}}))
+	s := w.readState()
+	w.wantSame("the watermark", s.Newest, s.Watermark)
+	w.wantSame("the cut", cutName, s.Cut)
+	w.appendMessages(a.ID, "zebra")
+	w.wantSame("what is behind is not in it", w.expectedPostings(driver.PostingQuery{Terms: []string{"zebra"}}),
+		w.findPostings(driver.PostingQuery{Terms: []string{"zebra"}}))
 }
 
 // testPutOnce: documents from another watermark, or cut in another way, change nothing.
-func testPutOnce(w *indexBench) {
-	c := w.conversation("one")
-	w.say(c.ID, w.words(8)...)
+func testPutOnce(w *indexHarness) {
+	c := w.addConversation("one")
+	w.appendMessages(c.ID, w.randomTexts(8)...)
 	w.catchUp(5)
-	s, behind := w.behind(3)
-	d := driver.DocumentBatch{Cut: cut, From: s.Watermark, To: behind[2].Number}
+	s, behind := w.readUnindexed(3)
+	d := driver.DocumentBatch{Cut: cutName, From: s.Watermark, To: behind[2].Number}
 	for _, m := range behind {
-		one := document(m)
+		one := makeDocument(m)
 		one.Terms = append(one.Terms, "other")
 		one.Length += 1
 		d.All = append(d.All, one)
@@ -149,11 +149,11 @@ func testPutOnce(w *indexBench) {
 	refused := func(what string, d driver.DocumentBatch) {
 		w.t.Helper()
 		put, err := w.Index.PutDocuments(w.ctx, d)
-		w.ok(err)
-		w.same(what, false, put)
-		w.same("the state after "+what, s, w.state())
+		w.wantOK(err)
+		w.wantSame(what, false, put)
+		w.wantSame("the state after "+what, s, w.readState())
 		w.checkAll()
-		w.check(driver.PostingQuery{Terms: []string{"other"}})
+		w.checkQuery(driver.PostingQuery{Terms: []string{"other"}})
 	}
 	again := d
 	early := d
@@ -165,22 +165,22 @@ func testPutOnce(w *indexBench) {
 	refused("too early", early)
 	refused("too late", late)
 	put, err := w.Index.PutDocuments(w.ctx, d)
-	w.ok(err)
-	w.same("put", true, put)
-	w.expect(d.All...)
-	s = w.state()
+	w.wantOK(err)
+	w.wantSame("put", true, put)
+	w.expectDocuments(d.All...)
+	s = w.readState()
 	refused("a second time", d)
 }
 
 // testPutNothing: the watermark passes messages without terms.
-func testPutNothing(w *indexBench) {
-	c := w.conversation("one")
-	w.say(c.ID, "", "", "")
+func testPutNothing(w *indexHarness) {
+	c := w.addConversation("one")
+	w.appendMessages(c.ID, "", "", "")
 	w.catchUp(0)
-	s := w.state()
-	w.same("the watermark", s.Newest, s.Watermark)
+	s := w.readState()
+	w.wantSame("the watermark", s.Newest, s.Watermark)
 	w.checkAll()
-	w.say(c.ID, "", "red")
+	w.appendMessages(c.ID, "", "red")
 	w.catchUp(1)
 	w.catchUp(0)
 	w.checkAll()
@@ -188,9 +188,9 @@ func testPutNothing(w *indexBench) {
 
 // testPutConcurrently: of several who index the same, one moves the watermark; each document
 // is there once, while others write and read.
-func testPutConcurrently(w *indexBench) {
-	c := w.conversation("one")
-	w.ok(w.Index.Reset(w.ctx, cut))
+func testPutConcurrently(w *indexHarness) {
+	c := w.addConversation("one")
+	w.wantOK(w.Index.Reset(w.ctx, cutName))
 	const rounds = 12
 	var all sync.WaitGroup
 	fail := make(chan error, 100)
@@ -209,7 +209,7 @@ func testPutConcurrently(w *indexBench) {
 	for range 3 {
 		all.Go(func() {
 			for s := (driver.IndexState{}); s.Documents < rounds; {
-				if err := w.race(&s); err != nil {
+				if err := w.indexOneBatch(&s); err != nil {
 					fail <- err
 					return
 				}
@@ -221,15 +221,15 @@ func testPutConcurrently(w *indexBench) {
 	for err := range fail {
 		w.t.Fatal(err)
 	}
-	_, rest := w.behind(10)
-	w.same("behind", 0, len(rest))
-	got := w.find(driver.PostingQuery{Terms: []string{"red"}})[0]
-	w.same("holding", int64(rounds), got.Holding)
-	w.same("places", rounds, len(got.Places))
+	_, rest := w.readUnindexed(10)
+	w.wantSame("behind", 0, len(rest))
+	got := w.findPostings(driver.PostingQuery{Terms: []string{"red"}})[0]
+	w.wantSame("holding", int64(rounds), got.Holding)
+	w.wantSame("places", rounds, len(got.Places))
 }
 
-// race indexes one batch if nobody else does, and looks whether anything is there twice.
-func (w *indexBench) race(s *driver.IndexState) (err error) {
+// indexOneBatch indexes one batch if nobody else does, and looks whether anything is there twice.
+func (w *indexHarness) indexOneBatch(s *driver.IndexState) (err error) {
 	if *s, err = w.Index.ReadState(w.ctx); err != nil {
 		return err
 	}
@@ -238,9 +238,9 @@ func (w *indexBench) race(s *driver.IndexState) (err error) {
 		return err
 	}
 	if len(batch) > 0 {
-		d := driver.DocumentBatch{Cut: cut, From: s.Watermark, To: batch[len(batch)-1].Number}
+		d := driver.DocumentBatch{Cut: cutName, From: s.Watermark, To: batch[len(batch)-1].Number}
 		for _, m := range batch {
-			d.All = append(d.All, document(m))
+			d.All = append(d.All, makeDocument(m))
 		}
 		if _, err = w.Index.PutDocuments(w.ctx, d); err != nil {
 			return err
@@ -263,29 +263,29 @@ func (w *indexBench) race(s *driver.IndexState) (err error) {
 
 // testReset: everything is behind it again, for terms that are cut in another way; the log
 // stays as it is, and what was on its way into the old index is not put into the new one.
-func testReset(w *indexBench) {
-	c := w.conversation("one")
-	w.say(c.ID, w.words(20)...)
+func testReset(w *indexHarness) {
+	c := w.addConversation("one")
+	w.appendMessages(c.ID, w.randomTexts(20)...)
 	w.catchUp(15)
-	s, behind := w.behind(5)
-	late := driver.DocumentBatch{Cut: cut, From: s.Watermark, To: behind[4].Number,
-		All: []driver.Document{document(behind[0])}}
-	w.ok(w.Index.Reset(w.ctx, cut+1))
+	s, behind := w.readUnindexed(5)
+	late := driver.DocumentBatch{Cut: cutName, From: s.Watermark, To: behind[4].Number,
+		All: []driver.Document{makeDocument(behind[0])}}
+	w.wantOK(w.Index.Reset(w.ctx, cutName+1))
 	w.expected = map[driver.Place]driver.Document{}
-	w.same("state", driver.IndexState{Cut: cut + 1, Newest: s.Newest}, w.state())
+	w.wantSame("state", driver.IndexState{Cut: cutName + 1, Newest: s.Newest}, w.readState())
 	w.checkAll()
 	put, err := w.Index.PutDocuments(w.ctx, late)
-	w.ok(err)
-	w.same("a late batch is put", false, put)
-	_, behind = w.behind(100)
-	w.same("behind", 20, len(behind))
+	w.wantOK(err)
+	w.wantSame("a late batch is put", false, put)
+	_, behind = w.readUnindexed(100)
+	w.wantSame("behind", 20, len(behind))
 	for range 5 { // in steps, with the first cut again
 		w.catchUp(5)
 	}
 	w.checkAll()
-	w.tend()
+	w.maintainAll()
 	w.checkAll()
-	w.ok(w.Index.Reset(w.ctx, cut)) // of the same cut, as a repair does it
+	w.wantOK(w.Index.Reset(w.ctx, cutName)) // of the same cut, as a repair does it
 	w.expected = map[driver.Place]driver.Document{}
 	w.checkAll()
 	w.catchUp(0)
@@ -293,22 +293,22 @@ func testReset(w *indexBench) {
 }
 
 // testTend: however many batches there were, tending changes nothing that is found, and ends.
-func testTend(w *indexBench) {
-	c := w.conversation("one")
+func testTend(w *indexHarness) {
+	c := w.addConversation("one")
 	for i := range 150 {
-		w.say(c.ID, w.words(1+w.below(4))...)
+		w.appendMessages(c.ID, w.randomTexts(1+w.randomBelow(4))...)
 		w.catchUp(0)
 		if i%9 == 0 {
 			_, err := w.Index.Maintain(w.ctx)
-			w.ok(err)
+			w.wantOK(err)
 		}
 		if i%50 == 0 {
 			w.checkAll()
 		}
 	}
-	s := w.state()
+	s := w.readState()
 	w.checkAll()
-	w.tend()
-	w.same("state after tending", s, w.state())
+	w.maintainAll()
+	w.wantSame("state after tending", s, w.readState())
 	w.checkAll()
 }

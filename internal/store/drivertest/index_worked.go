@@ -8,22 +8,22 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// made creates a conversation that says something, unless it is nothing.
-func made(w *indexBench, c scrollback.Conversation, texts ...string) scrollback.Conversation {
+// addWithTexts creates a conversation that says something, unless it is nothing.
+func addWithTexts(w *indexHarness, c scrollback.Conversation, texts ...string) scrollback.Conversation {
 	w.t.Helper()
-	c = w.create(c, scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))})
+	c = w.createConversation(c, scrollback.Branch{ID: scrollback.BranchID(w.newID("branch"))})
 	if len(texts) > 0 {
-		w.say(c.ID, texts...)
+		w.appendMessages(c.ID, texts...)
 	}
 	return c
 }
 
-// worked wants what was worked on in some folders to be some conversations, in the order in
+// wantWorked wants what was worked on in some folders to be some conversations, in the order in
 // which they were made.
-func worked(w *indexBench, q driver.FolderQuery, want ...scrollback.Conversation) []driver.WorkedBranch {
+func wantWorked(w *indexHarness, q driver.FolderQuery, want ...scrollback.Conversation) []driver.WorkedBranch {
 	w.t.Helper()
 	got, err := w.Index.FindWorkedBranches(w.ctx, q)
-	w.ok(err)
+	w.wantOK(err)
 	var ids, wanted []scrollback.ConversationID
 	for _, g := range got {
 		ids = append(ids, g.Conversation)
@@ -31,20 +31,20 @@ func worked(w *indexBench, q driver.FolderQuery, want ...scrollback.Conversation
 	for _, c := range want {
 		wanted = append(wanted, c.ID)
 	}
-	w.same("worked on in "+string(must(json.Marshal(q))), wanted, ids)
+	w.wantSame("worked on in "+string(mustEncode(json.Marshal(q))), wanted, ids)
 	lines, err := w.Index.ListWorkedNumbers(w.ctx, q)
-	w.ok(err)
-	w.same("the numbers are sorted", true, slices.IsSorted(lines))
+	w.wantOK(err)
+	w.wantSame("the numbers are sorted", true, slices.IsSorted(lines))
 	let, err := w.Index.FindBranches(w.ctx, driver.IndexedBranchQuery{Numbers: lines, Projects: q.Projects})
-	w.ok(err)
-	w.same("the numbers", len(got), len(let))
+	w.wantOK(err)
+	w.wantSame("the numbers", len(got), len(let))
 	for _, g := range got {
-		w.same("the line", g.IndexedBranch, let[g.Number])
+		w.wantSame("the line", g.IndexedBranch, let[g.Number])
 	}
 	return got
 }
 
-func must(b []byte, err error) []byte {
+func mustEncode(b []byte, err error) []byte {
 	if err != nil {
 		panic(err)
 	}
@@ -54,17 +54,17 @@ func must(b []byte, err error) []byte {
 // testWorked: conversations are found by their own folders and by those where they come from,
 // and by the folders above; so are their sub-agents, and theirs. Names that only begin alike,
 // that differ in capitals or hold signs of a query language are others.
-func testWorked(w *indexBench) {
+func testWorked(w *indexHarness) {
 	from := func(c scrollback.Conversation, folder string) {
-		w.ok(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "t", ID: folder + string(c.ID), Conversation: c.ID,
+		w.wantOK(w.Log.PutOrigin(w.ctx, scrollback.Origin{Tool: "t", ID: folder + string(c.ID), Conversation: c.ID,
 			Folder: folder},
 			""))
 	}
 	own := func(project string, roots ...string) scrollback.Conversation {
-		return made(w, scrollback.Conversation{Project: project, Roots: append([]string{}, roots...)}, "one", "two")
+		return addWithTexts(w, scrollback.Conversation{Project: project, Roots: append([]string{}, roots...)}, "one", "two")
 	}
 	agent := func(of scrollback.Conversation) scrollback.Conversation {
-		return made(w, scrollback.Conversation{Project: of.Project, Roots: []string{},
+		return addWithTexts(w, scrollback.Conversation{Project: of.Project, Roots: []string{},
 			AgentOf: &scrollback.AgentRef{ID: of.ID}})
 	}
 	brought := own("one")
@@ -82,37 +82,37 @@ func testWorked(w *indexBench) {
 	quoted := own("one", `/src/a"b&c`)
 	windows := own("two", `C:\Users\me\app`)
 	from(windows, `C:\Users\me\app`)
-	gone := made(w, scrollback.Conversation{Project: "one", Roots: []string{"/src/app"}, DeletedAt: 5})
+	gone := addWithTexts(w, scrollback.Conversation{Project: "one", Roots: []string{"/src/app"}, DeletedAt: 5})
 	from(gone, "/src/app")
 
 	app := driver.FolderQuery{Folders: []string{"/src/app"}}
-	got := worked(w, app, brought, below, rooted, agents, deep)
+	got := wantWorked(w, app, brought, below, rooted, agents, deep)
 	for i, g := range got {
-		w.same("is a sub-agent", i > 2, g.Agent)
-		w.same("is current", true, g.Current)
+		w.wantSame("is a sub-agent", i > 2, g.Agent)
+		w.wantSame("is current", true, g.Current)
 	}
-	w.same("the newest message", at(w, brought, 2).CreatedAt, got[0].At)
-	w.same("of one without messages", int64(0), got[3].At)
-	w.same("project", "two", got[1].Project)
+	w.wantSame("the newest message", messageAt(w, brought, 2).CreatedAt, got[0].At)
+	w.wantSame("of one without messages", int64(0), got[3].At)
+	w.wantSame("project", "two", got[1].Project)
 	app.Projects = []string{"two", "three"}
-	worked(w, app, below)
+	wantWorked(w, app, below)
 	app.Projects = []string{}
-	worked(w, app)
-	worked(w, driver.FolderQuery{Folders: []string{"/src/app/cmd", "/elsewhere"}}, below, rooted)
-	worked(w, driver.FolderQuery{Folders: []string{"/src/other"}}, brought, agents, deep)
-	worked(w, driver.FolderQuery{Folders: []string{`/src/a"b&c`}}, quoted)
-	worked(w, driver.FolderQuery{Folders: []string{`C:\Users`}}, windows)
-	worked(w, driver.FolderQuery{Folders: []string{`C:\users`, "/nowhere"}})
-	worked(w, driver.FolderQuery{})
+	wantWorked(w, app)
+	wantWorked(w, driver.FolderQuery{Folders: []string{"/src/app/cmd", "/elsewhere"}}, below, rooted)
+	wantWorked(w, driver.FolderQuery{Folders: []string{"/src/other"}}, brought, agents, deep)
+	wantWorked(w, driver.FolderQuery{Folders: []string{`/src/a"b&c`}}, quoted)
+	wantWorked(w, driver.FolderQuery{Folders: []string{`C:\Users`}}, windows)
+	wantWorked(w, driver.FolderQuery{Folders: []string{`C:\users`, "/nowhere"}})
+	wantWorked(w, driver.FolderQuery{})
 	all, err := w.Index.FindWorkedBranches(w.ctx, driver.FolderQuery{Folders: []string{""}, Projects: []string{"two"}})
-	w.ok(err)
-	w.same("of all of a disk", 1, len(all))
+	w.wantOK(err)
+	w.wantSame("of all of a disk", 1, len(all))
 }
 
-// at is a message of a conversation's first branch.
-func at(w *indexBench, c scrollback.Conversation, seq int64) scrollback.Message {
+// messageAt returns a message of a conversation's first branch.
+func messageAt(w *indexHarness, c scrollback.Conversation, seq int64) scrollback.Message {
 	w.t.Helper()
 	ms, err := w.Log.ReadMessages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: seq, To: seq})
-	w.ok(err)
+	w.wantOK(err)
 	return ms[0]
 }

@@ -19,20 +19,20 @@ import (
 
 // RunLimits runs the suite. Each call of open returns an empty driver.
 func RunLimits(t *testing.T, open func(t *testing.T) *driver.Driver) {
-	for name, test := range map[string]func(*limitsBench){
+	for name, test := range map[string]func(*limitsHarness){
 		"Tallies": testTallies, "TalliesWithin": testWithin, "MadeBy": testMadeBy, "ConcurrentTallies": testConcurrentTallies,
 		"KeyLimits": testKeyLimits, "Spending": testSpending, "DaysOfZones": testDaysOfZones,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(&limitsBench{Driver: d, t: t, ctx: t.Context(), now: 1_700_000_000_000})
+			test(&limitsHarness{Driver: d, t: t, ctx: t.Context(), now: 1_700_000_000_000})
 		})
 	}
 }
 
-// limitsBench is a driver under test, with a clock and a count of ids.
-type limitsBench struct {
+// limitsHarness is a driver under test, with a clock and a count of ids.
+type limitsHarness struct {
 	*driver.Driver
 	t   *testing.T
 	ctx context.Context
@@ -40,25 +40,25 @@ type limitsBench struct {
 	n   int
 }
 
-func (w *limitsBench) tick() int64 {
+func (w *limitsHarness) advanceClock() int64 {
 	w.now++
 	return w.now
 }
 
-func (w *limitsBench) id(kind string) string {
+func (w *limitsHarness) newID(kind string) string {
 	w.n++
 	return fmt.Sprintf("%s-%d", kind, w.n)
 }
 
-func (w *limitsBench) ok(err error) {
+func (w *limitsHarness) wantOK(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-// code wants an error of that code and of the product's own type.
-func (w *limitsBench) code(err error, want scrollback.Code) {
+// wantCode wants an error of that code and of the product's own type.
+func (w *limitsHarness) wantCode(err error, want scrollback.Code) {
 	w.t.Helper()
 	if known := new(scrollback.Error); !errors.As(err, &known) || known.Code != want {
 		w.t.Fatalf("error %v (%q), want %q", err, scrollback.CodeOf(err), want)
@@ -73,43 +73,44 @@ func limitsSame(t *testing.T, what string, want, got any) {
 	}
 }
 
-// conversation creates one in a project.
-func (w *limitsBench) conversation(project string) scrollback.Conversation {
+// addConversation creates one in a project.
+func (w *limitsHarness) addConversation(project string) scrollback.Conversation {
 	w.t.Helper()
-	b := scrollback.Branch{ID: scrollback.BranchID(w.id("branch"))}
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id("conversation")), Project: project, Model: "offline",
+	b := scrollback.Branch{ID: scrollback.BranchID(w.newID("branch"))}
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID("conversation")), Project: project,
+		Model:   "offline",
 		Policy:  "auto",
-		Version: 1, Branch: b.ID, CreatedAt: w.tick(), UpdatedAt: w.now, Meta: json.RawMessage(`{}`)}
+		Version: 1, Branch: b.ID, CreatedAt: w.advanceClock(), UpdatedAt: w.now, Meta: json.RawMessage(`{}`)}
 	b.Conversation = c.ID
 	c, _, err := w.Log.CreateConversation(w.ctx, c, b)
-	w.ok(err)
+	w.wantOK(err)
 	return c
 }
 
 // tryBegin opens a turn without messages after edit had a look at the call.
-func (w *limitsBench) tryBegin(id scrollback.ConversationID,
+func (w *limitsHarness) tryBegin(id scrollback.ConversationID,
 	edit func(*driver.BeginRequest)) (driver.BeginResult, error) {
-	now := w.tick()
-	b := driver.BeginRequest{Now: now, Turn: scrollback.Turn{ID: scrollback.TurnID(w.id("turn")), Conversation: id,
+	now := w.advanceClock()
+	b := driver.BeginRequest{Now: now, Turn: scrollback.Turn{ID: scrollback.TurnID(w.newID("turn")), Conversation: id,
 		State: scrollback.TurnOpen,
-		Owner: w.id("owner"), LeaseUntil: now + 30_000, StartedAt: now}}
+		Owner: w.newID("owner"), LeaseUntil: now + 30_000, StartedAt: now}}
 	if edit != nil {
 		edit(&b)
 	}
 	return w.Turns.Begin(w.ctx, b)
 }
 
-func (w *limitsBench) begin(id scrollback.ConversationID) scrollback.Turn {
+func (w *limitsHarness) beginTurn(id scrollback.ConversationID) scrollback.Turn {
 	w.t.Helper()
 	got, err := w.tryBegin(id, nil)
-	w.ok(err)
+	w.wantOK(err)
 	return got.Turn
 }
 
 // testTallies: what an actor begins is counted in its window up to what it may, by itself
 // and with a turn; what is refused, replayed or fails counts nothing; windows that have
 // ended go.
-func testTallies(w *limitsBench) {
+func testTallies(w *limitsHarness) {
 	hour := driver.Tally{Actor: "a", Start: 3600, Until: 7200, Most: 2}
 	holds := func(t driver.Tally, want int64) {
 		w.t.Helper()
@@ -124,7 +125,7 @@ func testTallies(w *limitsBench) {
 		}
 	}
 	_, err := w.Access.CountTally(w.ctx, hour)
-	w.code(err, scrollback.RateLimited)
+	w.wantCode(err, scrollback.RateLimited)
 	holds(hour, 2)
 	other := hour
 	next := hour
@@ -134,7 +135,7 @@ func testTallies(w *limitsBench) {
 	holds(other, 0)
 	holds(next, 0)
 
-	c := w.conversation("house")
+	c := w.addConversation("house")
 	counted := func(t *driver.Tally, key string) func(*driver.BeginRequest) {
 		return func(b *driver.BeginRequest) {
 			b.Tally = t
@@ -142,7 +143,7 @@ func testTallies(w *limitsBench) {
 		}
 	}
 	_, err = w.tryBegin(c.ID, counted(&hour, ""))
-	w.code(err, scrollback.RateLimited)
+	w.wantCode(err, scrollback.RateLimited)
 	if _, err := w.Turns.GetLast(w.ctx, c.ID); scrollback.CodeOf(err) != scrollback.NotFound {
 		w.t.Errorf("a refused turn left something: %v", err)
 	}
@@ -150,23 +151,23 @@ func testTallies(w *limitsBench) {
 		b.Tally = &other
 		b.Admit = func(*scrollback.Turn) error { return scrollback.Errorf(scrollback.Invalid, "op", "no") }
 	})
-	w.code(err, scrollback.Invalid)
+	w.wantCode(err, scrollback.Invalid)
 	holds(other, 0)
 	begun, err := w.tryBegin(c.ID, counted(&other, "k"))
-	w.ok(err)
+	w.wantOK(err)
 	if begun.Tallied != 1 {
 		w.t.Errorf("a turn is counted as %d", begun.Tallied)
 	}
 	begun, err = w.tryBegin(c.ID, counted(&other, "k"))
-	if w.ok(err); !begun.Replayed || begun.Tallied != 0 {
+	if w.wantOK(err); !begun.Replayed || begun.Tallied != 0 {
 		w.t.Errorf("a replay is counted: %+v", begun)
 	}
 	_, err = w.tryBegin(c.ID, counted(&other, ""))
-	w.code(err, scrollback.Conflict)
+	w.wantCode(err, scrollback.Conflict)
 	holds(other, 1)
 
 	_, err = w.Access.CountTally(w.ctx, next)
-	w.ok(err)
+	w.wantOK(err)
 	holds(next, 1)
 	holds(hour, 0)
 	holds(other, 0) // its window ended when the next began
@@ -174,7 +175,7 @@ func testTallies(w *limitsBench) {
 
 // testWithin: what counts in several tallies is counted in all of them or in none, by itself and with a
 // turn, even if others count at the same time.
-func testWithin(w *limitsBench) {
+func testWithin(w *limitsHarness) {
 	top := driver.Tally{Actor: "top", Until: 5000, Most: 5}
 	of := func(actor string, most int64) driver.Tally {
 		middle := driver.Tally{Actor: "middle", Until: 1000, Most: 9, Within: &top}
@@ -190,16 +191,16 @@ func testWithin(w *limitsBench) {
 		}
 	}
 	got, err := w.Access.CountTally(w.ctx, of("a", 2))
-	if w.ok(err); got != 1 {
+	if w.wantOK(err); got != 1 {
 		w.t.Errorf("it is counted as %d", got)
 	}
-	c := w.conversation("house")
+	c := w.addConversation("house")
 	b := of("b", 9)
 	_, err = w.tryBegin(c.ID, func(n *driver.BeginRequest) { n.Tally = &b })
-	w.ok(err)
+	w.wantOK(err)
 	holds(1, 1, 2, 2)
 	_, err = w.Access.CountTally(w.ctx, of("a", 1))
-	w.code(err, scrollback.RateLimited)
+	w.wantCode(err, scrollback.RateLimited)
 	holds(1, 1, 2, 2)
 	var let atomic.Int64
 	var all sync.WaitGroup
@@ -216,32 +217,32 @@ func testWithin(w *limitsBench) {
 		w.t.Errorf("%d were let in where there was room for 3", let.Load())
 	}
 	a, err := w.Access.ReadTally(w.ctx, driver.Tally{Actor: "a", Until: 1000})
-	w.ok(err)
+	w.wantOK(err)
 	holds(a, 5-a, 5, 5)
-	_, err = w.tryBegin(w.conversation("shed").ID, func(n *driver.BeginRequest) { n.Tally = &b })
-	w.code(err, scrollback.RateLimited)
+	_, err = w.tryBegin(w.addConversation("shed").ID, func(n *driver.BeginRequest) { n.Tally = &b })
+	w.wantCode(err, scrollback.RateLimited)
 	holds(a, 5-a, 5, 5)
 }
 
 // testMadeBy: which keys a key has made is found through all generations, whatever is stored.
-func testMadeBy(w *limitsBench) {
+func testMadeBy(w *limitsHarness) {
 	for id, maker := range map[scrollback.KeyID]scrollback.KeyID{"child": "root", "other": "root", "grandchild": "child",
 		"stranger": "elsewhere",
 		"left":     "right", "right": "left"} {
-		w.ok(w.Access.SetKeyLimits(w.ctx, id, scrollback.KeyLimits{Maker: maker}))
+		w.wantOK(w.Access.SetKeyLimits(w.ctx, id, scrollback.KeyLimits{Maker: maker}))
 	}
-	w.ok(w.Access.SetKeyLimits(w.ctx, "root", scrollback.KeyLimits{SpendLimit: scrollback.SpendLimit{Tokens: 7}}))
+	w.wantOK(w.Access.SetKeyLimits(w.ctx, "root", scrollback.KeyLimits{SpendLimit: scrollback.SpendLimit{Tokens: 7}}))
 	for id, want := range map[scrollback.KeyID][]scrollback.KeyID{"root": {"child", "grandchild", "other"},
 		"child":      {"grandchild"},
 		"grandchild": nil, "left": {"right"}, "nobody": nil} {
 		got, err := w.Access.ListKeysMadeBy(w.ctx, id)
-		w.ok(err)
+		w.wantOK(err)
 		limitsSame(w.t, string(id)+" made", want, got)
 	}
 }
 
-// testConcurrentTallies: whoever counts at the same time, no more than may begin.
-func testConcurrentTallies(w *limitsBench) {
+// testConcurrentTallies: when several count at the same time, no more begin than are allowed.
+func testConcurrentTallies(w *limitsHarness) {
 	const most = 5
 	t := driver.Tally{Actor: "a", Until: 1000, Most: most}
 	var let atomic.Int64
@@ -261,37 +262,38 @@ func testConcurrentTallies(w *limitsBench) {
 }
 
 // testKeyLimits: what was set for a key is kept as it is, until it is nothing.
-func testKeyLimits(w *limitsBench) {
+func testKeyLimits(w *limitsHarness) {
 	holds := func(want scrollback.KeyLimits) {
 		w.t.Helper()
 		got, err := w.Access.ReadKeyLimits(w.ctx, "k")
-		w.ok(err)
+		w.wantOK(err)
 		limitsSame(w.t, "the limits of a key", want, got)
 	}
 	holds(scrollback.KeyLimits{})
 	for _, l := range []scrollback.KeyLimits{{Rate: scrollback.Rate{Chats: 3, PerMS: 1000}},
 		{SpendLimit: scrollback.SpendLimit{Tokens: 7, Money: 0.5, Currency: "EUR"}}, {}} {
-		w.ok(w.Access.SetKeyLimits(w.ctx, "k", l))
+		w.wantOK(w.Access.SetKeyLimits(w.ctx, "k", l))
 		holds(l)
 	}
-	w.ok(w.Access.SetKeyLimits(w.ctx, "other", scrollback.KeyLimits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}))
+	w.wantOK(w.Access.SetKeyLimits(w.ctx, "other",
+		scrollback.KeyLimits{Rate: scrollback.Rate{Chats: scrollback.Unlimited}}))
 	holds(scrollback.KeyLimits{})
 }
 
 // testSpending: usage is added up by key and conversation where that is asked for, and for
 // one day of a key or a project.
-func testSpending(w *limitsBench) {
-	c := w.conversation("house")
-	d := w.conversation("shed")
+func testSpending(w *limitsHarness) {
+	c := w.addConversation("house")
+	d := w.addConversation("shed")
 	day := w.now / scrollback.DayMS
 	spend := func(c scrollback.Conversation, key scrollback.KeyID, at, tokens int64, currency string) {
-		turn := w.begin(c.ID)
-		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+		turn := w.beginTurn(c.ID)
+		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(),
 			State: scrollback.TurnComplete,
 			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Key: key, At: at,
 				Purpose: map[bool]string{true: "turn", false: "summary"}[tokens < 8],
 				Usage:   scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5, Currency: currency}}}})
-		w.ok(err)
+		w.wantOK(err)
 	}
 	spend(c, "", w.now, 1, "USD")
 	spend(c, "k", w.now, 2, "USD")
@@ -303,7 +305,7 @@ func testSpending(w *limitsBench) {
 		w.t.Helper()
 		q.Currency = want.Currency
 		got, err := w.Access.SumSpending(w.ctx, q)
-		w.ok(err)
+		w.wantOK(err)
 		limitsSame(w.t, "what was spent", want, got)
 	}
 	sum := func(tokens int64, cost float64, currency string) scrollback.Usage {
@@ -320,13 +322,13 @@ func testSpending(w *limitsBench) {
 			Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5 * float64(calls), Currency: currency}}
 	}
 	got, err := w.Access.DivideUsage(w.ctx, driver.UsagePartsQuery{First: day, Last: day, ByKey: true})
-	w.ok(err)
+	w.wantOK(err)
 	limitsSame(w.t, "the day by key", []scrollback.UsageDay{part(day, c.Project, "EUR", "k", "", 1, 4),
 		part(day, c.Project, "USD", "", "", 1, 1),
 		part(day, c.Project, "USD", "k", "", 1, 2), part(day, "shed", "USD", "k", "", 1, 8),
 		part(day, "shed", "USD", "l", "", 1, 16)}, got)
 	got, err = w.Access.DivideUsage(w.ctx, driver.UsagePartsQuery{First: day + 1, Last: day + 9, ByConversation: true})
-	w.ok(err)
+	w.wantOK(err)
 	limitsSame(
 		w.t,
 		"the next day by conversation",
@@ -339,7 +341,7 @@ func testSpending(w *limitsBench) {
 	}
 	got, err = w.Access.DivideUsage(w.ctx, driver.UsagePartsQuery{First: day, Last: day + 9, ByPurpose: true,
 		Conversation: c.ID})
-	w.ok(err)
+	w.wantOK(err)
 	limitsSame(
 		w.t,
 		"one conversation by purpose",
@@ -349,21 +351,21 @@ func testSpending(w *limitsBench) {
 	)
 	got, err = w.Access.DivideUsage(w.ctx,
 		driver.UsagePartsQuery{First: day, Last: day, ByPurpose: true, Conversation: d.ID})
-	w.ok(err)
+	w.wantOK(err)
 	limitsSame(w.t, "the other", []scrollback.UsageDay{of(part(day, "shed", "USD", "", "", 2, 24), "summary")}, got)
 }
 
 // testDaysOfZones: days are those of the zone that is asked for, however far from UTC.
-func testDaysOfZones(w *limitsBench) {
-	c := w.conversation("house")
+func testDaysOfZones(w *limitsHarness) {
+	c := w.addConversation("house")
 	day := w.now / scrollback.DayMS
 	spend := func(at, tokens int64) {
-		turn := w.begin(c.ID)
-		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+		turn := w.beginTurn(c.ID)
+		_, err := w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(),
 			State: scrollback.TurnComplete,
 			Usage: []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", At: at, Purpose: "turn",
 				Usage: scrollback.Usage{InputTokens: tokens, TotalTokens: tokens, Cost: 0.5, Currency: "USD"}}}})
-		w.ok(err)
+		w.wantOK(err)
 	}
 	const hour = scrollback.DayMS / 24
 	spend(day*scrollback.DayMS, 1)                    // midnight in UTC
@@ -382,7 +384,7 @@ func testDaysOfZones(w *limitsBench) {
 		{time.FixedZone("west", -11*3600), day - 1, day - 1, map[int64]int64{day - 1: 7}},
 	} {
 		got, err := w.Access.DivideUsage(w.ctx, driver.UsagePartsQuery{First: c.first, Last: c.last, Zone: c.zone})
-		w.ok(err)
+		w.wantOK(err)
 		tokens := map[int64]int64{}
 		for _, d := range got {
 			tokens[d.Day] += d.InputTokens

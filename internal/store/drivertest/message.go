@@ -9,11 +9,11 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// rich is an entry with every field set and every kind of part. Its payloads
+// fullEntry returns an entry with every field set and every kind of part. Its payloads
 // hold what JSON encoders like to rewrite.
-func rich(w *bench) driver.Entry {
+func fullEntry(w *harness) driver.Entry {
 	raw := json.RawMessage(`{"z":"<&> \u00e9 é","a":[1.50,1e3,12345678901234567890]}`)
-	e := w.entry(scrollback.RoleAssistant, "rich")
+	e := w.makeEntry(scrollback.RoleAssistant, "rich")
 	e.TurnID = "turn"
 	e.Name = "name"
 	e.Model = "maker/model"
@@ -35,9 +35,9 @@ func rich(w *bench) driver.Entry {
 }
 
 // testMessageRoundTrip: a message reads as it was written, to the byte.
-func testMessageRoundTrip(w *bench) {
-	c := w.conversation()
-	e := rich(w)
+func testMessageRoundTrip(w *harness) {
+	c := w.addConversation()
+	e := fullEntry(w)
 	want := e.Message
 	want.ConversationID = c.ID
 	want.Branch = c.Branch
@@ -47,21 +47,21 @@ func testMessageRoundTrip(w *bench) {
 	e.Branch = "the caller's"
 	e.Seq = 77
 	e.Sum = scrollback.Weight{Tokens: 5}
-	same(w.t, "answer", []scrollback.Message{want}, w.append(c.ID, e))
-	got := w.messages(c.Branch, 1, 1)
-	same(w.t, "stored", []scrollback.Message{want}, got)
-	same(w.t, "found", []scrollback.Message{want},
-		w.search("r"))
+	wantSame(w.t, "answer", []scrollback.Message{want}, w.appendEntries(c.ID, e))
+	got := w.readMessages(c.Branch, 1, 1)
+	wantSame(w.t, "stored", []scrollback.Message{want}, got)
+	wantSame(w.t, "found", []scrollback.Message{want},
+		w.searchTerms("r"))
 	wantHash, err := scrollback.HashMessages([]scrollback.Message{want})
-	w.ok(err)
+	w.wantOK(err)
 	gotHash, err := scrollback.HashMessages(got)
-	w.ok(err)
-	same(w.t, "hash", wantHash, gotHash)
+	w.wantOK(err)
+	wantSame(w.t, "hash", wantHash, gotHash)
 }
 
 // testSeqs: 1, 2, 3 … whichever way messages come, with sums that add up.
-func testSeqs(w *bench) {
-	c := w.conversation()
+func testSeqs(w *harness) {
+	c := w.addConversation()
 	var all []scrollback.Message
 	var sum scrollback.Weight
 	add := func(head driver.Head, ms []scrollback.Message) {
@@ -80,34 +80,34 @@ func testSeqs(w *bench) {
 			w.t.Fatalf("head %d of %d messages, sum %v; want %d, %v",
 				head.Branch.HeadSeq, head.Messages, head.Branch.Sum, len(all), sum)
 		}
-		same(w.t, "stored head", w.head(c.ID), head)
+		wantSame(w.t, "stored head", w.readHead(c.ID), head)
 	}
 	for range 3 {
-		got, err := w.tryAppend(c.ID, nil, w.entry(scrollback.RoleSystem, ""), w.entry(scrollback.RoleUser, ""))
-		w.ok(err)
+		got, err := w.tryAppend(c.ID, nil, w.makeEntry(scrollback.RoleSystem, ""), w.makeEntry(scrollback.RoleUser, ""))
+		w.wantOK(err)
 		add(got.Head, got.Messages)
-		begun := w.begin(c.ID, w.entry(scrollback.RoleUser, ""), w.entry(scrollback.RoleUser, ""))
+		begun := w.beginTurn(c.ID, w.makeEntry(scrollback.RoleUser, ""), w.makeEntry(scrollback.RoleUser, ""))
 		add(begun.Head, begun.Messages)
-		step := w.finish(begun.Turn, scrollback.TurnOpen, w.entry(scrollback.RoleAssistant, ""),
-			w.entry(scrollback.RoleTool, ""))
+		step := w.finishTurn(begun.Turn, scrollback.TurnOpen, w.makeEntry(scrollback.RoleAssistant, ""),
+			w.makeEntry(scrollback.RoleTool, ""))
 		add(step.Head, step.Messages)
-		end := w.finish(begun.Turn, scrollback.TurnComplete, w.entry(scrollback.RoleAssistant, ""))
+		end := w.finishTurn(begun.Turn, scrollback.TurnComplete, w.makeEntry(scrollback.RoleAssistant, ""))
 		add(end.Head, end.Messages)
 	}
-	same(w.t, "stored", all, w.messages(c.Branch, 1, 1000))
+	wantSame(w.t, "stored", all, w.readMessages(c.Branch, 1, 1000))
 }
 
 // testForkSeqs: a branch goes on from its parent and leaves it alone.
-func testForkSeqs(w *bench) {
-	parent := w.conversation()
-	old := w.say(parent.ID, 5)
-	child := w.fork(parent, 3)
-	new1 := w.say(child.ID, 2)
-	grand := w.fork(child, 4)
-	new2 := w.say(grand.ID, 1)
-	start := w.fork(parent, 0)
-	new3 := w.say(start.ID, 1)
-	more := w.say(parent.ID, 1)
+func testForkSeqs(w *harness) {
+	parent := w.addConversation()
+	old := w.appendMessages(parent.ID, 5)
+	child := w.addFork(parent, 3)
+	new1 := w.appendMessages(child.ID, 2)
+	grand := w.addFork(child, 4)
+	new2 := w.appendMessages(grand.ID, 1)
+	start := w.addFork(parent, 0)
+	new3 := w.appendMessages(start.ID, 1)
+	more := w.appendMessages(parent.ID, 1)
 	for _, rule := range []struct {
 		name string
 		m    scrollback.Message
@@ -124,22 +124,22 @@ func testForkSeqs(w *bench) {
 			w.t.Errorf("%s: seq %d sum %v, want %d on top of %v", rule.name, rule.m.Seq, rule.m.Sum, rule.seq, rule.base)
 		}
 	}
-	same(w.t, "the child's path", append(old[:3:3], new1...), w.messages(child.Branch, 1, 1000))
-	same(w.t, "the grandchild's path", append(old[:3:3], new1[0], new2[0]), w.messages(grand.Branch, 1, 1000))
-	same(w.t, "across the way in", append(old[2:3:3], new1[0]), w.messages(grand.Branch, 3, 4))
-	same(w.t, "before it", old[:2], w.messages(grand.Branch, 1, 2))
-	same(w.t, "the parent's", append(old, more...), w.messages(parent.Branch, 1, 1000))
-	if h := w.head(child.ID); h.Branch.AtSeq != 3 || h.Branch.HeadSeq != 5 || h.Messages != 5 {
+	wantSame(w.t, "the child's path", append(old[:3:3], new1...), w.readMessages(child.Branch, 1, 1000))
+	wantSame(w.t, "the grandchild's path", append(old[:3:3], new1[0], new2[0]), w.readMessages(grand.Branch, 1, 1000))
+	wantSame(w.t, "across the way in", append(old[2:3:3], new1[0]), w.readMessages(grand.Branch, 3, 4))
+	wantSame(w.t, "before it", old[:2], w.readMessages(grand.Branch, 1, 2))
+	wantSame(w.t, "the parent's", append(old, more...), w.readMessages(parent.Branch, 1, 1000))
+	if h := w.readHead(child.ID); h.Branch.AtSeq != 3 || h.Branch.HeadSeq != 5 || h.Messages != 5 {
 		w.t.Errorf("child's head %+v", h)
 	}
-	Check(w.t, w.Driver)
+	CheckInvariants(w.t, w.Driver)
 }
 
 // testMessageRuns: both ends count, and what is beyond the path is not there.
-func testMessageRuns(w *bench) {
-	c := w.conversation()
-	ms := w.say(c.ID, 6)
-	w.say(w.conversation().ID, 3)
+func testMessageRuns(w *harness) {
+	c := w.addConversation()
+	ms := w.appendMessages(c.ID, 6)
+	w.appendMessages(w.addConversation().ID, 3)
 	for _, rule := range []struct {
 		from, to int64
 		want     []int
@@ -158,16 +158,16 @@ func testMessageRuns(w *bench) {
 			want = append(want, ms[seq-1])
 		}
 		got, err := w.Log.ReadMessages(w.ctx, driver.MessageQuery{Branch: c.Branch, From: rule.from, To: rule.to})
-		w.ok(err)
-		same(w.t, fmt.Sprintf("%+v", rule), want, got)
+		w.wantOK(err)
+		wantSame(w.t, fmt.Sprintf("%+v", rule), want, got)
 	}
 	got, err := w.Log.ReadMessages(w.ctx, driver.MessageQuery{Branch: "x", From: 1, To: 9})
-	w.ok(err)
-	same(w.t, "of no branch", []scrollback.Message(nil), got)
+	w.wantOK(err)
+	wantSame(w.t, "of no branch", []scrollback.Message(nil), got)
 }
 
-// twice makes the same thing two times, sharing nothing.
-func twice[T any](w *bench, mk func() T) (want, in T) {
+// makeTwice makes the same thing two times, sharing nothing.
+func makeTwice[T any](w *harness, mk func() T) (want, in T) {
 	now := w.now
 	n := w.n
 	want = mk()
@@ -176,21 +176,21 @@ func twice[T any](w *bench, mk func() T) (want, in T) {
 	return want, mk()
 }
 
-// scribble overwrites all that v points at.
-func scribble(v reflect.Value) {
+// overwrite overwrites all that v points at.
+func overwrite(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			scribble(v.Field(i))
+			overwrite(v.Field(i))
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			scribble(v.Index(i))
+			overwrite(v.Index(i))
 			v.Index(i).SetZero()
 		}
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			scribble(v.Elem())
+			overwrite(v.Elem())
 			if v.Kind() == reflect.Pointer {
 				v.Elem().SetZero()
 			}
@@ -200,117 +200,118 @@ func scribble(v reflect.Value) {
 
 func scribbleAll(vs ...any) {
 	for _, v := range vs {
-		scribble(reflect.ValueOf(v))
+		overwrite(reflect.ValueOf(v))
 	}
 }
 
 // testCopies: neither what was passed in nor what was returned leads back to
 // what is stored.
-func testCopies(w *bench) {
+func testCopies(w *harness) {
 	type created struct {
 		C scrollback.Conversation
 		B scrollback.Branch
 	}
-	elder(w)
-	want, in := twice(w, func() created { c, b := full(w); return created{c, b} })
+	forkPoint(w)
+	want, in := makeTwice(w, func() created { c, b := fullConversation(w); return created{c, b} })
 	got, _, err := w.Log.CreateConversation(w.ctx, in.C, in.B)
-	w.ok(err)
-	head := w.head(in.C.ID)
+	w.wantOK(err)
+	head := w.readHead(in.C.ID)
 	list, err := w.Log.ListConversations(w.ctx, driver.ListQuery{Limit: 9})
-	w.ok(err)
+	w.wantOK(err)
 	known, _, err := w.Log.CreateConversation(w.ctx, in.C, in.B)
-	w.ok(err)
+	w.wantOK(err)
 	id := in.C.ID
 	scribbleAll(in, got, head, list, known)
-	same(w.t, "conversation", driver.Head{Conversation: want.C, Branch: want.B}, w.head(id))
+	wantSame(w.t, "conversation", driver.Head{Conversation: want.C, Branch: want.B}, w.readHead(id))
 	var edited *scrollback.Conversation
-	got, err = w.Log.PatchConversation(w.ctx, id, w.tick(),
+	got, err = w.Log.PatchConversation(w.ctx, id, w.advanceClock(),
 		func(c *scrollback.Conversation) error { edited = c; return nil })
-	w.ok(err)
+	w.wantOK(err)
 	scribbleAll(edited.Settings.Tools, edited.Roots, got)
-	same(w.t, "patched", want.C.Settings, w.head(id).Settings)
-	same(w.t, "patched", want.C.Roots, w.head(id).Roots)
+	wantSame(w.t, "patched", want.C.Settings, w.readHead(id).Settings)
+	wantSame(w.t, "patched", want.C.Roots, w.readHead(id).Roots)
 	copiesOfLog(w)
 }
 
 // copiesOfLog is testCopies for messages, turns and folds.
-func copiesOfLog(w *bench) {
-	c := w.conversation()
-	entry, inEntry := twice(w, func() driver.Entry { return rich(w) })
-	answer := w.append(c.ID, inEntry)
-	found := w.search("r")
-	scribbleAll(inEntry, answer, found, w.messages(c.Branch, 1, 9))
-	same(w.t, "parts", entry.Parts, w.messages(c.Branch, 1, 9)[0].Parts)
-	same(w.t, "usage", entry.Usage, w.messages(c.Branch, 1, 9)[0].Usage)
+func copiesOfLog(w *harness) {
+	c := w.addConversation()
+	entry, inEntry := makeTwice(w, func() driver.Entry { return fullEntry(w) })
+	answer := w.appendEntries(c.ID, inEntry)
+	found := w.searchTerms("r")
+	scribbleAll(inEntry, answer, found, w.readMessages(c.Branch, 1, 9))
+	wantSame(w.t, "parts", entry.Parts, w.readMessages(c.Branch, 1, 9)[0].Parts)
+	wantSame(w.t, "usage", entry.Usage, w.readMessages(c.Branch, 1, 9)[0].Usage)
 
-	turn := w.begin(c.ID).Turn
-	d := draft("text")
-	_, err := w.save(turn, d)
-	w.ok(err)
-	scribbleAll(d, w.turn(turn.ID))
-	same(w.t, "draft", draft("text"), w.turn(turn.ID).Draft)
-	f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(), State: scrollback.TurnWaiting,
-		OpenCalls: draft("").ToolCalls, Failure: &scrollback.Failure{Message: "m"}, Window: mark("w")}
+	turn := w.beginTurn(c.ID).Turn
+	d := textDraft("text")
+	_, err := w.saveDraft(turn, d)
+	w.wantOK(err)
+	scribbleAll(d, w.readTurn(turn.ID))
+	wantSame(w.t, "draft", textDraft("text"), w.readTurn(turn.ID).Draft)
+	f := driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(), State: scrollback.TurnWaiting,
+		OpenCalls: textDraft("").ToolCalls, Failure: &scrollback.Failure{Message: "m"}, Window: newWindowMark("w")}
 	_, err = w.Turns.FinishStep(w.ctx, f)
-	w.ok(err)
+	w.wantOK(err)
 	last, err := w.Turns.GetLast(w.ctx, c.ID)
-	w.ok(err)
+	w.wantOK(err)
 	scribbleAll(f, last)
 	begun, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Admit = func(last *scrollback.Turn) error { scribbleAll(last); return nil }
 	})
-	w.ok(err)
+	w.wantOK(err)
 	scribbleAll(begun)
-	stored := w.turn(turn.ID)
-	same(w.t, "window", mark("w"), stored.Window)
-	same(w.t, "open calls", draft("").ToolCalls, stored.OpenCalls)
-	same(w.t, "failure", &scrollback.Failure{Message: "m"}, stored.Failure)
+	stored := w.readTurn(turn.ID)
+	wantSame(w.t, "window", newWindowMark("w"), stored.Window)
+	wantSame(w.t, "open calls", textDraft("").ToolCalls, stored.OpenCalls)
+	wantSame(w.t, "failure", &scrollback.Failure{Message: "m"}, stored.Failure)
 
-	cm, inCommit := twice(w, func() driver.FoldCommit {
+	cm, inCommit := makeTwice(w, func() driver.FoldCommit {
 		cm := plainCommit(w, c, 1, 1)
 		cm.Segments[0].Children = []scrollback.SegmentID{"child"}
 		return cm
 	})
-	w.ok(w.Views.CommitFold(w.ctx, inCommit))
-	scribbleAll(inCommit, w.head(c.ID))
+	w.wantOK(w.Views.CommitFold(w.ctx, inCommit))
+	scribbleAll(inCommit, w.readHead(c.ID))
 	for range 2 {
 		segments, err := w.Views.ReadSegments(w.ctx, cm.Receipt.Segments)
-		w.ok(err)
-		same(w.t, "segments", cm.Segments, segments)
+		w.wantOK(err)
+		wantSame(w.t, "segments", cm.Segments, segments)
 		scribbleAll(segments)
 	}
-	same(w.t, "view", cm.View, w.head(c.ID).Branch.View)
+	wantSame(w.t, "view", cm.View, w.readHead(c.ID).Branch.View)
 	receipts, err := w.Views.ListReceipts(w.ctx, c.ID, 9)
-	w.ok(err)
+	w.wantOK(err)
 	scribbleAll(receipts)
-	receipt, err := w.unfold(c.Branch)
-	w.ok(err)
-	same(w.t, "receipt", cm.Receipt, receipt)
+	receipt, err := w.undoFold(c.Branch)
+	w.wantOK(err)
+	wantSame(w.t, "receipt", cm.Receipt, receipt)
 }
 
 // testMessageIDs: an id that some message has is refused, wherever it comes from,
 // and nothing of that write is kept.
-func testMessageIDs(w *bench) {
-	c := w.conversation()
-	other := w.conversation()
-	taken := w.entry(scrollback.RoleUser, "first")
-	_, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.tick(), IfHead: -1,
+func testMessageIDs(w *harness) {
+	c := w.addConversation()
+	other := w.addConversation()
+	taken := w.makeEntry(scrollback.RoleUser, "first")
+	_, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.advanceClock(), IfHead: -1,
 		Entries: []driver.Entry{taken}})
-	w.ok(err)
-	twice := []driver.Entry{w.entry(scrollback.RoleUser, "kept away"), taken}
+	w.wantOK(err)
+	twice := []driver.Entry{w.makeEntry(scrollback.RoleUser, "kept away"), taken}
 	for _, id := range []scrollback.ConversationID{c.ID, other.ID} {
-		_, err = w.Log.AppendEntries(w.ctx, driver.Append{Conversation: id, Now: w.tick(), IfHead: -1, Entries: twice})
-		w.code(err, scrollback.Conflict)
+		_, err = w.Log.AppendEntries(w.ctx,
+			driver.Append{Conversation: id, Now: w.advanceClock(), IfHead: -1, Entries: twice})
+		w.wantCode(err, scrollback.Conflict)
 		_, err = w.tryBegin(id, nil, twice...)
-		w.code(err, scrollback.Conflict)
+		w.wantCode(err, scrollback.Conflict)
 	}
-	turn := w.begin(other.ID).Turn
-	_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.tick(),
+	turn := w.beginTurn(other.ID).Turn
+	_, err = w.Turns.FinishStep(w.ctx, driver.FinishedStep{Turn: turn.ID, Owner: turn.Owner, Now: w.advanceClock(),
 		State: scrollback.TurnComplete, Entries: twice})
-	w.code(err, scrollback.Conflict)
+	w.wantCode(err, scrollback.Conflict)
 	for id, want := range map[scrollback.ConversationID]int64{c.ID: 1, other.ID: 0} {
 		h, err := w.Log.ReadHead(w.ctx, id)
-		w.ok(err)
-		same(w.t, fmt.Sprint("messages of ", id), want, h.Messages)
+		w.wantOK(err)
+		wantSame(w.t, fmt.Sprint("messages of ", id), want, h.Messages)
 	}
 }

@@ -18,7 +18,7 @@ import (
 
 // RunOrigins runs the suite. Each call of open returns an empty driver.
 func RunOrigins(t *testing.T, open func(t *testing.T) *driver.Driver) {
-	for name, test := range map[string]func(*originsBench){
+	for name, test := range map[string]func(*originsHarness){
 		"PutOrigin": testOriginsPut, "PutOriginRefused": testPutRefused, "Origins": testOriginsList,
 		"OriginFolders": testFolders,
 		"OriginPages":   testPages, "OriginsOfTheTrash": testTrash, "OriginsPurged": testOriginsPurged,
@@ -27,13 +27,13 @@ func RunOrigins(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(&originsBench{Driver: d, t: t, ctx: t.Context(), now: 1_000_000})
+			test(&originsHarness{Driver: d, t: t, ctx: t.Context(), now: 1_000_000})
 		})
 	}
 }
 
-// originsBench is a driver under test with a clock and a source of ids.
-type originsBench struct {
+// originsHarness is a driver under test with a clock and a source of ids.
+type originsHarness struct {
 	*driver.Driver
 	t   *testing.T
 	ctx context.Context
@@ -41,52 +41,52 @@ type originsBench struct {
 	n   int
 }
 
-func (w *originsBench) tick() int64 {
+func (w *originsHarness) advanceClock() int64 {
 	w.now += 10
 	return w.now
 }
 
-func (w *originsBench) ok(err error) {
+func (w *originsHarness) wantOK(err error) {
 	if err != nil {
 		w.t.Helper()
 		w.t.Fatal(err)
 	}
 }
 
-// same compares what should be equal, nil and empty lists alike.
-func (w *originsBench) same(what string, want, got any) {
+// wantSame compares what should be equal, nil and empty lists alike.
+func (w *originsHarness) wantSame(what string, want, got any) {
 	w.t.Helper()
 	if d := gocmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
 		w.t.Fatalf("%s (-want +got):\n%s", what, d)
 	}
 }
 
-// conversation makes an empty one in a project.
-func (w *originsBench) conversation(project string) scrollback.ConversationID {
+// addConversation makes an empty one in a project.
+func (w *originsHarness) addConversation(project string) scrollback.ConversationID {
 	w.t.Helper()
 	w.n++
 	c := scrollback.Conversation{ID: scrollback.ConversationID(fmt.Sprintf("c%02d", w.n)), Project: project, Version: 1,
 		CreatedAt: w.now, UpdatedAt: w.now}
 	made, _, err := w.Log.CreateConversation(w.ctx, c, scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint("b", w.n)),
 		Conversation: c.ID})
-	w.ok(err)
+	w.wantOK(err)
 	return made.ID
 }
 
-func (w *originsBench) put(o scrollback.Origin) scrollback.Origin {
+func (w *originsHarness) putOrigin(o scrollback.Origin) scrollback.Origin {
 	w.t.Helper()
-	w.ok(w.Log.PutOrigin(w.ctx, o, ""))
+	w.wantOK(w.Log.PutOrigin(w.ctx, o, ""))
 	return o
 }
 
-func (w *originsBench) list(q driver.OriginQuery) []scrollback.Origin {
+func (w *originsHarness) listOrigins(q driver.OriginQuery) []scrollback.Origin {
 	w.t.Helper()
 	out, err := w.Log.ListOrigins(w.ctx, q)
-	w.ok(err)
+	w.wantOK(err)
 	return out
 }
 
-// originsFull is an origin with something in each field.
+// originsFull returns an origin with something in each field.
 func originsFull(of scrollback.ConversationID) scrollback.Origin {
 	return scrollback.Origin{Tool: "a-tool", ID: "its \"id\" 会话", Conversation: of, Root: "first", Folder: "/home/me/work",
 		GitBranch: "feature/x",
@@ -95,50 +95,52 @@ func originsFull(of scrollback.ConversationID) scrollback.Origin {
 
 // testPut: what goes in comes out; the same tool, id and conversation is replaced, and so is
 // what the conversation that is named had of them.
-func testOriginsPut(w *originsBench) {
-	a := w.conversation("p")
-	b := w.conversation("p")
-	c := w.conversation("p")
-	w.same("at first", []scrollback.Origin{}, w.list(driver.OriginQuery{}))
-	o := w.put(originsFull(a))
-	w.same("put", []scrollback.Origin{o}, w.list(driver.OriginQuery{}))
-	o = w.put(scrollback.Origin{Tool: o.Tool, ID: o.ID, Conversation: a, Stamp: "later", ImportedAt: 9})
-	w.same("put again", []scrollback.Origin{o}, w.list(driver.OriginQuery{}))
-	second := w.put(originsFull(b))
-	w.same("of two conversations", []scrollback.Origin{o, second}, w.list(driver.OriginQuery{}))
+func testOriginsPut(w *originsHarness) {
+	a := w.addConversation("p")
+	b := w.addConversation("p")
+	c := w.addConversation("p")
+	w.wantSame("at first", []scrollback.Origin{}, w.listOrigins(driver.OriginQuery{}))
+	o := w.putOrigin(originsFull(a))
+	w.wantSame("put", []scrollback.Origin{o}, w.listOrigins(driver.OriginQuery{}))
+	o = w.putOrigin(scrollback.Origin{Tool: o.Tool, ID: o.ID, Conversation: a, Stamp: "later", ImportedAt: 9})
+	w.wantSame("put again", []scrollback.Origin{o}, w.listOrigins(driver.OriginQuery{}))
+	second := w.putOrigin(originsFull(b))
+	w.wantSame("of two conversations", []scrollback.Origin{o, second}, w.listOrigins(driver.OriginQuery{}))
 	other := originsFull(a)
 	other.ID = "z"
-	w.put(other)
+	w.putOrigin(other)
 
 	moved := originsFull(c)
-	w.ok(w.Log.PutOrigin(w.ctx, moved, a))
-	w.same("moved", []scrollback.Origin{second, moved, other}, w.list(driver.OriginQuery{}))
+	w.wantOK(w.Log.PutOrigin(w.ctx, moved, a))
+	w.wantSame("moved", []scrollback.Origin{second, moved, other}, w.listOrigins(driver.OriginQuery{}))
 	moved.Stamp = "again"
-	w.ok(w.Log.PutOrigin(w.ctx, moved, c))
-	w.same("instead of itself", []scrollback.Origin{second, moved, other}, w.list(driver.OriginQuery{}))
+	w.wantOK(w.Log.PutOrigin(w.ctx, moved, c))
+	w.wantSame("instead of itself", []scrollback.Origin{second, moved, other}, w.listOrigins(driver.OriginQuery{}))
 }
 
 // testPutRefused: an origin is of a conversation.
-func testPutRefused(w *originsBench) {
-	a := w.conversation("p")
-	w.put(originsFull(a))
+func testPutRefused(w *originsHarness) {
+	a := w.addConversation("p")
+	w.putOrigin(originsFull(a))
 	for _, id := range []scrollback.ConversationID{"nobody", ""} {
 		if err := w.Log.PutOrigin(w.ctx, originsFull(id), a); scrollback.CodeOf(err) != scrollback.NotFound {
 			w.t.Errorf("of conversation %q: %v", id, err)
 		}
 	}
-	w.same("after that", []scrollback.Origin{originsFull(a)}, w.list(driver.OriginQuery{}))
+	w.wantSame("after that", []scrollback.Origin{originsFull(a)}, w.listOrigins(driver.OriginQuery{}))
 }
 
 // testList: each field that is set narrows a list, and lists are in order.
-func testOriginsList(w *originsBench) {
-	a := w.conversation("p")
-	b := w.conversation("q")
-	one := w.put(scrollback.Origin{Tool: "x", ID: "2", Conversation: a, Root: "r", Place: "/x", Name: "n", Folder: "/f"})
-	two := w.put(scrollback.Origin{Tool: "x", ID: "2", Conversation: b, Root: "r", Place: "/y", Name: "n", Folder: "/g"})
-	three := w.put(scrollback.Origin{Tool: "x", ID: "10", Conversation: b, Root: "s", Place: "/x", Name: "m",
+func testOriginsList(w *originsHarness) {
+	a := w.addConversation("p")
+	b := w.addConversation("q")
+	one := w.putOrigin(scrollback.Origin{Tool: "x", ID: "2", Conversation: a, Root: "r", Place: "/x", Name: "n",
 		Folder: "/f"})
-	four := w.put(scrollback.Origin{Tool: "w", ID: "2", Conversation: a, Root: "r", Place: "/x", Name: "n"})
+	two := w.putOrigin(scrollback.Origin{Tool: "x", ID: "2", Conversation: b, Root: "r", Place: "/y", Name: "n",
+		Folder: "/g"})
+	three := w.putOrigin(scrollback.Origin{Tool: "x", ID: "10", Conversation: b, Root: "s", Place: "/x", Name: "m",
+		Folder: "/f"})
+	four := w.putOrigin(scrollback.Origin{Tool: "w", ID: "2", Conversation: a, Root: "r", Place: "/x", Name: "n"})
 	for _, c := range []struct {
 		q    driver.OriginQuery
 		want []scrollback.Origin
@@ -158,18 +160,18 @@ func testOriginsList(w *originsBench) {
 		{driver.OriginQuery{Projects: []string{"q", "other"}}, []scrollback.Origin{three, two}},
 		{driver.OriginQuery{Projects: []string{"p"}, Tool: "x", Root: "r"}, []scrollback.Origin{one}},
 	} {
-		w.same(fmt.Sprintf("%+v", c.q), c.want, w.list(c.q))
+		w.wantSame(fmt.Sprintf("%+v", c.q), c.want, w.listOrigins(c.q))
 	}
 }
 
 // testFolders: a folder is itself and what is below it, whatever its name has of what
 // patterns are made of.
-func testFolders(w *originsBench) {
+func testFolders(w *originsHarness) {
 	folders := []string{"/", "/a", "/a/b", "/a/b/c", "/a/bc", "/a/b-c", "/a/b.c", "/a/B", "/a/%", "/a/%/x", "/a/_", "/a/x",
 		"/a/b/", "/ä/b", "",
 		`C:\`, `C:\a`, `C:\a\b`, `C:\ab`}
 	for i, f := range folders {
-		w.put(scrollback.Origin{Tool: "x", ID: fmt.Sprintf("%02d", i), Conversation: w.conversation("p"), Folder: f})
+		w.putOrigin(scrollback.Origin{Tool: "x", ID: fmt.Sprintf("%02d", i), Conversation: w.addConversation("p"), Folder: f})
 	}
 	for folder, want := range map[string]string{
 		"/a/b":  "/a/b /a/b/c /a/b/",
@@ -183,20 +185,20 @@ func testFolders(w *originsBench) {
 		`C:\`:   `C:\ C:\a C:\a\b C:\ab`,
 	} {
 		var got []string
-		for _, o := range w.list(driver.OriginQuery{Folder: folder}) {
+		for _, o := range w.listOrigins(driver.OriginQuery{Folder: folder}) {
 			got = append(got, o.Folder)
 		}
-		w.same("below "+folder, want, strings.Join(got, " "))
+		w.wantSame("below "+folder, want, strings.Join(got, " "))
 	}
 }
 
 // testPages: pages one behind the other are the whole list, whatever is between them that
 // was not asked for.
-func testPages(w *originsBench) {
+func testPages(w *originsHarness) {
 	var all []scrollback.Origin
 	for i := range 60 {
-		of := w.conversation([]string{"mine", "theirs", "theirs"}[i%3])
-		all = append(all, w.put(scrollback.Origin{Tool: []string{"x", "y"}[i%2], ID: fmt.Sprintf("%02d", 59-i/4),
+		of := w.addConversation([]string{"mine", "theirs", "theirs"}[i%3])
+		all = append(all, w.putOrigin(scrollback.Origin{Tool: []string{"x", "y"}[i%2], ID: fmt.Sprintf("%02d", 59-i/4),
 			Conversation: of, Place: "/p", Folder: "/f"}))
 	}
 	slices.SortFunc(all, func(a, b scrollback.Origin) int {
@@ -204,7 +206,7 @@ func testPages(w *originsBench) {
 	})
 	mine := slices.DeleteFunc(slices.Clone(all), func(o scrollback.Origin) bool {
 		h, err := w.Log.ReadHead(w.ctx, o.Conversation)
-		w.ok(err)
+		w.wantOK(err)
 		return h.Project != "mine"
 	})
 	for _, q := range []driver.OriginQuery{{}, {Place: "/p"}, {Folder: "/f"}, {Projects: []string{"mine"}}} {
@@ -216,79 +218,79 @@ func testPages(w *originsBench) {
 			var got []scrollback.Origin
 			q.After = scrollback.Origin{}
 			for {
-				page := w.list(q)
+				page := w.listOrigins(q)
 				if got = append(got, page...); len(page) < q.Limit {
 					break
 				}
 				q.After = page[len(page)-1]
 			}
-			w.same(fmt.Sprintf("pages of %+v", q), want, got)
+			w.wantSame(fmt.Sprintf("pages of %+v", q), want, got)
 		}
 	}
 }
 
 // testTrash: what is in the trash is listed if that is asked for.
-func testTrash(w *originsBench) {
-	a := w.conversation("p")
-	b := w.conversation("p")
-	one := w.put(originsFull(a))
-	two := w.put(originsFull(b))
-	_, err := w.Log.PatchConversation(w.ctx, a, w.tick(),
+func testTrash(w *originsHarness) {
+	a := w.addConversation("p")
+	b := w.addConversation("p")
+	one := w.putOrigin(originsFull(a))
+	two := w.putOrigin(originsFull(b))
+	_, err := w.Log.PatchConversation(w.ctx, a, w.advanceClock(),
 		func(c *scrollback.Conversation) error { c.DeletedAt = w.now; return nil })
-	w.ok(err)
+	w.wantOK(err)
 	for _, q := range []driver.OriginQuery{{}, {Tool: one.Tool, ID: one.ID}, {Folder: "/home/me"},
 		{Conversations: []scrollback.ConversationID{a, b}}} {
-		w.same("without the trash", []scrollback.Origin{two}, w.list(q))
+		w.wantSame("without the trash", []scrollback.Origin{two}, w.listOrigins(q))
 		q.Trash = true
-		w.same("with the trash", []scrollback.Origin{one, two}, w.list(q))
+		w.wantSame("with the trash", []scrollback.Origin{one, two}, w.listOrigins(q))
 	}
 	one.Stamp = "in the trash"
-	w.put(one)
-	w.same("put there", []scrollback.Origin{one, two}, w.list(driver.OriginQuery{Trash: true}))
+	w.putOrigin(one)
+	w.wantSame("put there", []scrollback.Origin{one, two}, w.listOrigins(driver.OriginQuery{Trash: true}))
 }
 
 // testPurged: origins go with their conversation, and leave a mark that one of the same
 // name takes away.
-func testOriginsPurged(w *originsBench) {
-	a := w.conversation("p")
-	b := w.conversation("q")
-	o := w.put(originsFull(a))
-	rest := w.put(originsFull(b))
+func testOriginsPurged(w *originsHarness) {
+	a := w.addConversation("p")
+	b := w.addConversation("q")
+	o := w.putOrigin(originsFull(a))
+	rest := w.putOrigin(originsFull(b))
 	purged := func(what string, want bool, tool, id string, projects []string) {
 		w.t.Helper()
 		got, err := w.Log.WasOriginPurged(w.ctx, tool, id, projects)
-		w.ok(err)
+		w.wantOK(err)
 		if got != want {
 			w.t.Fatalf("%s: purged %v", what, got)
 		}
 	}
 	purged("before", false, o.Tool, o.ID, nil)
-	_, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: a, Now: w.tick(), Limit: 100})
-	w.ok(err)
-	w.same("after", []scrollback.Origin{rest}, w.list(driver.OriginQuery{Trash: true}))
+	_, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: a, Now: w.advanceClock(), Limit: 100})
+	w.wantOK(err)
+	w.wantSame("after", []scrollback.Origin{rest}, w.listOrigins(driver.OriginQuery{Trash: true}))
 	purged("after", true, o.Tool, o.ID, nil)
 	purged("in its project", true, o.Tool, o.ID, []string{"other", "p"})
 	purged("in another project", false, o.Tool, o.ID, []string{"q"})
 	purged("in none", false, o.Tool, o.ID, []string{})
 	purged("of another tool", false, "other", o.ID, nil)
 	purged("of another id", false, o.Tool, "other", nil)
-	w.put(rest)
+	w.putOrigin(rest)
 	purged("come back elsewhere", true, o.Tool, o.ID, nil)
-	c := w.conversation("p")
-	w.put(originsFull(c))
+	c := w.addConversation("p")
+	w.putOrigin(originsFull(c))
 	purged("come back", false, o.Tool, o.ID, nil)
-	w.same("come back", []scrollback.Origin{rest, originsFull(c)}, w.list(driver.OriginQuery{}))
+	w.wantSame("come back", []scrollback.Origin{rest, originsFull(c)}, w.listOrigins(driver.OriginQuery{}))
 }
 
 // testAtRandom: lists say the same as a plain walk over all that was put.
-func testAtRandom(w *originsBench) {
+func testAtRandom(w *originsHarness) {
 	r := rand.New(rand.NewPCG(1, 2))
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	var of []scrollback.ConversationID
 	project := map[scrollback.ConversationID]string{}
 	for range 12 {
 		p := pick("p", "q")
-		id := w.conversation(p)
+		id := w.addConversation(p)
 		of = append(of, id)
 		project[id] = p
 	}
@@ -298,7 +300,7 @@ func testAtRandom(w *originsBench) {
 			Root:   pick("", "r", "s"),
 			Folder: pick("", "/a", "/a/b", "/a/bc"), Place: pick("", "/p", "/q"), Name: pick("n", "m"),
 			Stamp: fmt.Sprint(r.IntN(9)), Shared: r.IntN(2) == 0}
-		w.put(o)
+		w.putOrigin(o)
 		kept[o.Tool+" "+o.ID+" "+string(o.Conversation)] = o
 
 		q := driver.OriginQuery{Tool: pick("", "x"), ID: pick("", "", "2"), Root: pick("", "", "r"),
@@ -323,6 +325,6 @@ func testAtRandom(w *originsBench) {
 		slices.SortFunc(want, func(a, b scrollback.Origin) int {
 			return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Conversation, b.Conversation))
 		})
-		w.same(fmt.Sprintf("%+v", q), want, w.list(q))
+		w.wantSame(fmt.Sprintf("%+v", q), want, w.listOrigins(q))
 	}
 }

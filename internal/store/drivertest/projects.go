@@ -16,7 +16,7 @@ import (
 
 // RunProjects runs the suite. Each call of open returns an empty driver.
 func RunProjects(t *testing.T, open func(t *testing.T) *driver.Driver) {
-	for name, test := range map[string]func(*projectsBench){
+	for name, test := range map[string]func(*projectsHarness){
 		"StoredProject": testStoredProject, "StoredProjectRefused": testStoredProjectRefused,
 		"DeletedProject":    testDeletedProject,
 		"ConcurrentProject": testConcurrentProject, "Entitle": testEntitle, "EntitleTooLate": testEntitleTooLate,
@@ -25,13 +25,13 @@ func RunProjects(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(&projectsBench{Driver: d, t: t, ctx: t.Context(), now: 1_000_000})
+			test(&projectsHarness{Driver: d, t: t, ctx: t.Context(), now: 1_000_000})
 		})
 	}
 }
 
-// projectsBench is a driver under test with a clock and a source of ids.
-type projectsBench struct {
+// projectsHarness is a driver under test with a clock and a source of ids.
+type projectsHarness struct {
 	*driver.Driver
 	t   *testing.T
 	ctx context.Context
@@ -39,19 +39,19 @@ type projectsBench struct {
 	n   int
 }
 
-func (w *projectsBench) tick() int64 {
+func (w *projectsHarness) advanceClock() int64 {
 	w.now += 10
 	return w.now
 }
 
-func (w *projectsBench) ok(err error) {
+func (w *projectsHarness) wantOK(err error) {
 	if err != nil {
 		w.t.Helper()
 		w.t.Fatal(err)
 	}
 }
 
-func (w *projectsBench) code(err error, want scrollback.Code) {
+func (w *projectsHarness) wantCode(err error, want scrollback.Code) {
 	if scrollback.CodeOf(err) != want {
 		w.t.Helper()
 		w.t.Fatalf("error %v, want %s", err, want)
@@ -66,8 +66,8 @@ func projectsSame(t *testing.T, what string, want, got any) {
 	}
 }
 
-// conversation makes an empty one.
-func (w *projectsBench) conversation(set func(c *scrollback.Conversation)) scrollback.Conversation {
+// addConversation makes an empty one.
+func (w *projectsHarness) addConversation(set func(c *scrollback.Conversation)) scrollback.Conversation {
 	w.t.Helper()
 	w.n++
 	c := scrollback.Conversation{ID: scrollback.ConversationID(fmt.Sprint("c", w.n)), Project: "default", Version: 1,
@@ -75,14 +75,14 @@ func (w *projectsBench) conversation(set func(c *scrollback.Conversation)) scrol
 	set(&c)
 	made, _, err := w.Log.CreateConversation(w.ctx, c, scrollback.Branch{ID: scrollback.BranchID(fmt.Sprint("b", w.n)),
 		Conversation: c.ID})
-	w.ok(err)
+	w.wantOK(err)
 	return made
 }
 
-func (w *projectsBench) head(id scrollback.ConversationID) driver.Head {
+func (w *projectsHarness) readHead(id scrollback.ConversationID) driver.Head {
 	w.t.Helper()
 	h, err := w.Log.ReadHead(w.ctx, id)
-	w.ok(err)
+	w.wantOK(err)
 	return h
 }
 
@@ -100,25 +100,25 @@ func storedProject(p *scrollback.Project) error {
 	return nil
 }
 
-// stored is what a driver returns of a project.
-func (w *projectsBench) stored(name string) scrollback.Project {
+// readProject returns what a driver returns of a project.
+func (w *projectsHarness) readProject(name string) scrollback.Project {
 	w.t.Helper()
 	p, err := w.Access.ReadProject(w.ctx, name)
-	w.ok(err)
+	w.wantOK(err)
 	return p
 }
 
 // testStoredProject: what goes in comes out, version by version, beside the conversations.
-func testStoredProject(w *projectsBench) {
-	c := w.conversation(func(c *scrollback.Conversation) { c.Project = "named" })
-	before := w.head(c.ID)
-	projectsSame(w.t, "not stored", scrollback.Project{Name: "named"}, w.stored("named"))
+func testStoredProject(w *projectsHarness) {
+	c := w.addConversation(func(c *scrollback.Conversation) { c.Project = "named" })
+	before := w.readHead(c.ID)
+	projectsSame(w.t, "not stored", scrollback.Project{Name: "named"}, w.readProject("named"))
 
 	var want scrollback.Project
-	w.ok(storedProject(&want))
+	w.wantOK(storedProject(&want))
 	want.Name = "named"
 	want.Version = 1
-	want.CreatedAt = w.tick()
+	want.CreatedAt = w.advanceClock()
 	want.UpdatedAt = want.CreatedAt
 	got, err := w.Access.PutProject(w.ctx, "named", w.now, func(p *scrollback.Project) error {
 		projectsSame(w.t, "edited first", scrollback.Project{Name: "named"}, *p)
@@ -128,43 +128,43 @@ func testStoredProject(w *projectsBench) {
 		p.Conversations = 9
 		return storedProject(p)
 	})
-	w.ok(err)
+	w.wantOK(err)
 	projectsSame(w.t, "put", want, got)
-	projectsSame(w.t, "got", want, w.stored("named"))
+	projectsSame(w.t, "got", want, w.readProject("named"))
 
 	want.Title = ""
 	want.Budget = nil
 	want.Version = 2
-	want.UpdatedAt = w.tick()
+	want.UpdatedAt = w.advanceClock()
 	got, err = w.Access.PutProject(w.ctx, "named", w.now, func(p *scrollback.Project) error {
 		p.Title = ""
 		p.Budget = nil
 		p.Settings.Compaction["keep_share"] = 0.25 // nobody else holds it
 		return nil
 	})
-	w.ok(err)
+	w.wantOK(err)
 	projectsSame(w.t, "put again", want, got)
-	projectsSame(w.t, "got again", want, w.stored("named"))
-	projectsSame(w.t, "the conversation", before, w.head(c.ID))
+	projectsSame(w.t, "got again", want, w.readProject("named"))
+	projectsSame(w.t, "the conversation", before, w.readHead(c.ID))
 
-	_, err = w.Access.PutProject(w.ctx, "empty", w.tick(),
+	_, err = w.Access.PutProject(w.ctx, "empty", w.advanceClock(),
 		func(p *scrollback.Project) error { p.Title = "None yet"; return nil })
-	w.ok(err)
+	w.wantOK(err)
 	list, err := w.Access.ListProjects(w.ctx)
-	w.ok(err)
+	w.wantOK(err)
 	projectsSame(w.t, "the list", []scrollback.Project{{Name: "empty", Title: "None yet", Version: 1, CreatedAt: w.now,
 		UpdatedAt: w.now},
 		{Name: "named", Conversations: 1, Version: 2, CreatedAt: want.CreatedAt, UpdatedAt: want.UpdatedAt}}, list)
 }
 
 // testStoredProjectRefused: an error of edit comes back as it is, and changes nothing.
-func testStoredProjectRefused(w *projectsBench) {
-	_, err := w.Access.PutProject(w.ctx, "p", w.tick(), storedProject)
-	w.ok(err)
+func testStoredProjectRefused(w *projectsHarness) {
+	_, err := w.Access.PutProject(w.ctx, "p", w.advanceClock(), storedProject)
+	w.wantOK(err)
 	no := errors.New("no")
-	before := w.stored("p")
+	before := w.readProject("p")
 	for _, name := range []string{"p", "q"} {
-		_, err := w.Access.PutProject(w.ctx, name, w.tick(), func(p *scrollback.Project) error {
+		_, err := w.Access.PutProject(w.ctx, name, w.advanceClock(), func(p *scrollback.Project) error {
 			if p.Settings.Compaction != nil {
 				p.Settings.Compaction["keep_share"] = 0.9
 				p.Budget.TokensPerDay = 99
@@ -178,108 +178,111 @@ func testStoredProjectRefused(w *projectsBench) {
 	if err := w.Access.DeleteProject(w.ctx, "p", func(scrollback.Project) error { return no }); err != no {
 		w.t.Fatalf("error %v, want the judge's own", err)
 	}
-	projectsSame(w.t, "unchanged", before, w.stored("p"))
-	projectsSame(w.t, "q", scrollback.Project{Name: "q"}, w.stored("q"))
+	projectsSame(w.t, "unchanged", before, w.readProject("p"))
+	projectsSame(w.t, "q", scrollback.Project{Name: "q"}, w.readProject("q"))
 }
 
 // testDeletedProject: what was stored is gone, its conversations are not.
-func testDeletedProject(w *projectsBench) {
-	c := w.conversation(func(c *scrollback.Conversation) { c.Project = "p" })
-	w.code(w.Access.DeleteProject(w.ctx, "p", func(scrollback.Project) error { return nil }), scrollback.NotFound)
-	put, err := w.Access.PutProject(w.ctx, "p", w.tick(), storedProject)
-	w.ok(err)
-	before := w.head(c.ID)
-	w.ok(
+func testDeletedProject(w *projectsHarness) {
+	c := w.addConversation(func(c *scrollback.Conversation) { c.Project = "p" })
+	w.wantCode(w.Access.DeleteProject(w.ctx, "p", func(scrollback.Project) error { return nil }), scrollback.NotFound)
+	put, err := w.Access.PutProject(w.ctx, "p", w.advanceClock(), storedProject)
+	w.wantOK(err)
+	before := w.readHead(c.ID)
+	w.wantOK(
 		w.Access.DeleteProject(w.ctx, "p", func(p scrollback.Project) error {
 			projectsSame(w.t, "judged", put, p)
 			return nil
 		}),
 	)
-	projectsSame(w.t, "deleted", scrollback.Project{Name: "p"}, w.stored("p"))
-	projectsSame(w.t, "the conversation", before, w.head(c.ID))
+	projectsSame(w.t, "deleted", scrollback.Project{Name: "p"}, w.readProject("p"))
+	projectsSame(w.t, "the conversation", before, w.readHead(c.ID))
 	list, err := w.Access.ListProjects(w.ctx)
-	w.ok(err)
+	w.wantOK(err)
 	projectsSame(w.t, "the list", []scrollback.Project{{Name: "p", Conversations: 1}}, list)
 }
 
 // testConcurrentProject: of those who saw the same version, one wins; no change is lost.
-func testConcurrentProject(w *projectsBench) {
+func testConcurrentProject(w *projectsHarness) {
 	const n = 8
 	var all sync.WaitGroup
 	for range n {
 		all.Go(func() {
 			_, err := w.Access.PutProject(w.ctx, "p", 1, func(p *scrollback.Project) error { p.Title += "x"; return nil })
-			w.ok(err)
+			w.wantOK(err)
 		})
 	}
 	all.Wait()
-	if p := w.stored("p"); p.Version != n || len(p.Title) != n {
+	if p := w.readProject("p"); p.Version != n || len(p.Title) != n {
 		w.t.Fatalf("%d changes left %+v", n, p)
 	}
 }
 
-// titled is a call that a title cost.
-func titled(c scrollback.Conversation, at int64) []scrollback.UsageRecord {
+// titleUsage returns a call that a title cost.
+func titleUsage(c scrollback.Conversation, at int64) []scrollback.UsageRecord {
 	return []scrollback.UsageRecord{{Conversation: c.ID, Model: "a/x", Purpose: "title", At: at,
 		Usage: scrollback.Usage{InputTokens: 7, OutputTokens: 2, TotalTokens: 9}}}
 }
 
 // testEntitle: a claim changes nothing that anybody sees, a title does, and is a commit.
-func testEntitle(w *projectsBench) {
-	c := w.conversation(func(c *scrollback.Conversation) {
+func testEntitle(w *projectsHarness) {
+	c := w.addConversation(func(c *scrollback.Conversation) {
 		c.Title = "the prompt"
 		c.TitleBy = scrollback.TitlePrompt
 	})
-	w.conversation(func(*scrollback.Conversation) {})
-	before := w.head(c.ID)
-	ok, err := w.Log.ChangeTitle(w.ctx, driver.TitleChange{Conversation: c.ID, Now: w.tick(), From: scrollback.TitlePrompt,
-		To: scrollback.TitleAsked})
-	w.ok(err)
+	w.addConversation(func(*scrollback.Conversation) {})
+	before := w.readHead(c.ID)
+	ok, err := w.Log.ChangeTitle(w.ctx,
+		driver.TitleChange{Conversation: c.ID, Now: w.advanceClock(), From: scrollback.TitlePrompt,
+			To: scrollback.TitleAsked})
+	w.wantOK(err)
 	before.TitleBy = scrollback.TitleAsked
-	if projectsSame(w.t, "claimed", before, w.head(c.ID)); !ok {
+	if projectsSame(w.t, "claimed", before, w.readHead(c.ID)); !ok {
 		w.t.Fatal("not claimed")
 	}
-	ok, err = w.Log.ChangeTitle(w.ctx, driver.TitleChange{Conversation: c.ID, Now: w.tick(), From: scrollback.TitleAsked,
-		To:    scrollback.TitleModel,
-		Title: "Tides 潮汐", Usage: titled(c, w.now)})
-	w.ok(err)
+	ok, err = w.Log.ChangeTitle(w.ctx,
+		driver.TitleChange{Conversation: c.ID, Now: w.advanceClock(), From: scrollback.TitleAsked,
+			To:    scrollback.TitleModel,
+			Title: "Tides 潮汐", Usage: titleUsage(c, w.now)})
+	w.wantOK(err)
 	before.TitleBy = scrollback.TitleModel
 	before.Title = "Tides 潮汐"
 	before.Version += 1
 	before.UpdatedAt = w.now
-	if projectsSame(w.t, "titled", before, w.head(c.ID)); !ok {
+	if projectsSame(w.t, "titled", before, w.readHead(c.ID)); !ok {
 		w.t.Fatal("not titled")
 	}
 	days, err := w.Access.ListUsageDays(w.ctx, 0, 1<<40)
-	w.ok(err)
+	w.wantOK(err)
 	if len(days) != 1 || days[0].Project != c.Project || days[0].Calls != 1 || days[0].TotalTokens != 9 {
 		w.t.Fatalf("the books hold %+v", days)
 	}
 	_, err = w.Log.ChangeTitle(w.ctx, driver.TitleChange{Conversation: "x", To: scrollback.TitleModel})
-	w.code(err, scrollback.NotFound)
+	w.wantCode(err, scrollback.NotFound)
 }
 
 // testEntitleTooLate: a title that somebody gave meanwhile stays, and so does one in the
 // trash; what the call cost is in the books.
-func testEntitleTooLate(w *projectsBench) {
-	late := driver.TitleChange{Now: w.tick(), From: scrollback.TitleAsked, To: scrollback.TitleModel, Title: "late"}
-	given := w.conversation(func(c *scrollback.Conversation) { c.Title = "given" })
-	gone := w.conversation(func(c *scrollback.Conversation) {
+func testEntitleTooLate(w *projectsHarness) {
+	late := driver.TitleChange{Now: w.advanceClock(), From: scrollback.TitleAsked, To: scrollback.TitleModel,
+		Title: "late"}
+	given := w.addConversation(func(c *scrollback.Conversation) { c.Title = "given" })
+	gone := w.addConversation(func(c *scrollback.Conversation) {
 		c.Title = "gone"
 		c.TitleBy = scrollback.TitleAsked
 		c.DeletedAt = 5
 	})
 	for i, c := range []scrollback.Conversation{given, gone} {
-		before := w.head(c.ID)
+		before := w.readHead(c.ID)
 		late.Conversation = c.ID
-		late.Usage = titled(c, w.now)
+		late.Usage = titleUsage(c, w.now)
 		ok, err := w.Log.ChangeTitle(w.ctx, late)
-		w.ok(err)
-		if projectsSame(w.t, c.Title, before, w.head(c.ID)); ok {
+		w.wantOK(err)
+		if projectsSame(w.t, c.Title, before, w.readHead(c.ID)); ok {
 			w.t.Fatalf("%s: it says that it was titled", c.Title)
 		}
 		days, err := w.Access.ListUsageDays(w.ctx, 0, 1<<40)
-		w.ok(err)
+		w.wantOK(err)
 		if len(days) != 1 || days[0].Calls != int64(i+1) {
 			w.t.Fatalf("the books hold %+v", days)
 		}
@@ -287,15 +290,15 @@ func testEntitleTooLate(w *projectsBench) {
 }
 
 // testConcurrentEntitle: of all who claim the same title, one may ask.
-func testConcurrentEntitle(w *projectsBench) {
-	c := w.conversation(func(c *scrollback.Conversation) { c.TitleBy = scrollback.TitlePrompt })
+func testConcurrentEntitle(w *projectsHarness) {
+	c := w.addConversation(func(c *scrollback.Conversation) { c.TitleBy = scrollback.TitlePrompt })
 	var all sync.WaitGroup
 	won := make(chan bool, 8)
 	for range cap(won) {
 		all.Go(func() {
 			ok, err := w.Log.ChangeTitle(w.ctx, driver.TitleChange{Conversation: c.ID, Now: 1, From: scrollback.TitlePrompt,
 				To: scrollback.TitleAsked})
-			w.ok(err)
+			w.wantOK(err)
 			won <- ok
 		})
 	}

@@ -9,12 +9,12 @@ import (
 
 // testAgents: sub-agents are in the lists of those they work for, in the trash and in no
 // other list; who they work for stays as it is.
-func testAgents(w *projectsBench) {
+func testAgents(w *projectsHarness) {
 	mk := func(of scrollback.ConversationID, project string, deleted int64) scrollback.Conversation {
-		return w.conversation(func(c *scrollback.Conversation) {
+		return w.addConversation(func(c *scrollback.Conversation) {
 			c.Project = project
 			c.DeletedAt = deleted
-			c.UpdatedAt = w.tick()
+			c.UpdatedAt = w.advanceClock()
 			if of != "" {
 				c.AgentOf = &scrollback.AgentRef{ID: of, TurnID: "t", CallID: "c"}
 			}
@@ -57,7 +57,7 @@ func testAgents(w *projectsBench) {
 			var got []scrollback.Conversation
 			for len(got) <= len(rule.want) {
 				page, err := w.Log.ListConversations(w.ctx, rule.q)
-				w.ok(err)
+				w.wantOK(err)
 				if got = append(got, page...); len(page) < limit {
 					break
 				}
@@ -67,18 +67,18 @@ func testAgents(w *projectsBench) {
 		}
 	}
 	projects, err := w.Access.ListProjects(w.ctx)
-	w.ok(err)
+	w.wantOK(err)
 	projectsSame(
 		w.t,
 		"projects",
 		[]scrollback.Project{{Name: "one", Conversations: 1}, {Name: "two", Conversations: 1}},
 		projects,
 	)
-	got, err := w.Log.PatchConversation(w.ctx, a1.ID, w.tick(),
+	got, err := w.Log.PatchConversation(w.ctx, a1.ID, w.advanceClock(),
 		func(c *scrollback.Conversation) error { c.AgentOf.ID = "z"; return nil })
-	w.ok(err)
+	w.wantOK(err)
 	projectsSame(w.t, "patched", a1.AgentOf, got.AgentOf)
-	_, err = w.Log.AppendEntries(w.ctx, driver.Append{Conversation: a1.ID, Now: w.tick(), IfHead: -1})
-	w.ok(err)
-	projectsSame(w.t, "after a write", a1.AgentOf, w.head(a1.ID).AgentOf)
+	_, err = w.Log.AppendEntries(w.ctx, driver.Append{Conversation: a1.ID, Now: w.advanceClock(), IfHead: -1})
+	w.wantOK(err)
+	projectsSame(w.t, "after a write", a1.AgentOf, w.readHead(a1.ID).AgentOf)
 }

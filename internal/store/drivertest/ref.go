@@ -9,19 +9,19 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// artifact is the record of some bytes, named after them.
-func (w *bench) artifact(name string, at int64) scrollback.Artifact {
+// makeArtifact returns the record of some bytes, named after them.
+func (w *harness) makeArtifact(name string, at int64) scrollback.Artifact {
 	return scrollback.Artifact{ID: artifactID(name), MediaType: "text/x-" + name, Name: name,
 		Size: int64(len(name)), CreatedAt: at}
 }
 
 // refsOf reads a whole list of refs, page by page.
-func refsOf(w *bench, q driver.RefQuery) []scrollback.RefEntry {
+func refsOf(w *harness, q driver.RefQuery) []scrollback.RefEntry {
 	w.t.Helper()
 	var out []scrollback.RefEntry
 	for range 1000 {
 		page, err := w.Log.ListRefs(w.ctx, q)
-		w.ok(err)
+		w.wantOK(err)
 		if len(page) > q.Limit {
 			w.t.Fatalf("%d on a page of %d", len(page), q.Limit)
 		}
@@ -36,19 +36,19 @@ func refsOf(w *bench, q driver.RefQuery) []scrollback.RefEntry {
 }
 
 // noRefs wants a conversation that mentions nothing.
-func noRefs(w *bench, id scrollback.ConversationID) {
+func noRefs(w *harness, id scrollback.ConversationID) {
 	w.t.Helper()
-	same(w.t, "refs", []scrollback.RefEntry(nil),
+	wantSame(w.t, "refs", []scrollback.RefEntry(nil),
 		refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{id}, Limit: 9}))
 }
 
 // testRefEntries: what an entry says of a segment and of an artifact.
-func testRefEntries(w *bench) {
-	c := w.conversation()
-	w.say(c.ID, 5)
-	s := w.fold(c, 2, 4).Segments[0]
-	a := w.artifact("log", s.CreatedAt-1)
-	w.ok(w.Log.PutArtifact(w.ctx, a, c.ID))
+func testRefEntries(w *harness) {
+	c := w.addConversation()
+	w.appendMessages(c.ID, 5)
+	s := w.commitFold(c, 2, 4).Segments[0]
+	a := w.makeArtifact("log", s.CreatedAt-1)
+	w.wantOK(w.Log.PutArtifact(w.ctx, a, c.ID))
 	want := []scrollback.RefEntry{{
 		Ref: scrollback.HistoryRef(s.ID), Kind: scrollback.RefHistory, Conversation: c.ID, Branch: c.Branch,
 		FirstSeq: 2, LastSeq: 4, From: s.From, To: s.To, Bytes: s.Bytes, Messages: 3,
@@ -58,40 +58,41 @@ func testRefEntries(w *bench) {
 		MediaType: "text/x-log", Hint: "log", SHA256: string(a.ID), CreatedAt: a.CreatedAt,
 	}}
 	ids := []scrollback.ConversationID{c.ID}
-	same(w.t, "all", want, refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
-	same(w.t, "history", want[:1], refsOf(w, driver.RefQuery{Conversations: ids, Kind: scrollback.RefHistory, Limit: 9}))
-	same(w.t, "artifacts", want[1:], refsOf(w,
+	wantSame(w.t, "all", want, refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
+	wantSame(w.t, "history", want[:1],
+		refsOf(w, driver.RefQuery{Conversations: ids, Kind: scrollback.RefHistory, Limit: 9}))
+	wantSame(w.t, "artifacts", want[1:], refsOf(w,
 		driver.RefQuery{Conversations: ids, Kind: scrollback.RefArtifact, Limit: 9}))
 	for i, e := range want {
-		same(w.t, "one", want[i:i+1], refsOf(w, driver.RefQuery{Conversations: ids, Ref: e.Ref, Limit: 9}))
+		wantSame(w.t, "one", want[i:i+1], refsOf(w, driver.RefQuery{Conversations: ids, Ref: e.Ref, Limit: 9}))
 		for _, among := range [][]string{{c.Project}, {"none", c.Project}} {
-			same(w.t, "one, of its project", want[i:i+1], refsOf(w, driver.RefQuery{Ref: e.Ref, Projects: among, Limit: 9}))
+			wantSame(w.t, "one, of its project", want[i:i+1], refsOf(w, driver.RefQuery{Ref: e.Ref, Projects: among, Limit: 9}))
 		}
 		for _, among := range [][]string{{}, {"none"}} {
-			same(w.t, "one, of others", []scrollback.RefEntry(nil),
+			wantSame(w.t, "one, of others", []scrollback.RefEntry(nil),
 				refsOf(w, driver.RefQuery{Ref: e.Ref, Projects: among, Limit: 9}))
-			same(w.t, "one, of others, named", []scrollback.RefEntry(nil),
+			wantSame(w.t, "one, of others, named", []scrollback.RefEntry(nil),
 				refsOf(w, driver.RefQuery{Conversations: ids, Ref: e.Ref, Projects: among, Limit: 9}))
 		}
 	}
-	same(w.t, "one of another kind", []scrollback.RefEntry(nil),
+	wantSame(w.t, "one of another kind", []scrollback.RefEntry(nil),
 		refsOf(w, driver.RefQuery{Conversations: ids, Ref: want[0].Ref, Kind: scrollback.RefArtifact, Limit: 9}))
 }
 
 // testRefPages: newest first, then the higher ref, on pages of any size, over
 // several conversations.
-func testRefPages(w *bench) {
-	a := w.conversation()
-	b := w.conversation()
-	w.say(a.ID, 4)
+func testRefPages(w *harness) {
+	a := w.addConversation()
+	b := w.addConversation()
+	w.appendMessages(a.ID, 4)
 	for i := range int64(4) {
 		cm := plainCommit(w, a, i+1, i+1)
 		cm.Segments[0].CreatedAt = 1000 + i/2
-		w.ok(w.Views.CommitFold(w.ctx, cm))
+		w.wantOK(w.Views.CommitFold(w.ctx, cm))
 	}
 	for i, name := range []string{"p", "q", "r", "s", "t", "u"} {
 		on := []scrollback.ConversationID{a.ID, b.ID}[i%2]
-		w.ok(w.Log.PutArtifact(w.ctx, w.artifact(name, 1000+int64(i)/3), on))
+		w.wantOK(w.Log.PutArtifact(w.ctx, w.makeArtifact(name, 1000+int64(i)/3), on))
 	}
 	for _, ids := range [][]scrollback.ConversationID{{a.ID, b.ID}, {a.ID}} {
 		all := refsOf(w, driver.RefQuery{Conversations: ids, Limit: 100})
@@ -105,108 +106,110 @@ func testRefPages(w *bench) {
 			w.t.Fatalf("not newest first: %+v", all)
 		}
 		for limit := 1; limit <= 11; limit++ {
-			same(w.t, fmt.Sprint("pages of ", limit), all, refsOf(w, driver.RefQuery{Conversations: ids, Limit: limit}))
+			wantSame(w.t, fmt.Sprint("pages of ", limit), all, refsOf(w, driver.RefQuery{Conversations: ids, Limit: limit}))
 		}
 	}
 }
 
 // testRefScope: a ref is found only through a conversation that mentions it, or
 // through any when none is named.
-func testRefScope(w *bench) {
-	a := w.conversation()
-	b := w.conversation()
-	w.say(a.ID, 1)
-	s := w.fold(a, 1, 1).Segments[0]
-	art := w.artifact("x", w.now)
-	w.ok(w.Log.PutArtifact(w.ctx, art, a.ID))
+func testRefScope(w *harness) {
+	a := w.addConversation()
+	b := w.addConversation()
+	w.appendMessages(a.ID, 1)
+	s := w.commitFold(a, 1, 1).Segments[0]
+	art := w.makeArtifact("x", w.now)
+	w.wantOK(w.Log.PutArtifact(w.ctx, art, a.ID))
 	for _, ref := range []scrollback.Ref{"", scrollback.HistoryRef(s.ID), scrollback.ArtifactRef(art.ID)} {
 		for _, ids := range [][]scrollback.ConversationID{{b.ID}, {"unknown"}} {
 			got := refsOf(w, driver.RefQuery{Conversations: ids, Ref: ref, Limit: 9})
-			same(w.t, fmt.Sprintf("%q through %v", ref, ids), []scrollback.RefEntry(nil), got)
+			wantSame(w.t, fmt.Sprintf("%q through %v", ref, ids), []scrollback.RefEntry(nil), got)
 		}
 		got := refsOf(w, driver.RefQuery{Ref: ref, Limit: 9})
-		same(w.t, fmt.Sprintf("%q through any", ref), ref != "", len(got) == 1 && got[0].Conversation == a.ID)
+		wantSame(w.t, fmt.Sprintf("%q through any", ref), ref != "", len(got) == 1 && got[0].Conversation == a.ID)
 	}
 }
 
-// testArtifacts: one that is known stays as first recorded, whoever mentions it;
+// testArtifacts: one that is known stays as first recorded, no matter who mentions it;
 // without a conversation nothing is mentioned.
-func testArtifacts(w *bench) {
-	a := w.conversation()
-	b := w.conversation()
-	first := w.artifact("x", w.tick())
-	before := w.head(a.ID)
-	w.ok(w.Log.PutArtifact(w.ctx, first, ""))
+func testArtifacts(w *harness) {
+	a := w.addConversation()
+	b := w.addConversation()
+	first := w.makeArtifact("x", w.advanceClock())
+	before := w.readHead(a.ID)
+	w.wantOK(w.Log.PutArtifact(w.ctx, first, ""))
 	noRefs(w, a.ID)
 	later := first
 	later.MediaType = "image/png"
 	later.Name = "other"
 	later.Size = 99
-	later.CreatedAt = w.tick()
-	w.ok(w.Log.PutArtifact(w.ctx, later, a.ID))
-	same(w.t, "head", before, w.head(a.ID))
+	later.CreatedAt = w.advanceClock()
+	w.wantOK(w.Log.PutArtifact(w.ctx, later, a.ID))
+	wantSame(w.t, "head", before, w.readHead(a.ID))
 	entry := func(c scrollback.Conversation, name string, at int64) []scrollback.RefEntry {
 		return []scrollback.RefEntry{{Ref: scrollback.ArtifactRef(first.ID), Kind: scrollback.RefArtifact,
 			Conversation: c.ID, Bytes: first.Size, MediaType: first.MediaType, Hint: name,
 			SHA256: string(first.ID), CreatedAt: at}}
 	}
 	ids := []scrollback.ConversationID{a.ID}
-	same(w.t, "mentioned", entry(a, "other", later.CreatedAt), refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
+	wantSame(w.t, "mentioned", entry(a, "other", later.CreatedAt),
+		refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
 	again := later
 	again.Name = "third"
-	again.CreatedAt = w.tick()
-	w.ok(w.Log.PutArtifact(w.ctx, again, a.ID))
-	same(w.t, "mentioned again", entry(a, "other", later.CreatedAt),
+	again.CreatedAt = w.advanceClock()
+	w.wantOK(w.Log.PutArtifact(w.ctx, again, a.ID))
+	wantSame(w.t, "mentioned again", entry(a, "other", later.CreatedAt),
 		refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
-	w.ok(w.Log.PutArtifact(w.ctx, again, b.ID))
+	w.wantOK(w.Log.PutArtifact(w.ctx, again, b.ID))
 	ids[0] = b.ID
-	same(w.t, "by another", entry(b, "third", again.CreatedAt), refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
+	wantSame(w.t, "by another", entry(b, "third", again.CreatedAt),
+		refsOf(w, driver.RefQuery{Conversations: ids, Limit: 9}))
 }
 
 // testMentions: what an entry mentions is recorded with it, on every way in.
-func testMentions(w *bench) {
-	c := w.conversation()
+func testMentions(w *harness) {
+	c := w.addConversation()
 	var want []string
 	entry := func(names ...string) driver.Entry {
-		e := w.entry(scrollback.RoleTool, "mentioning")
+		e := w.makeEntry(scrollback.RoleTool, "mentioning")
 		for _, name := range names {
-			e.Mentions = append(e.Mentions, w.artifact(name, w.tick()))
+			e.Mentions = append(e.Mentions, w.makeArtifact(name, w.advanceClock()))
 			want = append([]string{name}, want...)
 		}
 		return e
 	}
-	w.append(c.ID, entry("a", "b"), entry())
-	turn := w.begin(c.ID, entry("c")).Turn
-	w.finish(turn, scrollback.TurnOpen, entry("d"), entry("e"))
-	w.now += lease + 1
+	w.appendEntries(c.ID, entry("a", "b"), entry())
+	turn := w.beginTurn(c.ID, entry("c")).Turn
+	w.finishTurn(turn, scrollback.TurnOpen, entry("d"), entry("e"))
+	w.now += leaseTime + 1
 	salvaged := entry("f")
 	mine := entry("g")
 	_, err := w.tryBegin(c.ID, func(b *driver.BeginRequest) {
 		b.Salvage = func(scrollback.Turn) []driver.Entry { return []driver.Entry{salvaged} }
 	}, mine)
-	w.ok(err)
-	lost := w.artifact("lost", w.tick())
-	e := w.entry(scrollback.RoleUser, "")
+	w.wantOK(err)
+	lost := w.makeArtifact("lost", w.advanceClock())
+	e := w.makeEntry(scrollback.RoleUser, "")
 	e.Mentions = []scrollback.Artifact{lost}
 	_, err = w.tryBegin(c.ID, nil, e)
-	w.code(err, scrollback.Conflict)
+	w.wantCode(err, scrollback.Conflict)
 	_, err = w.tryAppend(c.ID, nil, e)
-	w.code(err, scrollback.Conflict)
+	w.wantCode(err, scrollback.Conflict)
 	var got []string
 	for _, e := range refsOf(w, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID}, Limit: 3}) {
 		got = append(got, e.Hint)
 	}
-	same(w.t, "mentioned, newest first", want, got)
+	wantSame(w.t, "mentioned, newest first", want, got)
 }
 
 // sourceNames are those of all sources in tests.
 var sourceNames = []string{"notes/a.md", "计划.md"}
 
-// sources are some that a message of a walk has.
-func (w *walk) sources() (out []driver.SourceVersion) {
+// randomSources returns some sources of a message.
+func (w *randomWalk) randomSources() (out []driver.SourceVersion) {
 	for _, name := range sourceNames {
-		if w.often(8) {
-			out = append(out, driver.SourceVersion{Name: name, Version: 1 + w.rng.IntN(4), SHA256: some(w, "x", "y")})
+		if w.chance(8) {
+			out = append(out, driver.SourceVersion{Name: name, Version: 1 + w.rng.IntN(4), SHA256: pickOne(w, "x", "y")})
 		}
 	}
 	return out

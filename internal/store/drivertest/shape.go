@@ -21,29 +21,29 @@ func RunShape(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	t.Run("Shape", func(t *testing.T) {
 		d := open(t)
 		defer d.Close()
-		testShape(&shapeBench{Driver: d, t: t, now: 1_000_000})
+		testShape(&shapeHarness{Driver: d, t: t, now: 1_000_000})
 	})
 }
 
-type shapeBench struct {
+type shapeHarness struct {
 	*driver.Driver
 	t   *testing.T
 	now int64
 	n   int
 }
 
-func (w *shapeBench) id() string {
+func (w *shapeHarness) newID() string {
 	w.n++
 	return fmt.Sprintf("%08x-0000-7000-8000-000000000000", w.n)
 }
 
-// begin is a conversation with its first branch; behind a message of another, if there is one.
-func (w *shapeBench) begin(of *scrollback.Conversation, seq int64) scrollback.Conversation {
+// addConversation returns a conversation with its first branch; behind a message of another, if there is one.
+func (w *shapeHarness) addConversation(of *scrollback.Conversation, seq int64) scrollback.Conversation {
 	w.t.Helper()
 	w.now += 10
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.id()), Project: "p", Version: 1, CreatedAt: w.now,
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID()), Project: "p", Version: 1, CreatedAt: w.now,
 		UpdatedAt: w.now}
-	b := scrollback.Branch{ID: scrollback.BranchID(w.id()), Conversation: c.ID, UpdatedAt: w.now}
+	b := scrollback.Branch{ID: scrollback.BranchID(w.newID()), Conversation: c.ID, UpdatedAt: w.now}
 	if of != nil {
 		c.Parent = &scrollback.ParentRef{ID: of.ID, Branch: of.Branch, Seq: seq}
 		c.Messages = seq
@@ -60,8 +60,8 @@ func (w *shapeBench) begin(of *scrollback.Conversation, seq int64) scrollback.Co
 	return c
 }
 
-// say appends messages of different roles, sizes and times; the times do not always grow.
-func (w *shapeBench) say(id scrollback.ConversationID, n int) {
+// appendMessages appends messages of different roles, sizes and times; the times do not always grow.
+func (w *shapeHarness) appendMessages(id scrollback.ConversationID, n int) {
 	w.t.Helper()
 	var entries []driver.Entry
 	for i := range n {
@@ -69,7 +69,7 @@ func (w *shapeBench) say(id scrollback.ConversationID, n int) {
 		role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool,
 			scrollback.RoleAssistant}[i%4]
 		text := strings.Repeat("潮 ", i%5+1)
-		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.id()), Role: role,
+		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.newID()), Role: role,
 			Parts: scrollback.Say(text), Status: scrollback.StatusComplete, CreatedAt: w.now,
 			Weight: scrollback.Weight{Tokens: int64(i), Bytes: int64(len(text))}}})
 	}
@@ -81,13 +81,13 @@ func (w *shapeBench) say(id scrollback.ConversationID, n int) {
 
 // testShape: bins are what counting the messages of the path gives, whichever branches they
 // are of, and nothing beyond the head or of another conversation counts.
-func testShape(w *shapeBench) {
-	first := w.begin(nil, 0)
-	w.say(first.ID, 13)
-	fork := w.begin(&first, 9)
-	w.say(fork.ID, 8)
-	again := w.begin(&fork, 12)
-	w.say(again.ID, 5)
+func testShape(w *shapeHarness) {
+	first := w.addConversation(nil, 0)
+	w.appendMessages(first.ID, 13)
+	fork := w.addConversation(&first, 9)
+	w.appendMessages(fork.ID, 8)
+	again := w.addConversation(&fork, 12)
+	w.appendMessages(again.ID, 5)
 	for _, path := range []struct {
 		branch scrollback.BranchID
 		head   int64
@@ -96,13 +96,13 @@ func testShape(w *shapeBench) {
 		if err != nil || int64(len(ms)) != path.head {
 			w.t.Fatalf("%d messages, %v", len(ms), err)
 		}
-		w.sifted(path.branch, ms)
+		w.checkWanted(path.branch, ms)
 		for bins := int64(1); bins <= path.head; bins++ {
 			got, err := w.Log.ReadShape(w.t.Context(), driver.ShapeQuery{Branch: path.branch, Head: path.head, Bins: bins})
 			if err != nil {
 				w.t.Fatal(err)
 			}
-			if d := cmp.Diff(counted(ms, path.head, bins), got); d != "" || int64(len(got)) != bins {
+			if d := cmp.Diff(countShape(ms, path.head, bins), got); d != "" || int64(len(got)) != bins {
 				w.t.Fatalf("%d bins of %d messages (-want +got):\n%s", bins, path.head, d)
 			}
 		}
@@ -113,9 +113,9 @@ func testShape(w *shapeBench) {
 	}
 }
 
-// sifted checks that each message of a path is asked about once, by its parts, and left out
+// checkWanted checks that each message of a path is asked about once, by its parts, and left out
 // unless it is wanted.
-func (w *shapeBench) sifted(branch scrollback.BranchID, path []scrollback.Message) {
+func (w *shapeHarness) checkWanted(branch scrollback.BranchID, path []scrollback.Message) {
 	w.t.Helper()
 	for _, text := range []string{"潮 潮 潮", "潮", "heron"} {
 		var asked, parts []string
@@ -142,7 +142,7 @@ func (w *shapeBench) sifted(branch scrollback.BranchID, path []scrollback.Messag
 	}
 }
 
-func counted(ms []scrollback.Message, head, bins int64) []scrollback.ShapeBin {
+func countShape(ms []scrollback.Message, head, bins int64) []scrollback.ShapeBin {
 	out := make([]scrollback.ShapeBin, bins)
 	for _, m := range ms {
 		b := &out[(m.Seq-1)*bins/head]

@@ -13,23 +13,23 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// bound is how many pages of one list, and rows a page, a reader here goes to.
-const bound = 10000
+// maxPages is how many pages of one list, and rows a page, a reader here goes to.
+const maxPages = 10000
 
-// state is all that can be read of a driver without knowing a turn's id.
-type state struct {
+// storeState is all that can be read of a driver without knowing a turn's id.
+type storeState struct {
 	Projects []scrollback.Project
 	Stored   []scrollback.Project // what is stored of each
 	Prefixed []scrollback.Conversation
-	Threads  []thread
+	Threads  []conversationState
 	Days     []scrollback.UsageDay
 	Learned  map[string]scrollback.Learned // of the models whose usage is known
 	Changes  []driver.Change
 	Origins  []scrollback.Origin
 }
 
-// thread is all that can be read of one conversation.
-type thread struct {
+// conversationState is all that can be read of one conversation.
+type conversationState struct {
 	Listed   scrollback.Conversation
 	Head     driver.Head
 	Branch   scrollback.Branch
@@ -45,7 +45,7 @@ type thread struct {
 }
 
 // readAll reads a driver to the end.
-func readAll(t testing.TB, d *driver.Driver) state {
+func readAll(t testing.TB, d *driver.Driver) storeState {
 	t.Helper()
 	ctx := t.Context()
 	fail := func(err error) {
@@ -54,7 +54,7 @@ func readAll(t testing.TB, d *driver.Driver) state {
 			t.Fatal(err)
 		}
 	}
-	var s state
+	var s storeState
 	var err error
 	s.Projects, err = d.Access.ListProjects(ctx)
 	fail(err)
@@ -63,7 +63,7 @@ func readAll(t testing.TB, d *driver.Driver) state {
 		fail(err)
 		s.Stored = append(s.Stored, p)
 	}
-	s.Prefixed, err = d.Log.ListConversations(ctx, driver.ListQuery{Prefix: "0", Limit: bound})
+	s.Prefixed, err = d.Log.ListConversations(ctx, driver.ListQuery{Prefix: "0", Limit: maxPages})
 	fail(err)
 	s.Days, err = d.Access.ListUsageDays(ctx, math.MinInt32, math.MaxInt32)
 	fail(err)
@@ -72,13 +72,13 @@ func readAll(t testing.TB, d *driver.Driver) state {
 		s.Learned[day.Model], err = d.Turns.ReadLearned(ctx, day.Model)
 		fail(err)
 	}
-	s.Changes, err = d.Log.ListChanges(ctx, 0, bound)
+	s.Changes, err = d.Log.ListChanges(ctx, 0, maxPages)
 	fail(err)
-	s.Origins, err = d.Log.ListOrigins(ctx, driver.OriginQuery{Trash: true, Limit: bound})
+	s.Origins, err = d.Log.ListOrigins(ctx, driver.OriginQuery{Trash: true, Limit: maxPages})
 	fail(err)
 	for _, trash := range []bool{false, true} {
 		q := driver.ListQuery{Trash: trash, Limit: 5}
-		for range bound {
+		for range maxPages {
 			page, err := d.Log.ListConversations(ctx, q)
 			fail(err)
 			for _, c := range page {
@@ -96,18 +96,18 @@ func readAll(t testing.TB, d *driver.Driver) state {
 	return s
 }
 
-// Equal fails t where two drivers differ in what can be read of them. What numbers are given
+// WantEqual fails t where two drivers differ in what can be read of them. What numbers are given
 // and which changes were told is each one's own.
-func Equal(t testing.TB, want, got *driver.Driver) {
+func WantEqual(t testing.TB, want, got *driver.Driver) {
 	t.Helper()
 	a := readAll(t, want)
 	b := readAll(t, got)
 	a.Changes = nil
 	b.Changes = nil
-	same(t, "all that can be read", a, b)
+	wantSame(t, "all that can be read", a, b)
 }
 
-func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th thread, err error) {
+func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th conversationState, err error) {
 	ctx := t.Context()
 	th.Listed = c
 	if th.Head, err = d.Log.ReadHead(ctx, c.ID); err != nil {
@@ -119,7 +119,7 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 	turn, err := d.Turns.GetLast(ctx, c.ID)
 	switch {
 	case err == nil:
-		turn = settled(turn)
+		turn = withoutLease(turn)
 		th.Turn = &turn
 	case scrollback.CodeOf(err) != scrollback.NotFound:
 		return th, err
@@ -128,28 +128,29 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 		return th, err
 	}
 	for _, b := range th.Branches {
-		for _, q := range []driver.TurnQuery{{Branch: b.ID, To: bound, Limit: bound},
+		for _, q := range []driver.TurnQuery{{Branch: b.ID, To: maxPages, Limit: maxPages},
 			{Branch: b.ID, From: 2, To: 5, Limit: 2}} {
 			turns, err := d.Turns.ListUnsuccessful(ctx, q)
 			if err != nil {
 				return th, err
 			}
 			for i := range turns {
-				turns[i] = settled(turns[i])
+				turns[i] = withoutLease(turns[i])
 			}
 			th.Troubled = append(th.Troubled, turns)
 		}
-		v, err := d.Admin.VerifyHashes(ctx, driver.MessageQuery{Branch: b.ID, From: 1, To: bound})
+		v, err := d.Admin.VerifyHashes(ctx, driver.MessageQuery{Branch: b.ID, From: 1, To: maxPages})
 		if err != nil {
 			return th, err
 		}
 		th.Verified = append(th.Verified, v)
 	}
-	if th.Messages, err = d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: c.Branch, From: 1, To: bound}); err != nil {
+	if th.Messages, err = d.Log.ReadMessages(ctx,
+		driver.MessageQuery{Branch: c.Branch, From: 1, To: maxPages}); err != nil {
 		return th, err
 	}
 	if th.Refs, err = d.Log.ListRefs(ctx, driver.RefQuery{Conversations: []scrollback.ConversationID{c.ID},
-		Limit: bound}); err != nil {
+		Limit: maxPages}); err != nil {
 		return th, err
 	}
 	if th.Sources, err = d.Log.FindSources(ctx, append([]scrollback.ConversationID{c.ID}, c.Ancestors...),
@@ -165,14 +166,14 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th t
 	if th.Segments, err = d.Views.ReadSegments(ctx, ids); err != nil {
 		return th, err
 	}
-	th.Receipts, err = d.Views.ListReceipts(ctx, c.ID, bound)
+	th.Receipts, err = d.Views.ListReceipts(ctx, c.ID, maxPages)
 	return th, err
 }
 
-// Check reads everything and fails t where the log's invariants do not hold:
+// CheckInvariants reads everything and fails t where the log's invariants do not hold:
 // heads agree with each other and with the messages, seqs follow one another,
 // sums add up from the parent's on, and what a view shows can be read.
-func Check(t testing.TB, d *driver.Driver) {
+func CheckInvariants(t testing.TB, d *driver.Driver) {
 	t.Helper()
 	for _, th := range readAll(t, d).Threads {
 		if err := checkThread(t, d, th); err != nil {
@@ -181,7 +182,7 @@ func Check(t testing.TB, d *driver.Driver) {
 	}
 }
 
-func checkThread(t testing.TB, d *driver.Driver, th thread) error {
+func checkThread(t testing.TB, d *driver.Driver, th conversationState) error {
 	c := th.Listed
 	b := th.Branch
 	if b.ID != c.Branch || b.Conversation != c.ID || b.HeadSeq != c.Messages {
@@ -212,8 +213,8 @@ func checkThread(t testing.TB, d *driver.Driver, th thread) error {
 	return nil
 }
 
-// audited is what an audit walked.
-type audited struct {
+// auditResult is what an audit walked.
+type auditResult struct {
 	total         int64
 	conversations []scrollback.Conversation
 	branches      []scrollback.Branch
@@ -224,12 +225,12 @@ type audited struct {
 	flaws         []driver.Flaw
 }
 
-// audits walks everything; after each message it asks the driver something, which a
+// auditAll walks everything; after each message it asks the driver something, which a
 // walk may do.
-func audits(w *bench) audited {
+func auditAll(w *harness) auditResult {
 	w.t.Helper()
-	a := audited{artifacts: map[scrollback.ArtifactID]int64{}}
-	w.ok(w.Admin.WalkRows(w.ctx, driver.AuditWalk{
+	a := auditResult{artifacts: map[scrollback.ArtifactID]int64{}}
+	w.wantOK(w.Admin.WalkRows(w.ctx, driver.AuditWalk{
 		Total: func(n int64) error { a.total = n; return nil },
 		Conversation: func(c scrollback.Conversation) error {
 			a.conversations = append(a.conversations, c)
@@ -259,14 +260,14 @@ func audits(w *bench) audited {
 }
 
 // testAudit: everything comes, each thing once and in order, and nothing changes.
-func testAudit(w *bench) {
-	main := populate(w)
-	many := w.conversation()
-	said := w.say(many.ID, 600) // more than a page
-	w.ok(w.Log.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
+func testAudit(w *harness) {
+	main := addOneOfEach(w)
+	many := w.addConversation()
+	said := w.appendMessages(many.ID, 600) // more than a page
+	w.wantOK(w.Log.PutArtifact(w.ctx, w.makeArtifact("nobody's", w.advanceClock()), ""))
 	before := readAll(w.t, w.Driver)
-	a := audits(w)
-	same(w.t, "after the audit", before, readAll(w.t, w.Driver))
+	a := auditAll(w)
+	wantSame(w.t, "after the audit", before, readAll(w.t, w.Driver))
 	if len(a.flaws) > 0 {
 		w.t.Errorf("flaws of a sound database: %v", a.flaws)
 	}
@@ -283,7 +284,7 @@ func testAudit(w *bench) {
 			own = append(own, m)
 		}
 	}
-	same(w.t, "messages of a branch", said, own[:600])
+	wantSame(w.t, "messages of a branch", said, own[:600])
 	if len(a.segments) != 2 || a.segments[0].ID >= a.segments[1].ID {
 		w.t.Errorf("the segments came as %v", a.segments)
 	}
@@ -303,23 +304,23 @@ func testAudit(w *bench) {
 }
 
 // testAuditMeanwhile: what was written since a connection last searched is not a flaw.
-func testAuditMeanwhile(w *bench) {
-	c := w.conversation()
+func testAuditMeanwhile(w *harness) {
+	c := w.addConversation()
 	for range 3 {
-		w.search("words")
+		w.searchTerms("words")
 		for range 50 { // enough for an index to be merged between
-			w.append(c.ID, w.entry(scrollback.RoleUser, "words "+w.id("term")[:8]))
+			w.appendEntries(c.ID, w.makeEntry(scrollback.RoleUser, "words "+w.newID("term")[:8]))
 		}
-		if a := audits(w); len(a.flaws) > 0 {
+		if a := auditAll(w); len(a.flaws) > 0 {
 			w.t.Fatalf("flaws of a sound database: %v", a.flaws)
 		}
 	}
 }
 
 // testAuditStops: an error of the walk ends it, and comes back as it is.
-func testAuditStops(w *bench) {
-	c := w.conversation()
-	w.say(c.ID, 3)
+func testAuditStops(w *harness) {
+	c := w.addConversation()
+	w.appendMessages(c.ID, 3)
 	enough := errors.New("enough")
 	seen := 0
 	keep := func() error { return nil }
@@ -342,102 +343,103 @@ func testAuditStops(w *bench) {
 
 // testMendSound: what is sound stays as it is, whatever is to be mended, and what is
 // not there is said to be so.
-func testMendSound(w *bench) {
-	c := populate(w)
-	h := w.head(c.ID)
+func testMendSound(w *harness) {
+	c := addOneOfEach(w)
+	h := w.readHead(c.ID)
 	turn, err := w.Turns.GetLast(w.ctx, c.ID)
-	w.ok(err)
-	w.ok(w.Log.PutArtifact(w.ctx, w.artifact("nobody's", w.tick()), ""))
-	found := w.append(c.ID, w.entry(scrollback.RoleUser, "findable"))
-	mend := func(m driver.Repair) error { m.Now = w.tick(); return w.Admin.Repair(w.ctx, m) }
-	w.unchanged(func() {
-		w.ok(mend(driver.Repair{Heads: c.ID}))
-		w.ok(mend(driver.Repair{Recover: &driver.LostRow{Branch: c.Branch}}))
-		w.ok(mend(driver.Repair{Recover: &driver.LostRow{Conversation: c.ID,
+	w.wantOK(err)
+	w.wantOK(w.Log.PutArtifact(w.ctx, w.makeArtifact("nobody's", w.advanceClock()), ""))
+	found := w.appendEntries(c.ID, w.makeEntry(scrollback.RoleUser, "findable"))
+	mend := func(m driver.Repair) error { m.Now = w.advanceClock(); return w.Admin.Repair(w.ctx, m) }
+	w.wantUnchanged(func() {
+		w.wantOK(mend(driver.Repair{Heads: c.ID}))
+		w.wantOK(mend(driver.Repair{Recover: &driver.LostRow{Branch: c.Branch}}))
+		w.wantOK(mend(driver.Repair{Recover: &driver.LostRow{Conversation: c.ID,
 			As: scrollback.Conversation{Title: "Recovered"}}}))
-		w.ok(mend(driver.Repair{Lease: turn.ID}))
-		w.ok(mend(driver.Repair{Learned: "a/x"}))
-		w.ok(mend(driver.Repair{Usage: &driver.UsageRepair{Day: scrollback.DayOf(w.now), Model: "a/x"}}))
-		w.ok(mend(driver.Repair{Sweep: []driver.StrayRow{{Turn: turn.ID}, {Receipt: 1},
+		w.wantOK(mend(driver.Repair{Lease: turn.ID}))
+		w.wantOK(mend(driver.Repair{Learned: "a/x"}))
+		w.wantOK(mend(driver.Repair{Usage: &driver.UsageRepair{Day: scrollback.DayOf(w.now), Model: "a/x"}}))
+		w.wantOK(mend(driver.Repair{Sweep: []driver.StrayRow{{Turn: turn.ID}, {Receipt: 1},
 			{Conversation: c.ID, Artifact: artifactID("log")}, {Artifact: artifactID("log")}}}))
-		w.code(mend(driver.Repair{View: &driver.ViewRepair{Branch: c.Branch, IfViewVersion: h.Branch.ViewVersion + 1}}),
+		w.wantCode(mend(driver.Repair{View: &driver.ViewRepair{Branch: c.Branch, IfViewVersion: h.Branch.ViewVersion + 1}}),
 			scrollback.Conflict)
-		w.code(mend(driver.Repair{View: &driver.ViewRepair{Branch: "unknown"}}), scrollback.Conflict)
-		w.code(mend(driver.Repair{Heads: "unknown"}), scrollback.NotFound)
-		w.code(mend(driver.Repair{Recover: &driver.LostRow{Branch: "unknown"}}), scrollback.NotFound)
-		w.code(mend(driver.Repair{Recover: &driver.LostRow{Conversation: "unknown"}}), scrollback.NotFound)
-		w.code(mend(driver.Repair{Lease: "unknown"}), scrollback.NotFound)
-		w.code(mend(driver.Repair{Learned: "unknown"}), scrollback.NotFound)
-		w.code(mend(driver.Repair{Usage: &driver.UsageRepair{Day: scrollback.DayOf(w.now), Model: "unknown"}}),
+		w.wantCode(mend(driver.Repair{View: &driver.ViewRepair{Branch: "unknown"}}), scrollback.Conflict)
+		w.wantCode(mend(driver.Repair{Heads: "unknown"}), scrollback.NotFound)
+		w.wantCode(mend(driver.Repair{Recover: &driver.LostRow{Branch: "unknown"}}), scrollback.NotFound)
+		w.wantCode(mend(driver.Repair{Recover: &driver.LostRow{Conversation: "unknown"}}), scrollback.NotFound)
+		w.wantCode(mend(driver.Repair{Lease: "unknown"}), scrollback.NotFound)
+		w.wantCode(mend(driver.Repair{Learned: "unknown"}), scrollback.NotFound)
+		w.wantCode(mend(driver.Repair{Usage: &driver.UsageRepair{Day: scrollback.DayOf(w.now), Model: "unknown"}}),
 			scrollback.NotFound)
 	})
-	w.finds([]string{"findable"}, found...)
-	w.ok(mend(driver.Repair{Sweep: []driver.StrayRow{{Artifact: artifactID("nobody's")}}}))
-	kept := audits(w).artifacts
+	w.wantFound([]string{"findable"}, found...)
+	w.wantOK(mend(driver.Repair{Sweep: []driver.StrayRow{{Artifact: artifactID("nobody's")}}}))
+	kept := auditAll(w).artifacts
 	if _, known := kept[artifactID("nobody's")]; known || kept[artifactID("log")] != 1 {
 		w.t.Errorf("swept down to %v", kept)
 	}
 }
 
 // testMendView: a view is replaced if it is still the one that was seen.
-func testMendView(w *bench) {
-	c := w.conversation()
-	w.say(c.ID, 4)
-	w.fold(c, 1, 2)
-	before := w.head(c.ID)
+func testMendView(w *harness) {
+	c := w.addConversation()
+	w.appendMessages(c.ID, 4)
+	w.commitFold(c, 1, 2)
+	before := w.readHead(c.ID)
 	if before.Branch.View.Boundary != 2 {
 		w.t.Fatalf("folded to %+v", before.Branch.View)
 	}
 	m := driver.Repair{View: &driver.ViewRepair{Branch: c.Branch, IfViewVersion: before.Branch.ViewVersion,
-		View: scrollback.View{RetryAt: 7}}, Now: w.tick()}
-	w.ok(w.Admin.Repair(w.ctx, m))
-	after := w.wrote(before)
-	same(w.t, "view", m.View.View, after.Branch.View)
+		View: scrollback.View{RetryAt: 7}}, Now: w.advanceClock()}
+	w.wantOK(w.Admin.Repair(w.ctx, m))
+	after := w.wantOneWrite(before)
+	wantSame(w.t, "view", m.View.View, after.Branch.View)
 	if after.Branch.ViewVersion != before.Branch.ViewVersion+1 {
 		w.t.Errorf("version %d of the view after %d", after.Branch.ViewVersion, before.Branch.ViewVersion)
 	}
-	w.unchanged(func() { w.code(w.Admin.Repair(w.ctx, m), scrollback.Conflict) })
-	Check(w.t, w.Driver)
+	w.wantUnchanged(func() { w.wantCode(w.Admin.Repair(w.ctx, m), scrollback.Conflict) })
+	CheckInvariants(w.t, w.Driver)
 }
 
 // testMendLease: a turn whose owner is gone is closed with its draft saved; one that
 // is held is left alone.
-func testMendLease(w *bench) {
-	held := w.begin(w.conversation().ID)
-	w.unchanged(func() {
-		w.code(w.Admin.Repair(w.ctx, driver.Repair{Lease: held.Turn.ID, Now: w.tick()}), scrollback.Conflict)
+func testMendLease(w *harness) {
+	held := w.beginTurn(w.addConversation().ID)
+	w.wantUnchanged(func() {
+		w.wantCode(w.Admin.Repair(w.ctx, driver.Repair{Lease: held.Turn.ID, Now: w.advanceClock()}), scrollback.Conflict)
 	})
-	c, old := expired(w)
-	before := w.head(c.ID)
-	m := driver.Repair{Lease: old.ID, Salvage: salvager(w, old.ID, 1)}
-	m.Now = w.tick()
-	w.ok(w.Admin.Repair(w.ctx, m))
-	w.wrote(before)
-	all := w.messages(c.Branch, 1, 9)
+	c, old := addExpired(w)
+	before := w.readHead(c.ID)
+	m := driver.Repair{Lease: old.ID, Salvage: newSalvager(w, old.ID, 1)}
+	m.Now = w.advanceClock()
+	w.wantOK(w.Admin.Repair(w.ctx, m))
+	w.wantOneWrite(before)
+	all := w.readMessages(c.Branch, 1, 9)
 	if len(all) != 2 || all[1].Role != scrollback.RoleAssistant {
 		w.t.Fatalf("the log afterwards: %+v", all)
 	}
-	if got := w.turn(old.ID); got.State != scrollback.TurnInterrupted || got.Reply != all[1].ID || got.EndedAt != m.Now {
+	if got := w.readTurn(old.ID); got.State != scrollback.TurnInterrupted || got.Reply != all[1].ID ||
+		got.EndedAt != m.Now {
 		w.t.Errorf("the turn afterwards: %+v", got)
 	}
-	w.unchanged(func() { w.ok(w.Admin.Repair(w.ctx, m)) })
-	Check(w.t, w.Driver)
+	w.wantUnchanged(func() { w.wantOK(w.Admin.Repair(w.ctx, m)) })
+	CheckInvariants(w.t, w.Driver)
 }
 
 // testCopy: a whole file, or none at all; what is kept stays as it is.
-func testCopy(w *bench) {
-	populate(w)
+func testCopy(w *harness) {
+	addOneOfEach(w)
 	path := filepath.Join(w.t.TempDir(), "copy")
 	want := []string{path}
-	w.unchanged(func() {
+	w.wantUnchanged(func() {
 		if err := w.Admin.CopyDatabase(w.ctx, path); err != nil {
-			w.code(err, scrollback.Refused)
+			w.wantCode(err, scrollback.Refused)
 			want = nil
 			return
 		}
-		w.code(w.Admin.CopyDatabase(w.ctx, path), scrollback.Conflict)
+		w.wantCode(w.Admin.CopyDatabase(w.ctx, path), scrollback.Conflict)
 	})
 	got, err := filepath.Glob(path + "*")
-	w.ok(err)
-	same(w.t, "files", want, got)
+	w.wantOK(err)
+	wantSame(w.t, "files", want, got)
 }

@@ -4,7 +4,7 @@
 // Words it adds: follower (one who listens, and where it stands), ring (the newest changes
 // in memory).
 //
-// Invariants: whoever follows gets each change of theirs once and in order, or is told that
+// Invariants: a follower gets each change that it may see once and in order, or is told that
 // some are gone (reset); of a conversation that a caller may not see it is told nothing,
 // but that it is gone when it leaves what they see; one goroutine reads the database for
 // all followers, and none while there are none; a slow follower costs no memory, because it
@@ -210,7 +210,7 @@ func (f *Feed) loadChanges(ctx context.Context) bool {
 		if f.err = err; err == nil {
 			f.appendChanges(page)
 		} else {
-			f.stop() // whoever comes next tries again
+			f.stop() // the next caller tries again
 			f.stop = nil
 		}
 		close(f.more)

@@ -173,7 +173,7 @@ func TestOthersProjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	mine.want("5")
-	// Whoever comes back learns nothing of what has gone where they see nothing.
+	// A client that comes back learns nothing of what has gone where they see nothing.
 	follow(t, feed.New(d), 0, only("mine")).want("0", "2 conversation 1 mine gone", "5")
 	follow(t, feed.New(d), 0, only("theirs")).want("0", "5 trash 1 theirs gone")
 }
@@ -245,7 +245,7 @@ func (c *counting) ListChanges(ctx context.Context, after int64, limit int) ([]d
 	return c.Log.ListChanges(ctx, after, limit)
 }
 
-// Whoever follows is told when changes cannot be read, whichever read it is, and follows
+// A follower is told when changes cannot be read, whichever read it is, and follows
 // again from where it was.
 func TestUnreadable(t *testing.T) {
 	for at := range int64(4) {

@@ -164,7 +164,7 @@ func runParallel(n, workers int, do func(i int)) {
 }
 
 // batchOptions says how a batch is made: all of it, however small; lenient with texts of artifacts
-// that cannot be read; by so many goroutines.
+// that cannot be read; by the given number of goroutines.
 type batchOptions struct {
 	all, lenient bool
 	workers      int

@@ -87,7 +87,7 @@ func (b *bench) fill(n int) {
 	}
 }
 
-// catchUp indexes so many batches.
+// catchUp indexes that number of batches.
 func (b *bench) catchUp(batches int) {
 	b.t.Helper()
 	for range batches {

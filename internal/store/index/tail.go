@@ -21,7 +21,7 @@ const (
 type tail struct {
 	lock     chan struct{} // held by who reads or changes what follows
 	from, to int64         // docs are those with numbers after from, up to to
-	docs     []*document   // by number; whoever has a slice of them may keep it
+	docs     []*document   // by number; a slice of them that was handed out stays valid
 	byPlace  []*document   // the same
 	weight   int
 }

@@ -149,7 +149,7 @@ func (r *Ring) FindNamed(ctx context.Context, name string) (scrollback.Key, erro
 			return all[at], nil
 		}
 	}
-	return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Named",
+	return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.FindNamed",
 		i18n.NoUsableKeyNamed, name)
 }
 
@@ -197,7 +197,7 @@ func (r *Ring) SignIn(ctx context.Context, k scrollback.Key) (cookie string, end
 // expires; not_found if it has expired or there is none.
 func (r *Ring) FindSignIn(ctx context.Context, cookie string) (scrollback.Key, int64, error) {
 	if len(cookie) != base64.RawURLEncoding.EncodedLen(secretBytes) {
-		return scrollback.Key{}, 0, scrollback.Errorf(scrollback.NotFound, "keyring.SignedIn", i18n.NotSignedIn)
+		return scrollback.Key{}, 0, scrollback.Errorf(scrollback.NotFound, "keyring.FindSignIn", i18n.NotSignedIn)
 	}
 	return r.d.FindSignIn(ctx, hashSecret(cookie), r.Now())
 }

@@ -65,7 +65,7 @@ func (h *memorySignIns) FindSignIn(ctx context.Context, hash driver.SecretHash, 
 			return keys[i], s.Ends, nil
 		}
 	}
-	return scrollback.Key{}, 0, scrollback.Errorf(scrollback.NotFound, "keyring.SignedIn", i18n.NotSignedIn)
+	return scrollback.Key{}, 0, scrollback.Errorf(scrollback.NotFound, "keyring.FindSignIn", i18n.NotSignedIn)
 }
 
 func (h *memorySignIns) SignOut(_ context.Context, hash driver.SecretHash) error {

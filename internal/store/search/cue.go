@@ -10,34 +10,34 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
-// ask is a query as it is understood. Role, from and to narrow what is found; the rest
+// parsedQuery is a query as it is understood. Role, from and to narrow what is found; the rest
 // are cues, which only say what is more likely.
-type ask struct {
+type parsedQuery struct {
 	terms.Query
 	role     scrollback.Role
 	from, to int64 // Unix ms, [from, to); 0 is open
 
-	kind
-	dates   []days
-	zone    *time.Location // whose days the dates are
-	speaker scrollback.Role
-	loose   string // what is not quoted, in lower case
-	newest  bool   // asks for what holds now
+	questionKind
+	dates     []daySpan
+	zone      *time.Location // whose days the dates are
+	speaker   scrollback.Role
+	looseText string // what is not quoted, in lower case
+	newest    bool   // asks for what holds now
 }
 
 // operator is a word of a query that narrows instead of being looked for.
 var operator = lazyregexp.New(`(^|\s)(role|after|before|on):(\S+)`)
 
-// readAsk parses a query as it is seen from now, whose zone is that of all days. Operators
+// parseQuery parses a query as it is seen from now, whose zone is that of all days. Operators
 // inside quotes are words.
-func readAsk(query string, now time.Time) (ask, error) {
-	a := ask{zone: now.Location()}
+func parseQuery(query string, now time.Time) (parsedQuery, error) {
+	a := parsedQuery{zone: now.Location()}
 	pieces := strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(query), `"`)
 	var wrong error
 	for i := 0; i < len(pieces); i += 2 {
 		pieces[i] = operator().ReplaceAllStringFunc(pieces[i], func(word string) string {
 			name, value, _ := strings.Cut(strings.TrimSpace(word), ":")
-			taken, err := a.narrow(name, value, now)
+			taken, err := a.applyOperator(name, value, now)
 			if err != nil && wrong == nil {
 				wrong = err
 			}
@@ -52,17 +52,17 @@ func readAsk(query string, now time.Time) (ask, error) {
 	for i := 0; i < len(pieces); i += 2 {
 		loose += pieces[i] + "\n"
 	}
-	a.kind = kindOf(terms.FoldText(loose))
-	a.loose = strings.ToLower(loose)
+	a.questionKind = kindOf(terms.FoldText(loose))
+	a.looseText = strings.ToLower(loose)
 	a.dates = append(datesIn(loose, now), relativeIn(loose, now)...)
 	a.speaker = speakerIn(loose)
-	a.newest = askedNow().MatchString(loose)
+	a.newest = asksLatest().MatchString(loose)
 	return a, wrong
 }
 
-// narrow applies an operator. A word that only looks like one is left alone: a role that
+// applyOperator applies an operator. A word that only looks like one is left alone: a role that
 // does not exist, or a time that does not begin with a digit.
-func (a *ask) narrow(name, value string, now time.Time) (bool, error) {
+func (a *parsedQuery) applyOperator(name, value string, now time.Time) (bool, error) {
 	if name == "role" {
 		role, err := scrollback.ParseRole(strings.ToLower(value))
 		if err == nil {
@@ -83,16 +83,16 @@ func (a *ask) narrow(name, value string, now time.Time) (bool, error) {
 	case "after":
 		a.from = max(a.from, d.from)
 	case "before":
-		a.to = earlier(a.to, d.from)
+		a.to = earlierEnd(a.to, d.from)
 	case "on":
 		a.from = max(a.from, d.from)
-		a.to = earlier(a.to, d.to)
+		a.to = earlierEnd(a.to, d.to)
 	}
 	return true, nil
 }
 
-// earlier is the smaller of two ends, of which the first may be open.
-func earlier(end, other int64) int64 {
+// earlierEnd returns the smaller of two ends, of which the first may be open.
+func earlierEnd(end, other int64) int64 {
 	if end == 0 {
 		return other
 	}
@@ -114,10 +114,10 @@ var (
 		`|你(?:曾|当时|之前|上次)?(?:说|提|答|回答|觉得|认为|猜|给|推荐|建议|讲|解释)|你的(?:意见|看法|猜测|想法|回答|推荐|建议|解释)|助手|助理`)
 )
 
-// askedNow are words that ask for the latest state of things.
-var askedNow = lazyregexp.New(`(?i)\b(?:now|current|currently|latest|newest|these days|at the moment|at present|today|nowadays|so far)\b|现在|目前|最新|如今|当前|眼下|最近|迄今`)
+// asksLatest are words that ask for the latest state of things.
+var asksLatest = lazyregexp.New(`(?i)\b(?:now|current|currently|latest|newest|these days|at the moment|at present|today|nowadays|so far)\b|现在|目前|最新|如今|当前|眼下|最近|迄今`)
 
-// speakerIn is the role whose words a query asks for, if it names only one.
+// speakerIn returns the role whose words a query asks for, if it names only one.
 func speakerIn(q string) scrollback.Role {
 	switch user, assistant := userSaid().MatchString(q), assistantSaid().MatchString(q); {
 	case user && !assistant:

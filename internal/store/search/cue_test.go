@@ -57,27 +57,27 @@ func TestReadAsk(t *testing.T) {
 	for _, c := range []struct {
 		query string
 		any   string
-		want  ask
+		want  parsedQuery
 	}{
-		{"role:user blue", "blue", ask{role: "user"}},
-		{"blue ROLE:user", "blue role user", ask{}},
-		{"role:Assistant blue", "blue", ask{role: "assistant"}},
-		{"role:boss blue", "role boss blue", ask{}},
-		{"after:2026-03-01 blue before:2026-04", "blue", ask{from: day("2026-03-01"), to: day("2026-04-01")}},
-		{"on:2026-03-05 blue", "blue", ask{from: day("2026-03-05"), to: day("2026-03-06")}},
-		{"on:2026-03 after:2026-03-10 blue", "blue", ask{from: day("2026-03-10"), to: day("2026-04-01")}},
-		{"before:each blue", "befor each blue", ask{}},
-		{`blue "role:user"`, "blue", ask{}},
-		{"xrole:user", "xrole user", ask{}},
-		{"what did you advise", "advis", ask{speaker: "assistant"}},
-		{"what did I say about blue", "blue", ask{speaker: "user"}},
-		{"did you say that I said so", "did you say that i said so", ask{}},
-		{"我说过蓝色吗", "说过 过蓝 蓝色", ask{speaker: "user"}},
-		{"你推荐的蓝色", "推荐 蓝色", ask{speaker: "assistant"}},
-		{"blue now", "blue now", ask{newest: true}},
-		{"现在蓝色", "现在 在蓝 蓝色", ask{newest: true}},
+		{"role:user blue", "blue", parsedQuery{role: "user"}},
+		{"blue ROLE:user", "blue role user", parsedQuery{}},
+		{"role:Assistant blue", "blue", parsedQuery{role: "assistant"}},
+		{"role:boss blue", "role boss blue", parsedQuery{}},
+		{"after:2026-03-01 blue before:2026-04", "blue", parsedQuery{from: day("2026-03-01"), to: day("2026-04-01")}},
+		{"on:2026-03-05 blue", "blue", parsedQuery{from: day("2026-03-05"), to: day("2026-03-06")}},
+		{"on:2026-03 after:2026-03-10 blue", "blue", parsedQuery{from: day("2026-03-10"), to: day("2026-04-01")}},
+		{"before:each blue", "befor each blue", parsedQuery{}},
+		{`blue "role:user"`, "blue", parsedQuery{}},
+		{"xrole:user", "xrole user", parsedQuery{}},
+		{"what did you advise", "advis", parsedQuery{speaker: "assistant"}},
+		{"what did I say about blue", "blue", parsedQuery{speaker: "user"}},
+		{"did you say that I said so", "did you say that i said so", parsedQuery{}},
+		{"我说过蓝色吗", "说过 过蓝 蓝色", parsedQuery{speaker: "user"}},
+		{"你推荐的蓝色", "推荐 蓝色", parsedQuery{speaker: "assistant"}},
+		{"blue now", "blue now", parsedQuery{newest: true}},
+		{"现在蓝色", "现在 在蓝 蓝色", parsedQuery{newest: true}},
 	} {
-		got, err := readAsk(c.query, lateMay)
+		got, err := parseQuery(c.query, lateMay)
 		if err != nil || got.role != c.want.role || got.from != c.want.from || got.to != c.want.to ||
 			got.speaker != c.want.speaker ||
 			got.newest != c.want.newest {
@@ -88,7 +88,7 @@ func TestReadAsk(t *testing.T) {
 		}
 	}
 	for _, q := range []string{"after:2026-02-30 blue", "blue on:12", "before:3pm blue"} {
-		if _, err := readAsk(q, lateMay); scrollback.CodeOf(err) != scrollback.Invalid ||
+		if _, err := parseQuery(q, lateMay); scrollback.CodeOf(err) != scrollback.Invalid ||
 			!strings.Contains(err.Error(), "names no day") {
 			t.Errorf("%s: %v", q, err)
 		}
@@ -104,7 +104,7 @@ func TestTogether(t *testing.T) {
 		{[]int{5}, []int{2}, false}, {[]int{1, 20}, []int{10, 21}, true}, {[]int{1, 30}, []int{10, 20}, false},
 		{nil, []int{1}, false},
 	} {
-		if got := adjacent(c.a, c.b); got != c.want {
+		if got := areAdjacent(c.a, c.b); got != c.want {
 			t.Errorf("%v and %v together: %v", c.a, c.b, got)
 		}
 	}
@@ -112,15 +112,15 @@ func TestTogether(t *testing.T) {
 
 // A passage of a long text is where the words are, however far behind.
 func TestPassage(t *testing.T) {
-	a, err := readAsk("needle point", lateMay)
+	a, err := parseQuery("needle point", lateMay)
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Repeat("hay needle hay ", 200) + "the point of the needle" + strings.Repeat(" hay", 500)
-	if got := passage(text, a.Query, 100); !strings.Contains(got, "point of the needle") || len([]rune(got)) > 101 {
+	if got := cutPassage(text, a.Query, 100); !strings.Contains(got, "point of the needle") || len([]rune(got)) > 101 {
 		t.Errorf("the passage is %q", got)
 	}
-	if got := passage("short", a.Query, 5); got != "short" {
+	if got := cutPassage("short", a.Query, 5); got != "short" {
 		t.Errorf("a short text becomes %q", got)
 	}
 	if !slices.Equal(a.Any, []string{"needl", "point", "needlepoint"}) {

@@ -25,30 +25,30 @@ var (
 
 const monthNames = `(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec|January|February|March|April|May|June|July|August|September|October|November|December)`
 
-// days is a span of time, [from, to) in Unix ms. anyYear says that its year was guessed.
-type days struct {
+// daySpan is a span of time, [from, to) in Unix ms. anyYear says that its year was guessed.
+type daySpan struct {
 	from, to int64
 	anyYear  bool
 }
 
-// inYears is the span some years later, on the same days of the calendar of a zone.
-func (d days) inYears(years int, zone *time.Location) days {
-	return days{from: time.UnixMilli(d.from).In(zone).AddDate(years, 0, 0).UnixMilli(),
+// shiftYears returns the span some years later, on the same days of the calendar of a zone.
+func (d daySpan) shiftYears(years int, zone *time.Location) daySpan {
+	return daySpan{from: time.UnixMilli(d.from).In(zone).AddDate(years, 0, 0).UnixMilli(),
 		to: time.UnixMilli(d.to).In(zone).AddDate(years, 0, 0).UnixMilli()}
 }
 
 // otherYear is what a span counts in another year than the one that was guessed.
 const otherYear = 0.6
 
-// meets says how well a time that a message is of, or names, is the one that is asked for:
+// matchScore says how well a time that a message is of, or names, is the one that is asked for:
 // less if it is much longer.
-func (d days) meets(told days, zone *time.Location) float64 {
+func (d daySpan) matchScore(told daySpan, zone *time.Location) float64 {
 	worth := 1.0
 	if d.from >= told.to || told.from >= d.to {
 		if !d.anyYear {
 			return 0
 		}
-		d = d.inYears(time.UnixMilli(told.from).In(zone).Year()-time.UnixMilli(d.from).In(zone).Year(), zone)
+		d = d.shiftYears(time.UnixMilli(told.from).In(zone).Year()-time.UnixMilli(d.from).In(zone).Year(), zone)
 		if worth = otherYear; d.from >= told.to || told.from >= d.to {
 			return 0
 		}
@@ -65,14 +65,14 @@ func (d days) meets(told days, zone *time.Location) float64 {
 	return 0.2 * worth
 }
 
-// nearest moves a time whose year was guessed to the year in which it is nearest to another.
-func (d days) nearest(to time.Time) days {
+// nearestYear moves a time whose year was guessed to the year in which it is nearest to another.
+func (d daySpan) nearestYear(to time.Time) daySpan {
 	if !d.anyYear {
 		return d
 	}
 	best := d
 	for _, by := range []int{-1, 1, 2} {
-		if other := d.inYears(by, to.Location()); abs(other.from-to.UnixMilli()) < abs(best.from-to.UnixMilli()) {
+		if other := d.shiftYears(by, to.Location()); abs(other.from-to.UnixMilli()) < abs(best.from-to.UnixMilli()) {
 			best = other
 		}
 	}
@@ -83,10 +83,10 @@ func abs(n int64) int64 { return max(n, -n) }
 
 // datesIn lists the dates that a text names, at most 8. A month of English counts
 // only where it is written as a name; "May" also needs a number or a preposition.
-func datesIn(text string, now time.Time) []days {
-	var out []days
+func datesIn(text string, now time.Time) []daySpan {
+	var out []daySpan
 	add := func(year, month, day string) {
-		if d, ok := daysOf(number(year), number(month), number(day), now); ok && len(out) < 8 {
+		if d, ok := daysOf(parseNumber(year), parseNumber(month), parseNumber(day), now); ok && len(out) < 8 {
 			out = append(out, d)
 		}
 	}
@@ -123,9 +123,9 @@ func afterPreposition(before string) bool {
 	return false
 }
 
-// number reads digits, Chinese numerals up to 99 and the name of a month; 0 for nothing,
+// parseNumber reads digits, Chinese numerals up to 99 and the name of a month; 0 for nothing,
 // or for what it cannot read.
-func number(s string) int {
+func parseNumber(s string) int {
 	if n, err := strconv.Atoi(s); err == nil {
 		return n
 	}
@@ -149,11 +149,11 @@ func number(s string) int {
 	return n + digit
 }
 
-// daysOf is a day, or a month where the day is 0; without a year the latest one
+// daysOf returns a day, or a month where the day is 0; without a year the latest one
 // that has begun.
-func daysOf(year, month, day int, now time.Time) (days, bool) {
+func daysOf(year, month, day int, now time.Time) (daySpan, bool) {
 	if month < 1 || month > 12 || day < 0 || day > 31 || year != 0 && (year < 1900 || year > 2200) {
-		return days{}, false
+		return daySpan{}, false
 	}
 	given := year != 0
 	if !given {
@@ -164,13 +164,13 @@ func daysOf(year, month, day int, now time.Time) (days, bool) {
 		from = time.Date(year-1, time.Month(month), max(day, 1), 0, 0, 0, 0, now.Location())
 	}
 	if from.Month() != time.Month(month) { // there is no such day
-		return days{}, false
+		return daySpan{}, false
 	}
 	to := from.AddDate(0, 0, 1)
 	if day == 0 {
 		to = from.AddDate(0, 1, 0)
 	}
-	return days{from.UnixMilli(), to.UnixMilli(), !given}, true
+	return daySpan{from.UnixMilli(), to.UnixMilli(), !given}, true
 }
 
 //go:embed words.tsv
@@ -181,13 +181,13 @@ var foreign = wordtable.New("internal/store/search/words.tsv", foreignFile)
 
 // What people say of times as seen from the day on which they speak.
 var (
-	ago = foreign.Regexp(`(?i)\b(an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|few|a couple of|couple of|several|\d{1,3})\s+` +
+	agoPattern = foreign.Regexp(`(?i)\b(an?|one|two|three|four|five|six|seven|eight|nine|ten|a few|few|a couple of|couple of|several|\d{1,3})\s+` +
 		`(day|week|weekend|month|year)s?\s+(?:ago|back|before|earlier)\b|(\d{1,3}|[一二两兩三四五六七八九十]+|几|幾|数)\s*(?:个|個|{counter})?\s*(天|日|周|週|星期|礼拜|禮拜|月|年)(?:以)?前` +
 		`|(\d{1,3}|{amount})\s*({unit})\s*{ago}`)
-	shifted = foreign.Regexp(`(?i)\b(last|past|this|next|coming)\s+(?:past\s+)?(week|weekend|month|year|spring|summer|autumn|fall|winter|` + weekdayNames + `)\b` +
+	shiftedPattern = foreign.Regexp(`(?i)\b(last|past|this|next|coming)\s+(?:past\s+)?(week|weekend|month|year|spring|summer|autumn|fall|winter|` + weekdayNames + `)\b` +
 		`|(上上|上|这|這|本|下下|下)(?:个|個)?(?:周|週|星期|礼拜|禮拜)([一二三四五六日天末])?|(上|这|這|本|下)(?:个|個)?月|({span})` +
 		`|({step})\s*({step-unit})`)
-	single = foreign.Regexp(`(?i)\b(the day before yesterday|yesterday|last night|today|tonight|this morning|this afternoon|this evening|` +
+	singlePattern = foreign.Regexp(`(?i)\b(the day before yesterday|yesterday|last night|today|tonight|this morning|this afternoon|this evening|` +
 		`the day after tomorrow|tomorrow)\b|大前天|前天|昨天|昨晚|昨日|今天|今晚|今早|今日|明天|明晚|明日|后天|後天|{day}` +
 		`|去年|前年|今年|明年|{year}`)
 )
@@ -204,22 +204,22 @@ var daysOff = map[string]int{"the day before yesterday": -2, "yesterday": -1, "l
 var yearsOff = map[string]int{"去年": -1, "前年": -2, "今年": 0, "明年": 1}
 
 // relativeIn lists the times that a text names as seen from a day, at most 16.
-func relativeIn(text string, now time.Time) []days {
-	var out []days
+func relativeIn(text string, now time.Time) []daySpan {
+	var out []daySpan
 	today := startOf(now)
-	for _, m := range single().FindAllString(text, 8) {
+	for _, m := range singlePattern().FindAllString(text, 8) {
 		if y, ok := offset(yearsOff, "year", m); ok {
-			out = append(out, years(today.Year()+y, today.Location()))
+			out = append(out, yearDays(today.Year()+y, today.Location()))
 		} else {
 			d, _ := offset(daysOff, "day", strings.ToLower(m))
 			out = append(out, dayOf(today.AddDate(0, 0, d)))
 		}
 	}
-	for _, m := range ago().FindAllStringSubmatch(text, 4) {
-		out = append(out, before(today, amount(m[1]+m[3]+m[5]), strings.ToLower(m[2]+m[4]+m[6])))
+	for _, m := range agoPattern().FindAllStringSubmatch(text, 4) {
+		out = append(out, daysBefore(today, parseAmount(m[1]+m[3]+m[5]), strings.ToLower(m[2]+m[4]+m[6])))
 	}
-	for _, m := range shifted().FindAllStringSubmatch(text, 4) {
-		by, _ := offset(steps, "step", strings.ToLower(m[1]+m[3]+m[5]+m[7]))
+	for _, m := range shiftedPattern().FindAllStringSubmatch(text, 4) {
+		by, _ := offset(unitSteps, "step", strings.ToLower(m[1]+m[3]+m[5]+m[7]))
 		unit := m[2] + foreign.PartOf("step-unit", m[8])
 		switch {
 		case m[3] != "":
@@ -231,7 +231,7 @@ func relativeIn(text string, now time.Time) []days {
 			by, _ = strconv.Atoi(n)
 			unit = of
 		}
-		out = append(out, shift(today, by, strings.ToLower(unit)))
+		out = append(out, shiftUnit(today, by, strings.ToLower(unit)))
 	}
 	return out
 }
@@ -245,10 +245,10 @@ func offset(list map[string]int, rule, word string) (n int, ok bool) {
 	return n, err == nil
 }
 
-var steps = map[string]int{"last": -1, "past": -1, "next": 1, "coming": 1, "上上": -2, "上": -1, "下": 1, "下下": 2}
+var unitSteps = map[string]int{"last": -1, "past": -1, "next": 1, "coming": 1, "上上": -2, "上": -1, "下": 1, "下下": 2}
 
-// amount reads how many, 3 for a few.
-func amount(s string) int {
+// parseAmount reads how many, 3 for a few.
+func parseAmount(s string) int {
 	for i, w := range strings.Fields("one two three four five six seven eight nine ten") {
 		if strings.EqualFold(s, w) {
 			return i + 1
@@ -265,37 +265,37 @@ func amount(s string) int {
 	if n, err := strconv.Atoi(foreign.PartOf("amount", s)); err == nil {
 		return n
 	}
-	return number(s)
+	return parseNumber(s)
 }
 
-// before is the time so many units before a day: the longer the unit, the less exact.
-func before(today time.Time, n int, unit string) days {
+// daysBefore returns the time n units before a day: the longer the unit, the less exact.
+func daysBefore(today time.Time, n int, unit string) daySpan {
 	switch cmp.Or(foreign.PartOf("unit", unit), unit) {
 	case "day", "天", "日":
 		return dayOf(today.AddDate(0, 0, -n))
 	case "week", "weekend", "周", "週", "星期", "礼拜", "禮拜":
 		d := today.AddDate(0, 0, -7*n)
-		return days{from: d.AddDate(0, 0, -3).UnixMilli(), to: d.AddDate(0, 0, 4).UnixMilli()}
+		return daySpan{from: d.AddDate(0, 0, -3).UnixMilli(), to: d.AddDate(0, 0, 4).UnixMilli()}
 	case "month", "月":
-		return months(today, -n)
+		return monthDays(today, -n)
 	}
-	return years(today.Year()-n, today.Location())
+	return yearDays(today.Year()-n, today.Location())
 }
 
-// shift is the unit before (-1), after (1) or around (0) a day.
-func shift(today time.Time, by int, unit string) days {
+// shiftUnit returns the unit before (-1), after (1) or around (0) a day.
+func shiftUnit(today time.Time, by int, unit string) daySpan {
 	monday := today.AddDate(0, 0, -(int(today.Weekday())+6)%7+7*by)
 	switch unit {
 	case "week":
-		return days{from: monday.UnixMilli(), to: monday.AddDate(0, 0, 7).UnixMilli()}
+		return daySpan{from: monday.UnixMilli(), to: monday.AddDate(0, 0, 7).UnixMilli()}
 	case "weekend", "week末":
-		return days{from: monday.AddDate(0, 0, 5).UnixMilli(), to: monday.AddDate(0, 0, 7).UnixMilli()}
+		return daySpan{from: monday.AddDate(0, 0, 5).UnixMilli(), to: monday.AddDate(0, 0, 7).UnixMilli()}
 	case "month":
-		return months(today, by)
+		return monthDays(today, by)
 	case "year":
-		return years(today.Year()+by, today.Location())
+		return yearDays(today.Year()+by, today.Location())
 	case "spring", "summer", "autumn", "fall", "winter":
-		return season(today, by, unit)
+		return seasonDays(today, by, unit)
 	}
 	if day, ok := strings.CutPrefix(unit, "week"); ok {
 		n := strings.Index("一二三四五六日", strings.Replace(day, "天", "日", 1)) / len("一")
@@ -314,11 +314,11 @@ func shift(today time.Time, by int, unit string) days {
 		}
 		return dayOf(d)
 	}
-	return days{}
+	return daySpan{}
 }
 
-// season is of the northern half of the earth.
-func season(today time.Time, by int, name string) days {
+// seasonDays returns the days of a season of the northern half of the earth.
+func seasonDays(today time.Time, by int, name string) daySpan {
 	first := map[string]time.Month{"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}[name]
 	from := time.Date(today.Year(), first, 1, 0, 0, 0, 0, today.Location())
 	switch {
@@ -327,24 +327,24 @@ func season(today time.Time, by int, name string) days {
 	case by > 0 && !from.After(today):
 		from = from.AddDate(1, 0, 0)
 	}
-	return days{from: from.UnixMilli(), to: from.AddDate(0, 3, 0).UnixMilli()}
+	return daySpan{from: from.UnixMilli(), to: from.AddDate(0, 3, 0).UnixMilli()}
 }
 
-// startOf is when the day of a time begins, in the time's own zone.
+// startOf returns when the day of a time begins, in the time's own zone.
 func startOf(t time.Time) time.Time {
 	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, t.Location())
 }
 
-func dayOf(d time.Time) days {
-	return days{from: d.UnixMilli(), to: d.AddDate(0, 0, 1).UnixMilli()}
+func dayOf(d time.Time) daySpan {
+	return daySpan{from: d.UnixMilli(), to: d.AddDate(0, 0, 1).UnixMilli()}
 }
 
-func months(today time.Time, by int) days {
+func monthDays(today time.Time, by int) daySpan {
 	d := time.Date(today.Year(), today.Month()+time.Month(by), 1, 0, 0, 0, 0, today.Location())
-	return days{from: d.UnixMilli(), to: d.AddDate(0, 1, 0).UnixMilli()}
+	return daySpan{from: d.UnixMilli(), to: d.AddDate(0, 1, 0).UnixMilli()}
 }
 
-func years(y int, zone *time.Location) days {
+func yearDays(y int, zone *time.Location) daySpan {
 	d := time.Date(y, 1, 1, 0, 0, 0, 0, zone)
-	return days{from: d.UnixMilli(), to: d.AddDate(1, 0, 0).UnixMilli()}
+	return daySpan{from: d.UnixMilli(), to: d.AddDate(1, 0, 0).UnixMilli()}
 }

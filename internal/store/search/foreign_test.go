@@ -45,7 +45,9 @@ func TestTimesInOtherLanguages(t *testing.T) {
 func TestForeignWords(t *testing.T) {
 	now := time.Date(2026, 3, 18, 15, 0, 0, 0, time.UTC)
 	timed := func(s string) bool { return len(relativeIn(s, now)) == 1 }
-	of := func(asks func(kind) bool) func(string) bool { return func(s string) bool { return asks(kindOf(s)) } }
+	of := func(asks func(questionKind) bool) func(string) bool {
+		return func(s string) bool { return asks(kindOf(s)) }
+	}
 	holds := func(words []string) func(string) bool {
 		return func(s string) bool {
 			return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(s, w) })
@@ -54,15 +56,18 @@ func TestForeignWords(t *testing.T) {
 	wordtabletest.Run(t, foreign, map[string]func(string) bool{
 		"counter": timed, "ago": timed, "amount": timed, "unit": timed, "span": timed, "step": timed, "step-unit": timed,
 		"day": timed, "year": timed,
-		"question": of(func(k kind) bool { return k.question }), "when": of(func(k kind) bool { return k.when }),
-		"many": of(func(k kind) bool { return k.many }), "where": of(func(k kind) bool { return k.where }),
-		"why": of(func(k kind) bool { return k.why }), "shown": of(func(k kind) bool { return k.shown }),
-		"wish":       of(func(k kind) bool { return k.wishes }),
+		"question":   of(func(k questionKind) bool { return k.question }),
+		"when":       of(func(k questionKind) bool { return k.when }),
+		"many":       of(func(k questionKind) bool { return k.many }),
+		"where":      of(func(k questionKind) bool { return k.where }),
+		"why":        of(func(k questionKind) bool { return k.why }),
+		"shown":      of(func(k questionKind) bool { return k.shown }),
+		"wish":       of(func(k questionKind) bool { return k.wishes }),
 		"wish-term":  holds(wishTerms()),
-		"has-self":   func(s string) bool { return traitsOf(s, kind{}, false).self },
-		"has-time":   func(s string) bool { return traitsOf(s, kind{when: true}, false).time },
-		"has-reason": func(s string) bool { return traitsOf(s, kind{why: true}, false).reason },
-		"has-shown":  func(s string) bool { return traitsOf(s, kind{shown: true}, false).shown },
-		"has-place":  func(s string) bool { return traitsOf(s, kind{where: true}, false).place },
+		"has-self":   func(s string) bool { return traitsOf(s, questionKind{}, false).self },
+		"has-time":   func(s string) bool { return traitsOf(s, questionKind{when: true}, false).time },
+		"has-reason": func(s string) bool { return traitsOf(s, questionKind{why: true}, false).reason },
+		"has-shown":  func(s string) bool { return traitsOf(s, questionKind{shown: true}, false).shown },
+		"has-place":  func(s string) bool { return traitsOf(s, questionKind{where: true}, false).place },
 	})
 }

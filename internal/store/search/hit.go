@@ -14,37 +14,37 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
-// filling fills hits in. What many of them need is read once.
-type filling struct {
-	*searching
-	f        found
+// hitReader fills hits in. What many of them need is read once.
+type hitReader struct {
+	*search
+	f        searchResult
 	q        scrollback.SearchQuery
 	heads    map[scrollback.ConversationID]driver.Head
 	segments map[scrollback.SegmentID]scrollback.Segment
 }
 
-// shown is a candidate that becomes a hit, and the head from which it is seen.
-type shown struct {
+// visibleCandidate is a candidate that becomes a hit, and the head from which it is seen.
+type visibleCandidate struct {
 	*Candidate
 	head driver.Head
 	best int // its number in the ranking
-	on   bool
+	path bool
 	heir *driver.IndexedBranch // of what is in the trash, and inherited by a live conversation
 }
 
-// hits fills in the best from skip on, as many as requested, and says how far it read.
-func (s *searching) hits(ctx context.Context, f found, skip int,
+// readHits fills in the best from skip on, as many as requested, and says how far it read.
+func (s *search) readHits(ctx context.Context, f searchResult, skip int,
 	q scrollback.SearchQuery) ([]scrollback.Hit, int, error) {
-	fill := &filling{s, f, q, map[scrollback.ConversationID]driver.Head{}, map[scrollback.SegmentID]scrollback.Segment{}}
+	fill := &hitReader{s, f, q, map[scrollback.ConversationID]driver.Head{}, map[scrollback.SegmentID]scrollback.Segment{}}
 	limit := cmp.Or(max(q.Limit, 0), scrollback.SearchDefault)
-	var chosen []shown
+	var chosen []visibleCandidate
 	read := 0
 	for i, c := range f.best[skip:] {
 		if len(chosen) == limit {
 			break
 		}
 		read = i + 1
-		seen, ok, err := fill.see(ctx, c)
+		seen, ok, err := fill.findVisible(ctx, c)
 		if err != nil {
 			return []scrollback.Hit{}, i, err
 		}
@@ -53,15 +53,15 @@ func (s *searching) hits(ctx context.Context, f found, skip int,
 		}
 	}
 	out := make([]scrollback.Hit, len(chosen))
-	if err := fill.load(ctx, chosen); err != nil {
+	if err := fill.loadSegments(ctx, chosen); err != nil {
 		return []scrollback.Hit{}, 0, err
 	}
-	near, err := fill.near(ctx, chosen)
+	near, err := fill.readNeighbours(ctx, chosen)
 	if err != nil {
 		return []scrollback.Hit{}, 0, err
 	}
 	for i, c := range chosen {
-		out[i] = fill.hit(c)
+		out[i] = fill.makeHit(c)
 		for _, n := range near[c.Message.ID] {
 			switch {
 			case slices.Contains(q.Except, n.ID):
@@ -75,15 +75,15 @@ func (s *searching) hits(ctx context.Context, f found, skip int,
 	return out, read, nil
 }
 
-// see finds the head from which a message is seen, and whether it can be.
-func (l *filling) see(ctx context.Context, c *Candidate) (shown, bool, error) {
-	of := cmp.Or(l.q.Conversation, l.f.scope.home(c.Message))
+// findVisible finds the head from which a message is seen, and whether it can be.
+func (l *hitReader) findVisible(ctx context.Context, c *Candidate) (visibleCandidate, bool, error) {
+	of := cmp.Or(l.q.Conversation, l.f.scope.findHome(c.Message))
 	if slices.Contains(l.q.Agents, c.Message.ConversationID) { // seen from itself
 		of = c.Message.ConversationID
 	}
-	out := shown{Candidate: c, heir: l.f.scope.heir(c.Message)}
+	out := visibleCandidate{Candidate: c, heir: l.f.scope.findHeir(c.Message)}
 	var err error
-	out.head, err = l.head(ctx, of)
+	out.head, err = l.readHead(ctx, of)
 	if of != l.q.Conversation && scrollback.CodeOf(err) == scrollback.NotFound {
 		return out, false, nil // purged since it was found
 	}
@@ -91,15 +91,15 @@ func (l *filling) see(ctx context.Context, c *Candidate) (shown, bool, error) {
 		return out, false, err
 	}
 	if out.heir != nil {
-		if err := l.f.scope.path(ctx, out.head.Branch.ID); err != nil {
+		if err := l.f.scope.readPath(ctx, out.head.Branch.ID); err != nil {
 			return out, false, err
 		}
 	}
 	place := driver.NewPlace(l.f.scope.numbers[c.Message.Branch], c.Message.Seq)
-	if out.on = l.f.scope.on(out.head.Branch.ID, place); !out.on && out.heir == nil &&
+	if out.path = l.f.scope.isOnPath(out.head.Branch.ID, place); !out.path && out.heir == nil &&
 		c.Message.ConversationID != out.head.ID {
 		// Of an ancestor that is purged or in the trash, only what is inherited exists.
-		switch of, err := l.head(ctx, c.Message.ConversationID); {
+		switch of, err := l.readHead(ctx, c.Message.ConversationID); {
 		case scrollback.CodeOf(err) == scrollback.NotFound, err == nil && of.DeletedAt != 0:
 			return out, false, nil
 		case err != nil:
@@ -109,8 +109,8 @@ func (l *filling) see(ctx context.Context, c *Candidate) (shown, bool, error) {
 	return out, true, nil
 }
 
-// head reads a head once, and the lines of its conversation.
-func (l *filling) head(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
+// readHead reads a head once, and the lines of its conversation.
+func (l *hitReader) readHead(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
 	if h, known := l.heads[id]; known {
 		return h, nil
 	}
@@ -124,45 +124,45 @@ func (l *filling) head(ctx context.Context, id scrollback.ConversationID) (drive
 	}
 	lines, err := l.look.ListBranchesOf(ctx, []scrollback.ConversationID{id})
 	for _, line := range lines {
-		l.f.scope.know(line)
+		l.f.scope.addBranch(line)
 	}
 	return h, err
 }
 
-// hit fills in what a reader needs of a ranked message.
-func (l *filling) hit(c shown) scrollback.Hit {
+// makeHit fills in what a reader needs of a ranked message.
+func (l *hitReader) makeHit(c visibleCandidate) scrollback.Hit {
 	m := c.Message
 	text := strings.TrimSpace(c.text)
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role,
 		CreatedAt: m.CreatedAt,
-		Content:   passage(text, l.f.Query, Characters(l.q)), Score: math.Round(c.Score*1000) / 1000,
-		OnPath: c.on}
+		Content:   cutPassage(text, l.f.Query, PassageLength(l.q)), Score: math.Round(c.Score*1000) / 1000,
+		OnPath: c.path}
 	if c.heir != nil {
 		h.ConversationID = c.heir.Heir
 	}
-	if !c.on {
+	if !c.path {
 		h.Branch = m.Branch
 		if c.heir != nil {
 			h.Branch = c.heir.Through
 		}
 	}
-	h.Snippet, h.Spans = snippet(text, l.f.Query)
-	h.Inside = inside(m, l.f.Query)
-	if item, ok := folded(c); ok {
-		h.Ref = l.leaf(item.ID, m.Seq)
+	h.Snippet, h.Spans = cutSnippet(text, l.f.Query)
+	h.Inside = isOnlyInside(m, l.f.Query)
+	if item, ok := findFold(c); ok {
+		h.Ref = l.findLeaf(item.ID, m.Seq)
 		if g, known := l.segments[item.ID]; known {
 			h.Card = &scrollback.Card{FirstSeq: item.FirstSeq, LastSeq: item.LastSeq, Since: g.CreatedAt}
 		}
 	}
-	h.Pinned = c.on && slices.Contains(c.head.PinnedSeqs, m.Seq)
+	h.Pinned = c.path && slices.Contains(c.head.PinnedSeqs, m.Seq)
 	return h
 }
 
-// folded is what stands for a message in its window, if something does.
-func folded(c shown) (scrollback.ViewItem, bool) {
+// findFold returns what stands for a message in its window, if something does.
+func findFold(c visibleCandidate) (scrollback.ViewItem, bool) {
 	v := c.head.Branch.View
 	seq := c.Message.Seq
-	if !c.on || seq > v.Boundary {
+	if !c.path || seq > v.Boundary {
 		return scrollback.ViewItem{}, false
 	}
 	i := slices.IndexFunc(v.Segments, func(item scrollback.ViewItem) bool {
@@ -174,12 +174,12 @@ func folded(c shown) (scrollback.ViewItem, bool) {
 	return v.Segments[i], true
 }
 
-// load reads the segments down to the leaves that hold what is folded, one level of all of
+// loadSegments reads the segments down to the leaves that hold what is folded, one level of all of
 // them at a time.
-func (l *filling) load(ctx context.Context, all []shown) error {
+func (l *hitReader) loadSegments(ctx context.Context, all []visibleCandidate) error {
 	next := make([][]scrollback.SegmentID, len(all))
 	for i, c := range all {
-		if item, ok := folded(c); ok {
+		if item, ok := findFold(c); ok {
 			next[i] = []scrollback.SegmentID{item.ID}
 		}
 	}
@@ -217,8 +217,8 @@ func (l *filling) load(ctx context.Context, all []shown) error {
 	}
 }
 
-// leaf is the ref of the leaf below a segment that holds seq, or nil.
-func (l *filling) leaf(id scrollback.SegmentID, seq int64) *scrollback.Ref {
+// findLeaf returns the ref of the leaf below a segment that holds seq, or nil.
+func (l *hitReader) findLeaf(id scrollback.SegmentID, seq int64) *scrollback.Ref {
 	for ids := []scrollback.SegmentID{id}; ; {
 		i := slices.IndexFunc(ids, func(id scrollback.SegmentID) bool {
 			g, known := l.segments[id]
@@ -235,9 +235,10 @@ func (l *filling) leaf(id scrollback.SegmentID, seq int64) *scrollback.Ref {
 	}
 }
 
-// near reads the neighbours of the best hits, on the paths of their own branches, or of the
+// readNeighbours reads the neighbours of the best hits, on the paths of their own branches, or of the
 // branch that inherits one from a conversation in the trash.
-func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.MessageID][]scrollback.Message, error) {
+func (l *hitReader) readNeighbours(ctx context.Context,
+	all []visibleCandidate) (map[scrollback.MessageID][]scrollback.Message, error) {
 	around := int64(min(max(l.q.Around, 0), scrollback.AroundMax))
 	out := map[scrollback.MessageID][]scrollback.Message{}
 	for _, c := range all {
@@ -271,9 +272,9 @@ func (l *filling) near(ctx context.Context, all []shown) (map[scrollback.Message
 	return out, nil
 }
 
-// inside reports whether none of the words is in what is said in a message: then they are
+// isOnlyInside reports whether none of the words is in what is said in a message: then they are
 // in a file or a result that it holds.
-func inside(m scrollback.Message, q terms.Query) bool {
+func isOnlyInside(m scrollback.Message, q terms.Query) bool {
 	holds := false
 	said := ""
 	for _, p := range m.Parts {
@@ -288,7 +289,7 @@ func inside(m scrollback.Message, q terms.Query) bool {
 		case scrollback.ToolCall, scrollback.Image, scrollback.Reasoning: // hold no text of their own
 		}
 	}
-	_, spans := snippet(said, q)
+	_, spans := cutSnippet(said, q)
 	return holds && len(spans) == 0
 }
 
@@ -297,7 +298,7 @@ func inside(m scrollback.Message, q terms.Query) bool {
 func clipMessage(m scrollback.Message) scrollback.Message {
 	left := scrollback.HitContentMax
 	clip := func(text string) string {
-		short := Clip(text, left)
+		short := ClipText(text, left)
 		left = max(0, left-utf8.RuneCountInString(short))
 		return short
 	}

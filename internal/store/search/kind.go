@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
-// kind is what a question asks for.
-type kind struct {
+// questionKind is what a question asks for.
+type questionKind struct {
 	question                      bool // a sentence, not a few words to be looked up
 	when, many, where, why, shown bool
 	wishes                        bool // how the person likes things
@@ -38,19 +38,19 @@ var (
 // longAsk is how many words make a question of what may be only words to be looked up.
 const longAsk = 4
 
-func kindOf(loose string) kind {
-	return kind{question: functionWords().MatchString(loose) || len(strings.Fields(loose)) >= longAsk,
+func kindOf(loose string) questionKind {
+	return questionKind{question: functionWords().MatchString(loose) || len(strings.Fields(loose)) >= longAsk,
 		when: asksWhen().MatchString(loose), many: asksMany().MatchString(loose), where: asksWhere().MatchString(loose),
 		why: asksWhy().MatchString(loose), shown: asksShown().MatchString(loose), wishes: asksWish().MatchString(loose)}
 }
 
-// held is 1 if a message holds what a question of this kind asks for.
-func (k kind) held(m scrollback.Message, t traits) float64 {
-	return oneIf(k.shown && (t.shown || pictured(m.Parts)) || k.many && t.number || k.where && t.place ||
+// matchScore returns 1 if a message holds what a question of this kind asks for.
+func (k questionKind) matchScore(m scrollback.Message, t traits) float64 {
+	return oneIf(k.shown && (t.shown || hasImage(m.Parts)) || k.many && t.number || k.where && t.place ||
 		k.why && t.reason)
 }
 
-func pictured(parts scrollback.Parts) bool {
+func hasImage(parts scrollback.Parts) bool {
 	for _, p := range parts {
 		if _, ok := p.(scrollback.Image); ok {
 			return true
@@ -59,8 +59,8 @@ func pictured(parts scrollback.Parts) bool {
 	return false
 }
 
-// asking is which part of the sentences of a text are questions.
-func asking(text string) float64 {
+// questionShare returns the share of the sentences of a text that are questions.
+func questionShare(text string) float64 {
 	questions := 0
 	all := 0
 	said := false
@@ -90,8 +90,8 @@ func asking(text string) float64 {
 	return float64(questions) / float64(all)
 }
 
-// asks reports whether a text ends with a question mark.
-func asks(text string) bool {
+// isQuestion reports whether a text ends with a question mark.
+func isQuestion(text string) bool {
 	text = strings.TrimRight(text, " \n\t\"'”’)）")
 	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
 }
@@ -99,8 +99,8 @@ func asks(text string) bool {
 // speakerName begins a text with who says it: "Anna: ", "【小林】".
 var speakerName = lazyregexp.New(`^[\[【(*]{0,2}([\p{L}][\p{L}\p{M}'’. -]{0,30}?)[\]】)*]{0,2}\s?[:：]`)
 
-// saidBy is the name of who said a message, or nothing.
-func saidBy(m scrollback.Message, text string) string {
+// speakerOf returns the name of who said a message, or nothing.
+func speakerOf(m scrollback.Message, text string) string {
 	if m.Name != "" {
 		return m.Name
 	}
@@ -114,8 +114,8 @@ func saidBy(m scrollback.Message, text string) string {
 	return ""
 }
 
-// names reports whether a question, in lower case, names a person.
-func names(question, person string) bool {
+// namesPerson reports whether a question, in lower case, names a person.
+func namesPerson(question, person string) bool {
 	for _, part := range strings.FieldsFunc(strings.ToLower(person),
 		func(r rune) bool { return r == ' ' || r == '_' || r == '.' || r == '-' }) {
 		if utf8.RuneCountInString(part) < 2 {

@@ -17,22 +17,23 @@ const (
 	longTerms = 150
 )
 
-// measured are the messages around those that are picked: how often each has each term, and
+// measuredTerms are the messages around those that are picked: how often each has each term, and
 // how long it is.
-type measured struct {
-	p      *posted
+type measuredTerms struct {
+	p      *queryPostings
 	places []driver.Place
 	length []int
 	counts [][]uint8 // by term, then by place; nil if none has it
 	mean   float64   // terms of a message
 }
 
-// measure reads what BM25 takes around the messages at some places.
-func (p *posted) measure(ctx context.Context, o *scope, ms map[driver.Place]scrollback.Message) (*measured, error) {
+// measureAround reads what BM25 takes around the messages at some places.
+func (p *queryPostings) measureAround(ctx context.Context, o *scope,
+	ms map[driver.Place]scrollback.Message) (*measuredTerms, error) {
 	s := o.s
-	m := &measured{p: p}
+	m := &measuredTerms{p: p}
 	for place := range ms {
-		m.places = append(m.places, o.window(place)...)
+		m.places = append(m.places, o.windowAround(place)...)
 	}
 	slices.Sort(m.places)
 	m.places = slices.Compact(m.places)
@@ -42,38 +43,38 @@ func (p *posted) measure(ctx context.Context, o *scope, ms map[driver.Place]scro
 		return nil, err
 	}
 	for _, k := range marks {
-		if i, ok := m.find(k.Place); ok {
+		if i, ok := m.findPlace(k.Place); ok {
 			m.length[i] = k.Length
 		}
 	}
 	m.counts = make([][]uint8, len(p.lists))
 	for t, l := range p.lists {
-		m.counts[t] = m.count(l)
+		m.counts[t] = m.countTerm(l)
 	}
-	m.common(ms)
-	documents := s.documents()
+	m.countSkipped(ms)
+	documents := s.countDocuments()
 	m.mean = min(max(float64(s.look.State.Terms)/float64(documents), 10), longTerms)
 	return m, nil
 }
 
-// window are the places on the path around one, and itself.
-func (o *scope) window(p driver.Place) []driver.Place {
-	out := make([]driver.Place, 0, 2*reach+1)
-	for d := int64(-reach); d <= reach; d++ {
-		if at, ok := o.at(p.Branch(), p.Seq()+d); ok {
+// windowAround returns the places on the path around one, and itself.
+func (o *scope) windowAround(p driver.Place) []driver.Place {
+	out := make([]driver.Place, 0, 2*maxReach+1)
+	for d := int64(-maxReach); d <= maxReach; d++ {
+		if at, ok := o.placeOnPath(p.Branch(), p.Seq()+d); ok {
 			out = append(out, at)
 		}
 	}
 	return out
 }
 
-func (m *measured) find(p driver.Place) (int, bool) {
+func (m *measuredTerms) findPlace(p driver.Place) (int, bool) {
 	return sort.Find(len(m.places), func(i int) int { return comparePlaces(p, m.places[i]) })
 }
 
-// common counts the terms that were skipped in what is picked: around it they would say
+// countSkipped counts the terms that were skipped in what is picked: around it they would say
 // little, and their places take long to read.
-func (m *measured) common(ms map[driver.Place]scrollback.Message) {
+func (m *measuredTerms) countSkipped(ms map[driver.Place]scrollback.Message) {
 	var want []string
 	var of []int
 	for i, skipped := range m.p.skipped {
@@ -87,19 +88,19 @@ func (m *measured) common(ms map[driver.Place]scrollback.Message) {
 		return
 	}
 	for place, message := range ms {
-		at, ok := m.find(place)
+		at, ok := m.findPlace(place)
 		if !ok {
 			continue
 		}
-		found, _ := terms.TermPlaces(Text(message.Parts), want, MaxTerms)
+		found, _ := terms.TermPlaces(IndexedText(message.Parts), want, MaxTerms)
 		for n, i := range of {
 			m.counts[i][at] = uint8(min(len(found[n]), 255))
 		}
 	}
 }
 
-// count is how often a term is at each place.
-func (m *measured) count(l driver.Postings) []uint8 {
+// countTerm returns how often a term is at each place.
+func (m *measuredTerms) countTerm(l driver.Postings) []uint8 {
 	if len(l.Places) == 0 {
 		return nil
 	}
@@ -126,35 +127,35 @@ func (m *measured) count(l driver.Postings) []uint8 {
 	return out
 }
 
-// part is a place of a window, how far away it is, and how much of it counts.
-type part struct {
+// windowPart is a place of a window, how far away it is, and how much of it counts.
+type windowPart struct {
 	at       int
 	distance int64
 	share    float64
 }
 
-// parts are the messages around a place, in order. Of a long one beside it only the reply
+// windowParts returns the messages around a place, in order. Of a long one beside it only the reply
 // counts, and of that about the beginning.
-func (m *measured) parts(o *scope, p driver.Place, out []part) []part {
-	for d := int64(-reach); d <= reach; d++ {
-		at, ok := o.at(p.Branch(), p.Seq()+d)
+func (m *measuredTerms) windowParts(o *scope, p driver.Place, out []windowPart) []windowPart {
+	for d := int64(-maxReach); d <= maxReach; d++ {
+		at, ok := o.placeOnPath(p.Branch(), p.Seq()+d)
 		if !ok {
 			continue
 		}
-		i, ok := m.find(at)
+		i, ok := m.findPlace(at)
 		switch {
 		case !ok:
 		case d == 0 || m.length[i] <= longTerms:
-			out = append(out, part{i, d, 1})
+			out = append(out, windowPart{i, d, 1})
 		case d == 1:
-			out = append(out, part{i, d, longTerms / float64(m.length[i])})
+			out = append(out, windowPart{i, d, longTerms / float64(m.length[i])})
 		}
 	}
 	return out
 }
 
-// nearer are the parts that are at most n away.
-func nearer(all []part, n int64) []part {
+// partsWithin returns the parts that are at most n away.
+func partsWithin(all []windowPart, n int64) []windowPart {
 	for len(all) > 0 && all[0].distance < -n {
 		all = all[1:]
 	}
@@ -164,8 +165,8 @@ func nearer(all []part, n int64) []part {
 	return all
 }
 
-// bm25 scores some messages as one text.
-func (m *measured) bm25(of []part, mean float64) float64 {
+// scoreBM25 scores some messages as one text.
+func (m *measuredTerms) scoreBM25(of []windowPart, mean float64) float64 {
 	length := 0.0
 	for _, c := range of {
 		length += c.share * float64(m.length[c.at])
@@ -187,8 +188,8 @@ func (m *measured) bm25(of []part, mean float64) float64 {
 	return sum
 }
 
-// wordsAt are the words that some messages hold.
-func (m *measured) wordsAt(a *ask, of []part) (words uint64) {
+// wordsAt returns the words that some messages hold.
+func (m *measuredTerms) wordsAt(a *parsedQuery, of []windowPart) (words uint64) {
 	for t, counts := range m.counts {
 		if counts == nil {
 			continue

@@ -9,52 +9,52 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
-// verified is how many messages are read at most to see whether they hold quoted words in
+// maxVerified is how many messages are read at most to see whether they hold quoted words in
 // their order.
-const verified = 1200
+const maxVerified = 1200
 
-// phrases picks the messages that hold all quoted words, and reads them.
-func (k *picker) phrases(ctx context.Context) (picks, map[driver.Place]scrollback.Message, error) {
-	places, err := k.quoted(ctx)
+// pickPhrases picks the messages that hold all quoted words, and reads them.
+func (k *picker) pickPhrases(ctx context.Context) (picks, map[driver.Place]scrollback.Message, error) {
+	places, err := k.findQuoted(ctx)
 	if err != nil {
 		return picks{}, nil, err
 	}
-	events := make([]event, 0, len(places))
+	events := make([]wordMatch, 0, len(places))
 	for _, p := range places {
-		events = append(events, event{place: p})
+		events = append(events, wordMatch{place: p})
 	}
 	loose := k.events
 	top := newTop(len(events))
 	for _, e := range events {
-		w := beside(loose, e.place)
-		top.add(pick{e.place, w, k.p.guess(w)})
+		w := windowsOnBranch(loose, e.place)
+		top.addPick(pick{e.place, w, k.p.estimateScore(w)})
 	}
 	all := top.heap
 	var numbers []int64
 	for _, c := range all {
 		numbers = append(numbers, c.place.Branch())
 	}
-	if err := k.o.learn(ctx, numbers); err != nil {
+	if err := k.o.readBranches(ctx, numbers); err != nil {
 		return picks{}, nil, err
 	}
-	all = slices.DeleteFunc(all, func(c pick) bool { return !k.o.lets(c.place) })
-	slices.SortFunc(all, better)
+	all = slices.DeleteFunc(all, func(c pick) bool { return !k.o.contains(c.place) })
+	slices.SortFunc(all, comparePicks)
 	var out picks
 	read := map[driver.Place]scrollback.Message{}
 	for from := 0; ; {
-		if len(out.best) >= picked || from >= min(len(all), verified) {
-			out.all = from >= len(all) && len(out.best) <= picked
-			out.best = out.best[:min(len(out.best), picked)]
+		if len(out.best) >= maxPicked || from >= min(len(all), maxVerified) {
+			out.all = from >= len(all) && len(out.best) <= maxPicked
+			out.best = out.best[:min(len(out.best), maxPicked)]
 			return out, read, nil
 		}
-		some := all[from:min(from+picked, len(all))]
+		some := all[from:min(from+maxPicked, len(all))]
 		from += len(some)
-		ms, err := k.located(ctx, k.o, some)
+		ms, err := k.readPicked(ctx, k.o, some)
 		if err != nil {
 			return picks{}, nil, err
 		}
 		for _, c := range some {
-			if m, ok := ms[c.place]; ok && k.holds(ctx, m) {
+			if m, ok := ms[c.place]; ok && k.holdsPhrases(ctx, m) {
 				out.best = append(out.best, c)
 				read[c.place] = m
 			}
@@ -62,8 +62,8 @@ func (k *picker) phrases(ctx context.Context) (picks, map[driver.Place]scrollbac
 	}
 }
 
-// quoted are the places that hold every term of the quoted words and pass the filter.
-func (k *picker) quoted(ctx context.Context) ([]driver.Place, error) {
+// findQuoted returns the places that hold every term of the quoted words and pass the filter.
+func (k *picker) findQuoted(ctx context.Context) ([]driver.Place, error) {
 	var want []string
 	for _, phrase := range k.a.Must {
 		for _, t := range phrase {
@@ -75,7 +75,7 @@ func (k *picker) quoted(ctx context.Context) ([]driver.Place, error) {
 	q := k.filter
 	q.Within = k.o.within
 	q.Terms = want
-	q.Most = commonest
+	q.Most = maxPlacesOfTerm
 	lists, err := k.look.Postings(ctx, q)
 	if err != nil {
 		return nil, err
@@ -85,13 +85,13 @@ func (k *picker) quoted(ctx context.Context) ([]driver.Place, error) {
 	first := true
 	for i, l := range lists {
 		switch {
-		case l.Holding > commonest:
+		case l.Holding > maxPlacesOfTerm:
 			common = append(common, want[i])
 		case first:
 			found = l.Places
 			first = false
 		default:
-			found = both(found, l.Places)
+			found = intersectPlaces(found, l.Places)
 		}
 	}
 	if len(common) == 0 || !first && len(found) == 0 {
@@ -113,14 +113,14 @@ func (k *picker) quoted(ctx context.Context) ([]driver.Place, error) {
 			found = l.Places
 			first = false
 		} else {
-			found = both(found, l.Places)
+			found = intersectPlaces(found, l.Places)
 		}
 	}
 	return found, nil
 }
 
-// both are the places in two lists that ascend.
-func both(a, b []driver.Place) []driver.Place {
+// intersectPlaces returns the places in two lists that ascend.
+func intersectPlaces(a, b []driver.Place) []driver.Place {
 	var out []driver.Place
 	for len(a) > 0 && len(b) > 0 {
 		switch {
@@ -137,22 +137,22 @@ func both(a, b []driver.Place) []driver.Place {
 	return out
 }
 
-// holds reports whether a message holds all quoted words as they are quoted.
-func (k *picker) holds(ctx context.Context, m scrollback.Message) bool {
-	text := Text(m.Parts)
-	if len(Artifacts(m.Parts)) > 0 {
+// holdsPhrases reports whether a message holds all quoted words as they are quoted.
+func (k *picker) holdsPhrases(ctx context.Context, m scrollback.Message) bool {
+	text := IndexedText(m.Parts)
+	if len(ListArtifacts(m.Parts)) > 0 {
 		text = k.text(ctx, m)
 	}
 	for _, phrase := range k.a.Must {
-		if !phraseIn(text, phrase) {
+		if !containsPhrase(text, phrase) {
 			return false
 		}
 	}
 	return true
 }
 
-// phraseIn reports whether a text holds the phrase, term after term.
-func phraseIn(text string, phrase []string) bool {
+// containsPhrase reports whether a text holds the phrase, term after term.
+func containsPhrase(text string, phrase []string) bool {
 	places, _ := terms.TermPlaces(text, phrase, MaxTerms)
 	for _, first := range places[0] {
 		i := 1

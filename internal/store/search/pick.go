@@ -12,15 +12,15 @@ import (
 
 // Bounds of what is picked.
 const (
-	picked   = scrollback.SearchDepth // messages that are read and ranked
-	fewest   = 60                     // messages that a question brings, if there are so many around what matches
-	farthest = 25                     // messages on each side that are taken in until there are
+	maxPicked   = scrollback.SearchDepth // messages that are read and ranked
+	minPicked   = 60                     // messages that a question brings, if there are that many around what matches
+	maxDistance = 25                     // messages on each side that are taken in until there are
 )
 
 // pick is a message to be read, and the words around it.
 type pick struct {
 	place driver.Place
-	windows
+	windowWords
 	score float64
 }
 
@@ -32,79 +32,79 @@ type picks struct {
 
 // picker chooses what is read.
 type picker struct {
-	*searching
-	a      *ask
+	*search
+	a      *parsedQuery
 	o      *scope
-	p      *posted
-	events []event
+	p      *queryPostings
+	events []wordMatch
 	filter driver.PostingQuery // Role, From and To
 }
 
-// narrowed reports whether the filter keeps anything out.
-func (k *picker) narrowed() bool {
+// hasFilter reports whether the filter keeps anything out.
+func (k *picker) hasFilter() bool {
 	return k.filter.Role != "" || k.filter.From != 0 || k.filter.To != 0
 }
 
-// pick chooses the best messages by the words in their windows: for a question also those
+// pickMessages chooses the best messages by the words in their windows: for a question also those
 // that hold none themselves, for a look-up only those that do.
-func (k *picker) pick(ctx context.Context) (picks, map[driver.Place]scrollback.Message, error) {
+func (k *picker) pickMessages(ctx context.Context) (picks, map[driver.Place]scrollback.Message, error) {
 	if len(k.a.Must) > 0 {
-		return k.phrases(ctx)
+		return k.pickPhrases(ctx)
 	}
-	out, err := k.loose(ctx)
+	out, err := k.pickByWords(ctx)
 	if err == nil && k.a.question && k.a.wishes {
 		var wished []pick
-		if wished, err = k.wished(ctx); err == nil {
-			out = withWishes(out, wished)
+		if wished, err = k.pickWishes(ctx); err == nil {
+			out = addWishes(out, wished)
 		}
 	}
 	if err != nil {
 		return out, nil, err
 	}
-	ms, err := k.located(ctx, k.o, out.best)
+	ms, err := k.readPicked(ctx, k.o, out.best)
 	return out, ms, err
 }
 
-// loose is pick without quoted words.
-func (k *picker) loose(ctx context.Context) (picks, error) {
-	best, all, err := k.strongest(ctx, k.events)
+// pickByWords picks messages for a query without quoted words.
+func (k *picker) pickByWords(ctx context.Context) (picks, error) {
+	best, all, err := k.pickStrongest(ctx, k.events)
 	if err != nil {
 		return picks{}, err
 	}
-	out, err := k.expand(ctx, best)
-	if err == nil && k.narrowed() && !all && len(out) < picked { // what passes the filter is further down
-		var passing []event
-		if passing, err = k.passing(ctx); err != nil {
+	out, err := k.expandPicks(ctx, best)
+	if err == nil && k.hasFilter() && !all && len(out) < maxPicked { // what passes the filter is further down
+		var passing []wordMatch
+		if passing, err = k.filterEvents(ctx); err != nil {
 			return picks{}, err
 		}
 		var more []pick
-		if more, all, err = k.strongest(ctx, passing); err != nil {
+		if more, all, err = k.pickStrongest(ctx, passing); err != nil {
 			return picks{}, err
 		}
-		out, err = k.expand(ctx, append(more, best...))
+		out, err = k.expandPicks(ctx, append(more, best...))
 	}
-	if len(out) > picked {
-		return picks{out[:picked], false}, err
+	if len(out) > maxPicked {
+		return picks{out[:maxPicked], false}, err
 	}
 	return picks{out, all}, err
 }
 
-// expand is what is read for some matches: for a look-up these, for a question the messages
+// expandPicks returns what is read for some matches: for a look-up these, for a question the messages
 // around them, and more of them where few are around.
-func (k *picker) expand(ctx context.Context, centres []pick) ([]pick, error) {
+func (k *picker) expandPicks(ctx context.Context, centres []pick) ([]pick, error) {
 	if !k.a.question {
-		slices.SortFunc(centres, better)
-		return k.let(ctx, slices.CompactFunc(centres, func(a, b pick) bool { return a.place == b.place }))
+		slices.SortFunc(centres, comparePicks)
+		return k.filterPicks(ctx, slices.CompactFunc(centres, func(a, b pick) bool { return a.place == b.place }))
 	}
-	around, err := k.around(ctx, centres, reach)
-	if err == nil && len(around) < fewest {
-		around, err = k.around(ctx, centres, farthest)
+	around, err := k.pickAround(ctx, centres, maxReach)
+	if err == nil && len(around) < minPicked {
+		around, err = k.pickAround(ctx, centres, maxDistance)
 	}
 	return around, err
 }
 
-// passing are the events that the filter lets through.
-func (k *picker) passing(ctx context.Context) ([]event, error) {
+// filterEvents returns the events that the filter lets through.
+func (k *picker) filterEvents(ctx context.Context) ([]wordMatch, error) {
 	q := k.filter
 	q.Within = k.o.within
 	for i, t := range k.p.terms {
@@ -122,7 +122,7 @@ func (k *picker) passing(ctx context.Context) ([]event, error) {
 			passes[at] = true
 		}
 	}
-	var out []event
+	var out []wordMatch
 	for _, e := range k.events {
 		if passes[e.place] {
 			out = append(out, e)
@@ -131,44 +131,44 @@ func (k *picker) passing(ctx context.Context) ([]event, error) {
 	return out, nil
 }
 
-// strongest are the best of some events that are in the scope, and whether these are all.
-func (k *picker) strongest(ctx context.Context, events []event) ([]pick, bool, error) {
-	for _, most := range []int{2 * picked, len(events)} {
-		all := k.top(events, most).heap
-		slices.SortFunc(all, better)
+// pickStrongest returns the best of some events that are in the scope, and whether these are all.
+func (k *picker) pickStrongest(ctx context.Context, events []wordMatch) ([]pick, bool, error) {
+	for _, most := range []int{2 * maxPicked, len(events)} {
+		all := k.selectTop(events, most).heap
+		slices.SortFunc(all, comparePicks)
 		var best []pick
-		for len(all) > 0 && len(best) < picked { // as few lines are read as it takes
-			some := all[:min(len(all), picked-len(best))]
+		for len(all) > 0 && len(best) < maxPicked { // as few lines are read as it takes
+			some := all[:min(len(all), maxPicked-len(best))]
 			all = all[len(some):]
 			var numbers []int64
 			for _, c := range some {
 				numbers = append(numbers, c.place.Branch())
 			}
-			if err := k.o.learn(ctx, numbers); err != nil {
+			if err := k.o.readBranches(ctx, numbers); err != nil {
 				return nil, false, err
 			}
 			for _, c := range some {
-				if k.o.lets(c.place) {
+				if k.o.contains(c.place) {
 					best = append(best, c)
 				}
 			}
 		}
 		whole := len(events) <= most && len(all) == 0
-		if whole || len(best) == picked || most >= len(events) { // else most of them are elsewhere
+		if whole || len(best) == maxPicked || most >= len(events) { // else most of them are elsewhere
 			return best, whole, nil
 		}
 	}
 	return nil, true, nil
 }
 
-// top are the best of some events. Most of those of a common word cannot be among them,
+// selectTop returns the best of some events. Most of those of a common word cannot be among them,
 // whatever stands around.
-func (k *picker) top(events []event, most int) *top {
+func (k *picker) selectTop(events []wordMatch, most int) *topPicks {
 	top := newTop(most)
 	at := 0 // in k.events, which has all of them
 	for _, e := range events {
-		if len(top.heap) == most && k.p.lean.own*k.p.weightOf(e.words)+
-			(k.p.lean.two+k.p.lean.five)*k.p.total < top.heap[0].score {
+		if len(top.heap) == most && k.p.factors.own*k.p.weightOf(e.words)+
+			(k.p.factors.two+k.p.factors.five)*k.p.total < top.heap[0].score {
 			continue
 		}
 		for step := 1; k.events[at].place != e.place; {
@@ -179,26 +179,26 @@ func (k *picker) top(events []event, most int) *top {
 				step = 1
 			}
 		}
-		w := besideAt(k.events, at)
-		top.add(pick{e.place, w, k.p.guess(w)})
+		w := windowsOfEvent(k.events, at)
+		top.addPick(pick{e.place, w, k.p.estimateScore(w)})
 	}
 	return top
 }
 
-// around are the messages at most n away from some, the best first, as far as they pass.
-func (k *picker) around(ctx context.Context, centres []pick, n int64) ([]pick, error) {
+// pickAround returns the messages at most n away from some, the best first, as far as they pass.
+func (k *picker) pickAround(ctx context.Context, centres []pick, n int64) ([]pick, error) {
 	places := make([]driver.Place, len(centres))
 	for i, c := range centres {
 		places[i] = c.place
 	}
-	if err := k.o.parents(ctx, places); err != nil {
+	if err := k.o.readParents(ctx, places); err != nil {
 		return nil, err
 	}
-	forks := k.o.forks()
+	forks := k.o.listForks()
 	var near []driver.Place
 	for _, c := range places {
 		for d := -n; d <= n; d++ {
-			if p, ok := k.o.at(c.Branch(), c.Seq()+d); ok {
+			if p, ok := k.o.placeOnPath(c.Branch(), c.Seq()+d); ok {
 				near = append(near, p)
 			}
 		}
@@ -212,21 +212,21 @@ func (k *picker) around(ctx context.Context, centres []pick, n int64) ([]pick, e
 	near = slices.Compact(near)
 	out := make([]pick, 0, len(near))
 	for _, p := range near {
-		w := k.words(p)
-		out = append(out, pick{p, w, k.p.guess(w)})
+		w := k.windowsAround(p)
+		out = append(out, pick{p, w, k.p.estimateScore(w)})
 	}
-	slices.SortFunc(out, better)
-	return k.let(ctx, out)
+	slices.SortFunc(out, comparePicks)
+	return k.filterPicks(ctx, out)
 }
 
-// let keeps of what is sorted what passes the filter, a few more than are needed.
-func (k *picker) let(ctx context.Context, all []pick) ([]pick, error) {
-	if !k.narrowed() {
+// filterPicks keeps those of the sorted picks that pass the filter, a few more than are needed.
+func (k *picker) filterPicks(ctx context.Context, all []pick) ([]pick, error) {
+	if !k.hasFilter() {
 		return all, nil
 	}
 	var out []pick
-	for len(all) > 0 && len(out) <= picked {
-		some := all[:min(4*picked, len(all))]
+	for len(all) > 0 && len(out) <= maxPicked {
+		some := all[:min(4*maxPicked, len(all))]
 		all = all[len(some):]
 		places := make([]driver.Place, len(some))
 		for i, c := range some {
@@ -250,71 +250,73 @@ func (k *picker) let(ctx context.Context, all []pick) ([]pick, error) {
 	return out, nil
 }
 
-// words are those around a place, on its path.
-func (k *picker) words(p driver.Place) windows {
-	w := beside(k.events, p)
+// windowsAround returns the words around a place, on its path.
+func (k *picker) windowsAround(p driver.Place) windowWords {
+	w := windowsOnBranch(k.events, p)
 	l := k.o.lines[p.Branch()]
-	if l == nil || p.Seq()-reach >= l.First {
+	if l == nil || p.Seq()-maxReach >= l.First {
 		return w
 	}
-	for seq := max(p.Seq()-reach, 1); seq < l.First; seq++ {
-		if at, ok := k.o.at(l.Number, seq); ok {
-			if i, found := find(k.events, at); found {
-				w.add(k.events[i].words, p.Seq()-seq)
+	for seq := max(p.Seq()-maxReach, 1); seq < l.First; seq++ {
+		if at, ok := k.o.placeOnPath(l.Number, seq); ok {
+			if i, found := findEvent(k.events, at); found {
+				w.addWords(k.events[i].words, p.Seq()-seq)
 			}
 		}
 	}
 	return w
 }
 
-// beside are the words around a place, as far as they are on its branch.
-func beside(events []event, p driver.Place) windows {
-	i, found := find(events, p)
-	return wordsBeside(events, i, p, found)
+// windowsOnBranch returns the words around a place, as far as they are on its branch.
+func windowsOnBranch(events []wordMatch, p driver.Place) windowWords {
+	i, found := findEvent(events, p)
+	return windowsNearEvent(events, i, p, found)
 }
 
-// besideAt is beside of the i-th event.
-func besideAt(events []event, i int) windows { return wordsBeside(events, i, events[i].place, true) }
+// windowsOfEvent is windowsOnBranch for the i-th event.
+func windowsOfEvent(events []wordMatch, i int) windowWords {
+	return windowsNearEvent(events, i, events[i].place, true)
+}
 
-// wordsBeside is beside of a place that is, or would be, the i-th event.
-func wordsBeside(events []event, i int, p driver.Place, found bool) (w windows) {
-	for j := i - 1; j >= 0 && p-events[j].place <= reach; j-- {
-		w.add(events[j].words, int64(p-events[j].place))
+// windowsNearEvent is windowsOnBranch for a place that is, or would be, the i-th event.
+func windowsNearEvent(events []wordMatch, i int, p driver.Place, found bool) (w windowWords) {
+	for j := i - 1; j >= 0 && p-events[j].place <= maxReach; j-- {
+		w.addWords(events[j].words, int64(p-events[j].place))
 	}
 	if found {
-		w.add(events[i].words, 0)
+		w.addWords(events[i].words, 0)
 		i++
 	}
-	for ; i < len(events) && events[i].place-p <= reach; i++ {
-		w.add(events[i].words, int64(events[i].place-p))
+	for ; i < len(events) && events[i].place-p <= maxReach; i++ {
+		w.addWords(events[i].words, int64(events[i].place-p))
 	}
 	return w
 }
 
-// find is where a place is among events, or would be.
-func find(events []event, p driver.Place) (int, bool) {
+// findEvent returns where a place is among events, or would be.
+func findEvent(events []wordMatch, p driver.Place) (int, bool) {
 	return sort.Find(len(events), func(i int) int { return comparePlaces(p, events[i].place) })
 }
 
-// better puts the higher score first, and the newer place of equals.
-func better(a, b pick) int {
+// comparePicks puts the higher score first, and the newer place of equals.
+func comparePicks(a, b pick) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), comparePlaces(b.place, a.place))
 }
 
-// top keeps the best of many, as a heap with the worst on top.
-type top struct {
+// topPicks keeps the best of many, as a heap with the worst on top.
+type topPicks struct {
 	heap []pick
 	most int
 }
 
-func newTop(most int) *top { return &top{most: most} }
+func newTop(most int) *topPicks { return &topPicks{most: most} }
 
-func (t *top) add(c pick) {
+func (t *topPicks) addPick(c pick) {
 	if len(t.heap) < t.most {
 		t.heap = append(t.heap, c)
 		for i := len(t.heap) - 1; i > 0; {
 			up := (i - 1) / 2
-			if better(t.heap[i], t.heap[up]) <= 0 {
+			if comparePicks(t.heap[i], t.heap[up]) <= 0 {
 				break
 			}
 			t.heap[i], t.heap[up] = t.heap[up], t.heap[i]
@@ -322,16 +324,16 @@ func (t *top) add(c pick) {
 		}
 		return
 	}
-	if t.most == 0 || better(c, t.heap[0]) >= 0 {
+	if t.most == 0 || comparePicks(c, t.heap[0]) >= 0 {
 		return
 	}
 	t.heap[0] = c
 	for i := 0; ; {
 		down := 2*i + 1
-		if down+1 < len(t.heap) && better(t.heap[down+1], t.heap[down]) > 0 {
+		if down+1 < len(t.heap) && comparePicks(t.heap[down+1], t.heap[down]) > 0 {
 			down++
 		}
-		if down >= len(t.heap) || better(t.heap[down], t.heap[i]) <= 0 {
+		if down >= len(t.heap) || comparePicks(t.heap[down], t.heap[i]) <= 0 {
 			return
 		}
 		t.heap[i], t.heap[down] = t.heap[down], t.heap[i]

@@ -21,23 +21,23 @@ const (
 
 // Bounds of what is read of a text for its cues, and of a session.
 const (
-	cueBytes = 4096
-	pause    = 90 * time.Minute
+	cueBytes     = 4096
+	sessionPause = 90 * time.Minute
 )
 
-// judged is what a search has read, on its way to candidates.
-type judged struct {
-	s    *searching
-	a    *ask
+// scorer is what a search has read, on its way to candidates.
+type scorer struct {
+	s    *search
+	a    *parsedQuery
 	o    *scope
-	p    *posted
-	m    *measured
+	p    *queryPostings
+	m    *measuredTerms
 	read map[driver.Place]*Candidate
 }
 
-// candidates makes candidates of the messages that were picked and read, in the order of
+// makeCandidates makes candidates of the messages that were picked and read, in the order of
 // their places.
-func (j *judged) candidates(best []pick, ms map[driver.Place]scrollback.Message) []*Candidate {
+func (j *scorer) makeCandidates(best []pick, ms map[driver.Place]scrollback.Message) []*Candidate {
 	best = slices.Clone(best)
 	slices.SortFunc(best, func(a, b pick) int { return comparePlaces(a.place, b.place) })
 	j.read = make(map[driver.Place]*Candidate, len(best))
@@ -48,30 +48,30 @@ func (j *judged) candidates(best []pick, ms map[driver.Place]scrollback.Message)
 		if !ok || slices.Contains(j.s.except, m.ID) {
 			continue
 		}
-		c := &Candidate{Message: m, text: Text(m.Parts), news: j.a.newest}
+		c := &Candidate{Message: m, text: IndexedText(m.Parts), news: j.a.newest}
 		j.read[b.place] = c
 		all = append(all, c)
 		places = append(places, b.place)
 	}
-	j.silence(all)
+	j.silenceSpeakers(all)
 	for i, c := range all {
-		j.words(c, places[i])
+		j.scoreWords(c, places[i])
 	}
 	for i, c := range all {
-		j.cues(c)
-		j.reply(c, places[i])
+		j.scoreCues(c)
+		j.inheritFromQuestion(c, places[i])
 	}
-	j.sessions(all, places)
+	j.numberSessions(all, places)
 	return all
 }
 
-// silence makes the names of those who speak count for less as words.
-func (j *judged) silence(all []*Candidate) {
+// silenceSpeakers makes the names of those who speak count for less as words.
+func (j *scorer) silenceSpeakers(all []*Candidate) {
 	known := map[string]bool{}
 	for _, c := range all {
-		if name := saidBy(c.Message, c.text); name != "" && !known[name] {
+		if name := speakerOf(c.Message, c.text); name != "" && !known[name] {
 			known[name] = true
-			if !names(j.a.loose, name) {
+			if !namesPerson(j.a.looseText, name) {
 				continue
 			}
 			terms.EachTerm(name, func(t string) bool {
@@ -85,20 +85,20 @@ func (j *judged) silence(all []*Candidate) {
 			})
 		}
 	}
-	j.p.sum()
+	j.p.sumWeights()
 }
 
-// words are the features that come of words.
-func (j *judged) words(c *Candidate, place driver.Place) {
-	var room [2*reach + 1]part
-	around := j.m.parts(j.o, place, room[:0])
-	own := nearer(around, 0)
-	c.Own = j.m.bm25(own, j.m.mean)
-	c.Near2 = j.m.bm25(nearer(around, 2), 5*j.m.mean)
-	c.Near5 = j.m.bm25(around, (2*reach+1)*j.m.mean)
+// scoreWords are the features that come of words.
+func (j *scorer) scoreWords(c *Candidate, place driver.Place) {
+	var room [2*maxReach + 1]windowPart
+	around := j.m.windowParts(j.o, place, room[:0])
+	own := partsWithin(around, 0)
+	c.Own = j.m.scoreBM25(own, j.m.mean)
+	c.Near2 = j.m.scoreBM25(partsWithin(around, 2), 5*j.m.mean)
+	c.Near5 = j.m.scoreBM25(around, (2*maxReach+1)*j.m.mean)
 	held := j.m.wordsAt(j.a, own)
-	c.Share = j.p.share(held)
-	c.Beside = j.p.share(j.m.wordsAt(j.a, nearer(around, 1)))
+	c.Share = j.p.weightShare(held)
+	c.Beside = j.p.weightShare(j.m.wordsAt(j.a, partsWithin(around, 1)))
 	there := 0
 	for i, w := range j.p.words {
 		if w > 0 {
@@ -115,25 +115,25 @@ func (j *judged) words(c *Candidate, place driver.Place) {
 		c.Rarest = 1
 	}
 	if bits.OnesCount64(held) > 1 && j.p.total > 0 {
-		c.Together = j.together(c.text) / j.p.total
+		c.Together = j.weighTogether(c.text) / j.p.total
 	}
 }
 
-// together is the weight of the words that stand together in a text as in the query.
-func (j *judged) together(text string) float64 {
+// weighTogether returns the weight of the words that stand together in a text as in the query.
+func (j *scorer) weighTogether(text string) float64 {
 	places, _ := terms.TermPlaces(text, j.a.Any[:j.a.Words], MaxTerms)
 	sum := 0.0
 	for i := 1; i < j.a.Words; i++ {
-		if adjacent(places[i-1], places[i]) {
+		if areAdjacent(places[i-1], places[i]) {
 			sum += min(j.p.weights[i-1], j.p.weights[i])
 		}
 	}
 	return sum
 }
 
-// adjacent reports whether a place of b is at most three after one of a, or two before
+// areAdjacent reports whether a place of b is at most three after one of a, or two before
 // it. Both ascend.
-func adjacent(a, b []int) bool {
+func areAdjacent(a, b []int) bool {
 	for i, j := 0, 0; i < len(a) && j < len(b); {
 		switch d := b[j] - a[i]; {
 		case -2 <= d && d <= 3:
@@ -147,33 +147,33 @@ func adjacent(a, b []int) bool {
 	return false
 }
 
-// cues are the features that come of who said it, when and how.
-func (j *judged) cues(c *Candidate) {
+// scoreCues are the features that come of who said it, when and how.
+func (j *scorer) scoreCues(c *Candidate) {
 	m := c.Message
 	a := j.a
 	text := c.text[:min(len(c.text), cueBytes)]
-	said := saidBy(m, text)
+	said := speakerOf(m, text)
 	switch {
-	case said != "" && names(a.loose, said), a.speaker != "" && m.Role == a.speaker:
+	case said != "" && namesPerson(a.looseText, said), a.speaker != "" && m.Role == a.speaker:
 		c.Speaker = 1
 	}
 	if said == "" && m.Role == scrollback.RoleUser {
 		c.Person = 1
 	}
-	t := traitsOf(text, a.kind, len(a.dates) > 0)
+	t := traitsOf(text, a.questionKind, len(a.dates) > 0)
 	if m.Role == scrollback.RoleUser || said != "" {
 		c.FirstSelf = oneIf(t.self)
 	}
-	c.Asks = asking(text)
+	c.Asks = questionShare(text)
 	if len(a.dates) > 0 {
-		c.Date = dated(a.dates, time.UnixMilli(m.CreatedAt).In(a.zone), t.spokenTimes(text))
+		c.Date = scoreDates(a.dates, time.UnixMilli(m.CreatedAt).In(a.zone), t.spokenTimes(text))
 	}
 	if a.when {
 		c.Time = oneIf(t.time)
 	}
-	c.Kind = a.held(m, t)
+	c.Kind = a.matchScore(m, t)
 	if a.wishes && m.Role == scrollback.RoleUser {
-		c.Standing = standingIn(text)
+		c.Standing = scoreStanding(text)
 	}
 }
 
@@ -184,48 +184,49 @@ func oneIf(yes bool) float64 {
 	return 0
 }
 
-// dated says how well a message is of a date that is asked for, or names it in one of the
+// scoreDates says how well a message is of a date that is asked for, or names it in one of the
 // texts as seen from its own day.
-func dated(asked []days, day time.Time, texts []string) float64 {
-	told := []days{dayOf(startOf(day))}
+func scoreDates(asked []daySpan, day time.Time, texts []string) float64 {
+	told := []daySpan{dayOf(startOf(day))}
 	for _, text := range texts {
 		told = append(told, relativeIn(text, day)...)
 		for _, d := range datesIn(text, day) {
-			told = append(told, d.nearest(day))
+			told = append(told, d.nearestYear(day))
 		}
 	}
 	best := 0.0
 	for _, d := range asked {
 		for _, t := range told {
-			best = max(best, d.meets(t, day.Location()))
+			best = max(best, d.matchScore(t, day.Location()))
 		}
 	}
 	return best
 }
 
-// reply is what an answer inherits of the question right before it: what that holds is not
+// inheritFromQuestion is what an answer inherits of the question right before it: what that holds is not
 // said again.
-func (j *judged) reply(c *Candidate, place driver.Place) {
-	at, ok := j.o.at(place.Branch(), place.Seq()-1)
+func (j *scorer) inheritFromQuestion(c *Candidate, place driver.Place) {
+	at, ok := j.o.placeOnPath(place.Branch(), place.Seq()-1)
 	if !ok || strings.TrimSpace(c.text) == "" {
 		return
 	}
 	before := j.read[at]
-	if before == nil || !asks(before.text) ||
+	if before == nil || !isQuestion(before.text) ||
 		before.Message.Role == c.Message.Role && before.Message.Name == c.Message.Name {
 		return
 	}
 	c.Reply = before.Share
 }
 
-// sessions numbers the runs of candidates without a long pause between them.
-func (j *judged) sessions(all []*Candidate, places []driver.Place) {
+// numberSessions numbers the runs of candidates without a long pause between them.
+func (j *scorer) numberSessions(all []*Candidate, places []driver.Place) {
 	n := 0
 	for i, c := range all {
 		if i > 0 {
 			was := all[i-1].Message
 			gap := c.Message.CreatedAt - was.CreatedAt
-			if places[i].Branch() != places[i-1].Branch() || gap > pause.Milliseconds() || gap < -pause.Milliseconds() {
+			if places[i].Branch() != places[i-1].Branch() || gap > sessionPause.Milliseconds() ||
+				gap < -sessionPause.Milliseconds() {
 				n++
 			}
 		}
@@ -234,10 +235,10 @@ func (j *judged) sessions(all []*Candidate, places []driver.Place) {
 }
 
 // A wish that is only for now counts for less than an instruction that stands.
-const wished = 0.6
+const momentaryWish = 0.6
 
-// standingIn says whether a text holds what a person wants kept to, or likes.
-func standingIn(text string) float64 {
+// scoreStanding returns how far a text holds what a person wants kept to, or likes.
+func scoreStanding(text string) float64 {
 	sentences := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n。！!；;", r) })
 	for _, line := range sentences {
 		for s := range strings.SplitSeq(line, ". ") {
@@ -246,5 +247,5 @@ func standingIn(text string) float64 {
 			}
 		}
 	}
-	return wished * oneIf(wishes().MatchString(text))
+	return momentaryWish * oneIf(wishes().MatchString(text))
 }

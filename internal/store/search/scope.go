@@ -12,19 +12,19 @@ import (
 // scope is where a search looks: in the conversations that it names, or everywhere that
 // the lines' query lets it. Lines are known as far as they were needed.
 type scope struct {
-	s        *searching
+	s        *search
 	within   []driver.PlaceRun // nil: everywhere
 	messages int64             // in within, if all of its lines are known
 	whole    bool              // all lines of within are known
-	among    []int64           // ascending: of these lines, or of all but these
+	listed   []int64           // ascending: of these lines, or of all but these
 	but      bool
 	projects []string
 	lines    map[int64]*driver.IndexedBranch // nil for one that is not let through
 	numbers  map[scrollback.BranchID]int64
 }
 
-// scopeOf is the scope of a query.
-func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*scope, error) {
+// scopeOf returns the scope of a query.
+func (s *search) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*scope, error) {
 	if q.Conversation == "" {
 		return s.scopeOn(nil, false, q.Projects), nil
 	}
@@ -37,19 +37,19 @@ func (s *searching) scopeOf(ctx context.Context, q scrollback.SearchQuery) (*sco
 	if err != nil {
 		return nil, err
 	}
-	if lines, err = s.letThrough(ctx, lines, q.Projects); err != nil {
+	if lines, err = s.filterBranches(ctx, lines, q.Projects); err != nil {
 		return nil, err
 	}
 	return s.scopeWithin(lines), nil
 }
 
-// scopeWithin is the scope of some lines.
-func (s *searching) scopeWithin(lines []driver.IndexedBranch) *scope {
+// scopeWithin returns the scope of some lines.
+func (s *search) scopeWithin(lines []driver.IndexedBranch) *scope {
 	o := s.scopeOn(nil, false, nil)
 	o.within = []driver.PlaceRun{}
 	o.whole = true
 	for _, l := range lines {
-		o.know(l)
+		o.addBranch(l)
 		if l.Head >= l.First {
 			o.within = append(o.within, driver.PlaceRun{First: driver.NewPlace(l.Number, l.First),
 				Last: driver.NewPlace(l.Number, l.Head)})
@@ -60,11 +60,11 @@ func (s *searching) scopeWithin(lines []driver.IndexedBranch) *scope {
 	return o
 }
 
-// scopeOn is the scope of the lines with some numbers, ascending, or of all lines but these,
+// scopeOn returns the scope of the lines with some numbers, ascending, or of all lines but these,
 // as far as they are of some projects. There may be thousands: they are read as they are
 // needed, and words weigh what they weigh everywhere.
-func (s *searching) scopeOn(numbers []int64, only bool, projects []string) *scope {
-	o := &scope{s: s, projects: projects, among: numbers, but: !only, lines: map[int64]*driver.IndexedBranch{},
+func (s *search) scopeOn(numbers []int64, only bool, projects []string) *scope {
+	o := &scope{s: s, projects: projects, listed: numbers, but: !only, lines: map[int64]*driver.IndexedBranch{},
 		numbers: map[scrollback.BranchID]int64{}}
 	if only {
 		o.within = []driver.PlaceRun{}
@@ -75,8 +75,8 @@ func (s *searching) scopeOn(numbers []int64, only bool, projects []string) *scop
 	return o
 }
 
-// letThrough leaves out the lines of other projects.
-func (s *searching) letThrough(ctx context.Context, lines []driver.IndexedBranch,
+// filterBranches leaves out the lines of other projects.
+func (s *search) filterBranches(ctx context.Context, lines []driver.IndexedBranch,
 	projects []string) ([]driver.IndexedBranch, error) {
 	if projects == nil {
 		return lines, nil
@@ -89,7 +89,7 @@ func (s *searching) letThrough(ctx context.Context, lines []driver.IndexedBranch
 	return slices.DeleteFunc(lines, func(l driver.IndexedBranch) bool { _, ok := let[l.Number]; return !ok }), err
 }
 
-func (o *scope) know(l driver.IndexedBranch) {
+func (o *scope) addBranch(l driver.IndexedBranch) {
 	o.lines[l.Number] = &l
 	o.numbers[l.Branch] = l.Number
 }
@@ -104,9 +104,9 @@ func comparePlaces(a, b driver.Place) int {
 	return 0
 }
 
-// learn reads the lines with some numbers that are not known. Those that the scope does not
+// readBranches reads the lines with some numbers that are not known. Those that the scope does not
 // let through become nil.
-func (o *scope) learn(ctx context.Context, numbers []int64) error {
+func (o *scope) readBranches(ctx context.Context, numbers []int64) error {
 	numbers = slices.DeleteFunc(numbers, func(n int64) bool { _, known := o.lines[n]; return known })
 	if len(numbers) == 0 {
 		return nil
@@ -117,7 +117,7 @@ func (o *scope) learn(ctx context.Context, numbers []int64) error {
 	if !o.whole {
 		var err error
 		there := slices.DeleteFunc(slices.Clone(numbers),
-			func(n int64) bool { _, among := slices.BinarySearch(o.among, n); return among == o.but })
+			func(n int64) bool { _, among := slices.BinarySearch(o.listed, n); return among == o.but })
 		if found, err = o.s.look.FindBranches(ctx,
 			driver.IndexedBranchQuery{Numbers: there, Projects: o.projects}); err != nil {
 			return err
@@ -126,38 +126,38 @@ func (o *scope) learn(ctx context.Context, numbers []int64) error {
 	for _, n := range numbers {
 		o.lines[n] = nil
 		if l, ok := found[n]; ok {
-			o.know(l)
+			o.addBranch(l)
 		}
 	}
 	return nil
 }
 
-// lets reports whether a message is in the scope: of a branch in the trash, only what is
+// contains reports whether a message is in the scope: of a branch in the trash, only what is
 // inherited is.
-func (o *scope) lets(p driver.Place) bool {
+func (o *scope) contains(p driver.Place) bool {
 	l := o.lines[p.Branch()]
 	return l != nil && (l.Heir == "" || p.Seq() <= l.Head)
 }
 
-// heir is the line of a message whose conversation is in the trash, or nil. It says which
+// findHeir returns the line of a message whose conversation is in the trash, or nil. It says which
 // live conversation inherits it.
-func (o *scope) heir(m scrollback.Message) *driver.IndexedBranch {
+func (o *scope) findHeir(m scrollback.Message) *driver.IndexedBranch {
 	if l := o.lines[o.numbers[m.Branch]]; l != nil && l.Heir != "" {
 		return l
 	}
 	return nil
 }
 
-// home is the conversation in which a message is found.
-func (o *scope) home(m scrollback.Message) scrollback.ConversationID {
-	if l := o.heir(m); l != nil {
+// findHome returns the conversation in which a message is found.
+func (o *scope) findHome(m scrollback.Message) scrollback.ConversationID {
+	if l := o.findHeir(m); l != nil {
 		return l.Heir
 	}
 	return m.ConversationID
 }
 
-// at is the place of seq on the path of a branch, as far as its lines are known.
-func (o *scope) at(number, seq int64) (driver.Place, bool) {
+// placeOnPath returns the place of seq on the path of a branch, as far as its lines are known.
+func (o *scope) placeOnPath(number, seq int64) (driver.Place, bool) {
 	l := o.lines[number]
 	if l == nil || seq < 1 || seq > l.Head {
 		return 0, false
@@ -170,29 +170,29 @@ func (o *scope) at(number, seq int64) (driver.Place, bool) {
 	return driver.NewPlace(l.Number, seq), true
 }
 
-// on reports whether a place is on the path of a branch.
-func (o *scope) on(branch scrollback.BranchID, p driver.Place) bool {
-	at, ok := o.at(o.numbers[branch], p.Seq())
+// isOnPath reports whether a place is on the path of a branch.
+func (o *scope) isOnPath(branch scrollback.BranchID, p driver.Place) bool {
+	at, ok := o.placeOnPath(o.numbers[branch], p.Seq())
 	return ok && at == p
 }
 
-// path learns the lines that a branch comes from.
-func (o *scope) path(ctx context.Context, branch scrollback.BranchID) error {
+// readPath learns the lines that a branch comes from.
+func (o *scope) readPath(ctx context.Context, branch scrollback.BranchID) error {
 	for l := o.lines[o.numbers[branch]]; l != nil && l.Parent != 0 && !o.whole; l = o.lines[l.Parent] {
-		if err := o.learn(ctx, []int64{l.Parent}); err != nil {
+		if err := o.readBranches(ctx, []int64{l.Parent}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// parents learns the lines from which branches were forked near a place.
-func (o *scope) parents(ctx context.Context, places []driver.Place) error {
-	for range reach {
+// readParents learns the lines from which branches were forked near a place.
+func (o *scope) readParents(ctx context.Context, places []driver.Place) error {
+	for range maxReach {
 		var missing []int64
 		for _, p := range places {
 			l := o.lines[p.Branch()]
-			for l != nil && p.Seq()-reach < l.First && l.Parent != 0 {
+			for l != nil && p.Seq()-maxReach < l.First && l.Parent != 0 {
 				parent, known := o.lines[l.Parent]
 				if !known && !o.whole {
 					missing = append(missing, l.Parent)
@@ -203,15 +203,15 @@ func (o *scope) parents(ctx context.Context, places []driver.Place) error {
 		if len(missing) == 0 {
 			return nil
 		}
-		if err := o.learn(ctx, missing); err != nil {
+		if err := o.readBranches(ctx, missing); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// forks are the known lines by the branch that they were forked from.
-func (o *scope) forks() map[int64][]*driver.IndexedBranch {
+// listForks returns the known lines by the branch that they were forked from.
+func (o *scope) listForks() map[int64][]*driver.IndexedBranch {
 	out := map[int64][]*driver.IndexedBranch{}
 	for _, l := range o.lines {
 		if l != nil && l.Parent != 0 {

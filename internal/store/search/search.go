@@ -31,8 +31,8 @@ type Log struct {
 	Text func(context.Context, scrollback.Message) string
 }
 
-// searching is a search under way.
-type searching struct {
+// search is a search under way.
+type search struct {
 	d      *driver.Driver
 	look   *index.Snapshot
 	text   func(context.Context, scrollback.Message) string
@@ -40,9 +40,9 @@ type searching struct {
 	except []scrollback.MessageID
 }
 
-// found is what a search ranks. all says that nothing else matched.
-type found struct {
-	ask
+// searchResult is what a search ranks. all says that nothing else matched.
+type searchResult struct {
+	parsedQuery
 	scope *scope
 	all   bool
 	best  []*Candidate
@@ -53,18 +53,18 @@ type found struct {
 // Projects, and does not read Project.
 func Run(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) (scrollback.SearchResult, error) {
 	out := scrollback.SearchResult{Hits: []scrollback.Hit{}}
-	s := searching{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
-	f, err := s.ranked(ctx, q, in(q.Zone, now))
+	s := search{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
+	f, err := s.rankFolderFirst(ctx, q, inZone(q.Zone, now))
 	if err != nil {
 		return out, err
 	}
 	if out.Truncated = !f.all; f.all {
 		out.Total = len(f.best)
-		out.Conversations = f.conversations()
+		out.Conversations = f.countConversations()
 	}
 	skip := min(max(q.Offset, 0), len(f.best))
 	var read int
-	out.Hits, read, err = s.hits(ctx, f, skip, q)
+	out.Hits, read, err = s.readHits(ctx, f, skip, q)
 	if next := skip + read; next < len(f.best) {
 		out.Next = &next
 	}
@@ -77,107 +77,107 @@ func Run(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) (s
 	return out, err
 }
 
-// ranked brings the best, best first: those of the query's folders before all others.
-func (s *searching) ranked(ctx context.Context, q scrollback.SearchQuery, now time.Time) (found, error) {
+// rankFolderFirst brings the best, best first: those of the query's folders before all others.
+func (s *search) rankFolderFirst(ctx context.Context, q scrollback.SearchQuery, now time.Time) (searchResult, error) {
 	if q.Conversation != "" || len(q.Folders) == 0 {
-		f, err := s.find(ctx, q, now)
-		Rank(f.best, s.w)
+		f, err := s.findCandidates(ctx, q, now)
+		RankCandidates(f.best, s.w)
 		return f, err
 	}
 	numbers, err := s.look.ListWorkedNumbers(ctx, driver.FolderQuery{Folders: q.Folders})
 	if err != nil {
-		return found{}, err
+		return searchResult{}, err
 	}
-	here, err := s.findIn(ctx, q, now, s.scopeOn(numbers, true, q.Projects))
-	Rank(here.best, s.w)
+	here, err := s.findInScope(ctx, q, now, s.scopeOn(numbers, true, q.Projects))
+	RankCandidates(here.best, s.w)
 	if err != nil || q.InFolders {
 		return here, err
 	}
-	f, err := s.findIn(ctx, q, now, s.scopeOn(numbers, false, q.Projects))
+	f, err := s.findInScope(ctx, q, now, s.scopeOn(numbers, false, q.Projects))
 	if err != nil {
 		return f, err
 	}
-	Rank(f.best, s.w)
+	RankCandidates(f.best, s.w)
 	f.best = append(here.best, f.best...)
 	f.all = here.all && f.all
 	for _, l := range here.scope.lines { // hits of either are looked at from here
 		if l != nil {
-			f.scope.know(*l)
+			f.scope.addBranch(*l)
 		}
 	}
 	return f, nil
 }
 
-// Candidates are the messages that a search ranks, with their features, in no particular
-// order: what weights are learned from. [Rank] ranks them.
-func Candidates(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) ([]*Candidate, error) {
-	s := searching{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
-	f, err := s.find(ctx, q, in(q.Zone, now))
+// FindCandidates returns the messages that a search ranks, with their features, in no particular
+// order: what weights are learned from. [RankCandidates] ranks them.
+func FindCandidates(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) ([]*Candidate, error) {
+	s := search{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
+	f, err := s.findCandidates(ctx, q, inZone(q.Zone, now))
 	return f.best, err
 }
 
-// in is a time as it is in a zone; nil is UTC.
-func in(zone *time.Location, t time.Time) time.Time {
+// inZone returns a time as it is in a zone; nil is UTC.
+func inZone(zone *time.Location, t time.Time) time.Time {
 	if zone == nil {
 		return t.UTC()
 	}
 	return t.In(zone)
 }
 
-// find brings what is to be ranked.
-func (s *searching) find(ctx context.Context, q scrollback.SearchQuery, now time.Time) (found, error) {
+// findCandidates brings what is to be ranked.
+func (s *search) findCandidates(ctx context.Context, q scrollback.SearchQuery, now time.Time) (searchResult, error) {
 	o, err := s.scopeOf(ctx, q)
 	if err != nil {
-		return found{}, err
+		return searchResult{}, err
 	}
-	return s.findIn(ctx, q, now, o)
+	return s.findInScope(ctx, q, now, o)
 }
 
-// findIn is find in a scope.
-func (s *searching) findIn(ctx context.Context, q scrollback.SearchQuery, now time.Time,
-	o *scope) (f found, err error) {
+// findInScope is find in a scope.
+func (s *search) findInScope(ctx context.Context, q scrollback.SearchQuery, now time.Time,
+	o *scope) (f searchResult, err error) {
 	f.scope = o
-	if f.ask, err = readAsk(q.Query, now); err != nil {
+	if f.parsedQuery, err = parseQuery(q.Query, now); err != nil {
 		return f, err
 	}
-	a := &f.ask
+	a := &f.parsedQuery
 	if a.IsEmpty() {
 		return f, scrollback.ParamErrorf("search.Run", "query", i18n.QueryHasNoWord)
 	}
 	if a.from = max(a.from, q.From); q.To != 0 {
-		a.to = earlier(a.to, q.To)
+		a.to = earlierEnd(a.to, q.To)
 	}
-	p, err := s.read(ctx, a, f.scope)
+	p, err := s.readPostings(ctx, a, f.scope)
 	if err != nil {
 		return f, err
 	}
-	k := &picker{searching: s, a: a, o: f.scope, p: p, events: p.events(a),
+	k := &picker{search: s, a: a, o: f.scope, p: p, events: p.listEvents(a),
 		filter: driver.PostingQuery{Role: cmp.Or(q.Role, a.role), From: a.from, To: a.to}}
-	best, ms, err := k.pick(ctx)
+	best, ms, err := k.pickMessages(ctx)
 	if err != nil {
 		return f, err
 	}
 	f.all = best.all
-	m, err := p.measure(ctx, f.scope, ms)
+	m, err := p.measureAround(ctx, f.scope, ms)
 	if err != nil {
 		return f, err
 	}
-	j := judged{s: s, a: a, o: f.scope, p: p, m: m}
-	f.best = j.candidates(best.best, ms)
+	j := scorer{s: s, a: a, o: f.scope, p: p, m: m}
+	f.best = j.makeCandidates(best.best, ms)
 	return f, nil
 }
 
-// conversations counts those that the messages are in.
-func (f found) conversations() int {
+// countConversations counts those that the messages are in.
+func (f searchResult) countConversations() int {
 	in := map[scrollback.ConversationID]bool{}
 	for _, c := range f.best {
-		in[f.scope.home(c.Message)] = true
+		in[f.scope.findHome(c.Message)] = true
 	}
 	return len(in)
 }
 
-// located reads messages by their places.
-func (s *searching) located(ctx context.Context, o *scope, all []pick) (map[driver.Place]scrollback.Message, error) {
+// readPicked reads messages by their places.
+func (s *search) readPicked(ctx context.Context, o *scope, all []pick) (map[driver.Place]scrollback.Message, error) {
 	places := make([]driver.Place, len(all))
 	for i, c := range all {
 		places[i] = c.place

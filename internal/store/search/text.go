@@ -16,9 +16,9 @@ const (
 	MaxArtifactBytes = 256 << 10 // of artifact text
 )
 
-// Artifacts are the artifacts whose text search reads with a message, each up to
+// ListArtifacts returns the artifacts whose text search reads with a message, each up to
 // [MaxArtifactBytes].
-func Artifacts(parts scrollback.Parts) (ids []scrollback.ArtifactID) {
+func ListArtifacts(parts scrollback.Parts) (ids []scrollback.ArtifactID) {
 	for _, p := range parts {
 		switch p := p.(type) {
 		case scrollback.File:
@@ -35,9 +35,9 @@ func Artifacts(parts scrollback.Parts) (ids []scrollback.ArtifactID) {
 	return ids
 }
 
-// Text is what search reads of a message: everything a person or a tool said in it, but
+// IndexedText returns what search reads of a message: everything a person or a tool said in it, but
 // no look-up in the log or its result, which only repeat the log.
-func Text(parts scrollback.Parts) string {
+func IndexedText(parts scrollback.Parts) string {
 	var b strings.Builder
 	for _, p := range parts {
 		switch p := p.(type) {
@@ -75,8 +75,8 @@ const (
 	hitCharacters  = 400
 )
 
-// Characters is how long a passage of a hit may be: with more hits, the less of each.
-func Characters(q scrollback.SearchQuery) int {
+// PassageLength returns how long a passage of a hit may be: the more hits, the shorter.
+func PassageLength(q scrollback.SearchQuery) int {
 	if q.Passage > 0 {
 		return q.Passage
 	}
@@ -84,26 +84,30 @@ func Characters(q scrollback.SearchQuery) int {
 		scrollback.HitContentMax)
 }
 
-// passage is text, or if it is longer the n characters that hold the most different query
+// cutPassage returns text, or if it is longer the n characters that hold the most different query
 // terms, with an ellipsis.
-func passage(text string, q terms.Query, n int) string {
+func cutPassage(text string, q terms.Query, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text
 	}
-	cut, _ := stretch(text, q, n)
+	cut, _ := cutBestStretch(text, q, n)
 	return cut
 }
 
-// Shorter returns text, or if it is longer the n characters that hold the most different terms
+// ShortenAround returns text, or if it is longer the n characters that hold the most different terms
 // of a query, with an ellipsis.
-func Shorter(text, query string, n int) string { return passage(text, terms.ParseQuery(query), n) }
+func ShortenAround(text, query string, n int) string {
+	return cutPassage(text, terms.ParseQuery(query), n)
+}
 
-// snippet is a short passage, and which characters of it matched.
-func snippet(text string, q terms.Query) (string, [][2]int) { return stretch(text, q, snippetRunes) }
+// cutSnippet returns a short passage, and which characters of it matched.
+func cutSnippet(text string, q terms.Query) (string, [][2]int) {
+	return cutBestStretch(text, q, snippetRunes)
+}
 
-// stretch cuts the n characters of text that hold the most different query terms,
+// cutBestStretch cuts the n characters of text that hold the most different query terms,
 // and says which of them matched.
-func stretch(text string, q terms.Query, n int) (string, [][2]int) {
+func cutBestStretch(text string, q terms.Query, n int) (string, [][2]int) {
 	type match struct{ from, to, term int }
 	wants := slices.Clone(q.Any)
 	for _, p := range q.Must {
@@ -145,7 +149,7 @@ func stretch(text string, q terms.Query, n int) (string, [][2]int) {
 			from = backRunes(text, from, n-left)
 		}
 	}
-	cut := Clip(text[from:], n)
+	cut := ClipText(text[from:], n)
 	body := strings.TrimSuffix(cut, "…")
 	spans := [][2]int{}
 	for _, m := range all {
@@ -163,7 +167,7 @@ func stretch(text string, q terms.Query, n int) (string, [][2]int) {
 	return cut, spans
 }
 
-// backRunes is the byte offset n characters before i.
+// backRunes returns the byte offset n characters before i.
 func backRunes(s string, i, n int) int {
 	for ; n > 0 && i > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:i])
@@ -172,8 +176,8 @@ func backRunes(s string, i, n int) int {
 	return i
 }
 
-// Clip returns s, or its first n characters and an ellipsis.
-func Clip(s string, n int) string {
+// ClipText returns s, or its first n characters and an ellipsis.
+func ClipText(s string, n int) string {
 	for i := range s {
 		if n == 0 {
 			return s[:i] + "…"

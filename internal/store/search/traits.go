@@ -70,10 +70,10 @@ var denseTraits = sync.OnceValue(func() map[trait][]string {
 var densePlaces = sync.OnceValue(func() []string { return append(foreign.Words("has-place"), "在", "住", "去") })
 
 // traitsOf reads a text; wanted says for what besides the first person.
-func traitsOf(text string, k kind, dates bool) traits {
+func traitsOf(text string, k questionKind, dates bool) traits {
 	var t traits
 	s := scanner{t: &t}
-	dense := s.run(text)
+	dense := s.scanText(text)
 	if !dense {
 		return t
 	}
@@ -103,8 +103,8 @@ type scanner struct {
 	digits bool  // the word before is a number
 }
 
-// run reports whether there are letters of other scripts.
-func (s *scanner) run(text string) (dense bool) {
+// scanText reports whether there are letters of other scripts.
+func (s *scanner) scanText(text string) (dense bool) {
 	from := -1
 	digits := false
 	for i := 0; i <= len(text); i++ {
@@ -115,7 +115,7 @@ func (s *scanner) run(text string) (dense bool) {
 		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
 		digit := c >= '0' && c <= '9'
 		if from >= 0 && (!letter && !digit || letter && digits) {
-			s.end(text, from, i, digits)
+			s.endToken(text, from, i, digits)
 			from = -1
 		}
 		if (letter || digit) && from < 0 {
@@ -127,8 +127,8 @@ func (s *scanner) run(text string) (dense bool) {
 	return dense
 }
 
-// end takes a word or a number in.
-func (s *scanner) end(text string, from, to int, digits bool) {
+// endToken takes a word or a number in.
+func (s *scanner) endToken(text string, from, to int, digits bool) {
 	t := s.t
 	if digits {
 		t.number = true
@@ -170,7 +170,7 @@ func (s *scanner) timeAt(i int) {
 	}
 }
 
-// spokenTimes are the pieces of a text that may name a time.
+// spokenTimes returns the pieces of a text that may name a time.
 func (t traits) spokenTimes(text string) []string {
 	const before, after = 24, 32
 	if len(t.times) == 0 || strings.ContainsFunc(text, terms.IsDense) {

@@ -34,7 +34,7 @@ type Features struct {
 // Weights are what each feature counts for.
 type Weights Features
 
-// DefaultWeights are those that a search takes. They were learned: docs/RECALL.md says how.
+// DefaultWeights returns the weights that a search uses. They were learned: docs/RECALL.md says how.
 func DefaultWeights() Weights {
 	return Weights{Own: 0.17, Near2: 0.15, Near5: 0.12, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.54, Together: 0.56,
 		Speaker: 2.4,
@@ -42,26 +42,26 @@ func DefaultWeights() Weights {
 		Session: 0.19}
 }
 
-// FeatureNames are the features in the order of [Features.Values].
+// FeatureNames returns the features in the order of [Features.Values].
 func FeatureNames() []string {
 	return []string{"own", "near2", "near5", "share", "count", "beside", "rarest", "together", "speaker", "person",
 		"first", "asks", "date",
 		"time", "kind", "reply", "standing", "newest", "session"}
 }
 
-// Values are the features in a fixed order.
+// Values returns the features in a fixed order.
 func (f Features) Values() []float64 {
 	out := make([]float64, 0, len(FeatureNames()))
-	for _, v := range f.fields() {
+	for _, v := range f.pointers() {
 		out = append(out, *v)
 	}
 	return out
 }
 
-// WeightsOf are weights in the order of [Features.Values].
+// WeightsOf returns weights in the order of [Features.Values].
 func WeightsOf(values []float64) Weights {
 	var f Features
-	for i, v := range f.fields() {
+	for i, v := range f.pointers() {
 		if i < len(values) {
 			*v = values[i]
 		}
@@ -69,14 +69,14 @@ func WeightsOf(values []float64) Weights {
 	return Weights(f)
 }
 
-func (f *Features) fields() []*float64 {
+func (f *Features) pointers() []*float64 {
 	return []*float64{&f.Own, &f.Near2, &f.Near5, &f.Share, &f.Count, &f.Beside, &f.Rarest, &f.Together, &f.Speaker,
 		&f.Person, &f.FirstSelf,
 		&f.Asks, &f.Date, &f.Time, &f.Kind, &f.Reply, &f.Standing, &f.Newest, &f.Session}
 }
 
-// score is the weighted sum without Newest and Session, which depend on other messages.
-func (f *Features) score(w *Weights) float64 {
+// weightedSum returns the weighted sum without Newest and Session, which depend on other messages.
+func (f *Features) weightedSum(w *Weights) float64 {
 	return w.Own*f.Own + w.Near2*f.Near2 + w.Near5*f.Near5 + w.Share*f.Share + w.Count*f.Count + w.Beside*f.Beside +
 		w.Rarest*f.Rarest +
 		w.Together*f.Together + w.Speaker*f.Speaker + w.Person*f.Person + w.FirstSelf*f.FirstSelf + w.Asks*f.Asks +
@@ -95,12 +95,12 @@ type Candidate struct {
 	news    bool // the question asks for what holds now
 }
 
-// Rank scores candidates of one question and puts the best first; among equals, the newest.
+// RankCandidates scores candidates of one question and puts the best first; among equals, the newest.
 // It sets their Newest and Session.
-func Rank(all []*Candidate, w Weights) {
+func RankCandidates(all []*Candidate, w Weights) {
 	best := 0.0
 	for i, c := range all {
-		c.Score = c.score(&w)
+		c.Score = c.weightedSum(&w)
 		if i == 0 || c.Score > best {
 			best = c.Score
 		}

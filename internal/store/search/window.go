@@ -12,13 +12,13 @@ import (
 
 // Bounds of what is considered for one query.
 const (
-	reach     = 5       // messages on each side that a window takes in
-	commonest = 20_000  // places of one term that are read from a whole store, if there are rarer ones
-	placesMax = 400_000 // that are read of all terms where all of them are common
+	maxReach        = 5       // messages on each side that a window takes in
+	maxPlacesOfTerm = 20_000  // places of one term that are read from a whole store, if there are rarer ones
+	placesMax       = 400_000 // that are read of all terms where all of them are common
 )
 
-// posted are a query's terms with what the index has of them.
-type posted struct {
+// queryPostings are the terms of a query, and what the index has of them.
+type queryPostings struct {
 	terms   []string
 	lists   []driver.Postings
 	skipped []bool    // there are more places than were read
@@ -26,29 +26,29 @@ type posted struct {
 	words   []float64 // of each word, in the rarest form that occurs; 0 if none does
 	total   float64   // of the words
 	rarest  uint64    // the words that are as rare as the rarest
-	lean    lean
+	factors scoreFactors
 }
 
-// lean is the part of the score that the places of words tell without reading a message, as
+// scoreFactors is the part of the score that the places of words tell without reading a message, as
 // factors of the weight of the words in a message and in its windows.
-type lean struct{ own, two, five float64 }
+type scoreFactors struct{ own, two, five float64 }
 
-// guess is about what a message with these words will score.
-func (p *posted) guess(w windows) float64 {
-	return p.lean.own*p.weightOf(w.own) + p.lean.two*p.weightOf(w.two) + p.lean.five*p.weightOf(w.five)
+// estimateScore returns about what a message with these words will score.
+func (p *queryPostings) estimateScore(w windowWords) float64 {
+	return p.factors.own*p.weightOf(w.own) + p.factors.two*p.weightOf(w.two) + p.factors.five*p.weightOf(w.five)
 }
 
-// event is a message that holds words, as bits.
-type event struct {
+// wordMatch is a message that holds words, as bits.
+type wordMatch struct {
 	place driver.Place
 	words uint64
 }
 
-// windows are the words of a message, of it and its neighbours, and of two and of five on
+// windowWords are the words of a message, of it and its neighbours, and of two and of five on
 // each side.
-type windows struct{ own, one, two, five uint64 }
+type windowWords struct{ own, one, two, five uint64 }
 
-func (w *windows) add(words uint64, distance int64) {
+func (w *windowWords) addWords(words uint64, distance int64) {
 	w.five |= words
 	if distance <= 2 {
 		w.two |= words
@@ -61,15 +61,15 @@ func (w *windows) add(words uint64, distance int64) {
 	}
 }
 
-// read reads the places of a query's terms, of as many as it takes: the rare ones, and the
+// readPostings reads the places of a query's terms, of as many as it takes: the rare ones, and the
 // common ones if there are no others. A pair of characters that stands nowhere is looked for
 // as its characters.
-func (s *searching) read(ctx context.Context, a *ask, o *scope) (*posted, error) {
-	most := commonest
+func (s *search) readPostings(ctx context.Context, a *parsedQuery, o *scope) (*queryPostings, error) {
+	most := maxPlacesOfTerm
 	if o.whole && o.messages <= placesMax/8 {
 		most = 0 // a few of them each, however many there are elsewhere
 	}
-	p := &posted{}
+	p := &queryPostings{}
 	lists, err := s.look.Postings(ctx, driver.PostingQuery{Terms: a.Any, Within: o.within, Most: most})
 	if err != nil {
 		return nil, err
@@ -91,17 +91,17 @@ func (s *searching) read(ctx context.Context, a *ask, o *scope) (*posted, error)
 	p.terms = a.Any
 	p.lists = lists
 	p.skipped = make([]bool, len(lists))
-	p.weigh(a, o, s.documents())
-	p.lean = lean{s.w.Own, s.w.Near2, s.w.Near5}
+	p.setWeights(a, o, s.countDocuments())
+	p.factors = scoreFactors{s.w.Own, s.w.Near2, s.w.Near5}
 	if p.total > 0 {
-		p.lean.own += (s.w.Share + s.w.Count) / p.total
+		p.factors.own += (s.w.Share + s.w.Count) / p.total
 	}
-	return p, s.readCommon(ctx, p, o, most)
+	return p, s.readCommonPostings(ctx, p, o, most)
 }
 
-// readCommon reads the places of common terms, the rarest first, until there are enough to
+// readCommonPostings reads the places of common terms, the rarest first, until there are enough to
 // choose from.
-func (s *searching) readCommon(ctx context.Context, p *posted, o *scope, most int) error {
+func (s *search) readCommonPostings(ctx context.Context, p *queryPostings, o *scope, most int) error {
 	if most == 0 {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (s *searching) readCommon(ctx context.Context, p *posted, o *scope, most in
 	slices.SortFunc(common, func(a, b int) int { return cmp.Or(cmp.Compare(p.lists[a].Holding, p.lists[b].Holding), a-b) })
 	left := int64(placesMax)
 	for n, i := range common {
-		if rare >= picked || n > 0 && p.lists[i].Holding > left {
+		if rare >= maxPicked || n > 0 && p.lists[i].Holding > left {
 			break
 		}
 		got, err := s.look.Postings(ctx, driver.PostingQuery{Terms: p.terms[i : i+1], Within: o.within})
@@ -133,18 +133,18 @@ func (s *searching) readCommon(ctx context.Context, p *posted, o *scope, most in
 	return nil
 }
 
-// documents is how many messages can be found.
-func (s *searching) documents() int64 { return max(s.look.State.Documents, 1) }
+// countDocuments returns how many messages can be found.
+func (s *search) countDocuments() int64 { return max(s.look.State.Documents, 1) }
 
-// weigh gives each term and each word its weight. In a conversation a word is as rare as it
+// setWeights gives each term and each word its weight. In a conversation a word is as rare as it
 // is there; else as in the whole store.
-func (p *posted) weigh(a *ask, o *scope, documents int64) {
+func (p *queryPostings) setWeights(a *parsedQuery, o *scope, documents int64) {
 	p.weights = make([]float64, len(p.lists))
 	p.words = make([]float64, a.Words)
 	for i, l := range p.lists {
 		n := l.Holding
 		of := documents
-		if o.whole && (o.messages <= placesMax/8 || n <= commonest) {
+		if o.whole && (o.messages <= placesMax/8 || n <= maxPlacesOfTerm) {
 			n = int64(len(l.Places))
 			of = o.messages
 		}
@@ -165,11 +165,11 @@ func (p *posted) weigh(a *ask, o *scope, documents int64) {
 			}
 		}
 	}
-	p.sum()
+	p.sumWeights()
 }
 
-// sum adds up the words.
-func (p *posted) sum() {
+// sumWeights adds up the words.
+func (p *queryPostings) sumWeights() {
 	p.total = 0
 	p.rarest = 0
 	most := slices.Max(append(p.words, 0))
@@ -181,8 +181,8 @@ func (p *posted) sum() {
 	}
 }
 
-// weightOf is the weight of some words.
-func (p *posted) weightOf(words uint64) float64 {
+// weightOf returns the weight of some words.
+func (p *queryPostings) weightOf(words uint64) float64 {
 	sum := 0.0
 	for ; words != 0; words &= words - 1 {
 		sum += p.words[bits.TrailingZeros64(words)]
@@ -190,17 +190,17 @@ func (p *posted) weightOf(words uint64) float64 {
 	return sum
 }
 
-// share is which part of the query's weight some words are.
-func (p *posted) share(words uint64) float64 {
+// weightShare returns the share of the query's weight that some words have.
+func (p *queryPostings) weightShare(words uint64) float64 {
 	if p.total == 0 {
 		return 0
 	}
 	return p.weightOf(words) / p.total
 }
 
-// events are the messages that hold words, ascending.
-func (p *posted) events(a *ask) []event {
-	var out, next []event
+// listEvents returns the messages that hold words, ascending.
+func (p *queryPostings) listEvents(a *parsedQuery) []wordMatch {
+	var out, next []wordMatch
 	for i, l := range p.lists {
 		var mask uint64
 		for _, w := range a.Stands[i] {
@@ -214,10 +214,10 @@ func (p *posted) events(a *ask) []event {
 				rest = rest[1:]
 			}
 			if len(rest) > 0 && rest[0].place == at {
-				next = append(next, event{place: at, words: rest[0].words | mask})
+				next = append(next, wordMatch{place: at, words: rest[0].words | mask})
 				rest = rest[1:]
 			} else {
-				next = append(next, event{place: at, words: mask})
+				next = append(next, wordMatch{place: at, words: mask})
 			}
 		}
 		out, next = append(next, rest...), out

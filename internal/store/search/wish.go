@@ -27,13 +27,13 @@ var wishTerms = sync.OnceValue(func() []string {
 
 // Bounds of what is read because it may be a wish.
 const (
-	wishesPicked = picked / 5
+	wishesPicked = maxPicked / 5
 	wishPlaces   = 5_000 // of one term
 )
 
-// wished are messages of people with words of wishes, the best of them first: those with
+// pickWishes returns messages of people with words of wishes, the best of them first: those with
 // rare ones, and with words of the question around.
-func (k *picker) wished(ctx context.Context) ([]pick, error) {
+func (k *picker) pickWishes(ctx context.Context) ([]pick, error) {
 	q := driver.PostingQuery{Terms: wishTerms(), Within: k.o.within, Role: scrollback.RoleUser, From: k.filter.From,
 		To: k.filter.To, Most: wishPlaces}
 	if k.filter.Role != "" && k.filter.Role != q.Role {
@@ -45,36 +45,36 @@ func (k *picker) wished(ctx context.Context) ([]pick, error) {
 	}
 	worth := map[driver.Place]float64{}
 	for _, l := range lists {
-		rare := math.Log(1 + float64(k.documents())/float64(max(l.Holding, 1)))
+		rare := math.Log(1 + float64(k.countDocuments())/float64(max(l.Holding, 1)))
 		for _, at := range l.Places {
 			worth[at] += rare
 		}
 	}
 	best := newTop(4 * wishesPicked) // some are elsewhere
 	for at, rare := range worth {
-		w := beside(k.events, at)
-		best.add(pick{at, w, rare + k.p.guess(w)})
+		w := windowsOnBranch(k.events, at)
+		best.addPick(pick{at, w, rare + k.p.estimateScore(w)})
 	}
 	numbers := make([]int64, len(best.heap))
 	for i, c := range best.heap {
 		numbers[i] = c.place.Branch()
 	}
-	if err := k.o.learn(ctx, numbers); err != nil {
+	if err := k.o.readBranches(ctx, numbers); err != nil {
 		return nil, err
 	}
-	out := slices.DeleteFunc(best.heap, func(c pick) bool { return !k.o.lets(c.place) })
-	slices.SortFunc(out, better)
+	out := slices.DeleteFunc(best.heap, func(c pick) bool { return !k.o.contains(c.place) })
+	slices.SortFunc(out, comparePicks)
 	return out[:min(len(out), wishesPicked)], nil
 }
 
-// withWishes puts wishes among what is read, in the place of the least of it.
-func withWishes(best picks, wished []pick) picks {
+// addWishes puts wishes among what is read, in the place of the least of it.
+func addWishes(best picks, wished []pick) picks {
 	there := map[driver.Place]bool{}
 	for _, c := range best.best {
 		there[c.place] = true
 	}
 	wished = slices.DeleteFunc(wished, func(c pick) bool { return there[c.place] })
-	if over := len(best.best) + len(wished) - picked; over > 0 {
+	if over := len(best.best) + len(wished) - maxPicked; over > 0 {
 		best.best = best.best[:len(best.best)-over]
 		best.all = false
 	}

@@ -21,7 +21,7 @@ type adoption struct {
 
 // AdoptHistory implements [driver.Log].
 func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
-	return db.write(ctx, "sqlstore.Adopt", func(ctx context.Context, w *writeTx) error {
+	return db.write(ctx, "sqlstore.AdoptHistory", func(ctx context.Context, w *writeTx) error {
 		j := &adoption{appender: &appender{writeTx: w}, Adoption: a, grown: map[scrollback.BranchID]bool{}}
 		for _, step := range []func(context.Context) error{j.storeConversation, j.growBranches, j.storeSegments,
 			j.changeViews, j.storeReceipts} {
@@ -39,7 +39,7 @@ func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
 }
 
 func (j *adoption) newConflict(format scrollback.TextID, args ...any) error {
-	return scrollback.Errorf(scrollback.Conflict, "sqlstore.Adopt", format, args...)
+	return scrollback.Errorf(scrollback.Conflict, "sqlstore.AdoptHistory", format, args...)
 }
 
 // storeConversation finds or stores the conversation.
@@ -100,7 +100,7 @@ func (j *adoption) growBranches(ctx context.Context) error {
 			b.ViewVersion = 0
 			of, err := j.completeBranch(ctx, &b)
 			if err == nil {
-				err = checkInherits("sqlstore.Adopt", j.c.Conversation, of)
+				err = checkInherits("sqlstore.AdoptHistory", j.c.Conversation, of)
 			}
 			if err == nil {
 				err = j.insertBranch(ctx, b)
@@ -170,7 +170,7 @@ func (j *adoption) weighHidden(ctx context.Context, id scrollback.BranchID, v *s
 	at := func(seq int64) (scrollback.Message, error) {
 		ms, err := j.readPath(ctx, j.tx, driver.MessageQuery{Branch: id, From: seq, To: seq})
 		if err == nil && len(ms) != 1 {
-			err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Adopt", i18n.PathHasNoMessage, id, seq)
+			err = scrollback.Errorf(scrollback.NotFound, "sqlstore.AdoptHistory", i18n.PathHasNoMessage, id, seq)
 		}
 		return append(ms, scrollback.Message{})[0], err
 	}
@@ -291,7 +291,7 @@ func (db views) ListStoredReceipts(ctx context.Context, id scrollback.Conversati
 		return err
 	},
 		`SELECT branch, receipt, view_before, segments > 0, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n LIMIT $2 OFFSET $3`, id, limit, skip)
-	return out, db.wrapError("sqlstore.Folds", err)
+	return out, db.wrapError("sqlstore.ListStoredReceipts", err)
 }
 
 // FindTakenID implements [driver.Log].
@@ -301,7 +301,7 @@ func (db log) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scro
 		err := QueryRow(ctx, db.Readers, scanInto(&taken),
 			`SELECT EXISTS (SELECT 1 FROM messages WHERE id = $1)`, id)
 		if err != nil || taken {
-			return id, db.wrapError("sqlstore.Taken", err)
+			return id, db.wrapError("sqlstore.FindTakenID", err)
 		}
 	}
 	return "", nil

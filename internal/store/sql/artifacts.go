@@ -71,7 +71,7 @@ func (db log) FindSources(ctx context.Context, in []scrollback.ConversationID,
 				continue
 			}
 			if err != nil {
-				return nil, db.wrapError("sqlstore.Sources", err)
+				return nil, db.wrapError("sqlstore.FindSources", err)
 			}
 			out = append(out, s)
 			break
@@ -103,7 +103,7 @@ func (db log) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollback.Ref
 	var out []scrollback.RefEntry
 	for _, id := range in {
 		if err := one(ctx, q, id, &out); err != nil {
-			return nil, db.wrapError("sqlstore.Refs", err)
+			return nil, db.wrapError("sqlstore.ListRefs", err)
 		}
 	}
 	slices.SortFunc(out, func(a, b scrollback.RefEntry) int {

@@ -10,7 +10,7 @@ import (
 // WalkRows implements [driver.Admin]. Damage is reported as a flaw, and the walk continues past it; at most
 // a page of rows is in memory, the sums of usage, and the runs of documents that the search index has.
 func (db admin) WalkRows(ctx context.Context, w driver.AuditWalk) error {
-	const op = "sqlstore.Audit"
+	const op = "sqlstore.WalkRows"
 	failed, closed := db.Readers.Inspect(ctx, func(r Reader) error {
 		a := auditor{dialect: db.Dialect, tx: r, w: w}
 		return a.auditAll(ctx)
@@ -32,7 +32,7 @@ func (db admin) WalkRows(ctx context.Context, w driver.AuditWalk) error {
 
 // CopyDatabase implements [driver.Admin].
 func (db admin) CopyDatabase(ctx context.Context, path string) error {
-	return db.wrapError("sqlstore.Copy", db.Database.Copy(ctx, path))
+	return db.wrapError("sqlstore.CopyDatabase", db.Database.Copy(ctx, path))
 }
 
 // auditor walks the rows inside one transaction.

@@ -96,13 +96,13 @@ func missingBranch(id scrollback.BranchID, err error) error {
 func (db log) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
 	var b scrollback.Branch
 	err := db.findBranch(ctx, id, &b)
-	return b, db.wrapError("sqlstore.Branch", err)
+	return b, db.wrapError("sqlstore.FindBranch", err)
 }
 
 // ListBranches implements [driver.Log].
 func (db log) ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	out, err := listBranches(ctx, db.Readers, id)
-	return out, db.wrapError("sqlstore.Branches", err)
+	return out, db.wrapError("sqlstore.ListBranches", err)
 }
 
 func listBranches(ctx context.Context, r Reader, id scrollback.ConversationID) (out []scrollback.Branch, err error) {
@@ -132,7 +132,7 @@ func (w *writeTx) completeBranch(ctx context.Context,
 // completeFork completes the first branch of a conversation. If it continues another, that one
 // must not be in the trash, and whatever it inherits must still exist.
 func (w *writeTx) completeFork(ctx context.Context, fork scrollback.Conversation, b *scrollback.Branch) error {
-	const op = "sqlstore.Create"
+	const op = "sqlstore.CreateConversation"
 	of, err := w.completeBranch(ctx, b)
 	if err != nil || b.Parent == "" {
 		return err
@@ -161,7 +161,7 @@ func checkInherits(op string, c scrollback.Conversation, of scrollback.Conversat
 
 // RewindHead implements [driver.Log].
 func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, error) {
-	const op = "sqlstore.Rewind"
+	const op = "sqlstore.RewindHead"
 	var out driver.Head
 	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		a, err := w.openLog(ctx, r.Conversation)
@@ -210,7 +210,7 @@ func (a *appender) completeDestination(ctx context.Context, to *scrollback.Branc
 	to.Conversation = a.c.ID
 	of, err := a.completeBranch(ctx, to)
 	if err == nil {
-		err = checkInherits("sqlstore.Rewind", a.c.Conversation, of)
+		err = checkInherits("sqlstore.RewindHead", a.c.Conversation, of)
 	}
 	return err
 }

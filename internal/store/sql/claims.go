@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// claimKeptMS is how long a claim that has ended is left where it is, in ms. Whoever wants the
+	// claimKeptMS is how long a claim that has ended is left where it is, in ms. A server that wants the
 	// work again is about to take the row: removing it at once would make two transactions
 	// wait for each other's rows.
 	claimKeptMS = 10 * 60_000
@@ -19,7 +19,7 @@ const (
 // ClaimWork implements [driver.Turns]. A claim is taken by one statement, so that of two that want it
 // one gets it at any isolation; a refused one writes nothing.
 func (db turns) ClaimWork(ctx context.Context, c driver.Claim) (got bool, err error) {
-	err = db.write(ctx, "sqlstore.Claim", func(ctx context.Context, w *writeTx) error {
+	err = db.write(ctx, "sqlstore.ClaimWork", func(ctx context.Context, w *writeTx) error {
 		got = false
 		err := w.tx.Queue(ctx, `INSERT INTO claims (conversation_id, work, owner, until) VALUES ($1, $2, $3, $4)
 			ON CONFLICT (conversation_id, work) DO UPDATE SET owner = excluded.owner, until = excluded.until
@@ -44,7 +44,7 @@ func (db turns) ClaimWork(ctx context.Context, c driver.Claim) (got bool, err er
 
 // ReleaseWork implements [driver.Turns].
 func (db turns) ReleaseWork(ctx context.Context, c driver.Claim) error {
-	return db.write(ctx, "sqlstore.Release", func(ctx context.Context, w *writeTx) error {
+	return db.write(ctx, "sqlstore.ReleaseWork", func(ctx context.Context, w *writeTx) error {
 		return w.tx.Queue(ctx, `DELETE FROM claims WHERE conversation_id = $1 AND work = $2 AND owner = $3`, c.Conversation,
 			c.Work, c.Owner)
 	})

@@ -241,7 +241,7 @@ func editConversation(c *conversationRow, edit func(*scrollback.Conversation) er
 // CreateConversation implements [driver.Log].
 func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 	b scrollback.Branch) (scrollback.Conversation, bool, error) {
-	const op = "sqlstore.Create"
+	const op = "sqlstore.CreateConversation"
 	var stored conversationRow
 	created := false
 	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
@@ -277,7 +277,7 @@ func (db log) PatchConversation(ctx context.Context, id scrollback.ConversationI
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
 	var c conversationRow
 	var refusal error
-	err := db.write(ctx, "sqlstore.Patch", func(ctx context.Context, w *writeTx) error {
+	err := db.write(ctx, "sqlstore.PatchConversation", func(ctx context.Context, w *writeTx) error {
 		refusal = nil
 		if err := w.holdKnownConversation(ctx, id, &c); err != nil {
 			return err
@@ -298,7 +298,7 @@ func (db log) PatchConversation(ctx context.Context, id scrollback.ConversationI
 
 // ChangeTitle implements [driver.Log].
 func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (moved bool, err error) {
-	err = db.write(ctx, "sqlstore.Entitle", func(ctx context.Context, w *writeTx) error {
+	err = db.write(ctx, "sqlstore.ChangeTitle", func(ctx context.Context, w *writeTx) error {
 		moved = false
 		var c conversationRow
 		if err := w.holdKnownConversation(ctx, e.Conversation, &c); err != nil {
@@ -330,7 +330,7 @@ func (db log) ReadHead(ctx context.Context, id scrollback.ConversationID) (drive
 		err = db.findBranch(ctx, c.Branch, &b)
 	}
 	if err != nil {
-		return driver.Head{}, db.wrapError("sqlstore.Head", err)
+		return driver.Head{}, db.wrapError("sqlstore.ReadHead", err)
 	}
 	c.Messages = b.HeadSeq
 	return driver.Head{Conversation: c.Conversation, Branch: b}, nil
@@ -349,7 +349,7 @@ const (
 
 // ListConversations implements [driver.Log].
 func (db log) ListConversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
-	const op = "sqlstore.Conversations"
+	const op = "sqlstore.ListConversations"
 	var out []scrollback.Conversation
 	add := conversationTable.scanEach(func(c conversationRow) error { out = append(out, c.Conversation); return nil })
 	selected := `SELECT ` + ConversationColumns + ` FROM conversations WHERE `

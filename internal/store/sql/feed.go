@@ -46,7 +46,7 @@ func (w *writeTx) pruneChanges(ctx context.Context, kept int) error {
 
 // ListChanges implements [driver.Log].
 func (db log) ListChanges(ctx context.Context, after int64, limit int) ([]driver.Change, error) {
-	const op = "sqlstore.Changes"
+	const op = "sqlstore.ListChanges"
 	if err := db.numberCommits(ctx); err != nil {
 		return nil, db.wrapError(op, err)
 	}
@@ -78,7 +78,7 @@ func (db log) ListChanges(ctx context.Context, after int64, limit int) ([]driver
 
 // ReadChangeSpan implements [driver.Log].
 func (db log) ReadChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
-	const op = "sqlstore.Span"
+	const op = "sqlstore.ReadChangeSpan"
 	err = db.numberCommits(ctx)
 	if err == nil {
 		err = QueryRow(ctx, db.Readers, scanInto(&oldest, &newest),

@@ -118,7 +118,7 @@ func (db admin) VerifyHashes(ctx context.Context, q driver.MessageQuery) (driver
 		err = c.checkBeside(ctx, db.Readers)
 	}
 	if err != nil {
-		return driver.HashComparison{}, db.wrapError("sqlstore.Verify", err)
+		return driver.HashComparison{}, db.wrapError("sqlstore.VerifyHashes", err)
 	}
 	slices.SortFunc(c.damaged, func(a, b driver.DamagedMessage) int { return cmp.Compare(a.Seq, b.Seq) })
 	return driver.HashComparison{Damaged: c.damaged, Without: int64(len(c.without))}, nil
@@ -126,7 +126,7 @@ func (db admin) VerifyHashes(ctx context.Context, q driver.MessageQuery) (driver
 
 // RefillHashes implements [driver.Admin].
 func (db admin) RefillHashes(ctx context.Context) error {
-	return db.write(ctx, "sqlstore.Refill", func(ctx context.Context, w *writeTx) error {
+	return db.write(ctx, "sqlstore.RefillHashes", func(ctx context.Context, w *writeTx) error {
 		return w.tx.Queue(ctx, RestartHashing)
 	})
 }
@@ -163,7 +163,7 @@ type newHashes struct {
 // FillHashes implements [driver.Admin]. What is hashed is read before the transaction, because it
 // never changes; what a purge has taken away meanwhile is noticed in it.
 func (db admin) FillHashes(ctx context.Context, limit int) (driver.FillResult, error) {
-	const op = "sqlstore.Fill"
+	const op = "sqlstore.FillHashes"
 	var from hashPlace
 	err := QueryRow(ctx, db.Readers, from.scan, `SELECT conversation_id, branch, seq, ended FROM message_hashing WHERE id = 1`)
 	if err != nil || from.ended {
@@ -276,12 +276,12 @@ func (h *hashStep) hashNext(ctx context.Context) (n int, err error) {
 // storeHashes writes the hashes, unless another server has gone on from there or a conversation is gone.
 // The conversations are locked first, as a purge does, so that one waits for the other.
 func (h *hashStep) storeHashes(ctx context.Context, w *writeTx, from hashPlace) error {
-	gone := scrollback.Errorf(scrollback.Conflict, "sqlstore.Fill", i18n.NothingToHashAnyMore)
+	gone := scrollback.Errorf(scrollback.Conflict, "sqlstore.FillHashes", i18n.NothingToHashAnyMore)
 	var locked scrollback.ConversationID
 	for _, run := range h.runs {
 		if run.conversation != locked {
 			if err := w.holdConversation(ctx, run.conversation, new(conversationRow)); err != nil {
-				return scrollback.Wrap(scrollback.Conflict, "sqlstore.Fill", err)
+				return scrollback.Wrap(scrollback.Conflict, "sqlstore.FillHashes", err)
 			}
 			locked = run.conversation
 		}

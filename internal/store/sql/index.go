@@ -36,7 +36,7 @@ func loadIndexState(ctx context.Context, r Reader) (out indexState, err error) {
 
 // ReadState implements [driver.Index].
 func (db index) ReadState(ctx context.Context) (driver.IndexState, error) {
-	const op = "sqlstore.IndexState"
+	const op = "sqlstore.ReadState"
 	var s driver.IndexState
 	if err := db.numberCommits(ctx); err != nil {
 		return s, db.wrapError(op, err)
@@ -53,7 +53,7 @@ func (db index) ReadState(ctx context.Context) (driver.IndexState, error) {
 // Reset implements [driver.Index]. The rows are removed when the index is tended. It also repairs
 // what it can: no row of the index is so wrong that it is not made again, or removed by tending.
 func (db index) Reset(ctx context.Context, cut int) error {
-	return db.write(ctx, "sqlstore.IndexReset", func(ctx context.Context, w *writeTx) error {
+	return db.write(ctx, "sqlstore.Reset", func(ctx context.Context, w *writeTx) error {
 		for _, statement := range resetIndex {
 			if err := w.tx.Queue(ctx, statement); err != nil {
 				return err
@@ -74,7 +74,7 @@ var resetIndex = []string{
 
 // ReadUnindexed implements [driver.Index].
 func (db index) ReadUnindexed(ctx context.Context, q driver.UnindexedQuery) ([]driver.NumberedMessage, error) {
-	const op = "sqlstore.Behind"
+	const op = "sqlstore.ReadUnindexed"
 	if err := db.numberCommits(ctx); err != nil {
 		return nil, db.wrapError(op, err)
 	}
@@ -105,7 +105,7 @@ func scanLine(l *driver.IndexedBranch, more ...any) func(Row) error {
 
 // FindBranches implements [driver.Index].
 func (db index) FindBranches(ctx context.Context, q driver.IndexedBranchQuery) (map[int64]driver.IndexedBranch, error) {
-	const op = "sqlstore.Lines"
+	const op = "sqlstore.FindBranches"
 	list, err := encodeJSON(append([]int64{}, q.Numbers...))
 	if err != nil {
 		return nil, db.wrapError(op, err)
@@ -173,7 +173,7 @@ func (db index) ListBranchesOf(ctx context.Context, ids []scrollback.Conversatio
 			return scanLine(&out[len(out)-1])(r)
 		}, lineColumns+` FROM branches b WHERE b.conversation_id = $1`, id)
 		if err != nil {
-			return nil, db.wrapError("sqlstore.LinesOf", err)
+			return nil, db.wrapError("sqlstore.ListBranchesOf", err)
 		}
 	}
 	slices.SortFunc(out, func(a, b driver.IndexedBranch) int { return int(a.Number - b.Number) })
@@ -200,7 +200,7 @@ func (db index) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]sc
 			}, &at), db.Dialect.MessagesAtPlaces, list)
 		}
 		if err != nil {
-			return nil, db.wrapError("sqlstore.Located", err)
+			return nil, db.wrapError("sqlstore.ReadMessagesAt", err)
 		}
 	}
 	slices.SortFunc(all, func(a, b located) int { return cmp.Compare(a.at, b.at) })

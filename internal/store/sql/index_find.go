@@ -37,7 +37,7 @@ func (db index) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driv
 		}
 		return nil
 	})
-	return out, db.wrapError("sqlstore.Postings", err)
+	return out, db.wrapError("sqlstore.FindPostings", err)
 }
 
 // postingFinder answers one query.

@@ -27,7 +27,7 @@ func (db index) ReadMarks(ctx context.Context, places []driver.Place) ([]driver.
 		return nil
 	})
 	slices.SortFunc(out, func(a, b driver.Mark) int { return cmp.Compare(a.Place, b.Place) })
-	return out, db.wrapError("sqlstore.Marks", err)
+	return out, db.wrapError("sqlstore.ReadMarks", err)
 }
 
 // readMarks adds those of a segment's documents at places, row by row.

@@ -12,7 +12,7 @@ type placeLists struct {
 	starts []int
 }
 
-// grow makes room for so many places.
+// grow makes room for that number of places.
 func (l *placeLists) grow(n int) {
 	l.places = make([]driver.Place, 0, n)
 	l.counts = make([]uint8, 0, n)

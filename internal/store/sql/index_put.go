@@ -159,7 +159,7 @@ func (db index) writeAhead(ctx context.Context, op string, d *segmentDraft) erro
 
 // PutDocuments implements [driver.Index].
 func (db index) PutDocuments(ctx context.Context, d driver.DocumentBatch) (bool, error) {
-	const op = "sqlstore.IndexPut"
+	const op = "sqlstore.PutDocuments"
 	docs := slices.Clone(d.All)
 	slices.SortStableFunc(docs, func(a, b driver.Document) int { return cmp.Compare(a.Place, b.Place) })
 	for {

@@ -22,7 +22,7 @@ const (
 	largest = 1 << 15
 )
 
-// tierOf is the tier of a segment with so many documents.
+// tierOf is the tier of a segment with that number of documents.
 func tierOf(documents int) (tier int) {
 	for n := min(documents, largest); n >= fanIn; n /= fanIn {
 		tier++

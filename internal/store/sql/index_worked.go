@@ -12,7 +12,7 @@ import (
 
 // FindWorkedBranches implements [driver.Index].
 func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([]driver.WorkedBranch, error) {
-	const op = "sqlstore.Worked"
+	const op = "sqlstore.FindWorkedBranches"
 	ids, err := db.workedIn(ctx, q)
 	if err != nil || ids == "" {
 		return nil, db.wrapError(op, err)
@@ -34,7 +34,7 @@ func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([
 
 // ListWorkedNumbers implements [driver.Index].
 func (db index) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]int64, error) {
-	const op = "sqlstore.WorkedLines"
+	const op = "sqlstore.ListWorkedNumbers"
 	ids, err := db.workedIn(ctx, q)
 	if err != nil || ids == "" {
 		return nil, db.wrapError(op, err)

@@ -77,7 +77,7 @@ func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 func (db access) ListKeys(ctx context.Context) ([]scrollback.Key, error) {
 	var out []scrollback.Key
 	err := db.Readers.Query(ctx, keyTable.appendTo(&out), selectKeys+` ORDER BY created_at, id`)
-	return out, db.wrapError("sqlstore.Keys", err)
+	return out, db.wrapError("sqlstore.ListKeys", err)
 }
 
 // RevokeKey implements [driver.Access].
@@ -102,7 +102,7 @@ func (db access) RevokeKey(ctx context.Context, id scrollback.KeyID, now int64) 
 
 // FindKey implements [driver.Access].
 func (db access) FindKey(ctx context.Context, hash driver.SecretHash) (k scrollback.Key, err error) {
-	const op = "sqlstore.Key"
+	const op = "sqlstore.FindKey"
 	err = QueryRow(ctx, db.Readers, scanKey(&k), selectKeys+` WHERE hash = $1`, hash[:])
 	return k, db.wrapError(op, missingKeyError(err, op, "no such key"))
 }
@@ -138,7 +138,7 @@ func (db access) SignIn(ctx context.Context, s driver.NewSignIn) error {
 // FindSignIn implements [driver.Access].
 func (db access) FindSignIn(ctx context.Context, hash driver.SecretHash,
 	now int64) (k scrollback.Key, ends int64, err error) {
-	const op = "sqlstore.SignedIn"
+	const op = "sqlstore.FindSignIn"
 	err = QueryRow(ctx, db.Readers, scanKey(&k, &ends),
 		`SELECT k.id, k.name, k.role, k.projects, k.created_at, k.expires_at, k.revoked_at, k.last_used_at, s.expires_at
 		FROM sign_ins s JOIN keys k ON k.id = s.key_id WHERE s.hash = $1 AND s.expires_at > $2`, hash[:], now)

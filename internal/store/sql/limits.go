@@ -49,7 +49,7 @@ func readTally(ctx context.Context, r Reader, query string, t driver.Tally) (use
 
 // CountTally implements [driver.Access].
 func (db access) CountTally(ctx context.Context, t driver.Tally) (used int64, err error) {
-	err = db.write(ctx, "sqlstore.Count", func(ctx context.Context, w *writeTx) (err error) {
+	err = db.write(ctx, "sqlstore.CountTally", func(ctx context.Context, w *writeTx) (err error) {
 		used, err = w.countTally(ctx, t)
 		return err
 	})
@@ -59,7 +59,7 @@ func (db access) CountTally(ctx context.Context, t driver.Tally) (used int64, er
 // ReadTally implements [driver.Access].
 func (db access) ReadTally(ctx context.Context, t driver.Tally) (int64, error) {
 	used, err := readTally(ctx, db.Readers, selectTally, t)
-	return used, db.wrapError("sqlstore.Counted", err)
+	return used, db.wrapError("sqlstore.ReadTally", err)
 }
 
 // ReadKeyLimits implements [driver.Access].
@@ -68,7 +68,7 @@ func (db access) ReadKeyLimits(ctx context.Context, id scrollback.KeyID) (set sc
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return set, db.wrapError("sqlstore.KeyLimits", err)
+	return set, db.wrapError("sqlstore.ReadKeyLimits", err)
 }
 
 // ListKeysMadeBy implements [driver.Access].
@@ -81,7 +81,7 @@ func (db access) ListKeysMadeBy(ctx context.Context, id scrollback.KeyID) ([]scr
 		makers[made] = set.Maker
 		return err
 	}, `SELECT key_id, limits FROM key_limits WHERE limits LIKE '%"maker":%'`)
-	return driver.CollectMadeKeys(id, makers), db.wrapError("sqlstore.MadeBy", err)
+	return driver.CollectMadeKeys(id, makers), db.wrapError("sqlstore.ListKeysMadeBy", err)
 }
 
 // SetKeyLimits implements [driver.Access].

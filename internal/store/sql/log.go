@@ -141,7 +141,7 @@ func (a *appender) closeLapsed(ctx context.Context, now int64,
 
 // AppendEntries implements [driver.Log].
 func (db log) AppendEntries(ctx context.Context, q driver.Append) (driver.AppendResult, error) {
-	const op = "sqlstore.Append"
+	const op = "sqlstore.AppendEntries"
 	var out driver.AppendResult
 	entries, err := prepareEntries(q.Entries)
 	if err != nil {

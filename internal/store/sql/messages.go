@@ -121,7 +121,7 @@ const Path = `WITH RECURSIVE path (branch, parent, at_seq, first, last) AS (
 // ReadMessages implements [driver.Log].
 func (db log) ReadMessages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
 	out, err := db.readPath(ctx, db.Readers, q)
-	return out, db.wrapError("sqlstore.Messages", err)
+	return out, db.wrapError("sqlstore.ReadMessages", err)
 }
 
 // readPath reads a run of the path of a branch. Where only some are wanted, it looks at
@@ -178,5 +178,5 @@ func (db log) ReadShape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.
 		out = append(out, b)
 		return err
 	}, db.Dialect.ShapeOfPath, q.Branch, 1, q.Head, q.Bins)
-	return out, db.wrapError("sqlstore.Shape", err)
+	return out, db.wrapError("sqlstore.ReadShape", err)
 }

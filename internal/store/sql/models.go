@@ -81,12 +81,12 @@ func (db turns) ReadLearned(ctx context.Context, model string) (scrollback.Learn
 	if errors.Is(err, sql.ErrNoRows) {
 		err = nil
 	}
-	return k.Learned, db.wrapError("sqlstore.Learned", err)
+	return k.Learned, db.wrapError("sqlstore.ReadLearned", err)
 }
 
 // UpdateLearned implements [driver.Turns].
 func (db turns) UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
-	return db.write(ctx, "sqlstore.Teach", func(ctx context.Context, w *writeTx) error {
+	return db.write(ctx, "sqlstore.UpdateLearned", func(ctx context.Context, w *writeTx) error {
 		if err := w.holdName(ctx, "model "+model); err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ func (db log) PutOrigin(ctx context.Context, o scrollback.Origin, instead scroll
 // ListOrigins implements [driver.Log]. A list is read through one index, in its order except for those
 // of a folder and of a place, which are sorted.
 func (db log) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
-	const op = "sqlstore.Origins"
+	const op = "sqlstore.ListOrigins"
 	if q.Conversations == nil {
 		out, err := db.readPages(ctx, q, "")
 		return out, db.wrapError(op, err)
@@ -154,7 +154,7 @@ func (db log) WasOriginPurged(ctx context.Context, tool, id string, projects []s
 		found = found || projects == nil || slices.Contains(projects, project)
 		return err
 	}, `SELECT project FROM purged_origins WHERE origin = $1`, driver.PurgedKey(tool, id))
-	return found, db.wrapError("sqlstore.PurgedOrigin", err)
+	return found, db.wrapError("sqlstore.WasOriginPurged", err)
 }
 
 // dropOrigins removes the origins of a conversation that is purged, and marks them as purged.

@@ -43,7 +43,7 @@ func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error)
 		return err
 	}, `SELECT project, count(*) FROM conversations WHERE deleted_at = 0 AND agent_of = '' GROUP BY project`)
 	if err != nil {
-		return nil, db.wrapError("sqlstore.Projects", err)
+		return nil, db.wrapError("sqlstore.ListProjects", err)
 	}
 	var out []scrollback.Project
 	err = db.Readers.Query(ctx, projectSummary.scanEach(func(p scrollback.Project) error {
@@ -56,7 +56,7 @@ func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error)
 		out = append(out, scrollback.Project{Name: name, Conversations: n})
 	}
 	slices.SortFunc(out, func(a, b scrollback.Project) int { return cmp.Compare(a.Name, b.Name) })
-	return out, db.wrapError("sqlstore.Projects", err)
+	return out, db.wrapError("sqlstore.ListProjects", err)
 }
 
 // findProject reads a project; sql.ErrNoRows for one that is not stored.
@@ -72,7 +72,7 @@ func (db access) ReadProject(ctx context.Context, name string) (scrollback.Proje
 	if errors.Is(err, sql.ErrNoRows) {
 		return scrollback.Project{Name: name}, nil
 	}
-	return p, db.wrapError("sqlstore.Project", err)
+	return p, db.wrapError("sqlstore.ReadProject", err)
 }
 
 // PutProject implements [driver.Access].

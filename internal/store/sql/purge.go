@@ -21,7 +21,7 @@ type purgeTx struct {
 
 // PurgeConversation implements [driver.Log].
 func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.PurgeResult, error) {
-	const op = "sqlstore.Purge"
+	const op = "sqlstore.PurgeConversation"
 	var out driver.PurgeResult
 	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		j := &purgeTx{writeTx: w, left: p.Limit}
@@ -74,7 +74,7 @@ func (j *purgeTx) purgeNext(ctx context.Context, p driver.Purge) error {
 
 // hideConversation makes the conversation unknown: only what others inherit of it stays.
 func (j *purgeTx) hideConversation(ctx context.Context, p driver.Purge) error {
-	const op = "sqlstore.Purge"
+	const op = "sqlstore.PurgeConversation"
 	now := p.Now
 	if p.Spares(j.c.DeletedAt) {
 		return scrollback.Errorf(scrollback.Conflict, op, i18n.ConversationTakenOutOfTrash, j.c.ID)

@@ -19,7 +19,7 @@ type repairing struct {
 
 // Repair implements [driver.Admin].
 func (db admin) Repair(ctx context.Context, m driver.Repair) error {
-	return db.write(ctx, "sqlstore.Mend", func(ctx context.Context, w *writeTx) error {
+	return db.write(ctx, "sqlstore.Repair", func(ctx context.Context, w *writeTx) error {
 		r := &repairing{w, m.Now}
 		switch {
 		case m.Heads != "":
@@ -56,7 +56,7 @@ func (r *repairing) replaceView(ctx context.Context, v driver.ViewRepair) error 
 		return err
 	}
 	if n == 0 {
-		return scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", i18n.BranchViewChangedMeanwhile, v.Branch)
+		return scrollback.Errorf(scrollback.Conflict, "sqlstore.Repair", i18n.BranchViewChangedMeanwhile, v.Branch)
 	}
 	return r.tx.Queue(ctx, `UPDATE conversations SET version = version + 1, updated_at = $2
 		WHERE id = (SELECT conversation_id FROM branches WHERE id = $1)`, v.Branch, r.now)
@@ -114,7 +114,7 @@ func (r *repairing) closeTurn(ctx context.Context, m driver.Repair) error {
 		return err
 	}
 	if driver.HoldsConversation(t, r.now) {
-		return scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", i18n.TurnHoldsItsConversation, t.ID)
+		return scrollback.Errorf(scrollback.Conflict, "sqlstore.Repair", i18n.TurnHoldsItsConversation, t.ID)
 	}
 	a, err := r.openLog(ctx, t.Conversation)
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *repairing) closeTurn(ctx context.Context, m driver.Repair) error {
 func (r *repairing) repairLearned(ctx context.Context, model string) error {
 	k, err := findModel(ctx, r.tx, model)
 	if errors.Is(err, sql.ErrNoRows) {
-		return scrollback.Errorf(scrollback.NotFound, "sqlstore.Mend", i18n.NothingKnownOfModel, model)
+		return scrollback.Errorf(scrollback.NotFound, "sqlstore.Repair", i18n.NothingKnownOfModel, model)
 	}
 	if err != nil || k.broken == nil {
 		return err
@@ -169,7 +169,7 @@ func (r *repairing) repairUsage(ctx context.Context, m driver.UsageRepair) error
 			(m.Day+1)*scrollback.DayMS, m.Model)
 	}
 	if err == nil && !found {
-		err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Mend", i18n.NoUsageOfModelOnDay, m.Model, m.Day)
+		err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Repair", i18n.NoUsageOfModelOnDay, m.Model, m.Day)
 	}
 	for _, e := range broken {
 		if err == nil {

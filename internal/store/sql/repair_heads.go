@@ -214,7 +214,7 @@ func (r *repairing) findStart(ctx context.Context, id scrollback.BranchID) (out 
 	}, `SELECT conversation_id, seq, created_at, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images FROM messages
 		WHERE branch = $1 AND seq > 0 ORDER BY seq LIMIT 1`, id)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Mend", i18n.BranchHasNoMessages, id)
+		err = scrollback.Errorf(scrollback.NotFound, "sqlstore.Repair", i18n.BranchHasNoMessages, id)
 	}
 	out.before = sum.Sub(own)
 	return out, err
@@ -290,7 +290,7 @@ func (r *repairing) findParent(ctx context.Context, b scrollback.Branch,
 			case err != nil:
 				return "", err
 			case ok && found != "":
-				return "", scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", i18n.BranchLeftOneOfTwo, b.ID, found,
+				return "", scrollback.Errorf(scrollback.Conflict, "sqlstore.Repair", i18n.BranchLeftOneOfTwo, b.ID, found,
 					p.ID)
 			case ok:
 				found = p.ID
@@ -298,7 +298,7 @@ func (r *repairing) findParent(ctx context.Context, b scrollback.Branch,
 		}
 	}
 	if found == "" {
-		err = scrollback.Errorf(scrollback.Conflict, "sqlstore.Mend", i18n.BranchFollowsNothing, b.ID)
+		err = scrollback.Errorf(scrollback.Conflict, "sqlstore.Repair", i18n.BranchFollowsNothing, b.ID)
 	}
 	return found, err
 }

@@ -139,7 +139,7 @@ func (db *database) write(ctx context.Context, op string, fn func(ctx context.Co
 	}
 	select {
 	case db.committed <- struct{}{}:
-	default: // whoever is told has not looked yet
+	default: // the last signal was not read yet
 	}
 	return db.wrapError(op, err)
 }

@@ -99,7 +99,7 @@ func (db turns) ReadSteps(ctx context.Context, id scrollback.TurnID) ([]scrollba
 	if err == nil {
 		err = db.Readers.Query(ctx, add, `SELECT step, sent FROM turn_steps WHERE turn_id = $1 ORDER BY step`, id)
 	}
-	return out, db.wrapError("sqlstore.Steps", err)
+	return out, db.wrapError("sqlstore.ReadSteps", err)
 }
 
 // ReadTexts implements [driver.Turns].
@@ -114,7 +114,7 @@ func (db turns) ReadTexts(ctx context.Context, of scrollback.ConversationID,
 			continue
 		}
 		if err != nil {
-			return nil, db.wrapError("sqlstore.Texts", err)
+			return nil, db.wrapError("sqlstore.ReadTexts", err)
 		}
 		out[hash] = text
 	}
@@ -132,7 +132,7 @@ func (db turns) ReadMeta(ctx context.Context,
 			continue
 		}
 		if err != nil {
-			return nil, db.wrapError("sqlstore.Meta", err)
+			return nil, db.wrapError("sqlstore.ReadMeta", err)
 		}
 		out[id] = meta
 	}

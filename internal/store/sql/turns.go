@@ -213,7 +213,7 @@ func (w *writeTx) findReplay(ctx context.Context, b driver.BeginRequest, t *scro
 
 // SaveDraft implements [driver.Turns].
 func (db turns) SaveDraft(ctx context.Context, s driver.SavedDraft) (stop bool, err error) {
-	err = db.write(ctx, "sqlstore.Save", func(ctx context.Context, w *writeTx) error {
+	err = db.write(ctx, "sqlstore.SaveDraft", func(ctx context.Context, w *writeTx) error {
 		stop = false
 		var t scrollback.Turn
 		if err := w.holdOwnedTurn(ctx, s.Turn, s.Owner, &t); err != nil {
@@ -236,13 +236,13 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 	var out driver.AppendResult
 	entries, err := prepareEntries(f.Entries)
 	if err != nil {
-		return out, db.wrapError("sqlstore.Finish", err)
+		return out, db.wrapError("sqlstore.FinishStep", err)
 	}
 	sent, err := prepareStep(f.Sent, f.Texts)
 	if err != nil {
-		return out, db.wrapError("sqlstore.Finish", err)
+		return out, db.wrapError("sqlstore.FinishStep", err)
 	}
-	err = db.write(ctx, "sqlstore.Finish", func(ctx context.Context, w *writeTx) error {
+	err = db.write(ctx, "sqlstore.FinishStep", func(ctx context.Context, w *writeTx) error {
 		out = driver.AppendResult{}
 		var t scrollback.Turn
 		if err := w.holdOwnedTurn(ctx, f.Turn, f.Owner, &t); err != nil {
@@ -332,7 +332,7 @@ func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 // Get implements [driver.Turns].
 func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
 	var t scrollback.Turn
-	return t, db.wrapError("sqlstore.Turn", db.findTurn(ctx, id, &t))
+	return t, db.wrapError("sqlstore.Get", db.findTurn(ctx, id, &t))
 }
 
 // GetLast implements [driver.Turns].
@@ -340,12 +340,12 @@ func (db turns) GetLast(ctx context.Context, id scrollback.ConversationID) (scro
 	var t scrollback.Turn
 	var c conversationRow
 	if err := db.findKnownConversation(ctx, id, &c); err != nil {
-		return t, db.wrapError("sqlstore.Last", err)
+		return t, db.wrapError("sqlstore.GetLast", err)
 	}
 	if c.LastTurn == "" {
-		return t, scrollback.Errorf(scrollback.NotFound, "sqlstore.Last", i18n.ConversationHadNoTurnYet, id)
+		return t, scrollback.Errorf(scrollback.NotFound, "sqlstore.GetLast", i18n.ConversationHadNoTurnYet, id)
 	}
-	return t, db.wrapError("sqlstore.Last", db.findTurn(ctx, c.LastTurn, &t))
+	return t, db.wrapError("sqlstore.GetLast", db.findTurn(ctx, c.LastTurn, &t))
 }
 
 // troubledTurns follows the path of branch $1 as [driver.Log]'s Messages does, and repeats the
@@ -366,5 +366,5 @@ func (db turns) ListUnsuccessful(ctx context.Context, q driver.TurnQuery) ([]scr
 	var out []scrollback.Turn
 	err := db.Readers.Query(ctx, turnTable.appendTo(&out), troubledTurns, q.Branch, q.From, q.To, q.Limit)
 	slices.Reverse(out)
-	return out, db.wrapError("sqlstore.Troubled", err)
+	return out, db.wrapError("sqlstore.ListUnsuccessful", err)
 }

@@ -153,7 +153,7 @@ func (db access) ListUsageDays(ctx context.Context, first, last int64) ([]scroll
 		out = append(out, d)
 		return nil
 	}), db.Dialect.UsageDays, first, last)
-	return out, db.wrapError("sqlstore.UsageDays", err)
+	return out, db.wrapError("sqlstore.ListUsageDays", err)
 }
 
 // DivideUsage implements [driver.Access].
@@ -173,7 +173,7 @@ func (db access) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]s
 		parts.AddCall(e.UsageRecord, e.Project)
 		return nil
 	}, selectUsage+where, args...)
-	return parts.ListSums(), db.wrapError("sqlstore.UsageParts", err)
+	return parts.ListSums(), db.wrapError("sqlstore.DivideUsage", err)
 }
 
 // SumSpending implements [driver.Access]. It adds up as real numbers, which do not overflow.
@@ -189,7 +189,7 @@ func (db access) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrol
 	var tokens, cost float64
 	err := QueryRow(ctx, db.Readers, scanInto(&tokens, &cost), query, args...)
 	sum := scrollback.Usage{TotalTokens: int64(min(tokens, scrollback.MaxSumTokens)), Cost: cost}
-	return scrollback.Usage{Currency: q.Currency}.Add(sum), db.wrapError("sqlstore.Spent", err)
+	return scrollback.Usage{Currency: q.Currency}.Add(sum), db.wrapError("sqlstore.SumSpending", err)
 }
 
 // usageEntry is a row of usage_records as it is read.

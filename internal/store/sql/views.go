@@ -121,7 +121,7 @@ func (a *appender) leaveOut(ctx context.Context, without []int64) error {
 
 // CommitFold implements [driver.Views].
 func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
-	return db.write(ctx, "sqlstore.Commit", func(ctx context.Context, w *writeTx) error {
+	return db.write(ctx, "sqlstore.CommitFold", func(ctx context.Context, w *writeTx) error {
 		a := &appender{writeTx: w}
 		if err := w.holdKnownConversation(ctx, c.Conversation, &a.c); err != nil {
 			return err
@@ -130,7 +130,7 @@ func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
 			return err
 		}
 		if a.b.ViewVersion != c.IfViewVersion {
-			return scrollback.Errorf(scrollback.Conflict, "sqlstore.Commit", i18n.BranchViewChangedMeanwhile,
+			return scrollback.Errorf(scrollback.Conflict, "sqlstore.CommitFold", i18n.BranchViewChangedMeanwhile,
 				c.Branch)
 		}
 		for i := range c.Segments {
@@ -157,7 +157,7 @@ func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
 
 // UndoFold implements [driver.Views].
 func (db views) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Receipt, error) {
-	const op = "sqlstore.Unfold"
+	const op = "sqlstore.UndoFold"
 	var out scrollback.Receipt
 	err := db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		out = scrollback.Receipt{}
@@ -198,7 +198,7 @@ func (db views) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Rec
 
 // RedoFold implements [driver.Views].
 func (db views) RedoFold(ctx context.Context, r driver.FoldRedo) (out scrollback.Receipt, err error) {
-	const op = "sqlstore.Refold"
+	const op = "sqlstore.RedoFold"
 	err = db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
 		a, err := w.openView(ctx, r.Branch)
 		if err != nil {
@@ -228,7 +228,7 @@ func (db views) RedoFold(ctx context.Context, r driver.FoldRedo) (out scrollback
 
 // ReadSegments implements [driver.Views].
 func (db views) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
-	const op = "sqlstore.Segments"
+	const op = "sqlstore.ReadSegments"
 	out := make([]scrollback.Segment, len(ids))
 	for i, id := range ids {
 		err := QueryRow(ctx, db.Readers, func(r Row) error { return segmentTable.scan(&out[i], r) }, selectSegment, id)
@@ -260,7 +260,7 @@ func (db views) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fol
 	}
 	var out []driver.Fold
 	err := db.Readers.Query(ctx, foldTable.appendTo(&out), query, q.Branch, q.Limit)
-	return out, db.wrapError("sqlstore.Folds", err)
+	return out, db.wrapError("sqlstore.ListFolds", err)
 }
 
 // ListReceipts implements [driver.Views].
@@ -273,5 +273,5 @@ func (db views) ListReceipts(ctx context.Context, id scrollback.ConversationID,
 		out = append(out, receipt)
 		return err
 	}, `SELECT receipt, undone_at <> 0 FROM receipts WHERE conversation_id = $1 ORDER BY n DESC LIMIT $2`, id, limit)
-	return out, db.wrapError("sqlstore.Receipts", err)
+	return out, db.wrapError("sqlstore.ListReceipts", err)
 }

@@ -12,7 +12,7 @@ import (
 // WalkRows implements [driver.Admin]. Rows in memory belong together by construction,
 // so it finds no flaw. The walk may ask the database: the lock is not held.
 func (db admin) WalkRows(ctx context.Context, w driver.AuditWalk) error {
-	p, err := db.picture(ctx)
+	p, err := db.copyAudited(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,32 +50,32 @@ func (db admin) WalkRows(ctx context.Context, w driver.AuditWalk) error {
 	return nil
 }
 
-// picture copies what an audit walks.
-func (db admin) picture(ctx context.Context) (*database, error) {
-	end, err := db.read(ctx, "oracle.Audit")
+// copyAudited copies what an audit walks.
+func (db admin) copyAudited(ctx context.Context) (*database, error) {
+	end, err := db.beginRead(ctx, "oracle.Audit")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
-	p := empty()
+	p := newDatabase()
 	p.rows = slices.Clone(db.rows) // rows never change
 	for id, th := range db.threads {
-		p.threads[id] = &thread{Conversation: clone(th.Conversation), mentions: slices.Clone(th.mentions)}
+		p.threads[id] = &storedConversation{Conversation: deepCopy(th.Conversation), mentions: slices.Clone(th.mentions)}
 	}
 	for id, b := range db.branches {
-		p.branches[id] = &branch{Branch: clone(b.Branch), number: b.number, rows: slices.Clone(b.rows)}
+		p.branches[id] = &branchRow{Branch: deepCopy(b.Branch), number: b.number, rows: slices.Clone(b.rows)}
 	}
 	for id, t := range db.turns {
-		p.turns[id] = clone(t)
+		p.turns[id] = deepCopy(t)
 	}
 	for id, s := range db.segments {
-		p.segments[id] = clone(s)
+		p.segments[id] = deepCopy(s)
 	}
 	p.artifacts = maps.Clone(db.artifacts)
 	return p, nil
 }
 
-func (db admin) walkThread(th *thread, w driver.AuditWalk) error {
+func (db admin) walkThread(th *storedConversation, w driver.AuditWalk) error {
 	if err := w.Conversation(th.Conversation); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (db admin) walkThread(th *thread, w driver.AuditWalk) error {
 			return err
 		}
 		for _, r := range b.rows {
-			if err := w.Message(clone(r.Message)); err != nil {
+			if err := w.Message(deepCopy(r.Message)); err != nil {
 				return err
 			}
 		}
@@ -98,8 +98,8 @@ func (db admin) walkThread(th *thread, w driver.AuditWalk) error {
 
 // CopyDatabase implements [driver.Admin]: there is no file to copy.
 func (db admin) CopyDatabase(ctx context.Context, path string) error {
-	const op = "oracle.Copy"
-	end, err := db.read(ctx, op)
+	const op = "oracle.CopyDatabase"
+	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
 		return err
@@ -111,25 +111,25 @@ func (db admin) CopyDatabase(ctx context.Context, path string) error {
 // heads, lost rows, books and most strays it can only report that they are sound, or that
 // the thing is unknown.
 func (db admin) Repair(ctx context.Context, m driver.Repair) error {
-	const op = "oracle.Mend"
-	end, err := db.write(ctx, op)
+	const op = "oracle.Repair"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	switch {
 	case err != nil:
 	case m.Heads != "":
-		err = db.exists(op, m.Heads)
+		err = db.checkExists(op, m.Heads)
 	case m.View != nil:
 		err = db.setView(op, *m.View, m.Now)
 	case m.Recover != nil && m.Recover.Branch != "":
-		var b *branch
-		if b, err = db.branch(op, m.Recover.Branch); err == nil && len(b.rows) == 0 {
+		var b *branchRow
+		if b, err = db.findBranch(op, m.Recover.Branch); err == nil && len(b.rows) == 0 {
 			err = scrollback.Errorf(scrollback.NotFound, op, "branch %s has no messages", b.ID)
 		}
 	case m.Recover != nil:
-		err = db.exists(op, m.Recover.Conversation)
+		err = db.checkExists(op, m.Recover.Conversation)
 	case m.Sweep != nil:
 		for _, s := range m.Sweep {
-			if s.Artifact != "" && s.Conversation == "" && !purging(db).mentioned(s.Artifact) {
+			if s.Artifact != "" && s.Conversation == "" && !purgeRun(db).isMentioned(s.Artifact) {
 				delete(db.artifacts, s.Artifact)
 			}
 		}
@@ -149,8 +149,8 @@ func (db admin) Repair(ctx context.Context, m driver.Repair) error {
 	return err
 }
 
-// exists returns an error for an unknown conversation; a purged one counts as known.
-func (db admin) exists(op string, id scrollback.ConversationID) error {
+// checkExists returns an error for an unknown conversation; a purged one counts as known.
+func (db admin) checkExists(op string, id scrollback.ConversationID) error {
 	if db.threads[id] == nil {
 		return scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", id)
 	}
@@ -163,7 +163,7 @@ func (db admin) setView(op string, v driver.ViewRepair, now int64) error {
 	if b == nil || b.ViewVersion != v.IfViewVersion {
 		return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", v.Branch)
 	}
-	b.View = clone(v.View)
+	b.View = deepCopy(v.View)
 	b.ViewVersion++
 	if th := db.threads[b.Conversation]; th != nil {
 		th.Version++
@@ -183,16 +183,16 @@ func (db admin) mendLease(op string, m driver.Repair) error {
 	if driver.HoldsConversation(*t, m.Now) {
 		return scrollback.Errorf(scrollback.Conflict, op, "turn %s holds its conversation", t.ID)
 	}
-	th, err := db.thread(op, t.Conversation)
+	th, err := db.findConversation(op, t.Conversation)
 	if err != nil {
 		return err
 	}
-	closed := clone(t)
-	salvaged := interrupt(closed, th.Messages, m.Now, m.Salvage)
-	if err := db.fresh(op, salvaged); err != nil {
+	closed := deepCopy(t)
+	salvaged := interruptTurn(closed, th.Messages, m.Now, m.Salvage)
+	if err := db.checkFresh(op, salvaged); err != nil {
 		return err
 	}
-	db.conclude(th, closed, salvaged, m.Now)
-	db.changes.touch(th, m.Now)
+	db.concludeLast(th, closed, salvaged, m.Now)
+	db.changes.touchConversation(th, m.Now)
 	return nil
 }

@@ -11,54 +11,54 @@ import (
 // Begin implements [driver.Turns].
 func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginResult, error) {
 	const op = "oracle.Begin"
-	end, err := db.write(ctx, op)
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return driver.BeginResult{}, err
 	}
-	th, err := db.thread(op, b.Turn.Conversation)
+	th, err := db.findConversation(op, b.Turn.Conversation)
 	if err != nil {
 		return driver.BeginResult{}, err
 	}
-	if seen := th.seen(db.database, b); seen != nil {
+	if seen := th.findByKey(db.database, b); seen != nil {
 		if seen.Idempotency.Hash != b.Turn.Idempotency.Hash {
 			return driver.BeginResult{}, scrollback.Errorf(scrollback.Conflict, op, "the idempotency key came with another request")
 		}
-		return driver.BeginResult{Head: db.head(th), Turn: clone(*seen), Replayed: true}, nil
+		return driver.BeginResult{Head: db.readHead(th), Turn: deepCopy(*seen), Replayed: true}, nil
 	}
-	if _, err := db.live(op, th.ID); err != nil {
+	if _, err := db.findLive(op, th.ID); err != nil {
 		return driver.BeginResult{}, err
 	}
 	if b.IfBranch != "" && (b.IfBranch != th.Branch || b.IfHead != th.Messages) {
 		return driver.BeginResult{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d",
 			th.Messages, b.IfHead)
 	}
-	last := clone(db.turns[th.turn])
+	last := deepCopy(db.turns[th.turn])
 	salvaged := []driver.Entry(nil)
 	if last != nil && last.State == scrollback.TurnOpen {
 		if driver.HoldsConversation(*last, b.Now) {
 			return driver.BeginResult{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
-		salvaged = interrupt(last, th.Messages, b.Now, b.Salvage)
+		salvaged = interruptTurn(last, th.Messages, b.Now, b.Salvage)
 	}
 	if b.Admit != nil {
-		if err := b.Admit(clone(last)); err != nil {
+		if err := b.Admit(deepCopy(last)); err != nil {
 			return driver.BeginResult{}, err
 		}
 	}
 	if db.turns[b.Turn.ID] != nil {
 		return driver.BeginResult{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s exists", b.Turn.ID)
 	}
-	if err := db.fresh(op, append(salvaged[:len(salvaged):len(salvaged)], b.Entries...)); err != nil {
+	if err := db.checkFresh(op, append(salvaged[:len(salvaged):len(salvaged)], b.Entries...)); err != nil {
 		return driver.BeginResult{}, err
 	}
 	used := int64(0)
 	if b.Tally != nil {
-		if used, err = room(db.database, *b.Tally); err != nil {
+		if used, err = countOne(db.database, *b.Tally); err != nil {
 			return driver.BeginResult{}, err
 		}
 	}
-	edited := clone(th.Conversation)
+	edited := deepCopy(th.Conversation)
 	if b.Edit != nil {
 		b.Edit(&edited)
 		keepLog(&edited, th.Conversation)
@@ -66,29 +66,29 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 	}
 	// From here on nothing fails.
 	if b.Tally != nil {
-		count(db.database, *b.Tally, used)
+		storeTally(db.database, *b.Tally, used)
 	}
-	changed := differ(th.Conversation, edited)
-	db.conclude(th, last, salvaged, b.Now)
+	changed := fieldsDiffer(th.Conversation, edited)
+	db.concludeLast(th, last, salvaged, b.Now)
 	if changed {
 		th.news.Kinds |= driver.KindEdited
 	}
 	keepLog(&edited, th.Conversation) // it may have grown
-	th.Conversation = clone(edited)
+	th.Conversation = deepCopy(edited)
 	if b.Without != nil {
 		leaveOut(db.branches[th.Branch], *b.Without)
 	}
-	ms := db.append(th, b.Entries, b.Now)
-	turn := db.open(th, b.Turn)
+	ms := db.appendEntries(th, b.Entries, b.Now)
+	turn := db.openTurn(th, b.Turn)
 	th.news.Turn = turn.ID
 	th.news.State = turn.State
 	th.news.Kinds = th.news.Kinds | driver.KindTurned
-	db.changes.touch(th, b.Now)
-	return driver.BeginResult{Head: db.head(th), Turn: turn, Messages: ms, Previous: last, Tallied: used}, nil
+	db.changes.touchConversation(th, b.Now)
+	return driver.BeginResult{Head: db.readHead(th), Turn: turn, Messages: ms, Previous: last, Tallied: used}, nil
 }
 
 // leaveOut sets which messages a branch leaves out.
-func leaveOut(b *branch, without []int64) {
+func leaveOut(b *branchRow, without []int64) {
 	if slices.Equal(b.View.Without, without) {
 		return
 	}
@@ -96,8 +96,8 @@ func leaveOut(b *branch, without []int64) {
 	b.ViewVersion++
 }
 
-// seen is the newest turn with b's idempotency key that is not too old, or nil.
-func (th *thread) seen(db *database, b driver.BeginRequest) *scrollback.Turn {
+// findByKey returns the newest turn with b's idempotency key that is not too old, or nil.
+func (th *storedConversation) findByKey(db *database, b driver.BeginRequest) *scrollback.Turn {
 	if b.Turn.Idempotency.Key == "" {
 		return nil
 	}
@@ -110,12 +110,12 @@ func (th *thread) seen(db *database, b driver.BeginRequest) *scrollback.Turn {
 	return nil
 }
 
-// interrupt closes a turn whose lease has ended and returns what is left of it, which is
+// interruptTurn closes a turn whose lease has ended and returns what is left of it, which is
 // still to be appended after head.
-func interrupt(t *scrollback.Turn, head, now int64, salvage func(scrollback.Turn) []driver.Entry) []driver.Entry {
+func interruptTurn(t *scrollback.Turn, head, now int64, salvage func(scrollback.Turn) []driver.Entry) []driver.Entry {
 	var salvaged []driver.Entry
 	if salvage != nil {
-		salvaged = salvage(clone(*t))
+		salvaged = salvage(deepCopy(*t))
 	}
 	t.Reply = driver.ReplyAfter(t.Reply, salvaged)
 	t.LastSeq = driver.LastSeqAfter(t.LastSeq, head+int64(len(salvaged)), salvaged)
@@ -125,23 +125,23 @@ func interrupt(t *scrollback.Turn, head, now int64, salvage func(scrollback.Turn
 	return salvaged
 }
 
-// conclude stores the newest turn before another write, with what was salvaged of it if its
+// concludeLast stores the newest turn before another write, with what was salvaged of it if its
 // owner is gone.
-func (db *database) conclude(th *thread, last *scrollback.Turn, salvaged []driver.Entry, now int64) {
+func (db *database) concludeLast(th *storedConversation, last *scrollback.Turn, salvaged []driver.Entry, now int64) {
 	if last == nil {
 		return
 	}
 	open := db.turns[last.ID].State == scrollback.TurnOpen
-	db.turns[last.ID] = clone(last)
-	db.append(th, salvaged, now)
+	db.turns[last.ID] = deepCopy(last)
+	db.appendEntries(th, salvaged, now)
 	if th.news = (driver.Change{}); open {
-		db.changes.tell(driver.NewClosedChange(*last, th.Project, len(salvaged), th.Messages))
+		db.changes.addChange(driver.NewClosedChange(*last, th.Project, len(salvaged), th.Messages))
 	}
 }
 
-// open stores a new turn at the head and returns it.
-func (db turns) open(th *thread, t scrollback.Turn) scrollback.Turn {
-	t = clone(t)
+// openTurn stores a new turn at the head and returns it.
+func (db turns) openTurn(th *storedConversation, t scrollback.Turn) scrollback.Turn {
+	t = deepCopy(t)
 	t.State = scrollback.TurnOpen
 	t.Branch = th.Branch
 	t.Seq = th.Messages
@@ -149,5 +149,5 @@ func (db turns) open(th *thread, t scrollback.Turn) scrollback.Turn {
 	db.turns[t.ID] = &t
 	th.turns = append(th.turns, t.ID)
 	th.turn = t.ID
-	return clone(t)
+	return deepCopy(t)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// enter books calls of a conversation that is in project.
-func (db *database) enter(project string, records []scrollback.UsageRecord, learn driver.FactorUpdate) {
+// bookUsage books calls of a conversation that is in project.
+func (db *database) bookUsage(project string, records []scrollback.UsageRecord, learn driver.FactorUpdate) {
 	for _, u := range records {
 		key := scrollback.UsageDay{Day: scrollback.DayOf(u.At), Model: u.Model, Project: project}
 		key.Currency = u.Currency
@@ -23,7 +23,7 @@ func (db *database) enter(project string, records []scrollback.UsageRecord, lear
 			db.days = append(db.days, key)
 		}
 		db.days[i].AddCall(u.Usage)
-		db.calls = append(db.calls, called{clone(u), project})
+		db.calls = append(db.calls, bookedUsage{deepCopy(u), project})
 		if learn.LearnsFrom(u) {
 			known := db.learned[u.Model]
 			known.Factor = learn(known.Factor, u)
@@ -34,7 +34,7 @@ func (db *database) enter(project string, records []scrollback.UsageRecord, lear
 
 // ListUsageDays implements [driver.Access].
 func (db access) ListUsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
-	end, err := db.read(ctx, "oracle.UsageDays")
+	end, err := db.beginRead(ctx, "oracle.ListUsageDays")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -52,15 +52,15 @@ func (db access) ListUsageDays(ctx context.Context, first, last int64) ([]scroll
 	return out, nil
 }
 
-// called is a record of usage, and the project in whose sums it is.
-type called struct {
+// bookedUsage is a record of usage, and the project in whose sums it is.
+type bookedUsage struct {
 	scrollback.UsageRecord
 	project string
 }
 
 // DivideUsage implements [driver.Access].
 func (db access) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]scrollback.UsageDay, error) {
-	end, err := db.read(ctx, "oracle.UsageParts")
+	end, err := db.beginRead(ctx, "oracle.DivideUsage")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (db access) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]s
 
 // SumSpending implements [driver.Access].
 func (db access) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrollback.Usage, error) {
-	end, err := db.read(ctx, "oracle.Spent")
+	end, err := db.beginRead(ctx, "oracle.SumSpending")
 	defer end()
 	sum := scrollback.Usage{Currency: q.Currency}
 	if err != nil {
@@ -93,19 +93,19 @@ func (db access) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrol
 	return sum, nil
 }
 
-// tallied is how much an actor has begun in a window.
-func tallied(db *database, t driver.Tally) int64 {
+// readTally returns how much an actor has begun in a window.
+func readTally(db *database, t driver.Tally) int64 {
 	if now := db.tallies[t.Actor]; now.Start == t.Start && now.Until == t.Until {
 		return now.Most
 	}
 	return 0
 }
 
-// count stores a tally, and forgets those that have ended.
-func count(db *database, t driver.Tally, used int64) {
+// storeTally stores a tally, and forgets those that have ended.
+func storeTally(db *database, t driver.Tally, used int64) {
 	maps.DeleteFunc(db.tallies, func(_ string, old driver.Tally) bool { return old.Until <= t.Start })
 	if t.Within != nil {
-		count(db, *t.Within, tallied(db, *t.Within)+1)
+		storeTally(db, *t.Within, readTally(db, *t.Within)+1)
 	}
 	t.Most = used
 	t.Within = nil
@@ -114,23 +114,23 @@ func count(db *database, t driver.Tally, used int64) {
 
 // CountTally implements [driver.Access].
 func (db access) CountTally(ctx context.Context, t driver.Tally) (int64, error) {
-	end, err := db.write(ctx, "oracle.Count")
+	end, err := db.beginWrite(ctx, "oracle.CountTally")
 	defer end()
 	if err != nil {
 		return 0, err
 	}
-	used, err := room(db.database, t)
+	used, err := countOne(db.database, t)
 	if err == nil {
-		count(db.database, t, used)
+		storeTally(db.database, t, used)
 	}
 	return used, err
 }
 
-// room is a tally with one more, if it and those around it have room.
-func room(db *database, t driver.Tally) (int64, error) {
-	used, err := t.CountOne(tallied(db, t))
+// countOne returns a tally with one more, if it and those around it have room.
+func countOne(db *database, t driver.Tally) (int64, error) {
+	used, err := t.CountOne(readTally(db, t))
 	if err == nil && t.Within != nil {
-		if _, err = room(db, *t.Within); err != nil {
+		if _, err = countOne(db, *t.Within); err != nil {
 			used--
 		}
 	}
@@ -139,21 +139,21 @@ func room(db *database, t driver.Tally) (int64, error) {
 
 // ReadTally implements [driver.Access].
 func (db access) ReadTally(ctx context.Context, t driver.Tally) (int64, error) {
-	end, err := db.read(ctx, "oracle.Counted")
+	end, err := db.beginRead(ctx, "oracle.ReadTally")
 	defer end()
-	return tallied(db.database, t), err
+	return readTally(db.database, t), err
 }
 
 // ReadKeyLimits implements [driver.Access].
 func (db access) ReadKeyLimits(ctx context.Context, id scrollback.KeyID) (scrollback.KeyLimits, error) {
-	end, err := db.read(ctx, "oracle.KeyLimits")
+	end, err := db.beginRead(ctx, "oracle.ReadKeyLimits")
 	defer end()
 	return db.allowed[id], err
 }
 
 // ListKeysMadeBy implements [driver.Access].
 func (db access) ListKeysMadeBy(ctx context.Context, id scrollback.KeyID) ([]scrollback.KeyID, error) {
-	end, err := db.read(ctx, "oracle.MadeBy")
+	end, err := db.beginRead(ctx, "oracle.ListKeysMadeBy")
 	defer end()
 	makers := map[scrollback.KeyID]scrollback.KeyID{}
 	for made, set := range db.allowed {
@@ -164,7 +164,7 @@ func (db access) ListKeysMadeBy(ctx context.Context, id scrollback.KeyID) ([]scr
 
 // SetKeyLimits implements [driver.Access].
 func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scrollback.KeyLimits) error {
-	end, err := db.write(ctx, "oracle.SetKeyLimits")
+	end, err := db.beginWrite(ctx, "oracle.SetKeyLimits")
 	defer end()
 	if err != nil {
 		return err
@@ -177,23 +177,23 @@ func (db access) SetKeyLimits(ctx context.Context, id scrollback.KeyID, l scroll
 
 // ReadLearned implements [driver.Turns].
 func (db turns) ReadLearned(ctx context.Context, model string) (scrollback.Learned, error) {
-	end, err := db.read(ctx, "oracle.Learned")
+	end, err := db.beginRead(ctx, "oracle.ReadLearned")
 	defer end()
 	if err != nil {
 		return scrollback.Learned{}, err
 	}
-	return clone(db.learned[model]), nil
+	return deepCopy(db.learned[model]), nil
 }
 
 // UpdateLearned implements [driver.Turns].
 func (db turns) UpdateLearned(ctx context.Context, model string, edit func(*scrollback.Learned)) error {
-	end, err := db.write(ctx, "oracle.Teach")
+	end, err := db.beginWrite(ctx, "oracle.UpdateLearned")
 	defer end()
 	if err != nil {
 		return err
 	}
-	known := clone(db.learned[model])
+	known := deepCopy(db.learned[model])
 	edit(&known)
-	db.learned[model] = clone(known)
+	db.learned[model] = deepCopy(known)
 	return nil
 }

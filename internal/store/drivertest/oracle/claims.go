@@ -18,7 +18,7 @@ type claimKey struct {
 func (db turns) ClaimWork(ctx context.Context, c driver.Claim) (bool, error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if err := db.usable(ctx, "oracle.Claim"); err != nil {
+	if err := db.checkUsable(ctx, "oracle.ClaimWork"); err != nil {
 		return false, err
 	}
 	key := claimKey{c.Conversation, c.Work}
@@ -34,7 +34,7 @@ func (db turns) ClaimWork(ctx context.Context, c driver.Claim) (bool, error) {
 func (db turns) ReleaseWork(ctx context.Context, c driver.Claim) error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	if err := db.usable(ctx, "oracle.Release"); err != nil {
+	if err := db.checkUsable(ctx, "oracle.ReleaseWork"); err != nil {
 		return err
 	}
 	if key := (claimKey{c.Conversation, c.Work}); db.claims[key].Owner == c.Owner {

@@ -2,9 +2,9 @@ package oracle
 
 import "reflect"
 
-// clone copies v with everything it points at, so that a field added to a type
+// deepCopy copies v with everything it points at, so that a field added to a type
 // at the root can never be shared by oversight. Nil stays nil.
-func clone[T any](v T) T {
+func deepCopy[T any](v T) T {
 	out := reflect.New(reflect.TypeFor[T]()).Elem()
 	copyInto(out, reflect.ValueOf(&v).Elem())
 	return out.Interface().(T)
@@ -14,7 +14,7 @@ func clone[T any](v T) T {
 func cloneAll[T any](vs []T) []T {
 	out := make([]T, len(vs))
 	for i, v := range vs {
-		out[i] = clone(v)
+		out[i] = deepCopy(v)
 	}
 	return out
 }

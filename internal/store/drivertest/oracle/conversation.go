@@ -12,17 +12,17 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// thread is a conversation and what belongs to it alone. Lists are in the order
+// storedConversation is a conversation and what belongs to it alone. Lists are in the order
 // things were written.
-type thread struct {
+type storedConversation struct {
 	scrollback.Conversation
 	news     driver.Change           // what the write under way does to it, besides what was tells
 	was      scrollback.Conversation // as it was told last
 	turn     scrollback.TurnID       // the newest on the current path, or none; no other one can be open
 	turns    []scrollback.TurnID
 	segments []scrollback.SegmentID
-	receipts []*receipt
-	mentions []mention
+	receipts []*receiptRow
+	mentions []mentionRow
 	sources  map[string]driver.SourceVersion
 	texts    map[string]string // that the steps of its turns name, by hash
 }
@@ -30,8 +30,8 @@ type thread struct {
 // CreateConversation implements [driver.Log].
 func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 	b scrollback.Branch) (scrollback.Conversation, bool, error) {
-	const op = "oracle.Create"
-	end, err := db.write(ctx, op)
+	const op = "oracle.CreateConversation"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Conversation{}, false, err
@@ -41,11 +41,11 @@ func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 			return scrollback.Conversation{}, false, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was purged",
 				c.ID)
 		}
-		return clone(th.Conversation), false, nil
+		return deepCopy(th.Conversation), false, nil
 	}
-	of, err := db.leave(op, &b)
+	of, err := db.leaveParent(op, &b)
 	if err == nil && b.Parent != "" {
-		err = db.forks(op, c, of)
+		err = db.checkFork(op, c, of)
 	}
 	if err != nil {
 		return scrollback.Conversation{}, false, err
@@ -55,36 +55,36 @@ func (db log) CreateConversation(ctx context.Context, c scrollback.Conversation,
 	}
 	c.Branch = b.ID
 	c.Messages = b.HeadSeq
-	th := &thread{Conversation: clone(c), was: c}
+	th := &storedConversation{Conversation: deepCopy(c), was: c}
 	db.threads[c.ID] = th
-	db.changes.tell(driver.Change{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
-	db.branches[b.ID] = &branch{Branch: clone(b), number: next(&db.branchNumbers)}
-	return clone(c), true, nil
+	db.changes.addChange(driver.Change{Conversation: c.ID, Project: c.Project, Kinds: driver.KindEdited})
+	db.branches[b.ID] = &branchRow{Branch: deepCopy(b), number: nextNumber(&db.branchNumbers)}
+	return deepCopy(c), true, nil
 }
 
 // PatchConversation implements [driver.Log]. What the log itself decides stays as it is,
 // whatever edit does to it.
 func (db log) PatchConversation(ctx context.Context, id scrollback.ConversationID, now int64,
 	edit func(*scrollback.Conversation) error) (scrollback.Conversation, error) {
-	const op = "oracle.Patch"
-	end, err := db.write(ctx, op)
+	const op = "oracle.PatchConversation"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	th, err := db.thread(op, id)
+	th, err := db.findConversation(op, id)
 	if err != nil {
 		return scrollback.Conversation{}, err
 	}
-	next := clone(th.Conversation)
+	next := deepCopy(th.Conversation)
 	if err := edit(&next); err != nil {
 		return scrollback.Conversation{}, err
 	}
 	keepLog(&next, th.Conversation)
-	th.Conversation = clone(next)
+	th.Conversation = deepCopy(next)
 	th.news.Kinds |= driver.KindEdited
-	db.changes.touch(th, now)
-	return clone(th.Conversation), nil
+	db.changes.touchConversation(th, now)
+	return deepCopy(th.Conversation), nil
 }
 
 // keepLog puts back into an edited conversation what the log decides.
@@ -102,22 +102,22 @@ func keepLog(next *scrollback.Conversation, old scrollback.Conversation) {
 
 // ReadHead implements [driver.Log].
 func (db log) ReadHead(ctx context.Context, id scrollback.ConversationID) (driver.Head, error) {
-	const op = "oracle.Head"
-	end, err := db.read(ctx, op)
+	const op = "oracle.ReadHead"
+	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
 		return driver.Head{}, err
 	}
-	th, err := db.thread(op, id)
+	th, err := db.findConversation(op, id)
 	if err != nil {
 		return driver.Head{}, err
 	}
-	return db.head(th), nil
+	return db.readHead(th), nil
 }
 
 // ListConversations implements [driver.Log].
 func (db log) ListConversations(ctx context.Context, q driver.ListQuery) ([]scrollback.Conversation, error) {
-	end, err := db.read(ctx, "oracle.Conversations")
+	end, err := db.beginRead(ctx, "oracle.ListConversations")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -129,9 +129,9 @@ func (db log) ListConversations(ctx context.Context, q driver.ListQuery) ([]scro
 	var out []scrollback.Conversation
 	for _, th := range db.threads {
 		listed := (th.DeletedAt != 0) == q.Trash && th.PurgedAt == 0 &&
-			within(q.Projects, th.Project) && works(q, th.AgentOf) && (th.Settings.Pinned || !q.Pinned) &&
+			isAmong(q.Projects, th.Project) && isListed(q, th.AgentOf) && (th.Settings.Pinned || !q.Pinned) &&
 			strings.Contains(strings.ToLower(th.Title), title)
-		if listed && after(q.Before, th.UpdatedAt, string(th.ID)) {
+		if listed && isAfter(q.Before, th.UpdatedAt, string(th.ID)) {
 			out = append(out, th.Conversation)
 		}
 	}
@@ -141,8 +141,8 @@ func (db log) ListConversations(ctx context.Context, q driver.ListQuery) ([]scro
 	return cloneAll(out[:min(len(out), q.Limit)]), nil
 }
 
-// works reports whether a list shows conversations that work for this one, or for none.
-func works(q driver.ListQuery, of *scrollback.AgentRef) bool {
+// isListed reports whether a list shows conversations that work for this one, or for none.
+func isListed(q driver.ListQuery, of *scrollback.AgentRef) bool {
 	if q.AgentOf == nil {
 		return of == nil || q.Trash
 	}
@@ -151,7 +151,7 @@ func works(q driver.ListQuery, of *scrollback.AgentRef) bool {
 
 // ListProjects implements [driver.Access]. A conversation in the trash names none.
 func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error) {
-	end, err := db.read(ctx, "oracle.Projects")
+	end, err := db.beginRead(ctx, "oracle.ListProjects")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -177,12 +177,12 @@ func (db access) ListProjects(ctx context.Context) ([]scrollback.Project, error)
 
 // ReadProject implements [driver.Access].
 func (db access) ReadProject(ctx context.Context, name string) (scrollback.Project, error) {
-	end, err := db.read(ctx, "oracle.Project")
+	end, err := db.beginRead(ctx, "oracle.ReadProject")
 	defer end()
 	if err != nil {
 		return scrollback.Project{}, err
 	}
-	p := clone(db.projects[name])
+	p := deepCopy(db.projects[name])
 	p.Name = name
 	return p, nil
 }
@@ -190,13 +190,13 @@ func (db access) ReadProject(ctx context.Context, name string) (scrollback.Proje
 // PutProject implements [driver.Access].
 func (db access) PutProject(ctx context.Context, name string, now int64,
 	edit func(*scrollback.Project) error) (scrollback.Project, error) {
-	end, err := db.write(ctx, "oracle.PutProject")
+	end, err := db.beginWrite(ctx, "oracle.PutProject")
 	defer end()
 	if err != nil {
 		return scrollback.Project{}, err
 	}
 	was := db.projects[name]
-	p := clone(was)
+	p := deepCopy(was)
 	p.Name = name
 	if err := edit(&p); err != nil {
 		return scrollback.Project{}, err
@@ -206,14 +206,14 @@ func (db access) PutProject(ctx context.Context, name string, now int64,
 	p.Version = was.Version + 1
 	p.CreatedAt = cmp.Or(was.CreatedAt, now)
 	p.UpdatedAt = now
-	db.projects[name] = clone(p)
+	db.projects[name] = deepCopy(p)
 	return p, nil
 }
 
 // DeleteProject implements [driver.Access].
 func (db access) DeleteProject(ctx context.Context, name string, judge func(scrollback.Project) error) error {
 	const op = "oracle.DeleteProject"
-	end, err := db.write(ctx, op)
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (db access) DeleteProject(ctx context.Context, name string, judge func(scro
 	if !ok {
 		return scrollback.Errorf(scrollback.NotFound, op, "nothing is stored of the project %s", name)
 	}
-	if err := judge(clone(p)); err != nil {
+	if err := judge(deepCopy(p)); err != nil {
 		return err
 	}
 	delete(db.projects, name)
@@ -231,17 +231,17 @@ func (db access) DeleteProject(ctx context.Context, name string, judge func(scro
 
 // ChangeTitle implements [driver.Log].
 func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (bool, error) {
-	const op = "oracle.Entitle"
-	end, err := db.write(ctx, op)
+	const op = "oracle.ChangeTitle"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return false, err
 	}
-	th, err := db.thread(op, e.Conversation)
+	th, err := db.findConversation(op, e.Conversation)
 	if err != nil {
 		return false, err
 	}
-	db.enter(th.Project, e.Usage, nil)
+	db.bookUsage(th.Project, e.Usage, nil)
 	if th.DeletedAt != 0 || th.TitleBy != e.From {
 		return false, nil
 	}
@@ -249,7 +249,7 @@ func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (bool, erro
 	if e.Title != "" {
 		th.Title = e.Title
 		th.news.Kinds |= driver.KindEdited
-		db.changes.touch(th, e.Now)
+		db.changes.touchConversation(th, e.Now)
 	}
 	return true, nil
 }
@@ -258,7 +258,7 @@ func (db log) ChangeTitle(ctx context.Context, e driver.TitleChange) (bool, erro
 func (db log) byPrefix(q driver.ListQuery) []scrollback.Conversation {
 	var out []scrollback.Conversation
 	for id, th := range db.threads {
-		if th.PurgedAt == 0 && strings.HasPrefix(string(id), q.Prefix) && within(q.Projects, th.Project) {
+		if th.PurgedAt == 0 && strings.HasPrefix(string(id), q.Prefix) && isAmong(q.Projects, th.Project) {
 			out = append(out, th.Conversation)
 		}
 	}
@@ -266,12 +266,12 @@ func (db log) byPrefix(q driver.ListQuery) []scrollback.Conversation {
 	return cloneAll(out[:min(len(out), q.Limit)])
 }
 
-// within reports whether a project is one of those to look in.
-func within(projects []string, name string) bool {
+// isAmong reports whether a project is one of those to look in.
+func isAmong(projects []string, name string) bool {
 	return projects == nil || slices.Contains(projects, name)
 }
 
-func (db *database) thread(op string, id scrollback.ConversationID) (*thread, error) {
+func (db *database) findConversation(op string, id scrollback.ConversationID) (*storedConversation, error) {
 	th := db.threads[id]
 	if th == nil || th.PurgedAt != 0 {
 		return nil, scrollback.Errorf(scrollback.NotFound, op, "no conversation %s", id)
@@ -279,22 +279,22 @@ func (db *database) thread(op string, id scrollback.ConversationID) (*thread, er
 	return th, nil
 }
 
-// live is a thread that is not in the trash.
-func (db *database) live(op string, id scrollback.ConversationID) (*thread, error) {
-	th, err := db.thread(op, id)
+// findLive returns a conversation that is not in the trash.
+func (db *database) findLive(op string, id scrollback.ConversationID) (*storedConversation, error) {
+	th, err := db.findConversation(op, id)
 	if err == nil && th.DeletedAt != 0 {
 		return nil, scrollback.Errorf(scrollback.NotFound, op, "conversation %s is in the trash", id)
 	}
 	return th, err
 }
 
-func (db *database) head(th *thread) driver.Head {
-	return driver.Head{Conversation: clone(th.Conversation), Branch: clone(db.branches[th.Branch].Branch)}
+func (db *database) readHead(th *storedConversation) driver.Head {
+	return driver.Head{Conversation: deepCopy(th.Conversation), Branch: deepCopy(db.branches[th.Branch].Branch)}
 }
 
-// touch marks a write to the conversation, and tells of it. Of one that nobody sees it
+// touchConversation marks a write to the conversation, and tells of it. Of one that nobody sees it
 // tells nothing, but for its purge.
-func (cs *changes) touch(th *thread, now int64) {
+func (cs *changeLog) touchConversation(th *storedConversation, now int64) {
 	th.Version++
 	th.UpdatedAt = now
 	news := th.news
@@ -314,17 +314,17 @@ func (cs *changes) touch(th *thread, now int64) {
 	if was.Project != "" && was.Project != th.Project {
 		news.From = was.Project
 	}
-	cs.tell(news)
+	cs.addChange(news)
 }
 
-// differ reports whether an edit changed a conversation's own fields.
-func differ(a, b scrollback.Conversation) bool {
+// fieldsDiffer reports whether an edit changed a conversation's own fields.
+func fieldsDiffer(a, b scrollback.Conversation) bool {
 	before, errBefore := json.Marshal(a)
 	after, errAfter := json.Marshal(b)
 	return errBefore != nil || errAfter != nil || !bytes.Equal(before, after)
 }
 
-// after reports whether (at, id) comes after a key in a list with the newest first.
-func after(key *driver.ListKey, at int64, id string) bool {
+// isAfter reports whether (at, id) comes after a key in a list with the newest first.
+func isAfter(key *driver.ListKey, at int64, id string) bool {
 	return key == nil || at < key.At || at == key.At && id < key.ID
 }

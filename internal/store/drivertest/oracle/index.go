@@ -11,8 +11,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// indexed is the index: its documents as they were put.
-type indexed struct {
+// indexContent is the index: its documents as they were put.
+type indexContent struct {
 	cut       int
 	watermark int64
 	documents map[driver.Place]driver.Document
@@ -20,9 +20,9 @@ type indexed struct {
 
 // ReadState implements [driver.Index].
 func (db index) ReadState(ctx context.Context) (driver.IndexState, error) {
-	end, err := db.read(ctx, "oracle.State")
+	end, err := db.beginRead(ctx, "oracle.ReadState")
 	defer end()
-	s := driver.IndexState{Cut: db.indexed.cut, Watermark: db.indexed.watermark, Newest: newest(db.database),
+	s := driver.IndexState{Cut: db.indexed.cut, Watermark: db.indexed.watermark, Newest: newestNumber(db.database),
 		Documents: int64(len(db.indexed.documents))}
 	for _, d := range db.indexed.documents {
 		s.Terms += int64(d.Length)
@@ -32,36 +32,36 @@ func (db index) ReadState(ctx context.Context) (driver.IndexState, error) {
 
 // ReadUnindexed implements [driver.Index].
 func (db index) ReadUnindexed(ctx context.Context, q driver.UnindexedQuery) ([]driver.NumberedMessage, error) {
-	end, err := db.read(ctx, "oracle.Behind")
+	end, err := db.beginRead(ctx, "oracle.ReadUnindexed")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
 	var out []driver.NumberedMessage
 	bytes := int64(0)
-	from := slices.IndexFunc(db.rows, func(r *row) bool { return r.n > q.After })
+	from := slices.IndexFunc(db.rows, func(r *messageRow) bool { return r.n > q.After })
 	for i := from; from >= 0 && i < len(db.rows) && len(out) < q.Limit && (q.Bytes == 0 || bytes < q.Bytes); i++ {
 		r := db.rows[i]
-		out = append(out, driver.NumberedMessage{Message: clone(r.Message), Number: r.n, Place: placeOf(db.database, r)})
+		out = append(out, driver.NumberedMessage{Message: deepCopy(r.Message), Number: r.n, Place: placeOf(db.database, r)})
 		bytes += r.Weight.Bytes
 	}
 	return out, nil
 }
 
-// placeOf is where a row stands.
-func placeOf(db *database, r *row) driver.Place {
+// placeOf returns where a row stands.
+func placeOf(db *database, r *messageRow) driver.Place {
 	return driver.NewPlace(db.branches[r.Message.Branch].number, r.Seq)
 }
 
 // PutDocuments implements [driver.Index].
 func (db index) PutDocuments(ctx context.Context, d driver.DocumentBatch) (bool, error) {
-	end, err := db.write(ctx, "oracle.Put")
+	end, err := db.beginWrite(ctx, "oracle.PutDocuments")
 	defer end()
 	if err != nil || d.Cut != db.indexed.cut || d.From != db.indexed.watermark {
 		return false, err
 	}
 	for _, one := range d.All {
-		db.indexed.documents[one.Place] = clone(one)
+		db.indexed.documents[one.Place] = deepCopy(one)
 	}
 	db.indexed.watermark = d.To
 	return true, nil
@@ -69,17 +69,17 @@ func (db index) PutDocuments(ctx context.Context, d driver.DocumentBatch) (bool,
 
 // Reset implements [driver.Index].
 func (db index) Reset(ctx context.Context, cut int) error {
-	end, err := db.write(ctx, "oracle.Reset")
+	end, err := db.beginWrite(ctx, "oracle.Reset")
 	defer end()
 	if err == nil {
-		db.indexed = indexed{cut: cut, documents: map[driver.Place]driver.Document{}}
+		db.indexed = indexContent{cut: cut, documents: map[driver.Place]driver.Document{}}
 	}
 	return err
 }
 
 // Maintain implements [driver.Index]: it forgets what was purged.
 func (db index) Maintain(ctx context.Context) (bool, error) {
-	end, err := db.write(ctx, "oracle.Tend")
+	end, err := db.beginWrite(ctx, "oracle.Maintain")
 	defer end()
 	if err != nil {
 		return false, err
@@ -89,9 +89,9 @@ func (db index) Maintain(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// rowsAt are all rows by their places.
-func rowsAt(db *database) map[driver.Place]*row {
-	out := map[driver.Place]*row{}
+// rowsAt returns all rows by their places.
+func rowsAt(db *database) map[driver.Place]*messageRow {
+	out := map[driver.Place]*messageRow{}
 	for _, r := range db.rows {
 		out[placeOf(db, r)] = r
 	}
@@ -100,7 +100,7 @@ func rowsAt(db *database) map[driver.Place]*row {
 
 // FindPostings implements [driver.Index].
 func (db index) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error) {
-	end, err := db.read(ctx, "oracle.Postings")
+	end, err := db.beginRead(ctx, "oracle.FindPostings")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (db index) FindPostings(ctx context.Context, q driver.PostingQuery) ([]driv
 
 // FindBranches implements [driver.Index].
 func (db index) FindBranches(ctx context.Context, q driver.IndexedBranchQuery) (map[int64]driver.IndexedBranch, error) {
-	end, err := db.read(ctx, "oracle.Lines")
+	end, err := db.beginRead(ctx, "oracle.FindBranches")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -151,21 +151,21 @@ func (db index) FindBranches(ctx context.Context, q driver.IndexedBranchQuery) (
 			if l, ok := lineOf(db.database, b).InheritFrom(forksOf(db.database, q.Projects)); ok {
 				out[b.number] = l
 			}
-		case within(q.Projects, th.Project):
+		case isAmong(q.Projects, th.Project):
 			out[b.number] = lineOf(db.database, b)
 		}
 	}
 	return out, nil
 }
 
-// forksOf are all branches by those that they were forked from.
+// forksOf returns all branches by those that they were forked from.
 func forksOf(db *database, projects []string) map[scrollback.BranchID][]driver.BranchFork {
 	out := map[scrollback.BranchID][]driver.BranchFork{}
 	for _, b := range db.branches {
 		th := db.threads[b.Conversation]
 		trashed := th.DeletedAt != 0
 		f := driver.BranchFork{Branch: b.ID, At: b.AtSeq, Conversation: b.Conversation, Trashed: trashed,
-			Wanted: !trashed && within(projects, th.Project)}
+			Wanted: !trashed && isAmong(projects, th.Project)}
 		out[b.Parent] = append(out[b.Parent], f)
 	}
 	return out
@@ -173,7 +173,7 @@ func forksOf(db *database, projects []string) map[scrollback.BranchID][]driver.B
 
 // ListBranchesOf implements [driver.Index].
 func (db index) ListBranchesOf(ctx context.Context, ids []scrollback.ConversationID) ([]driver.IndexedBranch, error) {
-	end, err := db.read(ctx, "oracle.LinesOf")
+	end, err := db.beginRead(ctx, "oracle.ListBranchesOf")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -188,7 +188,7 @@ func (db index) ListBranchesOf(ctx context.Context, ids []scrollback.Conversatio
 	return out, nil
 }
 
-func lineOf(db *database, b *branch) driver.IndexedBranch {
+func lineOf(db *database, b *branchRow) driver.IndexedBranch {
 	l := driver.IndexedBranch{Number: b.number, Branch: b.ID, Conversation: b.Conversation, First: b.AtSeq + 1,
 		Head: b.HeadSeq}
 	if parent := db.branches[b.Parent]; parent != nil {
@@ -199,7 +199,7 @@ func lineOf(db *database, b *branch) driver.IndexedBranch {
 
 // ReadMarks implements [driver.Index].
 func (db index) ReadMarks(ctx context.Context, places []driver.Place) ([]driver.Mark, error) {
-	end, err := db.read(ctx, "oracle.Marks")
+	end, err := db.beginRead(ctx, "oracle.ReadMarks")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (db index) ReadMarks(ctx context.Context, places []driver.Place) ([]driver.
 
 // ReadMessagesAt implements [driver.Index].
 func (db index) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]scrollback.Message, error) {
-	end, err := db.read(ctx, "oracle.Located")
+	end, err := db.beginRead(ctx, "oracle.ReadMessagesAt")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -224,7 +224,7 @@ func (db index) ReadMessagesAt(ctx context.Context, places []driver.Place) ([]sc
 	var out []scrollback.Message
 	for _, p := range places {
 		if r := there[p]; r != nil {
-			out = append(out, clone(r.Message))
+			out = append(out, deepCopy(r.Message))
 		}
 	}
 	return out, nil

@@ -20,7 +20,7 @@ type signIn struct {
 	ends int64
 }
 
-// keyAt is the place of a key in the list, or -1.
+// keyAt returns the place of a key in the list, or -1.
 func (db access) keyAt(id scrollback.KeyID) int {
 	return slices.IndexFunc(db.database.keys, func(k storedKey) bool { return k.ID == id })
 }
@@ -33,7 +33,7 @@ func copyKey(k scrollback.Key) scrollback.Key {
 // AddKey implements [driver.Access].
 func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 	const op = "oracle.AddKey"
-	end, err := db.write(ctx, op)
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (db access) AddKey(ctx context.Context, n driver.NewKey) error {
 
 // ListKeys implements [driver.Access].
 func (db access) ListKeys(ctx context.Context) ([]scrollback.Key, error) {
-	end, err := db.write(ctx, "oracle.Keys")
+	end, err := db.beginWrite(ctx, "oracle.ListKeys")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (db access) ListKeys(ctx context.Context) ([]scrollback.Key, error) {
 // RevokeKey implements [driver.Access].
 func (db access) RevokeKey(ctx context.Context, id scrollback.KeyID, now int64) (scrollback.Key, error) {
 	const op = "oracle.RevokeKey"
-	end, err := db.write(ctx, op)
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Key{}, err
@@ -91,8 +91,8 @@ func (db access) RevokeKey(ctx context.Context, id scrollback.KeyID, now int64) 
 
 // FindKey implements [driver.Access].
 func (db access) FindKey(ctx context.Context, hash driver.SecretHash) (scrollback.Key, error) {
-	const op = "oracle.Key"
-	end, err := db.write(ctx, op)
+	const op = "oracle.FindKey"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Key{}, err
@@ -107,7 +107,7 @@ func (db access) FindKey(ctx context.Context, hash driver.SecretHash) (scrollbac
 
 // UseKey implements [driver.Access].
 func (db access) UseKey(ctx context.Context, id scrollback.KeyID, now, every int64) error {
-	end, err := db.write(ctx, "oracle.UseKey")
+	end, err := db.beginWrite(ctx, "oracle.UseKey")
 	defer end()
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (db access) UseKey(ctx context.Context, id scrollback.KeyID, now, every int
 // SignIn implements [driver.Access].
 func (db access) SignIn(ctx context.Context, s driver.NewSignIn) error {
 	const op = "oracle.SignIn"
-	end, err := db.write(ctx, op)
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	switch {
 	case err != nil:
@@ -149,8 +149,8 @@ func (db access) SignIn(ctx context.Context, s driver.NewSignIn) error {
 
 // FindSignIn implements [driver.Access].
 func (db access) FindSignIn(ctx context.Context, hash driver.SecretHash, now int64) (scrollback.Key, int64, error) {
-	const op = "oracle.SignedIn"
-	end, err := db.write(ctx, op)
+	const op = "oracle.FindSignIn"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Key{}, 0, err
@@ -165,7 +165,7 @@ func (db access) FindSignIn(ctx context.Context, hash driver.SecretHash, now int
 
 // SignOut implements [driver.Access].
 func (db access) SignOut(ctx context.Context, hash driver.SecretHash) error {
-	end, err := db.write(ctx, "oracle.SignOut")
+	end, err := db.beginWrite(ctx, "oracle.SignOut")
 	defer end()
 	if err == nil {
 		db.signIns = slices.DeleteFunc(db.signIns, func(s signIn) bool { return s.hash == hash })

@@ -9,27 +9,27 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// branch is a branch and its own messages, by seq.
-type branch struct {
+// branchRow is a branch and its own messages, by seq.
+type branchRow struct {
 	scrollback.Branch
 	number int64
-	rows   []*row
+	rows   []*messageRow
 }
 
-// row is a stored message, and its number in the order of rows.
-type row struct {
+// messageRow is a stored message, and its number in the order of rows.
+type messageRow struct {
 	scrollback.Message
 	n int64
 }
 
-// next counts numbers; none comes twice.
-func next(n *int64) int64 {
+// nextNumber counts numbers; none comes twice.
+func nextNumber(n *int64) int64 {
 	*n++
 	return *n
 }
 
-// newest is the number of the newest row, or 0.
-func newest(db *database) int64 {
+// newestNumber returns the number of the newest row, or 0.
+func newestNumber(db *database) int64 {
 	if len(db.rows) == 0 {
 		return 0
 	}
@@ -38,13 +38,13 @@ func newest(db *database) int64 {
 
 // AppendEntries implements [driver.Log].
 func (db log) AppendEntries(ctx context.Context, a driver.Append) (driver.AppendResult, error) {
-	const op = "oracle.Append"
-	end, err := db.write(ctx, op)
+	const op = "oracle.AppendEntries"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return driver.AppendResult{}, err
 	}
-	th, err := db.live(op, a.Conversation)
+	th, err := db.findLive(op, a.Conversation)
 	if err != nil {
 		return driver.AppendResult{}, err
 	}
@@ -61,63 +61,63 @@ func (db log) AppendEntries(ctx context.Context, a driver.Append) (driver.Append
 			a.IfBranch)
 	}
 	var salvaged []driver.Entry
-	kept := clone(last)
+	kept := deepCopy(last)
 	if last != nil && last.State == scrollback.TurnOpen {
-		salvaged = interrupt(kept, th.Messages, a.Now, a.Salvage)
+		salvaged = interruptTurn(kept, th.Messages, a.Now, a.Salvage)
 	}
-	if err := db.fresh(op, append(salvaged[:len(salvaged):len(salvaged)], a.Entries...)); err != nil {
+	if err := db.checkFresh(op, append(salvaged[:len(salvaged):len(salvaged)], a.Entries...)); err != nil {
 		return driver.AppendResult{}, err
 	}
-	db.conclude(th, kept, salvaged, a.Now)
-	ms := db.append(th, a.Entries, a.Now)
-	db.changes.touch(th, a.Now)
-	return driver.AppendResult{Head: db.head(th), Messages: ms}, nil
+	db.concludeLast(th, kept, salvaged, a.Now)
+	ms := db.appendEntries(th, a.Entries, a.Now)
+	db.changes.touchConversation(th, a.Now)
+	return driver.AppendResult{Head: db.readHead(th), Messages: ms}, nil
 }
 
 // ListBranches implements [driver.Log].
 func (db log) ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
-	end, err := db.read(ctx, "oracle.Branches")
+	end, err := db.beginRead(ctx, "oracle.ListBranches")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
 	var out []scrollback.Branch
-	for _, b := range db.own(id) {
-		out = append(out, clone(b.Branch))
+	for _, b := range db.listOwnBranches(id) {
+		out = append(out, deepCopy(b.Branch))
 	}
 	return out, nil
 }
 
-// own are the branches of a conversation, by id.
-func (db *database) own(id scrollback.ConversationID) []*branch {
-	var out []*branch
+// listOwnBranches returns the branches of a conversation, by id.
+func (db *database) listOwnBranches(id scrollback.ConversationID) []*branchRow {
+	var out []*branchRow
 	for _, b := range db.branches {
 		if b.Conversation == id {
 			out = append(out, b)
 		}
 	}
-	slices.SortFunc(out, func(a, b *branch) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, func(a, b *branchRow) int { return cmp.Compare(a.ID, b.ID) })
 	return out
 }
 
 // FindBranch implements [driver.Log].
 func (db log) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollback.Branch, error) {
-	const op = "oracle.Branch"
-	end, err := db.read(ctx, op)
+	const op = "oracle.FindBranch"
+	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Branch{}, err
 	}
-	b, err := db.branch(op, id)
+	b, err := db.findBranch(op, id)
 	if err != nil {
 		return scrollback.Branch{}, err
 	}
-	return clone(b.Branch), nil
+	return deepCopy(b.Branch), nil
 }
 
 // ReadMessages implements [driver.Log].
 func (db log) ReadMessages(ctx context.Context, q driver.MessageQuery) ([]scrollback.Message, error) {
-	end, err := db.read(ctx, "oracle.Messages")
+	end, err := db.beginRead(ctx, "oracle.ReadMessages")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (db log) ReadMessages(ctx context.Context, q driver.MessageQuery) ([]scroll
 			if q.Wanted != nil {
 				parts, err := r.Parts.MarshalJSON()
 				if err != nil {
-					return nil, scrollback.Wrap(scrollback.Internal, "oracle.Messages", err)
+					return nil, scrollback.Wrap(scrollback.Internal, "oracle.ReadMessages", err)
 				}
 				if !q.Wanted(parts) {
 					continue
@@ -167,44 +167,45 @@ func (db log) ReadShape(ctx context.Context, q driver.ShapeQuery) ([]scrollback.
 	return out, err
 }
 
-// append numbers entries, adds them to the current branch and returns them.
-func (db *database) append(th *thread, entries []driver.Entry, now int64) []scrollback.Message {
-	out := db.grow(th, db.branches[th.Branch], entries, now)
+// appendEntries numbers entries, adds them to the current branch and returns them.
+func (db *database) appendEntries(th *storedConversation, entries []driver.Entry, now int64) []scrollback.Message {
+	out := db.appendToBranch(th, db.branches[th.Branch], entries, now)
 	th.Messages = db.branches[th.Branch].HeadSeq
 	return out
 }
 
-// grow numbers entries, adds them to a branch and returns them.
-func (db *database) grow(th *thread, b *branch, entries []driver.Entry, now int64) []scrollback.Message {
+// appendToBranch numbers entries, adds them to a branch and returns them.
+func (db *database) appendToBranch(th *storedConversation, b *branchRow, entries []driver.Entry,
+	now int64) []scrollback.Message {
 	if b.ID == th.Branch {
 		th.news.NoteEntries(len(entries), b.HeadSeq+int64(len(entries)))
 	}
 	var out []scrollback.Message
 	for _, e := range entries {
-		m := clone(e.Message)
+		m := deepCopy(e.Message)
 		m.ConversationID = th.ID
 		m.Branch = b.ID
 		m.Seq = b.HeadSeq + 1
 		m.Sum = b.Sum.Add(m.Weight)
-		r := &row{Message: m, n: next(&db.rowNumbers)}
+		r := &messageRow{Message: m, n: nextNumber(&db.rowNumbers)}
 		b.rows = append(b.rows, r)
 		db.rows = append(db.rows, r)
 		b.HeadSeq = m.Seq
 		b.Sum = m.Sum
 		b.UpdatedAt = now
 		for _, a := range e.Mentions {
-			db.mention(th, a)
+			db.mentionArtifact(th, a)
 		}
 		for _, s := range e.Sources {
-			th.refer(s, &m)
+			th.keepSource(s, &m)
 		}
-		out = append(out, clone(m))
+		out = append(out, deepCopy(m))
 	}
 	return out
 }
 
-// fresh returns an error that names an id of the entries which is taken.
-func (db *database) fresh(op string, entries []driver.Entry) error {
+// checkFresh returns an error that names an id of the entries which is taken.
+func (db *database) checkFresh(op string, entries []driver.Entry) error {
 	taken := func(id scrollback.MessageID) error {
 		return scrollback.Errorf(scrollback.Conflict, op, "there is already a message %s", id)
 	}
@@ -223,7 +224,7 @@ func (db *database) fresh(op string, entries []driver.Entry) error {
 	return nil
 }
 
-func (db *database) branch(op string, id scrollback.BranchID) (*branch, error) {
+func (db *database) findBranch(op string, id scrollback.BranchID) (*branchRow, error) {
 	b := db.branches[id]
 	if b == nil {
 		return nil, scrollback.Errorf(scrollback.NotFound, op, "no branch %s", id)

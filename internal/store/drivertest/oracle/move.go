@@ -13,15 +13,16 @@ import (
 // AdoptHistory implements [driver.Log]. Unlike the other writes it judges as it goes, and
 // puts everything back when it fails.
 func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
-	const op = "oracle.Adopt"
-	end, err := db.write(ctx, op)
+	const op = "oracle.AdoptHistory"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return err
 	}
-	back := db.keepsake()
-	j := &adopting{database: db.database, a: adoption(a), op: op, grown: map[scrollback.BranchID]bool{}}
-	for _, step := range []func() error{j.conversation, j.grow, j.keepSegments, j.show, j.enterFolds, j.end} {
+	back := db.snapshotAdopted()
+	j := &adoptionBatch{database: db.database, a: copyAdoption(a), op: op, grown: map[scrollback.BranchID]bool{}}
+	for _, step := range []func() error{j.adoptConversation, j.adoptMessages, j.keepSegments, j.adoptViews,
+		j.enterFolds, j.endAdoption} {
 		if err := step(); err != nil {
 			back()
 			return err
@@ -30,9 +31,9 @@ func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
 	return nil
 }
 
-// adoption copies the rows of an adoption; its functions stay.
-func adoption(a driver.Adoption) driver.Adoption {
-	a.Conversation = clone(a.Conversation)
+// copyAdoption copies the rows of an adoption; its functions stay.
+func copyAdoption(a driver.Adoption) driver.Adoption {
+	a.Conversation = deepCopy(a.Conversation)
 	a.Segments = cloneAll(a.Segments)
 	a.Mentions = cloneAll(a.Mentions)
 	a.Folds = cloneAll(a.Folds)
@@ -41,8 +42,8 @@ func adoption(a driver.Adoption) driver.Adoption {
 	return a
 }
 
-// keepsake remembers everything that an adoption may change.
-func (db log) keepsake() (back func()) {
+// snapshotAdopted copies everything that an adoption may change, and returns what restores it.
+func (db log) snapshotAdopted() (back func()) {
 	was := database{threads: maps.Clone(db.threads), branches: maps.Clone(db.branches), turns: maps.Clone(db.turns),
 		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows),
 		changes: db.changes}
@@ -76,7 +77,7 @@ func (db log) keepsake() (back func()) {
 // ListStoredReceipts implements [driver.Views].
 func (db views) ListStoredReceipts(ctx context.Context, id scrollback.ConversationID,
 	skip, limit int) ([]scrollback.StoredReceipt, error) {
-	end, err := db.read(ctx, "oracle.Folds")
+	end, err := db.beginRead(ctx, "oracle.ListStoredReceipts")
 	defer end()
 	th := db.threads[id]
 	if err != nil || th == nil {
@@ -84,7 +85,7 @@ func (db views) ListStoredReceipts(ctx context.Context, id scrollback.Conversati
 	}
 	var out []scrollback.StoredReceipt
 	for _, r := range th.receipts[min(skip, len(th.receipts)):min(skip+limit, len(th.receipts))] {
-		out = append(out, scrollback.StoredReceipt{Branch: r.branch, Receipt: clone(r.Receipt), Before: clone(r.before),
+		out = append(out, scrollback.StoredReceipt{Branch: r.branch, Receipt: deepCopy(r.Receipt), Before: deepCopy(r.before),
 			Folded: r.folded, Undone: r.undone})
 	}
 	return out, nil
@@ -92,89 +93,89 @@ func (db views) ListStoredReceipts(ctx context.Context, id scrollback.Conversati
 
 // FindTakenID implements [driver.Log].
 func (db log) FindTakenID(ctx context.Context, ids []scrollback.MessageID) (scrollback.MessageID, error) {
-	end, err := db.read(ctx, "oracle.Taken")
+	end, err := db.beginRead(ctx, "oracle.FindTakenID")
 	defer end()
 	if err != nil {
 		return "", err
 	}
 	for _, id := range ids {
-		if slices.ContainsFunc(db.rows, func(r *row) bool { return r.ID == id }) {
+		if slices.ContainsFunc(db.rows, func(r *messageRow) bool { return r.ID == id }) {
 			return id, nil
 		}
 	}
 	return "", nil
 }
 
-// adopting is one batch of a history being brought in.
-type adopting struct {
+// adoptionBatch is one batch of a history being brought in.
+type adoptionBatch struct {
 	*database
 	a     driver.Adoption
 	op    string
-	th    *thread
+	th    *storedConversation
 	grown map[scrollback.BranchID]bool
 
 	changed int64 // the conversation, before
 }
 
-func (j *adopting) conflict(format scrollback.TextID, args ...any) error {
+func (j *adoptionBatch) conflictError(format scrollback.TextID, args ...any) error {
 	return scrollback.Errorf(scrollback.Conflict, j.op, format, args...)
 }
 
-// foreign is the conflict of a conversation that does not inherit from another here.
-func (j *adopting) foreign(id scrollback.ConversationID) bool {
+// isForeign reports whether a conversation does not inherit from another here.
+func (j *adoptionBatch) isForeign(id scrollback.ConversationID) bool {
 	return !slices.Contains(j.th.Ancestors, id)
 }
 
-func (j *adopting) hidden() bool { return j.th.PurgedAt != 0 }
+func (j *adoptionBatch) isHidden() bool { return j.th.PurgedAt != 0 }
 
-func (j *adopting) conversation() error {
+func (j *adoptionBatch) adoptConversation() error {
 	j.th = j.threads[j.a.Conversation.ID]
-	if j.th != nil && !j.hidden() {
+	if j.th != nil && !j.isHidden() {
 		j.changed = j.th.UpdatedAt
 	}
 	if j.th == nil {
-		j.th = &thread{Conversation: driver.HideConversation(j.a.Conversation, j.a.Now)}
+		j.th = &storedConversation{Conversation: driver.HideConversation(j.a.Conversation, j.a.Now)}
 		j.threads[j.th.ID] = j.th
 		return nil
 	}
 	switch {
 	case j.th.PurgedAt < 0:
-		return j.conflict("conversation %s is being purged", j.th.ID)
-	case j.hidden():
+		return j.conflictError("conversation %s is being purged", j.th.ID)
+	case j.isHidden():
 		j.th.Ancestors = driver.MergeAncestors(j.th.Ancestors, j.a.Conversation.Ancestors)
 		return nil
-	case slices.ContainsFunc(j.a.Conversation.Ancestors, j.foreign):
-		return j.conflict("conversation %s inherits of others here", j.th.ID)
+	case slices.ContainsFunc(j.a.Conversation.Ancestors, j.isForeign):
+		return j.conflictError("conversation %s inherits of others here", j.th.ID)
 	case j.th.DeletedAt != 0:
-		return j.conflict("conversation %s is in the trash", j.th.ID)
+		return j.conflictError("conversation %s is in the trash", j.th.ID)
 	}
-	last := clone(j.turns[j.th.turn])
+	last := deepCopy(j.turns[j.th.turn])
 	if last == nil || last.State != scrollback.TurnOpen {
 		return nil
 	}
 	if driver.HoldsConversation(*last, j.a.Now) {
-		return j.conflict("turn %s holds the conversation", last.ID)
+		return j.conflictError("turn %s holds the conversation", last.ID)
 	}
-	salvaged := interrupt(last, j.th.Messages, j.a.Now, j.a.Salvage)
-	if err := j.fresh(j.op, salvaged); err != nil {
+	salvaged := interruptTurn(last, j.th.Messages, j.a.Now, j.a.Salvage)
+	if err := j.checkFresh(j.op, salvaged); err != nil {
 		return err
 	}
-	j.conclude(j.th, last, salvaged, j.a.Now)
+	j.concludeLast(j.th, last, salvaged, j.a.Now)
 	j.grown[j.th.Branch] = len(salvaged) > 0
 	return nil
 }
 
-func (j *adopting) grow() error {
+func (j *adoptionBatch) adoptMessages() error {
 	for _, g := range j.a.Branches {
 		b := j.branches[g.ID]
 		if b == nil {
-			b = &branch{Branch: g.Branch, number: next(&j.branchNumbers)}
+			b = &branchRow{Branch: g.Branch, number: nextNumber(&j.branchNumbers)}
 			b.Conversation = j.th.ID
 			b.View = scrollback.View{}
 			b.ViewVersion = 0
-			of, err := j.leave(j.op, &b.Branch)
+			of, err := j.leaveParent(j.op, &b.Branch)
 			if err == nil {
-				err = inherits(j.op, j.th, of)
+				err = checkInherited(j.op, j.th, of)
 			}
 			if err != nil {
 				return err
@@ -182,25 +183,25 @@ func (j *adopting) grow() error {
 			j.branches[b.ID] = b
 		}
 		if b.Conversation != j.th.ID || b.Parent != g.Parent || b.AtSeq != g.AtSeq {
-			return j.conflict("branch %s is another one here", b.ID)
+			return j.conflictError("branch %s is another one here", b.ID)
 		}
 		if b.HeadSeq != g.IfHead {
-			return j.conflict("branch %s ends with #%d, not #%d", b.ID, b.HeadSeq, g.IfHead)
+			return j.conflictError("branch %s ends with #%d, not #%d", b.ID, b.HeadSeq, g.IfHead)
 		}
-		if err := j.fresh(j.op, g.Entries); err != nil {
+		if err := j.checkFresh(j.op, g.Entries); err != nil {
 			return err
 		}
-		j.database.grow(j.th, b, g.Entries, g.UpdatedAt)
+		j.database.appendToBranch(j.th, b, g.Entries, g.UpdatedAt)
 		j.grown[b.ID] = j.grown[b.ID] || len(g.Entries) > 0
 	}
 	return nil
 }
 
-func (j *adopting) keepSegments() error {
+func (j *adoptionBatch) keepSegments() error {
 	for _, s := range j.a.Segments {
 		known, ok := j.segments[s.ID]
 		if ok && (known.Conversation != s.Conversation || known.Hash != s.Hash || known.SHA256 != s.SHA256) {
-			return j.conflict("segment %s is another one here", s.ID)
+			return j.conflictError("segment %s is another one here", s.ID)
 		}
 		if of := j.threads[s.Conversation]; !ok && of != nil {
 			j.segments[s.ID] = s
@@ -208,14 +209,14 @@ func (j *adopting) keepSegments() error {
 		}
 	}
 	for _, m := range j.a.Mentions {
-		j.mention(j.th, m)
+		j.mentionArtifact(j.th, m)
 	}
 	return nil
 }
 
-func (j *adopting) show() error {
+func (j *adoptionBatch) adoptViews() error {
 	for _, v := range j.a.Views {
-		if err := j.weigh(v.Branch, &v.View); err != nil {
+		if err := j.setHiddenWeight(v.Branch, &v.View); err != nil {
 			return err
 		}
 		if err := (admin{j.database}).setView(j.op, v, j.a.Now); err != nil {
@@ -225,13 +226,13 @@ func (j *adopting) show() error {
 	return nil
 }
 
-// weigh sets how much of a branch's path a view hides.
-func (j *adopting) weigh(id scrollback.BranchID, v *scrollback.View) error {
+// setHiddenWeight sets how much of a branch's path a view hides.
+func (j *adoptionBatch) setHiddenWeight(id scrollback.BranchID, v *scrollback.View) error {
 	if v.Sum = (scrollback.Weight{}); v.Boundary == 0 {
 		return nil
 	}
 	for i, seq := range append([]int64{v.Boundary}, v.Carried...) {
-		m := j.at(id, seq)
+		m := j.messageAt(id, seq)
 		switch {
 		case m == nil:
 			return scrollback.Errorf(scrollback.NotFound, j.op, "the path of branch %s has no message %d", id, seq)
@@ -244,8 +245,8 @@ func (j *adopting) weigh(id scrollback.BranchID, v *scrollback.View) error {
 	return nil
 }
 
-// at is the message of a seq on a branch's path, or nil.
-func (j *adopting) at(id scrollback.BranchID, seq int64) *row {
+// messageAt returns the message of a seq on a branch's path, or nil.
+func (j *adoptionBatch) messageAt(id scrollback.BranchID, seq int64) *messageRow {
 	for b := j.branches[id]; b != nil; b = j.branches[b.Parent] {
 		if seq > b.HeadSeq {
 			return nil
@@ -257,29 +258,29 @@ func (j *adopting) at(id scrollback.BranchID, seq int64) *row {
 	return nil
 }
 
-func (j *adopting) enterFolds() error {
+func (j *adoptionBatch) enterFolds() error {
 	for _, f := range j.a.Folds {
-		if err := j.weigh(f.Branch, &f.Before); err != nil {
+		if err := j.setHiddenWeight(f.Branch, &f.Before); err != nil {
 			return err
 		}
-		i := slices.IndexFunc(j.th.receipts, func(r *receipt) bool {
+		i := slices.IndexFunc(j.th.receipts, func(r *receiptRow) bool {
 			return r.CreatedAt == f.Receipt.CreatedAt && r.branch == f.Branch && reflect.DeepEqual(r.Receipt, f.Receipt)
 		})
 		if i >= 0 {
 			j.th.receipts[i].undone = j.th.receipts[i].undone || f.Undone
 			continue
 		}
-		j.th.receipts = append(j.th.receipts, &receipt{Receipt: f.Receipt, branch: f.Branch, before: f.Before,
+		j.th.receipts = append(j.th.receipts, &receiptRow{Receipt: f.Receipt, branch: f.Branch, before: f.Before,
 			folded: f.Folded, undone: f.Undone})
 	}
 	return nil
 }
 
-func (j *adopting) end() error {
-	if j.a.Current == "" && (j.hidden() || !j.grown[j.th.Branch]) {
+func (j *adoptionBatch) endAdoption() error {
+	if j.a.Current == "" && (j.isHidden() || !j.grown[j.th.Branch]) {
 		return nil
 	}
-	if j.hidden() {
+	if j.isHidden() {
 		version := j.th.Version
 		ancestors := j.th.Ancestors
 		j.th.Conversation = j.a.Conversation
@@ -293,19 +294,19 @@ func (j *adopting) end() error {
 	if j.a.Current != "" {
 		j.th.Branch = j.a.Current
 		if j.a.Edit != nil {
-			edited := clone(j.th.Conversation)
+			edited := deepCopy(j.th.Conversation)
 			j.a.Edit(&edited)
 			keepLog(&edited, j.th.Conversation)
 			edited.DeletedAt = j.th.DeletedAt
 			j.th.Conversation = edited
 		}
 	}
-	b, err := j.branch(j.op, j.th.Branch)
+	b, err := j.findBranch(j.op, j.th.Branch)
 	if err != nil {
 		return err
 	}
 	if b.Conversation != j.th.ID {
-		return j.conflict("branch %s is of another conversation", b.ID)
+		return j.conflictError("branch %s is of another conversation", b.ID)
 	}
 	j.th.Messages = b.HeadSeq
 	j.th.turn = ""
@@ -313,7 +314,7 @@ func (j *adopting) end() error {
 		j.th.turn = b.rows[n-1].TurnID
 	}
 	if t := j.a.Left; t != nil && j.a.Current != "" && j.turns[t.ID] == nil {
-		left := clone(t)
+		left := deepCopy(t)
 		left.Conversation = j.th.ID
 		j.turns[left.ID] = left
 		j.th.turns = append(j.th.turns, left.ID)
@@ -322,6 +323,6 @@ func (j *adopting) end() error {
 		}
 	}
 	j.th.news.Kinds |= driver.KindEdited
-	j.changes.touch(j.th, max(j.changed, j.a.Conversation.UpdatedAt))
+	j.changes.touchConversation(j.th, max(j.changed, j.a.Conversation.UpdatedAt))
 	return nil
 }

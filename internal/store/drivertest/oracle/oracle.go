@@ -29,20 +29,20 @@ import (
 type database struct {
 	mu        sync.RWMutex
 	closed    bool
-	threads   map[scrollback.ConversationID]*thread
-	branches  map[scrollback.BranchID]*branch
+	threads   map[scrollback.ConversationID]*storedConversation
+	branches  map[scrollback.BranchID]*branchRow
 	turns     map[scrollback.TurnID]*scrollback.Turn
 	steps     map[scrollback.TurnID][]scrollback.SentRequest
 	segments  map[scrollback.SegmentID]scrollback.Segment
 	artifacts map[scrollback.ArtifactID]scrollback.Artifact
-	rows      []*row // all messages, in the order they were appended
-	indexed   indexed
+	rows      []*messageRow // all messages, in the order they were appended
+	indexed   indexContent
 
 	rowNumbers, branchNumbers int64 // how many were given
 	days                      []scrollback.UsageDay
-	calls                     []called // the records of usage
+	calls                     []bookedUsage // the records of usage
 	learned                   map[string]scrollback.Learned
-	changes                   changes
+	changes                   changeLog
 	projects                  map[string]scrollback.Project
 	origins                   []scrollback.Origin     // by tool, id and conversation
 	purged                    map[[2]string]bool      // by the key of an origin and a project
@@ -65,73 +65,73 @@ type (
 
 // New makes an empty database.
 func New() *driver.Driver {
-	db := empty()
+	db := newDatabase()
 	return &driver.Driver{Log: log{db}, Turns: turns{db}, Views: views{db}, Index: index{db}, Access: access{db},
-		Admin: admin{db}, Ready: db.ready, Close: db.close}
+		Admin: admin{db}, Ready: db.checkReady, Close: db.closeDatabase}
 }
 
-func empty() *database {
+func newDatabase() *database {
 	return &database{
-		threads:   map[scrollback.ConversationID]*thread{},
-		branches:  map[scrollback.BranchID]*branch{},
+		threads:   map[scrollback.ConversationID]*storedConversation{},
+		branches:  map[scrollback.BranchID]*branchRow{},
 		turns:     map[scrollback.TurnID]*scrollback.Turn{},
 		steps:     map[scrollback.TurnID][]scrollback.SentRequest{},
 		segments:  map[scrollback.SegmentID]scrollback.Segment{},
 		artifacts: map[scrollback.ArtifactID]scrollback.Artifact{},
 		learned:   map[string]scrollback.Learned{},
-		changes:   changes{committed: make(chan struct{}, 1)},
+		changes:   changeLog{committed: make(chan struct{}, 1)},
 		projects:  map[string]scrollback.Project{},
 		purged:    map[[2]string]bool{},
 		tallies:   map[string]driver.Tally{},
 		allowed:   map[scrollback.KeyID]scrollback.KeyLimits{},
 		claims:    map[claimKey]driver.Claim{},
-		indexed:   indexed{documents: map[driver.Place]driver.Document{}},
+		indexed:   indexContent{documents: map[driver.Place]driver.Document{}},
 	}
 }
 
-// close ends the database; every later call is unavailable.
-func (db *database) close() error {
+// closeDatabase ends the database; every later call is unavailable.
+func (db *database) closeDatabase() error {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	db.closed = true
 	return nil
 }
 
-// ready is [driver.Driver]'s.
-func (db *database) ready(ctx context.Context) error {
-	end, err := db.write(ctx, "oracle.Ready")
+// checkReady implements [driver.Driver]'s Ready.
+func (db *database) checkReady(ctx context.Context) error {
+	end, err := db.beginWrite(ctx, "oracle.Ready")
 	defer end()
 	return err
 }
 
-// usable says why a call may not continue. The lock is held.
-func (db *database) usable(ctx context.Context, op string) error {
+// checkUsable says why a call may not continue. The lock is held.
+func (db *database) checkUsable(ctx context.Context, op string) error {
 	if db.closed {
 		return scrollback.Errorf(scrollback.Unavailable, op, "the database is closed")
 	}
 	return scrollback.Wrap(scrollback.Unavailable, op, ctx.Err())
 }
 
-// write starts a write; the returned function ends it, also after an error.
-func (db *database) write(ctx context.Context, op string) (end func(), err error) {
+// beginWrite starts a write; the returned function ends it, also after an error.
+func (db *database) beginWrite(ctx context.Context, op string) (end func(), err error) {
 	db.mu.Lock()
-	return db.mu.Unlock, db.usable(ctx, op)
+	return db.mu.Unlock, db.checkUsable(ctx, op)
 }
 
-// read starts a read; the returned function ends it, also after an error.
-func (db *database) read(ctx context.Context, op string) (end func(), err error) {
+// beginRead starts a read; the returned function ends it, also after an error.
+func (db *database) beginRead(ctx context.Context, op string) (end func(), err error) {
 	db.mu.RLock()
-	return db.mu.RUnlock, db.usable(ctx, op)
+	return db.mu.RUnlock, db.checkUsable(ctx, op)
 }
 
-// changes are the newest changes, by number.
-type changes struct {
+// changeLog are the newest changes, by number.
+type changeLog struct {
 	kept      []driver.Change
 	committed chan struct{}
 }
 
-// tell keeps a change, unless it says nothing.
-func (cs *changes) tell(c driver.Change) {
+// addChange stores a change, unless it says nothing.
+func (cs *changeLog) addChange(c driver.Change) {
 	if c.Kinds == 0 {
 		return
 	}
@@ -144,13 +144,13 @@ func (cs *changes) tell(c driver.Change) {
 	}
 	select {
 	case cs.committed <- struct{}{}:
-	default: // whoever is told has not looked yet
+	default: // the last signal was not read yet
 	}
 }
 
 // ListChanges implements [driver.Log].
 func (db log) ListChanges(ctx context.Context, after int64, limit int) ([]driver.Change, error) {
-	end, err := db.read(ctx, "oracle.Changes")
+	end, err := db.beginRead(ctx, "oracle.ListChanges")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (db log) ListChanges(ctx context.Context, after int64, limit int) ([]driver
 	for i := range out {
 		if th := db.threads[out[i].Conversation]; th != nil && th.PurgedAt == 0 {
 			out[i].Now = &scrollback.ChangedHead{In: th.Project, Title: th.Title, Version: th.Version, Branch: th.Branch,
-				Messages: th.Messages, UpdatedAt: th.UpdatedAt, DeletedAt: th.DeletedAt, AgentOf: clone(th.AgentOf)}
+				Messages: th.Messages, UpdatedAt: th.UpdatedAt, DeletedAt: th.DeletedAt, AgentOf: deepCopy(th.AgentOf)}
 		}
 	}
 	return out, nil
@@ -172,7 +172,7 @@ func (db log) ListChanges(ctx context.Context, after int64, limit int) ([]driver
 
 // ReadChangeSpan implements [driver.Log].
 func (db log) ReadChangeSpan(ctx context.Context) (oldest, newest int64, err error) {
-	end, err := db.read(ctx, "oracle.Span")
+	end, err := db.beginRead(ctx, "oracle.ReadChangeSpan")
 	defer end()
 	kept := db.changes.kept
 	if err != nil || len(kept) == 0 {

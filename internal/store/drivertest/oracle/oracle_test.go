@@ -17,7 +17,7 @@ func TestDriver(t *testing.T) {
 	open := func(*testing.T) *driver.Driver { return watched.Wrap(oracle.New()) }
 	drivertest.Run(t, open)
 	feedtest.Run(t, open)
-	for _, method := range drivertest.Methods() {
+	for _, method := range drivertest.ListMethods() {
 		if !watched.Called(method) {
 			t.Errorf("the suite calls no %s", method)
 		}
@@ -48,7 +48,7 @@ func TestChangesKept(t *testing.T) {
 // is handed the other can be handed too.
 func TestWalk(t *testing.T) {
 	for seed := range uint64(20) {
-		drivertest.Walk(t, seed, 300, oracle.New(), oracle.New())
+		drivertest.RunWalk(t, seed, 300, oracle.New(), oracle.New())
 	}
 }
 
@@ -74,7 +74,7 @@ func TestFaulty(t *testing.T) {
 		if _, err := f.Log.ReadHead(ctx, "0"); err != nil || faults.Calls() != 3 {
 			t.Fatalf("the third of %d calls: %v", faults.Calls(), err)
 		}
-		drivertest.Check(t, d)
+		drivertest.CheckInvariants(t, d)
 	}
 }
 

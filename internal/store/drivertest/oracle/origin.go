@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// byOrigin is the order of origins.
+// byOrigin returns the order of origins.
 func byOrigin(a, b scrollback.Origin) int {
 	return cmp.Or(cmp.Compare(a.Tool, b.Tool), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Conversation, b.Conversation))
 }
@@ -17,7 +17,7 @@ func byOrigin(a, b scrollback.Origin) int {
 // PutOrigin implements [driver.Log].
 func (db log) PutOrigin(ctx context.Context, o scrollback.Origin, instead scrollback.ConversationID) error {
 	const op = "oracle.PutOrigin"
-	end, err := db.write(ctx, op)
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (db log) PutOrigin(ctx context.Context, o scrollback.Origin, instead scroll
 
 // ListOrigins implements [driver.Log].
 func (db log) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scrollback.Origin, error) {
-	end, err := db.read(ctx, "oracle.Origins")
+	end, err := db.beginRead(ctx, "oracle.ListOrigins")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (db log) ListOrigins(ctx context.Context, q driver.OriginQuery) ([]scrollba
 
 // WasOriginPurged implements [driver.Log].
 func (db log) WasOriginPurged(ctx context.Context, tool, id string, projects []string) (bool, error) {
-	end, err := db.read(ctx, "oracle.PurgedOrigin")
+	end, err := db.beginRead(ctx, "oracle.WasOriginPurged")
 	defer end()
 	if err != nil {
 		return false, err

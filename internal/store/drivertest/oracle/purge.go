@@ -12,13 +12,13 @@ import (
 
 // PurgeConversation implements [driver.Log].
 func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.PurgeResult, error) {
-	const op = "oracle.Purge"
-	end, err := db.write(ctx, op)
+	const op = "oracle.PurgeConversation"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return driver.PurgeResult{}, err
 	}
-	step := purging(db)
+	step := purgeRun(db)
 	th := db.threads[p.Conversation]
 	if th == nil {
 		return driver.PurgeResult{Done: true}, nil
@@ -31,29 +31,29 @@ func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.Pur
 			return driver.PurgeResult{}, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash",
 				th.ID)
 		}
-		step.forget(th, p.Now)
+		step.forgetConversation(th, p.Now)
 	}
-	own := db.own(th.ID)
-	kept := step.kept(own)
+	own := db.listOwnBranches(th.ID)
+	kept := step.inheritedSeqs(own)
 	var out driver.PurgeResult
 	for _, b := range own {
 		if _, ok := kept[b.ID]; ok {
 			out.Kept += kept[b.ID] - b.AtSeq
 		}
-		out.Removed += step.remove(b, kept[b.ID], int64(p.Limit)-out.Removed)
+		out.Removed += step.removeMessages(b, kept[b.ID], int64(p.Limit)-out.Removed)
 	}
 	if out.Removed == int64(p.Limit) {
 		return out, nil
 	}
-	step.finish(th, kept, p.Now, &out)
+	step.finishPurge(th, kept, p.Now, &out)
 	return out, nil
 }
 
-// purging is a purge under way.
-type purging struct{ *database }
+// purgeRun is a purge under way.
+type purgeRun struct{ *database }
 
-// forget makes a conversation unknown: only what others inherit of it stays.
-func (db purging) forget(th *thread, now int64) {
+// forgetConversation makes a conversation unknown: only what others inherit of it stays.
+func (db purgeRun) forgetConversation(th *storedConversation, now int64) {
 	for _, id := range th.turns {
 		delete(db.turns, id)
 		delete(db.steps, id)
@@ -72,13 +72,13 @@ func (db purging) forget(th *thread, now int64) {
 		Version: th.Version,
 		Branch:  th.Branch, Messages: th.Messages, CreatedAt: th.CreatedAt, DeletedAt: now, PurgedAt: -now, Roots: []string{},
 		PinnedSeqs: []int64{}}
-	db.changes.tell(driver.Change{Conversation: th.ID, Project: th.Project,
+	db.changes.addChange(driver.Change{Conversation: th.ID, Project: th.Project,
 		Kinds: driver.KindTrashed | driver.KindPurged})
 	th.was = th.Conversation
 }
 
-// kept is how far each of a conversation's branches is inherited.
-func (db purging) kept(own []*branch) map[scrollback.BranchID]int64 {
+// inheritedSeqs returns how far each of a conversation's branches is inherited.
+func (db purgeRun) inheritedSeqs(own []*branchRow) map[scrollback.BranchID]int64 {
 	var branches, outside []scrollback.Branch
 	for _, b := range own {
 		branches = append(branches, b.Branch)
@@ -91,24 +91,25 @@ func (db purging) kept(own []*branch) map[scrollback.BranchID]int64 {
 	return driver.FindNeededSeqs(branches, outside)
 }
 
-// remove removes at most limit of a branch's newest messages behind seq.
-func (db purging) remove(b *branch, seq, limit int64) int64 {
-	first := slices.IndexFunc(b.rows, func(r *row) bool { return r.Seq > seq })
+// removeMessages removes at most limit of a branch's newest messages behind seq.
+func (db purgeRun) removeMessages(b *branchRow, seq, limit int64) int64 {
+	first := slices.IndexFunc(b.rows, func(r *messageRow) bool { return r.Seq > seq })
 	if first < 0 || limit == 0 {
 		return 0
 	}
 	first = max(first, len(b.rows)-int(limit))
-	gone := map[*row]bool{}
+	gone := map[*messageRow]bool{}
 	for _, r := range b.rows[first:] {
 		gone[r] = true
 	}
 	b.rows = slices.Clone(b.rows[:first])
-	db.rows = slices.DeleteFunc(slices.Clone(db.rows), func(r *row) bool { return gone[r] })
+	db.rows = slices.DeleteFunc(slices.Clone(db.rows), func(r *messageRow) bool { return gone[r] })
 	return int64(len(gone))
 }
 
-// finish removes what belonged to the messages that are gone.
-func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int64, out *driver.PurgeResult) {
+// finishPurge removes what belonged to the messages that are gone.
+func (db purgeRun) finishPurge(th *storedConversation, kept map[scrollback.BranchID]int64, now int64,
+	out *driver.PurgeResult) {
 	th.segments = slices.DeleteFunc(th.segments, func(id scrollback.SegmentID) bool {
 		s := db.segments[id]
 		gone := s.LastSeq > kept[s.Branch]
@@ -119,7 +120,7 @@ func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int
 	})
 	maps.DeleteFunc(th.sources, func(_ string, s driver.SourceVersion) bool { return s.Seq > kept[s.Branch] })
 	named := map[scrollback.ArtifactID]bool{}
-	for _, b := range db.own(th.ID) {
+	for _, b := range db.listOwnBranches(th.ID) {
 		for _, r := range b.rows {
 			for id := range r.Parts.Artifacts() {
 				named[id] = true
@@ -136,7 +137,7 @@ func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int
 		b.UpdatedAt = now
 		b.ViewVersion++
 	}
-	th.mentions = slices.DeleteFunc(th.mentions, func(m mention) bool {
+	th.mentions = slices.DeleteFunc(th.mentions, func(m mentionRow) bool {
 		if !named[m.artifact] {
 			out.Loose = append(out.Loose, m.artifact)
 		}
@@ -146,7 +147,7 @@ func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int
 	if len(kept) == 0 {
 		delete(db.threads, th.ID)
 	}
-	out.Loose = slices.DeleteFunc(out.Loose, db.mentioned)
+	out.Loose = slices.DeleteFunc(out.Loose, db.isMentioned)
 	for _, id := range out.Loose {
 		delete(db.artifacts, id)
 	}
@@ -162,10 +163,10 @@ func (db purging) finish(th *thread, kept map[scrollback.BranchID]int64, now int
 	}
 }
 
-// mentioned reports whether some conversation mentions an artifact.
-func (db purging) mentioned(id scrollback.ArtifactID) bool {
+// isMentioned reports whether some conversation mentions an artifact.
+func (db purgeRun) isMentioned(id scrollback.ArtifactID) bool {
 	for _, th := range db.threads {
-		if slices.ContainsFunc(th.mentions, func(m mention) bool { return m.artifact == id }) {
+		if slices.ContainsFunc(th.mentions, func(m mentionRow) bool { return m.artifact == id }) {
 			return true
 		}
 	}

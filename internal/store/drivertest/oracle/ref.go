@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// mention lets a conversation resolve an artifact.
-type mention struct {
+// mentionRow lets a conversation resolve an artifact.
+type mentionRow struct {
 	artifact scrollback.ArtifactID
 	name     string
 	at       int64
@@ -19,26 +19,26 @@ type mention struct {
 // PutArtifact implements [driver.Log].
 func (db log) PutArtifact(ctx context.Context, a scrollback.Artifact, mentionedBy scrollback.ConversationID) error {
 	const op = "oracle.PutArtifact"
-	end, err := db.write(ctx, op)
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return err
 	}
 	if mentionedBy == "" {
-		db.keep(a)
+		db.storeArtifact(a)
 		return nil
 	}
-	th, err := db.thread(op, mentionedBy)
+	th, err := db.findConversation(op, mentionedBy)
 	if err != nil {
 		return err
 	}
-	db.mention(th, a)
+	db.mentionArtifact(th, a)
 	return nil
 }
 
 // ListRefs implements [driver.Log].
 func (db log) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollback.RefEntry, error) {
-	end, err := db.read(ctx, "oracle.Refs")
+	end, err := db.beginRead(ctx, "oracle.ListRefs")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -46,12 +46,12 @@ func (db log) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollback.Ref
 	var out []scrollback.RefEntry
 	for id, th := range db.threads {
 		anywhere := q.Ref != "" && len(q.Conversations) == 0
-		if !anywhere && !slices.Contains(q.Conversations, id) || q.Ref != "" && !within(q.Projects, th.Project) {
+		if !anywhere && !slices.Contains(q.Conversations, id) || q.Ref != "" && !isAmong(q.Projects, th.Project) {
 			continue
 		}
-		for _, e := range db.refs(th) {
+		for _, e := range db.listAllRefs(th) {
 			if (q.Kind == "" || q.Kind == e.Kind) && (q.Ref == "" || q.Ref == e.Ref) &&
-				after(q.Before, e.CreatedAt, string(e.Ref)) {
+				isAfter(q.Before, e.CreatedAt, string(e.Ref)) {
 				out = append(out, e)
 			}
 		}
@@ -63,8 +63,8 @@ func (db log) ListRefs(ctx context.Context, q driver.RefQuery) ([]scrollback.Ref
 	return out[:min(len(out), q.Limit)], nil
 }
 
-// refs is all that a thread mentions, in no order.
-func (db log) refs(th *thread) []scrollback.RefEntry {
+// listAllRefs returns everything that a conversation mentions, in no order.
+func (db log) listAllRefs(th *storedConversation) []scrollback.RefEntry {
 	var out []scrollback.RefEntry
 	for _, id := range th.segments {
 		s := db.segments[id]
@@ -86,23 +86,23 @@ func (db log) refs(th *thread) []scrollback.RefEntry {
 	return out
 }
 
-// keep records an artifact that is not yet known.
-func (db *database) keep(a scrollback.Artifact) {
+// storeArtifact records an artifact that is not yet known.
+func (db *database) storeArtifact(a scrollback.Artifact) {
 	if _, known := db.artifacts[a.ID]; !known {
 		db.artifacts[a.ID] = a
 	}
 }
 
-// mention records an artifact and that th mentions it; the first mention stays.
-func (db *database) mention(th *thread, a scrollback.Artifact) {
-	db.keep(a)
-	if !slices.ContainsFunc(th.mentions, func(m mention) bool { return m.artifact == a.ID }) {
-		th.mentions = append(th.mentions, mention{a.ID, a.Name, a.CreatedAt})
+// mentionArtifact records an artifact and that th mentions it; the first mention stays.
+func (db *database) mentionArtifact(th *storedConversation, a scrollback.Artifact) {
+	db.storeArtifact(a)
+	if !slices.ContainsFunc(th.mentions, func(m mentionRow) bool { return m.artifact == a.ID }) {
+		th.mentions = append(th.mentions, mentionRow{a.ID, a.Name, a.CreatedAt})
 	}
 }
 
-// refer keeps a source whose content a message has, unless a newer version is known.
-func (th *thread) refer(s driver.SourceVersion, m *scrollback.Message) {
+// keepSource keeps a source whose content a message has, unless a newer version is known.
+func (th *storedConversation) keepSource(s driver.SourceVersion, m *scrollback.Message) {
 	if th.sources == nil {
 		th.sources = map[string]driver.SourceVersion{}
 	}
@@ -116,7 +116,7 @@ func (th *thread) refer(s driver.SourceVersion, m *scrollback.Message) {
 // FindSources implements [driver.Log].
 func (db log) FindSources(ctx context.Context, in []scrollback.ConversationID,
 	names []string) ([]driver.SourceVersion, error) {
-	end, err := db.read(ctx, "oracle.Sources")
+	end, err := db.beginRead(ctx, "oracle.FindSources")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -137,8 +137,8 @@ func (db log) FindSources(ctx context.Context, in []scrollback.ConversationID,
 	return out, nil
 }
 
-// receipt is a compaction and what it takes to undo it.
-type receipt struct {
+// receiptRow is a compaction and what it takes to undo it.
+type receiptRow struct {
 	scrollback.Receipt
 	branch scrollback.BranchID
 	before scrollback.View
@@ -151,17 +151,17 @@ type receipt struct {
 
 // CommitFold implements [driver.Views].
 func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
-	const op = "oracle.Commit"
-	end, err := db.write(ctx, op)
+	const op = "oracle.CommitFold"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return err
 	}
-	th, err := db.thread(op, c.Conversation)
+	th, err := db.findConversation(op, c.Conversation)
 	if err != nil {
 		return err
 	}
-	b, err := db.branch(op, c.Branch)
+	b, err := db.findBranch(op, c.Branch)
 	if err != nil {
 		return err
 	}
@@ -171,57 +171,57 @@ func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
 	if b.ViewVersion != c.IfViewVersion {
 		return scrollback.Errorf(scrollback.Conflict, op, "the view of branch %s has changed", b.ID)
 	}
-	th.receipts = append(th.receipts, &receipt{
-		Receipt: clone(c.Receipt), branch: b.ID, before: b.View, folded: len(c.Segments) > 0,
+	th.receipts = append(th.receipts, &receiptRow{
+		Receipt: deepCopy(c.Receipt), branch: b.ID, before: b.View, folded: len(c.Segments) > 0,
 	})
 	for _, s := range c.Segments {
-		db.segments[s.ID] = clone(s)
+		db.segments[s.ID] = deepCopy(s)
 		if of := db.threads[s.Conversation]; of != nil { // a fork folds what it inherits too
 			of.segments = append(of.segments, s.ID)
 		}
 	}
 	if len(c.Segments) > 0 {
-		b.View = clone(c.View)
+		b.View = deepCopy(c.View)
 	} else {
 		b.View = b.View.WithFailuresOf(c.View)
 	}
 	b.ViewVersion++
-	db.enter(th.Project, c.Usage, nil)
+	db.bookUsage(th.Project, c.Usage, nil)
 	th.news.NoteFold(c.Receipt)
-	db.changes.touch(th, c.Now)
+	db.changes.touchConversation(th, c.Now)
 	return nil
 }
 
 // UndoFold implements [driver.Views].
 func (db views) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Receipt, error) {
-	const op = "oracle.Unfold"
-	end, err := db.write(ctx, op)
+	const op = "oracle.UndoFold"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	b, err := db.branch(op, u.Branch)
+	b, err := db.findBranch(op, u.Branch)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	th, err := db.thread(op, b.Conversation)
+	th, err := db.findConversation(op, b.Conversation)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
 	show := func(v scrollback.View) {
-		b.View = clone(v.WithLeftOut(b.View.Without))
+		b.View = deepCopy(v.WithLeftOut(b.View.Without))
 		b.ViewVersion++
 		th.news.Kinds |= driver.KindFolded | driver.KindUndone
-		db.changes.touch(th, u.Now)
+		db.changes.touchConversation(th, u.Now)
 	}
 	for _, r := range slices.Backward(th.receipts) {
 		if r.branch == b.ID && r.folded && !r.undone {
 			r.undone = true
 			r.undoneAt = u.Now
-			r.after = new(clone(b.View))
+			r.after = new(deepCopy(b.View))
 			th.news.NoteFold(r.Receipt)
 			show(r.before)
-			return clone(r.Receipt), nil
+			return deepCopy(r.Receipt), nil
 		}
 	}
 	switch {
@@ -236,17 +236,17 @@ func (db views) UndoFold(ctx context.Context, u driver.FoldUndo) (scrollback.Rec
 
 // RedoFold implements [driver.Views].
 func (db views) RedoFold(ctx context.Context, q driver.FoldRedo) (scrollback.Receipt, error) {
-	const op = "oracle.Refold"
-	end, err := db.write(ctx, op)
+	const op = "oracle.RedoFold"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	b, err := db.branch(op, q.Branch)
+	b, err := db.findBranch(op, q.Branch)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
-	th, err := db.thread(op, b.Conversation)
+	th, err := db.findConversation(op, b.Conversation)
 	if err != nil {
 		return scrollback.Receipt{}, err
 	}
@@ -265,13 +265,13 @@ func (db views) RedoFold(ctx context.Context, q driver.FoldRedo) (scrollback.Rec
 	r.after = nil
 	b.ViewVersion++
 	th.news.NoteFold(r.Receipt)
-	db.changes.touch(th, q.Now)
-	return clone(r.Receipt), nil
+	db.changes.touchConversation(th, q.Now)
+	return deepCopy(r.Receipt), nil
 }
 
 // ListFolds implements [driver.Views].
 func (db views) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fold, error) {
-	end, err := db.read(ctx, "oracle.Folds")
+	end, err := db.beginRead(ctx, "oracle.ListFolds")
 	defer end()
 	b := db.branches[q.Branch]
 	if err != nil || b == nil {
@@ -286,9 +286,10 @@ func (db views) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fol
 	}
 	var out []driver.Fold
 	for _, i := range found[:min(len(found), q.Limit)] {
-		f := driver.Fold{Number: int64(i + 1), Receipt: clone(th.receipts[i].Receipt), Before: clone(th.receipts[i].before)}
+		f := driver.Fold{Number: int64(i + 1), Receipt: deepCopy(th.receipts[i].Receipt),
+			Before: deepCopy(th.receipts[i].before)}
 		if th.receipts[i].after != nil {
-			f.After = clone(*th.receipts[i].after)
+			f.After = deepCopy(*th.receipts[i].after)
 			f.UndoneAt = th.receipts[i].undoneAt
 		}
 		out = append(out, f)
@@ -298,8 +299,8 @@ func (db views) ListFolds(ctx context.Context, q driver.FoldQuery) ([]driver.Fol
 
 // ReadSegments implements [driver.Views].
 func (db views) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([]scrollback.Segment, error) {
-	const op = "oracle.Segments"
-	end, err := db.read(ctx, op)
+	const op = "oracle.ReadSegments"
+	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
 		return nil, err
@@ -310,7 +311,7 @@ func (db views) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([
 		if !ok {
 			return nil, scrollback.Errorf(scrollback.NotFound, op, "no segment %s", id)
 		}
-		out = append(out, clone(s))
+		out = append(out, deepCopy(s))
 	}
 	return out, nil
 }
@@ -318,8 +319,8 @@ func (db views) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([
 // ListReceipts implements [driver.Views].
 func (db views) ListReceipts(ctx context.Context, id scrollback.ConversationID,
 	limit int) ([]scrollback.Receipt, error) {
-	const op = "oracle.Receipts"
-	end, err := db.read(ctx, op)
+	const op = "oracle.ListReceipts"
+	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
 		return nil, err
@@ -330,7 +331,7 @@ func (db views) ListReceipts(ctx context.Context, id scrollback.ConversationID,
 	}
 	var out []scrollback.Receipt
 	for i := len(th.receipts) - 1; i >= 0 && len(out) < limit; i-- {
-		r := clone(th.receipts[i].Receipt)
+		r := deepCopy(th.receipts[i].Receipt)
 		r.Undone = th.receipts[i].undone
 		out = append(out, r)
 	}

@@ -12,53 +12,53 @@ import (
 
 // SaveDraft implements [driver.Turns].
 func (db turns) SaveDraft(ctx context.Context, s driver.SavedDraft) (bool, error) {
-	const op = "oracle.Save"
-	end, err := db.write(ctx, op)
+	const op = "oracle.SaveDraft"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return false, err
 	}
-	t, err := owned(db, op, s.Turn, s.Owner)
+	t, err := findOwned(db, op, s.Turn, s.Owner)
 	if err != nil {
 		return false, err
 	}
-	t.Draft = clone(s.Draft)
+	t.Draft = deepCopy(s.Draft)
 	t.LeaseUntil = s.LeaseUntil
 	if s.Meta != nil {
-		t.Meta = clone(s.Meta)
+		t.Meta = deepCopy(s.Meta)
 	}
 	return t.Cancel, nil
 }
 
 // FinishStep implements [driver.Turns].
 func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.AppendResult, error) {
-	const op = "oracle.Finish"
-	end, err := db.write(ctx, op)
+	const op = "oracle.FinishStep"
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return driver.AppendResult{}, err
 	}
-	t, err := owned(db, op, f.Turn, f.Owner)
+	t, err := findOwned(db, op, f.Turn, f.Owner)
 	if err != nil {
 		return driver.AppendResult{}, err
 	}
 	th := db.threads[t.Conversation]
-	if err := db.fresh(op, f.Entries); err != nil {
+	if err := db.checkFresh(op, f.Entries); err != nil {
 		return driver.AppendResult{}, err
 	}
-	ms := db.append(th, f.Entries, f.Now)
+	ms := db.appendEntries(th, f.Entries, f.Now)
 	t.Reply = driver.ReplyAfter(t.Reply, f.Entries)
 	t.LastSeq = driver.LastSeqAfter(t.LastSeq, th.Messages, f.Entries)
 	t.State = f.State
 	t.FinishReason = f.FinishReason
 	t.Draft = scrollback.Draft{}
-	t.OpenCalls = clone(f.OpenCalls)
-	t.Failure = clone(f.Failure)
+	t.OpenCalls = deepCopy(f.OpenCalls)
+	t.Failure = deepCopy(f.Failure)
 	if f.Window != nil {
-		t.Window = clone(f.Window)
+		t.Window = deepCopy(f.Window)
 	}
 	if f.Meta != nil {
-		t.Meta = clone(f.Meta)
+		t.Meta = deepCopy(f.Meta)
 	}
 	keepSent(db.database, th, t.ID, f)
 	if f.State == scrollback.TurnOpen {
@@ -69,20 +69,20 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 		th.news.Kinds = th.news.Kinds | driver.KindTurned
 	}
 	th.news.Turn = t.ID
-	db.enter(th.Project, f.Usage, f.Learn)
-	db.changes.touch(th, f.Now)
-	return driver.AppendResult{Head: db.head(th), Messages: ms}, nil
+	db.bookUsage(th.Project, f.Usage, f.Learn)
+	db.changes.touchConversation(th, f.Now)
+	return driver.AppendResult{Head: db.readHead(th), Messages: ms}, nil
 }
 
 // TakeOver implements [driver.Turns].
 func (db turns) TakeOver(ctx context.Context, o driver.Takeover) (scrollback.Turn, error) {
 	const op = "oracle.TakeOver"
-	end, err := db.write(ctx, op)
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Turn{}, err
 	}
-	t := clone(db.turns[o.Turn])
+	t := deepCopy(db.turns[o.Turn])
 	if t == nil {
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "no turn %s", o.Turn)
 	}
@@ -90,22 +90,22 @@ func (db turns) TakeOver(ctx context.Context, o driver.Takeover) (scrollback.Tur
 	if t.State != scrollback.TurnOpen || driver.HoldsConversation(*t, o.Now) || th.turn != t.ID {
 		return *t, nil
 	}
-	salvaged := interrupt(t, th.Messages, o.Now, o.Salvage)
-	if err := db.fresh(op, salvaged); err != nil {
+	salvaged := interruptTurn(t, th.Messages, o.Now, o.Salvage)
+	if err := db.checkFresh(op, salvaged); err != nil {
 		return scrollback.Turn{}, err
 	}
-	db.conclude(th, t, salvaged, o.Now)
-	db.changes.touch(th, o.Now)
-	return clone(*t), nil
+	db.concludeLast(th, t, salvaged, o.Now)
+	db.changes.touchConversation(th, o.Now)
+	return deepCopy(*t), nil
 }
 
 // keepSent keeps what a step sent, and the texts that it names.
-func keepSent(db *database, th *thread, id scrollback.TurnID, f driver.FinishedStep) {
+func keepSent(db *database, th *storedConversation, id scrollback.TurnID, f driver.FinishedStep) {
 	if f.Sent == nil {
 		return
 	}
 	same := func(s scrollback.SentRequest) bool { return s.Step == f.Sent.Step }
-	db.steps[id] = append(slices.DeleteFunc(db.steps[id], same), clone(*f.Sent))
+	db.steps[id] = append(slices.DeleteFunc(db.steps[id], same), deepCopy(*f.Sent))
 	slices.SortFunc(db.steps[id], func(a, b scrollback.SentRequest) int { return cmp.Compare(a.Step, b.Step) })
 	for hash, text := range f.Texts {
 		if th.texts == nil {
@@ -119,18 +119,18 @@ func keepSent(db *database, th *thread, id scrollback.TurnID, f driver.FinishedS
 
 // ReadSteps implements [driver.Turns].
 func (db turns) ReadSteps(ctx context.Context, id scrollback.TurnID) ([]scrollback.SentRequest, error) {
-	end, err := db.read(ctx, "oracle.Steps")
+	end, err := db.beginRead(ctx, "oracle.ReadSteps")
 	defer end()
 	if err != nil {
 		return nil, err
 	}
-	return clone(db.steps[id]), nil
+	return deepCopy(db.steps[id]), nil
 }
 
 // ReadTexts implements [driver.Turns].
 func (db turns) ReadTexts(ctx context.Context, of scrollback.ConversationID,
 	hashes []string) (map[string]string, error) {
-	end, err := db.read(ctx, "oracle.Texts")
+	end, err := db.beginRead(ctx, "oracle.ReadTexts")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func (db turns) ReadTexts(ctx context.Context, of scrollback.ConversationID,
 // Stop implements [driver.Turns].
 func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 	const op = "oracle.Stop"
-	end, err := db.write(ctx, op)
+	end, err := db.beginWrite(ctx, op)
 	defer end()
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 // Get implements [driver.Turns].
 func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error) {
 	const op = "oracle.Get"
-	end, err := db.read(ctx, op)
+	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Turn{}, err
@@ -176,18 +176,18 @@ func (db turns) Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn,
 	if t == nil {
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "no turn %s", id)
 	}
-	return clone(*t), nil
+	return deepCopy(*t), nil
 }
 
 // GetLast implements [driver.Turns].
 func (db turns) GetLast(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error) {
-	const op = "oracle.Last"
-	end, err := db.read(ctx, op)
+	const op = "oracle.GetLast"
+	end, err := db.beginRead(ctx, op)
 	defer end()
 	if err != nil {
 		return scrollback.Turn{}, err
 	}
-	th, err := db.thread(op, id)
+	th, err := db.findConversation(op, id)
 	if err != nil {
 		return scrollback.Turn{}, err
 	}
@@ -195,13 +195,13 @@ func (db turns) GetLast(ctx context.Context, id scrollback.ConversationID) (scro
 	if t == nil {
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "conversation %s had no turn", id)
 	}
-	return clone(*t), nil
+	return deepCopy(*t), nil
 }
 
 // ReadMeta implements [driver.Turns].
 func (db turns) ReadMeta(ctx context.Context,
 	ids []scrollback.TurnID) (map[scrollback.TurnID]scrollback.TurnMeta, error) {
-	end, err := db.read(ctx, "oracle.Meta")
+	end, err := db.beginRead(ctx, "oracle.ReadMeta")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func (db turns) ReadMeta(ctx context.Context,
 	out := map[scrollback.TurnID]scrollback.TurnMeta{}
 	for _, id := range ids {
 		if t := db.turns[id]; t != nil && t.Meta != nil {
-			out[id] = clone(*t.Meta)
+			out[id] = deepCopy(*t.Meta)
 		}
 	}
 	return out, nil
@@ -217,7 +217,7 @@ func (db turns) ReadMeta(ctx context.Context,
 
 // ListUnsuccessful implements [driver.Turns].
 func (db turns) ListUnsuccessful(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
-	end, err := db.read(ctx, "oracle.Troubled")
+	end, err := db.beginRead(ctx, "oracle.ListUnsuccessful")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -240,9 +240,9 @@ func (db turns) ListUnsuccessful(ctx context.Context, q driver.TurnQuery) ([]scr
 	return cloneAll(out[max(0, len(out)-q.Limit):]), nil
 }
 
-// owned is an open turn, for its owner. The lease may have run out, as long as nobody
+// findOwned returns an open turn, for its owner. The lease may have run out, as long as nobody
 // else has taken over.
-func owned(db turns, op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
+func findOwned(db turns, op string, id scrollback.TurnID, owner string) (*scrollback.Turn, error) {
 	t := db.turns[id]
 	if t == nil || t.State != scrollback.TurnOpen || t.Owner != owner {
 		return nil, scrollback.Errorf(scrollback.Conflict, op, "turn %s", id).WithReason(scrollback.ErrLostLease)

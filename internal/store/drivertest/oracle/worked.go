@@ -11,7 +11,7 @@ import (
 
 // FindWorkedBranches implements [driver.Index].
 func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([]driver.WorkedBranch, error) {
-	end, err := db.read(ctx, "oracle.Worked")
+	end, err := db.beginRead(ctx, "oracle.FindWorkedBranches")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([
 	var out []driver.WorkedBranch
 	for _, b := range db.branches {
 		th := db.threads[b.Conversation]
-		if !here[b.Conversation] || th.DeletedAt != 0 || !within(q.Projects, th.Project) {
+		if !here[b.Conversation] || th.DeletedAt != 0 || !isAmong(q.Projects, th.Project) {
 			continue
 		}
 		w := driver.WorkedBranch{IndexedBranch: lineOf(db.database, b), Project: th.Project, Agent: th.AgentOf != nil,
@@ -38,7 +38,7 @@ func (db index) FindWorkedBranches(ctx context.Context, q driver.FolderQuery) ([
 
 // ListWorkedNumbers implements [driver.Index].
 func (db index) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]int64, error) {
-	end, err := db.read(ctx, "oracle.WorkedLines")
+	end, err := db.beginRead(ctx, "oracle.ListWorkedNumbers")
 	defer end()
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (db index) ListWorkedNumbers(ctx context.Context, q driver.FolderQuery) ([]
 	return out, nil
 }
 
-// workedOn are the conversations that were worked on in the query's folders.
+// workedOn returns the conversations that were worked on in the query's folders.
 func workedOn(db *database, q driver.FolderQuery) map[scrollback.ConversationID]bool {
 	here := map[scrollback.ConversationID]bool{}
 	for id, th := range db.threads {

@@ -244,7 +244,7 @@ func moved(r *rig) {
 	}
 }
 
-// pages: changes are read from any number on, and whoever waits is woken.
+// pages: changes are read from any number on, and a waiting reader is woken.
 func pages(r *rig) {
 	if o, n, err := r.Log.ReadChangeSpan(r.t.Context()); o != 0 || n != 0 || err != nil {
 		r.t.Errorf("of nothing: %d to %d, %v", o, n, err)

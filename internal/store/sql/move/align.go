@@ -8,45 +8,45 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// align makes the target's rows of a table those of the source: all of them, or those of a
+// alignTable makes the target's rows of a table those of the source: all of them, or those of a
 // conversation. Fresh says that there are none yet.
-func (b *batch) align(ctx context.Context, t *table, id string, fresh bool) error {
+func (b *batch) alignTable(ctx context.Context, t *table, id string, fresh bool) error {
 	switch {
 	case fresh:
-		return b.m.from.read(ctx, t, id, func(row sqlstore.Row) error { return b.insert(ctx, t, row) })
+		return b.m.from.eachTableRow(ctx, t, id, func(row sqlstore.Row) error { return b.insertRow(ctx, t, row) })
 	case t.key == 0:
 		return b.alignList(ctx, t, id)
 	}
 	there := map[digest]digest{}
-	err := b.m.to.read(ctx, t, id, func(row sqlstore.Row) error {
+	err := b.m.to.eachTableRow(ctx, t, id, func(row sqlstore.Row) error {
 		there[digestOf(row[:t.key])] = digestOf(row[t.key:])
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	err = b.m.from.read(ctx, t, id, func(row sqlstore.Row) error {
+	err = b.m.from.eachTableRow(ctx, t, id, func(row sqlstore.Row) error {
 		key := digestOf(row[:t.key])
 		has, ok := there[key]
 		delete(there, key)
 		switch {
 		case !ok:
-			return b.insert(ctx, t, row)
+			return b.insertRow(ctx, t, row)
 		case has == digestOf(row[t.key:]):
 			return nil
 		case t.sums: // storing adds to what is there
-			if err := b.run(ctx, t.deletes(), args(row[:t.key])...); err != nil {
+			if err := b.addStatement(ctx, t.deleteStatement(), rowArgs(row[:t.key])...); err != nil {
 				return err
 			}
-			return b.insert(ctx, t, row)
+			return b.insertRow(ctx, t, row)
 		}
-		return b.run(ctx, t.updates(), args(row)...)
+		return b.addStatement(ctx, t.updateStatement(), rowArgs(row)...)
 	})
 	if err != nil || len(there) == 0 {
 		return err
 	}
 	var gone [][]driver.Value
-	err = b.m.to.read(ctx, t, id, func(row sqlstore.Row) error {
+	err = b.m.to.eachTableRow(ctx, t, id, func(row sqlstore.Row) error {
 		if _, left := there[digestOf(row[:t.key])]; left {
 			gone = append(gone, slices.Clone(row[:t.key]))
 		}
@@ -54,17 +54,17 @@ func (b *batch) align(ctx context.Context, t *table, id string, fresh bool) erro
 	})
 	for _, key := range gone {
 		if err == nil {
-			err = b.run(ctx, t.deletes(), args(key)...)
+			err = b.addStatement(ctx, t.deleteStatement(), rowArgs(key)...)
 		}
 	}
 	return err
 }
 
-// alignList is align for rows that only their order tells apart: from the first that differs on,
+// alignList is alignTable for rows that only their order tells apart: from the first that differs on,
 // those of the target are replaced.
 func (b *batch) alignList(ctx context.Context, t *table, id string) error {
 	var there []digest
-	err := b.m.to.read(ctx, t, id, func(row sqlstore.Row) error {
+	err := b.m.to.eachTableRow(ctx, t, id, func(row sqlstore.Row) error {
 		there = append(there, digestOf(row))
 		return nil
 	})
@@ -73,32 +73,32 @@ func (b *batch) alignList(ctx context.Context, t *table, id string) error {
 	}
 	at := 0
 	cut := false
-	err = b.m.from.read(ctx, t, id, func(row sqlstore.Row) error {
+	err = b.m.from.eachTableRow(ctx, t, id, func(row sqlstore.Row) error {
 		if !cut && at < len(there) && there[at] == digestOf(row) {
 			at++
 			return nil
 		}
 		if !cut && at < len(there) {
-			if err := b.cut(ctx, t, id, at); err != nil {
+			if err := b.cutList(ctx, t, id, at); err != nil {
 				return err
 			}
 		}
 		cut = true
-		return b.insert(ctx, t, row)
+		return b.insertRow(ctx, t, row)
 	})
 	if err == nil && !cut && at < len(there) {
-		err = b.cut(ctx, t, id, at)
+		err = b.cutList(ctx, t, id, at)
 	}
 	return err
 }
 
-// cut removes the rows of a list behind the first ones.
-func (b *batch) cut(ctx context.Context, t *table, id string, kept int) error {
+// cutList removes the rows of a list behind the first ones.
+func (b *batch) cutList(ctx context.Context, t *table, id string, kept int) error {
 	var from int64
 	err := sqlstore.QueryRow(ctx, b.m.to.Readers, func(r sqlstore.Row) error { return r.Scan(&from) },
-		`SELECT n FROM `+t.name+` WHERE `+b.m.to.where(t)+` ORDER BY n LIMIT 1 OFFSET $2`, id, kept)
+		`SELECT n FROM `+t.name+` WHERE `+b.m.to.conversationCondition(t)+` ORDER BY n LIMIT 1 OFFSET $2`, id, kept)
 	if err != nil {
-		return b.m.to.wrap(err)
+		return b.m.to.wrapError(err)
 	}
-	return b.run(ctx, `DELETE FROM `+t.name+` WHERE `+b.m.to.where(t)+` AND n >= $2`, id, from)
+	return b.addStatement(ctx, `DELETE FROM `+t.name+` WHERE `+b.m.to.conversationCondition(t)+` AND n >= $2`, id, from)
 }

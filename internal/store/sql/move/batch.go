@@ -11,66 +11,69 @@ import (
 )
 
 const (
-	batchBytes = 4 << 20 // that one transaction on the target writes, if no row is larger
-	batchRows  = 2000
-	rowsEach   = 50 // that one statement inserts
+	batchBytes    = 4 << 20 // that one transaction on the target writes, if no row is larger
+	batchRows     = 2000
+	rowsPerInsert = 50 // that one statement inserts
 )
 
 // batch is what the next transactions on the target do, in its order.
 type batch struct {
 	m     *mover
-	steps []step
+	steps []batchStep
 	bytes int
 }
 
-// step is one thing to do: rows of a table to insert, or something else.
-type step struct {
+// batchStep is one thing to do: rows of a table to insert, or something else.
+type batchStep struct {
 	into *table
 	row  []any
 	do   func(ctx context.Context, tx sqlstore.Tx) error
 }
 
-// insert adds a row.
-func (b *batch) insert(ctx context.Context, t *table, row sqlstore.Row) error {
-	b.m.tally.bytes.Add(weigh(row))
+// insertRow adds a row.
+func (b *batch) insertRow(ctx context.Context, t *table, row sqlstore.Row) error {
+	b.m.reporter.bytes.Add(countBytes(row))
 	if t == messages {
-		b.m.tally.messages.Add(1)
+		b.m.reporter.messages.Add(1)
 	} else {
-		b.m.tally.rows.Add(1)
+		b.m.reporter.rows.Add(1)
 	}
-	return b.add(ctx, step{into: t, row: args(row)}, int(weigh(row)))
+	return b.addStep(ctx, batchStep{into: t, row: rowArgs(row)}, int(countBytes(row)))
 }
 
-// run adds a statement.
-func (b *batch) run(ctx context.Context, query string, args ...any) error {
-	b.m.tally.rows.Add(1)
+// addStatement adds a statement.
+func (b *batch) addStatement(ctx context.Context, query string, args ...any) error {
+	b.m.reporter.rows.Add(1)
 	bytes := 0
 	for _, v := range args {
 		if s, ok := v.(string); ok {
 			bytes += len(s)
 		}
 	}
-	return b.add(ctx, step{do: func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, query, args...) }},
+	return b.addStep(ctx, batchStep{do: func(ctx context.Context,
+		tx sqlstore.Tx) error {
+		return tx.Queue(ctx, query, args...)
+	}},
 		bytes)
 }
 
-func (b *batch) add(ctx context.Context, s step, bytes int) error {
+func (b *batch) addStep(ctx context.Context, s batchStep, bytes int) error {
 	b.steps = append(b.steps, s)
 	b.bytes += bytes
 	if len(b.steps) < batchRows && b.bytes < batchBytes {
 		return nil
 	}
-	return b.flush(ctx)
+	return b.runSteps(ctx)
 }
 
-// flush does what was added, in a transaction.
-func (b *batch) flush(ctx context.Context) error {
+// runSteps does what was added, in a transaction.
+func (b *batch) runSteps(ctx context.Context) error {
 	if len(b.steps) == 0 {
 		return nil
 	}
 	// What may fail between commit and answer is carried again as a whole, by comparing.
 	err := b.m.to.writeOnce(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
-		if err := newest(ctx, tx, b.m, b.m.to.HoldRun); err != nil {
+		if err := checkNewest(ctx, tx, b.m, b.m.to.HoldRun); err != nil {
 			return err
 		}
 		for rest := b.steps; len(rest) > 0; {
@@ -87,7 +90,7 @@ func (b *batch) flush(ctx context.Context) error {
 				rows = append(rows, rest[0].row)
 				rest = rest[1:]
 			}
-			if err := b.m.store(ctx, tx, of, rows); err != nil {
+			if err := b.m.insertRows(ctx, tx, of, rows); err != nil {
 				return err
 			}
 		}
@@ -98,11 +101,11 @@ func (b *batch) flush(ctx context.Context) error {
 	return err
 }
 
-// store inserts rows of one table; of messages, those of one branch.
-func (m *mover) store(ctx context.Context, tx sqlstore.Tx, t *table, rows [][]any) error {
+// insertRows inserts rows of one table; of messages, those of one branch.
+func (m *mover) insertRows(ctx context.Context, tx sqlstore.Tx, t *table, rows [][]any) error {
 	switch {
 	case t == messages:
-		if slices.ContainsFunc(rows, func(row []any) bool { return unhashed(row) }) {
+		if slices.ContainsFunc(rows, func(row []any) bool { return lacksHash(row) }) {
 			if err := tx.Queue(ctx, sqlstore.RestartHashing); err != nil {
 				return err
 			}
@@ -122,8 +125,8 @@ func (m *mover) store(ctx context.Context, tx sqlstore.Tx, t *table, rows [][]an
 	}
 	for len(rows) > 0 {
 		n := 1
-		if len(rows) >= rowsEach {
-			n = rowsEach
+		if len(rows) >= rowsPerInsert {
+			n = rowsPerInsert
 		}
 		var all []any
 		for _, row := range rows[:n] {
@@ -131,13 +134,13 @@ func (m *mover) store(ctx context.Context, tx sqlstore.Tx, t *table, rows [][]an
 			if more == nil {
 				continue
 			}
-			number, err := m.number(ctx, tx, t)
+			number, err := m.nextNumber(ctx, tx, t)
 			if err != nil {
 				return err
 			}
 			all = append(all, number)
 		}
-		if err := tx.Queue(ctx, t.inserts(n, more...), all...); err != nil {
+		if err := tx.Queue(ctx, t.insertStatement(n, more...), all...); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -145,9 +148,9 @@ func (m *mover) store(ctx context.Context, tx sqlstore.Tx, t *table, rows [][]an
 	return nil
 }
 
-// unhashed reports whether a row of messages has no hash. The source may have it beside the rows,
+// lacksHash reports whether a row of messages has no hash. The source may have it beside the rows,
 // or not yet: then a server of the target makes it.
-func unhashed(row []any) bool {
+func lacksHash(row []any) bool {
 	switch v := row[sqlstore.HashColumn].(type) {
 	case []byte:
 		return len(v) == 0
@@ -157,9 +160,9 @@ func unhashed(row []any) bool {
 	return true
 }
 
-// number is the number of a row that is inserted: of a branch as the database counts them, of a
+// nextNumber returns the number of a row that is inserted: of a branch as the database counts them, of a
 // list above all that this process gave before, and with the time in it as a server's are.
-func (m *mover) number(ctx context.Context, tx sqlstore.Tx, t *table) (int64, error) {
+func (m *mover) nextNumber(ctx context.Context, tx sqlstore.Tx, t *table) (int64, error) {
 	if t.branch {
 		return m.to.Dialect.BranchNumber(ctx, tx)
 	}
@@ -174,7 +177,7 @@ func (m *mover) number(ctx context.Context, tx sqlstore.Tx, t *table) (int64, er
 
 // deleteMessages removes the messages of a branch from a seq on, as a purge of the source has.
 func (b *batch) deleteMessages(ctx context.Context, branch string, from int64) error {
-	return b.add(ctx, step{do: func(ctx context.Context, tx sqlstore.Tx) error {
+	return b.addStep(ctx, batchStep{do: func(ctx context.Context, tx sqlstore.Tx) error {
 		if err := sqlstore.NotePurged(ctx, &b.m.to.Dialect, tx, scrollback.BranchID(branch), from); err != nil {
 			return err
 		}
@@ -182,8 +185,8 @@ func (b *batch) deleteMessages(ctx context.Context, branch string, from int64) e
 	}}, 0)
 }
 
-// args are the values of a row as arguments of a statement.
-func args(row sqlstore.Row) []any {
+// rowArgs returns the values of a row as arguments of a statement.
+func rowArgs(row sqlstore.Row) []any {
 	out := make([]any, len(row))
 	for i, v := range row {
 		out[i] = v
@@ -191,8 +194,8 @@ func args(row sqlstore.Row) []any {
 	return out
 }
 
-// weigh returns about how many bytes a row has.
-func weigh(row []driver.Value) (n int64) {
+// countBytes returns about how many bytes a row has.
+func countBytes(row []driver.Value) (n int64) {
 	for _, v := range row {
 		switch v := v.(type) {
 		case string:

@@ -15,123 +15,123 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// carry copies what has changed of a conversation, and compares it if that is asked for.
-func (m *mover) carry(ctx context.Context, one marked) error {
-	err := m.carryAndCheck(ctx, one)
-	m.tally.done.Add(1)
-	return of(one.key, err)
+// copyConversation copies what has changed of a conversation, and compares it if that is asked for.
+func (m *mover) copyConversation(ctx context.Context, one markedItem) error {
+	err := m.copyAndCheck(ctx, one)
+	m.reporter.done.Add(1)
+	return nameConversation(one.key, err)
 }
 
-// carryAndCheck compares what was copied, and what an earlier comparison has left: up to the heads
+// copyAndCheck compares what was copied, and what an earlier comparison has left: up to the heads
 // that the target had, unless something is owed, its messages were compared when they came.
-func (m *mover) carryAndCheck(ctx context.Context, one marked) error {
+func (m *mover) copyAndCheck(ctx context.Context, one markedItem) error {
 	var were map[string]int64
 	var err error
 	if m.verify {
-		were, err = m.to.heads(ctx, one.key)
+		were, err = m.to.readHeads(ctx, one.key)
 	}
 	if err != nil {
 		return err
 	}
-	from, err := m.carryParts(ctx, one.key)
+	from, err := m.copyParts(ctx, one.key)
 	if err != nil || !m.verify {
 		return err
 	}
 	for branch := range from {
 		from[branch] = min(from[branch], were[branch])
 	}
-	if _, owed := m.owed.Load(one.key); owed {
+	if _, owed := m.unchecked.Load(one.key); owed {
 		from = nil
 	}
-	return m.check(ctx, one, from)
+	return m.checkConversation(ctx, one, from)
 }
 
-// carryParts copies what has changed, and returns behind which seqs the messages of its branches
+// copyParts copies what has changed, and returns behind which seqs the messages of its branches
 // were copied. Of what the target has nothing of, nothing is asked.
-func (m *mover) carryParts(ctx context.Context, id string) (from map[string]int64, err error) {
-	known, err := m.to.knows(ctx, id)
+func (m *mover) copyParts(ctx context.Context, id string) (from map[string]int64, err error) {
+	known, err := m.to.knowsConversation(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	fresh := !known
 	b := &batch{m: m}
-	if err := b.align(ctx, conversations, id, fresh); err != nil {
+	if err := b.alignTable(ctx, conversations, id, fresh); err != nil {
 		return nil, err
 	}
-	lines, err := m.from.branches(ctx, id)
+	lines, err := m.from.listBranches(ctx, id)
 	if err == nil && !fresh {
 		err = b.dropBranches(ctx, id, lines)
 	}
 	if err == nil {
-		err = b.align(ctx, branches, id, fresh)
+		err = b.alignTable(ctx, branches, id, fresh)
 	}
 	from = map[string]int64{}
 	for _, branch := range lines {
 		if err == nil {
-			from[branch], err = b.grow(ctx, branch, fresh)
+			from[branch], err = b.copyMessages(ctx, branch, fresh)
 		}
 	}
-	for _, t := range belonging {
+	for _, t := range conversationTables {
 		if err == nil && t != branches {
-			err = b.align(ctx, t, id, fresh)
+			err = b.alignTable(ctx, t, id, fresh)
 		}
 	}
 	if err == nil {
-		err = b.flush(ctx)
+		err = b.runSteps(ctx)
 	}
 	return from, err
 }
 
-// carryTable copies what has changed of a table that is compared as a whole.
-func (m *mover) carryTable(ctx context.Context, one marked) error {
-	i := slices.IndexFunc(whole, func(t *table) bool { return t.name == one.key })
+// copyTable copies what has changed of a table that is compared as a whole.
+func (m *mover) copyTable(ctx context.Context, one markedItem) error {
+	i := slices.IndexFunc(wholeTables, func(t *table) bool { return t.name == one.key })
 	if i < 0 {
 		return nil
 	}
 	b := &batch{m: m}
-	if err := b.align(ctx, whole[i], "", false); err != nil {
+	if err := b.alignTable(ctx, wholeTables[i], "", false); err != nil {
 		return err
 	}
-	return b.flush(ctx)
+	return b.runSteps(ctx)
 }
 
-// of says which conversation an error is about.
-func of(id string, err error) error {
+// nameConversation adds to an error which conversation it is about.
+func nameConversation(id string, err error) error {
 	if err == nil || scrollback.CodeOf(err) == scrollback.Canceled || errors.Is(err, errDiffers) {
 		return err
 	}
 	return &scrollback.Error{Code: scrollback.CodeOf(err), Op: op, Err: fmt.Errorf("conversation %s: %w", id, err)}
 }
 
-// has reports whether there is a row of a conversation.
-func (s *Side) has(ctx context.Context, id string) (found bool, err error) {
+// hasRow reports whether there is a row of a conversation.
+func (s *Side) hasRow(ctx context.Context, id string) (found bool, err error) {
 	err = s.Readers.Query(ctx, func(sqlstore.Row) error { found = true; return nil },
 		`SELECT 1 FROM conversations WHERE id = $1`, id)
-	return found, s.wrap(err)
+	return found, s.wrapError(err)
 }
 
-// knows reports whether a side has anything of a conversation; messages are not without branches.
-func (s *Side) knows(ctx context.Context, id string) (known bool, err error) {
+// knowsConversation reports whether a side has anything of a conversation; messages are not without branches.
+func (s *Side) knowsConversation(ctx context.Context, id string) (known bool, err error) {
 	var any []string
-	for _, t := range append([]*table{conversations}, belonging...) {
-		any = append(any, `EXISTS (SELECT 1 FROM `+t.name+` WHERE `+s.where(t)+`)`)
+	for _, t := range append([]*table{conversations}, conversationTables...) {
+		any = append(any, `EXISTS (SELECT 1 FROM `+t.name+` WHERE `+s.conversationCondition(t)+`)`)
 	}
 	err = s.Readers.Query(ctx, func(r sqlstore.Row) error { return r.Scan(&known) },
 		`SELECT CASE WHEN `+strings.Join(any, ` OR `)+` THEN 1 ELSE 0 END`, id)
-	return known, s.wrap(err)
+	return known, s.wrapError(err)
 }
 
-// branches are the ids of a conversation's.
-func (s *Side) branches(ctx context.Context, id string) (out []string, err error) {
+// listBranches returns the ids of a conversation's.
+func (s *Side) listBranches(ctx context.Context, id string) (out []string, err error) {
 	err = s.Readers.Query(ctx, func(r sqlstore.Row) error {
 		out = append(out, "")
 		return r.Scan(&out[len(out)-1])
 	}, `SELECT id FROM branches WHERE conversation_id = $1 ORDER BY id`, id)
-	return out, s.wrap(err)
+	return out, s.wrapError(err)
 }
 
-// heads are the last seqs of the branches of a conversation, as their rows say.
-func (s *Side) heads(ctx context.Context, id string) (map[string]int64, error) {
+// readHeads returns the last seqs of the branches of a conversation, as their rows say.
+func (s *Side) readHeads(ctx context.Context, id string) (map[string]int64, error) {
 	out := map[string]int64{}
 	err := s.Readers.Query(ctx, func(r sqlstore.Row) error {
 		var branch string
@@ -140,12 +140,12 @@ func (s *Side) heads(ctx context.Context, id string) (map[string]int64, error) {
 		out[branch] = head
 		return err
 	}, `SELECT id, head_seq FROM branches WHERE conversation_id = $1`, id)
-	return out, s.wrap(err)
+	return out, s.wrapError(err)
 }
 
 // dropBranches removes the messages of branches that are no longer those of the source.
 func (b *batch) dropBranches(ctx context.Context, id string, lines []string) error {
-	there, err := b.m.to.branches(ctx, id)
+	there, err := b.m.to.listBranches(ctx, id)
 	for _, branch := range there {
 		if err == nil && !slices.Contains(lines, branch) {
 			err = b.deleteMessages(ctx, branch, 0)
@@ -154,50 +154,51 @@ func (b *batch) dropBranches(ctx context.Context, id string, lines []string) err
 	return err
 }
 
-// span is which messages of a branch a side has, up to a seq. The last one has the sums of all
+// messageSpan is which messages of a branch a side has, up to a seq. The last one has the sums of all
 // before it.
-type span struct {
+type messageSpan struct {
 	count, last int64
 	row         digest
 }
 
-func (s *Side) span(ctx context.Context, branch string, until int64) (out span, err error) {
+func (s *Side) readSpan(ctx context.Context, branch string, until int64) (out messageSpan, err error) {
 	err = s.Readers.Query(ctx, func(r sqlstore.Row) error { return r.Scan(&out.count, &out.last) },
 		`SELECT count(*), coalesce(max(seq), 0) FROM messages WHERE branch = $1 AND seq <= $2`, branch, until)
 	if err == nil && out.count > 0 {
-		err = s.rows(ctx, messages.all()+` WHERE branch = $1 AND seq = $2`, func(row sqlstore.Row) error {
+		err = s.eachRow(ctx, messages.allRowsQuery()+` WHERE branch = $1 AND seq = $2`, func(row sqlstore.Row) error {
 			out.row = digestOf(row)
 			return nil
 		}, branch, out.last)
 	}
-	return out, s.wrap(err)
+	return out, s.wrapError(err)
 }
 
-// grow copies the messages of a branch that the target does not have, and returns the seq behind
+// copyMessages copies the messages of a branch that the target does not have, and returns the seq behind
 // which they are. Messages never change; a purge removes them from the end.
-func (b *batch) grow(ctx context.Context, branch string, fresh bool) (from int64, err error) {
+func (b *batch) copyMessages(ctx context.Context, branch string, fresh bool) (from int64, err error) {
 	if !fresh {
-		if from, err = b.common(ctx, branch); err != nil {
+		if from, err = b.cutToCommon(ctx, branch); err != nil {
 			return 0, err
 		}
 	}
-	return from, b.m.from.rows(ctx, messages.from(), func(row sqlstore.Row) error { return b.insert(ctx, messages, row) },
+	return from, b.m.from.eachRow(ctx, messages.messagesQuery(),
+		func(row sqlstore.Row) error { return b.insertRow(ctx, messages, row) },
 		branch, from)
 }
 
-// common is the seq up to which both sides have the same messages of a branch. What the target
+// cutToCommon returns the seq up to which both sides have the same messages of a branch. What the target
 // has behind it is removed: a purge has removed it, or the branch was brought again since.
-func (b *batch) common(ctx context.Context, branch string) (seq int64, err error) {
-	there, err := b.m.to.span(ctx, branch, math.MaxInt64)
+func (b *batch) cutToCommon(ctx context.Context, branch string) (seq int64, err error) {
+	there, err := b.m.to.readSpan(ctx, branch, math.MaxInt64)
 	if err != nil || there.count == 0 {
 		return 0, err
 	}
-	here, err := b.m.from.span(ctx, branch, there.last)
+	here, err := b.m.from.readSpan(ctx, branch, there.last)
 	if err != nil || here == there {
 		return there.last, err
 	}
 	if here.count > 0 && here.last < there.last {
-		if there, err = b.m.to.span(ctx, branch, here.last); err != nil {
+		if there, err = b.m.to.readSpan(ctx, branch, here.last); err != nil {
 			return 0, err
 		}
 		if here == there {
@@ -207,26 +208,28 @@ func (b *batch) common(ctx context.Context, branch string) (seq int64, err error
 	return 0, b.deleteMessages(ctx, branch, 0)
 }
 
-// from is the query for the messages of branch $1 behind seq $2.
-func (t *table) from() string { return t.all() + ` WHERE branch = $1 AND seq > $2 ORDER BY seq` }
-
-// rows calls fn for each row of a query; a row is only there until it returns.
-func (s *Side) rows(ctx context.Context, query string, fn func(row sqlstore.Row) error, args ...any) error {
-	return s.wrap(s.Readers.Query(ctx, fn, query, args...))
+// messagesQuery returns the query for the messages of branch $1 behind seq $2.
+func (t *table) messagesQuery() string {
+	return t.allRowsQuery() + ` WHERE branch = $1 AND seq > $2 ORDER BY seq`
 }
 
-// read calls fn for the rows of a table, of a conversation if it has some of each.
-func (s *Side) read(ctx context.Context, t *table, id string, fn func(row sqlstore.Row) error) error {
+// eachRow calls fn for each row of a query; a row is only there until it returns.
+func (s *Side) eachRow(ctx context.Context, query string, fn func(row sqlstore.Row) error, args ...any) error {
+	return s.wrapError(s.Readers.Query(ctx, fn, query, args...))
+}
+
+// eachTableRow calls fn for the rows of a table, of a conversation if it has some of each.
+func (s *Side) eachTableRow(ctx context.Context, t *table, id string, fn func(row sqlstore.Row) error) error {
 	if t.of == "" {
-		return s.rows(ctx, s.selected(t), fn)
+		return s.eachRow(ctx, s.rowsQuery(t), fn)
 	}
-	return s.rows(ctx, s.selected(t), fn, id)
+	return s.eachRow(ctx, s.rowsQuery(t), fn, id)
 }
 
 // digest is a hash of values.
 type digest [16]byte
 
-// digestOf is the same for equal values of any two databases.
+// digestOf returns a hash that is the same for equal values of any two databases.
 func digestOf(values []driver.Value) digest {
 	h := sha256.New()
 	var b [9]byte

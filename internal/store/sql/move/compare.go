@@ -15,49 +15,49 @@ import (
 // errDiffers is the reason of an error about two sides that are not the same.
 var errDiffers = errors.New("the two sides differ")
 
-// print is what tells two sets of rows apart: how many there are, and the sum of their hashes,
+// fingerprint tells two sets of rows apart: how many there are, and the sum of their hashes,
 // which does not depend on their order.
-type print struct {
+type fingerprint struct {
 	rows int64
 	sum  [2]uint64
 }
 
-func (p *print) add(row sqlstore.Row) {
+func (p *fingerprint) addRow(row sqlstore.Row) {
 	d := digestOf(row)
 	p.rows++
 	p.sum[0] += binary.BigEndian.Uint64(d[:8])
 	p.sum[1] += binary.BigEndian.Uint64(d[8:])
 }
 
-// printed is what a side has of a conversation, or of the tables that are compared as a whole, by
+// fingerprints is what a side has of a conversation, or of the tables that are compared as a whole, by
 // the table's name.
-type printed map[string]print
+type fingerprints map[string]fingerprint
 
-// prints reads what a side has of a conversation: all of it but the messages that are not behind
+// readFingerprints reads what a side has of a conversation: all of it but the messages that are not behind
 // the seqs in from; nil is for all messages.
-func (s *Side) prints(ctx context.Context, id string, from map[string]int64) (printed, error) {
-	out := printed{}
-	for _, t := range append([]*table{conversations}, belonging...) {
-		if err := s.printTable(ctx, t, id, out); err != nil {
+func (s *Side) readFingerprints(ctx context.Context, id string, from map[string]int64) (fingerprints, error) {
+	out := fingerprints{}
+	for _, t := range append([]*table{conversations}, conversationTables...) {
+		if err := s.addTable(ctx, t, id, out); err != nil {
 			return nil, err
 		}
 	}
-	lines, err := s.heads(ctx, id)
+	lines, err := s.readHeads(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	for branch := range lines {
 		lines[branch] = math.MaxInt64
 	}
-	return out, s.printMessages(ctx, from, lines, out)
+	return out, s.addMessages(ctx, from, lines, out)
 }
 
-// printMessages adds the messages of branches behind the seqs in from, up to those in until.
-func (s *Side) printMessages(ctx context.Context, from, until map[string]int64, out printed) error {
-	var p print
+// addMessages adds the messages of branches behind the seqs in from, up to those in until.
+func (s *Side) addMessages(ctx context.Context, from, until map[string]int64, out fingerprints) error {
+	var p fingerprint
 	for branch, last := range until {
-		err := s.rows(ctx, messages.all()+` WHERE branch = $1 AND seq > $2 AND seq <= $3 ORDER BY seq`,
-			func(row sqlstore.Row) error { p.add(row); return nil }, branch, from[branch], last)
+		err := s.eachRow(ctx, messages.allRowsQuery()+` WHERE branch = $1 AND seq > $2 AND seq <= $3 ORDER BY seq`,
+			func(row sqlstore.Row) error { p.addRow(row); return nil }, branch, from[branch], last)
 		if err != nil {
 			return err
 		}
@@ -66,22 +66,22 @@ func (s *Side) printMessages(ctx context.Context, from, until map[string]int64, 
 	return nil
 }
 
-// printTable adds a table. Rows of a list count with their place.
-func (s *Side) printTable(ctx context.Context, t *table, id string, out printed) error {
-	var p print
-	err := s.read(ctx, t, id, func(row sqlstore.Row) error {
+// addTable adds a table. Rows of a list count with their place.
+func (s *Side) addTable(ctx context.Context, t *table, id string, out fingerprints) error {
+	var p fingerprint
+	err := s.eachTableRow(ctx, t, id, func(row sqlstore.Row) error {
 		if t.key == 0 {
 			row = append(slices.Clone(row), p.rows)
 		}
-		p.add(row)
+		p.addRow(row)
 		return nil
 	})
 	out[t.name] = p
 	return err
 }
 
-// differ is the table in which two sides differ, or empty.
-func differ(a, b printed) string {
+// findDifference returns the table in which two sides differ, or empty.
+func findDifference(a, b fingerprints) string {
 	for name, p := range a {
 		if b[name] != p {
 			return name
@@ -90,8 +90,8 @@ func differ(a, b printed) string {
 	return ""
 }
 
-// both reads both sides at once.
-func (m *mover) both(read func(s *Side) (printed, error)) (from, to printed, err error) {
+// readBoth reads both sides at once.
+func (m *mover) readBoth(read func(s *Side) (fingerprints, error)) (from, to fingerprints, err error) {
 	var wg sync.WaitGroup
 	var failed error
 	wg.Go(func() { to, failed = read(m.to) })
@@ -100,21 +100,21 @@ func (m *mover) both(read func(s *Side) (printed, error)) (from, to printed, err
 	return from, to, errors.Join(err, failed)
 }
 
-// check compares a conversation with the marks that are known of it: all but the messages that were
+// checkConversation compares a conversation with the marks that are known of it: all but the messages that were
 // compared before. A difference counts unless the conversation was changed since, which has left
 // another mark then: it will be copied, and its other rows compared, once more.
-func (m *mover) check(ctx context.Context, one marked, from map[string]int64) error {
+func (m *mover) checkConversation(ctx context.Context, one markedItem, from map[string]int64) error {
 	id := one.key
-	a, b, err := m.both(func(s *Side) (printed, error) { return s.prints(ctx, id, from) })
+	a, b, err := m.readBoth(func(s *Side) (fingerprints, error) { return s.readFingerprints(ctx, id, from) })
 	if err != nil {
 		return err
 	}
-	name := differ(a, b)
+	name := findDifference(a, b)
 	if name == "" {
-		m.seen(id, from, a[messages.name].rows, a[conversations.name].rows)
+		m.countCompared(id, from, a[messages.name].rows, a[conversations.name].rows)
 		return nil
 	}
-	noted, err := m.from.noted(ctx, one)
+	noted, err := m.from.hasOtherMark(ctx, one)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (m *mover) check(ctx context.Context, one marked, from map[string]int64) er
 	if id == "" {
 		what = "what belongs to no conversation"
 	}
-	return different("%s is not the same on both sides: its %s differ (%d rows here, %d there)", what, name, a[name].rows,
+	return differenceError("%s is not the same on both sides: its %s differ (%d rows here, %d there)", what, name, a[name].rows,
 		b[name].rows)
 }
 
@@ -133,90 +133,92 @@ func (m *mover) check(ctx context.Context, one marked, from map[string]int64) er
 // say that it has them: what comes to a log changes nothing of what was there. If even they differ,
 // because some were purged or because of a fault, all of them are owed.
 func (m *mover) checkMessages(ctx context.Context, id string, from map[string]int64) error {
-	heads, err := m.to.heads(ctx, id)
+	heads, err := m.to.readHeads(ctx, id)
 	if err != nil {
 		return err
 	}
-	a, b, err := m.both(func(s *Side) (printed, error) {
-		out := printed{}
-		return out, s.printMessages(ctx, from, heads, out)
+	a, b, err := m.readBoth(func(s *Side) (fingerprints, error) {
+		out := fingerprints{}
+		return out, s.addMessages(ctx, from, heads, out)
 	})
 	if err != nil {
 		return err
 	}
-	if differ(a, b) != "" {
-		m.owed.Store(id, true)
+	if findDifference(a, b) != "" {
+		m.unchecked.Store(id, true)
 		return nil
 	}
-	m.seen(id, from, a[messages.name].rows, 1)
+	m.countCompared(id, from, a[messages.name].rows, 1)
 	return nil
 }
 
-// seen counts what was compared as a whole; nothing of it is owed any longer.
-func (m *mover) seen(id string, from map[string]int64, messages, conversations int64) {
+// countCompared counts what was compared as a whole; nothing of it is owed any longer.
+func (m *mover) countCompared(id string, from map[string]int64, messages, conversations int64) {
 	if from == nil {
-		m.owed.Delete(id)
+		m.unchecked.Delete(id)
 		m.compared.Add(messages)
 		m.verified.Add(conversations)
 	}
 }
 
-func different(format scrollback.TextID, args ...any) error {
+func differenceError(format scrollback.TextID, args ...any) error {
 	return scrollback.Errorf(scrollback.Internal, op, format+"; the source stays as it is, and the copy is not to be used",
 		args...).WithReason(errDiffers)
 }
 
-// compare compares all that both sides have, while the source may be in use.
-func (m *mover) compare(ctx context.Context) error {
-	m.tally.enter(StageVerify)
+// compareAll compares all that both sides have, while the source may be in use.
+func (m *mover) compareAll(ctx context.Context) error {
+	m.reporter.enterStage(StageVerify)
 	m.verified.Store(0)
 	m.compared.Store(0)
 	var n int64
 	if err := m.from.Readers.Query(ctx, func(r sqlstore.Row) error { return r.Scan(&n) },
 		`SELECT count(*) FROM conversations`); err != nil {
-		return m.from.wrap(err)
+		return m.from.wrapError(err)
 	}
-	m.tally.of.Store(n)
+	m.reporter.of.Store(n)
 	check := func(ctx context.Context, id string) error {
-		err := repeat(ctx, func() error { return m.check(ctx, marked{kind: markConversation, key: id}, nil) })
-		m.tally.done.Add(1)
-		return of(id, err)
+		err := retryUnavailable(ctx,
+			func() error { return m.checkConversation(ctx, markedItem{kind: markConversation, key: id}, nil) })
+		m.reporter.done.Add(1)
+		return nameConversation(id, err)
 	}
-	if err := walk(ctx, m.from, func(ids []string) error { return together(ctx, ids, check) }); err != nil {
+	if err := walkConversations(ctx, m.from,
+		func(ids []string) error { return runTogether(ctx, ids, check) }); err != nil {
 		return err
 	}
 	// What only the target has.
-	err := walk(ctx, m.to, func(ids []string) error {
-		return together(ctx, ids, func(ctx context.Context, id string) error {
-			if known, err := m.from.has(ctx, id); err != nil || known {
+	err := walkConversations(ctx, m.to, func(ids []string) error {
+		return runTogether(ctx, ids, func(ctx context.Context, id string) error {
+			if known, err := m.from.hasRow(ctx, id); err != nil || known {
 				return err
 			}
-			return of(id, m.check(ctx, marked{kind: markConversation, key: id}, nil))
+			return nameConversation(id, m.checkConversation(ctx, markedItem{kind: markConversation, key: id}, nil))
 		})
 	})
 	if err != nil {
 		return err
 	}
-	return m.same(ctx)
+	return m.compareTables(ctx)
 }
 
-// same compares the tables that are compared as a whole.
-func (m *mover) same(ctx context.Context) error {
-	for _, t := range whole {
-		a, b, err := m.both(func(s *Side) (printed, error) {
-			out := printed{}
-			return out, s.printTable(ctx, t, "", out)
+// compareTables compares the tables that are compared as a whole.
+func (m *mover) compareTables(ctx context.Context) error {
+	for _, t := range wholeTables {
+		a, b, err := m.readBoth(func(s *Side) (fingerprints, error) {
+			out := fingerprints{}
+			return out, s.addTable(ctx, t, "", out)
 		})
 		if err != nil {
 			return err
 		}
-		if differ(a, b) == "" {
+		if findDifference(a, b) == "" {
 			continue
 		}
-		if noted, err := m.from.noted(ctx, marked{kind: markTable, key: t.name}); err != nil {
+		if noted, err := m.from.hasOtherMark(ctx, markedItem{kind: markTable, key: t.name}); err != nil {
 			return err
 		} else if !noted {
-			return different("the table %s is not the same on both sides (%d rows here, %d there)", t.name, a[t.name].rows,
+			return differenceError("the table %s is not the same on both sides (%d rows here, %d there)", t.name, a[t.name].rows,
 				b[t.name].rows)
 		}
 	}

@@ -13,12 +13,12 @@ import (
 func TestEachChange(t *testing.T) {
 	t.Parallel()
 	const id = "ffffffff-odd"
-	for _, way := range ways[1:3] {
+	for _, way := range testPairs[1:3] {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)
 			to := way.to(t)
 			d := from.store(t)
-			fill(t, d, 15)
+			fillStore(t, d, 15)
 			moveAll(t, from, to, move.Options{})
 			if r := moveAll(t, from, to, move.Options{}); r.Rows+r.Messages != 0 {
 				t.Errorf("with nothing to copy it wrote %+v", r.Progress)
@@ -27,7 +27,7 @@ func TestEachChange(t *testing.T) {
 			for name, change := range map[string]func(ctx context.Context) error{
 				"save": func(ctx context.Context) error {
 					_, err := d.Turns.SaveDraft(ctx, driver.SavedDraft{Turn: "open", Owner: "o", LeaseUntil: 1 << 50,
-						Draft: scrollback.Draft{Content: odd[2], Model: "m"}})
+						Draft: scrollback.Draft{Content: oddTexts[2], Model: "m"}})
 					return err
 				},
 				"stop": func(ctx context.Context) error { return d.Turns.Stop(ctx, "open") },
@@ -60,11 +60,11 @@ func TestEachChange(t *testing.T) {
 					return err
 				},
 			} {
-				ok(t, change(t.Context()))
+				mustSucceed(t, change(t.Context()))
 				if r := moveAll(t, from, to, move.Options{}); r.Rows == 0 {
 					t.Errorf("%s: nothing was written", name)
 				}
-				equal(t, d, target)
+				wantEqual(t, d, target)
 			}
 		})
 	}

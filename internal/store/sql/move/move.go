@@ -36,7 +36,7 @@ type Side struct {
 	// Watch makes the tables move_marks and move_state where they are missing, and what leaves
 	// marks in the transaction of each change to a [NotedTables]. Each statement is run by itself.
 	Watch []string
-	// Refuse are statements that let no table be changed; whoever tries is told why.
+	// Refuse returns statements after which no table can be changed; an attempt fails with why.
 	Refuse func(why string) []string
 	// Reopen undoes Refuse; Forget undoes Watch as well.
 	Reopen, Forget []string
@@ -63,23 +63,23 @@ type Side struct {
 // Close ends what is open.
 func (s *Side) Close() error { return errors.Join(s.Readers.Close(), s.Writer.Close()) }
 
-// wrap gives an error of the database its code.
-func (s *Side) wrap(err error) error {
+// wrapError gives an error of the database its code.
+func (s *Side) wrapError(err error) error {
 	if known := new(scrollback.Error); err == nil || errors.As(err, &known) {
 		return err
 	}
 	return scrollback.Wrap(s.Dialect.Classify(err), op, fmt.Errorf("%s: %w", s.Name, err))
 }
 
-// write runs fn in a transaction, and again if others hold the database: a store in use may not
+// writeRetrying runs fn in a transaction, and again if others hold the database: a store in use may not
 // leave a gap for longer than one attempt waits. What fn does may be done twice.
-func (s *Side) write(ctx context.Context, fn func(ctx context.Context, tx sqlstore.Tx) error) error {
-	return repeat(ctx, func() error { return s.writeOnce(ctx, fn) })
+func (s *Side) writeRetrying(ctx context.Context, fn func(ctx context.Context, tx sqlstore.Tx) error) error {
+	return retryUnavailable(ctx, func() error { return s.writeOnce(ctx, fn) })
 }
 
 // writeOnce runs fn in a transaction.
 func (s *Side) writeOnce(ctx context.Context, fn func(ctx context.Context, tx sqlstore.Tx) error) error {
-	err := s.wrap(s.Writer.Write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
+	err := s.wrapError(s.Writer.Write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
 		tx.Cache().Clear() // whatever fn changes
 		return fn(ctx, tx)
 	}))
@@ -89,10 +89,10 @@ func (s *Side) writeOnce(ctx context.Context, fn func(ctx context.Context, tx sq
 	return err
 }
 
-// run runs statements, each in a transaction of its own.
-func (s *Side) run(ctx context.Context, statements []string) error {
+// runStatements runs statements, each in a transaction of its own.
+func (s *Side) runStatements(ctx context.Context, statements []string) error {
 	for _, statement := range statements {
-		err := s.write(ctx, func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, statement) })
+		err := s.writeRetrying(ctx, func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, statement) })
 		if err != nil {
 			return err
 		}
@@ -154,15 +154,15 @@ type Report struct {
 type mover struct {
 	from, to *Side
 	Options
-	tally tally
-	id    string // of this migration
-	run   int64
+	reporter progressReporter
+	id       string // of this migration
+	run      int64
 
-	verify   bool     // whatever is copied is compared afterwards
-	owed     sync.Map // ids of conversations of which all messages are still to be compared
-	numbered atomic.Int64
-	verified atomic.Int64
-	compared atomic.Int64
+	verify    bool     // whatever is copied is compared afterwards
+	unchecked sync.Map // ids of conversations of which all messages are still to be compared
+	numbered  atomic.Int64
+	verified  atomic.Int64
+	compared  atomic.Int64
 }
 
 // Move copies what from holds to the side to, which holds nothing, or what an earlier call has
@@ -170,33 +170,33 @@ type mover struct {
 // something else is refused, and so is a source that was moved elsewhere; a difference between the
 // two sides is an internal error that names what differs.
 func Move(ctx context.Context, from, to *Side, o Options) (Report, error) {
-	m := &mover{from: from, to: to, Options: o, tally: tally{told: o.Told, began: time.Now()}}
-	m.tally.enter(StageSeed)
-	stop := m.tally.telling()
-	r, err := m.move(ctx)
+	m := &mover{from: from, to: to, Options: o, reporter: progressReporter{report: o.Told, began: time.Now()}}
+	m.reporter.enterStage(StageSeed)
+	stop := m.reporter.startReporting()
+	r, err := m.copyAll(ctx)
 	stop()
 	if err != nil {
-		return Report{Progress: m.tally.progress()}, instead(ctx, m, err)
+		return Report{Progress: m.reporter.currentProgress()}, explainFailure(ctx, m, err)
 	}
-	m.tally.enter(StageDone)
-	r.Progress = m.tally.progress()
+	m.reporter.enterStage(StageDone)
+	r.Progress = m.reporter.currentProgress()
 	r.Verified = m.verified.Load()
 	r.Compared = m.compared.Load()
 	return r, nil
 }
 
-func (m *mover) move(ctx context.Context) (r Report, err error) {
-	closed, err := m.claim(ctx)
+func (m *mover) copyAll(ctx context.Context) (r Report, err error) {
+	closed, err := m.claimSides(ctx)
 	if err != nil {
 		return r, err
 	}
-	err = m.to.run(ctx, m.to.Receive)
+	err = m.to.runStatements(ctx, m.to.Receive)
 	if err == nil && !closed {
-		if err = m.from.run(ctx, m.from.Watch); err == nil {
-			err = m.seed(ctx)
+		if err = m.from.runStatements(ctx, m.from.Watch); err == nil {
+			err = m.markAll(ctx)
 		}
 		if err == nil {
-			err = m.catchUp(ctx)
+			err = m.copyUntilShort(ctx)
 		}
 		if err == nil && m.Beside != nil {
 			err = m.Beside(ctx, m.to)
@@ -204,51 +204,51 @@ func (m *mover) move(ctx context.Context) (r Report, err error) {
 	}
 	m.verify = true
 	if err == nil && !closed {
-		if err = m.compare(ctx); err == nil {
-			err = m.catchUp(ctx)
+		if err = m.compareAll(ctx); err == nil {
+			err = m.copyUntilShort(ctx)
 		}
 	}
 	if err != nil || !m.Finish && !closed {
 		return r, err
 	}
 	began := time.Now()
-	err = m.finish(ctx, closed)
+	err = m.finishMove(ctx, closed)
 	r.Finished = err == nil
 	r.StopMS = time.Since(began).Milliseconds()
 	return r, err
 }
 
-// finish closes the source and copies the rest. Whatever fails, the source is not left closed if
+// finishMove closes the source and copies the rest. Whatever fails, the source is not left closed if
 // that can be helped.
-func (m *mover) finish(ctx context.Context, closed bool) error {
-	m.tally.enter(StageFinish)
-	err := m.close(ctx)
+func (m *mover) finishMove(ctx context.Context, closed bool) error {
+	m.reporter.enterStage(StageFinish)
+	err := m.closeSource(ctx)
 	if err == nil {
-		err = m.drain(ctx)
+		err = m.copyUntilUnmarked(ctx)
 	}
 	if err == nil && closed { // nobody knows what was compared before it was closed
-		err = m.compare(ctx)
+		err = m.compareAll(ctx)
 	}
 	if err == nil {
-		err = m.same(ctx)
+		err = m.compareTables(ctx)
 	}
 	if err == nil && m.Beside != nil {
 		err = m.Beside(ctx, m.to)
 	}
 	if err == nil {
-		err = m.moved(ctx)
+		err = m.noteMoved(ctx)
 	}
 	if err != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reopenTime)
 		defer cancel()
-		err = errors.Join(err, m.reopen(ctx))
+		err = errors.Join(err, m.reopenSource(ctx))
 	}
 	return err
 }
 
 // Cancel lets a source be changed again, and forgets what was noted on it. What was copied stays
 // where it is.
-func Cancel(ctx context.Context, from *Side) error { return from.run(ctx, from.Forget) }
+func Cancel(ctx context.Context, from *Side) error { return from.runStatements(ctx, from.Forget) }
 
 // newID returns a name that nothing else has.
 func newID() string {
@@ -257,8 +257,8 @@ func newID() string {
 	return hex.EncodeToString(b)
 }
 
-// repeat does something again that others have made fail.
-func repeat(ctx context.Context, do func() error) error {
+// retryUnavailable does something again that others have made fail.
+func retryUnavailable(ctx context.Context, do func() error) error {
 	wait := 100 * time.Millisecond
 	for n := 1; ; n++ {
 		err := do()

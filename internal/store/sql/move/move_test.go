@@ -18,33 +18,33 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
 )
 
-// place is an empty database, to be opened as a store and as a side.
-type place struct {
+// testPlace is an empty database, to be opened as a store and as a side.
+type testPlace struct {
 	store func(t *testing.T) *driver.Driver
 	side  func(t *testing.T) *move.Side
 }
 
-func onSQLite(t *testing.T) place {
+func onSQLite(t *testing.T) testPlace {
 	path := filepath.Join(t.TempDir(), "s.db")
-	return place{
-		func(t *testing.T) *driver.Driver { return opened(t)(sqlite.Open(t.Context(), path, nil)) },
+	return testPlace{
+		func(t *testing.T) *driver.Driver { return mustOpen(t)(sqlite.Open(t.Context(), path, nil)) },
 		func(t *testing.T) *move.Side {
-			return opening(t)(sqlite.OpenSide(t.Context(), path, "sqlite:"+path, nil))
+			return mustOpenSide(t)(sqlite.OpenSide(t.Context(), path, "sqlite:"+path, nil))
 		},
 	}
 }
 
-func onPostgres(t *testing.T) place {
-	dsn := postgrestest.New(t)
-	return place{
-		func(t *testing.T) *driver.Driver { return opened(t)(postgres.Open(t.Context(), dsn, nil)) },
+func onPostgres(t *testing.T) testPlace {
+	dsn := postgrestest.NewDatabase(t)
+	return testPlace{
+		func(t *testing.T) *driver.Driver { return mustOpen(t)(postgres.Open(t.Context(), dsn, nil)) },
 		func(t *testing.T) *move.Side {
-			return opening(t)(postgres.OpenSide(t.Context(), dsn, "postgres://…", nil))
+			return mustOpenSide(t)(postgres.OpenSide(t.Context(), dsn, "postgres://…", nil))
 		},
 	}
 }
 
-func opened(t *testing.T) func(*driver.Driver, error) *driver.Driver {
+func mustOpen(t *testing.T) func(*driver.Driver, error) *driver.Driver {
 	return func(d *driver.Driver, err error) *driver.Driver {
 		t.Helper()
 		if err != nil {
@@ -55,7 +55,7 @@ func opened(t *testing.T) func(*driver.Driver, error) *driver.Driver {
 	}
 }
 
-func opening(t *testing.T) func(*move.Side, error) *move.Side {
+func mustOpenSide(t *testing.T) func(*move.Side, error) *move.Side {
 	return func(s *move.Side, err error) *move.Side {
 		t.Helper()
 		if err != nil {
@@ -66,10 +66,10 @@ func opening(t *testing.T) func(*move.Side, error) *move.Side {
 	}
 }
 
-// ways are the pairs of databases there are.
-var ways = []struct {
+// testPairs are the pairs of databases there are.
+var testPairs = []struct {
 	name     string
-	from, to func(t *testing.T) place
+	from, to func(t *testing.T) testPlace
 }{
 	{"SQLiteToPostgres", onSQLite, onPostgres},
 	{"PostgresToSQLite", onPostgres, onSQLite},
@@ -77,50 +77,53 @@ var ways = []struct {
 	{"PostgresToPostgres", onPostgres, onPostgres},
 }
 
-func ok(t *testing.T, err error) {
+func mustSucceed(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// odd are texts that not every database stores as they are.
-var odd = []string{"nul \x00 byte", "not UTF-8: \xff\xfe", "四字节 𝄞😀", "\uf8f7", "\uf8f7-00", "quote ' and $1"}
+// oddTexts are texts that not every database stores as they are.
+var oddTexts = []string{"nul \x00 byte", "not UTF-8: \xff\xfe", "四字节 𝄞😀", "\uf8f7", "\uf8f7-00", "quote ' and $1"}
 
-// fill does many things to a store, and then some that the walk does not do.
-func fill(t *testing.T, d *driver.Driver, seed uint64) {
+// fillStore does many things to a store, and then some that the walk does not do.
+func fillStore(t *testing.T, d *driver.Driver, seed uint64) {
 	t.Helper()
-	drivertest.Walk(t, seed, 300, oracle.New(), d)
+	drivertest.RunWalk(t, seed, 300, oracle.New(), d)
 	ctx := t.Context()
-	c := scrollback.Conversation{ID: "ffffffff-odd", Project: "odd", Title: odd[0], Instructions: odd[1], Version: 1,
+	c := scrollback.Conversation{ID: "ffffffff-odd", Project: "odd", Title: oddTexts[0],
+		Instructions: oddTexts[1], Version: 1,
 		Branch:    "odd",
 		CreatedAt: 1, UpdatedAt: 1}
 	_, _, err := d.Log.CreateConversation(ctx, c, scrollback.Branch{ID: "odd", Conversation: c.ID})
-	ok(t, err)
-	for i, text := range odd {
-		say(t, d, c.ID, scrollback.MessageID("odd message "+string(rune('a'+i))), text)
+	mustSucceed(t, err)
+	for i, text := range oddTexts {
+		appendMessage(t, d, c.ID, scrollback.MessageID("odd message "+string(rune('a'+i))), text)
 	}
-	from := scrollback.Origin{Tool: "tool", ID: odd[1], Conversation: c.ID, Folder: odd[2], Stamp: odd[0], ImportedAt: 5}
-	ok(t, d.Log.PutOrigin(ctx, from, ""))
+	from := scrollback.Origin{Tool: "tool", ID: oddTexts[1], Conversation: c.ID, Folder: oddTexts[2],
+		Stamp: oddTexts[0], ImportedAt: 5}
+	mustSucceed(t, d.Log.PutOrigin(ctx, from, ""))
 	_, err = d.Access.PutProject(ctx, "odd", 7, func(p *scrollback.Project) error {
-		p.Title = odd[1]
-		p.Instructions = odd[0]
+		p.Title = oddTexts[1]
+		p.Instructions = oddTexts[0]
 		return nil
 	})
-	ok(t, err)
-	key := scrollback.Key{ID: "key", Name: odd[2], CreatedAt: 3}
-	ok(t, d.Access.AddKey(ctx, driver.NewKey{Key: key, Hash: driver.SecretHash{1, 0, 255}, Now: 3, Most: 10}))
-	ok(t, d.Access.SignIn(ctx, driver.NewSignIn{Hash: driver.SecretHash{2}, Key: "key", Now: 4, Ends: 1 << 50, Most: 10}))
+	mustSucceed(t, err)
+	key := scrollback.Key{ID: "key", Name: oddTexts[2], CreatedAt: 3}
+	mustSucceed(t, d.Access.AddKey(ctx, driver.NewKey{Key: key, Hash: driver.SecretHash{1, 0, 255}, Now: 3, Most: 10}))
+	mustSucceed(t, d.Access.SignIn(ctx,
+		driver.NewSignIn{Hash: driver.SecretHash{2}, Key: "key", Now: 4, Ends: 1 << 50, Most: 10}))
 	_, err = d.Turns.Begin(ctx, driver.BeginRequest{Turn: scrollback.Turn{ID: "open", Conversation: c.ID,
 		State: scrollback.TurnOpen, Owner: "o",
 		LeaseUntil: 1 << 50, StartedAt: 9}, Now: 9})
-	ok(t, err)
+	mustSucceed(t, err)
 	_, err = d.Turns.SaveDraft(ctx, driver.SavedDraft{Turn: "open", Owner: "o", LeaseUntil: 1 << 50,
-		Draft: scrollback.Draft{Content: odd[2]}})
-	ok(t, err)
+		Draft: scrollback.Draft{Content: oddTexts[2]}})
+	mustSucceed(t, err)
 }
 
-func say(t testing.TB, d *driver.Driver, id scrollback.ConversationID, as scrollback.MessageID, text string) {
+func appendMessage(t testing.TB, d *driver.Driver, id scrollback.ConversationID, as scrollback.MessageID, text string) {
 	t.Helper()
 	m := scrollback.Message{ID: as, Role: scrollback.RoleUser, Status: scrollback.StatusComplete, Name: text,
 		CreatedAt: 10,
@@ -133,15 +136,15 @@ func say(t testing.TB, d *driver.Driver, id scrollback.ConversationID, as scroll
 	}
 }
 
-// equal compares two stores, also by what a driver's lists do not show.
-func equal(t *testing.T, want, got *driver.Driver) {
+// wantEqual compares two stores, also by what a driver's lists do not show.
+func wantEqual(t *testing.T, want, got *driver.Driver) {
 	t.Helper()
-	drivertest.Equal(t, want, got)
-	drivertest.Check(t, got)
+	drivertest.WantEqual(t, want, got)
+	drivertest.CheckInvariants(t, got)
 	a, err := want.Access.ListKeys(t.Context())
-	ok(t, err)
+	mustSucceed(t, err)
 	b, err := got.Access.ListKeys(t.Context())
-	ok(t, err)
+	mustSucceed(t, err)
 	if len(a) != len(b) || len(a) != 1 || a[0].Name != b[0].Name {
 		t.Errorf("keys %v and %v", a, b)
 	}
@@ -150,50 +153,50 @@ func equal(t *testing.T, want, got *driver.Driver) {
 		t.Errorf("signed in as %v until %d, %v", k, ends, err)
 	}
 	turn, err := got.Turns.Get(t.Context(), "open")
-	if err != nil || turn.State != scrollback.TurnOpen || turn.Owner != "o" || turn.Draft.Content != odd[2] {
+	if err != nil || turn.State != scrollback.TurnOpen || turn.Owner != "o" || turn.Draft.Content != oddTexts[2] {
 		t.Errorf("the open turn is %+v, %v", turn, err)
 	}
 }
 
 // move copies and finishes.
-func moveAll(t *testing.T, from, to place, o move.Options) move.Report {
+func moveAll(t *testing.T, from, to testPlace, o move.Options) move.Report {
 	t.Helper()
 	a := from.side(t)
 	b := to.side(t)
 	r, err := move.Move(context.Background(), a, b, o)
-	ok(t, err)
-	ok(t, a.Close())
-	ok(t, b.Close())
+	mustSucceed(t, err)
+	mustSucceed(t, a.Close())
+	mustSucceed(t, b.Close())
 	return r
 }
 
 // All that can be read of a store can be read of its copy, and of the copy of that.
 func TestMove(t *testing.T) {
 	t.Parallel()
-	for i, way := range ways {
+	for i, way := range testPairs {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)
 			to := way.to(t)
 			back := way.from(t)
 			source := from.store(t)
-			fill(t, source, uint64(i+1))
+			fillStore(t, source, uint64(i+1))
 			r := moveAll(t, from, to, move.Options{Finish: true})
 			if !r.Finished || r.Verified == 0 || r.Messages == 0 || r.Compared < r.Messages {
 				t.Errorf("reported %+v", r)
 			}
 			target := to.store(t)
-			equal(t, source, target)
-			refused(t, source)
+			wantEqual(t, source, target)
+			wantRefused(t, source)
 			// The copy is a store like any other, and can be copied back.
-			talk(t, target, "fffffffe-new", 3)
+			addConversation(t, target, "fffffffe-new", 3)
 			moveAll(t, to, back, move.Options{Finish: true})
-			equal(t, target, back.store(t))
+			wantEqual(t, target, back.store(t))
 		})
 	}
 }
 
-// talk makes a conversation of n messages.
-func talk(t testing.TB, d *driver.Driver, id scrollback.ConversationID, n int) {
+// addConversation makes a conversation of n messages.
+func addConversation(t testing.TB, d *driver.Driver, id scrollback.ConversationID, n int) {
 	t.Helper()
 	b := scrollback.BranchID(id)
 	c := scrollback.Conversation{ID: id, Project: "talk", Version: 1, Branch: b, CreatedAt: 1, UpdatedAt: 1}
@@ -201,12 +204,12 @@ func talk(t testing.TB, d *driver.Driver, id scrollback.ConversationID, n int) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		say(t, d, id, scrollback.MessageID(fmt.Sprint(id, " ", i)), fmt.Sprint("message ", i))
+		appendMessage(t, d, id, scrollback.MessageID(fmt.Sprint(id, " ", i)), fmt.Sprint("message ", i))
 	}
 }
 
-// refused wants a store to say that it was moved.
-func refused(t *testing.T, d *driver.Driver) {
+// wantRefused wants a store to say that it was moved.
+func wantRefused(t *testing.T, d *driver.Driver) {
 	t.Helper()
 	b := scrollback.BranchID("refused")
 	c := scrollback.Conversation{ID: "refused", Version: 1, Branch: b}

@@ -68,14 +68,14 @@ func step(ctx context.Context, d *driver.Driver, n int) error {
 // was acknowledged then is on the target, and nothing else.
 func TestOnline(t *testing.T) {
 	t.Parallel()
-	for _, way := range ways[:2] {
+	for _, way := range testPairs[:2] {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)
 			to := way.to(t)
 			source := from.store(t)
-			fill(t, source, 11)
+			fillStore(t, source, 11)
 			for i := range testlength.Choose(20, 20, 60) {
-				talk(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 3)
+				addConversation(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 3)
 			}
 			ctx, stop := context.WithCancel(t.Context())
 			var writing sync.WaitGroup
@@ -124,7 +124,7 @@ func TestOnline(t *testing.T) {
 			if !r.Finished {
 				t.Errorf("reported %+v", r)
 			}
-			equal(t, source, to.store(t))
+			wantEqual(t, source, to.store(t))
 		})
 	}
 }
@@ -135,7 +135,7 @@ func TestLockedIsTriedAgain(t *testing.T) {
 	source := onSQLite(t)
 	target := onSQLite(t)
 	d := source.store(t)
-	fill(t, d, 19)
+	fillStore(t, d, 19)
 	a := source.side(t)
 	b := target.side(t)
 	var calls atomic.Int64
@@ -145,27 +145,27 @@ func TestLockedIsTriedAgain(t *testing.T) {
 		}
 		return nil
 	}
-	a.Writer = cutting{a.Writer, locked}
-	b.Writer = cutting{b.Writer, locked}
+	a.Writer = cuttingWriter{a.Writer, locked}
+	b.Writer = cuttingWriter{b.Writer, locked}
 	r, err := move.Move(t.Context(), a, b, move.Options{Finish: true})
-	ok(t, errors.Join(err, a.Close(), b.Close()))
+	mustSucceed(t, errors.Join(err, a.Close(), b.Close()))
 	if !r.Finished {
 		t.Errorf("reported %+v", r)
 	}
-	equal(t, d, target.store(t))
+	wantEqual(t, d, target.store(t))
 }
 
 // A copy that is cut short anywhere goes on where it was, also while the source is closed.
 func TestCutShort(t *testing.T) {
 	t.Parallel()
-	for _, way := range ways[:2] {
+	for _, way := range testPairs[:2] {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)
 			to := way.to(t)
 			source := from.store(t)
-			fill(t, source, 12)
+			fillStore(t, source, 12)
 			for i := range 30 {
-				talk(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 5)
+				addConversation(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 5)
 			}
 			for n := 0; n < 200; n += testlength.Choose(8, 4, 1) {
 				ctx, cut := context.WithCancel(t.Context())
@@ -180,15 +180,15 @@ func TestCutShort(t *testing.T) {
 					}
 					return nil
 				}
-				if b.Writer = (cutting{b.Writer, before}); n%3 == 1 {
-					a.Writer = cutting{a.Writer, before}
+				if b.Writer = (cuttingWriter{b.Writer, before}); n%3 == 1 {
+					a.Writer = cuttingWriter{a.Writer, before}
 				}
 				r, err := move.Move(ctx, a, b, move.Options{Finish: true})
 				cut()
-				ok(t, errors.Join(a.Close(), b.Close()))
+				mustSucceed(t, errors.Join(a.Close(), b.Close()))
 				// One that was cut in its last step is ended by the next, which says that it was.
 				if err == nil && r.Finished || err != nil && strings.Contains(err.Error(), "was moved to") {
-					equal(t, source, to.store(t))
+					wantEqual(t, source, to.store(t))
 					return
 				}
 			}
@@ -203,7 +203,7 @@ func TestLastIsCompared(t *testing.T) {
 	source := onSQLite(t)
 	target := onSQLite(t)
 	d := source.store(t)
-	fill(t, d, 17)
+	fillStore(t, d, 17)
 	b := target.side(t)
 	insert := b.Insert
 	late := false
@@ -216,14 +216,14 @@ func TestLastIsCompared(t *testing.T) {
 	_, err := move.Move(t.Context(), source.side(t), b, move.Options{Finish: true, Told: func(p move.Progress) {
 		if p.Stage == move.StageFinish && !late {
 			late = true
-			talk(t, d, "fffffff6", 1)
+			addConversation(t, d, "fffffff6", 1)
 		}
 	}})
 	if !late || scrollback.CodeOf(err) != scrollback.Internal ||
 		!strings.Contains(err.Error(), "conversation fffffff6 is not the same") {
 		t.Errorf("got %v", err)
 	}
-	talk(t, d, "fffffff7", 1) // it is open again
+	addConversation(t, d, "fffffff7", 1) // it is open again
 }
 
 // A conversation that goes on while it is compared is compared all the same: what comes to it does
@@ -233,19 +233,20 @@ func TestBusyIsCompared(t *testing.T) {
 	source := onSQLite(t)
 	target := onSQLite(t)
 	d := source.store(t)
-	fill(t, d, 18)
-	talk(t, d, "fffffff8", 3)
+	fillStore(t, d, 18)
+	addConversation(t, d, "fffffff8", 3)
 	moveAll(t, source, target, move.Options{})
 	b := target.side(t)
 	for _, harm := range []string{`DROP TRIGGER messages_append_only`,
 		`UPDATE messages SET parts = '[]' WHERE id = 'fffffff8 0'`} {
-		ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, harm) }))
+		mustSucceed(t, b.Writer.Write(t.Context(),
+			func(ctx context.Context, tx sqlstore.Tx) error { return tx.Queue(ctx, harm) }))
 	}
 	calls := 0
 	_, err := move.Move(t.Context(), source.side(t), b,
 		move.Options{Finish: true, Beside: func(context.Context, *move.Side) error {
 			if calls++; calls == 1 {
-				say(t, d, "fffffff8", "one more", "one more")
+				appendMessage(t, d, "fffffff8", "one more", "one more")
 			}
 			return nil
 		}})
@@ -253,18 +254,18 @@ func TestBusyIsCompared(t *testing.T) {
 		!strings.Contains(err.Error(), "conversation fffffff8 is not the same") {
 		t.Errorf("got %v", err)
 	}
-	talk(t, d, "fffffff9", 1) // nothing stays closed
+	addConversation(t, d, "fffffff9", 1) // nothing stays closed
 }
 
 // A source is not left closed by what fails after it was closed; the next run finishes.
 func TestReopened(t *testing.T) {
 	t.Parallel()
-	for _, way := range ways[:2] {
+	for _, way := range testPairs[:2] {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)
 			to := way.to(t)
 			source := from.store(t)
-			fill(t, source, 16)
+			fillStore(t, source, 16)
 			calls := 0
 			ctx, cut := context.WithCancel(t.Context())
 			defer cut()
@@ -272,17 +273,17 @@ func TestReopened(t *testing.T) {
 				if calls++; calls < 2 {
 					return nil
 				}
-				refused(t, source)
+				wantRefused(t, source)
 				cut() // as by Ctrl-C
 				return ctx.Err()
 			}}
 			if _, err := move.Move(ctx, from.side(t), to.side(t), o); err == nil {
 				t.Fatal("it was not cut short")
 			}
-			talk(t, source, "fffffff5", 2)
+			addConversation(t, source, "fffffff5", 2)
 			moveAll(t, from, to, move.Options{Finish: true})
-			refused(t, source)
-			equal(t, source, to.store(t))
+			wantRefused(t, source)
+			wantEqual(t, source, to.store(t))
 		})
 	}
 }
@@ -291,10 +292,10 @@ func TestReopened(t *testing.T) {
 // reads holds the tables against changes of themselves.
 func TestReopenedBesideReaders(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
-	d := opened(t)(postgres.Open(t.Context(), dsn, nil))
-	fill(t, d, 19)
-	from := opening(t)(postgres.OpenSide(t.Context(), dsn+"&lock_timeout=100", "postgres://…", nil))
+	dsn := postgrestest.NewDatabase(t)
+	d := mustOpen(t)(postgres.Open(t.Context(), dsn, nil))
+	fillStore(t, d, 19)
+	from := mustOpenSide(t)(postgres.OpenSide(t.Context(), dsn+"&lock_timeout=100", "postgres://…", nil))
 	to := onSQLite(t)
 	calls := 0
 	failed := errors.New("no room for objects")
@@ -303,29 +304,29 @@ func TestReopenedBesideReaders(t *testing.T) {
 			if calls++; calls < 2 {
 				return nil
 			}
-			refused(t, d)
+			wantRefused(t, d)
 			conn, err := pgx.Connect(t.Context(), dsn)
-			ok(t, err)
+			mustSucceed(t, err)
 			t.Cleanup(func() { conn.Close(context.Background()) })
 			_, err = conn.Exec(t.Context(), `BEGIN; LOCK TABLE conversations, messages IN ACCESS SHARE MODE`)
-			ok(t, err)
+			mustSucceed(t, err)
 			return failed
 		}})
 	if !errors.Is(err, failed) {
 		t.Errorf("got %v", err)
 	}
-	talk(t, d, "fffffff5", 2)
+	addConversation(t, d, "fffffff5", 2)
 	_, err = move.Move(t.Context(), from, to.side(t), move.Options{Finish: true})
-	ok(t, err)
-	refused(t, d)
-	equal(t, d, to.store(t))
+	mustSucceed(t, err)
+	wantRefused(t, d)
+	wantEqual(t, d, to.store(t))
 }
 
 // Of two runs at once the one that was begun later goes on, and the other one ends: it neither
 // writes over what was copied since nor opens what the later one has closed.
 func TestTwoRuns(t *testing.T) {
 	t.Parallel()
-	for i, way := range ways[:2] {
+	for i, way := range testPairs[:2] {
 		for k, finish := range []bool{false, true} {
 			if i != k && testlength.Choose(true, true, false) {
 				continue
@@ -334,12 +335,12 @@ func TestTwoRuns(t *testing.T) {
 				from := way.from(t)
 				to := way.to(t)
 				source := from.store(t)
-				fill(t, source, 21)
+				fillStore(t, source, 21)
 				_, err := move.Move(t.Context(), from.side(t), to.side(t), move.Options{Finish: true,
 					Beside: func(context.Context, *move.Side) error {
 						moveAll(t, from, to, move.Options{Finish: finish})
 						if !finish {
-							talk(t, source, "fffffff8", 1) // for the earlier one to bring
+							addConversation(t, source, "fffffff8", 1) // for the earlier one to bring
 						}
 						return nil
 					}})
@@ -347,11 +348,11 @@ func TestTwoRuns(t *testing.T) {
 					t.Errorf("the earlier run ended with %v", err)
 				}
 				if !finish {
-					talk(t, source, "fffffff9", 1) // it is open
+					addConversation(t, source, "fffffff9", 1) // it is open
 					moveAll(t, from, to, move.Options{Finish: true})
 				}
-				refused(t, source)
-				equal(t, source, to.store(t))
+				wantRefused(t, source)
+				wantEqual(t, source, to.store(t))
 			})
 		}
 	}
@@ -366,9 +367,9 @@ func TestRefused(t *testing.T) {
 	target := onSQLite(t)
 	other := onSQLite(t)
 	d := source.store(t)
-	fill(t, d, 13)
-	talk(t, used.store(t), "used", 1)
-	wants := func(from, to place, code scrollback.Code, words string) {
+	fillStore(t, d, 13)
+	addConversation(t, used.store(t), "used", 1)
+	wants := func(from, to testPlace, code scrollback.Code, words string) {
 		t.Helper()
 		_, err := move.Move(t.Context(), from.side(t), to.side(t), move.Options{Finish: true})
 		if scrollback.CodeOf(err) != code || !strings.Contains(err.Error(), words) {
@@ -377,7 +378,7 @@ func TestRefused(t *testing.T) {
 	}
 	wants(source, used, scrollback.Refused, "is not empty")
 	wants(source, source, scrollback.Refused, "is not empty")
-	talk(t, d, "fffffff1", 1) // it is in use as before
+	addConversation(t, d, "fffffff1", 1) // it is in use as before
 	moveAll(t, source, target, move.Options{})
 	wants(used, target, scrollback.Refused, "a part of another store")
 	wants(target, other, scrollback.Refused, "is itself the target")
@@ -387,11 +388,11 @@ func TestRefused(t *testing.T) {
 	wants(source, other, scrollback.Refused, "was moved to")
 	// After it was given up the source is what it was.
 	a := source.side(t)
-	ok(t, move.Cancel(t.Context(), a))
-	ok(t, a.Close())
-	talk(t, d, "fffffff2", 1)
+	mustSucceed(t, move.Cancel(t.Context(), a))
+	mustSucceed(t, a.Close())
+	addConversation(t, d, "fffffff2", 1)
 	moveAll(t, source, other, move.Options{Finish: true})
-	equal(t, d, other.store(t))
+	wantEqual(t, d, other.store(t))
 }
 
 // A row that changed on its way is found, wherever it is, and its conversation is named.
@@ -401,10 +402,10 @@ func TestDiffers(t *testing.T) {
 		"message": `INSERT INTO messages SELECT n + 100000, 'm', conversation_id, branch, seq + 1, turn_id, role, name, parts, model, usage,
 			tokens, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta, hash
 			FROM messages WHERE id = 'fffffff3 2'`,
-		"missing":  `DELETE FROM messages WHERE id = 'fffffff3 1'`,
-		"head":     `UPDATE branches SET head_seq = 2 WHERE id = 'fffffff3'`,
-		"title":    `UPDATE conversations SET title = 'x' WHERE id = 'fffffff3'`,
-		"table":    `UPDATE projects SET title = 'x'`,
+		"missing": `DELETE FROM messages WHERE id = 'fffffff3 1'`,
+		"head":    `UPDATE branches SET head_seq = 2 WHERE id = 'fffffff3'`,
+		"title":   `UPDATE conversations SET title = 'x' WHERE id = 'fffffff3'`,
+		"table":   `UPDATE projects SET title = 'x'`,
 		"stranger": `INSERT INTO conversations ({columns}) SELECT {columns} FROM conversations WHERE id = 'fffffff3'`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -412,11 +413,11 @@ func TestDiffers(t *testing.T) {
 			source := onSQLite(t)
 			target := onSQLite(t)
 			d := source.store(t)
-			fill(t, d, 14)
-			talk(t, d, "fffffff3", 3)
+			fillStore(t, d, 14)
+			addConversation(t, d, "fffffff3", 3)
 			moveAll(t, source, target, move.Options{})
 			b := target.side(t)
-			ok(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
+			mustSucceed(t, b.Writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
 				into, from, err := listColumns(ctx, tx)
 				if err != nil {
 					return err
@@ -432,8 +433,8 @@ func TestDiffers(t *testing.T) {
 				!strings.Contains(err.Error(), about+" is not the same on both sides") {
 				t.Errorf("got %v", err)
 			}
-			talk(t, d, "fffffff4", 1) // nothing was closed
-			drivertest.Check(t, d)
+			addConversation(t, d, "fffffff4", 1) // nothing was closed
+			drivertest.CheckInvariants(t, d)
 		})
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// tellEvery is how often somebody is told how far the copy is.
-const tellEvery = 500 * time.Millisecond
+// reportEvery is how often progress is reported.
+const reportEvery = 500 * time.Millisecond
 
-// tally counts how far a copy is, and tells somebody.
-type tally struct {
-	told  func(Progress) // nil tells nobody
-	began time.Time
+// progressReporter counts how far a copy is, and reports it.
+type progressReporter struct {
+	report func(Progress) // nil for none
+	began  time.Time
 
-	one      sync.Mutex // tells
+	one      sync.Mutex // held while reporting
 	stage    atomic.Value
 	entered  atomic.Int64 // when the stage began, in Unix ns
 	done, of atomic.Int64
@@ -23,15 +23,15 @@ type tally struct {
 	bytes    atomic.Int64
 }
 
-// enter begins a stage, with nothing done in it.
-func (t *tally) enter(s Stage) {
+// enterStage begins a stage, with nothing done in it.
+func (t *progressReporter) enterStage(s Stage) {
 	t.done.Store(0)
 	t.stage.Store(s)
 	t.entered.Store(time.Now().UnixNano())
-	t.tell()
+	t.reportOnce()
 }
 
-func (t *tally) progress() Progress {
+func (t *progressReporter) currentProgress() Progress {
 	stage, _ := t.stage.Load().(Stage)
 	return Progress{Stage: stage, Conversations: t.done.Load(), Of: t.of.Load(), Messages: t.messages.Load(),
 		Rows:  t.rows.Load(),
@@ -39,32 +39,32 @@ func (t *tally) progress() Progress {
 		StageSeconds: time.Since(time.Unix(0, t.entered.Load())).Seconds()}
 }
 
-func (t *tally) tell() {
-	if t.told == nil {
+func (t *progressReporter) reportOnce() {
+	if t.report == nil {
 		return
 	}
 	t.one.Lock()
 	defer t.one.Unlock()
-	t.told(t.progress())
+	t.report(t.currentProgress())
 }
 
-// telling tells until it is stopped.
-func (t *tally) telling() (stop func()) {
-	if t.told == nil {
+// startReporting reports regularly until it is stopped.
+func (t *progressReporter) startReporting() (stop func()) {
+	if t.report == nil {
 		return func() {}
 	}
 	end := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(tellEvery)
+		tick := time.NewTicker(reportEvery)
 		defer tick.Stop()
 		for {
 			select {
 			case <-end:
 				return
 			case <-tick.C:
-				t.tell()
+				t.reportOnce()
 			}
 		}
 	}()

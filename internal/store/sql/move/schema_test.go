@@ -11,23 +11,23 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/move"
 )
 
-// cutting fails writes when before does.
-type cutting struct {
+// cuttingWriter fails writes when before does.
+type cuttingWriter struct {
 	sqlstore.Writer
-	before func() error
+	judge func() error
 }
 
 var errCut = errors.New("cut short")
 
-func (c cutting) Write(ctx context.Context, fn func(ctx context.Context, tx sqlstore.Tx) error) error {
-	if err := c.before(); err != nil {
+func (c cuttingWriter) Write(ctx context.Context, fn func(ctx context.Context, tx sqlstore.Tx) error) error {
+	if err := c.judge(); err != nil {
 		return err
 	}
 	return c.Writer.Write(ctx, fn)
 }
 
-// left are the tables that are not carried, and the columns that are each database's own.
-var left = []string{"changes", "claims", "goose_db_version", "index_", "message_hashing", "numbers", "sqlite_",
+// leftColumns are the tables that are not carried, and the columns that are each database's own.
+var leftColumns = []string{"changes", "claims", "goose_db_version", "index_", "message_hashing", "numbers", "sqlite_",
 	"tallies",
 	"branches.n", "messages.n", "receipts.n", "usage_records.n"}
 
@@ -35,14 +35,14 @@ var left = []string{"changes", "claims", "goose_db_version", "index_", "message_
 func TestAllIsCarried(t *testing.T) {
 	t.Parallel()
 	s := onSQLite(t).side(t)
-	carried := move.Carried()
+	carried := move.ListCarried()
 	var names []string
-	ok(t, s.Readers.Query(t.Context(), func(r sqlstore.Row) error {
+	mustSucceed(t, s.Readers.Query(t.Context(), func(r sqlstore.Row) error {
 		names = append(names, "")
 		return r.Scan(&names[len(names)-1])
 	}, `SELECT m.name || '.' || c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`))
 	for _, name := range names {
-		if !slices.Contains(carried, name) && !slices.ContainsFunc(left,
+		if !slices.Contains(carried, name) && !slices.ContainsFunc(leftColumns,
 			func(l string) bool { return strings.HasPrefix(name, l) }) {
 			t.Errorf("%s is not carried", name)
 		}

@@ -17,7 +17,7 @@ type table struct {
 	sums    bool   // rows are sums, which a database may spread over several
 }
 
-func columns(text string) []string {
+func splitColumns(text string) []string {
 	names := strings.Split(text, ",")
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
@@ -29,88 +29,89 @@ const ofConversation = "conversation_id = $1"
 
 // messages are carried branch by branch, because they are only ever added and, by a purge,
 // removed from the end.
-var messages = &table{name: "messages", columns: columns(sqlstore.StoredColumns), key: 1}
+var messages = &table{name: "messages", columns: splitColumns(sqlstore.StoredColumns), key: 1}
 
 // conversations are the row of a conversation. Where it is, something was copied before.
-var conversations = &table{name: "conversations", key: 1, of: "id = $1", columns: columns(sqlstore.ConversationColumns)}
+var conversations = &table{name: "conversations", key: 1, of: "id = $1",
+	columns: splitColumns(sqlstore.ConversationColumns)}
 
-var branches = &table{name: "branches", key: 2, of: ofConversation, branch: true, columns: columns(`conversation_id, id, parent_branch, at_seq,
+var branches = &table{name: "branches", key: 2, of: ofConversation, branch: true, columns: splitColumns(`conversation_id, id, parent_branch, at_seq,
 	head_seq, sum_tokens, sum_bytes, sum_images, view, view_version, updated_at`)}
 
-// belonging are the other tables with rows of a conversation, in the order in which they are
+// conversationTables are the other tables with rows of a conversation, in the order in which they are
 // carried: what steps sent is found through the turns that are there already.
-var belonging = []*table{
+var conversationTables = []*table{
 	branches,
 	{name: "turn_steps", key: 2, of: "turn_id IN (SELECT id FROM turns WHERE conversation_id = $1)",
-		columns: columns(`turn_id, step, conversation_id, sent`)},
-	{name: "turns", key: 2, of: ofConversation, columns: columns(`conversation_id, id, branch, seq, user_message, state, owner, lease_until,
+		columns: splitColumns(`turn_id, step, conversation_id, sent`)},
+	{name: "turns", key: 2, of: ofConversation, columns: splitColumns(`conversation_id, id, branch, seq, user_message, state, owner, lease_until,
 		cancel, draft, open_calls, reply, finish_reason, failure, idem_key, idem_hash, window_mark, started_at, ended_at, last_seq, meta, sent`)},
-	{name: "segments", key: 2, of: ofConversation, columns: columns(`conversation_id, id, branch, first_seq, last_seq, level, messages,
+	{name: "segments", key: 2, of: ofConversation, columns: splitColumns(`conversation_id, id, branch, first_seq, last_seq, level, messages,
 		children, hash, from_time, to_time, summary, summary_by, summary_of, prompt_version, placeholder, tokens_before, tokens_after,
 		renderer, bytes, sha256, created_at`)},
 	{name: "receipts", of: ofConversation,
-		columns: columns(`conversation_id, branch, segments, receipt, view_before, undone_at, created_at, view_after`)},
-	{name: "mentions", key: 2, of: ofConversation, columns: columns(`conversation_id, artifact, name, created_at`)},
+		columns: splitColumns(`conversation_id, branch, segments, receipt, view_before, undone_at, created_at, view_after`)},
+	{name: "mentions", key: 2, of: ofConversation, columns: splitColumns(`conversation_id, artifact, name, created_at`)},
 	{name: "message_sources", key: 2, of: ofConversation,
-		columns: columns(`conversation_id, source, version, sha256, branch, seq`)},
+		columns: splitColumns(`conversation_id, source, version, sha256, branch, seq`)},
 	{name: "message_hashes", key: 3, of: ofConversation,
-		columns: columns(`conversation_id, branch, first_seq, last_seq, hashes`)},
-	{name: "sent_text_uses", key: 2, of: ofConversation, columns: columns(`conversation_id, sha256`)},
-	{name: "origins", key: 3, of: ofConversation, columns: columns(`conversation_id, tool, id, root, folder, git_branch, place, name, stamp, shared,
+		columns: splitColumns(`conversation_id, branch, first_seq, last_seq, hashes`)},
+	{name: "sent_text_uses", key: 2, of: ofConversation, columns: splitColumns(`conversation_id, sha256`)},
+	{name: "origins", key: 3, of: ofConversation, columns: splitColumns(`conversation_id, tool, id, root, folder, git_branch, place, name, stamp, shared,
 		imported_at, gone_at`)},
-	{name: usage, of: ofConversation, columns: columns(`conversation_id, turn_id, model, purpose, request_id, at, input_tokens,
+	{name: usageRecords, of: ofConversation, columns: splitColumns(`conversation_id, turn_id, model, purpose, request_id, at, input_tokens,
 		cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost, currency, estimated, project, total_tokens, key_id`)},
 }
 
-// whole are the tables that are compared as a whole.
-var whole = []*table{
-	{name: "artifacts", key: 1, columns: columns(`id, media_type, name, size, created_at`)},
-	{name: "sent_texts", key: 1, columns: columns(`sha256, text`)},
-	{name: "usage_days", key: 4, sums: true, columns: columns(sqlstore.UsageDayColumns)},
-	{name: "models_learned", key: 1, columns: columns(sqlstore.LearnedColumns)},
+// wholeTables are the tables that are compared as a whole.
+var wholeTables = []*table{
+	{name: "artifacts", key: 1, columns: splitColumns(`id, media_type, name, size, created_at`)},
+	{name: "sent_texts", key: 1, columns: splitColumns(`sha256, text`)},
+	{name: "usage_days", key: 4, sums: true, columns: splitColumns(sqlstore.UsageDayColumns)},
+	{name: "models_learned", key: 1, columns: splitColumns(sqlstore.LearnedColumns)},
 	{name: "keys", key: 1,
-		columns: columns(`id, hash, name, role, projects, created_at, expires_at, revoked_at, last_used_at`)},
-	{name: "sign_ins", key: 1, columns: columns(`hash, key_id, created_at, expires_at`)},
-	{name: "key_limits", key: 1, columns: columns(`key_id, limits`)},
-	{name: "projects", key: 1, columns: columns(sqlstore.ProjectColumns)},
-	{name: "purged_origins", key: 2, columns: columns(`origin, project`)},
+		columns: splitColumns(`id, hash, name, role, projects, created_at, expires_at, revoked_at, last_used_at`)},
+	{name: "sign_ins", key: 1, columns: splitColumns(`hash, key_id, created_at, expires_at`)},
+	{name: "key_limits", key: 1, columns: splitColumns(`key_id, limits`)},
+	{name: "projects", key: 1, columns: splitColumns(sqlstore.ProjectColumns)},
+	{name: "purged_origins", key: 2, columns: splitColumns(`origin, project`)},
 }
 
-// Noted is a table whose changes a source notes while it is copied. Of is the column with the
+// NotedTable is a table whose changes a source notes while it is copied. Of is the column with the
 // conversation's id; empty for a table that is compared as a whole.
-type Noted struct{ Table, Of string }
+type NotedTable struct{ Table, Of string }
 
-// NotedTables are those that a source notes, and that it refuses to change when it is closed.
-func NotedTables() []Noted {
-	out := []Noted{{"conversations", "id"}, {"messages", "conversation_id"}}
-	for _, t := range belonging {
-		out = append(out, Noted{t.name, "conversation_id"})
+// NotedTables returns the tables whose changes a source notes, and that it refuses to change when it is closed.
+func NotedTables() []NotedTable {
+	out := []NotedTable{{"conversations", "id"}, {"messages", "conversation_id"}}
+	for _, t := range conversationTables {
+		out = append(out, NotedTable{t.name, "conversation_id"})
 	}
-	for _, t := range whole {
-		out = append(out, Noted{t.name, ""})
+	for _, t := range wholeTables {
+		out = append(out, NotedTable{t.name, ""})
 	}
 	return out
 }
 
-// usage are the records of usage, which a database may find by their conversation in another way.
-const usage = "usage_records"
+// usageRecords are the records of usage, which a database may find by their conversation in another way.
+const usageRecords = "usage_records"
 
-// where is the condition on the conversation's id, $1, of the rows of a table.
-func (s *Side) where(t *table) string {
-	if t.name == usage && s.Usage != usage {
+// conversationCondition returns the condition on the conversation's id, $1, of the rows of a table.
+func (s *Side) conversationCondition(t *table) string {
+	if t.name == usageRecords && s.Usage != usageRecords {
 		return `n IN (SELECT u.n FROM ` + s.Usage + ` u WHERE u.conversation_id = $1)`
 	}
 	return t.of
 }
 
-// selected is the query for rows, in the order of a list.
-func (s *Side) selected(t *table) string {
+// rowsQuery returns the query for rows, in the order of a list.
+func (s *Side) rowsQuery(t *table) string {
 	if t.sums {
 		return s.Dialect.AllUsageDays
 	}
-	query := t.all()
+	query := t.allRowsQuery()
 	if t.of != "" {
-		query += ` WHERE ` + s.where(t)
+		query += ` WHERE ` + s.conversationCondition(t)
 	}
 	if t.key == 0 {
 		query += ` ORDER BY n`
@@ -118,11 +119,13 @@ func (s *Side) selected(t *table) string {
 	return query
 }
 
-// all is the query for all rows.
-func (t *table) all() string { return `SELECT ` + strings.Join(t.columns, ", ") + ` FROM ` + t.name }
+// allRowsQuery returns the query for all rows.
+func (t *table) allRowsQuery() string {
+	return `SELECT ` + strings.Join(t.columns, ", ") + ` FROM ` + t.name
+}
 
-// inserts is the statement that inserts rows; with more columns than the table's own.
-func (t *table) inserts(rows int, more ...string) string {
+// insertStatement returns the statement that inserts rows; with more columns than the table's own.
+func (t *table) insertStatement(rows int, more ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `INSERT INTO %s (%s) VALUES `, t.name,
 		strings.Join(append(t.columns[:len(t.columns):len(t.columns)], more...), ", "))
@@ -143,8 +146,8 @@ func (t *table) inserts(rows int, more ...string) string {
 	return b.String()
 }
 
-// found is the condition on a row's key, whose columns are the first arguments.
-func (t *table) found() string {
+// keyCondition returns the condition on a row's key, whose columns are the first arguments.
+func (t *table) keyCondition() string {
 	var b strings.Builder
 	for i, name := range t.columns[:t.key] {
 		if i > 0 {
@@ -155,8 +158,8 @@ func (t *table) found() string {
 	return b.String()
 }
 
-// updates is the statement that changes a row to what it is given whole.
-func (t *table) updates() string {
+// updateStatement returns the statement that changes a row to what it is given whole.
+func (t *table) updateStatement() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `UPDATE %s SET `, t.name)
 	for i, name := range t.columns[t.key:] {
@@ -165,7 +168,9 @@ func (t *table) updates() string {
 		}
 		fmt.Fprintf(&b, `%s = $%d`, name, t.key+i+1)
 	}
-	return b.String() + ` WHERE ` + t.found()
+	return b.String() + ` WHERE ` + t.keyCondition()
 }
 
-func (t *table) deletes() string { return `DELETE FROM ` + t.name + ` WHERE ` + t.found() }
+func (t *table) deleteStatement() string {
+	return `DELETE FROM ` + t.name + ` WHERE ` + t.keyCondition()
+}

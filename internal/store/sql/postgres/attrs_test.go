@@ -10,7 +10,7 @@ import (
 // The sessions of the pool that reads are read only, whatever is asked of the server.
 func TestServersAreChosen(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	for _, which := range []string{"any", "read-write", "primary"} {
 		t.Run(which, func(t *testing.T) {
 			d, err := Open(context.Background(), dsn+"&target_session_attrs="+which, nil)
@@ -29,12 +29,12 @@ func TestServersAreChosen(t *testing.T) {
 func TestSeveralServersMeanThePrimary(t *testing.T) {
 	t.Parallel()
 	for dsn, want := range map[string]bool{"postgres://x@a,b/d": true, "postgres://x@a/d?sslmode=prefer": false} {
-		config, err := parse(dsn)
+		config, err := parseDSN(dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		primary(config.ConnConfig)
-		if got := side(config, false).ConnConfig.ValidateConnect != nil; got != want {
+		requirePrimary(config.ConnConfig)
+		if got := configurePool(config, false).ConnConfig.ValidateConnect != nil; got != want {
 			t.Errorf("%s: a reader's server is judged: %v, want %v", dsn, got, want)
 		}
 	}

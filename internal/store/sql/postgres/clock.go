@@ -9,27 +9,27 @@ import (
 )
 
 const (
-	clockEvery   = 30 * time.Second // between measurements
-	clockKept    = 8                // the last few, of which the best counts
-	clockTimeout = 5 * time.Second  // of one
-	// clockSlack is by how much two measurements may contradict each other before the
+	measureEvery     = 30 * time.Second // between measurements
+	measurementsKept = 8                // the last few, of which the best counts
+	clockTimeout     = 5 * time.Second  // of one
+	// measurementSlack is by how much two measurements may contradict each other before the
 	// database's clock was set, and the earlier ones are void.
-	clockSlack = 100 * time.Millisecond
-	// clockHeld is how far the time may be held still so that it never goes back. A clock
+	measurementSlack = 100 * time.Millisecond
+	// maxHold is how far the time may be held still so that it never goes back. A clock
 	// that was set back by more is followed: a time that stands still ends no lease.
-	clockHeld = time.Second
+	maxHold = time.Second
 )
 
-// measured is the database's time at an instant of ours, at most off by half of the round
+// measurement is the database's time at an instant of ours, at most off by half of the round
 // trip.
-type measured struct {
+type measurement struct {
 	at    time.Time // ours, with its monotonic part
 	their time.Time
 	trip  time.Duration
 }
 
-// now is the database's time by this measurement.
-func (m measured) now() time.Time { return m.their.Add(time.Since(m.at)) }
+// nowAt returns the database's time by this measurement.
+func (m measurement) nowAt() time.Time { return m.their.Add(time.Since(m.at)) }
 
 // clock is the database's time without asking for it each time: the best of the last few
 // measurements, advanced by the monotonic clock. Servers whose own clocks differ agree on it.
@@ -39,10 +39,10 @@ type clock struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 
-	mu   sync.Mutex
-	kept []measured
-	best measured
-	last time.Time // that was returned
+	mu           sync.Mutex
+	measurements []measurement
+	best         measurement
+	last         time.Time // that was returned
 }
 
 // readClock asks the database for its time.
@@ -59,24 +59,24 @@ func readClock(db *sql.DB) func(context.Context) (time.Time, error) {
 func newClock(ctx context.Context, read func(context.Context) (time.Time, error), log *slog.Logger) (*clock, error) {
 	c := &clock{read: read, log: log, done: make(chan struct{})}
 	for range 3 { // the first may include connecting
-		if err := c.measure(ctx); err != nil {
+		if err := c.measureOnce(ctx); err != nil {
 			return nil, err
 		}
 	}
 	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	go c.run(ctx)
+	go c.measureRegularly(ctx)
 	return c, nil
 }
 
-// close ends the measurements; the clock goes on by the last.
-func (c *clock) close() {
+// stopMeasuring ends the measurements; the clock goes on by the last.
+func (c *clock) stopMeasuring() {
 	c.cancel()
 	<-c.done
 }
 
-func (c *clock) run(ctx context.Context) {
+func (c *clock) measureRegularly(ctx context.Context) {
 	defer close(c.done)
-	tick := time.NewTicker(clockEvery)
+	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -84,15 +84,15 @@ func (c *clock) run(ctx context.Context) {
 			return
 		case <-tick.C:
 			// Without the database, the time goes on by the monotonic clock.
-			if err := c.measure(ctx); err != nil && ctx.Err() == nil {
+			if err := c.measureOnce(ctx); err != nil && ctx.Err() == nil {
 				c.log.Debug("the database's time was not measured", "error", err)
 			}
 		}
 	}
 }
 
-// measure asks once, and takes the middle of the round trip for when the answer was made.
-func (c *clock) measure(ctx context.Context) error {
+// measureOnce asks once, and takes the middle of the round trip for when the answer was made.
+func (c *clock) measureOnce(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
 	defer cancel()
 	sent := time.Now()
@@ -101,36 +101,36 @@ func (c *clock) measure(ctx context.Context) error {
 		return err
 	}
 	trip := time.Since(sent)
-	c.take(measured{at: sent.Add(trip / 2), their: their, trip: trip})
+	c.addMeasurement(measurement{at: sent.Add(trip / 2), their: their, trip: trip})
 	return nil
 }
 
-func (c *clock) take(m measured) {
+func (c *clock) addMeasurement(m measurement) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.kept) > 0 {
-		off := m.now().Sub(c.best.now())
-		if off.Abs() > (m.trip+c.best.trip)/2+clockSlack {
+	if len(c.measurements) > 0 {
+		off := m.nowAt().Sub(c.best.nowAt())
+		if off.Abs() > (m.trip+c.best.trip)/2+measurementSlack {
 			c.log.Warn("the database's clock was set", "by", off.Round(time.Millisecond).String())
-			c.kept = nil
+			c.measurements = nil
 		}
 	}
-	c.kept = append(c.kept, m)
-	c.kept = c.kept[max(0, len(c.kept)-clockKept):]
+	c.measurements = append(c.measurements, m)
+	c.measurements = c.measurements[max(0, len(c.measurements)-measurementsKept):]
 	c.best = m
-	for _, k := range c.kept {
+	for _, k := range c.measurements {
 		if k.trip < c.best.trip {
 			c.best = k
 		}
 	}
 }
 
-// Now is the database's time. It stands still for a moment rather than going back.
+// Now returns the database's time. It stands still for a moment rather than going back.
 func (c *clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.best.now()
-	if back := c.last.Sub(now); back > 0 && back <= clockHeld {
+	now := c.best.nowAt()
+	if back := c.last.Sub(now); back > 0 && back <= maxHold {
 		return c.last
 	}
 	c.last = now

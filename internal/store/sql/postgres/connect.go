@@ -29,55 +29,55 @@ type connection struct {
 	log              *slog.Logger
 }
 
-// connect opens a database to read and write.
-func connect(ctx context.Context, dsn string, log *slog.Logger) (*connection, error) {
-	return open(ctx, dsn, true, log)
+// openConnection opens a database to read and write.
+func openConnection(ctx context.Context, dsn string, log *slog.Logger) (*connection, error) {
+	return openPools(ctx, dsn, true, log)
 }
 
-// connectReadOnly opens a database, perhaps a replica, that nobody writes to through it.
-func connectReadOnly(ctx context.Context, dsn string, log *slog.Logger) (*connection, error) {
-	return open(ctx, dsn, false, log)
+// openReadOnlyConnection opens a database, perhaps a replica, that nobody writes to through it.
+func openReadOnlyConnection(ctx context.Context, dsn string, log *slog.Logger) (*connection, error) {
+	return openPools(ctx, dsn, false, log)
 }
 
-func open(ctx context.Context, dsn string, writing bool, log *slog.Logger) (*connection, error) {
+func openPools(ctx context.Context, dsn string, writing bool, log *slog.Logger) (*connection, error) {
 	const op = "postgres.Open"
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	config, err := parse(dsn)
+	config, err := parseDSN(dsn)
 	if err != nil {
 		return nil, err
 	}
 	if writing {
-		primary(config.ConnConfig)
+		requirePrimary(config.ConnConfig)
 	}
-	c := &connection{config: config.ConnConfig, pooled: pooled(config.ConnConfig), log: log}
-	if c.readers, err = pool(side(config, false), "read"); err == nil && writing {
-		c.writers, err = pool(side(config, true), "write")
+	c := &connection{config: config.ConnConfig, pooled: usesPooler(config.ConnConfig), log: log}
+	if c.readers, err = openPool(configurePool(config, false), "read"); err == nil && writing {
+		c.writers, err = openPool(configurePool(config, true), "write")
 	}
 	if err == nil {
-		err = c.look(ctx)
+		err = c.checkServer(ctx)
 	}
 	if err != nil {
-		return nil, explain(op, c.config, errors.Join(err, c.close()))
+		return nil, explainFailure(op, c.config, errors.Join(err, c.closePools()))
 	}
 	return c, nil
 }
 
-// pool opens one of the pools. The pool below keeps the connections, and database/sql none.
-func pool(config *pgxpool.Config, does string) (*sql.DB, error) {
+// openPool opens one of the pools. The pool below keeps the connections, and database/sql none.
+func openPool(config *pgxpool.Config, does string) (*sql.DB, error) {
 	// It connects when it is asked to, and not before.
 	p, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(&bounded{Connector: stdlib.GetPoolConnector(p), pool: p, does: does, wait: freeTimeout})
+	db := sql.OpenDB(&boundedConnector{Connector: stdlib.GetPoolConnector(p), pool: p, does: does, wait: freeTimeout})
 	db.SetMaxIdleConns(0)
 	return db, nil
 }
 
-// close ends what is open; it waits a moment for what is under way.
-func (c *connection) close() error {
+// closePools ends what is open; it waits a moment for what is under way.
+func (c *connection) closePools() error {
 	var err error
 	for _, db := range []*sql.DB{c.readers, c.writers} {
 		if db != nil {
@@ -87,8 +87,8 @@ func (c *connection) close() error {
 	return err
 }
 
-// look asks the server whether it is one for us.
-func (c *connection) look(ctx context.Context) error {
+// checkServer asks the server whether it is one for us.
+func (c *connection) checkServer(ctx context.Context) error {
 	const op = "postgres.Open"
 	db := c.writers
 	if db == nil {
@@ -105,15 +105,15 @@ func (c *connection) look(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case version < oldest*10_000:
+	case version < oldestVersion*10_000:
 		return scrollback.Errorf(scrollback.Refused, op, i18n.PostgreSQLTooOld,
-			version/10_000, oldest)
+			version/10_000, oldestVersion)
 	case encoding != "UTF8":
 		return scrollback.Errorf(scrollback.Refused, op,
 			i18n.DatabaseEncodingWrong,
 			encoding)
 	case c.writers != nil && recovering:
-		return readOnlyReplica(op)
+		return readOnlyError(op)
 	case c.writers != nil && readOnly == "on":
 		return scrollback.Errorf(scrollback.Refused, op,
 			i18n.PostgreSQLUserOnlyReads).WithReason(ErrReadOnly)
@@ -122,12 +122,12 @@ func (c *connection) look(ctx context.Context) error {
 			i18n.DatabaseHasNoSchemaForUser)
 	}
 	c.schema = schema.String
-	c.channel = channelOf(schema.String)
+	c.channel = channelName(schema.String)
 	return nil
 }
 
-// bounded lets nobody wait for ever for a free connection.
-type bounded struct {
+// boundedConnector lets nobody wait for ever for a free connection.
+type boundedConnector struct {
 	sqlfault.Connector
 	pool *pgxpool.Pool
 	does string
@@ -135,7 +135,7 @@ type bounded struct {
 }
 
 // Connect implements [sqlfault.Connector].
-func (b *bounded) Connect(ctx context.Context) (sqlfault.Conn, error) {
+func (b *boundedConnector) Connect(ctx context.Context) (sqlfault.Conn, error) {
 	short, cancel := context.WithTimeout(ctx, b.wait)
 	defer cancel()
 	conn, err := b.Connector.Connect(short)
@@ -152,7 +152,7 @@ func (b *bounded) Connect(ctx context.Context) (sqlfault.Conn, error) {
 
 // Close implements [io.Closer], for the pool of database/sql. What hangs on a server that
 // no longer replies is left to the process's end.
-func (b *bounded) Close() error {
+func (b *boundedConnector) Close() error {
 	closed := make(chan struct{})
 	go func() {
 		b.pool.Close()

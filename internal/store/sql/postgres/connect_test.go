@@ -23,8 +23,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
-// with changes a DSN.
-func with(t *testing.T, dsn string, change func(u *url.URL, q url.Values)) string {
+// changeDSN changes a DSN.
+func changeDSN(t *testing.T, dsn string, change func(u *url.URL, q url.Values)) string {
 	t.Helper()
 	u, err := url.Parse(dsn)
 	if err != nil {
@@ -36,21 +36,21 @@ func with(t *testing.T, dsn string, change func(u *url.URL, q url.Values)) strin
 	return u.String()
 }
 
-func asking(t *testing.T, dsn, name, value string) string {
-	return with(t, dsn, func(_ *url.URL, q url.Values) { q.Set(name, value) })
+func setParameter(t *testing.T, dsn, name, value string) string {
+	return changeDSN(t, dsn, func(_ *url.URL, q url.Values) { q.Set(name, value) })
 }
 
-func connected(t *testing.T, dsn string) *connection {
+func mustConnect(t *testing.T, dsn string) *connection {
 	t.Helper()
-	c, err := connect(t.Context(), dsn, nil)
+	c, err := openConnection(t.Context(), dsn, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.close() })
+	t.Cleanup(func() { c.closePools() })
 	return c
 }
 
-func show(t *testing.T, db *sql.DB, name string) (s string) {
+func showSetting(t *testing.T, db *sql.DB, name string) (s string) {
 	t.Helper()
 	if err := db.QueryRowContext(t.Context(), "SELECT current_setting($1)", name).Scan(&s); err != nil {
 		t.Fatal(err)
@@ -60,8 +60,8 @@ func show(t *testing.T, db *sql.DB, name string) (s string) {
 
 func TestConnect(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
-	c := connected(t, dsn)
+	dsn := postgrestest.NewDatabase(t)
+	c := mustConnect(t, dsn)
 	for _, s := range []struct {
 		db         *sql.DB
 		name, want string
@@ -72,19 +72,20 @@ func TestConnect(t *testing.T) {
 		{c.readers, "transaction_isolation", "repeatable read"}, {c.readers, "transaction_read_only", "on"},
 		{c.readers, "idle_in_transaction_session_timeout", "10min"}, {c.readers, "application_name", "scrollback"},
 	} {
-		if got := show(t, s.db, s.name); got != s.want {
+		if got := showSetting(t, s.db, s.name); got != s.want {
 			t.Errorf("%s is %q, not %q", s.name, got, s.want)
 		}
 	}
-	if _, err := c.readers.ExecContext(t.Context(), "CREATE TABLE t (id int)"); stateOf(err) != codeReadOnly {
+	if _, err := c.readers.ExecContext(t.Context(), "CREATE TABLE t (id int)"); sqlStateOf(err) != codeReadOnly {
 		t.Errorf("a reader wrote: %v", err)
 	}
-	if own := connected(t, asking(t, dsn, "lock_timeout", "7000")); show(t, own.writers, "lock_timeout") != "7s" {
+	if own := mustConnect(t, setParameter(t, dsn, "lock_timeout", "7000")); showSetting(t, own.writers,
+		"lock_timeout") != "7s" {
 		t.Error("the DSN's own setting does not count")
 	}
 	for _, mode := range []string{"exec", "simple_protocol"} {
-		p := connected(t, asking(t, dsn, "default_query_exec_mode", mode))
-		if got := show(t, p.writers, "lock_timeout"); !p.pooled || got != "0" {
+		p := mustConnect(t, setParameter(t, dsn, "default_query_exec_mode", mode))
+		if got := showSetting(t, p.writers, "lock_timeout"); !p.pooled || got != "0" {
 			t.Errorf("%s: pooled is %v, lock_timeout %s: a pooler refuses settings of a session", mode, p.pooled, got)
 		}
 	}
@@ -93,21 +94,21 @@ func TestConnect(t *testing.T) {
 func TestConnectReadOnly(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{})
-	replica := cluster.Standby(t)
-	c, err := connectReadOnly(t.Context(), replica.DSN("postgres"), nil)
+	replica := cluster.StartStandby(t)
+	c, err := openReadOnlyConnection(t.Context(), replica.DSN("postgres"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.writers != nil {
 		t.Error("it has connections that write")
 	}
-	c.close()
-	_, err = connect(t.Context(), replica.DSN("postgres"), nil)
-	refused(t, err, scrollback.Refused, "this PostgreSQL is a read-only replica; scrollback needs the primary")
+	c.closePools()
+	_, err = openConnection(t.Context(), replica.DSN("postgres"), nil)
+	wantError(t, err, scrollback.Refused, "this PostgreSQL is a read-only replica; scrollback needs the primary")
 }
 
-// refused checks an error's code and a part of its words.
-func refused(t *testing.T, err error, code scrollback.Code, words string) {
+// wantError checks an error's code and a part of its words.
+func wantError(t *testing.T, err error, code scrollback.Code, words string) {
 	t.Helper()
 	if scrollback.CodeOf(err) != code || !strings.Contains(err.Error(), words) {
 		t.Errorf("%q (%s) is not %q (%s)", err, scrollback.CodeOf(err), words, code)
@@ -122,20 +123,20 @@ func TestBadDatabases(t *testing.T) {
 	tls := postgrestest.Start(t, postgrestest.Options{TLS: true})
 	dsn := plain.DSN("postgres")
 	secure := tls.DSN("postgres")
-	if err := exec(t, dsn, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'SQL_ASCII'",
+	if err := execAll(t, dsn, "CREATE DATABASE latin TEMPLATE template0 ENCODING 'SQL_ASCII'",
 		"CREATE ROLE nobody LOGIN PASSWORD '"+secret+"'",
 		"ALTER DATABASE latin SET search_path = nowhere"); err != nil {
 		t.Fatal(err)
 	}
-	listening := serve(t, func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")); c.Close() })
+	listening := serveTCP(t, func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")); c.Close() })
 	other := func(host string) string {
-		return with(t, dsn, func(u *url.URL, _ url.Values) { u.Host = host })
+		return changeDSN(t, dsn, func(u *url.URL, _ url.Values) { u.Host = host })
 	}
 	user := func(user *url.Userinfo) string {
-		return with(t, dsn, func(u *url.URL, _ url.Values) { u.User = user })
+		return changeDSN(t, dsn, func(u *url.URL, _ url.Values) { u.User = user })
 	}
 	base := func(dsn, name string) string {
-		return with(t, dsn, func(u *url.URL, _ url.Values) { u.Path = "/" + name })
+		return changeDSN(t, dsn, func(u *url.URL, _ url.Values) { u.Path = "/" + name })
 	}
 	for name, test := range map[string]struct {
 		dsn   string
@@ -151,31 +152,32 @@ func TestBadDatabases(t *testing.T) {
 		"port":           {other(closedPort(t)), scrollback.Unavailable, "nothing listens at 127.0.0.1:"},
 		"host":           {other("nowhere.invalid"), scrollback.Unavailable, "nowhere.invalid"},
 		"not PostgreSQL": {other(listening), scrollback.Refused, "is not PostgreSQL"},
-		"not with TLS":   {asking(t, other(listening), "sslmode", "require"), scrollback.Refused, "does not speak TLS"},
+		"not with TLS":   {setParameter(t, other(listening), "sslmode", "require"), scrollback.Refused, "does not speak TLS"},
 		"encoding":       {base(dsn, "latin"), scrollback.Refused, "encoding is SQL_ASCII"},
-		"read only": {asking(t, dsn, "default_transaction_read_only", "on"), scrollback.Refused,
+		"read only": {setParameter(t, dsn, "default_transaction_read_only", "on"), scrollback.Refused,
 			"only lets its user read"},
-		"setting":     {asking(t, dsn, "no_such_setting", "1"), scrollback.Invalid, "no_such_setting"},
-		"schema":      {asking(t, dsn, "search_path", "nowhere"), scrollback.Refused, "search_path does not exist"},
-		"TLS refused": {asking(t, dsn, "sslmode", "require"), scrollback.Refused, "does not speak TLS"},
-		"TLS required": {asking(t, secure, "sslmode", "disable"), scrollback.Refused,
+		"setting":     {setParameter(t, dsn, "no_such_setting", "1"), scrollback.Invalid, "no_such_setting"},
+		"schema":      {setParameter(t, dsn, "search_path", "nowhere"), scrollback.Refused, "search_path does not exist"},
+		"TLS refused": {setParameter(t, dsn, "sslmode", "require"), scrollback.Refused, "does not speak TLS"},
+		"TLS required": {setParameter(t, secure, "sslmode", "disable"), scrollback.Refused,
 			"sslmode=require in the database's URL asks for TLS"},
-		"TLS authority": {with(t, secure, func(_ *url.URL, q url.Values) { q.Del("sslrootcert") }), scrollback.Refused,
+		"TLS authority": {changeDSN(t, secure, func(_ *url.URL, q url.Values) { q.Del("sslrootcert") }), scrollback.Refused,
 			"the certificate of the database"},
-		"TLS name": {with(t, secure, func(u *url.URL, _ url.Values) { u.Host = "127.0.0.1:" + u.Port() }), scrollback.Refused,
+		"TLS name": {changeDSN(t, secure, func(u *url.URL, _ url.Values) { u.Host = "127.0.0.1:" + u.Port() }),
+			scrollback.Refused,
 			"the certificate of the database"},
-		"TLS file": {asking(t, secure, "sslrootcert", "/nowhere/ca.crt"), scrollback.Invalid,
+		"TLS file": {setParameter(t, secure, "sslrootcert", "/nowhere/ca.crt"), scrollback.Invalid,
 			"cannot be read: /nowhere/ca.crt"},
-		"sslmode": {asking(t, dsn, "sslmode", "yes"), scrollback.Invalid, "wrong sslmode"},
-		"pool":    {asking(t, dsn, "pool_max_conns", "1"), scrollback.Invalid, "at least 2"},
+		"sslmode": {setParameter(t, dsn, "sslmode", "yes"), scrollback.Invalid, "wrong sslmode"},
+		"pool":    {setParameter(t, dsn, "pool_max_conns", "1"), scrollback.Invalid, "at least 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := connect(t.Context(), test.dsn, nil)
+			c, err := openConnection(t.Context(), test.dsn, nil)
 			if err == nil {
-				c.close()
+				c.closePools()
 				t.Fatal("it was opened")
 			}
-			refused(t, err, test.code, test.words)
+			wantError(t, err, test.code, test.words)
 			if u, _ := url.Parse(test.dsn); u != nil {
 				if p, _ := u.User.Password(); p != "" && strings.Contains(err.Error(), p) {
 					t.Errorf("the password is in %q", err)
@@ -189,7 +191,7 @@ func TestBadDatabases(t *testing.T) {
 		})
 	}
 	t.Run("no connection left", func(t *testing.T) {
-		c := connected(t, dsn)
+		c := mustConnect(t, dsn)
 		for range 4 {
 			conn, err := c.readers.Conn(t.Context())
 			if err != nil {
@@ -198,8 +200,8 @@ func TestBadDatabases(t *testing.T) {
 			defer conn.Close()
 		}
 		limited := user(url.UserPassword("nobody", secret))
-		_, err := connect(t.Context(), limited, nil)
-		refused(t, err, scrollback.Unavailable, "has no connection left")
+		_, err := openConnection(t.Context(), limited, nil)
+		wantError(t, err, scrollback.Unavailable, "has no connection left")
 	})
 }
 
@@ -214,7 +216,7 @@ func TestMalformed(t *testing.T) {
 		"postgres://u:SeCrEt9@127.0.0.1/x?connect_timeout=SeCrEt9",
 		"postgres://u:SeCrEt9@127.0.0.1/x?sslmode=SeCrEt9", "postgres://u:SeCrEt9@[127.0.0.1/x",
 		"postgres://u:Se%00CrEt9\x00SeCrEt9@127.0.0.1/x"} {
-		_, err := connect(t.Context(), dsn, nil)
+		_, err := openConnection(t.Context(), dsn, nil)
 		if scrollback.CodeOf(err) != scrollback.Invalid {
 			t.Errorf("%q is %v", dsn, err)
 		}
@@ -230,17 +232,17 @@ func TestNoCertificate(t *testing.T) {
 	if err := os.WriteFile(file, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := parse("postgres://u:SeCrEt9@127.0.0.1/x?sslmode=verify-ca&sslrootcert=" + url.QueryEscape(file))
-	refused(t, err, scrollback.Invalid, "holds no certificate")
+	_, err := parseDSN("postgres://u:SeCrEt9@127.0.0.1/x?sslmode=verify-ca&sslrootcert=" + url.QueryEscape(file))
+	wantError(t, err, scrollback.Invalid, "holds no certificate")
 }
 
 func TestAllConnectionsInUse(t *testing.T) {
 	t.Parallel()
-	config, err := parse(asking(t, postgrestest.New(t), "pool_max_conns", "2"))
+	config, err := parseDSN(setParameter(t, postgrestest.NewDatabase(t), "pool_max_conns", "2"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := pool(side(config, true), "write")
+	db, err := openPool(configurePool(config, true), "write")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,19 +257,19 @@ func TestAllConnectionsInUse(t *testing.T) {
 		t.Errorf("the caller's own end is %v", err)
 	}
 	// The wait is the one part that is shortened.
-	own, err := pgxpool.NewWithConfig(t.Context(), side(config, true))
+	own, err := pgxpool.NewWithConfig(t.Context(), configurePool(config, true))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer own.Close()
-	b := &bounded{Connector: stdlib.GetPoolConnector(own), pool: own, does: "write", wait: time.Minute}
+	b := &boundedConnector{Connector: stdlib.GetPoolConnector(own), pool: own, does: "write", wait: time.Minute}
 	first, err := b.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.wait = 20 * time.Millisecond
 	_, err = b.Connect(t.Context())
-	refused(t, err, scrollback.Unavailable, "all 1 connections that write are in use")
+	wantError(t, err, scrollback.Unavailable, "all 1 connections that write are in use")
 	first.Close()
 	held.Close()
 	if err := db.PingContext(t.Context()); err != nil {
@@ -278,8 +280,8 @@ func TestAllConnectionsInUse(t *testing.T) {
 // A primary that became a replica is let go: the next connection may reach the new one.
 func TestLetsReadOnlyGo(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
-	c := connected(t, asking(t, dsn, "pool_max_conns", "2"))
+	dsn := postgrestest.NewDatabase(t)
+	c := mustConnect(t, setParameter(t, dsn, "pool_max_conns", "2"))
 	pid := func() (n int) {
 		if err := c.writers.QueryRowContext(t.Context(), "SELECT pg_backend_pid()").Scan(&n); err != nil {
 			t.Fatal(err)
@@ -296,7 +298,7 @@ func TestLetsReadOnlyGo(t *testing.T) {
 	}
 	_, err = tx.ExecContext(t.Context(), "CREATE TABLE t (id int)")
 	tx.Rollback()
-	if stateOf(err) != codeReadOnly || classify(err) != scrollback.Unavailable || !lostConnection(err) {
+	if sqlStateOf(err) != codeReadOnly || classifyError(err) != scrollback.Unavailable || !isConnectionLost(err) {
 		t.Errorf("it is %v", err)
 	}
 	if pid() == before {
@@ -307,20 +309,20 @@ func TestLetsReadOnlyGo(t *testing.T) {
 func TestKilledAndPaused(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{TCP: true})
-	c := connected(t, cluster.DSN("postgres"))
+	c := mustConnect(t, cluster.DSN("postgres"))
 	conn, err := c.writers.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	cluster.Kill()
 	_, err = conn.ExecContext(t.Context(), "SELECT 1")
-	if !lostConnection(err) || classify(err) != scrollback.Unavailable {
-		t.Errorf("a killed server is %v (%s)", err, classify(err))
+	if !isConnectionLost(err) || classifyError(err) != scrollback.Unavailable {
+		t.Errorf("a killed server is %v (%s)", err, classifyError(err))
 	}
 	conn.Close()
 	err = c.writers.PingContext(t.Context())
-	if !lostConnection(err) || classify(err) != scrollback.Unavailable {
-		t.Errorf("a server that is down is %v (%s)", err, classify(err))
+	if !isConnectionLost(err) || classifyError(err) != scrollback.Unavailable {
+		t.Errorf("a server that is down is %v (%s)", err, classifyError(err))
 	}
 	if err := cluster.Restart(); err != nil {
 		t.Fatal(err)
@@ -332,11 +334,11 @@ func TestKilledAndPaused(t *testing.T) {
 	defer cluster.Resume()
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := c.writers.ExecContext(short, "SELECT 1"); classify(err) != scrollback.Unavailable {
-		t.Errorf("a paused server is %v (%s)", err, classify(err))
+	if _, err := c.writers.ExecContext(short, "SELECT 1"); classifyError(err) != scrollback.Unavailable {
+		t.Errorf("a paused server is %v (%s)", err, classifyError(err))
 	}
-	_, err = connect(t.Context(), asking(t, cluster.DSN("postgres"), "connect_timeout", "1"), nil)
-	refused(t, err, scrollback.Unavailable, "does not reply within 1s")
+	_, err = openConnection(t.Context(), setParameter(t, cluster.DSN("postgres"), "connect_timeout", "1"), nil)
+	wantError(t, err, scrollback.Unavailable, "does not reply within 1s")
 }
 
 func TestPasswordNotLogged(t *testing.T) {
@@ -344,26 +346,26 @@ func TestPasswordNotLogged(t *testing.T) {
 	var said bytes.Buffer
 	cluster := postgrestest.Start(t, postgrestest.Options{TCP: true})
 	log := slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	c, err := connect(t.Context(), cluster.DSN("postgres"), log)
+	c, err := openConnection(t.Context(), cluster.DSN("postgres"), log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.close()
+	defer c.closePools()
 	cluster.Kill()
-	err = explain("x", c.config, c.writers.PingContext(t.Context()))
+	err = explainFailure("x", c.config, c.writers.PingContext(t.Context()))
 	c.log.Error("it failed", "error", err)
 	if said.Len() == 0 || strings.Contains(said.String(), c.config.Password) {
 		t.Errorf("it said %q", said.String())
 	}
 }
 
-func exec(t *testing.T, dsn string, statements ...string) error {
+func execAll(t *testing.T, dsn string, statements ...string) error {
 	t.Helper()
-	c, err := connect(t.Context(), dsn, nil)
+	c, err := openConnection(t.Context(), dsn, nil)
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.closePools()
 	for _, s := range statements {
 		if _, err := c.writers.ExecContext(t.Context(), s); err != nil {
 			return err
@@ -372,8 +374,8 @@ func exec(t *testing.T, dsn string, statements ...string) error {
 	return nil
 }
 
-// serve takes connections on loopback until the test ends.
-func serve(t *testing.T, says func(net.Conn)) string {
+// serveTCP takes connections on loopback until the test ends.
+func serveTCP(t *testing.T, says func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -406,13 +408,13 @@ func closedPort(t *testing.T) string {
 // connections are all lost, and nobody is told.
 func TestReadsOverARestart(t *testing.T) {
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
-	d, err := database(t.Context(), cluster.Create(t), nil)
+	d, err := openDatabase(t.Context(), cluster.CreateDatabase(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := sqlstore.New(d)
 	defer s.Close()
-	if err := found(t.Context(), s, "c"); err != nil {
+	if err := createConversation(t.Context(), s, "c"); err != nil {
 		t.Fatal(err)
 	}
 	reads := map[string]func() error{
@@ -448,7 +450,7 @@ func TestReadsOverARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		took := time.Since(began)
-		if err := <-down; err != nil && (took < patience || scrollback.CodeOf(err) != scrollback.Unavailable) {
+		if err := <-down; err != nil && (took < maxConnectWait || scrollback.CodeOf(err) != scrollback.Unavailable) {
 			t.Errorf("%s, while the database was down for %v: %v", name, took, err)
 		}
 		if err := read(); err != nil {

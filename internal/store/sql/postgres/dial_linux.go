@@ -15,7 +15,7 @@ func boundSilence(network, _ string, c syscall.RawConn) error {
 		return nil
 	}
 	return c.Control(func(fd uintptr) {
-		ms := int(silence.Milliseconds())
+		ms := int(silenceTimeout.Milliseconds())
 		syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, ms) //nolint:errcheck // see above
 	})
 }

@@ -41,15 +41,15 @@ const (
 	idleReading = 10 * time.Minute
 )
 
-// oldest is the first PostgreSQL that is supported.
-const oldest = 13
+// oldestVersion is the first PostgreSQL that is supported.
+const oldestVersion = 13
 
-// parameter is what the name of a parameter can be.
-var parameter = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.]*$`)
+// parameterName is what the name of a parameter can be.
+var parameterName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.]*$`)
 
-// parse reads a DSN. Its errors repeat nothing of it: a password whose characters are not
+// parseDSN reads a DSN. Its errors repeat nothing of it: a password whose characters are not
 // encoded may be taken for any other part.
-func parse(dsn string) (*pgxpool.Config, error) {
+func parseDSN(dsn string) (*pgxpool.Config, error) {
 	const op = "postgres.Open"
 	malformed := scrollback.Errorf(scrollback.Invalid, op, i18n.DatabaseURLUnreadable)
 	u, err := url.Parse(dsn)
@@ -62,7 +62,7 @@ func parse(dsn string) (*pgxpool.Config, error) {
 		return nil, malformed
 	}
 	for name := range asked {
-		if !parameter.MatchString(name) {
+		if !parameterName.MatchString(name) {
 			return nil, malformed
 		}
 	}
@@ -78,7 +78,7 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	case err != nil && strings.Contains(err.Error(), "unable to add CA to cert pool"):
 		return nil, scrollback.Errorf(scrollback.Invalid, op,
 			i18n.SslrootcertHoldsNoCertificate)
-	case err != nil && asked.Get("pool_max_conns") != "" && !positive(asked.Get("pool_max_conns")):
+	case err != nil && asked.Get("pool_max_conns") != "" && !isPositive(asked.Get("pool_max_conns")):
 		return nil, scrollback.Errorf(scrollback.Invalid, op,
 			i18n.DatabaseURLPoolWrong)
 	case err != nil:
@@ -94,7 +94,7 @@ func parse(dsn string) (*pgxpool.Config, error) {
 	// a connection is made when it is needed
 	config.MinConns = 0
 	config.MinIdleConns = 0
-	settle(config.ConnConfig)
+	setDefaults(config.ConnConfig)
 	if cmp.Or(asked.Get("target_session_attrs"), os.Getenv("PGTARGETSESSIONATTRS")) == "read-write" {
 		// The pool that reads makes its sessions read only itself, and would never find one.
 		config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
@@ -105,44 +105,44 @@ func parse(dsn string) (*pgxpool.Config, error) {
 
 var sslModes = []string{"disable", "allow", "prefer", "require", "verify-ca", "verify-full"}
 
-func positive(s string) bool {
+func isPositive(s string) bool {
 	n, err := strconv.ParseInt(s, 10, 32)
 	return err == nil && n > 0
 }
 
-// settle sets what the DSN leaves out.
-func settle(c *pgx.ConnConfig) {
+// setDefaults sets what the DSN leaves out.
+func setDefaults(c *pgx.ConnConfig) {
 	if c.ConnectTimeout <= 0 {
 		c.ConnectTimeout = connectTimeout
 	}
-	c.DialFunc = dialer().DialContext
+	c.DialFunc = newDialer().DialContext
 	if _, ok := c.RuntimeParams["application_name"]; !ok {
 		c.RuntimeParams["application_name"] = "scrollback"
 	}
 }
 
-// pooled reports whether the DSN is for a pooler that hands a connection on after each
+// usesPooler reports whether the DSN is for a pooler that hands a connection on after each
 // transaction, such as pgbouncer: it asks for a mode without prepared statements.
 // Settings of a session would not stay with it there, or be refused.
-func pooled(c *pgx.ConnConfig) bool {
+func usesPooler(c *pgx.ConnConfig) bool {
 	return c.DefaultQueryExecMode == pgx.QueryExecModeExec || c.DefaultQueryExecMode == pgx.QueryExecModeSimpleProtocol
 }
 
-// side is the configuration of one of the two pools.
-func side(from *pgxpool.Config, writing bool) *pgxpool.Config {
+// configurePool returns the configuration of one of the two pools.
+func configurePool(from *pgxpool.Config, writing bool) *pgxpool.Config {
 	c := from.Copy()
 	c.MaxConns = from.MaxConns / 2
-	set := map[string]string{"lock_timeout": millis(lockTimeout),
-		"idle_in_transaction_session_timeout": millis(idleReading),
+	set := map[string]string{"lock_timeout": formatMillis(lockTimeout),
+		"idle_in_transaction_session_timeout": formatMillis(idleReading),
 		"default_transaction_isolation":       "repeatable read", "default_transaction_read_only": "on"}
 	if writing {
 		c.MaxConns = from.MaxConns - c.MaxConns
-		set = map[string]string{"lock_timeout": millis(lockTimeout),
-			"idle_in_transaction_session_timeout": millis(idleWriting),
+		set = map[string]string{"lock_timeout": formatMillis(lockTimeout),
+			"idle_in_transaction_session_timeout": formatMillis(idleWriting),
 			"default_transaction_isolation":       "read committed"}
-		closeReadOnly(c.ConnConfig)
+		closeWhenReadOnly(c.ConnConfig)
 	}
-	if pooled(c.ConnConfig) {
+	if usesPooler(c.ConnConfig) {
 		return c
 	}
 	set["jit"] = "off" // it compiles for longer than what is read here takes
@@ -154,42 +154,42 @@ func side(from *pgxpool.Config, writing bool) *pgxpool.Config {
 	return c
 }
 
-// closeReadOnly lets a connection go when the server behind it can no longer be written to,
+// closeWhenReadOnly lets a connection go when the server behind it can no longer be written to,
 // because another one has become the primary: the next connection may be to that one. Of
 // several hosts, the one that can be written to is chosen.
-func closeReadOnly(c *pgx.ConnConfig) {
+func closeWhenReadOnly(c *pgx.ConnConfig) {
 	fatal := c.OnPgError
 	c.OnPgError = func(conn *pgconn.PgConn, err *pgconn.PgError) bool {
 		return err.Code != codeReadOnly && fatal(conn, err)
 	}
-	if c.ValidateConnect == nil && several(c) {
+	if c.ValidateConnect == nil && namesSeveralServers(c) {
 		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 }
 
-// several reports whether more than one server is named.
-func several(c *pgx.ConnConfig) bool {
+// namesSeveralServers reports whether more than one server is named.
+func namesSeveralServers(c *pgx.ConnConfig) bool {
 	return slices.ContainsFunc(c.Fallbacks,
 		func(other *pgconn.FallbackConfig) bool { return other.Host != c.Host || other.Port != c.Port })
 }
 
-// primary lets every connection of a store that is written to be to the server that takes the
+// requirePrimary lets every connection of a store that is written to be to the server that takes the
 // writes: what is read from a replica may be older than what was written.
-func primary(c *pgx.ConnConfig) {
-	if c.ValidateConnect == nil && several(c) {
+func requirePrimary(c *pgx.ConnConfig) {
+	if c.ValidateConnect == nil && namesSeveralServers(c) {
 		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
 	}
 }
 
-func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+func formatMillis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// silence is after how long a peer that acknowledges nothing is gone. Without it a
+// silenceTimeout is after how long a peer that acknowledges nothing is gone. Without it a
 // connection to a machine that vanished would wait for a quarter of an hour.
-const silence = 30 * time.Second
+const silenceTimeout = 30 * time.Second
 
-// dialer connects so that a machine that vanished is noticed, whether the connection is idle
+// newDialer connects so that a machine that vanished is noticed, whether the connection is idle
 // or has sent something.
-func dialer() *net.Dialer {
+func newDialer() *net.Dialer {
 	return &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second,
 		Interval: 5 * time.Second, Count: 3},
 		Control: boundSilence}

@@ -15,32 +15,32 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/move"
 )
 
-// SQLSTATEs that are told apart.
+// The SQLSTATEs that matter here.
 const (
-	codeTaken         = "23505"
-	codeSerialization = "40001" // also what CockroachDB and YugabyteDB return for "begin again"
-	codeDeadlock      = "40P01"
-	codeDiskFull      = "53100"
-	codeTooMany       = "53300"
-	codeReadOnly      = "25006"
-	codeStarting      = "57P03"
-	codeNoDatabase    = "3D000"
-	codePassword      = "28P01"
-	codeNoEntry       = "28000"
-	codeForbidden     = "42501"
-	codeNoTable       = "42P01"
-	codeTableExists   = "42P07"
-	codeTypeExists    = "42710"
-	codeNoSetting     = "42704"
-	codeNoColumn      = "42703"
-	codeIdle          = "25P03" // a transaction that said nothing for too long
-	codeDamaged       = "XX001"
-	codeIndexDamaged  = "XX002"
-	codeLocked        = "55P03" // lock_timeout
+	codeUniqueViolation = "23505"
+	codeSerialization   = "40001" // also what CockroachDB and YugabyteDB return for "begin again"
+	codeDeadlock        = "40P01"
+	codeDiskFull        = "53100"
+	codeTooMany         = "53300"
+	codeReadOnly        = "25006"
+	codeStarting        = "57P03"
+	codeNoDatabase      = "3D000"
+	codePassword        = "28P01"
+	codeNoEntry         = "28000"
+	codeForbidden       = "42501"
+	codeNoTable         = "42P01"
+	codeTableExists     = "42P07"
+	codeTypeExists      = "42710"
+	codeNoSetting       = "42704"
+	codeNoColumn        = "42703"
+	codeIdle            = "25P03" // a transaction that said nothing for too long
+	codeDamaged         = "XX001"
+	codeIndexDamaged    = "XX002"
+	codeLocked          = "55P03" // lock_timeout
 )
 
-// stateOf is the SQLSTATE of an error of the server, or empty.
-func stateOf(err error) string {
+// sqlStateOf returns the SQLSTATE of an error of the server, or empty.
+func sqlStateOf(err error) string {
 	var e *pgconn.PgError
 	if errors.As(err, &e) {
 		return e.Code
@@ -48,13 +48,13 @@ func stateOf(err error) string {
 	return ""
 }
 
-// classify sorts errors of the database: what may be temporary is unavailable.
-func classify(err error) scrollback.Code {
-	state := stateOf(err)
+// classifyError sorts errors of the database: what may be temporary is unavailable.
+func classifyError(err error) scrollback.Code {
+	state := sqlStateOf(err)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return scrollback.Canceled
-	case retryable(err), lostConnection(err), pgconn.Timeout(err):
+	case isRetryable(err), isConnectionLost(err), pgconn.Timeout(err):
 		return scrollback.Unavailable
 	case state == "":
 		return sqlstore.ClassifyError(err)
@@ -70,8 +70,8 @@ func classify(err error) scrollback.Code {
 	return scrollback.Internal
 }
 
-// moving is [sqlstore.Dialect]'s.
-func moving(err error) string {
+// findMoveTarget implements [sqlstore.Dialect]'s Moving.
+func findMoveTarget(err error) string {
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || e.Code != codeClosed {
 		return ""
@@ -79,23 +79,23 @@ func moving(err error) string {
 	return strings.TrimPrefix(e.Message, move.Closed)
 }
 
-// full reports whether the server's disk has no room.
-func full(err error) bool { return stateOf(err) == codeDiskFull }
+// isDiskFull reports whether the server's disk has no room.
+func isDiskFull(err error) bool { return sqlStateOf(err) == codeDiskFull }
 
-// taken reports whether a key already exists.
-func taken(err error) bool { return stateOf(err) == codeTaken }
+// isKeyTaken reports whether a key already exists.
+func isKeyTaken(err error) bool { return sqlStateOf(err) == codeUniqueViolation }
 
-// retryable reports whether the transaction was undone only because of others, and may
+// isRetryable reports whether the transaction was undone only because of others, and may
 // succeed when it is run again.
-func retryable(err error) bool {
-	state := stateOf(err)
+func isRetryable(err error) bool {
+	state := sqlStateOf(err)
 	return state == codeSerialization || state == codeDeadlock
 }
 
-// lostConnection reports whether the connection is gone, or of no use any more. Whether a
+// isConnectionLost reports whether the connection is gone, or of no use any more. Whether a
 // commit that was under way has happened is then not known.
-func lostConnection(err error) bool {
-	if state := stateOf(err); state != "" {
+func isConnectionLost(err error) bool {
+	if state := sqlStateOf(err); state != "" {
 		return strings.HasPrefix(state, "08") || strings.HasPrefix(state, "57P") || state == codeReadOnly ||
 			state == codeIdle || state == codeTooMany
 	}

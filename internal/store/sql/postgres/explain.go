@@ -18,9 +18,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// explain says in words why a database could not be opened. Neither the words nor what they
+// explainFailure says in words why a database could not be opened. Neither the words nor what they
 // wrap have the password: errors of the library carry its whole configuration.
-func explain(op string, c *pgx.ConnConfig, err error) error {
+func explainFailure(op string, c *pgx.ConnConfig, err error) error {
 	var known *scrollback.Error
 	if err == nil || errors.As(err, &known) {
 		return err
@@ -28,12 +28,12 @@ func explain(op string, c *pgx.ConnConfig, err error) error {
 	if errors.Is(err, context.Canceled) {
 		return scrollback.Wrap(scrollback.Canceled, op, context.Canceled)
 	}
-	said := fromServer(op, c, err)
+	said := explainServerError(op, c, err)
 	if said == nil {
-		said = fromNetwork(op, c, err)
+		said = explainNetworkError(op, c, err)
 	}
 	if said == nil {
-		said = scrollback.Errorf(classify(err), op, i18n.DatabaseCannotBeOpened, place(c))
+		said = scrollback.Errorf(classifyError(err), op, i18n.DatabaseCannotBeOpened, describePlace(c))
 	}
 	said.Detail = strings.ReplaceAll(err.Error(), "\n", " ")
 	if c.Password != "" {
@@ -42,8 +42,8 @@ func explain(op string, c *pgx.ConnConfig, err error) error {
 	return said
 }
 
-// place is where a database is: host and port, or the socket's folder.
-func place(c *pgx.ConnConfig) string {
+// describePlace returns where a database is: host and port, or the socket's folder.
+func describePlace(c *pgx.ConnConfig) string {
 	if strings.HasPrefix(c.Host, "/") {
 		return c.Host
 	}
@@ -53,54 +53,54 @@ func place(c *pgx.ConnConfig) string {
 // ErrReadOnly is the reason of an error about a database that may only be read.
 var ErrReadOnly = errors.New("the database may only be read")
 
-func readOnlyReplica(op string) *scrollback.Error {
+func readOnlyError(op string) *scrollback.Error {
 	return scrollback.Errorf(scrollback.Refused, op,
 		i18n.PostgreSQLIsReplica).WithReason(ErrReadOnly)
 }
 
-// fromServer is for what PostgreSQL itself said.
-func fromServer(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
+// explainServerError is for what PostgreSQL itself said.
+func explainServerError(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
 	if errors.Is(err, pgconn.ErrReadOnlyConnection) {
-		return readOnlyReplica(op)
+		return readOnlyError(op)
 	}
-	state := stateOf(err)
+	state := sqlStateOf(err)
 	switch {
 	case state == "":
 		return nil
 	case state == codePassword:
-		return scrollback.Errorf(scrollback.Refused, op, i18n.DatabaseRefusesPassword, place(c),
+		return scrollback.Errorf(scrollback.Refused, op, i18n.DatabaseRefusesPassword, describePlace(c),
 			c.User)
 	case state == codeNoEntry && c.TLSConfig == nil:
 		return scrollback.Errorf(scrollback.Refused, op,
-			i18n.DatabaseRefusesUserWithoutTLS, place(c), c.User)
+			i18n.DatabaseRefusesUserWithoutTLS, describePlace(c), c.User)
 	case state == codeNoEntry:
-		return scrollback.Errorf(scrollback.Refused, op, i18n.DatabaseRefusesUser, place(c),
+		return scrollback.Errorf(scrollback.Refused, op, i18n.DatabaseRefusesUser, describePlace(c),
 			c.User)
 	case state == codeNoDatabase:
-		return scrollback.Errorf(scrollback.Refused, op, i18n.ServerHasNoDatabase, place(c),
+		return scrollback.Errorf(scrollback.Refused, op, i18n.ServerHasNoDatabase, describePlace(c),
 			cmp.Or(c.Database, c.User))
 	case state == codeStarting:
 		return scrollback.Errorf(scrollback.Unavailable, op,
-			i18n.DatabaseIsStarting, place(c))
+			i18n.DatabaseIsStarting, describePlace(c))
 	case state == codeTooMany:
 		return scrollback.Errorf(scrollback.Unavailable, op,
-			i18n.DatabaseHasNoConnectionLeft, place(c))
+			i18n.DatabaseHasNoConnectionLeft, describePlace(c))
 	case state == codeReadOnly:
-		return readOnlyReplica(op)
+		return readOnlyError(op)
 	case state == codeNoSetting:
 		var e *pgconn.PgError
 		errors.As(err, &e)
 		return scrollback.Errorf(scrollback.Invalid, op, i18n.DatabaseURLSettingUnknown,
 			e.Message)
-	case full(err):
+	case isDiskFull(err):
 		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseDiskFull,
-			place(c)).WithReason(scrollback.ErrNoRoom)
+			describePlace(c)).WithReason(scrollback.ErrNoRoom)
 	}
 	return nil
 }
 
-// fromNetwork is for what happened before PostgreSQL said anything.
-func fromNetwork(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
+// explainNetworkError is for what happened before PostgreSQL said anything.
+func explainNetworkError(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
 	var unknown *net.DNSError
 	var network net.Error
 	var record tls.RecordHeaderError
@@ -109,28 +109,28 @@ func fromNetwork(op string, c *pgx.ConnConfig, err error) *scrollback.Error {
 	case errors.As(err, &unknown) && unknown.IsNotFound:
 		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseHostUnknown, c.Host)
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOENT):
-		return scrollback.Errorf(scrollback.Unavailable, op, i18n.NothingListensAt, place(c))
-	case badCertificate(err):
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.NothingListensAt, describePlace(c))
+	case isCertificateError(err):
 		return scrollback.Errorf(scrollback.Refused, op,
 			i18n.DatabaseCertificateDoesNotFit,
-			place(c))
+			describePlace(c))
 	case strings.Contains(text, "server refused TLS connection") && c.TLSConfig != nil && len(c.Fallbacks) == 0:
 		return scrollback.Errorf(scrollback.Refused, op,
-			i18n.DatabaseSpeaksNoTLS, place(c))
+			i18n.DatabaseSpeaksNoTLS, describePlace(c))
 	case errors.As(err, &record), strings.Contains(text, "unknown message type"),
 		strings.Contains(text, "invalid message length"), strings.Contains(text, "invalid body length"),
 		strings.Contains(text, "unexpected message"), strings.Contains(text, "server refused TLS connection"):
-		return scrollback.Errorf(scrollback.Refused, op, i18n.ListensButNotPostgreSQL, place(c))
+		return scrollback.Errorf(scrollback.Refused, op, i18n.ListensButNotPostgreSQL, describePlace(c))
 	case errors.As(err, &network) && network.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseDoesNotReply, place(c),
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseDoesNotReply, describePlace(c),
 			c.ConnectTimeout)
-	case lostConnection(err):
-		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseClosedConnection, place(c))
+	case isConnectionLost(err):
+		return scrollback.Errorf(scrollback.Unavailable, op, i18n.DatabaseClosedConnection, describePlace(c))
 	}
 	return nil
 }
 
-func badCertificate(err error) bool {
+func isCertificateError(err error) bool {
 	var failed *tls.CertificateVerificationError
 	var authority x509.UnknownAuthorityError
 	var name x509.HostnameError

@@ -8,19 +8,19 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// Listening opens databases and collects the statements that are run on them.
-type Listening struct{ heard []*heard }
+// StatementLog opens databases and collects the statements that are run on them.
+type StatementLog struct{ heard []*statementTracer }
 
 // Open opens a database.
-func (l *Listening) Open(t *testing.T, dsn string) *driver.Driver {
+func (l *StatementLog) Open(t *testing.T, dsn string) *driver.Driver {
 	t.Helper()
-	d, h := listen(t, dsn)
+	d, h := openTraced(t, dsn)
 	l.heard = append(l.heard, h)
 	return d
 }
 
 // CheckPortable judges what was heard; see checkPortable.
-func (l *Listening) CheckPortable(t *testing.T) {
+func (l *StatementLog) CheckPortable(t *testing.T) {
 	all := map[string]bool{}
 	for _, h := range l.heard {
 		h.mu.Lock()

@@ -24,8 +24,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
-// wire is between a driver and the server, and cuts one connection.
-type wire struct {
+// cuttingProxy is between a driver and the server, and cuts one connection.
+type cuttingProxy struct {
 	to      string
 	left    atomic.Int64 // calls to the server until the cut; negative: none is cut
 	after   bool         // cut when the server has done it, not before
@@ -33,8 +33,8 @@ type wire struct {
 	cut     atomic.Bool
 }
 
-// over returns the DSN of the same database over a wire that nobody uses yet.
-func (w *wire) over(t *testing.T, dsn string) string {
+// listenFor returns the DSN of the same database over a wire that nobody uses yet.
+func (w *cuttingProxy) listenFor(t *testing.T, dsn string) string {
 	t.Helper()
 	c, err := pgx.ParseConfig(dsn)
 	if err != nil {
@@ -60,15 +60,15 @@ func (w *wire) over(t *testing.T, dsn string) string {
 				client.Close()
 				continue
 			}
-			go w.carry(client, server)
+			go w.forwardBoth(client, server)
 		}
 	}()
 	q := url.Values{"host": {dir}, "port": {"5432"}, "user": {c.User}, "search_path": {c.RuntimeParams["search_path"]}}
 	return "postgres:///" + c.Database + "?" + q.Encode()
 }
 
-// carry hands on what both sides say, message by message.
-func (w *wire) carry(client, server net.Conn) {
+// forwardBoth hands on what both sides say, message by message.
+func (w *cuttingProxy) forwardBoth(client, server net.Conn) {
 	defer client.Close()
 	defer server.Close()
 	done := make(chan struct{}, 1) // the server has done a call, and the next is not sent yet
@@ -77,7 +77,7 @@ func (w *wire) carry(client, server net.Conn) {
 		defer client.Close()
 		from := bufio.NewReader(server)
 		for {
-			kind, m, err := message(from, false)
+			kind, m, err := readMessage(from, false)
 			if err != nil {
 				return
 			}
@@ -94,15 +94,15 @@ func (w *wire) carry(client, server net.Conn) {
 		}
 	}()
 	from := bufio.NewReader(client)
-	calls := calls{commits: w.commits, named: map[string]bool{}}
+	calls := callCounter{commits: w.commits, named: map[string]bool{}}
 	var call []byte // that is not whole: the server does what it reads, also without the end of the call
 	for first := true; ; first = false {
-		kind, m, err := message(from, first)
+		kind, m, err := readMessage(from, first)
 		if err != nil {
 			return
 		}
 		call = append(call, m...)
-		if calls.counts(kind, m) && w.left.Add(-1) == -1 {
+		if calls.endsCall(kind, m) && w.left.Add(-1) == -1 {
 			w.cut.Store(true)
 			if !w.after {
 				return
@@ -123,18 +123,18 @@ func (w *wire) carry(client, server net.Conn) {
 	}
 }
 
-// calls tells the calls to the server that may be cut: all, or only commits.
-type calls struct {
+// callCounter tells the calls to the server that may be cut: all, or only commits.
+type callCounter struct {
 	commits bool
 	named   map[string]bool // prepared statements that commit
 	commit  bool            // the call that is under way does
 }
 
-// counts reports whether a message of a client ends such a call.
-func (c *calls) counts(kind byte, m []byte) bool {
+// endsCall reports whether a message of a client ends such a call.
+func (c *callCounter) endsCall(kind byte, m []byte) bool {
 	texts := bytes.SplitN(m[min(len(m), 5):], []byte{0}, 3)
 	switch {
-	case kind == 'P' && len(texts) > 1 && string(texts[1]) == commit: // a name and a query
+	case kind == 'P' && len(texts) > 1 && string(texts[1]) == commitStatement: // a name and a query
 		c.named[string(texts[0])] = true
 	case kind == 'B' && len(texts) > 1 && c.named[string(texts[1])]: // of a portal and of a statement
 		c.commit = true
@@ -146,8 +146,8 @@ func (c *calls) counts(kind byte, m []byte) bool {
 	return false
 }
 
-// message reads one; the first of a client has no kind.
-func message(r *bufio.Reader, first bool) (kind byte, m []byte, err error) {
+// readMessage reads one; the first of a client has no kind.
+func readMessage(r *bufio.Reader, first bool) (kind byte, m []byte, err error) {
 	head := 5
 	if first {
 		head = 4
@@ -164,15 +164,15 @@ func message(r *bufio.Reader, first bool) (kind byte, m []byte, err error) {
 	return kind, m, err
 }
 
-// step is something that is done once, however often it is tried.
-type step struct {
-	name string
-	do   func(context.Context, *driver.Driver) error
-	was  func(context.Context, *driver.Driver) bool // it is done
+// onceStep is something that is done once, however often it is tried.
+type onceStep struct {
+	name    string
+	run     func(context.Context, *driver.Driver) error
+	wasDone func(context.Context, *driver.Driver) bool // it is done
 }
 
-// story is a conversation with all that is written of a turn.
-func story() []step {
+// conversationSteps returns a conversation with all that is written of a turn.
+func conversationSteps() []onceStep {
 	const id, turn = scrollback.ConversationID("c"), scrollback.TurnID("t")
 	head := func(n int64) func(context.Context, *driver.Driver) bool {
 		return func(ctx context.Context, d *driver.Driver) bool {
@@ -189,9 +189,12 @@ func story() []step {
 	reply := scrollback.Message{ID: "reply", TurnID: turn, Role: scrollback.RoleAssistant,
 		Status: scrollback.StatusComplete,
 		Parts:  scrollback.Parts{scrollback.Text{Text: "reply"}}}
-	return []step{
-		{"create", func(ctx context.Context, d *driver.Driver) error { return found(ctx, d, id) }, head(0)},
-		{"first", func(ctx context.Context, d *driver.Driver) error { return say(ctx, d, id, 0, "first") }, head(1)},
+	return []onceStep{
+		{"create", func(ctx context.Context, d *driver.Driver) error { return createConversation(ctx, d, id) }, head(0)},
+		{"first", func(ctx context.Context,
+			d *driver.Driver) error {
+			return appendMessage(ctx, d, id, 0, "first")
+		}, head(1)},
 		{"begin", func(ctx context.Context, d *driver.Driver) error {
 			m := scrollback.Message{ID: "question", TurnID: turn, Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
 				Parts: scrollback.Parts{scrollback.Text{Text: "question"}}}
@@ -207,7 +210,7 @@ func story() []step {
 					Usage: scrollback.Usage{InputTokens: 5, TotalTokens: 5}}}})
 			return err
 		}, state(scrollback.TurnComplete)},
-		{"last", func(ctx context.Context, d *driver.Driver) error { return say(ctx, d, id, 3, "last") }, head(4)},
+		{"last", func(ctx context.Context, d *driver.Driver) error { return appendMessage(ctx, d, id, 3, "last") }, head(4)},
 	}
 }
 
@@ -222,11 +225,11 @@ func TestEveryCallCut(t *testing.T) {
 	}{{false, false, 30, testlength.Choose(17, 17, 3)}, {true, false, 30, testlength.Choose(17, 17, 3)},
 		{false, true, 5, testlength.Choose(3, 2, 1)}, {true, true, 5, testlength.Choose(3, 2, 1)}} {
 		t.Run(fmt.Sprintf("After%vCommits%v", c.after, c.commits), func(t *testing.T) {
-			dsn := postgrestest.New(t)
+			dsn := postgrestest.NewDatabase(t)
 			for n := 0; ; n += c.step {
-				w := &wire{after: c.after, commits: c.commits}
-				at := w.over(t, schema(t, dsn, fmt.Sprint("cut", n)))
-				unknown := cutOnce(t, w, at, n)
+				w := &cuttingProxy{after: c.after, commits: c.commits}
+				at := w.listenFor(t, createSchema(t, dsn, fmt.Sprint("cut", n)))
+				unknown := runWithCut(t, w, at, n)
 				if !w.cut.Load() {
 					if n < c.least {
 						t.Errorf("%d calls were cut: is this the whole story?", n)
@@ -241,23 +244,23 @@ func TestEveryCallCut(t *testing.T) {
 	}
 }
 
-// cutOnce tells the story with the n-th call cut, and reports how many steps were left unknown.
-func cutOnce(t *testing.T, w *wire, dsn string, n int) (unknown int) {
+// runWithCut tells the story with the n-th call cut, and reports how many steps were left unknown.
+func runWithCut(t *testing.T, w *cuttingProxy, dsn string, n int) (unknown int) {
 	t.Helper()
-	d := join(t, dsn)
+	d := joinServer(t, dsn)
 	defer d.Close()
 	ctx := t.Context()
 	w.left.Store(int64(n))
-	for _, s := range story() {
-		err := s.do(ctx, d.Driver)
+	for _, s := range conversationSteps() {
+		err := s.run(ctx, d.Driver)
 		if err == nil {
 			continue
 		}
 		if scrollback.CodeOf(err) != scrollback.Unavailable {
 			t.Fatalf("call %d: %s: %v (%s)", n, s.name, err, scrollback.CodeOf(err))
 		}
-		if unknown++; !s.was(ctx, d.Driver) {
-			if err := s.do(ctx, d.Driver); err != nil {
+		if unknown++; !s.wasDone(ctx, d.Driver) {
+			if err := s.run(ctx, d.Driver); err != nil {
 				t.Fatalf("call %d: %s again: %v", n, s.name, err)
 			}
 		}
@@ -279,12 +282,12 @@ func cutOnce(t *testing.T, w *wire, dsn string, n int) (unknown int) {
 	if err != nil || len(told) != 5 || told[4].N != 5 {
 		t.Fatalf("call %d: %d changes, %v", n, len(told), err)
 	}
-	drivertest.Check(t, d.Driver)
+	drivertest.CheckInvariants(t, d.Driver)
 	return unknown
 }
 
-// schema makes one in a database, and returns the DSN that is for it.
-func schema(t *testing.T, dsn, name string) string {
+// createSchema makes one in a database, and returns the DSN that is for it.
+func createSchema(t *testing.T, dsn, name string) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -309,8 +312,8 @@ func schema(t *testing.T, dsn, name string) string {
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
-	dsn := cluster.Create(t)
-	servers := []*server{join(t, dsn), join(t, dsn)}
+	dsn := cluster.CreateDatabase(t)
+	servers := []*testServer{joinServer(t, dsn), joinServer(t, dsn)}
 	ctx := t.Context()
 	const workers = 6
 	said := make([]int, workers)
@@ -319,7 +322,7 @@ func TestServerKilled(t *testing.T) {
 	spoke := make(chan struct{}, 1000)
 	for i := range workers {
 		id := scrollback.ConversationID(fmt.Sprint("c", i))
-		if err := found(ctx, servers[0].Driver, id); err != nil {
+		if err := createConversation(ctx, servers[0].Driver, id); err != nil {
 			t.Fatal(err)
 		}
 		go func() {
@@ -330,7 +333,7 @@ func TestServerKilled(t *testing.T) {
 					return
 				default:
 				}
-				err := say(ctx, servers[(i+try)%2].Driver, id, int64(n), fmt.Sprint(i, " ", n))
+				err := appendMessage(ctx, servers[(i+try)%2].Driver, id, int64(n), fmt.Sprint(i, " ", n))
 				switch scrollback.CodeOf(err) {
 				case scrollback.Conflict: // it was there: a commit that was not heard of
 					n++
@@ -342,7 +345,7 @@ func TestServerKilled(t *testing.T) {
 						return
 					}
 					n++
-					ring(spoke)
+					signalOnce(spoke)
 				}
 				said[i] = n
 			}
@@ -376,5 +379,5 @@ func TestServerKilled(t *testing.T) {
 			}
 		}
 	}
-	drivertest.Check(t, servers[1].Driver)
+	drivertest.CheckInvariants(t, servers[1].Driver)
 }

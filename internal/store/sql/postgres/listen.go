@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// channelOf is the channel of the servers that share a schema; the server of the database
+// channelName returns the channel of the servers that share a schema; the server of the database
 // keeps those of its databases apart. A name may have 63 bytes.
-func channelOf(schema string) string {
+func channelName(schema string) string {
 	if schema == "public" {
 		return "scrollback"
 	}
@@ -26,12 +26,12 @@ func channelOf(schema string) string {
 const (
 	firstRetry   = 100 * time.Millisecond
 	longestRetry = 15 * time.Second
-	// quietCheck is after how long without a notification the connection is tried.
-	quietCheck = 30 * time.Second
+	// checkAfterQuiet is after how long without a notification the connection is tried.
+	checkAfterQuiet = 30 * time.Second
 )
 
-// listener hears that another server wrote, on a connection of its own. It only saves time:
-// whoever waits for changes polls for them as well, because notifications are lost while
+// listener learns that another server wrote, on a connection of its own. It only saves time:
+// those who wait for changes poll for them as well, because notifications are lost while
 // it connects again, when a pooler is between, and on databases that have none.
 type listener struct {
 	config  *pgx.ConnConfig
@@ -42,13 +42,13 @@ type listener struct {
 	done    chan struct{}
 }
 
-// listen begins to listen; signal is called for every notification and each time that
+// startListening begins to listen; signal is called for every notification and each time that
 // some may have been missed.
-func (c *connection) listen(signal func()) *listener {
+func (c *connection) startListening(signal func()) *listener {
 	ctx, cancel := context.WithCancel(context.Background())
 	l := &listener{config: c.config.Copy(), channel: c.channel, signal: signal, log: c.log, cancel: cancel,
 		done: make(chan struct{})}
-	go l.run(ctx)
+	go l.listenUntilClosed(ctx)
 	return l
 }
 
@@ -58,16 +58,16 @@ func (l *listener) Close() {
 	<-l.done
 }
 
-func (l *listener) run(ctx context.Context) {
+func (l *listener) listenUntilClosed(ctx context.Context) {
 	defer close(l.done)
 	for wait, told := firstRetry, false; ctx.Err() == nil; wait = min(2*wait, longestRetry) {
-		heard, err := l.once(ctx)
+		heard, err := l.listenOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
-		case !heard && stateOf(err) != "" && !lostConnection(err) && !retryable(err):
+		case !heard && sqlStateOf(err) != "" && !isConnectionLost(err) && !isRetryable(err):
 			l.log.Info("the database sends no notifications; what other servers write is noticed by polling",
-				"error", explain("postgres.Listen", l.config, err))
+				"error", explainFailure("postgres.Listen", l.config, err))
 			return
 		case heard:
 			wait = firstRetry
@@ -76,7 +76,7 @@ func (l *listener) run(ctx context.Context) {
 		if !told {
 			told = true
 			l.log.Warn("the connection for notifications was lost; polling goes on", "error",
-				explain("postgres.Listen", l.config, err))
+				explainFailure("postgres.Listen", l.config, err))
 		}
 		select {
 		case <-ctx.Done():
@@ -85,8 +85,8 @@ func (l *listener) run(ctx context.Context) {
 	}
 }
 
-// once listens until its connection is lost; heard says that it came as far as listening.
-func (l *listener) once(ctx context.Context) (heard bool, err error) {
+// listenOnce listens until its connection is lost; heard says that it came as far as listening.
+func (l *listener) listenOnce(ctx context.Context) (heard bool, err error) {
 	conn, err := pgx.ConnectConfig(ctx, l.config)
 	if err != nil {
 		return false, err
@@ -101,15 +101,15 @@ func (l *listener) once(ctx context.Context) (heard bool, err error) {
 	}
 	l.signal()
 	for {
-		if err := l.next(ctx, conn); err != nil {
+		if err := l.awaitNotification(ctx, conn); err != nil {
 			return true, err
 		}
 	}
 }
 
-// next waits for a notification, and tries the connection when there is none for long.
-func (l *listener) next(ctx context.Context, conn *pgx.Conn) error {
-	quiet, cancel := context.WithTimeout(ctx, quietCheck)
+// awaitNotification waits for a notification, and tries the connection when there is none for long.
+func (l *listener) awaitNotification(ctx context.Context, conn *pgx.Conn) error {
+	quiet, cancel := context.WithTimeout(ctx, checkAfterQuiet)
 	_, err := conn.WaitForNotification(quiet)
 	cancel()
 	switch {

@@ -13,11 +13,11 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
-// hearing is a listener whose signals can be waited for.
-func hearing(t *testing.T, c *connection) (*listener, <-chan struct{}) {
+// startTestListener returns a listener whose signals can be waited for.
+func startTestListener(t *testing.T, c *connection) (*listener, <-chan struct{}) {
 	t.Helper()
 	heard := make(chan struct{}, 1000)
-	l := c.listen(func() {
+	l := c.startListening(func() {
 		select {
 		case heard <- struct{}{}:
 		default:
@@ -30,9 +30,9 @@ func hearing(t *testing.T, c *connection) (*listener, <-chan struct{}) {
 func TestListen(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{})
-	c := connected(t, cluster.DSN("postgres"))
-	other := connected(t, cluster.DSN("postgres"))
-	l, heard := hearing(t, c)
+	c := mustConnect(t, cluster.DSN("postgres"))
+	other := mustConnect(t, cluster.DSN("postgres"))
+	l, heard := startTestListener(t, c)
 	<-heard // it listens, and something may have been missed before
 	notify := func() {
 		if _, err := other.writers.ExecContext(t.Context(), "SELECT pg_notify($1, '')", other.channel); err != nil {
@@ -65,16 +65,16 @@ func TestListen(t *testing.T) {
 
 func TestChannels(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
-	if err := exec(t, dsn, `CREATE SCHEMA "Another"`); err != nil {
+	dsn := postgrestest.NewDatabase(t)
+	if err := execAll(t, dsn, `CREATE SCHEMA "Another"`); err != nil {
 		t.Fatal(err)
 	}
-	a := connected(t, dsn)
-	b := connected(t, asking(t, dsn, "search_path", `"Another"`))
+	a := mustConnect(t, dsn)
+	b := mustConnect(t, setParameter(t, dsn, "search_path", `"Another"`))
 	if a.channel != "scrollback" || b.channel == a.channel || len(b.channel) > 63 || b.schema != "Another" {
 		t.Errorf("channels %q and %q, schema %q", a.channel, b.channel, b.schema)
 	}
-	_, heard := hearing(t, b)
+	_, heard := startTestListener(t, b)
 	<-heard
 	if _, err := b.writers.ExecContext(t.Context(), "SELECT pg_notify($1, '')", b.channel); err != nil {
 		t.Fatal(err)
@@ -90,16 +90,16 @@ func TestListenRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refusing := serve(t, func(client net.Conn) { refuseListen(client, real.Host) })
+	refusing := serveTCP(t, func(client net.Conn) { forwardWithoutListen(client, real.Host) })
 	var said bytes.Buffer
 	var mu sync.Mutex
-	c := connected(t, with(t, real.String(), func(u *url.URL, _ url.Values) { u.Host = refusing }))
-	c.log = slog.New(slog.NewTextHandler(logger(func(p []byte) (int, error) {
+	c := mustConnect(t, changeDSN(t, real.String(), func(u *url.URL, _ url.Values) { u.Host = refusing }))
+	c.log = slog.New(slog.NewTextHandler(testLogger(func(p []byte) (int, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		return said.Write(p)
 	}), nil))
-	l := c.listen(func() {})
+	l := c.startListening(func() {})
 	<-l.done
 	mu.Lock()
 	defer mu.Unlock()
@@ -109,12 +109,12 @@ func TestListenRefused(t *testing.T) {
 	}
 }
 
-type logger func([]byte) (int, error)
+type testLogger func([]byte) (int, error)
 
-func (w logger) Write(p []byte) (int, error) { return w(p) }
+func (w testLogger) Write(p []byte) (int, error) { return w(p) }
 
-// refuseListen passes everything on to the server, with LISTEN misspelt.
-func refuseListen(client net.Conn, to string) {
+// forwardWithoutListen passes everything on to the server, with LISTEN misspelt.
+func forwardWithoutListen(client net.Conn, to string) {
 	server, err := net.Dial("tcp", to)
 	if err != nil {
 		return

@@ -24,57 +24,57 @@ const (
 	lockRetry   = 100 * time.Millisecond // doubled up to a second
 )
 
-// migrate brings a database up to date, one server at a time. The lock is a row with an
+// migrateDatabase brings a database up to date, one server at a time. The lock is a row with an
 // end: locks of a session do nothing behind some poolers and on some engines, and a row
 // outlives a connection that breaks. A database that is another program's, or newer
 // than this one, is refused before anything is written.
-func migrate(ctx context.Context, db *sql.DB, migrations *goose.Provider, log *slog.Logger) error {
+func migrateDatabase(ctx context.Context, db *sql.DB, migrations *goose.Provider, log *slog.Logger) error {
 	const op = "postgres.Open"
 	sources := migrations.ListSources()
 	newest := sources[len(sources)-1].Version
-	have, err := judge(ctx, db, newest)
+	have, err := readMigrationState(ctx, db, newest)
 	if err != nil || have == newest {
-		return scrollback.Wrap(classify(err), op, err)
+		return scrollback.Wrap(classifyError(err), op, err)
 	}
-	l := migrationLock{db: db, holder: holder(), log: log}
-	if err := l.make(ctx); err != nil {
-		return forbidden(op, err)
+	l := migrationLock{db: db, holder: newHolderName(), log: log}
+	if err := l.createRow(ctx); err != nil {
+		return forbiddenError(op, err)
 	}
-	err = l.hold(ctx, func(ctx context.Context) error {
+	err = l.runHolding(ctx, func(ctx context.Context) error {
 		// Who held it before may have done it.
-		if have, err := judge(ctx, db, newest); err != nil || have == newest {
+		if have, err := readMigrationState(ctx, db, newest); err != nil || have == newest {
 			return err
 		}
 		_, err := migrations.Up(ctx)
 		return err
 	})
-	return forbidden(op, err)
+	return forbiddenError(op, err)
 }
 
-// exists is an error if a database has nothing of ours.
-func (c *connection) exists(ctx context.Context) error {
+// checkExists returns an error if a database has nothing of ours.
+func (c *connection) checkExists(ctx context.Context) error {
 	const op = "postgres.Open"
 	migrations, err := sqlstore.NewMigrations("postgres", goose.DialectPostgres, c.writers)
 	if err != nil {
 		return err
 	}
 	sources := migrations.ListSources()
-	have, err := judge(ctx, c.writers, sources[len(sources)-1].Version)
+	have, err := readMigrationState(ctx, c.writers, sources[len(sources)-1].Version)
 	if err == nil && have == 0 {
 		return scrollback.Errorf(scrollback.NotFound, op, i18n.NothingInDatabaseYet)
 	}
-	return scrollback.Wrap(classify(err), op, err)
+	return scrollback.Wrap(classifyError(err), op, err)
 }
 
-// upToDate is an error unless the database is as this program writes it.
-func upToDate(ctx context.Context, db *sql.DB, migrations *goose.Provider) error {
+// checkUpToDate returns an error unless the database is as this program writes it.
+func checkUpToDate(ctx context.Context, db *sql.DB, migrations *goose.Provider) error {
 	const op = "postgres.OpenReadOnly"
 	sources := migrations.ListSources()
 	newest := sources[len(sources)-1].Version
-	have, err := judge(ctx, db, newest)
+	have, err := readMigrationState(ctx, db, newest)
 	switch {
 	case err != nil:
-		return scrollback.Wrap(classify(err), op, err)
+		return scrollback.Wrap(classifyError(err), op, err)
 	case have == 0:
 		return scrollback.Errorf(scrollback.NotFound, op, i18n.NothingInDatabaseYet)
 	case have < newest:
@@ -84,17 +84,17 @@ func upToDate(ctx context.Context, db *sql.DB, migrations *goose.Provider) error
 	return nil
 }
 
-// forbidden says what a user needs who may not make tables.
-func forbidden(op string, err error) error {
-	if stateOf(err) == codeForbidden {
+// forbiddenError says what rights a user lacks who may not make tables.
+func forbiddenError(op string, err error) error {
+	if sqlStateOf(err) == codeForbidden {
 		return scrollback.Errorf(scrollback.Refused, op,
 			i18n.UserMayNotMakeTables, err)
 	}
-	return scrollback.Wrap(classify(err), op, err)
+	return scrollback.Wrap(classifyError(err), op, err)
 }
 
-// judge returns how far a database is migrated; 0 for one without anything.
-func judge(ctx context.Context, db *sql.DB, newest int64) (have int64, err error) {
+// readMigrationState returns how far a database is migrated; 0 for one without anything.
+func readMigrationState(ctx context.Context, db *sql.DB, newest int64) (have int64, err error) {
 	var marks, others int64
 	err = db.QueryRowContext(ctx, `SELECT count(*) FILTER (WHERE c.relname IN ('migration_lock', 'goose_db_version')),
 		count(*) FILTER (WHERE c.relname <> 'migration_lock')
@@ -104,7 +104,7 @@ func judge(ctx context.Context, db *sql.DB, newest int64) (have int64, err error
 	if err != nil {
 		return 0, err
 	}
-	ours, err := marked(ctx, db)
+	ours, err := hasLockRow(ctx, db)
 	switch {
 	case err != nil:
 		return 0, err
@@ -123,12 +123,12 @@ func judge(ctx context.Context, db *sql.DB, newest int64) (have int64, err error
 	return have, err
 }
 
-// marked reports whether the lock's table is there with our row: goose's table may be
+// hasLockRow reports whether the lock's table is there with our row: goose's table may be
 // another program's.
-func marked(ctx context.Context, db *sql.DB) (bool, error) {
+func hasLockRow(ctx context.Context, db *sql.DB) (bool, error) {
 	var n int64
 	err := db.QueryRowContext(ctx, `SELECT count(*) FROM migration_lock WHERE name = 'scrollback'`).Scan(&n)
-	if stateOf(err) == codeNoTable || stateOf(err) == codeNoColumn {
+	if sqlStateOf(err) == codeNoTable || sqlStateOf(err) == codeNoColumn {
 		return false, nil
 	}
 	return n > 0, err
@@ -141,22 +141,22 @@ type migrationLock struct {
 	log    *slog.Logger
 }
 
-// holder names this process, for whoever looks at the row.
-func holder() string {
+// newHolderName returns a name for this process, for people who look at the row.
+func newHolderName() string {
 	host, _ := os.Hostname() //nolint:errcheck // only to be read by people
 	b := make([]byte, 8)
 	rand.Read(b) //nolint:errcheck // it never fails
 	return fmt.Sprintf("%s %d %s", host, os.Getpid(), hex.EncodeToString(b))
 }
 
-// make makes the lock's table and its row, which nobody holds. Several servers may do so at
+// createRow makes the lock's table and its row, which nobody holds. Several servers may do so at
 // once: IF NOT EXISTS does not see a table that is being made.
-func (l migrationLock) make(ctx context.Context) error {
+func (l migrationLock) createRow(ctx context.Context) error {
 	var err error
 	for range 10 {
 		_, err = l.db.ExecContext(ctx,
 			`CREATE TABLE IF NOT EXISTS migration_lock (name text PRIMARY KEY, holder text NOT NULL, expires_at timestamptz NOT NULL)`)
-		if !taken(err) && stateOf(err) != codeTableExists && stateOf(err) != codeTypeExists && !retryable(err) {
+		if !isKeyTaken(err) && sqlStateOf(err) != codeTableExists && sqlStateOf(err) != codeTypeExists && !isRetryable(err) {
 			break
 		}
 	}
@@ -168,13 +168,13 @@ func (l migrationLock) make(ctx context.Context) error {
 	return err
 }
 
-// take tries to become the holder, until the database's clock says otherwise.
-func (l migrationLock) take(ctx context.Context) (bool, error) {
-	return l.changed(ctx, `UPDATE migration_lock SET holder = $1, expires_at = clock_timestamp() + $2 * interval '1 millisecond'
+// tryTake tries to become the holder, until the database's clock says otherwise.
+func (l migrationLock) tryTake(ctx context.Context) (bool, error) {
+	return l.execChanged(ctx, `UPDATE migration_lock SET holder = $1, expires_at = clock_timestamp() + $2 * interval '1 millisecond'
 		WHERE name = 'scrollback' AND (holder = $1 OR expires_at <= clock_timestamp())`, l.holder, lockExpires.Milliseconds())
 }
 
-func (l migrationLock) changed(ctx context.Context, statement string, args ...any) (bool, error) {
+func (l migrationLock) execChanged(ctx context.Context, statement string, args ...any) (bool, error) {
 	r, err := l.db.ExecContext(ctx, statement, args...)
 	if err != nil {
 		return false, err
@@ -183,16 +183,16 @@ func (l migrationLock) changed(ctx context.Context, statement string, args ...an
 	return n > 0, err
 }
 
-// hold waits for the lock, and runs fn while it is held: fn's context ends when it is lost.
-func (l migrationLock) hold(ctx context.Context, fn func(context.Context) error) error {
-	if err := l.wait(ctx); err != nil {
+// runHolding waits for the lock, and runs fn while it is held: fn's context ends when it is lost.
+func (l migrationLock) runHolding(ctx context.Context, fn func(context.Context) error) error {
+	if err := l.waitToTake(ctx); err != nil {
 		return err
 	}
 	working, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		l.renew(working, cancel)
+		l.keepRenewing(working, cancel)
 	}()
 	err := fn(working)
 	lost := context.Cause(working)
@@ -202,17 +202,17 @@ func (l migrationLock) hold(ctx context.Context, fn func(context.Context) error)
 		return lost
 	}
 	free := context.WithoutCancel(ctx)
-	_, freed := l.changed(free,
+	_, freed := l.execChanged(free,
 		`UPDATE migration_lock SET holder = '', expires_at = clock_timestamp() WHERE name = 'scrollback' AND holder = $1`,
 		l.holder)
 	return errors.Join(err, freed)
 }
 
-func (l migrationLock) wait(ctx context.Context) error {
+func (l migrationLock) waitToTake(ctx context.Context) error {
 	began := time.Now()
 	for wait, told := lockRetry, false; ; wait = min(2*wait, time.Second) {
-		held, err := l.take(ctx)
-		if held || err != nil && !retryable(err) {
+		held, err := l.tryTake(ctx)
+		if held || err != nil && !isRetryable(err) {
 			return err
 		}
 		if !told && time.Since(began) > lockRetry {
@@ -227,8 +227,8 @@ func (l migrationLock) wait(ctx context.Context) error {
 	}
 }
 
-// renew keeps the lock, until ctx ends; who has lost it must stop.
-func (l migrationLock) renew(ctx context.Context, lost context.CancelCauseFunc) {
+// keepRenewing keeps the lock, until ctx ends; who has lost it must stop.
+func (l migrationLock) keepRenewing(ctx context.Context, lost context.CancelCauseFunc) {
 	tick := time.NewTicker(lockRenewed)
 	defer tick.Stop()
 	for until := time.Now().Add(lockExpires); ; {
@@ -238,7 +238,7 @@ func (l migrationLock) renew(ctx context.Context, lost context.CancelCauseFunc) 
 		case <-tick.C:
 		}
 		short, cancel := context.WithTimeout(ctx, lockRenewed)
-		held, err := l.changed(short, `UPDATE migration_lock SET expires_at = clock_timestamp() + $2 * interval '1 millisecond'
+		held, err := l.execChanged(short, `UPDATE migration_lock SET expires_at = clock_timestamp() + $2 * interval '1 millisecond'
 			WHERE name = 'scrollback' AND holder = $1`, l.holder, lockExpires.Milliseconds())
 		cancel()
 		switch {

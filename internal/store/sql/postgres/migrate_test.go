@@ -17,8 +17,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
-// steps are migrations, each of which makes a table; one that is written twice fails.
-func steps(t *testing.T, db *sql.DB, n int) *goose.Provider {
+// testMigrations returns migrations, each of which makes a table; one that is written twice fails.
+func testMigrations(t *testing.T, db *sql.DB, n int) *goose.Provider {
 	t.Helper()
 	files := fstest.MapFS{}
 	for i := range n {
@@ -32,7 +32,7 @@ func steps(t *testing.T, db *sql.DB, n int) *goose.Provider {
 	return p
 }
 
-func count(t *testing.T, db *sql.DB, query string) (n int) {
+func countRows(t *testing.T, db *sql.DB, query string) (n int) {
 	t.Helper()
 	if err := db.QueryRowContext(t.Context(), query).Scan(&n); err != nil {
 		t.Fatal(err)
@@ -42,46 +42,46 @@ func count(t *testing.T, db *sql.DB, query string) (n int) {
 
 func TestMigrate(t *testing.T) {
 	t.Parallel()
-	c := connected(t, postgrestest.New(t))
-	refused(t, upToDate(t.Context(), c.readers, steps(t, c.readers, 1)), scrollback.NotFound,
+	c := mustConnect(t, postgrestest.NewDatabase(t))
+	wantError(t, checkUpToDate(t.Context(), c.readers, testMigrations(t, c.readers, 1)), scrollback.NotFound,
 		"there is nothing in the database yet")
 	for _, n := range []int{2, 2, 5} {
-		if err := migrate(t.Context(), c.writers, steps(t, c.writers, n), c.log); err != nil {
+		if err := migrateDatabase(t.Context(), c.writers, testMigrations(t, c.writers, n), c.log); err != nil {
 			t.Fatal(err)
 		}
-		if got := count(t, c.writers, "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'step%'"); got != n {
+		if got := countRows(t, c.writers, "SELECT count(*) FROM pg_tables WHERE tablename LIKE 'step%'"); got != n {
 			t.Errorf("%d of %d steps", got, n)
 		}
 	}
-	refused(t, upToDate(t.Context(), c.readers, steps(t, c.readers, 6)), scrollback.Refused,
+	wantError(t, checkUpToDate(t.Context(), c.readers, testMigrations(t, c.readers, 6)), scrollback.Refused,
 		"written by an older scrollback (schema 5")
-	if err := upToDate(t.Context(), c.readers, steps(t, c.readers, 5)); err != nil {
+	if err := checkUpToDate(t.Context(), c.readers, testMigrations(t, c.readers, 5)); err != nil {
 		t.Error(err)
 	}
-	err := migrate(t.Context(), c.writers, steps(t, c.writers, 4), c.log)
-	refused(t, err, scrollback.Refused,
+	err := migrateDatabase(t.Context(), c.writers, testMigrations(t, c.writers, 4), c.log)
+	wantError(t, err, scrollback.Refused,
 		"the database was written by a newer scrollback (schema 5, this program knows 4); nothing was changed")
 }
 
 func TestManyMigrateAtOnce(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	start := make(chan struct{})
 	var wait sync.WaitGroup
 	for i := range 12 {
-		c := connected(t, asking(t, dsn, "pool_max_conns", "4"))
-		p := steps(t, c.writers, 6)
+		c := mustConnect(t, setParameter(t, dsn, "pool_max_conns", "4"))
+		p := testMigrations(t, c.writers, 6)
 		wait.Go(func() {
 			<-start
-			if err := migrate(t.Context(), c.writers, p, c.log); err != nil {
+			if err := migrateDatabase(t.Context(), c.writers, p, c.log); err != nil {
 				t.Errorf("server %d: %v", i, err)
 			}
 		})
 	}
 	close(start)
 	wait.Wait()
-	c := connected(t, dsn)
-	if n := count(t, c.readers, "SELECT count(*) FROM goose_db_version WHERE version_id > 0"); n != 6 {
+	c := mustConnect(t, dsn)
+	if n := countRows(t, c.readers, "SELECT count(*) FROM goose_db_version WHERE version_id > 0"); n != 6 {
 		t.Errorf("%d migrations were entered, not 6", n)
 	}
 }
@@ -95,16 +95,16 @@ func TestMigrationOfAnotherProgram(t *testing.T) {
 		"a lock of its own": "CREATE TABLE theirs (id int); CREATE TABLE migration_lock (id int)",
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := connected(t, postgrestest.New(t))
+			c := mustConnect(t, postgrestest.NewDatabase(t))
 			for s := range strings.SplitSeq(statement, ";") {
 				if _, err := c.writers.ExecContext(t.Context(), s); err != nil {
 					t.Fatal(err)
 				}
 			}
-			before := count(t, c.readers, "SELECT count(*) FROM pg_class")
-			refused(t, migrate(t.Context(), c.writers, steps(t, c.writers, 1), c.log), scrollback.Refused,
+			before := countRows(t, c.readers, "SELECT count(*) FROM pg_class")
+			wantError(t, migrateDatabase(t.Context(), c.writers, testMigrations(t, c.writers, 1), c.log), scrollback.Refused,
 				"this is not a scrollback database")
-			if after := count(t, c.readers, "SELECT count(*) FROM pg_class"); after != before {
+			if after := countRows(t, c.readers, "SELECT count(*) FROM pg_class"); after != before {
 				t.Error("something was changed")
 			}
 		})
@@ -113,22 +113,23 @@ func TestMigrationOfAnotherProgram(t *testing.T) {
 
 func TestMigrationLock(t *testing.T) {
 	t.Parallel()
-	c := connected(t, postgrestest.New(t))
+	c := mustConnect(t, postgrestest.NewDatabase(t))
 	var said bytes.Buffer
 	dead := migrationLock{db: c.writers, holder: "dead", log: c.log}
 	l := migrationLock{db: c.writers, holder: "living", log: slog.New(slog.NewTextHandler(&said, nil))}
-	if err := dead.make(t.Context()); err != nil {
+	if err := dead.createRow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if held, err := dead.take(t.Context()); err != nil || !held {
+	if held, err := dead.tryTake(t.Context()); err != nil || !held {
 		t.Fatal(held, err)
 	}
-	if held, err := l.take(t.Context()); err != nil || held {
+	if held, err := l.tryTake(t.Context()); err != nil || held {
 		t.Errorf("two have it: %v", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*lockRetry)
 	defer cancel()
-	if err := l.wait(ctx); classify(err) != scrollback.Unavailable || !strings.Contains(said.String(), "waiting for it") {
+	if err := l.waitToTake(ctx); classifyError(err) != scrollback.Unavailable ||
+		!strings.Contains(said.String(), "waiting for it") {
 		t.Errorf("waiting for it is %v, and it said %q", err, said.String())
 	}
 	// The holder dies, and its time ends.
@@ -137,10 +138,10 @@ func TestMigrationLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	held := false
-	if err := l.hold(t.Context(), func(context.Context) error { held = true; return nil }); err != nil || !held {
+	if err := l.runHolding(t.Context(), func(context.Context) error { held = true; return nil }); err != nil || !held {
 		t.Errorf("held is %v: %v", held, err)
 	}
-	if n := count(t, c.readers, "SELECT count(*) FROM migration_lock WHERE expires_at <= clock_timestamp()"); n != 1 {
+	if n := countRows(t, c.readers, "SELECT count(*) FROM migration_lock WHERE expires_at <= clock_timestamp()"); n != 1 {
 		t.Error("it was not given back")
 	}
 }
@@ -148,12 +149,12 @@ func TestMigrationLock(t *testing.T) {
 // Who lost the lock must not go on.
 func TestMigrationLockLost(t *testing.T) {
 	t.Parallel()
-	c := connected(t, postgrestest.New(t))
+	c := mustConnect(t, postgrestest.NewDatabase(t))
 	l := migrationLock{db: c.writers, holder: "slow", log: c.log}
-	if err := l.make(t.Context()); err != nil {
+	if err := l.createRow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	err := l.hold(t.Context(), func(ctx context.Context) error {
+	err := l.runHolding(t.Context(), func(ctx context.Context) error {
 		stolen := "UPDATE migration_lock SET holder = 'other', expires_at = clock_timestamp() + interval '1 hour'"
 		if _, err := c.writers.ExecContext(ctx, stolen); err != nil {
 			return err
@@ -161,8 +162,8 @@ func TestMigrationLockLost(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	refused(t, err, scrollback.Unavailable, "another server took over")
-	if n := count(t, c.readers, "SELECT count(*) FROM migration_lock WHERE holder = 'other'"); n != 1 {
+	wantError(t, err, scrollback.Unavailable, "another server took over")
+	if n := countRows(t, c.readers, "SELECT count(*) FROM migration_lock WHERE holder = 'other'"); n != 1 {
 		t.Error("it gave back what is not its own")
 	}
 }
@@ -171,10 +172,10 @@ func TestMigrateWithoutRights(t *testing.T) {
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{})
 	dsn := cluster.DSN("postgres")
-	if err := exec(t, dsn, "CREATE ROLE guest LOGIN", "REVOKE CREATE ON SCHEMA public FROM PUBLIC"); err != nil {
+	if err := execAll(t, dsn, "CREATE ROLE guest LOGIN", "REVOKE CREATE ON SCHEMA public FROM PUBLIC"); err != nil {
 		t.Fatal(err)
 	}
-	c := connected(t, strings.Replace(dsn, "//postgres@", "//guest@", 1))
-	err := migrate(t.Context(), c.writers, steps(t, c.writers, 1), c.log)
-	refused(t, err, scrollback.Refused, "the database's user may not make tables in it: GRANT CREATE")
+	c := mustConnect(t, strings.Replace(dsn, "//postgres@", "//guest@", 1))
+	err := migrateDatabase(t.Context(), c.writers, testMigrations(t, c.writers, 1), c.log)
+	wantError(t, err, scrollback.Refused, "the database's user may not make tables in it: GRANT CREATE")
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/move"
 )
 
-// ofTransaction is a number that no two transactions share within days: of when it began, and who
+// transactionMark is a number that no two transactions share within days: of when it began, and who
 // runs it.
-const ofTransaction = `mod(CAST(floor(extract(epoch FROM transaction_timestamp()) * 1000000) AS BIGINT), 1099511627776) * 4194304
+const transactionMark = `mod(CAST(floor(extract(epoch FROM transaction_timestamp()) * 1000000) AS BIGINT), 1099511627776) * 4194304
 	+ mod(pg_backend_pid(), 4194304)`
 
-// watch are [move.Side]'s. Each transaction leaves a mark of its own: two never wait for each
+// watchStatements returns [move.Side]'s Watch. Each transaction leaves a mark of its own: two never wait for each
 // other's, and one that ends late leaves a mark that nobody has read. Making a trigger waits for
 // all transactions that have changed its table.
-func watch() []string {
+func watchStatements() []string {
 	out := []string{
 		`CREATE TABLE IF NOT EXISTS move_state (name TEXT COLLATE "C" PRIMARY KEY, value TEXT COLLATE "C" NOT NULL)`,
 		`CREATE TABLE IF NOT EXISTS move_marks (kind TEXT COLLATE "C" NOT NULL, key TEXT COLLATE "C" NOT NULL, k BIGINT NOT NULL)`,
@@ -34,21 +34,21 @@ func watch() []string {
 				INSERT INTO move_marks (kind, key, k) SELECT '%[4]s', which, number
 					WHERE NOT EXISTS (SELECT 1 FROM move_marks m WHERE m.kind = '%[4]s' AND m.key = which AND m.k = number);
 				RETURN NULL;
-			END $$`, name, key, ofTransaction, kind))
+			END $$`, name, key, transactionMark, kind))
 	}
 	for _, t := range move.NotedTables() {
 		does := `ROW EXECUTE FUNCTION move_note_` + t.Of
 		if t.Of == "" {
 			does = `STATEMENT EXECUTE FUNCTION move_note_table`
 		}
-		out = append(out, unlessThere("move_"+t.Table, t.Table,
+		out = append(out, createTriggerOnce("move_"+t.Table, t.Table,
 			`AFTER INSERT OR UPDATE OR DELETE ON `+t.Table+` FOR EACH `+does+`()`))
 	}
 	return out
 }
 
-// unlessThere makes a trigger, unless it is there: making it again would wait for the table again.
-func unlessThere(name, table, what string) string {
+// createTriggerOnce makes a trigger, unless it is there: making it again would wait for the table again.
+func createTriggerOnce(name, table, what string) string {
 	return fmt.Sprintf(`DO $$ BEGIN
 		IF NOT EXISTS (SELECT 1 FROM pg_trigger WHERE tgname = '%[1]s' AND tgrelid = CAST('%[2]s' AS regclass)) THEN
 			CREATE TRIGGER %[1]s %[3]s;
@@ -65,35 +65,35 @@ const (
 // codeClosed is the SQLSTATE of a database that was closed to be moved elsewhere.
 const codeClosed = "SB001"
 
-// refuse are [move.Side]'s. A trigger may be there since an earlier time, when the table was let
-// go again: also then whoever is changing the table is waited for.
-func refuse(why string) []string {
-	out := []string{onChange(fmt.Sprintf(`RAISE EXCEPTION USING MESSAGE = '%s', ERRCODE = '%s'`,
+// refuseStatements returns [move.Side]'s Refuse. A trigger may be there since an earlier time, when the table was let
+// go again: even then, a transaction that is changing the table is waited for.
+func refuseStatements(why string) []string {
+	out := []string{closedFunction(fmt.Sprintf(`RAISE EXCEPTION USING MESSAGE = '%s', ERRCODE = '%s'`,
 		strings.NewReplacer("'", "''", "$", "%24").Replace(why), codeClosed))}
 	for _, t := range move.NotedTables() {
-		out = append(out, `LOCK TABLE `+t.Table+` IN SHARE ROW EXCLUSIVE MODE`, unlessThere("move_closed_"+t.Table, t.Table,
+		out = append(out, `LOCK TABLE `+t.Table+` IN SHARE ROW EXCLUSIVE MODE`, createTriggerOnce("move_closed_"+t.Table, t.Table,
 			`BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON `+t.Table+` FOR EACH STATEMENT EXECUTE FUNCTION move_closed()`))
 	}
 	// Who asks whether the database can be written to is told as well.
-	return append(out, unlessThere("move_closed_probe", "numbers",
+	return append(out, createTriggerOnce("move_closed_probe", "numbers",
 		`AFTER UPDATE ON numbers FOR EACH ROW WHEN (NEW.name = 'probe') EXECUTE FUNCTION move_closed()`))
 }
 
-// onChange makes what the triggers of a closed database do.
-func onChange(does string) string {
+// closedFunction makes what the triggers of a closed database do.
+func closedFunction(does string) string {
 	return `CREATE OR REPLACE FUNCTION move_closed() RETURNS trigger LANGUAGE plpgsql AS $$
 		BEGIN
 			` + does + `;
 		END $$`
 }
 
-// reopen are [move.Side]'s. The triggers stay, and do nothing: to drop one, everybody who reads
+// reopenStatements returns [move.Side]'s Reopen. The triggers stay, and do nothing: to drop one, everybody who reads
 // its table would have to be waited for, a dump of an hour too.
-func reopen() []string { return []string{onChange(`RETURN NULL`)} }
+func reopenStatements() []string { return []string{closedFunction(`RETURN NULL`)} }
 
-// forget are [move.Side]'s.
-func forget() []string {
-	out := append(append(reopen(), dropped("move_closed_")...), dropped("move_")...)
+// forgetStatements returns [move.Side]'s Forget.
+func forgetStatements() []string {
+	out := append(append(reopenStatements(), dropTriggers("move_closed_")...), dropTriggers("move_")...)
 	out = append(out, `DROP TRIGGER IF EXISTS move_closed_probe ON numbers`)
 	for _, name := range []string{"closed", "note_id", "note_conversation_id", "note_table"} {
 		out = append(out, `DROP FUNCTION IF EXISTS move_`+name+`()`)
@@ -101,24 +101,24 @@ func forget() []string {
 	return append(out, `DROP TABLE IF EXISTS move_marks`, `DROP TABLE IF EXISTS move_state`)
 }
 
-// dropped are statements that remove triggers of all tables.
-func dropped(prefix string) (out []string) {
+// dropTriggers returns statements that remove triggers of all tables.
+func dropTriggers(prefix string) (out []string) {
 	for _, t := range move.NotedTables() {
 		out = append(out, `DROP TRIGGER IF EXISTS `+prefix+t.Table+` ON `+t.Table)
 	}
 	return out
 }
 
-// messagesEach is how many messages a statement inserts.
-const messagesEach = 50
+// messagesPerInsert is how many messages a statement inserts.
+const messagesPerInsert = 50
 
 // insertMessages inserts messages of a branch, and leaves them to be numbered together: those of a
 // statement are a run.
 func insertMessages(ctx context.Context, tx sqlstore.Tx, rows [][]any) error {
 	for len(rows) > 0 {
 		n := 1
-		if len(rows) >= messagesEach {
-			n = messagesEach
+		if len(rows) >= messagesPerInsert {
+			n = messagesPerInsert
 		}
 		var b strings.Builder
 		var args []any

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// settleMost bounds what one transaction numbers.
-	settleMost = 10_000
-	// settlePause is between two transactions that number, so that one does it for many.
-	settlePause = 5 * time.Millisecond
-	// settleEvery is how often what another server has left is looked for.
-	settleEvery = 2 * time.Second
-	// settleTime bounds one of them, with the waiting for a connection.
-	settleTime = maxWrite
+	// numberMost bounds what one transaction numbers.
+	numberMost = 10_000
+	// numberPause is between two transactions that number, so that one does it for many.
+	numberPause = 5 * time.Millisecond
+	// numberEvery is how often what another server has left is looked for.
+	numberEvery = 2 * time.Second
+	// numberTimeout bounds one of them, with the waiting for a connection.
+	numberTimeout = maxWrite
 )
 
-// The statements of a settlement. A transaction that numbers holds the rows with the last numbers: the
+// The statements that number. A transaction that numbers holds the rows with the last numbers: the
 // order of numbers is the order of these transactions, and all that is committed before one
 // of them begins to look is numbered when it ends.
 //
@@ -31,15 +31,15 @@ const (
 // lock fails for who waited, and is tried again. Servers of older programs hold the row of the
 // messages first, and so do these, or two would wait for each other.
 const (
-	// anyPending goes by the keys: the tables may be full of rows that are gone and not yet cleared.
+	// anyPending looks at the keys: the tables may be full of rows that are gone and not yet cleared.
 	anyPending = `SELECT (SELECT count(*) FROM (SELECT k FROM pending_changes ORDER BY conversation_id, k LIMIT 1) c) +
 		(SELECT count(*) FROM (SELECT k FROM pending_messages ORDER BY conversation_id, branch, seq LIMIT 1) m) > 0`
 
 	holdNumbers = `SELECT last FROM numbers WHERE name IN ('message', 'change') ORDER BY name DESC FOR UPDATE`
 
-	// settleMessages takes a message for no older than those before it in its branch, whatever the
+	// numberMessages takes a message for no older than those before it in its branch, whatever the
 	// server's clock said: a run is where seqs and numbers go up together, with no gap in either.
-	settleMessages = `WITH taken AS (DELETE FROM pending_messages WHERE (conversation_id, branch, seq) IN
+	numberMessages = `WITH taken AS (DELETE FROM pending_messages WHERE (conversation_id, branch, seq) IN
 			(SELECT conversation_id, branch, seq FROM pending_messages ORDER BY k, seq LIMIT $1) RETURNING conversation_id, branch, seq, k),
 		timed AS (SELECT conversation_id, branch, seq, max(k) OVER along AS k, seq - row_number() OVER along AS gaps FROM taken
 			WINDOW along AS (PARTITION BY conversation_id, branch ORDER BY seq)),
@@ -51,7 +51,7 @@ const (
 			FROM runs, (SELECT last FROM numbers WHERE name = 'message') AS held)
 		UPDATE numbers SET last = last + (SELECT count(*) FROM taken) WHERE name = 'message' AND EXISTS (SELECT 1 FROM taken)`
 
-	settleChanges = `WITH taken AS (DELETE FROM pending_changes WHERE (conversation_id, k) IN
+	numberChanges = `WITH taken AS (DELETE FROM pending_changes WHERE (conversation_id, k) IN
 			(SELECT conversation_id, k FROM pending_changes ORDER BY k LIMIT $1)
 			RETURNING conversation_id, k, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref),
 		numbered AS (INSERT INTO changes (conversation_id, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref, n)
@@ -62,10 +62,10 @@ const (
 		RETURNING pg_notify($2, '')`
 )
 
-// order implements [sqlstore.CommitOrder].
-type order struct {
+// commitOrder implements [sqlstore.CommitOrder].
+type commitOrder struct {
 	writers *sql.DB
-	again   func(ctx context.Context, do func(context.Context) error) error // tries again what may pass
+	retry   func(ctx context.Context, do func(context.Context) error) error // tries again what may pass
 	channel string                                                          // to notify; empty for none
 	log     *slog.Logger
 
@@ -74,23 +74,24 @@ type order struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	turn  chan struct{} // full while one settles: others would only wait for its row
-	began time.Time     // when the last one began, unless it was broken off
-	ended error         // with what
+	oneAtATime chan struct{} // full while one numbers: others would only wait for its row
+	lastBegan  time.Time     // when the last one began, unless it was broken off
+	lastError  error         // with what
 }
 
-func newOrder(writers *sql.DB, channel string, log *slog.Logger) *order {
+func newCommitOrder(writers *sql.DB, channel string, log *slog.Logger) *commitOrder {
 	ctx, stop := context.WithCancel(context.Background())
-	o := &order{writers: writers, channel: channel, log: log, news: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		turn: make(chan struct{}, 1), stop: stop, done: make(chan struct{}), again: unharmed}
-	go o.run(ctx)
+	o := &commitOrder{writers: writers, channel: channel, log: log, news: make(chan struct{}, 1),
+		wake:       make(chan struct{}, 1),
+		oneAtATime: make(chan struct{}, 1), stop: stop, done: make(chan struct{}), retry: retryIdempotent}
+	go o.numberRegularly(ctx)
 	return o
 }
 
-// run settles after each commit, and now and then what a server has left that is gone.
-func (o *order) run(ctx context.Context) {
+// numberRegularly numbers after each commit, and regularly what a server left behind that is gone.
+func (o *commitOrder) numberRegularly(ctx context.Context) {
 	defer close(o.done)
-	often := time.NewTicker(settleEvery)
+	often := time.NewTicker(numberEvery)
 	defer often.Stop()
 	failed := false
 	for {
@@ -107,22 +108,22 @@ func (o *order) run(ctx context.Context) {
 		failed = err != nil
 		select {
 		case <-ctx.Done():
-		case <-time.After(settlePause):
+		case <-time.After(numberPause):
 		}
 	}
 }
 
 // Close ends run.
-func (o *order) Close() { o.stop(); <-o.done }
+func (o *commitOrder) Close() { o.stop(); <-o.done }
 
 // NoteCommit implements [sqlstore.CommitOrder].
-func (o *order) NoteCommit() { ring(o.wake) }
+func (o *commitOrder) NoteCommit() { signalOnce(o.wake) }
 
 // News implements [sqlstore.CommitOrder].
-func (o *order) News() <-chan struct{} { return o.news }
+func (o *commitOrder) News() <-chan struct{} { return o.news }
 
-// ring leaves a sign on a channel, unless there is one.
-func ring(c chan struct{}) {
+// signalOnce signals on a channel, unless a signal is waiting there.
+func signalOnce(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -131,54 +132,54 @@ func ring(c chan struct{}) {
 
 // NumberCommits implements [sqlstore.CommitOrder]. What came of one that began while somebody waited holds
 // for who waited too: while there is no database, nobody waits for each of those before.
-func (o *order) NumberCommits(ctx context.Context) error {
+func (o *commitOrder) NumberCommits(ctx context.Context) error {
 	asked := time.Now()
 	select {
-	case o.turn <- struct{}{}:
-		defer func() { <-o.turn }()
+	case o.oneAtATime <- struct{}{}:
+		defer func() { <-o.oneAtATime }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if o.began.After(asked) {
-		return o.ended
+	if o.lastBegan.After(asked) {
+		return o.lastError
 	}
-	o.began = time.Now()
-	o.ended = o.all(ctx)
+	o.lastBegan = time.Now()
+	o.lastError = o.numberPending(ctx)
 	if ctx.Err() != nil {
-		o.began = time.Time{}
+		o.lastBegan = time.Time{}
 	}
-	return o.ended
+	return o.lastError
 }
 
-// all numbers all that is pending.
-func (o *order) all(ctx context.Context) error {
+// numberPending numbers everything that is pending.
+func (o *commitOrder) numberPending(ctx context.Context) error {
 	for {
-		n, err := o.next(ctx)
+		n, err := o.tryNumberSome(ctx)
 		if err != nil || n == 0 {
 			return err
 		}
-		ring(o.news)
+		signalOnce(o.news)
 	}
 }
 
-// next is some, unless nothing is pending; tried again, for a time.
-func (o *order) next(ctx context.Context) (n int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, settleTime)
+// tryNumberSome calls numberSome if anything is pending, and tries again for a time if that fails.
+func (o *commitOrder) tryNumberSome(ctx context.Context) (n int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, numberTimeout)
 	defer cancel()
-	err = o.again(ctx, func(ctx context.Context) error {
+	err = o.retry(ctx, func(ctx context.Context) error {
 		pending := false
 		err := o.writers.QueryRowContext(ctx, anyPending).Scan(&pending)
 		if n = 0; err == nil && pending {
-			n, err = o.some(ctx)
+			n, err = o.numberSome(ctx)
 		}
 		return err
 	})
 	return n, err
 }
 
-// some numbers what is pending, up to a bound, and returns how many of the two tables had
+// numberSome numbers what is pending, up to a bound, and returns how many of the two tables had
 // something. It is one exchange with the server, and so one transaction: others wait for its row.
-func (o *order) some(ctx context.Context) (n int64, err error) {
+func (o *commitOrder) numberSome(ctx context.Context) (n int64, err error) {
 	conn, err := o.writers.Conn(ctx)
 	if err != nil {
 		return 0, err
@@ -187,8 +188,8 @@ func (o *order) some(ctx context.Context) (n int64, err error) {
 	err = conn.Raw(func(c any) error {
 		var batch pgx.Batch
 		batch.Queue(holdNumbers)
-		batch.Queue(settleMessages, settleMost)
-		batch.Queue(settleChanges, settleMost, o.channel)
+		batch.Queue(numberMessages, numberMost)
+		batch.Queue(numberChanges, numberMost, o.channel)
 		sent := c.(*stdlib.Conn).Conn().SendBatch(ctx, &batch)
 		for range batch.Len() {
 			tag, err := sent.Exec()

@@ -23,14 +23,14 @@ import (
 // no more time waits for none.
 func TestSettlingFailsForAllWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := newOrder(nil, "", slog.New(slog.DiscardHandler))
+		o := newCommitOrder(nil, "", slog.New(slog.DiscardHandler))
 		o.Close()
 		down := errors.New("there is no database")
-		o.again = func(ctx context.Context, _ func(context.Context) error) error {
+		o.retry = func(ctx context.Context, _ func(context.Context) error) error {
 			if _, bounded := ctx.Deadline(); !bounded {
-				t.Error("a settlement may take for ever")
+				t.Error("numbering may take for ever")
 			}
-			time.Sleep(patience)
+			time.Sleep(maxConnectWait)
 			return down
 		}
 		began := time.Now()
@@ -45,11 +45,12 @@ func TestSettlingFailsForAllWhoWait(t *testing.T) {
 		synctest.Wait()
 		hurried, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := o.NumberCommits(hurried); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > patience/2 {
+		if err := o.NumberCommits(hurried); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(began) > maxConnectWait/2 {
 			t.Errorf("who had a second got %v after %v", err, time.Since(began))
 		}
 		all.Wait()
-		if took := time.Since(began); took > 2*patience {
+		if took := time.Since(began); took > 2*maxConnectWait {
 			t.Errorf("the last of them waited for %v", took)
 		}
 	})
@@ -59,7 +60,7 @@ func TestSettlingFailsForAllWhoWait(t *testing.T) {
 // back between messages of a branch.
 func TestNumbersWhenTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
-	d, err := database(t.Context(), postgrestest.New(t), nil)
+	d, err := openDatabase(t.Context(), postgrestest.NewDatabase(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,26 +106,26 @@ func TestNumbersWhenTheClockWasSetBack(t *testing.T) {
 // numbers behind the one that it waited for, also where that one has numbered changes and no messages.
 func TestNumbersBehindOneWhoWasWaitedFor(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	for _, level := range []string{"read committed", "repeatable read"} {
-		d, err := database(t.Context(), dsn+"&default_transaction_isolation="+url.PathEscape(level), nil)
+		d, err := openDatabase(t.Context(), dsn+"&default_transaction_isolation="+url.PathEscape(level), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.Order.(*order).Close() // it numbers by itself no more
-		numbersBehind(t, level, d, dsn)
+		d.Order.(*commitOrder).Close() // it numbers by itself no more
+		testNumbersBehind(t, level, d, dsn)
 		d.Readers.Close()
 		d.Writer.Close()
 	}
 }
 
-func numbersBehind(t *testing.T, level string, d sqlstore.Database, dsn string) {
+func testNumbersBehind(t *testing.T, level string, d sqlstore.Database, dsn string) {
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, dsn)
-	must(t, err)
+	mustSucceed(t, err)
 	defer conn.Close(context.WithoutCancel(ctx))
 	var set string
-	must(t, d.Writer.(*writer).db.QueryRowContext(ctx, `SHOW transaction_isolation`).Scan(&set))
+	mustSucceed(t, d.Writer.(*writer).db.QueryRowContext(ctx, `SHOW transaction_isolation`).Scan(&set))
 	if set != level {
 		t.Fatalf("a transaction is %q, want %q", set, level)
 	}
@@ -132,20 +133,20 @@ func numbersBehind(t *testing.T, level string, d sqlstore.Database, dsn string) 
 		VALUES ('c', 1, '', '', 1, '', '', 0, 0, '')`
 	// Another server is in the middle of numbering a change.
 	other, err := conn.Begin(ctx)
-	must(t, err)
+	mustSucceed(t, err)
 	defer func() { _ = other.Rollback(context.WithoutCancel(ctx)) }()
 	for _, statement := range []string{holdNumbers, pending} {
 		_, err = other.Exec(ctx, statement)
-		must(t, err)
+		mustSucceed(t, err)
 	}
-	_, err = other.Exec(ctx, settleChanges, settleMost, "nobody")
-	must(t, err)
+	_, err = other.Exec(ctx, numberChanges, numberMost, "nobody")
+	mustSucceed(t, err)
 	// What this one has to number is there before it begins.
 	_, err = d.Writer.(*writer).db.ExecContext(ctx, strings.Replace(pending, "'c', 1", "'d', 2", 1))
-	must(t, err)
+	mustSucceed(t, err)
 	settled := make(chan error, 1)
 	go func() {
-		_, err := d.Order.(*order).some(ctx)
+		_, err := d.Order.(*commitOrder).numberSome(ctx)
 		settled <- err
 	}()
 	var waiting int
@@ -153,19 +154,19 @@ func numbersBehind(t *testing.T, level string, d sqlstore.Database, dsn string) 
 		if tries > 20_000 {
 			t.Fatal("it does not wait for the other one")
 		}
-		must(t, other.QueryRow(ctx, `SELECT count(*) FROM pg_locks WHERE NOT granted
+		mustSucceed(t, other.QueryRow(ctx, `SELECT count(*) FROM pg_locks WHERE NOT granted
 			AND pg_backend_pid() = ANY(pg_blocking_pids(pid))`).Scan(&waiting))
 	}
-	must(t, other.Commit(ctx))
+	mustSucceed(t, other.Commit(ctx))
 	// It may have to begin again, which is done as often as it takes; a number that is taken would be
 	// a failure.
 	var failed *pgconn.PgError
 	if err := <-settled; err != nil && (!errors.As(err, &failed) || failed.Code != codeSerialization) {
 		t.Errorf("%s: %v", level, err)
 	}
-	must(t, d.Order.NumberCommits(ctx))
+	mustSucceed(t, d.Order.NumberCommits(ctx))
 	var changes, distinct, last, left int
-	must(t, conn.QueryRow(ctx, `SELECT count(*), count(DISTINCT n), (SELECT last FROM numbers WHERE name = 'change'),
+	mustSucceed(t, conn.QueryRow(ctx, `SELECT count(*), count(DISTINCT n), (SELECT last FROM numbers WHERE name = 'change'),
 		(SELECT count(*) FROM pending_changes) FROM changes`).Scan(&changes, &distinct, &last, &left))
 	if changes != distinct || last != changes || left != 0 || changes%2 != 0 {
 		t.Errorf("%s: %d changes have %d numbers up to %d, %d are left", level, changes, distinct, last, left)

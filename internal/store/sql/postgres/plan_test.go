@@ -19,14 +19,14 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
-// heard are the statements that a driver ran, each with what it was given the last time.
-type heard struct {
+// statementTracer are the statements that a driver ran, each with what it was given the last time.
+type statementTracer struct {
 	mu  sync.Mutex
 	all map[string][]any
 }
 
 // TraceQueryStart implements [pgx.QueryTracer].
-func (h *heard) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+func (h *statementTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
 	var args []any
 	for _, a := range d.Args {
 		switch a.(type) {
@@ -42,45 +42,45 @@ func (h *heard) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQue
 }
 
 // TraceBatchStart implements [pgx.BatchTracer].
-func (h *heard) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+func (h *statementTracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
 	return ctx
 }
 
 // TraceBatchQuery implements [pgx.BatchTracer].
-func (h *heard) TraceBatchQuery(ctx context.Context, c *pgx.Conn, d pgx.TraceBatchQueryData) {
+func (h *statementTracer) TraceBatchQuery(ctx context.Context, c *pgx.Conn, d pgx.TraceBatchQueryData) {
 	h.TraceQueryStart(ctx, c, pgx.TraceQueryStartData{SQL: d.SQL, Args: d.Args})
 }
 
 // TraceBatchEnd implements [pgx.BatchTracer].
-func (h *heard) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+func (h *statementTracer) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
 // TraceQueryEnd implements [pgx.QueryTracer].
-func (h *heard) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (h *statementTracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// listen opens a database so that its statements are heard.
-func listen(t *testing.T, dsn string) (*driver.Driver, *heard) {
+// openTraced opens a database so that its statements are heard.
+func openTraced(t *testing.T, dsn string) (*driver.Driver, *statementTracer) {
 	t.Helper()
-	c, err := connect(t.Context(), dsn, nil)
+	c, err := openConnection(t.Context(), dsn, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config, err := parse(dsn)
+	config, err := parseDSN(dsn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &heard{all: map[string][]any{}}
+	h := &statementTracer{all: map[string][]any{}}
 	config.ConnConfig.Tracer = h
 	err = errors.Join(c.readers.Close(), c.writers.Close())
 	if err == nil {
-		c.readers, err = pool(side(config, false), "read")
+		c.readers, err = openPool(configurePool(config, false), "read")
 	}
 	if err == nil {
-		c.writers, err = pool(side(config, true), "write")
+		c.writers, err = openPool(configurePool(config, true), "write")
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := c.database(t.Context())
+	db, err := c.makeDatabase(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +89,8 @@ func listen(t *testing.T, dsn string) (*driver.Driver, *heard) {
 	return d, h
 }
 
-// many makes rows of a table like its first one, but for what set says, one for each row of from.
-func many(table, from, set string) string {
+// multiplyRows makes rows of a table like its first one, but for what set says, one for each row of from.
+func multiplyRows(table, from, set string) string {
 	return `INSERT INTO ` + table + ` SELECT y.* FROM (SELECT t AS first FROM ` + table +
 		` AS t LIMIT 1) AS x CROSS JOIN ` + from +
 		` CROSS JOIN LATERAL jsonb_populate_record(x.first, jsonb_build_object(` + set + `)) AS y`
@@ -98,75 +98,75 @@ func many(table, from, set string) string {
 
 // What there is many times.
 const (
-	each   = `generate_series(1, 30000) AS i` // conversations, with a turn of two messages
-	some   = `generate_series(1, 3000) AS i`
-	long   = `generate_series(2, 20000) AS k` // turns in the one conversation there is
-	hashed = `md5(i::text) || md5(i::text)`
+	severalRows = `generate_series(1, 30000) AS i` // conversations, with a turn of two messages
+	some        = `generate_series(1, 3000) AS i`
+	long        = `generate_series(2, 20000) AS k` // turns in the one conversation there is
+	hashed      = `md5(i::text) || md5(i::text)`
 )
 
-// one makes the one conversation have 40,000 messages.
-var one = []string{
-	many("messages", long+` CROSS JOIN generate_series(0, 1) AS j`,
+// growConversation makes the one conversation have 40,000 messages.
+var growConversation = []string{
+	multiplyRows("messages", long+` CROSS JOIN generate_series(0, 1) AS j`,
 		`'id', 'm' || 2 * k - j, 'seq', 2 * k - j, 'turn_id', 't' || k`),
-	many("turns", long, `'id', 't' || k, 'seq', 2 * k, 'last_seq', 2 * k, 'started_at', k, 'idem_key', 'k' || k,
+	multiplyRows("turns", long, `'id', 't' || k, 'seq', 2 * k, 'last_seq', 2 * k, 'started_at', k, 'idem_key', 'k' || k,
 		'state', CASE WHEN k % 100 = 0 THEN 'failed' ELSE 'complete' END`),
 	`UPDATE branches SET head_seq = 40000 WHERE id = 'branch of long'`,
 	`UPDATE conversations SET messages = 40000, updated_at = 999999, turn = 't20000' WHERE id = 'long'`,
 	`UPDATE numbers SET last = CASE name WHEN 'message' THEN 200000 ELSE 31000 END WHERE name IN ('message', 'change')`,
-	many("message_runs", long,
+	multiplyRows("message_runs", long,
 		`'first_seq', 2 * k - 1, 'last_seq', 2 * k, 'first_n', 99999 + 2 * k, 'last_n', 100000 + 2 * k`),
 }
 
-// fill makes a store with 100,000 messages of one with a turn: 40,000 of them in one conversation.
-var fill = strings.Join(slices.Concat([]string{
-	many("conversations", each, `'id', 'c' || i, 'branch', 'b' || i, 'updated_at', i, 'messages', 2, 'project', 'p' || i % 50,
+// growStore makes a store with 100,000 messages of one with a turn: 40,000 of them in one conversation.
+var growStore = strings.Join(slices.Concat([]string{
+	multiplyRows("conversations", severalRows, `'id', 'c' || i, 'branch', 'b' || i, 'updated_at', i, 'messages', 2, 'project', 'p' || i % 50,
 		'deleted_at', CASE WHEN i % 10 = 0 THEN i ELSE 0 END, 'agent_of', CASE WHEN i % 7 = 0 THEN 'c' || i - i % 70 ELSE '' END`),
-	many("branches", each, `'id', 'b' || i, 'conversation_id', 'c' || i, 'n', 1000 + i, 'head_seq', 2`),
-	many("messages", each+` CROSS JOIN generate_series(1, 2) AS k`, `'id', 'm' || i || '-' || k, 'conversation_id', 'c' || i, 'branch', 'b' || i, 'seq', k,
+	multiplyRows("branches", severalRows, `'id', 'b' || i, 'conversation_id', 'c' || i, 'n', 1000 + i, 'head_seq', 2`),
+	multiplyRows("messages", severalRows+` CROSS JOIN generate_series(1, 2) AS k`, `'id', 'm' || i || '-' || k, 'conversation_id', 'c' || i, 'branch', 'b' || i, 'seq', k,
 		'turn_id', 't' || i || '-1'`),
-	many("turns", each, `'id', 't' || i || '-1', 'conversation_id', 'c' || i, 'branch', 'b' || i, 'seq', 2, 'last_seq', 2, 'started_at', 1,
+	multiplyRows("turns", severalRows, `'id', 't' || i || '-1', 'conversation_id', 'c' || i, 'branch', 'b' || i, 'seq', 2, 'last_seq', 2, 'started_at', 1,
 		'idem_key', 'k', 'state', CASE WHEN i % 30 = 3 THEN 'failed' ELSE 'complete' END`),
-	many("message_runs", each, `'conversation_id', 'c' || i, 'branch', 'b' || i, 'first_seq', 1, 'last_seq', 2,
+	multiplyRows("message_runs", severalRows, `'conversation_id', 'c' || i, 'branch', 'b' || i, 'first_seq', 1, 'last_seq', 2,
 		'first_n', 99 + 2 * i, 'last_n', 100 + 2 * i`),
-	many("changes", each, `'conversation_id', 'c' || i, 'n', 99 + i`),
-	many("usage_records", each, `'conversation_id', 'c' || i, 'n', 99 + i, 'at', i, 'key_id', 'key' || i % 100`),
-	many("usage_records", long, `'n', 99999 + k, 'at', k, 'key_id', 'key' || k % 100`),
-	many("artifacts", some, `'id', `+hashed),
-	many("mentions", some, `'conversation_id', 'c' || i, 'artifact', `+hashed),
-	many("mentions", some, `'artifact', `+hashed+`, 'created_at', i`),
-	many("origins", some,
+	multiplyRows("changes", severalRows, `'conversation_id', 'c' || i, 'n', 99 + i`),
+	multiplyRows("usage_records", severalRows, `'conversation_id', 'c' || i, 'n', 99 + i, 'at', i, 'key_id', 'key' || i % 100`),
+	multiplyRows("usage_records", long, `'n', 99999 + k, 'at', k, 'key_id', 'key' || k % 100`),
+	multiplyRows("artifacts", some, `'id', `+hashed),
+	multiplyRows("mentions", some, `'conversation_id', 'c' || i, 'artifact', `+hashed),
+	multiplyRows("mentions", some, `'artifact', `+hashed+`, 'created_at', i`),
+	multiplyRows("origins", some,
 		`'conversation_id', 'c' || i, 'id', 'o' || i, 'root', 'r' || i, 'folder', '/f/' || i % 300, 'name', 'n' || i`),
-	many("message_sources", each, `'conversation_id', 'c' || i`),
-	many("index_segments", `generate_series(1000, 1100) AS i`, `'id', i, 'state', 2`), // that nobody reads any more
-	many("index_blocks", `generate_series(1000, 1100) AS i CROSS JOIN generate_series(1, 200) AS k`,
+	multiplyRows("message_sources", severalRows, `'conversation_id', 'c' || i`),
+	multiplyRows("index_segments", `generate_series(1000, 1100) AS i`, `'id', i, 'state', 2`), // that nobody reads any more
+	multiplyRows("index_blocks", `generate_series(1000, 1100) AS i CROSS JOIN generate_series(1, 200) AS k`,
 		`'segment', i, 'first_term', 'w' || k`),
-	many("index_marks", `generate_series(1000, 1100) AS i CROSS JOIN generate_series(1, 50) AS k`,
+	multiplyRows("index_marks", `generate_series(1000, 1100) AS i CROSS JOIN generate_series(1, 50) AS k`,
 		`'segment', i, 'start', k`),
-}, one, []string{`ANALYZE`}), "; ")
+}, growConversation, []string{`ANALYZE`}), "; ")
 
-// seed makes one of everything, in the conversation "long".
-func seed(t *testing.T, d *driver.Driver) {
+// seedStore makes one of everything, in the conversation "long".
+func seedStore(t *testing.T, d *driver.Driver) {
 	t.Helper()
 	ctx := t.Context()
-	must(t, found(ctx, d, "long"))
+	mustSucceed(t, createConversation(ctx, d, "long"))
 	image := scrollback.Artifact{ID: scrollback.ArtifactID(strings.Repeat("0", 64)), MediaType: "image/png", Size: 1}
-	must(t, d.Log.PutArtifact(ctx, image, "long"))
-	begin(t, d, "t1", 0)
+	mustSucceed(t, d.Log.PutArtifact(ctx, image, "long"))
+	runTurn(t, d, "t1", 0)
 	origin := scrollback.Origin{Tool: "codex", ID: "o", Conversation: "long", Root: "r", Folder: "/f", Place: "/p",
 		Name: "n"}
-	must(t, d.Log.PutOrigin(ctx, origin, ""))
+	mustSucceed(t, d.Log.PutOrigin(ctx, origin, ""))
 	_, err := d.Log.ListChanges(ctx, 0, 1)
-	must(t, err)
+	mustSucceed(t, err)
 	s, err := d.Index.ReadState(ctx)
-	must(t, err)
+	mustSucceed(t, err)
 	docs := []driver.Document{{Mark: driver.Mark{Place: driver.NewPlace(1, 1), Role: scrollback.RoleUser, Length: 1},
 		Terms: []string{"word"}}}
 	_, err = d.Index.PutDocuments(ctx, driver.DocumentBatch{From: s.Watermark, To: s.Newest, All: docs})
-	must(t, err)
+	mustSucceed(t, err)
 }
 
-// begin has a whole turn in "long", which ends at head so far.
-func begin(t *testing.T, d *driver.Driver, id scrollback.TurnID, head int64) {
+// runTurn has a whole turn in "long", which ends at head so far.
+func runTurn(t *testing.T, d *driver.Driver, id scrollback.TurnID, head int64) {
 	t.Helper()
 	ctx := t.Context()
 	message := func(role scrollback.Role, of string) driver.Entry {
@@ -179,33 +179,33 @@ func begin(t *testing.T, d *driver.Driver, id scrollback.TurnID, head int64) {
 		Idempotency: scrollback.Idempotency{Key: "key of " + string(id), Hash: "h"}}
 	_, err := d.Turns.Begin(ctx, driver.BeginRequest{Turn: turn, Now: 1000 + head, IfHead: head, KeysSince: 1,
 		Entries: []driver.Entry{message(scrollback.RoleUser, "q ")}})
-	must(t, err)
+	mustSucceed(t, err)
 	_, err = d.Turns.SaveDraft(ctx, driver.SavedDraft{Turn: id, Owner: "o", Draft: scrollback.Draft{Content: "w"},
 		LeaseUntil: 2000 + head})
-	must(t, err)
+	mustSucceed(t, err)
 	_, err = d.Turns.FinishStep(ctx,
 		driver.FinishedStep{Turn: id, Owner: "o", Now: 1001 + head, State: scrollback.TurnComplete,
 			Entries: []driver.Entry{message(scrollback.RoleAssistant, "a ")}, Sent: &scrollback.SentRequest{Step: 1},
 			Texts: map[string]string{"h": "x"},
 			Usage: []scrollback.UsageRecord{{Conversation: "long", TurnID: id, Key: "key1", Model: "m", At: 1001}}})
-	must(t, err)
+	mustSucceed(t, err)
 }
 
-func must(t *testing.T, err error) {
+func mustSucceed(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// use does what servers do all the time.
-func use(t *testing.T, d *driver.Driver) {
+// runOperations does what servers do all the time.
+func runOperations(t *testing.T, d *driver.Driver) {
 	t.Helper()
 	ctx := t.Context()
-	begin(t, d, "t20001", 40_000)
+	runTurn(t, d, "t20001", 40_000)
 	before := &driver.ListKey{At: 1500, ID: "c1500"}
 	for what, do := range map[string]func() error{
-		"append":   func() error { return say(ctx, d, "c2", 2, "more") },
+		"append":   func() error { return appendMessage(ctx, d, "c2", 2, "more") },
 		"head":     func() error { _, err := d.Log.ReadHead(ctx, "long"); return err },
 		"branches": func() error { _, err := d.Log.ListBranches(ctx, "c2"); return err },
 		"list": func() error {
@@ -311,8 +311,8 @@ func use(t *testing.T, d *driver.Driver) {
 	}
 }
 
-// node is a step of a plan that was run.
-type node struct {
+// planNode is a step of a plan that was run.
+type planNode struct {
 	Type  string  `json:"Node Type"`
 	Table string  `json:"Relation Name"`
 	Rows  float64 `json:"Actual Rows"`
@@ -321,17 +321,17 @@ type node struct {
 	Again float64 `json:"Rows Removed by Index Recheck"`
 	Hit   int64   `json:"Shared Hit Blocks"`
 	Read  int64   `json:"Shared Read Blocks"`
-	Plans []node
+	Plans []planNode
 }
 
-// read is how many rows of tables a step and those below it have read, and from which table most.
-func (n node) read() (rows float64, table string) {
+// countRead returns how many rows of tables a step and those below it have read, and from which table most.
+func (n planNode) countRead() (rows float64, table string) {
 	if n.Table != "" && strings.Contains(n.Type, "Scan") {
 		rows = (n.Rows + n.Left + n.Again) * n.Loops
 		table = n.Type + " of " + n.Table
 	}
 	for _, p := range n.Plans {
-		more, of := p.read()
+		more, of := p.countRead()
 		if rows += more; more > rows/2 {
 			table = of
 		}
@@ -339,9 +339,9 @@ func (n node) read() (rows float64, table string) {
 	return rows, table
 }
 
-// plan runs a statement and undoes it, and returns what it did. A row that is there already
+// explainStatement runs a statement and undoes it, and returns what it did. A row that is there already
 // is none that it could have read.
-func plan(ctx context.Context, conn *pgx.Conn, query string, args []any) (n node, err error) {
+func explainStatement(ctx context.Context, conn *pgx.Conn, query string, args []any) (n planNode, err error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return n, err
@@ -353,7 +353,7 @@ func plan(ctx context.Context, conn *pgx.Conn, query string, args []any) (n node
 	if errors.As(err, &failed) && failed.Code == "23505" {
 		return n, nil
 	}
-	var all []struct{ Plan node }
+	var all []struct{ Plan planNode }
 	if err == nil {
 		err = json.Unmarshal(text, &all)
 	}
@@ -367,18 +367,18 @@ func plan(ctx context.Context, conn *pgx.Conn, query string, args []any) (n node
 // 100,000 messages.
 func TestPlans(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, dsn)
-	must(t, err)
+	mustSucceed(t, err)
 	defer conn.Close(context.Background())
-	seed(t, join(t, dsn).Driver)
-	_, err = conn.Exec(ctx, fill)
-	must(t, err)
-	d, h := listen(t, dsn)
-	use(t, d)
-	judged := bounds(t, conn, h)
-	pending(t, conn)
+	seedStore(t, joinServer(t, dsn).Driver)
+	_, err = conn.Exec(ctx, growStore)
+	mustSucceed(t, err)
+	d, h := openTraced(t, dsn)
+	runOperations(t, d)
+	judged := checkBounds(t, conn, h)
+	checkPendingPlans(t, conn)
 	if judged["SELECT"] < 30 || judged["UPDATE"] < 5 || judged["WITH"] < 5 {
 		t.Errorf("too few statements were judged: %v", judged)
 	}
@@ -388,19 +388,19 @@ func TestPlans(t *testing.T) {
 // neither how few branches a path has nor how many messages are behind each.
 func TestPlansOfOneConversation(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	ctx := t.Context()
 	conn, err := pgx.Connect(ctx, dsn)
-	must(t, err)
+	mustSucceed(t, err)
 	defer conn.Close(context.Background())
-	seed(t, join(t, dsn).Driver)
-	_, err = conn.Exec(ctx, `ALTER TABLE messages SET (autovacuum_enabled = off); `+strings.Join(one, "; "))
-	must(t, err)
+	seedStore(t, joinServer(t, dsn).Driver)
+	_, err = conn.Exec(ctx, `ALTER TABLE messages SET (autovacuum_enabled = off); `+strings.Join(growConversation, "; "))
+	mustSucceed(t, err)
 	for i, counted := range []string{"SELECT 1", "ANALYZE"} {
 		_, err = conn.Exec(ctx, counted)
-		must(t, err)
-		d, h := listen(t, dsn)
-		begin(t, d, scrollback.TurnID(fmt.Sprint("t2000", i+1)), 40_000+2*int64(i))
+		mustSucceed(t, err)
+		d, h := openTraced(t, dsn)
+		runTurn(t, d, scrollback.TurnID(fmt.Sprint("t2000", i+1)), 40_000+2*int64(i))
 		for what, do := range map[string]func() error{
 			"messages": func() error {
 				_, err := d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: "branch of long", From: 20_000, To: 20_100})
@@ -435,15 +435,15 @@ func TestPlansOfOneConversation(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if judged := bounds(t, conn, h); judged["SELECT"] < 10 || judged["WITH"] < 4 {
+		if judged := checkBounds(t, conn, h); judged["SELECT"] < 10 || judged["WITH"] < 4 {
 			t.Errorf("too few statements were judged: %v", judged)
 		}
 	}
 }
 
-// bounds wants each statement that was heard to read a bounded number of rows and pages. It
+// checkBounds wants each statement that was heard to read a bounded number of rows and pages. It
 // returns how many there were of each kind.
-func bounds(t *testing.T, conn *pgx.Conn, h *heard) map[string]int {
+func checkBounds(t *testing.T, conn *pgx.Conn, h *statementTracer) map[string]int {
 	t.Helper()
 	ctx := t.Context()
 	h.mu.Lock()
@@ -455,11 +455,11 @@ func bounds(t *testing.T, conn *pgx.Conn, h *heard) map[string]int {
 			continue
 		}
 		judged[verb]++
-		n, err := plan(ctx, conn, query, args)
+		n, err := explainStatement(ctx, conn, query, args)
 		if err != nil {
 			t.Errorf("%v\nin %s", err, query)
 		}
-		rows, table := n.read()
+		rows, table := n.countRead()
 		if pages := n.Hit + n.Read; rows > 1000 || pages > 1000 {
 			t.Errorf("%.0f rows and %d pages are read, most by a %s\nin %s\nof %v", rows, pages, table, query, args)
 		}
@@ -467,18 +467,18 @@ func bounds(t *testing.T, conn *pgx.Conn, h *heard) map[string]int {
 	return judged
 }
 
-// pending holds that numbering reads what has no number yet, and nothing else.
-func pending(t *testing.T, conn *pgx.Conn) {
+// checkPendingPlans holds that numbering reads what has no number yet, and nothing else.
+func checkPendingPlans(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	ctx := t.Context()
 	_, err := conn.Exec(ctx, `INSERT INTO pending_messages SELECT conversation_id, branch, seq, seq FROM messages WHERE seq BETWEEN 1001 AND 3000;
 		INSERT INTO pending_changes SELECT conversation_id, n, project, moved_from, kinds, turn_id, state, first_seq, last_seq, ref FROM changes
 			WHERE n BETWEEN 1001 AND 3000; ANALYZE pending_messages, pending_changes`)
-	must(t, err)
-	for query, args := range map[string][]any{anyPending: nil, settleMessages: {1000}, settleChanges: {1000, "nobody"}} {
-		n, err := plan(ctx, conn, query, args)
-		must(t, err)
-		if rows, _ := n.read(); rows < 1 || rows > 3*2000 {
+	mustSucceed(t, err)
+	for query, args := range map[string][]any{anyPending: nil, numberMessages: {1000}, numberChanges: {1000, "nobody"}} {
+		n, err := explainStatement(ctx, conn, query, args)
+		mustSucceed(t, err)
+		if rows, _ := n.countRead(); rows < 1 || rows > 3*2000 {
 			t.Errorf("with 2,000 that are pending %.0f rows are read\nin %s", rows, query)
 		}
 	}

@@ -32,15 +32,15 @@ var allowedSQL = []struct{ rule, part, why string }{
 	{"storage", "index_blocks", "parts of a block are read, and it is compressed already"},
 }
 
-// ownStatements are those that no test of the contract is sure to run: what is said in its own way,
+// ownStatements returns those that no test of the contract is sure to run: what is said in its own way,
 // what numbers rows, and what moves a store.
 func ownStatements() []string {
-	out := []string{anyPending, holdNumbers, settleMessages, settleChanges, beginInspecting, holdRun, holdNote}
+	out := []string{anyPending, holdNumbers, numberMessages, numberChanges, beginInspecting, holdRun, holdNote}
 	v := reflect.ValueOf(statements)
 	for i := range v.NumField() {
 		out = append(out, v.Field(i).String())
 	}
-	return slices.Concat(out, watch(), refuse("why"), reopen(), forget())
+	return slices.Concat(out, watchStatements(), refuseStatements("why"), reopenStatements(), forgetStatements())
 }
 
 // checkPortable reports statements that other engines which speak PostgreSQL's language lack or take
@@ -62,7 +62,7 @@ func checkPortable(t *testing.T, heard []string) {
 		t.Errorf("%s: … %s … (%s)\nin %s", broken[0], broken[1], why, cmp.Or(where, text))
 	}
 	for _, text := range append(ownStatements(), heard...) {
-		for _, b := range breaks(text) {
+		for _, b := range listViolations(text) {
 			report("", text, b)
 		}
 	}
@@ -70,13 +70,13 @@ func checkPortable(t *testing.T, heard []string) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d migrations, %v", len(files), err)
 	}
-	made := tables{}
+	made := tableColumns{}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range made.read(string(text)) {
+		for _, f := range made.readMigration(string(text)) {
 			report(fmt.Sprintf("%s:%d", name, f.line), f.text, f.broken)
 		}
 	}
@@ -96,15 +96,15 @@ type sqlRule struct {
 
 var sqlRules = []sqlRule{
 	{"advisory lock", "CockroachDB takes none and says nothing; a pooler between transactions loses it. Lock a row",
-		word(func(w string) bool {
+		findWords(func(w string) bool {
 			return strings.HasPrefix(w, "pg_advisory") || strings.HasPrefix(w, "pg_try_advisory")
 		})},
 	{
 		"sequence",
 		"a number from one place for all rows costs a round trip a row, or has gaps and another order than the commits; " +
 			"count in a row of numbers",
-		either(
-			words(
+		findEither(
+			anyWord(
 				"serial",
 				"bigserial",
 				"smallserial",
@@ -116,43 +116,43 @@ var sqlRules = []sqlRule{
 				"setval",
 				"lastval",
 			),
-			phrase("create", "sequence"),
-			phrase("as", "identity"),
-			phrase("default", "as", "identity"),
+			findPhrase("create", "sequence"),
+			findPhrase("as", "identity"),
+			findPhrase("default", "as", "identity"),
 		),
 	},
 	{"deferrable", "YugabyteDB and CockroachDB have no deferred constraints",
-		either(words("deferrable", "deferred"), phrase("set", "constraints"))},
+		findEither(anyWord("deferrable", "deferred"), findPhrase("set", "constraints"))},
 	{"division", "an integer divided by an integer is a decimal number on CockroachDB, and a whole one elsewhere; " +
 		"let the dialect write it, or divide in Go",
-		words("/")},
+		anyWord("/")},
 	{
 		"signal",
 		"CockroachDB, Aurora DSQL, Spanner and poolers have no LISTEN; it may only save waiting, with polling behind it",
-		either(starts("listen"), starts("unlisten"), starts("notify"), words("pg_notify")),
+		findEither(startsWith("listen"), startsWith("unlisten"), startsWith("notify"), anyWord("pg_notify")),
 	},
 	{"temporary table", "a pooler between transactions loses them, and Aurora DSQL has none",
-		either(phrase("create", "temp"), phrase("create", "temporary"), phrase("create", "local", "temporary"))},
+		findEither(findPhrase("create", "temp"), findPhrase("create", "temporary"), findPhrase("create", "local", "temporary"))},
 	{"skip locked", "Spanner and Citus across shards lack it; take the lease with a compare-and-set",
-		either(phrase("skip", "locked"), words("nowait"))},
+		findEither(findPhrase("skip", "locked"), anyWord("nowait"))},
 	{"trigger", "Citus, Aurora DSQL and Spanner have none on distributed tables; what is stored may not depend on one",
-		unlessGuard(either(
-			phrase("create", "trigger"),
-			phrase("create", "or", "replace", "trigger"),
-			phrase(
+		unlessGuard(findEither(
+			findPhrase("create", "trigger"),
+			findPhrase("create", "or", "replace", "trigger"),
+			findPhrase(
 				"create",
 				"constraint",
 				"trigger",
 			),
-			phrase("create", "function"),
-			phrase("create", "or", "replace", "function"),
-			phrase("create", "procedure"),
-			starts("do"),
+			findPhrase("create", "function"),
+			findPhrase("create", "or", "replace", "function"),
+			findPhrase("create", "procedure"),
+			startsWith("do"),
 		))},
 	{
 		"foreign key",
 		"one between shards is refused by Citus, any by Aurora DSQL, and elsewhere it costs a read; the doctor looks for orphans",
-		either(words("references"), phrase("foreign", "key")),
+		findEither(anyWord("references"), findPhrase("foreign", "key")),
 	},
 	{
 		"lock of a join",
@@ -162,24 +162,24 @@ var sqlRules = []sqlRule{
 	{
 		"weak lock",
 		"FOR SHARE and the locks of keys lock nothing on CockroachDB unless it is told to, and Aurora DSQL lacks them",
-		either(phrase("for", "share"), phrase("for", "key", "share"), phrase("for", "no", "key", "update")),
+		findEither(findPhrase("for", "share"), findPhrase("for", "key", "share"), findPhrase("for", "no", "key", "update")),
 	},
-	{"table lock", "CockroachDB has no LOCK TABLE", phrase("lock", "table")},
+	{"table lock", "CockroachDB has no LOCK TABLE", findPhrase("lock", "table")},
 	{"system column", "xmin, ctid and numbers of transactions are PostgreSQL's own",
-		word(func(w string) bool {
+		findWords(func(w string) bool {
 			return slices.Contains([]string{"xmin", "xmax", "cmin", "cmax", "ctid", "tableoid"}, w) ||
 				strings.HasPrefix(w, "txid_") ||
 				strings.HasPrefix(w, "pg_snapshot_") ||
 				w == "pg_current_xact_id" ||
 				w == "pg_current_snapshot"
 		})},
-	{"extension", "which extensions there are differs with each engine", phrase("create", "extension")},
+	{"extension", "which extensions there are differs with each engine", findPhrase("create", "extension")},
 	{
 		"collation of a column",
 		"CockroachDB and Aurora DSQL refuse one in a table, and compare by bytes as it is",
 		columnCollation,
 	},
-	{"storage", "how a column is kept is PostgreSQL's own: YugabyteDB refused it until 2025.2", phrase("set", "storage")},
+	{"storage", "how a column is kept is PostgreSQL's own: YugabyteDB refused it until 2025.2", findPhrase("set", "storage")},
 	{
 		"session state",
 		"a pooler between transactions hands the session to others: SET LOCAL, or a parameter of the connection",
@@ -193,8 +193,8 @@ var sqlRules = []sqlRule{
 	{
 		"only SQLite",
 		"this is SQLite's own",
-		either(
-			words(
+		findEither(
+			anyWord(
 				"json_each",
 				"json_tree",
 				"json_extract",
@@ -215,29 +215,29 @@ var sqlRules = []sqlRule{
 				"unixepoch",
 				"nocase",
 			),
-			phrase(
+			findPhrase(
 				"as",
 				"blob",
 			),
-			phrase("without", "rowid"),
-			phrase("insert", "or"),
-			phrase("replace", "into"),
-			phrase("update", "or"),
-			phrase(
+			findPhrase("without", "rowid"),
+			findPhrase("insert", "or"),
+			findPhrase("replace", "into"),
+			findPhrase("update", "or"),
+			findPhrase(
 				"indexed",
 				"by",
 			),
-			phrase("not", "indexed"),
-			phrase("limit", "-", "1"),
-			scalar("max"),
-			scalar("min"),
+			findPhrase("not", "indexed"),
+			findPhrase("limit", "-", "1"),
+			callsScalar("max"),
+			callsScalar("min"),
 			sumOfTruth,
 		),
 	},
 }
 
-// word finds words that hold.
-func word(holds func(string) bool) func([]sqlToken) []int {
+// findWords finds words that hold.
+func findWords(holds func(string) bool) func([]sqlToken) []int {
 	return func(s []sqlToken) (out []int) {
 		for i, t := range s {
 			if !t.quoted && holds(t.text) {
@@ -248,15 +248,15 @@ func word(holds func(string) bool) func([]sqlToken) []int {
 	}
 }
 
-func words(any ...string) func([]sqlToken) []int {
-	return word(func(w string) bool { return slices.Contains(any, w) })
+func anyWord(any ...string) func([]sqlToken) []int {
+	return findWords(func(w string) bool { return slices.Contains(any, w) })
 }
 
-// phrase finds words one after the other.
-func phrase(all ...string) func([]sqlToken) []int {
+// findPhrase finds words one after the other.
+func findPhrase(all ...string) func([]sqlToken) []int {
 	return func(s []sqlToken) (out []int) {
 		for i := range s {
-			if next(s, i, all...) {
+			if wordsStandAt(s, i, all...) {
 				out = append(out, i)
 			}
 		}
@@ -264,17 +264,17 @@ func phrase(all ...string) func([]sqlToken) []int {
 	}
 }
 
-// starts finds a statement by its first word.
-func starts(first string) func([]sqlToken) []int {
+// startsWith finds a statement by its first word.
+func startsWith(first string) func([]sqlToken) []int {
 	return func(s []sqlToken) []int {
-		if next(s, 0, first) {
+		if wordsStandAt(s, 0, first) {
 			return []int{0}
 		}
 		return nil
 	}
 }
 
-func either(any ...func([]sqlToken) []int) func([]sqlToken) []int {
+func findEither(any ...func([]sqlToken) []int) func([]sqlToken) []int {
 	return func(s []sqlToken) (out []int) {
 		for _, find := range any {
 			out = append(out, find(s)...)
@@ -297,14 +297,14 @@ func unlessGuard(find func([]sqlToken) []int) func([]sqlToken) []int {
 
 func isWrite(t sqlToken) bool { return t.text == "insert" || t.text == "delete" || t.text == "set" }
 
-// scalar finds an aggregate that is called with two values, as SQLite allows.
-func scalar(name string) func([]sqlToken) []int {
+// callsScalar finds an aggregate that is called with two values, as SQLite allows.
+func callsScalar(name string) func([]sqlToken) []int {
 	return func(s []sqlToken) (out []int) {
 		for i := range s {
-			if !next(s, i, name, "(") {
+			if !wordsStandAt(s, i, name, "(") {
 				continue
 			}
-			if in, _ := inner(s, i+1); len(commas(in)) > 1 {
+			if in, _ := insideParentheses(s, i+1); len(splitAtCommas(in)) > 1 {
 				out = append(out, i)
 			}
 		}
@@ -315,10 +315,10 @@ func scalar(name string) func([]sqlToken) []int {
 // sumOfTruth finds a sum of comparisons, which only SQLite takes for numbers.
 func sumOfTruth(s []sqlToken) (out []int) {
 	for i := range s {
-		if !next(s, i, "sum", "(") {
+		if !wordsStandAt(s, i, "sum", "(") {
 			continue
 		}
-		in, _ := inner(s, i+1)
+		in, _ := insideParentheses(s, i+1)
 		compared := slices.ContainsFunc(
 			in,
 			func(t sqlToken) bool { return !t.quoted && slices.Contains([]string{"=", "<", ">"}, t.text) },
@@ -333,14 +333,14 @@ func sumOfTruth(s []sqlToken) (out []int) {
 // lockOfJoin finds rows that are locked where they come from more than one table.
 func lockOfJoin(s []sqlToken) (out []int) {
 	for i := range s {
-		if !next(s, i, "for", "update") && !next(s, i, "for", "share") {
+		if !wordsStandAt(s, i, "for", "update") && !wordsStandAt(s, i, "for", "share") {
 			continue
 		}
 		several := slices.ContainsFunc(s, func(t sqlToken) bool {
 			return !t.quoted && slices.Contains([]string{"join", "union", "group", "distinct", "intersect", "except"}, t.text)
 		})
 		for n := range s {
-			if next(s, n, "from") {
+			if wordsStandAt(s, n, "from") {
 				from := s[n+1 : i]
 				if end := slices.IndexFunc(
 					from,
@@ -348,7 +348,7 @@ func lockOfJoin(s []sqlToken) (out []int) {
 				); end >= 0 {
 					from = from[:end]
 				}
-				several = several || len(commas(from)) > 1
+				several = several || len(splitAtCommas(from)) > 1
 				break
 			}
 		}
@@ -360,38 +360,38 @@ func lockOfJoin(s []sqlToken) (out []int) {
 }
 
 func sessionState(s []sqlToken) []int {
-	if next(s, 0, "set") && !next(s, 0, "set", "local") && !next(s, 0, "set", "transaction") &&
-		!next(s, 0, "set", "constraints") {
-		if next(s, 2, "=") || next(s, 2, "to") || next(s, 1, "session") {
+	if wordsStandAt(s, 0, "set") && !wordsStandAt(s, 0, "set", "local") && !wordsStandAt(s, 0, "set", "transaction") &&
+		!wordsStandAt(s, 0, "set", "constraints") {
+		if wordsStandAt(s, 2, "=") || wordsStandAt(s, 2, "to") || wordsStandAt(s, 1, "session") {
 			return []int{0}
 		}
 	}
-	if next(s, 0, "prepare") {
+	if wordsStandAt(s, 0, "prepare") {
 		return []int{0}
 	}
-	return phrase("with", "hold")(s)
+	return findPhrase("with", "hold")(s)
 }
 
 func partialUnique(s []sqlToken) []int {
-	if !next(s, 0, "create", "unique", "index") {
+	if !wordsStandAt(s, 0, "create", "unique", "index") {
 		return nil
 	}
-	return words("where")(s)
+	return anyWord("where")(s)
 }
 
 // columnCollation finds the collations of a table's columns, once for a table.
 func columnCollation(s []sqlToken) []int {
-	if !next(s, 0, "create", "table") && !next(s, 0, "alter", "table") {
+	if !wordsStandAt(s, 0, "create", "table") && !wordsStandAt(s, 0, "alter", "table") {
 		return nil
 	}
-	if found := words("collate")(s); len(found) > 0 {
+	if found := anyWord("collate")(s); len(found) > 0 {
 		return found[:1]
 	}
 	return nil
 }
 
-// breaks lists what a text breaks, as the name of the rule and a piece of the text.
-func breaks(text string) [][2]string {
+// listViolations lists what a text breaks, as the name of the rule and a piece of the text.
+func listViolations(text string) [][2]string {
 	var out [][2]string
 	for _, s := range readSQL(text) {
 		for _, r := range sqlRules {
@@ -438,8 +438,8 @@ func readSQL(text string) [][]sqlToken {
 	return append(out, now)
 }
 
-// next says whether the words stand at i, one after the other.
-func next(s []sqlToken, i int, words ...string) bool {
+// wordsStandAt reports whether the words stand at i, one after the other.
+func wordsStandAt(s []sqlToken, i int, words ...string) bool {
 	for n, w := range words {
 		if i+n >= len(s) || s[i+n].quoted || s[i+n].text != w {
 			return false
@@ -448,8 +448,8 @@ func next(s []sqlToken, i int, words ...string) bool {
 	return true
 }
 
-// inner returns what stands in the parentheses that open at i, and where they close.
-func inner(s []sqlToken, i int) (in []sqlToken, end int) {
+// insideParentheses returns what stands in the parentheses that open at i, and where they close.
+func insideParentheses(s []sqlToken, i int) (in []sqlToken, end int) {
 	depth := 0
 	for n := i; n < len(s); n++ {
 		if s[n].text == "(" && !s[n].quoted {
@@ -464,8 +464,8 @@ func inner(s []sqlToken, i int) (in []sqlToken, end int) {
 	return nil, len(s)
 }
 
-// commas cuts tokens at the commas that no parentheses surround.
-func commas(s []sqlToken) [][]sqlToken {
+// splitAtCommas cuts tokens at the commas that no parentheses surround.
+func splitAtCommas(s []sqlToken) [][]sqlToken {
 	var out [][]sqlToken
 	depth := 0
 	from := 0
@@ -484,40 +484,40 @@ func commas(s []sqlToken) [][]sqlToken {
 	return append(out, s[from:])
 }
 
-// tables are the columns of each table that migrations have made so far.
-type tables map[string][]string
+// tableColumns are the columns of each table that migrations have made so far.
+type tableColumns map[string][]string
 
-// fault is what a migration breaks.
-type fault struct {
+// violation is what a migration breaks.
+type violation struct {
 	of     string // the table, or what the statement makes
 	line   int
 	text   string
 	broken [2]string
 }
 
-// read follows one migration and lists what it breaks; its way back is not read.
-func (t tables) read(text string) []fault {
+// readMigration follows one migration and lists what it breaks; its way back is not read.
+func (t tableColumns) readMigration(text string) []violation {
 	text, _, _ = strings.Cut(text, "-- +goose Down")
-	var out []fault
+	var out []violation
 	for _, s := range readSQL(text) {
 		if len(s) == 0 {
 			continue
 		}
 		line := 1 + strings.Count(text[:s[0].offset], "\n")
-		of := subject(s)
+		of := findSubject(s)
 		end := min(len(text), s[len(s)-1].offset+len(s[len(s)-1].text))
-		for _, b := range breaks(text[s[0].offset:end]) {
-			out = append(out, fault{of, line, text[s[0].offset:end], b})
+		for _, b := range listViolations(text[s[0].offset:end]) {
+			out = append(out, violation{of, line, text[s[0].offset:end], b})
 		}
-		for _, key := range t.keys(s) {
-			out = append(out, fault{of, line, text[s[0].offset:end], [2]string{"key", key}})
+		for _, key := range t.findUniqueKeys(s) {
+			out = append(out, violation{of, line, text[s[0].offset:end], [2]string{"key", key}})
 		}
 	}
 	return out
 }
 
-// subject is what a statement makes or changes.
-func subject(s []sqlToken) string {
+// findSubject returns what a statement makes or changes.
+func findSubject(s []sqlToken) string {
 	for i, t := range s {
 		if slices.Contains([]string{"table", "index", "trigger", "function", "into", "update", "on"}, t.text) && !t.quoted {
 			for i++; i < len(s) && slices.Contains([]string{"if", "not", "exists", "concurrently", "only"}, s[i].text); i++ {
@@ -530,35 +530,35 @@ func subject(s []sqlToken) string {
 	return s[0].text
 }
 
-// keys notes the table that a statement makes, and returns the unique keys which do not
+// findUniqueKeys notes the table that a statement makes, and returns the unique keys which do not
 // begin with the id of a conversation.
-func (t tables) keys(s []sqlToken) []string {
-	name := subject(s)
+func (t tableColumns) findUniqueKeys(s []sqlToken) []string {
+	name := findSubject(s)
 	var unique [][]string
 	switch {
-	case next(s, 0, "create", "table"), next(s, 0, "create", "unlogged", "table"):
+	case wordsStandAt(s, 0, "create", "table"), wordsStandAt(s, 0, "create", "unlogged", "table"):
 		open := slices.IndexFunc(s, func(t sqlToken) bool { return t.text == "(" })
 		if open < 0 {
 			return nil
 		}
-		in, _ := inner(s, open)
+		in, _ := insideParentheses(s, open)
 		t[name] = nil
-		for _, item := range commas(in) {
-			unique = append(unique, t.item(name, item)...)
+		for _, item := range splitAtCommas(in) {
+			unique = append(unique, t.readItem(name, item)...)
 		}
-	case next(s, 0, "alter", "table"):
-		for _, part := range commas(s) {
+	case wordsStandAt(s, 0, "alter", "table"):
+		for _, part := range splitAtCommas(s) {
 			for i := range part {
-				if next(part, i, "add") {
+				if wordsStandAt(part, i, "add") {
 					item := part[i+1:]
 					for len(item) > 0 && slices.Contains([]string{"column", "if", "not", "exists"}, item[0].text) {
 						item = item[1:]
 					}
-					unique = append(unique, t.item(name, item)...)
+					unique = append(unique, t.readItem(name, item)...)
 				}
 			}
 		}
-	case next(s, 0, "create", "unique", "index"):
+	case wordsStandAt(s, 0, "create", "unique", "index"):
 		on := slices.IndexFunc(s, func(t sqlToken) bool { return t.text == "on" })
 		if on < 0 || on+1 >= len(s) {
 			return nil
@@ -568,14 +568,14 @@ func (t tables) keys(s []sqlToken) []string {
 		if open < 0 {
 			return nil
 		}
-		in, _ := inner(s, on+open)
-		unique = append(unique, firsts(in))
+		in, _ := insideParentheses(s, on+open)
+		unique = append(unique, firstWords(in))
 	}
-	return t.across(name, unique)
+	return t.globalKeys(name, unique)
 }
 
-// across returns those unique keys of a table which are over all conversations.
-func (t tables) across(name string, unique [][]string) []string {
+// globalKeys returns those unique keys of a table which are over all conversations.
+func (t tableColumns) globalKeys(name string, unique [][]string) []string {
 	begins := ""
 	if name == "conversations" {
 		begins = "id"
@@ -592,16 +592,16 @@ func (t tables) across(name string, unique [][]string) []string {
 	return out
 }
 
-// item is a column or a constraint of a table: it notes the column, and returns unique keys.
-func (t tables) item(name string, item []sqlToken) [][]string {
+// readItem returns a column or a constraint of a table: it notes the column, and returns unique keys.
+func (t tableColumns) readItem(name string, item []sqlToken) [][]string {
 	if len(item) == 0 {
 		return nil
 	}
-	if next(item, 0, "constraint") {
+	if wordsStandAt(item, 0, "constraint") {
 		item = item[min(2, len(item)):]
 	}
 	for i := range item {
-		isKey := next(item, i, "primary", "key") || next(item, i, "unique")
+		isKey := wordsStandAt(item, i, "primary", "key") || wordsStandAt(item, i, "unique")
 		if !isKey {
 			continue
 		}
@@ -610,8 +610,8 @@ func (t tables) item(name string, item []sqlToken) [][]string {
 			if open < 0 {
 				return nil
 			}
-			in, _ := inner(item, open)
-			return [][]string{firsts(in)}
+			in, _ := insideParentheses(item, open)
+			return [][]string{firstWords(in)}
 		}
 		t[name] = append(t[name], item[0].text)
 		return [][]string{{item[0].text}}
@@ -622,10 +622,10 @@ func (t tables) item(name string, item []sqlToken) [][]string {
 	return nil
 }
 
-// firsts are the first words of the parts of a key: its columns.
-func firsts(in []sqlToken) []string {
+// firstWords returns the first words of the parts of a key: its columns.
+func firstWords(in []sqlToken) []string {
 	var out []string
-	for _, part := range commas(in) {
+	for _, part := range splitAtCommas(in) {
 		if len(part) > 0 {
 			out = append(out, part[0].text)
 		}
@@ -692,7 +692,7 @@ func TestPortableSQLCanFail(t *testing.T) {
 			t.Errorf("no sample breaks %q", r.name)
 		}
 		for _, sql := range bad[r.name] {
-			if !slices.ContainsFunc(breaks(sql), func(b [2]string) bool { return b[0] == r.name }) {
+			if !slices.ContainsFunc(listViolations(sql), func(b [2]string) bool { return b[0] == r.name }) {
 				t.Errorf("%s was not found in %s", r.name, sql)
 			}
 		}
@@ -710,7 +710,7 @@ func TestPortableSQLCanFail(t *testing.T) {
 		`CREATE TRIGGER messages_append_only BEFORE UPDATE ON messages FOR EACH ROW EXECUTE FUNCTION messages_append_only()`,
 		`CREATE FUNCTION messages_append_only() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no'; END $$`,
 	} {
-		if got := breaks(sql); len(got) > 0 {
+		if got := listViolations(sql); len(got) > 0 {
 			t.Errorf("%v in %s", got, sql)
 		}
 	}
@@ -718,9 +718,9 @@ func TestPortableSQLCanFail(t *testing.T) {
 
 func TestKeysCanFail(t *testing.T) {
 	t.Parallel()
-	made := tables{}
+	made := tableColumns{}
 	got := []string{}
-	for _, f := range made.read(`-- +goose Up
+	for _, f := range made.readMigration(`-- +goose Up
 CREATE TABLE conversations (id TEXT PRIMARY KEY, project TEXT NOT NULL);
 CREATE TABLE projects (name TEXT PRIMARY KEY);
 CREATE TABLE messages (

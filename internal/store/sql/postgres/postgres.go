@@ -1,8 +1,7 @@
 // Package postgres opens the store's database on a PostgreSQL server, and holds what sqlstore
 // does not share with other databases.
 //
-// Words it adds: settlement (a transaction that numbers what others have committed), lane (one
-// of the rows that the sums of a day are spread over).
+// Words it adds: lane (one of the rows that the sums of a day are spread over).
 //
 // Invariants: nothing waits for another conversation's transaction, but for bounded blocks of
 // numbers; whatever a server holds in memory another may change, so that rows are read and
@@ -38,7 +37,7 @@ type Options struct {
 // the options of libpq and pgx, and makes its tables if there are none. It is refused if the
 // database is another program's, or newer than this program.
 func Open(ctx context.Context, dsn string, o *Options) (*driver.Driver, error) {
-	d, err := database(ctx, dsn, o)
+	d, err := openDatabase(ctx, dsn, o)
 	if err != nil {
 		return nil, err
 	}
@@ -48,62 +47,63 @@ func Open(ctx context.Context, dsn string, o *Options) (*driver.Driver, error) {
 // OpenSide opens a database as [Open] does, to be copied from or to. Name is what people are told
 // it is. With [Options].Existing one without anything is not_found.
 func OpenSide(ctx context.Context, dsn, name string, o *Options) (*move.Side, error) {
-	d, err := database(ctx, dsn, o)
+	d, err := openDatabase(ctx, dsn, o)
 	if err != nil {
 		return nil, err
 	}
-	return &move.Side{Database: d, Name: name, Watch: watch(), Refuse: refuse, Reopen: reopen(), Forget: forget(),
+	return &move.Side{Database: d, Name: name, Watch: watchStatements(), Refuse: refuseStatements,
+		Reopen: reopenStatements(), Forget: forgetStatements(),
 		HoldRun: holdRun, HoldNote: holdNote,
 		Usage: "usage_records", Insert: insertMessages, Numbers: true}, nil
 }
 
-// database opens what a driver runs on.
-func database(ctx context.Context, dsn string, o *Options) (sqlstore.Database, error) {
+// openDatabase opens what a driver runs on.
+func openDatabase(ctx context.Context, dsn string, o *Options) (sqlstore.Database, error) {
 	log := slog.New(slog.DiscardHandler)
 	if o != nil && o.Log != nil {
 		log = o.Log
 	}
-	c, err := connect(ctx, dsn, log)
+	c, err := openConnection(ctx, dsn, log)
 	if err != nil {
 		return sqlstore.Database{}, err
 	}
 	if o != nil && o.Existing {
-		if err := c.exists(ctx); err != nil {
-			return sqlstore.Database{}, errors.Join(err, c.close())
+		if err := c.checkExists(ctx); err != nil {
+			return sqlstore.Database{}, errors.Join(err, c.closePools())
 		}
 	}
-	return c.database(ctx)
+	return c.makeDatabase(ctx)
 }
 
-// database is what a driver runs on, with its tables made; it closes c if that fails.
-func (c *connection) database(ctx context.Context) (sqlstore.Database, error) {
+// makeDatabase returns what a driver runs on, with its tables made; it closes c if that fails.
+func (c *connection) makeDatabase(ctx context.Context) (sqlstore.Database, error) {
 	log := c.log
 	migrations, err := sqlstore.NewMigrations("postgres", goose.DialectPostgres, c.writers)
 	if err == nil {
-		err = migrate(ctx, c.writers, migrations, log)
+		err = migrateDatabase(ctx, c.writers, migrations, log)
 	}
 	var clock *clock
 	if err == nil {
 		clock, err = newClock(ctx, readClock(c.writers), log)
 	}
 	if err != nil {
-		return sqlstore.Database{}, errors.Join(err, c.close())
+		return sqlstore.Database{}, errors.Join(err, c.closePools())
 	}
 	// Beside the pool of those who write: they wait for what it does.
 	config := c.config.Copy()
-	closeReadOnly(config)
+	closeWhenReadOnly(config)
 	numbering := stdlib.OpenDB(*config)
 	numbering.SetMaxOpenConns(2)
-	order := newOrder(numbering, c.channel, log)
-	listener := c.listen(func() { ring(order.news) })
+	order := newCommitOrder(numbering, c.channel, log)
+	listener := c.startListening(func() { signalOnce(order.news) })
 	w := &writer{db: c.writers, stop: func() error {
 		listener.Close()
-		clock.close()
+		clock.stopMeasuring()
 		order.Close()
-		return errors.Join(numbering.Close(), c.close())
+		return errors.Join(numbering.Close(), c.closePools())
 	}}
 	d := dialect
-	d.BranchNumber = (&branches{db: numbering}).number
+	d.BranchNumber = (&branchNumbers{db: numbering}).nextNumber
 	return sqlstore.Database{Dialect: d, Readers: &readers{c.readers}, Writer: w, Copy: copyNothing,
 		Clock: clock.Now, Order: order}, nil
 }
@@ -111,14 +111,14 @@ func (c *connection) database(ctx context.Context) (sqlstore.Database, error) {
 // dialect is what PostgreSQL does its own way.
 var dialect = sqlstore.Dialect{
 	Statements: statements,
-	Classify:   classify,
-	Moving:     moving,
+	Classify:   classifyError,
+	Moving:     findMoveTarget,
 	SetProbe: func(n int64) string {
 		return `UPDATE numbers SET last = ` + strconv.FormatInt(n, 10) + ` WHERE name = 'probe'`
 	},
-	Full:      full,
-	Taken:     taken,
-	Damaged:   func(err error) bool { return stateOf(err) == codeDamaged || stateOf(err) == codeIndexDamaged },
+	Full:      isDiskFull,
+	Taken:     isKeyTaken,
+	Damaged:   func(err error) bool { return sqlStateOf(err) == codeDamaged || sqlStateOf(err) == codeIndexDamaged },
 	AddsUsage: true,
 }
 

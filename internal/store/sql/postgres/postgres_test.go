@@ -16,7 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
-func open(t *testing.T, dsn string) *driver.Driver {
+func openDriver(t *testing.T, dsn string) *driver.Driver {
 	t.Helper()
 	db, err := postgres.Open(t.Context(), dsn, nil)
 	if err != nil {
@@ -26,11 +26,11 @@ func open(t *testing.T, dsn string) *driver.Driver {
 	return db
 }
 
-// emptied opens one database again and again, each time without a row: that is quicker than
+// openEmptied opens one database again and again, each time without a row: that is quicker than
 // making one.
-func emptied(t *testing.T, open func(t *testing.T, dsn string) *driver.Driver) func(t *testing.T) *driver.Driver {
+func openEmptied(t *testing.T, open func(t *testing.T, dsn string) *driver.Driver) func(t *testing.T) *driver.Driver {
 	t.Helper()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -38,16 +38,16 @@ func emptied(t *testing.T, open func(t *testing.T, dsn string) *driver.Driver) f
 	t.Cleanup(func() { conn.Close(context.Background()) })
 	return func(t *testing.T) *driver.Driver {
 		t.Helper()
-		if err := reset(t.Context(), conn); err != nil {
+		if err := deleteAllRows(t.Context(), conn); err != nil {
 			t.Fatal(err)
 		}
 		return open(t, dsn)
 	}
 }
 
-// reset takes all rows out of a database. Who still numbers what was written holds the rows of numbers,
+// deleteAllRows takes all rows out of a database. Who still numbers what was written holds the rows of numbers,
 // and is waited for: what it writes goes with the rest.
-func reset(ctx context.Context, conn *pgx.Conn) error {
+func deleteAllRows(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := conn.Query(
 		ctx,
 		`SELECT 'DELETE FROM ' || relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace
@@ -78,9 +78,9 @@ func reset(ctx context.Context, conn *pgx.Conn) error {
 // change that stayed behind would have the number that the next test's first one gets.
 func TestResetWaitsForWhoNumbers(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
+	dsn := postgrestest.NewDatabase(t)
 	ctx := t.Context()
-	open(t, dsn).Close()
+	openDriver(t, dsn).Close()
 	var conns [3]*pgx.Conn
 	for i := range conns {
 		conn, err := pgx.Connect(ctx, dsn)
@@ -98,7 +98,7 @@ func TestResetWaitsForWhoNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- reset(ctx, conns[1]) }()
+	go func() { done <- deleteAllRows(ctx, conns[1]) }()
 	var waiting, left int
 	for tries := 0; waiting == 0 && err == nil; tries++ {
 		if tries > 20_000 {
@@ -124,8 +124,8 @@ func TestResetWaitsForWhoNumbers(t *testing.T) {
 
 func TestPostgres(t *testing.T) {
 	t.Parallel()
-	var listening postgres.Listening
-	empty := emptied(t, listening.Open)
+	var listening postgres.StatementLog
+	empty := openEmptied(t, listening.Open)
 	drivertest.Run(t, empty)
 	t.Run("Portable", listening.CheckPortable)
 }
@@ -133,26 +133,27 @@ func TestPostgres(t *testing.T) {
 func TestPostgresHashes(t *testing.T) {
 	t.Parallel()
 	drivertest.RunHashes(t, func(t *testing.T) drivertest.Old {
-		dsn := postgrestest.New(t)
+		dsn := postgrestest.NewDatabase(t)
 		conn, err := pgx.Connect(t.Context(), dsn)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close(context.Background()) })
-		return drivertest.Old{Driver: open(t, dsn), Join: func() *driver.Driver { return open(t, dsn) }, Forget: func() {
-			_, err := conn.Exec(t.Context(), `DROP TRIGGER IF EXISTS messages_append_only ON messages;
+		return drivertest.Old{Driver: openDriver(t, dsn),
+			Join: func() *driver.Driver { return openDriver(t, dsn) }, Forget: func() {
+				_, err := conn.Exec(t.Context(), `DROP TRIGGER IF EXISTS messages_append_only ON messages;
 				UPDATE messages SET hash = ''; DELETE FROM message_hashes;
 				UPDATE message_hashing SET conversation_id = '', branch = '', seq = 0, ended = 0`)
-			if err != nil {
-				t.Fatal(err)
-			}
-		}, Beside: func() (n int64) {
-			err := conn.QueryRow(t.Context(), `SELECT coalesce(sum(length(hashes) / 16), 0) FROM message_hashes`).Scan(&n)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return n
-		}}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}, Beside: func() (n int64) {
+				err := conn.QueryRow(t.Context(), `SELECT coalesce(sum(length(hashes) / 16), 0) FROM message_hashes`).Scan(&n)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return n
+			}}
 	})
 }
 
@@ -161,17 +162,17 @@ func TestPostgresReopen(t *testing.T) {
 	places := map[string]string{}
 	drivertest.RunReopen(t, func(t *testing.T, dir string) *driver.Driver {
 		if places[dir] == "" {
-			places[dir] = postgrestest.New(t)
+			places[dir] = postgrestest.NewDatabase(t)
 		}
-		return open(t, places[dir])
+		return openDriver(t, places[dir])
 	})
 }
 
 // One list of operations gives equal results in memory and on PostgreSQL.
 func TestPostgresWalk(t *testing.T) {
 	t.Parallel()
-	empty := emptied(t, open)
+	empty := openEmptied(t, openDriver)
 	for seed := range uint64(5) {
-		drivertest.Walk(t, seed, 300, oracle.New(), empty(t))
+		drivertest.RunWalk(t, seed, 300, oracle.New(), empty(t))
 	}
 }

@@ -7,7 +7,7 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// readers is connections that read. What was not read because its connection was lost is read again:
+// readers are the connections that read. What was not read because its connection was lost is read again:
 // connections of the pool, when the database was started again, and one after the other is found to
 // be of no use. It implements [sqlstore.Readers].
 type readers struct{ db *sql.DB }
@@ -32,33 +32,33 @@ func queryOn(ctx context.Context, on queryer, scan func(sqlstore.Row) error, que
 
 // Query implements [sqlstore.Reader].
 func (r *readers) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
-	return queryOn(ctx, steady{r.db}, scan, query, args)
+	return queryOn(ctx, retryingQueryer{r.db}, scan, query, args)
 }
 
-// steady repeats a query that lost its connection.
-type steady struct{ *sql.DB }
+// retryingQueryer repeats a query that lost its connection.
+type retryingQueryer struct{ *sql.DB }
 
 // QueryContext implements [queryer].
-func (s steady) QueryContext(ctx context.Context, query string, args ...any) (rows *sql.Rows, err error) {
-	err = unharmed(ctx, func(ctx context.Context) error {
+func (s retryingQueryer) QueryContext(ctx context.Context, query string, args ...any) (rows *sql.Rows, err error) {
+	err = retryIdempotent(ctx, func(ctx context.Context) error {
 		rows, err = s.DB.QueryContext(ctx, query, args...) //nolint:rowserrcheck,sqlclosecheck // the caller's
 		return err
 	})
 	return rows, err
 }
 
-// reader reads within a transaction.
-type reader struct{ on queryer }
+// txReader reads within a transaction.
+type txReader struct{ tx queryer }
 
 // Query implements [sqlstore.Reader].
-func (r reader) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
-	return queryOn(ctx, r.on, scan, query, args)
+func (r txReader) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
+	return queryOn(ctx, r.tx, scan, query, args)
 }
 
 // Snapshot implements [sqlstore.Readers].
 func (r *readers) Snapshot(ctx context.Context, fn func(sqlstore.Reader) error) error {
 	var tx *sql.Tx
-	err := unharmed(ctx, func(ctx context.Context) (err error) {
+	err := retryIdempotent(ctx, func(ctx context.Context) (err error) {
 		tx, err = r.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
 		return err
 	})
@@ -66,7 +66,7 @@ func (r *readers) Snapshot(ctx context.Context, fn func(sqlstore.Reader) error) 
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // it wrote nothing
-	return fn(reader{tx})
+	return fn(txReader{tx})
 }
 
 // beginInspecting begins a transaction that sees the database as it is at one moment. What is done
@@ -84,7 +84,7 @@ func (r *readers) Inspect(ctx context.Context, fn func(sqlstore.Reader) error) (
 		return err, nil
 	}
 	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }() // it wrote nothing
-	return fn(reader{conn}), nil
+	return fn(txReader{conn}), nil
 }
 
 // Close implements [sqlstore.Readers].

@@ -19,16 +19,16 @@ func OpenReadOnly(ctx context.Context, dsn string, o *Options) (*driver.Driver, 
 	if o != nil && o.Log != nil {
 		log = o.Log
 	}
-	c, err := connectReadOnly(ctx, dsn, log)
+	c, err := openReadOnlyConnection(ctx, dsn, log)
 	if err != nil {
 		return nil, err
 	}
 	migrations, err := sqlstore.NewMigrations("postgres", goose.DialectPostgres, c.readers)
 	if err == nil {
-		err = upToDate(ctx, c.readers, migrations)
+		err = checkUpToDate(ctx, c.readers, migrations)
 	}
 	if err != nil {
-		return nil, errors.Join(err, c.close())
+		return nil, errors.Join(err, c.closePools())
 	}
 	return sqlstore.New(sqlstore.Database{Dialect: dialect, Readers: &readers{c.readers}, Copy: copyNothing}), nil
 }

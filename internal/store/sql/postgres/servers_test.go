@@ -14,32 +14,32 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
-// server is a driver with what is behind it.
-type server struct {
+// testServer is a driver with what is behind it.
+type testServer struct {
 	*driver.Driver
 	writer *writer
 }
 
-func join(t *testing.T, dsn string) *server {
+func joinServer(t *testing.T, dsn string) *testServer {
 	t.Helper()
-	d, err := database(t.Context(), dsn, nil)
+	d, err := openDatabase(t.Context(), dsn, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{sqlstore.New(d), d.Writer.(*writer)}
+	s := &testServer{sqlstore.New(d), d.Writer.(*writer)}
 	t.Cleanup(func() { s.Close() })
 	return s
 }
 
-// found makes a conversation.
-func found(ctx context.Context, d *driver.Driver, id scrollback.ConversationID) error {
+// createConversation makes a conversation.
+func createConversation(ctx context.Context, d *driver.Driver, id scrollback.ConversationID) error {
 	b := scrollback.Branch{ID: scrollback.BranchID("branch of " + id), Conversation: id}
 	_, _, err := d.Log.CreateConversation(ctx, scrollback.Conversation{ID: id, Project: "p", Version: 1, Branch: b.ID}, b)
 	return err
 }
 
-// say appends a message to a conversation that has ended with head so far.
-func say(ctx context.Context, d *driver.Driver, id scrollback.ConversationID, head int64, name string) error {
+// appendMessage appends a message to a conversation that has ended with head so far.
+func appendMessage(ctx context.Context, d *driver.Driver, id scrollback.ConversationID, head int64, name string) error {
 	m := scrollback.Message{ID: scrollback.MessageID(name), Role: scrollback.RoleUser, Status: scrollback.StatusComplete,
 		Parts: scrollback.Parts{scrollback.Text{Text: name}}}
 	_, err := d.Log.AppendEntries(ctx, driver.Append{Conversation: id, IfHead: head, Now: 1,
@@ -51,11 +51,11 @@ func say(ctx context.Context, d *driver.Driver, id scrollback.ConversationID, he
 // of one store in memory: what one keeps in memory cannot mislead another.
 func TestWalkOverServers(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
-	a := join(t, dsn)
-	b := join(t, dsn)
-	c := join(t, dsn)
-	drivertest.Walk(t, 7, 300, oracle.New(),
+	dsn := postgrestest.NewDatabase(t)
+	a := joinServer(t, dsn)
+	b := joinServer(t, dsn)
+	c := joinServer(t, dsn)
+	drivertest.RunWalk(t, 7, 300, oracle.New(),
 		&driver.Driver{Log: a.Log, Turns: b.Turns, Views: c.Views, Index: a.Index, Access: c.Access, Admin: b.Admin,
 			Ready: a.Ready, Clock: a.Clock, Close: func() error { return nil }})
 }
@@ -64,29 +64,29 @@ func TestWalkOverServers(t *testing.T) {
 // with: nobody who follows the numbers misses it.
 func TestLateCommit(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
-	slow := join(t, dsn)
-	quick := join(t, dsn)
+	dsn := postgrestest.NewDatabase(t)
+	slow := joinServer(t, dsn)
+	quick := joinServer(t, dsn)
 	ctx := t.Context()
 	for _, id := range []scrollback.ConversationID{"early", "late"} {
-		if err := found(ctx, slow.Driver, id); err != nil {
+		if err := createConversation(ctx, slow.Driver, id); err != nil {
 			t.Fatal(err)
 		}
 	}
 	written := make(chan struct{})
 	commit := make(chan struct{})
-	slow.writer.judge = func(context.Context, sqlstore.Tx) error {
+	slow.writer.checkWrite = func(context.Context, sqlstore.Tx) error {
 		close(written)
 		<-commit
 		return nil
 	}
 	done := make(chan error, 1)
-	go func() { done <- say(ctx, slow.Driver, "late", 0, "first written") }()
+	go func() { done <- appendMessage(ctx, slow.Driver, "late", 0, "first written") }()
 	<-written
-	if err := say(ctx, quick.Driver, "early", 0, "first committed"); err != nil {
+	if err := appendMessage(ctx, quick.Driver, "early", 0, "first committed"); err != nil {
 		t.Fatal(err)
 	}
-	seen := follow(t, quick.Driver, 0)
+	seen := readChanges(t, quick.Driver, 0)
 	if n := len(seen); n != 3 || seen[2].Conversation != "early" {
 		t.Fatalf("before the commit %+v", seen)
 	}
@@ -99,8 +99,8 @@ func TestLateCommit(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	slow.writer.judge = nil
-	if more := follow(t, quick.Driver, last); len(more) != 1 || more[0].Conversation != "late" {
+	slow.writer.checkWrite = nil
+	if more := readChanges(t, quick.Driver, last); len(more) != 1 || more[0].Conversation != "late" {
 		t.Errorf("after the commit %+v", more)
 	}
 	behind, err = quick.Index.ReadUnindexed(ctx, driver.UnindexedQuery{After: behind[0].Number, Limit: 9})
@@ -109,8 +109,8 @@ func TestLateCommit(t *testing.T) {
 	}
 }
 
-// follow reads the changes after one.
-func follow(t *testing.T, d *driver.Driver, after int64) []driver.Change {
+// readChanges reads the changes after one.
+func readChanges(t *testing.T, d *driver.Driver, after int64) []driver.Change {
 	t.Helper()
 	out, err := d.Log.ListChanges(t.Context(), after, 10_000)
 	if err != nil {
@@ -123,20 +123,20 @@ func follow(t *testing.T, d *driver.Driver, after int64) []driver.Change {
 // follow get each change once, in order, on every server.
 func TestManyServersWrite(t *testing.T) {
 	t.Parallel()
-	dsn := postgrestest.New(t)
-	servers := []*server{join(t, dsn), join(t, dsn), join(t, dsn)}
+	dsn := postgrestest.NewDatabase(t)
+	servers := []*testServer{joinServer(t, dsn), joinServer(t, dsn), joinServer(t, dsn)}
 	ctx := t.Context()
 	const conversations, each = 6, 20
 	var all sync.WaitGroup
 	for c := range conversations {
 		id := scrollback.ConversationID(fmt.Sprint("c", c))
-		if err := found(ctx, servers[0].Driver, id); err != nil {
+		if err := createConversation(ctx, servers[0].Driver, id); err != nil {
 			t.Fatal(err)
 		}
 		for s := range servers {
 			all.Go(func() {
 				for n := range each {
-					if err := say(ctx, servers[s].Driver, id, -1, fmt.Sprint(c, " ", s, " ", n)); err != nil {
+					if err := appendMessage(ctx, servers[s].Driver, id, -1, fmt.Sprint(c, " ", s, " ", n)); err != nil {
 						t.Errorf("%s: %v", id, err)
 						return
 					}
@@ -181,7 +181,7 @@ func TestManyServersWrite(t *testing.T) {
 			t.Errorf("server %d was told %d changes up to %d, want %d", s, len(got), got[len(got)-1].N, want)
 		}
 	}
-	drivertest.Check(t, servers[1].Driver)
+	drivertest.CheckInvariants(t, servers[1].Driver)
 	st, err := servers[2].Index.ReadState(ctx)
 	if err != nil || st.Newest != conversations*each*int64(len(servers)) {
 		t.Errorf("the newest message is %d, %v", st.Newest, err)

@@ -2,19 +2,19 @@ package postgres
 
 import sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 
-// micros is the time in microseconds, by which rows are put in order that have no number yet.
-const micros = `CAST(floor(extract(epoch FROM clock_timestamp()) * 1000000) AS BIGINT)`
+// nowMicros is the time in microseconds, by which rows are put in order that have no number yet.
+const nowMicros = `CAST(floor(extract(epoch FROM clock_timestamp()) * 1000000) AS BIGINT)`
 
-// chance is twelve bits.
-const chance = `CAST(floor(random() * 4096) AS BIGINT)`
+// randomBits is twelve bits.
+const randomBits = `CAST(floor(random() * 4096) AS BIGINT)`
 
 // What goes on where [sqlstore.Path] ends: the messages of the path, branch by branch. The offset
 // keeps the rows of messages from being joined with a table that is read as a whole, because nobody
 // knows how many branches come before.
 const (
-	onPath = ` FROM (SELECT branch AS of, first, last FROM path) p
+	pathMessages = ` FROM (SELECT branch AS of, first, last FROM path) p
 		CROSS JOIN LATERAL (SELECT x.* FROM messages x WHERE x.branch = p.of AND x.seq BETWEEN p.first AND p.last OFFSET 0) m`
-	onPathListed = ` FROM (SELECT branch AS of, first, last FROM path) p
+	pathMessagesListed = ` FROM (SELECT branch AS of, first, last FROM path) p
 		CROSS JOIN (SELECT CAST(value AS BIGINT) AS at FROM json_array_elements_text(CAST(CAST($4 AS TEXT) AS JSON)) AS list (value)) w
 		CROSS JOIN LATERAL (SELECT x.* FROM messages x
 			WHERE x.branch = p.of AND x.seq = w.at AND x.seq BETWEEN p.first AND p.last OFFSET 0) m`
@@ -31,8 +31,8 @@ const workedOn = `WITH RECURSIVE here (id) AS (
 			CROSS JOIN LATERAL (SELECT x.* FROM conversations x WHERE x.agent_of = here.id AND x.agent_of <> '' OFFSET 0) a
 	) `
 
-// listed are the numbers in the JSON list $1.
-const listed = `(SELECT CAST(value AS BIGINT) AS value FROM json_array_elements_text(CAST(CAST($1 AS TEXT) AS JSON)) AS list (value))`
+// numbersListed are the numbers in the JSON list $1.
+const numbersListed = `(SELECT CAST(value AS BIGINT) AS value FROM json_array_elements_text(CAST(CAST($1 AS TEXT) AS JSON)) AS list (value))`
 
 // The greatest that sums can be.
 const (
@@ -41,8 +41,8 @@ const (
 	maxCost   = `1000000000000000`
 )
 
-// sums are the sums of all lanes; in their order, because a sum of real numbers depends on it.
-const sums = `(SELECT day, model, project, currency, CAST(least(sum(calls), ` + maxCalls + `) AS BIGINT) AS calls,
+// laneSums are the sums of all lanes; in their order, because a sum of real numbers depends on it.
+const laneSums = `(SELECT day, model, project, currency, CAST(least(sum(calls), ` + maxCalls + `) AS BIGINT) AS calls,
 		CAST(least(sum(estimated_calls), ` + maxCalls + `) AS BIGINT) AS estimated_calls,
 		CAST(least(sum(input_tokens), ` + maxTokens + `) AS BIGINT) AS input_tokens,
 		CAST(least(sum(cached_tokens), ` + maxTokens + `) AS BIGINT) AS cached_tokens,
@@ -73,33 +73,33 @@ var statements = sqlstore.Statements{
 	InsertMessage: `WITH added AS (INSERT INTO messages (` + sqlstore.StoredColumns + `)
 			SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21
 			WHERE NOT EXISTS (SELECT 1 FROM messages WHERE id = $1) RETURNING conversation_id, branch, seq)
-		INSERT INTO pending_messages (conversation_id, branch, seq, k) SELECT conversation_id, branch, seq, ` + micros + ` FROM added`,
+		INSERT INTO pending_messages (conversation_id, branch, seq, k) SELECT conversation_id, branch, seq, ` + nowMicros + ` FROM added`,
 	KeepNumbers: `WITH later AS (DELETE FROM message_runs WHERE branch = $1 AND first_seq >= $2),
 			unnumbered AS (DELETE FROM pending_messages WHERE branch = $1 AND seq >= $2)
 		UPDATE message_runs SET last_n = last_n - (last_seq - $2 + 1), last_seq = $2 - 1
 		WHERE branch = $1 AND first_seq < $2 AND last_seq >= $2`,
 
-	MessagesOnPath:       sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + onPath,
-	MessagesOnPathListed: sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + onPathListed,
-	PartsOnPath:          sqlstore.Path + ` SELECT m.seq, m.parts` + onPath,
-	StoredOnPath:         sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + `, m.hash` + onPath,
+	MessagesOnPath:       sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + pathMessages,
+	MessagesOnPathListed: sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + pathMessagesListed,
+	PartsOnPath:          sqlstore.Path + ` SELECT m.seq, m.parts` + pathMessages,
+	StoredOnPath:         sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + `, m.hash` + pathMessages,
 	ShapeOfPath: sqlstore.Path + ` SELECT min(m.seq), count(*), (array_agg(m.created_at ORDER BY m.seq))[1], sum(m.own_bytes),
-			count(*) FILTER (WHERE m.role = 'user'), count(*) FILTER (WHERE m.role = 'assistant')` + onPath + `
+			count(*) FILTER (WHERE m.role = 'user'), count(*) FILTER (WHERE m.role = 'assistant')` + pathMessages + `
 		GROUP BY floor(CAST((m.seq - 1) * $4 AS DOUBLE PRECISION) / CAST($3 AS DOUBLE PRECISION)) ORDER BY 1`,
 
 	// The number of a row is above those of its conversation, and that of no row of another one: it has
 	// the time in it, and some bits by chance.
 	InsertReceipt: `INSERT INTO receipts (` + sqlstore.ReceiptColumns + `, n) VALUES ($1, $2, $3, $4, $5, $6, $7,
-		(SELECT greatest(coalesce(max(n), 0) + 1, ` + micros + ` * 4096 + ` + chance + `) FROM receipts WHERE conversation_id = $1))`,
+		(SELECT greatest(coalesce(max(n), 0) + 1, ` + nowMicros + ` * 4096 + ` + randomBits + `) FROM receipts WHERE conversation_id = $1))`,
 	InsertUsage: `INSERT INTO usage_records (` + sqlstore.UsageColumns + `, n)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17,
-		(SELECT greatest(coalesce(max(n), 0) + 1, ` + micros + ` * 4096 + ` + chance + `) FROM usage_records WHERE conversation_id = $1))`,
+		(SELECT greatest(coalesce(max(n), 0) + 1, ` + nowMicros + ` * 4096 + ` + randomBits + `) FROM usage_records WHERE conversation_id = $1))`,
 
-	UsageDays: `SELECT ` + sqlstore.UsageDayColumns + ` FROM ` + sums + ` WHERE day >= $1 AND day <= $2
+	UsageDays: `SELECT ` + sqlstore.UsageDayColumns + ` FROM ` + laneSums + ` WHERE day >= $1 AND day <= $2
 		ORDER BY day, model, project, currency`,
-	UsageDaysOfModel: `SELECT ` + sqlstore.UsageDayColumns + ` FROM ` + sums + ` WHERE day = $1 AND model = $2
+	UsageDaysOfModel: `SELECT ` + sqlstore.UsageDayColumns + ` FROM ` + laneSums + ` WHERE day = $1 AND model = $2
 		ORDER BY day, model, project, currency`,
-	AllUsageDays: `SELECT ` + sqlstore.UsageDayColumns + ` FROM ` + sums + ` ORDER BY day, model, project, currency`,
+	AllUsageDays: `SELECT ` + sqlstore.UsageDayColumns + ` FROM ` + laneSums + ` ORDER BY day, model, project, currency`,
 	// The sums of one day, model, project and currency have sixteen rows, so that as many transactions can
 	// add to them at once.
 	StoreUsageDay: `INSERT INTO usage_days (` + sqlstore.UsageDayColumns + `, lane)
@@ -128,7 +128,7 @@ var statements = sqlstore.Statements{
 		INSERT INTO models_learned (model, factor, facts) SELECT CAST($1 AS TEXT), $2, ''
 		WHERE NOT EXISTS (SELECT 1 FROM models_learned WHERE model = $1) ON CONFLICT DO NOTHING`,
 	InsertChange: `INSERT INTO pending_changes (` + sqlstore.ChangeColumns + `, k) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-		(SELECT greatest(coalesce(max(k), 0) + 1, ` + micros + `) FROM pending_changes WHERE conversation_id = $1))`,
+		(SELECT greatest(coalesce(max(k), 0) + 1, ` + nowMicros + `) FROM pending_changes WHERE conversation_id = $1))`,
 	HoldTally: `INSERT INTO tallies (actor, start, until, count) VALUES ($1, $2, $3, 0)
 		ON CONFLICT (actor) DO UPDATE SET start = tallies.start
 		RETURNING CASE WHEN start = $2 AND until = $3 THEN count ELSE 0 END`,
@@ -144,13 +144,13 @@ var statements = sqlstore.Statements{
 	SeqsBehind: `SELECT seq FROM messages WHERE branch = (SELECT b.id FROM branches b WHERE b.n = $1)
 		AND seq BETWEEN $2 AND $3 AND EXISTS (SELECT 1 FROM message_runs r WHERE r.branch = messages.branch
 			AND messages.seq BETWEEN r.first_seq AND r.last_seq AND r.first_n + messages.seq - r.first_seq <= $4)`,
-	MessagesAtPlaces: `SELECT ` + sqlstore.MessageColumnsOf("m") + `, l.value FROM ` + listed + ` l
+	MessagesAtPlaces: `SELECT ` + sqlstore.MessageColumnsOf("m") + `, l.value FROM ` + numbersListed + ` l
 		CROSS JOIN LATERAL (SELECT x.* FROM messages x WHERE x.branch = (SELECT b.id FROM branches b WHERE b.n = l.value >> 32)
 			AND x.seq = (l.value & 4294967295) OFFSET 0) m`,
 	LinesNumbered: `SELECT ` + lineColumns + `, c.project, c.deleted_at FROM branches b
-		JOIN conversations c ON c.id = b.conversation_id WHERE b.n IN ` + listed,
+		JOIN conversations c ON c.id = b.conversation_id WHERE b.n IN ` + numbersListed,
 	ForksBelow: `WITH RECURSIVE below (id, parent_branch, at_seq, conversation_id) AS (
-			SELECT p.id, p.parent_branch, p.at_seq, p.conversation_id FROM branches p WHERE p.n IN ` + listed + `
+			SELECT p.id, p.parent_branch, p.at_seq, p.conversation_id FROM branches p WHERE p.n IN ` + numbersListed + `
 			UNION SELECT b.id, b.parent_branch, b.at_seq, b.conversation_id FROM below
 				CROSS JOIN LATERAL (SELECT x.* FROM conversations x
 					WHERE x.id = below.conversation_id AND x.deleted_at <> 0 OFFSET 0) c

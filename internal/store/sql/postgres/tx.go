@@ -34,23 +34,23 @@ type waitingStatement struct {
 }
 
 const (
-	beginWrite = `begin isolation level read committed`
-	commit     = `commit`
+	beginStatement  = `begin isolation level read committed`
+	commitStatement = `commit`
 )
 
-// errUndone is a commit that was none: the server undoes a transaction in which a statement has
+// errRolledBack is a commit that was none: the server undoes a transaction in which a statement has
 // failed, and calls that a success.
-var errUndone = errors.New("the transaction was undone, because a statement of it had failed")
+var errRolledBack = errors.New("the transaction was undone, because a statement of it had failed")
 
 // Cache implements [sqlstore.Tx].
 func (t *transaction) Cache() *sqlstore.RowCache { return nil }
 
 // Query implements [sqlstore.Reader].
 func (t *transaction) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
-	if err := t.wait(query, args, nil); err != nil {
+	if err := t.queueStatement(query, args, nil); err != nil {
 		return err
 	}
-	_, err := t.send(ctx, func(row sqlstore.Row) error {
+	_, err := t.sendWaiting(ctx, func(row sqlstore.Row) error {
 		unescapeRow(row)
 		return scan(row)
 	})
@@ -59,20 +59,20 @@ func (t *transaction) Query(ctx context.Context, scan func(sqlstore.Row) error, 
 
 // Exec implements [sqlstore.Tx].
 func (t *transaction) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
-	if err := t.wait(statement, args, nil); err != nil {
+	if err := t.queueStatement(statement, args, nil); err != nil {
 		return 0, err
 	}
-	return t.send(ctx, nil)
+	return t.sendWaiting(ctx, nil)
 }
 
 // Queue implements [sqlstore.Tx].
 func (t *transaction) Queue(_ context.Context, statement string, args ...any) error {
-	return t.wait(statement, args, nil)
+	return t.queueStatement(statement, args, nil)
 }
 
 // QueueOne implements [sqlstore.Tx].
 func (t *transaction) QueueOne(_ context.Context, missed error, statement string, args ...any) error {
-	return t.wait(statement, args, func(rows int64) error {
+	return t.queueStatement(statement, args, func(rows int64) error {
 		if rows == 0 {
 			return missed
 		}
@@ -80,8 +80,8 @@ func (t *transaction) QueueOne(_ context.Context, missed error, statement string
 	})
 }
 
-// wait leaves a statement to be sent with the next one.
-func (t *transaction) wait(text string, args []any, changed func(int64) error) error {
+// queueStatement leaves a statement to be sent with the next one.
+func (t *transaction) queueStatement(text string, args []any, changed func(int64) error) error {
 	bound, err := bindArgs(args)
 	if err == nil {
 		t.waiting = append(t.waiting, waitingStatement{text, bound, changed})
@@ -89,13 +89,13 @@ func (t *transaction) wait(text string, args []any, changed func(int64) error) e
 	return err
 }
 
-// send runs the statements that wait together, hands on the rows of the last, which are there
+// sendWaiting runs the statements that wait together, hands on the rows of the last, which are there
 // until each returns, and returns how many rows that changed.
-func (t *transaction) send(ctx context.Context, each func(sqlstore.Row) error) (n int64, err error) {
+func (t *transaction) sendWaiting(ctx context.Context, each func(sqlstore.Row) error) (n int64, err error) {
 	all := t.waiting
 	t.waiting = nil
 	if !t.begun {
-		all = append([]waitingStatement{{text: beginWrite}}, all...)
+		all = append([]waitingStatement{{text: beginStatement}}, all...)
 		t.begun = true
 	}
 	var batch pgx.Batch
@@ -111,8 +111,8 @@ func (t *transaction) send(ctx context.Context, each func(sqlstore.Row) error) (
 			var tag pgconn.CommandTag
 			tag, err = sent.Exec()
 			n = tag.RowsAffected()
-			if err == nil && s.text == commit && tag.String() != "COMMIT" {
-				err = errUndone
+			if err == nil && s.text == commitStatement && tag.String() != "COMMIT" {
+				err = errRolledBack
 			}
 		}
 		if err == nil && s.changed != nil {
@@ -164,38 +164,38 @@ func columnValue(v any) (sqldriver.Value, error) {
 	return v, nil
 }
 
-// commit ends a transaction, with what waits; what is to be judged before that is sent
+// commitWaiting ends a transaction, with what waits; what is to be judged before that is sent
 // before. Once the commit was sent and the connection is lost, nobody knows what became of it,
 // and it is not repeated.
-func (t *transaction) commit(ctx context.Context) error {
+func (t *transaction) commitWaiting(ctx context.Context) error {
 	if !t.begun && len(t.waiting) == 0 {
 		return nil
 	}
 	if slices.ContainsFunc(t.waiting, func(s waitingStatement) bool { return s.changed != nil }) {
-		if _, err := t.send(ctx, nil); err != nil {
-			return t.undone(ctx, err)
+		if _, err := t.sendWaiting(ctx, nil); err != nil {
+			return t.failUncommitted(ctx, err)
 		}
 	}
-	t.waiting = append(t.waiting, waitingStatement{text: commit})
-	_, err := t.send(ctx, nil)
+	t.waiting = append(t.waiting, waitingStatement{text: commitStatement})
+	_, err := t.sendWaiting(ctx, nil)
 	if err != nil {
-		t.rollback(ctx)
+		t.rollBack(ctx)
 	}
 	return err
 }
 
-// undone ends a transaction that failed before its commit: it may be run again.
-func (t *transaction) undone(ctx context.Context, err error) error {
-	t.rollback(ctx)
-	if lostConnection(err) && ctx.Err() == nil {
-		return again{err}
+// failUncommitted ends a transaction that failed before its commit: it may be run again.
+func (t *transaction) failUncommitted(ctx context.Context, err error) error {
+	t.rollBack(ctx)
+	if isConnectionLost(err) && ctx.Err() == nil {
+		return retryableError{err}
 	}
 	return err
 }
 
-// rollback ends a transaction that failed. A connection on which that fails is closed, and the
+// rollBack ends a transaction that failed. A connection on which that fails is closed, and the
 // transaction with it.
-func (t *transaction) rollback(ctx context.Context) {
+func (t *transaction) rollBack(ctx context.Context) {
 	if !t.begun || t.conn.IsClosed() {
 		return
 	}
@@ -206,7 +206,7 @@ func (t *transaction) rollback(ctx context.Context) {
 	}
 }
 
-// bindArgs are arguments as PostgreSQL stores them: texts without what it refuses.
+// bindArgs returns arguments as PostgreSQL stores them: texts without what it refuses.
 func bindArgs(args []any) ([]any, error) {
 	out := make([]any, len(args))
 	for i, arg := range args {
@@ -215,40 +215,40 @@ func bindArgs(args []any) ([]any, error) {
 			return nil, err
 		}
 		if text, ok := v.(string); ok {
-			v = escaped(text)
+			v = escapeText(text)
 		}
 		out[i] = v
 	}
 	return out, nil
 }
 
-// unescapeRow makes a row as it was given.
+// unescapeRow restores a row as it was given.
 func unescapeRow(row sqlstore.Row) {
 	for i, v := range row {
 		if text, ok := v.(string); ok {
-			row[i] = unescaped(text)
+			row[i] = unescapeText(text)
 		}
 	}
 }
 
-// escape marks what stands for something that PostgreSQL does not store in a text: a zero
+// escapeMark marks what stands for something that PostgreSQL does not store in a text: a zero
 // byte, or one that is not UTF-8. It is of the private use area, and so hardly ever meant.
-const escape = '\uf8f7'
+const escapeMark = '\uf8f7'
 
-// escaped is a text without zero bytes and without bytes that are not UTF-8; unescaped
+// escapeText returns a text without zero bytes and without bytes that are not UTF-8; unescapeText
 // returns the text as it was.
-func escaped(s string) string {
-	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 && !strings.ContainsRune(s, escape) {
+func escapeText(s string) string {
+	if utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 && !strings.ContainsRune(s, escapeMark) {
 		return s
 	}
 	var b strings.Builder
 	for len(s) > 0 {
 		r, n := utf8.DecodeRuneInString(s)
 		switch {
-		case r == escape:
-			b.WriteString(string(escape) + "-")
+		case r == escapeMark:
+			b.WriteString(string(escapeMark) + "-")
 		case r == 0, r == utf8.RuneError && n == 1:
-			b.WriteRune(escape)
+			b.WriteRune(escapeMark)
 			b.WriteString(hex.EncodeToString([]byte{s[0]}))
 		default:
 			b.WriteString(s[:n])
@@ -258,19 +258,19 @@ func escaped(s string) string {
 	return b.String()
 }
 
-func unescaped(s string) string {
-	if !strings.ContainsRune(s, escape) {
+func unescapeText(s string) string {
+	if !strings.ContainsRune(s, escapeMark) {
 		return s
 	}
 	var b strings.Builder
 	for {
-		before, after, found := strings.Cut(s, string(escape))
+		before, after, found := strings.Cut(s, string(escapeMark))
 		b.WriteString(before)
 		if !found {
 			return b.String()
 		}
 		if rest, ok := strings.CutPrefix(after, "-"); ok {
-			b.WriteRune(escape)
+			b.WriteRune(escapeMark)
 			s = rest
 			continue
 		}
@@ -281,7 +281,7 @@ func unescaped(s string) string {
 				continue
 			}
 		}
-		b.WriteRune(escape) // not written by us
+		b.WriteRune(escapeMark) // not written by us
 		s = after
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 )
 
-// A write whose statement failed is not acknowledged, although whoever gave it did not look.
+// A write whose statement failed is not acknowledged, even if the caller ignored the error.
 func TestACommitThatUndoesIsAnError(t *testing.T) {
 	t.Parallel()
-	c, err := connect(t.Context(), postgrestest.New(t), nil)
+	c, err := openConnection(t.Context(), postgrestest.NewDatabase(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := c.database(t.Context())
+	d, err := c.makeDatabase(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestACommitThatUndoesIsAnError(t *testing.T) {
 		_, _ = tx.Exec(ctx, `SELECT 1 / 0`)
 		return nil
 	})
-	if !errors.Is(err, errUndone) {
+	if !errors.Is(err, errRolledBack) {
 		t.Errorf("the write returned %v", err)
 	}
 }

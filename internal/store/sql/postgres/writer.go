@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// tries is how often a transaction is run that others make fail.
-	tries = 8
-	// pause is before the second try; it doubles up to maxPause.
-	pause    = 4 * time.Millisecond
+	// maxTries is how often a transaction is run that others make fail.
+	maxTries = 8
+	// minPause is before the second try; it doubles up to maxPause.
+	minPause = 4 * time.Millisecond
 	maxPause = 250 * time.Millisecond
-	// patience is for how long a connection is tried to get.
-	patience = 5 * time.Second
+	// maxConnectWait is for how long a connection is tried to get.
+	maxConnectWait = 5 * time.Second
 	// maxWrite bounds a transaction: a database that no longer speaks fails it.
 	maxWrite = 30 * time.Second
 )
@@ -33,7 +33,7 @@ type writer struct {
 	db   *sql.DB
 	stop func() error // ends what runs in the background
 
-	judge func(ctx context.Context, tx sqlstore.Tx) error // before a commit; nil but in tests
+	checkWrite func(ctx context.Context, tx sqlstore.Tx) error // before a commit; nil but in tests
 
 	mu     sync.RWMutex
 	closed bool
@@ -46,14 +46,14 @@ func (w *writer) Write(ctx context.Context, fn func(ctx context.Context, tx sqls
 	if w.closed {
 		return scrollback.Errorf(scrollback.Unavailable, "postgres.Write", i18n.DatabaseIsClosed)
 	}
-	return repeat(ctx, func(ctx context.Context) error { return w.once(ctx, fn) })
+	return retryTransaction(ctx, func(ctx context.Context) error { return w.writeOnce(ctx, fn) })
 }
 
-// once runs fn in a transaction. Only the wait for a connection is cut short by ctx.
-func (w *writer) once(ctx context.Context, fn func(ctx context.Context, tx sqlstore.Tx) error) error {
+// writeOnce runs fn in a transaction. Only the wait for a connection is cut short by ctx.
+func (w *writer) writeOnce(ctx context.Context, fn func(ctx context.Context, tx sqlstore.Tx) error) error {
 	conn, err := w.db.Conn(ctx)
-	if err != nil && lostConnection(err) {
-		return again{err}
+	if err != nil && isConnectionLost(err) {
+		return retryableError{err}
 	}
 	if err != nil {
 		return err
@@ -64,13 +64,13 @@ func (w *writer) once(ctx context.Context, fn func(ctx context.Context, tx sqlst
 	return conn.Raw(func(c any) error {
 		t := &transaction{conn: c.(*stdlib.Conn).Conn()}
 		err := fn(ctx, t)
-		if err == nil && w.judge != nil {
-			err = w.judge(ctx, t)
+		if err == nil && w.checkWrite != nil {
+			err = w.checkWrite(ctx, t)
 		}
 		if err != nil {
-			return t.undone(ctx, err)
+			return t.failUncommitted(ctx, err)
 		}
-		return t.commit(ctx)
+		return t.commitWaiting(ctx)
 	})
 }
 
@@ -85,28 +85,28 @@ func (w *writer) Close() error {
 	return w.stop()
 }
 
-// again is an error after which nothing is done, and the same may succeed.
-type again struct{ error }
+// retryableError is an error after which nothing was done, so that another try may succeed.
+type retryableError struct{ error }
 
-func (a again) Unwrap() error { return a.error }
+func (a retryableError) Unwrap() error { return a.error }
 
-// unharmed repeats what does no harm when it is done twice, and so also when it is not known
+// retryIdempotent repeats what may safely be done twice, and so also when it is not known
 // whether it was done before its connection was lost.
-func unharmed(ctx context.Context, do func(context.Context) error) error {
-	return repeat(ctx, func(ctx context.Context) error {
+func retryIdempotent(ctx context.Context, do func(context.Context) error) error {
+	return retryTransaction(ctx, func(ctx context.Context) error {
 		err := do(ctx)
-		if err != nil && lostConnection(err) {
-			return again{err}
+		if err != nil && isConnectionLost(err) {
+			return retryableError{err}
 		}
 		return err
 	})
 }
 
-// repeat does something again that failed because of what others did at the same time, up to a
+// retryTransaction repeats what failed because of what others did at the same time, up to a
 // number of times, or because there was no connection, for a time: a database that is started
 // again is back within that.
-func repeat(ctx context.Context, do func(context.Context) error) error {
-	wait := pause
+func retryTransaction(ctx context.Context, do func(context.Context) error) error {
+	wait := minPause
 	began := time.Now()
 	for n := 1; ; n++ {
 		err := do(ctx)
@@ -114,17 +114,17 @@ func repeat(ctx context.Context, do func(context.Context) error) error {
 		if err == nil || errors.As(err, &known) || ctx.Err() != nil {
 			return err
 		}
-		var once again
+		var once retryableError
 		switch {
 		case errors.As(err, &once):
-			if time.Since(began) > patience {
+			if time.Since(began) > maxConnectWait {
 				return err
 			}
-		case taken(err): // who was beaten to a key finds it the next time; with two it is not that
+		case isKeyTaken(err): // who was beaten to a key finds it the next time; with two it is not that
 			if n > 2 {
 				return err
 			}
-		case !retryable(err) || n == tries:
+		case !isRetryable(err) || n == maxTries:
 			return err
 		}
 		timer := time.NewTimer(wait/2 + rand.N(wait))

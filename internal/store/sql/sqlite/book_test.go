@@ -15,11 +15,11 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// aDay is a time within day 20000, and the day.
-const aDay = 20000*scrollback.DayMS + 5
+// testDay is a time within day 20000, and the day.
+const testDay = 20000*scrollback.DayMS + 5
 
-// book enters calls of a model on a day of a conversation that is in a project.
-func book(t *testing.T, db *file, model string, all ...scrollback.Usage) {
+// bookUsage enters calls of a model on a day of a conversation that is in a project.
+func bookUsage(t *testing.T, db *testDB, model string, all ...scrollback.Usage) {
 	t.Helper()
 	var id scrollback.ConversationID = "c"
 	b := scrollback.Branch{ID: "b", Conversation: id}
@@ -31,7 +31,7 @@ func book(t *testing.T, db *file, model string, all ...scrollback.Usage) {
 	h, err := db.Log.ReadHead(t.Context(), id)
 	c := driver.FoldCommit{Conversation: id, Branch: b.ID, IfViewVersion: h.Branch.ViewVersion, View: h.Branch.View}
 	for _, u := range all {
-		c.Usage = append(c.Usage, scrollback.UsageRecord{Usage: u, Conversation: id, Model: model, At: aDay})
+		c.Usage = append(c.Usage, scrollback.UsageRecord{Usage: u, Conversation: id, Model: model, At: testDay})
 	}
 	if err == nil {
 		err = db.Views.CommitFold(t.Context(), c)
@@ -41,13 +41,13 @@ func book(t *testing.T, db *file, model string, all ...scrollback.Usage) {
 	}
 }
 
-func call(input int64) scrollback.Usage {
+func usageOf(input int64) scrollback.Usage {
 	return scrollback.Usage{InputTokens: input, CachedTokens: 1, OutputTokens: 2, TotalTokens: input + 2, Cost: 0.1,
 		Currency: "USD"}
 }
 
-// harm runs statements behind the driver's back.
-func harm(t *testing.T, db *file, statements ...string) {
+// damageRows runs statements behind the driver's back.
+func damageRows(t *testing.T, db *testDB, statements ...string) {
 	t.Helper()
 	for _, s := range statements {
 		err := db.writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
@@ -60,8 +60,8 @@ func harm(t *testing.T, db *file, statements ...string) {
 	}
 }
 
-// flaws are those that an audit finds.
-func flaws(t *testing.T, db *file) (out []driver.Flaw) {
+// findFlaws returns those that an audit finds.
+func findFlaws(t *testing.T, db *testDB) (out []driver.Flaw) {
 	t.Helper()
 	err := db.Admin.WalkRows(t.Context(), driver.AuditWalk{
 		Total:        func(int64) error { return nil },
@@ -79,7 +79,7 @@ func flaws(t *testing.T, db *file) (out []driver.Flaw) {
 	return out
 }
 
-func days(t *testing.T, db *file) []scrollback.UsageDay {
+func readUsageDays(t *testing.T, db *testDB) []scrollback.UsageDay {
 	t.Helper()
 	out, err := db.Access.ListUsageDays(t.Context(), 0, 1<<40)
 	if err != nil {
@@ -88,10 +88,10 @@ func days(t *testing.T, db *file) []scrollback.UsageDay {
 	return out
 }
 
-// mended wants flaws of usage, mends each, and wants none then.
-func mended(t *testing.T, db *file) {
+// repairFlaws wants flaws of usage, repairs each, and wants none afterwards.
+func repairFlaws(t *testing.T, db *testDB) {
 	t.Helper()
-	found := flaws(t, db)
+	found := findFlaws(t, db)
 	if len(found) == 0 {
 		t.Error("no flaw was found")
 	}
@@ -103,13 +103,13 @@ func mended(t *testing.T, db *file) {
 			t.Errorf("%+v: %v", f, err)
 		}
 	}
-	if left := flaws(t, db); len(left) > 0 {
+	if left := findFlaws(t, db); len(left) > 0 {
 		t.Errorf("left: %+v", left)
 	}
 }
 
 // Sums that cannot be are read, say that they are estimated, take more calls, and
-// are what their records come to once they are mended.
+// are what their records come to once they are repaired.
 func TestBrokenSums(t *testing.T) {
 	t.Parallel()
 	for _, damage := range []string{"input_tokens = -5", "input_tokens = 9.3e18", "input_tokens = 'many'",
@@ -120,22 +120,22 @@ func TestBrokenSums(t *testing.T) {
 		"currency = 'a long story'"} {
 		t.Run(damage, func(t *testing.T) {
 			db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
-			book(t, db, "a/x", call(10), call(20))
-			book(t, db, "b/y", call(7))
-			before := days(t, db)
-			harm(t, db, `UPDATE usage_days SET `+damage+` WHERE model = 'a/x'`)
-			got := days(t, db)
+			bookUsage(t, db, "a/x", usageOf(10), usageOf(20))
+			bookUsage(t, db, "b/y", usageOf(7))
+			before := readUsageDays(t, db)
+			damageRows(t, db, `UPDATE usage_days SET `+damage+` WHERE model = 'a/x'`)
+			got := readUsageDays(t, db)
 			if len(got) != 2 || !got[0].Estimated || got[0].EstimatedCalls < 1 || got[1] != before[1] {
 				t.Fatalf("read as %+v", got)
 			}
 			if _, again := got[0].Checked(); again {
 				t.Errorf("out of bounds: %+v", got[0])
 			}
-			book(t, db, "a/x", call(30))
-			mended(t, db)
-			got = days(t, db)
+			bookUsage(t, db, "a/x", usageOf(30))
+			repairFlaws(t, db)
+			got = readUsageDays(t, db)
 			want := before[0]
-			want.AddCall(call(30))
+			want.AddCall(usageOf(30))
 			if len(got) != 2 || got[0] != want || got[1] != before[1] {
 				t.Errorf("mended to %+v, want %+v", got, want)
 			}
@@ -143,7 +143,7 @@ func TestBrokenSums(t *testing.T) {
 	}
 }
 
-// Sums that differ from their records are those of the records once they are mended;
+// Sums that differ from their records are those of the records once they are repaired;
 // records that cannot be are brought within bounds.
 func TestMendUsage(t *testing.T) {
 	t.Parallel()
@@ -184,17 +184,17 @@ func TestMendUsage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
-			book(t, db, "a/x", call(10), call(20))
-			if found := flaws(t, db); len(found) > 0 {
+			bookUsage(t, db, "a/x", usageOf(10), usageOf(20))
+			if found := findFlaws(t, db); len(found) > 0 {
 				t.Fatalf("flaws of a sound database: %+v", found)
 			}
-			want := days(t, db)[0]
+			want := readUsageDays(t, db)[0]
 			if c.want != nil {
 				c.want(&want)
 			}
-			harm(t, db, c.harm...)
-			mended(t, db)
-			if got := days(t, db); len(got) != 1 || got[0] != want {
+			damageRows(t, db, c.harm...)
+			repairFlaws(t, db)
+			if got := readUsageDays(t, db); len(got) != 1 || got[0] != want {
 				t.Errorf("mended to %+v, want %+v", got, want)
 			}
 		})
@@ -222,17 +222,17 @@ func TestHonestDifferences(t *testing.T) {
 				`usage_days`},
 	} {
 		db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
-		book(t, db, "a/x", call(10), call(20))
-		harm(t, db, change...)
-		before := days(t, db)
-		if found := flaws(t, db); len(found) > 0 {
+		bookUsage(t, db, "a/x", usageOf(10), usageOf(20))
+		damageRows(t, db, change...)
+		before := readUsageDays(t, db)
+		if found := findFlaws(t, db); len(found) > 0 {
 			t.Errorf("%s: %+v", name, found)
 		}
 		if err := db.Admin.Repair(t.Context(),
 			driver.Repair{Usage: &driver.UsageRepair{Day: 20000, Model: "a/x"}}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got := days(t, db); fmt.Sprint(got) != fmt.Sprint(before) {
+		if got := readUsageDays(t, db); fmt.Sprint(got) != fmt.Sprint(before) {
 			t.Errorf("%s: %+v became %+v", name, before, got)
 		}
 	}
@@ -244,27 +244,27 @@ func TestHonestDifferences(t *testing.T) {
 func TestMendUsageWithoutRecords(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
-	book(t, db, "a/x", call(10), call(20))
-	want := days(t, db)[0]
-	harm(t, db, `UPDATE usage_records SET project = NULL`, `DELETE FROM branches`, `DELETE FROM receipts`,
+	bookUsage(t, db, "a/x", usageOf(10), usageOf(20))
+	want := readUsageDays(t, db)[0]
+	damageRows(t, db, `UPDATE usage_records SET project = NULL`, `DELETE FROM branches`, `DELETE FROM receipts`,
 		`DELETE FROM conversations`,
 		`UPDATE usage_days SET cost = 9e999`)
-	mended(t, db)
-	if got := days(t, db); len(got) != 1 || got[0] != want {
+	repairFlaws(t, db)
+	if got := readUsageDays(t, db); len(got) != 1 || got[0] != want {
 		t.Errorf("mended to %+v, want %+v", got, want)
 	}
-	harm(t, db, `DELETE FROM usage_records`, `UPDATE usage_days SET cost = 9e999`)
-	mended(t, db)
+	damageRows(t, db, `DELETE FROM usage_records`, `UPDATE usage_days SET cost = 9e999`)
+	repairFlaws(t, db)
 	want.Cost = scrollback.MaxSumCost
 	want.EstimatedCalls = 1
 	want.Estimated = true
-	if got := days(t, db); len(got) != 1 || got[0] != want {
+	if got := readUsageDays(t, db); len(got) != 1 || got[0] != want {
 		t.Errorf("without records mended to %+v, want %+v", got, want)
 	}
 }
 
 // What is known of a model and cannot be read counts as nothing, is a flaw, and is
-// removed by a mend or by what is learned next.
+// removed by a repair or by what is learned next.
 func TestBrokenFacts(t *testing.T) {
 	t.Parallel()
 	for damage, want := range map[string]scrollback.Learned{
@@ -298,15 +298,15 @@ func TestBrokenFacts(t *testing.T) {
 			},
 			func(driver.Flaw) { teach(func(l *scrollback.Learned) { l.API = "chat" }); want.API = "chat" },
 		} {
-			harm(t, db, `UPDATE models_learned SET `+damage)
+			damageRows(t, db, `UPDATE models_learned SET `+damage)
 			knows(want)
-			found := flaws(t, db)
+			found := findFlaws(t, db)
 			if len(found) != 1 || found[0].Kind != driver.FlawDamage || found[0].Where != "model a/x" || found[0].Repair == nil {
 				t.Fatalf("%s: found %+v", damage, found)
 			}
 			heal(found[0])
 			knows(want)
-			if left := flaws(t, db); len(left) > 0 {
+			if left := findFlaws(t, db); len(left) > 0 {
 				t.Errorf("%s: left %+v", damage, left)
 			}
 		}
@@ -362,7 +362,7 @@ func TestTeachFromTwo(t *testing.T) {
 	const times = 40
 	edits := []func(*scrollback.Learned){func(l *scrollback.Learned) { l.Limit++ },
 		func(l *scrollback.Learned) { l.Dropped = append(l.Dropped, "x") }}
-	dbs := []*file{openDB(t, path), openDB(t, path)}
+	dbs := []*testDB{openDB(t, path), openDB(t, path)}
 	var all sync.WaitGroup
 	for i, db := range dbs {
 		all.Go(func() {
@@ -386,7 +386,7 @@ func TestTeachFromTwo(t *testing.T) {
 func TestMigrateBooks(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
-	older, err := sql.Open("sqlite", dsn(path, "rwc", 0))
+	older, err := sql.Open("sqlite", fileDSN(path, "rwc", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +398,7 @@ func TestMigrateBooks(t *testing.T) {
 	for _, statement := range []string{fmt.Sprint("PRAGMA application_id = ", applicationID), "PRAGMA journal_mode = WAL",
 		`INSERT INTO model_factors VALUES ('a/x', 1.25)`,
 		`INSERT INTO usage_records (conversation_id, turn_id, model, purpose, request_id, at, input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost, currency, estimated)
-			VALUES ('gone', '', 'a/x', 'turn', '', ` + fmt.Sprint(aDay) + `, 10, 1, 0, 2, 9, 0.1, 'USD', 0)`,
+			VALUES ('gone', '', 'a/x', 'turn', '', ` + fmt.Sprint(testDay) + `, 10, 1, 0, 2, 9, 0.1, 'USD', 0)`,
 		`INSERT INTO usage_days VALUES (20000, 'a/x', 'house', 'USD', 1, 0, 10, 1, 0, 2, 9, 77, 0.1)`} {
 		if err == nil {
 			_, err = older.ExecContext(ctx, statement)
@@ -414,14 +414,15 @@ func TestMigrateBooks(t *testing.T) {
 	if got, err := db.Turns.ReadLearned(ctx, "a/x"); err != nil || got.Factor != 1.25 || got.Limit != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if found := flaws(t, db); len(found) > 0 {
+	if found := findFlaws(t, db); len(found) > 0 {
 		t.Errorf("found %+v", found)
 	}
-	book(t, db, "a/x", call(20))
-	if got := days(t, db); len(got) != 1 || got[0].Calls != 2 || got[0].InputTokens != 30 || got[0].TotalTokens != 99 {
+	bookUsage(t, db, "a/x", usageOf(20))
+	if got := readUsageDays(t, db); len(got) != 1 || got[0].Calls != 2 || got[0].InputTokens != 30 ||
+		got[0].TotalTokens != 99 {
 		t.Errorf("%+v", got)
 	}
-	if found := flaws(t, db); len(found) > 0 {
+	if found := findFlaws(t, db); len(found) > 0 {
 		t.Errorf("found %+v", found)
 	}
 	var tables string
@@ -430,5 +431,5 @@ func TestMigrateBooks(t *testing.T) {
 	if err != nil || strings.Contains(tables, "model_factors") {
 		t.Errorf("%s, %v", tables, err)
 	}
-	drivertest.Check(t, db.Driver)
+	drivertest.CheckInvariants(t, db.Driver)
 }

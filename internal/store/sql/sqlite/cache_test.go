@@ -22,7 +22,7 @@ import (
 func TestKeptWalk(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
-		drivertest.Walk(t, 100+seed, 250, oracle.New(), openDB(t, filepath.Join(t.TempDir(), "s.db")).Driver)
+		drivertest.RunWalk(t, 100+seed, 250, oracle.New(), openDB(t, filepath.Join(t.TempDir(), "s.db")).Driver)
 	}
 }
 
@@ -30,7 +30,7 @@ func TestKeptWalk(t *testing.T) {
 func TestStaleIsFound(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
-	say(t, db, "0")
+	addConversation(t, db, "0")
 	change := func(ctx context.Context, tx sqlstore.Tx) error {
 		return tx.Queue(ctx, `UPDATE branches SET head_seq = 7`)
 	}
@@ -46,8 +46,8 @@ func TestStaleIsFound(t *testing.T) {
 	}
 }
 
-// counter adds one to a number, beside a message that shows how often.
-func counter(t *testing.T, model string, fail func(ctx context.Context, tx sqlstore.Tx) error) job {
+// newCountingJob adds one to a number, beside a message that shows how often.
+func newCountingJob(t *testing.T, model string, fail func(ctx context.Context, tx sqlstore.Tx) error) job {
 	return job{ctx: t.Context(), done: make(chan error, 1), fn: func(ctx context.Context, tx sqlstore.Tx) error {
 		factor := 0.0
 		err := tx.Query(ctx, func(r sqlstore.Row) error { return r.Scan(&factor) },
@@ -89,14 +89,14 @@ func TestBatchesWithFailures(t *testing.T) {
 					return tx.Queue(ctx, `INSERT INTO models_learned (model) VALUES (NULL)`)
 				}
 			}
-			j := counter(t, model, end)
+			j := newCountingJob(t, model, end)
 			if fails && rng.IntN(3) == 0 { // before it writes
 				j.fn = func(context.Context, sqlstore.Tx) error { return refused }
 			}
 			batch = append(batch, j)
 			wrong = append(wrong, fails)
 		}
-		db.writer.run(batch)
+		db.writer.runBatch(batch)
 		for i, j := range batch {
 			if err := <-j.done; (err != nil) != wrong[i] {
 				t.Fatalf("job %d of %d: %v", i, len(batch), err)
@@ -117,8 +117,8 @@ func TestBatchesWithFailures(t *testing.T) {
 func TestKeptAcrossConnections(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
-	both := [2]*file{openDB(t, path), openDB(t, path)}
-	say(t, both[0], "0")
+	both := [2]*testDB{openDB(t, path), openDB(t, path)}
+	addConversation(t, both[0], "0")
 	for n := range 30 {
 		db := both[n/(1+n%3)%2]
 		_, err := db.Log.AppendEntries(t.Context(),
@@ -129,7 +129,7 @@ func TestKeptAcrossConnections(t *testing.T) {
 			t.Fatalf("message %d: %v", n, err)
 		}
 	}
-	drivertest.Check(t, both[1].Driver)
+	drivertest.CheckInvariants(t, both[1].Driver)
 }
 
 // The marks of a statement stand for its arguments, in any order and more than once.
@@ -195,7 +195,7 @@ func TestScanLikeDatabaseSQL(t *testing.T) {
 func TestAccountsOfSteps(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
-	say(t, db, "0")
+	addConversation(t, db, "0")
 	turn := scrollback.Turn{ID: "t", Conversation: "0", Owner: "o", LeaseUntil: 99}
 	if _, err := db.Turns.Begin(t.Context(), driver.BeginRequest{Turn: turn, Now: 1}); err != nil {
 		t.Fatal(err)

@@ -14,8 +14,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// copier copies to new files what readers see; see [driver.Admin].
-func copier(readers *sql.DB) func(ctx context.Context, path string) error {
+// newCopier copies to new files what readers see; see [driver.Admin].
+func newCopier(readers *sql.DB) func(ctx context.Context, path string) error {
 	return func(ctx context.Context, path string) error {
 		conn, err := readers.Conn(ctx)
 		if err != nil {
@@ -42,7 +42,7 @@ func copyFile(ctx context.Context, conn *sql.Conn, path string) (err error) {
 		if _, err = os.Lstat(path); err == nil {
 			err = fs.ErrExist
 		} else if errors.Is(err, fs.ErrNotExist) {
-			err = copyTo(ctx, conn, part)
+			err = copySnapshot(ctx, conn, part)
 		}
 	}
 	if err == nil {
@@ -54,8 +54,8 @@ func copyFile(ctx context.Context, conn *sql.Conn, path string) (err error) {
 	return err
 }
 
-// copyTo copies from one snapshot of the database.
-func copyTo(ctx context.Context, conn *sql.Conn, path string) error {
+// copySnapshot copies from one snapshot of the database.
+func copySnapshot(ctx context.Context, conn *sql.Conn, path string) error {
 	if _, err := conn.ExecContext(ctx, beginReading); err != nil {
 		return err
 	}
@@ -63,9 +63,9 @@ func copyTo(ctx context.Context, conn *sql.Conn, path string) error {
 	return copyPages(ctx, conn, path)
 }
 
-// pagesAStep is how many pages a step of a copy takes; between steps it may be
+// pagesPerStep is how many pages a step of a copy takes; between steps it may be
 // ended.
-const pagesAStep = 4096
+const pagesPerStep = 4096
 
 // copyPages copies page by page. The reading transaction of conn keeps the snapshot as it
 // is: nobody waits for the copy, and it never starts over.
@@ -88,7 +88,7 @@ func copyPages(ctx context.Context, conn *sql.Conn, path string) error {
 		}
 		for more := true; more && err == nil; {
 			if err = ctx.Err(); err == nil {
-				more, err = b.Step(pagesAStep)
+				more, err = b.Step(pagesPerStep)
 			}
 		}
 		return errors.Join(err, b.Finish())

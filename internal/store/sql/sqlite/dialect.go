@@ -24,8 +24,8 @@ const (
 // dialect is what SQLite does its own way.
 var dialect = sqlstore.Dialect{
 	Statements: statements,
-	Classify:   classify,
-	Moving:     moving,
+	Classify:   classifyError,
+	Moving:     findMoveTarget,
 	SetProbe:   func(n int64) string { return `PRAGMA user_version = ` + strconv.FormatInt(n, 10) },
 	Full: func(err error) bool {
 		var e *modernc.Error
@@ -37,7 +37,7 @@ var dialect = sqlstore.Dialect{
 	},
 	// Any error that is not temporary is taken for damage: an overwritten file gives many kinds.
 	Damaged: func(err error) bool {
-		return err != nil && !errors.Is(err, sql.ErrConnDone) && classify(err) == scrollback.Internal
+		return err != nil && !errors.Is(err, sql.ErrConnDone) && classifyError(err) == scrollback.Internal
 	},
 	BranchNumber: nextBranch,
 }
@@ -51,13 +51,13 @@ func nextBranch(ctx context.Context, tx sqlstore.Tx) (n int64, err error) {
 	return n, err
 }
 
-// classify sorts SQLite's result codes: what may be temporary is unavailable.
-func classify(err error) scrollback.Code {
+// classifyError sorts SQLite's result codes: what may be temporary is unavailable.
+func classifyError(err error) scrollback.Code {
 	var e *modernc.Error
 	if !errors.As(err, &e) {
 		return sqlstore.ClassifyError(err)
 	}
-	if moving(err) != "" {
+	if findMoveTarget(err) != "" {
 		return scrollback.Unavailable
 	}
 	switch e.Code() & 0xff {

@@ -17,30 +17,30 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// file is a database with what is behind its driver.
-type file struct {
+// testDB is a database with what is behind its driver.
+type testDB struct {
 	*driver.Driver
 	writer  *writer
 	readers *sql.DB
 	read    *readers
 }
 
-func openDB(t *testing.T, path string) *file {
+func openDB(t *testing.T, path string) *testDB {
 	t.Helper()
 	// After each batch, what the writer keeps is what a fresh read returns.
-	d, err := connect(t.Context(), path, &Options{judge: func(ctx context.Context, tx sqlstore.Tx) error {
+	d, err := openDatabase(t.Context(), path, &Options{checkBatch: func(ctx context.Context, tx sqlstore.Tx) error {
 		return tx.Cache().Check(ctx, tx)
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := &file{sqlstore.New(d), d.Writer.(*writer), d.Readers.(*readers).db, d.Readers.(*readers)}
+	db := &testDB{sqlstore.New(d), d.Writer.(*writer), d.Readers.(*readers).db, d.Readers.(*readers)}
 	t.Cleanup(func() { db.Close() })
 	return db
 }
 
-// say creates a conversation with one message.
-func say(t *testing.T, db *file, id scrollback.ConversationID) {
+// addConversation creates a conversation with one message.
+func addConversation(t *testing.T, db *testDB, id scrollback.ConversationID) {
 	t.Helper()
 	b := scrollback.Branch{ID: scrollback.BranchID("branch of " + id), Conversation: id}
 	_, _, err := db.Log.CreateConversation(t.Context(), scrollback.Conversation{ID: id, Version: 1}, b)
@@ -69,7 +69,7 @@ func TestKilledFirstStart(t *testing.T) {
 			"INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1)"},
 	} {
 		path := filepath.Join(t.TempDir(), "s.db")
-		raw, err := sql.Open("sqlite", dsn(path, "rwc", 0))
+		raw, err := sql.Open("sqlite", fileDSN(path, "rwc", 0))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,11 +82,11 @@ func TestKilledFirstStart(t *testing.T) {
 			t.Fatal(err)
 		}
 		db := openDB(t, path)
-		say(t, db, "0")
+		addConversation(t, db, "0")
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		drivertest.Check(t, openDB(t, path).Driver)
+		drivertest.CheckInvariants(t, openDB(t, path).Driver)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestClassify(t *testing.T) {
 		{errors.New("sql: Scan error on column index 0"), scrollback.Internal},
 		{io.ErrUnexpectedEOF, scrollback.Internal},
 	} {
-		if got := classify(c.err); got != c.want {
+		if got := classifyError(c.err); got != c.want {
 			t.Errorf("%v is %s, want %s", c.err, got, c.want)
 		}
 	}
@@ -117,7 +117,7 @@ func TestClassify(t *testing.T) {
 func TestDamagedColumn(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
-	say(t, db, "0")
+	addConversation(t, db, "0")
 	for _, damage := range []struct {
 		statement string
 		read      func() error
@@ -137,7 +137,7 @@ func TestDamagedColumn(t *testing.T) {
 			return err
 		}},
 	} {
-		harm(t, db, damage.statement)
+		damageRows(t, db, damage.statement)
 		if damage.read == nil {
 			continue
 		}
@@ -151,18 +151,18 @@ func TestDamagedColumn(t *testing.T) {
 func TestTransactionLeftOpen(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
-	say(t, db, "0")
+	addConversation(t, db, "0")
 	for _, statement := range []string{"BEGIN IMMEDIATE", "UPDATE conversations SET title = 'half'"} {
 		if err := db.writer.tx.Queue(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
-	say(t, db, "1")
+	addConversation(t, db, "1")
 	h, err := db.Log.ReadHead(t.Context(), "0")
 	if err != nil || h.Title != "" {
 		t.Errorf("title %q, %v", h.Title, err)
 	}
-	drivertest.Check(t, db.Driver)
+	drivertest.CheckInvariants(t, db.Driver)
 }
 
 // A job that fails keeps its reason to itself.
@@ -181,14 +181,14 @@ func TestBatchSpoiled(t *testing.T) {
 		errs[i] = make(chan error, 1)
 		return job{ctx: t.Context(), done: errs[i], fn: func(context.Context, sqlstore.Tx) error { return nil }}
 	}
-	db.writer.run([]job{neighbour(0), spoiler, neighbour(1)})
+	db.writer.runBatch([]job{neighbour(0), spoiler, neighbour(1)})
 	for i := range errs {
-		if err := <-errs[i]; classify(err) != scrollback.Internal {
-			t.Errorf("neighbour %d: %v (%s)", i, err, classify(err))
+		if err := <-errs[i]; classifyError(err) != scrollback.Internal {
+			t.Errorf("neighbour %d: %v (%s)", i, err, classifyError(err))
 		}
 	}
 	if err := <-spoiler.done; !errors.Is(err, mine) {
 		t.Errorf("spoiler: %v", err)
 	}
-	say(t, db, "0")
+	addConversation(t, db, "0")
 }

@@ -28,9 +28,9 @@ const applicationID = 0x73637262
 // oldestSQLite is the first release that loses no commit to a racing checkpoint.
 const oldestSQLite = 3_051_003
 
-// prepare makes the file ours and brings it up to date. It writes nothing to a file that
+// prepareFile makes the file ours and brings it up to date. It writes nothing to a file that
 // already is, and nothing to one that is not ours.
-func prepare(ctx context.Context, path string) error {
+func prepareFile(ctx context.Context, path string) error {
 	const op = "sqlite.Open"
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return scrollback.Errorf(scrollback.Invalid, op, i18n.IsFolder, path)
@@ -43,26 +43,26 @@ func prepare(ctx context.Context, path string) error {
 	defer lock.Unlock()
 	info, err := os.Lstat(path)
 	if missing := errors.Is(err, fs.ErrNotExist); missing || err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return scrollback.Wrap(classify(err), op, create(ctx, path))
+		return scrollback.Wrap(classifyError(err), op, createFile(ctx, path))
 	}
-	return bringUp(ctx, path)
+	return migrateClosed(ctx, path)
 }
 
-// create makes a database under another name and gives it its own when it is complete:
+// createFile makes a database under another name and gives it its own when it is complete:
 // one whose making is cut short is never there, and the next program starts again.
-func create(ctx context.Context, path string) error {
+func createFile(ctx context.Context, path string) error {
 	draft := path + ".new"
-	for _, part := range append(parts[:], "-journal") {
+	for _, part := range append(fileSuffixes[:], "-journal") {
 		if err := os.Remove(draft + part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return scrollback.Wrap(scrollback.Unavailable, "sqlite.Open", err)
 		}
 	}
-	err := ownFile(draft)
+	err := createPrivateFile(draft)
 	if err == nil {
-		err = bringUp(ctx, draft)
+		err = migrateClosed(ctx, draft)
 	}
 	if err == nil {
-		err = setAside(path)
+		err = setLogAside(path)
 	}
 	if err == nil {
 		err = syncFile(draft)
@@ -76,9 +76,9 @@ func create(ctx context.Context, path string) error {
 	return scrollback.Wrap(scrollback.Unavailable, "sqlite.Open", err)
 }
 
-// setAside moves a log away whose database is gone: SQLite would take it for the log of
+// setLogAside moves a log away whose database is gone: SQLite would take it for the log of
 // the new one. Another program may still have it open, and reads and writes it as before.
-func setAside(path string) error {
+func setLogAside(path string) error {
 	if _, err := os.Lstat(path + "-wal"); err == nil {
 		to, err := newFolder(filepath.Join(filepath.Dir(path), rescueFolder))
 		if err == nil {
@@ -94,19 +94,19 @@ func setAside(path string) error {
 	return nil
 }
 
-// bringUp opens a file for as long as it takes to bring it up to date.
-func bringUp(ctx context.Context, path string) error {
-	db, err := sql.Open("sqlite", dsn(path, "rwc", 0))
+// migrateClosed opens a file for as long as it takes to bring it up to date.
+func migrateClosed(ctx context.Context, path string) error {
+	db, err := sql.Open("sqlite", fileDSN(path, "rwc", 0))
 	if err != nil {
 		return scrollback.Wrap(scrollback.Unavailable, "sqlite.Open", err)
 	}
 	db.SetMaxOpenConns(1)
-	err = migrate(ctx, db, path)
-	return scrollback.Wrap(classify(err), "sqlite.Open", errors.Join(err, db.Close()))
+	err = migrateFile(ctx, db, path)
+	return scrollback.Wrap(classifyError(err), "sqlite.Open", errors.Join(err, db.Close()))
 }
 
-// ownFile makes a file that only its owner may read.
-func ownFile(path string) error {
+// createPrivateFile makes a file that only its owner may read.
+func createPrivateFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -135,10 +135,10 @@ func syncFolder(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// migrate brings the file up to date.
-func migrate(ctx context.Context, db *sql.DB, path string) error {
+// migrateFile brings the file up to date.
+func migrateFile(ctx context.Context, db *sql.DB, path string) error {
 	s, err := readSchema(ctx, db, path)
-	if err != nil || s.ours && s.have == s.newest {
+	if err != nil || s.ours && s.version == s.newest {
 		return err
 	}
 	for _, pragma := range []string{"page_size = 512", "auto_vacuum = NONE", "journal_mode = WAL",
@@ -153,9 +153,9 @@ func migrate(ctx context.Context, db *sql.DB, path string) error {
 
 // schema is what a file says about itself.
 type schema struct {
-	ours         bool  // false for a file without anything
-	have, newest int64 // migrations: of the file, of this program
-	migrations   *goose.Provider
+	ours            bool  // false for a file without anything
+	version, newest int64 // migrations: of the file, of this program
+	migrations      *goose.Provider
 }
 
 // readSchema judges a file; one that is not ours, or newer than this program, is
@@ -176,13 +176,13 @@ func readSchema(ctx context.Context, db *sql.DB, path string) (schema, error) {
 	}
 	var broken *modernc.Error
 	if errors.As(err, &broken) && broken.Code()&0xff == sqlite3.SQLITE_NOTADB {
-		return schema{}, foreign(path, "it is not a SQLite database")
+		return schema{}, foreignFileError(path, "it is not a SQLite database")
 	}
 	if err != nil {
 		return schema{}, err
 	}
 	if app != applicationID && (app != 0 || tables > 0) {
-		return schema{}, foreign(path, "it belongs to another program")
+		return schema{}, foreignFileError(path, "it belongs to another program")
 	}
 	p, err := sqlstore.NewMigrations("sqlite", goose.DialectSQLite3, db)
 	if err != nil {
@@ -192,20 +192,20 @@ func readSchema(ctx context.Context, db *sql.DB, path string) (schema, error) {
 	if !s.ours {
 		return s, nil
 	}
-	if s.have, err = schemaVersion(ctx, db); err == nil && s.have > s.newest {
+	if s.version, err = schemaVersion(ctx, db); err == nil && s.version > s.newest {
 		err = scrollback.Errorf(scrollback.Refused, "sqlstore",
-			i18n.DatabaseTooNew, s.have,
+			i18n.DatabaseTooNew, s.version,
 			s.newest)
 	}
 	return s, err
 }
 
-func foreign(path, why string) error {
+func foreignFileError(path, why string) error {
 	return scrollback.Errorf(scrollback.Refused, "sqlstore", i18n.FileIsNoScrollbackDatabase,
 		baseName(path), why)
 }
 
-// schemaVersion is the newest migration a file of ours has; 0 when whoever made it
+// schemaVersion returns the newest migration a file of ours has; 0 when the process that made it
 // was killed before the first.
 func schemaVersion(ctx context.Context, db *sql.DB) (have int64, err error) {
 	var tables int64

@@ -15,9 +15,9 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// olderStore is a database that the program of schema 20 wrote: two conversations of ten messages and
+// copyOlderStore returns a database that the program of schema 20 wrote: two conversations of ten messages and
 // two, one of them compacted once.
-func olderStore(t *testing.T) string {
+func copyOlderStore(t *testing.T) string {
 	t.Helper()
 	packed, err := os.Open("testdata/schema20.db.gz")
 	if err != nil {
@@ -39,8 +39,8 @@ func olderStore(t *testing.T) string {
 	return path
 }
 
-// run runs a statement behind the driver's back.
-func run(t *testing.T, db *file, statement string) {
+// execSQL runs a statement behind the driver's back.
+func execSQL(t *testing.T, db *testDB, statement string) {
 	t.Helper()
 	err := db.writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
 		if err := tx.Queue(ctx, `DROP TRIGGER IF EXISTS messages_append_only`); err != nil {
@@ -53,8 +53,8 @@ func run(t *testing.T, db *file, statement string) {
 	}
 }
 
-// unhashed says how many messages have no hash, and how many differ from theirs.
-func unhashed(t *testing.T, db *file) (without int64, damaged []driver.DamagedMessage) {
+// countUnhashed says how many messages have no hash, and how many differ from theirs.
+func countUnhashed(t *testing.T, db *testDB) (without int64, damaged []driver.DamagedMessage) {
 	t.Helper()
 	list, err := db.Driver.Log.ListConversations(t.Context(), driver.ListQuery{Limit: 9})
 	if err != nil {
@@ -75,15 +75,15 @@ func unhashed(t *testing.T, db *file) (without int64, damaged []driver.DamagedMe
 func TestSQLiteHashes(t *testing.T) {
 	t.Parallel()
 	drivertest.RunHashes(t, func(t *testing.T) drivertest.Old {
-		path := empty(t)
+		path := newEmptyFile(t)
 		db := openDB(t, path)
 		return drivertest.Old{
 			Driver: db.Driver,
 			Join:   func() *driver.Driver { return openDB(t, path).Driver },
 			Forget: func() {
-				run(t, db, `UPDATE messages SET hash = x''`)
-				run(t, db, `DELETE FROM message_hashes`)
-				run(t, db, `UPDATE message_hashing SET conversation_id = '', branch = '', seq = 0, ended = 0`)
+				execSQL(t, db, `UPDATE messages SET hash = x''`)
+				execSQL(t, db, `DELETE FROM message_hashes`)
+				execSQL(t, db, `UPDATE message_hashing SET conversation_id = '', branch = '', seq = 0, ended = 0`)
 			},
 			Beside: func() (n int64) {
 				err := db.read.Query(t.Context(), func(r sqlstore.Row) error { return r.Scan(&n) },
@@ -101,9 +101,9 @@ func TestSQLiteHashes(t *testing.T) {
 // any may be the last one of a process, beside the rows; and then a change is noticed.
 func TestOlderHashes(t *testing.T) {
 	t.Parallel()
-	path := olderStore(t)
+	path := copyOlderStore(t)
 	db := openDB(t, path)
-	if n, damaged := unhashed(t, db); n != 12 || damaged != nil {
+	if n, damaged := countUnhashed(t, db); n != 12 || damaged != nil {
 		t.Fatalf("%d of 12 have no hash, %v", n, damaged)
 	}
 	var made, steps int64
@@ -119,14 +119,14 @@ func TestOlderHashes(t *testing.T) {
 		}
 		db = openDB(t, path)
 	}
-	if n, damaged := unhashed(t, db); n != 0 || damaged != nil || made != 12 || steps < 4 {
+	if n, damaged := countUnhashed(t, db); n != 0 || damaged != nil || made != 12 || steps < 4 {
 		t.Fatalf("%d made in %d steps, %d left, %v", made, steps, n, damaged)
 	}
-	run(t, db, `UPDATE messages SET parts = replace(parts, 'berth 3', 'berth 4') WHERE seq = 7`)
-	if _, damaged := unhashed(t, db); len(damaged) != 1 || damaged[0].Seq != 7 {
+	execSQL(t, db, `UPDATE messages SET parts = replace(parts, 'berth 3', 'berth 4') WHERE seq = 7`)
+	if _, damaged := countUnhashed(t, db); len(damaged) != 1 || damaged[0].Seq != 7 {
 		t.Errorf("changed: %v", damaged)
 	}
-	if found := flaws(t, db); len(found) != 1 || found[0].Kind != driver.FlawHash {
+	if found := findFlaws(t, db); len(found) != 1 || found[0].Kind != driver.FlawHash {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -134,11 +134,11 @@ func TestOlderHashes(t *testing.T) {
 // Of two that make hashes at once each message gets one, and what came without one later gets it.
 func TestOlderHashesTwice(t *testing.T) {
 	t.Parallel()
-	path := olderStore(t)
+	path := copyOlderStore(t)
 	one := openDB(t, path)
 	other := openDB(t, path)
 	steps := make(chan error)
-	fill := func(db *file) {
+	fill := func(db *testDB) {
 		for range 50 {
 			step, err := db.Admin.FillHashes(t.Context(), 3)
 			if err != nil || step.Done {
@@ -155,10 +155,10 @@ func TestOlderHashesTwice(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if n, damaged := unhashed(t, one); n != 0 || damaged != nil {
+	if n, damaged := countUnhashed(t, one); n != 0 || damaged != nil {
 		t.Errorf("%d left, %v", n, damaged)
 	}
-	run(t, one, `DELETE FROM message_hashes`)
+	execSQL(t, one, `DELETE FROM message_hashes`)
 	if step, err := one.Admin.FillHashes(t.Context(), 100); err != nil || !step.Done || step.Made != 0 {
 		t.Errorf("at the end: %+v, %v", step, err)
 	}
@@ -174,7 +174,7 @@ func TestOlderHashesTwice(t *testing.T) {
 func TestEachColumnIsHashed(t *testing.T) {
 	t.Parallel()
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
-	say(t, db, "c")
+	addConversation(t, db, "c")
 	var columns []string
 	err := db.read.Query(t.Context(), func(r sqlstore.Row) error {
 		columns = append(columns, "")
@@ -184,19 +184,19 @@ func TestEachColumnIsHashed(t *testing.T) {
 		t.Fatalf("%v, %v", columns, err)
 	}
 	for _, c := range columns {
-		run(t, db, `CREATE TEMP TABLE kept AS SELECT * FROM messages`)
-		run(t, db, `UPDATE messages SET `+c+` = CASE typeof(`+c+`) WHEN 'integer' THEN `+c+` + 1 ELSE `+c+` || 'x' END`)
-		v, err := db.Admin.VerifyHashes(t.Context(), driver.MessageQuery{Branch: branchOf(t, db), From: 1, To: 9})
+		execSQL(t, db, `CREATE TEMP TABLE kept AS SELECT * FROM messages`)
+		execSQL(t, db, `UPDATE messages SET `+c+` = CASE typeof(`+c+`) WHEN 'integer' THEN `+c+` + 1 ELSE `+c+` || 'x' END`)
+		v, err := db.Admin.VerifyHashes(t.Context(), driver.MessageQuery{Branch: readBranchID(t, db), From: 1, To: 9})
 		if err != nil || len(v.Damaged) != 1 {
 			t.Errorf("%s: %+v, %v", c, v, err)
 		}
-		run(t, db, `DELETE FROM messages`)
-		run(t, db, `INSERT INTO messages SELECT * FROM kept`)
-		run(t, db, `DROP TABLE kept`)
+		execSQL(t, db, `DELETE FROM messages`)
+		execSQL(t, db, `INSERT INTO messages SELECT * FROM kept`)
+		execSQL(t, db, `DROP TABLE kept`)
 	}
 }
 
-func branchOf(t *testing.T, db *file) scrollback.BranchID {
+func readBranchID(t *testing.T, db *testDB) scrollback.BranchID {
 	t.Helper()
 	list, err := db.Driver.Log.ListConversations(t.Context(), driver.ListQuery{Limit: 1})
 	if err != nil || len(list) != 1 {

@@ -20,42 +20,42 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// mortal is a writer that dies: from the write with number at on, nothing happens any more.
-type mortal struct {
+// mortalWriter is a writer that dies: from the write with number at on, nothing happens any more.
+type mortalWriter struct {
 	sqlstore.Writer
-	writes, at atomic.Int64
+	writes, diesAt atomic.Int64
 }
 
 var errDead = errors.New("dead")
 
-func (m *mortal) Write(ctx context.Context, fn func(context.Context, sqlstore.Tx) error) error {
-	if n := m.writes.Add(1); m.at.Load() > 0 && n >= m.at.Load() {
+func (m *mortalWriter) Write(ctx context.Context, fn func(context.Context, sqlstore.Tx) error) error {
+	if n := m.writes.Add(1); m.diesAt.Load() > 0 && n >= m.diesAt.Load() {
 		return errDead
 	}
 	return m.Writer.Write(ctx, fn)
 }
 
 // openMortal opens a database whose writer can die.
-func openMortal(t *testing.T, path string) (*file, *mortal) {
+func openMortal(t *testing.T, path string) (*testDB, *mortalWriter) {
 	t.Helper()
-	d, err := connect(t.Context(), path, nil)
+	d, err := openDatabase(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mortal{Writer: d.Writer}
+	m := &mortalWriter{Writer: d.Writer}
 	w := d.Writer.(*writer)
 	d.Writer = m
-	db := &file{sqlstore.New(d), w, d.Readers.(*readers).db, d.Readers.(*readers)}
+	db := &testDB{sqlstore.New(d), w, d.Readers.(*readers).db, d.Readers.(*readers)}
 	t.Cleanup(func() { db.Close() })
 	return db, m
 }
 
-// tell stores messages with these texts, whose words are the terms of the index.
-func tell(t *testing.T, db *file, id scrollback.ConversationID, texts ...string) {
+// appendMessages stores messages with these texts, whose words are the terms of the index.
+func appendMessages(t *testing.T, db *testDB, id scrollback.ConversationID, texts ...string) {
 	t.Helper()
 	var in []driver.Entry
 	for _, text := range texts {
-		n := told.Add(1)
+		n := lastMessage.Add(1)
 		in = append(in, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("told", n)),
 			Role:   scrollback.RoleUser,
 			Status: scrollback.StatusComplete, CreatedAt: n, Parts: scrollback.Parts{scrollback.Text{Text: text}}}})
@@ -65,10 +65,10 @@ func tell(t *testing.T, db *file, id scrollback.ConversationID, texts ...string)
 	}
 }
 
-var told atomic.Int64
+var lastMessage atomic.Int64
 
 // catchUp indexes what is behind, in one batch.
-func catchUp(ctx context.Context, db *file) (bool, error) {
+func catchUp(ctx context.Context, db *testDB) (bool, error) {
 	s, err := db.Index.ReadState(ctx)
 	if err == nil && s.Cut != 1 {
 		err = db.Index.Reset(ctx, 1)
@@ -90,14 +90,14 @@ func catchUp(ctx context.Context, db *file) (bool, error) {
 	return db.Index.PutDocuments(ctx, d)
 }
 
-func mustCatchUp(t *testing.T, db *file) {
+func mustCatchUp(t *testing.T, db *testDB) {
 	t.Helper()
 	if put, err := catchUp(t.Context(), db); err != nil || !put {
 		t.Fatalf("put %v: %v", put, err)
 	}
 }
 
-func tendAll(ctx context.Context, db *file) error {
+func maintainAll(ctx context.Context, db *testDB) error {
 	for range 10_000 {
 		if more, err := db.Index.Maintain(ctx); err != nil || !more {
 			return err
@@ -106,8 +106,8 @@ func tendAll(ctx context.Context, db *file) error {
 	return errors.New("tending never ends")
 }
 
-// where finds terms among messages and tail, as texts.
-func where(t *testing.T, db *file, terms ...string) []string {
+// findTexts finds terms among messages and tail, as texts.
+func findTexts(t *testing.T, db *testDB, terms ...string) []string {
 	t.Helper()
 	got, err := db.Index.FindPostings(t.Context(), driver.PostingQuery{Terms: terms})
 	if err != nil {
@@ -126,8 +126,8 @@ func where(t *testing.T, db *file, terms ...string) []string {
 	return out
 }
 
-// stored counts rows of the index, those that nobody reads apart.
-func stored(t *testing.T, db *file) (segments, left int) {
+// countRows counts rows of the index, those that nobody reads apart.
+func countRows(t *testing.T, db *testDB) (segments, left int) {
 	t.Helper()
 	for query, n := range map[string]*int{
 		`SELECT count(*) FROM index_segments WHERE state = 1`: &segments,
@@ -142,8 +142,8 @@ func stored(t *testing.T, db *file) (segments, left int) {
 	return segments, left
 }
 
-// filler are many words, so that a segment takes more than one transaction.
-func filler(n int) string {
+// makeWords returns many words, so that a segment takes more than one transaction.
+func makeWords(n int) string {
 	var b strings.Builder
 	for i := range 400 {
 		fmt.Fprintf(&b, "w%xz%x ", (n*400+i)*2654435761%(1<<30), i)
@@ -157,46 +157,46 @@ func TestIndexKilled(t *testing.T) {
 	t.Parallel()
 	terms := []string{"common", "secret", "word3", "new", "late"}
 	base := filepath.Join(t.TempDir(), "s.db")
-	before := segmented(t, base, terms)
+	before := makeSegments(t, base, terms)
 	for at, done := int64(1), false; !done; at++ {
 		path := filepath.Join(t.TempDir(), "s.db")
-		copyOf(t, base, path)
+		copyFiles(t, base, path)
 		db, m := openMortal(t, path)
-		m.at.Store(m.writes.Load() + at)
+		m.diesAt.Store(m.writes.Load() + at)
 		put, err := catchUp(t.Context(), db)
 		if err == nil {
-			err = tendAll(t.Context(), db)
+			err = maintainAll(t.Context(), db)
 		}
 		done = err == nil
-		m.at.Store(0)
+		m.diesAt.Store(0)
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
 
 		db = openDB(t, path)
-		after := where(t, db, terms...)
+		after := findTexts(t, db, terms...)
 		if !put {
 			if !slices.Equal(before, after) {
 				t.Fatalf("killed at write %d: found %v, was %v", at, after, before)
 			}
-			harm(t, db, `UPDATE index_segments SET until = 1 WHERE state = 0`) // its claim runs out
+			damageRows(t, db, `UPDATE index_segments SET until = 1 WHERE state = 0`) // its claim runs out
 			mustCatchUp(t, db)
-			after = where(t, db, terms...)
+			after = findTexts(t, db, terms...)
 		}
 		if want := len(before) + 100; len(after) != want {
 			t.Fatalf("killed at write %d: %d found, want %d", at, len(after), want)
 		}
-		harm(t, db, `UPDATE index_segments SET until = 1 WHERE state = 0`)
-		if err := tendAll(t.Context(), db); err != nil {
+		damageRows(t, db, `UPDATE index_segments SET until = 1 WHERE state = 0`)
+		if err := maintainAll(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		if got := where(t, db, terms...); !slices.Equal(got, after) {
+		if got := findTexts(t, db, terms...); !slices.Equal(got, after) {
 			t.Fatalf("killed at write %d and tended: found %v, was %v", at, got, after)
 		}
-		if _, left := stored(t, db); left != 0 {
+		if _, left := countRows(t, db); left != 0 {
 			t.Fatalf("killed at write %d: %d rows are left", at, left)
 		}
-		if got := inBlocks(t, db, "secret"); got != 0 {
+		if got := countBlocks(t, db, "secret"); got != 0 {
 			t.Fatalf("killed at write %d: what was purged is in %d blocks", at, got)
 		}
 		db.Close()
@@ -206,35 +206,35 @@ func TestIndexKilled(t *testing.T) {
 	}
 }
 
-// segmented makes a database with segments to be joined, one that holds something purged and is
+// makeSegments makes a database with segments to be joined, one that holds something purged and is
 // left over, and many messages behind it; it returns what is found.
-func segmented(t *testing.T, path string, terms []string) []string {
+func makeSegments(t *testing.T, path string, terms []string) []string {
 	db := openDB(t, path)
-	converse(t, db, "c")
-	converse(t, db, "gone")
+	runTurn(t, db, "c")
+	runTurn(t, db, "gone")
 	for i := range 9 {
-		tell(t, db, "c", fmt.Sprintf("common word%d", i), filler(2*i), filler(2*i+1), "common")
-		tell(t, db, "gone", "secret common", "secret")
+		appendMessages(t, db, "c", fmt.Sprintf("common word%d", i), makeWords(2*i), makeWords(2*i+1), "common")
+		appendMessages(t, db, "gone", "secret common", "secret")
 		mustCatchUp(t, db)
 	}
 	if _, err := db.Log.PurgeConversation(t.Context(),
 		driver.Purge{Conversation: "gone", Now: 5, Limit: 1000}); err != nil {
 		t.Fatal(err)
 	}
-	found := where(t, db, terms...)
+	found := findTexts(t, db, terms...)
 	var texts []string
 	for i := range 100 {
-		texts = append(texts, "new", filler(100+i))
+		texts = append(texts, "new", makeWords(100+i))
 	}
-	tell(t, db, "c", texts...)
+	appendMessages(t, db, "c", texts...)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return found
 }
 
-// inBlocks counts the blocks that have a term.
-func inBlocks(t *testing.T, db *file, want string) (n int) {
+// countBlocks counts the blocks that have a term.
+func countBlocks(t *testing.T, db *testDB, want string) (n int) {
 	t.Helper()
 	rows, err := db.readers.Query(`SELECT first_term, start, data FROM index_blocks`)
 	if err != nil {
@@ -261,7 +261,7 @@ func inBlocks(t *testing.T, db *file, want string) (n int) {
 	return n
 }
 
-// Several programs write, index, tend and purge at once; whoever searches finds each message
+// Several programs write, index, maintain and purge at once; each search finds each message
 // once, and in the end all that is left, and nothing that is not.
 func TestIndexOfSeveral(t *testing.T) {
 	t.Parallel()
@@ -282,8 +282,8 @@ func TestIndexOfSeveral(t *testing.T) {
 	for p := range programs {
 		db := openDB(t, path)
 		id := scrollback.ConversationID(fmt.Sprint("c", p))
-		converse(t, db, id)
-		converse(t, db, id+"-gone")
+		runTurn(t, db, id)
+		runTurn(t, db, id+"-gone")
 		try(func() error {
 			defer finished.Add(1)
 			for i := range rounds {
@@ -303,7 +303,7 @@ func TestIndexOfSeveral(t *testing.T) {
 			return err
 		})
 		for range 2 {
-			try(func() error { return keepUp(db, func() bool { return finished.Load() == programs }) })
+			try(func() error { return followIndex(db, func() bool { return finished.Load() == programs }) })
 		}
 	}
 	all.Wait()
@@ -317,30 +317,30 @@ func TestIndexOfSeveral(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := tendAll(t.Context(), first); err != nil {
+	if err := maintainAll(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
 	terms := []string{"all"}
 	for p := range programs {
 		terms = append(terms, fmt.Sprintf("c%d", p), fmt.Sprintf("c%d-gone", p))
 	}
-	if got, want := len(where(t, first, terms...)), 2*programs*rounds; got != want {
+	if got, want := len(findTexts(t, first, terms...)), 2*programs*rounds; got != want {
 		t.Errorf("%d found, want %d", got, want)
 	}
-	if _, left := stored(t, first); left != 0 {
+	if _, left := countRows(t, first); left != 0 {
 		t.Errorf("%d rows are left", left)
 	}
 }
 
-func mustReset(t *testing.T, db *file) {
+func mustReset(t *testing.T, db *testDB) {
 	t.Helper()
 	if err := db.Index.Reset(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// keepUp indexes, tends and looks until it is over.
-func keepUp(db *file, over func() bool) error {
+// followIndex indexes, maintains and searches until over returns true.
+func followIndex(db *testDB, over func() bool) error {
 	ctx := context.Background()
 	for last := false; !last; {
 		last = over()
@@ -371,13 +371,13 @@ func TestIndexOneConnection(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	full := openDB(t, path)
-	converse(t, full, "c")
-	tell(t, full, "c", "red", "blue")
+	runTurn(t, full, "c")
+	appendMessages(t, full, "c", "red", "blue")
 	mustCatchUp(t, full)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for range 5 {
-		d, err := connect(ctx, path, &Options{Readers: 1})
+		d, err := openDatabase(ctx, path, &Options{Readers: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -411,10 +411,10 @@ func TestIndexReadOnly(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
-	converse(t, db, "c")
-	tell(t, db, "c", "red", "blue")
+	runTurn(t, db, "c")
+	appendMessages(t, db, "c", "red", "blue")
 	mustCatchUp(t, db)
-	tell(t, db, "c", "red again")
+	appendMessages(t, db, "c", "red again")
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -446,7 +446,7 @@ func TestIndexReadOnly(t *testing.T) {
 func TestMigrateIndex(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
-	older, err := sql.Open("sqlite", dsn(path, "rwc", 0))
+	older, err := sql.Open("sqlite", fileDSN(path, "rwc", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -479,15 +479,15 @@ func TestMigrateIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := openDB(t, path)
-	converse(t, db, "d")
-	tell(t, db, "d", "two")
+	runTurn(t, db, "d")
+	appendMessages(t, db, "d", "two")
 	mustCatchUp(t, db)
 	lines, err := db.Index.FindBranches(ctx, driver.IndexedBranchQuery{Numbers: []int64{1, 2, 3, 4, 5}})
 	if err != nil || !slices.Equal(slices.Sorted(maps.Keys(lines)), []int64{1, 2, 3, 4}) ||
 		lines[1].Conversation != "a" || lines[4].Conversation != "d" {
 		t.Errorf("%+v, %v", lines, err)
 	}
-	if got := where(t, db, "one", "two"); len(got) != 4 {
+	if got := findTexts(t, db, "one", "two"); len(got) != 4 {
 		t.Errorf("found %v", got)
 	}
 	var tables string
@@ -503,15 +503,15 @@ func TestIndexDamaged(t *testing.T) {
 	t.Parallel()
 	base := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, base)
-	converse(t, db, "c")
+	runTurn(t, db, "c")
 	for i := range 3 {
-		tell(t, db, "c", fmt.Sprintf("red word%d", i), "blue blue", filler(i))
+		appendMessages(t, db, "c", fmt.Sprintf("red word%d", i), "blue blue", makeWords(i))
 		mustCatchUp(t, db)
 	}
-	if got := flaws(t, db); len(got) > 0 {
+	if got := findFlaws(t, db); len(got) > 0 {
 		t.Fatalf("a sound index has flaws: %+v", got)
 	}
-	sound := where(t, db, "red", "blue", "word1")
+	sound := findTexts(t, db, "red", "blue", "word1")
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -534,10 +534,10 @@ func TestIndexDamaged(t *testing.T) {
 		`DELETE FROM messages WHERE seq = 9`,
 	} {
 		path := filepath.Join(t.TempDir(), "s.db")
-		copyOf(t, base, path)
+		copyFiles(t, base, path)
 		db := openDB(t, path)
-		harm(t, db, damage)
-		found := flaws(t, db)
+		damageRows(t, db, damage)
+		found := findFlaws(t, db)
 		if !slices.ContainsFunc(found, func(f driver.Flaw) bool { return f.Kind == driver.FlawIndex }) {
 			t.Errorf("%s: the flaws are %+v", damage, found)
 		}
@@ -546,14 +546,14 @@ func TestIndexDamaged(t *testing.T) {
 			t.Errorf("%s: %v", damage, err)
 		}
 		mustReset(t, db)
-		if err := tendAll(t.Context(), db); err != nil {
+		if err := maintainAll(t.Context(), db); err != nil {
 			t.Errorf("%s, and reset: %v", damage, err)
 		}
 		mustCatchUp(t, db)
-		if got := where(t, db, "red", "blue", "word1"); !slices.Equal(got, sound) {
+		if got := findTexts(t, db, "red", "blue", "word1"); !slices.Equal(got, sound) {
 			t.Errorf("%s, and made again: found %v, want %v", damage, got, sound)
 		}
-		if got := flaws(t, db); len(got) > 0 {
+		if got := findFlaws(t, db); len(got) > 0 {
 			t.Errorf("%s, and made again: %+v", damage, got)
 		}
 		db.Close()

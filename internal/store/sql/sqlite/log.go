@@ -13,60 +13,60 @@ const (
 	frameHeader = 24
 )
 
-// keptLog watches the log of an open database for what was taken from it. SQLite goes by its index
+// logWatch watches the log of an open database for what was taken from it. SQLite relies on its index
 // of the log, which stays in memory: it would write behind the hole that another program left, and
 // the next start would end its reading of the log at that hole. SQLite takes no locks on the log,
 // so that it can be opened beside it.
-type keptLog struct {
-	file  *os.File
-	path  string
-	page  int64   // the size of a page
-	size  int64   // when it was last looked at
-	heads []int64 // where headers stood then: that of the log and that of its last whole frame
+type logWatch struct {
+	file    *os.File
+	path    string
+	page    int64   // the size of a page
+	size    int64   // when it was last looked at
+	headers []int64 // where headers stood then: that of the log and that of its last whole frame
 }
 
-func keepLog(path string, page int64) (*keptLog, error) {
+func watchLog(path string, page int64) (*logWatch, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	l := &keptLog{file: file, path: path, page: page}
-	if err := l.look(nil); err != nil {
+	l := &logWatch{file: file, path: path, page: page}
+	if err := l.checkLog(nil); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return l, nil
 }
 
-// look returns an error if the log lacks what it had. indexed is how many frames the index of the
+// checkLog returns an error if the log lacks what it had. indexed is how many frames the index of the
 // log has: it is asked only where the log has become shorter, which is right when all of it was
 // copied into the database.
-func (l *keptLog) look(indexed func() (int64, error)) error {
-	size, err := l.length()
+func (l *logWatch) checkLog(indexed func() (int64, error)) error {
+	size, err := l.readSize()
 	if err != nil {
 		return err
 	}
 	if size < l.size {
-		if size, err = l.shorter(indexed); err != nil {
+		if size, err = l.checkShorter(indexed); err != nil {
 			return err
 		}
 	}
-	for _, at := range l.heads {
-		if err := l.written(at); err != nil {
+	for _, at := range l.headers {
+		if err := l.checkHeader(at); err != nil {
 			return err
 		}
 	}
 	l.size = size
-	l.heads = l.heads[:0]
-	for _, at := range []int64{0, l.at((size - logHeader) / (frameHeader + l.page))} {
+	l.headers = l.headers[:0]
+	for _, at := range []int64{0, l.frameOffset((size - logHeader) / (frameHeader + l.page))} {
 		// A log that a crash left may have holes, which SQLite knows of.
-		if at >= 0 && at < size && l.written(at) == nil {
-			l.heads = append(l.heads, at)
+		if at >= 0 && at < size && l.checkHeader(at) == nil {
+			l.headers = append(l.headers, at)
 		}
 	}
 	return nil
 }
 
-func (l *keptLog) length() (int64, error) {
+func (l *logWatch) readSize() (int64, error) {
 	info, err := l.file.Stat()
 	if err != nil {
 		return 0, err
@@ -74,17 +74,17 @@ func (l *keptLog) length() (int64, error) {
 	return info.Size(), nil
 }
 
-// at is where a frame begins; they are counted from 1.
-func (l *keptLog) at(frame int64) int64 { return logHeader + (frame-1)*(frameHeader+l.page) }
+// frameOffset returns where a frame begins; they are counted from 1.
+func (l *logWatch) frameOffset(frame int64) int64 { return logHeader + (frame-1)*(frameHeader+l.page) }
 
-// shorter judges a log that has become shorter, and returns its size. Another program may be
+// checkShorter judges a log that has become shorter, and returns its size. Another program may be
 // copying it meanwhile, so that only what stays the same is believed.
-func (l *keptLog) shorter(indexed func() (int64, error)) (size int64, err error) {
+func (l *logWatch) checkShorter(indexed func() (int64, error)) (size int64, err error) {
 	before := int64(0)
 	after := int64(-1)
 	for before != after {
 		if before, err = indexed(); err == nil {
-			size, err = l.length()
+			size, err = l.readSize()
 		}
 		if err == nil {
 			after, err = indexed()
@@ -93,20 +93,20 @@ func (l *keptLog) shorter(indexed func() (int64, error)) (size int64, err error)
 			return 0, err
 		}
 	}
-	if before > 0 && l.at(before+1) > size {
-		return 0, displaced("%s was emptied or cut short: it has %d bytes, and its index knows of %d", l.path, size,
-			l.at(before+1))
+	if before > 0 && l.frameOffset(before+1) > size {
+		return 0, displacedError("%s was emptied or cut short: it has %d bytes, and its index knows of %d", l.path, size,
+			l.frameOffset(before+1))
 	}
 	for frame := int64(1); frame <= before; frame++ {
-		if err := l.written(l.at(frame)); err != nil {
+		if err := l.checkHeader(l.frameOffset(frame)); err != nil {
 			return 0, err
 		}
 	}
 	return size, nil
 }
 
-// written returns an error if a header, of the log or of a frame, is a hole: none begins with zeros.
-func (l *keptLog) written(at int64) error {
+// checkHeader returns an error if a header, of the log or of a frame, is a hole: none begins with zeros.
+func (l *logWatch) checkHeader(at int64) error {
 	var first [4]byte
 	n, err := l.file.ReadAt(first[:], at)
 	switch {
@@ -115,7 +115,7 @@ func (l *keptLog) written(at int64) error {
 	case err != nil && !errors.Is(err, io.EOF):
 		return err
 	case bytes.Equal(first[:], make([]byte, len(first))):
-		return displaced("%s was emptied or cut short: there is nothing at byte %d", l.path, at)
+		return displacedError("%s was emptied or cut short: there is nothing at byte %d", l.path, at)
 	}
 	return nil
 }

@@ -16,21 +16,25 @@ import (
 // OpenSide opens the file at path as [Open] does, to be copied from or to. Name is what people
 // are told it is.
 func OpenSide(ctx context.Context, path, name string, o *Options) (*move.Side, error) {
-	d, err := connect(ctx, path, o)
+	d, err := openDatabase(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
-	return &move.Side{Database: d, Name: name, Watch: watch(), Refuse: refuse, Reopen: reopen(),
-		Forget: append(reopen(), forget()...), Receive: findUsage, Leave: losesUsage,
+	return &move.Side{Database: d, Name: name, Watch: watchStatements(), Refuse: refuseStatements,
+		Reopen: reopenStatements(),
+		Forget: append(reopenStatements(), forgetStatements()...), Receive: makeUsageIndex, Leave: dropUsageIndex,
 		HoldRun: move.SelectRun, HoldNote: move.SelectNote,
-		Usage: "move_usage", Fill: func(ctx context.Context) error { return fillUsage(ctx, d) }, Insert: insertMessages}, nil
+		Usage: "move_usage", Fill: func(ctx context.Context) error {
+			return fillUsageIndex(ctx,
+				d)
+		}, Insert: insertMessages}, nil
 }
 
-var changes = []string{"INSERT", "UPDATE", "DELETE"}
+var changeKinds = []string{"INSERT", "UPDATE", "DELETE"}
 
-// findUsage makes what finds usage by its conversation, which only copying needs. An index would
+// makeUsageIndex makes what finds usage by its conversation, which only copying needs. An index would
 // be made at once, and writers wait for minutes where there is much; this is filled in steps.
-var findUsage = []string{
+var makeUsageIndex = []string{
 	`CREATE TABLE IF NOT EXISTS move_usage (conversation_id TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (conversation_id, n)) WITHOUT ROWID`,
 	`CREATE TRIGGER IF NOT EXISTS move_usage_insert AFTER INSERT ON usage_records BEGIN
 		INSERT INTO move_usage (conversation_id, n) SELECT NEW.conversation_id, NEW.n
@@ -40,22 +44,22 @@ var findUsage = []string{
 		DELETE FROM move_usage WHERE conversation_id = OLD.conversation_id AND n = OLD.n;
 	END`}
 
-var losesUsage = []string{`DROP TRIGGER IF EXISTS move_usage_insert`, `DROP TRIGGER IF EXISTS move_usage_delete`,
+var dropUsageIndex = []string{`DROP TRIGGER IF EXISTS move_usage_insert`, `DROP TRIGGER IF EXISTS move_usage_delete`,
 	`DROP TABLE IF EXISTS move_usage`}
 
-// usageEach is how many records of usage are noted in one transaction.
-const usageEach = 10_000
+// usageBatch is how many records of usage are noted in one transaction.
+const usageBatch = 10_000
 
-// fillUsage notes the records that were there before.
-func fillUsage(ctx context.Context, d sqlstore.Database) error {
-	for after, last := int64(0), int64(1); after < last; after += usageEach {
+// fillUsageIndex notes the records that were there before.
+func fillUsageIndex(ctx context.Context, d sqlstore.Database) error {
+	for after, last := int64(0), int64(1); after < last; after += usageBatch {
 		err := d.Writer.Write(ctx, func(ctx context.Context, tx sqlstore.Tx) error {
 			scan := func(r sqlstore.Row) error { return r.Scan(&last) }
 			if err := tx.Query(ctx, scan, `SELECT coalesce(max(n), 0) FROM usage_records`); err != nil {
 				return err
 			}
 			return tx.Queue(ctx, `INSERT INTO move_usage (conversation_id, n) SELECT conversation_id, n FROM usage_records
-				WHERE n > $1 AND n <= $2 ON CONFLICT DO NOTHING`, after, after+usageEach)
+				WHERE n > $1 AND n <= $2 ON CONFLICT DO NOTHING`, after, after+usageBatch)
 		})
 		if err != nil {
 			return err
@@ -64,15 +68,15 @@ func fillUsage(ctx context.Context, d sqlstore.Database) error {
 	return nil
 }
 
-// watch are [move.Side]'s. A mark is counted up by each change, so that one which was read is
+// watchStatements returns [move.Side]'s Watch. Each change increments its mark, so that a mark that was read is
 // told from one that was left since.
-func watch() []string {
+func watchStatements() []string {
 	out := []string{
 		`CREATE TABLE IF NOT EXISTS move_state (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID`,
 		`CREATE TABLE IF NOT EXISTS move_marks (kind TEXT NOT NULL, key TEXT NOT NULL, k INTEGER NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID`}
-	out = append(out, findUsage...)
+	out = append(out, makeUsageIndex...)
 	for _, t := range move.NotedTables() {
-		for _, change := range changes {
+		for _, change := range changeKinds {
 			kind := "t"
 			key := "'" + t.Table + "'"
 			if t.Of != "" {
@@ -90,11 +94,11 @@ func watch() []string {
 	return out
 }
 
-// closedMark begins what a closed database tells whoever changes it.
+// closedMark begins the error that a closed database gives for any change.
 const closedMark = "scrollback: "
 
-// moving is [sqlstore.Dialect]'s.
-func moving(err error) string {
+// findMoveTarget implements [sqlstore.Dialect]'s Moving.
+func findMoveTarget(err error) string {
 	var e *modernc.Error
 	if !errors.As(err, &e) || e.Code() != sqlite3.SQLITE_CONSTRAINT_TRIGGER {
 		return ""
@@ -103,11 +107,11 @@ func moving(err error) string {
 	return strings.TrimSuffix(to, fmt.Sprintf(" (%d)", e.Code()))
 }
 
-func refuse(why string) (out []string) {
+func refuseStatements(why string) (out []string) {
 	// A mark of a parameter in it would be taken for one.
 	why = strings.NewReplacer("'", "''", "$", "%24").Replace(closedMark + why)
 	for _, t := range move.NotedTables() {
-		for _, change := range changes {
+		for _, change := range changeKinds {
 			out = append(out,
 				fmt.Sprintf(`CREATE TRIGGER IF NOT EXISTS move_closed_%s_%s BEFORE %s ON %s BEGIN SELECT RAISE(ABORT, '%s'); END`,
 					t.Table, strings.ToLower(change), change, t.Table, why))
@@ -119,19 +123,19 @@ func refuse(why string) (out []string) {
 			`BEGIN SELECT RAISE(ABORT, '%s'); END`, why))
 }
 
-func reopen() []string {
-	return append(dropped("move_closed_"), `DROP TRIGGER IF EXISTS move_closed_probe`)
+func reopenStatements() []string {
+	return append(dropTriggers("move_closed_"), `DROP TRIGGER IF EXISTS move_closed_probe`)
 }
 
-func forget() []string {
-	return append(append(dropped("move_"), losesUsage...), `DROP TABLE IF EXISTS move_marks`,
+func forgetStatements() []string {
+	return append(append(dropTriggers("move_"), dropUsageIndex...), `DROP TABLE IF EXISTS move_marks`,
 		`DROP TABLE IF EXISTS move_state`)
 }
 
-// dropped are statements that remove triggers of all tables.
-func dropped(prefix string) (out []string) {
+// dropTriggers returns statements that remove triggers of all tables.
+func dropTriggers(prefix string) (out []string) {
 	for _, t := range move.NotedTables() {
-		for _, change := range changes {
+		for _, change := range changeKinds {
 			out = append(out, `DROP TRIGGER IF EXISTS `+prefix+t.Table+`_`+strings.ToLower(change))
 		}
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/feed/feedtest"
 )
 
-// scans are the only plans that may read a whole table or index: lists of conversations in
+// allowedScans are the only plans that may read a whole table or index: lists of conversations in
 // the order of an index of a part of the table. What a subquery reads is judged by its own
 // steps.
-var scans = []string{
+var allowedScans = []string{
 	"SCAN CONSTANT ROW", "SCAN (subquery-",
 	"SCAN json_each VIRTUAL TABLE", // a list that was given
 	"SCAN conversations USING COVERING INDEX conversations_project",
@@ -31,13 +31,13 @@ var scans = []string{
 	"SCAN keys", "SCAN k",
 }
 
-// sorted are parts of the statements whose order no index has: by rank, and lists of the
+// allowedSorts are parts of the statements whose order no index has: by rank, and lists of the
 // origins of a folder and what is below it, or of a place.
-var sorted = []string{"bm25(", "OR folder >=", "FROM origins WHERE place = $1 ORDER",
+var allowedSorts = []string{"bm25(", "OR folder >=", "FROM origins WHERE place = $1 ORDER",
 	"FROM origins WHERE place = $1 AND (tool"}
 
-// made makes an empty database, as bytes: migrating each from nothing is a third of the suite.
-var made = sync.OnceValues(func() ([]byte, error) {
+// emptyDatabase makes an empty database, as bytes: migrating each from nothing is a third of the suite.
+var emptyDatabase = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "scrollback-empty")
 	if err != nil {
 		return nil, err
@@ -54,11 +54,11 @@ var made = sync.OnceValues(func() ([]byte, error) {
 	return file, errors.Join(err, os.RemoveAll(dir))
 })
 
-// empty is the path of an empty database of its own.
-func empty(t *testing.T) string {
+// newEmptyFile returns the path of an empty database of its own.
+func newEmptyFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.db")
-	file, err := made()
+	file, err := emptyDatabase()
 	if err == nil {
 		err = os.WriteFile(path, file, 0o600)
 	}
@@ -72,25 +72,25 @@ func empty(t *testing.T) string {
 // none reads more rows than its answer takes.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
-	var seen prepared
+	var seen preparedQueries
 	open := func(t *testing.T) *driver.Driver {
-		db := openDB(t, empty(t))
+		db := openDB(t, newEmptyFile(t))
 		shut := db.Close
 		db.Close = func() error {
-			seen.add(db)
+			seen.addPrepared(db)
 			return shut()
 		}
 		return db.Driver
 	}
 	drivertest.Run(t, open)
 	t.Run("Feed", func(t *testing.T) { feedtest.Run(t, open) })
-	t.Run("Plans", func(t *testing.T) { judge(t, seen.queries) })
-	t.Run("Steps", func(t *testing.T) { narrow(t, seen.queries) })
+	t.Run("Plans", func(t *testing.T) { checkPlans(t, seen.queries) })
+	t.Run("Steps", func(t *testing.T) { checkStepPlans(t, seen.queries) })
 }
 
-// steps are how statements find their rows that could also find them by reading
+// stepPlans are how statements find their rows that could also find them by reading
 // all of a conversation or of a list: a statement is told by a part of its text.
-var steps = []struct{ part, step string }{
+var stepPlans = []struct{ part, step string }{
 	{"receipt = $3", "SEARCH receipts USING COVERING INDEX receipts_known (conversation_id=? AND receipt=? AND branch=?)"},
 	{"WHERE deleted_at = 0 AND agent_of = '' AND purged_at = 0 AND (updated_at",
 		"SEARCH conversations USING INDEX conversations_newest ((updated_at,id)<(?,?))"},
@@ -105,8 +105,8 @@ var steps = []struct{ part, step string }{
 	{"SELECT tool, id FROM origins WHERE conversation_id = $1", "SEARCH origins USING PRIMARY KEY (conversation_id=?)"},
 }
 
-// lists are how the lists of origins find theirs, by what is asked for.
-var lists = map[string]string{
+// originPlans are how the lists of origins find theirs, by what is asked for.
+var originPlans = map[string]string{
 	"conversation_id = $1 ORDER":                       "SEARCH origins USING PRIMARY KEY (conversation_id=?)",
 	"tool = $1 AND id = $2 ORDER":                      "SEARCH origins USING INDEX origins_id (tool=? AND id=?)",
 	"tool = $1 AND root = $2 ORDER":                    "SEARCH origins USING INDEX origins_root (tool=? AND root=?)",
@@ -119,34 +119,34 @@ var lists = map[string]string{
 
 // The turns of a page are found by an index of those that did not end well: its cost does
 // not grow with the conversation.
-const troubledStep = "SEARCH turns USING INDEX turns_troubled (branch=? AND last_seq>? AND last_seq<?)"
+const unsuccessfulPlan = "SEARCH turns USING INDEX turns_troubled (branch=? AND last_seq>? AND last_seq<?)"
 
-// narrow holds the statements of steps against what they must be.
-func narrow(t *testing.T, queries []string) {
+// checkStepPlans holds the statements of steps against what they must be.
+func checkStepPlans(t *testing.T, queries []string) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	troubled := slices.IndexFunc(queries, func(q string) bool { return strings.Contains(q, "last_seq BETWEEN") })
-	if troubled < 0 || !slices.Contains(plan(t, db, queries[troubled]), troubledStep) {
-		t.Errorf("the turns of a page are not found by %q", troubledStep)
+	if troubled < 0 || !slices.Contains(explainQuery(t, db, queries[troubled]), unsuccessfulPlan) {
+		t.Errorf("the turns of a page are not found by %q", unsuccessfulPlan)
 	}
-	for part, step := range lists {
+	for part, step := range originPlans {
 		at := slices.IndexFunc(queries, func(q string) bool {
 			return strings.Contains(q, "FROM origins WHERE") && strings.Contains(q, part)
 		})
-		if at < 0 || !slices.Contains(plan(t, db, queries[at]), step) {
+		if at < 0 || !slices.Contains(explainQuery(t, db, queries[at]), step) {
 			t.Errorf("origins by %q are not found by %q", part, step)
 			if at >= 0 {
-				t.Log(plan(t, db, queries[at]))
+				t.Log(explainQuery(t, db, queries[at]))
 			}
 		}
 	}
-	for _, s := range steps {
+	for _, s := range stepPlans {
 		found := false
 		for _, query := range queries {
 			if !strings.Contains(query, s.part) {
 				continue
 			}
 			found = true
-			if got := plan(t, db, query); !slices.Equal(got, []string{s.step}) {
+			if got := explainQuery(t, db, query); !slices.Equal(got, []string{s.step}) {
 				t.Errorf("%q, want %q\nin %s", got, s.step, query)
 			}
 		}
@@ -156,7 +156,7 @@ func narrow(t *testing.T, queries []string) {
 	}
 }
 
-func judge(t *testing.T, queries []string) {
+func checkPlans(t *testing.T, queries []string) {
 	db := openDB(t, filepath.Join(t.TempDir(), "s.db"))
 	judged := map[string]int{}
 	for _, query := range queries {
@@ -164,11 +164,11 @@ func judge(t *testing.T, queries []string) {
 		if judged[verb]++; !slices.Contains([]string{"SELECT", "UPDATE", "DELETE"}, verb) {
 			continue
 		}
-		for _, step := range plan(t, db, query) {
+		for _, step := range explainQuery(t, db, query) {
 			scan := strings.HasPrefix(step, "SCAN ") &&
-				!slices.ContainsFunc(scans, func(p string) bool { return strings.HasPrefix(step, p) })
+				!slices.ContainsFunc(allowedScans, func(p string) bool { return strings.HasPrefix(step, p) })
 			sort := strings.Contains(step, "TEMP B-TREE") &&
-				!slices.ContainsFunc(sorted, func(part string) bool { return strings.Contains(query, part) })
+				!slices.ContainsFunc(allowedSorts, func(part string) bool { return strings.Contains(query, part) })
 			if scan || sort || strings.Contains(step, "AUTOMATIC") {
 				t.Errorf("%s\nin %s", step, query)
 			}
@@ -179,11 +179,11 @@ func judge(t *testing.T, queries []string) {
 	}
 }
 
-var parameter = regexp.MustCompile(`\$\d+`)
+var parameterMark = regexp.MustCompile(`\$\d+`)
 
-func plan(t *testing.T, db *file, query string) []string {
+func explainQuery(t *testing.T, db *testDB, query string) []string {
 	t.Helper()
-	marks := parameter.FindAllString(query, -1)
+	marks := parameterMark.FindAllString(query, -1)
 	slices.Sort(marks)
 	var out []string
 	rows, err := db.readers.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query,
@@ -206,14 +206,14 @@ func plan(t *testing.T, db *file, query string) []string {
 	return out
 }
 
-// prepared collects statements.
-type prepared struct {
+// preparedQueries collects statements.
+type preparedQueries struct {
 	mu      sync.Mutex
 	queries []string
 }
 
-// add adds those that a database has prepared.
-func (p *prepared) add(db *file) {
+// addPrepared adds those that a database has prepared.
+func (p *preparedQueries) addPrepared(db *testDB) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	db.read.mu.Lock()

@@ -18,11 +18,11 @@ func TestBrokenProject(t *testing.T) {
 		func(p *scrollback.Project) error { p.Title = "t"; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if got := flaws(t, db); len(got) != 0 {
+	if got := findFlaws(t, db); len(got) != 0 {
 		t.Fatalf("a sound project has flaws: %+v", got)
 	}
-	harm(t, db, `UPDATE projects SET settings = '{'`)
-	if got := flaws(t, db); len(got) != 1 || got[0].Kind != driver.FlawDamage || got[0].Where != "project p" {
+	damageRows(t, db, `UPDATE projects SET settings = '{'`)
+	if got := findFlaws(t, db); len(got) != 1 || got[0].Kind != driver.FlawDamage || got[0].Where != "project p" {
 		t.Errorf("the flaws are %+v", got)
 	}
 	if _, err := db.Access.ReadProject(ctx, "p"); scrollback.CodeOf(err) != scrollback.Internal {

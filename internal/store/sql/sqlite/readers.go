@@ -12,7 +12,7 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// readers is connections that read, with statements that are prepared once. It implements
+// readers are the connections that read, with statements that are prepared once. It implements
 // [sqlstore.Readers].
 type readers struct {
 	db *sql.DB
@@ -25,7 +25,7 @@ func newReaders(db *sql.DB) *readers { return &readers{db: db, statements: map[s
 
 // Query implements [sqlstore.Reader].
 func (r *readers) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
-	s, err := r.prepared(ctx, query)
+	s, err := r.prepareOnce(ctx, query)
 	if err != nil {
 		return err
 	}
@@ -36,10 +36,10 @@ func (r *readers) Query(ctx context.Context, scan func(sqlstore.Row) error, quer
 	return sqlstore.EachRow(rows, nil, scan)
 }
 
-// prepared is a statement, prepared unless it is. Nobody waits while another prepares: the pool
+// prepareOnce returns a prepared statement, and prepares it if it is new. Nobody waits while another prepares: the pool
 // may wait for somebody who has a connection, and wants another statement.
-func (r *readers) prepared(ctx context.Context, query string) (*sql.Stmt, error) {
-	if s := r.known(query); s != nil {
+func (r *readers) prepareOnce(ctx context.Context, query string) (*sql.Stmt, error) {
+	if s := r.findPrepared(query); s != nil {
 		return s, nil
 	}
 	s, err := r.db.PrepareContext(ctx, query)
@@ -55,7 +55,7 @@ func (r *readers) prepared(ctx context.Context, query string) (*sql.Stmt, error)
 	return s, nil
 }
 
-func (r *readers) known(query string) *sql.Stmt {
+func (r *readers) findPrepared(query string) *sql.Stmt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.statements[query]
@@ -73,7 +73,7 @@ func (r *readers) Snapshot(ctx context.Context, fn func(sqlstore.Reader) error) 
 	_ = tx.Rollback() // it wrote nothing
 	for _, query := range in.unprepared {
 		if err == nil {
-			_, err = r.prepared(ctx, query)
+			_, err = r.prepareOnce(ctx, query)
 		}
 	}
 	return err
@@ -90,7 +90,7 @@ type snapshot struct {
 func (s *snapshot) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
 	var rows *sql.Rows
 	var err error
-	if st := s.readers.known(query); st != nil {
+	if st := s.readers.findPrepared(query); st != nil {
 		in := s.tx.StmtContext(ctx, st)           //nolint:sqlclosecheck // it ends with the transaction
 		rows, err = in.QueryContext(ctx, args...) //nolint:rowserrcheck // EachRow asks
 	} else {

@@ -22,8 +22,8 @@ import (
 // opened for writing, because it or its folder may only be read.
 var ErrUnwritable = errors.New("it may only be read")
 
-// unwritable adds the reason to an error that has it.
-func unwritable(err error) error {
+// markUnwritable adds the reason to an error that has it.
+func markUnwritable(err error) error {
 	var known *scrollback.Error
 	var code *modernc.Error
 	refused := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
@@ -51,42 +51,42 @@ func OpenReadOnly(ctx context.Context, path string) (*driver.Driver, error) {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil, scrollback.Errorf(scrollback.NotFound, op, i18n.NoDatabaseAt, path)
 	}
-	if err := readable(path); err != nil {
+	if err := checkReadable(path); err != nil {
 		return nil, scrollback.Errorf(scrollback.Unavailable, op,
 			i18n.DatabaseMayNotBeRead, path)
 	}
-	at := &viewpoint{path: path}
+	at := &readOnlyConnector{path: path}
 	var unchanged func() error
-	if at.quiet() {
-		unchanged = at.stillQuiet
+	if at.isUnused() {
+		unchanged = at.checkStillUnused
 	}
 	db := sql.OpenDB(at)
 	s, err := readSchema(ctx, db, path)
-	if err == nil && s.ours && s.have < s.newest {
-		err = older(ctx, db, path, s)
+	if err == nil && s.ours && s.version < s.newest {
+		err = olderFileError(ctx, db, path, s)
 	}
 	switch {
-	case err != nil && errors.Is(unwritable(scrollback.Wrap(classify(err), op, err)), ErrUnwritable):
+	case err != nil && errors.Is(markUnwritable(scrollback.Wrap(classifyError(err), op, err)), ErrUnwritable):
 		err = scrollback.Errorf(scrollback.Unavailable, op,
 			i18n.WriteAheadLogNotReadIn, path, err)
-	case err != nil && scrollback.CodeOf(scrollback.Wrap(classify(err), op, err)) == scrollback.Internal:
+	case err != nil && scrollback.CodeOf(scrollback.Wrap(classifyError(err), op, err)) == scrollback.Internal:
 		err = scrollback.Errorf(scrollback.Internal, op,
 			i18n.DatabaseDamagedBeyondReading, path, err)
 	case err != nil:
-		err = scrollback.Wrap(classify(err), op, err)
-	case !s.ours || s.have == 0:
-		err = nothingYet(path)
+		err = scrollback.Wrap(classifyError(err), op, err)
+	case !s.ours || s.version == 0:
+		err = nothingYetError(path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	return sqlstore.New(sqlstore.Database{Dialect: dialect, Readers: newReaders(db), Copy: copier(db),
+	return sqlstore.New(sqlstore.Database{Dialect: dialect, Readers: newReaders(db), Copy: newCopier(db),
 		Unchanged: unchanged}), nil
 }
 
-// readable returns why a file may not be read, if its rights or its folder's forbid that: what
+// checkReadable returns why a file may not be read, if its rights or its folder's forbid that: what
 // SQLite says then is the same as for a log that is missing.
-func readable(path string) error {
+func checkReadable(path string) error {
 	file, err := os.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -97,14 +97,14 @@ func readable(path string) error {
 	return file.Close()
 }
 
-func nothingYet(path string) error {
+func nothingYetError(path string) error {
 	return scrollback.Errorf(scrollback.NotFound, "sqlite.OpenReadOnly", i18n.NothingInDatabaseAtYet,
 		path)
 }
 
-// older is the error for a file with fewer migrations than this program has: one that
+// olderFileError returns the error for a file with fewer migrations than this program has: one that
 // holds something, or one whose making was cut short.
-func older(ctx context.Context, db *sql.DB, path string, s schema) error {
+func olderFileError(ctx context.Context, db *sql.DB, path string, s schema) error {
 	var kept int
 	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema WHERE name = 'conversations'`).Scan(&kept)
 	if err == nil && kept > 0 {
@@ -114,20 +114,20 @@ func older(ctx context.Context, db *sql.DB, path string, s schema) error {
 	case err != nil:
 		return err
 	case kept == 0:
-		return nothingYet(path)
+		return nothingYetError(path)
 	}
 	return scrollback.Errorf(scrollback.Refused, "sqlite.OpenReadOnly",
-		i18n.DatabaseTooOld, s.have, s.newest)
+		i18n.DatabaseTooOld, s.version, s.newest)
 }
 
-// viewpoint opens connections that only read. SQLite keeps a log beside a database that
+// readOnlyConnector opens connections that only read. SQLite keeps a log beside a database that
 // some program has open, and to read one without, it would make it: a database that
 // nobody has open is read without locks. When somebody begins to write, or puts another
 // file there, connections are opened again.
-type viewpoint struct{ path string }
+type readOnlyConnector struct{ path string }
 
-// quiet says that no program has the database open, as far as its files show.
-func (v *viewpoint) quiet() bool {
+// isUnused reports that no program has the database open, as far as its files show.
+func (v *readOnlyConnector) isUnused() bool {
 	if info, err := os.Stat(v.path + "-journal"); err == nil && info.Size() > 0 {
 		return false
 	}
@@ -136,9 +136,9 @@ func (v *viewpoint) quiet() bool {
 	return err != nil || log.Size() == 0 && indexed != nil
 }
 
-// stillQuiet returns an error if a log that did not exist when reading began has appeared.
-func (v *viewpoint) stillQuiet() error {
-	if v.quiet() {
+// checkStillUnused returns an error if a log that did not exist when reading began has appeared.
+func (v *readOnlyConnector) checkStillUnused() error {
+	if v.isUnused() {
 		return nil
 	}
 	return scrollback.Errorf(scrollback.Conflict, "sqlite.Audit",
@@ -146,32 +146,32 @@ func (v *viewpoint) stillQuiet() error {
 }
 
 // Connect implements [sqlfault.Connector].
-func (v *viewpoint) Connect(context.Context) (sqlfault.Conn, error) {
+func (v *readOnlyConnector) Connect(context.Context) (sqlfault.Conn, error) {
 	file, err := os.Stat(v.path)
 	if err != nil {
 		return nil, err
 	}
-	quiet := v.quiet()
+	quiet := v.isUnused()
 	mode := "ro"
 	if quiet {
 		mode = immutable
 	}
-	conn, err := v.Driver().Open(dsn(v.path, mode, 0))
+	conn, err := v.Driver().Open(fileDSN(v.path, mode, 0))
 	if err != nil {
 		return nil, err
 	}
-	whole, ok := conn.(connection)
+	whole, ok := conn.(driverConn)
 	if !ok {
 		return nil, errors.Join(scrollback.Errorf(scrollback.Internal, "sqlite", i18n.DriverLacksMethods, conn), conn.Close())
 	}
-	return &viewing{connection: whole, at: v, file: file, quiet: quiet}, nil
+	return &readOnlyConn{driverConn: whole, connector: v, file: file, unused: quiet}, nil
 }
 
 // Driver implements [sqlfault.Connector].
-func (*viewpoint) Driver() sqlfault.Driver { return &modernc.Driver{} }
+func (*readOnlyConnector) Driver() sqlfault.Driver { return &modernc.Driver{} }
 
-// connection is what is used of the library's.
-type connection interface {
+// driverConn is what is used of the library's.
+type driverConn interface {
 	sqlfault.Conn
 	sqlfault.ConnBeginTx
 	sqlfault.ConnPrepareContext
@@ -182,22 +182,22 @@ type connection interface {
 	NewBackup(uri string) (*modernc.Backup, error)
 }
 
-// viewing is a connection that is given up when what it was opened on has changed.
-type viewing struct {
-	connection
-	at    *viewpoint
-	file  os.FileInfo
-	quiet bool
+// readOnlyConn is a connection that is given up when what it was opened on has changed.
+type readOnlyConn struct {
+	driverConn
+	connector *readOnlyConnector
+	file      os.FileInfo
+	unused    bool
 }
 
 // ResetSession implements [sqlfault.SessionResetter].
-func (c *viewing) ResetSession(ctx context.Context) error {
-	now, err := os.Stat(c.at.path)
+func (c *readOnlyConn) ResetSession(ctx context.Context) error {
+	now, err := os.Stat(c.connector.path)
 	switch {
 	case err != nil, !os.SameFile(now, c.file):
 		return sqlfault.ErrBadConn
-	case c.quiet && (!c.at.quiet() || now.Size() != c.file.Size() || !now.ModTime().Equal(c.file.ModTime())):
+	case c.unused && (!c.connector.isUnused() || now.Size() != c.file.Size() || !now.ModTime().Equal(c.file.ModTime())):
 		return sqlfault.ErrBadConn
 	}
-	return c.connection.ResetSession(ctx)
+	return c.driverConn.ResetSession(ctx)
 }

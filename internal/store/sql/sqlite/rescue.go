@@ -16,40 +16,40 @@ import (
 // rescueFolder holds what was taken from files that are no longer at their paths.
 const rescueFolder = "rescue"
 
-// rescueAgain is how long after a failed rescue another one is tried.
-const rescueAgain = 30 * time.Second
+// rescueRetry is how long after a failed rescue another one is tried.
+const rescueRetry = 30 * time.Second
 
-// inspect compares the open files with their paths. What it finds wrong stays so: what is
+// checkFiles compares the open files with their paths. What it finds wrong stays so: what is
 // at the path now is another database, or none.
-func (w *writer) inspect(ctx context.Context) error {
+func (w *writer) checkFiles(ctx context.Context) error {
 	if err := w.Lost(); err != nil || w.wal == nil {
 		return err
 	}
-	size, err := w.held.same()
+	size, err := w.files.checkUnchanged()
 	if err == nil && size < w.size {
-		err = w.judgeShorter(ctx)
+		err = w.checkShorter(ctx)
 	}
 	if err == nil {
-		err = w.wal.look(func() (int64, error) { return w.indexed(ctx) })
+		err = w.wal.checkLog(func() (int64, error) { return w.countIndexedFrames(ctx) })
 	}
 	if err == nil {
 		w.size = size
 	}
 	if errors.Is(err, scrollback.ErrDisplaced) {
 		w.lost.Store(&err)
-		w.displaced()
+		w.onDisplaced()
 	}
 	return err
 }
 
-// indexed is how many frames the index of the log has.
-func (w *writer) indexed(ctx context.Context) (frames int64, err error) {
+// countIndexedFrames returns how many frames the index of the log has.
+func (w *writer) countIndexedFrames(ctx context.Context) (frames int64, err error) {
 	err = w.tx.Query(ctx, func(r sqlstore.Row) error { return r.Scan(new(int64), &frames, new(int64)) },
 		`PRAGMA wal_checkpoint(NOOP)`)
 	return frames, err
 }
 
-// Lost is why nothing can be written any more, or nil.
+// Lost returns why nothing can be written any more, or nil.
 func (w *writer) Lost() error {
 	if err := w.lost.Load(); err != nil {
 		return *err
@@ -57,27 +57,27 @@ func (w *writer) Lost() error {
 	return nil
 }
 
-// judgeShorter returns an error if a database that has become shorter lacks pages: another
+// checkShorter returns an error if a database that has become shorter lacks pages: another
 // program may have vacuumed it. A connection of its own looks, which remembers none.
-func (w *writer) judgeShorter(ctx context.Context) error {
-	db := sql.OpenDB(&connector{dsn: dsn(w.held.path, "ro", 0)})
+func (w *writer) checkShorter(ctx context.Context) error {
+	db := sql.OpenDB(&connector{dsn: fileDSN(w.files.path, "ro", 0)})
 	var word string
 	err := db.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&word)
 	if err = errors.Join(err, db.Close()); err == nil && word != "ok" {
 		err = errors.New(word)
 	}
 	if err != nil {
-		return displaced("%s was cut short: %w", w.held.path, err)
+		return displacedError("%s was cut short: %w", w.files.path, err)
 	}
 	return nil
 }
 
-// stillHeld is for when something could not be read: it has the writer look at the files
+// checkStillOpen is called when something could not be read: it has the writer check the files
 // at once, and returns an error if they are no longer those at their paths.
-func (w *writer) stillHeld() error {
+func (w *writer) checkStillOpen() error {
 	err := w.Lost()
 	if err == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), lookEvery)
+		ctx, cancel := context.WithTimeout(context.Background(), checkEvery)
 		defer cancel()
 		err = w.Write(ctx, func(context.Context, sqlstore.Tx) error { return nil })
 	}
@@ -87,14 +87,14 @@ func (w *writer) stillHeld() error {
 	return nil
 }
 
-// watch looks whether the files are still there, and copies what they hold if they are
+// checkAndRescue checks whether the files are still there, and copies what they hold if they are
 // not.
-func (w *writer) watch(ctx context.Context) {
-	if !errors.Is(w.inspect(ctx), scrollback.ErrDisplaced) || w.rescued || time.Since(w.tried) < rescueAgain {
+func (w *writer) checkAndRescue(ctx context.Context) {
+	if !errors.Is(w.checkFiles(ctx), scrollback.ErrDisplaced) || w.rescued || time.Since(w.rescueTried) < rescueRetry {
 		return
 	}
-	w.tried = time.Now()
-	to, err := w.rescue(ctx)
+	w.rescueTried = time.Now()
+	to, err := w.rescueDatabase(ctx)
 	w.rescued = err == nil
 	if err != nil {
 		w.log.Error("what the database still holds could not be rescued", "reason", w.Lost(), "error", err)
@@ -104,11 +104,11 @@ func (w *writer) watch(ctx context.Context) {
 		"reason", w.Lost(), "rescue", to)
 }
 
-// rescue copies what the open files hold into a folder of its own, which can be opened
+// rescueDatabase copies what the open files hold into a folder of its own, which can be opened
 // like any other: in rescue/ beside the database, or, when that folder is gone or nothing can
 // be kept in it, in one beside the folder.
-func (w *writer) rescue(ctx context.Context) (string, error) {
-	folder := filepath.Dir(w.held.path)
+func (w *writer) rescueDatabase(ctx context.Context) (string, error) {
+	folder := filepath.Dir(w.files.path)
 	within := filepath.Join(folder, rescueFolder)
 	err := os.Mkdir(within, 0o700) // and not the folder around it
 	if err == nil || errors.Is(err, fs.ErrExist) {
@@ -131,7 +131,7 @@ func (w *writer) rescueInto(ctx context.Context, in string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	to := filepath.Join(at, filepath.Base(w.held.path))
+	to := filepath.Join(at, filepath.Base(w.files.path))
 	if err := copyFile(ctx, w.conn, to); err != nil {
 		return "", errors.Join(err, removeEmpty(at))
 	}

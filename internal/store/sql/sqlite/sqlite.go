@@ -33,13 +33,13 @@ type Options struct {
 	MaxPages int          // the file's greatest size in pages; 0 means as much as the disk holds
 	Log      *slog.Logger // nil discards
 
-	judge func(ctx context.Context, tx sqlstore.Tx) error // see writer
+	checkBatch func(ctx context.Context, tx sqlstore.Tx) error // see writer
 }
 
 // Open opens the file at path, and makes it if it does not exist. It is refused if the
 // file is another program's, or newer than this program.
 func Open(ctx context.Context, path string, o *Options) (*driver.Driver, error) {
-	d, err := connect(ctx, path, o)
+	d, err := openDatabase(ctx, path, o)
 	if err != nil {
 		return nil, err
 	}
@@ -48,15 +48,15 @@ func Open(ctx context.Context, path string, o *Options) (*driver.Driver, error) 
 
 // OpenMemory makes a database in memory, which nothing else sees and which ends with its driver.
 func OpenMemory(ctx context.Context, o *Options) (*driver.Driver, error) {
-	d, err := connectMemory(ctx, o)
+	d, err := openMemoryDatabase(ctx, o)
 	if err != nil {
 		return nil, scrollback.Wrap(scrollback.Internal, "sqlite.OpenMemory", err)
 	}
 	return sqlstore.New(d), nil
 }
 
-// connectMemory opens what a driver runs on. The database is there as long as one connection is open.
-func connectMemory(ctx context.Context, o *Options) (sqlstore.Database, error) {
+// openMemoryDatabase opens what a driver runs on. The database is there as long as one connection is open.
+func openMemoryDatabase(ctx context.Context, o *Options) (sqlstore.Database, error) {
 	if o == nil {
 		o = &Options{}
 	}
@@ -69,7 +69,7 @@ func connectMemory(ctx context.Context, o *Options) (sqlstore.Database, error) {
 		return sqlstore.Database{}, errors.Join(err, writing.Close())
 	}
 	defer first.Close()
-	err = migrate(ctx, writing, "memory:")
+	err = migrateFile(ctx, writing, "memory:")
 	var w *writer
 	if err == nil {
 		w, err = newWriter(ctx, writing, "", log)
@@ -77,12 +77,12 @@ func connectMemory(ctx context.Context, o *Options) (sqlstore.Database, error) {
 	if err != nil {
 		return sqlstore.Database{}, errors.Join(err, writing.Close())
 	}
-	w.judge = o.judge
+	w.checkBatch = o.checkBatch
 	readers := sql.OpenDB(&connector{dsn: memoryDSN(name, "ro")})
 	readers.SetMaxOpenConns(cmp.Or(o.Readers, defaultReaders))
 	readers.SetMaxIdleConns(cmp.Or(o.Readers, defaultReaders))
-	go w.loop()
-	return sqlstore.Database{Dialect: dialect, Readers: newReaders(readers), Writer: w, Copy: copier(readers)}, nil
+	go w.runJobs()
+	return sqlstore.Database{Dialect: dialect, Readers: newReaders(readers), Writer: w, Copy: newCopier(readers)}, nil
 }
 
 // memoryDSN names a database in memory, which connections of this process share.
@@ -97,46 +97,46 @@ func memoryDSN(name, mode string) string {
 // defaultReaders is how many connections read at once.
 const defaultReaders = 4
 
-// connect opens what a driver runs on.
-func connect(ctx context.Context, path string, o *Options) (sqlstore.Database, error) {
+// openDatabase opens what a driver runs on.
+func openDatabase(ctx context.Context, path string, o *Options) (sqlstore.Database, error) {
 	const op = "sqlite.Open"
 	if o == nil {
 		o = &Options{}
 	}
 	log := cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	if err := prepare(ctx, path); err != nil {
-		return sqlstore.Database{}, unwritable(err)
+	if err := prepareFile(ctx, path); err != nil {
+		return sqlstore.Database{}, markUnwritable(err)
 	}
 	before, err := os.Stat(path)
 	if err != nil {
 		return sqlstore.Database{}, scrollback.Wrap(scrollback.Unavailable, op, err)
 	}
-	to := &connector{dsn: dsn(path, "rw", o.MaxPages)}
+	to := &connector{dsn: fileDSN(path, "rw", o.MaxPages)}
 	writing := sql.OpenDB(to)
 	writing.SetMaxOpenConns(2) // the writer's, and one that copies the log
 	w, err := newWriter(ctx, writing, path, log)
-	if err == nil && !os.SameFile(before, w.held.files[0]) {
-		err = errors.Join(displaced("%s was replaced while it was opened", path), w.conn.Close())
+	if err == nil && !os.SameFile(before, w.files.files[0]) {
+		err = errors.Join(displacedError("%s was replaced while it was opened", path), w.conn.Close())
 	}
 	if err != nil {
 		writing.Close()
-		return sqlstore.Database{}, unwritable(scrollback.Wrap(classify(err), op, err))
+		return sqlstore.Database{}, markUnwritable(scrollback.Wrap(classifyError(err), op, err))
 	}
-	same := func() error { _, err := w.held.same(); return err }
+	same := func() error { _, err := w.files.checkUnchanged(); return err }
 	to.allow = same
 	n := cmp.Or(o.Readers, defaultReaders)
-	readers := sql.OpenDB(&connector{dsn: dsn(path, "ro", 0), allow: same})
+	readers := sql.OpenDB(&connector{dsn: fileDSN(path, "ro", 0), allow: same})
 	readers.SetMaxOpenConns(n)
 	readers.SetMaxIdleConns(n)
 	// Those that are open go on reading what they have; no other ones can be opened.
-	w.displaced = func() { readers.SetMaxOpenConns(max(1, readers.Stats().OpenConnections)) }
-	w.judge = o.judge
-	go w.loop()
+	w.onDisplaced = func() { readers.SetMaxOpenConns(max(1, readers.Stats().OpenConnections)) }
+	w.checkBatch = o.checkBatch
+	go w.runJobs()
 	return sqlstore.Database{Dialect: dialect, Readers: newReaders(readers), Writer: w,
-		Copy: copier(readers), Lost: w.stillHeld}, nil
+		Copy: newCopier(readers), Lost: w.checkStillOpen}, nil
 }
 
-func dsn(path, mode string, maxPages int) string {
+func fileDSN(path, mode string, maxPages int) string {
 	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "wal_autocheckpoint(0)",
 		"temp_store(MEMORY)", "journal_size_limit(67108864)"}}
 	if mode == immutable {

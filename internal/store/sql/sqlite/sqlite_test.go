@@ -15,7 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
-func open(t *testing.T, path string) *driver.Driver {
+func openDriver(t *testing.T, path string) *driver.Driver {
 	t.Helper()
 	db, err := sqlite.Open(context.Background(), path, nil)
 	if err != nil {
@@ -27,14 +27,17 @@ func open(t *testing.T, path string) *driver.Driver {
 
 func TestSQLiteReopen(t *testing.T) {
 	t.Parallel()
-	drivertest.RunReopen(t, func(t *testing.T, dir string) *driver.Driver { return open(t, filepath.Join(dir, "s.db")) })
+	drivertest.RunReopen(t, func(t *testing.T,
+		dir string) *driver.Driver {
+		return openDriver(t, filepath.Join(dir, "s.db"))
+	})
 }
 
 // One list of operations gives equal answers in memory and on disk.
 func TestSQLiteWalk(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(5) {
-		drivertest.Walk(t, seed, 300, oracle.New(), open(t, filepath.Join(t.TempDir(), "s.db")))
+		drivertest.RunWalk(t, seed, 300, oracle.New(), openDriver(t, filepath.Join(t.TempDir(), "s.db")))
 	}
 }
 
@@ -42,7 +45,7 @@ func TestSQLiteWalk(t *testing.T) {
 func TestChangesKept(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
-	if err := open(t, path).Close(); err != nil {
+	if err := openDriver(t, path).Close(); err != nil {
 		t.Fatal(err)
 	}
 	db, err := sql.Open("sqlite", path)
@@ -54,7 +57,7 @@ func TestChangesKept(t *testing.T) {
 	if err := errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	d := open(t, path)
+	d := openDriver(t, path)
 	c := scrollback.Conversation{ID: "0", Branch: "b", Version: 1}
 	if _, _, err := d.Log.CreateConversation(t.Context(), c, scrollback.Branch{ID: "b", Conversation: "0"}); err != nil {
 		t.Fatal(err)

@@ -8,9 +8,9 @@ const newestMessage = `coalesce((SELECT max(n) FROM messages), 0)`
 // What goes on where [sqlstore.Path] ends: the messages of the path. The order of joins is fixed,
 // where it matters: left to choose, SQLite looks at every message for a list.
 const (
-	onPath = ` FROM (SELECT branch AS of, first, last FROM path) p
+	pathMessages = ` FROM (SELECT branch AS of, first, last FROM path) p
 		JOIN messages m ON m.branch = p.of AND m.seq BETWEEN p.first AND p.last`
-	onPathListed = ` FROM (SELECT branch AS of, first, last FROM path) p CROSS JOIN (SELECT value AS at FROM json_each($4)) w
+	pathMessagesListed = ` FROM (SELECT branch AS of, first, last FROM path) p CROSS JOIN (SELECT value AS at FROM json_each($4)) w
 		CROSS JOIN messages m WHERE m.branch = p.of AND m.seq = w.at AND m.seq BETWEEN p.first AND p.last`
 )
 
@@ -42,14 +42,14 @@ var statements = sqlstore.Statements{
 	KeepNumbers: `INSERT INTO numbers (name, last) SELECT 'message', ` + newestMessage + ` WHERE true
 		ON CONFLICT (name) DO UPDATE SET last = CASE WHEN excluded.last > numbers.last THEN excluded.last ELSE numbers.last END`,
 
-	MessagesOnPath:       sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + onPath,
-	MessagesOnPathListed: sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + onPathListed,
-	PartsOnPath:          sqlstore.Path + ` SELECT m.seq, CAST(m.parts AS BLOB)` + onPath,
-	StoredOnPath:         sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + `, m.hash` + onPath,
+	MessagesOnPath:       sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + pathMessages,
+	MessagesOnPathListed: sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + pathMessagesListed,
+	PartsOnPath:          sqlstore.Path + ` SELECT m.seq, CAST(m.parts AS BLOB)` + pathMessages,
+	StoredOnPath:         sqlstore.Path + ` SELECT ` + sqlstore.MessageColumnsOf("m") + `, m.hash` + pathMessages,
 
 	// Beside min, SQLite takes a plain column from the row that has the minimum.
 	ShapeOfPath: sqlstore.Path + ` SELECT min(m.seq), count(*), m.created_at, sum(m.own_bytes),
-			count(*) FILTER (WHERE m.role = 'user'), count(*) FILTER (WHERE m.role = 'assistant')` + onPath + `
+			count(*) FILTER (WHERE m.role = 'user'), count(*) FILTER (WHERE m.role = 'assistant')` + pathMessages + `
 		GROUP BY floor(CAST((m.seq - 1) * $4 AS DOUBLE PRECISION) / CAST($3 AS DOUBLE PRECISION)) ORDER BY 1`,
 
 	InsertReceipt: `INSERT INTO receipts (` + sqlstore.ReceiptColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7)`,

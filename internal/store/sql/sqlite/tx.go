@@ -12,12 +12,12 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 )
 
-// tx is transactions on the one connection that writes, which nothing else uses: statements that
+// tx runs transactions on the one connection that writes, which nothing else uses: statements that
 // are prepared once, without the pool between, and the rows that are known. It implements
 // [sqlstore.Tx].
 type tx struct {
-	conn driver.Conn
-	kept *sqlstore.RowCache
+	conn  driver.Conn
+	cache *sqlstore.RowCache
 
 	mu         sync.Mutex // one goroutine runs statements; others may list them
 	statements map[string]*statement
@@ -26,43 +26,43 @@ type tx struct {
 }
 
 func newTx(conn driver.Conn) *tx {
-	return &tx{conn: conn, statements: map[string]*statement{}, kept: sqlstore.NewRowCache()}
+	return &tx{conn: conn, statements: map[string]*statement{}, cache: sqlstore.NewRowCache()}
 }
 
 // Cache implements [sqlstore.Tx].
-func (t *tx) Cache() *sqlstore.RowCache { return t.kept }
+func (t *tx) Cache() *sqlstore.RowCache { return t.cache }
 
 // Query implements [sqlstore.Reader].
 func (t *tx) Query(ctx context.Context, scan func(sqlstore.Row) error, query string, args ...any) error {
-	s, err := t.prepared(ctx, query)
+	s, err := t.prepareOnce(ctx, query)
 	if err != nil {
 		return err
 	}
-	return s.query(ctx, scan, args)
+	return s.queryRows(ctx, scan, args)
 }
 
 // Exec implements [sqlstore.Tx].
 func (t *tx) Exec(ctx context.Context, text string, args ...any) (int64, error) {
 	t.writes++
-	return t.run(ctx, text, args...)
+	return t.execute(ctx, text, args...)
 }
 
-// end runs a statement that is no write of a job: one that begins or ends a transaction.
-func (t *tx) end(ctx context.Context, text string) error {
-	_, err := t.run(ctx, text)
+// control runs a statement that begins or ends a transaction, and does not count as a write.
+func (t *tx) control(ctx context.Context, text string) error {
+	_, err := t.execute(ctx, text)
 	return err
 }
 
-func (t *tx) run(ctx context.Context, text string, args ...any) (int64, error) {
-	s, err := t.prepared(ctx, text)
+func (t *tx) execute(ctx context.Context, text string, args ...any) (int64, error) {
+	s, err := t.prepareOnce(ctx, text)
 	if err != nil {
 		return 0, err
 	}
-	bound, err := s.bind(args)
+	bound, err := s.bindArgs(args)
 	if err != nil {
 		return 0, err
 	}
-	result, err := s.on.ExecContext(ctx, bound)
+	result, err := s.driverStatement.ExecContext(ctx, bound)
 	if err != nil {
 		return 0, err
 	}
@@ -84,8 +84,8 @@ func (t *tx) QueueOne(ctx context.Context, missed error, text string, args ...an
 	return err
 }
 
-// prepared is a statement, prepared unless it is.
-func (t *tx) prepared(ctx context.Context, text string) (*statement, error) {
+// prepareOnce returns a prepared statement, and prepares it if it is new.
+func (t *tx) prepareOnce(ctx context.Context, text string) (*statement, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s := t.statements[text]; s != nil {
@@ -98,13 +98,13 @@ func (t *tx) prepared(ctx context.Context, text string) (*statement, error) {
 	return s, err
 }
 
-// close ends the statements, not the connection.
-func (t *tx) close() error {
+// closeStatements closes the statements, but not the connection.
+func (t *tx) closeStatements() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var errs []error
 	for _, s := range t.statements {
-		errs = append(errs, s.on.Close())
+		errs = append(errs, s.driverStatement.Close())
 	}
 	clear(t.statements)
 	return errors.Join(errs...)
@@ -113,15 +113,15 @@ func (t *tx) close() error {
 // statement is one on a connection that one goroutine has to itself. What it is bound to and
 // the row that is being read are used again.
 type statement struct {
-	on     statementOf
-	places []int // the argument of each mark, from 0
-	args   []driver.NamedValue
-	row    []driver.Value
-	busy   bool // its rows are being read
+	driverStatement driverStatement
+	argIndexes      []int // the argument of each mark, from 0
+	args            []driver.NamedValue
+	row             []driver.Value
+	busy            bool // its rows are being read
 }
 
-// statementOf is what a driver's statement can do.
-type statementOf interface {
+// driverStatement is what a driver's statement can do.
+type driverStatement interface {
 	Close() error
 	ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error)
 	QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error)
@@ -130,7 +130,7 @@ type statementOf interface {
 // prepareStatement prepares a statement on a driver's connection. Its marks become plain ones: a
 // driver looks up the name of each that has a name, with every call.
 func prepareStatement(ctx context.Context, conn driver.Conn, query string) (*statement, error) {
-	text, places, err := plainMarks(query)
+	text, places, err := replaceMarks(query)
 	if err != nil {
 		return nil, err
 	}
@@ -142,16 +142,16 @@ func prepareStatement(ctx context.Context, conn driver.Conn, query string) (*sta
 	if err != nil {
 		return nil, err
 	}
-	on, ok := st.(statementOf)
+	on, ok := st.(driverStatement)
 	if !ok {
 		return nil, errors.Join(errors.New("sqlite: the driver is too old"), st.Close())
 	}
-	return &statement{on: on, places: places, args: make([]driver.NamedValue, len(places))}, nil
+	return &statement{driverStatement: on, argIndexes: places, args: make([]driver.NamedValue, len(places))}, nil
 }
 
-// plainMarks replaces $1, $2, … in a query by question marks, and returns which argument each
+// replaceMarks replaces $1, $2, … in a query by question marks, and returns which argument each
 // stands for. No statement has a dollar sign in a text.
-func plainMarks(query string) (string, []int, error) {
+func replaceMarks(query string) (string, []int, error) {
 	var b strings.Builder
 	var places []int
 	for {
@@ -175,12 +175,12 @@ func plainMarks(query string) (string, []int, error) {
 	}
 }
 
-// bind makes the driver's arguments of ours.
-func (s *statement) bind(args []any) ([]driver.NamedValue, error) {
+// bindArgs converts our arguments to the driver's.
+func (s *statement) bindArgs(args []any) ([]driver.NamedValue, error) {
 	if s.busy {
 		return nil, errors.New("sqlite: a statement is run while its rows are read")
 	}
-	for i, at := range s.places {
+	for i, at := range s.argIndexes {
 		if at >= len(args) {
 			return nil, fmt.Errorf("sqlite: %d arguments, at least %d wanted", len(args), at+1)
 		}
@@ -193,13 +193,13 @@ func (s *statement) bind(args []any) ([]driver.NamedValue, error) {
 	return s.args, nil
 }
 
-// query calls scan for each row.
-func (s *statement) query(ctx context.Context, scan func(sqlstore.Row) error, args []any) (err error) {
-	bound, err := s.bind(args)
+// queryRows calls scan for each row.
+func (s *statement) queryRows(ctx context.Context, scan func(sqlstore.Row) error, args []any) (err error) {
+	bound, err := s.bindArgs(args)
 	if err != nil {
 		return err
 	}
-	rows, err := s.on.QueryContext(ctx, bound)
+	rows, err := s.driverStatement.QueryContext(ctx, bound)
 	if err != nil {
 		return err
 	}

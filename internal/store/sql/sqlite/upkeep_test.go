@@ -12,7 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-func put(t *testing.T, db *file, id scrollback.ConversationID, n int) {
+func appendOne(t *testing.T, db *testDB, id scrollback.ConversationID, n int) {
 	t.Helper()
 	m := scrollback.Message{ID: scrollback.MessageID(fmt.Sprintf("%s-%d", id, n)), Role: scrollback.RoleUser,
 		Status: scrollback.StatusComplete,
@@ -24,7 +24,7 @@ func put(t *testing.T, db *file, id scrollback.ConversationID, n int) {
 	}
 }
 
-func converse(t *testing.T, db *file, id scrollback.ConversationID) {
+func runTurn(t *testing.T, db *testDB, id scrollback.ConversationID) {
 	t.Helper()
 	_, _, err := db.Log.CreateConversation(context.Background(), scrollback.Conversation{ID: id, Project: "default"},
 		scrollback.Branch{ID: scrollback.BranchID("b-" + id), Conversation: id})
@@ -33,8 +33,8 @@ func converse(t *testing.T, db *file, id scrollback.ConversationID) {
 	}
 }
 
-// found counts the messages with a word.
-func found(t *testing.T, db *file, word string) (n int) {
+// countMatches counts the messages with a word.
+func countMatches(t *testing.T, db *testDB, word string) (n int) {
 	t.Helper()
 	all, err := db.Index.ReadUnindexed(context.Background(), driver.UnindexedQuery{Limit: 10_000})
 	if err != nil {
@@ -54,27 +54,27 @@ func TestUpkeepBounds(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
-	converse(t, db, "c")
+	runTurn(t, db, "c")
 	const commits = 500
 	most := 0
 	for n := range commits {
-		put(t, db, "c", n)
+		appendOne(t, db, "c", n)
 		mustCatchUp(t, db)
-		if err := tendAll(t.Context(), db); err != nil {
+		if err := maintainAll(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		if n%10 == 0 {
-			segments, _ := stored(t, db)
+			segments, _ := countRows(t, db)
 			most = max(most, segments)
 		}
 	}
 	if most < 8 || most > 32 {
 		t.Errorf("the index was in up to %d segments", most)
 	}
-	if n := len(where(t, db, "word7")); n != commits/50 {
+	if n := len(findTexts(t, db, "word7")); n != commits/50 {
 		t.Errorf("%d messages found, want %d", n, commits/50)
 	}
-	if st, err := os.Stat(path + "-wal"); err != nil || st.Size() > 2*copyAfter*1100 {
+	if st, err := os.Stat(path + "-wal"); err != nil || st.Size() > 2*copyAfterPages*1100 {
 		t.Errorf("the log has %v, %v", st, err)
 	}
 }

@@ -19,8 +19,8 @@ import (
 // maxBatch bounds how many jobs commit together.
 const maxBatch = 64
 
-// lookEvery is how often a writer without work looks whether its files are still there.
-const lookEvery = time.Second
+// checkEvery is how often a writer without work looks whether its files are still there.
+const checkEvery = time.Second
 
 // writer owns the one connection that writes. Jobs that wait while a batch
 // commits form the next batch, so that one sync serves them all. If one fails that has
@@ -28,24 +28,24 @@ const lookEvery = time.Second
 // it from touching its neighbours. Before and after each commit the open files are compared
 // with those at their paths.
 type writer struct {
-	db        *sql.DB
-	conn      *sql.Conn
-	tx        *tx
-	jobs      chan job
-	done      chan struct{}
-	upkeep    upkeep
-	log       *slog.Logger
-	held      held
-	displaced func() // called once, when files are no longer at their paths
-	version   int64  // of the data, as other connections have left it
+	db          *sql.DB
+	conn        *sql.Conn
+	tx          *tx
+	jobs        chan job
+	done        chan struct{}
+	upkeep      logUpkeep
+	log         *slog.Logger
+	files       openFiles
+	onDisplaced func() // called once, when files are no longer at their paths
+	version     int64  // of the data, as other connections have left it
 
-	judge func(ctx context.Context, tx sqlstore.Tx) error // of a batch before its commit; nil but in tests
+	checkBatch func(ctx context.Context, tx sqlstore.Tx) error // of a batch before its commit; nil but in tests
 
-	wal     *keptLog              // nil for a database in memory
-	size    int64                 // of the database, when it was last looked at
-	lost    atomic.Pointer[error] // why nothing can be written any more
-	rescued bool
-	tried   time.Time // when a rescue was last tried
+	wal         *logWatch             // nil for a database in memory
+	size        int64                 // of the database, when it was last looked at
+	lost        atomic.Pointer[error] // why nothing can be written any more
+	rescued     bool
+	rescueTried time.Time // when a rescue was last tried
 
 	mu     sync.RWMutex
 	closed bool
@@ -73,43 +73,43 @@ func newWriter(ctx context.Context, db *sql.DB, path string, log *slog.Logger) (
 		return nil, errors.Join(err, conn.Close())
 	}
 	w := &writer{db: db, conn: conn, tx: direct, jobs: make(chan job, maxBatch), done: make(chan struct{}),
-		upkeep: upkeep{copied: make(chan struct{}, 1)}, log: log, displaced: func() {}}
+		upkeep: logUpkeep{copied: make(chan struct{}, 1)}, log: log, onDisplaced: func() {}}
 	if path != "" {
-		if err := w.holdFiles(ctx, path); err != nil {
+		if err := w.openLogWatch(ctx, path); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
 	}
-	w.upkeep.copy = func() {
+	w.upkeep.copyLog = func() {
 		// On the pool's second connection. A failure is left for the next write to report.
 		_, _ = db.ExecContext(context.Background(), `PRAGMA wal_checkpoint(PASSIVE)`)
 	}
 	return w, nil
 }
 
-// holdFiles notes which files are open.
-func (w *writer) holdFiles(ctx context.Context, path string) (err error) {
-	if w.held, err = hold(path); err != nil {
+// openLogWatch notes which files are open.
+func (w *writer) openLogWatch(ctx context.Context, path string) (err error) {
+	if w.files, err = statOpenFiles(path); err != nil {
 		return err
 	}
-	w.size = w.held.files[0].Size()
+	w.size = w.files.files[0].Size()
 	var page int64
 	if err := w.conn.QueryRowContext(ctx, `PRAGMA page_size`).Scan(&page); err != nil {
 		return err
 	}
-	w.wal, err = keepLog(path+"-wal", page)
+	w.wal, err = watchLog(path+"-wal", page)
 	return err
 }
 
 // Write implements [sqlstore.Writer]: fn runs in the next batch.
 func (w *writer) Write(ctx context.Context, fn func(ctx context.Context, tx sqlstore.Tx) error) error {
 	j := job{ctx: ctx, fn: fn, done: make(chan error, 1)}
-	if err := w.send(j); err != nil {
+	if err := w.sendJob(j); err != nil {
 		return err
 	}
 	return <-j.done
 }
 
-func (w *writer) send(j job) error {
+func (w *writer) sendJob(j job) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	if w.closed {
@@ -135,23 +135,23 @@ func (w *writer) Close() error {
 	return nil
 }
 
-func (w *writer) loop() {
+func (w *writer) runJobs() {
 	defer close(w.done)
 	ctx := context.Background()
 	for {
-		first, ok := w.next(ctx)
+		first, ok := w.nextJob(ctx)
 		if !ok {
 			break
 		}
-		w.run(w.gather(first))
+		w.runBatch(w.gatherBatch(first))
 		if w.Lost() != nil {
-			w.watch(ctx)
+			w.checkAndRescue(ctx)
 			continue
 		}
-		w.upkeep.committed(ctx, w.tx)
+		w.upkeep.countBatch(ctx, w.tx)
 	}
-	w.tried = time.Time{} // there is no later
-	w.watch(ctx)
+	w.rescueTried = time.Time{} // there is no later
+	w.checkAndRescue(ctx)
 	if w.wal != nil { // where an open file cannot be deleted, SQLite could not take the log away
 		_ = w.wal.file.Close()
 	}
@@ -159,29 +159,29 @@ func (w *writer) loop() {
 		// Left open: closing them would write into what is at the path now.
 		return
 	}
-	w.upkeep.close()
+	w.upkeep.waitForCopy()
 	// Everything written is committed; an error while closing loses nothing.
-	_ = w.tx.close()
+	_ = w.tx.closeStatements()
 	w.conn.Close()
 	w.db.Close()
 }
 
-// next waits for a job; while none comes, it looks after the files.
-func (w *writer) next(ctx context.Context) (job, bool) {
+// nextJob waits for a job; while none comes, it looks after the files.
+func (w *writer) nextJob(ctx context.Context) (job, bool) {
 	for {
-		pause := time.NewTimer(lookEvery)
+		pause := time.NewTimer(checkEvery)
 		select {
 		case j, ok := <-w.jobs:
 			pause.Stop()
 			return j, ok
 		case <-pause.C:
 		}
-		w.watch(ctx)
+		w.checkAndRescue(ctx)
 	}
 }
 
-// gather takes the jobs that wait, without waiting for more.
-func (w *writer) gather(first job) []job {
+// gatherBatch takes the jobs that wait, without waiting for more.
+func (w *writer) gatherBatch(first job) []job {
 	batch := []job{first}
 	for len(batch) < maxBatch {
 		select {
@@ -197,16 +197,16 @@ func (w *writer) gather(first job) []job {
 	return batch
 }
 
-// run commits a batch, and tells each job how it went.
-func (w *writer) run(batch []job) {
+// runBatch commits a batch, and tells each job how it went.
+func (w *writer) runBatch(batch []job) {
 	ctx := context.Background()
 	errs := make([]error, len(batch))
-	err := w.inspect(ctx)
+	err := w.checkFiles(ctx)
 	if err == nil {
-		err = w.commit(ctx, batch, errs)
+		err = w.commitBatch(ctx, batch, errs)
 	}
 	// What went into a file that nobody will find again is not acknowledged.
-	after := w.inspect(ctx)
+	after := w.checkFiles(ctx)
 	for i, j := range batch {
 		if errs[i] == nil {
 			errs[i] = err
@@ -218,26 +218,26 @@ func (w *writer) run(batch []job) {
 	}
 }
 
-// commit runs a batch in one transaction. errs is for what only one job has to know.
-func (w *writer) commit(ctx context.Context, batch []job, errs []error) error {
-	if err := w.begin(ctx); err != nil {
+// commitBatch runs a batch in one transaction. errs is for what only one job has to know.
+func (w *writer) commitBatch(ctx context.Context, batch []job, errs []error) error {
+	if err := w.beginBatch(ctx); err != nil {
 		return err
 	}
-	err := w.together(ctx, batch, errs)
+	err := w.runTogether(ctx, batch, errs)
 	if errors.Is(err, errSpoiled) && len(batch) > 1 {
-		w.rollback(ctx)
-		if err = w.begin(ctx); err == nil {
-			err = w.apart(ctx, batch, errs)
+		w.rollBack(ctx)
+		if err = w.beginBatch(ctx); err == nil {
+			err = w.runApart(ctx, batch, errs)
 		}
 	}
-	if err == nil && w.judge != nil {
-		err = w.judge(ctx, w.tx)
+	if err == nil && w.checkBatch != nil {
+		err = w.checkBatch(ctx, w.tx)
 	}
 	if err == nil {
-		err = w.tx.end(ctx, "COMMIT")
+		err = w.tx.control(ctx, "COMMIT")
 	}
 	if err != nil {
-		w.rollback(ctx)
+		w.rollBack(ctx)
 	}
 	if errors.Is(err, errSpoiled) {
 		return nil // the one job knows
@@ -245,24 +245,24 @@ func (w *writer) commit(ctx context.Context, batch []job, errs []error) error {
 	return err
 }
 
-// begin opens a transaction. Rows that were kept are forgotten if others wrote meanwhile.
-func (w *writer) begin(ctx context.Context) error {
-	err := w.tx.end(ctx, beginWriting)
-	if err != nil && w.tx.end(ctx, "ROLLBACK") == nil {
+// beginBatch opens a transaction. Rows that were kept are forgotten if others wrote meanwhile.
+func (w *writer) beginBatch(ctx context.Context) error {
+	err := w.tx.control(ctx, beginWriting)
+	if err != nil && w.tx.control(ctx, "ROLLBACK") == nil {
 		// A transaction that could not be rolled back in its time was in the way.
-		w.tx.kept.Clear()
-		err = w.tx.end(ctx, beginWriting)
+		w.tx.cache.Clear()
+		err = w.tx.control(ctx, beginWriting)
 	}
 	if err != nil {
 		return err
 	}
 	var version int64
 	if err = w.tx.Query(ctx, func(r sqlstore.Row) error { return r.Scan(&version) }, dataVersion); err != nil {
-		w.rollback(ctx)
+		w.rollBack(ctx)
 		return err
 	}
 	if version != w.version {
-		w.tx.kept.Clear()
+		w.tx.cache.Clear()
 		w.version = version
 	}
 	return nil
@@ -271,8 +271,8 @@ func (w *writer) begin(ctx context.Context) error {
 // errSpoiled says that a job failed that had written, or because of the database.
 var errSpoiled = errors.New("a job spoiled its batch")
 
-// together runs jobs until one fails and leaves something behind.
-func (w *writer) together(ctx context.Context, batch []job, errs []error) error {
+// runTogether runs jobs until one fails and leaves something behind.
+func (w *writer) runTogether(ctx context.Context, batch []job, errs []error) error {
 	for i, j := range batch {
 		if errs[i] = j.ctx.Err(); errs[i] != nil {
 			continue
@@ -289,37 +289,37 @@ func (w *writer) together(ctx context.Context, batch []job, errs []error) error 
 	return nil
 }
 
-// apart runs jobs so that each fails alone, after one has spoiled their batch. Each runs a
+// runApart runs jobs so that each fails alone, after one has spoiled their batch. Each runs a
 // second time. An error is one that spoils the batch again.
-func (w *writer) apart(ctx context.Context, batch []job, errs []error) error {
+func (w *writer) runApart(ctx context.Context, batch []job, errs []error) error {
 	for i, j := range batch {
 		if errs[i] = j.ctx.Err(); errs[i] != nil {
 			continue
 		}
 		var err error
-		if errs[i], err = w.one(ctx, j); err != nil {
+		if errs[i], err = w.runInSavepoint(ctx, j); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// one runs a job inside a savepoint. The second error is one that spoils the whole batch.
-func (w *writer) one(ctx context.Context, j job) (failed, fatal error) {
-	if err := w.tx.end(ctx, "SAVEPOINT job"); err != nil {
+// runInSavepoint runs a job inside a savepoint. The second error is one that spoils the whole batch.
+func (w *writer) runInSavepoint(ctx context.Context, j job) (failed, fatal error) {
+	if err := w.tx.control(ctx, "SAVEPOINT job"); err != nil {
 		return err, err
 	}
 	if failed = j.fn(context.WithoutCancel(j.ctx), w.tx); failed != nil {
-		w.tx.kept.Clear()
-		if err := w.tx.end(ctx, "ROLLBACK TO job"); err != nil {
+		w.tx.cache.Clear()
+		if err := w.tx.control(ctx, "ROLLBACK TO job"); err != nil {
 			return failed, fmt.Errorf("%w (after %s)", err, failed.Error()) // its code is not its neighbours'
 		}
 	}
-	return failed, w.tx.end(ctx, "RELEASE job")
+	return failed, w.tx.control(ctx, "RELEASE job")
 }
 
-// rollback ends a batch that failed. A full disk may have ended it already.
-func (w *writer) rollback(ctx context.Context) {
-	w.tx.kept.Clear()
-	_ = w.tx.end(ctx, "ROLLBACK") // "no transaction is active" is as good
+// rollBack ends a batch that failed. A full disk may have ended it already.
+func (w *writer) rollBack(ctx context.Context) {
+	w.tx.cache.Clear()
+	_ = w.tx.control(ctx, "ROLLBACK") // "no transaction is active" is as good
 }

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// access is the access file of a cluster with TLS: over TCP nobody comes without it.
-const access = `local all all trust
+// accessFile is the access file of a cluster with TLS: over TCP nobody comes without it.
+const accessFile = `local all all trust
 local replication all trust
 hostssl all all 127.0.0.1/32 scram-sha-256
 `
 
-// certificates writes an authority, a certificate of localhost, and the access file.
-func certificates(folder string) error {
+// writeCertificates writes an authority, a certificate of localhost, and the access file.
+func writeCertificates(folder string) error {
 	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "scrollback's tests"},
 		NotBefore: time.Now().Add(-time.Hour),
 		NotAfter:  time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
@@ -53,5 +53,5 @@ func certificates(folder string) error {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(folder, "hba.conf"), []byte(access), 0o600)
+	return os.WriteFile(filepath.Join(folder, "hba.conf"), []byte(accessFile), 0o600)
 }

@@ -39,41 +39,41 @@ type Cluster struct {
 // skipped.
 func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
-	c, err := start(o)
+	c, err := startCluster(o)
 	if err != nil {
-		missing(t, err)
+		skipMissing(t, err)
 	}
-	t.Cleanup(c.close)
+	t.Cleanup(c.endCluster)
 	return c
 }
 
-// start makes a cluster, which its keeper ends with the process at the latest.
-func start(o Options) (*Cluster, error) {
+// startCluster makes a cluster, which its keeper ends with the process at the latest.
+func startCluster(o Options) (*Cluster, error) {
 	if o.MaxConnections == 0 {
 		o.MaxConnections = 200
 	}
 	o.TCP = o.TCP || o.TLS
 	if o.Bin == "" {
-		found, err := programs()
+		found, err := findPrograms()
 		if err != nil {
 			return nil, err
 		}
 		o.Bin = found
 	}
-	c := &Cluster{Options: o, port: 5432, password: random()}
-	err := c.make()
+	c := &Cluster{Options: o, port: 5432, password: randomName()}
+	err := c.initData()
 	if err == nil {
-		err = c.launch()
+		err = c.launchServer()
 	}
 	if err != nil {
-		c.close()
+		c.endCluster()
 		return nil, err
 	}
 	return c, nil
 }
 
-// programs finds a folder with PostgreSQL's programs.
-func programs() (string, error) {
+// findPrograms finds a folder with PostgreSQL's programs.
+func findPrograms() (string, error) {
 	if named := os.Getenv(FolderVariable); named != "" {
 		if _, err := os.Stat(filepath.Join(named, "initdb")); err != nil {
 			return "", fmt.Errorf("no initdb in %s: %w", FolderVariable, err)
@@ -100,18 +100,18 @@ func programs() (string, error) {
 	return best, nil
 }
 
-// room makes the cluster's folder and starts its keeper. A socket's path must be short.
-func (c *Cluster) room() error {
+// makeFolder makes the cluster's folder and starts its keeper. A socket's path must be short.
+func (c *Cluster) makeFolder() error {
 	var err error
 	if c.folder, err = os.MkdirTemp("/tmp", "scrollback-pg"); err == nil {
-		c.keeper, err = keep(c.folder)
+		c.keeper, err = startKeeper(c.folder)
 	}
 	return err
 }
 
-// make runs initdb in a folder of its own.
-func (c *Cluster) make() error {
-	if err := c.room(); err != nil {
+// initData runs initdb in a folder of its own.
+func (c *Cluster) initData() error {
+	if err := c.makeFolder(); err != nil {
 		return err
 	}
 	secret := filepath.Join(c.folder, "password")
@@ -119,21 +119,21 @@ func (c *Cluster) make() error {
 		return err
 	}
 	if c.TLS {
-		if err := certificates(c.folder); err != nil {
+		if err := writeCertificates(c.folder); err != nil {
 			return err
 		}
 	}
-	if err := own(c.folder); err != nil {
+	if err := giveToOwner(c.folder); err != nil {
 		return err
 	}
-	return c.run("initdb", "--pgdata", c.data(), "--username=postgres", "--pwfile", secret, "--auth-local=trust",
+	return c.runProgram("initdb", "--pgdata", c.dataFolder(), "--username=postgres", "--pwfile", secret, "--auth-local=trust",
 		"--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
 }
 
-func (c *Cluster) data() string { return filepath.Join(c.folder, "data") }
+func (c *Cluster) dataFolder() string { return filepath.Join(c.folder, "data") }
 
-// run waits for one of PostgreSQL's programs.
-func (c *Cluster) run(program string, args ...string) error {
+// runProgram waits for one of PostgreSQL's programs.
+func (c *Cluster) runProgram(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(c.Bin, program), args...)
 	cmd.Dir = c.folder
 	if err := asOwner(cmd); err != nil {
@@ -145,9 +145,9 @@ func (c *Cluster) run(program string, args ...string) error {
 	return nil
 }
 
-// launch starts the server and waits until it takes a connection. After a kill its
+// launchServer starts the server and waits until it takes a connection. After a kill its
 // predecessor's processes may still be ending, and another program may take the port.
-func (c *Cluster) launch() error {
+func (c *Cluster) launchServer() error {
 	var err error
 	fresh := c.TCP && c.port == 5432
 	for range 20 {
@@ -165,7 +165,7 @@ func (c *Cluster) launch() error {
 }
 
 func (c *Cluster) launchOnce() error {
-	args := []string{"-D", c.data(), "-k", c.folder, "-p", strconv.Itoa(c.port)}
+	args := []string{"-D", c.dataFolder(), "-k", c.folder, "-p", strconv.Itoa(c.port)}
 	set := []string{"listen_addresses=", "max_connections=" + strconv.Itoa(c.MaxConnections)}
 	if c.TCP {
 		set[0] += "127.0.0.1"
@@ -181,14 +181,14 @@ func (c *Cluster) launchOnce() error {
 	for _, s := range append(set, c.Settings...) {
 		args = append(args, "-c", s)
 	}
-	running, err := launch(filepath.Join(c.Bin, "postgres"), c.folder, args)
+	running, err := launchProcess(filepath.Join(c.Bin, "postgres"), c.folder, args)
 	if err != nil {
 		return err
 	}
 	// A server of another process says only to whom asks that it is ready.
-	for began := time.Now(); !takes(c.DSN("postgres")); <-time.After(10 * time.Millisecond) {
-		if running.ended() || time.Since(began) > time.Minute {
-			running.kill()
+	for began := time.Now(); !canConnect(c.DSN("postgres")); <-time.After(10 * time.Millisecond) {
+		if running.hasEnded() || time.Since(began) > time.Minute {
+			running.killAll()
 			said, _ := os.ReadFile(filepath.Join(c.folder, "log"))
 			return fmt.Errorf("postgres does not start: %s", bytes.TrimSpace(said))
 		}
@@ -205,7 +205,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
-// DSN is the URL of a database of the cluster, by TCP if it listens there.
+// DSN returns the URL of a database of the cluster, by TCP if it listens there.
 func (c *Cluster) DSN(database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/" + database}
 	q := url.Values{}
@@ -227,19 +227,19 @@ func (c *Cluster) DSN(database string) string {
 	return u.String()
 }
 
-// CA is the path of the certificate that signed the server's.
+// CA returns the path of the certificate that signed the server's.
 func (c *Cluster) CA() string { return filepath.Join(c.folder, "ca.crt") }
 
-// Create returns the DSN of an empty database of the cluster.
-func (c *Cluster) Create(t testing.TB) string {
+// CreateDatabase returns the DSN of an empty database of the cluster.
+func (c *Cluster) CreateDatabase(t testing.TB) string {
 	t.Helper()
-	return create(t, c.DSN("postgres"))
+	return createDatabase(t, c.DSN("postgres"))
 }
 
 // Stop ends the server as an administrator does who is in a hurry: what runs is undone.
 func (c *Cluster) Stop() {
 	if c.running != nil {
-		c.running.stop()
+		c.running.stopFast()
 		c.running = nil
 	}
 }
@@ -247,7 +247,7 @@ func (c *Cluster) Stop() {
 // Kill ends the server's processes where they are.
 func (c *Cluster) Kill() {
 	if c.running != nil {
-		c.running.kill()
+		c.running.killAll()
 		c.running = nil
 	}
 }
@@ -255,14 +255,14 @@ func (c *Cluster) Kill() {
 // Pause halts every process of the server: connections stay open and nothing replies.
 func (c *Cluster) Pause() {
 	if c.running != nil {
-		c.running.pause()
+		c.running.pauseAll()
 	}
 }
 
 // Resume continues after Pause.
 func (c *Cluster) Resume() {
 	if c.running != nil {
-		c.running.resume()
+		c.running.resumeAll()
 	}
 }
 
@@ -270,53 +270,53 @@ func (c *Cluster) Resume() {
 // stops it before if it runs. It returns when the server takes connections.
 func (c *Cluster) Restart() error {
 	c.Stop()
-	return c.launch()
+	return c.launchServer()
 }
 
-// Standby makes a read-only replica that follows the cluster and ends with the test. The
+// StartStandby makes a read-only replica that follows the cluster and ends with the test. The
 // cluster is restarted for it: the replica begins with a copy of its files.
-func (c *Cluster) Standby(t testing.TB) *Cluster {
+func (c *Cluster) StartStandby(t testing.TB) *Cluster {
 	t.Helper()
 	s := &Cluster{Options: c.Options, port: 5432}
 	s.TCP = false
 	s.TLS = false
 	s.Settings = append(s.Settings[:len(s.Settings):len(s.Settings)],
 		fmt.Sprintf("primary_conninfo=host=%s port=%d user=postgres", c.folder, c.port))
-	t.Cleanup(s.close)
-	if err := s.copy(c); err != nil {
+	t.Cleanup(s.endCluster)
+	if err := s.copyFrom(c); err != nil {
 		t.Fatalf("making a replica: %v", err)
 	}
 	return s
 }
 
-func (c *Cluster) copy(from *Cluster) error {
+func (c *Cluster) copyFrom(from *Cluster) error {
 	from.Stop()
-	err := c.room()
+	err := c.makeFolder()
 	if err == nil {
-		err = os.CopyFS(c.data(), os.DirFS(from.data()))
+		err = os.CopyFS(c.dataFolder(), os.DirFS(from.dataFolder()))
 	}
 	if err == nil {
-		err = os.Chmod(c.data(), 0o700)
+		err = os.Chmod(c.dataFolder(), 0o700)
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(c.data(), "standby.signal"), nil, 0o600)
+		err = os.WriteFile(filepath.Join(c.dataFolder(), "standby.signal"), nil, 0o600)
 	}
 	if err == nil {
-		err = own(c.folder)
+		err = giveToOwner(c.folder)
 	}
 	if err == nil {
-		err = from.launch()
+		err = from.launchServer()
 	}
 	if err == nil {
-		err = c.launch()
+		err = c.launchServer()
 	}
 	return err
 }
 
-// close ends the cluster and removes its folder.
-func (c *Cluster) close() {
+// endCluster ends the cluster and removes its folder.
+func (c *Cluster) endCluster() {
 	c.Kill()
 	if c.keeper != nil {
-		c.keeper.end()
+		c.keeper.endKeeper()
 	}
 }

@@ -35,21 +35,21 @@ const (
 	requireVariable = "SCROLLBACK_REQUIRE_SERVICES"
 )
 
-// New returns the DSN of an empty database that is dropped when the test ends. The server
+// NewDatabase returns the DSN of an empty database that is dropped when the test ends. The server
 // is the one that ServerVariable names; else one that listens on 127.0.0.1:5432 and lets
 // postgres in, unless FolderVariable asks for programs; else a cluster that the tests of
 // the process share. Without any, the test is skipped.
-func New(t testing.TB) string {
+func NewDatabase(t testing.TB) string {
 	t.Helper()
-	at, err := shared()
+	at, err := findServer()
 	if err != nil {
-		missing(t, err)
+		skipMissing(t, err)
 	}
-	return create(t, at.dsn)
+	return createDatabase(t, at.dsn)
 }
 
-// missing skips the test, or ends it where PostgreSQL is required.
-func missing(t testing.TB, err error) {
+// skipMissing skips the test, or ends it where PostgreSQL is required.
+func skipMissing(t testing.TB, err error) {
 	t.Helper()
 	if os.Getenv(requireVariable) != "" {
 		t.Fatalf("PostgreSQL is required: %v", err)
@@ -57,30 +57,30 @@ func missing(t testing.TB, err error) {
 	t.Skipf("PostgreSQL is missing (%v): apt-get install postgresql, or set %s", err, ServerVariable)
 }
 
-// server is where the tests of a process make databases. It holds the cluster: the
+// testServer is where the tests of a process make databases. It holds the cluster: the
 // collector would close its keeper's pipe.
-type server struct {
+type testServer struct {
 	dsn     string
 	cluster *Cluster // nil for a server that was there
 }
 
-// shared finds the server of the process once.
-var shared = sync.OnceValues(func() (server, error) {
+// findServer finds the server of the process once.
+var findServer = sync.OnceValues(func() (testServer, error) {
 	if dsn := os.Getenv(ServerVariable); dsn != "" {
-		return server{dsn: dsn}, nil
+		return testServer{dsn: dsn}, nil
 	}
-	if local := "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable&connect_timeout=1"; os.Getenv(FolderVariable) == "" && takes(local) {
-		return server{dsn: local}, nil
+	if local := "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable&connect_timeout=1"; os.Getenv(FolderVariable) == "" && canConnect(local) {
+		return testServer{dsn: local}, nil
 	}
-	c, err := start(Options{})
+	c, err := startCluster(Options{})
 	if err != nil {
-		return server{}, err
+		return testServer{}, err
 	}
-	return server{c.DSN("postgres"), c}, nil // the keeper ends it with the process
+	return testServer{c.DSN("postgres"), c}, nil // the keeper ends it with the process
 })
 
-// takes reports whether a server lets us in.
-func takes(dsn string) bool {
+// canConnect reports whether a server lets us in.
+func canConnect(dsn string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, dsn)
@@ -90,20 +90,20 @@ func takes(dsn string) bool {
 	return conn.Close(ctx) == nil
 }
 
-// create makes an empty database on the server of dsn.
-func create(t testing.TB, dsn string) string {
+// createDatabase makes an empty database on the server of dsn.
+func createDatabase(t testing.TB, dsn string) string {
 	t.Helper()
 	own, err := url.Parse(dsn)
 	if err != nil {
 		t.Fatalf("%s must be a URL, as in postgres://postgres@127.0.0.1/postgres", ServerVariable)
 	}
-	name := "scrollback_test_" + random()
-	if err := statement(dsn, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
+	name := "scrollback_test_" + randomName()
+	if err := runStatement(dsn, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8'"); err != nil {
 		t.Fatalf("making a database: %v", err)
 	}
 	t.Cleanup(func() {
 		// A cluster that the test has stopped goes with its databases.
-		if err := statement(dsn, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
+		if err := runStatement(dsn, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)"); err != nil {
 			t.Logf("dropping the database: %v", err)
 		}
 	})
@@ -111,8 +111,8 @@ func create(t testing.TB, dsn string) string {
 	return own.String()
 }
 
-// statement runs one statement on a connection of its own.
-func statement(dsn, statement string) error {
+// runStatement runs one statement on a connection of its own.
+func runStatement(dsn, statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, dsn)
@@ -125,8 +125,8 @@ func statement(dsn, statement string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// random is part of a name that nobody else has.
-func random() string {
+// randomName returns part of a name that nobody else has.
+func randomName() string {
 	b := make([]byte, 8)
 	rand.Read(b) //nolint:errcheck // it never fails
 	return hex.EncodeToString(b)

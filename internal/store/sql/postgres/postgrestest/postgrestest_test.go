@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-func connect(t *testing.T, dsn string) *pgx.Conn {
+func connectTo(t *testing.T, dsn string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), dsn)
 	if err != nil {
@@ -24,7 +24,7 @@ func connect(t *testing.T, dsn string) *pgx.Conn {
 	return conn
 }
 
-func value(t *testing.T, conn *pgx.Conn, query string) (s string) {
+func queryValue(t *testing.T, conn *pgx.Conn, query string) (s string) {
 	t.Helper()
 	if err := conn.QueryRow(t.Context(), query).Scan(&s); err != nil {
 		t.Fatalf("%s: %v", query, err)
@@ -35,16 +35,16 @@ func value(t *testing.T, conn *pgx.Conn, query string) (s string) {
 func TestDatabaseOfItsOwn(t *testing.T) {
 	var dsn string
 	t.Run("in a test", func(t *testing.T) {
-		dsn = New(t)
-		a := connect(t, dsn)
-		b := connect(t, New(t))
+		dsn = NewDatabase(t)
+		a := connectTo(t, dsn)
+		b := connectTo(t, NewDatabase(t))
 		if _, err := a.Exec(t.Context(), "CREATE TABLE only_here (id int)"); err != nil {
 			t.Fatal(err)
 		}
-		if got := value(t, b, "SELECT count(*)::text FROM pg_tables WHERE schemaname = 'public'"); got != "0" {
+		if got := queryValue(t, b, "SELECT count(*)::text FROM pg_tables WHERE schemaname = 'public'"); got != "0" {
 			t.Errorf("another database has %s tables", got)
 		}
-		if got := value(t, a, "SHOW server_encoding"); got != "UTF8" {
+		if got := queryValue(t, a, "SHOW server_encoding"); got != "UTF8" {
 			t.Errorf("its encoding is %s", got)
 		}
 	})
@@ -57,20 +57,20 @@ func TestDatabaseOfItsOwn(t *testing.T) {
 
 func TestStopKillRestart(t *testing.T) {
 	c := Start(t, Options{TCP: true})
-	dsn := c.Create(t)
+	dsn := c.CreateDatabase(t)
 	before := c.DSN("postgres")
-	if _, err := connect(t, dsn).Exec(t.Context(), "CREATE TABLE kept AS SELECT 'yes' AS kept"); err != nil {
+	if _, err := connectTo(t, dsn).Exec(t.Context(), "CREATE TABLE kept AS SELECT 'yes' AS kept"); err != nil {
 		t.Fatal(err)
 	}
 	for _, end := range []func(){c.Stop, c.Kill} {
 		end()
-		if takes(dsn) {
+		if canConnect(dsn) {
 			t.Error("it takes a connection although it was ended")
 		}
 		if err := c.Restart(); err != nil {
 			t.Fatal(err)
 		}
-		if got := value(t, connect(t, dsn), "SELECT kept FROM kept"); got != "yes" {
+		if got := queryValue(t, connectTo(t, dsn), "SELECT kept FROM kept"); got != "yes" {
 			t.Errorf("kept is %q", got)
 		}
 	}
@@ -82,21 +82,21 @@ func TestStopKillRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong.User = url.UserPassword("postgres", "wrong")
-	if takes(wrong.String()) {
+	if canConnect(wrong.String()) {
 		t.Error("it takes a wrong password")
 	}
 }
 
 func TestPause(t *testing.T) {
 	c := Start(t, Options{})
-	conn := connect(t, c.DSN("postgres"))
+	conn := connectTo(t, c.DSN("postgres"))
 	c.Pause()
 	answered := make(chan error, 1)
 	go func() {
 		_, err := conn.Exec(context.Background(), "SELECT 1")
 		answered <- err
 	}()
-	if takes(c.DSN("postgres")) { // waits a second
+	if canConnect(c.DSN("postgres")) { // waits a second
 		t.Error("a paused server takes a connection")
 	}
 	select {
@@ -112,19 +112,19 @@ func TestPause(t *testing.T) {
 
 func TestTLS(t *testing.T) {
 	c := Start(t, Options{TLS: true})
-	conn := connect(t, c.DSN("postgres"))
-	if got := value(t, conn, "SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()"); got != "true" {
+	conn := connectTo(t, c.DSN("postgres"))
+	if got := queryValue(t, conn, "SELECT ssl::text FROM pg_stat_ssl WHERE pid = pg_backend_pid()"); got != "true" {
 		t.Errorf("ssl is %s", got)
 	}
-	if takes(strings.Replace(c.DSN("postgres"), "verify-full", "disable", 1)) {
+	if canConnect(strings.Replace(c.DSN("postgres"), "verify-full", "disable", 1)) {
 		t.Error("it takes a connection without TLS")
 	}
 }
 
 func TestStandby(t *testing.T) {
 	c := Start(t, Options{})
-	s := c.Standby(t)
-	if got := value(t, connect(t, s.DSN("postgres")), "SELECT pg_is_in_recovery()::text"); got != "true" {
+	s := c.StartStandby(t)
+	if got := queryValue(t, connectTo(t, s.DSN("postgres")), "SELECT pg_is_in_recovery()::text"); got != "true" {
 		t.Errorf("pg_is_in_recovery is %s", got)
 	}
 }
@@ -176,11 +176,11 @@ func TestNothingLeftBehind(t *testing.T) {
 
 // What is not held any more is collected, and a pipe that is collected is closed.
 func TestSharedClusterIsHeld(t *testing.T) {
-	dsn := New(t)
+	dsn := NewDatabase(t)
 	for range 5 {
 		runtime.GC()
 	}
-	if !takes(dsn) {
+	if !canConnect(dsn) {
 		t.Error("the shared cluster is gone")
 	}
 }

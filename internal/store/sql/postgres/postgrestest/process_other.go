@@ -14,14 +14,14 @@ type (
 	keeper  struct{}
 )
 
-func asOwner(*exec.Cmd) error                           { return errUnix }
-func own(string) error                                  { return errUnix }
-func launch(string, string, []string) (*process, error) { return nil, errUnix }
-func keep(string) (*keeper, error)                      { return nil, errUnix }
+func asOwner(*exec.Cmd) error                                  { return errUnix }
+func giveToOwner(string) error                                 { return errUnix }
+func launchProcess(string, string, []string) (*process, error) { return nil, errUnix }
+func startKeeper(string) (*keeper, error)                      { return nil, errUnix }
 
-func (*process) ended() bool { return true }
-func (*process) stop()       {}
-func (*process) kill()       {}
-func (*process) pause()      {}
-func (*process) resume()     {}
-func (*keeper) end()         {}
+func (*process) hasEnded() bool { return true }
+func (*process) stopFast()      {}
+func (*process) killAll()       {}
+func (*process) pauseAll()      {}
+func (*process) resumeAll()     {}
+func (*keeper) endKeeper()      {}

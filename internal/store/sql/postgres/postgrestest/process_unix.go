@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// owner is whom the server runs as: PostgreSQL refuses root.
-var owner = sync.OnceValues(func() (*syscall.Credential, error) {
+// findOwner is whom the server runs as: PostgreSQL refuses root.
+var findOwner = sync.OnceValues(func() (*syscall.Credential, error) {
 	if os.Getuid() != 0 {
 		return nil, nil
 	}
@@ -39,15 +39,15 @@ var owner = sync.OnceValues(func() (*syscall.Credential, error) {
 
 // asOwner lets a command run as the server's user.
 func asOwner(cmd *exec.Cmd) error {
-	as, err := owner()
+	as, err := findOwner()
 	// The group is its own: ^C at the terminal ends the tests, and they end the server.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as, Setpgid: true}
 	return err
 }
 
-// own gives what is in a folder to the server's user.
-func own(folder string) error {
-	as, err := owner()
+// giveToOwner gives what is in a folder to the server's user.
+func giveToOwner(folder string) error {
+	as, err := findOwner()
 	if err != nil || as == nil {
 		return err
 	}
@@ -62,14 +62,14 @@ type process struct {
 	done chan struct{}
 }
 
-func launch(program, folder string, args []string) (*process, error) {
+func launchProcess(program, folder string, args []string) (*process, error) {
 	log, err := os.OpenFile(filepath.Join(folder, "log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
 	cmd := exec.Command(program, args...)
-	// "go test" waits for whoever holds its output.
+	// "go test" waits for every process that holds its output.
 	cmd.Dir = folder
 	cmd.Stdout = log
 	cmd.Stderr = log
@@ -87,7 +87,7 @@ func launch(program, folder string, args []string) (*process, error) {
 	return p, nil
 }
 
-func (p *process) ended() bool {
+func (p *process) hasEnded() bool {
 	select {
 	case <-p.done:
 		return true
@@ -96,51 +96,51 @@ func (p *process) ended() bool {
 	}
 }
 
-// stop is a fast shutdown; a server that does not end is killed.
-func (p *process) stop() {
-	p.resume()
-	p.signal(p.cmd.Process.Pid, syscall.SIGINT)
+// stopFast is a fast shutdown; a server that does not end is killed.
+func (p *process) stopFast() {
+	p.resumeAll()
+	p.signalOne(p.cmd.Process.Pid, syscall.SIGINT)
 	select {
 	case <-p.done:
 	case <-time.After(20 * time.Second):
-		p.kill()
+		p.killAll()
 	}
 }
 
-// kill halts the postmaster first, so that it starts no process meanwhile.
-func (p *process) kill() {
-	p.signal(p.cmd.Process.Pid, syscall.SIGSTOP)
-	for _, child := range p.children() {
-		p.signal(child, syscall.SIGKILL)
+// killAll halts the postmaster first, so that it starts no process meanwhile.
+func (p *process) killAll() {
+	p.signalOne(p.cmd.Process.Pid, syscall.SIGSTOP)
+	for _, child := range p.listChildren() {
+		p.signalOne(child, syscall.SIGKILL)
 	}
-	p.signal(p.cmd.Process.Pid, syscall.SIGKILL)
+	p.signalOne(p.cmd.Process.Pid, syscall.SIGKILL)
 	<-p.done
 }
 
-func (p *process) pause() {
-	p.signal(p.cmd.Process.Pid, syscall.SIGSTOP)
-	for _, child := range p.children() {
-		p.signal(child, syscall.SIGSTOP)
+func (p *process) pauseAll() {
+	p.signalOne(p.cmd.Process.Pid, syscall.SIGSTOP)
+	for _, child := range p.listChildren() {
+		p.signalOne(child, syscall.SIGSTOP)
 	}
 }
 
-func (p *process) resume() {
-	for _, child := range p.children() {
-		p.signal(child, syscall.SIGCONT)
+func (p *process) resumeAll() {
+	for _, child := range p.listChildren() {
+		p.signalOne(child, syscall.SIGCONT)
 	}
-	p.signal(p.cmd.Process.Pid, syscall.SIGCONT)
+	p.signalOne(p.cmd.Process.Pid, syscall.SIGCONT)
 }
 
-// signal sends nothing to a process that has ended: its number may be another's.
-func (p *process) signal(pid int, s syscall.Signal) {
-	if !p.ended() {
+// signalOne sends nothing to a process that has ended: its number may be another's.
+func (p *process) signalOne(pid int, s syscall.Signal) {
+	if !p.hasEnded() {
 		syscall.Kill(pid, s) //nolint:errcheck // it may just have ended
 	}
 }
 
-// children are the server's processes besides the first: each is in a group of its own,
+// listChildren returns the server's processes besides the first: each is in a group of its own,
 // which is why one signal to a group does not reach them.
-func (p *process) children() []int {
+func (p *process) listChildren() []int {
 	first := strconv.Itoa(p.cmd.Process.Pid)
 	said, err := os.ReadFile("/proc/" + first + "/task/" + first + "/children")
 	if err != nil {
@@ -162,7 +162,7 @@ type keeper struct {
 	pipe io.Closer
 }
 
-const keeping = `cat
+const keeperScript = `cat
 if read -r pid <"$1/data/postmaster.pid"; then
 	for child in $(cat "/proc/$pid/task/$pid/children"); do kill -CONT "$child"; done
 	kill -QUIT "$pid" && kill -CONT "$pid"
@@ -177,8 +177,8 @@ if read -r pid <"$1/data/postmaster.pid"; then
 fi
 rm -rf "$1"`
 
-func keep(folder string) (*keeper, error) {
-	cmd := exec.Command("sh", "-c", keeping, "keeper", folder)
+func startKeeper(folder string) (*keeper, error) {
+	cmd := exec.Command("sh", "-c", keeperScript, "keeper", folder)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
@@ -187,7 +187,7 @@ func keep(folder string) (*keeper, error) {
 	return &keeper{cmd, pipe}, cmd.Start()
 }
 
-func (k *keeper) end() {
+func (k *keeper) endKeeper() {
 	k.pipe.Close()
 	k.cmd.Wait() //nolint:errcheck // what it could not do it does not say
 }

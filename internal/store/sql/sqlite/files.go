@@ -13,22 +13,22 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// parts are the files of an open database, behind its own name: itself, its log and the
+// fileSuffixes are the files of an open database, behind its own name: itself, its log and the
 // index of the log. They stay the same files as long as one connection is open.
-var parts = [...]string{"", "-wal", "-shm"}
+var fileSuffixes = [...]string{"", "-wal", "-shm"}
 
-// held knows which files a database has open. It compares them with what is at their
-// paths by what the system tells files apart by, and never opens one: closing a file
+// openFiles are the files that a database has open. It compares them with what is at their
+// paths by the identity that the system gives to files, and never opens one: closing a file
 // gives up every lock that the process has on it.
-type held struct {
+type openFiles struct {
 	path  string
-	files [len(parts)]os.FileInfo
+	files [len(fileSuffixes)]os.FileInfo
 }
 
-// hold notes the files of a database that some connection of this process has open.
-func hold(path string) (h held, err error) {
+// statOpenFiles records the files of a database that some connection of this process has open.
+func statOpenFiles(path string) (h openFiles, err error) {
 	h.path = path
-	for i, part := range parts {
+	for i, part := range fileSuffixes {
 		info, err := os.Stat(path + part)
 		if err != nil {
 			return h, err
@@ -38,21 +38,21 @@ func hold(path string) (h held, err error) {
 	return h, nil
 }
 
-// same returns how long the database is, and an error if a file is no longer the one at
+// checkUnchanged returns how long the database is, and an error if a file is no longer the one at
 // its path.
-func (h *held) same() (size int64, err error) {
-	for i, part := range parts {
+func (h *openFiles) checkUnchanged() (size int64, err error) {
+	for i, part := range fileSuffixes {
 		info, err := os.Stat(h.path + part)
 		switch {
 		case err == nil && !os.SameFile(info, h.files[i]):
-			return 0, displaced("%s was replaced by another file", h.path+part)
-		case err != nil && gone(h.path+part):
-			return 0, displaced("%s was deleted", h.path+part)
+			return 0, displacedError("%s was replaced by another file", h.path+part)
+		case err != nil && isMissing(h.path+part):
+			return 0, displacedError("%s was deleted", h.path+part)
 		case err != nil:
 			return 0, scrollback.Errorf(scrollback.Unavailable, "sqlite", i18n.DatabaseCannotBeReached, err)
 		case i == 0 && info.Size() == 0:
 			// A connection to an empty file would delete the log beside it.
-			return 0, displaced("%s was emptied", h.path)
+			return 0, displacedError("%s was emptied", h.path)
 		case i == 0:
 			size = info.Size()
 		}
@@ -60,9 +60,9 @@ func (h *held) same() (size int64, err error) {
 	return size, nil
 }
 
-// gone says whether a file is missing, and not only out of reach: the folder that would
+// isMissing reports whether a file is missing, and not only out of reach: the folder that would
 // hold it is there, or missing too.
-func gone(path string) bool {
+func isMissing(path string) bool {
 	_, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return true
@@ -71,7 +71,7 @@ func gone(path string) bool {
 	return err == nil && !folder.IsDir()
 }
 
-func displaced(format scrollback.TextID, args ...any) error {
+func displacedError(format scrollback.TextID, args ...any) error {
 	return scrollback.Errorf(scrollback.Unavailable, "sqlite", format, args...).WithReason(scrollback.ErrDisplaced)
 }
 

@@ -10,15 +10,15 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// index moves the index on: a batch, a step of tending, or now and then from the beginning.
-func (w *walk) index() {
+// advanceIndex moves the index on: a batch, a step of tending, or now and then from the beginning.
+func (w *randomWalk) advanceIndex() {
 	switch {
-	case w.cut == 0 || w.often(5):
+	case w.cut == 0 || w.chance(5):
 		w.cut = 1 + w.rng.IntN(2)
-		errand(w, fmt.Sprint("reset the index to ", w.cut),
+		callBothError(w, fmt.Sprint("reset the index to ", w.cut),
 			func(d *driver.Driver) error { return d.Index.Reset(w.ctx, w.cut) })
-	case w.often(20):
-		errand(w, "tend", func(d *driver.Driver) error { _, err := d.Index.Maintain(w.ctx); return err })
+	case w.chance(20):
+		callBothError(w, "tend", func(d *driver.Driver) error { _, err := d.Index.Maintain(w.ctx); return err })
 	}
 	limit := 1 + w.rng.IntN(40)
 	cut := w.cut - w.rng.IntN(10)/9
@@ -26,7 +26,7 @@ func (w *walk) index() {
 		Put    bool
 		Behind []scrollback.Message
 	}
-	both(w, fmt.Sprint("index ", limit), func(d *driver.Driver) (out answer, err error) {
+	callBoth(w, fmt.Sprint("index ", limit), func(d *driver.Driver) (out answer, err error) {
 		s, err := d.Index.ReadState(w.ctx)
 		if err != nil {
 			return out, err
@@ -38,12 +38,12 @@ func (w *walk) index() {
 		for _, m := range batch {
 			out.Behind = append(out.Behind, m.Message)
 		}
-		out.Put, err = d.Index.PutDocuments(w.ctx, documents(cut, s, batch))
+		out.Put, err = d.Index.PutDocuments(w.ctx, makeDocuments(cut, s, batch))
 		return out, err
 	})
 }
 
-// cutParts are the terms of parts of the walk.
+// cutParts returns the terms of parts of the walk.
 func cutParts(parts scrollback.Parts) []string {
 	var out []string
 	for _, p := range parts {
@@ -57,36 +57,36 @@ func cutParts(parts scrollback.Parts) []string {
 	return out
 }
 
-// looked is what a look finds of a term: the messages that are still there, how often it is in
+// lookupResult is what is found of a term: the messages that are still there, how often it is in
 // each, and what is marked of them.
-type looked struct {
+type lookupResult struct {
 	Messages []scrollback.Message
 	Counts   []uint8
 	Marks    []driver.Mark
 	Lines    []driver.IndexedBranch
 }
 
-// look looks random terms up, in random branches. What was purged may be found until the
-// index was tended, and counts as gone.
-func (w *walk) look() {
-	q := driver.PostingQuery{Role: some(w, "", "", scrollback.RoleUser)}
+// lookUpTerms looks random terms up, in random branches. What was purged may be found until the
+// index was maintained, and counts as gone.
+func (w *randomWalk) lookUpTerms() {
+	q := driver.PostingQuery{Role: pickOne(w, "", "", scrollback.RoleUser)}
 	for range 1 + w.rng.IntN(3) {
-		q.Terms = append(q.Terms, some(w, words...)+some(w, "", "", "*"))
+		q.Terms = append(q.Terms, pickOne(w, walkWords...)+pickOne(w, "", "", "*"))
 	}
-	if w.often(30) {
+	if w.chance(30) {
 		q.From = w.now - int64(w.rng.IntN(2000))
 		q.To = w.now - int64(w.rng.IntN(500))
 	}
-	lines := driver.IndexedBranchQuery{Projects: some(w, nil, nil, []string{"one"}, []string{"one", "none"}),
-		Trash: w.often(30)}
+	lines := driver.IndexedBranchQuery{Projects: pickOne(w, nil, nil, []string{"one"}, []string{"one", "none"}),
+		Trash: w.chance(30)}
 	var only []scrollback.ConversationID
-	if w.often(30) {
-		only = []scrollback.ConversationID{w.conversation().ID, w.conversation().ID}
+	if w.chance(30) {
+		only = []scrollback.ConversationID{w.pickConversation().ID, w.pickConversation().ID}
 	}
-	both(w, fmt.Sprintf("look for %+v in %v %+v", q, only, lines),
-		func(d *driver.Driver) ([]looked, error) { return lookup{q, lines, only}.in(w.ctx, d) })
-	if w.often(20) { // nothing purged counts any more
-		both(w, fmt.Sprint("counts of ", q.Terms), func(d *driver.Driver) ([]int64, error) {
+	callBoth(w, fmt.Sprintf("look for %+v in %v %+v", q, only, lines),
+		func(d *driver.Driver) ([]lookupResult, error) { return indexLookup{q, lines, only}.runOn(w.ctx, d) })
+	if w.chance(20) { // nothing purged counts any more
+		callBoth(w, fmt.Sprint("counts of ", q.Terms), func(d *driver.Driver) ([]int64, error) {
 			for more := true; more; {
 				var err error
 				if more, err = d.Index.Maintain(w.ctx); err != nil {
@@ -107,15 +107,15 @@ func (w *walk) look() {
 	}
 }
 
-// lookup is what is looked for: in lines, of only some conversations if they are not nil.
-type lookup struct {
+// indexLookup is what is looked for: in lines, of only some conversations if they are not nil.
+type indexLookup struct {
 	driver.PostingQuery
 	lines driver.IndexedBranchQuery
 	only  []scrollback.ConversationID
 }
 
-// in looks in one driver.
-func (l lookup) in(ctx context.Context, d *driver.Driver) ([]looked, error) {
+// runOn looks in one driver.
+func (l indexLookup) runOn(ctx context.Context, d *driver.Driver) ([]lookupResult, error) {
 	q := l.PostingQuery
 	in := l.lines
 	only := l.only
@@ -134,10 +134,10 @@ func (l lookup) in(ctx context.Context, d *driver.Driver) ([]looked, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]looked, len(got))
+	out := make([]lookupResult, len(got))
 	for i, p := range got {
 		if !slices.IsSorted(p.Places) {
-			return nil, scrollback.Errorf(scrollback.Internal, "drivertest.Walk", "places do not ascend: %v", p.Places)
+			return nil, scrollback.Errorf(scrollback.Internal, "drivertest.RunWalk", "places do not ascend: %v", p.Places)
 		}
 		if out[i], err = readAt(ctx, d, p, in); err != nil {
 			return nil, err
@@ -147,7 +147,7 @@ func (l lookup) in(ctx context.Context, d *driver.Driver) ([]looked, error) {
 }
 
 // readAt reads what is at places, with numbers of branches as they are in no database.
-func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.IndexedBranchQuery) (out looked,
+func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.IndexedBranchQuery) (out lookupResult,
 	err error) {
 	for i, place := range p.Places {
 		ms, err := d.Index.ReadMessagesAt(ctx, []driver.Place{place})
@@ -181,8 +181,8 @@ func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.
 	return out, nil
 }
 
-// search moves the index on, and looks something up.
-func (w *walk) search() {
-	w.index()
-	w.look()
+// searchIndex moves the index on, and looks something up.
+func (w *randomWalk) searchIndex() {
+	w.advanceIndex()
+	w.lookUpTerms()
 }

@@ -17,11 +17,11 @@ import (
 
 // displacements are what can happen to the files of a database that is open.
 var displacements = map[string]func(t *testing.T, path string){
-	"file deleted":   func(t *testing.T, path string) { remove(t, path) },
-	"log deleted":    func(t *testing.T, path string) { remove(t, path+"-wal") },
-	"index deleted":  func(t *testing.T, path string) { remove(t, path+"-shm") },
-	"all deleted":    func(t *testing.T, path string) { remove(t, path, path+"-wal", path+"-shm") },
-	"folder deleted": func(t *testing.T, path string) { remove(t, filepath.Dir(path)) },
+	"file deleted":   func(t *testing.T, path string) { removeFiles(t, path) },
+	"log deleted":    func(t *testing.T, path string) { removeFiles(t, path+"-wal") },
+	"index deleted":  func(t *testing.T, path string) { removeFiles(t, path+"-shm") },
+	"all deleted":    func(t *testing.T, path string) { removeFiles(t, path, path+"-wal", path+"-shm") },
+	"folder deleted": func(t *testing.T, path string) { removeFiles(t, filepath.Dir(path)) },
 	"folder moved": func(t *testing.T, path string) {
 		if err := os.Rename(filepath.Dir(path), filepath.Dir(path)+"-moved"); err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ var displacements = map[string]func(t *testing.T, path string){
 		if err := os.WriteFile(filepath.Join(filepath.Dir(path), rescueFolder), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		remove(t, path)
+		removeFiles(t, path)
 	},
 	"another file in its place": func(t *testing.T, path string) {
 		other := filepath.Join(t.TempDir(), "other.db")
@@ -43,12 +43,12 @@ var displacements = map[string]func(t *testing.T, path string){
 		}
 	},
 	"a new database in its place": func(t *testing.T, path string) {
-		remove(t, path)
-		say(t, openDB(t, path), "another")
+		removeFiles(t, path)
+		addConversation(t, openDB(t, path), "another")
 	},
 }
 
-func remove(t *testing.T, paths ...string) {
+func removeFiles(t *testing.T, paths ...string) {
 	t.Helper()
 	for _, path := range paths {
 		if err := os.RemoveAll(path); err != nil {
@@ -57,15 +57,15 @@ func remove(t *testing.T, paths ...string) {
 	}
 }
 
-func cut(t *testing.T, path string, size int64) {
+func truncateFile(t *testing.T, path string, size int64) {
 	t.Helper()
 	if err := os.Truncate(path, size); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// rescued opens the one copy that was made of a database.
-func rescued(t *testing.T, path string) *file {
+// openRescued opens the one copy that was made of a database.
+func openRescued(t *testing.T, path string) *testDB {
 	t.Helper()
 	var found []string
 	for _, folder := range []string{filepath.Join(filepath.Dir(path), rescueFolder),
@@ -94,16 +94,16 @@ func TestDisplaced(t *testing.T) {
 					t.Fatal(err)
 				}
 				db := openDB(t, path)
-				converse(t, db, "c")
+				runTurn(t, db, "c")
 				for n := range 40 {
-					put(t, db, "c", n)
+					appendOne(t, db, "c", n)
 				}
-				found(t, db, "common") // with a connection that stays
+				countMatches(t, db, "common") // with a connection that stays
 				displace(t, path)
 				before, _ := os.ReadFile(path)
 				if !idle {
-					refusedWrite(t, db)
-					if found(t, db, "common") != 40 {
+					wantRefusedWrite(t, db)
+					if countMatches(t, db, "common") != 40 {
 						t.Error("what the open file holds is not read any more")
 					}
 				}
@@ -113,7 +113,7 @@ func TestDisplaced(t *testing.T) {
 				if after, _ := os.ReadFile(path); string(after) != string(before) {
 					t.Error("what is at the path now was written to")
 				}
-				if n := found(t, rescued(t, path), "common"); n != 40 {
+				if n := countMatches(t, openRescued(t, path), "common"); n != 40 {
 					t.Errorf("%d messages were rescued, want 40", n)
 				}
 			})
@@ -121,7 +121,7 @@ func TestDisplaced(t *testing.T) {
 	}
 }
 
-func refusedWrite(t *testing.T, db *file) {
+func wantRefusedWrite(t *testing.T, db *testDB) {
 	t.Helper()
 	_, err := db.Log.AppendEntries(context.Background(), driver.Append{Conversation: "c", IfHead: -1,
 		Entries: []driver.Entry{{Message: scrollback.Message{ID: "late"}}}})
@@ -144,16 +144,16 @@ func TestCutShort(t *testing.T) {
 func testCutShort(t *testing.T, left int64) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
-	converse(t, db, "c")
+	runTurn(t, db, "c")
 	for n := range 400 {
-		put(t, db, "c", n)
+		appendOne(t, db, "c", n)
 	}
-	db.writer.upkeep.copy()
+	db.writer.upkeep.copyLog()
 	if err := db.Ready(t.Context()); err != nil { // the writer has seen how long the file is
 		t.Fatal(err)
 	}
-	cut(t, path, left)
-	refusedWrite(t, db)
+	truncateFile(t, path, left)
+	wantRefusedWrite(t, db)
 	if _, err := db.Log.ReadHead(t.Context(), "c"); err != nil && !errors.Is(err, scrollback.ErrDisplaced) {
 		t.Errorf("a reader is told %v", err)
 	}
@@ -187,13 +187,13 @@ func TestLogCutShort(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "s.db")
 			db := openDB(t, path)
-			converse(t, db, "c")
+			runTurn(t, db, "c")
 			for n := range 100 {
-				put(t, db, "c", n)
+				appendOne(t, db, "c", n)
 			}
 			if c.restarted {
-				db.writer.upkeep.copy()
-				put(t, db, "c", 100)
+				db.writer.upkeep.copyLog()
+				appendOne(t, db, "c", 100)
 			}
 			info, err := os.Stat(path + "-wal")
 			if err != nil {
@@ -202,16 +202,16 @@ func TestLogCutShort(t *testing.T) {
 			left := c.left(info.Size())
 			if c.during {
 				err := db.writer.Write(t.Context(), func(ctx context.Context, tx sqlstore.Tx) error {
-					cut(t, path+"-wal", left)
+					truncateFile(t, path+"-wal", left)
 					return tx.Queue(ctx, `UPDATE conversations SET title = 'late'`)
 				})
 				if !errors.Is(err, scrollback.ErrDisplaced) {
 					t.Errorf("the write ends with %v", err)
 				}
 			} else {
-				cut(t, path+"-wal", left)
+				truncateFile(t, path+"-wal", left)
 			}
-			refusedWrite(t, db)
+			wantRefusedWrite(t, db)
 			if _, err := db.Log.ReadHead(t.Context(), "c"); err != nil && !errors.Is(err, scrollback.ErrDisplaced) {
 				t.Errorf("a reader is told %v", err)
 			}
@@ -228,21 +228,21 @@ func TestLogCopied(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
-	converse(t, db, "c")
-	other, err := sql.Open("sqlite", dsn(path, "rw", 0))
+	runTurn(t, db, "c")
+	other, err := sql.Open("sqlite", fileDSN(path, "rw", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer other.Close()
 	for n := range 60 {
-		put(t, db, "c", n)
+		appendOne(t, db, "c", n)
 		switch n % 20 {
 		case 5:
 			_, err = other.Exec("PRAGMA wal_checkpoint(TRUNCATE)")
 		case 10:
 			_, err = other.Exec("PRAGMA wal_checkpoint(RESTART)")
 		case 15:
-			db.writer.upkeep.copy()
+			db.writer.upkeep.copyLog()
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -254,7 +254,7 @@ func TestLogCopied(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n := found(t, openDB(t, path), "common"); n != 60 {
+	if n := countMatches(t, openDB(t, path), "common"); n != 60 {
 		t.Errorf("%d messages, want 60", n)
 	}
 }
@@ -264,11 +264,11 @@ func TestVacuumed(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
-	converse(t, db, "c")
+	runTurn(t, db, "c")
 	for n := range 300 {
-		put(t, db, "c", n)
+		appendOne(t, db, "c", n)
 	}
-	other, err := sql.Open("sqlite", dsn(path, "rw", 0))
+	other, err := sql.Open("sqlite", fileDSN(path, "rw", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +279,7 @@ func TestVacuumed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(t, db, "c", 300)
+	appendOne(t, db, "c", 300)
 	long, _ := os.Stat(path)
 	for _, statement := range []string{"DROP TABLE ballast", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
 		if _, err := other.Exec(statement); err != nil {
@@ -289,8 +289,8 @@ func TestVacuumed(t *testing.T) {
 	if short, _ := os.Stat(path); short.Size() >= long.Size() {
 		t.Fatalf("it was not compacted: %d, then %d bytes", long.Size(), short.Size())
 	}
-	put(t, db, "c", 301)
-	if n := found(t, db, "common"); n != 302 {
+	appendOne(t, db, "c", 301)
+	if n := countMatches(t, db, "common"); n != 302 {
 		t.Errorf("%d messages, want 302", n)
 	}
 }
@@ -300,8 +300,8 @@ func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
-	converse(t, db, "c")
-	put(t, db, "c", 0)
+	runTurn(t, db, "c")
+	appendOne(t, db, "c", 0)
 	pages := func(n string) {
 		if err := db.writer.conn.QueryRowContext(t.Context(), `PRAGMA max_page_count = `+n).Scan(new(int)); err != nil {
 			t.Fatal(err)
@@ -319,7 +319,7 @@ func TestNoRoom(t *testing.T) {
 		t.Errorf("without room: %v", err)
 	}
 	pages("1000000")
-	put(t, db, "c", 5000)
+	appendOne(t, db, "c", 5000)
 }
 
 // A database that may only be read is read while others write to it, and after another
@@ -328,8 +328,8 @@ func TestReadOnlyFollows(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
-	converse(t, db, "c")
-	put(t, db, "c", 0)
+	runTurn(t, db, "c")
+	appendOne(t, db, "c", 0)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestReadOnlyFollows(t *testing.T) {
 	}
 	defer d.Close()
 	count := func() int {
-		return found(t, &file{Driver: d}, "common")
+		return countMatches(t, &testDB{Driver: d}, "common")
 	}
 	if n := count(); n != 1 {
 		t.Fatalf("%d messages, want 1", n)
@@ -348,7 +348,7 @@ func TestReadOnlyFollows(t *testing.T) {
 		t.Error(err)
 	}
 	db = openDB(t, path)
-	put(t, db, "c", 1)
+	appendOne(t, db, "c", 1)
 	if n := count(); n != 2 {
 		t.Errorf("%d messages while another program writes, want 2", n)
 	}
@@ -362,8 +362,8 @@ func TestReadOnlyFollows(t *testing.T) {
 	if db = openDB(t, other); db.Close() != nil {
 		t.Fatal("close")
 	}
-	for _, part := range parts[1:] {
-		remove(t, path+part)
+	for _, part := range fileSuffixes[1:] {
+		removeFiles(t, path+part)
 	}
 	if err := os.Rename(other, path); err != nil {
 		t.Fatal(err)
@@ -378,21 +378,21 @@ func TestStrayLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
-	converse(t, db, "c")
-	put(t, db, "c", 0)
-	for _, part := range parts[1:] {
-		copyOf(t, path+part, path+part+".kept")
+	runTurn(t, db, "c")
+	appendOne(t, db, "c", 0)
+	for _, part := range fileSuffixes[1:] {
+		copyFiles(t, path+part, path+part+".kept")
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	remove(t, path)
-	for _, part := range parts[1:] {
+	removeFiles(t, path)
+	for _, part := range fileSuffixes[1:] {
 		if err := os.Rename(path+part+".kept", path+part); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := found(t, openDB(t, path), "common"); n != 0 {
+	if n := countMatches(t, openDB(t, path), "common"); n != 0 {
 		t.Errorf("%d messages of the old log are in the new database", n)
 	}
 	if kept, err := filepath.Glob(filepath.Join(filepath.Dir(path), rescueFolder, "*", "s.db-wal")); err != nil ||
@@ -401,7 +401,7 @@ func TestStrayLog(t *testing.T) {
 	}
 }
 
-func copyOf(t *testing.T, from, to string) {
+func copyFiles(t *testing.T, from, to string) {
 	t.Helper()
 	in, err := os.Open(from)
 	if err != nil {
