@@ -57,6 +57,14 @@ func TestRoomsAreListed(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
+	for _, s := range sources(t) { // the table of importers lists its rooms itself
+		if s.room == "transcript/all" && !s.test {
+			for _, path := range s.imports() {
+				_, room, _ := strings.Cut(path, "scrollback-ai/scrollback/")
+				seen[room] = room != "transcript"
+			}
+		}
+	}
 	for _, s := range sources(t) {
 		if seen[s.room] || top(s.room) == "bench" || top(s.room) == "tools" {
 			continue

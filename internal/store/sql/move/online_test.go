@@ -402,10 +402,10 @@ func TestDiffers(t *testing.T) {
 		"message": `INSERT INTO messages SELECT n + 100000, 'm', conversation_id, branch, seq + 1, turn_id, role, name, parts, model, usage,
 			tokens, own_tokens, own_bytes, own_images, sum_tokens, sum_bytes, sum_images, status, created_at, meta, hash
 			FROM messages WHERE id = 'fffffff3 2'`,
-		"missing": `DELETE FROM messages WHERE id = 'fffffff3 1'`,
-		"head":    `UPDATE branches SET head_seq = 2 WHERE id = 'fffffff3'`,
-		"title":   `UPDATE conversations SET title = 'x' WHERE id = 'fffffff3'`,
-		"table":   `UPDATE projects SET title = 'x'`,
+		"missing":  `DELETE FROM messages WHERE id = 'fffffff3 1'`,
+		"head":     `UPDATE branches SET head_seq = 2 WHERE id = 'fffffff3'`,
+		"title":    `UPDATE conversations SET title = 'x' WHERE id = 'fffffff3'`,
+		"table":    `UPDATE projects SET title = 'x'`,
 		"stranger": `INSERT INTO conversations ({columns}) SELECT {columns} FROM conversations WHERE id = 'fffffff3'`,
 	} {
 		t.Run(name, func(t *testing.T) {
