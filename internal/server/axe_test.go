@@ -120,8 +120,8 @@ type look struct {
 func TestAxe(t *testing.T) {
 	t.Parallel()
 	for _, l := range []look{{"light", "light", 1360, 900}, {"dark", "dark", 1360, 900}, {"phone", "dark", 390, 844}} {
-		if l.name == "dark" && testlength.Choose(true, true, false) {
-			continue // the phone is dark too
+		if testlength.Choose(l.name != "phone", l.name == "dark", false) { // the phone is dark too
+			continue
 		}
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()

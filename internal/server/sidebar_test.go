@@ -398,8 +398,8 @@ func TestSidebarOfThousands(t *testing.T) {
 	t.Logf("at the end: %s rows drawn; of a hundred jumps through the list the middle frame took %s ms, the longest %s ms",
 		d.eval(rows),
 		d.eval(`Math.round(window.frames100[49])`), d.eval(`Math.round(window.frames100.at(-1))`))
-	d.typed(".filter input", "Conversation 1777 ")
-	d.until("found", titles+` === 'Conversation 1777 · 对话'`)
+	d.typed(".filter input", fmt.Sprintf("Conversation %d ", all-223))
+	d.until("found", titles+fmt.Sprintf(` === 'Conversation %d · 对话'`, all-223))
 }
 
 // A server that only reads is told of as such, and the page offers nothing that it would refuse.

@@ -63,7 +63,7 @@ func TestFixtures(t *testing.T) {
 }
 
 func TestSuite(t *testing.T) {
-	mutants := testlength.Choose(600, 1500, 1500)
+	mutants := testlength.Choose(300, 1500, 1500)
 	for _, name := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {
 			tooltest.Run(t, tooltest.Case{Tool: claudecode.Tool{}, FS: os.DirFS("testdata/" + name), Mutants: mutants,

@@ -40,7 +40,7 @@ var fixtures = map[string]func(name string) bool{
 func TestTool(t *testing.T) {
 	for name, grows := range fixtures {
 		t.Run(name, func(t *testing.T) {
-			mutants := testlength.Choose(500, 1000, 1000)
+			mutants := testlength.Choose(200, 1000, 1000)
 			tooltest.Run(t, tooltest.Case{Tool: codex.Tool{}, FS: os.DirFS("testdata/" + name), Grows: grows, Mutants: mutants})
 		})
 	}
