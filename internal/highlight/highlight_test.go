@@ -36,7 +36,7 @@ var repeated = []string{
 func TestEveryLexerEnds(t *testing.T) {
 	texts := still
 	within := time.Duration(testlength.Choose(5, 5, 20)) * time.Millisecond
-	size := testlength.Choose(300, 300, 5_000)
+	size := testlength.Choose(150, 300, 5_000)
 	for _, unit := range repeated {
 		texts = append(texts, strings.Repeat(unit, size/len(unit)))
 	}
