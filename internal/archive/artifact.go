@@ -104,7 +104,7 @@ func (a *Archive) OpenArtifact(ctx context.Context, id scrollback.ArtifactID) (i
 
 // HashArtifact returns the id and the size that PutArtifact would return, and stores nothing.
 func HashArtifact(ctx context.Context, r io.Reader, maxBytes int64) (scrollback.ArtifactID, int64, error) {
-	const op = "archive.NameOf"
+	const op = "archive.HashArtifact"
 	sum := sha256.New()
 	size, err := io.Copy(sum, io.LimitReader(readUntilDone(ctx, r), maxBytes+1))
 	if err != nil {
@@ -124,7 +124,7 @@ func (a *Archive) HasArtifact(ctx context.Context, id scrollback.ArtifactID) (bo
 	}
 	has, err := blob.Exists(ctx, a.bucket, artifactKey(id))
 	if err != nil {
-		return false, a.words.explainFault("archive.Has", err)
+		return false, a.words.explainFault("archive.HasArtifact", err)
 	}
 	return has, nil
 }
@@ -147,7 +147,7 @@ func (a *Archive) OpenUnchecked(ctx context.Context, id scrollback.ArtifactID) (
 // text, and an error if the bucket cannot be read now. explain is as in [Options].
 func NewTextReader(bucket blob.Bucket, explain func(op string, err error) error) func(ctx context.Context,
 	id scrollback.ArtifactID, most int64) (string, error) {
-	const op = "archive.Texts"
+	const op = "archive.NewTextReader"
 	return func(ctx context.Context, id scrollback.ArtifactID, most int64) (string, error) {
 		if checkArtifactID(id) != nil {
 			return "", nil

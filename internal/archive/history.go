@@ -38,7 +38,7 @@ func (a *Archive) WriteSegment(ctx context.Context, w io.Writer, id scrollback.S
 		return err
 	}
 	_, err = w.Write(s.text)
-	return scrollback.Wrap(scrollback.Unavailable, "archive.Write", err)
+	return scrollback.Wrap(scrollback.Unavailable, "archive.WriteSegment", err)
 }
 
 // ForgetRendered drops the rendered files of a conversation that was purged.
@@ -46,7 +46,7 @@ func (a *Archive) ForgetRendered(id scrollback.ConversationID) error {
 	if err := checkName(string(id)); err != nil {
 		return err
 	}
-	return scrollback.Wrap(scrollback.Internal, "archive.Forget", a.cache.forgetConversation(id))
+	return scrollback.Wrap(scrollback.Internal, "archive.ForgetRendered", a.cache.forgetConversation(id))
 }
 
 // ForgetPurged drops the rendered files of conversations that are gone, as another server may

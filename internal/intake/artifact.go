@@ -21,12 +21,12 @@ func (in *Intake) StoreArtifact(ctx context.Context, r io.Reader, name string) (
 	// Not by the library's own reader, to which a file that is cut off has ended.
 	head, err := io.ReadAll(io.LimitReader(r, 3072))
 	if err != nil {
-		return scrollback.Artifact{}, scrollback.Wrap(scrollback.Invalid, "intake.Keep", err)
+		return scrollback.Artifact{}, scrollback.Wrap(scrollback.Invalid, "intake.StoreArtifact", err)
 	}
 	kind := mimetype.Detect(head)
 	id, size, err := in.put(ctx, io.MultiReader(bytes.NewReader(head), r), in.Limits.ArtifactBytes)
 	if errors.Is(err, scrollback.ErrTooLarge) {
-		err = scrollback.ParamErrorf("intake.Keep", "file", i18n.AttachmentTooLarge,
+		err = scrollback.ParamErrorf("intake.StoreArtifact", "file", i18n.AttachmentTooLarge,
 			in.Limits.ArtifactBytes).WithReason(scrollback.ErrTooLarge)
 	}
 	media, _, _ := strings.Cut(kind.String(), ";")
@@ -41,7 +41,7 @@ func (in *Intake) ReadArtifact(ctx context.Context, id scrollback.ArtifactID) ([
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, in.Limits.ArtifactBytes+1))
-	return b, scrollback.Wrap(scrollback.Unavailable, "intake.Bytes", err)
+	return b, scrollback.Wrap(scrollback.Unavailable, "intake.ReadArtifact", err)
 }
 
 // fillFile fills in a file part, with the attached bytes or those already stored.

@@ -39,7 +39,7 @@ func (r *Reader) RunTool(ctx context.Context, id scrollback.ConversationID, tool
 	room Room) (string, error) {
 	run := toolRunners[tool]
 	if run == nil {
-		return "", scrollback.Errorf(scrollback.NotFound, "recall.Call", i18n.NoToolNamed, tool)
+		return "", scrollback.Errorf(scrollback.NotFound, "recall.RunTool", i18n.NoToolNamed, tool)
 	}
 	return run(ctx, toolCall{r, id, args, room})
 }

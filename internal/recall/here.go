@@ -71,7 +71,7 @@ func (r *Reader) WithPlace(ctx context.Context, g WorkPlace) (*Reader, error) {
 		return on, nil
 	case scrollback.ScopeProject, ScopeFolder:
 	default:
-		return nil, scrollback.ParamErrorf("recall.On", "scope", i18n.ScopeIsOneOf, g.Scope)
+		return nil, scrollback.ParamErrorf("recall.WithPlace", "scope", i18n.ScopeIsOneOf, g.Scope)
 	}
 	there, err := workedBranches(ctx, on)
 	if err != nil {
