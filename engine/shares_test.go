@@ -201,7 +201,10 @@ func shares(t *testing.T, c sharesCase) sharesRow {
 		seen := len(row.seen)
 		e := r.Run(engine.TurnRequest{Conversation: id, Tools: lookup,
 			Message: enginetest.Say(prose(k.Rand, c.language, -n, k.ask))})
-		for {
+		for calls := 0; ; calls++ {
+			if calls > 10*int(k.calls) {
+				t.Fatalf("%v: turn %d called %d times and never saw %d results", c, n, calls, k.calls)
+			}
 			row.look(t, k, e, func() []scrollback.Message { return r.Log(id) })
 			call, ok := enginetest.Last[scrollback.ToolCallEvent](e)
 			if d, _ := enginetest.Last[scrollback.DoneEvent](e); !ok || d.Status != scrollback.TurnWaiting {

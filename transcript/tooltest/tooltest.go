@@ -32,7 +32,7 @@ type Case struct {
 	NoIDs, NoTimes []string
 
 	// Grows reports whether a file is written from its beginning to its end, so that its
-	// beginnings are read too. Nil for all but databases and zips.
+	// beginnings are read too. If it is nil, every file is, but for databases and zips.
 	Grows func(name string) bool
 }
 
