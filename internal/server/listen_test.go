@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
@@ -322,7 +323,11 @@ func TestFairOverTCP(t *testing.T) {
 	s.is("health for that address", s.once(2, "/healthz", ""), 200)
 	s.is("a key at that address", s.once(2, begins, s.head), 200)
 	for range 4 {
-		s.is("another busy stranger", s.hold(3, signIn, ""), 100)
+		got := s.hold(3, signIn, "")
+		for deadline := time.Now().Add(time.Minute); got == 503 && time.Now().Before(deadline); {
+			got = s.hold(3, signIn, "") // the server has not let go yet what was asked from there before
+		}
+		s.is("another busy stranger", got, 100)
 	}
 	for _, from := range []byte{3, 4} {
 		s.is("a stranger, all places taken", s.hold(from, signIn, ""), 503)
