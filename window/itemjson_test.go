@@ -17,7 +17,7 @@ func TestItemJSON(t *testing.T) {
 		scrollback.Text{Text: "a < b & c > d \u2028 \u2029 \" \\ 港口 \x01"},
 		scrollback.Text{Opaque: json.RawMessage(`{ "sign": "<x>" }`)},
 		scrollback.ToolCall{ID: "c1", Name: "f", Arguments: json.RawMessage("{ \"a\" : [1,\n2] }")},
-		scrollback.ToolResult{CallID: "c1", Name: "f", Text: "\xff is no UTF-8"},
+		scrollback.ToolResult{CallID: "c1", Name: "f", Text: "\xff is not UTF-8"},
 		scrollback.Reasoning{Text: "why"},
 		scrollback.Image{Artifact: "a1", MediaType: "image/png", Width: 3},
 		scrollback.File{Artifact: "f1", Name: "a&b.txt"},

@@ -69,7 +69,7 @@ func (f *Filler) fill(v reflect.Value) {
 		v.SetFloat(float64(f.N) + 0.5)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(f.N))
-	case reflect.Func: // what judges within a transaction is no field of a row
+	case reflect.Func: // what judges within a transaction is not a field of a row
 	default:
 		panic("filltest: nothing fills a " + v.Type().String())
 	}
