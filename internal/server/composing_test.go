@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
@@ -262,10 +263,12 @@ func TestPageConflict(t *testing.T) {
 	held.Gate = gate
 	d, id, _ := scripted(t, held, modeltest.Say("Yours."))
 	d.do("conflict open", chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible(".gauge"))
-	other := `(fetch('/api/conversations/` + string(id) + `/chat', { method: 'POST', headers: { 'Content-Type': ` +
-		`'application/json' }, body: '{"message":"from elsewhere"}' }), `
+	// What this tab sends leaves it when the other's turn has begun, of which it cannot know before.
+	other := `(() => { const send = window.fetch; const begun = send('/api/conversations/` + string(id) + `/chat', ` +
+		`{ method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"message":"from elsewhere"}' }); ` +
+		`window.fetch = async (...sent) => { await begun; return send(...sent); }; })(), `
 	d.eval(typing("mine"))
-	d.eval(other + pressEnter + `)`) // at once, before this tab can know
+	d.eval(`(` + other + pressEnter + `)`)
 	d.do("conflict waits", chromedp.WaitVisible(".waiting li, #m1"))
 	close(gate)
 	d.do("conflict over", until(`document.querySelectorAll('.msg.user').length === 2 && `+
@@ -279,6 +282,7 @@ func TestPageConflict(t *testing.T) {
 
 // The model is chosen by keys: found by its name, with windows and prices, taken with Enter.
 func TestPagePicksModel(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d, id, _ := scripted(t, modeltest.Say("Fine."))
 	d.do("model open", chromedp.Navigate(d.url+"/#"+string(id)), chromedp.WaitVisible(".pill.model"))

@@ -46,3 +46,20 @@ test('what another tab sent or took out is not sent again', async () => {
   same([asked.length, queue.rows.value], [0, []]);
   memory.use(null);
 });
+
+test('one that another tab’s turn kept back is sent when that turn has ended already, once', async () => {
+  thread.adopt(conversation('d'));
+  let refusals = 1;
+  let asked = 0;
+  serve({ 'POST /api/conversations/d/chat': () => { asked++; return refusals-- > 0 ? refusal(409, 'a turn is open') : ends('complete'); },
+    'GET /api/conversations/d/messages': log });
+  queue.show('d', []);
+  await queue.send(queue.push({ text: 'mine', files: [] }));
+  await when(() => [turn.running.value, texts(), asked].join() === ',,2', 'the message to be sent');
+  refusals = 2;
+  asked = 0;
+  await queue.send(queue.push({ text: 'again', files: [] }));
+  await when(() => [turn.running.value, texts(), asked].join() === ',again,2', 'the message to wait');
+  await new Promise((r) => { setTimeout(r, 50); });
+  same([asked, texts()], [2, ['again']]);
+});

@@ -217,8 +217,7 @@ function back(id, entry, fault) {
     return;
   }
   if (fault && fault.status === 409) {
-    const key = queue.push(entry, fault.message);
-    turn.join(id).then((runs) => { if (!runs && here() === id) queue.send(key); }); // that answer has ended meanwhile
+    queue.wait(id, queue.push(entry, fault.message));
     return;
   }
   if (!text.value) text.value = entry.text;

@@ -57,7 +57,7 @@ export const remembered = (list, yes) => list.forEach((r) => (yes ? saved.add(r.
 const gone = (id, row) => saved.has(row.key) && !((kept.stored(id) || {}).queue || []).some((r) => r.key === row.key);
 
 // send sends one now. Its key sends it once, whichever tab does.
-export async function send(key) {
+export async function send(key, again = true) {
   const id = of;
   const row = rows.value.find((r) => r.key === key);
   if (!row || turn.running.value) return;
@@ -71,7 +71,14 @@ export async function send(key) {
   if (taken || of !== id) return;
   const why = fault ? (fault instanceof TypeError ? t('offlineNet') : fault.message) : '';
   rows.value = [...rows.value.slice(0, at), { ...row, why }, ...rows.value.slice(at)];
-  if (fault && fault.status === 409) turn.join(id);
+  if (fault && fault.status === 409) wait(id, key, again);
+}
+
+// wait is for a message that another tab's turn kept from being sent: it goes when that turn ends.
+// A turn that ended before it could be followed says nothing more: the message is sent now, once.
+export async function wait(id, key, again = true) {
+  const runs = await turn.join(id);
+  if (!runs && again && of === id) send(key, false);
 }
 
 // begin sends the first one whenever an answer ended well.
