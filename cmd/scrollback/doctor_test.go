@@ -261,7 +261,10 @@ func TestDoctor(t *testing.T) {
 		c.Checked.Objects != 1 {
 		t.Errorf("checked %+v", c.Checked)
 	}
-	for _, d := range damages {
+	for i, d := range damages {
+		if i%testlength.Choose(3, 1, 1) != 0 {
+			continue
+		}
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			data := harmed(t, sound, d.sql...)

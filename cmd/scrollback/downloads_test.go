@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback/cloud/objectstest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // uploaded puts an attachment into a new conversation, and returns its path and status.
@@ -140,6 +141,7 @@ func TestDownloadsFromHere(t *testing.T) {
 // A bucket that will not do is said when a server starts and by doctor; what the bucket
 // does not have, no conversation is begun for.
 func TestBucketThatWillNotDo(t *testing.T) {
+	testlength.SkipShort(t)
 	service := objectstest.StartStrict(t)
 	none := strings.Replace(service.URL(""), objectstest.Bucket, "another", 1)
 	reader := service.AddKey(t, "reader", "s3:GetObject", "s3:ListBucket")
@@ -207,6 +209,7 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // A bucket that dies loses nothing that was acknowledged, and what was not is not there by
 // half. The server says that it is not ready, and is again when the bucket is.
 func TestBucketThatDies(t *testing.T) {
+	testlength.SkipShort(t)
 	service := objectstest.StartLenient(t)
 	to, err := url.Parse(service.Endpoint)
 	if err != nil {

@@ -83,6 +83,7 @@ func (e *events) turn() (c scrollback.Change) {
 // second or so, a turn that was cut off by kill -9 is told to have ended when somebody goes
 // on, and a client goes on where it was, at whichever server, also after both ended.
 func TestEventsOfTwoServers(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := t.TempDir()
 	a := serve(t, data, slices.Concat(slow, leased()))

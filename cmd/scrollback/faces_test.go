@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // archived is a served folder with one conversation whose past is folded, with a big
@@ -323,6 +324,7 @@ func (a *archived) refused(what, path string, status int, says string) string {
 // An attachment over the limit is refused with the limit, and nothing of it stays; the
 // same bytes are kept once, no matter who attaches them.
 func TestAttachmentOverTheLimit(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := t.TempDir()
 	s := serve(t, data, nil)

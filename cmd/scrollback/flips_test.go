@@ -42,6 +42,7 @@ func flipped(from []byte, random *rand.Rand) (b []byte, at int) {
 // one), in the database, a full copy and a bundle, each is harmless (what was said is read as
 // it was), reported by the doctor, or refused.
 func TestFlips(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := aFolder(t)
 	id := string(longestOf(t, data))

@@ -21,6 +21,7 @@ const window = "8000"
 // HTTP, folded again and again, and every fact of it is found again, also after
 // kill -9.
 func TestLongConversation(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := t.TempDir()
 	length := testlength.Choose(600, 1500, 5000)

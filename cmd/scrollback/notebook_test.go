@@ -680,6 +680,7 @@ func TestNotebookChangedWhileItRuns(t *testing.T) {
 // With --cell all, cells that are moved while others run are found again, and one that is
 // removed ends the run.
 func TestNotebookCellsMovedWhileAllRun(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		was, now string
@@ -722,7 +723,7 @@ func TestNotebookCellsMovedWhileAllRun(t *testing.T) {
 // written of the answer.
 func TestNotebookKilled(t *testing.T) {
 	t.Parallel()
-	for i := range testlength.Choose(4, 8, 8) {
+	for i := range testlength.Choose(2, 8, 8) {
 		ext := notebookKinds[i%2]
 		t.Run(fmt.Sprint(i, ext), func(t *testing.T) {
 			t.Parallel()

@@ -129,6 +129,7 @@ func TestRepairBranches(t *testing.T) {
 
 // A purge that was interrupted goes on, once all is well.
 func TestRepairPurge(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := aFolder(t)
 	raw(t, data, `UPDATE conversations SET purged_at = -1, deleted_at = 1, turn = '' WHERE id = `+longest,
@@ -220,6 +221,7 @@ var everywhere = []string{`UPDATE branches SET head_seq = 1, sum_tokens = 1`,
 // kill -9 in the middle of a repair leaves what can be repaired, and no copy that is
 // not whole; two repairs at once do no harm.
 func TestRepairKilled(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	sound := aFolder(t)
 	rng := rand.New(rand.NewPCG(3, 3))
@@ -292,6 +294,7 @@ func copied(t *testing.T, data string) {
 
 // Repairs at once do no harm, and all end well.
 func TestRepairTwice(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := harmed(t, aFolder(t), everywhere...)
 	messages := rows(t, data, "messages")
@@ -314,6 +317,7 @@ func TestRepairTwice(t *testing.T) {
 // A repair beside a server that writes holds neither up, and loses nothing of what
 // the server acknowledges meanwhile.
 func TestRepairBesideServer(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := aFolder(t)
 	s := serve(t, data, nil)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // seedsFolder is where the five documents behind this project lie in a workplace
@@ -17,6 +18,7 @@ const seedsFolder = "../../../shared/seeds"
 
 // Real texts in Chinese, pasted as messages, folded, and asked about.
 func TestSeeds(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(seedsFolder, "*.txt"))
 	if err != nil || len(files) == 0 {

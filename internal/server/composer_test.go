@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/workspace"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -152,6 +153,7 @@ func chooses(path string) chromedp.Action[chromedp.Void] {
 // Paths are offered after @ and taken with keys or the mouse, folder by folder; an input
 // method that is still composing is left alone.
 func TestPageCompletesPaths(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newDesk(t, modeltest.Say("fine"))
 	d.do("refs open", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url+"/#"+string(d.conversation())),
@@ -326,6 +328,7 @@ func TestPageAttaches(t *testing.T) {
 // Sub-agents stand below the conversation that they work for, which they lead back to; the
 // call that started one leads to it.
 func TestPageAgents(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newDesk(t, modeltest.Say("fine"))
 	task := `{"task":"Read the log of the harbour and say when the gate was opened.\nOne line a day."}`

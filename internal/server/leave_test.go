@@ -13,12 +13,14 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
 // A page that was left lets go of its connection: browsers have six for a server, and keep
 // pages for the way back. On the way back it follows again what others do.
 func TestPageLetsGo(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := &pageRig{T: t, rig: enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))}
 	h := server.Handler(d.rig.Engine, d.rig.Transfer, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)},

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -26,6 +27,7 @@ func refusing(word string) modeltest.Step {
 // A message that is refused for good is left out from the error: the next one goes without it. It
 // is marked, after a reload too, is taken back, and left out again where it is not the question.
 func TestPageGoesOnWithout(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newDesk(t, refusing("forbidden"))
 	id := d.conversation()
@@ -81,6 +83,7 @@ func TestPageGoesOnWithout(t *testing.T) {
 
 // A message before the question that is refused is left out, and the question is answered at once.
 func TestPageAnswersWithout(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newDesk(t, refusing("forbidden"))
 	id := d.conversation()

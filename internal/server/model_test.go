@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -248,6 +249,7 @@ func TestPageModelSees(t *testing.T) {
 
 // J and K go from stop to stop, O opens what has the focus, P pins it.
 func TestPageModelKeys(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newGauges(t)
 	d.open()
@@ -274,6 +276,7 @@ const calm = `document.querySelector('.model[aria-busy="false"]')`
 // What the page shows is the request, byte for byte: the next one with the draft as it is
 // typed, and what a past turn sent, at each of its steps.
 func TestPageModelIsTheRequest(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newGauges(t)
 	d.open()
@@ -329,6 +332,7 @@ func TestPageModelIsTheRequest(t *testing.T) {
 // The first message in view stays where it is when the eyes change, there and back; also one
 // that was compacted.
 func TestPageModelKeepsThePlace(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newGauges(t)
 	d.do("open", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(d.id)+"/100"),
@@ -360,6 +364,7 @@ func TestPageModelKeepsThePlace(t *testing.T) {
 
 // A window of a thousand messages is drawn in a few lines, and opens page by page.
 func TestPageModelLong(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	chromium(t)
 	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 2_000_000}, enginetest.ChattyStep())
@@ -394,6 +399,7 @@ func TestPageModelLong(t *testing.T) {
 
 // The view in every light, for eyes.
 func TestPageModelPictures(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	if *pictures == "" {
 		t.Skip("no pictures are wanted")

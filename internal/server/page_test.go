@@ -24,6 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/sample"
 	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/model"
@@ -128,6 +129,7 @@ func TestPage(t *testing.T) {
 // A message is pinned on the page, stays in the window when all is compacted, and its pin
 // is taken out again.
 func TestPagePins(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	ctx := browser(t)
 	url, id, _ := longTalk(t)
@@ -180,6 +182,7 @@ func TestPageBranches(t *testing.T) {
 
 // The same where what the server tells of itself comes before what it replies.
 func TestPageBranchesLate(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	url, id, _ := longTalkOver(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -322,6 +325,7 @@ func TestPageFailure(t *testing.T) {
 // a fork no longer lists what it undid, its parent does. A turn that failed with an answer
 // begun has one head.
 func TestPageReceipts(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	said := modeltest.Step{Reply: func(q model.Request) []model.Delta {
 		if len(q.Tools) == 0 { // asked for a summary
@@ -390,6 +394,7 @@ func TestPageReceipts(t *testing.T) {
 // The address and what is shown follow each other, forwards and back, and the theme and
 // the language are kept by the browser.
 func TestPageAddress(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	ctx := browser(t)
 	url, id, _ := longTalk(t)

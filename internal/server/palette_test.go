@@ -17,6 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/server"
 	"github.com/scrollback-ai/scrollback/internal/store"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
@@ -206,6 +207,7 @@ func TestPalette(t *testing.T) {
 
 // The palette runs the page's commands, and goes to conversations by their titles.
 func TestPaletteCommands(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	h := newHarbour(t)
 	h.do("open the page", chromedp.Navigate(h.url+"/#"+string(h.gauges)), chromedp.WaitVisible("#m68"))
@@ -245,6 +247,7 @@ func TestPaletteCommands(t *testing.T) {
 // Lines are found by a regular expression in this conversation, a hit is pinned from afar, and
 // continued from in a new conversation.
 func TestPaletteActs(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	h := newHarbour(t)
 	h.do("open the page", chromedp.Navigate(h.url+"/#"+string(h.berths)), chromedp.WaitVisible("#m4"))

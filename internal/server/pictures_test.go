@@ -19,6 +19,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/server"
 	"github.com/scrollback-ai/scrollback/internal/server/tour"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/model"
@@ -116,6 +117,7 @@ func coloured(scheme string) chromedp.Action[chromedp.Void] {
 // The pictures of the READMEs show what the page draws of a real turn: the look-up, the table,
 // the formula, the code, and the same turn as the model sees it; in both languages and themes.
 func TestPicturesOfTheREADMEs(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	for _, s := range scenes {
 		t.Run(s.lang, func(t *testing.T) {

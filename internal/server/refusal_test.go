@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/server"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -74,6 +75,7 @@ func TestStoreFailsInsideATurn(t *testing.T) {
 
 // An answer that is only reasoning shows its words, in place of an error or of nothing.
 func TestPageOnlyReasoning(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newDesk(t, modeltest.Step{Deltas: []model.Delta{{Reasoning: "The tide tables say four o'clock."}}})
 	id := d.conversation()

@@ -10,12 +10,14 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
 // Projects are set up on the page, and what is stored of one is taken away again without
 // touching its conversations.
 func TestPageProjects(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	d.do("projects", chromedp.Navigate(d.url+"/#:projects"), chromedp.WaitVisible(`.entries a[href="#:projects/harbour"]`))

@@ -90,6 +90,7 @@ func rowOf(title string) string { return `.rows a[title="` + title + `"]` }
 // The list as a person finds it: grouped, pinned first, in two languages, light and dark, wide
 // and narrow, and whatever titles say is only text.
 func TestSidebarLooks(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	d.do("sidebar", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf("Berth plan for the winter")))
@@ -218,6 +219,7 @@ func TestSidebarActs(t *testing.T) {
 // Several are chosen with Shift and put in the trash together; there they are restored, or
 // removed for ever once that was confirmed.
 func TestSidebarSeveral(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf("Berth plan for the winter")))
@@ -251,6 +253,7 @@ func TestSidebarSeveral(t *testing.T) {
 // All of it by keys: the list is one stop of the tab key, arrows move in it, and a row's menu
 // opens and closes where it was.
 func TestSidebarKeys(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(rowOf("Berth plan for the winter")))
@@ -282,6 +285,7 @@ func TestSidebarKeys(t *testing.T) {
 
 // The address of a conversation that is not there says so, and writes nothing.
 func TestPageMissing(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newShelf(t, shelf[:2], modeltest.Say("fine"))
 	d.do("missing", chromedp.Navigate(d.url+"/#01a204b3-0000-7000-8000-000000000000"), chromedp.WaitVisible(".missing h2"))
@@ -296,6 +300,7 @@ func TestPageMissing(t *testing.T) {
 // lost; the map of one that was begun on this page knows each message; arrows and Esc work in the
 // menu of the header.
 func TestPageBegins(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	var refuse atomic.Bool
 	url, _, _ := longTalkOver(t, func(h http.Handler) http.Handler {
@@ -339,6 +344,7 @@ func TestPageBegins(t *testing.T) {
 // A transcript that is dropped on the sidebar is imported, and its result can be read: what came,
 // and which lines were skipped.
 func TestPageImports(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newShelf(t, shelf[:2], modeltest.Say("fine"))
 	d.do("list", chromedp.Navigate(d.url), chromedp.WaitVisible(".rows .row"))
@@ -366,6 +372,7 @@ func TestPageImports(t *testing.T) {
 // Thousands of conversations: the first paint reads a hundred, only what is in sight is drawn,
 // and the rest comes as one scrolls, down to the last.
 func TestSidebarOfThousands(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	all := testlength.Choose(1000, 2000, 10_000)
 	some := make([]onShelf, all)
@@ -406,6 +413,7 @@ func TestSidebarOfThousands(t *testing.T) {
 // A window that is made narrow is not covered by what stood beside the conversation, and the map
 // of a short conversation is short.
 func TestPageReadOnly(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	url, _, _ := longTalkOver(t, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -448,6 +456,7 @@ func TestPageReadOnly(t *testing.T) {
 // The list of conversations writes times and dates as the rest of the page does: as they are written
 // where the browser is. Figures of four digits have their separator in Chinese too.
 func TestPageTimesAlike(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newBooks(t, true)
 	d.do("times", chromedp.Navigate(d.url), chromedp.WaitVisible(".sidebar .new"))

@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -88,6 +89,7 @@ func (d *pageRig) presses(what, sel string) {
 // A look-up of the model stands in the conversation with what it searched and found; pointing
 // at a find lights its original, and going there lights it up.
 func TestPageTrace(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, lookedUp()...)
 	d.do("trace asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),
@@ -129,6 +131,7 @@ func TestPageTrace(t *testing.T) {
 // and redoing say what they come to before they are done; as either can be taken back, what was
 // asked for has the focus.
 func TestPageReceipt(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Say("Noted."))
 	d.do("receipt crease", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/176"),
@@ -173,6 +176,7 @@ func TestPageReceipt(t *testing.T) {
 // A link to a message that the current version lacks says so, shows it, and leads to the version
 // that has it; one to no message says where the conversation ends.
 func TestPageAstray(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Say("Another answer."))
 	branches, err := d.rig.Branches().List(t.Context(), id)
@@ -203,6 +207,7 @@ func TestPageAstray(t *testing.T) {
 
 // A turn that failed before a word stands at its place, with what to do.
 func TestPageTroubled(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	busy := scrollback.Errorf(scrollback.Refused, "test", "acme has too many requests").WithAdvice(scrollback.AdviceWait,
 		"")
@@ -223,6 +228,7 @@ func TestPageTroubled(t *testing.T) {
 // Keys go from message to message and to a number, and pin; numbers in answers show what they
 // name; what a search looked for stays marked until Esc.
 func TestPageThreadKeys(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, lookedUp()...)
 	d.do("keys asked", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)),

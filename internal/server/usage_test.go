@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/server"
 	"github.com/scrollback-ai/scrollback/internal/store"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
@@ -153,6 +154,7 @@ func TestUsage(t *testing.T) {
 
 // Books without an entry say so.
 func TestUsageEmpty(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newBooks(t, true)
 	d.do("empty", chromedp.Navigate(d.url+"/#:usage"), chromedp.WaitVisible(".usage .none b"))

@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/websearch/searxtest"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/model"
@@ -132,6 +133,7 @@ func getJSON(t *testing.T, url string, v any) {
 // On the page: the switch is there, a search is shown while it happens, its pages stand
 // under the answer as safe links, and again after a reload.
 func TestPageWebSearch(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	ctx := browser(t)
 	s := tides(t)

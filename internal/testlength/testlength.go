@@ -41,3 +41,15 @@ func Choose[T any](short, full, long T) T {
 		panic(fmt.Sprintf("%s is %q: it must be short, full or long", Variable, length))
 	}
 }
+
+// SkipShort skips a test that the short length leaves out: one that takes long, and whose
+// subject another test looks at too, less closely. It is the first line of the test.
+func SkipShort(t interface {
+	Helper()
+	Skip(args ...any)
+}) {
+	t.Helper()
+	if Choose(true, false, false) {
+		t.Skip("runs at full length: " + Variable + "=full")
+	}
+}

@@ -240,6 +240,7 @@ func TestChaos(t *testing.T) {
 // Three servers on one PostgreSQL, which is killed, paused and restarted as well. How much is said
 // may be set by SCROLLBACK_TEST_CHAOS.
 func TestChaosOnPostgres(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
 	prompts := testlength.Choose(20, 30, 100)
@@ -255,12 +256,14 @@ func TestChaosOnPostgres(t *testing.T) {
 // Two servers behind a proxy that shares out requests are restarted one after the other while
 // people talk: each turn is answered in full, once.
 func TestRollingRestart(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	rolling(t, "")
 }
 
 // The same on PostgreSQL.
 func TestRollingRestartOnPostgres(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	rolling(t, postgrestest.NewDatabase(t))
 }

@@ -32,6 +32,7 @@ func unhashed(t *testing.T, c doctor.Checkup) (n int) {
 // the doctor says how many have none yet, what was made stays and is right, the next server goes on
 // there, and at last each message has one.
 func TestKilledWhileHashesAreMade(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	const messages = 5000
 	kills := testlength.Choose(3, 5, 60)

@@ -130,6 +130,7 @@ func keepTalking(url string, p *promises, talking chan struct{}) {
 
 // kill -9 at any moment: the next run goes on, and at the end both sides are the same.
 func TestMigrateKilled(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	dsn := postgrestest.NewDatabase(t)
 	data := t.TempDir()

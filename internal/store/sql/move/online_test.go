@@ -68,7 +68,7 @@ func step(ctx context.Context, d *driver.Driver, n int) error {
 // was acknowledged then is on the target, and nothing else.
 func TestOnline(t *testing.T) {
 	t.Parallel()
-	for _, way := range testPairs[:2] {
+	for _, way := range testPairs[:testlength.Choose(1, 2, 2)] {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)
 			to := way.to(t)
@@ -131,6 +131,7 @@ func TestOnline(t *testing.T) {
 
 // A store in use may hold the lock for longer than a transaction waits for it: it is tried again.
 func TestLockedIsTriedAgain(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	source := onSQLite(t)
 	target := onSQLite(t)
@@ -158,7 +159,7 @@ func TestLockedIsTriedAgain(t *testing.T) {
 // A copy that is cut short anywhere goes on where it was, also while the source is closed.
 func TestCutShort(t *testing.T) {
 	t.Parallel()
-	for _, way := range testPairs[:2] {
+	for _, way := range testPairs[:testlength.Choose(1, 2, 2)] {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)
 			to := way.to(t)
@@ -260,7 +261,7 @@ func TestBusyIsCompared(t *testing.T) {
 // A source is not left closed by what fails after it was closed; the next run finishes.
 func TestReopened(t *testing.T) {
 	t.Parallel()
-	for _, way := range testPairs[:2] {
+	for _, way := range testPairs[:testlength.Choose(1, 2, 2)] {
 		t.Run(way.name, func(t *testing.T) {
 			from := way.from(t)
 			to := way.to(t)
@@ -291,6 +292,7 @@ func TestReopened(t *testing.T) {
 // Nor is it left closed because somebody reads it for long, such as a dump that is being made: what
 // reads holds the tables against changes of themselves.
 func TestReopenedBesideReaders(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	dsn := postgrestest.NewDatabase(t)
 	d := mustOpen(t)(postgres.Open(t.Context(), dsn, nil))
@@ -325,8 +327,9 @@ func TestReopenedBesideReaders(t *testing.T) {
 // Of two runs at once the one that was begun later goes on, and the other one ends: it neither
 // writes over what was copied since nor opens what the later one has closed.
 func TestTwoRuns(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
-	for i, way := range testPairs[:2] {
+	for i, way := range testPairs[:testlength.Choose(1, 2, 2)] {
 		for k, finish := range []bool{false, true} {
 			if i != k && testlength.Choose(true, true, false) {
 				continue

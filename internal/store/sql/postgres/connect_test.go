@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // changeDSN changes a DSN.
@@ -307,6 +308,7 @@ func TestLetsReadOnlyGo(t *testing.T) {
 }
 
 func TestKilledAndPaused(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{TCP: true})
 	c := mustConnect(t, cluster.DSN("postgres"))
@@ -407,6 +409,7 @@ func closedPort(t *testing.T) string {
 // What is read right after the database was started again, or while it is, is read: the pool's
 // connections are all lost, and nobody is told.
 func TestReadsOverARestart(t *testing.T) {
+	testlength.SkipShort(t)
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
 	d, err := openDatabase(t.Context(), cluster.CreateDatabase(t), nil)
 	if err != nil {

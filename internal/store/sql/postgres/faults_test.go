@@ -218,6 +218,7 @@ func conversationSteps() []onceStep {
 // after. What a transaction had done is undone and done again without a word; only a commit
 // that nobody knows of is unavailable; and in the end everything is there once.
 func TestEveryCallCut(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	for _, c := range []struct {
 		after, commits bool
@@ -310,6 +311,7 @@ func createSchema(t *testing.T, dsn, name string) string {
 // A server is killed under load and started again: drivers come back by themselves, and what
 // they acknowledged is there.
 func TestServerKilled(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	cluster := postgrestest.Start(t, postgrestest.Options{Fsync: true})
 	dsn := cluster.CreateDatabase(t)

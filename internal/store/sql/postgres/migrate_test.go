@@ -15,6 +15,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // testMigrations returns migrations, each of which makes a table; one that is written twice fails.
@@ -64,6 +65,7 @@ func TestMigrate(t *testing.T) {
 }
 
 func TestManyMigrateAtOnce(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	dsn := postgrestest.NewDatabase(t)
 	start := make(chan struct{})
@@ -87,6 +89,7 @@ func TestManyMigrateAtOnce(t *testing.T) {
 }
 
 func TestMigrationOfAnotherProgram(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	for name, statement := range map[string]string{
 		"tables":            "CREATE TABLE theirs (id int)",
@@ -148,6 +151,7 @@ func TestMigrationLock(t *testing.T) {
 
 // Who lost the lock must not go on.
 func TestMigrationLockLost(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	c := mustConnect(t, postgrestest.NewDatabase(t))
 	l := migrationLock{db: c.writers, holder: "slow", log: c.log}

@@ -17,6 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // statementTracer are the statements that a driver ran, each with what it was given the last time.
@@ -366,6 +367,7 @@ func explainStatement(ctx context.Context, conn *pgx.Conn, query string, args []
 // What servers do all the time reads a bounded number of rows and pages of a store with
 // 100,000 messages.
 func TestPlans(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	dsn := postgrestest.NewDatabase(t)
 	ctx := t.Context()
@@ -387,6 +389,7 @@ func TestPlans(t *testing.T) {
 // One long conversation is nearly all that there is, and nobody has counted it: the planner knows
 // neither how few branches a path has nor how many messages are behind each.
 func TestPlansOfOneConversation(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	dsn := postgrestest.NewDatabase(t)
 	ctx := t.Context()

@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 func openDriver(t *testing.T, dsn string) *driver.Driver {
@@ -170,6 +171,7 @@ func TestPostgresReopen(t *testing.T) {
 
 // One list of operations gives equal results in memory and on PostgreSQL.
 func TestPostgresWalk(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	empty := openEmptied(t, openDriver)
 	for seed := range uint64(5) {

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // testServer is a driver with what is behind it.
@@ -50,6 +51,7 @@ func appendMessage(ctx context.Context, d *driver.Driver, id scrollback.Conversa
 // Three servers of one database do the parts of a list of operations, and the results are those
 // of one store in memory: what one keeps in memory cannot mislead another.
 func TestWalkOverServers(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	dsn := postgrestest.NewDatabase(t)
 	a := joinServer(t, dsn)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 func connectTo(t *testing.T, dsn string) *pgx.Conn {
@@ -88,6 +89,7 @@ func TestStopKillRestart(t *testing.T) {
 }
 
 func TestPause(t *testing.T) {
+	testlength.SkipShort(t)
 	c := Start(t, Options{})
 	conn := connectTo(t, c.DSN("postgres"))
 	c.Pause()
@@ -122,6 +124,7 @@ func TestTLS(t *testing.T) {
 }
 
 func TestStandby(t *testing.T) {
+	testlength.SkipShort(t)
 	c := Start(t, Options{})
 	s := c.StartStandby(t)
 	if got := queryValue(t, connectTo(t, s.DSN("postgres")), "SELECT pg_is_in_recovery()::text"); got != "true" {
@@ -132,6 +135,7 @@ func TestStandby(t *testing.T) {
 // The test's process is killed with a cluster running, as a time limit of "go test" does
 // it: nothing may be left.
 func TestNothingLeftBehind(t *testing.T) {
+	testlength.SkipShort(t)
 	const inside = "SCROLLBACK_TEST_LEFT_BEHIND"
 	if os.Getenv(inside) != "" {
 		c := Start(t, Options{})
