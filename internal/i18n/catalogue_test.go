@@ -226,6 +226,9 @@ var parsed = map[ID]bool{
 	"missing-value-plain":       true,
 }
 
+// libraries are the beginnings of ids: what encoding/json, SQLite and the system say.
+var libraries = regexp.MustCompile(`^(json|sqlite|system)-`)
+
 // Everything in the catalogue is said somewhere: by its name, by that of its family, or, as what
 // comes written out, by its English.
 func TestEverySentenceIsUsed(t *testing.T) {
@@ -266,7 +269,7 @@ func TestEverySentenceIsUsed(t *testing.T) {
 		}
 		switch {
 		case used[id], isMember && families[family]:
-		case parsed[id], stored[id], s.kind != labels && strings.Contains(all, longest):
+		case parsed[id], stored[id], libraries.MatchString(string(id)), s.kind != labels && strings.Contains(all, longest):
 		default:
 			t.Errorf("%s is said nowhere: %q", string(id), s.english)
 		}

@@ -177,6 +177,9 @@ var (
 	_ = note("note-message-has-no-role-is-known",
 		"message %d has no role that is known",
 		"消息 %d 没有已知的角色")
+	_ = note("note-unknown-status-of",
+		"unknown status %s (complete, interrupted or failed)",
+		"未知的状态 %s（应为 complete、interrupted 或 failed）")
 	_ = note("note-unknown-status",
 		"unknown status %s",
 		"未知的状态 %s")
@@ -231,6 +234,9 @@ var (
 	_ = note("note-goes-back-more-than-times",
 		"it goes back more than %d times",
 		"回退超过 %d 次")
+	_ = note("note-message-cannot-be-read",
+		"the message cannot be read",
+		"消息无法读取")
 	_ = note("note-does-not-say-which-session-is",
 		"it does not say which session it is",
 		"没有说明是哪个会话")

@@ -57,6 +57,14 @@ func (l Language) Translate(english string) string {
 			return l.Translate(found[p.values[next-1]])
 		})
 	}
+	// A sentence often stands behind the name of what it is about, such as a file's.
+	if name, rest, ok := strings.Cut(english, ": "); ok {
+		first := l.Translate(name)
+		then := l.Translate(rest)
+		if first != name || then != rest {
+			return first + "：" + then
+		}
+	}
 	return english
 }
 
@@ -104,7 +112,7 @@ func patternOf(s sentence) pattern {
 		case "%d":
 			expression.WriteString("([0-9]+)")
 		default:
-			expression.WriteString("(.+)")
+			expression.WriteString("(.+?)") // a name has no part of the sentence behind it
 		}
 	}
 	expression.WriteString(regexp.QuoteMeta(rest) + ")$")

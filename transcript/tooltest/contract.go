@@ -40,6 +40,8 @@ func listFaults(r placeReading) []string {
 	c := &checker{}
 	if errors.Is(r.err, errBroken) {
 		c.addFault("%v", r.err)
+	} else if r.err != nil {
+		c.checkReason(r.err.Error())
 	}
 	for i, s := range r.sessions {
 		c.checkSession(s)
@@ -53,6 +55,8 @@ func listFaults(r placeReading) []string {
 		}
 		if errors.Is(r.errs[i], errBroken) {
 			c.addFault("session %s: %v", s.ID, r.errs[i])
+		} else if r.errs[i] != nil {
+			c.checkReason(r.errs[i].Error())
 		}
 		for source, t := range c.threads {
 			if !t.ended && r.errs[i] == nil {
@@ -75,6 +79,9 @@ func (c *checker) checkSession(s transcript.Session) {
 		c.addFault("session %s: impossible figures: %+v", s.ID, s)
 	case s.Stamp == "" && s.Bad == "":
 		c.addFault("session %s has no stamp", s.ID)
+	}
+	if s.Bad != "" {
+		c.checkReason(s.Bad)
 	}
 }
 
@@ -100,6 +107,8 @@ func (c *checker) checkEntry(e transcript.Entry) {
 	if e.Bad != nil {
 		if e.Bad.Reason == "" || e.Bad.Line < 0 {
 			c.addFault("a bad line without a reason or a number")
+		} else {
+			c.checkReason(e.Bad.Reason)
 		}
 		return
 	}

@@ -64,7 +64,7 @@ func (tool toy) Read(_ context.Context, p transcript.Place, s transcript.Session
 			if tool.eager {
 				text = strings.Trim(string(line), "\"\n")
 			} else if json.Unmarshal(line, &text) != nil {
-				all = append(all, transcript.Entry{Bad: &transcript.Bad{Line: i + 1, Reason: "not a text"}})
+				all = append(all, transcript.Entry{Bad: &transcript.Bad{Line: i + 1, Reason: "not JSON"}})
 				continue
 			}
 			if text != "" {
@@ -167,6 +167,7 @@ func TestFaults(t *testing.T) {
 			func(e *transcript.Entry) { e.Agent = &transcript.AgentOf{Source: "b"} }), end},
 		"were left out":               {first, {Source: "a", End: &transcript.End{Left: map[string]int{"mode": 0}}}},
 		"a bad line without a reason": {{Bad: &transcript.Bad{Line: 1}}, first, end},
+		"no sentence for \"it was wrong\"": {{Bad: &transcript.Bad{Reason: "it was wrong"}}, first, end},
 	} {
 		r := listed(transcript.Session{ID: "a", Name: "a", Stamp: "1"}, entries...)
 		if got := strings.Join(listFaults(r), "\n"); want == "" && got != "" || !strings.Contains(got, want) {
@@ -175,6 +176,7 @@ func TestFaults(t *testing.T) {
 	}
 	for _, s := range []transcript.Session{
 		{}, {ID: "a", Name: "../b", Stamp: "1"}, {ID: "a", Name: "b"}, {ID: "a", Name: "b", Stamp: "1", Bytes: -1},
+		{ID: "a", Name: "b", Bad: "it was wrong"},
 	} {
 		if got := listFaults(listed(s)); len(got) == 0 {
 			t.Errorf("nothing is wrong with %+v", s)
@@ -196,7 +198,7 @@ func TestMutantsCanFail(t *testing.T) {
 		"more than": func(yield func(transcript.Entry, error) bool) {
 			more := true
 			for more {
-				more = yield(transcript.Entry{Bad: &transcript.Bad{Reason: "x"}}, nil)
+				more = yield(transcript.Entry{Bad: &transcript.Bad{Reason: "not JSON"}}, nil)
 			}
 		},
 		"follows an error": func(yield func(transcript.Entry, error) bool) {
