@@ -148,7 +148,7 @@ func (t Sentence) String() string { return t.In(i18n.English) }
 // language may give values by their number, as %[2]s; they stand as they do in English.
 func (t Sentence) In(l i18n.Language) string {
 	if t.Format == "" {
-		return t.Value
+		return l.Translate(t.Value) // which may be a sentence too, written out in English
 	}
 	format := t.Format
 	if l != i18n.English {

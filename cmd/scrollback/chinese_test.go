@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -106,4 +108,89 @@ func TestCommandsInChinese(t *testing.T) {
 			}
 		}
 	}
+}
+
+// fileDamages are what may happen to the text of a file.
+var fileDamages = []func(string) string{
+	func(s string) string { return s[:len(s)*2/3] },
+	regexpReplace(`("(?:version|nbformat)": ?)\d+`, `${1}99`),
+	regexpReplace(`("(?:role|sender|type)": ?)"[a-z_]+"`, `${1}"robot"`),
+	regexpReplace(`("(?:content|parts|text|timestamp|created_at)": ?)"[^"]*"`, `${1}[7]`),
+	regexpReplace(`": ?["\[{]`, `":e`),
+	regexpReplace(`[aeiou]{2}`, "\xff\x00"),
+}
+
+func regexpReplace(pattern, with string) func(string) string {
+	of := regexp.MustCompile(pattern)
+	return func(s string) string { return of.ReplaceAllString(s, with) }
+}
+
+// What an import says of a file that is damaged or of a later version is Chinese, whatever program wrote the file.
+func TestDamagedFilesInChinese(t *testing.T) {
+	for _, name := range []string{"LC_MESSAGES", "SCROLLBACK_DATA", "OPENAI_API_KEY"} {
+		t.Setenv(name, "")
+	}
+	t.Setenv("LC_ALL", "zh_CN.UTF-8")
+	t.Setenv("SCROLLBACK_MODEL", "offline")
+	folder := t.TempDir()
+	t.Setenv("HOME", folder)
+	quoted := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|第 1 行是：.*`)
+	sentence := regexp.MustCompile(`[a-z]{2,} [a-z]{2,}`)
+	skipped := map[string]bool{}
+	for i, file := range importedFiles(t) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, damage := range fileDamages {
+			at := filepath.Join(folder, fmt.Sprint(i), fmt.Sprint(n), filepath.Base(file))
+			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(at, []byte(damage(string(content))), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, _, errs := inside(t, filepath.Join(folder, "data"), "import", "--dry-run", at)
+			for row := range strings.Lines(errs) {
+				skipped[row] = true
+				if words := sentence.FindString(quoted.ReplaceAllString(row, "")); words != "" {
+					t.Errorf("%s, damage %d: %q in %q", file, n, words, row)
+				}
+			}
+		}
+	}
+	if len(skipped) < 100 {
+		t.Errorf("only %d lines were said", len(skipped))
+	}
+}
+
+// importedFiles returns the biggest files of each kind in the testdata of each importer.
+func importedFiles(t *testing.T) (out []string) {
+	t.Helper()
+	const root = "../../transcript"
+	biggest := map[string]string{} // by folder and ending
+	size := map[string]int64{}
+	err := filepath.WalkDir(root, func(name string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		importer, rest, _ := strings.Cut(strings.TrimPrefix(filepath.ToSlash(name), root+"/"), "/")
+		ending := filepath.Ext(name)
+		if !strings.HasPrefix(rest, "testdata/") || !slices.Contains([]string{".json", ".jsonl", ".md", ".mtm", ".ipynb"}, ending) {
+			return nil
+		}
+		info, err := d.Info()
+		if err == nil && info.Size() > size[importer+ending] {
+			size[importer+ending] = info.Size()
+			biggest[importer+ending] = name
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(biggest)) {
+		out = append(out, biggest[kind])
+	}
+	return out
 }

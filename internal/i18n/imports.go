@@ -62,6 +62,15 @@ var (
 	NothingCouldBeRead = problem("nothing-could-be-read",
 		"nothing could be read; line %d: %s",
 		"什么都无法读取，第 %d 行：%s")
+	FileIsEmpty = problem("file-is-empty",
+		"the file is empty",
+		"文件为空")
+	FileHasNoTalk = problem("file-has-no-talk",
+		"no message could be read: the file looks like %s, but there is no talk in it",
+		"没有可读取的消息：文件看起来是 %s，但其中没有对话")
+	FileHasNoConversation = problem("file-has-no-conversation",
+		"there is no conversation in the file",
+		"文件中没有对话")
 	CopySealBroken = problem("copy-seal-broken",
 		"the full copy was cut off or changed: its seal does not match",
 		"完整副本被截断或更改：封印不符")

@@ -33,9 +33,28 @@ var (
 	_ = note("not-file",
 		"not a file",
 		"不是文件")
-	_ = note("file-is-empty",
-		"the file is empty",
-		"文件为空")
+	_ = note("as-copy-gets-own-ids",
+		"imported as a copy it gets ids of its own",
+		"作为副本导入则有自己的 id")
+	_ = note("differs-as-others-keep-more", "where others keep more of it", "别处保留了更多")
+	_ = note("differs-as-both-went-on", "both went on", "两边都继续了")
+	_ = note("differs-from-message", "from message %d on", "从第 %d 条消息起")
+	_ = note("differs-in-branch", "branch %s begins elsewhere", "分支 %s 的开头在别处")
+	_ = note("interaction-has-wrong-message",
+		"an interaction has a message of the wrong shape",
+		"交互中有结构不对的消息")
+	_ = note("interaction-has-other-role",
+		"an interaction has a message of role %s",
+		"交互中有角色为 %s 的消息")
+	_ = note("part-is-no-object",
+		"not an object",
+		"不是对象")
+	_ = note("part-has-unknown-type",
+		"unknown type %s",
+		"未知的类型 %s")
+	_ = note("part-fields-of-wrong-type",
+		"%s: fields of the wrong type",
+		"%s：字段的类型不对")
 	_ = note("named-is-too-large",
 		"%s is too large",
 		"%s 太大")

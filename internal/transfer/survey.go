@@ -66,8 +66,7 @@ func (t *Transfer) Survey(ctx context.Context, v *engine.View, r io.ReadSeeker, 
 		return s, scrollback.ParamErrorf("transfer.Survey", "file", i18n.NothingCouldBeRead, s.Skipped[0].Line,
 			s.Skipped[0].Reason)
 	case s.Messages == 0:
-		return s, scrollback.ParamErrorf("transfer.Survey", "file", "%s",
-			"no message could be read: the file looks like "+s.Format+", but there is no talk in it")
+		return s, scrollback.ParamErrorf("transfer.Survey", "file", i18n.FileHasNoTalk, s.Format)
 	}
 	return s, nil
 }

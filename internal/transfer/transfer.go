@@ -258,16 +258,14 @@ func (im *importer) loadFile(ctx context.Context, r io.ReadSeeker) (ImportResult
 		}
 	}
 	if read == 0 {
-		reason := "the file is empty"
-		if len(empty) > 0 {
-			reason = "no message could be read: the file looks like " + format.Name() + ", but there is no talk in it"
-		}
-		if len(im.out.Skipped) > 0 {
-			reason = im.out.Skipped[0].Reason
+		switch {
+		case len(im.out.Skipped) > 0:
 			return im.out, scrollback.ParamErrorf("transfer.Import", "file", i18n.NothingCouldBeRead,
-				im.out.Skipped[0].Line, reason)
+				im.out.Skipped[0].Line, im.out.Skipped[0].Reason)
+		case len(empty) > 0:
+			return im.out, scrollback.ParamErrorf("transfer.Import", "file", i18n.FileHasNoTalk, format.Name())
 		}
-		return im.out, scrollback.ParamErrorf("transfer.Import", "file", "%s", reason)
+		return im.out, scrollback.ParamErrorf("transfer.Import", "file", i18n.FileIsEmpty)
 	}
 	err = errors.Join(im.writing.waitWritten(im), im.eachConversation(ctx, im.endConversation))
 	return im.currentResult(), err

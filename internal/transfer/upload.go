@@ -82,13 +82,11 @@ func importTool(ctx context.Context, im *importer, tool transcript.Tool, place t
 		return out, trashed
 	}
 	if len(out.Conversations) == 0 && q.Into == "" {
-		reason := "there is no conversation in the file"
 		if len(out.Skipped) > 0 {
-			reason = out.Skipped[0].Reason
 			return out, scrollback.ParamErrorf("transfer.Import", "file", i18n.NothingCouldBeRead,
-				out.Skipped[0].Line, reason)
+				out.Skipped[0].Line, out.Skipped[0].Reason)
 		}
-		return out, scrollback.ParamErrorf("transfer.Import", "file", "%s", reason)
+		return out, scrollback.ParamErrorf("transfer.Import", "file", i18n.FileHasNoConversation)
 	}
 	return out, nil
 }

@@ -165,8 +165,8 @@ func TestFaults(t *testing.T) {
 			func(e *transcript.Entry) { e.Agent = &transcript.AgentOf{Source: "a"} }), end},
 		`a sub-agent of "b"`: {changed(first,
 			func(e *transcript.Entry) { e.Agent = &transcript.AgentOf{Source: "b"} }), end},
-		"were left out":               {first, {Source: "a", End: &transcript.End{Left: map[string]int{"mode": 0}}}},
-		"a bad line without a reason": {{Bad: &transcript.Bad{Line: 1}}, first, end},
+		"were left out":                    {first, {Source: "a", End: &transcript.End{Left: map[string]int{"mode": 0}}}},
+		"a bad line without a reason":      {{Bad: &transcript.Bad{Line: 1}}, first, end},
 		"no sentence for \"it was wrong\"": {{Bad: &transcript.Bad{Reason: "it was wrong"}}, first, end},
 	} {
 		r := listed(transcript.Session{ID: "a", Name: "a", Stamp: "1"}, entries...)
