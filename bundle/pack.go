@@ -2,14 +2,13 @@ package bundle
 
 import (
 	"archive/tar"
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
 // segmentPath returns the name of a segment's file.
@@ -92,9 +91,6 @@ func wrapWriteError(err error) error {
 
 // marshalLine is one line of JSON without HTML escapes.
 func marshalLine(v any) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return buf.Bytes(), scrollback.Wrap(scrollback.Internal, "bundle.Writer", err)
+	out, err := plainjson.Marshal(v)
+	return append(out, '\n'), scrollback.Wrap(scrollback.Internal, "bundle.Writer", err)
 }

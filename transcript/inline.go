@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
 // EncodeParts returns the JSON of a message's parts with the bytes of its attachments in them, as
 // base64 in "data".
 func EncodeParts(e Entry) (json.RawMessage, error) {
-	parts, err := marshalPlain(e.Message.Parts)
+	parts, err := plainjson.Marshal(e.Message.Parts)
 	if err != nil || len(e.Bytes) == 0 {
 		return parts, err
 	}
@@ -24,7 +25,7 @@ func EncodeParts(e Entry) (json.RawMessage, error) {
 	for i, b := range e.Bytes {
 		objects[i]["data"] = json.RawMessage(`"` + base64.StdEncoding.EncodeToString(b) + `"`)
 	}
-	return marshalPlain(objects)
+	return plainjson.Marshal(objects)
 }
 
 // DecodeAttached returns the bytes that [EncodeParts] has put into parts, by index of the part.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
 // WithoutMark returns the meta of a message without the mark of the import that brought it.
@@ -23,20 +24,11 @@ func WithoutMark(meta json.RawMessage) json.RawMessage {
 	if len(fields) == 0 {
 		return nil
 	}
-	out, err := marshalPlain(fields)
+	out, err := plainjson.Marshal(fields)
 	if err != nil {
 		return meta
 	}
 	return out
-}
-
-// marshalPlain is JSON without HTML escapes: what a message's meta holds stays as it was written.
-func marshalPlain(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // ImportMark returns the meta of a message that an entry brings: the file's own, and under
@@ -64,7 +56,7 @@ func ImportMark(entry Entry) (json.RawMessage, error) {
 		return nil, scrollback.Wrap(scrollback.Internal, "transcript.Mark", err)
 	}
 	meta["source"] = source
-	return marshalPlain(meta)
+	return plainjson.Marshal(meta)
 }
 
 // HashLikeness returns a hash of what an entry says, which stays the same when another tool has
@@ -94,7 +86,7 @@ func HashLikeness(entry Entry) (string, error) {
 			said = append(said, "file", p.MediaType, p.Name, sha256.Sum256(entry.Bytes[i]))
 		}
 	}
-	body, err := marshalPlain(said)
+	body, err := plainjson.Marshal(said)
 	if err != nil {
 		return "", scrollback.Wrap(scrollback.Invalid, "transcript.Likeness", err)
 	}

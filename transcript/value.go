@@ -3,6 +3,8 @@ package transcript
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
 // Latest is the last moment that is believed, in Unix ms: the end of the year 9999.
@@ -31,7 +33,7 @@ func ParseMillis(n int64) int64 {
 
 // MarshalObject returns v as JSON without HTML escapes; nil for what cannot be encoded.
 func MarshalObject(v any) json.RawMessage {
-	out, err := marshalPlain(v)
+	out, err := plainjson.Marshal(v)
 	if err != nil {
 		return nil
 	}

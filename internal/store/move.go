@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
@@ -202,6 +203,15 @@ func (p Move) FindBranch(ctx context.Context, id scrollback.BranchID) (scrollbac
 // ListBranches returns the branches of a conversation, including empty ones, by id.
 func (p Move) ListBranches(ctx context.Context, id scrollback.ConversationID) ([]scrollback.Branch, error) {
 	return p.s.d.Log.ListBranches(ctx, id)
+}
+
+// ListWrittenBranches returns the branches of a conversation that a copy of it has, by id: those with messages of
+// their own, and the current one.
+func (p Move) ListWrittenBranches(ctx context.Context, c scrollback.Conversation) ([]scrollback.Branch, error) {
+	branches, err := p.ListBranches(ctx, c.ID)
+	return slices.DeleteFunc(branches, func(b scrollback.Branch) bool {
+		return b.HeadSeq == b.AtSeq && b.ID != c.Branch
+	}), err
 }
 
 // WalkReceipts walks the receipts of a conversation, oldest first.

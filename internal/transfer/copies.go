@@ -90,13 +90,10 @@ func (t Copies) Open(ctx context.Context, v *engine.View, id scrollback.Conversa
 // document writes a conversation as it stands now.
 func (t Copies) document(ctx context.Context, v *engine.View, c scrollback.Conversation, to io.Writer,
 	at int64) error {
-	branches, err := t.of.store.Move.ListBranches(ctx, c.ID)
+	branches, err := t.of.store.Move.ListWrittenBranches(ctx, c)
 	if err != nil {
 		return err
 	}
-	branches = slices.DeleteFunc(branches, func(b scrollback.Branch) bool {
-		return b.HeadSeq == b.AtSeq && b.ID != c.Branch
-	})
 	entries := []scrollback.BranchEntry{}
 	for _, b := range branches {
 		entries = append(entries, scrollback.BranchEntry{ID: b.ID, Parent: b.Parent, AtSeq: b.AtSeq, HeadSeq: b.HeadSeq,

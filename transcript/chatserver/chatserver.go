@@ -25,6 +25,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -81,13 +82,11 @@ func (f objectFields) restMeta() json.RawMessage {
 	if len(f) == 0 {
 		return nil
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(map[string]objectFields{metaKey: f}) != nil {
+	out, err := plainjson.Marshal(map[string]objectFields{metaKey: f})
+	if err != nil {
 		return nil
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return out
 }
 
 // Read implements transcript.Importer.

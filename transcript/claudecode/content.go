@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
 // messagePiece is a part with the bytes of an attachment.
@@ -254,11 +255,9 @@ func compactJSON(raw json.RawMessage) json.RawMessage {
 
 // encodePlain is JSON without HTML escapes; v holds nothing that cannot be encoded.
 func encodePlain(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	out, err := plainjson.Marshal(v)
+	if err != nil {
 		return nil
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return out
 }

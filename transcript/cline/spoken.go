@@ -1,7 +1,6 @@
 package cline
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
 // spokenTools are the tools that older assistants called by XML in their text.
@@ -70,13 +70,11 @@ func spokenArguments(body string) json.RawMessage {
 		out[name] = strings.Trim(rest[:end], "\n")
 		body = rest[end+len(name)+3:]
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(out) != nil {
+	arguments, err := plainjson.Marshal(out)
+	if err != nil {
 		return json.RawMessage(`{}`) // texts always can
 	}
-	return bytes.TrimSpace(b.Bytes())
+	return arguments
 }
 
 var resultHead = regexp.MustCompile(`^\[([a-z_]{1,40})(?: for [^\n]*)?\] Result:`)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -77,24 +78,15 @@ const maxMeta = 32 << 10
 
 // KeepMeta returns the meta that keeps a value under a tool's key; nil if it is empty or too long.
 func KeepMeta(key string, v any) json.RawMessage {
-	body, err := MarshalPlain(v)
+	body, err := plainjson.Marshal(v)
 	if s := string(body); err != nil || s == "{}" || s == "null" || len(body) > maxMeta {
 		return nil
 	}
-	out, err := MarshalPlain(map[string]json.RawMessage{key: body})
+	out, err := plainjson.Marshal(map[string]json.RawMessage{key: body})
 	if err != nil {
 		return nil
 	}
 	return out
-}
-
-// MarshalPlain is JSON without HTML escapes.
-func MarshalPlain(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // CallArguments returns those of a call, given as JSON or as a text; anything but an object is put into
@@ -116,7 +108,7 @@ func CallArguments(raw []byte, name string) json.RawMessage {
 	if text == "" || text == "null" {
 		return json.RawMessage("{}")
 	}
-	out, err := MarshalPlain(map[string]string{name: text})
+	out, err := plainjson.Marshal(map[string]string{name: text})
 	if err != nil {
 		return json.RawMessage("{}")
 	}

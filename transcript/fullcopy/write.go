@@ -5,11 +5,11 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"io"
 	"iter"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/internal/seal"
 )
 
@@ -134,11 +134,9 @@ func (w *Writer) value(v any) { w.text(string(w.marshal(v))) }
 
 // marshal is JSON without HTML escapes: what was said stays as it is.
 func (w *Writer) marshal(v any) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil && w.err == nil {
+	out, err := plainjson.Marshal(v)
+	if err != nil && w.err == nil {
 		w.err = scrollback.Wrap(scrollback.Internal, "fullcopy.Write", err)
 	}
-	return scrollback.WellFormed(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return scrollback.WellFormed(out)
 }

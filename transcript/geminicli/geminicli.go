@@ -415,12 +415,3 @@ func (s *sessionReader) describeConversation(empty bool, asides []json.RawMessag
 	c.Meta = transcript.MarshalObject(map[string]any{metaKey: kept})
 	return c
 }
-
-// marshalPlain is JSON without HTML escapes: texts stay as they are.
-func marshalPlain(v any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSpace(b.Bytes()), err
-}

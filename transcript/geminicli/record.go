@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -135,13 +136,13 @@ func (c *content) UnmarshalJSON(b []byte) error {
 func (c content) MarshalJSON() ([]byte, error) {
 	switch {
 	case c.plain && len(c.parts) == 1:
-		return marshalPlain(c.parts[0].Text)
+		return plainjson.Marshal(c.parts[0].Text)
 	case c.plain:
 		return []byte(`""`), nil
 	case c.parts == nil:
 		return []byte("null"), nil
 	}
-	return marshalPlain(c.parts)
+	return plainjson.Marshal(c.parts)
 }
 
 // maxParts bounds the parts of a record, and its calls: each is looked for among the others.

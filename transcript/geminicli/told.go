@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -19,7 +20,7 @@ func (r *record) makePatch(group []transcript.Entry) json.RawMessage {
 	}
 	rec := canonicalRecord(group)
 	rec.ID = r.ID
-	raw, err := marshalPlain(rec)
+	raw, err := plainjson.Marshal(rec)
 	if err != nil {
 		return nil
 	}

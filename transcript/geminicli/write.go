@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -70,7 +71,7 @@ type sessionWriter struct {
 }
 
 func (w *sessionWriter) writeLine(v any) error {
-	b, err := marshalPlain(v)
+	b, err := plainjson.Marshal(v)
 	if err == nil {
 		_, err = w.w.Write(append(b, '\n'))
 	}
@@ -177,7 +178,7 @@ func (w *sessionWriter) makeRecord(group []transcript.Entry) (json.RawMessage, e
 func originalRecord(group []transcript.Entry, id string) (json.RawMessage, error) {
 	rec := canonicalRecord(group)
 	rec.ID = id
-	raw, err := marshalPlain(rec)
+	raw, err := plainjson.Marshal(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +210,7 @@ func (w *sessionWriter) newRecord(group []transcript.Entry, id string) (json.Raw
 	rec := canonicalRecord(group)
 	rec.ID = id
 	w.fitRecord(&rec, group[0].Message.Role)
-	raw, err := marshalPlain(rec)
+	raw, err := plainjson.Marshal(rec)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +224,7 @@ func (w *sessionWriter) newRecord(group []transcript.Entry, id string) (json.Raw
 	for _, e := range group {
 		rec.Ours = append(rec.Ours, toMessage(e))
 	}
-	return marshalPlain(rec)
+	return plainjson.Marshal(rec)
 }
 
 // toMessage returns one of our messages, unchanged.
@@ -253,8 +254,8 @@ func readsAs(got, want []transcript.Entry) bool {
 		if b.Status == scrollback.StatusComplete {
 			b.Status = ""
 		}
-		x, errX := marshalPlain(a)
-		y, errY := marshalPlain(b)
+		x, errX := plainjson.Marshal(a)
+		y, errY := plainjson.Marshal(b)
 		if errX != nil || errY != nil || !bytes.Equal(x, y) {
 			return false
 		}

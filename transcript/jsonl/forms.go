@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -200,8 +201,8 @@ func questionPair(object map[string]json.RawMessage) []json.RawMessage {
 		if more := text(names[2]); names[2] != "" && more != "" {
 			asked += "\n\n" + more
 		}
-		user, err := plainJSON(map[string]any{"role": "user", "content": asked})
-		assistant, err2 := plainJSON(map[string]any{"role": "assistant", "content": answer})
+		user, err := plainjson.Marshal(map[string]any{"role": "user", "content": asked})
+		assistant, err2 := plainjson.Marshal(map[string]any{"role": "assistant", "content": answer})
 		if err == nil && err2 == nil {
 			return []json.RawMessage{user, assistant}
 		}
@@ -237,7 +238,7 @@ func responsesItem(raw json.RawMessage) json.RawMessage {
 	default:
 		return raw
 	}
-	out, err := plainJSON(m)
+	out, err := plainjson.Marshal(m)
 	if err != nil {
 		return raw
 	}
@@ -290,7 +291,7 @@ type besideCall struct {
 
 // keptPayload returns a payload as a part's own form has it, or nil for none.
 func keptPayload(v any) json.RawMessage {
-	b, err := plainJSON(v)
+	b, err := plainjson.Marshal(v)
 	if err != nil || len(b) <= len("{}") {
 		return nil
 	}
@@ -376,7 +377,7 @@ func readContent(line, given json.RawMessage, role scrollback.Role) (json.RawMes
 	if parts == nil {
 		parts = []any{}
 	}
-	return plainJSON(parts)
+	return plainjson.Marshal(parts)
 }
 
 // reasoningDetails are OpenRouter's details of reasoning, which its servers want back in order.
@@ -394,15 +395,6 @@ func geminiText(text string, thought bool, signature json.RawMessage) map[string
 		kind = "reasoning"
 	}
 	return withPayload(map[string]any{"type": kind, "text": text}, signature)
-}
-
-// plainJSON returns json.Marshal without escapes for HTML.
-func plainJSON(v any) (json.RawMessage, error) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return bytes.TrimSpace(out.Bytes()), err
 }
 
 // callArguments returns those of a call, which may stand in a text.

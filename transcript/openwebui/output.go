@@ -5,6 +5,8 @@ import (
 	"html"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
+
 	"github.com/scrollback-ai/scrollback/transcript/exported"
 )
 
@@ -94,7 +96,7 @@ func (p *messagePieces) addRun(id, code string, output json.RawMessage) {
 }
 
 func quoteText(s string) string {
-	b, err := exported.MarshalPlain(s)
+	b, err := plainjson.Marshal(s)
 	if err != nil {
 		return `""`
 	}

@@ -76,7 +76,7 @@ func (x *bundleExport) planPortions(ctx context.Context, id scrollback.Conversat
 	if err != nil {
 		return err
 	}
-	own, err := x.Store.Move.ListBranches(ctx, id)
+	own, err := x.Store.Move.ListWrittenBranches(ctx, head.Conversation)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,6 @@ func (x *bundleExport) planPortions(ctx context.Context, id scrollback.Conversat
 	main.Version = 0
 	main.DeletedAt = 0
 	main.Messages = 0
-	own = slices.DeleteFunc(own, func(b scrollback.Branch) bool { return b.HeadSeq == b.AtSeq && b.ID != head.Branch.ID })
 	others := map[scrollback.ConversationID]map[scrollback.BranchID]scrollback.Branch{}
 	mine := map[scrollback.BranchID]bool{}
 	for _, b := range own {
