@@ -18,7 +18,7 @@ func TestRecordStaysClosed(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOfN(rapid.SampledFrom(markstest.Pieces), 0, 12).Draw(t, "pieces"), "")
 	})
-	p, _ := findPreset(Snapshot)
+	p := named(t, Snapshot)
 	rapid.Check(t, func(t *rapid.T) {
 		r := summaryRecord{policy: p, maxTokens: 4000, count: func(s string) int { return len(s) / 4 },
 			previous: text.Draw(t, "previous"), extracts: []string{text.Draw(t, "extract")}}

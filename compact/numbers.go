@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -79,6 +80,16 @@ func (p Policy) Numbers() map[string]float64 {
 		}
 	}
 	return out
+}
+
+// setNumbers sets numbers by their names, in the order of these.
+func (p *Policy) setNumbers(set map[string]float64) error {
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		if err := p.setNumber(name, set[name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (p *Policy) setNumber(name string, v float64) error {

@@ -1,7 +1,6 @@
 package compact
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -59,47 +58,52 @@ type Policy struct {
 	FailuresMax              int64
 }
 
-// policyPresets are the policies, a row each. A number that a row leaves 0 is that of sharedNumbers.
-var policyPresets = []Policy{
-	{Name: Snapshot, Summarizes: true, TriggerLimitShare: 0.7, AfterShare: 0.4, KeepShare: 0.3, ExtractLines: 5},
-	{Name: Rolling, Summarizes: true, TriggerMessages: 12, TriggerTokens: 3500, NewMessages: 4, AfterShare: 0.6,
-		KeepShare: 0.5, KeepMessages: 4, ExtractLines: 3},
-	{Name: Segments, AfterShare: 0.5, KeepMessages: 4, ExtractLines: 5},
+// policyPresets are the policies, a row each: whether it summarizes, and its numbers by their names, 0 too. Those that
+// a row does not name are the shared ones.
+var policyPresets = []policyPreset{
+	{Snapshot, true, map[string]float64{"trigger_limit_share": 0.7, "after_share": 0.4, "keep_share": 0.3,
+		"extract_lines": 5}},
+	{Rolling, true, map[string]float64{"trigger_messages": 12, "trigger_tokens": 3500, "new_messages": 4,
+		"after_share": 0.6, "keep_share": 0.5, "keep_messages": 4, "extract_lines": 3}},
+	{Segments, false, map[string]float64{"after_share": 0.5, "keep_messages": 4, "extract_lines": 5}},
 }
 
-// sharedNumbers are the numbers of every policy whose row does not set them.
-var sharedNumbers = Policy{TriggerShare: 0.9, LeastShare: 0.25, MostShare: 0.7, SummaryTokens: 4000, SummaryShare: 0.15,
-	SaidShare: 0.25, PlaceholderTokens: 400, PlaceholderShare: 0.05, PlaceholdersMax: 8, PlaceholdersShare: 0.10,
-	PinnedShare: 0.10, ShrinkShare: 0.95, RetryGrowth: 1.2, FailuresMax: 3}
+type policyPreset struct {
+	name       string
+	summarizes bool
+	numbers    map[string]float64
+}
+
+// sharedPolicy has the numbers of every policy whose row does not name them.
+func sharedPolicy() Policy {
+	return Policy{TriggerShare: 0.9, LeastShare: 0.25, MostShare: 0.7, SummaryTokens: 4000, SummaryShare: 0.15,
+		SaidShare: 0.25, PlaceholderTokens: 400, PlaceholderShare: 0.05, PlaceholdersMax: 8, PlaceholdersShare: 0.10,
+		PinnedShare: 0.10, ShrinkShare: 0.95, RetryGrowth: 1.2, FailuresMax: 3}
+}
 
 // Names lists the names of the policies, Auto first.
 func Names() []string {
 	out := []string{Auto}
 	for _, p := range policyPresets {
-		out = append(out, p.Name)
+		out = append(out, p.name)
 	}
 	return out
 }
 
-func findPreset(name string) (Policy, bool) {
-	i := slices.IndexFunc(policyPresets, func(p Policy) bool { return p.Name == name })
+func findPreset(name string) (policyPreset, bool) {
+	i := slices.IndexFunc(policyPresets, func(p policyPreset) bool { return p.name == name })
 	if i < 0 {
-		return Policy{}, false
+		return policyPreset{}, false
 	}
-	return policyPresets[i].withShared(sharedNumbers), true
+	return policyPresets[i], true
 }
 
-// withShared returns a policy with the numbers of another where it has none.
-func (p Policy) withShared(o Policy) Policy {
-	for _, n := range numbers {
-		if n.share != nil && *n.share(&p) == 0 {
-			*n.share(&p) = *n.share(&o)
-		}
-		if n.count != nil && *n.count(&p) == 0 {
-			*n.count(&p) = *n.count(&o)
-		}
-	}
-	return p
+// policy returns the policy of a row.
+func (row policyPreset) policy() (Policy, error) {
+	p := sharedPolicy()
+	p.Name = row.name
+	p.Summarizes = row.summarizes
+	return p, p.setNumbers(row.numbers)
 }
 
 // FindPolicy returns the policy with a name; empty means auto, which asks for summaries if
@@ -113,16 +117,18 @@ func FindPolicy(name string, canSummarize bool, numbers ...map[string]float64) (
 			name = Snapshot
 		}
 	}
-	p, ok := findPreset(name)
+	row, ok := findPreset(name)
 	if !ok {
 		return Policy{}, scrollback.ParamErrorf("compact.Named", "policy", i18n.UnknownPolicy, name,
 			strings.Join(Names(), ", "))
 	}
+	p, err := row.policy()
+	if err != nil {
+		return Policy{}, err
+	}
 	for _, set := range numbers {
-		for _, key := range slices.Sorted(maps.Keys(set)) {
-			if err := p.setNumber(key, set[key]); err != nil {
-				return Policy{}, err
-			}
+		if err := p.setNumbers(set); err != nil {
+			return Policy{}, err
 		}
 	}
 	return p, p.checkNumbers()

@@ -3,7 +3,6 @@ package compact
 import (
 	"math"
 	"os"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,37 +11,64 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// A number that a row of the table sets is the policy's, whichever it is; one that it leaves out is the shared one.
+// A number that a row of the table names is the policy's, also 0; one that it leaves out is the shared one.
 func TestRowsKeepTheirNumbers(t *testing.T) {
-	fields := reflect.TypeFor[Policy]()
-	for i := range fields.NumField() {
-		name := fields.Field(i).Name
-		set := func(to int64) (p Policy) {
-			switch v := reflect.ValueOf(&p).Elem().Field(i); v.Kind() {
-			case reflect.Float64:
-				v.SetFloat(float64(to))
-			case reflect.Int64:
-				v.SetInt(to)
-			default:
+	shared := sharedPolicy()
+	for _, n := range Numbers() {
+		for _, v := range []float64{n.Least, n.Most} {
+			row := policyPreset{name: "p", numbers: map[string]float64{n.Name: v}}
+			p, err := row.policy()
+			if err != nil {
+				t.Fatal(err)
 			}
-			return p
-		}
-		if set(7) == (Policy{}) {
-			continue // no number
-		}
-		if got := set(7).withShared(set(5)); got != set(7) {
-			t.Errorf("a row with %s = 7 becomes %+v", name, got)
-		}
-		if got := (Policy{}).withShared(set(5)); got != set(5) {
-			t.Errorf("a row without %s becomes %+v, not the shared 5", name, got)
+			for number, got := range p.Numbers() {
+				if want := shared.Numbers()[number]; number != n.Name && got != want || number == n.Name && got != v {
+					t.Errorf("a row with %s = %v has %s = %v", n.Name, v, number, got)
+				}
+			}
 		}
 	}
 	for _, row := range policyPresets {
-		set := row.Numbers()
-		for number, v := range named(t, row.Name).Numbers() {
-			if set[number] != 0 && v != set[number] {
-				t.Errorf("the row of %s has %s = %v, the policy %v", row.Name, number, set[number], v)
-			}
+		p := named(t, row.name)
+		if p.Name != row.name || p.Summarizes != row.summarizes {
+			t.Errorf("the row of %s becomes %+v", row.name, p)
+		}
+	}
+	if _, err := (policyPreset{numbers: map[string]float64{"keep": 1}}).policy(); err == nil {
+		t.Error("a row with a number that is not known is taken")
+	}
+}
+
+// The policies are these, number for number: conversations that are stored name them.
+func TestPoliciesStay(t *testing.T) {
+	shared := Policy{TriggerShare: 0.9, LeastShare: 0.25, MostShare: 0.7, SummaryTokens: 4000, SummaryShare: 0.15,
+		SaidShare: 0.25, PlaceholderTokens: 400, PlaceholderShare: 0.05, PlaceholdersMax: 8, PlaceholdersShare: 0.10,
+		PinnedShare: 0.10, ShrinkShare: 0.95, RetryGrowth: 1.2, FailuresMax: 3}
+	snapshot := shared
+	snapshot.Name = Snapshot
+	snapshot.Summarizes = true
+	snapshot.TriggerLimitShare = 0.7
+	snapshot.AfterShare = 0.4
+	snapshot.KeepShare = 0.3
+	snapshot.ExtractLines = 5
+	rolling := shared
+	rolling.Name = Rolling
+	rolling.Summarizes = true
+	rolling.TriggerMessages = 12
+	rolling.TriggerTokens = 3500
+	rolling.NewMessages = 4
+	rolling.AfterShare = 0.6
+	rolling.KeepShare = 0.5
+	rolling.KeepMessages = 4
+	rolling.ExtractLines = 3
+	segments := shared
+	segments.Name = Segments
+	segments.AfterShare = 0.5
+	segments.KeepMessages = 4
+	segments.ExtractLines = 5
+	for _, want := range []Policy{snapshot, rolling, segments} {
+		if got := named(t, want.Name); got != want {
+			t.Errorf("%s is %+v, not %+v", want.Name, got, want)
 		}
 	}
 }
