@@ -22,7 +22,7 @@ func RunClaims(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(&claimsHarness{d.Turns, t})
+			test(&claimsHarness{d.Turns, checks{t}})
 		})
 	}
 }
@@ -30,7 +30,7 @@ func RunClaims(t *testing.T, open func(t *testing.T) *driver.Driver) {
 // claimsHarness is a driver under test.
 type claimsHarness struct {
 	driver.Turns
-	t *testing.T
+	checks
 }
 
 // newClaim returns a claim of an owner on what is named conversation/work.
@@ -50,9 +50,7 @@ func (b *claimsHarness) wantClaim(want bool, c driver.Claim) {
 
 func (b *claimsHarness) releaseClaim(c driver.Claim) {
 	b.t.Helper()
-	if err := b.ReleaseWork(b.t.Context(), c); err != nil {
-		b.t.Fatal(err)
-	}
+	b.wantOK(b.ReleaseWork(b.t.Context(), c))
 }
 
 // One owner has a piece of work of a conversation; others have other work, and that of other

@@ -23,31 +23,73 @@ import (
 // even, so that no lease ends just when somebody looks.
 const leaseTime = 15001
 
-// harness is a driver under test with a clock and a source of ids.
-type harness struct {
+// checks ends a test whose driver does something else than it should.
+type checks struct{ t *testing.T }
+
+// wantOK fails the test on an error.
+func (c checks) wantOK(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// wantCode wants an error of that code and of the product's own type.
+func (c checks) wantCode(err error, want scrollback.Code) {
+	c.t.Helper()
+	var known *scrollback.Error
+	if !errors.As(err, &known) || known.Code != want {
+		c.t.Fatalf("error %v (%q), want %q", err, scrollback.CodeOf(err), want)
+	}
+}
+
+// wantSame compares values; nil and empty lists are alike.
+func (c checks) wantSame(what string, want, got any) {
+	c.t.Helper()
+	wantSame(c.t, what, want, got)
+}
+
+// driverHarness is a driver under test with a clock and a source of ids.
+type driverHarness struct {
 	*driver.Driver
-	t   *testing.T
+	checks
 	ctx context.Context
 	now int64
 	n   int
-
-	parent scrollback.Message // see elder
 }
 
-func newHarness(t *testing.T, d *driver.Driver) *harness {
-	return &harness{Driver: d, t: t, ctx: t.Context(), now: 1_700_000_000_000}
+func newDriverHarness(t *testing.T, d *driver.Driver, now int64) driverHarness {
+	return driverHarness{Driver: d, checks: checks{t}, ctx: t.Context(), now: now}
 }
 
 // advanceClock moves the clock on and reads it.
-func (w *harness) advanceClock() int64 {
+func (w *driverHarness) advanceClock() int64 {
 	w.now += 10
 	return w.now
 }
 
 // newID makes an id that sorts by age; kind keeps ids of different things apart.
-func (w *harness) newID(kind string) string {
+func (w *driverHarness) newID(kind string) string {
 	w.n++
 	return makeID(w.n, kind)
+}
+
+func (w *driverHarness) readHead(id scrollback.ConversationID) driver.Head {
+	w.t.Helper()
+	h, err := w.Log.ReadHead(w.ctx, id)
+	w.wantOK(err)
+	return h
+}
+
+// harness is the one of most tests.
+type harness struct {
+	driverHarness
+
+	parent scrollback.Message // see elder
+}
+
+func newHarness(t *testing.T, d *driver.Driver) *harness {
+	return &harness{driverHarness: newDriverHarness(t, d, 1_700_000_000_000)}
 }
 
 func makeID(n int, kind string) string {
@@ -58,23 +100,6 @@ func makeID(n int, kind string) string {
 func artifactID(name string) scrollback.ArtifactID {
 	sum := sha256.Sum256([]byte(name))
 	return scrollback.ArtifactID(hex.EncodeToString(sum[:]))
-}
-
-// wantOK fails the test on an error.
-func (w *harness) wantOK(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// wantCode wants an error of that code and of the product's own type.
-func (w *harness) wantCode(err error, want scrollback.Code) {
-	w.t.Helper()
-	var known *scrollback.Error
-	if !errors.As(err, &known) || known.Code != want {
-		w.t.Fatalf("error %v (%q), want %q", err, scrollback.CodeOf(err), want)
-	}
 }
 
 // wantLeaseLost wants the conflict of an owner who is none any more.
@@ -239,13 +264,6 @@ func (w *harness) appendMessages(id scrollback.ConversationID, n int) []scrollba
 		entries = append(entries, w.makeEntry(scrollback.RoleUser, ""))
 	}
 	return w.appendEntries(id, entries...)
-}
-
-func (w *harness) readHead(id scrollback.ConversationID) driver.Head {
-	w.t.Helper()
-	h, err := w.Log.ReadHead(w.ctx, id)
-	w.wantOK(err)
-	return h
 }
 
 func (w *harness) readTurn(id scrollback.TurnID) scrollback.Turn {

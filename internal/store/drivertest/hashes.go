@@ -33,7 +33,7 @@ func RunHashes(t *testing.T, open func(t *testing.T) Old) {
 		"HashesInSteps": testSteps, "HashesByTwoServers": testTwoServers, "HashesBrokenOff": testBrokenOff,
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &hashesHarness{Old: open(t), t: t}
+			w := &hashesHarness{Old: open(t), checks: checks{t}}
 			defer w.Close()
 			w.addUnhashed()
 			test(w)
@@ -49,16 +49,9 @@ const (
 
 type hashesHarness struct {
 	Old
-	t        *testing.T
+	checks
 	n        int
 	branches []scrollback.BranchID
-}
-
-func (w *hashesHarness) wantOK(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
 }
 
 func (w *hashesHarness) newID() string {

@@ -2,16 +2,11 @@ package drivertest
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-
-	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
@@ -73,58 +68,20 @@ const cutName = 3
 // indexHarness is a driver under test, with a clock, a count of ids, and what its index has to
 // have.
 type indexHarness struct {
-	*driver.Driver
-	t        *testing.T
-	ctx      context.Context
-	now      int64
-	n        int
+	driverHarness
 	random   uint64
 	expected map[driver.Place]driver.Document
 }
 
 func newIndexHarness(t *testing.T, d *driver.Driver) *indexHarness {
-	return &indexHarness{Driver: d, t: t, ctx: t.Context(), now: 1_700_000_000_000, random: 1,
+	return &indexHarness{driverHarness: newDriverHarness(t, d, 1_700_000_000_000), random: 1,
 		expected: map[driver.Place]driver.Document{}}
-}
-
-func (w *indexHarness) advanceClock() int64 {
-	w.now += 10
-	return w.now
-}
-
-// newID makes an id that sorts by age.
-func (w *indexHarness) newID(kind string) string {
-	w.n++
-	return fmt.Sprintf("%08x-%s", w.n, kind)
 }
 
 // randomBelow returns a number under n, the same in every run.
 func (w *indexHarness) randomBelow(n int) int {
 	w.random = w.random*6364136223846793005 + 1442695040888963407
 	return int(w.random>>33) % n
-}
-
-func (w *indexHarness) wantOK(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// wantCode wants an error of that code and of the product's own type.
-func (w *indexHarness) wantCode(err error, want scrollback.Code) {
-	w.t.Helper()
-	if known := new(scrollback.Error); !errors.As(err, &known) || known.Code != want {
-		w.t.Fatalf("error %v (%q), want %q", err, scrollback.CodeOf(err), want)
-	}
-}
-
-// wantSame compares values; nil and empty lists are alike.
-func (w *indexHarness) wantSame(what string, want, got any) {
-	w.t.Helper()
-	if d := gocmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
-		w.t.Fatalf("%s (-want +got):\n%s", what, d)
-	}
 }
 
 // addConversation creates one in a project.

@@ -1,17 +1,12 @@
 package drivertest
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
-
-	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
@@ -26,51 +21,19 @@ func RunLimits(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(&limitsHarness{Driver: d, t: t, ctx: t.Context(), now: 1_700_000_000_000})
+			test(&limitsHarness{driverHarness: newDriverHarness(t, d, 1_700_000_000_000)})
 		})
 	}
 }
 
 // limitsHarness is a driver under test, with a clock and a count of ids.
 type limitsHarness struct {
-	*driver.Driver
-	t   *testing.T
-	ctx context.Context
-	now int64
-	n   int
+	driverHarness
 }
 
 func (w *limitsHarness) advanceClock() int64 {
 	w.now++
 	return w.now
-}
-
-func (w *limitsHarness) newID(kind string) string {
-	w.n++
-	return fmt.Sprintf("%s-%d", kind, w.n)
-}
-
-func (w *limitsHarness) wantOK(err error) {
-	w.t.Helper()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// wantCode wants an error of that code and of the product's own type.
-func (w *limitsHarness) wantCode(err error, want scrollback.Code) {
-	w.t.Helper()
-	if known := new(scrollback.Error); !errors.As(err, &known) || known.Code != want {
-		w.t.Fatalf("error %v (%q), want %q", err, scrollback.CodeOf(err), want)
-	}
-}
-
-// limitsSame compares rows; nil and empty lists are alike.
-func limitsSame(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if d := gocmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
-		t.Fatalf("%s (-want +got):\n%s", what, d)
-	}
 }
 
 // addConversation creates one in a project.
@@ -237,7 +200,7 @@ func testMadeBy(w *limitsHarness) {
 		"grandchild": nil, "left": {"right"}, "nobody": nil} {
 		got, err := w.Access.ListKeysMadeBy(w.ctx, id)
 		w.wantOK(err)
-		limitsSame(w.t, string(id)+" made", want, got)
+		w.wantSame(string(id)+" made", want, got)
 	}
 }
 
@@ -267,7 +230,7 @@ func testKeyLimits(w *limitsHarness) {
 		w.t.Helper()
 		got, err := w.Access.ReadKeyLimits(w.ctx, "k")
 		w.wantOK(err)
-		limitsSame(w.t, "the limits of a key", want, got)
+		w.wantSame("the limits of a key", want, got)
 	}
 	holds(scrollback.KeyLimits{})
 	for _, l := range []scrollback.KeyLimits{{Rate: scrollback.Rate{Chats: 3, PerMS: 1000}},
@@ -306,7 +269,7 @@ func testSpending(w *limitsHarness) {
 		q.Currency = want.Currency
 		got, err := w.Access.SumSpending(w.ctx, q)
 		w.wantOK(err)
-		limitsSame(w.t, "what was spent", want, got)
+		w.wantSame("what was spent", want, got)
 	}
 	sum := func(tokens int64, cost float64, currency string) scrollback.Usage {
 		return scrollback.Usage{TotalTokens: tokens, Cost: cost, Currency: currency}
@@ -323,13 +286,13 @@ func testSpending(w *limitsHarness) {
 	}
 	got, err := w.Access.DivideUsage(w.ctx, driver.UsagePartsQuery{First: day, Last: day, ByKey: true})
 	w.wantOK(err)
-	limitsSame(w.t, "the day by key", []scrollback.UsageDay{part(day, c.Project, "EUR", "k", "", 1, 4),
+	w.wantSame("the day by key", []scrollback.UsageDay{part(day, c.Project, "EUR", "k", "", 1, 4),
 		part(day, c.Project, "USD", "", "", 1, 1),
 		part(day, c.Project, "USD", "k", "", 1, 2), part(day, "shed", "USD", "k", "", 1, 8),
 		part(day, "shed", "USD", "l", "", 1, 16)}, got)
 	got, err = w.Access.DivideUsage(w.ctx, driver.UsagePartsQuery{First: day + 1, Last: day + 9, ByConversation: true})
 	w.wantOK(err)
-	limitsSame(
+	wantSame(
 		w.t,
 		"the next day by conversation",
 		[]scrollback.UsageDay{part(day+1, "shed", "USD", "", d.ID, 1, 32)},
@@ -342,7 +305,7 @@ func testSpending(w *limitsHarness) {
 	got, err = w.Access.DivideUsage(w.ctx, driver.UsagePartsQuery{First: day, Last: day + 9, ByPurpose: true,
 		Conversation: c.ID})
 	w.wantOK(err)
-	limitsSame(
+	wantSame(
 		w.t,
 		"one conversation by purpose",
 		[]scrollback.UsageDay{of(part(day, c.Project, "EUR", "", "", 1, 4), "turn"),
@@ -352,7 +315,7 @@ func testSpending(w *limitsHarness) {
 	got, err = w.Access.DivideUsage(w.ctx,
 		driver.UsagePartsQuery{First: day, Last: day, ByPurpose: true, Conversation: d.ID})
 	w.wantOK(err)
-	limitsSame(w.t, "the other", []scrollback.UsageDay{of(part(day, "shed", "USD", "", "", 2, 24), "summary")}, got)
+	w.wantSame("the other", []scrollback.UsageDay{of(part(day, "shed", "USD", "", "", 2, 24), "summary")}, got)
 }
 
 // testDaysOfZones: days are those of the zone that is asked for, however far from UTC.
@@ -389,6 +352,6 @@ func testDaysOfZones(w *limitsHarness) {
 		for _, d := range got {
 			tokens[d.Day] += d.InputTokens
 		}
-		limitsSame(w.t, fmt.Sprintf("the days %d to %d in %v", c.first-day, c.last-day, c.zone), c.want, tokens)
+		w.wantSame(fmt.Sprintf("the days %d to %d in %v", c.first-day, c.last-day, c.zone), c.want, tokens)
 	}
 }

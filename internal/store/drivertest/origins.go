@@ -2,15 +2,11 @@ package drivertest
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-
-	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
@@ -27,38 +23,14 @@ func RunOrigins(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(&originsHarness{Driver: d, t: t, ctx: t.Context(), now: 1_000_000})
+			test(&originsHarness{driverHarness: newDriverHarness(t, d, 1_000_000)})
 		})
 	}
 }
 
 // originsHarness is a driver under test with a clock and a source of ids.
 type originsHarness struct {
-	*driver.Driver
-	t   *testing.T
-	ctx context.Context
-	now int64
-	n   int
-}
-
-func (w *originsHarness) advanceClock() int64 {
-	w.now += 10
-	return w.now
-}
-
-func (w *originsHarness) wantOK(err error) {
-	if err != nil {
-		w.t.Helper()
-		w.t.Fatal(err)
-	}
-}
-
-// wantSame compares what should be equal, nil and empty lists alike.
-func (w *originsHarness) wantSame(what string, want, got any) {
-	w.t.Helper()
-	if d := gocmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
-		w.t.Fatalf("%s (-want +got):\n%s", what, d)
-	}
+	driverHarness
 }
 
 // addConversation makes an empty one in a project.

@@ -1,14 +1,10 @@
 package drivertest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
@@ -25,45 +21,14 @@ func RunProjects(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(&projectsHarness{Driver: d, t: t, ctx: t.Context(), now: 1_000_000})
+			test(&projectsHarness{driverHarness: newDriverHarness(t, d, 1_000_000)})
 		})
 	}
 }
 
 // projectsHarness is a driver under test with a clock and a source of ids.
 type projectsHarness struct {
-	*driver.Driver
-	t   *testing.T
-	ctx context.Context
-	now int64
-	n   int
-}
-
-func (w *projectsHarness) advanceClock() int64 {
-	w.now += 10
-	return w.now
-}
-
-func (w *projectsHarness) wantOK(err error) {
-	if err != nil {
-		w.t.Helper()
-		w.t.Fatal(err)
-	}
-}
-
-func (w *projectsHarness) wantCode(err error, want scrollback.Code) {
-	if scrollback.CodeOf(err) != want {
-		w.t.Helper()
-		w.t.Fatalf("error %v, want %s", err, want)
-	}
-}
-
-// projectsSame compares what should be equal, nil and empty lists alike.
-func projectsSame(t *testing.T, what string, want, got any) {
-	t.Helper()
-	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
-		t.Fatalf("%s (-want +got):\n%s", what, d)
-	}
+	driverHarness
 }
 
 // addConversation makes an empty one.
@@ -77,13 +42,6 @@ func (w *projectsHarness) addConversation(set func(c *scrollback.Conversation)) 
 		Conversation: c.ID})
 	w.wantOK(err)
 	return made
-}
-
-func (w *projectsHarness) readHead(id scrollback.ConversationID) driver.Head {
-	w.t.Helper()
-	h, err := w.Log.ReadHead(w.ctx, id)
-	w.wantOK(err)
-	return h
 }
 
 // storedProject sets every field of a project.
@@ -112,7 +70,7 @@ func (w *projectsHarness) readProject(name string) scrollback.Project {
 func testStoredProject(w *projectsHarness) {
 	c := w.addConversation(func(c *scrollback.Conversation) { c.Project = "named" })
 	before := w.readHead(c.ID)
-	projectsSame(w.t, "not stored", scrollback.Project{Name: "named"}, w.readProject("named"))
+	w.wantSame("not stored", scrollback.Project{Name: "named"}, w.readProject("named"))
 
 	var want scrollback.Project
 	w.wantOK(storedProject(&want))
@@ -121,7 +79,7 @@ func testStoredProject(w *projectsHarness) {
 	want.CreatedAt = w.advanceClock()
 	want.UpdatedAt = want.CreatedAt
 	got, err := w.Access.PutProject(w.ctx, "named", w.now, func(p *scrollback.Project) error {
-		projectsSame(w.t, "edited first", scrollback.Project{Name: "named"}, *p)
+		w.wantSame("edited first", scrollback.Project{Name: "named"}, *p)
 		p.Name = "other"
 		p.Version = 9
 		p.CreatedAt = 9
@@ -129,8 +87,8 @@ func testStoredProject(w *projectsHarness) {
 		return storedProject(p)
 	})
 	w.wantOK(err)
-	projectsSame(w.t, "put", want, got)
-	projectsSame(w.t, "got", want, w.readProject("named"))
+	w.wantSame("put", want, got)
+	w.wantSame("got", want, w.readProject("named"))
 
 	want.Title = ""
 	want.Budget = nil
@@ -143,16 +101,16 @@ func testStoredProject(w *projectsHarness) {
 		return nil
 	})
 	w.wantOK(err)
-	projectsSame(w.t, "put again", want, got)
-	projectsSame(w.t, "got again", want, w.readProject("named"))
-	projectsSame(w.t, "the conversation", before, w.readHead(c.ID))
+	w.wantSame("put again", want, got)
+	w.wantSame("got again", want, w.readProject("named"))
+	w.wantSame("the conversation", before, w.readHead(c.ID))
 
 	_, err = w.Access.PutProject(w.ctx, "empty", w.advanceClock(),
 		func(p *scrollback.Project) error { p.Title = "None yet"; return nil })
 	w.wantOK(err)
 	list, err := w.Access.ListProjects(w.ctx)
 	w.wantOK(err)
-	projectsSame(w.t, "the list", []scrollback.Project{{Name: "empty", Title: "None yet", Version: 1, CreatedAt: w.now,
+	w.wantSame("the list", []scrollback.Project{{Name: "empty", Title: "None yet", Version: 1, CreatedAt: w.now,
 		UpdatedAt: w.now},
 		{Name: "named", Conversations: 1, Version: 2, CreatedAt: want.CreatedAt, UpdatedAt: want.UpdatedAt}}, list)
 }
@@ -178,8 +136,8 @@ func testStoredProjectRefused(w *projectsHarness) {
 	if err := w.Access.DeleteProject(w.ctx, "p", func(scrollback.Project) error { return no }); err != no {
 		w.t.Fatalf("error %v, want the judge's own", err)
 	}
-	projectsSame(w.t, "unchanged", before, w.readProject("p"))
-	projectsSame(w.t, "q", scrollback.Project{Name: "q"}, w.readProject("q"))
+	w.wantSame("unchanged", before, w.readProject("p"))
+	w.wantSame("q", scrollback.Project{Name: "q"}, w.readProject("q"))
 }
 
 // testDeletedProject: what was stored is gone, its conversations are not.
@@ -191,15 +149,15 @@ func testDeletedProject(w *projectsHarness) {
 	before := w.readHead(c.ID)
 	w.wantOK(
 		w.Access.DeleteProject(w.ctx, "p", func(p scrollback.Project) error {
-			projectsSame(w.t, "judged", put, p)
+			w.wantSame("judged", put, p)
 			return nil
 		}),
 	)
-	projectsSame(w.t, "deleted", scrollback.Project{Name: "p"}, w.readProject("p"))
-	projectsSame(w.t, "the conversation", before, w.readHead(c.ID))
+	w.wantSame("deleted", scrollback.Project{Name: "p"}, w.readProject("p"))
+	w.wantSame("the conversation", before, w.readHead(c.ID))
 	list, err := w.Access.ListProjects(w.ctx)
 	w.wantOK(err)
-	projectsSame(w.t, "the list", []scrollback.Project{{Name: "p", Conversations: 1}}, list)
+	w.wantSame("the list", []scrollback.Project{{Name: "p", Conversations: 1}}, list)
 }
 
 // testConcurrentProject: of those who saw the same version, one wins; no change is lost.
@@ -237,7 +195,7 @@ func testEntitle(w *projectsHarness) {
 			To: scrollback.TitleAsked})
 	w.wantOK(err)
 	before.TitleBy = scrollback.TitleAsked
-	if projectsSame(w.t, "claimed", before, w.readHead(c.ID)); !ok {
+	if w.wantSame("claimed", before, w.readHead(c.ID)); !ok {
 		w.t.Fatal("not claimed")
 	}
 	ok, err = w.Log.ChangeTitle(w.ctx,
@@ -249,7 +207,7 @@ func testEntitle(w *projectsHarness) {
 	before.Title = "Tides 潮汐"
 	before.Version += 1
 	before.UpdatedAt = w.now
-	if projectsSame(w.t, "titled", before, w.readHead(c.ID)); !ok {
+	if w.wantSame("titled", before, w.readHead(c.ID)); !ok {
 		w.t.Fatal("not titled")
 	}
 	days, err := w.Access.ListUsageDays(w.ctx, 0, 1<<40)
@@ -278,7 +236,7 @@ func testEntitleTooLate(w *projectsHarness) {
 		late.Usage = titleUsage(c, w.now)
 		ok, err := w.Log.ChangeTitle(w.ctx, late)
 		w.wantOK(err)
-		if projectsSame(w.t, c.Title, before, w.readHead(c.ID)); ok {
+		if w.wantSame(c.Title, before, w.readHead(c.ID)); ok {
 			w.t.Fatalf("%s: it says that it was titled", c.Title)
 		}
 		days, err := w.Access.ListUsageDays(w.ctx, 0, 1<<40)

@@ -63,12 +63,12 @@ func testAgents(w *projectsHarness) {
 				}
 				rule.q.Before = &driver.ListKey{At: page[limit-1].UpdatedAt, ID: string(page[limit-1].ID)}
 			}
-			projectsSame(w.t, fmt.Sprint(name, ", pages of ", limit), rule.want, got)
+			w.wantSame(fmt.Sprint(name, ", pages of ", limit), rule.want, got)
 		}
 	}
 	projects, err := w.Access.ListProjects(w.ctx)
 	w.wantOK(err)
-	projectsSame(
+	wantSame(
 		w.t,
 		"projects",
 		[]scrollback.Project{{Name: "one", Conversations: 1}, {Name: "two", Conversations: 1}},
@@ -77,8 +77,8 @@ func testAgents(w *projectsHarness) {
 	got, err := w.Log.PatchConversation(w.ctx, a1.ID, w.advanceClock(),
 		func(c *scrollback.Conversation) error { c.AgentOf.ID = "z"; return nil })
 	w.wantOK(err)
-	projectsSame(w.t, "patched", a1.AgentOf, got.AgentOf)
+	w.wantSame("patched", a1.AgentOf, got.AgentOf)
 	_, err = w.Log.AppendEntries(w.ctx, driver.Append{Conversation: a1.ID, Now: w.advanceClock(), IfHead: -1})
 	w.wantOK(err)
-	projectsSame(w.t, "after a write", a1.AgentOf, w.readHead(a1.ID).AgentOf)
+	w.wantSame("after a write", a1.AgentOf, w.readHead(a1.ID).AgentOf)
 }

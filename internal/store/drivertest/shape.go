@@ -1,7 +1,6 @@
 package drivertest
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -21,29 +20,22 @@ func RunShape(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	t.Run("Shape", func(t *testing.T) {
 		d := open(t)
 		defer d.Close()
-		testShape(&shapeHarness{Driver: d, t: t, now: 1_000_000})
+		testShape(&shapeHarness{driverHarness: newDriverHarness(t, d, 1_000_000)})
 	})
 }
 
 type shapeHarness struct {
-	*driver.Driver
-	t   *testing.T
-	now int64
-	n   int
-}
-
-func (w *shapeHarness) newID() string {
-	w.n++
-	return fmt.Sprintf("%08x-0000-7000-8000-000000000000", w.n)
+	driverHarness
 }
 
 // addConversation returns a conversation with its first branch; behind a message of another, if there is one.
 func (w *shapeHarness) addConversation(of *scrollback.Conversation, seq int64) scrollback.Conversation {
 	w.t.Helper()
 	w.now += 10
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID()), Project: "p", Version: 1, CreatedAt: w.now,
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID("conversation")),
+		Project: "p", Version: 1, CreatedAt: w.now,
 		UpdatedAt: w.now}
-	b := scrollback.Branch{ID: scrollback.BranchID(w.newID()), Conversation: c.ID, UpdatedAt: w.now}
+	b := scrollback.Branch{ID: scrollback.BranchID(w.newID("branch")), Conversation: c.ID, UpdatedAt: w.now}
 	if of != nil {
 		c.Parent = &scrollback.ParentRef{ID: of.ID, Branch: of.Branch, Seq: seq}
 		c.Messages = seq
@@ -54,9 +46,7 @@ func (w *shapeHarness) addConversation(of *scrollback.Conversation, seq int64) s
 	}
 	c.Branch = b.ID
 	c, _, err := w.Log.CreateConversation(w.t.Context(), c, b)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.wantOK(err)
 	return c
 }
 
@@ -69,14 +59,13 @@ func (w *shapeHarness) appendMessages(id scrollback.ConversationID, n int) {
 		role := []scrollback.Role{scrollback.RoleUser, scrollback.RoleAssistant, scrollback.RoleTool,
 			scrollback.RoleAssistant}[i%4]
 		text := strings.Repeat("潮 ", i%5+1)
-		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.newID()), Role: role,
+		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.newID("message")),
+			Role:  role,
 			Parts: scrollback.Say(text), Status: scrollback.StatusComplete, CreatedAt: w.now,
 			Weight: scrollback.Weight{Tokens: int64(i), Bytes: int64(len(text))}}})
 	}
 	_, err := w.Log.AppendEntries(w.t.Context(), driver.Append{Conversation: id, Now: w.now, IfHead: -1, Entries: entries})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.wantOK(err)
 }
 
 // testShape: bins are what counting the messages of the path gives, whichever branches they

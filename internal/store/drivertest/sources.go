@@ -1,7 +1,6 @@
 package drivertest
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -20,7 +19,7 @@ func RunSources(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(&sourcesHarness{Driver: d, t: t, ctx: t.Context(), now: 1_000_000})
+			test(&sourcesHarness{driverHarness: newDriverHarness(t, d, 1_000_000)})
 		})
 	}
 }
@@ -33,43 +32,15 @@ const (
 
 // sourcesHarness is a driver under test with a clock and a source of ids.
 type sourcesHarness struct {
-	*driver.Driver
-	t   *testing.T
-	ctx context.Context
-	now int64
-	n   int
-}
-
-func (w *sourcesHarness) advanceClock() int64 {
-	w.now += 10
-	return w.now
-}
-
-func (w *sourcesHarness) newID() string {
-	w.n++
-	return fmt.Sprintf("%08x-0000-7000-8000-000000000000", w.n)
-}
-
-func (w *sourcesHarness) wantOK(err error) {
-	if err != nil {
-		w.t.Helper()
-		w.t.Fatal(err)
-	}
-}
-
-func (w *sourcesHarness) wantCode(err error, want scrollback.Code) {
-	if scrollback.CodeOf(err) != want {
-		w.t.Helper()
-		w.t.Fatalf("error %v, want %s", err, want)
-	}
+	driverHarness
 }
 
 // newConversation returns a conversation that is not there yet, with its first branch.
 func (w *sourcesHarness) newConversation() (scrollback.Conversation, scrollback.Branch) {
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID()), Project: "p", Version: 1,
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID("conversation")), Project: "p", Version: 1,
 		CreatedAt: w.advanceClock(),
 		UpdatedAt: w.now}
-	b := scrollback.Branch{ID: scrollback.BranchID(w.newID()), Conversation: c.ID, UpdatedAt: w.now}
+	b := scrollback.Branch{ID: scrollback.BranchID(w.newID("branch")), Conversation: c.ID, UpdatedAt: w.now}
 	c.Branch = b.ID
 	return c, b
 }
@@ -101,7 +72,7 @@ func (w *sourcesHarness) addFork(of scrollback.Conversation, seq int64) scrollba
 func (w *sourcesHarness) entryWithSource(name string, version int) driver.Entry {
 	return driver.Entry{Sources: []driver.SourceVersion{{Name: name, Version: version,
 		SHA256: fmt.Sprint("sha ", version)}},
-		Message: scrollback.Message{ID: scrollback.MessageID(w.newID()), Role: scrollback.RoleUser,
+		Message: scrollback.Message{ID: scrollback.MessageID(w.newID("message")), Role: scrollback.RoleUser,
 			Parts:  scrollback.Say(name),
 			Status: scrollback.StatusComplete, CreatedAt: w.advanceClock()}}
 }
@@ -117,7 +88,7 @@ func (w *sourcesHarness) appendEntries(id scrollback.ConversationID, entries ...
 func (w *sourcesHarness) beginTurn(id scrollback.ConversationID, edit func(*driver.BeginRequest),
 	entries ...driver.Entry) error {
 	b := driver.BeginRequest{Now: w.advanceClock(), Entries: entries,
-		Turn: scrollback.Turn{ID: scrollback.TurnID(w.newID()), Conversation: id,
+		Turn: scrollback.Turn{ID: scrollback.TurnID(w.newID("turn")), Conversation: id,
 			State: scrollback.TurnOpen, Owner: "owner", LeaseUntil: w.now + 1000, StartedAt: w.now}}
 	edit(&b)
 	begun, err := w.Turns.Begin(w.ctx, b)

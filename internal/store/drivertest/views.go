@@ -1,14 +1,10 @@
 package drivertest
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
@@ -21,67 +17,32 @@ func RunViews(t *testing.T, open func(t *testing.T) *driver.Driver) {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
-			test(&viewsHarness{Driver: d, t: t, ctx: t.Context(), now: 1_000_000})
+			test(&viewsHarness{driverHarness: newDriverHarness(t, d, 1_000_000)})
 		})
 	}
 }
 
 // viewsHarness is a driver under test with a clock and a source of ids.
 type viewsHarness struct {
-	*driver.Driver
-	t   *testing.T
-	ctx context.Context
-	now int64
-	n   int
-}
-
-func (w *viewsHarness) advanceClock() int64 {
-	w.now += 10
-	return w.now
-}
-
-func (w *viewsHarness) newID() string {
-	w.n++
-	return fmt.Sprintf("%08x-0000-7000-8000-000000000000", w.n)
-}
-
-func (w *viewsHarness) wantOK(err error) {
-	if err != nil {
-		w.t.Helper()
-		w.t.Fatal(err)
-	}
-}
-
-func (w *viewsHarness) wantSame(what string, want, got any) {
-	w.t.Helper()
-	if d := cmp.Diff(want, got, cmpopts.EquateEmpty()); d != "" {
-		w.t.Fatalf("%s (-want +got):\n%s", what, d)
-	}
+	driverHarness
 }
 
 // wantRefused wants an error of a code, and the head of a conversation as it was.
 func (w *viewsHarness) wantRefused(c scrollback.Conversation, want scrollback.Code, do func() error) {
 	w.t.Helper()
-	before := w.readHead(c)
+	before := w.readHead(c.ID)
 	if err := do(); scrollback.CodeOf(err) != want {
 		w.t.Fatalf("error %v, want %s", err, want)
 	}
-	w.wantSame("the head after it", before, w.readHead(c))
-}
-
-func (w *viewsHarness) readHead(c scrollback.Conversation) driver.Head {
-	w.t.Helper()
-	h, err := w.Log.ReadHead(w.ctx, c.ID)
-	w.wantOK(err)
-	return h
+	w.wantSame("the head after it", before, w.readHead(c.ID))
 }
 
 func (w *viewsHarness) addConversation() scrollback.Conversation {
 	w.t.Helper()
-	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID()), Project: "p", Version: 1,
+	c := scrollback.Conversation{ID: scrollback.ConversationID(w.newID("conversation")), Project: "p", Version: 1,
 		CreatedAt: w.advanceClock(),
 		UpdatedAt: w.now}
-	b := scrollback.Branch{ID: scrollback.BranchID(w.newID()), Conversation: c.ID, UpdatedAt: w.now}
+	b := scrollback.Branch{ID: scrollback.BranchID(w.newID("branch")), Conversation: c.ID, UpdatedAt: w.now}
 	c.Branch = b.ID
 	c, _, err := w.Log.CreateConversation(w.ctx, c, b)
 	w.wantOK(err)
@@ -93,13 +54,13 @@ func (w *viewsHarness) beginTurn(c scrollback.Conversation, messages int) scroll
 	w.t.Helper()
 	var entries []driver.Entry
 	for range messages {
-		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.newID()),
+		entries = append(entries, driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.newID("message")),
 			Role:  scrollback.RoleUser,
 			Parts: scrollback.Say("said"), Status: scrollback.StatusComplete, CreatedAt: w.advanceClock(),
 			Weight: scrollback.Weight{Tokens: 5, Bytes: 4}}})
 	}
 	b, err := w.Turns.Begin(w.ctx, driver.BeginRequest{Now: w.advanceClock(), Entries: entries,
-		Turn: scrollback.Turn{ID: scrollback.TurnID(w.newID()),
+		Turn: scrollback.Turn{ID: scrollback.TurnID(w.newID("turn")),
 			Conversation: c.ID, Owner: "o", LeaseUntil: w.now + viewsLease, StartedAt: w.now}})
 	w.wantOK(err)
 	return b.Turn
@@ -117,9 +78,9 @@ func (w *viewsHarness) endTurn(t scrollback.Turn) {
 // commitFold folds the messages of the current branch from first to last.
 func (w *viewsHarness) commitFold(c scrollback.Conversation, first, last int64) driver.FoldCommit {
 	w.t.Helper()
-	b := w.readHead(c).Branch
-	s := scrollback.Segment{ID: scrollback.SegmentID(w.newID()), Conversation: c.ID, Branch: b.ID, FirstSeq: first,
-		LastSeq:  last,
+	b := w.readHead(c.ID).Branch
+	s := scrollback.Segment{ID: scrollback.SegmentID(w.newID("segment")), Conversation: c.ID, Branch: b.ID,
+		FirstSeq: first, LastSeq: last,
 		Messages: int(last - first + 1), Placeholder: "folded", TokensBefore: 90, TokensAfter: 9, CreatedAt: w.advanceClock()}
 	cm := driver.FoldCommit{Conversation: c.ID, Branch: b.ID, IfViewVersion: b.ViewVersion,
 		Segments: []scrollback.Segment{s},
@@ -268,18 +229,18 @@ func testRefold(w *viewsHarness) {
 	folds(false)
 	refold := func(number, back int64) (scrollback.Receipt, error) {
 		return w.Views.RedoFold(w.ctx, driver.FoldRedo{Branch: c.Branch, Number: number, Now: w.advanceClock(),
-			IfViewVersion: w.readHead(c).Branch.ViewVersion - back})
+			IfViewVersion: w.readHead(c.ID).Branch.ViewVersion - back})
 	}
 	for _, bad := range [][2]int64{{undone[0].Number, 1}, {9999, 0}} {
 		w.wantRefused(c, scrollback.Conflict, func() error { _, err := refold(bad[0], bad[1]); return err })
 	}
 	slices.Reverse(undone)
 	for i, cm := range []driver.FoldCommit{one, two} {
-		before := w.readHead(c)
+		before := w.readHead(c.ID)
 		got, err := refold(undone[i].Number, 0)
 		w.wantOK(err)
 		w.wantSame("receipt", cm.Receipt, got)
-		h := w.readHead(c)
+		h := w.readHead(c.ID)
 		w.wantSame("view", cm.View, h.Branch.View)
 		w.wantSame("view version", before.Branch.ViewVersion+1, h.Branch.ViewVersion)
 	}
