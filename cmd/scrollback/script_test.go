@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // Commands, as text files with input and expected output together.
@@ -22,6 +24,13 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "id": latestID,
 			"branch": someBranch,
 			"ref":    newestRef},
+		// The longest begin with [!full] skip: the short length leaves them out.
+		Condition: func(name string) (bool, error) {
+			if name != "full" {
+				return false, fmt.Errorf("no condition is named %s", name)
+			}
+			return testlength.Choose(false, true, true), nil
+		},
 	})
 }
 
