@@ -17,6 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -86,6 +87,7 @@ func beginsWith(items, prefix []scrollback.Item) bool {
 // By hand, a backlog of many pieces is folded until its last one is as small as the policy
 // wants it.
 func TestABacklogIsCompactedByHand(t *testing.T) {
+	testlength.SkipShort(t)
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
 	id := r.NewConversation()
 	r.AppendTurns(id, 1300,

@@ -123,6 +123,7 @@ func asked(r model.Request, goal string) string {
 // folded stays the same, each request begins with the one before byte for byte,
 // and what is folded changes with a fold only.
 func TestPrefixOver300Turns(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	policies := compact.Names()[1:]
 	for _, policy := range testlength.Choose(policies[:1], policies, policies) {

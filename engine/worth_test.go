@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/sample"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/token"
@@ -201,6 +202,7 @@ const rounds = 50
 
 // Most of the block says something that is said nowhere else in the window.
 func TestBlockIsWorthItsTokens(t *testing.T) {
+	testlength.SkipShort(t)
 	for _, policy := range compact.Names()[1:] {
 		for _, limit := range []int64{8000, 16_000} {
 			var useful, all int

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // stand is where a store of one conversation stands: its version, and what its current path says.
@@ -83,6 +85,7 @@ func settled(t *testing.T) string {
 
 // Copies of one conversation lead to the same place in any order, and again to the same version.
 func TestCopies(t *testing.T) {
+	testlength.SkipShort(t)
 	root := settled(t)
 	const claude = "10-sync-conflict/projects/-home-me-harbour/ca000000-0000-4000-8000-000000000010"
 	for name, c := range map[string]struct {

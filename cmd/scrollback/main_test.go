@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,8 +13,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testparallel"
 )
 
 // asProgram makes this test binary the program itself, so that tests run and
@@ -41,23 +39,12 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) == "" && filepath.Base(os.Args[0]) != "scrollback" { // as scripts call it
 		os.Setenv("XDG_CACHE_HOME", os.DevNull)  // no list is remembered, unless a test says where
 		os.Setenv("SCROLLBACK_TITLES", "prompt") // no calls that a test does not expect
-		inParallel()
+		testparallel.Double()
 	}
 	if os.Getenv(asProgram) != "" {
 		os.Exit(program())
 	}
 	testscript.Main(m, map[string]func(){"scrollback": func() { os.Exit(program()) }})
-}
-
-// inParallel lets twice as many tests run at once as there are processors, unless their number is
-// given: most of the time these wait, for processes, disks and leases.
-func inParallel() {
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
-		_ = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
-	}
 }
 
 // command returns the program as a process of its own over a data folder.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/wire"
 )
 
@@ -98,6 +99,7 @@ func (s *thinker) ran(t *testing.T, url string, more []string, args ...string) (
 // At the command line: how much to think, a window that nobody knows and then one
 // that the server named, and forgetting it.
 func TestModelsAtTheCommandLine(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	s := &thinker{}
 	data := t.TempDir()

@@ -40,7 +40,10 @@ func TestEveryLexerEnds(t *testing.T) {
 	for _, unit := range repeated {
 		texts = append(texts, strings.Repeat(unit, size/len(unit)))
 	}
-	for _, l := range lexers.GlobalLexerRegistry.Lexers {
+	for i, l := range lexers.GlobalLexerRegistry.Lexers {
+		if i%testlength.Choose(5, 1, 1) != 0 {
+			continue
+		}
 		name := l.Config().Name
 		for _, code := range texts {
 			began := time.Now()

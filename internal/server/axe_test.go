@@ -67,6 +67,7 @@ func axe(t *testing.T, ctx context.Context, where string) {
 
 // The check finds what it is for: on a bad page it names the rules and the elements.
 func TestAxeFinds(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/scrollback-ai/scrollback/internal/testparallel"
 )
 
 // sharedBrowser is one browser for many tests: starting it takes longer than most of them.
@@ -22,6 +23,7 @@ type sharedBrowser struct {
 var pageBrowser sharedBrowser
 
 func TestMain(m *testing.M) {
+	testparallel.Double()
 	code := m.Run()
 	pageBrowser.close()
 	os.Exit(code)

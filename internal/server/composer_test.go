@@ -207,6 +207,7 @@ func chipsOf(message string) string {
 // What a message refers to stands below it as chips that open what was read; what was typed
 // is what is edited. A mark that leads out says so.
 func TestPageReferences(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newDesk(t, modeltest.Say("It opens at six."))
 	id := d.conversation()
@@ -276,6 +277,7 @@ func transferred(event, at string, files map[string][]byte) string {
 // Images and files are pasted, dropped and chosen, shown before they are sent, taken away
 // again, and stand in the message; the first makes the conversation.
 func TestPageAttaches(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newDesk(t, modeltest.Say("A gate."))
 	green := painted(t, 320, 200, color.RGBA{15, 110, 102, 255})

@@ -46,6 +46,7 @@ const (
 // The figures of the next request follow what is typed, say what sending it compacts, and
 // what sending then does is that; a request over its budget says so in words.
 func TestPageNext(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d, id := longDesk(t)
 	d.do("next open", chromedp.EmulateViewport(1360, 850), chromedp.Navigate(d.url+"/#"+string(id)),
@@ -205,6 +206,7 @@ func TestPageQueues(t *testing.T) {
 // A draft, what is attached to it and what a conversation begins with live through a reload,
 // each where it was written.
 func TestPageKeepsDrafts(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d, id, _ := scripted(t, modeltest.Say("Fine."))
 	d.do("draft open", chromedp.Navigate(d.url), chromedp.WaitVisible(".instruct"), chromedp.Click(".instruct"),

@@ -83,6 +83,7 @@ func book(d *pageRig, id scrollback.ConversationID, model, currency string, nth 
 // The usage page adds up what was booked: totals, days, models, projects, conversations; by
 // mouse, by keyboard, as a table and as CSV; and with each theme.
 func TestUsage(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newBooks(t, false)
 	figure := func(n int) string {

@@ -44,6 +44,7 @@ func (b *bench) hits(q scrollback.SearchQuery, limit int) []scrollback.MessageID
 // What was said in the folder comes first, in whichever words, then the rest, however many a
 // page has; nothing comes twice and nothing is missing.
 func TestSearchBeginsInFolder(t *testing.T) {
+	testlength.SkipShort(t)
 	orders := map[string][]string{}
 	each(t, func(t *testing.T, b *bench) {
 		random := rand.New(rand.NewPCG(7, 7))

@@ -437,6 +437,7 @@ func TestBringAtOnce(t *testing.T) {
 // A file of many conversations takes hardly more memory than one of them: those that have
 // ended are forgotten, up to what the result says of them.
 func TestBringManyInBoundedMemory(t *testing.T) {
+	testlength.SkipShort(t)
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "s.db"), nil)
 	if err != nil {
 		t.Fatal(err)

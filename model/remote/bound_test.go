@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/model/remote"
@@ -100,6 +101,7 @@ func peak(f func(look func())) uint64 {
 
 // Whatever a server sends, little of it is held: 200 MB pass through a few.
 func TestMemory(t *testing.T) {
+	testlength.SkipShort(t)
 	const most = 48 << 20
 	for name, c := range map[string]struct {
 		serve  http.HandlerFunc

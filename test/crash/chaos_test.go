@@ -234,7 +234,7 @@ func chaos(t *testing.T, prompts int, dsn string, db database) {
 // Three servers on one file.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	chaos(t, testlength.Choose(30, 60, 60), "", nil)
+	chaos(t, testlength.Choose(15, 60, 60), "", nil)
 }
 
 // Three servers on one PostgreSQL, which is killed, paused and restarted as well. How much is said

@@ -10,7 +10,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,7 +18,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +27,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/doctor"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
+	"github.com/scrollback-ai/scrollback/internal/testparallel"
 )
 
 // program is what the tests start: the program as it is, built once.
@@ -60,15 +59,8 @@ func built(m *testing.M) (code int, err error) {
 		return 0, fmt.Errorf("%w: %s", err, out)
 	}
 	os.Setenv("XDG_CACHE_HOME", os.DevNull) // no list is remembered; the build has one of its own
-	// Most of the time the tests wait for processes, disks and leases: twice as many run at once as
-	// there are processors, unless their number is given.
-	flag.Parse()
-	given := false
-	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
-	if !given {
-		err = flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0)))
-	}
-	return m.Run(), err
+	testparallel.Double()
+	return m.Run(), nil
 }
 
 // command returns the program over a data folder.

@@ -158,6 +158,7 @@ func TestLockedIsTriedAgain(t *testing.T) {
 
 // A copy that is cut short anywhere goes on where it was, also while the source is closed.
 func TestCutShort(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	for _, way := range testPairs[:testlength.Choose(1, 2, 2)] {
 		t.Run(way.name, func(t *testing.T) {
@@ -260,6 +261,7 @@ func TestBusyIsCompared(t *testing.T) {
 
 // A source is not left closed by what fails after it was closed; the next run finishes.
 func TestReopened(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	for _, way := range testPairs[:testlength.Choose(1, 2, 2)] {
 		t.Run(way.name, func(t *testing.T) {

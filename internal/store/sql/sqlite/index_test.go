@@ -18,6 +18,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/postings"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // mortalWriter is a writer that dies: from the write with number at on, nothing happens any more.
@@ -158,7 +159,7 @@ func TestIndexKilled(t *testing.T) {
 	terms := []string{"common", "secret", "word3", "new", "late"}
 	base := filepath.Join(t.TempDir(), "s.db")
 	before := makeSegments(t, base, terms)
-	for at, done := int64(1), false; !done; at++ {
+	for at, done := int64(1), false; !done; at += testlength.Choose[int64](3, 1, 1) {
 		path := filepath.Join(t.TempDir(), "s.db")
 		copyFiles(t, base, path)
 		db, m := openMortal(t, path)

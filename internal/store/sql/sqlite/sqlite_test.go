@@ -36,7 +36,7 @@ func TestSQLiteReopen(t *testing.T) {
 // One list of operations gives equal answers in memory and on disk.
 func TestSQLiteWalk(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(5) {
+	for seed := range testlength.Choose[uint64](2, 5, 5) {
 		drivertest.RunWalk(t, seed, 300, oracle.New(), openDriver(t, filepath.Join(t.TempDir(), "s.db")))
 	}
 }

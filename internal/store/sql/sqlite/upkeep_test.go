@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 func appendOne(t *testing.T, db *testDB, id scrollback.ConversationID, n int) {
@@ -51,6 +52,7 @@ func countMatches(t *testing.T, db *testDB, word string) (n int) {
 // However many small commits there are, and whether or not the writer ever rests, the index
 // stays in few segments, the log in bounds, and all is found.
 func TestUpkeepBounds(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openDB(t, path)
