@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // Whatever shares are asked for, a compaction that is due leaves a quarter of the budget live, and
@@ -22,7 +23,7 @@ func TestUnusualSharesKeepAQuarter(t *testing.T) {
 		{"trigger_share": 1, "after_share": 0.05, "most_share": 0.05},
 	} {
 		for _, policy := range Names()[1:] {
-			for n := 20; n <= 120; n += 10 { // messages of 100 tokens
+			for n := 20; n <= 120; n += testlength.Choose(25, 10, 10) { // messages of 100 tokens
 				in := input(t, policy, n)
 				in.ModelTokens = func(tokens int64) int64 { return tokens }
 				in.Writers = func() []Summarizer { return nil }
@@ -48,7 +49,7 @@ func TestUnusualSharesKeepAQuarter(t *testing.T) {
 			}
 		}
 	}
-	if folds < 100 {
+	if folds < testlength.Choose(50, 100, 100) {
 		t.Errorf("only %d compactions", folds)
 	}
 }

@@ -253,7 +253,7 @@ func kept(t *testing.T, r *enginetest.Rig) map[scrollback.MessageID]bool {
 // same operation works when it is tried again.
 func TestFaultsEverywhere(t *testing.T) {
 	t.Parallel()
-	step := testlength.Choose[int64](8, 5, 1)
+	step := testlength.Choose[int64](16, 5, 1)
 	for name, do := range operations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -576,6 +576,7 @@ func TestNotebookKeepsWhatMarksBrought(t *testing.T) {
 
 // The second of two that run a notebook at once is refused, and the file is the first one's.
 func TestNotebookTwoProcesses(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := t.TempDir()
 	file := slowNotebook(t, data, ".ipynb")

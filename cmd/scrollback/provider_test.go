@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
@@ -178,6 +179,7 @@ func TestProvider(t *testing.T) {
 // A server that is away before the first word: the turn fails with a plain error,
 // the question is kept, and asking again answers it.
 func TestProviderAway(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	p, env := provider(t)
 	s := serve(t, t.TempDir(), env)

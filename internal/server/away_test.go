@@ -42,6 +42,7 @@ func ask(t *testing.T, method, url, body string) (status int, h http.Header, tex
 // A server whose database is away says so where it is asked, refuses requests in words and
 // with a time, and goes on by itself when the database is back.
 func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
 	away := &drivertest.Faulty{At: -1}
 	r := enginetest.New(t, enginetest.Options{Driver: away.Wrap(oracle.New())}, modeltest.Say("fine"))
 	s := httptest.NewServer(server.Handler(r.Engine, r.Transfer, server.Options{Version: "test"}, true))
@@ -99,6 +100,7 @@ func eventually(t *testing.T, happened func() bool) {
 // A server that is told to end says so at once where it is asked, serves what comes meanwhile
 // on connections that it closes, lets a turn finish, and then is gone.
 func TestGrace(t *testing.T) {
+	t.Parallel()
 	say := modeltest.Say("one ", "two")
 	gate := make(chan struct{})
 	say.Gate = gate

@@ -12,6 +12,7 @@ import (
 // fields open, search and keys lead to an operation, the language changes, nothing is wider
 // than a phone, and nothing is asked of another host.
 func TestDocs(t *testing.T) {
+	t.Parallel()
 	ctx := browser(t)
 	url, _, _ := longTalk(t)
 	d := newStrictRig(t).doc

@@ -33,6 +33,7 @@ var update = flag.Bool("update", false, "record the responses of examples that l
 // Every example is sent to a real server. What comes back has the shape that was recorded,
 // and both hold against the document.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	sb, err := local.Open(t.Context(), t.TempDir(),
 		&local.Options{Database: "memory:", Engine: engine.Options{Limit: 4000}})
 	if err != nil {

@@ -211,6 +211,7 @@ func long() string {
 // TestEveryCallIsBookedToWhoAsked does all that clients may do with a key. Each call of a model that comes of it is
 // entered for that key, and what asks says asks none asks none.
 func TestEveryCallIsBookedToWhoAsked(t *testing.T) {
+	t.Parallel()
 	m := spender(t)
 	id := m.key("spends", scrollback.Key{Role: scrollback.AccessAdmin, Projects: []string{own}})
 	for _, d := range m.deeds("spends") {
@@ -239,6 +240,7 @@ func TestEveryCallIsBookedToWhoAsked(t *testing.T) {
 
 // TestNothingIsAskedPastTheGate: once a key has used up its day, or the project has, nothing that it does asks a model.
 func TestNothingIsAskedPastTheGate(t *testing.T) {
+	t.Parallel()
 	m := spender(t)
 	admin, err := m.Admin()
 	if err != nil {

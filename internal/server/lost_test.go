@@ -19,6 +19,7 @@ import (
 // unavailable to callers: no answer is that something is not there, or is less than was there, and
 // nothing is acknowledged that the files do not hold.
 func TestDatabaseTakenAway(t *testing.T) {
+	t.Parallel()
 	cut := func(part string, left float64) func(t *testing.T, path string) {
 		return func(t *testing.T, path string) {
 			info, err := os.Stat(path + part)

@@ -266,6 +266,7 @@ func (m *matrix) holds(what string, w *httptest.ResponseRecorder) {
 // Every operation, with every kind of key, as its description says: today's and
 // tomorrow's.
 func TestEveryOperationKnowsItsCaller(t *testing.T) {
+	t.Parallel()
 	m := newMatrix(t)
 	tried := 0
 	for _, path := range slices.Sorted(maps.Keys(m.ops)) {

@@ -91,6 +91,7 @@ func TestPageOnlyReasoning(t *testing.T) {
 // Who has a key signs in on a server that changes nothing, which writes nothing for that: no
 // other server knows the sign-in. The page reads, whatever the key may do.
 func TestReadOnlySignIn(t *testing.T) {
+	t.Parallel()
 	ctx := browser(t)
 	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("White."))
 	r.Clock.Store(time.Now().UnixMilli()) // a browser keeps no cookie that has ended

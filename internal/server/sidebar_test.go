@@ -137,6 +137,7 @@ func (d *pageRig) typed(sel, text string) {
 // A conversation is renamed, pinned, moved, copied and put in the trash from its row, and what
 // is done shows in another browser's list.
 func TestSidebarActs(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := newShelf(t, shelf, modeltest.Say("fine"))
 	menu := func(title string) string { return `.row:has(a[title="` + title + `"]) > .more` }

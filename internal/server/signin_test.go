@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
@@ -26,6 +27,7 @@ var pictures = flag.String("pictures", "", "write pictures of signing in to this
 // what others say in the open conversation, and what becomes of the others, it shows without
 // being asked.
 func TestPageSignsIn(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	ctx := browser(t)
 	var clock atomic.Int64 // a browser keeps no cookie that has ended by its own

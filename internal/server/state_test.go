@@ -39,6 +39,7 @@ type ran struct {
 
 // The page's state is tested as modules, in a browser, without the page.
 func TestState(t *testing.T) {
+	t.Parallel()
 	ctx := browser(t)
 	mux := http.NewServeMux()
 	mux.Handle("/assets/", webui.Handler(""))

@@ -273,6 +273,7 @@ func TestPageThreadKeys(t *testing.T) {
 // While something is read, nothing moves: neither when others speak nor when there is less room;
 // a reply that is being written is read on after a reload, and in another tab.
 func TestPageThreadStays(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	gate := make(chan struct{})
 	long := modeltest.Step{Gate: gate}

@@ -188,7 +188,7 @@ func TestEditorWalk(t *testing.T) {
 		w := &walker{emulated: e, ed: newEditor(e.s, Options{Texts: words.English}, asked)}
 		w.ed.Update(tea.WindowSizeMsg{Width: e.Width(), Height: e.Height()})
 		w.check(t, "the start")
-		for range testlength.Choose(25, 25, 60) {
+		for range testlength.Choose(12, 25, 60) {
 			what := rapid.IntRange(0, 11).Draw(t, "what")
 			after := fmt.Sprint(what)
 			var cmd tea.Cmd

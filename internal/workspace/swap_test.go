@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // swap exchanges two names again and again until the test is over; one of them is a
@@ -77,6 +79,7 @@ func TestSwappedFolders(t *testing.T) {
 
 // The same holds for the root itself and a folder above it, when it is opened meanwhile.
 func TestSwappedRoots(t *testing.T) {
+	testlength.SkipShort(t)
 	for _, pair := range [][2]string{{"ws/a", "ws/link"}, {"ws/a/b", "ws/a/link"}} {
 		t.Run(pair[0], func(t *testing.T) {
 			top, _ := yard(t)

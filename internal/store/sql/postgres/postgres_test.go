@@ -132,6 +132,7 @@ func TestPostgres(t *testing.T) {
 }
 
 func TestPostgresHashes(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	drivertest.RunHashes(t, func(t *testing.T) drivertest.Old {
 		dsn := postgrestest.NewDatabase(t)
