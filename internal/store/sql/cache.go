@@ -9,13 +9,14 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// RowCache has the rows of conversations and branches that the one connection which writes has read
+// RowCache has the rows of conversations, branches and turns that the one connection which writes has read
 // or written, as a fresh read would return them. It is emptied when a transaction is undone and
 // when another connection has written; whatever else changes a row says so. A nil one keeps
 // nothing.
 type RowCache struct {
 	conversations tableCache[scrollback.ConversationID]
 	branches      tableCache[scrollback.BranchID]
+	turns         tableCache[scrollback.TurnID]
 }
 
 // NewRowCache makes one that is empty.
@@ -32,13 +33,15 @@ func (k *RowCache) Clear() {
 	}
 	k.conversations.clear()
 	k.branches.clear()
+	k.turns.clear()
 }
 
 // Check compares what is kept with fresh reads, and returns an error for a row that differs.
 func (k *RowCache) Check(ctx context.Context, tx Tx) error {
 	return errors.Join(
 		k.conversations.check(ctx, tx, selectConversation),
-		k.branches.check(ctx, tx, selectBranch))
+		k.branches.check(ctx, tx, selectBranch),
+		k.turns.check(ctx, tx, selectTurn))
 }
 
 // ofConversations is the cache of their rows, or nil.
@@ -55,6 +58,14 @@ func (k *RowCache) ofBranches() *tableCache[scrollback.BranchID] {
 		return nil
 	}
 	return &k.branches
+}
+
+// ofTurns is the cache of their rows, or nil.
+func (k *RowCache) ofTurns() *tableCache[scrollback.TurnID] {
+	if k == nil {
+		return nil
+	}
+	return &k.turns
 }
 
 // Bounds of a cache.
@@ -142,7 +153,11 @@ func (c *tableCache[K]) put(id K, row Row) {
 	}
 }
 
+// clear forgets all rows.
 func (c *tableCache[K]) clear() {
+	if c == nil {
+		return
+	}
 	c.rows = map[K]Row{}
 	c.bytes = 0
 }

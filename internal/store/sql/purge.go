@@ -103,6 +103,7 @@ func (j *purgeTx) hideConversation(ctx context.Context, p driver.Purge) error {
 	if err := j.dropOrigins(ctx, j.c.ID, j.c.Project); err != nil {
 		return err
 	}
+	j.tx.Cache().ofTurns().clear()
 	if err := j.tx.Queue(ctx, `DELETE FROM turns WHERE conversation_id = $1`, j.c.ID); err != nil {
 		return err
 	}

@@ -68,6 +68,7 @@ func (r *repairing) sweepRows(ctx context.Context, all []driver.StrayRow) error 
 		var err error
 		switch {
 		case s.Turn != "":
+			r.tx.Cache().ofTurns().forget(s.Turn)
 			err = r.tx.Queue(
 				ctx,
 				`DELETE FROM turns WHERE id = $1 AND NOT (EXISTS (SELECT 1 FROM conversations c WHERE c.id = turns.conversation_id)

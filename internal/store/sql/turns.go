@@ -62,7 +62,7 @@ func (db *database) findTurn(ctx context.Context, id scrollback.TurnID, t *scrol
 
 // holdTurn reads a turn, which stays as it is until the transaction ends.
 func (w *writeTx) holdTurn(ctx context.Context, id scrollback.TurnID, t *scrollback.Turn) error {
-	return missingTurn(id, QueryRow(ctx, w.tx, scanTurn(t), w.Dialect.HoldTurn, id))
+	return missingTurn(id, w.tx.Cache().ofTurns().read(ctx, w.tx, id, scanTurn(t), w.Dialect.HoldTurn))
 }
 
 // holdOwnedTurn reads an open turn for its owner, and holds it.
@@ -90,7 +90,7 @@ func (w *writeTx) insertTurn(ctx context.Context, t *scrollback.Turn) error {
 	if err != nil {
 		return err
 	}
-	return w.tx.Queue(ctx, `INSERT INTO turns `+turnTable.insertClause(), values...)
+	return w.tx.Cache().ofTurns().store(ctx, w.tx, t.ID, values, `INSERT INTO turns `+turnTable.insertClause(), values...)
 }
 
 // storeTurn stores what may change of a turn.
@@ -107,9 +107,9 @@ func (w *writeTx) storeTurnSending(ctx context.Context, t *scrollback.Turn, sent
 	if err != nil {
 		return err
 	}
-	values = append(values, sent)
-	return w.tx.Queue(ctx, `UPDATE turns SET `+turnStep.setClause()+`, sent = `+parameter(len(values))+` WHERE id = $1`,
-		values...)
+	args := append(slices.Clip(values), sent)
+	return w.tx.Cache().ofTurns().change(ctx, w.tx, t.ID, turnTable.columnIndexes(turnStep), values,
+		`UPDATE turns SET `+turnStep.setClause()+`, sent = `+parameter(len(args))+` WHERE id = $1`, args...)
 }
 
 // changeTurn stores some columns of a turn.
@@ -118,7 +118,8 @@ func (w *writeTx) changeTurn(ctx context.Context, t *scrollback.Turn, columns ta
 	if err != nil {
 		return err
 	}
-	return w.tx.Queue(ctx, `UPDATE turns SET `+columns.setClause()+` WHERE id = $1`, values...)
+	return w.tx.Cache().ofTurns().change(ctx, w.tx, t.ID, turnTable.columnIndexes(columns), values,
+		`UPDATE turns SET `+columns.setClause()+` WHERE id = $1`, values...)
 }
 
 // Begin implements [driver.Turns].
@@ -325,6 +326,7 @@ func (db turns) Stop(ctx context.Context, id scrollback.TurnID) error {
 		if err := w.holdTurn(ctx, id, &t); err != nil {
 			return err
 		}
+		w.tx.Cache().ofTurns().forget(id)
 		return w.tx.Queue(ctx, `UPDATE turns SET cancel = 1 WHERE id = $1 AND state = 'open'`, id)
 	})
 }
