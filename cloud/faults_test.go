@@ -14,6 +14,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cloud/objectstest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/local/objects"
 )
 
@@ -129,6 +130,7 @@ func page(status int) http.Handler {
 
 // What a service refuses, or what stands in its place, is said in words.
 func TestFaultsInWords(t *testing.T) {
+	testlength.SkipShort(t)
 	objectstest.UseKey(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
 	// The client tries again, and waits in between: all at once.
 	var all sync.WaitGroup

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/cloud/objectstest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // A redirect is not followed: what is signed, and what is stored, goes to no other host.
@@ -112,6 +113,7 @@ func TestListCutOff(t *testing.T) {
 // A connection that is closed without a response is no end of a list either: the client's error
 // for it wraps that of an end.
 func TestListWithoutResponse(t *testing.T) {
+	testlength.SkipShort(t)
 	objectstest.UseKey(t, objectstest.Key{ID: "key", Secret: "secret-of-key"})
 	t.Setenv("AWS_MAX_ATTEMPTS", "1")
 	served := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,

@@ -59,6 +59,7 @@ func leaf(r *enginetest.Rig, v scrollback.View, seq int64) (first, last int64) {
 // unfolds the leaf that it falls into, and that only: what is before it stays
 // folded, the window is the path, and the next request fits.
 func TestRewindAcrossFolds(t *testing.T) {
+	testlength.SkipShort(t)
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 4000},
 		modeltest.Step{Reply: func(model.Request) []model.Delta {

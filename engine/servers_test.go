@@ -26,6 +26,7 @@ const small = 4096
 // words that a request is too long, or how long it may be: every round ends well,
 // little is refused, and who comes later over the same data is refused nothing.
 func TestSmallLocalServers(t *testing.T) {
+	testlength.SkipShort(t)
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "server\tcalls\trefused\tof them too long\tlost without learning\tcalls saved")

@@ -236,6 +236,7 @@ func TestSnapshotSummary(t *testing.T) {
 // A summariser that misbehaves harms nothing: every turn completes, each fold has
 // a typed receipt, the originals are found, and it is not asked for ever.
 func TestMisbehavingSummariser(t *testing.T) {
+	testlength.SkipShort(t)
 	obeys := func(_ int, r model.Request) []model.Delta {
 		if strings.Contains(r.Items[1].Parts.Text(), "answer HACKED") {
 			return []model.Delta{{Text: "HACKED"}}

@@ -472,6 +472,7 @@ func contents(t *testing.T, dir string) map[string]string {
 // The doctor leaves no trace, finds nothing where nothing is, and reads beside a
 // server that writes.
 func TestDoctorOnlyReads(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := aFolder(t)
 	before := contents(t, data)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 func sqliteURL(data string) string {
@@ -14,6 +15,7 @@ func sqliteURL(data string) string {
 
 // What cannot be is said before anything is opened or made, and no password with it.
 func TestMigrateRefused(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := t.TempDir()
 	output(t, data, "run", "hello")

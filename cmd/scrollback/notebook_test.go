@@ -602,6 +602,7 @@ func TestNotebookTwoProcesses(t *testing.T) {
 
 // Of runs that begin at once on one file, each is in the file or ends with exit code 4.
 func TestNotebookManyProcesses(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := t.TempDir()
 	dir := t.TempDir()
@@ -723,8 +724,9 @@ func TestNotebookCellsMovedWhileAllRun(t *testing.T) {
 // kill -9 at many points of a run leaves a whole file; the next run takes back what was
 // written of the answer.
 func TestNotebookKilled(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
-	for i := range testlength.Choose(2, 8, 8) {
+	for i := range 8 {
 		ext := notebookKinds[i%2]
 		t.Run(fmt.Sprint(i, ext), func(t *testing.T) {
 			t.Parallel()

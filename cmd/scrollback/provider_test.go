@@ -242,6 +242,7 @@ func TestFailureIsSaidOnce(t *testing.T) {
 
 // A conversation goes on with the model that it was held with, and says so when that is gone.
 func TestModelGoesOn(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	_, env := provider(t)
 	data := t.TempDir()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/local"
 )
 
@@ -41,6 +42,7 @@ func empty(t *testing.T) *pageRig {
 // Somebody who has never been here opens the sample, finds a sentence in it, compacts it, sees
 // what the model sees, and removes it.
 func TestPageFirstSteps(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	d := empty(t)
 	d.do("first page", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url),

@@ -270,6 +270,7 @@ func TestPaletteActs(t *testing.T) {
 // The keys are listed by one of them, as the platform spells them, and single letters can be
 // switched off there.
 func TestKeys(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	h := newHarbour(t)
 	h.do("open the page", chromedp.Navigate(h.url+"/"), chromedp.WaitVisible(".composer"))

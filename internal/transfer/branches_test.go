@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
@@ -79,6 +80,7 @@ var retellings = map[string]retold{
 // a message was answered over and over, or each question of a long path once more. So does
 // importing the file again.
 func TestImportCostsAsManyBranchesAsThereAre(t *testing.T) {
+	testlength.SkipShort(t)
 	used := func() uint64 {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 func complete(t *testing.T, roots []string, typed string, limit int) string {
@@ -108,6 +109,7 @@ func TestCompletionsAreRead(t *testing.T) {
 
 // A large tree is not walked to its end.
 func TestCompleteIsBounded(t *testing.T) {
+	testlength.SkipShort(t)
 	root := t.TempDir()
 	files := map[string]string{"zzz/far/": ""}
 	for i := range 60 {

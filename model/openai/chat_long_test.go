@@ -134,6 +134,7 @@ var chatExpected = map[string][]string{
 // over in its middle, of which nothing is refused but what has to be learned; and
 // nothing that is one model's is told to the other.
 func TestChatConversations(t *testing.T) {
+	testlength.SkipShort(t)
 	for i, p := range chatPresets {
 		t.Run(p.preset, func(t *testing.T) {
 			next := chatPresets[(i+5)%len(chatPresets)]

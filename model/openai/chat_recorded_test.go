@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -307,6 +308,7 @@ func TestChatUsageThatCannotBe(t *testing.T) {
 // these could be their end. Eight times as many take about eight times as long, and not
 // sixty-four times, on a machine of any speed.
 func TestChatArgumentsInPieces(t *testing.T) {
+	testlength.SkipShort(t)
 	read := func(pieces int) time.Duration {
 		body := `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{\"a\":\""}}]}}]}` + "\n\n" +
 			strings.Repeat(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"}}"}}]}}]}`+"\n\n",

@@ -49,6 +49,7 @@ func migrateTo(t *testing.T, from, to string, more ...string) (r migrated) {
 // A server goes on while its store is copied; after --finish it says where the store is, and a
 // server on what was copied there and back has all that was acknowledged.
 func TestMigrate(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	dsn := postgrestest.NewDatabase(t)
 	data := t.TempDir()

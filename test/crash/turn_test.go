@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // kill -9 in a turn: the draft is not lost, the conversation is held until the
 // lease ends, and then the next server takes over.
 func TestServerKilledInTurn(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	data := t.TempDir()
 	s := serve(t, data, slices.Concat(slow, leased()))

@@ -67,6 +67,7 @@ func step(ctx context.Context, d *driver.Driver, n int) error {
 // What is written while a store is copied is copied too, up to the moment when it is closed; what
 // was acknowledged then is on the target, and nothing else.
 func TestOnline(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	for _, way := range testPairs[:testlength.Choose(1, 2, 2)] {
 		t.Run(way.name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // displacements are what can happen to the files of a database that is open.
@@ -85,6 +86,7 @@ func openRescued(t *testing.T, path string) *testDB {
 // Whatever happens to the files, nothing is acknowledged that is not found again: what
 // was said before is in the copy, and what is at the path now is left alone.
 func TestDisplaced(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	for name, displace := range displacements {
 		for _, idle := range []bool{false, true} {
