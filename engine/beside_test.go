@@ -136,7 +136,6 @@ func TestCompactionBesideIsReported(t *testing.T) {
 // A request that does not fit says so at once, waits for the summary as long as is set,
 // and continues without it; reading the turn again shows the same.
 func TestRequestThatDoesNotFitWaits(t *testing.T) {
-	testlength.SkipShort(t)
 	s := newSlow()
 	defer close(s.let)
 	r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: 4 * time.Second}, s.step())

@@ -16,7 +16,6 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
-	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
@@ -79,7 +78,6 @@ func (c *client) take(ev engine.SequencedEvent) {
 // A client that reads on at another server, and goes from one to the next and back, has the
 // whole answer in the end and nothing twice, wherever the turn runs.
 func TestReadingOnElsewhere(t *testing.T) {
-	testlength.SkipShort(t)
 	var pieces []string
 	for i := range 60 {
 		pieces = append(pieces, fmt.Sprintf("第%d piece, ", i))

@@ -123,8 +123,9 @@ type sharesRow struct {
 // in sight: a quarter of the budget from a limit of 8,000 on, the last exchange word for
 // word where it fits, nothing twice; and the next compaction is some turns away.
 func TestSharesKept(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
-	limits := testlength.Choose([]int64{2000}, []int64{2000, 4000, 8000, 16_000},
+	limits := testlength.Choose([]int64{2000, 8000}, []int64{2000, 4000, 8000, 16_000},
 		[]int64{2000, 3000, 4000, 6000, 8000, 12_000, 16_000, 32_000, 64_000, 200_000, 1_000_000})
 	var cases []sharesCase
 	for i, c := range sharesCases(limits) {

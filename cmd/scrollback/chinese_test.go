@@ -128,6 +128,7 @@ func regexpReplace(pattern, with string) func(string) string {
 
 // What an import says of a file that is damaged or of a later version is Chinese, whatever program wrote the file.
 func TestDamagedFilesInChinese(t *testing.T) {
+	testlength.SkipShort(t)
 	for _, name := range []string{"LC_MESSAGES", "SCROLLBACK_DATA", "OPENAI_API_KEY"} {
 		t.Setenv(name, "")
 	}

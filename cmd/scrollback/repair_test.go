@@ -157,6 +157,7 @@ func TestRepairPurge(t *testing.T) {
 // What a model had written when its owner went is kept, even of a turn that belongs
 // to nothing.
 func TestRepairDraft(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	sound := aFolder(t)
 	for _, also := range []string{"", ", branch = 'gone'"} {

@@ -12,7 +12,6 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/server"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
-	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
 
@@ -20,7 +19,6 @@ import (
 // unavailable to callers: no answer is that something is not there, or is less than was there, and
 // nothing is acknowledged that the files do not hold.
 func TestDatabaseTakenAway(t *testing.T) {
-	testlength.SkipShort(t)
 	t.Parallel()
 	cut := func(part string, left float64) func(t *testing.T, path string) {
 		return func(t *testing.T, path string) {

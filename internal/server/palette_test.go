@@ -149,6 +149,7 @@ func (h *harbour) open() {
 // Everything is searched with one key; what was found says where it is and what stands around
 // it; filters narrow it, and after the jump what was found stays marked.
 func TestPalette(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	h := newHarbour(t)
 	h.do("open the page", chromedp.Navigate(h.url+"/#"+string(h.gauges)), chromedp.WaitVisible("#m68"))

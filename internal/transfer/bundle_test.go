@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest"
 	"github.com/scrollback-ai/scrollback/internal/store/drivertest/oracle"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -431,6 +432,7 @@ func TestBundleForkAfterItsFork(t *testing.T) {
 
 // Random histories survive: whatever was said, folded, gone back on and forked.
 func TestBundleProperty(t *testing.T) {
+	testlength.SkipShort(t)
 	rapid.Check(t, func(p *rapid.T) {
 		ctx := context.Background()
 		r := enginetest.New(t, enginetest.Options{Limit: 3000, NoFolds: true}, modeltest.Say("an answer"))

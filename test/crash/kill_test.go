@@ -233,6 +233,7 @@ func (p *promises) found(t *testing.T, s *served, n int) {
 // every acknowledged message is there and is found by the next search, every conversation
 // opens, and the check finds nothing wrong.
 func TestKilledAnywhere(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	kills := testlength.Choose(10, 20, 200)
 	data := t.TempDir()

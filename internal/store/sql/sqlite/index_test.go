@@ -155,6 +155,7 @@ func makeWords(n int) string {
 // A program that is killed between any two writes of the index loses nothing that can be
 // found, shows nothing half, and leaves nothing behind that is not removed.
 func TestIndexKilled(t *testing.T) {
+	testlength.SkipShort(t)
 	t.Parallel()
 	terms := []string{"common", "secret", "word3", "new", "late"}
 	base := filepath.Join(t.TempDir(), "s.db")
