@@ -77,7 +77,7 @@ type place struct {
 	round int
 }
 
-// appendAt returns one round of one length. It returns how many bytes were written.
+// appendAt measures one round at one length. It returns how many bytes were written.
 func appendAt(b *bench, s *store.Store, w *writer, p place) (int64, error) {
 	before, err := bytesWritten()
 	if err != nil {

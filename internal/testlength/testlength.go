@@ -6,7 +6,8 @@
 //
 //	steps := testlength.Choose(500, 1200, 10_000)
 //
-// Only the length differs: each checks the same, and each can fail. The environment
+// Only the length differs: each checks the same, and each can fail. [SkipShort] leaves a
+// whole test to the longer two. The environment
 // variable Variable chooses between them; the flag -short means the first, whatever the
 // variable says.
 //
@@ -42,8 +43,9 @@ func Choose[T any](short, full, long T) T {
 	}
 }
 
-// SkipShort skips a test that the short length leaves out: one that takes long, and whose
-// subject another test looks at too, less closely. It is the first line of the test.
+// SkipShort skips a test that the short length leaves out: one that takes long, where another
+// test looks at the same less closely, or where what it is about seldom changes. It is the first
+// line of the test.
 func SkipShort(t interface {
 	Helper()
 	Skip(args ...any)
