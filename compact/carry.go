@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/kept"
 	"github.com/scrollback-ai/scrollback/internal/same"
-	"github.com/scrollback-ai/scrollback/internal/standing"
 	"github.com/scrollback-ai/scrollback/internal/toolcall"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -120,20 +120,20 @@ func (l carriedLine) saysLess(kept carriedLine) bool {
 // that are done by its end.
 func (r *summaryRecord) listCarried() []carriedLine {
 	out := parseCarried(r.previous)
-	todos := openChores{}
+	var todos kept.Todos
 	done := map[int]bool{}
 	for i, l := range out {
 		if l.rank == rankTodo {
-			todos.addChore(l.Text, i)
+			todos.Add(l.Text, i)
 		}
 	}
 	for _, l := range r.passed {
-		for _, at := range todos.closeDone(l.Text) {
+		for _, at := range todos.Closed(scrollback.RoleUser, l.Text) {
 			done[at] = true
 		}
 		switch c := (carriedLine{Line: l}); {
-		case todo().FoundIn(l.Text) && !ticked.FoundIn(l.Text):
-			todos.addChore(l.Text, len(out))
+		case kept.IsTodo(l.Text) && !kept.IsTicked(l.Text):
+			todos.Add(l.Text, len(out))
 			c.setKey()
 			out = append(out, c)
 		case l.By == string(scrollback.RoleUser) && r.memory.isInstruction(l.Text):
@@ -151,16 +151,16 @@ func (r *summaryRecord) listCarried() []carriedLine {
 		text := m.Parts.Text()
 		text = strings.ToValidUTF8(text[:min(len(text), maxExtract)], "")
 		found := false
-		for _, s := range standing.SplitSentences(text) {
-			for _, at := range todos.closeDone(s) {
+		for _, s := range kept.SplitSentences(text) {
+			for _, at := range todos.Closed(m.Role, s) {
 				done[at] = true
 				found = true
 			}
 			switch {
-			case ticked.FoundIn(s):
+			case kept.IsTicked(s):
 				found = true
-			case listed.FoundIn(s), m.Role == scrollback.RoleUser && todo().FoundIn(s):
-				todos.addChore(s, len(out))
+			case kept.IsListed(s), m.Role == scrollback.RoleUser && kept.IsTodo(s):
+				todos.Add(s, len(out))
 				out = append(out, newCarriedLine(m, rankTodo, s))
 				found = true
 			case m.Role == scrollback.RoleUser && r.memory.isInstruction(s):
@@ -175,15 +175,15 @@ func (r *summaryRecord) listCarried() []carriedLine {
 			out = append(out, newCarriedLine(m, rankSaid, whole))
 		}
 	}
-	kept := out[:0:0]
+	open := out[:0:0]
 	for i, l := range out {
 		if !done[i] {
-			kept = append(kept, l)
+			open = append(open, l)
 		}
 	}
 	newest := 0
-	for i := range slices.Backward(kept) {
-		l := &kept[i]
+	for i := range slices.Backward(open) {
+		l := &open[i]
 		if l.rank != rankSaid {
 			continue
 		}
@@ -191,7 +191,7 @@ func (r *summaryRecord) listCarried() []carriedLine {
 			l.rank = rankAsked
 		}
 	}
-	return kept
+	return open
 }
 
 // touchedFiles lists the files that the calls of a message name.
@@ -221,7 +221,7 @@ func newCarriedLine(m *scrollback.Message, rank int, text string) carriedLine {
 func (l *carriedLine) setKey() {
 	l.clauses = same.Clauses(l.Text)
 	l.key = l.By + strings.Join(l.clauses, "")
-	if core := choreCore(l.Text); l.rank == rankTodo && core != "" {
+	if core := kept.TodoKey(l.Text); l.rank == rankTodo && core != "" {
 		l.key = "todo " + core
 	}
 	if len(l.clauses) == 0 {
@@ -313,9 +313,9 @@ func parseCarried(text string) []carriedLine {
 			l.key = "file " + l.Path()
 			out = append(out, l)
 			continue
-		case todo().FoundIn(l.Text):
+		case kept.IsTodo(l.Text):
 			l.rank = rankTodo
-		case standing.IsInstruction(l.Text):
+		case kept.IsInstruction(l.Text), kept.IsTrait(l.Text):
 			l.rank = rankStanding
 		}
 		l.setKey()

@@ -11,9 +11,9 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/kept"
 	"github.com/scrollback-ai/scrollback/internal/marks"
 	"github.com/scrollback-ai/scrollback/internal/same"
-	"github.com/scrollback-ai/scrollback/internal/standing"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -94,7 +94,7 @@ func isIdle(text string) bool {
 	return true
 }
 
-// instructionCache remembers which sentences are instructions: in one fold, each is judged again and
+// instructionCache remembers which sentences are instructions or traits: in one fold, each is judged again and
 // again, by several goroutines. Nil remembers nothing.
 type instructionCache struct {
 	mu sync.Mutex
@@ -103,7 +103,7 @@ type instructionCache struct {
 
 func (h *instructionCache) isInstruction(sentence string) bool {
 	if h == nil {
-		return standing.IsInstruction(sentence)
+		return kept.IsInstruction(sentence) || kept.IsTrait(sentence)
 	}
 	h.mu.Lock()
 	is, ok := h.is[sentence]
@@ -111,7 +111,7 @@ func (h *instructionCache) isInstruction(sentence string) bool {
 	if ok {
 		return is
 	}
-	is = standing.IsInstruction(sentence)
+	is = kept.IsInstruction(sentence) || kept.IsTrait(sentence)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.is[sentence] = is
@@ -140,7 +140,7 @@ func readSentences(m *scrollback.Message, h *instructionCache) (out []extractSen
 	}
 	text := m.Parts.Text()
 	text = text[:min(len(text), maxExtract)]
-	for _, s := range standing.SplitSentences(strings.ToValidUTF8(text, "")) {
+	for _, s := range kept.SplitSentences(strings.ToValidUTF8(text, "")) {
 		one := extractSentence{extractLine: extractLine{Line: window.Line{Seq: m.Seq, By: string(m.Role), Count: 1,
 			Text: clipLine(s)}}, whole: s,
 			fence: strings.HasPrefix(s, "```")}
@@ -161,9 +161,9 @@ func (s *extractSentence) classify(h *instructionCache) {
 	if s.silent {
 		return
 	}
-	s.todo = todo().FoundIn(s.whole)
+	s.todo = kept.IsTodo(s.whole)
 	s.kept = user && h.isInstruction(s.whole) || s.todo
-	if s.silent = ticked.FoundIn(s.whole) || !s.kept && (len(s.terms) < minTerms || isIdle(s.whole)); s.silent {
+	if s.silent = kept.IsTicked(s.whole) || !s.kept && (len(s.terms) < minTerms || isIdle(s.whole)); s.silent {
 		return
 	}
 	s.clauses = same.Clauses(s.whole)
@@ -177,13 +177,13 @@ func listCandidates(ms []scrollback.Message, h *instructionCache) []extractSente
 	said := make([][]extractSentence, len(ms))
 	runParallel(len(ms), func(i int) { said[i] = readSentences(&ms[i], h) })
 	var all []extractSentence
-	todos := openChores{}
+	var todos kept.Todos
 	at := map[string]int{}
 	gone := map[int]bool{}
 	for _, of := range said {
 		fenced := false
 		for _, one := range of {
-			for _, open := range todos.closeDone(one.whole) {
+			for _, open := range todos.Closed(scrollback.Role(one.By), one.whole) {
 				gone[open] = true
 			}
 			if one.fence {
@@ -201,7 +201,7 @@ func listCandidates(ms []scrollback.Message, h *instructionCache) []extractSente
 				at[key] = len(all)
 			}
 			if one.todo {
-				todos.addChore(one.whole, len(all))
+				todos.Add(one.whole, len(all))
 			}
 			all = append(all, one)
 		}
@@ -284,7 +284,7 @@ func parseLines(placeholder string) []extractLine {
 			continue
 		}
 		out = append(out, extractLine{l, -float64(i)})
-		if standing.IsInstruction(l.Text) || todo().FoundIn(l.Text) {
+		if kept.IsInstruction(l.Text) || kept.IsTrait(l.Text) || kept.IsTodo(l.Text) {
 			out[len(out)-1].score += standingLead
 		}
 	}

@@ -10,8 +10,7 @@ import (
 // A cue is in every text in which the expression is found, in whatever case it is written.
 func TestCuesMissNothing(t *testing.T) {
 	swap := strings.NewReplacer("s", "\u017f", "k", "\u212a")
-	all := map[string]*cueFinder{"todo": todo(), "listed": listed, "ticked": ticked, "outcomes": outcomes,
-		"preambles": preambles}
+	all := map[string]*cueFinder{"outcomes": outcomes, "preambles": preambles}
 	for name, f := range all {
 		t.Run(name, func(t *testing.T) {
 			found := 0
@@ -39,7 +38,7 @@ func TestCuesMissNothing(t *testing.T) {
 		})
 	}
 	for _, plain := range []string{"", "The lamp went out at noon.", "灯在中午灭了。"} {
-		if outcomes.FoundIn(plain) || todo().FoundIn(plain) || preambles.FoundIn(plain) {
+		if outcomes.FoundIn(plain) || preambles.FoundIn(plain) {
 			t.Errorf("%q", plain)
 		}
 	}

@@ -170,7 +170,7 @@ type run struct {
 	scores  map[key]*score
 	values  []key               // with a set and a way left out, in order
 	anatomy map[string]*anatomy // of a set, by way
-	kept    map[string]*kept    // by policy
+	sums    map[string]*policySum    // by policy
 }
 
 func (r *run) runAll(ctx context.Context, only string) error {
@@ -266,15 +266,15 @@ func (s *settled) indexAll(ctx context.Context) error {
 // runPolicies puts talks of a set through each policy.
 func (r *run) runPolicies(ctx context.Context, s set, in *store.Store) error {
 	f := form{"en", false, min(policyMessages, r.forms[len(r.forms)-1].messages)}
-	r.kept = map[string]*kept{}
+	r.sums = map[string]*policySum{}
 	for _, policy := range policies {
-		r.kept[policy] = &kept{}
+		r.sums[policy] = &policySum{}
 		for _, f.lang = range []string{"en", "zh", "mixed"} {
 			t, err := set{s.name, s.seed + 2, s.texts}.makeTalk(f)
 			if err != nil {
 				return err
 			}
-			if err := r.kept[policy].foldTalk(ctx, in, policy, t); err != nil {
+			if err := r.sums[policy].foldTalk(ctx, in, policy, t); err != nil {
 				return fmt.Errorf("%s: %w", policy, err)
 			}
 		}

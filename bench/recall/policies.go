@@ -29,9 +29,9 @@ const (
 	lookUpTokens   = 2000
 )
 
-// kept is what a policy comes to, added up over talks: tokens of requests and of what
+// policySum is what a policy comes to, added up over talks: tokens of requests and of what
 // they stand for, and shares of evidence.
-type kept struct {
+type policySum struct {
 	sent, whole    int64
 	questions      int
 	shown, lookUps float64
@@ -55,7 +55,7 @@ func (l *listener) Stream(_ context.Context, r model.Request) iter.Seq2[model.De
 
 // foldTalk puts a talk through a policy, a turn at a time, and asks its questions of the
 // last request, and of that and one look-up.
-func (k *kept) foldTalk(ctx context.Context, s *store.Store, policy string, t talk) error {
+func (k *policySum) foldTalk(ctx context.Context, s *store.Store, policy string, t talk) error {
 	bucket := blob.NewMemory()
 	defer func() { _ = bucket.Close() }() // in memory
 	l := &listener{}
@@ -89,7 +89,7 @@ func (k *kept) foldTalk(ctx context.Context, s *store.Store, policy string, t ta
 }
 
 // foldRequest folds as a turn would, and books what one would send.
-func (k *kept) foldRequest(ctx context.Context, e *engine.View, s *store.Store, id scrollback.ConversationID) error {
+func (k *policySum) foldRequest(ctx context.Context, e *engine.View, s *store.Store, id scrollback.ConversationID) error {
 	if _, err := e.Compact(ctx, id, engine.CompactRequest{}); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func windowText(r model.Request) string {
 }
 
 // askQuestions looks for the evidence of each question.
-func (k *kept) askQuestions(ctx context.Context, p product, window string, t talk) error {
+func (k *policySum) askQuestions(ctx context.Context, p product, window string, t talk) error {
 	for _, q := range t.questions {
 		a, err := p.find(ctx, q.text)
 		if err != nil {
@@ -140,7 +140,7 @@ func (k *kept) askQuestions(ctx context.Context, p product, window string, t tal
 }
 
 // policyReport returns the table of policies.
-func policyReport(of map[string]*kept) string {
+func policyReport(of map[string]*policySum) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `
 ## What a policy saves, and what can still be answered

@@ -16,7 +16,7 @@ func TestPoliciesKeepWhatTheyFold(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range policies {
-		k := r.kept[name]
+		k := r.sums[name]
 		t.Logf("%s: %+v", name, *k)
 		n := float64(k.questions)
 		if n < 30 || k.lookUps/n < 0.85 || k.lookUps < k.shown || k.sent >= k.whole || k.shown/n > 0.95 {

@@ -89,8 +89,8 @@ common if more than 1 % of a talk's messages hold it; "other wording" shares few
 	b.WriteString(anatomyReport(r.anatomy))
 	b.WriteString(method)
 	b.WriteString(taught)
-	if r.kept != nil {
-		b.WriteString(policyReport(r.kept))
+	if r.sums != nil {
+		b.WriteString(policyReport(r.sums))
 	}
 	return b.String()
 }

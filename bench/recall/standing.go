@@ -6,7 +6,7 @@ import (
 	"hash/fnv"
 	"strings"
 
-	"github.com/scrollback-ai/scrollback/internal/standing"
+	"github.com/scrollback-ai/scrollback/internal/kept"
 )
 
 //go:embed texts/standing.tsv
@@ -74,7 +74,7 @@ func measureSplit(all []labelled, split, lang string) found {
 		if s.split != split || lang != "" && s.lang != lang {
 			continue
 		}
-		switch got := standing.IsInstruction(s.text); {
+		switch got := kept.IsInstruction(s.text); {
 		case got && s.keep:
 			f.kept++
 		case got:
@@ -92,7 +92,7 @@ func measureSplit(all []labelled, split, lang string) found {
 func wrongDev(all []labelled) string {
 	var b strings.Builder
 	for _, s := range all {
-		if s.split == "dev" && standing.IsInstruction(s.text) != s.keep {
+		if s.split == "dev" && kept.IsInstruction(s.text) != s.keep {
 			fmt.Fprintf(&b, "%s, keep is %v: %s\n", s.lang, s.keep, s.text)
 		}
 	}

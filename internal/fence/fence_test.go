@@ -24,6 +24,7 @@ var layers = []string{
 	"internal/archive compact internal/title bundle internal/websearch",
 	"internal/store model",
 	"transcript internal/workspace window token",
+	"internal/kept",
 	"internal/wire .",
 	"internal",
 }

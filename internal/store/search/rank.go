@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/standing"
+	"github.com/scrollback-ai/scrollback/internal/kept"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
@@ -242,7 +242,7 @@ func scoreStanding(text string) float64 {
 	sentences := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n。！!；;", r) })
 	for _, line := range sentences {
 		for s := range strings.SplitSeq(line, ". ") {
-			if standing.IsInstruction(s) {
+			if kept.IsInstruction(s) {
 				return 1
 			}
 		}

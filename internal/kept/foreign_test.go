@@ -1,4 +1,4 @@
-package compact
+package kept
 
 import (
 	"strings"
@@ -9,11 +9,11 @@ import (
 
 func TestForeignWords(t *testing.T) {
 	wordtabletest.Run(t, foreign, map[string]func(string) bool{
-		"todo-cue": func(s string) bool { return todo().FoundIn(s) },
-		"todo":     func(s string) bool { return todo().FoundIn(s) },
+		"todo-cue": func(s string) bool { return IsTodo(s) },
+		"todo":     func(s string) bool { return IsTodo(s) },
 		"todo-mark": func(s string) bool {
 			_, bare, _ := strings.Cut(strings.ReplaceAll(s, "：", ":"), ":")
-			return choreCore(s) == choreCore(bare)
+			return TodoKey(s) == TodoKey(bare)
 		},
 	})
 }

@@ -1,4 +1,4 @@
-package standing
+package kept
 
 // Pieces of English rules.
 const (

@@ -1,12 +1,12 @@
-package compact
+package kept
 
 import (
 	_ "embed"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/terms"
@@ -17,22 +17,55 @@ import (
 var foreignFile string
 
 // foreign is how to-dos are written in other languages than English and Chinese.
-var foreign = wordtable.New("compact/words.tsv", foreignFile)
+var foreign = wordtable.New("internal/kept/words.tsv", foreignFile)
 
-// todo finds what remains to be done.
-var todo = sync.OnceValue(func() *cueFinder {
-	return findByCues(`[ ]|☐|todo|to-do|待办|待辦|`+foreign.Pattern("todo-cue"),
-		`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待[办辦]|`+foreign.Pattern("todo"))
-})
+// todos finds what remains to be done, and listed what is written down as a to-do.
+var (
+	todos  = foreign.Regexp(`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待[办辦]|{todo}`)
+	listed = lazyregexp.New(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`)
+	// ticked finds a to-do that its list shows as done, and what it is.
+	ticked = lazyregexp.New(
+		`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
+)
 
-// listed finds a to-do that is written down as one. What an assistant says about to-dos is
-// none.
-var listed = findByCues(`[ ]|☐|todo|to-do|待办|待辦`,
-	`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`)
+// IsTodo reports whether a sentence says what remains to be done.
+func IsTodo(sentence string) bool { return mayBeTodo(sentence) && todos().MatchString(sentence) }
 
-// ticked finds a to-do that its list shows as done, and what it is.
-var ticked = findByCues(`[x]|[✓]|[✔]|☑|✅|✔|✓|~~`,
-	`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
+// IsListed reports whether a sentence is written down as a to-do. What an assistant says about to-dos
+// is none.
+func IsListed(sentence string) bool { return mayBeTodo(sentence) && listed().MatchString(sentence) }
+
+// IsTicked reports whether a sentence is a to-do that its list shows as done.
+func IsTicked(sentence string) bool { return tickedOf(sentence) != nil }
+
+// tickedOf returns what ticked finds in a sentence.
+func tickedOf(sentence string) []string {
+	if !strings.Contains(sentence, "~~") && !strings.ContainsAny(sentence, "[☑✅✔✓") {
+		return nil
+	}
+	return ticked().FindStringSubmatch(sentence)
+}
+
+// mayBeTodo rules out most sentences without an expression.
+func mayBeTodo(s string) bool {
+	if strings.Contains(s, "[ ]") || strings.Contains(s, "☐") || strings.Contains(s, "待") {
+		return true
+	}
+	for at := 0; ; at++ {
+		next := strings.IndexAny(s[at:], "tT")
+		if next < 0 {
+			break
+		}
+		if at += next; hasPrefixFold(s[at:], "todo") || hasPrefixFold(s[at:], "to-do") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(foreign.Words("todo-cue"), func(cue string) bool { return strings.Contains(s, cue) })
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
 
 // todoMarks are what is not part of the to-do itself.
 var todoMarks = foreign.Regexp(
@@ -64,36 +97,46 @@ var pasts = map[string]string{"wrote": "write", "written": "write", "sent": "sen
 	"did": "do", "rewrote": "rewrite", "rewritten": "rewrite", "took": "take", "taken": "take", "got": "get",
 	"gave": "give", "given": "give", "chose": "choose", "chosen": "choose"}
 
-// openChores are the open to-dos of a conversation, read in order, each by its core: the
-// words that name it.
-type openChores map[string]openChore
+// Todos are the open to-dos of a conversation, read in order, each by its core: the words that name
+// it. The zero value is ready to use.
+type Todos struct{ open map[string]openTodo }
 
-// openChore is how a to-do is worded, and the places where it was said.
-type openChore struct {
+// openTodo is how a to-do is worded, and the places where it was said.
+type openTodo struct {
 	wording string
 	at      []int
 }
 
-// addChore notes that a to-do is said at a place. It returns the core.
-func (c openChores) addChore(text string, at int) string {
-	core := choreCore(text)
-	if core != "" {
-		c[core] = openChore{wordingOf(text), append(c[core].at, at)}
+// Add notes that a to-do is said at a place.
+func (t *Todos) Add(text string, at int) {
+	core := TodoKey(text)
+	if core == "" {
+		return
 	}
-	return core
+	if t.open == nil {
+		t.open = map[string]openTodo{}
+	}
+	t.open[core] = openTodo{wordingOf(text), append(t.open[core].at, at)}
 }
 
-// closeDone returns the places of the to-dos that a sentence says are done, and forgets
-// them.
-func (c openChores) closeDone(text string) (places []int) {
-	if len(c) == 0 {
+// Closed returns the places of the to-dos that a message says are done, and forgets them.
+func (t *Todos) Closed(role scrollback.Role, text string) (places []int) {
+	if len(t.open) == 0 || role != scrollback.RoleUser && role != scrollback.RoleAssistant {
 		return nil
 	}
-	for _, core := range doneCores(text) {
+	for _, s := range SplitSentences(firstPart(text)) {
+		places = append(places, t.closedBy(s)...)
+	}
+	return places
+}
+
+// closedBy is Closed for one sentence.
+func (t *Todos) closedBy(sentence string) (places []int) {
+	for _, core := range doneCores(sentence) {
 		for _, open := range []string{core, rotateCore(core, 1), rotateCore(core, 2), rotateCore(core, -1),
 			rotateCore(core, -2)} {
-			if one, ok := c[open]; ok && (one.wording != wordingOf(text) || ticked.FoundIn(text)) {
-				delete(c, open)
+			if one, ok := t.open[open]; ok && (one.wording != wordingOf(sentence) || IsTicked(sentence)) {
+				delete(t.open, open)
 				places = append(places, one.at...)
 				break
 			}
@@ -102,13 +145,20 @@ func (c openChores) closeDone(text string) (places []int) {
 	return places
 }
 
+// Closes reports whether a message says that a to-do is done.
+func Closes(role scrollback.Role, text, todo string) bool {
+	var t Todos
+	t.Add(todo, 0)
+	return len(t.Closed(role, text)) > 0
+}
+
 func wordingOf(text string) string { return same.NormalForm(todoMarks().ReplaceAllString(text, " ")) }
 
 // doneCores lists the cores of what a sentence says is done. It says so of nothing else than
 // what its own words name: not of what is to be done, asked, or done but for something.
 func doneCores(text string) []string {
-	if m := ticked.FindStringSubmatch(text); m != nil {
-		return []string{choreCore(m[1] + m[2])}
+	if m := tickedOf(text); m != nil {
+		return []string{TodoKey(m[1] + m[2])}
 	}
 	if !mayBeNews(text) || request().MatchString(text) {
 		return nil
@@ -120,7 +170,7 @@ func doneCores(text string) []string {
 	var out []string
 	for _, s := range whole {
 		if doneNews().MatchString(s) || isPastTense(s) {
-			if core := choreCore(s); core != "" && !slices.Contains(out, core) {
+			if core := TodoKey(s); core != "" && !slices.Contains(out, core) {
 				out = append(out, core)
 			}
 		}
@@ -156,9 +206,9 @@ func isPastTense(s string) bool {
 	return len(words) > 0 && (past(words[0]) || past(words[len(words)-1]))
 }
 
-// choreCore returns the words that name a to-do, stemmed, without its marks and without
+// TodoKey returns the words that name a to-do, stemmed, without its marks and without
 // words that say whether it is done.
-func choreCore(text string) string {
+func TodoKey(text string) string {
 	text = doneWords().ReplaceAllString(todoMarks().ReplaceAllString(text, " "), " ")
 	var out []string
 	for w := range strings.FieldsSeq(same.NormalForm(text)) {

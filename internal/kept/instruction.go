@@ -1,18 +1,4 @@
-// Package standing finds what a person wants an assistant to keep to beyond the next answer:
-// rules, preferences, decisions, deadlines, what they ask to be remembered. It reads one
-// sentence at a time, in Chinese (both scripts), English, Japanese or Korean.
-//
-// Words it adds: cue (a string without which a rule does not apply), rule (cues, what must be
-// matched, and what must not), idiom (words that hold a cue and do not mean it), veto (what
-// makes a sentence with a rule's wording something else: a question, a report, "not now").
-//
-// Precision matters as much as recall: what is found is carried from summary to summary.
-// bench/recall measures both on labelled sentences.
-//
-// Japanese and Korean are tables of data, a pattern a row with what it means and an example.
-//
-// It may not know anything but text.
-package standing
+package kept
 
 import (
 	"math/bits"
@@ -243,29 +229,4 @@ func unmarked(s string) string {
 	}
 	s = numbered.ReplaceAllString(strings.ReplaceAll(s, "**", ""), "")
 	return strings.Trim(s, " -*•>")
-}
-
-// SplitSentences cuts text at the ends of sentences and lines.
-func SplitSentences(text string) []string {
-	var out []string
-	start := 0
-	flush := func(end int) {
-		if s := strings.Join(strings.Fields(text[start:end]), " "); s != "" {
-			out = append(out, s)
-		}
-		start = end
-	}
-	for i, r := range text {
-		next := i + utf8.RuneLen(r)
-		switch r {
-		case '\n', '。', '！', '？', '；':
-			flush(next)
-		case '.', '!', '?':
-			if next < len(text) && (text[next] == ' ' || text[next] == '\n') {
-				flush(next)
-			}
-		}
-	}
-	flush(len(text))
-	return out
 }

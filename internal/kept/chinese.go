@@ -1,4 +1,4 @@
-package standing
+package kept
 
 // Pieces of Chinese rules, in simplified characters.
 const (

@@ -1,9 +1,11 @@
-package compact
+package kept
 
 import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/scrollback-ai/scrollback"
 )
 
 // A to-do leaves when a later sentence says that it is done.
@@ -23,10 +25,10 @@ func TestTodoIsDone(t *testing.T) {
 		{"待办：写报告", "报告写完了。"}, {"待办：写报告", "我已经写完报告了"}, {"待办：写报告", "报告写好了，接下来做幻灯片"}, {"- [ ] 写报告", "- [x] 写报告"},
 		{"待办：给小明发邮件", "已给小明发邮件"}, {"待办：完成报告", "报告已完成"}, {"待办事项：更新 README", "README 已更新"}, {"待办：备份数据库", "完成：备份数据库"},
 	} {
-		open := openChores{}
-		open.addChore(c.open, 3)
-		if got := open.closeDone(c.done); len(got) != 1 || got[0] != 3 || len(open) != 0 {
-			t.Errorf("%q does not end %q: cores %q and %q", c.done, c.open, choreCore(c.open), doneCores(c.done))
+		var open Todos
+		open.Add(c.open, 3)
+		if got := open.Closed(scrollback.RoleUser, c.done); len(got) != 1 || got[0] != 3 || len(open.open) != 0 {
+			t.Errorf("%q does not end %q: cores %q and %q", c.done, c.open, TodoKey(c.open), doneCores(c.done))
 		}
 	}
 }
@@ -78,27 +80,27 @@ func TestTodoStays(t *testing.T) {
 		{"待办：给小明发邮件", "已给小红发邮件"}, {"待办：发布 1.2 版", "1.3 版发布完成了"}, {"待办：写报告", "好了，写报告"}, {"待办：写报告", "写好报告"},
 		{"待办：写报告", "报告写完了一半"}, {"待办：写报告和总结", "报告写完了"},
 	} {
-		open := openChores{}
-		open.addChore(c.open, 3)
-		if got := open.closeDone(c.said); len(got) != 0 || len(open) != 1 {
-			t.Errorf("%q ends %q: cores %q and %q", c.said, c.open, choreCore(c.open), doneCores(c.said))
+		var open Todos
+		open.Add(c.open, 3)
+		if got := open.Closed(scrollback.RoleUser, c.said); len(got) != 0 || len(open.open) != 1 {
+			t.Errorf("%q ends %q: cores %q and %q", c.said, c.open, TodoKey(c.open), doneCores(c.said))
 		}
 	}
 }
 
 // It is open again when it is said again.
 func TestTodoAgain(t *testing.T) {
-	open := openChores{}
-	open.addChore("- [ ] water the plants", 1)
-	open.addChore("TODO: Water the plants!", 2)
-	if got := open.closeDone("- [x] water the plants"); len(got) != 2 {
+	var open Todos
+	open.Add("- [ ] water the plants", 1)
+	open.Add("TODO: Water the plants!", 2)
+	if got := open.Closed(scrollback.RoleUser, "- [x] water the plants"); len(got) != 2 {
 		t.Errorf("places %v", got)
 	}
-	open.addChore("- [ ] water the plants", 4)
-	if got := open.closeDone("The plants are watered."); len(got) != 1 || got[0] != 4 {
+	open.Add("- [ ] water the plants", 4)
+	if got := open.Closed(scrollback.RoleUser, "The plants are watered."); len(got) != 1 || got[0] != 4 {
 		t.Errorf("places %v", got)
 	}
-	if open.addChore("TODO", 5) != "" || len(open) != 0 {
+	if open.Add("TODO", 5); len(open.open) != 0 {
 		t.Error("a to-do that says nothing is kept")
 	}
 }

@@ -1,4 +1,4 @@
-package standing
+package kept
 
 import (
 	"embed"
@@ -17,7 +17,7 @@ func readTable(language string) []wordtable.Row {
 	name := "rules/" + language + ".tsv"
 	raw, err := tables.ReadFile(name)
 	if err != nil {
-		panic("standing: " + err.Error())
+		panic("kept: " + err.Error())
 	}
 	return wordtable.Read(name, string(raw))
 }
@@ -63,7 +63,7 @@ func readGrammar(language string) languageGrammar {
 		case "but":
 			g.rules[i].but = append(g.rules[i].but, r.Pattern)
 		default:
-			panic("standing: " + language + ".tsv has a part " + r.Part)
+			panic("kept: " + language + ".tsv has a part " + r.Part)
 		}
 	}
 	return g
