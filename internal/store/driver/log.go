@@ -80,6 +80,12 @@ type Log interface {
 	// out.
 	FindSources(ctx context.Context, in []scrollback.ConversationID, names []string) ([]SourceVersion, error)
 
+	// ReadKept reads what is kept of the messages on a path; see [KeptQuery].
+	ReadKept(ctx context.Context, q KeptQuery) ([]scrollback.Kept, error)
+
+	// ChangeKept adds what a person says about a kept sentence; see [KeptChange].
+	ChangeKept(ctx context.Context, c KeptChange) error
+
 	// PutOrigin stores an origin, in the place of the one of the same conversation, tool and id,
 	// and of the one that conversation instead has of them, unless that is empty. It is
 	// not_found if there is no such conversation. One that was purged under that tool and id
@@ -110,11 +116,12 @@ type Log interface {
 
 // Entry is a message to be stored in the log. An id that some message already has is
 // conflict, and nothing is written. Seq, Branch, ConversationID and Sum are set by
-// the driver, and Branch and Seq of its sources.
+// the driver, and where the message is in its sources and in what is kept of it.
 type Entry struct {
 	scrollback.Message
 	Mentions []scrollback.Artifact
-	Sources  []SourceVersion // whose content it has; each replaces one of no higher version
+	Sources  []SourceVersion   // whose content it has; each replaces one of no higher version
+	Kept     []scrollback.Kept // what is kept of it by rule; the driver sets where the message is
 }
 
 // Append adds Entries to the conversation's current branch, in one transaction.

@@ -18,7 +18,8 @@ import (
 //     first, as [BeginRequest] does it. Any one is conflict while its purge is under way.
 //  2. Each of Branches grows.
 //  3. Segments are stored, and Mentions noted. A segment that is known stays as it
-//     is; it is conflict if that is another one.
+//     is; it is conflict if that is another one. Kept, rows of people about sentences, is added; a
+//     row whose id and change are known stays as it is.
 //  4. Views replace what branches show, and Folds are entered as CommitFold does it,
 //     those that are known only if they were undone meanwhile. How much a view hides
 //     follows from the messages, whatever it says.
@@ -34,6 +35,7 @@ type Adoption struct {
 	Branches     []AdoptedBranch
 	Segments     []scrollback.Segment
 	Mentions     []scrollback.Artifact
+	Kept         []scrollback.Kept
 	Views        []ViewRepair
 	Folds        []scrollback.StoredReceipt
 	Current      scrollback.BranchID

@@ -156,6 +156,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	RunProjects(t, open)
 	RunShape(t, open)
 	RunSources(t, open)
+	RunKept(t, open)
 	RunViews(t, open)
 }
 

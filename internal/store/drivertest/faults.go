@@ -278,6 +278,16 @@ func (f faultyLog) PutArtifact(ctx context.Context, a scrollback.Artifact,
 	return callFaultyError(f.of, "PutArtifact", func() error { return f.d.PutArtifact(ctx, a, mentionedBy) })
 }
 
+// ReadKept implements [driver.Log].
+func (f faultyLog) ReadKept(ctx context.Context, q driver.KeptQuery) ([]scrollback.Kept, error) {
+	return callFaulty(f.of, "ReadKept", func() ([]scrollback.Kept, error) { return f.d.ReadKept(ctx, q) })
+}
+
+// ChangeKept implements [driver.Log].
+func (f faultyLog) ChangeKept(ctx context.Context, c driver.KeptChange) error {
+	return callFaultyError(f.of, "ChangeKept", func() error { return f.d.ChangeKept(ctx, c) })
+}
+
 // FindSources implements [driver.Log].
 func (f faultyLog) FindSources(ctx context.Context, in []scrollback.ConversationID,
 	names []string) ([]driver.SourceVersion, error) {

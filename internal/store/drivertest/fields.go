@@ -85,8 +85,11 @@ func testFieldsOfMessages(w *harness) {
 	a := filltest.Filled[scrollback.Artifact](f)
 	a.ID = artifactID("filled")
 	s := filltest.Filled[driver.SourceVersion](f)
+	k := filltest.Filled[scrollback.Kept](f)
+	k.Change = ""
 	out, err := w.Log.AppendEntries(w.ctx, driver.Append{Conversation: c.ID, Now: w.advanceClock(), IfHead: 0,
-		Entries: []driver.Entry{{Message: m, Mentions: []scrollback.Artifact{a}, Sources: []driver.SourceVersion{s}}}})
+		Entries: []driver.Entry{{Message: m, Mentions: []scrollback.Artifact{a}, Sources: []driver.SourceVersion{s},
+			Kept: []scrollback.Kept{k}}}})
 	w.wantOK(err)
 	m.ConversationID = c.ID
 	m.Branch = c.Branch
@@ -101,6 +104,20 @@ func testFieldsOfMessages(w *harness) {
 	sources, err := w.Log.FindSources(w.ctx, []scrollback.ConversationID{c.ID}, []string{s.Name})
 	w.wantOK(err)
 	wantSame(w.t, "a stored source", []driver.SourceVersion{s}, sources)
+	k.Message = m.ID
+	k.Conversation = c.ID
+	k.Branch = c.Branch
+	k.Seq = 1
+	change := filltest.Filled[scrollback.Kept](f)
+	change.Message = m.ID
+	change.Conversation = c.ID
+	change.Branch = c.Branch
+	change.Seq = 1
+	w.wantOK(w.Log.ChangeKept(w.ctx, driver.KeptChange{Row: change, Now: w.advanceClock()}))
+	kept, err := w.Log.ReadKept(w.ctx, driver.KeptQuery{Branch: c.Branch, To: 1, Limit: 9,
+		Conversations: []scrollback.ConversationID{c.ID}})
+	w.wantOK(err)
+	wantSame(w.t, "what is kept of a message", []scrollback.Kept{k, change}, kept)
 	var walked []scrollback.Artifact
 	var heads []scrollback.Branch
 	w.wantOK(w.Admin.WalkRows(w.ctx, driver.AuditWalk{

@@ -41,6 +41,7 @@ type conversationState struct {
 	Segments []scrollback.Segment
 	Refs     []scrollback.RefEntry
 	Sources  []driver.SourceVersion
+	Kept     []scrollback.Kept
 	Receipts []scrollback.Receipt
 }
 
@@ -155,6 +156,10 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th c
 	}
 	if th.Sources, err = d.Log.FindSources(ctx, append([]scrollback.ConversationID{c.ID}, c.Ancestors...),
 		sourceNames); err != nil {
+		return th, err
+	}
+	if th.Kept, err = d.Log.ReadKept(ctx, driver.KeptQuery{Branch: c.Branch, To: maxPages, Limit: maxPages,
+		Conversations: append([]scrollback.ConversationID{c.ID}, c.Ancestors...)}); err != nil {
 		return th, err
 	}
 	var ids []scrollback.SegmentID

@@ -40,7 +40,7 @@ var walkMoves = []struct {
 		(*randomWalk).stopTurn}, {4, (*randomWalk).putArtifact},
 	{5, (*randomWalk).searchIndex}, {4, (*randomWalk).listAll}, {3, (*randomWalk).updateLearned}, {8,
 		(*randomWalk).rewindHead}, {2, (*randomWalk).purgeConversation},
-	{4, walkOrigins},
+	{4, walkOrigins}, {4, (*randomWalk).changeKept},
 }
 
 // RunWalk does n things, chosen by seed, to two empty drivers and compares every
@@ -173,6 +173,7 @@ func (w *randomWalk) randomEntries(n int) []driver.Entry {
 			e.Name = "n"
 		}
 		e.Sources = w.randomSources()
+		e.Kept = w.randomKept(e.ID)
 		for range w.rng.IntN(6) / 4 {
 			e.Mentions = append(e.Mentions, w.newArtifact())
 		}

@@ -34,6 +34,11 @@ func (db log) AdoptHistory(ctx context.Context, a driver.Adoption) error {
 				return err
 			}
 		}
+		for _, k := range a.Kept {
+			if err := j.insertKept(ctx, k); err != nil {
+				return err
+			}
+		}
 		return j.storeEnd(ctx)
 	})
 }

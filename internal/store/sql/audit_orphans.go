@@ -45,6 +45,11 @@ var orphanQueries = []orphanQuery{
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = s.conversation_id)`, func(of, name string) *driver.Repair {
 		return sweepStray(driver.StrayRow{Conversation: scrollback.ConversationID(of), Source: name})
 	}},
+	{`SELECT 'kept sentence ' || k.id, 'its message is missing', k.conversation_id, k.id FROM kept k
+		WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.branch = k.branch AND m.seq = k.seq)
+		GROUP BY k.conversation_id, k.id`, func(of, id string) *driver.Repair {
+		return sweepStray(driver.StrayRow{Conversation: scrollback.ConversationID(of), Kept: scrollback.KeptID(id)})
+	}},
 	{`SELECT 'hashes of branch ' || h.branch, 'the branch is missing', h.conversation_id, h.branch FROM message_hashes h
 		WHERE NOT EXISTS (SELECT 1 FROM branches b WHERE b.id = h.branch AND b.conversation_id = h.conversation_id)
 		GROUP BY h.conversation_id, h.branch`, func(of, branch string) *driver.Repair {

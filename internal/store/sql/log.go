@@ -58,6 +58,11 @@ func (a *appender) appendEntries(ctx context.Context, entries []preparedEntry) (
 				return nil, err
 			}
 		}
+		for _, k := range e.Kept {
+			if err := a.insertKept(ctx, placeKept(k, &m)); err != nil {
+				return nil, err
+			}
+		}
 		out = append(out, m)
 	}
 	if a.b.ID == a.c.Branch {

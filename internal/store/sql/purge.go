@@ -130,6 +130,9 @@ func (j *purgeTx) deleteMessages(ctx context.Context, b scrollback.Branch) error
 	if err := j.dropHashes(ctx, j.c.ID, b.ID, from); err != nil {
 		return err
 	}
+	if err := j.tx.Queue(ctx, `DELETE FROM kept WHERE branch = $1 AND seq >= $2`, b.ID, from); err != nil {
+		return err
+	}
 	return j.tx.Queue(ctx, `DELETE FROM messages WHERE branch = $1 AND seq >= $2`, b.ID, from)
 }
 
@@ -155,7 +158,12 @@ func (j *purgeTx) finishPurge(ctx context.Context, now int64) error {
 	}
 	end := func() error { j.c.PurgedAt = now; return j.storeConversation(ctx, &j.c, now) }
 	if len(j.kept) == 0 {
-		end = func() error { return j.deleteConversation(ctx, j.c.ID) }
+		end = func() error {
+			if err := j.tx.Queue(ctx, `DELETE FROM kept WHERE conversation_id = $1`, j.c.ID); err != nil {
+				return err
+			}
+			return j.deleteConversation(ctx, j.c.ID)
+		}
 	}
 	if err := end(); err != nil {
 		return err

@@ -90,6 +90,9 @@ func (r *repairing) sweepRows(ctx context.Context, all []driver.StrayRow) error 
 		case s.Source != "":
 			err = r.tx.Queue(ctx, `DELETE FROM message_sources WHERE conversation_id = $1 AND source = $2
 				AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = message_sources.conversation_id)`, s.Conversation, s.Source)
+		case s.Kept != "":
+			err = r.tx.Queue(ctx, `DELETE FROM kept WHERE conversation_id = $1 AND id = $2
+				AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.branch = kept.branch AND m.seq = kept.seq)`, s.Conversation, s.Kept)
 		case s.Origins:
 			err = r.sweepOrigins(ctx, s.Conversation)
 		case s.Conversation != "":

@@ -199,6 +199,13 @@ func (db *database) appendToBranch(th *storedConversation, b *branchRow, entries
 		for _, s := range e.Sources {
 			th.keepSource(s, &m)
 		}
+		for _, k := range e.Kept {
+			k.Message = m.ID
+			k.Conversation = m.ConversationID
+			k.Branch = m.Branch
+			k.Seq = m.Seq
+			db.addKept(k)
+		}
 		out = append(out, deepCopy(m))
 	}
 	return out

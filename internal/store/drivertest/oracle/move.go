@@ -46,7 +46,7 @@ func copyAdoption(a driver.Adoption) driver.Adoption {
 func (db log) snapshotAdopted() (back func()) {
 	was := database{threads: maps.Clone(db.threads), branches: maps.Clone(db.branches), turns: maps.Clone(db.turns),
 		segments: maps.Clone(db.segments), artifacts: maps.Clone(db.artifacts), rows: slices.Clip(db.rows),
-		changes: db.changes}
+		changes: db.changes, kept: slices.Clip(db.kept)}
 	for id, th := range db.threads {
 		db.threads[id] = new(*th)
 		db.threads[id].receipts = nil
@@ -62,6 +62,7 @@ func (db log) snapshotAdopted() (back func()) {
 		db.branches[id].rows = slices.Clip(b.rows)
 	}
 	db.rows = slices.Clip(db.rows)
+	db.kept = slices.Clip(db.kept)
 	db.changes.kept = slices.Clip(db.changes.kept)
 	return func() {
 		db.threads = was.threads
@@ -70,6 +71,7 @@ func (db log) snapshotAdopted() (back func()) {
 		db.segments = was.segments
 		db.artifacts = was.artifacts
 		db.rows = was.rows
+		db.kept = was.kept
 		db.changes = was.changes
 	}
 }
@@ -211,6 +213,7 @@ func (j *adoptionBatch) keepSegments() error {
 	for _, m := range j.a.Mentions {
 		j.mentionArtifact(j.th, m)
 	}
+	j.addKept(j.a.Kept...)
 	return nil
 }
 

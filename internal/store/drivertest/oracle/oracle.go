@@ -36,6 +36,7 @@ type database struct {
 	segments  map[scrollback.SegmentID]scrollback.Segment
 	artifacts map[scrollback.ArtifactID]scrollback.Artifact
 	rows      []*messageRow // all messages, in the order they were appended
+	kept      []scrollback.Kept
 	indexed   indexContent
 
 	rowNumbers, branchNumbers int64 // how many were given

@@ -119,8 +119,13 @@ func (db purgeRun) finishPurge(th *storedConversation, kept map[scrollback.Branc
 		return gone
 	})
 	maps.DeleteFunc(th.sources, func(_ string, s driver.SourceVersion) bool { return s.Seq > kept[s.Branch] })
+	own := db.listOwnBranches(th.ID)
+	db.kept = slices.DeleteFunc(slices.Clone(db.kept), func(k scrollback.Kept) bool {
+		return len(kept) == 0 && k.Conversation == th.ID || k.Seq > kept[k.Branch] &&
+			slices.ContainsFunc(own, func(b *branchRow) bool { return b.ID == k.Branch })
+	})
 	named := map[scrollback.ArtifactID]bool{}
-	for _, b := range db.listOwnBranches(th.ID) {
+	for _, b := range own {
 		for _, r := range b.rows {
 			for id := range r.Parts.Artifacts() {
 				named[id] = true

@@ -54,6 +54,7 @@ var conversationTables = []*table{
 	{name: "mentions", key: 2, of: ofConversation, columns: splitColumns(`conversation_id, artifact, name, created_at`)},
 	{name: "message_sources", key: 2, of: ofConversation,
 		columns: splitColumns(`conversation_id, source, version, sha256, branch, seq`)},
+	{name: "kept", key: 3, of: ofConversation, columns: splitColumns(sqlstore.KeptColumns)},
 	{name: "message_hashes", key: 3, of: ofConversation,
 		columns: splitColumns(`conversation_id, branch, first_seq, last_seq, hashes`)},
 	{name: "sent_text_uses", key: 2, of: ofConversation, columns: splitColumns(`conversation_id, sha256`)},

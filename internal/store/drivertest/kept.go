@@ -1,0 +1,193 @@
+package drivertest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// RunKept runs the suite. Each call of open returns an empty driver.
+func RunKept(t *testing.T, open func(t *testing.T) *driver.Driver) {
+	for name, test := range map[string]func(*keptHarness){"KeptOnPath": testKeptOnPath, "KeptChanged": testKeptChanged,
+		"KeptAdopted": testKeptAdopted, "KeptPurged": testKeptPurged} {
+		t.Run(name, func(t *testing.T) {
+			d := open(t)
+			defer d.Close()
+			test(&keptHarness{sourcesHarness{driverHarness: newDriverHarness(t, d, 1_000_000)}})
+		})
+	}
+}
+
+// keptHarness is a driver under test with a clock and a source of ids.
+type keptHarness struct {
+	sourcesHarness
+}
+
+// entryWithKept is a message with a sentence that is kept of it.
+func (w *keptHarness) entryWithKept(text string) driver.Entry {
+	e := driver.Entry{Message: scrollback.Message{ID: scrollback.MessageID(w.newID("message")),
+		Role: scrollback.RoleUser, Status: scrollback.StatusComplete, CreatedAt: w.now}}
+	e.Kept = []scrollback.Kept{{ID: scrollback.KeptID(w.newID("kept")), Kind: scrollback.KeptTrait, Text: text,
+		By: scrollback.KeptByRule, State: scrollback.KeptOpen, CreatedAt: w.now, SaidBy: "key"}}
+	return e
+}
+
+// readKept reads what is kept on a branch, with what people of some conversations say about it.
+func (w *keptHarness) readKept(b scrollback.BranchID, to int64, limit int,
+	of ...scrollback.ConversationID) []scrollback.Kept {
+	w.t.Helper()
+	got, err := w.Log.ReadKept(w.ctx, driver.KeptQuery{Branch: b, To: to, Limit: limit, Conversations: of})
+	w.wantOK(err)
+	return got
+}
+
+// wantKept compares the texts and states of rows.
+func (w *keptHarness) wantKept(got []scrollback.Kept, want ...string) {
+	w.t.Helper()
+	var texts []string
+	for _, k := range got {
+		texts = append(texts, k.Text+" "+string(k.State))
+	}
+	if diff := cmp.Diff(want, texts); diff != "" {
+		w.t.Fatalf("kept differs (-want +got):\n%s", diff)
+	}
+}
+
+// change says something about a row in a conversation.
+func (w *keptHarness) change(in scrollback.ConversationID, k scrollback.Kept, state scrollback.KeptState) error {
+	k.Conversation = in
+	k.By = scrollback.KeptByPerson
+	k.State = state
+	k.Change = w.newID("change")
+	k.CreatedAt = w.advanceClock()
+	return w.Log.ChangeKept(w.ctx, driver.KeptChange{Row: k, Now: w.now})
+}
+
+// testKeptOnPath: a path has what is kept of its own messages, up to a seq, the newest of them where
+// there are too many; a fork has what it inherits, and not what came after.
+func testKeptOnPath(w *keptHarness) {
+	c := w.addConversation()
+	w.appendEntries(c.ID, w.entryWithKept("one"), w.entryWithSource(fileA, 1), w.entryWithKept("three"),
+		w.entryWithKept("four"))
+	w.wantKept(w.readKept(c.Branch, 9, 9), "one open", "three open", "four open")
+	w.wantKept(w.readKept(c.Branch, 3, 9), "one open", "three open")
+	w.wantKept(w.readKept(c.Branch, 9, 2), "three open", "four open")
+	f := w.addFork(c, 3)
+	w.appendEntries(f.ID, w.entryWithKept("other four"))
+	got := w.readKept(f.Branch, 9, 9)
+	w.wantKept(got, "one open", "three open", "other four open")
+	if got[1].Seq != 3 || got[1].Branch != c.Branch || got[1].Conversation != c.ID || got[2].Conversation != f.ID {
+		w.t.Errorf("rows are placed at %+v", got)
+	}
+}
+
+// testKeptChanged: what people say follows the rules' rows, only that of the conversations asked for, and makes
+// their versions grow. It is about messages on the path, and of no trashed conversation.
+func testKeptChanged(w *keptHarness) {
+	c := w.addConversation()
+	w.appendEntries(c.ID, w.entryWithKept("one"), w.entryWithKept("two"))
+	f := w.addFork(c, 1)
+	rows := w.readKept(c.Branch, 9, 9)
+	was := w.readHead(c.ID).Version
+	w.wantOK(w.change(c.ID, rows[0], scrollback.KeptDropped))
+	if now := w.readHead(c.ID).Version; now <= was {
+		w.t.Errorf("the version was %d and is %d", was, now)
+	}
+	w.wantOK(w.change(f.ID, rows[0], scrollback.KeptDone))
+	w.wantOK(w.change(c.ID, rows[0], scrollback.KeptOpen))
+	w.wantKept(w.readKept(c.Branch, 9, 9, c.ID), "one open", "two open", "one dropped", "one open")
+	w.wantKept(w.readKept(c.Branch, 9, 9), "one open", "two open")
+	w.wantKept(w.readKept(f.Branch, 9, 9, f.ID), "one open", "one done")
+	w.wantKept(w.readKept(f.Branch, 9, 9, f.ID, c.ID), "one open", "one dropped", "one done", "one open")
+
+	away := rows[0]
+	away.Seq = 7
+	w.wantCode(w.change(c.ID, away, scrollback.KeptDone), scrollback.NotFound)
+	away = rows[0]
+	away.Message = "another"
+	w.wantCode(w.change(c.ID, away, scrollback.KeptDone), scrollback.NotFound)
+	stranger := w.addConversation()
+	w.wantCode(w.change(stranger.ID, rows[0], scrollback.KeptDone), scrollback.NotFound)
+	_, err := w.Log.PatchConversation(w.ctx, c.ID, w.advanceClock(), func(c *scrollback.Conversation) error {
+		c.DeletedAt = w.now
+		return nil
+	})
+	w.wantOK(err)
+	w.wantCode(w.change(c.ID, rows[0], scrollback.KeptDone), scrollback.NotFound)
+}
+
+// testKeptAdopted: a history that is brought has what is kept of its messages, and the rows of people once.
+func testKeptAdopted(w *keptHarness) {
+	c, b := w.newConversation()
+	e := w.entryWithKept("one")
+	said := e.Kept[0]
+	said.Message = e.ID
+	said.Conversation = c.ID
+	said.Branch = b.ID
+	said.Seq = 1
+	said.Change = w.newID("change")
+	said.State = scrollback.KeptDone
+	w.wantOK(w.Log.AdoptHistory(w.ctx, driver.Adoption{Conversation: c, Now: w.advanceClock(), Current: b.ID,
+		Branches: []driver.AdoptedBranch{{Branch: b, Entries: []driver.Entry{e}}}, Kept: []scrollback.Kept{said}}))
+	w.wantOK(w.Log.AdoptHistory(w.ctx, driver.Adoption{Conversation: c, Now: w.advanceClock(),
+		Kept: []scrollback.Kept{said}}))
+	w.wantKept(w.readKept(b.ID, 9, 9, c.ID), "one open", "one done")
+}
+
+// testKeptPurged: rows go with their messages, and those of messages that a fork inherits stay.
+func testKeptPurged(w *keptHarness) {
+	c := w.addConversation()
+	w.appendEntries(c.ID, w.entryWithKept("one"), w.entryWithKept("two"))
+	f := w.addFork(c, 1)
+	for _, k := range w.readKept(c.Branch, 9, 9) {
+		w.wantOK(w.change(c.ID, k, scrollback.KeptDone))
+	}
+	purge := func(id scrollback.ConversationID) {
+		_, err := w.Log.PurgeConversation(w.ctx, driver.Purge{Conversation: id, Now: w.advanceClock(), Limit: 9})
+		w.wantOK(err)
+	}
+	purge(c.ID)
+	w.wantKept(w.readKept(f.Branch, 9, 9, f.ID, c.ID), "one open", "one done")
+	w.wantKept(w.readKept(c.Branch, 9, 9, c.ID), "one open", "one done")
+	purge(f.ID)
+	purge(c.ID)
+	w.wantKept(w.readKept(c.Branch, 9, 9, c.ID))
+}
+
+// randomKept makes what is kept of a message, now and then.
+func (w *randomWalk) randomKept(of scrollback.MessageID) (out []scrollback.Kept) {
+	for range w.rng.IntN(5) / 3 {
+		text := pickOne(w, "never on Fridays", "TODO: water", "过敏")
+		kind := pickOne(w, scrollback.KeptTodo, scrollback.KeptTrait, scrollback.KeptEnd)
+		out = append(out, scrollback.Kept{ID: scrollback.NewKeptID(of, kind, text), Kind: kind, Text: text,
+			By: scrollback.KeptByRule, State: scrollback.KeptOpen, SaidBy: pickOne[scrollback.KeyID](w, "", "k"),
+			CreatedAt: w.now})
+	}
+	return out
+}
+
+// changeKept says something about a sentence on the current path of a conversation, or of another.
+func (w *randomWalk) changeKept() {
+	c := w.pickConversation()
+	h, err := w.a.Log.ReadHead(w.ctx, c.ID)
+	if err != nil {
+		return
+	}
+	rows, err := w.a.Log.ReadKept(w.ctx, driver.KeptQuery{Branch: h.Branch.ID, To: h.Branch.HeadSeq, Limit: 9})
+	if err != nil || len(rows) == 0 {
+		return
+	}
+	k := rows[w.rng.IntN(len(rows))]
+	k.Conversation = w.pickConversation().ID
+	k.By = scrollback.KeptByPerson
+	k.State = pickOne(w, scrollback.KeptDone, scrollback.KeptDropped, scrollback.KeptOpen)
+	k.Change = w.newID("change")
+	k.CreatedAt = w.now
+	callBothError(w, fmt.Sprint("change kept ", k), func(d *driver.Driver) error {
+		return d.Log.ChangeKept(w.ctx, driver.KeptChange{Row: k, Now: w.now})
+	})
+}

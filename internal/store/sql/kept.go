@@ -1,0 +1,106 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+var keptTable = table[scrollback.Kept]{columns: []column[scrollback.Kept]{
+	{"conversation_id", func(k *scrollback.Kept) any { return &k.Conversation }},
+	{"id", func(k *scrollback.Kept) any { return &k.ID }},
+	{"change", func(k *scrollback.Kept) any { return &k.Change }},
+	{"branch", func(k *scrollback.Kept) any { return &k.Branch }},
+	{"seq", func(k *scrollback.Kept) any { return &k.Seq }},
+	{"message_id", func(k *scrollback.Kept) any { return &k.Message }},
+	{"kind", func(k *scrollback.Kept) any { return &k.Kind }},
+	{"text", func(k *scrollback.Kept) any { return &k.Text }},
+	{"kept_by", func(k *scrollback.Kept) any { return &k.By }},
+	{"said_by", func(k *scrollback.Kept) any { return &k.SaidBy }},
+	{"state", func(k *scrollback.Kept) any { return &k.State }},
+	{"created_at", func(k *scrollback.Kept) any { return &k.CreatedAt }},
+}}
+
+// KeptColumns are those of kept.
+var KeptColumns = keptTable.columnList()
+
+// selectKept reads what is kept of the messages on a path, in the order of the columns.
+var selectKept = Path + ` SELECT k.` + strings.ReplaceAll(KeptColumns, ", ", ", k.") + ` FROM path p
+	JOIN kept k ON k.branch = p.branch AND k.seq >= p.first AND k.seq <= p.last`
+
+// placeKept returns what is kept of a message where that is.
+func placeKept(k scrollback.Kept, m *scrollback.Message) scrollback.Kept {
+	k.Message = m.ID
+	k.Conversation = m.ConversationID
+	k.Branch = m.Branch
+	k.Seq = m.Seq
+	return k
+}
+
+func (w *writeTx) insertKept(ctx context.Context, k scrollback.Kept) error {
+	values, err := keptTable.values(&k)
+	if err != nil {
+		return err
+	}
+	return w.tx.Queue(ctx, `INSERT INTO kept `+keptTable.insertClause()+` ON CONFLICT DO NOTHING`, values...)
+}
+
+// ReadKept implements [driver.Log].
+func (db log) ReadKept(ctx context.Context, q driver.KeptQuery) ([]scrollback.Kept, error) {
+	const op = "sqlstore.ReadKept"
+	var out []scrollback.Kept
+	err := db.Readers.Query(ctx, keptTable.appendTo(&out),
+		selectKept+` WHERE k.change = '' ORDER BY k.seq DESC, k.id DESC LIMIT $4`, q.Branch, 1, q.To, q.Limit)
+	if err != nil {
+		return nil, db.wrapError(op, err)
+	}
+	slices.Reverse(out)
+	var changes []scrollback.Kept
+	for _, id := range q.Conversations {
+		err := db.Readers.Query(ctx, keptTable.appendTo(&changes),
+			selectKept+` WHERE k.conversation_id = $4 AND k.change <> '' ORDER BY k.created_at DESC, k.change DESC LIMIT $5`,
+			q.Branch, 1, q.To, id, q.Limit)
+		if err != nil {
+			return nil, db.wrapError(op, err)
+		}
+	}
+	slices.SortFunc(changes, func(a, b scrollback.Kept) int {
+		return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.Change, b.Change))
+	})
+	return append(out, changes[max(0, len(changes)-q.Limit):]...), nil
+}
+
+// ChangeKept implements [driver.Log].
+func (db log) ChangeKept(ctx context.Context, c driver.KeptChange) error {
+	const op = "sqlstore.ChangeKept"
+	return db.write(ctx, op, func(ctx context.Context, w *writeTx) error {
+		var of conversationRow
+		if err := w.holdKnownConversation(ctx, c.Row.Conversation, &of); err != nil {
+			return err
+		}
+		var b scrollback.Branch
+		if err := w.holdBranch(ctx, c.Row.Branch, &b); err != nil {
+			return err
+		}
+		if of.DeletedAt != 0 {
+			return noConversation(of.ID)
+		}
+		if err := checkInherits(op, of.Conversation, b.Conversation); err != nil {
+			return err
+		}
+		var m scrollback.Message
+		err := QueryRow(ctx, w.tx, scanMessage(&m), selectMessage, c.Row.Branch, c.Row.Seq)
+		if err != nil || m.ID != c.Row.Message {
+			return scrollback.Errorf(scrollback.NotFound, op, i18n.PathHasNoMessage, c.Row.Branch, c.Row.Seq)
+		}
+		if err := w.insertKept(ctx, c.Row); err != nil {
+			return err
+		}
+		return w.storeConversation(ctx, &of, c.Now)
+	})
+}
