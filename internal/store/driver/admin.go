@@ -35,6 +35,13 @@ type Admin interface {
 	// now. Calls at the same time do no harm, but one of them does nothing.
 	FillHashes(ctx context.Context, limit int) (FillResult, error)
 
+	// FillKept stores what find finds in some messages that were stored before anything was kept of
+	// them, at most about limit of them, in one transaction, and goes on where the call before it ended, in
+	// whichever process that was. Done says that the end is reached; with a limit of 0 nothing else
+	// is done. find is pure; it gets a message with the one before it on its branch, if that has one.
+	// What is known stays as it is. Calls at the same time do no harm.
+	FillKept(ctx context.Context, limit int, find KeptFinder) (FillResult, error)
+
 	// RefillHashes lets FillHashes begin again, for messages that were stored behind its back.
 	RefillHashes(ctx context.Context) error
 }

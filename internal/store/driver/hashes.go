@@ -18,7 +18,7 @@ type DamagedMessage struct {
 	Seq    int64
 }
 
-// FillResult is one step of making hashes.
+// FillResult is one step of making something of older messages.
 type FillResult struct {
 	Made int64
 	Done bool

@@ -2,6 +2,10 @@ package driver
 
 import "github.com/scrollback-ai/scrollback"
 
+// KeptFinder lists what is kept of a message by rule; before is the message before it, or nil. The
+// driver sets where the message is.
+type KeptFinder func(m, before *scrollback.Message) []scrollback.Kept
+
 // KeptQuery reads the rows of kept sentences on the path of a branch up to seq To: of the rules' rows
 // the newest Limit by (Seq, ID), and of the rows of people those of Conversations, the newest Limit by
 // (CreatedAt, Change). They come as the rules' by seq and id, then the people's by time and change, ascending.

@@ -176,6 +176,11 @@ func (f faultyAdmin) FillHashes(ctx context.Context, limit int) (driver.FillResu
 	return callFaulty(f.of, "FillHashes", func() (driver.FillResult, error) { return f.d.FillHashes(ctx, limit) })
 }
 
+// FillKept implements [driver.Admin].
+func (f faultyAdmin) FillKept(ctx context.Context, limit int, find driver.KeptFinder) (driver.FillResult, error) {
+	return callFaulty(f.of, "FillKept", func() (driver.FillResult, error) { return f.d.FillKept(ctx, limit, find) })
+}
+
 // RefillHashes implements [driver.Admin].
 func (f faultyAdmin) RefillHashes(ctx context.Context) error {
 	return callFaultyError(f.of, "RefillHashes", func() error { return f.d.RefillHashes(ctx) })

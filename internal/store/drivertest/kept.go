@@ -13,7 +13,7 @@ import (
 // RunKept runs the suite. Each call of open returns an empty driver.
 func RunKept(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	for name, test := range map[string]func(*keptHarness){"KeptOnPath": testKeptOnPath, "KeptChanged": testKeptChanged,
-		"KeptAdopted": testKeptAdopted, "KeptPurged": testKeptPurged} {
+		"KeptAdopted": testKeptAdopted, "KeptPurged": testKeptPurged, "KeptFilled": testKeptFilled} {
 		t.Run(name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
@@ -156,6 +156,45 @@ func testKeptPurged(w *keptHarness) {
 	purge(f.ID)
 	purge(c.ID)
 	w.wantKept(w.readKept(c.Branch, 9, 9, c.ID))
+}
+
+// testKeptFilled: what is found in messages that are there is stored once, in steps, with the message before
+// each at hand, and the end is told. A database that looks for nothing older is done at once.
+func testKeptFilled(w *keptHarness) {
+	c := w.addConversation()
+	entries := []driver.Entry{w.entryWithKept("zero")}
+	for range 9 {
+		entries = append(entries, w.entryWithSource(fileA, 1))
+	}
+	w.appendEntries(c.ID, entries...)
+	find := func(m, before *scrollback.Message) []scrollback.Kept {
+		switch {
+		case m.Seq%4 != 0:
+			return nil
+		case before == nil || before.Seq != m.Seq-1:
+			w.t.Errorf("#%d comes with %v before it", m.Seq, before)
+		}
+		return []scrollback.Kept{{ID: scrollback.NewKeptID(m.ID, scrollback.KeptTrait, "found"), Kind: scrollback.KeptTrait,
+			Text: "found", By: scrollback.KeptByRule, State: scrollback.KeptOpen}}
+	}
+	step, err := w.Admin.FillKept(w.ctx, 0, nil)
+	w.wantOK(err)
+	if step.Done {
+		return
+	}
+	steps := 0
+	for ; !step.Done && steps < 20; steps++ {
+		step, err = w.Admin.FillKept(w.ctx, 3, find)
+		w.wantOK(err)
+	}
+	if step, err = w.Admin.FillKept(w.ctx, 0, nil); err != nil || !step.Done || steps < 4 {
+		w.t.Fatalf("after %d steps: %+v, %v", steps, step, err)
+	}
+	got := w.readKept(c.Branch, 99, 9)
+	w.wantKept(got, "zero open", "found open", "found open")
+	if got[1].Seq != 4 || got[2].Seq != 8 || got[1].Conversation != c.ID {
+		w.t.Errorf("what was found is at %+v", got)
+	}
 }
 
 // randomKept makes what is kept of a message, now and then.

@@ -105,9 +105,9 @@ func hashColumns(to []byte, row Row, place bool) ([]byte, error) {
 }
 
 const (
-	hashBytes  = 4 << 20 // that one step reads, if no message is larger
+	walkBytes  = 4 << 20 // that one step reads, if no message is larger
 	hashesEach = 256     // messages whose hashes one row has
-	hashHops   = 1000    // branches and conversations that one step looks into
+	walkHops   = 1000    // branches and conversations that one step looks into
 )
 
 // VerifyHashes implements [driver.Admin].
@@ -131,24 +131,29 @@ func (db admin) RefillHashes(ctx context.Context) error {
 	})
 }
 
-// hashPlace is how far hashes are made: up to a message of a branch of a conversation.
-type hashPlace struct {
+// walkPlace is how far the whole log was walked: up to a message of a branch of a conversation.
+type walkPlace struct {
 	conversation scrollback.ConversationID
 	branch       scrollback.BranchID
 	seq          int64
 	ended        bool
 }
 
-func (p *hashPlace) scan(r Row) error {
+func (p *walkPlace) scan(r Row) error {
 	return r.Scan(&p.conversation, &p.branch, &p.seq, &p.ended)
+}
+
+// logWalk walks the messages of all branches, of one conversation after the other.
+type logWalk struct {
+	db   admin
+	at   walkPlace
+	left int // messages that may still be read
+	room int // bytes
 }
 
 // hashStep is a step under way: what it has read, to be written in one transaction.
 type hashStep struct {
-	db   admin
-	at   hashPlace
-	left int // messages that it may still read
-	room int // bytes
+	logWalk
 	runs []newHashes
 }
 
@@ -164,16 +169,13 @@ type newHashes struct {
 // never changes; what a purge has taken away meanwhile is noticed in it.
 func (db admin) FillHashes(ctx context.Context, limit int) (driver.FillResult, error) {
 	const op = "sqlstore.FillHashes"
-	var from hashPlace
+	var from walkPlace
 	err := QueryRow(ctx, db.Readers, from.scan, `SELECT conversation_id, branch, seq, ended FROM message_hashing WHERE id = 1`)
 	if err != nil || from.ended {
 		return driver.FillResult{Done: true}, db.wrapError(op, err)
 	}
-	h := &hashStep{db: db, at: from, left: limit, room: hashBytes}
-	for hops := 0; err == nil && h.left > 0 && h.room > 0 && hops < hashHops && !h.at.ended; hops++ {
-		err = h.readStep(ctx)
-	}
-	if err != nil {
+	h := &hashStep{logWalk: logWalk{db: db, at: from, left: limit, room: walkBytes}}
+	if err := h.readStep(ctx, h.hashNext); err != nil {
 		return driver.FillResult{}, db.wrapError(op, err)
 	}
 	out := driver.FillResult{Done: h.at.ended}
@@ -190,10 +192,19 @@ func (db admin) FillHashes(ctx context.Context, limit int) (driver.FillResult, e
 	return out, nil
 }
 
-// readStep reads some messages of a branch or, at its end, goes on to the next one.
-func (h *hashStep) readStep(ctx context.Context) error {
+// readStep reads until enough is read. read reads messages behind the place, moves it behind them and
+// says how many those were.
+func (h *logWalk) readStep(ctx context.Context, read func(context.Context) (int, error)) (err error) {
+	for hops := 0; err == nil && h.left > 0 && h.room > 0 && hops < walkHops && !h.at.ended; hops++ {
+		err = h.goOn(ctx, read)
+	}
+	return err
+}
+
+// goOn reads some messages of a branch or, at its end, goes on to the next one.
+func (h *logWalk) goOn(ctx context.Context, read func(context.Context) (int, error)) error {
 	if h.at.branch != "" {
-		n, err := h.hashNext(ctx)
+		n, err := read(ctx)
 		if err != nil || n > 0 {
 			return err
 		}
@@ -214,7 +225,7 @@ func (h *hashStep) readStep(ctx context.Context) error {
 }
 
 // moveNext moves to the id that a query finds, and to the beginning of what it names.
-func (h *hashStep) moveNext(ctx context.Context, to any, query string, args ...any) (found bool, err error) {
+func (h *logWalk) moveNext(ctx context.Context, to any, query string, args ...any) (found bool, err error) {
 	err = h.db.Readers.Query(ctx, func(r Row) error {
 		found = true
 		h.at.seq = 0
@@ -275,7 +286,7 @@ func (h *hashStep) hashNext(ctx context.Context) (n int, err error) {
 
 // storeHashes writes the hashes, unless another server has gone on from there or a conversation is gone.
 // The conversations are locked first, as a purge does, so that one waits for the other.
-func (h *hashStep) storeHashes(ctx context.Context, w *writeTx, from hashPlace) error {
+func (h *hashStep) storeHashes(ctx context.Context, w *writeTx, from walkPlace) error {
 	gone := scrollback.Errorf(scrollback.Conflict, "sqlstore.FillHashes", i18n.NothingToHashAnyMore)
 	var locked scrollback.ConversationID
 	for _, run := range h.runs {

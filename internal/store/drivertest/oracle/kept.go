@@ -48,6 +48,13 @@ func (db log) ReadKept(ctx context.Context, q driver.KeptQuery) ([]scrollback.Ke
 	return slices.Concat(rules[max(0, len(rules)-q.Limit):], people[max(0, len(people)-q.Limit):]), nil
 }
 
+// FillKept implements [driver.Admin]. There are no older messages.
+func (db admin) FillKept(ctx context.Context, _ int, _ driver.KeptFinder) (driver.FillResult, error) {
+	end, err := db.beginRead(ctx, "oracle.FillKept")
+	defer end()
+	return driver.FillResult{Done: err == nil}, err
+}
+
 // ChangeKept implements [driver.Log].
 func (db log) ChangeKept(ctx context.Context, c driver.KeptChange) error {
 	const op = "oracle.ChangeKept"

@@ -110,6 +110,10 @@ func (m *mover) insertRows(ctx context.Context, tx sqlstore.Tx, t *table, rows [
 				return err
 			}
 		}
+		// What an older program stored at the source may not have been looked through there.
+		if err := tx.Queue(ctx, sqlstore.RestartFilling); err != nil {
+			return err
+		}
 		return m.to.Insert(ctx, tx, rows)
 	case t.sums:
 		for _, row := range rows {
