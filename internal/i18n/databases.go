@@ -32,6 +32,9 @@ var (
 	NothingToHashAnyMore = problem("nothing-to-hash-any-more",
 		"what was to be hashed is no longer there",
 		"要计算散列的内容已不存在")
+	KeptSoughtElsewhere = problem("kept-sought-elsewhere",
+		"somebody else is looking through these messages for what is to be kept",
+		"其他程序正在这些消息中查找要保留的内容")
 	BranchViewChangedMeanwhile = problem("branch-view-changed-meanwhile",
 		"the view of branch %s changed meanwhile",
 		"分支 %s 的视图在此期间发生了变化")

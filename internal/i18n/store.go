@@ -237,3 +237,13 @@ var (
 		"segment %s is not compacted in this conversation",
 		"片段 %s 在此对话中没有被压缩")
 )
+
+// What is kept of messages word for word.
+var (
+	KeptTextIsTooLong = problem("kept-text-is-too-long",
+		"it must be a sentence of 1 to %d bytes",
+		"必须是 1 到 %d 字节的句子")
+	KeptTextIsNotInMessage = problem("kept-text-is-not-in-message",
+		"message #%d does not say that, word for word",
+		"消息 #%d 中没有这句原话")
+)

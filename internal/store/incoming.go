@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/kept"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/store/search"
 	"github.com/scrollback-ai/scrollback/window"
@@ -20,6 +21,7 @@ type IncomingMessage struct {
 	scrollback.Message
 	Mentions []scrollback.Artifact
 	Counted  TokenCounts
+	SaidBy   scrollback.KeyID // whose key the person has; empty for the operator and for imports
 }
 
 // TokenCounts has the tokens of texts of a message, so that none is counted again on its way in.
@@ -54,14 +56,14 @@ func (s *Store) prepareEntries(in []IncomingMessage, turn scrollback.TurnID) []d
 	defer func() { s.index.NoteWritten(countEntries(out)) }()
 	workers := min(runtime.GOMAXPROCS(0), len(in)/minShare)
 	if workers < 2 {
-		weighEntries(s, in, out)
+		measureEntries(s, in, out, 0, len(in))
 		return out
 	}
 	var measured sync.WaitGroup
 	for w := range workers {
 		from := w * len(in) / workers
 		to := (w + 1) * len(in) / workers
-		measured.Go(func() { weighEntries(s, in[from:to], out[from:to]) })
+		measured.Go(func() { measureEntries(s, in, out, from, to) })
 	}
 	measured.Wait()
 	return out
@@ -119,15 +121,46 @@ func (t *artifactTexts) readTexts(ctx context.Context, m scrollback.Message) (st
 // minShare is how many messages are worth a goroutine.
 const minShare = 16
 
-// weighEntries fills in the weight of rows.
-func weighEntries(s *Store, in []IncomingMessage, out []driver.Entry) {
-	for i := range out {
+// measureEntries fills in the weight of the rows from one to another, and what is found in them.
+func measureEntries(s *Store, in []IncomingMessage, out []driver.Entry, from, to int) {
+	for i := from; i < to; i++ {
 		m := &out[i].Message
 		compactPayloads(m.Parts)
 		m.Weight = s.WeighParts(m.Parts, in[i].Counted)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Sources = listSources(m.Parts)
+		var before *scrollback.Message
+		if i > 0 {
+			before = &out[i-1].Message
+		}
+		keepRows(&out[i], before, in[i].SaidBy)
 	}
+}
+
+// keepRows lists what is kept of an entry.
+func keepRows(e *driver.Entry, before *scrollback.Message, by scrollback.KeyID) {
+	e.Kept = kept.ListRows(&e.Message, before)
+	for i := range e.Kept {
+		e.Kept[i].SaidBy = by
+	}
+}
+
+// keepAnswer lists what is kept of the first of some entries again, if that may answer an offer: the
+// message at the end of the path that they are added to.
+func (s *Store) keepAnswer(ctx context.Context, in []IncomingMessage, entries []driver.Entry,
+	end func() (scrollback.BranchID, int64, error)) error {
+	if len(entries) == 0 || !kept.NeedsOffer(&entries[0].Message) {
+		return nil
+	}
+	b, seq, err := end()
+	if err != nil || seq == 0 {
+		return err
+	}
+	ms, err := s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: b, From: seq, To: seq})
+	if err == nil && len(ms) == 1 {
+		keepRows(&entries[0], &ms[0], in[0].SaidBy)
+	}
+	return err
 }
 
 // maxVersion is the greatest version that is counted on from: what an import says may be

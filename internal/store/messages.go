@@ -210,9 +210,13 @@ func (s *Store) ReadPage(ctx context.Context, id scrollback.ConversationID,
 // caller saw; any other head is a conflict. A turn left open by an owner whose lease has
 // ended is closed first, as Begin does it.
 func (s *Store) AppendMessages(ctx context.Context, head Head, in []IncomingMessage) (AppendResult, error) {
+	entries := s.prepareEntries(in, "")
+	end := func() (scrollback.BranchID, int64, error) { return head.Branch.ID, head.Branch.HeadSeq, nil }
+	if err := s.keepAnswer(ctx, in, entries, end); err != nil {
+		return AppendResult{}, err
+	}
 	return s.d.Log.AppendEntries(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq,
-		IfBranch: head.Branch.ID,
-		Entries:  s.prepareEntries(in, ""), Salvage: s.salvageDraft})
+		IfBranch: head.Branch.ID, Entries: entries, Salvage: s.salvageDraft})
 }
 
 // ReadSegments returns those with the given ids, in that order.

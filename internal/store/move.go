@@ -182,8 +182,17 @@ func (p Move) AdoptHistory(ctx context.Context, a Adoption, grow ...Growth) erro
 		return err
 	}
 	for _, g := range grow {
-		a.Branches = append(a.Branches, driver.AdoptedBranch{Branch: g.Branch, IfHead: g.IfHead,
-			Entries: p.s.prepareEntries(g.Messages, "")})
+		entries := p.s.prepareEntries(g.Messages, "")
+		end := func() (scrollback.BranchID, int64, error) {
+			if g.IfHead == g.AtSeq {
+				return g.Parent, g.AtSeq, nil
+			}
+			return g.ID, g.IfHead, nil
+		}
+		if err := p.s.keepAnswer(ctx, g.Messages, entries, end); err != nil {
+			return err
+		}
+		a.Branches = append(a.Branches, driver.AdoptedBranch{Branch: g.Branch, IfHead: g.IfHead, Entries: entries})
 	}
 	a.Now = p.s.Now()
 	a.Salvage = p.s.salvageDraft

@@ -16,6 +16,7 @@ package store
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -44,6 +45,7 @@ type Store struct {
 	Books    Books      // what models cost, and what is known about them
 	Audit    Audit      // whether everything stored is sound, and repairs
 	Hashes   Hashes     // whether messages are as they were stored
+	Kept     Kept       // what is kept of messages word for word
 	Move     Move       // whole histories on their way from database to database
 	Projects Projects   // what conversations are grouped by, and inherit from
 	Agents   Agents     // conversations that work for others
@@ -138,6 +140,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	s.Agents = Agents{s}
 	s.Origins = Origins{s}
 	s.Hashes = Hashes{s}
+	s.Kept = Kept{s, new(atomic.Bool)}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }
 	s.image = func(int, int, string) int { return 1000 }
 	s.Keys = keyring.New(d.Access, func() time.Time { return s.now() }, s.NewID)

@@ -33,6 +33,16 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 		Owner: r.Owner, LeaseUntil: now + p.s.lease.Milliseconds(), Idempotency: r.Idempotency, StartedAt: now,
 	}
 	entries := p.s.prepareEntries(r.Messages, t.ID)
+	err := p.s.keepAnswer(ctx, r.Messages, entries, func() (scrollback.BranchID, int64, error) {
+		h, err := p.s.d.Log.ReadHead(ctx, r.Conversation)
+		if scrollback.CodeOf(err) == scrollback.NotFound {
+			err = nil // Begin says so
+		}
+		return h.Branch.ID, h.Branch.HeadSeq, err
+	})
+	if err != nil {
+		return BeginResult{}, err
+	}
 	for _, e := range entries {
 		if e.Role == scrollback.RoleUser {
 			t.UserMessage = e.ID

@@ -13,6 +13,7 @@ type KeptQuery struct {
 	Branch        scrollback.BranchID
 	To            int64
 	Conversations []scrollback.ConversationID
+	Changes       bool // only the rows of people
 	Limit         int
 }
 

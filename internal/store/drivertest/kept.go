@@ -102,6 +102,10 @@ func testKeptChanged(w *keptHarness) {
 	w.wantKept(w.readKept(c.Branch, 9, 9, c.ID), "one open", "two open", "one dropped", "one open")
 	w.wantKept(w.readKept(c.Branch, 9, 9), "one open", "two open")
 	w.wantKept(w.readKept(f.Branch, 9, 9, f.ID), "one open", "one done")
+	only, err := w.Log.ReadKept(w.ctx, driver.KeptQuery{Branch: c.Branch, To: 9, Limit: 1, Changes: true,
+		Conversations: []scrollback.ConversationID{c.ID}})
+	w.wantOK(err)
+	w.wantKept(only, "one open")
 	w.wantKept(w.readKept(f.Branch, 9, 9, f.ID, c.ID), "one open", "one dropped", "one done", "one open")
 
 	away := rows[0]
@@ -112,7 +116,7 @@ func testKeptChanged(w *keptHarness) {
 	w.wantCode(w.change(c.ID, away, scrollback.KeptDone), scrollback.NotFound)
 	stranger := w.addConversation()
 	w.wantCode(w.change(stranger.ID, rows[0], scrollback.KeptDone), scrollback.NotFound)
-	_, err := w.Log.PatchConversation(w.ctx, c.ID, w.advanceClock(), func(c *scrollback.Conversation) error {
+	_, err = w.Log.PatchConversation(w.ctx, c.ID, w.advanceClock(), func(c *scrollback.Conversation) error {
 		c.DeletedAt = w.now
 		return nil
 	})

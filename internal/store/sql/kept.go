@@ -54,10 +54,12 @@ func (w *writeTx) insertKept(ctx context.Context, k scrollback.Kept) error {
 func (db log) ReadKept(ctx context.Context, q driver.KeptQuery) ([]scrollback.Kept, error) {
 	const op = "sqlstore.ReadKept"
 	var out []scrollback.Kept
-	err := db.Readers.Query(ctx, keptTable.appendTo(&out),
-		selectKept+` WHERE k.change = '' ORDER BY k.seq DESC, k.id DESC LIMIT $4`, q.Branch, 1, q.To, q.Limit)
-	if err != nil {
-		return nil, db.wrapError(op, err)
+	if !q.Changes {
+		err := db.Readers.Query(ctx, keptTable.appendTo(&out),
+			selectKept+` WHERE k.change = '' ORDER BY k.seq DESC, k.id DESC LIMIT $4`, q.Branch, 1, q.To, q.Limit)
+		if err != nil {
+			return nil, db.wrapError(op, err)
+		}
 	}
 	slices.Reverse(out)
 	var changes []scrollback.Kept

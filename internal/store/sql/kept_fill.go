@@ -85,7 +85,7 @@ func (h *keptStep) storeFound(ctx context.Context, w *writeTx, from walkPlace) e
 		return err
 	}
 	if n == 0 {
-		return scrollback.Errorf(scrollback.Conflict, "sqlstore.FillKept", i18n.NothingToHashAnyMore)
+		return scrollback.Errorf(scrollback.Conflict, "sqlstore.FillKept", i18n.KeptSoughtElsewhere)
 	}
 	for _, k := range h.found {
 		if err := w.holdConversation(ctx, k.Conversation, new(conversationRow)); err != nil {

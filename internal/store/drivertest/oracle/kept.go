@@ -32,6 +32,7 @@ func (db log) ReadKept(ctx context.Context, q driver.KeptQuery) ([]scrollback.Ke
 		for _, k := range db.kept {
 			switch {
 			case k.Branch != b.ID || k.Seq > to || k.Seq > b.HeadSeq:
+			case k.Change == "" && q.Changes:
 			case k.Change == "":
 				rules = append(rules, k)
 			case slices.Contains(q.Conversations, k.Conversation):

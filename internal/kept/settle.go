@@ -1,0 +1,116 @@
+package kept
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/same"
+)
+
+// Settle says which of the sentences that are kept of a conversation still stand. It takes the rows
+// of a path (see [scrollback.Kept]) and returns one entry for each sentence of each message, by
+// seq, in its state: done where a later message says so, withdrawn where a later one takes it back,
+// and whatever a person said of it last, if the talk did not go on about it since. A sentence
+// that was said again stands in each place, in the same state.
+func Settle(rows []scrollback.Kept) []scrollback.Kept {
+	s := &settling{at: map[scrollback.KeptID]int{}}
+	var people []scrollback.Kept
+	for _, k := range rows {
+		if k.Change != "" {
+			people = append(people, k)
+		}
+		if _, known := s.at[k.ID]; known {
+			continue
+		}
+		s.at[k.ID] = len(s.entries)
+		entry := k
+		entry.State = scrollback.KeptOpen
+		entry.Change = ""
+		s.entries = append(s.entries, entry)
+	}
+	slices.SortStableFunc(s.entries, func(a, b scrollback.Kept) int { return cmp.Compare(a.Seq, b.Seq) })
+	s.keys = make([]string, len(s.entries))
+	s.endedAt = make([]int64, len(s.entries))
+	for i, k := range s.entries {
+		s.at[k.ID] = i
+		s.keys[i] = KeyOf(k)
+	}
+	s.readTalk()
+	for _, k := range people {
+		s.apply(k)
+	}
+	return slices.DeleteFunc(s.entries, func(k scrollback.Kept) bool { return k.Kind == scrollback.KeptEnd })
+}
+
+// KeyOf returns what two sentences have in common that say the same.
+func KeyOf(k scrollback.Kept) string {
+	if k.Kind == scrollback.KeptTodo {
+		if key := TodoKey(k.Text); key != "" {
+			return "todo " + key
+		}
+	}
+	return string(k.Kind) + " " + same.NormalForm(k.Text)
+}
+
+// settling is the work of Settle.
+type settling struct {
+	entries []scrollback.Kept
+	at      map[scrollback.KeptID]int
+	keys    []string
+	endedAt []int64 // when the talk ended an entry; 0 if it did not
+}
+
+// readTalk ends what the messages say is over. A message ends only what was said before it.
+func (s *settling) readTalk() {
+	var todos Todos
+	var standing []int
+	for from := 0; from < len(s.entries); {
+		to := from
+		for to < len(s.entries) && s.entries[to].Seq == s.entries[from].Seq {
+			to++
+		}
+		for i := from; i < to; i++ {
+			k := s.entries[i]
+			for _, at := range todos.Closed(scrollback.RoleUser, k.Text) {
+				s.end(at, scrollback.KeptDone, k.CreatedAt)
+			}
+			if k.Kind == scrollback.KeptTodo || !mayWithdraw(k.Text) {
+				continue
+			}
+			standing = slices.DeleteFunc(standing, func(at int) bool {
+				over := Replaces(k.Text, s.entries[at].Text)
+				if over {
+					s.end(at, scrollback.KeptWithdrawn, k.CreatedAt)
+				}
+				return over
+			})
+		}
+		for i := from; i < to; i++ {
+			switch s.entries[i].Kind {
+			case scrollback.KeptTodo:
+				todos.Add(s.entries[i].Text, i)
+			case scrollback.KeptTrait, scrollback.KeptInstruction:
+				standing = append(standing, i)
+			case scrollback.KeptEnd: // ends others, and does not stand
+			}
+		}
+		from = to
+	}
+}
+
+func (s *settling) end(at int, state scrollback.KeptState, when int64) {
+	s.entries[at].State = state
+	s.endedAt[at] = when
+}
+
+// apply applies what a person said of a sentence, wherever it was said.
+func (s *settling) apply(k scrollback.Kept) {
+	key := s.keys[s.at[k.ID]]
+	for i := range s.entries {
+		if s.keys[i] != key || k.State == scrollback.KeptOpen && s.endedAt[i] > k.CreatedAt {
+			continue
+		}
+		s.entries[i].State = k.State
+	}
+}
