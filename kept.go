@@ -62,6 +62,7 @@ type Kept struct {
 	Message      MessageID      `json:"message_id"`
 	Branch       BranchID       `json:"-"` // the message's
 	Seq          int64          `json:"seq"`
+	Role         Role           `json:"role"` // who said it; only to-dos are the assistant's
 	Conversation ConversationID `json:"conversation_id"`
 	By           KeptBy         `json:"by"`
 	SaidBy       KeyID          `json:"said_by,omitempty"` // of the message's writer; empty for the operator and for imports

@@ -83,6 +83,9 @@ var (
 	_ = note("log-object-store-does-not-work-now",
 		"the object store does not work now; /readyz says when it does again",
 		"对象存储目前不可用；恢复后 /readyz 会说明")
+	_ = note("log-older-messages-could-not-be-looked-through",
+		"older messages could not be looked through for what is to be kept",
+		"未能在较早的消息中查找要保留的内容")
 	_ = note("log-hashes-older-messages-could-not-be-made",
 		"hashes of older messages could not be made",
 		"较早消息的校验值未能生成")

@@ -23,7 +23,7 @@ func ListRows(m, before *scrollback.Message) []scrollback.Kept {
 				return
 			}
 		}
-		out = append(out, scrollback.Kept{ID: scrollback.NewKeptID(m.ID, kind, text), Kind: kind, Text: text,
+		out = append(out, scrollback.Kept{ID: scrollback.NewKeptID(m.ID, kind, text), Kind: kind, Text: text, Role: m.Role,
 			By: scrollback.KeptByRule, State: scrollback.KeptOpen, CreatedAt: m.CreatedAt})
 	}
 	stays := map[string]bool{}

@@ -72,7 +72,7 @@ func (s *settling) readTalk() {
 		}
 		for i := from; i < to; i++ {
 			k := s.entries[i]
-			for _, at := range todos.Closed(scrollback.RoleUser, k.Text) {
+			for _, at := range todos.Closed(k.Role, k.Text) {
 				s.end(at, scrollback.KeptDone, k.CreatedAt)
 			}
 			if k.Kind == scrollback.KeptTodo || !mayWithdraw(k.Text) {

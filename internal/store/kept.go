@@ -117,7 +117,7 @@ func (p Kept) Add(ctx context.Context, h Head, m *scrollback.Message, kind scrol
 	case !strings.Contains(strings.Join(strings.Fields(m.Parts.Text()), " "), text):
 		return scrollback.Kept{}, scrollback.ParamErrorf(op, "text", i18n.KeptTextIsNotInMessage, m.Seq)
 	}
-	k := scrollback.Kept{ID: scrollback.NewKeptID(m.ID, kind, text), Kind: kind, Text: text, Message: m.ID,
+	k := scrollback.Kept{ID: scrollback.NewKeptID(m.ID, kind, text), Kind: kind, Text: text, Message: m.ID, Role: m.Role,
 		Branch: m.Branch, Seq: m.Seq, By: scrollback.KeptByPerson, SaidBy: by, CreatedAt: p.s.Now()}
 	return p.Change(ctx, h, k, scrollback.KeptOpen, by)
 }

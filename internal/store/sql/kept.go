@@ -18,6 +18,7 @@ var keptTable = table[scrollback.Kept]{columns: []column[scrollback.Kept]{
 	{"branch", func(k *scrollback.Kept) any { return &k.Branch }},
 	{"seq", func(k *scrollback.Kept) any { return &k.Seq }},
 	{"message_id", func(k *scrollback.Kept) any { return &k.Message }},
+	{"role", func(k *scrollback.Kept) any { return &k.Role }},
 	{"kind", func(k *scrollback.Kept) any { return &k.Kind }},
 	{"text", func(k *scrollback.Kept) any { return &k.Text }},
 	{"kept_by", func(k *scrollback.Kept) any { return &k.By }},

@@ -10,6 +10,7 @@ CREATE TABLE kept (
     branch          TEXT   COLLATE "C" NOT NULL,
     seq             BIGINT NOT NULL,
     message_id      TEXT   COLLATE "C" NOT NULL,
+    role            TEXT   COLLATE "C" NOT NULL,
     kind            TEXT   COLLATE "C" NOT NULL,
     text            TEXT   COLLATE "C" NOT NULL,
     kept_by         TEXT   COLLATE "C" NOT NULL,

@@ -10,6 +10,7 @@ CREATE TABLE kept (
     branch          TEXT    NOT NULL,
     seq             INTEGER NOT NULL,
     message_id      TEXT    NOT NULL,
+    role            TEXT    NOT NULL,
     kind            TEXT    NOT NULL,
     text            TEXT    NOT NULL,
     kept_by         TEXT    NOT NULL,
