@@ -121,9 +121,9 @@ func TestRunGivesTheSummaryWhatIsLeft(t *testing.T) {
 	task := asked.Requests()[0].Items
 	var most int64
 	text := task[len(task)-1].Parts.Text()
-	if _, err := fmt.Sscanf(text[strings.Index(text, "at most"):], "at most %d tokens", &most); err != nil || most < 150 ||
-		most > 300 {
-		t.Errorf("%d tokens are asked for (%v); three quarters of what 2,800 leave are about 250", most, err)
+	if _, err := fmt.Sscanf(text[strings.Index(text, "at most"):], "at most %d words", &most); err != nil || most < 90 ||
+		most > 180 {
+		t.Errorf("%d words are asked for (%v); three quarters of what 2,800 leave are about 250 tokens", most, err)
 	}
 }
 

@@ -81,8 +81,13 @@ func TestMisbehavingSummarizer(t *testing.T) {
 			scrollback.ResultEmptySummary, "", 2},
 		{"says nothing", []modeltest.Step{modeltest.Say("  \n")}, nil, scrollback.ResultEmptySummary, "", 2},
 		{"says none", []modeltest.Step{modeltest.Say(minutesOf("none"))}, nil, scrollback.ResultEmptySummary, "", 2},
-		{"says too much", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 301)))}, nil,
-			scrollback.ResultEmptySummary, "", 2},
+		{"says a little too much", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 290)))}, nil, "", "a", 1},
+		{"says too much", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 400)))}, nil, "", "a", 1},
+		{"says far too much at first", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 900))),
+			modeltest.Say(minutesOf("ship"))}, nil, "", "a", 2},
+		{"says far too much", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 900)))}, nil, "", "a", 2},
+		{"says far too much, then something else", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 900))),
+			modeltest.Say("Sure!")}, nil, "", "a", 2},
 		{"never ends", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 100_000)))}, nil,
 			scrollback.ResultEmptySummary, "", 2},
 		{"thinks aloud", []modeltest.Step{modeltest.Say("<think>what do they want?</think>\n" + minutesOf("ship"))}, nil, "",
@@ -474,6 +479,62 @@ func (h *hangs) Facts() model.Facts { return model.Facts{Name: "hangs"} }
 
 func (h *hangs) Stream(context.Context, model.Request) iter.Seq2[model.Delta, error] {
 	return func(func(model.Delta, error) bool) { h.asked <- struct{}{}; select {} }
+}
+
+// A summary that is shortened keeps its length, beside what is carried word for word.
+func TestShortenedSummary(t *testing.T) {
+	w, _ := writer("a", modeltest.Say(minutesOf(strings.Repeat("word ", 400))))
+	out := askWriters(context.Background(), recordOf("Please always answer in French.", "D'accord."), []Summarizer{w})
+	if n := words(out.text); n > 400 || n < 300 || !strings.Contains(out.text, "- #1 user: Please always answer in French.") {
+		t.Errorf("%d words:\n%s", n, out.text)
+	}
+}
+
+// A model is told how long its summary may be in what it can count, and less than the bound.
+func TestBoundInWords(t *testing.T) {
+	for said, want := range map[string]string{"what do we ship?": "at most 162 words", "我们运什么东西": "at most 271 characters",
+		"что мы везём": "at most 108 words"} {
+		w, script := writer("a", modeltest.Say("no"))
+		askWriters(context.Background(), recordOf(said), []Summarizer{w})
+		if text := sent(script.Requests()[0]); !strings.Contains(text, want) || strings.Contains(text, "tokens") {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+// A model that thinks has room for it: what the record leaves of the window, and after an answer that
+// was cut off the half of what the record took.
+func TestRoomToThink(t *testing.T) {
+	thinks := modeltest.Step{Reply: func(q model.Request) []model.Delta {
+		if q.MaxOutputTokens < 2500+300 {
+			return []model.Delta{{Reasoning: "hm, what is it about?"}, {Finish: scrollback.FinishLength}}
+		}
+		return []model.Delta{{Reasoning: "hm"}, {Text: minutesOf("ship")}}
+	}}
+	for _, c := range []struct {
+		messages, maxOutput int64
+		calls               int
+		by                  string
+	}{{15, 0, 1, "a"}, {15, 2600, 2, ""}, {40, 0, 2, "a"}} {
+		w, script := writer("a", thinks)
+		w.Budget = 6144
+		w.Reserve = 2048
+		w.Limit = 8192
+		w.MaxOutput = c.maxOutput
+		var texts []string
+		for i := range c.messages {
+			texts = append(texts, fmt.Sprintf("m%d %s", i, strings.Repeat("word ", 150)))
+		}
+		out := askWriters(context.Background(), recordOf(texts...), []Summarizer{w})
+		if out.by != c.by || len(out.calls) != c.calls {
+			t.Errorf("%+v: %q after %d calls: %s", c, out.by, len(out.calls), out.log)
+		}
+		for _, q := range script.Requests() {
+			if asked := weighItems(q.Items); asked+q.MaxOutputTokens > 8192 {
+				t.Errorf("%+v: %d tokens are sent, and %d asked for", c, asked, q.MaxOutputTokens)
+			}
+		}
+	}
 }
 
 // When nobody waits any longer the extract stands, and what was asked counts as a failure.
