@@ -12,7 +12,7 @@ import (
 )
 
 // promptVersion numbers the wording of the requests for a summary.
-const promptVersion = 3
+const promptVersion = 4
 
 // referenceBytes is how much a request shows of a text that a message refers to: it can be
 // read again where it is, and nobody said it.
@@ -72,6 +72,7 @@ type summaryRecord struct {
 	calls       int              // that may be made without getting a summary
 	anyLanguage bool             // it was asked for another language once already
 	anyLength   bool             // and this, for less
+	standing    int64            // tokens that what is carried needs for what the person wants kept
 	maxInput    int64            // tokens that the model which answered was sent at most; 0 for its budget
 	count       func(string) int // tokens
 

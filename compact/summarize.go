@@ -314,7 +314,8 @@ func readAnswer(ctx context.Context, w Summarizer, q model.Request, made *summar
 		Shown: fmt.Sprintf("the answer ended early (%s)", clipLine(finish))}
 }
 
-// maxTokensOwn returns the most tokens that a model's part of the summary may have.
+// maxTokensOwn returns the most tokens that a model's part of the summary may have: what is carried
+// word for word has its share of it, and all that the person wants kept.
 func (r *summaryRecord) maxTokensOwn() int64 {
-	return r.maxTokens - int64(r.policy.SaidShare*float64(r.maxTokens))
+	return r.maxTokens - max(int64(r.policy.SaidShare*float64(r.maxTokens)), r.standing)
 }

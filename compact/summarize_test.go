@@ -246,8 +246,8 @@ func TestCarriedWordForWord(t *testing.T) {
 }
 
 // After three failed calls in a row no model is asked until the path has grown by a
-// fifth, and then once; each failure after that takes more growth. A success clears the
-// count.
+// fifth, and then once; each failure after that takes more growth, up to a budget's worth. A
+// success clears the count.
 func TestFailuresAreRemembered(t *testing.T) {
 	failed := askOutcome{result: scrollback.ResultModelError, calls: make([]summaryCall, 2)}
 	p := named(t, Snapshot)
@@ -264,10 +264,13 @@ func TestFailuresAreRemembered(t *testing.T) {
 		t.Errorf("a short path is asked about too soon: %+v", young)
 	}
 	again := v
-	for _, want := range []int64{84_000, 108_000, 108_000} { // 40 %, then 80 % of 60,000
-		if again = p.learnOutcome(again, askOutcome{calls: make([]summaryCall, 1)}, 60_000, 10_000); again.AskAt != want {
+	for _, want := range []int64{84_000, 100_000, 100_000} { // 40 % of 60,000, then the budget
+		if again = p.learnOutcome(again, askOutcome{calls: make([]summaryCall, 1)}, 60_000, 40_000); again.AskAt != want {
 			t.Errorf("after %d failures models rest until %d, want %d", again.Failures, again.AskAt, want)
 		}
+	}
+	if old := p.learnOutcome(again, askOutcome{calls: make([]summaryCall, 1)}, 600_000, 40_000); old.AskAt != 720_000 {
+		t.Errorf("on a long path models rest until %d, which is not a fifth more", old.AskAt)
 	}
 	if same := p.learnOutcome(v, askOutcome{}, 60_000, 10_000); same.AskAt != v.AskAt || same.Failures != v.Failures {
 		t.Errorf("nobody was asked, and %+v became %+v", v, same)
@@ -410,7 +413,7 @@ func TestCheck(t *testing.T) {
 		"corrected, then OK": {3, []modeltest.Step{modeltest.Say(minutesOf("ship on Sunday")), modeltest.Say("OK")}, true,
 			"ship on Sunday", 3},
 		"chatters": {2, []modeltest.Step{modeltest.Say("They look fine to me.")}, false, "ship", 2},
-		"too long": {1, []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 400)))}, false, "ship", 2},
+		"too long": {1, []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 900)))}, false, "ship", 2},
 		"fails":    {2, []modeltest.Step{{Err: down}}, false, "ship", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
