@@ -138,18 +138,33 @@ func TestPlaceholderBound(t *testing.T) {
 	}
 }
 
+// A fold must shrink the window by a twentieth, or bring one that does not fit nearer to fitting.
 func TestJudge(t *testing.T) {
+	over := scrollback.Weight{Tokens: 800, Bytes: 900, Images: 3}
 	for _, c := range []struct {
-		before, after int64
-		mustFit       bool
+		before, after scrollback.Weight
+		reason        Reason
 		want          scrollback.CompactionResult
 	}{
-		{1000, 500, false, "compacted"}, {1000, 950, false, "compacted"}, {1000, 951, false, "inflated"},
-		{1000, 1000, false, "inflated"},
-		{1000, 1200, false, "inflated"}, {1000, 1200, true, "compacted"}, {0, 0, false, "compacted"},
-		{0, 1, false, "inflated"},
+		{scrollback.Weight{Tokens: 1000}, scrollback.Weight{Tokens: 950}, WhenDue, "compacted"},
+		{scrollback.Weight{Tokens: 1000}, scrollback.Weight{Tokens: 951}, WhenDue, "inflated"},
+		{scrollback.Weight{Tokens: 1000}, scrollback.Weight{Tokens: 951}, Forced, "inflated"},
+		{scrollback.Weight{Tokens: 1000}, scrollback.Weight{Tokens: 1200}, Everything, "compacted"},
+		{scrollback.Weight{Tokens: 1000}, scrollback.Weight{Tokens: 999}, MustFit, "compacted"},
+		{scrollback.Weight{Tokens: 1000}, scrollback.Weight{Tokens: 1000}, MustFit, "inflated"},
+		{scrollback.Weight{Tokens: 1000}, scrollback.Weight{Tokens: 1200}, MustFit, "inflated"},
+		{scrollback.Weight{Tokens: 500}, scrollback.Weight{Tokens: 499}, MustFit, "compacted"},
+		{scrollback.Weight{Tokens: 500}, scrollback.Weight{Tokens: 500}, MustFit, "inflated"},
+		{over, scrollback.Weight{Tokens: 810, Bytes: 900, Images: 2}, MustFit, "inflated"},
+		{over, scrollback.Weight{Tokens: 800, Bytes: 990, Images: 2}, MustFit, "compacted"},
+		{over, scrollback.Weight{Tokens: 800, Bytes: 1010, Images: 2}, MustFit, "inflated"},
+		{scrollback.Weight{Tokens: 500, Images: 3}, scrollback.Weight{Tokens: 600, Images: 2}, MustFit, "compacted"},
 	} {
-		if got := named(t, Segments).judgeFold(c.before, c.after, c.mustFit); got != c.want {
+		j := newShelf().job(nil, foldCut{}, 700)
+		j.Window.Budget.Bytes = 1000
+		j.Window.Budget.Images = 2
+		j.Reason = c.reason
+		if got := j.judge(c.before, c.after); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}

@@ -74,9 +74,13 @@ func (k *teller) step() modeltest.Step {
 		if len(q.Tools) == 0 {
 			most := int64(0)
 			last := q.Items[len(q.Items)-1].Parts.Text()
-			_, _ = fmt.Sscanf(last[strings.Index(last, "at most"):], "at most %d tokens", &most)
+			unit := ""
+			_, _ = fmt.Sscanf(last[strings.Index(last, "at most"):], "at most %d %s", &most, &unit)
+			if unit == "words." {
+				most = most * 5 / 3
+			}
 			sections := int64(strings.Count(q.Items[0].Parts.Text(), "\n## "))
-			return []model.Delta{{Text: asked(q, prose(k.Rand, k.language, k.n, (most*8/10-60)/sections-12))}}
+			return []model.Delta{{Text: asked(q, prose(k.Rand, k.language, k.n, most*8/10/sections-12))}}
 		}
 		k.chats = append(k.chats, q)
 		done := int64(0)

@@ -228,7 +228,7 @@ func (f *Compactor) findSummarizers(ctx context.Context, c scrollback.Conversati
 		out = append(
 			out,
 			compact.Summarizer{Model: watch.WrapModel(m), Budget: settings.Budget.Tokens, Reserve: settings.Budget.Reserve,
-				Dialect: settings.Facts.Dialect},
+				Limit: settings.ModelBudget.Limit, MaxOutput: settings.Facts.MaxOutput, Dialect: settings.Facts.Dialect},
 		)
 	}
 	add(own.Model)
