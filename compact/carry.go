@@ -17,35 +17,48 @@ import (
 
 // Bounds of what is carried word for word.
 const (
-	carryRunes = 400  // of one line
-	todosShare = 0.5  // of the room, for open to-dos
+	carryRunes = 400  // of a line that is only said
 	filesShare = 0.34 // of the room, for the files that were touched
 	leastLine  = 5    // tokens; no line has fewer
 	newestSaid = 3    // messages of the person that come before older questions
+
+	// keptShare of a summary's room is the most that its kept sentences take, so that a model has
+	// room to write the rest of it.
+	keptShare = 0.5
 )
 
-// The ranks of what is carried. Within a rank, the newest comes first.
+// The ranks of what is carried, in the order in which it is shown. First come the kept sentences, by kind.
 const (
 	rankTodo = iota
-	rankStanding
+	rankTrait
+	rankInstruction
 	rankFile
 	rankSaid
 	rankAsked // questions that were answered since
 	ranks
 )
 
+// keptShares are the kinds' own shares of the room for kept sentences. What a kind does not need is
+// the others'.
+var keptShares = [rankInstruction + 1]float64{rankTodo: 0.35, rankTrait: 0.35, rankInstruction: 0.3}
+
+var keptRanks = map[scrollback.KeptKind]int{scrollback.KeptTodo: rankTodo, scrollback.KeptTrait: rankTrait,
+	scrollback.KeptInstruction: rankInstruction}
+
 // carriedLine is a line that is carried from summary to summary. Lines with the same key
 // say the same.
 type carriedLine struct {
 	window.Line
-	rank    int
-	key     string
-	clauses []string // of what a person said
+	rank     int
+	byPerson bool // a person wants it carried, whatever the rules say
+	key      string
+	clauses  []string // of what a person said
 }
 
-// carryLines writes the deterministic end of a summary: open to-dos, standing instructions,
-// files that tools touched, and the person's newest messages, of the summary so far and
-// of the run, in at most room tokens. The note follows the heading.
+// carryLines writes the deterministic end of a summary: the sentences that are kept, files that tools
+// touched, and the person's newest messages, of the summary so far and of the run, in at most room
+// tokens. The note follows the heading. Kept sentences that find no room are behind the ref of
+// a text of their own, which the block names.
 func (r *summaryRecord) carryLines(note string, room int64) string {
 	lines := distinctLines(r.memory.carriedLines(r))
 	slices.SortStableFunc(lines, func(a, b carriedLine) int {
@@ -53,40 +66,153 @@ func (r *summaryRecord) carryLines(note string, room int64) string {
 	})
 	title := "\n\n## " + r.summaryForm().Said + note
 	room -= int64(r.count(title))
-	left := [ranks]int64{int64(todosShare * float64(room)), room, int64(filesShare * float64(room)), room, room}
-	if !r.policy.Summarizes { // the placeholders speak of the rest
-		left = [ranks]int64{left[rankTodo], room}
+	rest := slices.IndexFunc(lines, func(l carriedLine) bool { return l.rank > rankInstruction })
+	if rest < 0 {
+		rest = len(lines)
 	}
-	var kept []carriedLine
+	chosen, older, used := r.chooseKept(lines[:rest], min(room, r.keptRoom))
+	if r.policy.Summarizes { // else the placeholders speak of the rest
+		chosen = append(chosen, r.chooseSaid(lines[rest:], chosen, room-used)...)
+	}
+	if len(chosen) == 0 && older == "" {
+		return ""
+	}
+	slices.SortStableFunc(chosen, func(a, b carriedLine) int {
+		return cmp.Or(cmp.Compare(min(a.rank, rankSaid), min(b.rank, rankSaid)), cmp.Compare(a.Seq, b.Seq))
+	})
+	var b strings.Builder
+	b.WriteString(title)
+	labels := r.summaryForm().Labels
+	label := ""
+	for _, l := range chosen {
+		if next := labelOf(labels, l.rank); next != label {
+			label = next
+			b.WriteString("\n" + label)
+		}
+		b.WriteString("\n" + l.String())
+	}
+	if older != "" {
+		b.WriteString("\n" + older)
+	}
+	return b.String()
+}
+
+// chooseKept chooses kept sentences, given by kind and the newest first, for a room: of each kind the newest that
+// fit in its share, then those that fit in what is left. Older is the line that names where the
+// others are; used are the tokens of all of it.
+func (r *summaryRecord) chooseKept(lines []carriedLine, room int64) (chosen []carriedLine, older string, used int64) {
+	slices.SortStableFunc(lines, func(a, b carriedLine) int {
+		if a.rank != b.rank || a.byPerson == b.byPerson {
+			return cmp.Compare(a.rank, b.rank)
+		}
+		if a.byPerson {
+			return -1
+		}
+		return 1
+	})
+	var all []carriedLine
+	for _, l := range lines {
+		if l.rank > rankTodo && slices.ContainsFunc(all, l.saysLess) {
+			continue
+		}
+		all = append(slices.DeleteFunc(all, func(k carriedLine) bool { return k.rank > rankTodo && k.saysLess(l) }), l)
+	}
+	for reserve := int64(0); ; reserve += leastLine {
+		var over []carriedLine
+		chosen, over, used = r.fillShares(all, room-reserve)
+		if len(over) == 0 {
+			return chosen, "", used
+		}
+		older = r.apart(over)
+		n := int64(r.count("\n" + older))
+		if used+n <= room {
+			return chosen, older, used + n
+		}
+		if len(chosen) == 0 { // not even for that
+			return nil, "", 0
+		}
+	}
+}
+
+// fillShares divides lines into those that fit in a room and those that do not.
+func (r *summaryRecord) fillShares(lines []carriedLine, room int64) (chosen, over []carriedLine, used int64) {
+	labels := r.summaryForm().Labels
+	labelled := [ranks]bool{}
+	taken := make([]bool, len(lines))
+	for _, own := range []bool{true, false} {
+		spent := [ranks]int64{}
+		for i, l := range lines {
+			n := int64(r.count("\n" + l.String()))
+			if !labelled[l.rank] {
+				n += int64(r.count("\n" + labelOf(labels, l.rank)))
+			}
+			share := room
+			if own {
+				share = int64(keptShares[l.rank] * float64(room))
+			}
+			if taken[i] || used+n > room || spent[l.rank]+n > share {
+				continue
+			}
+			taken[i] = true
+			labelled[l.rank] = true
+			spent[l.rank] += n
+			used += n
+		}
+	}
+	for i, l := range lines {
+		if taken[i] {
+			chosen = append(chosen, l)
+		} else {
+			over = append(over, l)
+		}
+	}
+	return chosen, over, used
+}
+
+// apart writes kept sentences as a text of their own, and returns the line that names it.
+func (r *summaryRecord) apart(lines []carriedLine) string {
+	form := r.summaryForm()
+	lines = slices.Clone(lines)
+	slices.SortStableFunc(lines, func(a, b carriedLine) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Seq, b.Seq))
+	})
+	var b strings.Builder
+	label := ""
+	for _, l := range lines {
+		if next := labelOf(form.Labels, l.rank); next != label {
+			label = next
+			b.WriteString(label + "\n")
+		}
+		b.WriteString(l.String() + "\n")
+	}
+	return fmt.Sprintf(form.Labels.Older, len(lines), r.memory.keepApart(b.String()))
+}
+
+// chooseSaid chooses files and what was said last for what room there is.
+func (r *summaryRecord) chooseSaid(lines, kept []carriedLine, room int64) (chosen []carriedLine) {
+	labels := r.summaryForm().Labels
+	labelled := map[string]bool{}
+	files := int64(filesShare * float64(room))
 	for _, l := range lines {
 		if room < leastLine {
 			break
 		}
 		n := int64(r.count("\n" + l.String()))
-		if n > room || n > left[l.rank] || l.rank > rankTodo && slices.ContainsFunc(kept, l.saysLess) {
+		label := labelOf(labels, l.rank)
+		if !labelled[label] {
+			n += int64(r.count("\n" + label))
+		}
+		if n > room || l.rank == rankFile && n > files || slices.ContainsFunc(kept, l.saysLess) {
 			continue
 		}
-		kept = slices.DeleteFunc(kept, func(k carriedLine) bool {
-			less := k.rank > rankTodo && k.saysLess(l)
-			if less {
-				room += int64(r.count("\n" + k.String()))
-			}
-			return less
-		})
+		labelled[label] = true
 		room -= n
-		left[l.rank] -= n
-		kept = append(kept, l)
+		if l.rank == rankFile {
+			files -= n
+		}
+		chosen = append(chosen, l)
 	}
-	if len(kept) == 0 {
-		return ""
-	}
-	slices.SortStableFunc(kept, func(a, b carriedLine) int { return cmp.Compare(a.Seq, b.Seq) })
-	var b strings.Builder
-	b.WriteString(title)
-	for _, l := range kept {
-		b.WriteString("\n" + l.String())
-	}
-	return b.String()
+	return chosen
 }
 
 // distinctLines returns the lines that differ, each as it was said last and with how often it
@@ -101,9 +227,11 @@ func distinctLines(lines []carriedLine) (out []carriedLine) {
 			continue
 		}
 		n := out[i].Count + l.Count
+		by := out[i].byPerson || l.byPerson
 		if l.Seq >= out[i].Seq {
 			out[i] = l
 		}
+		out[i].byPerson = by
 		if l.rank != rankFile {
 			out[i].Count = n
 		}
@@ -113,86 +241,78 @@ func distinctLines(lines []carriedLine) (out []carriedLine) {
 
 // saysLess reports whether l says nothing that a line that is kept does not say.
 func (l carriedLine) saysLess(kept carriedLine) bool {
-	return kept.rank <= rankStanding && l.rank != rankFile && same.IsWithin(l.clauses, kept.clauses)
+	return kept.rank <= rankInstruction && l.rank != rankFile && same.IsWithin(l.clauses, kept.clauses)
 }
 
-// listCarried lists what may be carried of the summary so far and of the run, without to-dos
-// that are done by its end.
+// listCarried lists what may be carried of the summary so far and of the run: the kept sentences that
+// stand at its end, files, and what else the person said.
 func (r *summaryRecord) listCarried() []carriedLine {
-	out := parseCarried(r.previous)
-	var todos kept.Todos
-	done := map[int]bool{}
-	for i, l := range out {
-		if l.rank == rankTodo {
-			todos.Add(l.Text, i)
+	var out []carriedLine
+	found := map[int64]bool{} // messages that are told by what is kept of them
+	known := map[string]bool{}
+	for _, k := range r.rows {
+		found[k.Seq] = true
+	}
+	previous := parseCarried(r.previous)
+	counts := map[string]int{}
+	if r.inSight {
+		for _, l := range previous {
+			counts[fmt.Sprint(l.Seq, l.key)] = l.Count
 		}
 	}
-	for _, l := range r.passed {
-		for _, at := range todos.Closed(scrollback.RoleUser, l.Text) {
-			done[at] = true
+	for _, k := range r.settleRows() {
+		l := carriedLine{Line: window.Line{Seq: k.Seq, By: string(k.Role), Count: 1, Text: k.Text},
+			rank: keptRanks[k.Kind], byPerson: k.By == scrollback.KeptByPerson}
+		l.setKey()
+		l.Count = max(1, counts[fmt.Sprint(l.Seq, l.key)])
+		known[strings.Join(l.clauses, "")] = true
+		if k.State == scrollback.KeptOpen && !r.isShown(k.Seq) {
+			out = append(out, l)
 		}
-		switch c := (carriedLine{Line: l}); {
-		case kept.IsTodo(l.Text) && !kept.IsTicked(l.Text):
-			todos.Add(l.Text, len(out))
-			c.setKey()
-			out = append(out, c)
-		case l.By == string(scrollback.RoleUser) && r.memory.isInstruction(l.Text):
-			c.rank = rankStanding
-			c.setKey()
-			out = append(out, c)
+	}
+	for _, l := range previous {
+		if l.rank == rankFile || l.rank >= rankSaid && !known[strings.Join(l.clauses, "")] {
+			out = append(out, l)
 		}
 	}
 	ms := dropShown(slices.Concat(r.released, r.run), r.told)
 	for i := range ms {
 		m := &ms[i]
-		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
+		if m.Role == scrollback.RoleAssistant {
+			out = append(out, touchedFiles(m)...)
+		}
+		if m.Role != scrollback.RoleUser || found[m.Seq] || slices.Contains(r.pinned, m.Seq) {
 			continue
 		}
 		text := m.Parts.Text()
-		text = strings.ToValidUTF8(text[:min(len(text), maxExtract)], "")
-		found := false
-		for _, s := range kept.SplitSentences(text) {
-			for _, at := range todos.Closed(m.Role, s) {
-				done[at] = true
-				found = true
-			}
-			switch {
-			case kept.IsTicked(s):
-				found = true
-			case kept.IsListed(s), m.Role == scrollback.RoleUser && kept.IsTodo(s):
-				todos.Add(s, len(out))
-				out = append(out, newCarriedLine(m, rankTodo, s))
-				found = true
-			case m.Role == scrollback.RoleUser && r.memory.isInstruction(s):
-				out = append(out, newCarriedLine(m, rankStanding, s))
-				found = true
-			}
-		}
-		if m.Role == scrollback.RoleAssistant {
-			out = append(out, touchedFiles(m)...)
-		} else if whole := strings.Join(strings.Fields(text), " "); !found && !isIdle(whole) &&
-			!slices.Contains(r.pinned, m.Seq) {
+		whole := strings.Join(strings.Fields(strings.ToValidUTF8(text[:min(len(text), maxExtract)], "")), " ")
+		if !isIdle(whole) {
 			out = append(out, newCarriedLine(m, rankSaid, whole))
 		}
 	}
-	open := out[:0:0]
-	for i, l := range out {
-		if !done[i] {
-			open = append(open, l)
-		}
-	}
 	newest := 0
-	for i := range slices.Backward(open) {
-		l := &open[i]
-		if l.rank != rankSaid {
+	for i := range slices.Backward(out) {
+		l := &out[i]
+		if l.rank < rankSaid {
 			continue
 		}
+		l.rank = rankSaid
 		if newest++; newest > newestSaid && isQuestion(l.Text) {
 			l.rank = rankAsked
 		}
 	}
-	return open
+	return out
 }
+
+// settleRows returns what is kept of the messages that the fold hides, and whether it stands at its end.
+func (r *summaryRecord) settleRows() []scrollback.Kept {
+	return kept.Settle(slices.DeleteFunc(slices.Clone(r.rows), func(k scrollback.Kept) bool {
+		return k.Seq > r.end || r.leftOut[k.Seq]
+	}))
+}
+
+// isShown reports whether a message stays in sight word for word.
+func (r *summaryRecord) isShown(seq int64) bool { return r.told[seq] || slices.Contains(r.pinned, seq) }
 
 // touchedFiles lists the files that the calls of a message name.
 func touchedFiles(m *scrollback.Message) (out []carriedLine) {
@@ -272,29 +392,58 @@ func carriedText(text string) string {
 	return ""
 }
 
-// parseCarried reads back what a summary of any form carries.
+// parseCarried reads back what a summary of any form carries. In a block that an older program wrote,
+// only files are told from what was said.
 func parseCarried(text string) []carriedLine {
 	_, block := splitSummary(text)
 	var out []carriedLine
+	rank := rankSaid
 	for text := range strings.SplitSeq(block, "\n") {
-		l := carriedLine{rank: rankSaid}
+		l := carriedLine{}
 		var ok bool
 		if l.Line, ok = window.ParseLine(text); !ok {
+			rank = rankOf(text)
 			continue
 		}
+		l.rank = rank
 		switch {
 		case l.By == window.ByFile:
 			l.rank = rankFile
 			l.key = "file " + l.Path()
-			out = append(out, l)
-			continue
-		case kept.IsTodo(l.Text):
-			l.rank = rankTodo
-		case kept.IsInstruction(l.Text), kept.IsTrait(l.Text):
-			l.rank = rankStanding
+		case rank == rankFile: // after files of an older block
+			l.rank = rankSaid
+			l.setKey()
+		default:
+			l.setKey()
 		}
-		l.setKey()
 		out = append(out, l)
 	}
 	return out
+}
+
+// labelOf returns the label above the lines of a rank.
+func labelOf(l summary.Labels, rank int) string {
+	switch rank {
+	case rankTodo:
+		return l.Todos
+	case rankTrait:
+		return l.Traits
+	case rankInstruction:
+		return l.Instructions
+	case rankFile:
+		return l.Files
+	}
+	return l.Latest
+}
+
+// rankOf returns the rank of the lines behind a label of any form.
+func rankOf(label string) int {
+	for _, f := range summary.ListLabels() {
+		for rank := range rankAsked {
+			if labelOf(f, rank) == label {
+				return rank
+			}
+		}
+	}
+	return rankSaid
 }

@@ -6,15 +6,30 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
-// lines are those of the block that a record carries.
-func carriedLines(r summaryRecord) []string {
-	_, after, _ := strings.Cut(r.carryLines("", r.maxTokens), "word for word\n")
-	if after == "" {
-		return nil
+// carriedBlock is the block that a record carries, of what the record itself shows.
+func carriedBlock(r summaryRecord) string {
+	r.memory = NewMemory()
+	r.inSight = true
+	r.keptRoom = r.maxTokens
+	s := Shown{}
+	s.Window.Live = r.run
+	s.Window.Summary = &window.Summary{Text: r.previous}
+	r.rows = s.rowsInSight()
+	r.end = r.run[len(r.run)-1].Seq
+	return r.carryLines("", r.maxTokens)
+}
+
+// carriedLines are the lines of that block.
+func carriedLines(r summaryRecord) (out []string) {
+	for line := range strings.SplitSeq(carriedBlock(r), "\n") {
+		if _, ok := window.ParseLine(line); ok {
+			out = append(out, line)
+		}
 	}
-	return strings.Split(after, "\n")
+	return out
 }
 
 // What was said several times is one line, with a count and where it was said last, from

@@ -22,9 +22,7 @@
 package compact
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/window"
@@ -69,7 +67,13 @@ type Input struct {
 	Measure      func(s scrollback.Segment, ms []scrollback.Message) (int64, string, error)
 	MeasureTable func(s scrollback.Segment, children []scrollback.Segment) (int64, string, error)
 	Renderer     int
-	Memory       *Memory // of earlier folds of the conversation that were not kept; nil for none
+	// Kept returns the rows of what is kept of the messages on the path, as a store finds and
+	// keeps them.
+	Kept func() ([]scrollback.Kept, error)
+	rows []scrollback.Kept // that it returned
+
+	inSight bool    // rows are of what the window shows
+	Memory  *Memory // of earlier folds of the conversation that were not kept; nil for none
 }
 
 // Compaction is the result of [Run]: what is to be committed, unless the receipt says
@@ -78,6 +82,7 @@ type Input struct {
 type Compaction struct {
 	View     scrollback.View
 	Segments []scrollback.Segment // new ones, children before the roll-ups that name them
+	Apart    []string             // texts whose artifact refs the summary names
 	Receipt  scrollback.Receipt
 	Usage    []scrollback.UsageRecord // of the calls for a summary, priced
 	Why      string                   // why the models that were asked gave no summary, in full
@@ -108,12 +113,15 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 		!in.Policy.isCrowded(in.Window.Segments, in.budgetTokens()) {
 		return c, nil
 	}
+	var err error
+	if in.rows, err = in.Kept(); err != nil {
+		return c, err
+	}
 	room := in.summaryRoom()
 	if ok {
 		if in.mayAsk() {
 			j.writers = in.Writers()
 		}
-		var err error
 		if room, err = j.settleCut(&before); err != nil {
 			return c, err
 		}
@@ -240,6 +248,19 @@ func (in *Input) collectRecord(c foldCut) summaryRecord {
 	r := summaryRecord{policy: in.Policy, run: in.withoutLeftOut(in.Window.Live[:c.messages]), count: in.Count,
 		memory: in.Memory}
 	r.told, r.released = splitShown(in, c)
+	r.rows = in.rows
+	r.inSight = in.inSight
+	if r.end = in.Branch.View.Boundary; c.messages > 0 {
+		r.end = in.Window.Live[c.messages-1].Seq
+	}
+	r.leftOut = map[int64]bool{}
+	for _, seq := range in.Window.Without {
+		r.leftOut[seq] = true
+	}
+	r.keptRoom = in.summaryRoom()
+	if in.Policy.Summarizes {
+		r.keptRoom = int64(keptShare * float64(in.Policy.maxSummary(in.budgetTokens())))
+	}
 	r.pinned = in.PinnedSeqs
 	hidden := sumWeights(r.run).Tokens
 	spoken := int64(0)
@@ -257,13 +278,7 @@ func (in *Input) collectRecord(c foldCut) summaryRecord {
 		if s.LastSeq > spoken {
 			r.extracts = append(r.extracts, s.Placeholder)
 		}
-		for _, l := range parseLines(s.Placeholder) {
-			if l.Seq > r.previousEnd {
-				r.passed = append(r.passed, l.Line)
-			}
-		}
 	}
-	slices.SortFunc(r.passed, func(a, b window.Line) int { return cmp.Compare(a.Seq, b.Seq) })
 	return r
 }
 
@@ -291,6 +306,9 @@ func (j *foldJob) concludeReceipt(c *Compaction, made builtFold, said *askOutcom
 	case r.Result == scrollback.ResultCompacted:
 		c.View = made.view
 		c.Segments = made.segments
+		if j.summary != nil {
+			c.Apart = j.Memory.listApart(j.summary.text)
+		}
 		r.TokensAfter = j.ModelTokens(made.tokens)
 		for _, s := range made.leaves {
 			r.Segments = append(r.Segments, s.ID)

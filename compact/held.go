@@ -1,10 +1,13 @@
 package compact
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/kept"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // Append adds a message with its weight (see [window.Weigh]) to a conversation that is held in
@@ -29,6 +32,10 @@ func (in *Input) fillDefaults() {
 	if in.Price == nil {
 		in.Price = func(_ string, u scrollback.Usage) scrollback.Usage { return u }
 	}
+	if in.Kept == nil {
+		in.inSight = true
+		in.Kept = func() ([]scrollback.Kept, error) { return in.rowsInSight(), nil }
+	}
 	if in.Load == nil {
 		in.Load = in.findSegments
 	}
@@ -51,4 +58,57 @@ func (s *Shown) findSegments(ids []scrollback.SegmentID) ([]scrollback.Segment, 
 		out = append(out, s.made[i])
 	}
 	return out, nil
+}
+
+// rowsInSight lists what is kept by what the window shows: of the messages in it, and of the lines that
+// stand for those that are hidden.
+func (s *Shown) rowsInSight() (rows []scrollback.Kept) {
+	said := func(l *window.Line) scrollback.Message {
+		return scrollback.Message{ID: scrollback.MessageID(l.String()), Seq: l.Seq, Role: scrollback.Role(l.By),
+			Parts: scrollback.Say(l.Text)}
+	}
+	end := int64(0)
+	if sum := s.Window.Summary; sum != nil {
+		end = sum.LastSeq
+		for _, l := range parseCarried(sum.Text) {
+			m := said(&l.Line)
+			for kind, rank := range keptRanks {
+				if rank == l.rank {
+					rows = append(rows, scrollback.Kept{ID: scrollback.NewKeptID(m.ID, kind, l.Text), Kind: kind, Text: l.Text,
+						Message: m.ID, Seq: l.Seq, Role: m.Role, By: scrollback.KeptByRule, State: scrollback.KeptOpen})
+				}
+			}
+			if l.rank >= rankSaid { // an older block tells no kinds
+				rows = append(rows, placeRows(&m, nil)...)
+			}
+		}
+	}
+	for i := range s.Window.Segments {
+		for _, l := range parseLines(s.Window.Segments[i].Placeholder) {
+			if m := said(&l.Line); l.Seq > end {
+				rows = append(rows, placeRows(&m, nil)...)
+			}
+		}
+	}
+	var before *scrollback.Message
+	in := s.fullInput()
+	ms := slices.Concat(in.Pinned, in.Carried, in.Live)
+	for i := range ms {
+		rows = append(rows, placeRows(&ms[i], before)...)
+		before = &ms[i]
+	}
+	slices.SortStableFunc(rows, func(a, b scrollback.Kept) int { return cmp.Compare(a.Seq, b.Seq) })
+	return rows
+}
+
+// placeRows lists what is kept of a message where it is.
+func placeRows(m, before *scrollback.Message) []scrollback.Kept {
+	rows := kept.ListRows(m, before)
+	for i := range rows {
+		rows[i].Message = m.ID
+		rows[i].Seq = m.Seq
+		rows[i].Branch = m.Branch
+		rows[i].Conversation = m.ConversationID
+	}
+	return rows
 }

@@ -1,6 +1,8 @@
 package compact
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,6 +22,7 @@ type Memory struct {
 	said    map[string][]carriedLine
 	hashes  map[string][]string
 	files   map[string][]leafFile
+	texts   map[scrollback.Ref]string // that summaries name
 }
 
 // leafFile is the size and hash of a leaf's file.
@@ -35,7 +38,7 @@ const maxRemembered = 64
 func NewMemory() *Memory {
 	return &Memory{heard: &instructionCache{is: map[string]bool{}}, extract: map[string][]extractLine{},
 		said:   map[string][]carriedLine{},
-		hashes: map[string][]string{}, files: map[string][]leafFile{}}
+		hashes: map[string][]string{}, files: map[string][]leafFile{}, texts: map[scrollback.Ref]string{}}
 }
 
 // memoize returns what was made for a key before, or makes it; an error is not remembered.
@@ -71,12 +74,38 @@ func messagesKey(lists ...[]scrollback.Message) string {
 	return b.String()
 }
 
-// isInstruction reports whether a sentence is an instruction to be kept to.
-func (m *Memory) isInstruction(sentence string) bool {
-	if m == nil {
-		return (*instructionCache)(nil).isInstruction(sentence)
+// rowsKey returns a key for rows of what is kept, which are only ever added.
+func rowsKey(rows []scrollback.Kept) string {
+	if len(rows) == 0 {
+		return ""
 	}
-	return m.heard.isInstruction(sentence)
+	last := rows[len(rows)-1]
+	return fmt.Sprint(len(rows), last.ID, last.Change, rows[0].ID)
+}
+
+// keepApart remembers a text that a summary names by its ref, and returns the ref.
+func (m *Memory) keepApart(text string) scrollback.Ref {
+	sum := sha256.Sum256([]byte(text))
+	ref := scrollback.ArtifactRef(scrollback.ArtifactID(hex.EncodeToString(sum[:])))
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.texts) >= maxRemembered {
+		clear(m.texts)
+	}
+	m.texts[ref] = text
+	return ref
+}
+
+// listApart lists the texts that a summary names.
+func (m *Memory) listApart(summary string) (out []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for ref, text := range m.texts {
+		if strings.Contains(summary, string(ref)) {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // extractLines returns the extract of some messages.
@@ -91,10 +120,7 @@ func (m *Memory) extractLines(ms []scrollback.Message) []extractLine {
 
 // carriedLines returns the lines that may be carried of a record.
 func (m *Memory) carriedLines(r *summaryRecord) []carriedLine {
-	if m == nil {
-		return r.listCarried()
-	}
-	key := fmt.Sprint(messagesKey(r.released, r.run), r.told, r.pinned, r.passed, r.previous)
+	key := fmt.Sprint(messagesKey(r.released, r.run), r.told, r.pinned, r.leftOut, r.end, rowsKey(r.rows), r.previous)
 	out, _ := memoize(m, m.said, key, func() ([]carriedLine, error) { return r.listCarried(), nil })
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/scrollback-ai/scrollback/compact/summary"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/marks"
-	"github.com/scrollback-ai/scrollback/window"
 )
 
 // promptVersion numbers the wording of the requests for a summary.
@@ -79,8 +78,12 @@ type summaryRecord struct {
 	told     map[int64]bool       // messages of the run that stay in sight word for word
 	released []scrollback.Message // earlier ones that were, until now
 	pinned   []int64              // messages that stay in sight while a person wants it
+	rows     []scrollback.Kept    // what is kept of the conversation
+	inSight  bool                 // rows are of what the window shows, where a line stands for all that say the same
+	end      int64                // the seq of the last message that the fold hides
+	leftOut  map[int64]bool       // messages that requests leave out
+	keptRoom int64                // tokens that kept sentences may take
 	memory   *Memory
-	passed   []window.Line // of placeholders whose messages the summary so far knows nothing of
 }
 
 // summaryForm returns the form of the record's summary.

@@ -147,20 +147,21 @@ func (r *summaryRecord) hasModelSummary() bool {
 
 // standingTokens returns the tokens that the block of a summary needs for what a person wants kept.
 func (r *summaryRecord) standingTokens(text string) int64 {
-	var todos, rest int64
-	for _, l := range parseCarried(text) {
-		switch n := int64(r.count("\n" + l.String())); {
-		case l.rank == rankTodo:
-			todos += n
-		case l.rank == rankStanding:
-			rest += n
+	_, block := splitSummary(text)
+	n := int64(0)
+	last := rankSaid
+	for line := range strings.SplitSeq(block, "\n") {
+		if _, said := window.ParseLine(line); !said {
+			last = rankOf(line)
+		}
+		if last <= rankInstruction || strings.Contains(line, scrollback.RefArtifact+":") {
+			n += int64(r.count("\n" + line))
 		}
 	}
-	if todos+rest == 0 {
+	if n == 0 {
 		return 0
 	}
-	title := int64(r.count("\n\n## " + r.summaryForm().Said + endNote))
-	return title + max(todos+rest, int64(float64(todos)/todosShare)+1)
+	return n + int64(r.count("\n\n## "+r.summaryForm().Said+endNote))
 }
 
 // chooseFold builds the fold with each of some summaries, in this order, until it is worth having. If

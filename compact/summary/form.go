@@ -1,6 +1,8 @@
 package summary
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -13,6 +15,31 @@ type Form struct {
 	Sections []Section
 	Said     string
 	None     string
+	Labels   Labels
+}
+
+// Labels stand above the kinds of lines that are carried word for word. Older is a format of how many
+// more there are, and of the ref of a text that has them.
+type Labels struct {
+	Todos, Traits, Instructions, Files, Latest string
+	Older                                      string
+}
+
+// labels are those of each language; the first is for languages without their own.
+var labels = map[string]Labels{
+	"": {"Still to do:", "About the person:", "What the person asked for:", "Files that tools touched:", "Said last:",
+		"%d more that still stand: %s"},
+	"zh": {"尚未完成：", "关于用户：", "用户的要求：", "工具处理过的文件：", "最近说的：", "另有 %d 条仍然有效：%s"},
+	"ja": {"未完了：", "利用者について：", "利用者の指示：", "ツールが扱ったファイル：", "最近の発言：", "ほかに有効なもの %d 件：%s"},
+	"ko": {"남은 일:", "사용자에 대하여:", "사용자의 요청:", "도구가 다룬 파일:", "최근에 한 말:", "그 밖에 유효한 것 %d개: %s"},
+}
+
+// ListLabels lists the labels of all languages.
+func ListLabels() (out []Labels) {
+	for _, language := range slices.Sorted(maps.Keys(labels)) {
+		out = append(out, labels[language])
+	}
+	return out
 }
 
 // Section is a heading, and what a model is told to write under it.
@@ -34,7 +61,7 @@ var state = Form{Sections: []Section{
 	{"Files", "Paths and what was read, changed or decided of each."},
 	{recentActions, "The last things that were done, in order, and how they ended."},
 	{"Tasks", "Each task with its state: done, under way, open."},
-}, Said: "Said, word for word", None: "none"}
+}, Said: "Said, word for word", None: "none", Labels: labels[""]}
 
 // notes are the forms of a rolling summary, by language; the first is for languages
 // without a form of their own.
@@ -42,13 +69,13 @@ var notes = []struct {
 	language string
 	Form
 }{
-	{"", newRolling("Said, word for word", "none", "Facts", "Preferences", "Constraints", "Decisions", "Open items")},
-	{"zh", newRolling("原话", "无", "事实", "偏好", "约束", "决定", "未完成事项")},
-	{"ja", newRolling("発言そのまま", "なし", "事実", "好み", "制約", "決定事項", "未完了の事項")},
-	{"ko", newRolling("원문 그대로", "없음", "사실", "선호", "제약", "결정", "남은 일")},
+	{"", newRolling("", "Said, word for word", "none", "Facts", "Preferences", "Constraints", "Decisions", "Open items")},
+	{"zh", newRolling("zh", "原话", "无", "事实", "偏好", "约束", "决定", "未完成事项")},
+	{"ja", newRolling("ja", "発言そのまま", "なし", "事実", "好み", "制約", "決定事項", "未完了の事項")},
+	{"ko", newRolling("ko", "원문 그대로", "없음", "사실", "선호", "제약", "결정", "남은 일")},
 }
 
-func newRolling(said, none string, headings ...string) Form {
+func newRolling(language, said, none string, headings ...string) Form {
 	holds := []string{
 		"What is known: names, numbers, dates, addresses, results, errors with their exact words.",
 		"What the person likes and how they want things done.",
@@ -56,7 +83,7 @@ func newRolling(said, none string, headings ...string) Form {
 		"What was decided, and why.",
 		"What is not done or not answered yet, and what comes next.",
 	}
-	f := Form{Said: said, None: none}
+	f := Form{Said: said, None: none, Labels: labels[language]}
 	for i, h := range headings {
 		f.Sections = append(f.Sections, Section{h, holds[i]})
 	}
