@@ -6,6 +6,7 @@
 //	go -C bench run ./recall -misses    also lists the questions whose evidence was not found
 //	go -C bench run ./recall -talk N    prints the N-th conversation and its questions
 //	go -C bench run ./recall -learn     learns the weights of a hit's score, and writes texts/learned.txt: some minutes
+//	go -C bench run ./recall -kept F     the sentences of a file by what becomes of them, in figures alone
 //	go -C bench run ./recall -standing  standing instructions alone, with what is wrong in dev; the report is not written
 //	go -C bench run ./recall -imported  talks imported from a tool's files alone; the report is not written
 //
@@ -66,6 +67,7 @@ func main() {
 	show := flag.Int("talk", 0, "print a conversation of the sets and its questions")
 	teach := flag.Bool("learn", false, "learn the weights of a hit's score on the first half, for the report")
 	instructions := flag.Bool("standing", false, "measure standing instructions alone; the report is not written")
+	cases := flag.String("kept", "", "judge a file of cases of what stays, alone, and print figures; the report is not written")
 	fromFiles := flag.Bool("imported", false, "compare with talks that were imported, alone; the report is not written")
 	out := flag.String("o", filepath.Join("..", "docs", "RECALL.md"), "the report")
 	flag.Parse()
@@ -78,6 +80,14 @@ func main() {
 		case *instructions:
 			fmt.Print(standingReport(labelled), "\n", wrongDev(labelled))
 			return nil
+		case *cases != "":
+			raw, err := os.ReadFile(*cases)
+			if err != nil {
+				return err
+			}
+			of, err := readCases(*cases, string(raw))
+			fmt.Print(keptTable(of))
+			return err
 		case *show > 0:
 			return printTalk(*show - 1)
 		case *teach:

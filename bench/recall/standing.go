@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/kept"
 )
 
@@ -67,6 +68,9 @@ func (f found) precisionShare() float64 {
 }
 func (f found) recallShare() float64 { return 100 * float64(f.kept) / float64(max(1, f.kept+f.missed)) }
 
+// stays reports whether a person's sentence is kept.
+func stays(s string) bool { return len(kept.Find(scrollback.RoleUser, s, "")) > 0 }
+
 // measureSplit judges the sentences of a split; all languages if lang is empty.
 func measureSplit(all []labelled, split, lang string) found {
 	var f found
@@ -74,7 +78,7 @@ func measureSplit(all []labelled, split, lang string) found {
 		if s.split != split || lang != "" && s.lang != lang {
 			continue
 		}
-		switch got := kept.IsInstruction(s.text); {
+		switch got := stays(s.text); {
 		case got && s.keep:
 			f.kept++
 		case got:
@@ -92,7 +96,7 @@ func measureSplit(all []labelled, split, lang string) found {
 func wrongDev(all []labelled) string {
 	var b strings.Builder
 	for _, s := range all {
-		if s.split == "dev" && kept.IsInstruction(s.text) != s.keep {
+		if s.split == "dev" && stays(s.text) != s.keep {
 			fmt.Fprintf(&b, "%s, keep is %v: %s\n", s.lang, s.keep, s.text)
 		}
 	}

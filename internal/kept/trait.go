@@ -1,13 +1,108 @@
 package kept
 
-import "github.com/scrollback-ai/scrollback/internal/lazyregexp"
+import (
+	_ "embed"
+	"strings"
+	"sync"
+	"unicode"
+)
 
-// attitudes finds what a person likes, avoids, has or usually does.
-var attitudes = lazyregexp.New(`(?i)\b(?:i|we)(?: really| strongly| usually| generally| always| never)* ` +
-	`(?:prefer|like|dislike|hate|love|avoid|refuse|can't stand)\b|我(?:从来|真的|一直|很|最|更|特别|都|也|就|还是)*(?:不)?(?:喜欢|讨厌|偏好|习惯)|过敏`)
+//go:embed rules/english.tsv
+var englishForms string
 
-// IsTrait reports whether a sentence of a person says what is so about them.
+//go:embed rules/chinese.tsv
+var chineseForms string
+
+var (
+	englishGrammar = sync.OnceValue(func() *grammar { return readForms("english.tsv", englishForms, false) })
+	chineseGrammar = sync.OnceValue(func() *grammar { return readForms("chinese.tsv", chineseForms, true) })
+)
+
+// grammarOf returns the forms of a sentence's language; nil for a language that has none.
+func grammarOf(s string) *grammar {
+	switch detectLanguage(s) {
+	case inEnglish():
+		return englishGrammar()
+	case inChinese():
+		return chineseGrammar()
+	}
+	return nil
+}
+
+// IsTrait reports whether a sentence of a person says what is so about them, or about those they speak
+// of: what they prefer, avoid, have, or usually do. The sentence may stand behind "- #12 user: ". In a
+// question, only what stands before its last clause counts.
 func IsTrait(sentence string) bool {
 	s, ok := personText(sentence)
-	return ok && attitudes().MatchString(s)
+	if !ok || len(s) > maxSentence || !isSpeech(s) {
+		return false
+	}
+	g := grammarOf(s)
+	if g == nil {
+		return false
+	}
+	read := g.read(foldText(s, g.dense))
+	if isQuestion(s) {
+		read = read.beforeLastClause()
+	}
+	return g.has("trait", read) && !g.has("no trait", read)
+}
+
+// isSpeech reports whether a sentence may be what a person says themselves, rather than code, an entry of a
+// list, a quotation, or a line of a script behind a name.
+func isSpeech(s string) bool {
+	r := []rune(s)
+	if len(r) == 0 || strings.ContainsRune("-*•>|#\"“「『‘`{[<(~+", r[0]) || numbered.MatchString(s) {
+		return false
+	}
+	if strings.ContainsAny(s, "{}=`|<>") || strings.HasSuffix(s, ";") {
+		return false
+	}
+	name, _, labelled := strings.Cut(s, ":")
+	if !labelled {
+		name, _, labelled = strings.Cut(s, "：")
+	}
+	return !labelled || !isName(name)
+}
+
+// isName reports whether what stands before a colon names who speaks: one or two words with capitals.
+func isName(s string) bool {
+	words := strings.Fields(s)
+	if len(words) == 0 || len(words) > 2 {
+		return false
+	}
+	for _, w := range words {
+		first := []rune(w)[0]
+		if !unicode.IsUpper(first) || labels[strings.ToLower(w)] {
+			return false
+		}
+	}
+	return true
+}
+
+// labels are words before a colon that name no one.
+var labels = map[string]bool{"note": true, "fyi": true, "update": true, "ps": true, "btw": true, "also": true,
+	"reminder": true, "important": true, "edit": true, "correction": true, "context": true, "background": true,
+	"preferences": true, "preference": true, "allergies": true, "diet": true, "about": true, "todo": true}
+
+func isQuestion(s string) bool {
+	s = strings.TrimRight(s, "\"”」』)）~ ")
+	return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？")
+}
+
+// beforeLastClause returns what stands before the last clause, without the marks at the end.
+func (s sentence) beforeLastClause() sentence {
+	end := len(s.tokens)
+	for end > 0 && s.tokens[end-1].is&pause != 0 {
+		end--
+	}
+	for end > 0 && s.tokens[end-1].is&pause == 0 {
+		end--
+	}
+	var out sentence
+	for _, t := range s.tokens[:end] {
+		out.tokens = append(out.tokens, t)
+		out.is |= t.is
+	}
+	return out
 }

@@ -1,0 +1,116 @@
+package main
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/kept"
+)
+
+//go:embed texts/kept-dev.tsv
+var keptDev string
+
+// keptCase is a sentence, what is to become of it, and the sentence that it is about or answers.
+type keptCase struct{ kind, lang, context, text string }
+
+// keptKinds are the kinds of cases, in the order in which they are reported.
+var keptKinds = []string{"trait", "instruction", "todo", "talk", "done", "notdone", "withdraw", "keepboth"}
+
+// readCases reads a file of cases.
+func readCases(name, text string) ([]keptCase, error) {
+	var out []keptCase
+	for i, l := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
+		if l == "" || l[0] == '#' {
+			continue
+		}
+		f := strings.Split(strings.TrimRight(l, "\r"), "\t")
+		if len(f) != 4 || !slices.Contains(keptKinds, f[0]) && f[0] != "kind" {
+			return nil, fmt.Errorf("%s, line %d: not a kind, a language, a context and a sentence", name, i+1)
+		}
+		if f[0] != "kind" {
+			out = append(out, keptCase{f[0], f[1], f[2], f[3]})
+		}
+	}
+	return out, nil
+}
+
+// isRight reports whether what is found of a case is what is to become of it: that it stays, of whatever
+// kind, or does not; that it ends the other sentence, or leaves it. As its own kind says whether it stays as
+// the kind that it is.
+func (c keptCase) isRight() (right, asItsOwn bool) {
+	switch c.kind {
+	case "done", "notdone":
+		right = kept.Closes(scrollback.RoleUser, c.text, c.context) == (c.kind == "done")
+		return right, right
+	case "withdraw", "keepboth":
+		right = kept.Replaces(c.text, c.context) == (c.kind == "withdraw")
+		return right, right
+	}
+	found := kept.Find(scrollback.RoleUser, c.text, c.context)
+	if c.kind == "talk" {
+		return len(found) == 0, len(found) == 0
+	}
+	return len(found) > 0,
+		slices.ContainsFunc(found, func(s kept.Sentence) bool { return s.Kind == scrollback.KeptKind(c.kind) })
+}
+
+// keptTable returns what is judged rightly by kind and language, in percent.
+func keptTable(all []keptCase) string {
+	var b strings.Builder
+	var langs []string
+	for _, c := range all {
+		if !slices.Contains(langs, c.lang) {
+			langs = append(langs, c.lang)
+		}
+	}
+	slices.Sort(langs)
+	b.WriteString("| | cases | right | as its own kind |")
+	for _, lang := range langs {
+		b.WriteString(" " + lang + " |")
+	}
+	b.WriteString("\n|---|---|---|---|" + strings.Repeat("---|", len(langs)) + "\n")
+	for _, kind := range keptKinds {
+		n := map[string]int{}
+		right := map[string]int{}
+		own := 0
+		for _, c := range all {
+			if c.kind != kind {
+				continue
+			}
+			is, asItsOwn := c.isRight()
+			for _, lang := range []string{"", c.lang} {
+				n[lang]++
+				if is {
+					right[lang]++
+				}
+			}
+			if asItsOwn {
+				own++
+			}
+		}
+		if n[""] == 0 {
+			continue
+		}
+		share := func(part, whole int) string { return fmt.Sprintf("%.1f", 100*float64(part)/float64(max(1, whole))) }
+		fmt.Fprintf(&b, "| %s | %d | %s | %s |", kind, n[""], share(right[""], n[""]), share(own, n[""]))
+		for _, lang := range langs {
+			fmt.Fprintf(&b, " %s of %d |", share(right[lang], n[lang]), n[lang])
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// wrongCases lists the cases that are judged wrongly.
+func wrongCases(all []keptCase) string {
+	var b strings.Builder
+	for _, c := range all {
+		if right, own := c.isRight(); !right || !own {
+			fmt.Fprintf(&b, "%s, %s, right %v: %s | %s\n", c.kind, c.lang, right, c.context, c.text)
+		}
+	}
+	return b.String()
+}

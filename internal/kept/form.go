@@ -1,0 +1,263 @@
+package kept
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback/internal/wordtable"
+)
+
+// class is a set of kinds of words, as bits.
+type class uint64
+
+// token is a word or a phrase of a sentence (of Chinese, the longest that the lexicon has, or one
+// character), or what stands between clauses.
+type token struct {
+	text string
+	is   class
+}
+
+// pause is the class of what stands between clauses.
+const pause class = 1
+
+// grammar is a lexicon and the forms of sentences over it.
+type grammar struct {
+	classes map[string]class
+	lexicon map[string]class
+	longest map[string]int // of the phrases that begin with a word, in bytes
+	dense   bool           // words are not separated
+	forms   map[string][]form
+}
+
+// form is how a sentence, or a part of it, may be put together.
+type form struct {
+	words   string // as it is written in the table
+	steps   []step
+	needs   []class // each must be there, or the form is not tried
+	without step    // what must not be there
+}
+
+// step is one place of a form.
+type step struct {
+	is      class    // a token of one of these
+	words   []string // or one of these
+	mode    byte     // ? may be missing; * any number; ! is not next; ^ a clause begins; $ one ends; . or : anything, in a clause or beyond
+}
+
+func (s *step) takes(t token) bool { return t.is&s.is != 0 || len(s.words) > 0 && slices.Contains(s.words, t.text) }
+
+// readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part
+// "form" what is said in that form. A form has, between spaces, classes in capitals and words, with | for
+// or, and ? or * behind what may be missing or repeated; ^ and $ where a clause begins and ends; .. for
+// anything within the clause and ... for anything; ! before what must not come next, - before what must
+// not stand anywhere.
+func readForms(name, text string, dense bool) *grammar {
+	g := &grammar{classes: map[string]class{"PAUSE": pause}, lexicon: map[string]class{}, longest: map[string]int{},
+		dense: dense, forms: map[string][]form{}}
+	rows := wordtable.Read(name, text)
+	for _, r := range rows {
+		if r.Part == "word" {
+			c, known := g.classes[r.Rule]
+			if !known {
+				if len(g.classes) == 64 {
+					panic(name + " has more classes than bits")
+				}
+				c = 1 << len(g.classes)
+				g.classes[r.Rule] = c
+			}
+			for w := range strings.SplitSeq(r.Pattern, "|") {
+				g.addWord(w, c)
+			}
+		}
+	}
+	for _, r := range rows {
+		if r.Part == "form" {
+			g.forms[r.Rule] = append(g.forms[r.Rule], g.makeForm(name, r.Pattern))
+		}
+	}
+	return g
+}
+
+func (g *grammar) addWord(w string, c class) {
+	g.lexicon[w] |= c
+	first := g.firstUnit(w)
+	g.longest[first] = max(g.longest[first], len(w))
+}
+
+// firstUnit returns the first word of a text, or the first character where words are not separated.
+func (g *grammar) firstUnit(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	if !isWordRune(r) || isHan(r) {
+		return s[:n]
+	}
+	for n < len(s) {
+		r, size := utf8.DecodeRuneInString(s[n:])
+		if !isWordRune(r) && r != '\'' || isHan(r) {
+			break
+		}
+		n += size
+	}
+	return s[:n]
+}
+
+func isWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isHan(r rune) bool      { return r >= 0x2e80 && unicode.IsLetter(r) }
+
+func (g *grammar) makeForm(name, words string) form {
+	f := form{words: words}
+	for w := range strings.FieldsSeq(words) {
+		var s step
+		switch {
+		case w == "^" || w == "$":
+			s.mode = w[0]
+		case w == "..":
+			s.mode = '.'
+		case w == "...":
+			s.mode = ':'
+		default:
+			switch last := w[len(w)-1]; {
+			case w[0] == '!' || w[0] == '-':
+				s.mode = w[0]
+				w = w[1:]
+			case last == '?' || last == '*':
+				s.mode = last
+				w = w[:len(w)-1]
+			}
+			for one := range strings.SplitSeq(w, "|") {
+				if one == strings.ToUpper(one) && one != strings.ToLower(one) {
+					c, known := g.classes[one]
+					if !known {
+						panic(name + " has no class " + one)
+					}
+					s.is |= c
+					continue
+				}
+				one = strings.ReplaceAll(one, "_", " ")
+				g.addWord(one, 0)
+				s.words = append(s.words, one)
+			}
+		}
+		if s.mode == '-' {
+			f.without.is |= s.is
+			f.without.words = append(f.without.words, s.words...)
+			continue
+		}
+		if s.mode == 0 && len(s.words) == 0 {
+			f.needs = append(f.needs, s.is)
+		}
+		f.steps = append(f.steps, s)
+	}
+	return f
+}
+
+// sentence is a text in tokens.
+type sentence struct {
+	tokens []token
+	is     class // of all of them
+}
+
+// read cuts a folded text into tokens.
+func (g *grammar) read(s string) sentence {
+	var out sentence
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		if r == ' ' || r == '-' || r == '\'' || r == '*' || r == '_' {
+			s = s[size:]
+			continue
+		}
+		n := len(g.firstUnit(s))
+		t := token{text: s[:n]}
+		if !isWordRune(r) {
+			t.is = pause
+		} else if longest := g.longest[t.text]; longest > 0 {
+			for end := min(longest, len(s)); end >= n; end-- {
+				c, known := g.lexicon[s[:end]]
+				if known && (end == len(s) || !isWordBreak(s, end)) {
+					t = token{s[:end], c}
+					break
+				}
+			}
+		}
+		out.is |= t.is
+		out.tokens = append(out.tokens, t)
+		s = s[len(t.text):]
+	}
+	return out
+}
+
+// isWordBreak reports whether a cut would divide a word that is written with an alphabet.
+func isWordBreak(s string, at int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s[:at])
+	after, _ := utf8.DecodeRuneInString(s[at:])
+	return isWordRune(before) && !isHan(before) && (isWordRune(after) && !isHan(after) || after == '\'')
+}
+
+// has reports whether a sentence has one of the forms of a name.
+func (g *grammar) has(name string, s sentence) bool { return g.find(name, s) != "" }
+
+// find returns the first form of a name that a sentence has.
+func (g *grammar) find(name string, s sentence) string {
+	forms := g.forms[name]
+	for i := range forms {
+		if forms[i].isIn(s) {
+			return forms[i].words
+		}
+	}
+	return ""
+}
+
+func (f *form) isIn(s sentence) bool {
+	for _, c := range f.needs {
+		if s.is&c == 0 {
+			return false
+		}
+	}
+	if s.is&f.without.is != 0 || len(f.without.words) > 0 && slices.ContainsFunc(s.tokens, f.without.takes) {
+		return false
+	}
+	for i := range s.tokens {
+		if len(f.steps) == 0 || follow(s.tokens, i, f.steps) {
+			return true
+		}
+	}
+	return false
+}
+
+// follow reports whether steps lead on from a token.
+func follow(all []token, i int, steps []step) bool {
+	if len(steps) == 0 {
+		return true
+	}
+	s := &steps[0]
+	rest := steps[1:]
+	here := i < len(all)
+	switch s.mode {
+	case '^':
+		return (i == 0 || all[i-1].is&pause != 0) && follow(all, i, rest)
+	case '$':
+		return (!here || all[i].is&pause != 0) && follow(all, i, rest)
+	case '!':
+		return !(here && s.takes(all[i])) && follow(all, i, rest)
+	case '?':
+		return here && s.takes(all[i]) && follow(all, i+1, rest) || follow(all, i, rest)
+	case '*':
+		for ; i < len(all) && s.takes(all[i]); i++ {
+			if follow(all, i, rest) {
+				return true
+			}
+		}
+		return follow(all, i, rest)
+	case '.', ':':
+		for ; ; i++ {
+			if follow(all, i, rest) {
+				return true
+			}
+			if i >= len(all) || s.mode == '.' && all[i].is&pause != 0 {
+				return false
+			}
+		}
+	}
+	return here && s.takes(all[i]) && follow(all, i+1, rest)
+}
