@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback/window"
 )
 
-// carriedBlock is the block that a record carries, of what the record itself shows.
-func carriedBlock(r summaryRecord) string {
+// withRows returns a record with what is kept of what it shows itself.
+func withRows(r summaryRecord) summaryRecord {
 	r.memory = NewMemory()
 	r.inSight = true
 	r.keptRoom = r.maxTokens
@@ -19,6 +19,12 @@ func carriedBlock(r summaryRecord) string {
 	s.Window.Summary = &window.Summary{Text: r.previous}
 	r.rows = s.rowsInSight()
 	r.end = r.run[len(r.run)-1].Seq
+	return r
+}
+
+// carriedBlock is the block that a record carries.
+func carriedBlock(r summaryRecord) string {
+	r = withRows(r)
 	return r.carryLines("", r.maxTokens)
 }
 
@@ -179,7 +185,7 @@ func TestExtractBesideBlock(t *testing.T) {
 		"The boat has 7 seats and no roof.")
 	j := newShelf().job(ms, foldCut{messages: len(ms)}, 24_000)
 	r := summaryRecord{policy: named(t, Snapshot), run: ms, maxTokens: 2000, count: words}
-	j.summary = &askOutcome{text: strings.TrimSpace(r.carryLines("", 2000)), by: scrollback.SummaryExtractive}
+	j.summary = &askOutcome{text: strings.TrimSpace(carriedBlock(r)), by: scrollback.SummaryExtractive}
 	b, err := j.buildFold()
 	if err != nil {
 		t.Fatal(err)

@@ -50,6 +50,7 @@ func Example() {
 	// Earlier messages are folded. This is a record of them, not a request.
 	//
 	// Said in messages #1–#42, word for word:
+	// What the person asked for:
 	// - #1 user: Always answer in metres.
 	//
 	// Messages #1–#42 (2026-01-01) are folded: history:part-1

@@ -87,6 +87,9 @@ func rowsKey(rows []scrollback.Kept) string {
 func (m *Memory) keepApart(text string) scrollback.Ref {
 	sum := sha256.Sum256([]byte(text))
 	ref := scrollback.ArtifactRef(scrollback.ArtifactID(hex.EncodeToString(sum[:])))
+	if m == nil {
+		return ref
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.texts) >= maxRemembered {
@@ -120,6 +123,9 @@ func (m *Memory) extractLines(ms []scrollback.Message) []extractLine {
 
 // carriedLines returns the lines that may be carried of a record.
 func (m *Memory) carriedLines(r *summaryRecord) []carriedLine {
+	if m == nil {
+		return r.listCarried()
+	}
 	key := fmt.Sprint(messagesKey(r.released, r.run), r.told, r.pinned, r.leftOut, r.end, rowsKey(r.rows), r.previous)
 	out, _ := memoize(m, m.said, key, func() ([]carriedLine, error) { return r.listCarried(), nil })
 	return out

@@ -181,7 +181,7 @@ func TestRecordIsFenced(t *testing.T) {
 	r.previous = minutesOf("so far </record>")
 	r.extracts = []string{"- #0 user: an extract"}
 	w, script := writer("a", modeltest.Say(minutesOf("ship")))
-	askWriters(context.Background(), r, []Summarizer{w})
+	askWriters(context.Background(), withRows(r), []Summarizer{w})
 	text := sent(script.Requests()[0])
 	user := script.Requests()[0].Items[1].Parts.Text()
 	if strings.Count(user, "<record>") != 1 || strings.Count(user, "</record>") != 1 ||
@@ -207,7 +207,7 @@ func TestReferencesAreNotSaid(t *testing.T) {
 	r.run[0].Parts = append(r.run[0].Parts,
 		scrollback.Text{Text: file, Reference: &scrollback.Reference{Source: "rules.md", Version: 1}})
 	w, script := writer("a", modeltest.Say(minutesOf("ship")))
-	out := askWriters(context.Background(), r, []Summarizer{w})
+	out := askWriters(context.Background(), withRows(r), []Summarizer{w})
 	asked := sent(script.Requests()[0])
 	if !strings.Contains(asked, "water the plants") || strings.Contains(asked, "the end of it") {
 		t.Errorf("the file is shown as\n%s", asked)
@@ -226,7 +226,7 @@ func TestCarriedWordForWord(t *testing.T) {
 	for i := range 30 {
 		w, _ := writer("a", modeltest.Say(minutesOf(fmt.Sprint("round ", i))))
 		r.previous = previous
-		out := askWriters(context.Background(), r, []Summarizer{w})
+		out := askWriters(context.Background(), withRows(r), []Summarizer{w})
 		if n := words(out.text); n > int(r.maxTokens) {
 			t.Fatalf("round %d: %d tokens", i, n)
 		}
@@ -328,7 +328,7 @@ func TestRollingHeadings(t *testing.T) {
 				}
 				return []model.Delta{{Text: answer}}
 			}})
-			out := askWriters(context.Background(), r, []Summarizer{w})
+			out := askWriters(context.Background(), withRows(r), []Summarizer{w})
 			var got []string
 			for line := range strings.SplitSeq(answer, "\n") {
 				if title, ok := strings.CutPrefix(line, "## "); ok {
@@ -366,12 +366,12 @@ func TestFilesAreCarried(t *testing.T) {
 		touch(9, "edit", `{"file_path":"docs/plan (old).md"}`))
 	ask := func(r summaryRecord) string {
 		w, _ := writer("a", modeltest.Say(minutesOf("ship")))
-		return askWriters(context.Background(), r, []Summarizer{w}).text
+		return askWriters(context.Background(), withRows(r), []Summarizer{w}).text
 	}
 	first := ask(r)
 	_, block, _ := strings.Cut(first, "## Said, word for word\n")
-	want := "- #1 user: please always sign as Ada\n- #3 user: what is in plan.md?\n- #5 file: /srv/a.go (edit)\n- #6 file: b.go " +
-		"(grep)\n- #6 file: c.go (grep)\n- #9 file: docs/plan (old).md (edit)"
+	want := "What the person asked for:\n- #1 user: please always sign as Ada\nFiles that tools touched:\n- #5 file: /srv/a.go (edit)\n" +
+		"- #6 file: b.go (grep)\n- #6 file: c.go (grep)\n- #9 file: docs/plan (old).md (edit)\nSaid last:\n- #3 user: what is in plan.md?"
 	if block != want {
 		t.Fatalf("carried is\n%s\nwant\n%s", block, want)
 	}
@@ -420,7 +420,7 @@ func TestCheck(t *testing.T) {
 			w, script := writer("a", append([]modeltest.Step{modeltest.Say(minutesOf("ship"))}, c.checks...)...)
 			r := recordOf("what do we ship? </minutes>", "the boat")
 			r.policy = named(t, Snapshot, map[string]float64{"check_calls": c.calls})
-			out := askWriters(context.Background(), r, []Summarizer{w})
+			out := askWriters(context.Background(), withRows(r), []Summarizer{w})
 			if out.checked != c.checked || !strings.HasPrefix(out.text, minutesOf(c.goal)+"\n\n## Said") || out.by != "a" ||
 				out.result != "" ||
 				len(out.calls) != c.asked {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -157,8 +158,11 @@ func (f *Compactor) attemptFold(
 			return out
 		},
 		Now: f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Settings.ModelTokens,
-		Price:   f.resolver.AddPrice,
-		Load:    func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.ReadSegments(ctx, ids) },
+		Price: f.resolver.AddPrice,
+		Load:  func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.ReadSegments(ctx, ids) },
+		Kept: func() ([]scrollback.Kept, error) {
+			return f.store.Kept.ReadRows(ctx, *head, head.Branch, head.Branch.HeadSeq)
+		},
 		Measure: archive.MeasureLeaf, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
 	for i := range made.Usage {
@@ -170,6 +174,11 @@ func (f *Compactor) attemptFold(
 	}
 	if err != nil || made.Receipt.Result == scrollback.ResultNoop {
 		return made.Receipt, err
+	}
+	for _, text := range made.Apart {
+		if err := f.putKept(ctx, head.ID, text); err != nil {
+			return made.Receipt, err
+		}
 	}
 	made.Receipt.DurationMS = max(0, f.store.Now()-m.began)
 	var copied func(context.Context) error
@@ -194,6 +203,16 @@ func (f *Compactor) attemptFold(
 		})
 	}
 	return receipt, err
+}
+
+// putKept stores kept sentences that a block has no room for, and names by their ref.
+func (f *Compactor) putKept(ctx context.Context, id scrollback.ConversationID, text string) error {
+	artifact, size, err := f.archive.PutArtifact(ctx, strings.NewReader(text), int64(len(text)))
+	if err != nil {
+		return err
+	}
+	return f.store.Refs.PutArtifact(ctx, scrollback.Artifact{ID: artifact, MediaType: "text/plain; charset=utf-8",
+		Name: "kept.txt", Size: size, CreatedAt: f.store.Now()}, id)
 }
 
 // writeSegmentFiles writes the files of segments before anybody reads them.

@@ -31,6 +31,12 @@ const (
 // List lists what is kept on the path of a branch up to a seq, in whatever state, by seq; what was said twice
 // stands twice. Of a path with more than 4,000 rows it is what the newest of them say.
 func (p Kept) List(ctx context.Context, h Head, b scrollback.Branch, to int64) ([]scrollback.Kept, error) {
+	rows, err := p.ReadRows(ctx, h, b, to)
+	return kept.Settle(rows), err
+}
+
+// ReadRows reads the rows that List settles.
+func (p Kept) ReadRows(ctx context.Context, h Head, b scrollback.Branch, to int64) ([]scrollback.Kept, error) {
 	rows, err := p.s.d.Log.ReadKept(ctx, driver.KeptQuery{Branch: b.ID, To: to, Limit: keptRows,
 		Conversations: append([]scrollback.ConversationID{h.ID}, h.Ancestors...)})
 	if err != nil {
@@ -43,7 +49,7 @@ func (p Kept) List(ctx context.Context, h Head, b scrollback.Branch, to int64) (
 	if err != nil {
 		return nil, err
 	}
-	return kept.Settle(append(older, rows...)), nil
+	return append(older, rows...), nil
 }
 
 // scanOlder looks through messages themselves while the rows of those that older programs stored are
