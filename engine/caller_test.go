@@ -26,6 +26,7 @@ type theirs struct {
 	turn     scrollback.TurnID
 	bundle   []byte
 	archive  string // its key
+	kept     scrollback.KeptID
 }
 
 func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
@@ -36,7 +37,13 @@ func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
 		t.Fatal(err)
 	}
 	out := theirs{id: c.ID}
-	for range 3 {
+	r.Ask(c.ID, "never tell anybody")
+	entries, err := r.View.Kept().List(ctx, c.ID, false)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("kept are %+v, %v", entries, err)
+	}
+	out.kept = entries[0].ID
+	for range 2 {
 		told := r.Ask(c.ID, "the secret word is zanzibar")
 		begun, _ := enginetest.Last[scrollback.TurnEvent](told)
 		out.turn = begun.TurnID
@@ -89,6 +96,16 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"Bulk.ResolveProject": read(func(v *engine.View) error { _, err := v.Bulk().ResolveProject("theirs"); return err }),
 		"View.Resolve":        read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
 		"Branches.List":       read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
+		"Kept.List":        read(func(v *engine.View) error { _, err := v.Kept().List(ctx, o.id, false); return err }),
+		"Kept.ListProject": read(func(v *engine.View) error { _, err := v.Kept().ListProject(ctx, "theirs"); return err }),
+		"Kept.Keep": write(func(v *engine.View) error {
+			_, err := v.Kept().Keep(ctx, o.id, 1, "zanzibar", "")
+			return err
+		}),
+		"Kept.SetState": write(func(v *engine.View) error {
+			_, err := v.Kept().SetState(ctx, o.id, o.kept, scrollback.KeptDropped)
+			return err
+		}),
 		"View.LeavingOut": read(func(v *engine.View) error {
 			_, err := v.LeavingOut(ctx, o.id, []int64{1}, nil)
 			return err
@@ -269,7 +286,7 @@ func nothing(func(transcript.Entry, error) bool) {}
 // foreign caller is tested by name below.
 var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true,
 	"View.List":     true,
-	"View.Projects": true, "View.Branches": true, "View.Compactions": true, "View.Changes": true,
+	"View.Projects": true, "View.Branches": true, "View.Kept": true, "View.Compactions": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.CheckModel": true, "View.CheckSettings": true, "View.PassLimits": true,
 	"View.Turns": true, "View.Bulk": true, "Projects.List": true,
 	"Reader.WithPlace": true, "Reader.WithFolders": true, "Reader.LocalConversations": true, "Reader.SeenProjects": true,
@@ -284,7 +301,7 @@ func TestForeignCaller(t *testing.T) {
 	o := newTheirs(t, r)
 	all := callerOperations(r, o)
 	v := r.View
-	for _, of := range []any{v, r.Reader, r.Transfer, r.Transfer.Copies(), v.Turns(), v.Bulk(), v.Branches(),
+	for _, of := range []any{v, r.Reader, r.Transfer, r.Transfer.Copies(), v.Turns(), v.Bulk(), v.Branches(), v.Kept(),
 		v.Compactions(),
 		v.Projects()} {
 		typ := reflect.TypeOf(of)

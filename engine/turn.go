@@ -287,6 +287,7 @@ func (a *incomingTurn) buildMessages(ctx context.Context) ([]store.IncomingMessa
 			a.in.Limits.Parts).WithReason(scrollback.ErrTooLarge)
 	}
 	in, err := a.in.Admit(ctx, r.Conversation, m, a.settings.IntakeRoom(), attached)
+	in.SaidBy = a.v.door.caller.Key
 	return []store.IncomingMessage{in}, err
 }
 

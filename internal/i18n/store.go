@@ -246,4 +246,19 @@ var (
 	KeptTextIsNotInMessage = problem("kept-text-is-not-in-message",
 		"message #%d does not say that, word for word",
 		"消息 #%d 中没有这句原话")
+	KeptKindIsOneOf = problem("kept-kind-is-one-of",
+		"it is todo, trait or instruction",
+		"可以是 todo、trait 或 instruction")
+	KeptStateIsOneOf = problem("kept-state-is-one-of",
+		"it is open, done or dropped",
+		"可以是 open、done 或 dropped")
+	KeptMessageNotThere = problem("kept-message-not-there",
+		"there is no message #%d; the newest is #%d",
+		"没有消息 #%d；最新的是 #%d")
+	NothingKeptUnderID = problem("nothing-kept-under-id",
+		"nothing is kept under the id %s",
+		"没有标识为 %s 的保留内容")
+	OnlyTodosAreDone = problem("only-todos-are-done",
+		"only a to-do can be done; drop what is no longer to be kept",
+		"只有待办可以标为完成；不再保留的内容请移除")
 )

@@ -53,3 +53,15 @@ func NeedsOffer(m *scrollback.Message) bool {
 	text := m.Parts.Text()
 	return len(text) <= longestChoice && len(Find(m.Role, text, anyOffer)) > len(Find(m.Role, text, ""))
 }
+
+// GuessKind returns what a sentence is that a person wants kept, which no rule may know: an
+// instruction, unless it reads as something else.
+func GuessKind(sentence string) scrollback.KeptKind {
+	switch {
+	case IsTodo(sentence):
+		return scrollback.KeptTodo
+	case !IsInstruction(sentence) && IsTrait(sentence):
+		return scrollback.KeptTrait
+	}
+	return scrollback.KeptInstruction
+}

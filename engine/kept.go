@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/kept"
+	"github.com/scrollback-ai/scrollback/internal/store"
+)
+
+// Kept are the sentences that are kept of conversations, as one caller sees them.
+type Kept struct{ v *View }
+
+// Kept lists what is carried word for word, and lets a person correct it.
+func (v *View) Kept() Kept { return Kept{v} }
+
+// keptConversations is how many conversations of a project, the newest, are looked at.
+const keptConversations = 100
+
+// List lists what is kept of a conversation along its current path: to-dos, traits and instructions, each by
+// seq. What was said several times stands where it was said last. All lists what no longer
+// stands too.
+func (k Kept) List(ctx context.Context, id scrollback.ConversationID, all bool) ([]scrollback.Kept, error) {
+	h, err := k.v.door.openHead(ctx, id, scrollback.AccessRead)
+	if err != nil {
+		return nil, err
+	}
+	return k.list(ctx, h, all)
+}
+
+func (k Kept) list(ctx context.Context, h store.Head, all bool) ([]scrollback.Kept, error) {
+	entries, err := k.v.e.store.Kept.List(ctx, h, h.Branch, h.Branch.HeadSeq)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	out := []scrollback.Kept{}
+	for _, e := range slices.Backward(entries) {
+		key := kept.KeyOf(e)
+		if all {
+			key += " " + string(e.State)
+		}
+		if !seen[key] && (all || e.State == scrollback.KeptOpen) {
+			seen[key] = true
+			out = append(out, e)
+		}
+	}
+	order := []scrollback.KeptKind{scrollback.KeptTodo, scrollback.KeptTrait, scrollback.KeptInstruction}
+	slices.SortStableFunc(out, func(a, b scrollback.Kept) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.Seq, b.Seq),
+			cmp.Compare(a.CreatedAt, b.CreatedAt))
+	})
+	return out, nil
+}
+
+// ListProject lists what stands in the newest hundred conversations of a project, the newest
+// conversation first.
+func (k Kept) ListProject(ctx context.Context, name string) ([]scrollback.Kept, error) {
+	if _, err := k.v.door.limitProjects(name, nil); err != nil {
+		return nil, err
+	}
+	conversations, _, err := k.v.List(ctx, scrollback.ListQuery{Project: name, Limit: keptConversations})
+	if err != nil {
+		return nil, err
+	}
+	out := []scrollback.Kept{}
+	for _, c := range conversations {
+		some, err := k.List(ctx, c.ID, false)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, some...)
+	}
+	return out, nil
+}
+
+// Keep keeps a sentence of a message: text must stand in it. Without a kind, that follows from what it says.
+func (k Kept) Keep(ctx context.Context, id scrollback.ConversationID, seq int64, text string,
+	kind scrollback.KeptKind) (scrollback.Kept, error) {
+	const op = "engine.Keep"
+	switch kind {
+	case "", scrollback.KeptTodo, scrollback.KeptTrait, scrollback.KeptInstruction:
+	default:
+		return scrollback.Kept{}, scrollback.ParamErrorf(op, "kind", i18n.KeptKindIsOneOf)
+	}
+	h, err := k.v.door.openHead(ctx, id, scrollback.AccessWrite)
+	if err != nil {
+		return scrollback.Kept{}, err
+	}
+	ms, err := k.v.e.store.ReadMessages(ctx, h.Branch.ID, seq, seq)
+	if err != nil {
+		return scrollback.Kept{}, err
+	}
+	if len(ms) != 1 || seq < 1 {
+		return scrollback.Kept{}, scrollback.Errorf(scrollback.NotFound, op, i18n.KeptMessageNotThere, seq, h.Branch.HeadSeq)
+	}
+	return k.v.e.store.Kept.Add(ctx, h, &ms[0], cmp.Or(kind, kept.GuessKind(text)), text, k.v.door.caller.Key)
+}
+
+// SetState says that a to-do is done, that a sentence stands again (open), or that it is no longer to be
+// carried (dropped). It holds for a sentence wherever it was said.
+func (k Kept) SetState(ctx context.Context, id scrollback.ConversationID, which scrollback.KeptID,
+	state scrollback.KeptState) (scrollback.Kept, error) {
+	const op = "engine.SetKept"
+	h, err := k.v.door.openHead(ctx, id, scrollback.AccessWrite)
+	if err != nil {
+		return scrollback.Kept{}, err
+	}
+	entries, err := k.v.e.store.Kept.List(ctx, h, h.Branch, h.Branch.HeadSeq)
+	if err != nil {
+		return scrollback.Kept{}, err
+	}
+	i := slices.IndexFunc(entries, func(e scrollback.Kept) bool { return e.ID == which })
+	switch {
+	case i < 0:
+		return scrollback.Kept{}, scrollback.Errorf(scrollback.NotFound, op, i18n.NothingKeptUnderID, which)
+	case state == scrollback.KeptDone && entries[i].Kind != scrollback.KeptTodo:
+		return scrollback.Kept{}, scrollback.ParamErrorf(op, "state", i18n.OnlyTodosAreDone)
+	case state != scrollback.KeptDone && state != scrollback.KeptOpen && state != scrollback.KeptDropped:
+		return scrollback.Kept{}, scrollback.ParamErrorf(op, "state", i18n.KeptStateIsOneOf)
+	case entries[i].State == state:
+		return entries[i], nil
+	}
+	return k.v.e.store.Kept.Change(ctx, h, entries[i], state, k.v.door.caller.Key)
+}

@@ -1,0 +1,150 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/engine/enginetest"
+)
+
+// listKept writes what stands in a conversation, a line each.
+func listKept(r *enginetest.Rig, id scrollback.ConversationID) []string {
+	r.T.Helper()
+	entries, err := r.View.Kept().List(context.Background(), id, false)
+	if err != nil {
+		r.T.Fatal(err)
+	}
+	var out []string
+	for _, k := range entries {
+		out = append(out, fmt.Sprintf("#%d %s %s: %s", k.Seq, k.Kind, k.By, k.Text))
+	}
+	return out
+}
+
+// wantKept compares what stands in a conversation.
+func wantKept(r *enginetest.Rig, id scrollback.ConversationID, want ...string) {
+	r.T.Helper()
+	if diff := cmp.Diff(want, listKept(r, id)); diff != "" {
+		r.T.Fatalf("kept differs (-want +got):\n%s", diff)
+	}
+}
+
+// lastRequest is the text of the request that the model had last.
+func lastRequest(r *enginetest.Rig) string {
+	all := r.Script.Requests()
+	var b strings.Builder
+	for _, it := range all[len(all)-1].Items {
+		b.WriteString(it.Parts.Text() + "\n")
+	}
+	return b.String()
+}
+
+// What is said is kept at once, along the path: a fork has what it inherits, a rewind takes away what was
+// said after it, and to-dos end when the talk says so.
+func TestKeptOnPath(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
+	c := r.NewConversation()
+	for _, text := range []string{"Never push to main.", "TODO: water the plants.", "What is the tide?",
+		"I watered the plants."} {
+		r.Ask(c, text)
+	}
+	wantKept(r, c, "#1 instruction rule: Never push to main.")
+	three := int64(4)
+	f, err := r.View.Branches().Fork(ctx, c, engine.Point{Seq: &three}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantKept(r, f.ID, "#3 todo rule: TODO: water the plants.", "#1 instruction rule: Never push to main.")
+	r.Ask(f.ID, "Always sign as Ada.")
+	wantKept(r, f.ID, "#3 todo rule: TODO: water the plants.", "#1 instruction rule: Never push to main.",
+		"#5 instruction rule: Always sign as Ada.")
+	if _, err := r.View.Branches().Rewind(ctx, c, engine.Point{Seq: &three}); err != nil {
+		t.Fatal(err)
+	}
+	wantKept(r, c, "#3 todo rule: TODO: water the plants.", "#1 instruction rule: Never push to main.")
+}
+
+// A person drops, keeps and ticks off; a fork has what was said of it before, and each goes on by itself.
+func TestKeptByHand(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{NoFolds: true}, enginetest.ChattyStep())
+	c := r.NewConversation()
+	r.Ask(c, "Never push to main. The gate code is 4711, by the way.")
+	r.Ask(c, "TODO: water the plants.")
+	v := r.View.Kept()
+	added, err := v.Keep(ctx, c, 1, "The gate code is 4711, by the way.", "")
+	if err != nil || added.By != scrollback.KeptByPerson {
+		t.Fatalf("%+v, %v", added, err)
+	}
+	wantKept(r, c, "#3 todo rule: TODO: water the plants.", "#1 instruction rule: Never push to main.",
+		"#1 instruction person: The gate code is 4711, by the way.")
+	entries, err := v.List(ctx, c, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.SetState(ctx, c, entries[0].ID, scrollback.KeptDone); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.SetState(ctx, c, entries[1].ID, scrollback.KeptDropped); err != nil {
+		t.Fatal(err)
+	}
+	wantKept(r, c, "#1 instruction person: The gate code is 4711, by the way.")
+	f, err := r.View.Branches().Fork(ctx, c, engine.Point{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Clock.Add(10)
+	if _, err := v.SetState(ctx, c, entries[1].ID, scrollback.KeptOpen); err != nil {
+		t.Fatal(err)
+	}
+	wantKept(r, f.ID, "#1 instruction person: The gate code is 4711, by the way.")
+	wantKept(r, c, "#1 instruction rule: Never push to main.", "#1 instruction person: The gate code is 4711, by the way.")
+	all, err := v.List(ctx, f.ID, true)
+	if err != nil || len(all) != 3 {
+		t.Errorf("all is %+v (%v)", all, err)
+	}
+	for name, bad := range map[string]func() error{
+		"a text that is not there": func() error { _, err := v.Keep(ctx, c, 1, "The gate is open.", ""); return err },
+		"a message that is not there": func() error { _, err := v.Keep(ctx, c, 99, "x", ""); return err },
+		"no kind":                     func() error { _, err := v.Keep(ctx, c, 1, "The gate code", "thing"); return err },
+		"an unknown id":               func() error { _, err := v.SetState(ctx, c, "k_1", scrollback.KeptOpen); return err },
+		"an instruction that is done": func() error {
+			_, err := v.SetState(ctx, c, entries[1].ID, scrollback.KeptDone)
+			return err
+		},
+		"a state of nothing": func() error { _, err := v.SetState(ctx, c, entries[1].ID, "gone"); return err },
+	} {
+		if err := bad(); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+}
+
+// What a person asked for is in the next request word for word after many small folds, under each
+// policy, and with models that fail.
+func TestKeptThroughFolds(t *testing.T) {
+	for _, policy := range []string{"segments", "rolling", "snapshot"} {
+		t.Run(policy, func(t *testing.T) {
+			r := enginetest.New(t, enginetest.Options{Policy: policy, Limit: 4000, Folding: map[string]float64{
+				"trigger_messages": 8, "keep_messages": 2, "new_messages": 2}}, enginetest.ChattyStep())
+			c := r.NewConversation()
+			r.Ask(c, "Never delete the backups.")
+			for i := range 60 {
+				r.Ask(c, fmt.Sprintf("What is the tide on day %d, and who is on the pier?", i))
+			}
+			if v := view(r, c); v.Boundary < 20 {
+				t.Fatalf("it was folded up to #%d only", v.Boundary)
+			}
+			if sent := lastRequest(r); !strings.Contains(sent, "Never delete the backups.") {
+				t.Errorf("it is not in the request:\n%s", sent)
+			}
+		})
+	}
+}
