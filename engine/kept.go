@@ -48,10 +48,10 @@ func (k Kept) list(ctx context.Context, h store.Head, all bool) ([]scrollback.Ke
 			out = append(out, e)
 		}
 	}
+	slices.Reverse(out)
 	order := []scrollback.KeptKind{scrollback.KeptTodo, scrollback.KeptTrait, scrollback.KeptInstruction}
 	slices.SortStableFunc(out, func(a, b scrollback.Kept) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.Seq, b.Seq),
-			cmp.Compare(a.CreatedAt, b.CreatedAt))
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.Seq, b.Seq))
 	})
 	return out, nil
 }
