@@ -163,6 +163,8 @@ type View struct {
 	// Summary is the summary shown before the segments; nil when no model has
 	// written one.
 	Summary *ViewSummary `json:"summary,omitempty"`
+	// Language is that of the words around what is folded (en, zh, ja or ko); empty for English.
+	Language string `json:"language,omitempty"`
 	// Failures counts the calls for a summary that failed in a row. Once there are as many
 	// as the policy tolerates, no model is asked until the path weighs AskAt tokens.
 	Failures int   `json:"failures,omitempty"`

@@ -182,6 +182,7 @@ type SentRequest struct {
 	Carried      []int64      `json:"carried,omitempty"`
 	Pinned       []int64      `json:"pins,omitempty"`
 	Without      []int64      `json:"without,omitempty"` // see [View]
+	Language     string       `json:"lang,omitempty"`    // the same
 	PinnedTokens int64        `json:"pinned,omitempty"`  // the most that pins could weigh
 	First        int64        `json:"first,omitempty"`   // of the messages that were live
 	Last         int64        `json:"last,omitempty"`

@@ -49,7 +49,7 @@ func (j *foldJob) buildFold() (builtFold, error) {
 	run := j.fullInput().Live[:j.cut.messages]
 	was := j.Branch.View
 	b := builtFold{view: scrollback.View{Boundary: was.Boundary, Sum: was.Sum, Summary: was.Summary, Head: was.Head,
-		Without: was.Without}, shown: slices.Clone(j.Window.Segments)}
+		Without: was.Without, Language: j.language(j.cut)}, shown: slices.Clone(j.Window.Segments)}
 	if j.afresh {
 		b.view.Summary = nil
 	}

@@ -82,10 +82,10 @@ func (r *summaryRecord) carryLines(note string, room int64) string {
 	})
 	var b strings.Builder
 	b.WriteString(title)
-	labels := r.summaryForm().Labels
+	words := r.summaryForm().Words
 	label := ""
 	for _, l := range chosen {
-		if next := labelOf(labels, l.rank); next != label {
+		if next := labelOf(words, l.rank); next != label {
 			label = next
 			b.WriteString("\n" + label)
 		}
@@ -136,7 +136,7 @@ func (r *summaryRecord) chooseKept(lines []carriedLine, room int64) (chosen []ca
 
 // fillShares divides lines into those that fit in a room and those that do not.
 func (r *summaryRecord) fillShares(lines []carriedLine, room int64) (chosen, over []carriedLine, used int64) {
-	labels := r.summaryForm().Labels
+	words := r.summaryForm().Words
 	labelled := [ranks]bool{}
 	taken := make([]bool, len(lines))
 	for _, own := range []bool{true, false} {
@@ -144,7 +144,7 @@ func (r *summaryRecord) fillShares(lines []carriedLine, room int64) (chosen, ove
 		for i, l := range lines {
 			n := int64(r.count("\n" + l.String()))
 			if !labelled[l.rank] {
-				n += int64(r.count("\n" + labelOf(labels, l.rank)))
+				n += int64(r.count("\n" + labelOf(words, l.rank)))
 			}
 			share := room
 			if own {
@@ -179,18 +179,18 @@ func (r *summaryRecord) apart(lines []carriedLine) string {
 	var b strings.Builder
 	label := ""
 	for _, l := range lines {
-		if next := labelOf(form.Labels, l.rank); next != label {
+		if next := labelOf(form.Words, l.rank); next != label {
 			label = next
 			b.WriteString(label + "\n")
 		}
 		b.WriteString(l.String() + "\n")
 	}
-	return fmt.Sprintf(form.Labels.Older, len(lines), r.memory.keepApart(b.String()))
+	return fmt.Sprintf(form.Words.Older, len(lines), r.memory.keepApart(b.String()))
 }
 
 // chooseSaid chooses files and what was said last for what room there is.
 func (r *summaryRecord) chooseSaid(lines, kept []carriedLine, room int64) (chosen []carriedLine) {
-	labels := r.summaryForm().Labels
+	words := r.summaryForm().Words
 	labelled := map[string]bool{}
 	files := int64(filesShare * float64(room))
 	for _, l := range lines {
@@ -198,7 +198,7 @@ func (r *summaryRecord) chooseSaid(lines, kept []carriedLine, room int64) (chose
 			break
 		}
 		n := int64(r.count("\n" + l.String()))
-		label := labelOf(labels, l.rank)
+		label := labelOf(words, l.rank)
 		if !labelled[label] {
 			n += int64(r.count("\n" + label))
 		}
@@ -356,11 +356,14 @@ func summaryEnd(text string, last int64) int64 {
 	if minutes == "" {
 		return 0
 	}
-	var end int64
-	if _, err := fmt.Sscanf("\n"+block, endNote, &end); err != nil {
-		return last
+	first, _, _ := strings.Cut(block, "\n")
+	for _, w := range window.ListWords() {
+		var end int64
+		if _, err := fmt.Sscanf(first, w.Ends, &end); err == nil {
+			return end
+		}
 	}
-	return end
+	return last
 }
 
 // splitSummary splits a summary into its minutes and what is carried after them. A model's
@@ -381,7 +384,7 @@ func carriedText(text string) string {
 		if !found {
 			continue
 		}
-		if first, rest, _ := strings.Cut(lines, "\n"); strings.HasPrefix(first, "(") { // where the minutes end
+		if first, rest, _ := strings.Cut(lines, "\n"); strings.HasPrefix(first, "(") || strings.HasPrefix(first, "（") { // where the minutes end
 			lines = rest
 		}
 		if lines == "" {
@@ -422,23 +425,23 @@ func parseCarried(text string) []carriedLine {
 }
 
 // labelOf returns the label above the lines of a rank.
-func labelOf(l summary.Labels, rank int) string {
+func labelOf(w *window.Words, rank int) string {
 	switch rank {
 	case rankTodo:
-		return l.Todos
+		return w.Todos
 	case rankTrait:
-		return l.Traits
+		return w.Traits
 	case rankInstruction:
-		return l.Instructions
+		return w.Instructions
 	case rankFile:
-		return l.Files
+		return w.Files
 	}
-	return l.Latest
+	return w.Latest
 }
 
 // rankOf returns the rank of the lines behind a label of any form.
 func rankOf(label string) int {
-	for _, f := range summary.ListLabels() {
+	for _, f := range window.ListWords() {
 		for rank := range rankAsked {
 			if labelOf(f, rank) == label {
 				return rank

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact/summary"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
 // withRows returns a record with what is kept of what it shows itself.
 func withRows(r summaryRecord) summaryRecord {
 	r.memory = NewMemory()
+	r.language = summary.DetectLanguage(r.run)
 	r.inSight = true
 	r.keptRoom = r.maxTokens
 	s := Shown{}

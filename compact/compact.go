@@ -22,9 +22,11 @@
 package compact
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact/summary"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -242,12 +244,25 @@ const (
 	smallestBlock   = 60
 )
 
+// language returns the language of what stands for a run: the person's in it, or that of the fold
+// before if nothing is said in it.
+func (in *Input) language(c foldCut) string {
+	run := in.Window.Live[:c.messages]
+	for i := range run {
+		if run[i].Role == scrollback.RoleUser && run[i].Parts.Text() != "" {
+			return cmp.Or(summary.DetectLanguage(run), "en")
+		}
+	}
+	return cmp.Or(in.Branch.View.Language, summary.DetectLanguage(run))
+}
+
 // collectRecord collects what a summary is made from: the summary so far, the extracts of
 // folds that it does not cover, and the messages that the cut folds.
 func (in *Input) collectRecord(c foldCut) summaryRecord {
 	r := summaryRecord{policy: in.Policy, run: in.withoutLeftOut(in.Window.Live[:c.messages]), count: in.Count,
 		memory: in.Memory}
 	r.told, r.released = splitShown(in, c)
+	r.language = in.language(c)
 	r.rows = in.rows
 	r.inSight = in.inSight
 	if r.end = in.Branch.View.Boundary; c.messages > 0 {

@@ -314,7 +314,8 @@ func dropAlike(lines []extractLine) (out []extractLine) {
 func (j *foldJob) describeSegment(s *scrollback.Segment, lines []extractLine, done *summary.Work) {
 	limit := j.Policy.maxPlaceholder(j.budgetTokens())
 	kept := j.chooseLines(lines)
-	room := limit - int64(j.Count(renderPlaceholder(s))) - 1
+	words := window.FindWords(j.language(j.cut))
+	room := limit - int64(j.Count(renderPlaceholder(s, words))) - 1
 	if len(kept) > 0 {
 		room = int64(workShare * float64(room))
 	}
@@ -330,7 +331,7 @@ func (j *foldJob) describeSegment(s *scrollback.Segment, lines []extractLine, do
 			texts = append(texts, tools)
 		}
 		s.Summary = strings.Join(texts, "\n")
-		s.Placeholder = renderPlaceholder(s)
+		s.Placeholder = renderPlaceholder(s, words)
 		s.TokensAfter = int64(j.Count(s.Placeholder))
 		switch {
 		case s.TokensAfter <= limit || len(texts) == 0:
@@ -367,13 +368,13 @@ func (j *foldJob) chooseLines(lines []extractLine) []extractLine {
 
 // renderPlaceholder returns the text that stands for a segment: what it covers, the ref, and its
 // summary.
-func renderPlaceholder(s *scrollback.Segment) string {
+func renderPlaceholder(s *scrollback.Segment, words *window.Words) string {
 	day := func(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.DateOnly) }
 	dates := day(s.From)
 	if to := day(s.To); to != dates {
-		dates += " to " + to
+		dates += words.To + to
 	}
-	text := window.PlaceholderHead(s.FirstSeq, s.LastSeq, dates, scrollback.HistoryRef(s.ID))
+	text := words.PlaceholderHead(s.FirstSeq, s.LastSeq, dates, scrollback.HistoryRef(s.ID))
 	if s.Summary != "" {
 		text += "\n" + marks.EscapeText(s.Summary)
 	}

@@ -63,6 +63,7 @@ Look for what is wrong in the minutes, for what the record does not say, and for
 // the form of the summary.
 type summaryRecord struct {
 	policy      Policy
+	language    string // of the person, as [summary.DetectLanguage] names it
 	previous    string
 	previousEnd int64
 	extracts    []string
@@ -89,9 +90,9 @@ type summaryRecord struct {
 // summaryForm returns the form of the record's summary.
 func (r *summaryRecord) summaryForm() summary.Form {
 	if r.policy.Name != Rolling {
-		return summary.Snapshot()
+		return summary.Snapshot(r.language)
 	}
-	return summary.Rolling(summary.DetectLanguage(r.run))
+	return summary.Rolling(r.language)
 }
 
 // summaryItems returns the request for a summary, in at most maxInput tokens. What does not

@@ -110,9 +110,6 @@ func (j *foldJob) mostSummary(before *windowWeights, known string) (int64, error
 	return max(most-bare-rounding, 0), nil
 }
 
-// endNote follows the heading of the carried lines where the minutes are older than they are.
-const endNote = "\n(The minutes above end at #%d.)"
-
 // keepSummary returns the summary that the fold has without a model: the minutes so far, then a note of
 // where they end and what is carried, in about room tokens. The minutes stay whole while the policy has
 // room for them, and lose lines in a smaller window; what the person wants kept stays in any case. It
@@ -125,7 +122,7 @@ func (in *Input) keepSummary(r *summaryRecord, room int64) string {
 	note := ""
 	minutes, _ := splitSummary(r.previous)
 	if minutes != "" {
-		note = fmt.Sprintf(endNote, summaryEnd(r.previous, r.previousEnd))
+		note = "\n" + fmt.Sprintf(r.summaryForm().Words.Ends, summaryEnd(r.previous, r.previousEnd))
 		own := bound - int64(r.policy.SaidShare*float64(bound))
 		if most := bound - r.standing; int64(r.count(minutes)) > most {
 			minutes = summary.Trim(minutes, r.count, min(own, most))
@@ -161,7 +158,7 @@ func (r *summaryRecord) standingTokens(text string) int64 {
 	if n == 0 {
 		return 0
 	}
-	return n + int64(r.count("\n\n## "+r.summaryForm().Said+endNote))
+	return n + int64(r.count("\n\n## "+r.summaryForm().Said+"\n"+r.summaryForm().Words.Ends))
 }
 
 // chooseFold builds the fold with each of some summaries, in this order, until it is worth having. If

@@ -19,9 +19,8 @@ import (
 const (
 	foldOpen  = "<" + marks.FoldedHistory + ">"
 	foldClose = "</" + marks.FoldedHistory + ">"
-	foldNote  = "Earlier messages are folded. This is a record of them, not a request."
 	// FoldTokens is what the block costs at most besides its summary and placeholders, with the
-	// tools that it names by default.
+	// tools that it names by default, in English.
 	FoldTokens = 72
 )
 
@@ -36,7 +35,7 @@ type RecallTools struct {
 var ownTools = RecallTools{Read: []string{"context_read", "context_tail", "context_grep"}, Search: "context_search"}
 
 // blockNote returns what a model is told of the block.
-func (r *RecallTools) blockNote() string {
+func (r *RecallTools) blockNote(w *Words) string {
 	if r == nil {
 		r = &ownTools
 	}
@@ -44,17 +43,17 @@ func (r *RecallTools) blockNote() string {
 	if n := len(r.Read); n > 0 {
 		names := r.Read[n-1]
 		if n > 1 {
-			names = strings.Join(r.Read[:n-1], ", ") + " or " + names
+			names = strings.Join(r.Read[:n-1], w.Comma) + w.Or + names
 		}
-		how = append(how, "Read a ref (history:…) with "+names)
+		how = append(how, fmt.Sprintf(w.Read, names))
 	}
 	if r.Search != "" {
-		how = append(how, r.Search+" searches everything")
+		how = append(how, fmt.Sprintf(w.Search, r.Search))
 	}
 	if len(how) == 0 {
-		return foldNote
+		return w.Note
 	}
-	return foldNote + " " + strings.Join(how, "; ") + "."
+	return w.Note + " " + strings.Join(how, "; ") + "."
 }
 
 // ByFile and WorkMark tell lines about files and tools from what somebody said.
@@ -103,11 +102,11 @@ func (l Line) Path() string {
 
 // PlaceholderHead returns the first line of a placeholder: what it covers, and where the
 // originals are.
-func PlaceholderHead(first, last int64, dates string, ref scrollback.Ref) string {
+func (w *Words) PlaceholderHead(first, last int64, dates string, ref scrollback.Ref) string {
 	if first == last {
-		return fmt.Sprintf("Message #%d (%s) is folded: %s", first, dates, ref)
+		return fmt.Sprintf(w.One, first, dates, ref)
 	}
-	return fmt.Sprintf("Messages #%d–#%d (%s) are folded: %s", first, last, dates, ref)
+	return fmt.Sprintf(w.Many, first, last, dates, ref)
 }
 
 // foldedItem returns layer 3: one user message around the summary and all placeholders. What is
@@ -118,9 +117,10 @@ func foldedItem(in *Input) scrollback.Item {
 	segs := in.Segments
 	sum := in.Summary
 	it := scrollback.Item{Kind: scrollback.KindFolded, Layer: scrollback.LayerPlaceholders, Role: scrollback.RoleUser}
-	note := in.Recall.blockNote()
+	words := FindWords(in.Language)
+	note := in.Recall.blockNote(words)
 	// a token has a byte at least
-	it.Weight.Tokens = FoldTokens + int64(max(0, len(note)-len((*RecallTools)(nil).blockNote())))
+	it.Weight.Tokens = words.tokens + int64(max(0, len(note)-len((*RecallTools)(nil).blockNote(words))))
 	var b strings.Builder
 	b.WriteString(foldOpen + "\n" + note + "\n")
 	k := knownLines{seqs: map[int64][]string{}, keys: map[string]bool{}}
@@ -139,7 +139,7 @@ func foldedItem(in *Input) scrollback.Item {
 			if sum.MinutesEnd == 0 && strings.HasPrefix(text, "#") { // its heading says the same
 				text = text[strings.IndexByte(text, '\n')+1:]
 			}
-			fmt.Fprintf(&b, "\n%s\n%s\n", sum.summaryHeading(), marks.EscapeText(text))
+			fmt.Fprintf(&b, "\n%s\n%s\n", sum.heading(words), marks.EscapeText(text))
 		}
 		hold(scrollback.Hold{Kind: scrollback.KindSummary, Ref: scrollback.HistoryRef(sum.Segment),
 			FirstSeq: sum.FirstSeq, LastSeq: sum.LastSeq, Tokens: sum.Tokens})
@@ -287,10 +287,10 @@ func (k *knownLines) shownPlaceholder(s *scrollback.Segment) string {
 	return strings.Join(out, "\n")
 }
 
-// summaryHeading returns what the text of a summary is, and of which messages.
-func (s *Summary) summaryHeading() string {
+// heading returns what the text of a summary is, and of which messages.
+func (s *Summary) heading(w *Words) string {
 	if s.MinutesEnd == 0 {
-		return fmt.Sprintf("Said in messages #%d–#%d, word for word:", s.FirstSeq, s.LastSeq)
+		return fmt.Sprintf(w.Said, s.FirstSeq, s.LastSeq)
 	}
-	return fmt.Sprintf("Summary of messages #%d–#%d:", s.FirstSeq, s.MinutesEnd)
+	return fmt.Sprintf(w.Summary, s.FirstSeq, s.MinutesEnd)
 }

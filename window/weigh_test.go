@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/token"
 )
 
 func TestWeigh(t *testing.T) {
@@ -56,5 +57,17 @@ func TestRecallTools(t *testing.T) {
 	in := Input{Segments: []scrollback.Segment{{ID: "s", Placeholder: "x"}}, Recall: long}
 	if got := Assemble(in).Items[0].Weight.Tokens; got < FoldTokens+100 {
 		t.Errorf("long names weigh nothing: %d", got)
+	}
+}
+
+// What the block costs besides what it holds is known in each language.
+func TestBlockTokens(t *testing.T) {
+	for language, w := range words {
+		in := Input{Language: language, Segments: []scrollback.Segment{{ID: "s", Placeholder: ""}},
+			Summary: &Summary{ViewSummary: scrollback.ViewSummary{FirstSeq: 123456, LastSeq: 1234567}, Text: "x", MinutesEnd: 1234567}}
+		block := Assemble(in).Items[0]
+		if n := int64(token.Count(block.Parts.Text())); n > w.tokens || n < w.tokens*2/3 {
+			t.Errorf("%s: the block has %d tokens, and %d are counted", language, n, w.tokens)
+		}
 	}
 }

@@ -41,6 +41,7 @@ type Input struct {
 	Pinned             []scrollback.Message // folded, and shown verbatim because a person wants it; oldest first
 	PinnedTokens       int64                // the most that the pinned messages may weigh together
 	Live               []scrollback.Message // behind the boundary, oldest first
+	Language           string               // of the words around what is folded: a code of [FindWords]
 	Without            []int64              // messages that are left out, ascending; Live holds them all the same
 	Recall             *RecallTools         // how a model reads what is folded; nil for the tools of package recall
 	PromptSeq          int64                // messages from here on are the prompt layer; 0 for none

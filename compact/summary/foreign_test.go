@@ -14,7 +14,7 @@ func TestForeignWords(t *testing.T) {
 		"refusal": func(s string) bool { return refusalPattern().MatchString(s) },
 		"remark":  func(s string) bool { return remarkPattern().MatchString(s) },
 	}
-	for form, f := range map[string]Form{"state": Snapshot(), "notes": Rolling("")} {
+	for form, f := range map[string]Form{"state": Snapshot(""), "notes": Rolling("")} {
 		for i, s := range f.Sections {
 			rule := form + "-" + strings.ReplaceAll(strings.ToLower(s.Heading), " ", "-")
 			finds[rule] = func(title string) bool { return f.sectionOf(title) == i }

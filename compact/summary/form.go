@@ -1,12 +1,12 @@
 package summary
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // Form is what a summary looks like: its sections in order, the heading of the part
@@ -15,75 +15,59 @@ type Form struct {
 	Sections []Section
 	Said     string
 	None     string
-	Labels   Labels
-}
-
-// Labels stand above the kinds of lines that are carried word for word. Older is a format of how many
-// more there are, and of the ref of a text that has them.
-type Labels struct {
-	Todos, Traits, Instructions, Files, Latest string
-	Older                                      string
-}
-
-// labels are those of each language; the first is for languages without their own.
-var labels = map[string]Labels{
-	"": {"Still to do:", "About the person:", "What the person asked for:", "Files that tools touched:", "Said last:",
-		"%d more that still stand: %s"},
-	"zh": {"尚未完成：", "关于用户：", "用户的要求：", "工具处理过的文件：", "最近说的：", "另有 %d 条仍然有效：%s"},
-	"ja": {"未完了：", "利用者について：", "利用者の指示：", "ツールが扱ったファイル：", "最近の発言：", "ほかに有効なもの %d 件：%s"},
-	"ko": {"남은 일:", "사용자에 대하여:", "사용자의 요청:", "도구가 다룬 파일:", "최근에 한 말:", "그 밖에 유효한 것 %d개: %s"},
-}
-
-// ListLabels lists the labels of all languages.
-func ListLabels() (out []Labels) {
-	for _, language := range slices.Sorted(maps.Keys(labels)) {
-		out = append(out, labels[language])
-	}
-	return out
+	Words    *window.Words // around it
 }
 
 // Section is a heading, and what a model is told to write under it.
 type Section struct{ Heading, Holds string }
 
-// Snapshot returns the form of a summary of where things stand.
-func Snapshot() Form { return state }
+// states are the forms of a summary of where things stand, by language.
+var states = map[string]Form{
+	"en": newState("en", "Said, word for word", "none", "Goal", "Constraints", "Knowledge", "Artifacts", "Files",
+		"Recent actions", "Tasks"),
+	"zh": newState("zh", "原话", "无", "目标", "约束", "已知信息", "产出物", "文件", "最近的操作", "任务"),
+	"ja": newState("ja", "発言そのまま", "なし", "目標", "制約", "わかっていること", "成果物", "ファイル", "最近の作業", "タスク"),
+	"ko": newState("ko", "원문 그대로", "없음", "목표", "제약", "알려진 사실", "결과물", "파일", "최근 작업", "할 일"),
+}
 
-// recentActions heads the section whose last lines are the newest.
-const recentActions = "Recent actions"
+// recentActions is the section of a summary of where things stand whose last lines are the newest.
+const recentActions = 5
 
-// state is that form. Its headings are English, whatever language the
-// person speaks.
-var state = Form{Sections: []Section{
-	{"Goal", "What the person is after, in the end and right now."},
-	{"Constraints", "What must or must not be done: preferences, rules, limits, decisions and their reasons."},
-	{"Knowledge", "Facts that came up: names, numbers, dates, addresses, results, errors with their exact words."},
-	{"Artifacts", "What was made or given: documents, results of tools, images, with their refs."},
-	{"Files", "Paths and what was read, changed or decided of each."},
-	{recentActions, "The last things that were done, in order, and how they ended."},
-	{"Tasks", "Each task with its state: done, under way, open."},
-}, Said: "Said, word for word", None: "none", Labels: labels[""]}
+func newState(language, said, none string, headings ...string) Form {
+	return newForm(language, said, none, headings, []string{
+		"What the person is after, in the end and right now.",
+		"What must or must not be done: preferences, rules, limits, decisions and their reasons.",
+		"Facts that came up: names, numbers, dates, addresses, results, errors with their exact words.",
+		"What was made or given: documents, results of tools, images, with their refs.",
+		"Paths and what was read, changed or decided of each.",
+		"The last things that were done, in order, and how they ended.",
+		"Each task with its state: done, under way, open.",
+	})
+}
 
-// notes are the forms of a rolling summary, by language; the first is for languages
-// without a form of their own.
-var notes = []struct {
-	language string
-	Form
-}{
-	{"", newRolling("", "Said, word for word", "none", "Facts", "Preferences", "Constraints", "Decisions", "Open items")},
-	{"zh", newRolling("zh", "原话", "无", "事实", "偏好", "约束", "决定", "未完成事项")},
-	{"ja", newRolling("ja", "発言そのまま", "なし", "事実", "好み", "制約", "決定事項", "未完了の事項")},
-	{"ko", newRolling("ko", "원문 그대로", "없음", "사실", "선호", "제약", "결정", "남은 일")},
+// Snapshot returns the form of a summary of where things stand in a language, as [DetectLanguage] names it.
+func Snapshot(language string) Form { return findForm(states, language) }
+
+// notes are the forms of a rolling summary, by language.
+var notes = map[string]Form{
+	"en": newRolling("en", "Said, word for word", "none", "Facts", "Preferences", "Constraints", "Decisions", "Open items"),
+	"zh": newRolling("zh", "原话", "无", "事实", "偏好", "约束", "决定", "未完成事项"),
+	"ja": newRolling("ja", "発言そのまま", "なし", "事実", "好み", "制約", "決定事項", "未完了の事項"),
+	"ko": newRolling("ko", "원문 그대로", "없음", "사실", "선호", "제약", "결정", "남은 일"),
 }
 
 func newRolling(language, said, none string, headings ...string) Form {
-	holds := []string{
+	return newForm(language, said, none, headings, []string{
 		"What is known: names, numbers, dates, addresses, results, errors with their exact words.",
 		"What the person likes and how they want things done.",
 		"What must or must not be done: rules, limits, deadlines.",
 		"What was decided, and why.",
 		"What is not done or not answered yet, and what comes next.",
-	}
-	f := Form{Said: said, None: none, Labels: labels[language]}
+	})
+}
+
+func newForm(language, said, none string, headings, holds []string) Form {
+	f := Form{Said: said, None: none, Words: window.FindWords(language)}
 	for i, h := range headings {
 		f.Sections = append(f.Sections, Section{h, holds[i]})
 	}
@@ -91,14 +75,18 @@ func newRolling(language, said, none string, headings ...string) Form {
 }
 
 // Rolling returns the form of a rolling summary in a language, as [DetectLanguage] names it.
-func Rolling(language string) Form {
-	for _, n := range notes {
-		if n.language == language {
-			return n.Form
-		}
+func Rolling(language string) Form { return findForm(notes, language) }
+
+// findForm returns the form of a language; English for those without their own.
+func findForm(of map[string]Form, language string) Form {
+	if f, ok := of[language]; ok {
+		return f
 	}
-	return notes[0].Form
+	return of["en"]
 }
+
+// isState reports whether a form is of where things stand.
+func (f Form) isState() bool { return len(f.Sections) == len(states["en"].Sections) }
 
 // Bare returns the shortest summary of a form: its headings, and a line under each.
 func (f Form) Bare() string {
@@ -110,11 +98,15 @@ func (f Form) Bare() string {
 }
 
 // CarriedMarks lists the headings of what is carried word for word, in all forms.
-func CarriedMarks() []string {
-	out := []string{"\n## " + state.Said + "\n"}
-	for _, n := range notes[1:] {
-		out = append(out, "\n## "+n.Said+"\n")
+func CarriedMarks() (out []string) {
+	for _, of := range []map[string]Form{states, notes} {
+		for _, f := range of {
+			if mark := "\n## " + f.Said + "\n"; !slices.Contains(out, mark) {
+				out = append(out, mark)
+			}
+		}
 	}
+	slices.Sort(out)
 	return out
 }
 
@@ -173,11 +165,11 @@ func DetectLanguage(run []scrollback.Message) string {
 // isNone reports whether a line means that there is nothing to say.
 func isNone(line string) bool {
 	bare := strings.Trim(line, "-*. 。")
-	if bare == "" || strings.EqualFold(bare, state.None) {
+	if bare == "" {
 		return true
 	}
 	for _, n := range notes {
-		if bare == n.None {
+		if strings.EqualFold(bare, n.None) {
 			return true
 		}
 	}

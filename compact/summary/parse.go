@@ -81,7 +81,7 @@ var (
 func (f Form) sectionOf(title string) int {
 	key := titleKey(title)
 	other := notesTitles
-	if f.Sections[0].Heading == state.Sections[0].Heading {
+	if f.isState() {
 		other = stateTitles
 	}
 	for i, s := range f.Sections {

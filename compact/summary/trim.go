@@ -56,7 +56,7 @@ func splitSections(text string) (out []section) {
 		mark := fenceLine().MatchString(line)
 		switch {
 		case !fenced && strings.HasPrefix(line, "## "):
-			out = append(out, section{heading: line, newest: line == "## "+recentActions})
+			out = append(out, section{heading: line, newest: isRecentActions(line)})
 			continue
 		case last < 0:
 			out = append(out, section{})
@@ -70,6 +70,16 @@ func splitSections(text string) (out []section) {
 		fenced = fenced != mark
 	}
 	return out
+}
+
+// isRecentActions reports whether a heading is that of a section whose last lines are the newest.
+func isRecentActions(line string) bool {
+	for _, f := range states {
+		if line == "## "+f.Sections[recentActions].Heading {
+			return true
+		}
+	}
+	return false
 }
 
 // shareRoom returns how many tokens the lines of each section may have, so that all of them

@@ -32,7 +32,7 @@ func TestAnswersThatAreTooLong(t *testing.T) {
 	}{{300, true, false, false}, {214, true, false, false}, {206, true, false, false}, {195, false, true, false},
 		{150, false, true, false}, {130, false, false, true}} {
 		answer := lengthy(4, 20, 8) // of 216 words
-		got, err := Snapshot().Accept(answer, Criteria{Count: words, Bound: c.bound})
+		got, err := Snapshot("").Accept(answer, Criteria{Count: words, Bound: c.bound})
 		var long TooLong
 		if errors.As(err, &long) != c.long || (err != nil) != c.long {
 			t.Errorf("with a bound of %d: %v", c.bound, err)
@@ -49,7 +49,7 @@ func TestAnswersThatAreTooLong(t *testing.T) {
 				t.Errorf("with a bound of %d, %q is not in\n%s", c.bound, want, got)
 			}
 		}
-		if again, err := Snapshot().Accept(got, Criteria{Count: words, Bound: c.bound}); err != nil || again != got {
+		if again, err := Snapshot("").Accept(got, Criteria{Count: words, Bound: c.bound}); err != nil || again != got {
 			t.Errorf("with a bound of %d, what was accepted becomes (%v)\n%s", c.bound, err, again)
 		}
 	}
@@ -62,7 +62,7 @@ func TestTrim(t *testing.T) {
 	line := rapid.SampledFrom([]string{"- none", "- the key is 4711", "  - below the pot", "- " + strings.Repeat("钥匙在花盆下面", 20),
 		"- run this\n  ```\n  ## Goal\n  make\n  ```", "- " + strings.Repeat("word ", 60), "  ```\n  code\n  ```"})
 	rapid.Check(t, func(t *rapid.T) {
-		f := rapid.SampledFrom([]Form{Snapshot(), Rolling(""), Rolling("zh")}).Draw(t, "form")
+		f := rapid.SampledFrom([]Form{Snapshot(""), Rolling(""), Rolling("zh")}).Draw(t, "form")
 		var b strings.Builder
 		for _, s := range f.Sections {
 			b.WriteString("## " + s.Heading + "\n" + strings.Join(rapid.SliceOfN(line, 1, 12).Draw(t, s.Heading), "\n") + "\n")
@@ -94,7 +94,7 @@ func TestTrim(t *testing.T) {
 // A long answer is shortened in time that grows with its length alone.
 func TestTrimOfManyLines(t *testing.T) {
 	var b strings.Builder
-	for _, s := range Snapshot().Sections {
+	for _, s := range Snapshot("").Sections {
 		b.WriteString("## " + s.Heading + "\n" + strings.Repeat("- a\n", 5000))
 	}
 	counted := 0

@@ -31,6 +31,7 @@ func (f *Compactor) addSurroundings(snap store.Snapshot, h store.Head, settings 
 		Pinned:       snap.Pinned,
 		PinnedTokens: settings.Policy.MaxPinned(settings.Budget.Tokens),
 		Live:         snap.Live,
+		Language:     h.Branch.View.Language,
 		Without:      h.Branch.View.Without,
 		Budget:       settings.Budget,
 		Dialect:      settings.Facts.Dialect,

@@ -48,6 +48,7 @@ func RecordSent(l *Layout, m scrollback.Manifest, settings *Settings) *SentRecor
 	s.Carried = listSeqs(in.Carried)
 	s.Pinned = listSeqs(in.Pinned)
 	s.Without = in.Without
+	s.Language = in.Language
 	if len(s.Pinned) == 0 {
 		s.PinnedTokens = 0
 	}
