@@ -183,6 +183,7 @@ type SentRequest struct {
 	Pinned       []int64      `json:"pins,omitempty"`
 	Without      []int64      `json:"without,omitempty"` // see [View]
 	Language     string       `json:"lang,omitempty"`    // the same
+	Kept         []string     `json:"kept,omitempty"`    // the changes of [Kept] that counted
 	PinnedTokens int64        `json:"pinned,omitempty"`  // the most that pins could weigh
 	First        int64        `json:"first,omitempty"`   // of the messages that were live
 	Last         int64        `json:"last,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
+	"github.com/scrollback-ai/scrollback/engine/request"
 )
 
 // listKept writes what stands in a conversation, a line each.
@@ -111,7 +112,7 @@ func TestKeptByHand(t *testing.T) {
 		t.Errorf("all is %+v (%v)", all, err)
 	}
 	for name, bad := range map[string]func() error{
-		"a text that is not there": func() error { _, err := v.Keep(ctx, c, 1, "The gate is open.", ""); return err },
+		"a text that is not there":    func() error { _, err := v.Keep(ctx, c, 1, "The gate is open.", ""); return err },
 		"a message that is not there": func() error { _, err := v.Keep(ctx, c, 99, "x", ""); return err },
 		"no kind":                     func() error { _, err := v.Keep(ctx, c, 1, "The gate code", "thing"); return err },
 		"an unknown id":               func() error { _, err := v.SetState(ctx, c, "k_1", scrollback.KeptOpen); return err },
@@ -147,4 +148,63 @@ func TestKeptThroughFolds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a person drops, ticks off or keeps counts in the next request, whether or not a fold comes
+// before it; and what was sent before can be seen again, byte by byte.
+func TestKeptCorrectsTheBlock(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{Policy: "segments", Limit: 6000}, enginetest.ChattyStep())
+	c := r.NewConversation()
+	r.Ask(c, "Never delete the backups.")
+	r.Ask(c, "TODO: water the plants.")
+	r.Ask(c, "By the way, the gate code is 4711.")
+	for i := range 10 {
+		r.Ask(c, fmt.Sprintf("What is the tide on day %d, and who is on the pier?", i))
+	}
+	if receipt, err := r.Compact(ctx, c, engine.CompactRequest{Force: true}); err != nil ||
+		receipt.Result != scrollback.ResultCompacted {
+		t.Fatalf("%+v, %v", receipt, err)
+	}
+	holds := func(when string, want map[string]bool) {
+		t.Helper()
+		told := r.Ask(c, "And now?")
+		sent := lastRequest(r)
+		for text, is := range want {
+			if strings.Contains(sent, "user: "+text) != is {
+				t.Errorf("%s: %q is in the request: %v\n%s", when, text, !is, sent)
+			}
+		}
+		turn, _ := enginetest.Last[scrollback.TurnEvent](told)
+		again, err := r.Turns().Context(ctx, c, turn.TurnID, request.PastRequest{Content: true})
+		if err != nil || again.Steps[0].Partial {
+			t.Errorf("%s: what was sent cannot be seen again (%v)", when, err)
+		}
+	}
+	holds("before", map[string]bool{"Never delete the backups.": true, "TODO: water the plants.": true})
+	v := r.View.Kept()
+	entries, err := v.List(ctx, c, false)
+	if err != nil || len(entries) != 2 {
+		t.Fatalf("%+v, %v", entries, err)
+	}
+	if _, err := v.SetState(ctx, c, entries[0].ID, scrollback.KeptDone); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.SetState(ctx, c, entries[1].ID, scrollback.KeptDropped); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Keep(ctx, c, 5, "the gate code is 4711", ""); err != nil {
+		t.Fatal(err)
+	}
+	now := map[string]bool{"Never delete the backups.": false, "TODO: water the plants.": false, "the gate code is 4711": true}
+	holds("changed", now)
+	if _, err := r.Compact(ctx, c, engine.CompactRequest{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	holds("folded again", now)
+	if _, err := v.SetState(ctx, c, entries[1].ID, scrollback.KeptOpen); err != nil {
+		t.Fatal(err)
+	}
+	now["Never delete the backups."] = true
+	holds("kept again", now)
 }

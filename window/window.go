@@ -42,6 +42,7 @@ type Input struct {
 	PinnedTokens       int64                // the most that the pinned messages may weigh together
 	Live               []scrollback.Message // behind the boundary, oldest first
 	Language           string               // of the words around what is folded: a code of [FindWords]
+	Kept               []scrollback.Kept    // what people said about kept sentences on the path, oldest first
 	Without            []int64              // messages that are left out, ascending; Live holds them all the same
 	Recall             *RecallTools         // how a model reads what is folded; nil for the tools of package recall
 	PromptSeq          int64                // messages from here on are the prompt layer; 0 for none
@@ -113,6 +114,7 @@ func Assemble(in Input) scrollback.Window {
 			Parts: scrollback.Parts{scrollback.Text{Text: in.Environment}}, Weight: in.EnvironmentWeight})
 	}
 	if len(in.Segments) > 0 {
+		in = in.withKept()
 		add(foldedItem(&in))
 		for _, s := range in.Segments {
 			ref := scrollback.HistoryRef(s.ID)

@@ -18,7 +18,17 @@ func (f *Compactor) ReadShown(ctx context.Context, h store.Head, settings Settin
 	if err != nil {
 		return compact.Shown{}, err
 	}
-	return f.addSurroundings(snap, h, settings), nil
+	shown := f.addSurroundings(snap, h, settings)
+	shown.Window.Kept, err = f.readKeptChanges(ctx, h)
+	return shown, err
+}
+
+// readKeptChanges reads what people said about the sentences that a head's block carries.
+func (f *Compactor) readKeptChanges(ctx context.Context, h store.Head) ([]scrollback.Kept, error) {
+	if h.Branch.View.Boundary == 0 {
+		return nil, nil
+	}
+	return f.store.Kept.ListChanges(ctx, h, h.Branch)
 }
 
 // addSurroundings adds to a snapshot of a head what surrounds it in a window.

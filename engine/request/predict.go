@@ -78,16 +78,21 @@ func (f *Compactor) ReadShownCached(ctx context.Context, h store.Head, settings 
 	key := cachedSnapshot{version: h.Version, branch: h.Branch.ID, head: h.Branch.HeadSeq, view: h.Branch.ViewVersion,
 		most: maxPieceTokens(settings)}
 	last := f.snapshots.take(h.ID)
-	if last == nil || last.cacheKey() != key {
+	if last == nil || !last.isFor(&key) {
 		snap, err := f.store.Views.Snapshot(ctx, h, key.most)
 		if err != nil {
 			return compact.Shown{}, err
 		}
 		last = &key
 		last.snap = &snap
+		if last.kept, err = f.readKeptChanges(ctx, h); err != nil {
+			return compact.Shown{}, err
+		}
 	}
 	f.snapshots.put(h.ID, last)
-	return f.addSurroundings(*last.snap, h, settings), nil
+	shown := f.addSurroundings(*last.snap, h, settings)
+	shown.Window.Kept = last.kept
+	return shown, nil
 }
 
 // cachedSnapshot is a snapshot, and what it depends on.
@@ -95,12 +100,13 @@ type cachedSnapshot struct {
 	version, head, view, most int64
 	branch                    scrollback.BranchID
 	snap                      *store.Snapshot
+	kept                      []scrollback.Kept // what people said about what is kept
 }
 
-func (g *cachedSnapshot) cacheKey() cachedSnapshot {
-	out := *g
-	out.snap = nil
-	return out
+// isFor reports whether it is the snapshot of a key, which has none itself.
+func (g *cachedSnapshot) isFor(key *cachedSnapshot) bool {
+	return g.version == key.version && g.head == key.head && g.view == key.view && g.most == key.most &&
+		g.branch == key.branch
 }
 
 // recentCache is what was found out about the conversations that somebody writes to at the

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -141,6 +142,11 @@ func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation,
 	if in.Segments, err = x.store.ReadSegments(ctx, s.Segments); err != nil {
 		return in, err
 	}
+	if len(s.Kept) > 0 {
+		if in.Kept, err = x.readKeptAgain(ctx, c, t, s.Kept); err != nil {
+			return in, err
+		}
+	}
 	if s.Summary != nil {
 		of, err := x.store.ReadSegments(ctx, []scrollback.SegmentID{s.Summary.Segment})
 		if err != nil {
@@ -176,4 +182,12 @@ func findDialect(s *scrollback.SentRequest) scrollback.Dialect {
 		}
 	}
 	return scrollback.Dialect{Name: s.Dialect, ImageURLs: s.ImageURLs}
+}
+
+// readKeptAgain reads what people had said about kept sentences when a step was sent, by the ids of that.
+func (x *Previewer) readKeptAgain(ctx context.Context, c scrollback.Conversation, t scrollback.Turn,
+	changes []string) ([]scrollback.Kept, error) {
+	b := scrollback.Branch{ID: t.Branch, HeadSeq: t.LastSeq}
+	all, err := x.store.Kept.ListChanges(ctx, store.Head{Conversation: c}, b)
+	return slices.DeleteFunc(all, func(k scrollback.Kept) bool { return !slices.Contains(changes, k.Change) }), err
 }

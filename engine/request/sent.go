@@ -49,6 +49,11 @@ func RecordSent(l *Layout, m scrollback.Manifest, settings *Settings) *SentRecor
 	s.Pinned = listSeqs(in.Pinned)
 	s.Without = in.Without
 	s.Language = in.Language
+	if in.IsCorrected() {
+		for _, k := range in.Kept {
+			s.Kept = append(s.Kept, k.Change)
+		}
+	}
 	if len(s.Pinned) == 0 {
 		s.PinnedTokens = 0
 	}
