@@ -165,6 +165,9 @@ type View struct {
 	Summary *ViewSummary `json:"summary,omitempty"`
 	// Language is that of the words around what is folded (en, zh, ja or ko); empty for English.
 	Language string `json:"language,omitempty"`
+	// Said are lines that a window does not show because something before them says the same: of
+	// the summary, then of each segment. Nil is not compared yet.
+	Said [][]int `json:"said,omitempty"`
 	// Failures counts the calls for a summary that failed in a row. Once there are as many
 	// as the policy tolerates, no model is asked until the path weighs AskAt tokens.
 	Failures int   `json:"failures,omitempty"`

@@ -320,6 +320,7 @@ func (j *foldJob) concludeReceipt(c *Compaction, made builtFold, said *askOutcom
 	switch {
 	case r.Result == scrollback.ResultCompacted:
 		c.View = made.view
+		c.View.Said = saidLines(j.inputAfter(&made))
 		c.Segments = made.segments
 		if j.summary != nil {
 			c.Apart = j.Memory.listApart(j.summary.text)
@@ -356,4 +357,10 @@ func sumWeights(ms []scrollback.Message) (w scrollback.Weight) {
 		w = w.Add(ms[i].Weight)
 	}
 	return w
+}
+
+// saidLines lists the lines that a window does not show, as a view keeps them.
+func saidLines(in window.Input) [][]int {
+	said := in.SaidLines()
+	return append([][]int{said.Summary}, said.Segments...)
 }

@@ -79,6 +79,7 @@ func (s *Shown) UnreadTokens() int64 {
 func (s *Shown) inputAfter(made *builtFold) window.Input {
 	in := s.Window
 	in.Segments = made.shown
+	in.Said = nil
 	in.Language = made.view.Language
 	in.Carried = nil
 	in.Pinned = nil

@@ -123,9 +123,9 @@ func foldedItem(in *Input) scrollback.Item {
 	it.Weight.Tokens = words.tokens + int64(max(0, len(note)-len((*RecallTools)(nil).blockNote(words))))
 	var b strings.Builder
 	b.WriteString(foldOpen + "\n" + note + "\n")
-	k := knownLines{seqs: map[int64][]string{}, keys: map[string]bool{}}
-	for i := range in.Carried {
-		k.seqs[in.Carried[i].Seq] = same.Clauses(clip.HeadBytes(in.Carried[i].Parts.Text(), maxCompared))
+	said := in.Said
+	if said == nil {
+		said = in.SaidLines()
 	}
 	end := b.Len()
 	hold := func(h scrollback.Hold) {
@@ -135,7 +135,7 @@ func foldedItem(in *Input) scrollback.Item {
 		it.Holds = append(it.Holds, h)
 	}
 	if sum != nil {
-		if text := k.shownSummary(sum.Text, segs); text != "" {
+		if text := dropLines(sum.Text, said.Summary); text != "" {
 			if sum.MinutesEnd == 0 && strings.HasPrefix(text, "#") { // its heading says the same
 				text = text[strings.IndexByte(text, '\n')+1:]
 			}
@@ -146,7 +146,7 @@ func foldedItem(in *Input) scrollback.Item {
 	}
 	for i := range segs {
 		s := &segs[i]
-		b.WriteString("\n" + marks.EscapeText(k.shownPlaceholder(s)) + "\n")
+		b.WriteString("\n" + marks.EscapeText(dropLines(placeholderText(s), said.Segments[i])) + "\n")
 		hold(scrollback.Hold{Kind: scrollback.KindPlaceholder, Ref: scrollback.HistoryRef(s.ID),
 			FirstSeq: s.FirstSeq, LastSeq: s.LastSeq, Tokens: s.TokensAfter})
 	}
@@ -154,6 +154,53 @@ func foldedItem(in *Input) scrollback.Item {
 	it.Parts = scrollback.Parts{scrollback.Text{Text: b.String()}}
 	it.Weight.Bytes = int64(b.Len())
 	return it
+}
+
+// SaidLines lists the lines of a summary and of placeholders, from 0, that are not shown because
+// something before them says the same. It takes as long as all that is shown, and changes only
+// with a fold.
+type SaidLines struct {
+	Summary  []int
+	Segments [][]int
+}
+
+// SaidLines finds them.
+func (in *Input) SaidLines() *SaidLines {
+	k := knownLines{seqs: map[int64][]string{}, keys: map[string]bool{}}
+	for i := range in.Carried {
+		k.seqs[in.Carried[i].Seq] = same.Clauses(clip.HeadBytes(in.Carried[i].Parts.Text(), maxCompared))
+	}
+	out := &SaidLines{}
+	if in.Summary != nil {
+		out.Summary = k.saidInSummary(in.Summary.Text, in.Segments)
+	}
+	for i := range in.Segments {
+		out.Segments = append(out.Segments, k.saidInPlaceholder(placeholderText(&in.Segments[i])))
+	}
+	return out
+}
+
+// dropLines returns a text without some of its lines, and without headings and labels at its end that
+// nothing follows any more.
+func dropLines(text string, drop []int) string {
+	if len(drop) == 0 {
+		return text
+	}
+	var out []string
+	for i, line := range strings.Split(text, "\n") {
+		if len(drop) > 0 && drop[0] == i {
+			drop = drop[1:]
+			continue
+		}
+		if isLabel(line) && len(out) > 0 && isLabel(out[len(out)-1]) {
+			out = out[:len(out)-1]
+		}
+		out = append(out, line)
+	}
+	for n := len(out); n > 0 && (out[n-1] == "" || strings.HasPrefix(out[n-1], "#") || isLabel(out[n-1])); n = len(out) {
+		out = out[:n-1]
+	}
+	return strings.Join(out, "\n")
 }
 
 // maxCompared bounds, in bytes, what of a carried message lines are compared with.
@@ -210,31 +257,27 @@ func (k *knownLines) addLine(text string, seq int64) {
 	}
 }
 
-// shownSummary returns what is shown of a summary: without what its carried lines only
-// repeat, and without the files that a placeholder says more of.
-func (k *knownLines) shownSummary(text string, segs []scrollback.Segment) string {
-	var out []string
-	hidden := false
-	for line := range strings.SplitSeq(text, "\n") {
+// saidInSummary lists the lines of a summary that only repeat what it says, and those of files that a
+// placeholder says more of.
+func (k *knownLines) saidInSummary(text string, segs []scrollback.Segment) (out []int) {
+	for i, line := range strings.Split(text, "\n") {
 		l, ok := ParseLine(line)
 		switch {
 		case !ok:
-			k.addLine(line, 0)
+			k.addLine(seqMarks().ReplaceAllString(line, ""), 0)
 		case l.By == ByFile && slices.ContainsFunc(segs,
 			func(s scrollback.Segment) bool { return worksOn(s.Placeholder, l.Path()) }),
 			l.By != ByFile && k.isKnown(l):
-			hidden = true
-			continue
+			out = append(out, i)
 		default:
 			k.addLine(l.Text, l.Seq)
 		}
-		out = append(out, line)
 	}
-	for n := len(out); hidden && n > 0 && (out[n-1] == "" || strings.HasPrefix(out[n-1], "#")); n = len(out) {
-		out = out[:n-1] // a heading that nothing follows any more
-	}
-	return strings.Join(out, "\n")
+	return out
 }
+
+// seqMarks finds the numbers of messages with which a model says where something was said.
+var seqMarks = lazyregexp.New(`[ \t]*[(（\[]?#\d+(?:\s*[-–—,，、~]\s*#?\d+)*[)）\]]?`)
 
 // worksOn reports whether a placeholder says what tools did with a path.
 func worksOn(placeholder, path string) bool {
@@ -265,26 +308,30 @@ const (
 	oldEnd         = "\nOriginals: context_grep, context_read, context_tail with ref "
 )
 
-// shownPlaceholder returns what is shown of a placeholder.
-func (k *knownLines) shownPlaceholder(s *scrollback.Segment) string {
-	text := s.Placeholder
+// placeholderText returns the text of a placeholder, with the head that it has today.
+func placeholderText(s *scrollback.Segment) string {
 	ref := string(scrollback.HistoryRef(s.ID))
-	if body, ok := strings.CutSuffix(text, oldEnd+ref); ok {
+	if body, ok := strings.CutSuffix(s.Placeholder, oldEnd+ref); ok {
 		if head, rest, _ := strings.Cut(body, "\n"); strings.HasSuffix(head, oldPlaceholder) {
-			text = strings.TrimSuffix(strings.TrimSuffix(head, " here.")+": "+ref+"\n"+rest, "\n")
+			return strings.TrimSuffix(strings.TrimSuffix(head, " here.")+": "+ref+"\n"+rest, "\n")
 		}
 	}
-	var out []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if l, ok := ParseLine(line); ok {
-			if k.isKnown(l) {
-				continue
-			}
+	return s.Placeholder
+}
+
+// saidInPlaceholder lists the lines of a placeholder that are known.
+func (k *knownLines) saidInPlaceholder(text string) (out []int) {
+	for i, line := range strings.Split(text, "\n") {
+		l, ok := ParseLine(line)
+		switch {
+		case !ok:
+		case k.isKnown(l):
+			out = append(out, i)
+		default:
 			k.addLine(l.Text, l.Seq)
 		}
-		out = append(out, line)
 	}
-	return strings.Join(out, "\n")
+	return out
 }
 
 // heading returns what the text of a summary is, and of which messages.

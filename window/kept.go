@@ -22,6 +22,7 @@ func (in Input) withKept() Input {
 	if len(order) == 0 || len(in.Segments) == 0 {
 		return in
 	}
+	in.Said = nil
 	var gone, add []scrollback.Kept
 	for _, id := range order {
 		if k := state[id]; k.State == scrollback.KeptOpen {

@@ -41,6 +41,7 @@ type Input struct {
 	Pinned             []scrollback.Message // folded, and shown verbatim because a person wants it; oldest first
 	PinnedTokens       int64                // the most that the pinned messages may weigh together
 	Live               []scrollback.Message // behind the boundary, oldest first
+	Said               *SaidLines           // as a fold found them; nil for unknown
 	Language           string               // of the words around what is folded: a code of [FindWords]
 	Kept               []scrollback.Kept    // what people said about kept sentences on the path, oldest first
 	Without            []int64              // messages that are left out, ascending; Live holds them all the same

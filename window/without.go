@@ -37,6 +37,7 @@ func (in Input) WithoutLines() Input {
 	if len(in.Without) == 0 {
 		return in
 	}
+	in.Said = nil
 	in.Carried = withoutSeqs(in.Carried, in.Without)
 	in.Pinned = withoutSeqs(in.Pinned, in.Without)
 	in.Segments = slices.Clone(in.Segments)

@@ -53,6 +53,9 @@ func (f *Compactor) addSurroundings(snap store.Snapshot, h store.Head, settings 
 		in.Environment = env.Text
 		in.EnvironmentWeight = f.resolver.WeighText(env.Text)
 	}
+	if said := h.Branch.View.Said; len(said) == len(snap.Segments)+1 && len(in.Without) == 0 {
+		in.Said = &window.SaidLines{Summary: said[0], Segments: said[1:]}
+	}
 	if snap.Summary != nil {
 		in.Summary = compact.WindowSummary(*h.Branch.View.Summary, snap.Summary.Summary, in.Without)
 	}
