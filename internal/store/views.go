@@ -202,7 +202,7 @@ func (p Views) cutView(ctx context.Context, b scrollback.Branch, seq int64) (scr
 	if was.Boundary <= seq {
 		return was, nil
 	}
-	v := scrollback.View{Without: was.Without}
+	v := scrollback.View{Without: was.Without, Language: was.Language}
 	for items := was.Segments; len(items) > 0; {
 		item := items[0]
 		items = items[1:]
