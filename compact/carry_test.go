@@ -1,13 +1,16 @@
 package compact
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
 	"github.com/scrollback-ai/scrollback/window"
+	"pgregory.net/rapid"
 )
 
 // withRows returns a record with what is kept of what it shows itself.
@@ -195,4 +198,56 @@ func TestExtractBesideBlock(t *testing.T) {
 	if got := b.leaves[0].Placeholder; strings.Count(got, "\n- #") != 8 || strings.Count(got, "user: Always") != 4 {
 		t.Errorf("the placeholder is\n%s", got)
 	}
+}
+
+// Nothing that stands goes while its kind's share lasts: what is behind the ref of a block finds no room in
+// its share, nor in what the others leave; what is newer or kept by a person comes first; and each
+// sentence is either in the block or in the text behind its ref.
+func TestSharesOfKinds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := recordOf("hello")
+		r.memory = NewMemory()
+		r.end = 1000
+		kinds := []scrollback.KeptKind{scrollback.KeptTodo, scrollback.KeptTrait, scrollback.KeptInstruction}
+		n := rapid.IntRange(0, 60).Draw(t, "entries")
+		for i := range n {
+			kind := rapid.SampledFrom(kinds).Draw(t, "kind")
+			text := fmt.Sprintf("entry %d%s", i, strings.Repeat(" word", rapid.IntRange(1, 40).Draw(t, "words")))
+			r.rows = append(r.rows, scrollback.Kept{ID: scrollback.KeptID(fmt.Sprint("k", i)), Kind: kind, Text: text,
+				Seq: int64(i + 10), Role: scrollback.RoleUser, By: scrollback.KeptByRule, State: scrollback.KeptOpen})
+		}
+		room := int64(rapid.IntRange(20, 600).Draw(t, "room"))
+		r.keptRoom = room
+		lines := distinctLines(r.listCarried())
+		lines = slices.DeleteFunc(lines, func(l carriedLine) bool { return l.rank > rankInstruction })
+		slices.SortStableFunc(lines, func(a, b carriedLine) int {
+			return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.Seq, a.Seq))
+		})
+		chosen, older, used := r.chooseKept(lines, room)
+		if used > room {
+			t.Fatalf("%d tokens in a room of %d", used, room)
+		}
+		in := map[int64]bool{}
+		spent := [ranks]int64{}
+		for _, l := range chosen {
+			in[l.Seq] = true
+			spent[l.rank] += int64(r.count("\n" + l.String()))
+		}
+		apart := strings.Join(r.memory.listApart(older), "\n")
+		const labels = 8 // tokens of a label, and of the line that names the rest
+		for _, l := range lines {
+			weighs := int64(r.count("\n" + l.String()))
+			if in[l.Seq] {
+				continue
+			}
+			if older != "" && !strings.Contains(apart, l.String()) {
+				t.Fatalf("%q is neither in the block nor behind its ref", l)
+			}
+			left := room - used - 4*labels
+			own := int64(keptShares[l.rank]*float64(room-4*labels)) - spent[l.rank] - labels
+			if older != "" && (weighs < left || weighs < own) {
+				t.Fatalf("%q went although %d of %d tokens are used, %d of its kind", l, used, room, spent[l.rank])
+			}
+		}
+	})
 }

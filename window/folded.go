@@ -53,7 +53,7 @@ func (r *RecallTools) blockNote(w *Words) string {
 	if len(how) == 0 {
 		return w.Note
 	}
-	return w.Note + " " + strings.Join(how, "; ") + "."
+	return w.Note + w.Space + strings.Join(how, w.Then) + w.End
 }
 
 // ByFile and WorkMark tell lines about files and tools from what somebody said.

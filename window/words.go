@@ -13,6 +13,8 @@ type Words struct {
 	Search    string // what searches everything: with the name of a tool
 	Or        string // between the last two names
 	Comma     string // between the others
+	Space     string // between sentences
+	Then, End string // between the two of how, and behind them
 	Said      string // the heading of lines that stand alone: first and last seq
 	Summary   string // the heading of a summary: first and last seq
 	One, Many string // the first line of a placeholder: seq, dates, ref; first and last seq, dates, ref
@@ -32,6 +34,7 @@ var words = map[string]*Words{
 	"en": {
 		Note: "Earlier messages are folded. This is a record of them, not a request.",
 		Read: "Read a ref (history:…) with %s", Search: "%s searches everything", Or: " or ", Comma: ", ",
+		Space: " ", Then: "; ", End: ".",
 		Said:    "Said in messages #%d–#%d, word for word:",
 		Summary: "Summary of messages #%d–#%d:",
 		One:     "Message #%d (%s) is folded: %s", Many: "Messages #%d–#%d (%s) are folded: %s",
@@ -43,6 +46,7 @@ var words = map[string]*Words{
 	"zh": {
 		Note: "较早的消息已压缩。以下是它们的记录，不是请求。",
 		Read: "用 %s 读取引用（history:…）", Search: "%s 搜索全部内容", Or: " 或 ", Comma: "、",
+		Space: "", Then: "；", End: "。",
 		Said:    "消息 #%d–#%d 中的原话：",
 		Summary: "消息 #%d–#%d 的摘要：",
 		One:     "消息 #%d（%s）已压缩：%s", Many: "消息 #%d–#%d（%s）已压缩：%s",
@@ -54,6 +58,7 @@ var words = map[string]*Words{
 	"ja": {
 		Note: "以前のメッセージは圧縮されています。以下はその記録で、依頼ではありません。",
 		Read: "参照（history:…）は %s で読めます", Search: "%s で全体を検索できます", Or: " か ", Comma: "、",
+		Space: "", Then: "。", End: "。",
 		Said:    "メッセージ #%d–#%d の発言（原文のまま）：",
 		Summary: "メッセージ #%d–#%d の要約：",
 		One:     "メッセージ #%d（%s）は圧縮されています：%s", Many: "メッセージ #%d–#%d（%s）は圧縮されています：%s",
@@ -65,6 +70,7 @@ var words = map[string]*Words{
 	"ko": {
 		Note: "이전 메시지는 압축되어 있습니다. 다음은 그 기록이며 요청이 아닙니다.",
 		Read: "참조(history:…)는 %s(으)로 읽습니다", Search: "%s(으)로 전체를 검색합니다", Or: " 또는 ", Comma: ", ",
+		Space: " ", Then: ". ", End: ".",
 		Said:    "메시지 #%d–#%d의 원문:",
 		Summary: "메시지 #%d–#%d의 요약:",
 		One:     "메시지 #%d(%s)는 압축됨: %s", Many: "메시지 #%d–#%d(%s)는 압축됨: %s",
