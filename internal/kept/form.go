@@ -41,12 +41,14 @@ type form struct {
 
 // step is one place of a form.
 type step struct {
-	is      class    // a token of one of these
-	words   []string // or one of these
-	mode    byte     // ? may be missing; * any number; ! is not next; ^ a clause begins; $ one ends; . or : anything, in a clause or beyond
+	is    class    // a token of one of these
+	words []string // or one of these
+	mode  byte     // ? may be missing; * any number; ! is not next; ^ a clause begins; $ one ends; . or : anything, in a clause or beyond
 }
 
-func (s *step) takes(t token) bool { return t.is&s.is != 0 || len(s.words) > 0 && slices.Contains(s.words, t.text) }
+func (s *step) takes(t token) bool {
+	return t.is&s.is != 0 || len(s.words) > 0 && slices.Contains(s.words, t.text)
+}
 
 // readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part
 // "form" what is said in that form. A form has, between spaces, classes in capitals and words, with | for
