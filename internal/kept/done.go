@@ -224,7 +224,7 @@ func namesIn(text string) []namedWord {
 		w, owner := strings.CutSuffix(w, "'s")
 		if unnamed[w] {
 			first = false
-			narrows = w == "in" || w == "of" || w == "for"
+			narrows = w == "in" || w == "of" || w == "for" || narrows && (w == "the" || w == "my" || w == "our")
 			continue
 		}
 		base := pasts[w]
@@ -243,6 +243,7 @@ func namesIn(text string) []namedWord {
 			continue
 		}
 		out = append(out, namedWord{text: w, owner: owner, narrows: narrows})
+		narrows = false
 		first = false
 	}
 	return out
