@@ -45,6 +45,7 @@ var english = languageGrammar{
 			`decide)|(?:i'll|i will|we'll) never forget|must (?:say|admit|confess)|of course)`,
 	},
 	veto: []string{
+		`\bremind me (?:again |please )?(?:of )?(?:what|where|how|which|when|who|why|whether|about|if)\b`,
 		`\baccording to\b|^(?:honestly|frankly|turns out|apparently|did you know)\b`,
 		`^(?:thanks|thank you|what an?\b|(?:in|from) the (?:story|book|film|movie|novel|game)\b)`,
 		`\b(?:once upon a time|as [a-z]+ (?:wrote|said|put it)[,:])|^as [a-z]+ (?:wrote|said|put it)\b`,
@@ -56,6 +57,7 @@ var english = languageGrammar{
 		`\b(?:used to|would have|should have|could have|might have|was supposed|were supposed) |\bhow to\b.*\?$`,
 	},
 	once: []string{
+		`\bi(?:'d like| want| need| would like|'m trying)? to (?:practi[sc]e|try|see|learn|test|compare)\b|\bfor practice\b|\b(?:first|second|third|last|other) (?:one|option|version|draft)\b`,
 		`\b(?:right now|now|yet|just yet|today|tonight|this (?:time|once|one)|for now|at the moment|for a moment|still)\b`,
 	},
 	scope: []string{

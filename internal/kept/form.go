@@ -182,8 +182,8 @@ func (g *grammar) read(s string) sentence {
 				}
 			}
 		}
-		if t.is == 0 && !g.dense && len(t.text) > 4 && strings.HasSuffix(t.text, "ed") {
-			t.is = g.classes["PAST"]
+		if !g.dense && (t.is == 0 && len(t.text) > 4 && strings.HasSuffix(t.text, "ed") || pasts[t.text] != "" && pasts[t.text] != t.text) {
+			t.is |= g.classes["PAST"]
 		}
 		out.is |= t.is
 		out.tokens = append(out.tokens, t)

@@ -84,7 +84,7 @@ var (
 
 var (
 	// quoted is what somebody else said, or what is only named.
-	quoted = regexp.MustCompile("\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|《[^》]*》|`[^`]*`")
+	quoted = regexp.MustCompile("\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|《[^》]*》|`[^`]*`|\"[^\"]*$|“[^”]*$|「[^」]*$")
 	// code is a line of a program, a command or a log.
 	code = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?:error|warn(?:ing)?|fatal|info|debug|\w*exception|错误|警告|` + logWords() + `) ?:|[{;]$|^[})\]]|` +

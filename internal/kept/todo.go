@@ -18,17 +18,42 @@ var foreignFile string
 // foreign is how to-dos are written in other languages than English and Chinese.
 var foreign = wordtable.New("internal/kept/words.tsv", foreignFile)
 
-// todos finds what remains to be done, and listed what is written down as a to-do.
 var (
+	// todos finds what is marked as a to-do, and listed what is written down as one.
 	todos  = foreign.Regexp(`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?do\b|待[办辦]|{todo}`)
 	listed = lazyregexp.New(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`)
+	// owed finds what a person says they still have to do, or want to be reminded of once, and often what is
+	// to be done again and again.
+	owed = lazyregexp.New(`(?i)\bremind me (?:\w+ ){0,3}(?:to|about|of|that)\b|\b(?:don't|do not|never) (?:let me forget|let us forget)\b|` +
+		`\b(?:i|we)(?:'ve)? still (?:need|have|got|ought|must|owe)\b|^note to self\b|\b(?:add|put)\b.*\b(?:to|on) (?:my|the|our|your) (?:\w+ )?list\b|` +
+		`\b(?:still|left|remains|remaining) to (?:do|be done)\b|\b(?:still|yet) (?:to be|needs? to be|needs? \w+ing)\b|\bstill (?:open|outstanding|missing)\b|^(?:open|outstanding|pending|next steps?|action items?|chores?)\b[^,.]*:|` +
+		`提醒我|[别別]让?讓?我忘|^我?们?們?(?:还|還)(?:得|要|需要|差|欠)|^我们还|^我們還|(?:还|還)没做的|(?:还|還)沒做的|[没沒]做完的|(?:还|還)差|^记一下|^記一下|待处理|待處理|未完成[:：]|要做的[:：]|(?:加|放)[到进進].{0,4}清[单單]`)
+	often = lazyregexp.New(`(?i)\b(?:every|each|always|whenever|daily|when|if|from now on|again and again)\b|每|总是|總是|以后|以後|时候|時候|一提到|如果|一下`)
 	// ticked finds a to-do that its list shows as done, and what it is.
 	ticked = lazyregexp.New(
 		`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
 )
 
 // IsTodo reports whether a sentence says what remains to be done.
-func IsTodo(sentence string) bool { return mayBeTodo(sentence) && todos().MatchString(sentence) }
+func IsTodo(sentence string) bool {
+	return mayBeTodo(sentence) && todos().MatchString(sentence) ||
+		mayBeOwed(sentence) && owed().MatchString(sentence) && !often().MatchString(sentence) && !isQuestion(sentence) &&
+			!asksBack().MatchString(sentence)
+}
+
+// asksBack finds a wish to be told again what was said.
+var asksBack = lazyregexp.New(`(?i)\bremind me (?:again )?(?:of |about )?(?:what|where|how|which|when|who|why|whether|if)\b|提醒我.*(?:什么|什麼|哪|怎么|怎麼|多少|[谁誰几幾])`)
+
+// mayBeOwed rules out most sentences without an expression.
+func mayBeOwed(s string) bool {
+	for _, cue := range [...]string{"emind", "forget", "still", "self", "list", "to do", "to be done", "pen", "utstanding", "ending", "step",
+		"tem", "hore", "提醒", "忘", "还", "還", "做", "待", "记一下", "記一下", "未完成"} {
+		if strings.Contains(s, cue) {
+			return true
+		}
+	}
+	return false
+}
 
 // IsListed reports whether a sentence is written down as a to-do. What an assistant says about to-dos
 // is none.
