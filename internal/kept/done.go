@@ -24,11 +24,11 @@ type openTodo struct {
 
 // namedWord is a word that names something: a stem, or a character of Chinese.
 type namedWord struct {
-	text    string
-	verb    bool // tells what is done, rather than with what
-	owner   bool // has 's
-	narrows bool // stands behind in, of or for
-	han     bool
+	text  string
+	verb  bool   // tells what is done, rather than with what
+	owner bool   // has 's
+	lead  string // the word before it that names nothing; empty behind a name
+	han   bool
 }
 
 // Add notes that a to-do is said at a place.
@@ -119,8 +119,10 @@ var (
 	news = lazyregexp.New(`(?i)\b(?:done|finished|completed|(?:is|are|now|all) complete|complete[.!]?$|sorted|handled|taken care of|out of the way|off (?:my|the|our|your) (?:list|plate|hands)|behind (?:me|us)|in the (?:post|mail)|all set|wrapped up|(?:(?:is|are|now|finally|all|already|it's|that's|they're) )+(?:in|on|up|out|away|back|gone|ready|over|closed|history|here|there|in place|green|clean)|check(?:ed)?!?$|cancel+ed|no longer need(?:ed)?(?: to)?|live|merged|up and running)\b` +
 		`|[了过過]|已|(?:搞定|完成)(?:\s*$|[:：。！!])|完毕|完畢|办妥|辦妥|划掉|劃掉|勾掉|✓|✅`)
 	struck = lazyregexp.New(`(?i)\b(?:cross|tick|strike|check|scratch|knock|take|mark)(?:ed|s)?\b.*\b(?:off|done)\b|\b(?:close|drop|remove)\b.*\bto-?do\b|划掉|劃掉|勾掉|销掉|銷掉|打勾|打钩|打勾`)
-	hedge  = lazyregexp.New(`(?i)\b(?:not|never|yet|still|almost|nearly|mostly|partially|half|bulk of|chunk of|one of|two of|three of|some|the rest|remaining|underway|so far|as far as|a start|stuck|minus|percent|%|pending|halfway|partly|part of|most of|some of|start(?:ed|ing)?|began|begun|working on|tr(?:y|ied|ying)(?: to)?|will|going to|gonna|plan(?:s|ning|ned)?|needs?|must|should|would|could|might|may|wants?|wanted|hop(?:e|ing)|soon|forgot|supposed|about to|in progress|waiting|please|let's|remains?|left to|failed|remind|promised|wish|draft(?:ed)?|tomorrow|close to|on (?:it|my way)|asked|expect(?:s|ed)?|attempt(?:ed)?|looked at|looking|scheduled for|get .* \w+ed|due|\w+'ll|nobody|no one)\b|n't\b` +
-		`|[没沒未别別]|不|快(?:要|[^递递件餐])|差不多|几乎|幾乎|一半|大半|大部分|一部分|到一|差|百分之|%|正在|[准準][备備]|打算|计划|計劃|明天|[^需重主只]要|将|將|等|争取|爭取|尽快|盡快|希望|可能|应该|應該|进行|進行|初稿|开始|開始|着手|著手|部分|即将|即將|马上|馬上|[该該]|请|請|需要|必须|必須|还|還|再|先|了一|忘|想|下周|下週|他的|她的|改天|回头`)
+	hedge  = lazyregexp.New(`(?i)\b(?:not|never|yet|still|almost|nearly|mostly|partially|half|bulk of|chunk of|one of|two of|three of|some|the rest|remaining|underway|so far|as far as|a start|stuck|minus|percent|%|pending|halfway|partly|part of|most of|some of|start(?:ed|ing)?|began|begun|working on|tr(?:y|ied|ying)(?: to)?|will|going to|gonna|plan(?:s|ning|ned)?|needs?|must|should|would|could|might|may|wants?|wanted|hop(?:e|ing)|soon|forgot|supposed|about to|in progress|waiting|please|let's|remains?|left to|failed|remind|promised|wish|draft(?:ed)?|tomorrow|close to|on (?:it|my way)|asked|expect(?:s|ed)?|attempt(?:ed)?|looked at|looking|scheduled for|get .* \w+ed|due|\w+'ll|nobody|no one|but|though|although|however|underway|postponed|pushed|delayed|reschedul\w+|voicemail|no answer|quote|outlin\w+|sketch\w*|research\w*|chas(?:ed|ing)|look(?:ed|ing) (?:into|up)|found out|first|second|another|a different|other|instead|only|just the|well into|getting there|coming along|making progress|progress|minor|everything else|the last)\b|n't\b` +
+		`|[没沒未别別]|不|快(?:要|[^递递件餐])|差不多|几乎|幾乎|一半|大半|大部分|一部分|到一|差|百分之|%|正在|[准準][备備]|打算|计划|計劃|明天|[^需重主只]要|将|將|等|争取|爭取|尽快|盡快|希望|可能|应该|應該|进行|進行|初稿|开始|開始|着手|著手|部分|即将|即將|马上|馬上|[该該]|请|請|需要|必须|必須|还|還|再|先|了一|忘|想|下周|下週|他的|她的|改天|回头|推迟|推遲|延期|改到|另|别的|別的|找到|问了|問了|但|不过|其他|其它|第一|前半|草稿|收到|联系上`)
+	// residue finds what is left of a thing, in whatever clause.
+	residue  = lazyregexp.New(`(?i)\b(?:still|yet|the rest|remain\w*|half|missing|not (?:all|everything|the)|but not|nearly|almost|left over)\b|[没沒]|剩|差|一半|还有|還有|只是`)
 	supposed = lazyregexp.New(`(?i)\b(?:if|once|when|whenever|until|till|unless|except|apart from|other than|but not|only|after|before|as soon as|assuming)\b|^等|如果|要是|除了|除|一旦|只剩|只有|之后再|以後再|的话|的話`)
 	ended    = lazyregexp.New(`(?i)\bno longer (?:need|necessary)|\b(?:don't|needn't|no) (?:have to|need to|need)\b.*\b(?:any ?more|after all|now)\b|取消了|不用.*了|不需要.*了|不必.*了|作罢|作罷`)
 )
@@ -130,14 +132,20 @@ func newsIn(s, before string) []string {
 	if isQuestion(s) || !mayBeNews(s) || supposed().MatchString(s) {
 		return nil
 	}
+	if residue().MatchString(s) {
+		return nil
+	}
 	over := struck().MatchString(s) || ended().MatchString(s)
 	if over && !isNegated(s) {
 		return append([]string{s}, cutClauses(s)...)
 	}
 	var out []string
 	clauses := cutClauses(strings.TrimRight(s, " .!?。！"))
-	if last := clauses[len(clauses)-1]; len(clauses) > 1 && (news().MatchString(last) || hasPast(last)) {
-		clauses = append(clauses, s)
+	for i, clause := range clauses {
+		if len(clauses) > 1 && (news().MatchString(clause) || hasPast(clause)) && (i == len(clauses)-1 || len(namesIn(clause)) > 0) {
+			clauses = append(clauses, s)
+			break
+		}
 	}
 	for _, clause := range clauses {
 		if (news().MatchString(clause) || hasPast(clause)) && !hedge().MatchString(clause) && !slices.Contains(out, clause) {
@@ -210,26 +218,35 @@ const hanVerbs = "交缴繳付打写寫寄发發送买買订訂约約预預修�
 // namesIn lists the words of a text that name something.
 func namesIn(text string) []namedWord {
 	var out []namedWord
+	lead := "^"
 	first := true
-	narrows := false
+	add := func(w namedWord) {
+		w.lead = lead
+		lead = ""
+		first = false
+		out = append(out, w)
+	}
 	for w := range strings.FieldsSeq(same.NormalForm(strings.ReplaceAll(foldText(text, true), "-", " "))) {
 		r := []rune(w)
 		if isHan(r[0]) {
-			if !strings.ContainsRune(emptyHan, r[0]) {
-				out = append(out, namedWord{text: w, verb: strings.ContainsRune(hanVerbs, r[0]), han: true})
+			if strings.ContainsRune(emptyHan, r[0]) {
+				lead = w
+				continue
 			}
-			first = false
+			add(namedWord{text: w, verb: strings.ContainsRune(hanVerbs, r[0]), han: true})
 			continue
 		}
 		w, owner := strings.CutSuffix(w, "'s")
 		if unnamed[w] {
 			first = false
-			narrows = w == "in" || w == "of" || w == "for" || narrows && (w == "the" || w == "my" || w == "our")
+			if !articles[w] || lead == "" {
+				lead = w
+			}
 			continue
 		}
-		base := pasts[w]
-		verb := base != "" || first && unicode.IsLetter(r[0]) || strings.HasSuffix(w, "ed") && len(w) > 4
-		if base != "" {
+		verb := first && unicode.IsLetter(r[0]) || strings.HasSuffix(w, "ed") && len(w) > 4
+		if base := pasts[w]; base != "" {
+			verb = true
 			w = base
 		}
 		if unicode.IsLetter(r[0]) {
@@ -237,17 +254,12 @@ func namesIn(text string) []namedWord {
 				w = ts[0]
 			}
 		}
-		if verb {
-			out = append(out, namedWord{text: w, verb: true})
-			first = false
-			continue
-		}
-		out = append(out, namedWord{text: w, owner: owner, narrows: narrows})
-		narrows = false
-		first = false
+		add(namedWord{text: w, verb: verb, owner: owner && !verb})
 	}
 	return out
 }
+
+var articles = wordSet("the a an my our this that")
 
 // shareNamed returns how much of a to-do the names of some news have, from 0 (it is about something else) to 1.
 func (t openTodo) shareNamed(said []namedWord) float64 {
@@ -280,12 +292,9 @@ func sharePart(part, said []namedWord) float64 {
 			continue
 		}
 		shared += weight
-		for _, step := range []int{-1, 1} {
-			mine := besideOf(part, i, step)
-			theirs := besideOf(said, at, step)
-			if mine != "" && theirs != "" && !isAkin(mine, theirs) && indexOf(said, mine) < 0 && indexOf(part, theirs) < 0 {
-				return 0
-			}
+		if differs(part, said, i-1, at-1) && w.lead == "" && said[at].lead == "" || differs(part, said, i+1, at+1) &&
+			part[i+1].lead == said[at+1].lead && !articles[part[i+1].lead] {
+			return 0
 		}
 		switch {
 		case w.han:
@@ -296,7 +305,7 @@ func sharePart(part, said []namedWord) float64 {
 			return 0
 		default:
 			names++
-			if next := at + 1; next < len(said) && said[next].narrows && indexOf(part, said[next].text) < 0 {
+			if next := at + 1; next < len(said) && narrowing[said[next].lead] && indexOf(part, said[next].text) < 0 {
 				others++
 			}
 		}
@@ -311,7 +320,7 @@ func sharePart(part, said []namedWord) float64 {
 }
 
 // leastShare is the share of the words of a to-do that the news of it has.
-const leastShare = 0.2
+const leastShare = 0.28
 
 func indexOf(in []namedWord, w string) int {
 	return slices.IndexFunc(in, func(n namedWord) bool { return isAkin(n.text, w) })
@@ -333,10 +342,10 @@ func isAkin(a, b string) bool {
 	return n >= max(4, shorter-2)
 }
 
-// besideOf returns the name next to a place; empty if there is none, or a verb.
-func besideOf(in []namedWord, at, step int) string {
-	if at += step; at >= 0 && at < len(in) && !in[at].verb {
-		return in[at].text
-	}
-	return ""
+// differs reports whether what stands at two places are different names, each of which the other side lacks.
+func differs(part, said []namedWord, i, at int) bool {
+	return i >= 0 && i < len(part) && at >= 0 && at < len(said) && !part[i].verb && !said[at].verb &&
+		indexOf(said, part[i].text) < 0 && indexOf(part, said[at].text) < 0
 }
+
+var narrowing = wordSet("in of for")

@@ -43,7 +43,7 @@ type form struct {
 type step struct {
 	is    class    // a token of one of these
 	words []string // or one of these
-	mode  byte     // ? may be missing; * any number; ! is not next; ^ a clause begins; $ one ends; _ any one; . : any, in a clause or beyond
+	mode  byte     // ? may be missing; * any number; ! is not next; ^ a clause begins; $ one ends; _ any one; ~ any one or none; . : any, in a clause or beyond
 }
 
 func (s *step) takes(t token) bool {
@@ -52,7 +52,7 @@ func (s *step) takes(t token) bool {
 
 // readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part
 // "form" what is said in that form. A form has, between spaces, classes in capitals and words, with | for
-// or, and ? or * behind what may be missing or repeated; ^ and $ where a clause begins and ends; _ for any word, .. for
+// or, and ? or * behind what may be missing or repeated; ^ and $ where a clause begins and ends; _ for any word and _? for any or none, .. for
 // anything within the clause and ... for anything; ! before what must not come next, - before what must
 // not stand anywhere.
 func readForms(name, text string, dense bool) *grammar {
@@ -114,6 +114,8 @@ func (g *grammar) makeForm(name, words string) form {
 		switch {
 		case w == "^" || w == "$" || w == "_":
 			s.mode = w[0]
+		case w == "_?":
+			s.mode = '~'
 		case w == "..":
 			s.mode = '.'
 		case w == "...":
@@ -185,9 +187,15 @@ func (g *grammar) read(s string) sentence {
 		if !g.dense && (t.is == 0 && len(t.text) > 4 && strings.HasSuffix(t.text, "ed") || pasts[t.text] != "" && pasts[t.text] != t.text) {
 			t.is |= g.classes["PAST"]
 		}
-		out.is |= t.is
 		out.tokens = append(out.tokens, t)
 		s = s[len(t.text):]
+	}
+	for n := len(out.tokens); n > 0 && out.tokens[n-1].is&pause != 0; n-- { // the one at the end divides nothing
+		out.tokens = out.tokens[:n-1]
+	}
+	out.is = 0
+	for _, t := range out.tokens {
+		out.is |= t.is
 	}
 	return out
 }
@@ -245,6 +253,8 @@ func follow(all []token, i int, steps []step) bool {
 		return (!here || all[i].is&pause != 0) && follow(all, i, rest)
 	case '_':
 		return here && all[i].is&pause == 0 && follow(all, i+1, rest)
+	case '~':
+		return here && all[i].is&pause == 0 && follow(all, i+1, rest) || follow(all, i, rest)
 	case '!':
 		return !(here && s.takes(all[i])) && follow(all, i, rest)
 	case '?':

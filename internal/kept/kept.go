@@ -46,7 +46,7 @@ func Find(role scrollback.Role, text, offer string) []Sentence {
 		if strings.HasPrefix(s, "```") {
 			fenced = !fenced
 		}
-		if fenced || len(s) > maxSentence {
+		if fenced || len(s) > maxSentence || s[0] == '>' { // code, a page, or what somebody else wrote
 			continue
 		}
 		kind := kindOf(role, s)
