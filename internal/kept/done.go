@@ -142,7 +142,8 @@ func newsIn(s, before string) []string {
 	var out []string
 	clauses := cutClauses(strings.TrimRight(s, " .!?。！"))
 	for i, clause := range clauses {
-		if len(clauses) > 1 && (news().MatchString(clause) || hasPast(clause)) && (i == len(clauses)-1 || len(namesIn(clause)) > 0) {
+		tells := news().MatchString(clause) || hasPast(clause)
+		if tells && len(clauses) > 1 && (i == len(clauses)-1 || len(namesIn(clause)) > 0) {
 			clauses = append(clauses, s)
 			break
 		}
@@ -152,7 +153,8 @@ func newsIn(s, before string) []string {
 			out = append(out, clause)
 		}
 	}
-	if len(out) > 0 && len(namesIn(out[0])) == 0 && len(before) <= maxSentence && (isQuestion(before) || !news().MatchString(before)) {
+	if len(out) > 0 && len(namesIn(out[0])) == 0 && len(before) <= maxSentence &&
+		(isQuestion(before) || !news().MatchString(before)) {
 		out = append(out, strings.TrimRight(before, "?？!！.。"))
 	}
 	return out

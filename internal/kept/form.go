@@ -39,25 +39,32 @@ type form struct {
 	without step    // what must not be there
 }
 
-// step is one place of a form.
+// step is one place of a form. Its mode is 0 where it takes one token; else it may be missing (?), come any number of
+// times (*), or is what must not be next (!) or anywhere (-); or it is no word: a clause begins (^) or ends ($), any
+// token (_), any or none (~), any number of them within the clause (.) or beyond it (:).
 type step struct {
 	is    class    // a token of one of these
 	words []string // or one of these
-	mode  byte     // ? may be missing; * any number; ! is not next; ^ a clause begins; $ one ends; _ any one; ~ any one or none; . : any, in a clause or beyond
+	mode  byte
 }
 
 func (s *step) takes(t token) bool {
 	return t.is&s.is != 0 || len(s.words) > 0 && slices.Contains(s.words, t.text)
 }
 
-// readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part
-// "form" what is said in that form. A form has, between spaces, classes in capitals and words, with | for
-// or, and ? or * behind what may be missing or repeated; ^ and $ where a clause begins and ends; _ for any word and _? for any or none, .. for
-// anything within the clause and ... for anything; ! before what must not come next, - before what must
-// not stand anywhere.
+// readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part "form" what
+// is said in that form. A form has, between spaces, classes in capitals and words, with | for or, and ? or * behind
+// what may be missing or repeated; ^ and $ where a clause begins and ends; _ for any word and _? for any or none, ..
+// for anything within the clause and ... for anything; ! before what must not come next, - before what must not
+// stand anywhere.
 func readForms(name, text string, dense bool) *grammar {
-	g := &grammar{classes: map[string]class{"PAUSE": pause}, lexicon: map[string]class{}, longest: map[string]int{},
-		dense: dense, forms: map[string][]form{}}
+	g := &grammar{
+		classes: map[string]class{"PAUSE": pause},
+		lexicon: map[string]class{},
+		longest: map[string]int{},
+		dense:   dense,
+		forms:   map[string][]form{},
+	}
 	rows := wordtable.Read(name, text)
 	for _, r := range rows {
 		if r.Part == "word" {
@@ -111,14 +118,14 @@ func (g *grammar) makeForm(name, words string) form {
 	f := form{words: words}
 	for w := range strings.FieldsSeq(words) {
 		var s step
-		switch {
-		case w == "^" || w == "$" || w == "_":
+		switch w {
+		case "^", "$", "_":
 			s.mode = w[0]
-		case w == "_?":
+		case "_?":
 			s.mode = '~'
-		case w == "..":
+		case "..":
 			s.mode = '.'
-		case w == "...":
+		case "...":
 			s.mode = ':'
 		default:
 			switch last := w[len(w)-1]; {
@@ -184,7 +191,8 @@ func (g *grammar) read(s string) sentence {
 				}
 			}
 		}
-		if !g.dense && (t.is == 0 && len(t.text) > 4 && strings.HasSuffix(t.text, "ed") || pasts[t.text] != "" && pasts[t.text] != t.text) {
+		if base := pasts[t.text]; !g.dense && base != t.text &&
+			(base != "" || t.is == 0 && len(t.text) > 4 && strings.HasSuffix(t.text, "ed")) {
 			t.is |= g.classes["PAST"]
 		}
 		out.tokens = append(out.tokens, t)

@@ -22,9 +22,11 @@ func TestDevSentences(t *testing.T) {
 		if l[0] == '#' {
 			continue
 		}
-		kind, context, text := f[0], f[2], f[3]
+		kind := f[0]
+		context := f[2]
+		text := f[3]
 		all[kind]++
-		right := false
+		var right bool
 		switch found := Find(scrollback.RoleUser, text, context); kind {
 		case "done", "notdone":
 			right = Closes(scrollback.RoleUser, text, context) == (kind == "done")
@@ -39,8 +41,10 @@ func TestDevSentences(t *testing.T) {
 			wrong[kind] = append(wrong[kind], context+" | "+text)
 		}
 	}
-	for kind, least := range map[string]float64{"trait": 0.95, "instruction": 0.93, "todo": 0.95, "talk": 0.99, "done": 0.95,
-		"notdone": 0.97, "withdraw": 0.95, "keepboth": 0.95} {
+	for kind, least := range map[string]float64{
+		"trait": 0.95, "instruction": 0.93, "todo": 0.95, "talk": 0.99, "done": 0.95,
+		"notdone": 0.97, "withdraw": 0.95, "keepboth": 0.95,
+	} {
 		if all[kind] < 20 {
 			t.Errorf("only %d sentences of %s", all[kind], kind)
 		}
