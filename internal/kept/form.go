@@ -172,9 +172,12 @@ type sentence struct {
 // read cuts a folded text into tokens.
 func (g *grammar) read(s string) sentence {
 	var out sentence
+	if strings.Contains(s, "-") {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, " - ", ", "), "-", " ")
+	}
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
-		if r == ' ' || r == '-' || r == '\'' || r == '*' || r == '_' {
+		if r == ' ' || r == '\'' || r == '*' || r == '_' {
 			s = s[size:]
 			continue
 		}
