@@ -27,6 +27,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
+	"github.com/scrollback-ai/scrollback/internal/kept"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -85,6 +86,7 @@ type Compaction struct {
 	View     scrollback.View
 	Segments []scrollback.Segment // new ones, children before the roll-ups that name them
 	Apart    []string             // texts whose artifact refs the summary names
+	Ends     []scrollback.Kept    // sentences of the folded messages that have ended what was kept
 	Receipt  scrollback.Receipt
 	Usage    []scrollback.UsageRecord // of the calls for a summary, priced
 	Why      string                   // why the models that were asked gave no summary, in full
@@ -116,7 +118,7 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 		return c, nil
 	}
 	var err error
-	if in.rows, err = in.Kept(); err != nil {
+	if err := in.readKept(); err != nil {
 		return c, err
 	}
 	room := in.summaryRoom()
@@ -244,6 +246,18 @@ const (
 	smallestBlock   = 60
 )
 
+// readKept reads what is kept, and what may have ended it in the live messages.
+func (in *Input) readKept() (err error) {
+	if in.rows, err = in.Kept(); err != nil || len(in.rows) == 0 || in.inSight {
+		return err
+	}
+	live := in.fullInput().Live
+	for i := range live {
+		in.rows = append(in.rows, kept.ListEndRows(&live[i])...)
+	}
+	return nil
+}
+
 // language returns the language of what stands for a run: the person's in it, or that of the fold
 // before if nothing is said in it.
 func (in *Input) language(c foldCut) string {
@@ -320,6 +334,7 @@ func (j *foldJob) concludeReceipt(c *Compaction, made builtFold, said *askOutcom
 	switch {
 	case r.Result == scrollback.ResultCompacted:
 		c.View = made.view
+		c.Ends = j.foldedEnds(made.view.Boundary)
 		c.View.Said = saidLines(j.inputAfter(&made))
 		c.Segments = made.segments
 		if j.summary != nil {
@@ -363,4 +378,25 @@ func sumWeights(ms []scrollback.Message) (w scrollback.Weight) {
 func saidLines(in window.Input) [][]int {
 	said := in.SaidLines()
 	return append([][]int{said.Summary}, said.Segments...)
+}
+
+// foldedEnds lists the sentences that have ended something which is kept, of messages up to a seq
+// that were live until now.
+func (in *Input) foldedEnds(end int64) (out []scrollback.Kept) {
+	if in.inSight {
+		return nil
+	}
+	var rows []scrollback.Kept
+	for _, k := range in.rows {
+		if k.Seq <= end {
+			rows = append(rows, k)
+		}
+	}
+	_, ends := kept.SettleEnds(rows)
+	for _, k := range ends {
+		if k.Seq > in.Branch.View.Boundary {
+			out = append(out, k)
+		}
+	}
+	return out
 }

@@ -79,14 +79,14 @@ func (s *Shown) rowsInSight() (rows []scrollback.Kept) {
 				}
 			}
 			if l.rank >= rankSaid { // an older block tells no kinds
-				rows = append(rows, placeRows(&m, nil)...)
+				rows = append(rows, kept.ListAllRows(&m, nil)...)
 			}
 		}
 	}
 	for i := range s.Window.Segments {
 		for _, l := range parseLines(s.Window.Segments[i].Placeholder) {
 			if m := said(&l.Line); l.Seq > end {
-				rows = append(rows, placeRows(&m, nil)...)
+				rows = append(rows, kept.ListAllRows(&m, nil)...)
 			}
 		}
 	}
@@ -94,21 +94,9 @@ func (s *Shown) rowsInSight() (rows []scrollback.Kept) {
 	in := s.fullInput()
 	ms := slices.Concat(in.Pinned, in.Carried, in.Live)
 	for i := range ms {
-		rows = append(rows, placeRows(&ms[i], before)...)
+		rows = append(rows, kept.ListAllRows(&ms[i], before)...)
 		before = &ms[i]
 	}
 	slices.SortStableFunc(rows, func(a, b scrollback.Kept) int { return cmp.Compare(a.Seq, b.Seq) })
-	return rows
-}
-
-// placeRows lists what is kept of a message where it is.
-func placeRows(m, before *scrollback.Message) []scrollback.Kept {
-	rows := kept.ListRows(m, before)
-	for i := range rows {
-		rows[i].Message = m.ID
-		rows[i].Seq = m.Seq
-		rows[i].Branch = m.Branch
-		rows[i].Conversation = m.ConversationID
-	}
 	return rows
 }

@@ -30,7 +30,7 @@ func recordOf(texts ...string) summaryRecord {
 		if i%2 == 1 {
 			role = scrollback.RoleAssistant
 		}
-		r.run = append(r.run, scrollback.Message{Seq: int64(i + 1), Role: role,
+		r.run = append(r.run, scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("m", i+1)), Seq: int64(i + 1), Role: role,
 			Parts: scrollback.Parts{scrollback.Text{Text: text}}})
 	}
 	return r

@@ -78,8 +78,9 @@ func main() {
 		}
 		switch {
 		case *instructions:
-			fmt.Print(standingReport(labelled), "\n", wrongDev(labelled))
-			return nil
+			stays, err := keptReport()
+			fmt.Print(standingReport(labelled), stays, "\n", wrongDev(labelled))
+			return err
 		case *cases != "":
 			raw, err := os.ReadFile(*cases)
 			if err != nil {
@@ -110,7 +111,11 @@ func main() {
 		if err := r.runAll(context.Background(), *only); err != nil {
 			return err
 		}
-		report := r.writeReport() + standingReport(labelled)
+		stays, err := keptReport()
+		if err != nil {
+			return err
+		}
+		report := r.writeReport() + standingReport(labelled) + stays
 		if !*quick && *only == "" {
 			brought, err := compareImported(context.Background(), sets[1], forms)
 			if err != nil {
@@ -178,9 +183,9 @@ type run struct {
 	misses  bool
 	fold    bool // compare policies, too
 	scores  map[key]*score
-	values  []key               // with a set and a way left out, in order
-	anatomy map[string]*anatomy // of a set, by way
-	sums    map[string]*policySum    // by policy
+	values  []key                 // with a set and a way left out, in order
+	anatomy map[string]*anatomy   // of a set, by way
+	sums    map[string]*policySum // by policy
 }
 
 func (r *run) runAll(ctx context.Context, only string) error {

@@ -89,7 +89,8 @@ func (k *policySum) foldTalk(ctx context.Context, s *store.Store, policy string,
 }
 
 // foldRequest folds as a turn would, and books what one would send.
-func (k *policySum) foldRequest(ctx context.Context, e *engine.View, s *store.Store, id scrollback.ConversationID) error {
+func (k *policySum) foldRequest(ctx context.Context, e *engine.View, s *store.Store,
+	id scrollback.ConversationID) error {
 	if _, err := e.Compact(ctx, id, engine.CompactRequest{}); err != nil {
 		return err
 	}

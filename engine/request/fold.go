@@ -187,7 +187,8 @@ func (f *Compactor) attemptFold(
 	}
 	receipt, err := f.commitFold(ctx, head, store.FoldCommit{Conversation: head.ID, Branch: head.Branch.ID,
 		IfViewVersion: head.Branch.ViewVersion,
-		View:          made.View, Segments: made.Segments, Receipt: made.Receipt, Usage: made.Usage})
+		View:          made.View, Segments: made.Segments, Receipt: made.Receipt, Kept: made.Ends,
+		Usage: made.Usage})
 	if receipt.Result == scrollback.ResultCompacted {
 		compact.AddTrade(&receipt, made.Segments, token.Count, q.Settings.ModelTokens)
 	}
@@ -291,6 +292,7 @@ func (f *Compactor) commitFold(ctx context.Context, head *store.Head, c store.Fo
 		c.IfViewVersion = head.Branch.ViewVersion
 		c.View = head.Branch.View
 		c.Segments = nil
+		c.Kept = nil
 		c.View.Failures = learned.Failures
 		c.View.AskAt = learned.AskAt
 		err = f.store.Views.CommitFold(ctx, c)

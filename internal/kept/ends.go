@@ -1,15 +1,48 @@
 package kept
 
 import (
-	"slices"
+	"regexp"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
-	"github.com/scrollback-ai/scrollback/internal/terms"
+	"github.com/scrollback-ai/scrollback/internal/same"
 )
 
-// withdrawals finds what takes back what was said before.
-var withdrawals = lazyregexp.New(`(?i)\b(?:again|after all|no longer|not any ?more)\b|^(?:actually|update)\b|还是|不用再|可以不`)
+var (
+	// change says that something is different now; loosely, that something may or need not be, which takes back
+	// only what says the opposite.
+	change = lazyregexp.New(`(?i)\b(?:actually|instead|after all|on second thoughts?|(?:back|go back|revert(?:ed)?|return|switch(?:ed)?|chang(?:e|ed|ing)|mov(?:e|ed|ing)) (?:back )?(?:to|from)|scratch|correction|update|changed (?:my|our) minds?|change of (?:plan|heart|mind)|forget|ignore|never ?mind|cancel\w*|disregard|take (?:that|it) back|undo|lift(?:ed)?|overrul\w+|no longer appl\w+|reversed?|withdraw\w*|relax\w*|scrap|called off|is off|rather than|make (?:it|that)|turns out|new rule|strike)\b` +
+		`|取消|作废|作廢|收回|算了|不作数|不作數|更正|更新|改成|改为|改為|改用|改回|改到|换成|換成|换回|換回|恢复|恢復|反悔|改主意|撤销|撤銷|别管|別管|不算|推翻|解除|放宽|放寬|说错|說錯|变了|變了|改了|还是[^不没]|還是[^不沒]|不对，|不是.*而是`)
+	loosening = lazyregexp.New(`(?i)\b(?:again|now|no longer|any ?more|anymore|these days|nowadays|okay|ok|fine|allowed|welcome|feel free|(?:you|we) (?:can|may)|start(?:ed)?|stopped|quit|gave up|don't (?:need|have)|no need|not necessary|needn't|became|outgr\w+|used to|at last|since then|happy to|happily|all right|alright|drop|enough of|done with|over|no more|back|lately|learn(?:ed|t) to|c[ao]me (?:a)?round|warmed|got over|gone|permitted|by all means|go ahead|sick of|tired of|as of|changed|different now|went off|gone off|from (?:now|here) on|going forward)\b` +
+		`|现在|現在|了|可以|又|重新|不用|不必|不再|开始|開始|还是|還是|没事|沒事|无妨|無妨|没关系|沒關係|随意|隨意|无所谓|無所謂|解禁|都行|没必要|沒必要|如今|最近|以后|以後|从今|從今|接下来|接下來`)
+	// adding says that something holds beside what was said before, and repeating that it was said before.
+	adding = lazyregexp.New(`(?i)\b(?:also|too|as well|either|still|even|both|in addition|besides|on top of)\b|^(?:once )?again[,:]|\b(?:as i said|reminder|remember|once more)\b` +
+		`|也|仍然|依然|依旧|另外|并且|此外|同样|同樣|再说一遍|再說一遍|重申|再强调|再強調|同时|同時|继续|繼續|还是不|還是不|还是没|一样`)
+	// momentary speaks of one thing or one time.
+	momentary = lazyregexp.New(`(?i)\b(?:this (?:time|one|once)|just (?:this|for)|for (?:this|today|now|once)|translate|that one)\b|这次|這次|这一次|这封|這封|这篇|今天|暂时|翻译成|翻譯成`)
+	denial    = lazyregexp.New(`(?i)\b(?:not|never|no|none|nothing|without|avoid|skip|stop\w*|drop|refuse|omit|leave out|forget|hate|dislike|cannot|quit|gave up|off)\b|n't\b|[不别別没沒无無勿禁戒停]|避免|省略|拒绝|拒絕|讨厌|討厭`)
+)
+
+// slots are what can have one value at a time, each with its values: a later one takes the place of an earlier
+// one, whatever else they say.
+var slots = [][]func() *regexp.Regexp{
+	{
+		lazyregexp.New(`(?i)\benglish\b|英文|英语|英語`), lazyregexp.New(`(?i)\b(?:chinese|mandarin)\b|中文|汉语|漢語|普通话|普通話|国语|國語`),
+		lazyregexp.New(`(?i)\bgerman\b|德文|德语|德語`), lazyregexp.New(`(?i)\bfrench\b|法文|法语|法語`), lazyregexp.New(`(?i)\bspanish\b|西班牙[文语語]`),
+		lazyregexp.New(`(?i)\bjapanese\b|日文|日语|日語`), lazyregexp.New(`(?i)\bkorean\b|韩[文语]|韓[文語]`), lazyregexp.New(`(?i)\bportuguese\b|葡萄牙[文语語]|葡[文语語]`),
+		lazyregexp.New(`(?i)\bitalian\b|意大利[文语語]`), lazyregexp.New(`(?i)\bdutch\b|荷兰[文语]`), lazyregexp.New(`(?i)\brussian\b|俄[文语語]`),
+	},
+	{
+		lazyregexp.New(`(?i)\b(?:short|shorter|brief|concise|terse|one sentence|\w+ (?:sentences|words|lines))\b|简短|簡短|简洁|簡潔|精简|[两三一百]句|字以内|字以內`),
+		lazyregexp.New(`(?i)\b(?:long|longer|detailed|detail|full|thorough|in depth|at length|elaborate)\b|详细|詳細|详尽|展开|展開|[写寫讲講]长|长一点|長一點|细一点`),
+	},
+	{lazyregexp.New(`(?i)\b(?:metric|celsius|kilomet\w+)\b|公制|摄氏|攝氏|公里`), lazyregexp.New(`(?i)\b(?:imperial|fahrenheit|miles)\b|英制|华氏|華氏|英里`)},
+	{lazyregexp.New(`(?i)\b(?:formal|formally|polite)\b|正式|敬语|敬語|您`), lazyregexp.New(`(?i)\b(?:informal|casual|casually|first name|relaxed)\b|随意|隨意|轻松|輕鬆|口语|口語`)},
+	{lazyregexp.New(`(?i)\bbullets?\b|列表|条列|條列|要点|要點`), lazyregexp.New(`(?i)\b(?:prose|paragraphs?|running text)\b|段落|散文`), lazyregexp.New(`(?i)\btables?\b|表格`)},
+	{lazyregexp.New(`简体|簡體`), lazyregexp.New(`繁体|繁體`)},
+	{lazyregexp.New(`(?i)\btabs\b`), lazyregexp.New(`(?i)\bspaces\b`)},
+}
 
 // ListEnds lists the sentences of a message that may end something which was said before: news that
 // something is done, or a change of mind.
@@ -17,27 +50,100 @@ func ListEnds(role scrollback.Role, text string) (out []string) {
 	if role != scrollback.RoleUser && role != scrollback.RoleAssistant {
 		return nil
 	}
+	before := ""
 	for _, s := range SplitSentences(firstPart(text)) {
-		if len(s) <= maxSentence && (len(doneCores(s)) > 0 || role == scrollback.RoleUser && mayWithdraw(s)) {
+		news := tickedOf(s) != nil || len(newsIn(s, before)) > 0
+		if len(s) <= maxSentence && (news || role == scrollback.RoleUser && makeStatement(s).mayWithdraw()) {
 			out = append(out, s)
 		}
+		before = s
+	}
+	return out
+}
+
+// Replaces reports whether a later sentence of a person takes back an earlier one, or puts something else in
+// its place. Where it may only add to it, both stand.
+func Replaces(later, earlier string) bool {
+	return makeStatement(later).replaces(makeStatement(earlier))
+}
+
+// statement is what of a sentence is compared with others.
+type statement struct {
+	strong, loose bool // it says that something is different now, or may be
+	aside         bool // it only adds, asks, or speaks of one time
+	values        []int
+	denies        bool
+	names         []namedWord
+	key           string
+}
+
+func makeStatement(s string) *statement {
+	out := &statement{strong: change().MatchString(s), names: namesIn(s), key: same.Key(s),
+		denies: countDenials(s)%2 == 1}
+	out.loose = out.strong || loosening().MatchString(s)
+	out.aside = isQuestion(s) || adding().MatchString(s) || momentary().MatchString(s)
+	for _, slot := range slots {
+		out.values = append(out.values, valueOf(slot, s))
 	}
 	return out
 }
 
 // mayWithdraw reports whether a sentence may take back what was said before.
-func mayWithdraw(s string) bool { return withdrawals().MatchString(s) }
+func (s *statement) mayWithdraw() bool { return s.loose && !s.aside }
 
-// Replaces reports whether a later sentence of the same kind of person withdraws an earlier one.
-func Replaces(later, earlier string) bool {
-	return withdrawals().MatchString(later) && sharesContent(later, earlier)
-}
-
-// sharesContent reports whether two sentences name the same thing.
-func sharesContent(a, b string) bool {
-	there := map[string]bool{}
-	for _, t := range terms.SplitTerms(a) {
-		there[t] = true
+func (s *statement) replaces(earlier *statement) bool {
+	if !s.mayWithdraw() || s.key == earlier.key {
+		return false
 	}
-	return slices.ContainsFunc(terms.SplitTerms(b), func(t string) bool { return there[t] && !fillers[t] })
+	for i, now := range s.values {
+		if was := earlier.values[i]; now >= 0 && was >= 0 && now != was {
+			return true
+		}
+	}
+	return (s.strong || s.denies != earlier.denies) && sharesNames(s.names, earlier.names)
 }
+
+// valueOf returns the value of a slot that a sentence names first, or -1.
+func valueOf(slot []func() *regexp.Regexp, s string) int {
+	first := -1
+	at := len(s)
+	for i, value := range slot {
+		if loc := value().FindStringIndex(s); loc != nil && loc[0] < at {
+			first = i
+			at = loc[0]
+		}
+	}
+	return first
+}
+
+// countDenials counts what turns the meaning of a sentence.
+func countDenials(s string) int { return len(denial().FindAllString(s, -1)) }
+
+// sharesNames reports whether two sentences name the same thing.
+func sharesNames(now, was []namedWord) bool {
+	hans := 0
+	for _, w := range now {
+		switch at := indexOf(was, w.text); {
+		case at < 0 || common[w.text]:
+		case !w.han:
+			return true
+		default:
+			hans++
+		}
+	}
+	return hans >= 2 || hans == 1 && countHan(was) == 1
+}
+
+func countHan(in []namedWord) int {
+	n := 0
+	for _, w := range in {
+		if w.han {
+			n++
+		}
+	}
+	return n
+}
+
+// common are words that many rules and traits share.
+var common = wordSet(strings.ToLower(`use using write prefer like love hate answer repli reply please always never avoid eat drink want keep
+	make ask give show call 用 我 你 要 不 回 答 都 每 次 以 后 请 再 更 正 新 改 现 可 开 始 还 是 写`))

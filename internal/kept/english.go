@@ -45,6 +45,8 @@ var english = languageGrammar{
 			`decide)|(?:i'll|i will|we'll) never forget|must (?:say|admit|confess)|of course)`,
 	},
 	veto: []string{
+		`\bapparently\b[.!]?$|, what an? \w+[.!]?$|\brather wait\b`,
+		`\bremind me (?:again |please )?(?:of )?(?:what|where|how|which|when|who|why|whether|about|if)\b`,
 		`\baccording to\b|^(?:honestly|frankly|turns out|apparently|did you know)\b`,
 		`^(?:thanks|thank you|what an?\b|(?:in|from) the (?:story|book|film|movie|novel|game)\b)`,
 		`\b(?:once upon a time|as [a-z]+ (?:wrote|said|put it)[,:])|^as [a-z]+ (?:wrote|said|put it)\b`,
@@ -56,6 +58,9 @@ var english = languageGrammar{
 		`\b(?:used to|would have|should have|could have|might have|was supposed|were supposed) |\bhow to\b.*\?$`,
 	},
 	once: []string{
+		`\b(?:write|make|put|rewrite|turn|translate|do|say) (?:it|this|that|them)\b|\bfor this (?:test|time|one|task|run|demo|question)\b|\b(?:eat|drink|have|read|use) this\b`,
+		`^(?:please )?(?:list|name|count|find|explain|show me|give me|check|summari[sz]e|translate|compare|describe|convert|sort|fix|delete|remove|rename|run|read|open|move|copy|merge|update|replace|print) (?:\w+ )?(?:all|every|each|any|everything)\b`,
+		`\bi(?:'d like| want| need| would like|'m trying)? to (?:practi[sc]e|try|see|learn|test|compare)\b|\bfor practice\b|\b(?:first|second|third|last|other) (?:one|option|version|draft)\b`,
 		`\b(?:right now|now|yet|just yet|today|tonight|this (?:time|once|one)|for now|at the moment|for a moment|still)\b`,
 	},
 	scope: []string{

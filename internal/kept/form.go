@@ -39,23 +39,32 @@ type form struct {
 	without step    // what must not be there
 }
 
-// step is one place of a form.
+// step is one place of a form. Its mode is 0 where it takes one token; else it may be missing (?), come any number of
+// times (*), or is what must not be next (!) or anywhere (-); or it is no word: a clause begins (^) or ends ($), any
+// token (_), any or none (~), any number of them within the clause (.) or beyond it (:).
 type step struct {
-	is      class    // a token of one of these
-	words   []string // or one of these
-	mode    byte     // ? may be missing; * any number; ! is not next; ^ a clause begins; $ one ends; . or : anything, in a clause or beyond
+	is    class    // a token of one of these
+	words []string // or one of these
+	mode  byte
 }
 
-func (s *step) takes(t token) bool { return t.is&s.is != 0 || len(s.words) > 0 && slices.Contains(s.words, t.text) }
+func (s *step) takes(t token) bool {
+	return t.is&s.is != 0 || len(s.words) > 0 && slices.Contains(s.words, t.text)
+}
 
-// readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part
-// "form" what is said in that form. A form has, between spaces, classes in capitals and words, with | for
-// or, and ? or * behind what may be missing or repeated; ^ and $ where a clause begins and ends; .. for
-// anything within the clause and ... for anything; ! before what must not come next, - before what must
-// not stand anywhere.
+// readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part "form" what
+// is said in that form. A form has, between spaces, classes in capitals and words, with | for or, and ? or * behind
+// what may be missing or repeated; ^ and $ where a clause begins and ends; _ for any word and _? for any or none, ..
+// for anything within the clause and ... for anything; ! before what must not come next, - before what must not
+// stand anywhere.
 func readForms(name, text string, dense bool) *grammar {
-	g := &grammar{classes: map[string]class{"PAUSE": pause}, lexicon: map[string]class{}, longest: map[string]int{},
-		dense: dense, forms: map[string][]form{}}
+	g := &grammar{
+		classes: map[string]class{"PAUSE": pause},
+		lexicon: map[string]class{},
+		longest: map[string]int{},
+		dense:   dense,
+		forms:   map[string][]form{},
+	}
 	rows := wordtable.Read(name, text)
 	for _, r := range rows {
 		if r.Part == "word" {
@@ -109,12 +118,14 @@ func (g *grammar) makeForm(name, words string) form {
 	f := form{words: words}
 	for w := range strings.FieldsSeq(words) {
 		var s step
-		switch {
-		case w == "^" || w == "$":
+		switch w {
+		case "^", "$", "_":
 			s.mode = w[0]
-		case w == "..":
+		case "_?":
+			s.mode = '~'
+		case "..":
 			s.mode = '.'
-		case w == "...":
+		case "...":
 			s.mode = ':'
 		default:
 			switch last := w[len(w)-1]; {
@@ -161,9 +172,12 @@ type sentence struct {
 // read cuts a folded text into tokens.
 func (g *grammar) read(s string) sentence {
 	var out sentence
+	if strings.Contains(s, "-") {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, " - ", ", "), "-", " ")
+	}
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
-		if r == ' ' || r == '-' || r == '\'' || r == '*' || r == '_' {
+		if r == ' ' || r == '\'' || r == '*' || r == '_' {
 			s = s[size:]
 			continue
 		}
@@ -180,9 +194,19 @@ func (g *grammar) read(s string) sentence {
 				}
 			}
 		}
-		out.is |= t.is
+		if base := pasts[t.text]; !g.dense && base != t.text &&
+			(base != "" || t.is == 0 && len(t.text) > 4 && strings.HasSuffix(t.text, "ed")) {
+			t.is |= g.classes["PAST"]
+		}
 		out.tokens = append(out.tokens, t)
 		s = s[len(t.text):]
+	}
+	for n := len(out.tokens); n > 0 && out.tokens[n-1].is&pause != 0; n-- { // the one at the end divides nothing
+		out.tokens = out.tokens[:n-1]
+	}
+	out.is = 0
+	for _, t := range out.tokens {
+		out.is |= t.is
 	}
 	return out
 }
@@ -238,6 +262,10 @@ func follow(all []token, i int, steps []step) bool {
 		return (i == 0 || all[i-1].is&pause != 0) && follow(all, i, rest)
 	case '$':
 		return (!here || all[i].is&pause != 0) && follow(all, i, rest)
+	case '_':
+		return here && all[i].is&pause == 0 && follow(all, i+1, rest)
+	case '~':
+		return here && all[i].is&pause == 0 && follow(all, i+1, rest) || follow(all, i, rest)
 	case '!':
 		return !(here && s.takes(all[i])) && follow(all, i, rest)
 	case '?':

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
 // rule finds one kind of instruction.
@@ -82,7 +84,7 @@ var (
 
 var (
 	// quoted is what somebody else said, or what is only named.
-	quoted = regexp.MustCompile("\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|《[^》]*》|`[^`]*`")
+	quoted = regexp.MustCompile("\"[^\"]*\"|“[^”]*”|「[^」]*」|『[^』]*』|《[^》]*》|`[^`]*`|\"[^\"]*$|“[^”]*$|「[^」]*$")
 	// code is a line of a program, a command or a log.
 	code = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?:error|warn(?:ing)?|fatal|info|debug|\w*exception|错误|警告|` + logWords() + `) ?:|[{;]$|^[})\]]|` +
@@ -167,6 +169,9 @@ func detectLanguage(s string) *language {
 
 // foldText brings letters to one form: lower case, plain punctuation, simplified characters.
 func foldText(s string, simplify bool) string {
+	if simplify {
+		s = terms.FoldText(s)
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r < utf8.RuneSelf:
@@ -179,10 +184,6 @@ func foldText(s string, simplify bool) string {
 			return unicode.ToLower(r - 0xff00 + ' ')
 		case r == '\u3000' || r == '\u00a0':
 			return ' '
-		case simplify && r >= 0x4e00 && r <= 0x9fff:
-			if plain, ok := simplified[r]; ok {
-				return plain
-			}
 		}
 		return r
 	}, s)

@@ -40,8 +40,21 @@ func Find(role scrollback.Role, text, offer string) []Sentence {
 		return nil
 	}
 	var out []Sentence
+	chooses := role == scrollback.RoleUser && isOffer(offer)
+	fenced := false
 	for _, s := range SplitSentences(firstPart(text)) {
-		if kind := kindOf(role, s); kind != "" && len(s) <= maxSentence {
+		if strings.HasPrefix(s, "```") {
+			fenced = !fenced
+		}
+		if fenced || len(s) > maxSentence || s[0] == '>' { // code, a page, or what somebody else wrote
+			continue
+		}
+		kind := kindOf(role, s)
+		if kind == "" && chooses && isChoice(s, offer) {
+			kind = scrollback.KeptTrait
+			chooses = false
+		}
+		if kind != "" {
 			out = append(out, Sentence{kind, s})
 		}
 	}
@@ -56,9 +69,12 @@ func kindOf(role scrollback.Role, s string) scrollback.KeptKind {
 		return scrollback.KeptTodo
 	case role != scrollback.RoleUser:
 		return ""
-	case IsInstruction(s):
+	}
+	trait := IsTrait(s)
+	switch instruction := IsInstruction(s); {
+	case instruction && (!trait || hasOrder(s)):
 		return scrollback.KeptInstruction
-	case IsTrait(s):
+	case trait:
 		return scrollback.KeptTrait
 	}
 	return ""

@@ -4,39 +4,43 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// ListRows lists what is kept of a message by rule, and the sentences of it that may end what was
-// kept before. Before is the message before it, or nil: where that is the assistant's, it may be an
-// offer that this one answers. Where the message is, and who wrote it, is left open.
+// ListRows lists what is kept of a message by rule. Before is the message before it, or nil: where
+// that is the assistant's, it may be an offer that this one answers. Who wrote the message is left open.
 func ListRows(m, before *scrollback.Message) []scrollback.Kept {
-	if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
-		return nil
-	}
 	offer := ""
 	if before != nil && before.Role == scrollback.RoleAssistant {
 		offer = before.Parts.Text()
 	}
 	var out []scrollback.Kept
-	text := m.Parts.Text()
-	add := func(kind scrollback.KeptKind, text string) {
-		for _, k := range out {
-			if k.Kind == kind && k.Text == text {
-				return
-			}
-		}
-		out = append(out, scrollback.Kept{ID: scrollback.NewKeptID(m.ID, kind, text), Kind: kind, Text: text, Role: m.Role,
-			By: scrollback.KeptByRule, State: scrollback.KeptOpen, CreatedAt: m.CreatedAt})
-	}
-	stays := map[string]bool{}
-	for _, s := range Find(m.Role, text, offer) {
-		stays[s.Text] = true
-		add(s.Kind, s.Text)
-	}
-	for _, s := range ListEnds(m.Role, text) {
-		if !stays[s] {
-			add(scrollback.KeptEnd, s)
-		}
+	for _, s := range Find(m.Role, m.Parts.Text(), offer) {
+		out = addRow(out, m, s.Kind, s.Text)
 	}
 	return out
+}
+
+// ListEndRows lists the sentences of a message that may end what was kept before.
+func ListEndRows(m *scrollback.Message) []scrollback.Kept {
+	var out []scrollback.Kept
+	for _, s := range ListEnds(m.Role, m.Parts.Text()) {
+		out = addRow(out, m, scrollback.KeptEnd, s)
+	}
+	return out
+}
+
+// ListAllRows lists both.
+func ListAllRows(m, before *scrollback.Message) []scrollback.Kept {
+	return append(ListRows(m, before), ListEndRows(m)...)
+}
+
+func addRow(to []scrollback.Kept, m *scrollback.Message, kind scrollback.KeptKind, text string) []scrollback.Kept {
+	for _, k := range to {
+		if k.Text == text {
+			return to
+		}
+	}
+	return append(to, scrollback.Kept{ID: scrollback.NewKeptID(m.ID, kind, text), Kind: kind, Text: text,
+		Message: m.ID, Branch: m.Branch, Seq: m.Seq, Role: m.Role, Conversation: m.ConversationID,
+		By: scrollback.KeptByRule, State: scrollback.KeptOpen, CreatedAt: m.CreatedAt})
 }
 
 // anyOffer is an offer that every choice answers.

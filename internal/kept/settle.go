@@ -14,7 +14,13 @@ import (
 // and whatever a person said of it last, if the talk did not go on about it since. A sentence
 // that was said again stands in each place, in the same state.
 func Settle(rows []scrollback.Kept) []scrollback.Kept {
-	s := &settling{at: map[scrollback.KeptID]int{}}
+	entries, _ := SettleEnds(rows)
+	return entries
+}
+
+// SettleEnds is Settle, and returns the sentences besides that have ended something.
+func SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback.Kept) {
+	s := &settling{at: map[scrollback.KeptID]int{}, ends: map[int]bool{}}
 	var people []scrollback.Kept
 	for _, k := range rows {
 		if k.Change != "" {
@@ -40,7 +46,15 @@ func Settle(rows []scrollback.Kept) []scrollback.Kept {
 	for _, k := range people {
 		s.apply(k)
 	}
-	return slices.DeleteFunc(s.entries, func(k scrollback.Kept) bool { return k.Kind == scrollback.KeptEnd })
+	for i, k := range s.entries {
+		switch {
+		case k.Kind != scrollback.KeptEnd:
+			entries = append(entries, k)
+		case s.ends[i]:
+			ends = append(ends, k)
+		}
+	}
+	return entries, ends
 }
 
 // KeyOf returns what two sentences have in common that say the same.
@@ -59,12 +73,20 @@ type settling struct {
 	at      map[scrollback.KeptID]int
 	keys    []string
 	endedAt []int64 // when the talk ended an entry; 0 if it did not
+	ends    map[int]bool
 }
 
 // readTalk ends what the messages say is over. A message ends only what was said before it.
 func (s *settling) readTalk() {
 	var todos Todos
 	var standing []int
+	statements := make([]*statement, len(s.entries))
+	of := func(i int) *statement {
+		if statements[i] == nil {
+			statements[i] = makeStatement(s.entries[i].Text)
+		}
+		return statements[i]
+	}
 	for from := 0; from < len(s.entries); {
 		to := from
 		for to < len(s.entries) && s.entries[to].Seq == s.entries[from].Seq {
@@ -73,15 +95,15 @@ func (s *settling) readTalk() {
 		for i := from; i < to; i++ {
 			k := s.entries[i]
 			for _, at := range todos.Closed(k.Role, k.Text) {
-				s.end(at, scrollback.KeptDone, k.CreatedAt)
+				s.end(at, scrollback.KeptDone, i)
 			}
-			if k.Kind == scrollback.KeptTodo || !mayWithdraw(k.Text) {
+			if k.Kind == scrollback.KeptTodo || k.Role != scrollback.RoleUser || !of(i).mayWithdraw() {
 				continue
 			}
 			standing = slices.DeleteFunc(standing, func(at int) bool {
-				over := Replaces(k.Text, s.entries[at].Text)
+				over := of(i).replaces(of(at))
 				if over {
-					s.end(at, scrollback.KeptWithdrawn, k.CreatedAt)
+					s.end(at, scrollback.KeptWithdrawn, i)
 				}
 				return over
 			})
@@ -99,9 +121,10 @@ func (s *settling) readTalk() {
 	}
 }
 
-func (s *settling) end(at int, state scrollback.KeptState, when int64) {
+func (s *settling) end(at int, state scrollback.KeptState, by int) {
 	s.entries[at].State = state
-	s.endedAt[at] = when
+	s.endedAt[at] = s.entries[by].CreatedAt
+	s.ends[by] = true
 }
 
 // apply applies what a person said of a sentence, wherever it was said.

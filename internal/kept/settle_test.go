@@ -16,7 +16,7 @@ func talkRows(said ...string) (out []scrollback.Kept) {
 	for i, text := range said {
 		m := scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("m", i+1)), Seq: int64(i + 1), Role: scrollback.RoleUser,
 			CreatedAt: int64(i+1) * 1000, Parts: scrollback.Parts{scrollback.Text{Text: text}}}
-		for _, k := range ListRows(&m, nil) {
+		for _, k := range ListAllRows(&m, nil) {
 			k.Message = m.ID
 			k.Seq = m.Seq
 			out = append(out, k)

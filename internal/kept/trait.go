@@ -48,6 +48,29 @@ func IsTrait(sentence string) bool {
 	return g.has("trait", read) && !g.has("no trait", read)
 }
 
+// hasOrder reports whether a clause of a sentence is an order.
+func hasOrder(s string) bool {
+	g := grammarOf(s)
+	return g != nil && g.has("order", g.read(foldText(s, g.dense)))
+}
+
+// isOffer reports whether a message of the assistant ends by offering one of several things.
+func isOffer(text string) bool {
+	const end = 2000 // bytes in which the offer is
+	text = strings.ToValidUTF8(text[max(0, len(text)-end):], "")
+	g := grammarOf(text)
+	return text != "" && g != nil && g.has("offer", g.read(foldText(text, g.dense)))
+}
+
+// isChoice reports whether a sentence of a person takes up one of what was offered: it says so, or names it.
+func isChoice(s, offer string) bool {
+	if isQuestion(s) || !isSpeech(s) {
+		return false
+	}
+	g := grammarOf(s)
+	return g != nil && g.has("choice", g.read(foldText(s, g.dense))) || sharesNames(namesIn(s), namesIn(offer))
+}
+
 // isSpeech reports whether a sentence may be what a person says themselves, rather than code, an entry of a
 // list, a quotation, or a line of a script behind a name.
 func isSpeech(s string) bool {

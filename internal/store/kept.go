@@ -32,7 +32,20 @@ const (
 // stands twice. Of a path with more than 4,000 rows it is what the newest of them say.
 func (p Kept) List(ctx context.Context, h Head, b scrollback.Branch, to int64) ([]scrollback.Kept, error) {
 	rows, err := p.ReadRows(ctx, h, b, to)
-	return kept.Settle(rows), err
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	// What ends something is stored when it is folded; until then it is read where it was said.
+	for from := max(b.View.Boundary+1, to-keptScanned+1, rows[0].Seq); from <= to; from += chunk {
+		ms, err := p.s.ReadMessages(ctx, b.ID, from, min(to, from+chunk-1))
+		if err != nil {
+			return nil, err
+		}
+		for i := range ms {
+			rows = append(rows, kept.ListEndRows(&ms[i])...)
+		}
+	}
+	return kept.Settle(rows), nil
 }
 
 // ReadRows reads the rows that List settles.
@@ -71,23 +84,11 @@ func (p Kept) scanOlder(ctx context.Context, b scrollback.Branch, to int64) ([]s
 			return nil, err
 		}
 		for i := range ms {
-			out = append(out, placeRows(&ms[i], before)...)
+			out = append(out, kept.ListAllRows(&ms[i], before)...)
 			before = &ms[i]
 		}
 	}
 	return out, nil
-}
-
-// placeRows lists what is kept of a stored message.
-func placeRows(m, before *scrollback.Message) []scrollback.Kept {
-	rows := kept.ListRows(m, before)
-	for i := range rows {
-		rows[i].Message = m.ID
-		rows[i].Conversation = m.ConversationID
-		rows[i].Branch = m.Branch
-		rows[i].Seq = m.Seq
-	}
-	return rows
 }
 
 // ListChanges lists what people said about what is kept on the path of a branch, oldest first.
@@ -142,7 +143,7 @@ func (p Kept) FillInBackground(ctx context.Context, log *slog.Logger) (done bool
 	defer claim.Release()
 	for err == nil && ctx.Err() == nil && !done {
 		var step driver.FillResult
-		step, err = p.s.d.Admin.FillKept(ctx, hashEach, kept.ListRows)
+		step, err = p.s.d.Admin.FillKept(ctx, hashEach, kept.ListAllRows)
 		done = step.Done
 		select {
 		case <-ctx.Done():

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/kept"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
@@ -183,6 +184,9 @@ func (p Move) AdoptHistory(ctx context.Context, a Adoption, grow ...Growth) erro
 	}
 	for _, g := range grow {
 		entries := p.s.prepareEntries(g.Messages, "")
+		for i := range entries { // the views that come with it may hide what would be read for them
+			entries[i].Kept = append(entries[i].Kept, kept.ListEndRows(&entries[i].Message)...)
+		}
 		end := func() (scrollback.BranchID, int64, error) {
 			if g.IfHead == g.AtSeq {
 				return g.Parent, g.AtSeq, nil

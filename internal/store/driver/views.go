@@ -46,6 +46,7 @@ type FoldCommit struct {
 	View          scrollback.View
 	Segments      []scrollback.Segment
 	Receipt       scrollback.Receipt
+	Kept          []scrollback.Kept // rows that are stored with it, whole; those that are known stay as they are
 	Usage         []scrollback.UsageRecord
 	Now           int64
 }

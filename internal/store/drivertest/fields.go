@@ -241,7 +241,13 @@ func testFieldsOfViews(w *harness) {
 	w.appendMessages(c.ID, 4)
 	commit := driver.FoldCommit{Conversation: c.ID, Branch: c.Branch, Now: w.advanceClock(),
 		View: filltest.Filled[scrollback.View](f), Receipt: filltest.Filled[scrollback.Receipt](f),
-		Segments: []scrollback.Segment{filltest.Filled[scrollback.Segment](f)}}
+		Segments: []scrollback.Segment{filltest.Filled[scrollback.Segment](f)},
+		Kept: []scrollback.Kept{filltest.Filled[scrollback.Kept](f)}}
+	k := &commit.Kept[0]
+	k.Change = ""
+	k.Conversation = c.ID
+	k.Branch = c.Branch
+	k.Seq = 2
 	inOrder(&commit.View)
 	commit.View.Without = nil // which a fold leaves as it is
 	s := &commit.Segments[0]
@@ -252,6 +258,9 @@ func testFieldsOfViews(w *harness) {
 	got, err := w.Views.ReadSegments(w.ctx, []scrollback.SegmentID{s.ID})
 	w.wantOK(err)
 	wantSame(w.t, "a stored segment", commit.Segments, got)
+	kept, err := w.Log.ReadKept(w.ctx, driver.KeptQuery{Branch: c.Branch, To: 4, Limit: 9})
+	w.wantOK(err)
+	wantSame(w.t, "what is kept with a fold", commit.Kept, kept)
 	b := w.readHead(c.ID).Branch
 	wantSame(w.t, "a stored view", commit.View, b.View)
 	if b.ViewVersion != 1 {

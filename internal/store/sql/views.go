@@ -138,6 +138,11 @@ func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
 				return err
 			}
 		}
+		for _, k := range c.Kept {
+			if err := w.insertKept(ctx, k); err != nil {
+				return err
+			}
+		}
 		err := w.insertReceipt(ctx, storedReceipt{conversation: c.Conversation, branch: c.Branch, segments: len(c.Segments),
 			receipt: c.Receipt, before: a.b.View, createdAt: c.Now})
 		if err != nil {

@@ -180,6 +180,7 @@ func (db views) CommitFold(ctx context.Context, c driver.FoldCommit) error {
 			of.segments = append(of.segments, s.ID)
 		}
 	}
+	db.addKept(c.Kept...)
 	if len(c.Segments) > 0 {
 		b.View = deepCopy(c.View)
 	} else {

@@ -1,0 +1,353 @@
+package kept
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
+	"github.com/scrollback-ai/scrollback/internal/same"
+	"github.com/scrollback-ai/scrollback/internal/terms"
+)
+
+// Todos are the open to-dos of a conversation, read in order, each by its key: the words that name it.
+// The zero value is ready to use.
+type Todos struct{ open map[string]openTodo }
+
+// openTodo is what a to-do names, a list for each of the things to do, and the places where it was said.
+type openTodo struct {
+	parts [][]namedWord
+	at    []int
+}
+
+// namedWord is a word that names something: a stem, or a character of Chinese.
+type namedWord struct {
+	text  string
+	verb  bool   // tells what is done, rather than with what
+	owner bool   // has 's
+	lead  string // the word before it that names nothing; empty behind a name
+	han   bool
+}
+
+// Add notes that a to-do is said at a place.
+func (t *Todos) Add(text string, at int) {
+	key := TodoKey(text)
+	if key == "" {
+		return
+	}
+	if t.open == nil {
+		t.open = map[string]openTodo{}
+	}
+	one := openTodo{at: append(t.open[key].at, at)}
+	bare := todoFrame().ReplaceAllString(todoMarks().ReplaceAllString(text, " "), " ")
+	for _, part := range conjunctions().Split(bare, -1) {
+		if names := namesIn(part); len(names) > 0 {
+			one.parts = append(one.parts, names)
+		}
+	}
+	t.open[key] = one
+}
+
+// Closed returns the places of the to-dos that a message says are done, and forgets them.
+func (t *Todos) Closed(role scrollback.Role, text string) (places []int) {
+	if len(t.open) == 0 || role != scrollback.RoleUser && role != scrollback.RoleAssistant {
+		return nil
+	}
+	before := ""
+	for _, s := range SplitSentences(firstPart(text)) {
+		for _, key := range t.closedBy(s, before) {
+			places = append(places, t.open[key].at...)
+			delete(t.open, key)
+		}
+		before = s
+	}
+	return places
+}
+
+// Closes reports whether a message says that a to-do is done.
+func Closes(role scrollback.Role, text, todo string) bool {
+	var t Todos
+	t.Add(todo, 0)
+	return len(t.Closed(role, text)) > 0
+}
+
+// closedBy returns the keys of the to-dos that a sentence says are done. What was said before is what a
+// sentence such as "Done." is about.
+func (t *Todos) closedBy(s, before string) []string {
+	if m := tickedOf(s); m != nil {
+		if key := TodoKey(m[1] + m[2]); t.open[key].at != nil {
+			return []string{key}
+		}
+		return nil
+	}
+	var best []string
+	most := 0.0
+	for _, clause := range newsIn(s, before) {
+		names := namesIn(clause)
+		if len(names) == 0 {
+			continue
+		}
+		for key, one := range t.open {
+			switch share := one.shareNamed(names); {
+			case share > most:
+				most = share
+				best = []string{key}
+			case share == most && share > 0 && !slices.Contains(best, key):
+				best = append(best, key)
+			}
+		}
+	}
+	if len(best) > 1 && most < 1 { // it may be about any of them
+		return nil
+	}
+	slices.Sort(best)
+	return best
+}
+
+var (
+	// todoFrame is how a to-do is put, apart from what is to be done.
+	todoFrame = lazyregexp.New(`(?i)\b(?:remind me(?: later| again)? to|don't (?:let me )?forget to|(?:i|we)(?:'ve)?(?: still)? (?:need|have|got|ought) to|` +
+		`(?:i|we)(?: still)? must|note to self|(?:add|put)(?: this| it)? (?:to|on) (?:my|the|our) list|still to do|still open|left to do|outstanding)\b[:,]?|` +
+		`\b(?:by|before|until|on|this|next)? ?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|today|tomorrow|tonight|noon|the weekend|weekend|next week|end of (?:the )?(?:day|week|month))\b|` +
+		`提醒我|别让我忘了|別讓我忘了|别忘了|別忘了|记得|記得|我们?(?:还|還)(?:得|要|需要)|我們還(?:得|要|需要)|还没做的|還沒做的|` +
+		`(?:[这這本下]?(?:个|個)?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天末]|[0-9一二三四五六七八九十]+月[0-9一二三四五六七八九十]*[日号號]?|[0-9一二三四五六七八九十]+[日号號]|今天|明天|今晚|明早|月底|年底|周末|週末|下班|睡前)(?:之?前|以前|上午|下午|晚上)?`)
+	conjunctions = lazyregexp.New(`(?i)\band\b|[和与與及、]`)
+	// news finds that something was done; hedge what makes it something else: asked, planned, hoped, not, or
+	// not all of it. Hedges of the whole sentence count in every clause.
+	news = lazyregexp.New(`(?i)\b(?:done|finished|completed|(?:is|are|now|all) complete|complete[.!]?$|sorted|handled|taken care of|out of the way|off (?:my|the|our|your) (?:list|plate|hands)|behind (?:me|us)|in the (?:post|mail)|all set|wrapped up|(?:(?:is|are|now|finally|all|already|it's|that's|they're) )+(?:in|on|up|out|away|back|gone|ready|over|closed|history|here|there|in place|green|clean)|check(?:ed)?!?$|cancel+ed|no longer need(?:ed)?(?: to)?|live|merged|up and running)\b` +
+		`|[了过過]|已|(?:搞定|完成)(?:\s*$|[:：。！!])|完毕|完畢|办妥|辦妥|划掉|劃掉|勾掉|✓|✅`)
+	struck = lazyregexp.New(`(?i)\b(?:cross|tick|strike|check|scratch|knock|take|mark)(?:ed|s)?\b.*\b(?:off|done)\b|\b(?:close|drop|remove)\b.*\bto-?do\b|划掉|劃掉|勾掉|销掉|銷掉|打勾|打钩|打勾`)
+	hedge  = lazyregexp.New(`(?i)\b(?:not|never|yet|still|almost|nearly|mostly|partially|half|bulk of|chunk of|one of|two of|three of|some|the rest|remaining|underway|so far|as far as|a start|stuck|minus|percent|%|pending|halfway|partly|part of|most of|some of|start(?:ed|ing)?|began|begun|working on|tr(?:y|ied|ying)(?: to)?|will|going to|gonna|plan(?:s|ning|ned)?|needs?|must|should|would|could|might|may|wants?|wanted|hop(?:e|ing)|soon|forgot|supposed|about to|in progress|waiting|please|let's|remains?|left to|failed|remind|promised|wish|draft(?:ed)?|tomorrow|close to|on (?:it|my way)|asked|expect(?:s|ed)?|attempt(?:ed)?|looked at|looking|scheduled for|get .* \w+ed|due|\w+'ll|nobody|no one|but|though|although|however|underway|postponed|pushed|delayed|reschedul\w+|voicemail|no answer|quote|outlin\w+|sketch\w*|research\w*|chas(?:ed|ing)|look(?:ed|ing) (?:into|up)|found out|first|second|another|a different|other|instead|only|just the|well into|getting there|coming along|making progress|progress|minor|everything else|the last)\b|n't\b` +
+		`|[没沒未别別]|不|快(?:要|[^递递件餐])|差不多|几乎|幾乎|一半|大半|大部分|一部分|到一|差|百分之|%|正在|[准準][备備]|打算|计划|計劃|明天|[^需重主只]要|将|將|等|争取|爭取|尽快|盡快|希望|可能|应该|應該|进行|進行|初稿|开始|開始|着手|著手|部分|即将|即將|马上|馬上|[该該]|请|請|需要|必须|必須|还|還|再|先|了一|忘|想|下周|下週|他的|她的|改天|回头|推迟|推遲|延期|改到|另|别的|別的|找到|问了|問了|但|不过|其他|其它|第一|前半|草稿|收到|联系上`)
+	// residue finds what is left of a thing, in whatever clause.
+	residue  = lazyregexp.New(`(?i)\b(?:still|yet|the rest|remain\w*|half|missing|not (?:all|everything|the)|but not|nearly|almost|left over)\b|[没沒]|剩|差|一半|还有|還有|只是`)
+	supposed = lazyregexp.New(`(?i)\b(?:if|once|when|whenever|until|till|unless|except|apart from|other than|but not|only|after|before|as soon as|assuming)\b|^等|如果|要是|除了|除|一旦|只剩|只有|之后再|以後再|的话|的話`)
+	ended    = lazyregexp.New(`(?i)\bno longer (?:need|necessary)|\b(?:don't|needn't|no) (?:have to|need to|need)\b.*\b(?:any ?more|after all|now)\b|取消了|不用.*了|不需要.*了|不必.*了|作罢|作罷`)
+)
+
+// newsIn returns the clauses of a sentence that say that something was done.
+func newsIn(s, before string) []string {
+	if isQuestion(s) || !mayBeNews(s) || supposed().MatchString(s) {
+		return nil
+	}
+	if residue().MatchString(s) {
+		return nil
+	}
+	over := struck().MatchString(s) || ended().MatchString(s)
+	if over && !isNegated(s) {
+		return append([]string{s}, cutClauses(s)...)
+	}
+	var out []string
+	clauses := cutClauses(strings.TrimRight(s, " .!?。！"))
+	for i, clause := range clauses {
+		tells := news().MatchString(clause) || hasPast(clause)
+		if tells && len(clauses) > 1 && (i == len(clauses)-1 || len(namesIn(clause)) > 0) {
+			clauses = append(clauses, s)
+			break
+		}
+	}
+	for _, clause := range clauses {
+		if (news().MatchString(clause) || hasPast(clause)) && !hedge().MatchString(clause) && !slices.Contains(out, clause) {
+			out = append(out, clause)
+		}
+	}
+	if len(out) > 0 && len(namesIn(out[0])) == 0 && len(before) <= maxSentence &&
+		(isQuestion(before) || !news().MatchString(before)) {
+		out = append(out, strings.TrimRight(before, "?？!！.。"))
+	}
+	return out
+}
+
+// isNegated reports whether a sentence denies that something may be struck off.
+func isNegated(s string) bool {
+	return lateNegation().MatchString(s)
+}
+
+var lateNegation = lazyregexp.New(`(?i)\b(?:not|can't|don't|yet|until|once|when|if|before|after|tomorrow|will|almost)\b[^,]*\b(?:off|done)\b|(?:还|還|先|暂时|暫時)?(?:不能|别|別|没|沒)[^,，]*[划劃勾销銷]|等.*[划劃勾]`)
+
+// mayBeNews rules out most sentences without an expression.
+func mayBeNews(s string) bool {
+	if strings.ContainsAny(s, "了过過已完好搞妥掉✓✅") {
+		return true
+	}
+	for w := range strings.FieldsSeq(s) {
+		w = strings.ToLower(strings.Trim(w, "-*,.:;!()\"'"))
+		if strings.HasSuffix(w, "ed") || pasts[w] != "" || newsWords[w] {
+			return true
+		}
+	}
+	return false
+}
+
+var newsWords = wordSet("done complete set live off behind longer way post mail more all need in on up out away back gone ready over closed history here there place check")
+
+// hasPast reports whether a clause has a verb in the past tense or a participle.
+func hasPast(s string) bool {
+	for w := range strings.FieldsSeq(s) {
+		w = strings.ToLower(strings.Trim(w, "-*,.:;!()\"'"))
+		if len(w) > 4 && strings.HasSuffix(w, "ed") && !strings.HasSuffix(w, "eed") || pasts[w] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// cutClauses cuts a sentence where another thing may begin.
+func cutClauses(s string) []string {
+	return clauseEnd().Split(s, -1)
+}
+
+var clauseEnd = lazyregexp.New(`(?i)[,;，；、。!！]| [-–—] |\b(?:and|so|but|because|which|which means|next is)\b`)
+
+// unnamed are words that name nothing in the news that something is done.
+var unnamed = wordSet(`the a an is are was were has have had been be being now i we you he she they my our your his its their this that these
+	those just already all i've we've that's it's it i'm please successfully also finally so then and of to for in on at with from
+	about by into out up off over as done finished completed complete finish sorted handled taken care way list plate hands cross tick strike
+	check crossed ticked struck checked mark marked can could yes ok okay good news great actually at last today yesterday morning
+	afternoon evening night ago hour earlier minutes week last me us one thing task item to-do todo do did longer need needed any more
+	anymore after everything went gone there here too well let know as-of again round around got myself since later everywhere yay
+	cancelled canceled still must don't forget remind needs note self add put let's monday tuesday wednesday thursday friday saturday
+	sunday in-the noon weekend both some both`)
+
+// emptyHan are characters that name nothing there.
+const emptyHan = "了啦的我们們把都吧请請刚剛过過已经經完好掉妥毕畢成搞定给給就也那这這个個件事条條项項可以划劃勾待办辦啊呢哦嗯呀嘛你您他她它咱在上下去来來到是终終于於总總算才今昨天早晚午前后後今日里裡得地着著被让讓做弄处處理束全部顺順利一二有帮幫从從对對向为為"
+
+// hanVerbs are characters of verbs that may be told in other words.
+const hanVerbs = "交缴繳付打写寫寄发發送买買订訂约約预預修改整理备備份洗拿取领領借还還续續查看填报報搬换換装裝删刪更新联聯系繫通知打扫掃清问問回复覆办辦签簽存提转轉充订定做准準备安排"
+
+// namesIn lists the words of a text that name something.
+func namesIn(text string) []namedWord {
+	var out []namedWord
+	lead := "^"
+	first := true
+	add := func(w namedWord) {
+		w.lead = lead
+		lead = ""
+		first = false
+		out = append(out, w)
+	}
+	for w := range strings.FieldsSeq(same.NormalForm(strings.ReplaceAll(foldText(text, true), "-", " "))) {
+		r := []rune(w)
+		if isHan(r[0]) {
+			if strings.ContainsRune(emptyHan, r[0]) {
+				lead = w
+				continue
+			}
+			add(namedWord{text: w, verb: strings.ContainsRune(hanVerbs, r[0]), han: true})
+			continue
+		}
+		w, owner := strings.CutSuffix(w, "'s")
+		if unnamed[w] {
+			first = false
+			if !articles[w] || lead == "" {
+				lead = w
+			}
+			continue
+		}
+		verb := first && unicode.IsLetter(r[0]) || strings.HasSuffix(w, "ed") && len(w) > 4
+		if base := pasts[w]; base != "" {
+			verb = true
+			w = base
+		}
+		if unicode.IsLetter(r[0]) {
+			if ts := terms.SplitTerms(w); len(ts) == 1 {
+				w = ts[0]
+			}
+		}
+		add(namedWord{text: w, verb: verb, owner: owner && !verb})
+	}
+	return out
+}
+
+var articles = wordSet("the a an my our this that")
+
+// shareNamed returns how much of a to-do the names of some news have, from 0 (it is about something else) to 1.
+func (t openTodo) shareNamed(said []namedWord) float64 {
+	least := 1.0
+	for _, part := range t.parts {
+		least = min(least, sharePart(part, said))
+	}
+	if len(t.parts) == 0 {
+		return 0
+	}
+	return least
+}
+
+// sharePart compares what is to be done with what was: they are about different things if beside a word that
+// both have stands another one in each (the water bill, the electricity bill; to Ada, to Bob).
+func sharePart(part, said []namedWord) float64 {
+	var all, shared float64
+	names := 0
+	hans := 0
+	others := 0     // what narrows down one of its names: the plants in the yard
+	things := false // and not only verbs
+	for i, w := range part {
+		weight := 1.0
+		if w.verb {
+			weight = 0.4
+		}
+		all += weight
+		at := indexOf(said, w.text)
+		if at < 0 {
+			continue
+		}
+		shared += weight
+		if differs(part, said, i-1, at-1) && w.lead == "" && said[at].lead == "" || differs(part, said, i+1, at+1) &&
+			part[i+1].lead == said[at+1].lead && !articles[part[i+1].lead] {
+			return 0
+		}
+		switch {
+		case w.han:
+			hans++
+			things = things || !w.verb
+		case w.verb && said[at].verb:
+		case said[at].owner && at+1 < len(said) && indexOf(part, said[at+1].text) < 0: // Bob's mother
+			return 0
+		default:
+			names++
+			if next := at + 1; next < len(said) && narrowing[said[next].lead] && indexOf(part, said[next].text) < 0 {
+				others++
+			}
+		}
+	}
+	if names == 0 && (hans < min(2, len(part)) || !things) || shared < all*leastShare {
+		return 0
+	}
+	if shared == all && others > 0 {
+		return 0
+	}
+	return shared / all
+}
+
+// leastShare is the share of the words of a to-do that the news of it has.
+const leastShare = 0.28
+
+func indexOf(in []namedWord, w string) int {
+	return slices.IndexFunc(in, func(n namedWord) bool { return isAkin(n.text, w) })
+}
+
+// isAkin reports whether two words are forms of one: pay and payment, inspect and inspection.
+func isAkin(a, b string) bool {
+	if a == b {
+		return true
+	}
+	shorter := min(len(a), len(b))
+	if shorter < 4 || a[0] >= utf8.RuneSelf || b[0] >= utf8.RuneSelf || strings.ContainsAny(a+b, "0123456789./_") {
+		return false
+	}
+	n := 0
+	for n < shorter && a[n] == b[n] {
+		n++
+	}
+	return n >= max(4, shorter-2)
+}
+
+// differs reports whether what stands at two places are different names, each of which the other side lacks.
+func differs(part, said []namedWord, i, at int) bool {
+	return i >= 0 && i < len(part) && at >= 0 && at < len(said) && !part[i].verb && !said[at].verb &&
+		indexOf(said, part[i].text) < 0 && indexOf(part, said[at].text) < 0
+}
+
+var narrowing = wordSet("in of for")

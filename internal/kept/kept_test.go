@@ -1,0 +1,134 @@
+package kept
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+)
+
+// TestDevSentences judges the sentences that the rules were made on: each kind has a share that must be right.
+func TestDevSentences(t *testing.T) {
+	raw, err := os.ReadFile("../../bench/recall/texts/kept-dev.tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]int{}
+	wrong := map[string][]string{}
+	for l := range strings.Lines(string(raw)) {
+		f := strings.Split(strings.TrimRight(l, "\n"), "\t")
+		if l[0] == '#' {
+			continue
+		}
+		kind := f[0]
+		context := f[2]
+		text := f[3]
+		all[kind]++
+		var right bool
+		switch found := Find(scrollback.RoleUser, text, context); kind {
+		case "done", "notdone":
+			right = Closes(scrollback.RoleUser, text, context) == (kind == "done")
+		case "withdraw", "keepboth":
+			right = Replaces(text, context) == (kind == "withdraw")
+		case "talk":
+			right = len(found) == 0
+		default:
+			right = slices.ContainsFunc(found, func(s Sentence) bool { return s.Kind == scrollback.KeptKind(kind) })
+		}
+		if !right {
+			wrong[kind] = append(wrong[kind], context+" | "+text)
+		}
+	}
+	for kind, least := range map[string]float64{
+		"trait": 0.95, "instruction": 0.93, "todo": 0.95, "talk": 0.99, "done": 0.95,
+		"notdone": 0.97, "withdraw": 0.95, "keepboth": 0.95,
+	} {
+		if all[kind] < 20 {
+			t.Errorf("only %d sentences of %s", all[kind], kind)
+		}
+		if share := 1 - float64(len(wrong[kind]))/float64(all[kind]); share < least {
+			t.Errorf("%s: %.3f are right; wrong are\n%s", kind, share, strings.Join(wrong[kind], "\n"))
+		}
+	}
+}
+
+// TestForms finds each form in its example, by itself.
+func TestForms(t *testing.T) {
+	for name, g := range map[string]*grammar{"english": englishGrammar(), "chinese": chineseGrammar()} {
+		at := map[string]int{}
+		for _, r := range readTable(name) {
+			if r.Meaning == "" {
+				t.Errorf("%s: %s says nothing of what it means", name, r.Pattern)
+			}
+			if r.Part != "form" {
+				continue
+			}
+			f := g.forms[r.Rule][at[r.Rule]]
+			at[r.Rule]++
+			if !f.isIn(g.read(foldText(r.Example, g.dense))) {
+				t.Errorf("%s: %q is not found in its example: %s", name, r.Pattern, r.Example)
+			}
+		}
+	}
+}
+
+func TestFind(t *testing.T) {
+	const offer = "We could stay in a hotel or rent a flat. Which do you prefer?"
+	for _, c := range []struct {
+		role        scrollback.Role
+		text, offer string
+		want        string // kinds and sentences, a line each
+	}{
+		{"user", "I was out.  I can't\nstand cinnamon. From now on answer in French!\nTODO: buy salt", "",
+			"instruction From now on answer in French!\ntodo TODO: buy salt"},
+		{"user", "I really dislike\tcinnamon.", "", "trait I really dislike cinnamon."},
+		{"assistant", "I really dislike cinnamon. Always answer in French.\n- [ ] buy salt", "", "todo - [ ] buy salt"},
+		{"tool", "I really dislike cinnamon.\n- [ ] buy salt", "", ""},
+		{"user", "```\nI really dislike cinnamon.\n```\nI can't eat nuts.", "", "trait I can't eat nuts."},
+		{"user", "- I really dislike cinnamon.\n> I can't eat nuts.\n\"I hate ferries.\"\nAnna: I hate ferries.", "", ""},
+		{"user", "I hate ferries and " + strings.Repeat("boats, ", 100) + "too.", "", ""},
+		{"user", "Why do I hate ferries?", "", ""},
+		{"user", "I hate ferries, how else can I get there?", "", "trait I hate ferries, how else can I get there?"},
+		{"user", "I'll take the flat.", "", ""},
+		{"user", "I'll take the flat.", "You could think about it.", ""},
+		{"user", "I'll take the flat.", offer, "trait I'll take the flat."},
+		{"user", "Which flat?", offer, ""},
+		{"user", "What does it mean? Answer in English please, I want to practise.", "", ""},
+		{"user", "Remind me what we decided about the roof.", "", ""},
+		{"user", "提醒我一下我们定了什么。", "", ""},
+		{"user", "- [x] buy salt", "", ""},
+		{"user", "她對青黴素過敏，這個非常重要。", "", "trait 她對青黴素過敏，這個非常重要。"},
+	} {
+		var got []string
+		for _, s := range Find(c.role, c.text, c.offer) {
+			got = append(got, string(s.Kind)+" "+s.Text)
+		}
+		if strings.Join(got, "\n") != c.want {
+			t.Errorf("in %q it finds %q, not %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestAmbiguousNews closes nothing where several to-dos may be meant, and only the one that is named otherwise.
+func TestAmbiguousNews(t *testing.T) {
+	var todos Todos
+	todos.Add("TODO: paint the garden fence green", 1)
+	todos.Add("TODO: repair the garden fence soon", 2)
+	if got := todos.Closed(scrollback.RoleUser, "The fence is sorted."); len(got) != 0 {
+		t.Errorf("closed are %v", got)
+	}
+	if got := todos.Closed(scrollback.RoleUser, "Good news. I painted the garden fence, it looks fine."); !slices.Equal(got, []int{1}) {
+		t.Errorf("closed are %v", got)
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	talk := strings.Repeat("We talked about gardens, boats and old photographs until I had to leave for the train home. "+
+		"昨天下午我在河边散步，看到了许多水鸟。\n", 8000)
+	b.SetBytes(int64(len(talk)))
+	for b.Loop() {
+		Find(scrollback.RoleUser, talk, "")
+	}
+}
