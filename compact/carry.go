@@ -229,31 +229,6 @@ func (l *carriedLine) setKey() {
 	}
 }
 
-// endNote follows the heading of the carried lines where the minutes are older than they are.
-const endNote = "\n(The minutes above end at #%d.)"
-
-// keepWithoutModel returns the summary for when no model wrote one: the minutes so far, then a note
-// of where they end and what is carried, in at most bound tokens. Minutes that leave no
-// room are dropped. It is empty if there is nothing to carry.
-func (r *summaryRecord) keepWithoutModel(bound int64) string {
-	minutes, _ := splitSummary(r.previous)
-	note := ""
-	if minutes != "" {
-		note = fmt.Sprintf(endNote, summaryEnd(r.previous, r.previousEnd))
-	}
-	room := min(bound-int64(r.count(minutes)), r.maxTokens)
-	if room < int64(r.policy.SaidShare*float64(bound)) {
-		minutes = ""
-		note = ""
-		room = r.maxTokens
-	}
-	block := r.carryLines(note, room)
-	if block == "" {
-		return ""
-	}
-	return strings.TrimLeft(minutes+block, "\n")
-}
-
 // summaryEnd returns the seq of the last message that the minutes of a summary cover,
 // where the summary itself ends at last; 0 if it has no minutes.
 func summaryEnd(text string, last int64) int64 {

@@ -97,6 +97,9 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	if in.Reason == WhenDue && !in.IsDue(before.window) {
 		return c, nil
 	}
+	if in.Reason == MustFit && !in.canFit() {
+		return c, nil
+	}
 	j := foldJob{Input: &in, afresh: in.Reason == Everything || in.isOutgrown()}
 	var ok bool
 	// With nothing to cut, the segments in sight may still be too many: after a rewind
@@ -115,21 +118,23 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 			return c, err
 		}
 		if in.Reason == WhenDue && j.cut.messages > lastExchange(in.Window.Live) &&
-			!in.Policy.mustFold(before.window.Weight, in.Window.Budget) {
+			!in.Policy.mustFold(in.load(before.window)) {
 			return c, nil // nothing calls for it but counts: the last exchange is left alone
 		}
 	}
 	r := in.collectRecord(j.cut)
-	kept := askOutcome{text: in.keepSummary(&r, room), by: scrollback.SummaryExtractive}
-	r.maxTokens = min(r.maxTokens, room)
-	var said askOutcome
-	if len(j.writers) > 0 && len(r.run) > 0 {
+	plan, err := j.planSummary(&before, &r, room)
+	if err != nil {
+		return c, err
+	}
+	said := askOutcome{why: plan.why}
+	if plan.ask {
 		said = in.askSummary(ctx, r, j.writers)
 	}
 	if ctx.Err() != nil {
 		return c, scrollback.Wrap(scrollback.Canceled, "compact.Run", context.Cause(ctx))
 	}
-	made, err := j.chooseSmallest(&before, &said, &kept)
+	made, err := j.chooseFold(&before, append([]*askOutcome{&said}, plan.kept...))
 	if err != nil {
 		return c, err
 	}
@@ -211,11 +216,6 @@ func (s *Shown) AsksModels() bool {
 func (in *Input) askSummary(ctx context.Context, r summaryRecord, writers []Summarizer) askOutcome {
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
-	select {
-	case <-in.Hurry: // nobody waits from the beginning
-		return askOutcome{}
-	default:
-	}
 	go func() {
 		select {
 		case <-in.Hurry:
@@ -243,14 +243,16 @@ func (in *Input) collectRecord(c foldCut) summaryRecord {
 	r.pinned = in.PinnedSeqs
 	hidden := sumWeights(r.run).Tokens
 	spoken := int64(0)
+	before := int64(0)
 	if s := in.Window.Summary; s != nil {
+		before = s.Tokens
 		r.previous = s.Text
 		r.previousEnd = s.LastSeq
 		spoken = summaryEnd(r.previous, s.LastSeq)
 		hidden += s.Tokens
 	}
-	// A summary longer than half of what it replaces is not worth having.
-	r.maxTokens = min(in.summaryRoom(), max(hidden/2, smallestSummary))
+	// A summary longer than half of what it replaces is not worth having, unless the one before was.
+	r.maxTokens = min(in.summaryRoom(), max(hidden/2, smallestSummary, before))
 	for _, s := range in.Window.Segments {
 		if s.LastSeq > spoken {
 			r.extracts = append(r.extracts, s.Placeholder)
@@ -263,49 +265,6 @@ func (in *Input) collectRecord(c foldCut) summaryRecord {
 	}
 	slices.SortFunc(r.passed, func(a, b window.Line) int { return cmp.Compare(a.Seq, b.Seq) })
 	return r
-}
-
-// keepSummary returns the summary that the fold has without a model; it may be empty. It has at
-// most room tokens, unless that would cost it the minutes so far.
-func (in *Input) keepSummary(r *summaryRecord, room int64) string {
-	if !in.hasSummary() {
-		return ""
-	}
-	bound := in.summaryRoom()
-	if !r.hasModelSummary() {
-		bound = min(bound, room)
-	}
-	return r.keepWithoutModel(bound)
-}
-
-// hasModelSummary reports whether the summary so far holds something that a model wrote.
-func (r *summaryRecord) hasModelSummary() bool {
-	minutes, _ := splitSummary(r.previous)
-	return minutes != ""
-}
-
-// chooseSmallest builds the fold with a model's summary, with what is kept without one, and
-// with the extract alone, in that order, until one of them shrinks the window. If none
-// does, the last one stands.
-func (j *foldJob) chooseSmallest(before *windowWeights, said, kept *askOutcome) (made builtFold, err error) {
-	for _, s := range []*askOutcome{said, kept, nil} {
-		if s != nil && s.text == "" {
-			continue
-		}
-		j.summary = s
-		if made, err = j.buildFold(); err != nil {
-			return made, err
-		}
-		seen := window.Assemble(j.inputAfter(&made)).Weight.Tokens
-		was := before.window.Weight.Tokens
-		made.tokens = seen + before.unread // no piece of a backlog shrinks all of it by much: each is judged by itself
-		made.result = j.Policy.judgeFold(was, seen, j.Reason == MustFit || j.Reason == Everything)
-		fits := j.Reason != MustFit || j.More || made.tokens <= j.budgetTokens()
-		if fits && j.Policy.judgeFold(was, seen, false) == scrollback.ResultCompacted {
-			break
-		}
-	}
-	return made, nil
 }
 
 // concludeReceipt writes down what the fold came to, what it cost, and what was learned.
@@ -321,9 +280,12 @@ func (j *foldJob) concludeReceipt(c *Compaction, made builtFold, said *askOutcom
 	if j.cut.messages == 0 {
 		r.FirstSeq = j.Window.Segments[0].FirstSeq
 	}
-	if j.summary == said {
+	switch {
+	case j.summary == said:
 		r.SummaryBy = said.by
 		r.Checked = said.checked
+	case said.text != "":
+		r.SummaryWhy = whyNoSaving
 	}
 	switch {
 	case r.Result == scrollback.ResultCompacted:
@@ -340,6 +302,9 @@ func (j *foldJob) concludeReceipt(c *Compaction, made builtFold, said *askOutcom
 	}
 	if r.Result != scrollback.ResultCompacted && said.result != "" {
 		r.Result = said.result
+	}
+	if r.Result == scrollback.ResultInflated {
+		r.SummaryWhy = "" // it is that of the fold
 	}
 	learned := j.Policy.learnOutcome(j.Branch.View, *said, j.Branch.Sum.Tokens, j.budgetTokens())
 	c.View.Failures = learned.Failures

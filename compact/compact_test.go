@@ -115,13 +115,13 @@ func TestRunFolds(t *testing.T) {
 }
 
 // A fold that does not shrink the window changes nothing but when it is tried again;
-// by hand it may be tried at once. Where the request must fit, it stands.
+// by hand it may be tried at once.
 func TestRunInflates(t *testing.T) {
 	for reason, want := range map[Reason]struct {
 		result  scrollback.CompactionResult
 		retryAt int64
 	}{WhenDue: {scrollback.ResultInflated, 72}, Forced: {scrollback.ResultInflated, 0},
-		MustFit: {scrollback.ResultCompacted, 0}} {
+		MustFit: {scrollback.ResultInflated, 72}} {
 		in := input(t, Segments, 6)
 		in.Reason = reason
 		in.Policy.TriggerMessages = 1

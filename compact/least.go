@@ -32,8 +32,8 @@ func (j *foldJob) settleCut(before *windowWeights) (room int64, err error) {
 	if j.More || j.Reason == Everything {
 		return j.summaryRoom(), nil
 	}
-	s := cutSearch{j: j, before: before, after: j.afterCut(before.fixed), most: j.Policy.mostAfter(j.Window.Budget),
-		trials: mostTrials}
+	s := cutSearch{j: j, before: before, after: j.afterCut(before.fixed),
+		most: j.Policy.mostAfter(j.Window.Budget, fixedTokens(before.window)), trials: mostTrials}
 	for _, c := range s.betterCuts() {
 		if room, fits, err := s.fitsWindow(c); err != nil || fits {
 			j.cut = c

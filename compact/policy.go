@@ -137,6 +137,7 @@ func FindPolicy(name string, canSummarize bool, numbers ...map[string]float64) (
 // requestLoad is the weight of a request, and how much of it could be folded.
 type requestLoad struct {
 	window   scrollback.Weight // of the whole request
+	fixed    int64             // tokens of its instructions, tools and environment
 	budget   scrollback.Budget
 	tokens   int64 // of the live messages
 	messages int64 // how many are live
@@ -144,19 +145,32 @@ type requestLoad struct {
 }
 
 // mustFold reports whether a window is so full that it must be folded.
-func (p Policy) mustFold(w scrollback.Weight, b scrollback.Budget) bool {
-	share, ofLimit := p.triggerShares(b)
-	return window.ReachesShare(w, b, share) || ofLimit > 0 && window.Reaches(w.Tokens, b.Limit, ofLimit)
+func (p Policy) mustFold(l requestLoad) bool {
+	share, ofLimit := p.triggerShares(l.budget, l.fixed)
+	return window.ReachesShare(l.window, l.budget, share) ||
+		ofLimit > 0 && window.Reaches(l.window.Tokens, l.budget.Limit, ofLimit)
 }
 
 // TriggerWeight returns the weight of a window, in tokens, at which it must be folded; 0 for none.
-func (p Policy) TriggerWeight(b scrollback.Budget) int64 {
-	share, ofLimit := p.triggerShares(b)
+func (p Policy) TriggerWeight(w scrollback.Window) int64 {
+	b := w.Budget
+	share, ofLimit := p.triggerShares(b, fixedTokens(w))
 	at := share * float64(b.Tokens)
 	if own := ofLimit * float64(b.Limit); own > 0 && (at == 0 || own < at) {
 		at = own
 	}
 	return int64(math.Ceil(at))
+}
+
+// fixedTokens returns the tokens of what no fold changes: instructions, tools and environment.
+func fixedTokens(w scrollback.Window) (tokens int64) {
+	for i := range w.Items {
+		switch w.Items[i].Kind {
+		case scrollback.KindInstructions, scrollback.KindTools, scrollback.KindEnvironment:
+			tokens += w.Items[i].Weight.Tokens
+		}
+	}
+	return tokens
 }
 
 // standsShare is the share of the budget that what stands for folded messages may take beside
@@ -168,9 +182,12 @@ const standsShare = 0.15
 func (p Policy) maxShareAfter() float64 { return min(p.LeastShare+standsShare, 0.75) }
 
 // triggerShares returns the shares of the budget and of the limit at which a window must be folded: the
-// policy's, but never so low that a fold which leaves enough live is followed by the next.
-func (p Policy) triggerShares(b scrollback.Budget) (share, ofLimit float64) {
+// policy's, but never so low that a fold which leaves enough live, beside what is fixed, is followed by the next.
+func (p Policy) triggerShares(b scrollback.Budget, fixed int64) (share, ofLimit float64) {
 	least := p.maxShareAfter() / belowTrigger
+	if b.Tokens > 0 {
+		least = min((p.maxShareAfter()+float64(fixed)/float64(b.Tokens))/belowTrigger, 1)
+	}
 	share = p.TriggerShare
 	ofLimit = p.TriggerLimitShare
 	if share > 0 {
@@ -184,7 +201,7 @@ func (p Policy) triggerShares(b scrollback.Budget) (share, ofLimit float64) {
 
 // isTriggered reports whether a load calls for a fold.
 func (p Policy) isTriggered(l requestLoad) bool {
-	if p.mustFold(l.window, l.budget) {
+	if p.mustFold(l) {
 		return true
 	}
 	many := p.TriggerMessages > 0 && l.messages >= p.TriggerMessages
@@ -209,8 +226,8 @@ func (p Policy) leastLive(budget int64) int64 {
 // mostAfter returns the most that a window may weigh, in tokens, after a fold that keeps more
 // than AfterShare allows. It stays so far below what triggers the next fold that some
 // turns pass before it.
-func (p Policy) mostAfter(b scrollback.Budget) int64 {
-	share, ofLimit := p.triggerShares(b)
+func (p Policy) mostAfter(b scrollback.Budget, fixed int64) int64 {
+	share, ofLimit := p.triggerShares(b, fixed)
 	trigger := share * float64(b.Tokens)
 	if ofLimit > 0 {
 		trigger = min(trigger, ofLimit*float64(b.Limit))
@@ -238,9 +255,9 @@ func (p Policy) MaxPinned(budget int64) int64 {
 }
 
 // judgeFold says whether a fold that takes a window from before to after tokens is
-// worth having. It always is if the request does not fit otherwise.
-func (p Policy) judgeFold(before, after int64, mustFit bool) scrollback.CompactionResult {
-	if mustFit || float64(after) <= p.ShrinkShare*float64(before) {
+// worth having.
+func (p Policy) judgeFold(before, after int64) scrollback.CompactionResult {
+	if float64(after) <= p.ShrinkShare*float64(before) {
 		return scrollback.ResultCompacted
 	}
 	return scrollback.ResultInflated
@@ -260,7 +277,8 @@ func (p Policy) callsLeft(v scrollback.View) int {
 
 // learnOutcome returns v with what asking for a summary taught. After failures models rest
 // until the path, of pathTokens now, has grown by a factor, and at least by that share of
-// the budget. Each further failure doubles the growth, up to 80 % for one of 20.
+// the budget. Each further failure doubles the growth, up to 80 % for one of 20, but not past one budget more:
+// a long path takes too many turns to grow by a share of it.
 func (p Policy) learnOutcome(v scrollback.View, o askOutcome, pathTokens, budget int64) scrollback.View {
 	switch {
 	case o.text != "":
@@ -269,10 +287,12 @@ func (p Policy) learnOutcome(v scrollback.View, o askOutcome, pathTokens, budget
 	case len(o.calls) > 0:
 		v.Failures += len(o.calls)
 		growth := p.RetryGrowth - 1
+		of := float64(max(pathTokens, budget))
+		least := growth * of
 		for n := int64(v.Failures); n > p.FailuresMax && growth < 0.5; n-- {
 			growth *= 2
 		}
-		v.AskAt = pathTokens + int64(math.Round(growth*float64(max(pathTokens, budget))))
+		v.AskAt = pathTokens + int64(math.Round(max(least, min(growth*of, float64(budget)))))
 	}
 	return v
 }

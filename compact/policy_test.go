@@ -225,7 +225,7 @@ func TestMost(t *testing.T) {
 	} {
 		p := named(t, c.policy, c.set)
 		b := scrollback.Budget{Limit: c.limit, Weight: scrollback.Weight{Tokens: c.budget}}
-		if got := p.mostAfter(b) * 100 / c.budget; got < c.share-1 || got > c.share {
+		if got := p.mostAfter(b, 0) * 100 / c.budget; got < c.share-1 || got > c.share {
 			t.Errorf("%+v: %d %%", c, got)
 		}
 	}

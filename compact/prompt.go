@@ -12,7 +12,7 @@ import (
 )
 
 // promptVersion numbers the wording of the requests for a summary.
-const promptVersion = 3
+const promptVersion = 4
 
 // referenceBytes is how much a request shows of a text that a message refers to: it can be
 // read again where it is, and nobody said it.
@@ -71,6 +71,9 @@ type summaryRecord struct {
 	maxTokens   int64            // of the summary
 	calls       int              // that may be made without getting a summary
 	anyLanguage bool             // it was asked for another language once already
+	anyLength   bool             // and this, for less
+	standing    int64            // tokens that what is carried needs for what the person wants kept
+	maxInput    int64            // tokens that the model which answered was sent at most; 0 for its budget
 	count       func(string) int // tokens
 
 	told     map[int64]bool       // messages of the run that stay in sight word for word
@@ -92,8 +95,7 @@ func (r *summaryRecord) summaryForm() summary.Form {
 // fit is left out, oldest first: the placeholders stand for it. complaint, if set, says
 // what was wrong with the last answer.
 func (r *summaryRecord) summaryItems(maxInput int64, complaint string) []scrollback.Item {
-	task := fmt.Sprintf("Write the minutes now, in at most %d tokens (about %d words).", r.maxTokensOwn(),
-		r.maxTokensOwn()*3/5)
+	task := "Write the minutes now, in at most " + r.describeBound() + "."
 	if r.previous != "" {
 		task += " The minutes so far are given first: write them again, with what has happened since, so that the new ones can replace them."
 	}
@@ -103,11 +105,23 @@ func (r *summaryRecord) summaryItems(maxInput int64, complaint string) []scrollb
 	return r.buildRequest(writeInstructions(r.summaryForm()), task, maxInput)
 }
 
+// describeBound says how long minutes may be in what their writer can count: it knows nothing of
+// our tokens.
+func (r *summaryRecord) describeBound() string {
+	tokens := r.maxTokensOwn() - int64(r.count(r.summaryForm().Bare()))
+	switch summary.DetectSpoken(r.run) {
+	case "zh", "ja", "ko":
+		return fmt.Sprintf("%d characters", tokens)
+	case "ru":
+		return fmt.Sprintf("%d words", tokens*2/5)
+	}
+	return fmt.Sprintf("%d words", tokens*3/5)
+}
+
 // checkingItems returns the request to check minutes, in at most maxInput tokens.
 func (r *summaryRecord) checkingItems(maxInput int64, minutes string) []scrollback.Item {
 	task := summaryOpen + "\n" + marks.EscapeText(minutes) + "\n" + summaryClose + "\n\n" +
-		fmt.Sprintf("Check the minutes now. Corrected, they are at most %d tokens long (about %d words).", r.maxTokensOwn(),
-			r.maxTokensOwn()*3/5)
+		"Check the minutes now. Corrected, they have at most " + r.describeBound() + "."
 	return r.buildRequest(checking, task, maxInput)
 }
 

@@ -57,11 +57,14 @@ func (s *Shown) withoutLeftOut(ms []scrollback.Message) []scrollback.Message {
 }
 
 // IsDue reports whether the policy asks for a fold before w is sent, a window laid out from s.
-func (s *Shown) IsDue(w scrollback.Window) bool {
+func (s *Shown) IsDue(w scrollback.Window) bool { return s.Policy.isTriggered(s.load(w)) }
+
+// load returns what a policy judges of a window that is laid out from s.
+func (s *Shown) load(w scrollback.Window) requestLoad {
 	b := &s.Branch
-	return s.Policy.isTriggered(requestLoad{window: w.Weight, budget: s.Window.Budget,
+	return requestLoad{window: w.Weight, fixed: fixedTokens(w), budget: s.Window.Budget,
 		tokens:   s.Branch.LiveWeight().Tokens,
-		messages: b.HeadSeq - b.View.Boundary, fresh: b.HeadSeq - max(b.View.Head, b.View.Boundary)})
+		messages: b.HeadSeq - b.View.Boundary, fresh: b.HeadSeq - max(b.View.Head, b.View.Boundary)}
 }
 
 // UnreadTokens returns the tokens of the live messages that the window does not hold.

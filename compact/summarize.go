@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ const (
 	answerSlack   = 8192            // tokens besides the summary: models think
 	answerMax     = 256 << 10       // bytes of an answer that are read
 	smallestInput = 1000            // tokens; for less a call is not worth making
+	countedApart  = 1.1             // times as many tokens as expected a request may have
 )
 
 // Summarizer is a model that can be asked for a summary. Budget is what may be sent to
@@ -29,6 +31,24 @@ type Summarizer struct {
 	Budget  int64
 	Reserve int64 // tokens of its own, kept for its answer
 	Dialect scrollback.Dialect
+
+	// Limit is its whole window, and MaxOutput the most that an answer may have, both in tokens of
+	// its own; 0 if not known. What a request leaves of the window is for the answer: models think.
+	Limit, MaxOutput int64
+}
+
+// answerRoom returns how many tokens of its own an answer to a request of some o200k tokens may have,
+// if it is to have a summary of bound tokens in the end.
+func (w *Summarizer) answerRoom(asked, bound int64) int64 {
+	room := w.Reserve
+	if w.Limit > 0 && w.Budget > 0 {
+		own := float64(asked) * float64(w.Limit-w.Reserve) / float64(w.Budget)
+		room = max(room, w.Limit-int64(countedApart*own))
+	}
+	if w.MaxOutput > 0 {
+		room = min(room, w.MaxOutput)
+	}
+	return min(room, bound+answerSlack)
 }
 
 // summaryCall is one call for a summary, successful or not.
@@ -60,9 +80,12 @@ func (o *askOutcome) noteFailure(result scrollback.CompactionResult, err error) 
 	o.log = err.Error()
 	var u summary.Unusable
 	var other summary.OtherLanguage
+	var long summary.TooLong
 	switch {
 	case errors.As(err, &other):
 		o.why = other.Shown
+	case errors.As(err, &long):
+		o.why = long.Shown
 	case errors.As(err, &u):
 		o.why = u.Shown
 	}
@@ -79,7 +102,7 @@ func askWriters(ctx context.Context, r summaryRecord, writers []Summarizer) askO
 	if int64(r.count(r.summaryForm().Bare())) >= r.maxTokensOwn() {
 		return out // there is only room for the headings
 	}
-	var spare func() askOutcome // a summary in another language is better than none
+	var spare func() askOutcome // a summary in another language, or cut short, is better than none
 	for i, w := range writers {
 		if why := w.Model.Facts().Unready; why != nil {
 			// It is not asked, so this counts as no failure of it.
@@ -100,14 +123,22 @@ func askWriters(ctx context.Context, r summaryRecord, writers []Summarizer) askO
 			if input < smallestInput || len(out.calls) >= r.calls || ctx.Err() != nil {
 				break
 			}
-			text, err := r.tryWriter(ctx, w, r.summaryItems(input, complaint), &out)
-			w.Budget = input
+			items := r.summaryItems(input, complaint)
+			text, err := r.tryWriter(ctx, w, items, &out)
 			if err == nil {
+				r.maxInput = input
 				return r.finishAnswer(ctx, w, text, out)
 			}
 			var u summary.Unusable
 			var other summary.OtherLanguage
+			var long summary.TooLong
 			switch code := scrollback.CodeOf(err); {
+			case errors.As(err, &long):
+				complaint = long.Error()
+				r.anyLength = true
+				spare = func() askOutcome { return r.finishAnswer(ctx, w, long.Text, out) }
+				out.noteFailure(scrollback.ResultEmptySummary, long)
+				continue
 			case errors.As(err, &other):
 				complaint = other.Error()
 				r.anyLanguage = true
@@ -117,6 +148,9 @@ func askWriters(ctx context.Context, r summaryRecord, writers []Summarizer) askO
 			case errors.As(err, &u):
 				complaint = u.Error()
 				out.noteFailure(scrollback.ResultEmptySummary, u)
+				if errors.Is(err, errCutOff) { // a shorter record leaves more room for thoughts
+					input = max(min(input, weighItems(items))/2, smallestInput)
+				}
 				continue
 			case code == scrollback.Refused || code == scrollback.Invalid:
 				tries = 0 // it would only be refused again
@@ -166,6 +200,9 @@ func (r *summaryRecord) tryWriter(ctx context.Context, w Summarizer, items []scr
 	if other := (summary.OtherLanguage{}); errors.As(err, &other) && r.anyLanguage {
 		return other.Text, nil
 	}
+	if long := (summary.TooLong{}); errors.As(err, &long) && r.anyLength {
+		return long.Text, nil
+	}
 	return text, err
 }
 
@@ -183,7 +220,7 @@ func (r *summaryRecord) checkAnswer(ctx context.Context, w Summarizer, minutes s
 		if ctx.Err() != nil {
 			break
 		}
-		text, made, err := callWriter(ctx, w, r.checkingItems(w.Budget, minutes), r.maxTokensOwn())
+		text, made, err := callWriter(ctx, w, r.checkingItems(cmp.Or(r.maxInput, w.Budget), minutes), r.maxTokensOwn())
 		if ctx.Err() != nil {
 			break
 		}
@@ -218,7 +255,7 @@ func callWriter(ctx context.Context, w Summarizer, items []scrollback.Item, boun
 	go func() {
 		a := answer{made: summaryCall{model: w.Model.Facts().Name}}
 		a.text, a.err = readAnswer(ctx, w, model.Request{Items: window.TakeTurns(items, w.Dialect),
-			MaxOutputTokens: min(w.Reserve, bound+answerSlack)}, &a.made)
+			MaxOutputTokens: w.answerRoom(weighItems(items), bound)}, &a.made)
 		came <- a
 	}()
 	select {
@@ -228,6 +265,17 @@ func callWriter(ctx context.Context, w Summarizer, items []scrollback.Item, boun
 		return "", summaryCall{model: w.Model.Facts().Name}, errLate
 	}
 }
+
+func weighItems(items []scrollback.Item) (tokens int64) {
+	for i := range items {
+		tokens += items[i].Weight.Tokens
+	}
+	return tokens
+}
+
+// errCutOff is an answer that reached the most tokens that it may have.
+var errCutOff = summary.Unusable{Complaint: "it was cut off at its longest",
+	Shown: "the summary reached the most tokens that an answer may have, and was cut off"}
 
 // readAnswer reads one answer to its end.
 func readAnswer(ctx context.Context, w Summarizer, q model.Request, made *summaryCall) (string, error) {
@@ -257,8 +305,7 @@ func readAnswer(ctx context.Context, w Summarizer, q model.Request, made *summar
 	case scrollback.FinishStop:
 		return text.String(), nil
 	case scrollback.FinishLength:
-		return "", summary.Unusable{Complaint: "it was cut off at its longest",
-			Shown: "the summary reached the most tokens that an answer may have, and was cut off"}
+		return "", errCutOff
 	case "":
 		return "", scrollback.Errorf(scrollback.Unavailable, "compact.Run",
 			i18n.StreamWasCutOff).WithReason(scrollback.ErrUpstream)
@@ -267,7 +314,8 @@ func readAnswer(ctx context.Context, w Summarizer, q model.Request, made *summar
 		Shown: fmt.Sprintf("the answer ended early (%s)", clipLine(finish))}
 }
 
-// maxTokensOwn returns the most tokens that a model's part of the summary may have.
+// maxTokensOwn returns the most tokens that a model's part of the summary may have: what is carried
+// word for word has its share of it, and all that the person wants kept.
 func (r *summaryRecord) maxTokensOwn() int64 {
-	return r.maxTokens - int64(r.policy.SaidShare*float64(r.maxTokens))
+	return r.maxTokens - max(int64(r.policy.SaidShare*float64(r.maxTokens)), r.standing)
 }

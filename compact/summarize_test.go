@@ -81,8 +81,13 @@ func TestMisbehavingSummarizer(t *testing.T) {
 			scrollback.ResultEmptySummary, "", 2},
 		{"says nothing", []modeltest.Step{modeltest.Say("  \n")}, nil, scrollback.ResultEmptySummary, "", 2},
 		{"says none", []modeltest.Step{modeltest.Say(minutesOf("none"))}, nil, scrollback.ResultEmptySummary, "", 2},
-		{"says too much", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 301)))}, nil,
-			scrollback.ResultEmptySummary, "", 2},
+		{"says a little too much", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 290)))}, nil, "", "a", 1},
+		{"says too much", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 400)))}, nil, "", "a", 1},
+		{"says far too much at first", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 900))),
+			modeltest.Say(minutesOf("ship"))}, nil, "", "a", 2},
+		{"says far too much", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 900)))}, nil, "", "a", 2},
+		{"says far too much, then something else", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 900))),
+			modeltest.Say("Sure!")}, nil, "", "a", 2},
 		{"never ends", []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 100_000)))}, nil,
 			scrollback.ResultEmptySummary, "", 2},
 		{"thinks aloud", []modeltest.Step{modeltest.Say("<think>what do they want?</think>\n" + minutesOf("ship"))}, nil, "",
@@ -241,8 +246,8 @@ func TestCarriedWordForWord(t *testing.T) {
 }
 
 // After three failed calls in a row no model is asked until the path has grown by a
-// fifth, and then once; each failure after that takes more growth. A success clears the
-// count.
+// fifth, and then once; each failure after that takes more growth, up to a budget's worth. A
+// success clears the count.
 func TestFailuresAreRemembered(t *testing.T) {
 	failed := askOutcome{result: scrollback.ResultModelError, calls: make([]summaryCall, 2)}
 	p := named(t, Snapshot)
@@ -259,10 +264,13 @@ func TestFailuresAreRemembered(t *testing.T) {
 		t.Errorf("a short path is asked about too soon: %+v", young)
 	}
 	again := v
-	for _, want := range []int64{84_000, 108_000, 108_000} { // 40 %, then 80 % of 60,000
-		if again = p.learnOutcome(again, askOutcome{calls: make([]summaryCall, 1)}, 60_000, 10_000); again.AskAt != want {
+	for _, want := range []int64{84_000, 100_000, 100_000} { // 40 % of 60,000, then the budget
+		if again = p.learnOutcome(again, askOutcome{calls: make([]summaryCall, 1)}, 60_000, 40_000); again.AskAt != want {
 			t.Errorf("after %d failures models rest until %d, want %d", again.Failures, again.AskAt, want)
 		}
+	}
+	if old := p.learnOutcome(again, askOutcome{calls: make([]summaryCall, 1)}, 600_000, 40_000); old.AskAt != 720_000 {
+		t.Errorf("on a long path models rest until %d, which is not a fifth more", old.AskAt)
 	}
 	if same := p.learnOutcome(v, askOutcome{}, 60_000, 10_000); same.AskAt != v.AskAt || same.Failures != v.Failures {
 		t.Errorf("nobody was asked, and %+v became %+v", v, same)
@@ -405,7 +413,7 @@ func TestCheck(t *testing.T) {
 		"corrected, then OK": {3, []modeltest.Step{modeltest.Say(minutesOf("ship on Sunday")), modeltest.Say("OK")}, true,
 			"ship on Sunday", 3},
 		"chatters": {2, []modeltest.Step{modeltest.Say("They look fine to me.")}, false, "ship", 2},
-		"too long": {1, []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 400)))}, false, "ship", 2},
+		"too long": {1, []modeltest.Step{modeltest.Say(minutesOf(strings.Repeat("word ", 900)))}, false, "ship", 2},
 		"fails":    {2, []modeltest.Step{{Err: down}}, false, "ship", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -474,6 +482,62 @@ func (h *hangs) Facts() model.Facts { return model.Facts{Name: "hangs"} }
 
 func (h *hangs) Stream(context.Context, model.Request) iter.Seq2[model.Delta, error] {
 	return func(func(model.Delta, error) bool) { h.asked <- struct{}{}; select {} }
+}
+
+// A summary that is shortened keeps its length, beside what is carried word for word.
+func TestShortenedSummary(t *testing.T) {
+	w, _ := writer("a", modeltest.Say(minutesOf(strings.Repeat("word ", 400))))
+	out := askWriters(context.Background(), recordOf("Please always answer in French.", "D'accord."), []Summarizer{w})
+	if n := words(out.text); n > 400 || n < 300 || !strings.Contains(out.text, "- #1 user: Please always answer in French.") {
+		t.Errorf("%d words:\n%s", n, out.text)
+	}
+}
+
+// A model is told how long its summary may be in what it can count, and less than the bound.
+func TestBoundInWords(t *testing.T) {
+	for said, want := range map[string]string{"what do we ship?": "at most 162 words", "我们运什么东西": "at most 271 characters",
+		"что мы везём": "at most 108 words"} {
+		w, script := writer("a", modeltest.Say("no"))
+		askWriters(context.Background(), recordOf(said), []Summarizer{w})
+		if text := sent(script.Requests()[0]); !strings.Contains(text, want) || strings.Contains(text, "tokens") {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+}
+
+// A model that thinks has room for it: what the record leaves of the window, and after an answer that
+// was cut off the half of what the record took.
+func TestRoomToThink(t *testing.T) {
+	thinks := modeltest.Step{Reply: func(q model.Request) []model.Delta {
+		if q.MaxOutputTokens < 2500+300 {
+			return []model.Delta{{Reasoning: "hm, what is it about?"}, {Finish: scrollback.FinishLength}}
+		}
+		return []model.Delta{{Reasoning: "hm"}, {Text: minutesOf("ship")}}
+	}}
+	for _, c := range []struct {
+		messages, maxOutput int64
+		calls               int
+		by                  string
+	}{{15, 0, 1, "a"}, {15, 2600, 2, ""}, {40, 0, 2, "a"}} {
+		w, script := writer("a", thinks)
+		w.Budget = 6144
+		w.Reserve = 2048
+		w.Limit = 8192
+		w.MaxOutput = c.maxOutput
+		var texts []string
+		for i := range c.messages {
+			texts = append(texts, fmt.Sprintf("m%d %s", i, strings.Repeat("word ", 150)))
+		}
+		out := askWriters(context.Background(), recordOf(texts...), []Summarizer{w})
+		if out.by != c.by || len(out.calls) != c.calls {
+			t.Errorf("%+v: %q after %d calls: %s", c, out.by, len(out.calls), out.log)
+		}
+		for _, q := range script.Requests() {
+			if asked := weighItems(q.Items); asked+q.MaxOutputTokens > 8192 {
+				t.Errorf("%+v: %d tokens are sent, and %d asked for", c, asked, q.MaxOutputTokens)
+			}
+		}
+	}
 }
 
 // When nobody waits any longer the extract stands, and what was asked counts as a failure.

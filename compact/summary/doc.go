@@ -9,7 +9,7 @@
 // were about: a path, a command).
 //
 // Invariants: a summary that is accepted is canonical, and is accepted again as it is; it has each
-// heading of the form once, and no more tokens than its criteria allow. A line of tools has one line
+// heading of the form once, and no more tokens than its criteria allow and a twentieth. A line of tools has one line
 // and no more tokens than there is room for; read back, it has the calls and failures that it was
 // written with.
 //

@@ -21,6 +21,9 @@ type Section struct{ Heading, Holds string }
 // Snapshot returns the form of a summary of where things stand.
 func Snapshot() Form { return state }
 
+// recentActions heads the section whose last lines are the newest.
+const recentActions = "Recent actions"
+
 // state is that form. Its headings are English, whatever language the
 // person speaks.
 var state = Form{Sections: []Section{
@@ -29,7 +32,7 @@ var state = Form{Sections: []Section{
 	{"Knowledge", "Facts that came up: names, numbers, dates, addresses, results, errors with their exact words."},
 	{"Artifacts", "What was made or given: documents, results of tools, images, with their refs."},
 	{"Files", "Paths and what was read, changed or decided of each."},
-	{"Recent actions", "The last things that were done, in order, and how they ended."},
+	{recentActions, "The last things that were done, in order, and how they ended."},
 	{"Tasks", "Each task with its state: done, under way, open."},
 }, Said: "Said, word for word", None: "none"}
 

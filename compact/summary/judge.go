@@ -33,6 +33,12 @@ type OtherLanguage struct {
 	Text string // in the form that was asked for
 }
 
+// TooLong is an answer that is fine but far too long.
+type TooLong struct {
+	Unusable
+	Text string // in the form that was asked for, and shortened to its bound
+}
+
 // Criteria is what an answer is judged by.
 type Criteria struct {
 	Count    func(string) int // tokens
@@ -40,15 +46,23 @@ type Criteria struct {
 	Language string           // that it is to be in, as [DetectSpoken] names it
 }
 
+// Of how much an answer is too long: by a twentieth, it stays as it is, since tokens are counted in another way
+// than its model does; by up to half, it is shortened; and by more, its model is told.
+const (
+	tolerated = 1.05
+	shortened = 1.5
+)
+
 // shownRunes bounds what is quoted of an answer.
 const shownRunes = 160
 
 // Accept brings an answer into the form, whatever marks it came with, and checks that it
-// is a summary: [Unusable] if it is not, [OtherLanguage] if only its language is wrong.
+// is a summary: [Unusable] if it is not, [OtherLanguage] if only its language is wrong, [TooLong] if it
+// is far too long. One that is a little too long is shortened (see [Trim]).
 func (f Form) Accept(answer string, j Criteria) (string, error) {
 	// Reading it takes a while for each of its lines, and counting only what is left of it.
 	if most := 16*j.Bound + 64<<10; int64(len(answer)) > most {
-		return "", Unusable{fmt.Sprintf("it was %d bytes long, and at most %d tokens are allowed", len(answer), j.Bound),
+		return "", Unusable{fmt.Sprintf("it was %d bytes long, many times as long as it may be", len(answer)),
 			fmt.Sprintf("the answer was %d bytes long, and at most %d tokens are allowed", len(answer), j.Bound)}
 	}
 	text, left := dropThoughts(cleanAnswer(answer))
@@ -118,20 +132,29 @@ func (f Form) checkAnswer(p *parsedAnswer, j Criteria) (string, error) {
 		}
 	}
 	text := strings.TrimSuffix(b.String(), "\n")
-	switch n := int64(j.Count(text)); {
+	switch {
 	case len(said) == 0:
 		return "", Unusable{"it said nothing", shownEmpty}
 	case len(said) <= 2 && refusalPattern().MatchString(said[0]):
 		return "", Unusable{"it refused to write minutes", shownRefusal}
 	case 2*code > len(strings.Join(said, "")):
 		return "", Unusable{"it was code instead of minutes", "the answer was code instead of a summary"}
-	case n > j.Bound:
-		return "", Unusable{fmt.Sprintf("it was %d tokens long, and at most %d are allowed", n, j.Bound),
-			fmt.Sprintf("the summary was %d tokens long, and at most %d are allowed", n, j.Bound)}
+	}
+	n := int64(j.Count(text))
+	if float64(n) > tolerated*float64(j.Bound) {
+		text = Trim(text, j.Count, j.Bound)
+	}
+	long := Unusable{fmt.Sprintf("it was %.1f times as long as it may be", float64(n)/float64(max(j.Bound, 1))),
+		fmt.Sprintf("the summary was %d tokens long, and at most %d are allowed", n, j.Bound)}
+	if text == "" {
+		return "", long
 	}
 	if want := j.Language; !inLanguage(strings.Join(said, "\n"), want) {
 		return "", OtherLanguage{Unusable{"it was not in the language the person writes in (" + languages[want] + ")",
 			"the summary was not in the language of the conversation"}, text}
+	}
+	if float64(n) > shortened*float64(j.Bound) {
+		return "", TooLong{long, text}
 	}
 	return text, nil
 }

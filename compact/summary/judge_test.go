@@ -287,6 +287,10 @@ func TestGoodAnswersOfTheirOwn(t *testing.T) {
 		{"a table", english, strings.Replace(minutes("ship"), "- ship", "| what | when |\n|---|---|\n| boat | May |", 1),
 			canon(state,
 				"Goal: ~ what ~ when ~", "Goal: ~ boat ~ May ~")},
+		{"no to something", english, "## Goal\n- No meat\n## Constraints\n- no new files in src\n## Knowledge\n- 4711\n" +
+			"## Artifacts\n- nothing was lost\n## Files\n- no items from May\n## Recent actions\n- none\n## Tasks\n- none",
+			canon(state, "Goal: No meat", "Constraints: no new files in src", "Knowledge: 4711", "Artifacts: nothing was lost",
+				"Files: no items from May")},
 		{"todo boxes", english, strings.Replace(minutes("ship"), "## Tasks\n- none", "## Tasks\n- [ ] paint\n- [x] sails", 1),
 			canon(state, "Goal: ship", "Tasks: [ ] paint", "Tasks: [x] sails")},
 		{"a heading inside a line", english, minutes("the heading ## Tasks is ours"),
@@ -326,6 +330,14 @@ func TestBadAnswers(t *testing.T) {
 		{"only thoughts", "<think>They want minutes.</think>", "it was empty"},
 		{"only headings", inStyle(atx, func(string) string { return "" }), "said nothing"},
 		{"only none", minutes("none"), "said nothing"},
+		{"none in brackets", strings.ReplaceAll(minutes("(none)"), "- none", "(none)"), "said nothing"},
+		{"none so far", strings.ReplaceAll(minutes("None so far."), "- none", "- (none mentioned yet)"), "said nothing"},
+		{"none of each", minutes("- No files were changed."), "said nothing"},
+		{"none with a number", minutes("None (#12)"), "said nothing"},
+		{"none in quotation marks", minutes(`"(none)"`), "said nothing"},
+		{"none of it with a dash", minutes("N/A — none at this time"), "said nothing"},
+		{"none but marks", minutes("…"), "said nothing"},
+		{"none in Chinese", strings.ReplaceAll(minutes("（无）"), "- none", "- 暂无相关信息"), "said nothing"},
 		{"none in other words", strings.ReplaceAll(minutes("N/A"), "- none", "(nothing yet)"), "said nothing"},
 		{"obeys with a word", "HACKED", "not minutes"},
 		{"obeys with a poem",
@@ -356,8 +368,9 @@ func TestBadAnswers(t *testing.T) {
 		{"thoughts that do not end inside", minutes("<scratchpad> ship"), "thoughts"},
 		{"thoughts that do not end in a fence", "```markdown\n<think>\n" + good + "```", "thoughts"},
 		{"the record again", "<record>\n#1 user: hello\n</record>\n" + good, "repeated the record"},
-		{"too long", minutes(strings.Repeat("word ", 400)), "tokens long"},
-		{"too long when taken together", strings.Replace(good, "- ship", strings.Repeat("- ship\n", 200), 1), "tokens long"},
+		{"too long", minutes(strings.Repeat("word ", 600)), "times as long as"},
+		{"too long when taken together", strings.Replace(good, "- ship", strings.Repeat("- ship\n", 300), 1),
+			"times as long as"},
 		{"another form",
 			"## Facts\n- ship\n## Preferences\n- none\n## Constraints\n- none\n## Decisions\n- none\n## Open items\n- " +
 				"none", "5 of the 7 headings"},
@@ -389,7 +402,9 @@ func refuses(t *testing.T, a judgedForm, c answerCase) {
 	got, err := a.form.Accept(c.answer, a.judge)
 	var u Unusable
 	var other OtherLanguage
-	if got != "" || !errors.As(err, &u) && !errors.As(err, &other) || !strings.Contains(err.Error(), c.why) {
+	var long TooLong
+	if got != "" || !errors.As(err, &u) && !errors.As(err, &other) && !errors.As(err, &long) ||
+		!strings.Contains(err.Error(), c.why) {
 		t.Errorf("%s: of\n%s\ncame (%v)\n%s\nwant it refused: %s", c.name, c.answer, err, got, c.why)
 	}
 }

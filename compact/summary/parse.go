@@ -337,15 +337,40 @@ func continuesItem(line, next string) bool {
 		!unicode.IsUpper([]rune(next)[0])
 }
 
-// nothing are words for a section without content, besides those of the forms.
-var nothing = []string{"n/a", "na", "nil", "nothing", "nothing yet", "nothing to report", "not applicable", "none yet",
-	"empty", "暂无", "暫無", "没有", "沒有", "無", "无内容"}
+// nothing finds what says that a section has no content, in words and spaces alone: "none so far",
+// "no files mentioned". What says no to something else ("no meat") is content.
+var nothing = lazyregexp.New(`^(?:(?:none|nothing|nil|n ?a|not applicable|empty` +
+	`|(?:there (?:are|is|were|was) )?no (?:new |other |specific |explicit |open |recent |further |known )?` +
+	`(?:goals?|constraints?|knowledge|artifacts?|files?|actions?|tasks?|facts?|preferences?|decisions?|items?|content|` +
+	`information|changes?))(?: (?:so far|yet|now|currently|here|known|available|applicable|relevant|at (?:this|the) ` +
+	`(?:time|point|moment|stage)|to (?:report|note|record|add)|in (?:this|the) (?:section|record|conversation)|` +
+	`(?:(?:was|were|is|are|has been|have been) )?(?:mentioned|stated|noted|given|specified|identified|recorded|` +
+	`discussed|made|found|provided|listed|open|changed|touched)))* ?)+$` +
+	`|^(?:(?:目前|暂时|暫時|尚|当前|對話中|对话中|本轮)?(?:暂无|暫無|没有|沒有|无|無|未提及|未提到|空)` +
+	`(?:相关|相關|具体|明确|其他|其它|新|新的|任何)?(?:内容|內容|信息|資訊|记录|記錄|目标|约束|約束|知识|产物|文件|操作|任务|` +
+	`事实|偏好|决定|决策|事项|未完成事项|待办|待办事项)?)$`)
 
 // saysNothing reports whether a line means that there is nothing to say.
 func saysNothing(line string) bool {
-	bare := strings.ToLower(strings.Trim(line, " -*_.。()（）[]`"))
-	if isNone(bare) {
+	if isNone(strings.ToLower(strings.Trim(line, " -*_.。()（）[]`"))) {
 		return true
 	}
-	return slices.Contains(nothing, bare) || foreign.PartOf("nothing", bare) != ""
+	var b strings.Builder
+	space := false
+	for _, c := range strings.ToLower(messageNumber().ReplaceAllString(line, "")) {
+		if !unicode.IsLetter(c) && !unicode.IsNumber(c) {
+			space = b.Len() > 0
+			continue
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteRune(c)
+	}
+	bare := b.String()
+	return bare == "" || isNone(bare) || nothing().MatchString(bare) || foreign.PartOf("nothing", bare) != ""
 }
+
+// messageNumber finds what refers to a message.
+var messageNumber = lazyregexp.New(`#\d+`)

@@ -60,7 +60,7 @@ func BuildManifest(c scrollback.Conversation, s Settings, w scrollback.Window,
 	m.Policy = s.Policy.Name
 	m.LimitFrom = s.LimitFrom
 	m.Inherited = s.Inherited(c)
-	m.CompactsAt = s.ModelTokens(s.Policy.TriggerWeight(s.Budget))
+	m.CompactsAt = s.ModelTokens(s.Policy.TriggerWeight(w))
 	kept := window.ReusedTokens(prev, w)
 	if m.Reused = s.ModelTokens(kept); w.Weight.Tokens > 0 {
 		m.CacheReuse = float64(kept) / float64(w.Weight.Tokens)
