@@ -56,6 +56,6 @@ func Example() {
 	// Messages #1–#42 (2026-01-01) are folded: history:part-1
 	// - #1 user: The depth of the blue harbour is 7.3 m.
 	// - #3 user: Day 0: the tide came and went.
-	// - #5 user: Day 1: the tide came and went.
+	// - #6 assistant: The log has day 1.
 	// </folded_history>
 }

@@ -24,24 +24,28 @@ const (
 	maxExtract   = 64 << 10 // bytes of one message that are considered
 	standingLead = 5        // places by which an instruction is ahead of its neighbours in a placeholder
 	maxIdle      = 160      // bytes of a text that is nothing but a greeting
-	rarestTerms  = 12       // of a sentence, by which it is ranked
+	rarestTerms  = 8        // of a sentence, by which it is ranked
 	minTerms     = 3        // different terms that a sentence must have, unless it is an instruction
 	shortTerms   = 9        // terms of an announcement by the assistant from which on it is considered
 	workShare    = 0.4      // of a placeholder, for what tools did, where something was said too
 )
 
-// extractLine is one extracted sentence. Score ranks it among its neighbours.
+// extractLine is one extracted sentence. Score ranks it among its neighbours; stands says that a person
+// wants it kept.
 type extractLine struct {
 	window.Line
-	score float64
+	score  float64
+	stands bool
 }
 
 var (
 	// outcomes finds what was found out, decided or went wrong.
-	outcomes = findByCues(`because|cause|found|turn|fixed|fail|error|result|instead|means|chose|agreed|confirmed`+
-		`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`,
-		`(?i)\b(because|caused?|found|turns? out|fixed|failed|fails|error|result|instead|means|chose|agreed|confirmed)\b`+
-			`|因为|原因|发现|结果|失败|错误|修复|改为|结论|说明|确认|选择`)
+	outcomes = findByCues(`because|cause|found|turn|fix|fail|error|result|instead|means|chose|agreed|confirmed|missing|broke`+
+		`|crash|decid|decis|switched|exception|undefined|not set|panic|cannot`+
+		`|因为|原因|发现|结果|失败|错误|报错|修复|改为|改成|改用|结论|说明|确认|选择|决定|缺少|崩溃|超时`,
+		`(?i)\b(because|caused?|found|turn(s|ed) out|fix|fixed|failed|fails|failing|failure|errors?|result|instead|means|`+
+			`chose|agreed|confirmed|missing|broken?|crash(es|ed)?|decided|decision|switched|exception|undefined|not set|panic|`+
+			`panics|cannot)\b|因为|原因|发现|结果|失败|错误|报错|修复|改为|改成|改用|结论|说明|确认|选择|决定|缺少|崩溃|超时`)
 	// preambles begin sentences that announce something, or offer it.
 	preambles = findByCues(
 		`let me|let's|i'll|i will|i am going|i'm going|i can|would you|do you|shall i|should i|here is|here are|here's|sure|certainly`+
@@ -124,13 +128,14 @@ type extractSentence struct {
 	terms   []string
 	clauses []string
 	whole   string
-	fence   bool // begins or ends a block of code
-	silent  bool // says too little to be a candidate
-	todo    bool // still to be done
-	kept    bool // an instruction of the person, or a to-do
-	dull    bool // announces, offers, or stands in a block of code
-	figures bool // has some
-	outcome bool // says what was found out
+	fence   bool     // begins or ends a block of code
+	silent  bool     // says too little to be a candidate
+	todo    bool     // still to be done
+	kept    bool     // an instruction of the person, or a to-do
+	dull    bool     // announces, offers, or stands in a block of code
+	figures bool     // has some
+	outcome bool     // says what was found out
+	runs    []uint64 // of runTerms terms, as they stand in it
 }
 
 // readSentences reads the sentences of a message, each by itself.
@@ -155,7 +160,9 @@ func readSentences(m *scrollback.Message, h *instructionCache) (out []extractSen
 // classify finds out what a sentence is.
 func (s *extractSentence) classify(h *instructionCache) {
 	user := s.By == string(scrollback.RoleUser)
-	s.terms = slices.Compact(slices.Sorted(slices.Values(terms.SplitTerms(s.whole))))
+	said := terms.SplitTerms(s.whole)
+	s.runs = hashRuns(said)
+	s.terms = slices.Compact(slices.Sorted(slices.Values(said)))
 	s.dull = preambles.FoundIn(s.whole)
 	s.silent = s.dull && len(s.terms) < shortTerms && !user && !hasFigures(s.whole)
 	if s.silent {
@@ -166,8 +173,11 @@ func (s *extractSentence) classify(h *instructionCache) {
 	if s.silent = kept.IsTicked(s.whole) || !s.kept && (len(s.terms) < minTerms || isIdle(s.whole)); s.silent {
 		return
 	}
+	if s.silent = !s.kept && isMachineText(s.whole); s.silent {
+		return
+	}
 	s.clauses = same.Clauses(s.whole)
-	s.figures = hasFigures(s.Text)
+	s.figures = hasFigures(s.Text) || hasIdentifier(s.Text)
 	s.outcome = outcomes.FoundIn(s.Text)
 }
 
@@ -215,9 +225,9 @@ func listCandidates(ms []scrollback.Message, h *instructionCache) []extractSente
 	return out
 }
 
-// extractLines ranks the sentences of a run: standing instructions, to-dos and decisions,
-// figures and rare words come first, and the person before the assistant; questions that
-// were answered, and what only announces something, come last.
+// extractLines ranks the sentences of a run: standing instructions and to-dos, what was found, failed
+// or decided, figures and rare words come first, and the person before the assistant; questions that
+// were answered, what only announces something, and what many messages say in the same words come last.
 func extractLines(ms []scrollback.Message, h *instructionCache) []extractLine {
 	all := listCandidates(ms, h)
 	holders := map[string]int{}
@@ -230,6 +240,7 @@ func extractLines(ms []scrollback.Message, h *instructionCache) []extractLine {
 			answered = max(answered, s.Seq)
 		}
 	}
+	shared := countRuns(all)
 	out := make([]extractLine, len(all))
 	for i, s := range all {
 		rarity := make([]float64, len(s.terms))
@@ -246,10 +257,10 @@ func extractLines(ms []scrollback.Message, h *instructionCache) []extractLine {
 			s.score += 3
 		}
 		if s.figures {
-			s.score++
+			s.score *= figuresWeight
 		}
 		if s.outcome {
-			s.score += 0.5
+			s.score *= outcomeWeight
 		}
 		if s.By == string(scrollback.RoleUser) {
 			s.score *= 1.5
@@ -257,9 +268,13 @@ func extractLines(ms []scrollback.Message, h *instructionCache) []extractLine {
 		if !s.kept && (s.dull || isQuestion(s.Text) && (s.Seq < answered || s.By == string(scrollback.RoleAssistant))) {
 			s.score *= 0.4
 		}
+		if !s.kept {
+			s.score *= 1 - sharedWeight*shared.share(&s)
+		}
+		s.stands = s.kept
 		out[i] = s.extractLine
 	}
-	return sortBest(out)
+	return lowerAlike(sortBest(out), func(score float64) float64 { return alikeWeight * score })
 }
 
 // isQuestion reports whether a text is a question.
@@ -283,9 +298,10 @@ func parseLines(placeholder string) []extractLine {
 		if !ok {
 			continue
 		}
-		out = append(out, extractLine{l, -float64(i)})
+		out = append(out, extractLine{Line: l, score: -float64(i)})
 		if kept.IsInstruction(l.Text) || kept.IsTrait(l.Text) || kept.IsTodo(l.Text) {
 			out[len(out)-1].score += standingLead
+			out[len(out)-1].stands = true
 		}
 	}
 	return sortBest(out)

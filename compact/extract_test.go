@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -115,6 +116,52 @@ func TestExtract(t *testing.T) {
 			name != "broken text" && got.Summary != "" {
 			t.Errorf("%s: %q", name, got.Summary)
 		}
+	}
+}
+
+// Of what many messages say in much the same words there is at most one line, and what failed, was found or was
+// decided is there, however short it is; output of tools that was pasted is not.
+func TestExtractOfWork(t *testing.T) {
+	var texts []string
+	for i, file := range []string{"fare", "round", "leg", "quote", "bag", "seat", "meal", "gate", "refund", "voucher"} {
+		texts = append(texts, fmt.Sprintf("Have a look at internal/%s/%s.go, and say what it is for.", file, file),
+			fmt.Sprintf("It was written when RoundFare still took a float, as the comment above %s in that package says. "+
+				"The package %s reads the tables of the old booking system and keeps them for the %s screen.", file, file, file))
+		if i == 4 {
+			texts = append(texts, "And the smoke test?", "It fails because PSP_HMAC is missing.")
+		}
+		if i == 6 {
+			texts = append(texts, "Which one do we take?",
+				"We decided on minor units, since floats lost a cent in 3 of 40 bookings.",
+				"--- a/x.go +++ b/x.go @@ -1,4 +1,4 @@ {{{ ((x)) == [[y]] && !!z }}}", "I see.")
+		}
+	}
+	got := buildSummary(t, 24_000, talk(texts...)).Summary
+	for _, want := range []string{"PSP_HMAC is missing", "decided on minor units"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if strings.Count(got, "It was written when RoundFare") > 1 || strings.Count(got, "Have a look at") > 1 ||
+		strings.Contains(got, "@@") {
+		t.Errorf("the lines are\n%s", got)
+	}
+	var said []string
+	for i, file := range []string{"票价", "往返", "航段", "报价", "行李", "座位", "餐食", "登机口"} {
+		said = append(said, fmt.Sprintf("看看%s这个包是做什么用的，再说说它的注释。", file),
+			fmt.Sprintf("这个包是在往返票价还用浮点数的时候写的，注释里说%s的表来自旧的订票系统。", file))
+		if i == 3 {
+			said = append(said, "冒烟测试呢，结果如何？", "失败了，因为缺少签名密钥。", "那金额用什么单位？", "决定改用最小货币单位，浮点数会丢一分钱。")
+		}
+	}
+	got = buildSummary(t, 24_000, talk(said...)).Summary
+	for _, want := range []string{"缺少签名密钥", "改用最小货币单位"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in\n%s", want, got)
+		}
+	}
+	if strings.Count(got, "这个包是在往返票价") > 1 {
+		t.Errorf("the lines are\n%s", got)
 	}
 }
 

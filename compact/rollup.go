@@ -195,7 +195,8 @@ func (j *foldJob) makeParent(segs, children []scrollback.Segment) (scrollback.Se
 		hashes = append(hashes, c.Hash)
 	}
 	s.Hash = scrollback.HashChildren(hashes)
-	j.describeSegment(&s, sortBest(dropAlike(lines)), &done)
+	j.describeSegment(&s, lowerAlike(sortBest(dropAlike(lines)),
+		func(score float64) float64 { return score - standingLead }), &done)
 	var err error
 	s.Bytes, s.SHA256, err = j.MeasureTable(s, children)
 	return s, err

@@ -43,7 +43,8 @@ func TestUnusualSharesKeepAQuarter(t *testing.T) {
 					t.Errorf("%s with %v: %d tokens of %d are live after a compaction", policy, slices.Sorted(maps.Keys(set)), live,
 						n*100)
 				}
-				if p.mustFold(requestLoad{window: scrollback.Weight{Tokens: c.Receipt.TokensAfter + 100}, budget: in.Window.Budget}) {
+				next := requestLoad{window: scrollback.Weight{Tokens: c.Receipt.TokensAfter + 100}, budget: in.Window.Budget}
+				if p.mustFold(next) {
 					t.Errorf("%s with %v: %d tokens are left, and the next compaction is due", policy, set, c.Receipt.TokensAfter)
 				}
 			}

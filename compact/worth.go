@@ -13,7 +13,6 @@ import (
 const (
 	whyResting  = "models are not asked for a while, since the last calls for a summary failed"
 	whyBacklog  = "a backlog is compacted piece by piece, and no model is asked"
-	whyNobody   = "no model that writes summaries could be asked"
 	whyNoTime   = "the request could not wait for a summary"
 	whyNoSaving = "a summary would leave the request hardly smaller than it was"
 	whyNoRoom   = "beside a summary the request would not fit"
@@ -55,12 +54,12 @@ func (j *foldJob) planSummary(before *windowWeights, r *summaryRecord, room int6
 	r.maxTokens = min(r.maxTokens, room, saved)
 	if j.Policy.Summarizes && len(r.run) > 0 {
 		plan.why = j.refuseToAsk(r)
-		plan.ask = plan.why == ""
+		plan.ask = plan.why == "" && len(j.writers) > 0
 	}
 	return plan, nil
 }
 
-// refuseToAsk returns why no model is asked for a summary; empty if one is.
+// refuseToAsk returns why no model is asked for a summary; empty if one is, or if there is none.
 func (j *foldJob) refuseToAsk(r *summaryRecord) string {
 	switch {
 	case j.More:
@@ -68,7 +67,7 @@ func (j *foldJob) refuseToAsk(r *summaryRecord) string {
 	case !j.mayAsk():
 		return whyResting
 	case len(j.writers) == 0:
-		return whyNobody
+		return ""
 	case r.maxTokensOwn() <= int64(r.count(r.summaryForm().Bare())) && j.Reason == MustFit:
 		return whyNoRoom
 	case r.maxTokensOwn() <= int64(r.count(r.summaryForm().Bare())):
@@ -220,8 +219,11 @@ func (in *Input) canFit() bool {
 	least := in.Window
 	least.Segments = nil
 	least.Summary = nil
-	atUser, earlier, inTurn := legalCuts(in.Window.Live, in.Window.Carried)
-	if cut, ok := largestCut(append(atUser, earlier...), inTurn); ok {
+	atUser, _, inTurn := legalCuts(in.Window.Live, in.Window.Carried)
+	if in.More { // of a piece, all may go
+		least.Live = nil
+		least.Carried = nil
+	} else if cut, ok := largestCut(atUser, inTurn); ok {
 		environment := newestEnvironment(in.Window.Carried, in.Window.Live)
 		least.Live = nil
 		least.Carried = nil

@@ -108,6 +108,7 @@ type sharesCase struct {
 	limit                   int64
 	policy, language, shape string
 	writes, ahead           bool // a model writes summaries; it is compacted after turns, not before requests
+	numbers                 map[string]float64
 }
 
 func (c sharesCase) String() string {
@@ -159,6 +160,20 @@ func TestSharesKept(t *testing.T) {
 	tableOf(t, limits, rows)
 }
 
+// Where tools and instructions take a third of a small window, the next compaction is not due at once
+// after one: what a step receives from its tools is still there in the next.
+func TestSharesBesideHeavyTools(t *testing.T) {
+	for _, writes := range []bool{true, false} {
+		for _, language := range []string{"en", "zh"} {
+			row := shares(t, sharesCase{limit: 2000, policy: compact.Snapshot, language: language, shape: "tools",
+				writes: writes, numbers: map[string]float64{"trigger_share": 0.6, "summary_tokens": 500}})
+			if 2*row.turns < row.folds {
+				t.Errorf("%v: %d compactions in %d turns", row.sharesCase, row.folds, row.turns)
+			}
+		}
+	}
+}
+
 // sharesCases returns all rows of the table.
 func sharesCases(limits []int64) (out []sharesCase) {
 	for _, limit := range limits {
@@ -169,7 +184,7 @@ func sharesCases(limits []int64) (out []sharesCase) {
 						if writes && policy == compact.Segments {
 							continue
 						}
-						out = append(out, sharesCase{limit, policy, language, shape, writes, (i+k+len(out)/2)%2 == 0})
+						out = append(out, sharesCase{limit, policy, language, shape, writes, (i+k+len(out)/2)%2 == 0, nil})
 					}
 				}
 			}
@@ -187,6 +202,7 @@ func shares(t *testing.T, c sharesCase) sharesRow {
 		shape: shapeOf(c.shape, row.budget)}
 	ids := rand.New(rand.NewPCG(uint64(c.limit), 8)) // placeholders name segments: the same ones each time weigh the same
 	r := enginetest.New(t, enginetest.Options{Limit: c.limit, NoFolds: true, Summaries: c.writes, Policy: c.policy,
+		Folding: c.numbers,
 		NewID: func() string {
 			return fmt.Sprintf("%08x-%04x-7%03x-8%03x-%012x", ids.Uint32(), ids.IntN(1<<16), ids.IntN(1<<12), ids.IntN(1<<12),
 				ids.Int64N(1<<48))

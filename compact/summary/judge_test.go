@@ -403,7 +403,8 @@ func refuses(t *testing.T, a judgedForm, c answerCase) {
 	var u Unusable
 	var other OtherLanguage
 	var long TooLong
-	if got != "" || !errors.As(err, &u) && !errors.As(err, &other) && !errors.As(err, &long) || !strings.Contains(err.Error(), c.why) {
+	if got != "" || !errors.As(err, &u) && !errors.As(err, &other) && !errors.As(err, &long) ||
+		!strings.Contains(err.Error(), c.why) {
 		t.Errorf("%s: of\n%s\ncame (%v)\n%s\nwant it refused: %s", c.name, c.answer, err, got, c.why)
 	}
 }

@@ -108,10 +108,23 @@ type FittedWindow struct {
 	Due    bool
 }
 
+// errAsked keeps a model from being asked again by the folds of one request.
+var errAsked = scrollback.Errorf(scrollback.Conflict, "engine.fit", i18n.SummaryWasAskedForAlready)
+
 // Fit makes the window of a head, folding until it is under the policy's trigger, and
 // updates head. If the request fits, it waits for no model where it may leave the fold
 // to the caller.
 func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (FittedWindow, error) {
+	asked := false
+	admit := func(ctx context.Context) error { // the folds of one request pay for one summary
+		if asked {
+			return errAsked
+		}
+		if q.Admit != nil {
+			return q.Admit(ctx)
+		}
+		return nil
+	}
 	for n := range maxFolds {
 		shown, err := f.ReadShown(ctx, *head, q.Settings)
 		if err != nil {
@@ -134,12 +147,13 @@ func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (Fi
 				shown.UnreadTokens()),
 				Budget: q.Settings.ModelBudget.Tokens})
 		}
-		job := FoldRequest{Settings: q.Settings, Reason: compact.WhenDue, Occasion: q.Occasion, Wait: q.Wait, Admit: q.Admit}
+		job := FoldRequest{Settings: q.Settings, Reason: compact.WhenDue, Occasion: q.Occasion, Wait: q.Wait, Admit: admit}
 		if !fits {
 			job.Reason = compact.MustFit
 		}
 		seen := head.Branch.ViewVersion
 		receipt, err := f.Fold(ctx, head, job)
+		asked = asked || receipt.Calls > 0
 		switch {
 		case err != nil && fits && ctx.Err() == nil:
 			f.o.Log.Warn("a compaction failed, and the request fits without it", "conversation", head.ID, "error", err)
@@ -148,7 +162,8 @@ func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (Fi
 			return FittedWindow{}, err
 		case receipt.Result == scrollback.ResultCompacted:
 			q.Progress.Compacted(receipt)
-		case head.Branch.ViewVersion != seen || receipt.Result == scrollback.ResultConflict:
+		case receipt.Result == scrollback.ResultConflict,
+			receipt.Result == scrollback.ResultNoop && head.Branch.ViewVersion != seen:
 			// Somebody folded meanwhile: what w holds is no longer shown.
 		case fits:
 			return fitted, nil

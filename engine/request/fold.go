@@ -15,6 +15,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/turnstile"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/token"
+	"github.com/scrollback-ai/scrollback/window"
 )
 
 // Bounds of folding until a request fits.
@@ -100,6 +101,7 @@ func (f *Compactor) foldPiece(ctx context.Context, head *store.Head,
 	}
 	defer unlock()
 	began := f.store.Now()
+	seen := head.Branch.ViewVersion
 	for {
 		if err := f.refreshHead(ctx, head); err != nil {
 			return made, false, err
@@ -107,6 +109,9 @@ func (f *Compactor) foldPiece(ctx context.Context, head *store.Head,
 		shown, err := f.ReadShown(ctx, *head, q.Settings)
 		if err != nil {
 			return made, false, err
+		}
+		if head.Branch.ViewVersion != seen && !isNeeded(&shown, q) { // another fold came first
+			return scrollback.Receipt{Result: scrollback.ResultNoop}, false, nil
 		}
 		made, err = f.attemptFold(ctx, head, q, foldAttempt{shown, asking.Done(), began})
 		if !errors.Is(err, errElsewhere) {
@@ -123,6 +128,18 @@ func (f *Compactor) foldPiece(ctx context.Context, head *store.Head,
 			again.Stop()
 		}
 	}
+}
+
+// isNeeded reports whether a fold is still to be made of what is shown now.
+func isNeeded(shown *compact.Shown, q FoldRequest) bool {
+	b := &shown.Branch
+	switch q.Reason {
+	case compact.MustFit:
+		return shown.More || !window.Fits(window.Assemble(shown.Window).Weight, q.Settings.Budget)
+	case compact.WhenDue:
+		return b.LiveWeight().Tokens >= b.View.RetryAt
+	}
+	return true
 }
 
 // foldAttempt is what a fold is made of, and since when; hurry is closed when no model is waited for.
@@ -144,6 +161,7 @@ func (f *Compactor) attemptFold(
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	defer asking.release()
+	var refused error // why no model may be asked
 	made, err := compact.Run(running, compact.Input{
 		Shown: m.shown, Reason: q.Reason, Occasion: q.Occasion, Conversation: head.ID, Hurry: m.hurry,
 		Writers: func() []compact.Summarizer {
@@ -152,7 +170,14 @@ func (f *Compactor) attemptFold(
 				stop(errElsewhere)
 				return nil
 			}
-			if len(out) > 0 && q.Admit != nil && q.Admit(ctx) != nil {
+			if len(out) == 0 {
+				refused = f.host.CheckBudget(ctx, q.Settings.Overrides.Key, head.Project)
+				return nil
+			}
+			if q.Admit != nil {
+				refused = q.Admit(ctx)
+			}
+			if refused != nil {
 				return nil
 			}
 			return out
@@ -165,6 +190,9 @@ func (f *Compactor) attemptFold(
 		},
 		Measure: archive.MeasureLeaf, MeasureTable: archive.MeasureTable, Renderer: archive.Renderer,
 	})
+	if r := &made.Receipt; refused != nil && r.Result == scrollback.ResultCompacted && r.SummaryWhy == "" {
+		r.SummaryWhy = scrollback.PublicMessage(refused)
+	}
 	for i := range made.Usage {
 		made.Usage[i].Key = q.Settings.Overrides.Key
 	}

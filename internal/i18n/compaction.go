@@ -29,6 +29,9 @@ var (
 	UnknownPolicy = problem("unknown-policy",
 		"unknown policy %q (%s)",
 		"未知的压缩策略 %q（%s）")
+	SummaryWasAskedForAlready = problem("summary-was-asked-for-already",
+		"a model was asked already by an earlier compaction of this request",
+		"这次请求先前的压缩已经请模型写过摘要")
 	NoSummaryCameInTime = problem("no-summary-came-in-time",
 		"no summary came in time",
 		"没有及时得到摘要")

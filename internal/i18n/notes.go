@@ -6,6 +6,21 @@ var (
 	_ = note("note-answer-did-not-have-form-summary",
 		"the answer did not have the form of a summary",
 		"回答不符合摘要的格式")
+	_ = note("note-models-rest-after-failures",
+		"models are not asked for a while, since the last calls for a summary failed",
+		"最近几次请求摘要都失败了，暂时不再请求模型")
+	_ = note("note-backlog-is-compacted-without-model",
+		"a backlog is compacted piece by piece, and no model is asked",
+		"积压的消息分段压缩，不请求模型")
+	_ = note("note-request-could-not-wait-for-summary",
+		"the request could not wait for a summary",
+		"请求来不及等待摘要")
+	_ = note("note-summary-would-save-little",
+		"a summary would leave the request hardly smaller than it was",
+		"加上摘要，请求几乎不会变小")
+	_ = note("note-request-would-not-fit-beside-summary",
+		"beside a summary the request would not fit",
+		"加上摘要，请求就放不下了")
 	_ = note("note-answer-was-empty",
 		"the answer was empty",
 		"回答为空")

@@ -93,10 +93,10 @@ func (t Texts) Result(r scrollback.CompactionResult) string {
 // Reason says in the language why something of a file was skipped, or a summary not used.
 func (t Texts) Reason(english string) string { return i18n.Language(t).Translate(english) }
 
-// Why returns why a model that was asked gave no summary; empty if it did.
+// Why returns why there is no summary of a model; empty if there is, or if nobody would expect one.
 func (t Texts) Why(r scrollback.Receipt) string {
 	if r.SummaryResult == "" {
-		return ""
+		return columns.ClipText(t.Reason(r.SummaryWhy), whyWidth)
 	}
 	if r.SummaryWhy == "" {
 		return t.Result(r.SummaryResult)
@@ -104,8 +104,8 @@ func (t Texts) Why(r scrollback.Receipt) string {
 	return t.Say(i18n.TroubleWhy, t.Result(r.SummaryResult), columns.ClipText(t.Reason(r.SummaryWhy), whyWidth))
 }
 
-// Extracted says that extracts stand for what was compacted because a model that was asked gave
-// no summary, and why; empty if none was asked, or it gave one.
+// Extracted says that extracts stand for what was compacted because there is no summary of a model, and
+// why; empty as Why is.
 func (t Texts) Extracted(r scrollback.Receipt) string {
 	why := t.Why(r)
 	if why == "" || r.SummaryBy != scrollback.SummaryExtractive {

@@ -43,8 +43,18 @@ func TestExtracted(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	r.SummaryResult = ""
+	r.SummaryWhy = "beside a summary the request would not fit"
+	for want, texts := range map[string]Texts{
+		"extracts of the messages stand for them: beside a summary the request would not fit": English,
+		"改用消息原文的摘录：加上摘要，请求就放不下了":                                                              Chinese,
+	} {
+		if got := texts.Extracted(r); got != want {
+			t.Errorf("where none was asked: %q, want %q", got, want)
+		}
+	}
 	if got := English.Extracted(scrollback.Receipt{SummaryBy: scrollback.SummaryExtractive}); got != "" {
-		t.Errorf("where no model was asked: %q", got)
+		t.Errorf("where there is nothing to say: %q", got)
 	}
 }
 

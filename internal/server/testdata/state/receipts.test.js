@@ -49,6 +49,9 @@ test('why a model gave no summary has the server\'s reason in brackets', () => {
     lang.value = l;
     same([receipts.why(refused), receipts.outcome(refused)], [want, whole]);
   }
+  const resting = receipt({ summary_why: 'models rest' });
+  same([receipts.why(resting), receipts.outcome(resting)], ['models rest',
+    'Compacted #1–#1,200 · 32,674 → 2,337 tokens · extracts of the messages stand for them: models rest']);
   same(receipts.why(receipt({ summary_result: 'model_error' })), 'no summary from the model');
   same(receipts.outcome(receipt({ result: 'empty_summary', summary_why: 'it was blank' })), 'The model gave no usable summary. (it was blank)');
 });

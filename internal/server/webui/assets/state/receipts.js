@@ -52,12 +52,12 @@ export const saved = (r) => t('compactTokens', num(r.tokens_before), num(r.token
 // because puts the reason that the server gave behind what happened.
 const because = (what, r) => (r.summary_why ? t('because', what, r.summary_why) : what);
 
-// why says why a model gave no summary.
-export const why = (r) => because(t('summary.' + r.summary_result), r);
+// why says why there is no summary of a model; empty if there is, or if nobody would expect one.
+export const why = (r) => (r.summary_result ? because(t('summary.' + r.summary_result), r) : r.summary_why || '');
 
 // outcome says what came of a compaction.
 export const outcome = (r) => (r.result === 'compacted'
-  ? `${t('compacted', context.range(r))} · ${saved(r)}${r.summary_result ? ` · ${t('summary.instead', why(r))}` : ''}`
+  ? `${t('compacted', context.range(r))} · ${saved(r)}${why(r) ? ` · ${t('summary.instead', why(r))}` : ''}`
   : because(t('compaction.' + r.result), r));
 
 // title names a receipt in a few words.

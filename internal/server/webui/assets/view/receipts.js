@@ -32,7 +32,7 @@ function Facts({ receipt: r, id }) {
     <${Fact} name=${t('receipt.why')}>${receipts.reason(r)}<//>
     <${Fact} name=${t('receipt.by')}>${by}${r.checked ? ` · ${t('checked')}` : ''}<//>
     ${(r.tries || []).map((x, i) => html`<${Fact} key=${i} name=${t('receipt.try', i + 1)}>${receipts.refused(x)}<//>`)}
-    <${Fact} name=${t('receipt.model')}>${r.summary_result && !(r.tries || []).length && receipts.why(r)}<//>
+    <${Fact} name=${t('receipt.model')}>${!(r.tries || []).length && receipts.why(r)}<//>
     <${Fact} name=${t('receipt.kept')}>${r.inherited && t('inherited')}<//>
     <${Fact} name=${t('receipt.originals')}>${refs.length > 0 && refs.map((ref, i) => html`<button type="button" class="link" key=${ref} onClick=${() => read(id, ref, range(r))}>
       ${refs.length === 1 ? t('receipt.openAll', num(receipts.counted(r))) : t('receipt.openOne', i + 1)}</button>`)}<//>
