@@ -437,7 +437,7 @@ func (c toolCall) askingMessages(ctx context.Context) ([]scrollback.MessageID, e
 func (c toolCall) throughAgents(ctx context.Context, ref scrollback.Ref,
 	do func(through scrollback.ConversationID) error) error {
 	first := do(c.conversation)
-	if scrollback.CodeOf(first) != scrollback.NotFound {
+	if scrollback.CodeOf(first) != scrollback.NotFound || ref.IsNumbers() {
 		return first
 	}
 	own, err := c.access.Head(ctx, c.conversation)
