@@ -12,6 +12,7 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/archive"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/intake/picture"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/window"
 )
@@ -190,6 +192,7 @@ func (a *admission) admitMessage(ctx context.Context) error {
 				p, err = a.shortenText(ctx, part, room)
 			}
 		case scrollback.ToolResult:
+			part.Name = cmp.Or(part.Name, a.room.nameCall(part.CallID))
 			// Search and grep must not skip what is not a look-up of ours.
 			part.Recall = part.Recall && strings.HasPrefix(part.Name, scrollback.RecallPrefix)
 			p = part
@@ -203,7 +206,10 @@ func (a *admission) admitMessage(ctx context.Context) error {
 			}
 		case scrollback.File:
 			p, err = a.fillFile(ctx, i, part)
-		case scrollback.Image, scrollback.ToolCall, scrollback.Reasoning:
+		case scrollback.ToolCall:
+			part.Arguments = plainjson.Unescape(part.Arguments)
+			p = part
+		case scrollback.Image, scrollback.Reasoning:
 		}
 		if err != nil {
 			return err
