@@ -86,7 +86,7 @@ type Request struct {
 }
 
 // ParseArguments makes whole arguments of what a model wrote for a call: the JSON
-// object itself, well-formed and without escapes that it can do without, {} for nothing, and anything else inside an object, so that the
+// object itself, well-formed, {} for nothing, and anything else inside an object, so that the
 // tool can say what is wrong with it.
 func ParseArguments(text string) json.RawMessage {
 	text = strings.TrimSpace(text)
@@ -94,7 +94,7 @@ func ParseArguments(text string) json.RawMessage {
 	case text == "":
 		return json.RawMessage("{}")
 	case text[0] == '{' && json.Valid([]byte(text)):
-		return plainjson.Unescape(scrollback.WellFormed(json.RawMessage(text)))
+		return scrollback.WellFormed(json.RawMessage(text))
 	}
 	wrapped, err := plainjson.Marshal(map[string]string{"malformed_arguments": text})
 	if err != nil {

@@ -77,7 +77,7 @@ func (a *Archive) cutNumbered(ctx context.Context, n Numbered, off int64, count 
 // renderNumbered yields messages as they are rendered, one after the other; each is valid until the next.
 func (a *Archive) renderNumbered(ctx context.Context, n Numbered) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
-		var m markdown1
+		m := markdown1{plain: true}
 		first := true
 		for msg, err := range a.src.SiftMessages(ctx, n.Branch, n.First, n.Last, nil) {
 			if err != nil {
