@@ -57,7 +57,8 @@ func (r Ref) Numbers() (n Numbers, ok bool) {
 			break
 		}
 	}
-	from, to, span := text, "", false
+	var from, to string
+	var span bool
 	for _, between := range []string{"–", "—", "..", "-"} {
 		if from, to, span = strings.Cut(text, between); span {
 			break

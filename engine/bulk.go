@@ -87,7 +87,8 @@ func (b *Backlog) Admit(ctx context.Context, m scrollback.Message,
 // its call may have come with an earlier import.
 func (b *Backlog) recallCalls(ctx context.Context, m scrollback.Message) error {
 	unknown := slices.ContainsFunc(m.Parts.Results(), func(r scrollback.ToolResult) bool {
-		return r.Name == "" && !slices.ContainsFunc(b.room.Calls, func(c scrollback.ToolCall) bool { return c.ID == r.CallID })
+		known := func(c scrollback.ToolCall) bool { return c.ID == r.CallID }
+		return r.Name == "" && !slices.ContainsFunc(b.room.Calls, known)
 	})
 	if !unknown || b.recalled {
 		return nil

@@ -132,7 +132,8 @@ func (p *Printer) showEvent(ev scrollback.Event) error {
 		}
 	case scrollback.ToolCallEvent:
 		p.thought = ""
-		p.PrintNote("→ %s %s", columns.StripControls(ev.Name), columns.ClipText(string(plainjson.Unescape(ev.Arguments)), noteWidth))
+		p.PrintNote("→ %s %s", columns.StripControls(ev.Name),
+			columns.ClipText(string(plainjson.Unescape(ev.Arguments)), noteWidth))
 	case scrollback.ToolResultEvent:
 		if ev.Conversation != "" { // of a sub-agent
 			p.PrintNote("← %s %s", columns.StripControls(ev.Name), ev.Conversation)

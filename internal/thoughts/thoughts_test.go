@@ -67,7 +67,7 @@ func TestPiecesJoin(t *testing.T) {
 		text := strings.Join(pieces, "")
 		var s thoughts.Splitter
 		var got scrollback.Parts
-		thought, said := "", ""
+		var thought, said string
 		take := func(of []thoughts.Piece) {
 			for _, p := range of {
 				if thought += p.Thought; p.Payload != nil {

@@ -243,7 +243,8 @@ type messageSaying struct {
 }
 
 func listSayings(e transcript.Entry) messageSaying {
-	s := messageSaying{texts: []string{strings.TrimSpace(thoughts.Said(e.Message.Parts.Text()))}, calls: e.Message.Parts.Calls(),
+	said := thoughts.Said(e.Message.Parts.Text())
+	s := messageSaying{texts: []string{strings.TrimSpace(said)}, calls: e.Message.Parts.Calls(),
 		results: e.Message.Parts.Results()}
 	for i, p := range e.Message.Parts {
 		switch p.(type) {

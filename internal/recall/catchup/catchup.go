@@ -210,7 +210,8 @@ func (s *talkState) noteUnended(results map[string]bool) {
 	}
 	for _, c := range m.Parts.Calls() {
 		if !results[c.ID] {
-			s.open = append(s.open, openItem{m.Seq, "call without a result", fmt.Sprintf("%s %s", c.Name, plainjson.Unescape(c.Arguments))})
+			called := fmt.Sprintf("%s %s", c.Name, plainjson.Unescape(c.Arguments))
+			s.open = append(s.open, openItem{m.Seq, "call without a result", called})
 		}
 	}
 }
