@@ -1,6 +1,8 @@
 package scrollback
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/internal/i18n"
@@ -34,6 +36,61 @@ func (r Ref) Split() (kind, id string, err error) {
 			clipText(string(r), 80), kind+":")
 	}
 	return kind, id, nil
+}
+
+// Numbers are messages of a conversation's path by their seqs, from First to Last.
+type Numbers struct{ First, Last int64 }
+
+// MaxNumbers bounds how many messages are named by their numbers at once.
+const MaxNumbers = 10_000
+
+// IsNumbers reports whether r is meant to be numbers of messages. A ref names its kind, numbers do not.
+func (r Ref) IsNumbers() bool { return r != "" && !strings.Contains(string(r), ":") }
+
+// Numbers reads numbers of messages as people and models write them: 392, #392, 392-410 and #392–#410.
+// What is none of these, begins with 0 or goes backwards is not ok.
+func (r Ref) Numbers() (n Numbers, ok bool) {
+	text := strings.TrimSpace(string(r))
+	for _, word := range []string{"messages", "message"} {
+		if len(text) > len(word) && strings.EqualFold(text[:len(word)], word) {
+			text = text[len(word):]
+			break
+		}
+	}
+	var from, to string
+	var span bool
+	for _, between := range []string{"–", "—", "..", "-"} {
+		if from, to, span = strings.Cut(text, between); span {
+			break
+		}
+	}
+	if n.First, ok = parseSeq(from); !ok {
+		return Numbers{}, false
+	}
+	n.Last = n.First
+	if span {
+		n.Last, ok = parseSeq(to)
+	}
+	if !ok || n.Last < n.First {
+		return Numbers{}, false
+	}
+	return n, true
+}
+
+// parseSeq reads the number of a message, with or without its mark.
+func parseSeq(text string) (int64, bool) {
+	text = strings.TrimSpace(text)
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "#"), "＃")
+	seq, err := strconv.ParseInt(text, 10, 64)
+	return seq, err == nil && seq > 0 && strings.Trim(text, "0123456789") == ""
+}
+
+// Ref returns the numbers as they are written: #392, or #392-#410.
+func (n Numbers) Ref() Ref {
+	if n.First == n.Last {
+		return Ref(fmt.Sprintf("#%d", n.First))
+	}
+	return Ref(fmt.Sprintf("#%d-#%d", n.First, n.Last))
 }
 
 // RefEntry describes what a ref points at. From, To and CreatedAt are Unix ms;

@@ -163,3 +163,24 @@ type StoredReceipt struct {
 	Folded  bool     `json:"folded,omitempty"`
 	Undone  bool     `json:"undone,omitempty"`
 }
+
+// Gist returns the first line of a placeholder that says what was said, with its number and without its mark; empty
+// if there is none. Summaries hand on what they begin with, and so their hints are alike.
+func Gist(placeholder string) string {
+	for line := range strings.SplitSeq(placeholder, "\n") {
+		if said, ok := strings.CutPrefix(line, gistMark); ok {
+			return clipText("#"+said, hintRunes)
+		}
+	}
+	return ""
+}
+
+const gistMark = "- #"
+
+// GistOnly returns a placeholder that has nothing but the line of its [Gist].
+func GistOnly(placeholder string) string {
+	if gist := Gist(placeholder); gist != "" {
+		return strings.Clone("- " + gist)
+	}
+	return ""
+}

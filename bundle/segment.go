@@ -56,7 +56,7 @@ func (c *checker) checkSegment(s scrollback.Segment) error {
 	light := s // a hint is cloned: it must not keep the summary that it is cut from
 	light.Summary = strings.Clone(scrollback.Hint(s.Summary))
 	light.SummaryBy = ""
-	light.Placeholder = ""
+	light.Placeholder = scrollback.GistOnly(s.Placeholder)
 	c.segments[s.ID] = &light
 	if leaf {
 		c.at.leaves[s.Branch] = append(c.at.leaves[s.Branch], &light)

@@ -314,14 +314,14 @@ func (r *summaryRecord) settleRows() []scrollback.Kept {
 // isShown reports whether a message stays in sight word for word.
 func (r *summaryRecord) isShown(seq int64) bool { return r.told[seq] || slices.Contains(r.pinned, seq) }
 
-// touchedFiles lists the files that the calls of a message name.
+// touchedFiles lists the files that the calls of a message opened or changed.
 func touchedFiles(m *scrollback.Message) (out []carriedLine) {
 	for _, c := range m.Parts.Calls() {
 		if c.IsRecall() {
 			continue
 		}
 		tool := toolcall.CleanName(c.Name)
-		for _, p := range toolcall.ReadCall(c.Arguments).Paths {
+		for _, p := range toolcall.ListTouched(c.Name, c.Arguments) {
 			out = append(out, carriedLine{Line: window.Line{Seq: m.Seq, By: window.ByFile, Count: 1,
 				Text: p + " (" + tool + ")"},
 				rank: rankFile, key: "file " + p})

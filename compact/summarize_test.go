@@ -361,7 +361,8 @@ func TestFilesAreCarried(t *testing.T) {
 	r := recordOf("please always sign as Ada", "I will", "what is in plan.md?")
 	r.run = append(r.run, touch(4, "read_file", `{"file_path":"docs/plan (old).md","limit":9}`),
 		touch(5, "edit", `{"absolutePath":"/srv/a.go","old":"x"}`),
-		touch(6, "grep", `{"pattern":"/not/a/path","paths":["b.go","c.go"]}`), touch(7, "context_read", `{"path":"d.go"}`),
+		touch(6, "view", `{"pages":"/not/a/path","paths":["b.go","c.go"]}`),
+		touch(6, "grep", `{"pattern":"/not/a/path","paths":["searched.go"]}`), touch(6, "list_dir", `{"path":"listed"}`), touch(7, "context_read", `{"path":"d.go"}`),
 		touch(8, "broken", `{"path":`),
 		touch(9, "edit", `{"file_path":"docs/plan (old).md"}`))
 	ask := func(r summaryRecord) string {
@@ -371,7 +372,7 @@ func TestFilesAreCarried(t *testing.T) {
 	first := ask(r)
 	_, block, _ := strings.Cut(first, "## Said, word for word\n")
 	want := "What the person asked for:\n- #1 user: please always sign as Ada\nFiles that tools touched:\n- #5 file: /srv/a.go (edit)\n" +
-		"- #6 file: b.go (grep)\n- #6 file: c.go (grep)\n- #9 file: docs/plan (old).md (edit)\nSaid last:\n- #3 user: what is in plan.md?"
+		"- #6 file: b.go (view)\n- #6 file: c.go (view)\n- #9 file: docs/plan (old).md (edit)\nSaid last:\n- #3 user: what is in plan.md?"
 	if block != want {
 		t.Fatalf("carried is\n%s\nwant\n%s", block, want)
 	}

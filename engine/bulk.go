@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/request"
@@ -35,6 +36,7 @@ type Backlog struct {
 
 	e              *Engine
 	settings, room request.Settings // room has the calls so far, and is only for admitting, which goes on beside folding
+	recalled       bool             // the calls at the end of Begin are in room
 }
 
 // Asked is what asking for summaries took: calls of models, the summaries that they
@@ -74,8 +76,33 @@ func (b Bulk) Backlog(ctx context.Context, id scrollback.ConversationID) (*Backl
 // Admit prepares a message to be added; see [intake.Intake.Admit].
 func (b *Backlog) Admit(ctx context.Context, m scrollback.Message,
 	attached map[int][]byte) (store.IncomingMessage, error) {
+	if err := b.recallCalls(ctx, m); err != nil {
+		return store.IncomingMessage{}, err
+	}
 	b.room.RememberCalls(m)
 	return b.e.intake.Admit(ctx, b.Begin.ID, m, b.room.IntakeRoom(), attached)
+}
+
+// recallCalls remembers the calls at the end of the conversation, once, if a result comes whose tool is not known:
+// its call may have come with an earlier import.
+func (b *Backlog) recallCalls(ctx context.Context, m scrollback.Message) error {
+	unknown := slices.ContainsFunc(m.Parts.Results(), func(r scrollback.ToolResult) bool {
+		known := func(c scrollback.ToolCall) bool { return c.ID == r.CallID }
+		return r.Name == "" && !slices.ContainsFunc(b.room.Calls, known)
+	})
+	if !unknown || b.recalled {
+		return nil
+	}
+	b.recalled = true
+	end := b.Begin.Branch.HeadSeq
+	ms, err := b.e.store.ReadMessages(ctx, b.Begin.Branch.ID, max(1, end-scrollback.ListDefault+1), end)
+	calls := b.room.Calls
+	b.room.Calls = nil
+	for _, before := range ms {
+		b.room.RememberCalls(before)
+	}
+	b.room.Calls = append(b.room.Calls, calls...)
+	return err
 }
 
 // Compact folds what no longer fits, and updates head, which must be of this conversation.

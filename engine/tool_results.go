@@ -7,12 +7,10 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/internal/store"
 )
 
-// matchResults checks that results, by the ids of their calls, are for exactly the open calls, gives
-// each in the messages the name of its tool, and puts them in the order of the calls.
-func matchResults(open []scrollback.ToolCall, ids []string, in []store.IncomingMessage) error {
+// matchResults checks that results, by the ids of their calls, are for exactly the open calls.
+func matchResults(open []scrollback.ToolCall, ids []string) error {
 	names := map[string]string{}
 	for _, c := range open {
 		names[c.ID] = c.Name
@@ -38,23 +36,20 @@ func matchResults(open []scrollback.ToolCall, ids []string, in []store.IncomingM
 			listCalls(open),
 		)
 	}
-	place := func(p scrollback.Part) int {
-		res, ok := p.(scrollback.ToolResult)
-		if !ok {
-			return len(open)
-		}
-		return slices.IndexFunc(open, func(c scrollback.ToolCall) bool { return c.ID == res.CallID })
-	}
-	for _, m := range in {
-		for i, p := range m.Parts {
-			if res, ok := p.(scrollback.ToolResult); ok {
-				res.Name = names[res.CallID]
-				m.Parts[i] = res
-			}
-		}
-		slices.SortStableFunc(m.Parts, func(a, b scrollback.Part) int { return cmp.Compare(place(a), place(b)) })
-	}
 	return nil
+}
+
+// orderResults puts results in the order of their calls; others come last.
+func orderResults(calls []scrollback.ToolCall, results []ToolResult) []ToolResult {
+	place := func(r ToolResult) int {
+		if i := slices.IndexFunc(calls, func(c scrollback.ToolCall) bool { return c.ID == r.CallID }); i >= 0 {
+			return i
+		}
+		return len(calls)
+	}
+	out := slices.Clone(results)
+	slices.SortStableFunc(out, func(a, b ToolResult) int { return cmp.Compare(place(a), place(b)) })
+	return out
 }
 
 // listCalls lists calls for a sentence.

@@ -232,7 +232,7 @@ func (v *View) prepareTurn(ctx context.Context,
 			if against != nil {
 				return against
 			}
-			return admitAfter(cmp.Or(last, end), r, in)
+			return admitAfter(cmp.Or(last, end), r)
 		},
 		Edit: func(c *scrollback.Conversation) {
 			e.keepWithConversation(c, r)
@@ -275,7 +275,7 @@ func (a *incomingTurn) buildMessages(ctx context.Context) ([]store.IncomingMessa
 		}
 	case len(r.ToolResults) > 0:
 		m = scrollback.Message{ID: r.MessageID, Role: scrollback.RoleTool}
-		for _, res := range r.ToolResults {
+		for _, res := range orderResults(a.settings.Calls, r.ToolResults) {
 			m.Parts = append(m.Parts, scrollback.ToolResult{CallID: res.CallID, Text: res.Text, Artifact: res.Artifact,
 				IsError: res.IsError})
 		}
@@ -370,7 +370,7 @@ func (e *Engine) findEnding(ctx context.Context, head store.Head, r *TurnRequest
 }
 
 // admitAfter checks a request against the turn before it. It runs inside Begin.
-func admitAfter(last *scrollback.Turn, r *TurnRequest, in []store.IncomingMessage) error {
+func admitAfter(last *scrollback.Turn, r *TurnRequest) error {
 	const op = "engine.Turn"
 	waiting := last != nil && last.State == scrollback.TurnWaiting
 	switch {
@@ -381,7 +381,7 @@ func admitAfter(last *scrollback.Turn, r *TurnRequest, in []store.IncomingMessag
 		for i, res := range r.ToolResults {
 			ids[i] = res.CallID
 		}
-		return matchResults(last.OpenCalls, ids, in)
+		return matchResults(last.OpenCalls, ids)
 	case len(r.Message) == 0 && waiting:
 		return scrollback.ParamErrorf(op, "tool_results", i18n.LastTurnWaitsForResults,
 			listCalls(last.OpenCalls))

@@ -24,6 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
 // Function is a tool that runs here. Call takes the arguments as the model wrote them and
@@ -44,7 +45,7 @@ func New[In, Out any](name, description string, do func(ctx context.Context, in 
 	f := Function{Tool: scrollback.Tool{Name: name, Description: description}}
 	schema, err := jsonschema.For[In](nil)
 	if err == nil {
-		f.Parameters, err = json.Marshal(schema)
+		f.Parameters, err = plainjson.Marshal(schema)
 	}
 	if err == nil && schema.Type != "object" {
 		err = fmt.Errorf("the arguments must be a struct or a map, not %T", *new(In))
@@ -66,7 +67,7 @@ func New[In, Out any](name, description string, do func(ctx context.Context, in 
 		if text, ok := any(out).(string); ok {
 			return text, nil
 		}
-		text, err := json.Marshal(out)
+		text, err := plainjson.Marshal(out)
 		return string(text), err
 	}
 	return f

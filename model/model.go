@@ -23,6 +23,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
 // Model streams replies to requests. It is safe for concurrent use.
@@ -95,7 +96,7 @@ func ParseArguments(text string) json.RawMessage {
 	case text[0] == '{' && json.Valid([]byte(text)):
 		return scrollback.WellFormed(json.RawMessage(text))
 	}
-	wrapped, err := json.Marshal(map[string]string{"malformed_arguments": text})
+	wrapped, err := plainjson.Marshal(map[string]string{"malformed_arguments": text})
 	if err != nil {
 		return json.RawMessage("{}") // a text is always JSON: not reached
 	}

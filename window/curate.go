@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/marks"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
 // repairText stands for a result that the log lacks.
@@ -85,8 +86,9 @@ func (c *curator) openCalls(ps scrollback.Parts) scrollback.Parts {
 			o := openCall{call, call.ID, call.Name}
 			o.ID = c.spell.callID(call.ID)
 			o.Name = c.spell.callName(call.Name)
+			o.Arguments = plainjson.Unescape(call.Arguments)
 			if c.d.ObjectArguments && !isObject(call.Arguments) {
-				o.Arguments = slices.Concat(json.RawMessage(`{"malformed_arguments":`), call.Arguments, json.RawMessage(`}`))
+				o.Arguments = slices.Concat(json.RawMessage(`{"malformed_arguments":`), o.Arguments, json.RawMessage(`}`))
 			}
 			ps[i] = o.ToolCall
 			c.open = append(c.open, o)

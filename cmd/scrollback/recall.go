@@ -114,17 +114,33 @@ func (c *contextReceiptsCmd) Run(g *globals) error {
 	})
 }
 
+// originalArguments name what is read: a ref, or a conversation and the numbers of its messages.
+type originalArguments struct {
+	Ref     string `arg:"" help:"ref-or-conversation-before-numbers"`
+	Numbers string `arg:"" optional:"" help:"numbers-of-messages"`
+}
+
+// resolve returns the ref, or numbers as one, and the conversation through which it is read.
+func (o *originalArguments) resolve(g *globals, a *app) (scrollback.ConversationID, scrollback.Ref, error) {
+	if o.Numbers == "" {
+		ref := scrollback.Ref(o.Ref)
+		id, err := a.Recall().Owner(g.ctx, ref)
+		return id, ref, err
+	}
+	id, err := a.Resolve(g.ctx, o.Ref)
+	return id, scrollback.Ref(o.Numbers), err
+}
+
 type contextReadCmd struct {
-	Ref    string `arg:"" help:"history-id-or-artifact-id"`
-	Offset int64  `help:"start-at-byte"`
-	Bytes  int    `help:"print-one-page-size"`
+	originalArguments
+	Offset int64 `help:"start-at-byte"`
+	Bytes  int   `help:"print-one-page-size"`
 }
 
 // Run implements the command.
 func (c *contextReadCmd) Run(g *globals) error {
 	return g.withExisting(func(a *app) error {
-		ref := scrollback.Ref(c.Ref)
-		id, err := a.Recall().Owner(g.ctx, ref)
+		id, ref, err := c.resolve(g, a)
 		if err != nil {
 			return err
 		}
@@ -153,18 +169,18 @@ func (c *contextReadCmd) Run(g *globals) error {
 }
 
 type contextTailCmd struct {
-	Ref   string `arg:"" help:"history-id-or-artifact-id"`
-	Lines int    `help:"how-many-lines" default:"200"`
+	originalArguments
+	Lines int `help:"how-many-lines" default:"200"`
 }
 
 // Run implements the command.
 func (c *contextTailCmd) Run(g *globals) error {
 	return g.withExisting(func(a *app) error {
-		id, err := a.Recall().Owner(g.ctx, scrollback.Ref(c.Ref))
+		id, ref, err := c.resolve(g, a)
 		if err != nil {
 			return err
 		}
-		tail, err := a.Recall().Tail(g.ctx, id, scrollback.Ref(c.Ref), g.listLimit(c.Lines))
+		tail, err := a.Recall().Tail(g.ctx, id, ref, g.listLimit(c.Lines))
 		if err != nil {
 			return err
 		}

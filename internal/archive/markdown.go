@@ -2,6 +2,7 @@ package archive
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,10 +10,14 @@ import (
 	"unicode"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
-// markdown1 writes a file of renderer 1.
-type markdown1 struct{ bytes.Buffer }
+// markdown1 writes a leaf of renderer 1, or of renderer 2, which is the same but for the arguments of calls.
+type markdown1 struct {
+	bytes.Buffer
+	plain bool // renderer 2: arguments without escapes that they can do without
+}
 
 func title1(seg scrollback.Segment) []byte {
 	return fmt.Appendf(nil, "# Conversation %s, messages %d-%d\n\n- ref: %s\n- branch: %s\n",
@@ -21,13 +26,20 @@ func title1(seg scrollback.Segment) []byte {
 }
 
 func leaf1(seg scrollback.Segment, ms []scrollback.Message) *renderedSheet {
-	var m markdown1
+	return (&markdown1{}).renderLeaf(seg, ms)
+}
+
+func leaf2(seg scrollback.Segment, ms []scrollback.Message) *renderedSheet {
+	return (&markdown1{plain: true}).renderLeaf(seg, ms)
+}
+
+func (m *markdown1) renderLeaf(seg scrollback.Segment, ms []scrollback.Message) *renderedSheet {
 	m.Grow(int(min(max(seg.Bytes, 0), 2*scrollback.MaxSegmentBytes)))
 	m.Write(title1(seg))
 	if len(ms) > 0 {
-		fmt.Fprintf(&m, "- time: %s to %s\n", formatTime(ms[0].CreatedAt), formatTime(ms[len(ms)-1].CreatedAt))
+		fmt.Fprintf(m, "- time: %s to %s\n", formatTime(ms[0].CreatedAt), formatTime(ms[len(ms)-1].CreatedAt))
 	}
-	fmt.Fprintf(&m, "- messages: %d\n", len(ms))
+	fmt.Fprintf(m, "- messages: %d\n", len(ms))
 	marks := make([]messageMark, 0, len(ms))
 	for i := range ms {
 		marks = append(marks, m.writeMessage(&ms[i]))
@@ -36,6 +48,18 @@ func leaf1(seg scrollback.Segment, ms []scrollback.Message) *renderedSheet {
 }
 
 func table1(seg scrollback.Segment, children []scrollback.Segment) *renderedSheet {
+	return renderTable(seg, children, func(c *scrollback.Segment) string { return scrollback.Hint(c.Summary) })
+}
+
+// table2 says of each segment what was said first in it.
+func table2(seg scrollback.Segment, children []scrollback.Segment) *renderedSheet {
+	return renderTable(seg, children, func(c *scrollback.Segment) string {
+		return cmp.Or(scrollback.Gist(c.Placeholder), scrollback.Hint(c.Summary))
+	})
+}
+
+func renderTable(seg scrollback.Segment, children []scrollback.Segment,
+	about func(*scrollback.Segment) string) *renderedSheet {
 	var m markdown1
 	m.Write(title1(seg))
 	count := 0
@@ -50,7 +74,7 @@ func table1(seg scrollback.Segment, children []scrollback.Segment) *renderedShee
 	for i := range children {
 		c := &children[i]
 		fmt.Fprintf(&m, "| %s | %d-%d | %d | %s | %s | %s |\n", quoteLine(string(scrollback.HistoryRef(c.ID))),
-			c.FirstSeq, c.LastSeq, c.Messages, formatTime(c.From), formatTime(c.To), quoteCell(scrollback.Hint(c.Summary)))
+			c.FirstSeq, c.LastSeq, c.Messages, formatTime(c.From), formatTime(c.To), quoteCell(about(c)))
 	}
 	return &renderedSheet{text: m.Bytes()}
 }
@@ -80,7 +104,7 @@ func (m *markdown1) writeMessage(msg *scrollback.Message) messageMark {
 		if c, ok := p.(scrollback.ToolCall); ok && c.IsRecall() {
 			k.recalls = append(k.recalls, m.Len())
 			fmt.Fprintf(m, "recall call of %s · id %s · %s\n", quoteLine(c.Name), quoteLine(c.ID),
-				quoteLine(string(c.Arguments)))
+				quoteLine(m.arguments(c)))
 			continue
 		}
 		m.writePart(p)
@@ -108,13 +132,21 @@ func (m *markdown1) writePart(p scrollback.Part) {
 		fmt.Fprintf(m, "**Tool call** %s", quoteLine(p.Name))
 		m.writeDetail("id", p.ID)
 		m.WriteString("\n\n")
-		m.writeFence("json", string(p.Arguments))
+		m.writeFence("json", m.arguments(p))
 	case scrollback.ToolResult:
 		m.writeResult(p)
 	case scrollback.Reasoning:
 		m.WriteString("**Reasoning**\n\n")
 		m.writeFence("", p.Text)
 	}
+}
+
+// arguments returns those of a call as they are shown.
+func (m *markdown1) arguments(c scrollback.ToolCall) string {
+	if m.plain {
+		return string(plainjson.Unescape(c.Arguments))
+	}
+	return string(c.Arguments)
 }
 
 func (m *markdown1) writeResult(r scrollback.ToolResult) {

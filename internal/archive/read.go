@@ -63,6 +63,14 @@ func (a *Archive) openEntry(ctx context.Context, e scrollback.RefEntry) (*refBod
 // offset within a character moves on to the next, and the page says so; a page
 // holds at least one character.
 func (a *Archive) Read(ctx context.Context, e scrollback.RefEntry, offset int64, limit int) (scrollback.Page, error) {
+	return a.readPage(ctx, e, a.openEntry, offset, limit)
+}
+
+// bodyOpener opens what an entry points at.
+type bodyOpener func(ctx context.Context, e scrollback.RefEntry) (*refBody, error)
+
+func (a *Archive) readPage(ctx context.Context, e scrollback.RefEntry, open bodyOpener, offset int64,
+	limit int) (scrollback.Page, error) {
 	const op = "archive.Read"
 	if limit == 0 {
 		limit = scrollback.ReadDefault
@@ -73,7 +81,7 @@ func (a *Archive) Read(ctx context.Context, e scrollback.RefEntry, offset int64,
 	if offset < 0 {
 		return scrollback.Page{}, scrollback.ParamErrorf(op, "offset", i18n.OffsetMustNotBeNegative)
 	}
-	b, err := a.openEntry(ctx, e)
+	b, err := open(ctx, e)
 	if err != nil {
 		return scrollback.Page{}, err
 	}
@@ -103,13 +111,18 @@ func (a *Archive) Read(ctx context.Context, e scrollback.RefEntry, offset int64,
 // Tail returns the last lines; 0 means the default. What would exceed 1 MiB is
 // cut to its last whole lines (a single line to its end), and Lines counts them.
 func (a *Archive) Tail(ctx context.Context, e scrollback.RefEntry, lines int) (scrollback.Tail, error) {
+	return a.readTail(ctx, e, a.openEntry, lines)
+}
+
+func (a *Archive) readTail(ctx context.Context, e scrollback.RefEntry, open bodyOpener,
+	lines int) (scrollback.Tail, error) {
 	if lines == 0 {
 		lines = scrollback.TailDefault
 	}
 	if lines < 0 || lines > scrollback.TailMax {
 		return scrollback.Tail{}, scrollback.ParamErrorf("archive.Tail", "lines", i18n.LinesOutOfRange, scrollback.TailMax)
 	}
-	b, err := a.openEntry(ctx, e)
+	b, err := open(ctx, e)
 	if err != nil {
 		return scrollback.Tail{}, err
 	}

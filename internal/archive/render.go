@@ -12,7 +12,7 @@ import (
 
 // Renderer is the number of the current rendering. A change of a single byte in
 // any rendering needs a new number next to the old ones, which stay for ever.
-const Renderer = 1
+const Renderer = 2
 
 // renderedSheet is a rendered segment and the positions of its messages in it, ascending.
 type renderedSheet struct {
@@ -42,7 +42,7 @@ func Render(w io.Writer, renderer int, seg scrollback.Segment, ms []scrollback.M
 }
 
 // RenderTable writes the Markdown of a roll-up: a table of its children. Of seg
-// it uses what Render uses, of the children also Messages, From, To and Summary.
+// it uses what Render uses, of the children also Messages, From, To, Summary and Placeholder.
 func RenderTable(w io.Writer, renderer int, seg scrollback.Segment, children []scrollback.Segment) error {
 	s, err := allRenderers.renderTable(renderer, seg, children)
 	if err != nil {
@@ -82,7 +82,7 @@ type renderer struct {
 type renderers map[int]renderer
 
 // allRenderers is the table of all that have ever existed.
-var allRenderers = renderers{1: {leaf1, table1}}
+var allRenderers = renderers{1: {leaf1, table1}, 2: {leaf2, table2}}
 
 func (rs renderers) renderLeaf(number int, seg scrollback.Segment, ms []scrollback.Message) (*renderedSheet, error) {
 	r, ok := rs[number]
@@ -121,7 +121,7 @@ func WriteTranscript(w io.Writer, heading string, ms iter.Seq2[scrollback.Messag
 		if err != nil {
 			return err
 		}
-		var m markdown1
+		m := markdown1{plain: true}
 		m.writeMessage(&msg)
 		if _, err := w.Write(m.Bytes()); err != nil {
 			return err

@@ -59,6 +59,31 @@ func TestRenderingOneIsForEver(t *testing.T) {
 	golden(t, "table.md", b.file(t, "0c"))
 }
 
+// What a table says of its segments tells them apart, whatever their summaries have in common.
+func TestTableTellsSegmentsApart(t *testing.T) {
+	b := everything()
+	b.fold(t, "0a", 1, 3)
+	b.fold(t, "0b", 4, 4)
+	for id, said := range map[scrollback.SegmentID]string{"0a": "the first | of all", "0b": "the second"} {
+		seg := b.segs[id]
+		seg.Summary = "## Goal\nthe same goal"
+		seg.Placeholder = "Messages #1–#4 are folded\nTools: read\n- #3 user: " + said + "\n- #3 user: more"
+		b.segs[id] = seg
+	}
+	b.roll(t, "0c", 1, "0a", "0b")
+	got := b.file(t, "0c")
+	for _, want := range []string{`| #3 user: the first \| of all |`, `| #3 user: the second |`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the table lacks %q: %s", want, got)
+		}
+	}
+	var old bytes.Buffer
+	must(t, archive.RenderTable(&old, 1, b.segs["0c"], []scrollback.Segment{b.segs["0a"], b.segs["0b"]}))
+	if strings.Count(old.String(), "| the same goal |") != 2 {
+		t.Errorf("the table by renderer 1 has changed: %s", old.String())
+	}
+}
+
 func TestRenderAgreesWithMeasure(t *testing.T) {
 	b := everything()
 	b.fold(t, "0a", 1, 4)
@@ -101,4 +126,40 @@ func TestTextsAreVerbatim(t *testing.T) {
 			r.Fatalf("%q is not verbatim in\n%s", s, buf.String())
 		}
 	})
+}
+
+// Arguments are shown as they read, in files, live and by number, and are found so; what was folded before keeps
+// its bytes.
+func TestArgumentsAreShownPlainly(t *testing.T) {
+	b := &book{}
+	m := b.say(scrollback.ToolCall{ID: "c", Name: "sh", Arguments: json.RawMessage(
+		`{"cmd":"a \u0026\u0026 b \u003e\/c \u4e2d\""}`)},
+		scrollback.ToolCall{ID: "d", Name: "context_grep", Arguments: json.RawMessage(`{"pattern":"x\u0026y"}`)})
+	m.Role = scrollback.RoleAssistant
+	b.fold(t, "0a", 1, 1)
+	const shown, stored = `{"cmd":"a && b >/c 中\""}`, `{"cmd":"a \u0026\u0026 b \u003e\/c \u4e2d\""}`
+	if got := b.file(t, "0a"); !strings.Contains(got, shown) || strings.Contains(got, `\u0026`) ||
+		!strings.Contains(got, `{"pattern":"x&y"}`) {
+		t.Errorf("the file has %s", got)
+	}
+	var old bytes.Buffer
+	must(t, archive.Render(&old, 1, b.segs["0a"], b.ms))
+	if !strings.Contains(old.String(), stored) {
+		t.Errorf("the file by renderer 1 has changed: %s", old.String())
+	}
+	a := archive.New(b, bucket(t), nil)
+	page, err := a.ReadNumbered(t.Context(),
+		archive.Numbered{Branch: branch, Numbers: scrollback.Numbers{First: 1, Last: 1}}, 0, 0)
+	if err != nil || !strings.Contains(page.Content, shown) || page.Ref != "#1" {
+		t.Errorf("#1 reads %+v, %v", page, err)
+	}
+	for _, scope := range []archive.Scope{{Stretches: []archive.Stretch{{Segment: "0a"}}},
+		{Stretches: []archive.Stretch{{Branch: branch, From: 1, To: 1}}}} {
+		for range 2 {
+			found, err := a.Grep(t.Context(), scope, scrollback.GrepQuery{Pattern: `a && b >/c 中`})
+			if err != nil || found.Total != 1 || !strings.Contains(found.Matches[0].Content, "a && b") {
+				t.Errorf("%+v finds %+v, %v", scope, found, err)
+			}
+		}
+	}
 }

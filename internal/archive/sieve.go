@@ -35,8 +35,8 @@ func isEscaped(r rune) bool {
 	return r < ' ' || r == '"' || r == '\\' || r == 0x2028 || r == 0x2029
 }
 
-// sieved is the renderer whose files [sieve.passFolded] knows.
-const sieved = 1
+// sieved is the last renderer whose files [sieve.passFolded] knows.
+const sieved = 2
 
 // labels are the words that [markdown1] puts into the lines of calls, results and reasoning.
 const labels = "**tool call** · id ```json **tool result** · call · error **reasoning** ``"

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
 // grepLeaf greps the file of a leaf and the artifacts it mentions, each after the
@@ -23,7 +24,7 @@ func (g *grep) grepLeaf(ctx context.Context, seg scrollback.Segment) error {
 	if !g.whole {
 		return g.grepFile(ctx, seg, cached)
 	}
-	if g.re.sieve != nil && seg.Renderer == sieved {
+	if g.re.sieve != nil && seg.Renderer <= sieved {
 		var some []scrollback.Message
 		for m, err := range g.a.src.SiftMessages(ctx, seg.Branch, seg.FirstSeq, seg.LastSeq, g.re.sieve.passFolded) {
 			if err != nil {
@@ -181,7 +182,7 @@ func (g *grep) collectLiveText(ctx context.Context, ps scrollback.Parts) (string
 			}
 		case scrollback.ToolCall:
 			if !p.IsRecall() {
-				add(2, quoteLine(p.Name)+" "+string(p.Arguments))
+				add(2, quoteLine(p.Name)+" "+string(plainjson.Unescape(p.Arguments)))
 			}
 		case scrollback.Reasoning:
 			add(3, p.Text)

@@ -23,7 +23,7 @@ var layers = []string{
 	"internal/recall internal/intake",
 	"internal/archive compact internal/title bundle internal/websearch",
 	"internal/store model",
-	"transcript internal/workspace window token",
+	"transcript internal/workspace internal/thoughts window token",
 	"internal/kept",
 	"internal/wire .",
 	"internal",

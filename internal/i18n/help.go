@@ -221,20 +221,23 @@ var (
 		"Refs of this kind only: history or artifact.",
 		"只列出此类引用：history 或 artifact。")
 	_ = label("help/read-what-ref-points-at",
-		"Read what a ref points at.",
-		"读取引用所指的内容。")
+		"Read what a ref points at, or messages by their numbers.",
+		"读取引用所指的内容，或按编号读取消息。")
 	_ = label("help/start-at-byte",
 		"Start at this byte.",
 		"从此字节开始。")
 	_ = label("help/print-one-page-size",
 		"Print one page of this size. Default: everything.",
 		"只输出这么大的一页。默认：全部。")
-	_ = label("help/history-id-or-artifact-id",
-		"history:<id> or artifact:<id>.",
-		"history:<id> 或 artifact:<id>。")
+	_ = label("help/ref-or-conversation-before-numbers",
+		"history:<id> or artifact:<id>; or a conversation, before numbers.",
+		"history:<id> 或 artifact:<id>；也可以是一个对话，后面写编号。")
+	_ = label("help/numbers-of-messages",
+		"Numbers of messages of the conversation as it is now: 392 or 392-410.",
+		"当前对话中消息的编号：392 或 392-410。")
 	_ = label("help/print-last-lines-what-ref-points-at",
-		"Print the last lines of what a ref points at.",
-		"输出引用所指内容的最后几行。")
+		"Print the last lines of what a ref points at, or of messages by their numbers.",
+		"输出引用所指内容的最后几行，或按编号取的消息的最后几行。")
 	_ = label("help/how-many-lines",
 		"How many lines.",
 		"多少行。")
@@ -242,8 +245,8 @@ var (
 		"Find lines that match a regular expression (RE2).",
 		"查找匹配正则表达式（RE2）的行。")
 	_ = label("help/search-behind-ref-only",
-		"Search behind this ref only.",
-		"只在此引用之后的内容中查找。")
+		"Search behind this ref only, or in these messages: 392-410.",
+		"只在此引用所指的内容中查找，或只在这些消息中查找：392-410。")
 	_ = label("help/how-many-matches-print",
 		"How many matches to print; the total counts all.",
 		"输出多少个匹配；总数会计算全部。")

@@ -32,6 +32,27 @@ var (
 	AttachmentHasNoLeaves = problem("attachment-has-no-leaves",
 		"%s is an attachment; only compacted messages have leaves",
 		"%s 是附件，只有已压缩的消息才由分段组成")
+	NumbersHaveNoLeaves = problem("numbers-have-no-leaves",
+		"%s are messages themselves; only compacted messages have leaves",
+		"%s 本身就是消息，只有已压缩的消息才由分段组成")
+	NumbersMalformed = problem("numbers-malformed",
+		"%q is not a ref (history:<id>, artifact:<id>), and names no messages (392, 392-410): this conversation has #1 to #%d",
+		"%q 不是引用（history:<id>、artifact:<id>），也不是消息的编号（392、392-410）：此对话有消息 #1 到 #%d")
+	TooManyNumbers = problem("too-many-numbers",
+		"%s are more than %d messages, which is as many as are read at once; this conversation has the messages #1 to #%d",
+		"%s 超过 %d 条消息，一次最多读取这么多；此对话有消息 #1 到 #%d")
+	NoMessageNumbered = problem("no-message-numbered",
+		"there is no message #%d: this conversation has the messages #1 to #%d",
+		"没有消息 #%d：此对话有消息 #1 到 #%d")
+	MessageWasRewound = problem("message-was-rewound",
+		"message #%d was taken back by a rewind and is on branch %s: the conversation as it is now has the messages #1 to #%d",
+		"消息 #%d 已被回退，在分支 %s 上：当前的对话有消息 #1 到 #%d")
+	NoMessagesNumbered = problem("no-messages-numbered",
+		"there is no message #%d: this conversation has no messages",
+		"没有消息 #%d：此对话还没有消息")
+	AllMessagesRewound = problem("all-messages-rewound",
+		"message #%d was taken back by a rewind and is on branch %s: the conversation as it is now has no messages",
+		"消息 #%d 已被回退，在分支 %s 上：当前的对话没有消息")
 	BinsOutOfRange = problem("bins-out-of-range",
 		"bins must be 1 to %d",
 		"bins 必须在 1 到 %d 之间")

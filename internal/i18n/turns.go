@@ -159,8 +159,8 @@ var (
 		"%q is not a whole id; here a prefix will not do",
 		"%q 不是完整的 id，这里不能用前缀")
 	NotARef = problem("not-a-ref",
-		"%q is not a ref: history:<id> or artifact:<id>",
-		"%q 不是引用，引用的形式是 history:<id> 或 artifact:<id>")
+		"%q is not a ref (history:<id>, artifact:<id>); numbers need a conversation",
+		"%q 不是引用，引用的形式是 history:<id> 或 artifact:<id>；编号前须指明对话")
 	RefIDMalformed = problem("ref-id-malformed",
 		"%q is not a ref: the id after %q is malformed",
 		"%q 不是引用：%q 之后的 id 格式不正确")

@@ -12,8 +12,10 @@
 package intake
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -22,6 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/intake/picture"
 	"github.com/scrollback-ai/scrollback/internal/store"
+	"github.com/scrollback-ai/scrollback/internal/thoughts"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -162,9 +165,34 @@ type admission struct {
 	notes    scrollback.Parts // about its images, to stand behind it
 }
 
+// splitThoughts takes what a model thought out of the text that its answer begins with.
+func (a *admission) splitThoughts(ps scrollback.Parts) scrollback.Parts {
+	at := slices.IndexFunc(ps, func(p scrollback.Part) bool { _, ok := p.(scrollback.Text); return ok })
+	if at < 0 {
+		return ps
+	}
+	said, _ := ps[at].(scrollback.Text)
+	split := thoughts.Split(said.Text)
+	if said.Reference != nil || len(said.Opaque) > 0 || len(split) == 0 || len(split.Text()) == len(said.Text) {
+		return ps
+	}
+	attached := map[int][]byte{} // by the place of their parts, which are farther back now
+	for i, b := range a.attached {
+		if i > at {
+			i += len(split) - 1
+		}
+		attached[i] = b
+	}
+	a.attached = attached
+	return slices.Concat(ps[:at], split, ps[at+1:])
+}
+
 func (a *admission) admitMessage(ctx context.Context) error {
 	m := a.out.Message
 	m.Parts = m.Parts.WellFormed()
+	if m.Role == scrollback.RoleAssistant {
+		m.Parts = a.splitThoughts(m.Parts)
+	}
 	a.out.Meta = scrollback.WellFormed(m.Meta)
 	a.out.Parts = make(scrollback.Parts, 0, len(m.Parts))
 	parts, err := a.fillImages(ctx, m.Parts)
@@ -190,6 +218,7 @@ func (a *admission) admitMessage(ctx context.Context) error {
 				p, err = a.shortenText(ctx, part, room)
 			}
 		case scrollback.ToolResult:
+			part.Name = cmp.Or(part.Name, a.room.nameCall(part.CallID))
 			// Search and grep must not skip what is not a look-up of ours.
 			part.Recall = part.Recall && strings.HasPrefix(part.Name, scrollback.RecallPrefix)
 			p = part

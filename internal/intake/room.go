@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -14,6 +15,16 @@ type Room struct {
 	Asked  int64 // the question that outputs must fit beside, and its calls
 
 	Calls []scrollback.ToolCall // recent ones, to which results may belong
+}
+
+// nameCall returns the tool of a call, by its id; of several the newest. It is empty for an unknown one.
+func (r Room) nameCall(id string) string {
+	for _, c := range slices.Backward(r.Calls) {
+		if c.ID == id {
+			return c.Name
+		}
+	}
+	return ""
 }
 
 // leftTokens returns how many tokens of the budget remain for what must be in the window beside

@@ -17,6 +17,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/marks"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/internal/store/search"
 	"github.com/scrollback-ai/scrollback/token"
 )
@@ -88,7 +89,7 @@ func DecodeArguments[T any](raw json.RawMessage) (T, error) {
 func FitRoom(room Room, make func(try int) (any, bool)) (string, error) {
 	for try := 0; ; try++ {
 		v, more := make(try)
-		b, err := json.Marshal(v)
+		b, err := plainjson.Marshal(v) // a model reads it as it stands
 		if err != nil {
 			return "", scrollback.Wrap(scrollback.Internal, "recall", err)
 		}
@@ -330,7 +331,7 @@ func indexWarning(found scrollback.SearchResult) string {
 func defaultHits(all []briefHit) int {
 	left := searchTokens
 	for i := range all {
-		b, err := json.Marshal(all[i])
+		b, err := plainjson.Marshal(all[i])
 		if left -= token.Count(string(b)); err != nil || left < 0 && i >= scrollback.SearchDefault {
 			return i
 		}
@@ -437,7 +438,7 @@ func (c toolCall) askingMessages(ctx context.Context) ([]scrollback.MessageID, e
 func (c toolCall) throughAgents(ctx context.Context, ref scrollback.Ref,
 	do func(through scrollback.ConversationID) error) error {
 	first := do(c.conversation)
-	if scrollback.CodeOf(first) != scrollback.NotFound {
+	if scrollback.CodeOf(first) != scrollback.NotFound || ref.IsNumbers() {
 		return first
 	}
 	own, err := c.access.Head(ctx, c.conversation)

@@ -44,6 +44,9 @@ type SegmentList struct {
 
 // Leaves returns what a roll-up consists of, oldest first; a leaf consists of itself.
 func (r *Reader) Leaves(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) (Leaves, error) {
+	if ref.IsNumbers() {
+		return Leaves{}, scrollback.ParamErrorf("recall.Leaves", "ref", i18n.NumbersHaveNoLeaves, clipRef(ref))
+	}
 	entry, err := r.resolveRef(ctx, id, ref)
 	if err != nil {
 		return Leaves{}, err

@@ -234,9 +234,33 @@ func listSegment(s scrollback.Segment) listedRef {
 		}
 	}
 	if len(out.hints) == 0 {
-		out.hints = []string{scrollback.Hint(s.Summary)}
+		out.hints = []string{firstNote(s)}
 	}
 	return out
+}
+
+// firstNote returns what a placeholder without sentences says of its messages, or else the beginning of the
+// summary.
+func firstNote(s scrollback.Segment) string {
+	if _, rest, ok := strings.Cut(s.Placeholder, "\n"); ok { // the first line says only what is folded
+		for line := range strings.SplitSeq(rest, "\n") {
+			if line = strings.TrimSpace(line); line != "" {
+				return line
+			}
+		}
+	}
+	return scrollback.Hint(s.Summary)
+}
+
+// firstUnused returns the first sentence that no entry before it has, or else the first.
+func (e listedRef) firstUnused(used map[string]bool) string {
+	for _, hint := range e.hints {
+		if !used[hint] {
+			used[hint] = true
+			return hint
+		}
+	}
+	return e.hints[0]
 }
 
 // layOutPage lays entries out as lines that share the room.

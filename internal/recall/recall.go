@@ -21,6 +21,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/archive"
+	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/store"
 )
@@ -61,10 +62,35 @@ func (r *Reader) Refs(ctx context.Context, id scrollback.ConversationID,
 		return nil, "", err
 	}
 	items, next, err := r.store.Refs.List(ctx, id, q)
-	if items == nil {
-		items = []scrollback.RefEntry{}
+	if err != nil || items == nil {
+		return []scrollback.RefEntry{}, next, err
 	}
-	return items, next, err
+	return items, next, r.describeHistory(ctx, items)
+}
+
+// hintRunes bounds the hint of a segment.
+const hintRunes = 200
+
+// describeHistory gives the segments among some refs a hint each that tells them apart: what is stored with
+// them is the beginning of a summary, which each hands on to the next.
+func (r *Reader) describeHistory(ctx context.Context, refs []scrollback.RefEntry) error {
+	var ids []scrollback.SegmentID
+	var at []int
+	for i, e := range refs {
+		if kind, id, err := e.Ref.Split(); err == nil && kind == scrollback.RefHistory {
+			ids = append(ids, scrollback.SegmentID(id))
+			at = append(at, i)
+		}
+	}
+	segs, err := r.store.ReadSegments(ctx, ids)
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{}
+	for i, s := range segs {
+		refs[at[i]].Hint = clip.ClipLine(listSegment(s).firstUnused(used), hintRunes)
+	}
+	return nil
 }
 
 // Owner returns the conversation through which the caller may read a ref: the newest one
@@ -101,10 +127,17 @@ func (r *Reader) resolveRef(ctx context.Context, id scrollback.ConversationID,
 	return r.store.Refs.Get(ctx, id, ref)
 }
 
-// Read returns a page of what a ref points at: at most limit bytes from offset; limit 0
-// means [scrollback.ReadDefault].
+// Read returns a page of what a ref points at, or of the messages that its numbers name on the conversation's
+// path: at most limit bytes from offset; limit 0 means [scrollback.ReadDefault].
 func (r *Reader) Read(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref, offset int64,
 	limit int) (scrollback.Page, error) {
+	if ref.IsNumbers() {
+		named, err := r.resolveNumbers(ctx, id, ref)
+		if err != nil {
+			return scrollback.Page{}, err
+		}
+		return r.archive.ReadNumbered(ctx, named, offset, limit)
+	}
 	entry, err := r.resolveRef(ctx, id, ref)
 	if err != nil {
 		return scrollback.Page{}, err
@@ -112,9 +145,17 @@ func (r *Reader) Read(ctx context.Context, id scrollback.ConversationID, ref scr
 	return r.archive.Read(ctx, entry, offset, limit)
 }
 
-// Tail returns the last lines of what a ref points at; 0 means [scrollback.TailDefault].
+// Tail returns the last lines of what a ref points at, or of numbered messages; 0 means
+// [scrollback.TailDefault].
 func (r *Reader) Tail(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref,
 	lines int) (scrollback.Tail, error) {
+	if ref.IsNumbers() {
+		named, err := r.resolveNumbers(ctx, id, ref)
+		if err != nil {
+			return scrollback.Tail{}, err
+		}
+		return r.archive.TailNumbered(ctx, named, lines)
+	}
 	entry, err := r.resolveRef(ctx, id, ref)
 	if err != nil {
 		return scrollback.Tail{}, err
@@ -122,7 +163,8 @@ func (r *Reader) Tail(ctx context.Context, id scrollback.ConversationID, ref scr
 	return r.archive.Tail(ctx, entry, lines)
 }
 
-// Grep finds matching lines behind a ref, or in the whole conversation.
+// Grep finds matching lines behind a ref, in the messages that its numbers name, or in the whole
+// conversation.
 func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID,
 	q scrollback.GrepQuery) (scrollback.GrepResult, error) {
 	head, err := r.access.Head(ctx, id)
@@ -138,6 +180,15 @@ func (r *Reader) Grep(ctx context.Context, id scrollback.ConversationID,
 		}
 		return scrollback.Artifact{ID: art, MediaType: entry.MediaType, Name: entry.Hint, Size: entry.Bytes}, err == nil, err
 	}}
+	if q.Ref.IsNumbers() {
+		named, err := r.numbersOn(ctx, head, q.Ref)
+		if err != nil {
+			return scrollback.GrepResult{}, err
+		}
+		q.Ref = ""
+		scope.Stretches = []archive.Stretch{{Branch: named.Branch, From: named.First, To: named.Last}}
+		return r.archive.Grep(ctx, scope, q)
+	}
 	if q.Ref != "" {
 		entry, err := r.store.Refs.GetIn(ctx, lineage, q.Ref)
 		if err != nil {

@@ -16,20 +16,20 @@ func Tools() []scrollback.Tool {
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"kind":{"type":"string","enum":["history","artifact"]},` +
 				`"limit":{"type":"integer","maximum":200,"default":50},` +
-				`"cursor":{"type":"string","description":"next of the page before"}}}`),
+				`"cursor":{"type":"string","description":"the last next"}}}`),
 		},
 		{
 			Name:        "context_read",
-			Description: "Read the original behind a ref, page by page.",
+			Description: "Read the original behind a ref, or messages, in pages.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
-				`"ref":{"type":"string","description":"history:<id> or artifact:<id>"},` +
-				`"offset":{"type":"integer","default":0,"description":"bytes; next_offset of the page before"},` +
+				`"ref":{"type":"string","description":"history:<id>, artifact:<id>, #392 or #392-#410"},` +
+				`"offset":{"type":"integer","default":0,"description":"bytes: the last next_offset"},` +
 				`"limit":{"type":"integer","maximum":65536,"default":8192,"description":"bytes"}},` +
 				`"required":["ref"]}`),
 		},
 		{
 			Name:        "context_tail",
-			Description: "Read the last lines of the original behind a ref.",
+			Description: "Read the last lines.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"ref":{"type":"string"},` +
 				`"lines":{"type":"integer","maximum":2000,"default":200}},` +
@@ -37,7 +37,7 @@ func Tools() []scrollback.Tool {
 		},
 		{
 			Name:        "context_grep",
-			Description: "Find the lines that match a regular expression (RE2) in the whole conversation, folded parts and big outputs included, or behind one ref.",
+			Description: "Find lines that match a regular expression (RE2) in the whole conversation, folded parts and big outputs included, or in one ref.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"ref":{"type":"string"},` +
 				`"pattern":{"type":"string","maxLength":1000},` +

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -117,8 +118,8 @@ func WriteRefs(w io.Writer, t words.Texts, refs []scrollback.RefEntry, zone *tim
 		if r.LastSeq > 0 {
 			span = fmt.Sprintf("#%d–#%d", r.FirstSeq, r.LastSeq)
 		}
-		rows = append(rows, []string{string(r.Ref), span, columns.FormatThousands(r.Bytes),
-			columns.FormatTime(r.CreatedAt, zone),
+		said := columns.FormatTime(cmp.Or(r.From, r.CreatedAt), zone)
+		rows = append(rows, []string{string(r.Ref), span, columns.FormatThousands(r.Bytes), said,
 			columns.ClipText(r.Hint, 60)})
 	}
 	return columns.WriteTable(w, rows, 2)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/markdown"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
@@ -65,7 +66,8 @@ func (p Pages) writeMessage(w io.Writer, m scrollback.Message) error {
 		case scrollback.Reasoning:
 			fmt.Fprintln(w, p.Texts.Say(i18n.PageReasoning, p.cutText(t.Text)))
 		case scrollback.ToolCall:
-			fmt.Fprintf(w, "→ %s %s\n", columns.StripControls(t.Name), columns.StripControls(string(t.Arguments)))
+			fmt.Fprintf(w, "→ %s %s\n", columns.StripControls(t.Name),
+				columns.StripControls(string(plainjson.Unescape(t.Arguments))))
 		case scrollback.ToolResult:
 			p.writeResult(w, t)
 		case scrollback.Image:
@@ -127,7 +129,8 @@ func (p Pages) writeUnanswered(w io.Writer, e scrollback.TurnEntry) error {
 		p.writeText(w, e.Content, true)
 	}
 	for _, c := range e.ToolCalls {
-		fmt.Fprintf(w, "→ %s %s\n", columns.StripControls(c.Name), columns.StripControls(string(c.Arguments)))
+		fmt.Fprintf(w, "→ %s %s\n", columns.StripControls(c.Name),
+			columns.StripControls(string(plainjson.Unescape(c.Arguments))))
 	}
 	for _, line := range p.Texts.TroubleOf(e, p.Again, p.Ways) {
 		fmt.Fprintf(w, "! %s\n", line)

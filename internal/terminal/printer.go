@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 )
@@ -131,7 +132,8 @@ func (p *Printer) showEvent(ev scrollback.Event) error {
 		}
 	case scrollback.ToolCallEvent:
 		p.thought = ""
-		p.PrintNote("→ %s %s", columns.StripControls(ev.Name), columns.ClipText(string(ev.Arguments), noteWidth))
+		p.PrintNote("→ %s %s", columns.StripControls(ev.Name),
+			columns.ClipText(string(plainjson.Unescape(ev.Arguments)), noteWidth))
 	case scrollback.ToolResultEvent:
 		if ev.Conversation != "" { // of a sub-agent
 			p.PrintNote("← %s %s", columns.StripControls(ev.Name), ev.Conversation)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 // Call is what a call was about. Subject is its main argument on one line, or empty;
@@ -20,6 +21,7 @@ import (
 type Call struct {
 	Subject      string
 	Paths, Wrote []string
+	looks        bool // for something, at its paths
 }
 
 // The names that tools give to their arguments, in lower case and without marks, those
@@ -33,6 +35,8 @@ var (
 		"relativepath", "relativeworkspacepath"}
 	placeKeys = []string{"dirpath", "directory", "dir", "folder", "description", "title", "name", "id", "task", "prompt",
 		"question", "code", "input"}
+	lookKeys = []string{"query", "q", "pattern", "patterns", "globpattern", "regex", "regexp", "searchquery", "searchterm",
+		"keywords"}
 	writeKeys = []string{"content", "contents", "newstring", "newstr", "newtext", "newsource", "filetext", "edits",
 		"codeedit", "replacement",
 		"replace", "diff", "inserttext"}
@@ -77,8 +81,38 @@ func ReadCall(arguments []byte) Call {
 	if isWriting(values) {
 		c.Wrote = c.Paths
 	}
+	c.looks = slices.ContainsFunc(lookKeys, func(k string) bool { return len(listTexts(values[k])) > 0 })
 	c.Subject = c.findSubject(values, named, bare)
 	return c
+}
+
+// lookWords are the words in the name of a tool that looks for something, or lists what is there: the path that it
+// is given is where it looks.
+var lookWords = []string{"grep", "rg", "ripgrep", "glob", "globs", "find", "search", "searches", "list", "ls", "dir", "dirs",
+	"directory", "folder", "tree", "walk", "browse"}
+
+// wordPattern finds the words in the name of a tool: list_dir, ListDir and listDir have two.
+var wordPattern = lazyregexp.New(`\p{Lu}?\p{Ll}+|\p{Lu}+`)
+
+// ListTouched returns the files that a call of a tool opened or changed. A folder, and a file that was only searched
+// in, are none.
+func ListTouched(tool string, arguments []byte) []string {
+	c := ReadCall(arguments)
+	if len(c.Wrote) > 0 {
+		return c.Wrote
+	}
+	if c.looks || slices.ContainsFunc(wordPattern().FindAllString(CleanName(tool), -1), func(word string) bool {
+		return slices.Contains(lookWords, strings.ToLower(word))
+	}) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.Paths), isPlace)
+}
+
+// isPlace reports whether a path is written as a folder, or as a pattern of names.
+func isPlace(path string) bool {
+	return strings.HasSuffix(path, "/") || strings.HasSuffix(path, `\`) || strings.ContainsAny(path, "*?") ||
+		strings.Trim(path, "./~") == ""
 }
 
 func readPatch(text string) (c Call) {

@@ -13,6 +13,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/thoughts"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -242,7 +243,8 @@ type messageSaying struct {
 }
 
 func listSayings(e transcript.Entry) messageSaying {
-	s := messageSaying{texts: []string{strings.TrimSpace(e.Message.Parts.Text())}, calls: e.Message.Parts.Calls(),
+	said := thoughts.Said(e.Message.Parts.Text())
+	s := messageSaying{texts: []string{strings.TrimSpace(said)}, calls: e.Message.Parts.Calls(),
 		results: e.Message.Parts.Results()}
 	for i, p := range e.Message.Parts {
 		switch p.(type) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/thoughts"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -25,6 +26,9 @@ func (w *messageWriter) addItem(ctx context.Context, it scrollback.Item) error {
 		return nil
 	}
 	own := it.Model == w.m.facts.Name
+	if own {
+		it.Parts = thoughts.Join(it.Parts)
+	}
 	msg := message{Role: string(it.Role)}
 	var texts []string
 	var thinking strings.Builder

@@ -9,6 +9,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/thoughts"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -69,6 +70,8 @@ type answerReader struct {
 	taken map[string]bool // ids of calls
 	calls int
 	some  bool // something was said, thought or called
+
+	inText thoughts.Splitter // finds what was thought in what is said
 }
 
 func newReader(a *remote.Answer, r model.Request, asked options) *answerReader {
@@ -100,19 +103,26 @@ func (s *answerReader) readAnswer() error {
 			return s.emitEnd(l)
 		}
 	}
-	return nil
+	return s.a.EmitPieces(s.inText.End())
 }
 
 // emitLine emits what a line says, in the order in which models write: they think, then
 // speak, then call.
 func (s *answerReader) emitLine(l answerLine) error {
-	d := model.Delta{Reasoning: string(l.Message.Thinking)}
-	for _, d := range []model.Delta{d, {Text: string(l.Message.Content)}} {
-		if d.Text == "" && d.Reasoning == "" {
-			continue
-		}
+	if thought := string(l.Message.Thinking); thought != "" {
 		s.some = true
-		if err := s.a.EmitDelta(d); err != nil {
+		if err := s.a.EmitDelta(model.Delta{Reasoning: thought}); err != nil {
+			return err
+		}
+	}
+	if said := string(l.Message.Content); said != "" {
+		s.some = true
+		if err := s.a.EmitPieces(s.inText.Add(said)); err != nil {
+			return err
+		}
+	}
+	if len(l.Message.ToolCalls) > 0 || l.Done {
+		if err := s.a.EmitPieces(s.inText.End()); err != nil {
 			return err
 		}
 	}

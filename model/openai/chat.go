@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/thoughts"
 	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
@@ -128,6 +129,9 @@ func callIDs(r model.Request) map[string]bool {
 // encodeItem returns an item on the wire: one message, or for tool results one each, and
 // none where nothing is said.
 func (m *Model) encodeItem(ctx context.Context, c *chatRequest, it scrollback.Item) ([]wire.Message, error) {
+	if m.isOwn(it) {
+		it.Parts = thoughts.Join(it.Parts)
+	}
 	out := wire.Message{Role: string(it.Role), Name: it.Name}
 	c.ids.beginItem(it)
 	var results []wire.Message

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/thoughts"
 	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
@@ -30,6 +31,7 @@ type chunkReader struct {
 	chosen   bool
 	waiting  []wire.ChunkChoice // pieces of choices other than 0, until it is clear which is read
 	found    remote.Finding
+	inText   thoughts.Splitter // finds what was thought in what is said
 }
 
 // readAnswer emits what an answer says, streamed or not.
@@ -332,7 +334,7 @@ func (s *chunkReader) takeDelta(d wire.Delta) error {
 			}
 		}
 		s.said = true
-		if err := s.a.EmitDelta(model.Delta{Text: text}); err != nil {
+		if err := s.a.EmitPieces(s.inText.Add(text)); err != nil {
 			return err
 		}
 	}
@@ -391,6 +393,9 @@ func (s *chunkReader) endStream() error {
 	}
 	if s.finish == "length" && !s.said && len(s.calls.list) == 0 && (s.usage == nil || s.usage.OutputTokens == 0) {
 		return s.a.CutError(s.usage) // the server took a part of the request only, and had no room left
+	}
+	if err := s.a.EmitPieces(s.inText.End()); err != nil {
+		return err
 	}
 	if err := s.found.EmitSearch(s.a); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/thoughts"
 	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
@@ -16,6 +17,9 @@ func (m *Model) addInput(ctx context.Context, b *responsesRequest, it scrollback
 	w := &inputWriter{b: b, role: m.inputRole(it.Role), kind: "input_text"}
 	if w.role == "assistant" {
 		w.kind = "output_text"
+	}
+	if m.isOwn(it) {
+		it.Parts = thoughts.Join(it.Parts)
 	}
 	for _, p := range it.Parts {
 		if err := m.inputPart(ctx, w, it, p); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/redact"
+	"github.com/scrollback-ai/scrollback/internal/thoughts"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -133,6 +134,16 @@ func (a *Answer) EmitDelta(d model.Delta) error {
 		return errStopped
 	}
 	return exceeded
+}
+
+// EmitPieces emits what was said and thought in a text.
+func (a *Answer) EmitPieces(pieces []thoughts.Piece) error {
+	for _, p := range pieces {
+		if err := a.EmitDelta(model.Delta{Text: p.Text, Reasoning: p.Thought, Opaque: p.Payload}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // countPiece counts a piece, and cuts it where it exceeds a bound.

@@ -30,7 +30,7 @@ var Groups = []struct {
 		{"context list", `scrollback context list latest`},
 		{"context receipts", `scrollback context receipts latest`},
 		{"context read", `scrollback context read REF`},
-		{"context tail", `scrollback context tail REF --lines 20`},
+		{"context tail", `scrollback context tail latest 1-2 --lines 20`},
 		{"context grep", `scrollback context grep latest "third.*bollard"`},
 	}},
 	{i18n.GroupCompact, []Example{

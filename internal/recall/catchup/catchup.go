@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/compact/summary"
 	"github.com/scrollback-ai/scrollback/internal/clip"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/internal/recall"
 	"github.com/scrollback-ai/scrollback/token"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -209,7 +210,8 @@ func (s *talkState) noteUnended(results map[string]bool) {
 	}
 	for _, c := range m.Parts.Calls() {
 		if !results[c.ID] {
-			s.open = append(s.open, openItem{m.Seq, "call without a result", fmt.Sprintf("%s %s", c.Name, c.Arguments)})
+			called := fmt.Sprintf("%s %s", c.Name, plainjson.Unescape(c.Arguments))
+			s.open = append(s.open, openItem{m.Seq, "call without a result", called})
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 	"github.com/scrollback-ai/scrollback/internal/recall"
 )
 
@@ -281,7 +282,7 @@ func newSpoken(m scrollback.Message) spokenMessage {
 		case scrollback.Text:
 			lines = append(lines, p.Text)
 		case scrollback.ToolCall:
-			lines = append(lines, fmt.Sprintf("[calls %s %s]", p.Name, p.Arguments))
+			lines = append(lines, fmt.Sprintf("[calls %s %s]", p.Name, plainjson.Unescape(p.Arguments)))
 		case scrollback.ToolResult:
 			line := fmt.Sprintf("[result of %s] %s", p.Name, p.Text)
 			if p.IsError {

@@ -29,6 +29,10 @@ type toolDescription struct {
 	output      string
 }
 
+// refForms says what may stand for a ref.
+const refForms = "history:<id> or artifact:<id>, as context_list and context_search give it, " +
+	"or the numbers of messages of the conversation as it is now: #392 or #392-#410"
+
 // describe is what is said about each tool.
 var describe = map[string]toolDescription{
 	conversationsTool: {
@@ -98,9 +102,10 @@ var describe = map[string]toolDescription{
 	},
 	readTool: {
 		title: "Read an original",
-		text: "Read the original behind a ref, page by page: compacted messages word for word, a whole tool output, a file. " +
+		text: "Read the original behind a ref, page by page: compacted messages word for word, a whole tool output, a file; " +
+			"or messages by their numbers, compacted or not. " +
 			"With a seq instead of a ref: that message and those around it, as a hit of context_search names it.",
-		params: map[string]string{"ref": "history:<id> or artifact:<id>, as context_list and context_search give it",
+		params: map[string]string{"ref": refForms,
 			"seq": "the message to open, instead of a ref", "branch": "with seq: an abandoned branch, as a hit names it",
 			"offset": "bytes to skip; next_offset of the page before", "limit": "bytes to read"},
 		least: map[string]int{"offset": 0, "limit": 1, "seq": 1},
@@ -111,7 +116,7 @@ var describe = map[string]toolDescription{
 	scrollback.RecallPrefix + "tail": {
 		title: "Read the end of an original",
 		text:  "Read the last lines of the original behind a ref: the end of a log, of a tool output, of compacted messages.",
-		params: map[string]string{"ref": "history:<id> or artifact:<id>, as context_list and context_search give it",
+		params: map[string]string{"ref": refForms,
 			"lines": "how many lines"},
 		least:  map[string]int{"lines": 1},
 		output: `"ref":{"type":"string"},"lines":{"type":"integer"},"content":{"type":"string"}},"required":["ref","lines","content"]`,
@@ -119,8 +124,8 @@ var describe = map[string]toolDescription{
 	scrollback.RecallPrefix + "grep": {
 		title: "Find lines by regular expression",
 		text: "Find the lines that match a regular expression in a whole past conversation, compacted parts and big tool outputs included, " +
-			"or behind one ref; with the true number of matches.",
-		params: map[string]string{"ref": "look only behind this ref", "pattern": "regular expression (RE2)",
+			"behind one ref, or in messages by their numbers; with the true number of matches.",
+		params: map[string]string{"ref": "look only behind this ref, or in these messages: #392-#410", "pattern": "regular expression (RE2)",
 			"max_results":   "how many matches to return",
 			"context_lines": "lines around each match", "case_sensitive": "true to match case"},
 		least: map[string]int{"max_results": 1, "context_lines": 0},

@@ -18,7 +18,7 @@ type TimeZone struct {
 
 type RefPath struct {
 	ConversationPath
-	Ref string `path:"ref" doc:"history:<id> or artifact:<id>"`
+	Ref string `path:"ref" doc:"history:<id>, artifact:<id>, or numbers of messages: 392 or 392-410"`
 }
 
 type refPage struct {

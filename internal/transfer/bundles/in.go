@@ -409,7 +409,7 @@ func (b *bundleImport) adaptSegment(ctx context.Context, s *scrollback.Segment) 
 	s.SHA256 = hex.EncodeToString(sum[:])
 	light := *s
 	light.Summary = scrollback.Hint(s.Summary)
-	light.Placeholder = ""
+	light.Placeholder = scrollback.GistOnly(s.Placeholder)
 	b.at.made[s.ID] = &light
 	return scrollback.Wrap(scrollback.Internal, "transfer.Import", err)
 }

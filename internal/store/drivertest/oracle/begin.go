@@ -16,6 +16,7 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 	if err != nil {
 		return driver.BeginResult{}, err
 	}
+	b.Entries = cloneAll(b.Entries) // as a database has made rows of them by then: Admit cannot change them
 	th, err := db.findConversation(op, b.Turn.Conversation)
 	if err != nil {
 		return driver.BeginResult{}, err
