@@ -132,7 +132,7 @@ func (r *summaryRecord) listCarried() []carriedLine {
 			done[at] = true
 		}
 		switch c := (carriedLine{Line: l}); {
-		case kept.IsTodo(l.Text) && !kept.IsTicked(l.Text):
+		case kept.IsTodo(scrollback.Role(l.By), l.Text) && !kept.IsTicked(l.Text):
 			todos.Add(l.Text, len(out))
 			c.setKey()
 			out = append(out, c)
@@ -159,7 +159,7 @@ func (r *summaryRecord) listCarried() []carriedLine {
 			switch {
 			case kept.IsTicked(s):
 				found = true
-			case kept.IsListed(s), m.Role == scrollback.RoleUser && kept.IsTodo(s):
+			case kept.IsListed(s), m.Role == scrollback.RoleUser && kept.IsTodo(m.Role, s):
 				todos.Add(s, len(out))
 				out = append(out, newCarriedLine(m, rankTodo, s))
 				found = true
@@ -313,7 +313,7 @@ func parseCarried(text string) []carriedLine {
 			l.key = "file " + l.Path()
 			out = append(out, l)
 			continue
-		case kept.IsTodo(l.Text):
+		case kept.IsTodo(scrollback.Role(l.By), l.Text):
 			l.rank = rankTodo
 		case kept.IsInstruction(l.Text), kept.IsTrait(l.Text):
 			l.rank = rankStanding
