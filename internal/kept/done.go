@@ -341,8 +341,11 @@ func isAkin(a, b string) bool {
 	for n < shorter && a[n] == b[n] {
 		n++
 	}
-	return n >= max(4, shorter-2)
+	return n >= max(5, shorter-2) || n == 4 && shorter == 4 && endings[a[n:]+b[n:]]
 }
+
+// endings are what may follow a word of four letters: call and calling are akin, pass and passport are not.
+var endings = wordSet("s ed ing er ment")
 
 // differs reports whether what stands at two places are different names, each of which the other side lacks.
 func differs(part, said []namedWord, i, at int) bool {
