@@ -52,6 +52,8 @@ func TestSearchRanks(t *testing.T) {
 			"검색":                {"한국어 검색"},
 			"7077":              {"port 7077 is open"},
 			"café":              {"CAFÉ Straße"},
+			"cafe":              {"CAFÉ Straße"},
+			"STRASSE":           {"CAFÉ Straße"},
 			`"red green"`:       {"red green blue"},
 			`"green red"`:       {},
 			`“数据库” 备份`:          {"数据库连接超时"},

@@ -4,8 +4,8 @@
 // plus the run's last character alone, so that a word of two characters is one
 // term, a longer one a phrase, and a single character the beginning of some
 // term. Other letters and digits become lower-case words, English ones stemmed.
-// Everything else separates. Widths are folded as NFKC has them, and traditional
-// Chinese characters become simplified ones, one by one.
+// Everything else separates. Widths are folded as NFKC has them, Latin letters lose their
+// accents, and traditional Chinese characters become simplified ones, one by one.
 //
 // A term holds only letters, marks and digits; it never holds a space. The cut
 // of a text never depends on what comes before or after it, beyond the run of letters it

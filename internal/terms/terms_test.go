@@ -17,12 +17,15 @@ func TestSplit(t *testing.T) {
 		"端口7077，重启":                "端口 口 7077 重启 启",
 		"ERR-4041 foo_bar":         "err 4041 foo bar",
 		"データベース":                   "デー ータ タベ ベー ース ス",
-		"naïve Ünïcode":            "naïve ünïcode",
+		"naïve Ünïcode":            "naiv unicod",
 		"a数b":                      "a 数 b",
 		"端口８０８０ＡＢＣ":                "端口 口 8080abc",
 		"護照在臺灣":                    "护照 照在 在台 台湾 湾",
 		"ﾃﾞｰﾀﾍﾞｰｽ":                 "デー ータ タベ ベー ース ス",
-		"ﬁne cafe\u0301":           "fine café",
+		"ﬁne cafe\u0301":           "fine cafe",
+		"Łódź, Straße, Đà Nẵng":     "lodz strass da nang",
+		"élèves ÉLÈVE éleve":       "elev elev elev",
+		"йод Έλληνας นี้":          "йод έλληνας นี้",
 		"ﷺ":                        "صلىاللهعليهوسلم",
 	} {
 		if got := strings.Join(SplitTerms(in), " "); got != want {
