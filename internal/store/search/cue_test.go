@@ -67,7 +67,7 @@ func TestReadAsk(t *testing.T) {
 		{"on:2026-03-05 blue", "blue", parsedQuery{from: day("2026-03-05"), to: day("2026-03-06")}},
 		{"on:2026-03 after:2026-03-10 blue", "blue", parsedQuery{from: day("2026-03-10"), to: day("2026-04-01")}},
 		{"before:each blue", "befor each blue", parsedQuery{}},
-		{`blue "role:user"`, "blue", parsedQuery{}},
+		{`blue "role:user"`, "blue role user", parsedQuery{}},
 		{"xrole:user", "xrole user", parsedQuery{}},
 		{"what did you advise", "advis", parsedQuery{speaker: "assistant"}},
 		{"what did I say about blue", "blue", parsedQuery{speaker: "user"}},

@@ -135,7 +135,7 @@ func (l *hitReader) makeHit(c visibleCandidate) scrollback.Hit {
 	text := strings.TrimSpace(c.text)
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role,
 		CreatedAt: m.CreatedAt,
-		Content:   cutPassage(text, l.f.Query, PassageLength(l.q)), Score: math.Round(c.Score*1000) / 1000,
+		Content:   cutPassage(text, *c.asked, PassageLength(l.q)), Score: math.Round(c.Score*1000) / 1000,
 		OnPath: c.path}
 	if c.heir != nil {
 		h.ConversationID = c.heir.Heir
@@ -146,8 +146,8 @@ func (l *hitReader) makeHit(c visibleCandidate) scrollback.Hit {
 			h.Branch = c.heir.Through
 		}
 	}
-	h.Snippet, h.Spans = cutSnippet(text, l.f.Query)
-	h.Inside = isOnlyInside(m, l.f.Query)
+	h.Snippet, h.Spans = cutSnippet(text, *c.asked)
+	h.Inside = isOnlyInside(m, *c.asked)
 	if item, ok := findFold(c); ok {
 		h.Ref = l.findLeaf(item.ID, m.Seq)
 		if g, known := l.segments[item.ID]; known {

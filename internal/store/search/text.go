@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -109,10 +108,7 @@ func cutSnippet(text string, q terms.Query) (string, [][2]int) {
 // and says which of them matched.
 func cutBestStretch(text string, q terms.Query, n int) (string, [][2]int) {
 	type match struct{ from, to, term int }
-	wants := slices.Clone(q.Any)
-	for _, p := range q.Must {
-		wants = append(wants, p...)
-	}
+	wants := q.ListTerms()
 	var all []match
 	terms.EachTermAt(text, func(t string, from, to int) bool {
 		for i, w := range wants {
@@ -174,6 +170,14 @@ func backRunes(s string, i, n int) int {
 		i -= size
 	}
 	return i
+}
+
+// clipBytes returns s, or about its first n bytes.
+func clipBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
 }
 
 // ClipText returns s, or its first n characters and an ellipsis.

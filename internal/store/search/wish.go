@@ -67,17 +67,21 @@ func (k *picker) pickWishes(ctx context.Context) ([]pick, error) {
 	return out[:min(len(out), wishesPicked)], nil
 }
 
-// addWishes puts wishes among what is read, in the place of the least of it.
-func addWishes(best picks, wished []pick) picks {
+// addPicks puts more among what is read, in the place of the least of it.
+func addPicks(best picks, more []pick) picks {
 	there := map[driver.Place]bool{}
 	for _, c := range best.best {
 		there[c.place] = true
 	}
-	wished = slices.DeleteFunc(wished, func(c pick) bool { return there[c.place] })
-	if over := len(best.best) + len(wished) - maxPicked; over > 0 {
+	more = slices.DeleteFunc(more, func(c pick) bool {
+		was := there[c.place]
+		there[c.place] = true
+		return was
+	})
+	if over := len(best.best) + len(more) - maxPicked; over > 0 {
 		best.best = best.best[:len(best.best)-over]
 		best.all = false
 	}
-	best.best = append(best.best, wished...)
+	best.best = append(best.best, more...)
 	return best
 }
