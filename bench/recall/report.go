@@ -70,10 +70,13 @@ what was held out.
 		for _, w := range ways {
 			fmt.Fprintf(&b, "| %s %s", w, r.scores[key{s.name, w, "", "all"}].tableRow())
 		}
-		for _, by := range []string{"kind", "form of the evidence", "speakers", "language", "length"} {
+		for _, by := range []string{"kind", "way of asking", "form of the evidence", "speakers", "language", "length"} {
+			if len(r.propertyValuesOf(s.name, by)) == 0 {
+				continue
+			}
 			fmt.Fprintf(&b, "\nBy %s, context_search and plain BM25 (in brackets; the better of its two for each number):\n\n%s",
 				by, head)
-			for _, k := range r.propertyValues(by) {
+			for _, k := range r.propertyValuesOf(s.name, by) {
 				k.set = s.name
 				fmt.Fprintf(&b, "| %s %s", k.value, r.baselineRow(k))
 			}
@@ -93,6 +96,15 @@ common if more than 1 % of a talk's messages hold it; "other wording" shares few
 		b.WriteString(policyReport(r.sums))
 	}
 	return b.String()
+}
+
+// propertyValuesOf lists the values of a property that a set has.
+func (r *run) propertyValuesOf(set, by string) []key {
+	return slices.DeleteFunc(r.propertyValues(by), func(k key) bool {
+		k.set = set
+		k.way = ways[0]
+		return r.scores[k] == nil
+	})
 }
 
 // propertyValues lists the values of a property, the shortest first if they are lengths.

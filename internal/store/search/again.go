@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
@@ -13,7 +14,7 @@ const (
 	againHits   = 5    // of the best, which are completed
 	againBytes  = 1024 // of each, in which names are looked for
 	againNames  = 32   // of each
-	againPlaces = 40   // of a name, at most: it is rare
+	againPlaces = 200   // of a name, at most: it is rare
 	againPicked = 40   // messages that are read and ranked besides
 	againLack   = 0.25 // of the question's words, by their rarity, that a hit lacks at least
 )
@@ -62,12 +63,15 @@ func (k *picker) lookAgain(ctx context.Context, j *scorer) error {
 	}
 	links := map[driver.Place]float64{}
 	for i, l := range lists {
+		name := names[i]
+		rarity := 1 / math.Log2(1+float64(max(l.Holding, 1)))
 		for _, at := range l.Places {
 			e, found := findEvent(k.events, at)
-			if !found || slices.Contains(holders[names[i]], at) {
+			if !found || slices.Contains(holders[name], at) {
 				continue
 			}
-			if gain := k.p.weightShare(k.events[e].words & lacks[names[i]]); gain > 0 {
+			gain := rarity * k.p.weightOf(k.events[e].words&lacks[name]) / k.p.weightOf(lacks[name])
+			if gain > 0 {
 				links[at] = max(links[at], gain)
 			}
 		}

@@ -75,29 +75,43 @@ func (j *scorer) addCandidates(ctx context.Context, ms map[driver.Place]scrollba
 	return nil
 }
 
-// markPeople marks the candidates of branches on which people with names talk: at least half of
-// those that say something have the name of a speaker, and there are two of these.
+// markPeople marks the candidates of branches on which people with names talk: nearly all messages of
+// either role have the name of a speaker, and there are two of these or more, each with a tenth of the
+// messages. What only looks like a name ("Note: …") is seldom there that often.
 func markPeople(all []*Candidate) {
 	type branch struct {
-		said, named int
-		names       map[string]bool
+		said  int
+		named map[string]int
 	}
 	of := map[int64]*branch{}
 	for _, c := range all {
 		b := of[c.place.Branch()]
 		if b == nil {
-			b = &branch{names: map[string]bool{}}
+			b = &branch{named: map[string]int{}}
 			of[c.place.Branch()] = b
 		}
-		if name := speakerOf(c.Message, c.text); name != "" {
-			b.named++
-			b.names[name] = true
+		if c.Message.Role != scrollback.RoleUser && c.Message.Role != scrollback.RoleAssistant {
+			continue
 		}
 		b.said++
+		if name := speakerOf(c.Message, c.text); name != "" {
+			b.named[name]++
+		}
+	}
+	people := map[int64]bool{}
+	for number, b := range of {
+		speakers := 0
+		named := 0
+		for _, n := range b.named {
+			if 10*n >= b.said {
+				speakers++
+				named += n
+			}
+		}
+		people[number] = speakers > 1 && 10*named >= 9*b.said
 	}
 	for _, c := range all {
-		b := of[c.place.Branch()]
-		c.People = len(b.names) > 1 && 2*b.named >= b.said
+		c.People = people[c.place.Branch()]
 	}
 }
 
