@@ -42,10 +42,10 @@ const learnedOn = 120
 // for features that were not measured there what seemed right before anything was learned.
 var onRealTalk = search.WeightSet{
 	Assistant: search.Weights{Own: 0.2, Near2: 0.3, Near5: 0.25, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.6,
-		Together: 0.6, Quoted: 5, Linked: 1, Speaker: 1.2, Person: 0.4, FirstSelf: 1, Asks: -0.9, Date: 5, Time: 2.5,
+		Together: 0.6, Quoted: 8, Linked: 4, Speaker: 1.2, Person: 0.4, FirstSelf: 1, Asks: -0.9, Date: 5, Time: 2.5,
 		Kind: 0.6, Reply: 2.2, Standing: 2, Trait: 1.5, Newest: 1.5, Session: 0.2},
 	People: search.Weights{Near2: 0.3, Near5: 0.25, Share: 1.5, Count: 2.1, Beside: 0.4, Rarest: 0.6,
-		Together: 0.6, Quoted: 5, Linked: 1, Speaker: 0.75, Person: 0.4, FirstSelf: 1, Asks: -1.9, Date: 5, Time: 1.9,
+		Together: 0.6, Quoted: 8, Linked: 4, Speaker: 0.75, Person: 0.4, FirstSelf: 1, Asks: -1.9, Date: 5, Time: 1.9,
 		Kind: 1.4, Reply: 2.2, Standing: 2, Trait: 1.5, Newest: 1.5, Session: 0.2},
 }
 

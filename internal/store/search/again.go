@@ -14,7 +14,7 @@ const (
 	againHits   = 5    // of the best, which are completed
 	againBytes  = 1024 // of each, in which names are looked for
 	againNames  = 32   // of each
-	againPlaces = 200   // of a name, at most: it is rare
+	againPlaces = 200  // of a name, at most: it is rare
 	againPicked = 40   // messages that are read and ranked besides
 	againLack   = 0.25 // of the question's words, by their rarity, that a hit lacks at least
 )

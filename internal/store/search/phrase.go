@@ -11,10 +11,9 @@ import (
 
 // Bounds of what is read to see whether it holds quoted words in their order.
 const (
-	maxVerified    = 1200          // where they are demanded
-	maxQuoted      = maxPicked / 3 // messages with a phrase that are ranked beside what other words find
-	quotedVerified = maxPicked     // that are read for these
-	quotedPhrases  = 4             // of a query, for which they are
+	maxVerified   = 1200          // where they are demanded
+	maxQuoted     = maxPicked / 3 // messages with a phrase that are ranked beside what other words find
+	quotedPhrases = 4             // of a query, for which they are
 )
 
 // pickQuoted picks the messages that hold any of the phrases among other words: those words alone
@@ -22,7 +21,7 @@ const (
 func (k *picker) pickQuoted(ctx context.Context) ([]pick, error) {
 	var out []pick
 	for _, p := range k.a.Quoted[:min(len(k.a.Quoted), quotedPhrases)] {
-		got, _, err := k.pickPhrases(ctx, []terms.Phrase{p}, maxQuoted/min(len(k.a.Quoted), quotedPhrases), quotedVerified)
+		got, _, err := k.pickPhrases(ctx, []terms.Phrase{p}, maxQuoted/min(len(k.a.Quoted), quotedPhrases))
 		if err != nil {
 			return nil, err
 		}
@@ -31,9 +30,8 @@ func (k *picker) pickQuoted(ctx context.Context) ([]pick, error) {
 	return out, nil
 }
 
-// pickPhrases picks at most most messages that hold all of some phrases, and reads them; it reads
-// at most verified.
-func (k *picker) pickPhrases(ctx context.Context, phrases []terms.Phrase, most, verified int) (picks,
+// pickPhrases picks at most most messages that hold all of some phrases, and reads them.
+func (k *picker) pickPhrases(ctx context.Context, phrases []terms.Phrase, most int) (picks,
 	map[driver.Place]scrollback.Message, error) {
 	places, err := k.findQuoted(ctx, phrases)
 	if err != nil {
@@ -62,7 +60,7 @@ func (k *picker) pickPhrases(ctx context.Context, phrases []terms.Phrase, most, 
 	var out picks
 	read := map[driver.Place]scrollback.Message{}
 	for from := 0; ; {
-		if len(out.best) >= most || from >= min(len(all), verified) {
+		if len(out.best) >= most || from >= min(len(all), maxVerified) {
 			out.all = from >= len(all) && len(out.best) <= most
 			for _, c := range out.best[min(len(out.best), most):] {
 				delete(read, c.place)
@@ -70,7 +68,7 @@ func (k *picker) pickPhrases(ctx context.Context, phrases []terms.Phrase, most, 
 			out.best = out.best[:min(len(out.best), most)]
 			return out, read, nil
 		}
-		some := all[from:min(from+maxPicked, verified, len(all))]
+		some := all[from:min(from+maxPicked, maxVerified, len(all))]
 		from += len(some)
 		ms, err := k.readPicked(ctx, k.o, some)
 		if err != nil {

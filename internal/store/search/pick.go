@@ -49,7 +49,7 @@ func (k *picker) hasFilter() bool {
 // that hold none themselves, for a look-up only those that do.
 func (k *picker) pickMessages(ctx context.Context) (picks, map[driver.Place]scrollback.Message, error) {
 	if k.a.Demanded {
-		return k.pickPhrases(ctx, k.a.Quoted, maxPicked, maxVerified)
+		return k.pickPhrases(ctx, k.a.Quoted, maxPicked)
 	}
 	out, err := k.pickByWords(ctx)
 	if err == nil && len(k.a.Quoted) > 0 {

@@ -299,11 +299,10 @@ func scoreStanding(text string) float64 {
 	return momentaryWish * oneIf(wishes().MatchString(text))
 }
 
-// scoreTrait returns 1 if a text says what is so about the person who wrote it.
-func scoreTrait(text string) float64 { return oneIf(holdsSentence(text, isTrait)) }
-
-// isTrait reports whether a sentence says what is so about the person who wrote it.
-func isTrait(sentence string) bool { return wishes().MatchString(sentence) }
+// scoreTrait returns 1 if a text says what is so about the person who wrote it, or those they speak of.
+func scoreTrait(text string) float64 {
+	return oneIf(slices.ContainsFunc(kept.SplitSentences(text), kept.IsTrait))
+}
 
 // holdsSentence reports whether one of the sentences of a text is of a kind.
 func holdsSentence(text string, is func(string) bool) bool {

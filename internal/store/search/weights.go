@@ -48,7 +48,7 @@ type WeightSet struct {
 // DefaultWeights returns the weights that a search uses. They were learned: docs/RECALL.md says how.
 func DefaultWeights() WeightSet {
 	w := Weights{Own: 0.17, Near2: 0.15, Near5: 0.12, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.54, Together: 0.56,
-		Quoted: 5, Linked: 4, Speaker: 2.4, Person: 0.4, FirstSelf: 1.6, Asks: -1, Date: 5, Time: 4.2, Kind: 0.62,
+		Quoted: 8, Linked: 4, Speaker: 2.4, Person: 0.4, FirstSelf: 1.6, Asks: -1, Date: 5, Time: 4.2, Kind: 0.62,
 		Reply: 2.2, Standing: 2.4, Trait: 1.5, Newest: 1.5, Session: 0.19}
 	people := w
 	people.Own = 0
