@@ -54,7 +54,8 @@ func DefaultWeights() WeightSet {
 	people.Own = 0
 	people.Share = 1.5
 	people.Count = 2.1
-	people.Speaker = 1.6
+	people.Speaker = 2
+	people.FirstSelf = 1
 	people.Asks = -1.9
 	people.Time = 1.9
 	people.Kind = 1.4
