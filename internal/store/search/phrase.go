@@ -169,7 +169,7 @@ func (s *search) quotedShare(ctx context.Context, m scrollback.Message, phrases 
 	}
 	held := 0
 	for _, phrase := range phrases {
-		if containsPhrase(text, phrase.Order) {
+		if s.containsPhrase(text, phrase.Order) {
 			held++
 		}
 	}
@@ -177,8 +177,8 @@ func (s *search) quotedShare(ctx context.Context, m scrollback.Message, phrases 
 }
 
 // containsPhrase reports whether a text holds the phrase, term after term.
-func containsPhrase(text string, phrase []string) bool {
-	places, _ := terms.TermPlaces(text, phrase, MaxTerms)
+func (s *search) containsPhrase(text string, phrase []string) bool {
+	places, _ := s.finder.TermPlaces(text, phrase, MaxTerms)
 	for _, first := range places[0] {
 		i := 1
 		for i < len(phrase) {

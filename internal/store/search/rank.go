@@ -171,7 +171,7 @@ func (j *scorer) scoreWords(m *measuredTerms, c *Candidate) {
 
 // weighTogether returns the weight of the words that stand together in a text as in the query.
 func (j *scorer) weighTogether(text string) float64 {
-	places, _ := terms.TermPlaces(text, j.a.Any[:j.a.Words], MaxTerms)
+	places, _ := j.s.finder.TermPlaces(text, j.a.Any[:j.a.Words], MaxTerms)
 	sum := 0.0
 	for i := 1; i < j.a.Words; i++ {
 		if areAdjacent(places[i-1], places[i]) {

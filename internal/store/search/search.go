@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/store/index"
+	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
 // Log is what is searched: the messages of a driver through their index. Text is what a
@@ -38,6 +39,7 @@ type search struct {
 	text   func(context.Context, scrollback.Message) string
 	w      WeightSet
 	except []scrollback.MessageID
+	finder terms.Finder // texts of candidates are cut again for several features
 }
 
 // searchResult is what a search ranks. all says that nothing else matched.
