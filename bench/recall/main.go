@@ -60,8 +60,10 @@ var forms = []form{
 }
 
 // moreForms are the talks of a set with more kinds.
-var moreForms = []form{{"en", true, 500}, {"en", true, 1500}, {"en", false, 500}, {"en", false, 2000}, {"zh", false, 420},
-	{"zh", false, 421}, {"zh", false, 2000}}
+var moreForms = []form{
+	{"en", true, 500}, {"en", true, 1500}, {"en", false, 500}, {"en", false, 2000},
+	{"zh", false, 420}, {"zh", false, 421}, {"zh", false, 2000},
+}
 
 // ways is what is compared, by name.
 var ways = []string{"context_search", "GET /api/search", "plain BM25", "plain BM25 with neighbours", "recent window"}

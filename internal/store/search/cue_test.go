@@ -118,7 +118,8 @@ func TestPassage(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Repeat("hay needle hay ", 200) + "the point of the needle" + strings.Repeat(" hay", 500)
-	if got := findMatches(&terms.Finder{}, text, a.Query).cutPassage(100); !strings.Contains(got, "point of the needle") || len([]rune(got)) > 101 {
+	got := findMatches(&terms.Finder{}, text, a.Query).cutPassage(100)
+	if !strings.Contains(got, "point of the needle") || len([]rune(got)) > 101 {
 		t.Errorf("the passage is %q", got)
 	}
 	if got := findMatches(&terms.Finder{}, "short", a.Query).cutPassage(5); got != "short" {

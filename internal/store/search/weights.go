@@ -21,7 +21,7 @@ type Features struct {
 	Rarest    float64 // it holds the rarest word
 	Together  float64 // of the question's neighbouring words, by their rarity: those that are together here too
 	Quoted    float64 // of the quoted words, by their number: those that it holds as they are quoted
-	Linked    float64 // of the question's words, by their rarity: those that it holds, and one of the best does not, with which it shares a rare name
+	Linked    float64 // of the words that one of the best lacks: those that it holds, sharing a rare name with that
 	Speaker   float64 // the person whom the question names said it
 	Person    float64 // a person said it to a model
 	FirstSelf float64 // it speaks in the first person
