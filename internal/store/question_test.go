@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,14 +89,42 @@ func TestSearchAsksInChatter(t *testing.T) {
 func TestSearchLooksAgain(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		c := b.create()
-		said := []string{"我表弟叫李思远。", "好的。", "李思远在银行做柜员，公司在城东。", "好的。"}
+		said := []string{"我表弟叫李思远。", "好的。"}
 		for i := range 60 {
-			said = append(said, fmt.Sprintf("同事%d的公司在城西，他很忙。", i), "好的。")
+			if said = append(said, fmt.Sprintf("今天第%d趟车又晚点了。", i), "好的。"); i%8 == 4 {
+				said = append(said, fmt.Sprintf("同事%d的公司在城西，他很忙。", i), "好的。")
+			}
+			if i == 30 {
+				said = append(said, "李思远在银行做柜员，公司在城东。", "好的。")
+			}
 		}
 		b.say(c.ID, said...)
 		got := b.search(scrollback.SearchQuery{Query: "我表弟的公司在哪里？", Limit: 3})
-		if !strings.Contains(strings.Join(got, " "), said[2]) {
+		if !strings.Contains(strings.Join(got, " "), "公司在城东") {
 			t.Errorf("found: %q", got)
+		}
+	})
+}
+
+// What a person says of themselves is ranked, and raised, for a question that asks for advice, though it
+// shares no word with it and stands far from all that does.
+func TestSearchTraits(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c := b.create()
+		filler := slices.Repeat([]string{"The train on Saturday was late.", "Noted."}, 200)
+		trait := "I can't stand the smell of olives."
+		b.say(c.ID, slices.Concat(filler, []string{trait, "Noted."}, filler)...)
+		for query, want := range map[string]float64{"What would you recommend for my guests next Saturday?": 1,
+			"When was it that the train was late on Saturday?": 0} {
+			raised := 0.0
+			for _, c := range must2(b.FindCandidates(t.Context(), scrollback.SearchQuery{Query: query}))(t) {
+				if c.Message.Parts.Text() == trait {
+					raised = c.Trait
+				}
+			}
+			if raised != want {
+				t.Errorf("%s: the trait counts %v, want %v", query, raised, want)
+			}
 		}
 	})
 }
