@@ -168,7 +168,7 @@ func (s *extractSentence) classify(h *instructionCache) {
 	if s.silent {
 		return
 	}
-	s.todo = kept.IsTodo(s.whole)
+	s.todo = kept.IsTodo(scrollback.Role(s.By), s.whole)
 	s.kept = user && h.isInstruction(s.whole) || s.todo
 	if s.silent = kept.IsTicked(s.whole) || !s.kept && (len(s.terms) < minTerms || isIdle(s.whole)); s.silent {
 		return
@@ -299,7 +299,7 @@ func parseLines(placeholder string) []extractLine {
 			continue
 		}
 		out = append(out, extractLine{Line: l, score: -float64(i)})
-		if kept.IsInstruction(l.Text) || kept.IsTrait(l.Text) || kept.IsTodo(l.Text) {
+		if kept.IsInstruction(l.Text) || kept.IsTrait(l.Text) || kept.IsTodo(scrollback.Role(l.By), l.Text) {
 			out[len(out)-1].score += standingLead
 			out[len(out)-1].stands = true
 		}

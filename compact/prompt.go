@@ -8,6 +8,7 @@ import (
 	"github.com/scrollback-ai/scrollback/compact/summary"
 	short "github.com/scrollback-ai/scrollback/internal/clip"
 	"github.com/scrollback-ai/scrollback/internal/marks"
+	"github.com/scrollback-ai/scrollback/internal/plainjson"
 )
 
 // promptVersion numbers the wording of the requests for a summary.
@@ -192,7 +193,7 @@ func (r *summaryRecord) renderLine(m *scrollback.Message, most int64) string {
 			}
 			b.WriteString(said)
 		case scrollback.ToolCall:
-			fmt.Fprintf(&b, "[calls %s %s]", marks.EscapeLine(p.Name), p.Arguments)
+			fmt.Fprintf(&b, "[calls %s %s]", marks.EscapeLine(p.Name), plainjson.Unescape(p.Arguments))
 		case scrollback.ToolResult:
 			fmt.Fprintf(&b, "[result of %s] ", marks.EscapeLine(p.Name))
 			if !strings.HasPrefix(p.Name, scrollback.RecallPrefix) { // what was recalled is in the record itself

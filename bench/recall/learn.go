@@ -15,6 +15,7 @@ import (
 // example is a question with the messages that a search would rank.
 type example struct {
 	kind     string
+	people   bool // two people talk
 	all      []*search.Candidate
 	evidence []int64 // seqs
 }
@@ -39,16 +40,20 @@ const learnedOn = 120
 
 // onRealTalk are the weights that are started from: those that RECALL of real talk taught, and
 // for features that were not measured there what seemed right before anything was learned.
-var onRealTalk = search.Weights{Own: 0.2, Near2: 0.3, Near5: 0.25, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.6,
-	Together: 0.6, Speaker: 1.2,
-	Person: 0.4, FirstSelf: 1, Asks: -0.9, Date: 5, Time: 2.5, Kind: 0.6, Reply: 2.2, Standing: 2, Newest: 1.5,
-	Session: 0.2}
+var onRealTalk = search.WeightSet{
+	Assistant: search.Weights{Own: 0.2, Near2: 0.3, Near5: 0.25, Share: 2, Count: 1.5, Beside: 0.4, Rarest: 0.6,
+		Together: 0.6, Quoted: 8, Linked: 4, Speaker: 1.2, Person: 0.4, FirstSelf: 1, Asks: -0.9, Date: 5, Time: 2.5,
+		Kind: 0.6, Reply: 2.2, Standing: 2, Trait: 1.5, Newest: 1.5, Session: 0.2},
+	People: search.Weights{Near2: 0.3, Near5: 0.25, Share: 1.5, Count: 2.1, Beside: 0.4, Rarest: 0.6,
+		Together: 0.6, Quoted: 8, Linked: 4, Speaker: 0.75, Person: 0.4, FirstSelf: 1, Asks: -1.9, Date: 5, Time: 1.9,
+		Kind: 1.4, Reply: 2.2, Standing: 2, Trait: 1.5, Newest: 1.5, Session: 0.2},
+}
 
 // steps are the factors by which a weight is tried, the largest first.
 var steps = []float64{2, 1.5, 1.2, 1.08}
 
 // reachedScore returns what weights reach on examples.
-func reachedScore(examples []example, w search.Weights) goal {
+func reachedScore(examples []example, w search.WeightSet) goal {
 	var g goal
 	for _, e := range examples {
 		search.RankCandidates(e.all, w)
@@ -76,12 +81,13 @@ func reachedScore(examples []example, w search.Weights) goal {
 	return goal{g.at5 / n, g.at10 / n, g.at20 / n, g.near / n, g.ranked / n, g.questions}
 }
 
-// learnWeights changes one weight at a time as long as the goal on the examples grows by more than the
-// pull back to start. A weight keeps its sign.
+// learnWeights changes one weight at a time as long as the goal on the examples, which are all of one
+// kind of talk, grows by more than the pull back to start. A weight keeps its sign, and 0 stays.
 func learnWeights(all []example, start search.Weights, note func(string)) search.Weights {
+	same := func(w search.Weights) search.WeightSet { return search.WeightSet{Assistant: w, People: w} }
 	var examples []example
 	for _, e := range all {
-		search.RankCandidates(e.all, start)
+		search.RankCandidates(e.all, same(start))
 		e.all = slices.Clone(e.all[:min(learnedOn, len(e.all))])
 		examples = append(examples, e)
 	}
@@ -90,10 +96,12 @@ func learnWeights(all []example, start search.Weights, note func(string)) search
 	worth := func(values []float64) float64 {
 		lost := 0.0
 		for i, v := range values {
-			d := math.Log2(v / from[i])
-			lost += pull * d * d
+			if from[i] != 0 {
+				d := math.Log2(v / from[i])
+				lost += pull * d * d
+			}
 		}
-		return reachedScore(examples, search.WeightsOf(values)).valueOf() - lost
+		return reachedScore(examples, same(search.WeightsOf(values))).valueOf() - lost
 	}
 	best := worth(now)
 	for _, step := range steps {
@@ -101,6 +109,9 @@ func learnWeights(all []example, start search.Weights, note func(string)) search
 			again = false
 			for i := range now {
 				for _, f := range []float64{step, 1 / step} {
+					if now[i] == 0 {
+						continue
+					}
 					tried := slices.Clone(now)
 					tried[i] *= f
 					if v := worth(tried); v > best+1e-6 {
@@ -156,7 +167,7 @@ func (s set) listExamples(ctx context.Context, of []form) ([]example, error) {
 	var out []example
 	for i, t := range talks {
 		for _, q := range t.questions {
-			e := example{kind: q.kind}
+			e := example{kind: q.kind, people: t.pair}
 			for _, place := range q.evidence {
 				e.evidence = append(e.evidence, int64(place)+1)
 			}
@@ -172,40 +183,63 @@ func (s set) listExamples(ctx context.Context, of []form) ([]example, error) {
 
 // printLearned prints the weights that the first half teaches, and what both halves gain.
 func printLearned(ctx context.Context, of []form, note func(string)) (string, error) {
-	var halves [][]example
-	for _, s := range sets {
-		e, err := s.listExamples(ctx, of)
-		if err != nil {
+	halves := make([][]example, 2)
+	for i := range halves {
+		var err error
+		if halves[i], err = sets[i].listExamples(ctx, of); err != nil {
 			return "", err
 		}
-		halves = append(halves, e)
 	}
 	start := onRealTalk
-	to := learnWeights(halves[0], start, note)
+	program := search.DefaultWeights()
+	to := search.WeightSet{
+		Assistant: learnWeights(ofTalk(halves[0], false), start.Assistant, note),
+		People:    learnWeights(ofTalk(halves[0], true), start.People, note),
+	}
 	var b strings.Builder
-	b.WriteString("| feature | start | learned | in the program |\n|---|---|---|---|\n")
-	was := search.Features(start).Values()
-	is := search.Features(to).Values()
-	now := search.Features(search.DefaultWeights()).Values()
+	b.WriteString("| feature | a person and an assistant: start | learned | in the program | two people: start | learned | in the program |\n" +
+		"|---|---|---|---|---|---|---|\n")
+	var columns [][]float64
+	for _, w := range []search.Weights{start.Assistant, to.Assistant, program.Assistant, start.People, to.People,
+		program.People} {
+		f := search.Features(w)
+		columns = append(columns, f.Values())
+	}
 	for i, name := range search.FeatureNames() {
-		fmt.Fprintf(&b, "| %s | %.3g | %.3g | %.3g |\n", name, was[i], is[i], now[i])
+		b.WriteString("| " + name + " |")
+		for _, c := range columns {
+			fmt.Fprintf(&b, " %.3g |", c[i])
+		}
+		b.WriteString("\n")
 	}
 	b.WriteString("\n| | @5 | @10 | @20 |\n|---|---|---|---|\n")
-	for i, s := range sets {
-		for _, w := range []struct {
-			name string
-			search.Weights
-		}{{"start", start}, {"learned", to}, {"in the program", search.DefaultWeights()}} {
-			g := reachedScore(halves[i], w.Weights)
-			fmt.Fprintf(&b, "| %s, %s | %.1f | %.1f | %.1f |\n", s.name, w.name, 100*g.at5, 100*g.at10, 100*g.at20)
+	for i, half := range halves {
+		for _, people := range []bool{false, true} {
+			who := "a person and an assistant"
+			if people {
+				who = "two people"
+			}
+			for _, w := range []struct {
+				name string
+				search.WeightSet
+			}{{"start", start}, {"learned", to}, {"in the program", program}} {
+				g := reachedScore(ofTalk(half, people), w.WeightSet)
+				fmt.Fprintf(&b, "| %s, %s, %s | %.1f | %.1f | %.1f |\n", sets[i].name, who, w.name, 100*g.at5, 100*g.at10,
+					100*g.at20)
+			}
 		}
 	}
 	b.WriteString("\n" + byKind(halves, start, to))
 	return b.String(), nil
 }
 
+// ofTalk returns the examples of one kind of talk.
+func ofTalk(all []example, people bool) []example {
+	return slices.DeleteFunc(slices.Clone(all), func(e example) bool { return e.people != people })
+}
+
 // byKind returns the share among the first ten of each kind and half, with both weights.
-func byKind(halves [][]example, start, to search.Weights) string {
+func byKind(halves [][]example, start, to search.WeightSet) string {
 	var kinds []string
 	for _, h := range halves {
 		for _, e := range h {
@@ -217,10 +251,10 @@ func byKind(halves [][]example, start, to search.Weights) string {
 	slices.Sort(kinds)
 	var b strings.Builder
 	b.WriteString("| @10 by kind |")
-	for _, s := range sets {
+	for _, s := range sets[:len(halves)] {
 		fmt.Fprintf(&b, " %s, start | learned | ranked at all |", s.name)
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", 3*len(sets)) + "\n")
+	b.WriteString("\n|---|" + strings.Repeat("---|", 3*len(halves)) + "\n")
 	for _, kind := range kinds {
 		fmt.Fprintf(&b, "| %s |", kind)
 		for _, h := range halves {

@@ -41,20 +41,28 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// set is a half of the talks.
+// set is a half of the talks, or of those with more kinds.
 type set struct {
 	name  string
 	seed  uint64
 	texts string // train or held
+	more  bool   // of the texts with more kinds of talk and question
 }
 
-var sets = []set{{"learned on", 1, "train"}, {"held out", 2, "held"}}
+var sets = []set{{"learned on", 1, "train", false}, {"held out", 2, "held", false},
+	{"more kinds, learned on", 3, "train", true}, {"more kinds, held out", 4, "held", true}}
 
 // forms are the talks of a set; mixed ones have both languages.
 var forms = []form{
 	{"en", true, 300}, {"en", true, 600}, {"en", true, 1500}, {"en", true, 3000},
 	{"en", false, 500}, {"en", false, 1500}, {"en", false, 6000},
 	{"zh", true, 600}, {"zh", true, 2000}, {"zh", false, 300}, {"zh", false, 3000}, {"mixed", false, 1500},
+}
+
+// moreForms are the talks of a set with more kinds.
+var moreForms = []form{
+	{"en", true, 500}, {"en", true, 1500}, {"en", false, 500}, {"en", false, 2000},
+	{"zh", false, 420}, {"zh", false, 421}, {"zh", false, 2000},
 }
 
 // ways is what is compared, by name.
@@ -104,7 +112,7 @@ func main() {
 			fmt.Print(report)
 			return err
 		}
-		r := &run{forms: forms, bring: newProduct, misses: *misses, fold: !*quick && *only == ""}
+		r := &run{forms: forms, bring: newProduct, misses: *misses, quick: *quick, fold: !*quick && *only == ""}
 		if *quick {
 			r.forms = slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.messages > 600 })
 		}
@@ -137,8 +145,18 @@ func main() {
 
 // printTalk writes a talk as it is read by people.
 func printTalk(n int) error {
-	s := sets[n/len(forms)%len(sets)]
-	t, err := s.makeTalk(forms[n%len(forms)])
+	type made struct {
+		set
+		form
+	}
+	var all []made
+	for _, s := range sets {
+		for _, f := range (&run{forms: forms}).formsOf(s) {
+			all = append(all, made{s, f})
+		}
+	}
+	which := all[n%len(all)]
+	t, err := which.makeTalk(which.form)
 	if err != nil {
 		return err
 	}
@@ -162,13 +180,25 @@ func (s set) makeTalk(f form) (talk, error) {
 		if f.lang != lang && f.lang != "mixed" {
 			continue
 		}
-		lex, err := readLexicon(s.texts + "." + lang)
+		names := []string{s.texts + "." + lang}
+		if s.more {
+			names = append(names, s.texts+".more."+lang)
+		}
+		lex, err := readLexicon(names...)
 		if err != nil {
 			return talk{}, err
 		}
 		lexes = append(lexes, lex)
 	}
 	return makeTalk(s.seed, f, lexes), nil
+}
+
+// formsOf returns the talks of a set that are made.
+func (r *run) formsOf(s set) []form {
+	if !s.more {
+		return r.forms
+	}
+	return slices.DeleteFunc(slices.Clone(moreForms), func(f form) bool { return r.quick && f.messages > 600 })
 }
 
 // key says what a score is of.
@@ -181,6 +211,7 @@ type run struct {
 	forms   []form
 	bring   func(context.Context, *store.Store, talk) (product, error)
 	misses  bool
+	quick   bool // short talks alone
 	fold    bool // compare policies, too
 	scores  map[key]*score
 	values  []key                 // with a set and a way left out, in order
@@ -212,7 +243,7 @@ func (r *run) runSet(ctx context.Context, s set) error {
 	defer stop()
 	var talks []talk
 	var products []product
-	for _, f := range r.forms {
+	for _, f := range r.formsOf(s) {
 		t, err := s.makeTalk(f)
 		if err != nil {
 			return err
@@ -232,7 +263,7 @@ func (r *run) runSet(ctx context.Context, s set) error {
 			return err
 		}
 	}
-	if s.texts == "held" && r.fold {
+	if s.texts == "held" && !s.more && r.fold {
 		return r.runPolicies(ctx, s, kept.Store)
 	}
 	return nil
@@ -285,7 +316,7 @@ func (r *run) runPolicies(ctx context.Context, s set, in *store.Store) error {
 	for _, policy := range policies {
 		r.sums[policy] = &policySum{}
 		for _, f.lang = range []string{"en", "zh", "mixed"} {
-			t, err := set{s.name, s.seed + 2, s.texts}.makeTalk(f)
+			t, err := set{s.name, s.seed + 2, s.texts, false}.makeTalk(f)
 			if err != nil {
 				return err
 			}
@@ -337,6 +368,9 @@ func (q question) listProperties(t talk) []key {
 	}
 	if t.pair {
 		who = "two people"
+	}
+	if q.asked != "" {
+		return []key{{by: "kind", value: q.kind + ", " + q.asked}, {by: "way of asking", value: q.asked}}
 	}
 	return []key{{by: "kind", value: q.kind}, {by: "form of the evidence", value: q.told}, {by: "language", value: lang},
 		{by: "speakers", value: who}, {by: "length", value: fmt.Sprintf("%d messages", t.messages)}}

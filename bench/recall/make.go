@@ -45,6 +45,7 @@ func (s said) readableText() string {
 // and in the question.
 type question struct {
 	kind, told, script, text string
+	asked                    string // in chatter, or two in one; empty is by itself
 	evidence                 []int
 	sentences                []string
 }
@@ -66,6 +67,8 @@ const (
 	crossShare   = 0.35 // of Chinese questions are written with the other characters
 	wideShare    = 0.12 // of Chinese questions and messages have full-width digits and letters
 	prefixShare  = 0.3  // of the pairs have their names before each text
+	buriedShare  = 0.3  // of the questions are also asked in chatter
+	doubleShare  = 0.15 // and of the others, with another one
 	captionShare = 0.5  // of the photos are text in brackets, the others parts
 )
 
@@ -342,8 +345,61 @@ func (m *maker) finishTalk() talk {
 	for _, q := range m.asked {
 		t.questions = append(t.questions, *q)
 	}
+	t.questions = append(t.questions, m.askOtherwise(t.questions)...)
 	slices.SortStableFunc(t.questions, func(a, b question) int { return cmp.Compare(a.kind, b.kind) })
 	return t
+}
+
+// askOtherwise returns some questions once more: in the midst of small talk, and two in one. Lexicons
+// without chatter have none.
+func (m *maker) askOtherwise(all []question) []question {
+	small := m.lexes[0].said["chatter U"]
+	if len(small) == 0 {
+		return nil
+	}
+	space := " "
+	also := []string{" And also, ", " Also, "}
+	if m.lexes[0].chinese {
+		space = ""
+		also = []string{"另外，", "还有，另外，"}
+	}
+	var out []question
+	for i, q := range all {
+		switch {
+		case m.isChance(buriedShare):
+			var talk []string
+			order := m.rng.Perm(len(small))
+			for _, n := range order[:3+m.rng.IntN(len(small)-4)] {
+				talk = append(talk, small[n])
+			}
+			after := len(talk) - m.rng.IntN(2)
+			q.text = strings.Join(slices.Insert(talk, after, q.text), space)
+			q.asked = "in chatter"
+			out = append(out, q)
+		case i > 0 && m.isChance(doubleShare):
+			out = append(out, joinQuestions(all[i-1], q, also[m.rng.IntN(len(also))]))
+		}
+	}
+	return out
+}
+
+// joinQuestions asks two questions at once.
+func joinQuestions(a, b question, also string) question {
+	out := question{kind: a.kind, told: a.told, script: a.script, text: a.text + also + b.text, asked: "two in one"}
+	if b.kind != a.kind {
+		out.kind = "several kinds"
+	}
+	sentences := map[int]string{}
+	for _, q := range []question{a, b} {
+		for i, place := range q.evidence {
+			sentences[place] = q.sentences[i]
+		}
+	}
+	for _, place := range slices.Sorted(maps.Keys(sentences)) {
+		out.evidence = append(out.evidence, place)
+		out.sentences = append(out.sentences, sentences[place])
+	}
+	return out
 }
 
 // spellMessage returns how a message is written: Chinese in the characters of the talk, sometimes in

@@ -20,6 +20,7 @@ import (
 //	> WHO* text                evidence; *+ says more besides, *~ means nothing without what was said before
 //	> WHO @photo* caption      a photo; also @page and @ack, an assistant's answers
 //	--                         what follows is said on another day
+//	chatter U = a | b          what somebody says besides while asking
 //	ask text                   the question; A's name is {A}, {day} and {month} are those of the evidence
 //
 //go:embed texts/*.txt
@@ -57,24 +58,28 @@ type line struct {
 	photo                bool
 }
 
-func readLexicon(name string) (*lexicon, error) {
-	raw, err := texts.ReadFile("texts/" + name + ".txt")
-	if err != nil {
-		return nil, err
-	}
-	lex := &lexicon{chinese: strings.HasSuffix(name, ".zh"), slots: map[string][]string{}, said: map[string][]string{}}
-	var c *caseText
-	for i, l := range strings.Split(string(raw), "\n") {
-		if l == "" || l[0] == '#' {
-			continue
+// readLexicon reads a lexicon. Further names add to it, and the cases are those of the last.
+func readLexicon(names ...string) (*lexicon, error) {
+	lex := &lexicon{chinese: strings.HasSuffix(names[0], ".zh"), slots: map[string][]string{}, said: map[string][]string{}}
+	for _, name := range names {
+		raw, err := texts.ReadFile("texts/" + name + ".txt")
+		if err != nil {
+			return nil, err
 		}
-		if c, err = lex.readLine(c, l); err != nil {
-			return nil, fmt.Errorf("%s, line %d: %w", name, i+1, err)
+		lex.cases = nil
+		var c *caseText
+		for i, l := range strings.Split(string(raw), "\n") {
+			if l == "" || l[0] == '#' {
+				continue
+			}
+			if c, err = lex.readLine(c, l); err != nil {
+				return nil, fmt.Errorf("%s, line %d: %w", name, i+1, err)
+			}
 		}
-	}
-	for _, c := range lex.cases {
-		if c.evidenceForm() == "" || len(c.asks) == 0 {
-			return nil, fmt.Errorf("%s: a case has no evidence or no question: %s", name, c.blocks[0][0].text)
+		for _, c := range lex.cases {
+			if c.evidenceForm() == "" || len(c.asks) == 0 {
+				return nil, fmt.Errorf("%s: a case has no evidence or no question: %s", name, c.blocks[0][0].text)
+			}
 		}
 	}
 	return lex, nil

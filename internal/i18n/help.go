@@ -206,8 +206,8 @@ var (
 		"relevance (best first) or time (the best, oldest first).",
 		"relevance（最相关的在前）或 time（最相关的，按时间从早到晚）。")
 	_ = label("help/words",
-		`Words; "quoted" ones must occur; role:user, after:2026-03-01, before:2026-04 and on:2026-03-05 narrow it down.`,
-		`词语；加 "引号" 的必须出现；role:user、after:2026-03-01、before:2026-04 和 on:2026-03-05 可缩小范围。`)
+		`Words; "quoted" ones count for more, and must occur if there are no others; role:user, after:2026-03-01, before:2026-04 and on:2026-03-05 narrow it down.`,
+		`词语；加 "引号" 的更重要，如果没有别的词则必须出现；role:user、after:2026-03-01、before:2026-04 和 on:2026-03-05 可缩小范围。`)
 	_ = label("help/show-what-next-request-sends",
 		"Show what the next request sends; read what is compacted.",
 		"显示下一次请求会发送的内容；读取已压缩的内容。")

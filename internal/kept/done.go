@@ -206,10 +206,10 @@ var unnamed = wordSet(`the a an is are was were has have had been be being now i
 	those just already all i've we've that's it's it i'm please successfully also finally so then and of to for in on at with from
 	about by into out up off over as done finished completed complete finish sorted handled taken care way list plate hands cross tick strike
 	check crossed ticked struck checked mark marked can could yes ok okay good news great actually at last today yesterday morning
-	afternoon evening night ago hour earlier minutes week last me us one thing task item to-do todo do did longer need needed any more
-	anymore after everything went gone there here too well let know as-of again round around got myself since later everywhere yay
+	afternoon evening night ago hour earlier minutes week last me us one thing task item todo do did longer need needed any more
+	anymore after everything went gone there here too well let know again round around got myself since later everywhere yay
 	cancelled canceled still must don't forget remind needs note self add put let's monday tuesday wednesday thursday friday saturday
-	sunday in-the noon weekend both some both`)
+	sunday noon weekend both some`)
 
 // emptyHan are characters that name nothing there.
 const emptyHan = "了啦的我们們把都吧请請刚剛过過已经經完好掉妥毕畢成搞定给給就也那这這个個件事条條项項可以划劃勾待办辦啊呢哦嗯呀嘛你您他她它咱在上下去来來到是终終于於总總算才今昨天早晚午前后後今日里裡得地着著被让讓做弄处處理束全部顺順利一二有帮幫从從对對向为為"
@@ -341,8 +341,11 @@ func isAkin(a, b string) bool {
 	for n < shorter && a[n] == b[n] {
 		n++
 	}
-	return n >= max(4, shorter-2)
+	return n >= max(5, shorter-2) || n == 4 && shorter == 4 && endings[a[n:]+b[n:]]
 }
+
+// endings are what may follow a word of four letters: call and calling are akin, pass and passport are not.
+var endings = wordSet("s ed ing er ment")
 
 // differs reports whether what stands at two places are different names, each of which the other side lacks.
 func differs(part, said []namedWord, i, at int) bool {

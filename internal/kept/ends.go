@@ -2,7 +2,6 @@ package kept
 
 import (
 	"regexp"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
@@ -145,5 +144,5 @@ func countHan(in []namedWord) int {
 }
 
 // common are words that many rules and traits share.
-var common = wordSet(strings.ToLower(`use using write prefer like love hate answer repli reply please always never avoid eat drink want keep
-	make ask give show call 用 我 你 要 不 回 答 都 每 次 以 后 请 再 更 正 新 改 现 可 开 始 还 是 写`))
+var common = wordSet(`use using write prefer like love hate answer repli reply please always never avoid eat drink want keep
+	make ask give show call 用 我 你 要 不 回 答 都 每 次 以 后 请 再 更 正 新 改 现 可 开 始 还 是 写`)

@@ -65,7 +65,7 @@ func kindOf(role scrollback.Role, s string) scrollback.KeptKind {
 	switch {
 	case IsTicked(s):
 		return ""
-	case IsListed(s), role == scrollback.RoleUser && IsTodo(s):
+	case IsListed(s), role == scrollback.RoleUser && IsTodo(role, s):
 		return scrollback.KeptTodo
 	case role != scrollback.RoleUser:
 		return ""

@@ -62,7 +62,7 @@ func NeedsOffer(m *scrollback.Message) bool {
 // instruction, unless it reads as something else.
 func GuessKind(sentence string) scrollback.KeptKind {
 	switch {
-	case IsTodo(sentence):
+	case IsTodo(scrollback.RoleUser, sentence):
 		return scrollback.KeptTodo
 	case !IsInstruction(sentence) && IsTrait(sentence):
 		return scrollback.KeptTrait

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 	"github.com/scrollback-ai/scrollback/internal/same"
 	"github.com/scrollback-ai/scrollback/internal/terms"
@@ -34,10 +35,11 @@ var (
 		`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
 )
 
-// IsTodo reports whether a sentence says what remains to be done.
-func IsTodo(sentence string) bool {
+// IsTodo reports whether a sentence says what remains to be done: it is marked so, or a person says that they still
+// have to do it, or want to be reminded.
+func IsTodo(role scrollback.Role, sentence string) bool {
 	return mayBeTodo(sentence) && todos().MatchString(sentence) ||
-		mayBeOwed(sentence) && owed().MatchString(sentence) && !often().MatchString(sentence) && !isQuestion(sentence) &&
+		role == scrollback.RoleUser && mayBeOwed(sentence) && owed().MatchString(sentence) && !often().MatchString(sentence) && !isQuestion(sentence) &&
 			!asksBack().MatchString(sentence)
 }
 

@@ -270,7 +270,7 @@ func runSearch(ctx context.Context, c toolCall) (string, error) {
 	q.Passage = search.PassageLength(q)
 	open := a.Limit == 0 && a.Order != scrollback.OrderTime
 	if open {
-		q.Limit = scrollback.SearchMax
+		q.Limit = scrollback.SearchMaxHTTP // short ones may go on for longer than a limit lets them
 	}
 	if q.Except, err = c.askingMessages(ctx); err != nil {
 		return "", err
@@ -284,7 +284,11 @@ func runSearch(ctx context.Context, c toolCall) (string, error) {
 		Truncated bool       `json:"truncated,omitempty"`
 		Note      string     `json:"note,omitempty"`
 	}
-	all := shortenHits(found.Hits, c.conversation, q.Passage/2)
+	sure := len(found.Hits)
+	if open {
+		sure = min(sure, scrollback.SearchDefault)
+	}
+	all := shortenHits(found.Hits, c.conversation, q.Passage/2, sure)
 	if open {
 		all = all[:defaultHits(all)]
 	}
@@ -482,12 +486,13 @@ func (c toolCall) throughAgents(ctx context.Context, ref scrollback.Ref,
 	return first
 }
 
-// shortenHits shortens hits. Each message appears once: as a hit if it is one, else beside
-// the first hit that it is next to.
-func shortenHits(hits []scrollback.Hit, searched scrollback.ConversationID, nearRunes int) []briefHit {
+// shortenHits shortens hits, of which the first sure ones stay in the list. Each message appears once: as
+// a hit if it is one of these, else beside the first hit that it is next to, where it is read sooner.
+func shortenHits(hits []scrollback.Hit, searched scrollback.ConversationID, nearRunes, sure int) []briefHit {
 	seen := map[scrollback.MessageID]bool{}
-	for _, h := range hits {
-		seen[h.MessageID] = true
+	for i, h := range hits {
+		// What is further down may not get there; a long one says more there than as a neighbour.
+		seen[h.MessageID] = i < sure || utf8.RuneCountInString(h.Content) > nearRunes
 	}
 	near := func(ms []scrollback.Message) []briefMessage {
 		var out []briefMessage
@@ -500,18 +505,22 @@ func shortenHits(hits []scrollback.Hit, searched scrollback.ConversationID, near
 		}
 		return out
 	}
-	out := make([]briefHit, len(hits))
+	var out []briefHit
 	for i, h := range hits {
-		out[i] = briefHit{Ref: h.Ref, Before: near(h.Before), After: near(h.After), Abandoned: h.Branch,
+		if i >= sure && seen[h.MessageID] && utf8.RuneCountInString(h.Content) <= nearRunes {
+			continue // it stands beside one of the best
+		}
+		b := briefHit{Ref: h.Ref, Before: near(h.Before), After: near(h.After), Abandoned: h.Branch,
 			briefMessage: briefMessage{h.Seq, h.Role, time.UnixMilli(h.CreatedAt).UTC().Format(time.DateOnly), h.Content}}
 		if h.ConversationID != searched {
-			out[i].Conversation = h.ConversationID
+			b.Conversation = h.ConversationID
 			if o := h.Origin; o != nil {
-				out[i].Tool = o.Tool
-				out[i].Folder = o.Folder
-				out[i].GitBranch = o.GitBranch
+				b.Tool = o.Tool
+				b.Folder = o.Folder
+				b.GitBranch = o.GitBranch
 			}
 		}
+		out = append(out, b)
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func Tools() []scrollback.Tool {
 		},
 		{
 			Name:        "context_search",
-			Description: "Search past messages by words, names and dates, best first; words in \"quotes\" must occur. role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 in the query narrow it.",
+			Description: "Search past messages by words, names and dates, best first; words in \"quotes\" count for more, and must occur if there are no others. role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 in the query narrow it.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
 				`"query":{"type":"string"},` +
 				`"limit":{"type":"integer","maximum":50,"default":20},` +

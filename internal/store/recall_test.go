@@ -398,7 +398,7 @@ func TestCandidates(t *testing.T) {
 				t.Errorf("#%d: %+v", m.Seq, f)
 			}
 		}
-		search.RankCandidates(all, search.WeightsOf(nil))
+		search.RankCandidates(all, search.WeightSet{})
 		if all[0].Message.Seq != 4 || all[0].Score != 0 {
 			t.Errorf("without weights, %d is first", all[0].Message.Seq)
 		}

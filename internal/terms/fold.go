@@ -91,7 +91,33 @@ func foldDense(s string) string {
 }
 
 // foldWide returns a word with letters other than English as it is stored.
-func foldWide(s string) string { return plainLetters(strings.ToLower(norm.NFKC.String(s))) }
+func foldWide(s string) string {
+	return dropAccents(plainLetters(strings.ToLower(norm.NFKC.String(s))))
+}
+
+// latinLetters are letters that do not decompose, and what is typed for them on a keyboard without them.
+var latinLetters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "đ", "d", "ł", "l", "ı", "i")
+
+// dropAccents leaves the accents of Latin letters out: who looks for café may type cafe. In other scripts
+// a mark may make another letter (й, が), and stays.
+func dropAccents(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Latin, r) }) {
+		return s
+	}
+	var b strings.Builder
+	latin := false
+	for _, r := range norm.NFD.String(s) {
+		if unicode.Is(unicode.Mn, r) {
+			if latin {
+				continue
+			}
+		} else {
+			latin = unicode.Is(unicode.Latin, r)
+		}
+		b.WriteRune(r)
+	}
+	return latinLetters.Replace(norm.NFC.String(b.String()))
+}
 
 // plainLetters leaves out what a term may not hold: some letters are spelled out with spaces.
 func plainLetters(s string) string {

@@ -8,39 +8,76 @@ import (
 )
 
 // Query is a search as a person typed it. Any holds single terms, of which more
-// is better; Must holds phrases that must occur word for word. A term that ends in '*'
-// stands for every term with that beginning: a lone dense character.
+// is better; Quoted holds what stood in quotes. Demanded says that nothing else was typed: then
+// a text must hold all of them, and Any is empty; else their words are in Any as well. A
+// term that ends in '*' stands for every term with that beginning: a lone dense character.
 //
 // Words that only join others are left out of Any as long as there are others. From Words
 // on, Any holds guesses that nobody typed: other forms of an irregular word, a name in
 // code for words that it may consist of, and the words of such a name.
 type Query struct {
-	Any    []string
-	Must   [][]string
-	Words  int
-	Stands [][]int // parallel to Any: which of the words a term stands for
-	Exact  []bool  // parallel to Any: a name, a number, an identifier
+	Any      []string
+	Quoted   []Phrase
+	Demanded bool
+	Words    int
+	Stands   [][]int // parallel to Any: which of the words a term stands for
+	Exact    []bool  // parallel to Any: a name, a number, an identifier
 }
+
+// Phrase is what stood in quotes. Terms are those that a text which holds it has, wherever its
+// punctuation is; Order is one term for each word and each dense character, which follow each
+// other in such a text.
+type Phrase struct {
+	Terms []string
+	Order []string
+}
+
+// newPhrase reads what stood in quotes, at most [MaxTerms] of each.
+func newPhrase(s string) Phrase {
+	terms := queryTerms(s)
+	var order []string
+	EachTerm(s, func(t string) bool {
+		// A dense term begins at each character of a run: the first one of it is what stands there.
+		if first, size := utf8.DecodeRuneInString(t); IsDense(first) {
+			t = t[:size] + "*"
+		}
+		order = append(order, t)
+		return len(order) < MaxTerms
+	})
+	return Phrase{Terms: terms[:min(len(terms), MaxTerms)], Order: order}
+}
+
+// quotes are the marks that people quote with.
+var quotes = strings.NewReplacer("“", `"`, "”", `"`, "„", `"`, "«", `"`, "»", `"`, "「", `"`, "」", `"`, "『", `"`, "』", `"`,
+	"＂", `"`)
+
+// SplitQuotes cuts a query at its quotation marks: every second piece stands in quotes.
+func SplitQuotes(q string) []string { return strings.Split(quotes.Replace(q), `"`) }
+
+// joiners say nothing between quotes.
+var joiners = wordSet([]string{"and", "or", "和", "与", "或", "及"})
 
 // MaxTerms bounds the terms of one query; further ones are left out.
 const MaxTerms = 64
 
-// ParseQuery reads a query: words are optional, "quoted" ones required.
+// ParseQuery reads a query: words are optional, and so are "quoted" ones among others.
 func ParseQuery(q string) Query {
 	var out Query
-	var loose []string
-	for i, piece := range strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(FoldText(q)), `"`) {
+	pieces := SplitQuotes(FoldText(q))
+	others := false
+	for i, piece := range pieces {
 		if i%2 == 0 {
-			loose = append(loose, piece)
-			continue
-		}
-		if ts := queryTerms(piece); len(ts) > 0 {
-			out.Must = append(out.Must, ts[:min(len(ts), MaxTerms)])
+			others = others || slices.ContainsFunc(SplitTerms(piece), func(t string) bool { return !joiners[t] })
+		} else if p := newPhrase(piece); len(p.Order) > 0 {
+			out.Quoted = append(out.Quoted, p)
 		}
 	}
-	rest := strings.Join(loose, "\n")
+	if out.Demanded = !others && len(out.Quoted) > 0; out.Demanded {
+		return out
+	}
+	rest := strings.Join(pieces, "\n")
 	exact := exactTerms(rest)
-	for _, t := range contentTerms(rest) {
+	for _, t := range endsOf(contentTerms(rest)) {
 		out.addTerm(t, nil, exact[t])
 	}
 	out.Words = len(out.Any)
@@ -49,8 +86,27 @@ func ParseQuery(q string) Query {
 			out.addTerm(form, []int{i}, false)
 		}
 	}
-	out.addJoined(rest)
+	for _, piece := range pieces {
+		out.addJoined(piece)
+	}
 	out.addParts(rest)
+	return out
+}
+
+// endsOf returns the different ones of some terms; of more than [MaxTerms] those at the beginning and
+// those at the end, where long talk comes to what it asks.
+func endsOf(all []string) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, t := range all {
+		if !seen[t] {
+			seen[t] = true
+			out = append(out, t)
+		}
+	}
+	if over := len(out) - MaxTerms; over > 0 {
+		out = slices.Delete(out, MaxTerms/2, MaxTerms/2+over)
+	}
 	return out
 }
 
@@ -133,7 +189,36 @@ func isPlain(w string) bool {
 }
 
 // IsEmpty reports whether there is nothing to look for.
-func (q Query) IsEmpty() bool { return len(q.Any) == 0 && len(q.Must) == 0 }
+func (q Query) IsEmpty() bool { return len(q.Any) == 0 && len(q.Quoted) == 0 }
+
+// ListTerms lists all terms that a text is looked through for.
+func (q Query) ListTerms() []string {
+	out := slices.Clone(q.Any)
+	if q.Demanded {
+		for _, p := range q.Quoted {
+			out = append(out, p.Terms...)
+		}
+	}
+	return out
+}
+
+// NamesIn returns the terms of a text that may name something: words with a digit or with a capital
+// letter where no sentence begins, and each pair of a dense script that is not of words that
+// only join others. Each comes once.
+func NamesIn(s string) []string {
+	named := exactTerms(s)
+	seen := map[string]bool{}
+	var out []string
+	EachTerm(stopPhrases.Replace(FoldText(s)), func(t string) bool {
+		first, size := utf8.DecodeRuneInString(t)
+		if !seen[t] && !stopWords[t] && (named[t] || IsDense(first) && size < len(t)) {
+			seen[t] = true
+			out = append(out, t)
+		}
+		return true
+	})
+	return out
+}
 
 // exactTerms returns the terms of words that name something: with a digit, or with a
 // capital letter where no sentence begins.

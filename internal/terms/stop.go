@@ -40,6 +40,16 @@ func phrasePairs(phrases []string) []string {
 	return out
 }
 
+// OnlyJoins reports whether a text has only words that join others, or none.
+func OnlyJoins(s string) bool {
+	for _, t := range queryTerms(stopPhrases.Replace(FoldText(s))) {
+		if !stopWords[t] {
+			return false
+		}
+	}
+	return true
+}
+
 // contentTerms returns what is worth looking for in a query: its terms without stop words, or all of
 // them if nothing else is left.
 func contentTerms(s string) []string {

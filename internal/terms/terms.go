@@ -4,8 +4,8 @@
 // plus the run's last character alone, so that a word of two characters is one
 // term, a longer one a phrase, and a single character the beginning of some
 // term. Other letters and digits become lower-case words, English ones stemmed.
-// Everything else separates. Widths are folded as NFKC has them, and traditional
-// Chinese characters become simplified ones, one by one.
+// Everything else separates. Widths are folded as NFKC has them, Latin letters lose their
+// accents, and traditional Chinese characters become simplified ones, one by one.
 //
 // A term holds only letters, marks and digits; it never holds a space. The cut
 // of a text never depends on what comes before or after it, beyond the run of letters it
@@ -77,25 +77,76 @@ func (c *cutter) cutText() {
 // ascending, and how many terms there are in all, at most limit. A term of want that ends
 // in '*' stands for all with that beginning.
 func TermPlaces(s string, want []string, limit int) (places [][]int, length int) {
+	return (&Finder{}).TermPlaces(s, want, limit)
+}
+
+// Finder finds terms in many texts that are cut again: a word is stemmed once, which is most of the
+// work. The zero value is ready; it is for one goroutine at a time.
+type Finder struct {
+	known map[string]string // terms of words as they are written
+}
+
+// knownWords bounds how many words a finder keeps.
+const knownWords = 20_000
+
+// TermPlaces is [TermPlaces].
+func (f *Finder) TermPlaces(s string, want []string, limit int) (places [][]int, length int) {
 	places = make([][]int, len(want))
-	c := cutter{text: s, start: -1}
-	for _, w := range want { // a stem begins like its word: other words need no stemming
-		if w != "" {
-			c.first[w[0]] = true
-		}
-	}
-	c.filtered = true
-	c.yield = func(term string, _, _ int) bool {
+	f.cutFor(s, want, func(term string, _, _ int) bool {
 		for i, w := range want {
-			if begin, ok := strings.CutSuffix(w, "*"); term == w || ok && term != "" && strings.HasPrefix(term, begin) {
+			if isTerm(term, w) {
 				places[i] = append(places[i], length)
 			}
 		}
 		length++
 		return length < limit
+	})
+	return places, length
+}
+
+// EachMatch calls yield for the terms of s that are one of want, with its number and the bytes of s that the
+// term came from, until it returns false.
+func (f *Finder) EachMatch(s string, want []string, yield func(which, from, to int) bool) {
+	f.cutFor(s, want, func(term string, from, to int) bool {
+		for i, w := range want {
+			if isTerm(term, w) {
+				return yield(i, from, to)
+			}
+		}
+		return true
+	})
+}
+
+// isTerm reports whether a term is the wanted one, or begins with it where that ends in '*'.
+func isTerm(term, want string) bool {
+	begin, ok := strings.CutSuffix(want, "*")
+	return term == want || ok && term != "" && strings.HasPrefix(term, begin)
+}
+
+// cutFor cuts a text; words that cannot be one of want come as an empty term.
+func (f *Finder) cutFor(s string, want []string, yield func(term string, from, to int) bool) {
+	c := cutter{text: s, start: -1, filtered: true, finder: f, yield: yield}
+	for _, w := range want { // a stem begins like its word: other words need no stemming
+		if w != "" {
+			c.first[w[0]] = true
+		}
 	}
 	c.cutText()
-	return places, length
+}
+
+// normalWord is [normalWord], which is asked once for each word.
+func (f *Finder) normalWord(w string) string {
+	if term, ok := f.known[w]; ok {
+		return term
+	}
+	term := normalWord(w)
+	if len(f.known) < knownWords {
+		if f.known == nil {
+			f.known = map[string]string{}
+		}
+		f.known[strings.Clone(w)] = term
+	}
+	return term
 }
 
 type kind int
@@ -143,6 +194,7 @@ type cutter struct {
 	// filtered words come as an empty term unless they begin with one of first.
 	filtered bool
 	first    [256]bool
+	finder   *Finder // nil: words are not kept
 }
 
 // emitPair emits the previous dense character together with this one.
@@ -168,6 +220,9 @@ func (c *cutter) flushRun(i int) bool {
 		// Letters become lower case; digits stay as they are.
 		if b := c.text[from]; c.filtered && b < 0x80 && !c.first[b|0x20] {
 			return c.yield("", from, i)
+		}
+		if c.finder != nil {
+			return c.yield(c.finder.normalWord(c.text[from:i]), from, i)
 		}
 		return c.yield(normalWord(c.text[from:i]), from, i)
 	}

@@ -2,6 +2,7 @@ package terms
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,12 +18,15 @@ func TestSplit(t *testing.T) {
 		"端口7077，重启":                "端口 口 7077 重启 启",
 		"ERR-4041 foo_bar":         "err 4041 foo bar",
 		"データベース":                   "デー ータ タベ ベー ース ス",
-		"naïve Ünïcode":            "naïve ünïcode",
+		"naïve Ünïcode":            "naiv unicod",
 		"a数b":                      "a 数 b",
 		"端口８０８０ＡＢＣ":                "端口 口 8080abc",
 		"護照在臺灣":                    "护照 照在 在台 台湾 湾",
 		"ﾃﾞｰﾀﾍﾞｰｽ":                 "デー ータ タベ ベー ース ス",
-		"ﬁne cafe\u0301":           "fine café",
+		"ﬁne cafe\u0301":           "fine cafe",
+		"Łódź, Straße, Đà Nẵng":    "lodz strass da nang",
+		"élèves ÉLÈVE éleve":       "elev elev elev",
+		"йод Έλληνας นี้":          "йод έλληνας นี้",
 		"ﷺ":                        "صلىاللهعليهوسلم",
 	} {
 		if got := strings.Join(SplitTerms(in), " "); got != want {
@@ -33,11 +37,17 @@ func TestSplit(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	q := ParseQuery(`数据库 port "exact words" 库 port “引号内”`)
-	if want := []string{"数据", "据库", "port", "库*"}; !slices.Equal(q.Any, want) {
+	if want := []string{"数据", "据库", "port", "exact", "word", "库*", "引号", "号内", "exactword"}; !slices.Equal(q.Any, want) {
 		t.Errorf("Any = %q, want %q", q.Any, want)
 	}
-	if len(q.Must) != 2 || strings.Join(q.Must[0], " ") != "exact word" || strings.Join(q.Must[1], " ") != "引号 号内" {
-		t.Errorf("Must = %q", q.Must)
+	if len(q.Quoted) != 2 || q.Demanded || strings.Join(q.Quoted[0].Terms, " ") != "exact word" ||
+		strings.Join(q.Quoted[1].Terms, " ") != "引号 号内" {
+		t.Errorf("Quoted = %q", q.Quoted)
+	}
+	q = ParseQuery(`"红色的，蓝色" and 「v2版」`)
+	if !q.Demanded || len(q.Any) > 0 || len(q.Quoted) != 2 ||
+		strings.Join(q.Quoted[0].Order, " ") != "红* 色* 的* 蓝* 色*" || strings.Join(q.Quoted[1].Order, " ") != "v2 版*" {
+		t.Errorf("%+v", q)
 	}
 	if !ParseQuery(` ,. "" `).IsEmpty() {
 		t.Error("punctuation alone is not empty")
@@ -60,6 +70,7 @@ func TestParseGuesses(t *testing.T) {
 		"什么":                       "什么",
 		"第3章":                      "第* 3",
 		`port "what is it" is who`: "port",
+		`the “blue depot”?`:        "blue depot | bluedepot",
 	} {
 		q := ParseQuery(in)
 		got := strings.Join(q.Any[:q.Words], " ")
@@ -75,6 +86,26 @@ func TestParseGuesses(t *testing.T) {
 		if want := slices.Contains([]string{"atlas", "7077", "heron", "2"}, term); q.Exact[i] != want {
 			t.Errorf("%q is exact: %v", term, q.Exact[i])
 		}
+	}
+}
+
+// Of a long query the beginning and the end are looked for.
+func TestParseLong(t *testing.T) {
+	var all []string
+	for i := range 200 {
+		all = append(all, "w"+strconv.Itoa(1000+i))
+	}
+	q := ParseQuery(strings.Join(all, " "))
+	if q.Words != MaxTerms || q.Any[0] != "w1000" || q.Any[31] != "w1031" || q.Any[32] != "w1168" || q.Any[63] != "w1199" {
+		t.Errorf("%d words: %q", q.Words, q.Any)
+	}
+}
+
+// What may name something in a text.
+func TestNamesIn(t *testing.T) {
+	got := strings.Join(NamesIn("We met Anna at Pier 7. The boat was Anna's, 我表弟李强的船"), " ")
+	if got != "anna pier 7 表弟 弟李 李强" {
+		t.Errorf("names: %s", got)
 	}
 }
 
@@ -121,7 +152,9 @@ func TestPlaces(t *testing.T) {
 		s := rapid.StringOf(rapid.RuneFrom([]rune("aAbBrRuUnNiIgG 19é中文字，-"))).Draw(t, "text")
 		all := SplitTerms(s)
 		want := rapid.SliceOfN(rapid.SampledFrom(append(all, "run", "b*", "中*", "é", "1", "x")), 1, 4).Draw(t, "want")
-		places, length := TermPlaces(s, want, 1000)
+		var f Finder
+		f.TermPlaces(s, []string{"x", "run"}, 1000) // what was cut before changes nothing
+		places, length := f.TermPlaces(s, want, 1000)
 		if length != len(all) {
 			t.Fatalf("%q has %d terms, counted %d", s, len(all), length)
 		}

@@ -75,7 +75,7 @@ var describe = map[string]toolDescription{
 			"Without a conversation it searches all of them, whichever tool they were in, first those about the folder you work in, and says where each hit is. " +
 			"Read the original around a hit with context_read.",
 		params: map[string]string{"folder": "the folder you work in, absolute, if the server does not know it",
-			"query": `words to look for; "quoted" ones must occur; role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 narrow it`,
+			"query": `words to look for; "quoted" ones count for more, and must occur if there are no others; role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 narrow it`,
 			"limit": "how many hits", "role": "only messages of this role",
 			"around": "neighbouring messages on each side of the best three hits",
 			"order":  "relevance: the best first; time: the same hits, the oldest first"},

@@ -23,6 +23,8 @@ type parsedQuery struct {
 	speaker   scrollback.Role
 	looseText string // what is not quoted, in lower case
 	newest    bool   // asks for what holds now
+
+	parts []parsedQuery // questions in it that are searched by themselves, too
 }
 
 // operator is a word of a query that narrows instead of being looked for.
@@ -32,7 +34,7 @@ var operator = lazyregexp.New(`(^|\s)(role|after|before|on):(\S+)`)
 // inside quotes are words.
 func parseQuery(query string, now time.Time) (parsedQuery, error) {
 	a := parsedQuery{zone: now.Location()}
-	pieces := strings.Split(strings.NewReplacer("“", `"`, "”", `"`).Replace(query), `"`)
+	pieces := terms.SplitQuotes(query)
 	var wrong error
 	for i := 0; i < len(pieces); i += 2 {
 		pieces[i] = operator().ReplaceAllStringFunc(pieces[i], func(word string) string {
@@ -47,7 +49,20 @@ func parseQuery(query string, now time.Time) (parsedQuery, error) {
 			return word
 		})
 	}
-	a.Query = terms.ParseQuery(strings.Join(pieces, `"`))
+	whole := strings.Join(pieces, `"`)
+	a.readCues(whole, now)
+	for _, part := range splitQuestions(whole) {
+		p := parsedQuery{zone: a.zone, role: a.role, from: a.from, to: a.to}
+		p.readCues(part, now)
+		a.parts = append(a.parts, p)
+	}
+	return a, wrong
+}
+
+// readCues reads the words of a query without operators, and what they make more likely.
+func (a *parsedQuery) readCues(query string, now time.Time) {
+	a.Query = terms.ParseQuery(query)
+	pieces := terms.SplitQuotes(query)
 	loose := ""
 	for i := 0; i < len(pieces); i += 2 {
 		loose += pieces[i] + "\n"
@@ -57,7 +72,6 @@ func parseQuery(query string, now time.Time) (parsedQuery, error) {
 	a.dates = append(datesIn(loose, now), relativeIn(loose, now)...)
 	a.speaker = speakerIn(loose)
 	a.newest = asksLatest().MatchString(loose)
-	return a, wrong
 }
 
 // applyOperator applies an operator. A word that only looks like one is left alone: a role that

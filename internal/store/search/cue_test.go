@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
 var lateMay = time.Date(2026, 5, 20, 12, 0, 0, 0, time.UTC)
@@ -67,7 +68,7 @@ func TestReadAsk(t *testing.T) {
 		{"on:2026-03-05 blue", "blue", parsedQuery{from: day("2026-03-05"), to: day("2026-03-06")}},
 		{"on:2026-03 after:2026-03-10 blue", "blue", parsedQuery{from: day("2026-03-10"), to: day("2026-04-01")}},
 		{"before:each blue", "befor each blue", parsedQuery{}},
-		{`blue "role:user"`, "blue", parsedQuery{}},
+		{`blue "role:user"`, "blue role user", parsedQuery{}},
 		{"xrole:user", "xrole user", parsedQuery{}},
 		{"what did you advise", "advis", parsedQuery{speaker: "assistant"}},
 		{"what did I say about blue", "blue", parsedQuery{speaker: "user"}},
@@ -117,10 +118,11 @@ func TestPassage(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := strings.Repeat("hay needle hay ", 200) + "the point of the needle" + strings.Repeat(" hay", 500)
-	if got := cutPassage(text, a.Query, 100); !strings.Contains(got, "point of the needle") || len([]rune(got)) > 101 {
+	got := findMatches(&terms.Finder{}, text, a.Query).cutPassage(100)
+	if !strings.Contains(got, "point of the needle") || len([]rune(got)) > 101 {
 		t.Errorf("the passage is %q", got)
 	}
-	if got := cutPassage("short", a.Query, 5); got != "short" {
+	if got := findMatches(&terms.Finder{}, "short", a.Query).cutPassage(5); got != "short" {
 		t.Errorf("a short text becomes %q", got)
 	}
 	if !slices.Equal(a.Any, []string{"needl", "point", "needlepoint"}) {

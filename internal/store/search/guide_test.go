@@ -16,26 +16,32 @@ func TestGuideToWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, ok := strings.Cut(string(guide), "| | weight |\n|---|---|\n")
+	_, table, ok := strings.Cut(string(guide), "| | a person and an assistant | two people |\n|---|---|---|\n")
 	if !ok {
 		t.Fatal("the guide has no table of weights")
 	}
-	var told []float64
+	var told [2][]float64
 	for line := range strings.Lines(table) {
 		cells := strings.Split(strings.TrimSpace(line), "|")
-		if len(cells) != 4 {
+		if len(cells) != 5 {
 			break
 		}
-		for _, n := range regexp.MustCompile(`[−0-9.]+`).FindAllString(cells[2], -1) {
-			w, err := strconv.ParseFloat(strings.ReplaceAll(n, "−", "-"), 64)
-			if err != nil {
-				t.Fatal(err)
+		for kind := range told {
+			for _, n := range regexp.MustCompile(`[−0-9.]+`).FindAllString(cells[2+kind], -1) {
+				w, err := strconv.ParseFloat(strings.ReplaceAll(n, "−", "-"), 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				told[kind] = append(told[kind], w)
 			}
-			told = append(told, w)
 		}
 	}
-	if own := Features(DefaultWeights()).Values(); !slices.Equal(told, own) {
-		t.Errorf("the guide has %v, a search takes %v", told, own)
+	own := DefaultWeights()
+	for kind, w := range []Weights{own.Assistant, own.People} {
+		f := Features(w)
+		if !slices.Equal(told[kind], f.Values()) {
+			t.Errorf("the guide has %v, a search takes %v", told[kind], f.Values())
+		}
 	}
 }
 

@@ -133,9 +133,10 @@ func (l *hitReader) readHead(ctx context.Context, id scrollback.ConversationID) 
 func (l *hitReader) makeHit(c visibleCandidate) scrollback.Hit {
 	m := c.Message
 	text := strings.TrimSpace(c.text)
+	found := findMatches(&l.finder, text, *c.asked)
 	h := scrollback.Hit{ConversationID: m.ConversationID, Seq: m.Seq, MessageID: m.ID, Role: m.Role,
 		CreatedAt: m.CreatedAt,
-		Content:   cutPassage(text, l.f.Query, PassageLength(l.q)), Score: math.Round(c.Score*1000) / 1000,
+		Content:   found.cutPassage(PassageLength(l.q)), Score: math.Round(c.Score*1000) / 1000,
 		OnPath: c.path}
 	if c.heir != nil {
 		h.ConversationID = c.heir.Heir
@@ -146,8 +147,8 @@ func (l *hitReader) makeHit(c visibleCandidate) scrollback.Hit {
 			h.Branch = c.heir.Through
 		}
 	}
-	h.Snippet, h.Spans = cutSnippet(text, l.f.Query)
-	h.Inside = isOnlyInside(m, l.f.Query)
+	h.Snippet, h.Spans = found.cutSnippet()
+	h.Inside = l.isOnlyInside(m, *c.asked)
 	if item, ok := findFold(c); ok {
 		h.Ref = l.findLeaf(item.ID, m.Seq)
 		if g, known := l.segments[item.ID]; known {
@@ -274,7 +275,7 @@ func (l *hitReader) readNeighbours(ctx context.Context,
 
 // isOnlyInside reports whether none of the words is in what is said in a message: then they are
 // in a file or a result that it holds.
-func isOnlyInside(m scrollback.Message, q terms.Query) bool {
+func (s *search) isOnlyInside(m scrollback.Message, q terms.Query) bool {
 	holds := false
 	said := ""
 	for _, p := range m.Parts {
@@ -289,8 +290,7 @@ func isOnlyInside(m scrollback.Message, q terms.Query) bool {
 		case scrollback.ToolCall, scrollback.Image, scrollback.Reasoning: // hold no text of their own
 		}
 	}
-	_, spans := cutSnippet(said, q)
-	return holds && len(spans) == 0
+	return holds && len(findMatches(&s.finder, said, q).all) == 0
 }
 
 // clipMessage cuts what a message says to the length of a hit's content; the

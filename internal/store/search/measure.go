@@ -51,7 +51,7 @@ func (p *queryPostings) measureAround(ctx context.Context, o *scope,
 	for t, l := range p.lists {
 		m.counts[t] = m.countTerm(l)
 	}
-	m.countSkipped(ms)
+	m.countSkipped(&s.finder, ms)
 	documents := s.countDocuments()
 	m.mean = min(max(float64(s.look.State.Terms)/float64(documents), 10), longTerms)
 	return m, nil
@@ -74,7 +74,7 @@ func (m *measuredTerms) findPlace(p driver.Place) (int, bool) {
 
 // countSkipped counts the terms that were skipped in what is picked: around it they would say
 // little, and their places take long to read.
-func (m *measuredTerms) countSkipped(ms map[driver.Place]scrollback.Message) {
+func (m *measuredTerms) countSkipped(f *terms.Finder, ms map[driver.Place]scrollback.Message) {
 	var want []string
 	var of []int
 	for i, skipped := range m.p.skipped {
@@ -92,7 +92,7 @@ func (m *measuredTerms) countSkipped(ms map[driver.Place]scrollback.Message) {
 		if !ok {
 			continue
 		}
-		found, _ := terms.TermPlaces(IndexedText(message.Parts), want, MaxTerms)
+		found, _ := f.TermPlaces(IndexedText(message.Parts), want, MaxTerms)
 		for n, i := range of {
 			m.counts[i][at] = uint8(min(len(found[n]), 255))
 		}

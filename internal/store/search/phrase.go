@@ -9,13 +9,31 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
-// maxVerified is how many messages are read at most to see whether they hold quoted words in
-// their order.
-const maxVerified = 1200
+// Bounds of what is read to see whether it holds quoted words in their order.
+const (
+	maxVerified   = 1200          // where they are demanded
+	maxQuoted     = maxPicked / 3 // messages with a phrase that are ranked beside what other words find
+	quotedPhrases = 4             // of a query, for which they are
+)
 
-// pickPhrases picks the messages that hold all quoted words, and reads them.
-func (k *picker) pickPhrases(ctx context.Context) (picks, map[driver.Place]scrollback.Message, error) {
-	places, err := k.findQuoted(ctx)
+// pickQuoted picks the messages that hold any of the phrases among other words: those words alone
+// may not bring them.
+func (k *picker) pickQuoted(ctx context.Context) ([]pick, error) {
+	var out []pick
+	for _, p := range k.a.Quoted[:min(len(k.a.Quoted), quotedPhrases)] {
+		got, _, err := k.pickPhrases(ctx, []terms.Phrase{p}, maxQuoted/min(len(k.a.Quoted), quotedPhrases))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, got.best...)
+	}
+	return out, nil
+}
+
+// pickPhrases picks at most most messages that hold all of some phrases, and reads them.
+func (k *picker) pickPhrases(ctx context.Context, phrases []terms.Phrase, most int) (picks,
+	map[driver.Place]scrollback.Message, error) {
+	places, err := k.findQuoted(ctx, phrases)
 	if err != nil {
 		return picks{}, nil, err
 	}
@@ -42,19 +60,25 @@ func (k *picker) pickPhrases(ctx context.Context) (picks, map[driver.Place]scrol
 	var out picks
 	read := map[driver.Place]scrollback.Message{}
 	for from := 0; ; {
-		if len(out.best) >= maxPicked || from >= min(len(all), maxVerified) {
-			out.all = from >= len(all) && len(out.best) <= maxPicked
-			out.best = out.best[:min(len(out.best), maxPicked)]
+		if len(out.best) >= most || from >= min(len(all), maxVerified) {
+			out.all = from >= len(all) && len(out.best) <= most
+			for _, c := range out.best[min(len(out.best), most):] {
+				delete(read, c.place)
+			}
+			out.best = out.best[:min(len(out.best), most)]
 			return out, read, nil
 		}
-		some := all[from:min(from+maxPicked, len(all))]
+		some := all[from:min(from+maxPicked, maxVerified, len(all))]
 		from += len(some)
 		ms, err := k.readPicked(ctx, k.o, some)
 		if err != nil {
 			return picks{}, nil, err
 		}
 		for _, c := range some {
-			if m, ok := ms[c.place]; ok && k.holdsPhrases(ctx, m) {
+			if len(out.best) > most {
+				break
+			}
+			if m, ok := ms[c.place]; ok && k.quotedShare(ctx, m, phrases) == 1 {
 				out.best = append(out.best, c)
 				read[c.place] = m
 			}
@@ -62,11 +86,11 @@ func (k *picker) pickPhrases(ctx context.Context) (picks, map[driver.Place]scrol
 	}
 }
 
-// findQuoted returns the places that hold every term of the quoted words and pass the filter.
-func (k *picker) findQuoted(ctx context.Context) ([]driver.Place, error) {
+// findQuoted returns the places that hold every term of some phrases and pass the filter.
+func (k *picker) findQuoted(ctx context.Context, phrases []terms.Phrase) ([]driver.Place, error) {
 	var want []string
-	for _, phrase := range k.a.Must {
-		for _, t := range phrase {
+	for _, phrase := range phrases {
+		for _, t := range phrase.Terms {
 			if !slices.Contains(want, t) {
 				want = append(want, t)
 			}
@@ -137,23 +161,24 @@ func intersectPlaces(a, b []driver.Place) []driver.Place {
 	return out
 }
 
-// holdsPhrases reports whether a message holds all quoted words as they are quoted.
-func (k *picker) holdsPhrases(ctx context.Context, m scrollback.Message) bool {
+// quotedShare returns the share of some phrases that a message holds as they are quoted.
+func (s *search) quotedShare(ctx context.Context, m scrollback.Message, phrases []terms.Phrase) float64 {
 	text := IndexedText(m.Parts)
 	if len(ListArtifacts(m.Parts)) > 0 {
-		text = k.text(ctx, m)
+		text = s.text(ctx, m)
 	}
-	for _, phrase := range k.a.Must {
-		if !containsPhrase(text, phrase) {
-			return false
+	held := 0
+	for _, phrase := range phrases {
+		if s.containsPhrase(text, phrase.Order) {
+			held++
 		}
 	}
-	return true
+	return float64(held) / float64(len(phrases))
 }
 
 // containsPhrase reports whether a text holds the phrase, term after term.
-func containsPhrase(text string, phrase []string) bool {
-	places, _ := terms.TermPlaces(text, phrase, MaxTerms)
+func (s *search) containsPhrase(text string, phrase []string) bool {
+	places, _ := s.finder.TermPlaces(text, phrase, MaxTerms)
 	for _, first := range places[0] {
 		i := 1
 		for i < len(phrase) {

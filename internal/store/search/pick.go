@@ -48,14 +48,20 @@ func (k *picker) hasFilter() bool {
 // pickMessages chooses the best messages by the words in their windows: for a question also those
 // that hold none themselves, for a look-up only those that do.
 func (k *picker) pickMessages(ctx context.Context) (picks, map[driver.Place]scrollback.Message, error) {
-	if len(k.a.Must) > 0 {
-		return k.pickPhrases(ctx)
+	if k.a.Demanded {
+		return k.pickPhrases(ctx, k.a.Quoted, maxPicked)
 	}
 	out, err := k.pickByWords(ctx)
+	if err == nil && len(k.a.Quoted) > 0 {
+		var quoted []pick
+		if quoted, err = k.pickQuoted(ctx); err == nil {
+			out = addPicks(out, quoted)
+		}
+	}
 	if err == nil && k.a.question && k.a.wishes {
 		var wished []pick
 		if wished, err = k.pickWishes(ctx); err == nil {
-			out = addWishes(out, wished)
+			out = addPicks(out, wished)
 		}
 	}
 	if err != nil {
@@ -65,7 +71,7 @@ func (k *picker) pickMessages(ctx context.Context) (picks, map[driver.Place]scro
 	return out, ms, err
 }
 
-// pickByWords picks messages for a query without quoted words.
+// pickByWords picks messages by all words, quoted or not.
 func (k *picker) pickByWords(ctx context.Context) (picks, error) {
 	best, all, err := k.pickStrongest(ctx, k.events)
 	if err != nil {

@@ -1,6 +1,8 @@
 package search
 
 import (
+	"context"
+	"maps"
 	"math/bits"
 	"slices"
 	"strings"
@@ -31,46 +33,93 @@ type scorer struct {
 	a    *parsedQuery
 	o    *scope
 	p    *queryPostings
-	m    *measuredTerms
 	read map[driver.Place]*Candidate
+	all  []*Candidate // by place
+
+	silenced map[string]bool // names of speakers that count for less as words
 }
 
-// makeCandidates makes candidates of the messages that were picked and read, in the order of
-// their places.
-func (j *scorer) makeCandidates(best []pick, ms map[driver.Place]scrollback.Message) []*Candidate {
-	best = slices.Clone(best)
-	slices.SortFunc(best, func(a, b pick) int { return comparePlaces(a.place, b.place) })
-	j.read = make(map[driver.Place]*Candidate, len(best))
-	var all []*Candidate
-	var places []driver.Place
-	for _, b := range best {
-		m, ok := ms[b.place]
-		if !ok || slices.Contains(j.s.except, m.ID) {
+func newScorer(s *search, a *parsedQuery, o *scope, p *queryPostings) *scorer {
+	return &scorer{s: s, a: a, o: o, p: p, read: map[driver.Place]*Candidate{}, silenced: map[string]bool{}}
+}
+
+// addCandidates makes candidates of messages that were read, unless they are some already.
+func (j *scorer) addCandidates(ctx context.Context, ms map[driver.Place]scrollback.Message) error {
+	m, err := j.p.measureAround(ctx, j.o, ms)
+	if err != nil {
+		return err
+	}
+	var fresh []*Candidate
+	for _, place := range slices.Sorted(maps.Keys(ms)) {
+		message := ms[place]
+		if j.read[place] != nil || slices.Contains(j.s.except, message.ID) {
 			continue
 		}
-		c := &Candidate{Message: m, text: IndexedText(m.Parts), news: j.a.newest}
-		j.read[b.place] = c
-		all = append(all, c)
-		places = append(places, b.place)
+		c := &Candidate{Message: message, text: IndexedText(message.Parts), place: place, asked: &j.a.Query,
+			news: j.a.newest}
+		j.read[place] = c
+		fresh = append(fresh, c)
 	}
-	j.silenceSpeakers(all)
-	for i, c := range all {
-		j.scoreWords(c, places[i])
+	j.silenceSpeakers(fresh)
+	for _, c := range fresh {
+		j.scoreWords(m, c)
 	}
-	for i, c := range all {
-		j.scoreCues(c)
-		j.inheritFromQuestion(c, places[i])
+	for _, c := range fresh {
+		j.scoreCues(ctx, c)
+		j.inheritFromQuestion(c)
 	}
-	j.numberSessions(all, places)
-	return all
+	j.all = append(j.all, fresh...)
+	slices.SortFunc(j.all, func(a, b *Candidate) int { return comparePlaces(a.place, b.place) })
+	numberSessions(j.all)
+	markPeople(j.all)
+	return nil
+}
+
+// markPeople marks the candidates of branches on which people with names talk: nearly all messages of
+// either role have the name of a speaker, and there are two of these or more, each with a tenth of the
+// messages. What only looks like a name ("Note: …") is seldom there that often.
+func markPeople(all []*Candidate) {
+	type branch struct {
+		said  int
+		named map[string]int
+	}
+	of := map[int64]*branch{}
+	for _, c := range all {
+		b := of[c.place.Branch()]
+		if b == nil {
+			b = &branch{named: map[string]int{}}
+			of[c.place.Branch()] = b
+		}
+		if c.Message.Role != scrollback.RoleUser && c.Message.Role != scrollback.RoleAssistant {
+			continue
+		}
+		b.said++
+		if name := speakerOf(c.Message, c.text); name != "" {
+			b.named[name]++
+		}
+	}
+	people := map[int64]bool{}
+	for number, b := range of {
+		speakers := 0
+		named := 0
+		for _, n := range b.named {
+			if 10*n >= b.said {
+				speakers++
+				named += n
+			}
+		}
+		people[number] = speakers > 1 && 10*named >= 9*b.said
+	}
+	for _, c := range all {
+		c.People = people[c.place.Branch()]
+	}
 }
 
 // silenceSpeakers makes the names of those who speak count for less as words.
 func (j *scorer) silenceSpeakers(all []*Candidate) {
-	known := map[string]bool{}
 	for _, c := range all {
-		if name := speakerOf(c.Message, c.text); name != "" && !known[name] {
-			known[name] = true
+		if name := speakerOf(c.Message, c.text); name != "" && !j.silenced[name] {
+			j.silenced[name] = true
 			if !namesPerson(j.a.looseText, name) {
 				continue
 			}
@@ -89,16 +138,17 @@ func (j *scorer) silenceSpeakers(all []*Candidate) {
 }
 
 // scoreWords are the features that come of words.
-func (j *scorer) scoreWords(c *Candidate, place driver.Place) {
+func (j *scorer) scoreWords(m *measuredTerms, c *Candidate) {
 	var room [2*maxReach + 1]windowPart
-	around := j.m.windowParts(j.o, place, room[:0])
+	around := m.windowParts(j.o, c.place, room[:0])
 	own := partsWithin(around, 0)
-	c.Own = j.m.scoreBM25(own, j.m.mean)
-	c.Near2 = j.m.scoreBM25(partsWithin(around, 2), 5*j.m.mean)
-	c.Near5 = j.m.scoreBM25(around, (2*maxReach+1)*j.m.mean)
-	held := j.m.wordsAt(j.a, own)
+	c.Own = m.scoreBM25(own, m.mean)
+	c.Near2 = m.scoreBM25(partsWithin(around, 2), 5*m.mean)
+	c.Near5 = m.scoreBM25(around, (2*maxReach+1)*m.mean)
+	held := m.wordsAt(j.a, own)
+	c.held = held
 	c.Share = j.p.weightShare(held)
-	c.Beside = j.p.weightShare(j.m.wordsAt(j.a, partsWithin(around, 1)))
+	c.Beside = j.p.weightShare(m.wordsAt(j.a, partsWithin(around, 1)))
 	there := 0
 	for i, w := range j.p.words {
 		if w > 0 {
@@ -121,7 +171,7 @@ func (j *scorer) scoreWords(c *Candidate, place driver.Place) {
 
 // weighTogether returns the weight of the words that stand together in a text as in the query.
 func (j *scorer) weighTogether(text string) float64 {
-	places, _ := terms.TermPlaces(text, j.a.Any[:j.a.Words], MaxTerms)
+	places, _ := j.s.finder.TermPlaces(text, j.a.Any[:j.a.Words], MaxTerms)
 	sum := 0.0
 	for i := 1; i < j.a.Words; i++ {
 		if areAdjacent(places[i-1], places[i]) {
@@ -148,7 +198,7 @@ func areAdjacent(a, b []int) bool {
 }
 
 // scoreCues are the features that come of who said it, when and how.
-func (j *scorer) scoreCues(c *Candidate) {
+func (j *scorer) scoreCues(ctx context.Context, c *Candidate) {
 	m := c.Message
 	a := j.a
 	text := c.text[:min(len(c.text), cueBytes)]
@@ -174,6 +224,10 @@ func (j *scorer) scoreCues(c *Candidate) {
 	c.Kind = a.matchScore(m, t)
 	if a.wishes && m.Role == scrollback.RoleUser {
 		c.Standing = scoreStanding(text)
+		c.Trait = scoreTrait(text)
+	}
+	if len(a.Quoted) > 0 {
+		c.Quoted = j.s.quotedShare(ctx, m, a.Quoted)
 	}
 }
 
@@ -205,8 +259,8 @@ func scoreDates(asked []daySpan, day time.Time, texts []string) float64 {
 
 // inheritFromQuestion is what an answer inherits of the question right before it: what that holds is not
 // said again.
-func (j *scorer) inheritFromQuestion(c *Candidate, place driver.Place) {
-	at, ok := j.o.placeOnPath(place.Branch(), place.Seq()-1)
+func (j *scorer) inheritFromQuestion(c *Candidate) {
+	at, ok := j.o.placeOnPath(c.place.Branch(), c.place.Seq()-1)
 	if !ok || strings.TrimSpace(c.text) == "" {
 		return
 	}
@@ -219,13 +273,13 @@ func (j *scorer) inheritFromQuestion(c *Candidate, place driver.Place) {
 }
 
 // numberSessions numbers the runs of candidates without a long pause between them.
-func (j *scorer) numberSessions(all []*Candidate, places []driver.Place) {
+func numberSessions(all []*Candidate) {
 	n := 0
 	for i, c := range all {
 		if i > 0 {
 			was := all[i-1].Message
 			gap := c.Message.CreatedAt - was.CreatedAt
-			if places[i].Branch() != places[i-1].Branch() || gap > sessionPause.Milliseconds() ||
+			if c.place.Branch() != all[i-1].place.Branch() || gap > sessionPause.Milliseconds() ||
 				gap < -sessionPause.Milliseconds() {
 				n++
 			}
@@ -239,13 +293,26 @@ const momentaryWish = 0.6
 
 // scoreStanding returns how far a text holds what a person wants kept to, or likes.
 func scoreStanding(text string) float64 {
+	if holdsSentence(text, kept.IsInstruction) {
+		return 1
+	}
+	return momentaryWish * oneIf(wishes().MatchString(text))
+}
+
+// scoreTrait returns 1 if a text says what is so about the person who wrote it, or those they speak of.
+func scoreTrait(text string) float64 {
+	return oneIf(slices.ContainsFunc(kept.SplitSentences(text), kept.IsTrait))
+}
+
+// holdsSentence reports whether one of the sentences of a text is of a kind.
+func holdsSentence(text string, is func(string) bool) bool {
 	sentences := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("\n。！!；;", r) })
 	for _, line := range sentences {
 		for s := range strings.SplitSeq(line, ". ") {
-			if kept.IsInstruction(s) {
-				return 1
+			if is(s) {
+				return true
 			}
 		}
 	}
-	return momentaryWish * oneIf(wishes().MatchString(text))
+	return false
 }

@@ -21,6 +21,7 @@ type scope struct {
 	projects []string
 	lines    map[int64]*driver.IndexedBranch // nil for one that is not let through
 	numbers  map[scrollback.BranchID]int64
+	postings map[string]driver.Postings // of terms that were looked for
 }
 
 // scopeOf returns the scope of a query.
@@ -65,7 +66,7 @@ func (s *search) scopeWithin(lines []driver.IndexedBranch) *scope {
 // needed, and words weigh what they weigh everywhere.
 func (s *search) scopeOn(numbers []int64, only bool, projects []string) *scope {
 	o := &scope{s: s, projects: projects, listed: numbers, but: !only, lines: map[int64]*driver.IndexedBranch{},
-		numbers: map[scrollback.BranchID]int64{}}
+		numbers: map[scrollback.BranchID]int64{}, postings: map[string]driver.Postings{}}
 	if only {
 		o.within = []driver.PlaceRun{}
 		for _, n := range numbers {

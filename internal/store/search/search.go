@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/store/index"
+	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
 // Log is what is searched: the messages of a driver through their index. Text is what a
@@ -36,8 +37,9 @@ type search struct {
 	d      *driver.Driver
 	look   *index.Snapshot
 	text   func(context.Context, scrollback.Message) string
-	w      Weights
+	w      WeightSet
 	except []scrollback.MessageID
+	finder terms.Finder // texts of candidates are cut again for several features
 }
 
 // searchResult is what a search ranks. all says that nothing else matched.
@@ -80,24 +82,24 @@ func Run(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) (s
 // rankFolderFirst brings the best, best first: those of the query's folders before all others.
 func (s *search) rankFolderFirst(ctx context.Context, q scrollback.SearchQuery, now time.Time) (searchResult, error) {
 	if q.Conversation != "" || len(q.Folders) == 0 {
-		f, err := s.findCandidates(ctx, q, now)
-		RankCandidates(f.best, s.w)
-		return f, err
+		o, err := s.scopeOf(ctx, q)
+		if err != nil {
+			return searchResult{}, err
+		}
+		return s.rankInScope(ctx, q, now, o)
 	}
 	numbers, err := s.look.ListWorkedNumbers(ctx, driver.FolderQuery{Folders: q.Folders})
 	if err != nil {
 		return searchResult{}, err
 	}
-	here, err := s.findInScope(ctx, q, now, s.scopeOn(numbers, true, q.Projects))
-	RankCandidates(here.best, s.w)
+	here, err := s.rankInScope(ctx, q, now, s.scopeOn(numbers, true, q.Projects))
 	if err != nil || q.InFolders {
 		return here, err
 	}
-	f, err := s.findInScope(ctx, q, now, s.scopeOn(numbers, false, q.Projects))
+	f, err := s.rankInScope(ctx, q, now, s.scopeOn(numbers, false, q.Projects))
 	if err != nil {
 		return f, err
 	}
-	RankCandidates(f.best, s.w)
 	f.best = append(here.best, f.best...)
 	f.all = here.all && f.all
 	for _, l := range here.scope.lines { // hits of either are looked at from here
@@ -112,8 +114,16 @@ func (s *search) rankFolderFirst(ctx context.Context, q scrollback.SearchQuery, 
 // order: what weights are learned from. [RankCandidates] ranks them.
 func FindCandidates(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) ([]*Candidate, error) {
 	s := search{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
-	f, err := s.findCandidates(ctx, q, inZone(q.Zone, now))
-	return f.best, err
+	o, err := s.scopeOf(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.parseQuery(q, inZone(q.Zone, now))
+	if err != nil {
+		return nil, err
+	}
+	all, _, err := s.findCandidates(ctx, &a, o)
+	return all, err
 }
 
 // inZone returns a time as it is in a zone; nil is UTC.
@@ -124,47 +134,94 @@ func inZone(zone *time.Location, t time.Time) time.Time {
 	return t.In(zone)
 }
 
-// findCandidates brings what is to be ranked.
-func (s *search) findCandidates(ctx context.Context, q scrollback.SearchQuery, now time.Time) (searchResult, error) {
-	o, err := s.scopeOf(ctx, q)
+// parseQuery reads a query, and what else narrows it.
+func (s *search) parseQuery(q scrollback.SearchQuery, now time.Time) (parsedQuery, error) {
+	a, err := parseQuery(q.Query, now)
 	if err != nil {
-		return searchResult{}, err
+		return a, err
 	}
-	return s.findInScope(ctx, q, now, o)
+	if a.IsEmpty() {
+		return a, scrollback.ParamErrorf("search.Run", "query", i18n.QueryHasNoWord)
+	}
+	a.narrow(q)
+	for i := range a.parts {
+		a.parts[i].narrow(q)
+	}
+	return a, nil
 }
 
-// findInScope is find in a scope.
-func (s *search) findInScope(ctx context.Context, q scrollback.SearchQuery, now time.Time,
-	o *scope) (f searchResult, err error) {
-	f.scope = o
-	if f.parsedQuery, err = parseQuery(q.Query, now); err != nil {
-		return f, err
-	}
-	a := &f.parsedQuery
-	if a.IsEmpty() {
-		return f, scrollback.ParamErrorf("search.Run", "query", i18n.QueryHasNoWord)
-	}
-	if a.from = max(a.from, q.From); q.To != 0 {
+// narrow applies the role and the time of a query's parameters.
+func (a *parsedQuery) narrow(q scrollback.SearchQuery) {
+	a.role = cmp.Or(q.Role, a.role)
+	a.from = max(a.from, q.From)
+	if q.To != 0 {
 		a.to = earlierEnd(a.to, q.To)
 	}
-	p, err := s.readPostings(ctx, a, f.scope)
-	if err != nil {
+}
+
+// What a place in the ranking of a query and of one of its parts counts for; see [fuseRankings].
+const (
+	wholeWeight = 0.5
+	partWeight  = 1
+)
+
+// rankInScope finds messages in a scope and ranks them. A query that asks for more than one thing, or
+// that asks in the midst of other talk, is ranked as a whole and by its questions.
+func (s *search) rankInScope(ctx context.Context, q scrollback.SearchQuery, now time.Time,
+	o *scope) (searchResult, error) {
+	f := searchResult{scope: o}
+	var err error
+	if f.parsedQuery, err = s.parseQuery(q, now); err != nil {
 		return f, err
 	}
-	k := &picker{search: s, a: a, o: f.scope, p: p, events: p.listEvents(a),
-		filter: driver.PostingQuery{Role: cmp.Or(q.Role, a.role), From: a.from, To: a.to}}
+	if f.best, f.all, err = s.rankQuery(ctx, &f.parsedQuery, o); err != nil || len(f.parts) == 0 {
+		return f, err
+	}
+	rankings := []ranking{{f.best, wholeWeight}}
+	for i := range f.parts {
+		best, all, err := s.rankQuery(ctx, &f.parts[i], o)
+		if err != nil {
+			return f, err
+		}
+		f.all = f.all && all
+		rankings = append(rankings, ranking{best, partWeight})
+	}
+	f.best = fuseRankings(rankings)
+	if len(f.best) > maxPicked {
+		f.best = f.best[:maxPicked]
+		f.all = false
+	}
+	return f, nil
+}
+
+// rankQuery finds the messages for a query in a scope, best first. all says that nothing else matched.
+func (s *search) rankQuery(ctx context.Context, a *parsedQuery, o *scope) (best []*Candidate, all bool, err error) {
+	best, all, err = s.findCandidates(ctx, a, o)
+	RankCandidates(best, s.w)
+	return best, all, err
+}
+
+// findCandidates brings what is to be ranked for a query in a scope.
+func (s *search) findCandidates(ctx context.Context, a *parsedQuery, o *scope) (all []*Candidate, whole bool,
+	err error) {
+	p, err := s.readPostings(ctx, a, o)
+	if err != nil {
+		return nil, false, err
+	}
+	k := &picker{search: s, a: a, o: o, p: p, events: p.listEvents(a),
+		filter: driver.PostingQuery{Role: a.role, From: a.from, To: a.to}}
 	best, ms, err := k.pickMessages(ctx)
 	if err != nil {
-		return f, err
+		return nil, false, err
 	}
-	f.all = best.all
-	m, err := p.measureAround(ctx, f.scope, ms)
-	if err != nil {
-		return f, err
+	j := newScorer(s, a, o, p)
+	if err := j.addCandidates(ctx, ms); err != nil {
+		return nil, false, err
 	}
-	j := scorer{s: s, a: a, o: f.scope, p: p, m: m}
-	f.best = j.makeCandidates(best.best, ms)
-	return f, nil
+	if a.question {
+		err = k.lookAgain(ctx, j)
+	}
+	return j.all, best.all, err
 }
 
 // countConversations counts those that the messages are in.

@@ -2,7 +2,6 @@ package search
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -84,45 +83,52 @@ func PassageLength(q scrollback.SearchQuery) int {
 		scrollback.HitContentMax)
 }
 
-// cutPassage returns text, or if it is longer the n characters that hold the most different query
-// terms, with an ellipsis.
-func cutPassage(text string, q terms.Query, n int) string {
-	if utf8.RuneCountInString(text) <= n {
-		return text
-	}
-	cut, _ := cutBestStretch(text, q, n)
-	return cut
-}
-
 // ShortenAround returns text, or if it is longer the n characters that hold the most different terms
 // of a query, with an ellipsis.
 func ShortenAround(text, query string, n int) string {
-	return cutPassage(text, terms.ParseQuery(query), n)
+	return findMatches(&terms.Finder{}, text, terms.ParseQuery(query)).cutPassage(n)
+}
+
+// textMatches are the places in a text where terms of a query stand, at most [maxMatches].
+type textMatches struct {
+	text string
+	all  []textMatch
+}
+
+// textMatch is a term of a query in a text: its bytes, and which term it is.
+type textMatch struct{ from, to, term int }
+
+// maxMatches bounds what is looked at of a text for its passages.
+const maxMatches = 1000
+
+// findMatches finds the terms of a query in a text.
+func findMatches(f *terms.Finder, text string, q terms.Query) textMatches {
+	m := textMatches{text: text}
+	f.EachMatch(text, q.ListTerms(), func(which, from, to int) bool {
+		m.all = append(m.all, textMatch{from, to, which})
+		return len(m.all) < maxMatches
+	})
+	return m
+}
+
+// cutPassage returns the text, or if it is longer the n characters that hold the most different query
+// terms, with an ellipsis.
+func (m textMatches) cutPassage(n int) string {
+	if utf8.RuneCountInString(m.text) <= n {
+		return m.text
+	}
+	cut, _ := m.cutBestStretch(n)
+	return cut
 }
 
 // cutSnippet returns a short passage, and which characters of it matched.
-func cutSnippet(text string, q terms.Query) (string, [][2]int) {
-	return cutBestStretch(text, q, snippetRunes)
-}
+func (m textMatches) cutSnippet() (string, [][2]int) { return m.cutBestStretch(snippetRunes) }
 
-// cutBestStretch cuts the n characters of text that hold the most different query terms,
+// cutBestStretch cuts the n characters of the text that hold the most different query terms,
 // and says which of them matched.
-func cutBestStretch(text string, q terms.Query, n int) (string, [][2]int) {
-	type match struct{ from, to, term int }
-	wants := slices.Clone(q.Any)
-	for _, p := range q.Must {
-		wants = append(wants, p...)
-	}
-	var all []match
-	terms.EachTermAt(text, func(t string, from, to int) bool {
-		for i, w := range wants {
-			if t == w || strings.HasSuffix(w, "*") && strings.HasPrefix(t, w[:len(w)-1]) {
-				all = append(all, match{from, to, i})
-				break
-			}
-		}
-		return len(all) < 1000
-	})
+func (m textMatches) cutBestStretch(n int) (string, [][2]int) {
+	text := m.text
+	all := m.all
 	// the shortest with the most terms
 	best := 0
 	bestCount := 0
@@ -152,12 +158,12 @@ func cutBestStretch(text string, q terms.Query, n int) (string, [][2]int) {
 	cut := ClipText(text[from:], n)
 	body := strings.TrimSuffix(cut, "…")
 	spans := [][2]int{}
-	for _, m := range all {
-		if m.from < from || m.to > from+len(body) {
+	for _, t := range all {
+		if t.from < from || t.to > from+len(body) {
 			continue
 		}
-		a := utf8.RuneCountInString(text[from:m.from])
-		b := a + utf8.RuneCountInString(text[m.from:m.to])
+		a := utf8.RuneCountInString(text[from:t.from])
+		b := a + utf8.RuneCountInString(text[t.from:t.to])
 		if n := len(spans); n > 0 && a <= spans[n-1][1] {
 			spans[n-1][1] = max(spans[n-1][1], b)
 			continue
@@ -174,6 +180,14 @@ func backRunes(s string, i, n int) int {
 		i -= size
 	}
 	return i
+}
+
+// clipBytes returns s, or about its first n bytes.
+func clipBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "")
 }
 
 // ClipText returns s, or its first n characters and an ellipsis.

@@ -70,7 +70,7 @@ func (s *search) readPostings(ctx context.Context, a *parsedQuery, o *scope) (*q
 		most = 0 // a few of them each, however many there are elsewhere
 	}
 	p := &queryPostings{}
-	lists, err := s.look.Postings(ctx, driver.PostingQuery{Terms: a.Any, Within: o.within, Most: most})
+	lists, err := s.findPostings(ctx, o, a.Any, most)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (s *search) readPostings(ctx context.Context, a *parsedQuery, o *scope) (*q
 	}
 	if len(lone) > 0 {
 		lone = a.Any[len(a.Any)-len(lone):]
-		more, err := s.look.Postings(ctx, driver.PostingQuery{Terms: lone, Within: o.within, Most: most})
+		more, err := s.findPostings(ctx, o, lone, most)
 		if err != nil {
 			return nil, err
 		}
@@ -92,11 +92,37 @@ func (s *search) readPostings(ctx context.Context, a *parsedQuery, o *scope) (*q
 	p.lists = lists
 	p.skipped = make([]bool, len(lists))
 	p.setWeights(a, o, s.countDocuments())
-	p.factors = scoreFactors{s.w.Own, s.w.Near2, s.w.Near5}
+	w := s.w.Assistant // who talks is known only once messages are read
+	p.factors = scoreFactors{w.Own, w.Near2, w.Near5}
 	if p.total > 0 {
-		p.factors.own += (s.w.Share + s.w.Count) / p.total
+		p.factors.own += (w.Share + w.Count) / p.total
 	}
 	return p, s.readCommonPostings(ctx, p, o, most)
+}
+
+// findPostings reads the places of terms in a scope, of at most most; those that were read for another
+// part of the query are not read again.
+func (s *search) findPostings(ctx context.Context, o *scope, want []string, most int) ([]driver.Postings, error) {
+	var missing []string
+	for _, t := range want {
+		if _, known := o.postings[t]; !known {
+			missing = append(missing, t)
+		}
+	}
+	if len(missing) > 0 {
+		got, err := s.look.Postings(ctx, driver.PostingQuery{Terms: missing, Within: o.within, Most: most})
+		if err != nil {
+			return nil, err
+		}
+		for i, t := range missing {
+			o.postings[t] = got[i]
+		}
+	}
+	out := make([]driver.Postings, len(want))
+	for i, t := range want {
+		out[i] = o.postings[t]
+	}
+	return out, nil
 }
 
 // readCommonPostings reads the places of common terms, the rarest first, until there are enough to
