@@ -96,8 +96,8 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		"Bulk.ResolveProject": read(func(v *engine.View) error { _, err := v.Bulk().ResolveProject("theirs"); return err }),
 		"View.Resolve":        read(func(v *engine.View) error { _, err := v.Resolve(ctx, string(o.id)); return err }),
 		"Branches.List":       read(func(v *engine.View) error { _, err := v.Branches().List(ctx, o.id); return err }),
-		"Kept.List":        read(func(v *engine.View) error { _, err := v.Kept().List(ctx, o.id, false); return err }),
-		"Kept.ListProject": read(func(v *engine.View) error { _, err := v.Kept().ListProject(ctx, "theirs"); return err }),
+		"Kept.List":           read(func(v *engine.View) error { _, err := v.Kept().List(ctx, o.id, false); return err }),
+		"Kept.ListProject":    read(func(v *engine.View) error { _, err := v.Kept().ListProject(ctx, "theirs"); return err }),
 		"Kept.Keep": write(func(v *engine.View) error {
 			_, err := v.Kept().Keep(ctx, o.id, 1, "zanzibar", "")
 			return err

@@ -36,6 +36,7 @@ var update = flag.Bool("update", false, "rewrite the pictures of windows")
 //	day 3                             as many days pass
 //	each a|b|c                        the lines up to "end", once for each, in the place of {it}
 //	fill 40 …                         a line as many times, with its number in the place of {n}
+//	make gotest 90 7                  as many lines as a tool writes of that kind, by a seed
 //	⟪202e⟫                            an invisible character, in pictures as well
 func TestWindowPictures(t *testing.T) {
 	paths, err := filepath.Glob("testdata/windows/*.talk")
@@ -66,6 +67,8 @@ type script struct {
 	settings map[string]string
 	moves    []move
 	reports  []string // summaries, in the order of the requests for them
+
+	expects map[int][]expected // of turns
 }
 
 // move is one mark of a talk, and the text that follows it.
@@ -141,6 +144,10 @@ func expand(t *testing.T, lines []string) (out []string) {
 			i += end
 			continue
 		}
+		if output, ok := strings.CutPrefix(lines[i], "make "); ok {
+			out = append(out, makeOutput(t, output)...)
+			continue
+		}
 		if fill, ok := strings.CutPrefix(lines[i], "fill "); ok {
 			number, line, _ := strings.Cut(fill, " ")
 			times, err := strconv.Atoi(number)
@@ -159,12 +166,18 @@ func expand(t *testing.T, lines []string) (out []string) {
 
 // picture holds the talk and draws the last request that the model gets in it.
 func (k script) picture(t *testing.T) string {
+	_, draw := k.hold(t)
+	return draw()
+}
+
+// hold holds the talk; draw draws the last request that the model gets in it.
+func (k script) hold(t *testing.T) (h *held, draw func() string) {
 	limit, err := strconv.ParseInt(k.settings["limit"], 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ids atomic.Int64
-	h := &held{script: k}
+	h = &held{script: k}
 	r := enginetest.New(t, enginetest.Options{Limit: limit, Policy: k.settings["policy"], Summaries: len(k.reports) > 0,
 		NoFolds: true, // beside a turn they hold the reply or do not, as it comes
 		NewID:   func() string { return fmt.Sprintf("0190a000-0000-7000-8000-%012d", ids.Add(1)) }},
@@ -187,6 +200,7 @@ func (k script) picture(t *testing.T) string {
 		case "u":
 			h.at++
 			h.run(t, r, engine.TurnRequest{Conversation: c.ID, Message: enginetest.Say(m.text)})
+			h.notePoint(t, r, c.ID)
 		case "r":
 			req := engine.TurnRequest{Conversation: c.ID}
 			for ; h.at < len(k.moves) && k.moves[h.at].mark == "r"; h.at++ {
@@ -200,7 +214,7 @@ func (k script) picture(t *testing.T) string {
 			t.Fatalf("%q stands where nobody asks for it", m.mark+": "+m.text)
 		}
 	}
-	return h.draw(t, r, c.ID)
+	return h, func() string { return h.draw(t, r, c.ID) }
 }
 
 // tools returns those that the talk calls.
@@ -222,6 +236,9 @@ type held struct {
 	at, asked, calls int
 	open             []string
 	last             model.Request
+
+	turns  int
+	points []point
 }
 
 // reply returns what the talk lets the model say. A request without tools is one for a
@@ -272,7 +289,7 @@ const shownRunes = 500
 func (h *held) draw(t *testing.T, r *enginetest.Rig, id scrollback.ConversationID) string {
 	t.Helper()
 	receipts, err := r.Receipts(t.Context(), id, 100)
-	if err != nil || len(receipts) < 2 {
+	if err != nil || len(receipts) < 2 && h.expects == nil {
 		m, _ := r.Context(t.Context(), id)
 		t.Fatalf("%d compactions of %d messages, %d of %d tokens, %v", len(receipts), len(r.Log(id)), m.Tokens, m.Budget, err)
 	}
