@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
@@ -101,7 +102,8 @@ func (k Kept) Keep(ctx context.Context, id scrollback.ConversationID, seq int64,
 }
 
 // SetState says that a to-do is done, that a sentence stands again (open), or that it is no longer to be
-// carried (dropped). It holds for a sentence wherever it was said.
+// carried (dropped). It holds for a sentence wherever it was said. The beginning of an id is enough, if no other
+// begins like it.
 func (k Kept) SetState(ctx context.Context, id scrollback.ConversationID, which scrollback.KeptID,
 	state scrollback.KeptState) (scrollback.Kept, error) {
 	const op = "engine.SetKept"
@@ -113,10 +115,10 @@ func (k Kept) SetState(ctx context.Context, id scrollback.ConversationID, which 
 	if err != nil {
 		return scrollback.Kept{}, err
 	}
-	i := slices.IndexFunc(entries, func(e scrollback.Kept) bool { return e.ID == which })
+	i, err := findKept(entries, which)
 	switch {
-	case i < 0:
-		return scrollback.Kept{}, scrollback.Errorf(scrollback.NotFound, op, i18n.NothingKeptUnderID, which)
+	case err != nil:
+		return scrollback.Kept{}, err
 	case state == scrollback.KeptDone && entries[i].Kind != scrollback.KeptTodo:
 		return scrollback.Kept{}, scrollback.ParamErrorf(op, "state", i18n.OnlyTodosAreDone)
 	case state != scrollback.KeptDone && state != scrollback.KeptOpen && state != scrollback.KeptDropped:
@@ -125,4 +127,25 @@ func (k Kept) SetState(ctx context.Context, id scrollback.ConversationID, which 
 		return entries[i], nil
 	}
 	return k.v.e.store.Kept.Change(ctx, h, entries[i], state, k.v.door.caller.Key)
+}
+
+// findKept returns the index of the entry that an id, or the beginning of one, names.
+func findKept(entries []scrollback.Kept, which scrollback.KeptID) (int, error) {
+	const op = "engine.SetKept"
+	found := -1
+	for i, e := range entries {
+		switch {
+		case e.ID == which:
+			return i, nil
+		case which == "" || !strings.HasPrefix(string(e.ID), string(which)):
+		case found >= 0:
+			return 0, scrollback.ParamErrorf(op, "kept_id", i18n.KeptIDIsAmbiguous, which)
+		default:
+			found = i
+		}
+	}
+	if found < 0 {
+		return 0, scrollback.Errorf(scrollback.NotFound, op, i18n.NothingKeptUnderID, which)
+	}
+	return found, nil
 }

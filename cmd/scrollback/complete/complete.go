@@ -168,7 +168,7 @@ func known(flag string) []string {
 var fixed = map[string]string{
 	"effort": "none minimal low medium high xhigh max",
 	"role":   "user assistant tool", "kind": "history artifact",
-	"order": "relevance time",
+	"order": "relevance time", "as": "trait instruction todo",
 	"by":    "day model project key conversation", "recall-scope": "conversation project all",
 }
 

@@ -13,7 +13,7 @@ import (
 // KeptPath is a kept sentence in a path.
 type KeptPath struct {
 	ConversationPath
-	Kept string `path:"kept_id" doc:"Id of a kept sentence."`
+	Kept string `path:"kept_id" doc:"Id of a kept sentence, or a unique prefix of one."`
 }
 
 // keptBody is a sentence to be kept.
