@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
@@ -37,24 +36,7 @@ func (k Kept) list(ctx context.Context, h store.Head, all bool) ([]scrollback.Ke
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
-	out := []scrollback.Kept{}
-	for _, e := range slices.Backward(entries) {
-		key := kept.KeyOf(e)
-		if all {
-			key += " " + string(e.State)
-		}
-		if !seen[key] && (all || e.State == scrollback.KeptOpen) {
-			seen[key] = true
-			out = append(out, e)
-		}
-	}
-	slices.Reverse(out)
-	order := []scrollback.KeptKind{scrollback.KeptTodo, scrollback.KeptTrait, scrollback.KeptInstruction}
-	slices.SortStableFunc(out, func(a, b scrollback.Kept) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.Seq, b.Seq))
-	})
-	return out, nil
+	return kept.Arrange(entries, all), nil
 }
 
 // ListProject lists what stands in the newest hundred conversations of a project, the newest
@@ -91,14 +73,14 @@ func (k Kept) Keep(ctx context.Context, id scrollback.ConversationID, seq int64,
 	if err != nil {
 		return scrollback.Kept{}, err
 	}
-	ms, err := k.v.e.store.ReadMessages(ctx, h.Branch.ID, seq, seq)
+	if seq < 1 || seq > h.Branch.HeadSeq {
+		return scrollback.Kept{}, scrollback.Errorf(scrollback.NotFound, op, i18n.KeptMessageNotThere, seq, h.Branch.HeadSeq)
+	}
+	m, err := k.v.e.store.ReadMessageAt(ctx, h.Branch, seq)
 	if err != nil {
 		return scrollback.Kept{}, err
 	}
-	if len(ms) != 1 || seq < 1 {
-		return scrollback.Kept{}, scrollback.Errorf(scrollback.NotFound, op, i18n.KeptMessageNotThere, seq, h.Branch.HeadSeq)
-	}
-	return k.v.e.store.Kept.Add(ctx, h, &ms[0], cmp.Or(kind, kept.GuessKind(text)), text, k.v.door.caller.Key)
+	return k.v.e.store.Kept.Add(ctx, h, &m, cmp.Or(kind, kept.GuessKind(text)), text, k.v.door.caller.Key)
 }
 
 // SetState says that a to-do is done, that a sentence stands again (open), or that it is no longer to be

@@ -47,6 +47,14 @@ func Tools() []scrollback.Tool {
 				`"required":["pattern"]}`),
 		},
 		{
+			Name:        "context_kept",
+			Description: "List what the user asked for or said of themselves that still stands, word for word, and open to-dos.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{` +
+				`"kind":{"type":"string","enum":["todo","trait","instruction"]},` +
+				`"all":{"type":"boolean","default":false,"description":"also what no longer stands"},` +
+				`"cursor":{"type":"string"}}}`),
+		},
+		{
 			Name:        "context_search",
 			Description: "Search past messages by words, names and dates, best first; words in \"quotes\" must occur. role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 in the query narrow it.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +

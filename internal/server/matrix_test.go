@@ -390,7 +390,7 @@ func TestNothingReachesAcross(t *testing.T) {
 var arguments = map[string]string{"context_conversations": "", "context_messages": "",
 	"context_search": `"query":"lighthouse"`,
 	"context_list":   "", "context_read": `"ref":"{ref}"`, "context_tail": `"ref":"{ref}"`,
-	"context_grep": `"pattern":"light"`}
+	"context_grep": `"pattern":"light"`, "context_kept": ""}
 
 // mcp sends a request of MCP.
 func (m *matrix) mcp(method, params, key string) *httptest.ResponseRecorder {
