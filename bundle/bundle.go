@@ -104,8 +104,11 @@ type KeptChange struct {
 
 // NewKeptChange returns a row of a person as a bundle holds it.
 func NewKeptChange(k scrollback.Kept) KeptChange {
-	k.SaidBy = ""
-	return KeptChange{Kept: k, Branch: k.Branch, Change: k.Change}
+	row := KeptChange{Kept: k, Branch: k.Branch, Change: k.Change}
+	row.Kept.SaidBy = ""
+	row.Kept.Branch = ""
+	row.Kept.Change = ""
+	return row
 }
 
 // Restore returns the row as the rest of the program knows it.
