@@ -268,8 +268,6 @@ func TestModelListsWhatIsKept(t *testing.T) {
 	if same(all, todo, rule); next != "" {
 		t.Errorf("there is a next page at %q", next)
 	}
-	some, _ := list(`{"kind":"instruction"}`, recall.RoomMax)
-	same(some, rule)
 	small := recall.Room{Bytes: 100, Tokens: 100}
 	first, next := list(`{}`, small)
 	same(first, todo)
@@ -286,7 +284,7 @@ func TestModelListsWhatIsKept(t *testing.T) {
 	whole, _ := list(`{"all":true}`, recall.RoomMax)
 	todo.State = "done"
 	same(whole, todo, rule)
-	for _, args := range []string{`{"kind":"end"}`, `{"cursor":"x"}`, `{"drop":"k_1"}`} {
+	for _, args := range []string{`{"kind":"todo"}`, `{"cursor":"x"}`, `{"drop":"k_1"}`} {
 		_, err := r.Recall().RunTool(t.Context(), id, "context_kept", json.RawMessage(args), recall.RoomMax)
 		if scrollback.CodeOf(err) != scrollback.Invalid {
 			t.Errorf("%s: %v", args, err)

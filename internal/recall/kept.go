@@ -2,7 +2,6 @@ package recall
 
 import (
 	"context"
-	"slices"
 	"strconv"
 
 	"github.com/scrollback-ai/scrollback"
@@ -20,17 +19,12 @@ type briefKept struct {
 
 func runKept(ctx context.Context, c toolCall) (string, error) {
 	type args struct {
-		Kind   scrollback.KeptKind
 		All    bool
 		Cursor string
 	}
 	a, err := DecodeArguments[args](c.arguments)
 	if err != nil {
 		return "", err
-	}
-	kinds := []scrollback.KeptKind{"", scrollback.KeptTodo, scrollback.KeptTrait, scrollback.KeptInstruction}
-	if !slices.Contains(kinds, a.Kind) {
-		return "", scrollback.ParamErrorf("recall", "kind", i18n.KeptKindIsOneOf)
 	}
 	from := 0
 	if a.Cursor != "" {
@@ -48,9 +42,6 @@ func runKept(ctx context.Context, c toolCall) (string, error) {
 	}
 	all := []briefKept{}
 	for _, k := range kept.Arrange(entries, a.All) {
-		if a.Kind != "" && k.Kind != a.Kind {
-			continue
-		}
 		brief := briefKept{Kind: k.Kind, Seq: k.Seq, Text: k.Text}
 		if k.State != scrollback.KeptOpen {
 			brief.State = k.State

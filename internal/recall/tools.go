@@ -48,10 +48,9 @@ func Tools() []scrollback.Tool {
 		},
 		{
 			Name:        "context_kept",
-			Description: "List what the user asked for or said of themselves that still stands, word for word, and open to-dos.",
+			Description: "List the user's standing wishes, traits and open to-dos.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +
-				`"kind":{"type":"string","enum":["todo","trait","instruction"]},` +
-				`"all":{"type":"boolean","default":false,"description":"also what no longer stands"},` +
+				`"all":{"type":"boolean","default":false},` +
 				`"cursor":{"type":"string"}}}`),
 		},
 		{

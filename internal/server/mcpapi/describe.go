@@ -120,8 +120,7 @@ var describe = map[string]toolDescription{
 		title: "List what is kept word for word",
 		text: "List what people said in a past conversation that still stands (preferences, standing instructions, open to-dos), word for word, " +
 			"with the number of its message. People change this list; here it is only read.",
-		params: map[string]string{"kind": "only to-dos, traits or instructions; without it, all",
-			"all":    "true to list what no longer stands too: done, withdrawn or dropped",
+		params: map[string]string{"all": "true to list what no longer stands too: done, withdrawn or dropped",
 			"cursor": "next of the page before"},
 		output: `"kept":{"type":"array","items":{"type":"object","properties":{"kind":{"type":"string"},"seq":{"type":"integer"},` +
 			`"text":{"type":"string"},"state":{"type":"string","description":"of what no longer stands"}},"required":["kind","seq","text"]}},` +
