@@ -84,7 +84,8 @@ func (a *api) addKept() {
 		})
 }
 
-func (a *api) setKeptState(ctx context.Context, in KeptPath, state scrollback.KeptState) (*body[scrollback.Kept], error) {
+func (a *api) setKeptState(ctx context.Context, in KeptPath,
+	state scrollback.KeptState) (*body[scrollback.Kept], error) {
 	return a.changeKept(ctx, in.ConversationPath,
 		func(k engine.Kept, id scrollback.ConversationID) (scrollback.Kept, error) {
 			return k.SetState(ctx, id, scrollback.KeptID(in.Kept), state)
