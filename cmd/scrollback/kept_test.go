@@ -38,7 +38,7 @@ func TestServerFindsWhatIsKeptOfOlderMessages(t *testing.T) {
 		}
 	}
 	s = serve(t, data, nil)
-	for wait := time.Now().Add(30 * time.Second); rows() == 0; time.Sleep(20 * time.Millisecond) {
+	for wait := time.Now().Add(30 * time.Second); rows() == 0; <-time.After(20 * time.Millisecond) {
 		if time.Now().After(wait) {
 			t.Fatal("the server has not looked through what was there before")
 		}
