@@ -25,11 +25,13 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Format names what a bundle is, and Version which one this program writes and
-// reads.
+// Format names what a bundle is, and Version the newest that this program reads. One without what people say
+// about kept sentences is written as version 1, which older programs read.
 const (
 	Format  = "scrollback-bundle"
-	Version = 1
+	Version = 2
+
+	plainVersion = 1
 )
 
 // Header opens a bundle. Conversation is the one that was exported; the others in
@@ -92,6 +94,32 @@ type Branch struct {
 	View scrollback.View `json:"view"`
 }
 
+// KeptChange is what a person says about a sentence that is kept of a message, as a bundle holds it. Who
+// that was does not travel.
+type KeptChange struct {
+	scrollback.Kept
+	Branch scrollback.BranchID `json:"branch"`
+	Change string              `json:"change"`
+}
+
+// NewKeptChange returns a row of a person as a bundle holds it.
+func NewKeptChange(k scrollback.Kept) KeptChange {
+	row := KeptChange{Kept: k, Branch: k.Branch, Change: k.Change}
+	row.Kept.SaidBy = ""
+	row.Kept.Branch = ""
+	row.Kept.Change = ""
+	return row
+}
+
+// Restore returns the row as the rest of the program knows it.
+func (k KeptChange) Restore() scrollback.Kept {
+	row := k.Kept
+	row.Branch = k.Branch
+	row.Change = k.Change
+	row.SaidBy = ""
+	return row
+}
+
 // Restore returns the branch as the rest of the program knows it.
 func (b Branch) Restore() scrollback.Branch {
 	b.Branch.View = b.View
@@ -135,11 +163,12 @@ const (
 	kindFile
 	kindMessage
 	kindFold
+	kindKept
 )
 
 // folders are the names of entries that hold records of a kind.
 var folders = map[recordKind]string{kindSegment: "segments", kindBranch: "branches", kindMention: "artifacts",
-	kindMessage: "messages", kindFold: "receipts"}
+	kindMessage: "messages", kindFold: "receipts", kindKept: "kept"}
 
 // Names of entries; the rest is made by name.
 const (

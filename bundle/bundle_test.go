@@ -53,6 +53,8 @@ type story struct {
 	mentions      [2][]scrollback.Artifact
 	artifacts     map[string]string
 	folds         []scrollback.StoredReceipt
+	kept          []KeptChange
+	plain         bool // it says that it holds none of these
 }
 
 func tell(t testing.TB) *story {
@@ -129,6 +131,9 @@ func (s *story) bundle(t testing.TB, limits Limits) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w, err := NewWriter(&out, main, limits)
+	if err == nil && len(s.kept) > 0 && !s.plain {
+		w.ExpectKept()
+	}
 	ok := func(err error) {
 		if err != nil {
 			t.Helper()
@@ -156,6 +161,9 @@ func (s *story) bundle(t testing.TB, limits Limits) []byte {
 	}
 	for _, f := range s.folds {
 		ok(w.AddReceipt(f))
+	}
+	for _, k := range s.kept {
+		ok(w.AddKept(k))
 	}
 	ok(w.Close())
 	return out.Bytes()

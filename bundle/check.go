@@ -20,10 +20,13 @@ func Check(r io.ReadSeeker, limits Limits, render Renderer, also Visit) (Manifes
 	m, err := Walk(r, limits, Visit{
 		Header: c.checkHeader, Artifact: c.checkArtifact, Conversation: c.beginConversation, Segment: c.checkSegment,
 		Branch:  c.checkBranch,
-		Mention: c.checkMention, File: c.checkFile, Message: c.checkMessage, Fold: c.checkFold,
+		Mention: c.checkMention, File: c.checkFile, Message: c.checkMessage, Fold: c.checkFold, Kept: c.checkKept,
 	})
 	if err == nil {
 		err = c.checkEnd(m)
+	}
+	if err == nil && len(c.kept) > 0 {
+		err = c.checkKeptTexts(r, limits)
 	}
 	return m, err
 }
@@ -42,6 +45,7 @@ type checker struct {
 	segments  map[scrollback.SegmentID]*scrollback.Segment // without long fields
 	branches  map[scrollback.BranchID]*branchState
 	counts    []Count
+	kept      map[keptPlace][]KeptChange
 
 	at    *conversationPart
 	log   hash.Hash

@@ -148,6 +148,17 @@ func (c *Copy) CopyReceipt(f scrollback.StoredReceipt) scrollback.StoredReceipt 
 	return f
 }
 
+// CopyKept renames what a person says about a sentence. Messages must have been renamed.
+func (c *Copy) CopyKept(k KeptChange) KeptChange {
+	k.Message = scrollback.MessageID(c.newID(string(k.Message)))
+	k.Conversation = scrollback.ConversationID(c.newID(string(k.Conversation)))
+	k.Branch = scrollback.BranchID(c.newID(string(k.Branch)))
+	k.Change = c.newID(k.Change)
+	k.Text = c.renameText(k.Text)
+	k.ID = scrollback.NewKeptID(k.Message, k.Kind, k.Text)
+	return k
+}
+
 // CopyMessage renames a message.
 func (c *Copy) CopyMessage(m scrollback.Message) scrollback.Message {
 	m.ID = scrollback.MessageID(c.newID(string(m.ID)))
@@ -195,6 +206,9 @@ func (c *Copy) WrapVisit(v Visit) Visit {
 	}
 	if v.Fold != nil {
 		renamed.Fold = func(r scrollback.StoredReceipt) error { return v.Fold(c.CopyReceipt(r)) }
+	}
+	if v.Kept != nil {
+		renamed.Kept = func(r KeptChange) error { return v.Kept(c.CopyKept(r)) }
 	}
 	return renamed
 }

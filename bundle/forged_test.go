@@ -154,8 +154,8 @@ func TestForgedEntries(t *testing.T) {
 		entry, says string
 		change      func(string) string
 	}{
-		"newer": {headerName, "has version 2, and this program reads up to version 1",
-			swap(`"version":1`, `"version":2`)},
+		"newer": {headerName, "has version 3, and this program reads up to version 2",
+			swap(`"version":1`, `"version":3`)},
 		"version 0":           {headerName, "version 0", swap(`"version":1`, `"version":0`)},
 		"another format":      {headerName, "not a scrollback bundle", swap(Format, "other")},
 		"of another":          {headerName, "not the one in the bundle's header", swap(string(main), string(parent))},

@@ -129,12 +129,16 @@ func rewritten(file []byte) (string, []byte, error) {
 		Fold: func(r scrollback.StoredReceipt) error {
 			return add(r, func(w *Writer) error { return w.AddReceipt(r) })
 		},
+		Kept: func(k KeptChange) error { return add(k, func(w *Writer) error { return w.AddKept(k) }) },
 	})
 	if err != nil {
 		return "", nil, err
 	}
 	var out bytes.Buffer
 	w, err := NewWriter(&out, header.Conversation, fuzzLimits)
+	if err == nil && header.Version == Version {
+		w.ExpectKept()
+	}
 	for _, write := range records {
 		if err == nil {
 			err = write(w)

@@ -35,6 +35,7 @@ type Visit struct {
 	File         func(name string, sum EntrySum) error
 	Message      func(scrollback.Message) error
 	Fold         func(scrollback.StoredReceipt) error
+	Kept         func(KeptChange) error
 }
 
 // Walk reads a bundle: its seal, then every entry, compared with the manifest at the

@@ -20,6 +20,8 @@ func (w *bundleWalker) readRecords(name string, body io.Reader) error {
 		return readLines(name, body, w.visit.Message)
 	case kindFold:
 		return readLines(name, body, w.visit.Fold)
+	case kindKept:
+		return readLines(name, body, w.visit.Kept)
 	case kindConversation, kindFile: // not of records
 	}
 	return nil

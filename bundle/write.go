@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"hash"
 	"io"
 
@@ -23,12 +24,13 @@ const (
 // Writer writes a bundle. Its calls come in the order of the file: artifacts by id,
 // then for each conversation, those that others inherit from first, itself, its
 // segments, its branches (parents first), mentions and files, its messages branch
-// by branch, and its receipts.
+// by branch, its receipts, and what people say about kept sentences.
 type Writer struct {
 	out    *seal.Writer
 	zip    *zstd.Encoder
 	tar    *tar.Writer
 	limits Limits
+	header Header
 	sum    Manifest
 	log    hash.Hash // of the conversation
 
@@ -48,21 +50,36 @@ func NewWriter(w io.Writer, of scrollback.ConversationID, limits Limits) (*Write
 		return nil, scrollback.Wrap(scrollback.Internal, "bundle.NewWriter", err)
 	}
 	b := &Writer{out: out, zip: zip, tar: tar.NewWriter(zip), limits: limits.withDefaults(DefaultLimits())}
-	header, err := marshalLine(Header{Format: Format, Version: Version, Conversation: of})
-	if err != nil {
-		return nil, err
+	b.header = Header{Format: Format, Version: plainVersion, Conversation: of}
+	return b, nil
+}
+
+// ExpectKept says that [Writer.AddKept] will be called. It comes before anything else.
+func (b *Writer) ExpectKept() { b.header.Version = Version }
+
+// writeHeader writes the first entry, once.
+func (b *Writer) writeHeader() error {
+	if len(b.sum.Entries) > 0 {
+		return nil
 	}
-	return b, b.writeEntry(headerName, int64(len(header)), bytes.NewReader(header))
+	header, err := marshalLine(b.header)
+	if err != nil {
+		return err
+	}
+	return b.writeEntry(headerName, int64(len(header)), bytes.NewReader(header))
 }
 
 // AddArtifact adds the bytes of an artifact.
 func (b *Writer) AddArtifact(id scrollback.ArtifactID, size int64, r io.Reader) error {
+	if err := b.writeHeader(); err != nil {
+		return err
+	}
 	return b.writeEntry(artifactFolder+string(id), size, r)
 }
 
 // BeginConversation begins a conversation.
 func (b *Writer) BeginConversation(c Conversation) error {
-	if err := b.endConversation(); err != nil {
+	if err := errors.Join(b.writeHeader(), b.endConversation()); err != nil {
 		return err
 	}
 	b.at = c.ID
@@ -124,6 +141,9 @@ func (b *Writer) AddMessage(m scrollback.Message) error {
 // AddReceipt adds what was folded in the conversation, oldest first.
 func (b *Writer) AddReceipt(f scrollback.StoredReceipt) error { return b.writeRecord(kindFold, f) }
 
+// AddKept adds what people say about sentences of the conversation, or of those before it, oldest first.
+func (b *Writer) AddKept(k KeptChange) error { return b.writeRecord(kindKept, k) }
+
 func (b *Writer) endConversation() error {
 	if b.at == "" {
 		return nil
@@ -134,7 +154,7 @@ func (b *Writer) endConversation() error {
 
 // Close ends the bundle with its manifest and its seal; the caller closes w.
 func (b *Writer) Close() error {
-	if err := b.endConversation(); err != nil {
+	if err := errors.Join(b.writeHeader(), b.endConversation()); err != nil {
 		return err
 	}
 	text, err := marshalLine(b.sum)

@@ -3,7 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
-	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
@@ -36,24 +36,7 @@ func (k Kept) list(ctx context.Context, h store.Head, all bool) ([]scrollback.Ke
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
-	out := []scrollback.Kept{}
-	for _, e := range slices.Backward(entries) {
-		key := kept.KeyOf(e)
-		if all {
-			key += " " + string(e.State)
-		}
-		if !seen[key] && (all || e.State == scrollback.KeptOpen) {
-			seen[key] = true
-			out = append(out, e)
-		}
-	}
-	slices.Reverse(out)
-	order := []scrollback.KeptKind{scrollback.KeptTodo, scrollback.KeptTrait, scrollback.KeptInstruction}
-	slices.SortStableFunc(out, func(a, b scrollback.Kept) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), cmp.Compare(a.Seq, b.Seq))
-	})
-	return out, nil
+	return kept.Arrange(entries, all), nil
 }
 
 // ListProject lists what stands in the newest hundred conversations of a project, the newest
@@ -90,18 +73,19 @@ func (k Kept) Keep(ctx context.Context, id scrollback.ConversationID, seq int64,
 	if err != nil {
 		return scrollback.Kept{}, err
 	}
-	ms, err := k.v.e.store.ReadMessages(ctx, h.Branch.ID, seq, seq)
+	if seq < 1 || seq > h.Branch.HeadSeq {
+		return scrollback.Kept{}, scrollback.Errorf(scrollback.NotFound, op, i18n.KeptMessageNotThere, seq, h.Branch.HeadSeq)
+	}
+	m, err := k.v.e.store.ReadMessageAt(ctx, h.Branch, seq)
 	if err != nil {
 		return scrollback.Kept{}, err
 	}
-	if len(ms) != 1 || seq < 1 {
-		return scrollback.Kept{}, scrollback.Errorf(scrollback.NotFound, op, i18n.KeptMessageNotThere, seq, h.Branch.HeadSeq)
-	}
-	return k.v.e.store.Kept.Add(ctx, h, &ms[0], cmp.Or(kind, kept.GuessKind(text)), text, k.v.door.caller.Key)
+	return k.v.e.store.Kept.Add(ctx, h, &m, cmp.Or(kind, kept.GuessKind(text)), text, k.v.door.caller.Key)
 }
 
 // SetState says that a to-do is done, that a sentence stands again (open), or that it is no longer to be
-// carried (dropped). It holds for a sentence wherever it was said.
+// carried (dropped). It holds for a sentence wherever it was said. The beginning of an id is enough, if no other
+// begins like it.
 func (k Kept) SetState(ctx context.Context, id scrollback.ConversationID, which scrollback.KeptID,
 	state scrollback.KeptState) (scrollback.Kept, error) {
 	const op = "engine.SetKept"
@@ -113,10 +97,10 @@ func (k Kept) SetState(ctx context.Context, id scrollback.ConversationID, which 
 	if err != nil {
 		return scrollback.Kept{}, err
 	}
-	i := slices.IndexFunc(entries, func(e scrollback.Kept) bool { return e.ID == which })
+	i, err := findKept(entries, which)
 	switch {
-	case i < 0:
-		return scrollback.Kept{}, scrollback.Errorf(scrollback.NotFound, op, i18n.NothingKeptUnderID, which)
+	case err != nil:
+		return scrollback.Kept{}, err
 	case state == scrollback.KeptDone && entries[i].Kind != scrollback.KeptTodo:
 		return scrollback.Kept{}, scrollback.ParamErrorf(op, "state", i18n.OnlyTodosAreDone)
 	case state != scrollback.KeptDone && state != scrollback.KeptOpen && state != scrollback.KeptDropped:
@@ -125,4 +109,25 @@ func (k Kept) SetState(ctx context.Context, id scrollback.ConversationID, which 
 		return entries[i], nil
 	}
 	return k.v.e.store.Kept.Change(ctx, h, entries[i], state, k.v.door.caller.Key)
+}
+
+// findKept returns the index of the entry that an id, or the beginning of one, names.
+func findKept(entries []scrollback.Kept, which scrollback.KeptID) (int, error) {
+	const op = "engine.SetKept"
+	found := -1
+	for i, e := range entries {
+		switch {
+		case e.ID == which:
+			return i, nil
+		case which == "" || !strings.HasPrefix(string(e.ID), string(which)):
+		case found >= 0:
+			return 0, scrollback.ParamErrorf(op, "kept_id", i18n.KeptIDIsAmbiguous, which)
+		default:
+			found = i
+		}
+	}
+	if found < 0 {
+		return 0, scrollback.Errorf(scrollback.NotFound, op, i18n.NothingKeptUnderID, which)
+	}
+	return found, nil
 }

@@ -84,6 +84,7 @@ type commands struct {
 	Compact   compactCmd      `cmd:"" help:"compact-old-messages"`
 	Uncompact uncompactCmd    `cmd:"" help:"undo-newest-compaction-or-all-back-segment"`
 	Pin       pinCmd          `cmd:"" help:"keep-messages-sight-when-they-compacted"`
+	Kept      keptCmd         `cmd:"" help:"list-what-kept-word-for-word"`
 	Clear     clearCmd        `cmd:"" help:"compact-everything-so-far-start-afresh"`
 	Fork      forkCmd         `cmd:"" help:"continue-from-message-new-conversation"`
 	Rewind    rewindCmd       `cmd:"" help:"go-back-message-or-switch-another-branch"`

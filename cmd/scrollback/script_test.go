@@ -23,7 +23,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"exits": exits, "id": latestID,
 			"branch": someBranch,
-			"ref":    newestRef},
+			"ref":    newestRef, "keptid": keptID},
 		// The longest begin with [!full] skip: the short length leaves them out.
 		Condition: func(name string) (bool, error) {
 			if name != "full" {
@@ -82,6 +82,19 @@ func newestRef(ts *testscript.TestScript, _ bool, args []string) {
 	var list struct{ Refs []struct{ Ref string } }
 	asked(ts, &list, "context", "list", args[1])
 	ts.Setenv(args[0], list.Refs[0].Ref)
+}
+
+// keptID puts the id of a kept sentence of the latest conversation into a variable: keptid NAME SENTENCE.
+func keptID(ts *testscript.TestScript, _ bool, args []string) {
+	var list struct{ Kept []struct{ ID, Text string } }
+	asked(ts, &list, "kept", "latest")
+	for _, k := range list.Kept {
+		if k.Text == args[1] {
+			ts.Setenv(args[0], k.ID)
+			return
+		}
+	}
+	ts.Fatalf("nothing is kept of %q: %v", args[1], list.Kept)
 }
 
 // asked reads what a command answers as JSON.

@@ -91,6 +91,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	if !c.ReadOnly {
 		beside.Go(func() { tidyHourly(ctx, a.Scrollback, g.set.TrashDays, g.newLogger()) })
 		beside.Go(func() { makeHashesHourly(ctx, a.Scrollback, g.newLogger()) })
+		beside.Go(func() { findKeptHourly(ctx, a.Scrollback, g.newLogger()) })
 	}
 	if (c.Watch || g.set.Watch) && !c.ReadOnly {
 		p := g.gatherProgram(a)

@@ -45,10 +45,16 @@ func tidyHourly(ctx context.Context, s *local.Scrollback, days int64, log *slog.
 // makeHashesHourly makes the hashes of messages that an older program stored until ctx ends: at once, soon
 // again where it could not make all, and then every hour, because a move may have brought more.
 func makeHashesHourly(ctx context.Context, s *local.Scrollback, log *slog.Logger) {
-	repeatHashing(ctx, func() bool { return s.Store.Hashes.FillInBackground(ctx, log) })
+	repeatFilling(ctx, func() bool { return s.Store.Hashes.FillInBackground(ctx, log) })
 }
 
-func repeatHashing(ctx context.Context, keep func() (done bool)) {
+// findKeptHourly looks through messages that an older program stored for what is to be kept of them, as
+// [makeHashesHourly] makes their hashes.
+func findKeptHourly(ctx context.Context, s *local.Scrollback, log *slog.Logger) {
+	repeatFilling(ctx, func() bool { return s.Store.Kept.FillInBackground(ctx, log) })
+}
+
+func repeatFilling(ctx context.Context, keep func() (done bool)) {
 	for {
 		pause := tidyAgain
 		if keep() {

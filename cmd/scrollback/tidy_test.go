@@ -14,7 +14,7 @@ func TestHashesAreMadeSoonAfterAnotherServer(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		began := time.Now()
 		var at []time.Duration
-		repeatHashing(ctx, func() bool {
+		repeatFilling(ctx, func() bool {
 			at = append(at, time.Since(began))
 			if len(at) == 5 {
 				cancel()

@@ -123,6 +123,18 @@ var (
 	_ = problem("bundle-a-receipt-is-of-branch-which-does-not-exist",
 		"a receipt is of branch %q, which does not exist",
 		"有压缩记录属于不存在的分支 %q")
+	_ = problem("bundle-it-says-what-is-kept-which-version-does-not-know",
+		"it says what is kept, which version %d does not know",
+		"其中有保留内容，而版本 %d 没有这种内容")
+	_ = problem("bundle-what-is-kept-as-is-of-no-message-in-the-bundle",
+		"what is kept as %q is of no message in the bundle",
+		"保留内容 %q 不属于对话包中的任何消息")
+	_ = problem("bundle-what-is-kept-as-does-not-fit-together",
+		"what is kept as %q does not fit together",
+		"保留内容 %q 前后不一致")
+	_ = problem("bundle-message-does-not-say-what-is-kept-of-it-as",
+		"message #%d does not say what is kept of it as %q",
+		"消息 #%d 中没有保留内容 %q 的原句")
 	_ = problem("bundle-it-would-have-more-than-entries",
 		"it would have more than %d entries",
 		"条目将超过 %d 个")

@@ -29,6 +29,18 @@ var (
 	NameConversationOnce = problem("name-conversation-once",
 		"name the conversation once: %s, or --resume %s",
 		"对话只需指定一次：%s，或 --resume %s")
+	NameConversationOrProject = problem("name-conversation-or-project",
+		"name a conversation, or a project with --project",
+		"请指定一个对话，或用 --project 指定一个项目")
+	ProjectKeptIsOnlyListed = problem("project-kept-is-only-listed",
+		"what a project keeps is only listed; name the conversation to change something",
+		"项目的保留内容只能列出；要更改请指定对话")
+	KeepTakesSeqAndSentence = problem("keep-takes-seq-and-sentence",
+		"--keep takes a message number and the sentence, such as --keep 3 'Never delete the backups.'",
+		"--keep 需要消息号和原句，例如 --keep 3 '不要删除备份。'")
+	AllIsForLists = problem("all-is-for-lists",
+		"--all is for the list; leave it out when something is changed",
+		"--all 用于列表；更改内容时请去掉")
 	AllPrintsEverything = problem("all-prints-everything",
 		"--all prints from the first message to the last: leave out --after and --before",
 		"--all 从第一条消息显示到最后一条：请不要写 --after 和 --before")

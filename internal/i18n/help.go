@@ -289,6 +289,33 @@ var (
 	_ = label("help/messages-keep-sight-when-they-compacted",
 		"Messages to keep in sight when they are compacted; without any, the pins are listed.",
 		"压缩后仍可见的消息；不写则列出已固定的消息。")
+	_ = label("help/list-what-kept-word-for-word",
+		"List what is kept word for word through every compaction, and correct it.",
+		"列出每次压缩都逐字保留的内容，并可更正。")
+	_ = label("help/sentence-keep-word-for-word",
+		"With --keep: the sentence, as it stands in the message.",
+		"与 --keep 一起：消息中的原句。")
+	_ = label("help/also-what-no-longer-stands",
+		"Also list what no longer stands: done, withdrawn or dropped.",
+		"也列出不再有效的内容：已完成、已收回或已移除。")
+	_ = label("help/keep-sentence-of-message",
+		"Keep a sentence of this message.",
+		"保留这条消息中的一句话。")
+	_ = label("help/what-sentence-is",
+		"With --keep: trait, instruction or todo. Default: what it reads as.",
+		"与 --keep 一起：trait、instruction 或 todo。默认：按句意判断。")
+	_ = label("help/carry-sentence-no-longer",
+		"Carry this sentence no longer.",
+		"不再保留这句话。")
+	_ = label("help/tick-to-do-off",
+		"Tick this to-do off.",
+		"把这项待办标为完成。")
+	_ = label("help/let-sentence-stand-again",
+		"Let this sentence stand again.",
+		"让这句话重新有效。")
+	_ = label("help/list-what-stands-conversations-project",
+		"List what stands in the conversations of this project.",
+		"列出此项目各对话中有效的内容。")
 	_ = label("help/compact-everything-so-far-start-afresh",
 		"Compact everything so far and start afresh.",
 		"压缩到目前为止的全部内容，重新开始。")

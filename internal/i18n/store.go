@@ -258,6 +258,9 @@ var (
 	NothingKeptUnderID = problem("nothing-kept-under-id",
 		"nothing is kept under the id %s",
 		"没有标识为 %s 的保留内容")
+	KeptIDIsAmbiguous = problem("kept-id-is-ambiguous",
+		"several ids of what is kept begin with %s",
+		"有多个保留内容的标识以 %s 开头")
 	OnlyTodosAreDone = problem("only-todos-are-done",
 		"only a to-do can be done; drop what is no longer to be kept",
 		"只有待办可以标为完成；不再保留的内容请移除")

@@ -146,6 +146,12 @@ var (
 	ChatNoPins = label("chat-no-pins",
 		"Nothing is pinned.",
 		"没有固定的消息。")
+	ChatNothingKept = label("chat-nothing-kept",
+		"Nothing is kept word for word yet.",
+		"还没有逐字保留的内容。")
+	ChatNotInKeptList = problem("chat-not-in-kept-list",
+		"there is no %d in the last list; /kept shows it",
+		"上次的列表中没有第 %d 项；用 /kept 查看")
 	ChatNoRefs = label("chat-no-refs",
 		"Nothing is compacted or attached.",
 		"没有压缩的内容，也没有附件。")
@@ -248,6 +254,9 @@ var (
 	ChatTakesSeq = label("chat-takes-seq",
 		"[SEQ]",
 		"[消息号]")
+	ChatTakesKept = label("chat-takes-kept",
+		"[drop|done|open N]",
+		"[drop|done|open 序号]")
 	ChatTakesNumber = label("chat-takes-number",
 		"[N]",
 		"[序号]")
@@ -396,6 +405,7 @@ var (
 	_ = label("chat-help/clear", "compact everything so far and start afresh", "压缩到目前为止的全部内容，重新开始")
 	_ = label("chat-help/receipts", "list the compactions and what they saved", "列出历次压缩及其节省的空间")
 	_ = label("chat-help/pin", "keep a message in sight, or unpin it; without an argument, list the pins", "固定一条消息，压缩后仍逐字可见，再次执行则取消；不带参数则列出")
+	_ = label("chat-help/kept", "list what is kept word for word; drop one of the list, tick a to-do off, or take that back", "列出逐字保留的内容；可移除其中一项、把待办标为完成或撤回")
 	_ = label("chat-help/refs", "list what is compacted or attached", "列出已压缩或附加的内容")
 	_ = label("chat-help/grep", "find lines of this conversation, compacted or not (RE2)", "在本对话中按正则表达式查找行，无论是否已压缩（RE2）")
 	_ = label("chat-help/search", "find messages in all conversations by words", "按词语查找所有对话中的消息")

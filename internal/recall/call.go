@@ -59,6 +59,7 @@ var toolRunners = map[string]func(context.Context, toolCall) (string, error){
 	"context_read":   runRead,
 	"context_tail":   runTail,
 	"context_grep":   runGrep,
+	"context_kept":   runKept,
 	"context_search": runSearch,
 }
 

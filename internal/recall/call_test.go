@@ -235,3 +235,59 @@ func TestTheBestHitFits(t *testing.T) {
 		}
 	}
 }
+
+// A model lists what is kept, page by page where it has no room for all, and cannot change it.
+func TestModelListsWhatIsKept(t *testing.T) {
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))
+	id := r.NewConversation()
+	r.Ask(id, "Never push to main. TODO: water the plants.").WantDone(t, scrollback.TurnComplete, "stop")
+	type entry struct {
+		Kind, Text, State string
+		Seq               int64
+	}
+	list := func(args string, room recall.Room) (out []entry, next string) {
+		t.Helper()
+		text, err := r.Recall().RunTool(t.Context(), id, "context_kept", json.RawMessage(args), room)
+		must(t, err)
+		var got struct {
+			Kept []entry
+			Next string
+		}
+		must(t, json.Unmarshal([]byte(text), &got))
+		return got.Kept, got.Next
+	}
+	same := func(got []entry, want ...entry) {
+		t.Helper()
+		if !slices.Equal(got, want) {
+			t.Errorf("kept is %+v, want %+v", got, want)
+		}
+	}
+	todo := entry{"todo", "TODO: water the plants.", "", 1}
+	rule := entry{"instruction", "Never push to main.", "", 1}
+	all, next := list(`{}`, recall.RoomMax)
+	if same(all, todo, rule); next != "" {
+		t.Errorf("there is a next page at %q", next)
+	}
+	small := recall.Room{Bytes: 100, Tokens: 100}
+	first, next := list(`{}`, small)
+	same(first, todo)
+	second, next := list(`{"cursor":"`+next+`"}`, small)
+	if same(second, rule); next != "" {
+		t.Errorf("behind the last page there is one at %q", next)
+	}
+	kept, err := r.Kept().List(t.Context(), id, false)
+	must(t, err)
+	_, err = r.Kept().SetState(t.Context(), id, kept[0].ID, scrollback.KeptDone)
+	must(t, err)
+	left, _ := list(`{}`, recall.RoomMax)
+	same(left, rule)
+	whole, _ := list(`{"all":true}`, recall.RoomMax)
+	todo.State = "done"
+	same(whole, todo, rule)
+	for _, args := range []string{`{"kind":"todo"}`, `{"cursor":"x"}`, `{"drop":"k_1"}`} {
+		_, err := r.Recall().RunTool(t.Context(), id, "context_kept", json.RawMessage(args), recall.RoomMax)
+		if scrollback.CodeOf(err) != scrollback.Invalid {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}

@@ -47,6 +47,13 @@ func Tools() []scrollback.Tool {
 				`"required":["pattern"]}`),
 		},
 		{
+			Name:        "context_kept",
+			Description: "List the user's standing wishes, traits and open to-dos.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{` +
+				`"all":{"type":"boolean","default":false},` +
+				`"cursor":{"type":"string"}}}`),
+		},
+		{
 			Name:        "context_search",
 			Description: "Search past messages by words, names and dates, best first; words in \"quotes\" count for more, and must occur if there are no others. role:user, after:2026-03-01, before:2026-04 or on:2026-03-05 in the query narrow it.",
 			Parameters: json.RawMessage(`{"type":"object","properties":{` +

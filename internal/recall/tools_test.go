@@ -36,6 +36,7 @@ func TestToolsAreSmallAndConstant(t *testing.T) {
 	want := map[string]string{"context_list": "kind limit cursor", "context_read": "ref offset limit",
 		"context_tail":   "ref lines",
 		"context_grep":   "ref pattern max_results context_lines case_sensitive",
+		"context_kept":   "all cursor",
 		"context_search": "query limit scope role around order"}
 	for _, tool := range recall.Tools() {
 		var schema struct {

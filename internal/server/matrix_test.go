@@ -50,6 +50,7 @@ var probes = map[string]probe{
 	"list-files": {need: scrollback.AccessRead, query: "prefix=no"},
 	"context":    {need: scrollback.AccessRead}, "export": {need: scrollback.AccessRead, query: "format=bundle"},
 	"grep": {need: scrollback.AccessRead, query: "pattern=light"}, "list-messages": {need: scrollback.AccessRead},
+	"list-kept": {need: scrollback.AccessRead, query: "all=true"}, "list-project-kept": {need: scrollback.AccessRead},
 	"receipts": {need: scrollback.AccessRead}, "list-refs": {need: scrollback.AccessRead},
 	"read-ref":    {need: scrollback.AccessRead},
 	"list-leaves": {need: scrollback.AccessRead}, "list-segments": {need: scrollback.AccessRead},
@@ -67,6 +68,9 @@ var probes = map[string]probe{
 	"delete-conversation":  {need: scrollback.AccessWrite, query: "purge=1"},
 	"restore-conversation": {need: scrollback.AccessWrite},
 	"chat":                 {asks: true, need: scrollback.AccessWrite, body: `{"message":"and the lighthouse?","stream":false}`},
+	"keep":                 {need: scrollback.AccessWrite, body: `{"seq":1,"text":"Which colour"}`},
+	"patch-kept":           {need: scrollback.AccessWrite, body: `{"state":"done"}`},
+	"drop-kept":            {need: scrollback.AccessWrite},
 	"clear":                {need: scrollback.AccessWrite},
 	"compact":              {asks: true, need: scrollback.AccessWrite, body: `{"force":true}`},
 	"uncompact":            {need: scrollback.AccessWrite}, "recompact": {need: scrollback.AccessWrite},
@@ -185,6 +189,8 @@ func (m *matrix) place(project string) place {
 	}
 	page, _, err := m.Messages(ctx, c.ID, scrollback.PageQuery{Limit: 1})
 	must(err)
+	todo, err := m.Kept().Keep(ctx, c.ID, 1, "the lighthouse", scrollback.KeptTodo)
+	must(err)
 	var file bytes.Buffer
 	must(m.Export(ctx, c.ID, transfer.ExportRequest{Format: "jsonl"}, &file))
 	copied, err := m.Transfer.Copies().Write(ctx, m.View, c.ID)
@@ -195,7 +201,7 @@ func (m *matrix) place(project string) place {
 	key, _, err := m.Store.Keys.Add(ctx, scrollback.Key{Name: project + string(c.ID), Role: scrollback.AccessRead,
 		Projects: []string{project}})
 	must(err)
-	return place{"{id}": string(c.ID), "{key_id}": string(key.ID), "{key}": copied.Key, "{name}": project,
+	return place{"{id}": string(c.ID), "{key_id}": string(key.ID), "{kept_id}": string(todo.ID), "{key}": copied.Key, "{name}": project,
 		"{artifact}": string(art.ID),
 		"{ref}":      string(refs[0].Ref), "{turn}": string(page[0].TurnID), "{project}": project, "{file}": file.String()}
 }
@@ -384,7 +390,7 @@ func TestNothingReachesAcross(t *testing.T) {
 var arguments = map[string]string{"context_conversations": "", "context_messages": "",
 	"context_search": `"query":"lighthouse"`,
 	"context_list":   "", "context_read": `"ref":"{ref}"`, "context_tail": `"ref":"{ref}"`,
-	"context_grep": `"pattern":"light"`}
+	"context_grep": `"pattern":"light"`, "context_kept": ""}
 
 // mcp sends a request of MCP.
 func (m *matrix) mcp(method, params, key string) *httptest.ResponseRecorder {

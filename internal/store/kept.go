@@ -100,6 +100,14 @@ func (p Kept) ListChanges(ctx context.Context, h Head, b scrollback.Branch) ([]s
 	}), err
 }
 
+// ListOwnChanges lists what people said in one conversation about messages on the path of a branch up to a
+// seq, oldest first.
+func (p Kept) ListOwnChanges(ctx context.Context, id scrollback.ConversationID, b scrollback.BranchID,
+	to int64) ([]scrollback.Kept, error) {
+	return p.s.d.Log.ReadKept(ctx, driver.KeptQuery{Branch: b, To: to, Limit: keptRows,
+		Conversations: []scrollback.ConversationID{id}, Changes: true})
+}
+
 // Change notes what a person says about an entry of a list, and returns the entry as it is then.
 func (p Kept) Change(ctx context.Context, h Head, k scrollback.Kept, state scrollback.KeptState,
 	by scrollback.KeyID) (scrollback.Kept, error) {

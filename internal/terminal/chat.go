@@ -84,6 +84,8 @@ type chat struct {
 
 	typed  bool                        // lines are typed by a person, not read from a pipe
 	listed []scrollback.ConversationID // by the newest list, which numbers name
+	kept   []scrollback.KeptID         // by the newest list of what is kept
+	keptOf scrollback.ConversationID   // whose that was
 }
 
 // RunPipe chats through plain streams: each line in is a message or a command. Only

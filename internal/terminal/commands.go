@@ -56,6 +56,7 @@ func commands() []command {
 		}},
 		{name: "/receipts", about: true, run: (*chat).listReceipts},
 		{name: "/pin", takes: i18n.ChatTakesSeq, about: true, run: (*chat).pinMessage},
+		{name: "/kept", takes: i18n.ChatTakesKept, about: true, run: (*chat).listKept},
 		{name: "/refs", about: true, run: (*chat).listRefs},
 		{name: "/grep", takes: i18n.ChatTakesPattern, needed: true, about: true,
 			run: (*chat).grepLog},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/bundle"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/doctor"
@@ -524,4 +526,102 @@ func TestBundleCopyFails(t *testing.T) {
 			return
 		}
 	}
+}
+
+// What people said about kept sentences goes where the conversation goes: after a purge, to another machine, into
+// a copy, and with a fork. What rules find is found again there.
+func TestBundleBringsWhatIsKept(t *testing.T) {
+	ctx := t.Context()
+	r := enginetest.New(t, enginetest.Options{}, modeltest.Say("noted"))
+	id := r.NewConversation()
+	r.Ask(id, "Never push to main. TODO: water the plants. The gate code is 4711.").WantDone(t,
+		scrollback.TurnComplete, "stop")
+	if plain := r.Pack(id, transfer.ExportRequest{}); bundleVersion(t, plain) != 1 {
+		t.Error("a bundle that older programs could read is not for them")
+	}
+	list := func(at *enginetest.Rig, id scrollback.ConversationID) (out []string) {
+		t.Helper()
+		all, err := at.Kept().List(ctx, id, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range all {
+			out = append(out, fmt.Sprintf("%s %s #%d %s %s %s", k.ID, k.Kind, k.Seq, k.By, k.Text, k.State))
+		}
+		return out
+	}
+	if _, err := r.Kept().Keep(ctx, id, 1, "The gate code is 4711.", ""); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := r.Kept().List(ctx, id, false)
+	if err != nil || len(kept) != 3 {
+		t.Fatalf("kept is %+v, %v", kept, err)
+	}
+	for _, k := range kept {
+		state := map[scrollback.KeptKind]scrollback.KeptState{scrollback.KeptTodo: scrollback.KeptDone,
+			scrollback.KeptInstruction: scrollback.KeptDropped}[k.Kind]
+		if k.By == scrollback.KeptByPerson {
+			continue
+		}
+		if _, err := r.Kept().SetState(ctx, id, k.ID, state); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := list(r, id)
+	fork, err := r.Branches().Fork(ctx, id, engine.Point{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := r.Pack(id, transfer.ExportRequest{})
+	ofFork := r.Pack(fork.ID, transfer.ExportRequest{})
+	if got := bundleVersion(t, file); got != 2 {
+		t.Errorf("the bundle has version %d", got)
+	}
+
+	far := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
+	brings(far, file, transfer.ImportRequest{}, transfer.ResultCreated)
+	if got := list(far, id); !slices.Equal(got, want) {
+		t.Errorf("elsewhere is kept:\n%s", cmp.Diff(want, got))
+	}
+	if again := far.Pack(id, transfer.ExportRequest{}); !bytes.Equal(file, again) {
+		t.Error("what came in goes out as another file")
+	}
+	if _, err := far.Trash(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := far.Purge(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	brings(far, file, transfer.ImportRequest{}, transfer.ResultCreated)
+	if got := list(far, id); !slices.Equal(got, want) {
+		t.Errorf("after a purge is kept:\n%s", cmp.Diff(want, got))
+	}
+	states := func(of []string) (out []string) {
+		for _, line := range of {
+			out = append(out, line[strings.Index(line, " ")+1:])
+		}
+		return out
+	}
+	copied := brings(far, file, transfer.ImportRequest{AsCopy: true}, transfer.ResultCreated)
+	if got := states(list(far, copied.ID)); !slices.Equal(got, states(want)) {
+		t.Errorf("in a copy is kept:\n%s", cmp.Diff(states(want), got))
+	}
+	beside := enginetest.New(t, enginetest.Options{}, modeltest.Say("x"))
+	brings(beside, ofFork, transfer.ImportRequest{}, transfer.ResultCreated)
+	if got := list(beside, fork.ID); !slices.Equal(got, list(r, fork.ID)) || !slices.Equal(states(got), states(want)) {
+		t.Errorf("in the fork is kept:\n%s", cmp.Diff(list(r, fork.ID), got))
+	}
+	healthy(far)
+	healthy(beside)
+}
+
+// bundleVersion returns the version that a bundle says it has.
+func bundleVersion(t *testing.T, file []byte) (version int) {
+	t.Helper()
+	_, err := bundle.Walk(bytes.NewReader(file), bundle.Limits{},
+		bundle.Visit{Header: func(h bundle.Header) error { version = h.Version; return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return version
 }

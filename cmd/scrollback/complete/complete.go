@@ -168,8 +168,8 @@ func known(flag string) []string {
 var fixed = map[string]string{
 	"effort": "none minimal low medium high xhigh max",
 	"role":   "user assistant tool", "kind": "history artifact",
-	"order": "relevance time",
-	"by":    "day model project key conversation", "recall-scope": "conversation project all",
+	"order": "relevance time", "as": "trait instruction todo",
+	"by": "day model project key conversation", "recall-scope": "conversation project all",
 }
 
 // exports returns the formats in which a conversation leaves.

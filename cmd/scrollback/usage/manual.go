@@ -37,6 +37,7 @@ var Groups = []struct {
 		{"compact", `scrollback compact latest --force`},
 		{"uncompact", `scrollback uncompact latest`},
 		{"pin", `scrollback pin latest 1`},
+		{"kept", `scrollback kept latest`},
 		{"clear", `scrollback clear latest`},
 	}},
 	{i18n.GroupGoBack, []Example{

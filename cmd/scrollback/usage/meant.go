@@ -25,6 +25,7 @@ var (
 		"serve": {"server", "start", "web", "ui", "daemon"}, "run": {"ask", "prompt", "exec"},
 		"chat":   {"new", "talk", "repl", "resume", "continue"},
 		"rename": {"mv", "title"}, "uncompact": {"undo"},
+		"kept": {"keep", "remembered", "memory", "todos"},
 		"show": {"cat", "view", "print", "get", "log", "tail", "head", "messages"}, "usage": {"stats", "cost", "costs"},
 		"doctor": {"check", "fsck"}, "restore": {"undelete"}, "fork": {"copy", "duplicate"}, "export": {"save", "dump"},
 		"import": {"load"},

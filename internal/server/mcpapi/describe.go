@@ -121,6 +121,16 @@ var describe = map[string]toolDescription{
 		least:  map[string]int{"lines": 1},
 		output: `"ref":{"type":"string"},"lines":{"type":"integer"},"content":{"type":"string"}},"required":["ref","lines","content"]`,
 	},
+	scrollback.RecallPrefix + "kept": {
+		title: "List what is kept word for word",
+		text: "List what people said in a past conversation that still stands (preferences, standing instructions, open to-dos), word for word, " +
+			"with the number of its message. People change this list; here it is only read.",
+		params: map[string]string{"all": "true to list what no longer stands too: done, withdrawn or dropped",
+			"cursor": "next of the page before"},
+		output: `"kept":{"type":"array","items":{"type":"object","properties":{"kind":{"type":"string"},"seq":{"type":"integer"},` +
+			`"text":{"type":"string"},"state":{"type":"string","description":"of what no longer stands"}},"required":["kind","seq","text"]}},` +
+			`"next":{"type":"string","description":"cursor of the next page"}},"required":["kept"]`,
+	},
 	scrollback.RecallPrefix + "grep": {
 		title: "Find lines by regular expression",
 		text: "Find the lines that match a regular expression in a whole past conversation, compacted parts and big tool outputs included, " +

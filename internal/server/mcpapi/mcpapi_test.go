@@ -204,7 +204,7 @@ func TestHTTP(t *testing.T) {
 		return r.Content[0].(*mcp.TextContent).Text, r.IsError
 	}
 	tools, err := c.ListTools(ctx, nil)
-	if err != nil || len(tools.Tools) != 7 {
+	if err != nil || len(tools.Tools) != 8 {
 		t.Fatalf("%+v, %v", tools, err)
 	}
 	if text, failed := call("context_search", map[string]any{"query": "harbour"}); failed ||

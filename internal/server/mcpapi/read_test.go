@@ -251,13 +251,14 @@ func TestResultsFitSchemas(t *testing.T) {
 	called(t, c, "context_grep", map[string]any{"pattern": "depot 1(5|99)", "context_lines": 1}, nil)
 	called(t, c, "context_search", map[string]any{"query": "depot 150", "around": 2}, nil)
 	called(t, c, "context_messages", map[string]any{"after": 10, "limit": 3}, nil)
+	called(t, c, "context_kept", map[string]any{"all": true}, nil)
 	kind, id, _ := scrollback.Ref(ref).Split()
 	uri := "scrollback://" + string(long) + "/" + kind + "/" + id
 	if _, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri}); err != nil {
 		t.Error(err)
 	}
 	tools, err := c.ListTools(t.Context(), nil)
-	if err != nil || len(tools.Tools) != 6 {
+	if err != nil || len(tools.Tools) != 7 {
 		t.Fatalf("%d tools, %v", len(tools.Tools), err)
 	}
 	for _, tool := range tools.Tools {

@@ -93,6 +93,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	a.addBranches()
 	a.addChat()
 	a.addCompaction()
+	a.addKept()
 	a.addBooks()
 	a.addRecall()
 	a.addTransfer()

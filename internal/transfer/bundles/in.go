@@ -334,6 +334,14 @@ func (b *bundleImport) writeDerived(ctx context.Context) error {
 			b.at.pending.Folds = append(b.at.pending.Folds, f)
 			return b.flushPending(ctx, adoptBatch)
 		},
+		Kept: func(k bundle.KeptChange) error {
+			if b.at.isVisible() {
+				b.at.final.Kept = append(b.at.final.Kept, k.Restore())
+				return nil
+			}
+			b.at.pending.Kept = append(b.at.pending.Kept, k.Restore())
+			return b.flushPending(ctx, adoptBatch)
+		},
 	})
 	if err == nil {
 		err = b.flushPending(ctx, 0)
@@ -453,7 +461,7 @@ func (b *bundleImport) writeViews(ctx context.Context, r bundle.Branch) error {
 // flushPending writes what is pending once there is enough of it.
 func (b *bundleImport) flushPending(ctx context.Context, enough int) error {
 	p := &b.at.pending
-	if n := len(p.Segments) + len(p.Mentions) + len(p.Views) + len(p.Folds); n == 0 || n < enough {
+	if n := len(p.Segments) + len(p.Mentions) + len(p.Views) + len(p.Folds) + len(p.Kept); n == 0 || n < enough {
 		return nil
 	}
 	p.Conversation = b.at.fullConversation()

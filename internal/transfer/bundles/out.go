@@ -40,6 +40,7 @@ type exportPortion struct {
 	ends     map[scrollback.BranchID]int64
 	mentions []scrollback.Artifact
 	segments []scrollback.SegmentID
+	kept     []scrollback.Kept // what people said of sentences
 }
 
 // Export writes a whole conversation: all its branches, and what is on its path of
@@ -53,8 +54,14 @@ func Export(ctx context.Context, d Installation, id scrollback.ConversationID, q
 	if err != nil {
 		return err
 	}
+	if err := x.collectKept(ctx); err != nil {
+		return err
+	}
 	if x.w, err = bundle.NewWriter(w, id, x.Limits); err != nil {
 		return err
+	}
+	if slices.ContainsFunc(x.parts, func(p *exportPortion) bool { return len(p.kept) > 0 }) {
+		x.w.ExpectKept()
 	}
 	for _, a := range art {
 		if err := x.writeArtifact(ctx, a); err != nil {
@@ -274,10 +281,44 @@ func (x *bundleExport) writePortion(ctx context.Context, p *exportPortion) error
 			}
 		}
 	}
-	if p.Inherited {
-		return nil
+	if !p.Inherited {
+		if err := x.writeReceipts(ctx, p); err != nil {
+			return err
+		}
 	}
-	return x.writeReceipts(ctx, p)
+	for _, k := range p.kept {
+		if err := x.w.AddKept(bundle.NewKeptChange(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collectKept finds what people said about sentences of messages in the bundle: of the conversation, and of
+// those that it inherits from until it began.
+func (x *bundleExport) collectKept(ctx context.Context) error {
+	ends := map[scrollback.BranchID]int64{}
+	began := x.parts[len(x.parts)-1].CreatedAt
+	for _, p := range x.parts {
+		maps.Copy(ends, p.ends)
+		seen := map[string]bool{}
+		for _, b := range p.branches {
+			rows, err := x.Store.Kept.ListOwnChanges(ctx, p.ID, b.ID, b.HeadSeq)
+			if err != nil {
+				return err
+			}
+			for _, k := range rows {
+				if !seen[k.Change] && k.Seq <= ends[k.Branch] && (!p.Inherited || k.CreatedAt <= began) {
+					seen[k.Change] = true
+					p.kept = append(p.kept, k)
+				}
+			}
+		}
+		slices.SortFunc(p.kept, func(a, b scrollback.Kept) int {
+			return cmp.Or(cmp.Compare(a.CreatedAt, b.CreatedAt), cmp.Compare(a.Change, b.Change))
+		})
+	}
+	return nil
 }
 
 // writeSegments writes the segments that lie on the portion.

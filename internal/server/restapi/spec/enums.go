@@ -42,6 +42,10 @@ var enums = map[reflect.Type][]any{
 	reflect.TypeFor[scrollback.ReferenceKind](): {scrollback.ReferenceFile, scrollback.ReferenceFolder,
 		scrollback.ReferenceImage,
 		scrollback.ReferenceTool},
+	reflect.TypeFor[scrollback.KeptKind](): {scrollback.KeptTrait, scrollback.KeptInstruction, scrollback.KeptTodo},
+	reflect.TypeFor[scrollback.KeptState](): {scrollback.KeptOpen, scrollback.KeptDone, scrollback.KeptWithdrawn,
+		scrollback.KeptDropped},
+	reflect.TypeFor[scrollback.KeptBy]():     {scrollback.KeptByRule, scrollback.KeptByPerson},
 	reflect.TypeFor[scrollback.Strictness](): {scrollback.StrictTurns, scrollback.StrictNoSystem},
 }
 

@@ -3,7 +3,7 @@ import { signal } from '../vendor/signals-core.mjs';
 
 export const width = signal(0); // of the page, in CSS pixels
 export const sidebarOpen = signal(false);
-export const panel = signal(null); // beside the conversation: 'receipts', 'settings', or null
+export const panel = signal(null); // beside the conversation: 'receipts', 'kept', 'settings', or null
 export const searchOpen = signal(false);
 export const keysOpen = signal(false);
 export const question = signal(null); // {kind, …}: what is asked over the page, such as where to move conversations

@@ -2,7 +2,7 @@
 // where the words that it searched for stand in it.
 import { compacted } from './context.js';
 
-const kinds = { context_search: 'search', context_grep: 'grep', context_read: 'read', context_tail: 'tail', context_list: 'list' };
+const kinds = { context_search: 'search', context_grep: 'grep', context_read: 'read', context_tail: 'tail', context_kept: 'kept', context_list: 'list' };
 
 export const recalls = (name) => Object.hasOwn(kinds, name || '');
 
@@ -16,6 +16,7 @@ function parsed(json) {
 const hitOf = (h) => ({ seq: h.seq || 0, ref: h.ref || null, text: h.content || '', date: h.date || '', conversation: h.conversation_id || null });
 const matchOf = (m) => ({ seq: m.seq || 0, ref: m.ref || null, line: m.line, text: (m.content || '').trim(), date: '', conversation: null });
 const named = new RegExp('^(?:history|artifact):\\S+');
+const keptOf = (k) => ({ seq: k.seq, ref: null, text: k.text, date: '', conversation: null });
 const refOf = (r) => ({ seq: 0, ref: (named.exec(r) || [''])[0], text: String(r).replace(named, '').trim(), date: '', conversation: null });
 
 // traceOf is what a call of a recall tool searched and found; result is undefined until it is
@@ -31,6 +32,7 @@ export function traceOf(call, result) {
   if (Array.isArray(got.hits)) return { ...trace, hits: got.hits.map(hitOf), total: got.hits.length, more: Boolean(got.truncated) };
   if (Array.isArray(got.matches)) return { ...trace, hits: got.matches.map(matchOf), total: got.total ?? got.matches.length, more: Boolean(got.partial) };
   if (Array.isArray(got.refs)) return { ...trace, hits: got.refs.map(refOf), total: got.refs.length, more: Boolean(got.next) };
+  if (Array.isArray(got.kept)) return { ...trace, hits: got.kept.map(keptOf), total: got.kept.length, more: Boolean(got.next) };
   if (typeof got.content === 'string') return { ...trace, ref: got.ref || trace.ref, hits: [], total: got.bytes || 0, text: got.content };
   return { ...trace, hits: null };
 }

@@ -12,6 +12,7 @@ import { narrow, toggleSidebar } from './panels.js';
 import { place } from './place.js';
 import * as projects from './projects.js';
 import * as queue from './queue.js';
+import * as carried from './carried.js';
 import * as receipts from './receipts.js';
 import { locked } from './session.js';
 import * as thread from './thread.js';
@@ -51,6 +52,7 @@ export function start() {
   let first = true;
   place.subscribe((to) => { if (!first && !locked.value) untracked(() => move(to)); first = false; });
   effect(readContext);
+  carried.follow();
   effect(() => { if (turn.begun.value + turn.stored.value > 0) untracked(() => context.figures()); }); // they grow while it runs
   queue.begin();
   // Where a key is needed, everything begins with it, and begins again with another.

@@ -39,6 +39,7 @@ export const begin = () => register([
   { name: 'compact', words: 'command.compact', icon: 'compact', when: writing, run: receipts.compactNow },
   { name: 'afresh', words: 'command.afresh', icon: 'retry', sure: 'confirmAfresh', when: writing, run: receipts.startAfresh },
   { name: 'undo', words: 'command.undo', icon: 'restore', when: () => writing() && receipts.receipts.value.some(receipts.undoable), run: undo },
+  { name: 'kept', words: 'command.kept', icon: 'lines', when: open, run: () => togglePanel('kept') },
   { name: 'receipts', words: 'command.receipts', icon: 'panel', key: 'receipts', when: open, run: () => togglePanel('receipts') },
   { name: 'setup', words: 'command.setup', icon: 'tune', when: open, run: () => togglePanel('settings') },
   { name: 'latest', words: 'command.latest', icon: 'down', when: open, run: toEnd },

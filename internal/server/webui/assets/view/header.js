@@ -98,7 +98,7 @@ export function Header() {
     <${Switch} />
     <${Tools}><${Search} /><${Versions} c=${c} />
       <${Button} name="panel" cls="receipts-of" label=${t('frame.receipts')} pressed=${panel.value === 'receipts'} onClick=${() => togglePanel('receipts')} />
-      <${More} label=${t('frame.more')} button=${icon('more')}>${() => html`<span class="phone"><${Item} name="panel" onClick=${() => togglePanel('receipts')}>${t('frame.receipts')}<//></span><${Acts} c=${c} here naming=${begin} />`}<//><//></header>
+      <${More} label=${t('frame.more')} button=${icon('more')}>${() => html`<${Item} name="lines" onClick=${() => togglePanel('kept')}>${t('carried')}<//><span class="phone"><${Item} name="panel" onClick=${() => togglePanel('receipts')}>${t('frame.receipts')}<//></span><${Acts} c=${c} here naming=${begin} />`}<//><//></header>
     ${c.deleted_at > 0 && html`<${Trashed} c=${c} />`}`;
 }
 

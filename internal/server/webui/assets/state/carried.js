@@ -1,0 +1,52 @@
+// What is kept of the open conversation word for word: read while the panel shows it, and corrected there.
+import { effect, signal, untracked } from '../vendor/signals-core.mjs';
+import { convo, del, get, patch, post } from './api.js';
+import { attempt, complain, hush, say } from './notices.js';
+import { panel } from './panels.js';
+import { conversation, head } from './thread.js';
+import { t } from './words.js';
+
+export const entries = signal([]);
+export const kinds = ['todo', 'trait', 'instruction'];
+
+let asked = 0;
+let of = null; // the conversation that the entries are of
+
+export async function refresh(id) {
+  const mine = ++asked;
+  if (id !== of) { entries.value = []; of = id; }
+  if (!id) return;
+  try {
+    const got = await get(convo(id, '/kept'));
+    if (mine === asked) entries.value = got.kept || [];
+  } catch (err) {
+    if (mine === asked) complain(err);
+  }
+}
+
+// follow reads the list again whenever the conversation changes while the panel is open.
+export const follow = () => effect(() => {
+  const c = conversation.value;
+  if (panel.value !== 'kept' || !c) return;
+  void [c.version, head.value];
+  untracked(() => refresh(c.id));
+});
+
+const at = (k) => convo(k.conversation_id, `/kept/${encodeURIComponent(k.id)}`);
+
+async function change(k, what, done) {
+  hush();
+  const got = await attempt(what);
+  if (!got) return false;
+  if (done) say(done, t('undo'), () => change(k, () => patch(at(k), { state: 'open' })));
+  await refresh(k.conversation_id);
+  return true;
+}
+
+export const drop = (k) => change(k, () => del(at(k)), t('carried.dropped'));
+export const tick = (k) => change(k, () => patch(at(k), { state: 'done' }), t('carried.ticked'));
+
+// keep keeps a sentence of message seq.
+export function keep(id, seq, text) {
+  return change({ conversation_id: id }, () => post(convo(id, '/kept'), { seq, text: text.replace(/\s+/g, ' ').trim() }));
+}
