@@ -384,7 +384,8 @@ func carriedText(text string) string {
 		if !found {
 			continue
 		}
-		if first, rest, _ := strings.Cut(lines, "\n"); strings.HasPrefix(first, "(") || strings.HasPrefix(first, "（") { // where the minutes end
+		first, rest, _ := strings.Cut(lines, "\n")
+		if strings.HasPrefix(first, "(") || strings.HasPrefix(first, "（") { // where the minutes end
 			lines = rest
 		}
 		if lines == "" {

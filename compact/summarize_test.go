@@ -30,7 +30,8 @@ func recordOf(texts ...string) summaryRecord {
 		if i%2 == 1 {
 			role = scrollback.RoleAssistant
 		}
-		r.run = append(r.run, scrollback.Message{ID: scrollback.MessageID(fmt.Sprint("m", i+1)), Seq: int64(i + 1), Role: role,
+		id := scrollback.MessageID(fmt.Sprint("m", i+1))
+		r.run = append(r.run, scrollback.Message{ID: id, Seq: int64(i + 1), Role: role,
 			Parts: scrollback.Parts{scrollback.Text{Text: text}}})
 	}
 	return r

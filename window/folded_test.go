@@ -21,7 +21,8 @@ func block(in window.Input) string {
 }
 
 func segment(id string, first, last int64, lines ...string) scrollback.Segment {
-	head := window.FindWords("").PlaceholderHead(first, last, "2026-01-05", scrollback.HistoryRef(scrollback.SegmentID(id)))
+	ref := scrollback.HistoryRef(scrollback.SegmentID(id))
+	head := window.FindWords("").PlaceholderHead(first, last, "2026-01-05", ref)
 	s := scrollback.Segment{ID: scrollback.SegmentID(id), FirstSeq: first, LastSeq: last,
 		Placeholder: strings.Join(append([]string{head}, lines...), "\n")}
 	s.TokensAfter = int64(token.Count(s.Placeholder))

@@ -64,7 +64,8 @@ func TestRecallTools(t *testing.T) {
 func TestBlockTokens(t *testing.T) {
 	for language, w := range words {
 		in := Input{Language: language, Segments: []scrollback.Segment{{ID: "s", Placeholder: ""}},
-			Summary: &Summary{ViewSummary: scrollback.ViewSummary{FirstSeq: 123456, LastSeq: 1234567}, Text: "x", MinutesEnd: 1234567}}
+			Summary: &Summary{Text: "x", MinutesEnd: 1234567,
+				ViewSummary: scrollback.ViewSummary{FirstSeq: 123456, LastSeq: 1234567}}}
 		block := Assemble(in).Items[0]
 		if n := int64(token.Count(block.Parts.Text())); n > w.tokens || n < w.tokens*2/3 {
 			t.Errorf("%s: the block has %d tokens, and %d are counted", language, n, w.tokens)

@@ -39,7 +39,8 @@ var (
 // have to do it, or want to be reminded.
 func IsTodo(role scrollback.Role, sentence string) bool {
 	return mayBeTodo(sentence) && todos().MatchString(sentence) ||
-		role == scrollback.RoleUser && mayBeOwed(sentence) && owed().MatchString(sentence) && !often().MatchString(sentence) && !isQuestion(sentence) &&
+		role == scrollback.RoleUser && mayBeOwed(sentence) && owed().MatchString(sentence) &&
+			!often().MatchString(sentence) && !isQuestion(sentence) &&
 			!asksBack().MatchString(sentence)
 }
 
