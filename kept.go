@@ -13,10 +13,6 @@ const (
 	KeptTodo        KeptKind = "todo"        // left to do, until the talk or a person says that it is done
 	KeptTrait       KeptKind = "trait"       // what is so about the person: preferences, aversions, conditions, habits, choices
 	KeptInstruction KeptKind = "instruction" // how to answer and work from now on
-
-	// KeptEnd is a sentence that may end others: news that something is done, or a change of mind. It
-	// is stored beside them, and never listed.
-	KeptEnd KeptKind = "end"
 )
 
 // KeptState says whether a kept sentence is still carried.

@@ -53,7 +53,7 @@ func TestForgedKept(t *testing.T) {
 		}},
 		"another role":   {"does not say what is kept", func(s *story) { s.kept[0].Role = scrollback.RoleAssistant }},
 		"another id":     {"does not fit together", func(s *story) { s.kept[0].ID = "k_0000000000000000" }},
-		"an end":         {"does not fit together", func(s *story) { s.kept[0].Kind = scrollback.KeptEnd }},
+		"an end":         {"does not fit together", func(s *story) { s.kept[0].Kind = "end" }},
 		"by a rule":      {"does not fit together", func(s *story) { s.kept[0].By = scrollback.KeptByRule }},
 		"no change":      {"does not fit together", func(s *story) { s.kept[0].Change = "" }},
 		"withdrawn":      {"does not fit together", func(s *story) { s.kept[0].State = scrollback.KeptWithdrawn }},

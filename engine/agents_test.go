@@ -343,8 +343,9 @@ func TestSubAgentsNotAllowed(t *testing.T) {
 		}
 		return out
 	}
-	recalls := []string{"context_list", "context_read", "context_tail", "context_grep", "context_search"}
-	if got := names(f.Script.Requests()); !slices.Equal(got, append(recalls[:5:5], "agent")) {
+	recalls := []string{"context_list", "context_read", "context_tail", "context_grep", "context_kept",
+		"context_search"}
+	if got := names(f.Script.Requests()); !slices.Equal(got, append(recalls[:6:6], "agent")) {
 		t.Errorf("where they are allowed the tools are %v", got)
 	}
 	if got := names(r.Script.Requests()); !slices.Equal(got, recalls) {

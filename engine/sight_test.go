@@ -488,7 +488,7 @@ func TestSightBesideAndBlank(t *testing.T) {
 	ctx := context.Background()
 	r := enginetest.New(t, enginetest.Options{Limit: 8000, Summaries: true}, modeltest.Say("Yes."))
 	id := r.NewConversation()
-	r.AppendTurns(id, 60, "the tide")
+	r.AppendTurns(id, 58, "the tide")
 	m, err := r.Context(ctx, id, engine.ContextRequest{Message: enginetest.Say("And now?"),
 		Overrides: engine.Overrides{Limit: 6000}})
 	if err != nil || m.Over > 0 || m.Compacts == nil || !m.Compacts.Beside || m.Tokens < m.CompactsAt {

@@ -138,7 +138,7 @@ func (w *Words) label(kind scrollback.KeptKind) string {
 		return w.Todos
 	case scrollback.KeptTrait:
 		return w.Traits
-	case scrollback.KeptInstruction, scrollback.KeptEnd:
+	case scrollback.KeptInstruction:
 	}
 	return w.Instructions
 }

@@ -168,6 +168,9 @@ func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (Fi
 		case fits:
 			return fitted, nil
 		default:
+			if dropPins(&fitted) {
+				return fitted, nil
+			}
 			return FittedWindow{}, newOverBudgetError(w, &q.Settings)
 		}
 	}
@@ -177,6 +180,26 @@ func (f *Compactor) Fit(ctx context.Context, head *store.Head, q FitRequest) (Fi
 		i18n.BacklogDidNotEnd,
 		maxFolds,
 	)
+}
+
+// dropPins leaves out pinned messages that keep a window from fitting, the oldest first, and reports
+// whether it fits then.
+func dropPins(f *FittedWindow) bool {
+	in := f.Input
+	for len(in.Pinned) > 0 && in.PinnedTokens > 0 && !window.Fits(f.Window.Weight, in.Budget) {
+		over := max(f.Window.Weight.Tokens-in.Budget.Tokens, 1)
+		in.PinnedTokens = max(min(in.PinnedTokens, sumTokens(in.Pinned))-over, 0)
+		f.Input = in
+		f.Window = window.Assemble(in)
+	}
+	return window.Fits(f.Window.Weight, in.Budget)
+}
+
+func sumTokens(ms []scrollback.Message) (n int64) {
+	for i := range ms {
+		n += ms[i].Weight.Tokens
+	}
+	return n
 }
 
 // newOverBudgetError returns the error for a window that does not fit, with the figures.

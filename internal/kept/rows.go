@@ -4,6 +4,10 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
+// End is the kind of a sentence that has ended others: news that something is done, or a change of
+// mind. It is stored beside what is kept, and never listed.
+const End scrollback.KeptKind = "end"
+
 // ListRows lists what is kept of a message by rule. Before is the message before it, or nil: where
 // that is the assistant's, it may be an offer that this one answers. Who wrote the message is left open.
 func ListRows(m, before *scrollback.Message) []scrollback.Kept {
@@ -22,7 +26,7 @@ func ListRows(m, before *scrollback.Message) []scrollback.Kept {
 func ListEndRows(m *scrollback.Message) []scrollback.Kept {
 	var out []scrollback.Kept
 	for _, s := range ListEnds(m.Role, m.Parts.Text()) {
-		out = addRow(out, m, scrollback.KeptEnd, s)
+		out = addRow(out, m, End, s)
 	}
 	return out
 }

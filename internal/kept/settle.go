@@ -48,7 +48,7 @@ func SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback.Kept) {
 	}
 	for i, k := range s.entries {
 		switch {
-		case k.Kind != scrollback.KeptEnd:
+		case k.Kind != End:
 			entries = append(entries, k)
 		case s.ends[i]:
 			ends = append(ends, k)
@@ -114,7 +114,7 @@ func (s *settling) readTalk() {
 				todos.Add(s.entries[i].Text, i)
 			case scrollback.KeptTrait, scrollback.KeptInstruction:
 				standing = append(standing, i)
-			case scrollback.KeptEnd: // ends others, and does not stand
+			case End: // ends others, and does not stand
 			}
 		}
 		from = to

@@ -89,7 +89,7 @@ func TestSettleAdded(t *testing.T) {
 	rows := talkRows("Something else.", "The parcel came.", "The plants are watered.")
 	added := scrollback.Kept{ID: "k_1", Kind: scrollback.KeptTodo, Text: "water the plants", Message: "m1", Seq: 1,
 		Role: scrollback.RoleUser,
-		By: scrollback.KeptByPerson, State: scrollback.KeptOpen, CreatedAt: 1500, Change: "c"}
+		By:   scrollback.KeptByPerson, State: scrollback.KeptOpen, CreatedAt: 1500, Change: "c"}
 	got := Settle(append(rows, added))
 	if diff := cmp.Diff("#1 todo done", listStates(got)); diff != "" {
 		t.Fatal(diff)

@@ -27,7 +27,8 @@ import (
 // each operation of the API. What is new needs an entry: what asks has to be booked to the caller and to be refused
 // once the caller's day is used up, and of what does not ask the tests hold that it asks nothing.
 var asksOfMCP = map[string]bool{
-	"mcp tool context_conversations": false, "mcp tool context_grep": false, "mcp tool context_list": false,
+	"mcp tool context_conversations": false, "mcp tool context_grep": false, "mcp tool context_kept": false,
+	"mcp tool context_list":     false,
 	"mcp tool context_messages": false, "mcp tool context_read": false, "mcp tool context_search": false,
 	"mcp tool context_tail": false,
 

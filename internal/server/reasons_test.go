@@ -22,7 +22,7 @@ func TestWhyInTheLanguage(t *testing.T) {
 	t.Cleanup(srv.Close)
 	id := rig.NewConversation()
 	for range 4 {
-		rig.Ask(id, strings.Repeat("the tide at the lighthouse was low. ", 200))
+		rig.Ask(id, strings.Repeat("the tide at the lighthouse was low. ", 100))
 	}
 	ask := func(method, path, body, language string, into any) {
 		t.Helper()

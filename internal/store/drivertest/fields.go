@@ -242,7 +242,7 @@ func testFieldsOfViews(w *harness) {
 	commit := driver.FoldCommit{Conversation: c.ID, Branch: c.Branch, Now: w.advanceClock(),
 		View: filltest.Filled[scrollback.View](f), Receipt: filltest.Filled[scrollback.Receipt](f),
 		Segments: []scrollback.Segment{filltest.Filled[scrollback.Segment](f)},
-		Kept: []scrollback.Kept{filltest.Filled[scrollback.Kept](f)}}
+		Kept:     []scrollback.Kept{filltest.Filled[scrollback.Kept](f)}}
 	k := &commit.Kept[0]
 	k.Change = ""
 	k.Conversation = c.ID

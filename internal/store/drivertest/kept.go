@@ -205,7 +205,7 @@ func testKeptFilled(w *keptHarness) {
 func (w *randomWalk) randomKept(of scrollback.MessageID) (out []scrollback.Kept) {
 	for range w.rng.IntN(5) / 3 {
 		text := pickOne(w, "never on Fridays", "TODO: water", "过敏")
-		kind := pickOne(w, scrollback.KeptTodo, scrollback.KeptTrait, scrollback.KeptEnd)
+		kind := pickOne(w, scrollback.KeptTodo, scrollback.KeptTrait, "end")
 		out = append(out, scrollback.Kept{ID: scrollback.NewKeptID(of, kind, text), Kind: kind, Text: text,
 			By: scrollback.KeptByRule, State: scrollback.KeptOpen, SaidBy: pickOne[scrollback.KeyID](w, "", "k"),
 			CreatedAt: w.now})
