@@ -97,6 +97,13 @@ func (r *summaryRecord) carryLines(note string, room int64) string {
 	return b.String()
 }
 
+// carryKept writes the kept sentences alone.
+func (r *summaryRecord) carryKept() string {
+	alone := *r
+	alone.policy.Summarizes = false
+	return strings.TrimLeft(alone.carryLines("", r.keptRoom), "\n")
+}
+
 // chooseKept chooses kept sentences, given by kind and the newest first, for a room: of each kind the newest that
 // fit in its share, then those that fit in what is left. Older is the line that names where the
 // others are; used are the tokens of all of it.

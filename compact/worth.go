@@ -30,7 +30,13 @@ type summaryPlan struct {
 // anybody is paid for it, and sets the record's bounds. Room is what the cut leaves for it.
 func (j *foldJob) planSummary(before *windowWeights, r *summaryRecord, room int64) (plan summaryPlan, err error) {
 	plan.kept = []*askOutcome{nil}
-	if !j.hasSummary() || j.cut.messages == 0 {
+	if j.Reason == Everything { // to start afresh, with what is kept
+		if text := r.carryKept(); text != "" {
+			plan.kept = []*askOutcome{{text: text, by: scrollback.SummaryExtractive}}
+		}
+		return plan, nil
+	}
+	if j.cut.messages == 0 {
 		return plan, nil
 	}
 	all := *r

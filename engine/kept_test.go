@@ -150,6 +150,23 @@ func TestKeptThroughFolds(t *testing.T) {
 	}
 }
 
+// Who starts afresh keeps what was asked for, and nothing else.
+func TestKeptThroughClear(t *testing.T) {
+	r := enginetest.New(t, enginetest.Options{Limit: 6000}, enginetest.ChattyStep())
+	c := r.NewConversation()
+	r.Ask(c, "Never delete the backups.")
+	r.Ask(c, "What is the tide today?")
+	if receipt, err := r.Compact(context.Background(), c, engine.CompactRequest{Clear: true}); err != nil ||
+		receipt.Result != scrollback.ResultCompacted {
+		t.Fatalf("%+v, %v", receipt, err)
+	}
+	r.Ask(c, "And now?")
+	sent := lastRequest(r)
+	if !strings.Contains(sent, "#1 user: Never delete the backups.") || strings.Contains(sent, "Said last") {
+		t.Errorf("the request is\n%s", sent)
+	}
+}
+
 // What a person drops, ticks off or keeps counts in the next request, whether or not a fold comes
 // before it; and what was sent before can be seen again, byte by byte.
 func TestKeptCorrectsTheBlock(t *testing.T) {
