@@ -115,7 +115,7 @@ func TestKeptByHand(t *testing.T) {
 		"a text that is not there":    func() error { _, err := v.Keep(ctx, c, 1, "The gate is open.", ""); return err },
 		"a message that is not there": func() error { _, err := v.Keep(ctx, c, 99, "x", ""); return err },
 		"no kind":                     func() error { _, err := v.Keep(ctx, c, 1, "The gate code", "thing"); return err },
-		"an unknown id":               func() error { _, err := v.SetState(ctx, c, "k_1", scrollback.KeptOpen); return err },
+		"an unknown id":               func() error { _, err := v.SetState(ctx, c, "k_none", scrollback.KeptOpen); return err },
 		"an instruction that is done": func() error {
 			_, err := v.SetState(ctx, c, entries[1].ID, scrollback.KeptDone)
 			return err
