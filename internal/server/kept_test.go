@@ -25,8 +25,12 @@ func TestPageListsWhatIsKept(t *testing.T) {
 	d.is("the list", texts, "TODO: water the plants. #1|Never push to main. #1")
 	axe(t, d.ctx, "what is kept")
 	d.do("kept chinese", chromedp.Click(`.sidebar [lang="zh-CN"]`), chromedp.WaitVisible(`html[lang="zh-CN"]`))
-	d.do("kept chinese dark", chromedp.Click(`.sidebar [title^="主题"]`))
+	d.press(`.sidebar [title^="主题"]`)
+	d.do("kept chinese light", chromedp.WaitVisible(`html[data-theme="light"]`))
+	d.press(`.sidebar [title^="主题"]`)
+	d.do("kept chinese dark", chromedp.WaitVisible(`html[data-theme="dark"]`))
 	d.do("kept in English", chromedp.Click(`.sidebar [lang="en"]`), chromedp.WaitVisible(`html[lang="en"]`))
+	axe(t, d.ctx, "what is kept, in the dark")
 
 	d.selects("#m1", "The gate code is 4711.")
 	d.do("kept selected", chromedp.WaitVisible(".carried .acts button"))
@@ -58,7 +62,8 @@ func TestPageKeepsOnAPhone(t *testing.T) {
 	id := d.conversation()
 	d.do("kept phone opened", chromedp.EmulateViewport(390, 844), chromedp.Navigate(d.url+"/#"+string(id)),
 		chromedp.WaitVisible(writing))
-	d.do("kept phone said", chromedp.SendKeys(writing, "不要直接推送到 main。待办：把港口航线表的第三版发给引航站，并在下周五之前确认潮位数据。门的密码是 4711。\r"),
+	d.do("kept phone said", chromedp.SendKeys(writing, "不要直接推送到 main。"+
+		"待办：把港口航线表的第三版发给引航站，并在下周五之前确认潮位数据。门的密码是 4711。\r"),
 		chromedp.WaitVisible("#m2"), chromedp.WaitNotPresent(".writing"))
 	d.selects("#m1", "门的密码是 4711。")
 	d.do("kept phone shown", chromedp.Click(`.head [aria-label="More"]`), chromedp.WaitVisible(".menu"),
@@ -74,7 +79,8 @@ func TestPageKeepsOnAPhone(t *testing.T) {
 // selects selects a text of a message.
 func (d *pageRig) selects(message, text string) {
 	d.Helper()
-	d.eval("(() => { const walk = document.createTreeWalker(document.querySelector(`" + message + "`), NodeFilter.SHOW_TEXT);" +
-		"for (let n = walk.nextNode(); n; n = walk.nextNode()) { const at = n.data.indexOf(`" + text + "`);" +
-		"if (at < 0) continue; getSelection().setBaseAndExtent(n, at, n, at + `" + text + "`.length); return 1; } })()")
+	d.eval("(() => { const walk = document.createTreeWalker(document.querySelector(`" + message + "`), " +
+		"NodeFilter.SHOW_TEXT); for (let n = walk.nextNode(); n; n = walk.nextNode()) { " +
+		"const at = n.data.indexOf(`" + text + "`); if (at < 0) continue; " +
+		"getSelection().setBaseAndExtent(n, at, n, at + `" + text + "`.length); return 1; } })()")
 }
