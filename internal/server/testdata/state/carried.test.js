@@ -1,4 +1,4 @@
-import { conversation, is, same, serve, test, when } from './check.js';
+import { conversation, is, message, same, serve, test, when } from './check.js';
 import * as carried from '/assets/state/carried.js';
 import { banner, toast } from '/assets/state/notices.js';
 import { panel } from '/assets/state/panels.js';
@@ -44,4 +44,17 @@ test('a sentence is kept on one line', async () => {
   const asked = serve(routes([todo, rule], { 'POST /api/conversations/c/kept': rule }));
   await carried.keep('c', 1, ' Never\n push. ');
   same([asked[0].body, carried.entries.value.length], [{ seq: 1, text: 'Never push.' }, 2]);
+});
+
+test('a sentence that is selected as it is drawn is kept as it is written', async () => {
+  is(carried.findWritten('Do use **tabs** only. Yes.', 'Do use tabs only.') === 'Do use **tabs** only.', 'marks within');
+  is(carried.findWritten('So: **Never** push\nto `main`.', 'Never push to main.') === '**Never** push to `main`.', 'marks around');
+  is(carried.findWritten('Never push.', 'Never  push.') === 'Never push.', 'none');
+  is(carried.findWritten('Never push.', 'Always push.') === 'Always push.', 'what is not there');
+  is(carried.findWritten('(2+2) is **4**?', '(2+2) is 4?') === '(2+2) is **4**?', 'signs');
+  is(carried.findWritten('*'.repeat(600), '* '.repeat(300)) !== '', 'only marks');
+  thread.messages.value = [message(1, 'assistant', 'Do use **tabs** only.')];
+  const asked = serve(routes([], { 'POST /api/conversations/c/kept': rule }));
+  await carried.keep('c', 1, 'Do use tabs only.');
+  same(asked[0].body, { seq: 1, text: 'Do use **tabs** only.' });
 });

@@ -1,9 +1,10 @@
 // What is kept of the open conversation word for word: read while the panel shows it, and corrected there.
 import { effect, signal, untracked } from '../vendor/signals-core.mjs';
 import { convo, del, get, patch, post } from './api.js';
+import { source } from './message.js';
 import { attempt, complain, hush, say } from './notices.js';
 import { panel } from './panels.js';
-import { conversation, head } from './thread.js';
+import { conversation, head, messages } from './thread.js';
 import { t } from './words.js';
 
 export const entries = signal([]);
@@ -46,7 +47,18 @@ async function change(k, what, done) {
 export const drop = (k) => change(k, () => del(at(k)), t('carried.dropped'));
 export const tick = (k) => change(k, () => patch(at(k), { state: 'done' }), t('carried.ticked'));
 
+// findWritten finds what is selected in the source of its message: there marks of Markdown may stand between the words. What is
+// not found is answered as it is, and then the server says so.
+export function findWritten(source, selected) {
+  const text = selected.replace(/\s+/g, ' ').trim();
+  if (source.replace(/\s+/g, ' ').includes(text)) return text;
+  const letters = text.replace(/[\s*_`~\\]/g, '').split('').map((c) => c.replace(/[$.+?(){}[\]|^/]/, '\\$&'));
+  const found = letters.length > 0 && source.match(new RegExp('[*_`~]*' + letters.join('[\\s*_`~\\\\]*') + '[*_`~]*'));
+  return found ? found[0].replace(/\s+/g, ' ') : text;
+}
+
 // keep keeps a sentence of message seq.
 export function keep(id, seq, text) {
-  return change({ conversation_id: id }, () => post(convo(id, '/kept'), { seq, text: text.replace(/\s+/g, ' ').trim() }));
+  const m = messages.value.find((x) => x.seq === seq);
+  return change({ conversation_id: id }, () => post(convo(id, '/kept'), { seq, text: findWritten(m ? source(m) : '', text) }));
 }

@@ -4,6 +4,7 @@ import { html, useEffect, useState } from './html.js';
 import { Button } from './icons.js';
 import * as carried from '../state/carried.js';
 import { num } from '../state/figures.js';
+import { covers, panel } from '../state/panels.js';
 import { href } from '../state/place.js';
 import { mayWrite } from '../state/session.js';
 import { t } from '../state/words.js';
@@ -17,6 +18,11 @@ function chosen() {
   return from && from === within(s.focusNode) ? { seq: Number(from.dataset.seq), text } : null;
 }
 
+// keep keeps it, and what is kept is selected no longer.
+async function keep(id, { seq, text }) {
+  if (await carried.keep(id, seq, text)) document.getSelection().removeAllRanges();
+}
+
 // Keep keeps what is selected; without a selection it says how.
 function Keep({ id }) {
   const [what, setWhat] = useState(null);
@@ -28,13 +34,16 @@ function Keep({ id }) {
   }, []);
   if (!what) return html`<p class="none">${t('carried.how')}</p>`;
   return html`<div class="acts"><button type="button" class="plain" onMouseDown=${(e) => e.preventDefault()}
-    onClick=${() => carried.keep(id, what.seq, what.text)}>${t('carried.keep', num(what.seq))}</button></div>`;
+    onClick=${() => keep(id, what)}>${t('carried.keep', num(what.seq))}</button></div>`;
 }
+
+// uncover puts the panel away where it would hide the message that a link leads to.
+const uncover = () => { if (covers()) panel.value = null; };
 
 function Line({ entry: k }) {
   return html`<li>
     ${k.kind === 'todo' && html`<input type="checkbox" aria-label=${t('carried.tick', k.text)} title=${t('carried.done')} checked=${false} disabled=${!mayWrite.value} onChange=${(e) => { e.target.checked = false; carried.tick(k); }} />`}
-    <p>${k.text} <a href=${href(k.conversation_id, k.seq)}>#${num(k.seq)}</a></p>
+    <p>${k.text} <a href=${href(k.conversation_id, k.seq)} onClick=${uncover}>#${num(k.seq)}</a></p>
     ${mayWrite.value && html`<${Button} name="close" cls="small" label=${t('carried.drop', k.text)} onClick=${() => carried.drop(k)} />`}</li>`;
 }
 
