@@ -59,15 +59,17 @@ func TestSmallLocalServers(t *testing.T) {
 			}
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", preset, calls, refused, long, lost, lost-long)
-		if refused > 3 || lost < 5 || calls < 14 {
+		if refused > 4 || lost < 5 || calls < 14 {
 			t.Errorf("%s refused %d of %d calls, where %d would be lost: %+v", preset, refused, calls, lost, s.server.Refusals())
 		}
 		later := enginetest.New(t, enginetest.Options{Driver: d, Models: finds(env), Clock: r.Clock})
 		for i := range 3 {
 			ended(later, engine.TurnRequest{Conversation: c.ID, Message: round(14 + i)})
 		}
-		if n := len(s.server.Refusals()) - refused; n > 0 {
-			t.Errorf("%s refused %d calls of who came later: %+v", preset, n, s.server.Refusals()[refused:])
+		for _, why := range s.server.Refusals()[refused:] {
+			if why.Rule != "bound" { // which need not have come up before
+				t.Errorf("%s refused a call of who came later: %+v", preset, why)
+			}
 		}
 	}
 	_ = w.Flush() // into a text

@@ -251,7 +251,7 @@ func TestMisbehavingSummariser(t *testing.T) {
 			scrollback.ResultEmptySummary},
 		"too much": {func(int, model.Request) []model.Delta {
 			return []model.Delta{{Text: minutes(strings.Repeat("blah ", 5000))}}
-		}, scrollback.ResultEmptySummary},
+		}, ""}, // what it says is shortened, and taken
 		"reasoning": {func(int, model.Request) []model.Delta {
 			return []model.Delta{{Text: "<thinking>hm\n" + minutes("x")}}
 		}, scrollback.ResultEmptySummary},
@@ -277,7 +277,7 @@ func TestMisbehavingSummariser(t *testing.T) {
 			}
 			typed := 0
 			for _, rc := range receipts {
-				if rc.SummaryResult == c.result && rc.SummaryBy == scrollback.SummaryExtractive &&
+				if rc.SummaryResult == c.result && (c.result == "") == (rc.SummaryBy != scrollback.SummaryExtractive) &&
 					rc.Result == scrollback.ResultCompacted {
 					typed++
 				} else if rc.SummaryResult != "" || rc.Result != scrollback.ResultCompacted {
@@ -289,7 +289,7 @@ func TestMisbehavingSummariser(t *testing.T) {
 				t.Errorf("%d of %d receipts are typed; %d calls for a summary", typed, len(receipts), len(asked))
 			}
 			for i := range chat {
-				if text := folded(chat[i]); strings.Contains(text, "HACKED\n") || strings.Contains(text, "blah") ||
+				if text := folded(chat[i]); strings.Contains(text, "HACKED\n") || c.result != "" && strings.Contains(text, "blah") ||
 					strings.Contains(text, "hm<") {
 					t.Fatalf("request %d shows\n%s", i, text)
 				}

@@ -438,7 +438,7 @@ func TestPageReadOnly(t *testing.T) {
 		`.map(b => b.getAttribute('aria-label')))].sort().join('|')`, "Copy|More|Show the text as the model reads it")
 	offered, err := chromedp.Run(d.ctx, chromedp.Evaluate[string](`import('/assets/state/palette.js').then((m) => `+
 		`m.available().map((c) => c.name).join())`, chromedp.EvalAwaitPromise))
-	const want = "switch,receipts,setup,latest,export,usage,settings,projects,opentrash,sidebar,theme,language,keys"
+	const want = "switch,kept,receipts,setup,latest,export,usage,settings,projects,opentrash,sidebar,theme,language,keys"
 	if err != nil || offered != want {
 		t.Errorf("the palette offers %s (%v), not %s", offered, err, want)
 	}

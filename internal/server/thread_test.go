@@ -121,7 +121,7 @@ func TestPageTrace(t *testing.T) {
 		chromedp.Click(`.sidebar [title^="主题"]`),
 		chromedp.WaitVisible(`html[lang="zh-CN"][data-theme="dark"] .trace .hit`))
 	d.is("what was looked up, in Chinese", `document.querySelector('.trace `+
-		`.title').textContent`, "查阅了“station 7 datum correction”176 条已压缩消息 · 找到 5 条")
+		`.title').textContent`, "查阅了“station 7 datum correction”180 条已压缩消息 · 找到 5 条")
 	d.do("trace narrow", chromedp.EmulateViewport(390, 844), chromedp.Reload(), chromedp.WaitVisible(".trace .hit"))
 	d.is("wider than the page", `document.documentElement.scrollWidth > innerWidth || `+
 		`document.querySelector('#thread').scrollWidth > document.querySelector('#thread').clientWidth`, "false")
@@ -134,11 +134,11 @@ func TestPageReceipt(t *testing.T) {
 	testlength.SkipShort(t)
 	t.Parallel()
 	d, id := compactedTalk(t, enginetest.Options{NoFolds: true}, modeltest.Say("Noted."))
-	d.do("receipt crease", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/176"),
+	d.do("receipt crease", chromedp.EmulateViewport(1360, 900), chromedp.Navigate(d.url+"/#"+string(id)+"/180"),
 		chromedp.WaitVisible(".crease .link"))
 	d.presses("receipt open", ".crease .link")
 	d.do("receipt panel", chromedp.WaitVisible(".receipt.open .trade"), chromedp.WaitVisible(".receipt .kept li"))
-	d.is("what was traded", `/176 messages, [\d,]+ → [\d,]+ tokens/.test(document.querySelector('.receipt `+
+	d.is("what was traded", `/180 messages, [\d,]+ → [\d,]+ tokens/.test(document.querySelector('.receipt `+
 		`.trade').getAttribute('aria-label'))`, "true")
 	d.is("what came to nothing", `document.querySelector('.receipt.nothing').innerText.includes('would not have `+
 		`made the request smaller')`, "true")
