@@ -289,7 +289,8 @@ func TestMisbehavingSummariser(t *testing.T) {
 				t.Errorf("%d of %d receipts are typed; %d calls for a summary", typed, len(receipts), len(asked))
 			}
 			for i := range chat {
-				if text := folded(chat[i]); strings.Contains(text, "HACKED\n") || c.result != "" && strings.Contains(text, "blah") ||
+				if text := folded(chat[i]); strings.Contains(text, "HACKED\n") ||
+					c.result != "" && strings.Contains(text, "blah") ||
 					strings.Contains(text, "hm<") {
 					t.Fatalf("request %d shows\n%s", i, text)
 				}
