@@ -251,8 +251,8 @@ func TestPageOffline(t *testing.T) {
 	d.do("line unsent", chromedp.WaitVisible(".unsent[role=alert]"))
 	d.is("what was not sent", drafted, "Are you there?")
 	line(true)
-	d.do("line back", chromedp.Click(".unsent .link"), chromedp.WaitVisible("#m2"), chromedp.WaitNotPresent(".unsent"),
-		chromedp.WaitNotPresent(".banner"))
+	d.eval(`(document.querySelector('.unsent .link')?.click(), 1)`) // unless the page was first
+	d.do("line back", chromedp.WaitVisible("#m2"), chromedp.WaitNotPresent(".unsent"), chromedp.WaitNotPresent(".banner"))
 	d.is("what was sent", `['#m1', '#m2'].map(x => document.querySelector(x + ' .body').innerText.trim()).join('')`,
 		"Are you there?Here again.")
 }
