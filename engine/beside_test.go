@@ -138,7 +138,7 @@ func TestCompactionBesideIsReported(t *testing.T) {
 func TestRequestThatDoesNotFitWaits(t *testing.T) {
 	s := newSlow()
 	defer close(s.let)
-	r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: 4 * time.Second}, s.step())
+	r := enginetest.New(t, enginetest.Options{Summaries: true, Wait: 10 * time.Second}, s.step())
 	id := talked(r, 60)
 	e := r.Ask(id, "what was number 3?")
 	e.WantDone(t, scrollback.TurnComplete, "stop")

@@ -54,19 +54,24 @@ func (s *Store) prepareEntries(in []IncomingMessage, turn scrollback.TurnID) []d
 		out[i] = driver.Entry{Message: m, Mentions: in[i].Mentions}
 	}
 	defer func() { s.index.NoteWritten(countEntries(out)) }()
-	workers := min(runtime.GOMAXPROCS(0), len(in)/minShare)
-	if workers < 2 {
-		measureEntries(s, in, out, 0, len(in))
-		return out
-	}
-	var measured sync.WaitGroup
-	for w := range workers {
-		from := w * len(in) / workers
-		to := (w + 1) * len(in) / workers
-		measured.Go(func() { measureEntries(s, in, out, from, to) })
-	}
-	measured.Wait()
+	inParts(len(in), func(from, to int) { measureEntries(s, in, out, from, to) })
+	// A message may answer the one before it, whose parts are as they stay from here on.
+	inParts(len(in), func(from, to int) { keepEntries(in, out, from, to) })
 	return out
+}
+
+// inParts does a piece of work on n messages, many at once where there are many.
+func inParts(n int, work func(from, to int)) {
+	workers := min(runtime.GOMAXPROCS(0), n/minShare)
+	if workers < 2 {
+		work(0, n)
+		return
+	}
+	var done sync.WaitGroup
+	for w := range workers {
+		done.Go(func() { work(w*n/workers, (w+1)*n/workers) })
+	}
+	done.Wait()
 }
 
 // countEntries returns how many messages there are, and how many bytes search reads of them.
@@ -121,7 +126,7 @@ func (t *artifactTexts) readTexts(ctx context.Context, m scrollback.Message) (st
 // minShare is how many messages are worth a goroutine.
 const minShare = 16
 
-// measureEntries fills in the weight of the rows from one to another, and what is found in them.
+// measureEntries fills in the weight of the rows from one to another.
 func measureEntries(s *Store, in []IncomingMessage, out []driver.Entry, from, to int) {
 	for i := from; i < to; i++ {
 		m := &out[i].Message
@@ -129,6 +134,12 @@ func measureEntries(s *Store, in []IncomingMessage, out []driver.Entry, from, to
 		m.Weight = s.WeighParts(m.Parts, in[i].Counted)
 		m.Tokens = int(m.Weight.Tokens)
 		out[i].Sources = listSources(m.Parts)
+	}
+}
+
+// keepEntries lists what is kept of the rows from one to another.
+func keepEntries(in []IncomingMessage, out []driver.Entry, from, to int) {
+	for i := from; i < to; i++ {
 		var before *scrollback.Message
 		if i > 0 {
 			before = &out[i-1].Message
