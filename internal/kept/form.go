@@ -40,8 +40,8 @@ type form struct {
 }
 
 // step is one place of a form. Its mode is 0 where it takes one token; else it may be missing (?), come any number of
-// times (*), or is what must not be next (!) or anywhere (-); or it is no word: a clause begins (^) or ends ($), any
-// token (_), any or none (~), any number of them within the clause (.) or beyond it (:).
+// times (*), or is what must not be next (!) or anywhere (-); or it stands for no word at all: a clause begins (^) or
+// ends ($), any token (_), any or none (~), any number of them within the clause (.) or beyond it (:).
 type step struct {
 	is    class    // a token of one of these
 	words []string // or one of these

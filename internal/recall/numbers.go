@@ -62,7 +62,7 @@ func (r *Reader) newUnknownNumberError(ctx context.Context, head store.Head, seq
 	return scrollback.Errorf(scrollback.NotFound, op, i18n.NoMessageNumbered, seq, newest)
 }
 
-// clipRef bounds how much of a text that is no ref is repeated.
+// clipRef bounds how much of a text is repeated that does not name anything.
 func clipRef(ref scrollback.Ref) string {
 	const most = 80
 	if r := []rune(string(ref)); len(r) > most {
