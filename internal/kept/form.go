@@ -10,7 +10,10 @@ import (
 )
 
 // class is a set of kinds of words, as bits.
-type class uint64
+type class [2]uint64
+
+func (c class) meets(other class) bool { return c[0]&other[0]|c[1]&other[1] != 0 }
+func (c class) with(other class) class { return class{c[0] | other[0], c[1] | other[1]} }
 
 // token is a word or a phrase of a sentence (of Chinese, the longest that the lexicon has, or one
 // character), or what stands between clauses.
@@ -20,15 +23,22 @@ type token struct {
 }
 
 // pause is the class of what stands between clauses.
-const pause class = 1
+var pause = class{1}
 
 // grammar is a lexicon and the forms of sentences over it.
 type grammar struct {
 	classes map[string]class
 	lexicon map[string]class
 	longest map[string]int // of the phrases that begin with a word, in bytes
+	endings []ending
 	dense   bool           // words are not separated
 	forms   map[string][]form
+}
+
+// ending is how words of a class end that no list can have, such as the names of illnesses.
+type ending struct {
+	text string
+	is   class
 }
 
 // form is how a sentence, or a part of it, may be put together.
@@ -49,11 +59,11 @@ type step struct {
 }
 
 func (s *step) takes(t token) bool {
-	return t.is&s.is != 0 || len(s.words) > 0 && slices.Contains(s.words, t.text)
+	return t.is.meets(s.is) || len(s.words) > 0 && slices.Contains(s.words, t.text)
 }
 
-// readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part "form" what
-// is said in that form. A form has, between spaces, classes in capitals and words, with | for or, and ? or * behind
+// readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part "ending" how
+// others of it end, those of part "form" what is said in that form. A form has, between spaces, classes in capitals and words, with | for or, and ? or * behind
 // what may be missing or repeated; ^ and $ where a clause begins and ends; _ for any word and _? for any or none, ..
 // for anything within the clause and ... for anything; ! before what must not come next, - before what must not
 // stand anywhere.
@@ -67,17 +77,22 @@ func readForms(name, text string, dense bool) *grammar {
 	}
 	rows := wordtable.Read(name, text)
 	for _, r := range rows {
-		if r.Part == "word" {
+		if r.Part == "word" || r.Part == "ending" {
 			c, known := g.classes[r.Rule]
 			if !known {
-				if len(g.classes) == 64 {
+				n := len(g.classes)
+				if n == 128 {
 					panic(name + " has more classes than bits")
 				}
-				c = 1 << len(g.classes)
+				c[n/64] = 1 << (n % 64)
 				g.classes[r.Rule] = c
 			}
 			for w := range strings.SplitSeq(r.Pattern, "|") {
-				g.addWord(w, c)
+				if r.Part == "ending" {
+					g.endings = append(g.endings, ending{w, c})
+				} else {
+					g.addWord(w, c)
+				}
 			}
 		}
 	}
@@ -90,7 +105,7 @@ func readForms(name, text string, dense bool) *grammar {
 }
 
 func (g *grammar) addWord(w string, c class) {
-	g.lexicon[w] |= c
+	g.lexicon[w] = g.lexicon[w].with(c)
 	first := g.firstUnit(w)
 	g.longest[first] = max(g.longest[first], len(w))
 }
@@ -142,16 +157,16 @@ func (g *grammar) makeForm(name, words string) form {
 					if !known {
 						panic(name + " has no class " + one)
 					}
-					s.is |= c
+					s.is = s.is.with(c)
 					continue
 				}
 				one = strings.ReplaceAll(one, "_", " ")
-				g.addWord(one, 0)
+				g.addWord(one, class{})
 				s.words = append(s.words, one)
 			}
 		}
 		if s.mode == '-' {
-			f.without.is |= s.is
+			f.without.is = f.without.is.with(s.is)
 			f.without.words = append(f.without.words, s.words...)
 			continue
 		}
@@ -194,19 +209,42 @@ func (g *grammar) read(s string) sentence {
 				}
 			}
 		}
-		if base := pasts[t.text]; !g.dense && base != t.text &&
-			(base != "" || t.is == 0 && len(t.text) > 4 && strings.HasSuffix(t.text, "ed")) {
-			t.is |= g.classes["PAST"]
+		before := token{}
+		if len(out.tokens) > 0 {
+			before = out.tokens[len(out.tokens)-1]
 		}
+		t.is = t.is.with(g.classByShape(t, before))
 		out.tokens = append(out.tokens, t)
 		s = s[len(t.text):]
 	}
-	for n := len(out.tokens); n > 0 && out.tokens[n-1].is&pause != 0; n-- { // the one at the end divides nothing
+	for n := len(out.tokens); n > 0 && out.tokens[n-1].is.meets(pause); n-- { // the one at the end divides nothing
 		out.tokens = out.tokens[:n-1]
 	}
-	out.is = 0
+	out.is = class{}
 	for _, t := range out.tokens {
-		out.is |= t.is
+		out.is = out.is.with(t.is)
+	}
+	return out
+}
+
+// classByShape returns the classes that a token has by its letters: a number, a word with an ending, a verb in the
+// past tense. A participle behind an article, a preposition or a form of "be" tells no past.
+func (g *grammar) classByShape(t, before token) (out class) {
+	if t.text[0] >= '0' && t.text[0] <= '9' {
+		out = out.with(g.classes["NUM"])
+	}
+	for _, e := range g.endings {
+		if strings.HasSuffix(t.text, e.text) && len(t.text) > len(e.text)+2 {
+			out = out.with(e.is)
+		}
+	}
+	if g.dense {
+		return out
+	}
+	base := pasts[t.text]
+	participle := base == "" && t.is == class{} && len(t.text) > 4 && strings.HasSuffix(t.text, "ed") && !strings.HasSuffix(t.text, "eed")
+	if base != "" && base != t.text || participle && !before.is.meets(g.classes["DET"]) {
+		out = out.with(g.classes["PAST"])
 	}
 	return out
 }
@@ -234,11 +272,11 @@ func (g *grammar) find(name string, s sentence) string {
 
 func (f *form) isIn(s sentence) bool {
 	for _, c := range f.needs {
-		if s.is&c == 0 {
+		if !s.is.meets(c) {
 			return false
 		}
 	}
-	if s.is&f.without.is != 0 || len(f.without.words) > 0 && slices.ContainsFunc(s.tokens, f.without.takes) {
+	if s.is.meets(f.without.is) || len(f.without.words) > 0 && slices.ContainsFunc(s.tokens, f.without.takes) {
 		return false
 	}
 	for i := range s.tokens {
@@ -259,13 +297,13 @@ func follow(all []token, i int, steps []step) bool {
 	here := i < len(all)
 	switch s.mode {
 	case '^':
-		return (i == 0 || all[i-1].is&pause != 0) && follow(all, i, rest)
+		return (i == 0 || all[i-1].is.meets(pause)) && follow(all, i, rest)
 	case '$':
-		return (!here || all[i].is&pause != 0) && follow(all, i, rest)
+		return (!here || all[i].is.meets(pause)) && follow(all, i, rest)
 	case '_':
-		return here && all[i].is&pause == 0 && follow(all, i+1, rest)
+		return here && !all[i].is.meets(pause) && follow(all, i+1, rest)
 	case '~':
-		return here && all[i].is&pause == 0 && follow(all, i+1, rest) || follow(all, i, rest)
+		return here && !all[i].is.meets(pause) && follow(all, i+1, rest) || follow(all, i, rest)
 	case '!':
 		return !(here && s.takes(all[i])) && follow(all, i, rest)
 	case '?':
@@ -282,7 +320,7 @@ func follow(all []token, i int, steps []step) bool {
 			if follow(all, i, rest) {
 				return true
 			}
-			if i >= len(all) || s.mode == '.' && all[i].is&pause != 0 {
+			if i >= len(all) || s.mode == '.' && all[i].is.meets(pause) {
 				return false
 			}
 		}

@@ -41,6 +41,7 @@ func Find(role scrollback.Role, text, offer string) []Sentence {
 	}
 	var out []Sentence
 	chooses := role == scrollback.RoleUser && isOffer(offer)
+	answers := role == scrollback.RoleUser && asksPerson(offer)
 	fenced := false
 	for _, s := range SplitSentences(firstPart(text)) {
 		if strings.HasPrefix(s, "```") {
@@ -50,9 +51,10 @@ func Find(role scrollback.Role, text, offer string) []Sentence {
 			continue
 		}
 		kind := kindOf(role, s)
-		if kind == "" && chooses && isChoice(s, offer) {
+		if kind == "" && (chooses && isChoice(s, offer) || answers && isAnswer(s)) {
 			kind = scrollback.KeptTrait
 			chooses = false
+			answers = false
 		}
 		if kind != "" {
 			out = append(out, Sentence{kind, s})

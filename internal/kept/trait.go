@@ -2,6 +2,7 @@ package kept
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -41,34 +42,55 @@ func IsTrait(sentence string) bool {
 	if g == nil {
 		return false
 	}
-	read := g.read(foldText(s, g.dense))
+	folded := foldText(s, g.dense)
+	if strings.ContainsAny(folded, quoteMarks) {
+		folded = quoted.ReplaceAllString(folded, "")
+	}
+	read := g.read(folded)
 	if isQuestion(s) {
 		read = read.beforeLastClause()
 	}
-	return g.has("trait", read) && !g.has("no trait", read)
+	if g.has("never trait", read) {
+		return false
+	}
+	return g.isTrait(read) || slices.ContainsFunc(g.clausesOf(read), g.isTrait)
 }
 
+func (g *grammar) isTrait(s sentence) bool { return g.has("trait", s) && !g.has("no trait", s) }
+
 // hasOrder reports whether a clause of a sentence is an order.
-func hasOrder(s string) bool {
-	g := grammarOf(s)
-	return g != nil && g.has("order", g.read(foldText(s, g.dense)))
+func hasOrder(s string) bool { return hasForm("order", s) }
+
+// asksPerson reports whether a message of the assistant ends by asking how it is with the person.
+func asksPerson(text string) bool {
+	sentences := SplitSentences(endOf(text))
+	if len(sentences) == 0 || !isQuestion(sentences[len(sentences)-1]) {
+		return false
+	}
+	return hasForm("ask", sentences[len(sentences)-1])
 }
 
 // isOffer reports whether a message of the assistant ends by offering one of several things.
-func isOffer(text string) bool {
-	const end = 2000 // bytes in which the offer is
-	text = strings.ToValidUTF8(text[max(0, len(text)-end):], "")
-	g := grammarOf(text)
-	return text != "" && g != nil && g.has("offer", g.read(foldText(text, g.dense)))
+func isOffer(text string) bool { return hasForm("offer", endOf(text)) }
+
+// endOf returns the end of a message, in which an offer is.
+func endOf(text string) string {
+	const end = 2000 // bytes
+	return strings.ToValidUTF8(text[max(0, len(text)-end):], "")
 }
 
 // isChoice reports whether a sentence of a person takes up one of what was offered: it says so, or names it.
 func isChoice(s, offer string) bool {
-	if isQuestion(s) || !isSpeech(s) {
-		return false
-	}
+	return !isQuestion(s) && isSpeech(s) && (hasForm("choice", s) || sharesNames(namesIn(s), namesIn(offer)))
+}
+
+// isAnswer reports whether a sentence of a person says how it is with them, when asked.
+func isAnswer(s string) bool { return !isQuestion(s) && isSpeech(s) && hasForm("answer", s) }
+
+// hasForm reports whether a sentence has one of the forms of a name.
+func hasForm(name, s string) bool {
 	g := grammarOf(s)
-	return g != nil && g.has("choice", g.read(foldText(s, g.dense))) || sharesNames(namesIn(s), namesIn(offer))
+	return s != "" && g != nil && g.has(name, g.read(foldText(s, g.dense)))
 }
 
 // isSpeech reports whether a sentence may be what a person says themselves, rather than code, an entry of a
@@ -116,16 +138,40 @@ func isQuestion(s string) bool {
 // beforeLastClause returns what stands before the last clause, without the marks at the end.
 func (s sentence) beforeLastClause() sentence {
 	end := len(s.tokens)
-	for end > 0 && s.tokens[end-1].is&pause != 0 {
+	for end > 0 && s.tokens[end-1].is.meets(pause) {
 		end--
 	}
-	for end > 0 && s.tokens[end-1].is&pause == 0 {
+	for end > 0 && !s.tokens[end-1].is.meets(pause) {
 		end--
 	}
 	var out sentence
 	for _, t := range s.tokens[:end] {
 		out.tokens = append(out.tokens, t)
-		out.is |= t.is
+		out.is = out.is.with(t.is)
+	}
+	return out
+}
+
+// clausesOf returns the clauses of a sentence, if it has more than one: what one says of today is no reason against
+// what another says of every day.
+func (g *grammar) clausesOf(s sentence) []sentence {
+	var out []sentence
+	var c sentence
+	for i, t := range s.tokens {
+		if !t.is.meets(pause.with(g.classes["BREAK"])) {
+			c.tokens = append(c.tokens, t)
+			c.is = c.is.with(t.is)
+			if i < len(s.tokens)-1 {
+				continue
+			}
+		}
+		if len(c.tokens) > 1 {
+			out = append(out, c)
+		}
+		c = sentence{}
+	}
+	if len(out) == 1 && len(out[0].tokens) == len(s.tokens) {
+		return nil
 	}
 	return out
 }
