@@ -45,6 +45,7 @@ var english = languageGrammar{
 			`decide)|(?:i'll|i will|we'll) never forget|must (?:say|admit|confess)|of course)`,
 	},
 	veto: []string{
+		`\blet's play\b|\bno (?:reason|luck|news|answer|sign|use|wonder|doubt)\b`,
 		`\bapparently\b[.!]?$|, what an? \w+[.!]?$|\brather wait\b`,
 		`\bremind me (?:again |please )?(?:of )?(?:what|where|how|which|when|who|why|whether|about|if)\b`,
 		`\baccording to\b|^(?:honestly|frankly|turns out|apparently|did you know)\b`,
@@ -58,12 +59,14 @@ var english = languageGrammar{
 		`\b(?:used to|would have|should have|could have|might have|was supposed|were supposed) |\bhow to\b.*\?$`,
 	},
 	once: []string{
+		`\bbe (?:quick|brief for once)\b|\bfor (?:class|school|the interview|the exam|tomorrow)\b`,
 		`\b(?:write|make|put|rewrite|turn|translate|do|say) (?:it|this|that|them)\b|\bfor this (?:test|time|one|task|run|demo|question)\b|\b(?:eat|drink|have|read|use) this\b`,
 		`^(?:please )?(?:list|name|count|find|explain|show me|give me|check|summari[sz]e|translate|compare|describe|convert|sort|fix|delete|remove|rename|run|read|open|move|copy|merge|update|replace|print) (?:\w+ )?(?:all|every|each|any|everything)\b`,
 		`\bi(?:'d like| want| need| would like|'m trying)? to (?:practi[sc]e|try|see|learn|test|compare)\b|\bfor practice\b|\b(?:first|second|third|last|other) (?:one|option|version|draft)\b`,
 		`\b(?:right now|now|yet|just yet|today|tonight|this (?:time|once|one)|for now|at the moment|for a moment|still)\b`,
 	},
 	scope: []string{
+		`^(?:whatever i|no matter)\b`,
 		`\bfrom (?:now|here|today|this point) on`,
 		`\b(?:going forward|in future|in the future|always|never|every|each|whenever|decided|deadline|due|settled)\b`,
 	},
@@ -78,6 +81,24 @@ var english = languageGrammar{
 			`the)|for the rest)\b`,
 	},
 	rules: []rule{
+		// Rules by name, and what holds come what may.
+		{
+			cues: []string{
+				`rule|make a|take a|you're|you are|under any|under no|without|whatever|no matter|any|anything|everything|every`,
+				`stays|stay|we will|we won't|we are|we're`,
+			},
+			match: []string{
+				`^(?:\w+ ){0,2}rule\b[^,.]*:|^(?:please )?(?:make|take) (?:a )?note\b[^,.]*:`,
+				`\byou(?:'re| are) (?:not|never|only) to\b|\bunder (?:any|no) circumstances\b`,
+				`\bno [a-z]+\b[^,.]* (?:lands?|ships?|merges?|goes|gets|happens?|leaves?|is|are)\b.*\b(?:without|until|unless|before)\b`,
+				`^(?:any|every|each|all|anything|everything)\b[^.]*, ?` + acts + ` (?:it|them|one)\b`,
+				`^(?:whatever i|no matter)\b.*\b(?:don't|do not|never|no|only)\b`,
+				`\bstays? (?:out of|off|at|away from)\b`,
+				`\bwe(?:'re| are| will| won't) (?:not |no longer )?(?:be )?(?:us|do|writ|tak|sell|ship|support)[a-z]*\b.*` +
+					`\b(?:any ?more|any longer|everywhere)\b`,
+			},
+			but: []string{`\b(?:he|she|they|who) stays?\b|\b(?:he|she) (?:is|was)\b`},
+		},
 		// How long it holds, with an order.
 		{
 			cues: []string{
