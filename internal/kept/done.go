@@ -28,6 +28,8 @@ type namedWord struct {
 	verb  bool   // tells what is done, rather than with what
 	owner bool   // has 's
 	lead  string // the word before it that names nothing; empty behind a name
+	aside bool   // for whom, or of which of them
+	to    bool   // to whom, in Chinese
 	han   bool
 }
 
@@ -41,9 +43,9 @@ func (t *Todos) Add(text string, at int) {
 		t.open = map[string]openTodo{}
 	}
 	one := openTodo{at: append(t.open[key].at, at)}
-	bare := todoFrame().ReplaceAllString(todoMarks().ReplaceAllString(text, " "), " ")
+	bare := todoFrame().ReplaceAllString(todoHead().ReplaceAllString(todoMarks().ReplaceAllString(text, " "), " "), " ")
 	for _, part := range conjunctions().Split(bare, -1) {
-		if names := namesIn(part); len(names) > 0 {
+		if names := namesOfTodo(part); len(names) > 0 {
 			one.parts = append(one.parts, names)
 		}
 	}
@@ -82,21 +84,14 @@ func (t *Todos) closedBy(s, before string) []string {
 		}
 		return nil
 	}
-	var best []string
-	most := 0.0
-	for _, clause := range newsIn(s, before) {
-		names := namesIn(clause)
-		if len(names) == 0 {
-			continue
-		}
-		for key, one := range t.open {
-			switch share := one.shareNamed(names); {
-			case share > most:
-				most = share
-				best = []string{key}
-			case share == most && share > 0 && !slices.Contains(best, key):
-				best = append(best, key)
-			}
+	clauses := newsIn(s, before)
+	best, most := t.closest(clauses, leastShare)
+	if len(best) == 0 && len(clauses) > 0 && final().MatchString(s) {
+		best, most = t.closest([]string{before + " " + s}, faintShare)
+	}
+	if len(best) == 0 && len(t.open) == 1 && struck().MatchString(s) && len(clauses) > 0 && pointing().MatchString(s) {
+		for key := range t.open { // "cross that out" can only be this one
+			return []string{key}
 		}
 	}
 	if len(best) > 1 && most < 1 { // it may be about any of them
@@ -113,31 +108,59 @@ var (
 		`\b(?:by|before|until|on|this|next)? ?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|today|tomorrow|tonight|noon|the weekend|weekend|next week|end of (?:the )?(?:day|week|month))\b|` +
 		`提醒我|别让我忘了|別讓我忘了|别忘了|別忘了|记得|記得|我们?(?:还|還)(?:得|要|需要)|我們還(?:得|要|需要)|还没做的|還沒做的|` +
 		`(?:[这這本下]?(?:个|個)?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天末]|[0-9一二三四五六七八九十]+月[0-9一二三四五六七八九十]*[日号號]?|[0-9一二三四五六七八九十]+[日号號]|今天|明天|今晚|明早|月底|年底|周末|週末|下班|睡前)(?:之?前|以前|上午|下午|晚上)?`)
+	// todoHead is what says that a to-do follows, or went before.
+	todoHead     = lazyregexp.New(`(?i)^[^:：]{0,40}(?:to-?dos?|list|left to do|to do|action|open|outstanding|pending|remind|note|jot|记|記|待|做|清[单單])[^:：]{0,24}[:：—–]+|\((?:to-?do|to do|outstanding|open|pending)\)`)
 	conjunctions = lazyregexp.New(`(?i)\band\b|[和与與及、]`)
 	// news finds that something was done; hedge what makes it something else: asked, planned, hoped, not, or
 	// not all of it. Hedges of the whole sentence count in every clause.
-	news = lazyregexp.New(`(?i)\b(?:done|finished|completed|(?:is|are|now|all) complete|complete[.!]?$|sorted|handled|taken care of|out of the way|off (?:my|the|our|your) (?:list|plate|hands)|behind (?:me|us)|in the (?:post|mail)|all set|wrapped up|(?:(?:is|are|now|finally|all|already|it's|that's|they're) )+(?:in|on|up|out|away|back|gone|ready|over|closed|history|here|there|in place|green|clean)|check(?:ed)?!?$|cancel+ed|no longer need(?:ed)?(?: to)?|live|merged|up and running)\b` +
-		`|[了过過]|已|(?:搞定|完成)(?:\s*$|[:：。！!])|完毕|完畢|办妥|辦妥|划掉|劃掉|勾掉|✓|✅`)
-	struck = lazyregexp.New(`(?i)\b(?:cross|tick|strike|check|scratch|knock|take|mark)(?:ed|s)?\b.*\b(?:off|done)\b|\b(?:close|drop|remove)\b.*\bto-?do\b|划掉|劃掉|勾掉|销掉|銷掉|打勾|打钩|打勾`)
-	hedge  = lazyregexp.New(`(?i)\b(?:not|never|yet|still|almost|nearly|mostly|partially|half|bulk of|chunk of|one of|two of|three of|some|the rest|remaining|underway|so far|as far as|a start|stuck|minus|percent|%|pending|halfway|partly|part of|most of|some of|start(?:ed|ing)?|began|begun|working on|tr(?:y|ied|ying)(?: to)?|will|going to|gonna|plan(?:s|ning|ned)?|needs?|must|should|would|could|might|may|wants?|wanted|hop(?:e|ing)|soon|forgot|supposed|about to|in progress|waiting|please|let's|remains?|left to|failed|remind|promised|wish|draft(?:ed)?|tomorrow|close to|on (?:it|my way)|asked|expect(?:s|ed)?|attempt(?:ed)?|looked at|looking|scheduled for|get .* \w+ed|due|\w+'ll|nobody|no one|but|though|although|however|underway|postponed|pushed|delayed|reschedul\w+|voicemail|no answer|quote|outlin\w+|sketch\w*|research\w*|chas(?:ed|ing)|look(?:ed|ing) (?:into|up)|found out|first|second|another|a different|other|instead|only|just the|well into|getting there|coming along|making progress|progress|minor|everything else|the last)\b|n't\b` +
-		`|[没沒未别別]|不|快(?:要|[^递递件餐])|差不多|几乎|幾乎|一半|大半|大部分|一部分|到一|差|百分之|%|正在|[准準][备備]|打算|计划|計劃|明天|[^需重主只]要|将|將|等|争取|爭取|尽快|盡快|希望|可能|应该|應該|进行|進行|初稿|开始|開始|着手|著手|部分|即将|即將|马上|馬上|[该該]|请|請|需要|必须|必須|还|還|再|先|了一|忘|想|下周|下週|他的|她的|改天|回头|推迟|推遲|延期|改到|另|别的|別的|找到|问了|問了|但|不过|其他|其它|第一|前半|草稿|收到|联系上`)
+	news = lazyregexp.New(`(?i)\b(?:done|finished|completed|(?:is|are|now|all) complete|complete[.!]?$|sorted|handled|taken care of|out of the way|off (?:my|the|our|your) (?:list|plate|hands)|behind (?:me|us)|in the (?:post|mail)|all set|wrapped up|(?:(?:is|are|now|finally|all|already|it's|that's|they're) )+(?:in|on|up|out|away|back|gone|ready|over|closed|history|here|there|in place|green|clean)|check(?:ed)?!?$|cancel+ed|'s (?:off|in|out|back|up|gone|booked|paid|sent|ready)|(?:has|have|'ve got|'s got|got) (?:his|her|its|their|my|the|our|your) .*\bback|no longer (?:exists?|there)|is history|knows? (?:about it|now)|no longer need(?:ed)?(?: to)?|live|merged|up and running)\b` +
+		`|[了过過]|已|物[归歸]原主|到手|到位|齐了|齊了|(?:搞定|完成)(?:\s*$|[:：。！!])|完毕|完畢|办妥|辦妥|划掉|劃掉|勾掉|✓|✅`)
+	struck = lazyregexp.New(`(?i)\b(?:cross|tick|strike|check|scratch|knock|take|mark)(?:ed|s)?\b.*\b(?:off|done)\b|\bcross(?:ed)? (?:it|that|this|them) out\b|(?:可以|能)[划劃勾销銷关關]了?|\b(?:close|drop|remove)\b.*\bto-?do\b|划掉|劃掉|勾掉|销掉|銷掉|打勾|打钩|打勾`)
+	hedge  = lazyregexp.New(`(?i)\b(?:not|never|yet|still|almost|nearly|mostly|partially|half|bulk of|chunk of|one of|two of|three of|some|the rest|remaining|underway|so far|as far as|a start|stuck|minus|percent|%|pending|halfway|partly|part of|most of|some of|start(?:ed|ing)?|began|begun|working on|tr(?:y|ied|ying)(?: to)?|will|going to|gonna|plan(?:s|ning|ned)?|needs?|must|should|would|could|might|may|wants?|wanted|hop(?:e|ing)|soon|forgot|supposed|about to|in progress|waiting|please|let's|remains?|left to|failed|remind|promised|wish|draft(?:ed)?|tomorrow|close to|on it|on my way to|asked|expect(?:s|ed)?|attempt(?:ed)?|looked at|looking (?:into|for)|scheduled for|get .* \w+ed|due|\w+'ll|but|though|although|however|underway|postponed|pushed|delayed|reschedul\w+|voicemail|no answer|quote|outlin\w+|sketch\w*|research\w*|chas(?:ed|ing)|look(?:ed|ing) (?:into|up)|found out|first|second|another (?:one|matter|thing|time)|a different|other|instead|only|just the|well into|getting there|coming along|making progress|progress|minor|everything else|the last)\b|n't\b` +
+		`|[没沒未别別]|不|快(?:要|[^递递件餐])|差不多|几乎|幾乎|一半|大半|大部分|一部分|到一|差|百分之|%|正在|[准準][备備]|打算|计划|計劃|明天|[^需重主只]要|将|將|等|争取|爭取|尽快|盡快|希望|可能|应该|應該|进行|進行|初稿|开始|開始|着手|著手|[一大了前后後半]部分|[前后後][一两兩二三]部分|即将|即將|马上|馬上|[该該]|请|請|需要|必须|必須|还|還|再|先|了一[^遍下次]|忘|想|下周|下週|他的|她的|改天|回头|推迟|推遲|延期|改到|另|别的|別的|找到|问了|問了|但|不过|其他|其它|第一|前半|草稿|收到|联系上`)
 	// residue finds what is left of a thing, in whatever clause.
-	residue  = lazyregexp.New(`(?i)\b(?:still|yet|the rest|remain\w*|half|missing|not (?:all|everything|the)|but not|nearly|almost|left over)\b|[没沒]|剩|差|一半|还有|還有|只是`)
+	residue  = lazyregexp.New(`(?i)\b(?:still|yet|the rest|remain\w*|half|missing|not (?:all|everything|the)|but not|nearly|almost|left over|thought i|failed|fails|fail|blurred|wrong|broken|broke|rejected|bounced|declined|another matter|we'll have to|i'll have to|have to do|need to|needs to|needs \w+ing|for (?:next|later|tomorrow))\b|[还還都]?[没沒](?:有?[全做弄完好交付寄写寫买買回]|有$)|[还還][没沒]|(?:周|星期|礼拜|禮拜|下周|下週|明天|后天|後天|明早|今晚)[一二三四五六日天]?(?:上午|下午|晚上)?[再去]|剩|差|一半|还有|還有|只是`)
 	supposed = lazyregexp.New(`(?i)\b(?:if|once|when|whenever|until|till|unless|except|apart from|other than|but not|only|after|before|as soon as|assuming)\b|^等|如果|要是|除了|除|一旦|只剩|只有|之后再|以後再|的话|的話`)
 	ended    = lazyregexp.New(`(?i)\bno longer (?:need|necessary)|\b(?:don't|needn't|no) (?:have to|need to|need)\b.*\b(?:any ?more|after all|now)\b|取消了|不用.*了|不需要.*了|不必.*了|作罢|作罷`)
 )
+
+// closest returns the keys of the to-dos that clauses name most, and how much of them.
+func (t *Todos) closest(clauses []string, least float64) (best []string, most float64) {
+	for _, clause := range clauses {
+		names := namesIn(clause)
+		if len(names) == 0 {
+			continue
+		}
+		for key, one := range t.open {
+			switch share := one.shareNamed(names, least); {
+			case share > most:
+				most = share
+				best = []string{key}
+			case share == most && share > 0 && !slices.Contains(best, key):
+				best = append(best, key)
+			}
+		}
+	}
+	return best, most
+}
+
+// final finds that a matter is over, whatever it is.
+var final = lazyregexp.New(`(?i)\b(?:that's|that one's|it's|all's|so that|which is|that part)\b[^,.]*\b(?:sorted|handled|settled|behind (?:me|us)|off (?:my|the|our) (?:list|plate|hands)|out of the way|done|all set|taken care of)\b|[这那這][^,，]{0,3}(?:搞定|办妥|辦妥|可以划|可以劃)`)
+
+// pointing finds that what is struck off is what was spoken of.
+var pointing = lazyregexp.New(`(?i)\b(?:that|this|it)(?: one)? (?:off|out|as done)\b|[那这這]([条條个個项項件])?`)
 
 // newsIn returns the clauses of a sentence that say that something was done.
 func newsIn(s, before string) []string {
 	if isQuestion(s) || !mayBeNews(s) || supposed().MatchString(s) {
 		return nil
 	}
-	if residue().MatchString(s) {
-		return nil
-	}
 	over := struck().MatchString(s) || ended().MatchString(s)
 	if over && !isNegated(s) {
 		return append([]string{s}, cutClauses(s)...)
+	}
+	if residue().MatchString(s) {
+		return nil
 	}
 	var out []string
 	clauses := cutClauses(strings.TrimRight(s, " .!?。！"))
@@ -169,7 +192,7 @@ var lateNegation = lazyregexp.New(`(?i)\b(?:not|can't|don't|yet|until|once|when|
 
 // mayBeNews rules out most sentences without an expression.
 func mayBeNews(s string) bool {
-	if strings.ContainsAny(s, "了过過已完好搞妥掉✓✅") {
+	if strings.ContainsAny(s, "了过過已完好搞妥掉划劃归歸齐齊✓✅") {
 		return true
 	}
 	for w := range strings.FieldsSeq(s) {
@@ -181,7 +204,7 @@ func mayBeNews(s string) bool {
 	return false
 }
 
-var newsWords = wordSet("done complete set live off behind longer way post mail more all need in on up out away back gone ready over closed history here there place check")
+var newsWords = wordSet("done complete set live off behind longer way post mail more all need in on up out away back gone ready over closed history here there place check green clean booked paid sent had")
 
 // hasPast reports whether a clause has a verb in the past tense or a participle.
 func hasPast(s string) bool {
@@ -209,7 +232,7 @@ var unnamed = wordSet(`the a an is are was were has have had been be being now i
 	afternoon evening night ago hour earlier minutes week last me us one thing task item todo do did longer need needed any more
 	anymore after everything went gone there here too well let know again round around got myself since later everywhere yay
 	cancelled canceled still must don't forget remind needs note self add put let's monday tuesday wednesday thursday friday saturday
-	sunday noon weekend both some`)
+	sunday noon weekend both some through along across`)
 
 // emptyHan are characters that name nothing there.
 const emptyHan = "了啦的我们們把都吧请請刚剛过過已经經完好掉妥毕畢成搞定给給就也那这這个個件事条條项項可以划劃勾待办辦啊呢哦嗯呀嘛你您他她它咱在上下去来來到是终終于於总總算才今昨天早晚午前后後今日里裡得地着著被让讓做弄处處理束全部顺順利一二有帮幫从從对對向为為"
@@ -218,8 +241,14 @@ const emptyHan = "了啦的我们們把都吧请請刚剛过過已经經完好�
 const hanVerbs = "交缴繳付打写寫寄发發送买買订訂约約预預修改整理备備份洗拿取领領借还還续續查看填报報搬换換装裝删刪更新联聯系繫通知打扫掃清问問回复覆办辦签簽存提转轉充订定做准準备安排"
 
 // namesIn lists the words of a text that name something.
-func namesIn(text string) []namedWord {
+func namesIn(text string) []namedWord { return listNames(text, false) }
+
+// namesOfTodo lists those of a to-do, of which the first word is most often what is to be done.
+func namesOfTodo(text string) []namedWord { return listNames(text, true) }
+
+func listNames(text string, isTodo bool) []namedWord {
 	var out []namedWord
+	recipient := false
 	lead := "^"
 	first := true
 	add := func(w namedWord) {
@@ -233,9 +262,17 @@ func namesIn(text string) []namedWord {
 		if isHan(r[0]) {
 			if strings.ContainsRune(emptyHan, r[0]) {
 				lead = w
+				recipient = recipient || strings.ContainsRune("给給跟向对對", r[0])
+				if r[0] == '的' {
+					for i := len(out) - 1; i >= 0 && out[i].han && !out[i].verb; i-- {
+						out[i].aside = true
+					}
+				}
 				continue
 			}
-			add(namedWord{text: w, verb: strings.ContainsRune(hanVerbs, r[0]), han: true})
+			verb := strings.ContainsRune(hanVerbs, r[0])
+			recipient = recipient && !verb
+			add(namedWord{text: w, verb: verb, aside: recipient, to: recipient, han: true})
 			continue
 		}
 		w, owner := strings.CutSuffix(w, "'s")
@@ -246,7 +283,7 @@ func namesIn(text string) []namedWord {
 			}
 			continue
 		}
-		verb := first && unicode.IsLetter(r[0]) || strings.HasSuffix(w, "ed") && len(w) > 4
+		verb := isTodo && first && unicode.IsLetter(r[0]) || strings.HasSuffix(w, "ed") && len(w) > 4
 		if base := pasts[w]; base != "" {
 			verb = true
 			w = base
@@ -257,6 +294,8 @@ func namesIn(text string) []namedWord {
 			}
 		}
 		add(namedWord{text: w, verb: verb, owner: owner && !verb})
+		last := &out[len(out)-1]
+		last.aside = narrowing[last.lead]
 	}
 	return out
 }
@@ -264,10 +303,10 @@ func namesIn(text string) []namedWord {
 var articles = wordSet("the a an my our this that")
 
 // shareNamed returns how much of a to-do the names of some news have, from 0 (it is about something else) to 1.
-func (t openTodo) shareNamed(said []namedWord) float64 {
+func (t openTodo) shareNamed(said []namedWord, bound float64) float64 {
 	least := 1.0
 	for _, part := range t.parts {
-		least = min(least, sharePart(part, said))
+		least = min(least, sharePart(part, said, bound))
 	}
 	if len(t.parts) == 0 {
 		return 0
@@ -277,26 +316,35 @@ func (t openTodo) shareNamed(said []namedWord) float64 {
 
 // sharePart compares what is to be done with what was: they are about different things if beside a word that
 // both have stands another one in each (the water bill, the electricity bill; to Ada, to Bob).
-func sharePart(part, said []namedWord) float64 {
+func sharePart(part, said []namedWord, least float64) float64 {
+	if least == leastShare && isBesides(part, said) || toOthers(part, said) {
+		return 0
+	}
 	var all, shared float64
 	names := 0
 	hans := 0
 	others := 0     // what narrows down one of its names: the plants in the yard
 	things := false // and not only verbs
+	conflict := false
 	for i, w := range part {
-		weight := 1.0
-		if w.verb {
-			weight = 0.4
-		}
+		weight := weightOf(part, i)
 		all += weight
 		at := indexOf(said, w.text)
 		if at < 0 {
 			continue
 		}
 		shared += weight
-		if differs(part, said, i-1, at-1) && w.lead == "" && said[at].lead == "" || differs(part, said, i+1, at+1) &&
-			part[i+1].lead == said[at+1].lead && !articles[part[i+1].lead] {
+		if differs(part, said, i-1, at-1) && w.lead == "" && said[at].lead == "" {
 			return 0
+		}
+		if at > 0 && said[at-1].owner && indexOf(part, said[at-1].text) < 0 && lacksName(part[i+1:], said) { // January's
+			return 0
+		}
+		if differs(part, said, i+1, at+1) && part[i+1].lead == said[at+1].lead && !articles[part[i+1].lead] {
+			if !w.han {
+				return 0
+			}
+			conflict = true
 		}
 		switch {
 		case w.han:
@@ -312,7 +360,7 @@ func sharePart(part, said []namedWord) float64 {
 			}
 		}
 	}
-	if names == 0 && (hans < min(2, len(part)) || !things) || shared < all*leastShare {
+	if names == 0 && (hans < min(2, len(part)) || !things) || shared < all*least || conflict && shared < all*0.6 {
 		return 0
 	}
 	if shared == all && others > 0 {
@@ -321,8 +369,69 @@ func sharePart(part, said []namedWord) float64 {
 	return shared / all
 }
 
-// leastShare is the share of the words of a to-do that the news of it has.
-const leastShare = 0.28
+// weightOf returns how much a word tells of a to-do: less if it only says what is done, or for whom, or of what
+// kind the thing is that the next word names.
+func weightOf(part []namedWord, i int) float64 {
+	w := part[i]
+	next := i + 1
+	switch {
+	case w.verb:
+		return 0.4
+	case w.han && w.aside:
+		return 0.3
+	case !w.han && next < len(part) && part[next].lead == "" && !part[next].verb:
+		return 0.4
+	case w.aside && i > 1:
+		return 0.5
+	}
+	return 1
+}
+
+// isBesides reports whether what was done was done to something else, of which a name of the to-do only says what
+// it is for: the paint for the gate.
+func isBesides(part, said []namedWord) bool {
+	other := false
+	found := false
+	for _, w := range said {
+		if w.han || w.verb || amounts[w.text] {
+			continue
+		}
+		known := indexOf(part, w.text) >= 0
+		if known && !w.aside {
+			return false
+		}
+		other = other || !known && !found
+		found = found || known
+	}
+	return other && found
+}
+
+// toOthers reports whether something was given to others than those to whom it is to be given.
+func toOthers(part, said []namedWord) bool {
+	asked := false
+	told := false
+	for _, w := range part {
+		if w.to && indexOf(said, w.text) >= 0 {
+			return false
+		}
+		asked = asked || w.to
+	}
+	for _, w := range said {
+		told = told || w.to
+	}
+	return asked && told
+}
+
+// lacksName reports whether one of some words is a name that was not said.
+func lacksName(words, said []namedWord) bool {
+	return slices.ContainsFunc(words, func(w namedWord) bool { return !w.verb && indexOf(said, w.text) < 0 })
+}
+
+// leastShare is the share of the words of a to-do that the news of it has, faintShare where it is said to be over.
+const (
+	leastShare = 0.23
+	faintShare = 0.1
+)
 
 func indexOf(in []namedWord, w string) int {
 	return slices.IndexFunc(in, func(n namedWord) bool { return isAkin(n.text, w) })
@@ -345,12 +454,15 @@ func isAkin(a, b string) bool {
 }
 
 // endings are what may follow a word of four letters: call and calling are akin, pass and passport are not.
-var endings = wordSet("s ed ing er ment")
+var endings = wordSet("s ed ing er ment z")
 
 // differs reports whether what stands at two places are different names, each of which the other side lacks.
 func differs(part, said []namedWord, i, at int) bool {
 	return i >= 0 && i < len(part) && at >= 0 && at < len(said) && !part[i].verb && !said[at].verb &&
 		indexOf(said, part[i].text) < 0 && indexOf(part, said[at].text) < 0
 }
+
+// amounts are words that count things.
+var amounts = wordSet("two three four five six seven eight nine ten dozen zero all both every")
 
 var narrowing = wordSet("in of for")

@@ -31,7 +31,7 @@ type grammar struct {
 	lexicon map[string]class
 	longest map[string]int // of the phrases that begin with a word, in bytes
 	endings []ending
-	dense   bool           // words are not separated
+	dense   bool // words are not separated
 	forms   map[string][]form
 }
 

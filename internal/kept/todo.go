@@ -113,7 +113,7 @@ var pasts = wordPairs(`wrote write written write sent send made make built build
 	brought bring came come drew draw drove drive flew fly hung hang held hold kept keep left leave lent lend met meet sold sell
 	spoke speak spoken speak swept sweep taught teach threw throw thrown throw went go gone go wound wind woke wake wore wear dug dig
 	let let put put set set cut cut read read shut shut split split hidden hide sewn sew mown mow returned return redid redo redone redo
-	saw see seen see began begin rang ring rung ring ate eat eaten eat drank drink drunk drink`)
+	saw see seen see began begin rang ring rung ring ate eat eaten eat drank drink drunk drink had have`)
 
 func wordSet(words string) map[string]bool {
 	out := map[string]bool{}
