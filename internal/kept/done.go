@@ -103,25 +103,25 @@ func (t *Todos) closedBy(s, before string) []string {
 
 var (
 	// todoFrame is how a to-do is put, apart from what is to be done.
-	todoFrame = lazyregexp.New(`(?i)\b(?:remind me(?: later| again)? to|don't (?:let me )?forget to|(?:i|we)(?:'ve)?(?: still)? (?:need|have|got|ought) to|` +
+	todoFrame = sift(lazyregexp.New(`(?i)\b(?:remind me(?: later| again)? to|don't (?:let me )?forget to|(?:i|we)(?:'ve)?(?: still)? (?:need|have|got|ought) to|` +
 		`(?:i|we)(?: still)? must|note to self|(?:add|put)(?: this| it)? (?:to|on) (?:my|the|our) list|still to do|still open|left to do|outstanding)\b[:,]?|` +
 		`\b(?:by|before|until|on|this|next)? ?(?:(?:mon|tues|wednes|thurs|fri|satur|sun)day|today|tomorrow|tonight|noon|the weekend|weekend|next week|end of (?:the )?(?:day|week|month))\b|` +
 		`提醒我|别让我忘了|別讓我忘了|别忘了|別忘了|记得|記得|我们?(?:还|還)(?:得|要|需要)|我們還(?:得|要|需要)|还没做的|還沒做的|` +
-		`(?:[这這本下]?(?:个|個)?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天末]|[0-9一二三四五六七八九十]+月[0-9一二三四五六七八九十]*[日号號]?|[0-9一二三四五六七八九十]+[日号號]|今天|明天|今晚|明早|月底|年底|周末|週末|下班|睡前)(?:之?前|以前|上午|下午|晚上)?`)
+		`(?:[这這本下]?(?:个|個)?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天末]|[0-9一二三四五六七八九十]+月[0-9一二三四五六七八九十]*[日号號]?|[0-9一二三四五六七八九十]+[日号號]|今天|明天|今晚|明早|月底|年底|周末|週末|下班|睡前)(?:之?前|以前|上午|下午|晚上)?`))
 	// todoHead is what says that a to-do follows, or went before.
-	todoHead     = lazyregexp.New(`(?i)^[^:：]{0,40}(?:to-?dos?|list|left to do|to do|action|open|outstanding|pending|remind|note|jot|记|記|待|做|清[单單])[^:：]{0,24}[:：—–]+|\((?:to-?do|to do|outstanding|open|pending)\)`)
-	conjunctions = lazyregexp.New(`(?i)\band\b|[和与與及、]`)
+	todoHead     = sift(lazyregexp.New(`(?i)^[^:：]{0,40}(?:to-?dos?|list|left to do|to do|action|open|outstanding|pending|remind|note|jot|记|記|待|做|清[单單])[^:：]{0,24}[:：—–]+|\((?:to-?do|to do|outstanding|open|pending)\)`))
+	conjunctions = sift(lazyregexp.New(`(?i)\band\b|[和与與及、]`))
 	// news finds that something was done; hedge what makes it something else: asked, planned, hoped, not, or
 	// not all of it. Hedges of the whole sentence count in every clause.
-	news = lazyregexp.New(`(?i)\b(?:done|finished|completed|(?:is|are|now|all) complete|complete[.!]?$|sorted|handled|taken care of|out of the way|off (?:my|the|our|your) (?:list|plate|hands)|behind (?:me|us)|in the (?:post|mail)|all set|wrapped up|(?:(?:is|are|now|finally|all|already|it's|that's|they're) )+(?:in|on|up|out|away|back|gone|ready|over|closed|history|here|there|in place|green|clean)|check(?:ed)?!?$|cancel+ed|'s (?:off|in|out|back|up|gone|booked|paid|sent|ready)|(?:has|have|'ve got|'s got|got) (?:his|her|its|their|my|the|our|your) .*\bback|no longer (?:exists?|there)|is history|knows? (?:about it|now)|no longer need(?:ed)?(?: to)?|live|merged|up and running)\b` +
-		`|[了过過]|已|物[归歸]原主|到手|到位|齐了|齊了|(?:搞定|完成)(?:\s*$|[:：。！!])|完毕|完畢|办妥|辦妥|划掉|劃掉|勾掉|✓|✅`)
-	struck = lazyregexp.New(`(?i)\b(?:cross|tick|strike|check|scratch|knock|take|mark)(?:ed|s)?\b.*\b(?:off|done)\b|\bcross(?:ed)? (?:it|that|this|them) out\b|(?:可以|能)[划劃勾销銷关關]了?|\b(?:close|drop|remove)\b.*\bto-?do\b|划掉|劃掉|勾掉|销掉|銷掉|打勾|打钩|打勾`)
-	hedge  = lazyregexp.New(`(?i)\b(?:not|never|yet|still|almost|nearly|mostly|partially|half|bulk of|chunk of|one of|two of|three of|some|the rest|remaining|underway|so far|as far as|a start|stuck|minus|percent|%|pending|halfway|partly|part of|most of|some of|start(?:ed|ing)?|began|begun|working on|tr(?:y|ied|ying)(?: to)?|will|going to|gonna|plan(?:s|ning|ned)?|needs?|must|should|would|could|might|may|wants?|wanted|hop(?:e|ing)|soon|forgot|supposed|about to|in progress|waiting|please|let's|remains?|left to|failed|remind|promised|wish|draft(?:ed)?|tomorrow|close to|on it|on my way to|asked|expect(?:s|ed)?|attempt(?:ed)?|looked at|looking (?:into|for)|scheduled for|get .* \w+ed|due|\w+'ll|but|though|although|however|underway|postponed|pushed|delayed|reschedul\w+|voicemail|no answer|quote|outlin\w+|sketch\w*|research\w*|chas(?:ed|ing)|look(?:ed|ing) (?:into|up)|found out|first|second|another (?:one|matter|thing|time)|a different|other|instead|only|just the|well into|getting there|coming along|making progress|progress|minor|everything else|the last)\b|n't\b` +
-		`|[没沒未别別]|不|快(?:要|[^递递件餐])|差不多|几乎|幾乎|一半|大半|大部分|一部分|到一|差|百分之|%|正在|[准準][备備]|打算|计划|計劃|明天|[^需重主只]要|将|將|等|争取|爭取|尽快|盡快|希望|可能|应该|應該|进行|進行|初稿|开始|開始|着手|著手|[一大了前后後半]部分|[前后後][一两兩二三]部分|即将|即將|马上|馬上|[该該]|请|請|需要|必须|必須|还|還|再|先|了一[^遍下次]|忘|想|下周|下週|他的|她的|改天|回头|推迟|推遲|延期|改到|另|别的|別的|找到|问了|問了|但|不过|其他|其它|第一|前半|草稿|收到|联系上`)
+	news = sift(lazyregexp.New(`(?i)\b(?:done|finished|completed|(?:is|are|now|all) complete|complete[.!]?$|sorted|handled|taken care of|out of the way|off (?:my|the|our|your) (?:list|plate|hands)|behind (?:me|us)|in the (?:post|mail)|all set|wrapped up|(?:(?:is|are|now|finally|all|already|it's|that's|they're) )+(?:in|on|up|out|away|back|gone|ready|over|closed|history|here|there|in place|green|clean)|check(?:ed)?!?$|cancel+ed|'s (?:off|in|out|back|up|gone|booked|paid|sent|ready)|(?:has|have|'ve got|'s got|got) (?:his|her|its|their|my|the|our|your) .*\bback|no longer (?:exists?|there)|is history|knows? (?:about it|now)|no longer need(?:ed)?(?: to)?|live|merged|up and running)\b` +
+		`|[了过過]|已|物[归歸]原主|到手|到位|齐了|齊了|(?:搞定|完成)(?:\s*$|[:：。！!])|完毕|完畢|办妥|辦妥|划掉|劃掉|勾掉|✓|✅`))
+	struck = sift(lazyregexp.New(`(?i)\b(?:cross|tick|strike|check|scratch|knock|take|mark)(?:ed|s)?\b.*\b(?:off|done)\b|\bcross(?:ed)? (?:it|that|this|them) out\b|(?:可以|能)[划劃勾销銷关關]了?|\b(?:close|drop|remove)\b.*\bto-?do\b|划掉|劃掉|勾掉|销掉|銷掉|打勾|打钩|打勾`))
+	hedge  = sift(lazyregexp.New(`(?i)\b(?:not|never|yet|still|almost|nearly|mostly|partially|half|bulk of|chunk of|one of|two of|three of|some|the rest|remaining|underway|so far|as far as|a start|stuck|minus|percent|%|pending|halfway|partly|part of|most of|some of|start(?:ed|ing)?|began|begun|working on|tr(?:y|ied|ying)(?: to)?|will|going to|gonna|plan(?:s|ning|ned)?|needs?|must|should|would|could|might|may|wants?|wanted|hop(?:e|ing)|soon|forgot|supposed|about to|in progress|waiting|please|let's|remains?|left to|failed|remind|promised|wish|draft(?:ed)?|tomorrow|close to|on it|on my way to|asked|expect(?:s|ed)?|attempt(?:ed)?|looked at|looking (?:into|for)|scheduled for|get .* \w+ed|due|\w+'ll|but|though|although|however|underway|postponed|pushed|delayed|reschedul\w+|voicemail|no answer|quote|outlin\w+|sketch\w*|research\w*|chas(?:ed|ing)|look(?:ed|ing) (?:into|up)|found out|first|second|another (?:one|matter|thing|time)|a different|other|instead|only|just the|well into|getting there|coming along|making progress|progress|minor|everything else|the last)\b|n't\b` +
+		`|[没沒未别別]|不|快(?:要|[^递递件餐])|差不多|几乎|幾乎|一半|大半|大部分|一部分|到一|差|百分之|%|正在|[准準][备備]|打算|计划|計劃|明天|[^需重主只]要|将|將|等|争取|爭取|尽快|盡快|希望|可能|应该|應該|进行|進行|初稿|开始|開始|着手|著手|[一大了前后後半]部分|[前后後][一两兩二三]部分|即将|即將|马上|馬上|[该該]|请|請|需要|必须|必須|还|還|再|先|了一[^遍下次]|忘|想|下周|下週|他的|她的|改天|回头|推迟|推遲|延期|改到|另|别的|別的|找到|问了|問了|但|不过|其他|其它|第一|前半|草稿|收到|联系上`))
 	// residue finds what is left of a thing, in whatever clause.
-	residue  = lazyregexp.New(`(?i)\b(?:still|yet|the rest|remain\w*|half|missing|not (?:all|everything|the)|but not|nearly|almost|left over|thought i|failed|fails|fail|blurred|wrong|broken|broke|rejected|bounced|declined|another matter|we'll have to|i'll have to|have to do|need to|needs to|needs \w+ing|for (?:next|later|tomorrow))\b|[还還都]?[没沒](?:有?[全做弄完好交付寄写寫买買回]|有$)|[还還][没沒]|(?:周|星期|礼拜|禮拜|下周|下週|明天|后天|後天|明早|今晚)[一二三四五六日天]?(?:上午|下午|晚上)?[再去]|剩|差|一半|还有|還有|只是`)
-	supposed = lazyregexp.New(`(?i)\b(?:if|once|when|whenever|until|till|unless|except|apart from|other than|but not|only|after|before|as soon as|assuming)\b|^等|如果|要是|除了|除|一旦|只剩|只有|之后再|以後再|的话|的話`)
-	ended    = lazyregexp.New(`(?i)\bno longer (?:need|necessary)|\b(?:don't|needn't|no) (?:have to|need to|need)\b.*\b(?:any ?more|after all|now)\b|取消了|不用.*了|不需要.*了|不必.*了|作罢|作罷`)
+	residue  = sift(lazyregexp.New(`(?i)\b(?:still|yet|the rest|remain\w*|half|missing|not (?:all|everything|the)|but not|nearly|almost|left over|thought i|failed|fails|fail|blurred|wrong|broken|broke|rejected|bounced|declined|another matter|we'll have to|i'll have to|have to do|need to|needs to|needs \w+ing|for (?:next|later|tomorrow))\b|[还還都]?[没沒](?:有?[全做弄完好交付寄写寫买買回]|有$)|[还還][没沒]|(?:周|星期|礼拜|禮拜|下周|下週|明天|后天|後天|明早|今晚)[一二三四五六日天]?(?:上午|下午|晚上)?[再去]|剩|差|一半|还有|還有|只是`))
+	supposed = sift(lazyregexp.New(`(?i)\b(?:if|once|when|whenever|until|till|unless|except|apart from|other than|but not|only|after|before|as soon as|assuming)\b|^等|如果|要是|除了|除|一旦|只剩|只有|之后再|以後再|的话|的話`))
+	ended    = sift(lazyregexp.New(`(?i)\bno longer (?:need|necessary)|\b(?:don't|needn't|no) (?:have to|need to|need)\b.*\b(?:any ?more|after all|now)\b|取消了|不用.*了|不需要.*了|不必.*了|作罢|作罷`))
 )
 
 // closest returns the keys of the to-dos that clauses name most, and how much of them.
@@ -145,10 +145,10 @@ func (t *Todos) closest(clauses []string, least float64) (best []string, most fl
 }
 
 // final finds that a matter is over, whatever it is.
-var final = lazyregexp.New(`(?i)\b(?:that's|that one's|it's|all's|so that|which is|that part)\b[^,.]*\b(?:sorted|handled|settled|behind (?:me|us)|off (?:my|the|our) (?:list|plate|hands)|out of the way|done|all set|taken care of)\b|[这那這][^,，]{0,3}(?:搞定|办妥|辦妥|可以划|可以劃)`)
+var final = sift(lazyregexp.New(`(?i)\b(?:that's|that one's|it's|all's|so that|which is|that part)\b[^,.]*\b(?:sorted|handled|settled|behind (?:me|us)|off (?:my|the|our) (?:list|plate|hands)|out of the way|done|all set|taken care of)\b|[这那這][^,，]{0,3}(?:搞定|办妥|辦妥|可以划|可以劃)`))
 
 // pointing finds that what is struck off is what was spoken of.
-var pointing = lazyregexp.New(`(?i)\b(?:that|this|it)(?: one)? (?:off|out|as done)\b|[那这這]([条條个個项項件])?`)
+var pointing = sift(lazyregexp.New(`(?i)\b(?:that|this|it)(?: one)? (?:off|out|as done)\b|[那这這]([条條个個项項件])?`))
 
 // newsIn returns the clauses of a sentence that say that something was done.
 func newsIn(s, before string) []string {
@@ -188,7 +188,7 @@ func isNegated(s string) bool {
 	return lateNegation().MatchString(s)
 }
 
-var lateNegation = lazyregexp.New(`(?i)\b(?:not|can't|don't|yet|until|once|when|if|before|after|tomorrow|will|almost)\b[^,]*\b(?:off|done)\b|(?:还|還|先|暂时|暫時)?(?:不能|别|別|没|沒)[^,，]*[划劃勾销銷]|等.*[划劃勾]`)
+var lateNegation = sift(lazyregexp.New(`(?i)\b(?:not|can't|don't|yet|until|once|when|if|before|after|tomorrow|will|almost)\b[^,]*\b(?:off|done)\b|(?:还|還|先|暂时|暫時)?(?:不能|别|別|没|沒)[^,，]*[划劃勾销銷]|等.*[划劃勾]`))
 
 // mayBeNews rules out most sentences without an expression.
 func mayBeNews(s string) bool {
@@ -222,7 +222,7 @@ func cutClauses(s string) []string {
 	return clauseEnd().Split(s, -1)
 }
 
-var clauseEnd = lazyregexp.New(`(?i)[,;，；、。!！]| [-–—] |\b(?:and|so|but|because|which|which means|next is)\b`)
+var clauseEnd = sift(lazyregexp.New(`(?i)[,;，；、。!！]| [-–—] |\b(?:and|so|but|because|which|which means|next is)\b`))
 
 // unnamed are words that name nothing in the news that something is done.
 var unnamed = wordSet(`the a an is are was were has have had been be being now i we you he she they my our your his its their this that these

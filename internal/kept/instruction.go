@@ -22,7 +22,7 @@ type rule struct {
 // language is the rules of one, read when a sentence of it first comes.
 type language struct {
 	cues  map[rune][]ruleCue
-	idiom *regexp.Regexp // taken out before anything is matched
+	idiom *expression // taken out before anything is matched
 	veto  anyOf
 	scope anyOf // what makes a sentence hold beyond the next answer in spite of once
 	once  anyOf // what limits a sentence to the next answer
@@ -35,10 +35,10 @@ type compiledRule struct{ match, but anyOf }
 
 // anyOf are expressions of which one is to be found. Each is tried by itself: regexp is an
 // order of magnitude slower with one that is long.
-type anyOf []*regexp.Regexp
+type anyOf []*expression
 
-func (f anyOf) isIn(s string) bool {
-	return slices.ContainsFunc(f, func(e *regexp.Regexp) bool { return e.MatchString(s) })
+func (f anyOf) isIn(s string, v *sieve) bool {
+	return slices.ContainsFunc(f, func(e *expression) bool { return e.isIn(s, v) })
 }
 
 // ruleCue is a cue's text and the rules that it calls, as bits.
@@ -54,7 +54,7 @@ type languageGrammar struct {
 }
 
 func (g languageGrammar) makeLanguage() *language {
-	l := &language{cues: map[rune][]ruleCue{}, idiom: regexp.MustCompile(strings.Join(g.idiom, "|")),
+	l := &language{cues: map[rune][]ruleCue{}, idiom: makeExpression(regexp.MustCompile(strings.Join(g.idiom, "|"))),
 		veto:  compileForms(g.veto),
 		scope: compileForms(g.scope), once: compileForms(g.once), asks: compileForms(g.asks), asked: compileForms(g.asked)}
 	for i, r := range g.rules {
@@ -70,7 +70,7 @@ func (g languageGrammar) makeLanguage() *language {
 func compileForms(of []string) anyOf {
 	out := make(anyOf, len(of))
 	for i, s := range of {
-		out[i] = regexp.MustCompile(s)
+		out[i] = makeExpression(regexp.MustCompile(s))
 	}
 	return out
 }
@@ -211,16 +211,21 @@ func isWord(r rune) bool { return r >= 'a' && r <= 'z' || r == '\'' }
 // judgeSentence tries the rules that are called.
 func (l *language) judgeSentence(s string, called uint64) bool {
 	whole := s
-	s = l.idiom.ReplaceAllString(unmarked(s), "…")
+	s = unmarked(s)
+	v := makeSieve(s)
+	if l.idiom.mayBeIn(v) {
+		s = l.idiom.ReplaceAllString(s, "…")
+		v = makeSieve(s)
+	}
 	found := false
 	for ; called != 0 && !found; called &= called - 1 {
 		r := l.rules[bits.TrailingZeros64(called)]
-		found = r.match.isIn(s) && !r.but.isIn(s)
+		found = r.match.isIn(s, v) && !r.but.isIn(s, v)
 	}
-	if !found || code().MatchString(whole) || l.veto.isIn(s) || l.asks.isIn(s) && !l.asked.isIn(s) {
+	if !found || code().MatchString(whole) || l.veto.isIn(s, v) || l.asks.isIn(s, v) && !l.asked.isIn(s, v) {
 		return false
 	}
-	return !l.once.isIn(s) || l.scope.isIn(s)
+	return !l.once.isIn(s, v) || l.scope.isIn(s, v)
 }
 
 // unmarked returns a folded sentence without what is quoted in it, and without the marks of lists.

@@ -21,18 +21,18 @@ var foreign = wordtable.New("internal/kept/words.tsv", foreignFile)
 
 var (
 	// todos finds what is marked as a to-do, and listed what is written down as one.
-	todos  = foreign.Regexp(`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?dos?\b|待[办辦]|{todo}`)
-	listed = lazyregexp.New(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`)
+	todos  = sift(foreign.Regexp(`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?dos?\b|待[办辦]|{todo}`))
+	listed = sift(lazyregexp.New(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`))
 	// owed finds what a person says they still have to do, or want to be reminded of once, and often what is
 	// to be done again and again.
-	owed = lazyregexp.New(`(?i)\bremind me (?:\w+ ){0,3}(?:to|about|of|that)\b|\b(?:don't|do not|never) (?:let me forget|let us forget)\b|` +
+	owed = sift(lazyregexp.New(`(?i)\bremind me (?:\w+ ){0,3}(?:to|about|of|that)\b|\b(?:don't|do not|never) (?:let me forget|let us forget)\b|` +
 		`\b(?:i|we)(?:'ve)? still (?:need|have|got|ought|must|owe)\b|^note to self\b|\b(?:add|put)\b.*\b(?:to|on) (?:my|the|our|your) (?:\w+ )?list\b|` +
 		`\b(?:still|left|remains|remaining) to (?:do|be done)\b|\b(?:still|yet) (?:to be|needs? to be|needs? \w+ing)\b|\bstill (?:open|outstanding|missing)\b|^(?:\w+ )?(?:open|outstanding|pending|next steps?|action(?: items?)?|chores?|to do)\b[^,.]*:|\b(?:for|on|to) (?:my|the|our|your) (?:\w+ )?list\b[^,.]*:|\bas (?:open|outstanding|pending)\b|` +
-		`提醒我|[别別]让?讓?我忘|^我?们?們?(?:还|還)(?:得|要|需要|差|欠)|^我们还|^我們還|(?:还|還)没做的|(?:还|還)沒做的|[没沒]做完的|(?:还|還)差|^记一下|^記一下|待处理|待處理|未完成[:：]|要做的(?:事|事情)?[^,，。]{0,6}[:：]|(?:还|還)?[没沒]做的事?[:：]|(?:加|放)[到进進].{0,4}清[单單]`)
-	often = lazyregexp.New(`(?i)\b(?:every|each|always|whenever|daily|when|if|from now on|again and again)\b|每|总是|總是|以后|以後|时候|時候|一提到|如果|(?:^|[^记記])一下`)
+		`提醒我|[别別]让?讓?我忘|^我?们?們?(?:还|還)(?:得|要|需要|差|欠)|^我们还|^我們還|(?:还|還)没做的|(?:还|還)沒做的|[没沒]做完的|(?:还|還)差|^记一下|^記一下|待处理|待處理|未完成[:：]|要做的(?:事|事情)?[^,，。]{0,6}[:：]|(?:还|還)?[没沒]做的事?[:：]|(?:加|放)[到进進].{0,4}清[单單]`))
+	often = sift(lazyregexp.New(`(?i)\b(?:every|each|always|whenever|daily|when|if|from now on|again and again)\b|每|总是|總是|以后|以後|时候|時候|一提到|如果|(?:^|[^记記])一下`))
 	// ticked finds a to-do that its list shows as done, and what it is.
-	ticked = lazyregexp.New(
-		`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`)
+	ticked = sift(lazyregexp.New(
+		`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`))
 )
 
 // IsTodo reports whether a sentence says what remains to be done: it is marked so, or a person says that they still
@@ -45,7 +45,7 @@ func IsTodo(role scrollback.Role, sentence string) bool {
 }
 
 // asksBack finds a wish to be told again what was said.
-var asksBack = lazyregexp.New(`(?i)\bremind me (?:again )?(?:of |about )?(?:what|where|how|which|when|who|why|whether|if)\b|提醒我.*(?:什么|什麼|哪|怎么|怎麼|多少|[谁誰几幾])`)
+var asksBack = sift(lazyregexp.New(`(?i)\bremind me (?:again )?(?:of |about )?(?:what|where|how|which|when|who|why|whether|if)\b|提醒我.*(?:什么|什麼|哪|怎么|怎麼|多少|[谁誰几幾])`))
 
 // mayBeOwed rules out most sentences without an expression.
 func mayBeOwed(s string) bool {
@@ -95,13 +95,13 @@ func hasPrefixFold(s, prefix string) bool {
 }
 
 // todoMarks are what is not part of the to-do itself.
-var todoMarks = foreign.Regexp(
+var todoMarks = sift(foreign.Regexp(
 	`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[[ xX✓✔]\]|☐)?\s*(?:to-?dos?\b(?:\s+(?:item|list))?|待[办辦](?:事[项項])?|{todo-mark})?[\s:：,，]*|\bto-?do\b|待[办辦](?:事[项項])?[:：]?`,
-)
+))
 
 // doneWords are what tells that something is done from the thing itself.
-var doneWords = lazyregexp.New(
-	`(?i)\b(?:done|finished|completed?)\b(?: with\b)?|(?:已经|已)?(?:完成|搞定|做完|做好|办好|办完|弄好|处理好|处理完)了?|已经?|[好完]了?`)
+var doneWords = sift(lazyregexp.New(
+	`(?i)\b(?:done|finished|completed?)\b(?: with\b)?|(?:已经|已)?(?:完成|搞定|做完|做好|办好|办完|弄好|处理好|处理完)了?|已经?|[好完]了?`))
 
 // fillers are words that do not name a to-do.
 var fillers = wordSet(`the a an is are was were has have had been be now i we you my our your this that just already all i've we've that's
