@@ -152,14 +152,18 @@ var pointing = sift(lazyregexp.New(`(?i)\b(?:that|this|it)(?: one)? (?:off|out|a
 
 // newsIn returns the clauses of a sentence that say that something was done.
 func newsIn(s, before string) []string {
-	if isQuestion(s) || !mayBeNews(s) || supposed().MatchString(s) {
+	if isQuestion(s) || !mayBeNews(s) {
 		return nil
 	}
-	over := struck().MatchString(s) || ended().MatchString(s)
+	v := makeSieve(s)
+	if supposed().isIn(s, v) {
+		return nil
+	}
+	over := struck().isIn(s, v) || ended().isIn(s, v)
 	if over && !isNegated(s) {
 		return append([]string{s}, cutClauses(s)...)
 	}
-	if residue().MatchString(s) {
+	if residue().isIn(s, v) {
 		return nil
 	}
 	var out []string

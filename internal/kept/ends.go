@@ -81,7 +81,7 @@ func ListEnds(role scrollback.Role, text string) (out []string) {
 	before := ""
 	for _, s := range SplitSentences(firstPart(text)) {
 		news := tickedOf(s) != nil || len(newsIn(s, before)) > 0
-		if len(s) <= maxSentence && (news || role == scrollback.RoleUser && makeStatement(s).mayWithdraw()) {
+		if len(s) <= maxSentence && (news || role == scrollback.RoleUser && mayWithdraw(s)) {
 			out = append(out, s)
 		}
 		before = s
@@ -107,23 +107,37 @@ type statement struct {
 }
 
 func makeStatement(s string) *statement {
-	out := &statement{strong: change().MatchString(s), names: namesIn(s), key: same.Key(s),
-		denies: countDenials(s)%2 == 1}
-	out.loose = out.strong || loosening().MatchString(s)
-	out.aside = isQuestion(s) || adding().MatchString(s) || momentary().MatchString(s)
+	v := makeSieve(s)
+	out := &statement{names: namesIn(s), key: same.Key(s), denies: countDenials(s, v)%2 == 1}
+	out.strong, out.loose, out.aside = readChange(s, v)
 	for i, m := range moves {
-		out.was[i] = m.was().MatchString(s)
-		out.now[i] = m.now().MatchString(s)
-		out.strong = out.strong || out.now[i]
+		out.was[i] = m.was().isIn(s, v)
+		out.now[i] = m.now().isIn(s, v)
 	}
-	out.loose = out.loose || out.strong
 	for _, slot := range slots {
-		out.values = append(out.values, valueOf(slot, s))
+		out.values = append(out.values, valueOf(slot, s, v))
 	}
 	return out
 }
 
 // mayWithdraw reports whether a sentence may take back what was said before.
+func mayWithdraw(s string) bool {
+	_, loose, aside := readChange(s, makeSieve(s))
+	return loose && !aside
+}
+
+// readChange reports whether a sentence says that something is different now, or may be, and whether it only adds,
+// asks, or speaks of one time.
+func readChange(s string, v *sieve) (strong, loose, aside bool) {
+	strong = change().isIn(s, v)
+	for _, m := range moves {
+		strong = strong || m.now().isIn(s, v)
+	}
+	loose = strong || loosening().isIn(s, v)
+	return strong, loose, loose && (isQuestion(s) || adding().isIn(s, v) || momentary().isIn(s, v))
+}
+
+// mayWithdraw reports whether the sentence may take back what was said before.
 func (s *statement) mayWithdraw() bool { return s.loose && !s.aside }
 
 func (s *statement) replaces(earlier *statement) bool {
@@ -144,10 +158,13 @@ func (s *statement) replaces(earlier *statement) bool {
 }
 
 // valueOf returns the value of a slot that a sentence names first, or -1.
-func valueOf(slot []func() *expression, s string) int {
+func valueOf(slot []func() *expression, s string, v *sieve) int {
 	first := -1
 	at := len(s)
 	for i, value := range slot {
+		if !value().mayBeIn(v) {
+			continue
+		}
 		if loc := value().FindStringIndex(s); loc != nil && loc[0] < at {
 			first = i
 			at = loc[0]
@@ -157,8 +174,15 @@ func valueOf(slot []func() *expression, s string) int {
 }
 
 // countDenials counts what turns the meaning of a sentence.
-func countDenials(s string) int {
-	return len(denial().FindAllString(s, -1)) - len(affirmed().FindAllString(s, -1))
+func countDenials(s string, v *sieve) int {
+	n := 0
+	if denial().mayBeIn(v) {
+		n = len(denial().FindAllString(s, -1))
+	}
+	if affirmed().mayBeIn(v) {
+		n -= len(affirmed().FindAllString(s, -1))
+	}
+	return n
 }
 
 // affirmed finds denials that say that something may be.

@@ -3,6 +3,7 @@ package kept
 import (
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -46,14 +47,22 @@ func (v *sieve) mayHold(s string) bool {
 type expression struct {
 	*regexp.Regexp
 	needs []string
+	parts []*expression // of which one is to be found, if it has alternatives
 }
 
 func makeExpression(re *regexp.Regexp) *expression {
+	out := &expression{Regexp: re}
 	parsed, err := syntax.Parse(re.String(), syntax.Perl)
 	if err != nil {
-		return &expression{re, nil}
+		return out
 	}
-	return &expression{re, needsOf(parsed)}
+	out.needs = needsOf(parsed)
+	if parsed.Op == syntax.OpAlternate {
+		for _, sub := range parsed.Sub {
+			out.parts = append(out.parts, &expression{Regexp: regexp.MustCompile(sub.String()), needs: needsOf(sub)})
+		}
+	}
+	return out
 }
 
 // sift returns an expression that is made when it is first needed.
@@ -71,7 +80,12 @@ func (e *expression) mayBeIn(v *sieve) bool {
 }
 
 // isIn reports whether the expression is found in a text, of which v is the sieve.
-func (e *expression) isIn(s string, v *sieve) bool { return e.mayBeIn(v) && e.Regexp.MatchString(s) }
+func (e *expression) isIn(s string, v *sieve) bool {
+	if len(e.parts) == 0 {
+		return e.mayBeIn(v) && e.Regexp.MatchString(s)
+	}
+	return slices.ContainsFunc(e.parts, func(part *expression) bool { return part.isIn(s, v) })
+}
 
 // MatchString is as that of the regular expression.
 func (e *expression) MatchString(s string) bool { return e.isIn(s, makeSieve(s)) }
