@@ -1,7 +1,7 @@
 package main
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,11 +10,10 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/kept"
 )
 
-//go:embed texts/kept-dev.tsv
-var keptDev string
-
-//go:embed texts/kept-held.tsv
-var keptHeld string
+// keptTexts are kept-dev.tsv and kept-dev2.tsv, which the rules are made on, and kept-held.tsv.
+//
+//go:embed texts/kept-*.tsv
+var keptTexts embed.FS
 
 // keptCase is a sentence, what is to become of it, and the sentence that it is about or answers.
 type keptCase struct{ kind, lang, context, text string }
@@ -109,24 +108,30 @@ func keptTable(all []keptCase) string {
 
 // keptReport returns the tables of what stays, or the fault of a file.
 func keptReport() (string, error) {
-	dev, err := readCases("kept-dev.tsv", keptDev)
-	if err != nil {
-		return "", err
-	}
-	held, err := readCases("kept-held.tsv", keptHeld)
-	if err != nil {
-		return "", err
+	tables := map[string]string{}
+	for _, name := range []string{"kept-dev.tsv", "kept-dev2.tsv", "kept-held.tsv"} {
+		text, err := keptTexts.ReadFile("texts/" + name)
+		if err != nil {
+			return "", err
+		}
+		all, err := readCases(name, string(text))
+		if err != nil {
+			return "", err
+		}
+		tables[name] = keptTable(all)
 	}
 	return `
 ## Is what people say of themselves kept, and what ends it known?
 
-Sentences with what is to become of them (` + "`bench/recall/texts/kept-dev.tsv`, `kept-held.tsv`" + `): a trait, an instruction or
-a to-do stays, as its own kind or at least as one of them; talk does not; done and withdraw end the sentence that stands
-beside them, notdone and keepboth leave it. The rules were made on dev. Held was written by somebody who had not read
-them, in other forms and with traps on purpose. The author of the rules has not read it, but has steered by its figures:
-expect less of sentences that nobody has measured. In percent.
+Sentences with what is to become of them (` + "`bench/recall/texts/kept-dev.tsv`, `kept-dev2.tsv`, `kept-held.tsv`" + `): a trait,
+an instruction or a to-do stays, as its own kind or at least as one of them; talk does not; done and withdraw end the
+sentence that stands beside them, notdone and keepboth leave it. The rules were made on both files of dev, of which the
+second was written by somebody who had not read them, and was held out until the first rules were finished. Held was
+written after it by somebody else, in other forms and with traps on purpose, and nobody who works on the rules has read
+it. In percent.
 
 Dev:
 
-` + keptTable(dev) + "\nHeld:\n\n" + keptTable(held), nil
+` + tables["kept-dev.tsv"] + "\nDev, second file:\n\n" + tables["kept-dev2.tsv"] + "\nHeld:\n\n" +
+		tables["kept-held.tsv"], nil
 }
