@@ -113,8 +113,8 @@ var (
 	conjunctions = sift(lazyregexp.New(`(?i)\band\b|[和与與及、]`))
 	// news finds that something was done; hedge what makes it something else: asked, planned, hoped, not, or
 	// not all of it. Hedges of the whole sentence count in every clause.
-	news = sift(lazyregexp.New(`(?i)\b(?:done|finished|completed|(?:is|are|now|all) complete|complete[.!]?$|sorted|handled|taken care of|out of the way|off (?:my|the|our|your) (?:list|plate|hands)|behind (?:me|us)|in the (?:post|mail)|all set|wrapped up|(?:(?:is|are|now|finally|all|already|it's|that's|they're) )+(?:in|on|up|out|away|back|gone|ready|over|closed|history|here|there|in place|green|clean)|check(?:ed)?!?$|cancel+ed|'s (?:off|in|out|back|up|gone|booked|paid|sent|ready)|(?:has|have|'ve got|'s got|got) (?:his|her|its|their|my|the|our|your) .*\bback|no longer (?:exists?|there)|is history|knows? (?:about it|now)|no longer need(?:ed)?(?: to)?|live|merged|up and running)\b` +
-		`|[了过過]|已|物[归歸]原主|到手|到位|齐了|齊了|(?:搞定|完成)(?:\s*$|[:：。！!])|完毕|完畢|办妥|辦妥|划掉|劃掉|勾掉|✓|✅`))
+	news = sift(lazyregexp.New(`(?i)\b(?:done|finished|completed|(?:is|are|now|all) complete|complete[.!]?$|sorted|handled|taken care of|out of the way|off (?:my|the|our|your) (?:list|plate|hands)|behind (?:me|us)|in the (?:post|mail)|all set|wrapped up|(?:(?:is|are|now|finally|all|already|it's|that's|they're) )+(?:in|on|up|out|away|back|gone|ready|over|closed|history|here|there|in place|green|clean)|check(?:ed)?!?$|cancel+ed|(?:works?|runs?) (?:again|now|fine)|since (?:last|this|yesterday)|'s (?:off|in|out|back|up|gone|booked|paid|sent|ready)|(?:has|have|'ve got|'s got|got) (?:his|her|its|their|my|the|our|your) .*\bback|no longer (?:exists?|there)|is history|knows? (?:about it|now)|no longer need(?:ed)?(?: to)?|live|merged|up and running)\b` +
+		`|[了过過]|已|刚.*完|剛.*完|物[归歸]原主|到手|到位|齐了|齊了|(?:搞定|完成)(?:\s*$|[:：。！!])|完毕|完畢|办妥|辦妥|划掉|劃掉|勾掉|✓|✅`))
 	struck = sift(lazyregexp.New(`(?i)\b(?:cross|tick|strike|check|scratch|knock|take|mark)(?:ed|s)?\b.*\b(?:off|done)\b|\bcross(?:ed)? (?:it|that|this|them) out\b|(?:可以|能)[划劃勾销銷关關]了?|\b(?:close|drop|remove)\b.*\bto-?do\b|划掉|劃掉|勾掉|销掉|銷掉|打勾|打钩|打勾`))
 	hedge  = sift(lazyregexp.New(`(?i)\b(?:not|never|yet|still|almost|nearly|mostly|partially|half|bulk of|chunk of|one of|two of|three of|some|the rest|remaining|underway|so far|as far as|a start|stuck|minus|percent|%|pending|halfway|partly|part of|most of|some of|start(?:ed|ing)?|began|begun|working on|tr(?:y|ied|ying)(?: to)?|will|going to|gonna|plan(?:s|ning|ned)?|needs?|must|should|would|could|might|may|wants?|wanted|hop(?:e|ing)|soon|forgot|supposed|about to|in progress|waiting|please|let's|remains?|left to|failed|remind|promised|wish|draft(?:ed)?|tomorrow|close to|on it|on my way to|asked|expect(?:s|ed)?|attempt(?:ed)?|looked at|looking (?:into|for)|scheduled for|get .* \w+ed|due|\w+'ll|but|though|although|however|underway|postponed|pushed|delayed|reschedul\w+|voicemail|no answer|quote|outlin\w+|sketch\w*|research\w*|chas(?:ed|ing)|look(?:ed|ing) (?:into|up)|found out|first|second|another (?:one|matter|thing|time)|a different|other|instead|only|just the|well into|getting there|coming along|making progress|progress|minor|everything else|the last)\b|n't\b` +
 		`|[没沒未别別]|不|快(?:要|[^递递件餐])|差不多|几乎|幾乎|一半|大半|大部分|一部分|到一|差|百分之|%|正在|[准準][备備]|打算|计划|計劃|明天|[^需重主只]要|将|將|等|争取|爭取|尽快|盡快|希望|可能|应该|應該|进行|進行|初稿|开始|開始|着手|著手|[一大了前后後半]部分|[前后後][一两兩二三]部分|即将|即將|马上|馬上|[该該]|请|請|需要|必须|必須|还|還|再|先|了一[^遍下次]|忘|想|下周|下週|他的|她的|改天|回头|推迟|推遲|延期|改到|另|别的|別的|找到|问了|問了|但|不过|其他|其它|第一|前半|草稿|收到|联系上`))
@@ -208,7 +208,7 @@ func mayBeNews(s string) bool {
 	return false
 }
 
-var newsWords = wordSet("done complete set live off behind longer way post mail more all need in on up out away back gone ready over closed history here there place check green clean booked paid sent had")
+var newsWords = wordSet("done complete set live off behind longer way post mail more all need in on up out away back gone ready over closed history here there place check green clean booked paid sent had works runs since again")
 
 // hasPast reports whether a clause has a verb in the past tense or a participle.
 func hasPast(s string) bool {
@@ -321,7 +321,7 @@ func (t openTodo) shareNamed(said []namedWord, bound float64) float64 {
 // sharePart compares what is to be done with what was: they are about different things if beside a word that
 // both have stands another one in each (the water bill, the electricity bill; to Ada, to Bob).
 func sharePart(part, said []namedWord, least float64) float64 {
-	if least == leastShare && isBesides(part, said) || toOthers(part, said) {
+	if least == leastShare && (isBesides(part, said) || lacksMain(part, said)) || toOthers(part, said) {
 		return 0
 	}
 	var all, shared float64
@@ -425,6 +425,38 @@ func toOthers(part, said []namedWord) bool {
 	}
 	return asked && told
 }
+
+// lacksMain reports whether nothing of what a to-do is about was named, but only for whom or with what; or, in Chinese,
+// whether something else was done with it.
+func lacksMain(part, said []namedWord) bool {
+	main := 0
+	known := 0
+	asked := 0
+	told := 0
+	for _, w := range part {
+		switch {
+		case w.han && w.verb:
+			asked++
+			if indexOf(said, w.text) >= 0 {
+				return false
+			}
+		case w.han || w.verb || prepositions[w.lead]:
+		default:
+			main++
+			if indexOf(said, w.text) >= 0 {
+				known++
+			}
+		}
+	}
+	for _, w := range said {
+		if w.han && w.verb {
+			told++
+		}
+	}
+	return main > 0 && known == 0 || asked > 0 && told > 0
+}
+
+var prepositions = wordSet("in of for to with from on at about by into before after")
 
 // lacksName reports whether one of some words is a name that was not said.
 func lacksName(words, said []namedWord) bool {
