@@ -66,10 +66,6 @@ var moves = []struct{ was, now func() *expression }{
 		sift(lazyregexp.New(`(?i)\bcall me \w|叫我`)),
 		sift(lazyregexp.New(`(?i)\b(?:just|please|simply|now|from now on|actually|instead)\b.*\bcall me \w|\bcall me \w+ (?:instead|from now on)|(?:还是|還是|直接|就|改)叫我`)),
 	},
-	{
-		sift(lazyregexp.New(`(?i)\b\d+\b|\b(?:ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|one|two|three|four|five|six|seven|eight|nine)\b`)),
-		sift(lazyregexp.New(`(?i)^(?:actually,? |no, |sorry, )?make (?:it|that) (?:\d|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|a hundred|one|two|three|four|five|six|seven|eight|nine)`)),
-	},
 }
 
 // ListEnds lists the sentences of a message that may end something which was said before: news that
@@ -101,7 +97,7 @@ type statement struct {
 	aside         bool // it only adds, asks, or speaks of one time
 	values        []int
 	denies        bool
-	was, now      [4]bool // of moves
+	was, now      [3]bool // of moves
 	names         []namedWord
 	key           string
 }
