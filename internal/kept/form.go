@@ -20,6 +20,7 @@ func (c class) with(other class) class { return class{c[0] | other[0], c[1] | ot
 type token struct {
 	text string
 	is   class
+	id   int // of the word, if the lexicon has it; else 0
 }
 
 // pause is the class of what stands between clauses.
@@ -28,11 +29,17 @@ var pause = class{1}
 // grammar is a lexicon and the forms of sentences over it.
 type grammar struct {
 	classes map[string]class
-	lexicon map[string]class
+	lexicon map[string]entry
 	longest map[string]int // of the phrases that begin with a word, in bytes
 	endings []ending
 	dense   bool // words are not separated
 	forms   map[string][]form
+}
+
+// entry is a word of the lexicon.
+type entry struct {
+	is class
+	id int // from 1
 }
 
 // ending is how words of a class end that no list can have, such as the names of illnesses.
@@ -45,21 +52,26 @@ type ending struct {
 type form struct {
 	words   string // as it is written in the table
 	steps   []step
-	needs   []class // each must be there, or the form is not tried
-	without step    // what must not be there
+	needs   []step // one token of each must be there, or the form is not tried
+	without step   // what must not be there
 }
 
 // step is one place of a form. Its mode is 0 where it takes one token; else it may be missing (?), come any number of
 // times (*), or is what must not be next (!) or anywhere (-); or it stands for no word at all: a clause begins (^) or
 // ends ($), any token (_), any or none (~), any number of them within the clause (.) or beyond it (:).
 type step struct {
-	is    class    // a token of one of these
-	words []string // or one of these
+	is    class // a token of one of these
+	words []int // or one of these
 	mode  byte
 }
 
 func (s *step) takes(t token) bool {
-	return t.is.meets(s.is) || len(s.words) > 0 && slices.Contains(s.words, t.text)
+	return t.is.meets(s.is) || t.id != 0 && slices.Contains(s.words, t.id)
+}
+
+// isAmong reports whether a step takes one of the tokens of a sentence.
+func (s *step) isAmong(in sentence) bool {
+	return in.is.meets(s.is) || len(s.words) > 0 && slices.ContainsFunc(in.tokens, s.takes)
 }
 
 // readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part "ending" how
@@ -70,7 +82,7 @@ func (s *step) takes(t token) bool {
 func readForms(name, text string, dense bool) *grammar {
 	g := &grammar{
 		classes: map[string]class{"PAUSE": pause},
-		lexicon: map[string]class{},
+		lexicon: map[string]entry{},
 		longest: map[string]int{},
 		dense:   dense,
 		forms:   map[string][]form{},
@@ -105,7 +117,12 @@ func readForms(name, text string, dense bool) *grammar {
 }
 
 func (g *grammar) addWord(w string, c class) {
-	g.lexicon[w] = g.lexicon[w].with(c)
+	e := g.lexicon[w]
+	if e.id == 0 {
+		e.id = len(g.lexicon) + 1
+	}
+	e.is = e.is.with(c)
+	g.lexicon[w] = e
 	first := g.firstUnit(w)
 	g.longest[first] = max(g.longest[first], len(w))
 }
@@ -162,7 +179,7 @@ func (g *grammar) makeForm(name, words string) form {
 				}
 				one = strings.ReplaceAll(one, "_", " ")
 				g.addWord(one, class{})
-				s.words = append(s.words, one)
+				s.words = append(s.words, g.lexicon[one].id)
 			}
 		}
 		if s.mode == '-' {
@@ -170,8 +187,8 @@ func (g *grammar) makeForm(name, words string) form {
 			f.without.words = append(f.without.words, s.words...)
 			continue
 		}
-		if s.mode == 0 && len(s.words) == 0 {
-			f.needs = append(f.needs, s.is)
+		if s.mode == 0 {
+			f.needs = append(f.needs, s)
 		}
 		f.steps = append(f.steps, s)
 	}
@@ -202,9 +219,11 @@ func (g *grammar) read(s string) sentence {
 			t.is = pause
 		} else if longest := g.longest[t.text]; longest > 0 {
 			for end := min(longest, len(s)); end >= n; end-- {
-				c, known := g.lexicon[s[:end]]
-				if known && (end == len(s) || !isWordBreak(s, end)) {
-					t = token{s[:end], c}
+				if end < len(s) && (!utf8.RuneStart(s[end]) || isWordBreak(s, end)) {
+					continue
+				}
+				if e, known := g.lexicon[s[:end]]; known {
+					t = token{s[:end], e.is, e.id}
 					break
 				}
 			}
@@ -271,12 +290,15 @@ func (g *grammar) find(name string, s sentence) string {
 }
 
 func (f *form) isIn(s sentence) bool {
-	for _, c := range f.needs {
-		if !s.is.meets(c) {
+	if s.is.meets(f.without.is) {
+		return false
+	}
+	for i := range f.needs {
+		if !f.needs[i].isAmong(s) {
 			return false
 		}
 	}
-	if s.is.meets(f.without.is) || len(f.without.words) > 0 && slices.ContainsFunc(s.tokens, f.without.takes) {
+	if len(f.without.words) > 0 && slices.ContainsFunc(s.tokens, f.without.takes) {
 		return false
 	}
 	for i := range s.tokens {
