@@ -23,6 +23,15 @@ type token struct {
 	id   int // of the word, if the lexicon has it; else 0
 }
 
+// wordSieve is which words there are, by their numbers; others may share a bit.
+type wordSieve [4]uint64
+
+func (w wordSieve) meets(other wordSieve) bool {
+	return w[0]&other[0]|w[1]&other[1]|w[2]&other[2]|w[3]&other[3] != 0
+}
+
+func (w *wordSieve) add(id int) { w[id/64%4] |= 1 << (id % 64) }
+
 // pause is the class of what stands between clauses.
 var pause = class{1}
 
@@ -62,6 +71,7 @@ type form struct {
 type step struct {
 	is    class // a token of one of these
 	words []int // or one of these
+	sieve wordSieve
 	mode  byte
 }
 
@@ -71,7 +81,7 @@ func (s *step) takes(t token) bool {
 
 // isAmong reports whether a step takes one of the tokens of a sentence.
 func (s *step) isAmong(in sentence) bool {
-	return in.is.meets(s.is) || len(s.words) > 0 && slices.ContainsFunc(in.tokens, s.takes)
+	return in.is.meets(s.is) || in.words.meets(s.sieve) && slices.ContainsFunc(in.tokens, s.takes)
 }
 
 // readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part "ending" how
@@ -179,12 +189,17 @@ func (g *grammar) makeForm(name, words string) form {
 				}
 				one = strings.ReplaceAll(one, "_", " ")
 				g.addWord(one, class{})
-				s.words = append(s.words, g.lexicon[one].id)
+				id := g.lexicon[one].id
+				s.words = append(s.words, id)
+				s.sieve.add(id)
 			}
 		}
 		if s.mode == '-' {
 			f.without.is = f.without.is.with(s.is)
 			f.without.words = append(f.without.words, s.words...)
+			for _, id := range s.words {
+				f.without.sieve.add(id)
+			}
 			continue
 		}
 		if s.mode == 0 {
@@ -199,6 +214,15 @@ func (g *grammar) makeForm(name, words string) form {
 type sentence struct {
 	tokens []token
 	is     class // of all of them
+	words  wordSieve
+}
+
+func (s *sentence) add(t token) {
+	s.tokens = append(s.tokens, t)
+	s.is = s.is.with(t.is)
+	if t.id != 0 {
+		s.words.add(t.id)
+	}
 }
 
 // read cuts a folded text into tokens.
@@ -233,15 +257,11 @@ func (g *grammar) read(s string) sentence {
 			before = out.tokens[len(out.tokens)-1]
 		}
 		t.is = t.is.with(g.classByShape(t, before))
-		out.tokens = append(out.tokens, t)
+		out.add(t)
 		s = s[len(t.text):]
 	}
 	for n := len(out.tokens); n > 0 && out.tokens[n-1].is.meets(pause); n-- { // the one at the end divides nothing
 		out.tokens = out.tokens[:n-1]
-	}
-	out.is = class{}
-	for _, t := range out.tokens {
-		out.is = out.is.with(t.is)
 	}
 	return out
 }
@@ -298,7 +318,7 @@ func (f *form) isIn(s sentence) bool {
 			return false
 		}
 	}
-	if len(f.without.words) > 0 && slices.ContainsFunc(s.tokens, f.without.takes) {
+	if s.words.meets(f.without.sieve) && slices.ContainsFunc(s.tokens, f.without.takes) {
 		return false
 	}
 	for i := range s.tokens {

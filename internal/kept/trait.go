@@ -146,8 +146,7 @@ func (s sentence) beforeLastClause() sentence {
 	}
 	var out sentence
 	for _, t := range s.tokens[:end] {
-		out.tokens = append(out.tokens, t)
-		out.is = out.is.with(t.is)
+		out.add(t)
 	}
 	return out
 }
@@ -159,8 +158,7 @@ func (g *grammar) clausesOf(s sentence) []sentence {
 	var c sentence
 	for i, t := range s.tokens {
 		if !t.is.meets(pause.with(g.classes["BREAK"])) {
-			c.tokens = append(c.tokens, t)
-			c.is = c.is.with(t.is)
+			c.add(t)
 			if i < len(s.tokens)-1 {
 				continue
 			}
