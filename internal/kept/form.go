@@ -231,6 +231,7 @@ func (g *grammar) read(s string) sentence {
 	if strings.Contains(s, "-") {
 		s = strings.ReplaceAll(strings.ReplaceAll(s, " - ", ", "), "-", " ")
 	}
+	s = strings.TrimRightFunc(s, func(r rune) bool { return !isWordRune(r) }) // what is at the end divides nothing
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
 		if r == ' ' || r == '\'' || r == '*' || r == '_' {
@@ -259,9 +260,6 @@ func (g *grammar) read(s string) sentence {
 		t.is = t.is.with(g.classByShape(t, before))
 		out.add(t)
 		s = s[len(t.text):]
-	}
-	for n := len(out.tokens); n > 0 && out.tokens[n-1].is.meets(pause); n-- { // the one at the end divides nothing
-		out.tokens = out.tokens[:n-1]
 	}
 	return out
 }

@@ -53,10 +53,20 @@ func IsTrait(sentence string) bool {
 	if g.has("never trait", read) {
 		return false
 	}
-	return g.isTrait(read) || slices.ContainsFunc(g.clausesOf(read), g.isTrait)
+	if g.isTrait(read) || slices.ContainsFunc(g.clausesOf(read), g.isTrait) {
+		return true
+	}
+	if isQuestion(s) || strings.HasSuffix(s, "!") || strings.HasSuffix(s, "！") {
+		return false
+	}
+	return g.isHabit(read) || slices.ContainsFunc(g.clausesOf(read), g.isHabit)
 }
 
 func (g *grammar) isTrait(s sentence) bool { return g.has("trait", s) && !g.has("no trait", s) }
+
+// isHabit reports whether a sentence tells what somebody does, in the present, of no time and no thing at hand:
+// where nothing else is asked or exclaimed, that is so about them.
+func (g *grammar) isHabit(s sentence) bool { return g.has("habit", s) && !g.has("no trait", s) }
 
 // hasOrder reports whether a clause of a sentence is an order.
 func hasOrder(s string) bool { return hasForm("order", s) }
