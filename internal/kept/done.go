@@ -239,7 +239,7 @@ var unnamed = wordSet(`the a an is are was were has have had been be being now i
 	sunday noon weekend both some through along across`)
 
 // emptyHan are characters that name nothing there.
-const emptyHan = "了啦的我们們把都吧请請刚剛过過已经經完好掉妥毕畢成搞定给給就也那这這个個件事条條项項可以划劃勾待办辦啊呢哦嗯呀嘛你您他她它咱在上下去来來到是终終于於总總算才今昨天早晚午前后後今日里裡得地着著被让讓做弄处處理束全部顺順利一二有帮幫从從对對向为為"
+const emptyHan = "了啦的我们們把都吧请請刚剛过過已经經完好掉妥毕畢成搞定给給就也那这這个個件事条條项項可以划劃勾待办辦啊呢哦嗯呀嘛你您他她它咱在上下去来來到是终終于於总總算才今昨天早晚午前后後今日里裡得地着著被让讓做弄处處理束全部顺順利一有现現帮幫从從对對向为為"
 
 // hanVerbs are characters of verbs that may be told in other words.
 const hanVerbs = "交缴繳付打写寫寄发發送买買订訂约約预預修改整理备備份洗拿取领領借还還续續查看填报報搬换換装裝删刪更新联聯系繫通知打扫掃清问問回复覆办辦签簽存提转轉充订定做准準备安排"
@@ -304,7 +304,7 @@ func listNames(text string, isTodo bool) []namedWord {
 	return out
 }
 
-var articles = wordSet("the a an my our this that")
+var articles = wordSet("the a an my our this that his her their its your")
 
 // shareNamed returns how much of a to-do the names of some news have, from 0 (it is about something else) to 1.
 func (t openTodo) shareNamed(said []namedWord, bound float64) float64 {
@@ -448,12 +448,15 @@ func lacksMain(part, said []namedWord) bool {
 			}
 		}
 	}
-	for _, w := range said {
+	longer := false // what has the name of a thing in its own: the dentist's, where the dentist is to be rung
+	for i, w := range said {
 		if w.han && w.verb {
 			told++
 		}
+		longer = longer || i > 0 && w.han && !w.verb && w.lead == "" && indexOf(part, w.text) < 0 &&
+			!said[i-1].verb && indexOf(part, said[i-1].text) >= 0
 	}
-	return main > 0 && known == 0 || asked > 0 && told > 0
+	return main > 0 && known == 0 || asked > 0 && told > 0 && longer
 }
 
 var prepositions = wordSet("in of for to with from on at about by into before after")
