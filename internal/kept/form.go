@@ -85,10 +85,10 @@ func (s *step) isAmong(in sentence) bool {
 }
 
 // readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part "ending" how
-// others of it end, those of part "form" what is said in that form. A form has, between spaces, classes in capitals and words, with | for or, and ? or * behind
-// what may be missing or repeated; ^ and $ where a clause begins and ends; _ for any word and _? for any or none, ..
-// for anything within the clause and ... for anything; ! before what must not come next, - before what must not
-// stand anywhere.
+// others of it end, those of part "form" what is said in that form. A form has, between spaces, classes in capitals
+// and words, with | for or, and ? or * behind what may be missing or repeated; ^ and $ where a clause begins and
+// ends; _ for any word and _? for any or none, .. for anything within the clause and ... for anything; ! before what
+// must not come next, - before what must not stand anywhere.
 func readForms(name, text string, dense bool) *grammar {
 	g := &grammar{
 		classes: map[string]class{"PAUSE": pause},
@@ -279,7 +279,8 @@ func (g *grammar) classByShape(t, before token) (out class) {
 		return out
 	}
 	base := pasts[t.text]
-	participle := base == "" && t.is == class{} && len(t.text) > 4 && strings.HasSuffix(t.text, "ed") && !strings.HasSuffix(t.text, "eed")
+	participle := base == "" && t.is == class{} && len(t.text) > 4 && strings.HasSuffix(t.text, "ed") &&
+		!strings.HasSuffix(t.text, "eed")
 	if base != "" && base != t.text || participle && !before.is.meets(g.classes["DET"]) {
 		out = out.with(g.classes["PAST"])
 	}

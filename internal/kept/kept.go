@@ -5,7 +5,9 @@
 // Words it adds: trait (what is so about a person: what they prefer, avoid, have or usually do), cue
 // (a string without which a rule does not apply), rule (cues, what must be matched, and what must
 // not), idiom (words that hold a cue and do not mean it), veto (what makes a sentence with a rule's
-// wording something else: a question, a report, "not now").
+// wording something else: a question, a report, "not now"), form (how classes of words follow each other in a
+// sentence; the rules/*.tsv of English and Chinese have those of traits), habit (what somebody does, told in the
+// present, which is a trait where nothing else is asked), sieve (a cheap look before an expression is tried).
 //
 // Precision matters as much as recall: what is found is carried from summary to summary.
 // bench/recall measures both on labelled sentences.
