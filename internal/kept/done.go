@@ -365,7 +365,7 @@ func sharePart(part, said []namedWord, least float64) float64 {
 		}
 	}
 	if names == 0 && (hans < min(2, len(part)) || !things) || shared < all*least ||
-		least == leastShare && hans > 0 && shared < all*leastHan || conflict && shared < all*0.6 {
+		conflict && shared < all*0.6 {
 		return 0
 	}
 	if shared == all && others > 0 {
@@ -470,7 +470,6 @@ func lacksName(words, said []namedWord) bool {
 // leastShare is the share of the words of a to-do that the news of it has, faintShare where it is said to be over.
 const (
 	leastShare = 0.23
-	leastHan   = 0.4 // of characters: they are many, and say less by themselves
 	faintShare = 0.1
 )
 

@@ -16,7 +16,7 @@ func TestDevSentences(t *testing.T) {
 		"notdone": 0.97, "withdraw": 0.95, "keepboth": 0.95,
 	})
 	judgeSentences(t, "kept-dev2.tsv", map[string]float64{
-		"trait": 0.80, "instruction": 0.91, "todo": 0.95, "talk": 0.98, "done": 0.58,
+		"trait": 0.80, "instruction": 0.91, "todo": 0.95, "talk": 0.98, "done": 0.64,
 		"notdone": 0.97, "withdraw": 0.85, "keepboth": 0.97,
 	})
 }
