@@ -67,6 +67,9 @@ type Settings struct {
 	// RecallScope is how far the model's own look-ups may reach: conversation (the default,
 	// with what it inherits), project or all.
 	RecallScope string `json:"recall_scope,omitempty"`
+	// Keep is how far what is kept of people's words goes: conversation (the default), or project: a new
+	// conversation then begins with the traits and instructions that its caller said in others of its project.
+	Keep string `json:"keep,omitempty"`
 	// Compaction replaces numbers of the policy, by the names in the guide to compaction.
 	Compaction map[string]float64 `json:"compaction,omitempty"`
 	// How much its model thinks, unless a request says otherwise: an effort, whether to

@@ -12,6 +12,18 @@ type Environment struct {
 	First   EnvironmentState `json:"first"`
 	Told    EnvironmentState `json:"told"`
 	Changed bool             `json:"changed,omitempty"`
+
+	// Kept has what its caller said in other conversations of the project, where that is wanted. It stays behind
+	// when the conversation travels.
+	Kept string `json:"kept,omitempty"`
+}
+
+// WholeText returns what a model is told: where it works, and what was said in other conversations.
+func (e *Environment) WholeText() string {
+	if e.Text == "" || e.Kept == "" {
+		return e.Text + e.Kept
+	}
+	return e.Text + "\n\n" + e.Kept
 }
 
 // EnvironmentState is the part of an environment that can change. Date is YYYY-MM-DD in
@@ -53,7 +65,7 @@ func (c *Conversation) RepeatEnvironment() {
 }
 
 // WithoutRoots returns an environment as it travels to another machine: what the model was
-// told stays, but the folders that it may read do not.
+// told of its place stays, but neither the folders that it may read, nor what was said in other conversations.
 func (e *Environment) WithoutRoots() *Environment {
 	if e == nil {
 		return nil
@@ -61,5 +73,6 @@ func (e *Environment) WithoutRoots() *Environment {
 	out := *e
 	out.First.Roots = nil
 	out.Told.Roots = nil
+	out.Kept = ""
 	return &out
 }

@@ -93,6 +93,18 @@ func (n Numbers) Ref() Ref {
 	return Ref(fmt.Sprintf("#%d-#%d", n.First, n.Last))
 }
 
+// MessageRef points at a message of a conversation from another one: its id and the message's number.
+func MessageRef(id ConversationID, seq int64) Ref { return Ref(id) + Numbers{seq, seq}.Ref() }
+
+// Elsewhere splits what [MessageRef] made, or a range of numbers behind an id: the conversation, and the
+// numbers in it. Other refs are not ok.
+func (r Ref) Elsewhere() (id ConversationID, numbers Ref, ok bool) {
+	before, after, ok := strings.Cut(strings.TrimSpace(string(r)), "#")
+	numbers = Ref("#" + after)
+	_, ok2 := numbers.Numbers()
+	return ConversationID(before), numbers, ok && ok2 && before != "" && strings.Trim(before, "0123456789abcdef-") == ""
+}
+
 // RefEntry describes what a ref points at. From, To and CreatedAt are Unix ms;
 // Bytes and SHA256 are those of the readable content.
 type RefEntry struct {

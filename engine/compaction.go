@@ -69,7 +69,7 @@ func previewNext(ctx context.Context, v *View, head store.Head, q ContextRequest
 		}
 	}
 	if !draft && q.Zone != nil && head.Environment == nil { // what the first request tells, with the date there
-		env, _, err := v.e.buildEnvironment(ctx, head.Conversation, settings, q.Zone)
+		env, _, err := v.buildEnvironment(ctx, head.Conversation, settings, q.Zone)
 		if err != nil {
 			return scrollback.Manifest{}, err
 		}
@@ -98,7 +98,7 @@ func (a *incomingTurn) addPreview(ctx context.Context, next *request.PreviewRequ
 	if err != nil {
 		return err
 	}
-	env, change, err := a.v.e.buildEnvironment(ctx, a.head.Conversation, a.settings, a.request.Zone)
+	env, change, err := a.v.buildEnvironment(ctx, a.head.Conversation, a.settings, a.request.Zone)
 	if err != nil {
 		return err
 	}

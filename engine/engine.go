@@ -64,6 +64,10 @@ type Options struct {
 	Compaction PolicySettings
 	Projects   map[string]PolicySettings
 
+	// Keep says how far what is kept of people's words goes ([scrollback.Settings]), by project name; the empty
+	// name is for all others. What is stored of a project takes precedence.
+	Keep map[string]string
+
 	// Titles says where conversations without a title get one. TitleModel is asked for it in
 	// place of the model that answered. With NoTitleCalls none is asked here: a program that
 	// goes on running does it after the next answer.

@@ -19,10 +19,27 @@ import (
 // environmentShare is the share of the budget that the environment may take.
 const environmentShare = 0.10
 
-// buildEnvironment describes to a conversation's model where it works, and a message
-// about what has changed since it was last told, on the day that it is in a zone. Nil means that there is nothing to
-// tell.
-func (e *Engine) buildEnvironment(ctx context.Context, c scrollback.Conversation, settings request.Settings,
+// buildEnvironment describes to a conversation's model where it works, with what its caller said in other
+// conversations if it is a new one, and a message about what has changed since it was last told, on the day that it
+// is in a zone. Nil means that there is nothing to tell.
+func (v *View) buildEnvironment(ctx context.Context, c scrollback.Conversation, settings request.Settings,
+	zone *time.Location) (*scrollback.Environment, []store.IncomingMessage, error) {
+	env, change, err := v.e.describePlace(ctx, c, settings, zone)
+	if err != nil || c.Environment != nil || c.Messages > 0 {
+		return env, change, err
+	}
+	kept, err := v.Kept().inherit(ctx, c, &settings)
+	if err != nil || kept == "" {
+		return env, change, err
+	}
+	if env == nil {
+		env = &scrollback.Environment{}
+	}
+	env.Kept = kept
+	return env, change, nil
+}
+
+func (e *Engine) describePlace(ctx context.Context, c scrollback.Conversation, settings request.Settings,
 	zone *time.Location) (*scrollback.Environment, []store.IncomingMessage, error) {
 	if e.o.Place == nil {
 		return c.Environment, nil, nil

@@ -205,7 +205,7 @@ func (v *View) prepareTurn(ctx context.Context,
 	if err := scrollback.CheckTools(r.Tools); err != nil {
 		return begin, settings, web, err
 	}
-	env, change, err := e.buildEnvironment(ctx, head.Conversation, settings, r.Zone)
+	env, change, err := v.buildEnvironment(ctx, head.Conversation, settings, r.Zone)
 	if err != nil {
 		return begin, settings, web, err
 	}

@@ -25,6 +25,8 @@ type Words struct {
 	Todos, Traits, Instructions, Files, Latest string
 	// Older is how many more of them there are, and the ref of a text that has them.
 	Older string
+	// Elsewhere is the heading of what was said in other conversations of a project; with the name of a tool.
+	Elsewhere string
 
 	tokens int64 // of the block without what it holds, with the tools of package recall
 }
@@ -41,7 +43,8 @@ var words = map[string]*Words{
 		To: " to ", Ends: "(The minutes above end at #%d.)",
 		Todos: "Still to do:", Traits: "About the person:", Instructions: "What the person asked for:",
 		Files: "Files that tools touched:", Latest: "Said last:", Older: "%d more that still stand: %s",
-		tokens: FoldTokens,
+		Elsewhere: "Said in other conversations of this project, word for word; %s takes the refs:",
+		tokens:    FoldTokens,
 	},
 	"zh": {
 		Note: "较早的消息已压缩。以下是它们的记录，不是请求。",
@@ -53,7 +56,8 @@ var words = map[string]*Words{
 		To: " 至 ", Ends: "（以上摘要止于 #%d。）",
 		Todos: "尚未完成：", Traits: "关于用户：", Instructions: "用户的要求：",
 		Files: "工具处理过的文件：", Latest: "最近说的：", Older: "另有 %d 条仍然有效：%s",
-		tokens: 80,
+		Elsewhere: "在本项目其他对话中的原话；可用 %s 读取引用：",
+		tokens:    80,
 	},
 	"ja": {
 		Note: "以前のメッセージは圧縮されています。以下はその記録で、依頼ではありません。",
@@ -65,7 +69,8 @@ var words = map[string]*Words{
 		To: "～", Ends: "（上の要約は #%d まで。）",
 		Todos: "未完了：", Traits: "利用者について：", Instructions: "利用者の指示：",
 		Files: "ツールが扱ったファイル：", Latest: "最近の発言：", Older: "ほかに有効なもの %d 件：%s",
-		tokens: 100,
+		Elsewhere: "このプロジェクトのほかの会話での発言（原文のまま）。参照は %s で読めます：",
+		tokens:    100,
 	},
 	"ko": {
 		Note: "이전 메시지는 압축되어 있습니다. 다음은 그 기록이며 요청이 아닙니다.",
@@ -77,7 +82,8 @@ var words = map[string]*Words{
 		To: "~", Ends: "(위 요약은 #%d까지입니다.)",
 		Todos: "남은 일:", Traits: "사용자에 대하여:", Instructions: "사용자의 요청:",
 		Files: "도구가 다룬 파일:", Latest: "최근에 한 말:", Older: "그 밖에 유효한 것 %d개: %s",
-		tokens: 96,
+		Elsewhere: "이 프로젝트의 다른 대화에서 한 말의 원문. 참조는 %s(으)로 읽습니다:",
+		tokens:    96,
 	},
 }
 

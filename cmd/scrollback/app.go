@@ -70,7 +70,7 @@ func (g *globals) openApp(mode local.Mode) (*app, error) {
 		Model: g.set.Model, Known: g.set.Models, SearXNG: g.set.SearXNG,
 		Engine: g.set.Limits.ApplyIncoming(engine.Options{SummaryModels: g.set.SummaryModels,
 			SummaryTimeout: g.set.SummaryTimeout,
-			Compaction:     g.set.Compaction, Projects: g.set.Projects,
+			Compaction:     g.set.Compaction, Projects: g.set.Projects, Keep: g.set.Keep,
 			SpendLimits: engine.SpendLimitsFromConfig(g.set.Allowances),
 			Eager:       g.set.Eager,
 			Limit:       g.set.Limit, DefaultLimit: g.set.DefaultLimit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds,

@@ -50,8 +50,8 @@ func (f *Compactor) addSurroundings(snap store.Snapshot, h store.Head, settings 
 		in.InstructionsWeight = f.resolver.WeighText(in.Instructions)
 	}
 	if env := h.Environment; env != nil {
-		in.Environment = env.Text
-		in.EnvironmentWeight = f.resolver.WeighText(env.Text)
+		in.Environment = env.WholeText()
+		in.EnvironmentWeight = f.resolver.WeighText(in.Environment)
 	}
 	if said := h.Branch.View.Said; len(said) == len(snap.Segments)+1 && len(in.Without) == 0 {
 		in.Said = &window.SaidLines{Summary: said[0], Segments: said[1:]}

@@ -53,6 +53,7 @@ func (s *Settings) Inherited(c scrollback.Conversation) []scrollback.Inherited {
 		inherits("compaction."+name, !own && !asked)
 	}
 	inherits("recall_scope", of.RecallScope != "" && c.Settings.RecallScope == "")
+	inherits("keep", of.Keep != "" && c.Settings.Keep == "")
 	if over.Thinking.Or(c.Settings.ModelThinking()) == (scrollback.Thinking{}) {
 		inherits("reasoning_effort", of.ReasoningEffort != "")
 		inherits("thinking", of.Thinking != nil)

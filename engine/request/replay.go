@@ -136,8 +136,8 @@ func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation,
 		in.ToolsWeight = x.resolver.WeighText(tools)
 	}
 	if env := c.Environment; env != nil && s.Environment != "" {
-		in.Environment = env.Text
-		in.EnvironmentWeight = x.resolver.WeighText(env.Text)
+		in.Environment = env.WholeText()
+		in.EnvironmentWeight = x.resolver.WeighText(in.Environment)
 	}
 	if in.Segments, err = x.store.ReadSegments(ctx, s.Segments); err != nil {
 		return in, err

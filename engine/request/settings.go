@@ -198,7 +198,7 @@ func (rs *Resolver) applyLearned(ctx context.Context, c scrollback.Conversation,
 		s.inherited = rs.WeighText(text).Tokens
 	}
 	if c.Environment != nil {
-		s.fixed += rs.WeighText(c.Environment.Text).Tokens
+		s.fixed += rs.WeighText(c.Environment.WholeText()).Tokens
 	}
 	if len(c.PinnedSeqs) > 0 {
 		s.fixed += s.Policy.MaxPinned(s.Budget.Tokens)

@@ -484,6 +484,9 @@ var (
 	_ = label("help/how-far-models-look",
 		"How far models look: conversation, project or all.",
 		"模型可查阅的范围：conversation、project 或 all。")
+	_ = label("help/how-far-kept-sentences-go",
+		"How far what people say that is kept goes: conversation, or project, so that new conversations begin with it.",
+		"保留的话作用到多远：conversation；或 project，即新对话一开始就带上。")
 	_ = label("help/tokens-calls-may-use-day",
 		"Tokens that its calls may use in a day.",
 		"一天内调用可使用的 token 数。")
@@ -494,8 +497,8 @@ var (
 		"Currency of the money, such as USD.",
 		"金额的货币，例如 USD。")
 	_ = label("help/empty",
-		"Empty it: title, instructions, model, policy, limit, effort, recall_scope, budget, or a number of the policy; may be repeated.",
-		"清空：title、instructions、model、policy、limit、effort、recall_scope、budget 或策略的某个数值，可重复。")
+		"Empty it: title, instructions, model, policy, limit, effort, recall_scope, keep, budget, or a number of the policy; may be repeated.",
+		"清空：title、instructions、model、policy、limit、effort、recall_scope、keep、budget 或策略的某个数值，可重复。")
 	_ = label("help/refuse-if-project-at-another-version",
 		"Refuse if the project is at another version.",
 		"如果项目已是别的版本则拒绝。")

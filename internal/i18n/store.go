@@ -47,6 +47,9 @@ var (
 	RecallScopeSettingIsOneOf = problem("recall-scope-setting-is-one-of",
 		"recall_scope is conversation, project or all, not %q",
 		"recall_scope 是 conversation、project 或 all，不能是 %q")
+	KeepIsOneOf = problem("keep-is-one-of",
+		"keep is conversation or project, not %q",
+		"keep 是 conversation 或 project，不能是 %q")
 	LimitIsNumberOfTokens = problem("limit-is-number-of-tokens",
 		"a limit is a number of tokens, or 0 for the model's own",
 		"窗口上限是 token 数，0 表示采用模型自己的上限")

@@ -23,8 +23,10 @@ const (
 	Record            = "record"             // what a summary is made from
 	Minutes           = "minutes"            // a summary that is to be checked
 	WebResults        = "web_results"        // what a search of the web found
+	KeptSentences     = "kept_sentences"     // what people said in other conversations
 )
 
 // names are those of all blocks, as a lenient reader knows them: no block may be ended, or
 // another begun, inside any of them.
-var names = []string{"foldedhistory", "environment", "environmentchange", "record", "minutes", "webresults"}
+var names = []string{"foldedhistory", "environment", "environmentchange", "record", "minutes", "webresults",
+	"keptsentences"}

@@ -124,8 +124,8 @@ func runRead(ctx context.Context, c toolCall) (string, error) {
 		return "", err
 	}
 	var first scrollback.Page
-	err = c.throughAgents(ctx, a.Ref, func(through scrollback.ConversationID) (err error) {
-		first, err = c.Read(ctx, through, a.Ref, a.Offset, a.Limit)
+	err = c.throughOthers(ctx, a.Ref, func(through scrollback.ConversationID, ref scrollback.Ref) (err error) {
+		first, err = c.Read(ctx, through, ref, a.Offset, a.Limit)
 		return err
 	})
 	if err != nil {
@@ -152,8 +152,8 @@ func runTail(ctx context.Context, c toolCall) (string, error) {
 		return "", err
 	}
 	var tail scrollback.Tail
-	err = c.throughAgents(ctx, a.Ref, func(through scrollback.ConversationID) (err error) {
-		tail, err = c.Tail(ctx, through, a.Ref, a.Lines)
+	err = c.throughOthers(ctx, a.Ref, func(through scrollback.ConversationID, ref scrollback.Ref) (err error) {
+		tail, err = c.Tail(ctx, through, ref, a.Lines)
 		return err
 	})
 	if err != nil {
@@ -179,14 +179,16 @@ func runGrep(ctx context.Context, c toolCall) (string, error) {
 		return "", err
 	}
 	var found scrollback.GrepResult
-	look := func(through scrollback.ConversationID) (err error) {
-		found, err = c.Grep(ctx, through, q)
+	look := func(through scrollback.ConversationID, ref scrollback.Ref) (err error) {
+		in := q
+		in.Ref = ref
+		found, err = c.Grep(ctx, through, in)
 		return err
 	}
 	if q.Ref == "" {
-		err = look(c.conversation)
+		err = look(c.conversation, "")
 	} else {
-		err = c.throughAgents(ctx, q.Ref, look)
+		err = c.throughOthers(ctx, q.Ref, look)
 	}
 	if err != nil {
 		return "", err
@@ -435,6 +437,52 @@ func (c toolCall) askingMessages(ctx context.Context) ([]scrollback.MessageID, e
 		}
 	}
 	return out, err
+}
+
+// throughOthers does something with a ref: through the conversation that it names, if it names one, as far as
+// the conversation's setting lets its model reach or it was told of the message, and else as throughAgents does.
+func (c toolCall) throughOthers(ctx context.Context, ref scrollback.Ref,
+	do func(through scrollback.ConversationID, ref scrollback.Ref) error) error {
+	id, numbers, ok := ref.Elsewhere()
+	if !ok {
+		return c.throughAgents(ctx, ref, func(through scrollback.ConversationID) error { return do(through, ref) })
+	}
+	if id != c.conversation {
+		if err := c.allowOther(ctx, id, ref); err != nil {
+			return err
+		}
+	}
+	return do(id, numbers)
+}
+
+// allowOther reports as an error that a model may not read the messages of another conversation that a ref names.
+func (c toolCall) allowOther(ctx context.Context, id scrollback.ConversationID, ref scrollback.Ref) error {
+	own, err := c.access.Head(ctx, c.conversation)
+	if err != nil {
+		return err
+	}
+	may, err := c.searchReach(ctx, own.Conversation)
+	if err != nil {
+		return err
+	}
+	agents, err := c.listAgents(ctx)
+	if err != nil {
+		return err
+	}
+	other, err := c.access.Head(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case other.DeletedAt != 0:
+		return scrollback.Errorf(scrollback.NotFound, "recall", i18n.NoConversation, id)
+	case slices.Contains(agents, id), may == scrollback.ScopeAll,
+		may == scrollback.ScopeProject && other.Project == own.Project,
+		own.Environment != nil && strings.Contains(own.Environment.Kept, "("+string(ref)+")\n"):
+		return nil
+	case may == scrollback.ScopeProject:
+		return scrollback.Errorf(scrollback.Refused, "recall", i18n.MaySearchOnlyItsProject)
+	}
+	return scrollback.Errorf(scrollback.Refused, "recall", i18n.MaySearchOnlyItself)
 }
 
 // throughAgents does something with a ref through the conversation that is asked, or if that

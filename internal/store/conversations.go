@@ -170,6 +170,9 @@ func completeConversation(op string, c *scrollback.Conversation) error {
 		c.Settings.RecallScope != scrollback.ScopeProject && c.Settings.RecallScope != scrollback.ScopeAll:
 		return scrollback.ParamErrorf(op, "recall_scope", i18n.RecallScopeSettingIsOneOf,
 			c.Settings.RecallScope)
+	case c.Settings.Keep != "" && c.Settings.Keep != scrollback.ScopeConversation &&
+		c.Settings.Keep != scrollback.ScopeProject:
+		return scrollback.ParamErrorf(op, "keep", i18n.KeepIsOneOf, c.Settings.Keep)
 	case c.Limit < 0:
 		return scrollback.ParamErrorf(op, "limit", i18n.LimitIsNumberOfTokens)
 	case len(c.PinnedSeqs) > scrollback.PinsMax:

@@ -31,12 +31,18 @@ const (
 // List lists what is kept on the path of a branch up to a seq, in whatever state, by seq; what was said twice
 // stands twice. Of a path with more than 4,000 rows it is what the newest of them say.
 func (p Kept) List(ctx context.Context, h Head, b scrollback.Branch, to int64) ([]scrollback.Kept, error) {
+	return p.ListScanning(ctx, h, b, to, keptScanned)
+}
+
+// ListScanning is List, and looks for what ends something in at most the newest messages that are not compacted.
+func (p Kept) ListScanning(ctx context.Context, h Head, b scrollback.Branch,
+	to, most int64) ([]scrollback.Kept, error) {
 	rows, err := p.ReadRows(ctx, h, b, to)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	// What ends something is stored when it is folded; until then it is read where it was said.
-	for from := max(b.View.Boundary+1, to-keptScanned+1, rows[0].Seq); from <= to; from += chunk {
+	for from := max(b.View.Boundary+1, to-most+1, rows[0].Seq); from <= to; from += chunk {
 		ms, err := p.s.ReadMessages(ctx, b.ID, from, min(to, from+chunk-1))
 		if err != nil {
 			return nil, err

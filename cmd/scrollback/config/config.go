@@ -66,6 +66,7 @@ type Settings struct {
 	WebSearch      string                           // as engine.Options has it
 	Grace          time.Duration                    // how long a server that is told to end goes on
 	Rate           scrollback.Rate                  // of each actor's chats; zero for the server's default
+	Keep           map[string]string                // how far what is kept goes, by project; "" is of the others
 	Allowances     map[string]scrollback.SpendLimit // of projects, for a day
 	Agents         engine.AgentOptions              // sub-agents
 	Watch          bool                             // serve follows what other tools keep
@@ -138,7 +139,7 @@ func parseSettings(src settingsSource, flags Flags) (Settings, error) {
 	s.Compaction.Policy = src.readText("SCROLLBACK_POLICY", "policy")
 	s.parsePlace(src)
 	for _, part := range []func(settingsSource) error{s.parseDownloads, s.parseServing, s.parseReports, s.parseTitles,
-		s.parseSearch, s.parseCompaction, s.parseRates, s.parseAgents, s.parseImport} {
+		s.parseSearch, s.parseCompaction, s.parseKeep, s.parseRates, s.parseAgents, s.parseImport} {
 		if err := part(src); err != nil {
 			return s, err
 		}
@@ -316,6 +317,27 @@ func (s *Settings) parseCompaction(src settingsSource) error {
 		if err == nil {
 			err = judge(fmt.Sprintf("project %q, ", name), s.Projects[name])
 		}
+	}
+	return err
+}
+
+// parseKeep reads how far what is kept of people's words goes.
+func (s *Settings) parseKeep(src settingsSource) error {
+	s.Keep = map[string]string{}
+	read := func(project, key string) error {
+		how := src.k.String(key)
+		if how == "" {
+			return nil
+		}
+		s.Keep[project] = how
+		if how == scrollback.ScopeConversation || how == scrollback.ScopeProject {
+			return nil
+		}
+		return scrollback.ParamErrorf("scrollback", "keep", i18n.KeepIsOneOf, how)
+	}
+	err := read("", "keep")
+	for _, name := range src.k.MapKeys("projects") {
+		err = cmp.Or(err, read(name, "projects"+dot+name+dot+"keep"))
 	}
 	return err
 }

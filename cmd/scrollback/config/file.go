@@ -27,7 +27,7 @@ var keys = map[string]string{
 	"data": "text", "store": "text", "objects": "text", "downloads": "text", "model": "text", "limit": "whole number",
 	"addr": "text", "policy": "text", "summary_model": "text or list of texts", "summary_timeout": "text",
 	"root": "text or list of texts", "environment": "true or false", "memory_files": "text or list of texts",
-	"setup": "text", "eager": "true or false", "remote_images": "true or false", "titles": "text", "title_model": "text",
+	"setup": "text", "eager": "true or false", "remote_images": "true or false", "titles": "text", "title_model": "text", "keep": "text", "projects.*.keep": "text",
 	"trash_days": "whole number",
 	"log_level":  "text", "log_format": "text", "traces": "true or false",
 	"trusted_proxies": "text or list of texts", "hosts": "text or list of texts",

@@ -88,6 +88,7 @@ type settingsBody struct {
 // /openapi.json leaves out the fields of an embedded type that is not.
 type SharedSettings struct {
 	RecallScope *string `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
+	Keep        *string `json:"keep,omitempty" doc:"How far what is kept of people's words goes: conversation, or project."`
 	PolicyNumbers
 
 	ReasoningEffort *string `json:"reasoning_effort,omitempty" doc:"none, minimal, low, medium, high, xhigh or max; empty leaves it to the model."`
@@ -99,6 +100,9 @@ type SharedSettings struct {
 func (b *SharedSettings) applyTo(s *scrollback.Settings) {
 	if b.RecallScope != nil {
 		s.RecallScope = *b.RecallScope
+	}
+	if b.Keep != nil {
+		s.Keep = *b.Keep
 	}
 	b.applyThinking(s)
 	if b.given() != nil {

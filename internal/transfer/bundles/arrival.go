@@ -92,6 +92,7 @@ func AdaptSettings(v *engine.View, c *scrollback.Conversation, project string) (
 	c.DeletedAt = 0
 	c.PurgedAt = 0
 	c.Settings.RecallScope = ""
+	c.Settings.Keep = ""
 	c.AgentOf = nil
 	c.Settings.Agents = false
 	if c.Settings.ModelThinking().Check() != nil {

@@ -93,6 +93,7 @@ func (x *bundleExport) planPortions(ctx context.Context, id scrollback.Conversat
 		return err
 	}
 	main.Settings.RecallScope = ""
+	main.Settings.Keep = ""
 	main.Settings.Agents = false
 	main.AgentOf = nil
 	main.Roots = nil
