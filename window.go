@@ -110,6 +110,12 @@ type Excluded struct {
 // ExcludedLeftOut is the reason of messages that a person left out.
 const ExcludedLeftOut = "left_out"
 
+// KeptApart is kept sentences that still stand and have no room in a window: how many, and where they are read.
+type KeptApart struct {
+	Sentences int `json:"sentences"`
+	Ref       Ref `json:"ref"`
+}
+
 // Manifest accounts for a window: what was sent, what was left out and why.
 // Budget and Tokens are tokens. CacheReuse is the share of this request's
 // tokens, 0 to 1, at its beginning that are the same as in the request before, and Reused
@@ -133,6 +139,7 @@ type Manifest struct {
 	CacheReuse     float64         `json:"cache_reuse"`
 	Layers         []ManifestLayer `json:"layers"`
 	Excluded       []Excluded      `json:"excluded"`
+	KeptApart      []KeptApart     `json:"kept_apart,omitempty"`
 	Inherited      []Inherited     `json:"inherited,omitempty"`
 	CompactsAt     int64           `json:"compacts_at"`
 	Reused         int64           `json:"reused"`

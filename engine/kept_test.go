@@ -225,3 +225,36 @@ func TestKeptCorrectsTheBlock(t *testing.T) {
 	now["Never delete the backups."] = true
 	holds("kept again", now)
 }
+
+// What finds no room in the block is behind a ref that the block and the manifest name.
+func TestManifestNamesKeptApart(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{NoFolds: true, Limit: 4000}, enginetest.ChattyStep())
+	c := r.NewConversation()
+	const said = 60
+	for i := range said {
+		r.Ask(c, fmt.Sprintf("Never write to the table of harbour number %d.", i))
+	}
+	if _, err := r.View.Compact(ctx, c, engine.CompactRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := r.View.Context(ctx, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Ask(c, "And now?")
+	sent := lastRequest(r)
+	if len(m.KeptApart) != 1 || !strings.Contains(sent, string(m.KeptApart[0].Ref)) {
+		t.Fatalf("the manifest names %+v, and the request is\n%s", m.KeptApart, sent)
+	}
+	apart := r.ReadAll(c, m.KeptApart[0].Ref)
+	for i := range said {
+		line := fmt.Sprintf("Never write to the table of harbour number %d.", i)
+		if !strings.Contains(sent, line) && !strings.Contains(apart, line) {
+			t.Errorf("%s is nowhere", line)
+		}
+	}
+	if n := strings.Count(apart, "harbour number"); n != m.KeptApart[0].Sentences {
+		t.Errorf("%d sentences are counted, and %d are there", m.KeptApart[0].Sentences, n)
+	}
+}

@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"hash"
 	"slices"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -30,6 +32,9 @@ func BuildManifest(w scrollback.Window) scrollback.Manifest {
 		at[layer].Items = append(at[layer].Items, it)
 	}
 	for _, it := range w.Items {
+		if len(it.Holds) > 0 {
+			m.KeptApart = append(m.KeptApart, listApart(it.Parts.Text())...)
+		}
 		rest := it.Weight.Tokens
 		for _, h := range it.Holds {
 			layer := scrollback.LayerPlaceholders
@@ -47,6 +52,21 @@ func BuildManifest(w scrollback.Window) scrollback.Manifest {
 		}
 	}
 	return m
+}
+
+// listApart finds the lines that say where kept sentences are that have no room; see [Words.Older].
+func listApart(text string) (out []scrollback.KeptApart) {
+	for line := range strings.SplitSeq(text, "\n") {
+		for _, w := range words {
+			var apart scrollback.KeptApart
+			n, err := fmt.Sscanf(line, w.Older, &apart.Sentences, &apart.Ref)
+			if kind, _, wrong := apart.Ref.Split(); n == 2 && err == nil && wrong == nil && kind == scrollback.RefArtifact {
+				out = append(out, apart)
+				break
+			}
+		}
+	}
+	return out
 }
 
 // shownKind returns the kind of an item as people see it.

@@ -11,6 +11,9 @@ var (
 	WindowFrom = label("window-from",
 		"from the %s: %s tokens of instructions; %s",
 		"来自 %s：%s 个 token 的指令；%s")
+	WindowKeptApart = label("window-kept-apart",
+		"%d kept sentences that still stand have no room: %s",
+		"%d 句仍然有效的话没有空间：%s")
 	WindowNoSettings = label("window-no-settings",
 		"no settings",
 		"没有设置")

@@ -26,6 +26,9 @@ func WriteContext(w io.Writer, t words.Texts, m scrollback.Manifest) error {
 		fmt.Fprint(w, t.Say(i18n.WindowFrom, columns.StripControls(from.From), columns.FormatThousands(from.Tokens),
 			cmp.Or(strings.Join(from.Settings, ", "), t.Say(i18n.WindowNoSettings))), "\n\n")
 	}
+	for _, k := range m.KeptApart {
+		fmt.Fprint(w, t.Say(i18n.WindowKeptApart, k.Sentences, columns.StripControls(string(k.Ref))), "\n\n")
+	}
 	const width = 40
 	bar := func(tokens int64, cell string) string {
 		n := tokens * width / max(m.Budget, 1)
