@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/model"
+	"github.com/scrollback-ai/scrollback/model/modeltest"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -215,4 +216,33 @@ func TestPinsLeaveRoomForTheQuestion(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A preview leaves out the pinned messages that sending would leave out, where nothing can be compacted.
+func TestPreviewLeavesPinsOut(t *testing.T) {
+	ctx := context.Background()
+	r := enginetest.New(t, enginetest.Options{Limit: 8000, NoFolds: true, Folding: map[string]float64{"pinned_share": 0.5}},
+		modeltest.Say("fine"))
+	id := r.NewConversation()
+	for range 6 {
+		r.Ask(id, strings.Repeat("The tide gauge is at the pier. ", 90))
+	}
+	r.Ask(id, "Go on.")
+	_, err := r.Patch(ctx, id, 0, func(c *scrollback.Conversation) error {
+		c.PinnedSeqs = []int64{1, 3, 5, 7}
+		c.Instructions = strings.Repeat("Answer as the harbour master would. ", 350)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.View.Compact(ctx, id, engine.CompactRequest{Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("What follows from it? ", 100)
+	m, err := r.Context(ctx, id, engine.ContextRequest{Message: enginetest.Say(text), Sending: true})
+	if err != nil || m.Over > 0 {
+		t.Errorf("beforehand it is %d over the budget, and compacts %+v (%v)", m.Over, m.Compacts, err)
+	}
+	r.Ask(id, text).WantDone(t, scrollback.TurnComplete, "stop")
 }

@@ -33,7 +33,16 @@ func (x *Previewer) Preview(ctx context.Context, q PreviewRequest) (scrollback.M
 	}
 	prompt := q.appendDraft(&shown.Branch, &shown.Window)
 	l := Layout{Input: shown.Window, Window: window.Assemble(shown.Window)}
+	var compacts *scrollback.Foreseen
 	if prompt > 0 {
+		compacts, err = x.compactor.PredictFolds(ctx, q.Head, shown, FitRequest{Settings: q.Settings, Beside: q.Beside})
+		if err != nil {
+			return scrollback.Manifest{}, err
+		}
+		if sent := (FittedWindow{Input: l.Input, Window: l.Window}); compacts == nil && dropPins(&sent) { // as Fit does
+			l.Input = sent.Input
+			l.Window = sent.Window
+		}
 		if err := x.RepeatUnshown(ctx, shown.Branch, &l, &q.Settings); err != nil {
 			return scrollback.Manifest{}, err
 		}
@@ -55,9 +64,9 @@ func (x *Previewer) Preview(ctx context.Context, q PreviewRequest) (scrollback.M
 	if prompt == 0 {
 		return m, nil
 	}
-	m.Compacts, err = x.compactor.PredictFolds(ctx, q.Head, shown, FitRequest{Settings: q.Settings, Beside: q.Beside})
+	m.Compacts = compacts
 	q.markDraft(&m, prompt)
-	return m, err
+	return m, nil
 }
 
 // IsBlank reports whether a draft says nothing yet.
