@@ -221,7 +221,8 @@ func TestPinsLeaveRoomForTheQuestion(t *testing.T) {
 // A preview leaves out the pinned messages that sending would leave out, where nothing can be compacted.
 func TestPreviewLeavesPinsOut(t *testing.T) {
 	ctx := context.Background()
-	r := enginetest.New(t, enginetest.Options{Limit: 8000, NoFolds: true, Folding: map[string]float64{"pinned_share": 0.5}},
+	r := enginetest.New(t,
+		enginetest.Options{Limit: 8000, NoFolds: true, Folding: map[string]float64{"pinned_share": 0.5}},
 		modeltest.Say("fine"))
 	id := r.NewConversation()
 	for range 6 {
