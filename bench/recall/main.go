@@ -76,6 +76,7 @@ func main() {
 	teach := flag.Bool("learn", false, "learn the weights of a hit's score on the first half, for the report")
 	instructions := flag.Bool("standing", false, "measure standing instructions alone; the report is not written")
 	cases := flag.String("kept", "", "judge a file of cases of what stays, alone, and print figures; the report is not written")
+	stay := flag.Bool("stays", false, "measure what stays through compactions, alone; the report is not written")
 	fromFiles := flag.Bool("imported", false, "compare with talks that were imported, alone; the report is not written")
 	out := flag.String("o", filepath.Join("..", "docs", "RECALL.md"), "the report")
 	flag.Parse()
@@ -96,6 +97,10 @@ func main() {
 			}
 			of, err := readCases(*cases, string(raw))
 			fmt.Print(keptTable(of))
+			return err
+		case *stay:
+			text, err := measureStays(context.Background())
+			fmt.Print(text)
 			return err
 		case *show > 0:
 			return printTalk(*show - 1)
@@ -125,6 +130,11 @@ func main() {
 		}
 		report := r.writeReport() + standingReport(labelled) + stays
 		if !*quick && *only == "" {
+			stays, err := measureStays(context.Background())
+			if err != nil {
+				return err
+			}
+			report += stays
 			brought, err := compareImported(context.Background(), sets[1], forms)
 			if err != nil {
 				return err
@@ -141,6 +151,16 @@ func main() {
 		fmt.Fprintln(os.Stderr, "recall:", err)
 		os.Exit(1)
 	}
+}
+
+// measureStays returns what small talk does to what stands, and what stands after it.
+func measureStays(ctx context.Context) (string, error) {
+	beside, err := besideReport()
+	if err != nil {
+		return "", err
+	}
+	stays, err := staysReport(ctx, func(s string) { fmt.Fprintln(os.Stderr, s) })
+	return beside + stays, err
 }
 
 // printTalk writes a talk as it is read by people.
