@@ -6,6 +6,8 @@
 //	go -C bench run ./recall -misses    also lists the questions whose evidence was not found
 //	go -C bench run ./recall -talk N    prints the N-th conversation and its questions
 //	go -C bench run ./recall -learn     learns the weights of a hit's score, and writes texts/learned.txt: some minutes
+//	go -C bench run ./recall -learn-kept  learns the weights of what stays, and writes them beside the rules: a minute;
+//	                                      -without F leaves out a file, to be judged by -kept F
 //	go -C bench run ./recall -kept F     the sentences of a file by what becomes of them, in figures alone
 //	go -C bench run ./recall -standing  standing instructions alone, with what is wrong in dev; the report is not written
 //	go -C bench run ./recall -imported  talks imported from a tool's files alone; the report is not written
@@ -74,6 +76,8 @@ func main() {
 	only := flag.String("only", "", "one set, by the beginning of its name; the report is not written")
 	show := flag.Int("talk", 0, "print a conversation of the sets and its questions")
 	teach := flag.Bool("learn", false, "learn the weights of a hit's score on the first half, for the report")
+	teachKept := flag.Bool("learn-kept", false, "learn the weights of what stays, and write them beside the rules")
+	without := flag.String("without", "", "with -learn-kept, a file of texts/ that is left out")
 	instructions := flag.Bool("standing", false, "measure standing instructions alone; the report is not written")
 	cases := flag.String("kept", "", "judge a file of cases of what stays, alone, and print figures; the report is not written")
 	stay := flag.Bool("stays", false, "measure what stays through compactions, alone; the report is not written")
@@ -97,11 +101,16 @@ func main() {
 			}
 			of, err := readCases(*cases, string(raw))
 			fmt.Print(keptTable(of))
+			if *misses {
+				fmt.Print(wrongCases(of))
+			}
 			return err
 		case *stay:
 			text, err := measureStays(context.Background())
 			fmt.Print(text)
 			return err
+		case *teachKept:
+			return learnKept(labelled, *without)
 		case *show > 0:
 			return printTalk(*show - 1)
 		case *teach:

@@ -59,7 +59,7 @@ func (t *Todos) Closed(role scrollback.Role, text string) (places []int) {
 	}
 	before := ""
 	for _, s := range SplitSentences(firstPart(text)) {
-		for _, key := range t.closedBy(s, before) {
+		for _, key := range t.closedBy(role, s, before) {
 			places = append(places, t.open[key].at...)
 			delete(t.open, key)
 		}
@@ -77,7 +77,7 @@ func Closes(role scrollback.Role, text, todo string) bool {
 
 // closedBy returns the keys of the to-dos that a sentence says are done. What was said before is what a
 // sentence such as "Done." is about.
-func (t *Todos) closedBy(s, before string) []string {
+func (t *Todos) closedBy(role scrollback.Role, s, before string) []string {
 	if m := tickedOf(s); m != nil {
 		if key := TodoKey(m[1] + m[2]); t.open[key].at != nil {
 			return []string{key}
@@ -86,7 +86,12 @@ func (t *Todos) closedBy(s, before string) []string {
 	}
 	clauses := newsIn(s, before)
 	best, most := t.closest(clauses, leastShare)
-	if len(best) == 0 && len(clauses) > 0 && final().MatchString(s) {
+	if role == scrollback.RoleAssistant { // whose prose is full of what was, and of what there is
+		best = slices.DeleteFunc(best, func(key string) bool {
+			return most < leastReported || !told().MatchString(s) && !t.open[key].isDoneIn(s)
+		})
+	}
+	if len(best) == 0 && len(clauses) > 0 && role == scrollback.RoleUser && final().MatchString(s) {
 		best, most = t.closest([]string{before + " " + s}, faintShare)
 	}
 	if len(best) == 0 && len(t.open) == 1 && struck().MatchString(s) && len(clauses) > 0 && pointing().MatchString(s) {
@@ -111,9 +116,9 @@ var (
 	// todoHead is what says that a to-do follows, or went before.
 	todoHead     = sift(lazyregexp.New(`(?i)^[^:：]{0,40}(?:to-?dos?|list|left to do|to do|action|open|outstanding|pending|remind|note|jot|记|記|待|做|清[单單])[^:：]{0,24}[:：—–]+|\((?:to-?do|to do|outstanding|open|pending)\)`))
 	conjunctions = sift(lazyregexp.New(`(?i)\band\b|[和与與及、]`))
-	// news finds that something was done; hedge what makes it something else: asked, planned, hoped, not, or
+	// told finds that something was done; hedge what makes it something else: asked, planned, hoped, not, or
 	// not all of it. Hedges of the whole sentence count in every clause.
-	news = sift(lazyregexp.New(`(?i)\b(?:done|finished|completed|(?:is|are|now|all) complete|complete[.!]?$|sorted|handled|taken care of|out of the way|off (?:my|the|our|your) (?:list|plate|hands)|behind (?:me|us)|in the (?:post|mail)|all set|wrapped up|(?:(?:is|are|now|finally|all|already|it's|that's|they're) )+(?:in|on|up|out|away|back|gone|ready|over|closed|history|here|there|in place|green|clean)|check(?:ed)?!?$|cancel+ed|(?:works?|runs?) (?:again|now|fine)|since (?:last|this|yesterday)|'s (?:off|in|out|back|up|gone|booked|paid|sent|ready)|(?:has|have|'ve got|'s got|got) (?:his|her|its|their|my|the|our|your) .*\bback|no longer (?:exists?|there)|is history|knows? (?:about it|now)|no longer need(?:ed)?(?: to)?|live|merged|up and running)\b` +
+	told = sift(lazyregexp.New(`(?i)\b(?:done|finished|completed|(?:is|are|now|all) complete|complete[.!]?$|sorted|handled|taken care of|out of the way|off (?:my|the|our|your) (?:list|plate|hands)|behind (?:me|us)|in the (?:post|mail)|all set|wrapped up|(?:(?:is|are|now|finally|all|already|it's|that's|they're) )+(?:in|on|up|out|away|back|gone|ready|over|closed|history|here|there|in place|green|clean)|check(?:ed)?!?$|cancel+ed|(?:works?|runs?) (?:again|now|fine)|since (?:last|this|yesterday)|'s (?:off|in|out|back|up|gone|booked|paid|sent|ready)|(?:has|have|'ve got|'s got|got) (?:his|her|its|their|my|the|our|your) .*\bback|no longer (?:exists?|there)|is history|knows? (?:about it|now)|no longer need(?:ed)?(?: to)?|live|merged|up and running)\b` +
 		`|[了过過]|已|刚.*完|剛.*完|物[归歸]原主|到手|到位|齐了|齊了|(?:搞定|完成)(?:\s*$|[:：。！!])|完毕|完畢|办妥|辦妥|划掉|劃掉|勾掉|✓|✅`))
 	struck = sift(lazyregexp.New(`(?i)\b(?:cross|tick|strike|check|scratch|knock|take|mark)(?:ed|s)?\b.*\b(?:off|done)\b|\bcross(?:ed)? (?:it|that|this|them) out\b|(?:可以|能)[划劃勾销銷关關]了?|\b(?:close|drop|remove)\b.*\bto-?do\b|划掉|劃掉|勾掉|销掉|銷掉|打勾|打钩|打勾`))
 	hedge  = sift(lazyregexp.New(`(?i)\b(?:not|never|yet|still|almost|nearly|mostly|partially|half|bulk of|chunk of|one of|two of|three of|some|the rest|remaining|underway|so far|as far as|a start|stuck|minus|percent|%|pending|halfway|partly|part of|most of|some of|start(?:ed|ing)?|began|begun|working on|tr(?:y|ied|ying)(?: to)?|will|going to|gonna|plan(?:s|ning|ned)?|needs?|must|should|would|could|might|may|wants?|wanted|hop(?:e|ing)|soon|forgot|supposed|about to|in progress|waiting|please|let's|remains?|left to|failed|remind|promised|wish|draft(?:ed)?|tomorrow|close to|on it|on my way to|asked|expect(?:s|ed)?|attempt(?:ed)?|looked at|looking (?:into|for)|scheduled for|get .* \w+ed|due|\w+'ll|but|though|although|however|underway|postponed|pushed|delayed|reschedul\w+|voicemail|no answer|quote|outlin\w+|sketch\w*|research\w*|chas(?:ed|ing)|look(?:ed|ing) (?:into|up)|found out|first|second|another (?:one|matter|thing|time)|a different|other|instead|only|just the|well into|getting there|coming along|making progress|progress|minor|everything else|the last)\b|n't\b` +
@@ -169,19 +174,19 @@ func newsIn(s, before string) []string {
 	var out []string
 	clauses := cutClauses(strings.TrimRight(s, " .!?。！"))
 	for i, clause := range clauses {
-		tells := news().MatchString(clause) || hasPast(clause)
+		tells := told().MatchString(clause) || hasPast(clause)
 		if tells && len(clauses) > 1 && (i == len(clauses)-1 || len(namesIn(clause)) > 0) {
 			clauses = append(clauses, s)
 			break
 		}
 	}
 	for _, clause := range clauses {
-		if (news().MatchString(clause) || hasPast(clause)) && !hedge().MatchString(clause) && !slices.Contains(out, clause) {
+		if (told().MatchString(clause) || hasPast(clause)) && !hedge().MatchString(clause) && !slices.Contains(out, clause) {
 			out = append(out, clause)
 		}
 	}
 	if len(out) > 0 && len(namesIn(out[0])) == 0 && len(before) <= maxSentence &&
-		(isQuestion(before) || !news().MatchString(before)) {
+		(isQuestion(before) || !told().MatchString(before)) {
 		out = append(out, strings.TrimRight(before, "?？!！.。"))
 	}
 	return out
@@ -305,6 +310,26 @@ func listNames(text string, isTodo bool) []namedWord {
 }
 
 var articles = wordSet("the a an my our this that his her their its your")
+
+// isDoneIn reports whether a sentence says of what is to be done that it was: with its own verb in the past.
+func (t openTodo) isDoneIn(s string) bool {
+	for w := range strings.FieldsSeq(s) {
+		w = strings.ToLower(strings.Trim(w, "-*,.:;!()\"'`"))
+		base := pasts[w]
+		if base == "" && len(w) > 4 && strings.HasSuffix(w, "ed") {
+			base = w
+		}
+		if base == "" {
+			continue
+		}
+		for _, part := range t.parts {
+			if slices.ContainsFunc(part, func(n namedWord) bool { return n.verb && isAkin(n.text, base) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // shareNamed returns how much of a to-do the names of some news have, from 0 (it is about something else) to 1.
 func (t openTodo) shareNamed(said []namedWord, bound float64) float64 {
@@ -469,8 +494,9 @@ func lacksName(words, said []namedWord) bool {
 
 // leastShare is the share of the words of a to-do that the news of it has, faintShare where it is said to be over.
 const (
-	leastShare = 0.23
-	faintShare = 0.1
+	leastShare    = 0.23
+	leastReported = 0.5 // where an assistant says it
+	faintShare    = 0.1
 )
 
 func indexOf(in []namedWord, w string) int {

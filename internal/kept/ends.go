@@ -9,7 +9,7 @@ import (
 var (
 	// change says that something is different now; loosely, that something may or need not be, which takes back
 	// only what says the opposite.
-	change = sift(lazyregexp.New(`(?i)\b(?:actually|instead|after all|on second thoughts?|(?:back|go back|revert(?:ed)?|return|switch(?:ed)?|chang(?:e|ed|ing)|mov(?:e|ed|ing)) (?:\w+ ){0,3}(?:to|from)|back (?:in|on)|cleared up|cured|grew out of|(?:is|are) an option|scratch|correction|update|changed (?:my|our) minds?|change of (?:plan|heart|mind)|forget|ignore|never ?mind|cancel\w*|disregard|take (?:that|it) back|undo|lift(?:ed|ing)?|dropping the|overrul\w+|no longer appl\w+|reversed?|withdraw\w*|relax\w*|scrap|called off|is off|rather than|make (?:it|that)|turns out|new rule|strike)\b` +
+	changed = sift(lazyregexp.New(`(?i)\b(?:actually|instead|after all|on second thoughts?|(?:back|go back|revert(?:ed)?|return|switch(?:ed)?|chang(?:e|ed|ing)|mov(?:e|ed|ing)) (?:\w+ ){0,3}(?:to|from)|back (?:in|on)|cleared up|cured|grew out of|(?:is|are) an option|scratch|correction|update|changed (?:my|our) minds?|change of (?:plan|heart|mind)|forget|ignore|never ?mind|cancel\w*|disregard|take (?:that|it) back|undo|lift(?:ed|ing)?|dropping the|overrul\w+|no longer appl\w+|reversed?|withdraw\w*|relax\w*|scrap|called off|is off|rather than|make (?:it|that)|turns out|new rule|strike)\b` +
 		`|取消|作废|作廢|收回|算了|不作数|不作數|更正|更新|改成|改为|改為|改用|改回|改到|换成|換成|换回|換回|恢复|恢復|反悔|改主意|撤销|撤銷|别管|別管|不算|推翻|解除|放宽|放寬|说错|說錯|变了|變了|改了|还是[^不没]|還是[^不沒]|不对，|不是.*而是|(?:过敏|過敏|病|伤|傷|症).{0,4}好了|痊愈|康复|康復|可以停|限制取消`))
 	loosening = sift(lazyregexp.New(`(?i)\b(?:again|now|no longer|any ?more|anymore|these days|nowadays|okay|ok|fine|allowed|welcome|feel free|(?:you|we) (?:can|may)|start(?:ed)?|stop(?:ped)?|quit|gave up|don't (?:need|have)|no need|not necessary|needn't|became|outgr\w+|used to|at last|since then|happy to|happily|all right|alright|drop|enough of|done with|over|no more|back|lately|learn(?:ed|t) to|c[ao]me (?:a)?round|warmed|got over|gone|permitted|by all means|go ahead|sick of|tired of|as of|changed|different now|went off|gone off|from (?:now|here) on|going forward)\b` +
 		`|现在|現在|了(?:$|[,，。！!；;～~])|可以|又|重新|不用|不必|不再|开始|開始|还是|還是|没事|沒事|无妨|無妨|没关系|沒關係|随意|隨意|无所谓|無所謂|解禁|都行|没必要|沒必要|如今|最近|以后|以後|从今|從今|接下来|接下來`))
@@ -68,6 +68,9 @@ var moves = []struct{ was, now func() *expression }{
 	},
 }
 
+// noLonger says nothing of how long something is.
+var noLonger = lazyregexp.New(`(?i)\b(?:no|any|much|how) longer\b`)
+
 // ListEnds lists the sentences of a message that may end something which was said before: news that
 // something is done, or a change of mind.
 func ListEnds(role scrollback.Role, text string) (out []string) {
@@ -100,18 +103,23 @@ type statement struct {
 	was, now      [3]bool // of moves
 	names         []namedWord
 	key           string
+	asks          bool
+	words         []string
+	scale         *scale
 }
 
 func makeStatement(s string) *statement {
 	v := makeSieve(s)
-	out := &statement{names: namesIn(s), key: same.Key(s), denies: countDenials(s, v)%2 == 1}
+	out := &statement{names: namesIn(s), key: same.Key(s), denies: countDenials(s, v)%2 == 1,
+		asks: isQuestion(s), words: wordsOf(s), scale: scaleOf(s)}
 	out.strong, out.loose, out.aside = readChange(s, v)
 	for i, m := range moves {
 		out.was[i] = m.was().isIn(s, v)
 		out.now[i] = m.now().isIn(s, v)
 	}
+	plain := noLonger().ReplaceAllString(s, " ")
 	for _, slot := range slots {
-		out.values = append(out.values, valueOf(slot, s, v))
+		out.values = append(out.values, valueOf(slot, plain, v))
 	}
 	return out
 }
@@ -125,7 +133,7 @@ func mayWithdraw(s string) bool {
 // readChange reports whether a sentence says that something is different now, or may be, and whether it only adds,
 // asks, or speaks of one time.
 func readChange(s string, v *sieve) (strong, loose, aside bool) {
-	strong = change().isIn(s, v)
+	strong = changed().isIn(s, v)
 	for _, m := range moves {
 		strong = strong || m.now().isIn(s, v)
 	}
@@ -137,7 +145,26 @@ func readChange(s string, v *sieve) (strong, loose, aside bool) {
 func (s *statement) mayWithdraw() bool { return s.loose && !s.aside }
 
 func (s *statement) replaces(earlier *statement) bool {
-	if !s.mayWithdraw() || s.key == earlier.key {
+	if s.changesValue(earlier) && len(s.words) <= fewWords {
+		return true
+	}
+	found := s.found(earlier)
+	if s.scale == nil || s.key == earlier.key || s.asks {
+		return found
+	}
+	shared, named := countShared(s.names, earlier.names)
+	if len(s.words) > fewWords && 2*shared < named { // a story names much by the way
+		return false
+	}
+	return (found || shared > 0 && 2*shared >= named) && s.scale.weighPair(s.words, shared, named, found) > leastChange
+}
+
+// fewWords, or characters, is how long a sentence is that speaks of one thing.
+const fewWords = 20
+
+// changesValue reports whether a sentence names another value of what can have one at a time.
+func (s *statement) changesValue(earlier *statement) bool {
+	if !s.loose || s.aside || s.key == earlier.key {
 		return false
 	}
 	for i, now := range s.values {
@@ -150,7 +177,20 @@ func (s *statement) replaces(earlier *statement) bool {
 			return true
 		}
 	}
-	return (s.strong || s.denies != earlier.denies) && sharesNames(s.names, earlier.names)
+	return false
+}
+
+// found is replaces by the rules alone.
+func (s *statement) found(earlier *statement) bool {
+	if !s.loose || s.aside || s.key == earlier.key {
+		return false
+	}
+	if s.changesValue(earlier) {
+		return true
+	}
+	shared, named := countShared(s.names, earlier.names)
+	return (s.strong || s.denies != earlier.denies) && sharesNames(s.names, earlier.names) &&
+		(3*shared >= named || shared > 1 && countHan(earlier.names) == 0)
 }
 
 // valueOf returns the value of a slot that a sentence names first, or -1.

@@ -3,6 +3,7 @@ package kept
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -84,12 +85,17 @@ func (s *step) isAmong(in sentence) bool {
 	return in.is.meets(s.is) || in.words.meets(s.sieve) && slices.ContainsFunc(in.tokens, s.takes)
 }
 
+var (
+	englishGrammar = sync.OnceValue(func() *grammar { return readForms("english", false) })
+	chineseGrammar = sync.OnceValue(func() *grammar { return readForms("chinese", true) })
+)
+
 // readForms reads a grammar from a table: rows of part "word" have the words of a class, those of part "ending" how
 // others of it end, those of part "form" what is said in that form. A form has, between spaces, classes in capitals
 // and words, with | for or, and ? or * behind what may be missing or repeated; ^ and $ where a clause begins and
 // ends; _ for any word and _? for any or none, .. for anything within the clause and ... for anything; ! before what
 // must not come next, - before what must not stand anywhere.
-func readForms(name, text string, dense bool) *grammar {
+func readForms(language string, dense bool) *grammar {
 	g := &grammar{
 		classes: map[string]class{"PAUSE": pause},
 		lexicon: map[string]entry{},
@@ -97,7 +103,12 @@ func readForms(name, text string, dense bool) *grammar {
 		dense:   dense,
 		forms:   map[string][]form{},
 	}
-	rows := wordtable.Read(name, text)
+	name := language + ".forms.tsv"
+	raw, err := tables.ReadFile("rules/" + name)
+	if err != nil {
+		panic("kept: " + err.Error())
+	}
+	rows := wordtable.Read(name, string(raw))
 	for _, r := range rows {
 		if r.Part == "word" || r.Part == "ending" {
 			c, known := g.classes[r.Rule]
@@ -154,7 +165,6 @@ func (g *grammar) firstUnit(s string) string {
 }
 
 func isWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
-func isHan(r rune) bool      { return r >= 0x2e80 && unicode.IsLetter(r) }
 
 func (g *grammar) makeForm(name, words string) form {
 	f := form{words: words}
@@ -367,4 +377,72 @@ func follow(all []token, i int, steps []step) bool {
 		}
 	}
 	return here && s.takes(all[i]) && follow(all, i+1, rest)
+}
+
+// hasTrait reports whether a sentence has a form of the table for what is so about a person.
+func (g *grammar) hasTrait(s string) bool {
+	words := g.read(s)
+	asks := isQuestion(s)
+	if asks {
+		words = words.beforeLastClause()
+	}
+	if g.has("never trait", words) {
+		return false
+	}
+	clauses := g.clausesOf(words)
+	if g.isTrait(words) || slices.ContainsFunc(clauses, g.isTrait) {
+		return true
+	}
+	return !asks && !strings.HasSuffix(s, "!") && (g.isHabit(words) || slices.ContainsFunc(clauses, g.isHabit))
+}
+
+// isSure reports whether a sentence has a form that decides by itself.
+func (g *grammar) isSure(s string) bool {
+	words := g.read(s)
+	return g.has("sure trait", words) && !g.has("no trait", words) && !g.has("never trait", words)
+}
+
+func (g *grammar) isTrait(s sentence) bool { return g.has("trait", s) && !g.has("no trait", s) }
+
+// isHabit reports whether a sentence tells what somebody does, in the present, of no time and no thing at hand:
+// where nothing else is asked or exclaimed, that is so about them.
+func (g *grammar) isHabit(s sentence) bool { return g.has("habit", s) && !g.has("no trait", s) }
+
+// beforeLastClause returns what stands before the last clause, without the marks at the end.
+func (s sentence) beforeLastClause() sentence {
+	end := len(s.tokens)
+	for end > 0 && s.tokens[end-1].is.meets(pause) {
+		end--
+	}
+	for end > 0 && !s.tokens[end-1].is.meets(pause) {
+		end--
+	}
+	var out sentence
+	for _, t := range s.tokens[:end] {
+		out.add(t)
+	}
+	return out
+}
+
+// clausesOf returns the clauses of a sentence, if it has more than one: what one says of today is no reason against
+// what another says of every day.
+func (g *grammar) clausesOf(s sentence) []sentence {
+	var out []sentence
+	var c sentence
+	for i, t := range s.tokens {
+		if !t.is.meets(pause.with(g.classes["BREAK"])) {
+			c.add(t)
+			if i < len(s.tokens)-1 {
+				continue
+			}
+		}
+		if len(c.tokens) > 1 {
+			out = append(out, c)
+		}
+		c = sentence{}
+	}
+	if len(out) == 1 && len(out[0].tokens) == len(s.tokens) {
+		return nil
+	}
+	return out
 }

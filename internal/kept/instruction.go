@@ -76,8 +76,8 @@ func compileForms(of []string) anyOf {
 }
 
 var (
-	inEnglish  = sync.OnceValue(english.makeLanguage)
-	inChinese  = sync.OnceValue(chinese.makeLanguage)
+	inEnglish  = sync.OnceValue(func() *language { return readGrammar("english").makeLanguage() })
+	inChinese  = sync.OnceValue(func() *language { return readGrammar("chinese").makeLanguage() })
 	inJapanese = sync.OnceValue(func() *language { return readGrammar("japanese").makeLanguage() })
 	inKorean   = sync.OnceValue(func() *language { return readGrammar("korean").makeLanguage() })
 )
@@ -99,10 +99,9 @@ var numbered = regexp.MustCompile(`^[ >]*\d{1,2}[.)] +`)
 // quoteMarks begin everything that quoted finds.
 const quoteMarks = "\"“「『《`"
 
-// IsInstruction reports whether a sentence of a person's message is to be kept to beyond the next
-// answer. The sentence may stand behind "- #12 user: "; what the assistant said is none.
-// Most sentences have no cue, and cost one look at each of their letters.
-func IsInstruction(sentence string) bool {
+// hasInstruction reports whether a sentence of a person has the form of an instruction. Most sentences have no cue,
+// and cost one look at each of their letters.
+func hasInstruction(sentence string) bool {
 	s, ok := personText(sentence)
 	if !ok {
 		return false

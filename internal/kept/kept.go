@@ -2,12 +2,27 @@
 // to keep to beyond the next answer, and what they have still to do; and what ends these. It reads
 // one sentence at a time, in Chinese (both scripts), English, Japanese or Korean.
 //
-// Words it adds: trait (what is so about a person: what they prefer, avoid, have or usually do), cue
-// (a string without which a rule does not apply), rule (cues, what must be matched, and what must
-// not), idiom (words that hold a cue and do not mean it), veto (what makes a sentence with a rule's
-// wording something else: a question, a report, "not now"), form (how classes of words follow each other in a
-// sentence; the rules/*.tsv of English and Chinese have those of traits), habit (what somebody does, told in the
-// present, which is a trait where nothing else is asked), sieve (a cheap look before an expression is tried).
+// How a sentence of a person is judged, in English and Chinese (judge.go):
+//
+//  1. It is cut into its parts: itself and each of its clauses (of a question, those before what is asked).
+//  2. Each part has evidence (evidence.go): its words, each two that follow each other, how many they are, whether it
+//     asks or exclaims, whether a rule of rules/english.tsv finds an instruction in it (instruction.go), and whether
+//     it has one of the forms of rules/english.forms.tsv (form.go). A word that has no row counts by its ending.
+//  3. rules/english.weights.tsv says how much each piece speaks for or against: that it stays, that it is a to-do, that
+//     it tells the assistant how to work. The part that speaks most for staying counts. The weights are learned from
+//     labelled sentences by go -C bench run ./recall -learn-kept; nobody writes them by hand, and an example more
+//     makes them better, not longer.
+//  4. The sums are held against the bounds in judge.go.
+//
+// An answer to what the assistant asked or offered is weighed in the same way, with the words of both (speech.go), and
+// so is a sentence that may take an earlier one back (ends.go, pairs.go). That a to-do is done is found by what both
+// name (done.go). Japanese and Korean have rules of instructions and marks of to-dos alone.
+//
+// Words it adds: trait (what is so about a person: what they prefer, avoid, have or usually do), evidence (what in a
+// sentence speaks for or against something), weight (how much), part (a clause, or all of a sentence), form (how
+// classes of words follow each other), cue (a string without which a rule does not apply), rule (cues, what must be
+// matched, and what must not), idiom (words that hold a cue and do not mean it), veto (what makes a sentence with a
+// rule's wording something else), sieve (a cheap look before an expression is tried).
 //
 // Precision matters as much as recall: what is found is carried from summary to summary.
 // bench/recall measures both on labelled sentences.
@@ -42,8 +57,7 @@ func Find(role scrollback.Role, text, offer string) []Sentence {
 		return nil
 	}
 	var out []Sentence
-	chooses := role == scrollback.RoleUser && isOffer(offer)
-	answers := role == scrollback.RoleUser && asksPerson(offer)
+	answers := role == scrollback.RoleUser && asks(offer)
 	fenced := false
 	for _, s := range SplitSentences(firstPart(text)) {
 		if strings.HasPrefix(s, "```") {
@@ -53,14 +67,13 @@ func Find(role scrollback.Role, text, offer string) []Sentence {
 			continue
 		}
 		kind := kindOf(role, s)
-		if kind == "" && (chooses && isChoice(s, offer) || answers && isAnswer(s)) {
+		if kind == "" && answers && isAnswer(s, offer) {
 			kind = scrollback.KeptTrait
-			chooses = false
-			answers = false
 		}
 		if kind != "" {
 			out = append(out, Sentence{kind, s})
 		}
+		answers = false // with the first sentence, or not at all
 	}
 	return out
 }
@@ -69,16 +82,19 @@ func kindOf(role scrollback.Role, s string) scrollback.KeptKind {
 	switch {
 	case IsTicked(s):
 		return ""
-	case IsListed(s), role == scrollback.RoleUser && IsTodo(role, s):
+	case IsListed(s):
 		return scrollback.KeptTodo
 	case role != scrollback.RoleUser:
 		return ""
+	case mayBeTodo(s) && todos().MatchString(s):
+		return scrollback.KeptTodo
 	}
-	trait := IsTrait(s)
-	switch instruction := IsInstruction(s); {
-	case instruction && (!trait || hasOrder(s)):
+	switch is := judge(s); {
+	case is.todo:
+		return scrollback.KeptTodo
+	case is.instruction:
 		return scrollback.KeptInstruction
-	case trait:
+	case is.trait:
 		return scrollback.KeptTrait
 	}
 	return ""

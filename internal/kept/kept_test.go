@@ -9,15 +9,19 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// TestDevSentences judges the sentences that the rules were made on: each kind has a share that must be right.
+// TestDevSentences judges the sentences that the weights were learned on: each kind has a share that must be right.
 func TestDevSentences(t *testing.T) {
 	judgeSentences(t, "kept-dev.tsv", map[string]float64{
-		"trait": 0.95, "instruction": 0.93, "todo": 0.95, "talk": 0.99, "done": 0.95,
-		"notdone": 0.97, "withdraw": 0.95, "keepboth": 0.95,
+		"trait": 0.97, "instruction": 0.95, "todo": 0.96, "talk": 0.98, "done": 0.95,
+		"notdone": 0.97, "withdraw": 0.95, "keepboth": 0.85,
 	})
 	judgeSentences(t, "kept-dev2.tsv", map[string]float64{
-		"trait": 0.80, "instruction": 0.91, "todo": 0.95, "talk": 0.98, "done": 0.64,
-		"notdone": 0.97, "withdraw": 0.85, "keepboth": 0.97,
+		"trait": 0.96, "instruction": 0.98, "todo": 0.95, "talk": 0.97, "done": 0.64,
+		"notdone": 0.97, "withdraw": 0.85, "keepboth": 0.91,
+	})
+	judgeSentences(t, "kept-dev3.tsv", map[string]float64{
+		"trait": 0.93, "instruction": 0.97, "todo": 0.95, "talk": 0.95, "done": 0.30,
+		"notdone": 0.80, "withdraw": 0.76, "keepboth": 0.91,
 	})
 }
 
@@ -68,7 +72,7 @@ func judgeSentences(t *testing.T, file string, least map[string]float64) {
 func TestForms(t *testing.T) {
 	for name, g := range map[string]*grammar{"english": englishGrammar(), "chinese": chineseGrammar()} {
 		at := map[string]int{}
-		for _, r := range readTable(name) {
+		for _, r := range readTable(name + ".forms") {
 			if r.Meaning == "" {
 				t.Errorf("%s: %s says nothing of what it means", name, r.Pattern)
 			}

@@ -19,8 +19,8 @@ func TestSieve(t *testing.T) {
 			sentences = append(sentences, l[strings.LastIndex(l, "\t")+1:])
 		}
 	}
-	all := []*expression{todos(), owed(), often(), asksBack(), news(), struck(), hedge(), residue(), supposed(), ended(),
-		change(), loosening(), adding(), momentary(), denial(), affirmed(), final(), pointing()}
+	all := []*expression{todos(), told(), struck(), hedge(), residue(), supposed(), ended(),
+		changed(), loosening(), adding(), momentary(), denial(), affirmed(), final(), pointing()}
 	for _, l := range []*language{inEnglish(), inChinese()} {
 		for _, some := range []anyOf{l.veto, l.once, l.scope, l.asks, l.asked} {
 			all = append(all, some...)

@@ -23,15 +23,6 @@ var (
 	// todos finds what is marked as a to-do, and listed what is written down as one.
 	todos  = sift(foreign.Regexp(`(?i)^\s*([-*+]\s*|\d+[.)]\s*)?\[ \]|☐|\bto-?dos?\b|待[办辦]|{todo}`))
 	listed = sift(lazyregexp.New(`(?i)^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:\[ \]|☐|to-?do\b|待[办辦](?:事[项項])?\s*[:：])`))
-	// owed finds what a person says they still have to do, or want to be reminded of once, and often what is
-	// to be done again and again.
-	owed = sift(lazyregexp.New(`(?i)\bremind me (?:\w+ ){0,3}(?:to|about|of|that)\b|\b(?:don't|do not|never) (?:let me forget|let us forget)\b|` +
-		`\b(?:i|we)(?:'ve)? still (?:need|have|got|ought|must|owe)\b|^note to self\b|\b(?:add|put)\b.*\b(?:to|on) (?:my|the|our|your) (?:\w+ )?list\b|` +
-		`\b(?:still|left|remains|remaining) to (?:do|be done)\b|` +
-		`^(?:must|gotta|got to|need to|have to|remember to|mustn't forget to) (?:remember|call|ring|phone|email|write|send|book|buy|get|pick|pay|renew|order|fix|ask|finish|return|collect|cancel|sign|post|submit|update|clean|print|tell|reply)\b|` +
-		`\bon (?:my|our) (?:plate|agenda)\b[^,.]*:|\b(?:one|another|last) (?:thing|item) (?:left|to do|for me)\b|\bi owe \w+ (?:a|an|the)\b|(?:抽空|有空|改天|回头|回頭|这两天|這兩天)我?(?:得|要|该|該|记得|記得)|\b(?:still|yet) (?:to be|needs? to be|needs? \w+ing)\b|\bstill (?:open|outstanding|missing)\b|^(?:\w+ )?(?:open|outstanding|pending|next steps?|action(?: items?)?|chores?|to do)\b[^,.]*:|\b(?:for|on|to) (?:my|the|our|your) (?:\w+ )?list\b[^,.]*:|\bas (?:open|outstanding|pending)\b|` +
-		`提醒我|[别別]让?讓?我忘|^我?们?們?(?:还|還)(?:得|要|需要|差|欠)|^我们还|^我們還|(?:还|還)没做的|(?:还|還)沒做的|[没沒]做完的|(?:还|還)差|^记一下|^記一下|待处理|待處理|未完成[:：]|要做的(?:事|事情)?[^,，。]{0,6}[:：]|(?:还|還)?[没沒]做的事?[:：]|(?:加|放)[到进進].{0,4}清[单單]`))
-	often = sift(lazyregexp.New(`(?i)\b(?:every|each|always|whenever|daily|when|if|from now on|again and again)\b|每|总是|總是|以后|以後|时候|時候|一提到|如果|(?:^|[^记記])一下`))
 	// ticked finds a to-do that its list shows as done, and what it is.
 	ticked = sift(lazyregexp.New(
 		`^\s*(?:[-*+]\s*|\d+[.)]\s*)?(?:(?:\[[xX✓✔]\]|☑|✅|✔️|✔|✓)\s*(.+)|~~(.+)~~\s*)$`))
@@ -40,13 +31,11 @@ var (
 // IsTodo reports whether a sentence says what remains to be done: it is marked so, or a person says that they still
 // have to do it, or want to be reminded.
 func IsTodo(role scrollback.Role, sentence string) bool {
-	return mayBeTodo(sentence) && todos().MatchString(sentence) ||
-		role == scrollback.RoleUser && owed().MatchString(sentence) &&
-			!often().MatchString(sentence) && !isQuestion(sentence) && !asksBack().MatchString(sentence)
+	if mayBeTodo(sentence) && todos().MatchString(sentence) {
+		return true
+	}
+	return role == scrollback.RoleUser && judge(sentence).todo
 }
-
-// asksBack finds a wish to be told again what was said.
-var asksBack = sift(lazyregexp.New(`(?i)\bremind me (?:again )?(?:of |about )?(?:what|where|how|which|when|who|why|whether|if)\b|提醒我.*(?:什么|什麼|哪|怎么|怎麼|多少|[谁誰几幾])`))
 
 // IsListed reports whether a sentence is written down as a to-do. What an assistant says about to-dos
 // is none.

@@ -35,8 +35,8 @@ func TestAnswers(t *testing.T) {
 		offer, text string
 		want        int
 	}{
-		{"Does your mother mind stairs?", "Nothing with more than four of them.", 1},
-		{"Shall I run the tests?", "Nothing with more than four of them.", 0},
+		{"Does your mother mind stairs?", "She does, her knees are bad.", 1},
+		{"Shall I run the tests?", "Not yet, the build is red.", 0},
 		{"Do you eat fish?", "Thanks, go ahead.", 0},
 		{"您吃海鲜吗？", "不吃，一吃就起疹子。", 1},
 		{"要我现在运行吗？", "好的。", 0},

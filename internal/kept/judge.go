@@ -1,0 +1,96 @@
+package kept
+
+import (
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/terms"
+)
+
+// Bounds of the weights, in hundredths: above them a sentence stays, is a to-do, or is about the person. A sentence
+// with the form of a trait or of an instruction stays unless more speaks against it.
+const (
+	leastStays   = 100
+	leastFormed  = 10
+	leastOrdered = -60
+	leastTodo    = 0
+	leastAnswer  = -120
+)
+
+// reading is a sentence of a person as it is judged.
+type reading struct {
+	text    string // without what is quoted, and what stands before it
+	scale   *scale
+	found   findings
+	grammar *grammar
+	folded  string
+}
+
+// readSentence reads a sentence that a person may have said themselves; nil if it is code, an entry of a list or a
+// line of a script, or in a language that has no weights.
+func readSentence(sentence string) *reading {
+	s, ok := personText(sentence)
+	if !ok || len(s) > maxSentence {
+		return nil
+	}
+	l := detectLanguage(s)
+	dense := l == inChinese()
+	if l != inEnglish() && !dense || !isSpeech(s) {
+		return nil
+	}
+	r := &reading{text: terms.FoldText(s), scale: englishScale(), grammar: englishGrammar()}
+	if dense {
+		r.scale = chineseScale()
+		r.grammar = chineseGrammar()
+	}
+	r.folded = foldText(s, dense)
+	if strings.ContainsAny(s, quoteMarks) {
+		r.folded = quoted.ReplaceAllString(r.folded, "")
+		r.text = quoted.ReplaceAllString(r.text, "“”")
+	}
+	r.found = findings{
+		asks:     isQuestion(s),
+		exclaims: strings.HasSuffix(s, "!") || strings.HasSuffix(s, "！"),
+		orders:   hasInstruction(s),
+	}
+	return r
+}
+
+// hasTrait reports whether a sentence has a form of traits.
+func (r *reading) hasTrait() bool { return r.grammar.hasTrait(r.folded) }
+
+// isSure reports whether a sentence says what no request may be without, whoever it is about.
+func (r *reading) isSure() bool { return !r.found.asks && r.grammar.isSure(r.folded) }
+
+// verdict is what a sentence is.
+type verdict struct{ trait, instruction, todo bool }
+
+// judge says what a sentence of a person is.
+func judge(sentence string) verdict {
+	r := readSentence(sentence)
+	if r == nil {
+		return verdict{instruction: hasInstruction(sentence)}
+	}
+	w := r.scale.weigh(r.text, &r.found)
+	form := r.scale.weights[formTrait]
+	// Elsewhere the form decides nothing, and to look for it is slow.
+	formed := (w.stays+form.stays > leastOrdered || w.todo > leastTodo) && r.hasTrait()
+	if formed {
+		w.add(form)
+	}
+	stays := w.stays > leastStays || r.isSure() || formed && (w.stays > leastFormed || r.found.asks && w.stays > leastOrdered)
+	instruction := stays && w.order > 0 || !stays && r.found.orders && w.stays > leastOrdered
+	todo := w.todo > leastTodo && !r.found.asks
+	if (stays || instruction || todo) && code().MatchString(foldText(r.text, false)) {
+		return verdict{}
+	}
+	return verdict{trait: stays && !instruction, instruction: instruction, todo: todo}
+}
+
+// IsTrait reports whether a sentence of a person says what is so about them, or about those they speak
+// of: what they prefer, avoid, have, or usually do. The sentence may stand behind "- #12 user: ". In a
+// question only the clauses before the last count.
+func IsTrait(sentence string) bool { return judge(sentence).trait }
+
+// IsInstruction reports whether a sentence of a person's message is to be kept to beyond the next
+// answer. The sentence may stand behind "- #12 user: "; what the assistant said is none.
+func IsInstruction(sentence string) bool { return judge(sentence).instruction }
