@@ -77,6 +77,7 @@ var (
 	_ = label("usage-purpose/summary", "summary", "摘要")
 	_ = label("usage-purpose/title", "title", "标题")
 	_ = label("usage-purpose/search", "search", "搜索")
+	_ = label("usage-purpose/embedding", "embedding", "向量")
 	_ = label("key-role/read", "read", "只读")
 	_ = label("key-role/write", "write", "读写")
 	_ = label("key-role/admin", "admin", "管理")

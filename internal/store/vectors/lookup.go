@@ -1,0 +1,177 @@
+package vectors
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/vector"
+)
+
+// Bounds of a lookup.
+const (
+	// MostScanned is how many vectors are looked through for a question: where there are more, only what words
+	// have found is compared.
+	MostScanned = 100_000
+
+	mostRuns    = 64     // of places, whose vectors are read from the database where not all are in memory
+	pageOf      = 10_000 // sketches that are read at once
+	mostNearest = 512    // that are compared by their vectors
+	rounding    = 1e-6   // of a distance
+)
+
+// cache is the sketches of all vectors, 160 bytes each: at most [MostScanned] of them. They are read once, and then
+// what was added.
+type cache struct {
+	mu     sync.Mutex
+	model  string
+	purged int64
+	last   int64 // the number up to which they are there
+	all    sketches
+}
+
+// sketches are what is compared of many vectors. Those that are there do not change.
+type sketches struct {
+	marks []driver.Mark
+	words []vector.Words
+}
+
+func (s *sketches) add(all []driver.Sketch) {
+	for _, one := range all {
+		s.marks = append(s.marks, driver.Mark{Place: one.Place, Role: one.Role, CreatedAt: one.CreatedAt})
+		s.words = append(s.words, vector.ParseSketch(one.Bits))
+	}
+}
+
+// Lookup is the vectors as one question sees them. It is for one goroutine at a time.
+type Lookup struct {
+	x        *Vectors
+	state    driver.VectorState
+	question []float32
+}
+
+// NewLookup looks at the vectors of a model by a question's own; nil if there are none, or they are of another kind.
+func (x *Vectors) NewLookup(ctx context.Context, model string, question []float32) (*Lookup, error) {
+	s, err := x.d.ReadVectorState(ctx)
+	question, ok := vector.Normalise(question)
+	if err != nil || !ok || s.Model != model || s.Vectors == 0 || s.Dimension != len(question) {
+		return nil, err
+	}
+	return &Lookup{x, s, question}, nil
+}
+
+// Compare returns how near the messages at places, ascending, are to the question: 1 for the same, less than 0 for
+// opposites. Those without a vector are left out.
+func (l *Lookup) Compare(ctx context.Context, places []driver.Place) (map[driver.Place]float64, error) {
+	all, err := l.x.d.ReadVectors(ctx, places)
+	out := make(map[driver.Place]float64, len(all))
+	for _, v := range all {
+		out[v.Place] = vector.Compare(l.question, v.Data, v.Scale)
+	}
+	return out, err
+}
+
+// FindNearest returns the places that look nearest to the question, of what a query narrows to and keep lets through:
+// at most 512, in no particular order. They stand out among all of these. It returns none where there are too
+// many to be looked through.
+func (l *Lookup) FindNearest(ctx context.Context, q driver.PostingQuery,
+	keep func(context.Context, []driver.Place) ([]driver.Place, error)) ([]driver.Place, error) {
+	all, err := l.readSketches(ctx, q.Within)
+	if err != nil || len(all.words) == 0 {
+		return nil, err
+	}
+	own := vector.ParseSketch(vector.Sketch(l.question))
+	distances := make([]int16, len(all.words))
+	var counts [vector.MaxDistance + 2]int
+	sum := 0.0
+	squares := 0.0
+	n := 0
+	for i := range all.words {
+		if !q.Matches(all.marks[i]) {
+			distances[i] = -1
+			continue
+		}
+		d := own.Distance(&all.words[i])
+		distances[i] = int16(d)
+		counts[d+1]++
+		sum += float64(d)
+		squares += float64(d) * float64(d)
+		n++
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	mean := sum / float64(n)
+	most := mean - math.Sqrt(max(squares/float64(n)-mean*mean, 0)) + rounding
+	for d := range vector.MaxDistance + 1 { // where those of each distance begin
+		counts[d+1] += counts[d]
+	}
+	order := make([]driver.Place, n)
+	standing := 0
+	for i, d := range distances {
+		if d < 0 {
+			continue
+		}
+		order[counts[d]] = all.marks[i].Place
+		counts[d]++
+		if float64(d) <= most {
+			standing++
+		}
+	}
+	order = order[:standing]
+	var out []driver.Place
+	for size := mostNearest; len(order) > 0 && len(out) < mostNearest; size *= 2 {
+		some := order[:min(size, len(order))]
+		order = order[len(some):]
+		kept, err := keep(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, kept...)
+	}
+	return out[:min(len(out), mostNearest)], nil
+}
+
+// readSketches returns those within runs of places at least: from memory, or where there are too many from the
+// database.
+func (l *Lookup) readSketches(ctx context.Context, within []driver.PlaceRun) (sketches, error) {
+	if l.state.Vectors <= MostScanned {
+		return l.x.cache.read(ctx, l.x.d, l.state)
+	}
+	if within == nil || len(within) > mostRuns {
+		return sketches{}, nil
+	}
+	got, err := l.x.d.ReadSketches(ctx, driver.SketchQuery{Within: within, Limit: MostScanned + 1})
+	var out sketches
+	if len(got) <= MostScanned {
+		out.add(got)
+	}
+	return out, err
+}
+
+// read brings the cache up to a state and returns what it has.
+func (c *cache) read(ctx context.Context, d driver.Index, s driver.VectorState) (sketches, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.model != s.Model || c.purged != s.Purged {
+		c.model = s.Model
+		c.purged = s.Purged
+		c.last = 0
+		c.all = sketches{}
+	}
+	for c.last < s.Watermark && len(c.all.marks) <= MostScanned {
+		got, err := d.ReadSketches(ctx, driver.SketchQuery{After: c.last, Limit: pageOf})
+		if err != nil {
+			return sketches{}, err
+		}
+		c.all.add(got)
+		if len(got) < pageOf {
+			c.last = s.Watermark
+		}
+		if len(got) > 0 {
+			c.last = max(got[len(got)-1].Number, c.last)
+		}
+	}
+	return c.all, nil
+}
