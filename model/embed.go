@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"errors"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
@@ -33,4 +34,33 @@ func (e Embeddings) Check(texts int) error {
 			len(e.Vectors)).WithReason(scrollback.ErrUpstream)
 	}
 	return nil
+}
+
+// GuardEmbedder returns an embedder that takes the faults of a model of one's own for errors of its server, as
+// [GuardStream] does.
+func GuardEmbedder(name string, e Embedder) Embedder { return guardedEmbedder{name, e} }
+
+type guardedEmbedder struct {
+	name string
+	of   Embedder
+}
+
+// EmbedTexts implements [Embedder].
+func (g guardedEmbedder) EmbedTexts(ctx context.Context, texts []string) (out Embeddings, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			out = Embeddings{}
+			err = panicError(g.name, fault)
+		}
+	}()
+	out, err = g.of.EmbedTexts(ctx, texts)
+	var known *scrollback.Error
+	switch {
+	case err == nil:
+		err = out.Check(len(texts))
+	case !errors.As(err, &known) && !errors.Is(err, context.Canceled):
+		err = scrollback.Errorf(scrollback.Unavailable, "model.EmbedTexts", i18n.ModelFailed, g.name, err).
+			WithReason(scrollback.ErrUpstream)
+	}
+	return out, err
 }

@@ -100,6 +100,7 @@ var (
 	_ = label("doctor-kind/purge", "purge", "清除")
 	_ = label("doctor-kind/hash", "hash", "校验值")
 	_ = label("doctor-kind/index", "index", "索引")
+	_ = label("doctor-kind/vectors", "vectors", "向量")
 	_ = label("doctor-kind/file", "file", "文件")
 	_ = label("doctor-kind/rollup", "rollup", "合并")
 	_ = label("doctor-kind/lease", "lease", "占用")

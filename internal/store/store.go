@@ -27,6 +27,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/feed"
 	"github.com/scrollback-ai/scrollback/internal/store/index"
 	"github.com/scrollback-ai/scrollback/internal/store/keyring"
+	"github.com/scrollback-ai/scrollback/internal/store/search"
 	"github.com/scrollback-ai/scrollback/internal/store/vectors"
 )
 
@@ -194,6 +195,15 @@ func (s *Store) NewID() string { return s.newID() }
 type (
 	// Head is a conversation with its current branch.
 	Head = driver.Head
+
+	// Question makes the vector of a question when a search needs it.
+	Question = search.Question
+
+	// VectorLookup is the vectors of messages as one question sees them.
+	VectorLookup = vectors.Lookup
+
+	// VectorText is what of a message is to be embedded.
+	VectorText = vectors.Text
 
 	// Source is the newest version of something that messages refer to.
 	Source = driver.SourceVersion

@@ -2,7 +2,6 @@ package vectors
 
 import (
 	"context"
-	"math"
 	"sync"
 
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
@@ -18,7 +17,10 @@ const (
 	mostRuns    = 64     // of places, whose vectors are read from the database where not all are in memory
 	pageOf      = 10_000 // sketches that are read at once
 	mostNearest = 512    // that are compared by their vectors
-	rounding    = 1e-6   // of a distance
+
+	// Of a few, not all are near: one of ten, but some.
+	nearestOf    = 10
+	leastNearest = 5
 )
 
 // cache is the sketches of all vectors, 160 bytes each: at most [MostScanned] of them. They are read once, and then
@@ -73,8 +75,8 @@ func (l *Lookup) Compare(ctx context.Context, places []driver.Place) (map[driver
 }
 
 // FindNearest returns the places that look nearest to the question, of what a query narrows to and keep lets through:
-// at most 512, in no particular order. They stand out among all of these. It returns none where there are too
-// many to be looked through.
+// a tenth of these, but at least 5 and at most 512, as far as they are nearer than most. It returns none where
+// there are too many to be looked through.
 func (l *Lookup) FindNearest(ctx context.Context, q driver.PostingQuery,
 	keep func(context.Context, []driver.Place) ([]driver.Place, error)) ([]driver.Place, error) {
 	all, err := l.readSketches(ctx, q.Within)
@@ -84,8 +86,7 @@ func (l *Lookup) FindNearest(ctx context.Context, q driver.PostingQuery,
 	own := vector.ParseSketch(vector.Sketch(l.question))
 	distances := make([]int16, len(all.words))
 	var counts [vector.MaxDistance + 2]int
-	sum := 0.0
-	squares := 0.0
+	sum := 0
 	n := 0
 	for i := range all.words {
 		if !q.Matches(all.marks[i]) {
@@ -95,33 +96,31 @@ func (l *Lookup) FindNearest(ctx context.Context, q driver.PostingQuery,
 		d := own.Distance(&all.words[i])
 		distances[i] = int16(d)
 		counts[d+1]++
-		sum += float64(d)
-		squares += float64(d) * float64(d)
+		sum += d
 		n++
 	}
 	if n == 0 {
 		return nil, nil
 	}
-	mean := sum / float64(n)
-	most := mean - math.Sqrt(max(squares/float64(n)-mean*mean, 0)) + rounding
 	for d := range vector.MaxDistance + 1 { // where those of each distance begin
 		counts[d+1] += counts[d]
 	}
 	order := make([]driver.Place, n)
-	standing := 0
+	nearer := 0 // than they are on average
 	for i, d := range distances {
 		if d < 0 {
 			continue
 		}
 		order[counts[d]] = all.marks[i].Place
 		counts[d]++
-		if float64(d) <= most {
-			standing++
+		if int(d)*n <= sum {
+			nearer++
 		}
 	}
-	order = order[:standing]
+	order = order[:nearer]
+	most := min(max(n/nearestOf, leastNearest), mostNearest)
 	var out []driver.Place
-	for size := mostNearest; len(order) > 0 && len(out) < mostNearest; size *= 2 {
+	for size := mostNearest; len(order) > 0 && len(out) < most; size *= 2 {
 		some := order[:min(size, len(order))]
 		order = order[len(some):]
 		kept, err := keep(ctx, some)
@@ -130,7 +129,7 @@ func (l *Lookup) FindNearest(ctx context.Context, q driver.PostingQuery,
 		}
 		out = append(out, kept...)
 	}
-	return out[:min(len(out), mostNearest)], nil
+	return out[:min(len(out), most)], nil
 }
 
 // readSketches returns those within runs of places at least: from memory, or where there are too many from the
