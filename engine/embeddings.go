@@ -49,12 +49,12 @@ type questionVector struct {
 	vector []float32
 }
 
-// find returns the vector of a question that was asked before, or whether it may be sent.
-func (q *questionVectors) find(text string, now time.Time) (vector []float32, ask bool) {
+// find returns the vector of a question that was asked before, if it has the dimension, or whether it may be sent.
+func (q *questionVectors) find(text string, dimension int, now time.Time) (vector []float32, ask bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, one := range q.recent {
-		if one.text == text {
+		if one.text == text && len(one.vector) == dimension {
 			return one.vector, false
 		}
 	}
@@ -101,7 +101,7 @@ func (r readAccess) Question(q scrollback.SearchQuery) store.Question {
 		if err != nil || s.Model != e.o.Embeddings || s.Vectors == 0 {
 			return nil, err
 		}
-		vector, ask := e.questions.find(text, time.Now())
+		vector, ask := e.questions.find(text, s.Dimension, time.Now())
 		if ask {
 			vector, err = r.embedQuestion(ctx, q, text)
 		}
