@@ -13,12 +13,15 @@ import (
 // none. It is called when it is needed, and at most once.
 type Question func(ctx context.Context, text string) (*vectors.Lookup, error)
 
-// What is taken of what vectors find by themselves, and what a place among them counts for beside one that words
-// give.
+// maxNearest is how many messages are taken that vectors find by themselves.
+const maxNearest = 100
+
+// What a place that vectors give counts for beside one that words give: little while words can be found, and more, the
+// more of the words that are asked for stand nowhere.
 const (
-	maxNearest   = 100
-	nearWeight   = 0.6
-	byWordWeight = 1
+	byWordWeight  = 1
+	nearWeight    = 0.2
+	unfoundWeight = 1
 )
 
 // lookup returns the vectors as the question of a query sees them, or nil.
@@ -81,12 +84,39 @@ func (s *search) rankByMeaning(ctx context.Context, f *searchResult) error {
 	slices.SortFunc(ranked, func(a, b *Candidate) int {
 		return cmp.Or(cmp.Compare(nearness[b.place], nearness[a.place]), comparePlaces(b.place, a.place))
 	})
-	f.best = fuseRankings([]ranking{{f.best, byWordWeight}, {ranked, nearWeight}})
+	unfound, err := s.unfoundShare(ctx, f)
+	if err != nil {
+		return err
+	}
+	f.best = fuseRankings([]ranking{{f.best, byWordWeight}, {ranked, nearWeight + unfoundWeight*unfound}})
 	if len(f.best) > maxPicked {
 		f.best = f.best[:maxPicked]
 		f.all = false
 	}
 	return nil
+}
+
+// unfoundShare returns which share of the words that a query asks for stands in no message of the scope.
+func (s *search) unfoundShare(ctx context.Context, f *searchResult) (float64, error) {
+	asked := f.parts
+	if len(asked) == 0 {
+		asked = []parsedQuery{f.parsedQuery}
+	}
+	words := 0
+	unfound := 0
+	for i := range asked {
+		p, err := s.readPostings(ctx, &asked[i], f.scope)
+		if err != nil {
+			return 0, err
+		}
+		words += asked[i].Words
+		for _, weight := range p.words[:asked[i].Words] {
+			if weight == 0 {
+				unfound++
+			}
+		}
+	}
+	return float64(unfound) / float64(max(words, 1)), nil
 }
 
 // scoreFresh makes candidates of messages that no word has found.
