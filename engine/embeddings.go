@@ -110,7 +110,7 @@ func (r readAccess) Question(q scrollback.SearchQuery) store.Question {
 			return nil, ctx.Err()
 		case err != nil && scrollback.CodeOf(err) != scrollback.OverBudget:
 			e.questions.pause(time.Now().Add(questionPause))
-			e.o.Log.Log(ctx, e.o.failure(), "a question has no vector; words alone are searched", "error", err)
+			e.o.Log.Log(ctx, e.o.failure(), "a question has no vector, and words alone are searched", "error", err)
 			return nil, nil
 		case err != nil || vector == nil:
 			return nil, nil
@@ -209,6 +209,9 @@ func (e *Engine) KeepVectors(ctx context.Context) {
 	said := ""
 	for {
 		done, err := e.FillVectors(ctx)
+		if err == nil && done {
+			err = e.store.Vectors.Load(ctx)
+		}
 		switch {
 		case ctx.Err() != nil:
 			return

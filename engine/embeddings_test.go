@@ -138,7 +138,8 @@ func (r embeddingRig) usage() (out []scrollback.UsageSum) {
 	if err := r.Engine.Settle(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
-	all, err := r.Usage(r.t.Context(), scrollback.UsageQuery{ByPurpose: true, ByModel: true, ByProject: true, ByKey: true})
+	all, err := r.Usage(r.t.Context(),
+		scrollback.UsageQuery{ByPurpose: true, ByModel: true, ByProject: true, ByKey: true})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -150,7 +151,7 @@ func (r embeddingRig) usage() (out []scrollback.UsageSum) {
 	return out
 }
 
-// What is said beside what is looked for, and does not stand out.
+// What is said beside what is looked for.
 var smallTalk = []string{"The weather was lovely on the coast.", "I watered all the plants again.",
 	"Our train left half an hour late.", "She painted the fence green.", "We sang old songs until midnight."}
 
@@ -159,9 +160,9 @@ const (
 	ofDoctor  = "When does the doctor see me?"
 )
 
-// A question in other words finds its message once there are vectors, first of all; by words alone it does not. Calls are
-// in the books: those for messages in the sums of their projects, and a question in those of who asks. The same
-// question is sent once.
+// A question in other words finds its message once there are vectors, first of all; by words alone it does not.
+// Calls are in the books: those for messages in the sums of their projects, and a question in those of who asks. The
+// same question is sent once.
 func TestOtherWordingIsFound(t *testing.T) {
 	r := newEmbeddingRig(t, enginetest.Options{})
 	id := r.say("health", append([]string{physician}, smallTalk...)...)
@@ -202,7 +203,8 @@ func TestOtherWordingIsFound(t *testing.T) {
 	}
 }
 
-// Only what people and models say is sent, a bounded piece of it, and nothing that tools, instructions or thoughts hold.
+// Only what people and models say is sent, a bounded piece of it, and nothing that tools, instructions or thoughts
+// hold.
 func TestOnlyWordsAreSent(t *testing.T) {
 	r := newEmbeddingRig(t, enginetest.Options{})
 	id := r.NewConversation()
@@ -437,8 +439,8 @@ func TestVectorsInBudget(t *testing.T) {
 	r.fill()
 }
 
-// Filling that is broken off goes on where it was: nothing that has its vector is sent again. A server that does not count
-// tokens has them counted here.
+// Filling that is broken off goes on where it was: nothing that has its vector is sent again. Tokens that a server does
+// not count are counted here.
 func TestVectorsGoOn(t *testing.T) {
 	d := oracle.New()
 	r := newEmbeddingRig(t, enginetest.Options{Driver: d})

@@ -198,8 +198,8 @@ func TestEmbeddingsKilled(t *testing.T) {
 	s := serve(t, data, env)
 	s.do("POST", "/api/import", strings.NewReader(strings.Join(lines, "\n")), nil)
 	hold <- struct{}{} // one batch
-	until(t, time.Minute, func() bool { return vectors.countSent("the first of all") == 1 })
-	time.Sleep(300 * time.Millisecond)
+	hold <- struct{}{} // and the next, which is sent when the first is stored
+	until(t, time.Minute, func() bool { return vectors.countSent("some small talk about nothing at all") > 64 })
 	s.kill()
 	vectors.set(false, nil)
 	s = serve(t, data, env)

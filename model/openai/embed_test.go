@@ -25,7 +25,8 @@ func openEmbedder(t *testing.T, answer http.HandlerFunc) model.Embedder {
 			continue
 		}
 		env := map[string]string{"SCROLLBACK_BASE_URL": srv.URL + "/v1", "SCROLLBACK_API_KEY": "secret"}
-		at, err := p.Endpoint("embed-1", func(name string) string { return env[name] }, remote.Options{Pause: time.Millisecond})
+		at, err := p.Endpoint("embed-1", func(name string) string { return env[name] },
+			remote.Options{Pause: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,6 +63,15 @@ func (x *Vectors) NewLookup(ctx context.Context, model string, question []float3
 	return &Lookup{x, s, question}, nil
 }
 
+// Load reads what is kept in memory of the vectors, so that no question waits for it.
+func (x *Vectors) Load(ctx context.Context) error {
+	s, err := x.d.ReadVectorState(ctx)
+	if err == nil && s.Vectors <= MostScanned {
+		_, err = x.cache.read(ctx, x.d, s)
+	}
+	return err
+}
+
 // Compare returns how near the messages at places, ascending, are to the question: 1 for the same, less than 0 for
 // opposites. Those without a vector are left out.
 func (l *Lookup) Compare(ctx context.Context, places []driver.Place) (map[driver.Place]float64, error) {
