@@ -101,6 +101,20 @@ func (w *writeTx) dropVectors(ctx context.Context, branch scrollback.BranchID, f
 	return w.tx.Queue(ctx, `UPDATE vector_state SET vectors = vectors - $1, purged = purged + 1 WHERE id = 1`, n)
 }
 
+// sweepVectors removes those of a branch whose messages are missing, and counts the rest.
+func (w *writeTx) sweepVectors(ctx context.Context, branch int64) error {
+	err := lockRows(ctx, w.tx, w.Dialect.HoldVectorState)
+	if err == nil {
+		err = w.tx.Queue(ctx, `DELETE FROM vectors WHERE branch = $1 AND NOT EXISTS (SELECT 1 FROM messages m
+			WHERE m.branch = (SELECT b.id FROM branches b WHERE b.n = vectors.branch) AND m.seq = vectors.seq)`, branch)
+	}
+	if err == nil {
+		err = w.tx.Queue(ctx, `UPDATE vector_state SET vectors = (SELECT count(*) FROM vectors), purged = purged + 1
+			WHERE id = 1`)
+	}
+	return err
+}
+
 // ReadSketches implements [driver.Index].
 func (db index) ReadSketches(ctx context.Context, q driver.SketchQuery) ([]driver.Sketch, error) {
 	const columns = `SELECT n, branch, seq, role, created_at, sketch FROM vectors`

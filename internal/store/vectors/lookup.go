@@ -66,8 +66,8 @@ func (x *Vectors) NewLookup(ctx context.Context, model string, question []float3
 // Load reads what is kept in memory of the vectors, so that no question waits for it.
 func (x *Vectors) Load(ctx context.Context) error {
 	s, err := x.d.ReadVectorState(ctx)
-	if err == nil && s.Vectors <= MostScanned {
-		_, err = x.cache.read(ctx, x.d, s)
+	if err == nil && s.Vectors <= int64(x.most) {
+		_, err = x.readAll(ctx, s)
 	}
 	return err
 }
@@ -144,22 +144,23 @@ func (l *Lookup) FindNearest(ctx context.Context, q driver.PostingQuery,
 // readSketches returns those within runs of places at least: from memory, or where there are too many from the
 // database.
 func (l *Lookup) readSketches(ctx context.Context, within []driver.PlaceRun) (sketches, error) {
-	if l.state.Vectors <= MostScanned {
-		return l.x.cache.read(ctx, l.x.d, l.state)
+	if l.state.Vectors <= int64(l.x.most) {
+		return l.x.readAll(ctx, l.state)
 	}
 	if within == nil || len(within) > mostRuns {
 		return sketches{}, nil
 	}
-	got, err := l.x.d.ReadSketches(ctx, driver.SketchQuery{Within: within, Limit: MostScanned + 1})
+	got, err := l.x.d.ReadSketches(ctx, driver.SketchQuery{Within: within, Limit: l.x.most + 1})
 	var out sketches
-	if len(got) <= MostScanned {
+	if len(got) <= l.x.most {
 		out.add(got)
 	}
 	return out, err
 }
 
-// read brings the cache up to a state and returns what it has.
-func (c *cache) read(ctx context.Context, d driver.Index, s driver.VectorState) (sketches, error) {
+// readAll brings the cache up to a state and returns what it has.
+func (x *Vectors) readAll(ctx context.Context, s driver.VectorState) (sketches, error) {
+	c := &x.cache
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.model != s.Model || c.purged != s.Purged {
@@ -168,17 +169,17 @@ func (c *cache) read(ctx context.Context, d driver.Index, s driver.VectorState) 
 		c.last = 0
 		c.all = sketches{}
 	}
-	for c.last < s.Watermark && len(c.all.marks) <= MostScanned {
-		got, err := d.ReadSketches(ctx, driver.SketchQuery{After: c.last, Limit: pageOf})
+	for c.last < s.Watermark && len(c.all.marks) <= x.most {
+		got, err := x.d.ReadSketches(ctx, driver.SketchQuery{After: c.last, Limit: pageOf})
 		if err != nil {
 			return sketches{}, err
 		}
 		c.all.add(got)
-		if len(got) < pageOf {
-			c.last = s.Watermark
-		}
 		if len(got) > 0 {
-			c.last = max(got[len(got)-1].Number, c.last)
+			c.last = got[len(got)-1].Number
+		}
+		if len(got) < pageOf {
+			c.last = max(c.last, s.Watermark)
 		}
 	}
 	return c.all, nil

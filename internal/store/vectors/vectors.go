@@ -44,11 +44,12 @@ type Embed func(ctx context.Context, texts []Text) ([][]float32, error)
 // Vectors are those of one database. They are safe for concurrent use.
 type Vectors struct {
 	d     driver.Index
+	most  int // as MostScanned has it
 	cache cache
 }
 
 // New makes them.
-func New(d driver.Index) *Vectors { return &Vectors{d: d} }
+func New(d driver.Index) *Vectors { return &Vectors{d: d, most: MostScanned} }
 
 // ReadState says how far they reach.
 func (x *Vectors) ReadState(ctx context.Context) (driver.VectorState, error) {
