@@ -66,8 +66,17 @@ func (s *search) rankByMeaning(ctx context.Context, f *searchResult) error {
 	slices.SortFunc(nearest, func(a, b driver.Place) int {
 		return cmp.Or(cmp.Compare(nearness[b], nearness[a]), comparePlaces(b, a))
 	})
+	unfound, err := s.unfoundShare(ctx, f)
+	if err != nil {
+		return err
+	}
+	weight := nearWeight + unfoundWeight*unfound
+	most := maxNearest
+	if len(f.best) == maxPicked { // what comes behind all of these is not read
+		most = min(most, int(weight/byWordWeight*(fuseOffset+maxPicked)))
+	}
 	var fresh []pick
-	for _, p := range nearest[:min(len(nearest), maxNearest)] {
+	for _, p := range nearest[:min(len(nearest), most)] {
 		if byWords[p] == nil {
 			fresh = append(fresh, pick{place: p})
 		}
@@ -84,11 +93,7 @@ func (s *search) rankByMeaning(ctx context.Context, f *searchResult) error {
 	slices.SortFunc(ranked, func(a, b *Candidate) int {
 		return cmp.Or(cmp.Compare(nearness[b.place], nearness[a.place]), comparePlaces(b.place, a.place))
 	})
-	unfound, err := s.unfoundShare(ctx, f)
-	if err != nil {
-		return err
-	}
-	f.best = fuseRankings([]ranking{{f.best, byWordWeight}, {ranked, nearWeight + unfoundWeight*unfound}})
+	f.best = fuseRankings([]ranking{{f.best, byWordWeight}, {ranked, weight}})
 	if len(f.best) > maxPicked {
 		f.best = f.best[:maxPicked]
 		f.all = false

@@ -16,7 +16,7 @@ const (
 
 	mostRuns    = 64     // of places, whose vectors are read from the database where not all are in memory
 	pageOf      = 10_000 // sketches that are read at once
-	mostNearest = 512    // that are compared by their vectors
+	mostNearest = 256    // that are compared by their vectors
 
 	// Of a few, not all are near: one of ten, but some.
 	nearestOf    = 10
@@ -84,7 +84,7 @@ func (l *Lookup) Compare(ctx context.Context, places []driver.Place) (map[driver
 }
 
 // FindNearest returns the places that look nearest to the question, of what a query narrows to and keep lets through:
-// a tenth of these, but at least 5 and at most 512, as far as they are nearer than most. It returns none where
+// a tenth of these, but at least 5 and at most 256, as far as they are nearer than most. It returns none where
 // there are too many to be looked through.
 func (l *Lookup) FindNearest(ctx context.Context, q driver.PostingQuery,
 	keep func(context.Context, []driver.Place) ([]driver.Place, error)) ([]driver.Place, error) {
