@@ -125,7 +125,7 @@ func (u Usage) clampFields(tokens, total int64, cost float64) Usage {
 }
 
 // UsageRecord is the usage of one model call, as the books keep it. At is Unix
-// ms; Purpose is "turn", "summary" or "title".
+// ms; Purpose is "turn", "summary", "title" or "embedding".
 type UsageRecord struct {
 	Usage
 	Conversation ConversationID `json:"conversation_id"`
@@ -249,7 +249,7 @@ type UsageSum struct {
 	Day     string `json:"day,omitempty"` // YYYY-MM-DD, in the zone of the query
 	Model   string `json:"model,omitempty"`
 	Project string `json:"project,omitempty"`
-	Purpose string `json:"purpose,omitempty"` // "turn", "summary" or "title"
+	Purpose string `json:"purpose,omitempty"` // "turn", "summary", "title" or "embedding"
 	Key     KeyID  `json:"key,omitempty"`     // empty for the operator
 
 	Conversation ConversationID `json:"conversation,omitempty"`

@@ -92,6 +92,7 @@ var targets = []target{
 	{figure: "resume", what: "latest at 1,000,000", over: "latest at 100", most: 1.3},
 	{figure: "resume", what: "latest after 1,000 rewinds", over: "latest at 100", most: 1.3},
 	{figure: "search", what: "a question of 100,000", beside: "a page of 200 of 100,000", most: 40},
+	{figure: "search", what: "what vectors add to a question of 100,000", most: 40},
 	{figure: "search", what: "a question of 1,000,000", beside: "a page of 200 of 1,000,000", most: 40},
 	{figure: "search", what: "English, 1 % of 1,000,000", over: "a page of 200 of 1,000,000", most: 5, aim: true},
 	{figure: "search", what: "Chinese, 1 % of 1,000,000", over: "a page of 200 of 1,000,000", most: 5, aim: true},
@@ -224,7 +225,7 @@ var notes = map[string]string{
 	"window": "Reading the contents of the newest window of 8,000 tokens and laying it out, as each request does.",
 	"resume": "Finding the latest conversation and laying its next request out, with its newest 14 messages live; the rewound one went back by one message a thousand times, so that each live message is on a branch of its own. " +
 		"The list comes from the store; the import is the engine's, counting tokens and compacting as it goes.",
-	"search":     "Store search over everything, five hits with a neighbour each; the words are in 1 % and in 0.01 % of the messages, and the question has six words from the most common one to a rare one. The page is the newest 200 messages, read by the same store. The index is what its rows hold, and the pages of the database that they take.",
+	"search":     "Store search over everything, five hits with a neighbour each; the words are in 1 % and in 0.01 % of the messages, and the question has six words from the most common one to a rare one. The page is the newest 200 messages, read by the same store. The index is what its rows hold, and the pages of the database that they take. With vectors, each message has one of 768 random numbers, and so has the question: a model's own time is not in it; the first question reads what of them is kept in memory.",
 	"fold":       "A conversation of 200,000 tokens, compacted by the engine without a model: cleared at once, and piece by piece for a small window. Then the first page of each of its segments is read, which makes and checks its file, and read again.",
 	"grep":       "Every matching line of a conversation is counted and fifty are returned; the words are in 1 % and in 0.01 % of the messages, and the totals are checked against that.",
 	"references": "One prompt that names 200 files of 3.7 KB, spread over a tree whose files the system has in memory; and a part of a file's name, completed to a path.",

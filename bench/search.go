@@ -22,6 +22,9 @@ func (b *bench) measureSearch() error {
 			return err
 		}
 		err = b.searchAt(s, n)
+		if err == nil && n == b.mid {
+			err = b.vectorsAt(s, n)
+		}
 		if err = errors.Join(err, s.Close()); err != nil {
 			return err
 		}

@@ -77,6 +77,10 @@ type Options struct {
 	// SpendLimits returns what projects may use in a day; nil sets no limits.
 	SpendLimits SpendLimitLookup
 
+	// Embeddings names the model that makes vectors of what people and models say, by which search finds other
+	// wording; empty for none. A program that goes on running makes them with KeepVectors.
+	Embeddings string
+
 	// Agents says whether models may start sub-agents, and bounds them.
 	Agents AgentOptions
 
@@ -144,6 +148,7 @@ type Engine struct {
 	previewer *request.Previewer
 	grants    *workspace.Grants
 	gate      limitGate
+	questions questionVectors
 	o         Options
 
 	// base ends when the engine closes; what outlives its caller runs on it.

@@ -28,7 +28,9 @@ func (e *Engine) As(c scrollback.Caller) *View { return &View{e, access{e.store,
 func (v *View) Caller() scrollback.Caller { return v.door.caller }
 
 // Recall returns a reader of what was said in conversations: messages, refs, search.
-func (v *View) Recall() *recall.Reader { return recall.New(v.e.store, v.e.archive, readAccess{v.door}) }
+func (v *View) Recall() *recall.Reader {
+	return recall.New(v.e.store, v.e.archive, readAccess{v.door, v.e})
+}
 
 // Limits returns the bounds of one message; their Check reports what is wrong with one.
 func (v *View) Limits() intake.MessageLimits { return v.e.intake.Limits }
@@ -137,7 +139,10 @@ func (d access) limitProjects(name string, within []string) ([]string, error) {
 }
 
 // readAccess is a door for reading, as [recall.Reader] needs it.
-type readAccess struct{ access }
+type readAccess struct {
+	access
+	e *Engine
+}
 
 var _ recall.Access = readAccess{}
 

@@ -11,6 +11,7 @@
 //	go -C bench run ./recall -kept F     the sentences of a file by what becomes of them, in figures alone
 //	go -C bench run ./recall -standing  standing instructions alone, with what is wrong in dev; the report is not written
 //	go -C bench run ./recall -imported  talks imported from a tool's files alone; the report is not written
+//	go -C bench run ./recall -vectors   with the vectors of a stand-in alone; the report is not written
 //
 // It makes conversations with known evidence from a seed and the texts in texts/, puts
 // them into a store as an import does, calls the recall tool that models call and what
@@ -82,6 +83,7 @@ func main() {
 	cases := flag.String("kept", "", "judge a file of cases of what stays, alone, and print figures; the report is not written")
 	stay := flag.Bool("stays", false, "measure what stays through compactions, alone; the report is not written")
 	fromFiles := flag.Bool("imported", false, "compare with talks that were imported, alone; the report is not written")
+	near := flag.Bool("vectors", false, "compare with vectors, alone; the report is not written")
 	out := flag.String("o", filepath.Join("..", "docs", "RECALL.md"), "the report")
 	flag.Parse()
 	err := func() error {
@@ -126,6 +128,16 @@ func main() {
 			fmt.Print(report)
 			return err
 		}
+		if *near {
+			if *quick {
+				forms = slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.messages > 600 })
+			}
+			report, err := compareVectors(context.Background(), slices.DeleteFunc(slices.Clone(sets), func(s set) bool {
+				return !strings.HasPrefix(s.name, *only)
+			}), forms)
+			fmt.Print(report)
+			return err
+		}
 		r := &run{forms: forms, bring: newProduct, misses: *misses, quick: *quick, fold: !*quick && *only == ""}
 		if *quick {
 			r.forms = slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.messages > 600 })
@@ -149,6 +161,11 @@ func main() {
 				return err
 			}
 			report += brought
+			meant, err := compareVectors(context.Background(), sets, forms)
+			if err != nil {
+				return err
+			}
+			report += meant
 		}
 		fmt.Print(report)
 		if *quick || *only != "" {

@@ -49,6 +49,9 @@ func (c *doctorCheckCmd) Run(g *globals) error {
 			if err := a.ProbeObjects(g.ctx, true); err != nil { // what is there can be checked all the same
 				fmt.Fprintln(g.stderr, "scrollback:", explainError(err))
 			}
+			if err := a.Engine.CheckEmbedder(g.ctx, true); err != nil { // search finds by words all the same
+				g.warnOfModel("embeddings.model", g.set.Embeddings, err)
+			}
 			found, err = doctor.Check(g.ctx, a.Store, a.Archive, progress)
 			return err
 		})

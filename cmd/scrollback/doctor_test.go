@@ -137,6 +137,8 @@ var damages = []struct {
 	{name: "hashes of an older program's messages", kind: "note hash", sql: []string{`UPDATE messages SET hash = x''`}},
 	{name: "hashes of no branch", kind: "orphan",
 		sql: []string{`INSERT INTO message_hashes VALUES ('gone', 'gone', 1, 2, zeroblob(32))`}},
+	{name: "vectors of no message", kind: "orphan",
+		sql: []string{`INSERT INTO vectors VALUES (999, 999, 1, 'user', 0, x'', 1, x'00')`}},
 	{name: "a folded message's time", kind: "file", stays: true,
 		sql: []string{`UPDATE messages SET created_at = created_at + 86400000 WHERE seq = 3`}},
 	{name: "a segment's file hash", kind: "file", stays: true,

@@ -92,6 +92,7 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		beside.Go(func() { tidyHourly(ctx, a.Scrollback, g.set.TrashDays, g.newLogger()) })
 		beside.Go(func() { makeHashesHourly(ctx, a.Scrollback, g.newLogger()) })
 		beside.Go(func() { findKeptHourly(ctx, a.Scrollback, g.newLogger()) })
+		beside.Go(func() { a.Engine.KeepVectors(ctx) })
 	}
 	if (c.Watch || g.set.Watch) && !c.ReadOnly {
 		p := g.gatherProgram(a)
@@ -124,10 +125,18 @@ func (g *globals) warnOfModels(a *app) {
 				continue
 			}
 			if err := a.CheckModel(name); err != nil {
-				fmt.Fprintf(g.stderr, "scrollback: %s = %q: %s\n", of.setting, name, joinLines(explainError(err)))
+				g.warnOfModel(of.setting, name, err)
 			}
 		}
 	}
+	if err := a.Engine.CheckEmbedder(g.ctx, false); err != nil {
+		g.warnOfModel("embeddings.model", g.set.Embeddings, err)
+	}
+}
+
+// warnOfModel says why a model that a setting names cannot be asked.
+func (g *globals) warnOfModel(setting, name string, why error) {
+	fmt.Fprintf(g.stderr, "scrollback: %s = %q: %s\n", setting, name, joinLines(explainError(why)))
 }
 
 // joinLines returns a text without its line breaks.

@@ -71,6 +71,7 @@ type Options struct {
 	Searcher     engine.Searcher // of the web
 	WebSearch    string          // as engine.Options has it
 	Agents       engine.AgentOptions
+	Embeddings   string // a model of Models
 
 	RemoteImages bool // images at addresses are taken
 }
@@ -127,6 +128,7 @@ func New(t *testing.T, o Options, steps ...modeltest.Step) *Rig {
 		Compaction:     engine.PolicySettings{Policy: o.Policy, Numbers: o.Folding}, Projects: o.Projects,
 		ReplyBounds: o.Bounds,
 		Archive:     transfer.OnCompact(r.Transfer),
+		Embeddings:  o.Embeddings,
 		Titles:      o.Titles, TitleModel: o.TitleModel, NoTitleCalls: o.NoTitleCalls,
 		Searcher: o.Searcher, WebSearch: o.WebSearch, Agents: o.Agents,
 		SpendLimits: engine.SpendLimitsFromConfig(o.Budgets),

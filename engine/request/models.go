@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/token"
 )
@@ -27,6 +28,22 @@ func (rs *Resolver) FindModel(name string) (model.Model, error) {
 		return nil, rs.lessons.SuggestNames(name, err)
 	}
 	return rs.lessons.WrapModel(name, m), nil
+}
+
+// FindEmbedder returns a model of embeddings by its name. One that cannot be asked as things are is an error.
+func (rs *Resolver) FindEmbedder(name string) (model.Embedder, error) {
+	m, err := rs.o.Models(name)
+	if err != nil {
+		return nil, rs.lessons.SuggestNames(name, err)
+	}
+	if why := model.GuardFacts(m, name).Unready; why != nil {
+		return nil, why
+	}
+	out, ok := m.(model.Embedder)
+	if !ok {
+		return nil, scrollback.ParamErrorf("request.FindEmbedder", "embeddings", i18n.ModelCannotEmbed, name)
+	}
+	return model.GuardEmbedder(name, out), nil
 }
 
 // AddPrice returns a call's usage with its cost added if the provider gave none and the catalog

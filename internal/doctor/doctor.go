@@ -53,7 +53,7 @@ type Checked struct {
 
 // Problem is one thing that is wrong. Kind is one of damage, orphan, index, seq,
 // sum, head, path, view, hash, file, rollup, artifact, usage; of a note lease,
-// artifact, object, purge, hash or index. Where names the thing, such as "message <id>".
+// artifact, object, purge, hash, index or vectors. Where names the thing, such as "message <id>".
 type Problem struct {
 	Kind     string `json:"kind"`
 	Where    string `json:"where"`
@@ -95,6 +95,9 @@ func Check(ctx context.Context, s *store.Store, a *archive.Archive, progress Pro
 	}
 	if err == nil {
 		err = d.checkIndex(ctx)
+	}
+	if err == nil {
+		err = d.noteVectors(ctx)
 	}
 	if err != nil {
 		return Checkup{}, err
@@ -170,6 +173,16 @@ func (d *checkRun) noteUnhashed() {
 	d.addNote(store.FlawHash, "messages",
 		fmt.Sprintf("%d have no hash yet; a running server makes them, and so does a repair", d.unhashed))
 	d.out.work.hashes = true
+}
+
+// noteVectors says how far the vectors of messages have come, where there are some.
+func (d *checkRun) noteVectors(ctx context.Context) error {
+	s, err := d.store.Vectors.ReadState(ctx)
+	if err == nil && s.Model != "" && s.Watermark < s.Newest {
+		d.addNote("vectors", "messages", fmt.Sprintf("%d have their vectors by %s; a running server makes the rest",
+			s.Vectors, s.Model))
+	}
+	return err
 }
 
 func (d *checkRun) beginConversation(c scrollback.Conversation) {

@@ -69,6 +69,8 @@ func (f *Filler) fill(v reflect.Value) {
 		v.SetFloat(float64(f.N) + 0.5)
 	case reflect.Int, reflect.Int64:
 		v.SetInt(int64(f.N))
+	case reflect.Uint8, reflect.Uint64:
+		v.SetUint(uint64(f.N % 256))
 	case reflect.Func: // what judges within a transaction is not a field of a row
 	default:
 		panic("filltest: nothing fills a " + v.Type().String())

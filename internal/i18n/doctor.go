@@ -8,6 +8,9 @@ var (
 	_ = note("doctor-have-no-hash-yet",
 		"%d have no hash yet; a running server makes them, and so does a repair",
 		"%d 条还没有校验值；运行中的服务器会生成，修复时也会生成")
+	_ = note("doctor-have-their-vectors",
+		"%d have their vectors by %s; a running server makes the rest",
+		"%d 条已有 %s 的向量；其余的由运行中的服务器生成")
 	_ = note("doctor-its-purge-was-interrupted",
 		"its purge was interrupted",
 		"它的清除被中断")

@@ -11,6 +11,15 @@ var (
 	_ = note("log-turn-failed",
 		"a turn failed",
 		"这一轮失败了")
+	_ = note("log-question-has-no-vector",
+		"a question has no vector, and words alone are searched",
+		"问题没有向量，只按词搜索")
+	_ = note("log-call-for-vectors-not-in-books",
+		"a call for vectors is not in the books",
+		"一次向量调用未能记账")
+	_ = note("log-vectors-cannot-be-made-now",
+		"vectors of messages cannot be made now",
+		"暂时无法生成消息的向量")
 	_ = note("log-search-web-failed",
 		"a search of the web failed",
 		"网络搜索失败")

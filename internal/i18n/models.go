@@ -44,6 +44,12 @@ var (
 	OllamaHasTooLittleMemory = problem("ollama-has-too-little-memory",
 		"ollama has too little memory for the model with so large a window: set a smaller one",
 		"对于这么大的窗口，ollama 的内存不足：请设置更小的窗口")
+	EmbeddingsAreNotWhole = problem("embeddings-are-not-whole",
+		"the server did not return one vector of the same length for each of %d texts, but %d",
+		"服务器没有为 %d 段文本各返回一个等长的向量，而是返回了 %d 个")
+	ModelCannotEmbed = problem("model-cannot-embed",
+		"%s has no embeddings: name a model of Ollama or of a server with OpenAI's API",
+		"%s 没有向量接口：请指定 Ollama 或兼容 OpenAI 接口的服务器上的模型")
 	OllamaDoesNotHaveModel = problem("ollama-does-not-have-model",
 		`ollama does not have the model %s: run "ollama pull %s"`,
 		"ollama 没有模型 %s：请运行 “ollama pull %s”")

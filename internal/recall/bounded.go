@@ -36,6 +36,9 @@ func (b boundedAccess) Allow(ctx context.Context, id scrollback.ConversationID) 
 	return err
 }
 
+// Question implements [Access].
+func (b boundedAccess) Question(q scrollback.SearchQuery) store.Question { return b.access.Question(q) }
+
 // Projects implements [Access].
 func (b boundedAccess) Projects(name string, within []string) ([]string, error) {
 	if within == nil {

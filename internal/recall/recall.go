@@ -39,6 +39,9 @@ type Access interface {
 	// Projects limits what the caller searches through: to the project that is named, if
 	// any, to those in within, unless nil, and to the caller's own. Nil means no limit.
 	Projects(name string, within []string) ([]string, error)
+
+	// Question returns what looks at the vectors of messages for a search; nil where words alone are searched.
+	Question(q scrollback.SearchQuery) store.Question
 }
 
 // Reader reads for one caller. It is safe for concurrent use.
@@ -256,7 +259,7 @@ func (r *Reader) searchMessages(ctx context.Context, q scrollback.SearchQuery) (
 }
 
 func searchStore(ctx context.Context, r *Reader, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
-	found, err := r.store.Search(ctx, q)
+	found, err := r.store.SearchByMeaning(ctx, q, r.access.Question(q))
 	if err != nil {
 		return found, err
 	}

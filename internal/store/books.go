@@ -41,6 +41,11 @@ func (p Books) SumUsage(ctx context.Context, q scrollback.UsageQuery) ([]scrollb
 	return sumUsage(days, q), nil
 }
 
+// EnterUsage enters calls in the books that belong to no turn, fold or title, in the sums of a project.
+func (p Books) EnterUsage(ctx context.Context, project string, all []scrollback.UsageRecord) error {
+	return p.s.d.Access.EnterUsage(ctx, project, boundRecords(all))
+}
+
 // ReadLearned returns what is known about a model; the zero value for nothing.
 func (p Books) ReadLearned(ctx context.Context, model string) (scrollback.Learned, error) {
 	return p.s.d.Turns.ReadLearned(ctx, model)

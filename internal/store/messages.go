@@ -226,6 +226,12 @@ func (s *Store) ReadSegments(ctx context.Context, ids []scrollback.SegmentID) ([
 
 // Search finds messages by words and ranks them; see [search.Run].
 func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollback.SearchResult, error) {
+	return s.SearchByMeaning(ctx, q, nil)
+}
+
+// SearchByMeaning is Search by vectors as well; ask may be nil, and return nil.
+func (s *Store) SearchByMeaning(ctx context.Context, q scrollback.SearchQuery,
+	ask search.Question) (scrollback.SearchResult, error) {
 	if q.Projects = boundProjects(q.Project, q.Projects); q.Projects != nil && len(q.Projects) == 0 {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, nil
 	}
@@ -233,6 +239,7 @@ func (s *Store) Search(ctx context.Context, q scrollback.SearchQuery) (scrollbac
 	if err != nil {
 		return scrollback.SearchResult{Hits: []scrollback.Hit{}}, err
 	}
+	l.Ask = ask
 	out, err := search.Run(ctx, l, q, s.now())
 	if share, whole := l.Look.IndexedShare(); !whole {
 		out.Indexed = &share

@@ -27,6 +27,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/feed"
 	"github.com/scrollback-ai/scrollback/internal/store/index"
 	"github.com/scrollback-ai/scrollback/internal/store/keyring"
+	"github.com/scrollback-ai/scrollback/internal/store/search"
+	"github.com/scrollback-ai/scrollback/internal/store/vectors"
 )
 
 // Defaults of turns.
@@ -38,19 +40,20 @@ const (
 // Store is the store over one database: conversations and their messages, and the
 // parts that the rest is in. It is safe for concurrent use.
 type Store struct {
-	Turns    Turns      // who answers, until when
-	Branches Branches   // the ways a conversation went
-	Views    Views      // what branches show: folds
-	Refs     Refs       // what conversations mention
-	Books    Books      // what models cost, and what is known about them
-	Audit    Audit      // whether everything stored is sound, and repairs
-	Hashes   Hashes     // whether messages are as they were stored
-	Kept     Kept       // what is kept of messages word for word
-	Move     Move       // whole histories on their way from database to database
-	Projects Projects   // what conversations are grouped by, and inherit from
-	Agents   Agents     // conversations that work for others
-	Origins  Origins    // where imported conversations come from
-	Feed     *feed.Feed // what is done to conversations, as it is done
+	Turns    Turns            // who answers, until when
+	Branches Branches         // the ways a conversation went
+	Views    Views            // what branches show: folds
+	Refs     Refs             // what conversations mention
+	Books    Books            // what models cost, and what is known about them
+	Audit    Audit            // whether everything stored is sound, and repairs
+	Hashes   Hashes           // whether messages are as they were stored
+	Kept     Kept             // what is kept of messages word for word
+	Vectors  *vectors.Vectors // what messages mean, as a model of embeddings sees it
+	Move     Move             // whole histories on their way from database to database
+	Projects Projects         // what conversations are grouped by, and inherit from
+	Agents   Agents           // conversations that work for others
+	Origins  Origins          // where imported conversations come from
+	Feed     *feed.Feed       // what is done to conversations, as it is done
 
 	Keys *keyring.Ring // who may come in besides the operator
 
@@ -151,6 +154,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 		s.lease = min(o.Lease, driver.LeaseMax*time.Millisecond)
 	}
 	s.Claims = claims.New(d.Turns, s.Now, s.NewID, s.lease)
+	s.Vectors = vectors.New(d.Index)
 	s.index = index.New(d.Index, s.texts.readTexts).ShareWork(d, s.Claims)
 	if o.Now != nil {
 		s.now = o.Now
@@ -191,6 +195,15 @@ func (s *Store) NewID() string { return s.newID() }
 type (
 	// Head is a conversation with its current branch.
 	Head = driver.Head
+
+	// Question makes the vector of a question when a search needs it.
+	Question = search.Question
+
+	// VectorLookup is the vectors of messages as one question sees them.
+	VectorLookup = vectors.Lookup
+
+	// VectorText is what of a message is to be embedded.
+	VectorText = vectors.Text
 
 	// Source is the newest version of something that messages refer to.
 	Source = driver.SourceVersion

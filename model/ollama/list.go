@@ -3,14 +3,9 @@ package ollama
 import (
 	"context"
 	"encoding/json"
-	"iter"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/model"
-	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
 // patience bounds how long a question beside an answer may take.
@@ -108,26 +103,5 @@ func readParameter(list, name string) int64 {
 
 // askJSON sends a request whose response is one JSON object. A nil body means GET.
 func (m *Model) askJSON(ctx context.Context, path string, body, into any) error {
-	return streamError(m.asking.Stream(ctx, model.Request{Bounds: model.Bounds{Duration: patience}},
-		func(scrollback.Learned) (remote.Exchange, error) {
-			x := m.newExchange(path, body)
-			x.Read = func(a *remote.Answer) error {
-				raw, err := a.ReadWhole()
-				if err != nil {
-					return err
-				}
-				if json.Unmarshal(raw, into) != nil {
-					return a.UnreadableError(raw)
-				}
-				return a.EmitDelta(model.Delta{Finish: scrollback.FinishStop})
-			}
-			return x, nil
-		}))
-}
-
-// streamError returns the error that a stream ends with, or nil.
-func streamError(stream iter.Seq2[model.Delta, error]) (err error) {
-	for _, err = range stream {
-	}
-	return err
+	return m.asking.RequestJSON(ctx, m.newExchange(path, body), patience, into)
 }

@@ -64,6 +64,7 @@ type Settings struct {
 	Traces         bool                             // are sent, to where OTEL_EXPORTER_OTLP_ENDPOINT says
 	SearXNG        string                           // address of a server that searches the web; empty for none
 	WebSearch      string                           // as engine.Options has it
+	Embeddings     string                           // the model of vectors that search uses; empty for none
 	Grace          time.Duration                    // how long a server that is told to end goes on
 	Rate           scrollback.Rate                  // of each actor's chats; zero for the server's default
 	Keep           map[string]string                // how far what is kept goes, by project; "" is of the others
@@ -134,6 +135,7 @@ func parseSettings(src settingsSource, flags Flags) (Settings, error) {
 	s.Data = cmp.Or(flags.Data, src.readText("SCROLLBACK_DATA", "data"))
 	s.Store = cmp.Or(flags.Store, src.readText("SCROLLBACK_STORE", "store"))
 	s.Objects = cmp.Or(flags.Objects, src.readText("SCROLLBACK_OBJECTS", "objects"))
+	s.Embeddings = src.readText("SCROLLBACK_EMBEDDINGS", "embeddings"+dot+"model")
 	s.Model = cmp.Or(flags.Model, src.readText("SCROLLBACK_MODEL", "model"), "offline")
 	s.Addr = cmp.Or(src.readText("SCROLLBACK_ADDR", "addr"), "127.0.0.1:7077")
 	s.Compaction.Policy = src.readText("SCROLLBACK_POLICY", "policy")

@@ -31,7 +31,7 @@ var keys = map[string]string{
 	"trash_days": "whole number",
 	"log_level":  "text", "log_format": "text", "traces": "true or false",
 	"trusted_proxies": "text or list of texts", "hosts": "text or list of texts",
-	"searxng": "text", "web_search": "text",
+	"searxng": "text", "web_search": "text", "embeddings.model": "text",
 	"rate_limit": "text", "grace": "text",
 	"projects.*.tokens_per_day": "whole number", "projects.*.money_per_day": "number", "projects.*.currency": "text",
 	"compaction.*": "number", "projects.*.policy": "text", "projects.*.compaction.*": "number",

@@ -104,6 +104,9 @@ type Access interface {
 	// by what a query asks for besides: in the same order, then by key, conversation and purpose.
 	DivideUsage(ctx context.Context, q UsagePartsQuery) ([]scrollback.UsageDay, error)
 
+	// EnterUsage enters calls in the books that belong to no turn, fold or title, in the sums of a project.
+	EnterUsage(ctx context.Context, project string, all []scrollback.UsageRecord) error
+
 	// SumSpending sums what was used on a day: all tokens, and what was paid in the currency.
 	SumSpending(ctx context.Context, q SpendingQuery) (scrollback.Usage, error)
 }

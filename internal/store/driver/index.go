@@ -57,6 +57,24 @@ type Index interface {
 
 	// ReadMessagesAt reads the messages at places, ascending. Those that are gone are left out.
 	ReadMessagesAt(ctx context.Context, places []Place) ([]scrollback.Message, error)
+
+	// ReadVectorState says how far the vectors of messages reach, which are made behind the log as well.
+	ReadVectorState(ctx context.Context) (VectorState, error)
+
+	// PutVectors adds vectors and moves their watermark; see [VectorBatch]. It reports whether it did:
+	// false, and nothing is written, if somebody else moved it first.
+	PutVectors(ctx context.Context, b VectorBatch) (bool, error)
+
+	// ResetVectors removes all vectors and sets their watermark before the first message, for those of
+	// another model.
+	ResetVectors(ctx context.Context, model string) error
+
+	// ReadSketches reads what of vectors is compared first; see [SketchQuery].
+	ReadSketches(ctx context.Context, q SketchQuery) ([]Sketch, error)
+
+	// ReadVectors reads the vectors at places, ascending, without their sketches; places without one are
+	// left out.
+	ReadVectors(ctx context.Context, places []Place) ([]MessageVector, error)
 }
 
 // Place is where a message stands in the log: the number of its branch, and its seq there.

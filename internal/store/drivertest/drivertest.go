@@ -152,6 +152,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	RunLimits(t, open)
 	RunClaims(t, open)
 	RunIndex(t, open)
+	RunVectors(t, open)
 	RunOrigins(t, open)
 	RunProjects(t, open)
 	RunShape(t, open)

@@ -381,6 +381,33 @@ func (f faultyIndex) ReadMessagesAt(ctx context.Context, places []driver.Place) 
 		func() ([]scrollback.Message, error) { return f.d.ReadMessagesAt(ctx, places) })
 }
 
+// ReadVectorState implements [driver.Index].
+func (f faultyIndex) ReadVectorState(ctx context.Context) (driver.VectorState, error) {
+	return faultsKept(f.of, "ReadVectorState", func() (driver.VectorState, error) { return f.d.ReadVectorState(ctx) })
+}
+
+// PutVectors implements [driver.Index].
+func (f faultyIndex) PutVectors(ctx context.Context, b driver.VectorBatch) (bool, error) {
+	return faultsKept(f.of, "PutVectors", func() (bool, error) { return f.d.PutVectors(ctx, b) })
+}
+
+// ResetVectors implements [driver.Index].
+func (f faultyIndex) ResetVectors(ctx context.Context, model string) error {
+	_, err := faultsKept(f.of, "ResetVectors",
+		func() (struct{}, error) { return struct{}{}, f.d.ResetVectors(ctx, model) })
+	return err
+}
+
+// ReadSketches implements [driver.Index].
+func (f faultyIndex) ReadSketches(ctx context.Context, q driver.SketchQuery) ([]driver.Sketch, error) {
+	return callFaulty(f.of, "ReadSketches", func() ([]driver.Sketch, error) { return f.d.ReadSketches(ctx, q) })
+}
+
+// ReadVectors implements [driver.Index].
+func (f faultyIndex) ReadVectors(ctx context.Context, places []driver.Place) ([]driver.MessageVector, error) {
+	return callFaulty(f.of, "ReadVectors", func() ([]driver.MessageVector, error) { return f.d.ReadVectors(ctx, places) })
+}
+
 // ListUsageDays implements [driver.Access].
 func (f faultyAccess) ListUsageDays(ctx context.Context, first, last int64) ([]scrollback.UsageDay, error) {
 	return callFaulty(f.of, "ListUsageDays",
@@ -390,6 +417,11 @@ func (f faultyAccess) ListUsageDays(ctx context.Context, first, last int64) ([]s
 // DivideUsage implements [driver.Access].
 func (f faultyAccess) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]scrollback.UsageDay, error) {
 	return callFaulty(f.of, "DivideUsage", func() ([]scrollback.UsageDay, error) { return f.d.DivideUsage(ctx, q) })
+}
+
+// EnterUsage implements [driver.Access].
+func (f faultyAccess) EnterUsage(ctx context.Context, project string, all []scrollback.UsageRecord) error {
+	return callFaultyError(f.of, "EnterUsage", func() error { return f.d.EnterUsage(ctx, project, all) })
 }
 
 // SumSpending implements [driver.Access].

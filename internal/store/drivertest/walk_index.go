@@ -184,5 +184,8 @@ func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.
 // searchIndex moves the index on, and looks something up.
 func (w *randomWalk) searchIndex() {
 	w.advanceIndex()
+	if w.chance(30) {
+		w.advanceVectors()
+	}
 	w.lookUpTerms()
 }

@@ -23,6 +23,7 @@ type parsedQuery struct {
 	speaker   scrollback.Role
 	looseText string // what is not quoted, in lower case
 	newest    bool   // asks for what holds now
+	meaning   string // what is asked, without operators and other talk
 
 	parts []parsedQuery // questions in it that are searched by themselves, too
 }
@@ -51,7 +52,11 @@ func parseQuery(query string, now time.Time) (parsedQuery, error) {
 	}
 	whole := strings.Join(pieces, `"`)
 	a.readCues(whole, now)
-	for _, part := range splitQuestions(whole) {
+	parts := splitQuestions(whole)
+	if a.meaning = strings.TrimSpace(whole); len(parts) > 0 {
+		a.meaning = strings.Join(parts, "\n")
+	}
+	for _, part := range parts {
 		p := parsedQuery{zone: a.zone, role: a.role, from: a.from, to: a.to}
 		p.readCues(part, now)
 		a.parts = append(a.parts, p)

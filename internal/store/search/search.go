@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/store/index"
+	"github.com/scrollback-ai/scrollback/internal/store/vectors"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
@@ -30,6 +31,7 @@ type Log struct {
 	*driver.Driver
 	Look *index.Snapshot
 	Text func(context.Context, scrollback.Message) string
+	Ask  Question // nil: words alone count
 }
 
 // search is a search under way.
@@ -40,6 +42,9 @@ type search struct {
 	w      WeightSet
 	except []scrollback.MessageID
 	finder terms.Finder // texts of candidates are cut again for several features
+
+	ask  Question        // until it was called
+	near *vectors.Lookup // what it returned
 }
 
 // searchResult is what a search ranks. all says that nothing else matched.
@@ -55,7 +60,7 @@ type searchResult struct {
 // Projects, and does not read Project.
 func Run(ctx context.Context, l Log, q scrollback.SearchQuery, now time.Time) (scrollback.SearchResult, error) {
 	out := scrollback.SearchResult{Hits: []scrollback.Hit{}}
-	s := search{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except}
+	s := search{d: l.Driver, look: l.Look, text: l.Text, w: DefaultWeights(), except: q.Except, ask: l.Ask}
 	f, err := s.rankFolderFirst(ctx, q, inZone(q.Zone, now))
 	if err != nil {
 		return out, err
@@ -165,9 +170,19 @@ const (
 	partWeight  = 1
 )
 
-// rankInScope finds messages in a scope and ranks them. A query that asks for more than one thing, or
-// that asks in the midst of other talk, is ranked as a whole and by its questions.
+// rankInScope finds messages in a scope and ranks them, by words and by what they mean.
 func (s *search) rankInScope(ctx context.Context, q scrollback.SearchQuery, now time.Time,
+	o *scope) (searchResult, error) {
+	f, err := s.rankByWords(ctx, q, now, o)
+	if err == nil {
+		err = s.rankByMeaning(ctx, &f)
+	}
+	return f, err
+}
+
+// rankByWords finds messages in a scope and ranks them. A query that asks for more than one thing, or
+// that asks in the midst of other talk, is ranked as a whole and by its questions.
+func (s *search) rankByWords(ctx context.Context, q scrollback.SearchQuery, now time.Time,
 	o *scope) (searchResult, error) {
 	f := searchResult{scope: o}
 	var err error

@@ -55,6 +55,11 @@ var orphanQueries = []orphanQuery{
 		GROUP BY h.conversation_id, h.branch`, func(of, branch string) *driver.Repair {
 		return sweepStray(driver.StrayRow{Conversation: scrollback.ConversationID(of), Hashes: scrollback.BranchID(branch)})
 	}},
+	{`SELECT 'vectors of branch number ' || v.branch, 'their messages are missing', cast(v.branch AS TEXT), '' FROM vectors v
+		WHERE NOT EXISTS (SELECT 1 FROM messages m WHERE m.branch = (SELECT b.id FROM branches b WHERE b.n = v.branch) AND m.seq = v.seq)
+		GROUP BY v.branch`, func(n, _ string) *driver.Repair {
+		return sweepStray(driver.StrayRow{Vectors: parseNumber(n)})
+	}},
 	{`SELECT 'origins of conversation ' || o.conversation_id, 'the conversation is missing', o.conversation_id, '' FROM origins o
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = o.conversation_id) GROUP BY o.conversation_id`, func(of, _ string) *driver.Repair {
 		return sweepStray(driver.StrayRow{Conversation: scrollback.ConversationID(of), Origins: true})

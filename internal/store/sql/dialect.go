@@ -48,7 +48,7 @@ type Statements struct {
 	HoldTexts                              string // $1 conversation: the texts that its steps name
 	HoldArtifact                           string // $1 id
 	HoldNewestMessage                      string
-	HoldIndexState                         string
+	HoldIndexState, HoldVectorState        string
 	// HoldName holds a name ($1), for what a row that is not there yet cannot be held for.
 	HoldName string
 
@@ -102,6 +102,8 @@ type Statements struct {
 	// MessagesAtPlaces reads the messages at the places in the JSON list $1, and behind their columns
 	// the place.
 	MessagesAtPlaces string
+	// VectorsAtPlaces reads the vectors at the places in the JSON list $1: branch, seq, scale and data.
+	VectorsAtPlaces string
 	// LinesNumbered reads the lines whose numbers are in the JSON list $1, and of their conversations
 	// the project and when they were put in the trash.
 	LinesNumbered string

@@ -130,6 +130,9 @@ func (j *purgeTx) deleteMessages(ctx context.Context, b scrollback.Branch) error
 	if err := j.dropHashes(ctx, j.c.ID, b.ID, from); err != nil {
 		return err
 	}
+	if err := j.dropVectors(ctx, b.ID, from); err != nil {
+		return err
+	}
 	if err := j.tx.Queue(ctx, `DELETE FROM kept WHERE branch = $1 AND seq >= $2`, b.ID, from); err != nil {
 		return err
 	}

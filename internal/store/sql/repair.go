@@ -93,6 +93,8 @@ func (r *repairing) sweepRows(ctx context.Context, all []driver.StrayRow) error 
 		case s.Kept != "":
 			err = r.tx.Queue(ctx, `DELETE FROM kept WHERE conversation_id = $1 AND id = $2
 				AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.branch = kept.branch AND m.seq = kept.seq)`, s.Conversation, s.Kept)
+		case s.Vectors != 0:
+			err = r.sweepVectors(ctx, s.Vectors)
 		case s.Origins:
 			err = r.sweepOrigins(ctx, s.Conversation)
 		case s.Conversation != "":

@@ -176,6 +176,13 @@ func (db access) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]s
 	return parts.ListSums(), db.wrapError("sqlstore.DivideUsage", err)
 }
 
+// EnterUsage implements [driver.Access].
+func (db access) EnterUsage(ctx context.Context, project string, all []scrollback.UsageRecord) error {
+	return db.write(ctx, "sqlstore.EnterUsage", func(ctx context.Context, w *writeTx) error {
+		return w.enterUsage(ctx, project, all, nil)
+	})
+}
+
 // SumSpending implements [driver.Access]. It adds up as real numbers, which do not overflow.
 func (db access) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrollback.Usage, error) {
 	const sums = `SELECT coalesce(sum(CAST(total_tokens AS DOUBLE PRECISION)), 0),

@@ -72,6 +72,16 @@ func (db access) DivideUsage(ctx context.Context, q driver.UsagePartsQuery) ([]s
 	return parts.ListSums(), nil
 }
 
+// EnterUsage implements [driver.Access].
+func (db access) EnterUsage(ctx context.Context, project string, all []scrollback.UsageRecord) error {
+	end, err := db.beginWrite(ctx, "oracle.EnterUsage")
+	defer end()
+	if err == nil {
+		db.bookUsage(project, all, nil)
+	}
+	return err
+}
+
 // SumSpending implements [driver.Access].
 func (db access) SumSpending(ctx context.Context, q driver.SpendingQuery) (scrollback.Usage, error) {
 	end, err := db.beginRead(ctx, "oracle.SumSpending")

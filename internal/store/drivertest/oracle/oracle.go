@@ -38,6 +38,7 @@ type database struct {
 	rows      []*messageRow // all messages, in the order they were appended
 	kept      []scrollback.Kept
 	indexed   indexContent
+	vectors   vectorContent
 
 	rowNumbers, branchNumbers int64 // how many were given
 	days                      []scrollback.UsageDay
@@ -87,6 +88,7 @@ func newDatabase() *database {
 		allowed:   map[scrollback.KeyID]scrollback.KeyLimits{},
 		claims:    map[claimKey]driver.Claim{},
 		indexed:   indexContent{documents: map[driver.Place]driver.Document{}},
+		vectors:   vectorContent{at: map[driver.Place]driver.MessageVector{}},
 	}
 }
 

@@ -42,6 +42,7 @@ func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.Pur
 		}
 		out.Removed += step.removeMessages(b, kept[b.ID], int64(p.Limit)-out.Removed)
 	}
+	db.dropVectors()
 	if out.Removed == int64(p.Limit) {
 		return out, nil
 	}

@@ -64,6 +64,7 @@ func deleteAllRows(ctx context.Context, conn *pgx.Conn) error {
 	all = append([]string{"SELECT last FROM numbers ORDER BY name DESC FOR UPDATE"}, all...)
 	all = append(all, "INSERT INTO numbers (name, last) VALUES ('branch', 0), ('message', 0), ('change', 0), ('probe', 0)",
 		"INSERT INTO index_state VALUES (1, 0, 0, 0, 0, 0)",
+		"INSERT INTO vector_state VALUES (1, '', 0, 0, 0, 0)",
 		"INSERT INTO kept_filling (id, conversation_id, branch, seq, ended) VALUES (1, '', '', 0, 0)",
 		"INSERT INTO message_hashing (id, conversation_id, branch, seq, ended) VALUES (1, '', '', 0, 0)")
 	// The server may still be at what the last one left.

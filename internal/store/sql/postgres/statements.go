@@ -68,6 +68,7 @@ var statements = sqlstore.Statements{
 	HoldArtifact:      `SELECT id FROM artifacts WHERE id = $1 FOR UPDATE`,
 	HoldNewestMessage: `SELECT last FROM numbers WHERE name = 'message' FOR UPDATE`,
 	HoldIndexState:    `SELECT cut, watermark, dropped, forgotten FROM index_state WHERE id = 1 FOR UPDATE`,
+	HoldVectorState:   `SELECT model FROM vector_state WHERE id = 1 FOR UPDATE`,
 	HoldName:          `INSERT INTO numbers (name, last) VALUES ($1, 0) ON CONFLICT (name) DO UPDATE SET last = numbers.last`,
 
 	InsertMessage: `WITH added AS (INSERT INTO messages (` + sqlstore.StoredColumns + `)
@@ -146,6 +147,9 @@ var statements = sqlstore.Statements{
 			AND messages.seq BETWEEN r.first_seq AND r.last_seq AND r.first_n + messages.seq - r.first_seq <= $4)`,
 	MessagesAtPlaces: `SELECT ` + sqlstore.MessageColumnsOf("m") + `, l.value FROM ` + numbersListed + ` l
 		CROSS JOIN LATERAL (SELECT x.* FROM messages x WHERE x.branch = (SELECT b.id FROM branches b WHERE b.n = l.value >> 32)
+			AND x.seq = (l.value & 4294967295) OFFSET 0) m`,
+	VectorsAtPlaces: `SELECT m.branch, m.seq, m.scale, m.data FROM ` + numbersListed + ` l
+		CROSS JOIN LATERAL (SELECT x.* FROM vectors x WHERE x.branch = l.value >> 32
 			AND x.seq = (l.value & 4294967295) OFFSET 0) m`,
 	LinesNumbered: `SELECT ` + lineColumns + `, c.project, c.deleted_at FROM branches b
 		JOIN conversations c ON c.id = b.conversation_id WHERE b.n IN ` + numbersListed,

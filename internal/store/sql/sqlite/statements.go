@@ -87,6 +87,8 @@ var statements = sqlstore.Statements{
 	MessagesAtPlaces: `SELECT ` + sqlstore.MessageColumnsOf("m") + `, l.value FROM (SELECT value FROM json_each($1)) l
 		CROSS JOIN messages m WHERE m.branch = (SELECT b.id FROM branches b WHERE b.n = l.value >> 32)
 		AND m.seq = (l.value & 4294967295)`,
+	VectorsAtPlaces: `SELECT v.branch, v.seq, v.scale, v.data FROM (SELECT value FROM json_each($1)) l
+		CROSS JOIN vectors v WHERE v.branch = l.value >> 32 AND v.seq = (l.value & 4294967295)`,
 	LinesNumbered: `SELECT ` + lineColumns + `, c.project, c.deleted_at FROM branches b
 		JOIN conversations c ON c.id = b.conversation_id WHERE b.n IN (SELECT value FROM json_each($1))`,
 	ForksBelow: `WITH RECURSIVE below (id, parent_branch, at_seq, conversation_id) AS (
