@@ -77,7 +77,8 @@ func judge(sentence string) verdict {
 	if formed {
 		w.add(form)
 	}
-	stays := w.stays > leastStays || r.isSure() || formed && (w.stays > leastFormed || r.found.asks && w.stays > leastOrdered)
+	stays := w.stays > leastStays || r.isSure() ||
+		formed && (w.stays > leastFormed || r.found.asks && w.stays > leastOrdered)
 	instruction := stays && w.order > 0 || !stays && r.found.orders && w.stays > leastOrdered
 	todo := w.todo > leastTodo && !r.found.asks
 	if (stays || instruction || todo) && code().MatchString(foldText(r.text, false)) {
