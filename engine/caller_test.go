@@ -37,7 +37,7 @@ func newTheirs(t *testing.T, r *enginetest.Rig) theirs {
 		t.Fatal(err)
 	}
 	out := theirs{id: c.ID}
-	r.Ask(c.ID, "never tell anybody")
+	r.Ask(c.ID, "Never push to main.")
 	entries, err := r.View.Kept().List(ctx, c.ID, false)
 	if err != nil || len(entries) != 1 {
 		t.Fatalf("kept are %+v, %v", entries, err)

@@ -29,7 +29,7 @@ const (
 var staysAt = []int{30, 150, 300}
 
 // forgetful is a model whose summaries mention nothing of what was said.
-type forgetful struct{ listener }
+type forgetful struct{}
 
 // forgetfulSummary has every section and no fact.
 const forgetfulSummary = "## Goal\n- Talk goes on.\n## Constraints\n- none\n## Knowledge\n- Several things were talked about.\n" +

@@ -299,6 +299,7 @@ func ListEvidence(sentence string, known map[string]bool) [][]string {
 // listAnswer calls yield with what is evidence that an answer is about the person: the words of what is asked and of
 // what is answered, and how each begins.
 func listAnswer(answer, asked string, yield func(evidence string)) {
+	asked = strings.Join(lastSentences(asked), " ")
 	yield("answered with " + strconv.Itoa(min(countCommon(splitWords(terms.FoldText(answer)),
 		splitWords(terms.FoldText(asked))), 3)))
 	for _, side := range []struct{ name, text string }{{"asked", asked}, {"answered", answer}} {

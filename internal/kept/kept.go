@@ -57,7 +57,7 @@ func Find(role scrollback.Role, text, offer string) []Sentence {
 		return nil
 	}
 	var out []Sentence
-	answers := role == scrollback.RoleUser && asks(offer)
+	answers := role == scrollback.RoleUser && len(text) <= longestAnswer && asks(offer)
 	fenced := false
 	for _, s := range SplitSentences(firstPart(text)) {
 		if strings.HasPrefix(s, "```") {

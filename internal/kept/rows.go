@@ -47,19 +47,17 @@ func addRow(to []scrollback.Kept, m *scrollback.Message, kind scrollback.KeptKin
 		By: scrollback.KeptByRule, State: scrollback.KeptOpen, CreatedAt: m.CreatedAt})
 }
 
-// anyOffer is an offer that every choice answers.
-const anyOffer = "Which would you like? Option one, the first, or option two, the second? 您想选第一个还是第二个方案？"
-
-// longestChoice bounds a message that may answer an offer, in bytes.
-const longestChoice = 2000
+// longestAnswer bounds a message that may answer what the assistant asked, in bytes.
+const longestAnswer = 2000
 
 // NeedsOffer reports whether what is kept of a message may depend on the message before it.
 func NeedsOffer(m *scrollback.Message) bool {
-	if m.Role != scrollback.RoleUser {
+	text := m.Parts.Text()
+	if m.Role != scrollback.RoleUser || len(text) > longestAnswer {
 		return false
 	}
-	text := m.Parts.Text()
-	return len(text) <= longestChoice && len(Find(m.Role, text, anyOffer)) > len(Find(m.Role, text, ""))
+	all := SplitSentences(firstPart(text))
+	return len(all) > 0 && mayAnswer(all[0]) && kindOf(m.Role, all[0]) == ""
 }
 
 // GuessKind returns what a sentence is that a person wants kept, which no rule may know: an

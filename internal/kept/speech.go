@@ -10,10 +10,15 @@ import (
 // asks reports whether a message of the assistant ends by asking or offering something, which what a person says next
 // may answer.
 func asks(text string) bool {
-	const end = 2000 // bytes
-	text = strings.ToValidUTF8(text[max(0, len(text)-end):], "")
-	all := SplitSentences(text)
+	all := lastSentences(text)
 	return len(all) > 0 && (isQuestion(all[len(all)-1]) || offers().MatchString(all[len(all)-1]))
+}
+
+// lastSentences returns the last two sentences of a message: what is asked or offered stands there.
+func lastSentences(text string) []string {
+	const end = 2000 // bytes
+	all := SplitSentences(strings.ToValidUTF8(text[max(0, len(text)-end):], ""))
+	return all[max(0, len(all)-2):]
 }
 
 // offers finds that one of several things may be chosen.
@@ -22,7 +27,7 @@ var offers = sift(lazyregexp.New(`(?i)\bor\b|\boptions?\b|\b(?:choose|pick|choic
 // isAnswer reports whether a sentence of a person answers what they were asked or offered about themselves, rather
 // than about the work.
 func isAnswer(s, asked string) bool {
-	if isQuestion(s) || !isSpeech(s) {
+	if !mayAnswer(s) {
 		return false
 	}
 	switch detectLanguage(s + asked) {
@@ -33,6 +38,9 @@ func isAnswer(s, asked string) bool {
 	}
 	return false
 }
+
+// mayAnswer reports whether a sentence may be an answer, whatever was asked.
+func mayAnswer(s string) bool { return !isQuestion(s) && isSpeech(s) }
 
 // isSpeech reports whether a sentence may be what a person says themselves, rather than code, an entry of a
 // list, a quotation, or a line of a script behind a name.
