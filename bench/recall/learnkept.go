@@ -249,49 +249,41 @@ func bestPart(parts [][]string, weights map[string]float64) int {
 	return best
 }
 
-// weighLessons learns how much each piece of evidence speaks for some kinds against others, by logistic regression in
-// which little evidence gets no weight at all (the greater lasso, the less). Of a sentence that is meant, only the part
-// counts which speaks most for it; of others, every part.
-func weighLessons(all []lesson, kinds, others string, lasso float64) map[string]float64 {
-	const (
-		least  = 3 // lessons that have a piece of evidence
-		rounds = 300
-		ridge  = 1.0
-		pace   = 0.3
-	)
-	ids := map[string]int{"always": 0}
-	names := []string{"always"}
-	count := map[string]int{}
-	type sample struct {
-		is    bool
-		parts [][]int
-	}
+// sample is a lesson as numbers: whether it is meant, and the numbers of the evidence of each of its parts.
+type sample struct {
+	is    bool
+	parts [][]int
+}
+
+// makeSamples numbers the evidence that at least so many lessons of some kinds, or of others, have. Number 0 is
+// "always", which each part has.
+func makeSamples(all []lesson, kinds, others string, least int) (samples []sample, names []string) {
 	var used []lesson
+	count := map[string]int{}
 	for _, l := range all {
 		if !strings.Contains(" "+kinds+" "+others+" ", " "+l.kind+" ") {
 			continue
 		}
 		used = append(used, l)
 		seen := map[string]bool{}
-		for _, part := range l.parts {
-			for _, e := range part {
-				if !seen[e] {
-					seen[e] = true
-					count[e]++
-				}
+		for _, e := range slices.Concat(l.parts...) {
+			if !seen[e] {
+				seen[e] = true
+				count[e]++
 			}
 		}
 	}
+	names = []string{"always"}
 	for e, n := range count {
 		if n >= least {
 			names = append(names, e)
 		}
 	}
 	slices.Sort(names[1:])
+	ids := map[string]int{}
 	for i, e := range names {
 		ids[e] = i
 	}
-	var samples []sample
 	for _, l := range used {
 		one := sample{is: strings.Contains(" "+kinds+" ", " "+l.kind+" ")}
 		for _, part := range l.parts {
@@ -305,6 +297,31 @@ func weighLessons(all []lesson, kinds, others string, lasso float64) map[string]
 		}
 		samples = append(samples, one)
 	}
+	return samples, names
+}
+
+// bestOf returns the part of a sample that weighs most.
+func (s sample) bestOf(weigh func(part []int) float64) []int {
+	at := 0
+	for i := range s.parts {
+		if weigh(s.parts[i]) > weigh(s.parts[at]) {
+			at = i
+		}
+	}
+	return s.parts[at]
+}
+
+// weighLessons learns how much each piece of evidence speaks for some kinds against others, by logistic regression in
+// which little evidence gets no weight at all (the greater lasso, the less). Of a sentence that is meant, only the part
+// counts which speaks most for it; of others, every part.
+func weighLessons(all []lesson, kinds, others string, lasso float64) map[string]float64 {
+	const (
+		least  = 3 // lessons that have a piece of evidence
+		rounds = 300
+		ridge  = 1.0
+		pace   = 0.3
+	)
+	samples, names := makeSamples(all, kinds, others, least)
 	w := make([]float64, len(names))
 	squares := make([]float64, len(names))
 	sum := func(part []int) (z float64) {
@@ -318,14 +335,11 @@ func weighLessons(all []lesson, kinds, others string, lasso float64) map[string]
 		slope := make([]float64, len(names))
 		for _, e := range samples {
 			parts := e.parts
-			if e.is {
-				at := 0
-				for i := range parts {
-					if round >= 10 && sum(parts[i]) > sum(parts[at]) {
-						at = i
-					}
-				}
-				parts = parts[at : at+1]
+			switch {
+			case e.is && round < 10:
+				parts = parts[:1]
+			case e.is:
+				parts = [][]int{e.bestOf(sum)}
 			}
 			share := 1 / math.Sqrt(float64(len(parts)))
 			for _, part := range parts {

@@ -139,44 +139,44 @@ func main() {
 			return err
 		}
 		r := &run{forms: forms, bring: newProduct, misses: *misses, quick: *quick, fold: !*quick && *only == ""}
-		if *quick {
-			r.forms = slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.messages > 600 })
-		}
-		if err := r.runAll(context.Background(), *only); err != nil {
-			return err
-		}
-		stays, err := keptReport()
-		if err != nil {
-			return err
-		}
-		report := r.writeReport() + standingReport(labelled) + stays
-		if !*quick && *only == "" {
-			stays, err := measureStays(context.Background())
-			if err != nil {
-				return err
-			}
-			report += stays
-			brought, err := compareImported(context.Background(), sets[1], forms)
-			if err != nil {
-				return err
-			}
-			report += brought
-			meant, err := compareVectors(context.Background(), sets, forms)
-			if err != nil {
-				return err
-			}
-			report += meant
-		}
-		fmt.Print(report)
-		if *quick || *only != "" {
-			return nil
-		}
-		return os.WriteFile(*out, []byte(report), 0o644)
+		return r.measureAll(context.Background(), labelled, *only, *out)
 	}()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "recall:", err)
 		os.Exit(1)
 	}
+}
+
+// measureAll measures all sets, or those whose names begin like only, and writes the report where that is all of it.
+func (r *run) measureAll(ctx context.Context, labelled []labelled, only, out string) error {
+	if r.quick {
+		r.forms = slices.DeleteFunc(slices.Clone(forms), func(f form) bool { return f.messages > 600 })
+	}
+	if err := r.runAll(ctx, only); err != nil {
+		return err
+	}
+	stays, err := keptReport()
+	if err != nil {
+		return err
+	}
+	report := r.writeReport() + standingReport(labelled) + stays
+	if r.quick || only != "" {
+		fmt.Print(report)
+		return nil
+	}
+	for _, part := range []func() (string, error){
+		func() (string, error) { return measureStays(ctx) },
+		func() (string, error) { return compareImported(ctx, sets[1], forms) },
+		func() (string, error) { return compareVectors(ctx, sets, forms) },
+	} {
+		text, err := part()
+		if err != nil {
+			return err
+		}
+		report += text
+	}
+	fmt.Print(report)
+	return os.WriteFile(out, []byte(report), 0o644)
 }
 
 // measureStays returns what small talk does to what stands, and what stands after it.
