@@ -49,10 +49,10 @@ var keptRanks = map[scrollback.KeptKind]int{scrollback.KeptTodo: rankTodo, scrol
 // say the same.
 type carriedLine struct {
 	window.Line
-	rank     int
-	byPerson bool // a person wants it carried, whatever the rules say
-	key      string
-	clauses  []string // of what a person said
+	rank    int
+	first   bool // of its kind it has room before others: a person wants it carried, or it is vital
+	key     string
+	clauses []string // of what a person said
 }
 
 // carryLines writes the deterministic end of a summary: the sentences that are kept, files that tools
@@ -104,15 +104,15 @@ func (r *summaryRecord) carryKept() string {
 	return strings.TrimLeft(alone.carryLines("", r.keptRoom), "\n")
 }
 
-// chooseKept chooses kept sentences, given by kind and the newest first, for a room: of each kind the newest that
-// fit in its share, then those that fit in what is left. Older is the line that names where the
-// others are; used are the tokens of all of it.
+// chooseKept chooses kept sentences, given by kind and the newest first, for a room: of each kind those that a person
+// kept and those that are vital, then the newest that fit in its share, then those that fit in what is left. Older is
+// the line that names where the others are; used are the tokens of all of it.
 func (r *summaryRecord) chooseKept(lines []carriedLine, room int64) (chosen []carriedLine, older string, used int64) {
 	slices.SortStableFunc(lines, func(a, b carriedLine) int {
-		if a.rank != b.rank || a.byPerson == b.byPerson {
+		if a.rank != b.rank || a.first == b.first {
 			return cmp.Compare(a.rank, b.rank)
 		}
-		if a.byPerson {
+		if a.first {
 			return -1
 		}
 		return 1
@@ -234,11 +234,11 @@ func distinctLines(lines []carriedLine) (out []carriedLine) {
 			continue
 		}
 		n := out[i].Count + l.Count
-		by := out[i].byPerson || l.byPerson
+		by := out[i].first || l.first
 		if l.Seq >= out[i].Seq {
 			out[i] = l
 		}
-		out[i].byPerson = by
+		out[i].first = by
 		if l.rank != rankFile {
 			out[i].Count = n
 		}
@@ -269,7 +269,7 @@ func (r *summaryRecord) listCarried() []carriedLine {
 	}
 	for _, k := range r.settleRows() {
 		l := carriedLine{Line: window.Line{Seq: k.Seq, By: string(k.Role), Count: 1, Text: k.Text},
-			rank: keptRanks[k.Kind], byPerson: k.By == scrollback.KeptByPerson}
+			rank: keptRanks[k.Kind], first: k.By == scrollback.KeptByPerson || kept.IsVital(k.Text)}
 		l.setKey()
 		l.Count = max(1, counts[fmt.Sprint(l.Seq, l.key)])
 		known[strings.Join(l.clauses, "")] = true

@@ -251,3 +251,24 @@ func TestSharesOfKinds(t *testing.T) {
 		}
 	})
 }
+
+// An allergy keeps its place in the block however much is said after it.
+func TestVitalGoesLast(t *testing.T) {
+	r := recordOf("hello")
+	r.memory = NewMemory()
+	r.end = 1000
+	for i := range 60 {
+		text := fmt.Sprintf("I never buy the blue boxes of shelf %d.", i)
+		if i == 3 {
+			text = "另外有一件要紧的：安安对青霉素过敏，上次在急诊打了针。"
+		}
+		r.rows = append(r.rows, scrollback.Kept{ID: scrollback.KeptID(fmt.Sprint("k", i)), Kind: scrollback.KeptTrait,
+			Text: text, Seq: int64(i + 10), Role: scrollback.RoleUser, By: scrollback.KeptByRule,
+			State: scrollback.KeptOpen})
+	}
+	r.keptRoom = 200
+	got := r.carryKept()
+	if !strings.Contains(got, "安安对青霉素过敏") || !strings.Contains(got, "shelf 59.") || strings.Contains(got, "shelf 4.") {
+		t.Errorf("the block has\n%s", got)
+	}
+}

@@ -61,6 +61,12 @@ func (r *reading) hasTrait() bool { return r.grammar.hasTrait(r.folded) }
 // isSure reports whether a sentence says what no request may be without, whoever it is about.
 func (r *reading) isSure() bool { return !r.found.asks && r.grammar.isSure(r.folded) }
 
+// IsVital reports whether a sentence says what no request may be without: an allergy, whoever has it.
+func IsVital(sentence string) bool {
+	r := readSentence(sentence)
+	return r != nil && r.isSure()
+}
+
 // verdict is what a sentence is.
 type verdict struct{ trait, instruction, todo bool }
 
