@@ -125,7 +125,7 @@ const own, foreign = "harbour", "fortress"
 
 func newMatrix(t *testing.T) *matrix {
 	long := modeltest.Step{Reply: func(model.Request) []model.Delta {
-		return []model.Delta{{Text: strings.Repeat("The light is white. ", 40)}}
+		return []model.Delta{{Text: strings.Repeat("The light is white. ", 80)}}
 	}}
 	r := enginetest.New(t, enginetest.Options{NoFolds: true}, long)
 	m := &matrix{Rig: r, keys: map[string]string{}}
@@ -184,7 +184,7 @@ func (m *matrix) place(project string) place {
 	must(err)
 	refs, _, err := m.Refs(ctx, c.ID, scrollback.RefQuery{Kind: scrollback.RefHistory, Limit: 1})
 	must(err)
-	if len(refs) == 0 {
+	if len(refs) == 0 || folded.Result != scrollback.ResultCompacted {
 		m.T.Fatalf("nothing was compacted: %+v", folded)
 	}
 	page, _, err := m.Messages(ctx, c.ID, scrollback.PageQuery{Limit: 1})
