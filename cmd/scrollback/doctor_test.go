@@ -73,7 +73,7 @@ func aFolder(t *testing.T) string {
 // raw runs statements on the database behind the program's back.
 func raw(t *testing.T, data string, statements ...string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(data, "scrollback.db"))
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(data, "scrollback.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}
