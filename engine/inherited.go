@@ -56,7 +56,7 @@ func (k Kept) listSaid(ctx context.Context, c scrollback.Conversation) ([]scroll
 	}
 	var all []scrollback.Kept
 	for _, o := range slices.Backward(others) { // the oldest first, for what has the same time
-		if o.ID == c.ID || o.AgentOf != nil { // a sub-agent's prompt is a model's, whoever's key it has
+		if o.ID == c.ID || o.AgentOf != nil { // a sub-agent's prompt was written by a model
 			continue
 		}
 		h, err := k.v.door.openHead(ctx, o.ID, scrollback.AccessRead)

@@ -424,7 +424,7 @@ func (s sentence) beforeLastClause() sentence {
 	return out
 }
 
-// clausesOf returns the clauses of a sentence, if it has more than one: what one says of today is no reason against
+// clausesOf returns the clauses of a sentence, if it has more than one: what is said of today does not speak against
 // what another says of every day.
 func (g *grammar) clausesOf(s sentence) []sentence {
 	var out []sentence

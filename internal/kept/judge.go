@@ -58,10 +58,10 @@ func readSentence(sentence string) *reading {
 // hasTrait reports whether a sentence has a form of traits.
 func (r *reading) hasTrait() bool { return r.grammar.hasTrait(r.folded) }
 
-// isSure reports whether a sentence says what no request may be without, whoever it is about.
+// isSure reports whether a sentence says what no request may be without, about anyone.
 func (r *reading) isSure() bool { return !r.found.asks && r.grammar.isSure(r.folded) }
 
-// IsVital reports whether a sentence says what no request may be without: an allergy, whoever has it.
+// IsVital reports whether a sentence says what no request may be without: an allergy, the person's own or another's.
 func IsVital(sentence string) bool {
 	r := readSentence(sentence)
 	return r != nil && r.isSure()

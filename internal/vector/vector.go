@@ -25,7 +25,7 @@ const sketchBits = 1024
 // SketchBytes is how long a sketch is.
 const SketchBytes = sketchBits / 8
 
-// Normalise brings a vector to length 1. It returns false if it has none, is too long, or holds what is no number.
+// Normalise brings a vector to length 1. It returns false if it has none, is too long, or holds NaN or infinity.
 func Normalise(v []float32) ([]float32, bool) {
 	sum := 0.0
 	for _, x := range v {

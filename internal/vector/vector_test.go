@@ -60,7 +60,7 @@ func TestPacked(t *testing.T) {
 	}
 }
 
-// What is no vector is refused, and vectors of different lengths have nothing in common.
+// Values that cannot be a vector are refused, and vectors of different lengths have nothing in common.
 func TestNoVector(t *testing.T) {
 	for _, v := range [][]float32{nil, {}, {0, 0}, {float32(math.NaN())}, {float32(math.Inf(1)), 1},
 		make([]float32, vector.MaxDimension+1)} {

@@ -81,7 +81,7 @@ var meanings = sync.OnceValue(func() map[string]int {
 })
 
 // EmbedTexts implements model.Embedder: words that are the same, or that a small table says mean the same, bring
-// vectors together. It is no model of a language; texts and vectors stay here.
+// vectors together. It knows nothing of language; texts and vectors stay on this machine.
 func (m *Model) EmbedTexts(ctx context.Context, texts []string) (model.Embeddings, error) {
 	var out model.Embeddings
 	for _, text := range texts {
