@@ -1,0 +1,250 @@
+package threading
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Hash is the beginning of a SHA-256. The zero value means none.
+type Hash [16]byte
+
+// String returns the hash in hexadecimal.
+func (h Hash) String() string { return hex.EncodeToString(h[:]) }
+
+// HashOf returns the hash of texts; where one ends and the next begins counts.
+func HashOf(texts ...string) Hash {
+	sum := sha256.New()
+	var size [8]byte
+	for _, t := range texts {
+		for i := range size {
+			size[i] = byte(len(t) >> (8 * i))
+		}
+		sum.Write(size[:])
+		sum.Write([]byte(t))
+	}
+	var h Hash
+	copy(h[:], sum.Sum(nil))
+	return h
+}
+
+// add returns the rolling hash behind one more atom.
+func (h Hash) add(next Hash) Hash {
+	var both [2 * len(h)]byte
+	copy(both[:], h[:])
+	copy(both[len(h):], next[:])
+	sum := sha256.Sum256(both[:])
+	var out Hash
+	copy(out[:], sum[:])
+	return out
+}
+
+// Atom is a piece of a history that is compared as one.
+type Atom struct {
+	Role Role
+	Kind Kind
+	// Text is the normal form.
+	Text string
+	// Key is the anchor by content, Call the one by call id or zero.
+	Key  Hash
+	Call Hash
+	// First and Last are the items that it was made of, both included.
+	First int
+	Last  int
+
+	raw string // the text as it came, to which more may be joined
+}
+
+// step is what the atom adds to a rolling hash. A client that keeps ids keeps them whatever else it rewrites.
+func (a Atom) step() Hash {
+	if a.Call != (Hash{}) {
+		return a.Call
+	}
+	return a.Key
+}
+
+// equals reports whether a stored atom is this one.
+func (a Atom) equals(row AtomRow) bool {
+	if a.Role != row.Role || a.Kind != row.Kind {
+		return false
+	}
+	if a.Call != (Hash{}) && row.Call != (Hash{}) {
+		return a.Call == row.Call
+	}
+	return a.Key == row.Key
+}
+
+// newAtom returns the atom of a text in its normal form.
+func newAtom(role Role, kind Kind, normal, id string) Atom {
+	a := Atom{Role: role, Kind: kind, Text: normal, Key: HashOf("content", string(role), string(kind), normal)}
+	if id != "" && (kind == Call || kind == Result) {
+		a.Call = HashOf("call", string(kind), id)
+	}
+	return a
+}
+
+// history is a request or an answer, taken apart.
+type history struct {
+	atoms   []Atom
+	context []string
+	// rolling has the rolling hash of the atoms up to each.
+	rolling []Hash
+}
+
+// takeApart returns the atoms and the context of items. The instructions of the request are context.
+func (t *Table) takeApart(system []string, items []Item) history {
+	h := history{context: slices.Clone(system)}
+	apart := true // whether something stands before the item that no text is joined across
+	for i, it := range items {
+		switch {
+		case it.Kind == Thinking:
+			continue
+		case it.Role == System:
+			h.context = append(h.context, it.Text)
+			apart = true
+			continue
+		}
+		text := it.Text
+		switch it.Kind {
+		case Text:
+			if t.isContext(text) {
+				h.context = append(h.context, text)
+				apart = true
+				continue
+			}
+			if last := len(h.atoms) - 1; it.Role == Assistant && !apart && last >= 0 &&
+				h.atoms[last].Role == Assistant && h.atoms[last].Kind == Text {
+				h.atoms[last].raw += text
+				h.atoms[last].Last = i
+				continue
+			}
+			if t.normal(text) == "" {
+				continue
+			}
+		case Call:
+			text = it.Name + " " + text
+		default:
+		}
+		h.atoms = append(h.atoms, Atom{Role: it.Role, Kind: it.Kind, First: i, Last: i, raw: text})
+		apart = false
+	}
+	var rolled Hash
+	h.rolling = make([]Hash, len(h.atoms))
+	for i, a := range h.atoms {
+		text := a.raw
+		if a.Kind == Text || a.Kind == Result {
+			text = t.normal(text)
+		}
+		h.atoms[i] = newAtom(a.Role, a.Kind, text, items[a.First].ID)
+		h.atoms[i].First = a.First
+		h.atoms[i].Last = a.Last
+		rolled = rolled.add(h.atoms[i].step())
+		h.rolling[i] = rolled
+	}
+	return h
+}
+
+// said reports whether the model or a tool said one of the atoms.
+func said(atoms []Atom) bool {
+	return slices.ContainsFunc(atoms, func(a Atom) bool { return a.Role == Assistant || a.Role == Tool })
+}
+
+// normal returns a text in its normal form: composed, without the reminders that clients put into texts, and with
+// every run of white space as one blank.
+func (t *Table) normal(text string) string {
+	for _, tag := range t.inside {
+		text = cutBlocks(text, "<"+tag+">", "</"+tag+">")
+	}
+	if !norm.NFC.IsNormalString(text) {
+		text = norm.NFC.String(text)
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// cutBlocks takes every block out of a text that begins with one mark and ends with the next other one.
+func cutBlocks(text, begin, end string) string {
+	if !strings.Contains(text, begin) {
+		return text
+	}
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(text, begin)
+		if !found {
+			break
+		}
+		_, after, closed := strings.Cut(rest, end)
+		if !closed {
+			break
+		}
+		out.WriteString(before)
+		text = after
+	}
+	out.WriteString(text)
+	return out.String()
+}
+
+// quoteRunes is how many letters and digits an answer has at least that is looked for in a transcript, and how many
+// of them are its anchor.
+const quoteRunes = 10
+
+// quotable is what of a text is compared with a transcript that may quote it: its letters and digits, in lower case.
+type quotable struct {
+	runes []rune
+	// starts are the runes before which a word begins, and every rune of a script without blanks.
+	starts []int
+}
+
+func newQuotable(text string) quotable {
+	q := quotable{runes: make([]rune, 0, len(text))}
+	inside := false
+	for _, r := range text {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			inside = false
+			continue
+		}
+		if !inside || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
+			q.starts = append(q.starts, len(q.runes))
+		}
+		q.runes = append(q.runes, unicode.ToLower(r))
+		inside = true
+	}
+	return q
+}
+
+// anchor returns the anchor of what begins at a rune, or zero if too little follows.
+func (q quotable) anchor(at int) Hash {
+	if len(q.runes)-at < quoteRunes {
+		return Hash{}
+	}
+	return HashOf("quote", string(q.runes[at:at+quoteRunes]))
+}
+
+// has reports whether a whole answer stands at a rune.
+func (q quotable) has(at int, quote Quote) bool {
+	end := at + quote.Runes
+	return end <= len(q.runes) && HashOf("whole", string(q.runes[at:end])) == quote.Whole
+}
+
+// Quote is how an answer is found where a transcript quotes it. The zero value is that of an atom that is not.
+type Quote struct {
+	Anchor Hash // of its beginning
+	Whole  Hash // of all its letters and digits
+	Runes  int  // how many those are
+}
+
+func newQuote(a Atom) Quote {
+	if a.Role != Assistant || a.Kind != Text || utf8.RuneCountInString(a.Text) < quoteRunes {
+		return Quote{}
+	}
+	q := newQuotable(a.Text)
+	anchor := q.anchor(0)
+	if anchor == (Hash{}) {
+		return Quote{}
+	}
+	return Quote{Anchor: anchor, Whole: HashOf("whole", string(q.runes)), Runes: len(q.runes)}
+}

@@ -1,0 +1,194 @@
+package threading
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+//go:embed side_calls.toml
+var builtInTable []byte
+
+// BuiltInTable returns the table that the program comes with.
+var BuiltInTable = sync.OnceValue(func() *Table {
+	t, err := ReadTable(builtInTable)
+	if err != nil {
+		panic(err)
+	}
+	return t
+})
+
+// Table recognises side calls and context. It does not change and is used by many at once.
+type Table struct {
+	turns      []string
+	sides      []string
+	summaries  []string
+	context    *regexp.Regexp
+	beginnings []string
+	inside     []string
+	rows       []signature
+}
+
+// signature is a row of the table: where one of its patterns is found, the request is such a side call.
+type signature struct {
+	name         string
+	summary      bool
+	withoutTools bool
+	beside       *regexp.Regexp
+	first        *regexp.Regexp
+	last         *regexp.Regexp
+}
+
+// tableFile is the form of the file.
+type tableFile struct {
+	Declared struct {
+		Turns     []string `toml:"turns"`
+		Sides     []string `toml:"sides"`
+		Summaries []string `toml:"summaries"`
+	} `toml:"declared"`
+	Context struct {
+		Tags       []string `toml:"tags"`
+		Beginnings []string `toml:"beginnings"`
+		Inside     []string `toml:"inside"`
+	} `toml:"context"`
+	SideCalls []struct {
+		Name         string `toml:"name"`
+		Summary      bool   `toml:"summary"`
+		WithoutTools bool   `toml:"without_tools"`
+		Beside       string `toml:"beside"`
+		First        string `toml:"first"`
+		Last         string `toml:"last"`
+	} `toml:"side_call"`
+}
+
+// ReadTable returns the table in a TOML file. It fails if the text is no TOML, has a field that is
+// not known, a row without a name or without a pattern, or a pattern that does not compile. The
+// error names the row.
+func ReadTable(text []byte) (*Table, error) {
+	var file tableFile
+	decoder := toml.NewDecoder(strings.NewReader(string(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&file); err != nil {
+		if strict := (*toml.StrictMissingError)(nil); errors.As(err, &strict) && len(strict.Errors) > 0 {
+			return nil, fmt.Errorf("side calls: unknown field %s", strings.Join(strict.Errors[0].Key(), "."))
+		}
+		return nil, fmt.Errorf("side calls: %w", err)
+	}
+	t := &Table{
+		turns:      file.Declared.Turns,
+		sides:      file.Declared.Sides,
+		summaries:  file.Declared.Summaries,
+		beginnings: file.Context.Beginnings,
+		inside:     file.Context.Inside,
+	}
+	if len(file.Context.Tags) > 0 {
+		var tags []string
+		for _, tag := range file.Context.Tags {
+			tags = append(tags, regexp.QuoteMeta(tag))
+		}
+		t.context = regexp.MustCompile(`^\s*<(` + strings.Join(tags, "|") + `)\b`)
+	}
+	for i, row := range file.SideCalls {
+		if row.Name == "" || row.Beside+row.First+row.Last == "" {
+			return nil, fmt.Errorf("side calls: row %d needs a name, and beside, first or last", i+1)
+		}
+		s := signature{name: row.Name, summary: row.Summary, withoutTools: row.WithoutTools}
+		for _, field := range []struct {
+			pattern string
+			to      **regexp.Regexp
+		}{{row.Beside, &s.beside}, {row.First, &s.first}, {row.Last, &s.last}} {
+			if field.pattern == "" {
+				continue
+			}
+			compiled, err := regexp.Compile(field.pattern)
+			if err != nil {
+				return nil, fmt.Errorf("side calls: row %q: %w", row.Name, err)
+			}
+			*field.to = compiled
+		}
+		t.rows = append(t.rows, s)
+	}
+	return t, nil
+}
+
+// isContext reports whether a text is no part of the history.
+func (t *Table) isContext(text string) bool {
+	text = strings.TrimSpace(text)
+	return t.context != nil && t.context.MatchString(text) ||
+		slices.ContainsFunc(t.beginnings, func(b string) bool { return strings.HasPrefix(text, b) })
+}
+
+// Side call names that no row gives.
+const (
+	sideWarmUp  = "warm-up"
+	sideSummary = "summary"
+)
+
+// sideCall is what kind of side call a request is. The zero value is none.
+type sideCall struct {
+	name    string
+	summary bool
+}
+
+// recognise returns what side call a request is by what it says of itself or by a row of the table.
+func (t *Table) recognise(r *Request, h history) sideCall {
+	if r.WarmUp {
+		return sideCall{name: sideWarmUp}
+	}
+	if r.Compacts {
+		return sideCall{name: sideSummary, summary: true}
+	}
+	if r.Declared != "" && !slices.ContainsFunc(t.turns, declares(r.Declared)) &&
+		slices.ContainsFunc(t.sides, declares(r.Declared)) {
+		if slices.ContainsFunc(t.summaries, declares(r.Declared)) {
+			return sideCall{name: sideSummary, summary: true}
+		}
+		_, kind, _ := strings.Cut(r.Declared, ":")
+		return sideCall{name: kind}
+	}
+	var first, last string
+	if n := len(h.atoms); n > 0 {
+		first = rawOf(r.Items, h.atoms[0])
+		if h.atoms[n-1].Role == User {
+			last = rawOf(r.Items, h.atoms[n-1])
+		}
+	}
+	for _, row := range t.rows {
+		if row.withoutTools && len(r.Tools) > 0 {
+			continue
+		}
+		if row.first != nil && row.first.MatchString(first) || row.last != nil && row.last.MatchString(last) ||
+			row.beside != nil && slices.ContainsFunc(h.context, row.beside.MatchString) {
+			return sideCall{name: row.name, summary: row.summary}
+		}
+	}
+	return sideCall{}
+}
+
+// declares returns a function that reports whether an entry of a list means what a client declares.
+func declares(declared string) func(string) bool {
+	return func(entry string) bool {
+		before, star := strings.CutSuffix(entry, "*")
+		return entry == declared || star && strings.HasPrefix(declared, before)
+	}
+}
+
+// rawOf returns what the client sent of an atom.
+func rawOf(items []Item, a Atom) string {
+	if a.First == a.Last {
+		return items[a.First].Text
+	}
+	var out strings.Builder
+	for _, it := range items[a.First : a.Last+1] {
+		if it.Kind == Text {
+			out.WriteString(it.Text)
+		}
+	}
+	return out.String()
+}
