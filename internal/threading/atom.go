@@ -57,7 +57,7 @@ type Atom struct {
 	First int
 	Last  int
 
-	raw string // the text as it came, to which more may be joined
+	raw string // the text as it came
 }
 
 // step is what the atom adds to a rolling hash. A client that keeps ids keeps them whatever else it rewrites.
@@ -79,15 +79,6 @@ func (a Atom) equals(row AtomRow) bool {
 	return a.Key == row.Key
 }
 
-// newAtom returns the atom of a text in its normal form.
-func newAtom(role Role, kind Kind, normal, id string) Atom {
-	a := Atom{Role: role, Kind: kind, Text: normal, Key: HashOf("content", string(role), string(kind), normal)}
-	if id != "" && (kind == Call || kind == Result) {
-		a.Call = HashOf("call", string(kind), id)
-	}
-	return a
-}
-
 // history is a request or an answer, taken apart.
 type history struct {
 	atoms   []Atom
@@ -99,54 +90,54 @@ type history struct {
 // takeApart returns the atoms and the context of items. The instructions of the request are context.
 func (t *Table) takeApart(system []string, items []Item) history {
 	h := history{context: slices.Clone(system)}
-	apart := true // whether something stands before the item that no text is joined across
+	var pieces [][]string // what each atom was joined of
+	apart := true         // whether something stands before the item that no text is joined across
 	for i, it := range items {
+		text := it.Text
 		switch {
 		case it.Kind == Thinking:
 			continue
-		case it.Role == System:
-			h.context = append(h.context, it.Text)
+		case it.Role == System, it.Kind == Text && t.isContext(text):
+			h.context = append(h.context, text)
 			apart = true
 			continue
-		}
-		text := it.Text
-		switch it.Kind {
-		case Text:
-			if t.isContext(text) {
-				h.context = append(h.context, text)
-				apart = true
-				continue
-			}
-			if last := len(h.atoms) - 1; it.Role == Assistant && !apart && last >= 0 &&
-				h.atoms[last].Role == Assistant && h.atoms[last].Kind == Text {
-				h.atoms[last].raw += text
-				h.atoms[last].Last = i
-				continue
-			}
-			if t.normal(text) == "" {
-				continue
-			}
-		case Call:
+		case it.Kind == Text && it.Role == Assistant && !apart && h.endsWithAnswer():
+			last := len(h.atoms) - 1
+			pieces[last] = append(pieces[last], text)
+			h.atoms[last].Last = i
+			continue
+		case it.Kind == Text && t.normal(text) == "":
+			continue
+		case it.Kind == Call:
 			text = it.Name + " " + text
-		default:
 		}
-		h.atoms = append(h.atoms, Atom{Role: it.Role, Kind: it.Kind, First: i, Last: i, raw: text})
+		h.atoms = append(h.atoms, Atom{Role: it.Role, Kind: it.Kind, First: i, Last: i})
+		pieces = append(pieces, []string{text})
 		apart = false
 	}
 	var rolled Hash
 	h.rolling = make([]Hash, len(h.atoms))
-	for i, a := range h.atoms {
-		text := a.raw
+	for i := range h.atoms {
+		a := &h.atoms[i]
+		a.raw = strings.Join(pieces[i], "")
+		a.Text = a.raw
 		if a.Kind == Text || a.Kind == Result {
-			text = t.normal(text)
+			a.Text = t.normal(a.raw)
 		}
-		h.atoms[i] = newAtom(a.Role, a.Kind, text, items[a.First].ID)
-		h.atoms[i].First = a.First
-		h.atoms[i].Last = a.Last
-		rolled = rolled.add(h.atoms[i].step())
+		a.Key = HashOf("content", string(a.Role), string(a.Kind), a.Text)
+		if id := items[a.First].ID; id != "" && (a.Kind == Call || a.Kind == Result) {
+			a.Call = HashOf("call", string(a.Kind), id)
+		}
+		rolled = rolled.add(a.step())
 		h.rolling[i] = rolled
 	}
 	return h
+}
+
+// endsWithAnswer reports whether the newest atom is text of the assistant.
+func (h history) endsWithAnswer() bool {
+	n := len(h.atoms)
+	return n > 0 && h.atoms[n-1].Role == Assistant && h.atoms[n-1].Kind == Text
 }
 
 // said reports whether the model or a tool said one of the atoms.

@@ -154,9 +154,9 @@ func (t *Table) recognise(r *Request, h history) sideCall {
 	}
 	var first, last string
 	if n := len(h.atoms); n > 0 {
-		first = rawOf(r.Items, h.atoms[0])
+		first = h.atoms[0].raw
 		if h.atoms[n-1].Role == User {
-			last = rawOf(r.Items, h.atoms[n-1])
+			last = h.atoms[n-1].raw
 		}
 	}
 	for _, row := range t.rows {
@@ -177,18 +177,4 @@ func declares(declared string) func(string) bool {
 		before, star := strings.CutSuffix(entry, "*")
 		return entry == declared || star && strings.HasPrefix(declared, before)
 	}
-}
-
-// rawOf returns what the client sent of an atom.
-func rawOf(items []Item, a Atom) string {
-	if a.First == a.Last {
-		return items[a.First].Text
-	}
-	var out strings.Builder
-	for _, it := range items[a.First : a.Last+1] {
-		if it.Kind == Text {
-			out.WriteString(it.Text)
-		}
-	}
-	return out.String()
 }

@@ -1,0 +1,517 @@
+package threading
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Purpose says what a request is for.
+type Purpose string
+
+// The purposes of requests.
+const (
+	Turn       Purpose = "turn"       // somebody said something new
+	ToolStep   Purpose = "tool step"  // results of tools
+	Retry      Purpose = "retry"      // the same again, for there is no finished answer
+	Regenerate Purpose = "regenerate" // the same again for another answer
+	Join       Purpose = "join"       // the same while Earlier runs: its answer is this one's too
+	Replay     Purpose = "replay"     // the same again: the answer of Earlier is sent, without a call
+	Refuse     Purpose = "refuse"     // the same too often: 429, with RetryAfter
+	SideCall   Purpose = "side call"  // no turn: named by Side
+	WarmUp     Purpose = "warm-up"    // no answer is wanted
+)
+
+// Course says how the path of a request goes on.
+type Course string
+
+// The courses of paths.
+const (
+	Begins    Course = "begins"    // a thread that the client did not name, or names for the first time
+	NewLane   Course = "new lane"  // another thread under a name that has threads
+	Continues Course = "continues" // behind what was said last
+	Trimmed   Course = "trimmed"   // the same, but the history began with atoms that are not on the path
+	Branches  Course = "branches"  // behind something that others stand behind already: the past was edited
+	Forks     Course = "forks"     // a new thread under another name, whose past is in the one it forks
+	Compacted Course = "compacted" // behind the end; the client put a summary in the place of its history
+	Chained   Course = "chained"   // behind the answer or at the end of the conversation that was named
+	Unknown   Course = "unknown"   // behind the end of the named thread, though nothing of the history is known
+)
+
+// Match is what a request was found to be.
+type Match struct {
+	Purpose Purpose
+	Course  Course
+	// Thread is the one that it goes on with, empty if Begin makes a new one. Of a side call it is the one that it
+	// is about, if that is known.
+	Thread ThreadID
+	// Base is the place behind which New comes. It is zero where a thread begins.
+	Base Place
+	// New are the atoms that are not stored yet, in their order, each with the items that it was made of.
+	New []Atom
+	// Sent is how many atoms the request has up to Base, those that are stored.
+	Sent int
+	// Adopted is how many of New belong to a past that we never answered: those before its last turn.
+	Adopted int
+	// Less says that the client sends less than it once had: it compacted, or its history was cut.
+	Less bool
+	// Fork is the thread that a new one forks, Parent the one that it is a sub-agent of.
+	Fork   ThreadID
+	Parent ThreadID
+	// Side is the name of a side call. Summary says that its answer may take the place of a history.
+	Side    string
+	Summary bool
+	// Compaction is what the client did to its history, if this request shows it first.
+	Compaction *ClientCompaction
+	// Leaf says that the request is a turn beside the path: it has the name of a thread, but neither its history nor
+	// its tools. Leaves are requests that are leaves from now on.
+	Leaf   bool
+	Leaves []RequestID
+	// Earlier is the request that is joined or whose answer is sent again.
+	Earlier *RequestRow
+	// RetryAfter is set if the purpose is Refuse.
+	RetryAfter time.Duration
+	// UnknownChain says that the answer or conversation that the request goes on from is not known.
+	UnknownChain bool
+
+	request *Request
+	scope   Scope
+	row     RequestRow
+	thread  *ThreadRow
+	rolling Hash // of the path up to Base
+	free    bool // whether the next place of Base's branch is free
+	named   bool // whether the thread has the request's name already
+	answer  *AnswerRow
+}
+
+// ClientCompaction is a client's own compaction.
+type ClientCompaction struct {
+	// Summary is the summary in normal form, as it was answered. It is empty if an item of ours came back.
+	Summary string
+	// Request is the side call that made it.
+	Request RequestID
+	// Quoted is the item of the request that quotes it, or that is the item.
+	Quoted int
+	// Through is the last place of the path that the client left out: what follows up to Base was sent again.
+	Through Place
+}
+
+// Matcher finds the thread of requests. It is used by many at once.
+type Matcher struct {
+	Index Index
+	Table *Table
+}
+
+// maxLanes is how many threads of one name are looked at: the first, and the newest ones.
+const maxLanes = 64
+
+// search is the work on one request.
+type search struct {
+	*Matcher
+	scope    Scope
+	request  *Request
+	atoms    []Atom
+	rolling  []Hash
+	context  []string
+	lanes    []ThreadRow
+	lineages map[BranchID][]Reach
+}
+
+// Match returns what a request is, at a time. It fails only where the index does.
+func (m *Matcher) Match(ctx context.Context, scope Scope, r *Request, now time.Time) (*Match, error) {
+	h := m.Table.takeApart(r.System, r.Items)
+	s := &search{Matcher: m, scope: scope, request: r, atoms: h.atoms, rolling: h.rolling, context: h.context,
+		lineages: map[BranchID][]Reach{}}
+	out := &Match{request: r, scope: scope, New: h.atoms}
+	out.row = RequestRow{Scope: scope, Atoms: len(h.atoms), Body: HashOf(r.Body.String(), r.Name),
+		Profile: s.profile(), State: Running, At: now}
+	if len(h.rolling) > 0 {
+		out.row.Rolling = h.rolling[len(h.rolling)-1]
+	}
+	if done, err := s.findSame(ctx, out, now); done || err != nil {
+		return out, err
+	}
+	side := m.Table.recognise(r, h)
+	if side.name == "" {
+		quotes, err := s.quotesAnswers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if quotes {
+			side = sideCall{name: sideSummary, summary: true}
+		}
+	}
+	if err := s.findLanes(ctx); err != nil {
+		return nil, err
+	}
+	if side.name != "" {
+		return out, s.describeSideCall(ctx, out, side)
+	}
+	found, err := s.findChain(ctx, out)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		if err := s.findPath(ctx, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, s.complete(ctx, out)
+}
+
+// profile returns a hash of the model, the tools, and the beginning of the instructions; behind that clients write the
+// time and the state of a repository.
+func (s *search) profile() Hash {
+	tools := slices.Clone(s.request.Tools)
+	slices.Sort(tools)
+	instructions := ""
+	for _, text := range s.context {
+		if !s.Table.isContext(text) {
+			words := strings.Fields(text)
+			instructions = strings.Join(words[:min(len(words), 24)], " ")
+			break
+		}
+	}
+	return HashOf(s.request.Model, instructions, strings.Join(tools, "\n"))
+}
+
+// findLanes reads the threads of the request's name.
+func (s *search) findLanes(ctx context.Context) error {
+	name := s.name()
+	if name == "" {
+		return nil
+	}
+	scope := s.scope
+	if s.request.Explicit {
+		scope.Caller = ""
+	}
+	lanes, err := s.Index.Named(ctx, scope, name, maxLanes)
+	if s.request.Explicit && len(lanes) > 1 {
+		lanes = lanes[:1]
+	}
+	s.lanes = lanes
+	return err
+}
+
+// name returns the name under which the request's thread is known.
+func (s *search) name() string { return nameOf(s.request) }
+
+func nameOf(r *Request) string {
+	if r.Conversation != "" && r.Chain == "" {
+		return "conversation:" + r.Conversation
+	}
+	return r.Name
+}
+
+// inLanes reports whether the request's name has named a thread.
+func (s *search) inLanes(id ThreadID) bool {
+	return slices.ContainsFunc(s.lanes, func(t ThreadRow) bool { return t.ID == id })
+}
+
+// findChain finds the place that a request names, and reports whether there is one.
+func (s *search) findChain(ctx context.Context, out *Match) (bool, error) {
+	r := s.request
+	switch {
+	case r.Chain != "":
+		row, err := s.Index.Answer(ctx, s.scope, r.Chain)
+		if err != nil {
+			return false, err
+		}
+		if row == nil || row.Empty {
+			out.UnknownChain = row == nil
+			return false, nil
+		}
+		thread, err := s.Index.Thread(ctx, row.Thread)
+		if err != nil || thread == nil {
+			return false, err
+		}
+		out.thread = thread
+		out.Base = row.Place
+	case r.Conversation != "" && len(s.lanes) > 0:
+		out.thread = &s.lanes[0]
+		out.Base = out.thread.Tip
+		newest, err := s.Index.Request(ctx, out.thread.Newest)
+		if err != nil {
+			return false, err
+		}
+		if newest != nil && newest.State != Finished {
+			out.Base = newest.Base // what failed may be said again
+		}
+	default:
+		return false, nil
+	}
+	out.Course = Chained
+	for len(out.New) > 0 {
+		following, err := s.Index.Following(ctx, out.Base, maxFollowing)
+		if err != nil {
+			return false, err
+		}
+		at := slices.IndexFunc(following, func(row AtomRow) bool {
+			return row.Thread == out.thread.ID && out.New[0].equals(row)
+		})
+		if at < 0 {
+			break
+		}
+		out.Base = following[at].Place
+		out.New = out.New[1:]
+	}
+	if r.Conversation != "" && len(out.New) > 0 && out.Base != out.thread.Tip {
+		newest, err := s.Index.Request(ctx, out.thread.Newest)
+		if err != nil {
+			return false, err
+		}
+		if newest != nil && out.Base == newest.Base {
+			out.Base = out.thread.Tip // something else is said instead of what failed
+		}
+	}
+	return true, nil
+}
+
+// maxFollowing is how many atoms behind a place are looked at.
+const maxFollowing = 64
+
+// findPath finds the path by the history.
+func (s *search) findPath(ctx context.Context, out *Match) error {
+	going, err := s.findNewest(ctx)
+	if err != nil {
+		return err
+	}
+	if going != nil {
+		out.thread = going.thread
+		out.Base = going.node.Place
+		out.New = s.atoms[going.end+1:]
+		out.Sent = going.end + 1
+		out.Course = Continues
+		return nil
+	}
+	best, err := s.findBest(ctx)
+	if err != nil {
+		return err
+	}
+	if done, err := s.findCompaction(ctx, best, out); done || err != nil {
+		return err
+	}
+	if best != nil {
+		if done, err := s.follow(ctx, best, out); done || err != nil {
+			return err
+		}
+	}
+	s.begin(out)
+	return nil
+}
+
+// begin is for a request whose history is not known.
+func (s *search) begin(out *Match) {
+	out.New = s.atoms
+	if len(s.lanes) == 0 {
+		out.Course = Begins
+		return
+	}
+	first := &s.lanes[0]
+	switch {
+	case said(s.atoms):
+		// A history under a known name: the client has compacted it by a call that nobody recognised.
+		out.Course = Unknown
+		out.thread = first
+		out.Base = first.Tip
+		out.Less = true
+	case s.request.Explicit:
+		out.Course = Branches
+		out.thread = first
+		out.Base = first.Root
+	case len(s.request.Tools) == 0 && first.Tools:
+		out.Course = Branches
+		out.thread = first
+		out.Base = first.Root
+		out.Leaf = true
+	default:
+		out.Course = NewLane
+	}
+}
+
+// follow goes on with the thread whose path fits best, and reports whether that is evidence enough.
+func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error) {
+	node := best.node
+	thread := best.thread
+	following, err := s.Index.Following(ctx, node.Place, maxFollowing)
+	if err != nil {
+		return false, err
+	}
+	answered := slices.ContainsFunc(following, isFinishedAnswer)
+	switch {
+	case s.inLanes(thread.ID):
+	case said(s.atoms[best.first : best.end+1]):
+	case s.name() == "" && !said(s.atoms) && !answered && best.first == 0 && thread.Open == 0:
+		// The first prompt again, to which nothing was answered.
+	default:
+		return false, nil
+	}
+	out.thread = thread
+	out.Course = Continues
+	if best.first > 0 {
+		out.Course = Trimmed
+	}
+	out.New = s.atoms[best.end+1:]
+	out.Sent = best.matched
+	base := node
+	for len(out.New) > 0 && out.New[0].Role == User {
+		next, err := s.unsentAnswer(ctx, base, following, thread, out.Course)
+		if err != nil {
+			return false, err
+		}
+		if next == nil {
+			break
+		}
+		base = *next
+		if following, err = s.Index.Following(ctx, base.Place, maxFollowing); err != nil {
+			return false, err
+		}
+	}
+	out.Base = base.Place
+	if len(out.New) > 0 && slices.ContainsFunc(following, func(row AtomRow) bool { return row.Thread == thread.ID }) {
+		out.Course = Branches
+	}
+	before, _, err := s.unknown(ctx, s.atoms[:best.first], thread)
+	if err != nil {
+		return false, err
+	}
+	out.New = slices.Concat(before, out.New)
+	if s.name() != "" && len(s.lanes) == 0 {
+		out.Course = Forks
+		out.Fork = thread.ID
+	}
+	return true, nil
+}
+
+// isFinishedAnswer reports whether an atom is of an answer that was not interrupted.
+func isFinishedAnswer(row AtomRow) bool { return row.Role == Assistant && !row.Partial }
+
+// unsentAnswer returns the newest atom of an answer behind a base that the client did not send again, or nil. Where
+// others have gone on behind the answer, and the base is not on the way to the end of the thread, the client has
+// edited the past instead.
+func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []AtomRow, thread *ThreadRow,
+	course Course) (*AtomRow, error) {
+	var newest *AtomRow
+	partial := false
+	wentOn := false
+	for _, row := range following {
+		if row.Thread != thread.ID || row.Role != Assistant && row.Role != Tool {
+			continue
+		}
+		partial = partial || row.Partial
+		if newest == nil || row.Order > newest.Order {
+			newest = &row
+		}
+		behind, err := s.Index.Following(ctx, row.Place, maxFollowing)
+		if err != nil {
+			return nil, err
+		}
+		wentOn = wentOn || slices.ContainsFunc(behind, func(a AtomRow) bool { return a.Role == User })
+	}
+	if wentOn && !partial && course == Continues {
+		onTip, err := s.onPath(ctx, base.Place, thread.Tip)
+		if err != nil || !onTip {
+			return nil, err
+		}
+	}
+	return newest, nil
+}
+
+// complete fills in what follows from the path.
+func (s *search) complete(ctx context.Context, out *Match) error {
+	if out.Course != Forks && out.thread != nil {
+		out.Thread = out.thread.ID
+	}
+	out.named = out.thread != nil && s.inLanes(out.thread.ID)
+	out.row.Base = out.Base
+	if out.thread == nil {
+		out.Purpose = purposeOf(out.New)
+		out.Adopted = countPast(out.New)
+		return s.findParent(ctx, out)
+	}
+	out.row.Overlap = out.thread.Open > 0 && out.Course != Forks
+	base, err := s.Index.At(ctx, out.Base)
+	if err != nil {
+		return err
+	}
+	following, err := s.Index.Following(ctx, out.Base, maxFollowing)
+	if err != nil {
+		return err
+	}
+	next := Place{out.Base.Branch, out.Base.Seq + 1}
+	out.free = !slices.ContainsFunc(following, func(row AtomRow) bool { return row.Place == next }) &&
+		(base == nil || base.Thread == out.thread.ID) && out.Course != Forks
+	inThread := slices.ContainsFunc(following, func(row AtomRow) bool { return row.Thread == out.thread.ID })
+	out.row.Beside = inThread && len(out.New) > 0
+	out.Purpose = purposeOf(out.New)
+	if base != nil {
+		out.rolling = base.Rolling
+	}
+	if len(out.New) == 0 {
+		out.Purpose = Retry
+		if slices.ContainsFunc(following, isFinishedAnswer) {
+			out.Purpose = Regenerate
+		}
+	}
+	if out.Course == Forks {
+		return s.findParent(ctx, out)
+	}
+	if base == nil {
+		return nil
+	}
+	return s.compareWithNewest(ctx, out, base)
+}
+
+// findParent finds the thread that a new one is a sub-agent of.
+func (s *search) findParent(ctx context.Context, out *Match) error {
+	if s.request.Parent == "" {
+		return nil
+	}
+	parents, err := s.Index.Named(ctx, s.scope, s.request.Parent, 1)
+	if len(parents) > 0 {
+		out.Parent = parents[0].ID
+	}
+	return err
+}
+
+// compareWithNewest compares a request with the one that brought the base.
+func (s *search) compareWithNewest(ctx context.Context, out *Match, base *AtomRow) error {
+	before, err := s.Index.Request(ctx, base.Request)
+	if err != nil || before == nil {
+		return err
+	}
+	if out.Course != Chained {
+		out.Less = out.Less || before.Less || before.Atoms > out.Sent
+	}
+	out.row.Less = out.Less
+	return s.findLeaves(ctx, out, before)
+}
+
+// purposeOf returns what new atoms are for.
+func purposeOf(atoms []Atom) Purpose {
+	results := false
+	for _, a := range slices.Backward(atoms) {
+		if a.Role == User {
+			return Turn
+		}
+		if a.Role == Assistant {
+			break
+		}
+		results = results || a.Kind == Result
+	}
+	if results {
+		return ToolStep
+	}
+	return Turn
+}
+
+// countPast returns how many atoms stand before the last turn: up to the last that the model said, and before.
+func countPast(atoms []Atom) int {
+	for i, a := range slices.Backward(atoms) {
+		if a.Role == Assistant {
+			return i + 1
+		}
+	}
+	return 0
+}

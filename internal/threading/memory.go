@@ -1,0 +1,320 @@
+package threading
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Memory is an index in memory. It keeps everything for ever, and is used by many at once.
+type Memory struct {
+	mu        sync.Mutex
+	order     int64
+	threads   map[ThreadID]*ThreadRow
+	names     map[Scope]map[string][]ThreadID
+	requests  map[RequestID]*RequestRow
+	rolled    map[scoped][]RequestID
+	same      map[scoped][]RequestID
+	asked     map[scoped][]time.Time
+	based     map[Place][]RequestID
+	beside    map[ThreadID][]RequestID
+	atoms     map[Place]*AtomRow
+	branches  map[BranchID]Place
+	following map[Place][]Place
+	inScope   map[scoped][]Place
+	inThread  map[threaded][]Place
+	partials  map[ThreadID][]Place
+	summaries []SummaryRow
+	answers   map[Scope]map[string]AnswerRow
+	lookUps   int
+}
+
+type scoped struct {
+	scope Scope
+	hash  Hash
+}
+
+type threaded struct {
+	thread ThreadID
+	hash   Hash
+}
+
+// NewMemory returns an empty index.
+func NewMemory() *Memory {
+	return &Memory{threads: map[ThreadID]*ThreadRow{}, names: map[Scope]map[string][]ThreadID{},
+		requests: map[RequestID]*RequestRow{}, rolled: map[scoped][]RequestID{}, same: map[scoped][]RequestID{},
+		asked: map[scoped][]time.Time{}, based: map[Place][]RequestID{}, beside: map[ThreadID][]RequestID{},
+		atoms: map[Place]*AtomRow{}, branches: map[BranchID]Place{}, following: map[Place][]Place{},
+		inScope: map[scoped][]Place{}, inThread: map[threaded][]Place{}, partials: map[ThreadID][]Place{},
+		answers: map[Scope]map[string]AnswerRow{}}
+}
+
+// Ask counts that a request came, also one that stores nothing. It comes after Match and before the next one.
+func (m *Memory) Ask(match *Match, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := scoped{match.scope, match.row.Body}
+	m.asked[key] = append(m.asked[key], now)
+}
+
+// Write stores rows together.
+func (m *Memory) Write(rows Rows) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if rows.Thread != nil {
+		m.threads[rows.Thread.ID] = new(*rows.Thread)
+	}
+	for _, row := range rows.Atoms {
+		m.writeAtom(row)
+	}
+	if row := rows.Request; row != nil {
+		m.writeRequest(*row)
+	}
+	if row := rows.Name; row != nil {
+		if m.names[row.Scope] == nil {
+			m.names[row.Scope] = map[string][]ThreadID{}
+		}
+		m.names[row.Scope][row.Name] = append(m.names[row.Scope][row.Name], row.Thread)
+	}
+	if row := rows.Summary; row != nil {
+		m.order++
+		row.Order = m.order
+		m.summaries = append(m.summaries, *row)
+	}
+	if row := rows.Answer; row != nil {
+		if m.answers[row.Scope] == nil {
+			m.answers[row.Scope] = map[string]AnswerRow{}
+		}
+		m.answers[row.Scope][row.ID] = *row
+	}
+	for _, id := range rows.Leaves {
+		m.requests[id].Leaf = true
+	}
+}
+
+func (m *Memory) writeAtom(row AtomRow) {
+	if m.atoms[row.Place] != nil {
+		panic("threading: a place is taken")
+	}
+	m.order++
+	row.Order = m.order
+	m.atoms[row.Place] = &row
+	if row.Parent.Branch != row.Place.Branch {
+		m.branches[row.Place.Branch] = row.Parent
+	}
+	m.following[row.Parent] = append(m.following[row.Parent], row.Place)
+	scope := m.threads[row.Thread].Scope
+	for _, anchor := range []Hash{row.Key, row.Call, row.Quote.Anchor} {
+		if anchor != (Hash{}) {
+			in := scoped{scope, anchor}
+			m.inScope[in] = append(m.inScope[in], row.Place)
+			of := threaded{row.Thread, anchor}
+			m.inThread[of] = append(m.inThread[of], row.Place)
+		}
+	}
+	if row.Partial {
+		m.partials[row.Thread] = append(m.partials[row.Thread], row.Place)
+	}
+}
+
+func (m *Memory) writeRequest(row RequestRow) {
+	if m.requests[row.ID] != nil {
+		leaf := m.requests[row.ID].Leaf
+		m.requests[row.ID] = &row
+		row.Leaf = leaf
+		return
+	}
+	m.requests[row.ID] = &row
+	same := scoped{row.Scope, row.Body}
+	m.same[same] = append(m.same[same], row.ID)
+	if row.Side != "" {
+		return
+	}
+	rolled := scoped{row.Scope, row.Rolling}
+	m.rolled[rolled] = append(m.rolled[rolled], row.ID)
+	m.based[row.Base] = append(m.based[row.Base], row.ID)
+	if row.Beside {
+		m.beside[row.Thread] = append(m.beside[row.Thread], row.ID)
+	}
+}
+
+// look locks the index for one look-up.
+func (m *Memory) look() func() {
+	m.mu.Lock()
+	m.lookUps++
+	return m.mu.Unlock
+}
+
+// newest returns the last of a list, the newest first.
+func newest[T any](list []T, limit int) []T {
+	out := slices.Clone(list[max(0, len(list)-limit):])
+	slices.Reverse(out)
+	return out
+}
+
+func (m *Memory) rows(ids []RequestID) []RequestRow {
+	var out []RequestRow
+	for _, id := range ids {
+		out = append(out, *m.requests[id])
+	}
+	return out
+}
+
+func (m *Memory) at(places []Place) []AtomRow {
+	var out []AtomRow
+	for _, p := range places {
+		out = append(out, *m.atoms[p])
+	}
+	return out
+}
+
+// Thread implements Index.
+func (m *Memory) Thread(_ context.Context, id ThreadID) (*ThreadRow, error) {
+	defer m.look()()
+	if row := m.threads[id]; row != nil {
+		return new(*row), nil
+	}
+	return nil, nil
+}
+
+// Named implements Index.
+func (m *Memory) Named(_ context.Context, scope Scope, name string, limit int) ([]ThreadRow, error) {
+	defer m.look()()
+	var ids []ThreadID
+	for s, names := range m.names {
+		if s == scope || scope.Caller == "" && s.Project == scope.Project {
+			ids = append(ids, names[name]...)
+		}
+	}
+	if len(ids) > limit {
+		ids = append(ids[:1:1], ids[len(ids)-limit+1:]...)
+	}
+	var out []ThreadRow
+	for _, id := range ids {
+		out = append(out, *m.threads[id])
+	}
+	return out, nil
+}
+
+// Request implements Index.
+func (m *Memory) Request(_ context.Context, id RequestID) (*RequestRow, error) {
+	defer m.look()()
+	if row := m.requests[id]; row != nil {
+		return new(*row), nil
+	}
+	return nil, nil
+}
+
+// Rolled implements Index.
+func (m *Memory) Rolled(_ context.Context, scope Scope, hashes []Hash, limit int) ([]RequestRow, error) {
+	defer m.look()()
+	var out []RequestRow
+	for _, h := range hashes {
+		out = append(out, m.rows(newest(m.rolled[scoped{scope, h}], limit))...)
+	}
+	return out, nil
+}
+
+// Same implements Index.
+func (m *Memory) Same(_ context.Context, scope Scope, body Hash, since time.Time, limit int) ([]RequestRow, int,
+	error) {
+	defer m.look()()
+	key := scoped{scope, body}
+	rows := slices.DeleteFunc(m.rows(newest(m.same[key], limit)), func(row RequestRow) bool {
+		return row.State != Running && row.At.Before(since)
+	})
+	asked := 0
+	for _, at := range newest(m.asked[key], limit) {
+		if !at.Before(since) {
+			asked++
+		}
+	}
+	return rows, asked, nil
+}
+
+// Beside implements Index.
+func (m *Memory) Beside(_ context.Context, thread ThreadID, base Place, limit int) ([]RequestRow, error) {
+	defer m.look()()
+	out := m.rows(newest(m.based[base], limit))
+	for _, row := range m.rows(newest(m.beside[thread], limit)) {
+		if !row.Leaf && !slices.ContainsFunc(out, func(o RequestRow) bool { return o.ID == row.ID }) {
+			out = append(out, row)
+		}
+	}
+	return slices.DeleteFunc(out, func(row RequestRow) bool { return row.Thread != thread }), nil
+}
+
+// Anchored implements Index.
+func (m *Memory) Anchored(_ context.Context, q AnchorQuery) ([]AtomRow, error) {
+	defer m.look()()
+	var out []AtomRow
+	for _, anchor := range q.Anchors {
+		if len(q.Threads) == 0 {
+			out = append(out, m.at(newest(m.inScope[scoped{q.Scope, anchor}], q.Limit))...)
+		}
+		for _, thread := range q.Threads {
+			out = append(out, m.at(newest(m.inThread[threaded{thread, anchor}], q.Limit))...)
+		}
+	}
+	return out, nil
+}
+
+// At implements Index.
+func (m *Memory) At(_ context.Context, place Place) (*AtomRow, error) {
+	defer m.look()()
+	if row := m.atoms[place]; row != nil {
+		return new(*row), nil
+	}
+	return nil, nil
+}
+
+// Lineage implements Index.
+func (m *Memory) Lineage(_ context.Context, branch BranchID) ([]Reach, error) {
+	defer m.look()()
+	out := []Reach{{Branch: branch}}
+	for {
+		parent, ok := m.branches[out[len(out)-1].Branch]
+		if !ok {
+			return out, nil
+		}
+		out = append(out, parent)
+	}
+}
+
+// Following implements Index.
+func (m *Memory) Following(_ context.Context, place Place, limit int) ([]AtomRow, error) {
+	defer m.look()()
+	return m.at(newest(m.following[place], limit)), nil
+}
+
+// Partials implements Index.
+func (m *Memory) Partials(_ context.Context, threads []ThreadID, limit int) ([]AtomRow, error) {
+	defer m.look()()
+	var out []AtomRow
+	for _, thread := range threads {
+		out = append(out, m.at(newest(m.partials[thread], limit))...)
+	}
+	return out, nil
+}
+
+// Summaries implements Index.
+func (m *Memory) Summaries(_ context.Context, scope Scope, name string, limit int) ([]SummaryRow, error) {
+	defer m.look()()
+	var out []SummaryRow
+	for _, row := range slices.Backward(m.summaries) {
+		if row.Scope == scope && (name == "" || row.Name == name) && len(out) < limit {
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+// Answer implements Index.
+func (m *Memory) Answer(_ context.Context, scope Scope, id string) (*AnswerRow, error) {
+	defer m.look()()
+	if row, ok := m.answers[scope][id]; ok {
+		return &row, nil
+	}
+	return nil, nil
+}

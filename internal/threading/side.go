@@ -1,0 +1,247 @@
+package threading
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+const (
+	transcriptBytes = 200  // what a text without tools has at least that may be a transcript
+	transcriptWords = 4096 // words of it that are looked at
+	maxSummaries    = 16   // summaries that a history is searched for
+	summaryAtoms    = 14   // atoms at the beginning of a history that may quote one
+	minSummary      = 12   // bytes of the shortest summary that is looked for
+	longSummary     = 200  // bytes of one whose beginning is enough
+	summaryHead     = 150  // bytes of that beginning
+)
+
+// quoted returns the answers that the only text of a request without tools quotes, each once, up to two.
+func (s *search) quoted(ctx context.Context) ([]AtomRow, error) {
+	if len(s.atoms) == 0 || len(s.atoms) > 2 || len(s.request.Tools) > 0 || s.atoms[0].Kind != Text ||
+		len(s.atoms[0].Text) <= transcriptBytes {
+		return nil, nil
+	}
+	var text []string
+	for _, a := range s.atoms {
+		text = append(text, a.Text)
+	}
+	transcript := newQuotable(strings.Join(text, " "))
+	starts := transcript.starts[:min(len(transcript.starts), transcriptWords)]
+	var out []AtomRow
+	for batch := range slices.Chunk(starts, 2*anchorBatch) {
+		places := map[Hash][]int{}
+		query := AnchorQuery{Scope: s.scope, Limit: scopeLimit}
+		for _, at := range batch {
+			anchor := transcript.anchor(at)
+			if anchor == (Hash{}) {
+				break
+			}
+			if places[anchor] == nil {
+				query.Anchors = append(query.Anchors, anchor)
+			}
+			places[anchor] = append(places[anchor], at)
+		}
+		if len(query.Anchors) == 0 {
+			break
+		}
+		rows, err := s.Index.Anchored(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			stands := slices.ContainsFunc(places[row.Quote.Anchor], func(at int) bool {
+				return row.Quote.Anchor != (Hash{}) && transcript.has(at, row.Quote)
+			})
+			if stands && !slices.ContainsFunc(out, func(o AtomRow) bool { return o.Key == row.Key && o.Thread == row.Thread }) {
+				out = append(out, row)
+			}
+		}
+		if countKeys(out) >= 2 {
+			break
+		}
+	}
+	return out, nil
+}
+
+// countKeys returns how many contents atoms have.
+func countKeys(rows []AtomRow) int {
+	keys := map[Hash]bool{}
+	for _, row := range rows {
+		keys[row.Key] = true
+	}
+	return len(keys)
+}
+
+// quotesAnswers reports whether a request is a transcript of what we answered, with which some clients ask for a
+// summary.
+func (s *search) quotesAnswers(ctx context.Context) (bool, error) {
+	rows, err := s.quoted(ctx)
+	return countKeys(rows) >= 2, err
+}
+
+// describeSideCall fills in what is known of a side call: which thread it is about.
+func (s *search) describeSideCall(ctx context.Context, out *Match, side sideCall) error {
+	out.Purpose = SideCall
+	if side.name == sideWarmUp {
+		out.Purpose = WarmUp
+	}
+	out.Side = side.name
+	out.Summary = side.summary
+	out.New = nil
+	out.row.Side = side.name
+	if s.request.Chain != "" {
+		var err error
+		if out.answer, err = s.Index.Answer(ctx, s.scope, s.request.Chain); err != nil {
+			return err
+		}
+		if out.answer != nil && !out.answer.Empty {
+			out.Base = out.answer.Place
+		}
+		out.UnknownChain = out.answer == nil
+	}
+	thread, err := s.threadOfSideCall(ctx, out)
+	out.Thread = thread
+	out.row.Thread = thread
+	return err
+}
+
+func (s *search) threadOfSideCall(ctx context.Context, out *Match) (ThreadID, error) {
+	switch {
+	case len(s.lanes) == 1:
+		return s.lanes[0].ID, nil
+	case out.answer != nil && !out.answer.Empty:
+		return out.answer.Thread, nil
+	case s.request.WarmUp:
+		return "", nil
+	case len(s.lanes) > 1:
+		best, err := s.compare(ctx, s.lanes)
+		if err != nil {
+			return "", err
+		}
+		if best != nil {
+			return best.thread.ID, nil
+		}
+		return s.lanes[0].ID, nil
+	}
+	threads, err := s.vote(ctx, nil)
+	if err != nil {
+		return "", err
+	}
+	best, err := s.compare(ctx, threads)
+	if err != nil {
+		return "", err
+	}
+	if best != nil && said(s.atoms[best.first:best.end+1]) {
+		return best.thread.ID, nil
+	}
+	rows, err := s.quoted(ctx)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	votes := map[ThreadID]int{}
+	for _, row := range rows {
+		votes[row.Thread]++
+	}
+	return slices.MaxFunc(rows, func(a, b AtomRow) int {
+		return cmp.Or(cmp.Compare(votes[a.Thread], votes[b.Thread]), cmp.Compare(a.Order, b.Order))
+	}).Thread, nil
+}
+
+// findCompaction recognises a client's own compaction by our answer to a side call that the history quotes, or by an
+// item of ours that it has, and reports whether there is one.
+func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (bool, error) {
+	summary, quoting, err := s.findSummary(ctx)
+	if summary == nil || err != nil {
+		return false, err
+	}
+	id := summary.Thread
+	switch {
+	case len(s.lanes) > 0 && !s.inLanes(id):
+		id = s.lanes[0].ID
+	case id == "" && best != nil:
+		id = best.thread.ID
+	}
+	if id == "" {
+		return false, nil
+	}
+	thread, err := s.Index.Thread(ctx, id)
+	if thread == nil || err != nil {
+		return false, err
+	}
+	fresh, known, err := s.unknown(ctx, s.atoms, thread)
+	if err != nil {
+		return false, err
+	}
+	quote := s.atoms[quoting]
+	if !slices.ContainsFunc(fresh, func(a Atom) bool { return a.Key == quote.Key }) {
+		return false, nil // that was recognised when it came first
+	}
+	out.thread = thread
+	out.Course = Compacted
+	out.Base = thread.Tip
+	out.New = fresh
+	out.Sent = len(s.atoms) - len(fresh)
+	out.Less = true
+	out.Compaction = &ClientCompaction{Request: summary.Request, Quoted: quote.First}
+	if quote.Kind != Compaction {
+		out.Compaction.Summary = summary.Text
+	}
+	lineage, err := s.lineage(ctx, thread.Tip)
+	if err != nil {
+		return false, err
+	}
+	out.Compaction.Through = thread.Tip
+	for known[out.Compaction.Through] {
+		out.Compaction.Through = stepBack(lineage, out.Compaction.Through)
+	}
+	if s.name() != "" && len(s.lanes) == 0 {
+		out.Course = Forks
+		out.Fork = thread.ID
+	}
+	return true, nil
+}
+
+// stepBack returns the place before one on a path.
+func stepBack(lineage []Reach, place Place) Place {
+	place.Seq--
+	at := slices.IndexFunc(lineage, func(r Reach) bool { return r.Branch == place.Branch })
+	for at >= 0 && at+1 < len(lineage) && place.Seq <= lineage[at+1].Seq {
+		at++
+		place.Branch = lineage[at].Branch
+	}
+	return place
+}
+
+// findSummary returns the newest summary that the history quotes, and the atom that does.
+func (s *search) findSummary(ctx context.Context) (*SummaryRow, int, error) {
+	rows, err := s.Index.Summaries(ctx, s.scope, "", maxSummaries)
+	if err != nil {
+		return nil, 0, err
+	}
+	if name := s.name(); name != "" {
+		own, err := s.Index.Summaries(ctx, s.scope, name, maxSummaries)
+		if err != nil {
+			return nil, 0, err
+		}
+		rows = append(own, rows...)
+	}
+	for _, row := range rows {
+		at := slices.IndexFunc(s.atoms, func(a Atom) bool { return slices.Contains(row.Items, a.Key) })
+		if at >= 0 {
+			return &row, at, nil
+		}
+		if len(row.Text) < minSummary {
+			continue
+		}
+		at = slices.IndexFunc(s.atoms[:min(len(s.atoms), summaryAtoms)], func(a Atom) bool {
+			return strings.Contains(a.Text, row.Text) ||
+				len(row.Text) > longSummary && strings.Contains(a.Text, row.Text[:summaryHead])
+		})
+		if at >= 0 {
+			return &row, at, nil
+		}
+	}
+	return nil, 0, nil
+}
