@@ -24,6 +24,7 @@ type fit struct {
 	first   int // the first atom that is
 	end     int // the last one; what follows is new
 	node    AtomRow
+	start   Place // of the first one, unless the history begins with it
 }
 
 // findNewest recognises the newest request of a thread that goes on: its history is the beginning of this one, and
@@ -404,7 +405,8 @@ func (a *alignment) try(ctx context.Context, last int, node AtomRow) (*fit, erro
 		}
 		i = next
 	}
-	f := &fit{thread: a.thread, first: at[len(at)-1], end: last, node: node, matched: whole + len(hits)}
+	f := &fit{thread: a.thread, first: at[len(at)-1], end: last, node: node, matched: whole + len(hits),
+		start: hits[len(hits)-1].Place}
 	if whole > 0 {
 		f.first = 0
 	}

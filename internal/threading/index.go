@@ -115,6 +115,8 @@ type SummaryRow struct {
 	Name    string // of the conversation, as the client called it
 	Request RequestID
 	Thread  ThreadID // that it summarises; empty if that is not known
+	// Place is the end of the history that it summarises, zero if that is not known.
+	Place Place
 	// Text is the normal form of what was answered, Items the keys of its compaction items.
 	Text  string
 	Items []Hash

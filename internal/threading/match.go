@@ -31,7 +31,7 @@ const (
 	Begins    Course = "begins"    // a thread that the client did not name, or names for the first time
 	NewLane   Course = "new lane"  // another thread under a name that has threads
 	Continues Course = "continues" // behind what was said last
-	Trimmed   Course = "trimmed"   // the same, but the history began with atoms that are not on the path
+	Trimmed   Course = "trimmed"   // the same, but the history begins with atoms that are new
 	Branches  Course = "branches"  // behind something that others stand behind already: the past was edited
 	Forks     Course = "forks"     // a new thread under another name, whose past is in the one it forks
 	Compacted Course = "compacted" // behind the end; the client put a summary in the place of its history
@@ -62,7 +62,8 @@ type Match struct {
 	// Side is the name of a side call. Summary says that its answer may take the place of a history.
 	Side    string
 	Summary bool
-	// Compaction is what the client did to its history, if this request shows it first.
+	// Compaction is what the client did to its history, if this request shows it first: by our answer to a side call,
+	// or by a summary that we did not make.
 	Compaction *ClientCompaction
 	// Leaf says that the request is a turn beside the path: it has the name of a thread, but neither its history nor
 	// its tools. Leaves are requests that are leaves from now on.
@@ -87,9 +88,10 @@ type Match struct {
 
 // ClientCompaction is a client's own compaction.
 type ClientCompaction struct {
-	// Summary is the summary in normal form, as it was answered. It is empty if an item of ours came back.
+	// Summary is the summary in normal form, as we answered it. It is empty if an item of ours came back, or if somebody
+	// else made it.
 	Summary string
-	// Request is the side call that made it.
+	// Request is the side call that made it, empty if that is not known.
 	Request RequestID
 	// Quoted is the item of the request that quotes it, or that is the item.
 	Quoted int
@@ -349,14 +351,11 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 	}
 	out.thread = thread
 	out.Course = Continues
-	if best.first > 0 {
-		out.Course = Trimmed
-	}
 	out.New = s.atoms[best.end+1:]
 	out.Sent = best.matched
 	base := node
 	for len(out.New) > 0 && out.New[0].Role == User {
-		next, err := s.unsentAnswer(ctx, base, following, thread, out.Course)
+		next, err := s.unsentAnswer(ctx, base, following, best)
 		if err != nil {
 			return false, err
 		}
@@ -369,12 +368,22 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 		}
 	}
 	out.Base = base.Place
-	if len(out.New) > 0 && slices.ContainsFunc(following, func(row AtomRow) bool { return row.Thread == thread.ID }) {
-		out.Course = Branches
-	}
 	before, _, err := s.unknown(ctx, s.atoms[:best.first], thread)
 	if err != nil {
 		return false, err
+	}
+	if len(before) > 0 {
+		out.Course = Trimmed
+	}
+	if len(before) > 0 && best.start.Seq > 1 {
+		lineage, err := s.lineage(ctx, best.start)
+		if err != nil {
+			return false, err
+		}
+		out.Compaction = &ClientCompaction{Quoted: before[0].First, Through: stepBack(lineage, best.start)}
+	}
+	if len(out.New) > 0 && slices.ContainsFunc(following, func(row AtomRow) bool { return row.Thread == thread.ID }) {
+		out.Course = Branches
 	}
 	out.New = slices.Concat(before, out.New)
 	if s.name() != "" && len(s.lanes) == 0 {
@@ -389,9 +398,9 @@ func isFinishedAnswer(row AtomRow) bool { return row.Role == Assistant && !row.P
 
 // unsentAnswer returns the newest atom of an answer behind a base that the client did not send again, or nil. Where
 // others have gone on behind the answer, and the base is not on the way to the end of the thread, the client has
-// edited the past instead.
-func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []AtomRow, thread *ThreadRow,
-	course Course) (*AtomRow, error) {
+// edited the past instead, unless the history does not begin with that of the path.
+func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []AtomRow, best *fit) (*AtomRow, error) {
+	thread := best.thread
 	var newest *AtomRow
 	partial := false
 	wentOn := false
@@ -409,7 +418,7 @@ func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []Ato
 		}
 		wentOn = wentOn || slices.ContainsFunc(behind, func(a AtomRow) bool { return a.Role == User })
 	}
-	if wentOn && !partial && course == Continues {
+	if wentOn && !partial && best.first == 0 {
 		onTip, err := s.onPath(ctx, base.Place, thread.Tip)
 		if err != nil || !onTip {
 			return nil, err
@@ -455,12 +464,14 @@ func (s *search) complete(ctx context.Context, out *Match) error {
 		}
 	}
 	if out.Course == Forks {
-		return s.findParent(ctx, out)
+		if err := s.findParent(ctx, out); err != nil {
+			return err
+		}
 	}
 	if base == nil {
 		return nil
 	}
-	return s.compareWithNewest(ctx, out, base)
+	return s.compareWithBefore(ctx, out, base)
 }
 
 // findParent finds the thread that a new one is a sub-agent of.
@@ -475,8 +486,8 @@ func (s *search) findParent(ctx context.Context, out *Match) error {
 	return err
 }
 
-// compareWithNewest compares a request with the one that brought the base.
-func (s *search) compareWithNewest(ctx context.Context, out *Match, base *AtomRow) error {
+// compareWithBefore compares a request with the one that brought the base.
+func (s *search) compareWithBefore(ctx context.Context, out *Match, base *AtomRow) error {
 	before, err := s.Index.Request(ctx, base.Request)
 	if err != nil || before == nil {
 		return err
@@ -485,6 +496,9 @@ func (s *search) compareWithNewest(ctx context.Context, out *Match, base *AtomRo
 		out.Less = out.Less || before.Less || before.Atoms > out.Sent
 	}
 	out.row.Less = out.Less
+	if out.Course == Forks {
+		return nil
+	}
 	return s.findLeaves(ctx, out, before)
 }
 

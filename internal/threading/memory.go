@@ -12,7 +12,7 @@ type Memory struct {
 	mu        sync.Mutex
 	order     int64
 	threads   map[ThreadID]*ThreadRow
-	names     map[Scope]map[string][]ThreadID
+	names     map[Hash][]NameRow // by project and name
 	requests  map[RequestID]*RequestRow
 	rolled    map[scoped][]RequestID
 	same      map[scoped][]RequestID
@@ -42,7 +42,7 @@ type threaded struct {
 
 // NewMemory returns an empty index.
 func NewMemory() *Memory {
-	return &Memory{threads: map[ThreadID]*ThreadRow{}, names: map[Scope]map[string][]ThreadID{},
+	return &Memory{threads: map[ThreadID]*ThreadRow{}, names: map[Hash][]NameRow{},
 		requests: map[RequestID]*RequestRow{}, rolled: map[scoped][]RequestID{}, same: map[scoped][]RequestID{},
 		asked: map[scoped][]time.Time{}, based: map[Place][]RequestID{}, beside: map[ThreadID][]RequestID{},
 		atoms: map[Place]*AtomRow{}, branches: map[BranchID]Place{}, following: map[Place][]Place{},
@@ -72,10 +72,8 @@ func (m *Memory) Write(rows Rows) {
 		m.writeRequest(*row)
 	}
 	if row := rows.Name; row != nil {
-		if m.names[row.Scope] == nil {
-			m.names[row.Scope] = map[string][]ThreadID{}
-		}
-		m.names[row.Scope][row.Name] = append(m.names[row.Scope][row.Name], row.Thread)
+		key := HashOf(row.Scope.Project, row.Name)
+		m.names[key] = append(m.names[key], *row)
 	}
 	if row := rows.Summary; row != nil {
 		m.order++
@@ -182,9 +180,9 @@ func (m *Memory) Thread(_ context.Context, id ThreadID) (*ThreadRow, error) {
 func (m *Memory) Named(_ context.Context, scope Scope, name string, limit int) ([]ThreadRow, error) {
 	defer m.look()()
 	var ids []ThreadID
-	for s, names := range m.names {
-		if s == scope || scope.Caller == "" && s.Project == scope.Project {
-			ids = append(ids, names[name]...)
+	for _, row := range m.names[HashOf(scope.Project, name)] {
+		if row.Scope == scope || scope.Caller == "" {
+			ids = append(ids, row.Thread)
 		}
 	}
 	if len(ids) > limit {

@@ -354,9 +354,10 @@ func (r *result) countStored(client string, d *desk, outcomes []outcome) {
 				break
 			}
 		}
-		if o.match.Course == threading.Compacted || o.match.Course == threading.Trimmed {
+		if o.match.Compaction != nil || o.match.Course == threading.Trimmed {
 			compacted[o.match.Thread] = true
 		}
+		compacted[o.match.Thread] = compacted[o.match.Thread] || compacted[o.match.Fork]
 		if !compacted[o.match.Thread] && o.match.Course != threading.Chained && !slices.Equal(turns, allMarkers(d, o)) {
 			r.otherTurns++
 			r.complain(client, o, "the path has %v, the request %v", last(turns, 4), last(allMarkers(d, o), 4))
@@ -406,8 +407,12 @@ func TestRecordings(t *testing.T) {
 				"%d atoms, %d twice, %d lost, %d with an atom off the path, %d with other turns on it", total.requests,
 				total.right, total.wrong, total.sides, total.sidesAsTurns, total.turnsAsSides, total.atoms, total.twice,
 				total.lost, total.offPath, total.otherTurns)
-			if total.wrong+total.sidesAsTurns+total.turnsAsSides+total.twice+total.lost > 0 {
+			if total.wrong+total.sidesAsTurns+total.turnsAsSides+total.twice+total.lost+total.otherTurns > 0 {
 				t.Error("not every request is where it belongs")
+			}
+			// A client's summary, after it went back behind its compaction: the originals are on the path then.
+			if total.offPath > 13 {
+				t.Errorf("%d requests have an atom that is not on their path", total.offPath)
 			}
 		})
 	}

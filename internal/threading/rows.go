@@ -162,7 +162,8 @@ func (m *Match) summaryOf(atoms []Atom, answer Answer) *SummaryRow {
 	if !m.Summary || answer.State == Failed {
 		return nil
 	}
-	out := &SummaryRow{Scope: m.scope, Name: nameOf(m.request), Request: m.row.ID, Thread: m.Thread}
+	out := &SummaryRow{Scope: m.scope, Name: nameOf(m.request), Request: m.row.ID, Thread: m.Thread,
+		Place: m.Base}
 	var text []string
 	for _, a := range atoms {
 		switch a.Kind {

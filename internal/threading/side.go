@@ -101,41 +101,42 @@ func (s *search) describeSideCall(ctx context.Context, out *Match, side sideCall
 		}
 		out.UnknownChain = out.answer == nil
 	}
-	thread, err := s.threadOfSideCall(ctx, out)
-	out.Thread = thread
-	out.row.Thread = thread
+	if s.request.WarmUp && len(s.lanes) == 0 {
+		return nil
+	}
+	best, err := s.findHistory(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case best != nil:
+		out.Thread = best.thread.ID
+		out.Base = best.node.Place
+	case len(s.lanes) > 0:
+		out.Thread = s.lanes[0].ID
+	case out.answer != nil && !out.answer.Empty:
+		out.Thread = out.answer.Thread
+	default:
+		out.Thread, err = s.findQuoted(ctx)
+	}
+	out.row.Thread = out.Thread
 	return err
 }
 
-func (s *search) threadOfSideCall(ctx context.Context, out *Match) (ThreadID, error) {
-	switch {
-	case len(s.lanes) == 1:
-		return s.lanes[0].ID, nil
-	case out.answer != nil && !out.answer.Empty:
-		return out.answer.Thread, nil
-	case s.request.WarmUp:
-		return "", nil
-	case len(s.lanes) > 1:
-		best, err := s.compare(ctx, s.lanes)
-		if err != nil {
-			return "", err
-		}
-		if best != nil {
-			return best.thread.ID, nil
-		}
-		return s.lanes[0].ID, nil
+// findHistory returns where the history of a side call ends, or nil if it has none that we answered.
+func (s *search) findHistory(ctx context.Context) (*fit, error) {
+	if !said(s.atoms) {
+		return nil, nil
 	}
-	threads, err := s.vote(ctx, nil)
-	if err != nil {
-		return "", err
+	best, err := s.findBest(ctx)
+	if best == nil || !said(s.atoms[best.first:best.end+1]) {
+		return nil, err
 	}
-	best, err := s.compare(ctx, threads)
-	if err != nil {
-		return "", err
-	}
-	if best != nil && said(s.atoms[best.first:best.end+1]) {
-		return best.thread.ID, nil
-	}
+	return best, nil
+}
+
+// findQuoted returns the thread that a transcript quotes, or nothing.
+func (s *search) findQuoted(ctx context.Context) (ThreadID, error) {
 	rows, err := s.quoted(ctx)
 	if err != nil || len(rows) == 0 {
 		return "", err
@@ -180,7 +181,9 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	}
 	out.thread = thread
 	out.Course = Compacted
-	out.Base = thread.Tip
+	if out.Base, err = s.compactedAt(ctx, summary, thread, known); err != nil {
+		return false, err
+	}
 	out.New = fresh
 	out.Sent = len(s.atoms) - len(fresh)
 	out.Less = true
@@ -188,11 +191,11 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	if quote.Kind != Compaction {
 		out.Compaction.Summary = summary.Text
 	}
-	lineage, err := s.lineage(ctx, thread.Tip)
+	lineage, err := s.lineage(ctx, out.Base)
 	if err != nil {
 		return false, err
 	}
-	out.Compaction.Through = thread.Tip
+	out.Compaction.Through = out.Base
 	for known[out.Compaction.Through] {
 		out.Compaction.Through = stepBack(lineage, out.Compaction.Through)
 	}
@@ -201,6 +204,26 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 		out.Fork = thread.ID
 	}
 	return true, nil
+}
+
+// compactedAt returns the end of the path that a client compacted: the newest atom behind the history that was
+// summarised that the client kept, or the end of that history; where that is not known, the end of the thread.
+func (s *search) compactedAt(ctx context.Context, summary *SummaryRow, thread *ThreadRow,
+	known map[Place]bool) (Place, error) {
+	if summary.Place.Seq == 0 || summary.Thread != thread.ID {
+		return thread.Tip, nil
+	}
+	out := summary.Place
+	for place := range known {
+		behind, err := s.onPath(ctx, summary.Place, place)
+		if err != nil {
+			return Place{}, err
+		}
+		if behind && (place.Seq > out.Seq || place.Seq == out.Seq && place.Branch > out.Branch) {
+			out = place
+		}
+	}
+	return out, nil
 }
 
 // stepBack returns the place before one on a path.
