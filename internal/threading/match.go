@@ -368,7 +368,12 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 		}
 	}
 	out.Base = base.Place
-	before, _, err := s.unknown(ctx, s.atoms[:best.first], thread)
+	forks := s.name() != "" && len(s.lanes) == 0
+	knows := thread
+	if forks {
+		knows = &ThreadRow{Root: out.Base, Ancestors: append([]ThreadID{thread.ID}, thread.Ancestors...)}
+	}
+	before, _, err := s.unknown(ctx, s.atoms[:best.first], knows)
 	if err != nil {
 		return false, err
 	}
@@ -386,7 +391,7 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 		out.Course = Branches
 	}
 	out.New = slices.Concat(before, out.New)
-	if s.name() != "" && len(s.lanes) == 0 {
+	if forks {
 		out.Course = Forks
 		out.Fork = thread.ID
 	}

@@ -179,24 +179,29 @@ type outcome struct {
 func replay(t testing.TB, requests []recorded, hidden bool, change func(recorded) []byte) (*desk, []outcome) {
 	t.Helper()
 	d := newDesk(t)
+	return d, d.replay(requests, hidden, change)
+}
+
+func (d *desk) replay(requests []recorded, hidden bool, change func(recorded) []byte) []outcome {
+	d.t.Helper()
 	var out []outcome
 	for _, r := range requests {
 		body := []byte(r.Request)
 		if change != nil {
 			body = change(r)
 		}
-		request := r.read(t, body, hidden)
+		request := r.read(d.t, body, hidden)
 		at := time.UnixMilli(r.Time)
 		o := outcome{recorded: r, request: request, match: d.begin(request, at)}
 		o.end = d.memory.End(o.match)
 		if o.match.Purpose != threading.Replay && o.match.Purpose != threading.Join &&
 			o.match.Purpose != threading.Refuse {
-			d.finish(o.match, r.answer(t), at)
+			d.finish(o.match, r.answer(d.t), at)
 		}
 		o.tip = d.memory.End(o.match)
 		out = append(out, o)
 	}
-	return d, out
+	return out
 }
 
 // result counts what came out of a client's recordings.

@@ -154,22 +154,29 @@ func (t *Table) recognise(r *Request, h history) sideCall {
 	}
 	var first, last string
 	if n := len(h.atoms); n > 0 {
-		first = h.atoms[0].raw
+		first = unixLines(h.atoms[0].raw)
 		if h.atoms[n-1].Role == User {
-			last = h.atoms[n-1].raw
+			last = unixLines(h.atoms[n-1].raw)
 		}
+	}
+	beside := make([]string, len(h.context))
+	for i, text := range h.context {
+		beside[i] = unixLines(text)
 	}
 	for _, row := range t.rows {
 		if row.withoutTools && len(r.Tools) > 0 {
 			continue
 		}
 		if row.first != nil && row.first.MatchString(first) || row.last != nil && row.last.MatchString(last) ||
-			row.beside != nil && slices.ContainsFunc(h.context, row.beside.MatchString) {
+			row.beside != nil && slices.ContainsFunc(beside, row.beside.MatchString) {
 			return sideCall{name: row.name, summary: row.summary}
 		}
 	}
 	return sideCall{}
 }
+
+// unixLines returns a text with the ends of lines that the patterns are written for.
+func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // declares returns a function that reports whether an entry of a list means what a client declares.
 func declares(declared string) func(string) bool {
