@@ -367,6 +367,18 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 			return false, err
 		}
 	}
+	if best.first > 0 {
+		summary, err := s.summaryBehind(ctx, following, thread, best.first)
+		if err != nil {
+			return false, err
+		}
+		if summary != nil {
+			base = *summary
+			if following, err = s.Index.Following(ctx, base.Place, maxFollowing); err != nil {
+				return false, err
+			}
+		}
+	}
 	out.Base = base.Place
 	forks := s.name() != "" && len(s.lanes) == 0
 	knows := thread
@@ -430,6 +442,26 @@ func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []Ato
 		}
 	}
 	return newest, nil
+}
+
+// summaryBehind returns what stands behind the base and before it in the request: a summary, with which the client kept
+// the end of its history. What follows in the request comes behind it.
+func (s *search) summaryBehind(ctx context.Context, following []AtomRow, thread *ThreadRow, first int) (*AtomRow,
+	error) {
+	for _, row := range following {
+		if row.Thread == thread.ID && slices.ContainsFunc(s.atoms[:first], func(a Atom) bool { return a.equals(row) }) {
+			behind, err := s.Index.Following(ctx, row.Place, maxFollowing)
+			if err != nil {
+				return nil, err
+			}
+			next, err := s.summaryBehind(ctx, behind, thread, first)
+			if next != nil || err != nil {
+				return next, err
+			}
+			return &row, nil
+		}
+	}
+	return nil, nil
 }
 
 // complete fills in what follows from the path.

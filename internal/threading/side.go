@@ -202,6 +202,10 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	if s.name() != "" && len(s.lanes) == 0 {
 		out.Course = Forks
 		out.Fork = thread.ID
+		fork := &ThreadRow{Root: out.Base, Ancestors: append([]ThreadID{thread.ID}, thread.Ancestors...)}
+		if out.New, _, err = s.unknown(ctx, s.atoms, fork); err != nil {
+			return false, err
+		}
 	}
 	return true, nil
 }
