@@ -14,6 +14,7 @@ const (
 	maxThreads  = 16  // threads that are compared with a request
 	maxPaths    = 64  // paths of a thread that are
 	fastAtoms   = 64  // atoms that may have come since the newest request of a thread, to be found at once
+	maxPieces   = 16  // texts next to each other that may be answers of their own
 	minPartial  = 8   // bytes of text that are the beginning of an interrupted answer rather than of any
 )
 
@@ -83,6 +84,81 @@ func (s *search) findNewest(ctx context.Context) (*fit, error) {
 		return nil, nil
 	}
 	return &fit{thread: thread, matched: at, end: at - 1, node: *node}, nil
+}
+
+// separate takes answers apart that stand next to each other only because the client left out what stood between
+// them. An answer that is stored as it is stays whole.
+func (s *search) separate(ctx context.Context) error {
+	out := make([]Atom, 0, len(s.atoms))
+	for batch := range slices.Chunk(s.atoms, anchorBatch) {
+		joined := slices.DeleteFunc(slices.Clone(batch), func(a Atom) bool {
+			return len(a.pieces) < 2 || len(a.pieces) > maxPieces
+		})
+		whole, err := s.stored(ctx, joined)
+		if err != nil {
+			return err
+		}
+		for _, a := range batch {
+			if len(a.pieces) < 2 || len(a.pieces) > maxPieces || whole[a.Key] {
+				out = append(out, a)
+				continue
+			}
+			parts, err := s.takePieces(ctx, a)
+			if err != nil {
+				return err
+			}
+			out = append(out, parts...)
+		}
+	}
+	if len(out) != len(s.atoms) {
+		s.atoms = out
+		s.roll()
+	}
+	return nil
+}
+
+// takePieces returns the longest beginning of an atom's pieces that is stored, then that of the rest, and so on; what
+// is not stored is left whole.
+func (s *search) takePieces(ctx context.Context, a Atom) ([]Atom, error) {
+	var runs []Atom
+	for i := range a.pieces {
+		for j := i + 1; j <= len(a.pieces); j++ {
+			runs = append(runs, s.Table.join(a, a.pieces[i:j]))
+		}
+	}
+	known, err := s.stored(ctx, runs)
+	if err != nil {
+		return nil, err
+	}
+	var out []Atom
+	rest := a.pieces
+	for len(rest) > 0 {
+		end := len(rest)
+		for end > 0 && !known[s.Table.join(a, rest[:end]).Key] {
+			end--
+		}
+		if end == 0 {
+			end = len(rest)
+		}
+		if part := s.Table.join(a, rest[:end]); part.Text != "" {
+			out = append(out, part)
+		}
+		rest = rest[end:]
+	}
+	return out, nil
+}
+
+// stored returns which atoms are stored in the scope, by key.
+func (s *search) stored(ctx context.Context, atoms []Atom) (map[Hash]bool, error) {
+	out := map[Hash]bool{}
+	if len(atoms) == 0 {
+		return out, nil
+	}
+	rows, err := s.anchored(ctx, AnchorQuery{Scope: s.scope, Limit: 1}, atoms, true)
+	for i, a := range atoms {
+		out[a.Key] = len(rows) > 0 && len(rows[i]) > 0
+	}
+	return out, err
 }
 
 // findBest returns how the request fits best into a thread: one that its name has named, else one of the scope. It
@@ -458,7 +534,8 @@ func contains(lineage []Reach, place Place) bool {
 
 // unknown returns those of some atoms that a thread neither has nor inherits, and the places of the others.
 func (s *search) unknown(ctx context.Context, atoms []Atom, thread *ThreadRow) ([]Atom, map[Place]bool, error) {
-	part := &search{Matcher: s.Matcher, scope: s.scope, request: s.request, atoms: atoms, lineages: s.lineages}
+	part := &search{Matcher: s.Matcher, history: history{atoms: atoms}, scope: s.scope, request: s.request,
+		lineages: s.lineages}
 	a := part.newAlignment(thread)
 	var out []Atom
 	known := map[Place]bool{}

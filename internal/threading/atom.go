@@ -57,7 +57,14 @@ type Atom struct {
 	First int
 	Last  int
 
-	raw string // the text as it came
+	raw    string // the text as it came
+	pieces []piece
+}
+
+// piece is a part of an atom that was joined of several.
+type piece struct {
+	text string
+	item int
 }
 
 // step is what the atom adds to a rolling hash. A client that keeps ids keeps them whatever else it rewrites.
@@ -90,8 +97,7 @@ type history struct {
 // takeApart returns the atoms and the context of items. The instructions of the request are context.
 func (t *Table) takeApart(system []string, items []Item) history {
 	h := history{context: slices.Clone(system)}
-	var pieces [][]string // what each atom was joined of
-	apart := true         // whether something stands before the item that no text is joined across
+	apart := true // whether something stands before the item that no text is joined across
 	for i, it := range items {
 		text := it.Text
 		switch {
@@ -102,36 +108,54 @@ func (t *Table) takeApart(system []string, items []Item) history {
 			apart = true
 			continue
 		case it.Kind == Text && it.Role == Assistant && !apart && h.endsWithAnswer():
-			last := len(h.atoms) - 1
-			pieces[last] = append(pieces[last], text)
-			h.atoms[last].Last = i
+			last := &h.atoms[len(h.atoms)-1]
+			last.pieces = append(last.pieces, piece{text, i})
 			continue
 		case it.Kind == Text && t.normal(text) == "":
 			continue
 		case it.Kind == Call:
 			text = it.Name + " " + text
 		}
-		h.atoms = append(h.atoms, Atom{Role: it.Role, Kind: it.Kind, First: i, Last: i})
-		pieces = append(pieces, []string{text})
+		a := Atom{Role: it.Role, Kind: it.Kind, pieces: []piece{{text, i}}}
+		if it.ID != "" && (it.Kind == Call || it.Kind == Result) {
+			a.Call = HashOf("call", string(it.Kind), it.ID)
+		}
+		h.atoms = append(h.atoms, a)
 		apart = false
 	}
+	for i, a := range h.atoms {
+		h.atoms[i] = t.join(a, a.pieces)
+	}
+	h.roll()
+	return h
+}
+
+// join returns an atom as it is if it is joined of some of its pieces.
+func (t *Table) join(a Atom, pieces []piece) Atom {
+	var text strings.Builder
+	for _, p := range pieces {
+		text.WriteString(p.text)
+	}
+	a.pieces = pieces
+	a.raw = text.String()
+	a.Text = a.raw
+	if a.Kind == Text || a.Kind == Result {
+		a.Text = t.normal(a.raw)
+	}
+	a.Key = HashOf("content", string(a.Role), string(a.Kind), a.Text)
+	a.First = pieces[0].item
+	a.Last = pieces[len(pieces)-1].item
+	return a
+}
+
+// roll computes the rolling hashes.
+func (h *history) roll() {
 	var rolled Hash
 	h.rolling = make([]Hash, len(h.atoms))
-	for i := range h.atoms {
-		a := &h.atoms[i]
-		a.raw = strings.Join(pieces[i], "")
-		a.Text = a.raw
-		if a.Kind == Text || a.Kind == Result {
-			a.Text = t.normal(a.raw)
-		}
-		a.Key = HashOf("content", string(a.Role), string(a.Kind), a.Text)
-		if id := items[a.First].ID; id != "" && (a.Kind == Call || a.Kind == Result) {
-			a.Call = HashOf("call", string(a.Kind), id)
-		}
+	for i, a := range h.atoms {
 		rolled = rolled.add(a.step())
 		h.rolling[i] = rolled
 	}
-	return h
 }
 
 // endsWithAnswer reports whether the newest atom is text of the assistant.

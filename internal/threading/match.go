@@ -111,11 +111,9 @@ const maxLanes = 64
 // search is the work on one request.
 type search struct {
 	*Matcher
+	history
 	scope    Scope
 	request  *Request
-	atoms    []Atom
-	rolling  []Hash
-	context  []string
 	lanes    []ThreadRow
 	lineages map[BranchID][]Reach
 }
@@ -123,8 +121,7 @@ type search struct {
 // Match returns what a request is, at a time. It fails only where the index does.
 func (m *Matcher) Match(ctx context.Context, scope Scope, r *Request, now time.Time) (*Match, error) {
 	h := m.Table.takeApart(r.System, r.Items)
-	s := &search{Matcher: m, scope: scope, request: r, atoms: h.atoms, rolling: h.rolling, context: h.context,
-		lineages: map[BranchID][]Reach{}}
+	s := &search{Matcher: m, history: h, scope: scope, request: r, lineages: map[BranchID][]Reach{}}
 	out := &Match{request: r, scope: scope, New: h.atoms}
 	out.row = RequestRow{Scope: scope, Atoms: len(h.atoms), Body: HashOf(r.Body.String(), r.Name),
 		Profile: s.profile(), State: Running, At: now}
@@ -287,6 +284,9 @@ func (s *search) findPath(ctx context.Context, out *Match) error {
 		out.Course = Continues
 		return nil
 	}
+	if err := s.separate(ctx); err != nil {
+		return err
+	}
 	best, err := s.findBest(ctx)
 	if err != nil {
 		return err
@@ -354,16 +354,8 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 	out.New = s.atoms[best.end+1:]
 	out.Sent = best.matched
 	base := node
-	for len(out.New) > 0 && out.New[0].Role == User {
-		next, err := s.unsentAnswer(ctx, base, following, best)
-		if err != nil {
-			return false, err
-		}
-		if next == nil {
-			break
-		}
-		base = *next
-		if following, err = s.Index.Following(ctx, base.Place, maxFollowing); err != nil {
+	if len(out.New) > 0 && out.New[0].Role == User {
+		if base, following, err = s.passUnsent(ctx, base, best); err != nil {
 			return false, err
 		}
 	}
@@ -412,6 +404,21 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 
 // isFinishedAnswer reports whether an atom is of an answer that was not interrupted.
 func isFinishedAnswer(row AtomRow) bool { return row.Role == Assistant && !row.Partial }
+
+// passUnsent returns the last atom of the answers behind a base that the client did not send again, and what follows.
+func (s *search) passUnsent(ctx context.Context, base AtomRow, best *fit) (AtomRow, []AtomRow, error) {
+	for {
+		following, err := s.Index.Following(ctx, base.Place, maxFollowing)
+		if err != nil {
+			return base, nil, err
+		}
+		next, err := s.unsentAnswer(ctx, base, following, best)
+		if next == nil || err != nil {
+			return base, following, err
+		}
+		base = *next
+	}
+}
 
 // unsentAnswer returns the newest atom of an answer behind a base that the client did not send again, or nil. Where
 // others have gone on behind the answer, and the base is not on the way to the end of the thread, the client has

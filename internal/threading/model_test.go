@@ -206,11 +206,13 @@ func (c *client) step(k *talk) *talk {
 		title := &talk{name: k.name, history: []entry{{item: user("Generate a title for this conversation: " + k.path[0])}}}
 		r := c.request(title)
 		r.Tools = nil
+		c.now = c.now.Add(2 * time.Minute)
 		m := c.begin(r, c.now)
 		if m.Side != "title" || k.name != "" && m.Thread != k.thread && !c.shares(k, m.Thread) {
 			c.fatalf("a title is a %s %q of %s", m.Purpose, m.Side, m.Thread)
 		}
-		c.finish(m, threading.Answer{State: threading.Finished, Items: []threading.Item{assistant("A title")}}, c.now)
+		c.finish(m, threading.Answer{State: threading.Finished, Delivered: true,
+			Items: []threading.Item{assistant("A title")}}, c.now)
 	default:
 		note("forget tools")
 		k.history = slices.DeleteFunc(k.history, func(e entry) bool {

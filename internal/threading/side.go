@@ -128,6 +128,9 @@ func (s *search) findHistory(ctx context.Context) (*fit, error) {
 	if !said(s.atoms) {
 		return nil, nil
 	}
+	if err := s.separate(ctx); err != nil {
+		return nil, err
+	}
 	best, err := s.findBest(ctx)
 	if best == nil || !said(s.atoms[best.first:best.end+1]) {
 		return nil, err
@@ -227,7 +230,12 @@ func (s *search) compactedAt(ctx context.Context, summary *SummaryRow, thread *T
 			out = place
 		}
 	}
-	return out, nil
+	base, err := s.Index.At(ctx, out)
+	if base == nil || err != nil {
+		return out, err
+	}
+	end, _, err := s.passUnsent(ctx, *base, &fit{thread: thread})
+	return end.Place, err
 }
 
 // stepBack returns the place before one on a path.
