@@ -28,6 +28,15 @@ type fit struct {
 	start   Place // of the first one, unless the history begins with it
 }
 
+// betters reports whether a fit is better than another one in the same thread: more atoms match, or as many up to the
+// same one with less left out between them, or it is newer.
+func (f *fit) betters(other *fit) bool {
+	if f.matched != other.matched || f.end != other.end {
+		return f.matched > other.matched
+	}
+	return cmp.Or(cmp.Compare(other.node.Place.Seq, f.node.Place.Seq), cmp.Compare(f.node.Order, other.node.Order)) > 0
+}
+
 // findNewest recognises the newest request of a thread that goes on: its history is the beginning of this one, and
 // what it was answered follows. It returns nil if that is not so, or if more than one thread began like that.
 func (s *search) findNewest(ctx context.Context) (*fit, error) {
@@ -380,8 +389,7 @@ func (s *search) align(ctx context.Context, thread *ThreadRow) (*fit, error) {
 			if err != nil {
 				return nil, err
 			}
-			if best == nil || f.matched > best.matched ||
-				f.matched == best.matched && f.end == best.end && f.node.Order > best.node.Order {
+			if best == nil || f.betters(best) {
 				best = f
 			}
 		}
@@ -410,33 +418,42 @@ func (a *alignment) at(ctx context.Context, atom int) ([]AtomRow, error) {
 // choose leaves of the rows of an atom those that the thread has or inherits. Where there are none, the beginning of
 // an interrupted answer will do.
 func (a *alignment) choose(ctx context.Context, atom Atom, rows []AtomRow) ([]AtomRow, error) {
-	var out []AtomRow
-	for _, row := range rows {
-		inherits := row.Thread == a.thread.ID
-		if !inherits {
-			var err error
-			if inherits, err = a.onPath(ctx, row.Place, a.thread.Root); err != nil {
-				return nil, err
-			}
-		}
-		if inherits {
-			out = append(out, row)
-		}
-	}
-	if len(out) > 0 || atom.Role != Assistant || atom.Kind != Text || len(atom.Text) < minPartial {
-		return out, nil
+	out, err := a.inherited(ctx, rows, a.thread)
+	if len(out) > 0 || err != nil || atom.Role != Assistant || atom.Kind != Text || len(atom.Text) < minPartial {
+		return out, err
 	}
 	if !a.asked {
-		var err error
-		if a.partials, err = a.Index.Partials(ctx, []ThreadID{a.thread.ID}, anchorLimit); err != nil {
+		a.asked = true
+		partials, err := a.Index.Partials(ctx, a.query.Threads, anchorLimit)
+		if err != nil {
 			return nil, err
 		}
-		a.asked = true
+		if a.partials, err = a.inherited(ctx, partials, a.thread); err != nil {
+			return nil, err
+		}
 	}
 	for _, row := range a.partials {
 		if row.Role == Assistant && row.Kind == Text && strings.HasPrefix(row.Text, atom.Text) {
 			out = append(out, row)
 		}
+	}
+	return out, nil
+}
+
+// inherited leaves of some rows those that a thread has itself, or has from the threads that it forks.
+func (s *search) inherited(ctx context.Context, rows []AtomRow, thread *ThreadRow) ([]AtomRow, error) {
+	var out []AtomRow
+	for _, row := range rows {
+		if row.Thread != thread.ID {
+			inherits, err := s.onPath(ctx, row.Place, thread.Root)
+			if err != nil {
+				return nil, err
+			}
+			if !inherits {
+				continue
+			}
+		}
+		out = append(out, row)
 	}
 	return out, nil
 }

@@ -116,6 +116,8 @@ type search struct {
 	request  *Request
 	lanes    []ThreadRow
 	lineages map[BranchID][]Reach
+	// compacted is the thread of a summary of ours that the history quotes, as it did before.
+	compacted ThreadID
 }
 
 // Match returns what a request is, at a time. It fails only where the index does.
@@ -344,6 +346,7 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 	switch {
 	case s.inLanes(thread.ID):
 	case said(s.atoms[best.first : best.end+1]):
+	case s.compacted == thread.ID:
 	case s.name() == "" && !said(s.atoms) && !answered && best.first == 0 && thread.Open == 0:
 		// The first prompt again, to which nothing was answered.
 	default:
@@ -391,7 +394,11 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 		}
 		out.Compaction = &ClientCompaction{Quoted: before[0].First, Through: stepBack(lineage, best.start)}
 	}
-	if len(out.New) > 0 && slices.ContainsFunc(following, func(row AtomRow) bool { return row.Thread == thread.ID }) {
+	beside, err := s.inherited(ctx, following, thread)
+	if err != nil {
+		return false, err
+	}
+	if len(out.New) > 0 && len(beside) > 0 {
 		out.Course = Branches
 	}
 	out.New = slices.Concat(before, out.New)
@@ -428,8 +435,12 @@ func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []Ato
 	var newest *AtomRow
 	partial := false
 	wentOn := false
-	for _, row := range following {
-		if row.Thread != thread.ID || row.Role != Assistant && row.Role != Tool {
+	own, err := s.inherited(ctx, following, thread)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range own {
+		if row.Role != Assistant && row.Role != Tool {
 			continue
 		}
 		partial = partial || row.Partial
@@ -455,8 +466,12 @@ func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []Ato
 // the end of its history. What follows in the request comes behind it.
 func (s *search) summaryBehind(ctx context.Context, following []AtomRow, thread *ThreadRow, first int) (*AtomRow,
 	error) {
-	for _, row := range following {
-		if row.Thread == thread.ID && slices.ContainsFunc(s.atoms[:first], func(a Atom) bool { return a.equals(row) }) {
+	own, err := s.inherited(ctx, following, thread)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range own {
+		if slices.ContainsFunc(s.atoms[:first], func(a Atom) bool { return a.equals(row) }) {
 			behind, err := s.Index.Following(ctx, row.Place, maxFollowing)
 			if err != nil {
 				return nil, err

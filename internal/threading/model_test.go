@@ -25,7 +25,15 @@ type talk struct {
 	history []entry
 	path    []string // everything that was said on the way here
 	thread  threading.ThreadID
-	summary bool // the history begins with one
+	summary []string // the path to the summary with which the history begins, if it does
+}
+
+func (k *talk) String() string {
+	var out strings.Builder
+	for _, e := range k.history {
+		fmt.Fprintf(&out, "  %d %s %s\n", e.at, e.item.Role, e.item.Text)
+	}
+	return out.String()
 }
 
 // client plays clients that resend their histories, and knows what should come of it.
@@ -68,8 +76,12 @@ func (c *client) send(k *talk, begins bool, fresh int) *threading.Match {
 		path = append(path, strings.TrimPrefix(c.said[a.Key], "ls "))
 	}
 	if !slices.Equal(path, k.path) {
-		c.fatalf("%s %s: the path is\n%s\nwanted\n%s", m.Purpose, m.Course, strings.Join(path, "\n"),
-			strings.Join(k.path, "\n"))
+		same := 0
+		for same < min(len(path), len(k.path)) && path[same] == k.path[same] {
+			same++
+		}
+		c.fatalf("%s %s: behind %d atoms the path is\n%s\nwanted\n%s\nsent\n%s", m.Purpose, m.Course, same,
+			strings.Join(path[max(0, same-2):], "\n"), strings.Join(k.path[max(0, same-2):], "\n"), k)
 	}
 	if len(m.New) != fresh {
 		c.fatalf("%s %s: %d atoms are new, not %d", m.Purpose, m.Course, len(m.New), fresh)
@@ -137,7 +149,7 @@ func (c *client) answer(k *talk, m *threading.Match, sure bool) {
 func (k *talk) turns() []int {
 	var out []int
 	for i, e := range k.history {
-		if e.item.Role == threading.User && (i > 0 || !k.summary) {
+		if e.item.Role == threading.User && (i > 0 || k.summary == nil) {
 			out = append(out, i)
 		}
 	}
@@ -158,8 +170,11 @@ func (c *client) step(k *talk) *talk {
 		i := turns[c.IntN(len(turns))]
 		begins := i == 0
 		path := k.path[:k.history[i].at]
-		if i == 1 && k.summary {
-			path = k.path[:k.history[0].at+1]
+		if i == 1 && k.summary != nil {
+			path = k.summary
+		}
+		for i > 1 && k.summary != nil && k.history[0].at > k.history[i].at && strings.Contains(path[len(path)-1], "compacted: ") {
+			path = path[:len(path)-1] // the client went back behind its newest summary, and an older one is not shown
 		}
 		k.history = slices.Clone(k.history[:i])
 		k.say(user(c.text("An edited prompt")), path)
@@ -188,8 +203,16 @@ func (c *client) step(k *talk) *talk {
 		if k.name != "" {
 			fork.name = c.text("fork")
 		}
+		fresh := 1
+		if quote := k.history[0]; fork.name != "" && k.summary != nil && !slices.Contains(k.path, quote.item.Text) {
+			// The client had gone back behind its compaction: the summary is not on the path that is forked.
+			fork.path = append(fork.path, quote.item.Text)
+			fork.history[0].at = len(fork.path) - 1
+			fork.summary = slices.Clone(fork.path)
+			fresh++
+		}
 		fork.say(user(c.text("A prompt of a fork")), fork.path)
-		m := c.send(fork, fork.name != "", 1)
+		m := c.send(fork, fork.name != "", fresh)
 		if fork.name != "" && (m.Course != threading.Forks || m.Fork != k.thread) {
 			c.fatalf("a fork of %s is %s of %s", k.thread, m.Course, m.Fork)
 		}
@@ -241,6 +264,9 @@ func (c *client) compact(k *talk) {
 	if m.Purpose != threading.SideCall || !m.Summary {
 		c.fatalf("a summary is a %s", m.Purpose)
 	}
+	if end := len(c.memory.Path(m.Base)); end < len(k.path)-1 || end > len(k.path) {
+		c.fatalf("the history that is summarised ends behind %d atoms of %d\n%s", end, len(k.path), k)
+	}
 	summary := c.text("A summary of it all")
 	c.finish(m, threading.Answer{State: threading.Finished, Delivered: true,
 		Items: []threading.Item{assistant(summary)}}, c.now)
@@ -254,7 +280,7 @@ func (c *client) compact(k *talk) {
 	history := append([]entry{{quote, len(path) - 1}}, kept...)
 	k.history = slices.Clone(history)
 	k.path = path
-	k.summary = true
+	k.summary = path
 	k.say(user(c.text("A prompt after compacting")), k.path)
 	k.path = slices.Clone(k.path)
 	m = c.send(k, false, 2)

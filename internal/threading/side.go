@@ -180,7 +180,8 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	}
 	quote := s.atoms[quoting]
 	if !slices.ContainsFunc(fresh, func(a Atom) bool { return a.Key == quote.Key }) {
-		return false, nil // that was recognised when it came first
+		s.compacted = id // that was recognised when it came first
+		return false, nil
 	}
 	out.thread = thread
 	out.Course = Compacted
