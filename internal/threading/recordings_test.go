@@ -194,10 +194,7 @@ func (d *desk) replay(requests []recorded, hidden bool, change func(recorded) []
 		at := time.UnixMilli(r.Time)
 		o := outcome{recorded: r, request: request, match: d.begin(request, at)}
 		o.end = d.memory.End(o.match)
-		if o.match.Purpose != threading.Replay && o.match.Purpose != threading.Join &&
-			o.match.Purpose != threading.Refuse {
-			d.finish(o.match, r.answer(d.t), at)
-		}
+		d.finish(o.match, r.answer(d.t), at)
 		o.tip = d.memory.End(o.match)
 		out = append(out, o)
 	}

@@ -15,10 +15,13 @@ type IDs struct {
 	Branch func() BranchID
 }
 
+// IsCall reports whether a model is called for the request: it is neither joined nor answered with what is there.
+func (m *Match) IsCall() bool { return m.Purpose != Join && m.Purpose != Replay && m.Purpose != Refuse }
+
 // Begin returns what is stored before a model is called, and completes the match: its thread is known then. Requests
 // that are joined, replayed or refused store nothing; a side call stores that it was asked.
 func (m *Match) Begin(ids IDs) Rows {
-	if m.Purpose == Join || m.Purpose == Replay || m.Purpose == Refuse {
+	if !m.IsCall() {
 		return Rows{}
 	}
 	m.row.ID = ids.Request
@@ -83,6 +86,9 @@ func newRow(a Atom, thread ThreadID, request RequestID) AtomRow {
 // word, is not stored again. branch is called once at most.
 func (m *Matcher) Finish(ctx context.Context, match *Match, answer Answer, at time.Time,
 	branch func() BranchID) (Rows, error) {
+	if !match.IsCall() {
+		return Rows{}, nil
+	}
 	row := match.row
 	row.State = answer.State
 	row.Delivered = answer.Delivered
