@@ -101,7 +101,8 @@ type ThreadRow struct {
 	Open int
 }
 
-// NameRow says that a name has named a thread. A driver has it by scope and name, in the order in which they came.
+// NameRow says that a name has named a thread. A driver has it by scope and name, in the order in which they came. An
+// explicit name has the scope of its project, without a caller.
 type NameRow struct {
 	Scope  Scope
 	Name   string
@@ -167,8 +168,8 @@ type AnchorQuery struct {
 type Index interface {
 	// Thread returns a thread, or nil.
 	Thread(ctx context.Context, id ThreadID) (*ThreadRow, error)
-	// Named returns the threads that a name has named, in the order in which they came. A scope without a
-	// caller means all callers of the project.
+	// Named returns the threads that a name has named, in the order in which they came: the first one, and the
+	// newest up to the limit.
 	Named(ctx context.Context, scope Scope, name string, limit int) ([]ThreadRow, error)
 	// Request returns a request, or nil.
 	Request(ctx context.Context, id RequestID) (*RequestRow, error)

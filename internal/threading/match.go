@@ -183,16 +183,20 @@ func (s *search) findLanes(ctx context.Context) error {
 	if name == "" {
 		return nil
 	}
-	scope := s.scope
-	if s.request.Explicit {
-		scope.Caller = ""
-	}
-	lanes, err := s.Index.Named(ctx, scope, name, maxLanes)
+	lanes, err := s.Index.Named(ctx, nameScope(s.scope, s.request), name, maxLanes)
 	if s.request.Explicit && len(lanes) > 1 {
 		lanes = lanes[:1]
 	}
 	s.lanes = lanes
 	return err
+}
+
+// nameScope returns the scope in which a request's name counts: an explicit one in its whole project.
+func nameScope(scope Scope, r *Request) Scope {
+	if r.Explicit {
+		scope.Caller = ""
+	}
+	return scope
 }
 
 // name returns the name under which the request's thread is known.

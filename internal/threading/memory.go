@@ -12,7 +12,7 @@ type Memory struct {
 	mu        sync.Mutex
 	order     int64
 	threads   map[ThreadID]*ThreadRow
-	names     map[Hash][]NameRow // by project and name
+	names     map[named][]ThreadID
 	requests  map[RequestID]*RequestRow
 	rolled    map[scoped][]RequestID
 	same      map[scoped][]RequestID
@@ -35,6 +35,11 @@ type scoped struct {
 	hash  Hash
 }
 
+type named struct {
+	scope Scope
+	name  string
+}
+
 type threaded struct {
 	thread ThreadID
 	hash   Hash
@@ -42,7 +47,7 @@ type threaded struct {
 
 // NewMemory returns an empty index.
 func NewMemory() *Memory {
-	return &Memory{threads: map[ThreadID]*ThreadRow{}, names: map[Hash][]NameRow{},
+	return &Memory{threads: map[ThreadID]*ThreadRow{}, names: map[named][]ThreadID{},
 		requests: map[RequestID]*RequestRow{}, rolled: map[scoped][]RequestID{}, same: map[scoped][]RequestID{},
 		asked: map[scoped][]time.Time{}, based: map[Place][]RequestID{}, beside: map[ThreadID][]RequestID{},
 		atoms: map[Place]*AtomRow{}, branches: map[BranchID]Place{}, following: map[Place][]Place{},
@@ -72,8 +77,8 @@ func (m *Memory) Write(rows Rows) {
 		m.writeRequest(*row)
 	}
 	if row := rows.Name; row != nil {
-		key := HashOf(row.Scope.Project, row.Name)
-		m.names[key] = append(m.names[key], *row)
+		key := named{row.Scope, row.Name}
+		m.names[key] = append(m.names[key], row.Thread)
 	}
 	if row := rows.Summary; row != nil {
 		m.order++
@@ -179,12 +184,7 @@ func (m *Memory) Thread(_ context.Context, id ThreadID) (*ThreadRow, error) {
 // Named implements Index.
 func (m *Memory) Named(_ context.Context, scope Scope, name string, limit int) ([]ThreadRow, error) {
 	defer m.look()()
-	var ids []ThreadID
-	for _, row := range m.names[HashOf(scope.Project, name)] {
-		if row.Scope == scope || scope.Caller == "" {
-			ids = append(ids, row.Thread)
-		}
-	}
+	ids := m.names[named{scope, name}]
 	if len(ids) > limit {
 		ids = append(ids[:1:1], ids[len(ids)-limit+1:]...)
 	}

@@ -177,7 +177,7 @@ func list(v any) []map[string]any {
 // What clients change from request to request does not lead a request astray.
 func TestNoise(t *testing.T) {
 	recordings := readRecordings(t)
-	for seed := range testlength.Choose(uint64(4), 20, 200) {
+	for seed := range testlength.Choose(uint64(2), 20, 200) {
 		for _, hidden := range []bool{false, true} {
 			for client, requests := range recordings {
 				n := noise{rand.New(rand.NewPCG(seed, 14))}

@@ -1,7 +1,6 @@
 package threading_test
 
 import (
-	"bufio"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -11,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -45,39 +45,52 @@ type recorded struct {
 // readRecordings returns the requests of each client in their order.
 func readRecordings(t testing.TB) map[string][]recorded {
 	t.Helper()
-	files, err := filepath.Glob(filepath.FromSlash("testdata/recordings/*.ndjson.gz"))
+	out, err := unpacked()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string][]recorded{}
-	for _, name := range files {
-		file, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		unpacked, err := gzip.NewReader(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		client := strings.TrimSuffix(filepath.Base(name), ".ndjson.gz")
-		lines := bufio.NewScanner(unpacked)
-		lines.Buffer(nil, 16<<20)
-		for lines.Scan() {
-			var r recorded
-			if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			out[client] = append(out[client], r)
-		}
-		if err := lines.Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if len(out) == 0 {
-		t.Fatal("there are no recordings")
+	if len(out) < 18 {
+		t.Fatalf("there are recordings of %d clients", len(out))
 	}
 	return out
+}
+
+var unpacked = sync.OnceValues(func() (map[string][]recorded, error) {
+	files, err := filepath.Glob(filepath.FromSlash("testdata/recordings/*.ndjson.gz"))
+	if err != nil {
+		return nil, err
+	}
+	out := map[string][]recorded{}
+	for _, name := range files {
+		requests, err := unpack(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out[strings.TrimSuffix(filepath.Base(name), ".ndjson.gz")] = requests
+	}
+	return out, nil
+})
+
+func unpack(name string) ([]recorded, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := gzip.NewReader(file)
+	if err != nil {
+		return nil, err
+	}
+	var out []recorded
+	lines := json.NewDecoder(text)
+	for lines.More() {
+		var r recorded
+		if err := lines.Decode(&r); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
 }
 
 // read decodes a recorded request; hidden takes everything away that names the conversation or the purpose.

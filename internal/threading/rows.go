@@ -72,7 +72,7 @@ func (m *Match) Begin(ids IDs) Rows {
 	row := m.row
 	rows.Request = &row
 	if name := nameOf(m.request); name != "" && !m.named {
-		rows.Name = &NameRow{Scope: m.scope, Name: name, Thread: m.Thread}
+		rows.Name = &NameRow{Scope: nameScope(m.scope, m.request), Name: name, Thread: m.Thread}
 	}
 	return rows
 }

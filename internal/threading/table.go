@@ -130,6 +130,10 @@ const (
 	sideSummary = "summary"
 )
 
+// maxBesides is how many texts of the context are searched, of the first ones and of the newest: a client puts what it
+// wants of a side call into its instructions or behind its history.
+const maxBesides = 8
+
 // sideCall is what kind of side call a request is. The zero value is none.
 type sideCall struct {
 	name    string
@@ -159,9 +163,11 @@ func (t *Table) recognise(r *Request, h history) sideCall {
 			last = unixLines(h.atoms[n-1].raw)
 		}
 	}
-	beside := make([]string, len(h.context))
+	var beside []string
 	for i, text := range h.context {
-		beside[i] = unixLines(text)
+		if i < maxBesides || i >= len(h.context)-maxBesides {
+			beside = append(beside, unixLines(text))
+		}
 	}
 	for _, row := range t.rows {
 		if row.withoutTools && len(r.Tools) > 0 {

@@ -8,15 +8,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // flows returns the outcomes of the flows of a client whose names begin with one of some words.
-func flows(outcomes []outcome, names ...string) []outcome {
+func flows(t *testing.T, outcomes []outcome, names ...string) []outcome {
+	t.Helper()
 	var out []outcome
-	for _, o := range outcomes {
-		if slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(o.Flow, n) }) {
-			out = append(out, o)
+	for _, name := range names {
+		before := len(out)
+		for _, o := range outcomes {
+			if strings.HasPrefix(o.Flow, name) {
+				out = append(out, o)
+			}
+		}
+		if len(out) == before {
+			t.Fatalf("there is no flow %s", name)
 		}
 	}
 	return out
@@ -52,7 +60,7 @@ func both(t *testing.T, client string, test func(t *testing.T, d *desk, outcomes
 func TestSubagentUnderItsParentsKey(t *testing.T) {
 	both(t, "codex-0.171.0", func(t *testing.T, d *desk, outcomes []outcome, hidden bool) {
 		for flow, children := range map[string]int{"08-subagent": 1, "09-review": 1} {
-			of := flows(outcomes, flow)
+			of := flows(t, outcomes, flow)
 			threads := threadsOf(of)
 			if want := 1 + children; !hidden && len(threads) != want {
 				t.Errorf("%s is %d conversations, not %d", flow, len(threads), want)
@@ -90,7 +98,7 @@ func TestSideCallWithTheWholeHistory(t *testing.T) {
 		"qwen-code-0.24.4": {"03-tui", "04", "05", "06"}, "claude-code-2.1.332": {"20"}, "gemini-cli-0.61.0": {"04"},
 	} {
 		both(t, client, func(t *testing.T, d *desk, outcomes []outcome, _ bool) {
-			for _, o := range flows(outcomes, names...) {
+			for _, o := range flows(t, outcomes, names...) {
 				if o.Side && len(o.match.New) > 0 {
 					t.Errorf("%s #%d stores something", o.Flow, o.Number)
 				}
@@ -176,10 +184,7 @@ func TestClientRewritesTheModel(t *testing.T) {
 		"claude-code-2.1.332": {"02", "12"}, "opencode-1.18.33": {"02"},
 	} {
 		both(t, client, func(t *testing.T, _ *desk, outcomes []outcome, _ bool) {
-			of := flows(outcomes, names...)
-			if len(of) == 0 {
-				t.Fatal("the flow is not there")
-			}
+			of := flows(t, outcomes, names...)
 			for _, o := range of {
 				for _, a := range o.match.New {
 					if a.Role == threading.Assistant {
@@ -197,10 +202,7 @@ func TestResumeThatLies(t *testing.T) {
 		"gemini-cli-0.61.0": "03", "qwen-code-0.24.4": "02", "copilot-cli-1.0.102": "03",
 	} {
 		both(t, client, func(t *testing.T, _ *desk, outcomes []outcome, _ bool) {
-			of := flows(outcomes, name)
-			if len(of) == 0 {
-				t.Fatal("the flow is not there")
-			}
+			of := flows(t, outcomes, name)
 			for _, o := range of {
 				if o.match.Side == "" && len(o.match.New) > 2 {
 					t.Errorf("%s #%d stores %d atoms", o.Flow, o.Number, len(o.match.New))
@@ -214,7 +216,7 @@ func TestResumeThatLies(t *testing.T) {
 func TestRetryStorm(t *testing.T) {
 	for client, times := range map[string]int{"codex-0.171.0": 6, "claude-code-2.1.332": 11, "opencode-1.18.33": 6} {
 		for _, state := range []threading.State{threading.Failed, threading.Interrupted} {
-			for _, hidden := range []bool{false, true} {
+			for _, hidden := range testlength.Choose([]bool{true}, []bool{false, true}, []bool{false, true}) {
 				d := newDesk(t)
 				calm := newDesk(t)
 				var outcomes []outcome
@@ -222,10 +224,10 @@ func TestRetryStorm(t *testing.T) {
 					at := time.UnixMilli(r.Time)
 					answer := r.answer(t)
 					o := outcome{recorded: r, request: r.read(t, r.Request, hidden)}
-					calm.finish(calm.begin(r.read(t, r.Request, hidden), at), answer, at)
+					calm.finish(calm.begin(o.request, at), answer, at)
 					for i := range times - 1 {
 						at = at.Add(10 * time.Second)
-						m := d.begin(r.read(t, r.Request, hidden), at)
+						m := d.begin(o.request, at)
 						broken := threading.Answer{State: state}
 						if state == threading.Interrupted && len(answer.Items) > 0 {
 							first := answer.Items[0]
@@ -259,7 +261,7 @@ func TestRetryStorm(t *testing.T) {
 func TestEditedPastAndEqualPrompts(t *testing.T) {
 	both(t, "codex-0.171.0", func(t *testing.T, _ *desk, outcomes []outcome, hidden bool) {
 		branches := 0
-		for _, o := range flows(outcomes, "05-revert", "06-fork") {
+		for _, o := range flows(t, outcomes, "05-revert", "06-fork") {
 			if o.match.Course == threading.Branches || o.match.Course == threading.Forks {
 				branches++
 				if len(o.match.New) > 1 {
@@ -291,7 +293,7 @@ func TestEditedPastAndEqualPrompts(t *testing.T) {
 func TestThreadAtAnthropic(t *testing.T) {
 	both(t, "anthropic-sdk-1.14.0", func(t *testing.T, d *desk, outcomes []outcome, _ bool) {
 		chained := 0
-		for _, o := range flows(outcomes, "thread-ok") {
+		for _, o := range flows(t, outcomes, "thread-ok") {
 			if o.request.Chain == "" {
 				continue
 			}
