@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
@@ -301,6 +302,7 @@ func TestTranscript(t *testing.T) {
 		"Write down what this was about, in a few words that another model can go on with, and nothing else, please."
 	for _, tools := range []bool{false, true} {
 		r := ask("", words+words)
+		r.Body = threading.HashOf(fmt.Sprint(tools))
 		if !tools {
 			r.Tools = nil
 		}
@@ -315,7 +317,7 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
-// What goes on costs as many look-ups behind a long history as behind a short one, and 100,000 items end.
+// What goes on costs as many look-ups behind a long history as behind a short one, and so many items end.
 func TestCost(t *testing.T) {
 	count := func(n int, name string) (going, fresh, edited int) {
 		d := newDesk(t)
@@ -346,10 +348,11 @@ func TestCost(t *testing.T) {
 	}
 	for _, name := range []string{"", "s"} {
 		short, _, shortEdit := count(20, name)
-		long, fresh, longEdit := count(100_000, name)
-		t.Logf("name %q: %d look-ups to go on behind 20 items, %d behind 100,000; to edit %d and %d; to begin with so many %d",
-			name, short, long, shortEdit, longEdit, fresh)
-		if long > short || longEdit > shortEdit+2 || fresh > 2*100_000/256+20 {
+		items := testlength.Choose(20_000, 100_000, 100_000)
+		long, fresh, longEdit := count(items, name)
+		t.Logf("name %q: %d look-ups to go on behind 20 items, %d behind %d; to edit %d and %d; to begin with so many %d",
+			name, short, long, items, shortEdit, longEdit, fresh)
+		if long > short || longEdit > shortEdit+2 || fresh > 2*items/256+20 {
 			t.Errorf("name %q: going on costs %d look-ups, then %d; editing %d, then %d; beginning %d", name, short, long,
 				shortEdit, longEdit, fresh)
 		}
