@@ -15,6 +15,7 @@ const (
 	maxPaths    = 64  // paths of a thread that are
 	fastAtoms   = 64  // atoms that may have come since the newest request of a thread, to be found at once
 	maxPieces   = 16  // texts next to each other that may be answers of their own
+	maxExamples = 16  // answers that a program may put before each prompt, and that prove nothing
 	minPartial  = 8   // bytes of text that are the beginning of an interrupted answer rather than of any
 )
 
@@ -26,6 +27,7 @@ type fit struct {
 	end     int // the last one; what follows is new
 	node    AtomRow
 	start   Place // of the first one, unless the history begins with it
+	ours    bool  // whether an answer of ours is among them, or more answers than a program has examples
 }
 
 // betters reports whether a fit is better than another one in the same thread: more atoms match, or as many up to the
@@ -503,22 +505,40 @@ func (a *alignment) try(ctx context.Context, last int, node AtomRow) (*fit, erro
 	if whole > 0 {
 		f.first = 0
 	}
-	for k := len(at) - 1; k > 0; k-- { // between two hits
+	cut := 0 // the hits that are behind it count no longer
+	if cut, f.end, err = a.findCut(ctx, lineage, at); err != nil {
+		return nil, err
+	}
+	f.node = hits[cut]
+	f.matched -= cut
+	f.ours = whole > 0 && hits[len(hits)-1].Answers > 0 || slices.ContainsFunc(hits[cut:], func(row AtomRow) bool {
+		return row.Ours || row.Role == Tool && row.Answers > 0
+	})
+	answers := 0
+	for _, atom := range a.atoms[f.first : f.end+1] {
+		if atom.Role == Assistant {
+			answers++
+		}
+	}
+	f.ours = f.ours || answers > maxExamples
+	return f, nil
+}
+
+// findCut returns the first hit, from the newest back, behind which nothing stands that is not on the path, and the last
+// atom that is on it. What was sent twice is on it.
+func (a *alignment) findCut(ctx context.Context, lineage []Reach, at []int) (cut, end int, err error) {
+	for k := len(at) - 1; k > 0; k-- {
 		for j := at[k] + 1; j < at[k-1]; j++ {
 			nodes, err := a.at(ctx, j)
 			if err != nil {
-				return nil, err
+				return 0, 0, err
 			}
-			if slices.ContainsFunc(nodes, func(row AtomRow) bool { return contains(lineage, row.Place) }) {
-				continue // sent twice
+			if !slices.ContainsFunc(nodes, func(row AtomRow) bool { return contains(lineage, row.Place) }) {
+				return k, j - 1, nil
 			}
-			f.end = j - 1
-			f.node = hits[k]
-			f.matched = whole + len(hits) - k
-			return f, nil
 		}
 	}
-	return f, nil
+	return 0, at[0], nil
 }
 
 // lineage returns how far the path that ends at a place follows each branch.

@@ -42,8 +42,11 @@ type AtomRow struct {
 	Key     Hash
 	Call    Hash
 	Quote   Quote
-	// Rolling is the rolling hash of the path up to here.
+	// Rolling is the rolling hash of the path up to here, Answers how many of its atoms are of answers of ours.
 	Rolling Hash
+	Answers int
+	// Ours says that it is of an answer of ours.
+	Ours bool
 	// Partial says that it is of an interrupted answer; Text is then its normal form, else empty.
 	Partial bool
 	Text    string
@@ -97,7 +100,7 @@ type ThreadRow struct {
 	// Tools says that a turn of it was offered tools, Parent which thread it is a sub-agent of.
 	Tools  bool
 	Parent ThreadID
-	// Open counts its requests that run.
+	// Open is how many of its requests run. A driver counts them; one whose process is gone runs no longer.
 	Open int
 }
 

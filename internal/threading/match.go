@@ -81,6 +81,7 @@ type Match struct {
 	row     RequestRow
 	thread  *ThreadRow
 	rolling Hash // of the path up to Base
+	answers int  // on it
 	free    bool // whether the next place of Base's branch is free
 	named   bool // whether the thread has the request's name already
 	answer  *AnswerRow
@@ -346,13 +347,13 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 	if err != nil {
 		return false, err
 	}
-	answered := slices.ContainsFunc(following, isFinishedAnswer)
+	open := !slices.ContainsFunc(following, func(row AtomRow) bool { return !row.Partial })
 	switch {
 	case s.inLanes(thread.ID):
-	case said(s.atoms[best.first : best.end+1]):
+	case best.ours:
 	case s.compacted == thread.ID:
-	case s.name() == "" && !said(s.atoms) && !answered && best.first == 0 && thread.Open == 0:
-		// The first prompt again, to which nothing was answered.
+	case s.name() == "" && open && best.first == 0 && thread.Open == 0:
+		// The first prompt again, behind which there is at most the beginning of an answer.
 	default:
 		return false, nil
 	}
@@ -519,6 +520,7 @@ func (s *search) complete(ctx context.Context, out *Match) error {
 	out.Purpose = purposeOf(out.New)
 	if base != nil {
 		out.rolling = base.Rolling
+		out.answers = base.Answers
 	}
 	if len(out.New) == 0 {
 		out.Purpose = Retry

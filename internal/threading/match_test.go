@@ -347,10 +347,10 @@ func TestCost(t *testing.T) {
 		return going, fresh, edited
 	}
 	for _, name := range []string{"", "s"} {
-		short, _, shortEdit := count(20, name)
+		short, _, shortEdit := count(80, name)
 		items := testlength.Choose(20_000, 100_000, 100_000)
 		long, fresh, longEdit := count(items, name)
-		t.Logf("name %q: %d look-ups to go on behind 20 items, %d behind %d; to edit %d and %d; to begin with so many %d",
+		t.Logf("name %q: %d look-ups to go on behind 80 items, %d behind %d; to edit %d and %d; to begin with so many %d",
 			name, short, long, items, shortEdit, longEdit, fresh)
 		if long > short || longEdit > shortEdit+2 || fresh > 2*items/256+20 {
 			t.Errorf("name %q: going on costs %d look-ups, then %d; editing %d, then %d; beginning %d", name, short, long,
@@ -394,6 +394,29 @@ func TestAdoptedHistory(t *testing.T) {
 	if m.Course != threading.Begins || len(m.New) != 5 || m.Adopted != 4 || m.Purpose != threading.Turn {
 		t.Errorf("it %s with %d new atoms, %d of them adopted", m.Course, len(m.New), m.Adopted)
 	}
+}
+
+// Examples that a program puts before each prompt are no evidence: what was said there was not answered by us.
+func TestExamplesBeforeThePrompt(t *testing.T) {
+	d := newDesk(t)
+	examples := []string{"Two and two?", "That is four, of course.", "Three and three?", "That is six, of course."}
+	seen := map[threading.ThreadID]bool{}
+	for i, name := range []string{"", "", "a", "b"} {
+		at := noon.Add(time.Duration(i) * time.Hour)
+		prompt := fmt.Sprintf("And %d and one?", i)
+		m := d.turn(ask(name, append(slices.Clone(examples), prompt)...), "Add them.", at)
+		want(t, m, threading.Turn, threading.Begins)
+		next := d.turn(ask(name, append(slices.Clone(examples), prompt, "Add them.", "How?")...), "Like this.", at)
+		want(t, next, threading.Turn, threading.Continues)
+		if seen[m.Thread] || next.Thread != m.Thread {
+			t.Errorf("%q: %s goes on in %s", prompt, m.Thread, next.Thread)
+		}
+		seen[m.Thread] = true
+	}
+	failing := ask("", append(slices.Clone(examples), "And none?")...)
+	m := d.begin(failing, noon)
+	d.finish(m, threading.Answer{State: threading.Failed}, noon)
+	want(t, d.begin(failing, noon.Add(time.Hour)), threading.Retry, threading.Continues)
 }
 
 // The end of a conversation is where items without a history are added; what failed may be said again.

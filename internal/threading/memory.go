@@ -25,6 +25,7 @@ type Memory struct {
 	inScope   map[scoped][]Place
 	inThread  map[threaded][]Place
 	partials  map[ThreadID][]Place
+	open      map[ThreadID]int
 	summaries []SummaryRow
 	answers   map[Scope]map[string]AnswerRow
 	lookUps   int
@@ -51,7 +52,7 @@ func NewMemory() *Memory {
 		requests: map[RequestID]*RequestRow{}, rolled: map[scoped][]RequestID{}, same: map[scoped][]RequestID{},
 		asked: map[scoped][]time.Time{}, based: map[Place][]RequestID{}, beside: map[ThreadID][]RequestID{},
 		atoms: map[Place]*AtomRow{}, branches: map[BranchID]Place{}, following: map[Place][]Place{},
-		inScope: map[scoped][]Place{}, inThread: map[threaded][]Place{}, partials: map[ThreadID][]Place{},
+		inScope: map[scoped][]Place{}, inThread: map[threaded][]Place{}, partials: map[ThreadID][]Place{}, open: map[ThreadID]int{},
 		answers: map[Scope]map[string]AnswerRow{}}
 }
 
@@ -122,7 +123,10 @@ func (m *Memory) writeAtom(row AtomRow) {
 }
 
 func (m *Memory) writeRequest(row RequestRow) {
-	if m.requests[row.ID] != nil {
+	if before := m.requests[row.ID]; before != nil {
+		if before.State == Running && row.State != Running {
+			m.open[row.Thread]--
+		}
 		leaf := m.requests[row.ID].Leaf
 		m.requests[row.ID] = &row
 		row.Leaf = leaf
@@ -134,6 +138,7 @@ func (m *Memory) writeRequest(row RequestRow) {
 	if row.Side != "" {
 		return
 	}
+	m.open[row.Thread]++
 	rolled := scoped{row.Scope, row.Rolling}
 	m.rolled[rolled] = append(m.rolled[rolled], row.ID)
 	m.based[row.Base] = append(m.based[row.Base], row.ID)
@@ -175,10 +180,16 @@ func (m *Memory) at(places []Place) []AtomRow {
 // Thread implements Index.
 func (m *Memory) Thread(_ context.Context, id ThreadID) (*ThreadRow, error) {
 	defer m.look()()
-	if row := m.threads[id]; row != nil {
-		return new(*row), nil
+	return m.thread(id), nil
+}
+
+func (m *Memory) thread(id ThreadID) *ThreadRow {
+	if m.threads[id] == nil {
+		return nil
 	}
-	return nil, nil
+	out := *m.threads[id]
+	out.Open = m.open[id]
+	return &out
 }
 
 // Named implements Index.
@@ -190,7 +201,7 @@ func (m *Memory) Named(_ context.Context, scope Scope, name string, limit int) (
 	}
 	var out []ThreadRow
 	for _, id := range ids {
-		out = append(out, *m.threads[id])
+		out = append(out, *m.thread(id))
 	}
 	return out, nil
 }

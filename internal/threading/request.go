@@ -97,7 +97,7 @@ const (
 	Failed      State = "failed"      // nothing came
 )
 
-// Answer is what the client was sent.
+// Answer is what the client was sent. Look-ups of ours that it did not see are no part of it.
 type Answer struct {
 	// ID is the id of the answer at the face, by which a request can go on from it.
 	ID    string

@@ -58,6 +58,7 @@ func (m *Match) Begin(ids IDs) Rows {
 		row.Parent = end
 		row.Place = Place{Branch: branch, Seq: end.Seq + 1}
 		row.Rolling = rolling
+		row.Answers = m.answers
 		end = row.Place
 		rows.Atoms = append(rows.Atoms, row)
 	}
@@ -66,7 +67,6 @@ func (m *Match) Begin(ids IDs) Rows {
 	m.row.Tip = end
 	m.thread.Tip = end
 	m.thread.Newest = ids.Request
-	m.thread.Open++
 	m.thread.Tools = m.thread.Tools || len(m.request.Tools) > 0
 	rows.Thread = m.thread
 	row := m.row
@@ -120,6 +120,7 @@ func (m *Matcher) Finish(ctx context.Context, match *Match, answer Answer, at ti
 	partial := answer.State == Interrupted
 	end := row.End
 	rolling := match.rolling
+	answers := match.answers
 	var on BranchID
 	for _, a := range atoms {
 		rolling = rolling.add(a.step())
@@ -133,6 +134,7 @@ func (m *Matcher) Finish(ctx context.Context, match *Match, answer Answer, at ti
 			})
 			if there >= 0 {
 				end = following[there].Place
+				answers = following[there].Answers
 				continue
 			}
 			on = end.Branch
@@ -146,6 +148,9 @@ func (m *Matcher) Finish(ctx context.Context, match *Match, answer Answer, at ti
 		stored.Parent = end
 		stored.Place = Place{Branch: on, Seq: end.Seq + 1}
 		stored.Rolling = rolling
+		answers++
+		stored.Answers = answers
+		stored.Ours = true
 		stored.Partial = partial
 		if partial {
 			stored.Text = a.Text
@@ -154,7 +159,6 @@ func (m *Matcher) Finish(ctx context.Context, match *Match, answer Answer, at ti
 		rows.Atoms = append(rows.Atoms, stored)
 	}
 	row.Tip = end
-	thread.Open = max(0, thread.Open-1)
 	thread.Tip = end
 	rows.Thread = thread
 	if answer.ID != "" && answer.State != Failed {

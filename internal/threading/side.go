@@ -132,7 +132,7 @@ func (s *search) findHistory(ctx context.Context) (*fit, error) {
 		return nil, err
 	}
 	best, err := s.findBest(ctx)
-	if best == nil || !said(s.atoms[best.first:best.end+1]) {
+	if best == nil || !best.ours {
 		return nil, err
 	}
 	return best, nil
