@@ -35,14 +35,13 @@ type Table struct {
 	rows       []signature
 }
 
-// signature is a row of the table: where one of its patterns is found, the request is such a side call.
+// signature is a row of the table: where its pattern is found, the request is such a side call.
 type signature struct {
 	name         string
 	summary      bool
 	withoutTools bool
-	beside       *regexp.Regexp
-	first        *regexp.Regexp
-	last         *regexp.Regexp
+	first        bool // whether the first text counts
+	pattern      *regexp.Regexp
 }
 
 // tableFile is the form of the file.
@@ -61,9 +60,8 @@ type tableFile struct {
 		Name         string `toml:"name"`
 		Summary      bool   `toml:"summary"`
 		WithoutTools bool   `toml:"without_tools"`
-		Beside       string `toml:"beside"`
-		First        string `toml:"first"`
-		Last         string `toml:"last"`
+		First        bool   `toml:"first"`
+		Pattern      string `toml:"pattern"`
 	} `toml:"side_call"`
 }
 
@@ -95,23 +93,14 @@ func ReadTable(text []byte) (*Table, error) {
 		t.context = regexp.MustCompile(`^\s*<(` + strings.Join(tags, "|") + `)\b`)
 	}
 	for i, row := range file.SideCalls {
-		if row.Name == "" || row.Beside+row.First+row.Last == "" {
-			return nil, fmt.Errorf("side calls: row %d needs a name, and beside, first or last", i+1)
+		if row.Name == "" || row.Pattern == "" {
+			return nil, fmt.Errorf("side calls: row %d needs a name and a pattern", i+1)
 		}
-		s := signature{name: row.Name, summary: row.Summary, withoutTools: row.WithoutTools}
-		for _, field := range []struct {
-			pattern string
-			to      **regexp.Regexp
-		}{{row.Beside, &s.beside}, {row.First, &s.first}, {row.Last, &s.last}} {
-			if field.pattern == "" {
-				continue
-			}
-			compiled, err := regexp.Compile(field.pattern)
-			if err != nil {
-				return nil, fmt.Errorf("side calls: row %q: %w", row.Name, err)
-			}
-			*field.to = compiled
+		pattern, err := regexp.Compile(row.Pattern)
+		if err != nil {
+			return nil, fmt.Errorf("side calls: row %q: %w", row.Name, err)
 		}
+		s := signature{name: row.Name, summary: row.Summary, withoutTools: row.WithoutTools, first: row.First, pattern: pattern}
 		t.rows = append(t.rows, s)
 	}
 	return t, nil
@@ -156,29 +145,33 @@ func (t *Table) recognise(r *Request, h history) sideCall {
 		_, kind, _ := strings.Cut(r.Declared, ":")
 		return sideCall{name: kind}
 	}
-	var first, last string
-	if n := len(h.atoms); n > 0 {
-		first = unixLines(h.atoms[0].raw)
-		if h.atoms[n-1].Role == User {
-			last = unixLines(h.atoms[n-1].raw)
-		}
-	}
-	var beside []string
-	for i, text := range h.context {
-		if i < maxBesides || i >= len(h.context)-maxBesides {
-			beside = append(beside, unixLines(text))
-		}
-	}
+	first, texts := h.searched()
 	for _, row := range t.rows {
 		if row.withoutTools && len(r.Tools) > 0 {
 			continue
 		}
-		if row.first != nil && row.first.MatchString(first) || row.last != nil && row.last.MatchString(last) ||
-			row.beside != nil && slices.ContainsFunc(beside, row.beside.MatchString) {
+		if slices.ContainsFunc(texts, row.pattern.MatchString) || row.first && row.pattern.MatchString(first) {
 			return sideCall{name: row.name, summary: row.summary}
 		}
 	}
 	return sideCall{}
+}
+
+// searched returns the first text of a history, and the others in which a side call is recognised: its context and,
+// if a user said it, its last text.
+func (h history) searched() (first string, texts []string) {
+	for i, text := range h.context {
+		if i < maxBesides || i >= len(h.context)-maxBesides {
+			texts = append(texts, unixLines(text))
+		}
+	}
+	if n := len(h.atoms); n > 0 {
+		first = unixLines(h.atoms[0].raw)
+		if h.atoms[n-1].Role == User {
+			texts = append(texts, unixLines(h.atoms[n-1].raw))
+		}
+	}
+	return first, texts
 }
 
 // unixLines returns a text with the ends of lines that the patterns are written for.

@@ -27,6 +27,8 @@ func readNames(r *threading.Request, header Header, fields map[string]any) {
 	}
 	if class := header("x-claude-code-request-class"); class != "" {
 		r.Declared = "claude:" + class
+	} else if compaction := header("x-claude-code-compaction"); compaction != "" && compaction != "false" {
+		r.Declared = "claude:compaction"
 	}
 	switch {
 	case header(ConversationHeader) != "":

@@ -19,7 +19,7 @@ sys.path.insert(0, TOOLS)
 thread, truth = importlib.import_module("thread"), importlib.import_module("truth")
 
 table = tomllib.load(open(os.path.join(HERE, "..", "side_calls.toml"), "rb"))
-SIGNS = [re.compile(row[f]) for row in table["side_call"] for f in ("beside", "first", "last") if f in row]
+SIGNS = [re.compile(row["pattern"]) for row in table["side_call"]]
 KEPT = re.compile("|".join([r"</?[a-z][\w -]*>", r"⟦[^⟧]*⟧", r"Marker [A-Z]+-\w+", "Write the title"]
                            + [re.escape(b) for b in table["context"]["beginnings"]]))
 WORD = re.compile(r"[^\W\d_]{2,}")
