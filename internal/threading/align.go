@@ -341,8 +341,8 @@ func (s *search) compare(ctx context.Context, threads []ThreadRow) (*fit, error)
 	return best, nil
 }
 
-// alignment compares the request with the paths of one thread. What is stored of each atom is asked for in batches, from
-// the newest back, when it is first needed.
+// alignment compares the request with the paths of one thread. What is stored of each atom is asked for in batches,
+// from the newest back, when it is first needed.
 type alignment struct {
 	*search
 	thread   *ThreadRow
@@ -505,10 +505,11 @@ func (a *alignment) try(ctx context.Context, last int, node AtomRow) (*fit, erro
 	if whole > 0 {
 		f.first = 0
 	}
-	cut := 0 // the hits that are behind it count no longer
-	if cut, f.end, err = a.findCut(ctx, lineage, at); err != nil {
+	cut, end, err := a.findCut(ctx, lineage, at)
+	if err != nil {
 		return nil, err
 	}
+	f.end = end
 	f.node = hits[cut]
 	f.matched -= cut
 	f.ours = whole > 0 && hits[len(hits)-1].Answers > 0 || slices.ContainsFunc(hits[cut:], func(row AtomRow) bool {
@@ -524,8 +525,8 @@ func (a *alignment) try(ctx context.Context, last int, node AtomRow) (*fit, erro
 	return f, nil
 }
 
-// findCut returns the first hit, from the newest back, behind which nothing stands that is not on the path, and the last
-// atom that is on it. What was sent twice is on it.
+// findCut returns the last hit before anything that is not on the path, and the last atom before that. What was sent
+// twice is on the path.
 func (a *alignment) findCut(ctx context.Context, lineage []Reach, at []int) (cut, end int, err error) {
 	for k := len(at) - 1; k > 0; k-- {
 		for j := at[k] + 1; j < at[k-1]; j++ {

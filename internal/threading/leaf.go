@@ -7,9 +7,9 @@ import (
 // maxBeside is how many turns beside a path are looked at with each request.
 const maxBeside = 32
 
-// findLeaves finds the turns that are leaves now that the path goes on behind a request: those that hang where another
-// turn of this path goes on, were no turn of the path themselves (sent with other tools, instructions or another model, or while
-// another request ran), and were not gone on from.
+// findLeaves finds the turns that are leaves now that the path goes on behind a request: they stand where another turn
+// of this path does, were no turns of the path themselves (they came with other tools, instructions or another model,
+// or while another request ran), and nothing went on from them.
 func (s *search) findLeaves(ctx context.Context, out *Match, before *RequestRow) error {
 	rows, err := s.Index.Beside(ctx, out.thread.ID, before.Base, maxBeside)
 	if err != nil {

@@ -105,7 +105,7 @@ func TestSameRequestAgain(t *testing.T) {
 	})
 	t.Run("is a call eight times a minute at most", func(t *testing.T) {
 		d := newDesk(t)
-		calls, replays, refusals := 0, 0, 0
+		var calls, replays, refusals int
 		for i := range 150 {
 			m := d.begin(ask("", "Hello", "Good morning", "And now?"), noon.Add(time.Duration(i)*400*time.Millisecond))
 			switch {
@@ -178,7 +178,8 @@ func TestLeaves(t *testing.T) {
 		if len(after.Leaves) != 1 || after.Thread != side.Thread {
 			t.Errorf("leaves: %v", after.Leaves)
 		}
-		if again := d.turn(ask("s", append(slices.Clone(further), "Four", "Answer four", "Five")...), "", noon); len(again.Leaves) != 0 {
+		more := append(slices.Clone(further), "Four", "Answer four", "Five")
+		if again := d.turn(ask("s", more...), "", noon); len(again.Leaves) != 0 {
 			t.Errorf("it is found again: %v", again.Leaves)
 		}
 	})
@@ -207,7 +208,7 @@ func TestLeaves(t *testing.T) {
 	})
 	t.Run("not what a person edited away", func(t *testing.T) {
 		d, _ := begin(t)
-		d.turn(ask("s", append(slices.Clone(history), "Threee")...), "What?", noon)
+		d.turn(ask("s", append(slices.Clone(history), "Thrice")...), "What?", noon)
 		d.turn(ask("s", append(slices.Clone(history), "Three")...), "Answer three", noon)
 		if after := d.turn(ask("s", append(slices.Clone(further), "Four")...), "Answer four", noon); len(after.Leaves) != 0 {
 			t.Errorf("leaves: %v", after.Leaves)
@@ -373,7 +374,8 @@ func TestStrangeHistories(t *testing.T) {
 	onlySystem := ask("s")
 	onlySystem.Items = []threading.Item{{Role: threading.System, Kind: threading.Text, Text: "Be kind"}}
 	opaque := ask("")
-	opaque.Items = []threading.Item{{}, {Kind: threading.Opaque, Text: "x"}, {Role: threading.Assistant, Kind: threading.Image}}
+	opaque.Items = []threading.Item{{}, {Kind: threading.Opaque, Text: "x"},
+		{Role: threading.Assistant, Kind: threading.Image}}
 	for i, r := range []*threading.Request{ask("", same...), orphan, onlySystem, opaque, ask(""), ask("s")} {
 		for range 2 {
 			m := d.turn(r, "Well", noon.Add(time.Duration(i)*time.Hour))
@@ -382,7 +384,8 @@ func TestStrangeHistories(t *testing.T) {
 			}
 		}
 	}
-	if _, err := d.matcher.Match(context.Background(), d.scope, ask("", append(same, "Well", "more")...), noon.Add(30*time.Hour)); err != nil {
+	more := ask("", append(same, "Well", "more")...)
+	if _, err := d.matcher.Match(context.Background(), d.scope, more, noon.Add(30*time.Hour)); err != nil {
 		t.Error(err)
 	}
 }

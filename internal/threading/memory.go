@@ -52,7 +52,8 @@ func NewMemory() *Memory {
 		requests: map[RequestID]*RequestRow{}, rolled: map[scoped][]RequestID{}, same: map[scoped][]RequestID{},
 		asked: map[scoped][]time.Time{}, based: map[Place][]RequestID{}, beside: map[ThreadID][]RequestID{},
 		atoms: map[Place]*AtomRow{}, branches: map[BranchID]Place{}, following: map[Place][]Place{},
-		inScope: map[scoped][]Place{}, inThread: map[threaded][]Place{}, partials: map[ThreadID][]Place{}, open: map[ThreadID]int{},
+		inScope: map[scoped][]Place{}, inThread: map[threaded][]Place{}, partials: map[ThreadID][]Place{},
+		open:    map[ThreadID]int{},
 		answers: map[Scope]map[string]AnswerRow{}}
 }
 

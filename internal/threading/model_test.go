@@ -173,7 +173,8 @@ func (c *client) step(k *talk) *talk {
 		if i == 1 && k.summary != nil {
 			path = k.summary
 		}
-		for i > 1 && k.summary != nil && k.history[0].at > k.history[i].at && strings.Contains(path[len(path)-1], "compacted: ") {
+		for i > 1 && k.summary != nil && k.history[0].at > k.history[i].at &&
+			strings.Contains(path[len(path)-1], "compacted: ") {
 			path = path[:len(path)-1] // the client went back behind its newest summary, and an older one is not shown
 		}
 		k.history = slices.Clone(k.history[:i])

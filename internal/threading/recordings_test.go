@@ -139,7 +139,8 @@ type desk struct {
 
 func newDesk(t testing.TB) *desk {
 	memory := threading.NewMemory()
-	return &desk{t: t, memory: memory, said: map[threading.Hash]string{}, scope: threading.Scope{Project: "p", Caller: "c"},
+	scope := threading.Scope{Project: "p", Caller: "c"}
+	return &desk{t: t, memory: memory, said: map[threading.Hash]string{}, scope: scope,
 		matcher: &threading.Matcher{Index: memory, Table: threading.BuiltInTable()}}
 }
 

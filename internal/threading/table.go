@@ -100,7 +100,8 @@ func ReadTable(text []byte) (*Table, error) {
 		if err != nil {
 			return nil, fmt.Errorf("side calls: row %q: %w", row.Name, err)
 		}
-		s := signature{name: row.Name, summary: row.Summary, withoutTools: row.WithoutTools, first: row.First, pattern: pattern}
+		s := signature{name: row.Name, summary: row.Summary, withoutTools: row.WithoutTools, first: row.First,
+			pattern: pattern}
 		t.rows = append(t.rows, s)
 	}
 	return t, nil

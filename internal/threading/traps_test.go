@@ -120,7 +120,8 @@ func TestWarmUpWithTheWholeHistory(t *testing.T) {
 	both(t, "codex-0.171.0", func(t *testing.T, d *desk, outcomes []outcome, _ bool) {
 		found := false
 		for i, o := range outcomes {
-			if o.Flow != "2oai-resume" || o.match.Side != "" || o.request.Chain == "" || outcomes[i-1].match.Purpose != threading.WarmUp {
+			if o.Flow != "2oai-resume" || o.match.Side != "" || o.request.Chain == "" ||
+				outcomes[i-1].match.Purpose != threading.WarmUp {
 				continue
 			}
 			found = true
@@ -212,7 +213,7 @@ func TestResumeThatLies(t *testing.T) {
 	}
 }
 
-// storm sends each request of a recording again and again, with an answer that is cut or missing each time but the last.
+// Each request of a recording comes again and again, with an answer that is cut or missing each time but the last.
 func TestRetryStorm(t *testing.T) {
 	for client, times := range map[string]int{"codex-0.171.0": 6, "claude-code-2.1.332": 11, "opencode-1.18.33": 6} {
 		for _, state := range []threading.State{threading.Failed, threading.Interrupted} {

@@ -12,7 +12,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/threading/dialect"
 )
 
-var dialects = []threading.Dialect{threading.Chat, threading.Responses, threading.Messages, threading.Gemini, threading.Ollama}
+var dialects = []threading.Dialect{threading.Chat, threading.Responses, threading.Messages, threading.Gemini,
+	threading.Ollama}
 
 func none(string) string { return "" }
 
@@ -139,7 +140,8 @@ func TestFlags(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.WarmUp != want.WarmUp || r.Compacts != want.Compacts || r.Chain != want.Chain || r.Conversation != want.Conversation {
+		if r.WarmUp != want.WarmUp || r.Compacts != want.Compacts || r.Chain != want.Chain ||
+			r.Conversation != want.Conversation {
 			t.Errorf("%s: %+v", body, r)
 		}
 	}
