@@ -103,7 +103,7 @@ func (t *Table) takeApart(system []string, items []Item) history {
 		switch {
 		case it.Kind == Thinking:
 			continue
-		case it.Role == System, it.Kind == Text && t.isContext(text):
+		case it.Role == System, it.Role != Assistant && it.Kind == Text && t.isContext(text):
 			h.context = append(h.context, text)
 			apart = true
 			continue

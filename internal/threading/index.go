@@ -166,8 +166,9 @@ type AnchorQuery struct {
 // limit says; what is not there is an empty result and no error. A list begins with the newest, unless said
 // otherwise.
 //
-// Begin and Finish of a match are written in one transaction each. Two requests at once may want the same place; the
-// second then fails by the key of atoms and is matched again.
+// Begin and Finish of a match are written in one transaction each. Two requests at once may want the same place: the
+// second then fails by the key of atoms, and is matched, or finished, again. That one body runs once at a time is up to
+// the caller, who lets those with the same one match one after another.
 type Index interface {
 	// Thread returns a thread, or nil.
 	Thread(ctx context.Context, id ThreadID) (*ThreadRow, error)

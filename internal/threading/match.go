@@ -50,8 +50,10 @@ type Match struct {
 	Base Place
 	// New are the atoms that are not stored yet, in their order, each with the items that it was made of.
 	New []Atom
-	// Sent is how many atoms the request has up to Base, those that are stored.
+	// Sent is how many atoms the request has up to Base, those that are stored. From is the item behind the last of
+	// them: the context and the thinking from it on are new too.
 	Sent int
+	From int
 	// Adopted is how many of New belong to a past that we never answered: those before its last turn.
 	Adopted int
 	// Less says that the client sends less than it once had: it compacted, or its history was cut.
@@ -232,6 +234,11 @@ func (s *search) findChain(ctx context.Context, out *Match) (bool, error) {
 		if err != nil || thread == nil {
 			return false, err
 		}
+		resent, err := s.resends(ctx, thread)
+		if resent || err != nil {
+			s.lanes = []ThreadRow{*thread}
+			return false, err
+		}
 		out.thread = thread
 		out.Base = row.Place
 	case r.Conversation != "" && len(s.lanes) > 0:
@@ -274,6 +281,15 @@ func (s *search) findChain(ctx context.Context, out *Match) (bool, error) {
 	return true, nil
 }
 
+// resends reports whether a request that names an answer of a thread has the history of the thread all the same.
+func (s *search) resends(ctx context.Context, thread *ThreadRow) (bool, error) {
+	if !slices.ContainsFunc(s.atoms, func(a Atom) bool { return a.Role == Assistant }) {
+		return false, nil
+	}
+	best, err := s.align(ctx, thread)
+	return best != nil && best.ours, err
+}
+
 // maxFollowing is how many atoms behind a place are looked at.
 const maxFollowing = 64
 
@@ -288,6 +304,7 @@ func (s *search) findPath(ctx context.Context, out *Match) error {
 		out.Base = going.node.Place
 		out.New = s.atoms[going.end+1:]
 		out.Sent = going.end + 1
+		out.From = s.atoms[going.end].Last + 1
 		out.Course = Continues
 		return nil
 	}
@@ -361,6 +378,7 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 	out.Course = Continues
 	out.New = s.atoms[best.end+1:]
 	out.Sent = best.matched
+	out.From = s.atoms[best.end].Last + 1
 	base := node
 	if len(out.New) > 0 && out.New[0].Role == User {
 		if base, following, err = s.passUnsent(ctx, base, best); err != nil {
@@ -471,24 +489,24 @@ func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []Ato
 // the end of its history. What follows in the request comes behind it.
 func (s *search) summaryBehind(ctx context.Context, following []AtomRow, thread *ThreadRow, first int) (*AtomRow,
 	error) {
-	own, err := s.inherited(ctx, following, thread)
-	if err != nil {
-		return nil, err
-	}
-	for _, row := range own {
-		if slices.ContainsFunc(s.atoms[:first], func(a Atom) bool { return a.equals(row) }) {
-			behind, err := s.Index.Following(ctx, row.Place, maxFollowing)
-			if err != nil {
-				return nil, err
-			}
-			next, err := s.summaryBehind(ctx, behind, thread, first)
-			if next != nil || err != nil {
-				return next, err
-			}
-			return &row, nil
+	var summary *AtomRow
+	for range maxSummaries {
+		own, err := s.inherited(ctx, following, thread)
+		if err != nil {
+			return nil, err
+		}
+		next := slices.IndexFunc(own, func(row AtomRow) bool {
+			return slices.ContainsFunc(s.atoms[:first], func(a Atom) bool { return a.equals(row) })
+		})
+		if next < 0 {
+			break
+		}
+		summary = &own[next]
+		if following, err = s.Index.Following(ctx, summary.Place, maxFollowing); err != nil {
+			return nil, err
 		}
 	}
-	return nil, nil
+	return summary, nil
 }
 
 // complete fills in what follows from the path.
@@ -518,15 +536,17 @@ func (s *search) complete(ctx context.Context, out *Match) error {
 	inThread := slices.ContainsFunc(following, func(row AtomRow) bool { return row.Thread == out.thread.ID })
 	out.row.Beside = inThread && len(out.New) > 0
 	out.Purpose = purposeOf(out.New)
+	out.Adopted = countPast(out.New)
 	if base != nil {
 		out.rolling = base.Rolling
 		out.answers = base.Answers
 	}
-	if len(out.New) == 0 {
-		out.Purpose = Retry
-		if slices.ContainsFunc(following, isFinishedAnswer) {
-			out.Purpose = Regenerate
-		}
+	switch {
+	case len(out.New) > 0:
+	case slices.ContainsFunc(following, isFinishedAnswer):
+		out.Purpose = Regenerate
+	case base == nil || base.Role != Assistant || base.Partial:
+		out.Purpose = Retry // else there is only context behind an answer
 	}
 	if out.Course == Forks {
 		if err := s.findParent(ctx, out); err != nil {

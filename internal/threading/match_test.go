@@ -2,8 +2,10 @@ package threading_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -315,6 +317,88 @@ func TestTranscript(t *testing.T) {
 	once.Tools = nil
 	if o := d.begin(once, noon); o.Side != "" {
 		t.Errorf("one quote makes it a %s", o.Side)
+	}
+}
+
+// A request that names an answer and sends the whole history all the same doubles nothing.
+func TestChainWithTheWholeHistory(t *testing.T) {
+	d := newDesk(t)
+	m := d.begin(ask("", "One"), noon)
+	answer := finished("Answer one, which is long")
+	answer.ID = "resp_1"
+	d.finish(m, answer, noon)
+	delta := ask("", "Two")
+	delta.Chain = "resp_1"
+	two := d.begin(delta, noon.Add(time.Hour))
+	want(t, two, threading.Turn, threading.Chained)
+	d.finish(two, threading.Answer{State: threading.Failed}, noon.Add(time.Hour))
+	whole := ask("", "One", "Answer one, which is long", "Three")
+	whole.Chain = "resp_1"
+	if o := d.begin(whole, noon.Add(2*time.Hour)); o.Thread != m.Thread || len(o.New) != 1 || o.Base.Seq != 2 {
+		t.Errorf("it %s with %d new atoms behind %v", o.Course, len(o.New), o.Base)
+	}
+	again := d.begin(delta, noon.Add(3*time.Hour))
+	if again.Purpose != threading.Retry || len(d.memory.Atoms()) != 4 {
+		t.Errorf("the same again is a %s, and there are %d atoms", again.Purpose, len(d.memory.Atoms()))
+	}
+}
+
+// Many at once each get their place, and nothing is stored twice.
+func TestManyAtOnce(t *testing.T) {
+	d := newDesk(t)
+	d.turn(ask("s", "One"), "Answer one, which is long", noon)
+	write := func(i, tries int, rows func(id string) (threading.Rows, error)) {
+		for try := range tries {
+			made, err := rows(fmt.Sprintf("%d.%d", i, try))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err = d.memory.Write(made); err == nil {
+				return
+			}
+			if !errors.Is(err, threading.ErrTaken) {
+				t.Error(err)
+				return
+			}
+		}
+		t.Errorf("request %d found no place", i)
+	}
+	var all sync.WaitGroup
+	for i := range 200 {
+		all.Go(func() {
+			request := ask("s", "One", "Answer one, which is long", fmt.Sprintf("Branch %d", i%100))
+			request.Body = threading.HashOf(fmt.Sprint(i))
+			if i%2 == 1 {
+				request = ask(fmt.Sprintf("agent %d", i), fmt.Sprintf("Task %d", i))
+			}
+			var m *threading.Match
+			branches := 0
+			write(i, 500, func(id string) (threading.Rows, error) {
+				var err error
+				if m, err = d.matcher.Match(context.Background(), d.scope, request, noon); err != nil {
+					return threading.Rows{}, err
+				}
+				return m.Begin(threading.IDs{Thread: threading.ThreadID("t" + id), Request: threading.RequestID("r" + id),
+					Branch: func() threading.BranchID {
+						branches++
+						return threading.BranchID(fmt.Sprintf("b%s.%d", id, branches))
+					}}), nil
+			})
+			write(i, 500, func(id string) (threading.Rows, error) {
+				return d.matcher.Finish(context.Background(), m, finished(fmt.Sprintf("Answer %d", i)), noon,
+					func() threading.BranchID { return threading.BranchID("f" + id) })
+			})
+		})
+	}
+	all.Wait()
+	seen := map[string]int{}
+	for _, a := range d.memory.Atoms() {
+		seen[fmt.Sprint(a.Thread, a.Parent, a.Key)]++
+	}
+	// Every second request is one of fifty branches, the others are of agents; each has its answer.
+	if len(seen) != 2+50+100+2*100 {
+		t.Errorf("%d things were said", len(seen))
 	}
 }
 

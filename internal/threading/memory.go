@@ -2,6 +2,7 @@ package threading
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -65,10 +66,18 @@ func (m *Memory) Ask(match *Match, now time.Time) {
 	m.asked[key] = append(m.asked[key], now)
 }
 
-// Write stores rows together.
-func (m *Memory) Write(rows Rows) {
+// ErrTaken says that an atom has been stored meanwhile at the place of another one: the request is matched again.
+var ErrTaken = errors.New("threading: the place is taken")
+
+// Write stores rows together, or nothing if it fails, with ErrTaken.
+func (m *Memory) Write(rows Rows) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	for _, row := range rows.Atoms {
+		if m.atoms[row.Place] != nil {
+			return ErrTaken
+		}
+	}
 	if rows.Thread != nil {
 		m.threads[rows.Thread.ID] = new(*rows.Thread)
 	}
@@ -96,12 +105,10 @@ func (m *Memory) Write(rows Rows) {
 	for _, id := range rows.Leaves {
 		m.requests[id].Leaf = true
 	}
+	return nil
 }
 
 func (m *Memory) writeAtom(row AtomRow) {
-	if m.atoms[row.Place] != nil {
-		panic("threading: a place is taken")
-	}
 	m.order++
 	row.Order = m.order
 	m.atoms[row.Place] = &row

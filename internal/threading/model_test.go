@@ -288,6 +288,19 @@ func (c *client) compact(k *talk) {
 	if m.Compaction == nil || m.Compaction.Summary != summary || !m.Less {
 		c.fatalf("the compaction is not recognised: %+v", m.Compaction)
 	}
+	shown := map[string]bool{}
+	for _, e := range history {
+		shown[e.item.Text] = true
+	}
+	for _, a := range c.memory.Path(m.Base) {
+		said := strings.TrimPrefix(c.said[a.Key], "ls ")
+		if a.Kind == threading.Call || a.Partial {
+			continue // clients rewrite the arguments, and show the beginning of an answer
+		}
+		if through := m.Compaction.Through.Seq; a.Place.Seq > through && !shown[said] || a.Place.Seq == through && shown[said] {
+			c.fatalf("the compaction goes through atom %d of %d, but atom %d is %q", through, m.Base.Seq, a.Place.Seq, said)
+		}
+	}
 	c.answer(k, m, true)
 }
 

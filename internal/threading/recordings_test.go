@@ -151,6 +151,14 @@ func (d *desk) id(kind string) string {
 
 func (d *desk) branch() threading.BranchID { return threading.BranchID(d.id("b")) }
 
+// write stores rows.
+func (d *desk) write(rows threading.Rows) {
+	d.t.Helper()
+	if err := d.memory.Write(rows); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 // begin matches a request and stores its beginning.
 func (d *desk) begin(r *threading.Request, at time.Time) *threading.Match {
 	d.t.Helper()
@@ -162,7 +170,7 @@ func (d *desk) begin(r *threading.Request, at time.Time) *threading.Match {
 		d.said[a.Key] = a.Text
 	}
 	d.memory.Ask(match, at)
-	d.memory.Write(match.Begin(threading.IDs{Thread: threading.ThreadID(d.id("t")),
+	d.write(match.Begin(threading.IDs{Thread: threading.ThreadID(d.id("t")),
 		Request: threading.RequestID(d.id("r")), Branch: d.branch}))
 	return match
 }
@@ -177,7 +185,7 @@ func (d *desk) finish(match *threading.Match, answer threading.Answer, at time.T
 	for _, a := range d.matcher.Atoms(&threading.Request{Items: answer.Items}) {
 		d.said[a.Key] = a.Text
 	}
-	d.memory.Write(rows)
+	d.write(rows)
 }
 
 // outcome is what became of a recorded request.

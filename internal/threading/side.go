@@ -190,6 +190,7 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	}
 	out.New = fresh
 	out.Sent = len(s.atoms) - len(fresh)
+	out.From = fresh[0].First
 	out.Less = true
 	out.Compaction = &ClientCompaction{Request: summary.Request, Quoted: quote.First}
 	if quote.Kind != Compaction {
