@@ -346,6 +346,7 @@ func (s *search) compare(ctx context.Context, threads []ThreadRow) (*fit, error)
 type alignment struct {
 	*search
 	thread   *ThreadRow
+	atoms    []Atom // of the request, or some of its first ones
 	query    AnchorQuery
 	found    [][]AtomRow
 	loaded   int // the first atom that was asked for
@@ -360,8 +361,8 @@ type step struct {
 	place Place
 }
 
-func (s *search) newAlignment(thread *ThreadRow) *alignment {
-	return &alignment{search: s, thread: thread, found: make([][]AtomRow, len(s.atoms)), loaded: len(s.atoms),
+func (s *search) newAlignment(thread *ThreadRow, atoms []Atom) *alignment {
+	return &alignment{search: s, thread: thread, atoms: atoms, found: make([][]AtomRow, len(atoms)), loaded: len(atoms),
 		seen: map[step]bool{}, query: AnchorQuery{Scope: s.scope, Limit: anchorLimit,
 			Threads: append([]ThreadID{thread.ID}, thread.Ancestors...)}}
 }
@@ -371,7 +372,7 @@ func (s *search) newAlignment(thread *ThreadRow) *alignment {
 // and what they compacted; the request may begin with atoms that are not stored. Behind the first one that is, what is
 // not stored ends the path.
 func (s *search) align(ctx context.Context, thread *ThreadRow) (*fit, error) {
-	a := s.newAlignment(thread)
+	a := s.newAlignment(thread, s.atoms)
 	var best *fit
 	paths := 0
 	for last := len(s.atoms) - 1; last >= 0 && paths < maxPaths; last-- {
@@ -572,9 +573,7 @@ func contains(lineage []Reach, place Place) bool {
 
 // unknown returns those of some atoms that a thread neither has nor inherits, and the places of the others.
 func (s *search) unknown(ctx context.Context, atoms []Atom, thread *ThreadRow) ([]Atom, map[Place]bool, error) {
-	part := &search{Matcher: s.Matcher, history: history{atoms: atoms}, scope: s.scope, request: s.request,
-		lineages: s.lineages}
-	a := part.newAlignment(thread)
+	a := s.newAlignment(thread, atoms)
 	var out []Atom
 	known := map[Place]bool{}
 	for i, atom := range atoms {

@@ -45,7 +45,7 @@ type AtomRow struct {
 	// Rolling is the rolling hash of the path up to here, Answers how many of its atoms are of answers of ours.
 	Rolling Hash
 	Answers int
-	// Ours says that it is of an answer of ours.
+	// Ours says that it is of an answer of ours, or quotes a summary of ours.
 	Ours bool
 	// Partial says that it is of an interrupted answer; Text is then its normal form, else empty.
 	Partial bool

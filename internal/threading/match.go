@@ -119,8 +119,6 @@ type search struct {
 	request  *Request
 	lanes    []ThreadRow
 	lineages map[BranchID][]Reach
-	// compacted is the thread of a summary of ours that the history quotes, as it did before.
-	compacted ThreadID
 }
 
 // Match returns what a request is, at a time. It fails only where the index does.
@@ -364,11 +362,15 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 	if err != nil {
 		return false, err
 	}
+	if !best.ours {
+		if best.ours, err = s.quotesSummary(ctx, best); err != nil {
+			return false, err
+		}
+	}
 	open := !slices.ContainsFunc(following, func(row AtomRow) bool { return !row.Partial })
 	switch {
 	case s.inLanes(thread.ID):
 	case best.ours:
-	case s.compacted == thread.ID:
 	case s.name() == "" && open && best.first == 0 && thread.Open == 0:
 		// The first prompt again, behind which there is at most the beginning of an answer.
 	default:
@@ -430,6 +432,21 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 		out.Fork = thread.ID
 	}
 	return true, nil
+}
+
+// quotesSummary reports whether a history begins with a summary of ours that is in the thread, though not on the path.
+func (s *search) quotesSummary(ctx context.Context, best *fit) (bool, error) {
+	a := s.newAlignment(best.thread, s.atoms[:min(best.first, summaryAtoms)])
+	for i := range a.atoms {
+		rows, err := a.at(ctx, i)
+		if err != nil {
+			return false, err
+		}
+		if slices.ContainsFunc(rows, func(row AtomRow) bool { return row.Ours }) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // isFinishedAnswer reports whether an atom is of an answer that was not interrupted.

@@ -58,6 +58,10 @@ func (m *Match) Begin(ids IDs) Rows {
 		row.Parent = end
 		row.Place = Place{Branch: branch, Seq: end.Seq + 1}
 		row.Rolling = rolling
+		if m.Compaction != nil && m.Compaction.Request != "" && a.First == m.Compaction.Quoted {
+			row.Ours = true
+			m.answers++
+		}
 		row.Answers = m.answers
 		end = row.Place
 		rows.Atoms = append(rows.Atoms, row)

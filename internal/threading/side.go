@@ -180,8 +180,7 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	}
 	quote := s.atoms[quoting]
 	if !slices.ContainsFunc(fresh, func(a Atom) bool { return a.Key == quote.Key }) {
-		s.compacted = id // that was recognised when it came first
-		return false, nil
+		return false, nil // that was recognised when it came first
 	}
 	out.thread = thread
 	out.Course = Compacted
