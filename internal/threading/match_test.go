@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -317,6 +318,29 @@ func TestTranscript(t *testing.T) {
 	once.Tools = nil
 	if o := d.begin(once, noon); o.Side != "" {
 		t.Errorf("one quote makes it a %s", o.Side)
+	}
+}
+
+// A client that takes the reasoning and the tags out of a summary has compacted all the same.
+func TestRewrittenSummary(t *testing.T) {
+	for _, name := range []string{"", "s"} {
+		d := newDesk(t)
+		talk := []string{"One", "Answer one, which is long", "Two"}
+		m := d.turn(ask(name, talk...), "Answer two, which is long", noon)
+		var reasoning, summary strings.Builder
+		for i := range 20 {
+			fmt.Fprintf(&reasoning, "Let me think about point %d of it. ", i)
+			fmt.Fprintf(&summary, "%d. The user asked for thing number %d, and it was done in file %d.\n", i, i*7, i*13)
+		}
+		asking := append(slices.Clone(talk), "Answer two, which is long", "CRITICAL: Respond with TEXT ONLY.")
+		d.turn(ask(name, asking...), "<analysis>"+reasoning.String()+"</analysis>\n\n<summary>\n"+summary.String()+"</summary>", noon)
+		quote := "This session goes on from an earlier one.\n\nSummary:\n" + summary.String() + "\nGo on."
+		r := ask(name, quote)
+		r.Items = append(r.Items, user("Three"))
+		o := d.begin(r, noon)
+		if o.Thread != m.Thread || o.Course != threading.Compacted || len(o.New) != 2 || o.Base != d.memory.Tip(m) {
+			t.Errorf("name %q: it %s in %s with %d new atoms", name, o.Course, o.Thread, len(o.New))
+		}
 	}
 }
 

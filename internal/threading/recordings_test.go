@@ -441,3 +441,34 @@ func TestRecordings(t *testing.T) {
 		})
 	}
 }
+
+// Ids that several conversations share, a cache key or a session with all its agents, lead no request astray.
+func TestSharedIDs(t *testing.T) {
+	for client, requests := range readRecordings(t) {
+		var coarse []recorded
+		for _, r := range requests {
+			r.Headers = nil
+			coarse = append(coarse, r)
+		}
+		d, outcomes := replay(t, coarse, false, func(r recorded) []byte {
+			var fields map[string]json.RawMessage
+			if err := json.Unmarshal(r.Request, &fields); err != nil {
+				t.Fatal(err)
+			}
+			delete(fields, "client_metadata")
+			out, err := json.Marshal(fields)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		})
+		r := judge(client, d, outcomes)
+		if r.wrong+r.sidesAsTurns+r.turnsAsSides+r.twice+r.lost > 0 {
+			t.Errorf("%s: %d wrong, %d side calls as turns, %d turns as side calls, %d twice, %d lost", client, r.wrong,
+				r.sidesAsTurns, r.turnsAsSides, r.twice, r.lost)
+			for _, c := range r.complaints {
+				t.Log(c)
+			}
+		}
+	}
+}

@@ -13,8 +13,10 @@ const (
 	maxSummaries    = 16   // summaries that a history is searched for
 	summaryAtoms    = 14   // atoms at the beginning of a history that may quote one
 	minSummary      = 12   // bytes of the shortest summary that is looked for
-	longSummary     = 200  // bytes of one whose beginning is enough
+	longSummary     = 200  // bytes of one whose beginning is enough, or half of its samples
 	summaryHead     = 150  // bytes of that beginning
+	summarySamples  = 8    // pieces that are looked for, from all over a long summary
+	sampleBytes     = 48   // bytes of one
 )
 
 // quoted returns the answers that the only text of a request without tools quotes, each once, up to two.
@@ -214,6 +216,28 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	return true, nil
 }
 
+// quotes reports whether a text quotes a summary: whole, or, if it is long, its beginning or half of it. Some clients
+// take the reasoning and the tags out of what they were answered.
+func quotes(text, summary string) bool {
+	if strings.Contains(text, summary) {
+		return true
+	}
+	if len(summary) <= longSummary {
+		return false
+	}
+	if strings.Contains(text, summary[:summaryHead]) {
+		return true
+	}
+	found := 0
+	for i := range summarySamples {
+		at := i * (len(summary) - sampleBytes) / (summarySamples - 1)
+		if strings.Contains(text, summary[at:at+sampleBytes]) {
+			found++
+		}
+	}
+	return found >= summarySamples/2
+}
+
 // compactedAt returns the end of the path that a client compacted: the newest atom behind the history that was
 // summarised that the client kept, or the end of that history; where that is not known, the end of the thread.
 func (s *search) compactedAt(ctx context.Context, summary *SummaryRow, thread *ThreadRow,
@@ -272,8 +296,7 @@ func (s *search) findSummary(ctx context.Context) (*SummaryRow, int, error) {
 			continue
 		}
 		at = slices.IndexFunc(s.atoms[:min(len(s.atoms), summaryAtoms)], func(a Atom) bool {
-			return strings.Contains(a.Text, row.Text) ||
-				len(row.Text) > longSummary && strings.Contains(a.Text, row.Text[:summaryHead])
+			return quotes(a.Text, row.Text)
 		})
 		if at >= 0 {
 			return &row, at, nil

@@ -48,7 +48,7 @@ func both(t *testing.T, client string, test func(t *testing.T, d *desk, outcomes
 		t.Fatalf("there is no recording of %s", client)
 	}
 	for _, hidden := range []bool{false, true} {
-		t.Run(fmt.Sprintf("hidden %v", hidden), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s, hidden %v", client, hidden), func(t *testing.T) {
 			d, outcomes := replay(t, requests, hidden, nil)
 			test(t, d, outcomes, hidden)
 		})
