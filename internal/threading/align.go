@@ -317,7 +317,7 @@ func (s *search) compare(ctx context.Context, threads []ThreadRow) (*fit, error)
 			continue
 		}
 		weight := int64(2 * f.matched)
-		if s.name() == "" && f.end == len(s.atoms)-1 {
+		if s.isNameless() && f.end == len(s.atoms)-1 {
 			following, err := s.Index.Following(ctx, f.node.Place, maxFollowing)
 			if err != nil {
 				return nil, err

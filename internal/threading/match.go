@@ -135,7 +135,7 @@ func (m *Matcher) Match(ctx context.Context, scope Scope, r *Request, now time.T
 		return out, err
 	}
 	side := m.Table.recognise(r, h)
-	if side.name == "" {
+	if side.name == "" && !m.Table.isTurn(r) {
 		quotes, err := s.quotesAnswers(ctx)
 		if err != nil {
 			return nil, err
@@ -209,6 +209,12 @@ func nameOf(r *Request) string {
 	}
 	return r.Name
 }
+
+// isNameless reports whether nothing says which conversation the request is of.
+func (s *search) isNameless() bool { return s.name() == "" || s.request.Weak }
+
+// forks reports whether a thread that the request goes on with is forked by that, for its name is a new one.
+func (s *search) forks() bool { return !s.isNameless() && len(s.lanes) == 0 }
 
 // inLanes reports whether the request's name has named a thread.
 func (s *search) inLanes(id ThreadID) bool {
@@ -328,7 +334,7 @@ func (s *search) findPath(ctx context.Context, out *Match) error {
 // begin is for a request whose history is not known.
 func (s *search) begin(out *Match) {
 	out.New = s.atoms
-	if len(s.lanes) == 0 {
+	if len(s.lanes) == 0 || s.request.Weak {
 		out.Course = Begins
 		return
 	}
@@ -369,9 +375,9 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 	}
 	open := !slices.ContainsFunc(following, func(row AtomRow) bool { return !row.Partial })
 	switch {
-	case s.inLanes(thread.ID):
+	case s.inLanes(thread.ID) && !s.request.Weak:
 	case best.ours:
-	case s.name() == "" && open && best.first == 0 && thread.Open == 0:
+	case s.isNameless() && open && best.first == 0 && thread.Open == 0:
 		// The first prompt again, behind which there is at most the beginning of an answer.
 	default:
 		return false, nil
@@ -400,7 +406,7 @@ func (s *search) follow(ctx context.Context, best *fit, out *Match) (bool, error
 		}
 	}
 	out.Base = base.Place
-	forks := s.name() != "" && len(s.lanes) == 0
+	forks := s.forks()
 	knows := thread
 	if forks {
 		knows = &ThreadRow{Root: out.Base, Ancestors: append([]ThreadID{thread.ID}, thread.Ancestors...)}

@@ -530,6 +530,28 @@ func TestExamplesBeforeThePrompt(t *testing.T) {
 	want(t, d.begin(failing, noon.Add(time.Hour)), threading.Retry, threading.Continues)
 }
 
+// Conversations that share the key of a cache are told apart by what was said, and none goes on with another.
+func TestKeyOfACache(t *testing.T) {
+	d := newDesk(t)
+	shared := func(texts ...string) *threading.Request {
+		r := ask("cache:app", texts...)
+		r.Weak = true
+		return r
+	}
+	one := d.turn(shared("One"), "Answer one, which is long", noon)
+	two := d.turn(shared("Two"), "Answer two, which is long", noon)
+	three := d.turn(shared("Zero", "Never answered by us", "Three"), "Answer three, which is long", noon)
+	again := d.turn(shared("One", "Answer one, which is long", "More"), "Of one", noon)
+	if two.Thread == one.Thread || three.Thread == one.Thread || three.Thread == two.Thread || again.Thread != one.Thread {
+		t.Errorf("threads %s, %s, %s and %s", one.Thread, two.Thread, three.Thread, again.Thread)
+	}
+	moved := shared("Two", "Answer two, which is long", "More")
+	moved.Name = "cache:other"
+	if o := d.turn(moved, "Of two", noon); o.Thread != two.Thread || o.Fork != "" {
+		t.Errorf("under another key it %s in %s", o.Course, o.Thread)
+	}
+}
+
 // The end of a conversation is where items without a history are added; what failed may be said again.
 func TestConversationAtTheFace(t *testing.T) {
 	d := newDesk(t)

@@ -68,6 +68,9 @@ type Request struct {
 	Name string
 	// Explicit says that Name came by our own header: it names one conversation, without lanes.
 	Explicit bool
+	// Weak says that conversations may share Name that have nothing else in common, as the key of a cache: it breaks
+	// ties, and proves nothing.
+	Weak bool
 	// Parent is the name of the conversation that this one is a sub-agent of.
 	Parent string
 	// Declared is what the client says that the request is for, as "codex:turn" or "claude:auxiliary".

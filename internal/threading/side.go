@@ -114,7 +114,7 @@ func (s *search) describeSideCall(ctx context.Context, out *Match, side sideCall
 	case best != nil:
 		out.Thread = best.thread.ID
 		out.Base = best.node.Place
-	case len(s.lanes) > 0:
+	case len(s.lanes) > 0 && !s.request.Weak:
 		out.Thread = s.lanes[0].ID
 	case out.answer != nil && !out.answer.Empty:
 		out.Thread = out.answer.Thread
@@ -164,7 +164,7 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	}
 	id := summary.Thread
 	switch {
-	case len(s.lanes) > 0 && !s.inLanes(id):
+	case len(s.lanes) > 0 && !s.inLanes(id) && !s.request.Weak:
 		id = s.lanes[0].ID
 	case id == "" && best != nil:
 		id = best.thread.ID
@@ -205,7 +205,7 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	for known[out.Compaction.Through] {
 		out.Compaction.Through = stepBack(lineage, out.Compaction.Through)
 	}
-	if s.name() != "" && len(s.lanes) == 0 {
+	if s.forks() {
 		out.Course = Forks
 		out.Fork = thread.ID
 		fork := &ThreadRow{Root: out.Base, Ancestors: append([]ThreadID{thread.ID}, thread.Ancestors...)}

@@ -138,8 +138,10 @@ func (t *Table) recognise(r *Request, h history) sideCall {
 	if r.Compacts {
 		return sideCall{name: sideSummary, summary: true}
 	}
-	if r.Declared != "" && !slices.ContainsFunc(t.turns, declares(r.Declared)) &&
-		slices.ContainsFunc(t.sides, declares(r.Declared)) {
+	if t.isTurn(r) {
+		return sideCall{}
+	}
+	if r.Declared != "" && slices.ContainsFunc(t.sides, declares(r.Declared)) {
 		if slices.ContainsFunc(t.summaries, declares(r.Declared)) {
 			return sideCall{name: sideSummary, summary: true}
 		}
@@ -177,6 +179,9 @@ func (h history) searched() (first string, texts []string) {
 
 // unixLines returns a text with the ends of lines that the patterns are written for.
 func unixLines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+
+// isTurn reports whether the client says that a request is a turn.
+func (t *Table) isTurn(r *Request) bool { return slices.ContainsFunc(t.turns, declares(r.Declared)) }
 
 // declares returns a function that reports whether an entry of a list means what a client declares.
 func declares(declared string) func(string) bool {

@@ -43,6 +43,7 @@ func TestSideCalls(t *testing.T) {
 		{declared: "claude:main", last: "Hello"},
 		{declared: "claude:side_reply", last: "Hello", side: "side_reply"},
 		{declared: "other:thing", last: "Hello"},
+		{declared: "claude:main", last: "Please quote CONTEXT CHECKPOINT COMPACTION to me."},
 		{warmUp: true, side: "warm-up"},
 		{last: "Generate a title for this conversation:\n", side: "title"},
 		{last: "Generate a title for this conversation:\n", tools: true},

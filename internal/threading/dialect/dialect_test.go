@@ -181,6 +181,9 @@ func TestNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if r.Weak != strings.HasPrefix(c.name, "cache:") {
+			t.Errorf("without %s: the name %q is weak: %v", c.drop, r.Name, r.Weak)
+		}
 		if r.Name != c.name || r.Parent != c.parent || r.Declared != c.declared || r.Explicit != (c.drop == "") {
 			t.Errorf("without %s: name %q, parent %q, declared %q, explicit %v", c.drop, r.Name, r.Parent, r.Declared, r.Explicit)
 		}

@@ -52,6 +52,7 @@ func readNames(r *threading.Request, header Header, fields map[string]any) {
 		readSession(r, header)
 		if key := text(fields["prompt_cache_key"]); r.Name == "" && key != "" {
 			r.Name = "cache:" + key
+			r.Weak = true
 		}
 	}
 }
