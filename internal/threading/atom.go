@@ -2,6 +2,7 @@ package threading
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -19,18 +20,17 @@ func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // HashOf returns the hash of texts; where one ends and the next begins counts.
 func HashOf(texts ...string) Hash {
-	sum := sha256.New()
-	var size [8]byte
+	size := 0
 	for _, t := range texts {
-		for i := range size {
-			size[i] = byte(len(t) >> (8 * i))
-		}
-		sum.Write(size[:])
-		sum.Write([]byte(t))
+		size += 8 + len(t)
 	}
-	var h Hash
-	copy(h[:], sum.Sum(nil))
-	return h
+	all := make([]byte, 0, size)
+	for _, t := range texts {
+		all = binary.LittleEndian.AppendUint64(all, uint64(len(t)))
+		all = append(all, t...)
+	}
+	sum := sha256.Sum256(all)
+	return Hash(sum[:len(Hash{})])
 }
 
 // add returns the rolling hash behind one more atom.
@@ -39,9 +39,7 @@ func (h Hash) add(next Hash) Hash {
 	copy(both[:], h[:])
 	copy(both[len(h):], next[:])
 	sum := sha256.Sum256(both[:])
-	var out Hash
-	copy(out[:], sum[:])
-	return out
+	return Hash(sum[:len(Hash{})])
 }
 
 // Atom is a piece of a history that is compared as one.
@@ -96,7 +94,7 @@ type history struct {
 
 // takeApart returns the atoms and the context of items. The instructions of the request are context.
 func (t *Table) takeApart(system []string, items []Item) history {
-	h := history{context: slices.Clone(system)}
+	h := history{context: slices.Clone(system), atoms: make([]Atom, 0, len(items))}
 	apart := true // whether something stands before the item that no text is joined across
 	for i, it := range items {
 		text := it.Text
@@ -111,7 +109,7 @@ func (t *Table) takeApart(system []string, items []Item) history {
 			last := &h.atoms[len(h.atoms)-1]
 			last.pieces = append(last.pieces, piece{text, i})
 			continue
-		case it.Kind == Text && t.normal(text) == "":
+		case it.Kind == Text && t.isEmpty(text):
 			continue
 		case it.Kind == Call:
 			text = it.Name + " " + text
@@ -132,12 +130,15 @@ func (t *Table) takeApart(system []string, items []Item) history {
 
 // join returns an atom as it is if it is joined of some of its pieces.
 func (t *Table) join(a Atom, pieces []piece) Atom {
-	var text strings.Builder
-	for _, p := range pieces {
-		text.WriteString(p.text)
-	}
 	a.pieces = pieces
-	a.raw = text.String()
+	a.raw = pieces[0].text
+	if len(pieces) > 1 {
+		var text strings.Builder
+		for _, p := range pieces {
+			text.WriteString(p.text)
+		}
+		a.raw = text.String()
+	}
 	a.Text = a.raw
 	if a.Kind == Text || a.Kind == Result {
 		a.Text = t.normal(a.raw)
@@ -175,10 +176,33 @@ func (t *Table) normal(text string) string {
 	for _, tag := range t.inside {
 		text = cutBlocks(text, "<"+tag+">", "</"+tag+">")
 	}
+	if isPlain(text) {
+		return text
+	}
 	if !norm.NFC.IsNormalString(text) {
 		text = norm.NFC.String(text)
 	}
 	return strings.Join(strings.Fields(text), " ")
+}
+
+// isPlain reports whether a text is ASCII, with single blanks between its words and no other white space: it is in its
+// normal form then.
+func isPlain(text string) bool {
+	blank := true
+	for i := range len(text) {
+		c := text[i]
+		if c >= utf8.RuneSelf || c < ' ' || c == ' ' && blank {
+			return false
+		}
+		blank = c == ' '
+	}
+	return text == "" || !blank
+}
+
+// isEmpty reports whether the normal form of a text is empty.
+func (t *Table) isEmpty(text string) bool {
+	text = strings.TrimSpace(text)
+	return text == "" || text[0] == '<' && t.normal(text) == ""
 }
 
 // cutBlocks takes every block out of a text that begins with one mark and ends with the next other one.

@@ -297,7 +297,8 @@ func (c *client) compact(k *talk) {
 		if a.Kind == threading.Call || a.Partial {
 			continue // clients rewrite the arguments, and show the beginning of an answer
 		}
-		if through := m.Compaction.Through.Seq; a.Place.Seq > through && !shown[said] || a.Place.Seq == through && shown[said] {
+		through := m.Compaction.Through.Seq
+		if a.Place.Seq > through && !shown[said] || a.Place.Seq == through && shown[said] {
 			c.fatalf("the compaction goes through atom %d of %d, but atom %d is %q", through, m.Base.Seq, a.Place.Seq, said)
 		}
 	}
