@@ -82,7 +82,8 @@ type RequestRow struct {
 
 	State     State
 	Delivered bool
-	At        time.Time
+	// At is when it came, and once it has ended when that was.
+	At time.Time
 }
 
 // ThreadRow is a thread. A driver has it by id.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/scrollback-ai/scrollback/internal/splice"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
@@ -129,24 +130,22 @@ var changing = []string{"client_metadata", "metadata"}
 // attribution is how the block begins that Claude Code puts before its instructions; a part of it is new each time.
 const attribution = "x-anthropic-billing-header"
 
-// hashBody returns a hash of a body, without what changes from try to try.
+// hashBody returns a hash of a body that is a JSON object, without what changes from try to try.
 func hashBody(body []byte) threading.Hash {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(body, &fields) != nil {
-		return threading.Hash{}
-	}
+	members := splice.ListMembers(body)
+	slices.SortStableFunc(members, func(a, b splice.Member) int { return strings.Compare(a.Name, b.Name) })
 	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if slices.Contains(changing, name) {
+	for _, m := range members {
+		if slices.Contains(changing, m.Name) {
 			continue
 		}
-		parts = append(parts, name)
-		var blocks []json.RawMessage
-		if name != "system" || json.Unmarshal(fields[name], &blocks) != nil {
-			parts = append(parts, string(fields[name]))
+		parts = append(parts, m.Name)
+		value := body[m.Value.From:m.Value.To]
+		if m.Name != "system" || !bytes.HasPrefix(value, []byte("[")) {
+			parts = append(parts, string(value))
 			continue
 		}
-		for _, block := range blocks {
+		for _, block := range splice.ListValues(value) {
 			if !bytes.Contains(block, []byte(attribution)) {
 				parts = append(parts, string(block))
 			}
