@@ -473,9 +473,10 @@ func (s *search) passUnsent(ctx context.Context, base AtomRow, best *fit) (AtomR
 	}
 }
 
-// unsentAnswer returns the newest atom of an answer behind a base that the client did not send again, or nil. Where
-// others have gone on behind the answer, and the base is not on the way to the end of the thread, the client has
-// edited the past instead, unless the history does not begin with that of the path.
+// unsentAnswer returns the first atom of an answer behind a base that the client did not send again, or nil: what is left
+// of the answer that the base is of, or the newest one. Where others have gone on behind the answer, and the base is not
+// on the way to the end of the thread, the client has edited the past instead, unless the history does not begin with
+// that of the path.
 func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []AtomRow, best *fit) (*AtomRow, error) {
 	thread := best.thread
 	var newest *AtomRow
@@ -489,11 +490,14 @@ func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []Ato
 		if row.Role != Assistant && row.Role != Tool {
 			continue
 		}
+		if base.Ours && row.Ours && row.Request == base.Request {
+			return &row, nil
+		}
 		partial = partial || row.Partial
 		if newest == nil || row.Order > newest.Order {
 			newest = &row
 		}
-		behind, err := s.Index.Following(ctx, row.Place, maxFollowing)
+		behind, err := s.behindAnswer(ctx, row)
 		if err != nil {
 			return nil, err
 		}
@@ -506,6 +510,19 @@ func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []Ato
 		}
 	}
 	return newest, nil
+}
+
+// behindAnswer returns what stands behind the last atom of an answer that begins with one.
+func (s *search) behindAnswer(ctx context.Context, first AtomRow) ([]AtomRow, error) {
+	behind, err := s.Index.Following(ctx, first.Place, maxFollowing)
+	for range maxFollowing {
+		next := slices.IndexFunc(behind, func(row AtomRow) bool { return row.Ours && row.Request == first.Request })
+		if next < 0 || err != nil {
+			break
+		}
+		behind, err = s.Index.Following(ctx, behind[next].Place, maxFollowing)
+	}
+	return behind, err
 }
 
 // summaryBehind returns what stands behind the base and before it in the request: a summary, with which the client kept

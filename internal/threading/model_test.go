@@ -22,6 +22,7 @@ type entry struct {
 // talk is what a stateless client has of a conversation, and what is expected to be stored.
 type talk struct {
 	name    string
+	bare    bool // its calls have no ids
 	history []entry
 	path    []string // everything that was said on the way here
 	thread  threading.ThreadID
@@ -117,18 +118,7 @@ func (c *client) answer(k *talk, m *threading.Match, sure bool) {
 		c.finish(m, threading.Answer{State: threading.Finished, Delivered: true, Items: []threading.Item{words}}, c.now)
 		k.say(words, k.path)
 	case at < 8:
-		c.texts++
-		call := threading.Item{Role: threading.Assistant, Kind: threading.Call, Name: "ls",
-			Text: fmt.Sprintf(`{"path":"%d"}`, c.texts), ID: fmt.Sprintf("call%d", c.texts)}
-		result := threading.Item{Role: threading.Tool, Kind: threading.Result, Text: c.text("A result"), ID: call.ID}
-		c.finish(m, threading.Answer{State: threading.Finished, Delivered: true, Items: []threading.Item{words, call}}, c.now)
-		k.say(words, k.path)
-		k.say(call, k.path)
-		if c.IntN(3) == 0 {
-			k.history[len(k.history)-1].item.Text = `{"path":"rewritten"}`
-		}
-		k.say(result, k.path)
-		c.answer(k, c.send(k, false, 1), true)
+		c.useTools(k, m, words)
 	case at < 9:
 		c.finish(m, threading.Answer{State: threading.Interrupted, Items: []threading.Item{words}}, c.now)
 		k.path = append(slices.Clone(k.path), words.Text)
@@ -143,6 +133,46 @@ func (c *client) answer(k *talk, m *threading.Match, sure bool) {
 		}
 		c.answer(k, m, true)
 	}
+}
+
+// useTools answers with calls, whose results the client sends in some order, or which it gives up.
+func (c *client) useTools(k *talk, m *threading.Match, words threading.Item) {
+	var calls, results []threading.Item
+	for range 1 + c.IntN(3) {
+		c.texts++
+		call := threading.Item{Role: threading.Assistant, Kind: threading.Call, Name: "ls",
+			Text: fmt.Sprintf(`{"path":"%d"}`, c.texts), ID: fmt.Sprintf("call%d", c.texts)}
+		if k.bare {
+			call.ID = ""
+		}
+		calls = append(calls, call)
+		results = append(results, threading.Item{Role: threading.Tool, Kind: threading.Result, Text: c.text("A result"),
+			ID: call.ID})
+	}
+	c.finish(m, threading.Answer{State: threading.Finished, Delivered: true, Items: append([]threading.Item{words},
+		calls...)}, c.now)
+	k.say(words, k.path)
+	if c.IntN(6) == 0 { // the client shows none of the calls
+		for _, call := range calls {
+			k.path = append(slices.Clone(k.path), call.Text)
+		}
+		return
+	}
+	for _, call := range calls {
+		k.say(call, k.path)
+		if c.IntN(3) == 0 && !k.bare {
+			k.history[len(k.history)-1].item.Text = `{"path":"rewritten"}`
+		}
+	}
+	c.Shuffle(len(results), func(i, j int) { results[i], results[j] = results[j], results[i] })
+	for _, result := range results {
+		k.say(result, k.path)
+	}
+	m = c.send(k, false, len(results))
+	if m.Purpose != threading.ToolStep {
+		c.fatalf("results of tools are a %s", m.Purpose)
+	}
+	c.answer(k, m, true)
 }
 
 // turns returns the places of user texts in a history, behind a summary.
@@ -200,7 +230,7 @@ func (c *client) step(k *talk) *talk {
 		c.answer(k, m, true)
 	case at < 14:
 		note("fork")
-		fork := &talk{history: slices.Clone(k.history), path: slices.Clone(k.path), thread: k.thread, summary: k.summary}
+		fork := &talk{bare: k.bare, history: slices.Clone(k.history), path: slices.Clone(k.path), thread: k.thread, summary: k.summary}
 		if k.name != "" {
 			fork.name = c.text("fork")
 		}
@@ -265,7 +295,8 @@ func (c *client) compact(k *talk) {
 	if m.Purpose != threading.SideCall || !m.Summary {
 		c.fatalf("a summary is a %s", m.Purpose)
 	}
-	if end := len(c.memory.Path(m.Base)); end < len(k.path)-1 || end > len(k.path) {
+	shownUpTo := k.history[len(k.history)-1].at + 1
+	if end := len(c.memory.Path(m.Base)); end < shownUpTo || end > len(k.path) {
 		c.fatalf("the history that is summarised ends behind %d atoms of %d\n%s", end, len(k.path), k)
 	}
 	summary := c.text("A summary of it all")
@@ -316,7 +347,7 @@ func TestStatelessClients(t *testing.T) {
 		var talks []*talk
 		for range 200 {
 			if len(talks) < 2 || c.IntN(30) == 0 {
-				k := &talk{}
+				k := &talk{bare: c.IntN(3) == 0}
 				if c.IntN(2) == 0 {
 					k.name = c.text("name")
 				}
