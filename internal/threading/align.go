@@ -571,11 +571,10 @@ func contains(lineage []Reach, place Place) bool {
 	return slices.ContainsFunc(lineage, func(r Reach) bool { return r.Branch == place.Branch && place.Seq <= r.Seq })
 }
 
-// unknown returns those of some atoms that a thread neither has nor inherits, and the places of the others.
-func (s *search) unknown(ctx context.Context, atoms []Atom, thread *ThreadRow) ([]Atom, map[Place]bool, error) {
+// unknown returns those of some atoms that a thread neither has nor inherits, and what it has of each.
+func (s *search) unknown(ctx context.Context, atoms []Atom, thread *ThreadRow) (out []Atom, known [][]AtomRow,
+	err error) {
 	a := s.newAlignment(thread, atoms)
-	var out []Atom
-	known := map[Place]bool{}
 	for i, atom := range atoms {
 		rows, err := a.at(ctx, i)
 		if err != nil {
@@ -584,9 +583,6 @@ func (s *search) unknown(ctx context.Context, atoms []Atom, thread *ThreadRow) (
 		if len(rows) == 0 {
 			out = append(out, atom)
 		}
-		for _, row := range rows {
-			known[row.Place] = true
-		}
 	}
-	return out, known, nil
+	return out, a.found, nil
 }

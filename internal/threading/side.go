@@ -201,8 +201,12 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	if err != nil {
 		return false, err
 	}
+	kept := map[Place]bool{}
+	for _, row := range slices.Concat(known...) {
+		kept[row.Place] = true
+	}
 	out.Compaction.Through = out.Base
-	for known[out.Compaction.Through] {
+	for kept[out.Compaction.Through] {
 		out.Compaction.Through = stepBack(lineage, out.Compaction.Through)
 	}
 	if s.forks() {
@@ -241,18 +245,29 @@ func quotes(text, summary string) bool {
 // compactedAt returns the end of the path that a client compacted: the newest atom behind the history that was
 // summarised that the client kept, or the end of that history; where that is not known, the end of the thread.
 func (s *search) compactedAt(ctx context.Context, summary *SummaryRow, thread *ThreadRow,
-	known map[Place]bool) (Place, error) {
+	known [][]AtomRow) (Place, error) {
 	if summary.Place.Seq == 0 || summary.Thread != thread.ID {
 		return thread.Tip, nil
 	}
+	lineage, err := s.lineage(ctx, summary.Place)
+	if err != nil {
+		return Place{}, err
+	}
 	out := summary.Place
-	for place := range known {
-		behind, err := s.onPath(ctx, summary.Place, place)
-		if err != nil {
-			return Place{}, err
+	var newest int64
+	for _, rows := range known {
+		if slices.ContainsFunc(rows, func(row AtomRow) bool { return row.Partial || contains(lineage, row.Place) }) {
+			continue // it was there when the summary was asked for
 		}
-		if behind && (place.Seq > out.Seq || place.Seq == out.Seq && place.Branch > out.Branch) {
-			out = place
+		for _, row := range rows {
+			behind, err := s.onPath(ctx, summary.Place, row.Place)
+			if err != nil {
+				return Place{}, err
+			}
+			if behind && (row.Place.Seq > out.Seq || row.Place.Seq == out.Seq && row.Order > newest) {
+				out = row.Place
+				newest = row.Order
+			}
 		}
 	}
 	base, err := s.Index.At(ctx, out)
