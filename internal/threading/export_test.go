@@ -17,6 +17,9 @@ func (m *Memory) End(match *Match) Place {
 	return match.Base
 }
 
+// ID returns the id of a match's request.
+func (m *Memory) ID(match *Match) RequestID { return match.row.ID }
+
 // Tip returns where the answer to a match ends by now.
 func (m *Memory) Tip(match *Match) Place {
 	m.mu.Lock()

@@ -327,6 +327,9 @@ func (s *search) findPath(ctx context.Context, out *Match) error {
 			return err
 		}
 	}
+	if done, err := s.findUnnoticed(ctx, best, out); done || err != nil {
+		return err
+	}
 	s.begin(out)
 	return nil
 }
@@ -473,10 +476,10 @@ func (s *search) passUnsent(ctx context.Context, base AtomRow, best *fit) (AtomR
 	}
 }
 
-// unsentAnswer returns the first atom of an answer behind a base that the client did not send again, or nil: what is left
-// of the answer that the base is of, or the newest one. Where others have gone on behind the answer, and the base is not
-// on the way to the end of the thread, the client has edited the past instead, unless the history does not begin with
-// that of the path.
+// unsentAnswer returns the first atom of an answer behind a base that the client did not send again, or nil: what is
+// left of the answer that the base is of, or the newest one. Where others have gone on behind the answer, and the base
+// is not on the way to the end of the thread, the client has edited the past instead, unless the history does not begin
+// with that of the path.
 func (s *search) unsentAnswer(ctx context.Context, base AtomRow, following []AtomRow, best *fit) (*AtomRow, error) {
 	thread := best.thread
 	var newest *AtomRow

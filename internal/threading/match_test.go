@@ -344,6 +344,39 @@ func TestRewrittenSummary(t *testing.T) {
 	}
 }
 
+// A summary that was asked for in words that nobody knows is recognised where the history quotes it, and its turn is a
+// leaf. What a person pastes into a new conversation, or an agent into the prompt of another one, is none.
+func TestUnnoticedSummary(t *testing.T) {
+	talk := []string{"One", "Answer one, which is long", "Two"}
+	asking := append(slices.Clone(talk), "Answer two, which is long", "Now put all of it in a nutshell.")
+	summary := "In a nutshell: one was answered, and so was two."
+	for _, name := range []string{"", "s"} {
+		d := newDesk(t)
+		main := d.turn(ask(name, talk...), "Answer two, which is long", noon)
+		side := d.turn(ask(name, asking...), summary, noon)
+		kept := ask(name, "One", "", "Two")
+		kept.Items = []threading.Item{user("One"), user("Two"), user("Here is what was said before: " + summary), user("Three")}
+		o := d.begin(kept, noon)
+		if o.Thread != main.Thread || o.Course != threading.Compacted || len(o.New) != 2 || o.Base != d.memory.Tip(main) ||
+			len(o.Leaves) != 1 || o.Compaction.Request != d.memory.ID(side) {
+			t.Errorf("name %q: it %s in %s behind %v with %d new atoms", name, o.Course, o.Thread, o.Base, len(o.New))
+		}
+	}
+	d := newDesk(t)
+	main := d.turn(ask("", talk...), summary, noon)
+	if o := d.begin(ask("", "Somebody told me: "+summary+" Is that so?"), noon); o.Thread == main.Thread {
+		t.Error("an answer that was pasted leads to its conversation")
+	}
+	plan := d.begin(ask("s", talk...), noon)
+	answer := finished(summary)
+	answer.Items = append(answer.Items, threading.Item{Role: threading.Assistant, Kind: threading.Call, Name: "agent",
+		Text: "{}", ID: "call1"})
+	d.finish(plan, answer, noon)
+	if o := d.begin(ask("s", "Review this plan: "+summary), noon); o.Course != threading.NewLane {
+		t.Errorf("a reviewer %s of %s", o.Course, o.Thread)
+	}
+}
+
 // A request that names an answer and sends the whole history all the same doubles nothing.
 func TestChainWithTheWholeHistory(t *testing.T) {
 	d := newDesk(t)

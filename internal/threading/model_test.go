@@ -149,8 +149,8 @@ func (c *client) useTools(k *talk, m *threading.Match, words threading.Item) {
 		results = append(results, threading.Item{Role: threading.Tool, Kind: threading.Result, Text: c.text("A result"),
 			ID: call.ID})
 	}
-	c.finish(m, threading.Answer{State: threading.Finished, Delivered: true, Items: append([]threading.Item{words},
-		calls...)}, c.now)
+	items := append([]threading.Item{words}, calls...)
+	c.finish(m, threading.Answer{State: threading.Finished, Delivered: true, Items: items}, c.now)
 	k.say(words, k.path)
 	if c.IntN(6) == 0 { // the client shows none of the calls
 		for _, call := range calls {

@@ -12,6 +12,7 @@ const (
 	transcriptWords = 4096 // words of it that are looked at
 	maxSummaries    = 16   // summaries that a history is searched for
 	summaryAtoms    = 14   // atoms at the beginning of a history that may quote one
+	minQuoted       = 24   // letters and digits of an answer that is one though nobody noticed
 	minSummary      = 12   // bytes of the shortest summary that is looked for
 	longSummary     = 200  // bytes of one whose beginning is enough, or half of its samples
 	summaryHead     = 150  // bytes of that beginning
@@ -29,12 +30,18 @@ func (s *search) quoted(ctx context.Context) ([]AtomRow, error) {
 	for _, a := range s.atoms {
 		text = append(text, a.Text)
 	}
-	transcript := newQuotable(strings.Join(text, " "))
+	return s.findQuotes(ctx, strings.Join(text, " "), nil, 2)
+}
+
+// findQuotes returns answers that a text quotes, each once in a thread, until so many are found: answers of some threads,
+// or of the whole scope.
+func (s *search) findQuotes(ctx context.Context, text string, threads []ThreadID, enough int) ([]AtomRow, error) {
+	transcript := newQuotable(text)
 	starts := transcript.starts[:min(len(transcript.starts), transcriptWords)]
 	var out []AtomRow
 	for batch := range slices.Chunk(starts, 2*anchorBatch) {
 		places := map[Hash][]int{}
-		query := AnchorQuery{Scope: s.scope, Limit: scopeLimit}
+		query := AnchorQuery{Scope: s.scope, Threads: threads, Limit: scopeLimit}
 		for _, at := range batch {
 			anchor := transcript.anchor(at)
 			if anchor == (Hash{}) {
@@ -53,14 +60,13 @@ func (s *search) quoted(ctx context.Context) ([]AtomRow, error) {
 			return nil, err
 		}
 		for _, row := range rows {
-			stands := slices.ContainsFunc(places[row.Quote.Anchor], func(at int) bool {
-				return row.Quote.Anchor != (Hash{}) && transcript.has(at, row.Quote)
-			})
-			if stands && !slices.ContainsFunc(out, func(o AtomRow) bool { return o.Key == row.Key && o.Thread == row.Thread }) {
+			stands := slices.ContainsFunc(places[row.Quote.Anchor], func(at int) bool { return transcript.has(at, row.Quote) })
+			known := slices.ContainsFunc(out, func(o AtomRow) bool { return o.Key == row.Key && o.Thread == row.Thread })
+			if stands && !known {
 				out = append(out, row)
 			}
 		}
-		if countKeys(out) >= 2 {
+		if countKeys(out) >= enough {
 			break
 		}
 	}
@@ -218,6 +224,67 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 		}
 	}
 	return true, nil
+}
+
+// findUnnoticed recognises a compaction by an answer that the history quotes, though nobody noticed that it was a summary
+// when it was asked for: it is that of the newest turn of its path, which is a leaf then, and there is no more to it. The
+// thread is one of those of the request's name, or the one that has some of the history. It reports whether there is one.
+func (s *search) findUnnoticed(ctx context.Context, best *fit, out *Match) (bool, error) {
+	var threads []ThreadID
+	if best != nil {
+		threads = append(threads, best.thread.ID)
+	}
+	if !s.request.Weak {
+		for _, t := range s.lanes {
+			threads = append(threads, t.ID)
+		}
+	}
+	if len(threads) == 0 {
+		return false, nil
+	}
+	for _, a := range s.atoms[:min(len(s.atoms), summaryAtoms)] {
+		if a.Role != User || a.Kind != Text {
+			continue
+		}
+		rows, err := s.findQuotes(ctx, a.Text, threads, 1)
+		if err != nil {
+			return false, err
+		}
+		for _, row := range rows {
+			request, err := s.Index.Request(ctx, row.Request)
+			if err != nil {
+				return false, err
+			}
+			if !row.Ours || row.Quote.Runes < minQuoted || request == nil || row.Parent != request.End {
+				continue
+			}
+			following, err := s.Index.Following(ctx, row.Place, 1)
+			if len(following) > 0 || err != nil {
+				continue
+			}
+			return true, s.goOnBefore(ctx, out, request, a)
+		}
+	}
+	return false, nil
+}
+
+// goOnBefore goes on from where a request did that turns out to have asked for a summary.
+func (s *search) goOnBefore(ctx context.Context, out *Match, summary *RequestRow, quote Atom) error {
+	thread, err := s.Index.Thread(ctx, summary.Thread)
+	if thread == nil || err != nil {
+		return err
+	}
+	out.thread = thread
+	out.Course = Compacted
+	out.Base = summary.Base
+	if out.New, _, err = s.unknown(ctx, s.atoms, thread); err != nil {
+		return err
+	}
+	out.Sent = len(s.atoms) - len(out.New)
+	out.Less = true
+	out.Leaves = []RequestID{summary.ID}
+	out.Compaction = &ClientCompaction{Request: summary.ID, Quoted: quote.First, Through: summary.Base}
+	return nil
 }
 
 // quotes reports whether a text quotes a summary: whole, or, if it is long, its beginning or half of it. Some clients
