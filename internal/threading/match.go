@@ -322,13 +322,15 @@ func (s *search) findPath(ctx context.Context, out *Match) error {
 	if done, err := s.findCompaction(ctx, best, out); done || err != nil {
 		return err
 	}
+	if best == nil || !best.ours {
+		if done, err := s.findUnnoticed(ctx, best, out); done || err != nil {
+			return err
+		}
+	}
 	if best != nil {
 		if done, err := s.follow(ctx, best, out); done || err != nil {
 			return err
 		}
-	}
-	if done, err := s.findUnnoticed(ctx, best, out); done || err != nil {
-		return err
 	}
 	s.begin(out)
 	return nil

@@ -226,9 +226,10 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	return true, nil
 }
 
-// findUnnoticed recognises a compaction by an answer that the history quotes, though nobody noticed that it was a summary
-// when it was asked for: it is that of the newest turn of its path, which is a leaf then, and there is no more to it. The
-// thread is one of those of the request's name, or the one that has some of the history. It reports whether there is one.
+// findUnnoticed recognises a compaction by an answer that the history quotes, though nobody noticed that it was a
+// summary when it was asked for: it is that of the newest turn of its path, which is a leaf then, and there is no more
+// to it. The thread is one of those of the request's name, or the one that has some of the history. It reports whether
+// there is one.
 func (s *search) findUnnoticed(ctx context.Context, best *fit, out *Match) (bool, error) {
 	var threads []ThreadID
 	if best != nil {
