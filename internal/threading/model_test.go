@@ -230,7 +230,8 @@ func (c *client) step(k *talk) *talk {
 		c.answer(k, m, true)
 	case at < 14:
 		note("fork")
-		fork := &talk{bare: k.bare, history: slices.Clone(k.history), path: slices.Clone(k.path), thread: k.thread, summary: k.summary}
+		fork := &talk{bare: k.bare, history: slices.Clone(k.history), path: slices.Clone(k.path), thread: k.thread,
+			summary: k.summary}
 		if k.name != "" {
 			fork.name = c.text("fork")
 		}

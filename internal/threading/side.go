@@ -33,8 +33,8 @@ func (s *search) quoted(ctx context.Context) ([]AtomRow, error) {
 	return s.findQuotes(ctx, strings.Join(text, " "), nil, 2)
 }
 
-// findQuotes returns answers that a text quotes, each once in a thread, until so many are found: answers of some threads,
-// or of the whole scope.
+// findQuotes returns answers that a text quotes, each once in a thread, until so many are found: answers of some
+// threads, or of the whole scope.
 func (s *search) findQuotes(ctx context.Context, text string, threads []ThreadID, enough int) ([]AtomRow, error) {
 	transcript := newQuotable(text)
 	starts := transcript.starts[:min(len(transcript.starts), transcriptWords)]
