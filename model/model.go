@@ -53,6 +53,9 @@ type Facts struct {
 	// it can. The rest of its facts holds all the same.
 	Unready error
 
+	// APIs are those that requests can be forwarded to it in.
+	APIs []string
+
 	// Here says that it runs on this machine, and Offline that it is no language model at
 	// all: it only quotes what was said.
 	Here, Offline bool
@@ -83,6 +86,9 @@ type Request struct {
 
 	// Bytes reads an image of the items. Nil means that none can be shown.
 	Bytes func(ctx context.Context, id scrollback.ArtifactID) ([]byte, error)
+
+	// Forward, if not nil, is sent instead of what all the other fields but Bounds say. Its API is one of the model's.
+	Forward *Forward
 }
 
 // ParseArguments makes whole arguments of what a model wrote for a call: the JSON

@@ -89,7 +89,10 @@ func (u unreadyModel) Facts() model.Facts {
 }
 
 // Stream implements model.Model.
-func (u unreadyModel) Stream(context.Context, model.Request) iter.Seq2[model.Delta, error] {
+func (u unreadyModel) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
+	if r.Forward != nil && r.Forward.Credential != nil {
+		return u.model.Stream(ctx, r)
+	}
 	return func(yield func(model.Delta, error) bool) { yield(model.Delta{}, u.why) }
 }
 

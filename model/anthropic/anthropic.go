@@ -62,7 +62,7 @@ func New(at remote.Endpoint) *Model {
 
 // Facts implements model.Model.
 func (m *Model) Facts() model.Facts {
-	return model.Facts{Name: m.name, Dialect: window.Anthropic(), Searches: true}
+	return model.Facts{Name: m.name, Dialect: window.Anthropic(), Searches: true, APIs: []string{model.APIMessages}}
 }
 
 // maxPauses bounds how often one answer is continued after a pause.
@@ -87,7 +87,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 			more = false
 			plan := func(known scrollback.Learned) (remote.Exchange, error) { return m.planRequest(ctx, r, known, t) }
 			for d, err := range m.client.Stream(ctx, r, plan) {
-				if err == nil && d.Finish == paused {
+				if err == nil && d.Finish == paused && r.Forward == nil {
 					more = true
 					d.Finish = ""
 				}

@@ -118,7 +118,11 @@ func (a *answerReader) planRequest(ctx context.Context, known scrollback.Learned
 	if g := (generation{MaxOutputTokens: remote.OutputLimit(r, known), ThinkingConfig: thinking}); g != (generation{}) {
 		body.GenerationConfig = &g
 	}
-	return remote.Exchange{URL: m.requestURL() + ":streamGenerateContent?alt=sse", Header: m.requestHeader(), Body: body,
+	verb := ":streamGenerateContent?alt=sse"
+	if r.Forward != nil && r.Forward.Whole {
+		verb = ":generateContent"
+	}
+	return remote.Exchange{URL: m.requestURL() + verb, Header: m.requestHeader(), Body: body,
 		Params: append(params, of...), Judge: judge, Tally: &a.tally, Read: a.readHop}, nil
 }
 

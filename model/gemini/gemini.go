@@ -54,7 +54,8 @@ var (
 func New(p remote.Endpoint) *Model {
 	f := parseFamily(p.Model)
 	return &Model{place: p, family: f, client: remote.New(p.Options),
-		facts: model.Facts{Name: p.Name, Dialect: window.Gemini(), Searches: !f.gemma, SearchesAlone: true}}
+		facts: model.Facts{Name: p.Name, Dialect: window.Gemini(), Searches: !f.gemma, SearchesAlone: true,
+			APIs: []string{model.APIGemini}}}
 }
 
 // Facts implements model.Model.
@@ -74,7 +75,7 @@ func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Del
 			more := false
 			for d, err := range m.client.Stream(ctx, r,
 				func(known scrollback.Learned) (remote.Exchange, error) { return a.planRequest(ctx, known) }) {
-				if more = errors.Is(err, errMore); more {
+				if more = errors.Is(err, errMore) && r.Forward == nil; more {
 					break
 				}
 				if !yield(d, err) || err != nil {

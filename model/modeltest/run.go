@@ -41,7 +41,7 @@ func testFacts(t *testing.T, m model.Model) {
 	if f.Limit < 0 || f.MaxOutput < 0 || f.Limit > 0 && f.MaxOutput > f.Limit {
 		t.Errorf("limits make no sense: %+v", f)
 	}
-	if again := m.Facts(); again != f {
+	if again := m.Facts(); !reflect.DeepEqual(again, f) {
 		t.Errorf("facts change: %+v, then %+v", f, again)
 	}
 }

@@ -58,7 +58,8 @@ func New(at remote.Endpoint) *Model {
 	once := at.Options
 	once.Retries = -1
 	m := &Model{at: at, base: base, client: remote.New(at.Options), asking: remote.New(once),
-		facts: model.Facts{Name: at.Name, Dialect: window.OpenAI(), Here: at.IsLocal()}}
+		facts: model.Facts{Name: at.Name, Dialect: window.OpenAI(), Here: at.IsLocal(),
+			APIs: []string{model.APIOllama}}}
 	m.facts.Dialect.ImageURLs = false // its API takes bytes
 	if u, err := url.Parse(base); err == nil {
 		m.cloud = u.Hostname() == "ollama.com" || strings.HasSuffix(u.Hostname(), ".ollama.com")

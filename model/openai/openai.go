@@ -48,8 +48,12 @@ func newModel(at remote.Endpoint, d serverDialect) *Model {
 	}
 	spoken := window.OpenAI()
 	spoken.ImageURLs = !d.noAddresses
+	apis := []string{model.APIChat}
+	if d.responses {
+		apis = append(apis, model.APIResponses)
+	}
 	return &Model{at: at, client: remote.New(at.Options), d: d,
-		facts: model.Facts{Name: at.Name, Dialect: spoken, Searches: d.search != "", Here: at.IsLocal()}}
+		facts: model.Facts{Name: at.Name, Dialect: spoken, Searches: d.search != "", Here: at.IsLocal(), APIs: apis}}
 }
 
 // Facts implements model.Model.
@@ -58,7 +62,7 @@ func (m *Model) Facts() model.Facts { return m.facts }
 // Stream implements model.Model.
 func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return m.client.Stream(ctx, r, func(known scrollback.Learned) (remote.Exchange, error) {
-		if m.d.responses && known.API != "chat" {
+		if f := r.Forward; f != nil && f.API == model.APIResponses || f == nil && m.d.responses && known.API != "chat" {
 			return m.planResponses(ctx, r, known)
 		}
 		return m.planChat(ctx, r, known)

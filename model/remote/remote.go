@@ -112,8 +112,9 @@ type Exchange struct {
 	// the server; an answer that ends without a finish reason was cut off.
 	Read func(a *Answer) error
 
-	shown  *requestImages // the images it was planned with
-	weight int64          // of its items in tokens, by our estimate
+	shown   *requestImages // the images it was planned with
+	weight  int64          // of its items in tokens, by our estimate
+	forward *model.Forward // what is sent instead of the body
 }
 
 // maxLessons bounds how often one request is changed after what a server said.
@@ -129,6 +130,10 @@ func (c *Client) Stream(ctx context.Context, r model.Request,
 		x, err := plan(known)
 		if err != nil {
 			yield(model.Delta{}, err)
+			return
+		}
+		if r.Forward != nil {
+			c.forwardOnce(ctx, x, r, yield)
 			return
 		}
 		for try := 0; ; try++ {
@@ -299,15 +304,19 @@ func (c *Client) sendOnce(parent context.Context, x Exchange, b model.Bounds,
 	}
 	defer resp.Body.Close()
 	a := &Answer{client: c, x: x, bounds: b, header: resp.Header, yield: yield, first: first, parent: parent, Tally: tally,
-		body: &watchedReader{r: resp.Body, alarm: func() { silence.Reset(c.o.Silence) }}}
+		body: &watchedReader{r: x.tapBody(resp), alarm: func() { silence.Reset(c.o.Silence) }}}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		err = c.readRefusal(resp, a.body, x)
+		x.drain(a.body)
 		if parent.Err() != nil {
 			err = checkContext(parent)
 		}
 		return false, err
 	}
 	err = x.Read(a)
+	if err == nil && !a.gone {
+		x.drain(a.unreadBody())
+	}
 	switch {
 	case a.gone:
 		return true, nil
@@ -325,7 +334,11 @@ func (c *Client) sendOnce(parent context.Context, x Exchange, b model.Bounds,
 func (c *Client) sendRequest(ctx context.Context, x Exchange) (*http.Response, error) {
 	method := http.MethodGet
 	body := []byte(nil)
-	if x.Body != nil {
+	switch {
+	case x.forward != nil:
+		method = http.MethodPost
+		body = x.forward.Body
+	case x.Body != nil:
 		var buf bytes.Buffer
 		enc := json.NewEncoder(&buf)
 		enc.SetEscapeHTML(false)
@@ -345,6 +358,7 @@ func (c *Client) sendRequest(ctx context.Context, x Exchange) (*http.Response, e
 	}
 	req.Header.Set("User-Agent", c.o.Agent)
 	req.Header.Set("Accept", "text/event-stream, application/x-ndjson, application/json")
+	x.addForwarded(req)
 	for _, h := range []map[string]string{c.o.Header, x.Header} {
 		for name, value := range h {
 			if strings.ContainsFunc(value, unicode.IsControl) {
