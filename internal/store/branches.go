@@ -75,12 +75,16 @@ func (p Branches) Rewind(ctx context.Context, h Head, from scrollback.Branch, se
 	}
 	return p.s.d.Log.RewindHead(ctx, driver.Rewind{Conversation: h.ID, Now: p.s.Now(), To: to, Salvage: p.s.salvageDraft,
 		Edit: func(c *scrollback.Conversation) {
-			c.PinnedSeqs = slices.DeleteFunc(slices.Clone(c.PinnedSeqs),
-				func(pin int64) bool { return !slices.Contains(pins, pin) })
+			c.PinnedSeqs = keepPins(c.PinnedSeqs, pins)
 			if edit != nil {
 				edit(c)
 			}
 		}})
+}
+
+// keepPins returns those of some pins that are to stay.
+func keepPins(pins, stay []int64) []int64 {
+	return slices.DeleteFunc(slices.Clone(pins), func(pin int64) bool { return !slices.Contains(stay, pin) })
 }
 
 // pinsOn are the pins whose messages are also on the path of a branch, up to seq.

@@ -11,11 +11,16 @@ import (
 // BeginRequest opens a turn. Admit may refuse it, given the newest turn (nil if there was
 // none): it runs inside the transaction, so it must only judge. Edit then changes the
 // conversation's own fields, unless the request is refused or a replay.
+//
+// With At, the turn runs beside others, whatever else is open: it begins behind that place, and Admit and IfHead
+// do not count.
 type BeginRequest struct {
 	Conversation scrollback.ConversationID
+	Turn         scrollback.TurnID // the id that the turn gets; empty for a new one
 	Owner        string
 	Idempotency  scrollback.Idempotency
 	IfHead       *scrollback.Branch // any other head is conflict; nil for any
+	At           *Place             // nil for the head
 	Messages     []IncomingMessage
 	Admit        func(last *scrollback.Turn) error
 	Quota        *scrollback.Quota // in which the turn is counted, unless nil
@@ -23,17 +28,29 @@ type BeginRequest struct {
 	Without      *[]int64 // the messages that the branch leaves out from then on; nil changes nothing
 }
 
+// Place is behind a message of a branch's path; Seq is 0 before the first.
+type Place struct {
+	Branch scrollback.BranchID
+	Seq    int64
+}
+
 // Begin opens a turn with the messages that start it. A turn left open by an
 // owner whose lease ended is closed first, its draft saved as an interrupted
 // message. A known idempotency key returns the turn that it began.
 func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 	now := p.s.Now()
+	if r.Turn == "" {
+		r.Turn = scrollback.TurnID(p.s.newID())
+	}
 	t := scrollback.Turn{
-		ID: scrollback.TurnID(p.s.newID()), Conversation: r.Conversation, State: scrollback.TurnOpen,
+		ID: r.Turn, Conversation: r.Conversation, State: scrollback.TurnOpen,
 		Owner: r.Owner, LeaseUntil: now + p.s.lease.Milliseconds(), Idempotency: r.Idempotency, StartedAt: now,
 	}
 	entries := p.s.prepareEntries(r.Messages, t.ID)
 	err := p.s.keepAnswer(ctx, r.Messages, entries, func() (scrollback.BranchID, int64, error) {
+		if r.At != nil {
+			return r.At.Branch, r.At.Seq, nil
+		}
 		h, err := p.s.d.Log.ReadHead(ctx, r.Conversation)
 		if scrollback.CodeOf(err) == scrollback.NotFound {
 			err = nil // Begin says so
@@ -52,7 +69,12 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries,
 		Admit: r.Admit, Tally: quotaTally(r.Quota, now), Edit: r.Edit, Without: r.Without, Salvage: p.s.salvageDraft,
 	}
-	if r.IfHead != nil {
+	switch {
+	case r.At != nil:
+		if err := p.goBeside(ctx, &b, *r.At); err != nil {
+			return BeginResult{}, err
+		}
+	case r.IfHead != nil:
 		b.IfBranch = r.IfHead.ID
 		b.IfHead = r.IfHead.HeadSeq
 	}
@@ -61,6 +83,38 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 		r.Quota.Used = begun.Tallied
 	}
 	return begun, quotaError(r.Quota, err)
+}
+
+// goBeside lets a turn begin behind a place. Of what is pinned, what is on the path to it stays pinned.
+func (p Turns) goBeside(ctx context.Context, b *driver.BeginRequest, at Place) error {
+	h, err := p.s.d.Log.ReadHead(ctx, b.Turn.Conversation)
+	if err != nil {
+		return err
+	}
+	from, err := p.s.Branches.Find(ctx, h, at.Branch)
+	if err != nil {
+		return err
+	}
+	to, err := p.s.Branches.newLeavingBranch(ctx, from, at.Seq)
+	if err != nil {
+		return err
+	}
+	b.At = &to
+	if from.ID == h.Branch.ID && at.Seq == h.Branch.HeadSeq {
+		return nil
+	}
+	pins, err := p.s.Branches.pinsOn(ctx, h, from, at.Seq)
+	if err != nil {
+		return err
+	}
+	edit := b.Edit
+	b.Edit = func(c *scrollback.Conversation) {
+		c.PinnedSeqs = keepPins(c.PinnedSeqs, pins)
+		if edit != nil {
+			edit(c)
+		}
+	}
+	return nil
 }
 
 // SaveDraft stores a turn's draft and meta, renews its lease, and reports whether it is to be stopped.

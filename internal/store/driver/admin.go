@@ -73,9 +73,8 @@ type Repair struct {
 	// finds sums of their day wrong, writes those that it has instead.
 	Usage *UsageRepair
 
-	// Lease closes an open turn as [BeginRequest] does it. One that still holds its
-	// conversation is conflict; one that is not the conversation's newest is closed
-	// where it is, and keeps its draft.
+	// Lease closes an open turn as [Turns.TakeOver] does it. One whose lease has not ended is
+	// conflict; one whose branch is missing keeps its draft.
 	Lease scrollback.TurnID
 
 	Now     int64

@@ -3,7 +3,7 @@
 // A method is one moment of the product and one transaction: Begin, FinishStep,
 // CommitFold; never a row verb. Rows are the root's own types. A driver keeps them,
 // allocates seqs inside its write transactions, and holds the invariants that
-// only a transaction can hold: one open turn a conversation, nothing written by
+// only a transaction can hold: one turn that holds a conversation, nothing written by
 // an owner who lost the lease, compare-and-set on a branch's view. Product rules
 // (validation, ids, the clock, limits) are the store's; where one must be judged
 // inside a transaction it arrives as a pure function.

@@ -139,7 +139,8 @@ type Append struct {
 	Salvage      func(expired scrollback.Turn) []Entry
 }
 
-// AppendResult is the head after a write and the messages it appended, numbered.
+// AppendResult is the head after a write and the messages it appended, numbered. Of a turn whose
+// branch is not the current one, the head has the turn's branch.
 type AppendResult struct {
 	Head     Head
 	Messages []scrollback.Message
@@ -158,7 +159,7 @@ type AppendResult struct {
 //     of its own. Otherwise To is stored, and becomes it; its HeadSeq and Sum follow
 //     from AtSeq.
 //  3. The newest turn of the conversation becomes the one that ended with the new
-//     head, or none.
+//     head, or none. One beside others that is still open there is not meant.
 //  4. Edit may change the conversation's own fields.
 type Rewind struct {
 	Conversation scrollback.ConversationID
@@ -172,7 +173,7 @@ type Rewind struct {
 // other conversation's path holds, their search terms, segments that cover any of
 // them, the sources whose content they have, mentions of artifacts that no message left
 // mentions, turns and receipts.
-// An open turn whose lease has not ended is conflict, and so is, with TrashedBy, a
+// An open turn whose lease has not ended is conflict, also one beside others, and so is, with TrashedBy, a
 // conversation that has not been in the trash since then: somebody took it out
 // meanwhile. From the first step on, no other method knows the conversation. Each step
 // removes at most Limit messages; the same call again continues, and one for what is

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -20,9 +21,9 @@ type Turns interface {
 	// FinishStep appends what a step produced and moves the turn on; see [FinishedStep].
 	FinishStep(ctx context.Context, f FinishedStep) (AppendResult, error)
 
-	// TakeOver closes an open turn whose lease has ended as interrupted, as Begin would, and
-	// returns the turn as it is then. Any other turn is returned as stored; an unknown one is
-	// not_found.
+	// TakeOver closes an open turn whose lease has ended as interrupted, as Begin would, also one
+	// beside others, and returns the turn as it is then. Any other turn is returned as stored; an
+	// unknown one is not_found.
 	TakeOver(ctx context.Context, t Takeover) (scrollback.Turn, error)
 
 	// Stop asks the owner of the turn to stop it. A turn that has ended stays as
@@ -32,7 +33,8 @@ type Turns interface {
 	// Get returns a turn as stored; not_found if unknown.
 	Get(ctx context.Context, id scrollback.TurnID) (scrollback.Turn, error)
 
-	// GetLast returns the newest turn of a conversation; not_found if it had none.
+	// GetLast returns the newest turn of a conversation, by which it goes on: the one that holds it, else
+	// the one that ended with its head; not_found if there is none.
 	GetLast(ctx context.Context, id scrollback.ConversationID) (scrollback.Turn, error)
 
 	// ReadMeta returns what is kept about turns beside their messages; those of which nothing is,
@@ -95,12 +97,19 @@ type TurnQuery struct {
 //     ([scrollback.View]); if that changes it, its version grows.
 //  5. Entries are appended and Turn is stored open. Turn.Seq and Turn.LastSeq become
 //     the head, Turn.Branch the current branch.
+//
+// With At, the turn runs beside others: it holds nothing, and nothing that is open keeps it out. It begins
+// where a [Rewind] to At would lead, and the branch there becomes the current one; an At that would
+// be refused there is not_found. IfBranch is not looked at, Admit and Salvage are not called, and
+// Previous is nil. An open turn that holds the conversation stays its newest turn; without one, that
+// is the turn that had ended with the head before the entries, or none.
 type BeginRequest struct {
 	Turn      scrollback.Turn
 	Now       int64
 	KeysSince int64
 	IfBranch  scrollback.BranchID // the head that the entries were made for; empty for any
 	IfHead    int64
+	At        *scrollback.Branch // whole, with its view, as in [Rewind]; nil for the head
 	Entries   []Entry
 	Admit     func(last *scrollback.Turn) error
 	Tally     *Tally
@@ -131,7 +140,12 @@ type SavedDraft struct {
 
 // FinishedStep appends Entries for an open turn that Owner holds (else conflict, and
 // nothing is written), adds Usage to the books and stores the turn's new state. If there
-// are entries, Turn.LastSeq becomes the head.
+// are entries, Turn.LastSeq becomes the seq of the last.
+// They go to the turn's own branch, wherever the current one is. Where others have gone on
+// there behind Turn.LastSeq, they begin the branch of [LeaveBranch], which Turn.Branch becomes, and
+// the current branch too if the one before was.
+// A turn that ends at the head of the current branch becomes the conversation's newest turn, unless
+// another one holds it; one that ends elsewhere makes way for the turn that ended with the head.
 // Meta, unless it is nil, takes the place of the turn's.
 // Sent, unless it is nil, is kept as the account of its step, in place of one that is there;
 // and Texts, by hash, for as long as a conversation is there that a step named them in.
@@ -155,7 +169,8 @@ type FinishedStep struct {
 	Texts        map[string]string
 }
 
-// Takeover names a turn that nobody may run any more. What Salvage makes of it is appended.
+// Takeover names a turn that nobody may run any more. What Salvage makes of it is appended as by
+// [FinishedStep], but that the current branch stays the current one.
 type Takeover struct {
 	Turn    scrollback.TurnID
 	Now     int64
@@ -173,13 +188,18 @@ func ReplyAfter(was scrollback.MessageID, entries []Entry) scrollback.MessageID 
 	return was
 }
 
-// LastSeqAfter returns what Turn.LastSeq becomes once a turn's entries are appended and head is the
-// seq of the last: head, if there were any.
-func LastSeqAfter(was, head int64, entries []Entry) int64 {
-	if len(entries) == 0 {
-		return was
+// LeaveBranch returns the branch with which a turn goes on that has brought message seq of a branch, where
+// others have gone on behind it: it begins with the message first, whose id it has too, and shows
+// what the other one shows, or everything if a fold there covers more than up to seq. Parent,
+// HeadSeq and Sum follow from AtSeq.
+func LeaveBranch(b scrollback.Branch, seq int64, first scrollback.MessageID) scrollback.Branch {
+	out := scrollback.Branch{ID: scrollback.BranchID(first), Conversation: b.Conversation, AtSeq: seq, View: b.View}
+	if b.View.Boundary > seq {
+		out.View = scrollback.View{Language: b.View.Language}
 	}
-	return head
+	out.View = out.View.WithLeftOut(slices.DeleteFunc(slices.Clone(b.View.Without),
+		func(left int64) bool { return left > seq }))
+	return out
 }
 
 // LeaseMax is how far ahead a lease may end, in ms. One that ends further ahead was

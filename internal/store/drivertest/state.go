@@ -193,19 +193,14 @@ func checkThread(t testing.TB, d *driver.Driver, th conversationState) error {
 	if b.ID != c.Branch || b.Conversation != c.ID || b.HeadSeq != c.Messages {
 		return fmt.Errorf("head %d of %d messages, branch %s of %s", b.HeadSeq, c.Messages, b.ID, b.Conversation)
 	}
-	var seq int64
-	var sum scrollback.Weight
-	for _, m := range th.Messages {
-		seq += 1
-		sum = sum.Add(m.Weight)
-		own := m.Branch == b.ID && m.ConversationID == c.ID
-		if m.Seq != seq || m.Sum != sum || own != (seq > b.AtSeq) {
-			return fmt.Errorf("message %s: seq %d sum %v of %s, want %d, %v on the path of %s", m.ID, m.Seq, m.Sum, m.Branch,
-				seq, sum, b.ID)
+	for _, b := range th.Branches {
+		ms, err := d.Log.ReadMessages(t.Context(), driver.MessageQuery{Branch: b.ID, From: 1, To: maxPages})
+		if err == nil {
+			err = checkPath(b, ms)
 		}
-	}
-	if b.HeadSeq != seq || b.Sum != sum {
-		return fmt.Errorf("head %d sum %v, but the messages end at %d with %v", b.HeadSeq, b.Sum, seq, sum)
+		if err != nil {
+			return err
+		}
 	}
 	for _, item := range b.View.Segments {
 		if _, err := d.Views.ReadSegments(t.Context(), []scrollback.SegmentID{item.ID}); err != nil {
@@ -216,6 +211,42 @@ func checkThread(t testing.TB, d *driver.Driver, th conversationState) error {
 		return fmt.Errorf("turn %s is %s and ended at %d", th.Turn.ID, th.Turn.State, th.Turn.EndedAt)
 	}
 	return nil
+}
+
+// checkPath returns an error unless messages are the whole path of a branch.
+func checkPath(b scrollback.Branch, path []scrollback.Message) error {
+	var seq int64
+	var sum scrollback.Weight
+	for _, m := range path {
+		seq += 1
+		sum = sum.Add(m.Weight)
+		own := m.Branch == b.ID && m.ConversationID == b.Conversation
+		if m.Seq != seq || m.Sum != sum || own != (seq > b.AtSeq) {
+			return fmt.Errorf("message %s: seq %d sum %v of %s, want %d, %v on the path of %s", m.ID, m.Seq, m.Sum, m.Branch,
+				seq, sum, b.ID)
+		}
+	}
+	if b.HeadSeq != seq || b.Sum != sum {
+		return fmt.Errorf("branch %s: head %d sum %v, but the messages end at %d with %v", b.ID, b.HeadSeq, b.Sum, seq, sum)
+	}
+	return nil
+}
+
+// checkSound fails t for each flaw that an audit finds.
+func checkSound(t testing.TB, d *driver.Driver) {
+	t.Helper()
+	err := d.Admin.WalkRows(t.Context(), driver.AuditWalk{
+		Total:        func(int64) error { return nil },
+		Conversation: func(scrollback.Conversation) error { return nil },
+		Branch:       func(scrollback.Branch) error { return nil },
+		Message:      func(scrollback.Message) error { return nil },
+		Segment:      func(scrollback.Segment) error { return nil },
+		Artifact:     func(scrollback.Artifact, int64) error { return nil },
+		Turn:         func(scrollback.Turn) error { return nil },
+		Flaw:         func(f driver.Flaw) error { t.Errorf("a flaw: %+v", f); return nil }})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 // auditResult is what an audit walked.

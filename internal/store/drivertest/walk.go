@@ -40,7 +40,7 @@ var walkMoves = []struct {
 		(*randomWalk).stopTurn}, {4, (*randomWalk).putArtifact},
 	{5, (*randomWalk).searchIndex}, {4, (*randomWalk).listAll}, {3, (*randomWalk).updateLearned}, {8,
 		(*randomWalk).rewindHead}, {2, (*randomWalk).purgeConversation},
-	{4, walkOrigins}, {4, (*randomWalk).changeKept},
+	{4, walkOrigins}, {4, (*randomWalk).changeKept}, {14, (*randomWalk).beginBeside}, {4, (*randomWalk).takeOver},
 }
 
 // RunWalk does n things, chosen by seed, to two empty drivers and compares every
@@ -67,8 +67,10 @@ func RunWalk(t testing.TB, seed uint64, n int, a, b *driver.Driver) {
 		w.readTurn(turn.ID)
 	}
 	wantSame(t, fmt.Sprintf("seed %d: all that can be read", seed), readAll(t, a), readAll(t, b))
-	CheckInvariants(t, a)
-	CheckInvariants(t, b)
+	for _, d := range []*driver.Driver{a, b} {
+		CheckInvariants(t, d)
+		checkSound(t, d)
+	}
 }
 
 // callBoth makes a call on both drivers, compares what they answer, and hands it on.
@@ -417,6 +419,9 @@ func (w *randomWalk) finishStep() {
 			[]scrollback.UsageRecord{{Conversation: t.Conversation, TurnID: t.ID, At: w.now}}, []scrollback.UsageRecord{
 				{Conversation: t.Conversation, Model: "m", At: w.now, WindowTokens: 10,
 					Usage: scrollback.Usage{InputTokens: w.rng.Int64N(99), Cost: 0.125, Currency: "USD"}}})}
+	if w.chance(70) {
+		markEntries(f.Entries, t.ID)
+	}
 	callBoth(w, fmt.Sprint("finish ", t.ID, f.State),
 		func(d *driver.Driver) (driver.AppendResult, error) { return d.Turns.FinishStep(w.ctx, f) })
 	w.readTurn(t.ID)

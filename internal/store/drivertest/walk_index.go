@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -57,13 +58,12 @@ func cutParts(parts scrollback.Parts) []string {
 	return out
 }
 
-// lookupResult is what is found of a term: the messages that are still there, how often it is in
-// each, and what is marked of them.
+// lookupResult is a message in which a term was found, how often it is in it, and what is marked of it.
 type lookupResult struct {
-	Messages []scrollback.Message
-	Counts   []uint8
-	Marks    []driver.Mark
-	Lines    []driver.IndexedBranch
+	Message scrollback.Message
+	Count   uint8
+	Marks   []driver.Mark
+	Lines   []driver.IndexedBranch
 }
 
 // lookUpTerms looks random terms up, in random branches. What was purged may be found until the
@@ -84,7 +84,7 @@ func (w *randomWalk) lookUpTerms() {
 		only = []scrollback.ConversationID{w.pickConversation().ID, w.pickConversation().ID}
 	}
 	callBoth(w, fmt.Sprintf("look for %+v in %v %+v", q, only, lines),
-		func(d *driver.Driver) ([]lookupResult, error) { return indexLookup{q, lines, only}.runOn(w.ctx, d) })
+		func(d *driver.Driver) ([][]lookupResult, error) { return indexLookup{q, lines, only}.runOn(w.ctx, d) })
 	if w.chance(20) { // nothing purged counts any more
 		callBoth(w, fmt.Sprint("counts of ", q.Terms), func(d *driver.Driver) ([]int64, error) {
 			for more := true; more; {
@@ -114,8 +114,8 @@ type indexLookup struct {
 	only  []scrollback.ConversationID
 }
 
-// runOn looks in one driver.
-func (l indexLookup) runOn(ctx context.Context, d *driver.Driver) ([]lookupResult, error) {
+// runOn looks in one driver, and returns what it finds of each term.
+func (l indexLookup) runOn(ctx context.Context, d *driver.Driver) ([][]lookupResult, error) {
 	q := l.PostingQuery
 	in := l.lines
 	only := l.only
@@ -134,7 +134,7 @@ func (l indexLookup) runOn(ctx context.Context, d *driver.Driver) ([]lookupResul
 	if err != nil {
 		return nil, err
 	}
-	out := make([]lookupResult, len(got))
+	out := make([][]lookupResult, len(got))
 	for i, p := range got {
 		if !slices.IsSorted(p.Places) {
 			return nil, scrollback.Errorf(scrollback.Internal, "drivertest.RunWalk", "places do not ascend: %v", p.Places)
@@ -146,9 +146,10 @@ func (l indexLookup) runOn(ctx context.Context, d *driver.Driver) ([]lookupResul
 	return out, nil
 }
 
-// readAt reads what is at places, with numbers of branches as they are in no database.
-func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.IndexedBranchQuery) (out lookupResult,
-	err error) {
+// readAt reads what is still there at places, by the ids of messages: the numbers of branches, and the order that
+// they give, are each database's own, and each server's of one.
+func readAt(ctx context.Context, d *driver.Driver, p driver.Postings,
+	in driver.IndexedBranchQuery) (out []lookupResult, err error) {
 	for i, place := range p.Places {
 		ms, err := d.Index.ReadMessagesAt(ctx, []driver.Place{place})
 		if err != nil {
@@ -157,12 +158,12 @@ func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.
 		if len(ms) == 0 {
 			continue
 		}
-		marks, err := d.Index.ReadMarks(ctx, []driver.Place{place})
-		if err != nil {
+		found := lookupResult{Message: ms[0], Count: p.Counts[i]}
+		if found.Marks, err = d.Index.ReadMarks(ctx, []driver.Place{place}); err != nil {
 			return out, err
 		}
-		for i := range marks {
-			marks[i].Place = driver.Place(marks[i].Place.Seq())
+		for i := range found.Marks {
+			found.Marks[i].Place = driver.Place(found.Marks[i].Place.Seq())
 		}
 		in.Numbers = []int64{place.Branch()}
 		lines, err := d.Index.FindBranches(ctx, in)
@@ -172,12 +173,11 @@ func readAt(ctx context.Context, d *driver.Driver, p driver.Postings, in driver.
 		for _, l := range lines {
 			l.Number = 0
 			l.Parent = min(l.Parent, 1)
-			out.Lines = append(out.Lines, l)
+			found.Lines = append(found.Lines, l)
 		}
-		out.Messages = append(out.Messages, ms...)
-		out.Counts = append(out.Counts, p.Counts[i])
-		out.Marks = append(out.Marks, marks...)
+		out = append(out, found)
 	}
+	slices.SortFunc(out, func(a, b lookupResult) int { return cmp.Compare(a.Message.ID, b.Message.ID) })
 	return out, nil
 }
 

@@ -181,20 +181,15 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 		if err := a.storeGrowth(ctx, r.Now); err != nil {
 			return err
 		}
-		if a.b, err = a.findDestination(ctx, to, r.Now); err != nil {
+		if err := a.goTo(ctx, to, r.Now); err != nil {
 			return err
 		}
-		if err := a.leaveOut(ctx, to.View.Without); err != nil { // one that is there may have left out others
-			return err
-		}
-		a.c.Branch = a.b.ID
 		a.edited = true
 		if a.c.LastTurn, err = a.turnAtHead(ctx, a.b); err != nil {
 			return err
 		}
 		if r.Edit != nil {
 			a.editOwn(r.Edit)
-			a.edited = true
 		}
 		if err := a.storeHead(ctx, r.Now); err != nil {
 			return err
@@ -203,6 +198,15 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 		return nil
 	})
 	return out, err
+}
+
+// goTo makes the branch current that a destination leads to.
+func (a *appender) goTo(ctx context.Context, to scrollback.Branch, now int64) (err error) {
+	if a.b, err = a.findDestination(ctx, to, now); err != nil {
+		return err
+	}
+	a.c.Branch = a.b.ID
+	return a.leaveOut(ctx, to.View.Without) // one that is there may have left out others
 }
 
 // completeDestination completes a branch with which the conversation is to continue.
@@ -233,10 +237,11 @@ func (a *appender) findDestination(ctx context.Context, to scrollback.Branch,
 	return to, a.insertBranch(ctx, to)
 }
 
-// turnAtHead is the turn that ended with the head of a branch, or none.
+// turnAtHead is the turn that ended with the head of a branch, or none. One that is still open holds nothing
+// there: it runs beside others.
 func (a *appender) turnAtHead(ctx context.Context, b scrollback.Branch) (id scrollback.TurnID, err error) {
 	err = QueryRow(ctx, a.tx, scanInto(&id),
-		`SELECT t.id FROM messages m JOIN turns t ON t.id = m.turn_id WHERE m.branch = $1 AND m.seq = $2`, b.ID, b.HeadSeq)
+		`SELECT t.id FROM messages m JOIN turns t ON t.id = m.turn_id WHERE m.branch = $1 AND m.seq = $2 AND t.state <> 'open'`, b.ID, b.HeadSeq)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}

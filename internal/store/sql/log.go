@@ -9,7 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// appender appends to the current branch of one conversation within one
+// appender appends to the current branch of one conversation, and to those of its turns, within one
 // transaction. Seqs are allocated here and nowhere else.
 type appender struct {
 	*writeTx
@@ -33,18 +33,25 @@ func (a *appender) head() driver.Head {
 	return driver.Head{Conversation: a.c.Conversation, Branch: a.b}
 }
 
-// appendEntries numbers and inserts entries and what they mention.
+// appendEntries appends entries to the current branch.
 func (a *appender) appendEntries(ctx context.Context, entries []preparedEntry) ([]scrollback.Message, error) {
+	a.grew = a.grew || len(entries) > 0
+	return a.appendTo(ctx, &a.b, entries)
+}
+
+// appendTo numbers entries on a branch and inserts them, with what they mention. The branch itself is
+// not stored.
+func (a *appender) appendTo(ctx context.Context, b *scrollback.Branch,
+	entries []preparedEntry) ([]scrollback.Message, error) {
 	var out []scrollback.Message
 	for _, e := range entries {
 		m := e.Message
-		a.b.HeadSeq++
-		a.b.Sum = a.b.Sum.Add(m.Weight)
-		a.grew = true
+		b.HeadSeq++
+		b.Sum = b.Sum.Add(m.Weight)
 		m.ConversationID = a.c.ID
-		m.Branch = a.b.ID
-		m.Seq = a.b.HeadSeq
-		m.Sum = a.b.Sum
+		m.Branch = b.ID
+		m.Seq = b.HeadSeq
+		m.Sum = b.Sum
 		if err := a.insertMessage(ctx, e, &m); err != nil {
 			return nil, err
 		}
@@ -65,10 +72,68 @@ func (a *appender) appendEntries(ctx context.Context, entries []preparedEntry) (
 		}
 		out = append(out, m)
 	}
-	if a.b.ID == a.c.Branch {
-		a.c.news.NoteEntries(len(entries), a.b.HeadSeq)
+	if b.ID == a.c.Branch {
+		a.c.news.NoteEntries(len(entries), b.HeadSeq)
 	}
 	return out, nil
+}
+
+// appendOfTurn appends what an open turn has brought to its own branch, which it returns, and says so in the
+// turn. Where others have gone on there, it leaves the branch behind what it has brought; with follow
+// the conversation goes with it, if that is its current branch.
+func (a *appender) appendOfTurn(ctx context.Context, t *scrollback.Turn, entries []preparedEntry, follow bool,
+	now int64) (b scrollback.Branch, out []scrollback.Message, err error) {
+	if b = a.b; t.Branch != b.ID {
+		if err := a.holdBranch(ctx, t.Branch, &b); err != nil {
+			return b, nil, err
+		}
+	}
+	if len(entries) == 0 {
+		return b, nil, nil
+	}
+	if b.HeadSeq > t.LastSeq {
+		next := driver.LeaveBranch(b, t.LastSeq, entries[0].ID)
+		next.UpdatedAt = now
+		if err := a.insertLeavingBranch(ctx, b, &next); err != nil {
+			return b, nil, err
+		}
+		if follow && b.ID == a.c.Branch {
+			a.c.Branch = next.ID
+			a.edited = true
+		}
+		b = next
+		t.Branch = b.ID
+	}
+	if out, err = a.appendTo(ctx, &b, entries); err != nil {
+		return b, nil, err
+	}
+	for _, e := range entries {
+		t.Reply = driver.ReplyAfter(t.Reply, []driver.Entry{e.Entry})
+	}
+	t.LastSeq = b.HeadSeq
+	b.UpdatedAt = now
+	if b.ID != a.c.Branch {
+		return b, out, a.changeBranch(ctx, &b, branchGrowth)
+	}
+	a.b = b
+	a.grew = true
+	return b, out, nil
+}
+
+// insertLeavingBranch completes and stores a branch that leaves the path of another.
+func (a *appender) insertLeavingBranch(ctx context.Context, from scrollback.Branch, b *scrollback.Branch) error {
+	for from.AtSeq >= b.AtSeq && from.Parent != "" {
+		if err := a.holdBranch(ctx, from.Parent, &from); err != nil {
+			return err
+		}
+	}
+	if b.AtSeq > 0 {
+		b.Parent = from.ID
+	}
+	if _, err := a.completeBranch(ctx, b); err != nil {
+		return err
+	}
+	return a.insertBranch(ctx, *b)
 }
 
 // storeGrowth stores what the branch has grown by.
@@ -100,12 +165,32 @@ func (a *appender) editOwn(edit func(*scrollback.Conversation)) {
 	_ = editConversation(&a.c, func(c *scrollback.Conversation) error { edit(c); return nil })
 	a.c.DeletedAt = deleted
 	after, errAfter := conversationTable.values(&a.c)
-	a.edited = errBefore != nil || errAfter != nil || !slices.Equal(before, after)
+	a.edited = a.edited || errBefore != nil || errAfter != nil || !slices.Equal(before, after)
 }
 
 // closeLapsed returns the newest turn, after closing it if its owner is gone.
 func (a *appender) closeLapsed(ctx context.Context, now int64,
 	salvage func(scrollback.Turn) []driver.Entry) (*scrollback.Turn, error) {
+	last, err := a.holdLastTurn(ctx)
+	if err != nil || last == nil || last.State != scrollback.TurnOpen {
+		return last, err
+	}
+	if driver.HoldsConversation(*last, now) {
+		return nil, scrollback.Errorf(scrollback.Conflict, "sqlstore",
+			i18n.ConversationStillAnswered,
+			a.c.ID)
+	}
+	if err := a.interruptTurn(ctx, last, now, salvage); err != nil {
+		return nil, err
+	}
+	if a.c.LastTurn == last.ID {
+		return last, nil
+	}
+	return a.holdLastTurn(ctx)
+}
+
+// holdLastTurn reads the newest turn, which stays as it is until the transaction ends; nil if there is none.
+func (a *appender) holdLastTurn(ctx context.Context) (*scrollback.Turn, error) {
 	if a.c.LastTurn == "" {
 		return nil, nil
 	}
@@ -113,35 +198,56 @@ func (a *appender) closeLapsed(ctx context.Context, now int64,
 	if err := a.holdTurn(ctx, a.c.LastTurn, &last); err != nil {
 		return nil, err
 	}
-	if last.State != scrollback.TurnOpen {
-		return &last, nil
-	}
-	if driver.HoldsConversation(last, now) {
-		return nil, scrollback.Errorf(scrollback.Conflict, "sqlstore",
-			i18n.ConversationStillAnswered,
-			a.c.ID)
-	}
-	var entries []driver.Entry
+	return &last, nil
+}
+
+// interruptTurn closes a turn whose owner is gone, with what is salvaged of it.
+func (a *appender) interruptTurn(ctx context.Context, t *scrollback.Turn, now int64,
+	salvage func(scrollback.Turn) []driver.Entry) error {
+	var entries []preparedEntry
 	if salvage != nil {
-		entries = salvage(last)
-		rows, err := prepareEntries(entries)
-		if err == nil {
-			_, err = a.appendEntries(ctx, rows)
+		var err error
+		if entries, err = prepareEntries(salvage(*t)); err != nil {
+			return err
 		}
-		if err != nil {
-			return nil, err
-		}
-		last.Reply = driver.ReplyAfter(last.Reply, entries)
-		last.LastSeq = driver.LastSeqAfter(last.LastSeq, a.b.HeadSeq, entries)
 	}
-	last.State = scrollback.TurnInterrupted
-	last.EndedAt = now
-	last.Draft = scrollback.Draft{}
+	b, _, err := a.appendOfTurn(ctx, t, entries, false, now)
+	if err != nil {
+		return err
+	}
+	t.State = scrollback.TurnInterrupted
+	t.EndedAt = now
+	t.Draft = scrollback.Draft{}
+	seen := len(entries)
+	if b.ID != a.c.Branch {
+		seen = 0
+	}
 	a.c.news = driver.Change{} // that is told here
-	if err := a.recordChange(ctx, driver.NewClosedChange(last, a.c.Project, len(entries), a.b.HeadSeq)); err != nil {
-		return nil, err
+	if err := a.recordChange(ctx, driver.NewClosedChange(*t, a.c.Project, seen, b.HeadSeq)); err != nil {
+		return err
 	}
-	return &last, a.storeTurn(ctx, &last)
+	if err := a.storeTurn(ctx, t); err != nil {
+		return err
+	}
+	return a.settleLastTurn(ctx, t)
+}
+
+// settleLastTurn sees to it that the conversation goes on by the right turn once t has ended. One that holds
+// the conversation stays the newest; else it is t if that stands at the head, and if t was the newest and
+// does not, whichever turn ended there.
+func (a *appender) settleLastTurn(ctx context.Context, t *scrollback.Turn) (err error) {
+	atHead := t.Branch == a.c.Branch && t.LastSeq == a.b.HeadSeq
+	switch {
+	case a.c.LastTurn == t.ID && !atHead:
+		a.c.LastTurn, err = a.turnAtHead(ctx, a.b)
+	case a.c.LastTurn != t.ID && atHead:
+		last, err := a.holdLastTurn(ctx)
+		if err != nil || last != nil && last.State == scrollback.TurnOpen {
+			return err
+		}
+		a.c.LastTurn = t.ID
+	}
+	return err
 }
 
 // AppendEntries implements [driver.Log].

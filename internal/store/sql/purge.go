@@ -79,12 +79,13 @@ func (j *purgeTx) hideConversation(ctx context.Context, p driver.Purge) error {
 	if p.Spares(j.c.DeletedAt) {
 		return scrollback.Errorf(scrollback.Conflict, op, i18n.ConversationTakenOutOfTrash, j.c.ID)
 	}
-	if j.c.LastTurn != "" {
-		var last scrollback.Turn
-		if err := j.holdTurn(ctx, j.c.LastTurn, &last); err != nil {
-			return err
-		}
-		if driver.HoldsConversation(last, now) {
+	var open []scrollback.Turn
+	if err := j.tx.Query(ctx, turnTable.appendTo(&open),
+		`SELECT `+TurnColumns+` FROM turns WHERE conversation_id = $1 AND state = 'open'`, j.c.ID); err != nil {
+		return err
+	}
+	for _, t := range open {
+		if driver.HoldsConversation(t, now) {
 			return scrollback.Errorf(scrollback.Conflict, op, i18n.TurnIsOpen, j.c.ID)
 		}
 	}

@@ -126,12 +126,16 @@ func (r *repairing) closeTurn(ctx context.Context, m driver.Repair) error {
 	if err != nil {
 		return err
 	}
-	if a.c.LastTurn != t.ID {
+	err = r.holdBranch(ctx, t.Branch, new(scrollback.Branch))
+	if scrollback.CodeOf(err) == scrollback.NotFound {
 		t.State = scrollback.TurnInterrupted
 		t.EndedAt = r.now
 		return r.storeTurn(ctx, &t)
 	}
-	if _, err := a.closeLapsed(ctx, r.now, m.Salvage); err != nil {
+	if err == nil {
+		err = a.interruptTurn(ctx, &t, r.now, m.Salvage)
+	}
+	if err != nil {
 		return err
 	}
 	return a.storeHead(ctx, r.now)

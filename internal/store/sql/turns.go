@@ -37,8 +37,8 @@ var turnTable = table[scrollback.Turn]{columns: []column[scrollback.Turn]{
 
 // Columns of turns that change together.
 var (
-	turnStep = turnTable.subset("id", "state", "lease_until", "draft", "open_calls", "reply", "finish_reason", "failure",
-		"window_mark", "ended_at", "last_seq", "meta")
+	turnStep = turnTable.subset("id", "branch", "state", "lease_until", "draft", "open_calls", "reply", "finish_reason",
+		"failure", "window_mark", "ended_at", "last_seq", "meta")
 	turnDraft     = turnTable.subset("id", "draft", "lease_until")
 	turnDraftMeta = turnTable.subset("id", "draft", "lease_until", "meta")
 )
@@ -142,16 +142,13 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 		if a.c.DeletedAt != 0 {
 			return scrollback.Errorf(scrollback.NotFound, "sqlstore.Begin", i18n.ConversationInTrash, a.c.ID)
 		}
-		if b.IfBranch != "" && (b.IfBranch != a.b.ID || b.IfHead != a.b.HeadSeq) {
-			return scrollback.Errorf(scrollback.Conflict, "sqlstore.Begin", i18n.HeadIsAnother, a.b.HeadSeq, b.IfHead)
+		if b.At != nil {
+			err = a.goBeside(ctx, *b.At, b.Now)
+		} else {
+			out.Previous, err = a.admitTurn(ctx, b)
 		}
-		if out.Previous, err = a.closeLapsed(ctx, b.Now, b.Salvage); err != nil {
+		if err != nil {
 			return err
-		}
-		if b.Admit != nil {
-			if err := b.Admit(out.Previous); err != nil {
-				return err
-			}
 		}
 		if b.Tally != nil {
 			if out.Tallied, err = w.countTally(ctx, *b.Tally); err != nil {
@@ -177,7 +174,9 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 		if err := w.insertTurn(ctx, &t); err != nil {
 			return err
 		}
-		a.c.LastTurn = t.ID
+		if b.At == nil {
+			a.c.LastTurn = t.ID
+		}
 		a.c.news.Turn = t.ID
 		a.c.news.State = t.State
 		a.c.news.Kinds = a.c.news.Kinds | driver.KindTurned
@@ -192,6 +191,38 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 		return driver.BeginResult{}, err
 	}
 	return out, nil
+}
+
+// admitTurn judges a turn that is to hold the conversation, and returns the newest one before it.
+func (a *appender) admitTurn(ctx context.Context, b driver.BeginRequest) (*scrollback.Turn, error) {
+	if b.IfBranch != "" && (b.IfBranch != a.b.ID || b.IfHead != a.b.HeadSeq) {
+		return nil, scrollback.Errorf(scrollback.Conflict, "sqlstore.Begin", i18n.HeadIsAnother, a.b.HeadSeq, b.IfHead)
+	}
+	previous, err := a.closeLapsed(ctx, b.Now, b.Salvage)
+	if err != nil || b.Admit == nil {
+		return previous, err
+	}
+	return previous, b.Admit(previous)
+}
+
+// goBeside makes the branch current with which a turn beside others begins.
+func (a *appender) goBeside(ctx context.Context, at scrollback.Branch, now int64) error {
+	if err := a.completeDestination(ctx, &at); err != nil {
+		return err
+	}
+	last, err := a.holdLastTurn(ctx)
+	if err != nil {
+		return err
+	}
+	was := a.c.Branch
+	if err := a.goTo(ctx, at, now); err != nil {
+		return err
+	}
+	a.edited = a.c.Branch != was
+	if a.edited && (last == nil || last.State != scrollback.TurnOpen) {
+		a.c.LastTurn, err = a.turnAtHead(ctx, a.b)
+	}
+	return err
 }
 
 // findReplay looks for a turn that the same key began.
@@ -253,11 +284,10 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 		if err != nil {
 			return err
 		}
-		if out.Messages, err = a.appendEntries(ctx, entries); err != nil {
+		var own scrollback.Branch
+		if own, out.Messages, err = a.appendOfTurn(ctx, &t, entries, true, f.Now); err != nil {
 			return err
 		}
-		t.Reply = driver.ReplyAfter(t.Reply, f.Entries)
-		t.LastSeq = driver.LastSeqAfter(t.LastSeq, a.b.HeadSeq, f.Entries)
 		t.State = f.State
 		t.OpenCalls = f.OpenCalls
 		t.FinishReason = f.FinishReason
@@ -275,6 +305,9 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 			t.EndedAt = f.Now
 			a.c.news.State = t.State
 			a.c.news.Kinds = a.c.news.Kinds | driver.KindTurned
+			if err := a.settleLastTurn(ctx, &t); err != nil {
+				return err
+			}
 		}
 		if err := w.storeTurnSending(ctx, &t, sent.inTurn()); err != nil {
 			return err
@@ -289,6 +322,9 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 			return err
 		}
 		out.Head = a.head()
+		if own.ID != a.b.ID {
+			out.Head.Branch = own
+		}
 		return nil
 	})
 	if err != nil {
@@ -306,14 +342,12 @@ func (db turns) TakeOver(ctx context.Context, o driver.Takeover) (t scrollback.T
 			return err
 		}
 		a, err := w.openLog(ctx, t.Conversation)
-		if err != nil || a.c.LastTurn != t.ID {
-			return err
+		if err == nil {
+			err = a.interruptTurn(ctx, &t, o.Now, o.Salvage)
 		}
-		closed, err := a.closeLapsed(ctx, o.Now, o.Salvage)
 		if err != nil {
 			return err
 		}
-		t = *closed
 		return a.storeHead(ctx, o.Now)
 	})
 	return t, err

@@ -188,7 +188,7 @@ func (db admin) mendLease(op string, m driver.Repair) error {
 		return err
 	}
 	closed := deepCopy(t)
-	salvaged := interruptTurn(closed, th.Messages, m.Now, m.Salvage)
+	salvaged := interruptTurn(closed, m.Now, m.Salvage)
 	if err := db.checkFresh(op, salvaged); err != nil {
 		return err
 	}

@@ -30,20 +30,21 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 	if _, err := db.findLive(op, th.ID); err != nil {
 		return driver.BeginResult{}, err
 	}
-	if b.IfBranch != "" && (b.IfBranch != th.Branch || b.IfHead != th.Messages) {
-		return driver.BeginResult{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d",
-			th.Messages, b.IfHead)
+	var to scrollback.Branch
+	var last, previous *scrollback.Turn
+	var salvaged []driver.Entry
+	if b.At != nil {
+		to = deepCopy(*b.At)
+		err = log(db).completeBranch(op, th, &to)
+	} else {
+		last, salvaged, err = db.judgeLast(op, th, b)
+		previous = db.turnAfter(th, last)
 	}
-	last := deepCopy(db.turns[th.turn])
-	salvaged := []driver.Entry(nil)
-	if last != nil && last.State == scrollback.TurnOpen {
-		if driver.HoldsConversation(*last, b.Now) {
-			return driver.BeginResult{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
-		}
-		salvaged = interruptTurn(last, th.Messages, b.Now, b.Salvage)
+	if err != nil {
+		return driver.BeginResult{}, err
 	}
-	if b.Admit != nil {
-		if err := b.Admit(deepCopy(last)); err != nil {
+	if b.At == nil && b.Admit != nil {
+		if err := b.Admit(deepCopy(previous)); err != nil {
 			return driver.BeginResult{}, err
 		}
 	}
@@ -76,16 +77,22 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 	}
 	keepLog(&edited, th.Conversation) // it may have grown
 	th.Conversation = deepCopy(edited)
+	if b.At != nil {
+		db.goBeside(th, to, b.Now)
+	}
 	if b.Without != nil {
 		leaveOut(db.branches[th.Branch], *b.Without)
 	}
 	ms := db.appendEntries(th, b.Entries, b.Now)
 	turn := db.openTurn(th, b.Turn)
+	if b.At == nil {
+		th.turn = turn.ID
+	}
 	th.news.Turn = turn.ID
 	th.news.State = turn.State
 	th.news.Kinds = th.news.Kinds | driver.KindTurned
 	db.changes.touchConversation(th, b.Now)
-	return driver.BeginResult{Head: db.readHead(th), Turn: turn, Messages: ms, Previous: last, Tallied: used}, nil
+	return driver.BeginResult{Head: db.readHead(th), Turn: turn, Messages: ms, Previous: previous, Tallied: used}, nil
 }
 
 // leaveOut sets which messages a branch leaves out.
@@ -111,32 +118,143 @@ func (th *storedConversation) findByKey(db *database, b driver.BeginRequest) *sc
 	return nil
 }
 
+// judgeLast returns the newest turn, closed if its owner is gone, with what is to be salvaged of it, or why no
+// turn may begin at the head.
+func (db turns) judgeLast(op string, th *storedConversation, b driver.BeginRequest) (*scrollback.Turn, []driver.Entry,
+	error) {
+	if b.IfBranch != "" && (b.IfBranch != th.Branch || b.IfHead != th.Messages) {
+		return nil, nil, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", th.Messages, b.IfHead)
+	}
+	last := deepCopy(db.turns[th.turn])
+	if last == nil || last.State != scrollback.TurnOpen {
+		return last, nil, nil
+	}
+	if driver.HoldsConversation(*last, b.Now) {
+		return nil, nil, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
+	}
+	return last, interruptTurn(last, b.Now, b.Salvage), nil
+}
+
+// turnAfter returns the newest turn as it will be once last, which is it now, is closed and what was salvaged of it
+// is appended: last, if it stands at the head.
+func (db *database) turnAfter(th *storedConversation, last *scrollback.Turn) *scrollback.Turn {
+	if last == nil {
+		return nil
+	}
+	was := db.turns[last.ID]
+	if was.State != scrollback.TurnOpen || was.Branch == th.Branch && was.LastSeq == th.Messages {
+		return last
+	}
+	return deepCopy(db.turns[db.turnAtHead(th)])
+}
+
+// turnAtHead returns the turn that ended with the head of a conversation, or none.
+func (db *database) turnAtHead(th *storedConversation) scrollback.TurnID {
+	rows := db.branches[th.Branch].rows
+	if len(rows) == 0 {
+		return ""
+	}
+	if t := db.turns[rows[len(rows)-1].TurnID]; t != nil && t.State != scrollback.TurnOpen {
+		return t.ID
+	}
+	return ""
+}
+
 // interruptTurn closes a turn whose lease has ended and returns what is left of it, which is
-// still to be appended after head.
-func interruptTurn(t *scrollback.Turn, head, now int64, salvage func(scrollback.Turn) []driver.Entry) []driver.Entry {
+// still to be appended behind LastSeq.
+func interruptTurn(t *scrollback.Turn, now int64, salvage func(scrollback.Turn) []driver.Entry) []driver.Entry {
 	var salvaged []driver.Entry
 	if salvage != nil {
 		salvaged = salvage(deepCopy(*t))
 	}
 	t.Reply = driver.ReplyAfter(t.Reply, salvaged)
-	t.LastSeq = driver.LastSeqAfter(t.LastSeq, head+int64(len(salvaged)), salvaged)
+	t.LastSeq += int64(len(salvaged))
 	t.State = scrollback.TurnInterrupted
 	t.EndedAt = now
 	t.Draft = scrollback.Draft{}
 	return salvaged
 }
 
-// concludeLast stores the newest turn before another write, with what was salvaged of it if its
-// owner is gone.
+// concludeLast stores a turn before another write, with what was salvaged of it if its owner is gone.
 func (db *database) concludeLast(th *storedConversation, last *scrollback.Turn, salvaged []driver.Entry, now int64) {
 	if last == nil {
 		return
 	}
-	open := db.turns[last.ID].State == scrollback.TurnOpen
-	db.turns[last.ID] = deepCopy(last)
-	db.appendEntries(th, salvaged, now)
-	if th.news = (driver.Change{}); open {
-		db.changes.addChange(driver.NewClosedChange(*last, th.Project, len(salvaged), th.Messages))
+	if th.news = (driver.Change{}); db.turns[last.ID].State != scrollback.TurnOpen {
+		return
+	}
+	closed := deepCopy(last)
+	db.turns[last.ID] = closed
+	closed.LastSeq -= int64(len(salvaged))
+	b, _ := db.appendOfTurn(th, closed, salvaged, false, now)
+	th.news = driver.Change{}
+	seen := len(salvaged)
+	if b.ID != th.Branch {
+		seen = 0
+	}
+	db.changes.addChange(driver.NewClosedChange(*closed, th.Project, seen, b.HeadSeq))
+	db.settleLast(th, closed)
+}
+
+// appendOfTurn appends entries to the branch of a turn, or to one that leaves it where others have gone on
+// there, and returns that branch; with follow, the conversation goes with it.
+func (db *database) appendOfTurn(th *storedConversation, t *scrollback.Turn, entries []driver.Entry, follow bool,
+	now int64) (*branchRow, []scrollback.Message) {
+	b := db.branches[t.Branch]
+	if len(entries) == 0 {
+		return b, nil
+	}
+	if b.HeadSeq > t.LastSeq {
+		next := &branchRow{Branch: deepCopy(driver.LeaveBranch(b.Branch, t.LastSeq, entries[0].ID)),
+			number: nextNumber(&db.branchNumbers)}
+		from := b
+		for from.AtSeq >= t.LastSeq && from.Parent != "" {
+			from = db.branches[from.Parent]
+		}
+		if t.LastSeq > 0 {
+			next.Parent = from.ID
+		}
+		_, _ = db.leaveParent("oracle.appendOfTurn", &next.Branch) // the parent has that message
+		db.branches[next.ID] = next
+		if follow && b.ID == th.Branch {
+			th.Branch = next.ID
+			th.news.Kinds |= driver.KindEdited
+		}
+		b = next
+		t.Branch = b.ID
+	}
+	out := db.appendToBranch(th, b, entries, now)
+	t.LastSeq = b.HeadSeq
+	if b.ID == th.Branch {
+		th.Messages = b.HeadSeq
+	}
+	return b, out
+}
+
+// settleLast finds the newest turn of a conversation once t has ended.
+func (db *database) settleLast(th *storedConversation, t *scrollback.Turn) {
+	atHead := t.Branch == th.Branch && t.LastSeq == th.Messages
+	last := db.turns[th.turn]
+	switch {
+	case th.turn == t.ID && !atHead:
+		th.turn = db.turnAtHead(th)
+	case atHead && (last == nil || last.State != scrollback.TurnOpen):
+		th.turn = t.ID
+	}
+}
+
+// goBeside makes the branch current with which a turn beside others begins.
+func (db turns) goBeside(th *storedConversation, to scrollback.Branch, now int64) {
+	b := log(db).rewindTarget(th, to, now)
+	leaveOut(b, to.View.Without) // one that is there may have left out others
+	if b.ID == th.Branch {
+		return
+	}
+	th.Branch = b.ID
+	th.Messages = b.HeadSeq
+	th.news.Kinds |= driver.KindEdited
+	if last := db.turns[th.turn]; last == nil || last.State != scrollback.TurnOpen {
+		th.turn = db.turnAtHead(th)
 	}
 }
 
@@ -149,6 +267,5 @@ func (db turns) openTurn(th *storedConversation, t scrollback.Turn) scrollback.T
 	t.LastSeq = th.Messages
 	db.turns[t.ID] = &t
 	th.turns = append(th.turns, t.ID)
-	th.turn = t.ID
 	return deepCopy(t)
 }

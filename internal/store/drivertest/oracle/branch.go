@@ -49,7 +49,7 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 		if driver.HoldsConversation(*last, r.Now) {
 			return driver.Head{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
 		}
-		salvaged = interruptTurn(last, th.Messages, r.Now, r.Salvage)
+		salvaged = interruptTurn(last, r.Now, r.Salvage)
 	}
 	if err := db.checkFresh(op, salvaged); err != nil {
 		return driver.Head{}, err
@@ -68,10 +68,7 @@ func (db log) RewindHead(ctx context.Context, r driver.Rewind) (driver.Head, err
 	leaveOut(b, to.View.Without) // one that is there may have left out others
 	th.Branch = b.ID
 	th.Messages = b.HeadSeq
-	th.turn = ""
-	if n := len(b.rows); n > 0 && db.turns[b.rows[n-1].TurnID] != nil {
-		th.turn = b.rows[n-1].TurnID
-	}
+	th.turn = db.turnAtHead(th)
 	db.changes.touchConversation(th, r.Now)
 	return db.readHead(th), nil
 }

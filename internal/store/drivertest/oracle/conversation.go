@@ -18,7 +18,7 @@ type storedConversation struct {
 	scrollback.Conversation
 	news     driver.Change           // what the write under way does to it, besides what was tells
 	was      scrollback.Conversation // as it was told last
-	turn     scrollback.TurnID       // the newest on the current path, or none; no other one can be open
+	turn     scrollback.TurnID       // the one that holds it, else the newest on the current path, or none
 	turns    []scrollback.TurnID
 	segments []scrollback.SegmentID
 	receipts []*receiptRow

@@ -63,7 +63,7 @@ func (db log) AppendEntries(ctx context.Context, a driver.Append) (driver.Append
 	var salvaged []driver.Entry
 	kept := deepCopy(last)
 	if last != nil && last.State == scrollback.TurnOpen {
-		salvaged = interruptTurn(kept, th.Messages, a.Now, a.Salvage)
+		salvaged = interruptTurn(kept, a.Now, a.Salvage)
 	}
 	if err := db.checkFresh(op, append(salvaged[:len(salvaged):len(salvaged)], a.Entries...)); err != nil {
 		return driver.AppendResult{}, err

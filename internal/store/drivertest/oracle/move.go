@@ -158,12 +158,13 @@ func (j *adoptionBatch) adoptConversation() error {
 	if driver.HoldsConversation(*last, j.a.Now) {
 		return j.conflictError("turn %s holds the conversation", last.ID)
 	}
-	salvaged := interruptTurn(last, j.th.Messages, j.a.Now, j.a.Salvage)
+	salvaged := interruptTurn(last, j.a.Now, j.a.Salvage)
 	if err := j.checkFresh(j.op, salvaged); err != nil {
 		return err
 	}
+	was := j.th.Messages
 	j.concludeLast(j.th, last, salvaged, j.a.Now)
-	j.grown[j.th.Branch] = len(salvaged) > 0
+	j.grown[j.th.Branch] = j.th.Messages > was
 	return nil
 }
 
@@ -312,10 +313,7 @@ func (j *adoptionBatch) endAdoption() error {
 		return j.conflictError("branch %s is of another conversation", b.ID)
 	}
 	j.th.Messages = b.HeadSeq
-	j.th.turn = ""
-	if n := len(b.rows); n > 0 && j.turns[b.rows[n-1].TurnID] != nil {
-		j.th.turn = b.rows[n-1].TurnID
-	}
+	j.th.turn = j.turnAtHead(j.th)
 	if t := j.a.Left; t != nil && j.a.Current != "" && j.turns[t.ID] == nil {
 		left := deepCopy(t)
 		left.Conversation = j.th.ID

@@ -24,8 +24,10 @@ func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.Pur
 		return driver.PurgeResult{Done: true}, nil
 	}
 	if th.PurgedAt == 0 {
-		if last := db.turns[th.turn]; last != nil && driver.HoldsConversation(*last, p.Now) {
-			return driver.PurgeResult{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
+		for _, id := range th.turns {
+			if driver.HoldsConversation(*db.turns[id], p.Now) {
+				return driver.PurgeResult{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s is open", id)
+			}
 		}
 		if p.Spares(th.DeletedAt) {
 			return driver.PurgeResult{}, scrollback.Errorf(scrollback.Conflict, op, "conversation %s was taken out of the trash",

@@ -46,9 +46,8 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 	if err := db.checkFresh(op, f.Entries); err != nil {
 		return driver.AppendResult{}, err
 	}
-	ms := db.appendEntries(th, f.Entries, f.Now)
+	b, ms := db.appendOfTurn(th, t, f.Entries, true, f.Now)
 	t.Reply = driver.ReplyAfter(t.Reply, f.Entries)
-	t.LastSeq = driver.LastSeqAfter(t.LastSeq, th.Messages, f.Entries)
 	t.State = f.State
 	t.FinishReason = f.FinishReason
 	t.Draft = scrollback.Draft{}
@@ -65,13 +64,16 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 		t.LeaseUntil = f.LeaseUntil
 	} else {
 		t.EndedAt = f.Now
+		db.settleLast(th, t)
 		th.news.State = t.State
 		th.news.Kinds = th.news.Kinds | driver.KindTurned
 	}
 	th.news.Turn = t.ID
 	db.bookUsage(th.Project, f.Usage, f.Learn)
 	db.changes.touchConversation(th, f.Now)
-	return driver.AppendResult{Head: db.readHead(th), Messages: ms}, nil
+	head := db.readHead(th)
+	head.Branch = deepCopy(b.Branch)
+	return driver.AppendResult{Head: head, Messages: ms}, nil
 }
 
 // TakeOver implements [driver.Turns].
@@ -87,16 +89,16 @@ func (db turns) TakeOver(ctx context.Context, o driver.Takeover) (scrollback.Tur
 		return scrollback.Turn{}, scrollback.Errorf(scrollback.NotFound, op, "no turn %s", o.Turn)
 	}
 	th := db.threads[t.Conversation]
-	if t.State != scrollback.TurnOpen || driver.HoldsConversation(*t, o.Now) || th.turn != t.ID {
+	if t.State != scrollback.TurnOpen || driver.HoldsConversation(*t, o.Now) {
 		return *t, nil
 	}
-	salvaged := interruptTurn(t, th.Messages, o.Now, o.Salvage)
+	salvaged := interruptTurn(t, o.Now, o.Salvage)
 	if err := db.checkFresh(op, salvaged); err != nil {
 		return scrollback.Turn{}, err
 	}
 	db.concludeLast(th, t, salvaged, o.Now)
 	db.changes.touchConversation(th, o.Now)
-	return deepCopy(*t), nil
+	return deepCopy(*db.turns[t.ID]), nil
 }
 
 // keepSent keeps what a step sent, and the texts that it names.
