@@ -43,6 +43,12 @@ type liveTurn struct {
 	subagents  *subagents // its sub-agents
 	maxLookups int        // steps that may look things up, see maxSteps
 
+	exchange  *Exchange      // that it answers a client's request for, or nil
+	forward   *model.Forward // what is sent as it stands instead of a window, or nil
+	stepUsage scrollback.Usage
+	last      scrollback.DoneEvent
+	fault     error // why it failed, or nil
+
 	references []scrollback.Reference // of the prompt, until they are reported
 	cancel     context.CancelCauseFunc
 
@@ -270,6 +276,11 @@ func (lt *liveTurn) storeEnd(f store.FinishRequest) (store.AppendResult, error) 
 	lt.saving.Lock()
 	defer lt.saving.Unlock()
 	f.Turn = lt.turn
+	if lt.exchange != nil {
+		if err := lt.exchange.thread(&f); err != nil {
+			return store.AppendResult{}, err
+		}
+	}
 	if lt.sentRecord != nil {
 		f.Sent = &lt.sentRecord.Sent
 		f.Texts = lt.sentRecord.Texts
@@ -312,7 +323,13 @@ func (lt *liveTurn) streamAnswer(ctx context.Context, r model.Request) (t modelR
 		}
 		call.NoteFirst()
 		clock.NoteDelta(d, lt.e.store.Now())
+		if lt.exchange != nil && lt.forward == nil && d.Call != nil {
+			d.Call = lt.exchange.mintCall(*d.Call)
+		}
 		lt.addDelta(d)
+		if lt.exchange != nil {
+			lt.exchange.takePiece(d)
+		}
 		lt.noteSearches(ctx, d)
 		if d.Usage != nil {
 			t.usage = *d.Usage

@@ -41,6 +41,8 @@ func (lt *liveTurn) run(base context.Context) {
 	}
 	cancel(nil)
 	<-saved
+	lt.last = last
+	lt.fault = err
 	lt.emitEnd(last)
 	watch.EndTurn(base, last, lt.usage, err)
 	lt.askTitle(last)
@@ -63,6 +65,7 @@ func (lt *liveTurn) runSteps(ctx context.Context) (scrollback.DoneEvent, error) 
 		said.usage = lt.e.resolver.AddPrice(lt.settings.Facts.Name, lt.checkUsage(said))
 		lt.e.resolver.NoteUsage(ctx, lt.settings, said.usage)
 		lt.usage = lt.usage.Add(said.usage)
+		lt.stepUsage = said.usage
 		lt.settings.Asked = request.WeighQuestion(w) + lt.e.store.WeighParts(said.parts, said.counted).Tokens
 		out, done, err := lt.concludeStep(ctx, step, said)
 		if err != nil {
@@ -91,6 +94,13 @@ const maxLessons = 4
 // answerStep asks the model for one step, and with another window if its server refused the
 // first and said why.
 func (lt *liveTurn) answerStep(ctx context.Context, step int) (scrollback.Window, modelReply, error) {
+	if lt.forward != nil {
+		t, err := lt.streamAnswer(ctx, model.Request{Forward: lt.forward})
+		if l := model.LessonOf(err); l == nil || !l.TooLong || !lt.copyDraft().IsEmpty() {
+			return scrollback.Window{}, t, err
+		}
+		lt.forward = nil // our window takes its place
+	}
 	for lessons := 0; ; lessons++ {
 		w, note, err := lt.buildWindow(ctx)
 		if err != nil {
@@ -230,8 +240,11 @@ func (lt *liveTurn) concludeStep(ctx context.Context, step int,
 	t modelReply) ([]scrollback.Event, *scrollback.DoneEvent, error) {
 	said := store.IncomingMessage{Message: scrollback.Message{Role: scrollback.RoleAssistant, Parts: t.parts,
 		Model: lt.settings.Facts.Name, Usage: &t.usage}, Counted: t.counted}
-	f := store.FinishRequest{Window: lt.sentRecord.Mark, FinishReason: t.finish, State: scrollback.TurnComplete,
+	f := store.FinishRequest{FinishReason: t.finish, State: scrollback.TurnComplete,
 		Usage: []scrollback.UsageRecord{lt.usageRecord(t.usage, t.requestID)}}
+	if lt.sentRecord != nil {
+		f.Window = lt.sentRecord.Mark
+	}
 	if lt.sent.Images == 0 { // the weight of an image is the provider's own formula
 		f.Usage[0].WindowTokens = lt.sent.Tokens
 	}

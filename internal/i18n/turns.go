@@ -35,6 +35,9 @@ var (
 	ConversationIDUnusable = problem("conversation-id-unusable",
 		"the id of this conversation cannot be used",
 		"此对话的 id 不能使用")
+	AskedTooOften = problem("asked-too-often",
+		"the same was asked too often within a minute",
+		"一分钟内重复请求同样的内容过多")
 	EngineIsClosed = problem("engine-is-closed",
 		"the engine is closed",
 		"引擎已关闭")

@@ -1,5 +1,7 @@
 package threading
 
+import "strings"
+
 // Dialect is the form of the API that a client speaks.
 type Dialect string
 
@@ -44,13 +46,26 @@ type Item struct {
 	// Text is what the item says: a text or a result as it is, the arguments of a call in canonical
 	// JSON, and a hash or canonical JSON of anything else.
 	Text string
-	// Name is the tool of a call.
+	// Name is the tool of a call, and of a result where the client says it.
 	Name string
 	// ID is the id of a call, also on its result. It is empty where the dialect or the client has none.
 	ID string
 	// Message and Part say where the item stands in the client's list, both from 0.
 	Message int
 	Part    int
+	// Media is what an image or another file was sent as, nil if that cannot be read.
+	Media *Media
+	// IsError says that a result is a failure.
+	IsError bool
+}
+
+// Media is an image or another file as a client sent it: its bytes in base64, its text, or its address.
+type Media struct {
+	Type string // such as image/png; empty if the client did not say
+	Name string
+	Data string
+	Text string
+	URL  string
 }
 
 // Request is what a client sent, in a form without a dialect.
@@ -108,4 +123,16 @@ type Answer struct {
 	State State
 	// Delivered says that this process wrote the end of the answer to its client.
 	Delivered bool
+}
+
+// SetAddress sets where the media is: in a data: URL, or at an address.
+func (m *Media) SetAddress(url string) {
+	rest, inline := strings.CutPrefix(url, "data:")
+	if !inline {
+		m.URL = url
+		return
+	}
+	head, data, _ := strings.Cut(rest, ",")
+	m.Type = strings.TrimSuffix(head, ";base64")
+	m.Data = data
 }

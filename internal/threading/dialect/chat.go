@@ -36,7 +36,8 @@ func (l *list) readChatMessage(m map[string]any) {
 		}
 	}
 	if role == threading.Tool {
-		l.add(threading.Item{Role: role, Kind: threading.Result, Text: joinTexts(m["content"]), ID: text(m["tool_call_id"])})
+		l.add(threading.Item{Role: role, Kind: threading.Result, Text: joinTexts(m["content"]), ID: text(m["tool_call_id"]),
+			Name: text(firstOf(m["tool_name"], m["name"]))})
 		return
 	}
 	l.each(m["content"], func(p any) { l.readPart(role, p) })
@@ -76,7 +77,8 @@ func (l *list) readPart(role threading.Role, p any) {
 	case "refusal":
 		l.addText(role, text(firstOf(o["refusal"], o["text"])))
 	case "image_url", "input_image", "image", "input_file", "file", "document", "input_audio", "audio":
-		l.add(threading.Item{Role: role, Kind: threading.Image, Text: digest(without(o, "cache_control"))})
+		l.add(threading.Item{Role: role, Kind: threading.Image, Text: digest(without(o, "cache_control")),
+			Media: readMedia(o)})
 	default:
 		l.add(threading.Item{Role: role, Kind: threading.Opaque, Text: kind + " " + canonical(without(o, "cache_control"))})
 	}

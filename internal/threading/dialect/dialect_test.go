@@ -85,7 +85,7 @@ func TestRead(t *testing.T) {
 			{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"ls","response":{"output":"a"}}}]},
 			{"role":"model","parts":[{"text":"Done","thoughtSignature":"t"}]}]}`,
 			"0.0 user text Look\n0.1 user image\n1.0 assistant thinking hm\n1.1 assistant call ls(c1) {\"a\":[true],\"b\":1}\n" +
-				"2.0 tool result (c1) {\"output\":\"a\"}\n3.0 assistant text Done", []string{"Be kind"}, []string{"ls", "googleSearch"}},
+				"2.0 tool result ls(c1) {\"output\":\"a\"}\n3.0 assistant text Done", []string{"Be kind"}, []string{"ls", "googleSearch"}},
 		{threading.Gemini, `{"contents":{"parts":[{"text":"Look"}]}}`, "0.0 user text Look", nil, nil},
 		{threading.Gemini, `{"contents":["Look",{"role":"model","parts":[{"function_call":{"name":"ls"}}]}]}`,
 			"0.0 user text Look\n1.0 assistant call ls() {}", nil, nil},
@@ -94,7 +94,7 @@ func TestRead(t *testing.T) {
 			{"role":"assistant","content":"","thinking":"hm","tool_calls":[{"function":{"name":"ls","arguments":{"b":1,"a":[true]}}}]},
 			{"role":"tool","tool_name":"ls","content":"a"}]}`,
 			"0.0 system text Be kind\n1.0 user text Look\n1.0 user image\n2.0 assistant thinking hm\n" +
-				"2.0 assistant call ls() {\"a\":[true],\"b\":1}\n3.0 tool result a", nil, []string{"ls"}},
+				"2.0 assistant call ls() {\"a\":[true],\"b\":1}\n3.0 tool result ls() a", nil, []string{"ls"}},
 		{threading.Responses, `{"input":"Look"}`, "0.0 user text Look", nil, nil},
 		{threading.Chat, `{"messages":[1,"x",null,{"role":7,"content":{"text":5}},{"content":[null,3,{"type":"odd","v":1}]}],"tools":7,"model":[]}`,
 			"4.2 user opaque odd {\"type\":\"odd\",\"v\":1}", nil, nil},

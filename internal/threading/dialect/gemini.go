@@ -50,10 +50,11 @@ func (l *list) readGeminiPart(role threading.Role, p map[string]any) {
 			Text: canonicalArguments(call["args"])})
 	case result != nil:
 		l.add(threading.Item{Role: threading.Tool, Kind: threading.Result, ID: text(result["id"]),
-			Text: canonical(result["response"])})
+			Name: text(result["name"]), Text: canonical(result["response"])})
 	case p["text"] != nil:
 		l.addText(role, text(p["text"]))
 	default:
-		l.add(threading.Item{Role: role, Kind: threading.Image, Text: digest(without(p, "thoughtSignature"))})
+		l.add(threading.Item{Role: role, Kind: threading.Image, Text: digest(without(p, "thoughtSignature")),
+			Media: readMedia(p)})
 	}
 }

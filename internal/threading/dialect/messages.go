@@ -47,11 +47,11 @@ func (l *list) readBlock(role threading.Role, p any) {
 			Text: canonicalArguments(o["input"])})
 	case "tool_result":
 		l.add(threading.Item{Role: threading.Tool, Kind: threading.Result, ID: text(o["tool_use_id"]),
-			Text: joinTexts(o["content"])})
+			Text: joinTexts(o["content"]), IsError: o["is_error"] == true})
 	case "thinking", "redacted_thinking":
 		l.add(threading.Item{Role: role, Kind: threading.Thinking, Text: text(firstOf(o["thinking"], o["data"]))})
 	case "image", "document":
-		l.add(threading.Item{Role: role, Kind: threading.Image, Text: digest(o["source"])})
+		l.add(threading.Item{Role: role, Kind: threading.Image, Text: digest(o["source"]), Media: readMedia(o)})
 	case "compaction":
 		l.add(threading.Item{Role: role, Kind: threading.Compaction, Text: canonical(without(o, "cache_control"))})
 	default:

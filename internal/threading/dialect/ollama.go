@@ -12,7 +12,8 @@ func (l *list) readOllama(fields map[string]any) {
 		o := object(m)
 		l.readChatMessage(o)
 		l.each(o["images"], func(image any) {
-			l.add(threading.Item{Role: roleOf(o["role"]), Kind: threading.Image, Text: digest(image)})
+			l.add(threading.Item{Role: roleOf(o["role"]), Kind: threading.Image, Text: digest(image),
+				Media: readPlainMedia(image)})
 		})
 	}
 }

@@ -98,6 +98,9 @@ func canonical(v any) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
+// CanonicalArguments returns the arguments of a call as those of items are.
+func CanonicalArguments(arguments string) string { return canonicalArguments(arguments) }
+
 // shorten returns a value with its numbers in their shortest form.
 func shorten(v any) any {
 	switch v := v.(type) {

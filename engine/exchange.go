@@ -1,0 +1,343 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/request"
+	"github.com/scrollback-ai/scrollback/engine/watch"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store"
+	"github.com/scrollback-ai/scrollback/internal/threading"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// ExchangeRequest is a request of a client that keeps its history itself and sends it each time: what is new of it
+// here, where that goes, and how it is answered.
+type ExchangeRequest struct {
+	Match    *threading.Match
+	Messages []ExchangeMessage // what the request brings, in its order
+	Settings Overrides
+	Meta     json.RawMessage  // of the conversation that begins, if one does
+	Project  string           // where it begins; empty for the caller's own
+	Tools    []scrollback.Tool // that the client offers; kept with the conversation
+	// Instructions are the client's own; kept with the conversation.
+	Instructions string
+	// MayForward says that the client brings what lets it in at the model's server, so that no key need be set here.
+	MayForward bool
+
+	// Quota counts the request for its caller; nil counts nothing.
+	Quota *scrollback.Quota
+}
+
+// ExchangeMessage is a message that a client's request brings.
+type ExchangeMessage struct {
+	scrollback.Message
+	Attached map[int][]byte // bytes of its images and files, by index of the part
+	Atoms    []int          // what it holds of Match.New
+}
+
+// Exchange is a request of a client while it is answered. It is a turn beside others: nothing else waits for it, and
+// it waits for nothing. It goes on when the client goes away, until its context ends.
+type Exchange struct {
+	lt      *liveTurn
+	match   *threading.Match
+	run     ExchangeRun
+	said    model.Writing // of the answer, by all steps
+	watched context.Context
+	leave   func()
+}
+
+// NewExchangeID returns an id for a turn or a message of an exchange.
+func (v *View) NewExchangeID() string { return v.e.store.NewID() }
+
+// threadScope returns the threads that a caller's requests may meet in a project: those of keys with the same name
+// and the same projects, or the operator's.
+func (v *View) threadScope(project string) threading.Scope {
+	c := v.door.caller
+	scope := threading.Scope{Project: project}
+	if c.Key != "" {
+		scope.Caller = c.Name + "\x00" + strings.Join(slices.Sorted(slices.Values(c.Projects)), "\x00")
+	}
+	return scope
+}
+
+// MatchThread finds what a client's request goes on with, among the caller's threads in a project; empty for the
+// caller's own.
+func (v *View) MatchThread(ctx context.Context, project string, r *threading.Request) (*threading.Match, error) {
+	if err := v.door.requireAccess(scrollback.AccessWrite); err != nil {
+		return nil, err
+	}
+	project, err := v.door.resolveProject(project)
+	if err != nil {
+		return nil, err
+	}
+	return v.e.matcher.Match(ctx, v.threadScope(project), r, time.UnixMilli(v.e.store.Now()))
+}
+
+// BeginExchange stores what a client's request brings, and opens its turn. Two requests that go on from the same place
+// both do, on branches of their own.
+func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange, error) {
+	e := v.e
+	head, at, err := v.openExchange(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	quota, against, err := e.gate.checkLimits(ctx, v.door.caller.Key, head.Project, r.Quota)
+	if err == nil {
+		err = against
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Settings.Key = v.door.caller.Key
+	head.Settings.Tools = r.Tools
+	head.Instructions = r.Instructions
+	settings, err := e.resolveExchange(ctx, head.Conversation, r.Settings, r.MayForward)
+	if err != nil {
+		return nil, err
+	}
+	in := make([]store.IncomingMessage, len(r.Messages))
+	for i, m := range r.Messages {
+		if in[i], err = e.intake.Admit(ctx, head.ID, m.Message, settings.IntakeRoom(), m.Attached); err != nil {
+			return nil, err
+		}
+		in[i].ID = scrollback.MessageID(e.store.NewID())
+		in[i].SaidBy = v.door.caller.Key
+	}
+	turn := scrollback.TurnID(e.store.NewID())
+	rows := r.Match.Begin(threading.IDs{Thread: threading.ThreadID(head.ID), Request: threading.RequestID(turn),
+		Branch: func() threading.BranchID { return threading.BranchID(e.store.NewID()) }})
+	for i, m := range r.Messages {
+		for _, atom := range m.Atoms {
+			rows.Atoms[atom].Message = string(in[i].ID)
+		}
+	}
+	leave, err := e.enter()
+	if err != nil {
+		return nil, err
+	}
+	begun, err := e.store.Turns.Begin(ctx, store.BeginRequest{Conversation: head.ID, Turn: turn, Owner: e.store.NewID(),
+		Messages: in, At: &at, Quota: quota, Thread: &rows,
+		Edit: func(c *scrollback.Conversation) {
+			if c.Title == "" && c.Messages == 0 {
+				e.titleExchange(c, r.Messages)
+			}
+			c.Settings.Tools = r.Tools
+			c.Instructions = r.Instructions
+		}})
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	lt := makeLive(v, begun, settings)
+	lt.subagents = newSubagents(e.o.Agents, nil)
+	lt.maxLookups = maxSteps
+	return &Exchange{lt: lt, match: r.Match, leave: leave, watched: e.o.Watch.BeginTurn(ctx, head.ID)}, nil
+}
+
+// resolveExchange finds the settings of a client's request. A model without a key will do where the client brings one.
+func (e *Engine) resolveExchange(ctx context.Context, c scrollback.Conversation, o Overrides,
+	mayForward bool) (request.Settings, error) {
+	if mayForward {
+		return e.resolver.Resolve(ctx, c, o)
+	}
+	return e.resolver.ResolveTurn(ctx, c, o)
+}
+
+// titleExchange gives a conversation that a client begins the title of its first prompt: of the newest message of a
+// person, since what stands before it may be a description of the client's surroundings.
+func (e *Engine) titleExchange(c *scrollback.Conversation, all []ExchangeMessage) {
+	for _, m := range all {
+		if m.Role == scrollback.RoleUser && len(m.Atoms) > 0 {
+			e.SetTitle(c, m.Parts)
+			return
+		}
+	}
+}
+
+// openExchange returns the conversation that a request goes on with, which is made if it begins or forks one, and the
+// place behind which what is new of it comes.
+func (v *View) openExchange(ctx context.Context, r ExchangeRequest) (store.Head, store.Place, error) {
+	m := r.Match
+	of := m.Thread
+	if m.Fork != "" {
+		of = m.Fork
+	}
+	if of == "" {
+		c := scrollback.Conversation{Project: r.Project, Meta: r.Meta, ID: scrollback.ConversationID(v.e.store.NewID())}
+		if err := admitConversation(ctx, v, &c); err != nil {
+			return store.Head{}, store.Place{}, err
+		}
+		made, _, err := v.e.store.CreateConversation(ctx, c)
+		if err != nil {
+			return store.Head{}, store.Place{}, err
+		}
+		head, err := v.door.openHead(ctx, made.ID, scrollback.AccessWrite)
+		return head, store.Place{Branch: head.Branch.ID}, err
+	}
+	head, err := v.door.openHead(ctx, scrollback.ConversationID(of), scrollback.AccessWrite)
+	if err != nil {
+		return head, store.Place{}, err
+	}
+	at, err := v.e.findPlace(ctx, head, m.Base)
+	if err != nil || m.Fork == "" {
+		return head, at, err
+	}
+	from, err := v.e.store.Branches.Find(ctx, head, at.Branch)
+	if err != nil {
+		return head, at, err
+	}
+	fork, err := v.e.store.Branches.Fork(ctx, head, from, at.Seq, scrollback.Conversation{Project: head.Project,
+		Meta: r.Meta, Settings: head.Settings, Title: head.Title, TitleBy: head.TitleBy})
+	if err != nil {
+		return head, at, err
+	}
+	head, err = v.door.openHead(ctx, fork.ID, scrollback.AccessWrite)
+	return head, store.Place{Branch: head.Branch.ID, Seq: head.Branch.HeadSeq}, err
+}
+
+// findPlace returns where the message is that holds an atom; before the first one for a root.
+func (e *Engine) findPlace(ctx context.Context, head store.Head, base threading.Place) (store.Place, error) {
+	atom, err := e.store.Threads.At(ctx, base)
+	if err != nil || atom == nil {
+		return store.Place{Branch: head.Branch.ID}, err
+	}
+	t, err := e.store.Turns.Get(ctx, scrollback.TurnID(atom.Request))
+	if err != nil {
+		return store.Place{}, err
+	}
+	for to := t.LastSeq; to > 0; to -= scrollback.ListMax {
+		from := max(1, to-scrollback.ListMax+1)
+		ms, err := e.store.ReadMessages(ctx, t.Branch, from, to)
+		if err != nil {
+			return store.Place{}, err
+		}
+		for _, m := range ms {
+			if string(m.ID) == atom.Message {
+				return store.Place{Branch: m.Branch, Seq: m.Seq}, nil
+			}
+		}
+	}
+	return store.Place{}, scrollback.Errorf(scrollback.NotFound, "engine.Exchange", i18n.NoMessage, atom.Message)
+}
+
+// Turn returns the id of the exchange's turn, and Conversation that of its conversation.
+func (x *Exchange) Turn() scrollback.TurnID { return x.lt.turn.ID }
+
+// Conversation returns the id of the exchange's conversation.
+func (x *Exchange) Conversation() scrollback.ConversationID { return x.lt.turn.Conversation }
+
+// leastPerToken is how many bytes of a body a token has at least, on average: text in any language, and the JSON around
+// it.
+const leastPerToken = 3
+
+// Fits reports whether a body of so many bytes fits the window of the model.
+func (x *Exchange) Fits(bytes int64) bool {
+	budget := x.lt.settings.ModelBudget
+	return budget.Tokens <= 0 || bytes/leastPerToken <= budget.Tokens
+}
+
+// Model returns what is known about the model that is asked.
+func (x *Exchange) Model() model.Facts { return x.lt.settings.Facts }
+
+// ExchangeRun says how an exchange is answered.
+type ExchangeRun struct {
+	// Forward is sent as it stands; without it the engine lays out a window of its own, as it does for its own turns. It
+	// does so too where the model's server says that what was forwarded is too long.
+	Forward *model.Forward
+	// Follow is told each piece of the answer that is the client's, before it is stored.
+	Follow func(model.Delta)
+	// ID is the answer's, by which the client may go on from it.
+	ID string
+	// Items turns what was said into what the client will send again.
+	Items func(scrollback.Parts) []threading.Item
+}
+
+// ExchangeAnswer is what came of an exchange. Usage is of its last request to the model: of the window that was sent,
+// without what was looked up before.
+type ExchangeAnswer struct {
+	Done  scrollback.DoneEvent
+	Usage scrollback.Usage
+}
+
+// Run asks the model and stores what it says; when it returns, the answer is stored or has failed. It goes on until it
+// is canceled, or the engine closes.
+func (x *Exchange) Run(r ExchangeRun) (ExchangeAnswer, error) {
+	defer x.leave()
+	lt := x.lt
+	x.run = r
+	lt.forward = r.Forward
+	lt.exchange = x
+	lt.run(watch.WithTurn(lt.e.base, x.watched))
+	return ExchangeAnswer{Done: lt.last, Usage: lt.stepUsage}, lt.fault
+}
+
+// Cancel ends the exchange: nobody waits for its answer any more. What has come of it is stored as interrupted.
+func (x *Exchange) Cancel() {
+	x.lt.mu.Lock()
+	cancel := x.lt.cancel
+	x.lt.mu.Unlock()
+	cancel(errStopped)
+}
+
+// takePiece takes a piece of the answer, and hands it on unless it looks something up here.
+func (x *Exchange) takePiece(d model.Delta) {
+	if d.Call != nil && d.Call.IsRecall() {
+		return
+	}
+	if d.Finish != "" && x.lt.forward == nil {
+		return // a step of several
+	}
+	x.said.Add(d)
+	x.run.Follow(d)
+}
+
+// mintCall gives a call an id that no other call has: clients send it back, and it says what they go on from.
+func (x *Exchange) mintCall(c scrollback.ToolCall) *scrollback.ToolCall {
+	c.ID = "call_" + strings.ReplaceAll(x.lt.e.store.NewID(), "-", "")
+	return &c
+}
+
+// thread adds to the end of a step what is stored of the exchange's thread, if the exchange ends with it.
+func (x *Exchange) thread(f *store.FinishRequest) error {
+	if f.State == scrollback.TurnOpen {
+		return nil
+	}
+	parts := x.said.TakeParts()
+	state := threading.Finished
+	switch {
+	case len(parts) == 0:
+		state = threading.Failed
+	case f.State == scrollback.TurnInterrupted, f.State == scrollback.TurnFailed:
+		state = threading.Interrupted
+	}
+	e := x.lt.e
+	rows, err := e.matcher.Finish(context.WithoutCancel(e.base), x.match,
+		threading.Answer{ID: x.run.ID, Items: x.run.Items(parts), State: state}, time.UnixMilli(e.store.Now()),
+		func() threading.BranchID { return threading.BranchID(e.store.NewID()) })
+	if err != nil {
+		return err
+	}
+	var last *scrollback.Message
+	for i := range f.Messages {
+		m := &f.Messages[i].Message
+		if m.ID == "" {
+			m.ID = scrollback.MessageID(e.store.NewID())
+		}
+		if m.Role == scrollback.RoleAssistant {
+			last = m
+		}
+	}
+	for i := range rows.Atoms {
+		if last != nil {
+			rows.Atoms[i].Message = string(last.ID)
+		}
+	}
+	f.Thread = &rows
+	return nil
+}

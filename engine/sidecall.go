@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine/watch"
+	"github.com/scrollback-ai/scrollback/internal/threading"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// SideCallRequest is a request of a client that is no turn of a conversation: a title, a summary, a classifier. Nothing
+// of it is stored as a message.
+type SideCallRequest struct {
+	Match    *threading.Match
+	Project  string
+	Settings Overrides
+	// MayForward is as in [ExchangeRequest].
+	MayForward bool
+	Request    func(model.Facts) model.Request // what the model is sent
+	Follow   func(model.Delta)
+	ID       string
+	Items    func(scrollback.Parts) []threading.Item
+}
+
+// BeginSideCall notes that a side call was asked, and returns what answers it. Its id is the request's.
+func (v *View) BeginSideCall(ctx context.Context, r SideCallRequest) (threading.RequestID,
+	func(context.Context) (ExchangeAnswer, error), error) {
+	e := v.e
+	if err := v.door.requireAccess(scrollback.AccessWrite); err != nil {
+		return "", nil, err
+	}
+	project, err := v.door.resolveProject(r.Project)
+	if err == nil {
+		err = e.gate.checkBudget(ctx, v.door.caller.Key, project)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	r.Settings.Key = v.door.caller.Key
+	settings, err := e.resolveExchange(ctx, scrollback.Conversation{Project: project}, r.Settings, r.MayForward)
+	if err != nil {
+		return "", nil, err
+	}
+	id := threading.RequestID(e.store.NewID())
+	if err := e.store.Threads.Write(ctx, r.Match.Begin(threading.IDs{Request: id})); err != nil {
+		return "", nil, err
+	}
+	return id, func(ctx context.Context) (ExchangeAnswer, error) {
+		leave, err := e.enter()
+		if err != nil {
+			return ExchangeAnswer{}, err
+		}
+		defer leave()
+		ctx, call := watch.BeginCall(ctx, settings.Facts.Name)
+		var said model.Writing
+		out := ExchangeAnswer{}
+		requestID := ""
+		for d, fault := range settings.Model.Stream(ctx, r.Request(settings.Facts)) {
+			if err = fault; err != nil {
+				break
+			}
+			if d.Usage != nil {
+				out.Usage = *d.Usage
+			}
+			if d.RequestID != "" {
+				requestID = d.RequestID
+			}
+			if d.Finish != "" {
+				out.Done.FinishReason = d.Finish
+			}
+			said.Add(d)
+			r.Follow(d)
+		}
+		call.End(out.Done.FinishReason, out.Usage, err)
+		state := threading.Finished
+		parts := said.TakeParts()
+		if err != nil {
+			state = threading.Failed
+		}
+		out.Usage = e.resolver.AddPrice(settings.Facts.Name, out.Usage)
+		return out, e.endSideCall(sideCallEnd{match: r.Match, project: project, answer: threading.Answer{ID: r.ID,
+			Items: r.Items(parts), State: state}, record: scrollback.UsageRecord{Usage: out.Usage,
+			Conversation: scrollback.ConversationID(r.Match.Thread), Key: settings.Overrides.Key, Model: settings.Facts.Name,
+			Purpose: "side_call", RequestID: requestID, At: e.store.Now()}}, err)
+	}, nil
+}
+
+type sideCallEnd struct {
+	match   *threading.Match
+	project string
+	answer  threading.Answer
+	record  scrollback.UsageRecord
+}
+
+// endSideCall stores what a side call came to, and enters what it cost. It returns the fault of the call if there is
+// one.
+func (e *Engine) endSideCall(s sideCallEnd, fault error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // also when nobody waits any more
+	defer cancel()
+	rows, err := e.matcher.Finish(ctx, s.match, s.answer, time.UnixMilli(e.store.Now()), func() threading.BranchID {
+		return threading.BranchID(e.store.NewID())
+	})
+	if err == nil {
+		err = e.store.Threads.Write(ctx, rows)
+	}
+	if err == nil && s.record.TotalTokens > 0 {
+		err = e.store.Books.EnterUsage(ctx, s.project, []scrollback.UsageRecord{s.record})
+	}
+	if fault != nil {
+		return fault
+	}
+	return err
+}
+
+// StoredAnswer is the answer to a client's request as it is stored.
+type StoredAnswer struct {
+	Conversation scrollback.ConversationID
+	Turn         scrollback.Turn
+	Parts        scrollback.Parts // of its messages, without what was looked up here
+	Usage        scrollback.Usage // of the newest
+}
+
+// ReadAnswer reads the answer of a turn, and waits until it has ended, wherever it runs.
+func (v *View) ReadAnswer(ctx context.Context, conversation scrollback.ConversationID,
+	turn scrollback.TurnID) (StoredAnswer, error) {
+	out := StoredAnswer{Conversation: conversation}
+	if _, err := v.door.openHead(ctx, conversation, scrollback.AccessRead); err != nil {
+		return out, err
+	}
+	for {
+		t, err := v.e.closeAbandoned(ctx, conversation, turn)
+		if err != nil {
+			return out, err
+		}
+		if out.Turn = t; t.State != scrollback.TurnOpen {
+			break
+		}
+		select {
+		case <-time.After(pollEvery):
+		case <-ctx.Done():
+			return out, scrollback.Wrap(scrollback.Canceled, "engine.ReadAnswer", ctx.Err())
+		}
+	}
+	ms, err := v.e.store.ReadMessages(ctx, out.Turn.Branch, out.Turn.Seq+1, out.Turn.LastSeq)
+	for _, m := range ms {
+		if m.TurnID != turn || m.Role != scrollback.RoleAssistant {
+			continue
+		}
+		for _, p := range m.Parts {
+			if c, ok := p.(scrollback.ToolCall); !ok || !c.IsRecall() {
+				out.Parts = append(out.Parts, p)
+			}
+		}
+		if m.Usage != nil {
+			out.Usage = *m.Usage
+		}
+	}
+	return out, err
+}

@@ -1,0 +1,310 @@
+// Package door answers clients of other APIs: chats and agents that keep their history themselves and send it each
+// time. It finds the conversation that a request goes on with, stores what is new, and has it answered: the request
+// goes to the model's server as it stands where that speaks the client's API and the history fits, else the engine lays
+// out a window of its own.
+//
+// Words it adds: dialect (the API that a client speaks), forwarded (sent as it stands), relay (an answer on its way to
+// those who asked for it), mode (whether requests are forwarded).
+//
+// Invariants: what a client is told has ended is stored; equal requests at the same time are one call; an answer goes on
+// for a while when its client goes away, so that a retry joins it; a client's credential goes to the server of the same
+// API only, and is not kept.
+//
+// It knows the engine, threading and its dialects, and models' clients through the engine. It may not know how a face
+// writes an answer, nor the store.
+package door
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/threading"
+	"github.com/scrollback-ai/scrollback/internal/threading/dialect"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// The modes.
+const (
+	ModeFaithful = "faithful" // forwarded where it fits, else a window of ours; the default
+	ModeWindow   = "window"   // always a window of ours
+	ModeRecord   = "record"   // always forwarded where the server speaks the API
+)
+
+// Options configure a door.
+type Options struct {
+	Mode string // one of the modes; empty for the default
+	// Models maps names that clients use to "provider/name"; * stands for anything.
+	Models map[string]string
+	// Serves reports whether a provider can be asked, by its name.
+	Serves func(provider string) bool
+	// PassCredentials lets a client's own credential go on to the server of its API.
+	PassCredentials bool
+	Log             *slog.Logger // nil discards
+}
+
+// Door answers clients. It is safe for concurrent use.
+type Door struct {
+	o     Options
+	named sync.Map // names of models that were said to be unknown
+
+	mu     sync.Mutex
+	relays map[threading.RequestID]*relay
+	bodies map[threading.Hash]*bodyLock
+}
+
+// New makes a door.
+func New(o Options) *Door {
+	if o.Mode == "" {
+		o.Mode = ModeFaithful
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Serves == nil {
+		o.Serves = func(string) bool { return false }
+	}
+	return &Door{o: o, relays: map[threading.RequestID]*relay{}, bodies: map[threading.Hash]*bodyLock{}}
+}
+
+// Request is what came to a face.
+type Request struct {
+	Dialect threading.Dialect
+	Body    []byte // JSON, as the client wrote it but for its compression
+	Header  http.Header
+	Model   string // where the path names it; else the body's counts
+	Stream  bool   // whether the client wants a stream
+	Project string // empty for the caller's own
+
+	// Quota counts the request for its caller; nil counts nothing.
+	Quota *scrollback.Quota
+	// OwnCredential says that what lets the client in here is a key of ours: it is never sent on.
+	OwnCredential bool
+}
+
+// Head is how an answer of ours begins.
+type Head struct {
+	ID           string // of the answer, as the dialect has it
+	Model        string // as the client calls it
+	Conversation scrollback.ConversationID
+	Created      time.Time
+}
+
+// End is how an answer of ours ends.
+type End struct {
+	Finish string // scrollback.FinishStop, FinishToolCalls, FinishLength, …
+	Usage  scrollback.Usage
+}
+
+// Writer writes an answer in a client's dialect. Its methods are called one after the other, by one goroutine: either
+// Forward and then Frame for each piece of a body, or Begin, Piece for each piece of an answer, and End. Fail may come
+// instead of anything, or behind it, and then is the last.
+type Writer interface {
+	// Forward begins an answer that comes from a model's server. What it says is passed as it is.
+	Forward(h model.ResponseHead, conversation scrollback.ConversationID)
+	// Frame writes a piece of it: of a stream, an event with its blank line.
+	Frame(b []byte)
+
+	Begin(h Head)
+	Piece(d model.Delta)
+	End(e End)
+
+	// Fail writes an error, as the head of an answer or as its end.
+	Fail(err error)
+}
+
+// Answer answers a request for a caller, until the answer has ended or the client is gone.
+func (d *Door) Answer(ctx context.Context, v *engine.View, r *Request, w Writer) {
+	if err := d.answer(ctx, v, r, w); err != nil && ctx.Err() == nil {
+		w.Fail(err)
+	}
+}
+
+func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer) error {
+	asked, err := dialect.Read(r.Dialect, func(name string) string { return r.Header.Get(name) }, r.Body)
+	if err != nil {
+		return scrollback.ParamErrorf("door", "body", "%s", err)
+	}
+	if r.Model != "" {
+		asked.Model = r.Model
+	}
+	rel, err := d.begin(ctx, v, r, asked)
+	if err != nil {
+		return err
+	}
+	return rel.read(ctx, r.Stream, w)
+}
+
+// begin finds what a request is, and has it answered; it returns the answer on its way. Equal requests are matched one
+// after the other, so that the second finds the first.
+func (d *Door) begin(ctx context.Context, v *engine.View, r *Request, asked *threading.Request) (*relay, error) {
+	release := d.lockBody(asked.Body)
+	defer release()
+	match, err := v.MatchThread(ctx, r.Project, asked)
+	if err != nil {
+		return nil, err
+	}
+	switch match.Purpose {
+	case threading.Refuse:
+		return nil, &tooOftenError{scrollback.Errorf(scrollback.RateLimited, "door", i18n.AskedTooOften), match.RetryAfter}
+	case threading.Join, threading.Replay:
+		if rel := d.findRelay(match.Earlier.ID); rel != nil {
+			return rel, nil
+		}
+		return d.replay(ctx, v, match, r, asked)
+	case threading.SideCall, threading.WarmUp:
+		return d.beginSideCall(ctx, v, r, asked, match)
+	default:
+		return d.beginTurn(ctx, v, r, asked, match)
+	}
+}
+
+// bodyLock keeps equal requests apart while they are matched.
+type bodyLock struct {
+	sync.Mutex
+	waiting int
+}
+
+// lockBody holds what has the body until release is called.
+func (d *Door) lockBody(body threading.Hash) (release func()) {
+	d.mu.Lock()
+	l := d.bodies[body]
+	if l == nil {
+		l = &bodyLock{}
+		d.bodies[body] = l
+	}
+	l.waiting++
+	d.mu.Unlock()
+	l.Lock()
+	return func() {
+		l.Unlock()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if l.waiting--; l.waiting == 0 {
+			delete(d.bodies, body)
+		}
+	}
+}
+
+// beginTurn stores what a request brings and has it answered.
+func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked *threading.Request,
+	match *threading.Match) (*relay, error) {
+	options := readOptions(r.Dialect, r.Body)
+	name := d.chooseModel(asked.Model)
+	x, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: match, Messages: readMessages(asked, match),
+		Settings: engine.Overrides{Model: name, Thinking: options.Thinking}, Project: r.Project, Tools: options.Tools,
+		Instructions: readInstructions(asked), Meta: describeClient(r, asked), Quota: quotaOf(match, r.Quota),
+		MayForward: d.mayPass(r)})
+	if err != nil {
+		return nil, err
+	}
+	rel := newRelay(Head{ID: answerID(r.Dialect, string(x.Turn())), Model: asked.Model, Conversation: x.Conversation(),
+		Created: time.Now()}, x.Cancel)
+	d.keepRelay(threading.RequestID(x.Turn()), rel)
+	run := engine.ExchangeRun{Follow: rel.addPiece, ID: rel.head.ID, Items: answerItems}
+	if d.mayForward(r, match, x) {
+		run.Forward = d.forward(r, x.Model(), rel)
+	}
+	go func() {
+		defer d.dropRelay(threading.RequestID(x.Turn()))
+		done, err := x.Run(run)
+		rel.end(End{Finish: done.Done.FinishReason, Usage: done.Usage}, err)
+	}()
+	return rel, nil
+}
+
+// mayPass reports whether a client's own credential goes on to the server of its API.
+func (d *Door) mayPass(r *Request) bool { return d.o.PassCredentials && r.credential() != nil }
+
+// quotaOf returns what a request is counted in: a step of tools is none of a person's.
+func quotaOf(m *threading.Match, q *scrollback.Quota) *scrollback.Quota {
+	if m.Purpose == threading.ToolStep {
+		return nil
+	}
+	return q
+}
+
+// mayForward reports whether a request goes to the model's server as it stands.
+func (d *Door) mayForward(r *Request, m *threading.Match, x *engine.Exchange) bool {
+	if d.o.Mode == ModeWindow || !speaks(x.Model(), r.Dialect) {
+		return false
+	}
+	return d.o.Mode == ModeRecord || !m.Less && x.Fits(int64(len(r.Body)))
+}
+
+// speaks reports whether a model's server has the API of a dialect.
+func speaks(f model.Facts, d threading.Dialect) bool {
+	for _, api := range f.APIs {
+		if api == string(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// forward returns a request as it goes to the model's server, whose answer the relay gets.
+func (d *Door) forward(r *Request, facts model.Facts, rel *relay) *model.Forward {
+	_, id, _ := strings.Cut(facts.Name, "/")
+	f := &model.Forward{API: string(r.Dialect), Body: withModel(r.Body, id), Whole: !r.Stream,
+		Header: passHeader(r.Header), Tap: func(h model.ResponseHead) io.Writer { return rel.forward(h) }}
+	if d.o.PassCredentials {
+		f.Credential = r.credential()
+	}
+	return f
+}
+
+// describeClient returns what a conversation says of the client that began it.
+func describeClient(r *Request, asked *threading.Request) json.RawMessage {
+	name, version := readAgent(r.Header.Get("User-Agent"))
+	client := map[string]string{"name": name, "dialect": string(r.Dialect)}
+	if version != "" {
+		client["version"] = version
+	}
+	if asked.Name != "" && !asked.Weak {
+		client["session"] = asked.Name
+	}
+	out, err := json.Marshal(map[string]any{"client": client})
+	if err != nil {
+		return nil // texts are always JSON: not reached
+	}
+	return out
+}
+
+// readAgent returns the name and the version of a program that calls itself name/version.
+func readAgent(agent string) (name, version string) {
+	first, _, _ := strings.Cut(agent, " ")
+	name, version, _ = strings.Cut(first, "/")
+	return name, version
+}
+
+// tooOftenError is the error of a client that asks the same over and over.
+type tooOftenError struct {
+	error
+	after time.Duration
+}
+
+func (e *tooOftenError) Unwrap() error { return e.error }
+
+// retryAfter is how long a client waits that is over a limit of ours, unless something else is known.
+const retryAfter = 30 * time.Second
+
+// RetryAfter returns how long a client is to wait after an error; 0 if it need not.
+func RetryAfter(err error) time.Duration {
+	var often *tooOftenError
+	switch {
+	case errors.As(err, &often):
+		return often.after
+	case scrollback.CodeOf(err) == scrollback.RateLimited, scrollback.CodeOf(err) == scrollback.OverBudget:
+		return retryAfter
+	}
+	return 0
+}

@@ -1,0 +1,218 @@
+package door
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/scrollback-ai/scrollback/internal/threading"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// grace is how long an answer goes on when nobody reads it: a client that was cut off asks again.
+const grace = 10 * time.Second
+
+// relay is an answer on its way: all of it is kept until it has ended, so that those who ask the same meanwhile get it
+// from its beginning, and a slow reader holds nobody up.
+type relay struct {
+	head   Head
+	cancel func()
+
+	mu        sync.Mutex
+	more      chan struct{} // closed and replaced when something comes
+	forwarded *model.ResponseHead
+	frames    [][]byte // of what is forwarded
+	rest      []byte   // behind the last whole frame
+	pieces    []model.Delta
+	ended     bool
+	last      End
+	err       error
+	readers   int
+	alone     *time.Timer // runs while nobody reads
+}
+
+func newRelay(h Head, cancel func()) *relay {
+	return &relay{head: h, cancel: cancel, more: make(chan struct{})}
+}
+
+// notify wakes the readers. The relay is locked.
+func (r *relay) notify() {
+	close(r.more)
+	r.more = make(chan struct{})
+}
+
+// addPiece adds a piece of the answer.
+func (r *relay) addPiece(d model.Delta) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pieces = append(r.pieces, d)
+	r.notify()
+}
+
+// forward begins what is forwarded, and returns where its body goes.
+func (r *relay) forward(h model.ResponseHead) io.Writer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forwarded = &h
+	r.notify()
+	return frameWriter{r}
+}
+
+// frameWriter cuts a body into frames: events of a stream, lines, or the whole.
+type frameWriter struct{ *relay }
+
+// Write implements io.Writer. It never fails.
+func (w frameWriter) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rest = append(w.rest, b...)
+	for {
+		end := frameEnd(w.rest)
+		if end < 0 {
+			break
+		}
+		w.frames = append(w.frames, bytes.Clone(w.rest[:end]))
+		w.rest = w.rest[end:]
+	}
+	w.notify()
+	return len(b), nil
+}
+
+// frameEnd returns where the first event of a stream ends, behind its blank line, or a line of JSON; -1 if none does.
+func frameEnd(b []byte) int {
+	if len(b) > 0 && b[0] == '{' { // lines of JSON, or a body that is no stream
+		if i := bytes.IndexByte(b, '\n'); i >= 0 {
+			return i + 1
+		}
+		return -1
+	}
+	for _, blank := range []string{"\n\n", "\r\n\r\n", "\r\r"} {
+		if i := bytes.Index(b, []byte(blank)); i >= 0 {
+			return i + len(blank)
+		}
+	}
+	return -1
+}
+
+// end ends the answer.
+func (r *relay) end(last End, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.rest) > 0 {
+		r.frames = append(r.frames, r.rest)
+		r.rest = nil
+	}
+	r.ended = true
+	r.last = last
+	r.err = err
+	r.notify()
+}
+
+// isRefusal reports whether the model's server did not take what was forwarded. The relay is locked.
+func (r *relay) isRefusal() bool { return r.forwarded != nil && r.forwarded.Status >= 300 }
+
+// join notes that somebody reads, until leave is called.
+func (r *relay) join() (leave func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.readers++
+	if r.alone != nil {
+		r.alone.Stop()
+	}
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.readers--; r.readers == 0 && !r.ended {
+			r.alone = time.AfterFunc(grace, func() {
+				r.mu.Lock()
+				alone := r.readers == 0
+				r.mu.Unlock()
+				if alone {
+					r.cancel()
+				}
+			})
+		}
+	}
+}
+
+// read writes the answer as it comes, until it has ended or the reader is gone. A refusal of the model's server is held
+// back until it is clear that nothing else is tried.
+func (r *relay) read(ctx context.Context, stream bool, w Writer) error {
+	leave := r.join()
+	defer leave()
+	begun := false
+	at := 0
+	for {
+		r.mu.Lock()
+		more := r.more
+		ended := r.ended
+		forwarded := r.forwarded
+		refused := r.isRefusal()
+		frames := r.frames
+		pieces := r.pieces
+		r.mu.Unlock()
+		asItStands := forwarded != nil && (!refused || ended && len(pieces) == 0)
+		switch {
+		case asItStands:
+			if !begun {
+				begun = true
+				w.Forward(*forwarded, r.head.Conversation)
+			}
+			for ; at < len(frames); at++ {
+				w.Frame(frames[at])
+			}
+		case len(pieces) > 0:
+			if !begun {
+				begun = true
+				w.Begin(r.head)
+			}
+			for ; at < len(pieces); at++ {
+				w.Piece(pieces[at])
+			}
+		}
+		if ended {
+			return r.finish(asItStands, refused, begun, w)
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// finish writes the end of an answer.
+func (r *relay) finish(asItStands, refused, begun bool, w Writer) error {
+	switch {
+	case asItStands && refused:
+		return nil // the server's own words
+	case r.err != nil:
+		return r.err
+	case asItStands:
+		return nil
+	case !begun:
+		w.Begin(r.head)
+	}
+	w.End(r.last)
+	return nil
+}
+
+func (d *Door) keepRelay(id threading.RequestID, r *relay) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.relays[id] = r
+}
+
+func (d *Door) dropRelay(id threading.RequestID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.relays, id)
+}
+
+func (d *Door) findRelay(id threading.RequestID) *relay {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.relays[id]
+}

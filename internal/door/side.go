@@ -1,0 +1,117 @@
+package door
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/threading"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// beginSideCall has a side call answered: what it says is in no conversation.
+func (d *Door) beginSideCall(ctx context.Context, v *engine.View, r *Request, asked *threading.Request,
+	match *threading.Match) (*relay, error) {
+	options := readOptions(r.Dialect, r.Body)
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	rel := newRelay(Head{ID: answerID(r.Dialect, v.NewExchangeID()), Model: asked.Model, Created: time.Now()}, cancel)
+	id, answer, err := v.BeginSideCall(ctx, engine.SideCallRequest{Match: match, Project: r.Project,
+		Settings: engine.Overrides{Model: d.chooseModel(asked.Model), Thinking: options.Thinking},
+		MayForward: d.mayPass(r),
+		Request: func(f model.Facts) model.Request {
+			if d.o.Mode != ModeWindow && speaks(f, r.Dialect) {
+				return model.Request{Forward: d.forward(r, f, rel)}
+			}
+			return translate(asked, options)
+		},
+		Follow: rel.addPiece, ID: rel.head.ID, Items: answerItems})
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	d.keepRelay(id, rel)
+	go func() {
+		defer cancel()
+		defer d.dropRelay(id)
+		if match.Purpose == threading.WarmUp {
+			rel.end(End{Finish: scrollback.FinishStop}, nil)
+			return
+		}
+		done, err := answer(run)
+		rel.end(End{Finish: done.Done.FinishReason, Usage: done.Usage}, err)
+	}()
+	return rel, nil
+}
+
+// translate returns a client's request as a model of any server is sent it: its history as it stands.
+func translate(asked *threading.Request, o options) model.Request {
+	out := model.Request{Tools: o.Tools, Thinking: o.Thinking, Bytes: readNothing}
+	if s := readInstructions(asked); s != "" {
+		out.Items = append(out.Items, scrollback.Item{Kind: scrollback.KindInstructions, Role: scrollback.RoleSystem,
+			Parts: scrollback.Say(s)})
+	}
+	last := -1
+	for i, it := range asked.Items {
+		if i < instructionsEnd(asked) || it.Kind == threading.Thinking {
+			continue
+		}
+		role := scrollback.Role(it.Role)
+		if role == scrollback.RoleSystem {
+			role = scrollback.RoleUser
+		}
+		n := len(out.Items)
+		if last < 0 || last != it.Message || out.Items[n-1].Role != role {
+			out.Items = append(out.Items, scrollback.Item{Kind: scrollback.KindMessage, Role: role})
+			last = it.Message
+			n++
+		}
+		part, bytes := readItem(it)
+		if bytes != nil { // a side call is about words
+			part = scrollback.Text{Text: "[a file]"}
+		}
+		out.Items[n-1].Parts = append(out.Items[n-1].Parts, part)
+	}
+	return out
+}
+
+// readNothing is for requests without images.
+func readNothing(context.Context, scrollback.ArtifactID) ([]byte, error) { return nil, io.ErrUnexpectedEOF }
+
+// replay returns the stored answer to a request that was answered before.
+func (d *Door) replay(ctx context.Context, v *engine.View, match *threading.Match,
+	r *Request, asked *threading.Request) (*relay, error) {
+	if match.Earlier.Side != "" || match.Earlier.Thread == "" {
+		return d.beginSideCall(ctx, v, r, asked, match)
+	}
+	turn := string(match.Earlier.ID)
+	said, err := v.ReadAnswer(ctx, scrollback.ConversationID(match.Earlier.Thread), scrollback.TurnID(turn))
+	if err != nil {
+		return nil, err
+	}
+	if said.Turn.Failure != nil && len(said.Parts) == 0 {
+		return nil, scrollback.Errorf(said.Turn.Failure.Code, "door", "%s", said.Turn.Failure.Message)
+	}
+	rel := newRelay(Head{ID: answerID(r.Dialect, turn), Model: asked.Model, Conversation: said.Conversation,
+		Created: time.UnixMilli(said.Turn.StartedAt)}, func() {})
+	for _, p := range said.Parts {
+		rel.addPiece(pieceOf(p))
+	}
+	rel.end(End{Finish: said.Turn.FinishReason, Usage: said.Usage}, nil)
+	return rel, nil
+}
+
+// pieceOf returns a part of an answer as one piece.
+func pieceOf(p scrollback.Part) model.Delta {
+	switch p := p.(type) {
+	case scrollback.Text:
+		return model.Delta{Text: p.Text}
+	case scrollback.Reasoning:
+		return model.Delta{Reasoning: p.Text, Opaque: p.Opaque}
+	case scrollback.ToolCall:
+		return model.Delta{Call: &p}
+	default:
+		return model.Delta{}
+	}
+}
