@@ -220,3 +220,37 @@ func TestLease(t *testing.T) {
 		}
 	}
 }
+
+// A turn beside others begins behind the place that is named, with the ids that it was given, and what is pinned
+// behind it does not stay so.
+func TestBeginBeside(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		c := b.create()
+		h := must2(b.AppendMessages(t.Context(), b.head(c.ID), []store.IncomingMessage{text(scrollback.RoleUser, "one"),
+			text(scrollback.RoleAssistant, "two"), text(scrollback.RoleUser, "three")}))(t).Head
+		held := must2(b.Turns.Begin(t.Context(), store.BeginRequest{Conversation: c.ID, Owner: "o",
+			Messages: []store.IncomingMessage{text(scrollback.RoleUser, "four")},
+			Edit:     func(c *scrollback.Conversation) { c.PinnedSeqs = []int64{1, 3} }}))(t)
+		said := text(scrollback.RoleUser, "instead")
+		said.ID = "01890000-0000-7000-8000-000000000001"
+		got := must2(b.Turns.Begin(t.Context(), store.BeginRequest{Conversation: c.ID, Owner: "p",
+			Turn: "01890000-0000-7000-8000-000000000002", At: &store.Place{Branch: h.Branch.ID, Seq: 2},
+			IfHead: &scrollback.Branch{ID: "another"}, Messages: []store.IncomingMessage{said},
+			Edit: func(c *scrollback.Conversation) { c.Title = "beside" }}))(t)
+		if got.Turn.ID != "01890000-0000-7000-8000-000000000002" || got.Messages[0].ID != said.ID || got.Turn.Seq != 3 ||
+			got.Head.Branch.Parent != h.Branch.ID || got.Turn.UserMessage != said.ID {
+			t.Errorf("it began as %+v", got)
+		}
+		if pins := got.Head.PinnedSeqs; len(pins) != 1 || pins[0] != 1 || got.Head.Title != "beside" {
+			t.Errorf("pinned is %v in %q", pins, got.Head.Title)
+		}
+		done := must2(b.Turns.FinishStep(t.Context(), store.FinishRequest{Turn: held.Turn, State: scrollback.TurnComplete,
+			Messages: []store.IncomingMessage{text(scrollback.RoleAssistant, "five")}}))(t)
+		if done.Head.Branch.ID != h.Branch.ID || done.Messages[0].Seq != 5 || b.head(c.ID).Branch.ID != got.Turn.Branch {
+			t.Errorf("the turn that held it ended on %+v", done.Head.Branch)
+		}
+		_, err := b.Turns.Begin(t.Context(), store.BeginRequest{Conversation: c.ID, Owner: "p",
+			At: &store.Place{Branch: h.Branch.ID, Seq: 9}})
+		wantCode(t, err, scrollback.Invalid, "9")
+	})
+}

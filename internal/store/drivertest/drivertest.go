@@ -19,17 +19,20 @@ package drivertest
 import (
 	"context"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 )
 
-// suiteTests lists the tests by name; each gets an empty driver.
-var suiteTests = []struct {
+// suiteTest is a test by name; it gets an empty driver.
+type suiteTest struct {
 	name string
 	test func(*harness)
-}{
+}
+
+var suiteTests = []suiteTest{
 	{"Create", testCreate},
 	{"CreateKnown", testCreateKnown},
 	{"Patch", testPatch},
@@ -141,7 +144,7 @@ var suiteTests = []struct {
 
 // Run runs the suite. Each call of open returns an empty driver.
 func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
-	for _, s := range suiteTests {
+	for _, s := range slices.Concat(suiteTests, besideTests) {
 		t.Run(s.name, func(t *testing.T) {
 			d := open(t)
 			defer d.Close()
