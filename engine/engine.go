@@ -30,6 +30,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/intake"
 	"github.com/scrollback-ai/scrollback/internal/store"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 	"github.com/scrollback-ai/scrollback/internal/workspace"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/token"
@@ -148,6 +149,7 @@ type Engine struct {
 	previewer *request.Previewer
 	grants    *workspace.Grants
 	gate      limitGate
+	matcher   *threading.Matcher
 	questions questionVectors
 	o         Options
 

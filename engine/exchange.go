@@ -22,8 +22,8 @@ type ExchangeRequest struct {
 	Match    *threading.Match
 	Messages []ExchangeMessage // what the request brings, in its order
 	Settings Overrides
-	Meta     json.RawMessage  // of the conversation that begins, if one does
-	Project  string           // where it begins; empty for the caller's own
+	Meta     json.RawMessage   // of the conversation that begins, if one does
+	Project  string            // where it begins; empty for the caller's own
 	Tools    []scrollback.Tool // that the client offers; kept with the conversation
 	// Instructions are the client's own; kept with the conversation.
 	Instructions string
@@ -223,7 +223,7 @@ func (e *Engine) findPlace(ctx context.Context, head store.Head, base threading.
 			}
 		}
 	}
-	return store.Place{}, scrollback.Errorf(scrollback.NotFound, "engine.Exchange", i18n.NoMessage, atom.Message)
+	return store.Place{}, scrollback.Errorf(scrollback.NotFound, "engine.Exchange", i18n.NoConversation, head.ID)
 }
 
 // Turn returns the id of the exchange's turn, and Conversation that of its conversation.

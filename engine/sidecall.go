@@ -19,9 +19,9 @@ type SideCallRequest struct {
 	// MayForward is as in [ExchangeRequest].
 	MayForward bool
 	Request    func(model.Facts) model.Request // what the model is sent
-	Follow   func(model.Delta)
-	ID       string
-	Items    func(scrollback.Parts) []threading.Item
+	Follow     func(model.Delta)
+	ID         string
+	Items      func(scrollback.Parts) []threading.Item
 }
 
 // BeginSideCall notes that a side call was asked, and returns what answers it. Its id is the request's.

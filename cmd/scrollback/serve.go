@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -14,8 +15,10 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/gather"
 	"github.com/scrollback-ai/scrollback/engine/watch"
+	"github.com/scrollback-ai/scrollback/internal/door"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/server/access"
 	"github.com/scrollback-ai/scrollback/internal/server/metrics"
 	"github.com/scrollback-ai/scrollback/local"
 )
@@ -28,6 +31,7 @@ type serveCmd struct {
 	Watch bool   `help:"follow-what-other-tools-keep-on-machine-as-scrollback-watch-does"`
 	Rate  string `name:"rate-limit" help:"chats-each-key-or-else-address" placeholder:"N/h"`
 	Grace string `help:"how-long-goes-on-once-told-end" placeholder:"TIME"`
+	Door  string `help:"how-clients-other-apis-are-answered" placeholder:"faithful|window|record"`
 }
 
 // Run implements the command.
@@ -51,6 +55,10 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	}
 	if c.Rate != "" {
 		g.set.Rate, err = scrollback.ParseRate(c.Rate)
+	}
+	if c.Door != "" && err == nil {
+		g.set.Door.Mode = c.Door
+		err = config.ParseDoorMode(c.Door)
 	}
 	if c.Grace != "" && err == nil {
 		g.set.Grace, err = config.ParseGrace(c.Grace)
@@ -101,8 +109,9 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	}
 	return server.Serve(g.ctx, a.Engine, a.Transfer,
 		server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly,
-			Version: programVersion(),
-			Log:     g.newLogger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.APILimits(),
+			Version: programVersion(), Door: g.makeDoor(a, cmp.Or(c.Addr, g.set.Addr), c.Insecure),
+			DoorBytes: g.set.Door.BodyBytes,
+			Log:       g.newLogger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.APILimits(),
 			Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,
 			Started: func(url string) {
 				systemd.sendState("READY=1\nSTATUS=Serving at " + url)
@@ -110,6 +119,18 @@ func (c *serveCmd) Run(g *globals) (err error) {
 				fmt.Fprintf(g.stdout, "%s\n%s\n%s\n", t.Say(i18n.ServeStarted, url), t.Say(i18n.ServeData, dir),
 					t.Say(i18n.ServeModel, g.set.Model))
 			}})
+}
+
+// makeDoor makes what answers the clients of other APIs. Their own credentials go on to their providers where only this
+// machine reaches the server and no key is needed, unless the configuration says otherwise.
+func (g *globals) makeDoor(a *app, addr string, insecure bool) *door.Door {
+	host, _, err := net.SplitHostPort(addr)
+	pass := err == nil && access.IsLoopback(host) && len(g.set.TrustedProxies) == 0 && !insecure
+	if g.set.Door.PassCredentials != nil {
+		pass = *g.set.Door.PassCredentials
+	}
+	return door.New(door.Options{Mode: g.set.Door.Mode, Models: g.set.Door.Models, PassCredentials: pass,
+		Serves: func(provider string) bool { return a.CheckModel(provider+"/x") == nil }, Log: g.newLogger()})
 }
 
 // warnOfModels says which of the configured models cannot be asked: one that is unknown, not

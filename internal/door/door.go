@@ -199,7 +199,7 @@ func (d *Door) lockBody(body threading.Hash) (release func()) {
 func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked *threading.Request,
 	match *threading.Match) (*relay, error) {
 	options := readOptions(r.Dialect, r.Body)
-	name := d.chooseModel(asked.Model)
+	name := d.chooseModel(asked.Model, d.mayPass(r))
 	x, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: match, Messages: readMessages(asked, match),
 		Settings: engine.Overrides{Model: name, Thinking: options.Thinking}, Project: r.Project, Tools: options.Tools,
 		Instructions: readInstructions(asked), Meta: describeClient(r, asked), Quota: quotaOf(match, r.Quota),

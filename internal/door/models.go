@@ -13,7 +13,8 @@ var families = []struct{ begins, provider string }{
 
 // chooseModel returns the model that a client's name stands for, as "provider/name": by the door's own table, by the
 // provider that the name begins with, or by its family. Empty is the default model.
-func (d *Door) chooseModel(name string) string {
+// A family's provider is asked too where the client lets itself in there.
+func (d *Door) chooseModel(name string, mayPass bool) string {
 	name = strings.TrimPrefix(name, "models/")
 	if to, ok := d.o.Models[name]; ok {
 		return to
@@ -27,7 +28,7 @@ func (d *Door) chooseModel(name string) string {
 		return name
 	}
 	for _, f := range families {
-		if strings.HasPrefix(name, f.begins) && d.o.Serves(f.provider) {
+		if strings.HasPrefix(name, f.begins) && (mayPass || d.o.Serves(f.provider)) {
 			return f.provider + "/" + name
 		}
 	}

@@ -18,7 +18,7 @@ func (d *Door) beginSideCall(ctx context.Context, v *engine.View, r *Request, as
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	rel := newRelay(Head{ID: answerID(r.Dialect, v.NewExchangeID()), Model: asked.Model, Created: time.Now()}, cancel)
 	id, answer, err := v.BeginSideCall(ctx, engine.SideCallRequest{Match: match, Project: r.Project,
-		Settings: engine.Overrides{Model: d.chooseModel(asked.Model), Thinking: options.Thinking},
+		Settings:   engine.Overrides{Model: d.chooseModel(asked.Model, d.mayPass(r)), Thinking: options.Thinking},
 		MayForward: d.mayPass(r),
 		Request: func(f model.Facts) model.Request {
 			if d.o.Mode != ModeWindow && speaks(f, r.Dialect) {
@@ -77,7 +77,9 @@ func translate(asked *threading.Request, o options) model.Request {
 }
 
 // readNothing is for requests without images.
-func readNothing(context.Context, scrollback.ArtifactID) ([]byte, error) { return nil, io.ErrUnexpectedEOF }
+func readNothing(context.Context, scrollback.ArtifactID) ([]byte, error) {
+	return nil, io.ErrUnexpectedEOF
+}
 
 // replay returns the stored answer to a request that was answered before.
 func (d *Door) replay(ctx context.Context, v *engine.View, match *threading.Match,

@@ -58,6 +58,9 @@ var (
 	_ = label("help/let-model-start-sub-agents",
 		"Let the model start sub-agents: conversations beside this one that work on one task each.",
 		"允许模型启动子代理：在本对话旁各自完成一项任务的对话。")
+	_ = label("help/how-clients-other-apis-are-answered",
+		"How clients of other APIs are answered ($SCROLLBACK_DOOR): faithful sends their requests on as they stand while they fit, window always sends a window made here, record sends all on. Default: faithful.",
+		"如何回答其他 API 的客户端（$SCROLLBACK_DOOR）：faithful 在放得下时原样转发请求，window 始终发送此处生成的窗口，record 全部转发。默认：faithful。")
 	_ = label("help/how-long-goes-on-once-told-end",
 		"How long it goes on once it is told to end, such as 5s, while /readyz says so ($SCROLLBACK_GRACE). Default: 0s.",
 		"收到结束信号后继续服务的时间，例如 5s，其间 /readyz 会说明（$SCROLLBACK_GRACE）。默认：0s。")

@@ -35,6 +35,21 @@ var (
 	ConversationIDUnusable = problem("conversation-id-unusable",
 		"the id of this conversation cannot be used",
 		"此对话的 id 不能使用")
+	BodyMustBeJSON = problem("body-must-be-json",
+		"the body must be JSON, and the Content-Type say so",
+		"请求体必须是 JSON，Content-Type 也须如此声明")
+	BodyTooLarge = problem("body-too-large",
+		"the body is larger than %d bytes",
+		"请求体超过 %d 字节")
+	BodyCannotBeRead = problem("body-cannot-be-read",
+		"the body cannot be read: %s",
+		"无法读取请求体：%s")
+	BodyEncodingUnknown = problem("body-encoding-unknown",
+		"a body may be compressed by gzip or zstd, and not by %q",
+		"请求体只能用 gzip 或 zstd 压缩，不能用 %q")
+	DoorModeIsOneOf = problem("door-mode-is-one-of",
+		"door.mode is one of %s, not %q",
+		"door.mode 只能是 %s 之一，不能是 %q")
 	AskedTooOften = problem("asked-too-often",
 		"the same was asked too often within a minute",
 		"一分钟内重复请求同样的内容过多")

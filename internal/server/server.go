@@ -19,8 +19,10 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/door"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/server/access"
+	"github.com/scrollback-ai/scrollback/internal/server/faces"
 	"github.com/scrollback-ai/scrollback/internal/server/language"
 	"github.com/scrollback-ai/scrollback/internal/server/mcpapi"
 	"github.com/scrollback-ai/scrollback/internal/server/metrics"
@@ -47,6 +49,10 @@ type Options struct {
 	// whose forwarded headers count; with one, the server counts as reached by other machines
 	TrustedProxies access.Proxies
 	Hosts          []string // names of this server besides those of this machine
+
+	// Door answers clients of other APIs; nil serves none. DoorBytes bounds the body of their requests.
+	Door      *door.Door
+	DoorBytes int64
 
 	Images string // where images of conversations are fetched from besides here, as https://host; may be empty
 
@@ -206,6 +212,9 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 			counted.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
 		}})
 	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits})
+	if o.Door != nil {
+		mountFaces(mux, faces.Options{Engine: e, Door: o.Door, BodyBytes: o.DoorBytes, Counted: o.Rate != (scrollback.Rate{})})
+	}
 	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.CallerOf(ctx)) },
 		mcpapi.Options{Version: o.Version, Log: o.Log}))
 	mux.Handle("/", webui.Handler(o.Images))

@@ -29,6 +29,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/keyring"
 	"github.com/scrollback-ai/scrollback/internal/store/search"
 	"github.com/scrollback-ai/scrollback/internal/store/vectors"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // Defaults of turns.
@@ -40,7 +41,8 @@ const (
 // Store is the store over one database: conversations and their messages, and the
 // parts that the rest is in. It is safe for concurrent use.
 type Store struct {
-	Turns    Turns            // who answers, until when
+	Turns    Turns // who answers, until when
+	Threads  Threads
 	Branches Branches         // the ways a conversation went
 	Views    Views            // what branches show: folds
 	Refs     Refs             // what conversations mention
@@ -133,6 +135,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	}
 	s := &Store{d: d, now: d.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
 	s.Turns = Turns{s}
+	s.Threads = Threads{threading.NewMemory()}
 	s.Branches = Branches{s}
 	s.Views = Views{s}
 	s.Refs = Refs{s}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // BeginRequest opens a turn. Admit may refuse it, given the newest turn (nil if there was
@@ -26,6 +27,7 @@ type BeginRequest struct {
 	Quota        *scrollback.Quota // in which the turn is counted, unless nil
 	Edit         func(*scrollback.Conversation)
 	Without      *[]int64 // the messages that the branch leaves out from then on; nil changes nothing
+	Thread       *threading.Rows
 }
 
 // Place is behind a message of a branch's path; Seq is 0 before the first.
@@ -79,6 +81,9 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 		b.IfHead = r.IfHead.HeadSeq
 	}
 	begun, err := p.s.d.Turns.Begin(ctx, b)
+	if err == nil && r.Thread != nil {
+		err = p.s.Threads.Memory.Write(*r.Thread)
+	}
 	if r.Quota != nil && begun.Tallied > 0 {
 		r.Quota.Used = begun.Tallied
 	}
@@ -136,11 +141,15 @@ type FinishRequest struct {
 	Window       *scrollback.WindowMark
 	Sent         *scrollback.SentRequest // to the model in this step; nil for nothing
 	Texts        map[string]string       // that it names, by hash
+	Thread       *threading.Rows
 }
 
 // FinishStep appends the messages of a step; they are durable when it returns.
 func (p Turns) FinishStep(ctx context.Context, f FinishRequest) (AppendResult, error) {
 	now := p.s.Now()
+	if f.Thread != nil {
+		_ = p.s.Threads.Memory.Write(*f.Thread)
+	}
 	return p.s.d.Turns.FinishStep(ctx, driver.FinishedStep{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),
 		Entries: p.s.prepareEntries(f.Messages, f.Turn.ID), Usage: boundRecords(f.Usage), Learn: p.s.learn, State: f.State,

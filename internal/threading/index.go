@@ -50,6 +50,8 @@ type AtomRow struct {
 	// Partial says that it is of an interrupted answer; Text is then its normal form, else empty.
 	Partial bool
 	Text    string
+	// Message is what keeps it, as the store calls that. It is not compared.
+	Message string
 	// Order grows with each atom that is stored.
 	Order int64
 }

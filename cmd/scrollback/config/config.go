@@ -70,6 +70,7 @@ type Settings struct {
 	Keep           map[string]string                // how far what is kept goes, by project; "" is of the others
 	Allowances     map[string]scrollback.SpendLimit // of projects, for a day
 	Agents         engine.AgentOptions              // sub-agents
+	Door           Door                             // how clients of other APIs are answered
 	Watch          bool                             // serve follows what other tools keep
 	Import         Import                           // what is brought of that, and how
 	variables      map[string]string                // what the file sets in place of environment variables
@@ -162,6 +163,9 @@ func parseSettings(src settingsSource, flags Flags) (Settings, error) {
 	}
 	if err == nil {
 		s.Limits, err = parseLimits(k)
+	}
+	if err == nil {
+		err = s.parseDoor(src)
 	}
 	return s, err
 }

@@ -44,7 +44,8 @@ var keys = map[string]string{
 	"reply.calls":        "whole number", "reply.frame_bytes": "whole number", "reply.seconds": "whole number",
 	"limits.body_bytes": "whole number", "limits.message_chars": "whole number", "limits.parts": "whole number",
 	"limits.attachment_bytes": "whole number",
-	"limits.import_bytes":     "whole number", "limits.images": "whole number",
+	"limits.import_bytes":     "whole number", "limits.images": "whole number", "limits.door_body_bytes": "whole number",
+	"door.mode": "text", "door.models.*": "text", "door.pass_credentials": "true or false",
 	"agents.allowed": "true or false", "agents.depth": "whole number", "agents.per_turn": "whole number",
 	"agents.per_tree": "whole number",
 	"agents.steps":    "whole number", "agents.tokens": "whole number",
@@ -54,7 +55,7 @@ var keys = map[string]string{
 }
 
 // namedTables are the tables whose keys are names.
-var namedTables = []string{"providers.", "models.", "projects.", "compaction.", "projects.*.compaction."}
+var namedTables = []string{"providers.", "models.", "projects.", "compaction.", "projects.*.compaction.", "door.models."}
 
 // renamed are old names of tables, which are still read, and their new ones.
 var renamed = map[string]string{"folding": "compaction", "projects.*.folding": "projects.*.compaction"}

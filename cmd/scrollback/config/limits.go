@@ -13,7 +13,7 @@ import (
 
 // IntakeLimits bound what comes in; 0 is the default of each.
 type IntakeLimits struct {
-	Body, MessageChars, Parts, Attachment, Import, Images int64
+	Body, MessageChars, Parts, Attachment, Import, Images, Door int64
 
 	RemoteImages bool // images at addresses are allowed
 }
@@ -21,7 +21,7 @@ type IntakeLimits struct {
 // parseLimits reads them from the config file.
 func parseLimits(k *koanf.Koanf) (l IntakeLimits, err error) {
 	for name, at := range map[string]*int64{"body_bytes": &l.Body, "message_chars": &l.MessageChars, "parts": &l.Parts,
-		"attachment_bytes": &l.Attachment, "import_bytes": &l.Import, "images": &l.Images} {
+		"attachment_bytes": &l.Attachment, "import_bytes": &l.Import, "images": &l.Images, "door_body_bytes": &l.Door} {
 		if *at = k.Int64("limits" + dot + name); *at < 0 || *at > 1<<40 {
 			return l, scrollback.ParamErrorf("scrollback", "limits",
 				i18n.LimitsSettingOutOfRange, name)

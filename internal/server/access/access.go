@@ -27,6 +27,7 @@ type requestVisit struct {
 	needed bool  // requests need a key here
 	reads  bool  // nobody may change anything here
 	cookie string
+	ownKey bool // what a client of another API sent to be let in at its provider is a key of ours
 	from   requestOrigin
 }
 
@@ -47,6 +48,10 @@ func WithCaller(ctx context.Context, c scrollback.Caller) context.Context {
 // CallerOf returns who sent the request of a context. Without one it is the zero caller, who sees
 // nothing: a request that nobody vouched for reaches nothing.
 func CallerOf(ctx context.Context) scrollback.Caller { return visitOf(ctx).caller }
+
+// SentOwnKey reports whether what the sender of a context's request brings to be let in at a provider is a key of this
+// server: it goes nowhere else.
+func SentOwnKey(ctx context.Context) bool { return visitOf(ctx).ownKey }
 
 // PeerAddress returns the address that a request came from: that of the connection, or what a trusted
 // proxy says it is. It is the zero address if that cannot be known.

@@ -129,6 +129,9 @@ func (g *Gate) admitRequest(r *http.Request, v requestVisit) (*http.Request, fun
 		return r.WithContext(context.WithValue(r.Context(), visitKey{}, v)), none, nil
 	}
 	ticket, err := g.readCredential(r, v.cookie)
+	if isFace(r.URL.Path) {
+		ticket, v.ownKey, err = g.readFaceCredential(r)
+	}
 	switch {
 	case err != nil:
 		return r, none, err

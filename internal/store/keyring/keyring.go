@@ -37,8 +37,8 @@ const (
 	mostRunes    = 100 // of a name
 )
 
-// secretPrefix begins every key, so that people and scanners know one when they see it.
-const secretPrefix = "sbk_"
+// SecretPrefix begins every key, so that people and scanners know one when they see it.
+const SecretPrefix = "sbk_"
 
 // secretBytes are the random bytes of a secret.
 const secretBytes = 32
@@ -69,7 +69,7 @@ func (r *Ring) Add(ctx context.Context, k scrollback.Key) (scrollback.Key, strin
 	if err := checkKey(k, now); err != nil {
 		return scrollback.Key{}, "", err
 	}
-	secret := secretPrefix + newSecret()
+	secret := SecretPrefix + newSecret()
 	if err := r.d.AddKey(ctx, driver.NewKey{Key: k, Hash: hashSecret(secret), Now: now, Most: MaxKeys}); err != nil {
 		return scrollback.Key{}, "", err
 	}
@@ -166,8 +166,8 @@ func (r *Ring) Revoke(ctx context.Context, name string) (scrollback.Key, error) 
 
 // Find returns the key with a secret, also one that has ended; not_found if there is none.
 func (r *Ring) Find(ctx context.Context, secret string) (scrollback.Key, error) {
-	if !strings.HasPrefix(secret, secretPrefix) ||
-		len(secret) != len(secretPrefix)+base64.RawURLEncoding.EncodedLen(secretBytes) {
+	if !strings.HasPrefix(secret, SecretPrefix) ||
+		len(secret) != len(SecretPrefix)+base64.RawURLEncoding.EncodedLen(secretBytes) {
 		return scrollback.Key{}, scrollback.Errorf(scrollback.NotFound, "keyring.Find", i18n.NoSuchKey)
 	}
 	return r.d.FindKey(ctx, hashSecret(secret))

@@ -1,0 +1,69 @@
+package access
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/store/keyring"
+)
+
+// KeyHeader is where the clients of other APIs bring a key of this server, where another header brings what lets them in
+// at their provider.
+const KeyHeader = "X-Scrollback-Key"
+
+// isFace reports whether a path is one of other APIs.
+func isFace(path string) bool {
+	switch path {
+	case "/api/chat", "/api/tags", "/api/show", "/api/version", "/api/hello":
+		return true
+	}
+	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/v1beta/")
+}
+
+// readFaceCredential returns what lets a client of another API in; nil if nothing does. What it brings for its provider
+// counts if it is a key of this server, or if a key is needed: where none is, a client may send whatever it has. own
+// says that it counted.
+func (g *Gate) readFaceCredential(r *http.Request) (ticket *credential, own bool, err error) {
+	if key := strings.TrimSpace(r.Header.Get(KeyHeader)); key != "" {
+		return &credential{secret: key}, false, nil
+	}
+	sent := listCredentials(r)
+	for _, secret := range sent {
+		if strings.HasPrefix(secret, keyring.SecretPrefix) {
+			return &credential{secret: secret}, true, nil
+		}
+	}
+	switch {
+	case g.o.Open, len(sent) == 0:
+		return nil, false, nil
+	case len(sent) > 1:
+		return nil, false, asUnknownSender(scrollback.Errorf(scrollback.Refused, "access", i18n.SendOneKey))
+	}
+	return &credential{secret: sent[0]}, true, nil
+}
+
+// listCredentials lists what a request of another API brings to be let in. The parameter of Google's is taken off: it
+// is in no log, and goes nowhere.
+func listCredentials(r *http.Request) (out []string) {
+	add := func(secret string) {
+		if secret = strings.TrimSpace(secret); secret != "" {
+			out = append(out, secret)
+		}
+	}
+	if scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		add(secret)
+	}
+	add(r.Header.Get("X-Api-Key"))
+	add(r.Header.Get("X-Goog-Api-Key"))
+	if q := r.URL.Query(); q.Has("key") {
+		if strings.Contains(r.URL.Path, "/models") {
+			add(q.Get("key"))
+		}
+		q.Del("key")
+		r.URL.RawQuery = q.Encode()
+		r.RequestURI = r.URL.RequestURI()
+	}
+	return out
+}
