@@ -101,6 +101,9 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 	if err != nil {
 		return nil, err
 	}
+	if err := e.completeResults(ctx, at, &settings, r.Messages); err != nil {
+		return nil, err
+	}
 	in := make([]store.IncomingMessage, len(r.Messages))
 	for i, m := range r.Messages {
 		if in[i], err = e.intake.Admit(ctx, head.ID, m.Message, settings.IntakeRoom(), m.Attached); err != nil {
@@ -147,6 +150,55 @@ func (e *Engine) resolveExchange(ctx context.Context, c scrollback.Conversation,
 		return e.resolver.Resolve(ctx, c, o)
 	}
 	return e.resolver.ResolveTurn(ctx, c, o)
+}
+
+// resultsAfter is how many messages before a result its call is looked for.
+const resultsAfter = 20
+
+// completeResults completes what a client's request brings of results: each gets the name of its call, and where the
+// client says only the name, the id of the first such call without a result.
+func (e *Engine) completeResults(ctx context.Context, at store.Place, settings *request.Settings,
+	all []ExchangeMessage) error {
+	has := func(m ExchangeMessage) bool { return m.Role == scrollback.RoleTool }
+	if !slices.ContainsFunc(all, has) {
+		return nil
+	}
+	var open []scrollback.ToolCall
+	answered := func(id string) {
+		open = slices.DeleteFunc(open, func(c scrollback.ToolCall) bool { return c.ID == id })
+	}
+	if at.Seq > 0 {
+		before, err := e.store.ReadMessages(ctx, at.Branch, max(1, at.Seq-resultsAfter), at.Seq)
+		if err != nil {
+			return err
+		}
+		for _, m := range before {
+			settings.RememberCalls(m)
+			open = append(open, m.Parts.Calls()...)
+			for _, r := range m.Parts.Results() {
+				answered(r.CallID)
+			}
+		}
+	}
+	for _, m := range all {
+		settings.RememberCalls(m.Message)
+		open = append(open, m.Parts.Calls()...)
+		for i, p := range m.Parts {
+			r, ok := p.(scrollback.ToolResult)
+			if !ok {
+				continue
+			}
+			if at := slices.IndexFunc(open, func(c scrollback.ToolCall) bool {
+				return c.ID == r.CallID || r.CallID == "" && (r.Name == "" || c.Name == r.Name)
+			}); at >= 0 {
+				r.CallID = open[at].ID
+				r.Name = open[at].Name
+			}
+			answered(r.CallID)
+			m.Parts[i] = r
+		}
+	}
+	return nil
 }
 
 // titleExchange gives a conversation that a client begins the title of its first prompt: of the newest message of a

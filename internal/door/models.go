@@ -38,6 +38,9 @@ func (d *Door) chooseModel(name string, mayPass bool) string {
 	return ""
 }
 
+// ModelOf returns the model that a client's name stands for; empty for the default model.
+func (d *Door) ModelOf(name string) string { return d.chooseModel(name, false) }
+
 // patterns lists the names of the table that stand for several, the longest first.
 func (d *Door) patterns() (out []string) {
 	for name := range d.o.Models {

@@ -4,10 +4,12 @@ import (
 	"net/http"
 
 	"github.com/scrollback-ai/scrollback/internal/server/faces"
+	"github.com/scrollback-ai/scrollback/internal/server/ollama"
 	"github.com/scrollback-ai/scrollback/internal/server/openai"
 )
 
 // mountFaces mounts the faces of other APIs.
 func mountFaces(mux *http.ServeMux, o faces.Options) {
 	openai.Mount(mux, o)
+	ollama.Mount(mux, o)
 }
