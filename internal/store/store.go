@@ -53,6 +53,7 @@ type Store struct {
 	Projects Projects         // what conversations are grouped by, and inherit from
 	Agents   Agents           // conversations that work for others
 	Origins  Origins          // where imported conversations come from
+	Threads  Threads          // which conversation a client's request goes on with
 	Feed     *feed.Feed       // what is done to conversations, as it is done
 
 	Keys *keyring.Ring // who may come in besides the operator
@@ -102,6 +103,10 @@ type (
 
 	// Origins keeps where imported conversations come from.
 	Origins struct{ s *Store }
+
+	// Threads keeps which conversation a client's request goes on with. A thread has the id of its
+	// conversation, the request of a turn that of the turn.
+	Threads struct{ s *Store }
 )
 
 // Options tune a store; the zero value works. Image is called from several
@@ -142,6 +147,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	s.Projects = Projects{s}
 	s.Agents = Agents{s}
 	s.Origins = Origins{s}
+	s.Threads = Threads{s}
 	s.Hashes = Hashes{s}
 	s.Kept = Kept{s, new(atomic.Bool)}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }

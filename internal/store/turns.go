@@ -6,6 +6,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // BeginRequest opens a turn. Admit may refuse it, given the newest turn (nil if there was
@@ -22,6 +23,7 @@ type BeginRequest struct {
 	IfHead       *scrollback.Branch // any other head is conflict; nil for any
 	At           *Place             // nil for the head
 	Messages     []IncomingMessage
+	Thread       *threading.Rows // what is stored of the client's request; nil for nothing
 	Admit        func(last *scrollback.Turn) error
 	Quota        *scrollback.Quota // in which the turn is counted, unless nil
 	Edit         func(*scrollback.Conversation)
@@ -67,7 +69,8 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 	}
 	b := driver.BeginRequest{
 		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries,
-		Admit: r.Admit, Tally: quotaTally(r.Quota, now), Edit: r.Edit, Without: r.Without, Salvage: p.s.salvageDraft,
+		Thread: r.Thread,
+		Admit:  r.Admit, Tally: quotaTally(r.Quota, now), Edit: r.Edit, Without: r.Without, Salvage: p.s.salvageDraft,
 	}
 	switch {
 	case r.At != nil:
@@ -128,6 +131,7 @@ func (p Turns) SaveDraft(ctx context.Context, t scrollback.Turn, d scrollback.Dr
 type FinishRequest struct {
 	Turn         scrollback.Turn
 	Messages     []IncomingMessage
+	Thread       *threading.Rows // what is stored of the answer to a client; nil for nothing
 	Usage        []scrollback.UsageRecord
 	State        scrollback.TurnState
 	OpenCalls    []scrollback.ToolCall
@@ -143,7 +147,7 @@ func (p Turns) FinishStep(ctx context.Context, f FinishRequest) (AppendResult, e
 	now := p.s.Now()
 	return p.s.d.Turns.FinishStep(ctx, driver.FinishedStep{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),
-		Entries: p.s.prepareEntries(f.Messages, f.Turn.ID), Usage: boundRecords(f.Usage), Learn: p.s.learn, State: f.State,
+		Entries: p.s.prepareEntries(f.Messages, f.Turn.ID), Thread: f.Thread, Usage: boundRecords(f.Usage), Learn: p.s.learn, State: f.State,
 		OpenCalls:    slices.Clone(f.OpenCalls),
 		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window, Meta: f.Turn.Meta,
 		Sent: f.Sent, Texts: f.Texts,
