@@ -149,7 +149,7 @@ type Engine struct {
 	previewer *request.Previewer
 	grants    *workspace.Grants
 	gate      limitGate
-	matcher   *threading.Matcher
+	sideCalls *threading.Table
 	questions questionVectors
 	o         Options
 
@@ -192,7 +192,7 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds,
 		RemoteImages: e.o.Incoming.RemoteImages, Agents: o.Agents.Allowed, Log: e.o.Log})
 	e.gate = limitGate{e}
-	e.matcher = &threading.Matcher{Index: s.Threads, Table: threading.BuiltInTable()}
+	e.sideCalls = threading.BuiltInTable()
 	e.compactor = request.NewCompactor(s, a, e.resolver, requestHost{e}, request.CompactorOptions{
 		SummaryModels: o.SummaryModels, Eager: o.Eager, Log: e.o.Log, Watch: o.Watch})
 	roots := slices.Clone(o.Roots)

@@ -76,7 +76,16 @@ func (v *View) MatchThread(ctx context.Context, project string, r *threading.Req
 	if err != nil {
 		return nil, err
 	}
-	return v.e.matcher.Match(ctx, v.threadScope(project), r, time.UnixMilli(v.e.store.Now()))
+	m, err := v.e.matcher().Match(ctx, v.threadScope(project), r, time.UnixMilli(v.e.store.Now()))
+	if err == nil {
+		err = v.e.store.Threads.CountAsked(ctx, m)
+	}
+	return m, err
+}
+
+// matcher returns a matcher of the threads as they are now.
+func (e *Engine) matcher() *threading.Matcher {
+	return &threading.Matcher{Index: e.store.Threads.Index(), Table: e.sideCalls}
 }
 
 // BeginExchange stores what a client's request brings, and opens its turn. Two requests that go on from the same place
@@ -255,7 +264,7 @@ func (v *View) openExchange(ctx context.Context, r ExchangeRequest) (store.Head,
 
 // findPlace returns where the message is that holds an atom; before the first one for a root.
 func (e *Engine) findPlace(ctx context.Context, head store.Head, base threading.Place) (store.Place, error) {
-	atom, err := e.store.Threads.At(ctx, base)
+	atom, err := e.store.Threads.Index().At(ctx, base)
 	if err != nil || atom == nil {
 		return store.Place{Branch: head.Branch.ID}, err
 	}
@@ -369,7 +378,7 @@ func (x *Exchange) thread(f *store.FinishRequest) error {
 		state = threading.Interrupted
 	}
 	e := x.lt.e
-	rows, err := e.matcher.Finish(context.WithoutCancel(e.base), x.match,
+	rows, err := e.matcher().Finish(context.WithoutCancel(e.base), x.match,
 		threading.Answer{ID: x.run.ID, Items: x.run.Items(parts), State: state}, time.UnixMilli(e.store.Now()),
 		func() threading.BranchID { return threading.BranchID(e.store.NewID()) })
 	if err != nil {

@@ -99,7 +99,7 @@ type sideCallEnd struct {
 func (e *Engine) endSideCall(s sideCallEnd, fault error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second) // also when nobody waits any more
 	defer cancel()
-	rows, err := e.matcher.Finish(ctx, s.match, s.answer, time.UnixMilli(e.store.Now()), func() threading.BranchID {
+	rows, err := e.matcher().Finish(ctx, s.match, s.answer, time.UnixMilli(e.store.Now()), func() threading.BranchID {
 		return threading.BranchID(e.store.NewID())
 	})
 	if err == nil {

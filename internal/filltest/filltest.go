@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 )
@@ -26,6 +27,9 @@ func (f *Filler) fill(v reflect.Value) {
 		return
 	case *scrollback.Parts:
 		*at = scrollback.Parts{scrollback.Text{Text: fmt.Sprint("text ", f.N)}}
+		return
+	case *time.Time:
+		*at = time.UnixMilli(int64(f.N)).UTC()
 		return
 	case *scrollback.SentRun: // its layer is one of a list
 		*at = scrollback.SentRun{Kind: scrollback.ItemKind(fmt.Sprint("kind ", f.N)), Layer: scrollback.Layers()[1],
@@ -52,6 +56,10 @@ func (f *Filler) fill(v reflect.Value) {
 		}
 		v.Set(reflect.MakeSlice(v.Type(), n, n))
 		for i := range n {
+			f.fill(v.Index(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
 			f.fill(v.Index(i))
 		}
 	case reflect.Map:

@@ -8,6 +8,8 @@ var (
 	ConversationTakenOutOfTrash = problem("conversation-taken-out-of-trash",
 		"conversation %s was taken out of the trash",
 		"对话 %s 已从回收站取出")
+	ThreadPlaceTaken = problem("thread-place-taken",
+		"there is an atom of a request at %d of branch %s already", "分支 %[2]s 的 %[1]d 处已有请求的片段")
 	TurnIsOpen = problem("turn-is-open",
 		"a turn is open in conversation %s",
 		"对话 %s 中有一轮正在进行")

@@ -29,7 +29,6 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/keyring"
 	"github.com/scrollback-ai/scrollback/internal/store/search"
 	"github.com/scrollback-ai/scrollback/internal/store/vectors"
-	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // Defaults of turns.
@@ -41,8 +40,7 @@ const (
 // Store is the store over one database: conversations and their messages, and the
 // parts that the rest is in. It is safe for concurrent use.
 type Store struct {
-	Turns    Turns // who answers, until when
-	Threads  Threads
+	Turns    Turns            // who answers, until when
 	Branches Branches         // the ways a conversation went
 	Views    Views            // what branches show: folds
 	Refs     Refs             // what conversations mention
@@ -55,6 +53,7 @@ type Store struct {
 	Projects Projects         // what conversations are grouped by, and inherit from
 	Agents   Agents           // conversations that work for others
 	Origins  Origins          // where imported conversations come from
+	Threads  Threads          // which conversation a client's request goes on with
 	Feed     *feed.Feed       // what is done to conversations, as it is done
 
 	Keys *keyring.Ring // who may come in besides the operator
@@ -104,6 +103,10 @@ type (
 
 	// Origins keeps where imported conversations come from.
 	Origins struct{ s *Store }
+
+	// Threads keeps which conversation a client's request goes on with. A thread has the id of its
+	// conversation, the request of a turn that of the turn.
+	Threads struct{ s *Store }
 )
 
 // Options tune a store; the zero value works. Image is called from several
@@ -135,7 +138,6 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	}
 	s := &Store{d: d, now: d.Now, count: tokens, lease: Lease, Feed: feed.New(d)}
 	s.Turns = Turns{s}
-	s.Threads = Threads{threading.NewMemory()}
 	s.Branches = Branches{s}
 	s.Views = Views{s}
 	s.Refs = Refs{s}
@@ -145,6 +147,7 @@ func New(d *driver.Driver, tokens func(text string) int, o *Options) (*Store, er
 	s.Projects = Projects{s}
 	s.Agents = Agents{s}
 	s.Origins = Origins{s}
+	s.Threads = Threads{s}
 	s.Hashes = Hashes{s}
 	s.Kept = Kept{s, new(atomic.Bool)}
 	s.newID = func() string { return uuid.Must(uuid.NewV7()).String() }

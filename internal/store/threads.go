@@ -6,6 +6,19 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
-type Threads struct{ *threading.Memory }
+// Index returns what a [threading.Matcher] asks, as it is now: which requests still run is judged by the time of the
+// call. Make one for each match.
+func (p Threads) Index() threading.Index { return p.s.d.Threads.IndexAt(p.s.Now()) }
 
-func (t Threads) Write(ctx context.Context, rows threading.Rows) error { return t.Memory.Write(rows) }
+// Write stores rows that belong to no turn, as those of a side call do: all of them, or nothing. A second atom at a
+// place is conflict: the request is to be matched again. Those of a turn go with it, in [BeginRequest] and
+// [FinishRequest].
+func (p Threads) Write(ctx context.Context, rows threading.Rows) error {
+	return p.s.d.Threads.WriteThread(ctx, rows)
+}
+
+// CountAsked counts that a request came which was matched, also if nothing is stored of it.
+func (p Threads) CountAsked(ctx context.Context, m *threading.Match) error {
+	scope, body := m.Asked()
+	return p.s.d.Threads.CountAsked(ctx, scope, body, p.s.Now())
+}

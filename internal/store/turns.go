@@ -23,11 +23,11 @@ type BeginRequest struct {
 	IfHead       *scrollback.Branch // any other head is conflict; nil for any
 	At           *Place             // nil for the head
 	Messages     []IncomingMessage
+	Thread       *threading.Rows // what is stored of the client's request; nil for nothing
 	Admit        func(last *scrollback.Turn) error
 	Quota        *scrollback.Quota // in which the turn is counted, unless nil
 	Edit         func(*scrollback.Conversation)
 	Without      *[]int64 // the messages that the branch leaves out from then on; nil changes nothing
-	Thread       *threading.Rows
 }
 
 // Place is behind a message of a branch's path; Seq is 0 before the first.
@@ -69,7 +69,8 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 	}
 	b := driver.BeginRequest{
 		Turn: t, Now: now, KeysSince: now - IdempotencyAge.Milliseconds(), Entries: entries,
-		Admit: r.Admit, Tally: quotaTally(r.Quota, now), Edit: r.Edit, Without: r.Without, Salvage: p.s.salvageDraft,
+		Thread: r.Thread,
+		Admit:  r.Admit, Tally: quotaTally(r.Quota, now), Edit: r.Edit, Without: r.Without, Salvage: p.s.salvageDraft,
 	}
 	switch {
 	case r.At != nil:
@@ -81,9 +82,6 @@ func (p Turns) Begin(ctx context.Context, r BeginRequest) (BeginResult, error) {
 		b.IfHead = r.IfHead.HeadSeq
 	}
 	begun, err := p.s.d.Turns.Begin(ctx, b)
-	if err == nil && r.Thread != nil {
-		err = p.s.Threads.Memory.Write(*r.Thread)
-	}
 	if r.Quota != nil && begun.Tallied > 0 {
 		r.Quota.Used = begun.Tallied
 	}
@@ -133,6 +131,7 @@ func (p Turns) SaveDraft(ctx context.Context, t scrollback.Turn, d scrollback.Dr
 type FinishRequest struct {
 	Turn         scrollback.Turn
 	Messages     []IncomingMessage
+	Thread       *threading.Rows // what is stored of the answer to a client; nil for nothing
 	Usage        []scrollback.UsageRecord
 	State        scrollback.TurnState
 	OpenCalls    []scrollback.ToolCall
@@ -141,18 +140,14 @@ type FinishRequest struct {
 	Window       *scrollback.WindowMark
 	Sent         *scrollback.SentRequest // to the model in this step; nil for nothing
 	Texts        map[string]string       // that it names, by hash
-	Thread       *threading.Rows
 }
 
 // FinishStep appends the messages of a step; they are durable when it returns.
 func (p Turns) FinishStep(ctx context.Context, f FinishRequest) (AppendResult, error) {
 	now := p.s.Now()
-	if f.Thread != nil {
-		_ = p.s.Threads.Memory.Write(*f.Thread)
-	}
 	return p.s.d.Turns.FinishStep(ctx, driver.FinishedStep{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),
-		Entries: p.s.prepareEntries(f.Messages, f.Turn.ID), Usage: boundRecords(f.Usage), Learn: p.s.learn, State: f.State,
+		Entries: p.s.prepareEntries(f.Messages, f.Turn.ID), Thread: f.Thread, Usage: boundRecords(f.Usage), Learn: p.s.learn, State: f.State,
 		OpenCalls:    slices.Clone(f.OpenCalls),
 		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window, Meta: f.Turn.Meta,
 		Sent: f.Sent, Texts: f.Texts,

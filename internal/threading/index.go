@@ -37,6 +37,8 @@ type AtomRow struct {
 	Thread ThreadID
 	// Request is the one that brought it, or whose answer it is.
 	Request RequestID
+	// Message is what keeps it, as the store names that; empty where nothing does. Threading only carries it.
+	Message string
 	Role    Role
 	Kind    Kind
 	Key     Hash
@@ -50,8 +52,6 @@ type AtomRow struct {
 	// Partial says that it is of an interrupted answer; Text is then its normal form, else empty.
 	Partial bool
 	Text    string
-	// Message is what keeps it, as the store calls that. It is not compared.
-	Message string
 	// Order grows with each atom that is stored.
 	Order int64
 }
@@ -103,7 +103,8 @@ type ThreadRow struct {
 	// Tools says that a turn of it was offered tools, Parent which thread it is a sub-agent of.
 	Tools  bool
 	Parent ThreadID
-	// Open is how many of its requests run. A driver counts them; one whose process is gone runs no longer.
+	// Open is how many of its requests run, side calls excepted. A driver counts them; one whose process is gone
+	// runs no longer.
 	Open int
 }
 
@@ -142,7 +143,7 @@ type AnswerRow struct {
 }
 
 // Rows are what a store writes together. Nil and empty ones are left alone; a row that is there is replaced, except
-// that atoms are only added.
+// that atoms are only added, a request that is a leaf stays one, and a name that has named a thread keeps its place.
 type Rows struct {
 	Thread  *ThreadRow
 	Atoms   []AtomRow
@@ -182,7 +183,8 @@ type Index interface {
 	Request(ctx context.Context, id RequestID) (*RequestRow, error)
 	// Rolled returns turns whose atoms roll to one of the hashes, at most limit of each.
 	Rolled(ctx context.Context, scope Scope, hashes []Hash, limit int) ([]RequestRow, error)
-	// Same returns the requests with a body since a time, and how often it was asked, also when nothing was stored.
+	// Same returns the requests with a body since a time, and those that run, and how often it was asked, also when
+	// nothing was stored.
 	Same(ctx context.Context, scope Scope, body Hash, since time.Time, limit int) ([]RequestRow, int, error)
 	// Beside returns turns that go on from a place, and turns of the thread that were beside others
 	// when they came and are not known to be leaves.

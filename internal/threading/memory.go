@@ -3,13 +3,21 @@ package threading
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
 )
 
-// Memory is an index in memory. It keeps everything for ever, and is used by many at once.
+// Memory is an index in memory. It keeps everything until it is told to forget a thread, and is used by many at once.
 type Memory struct {
+	*memoryRows
+	// state says how far a request has come by now; nil is as it was written.
+	state func(RequestRow) State
+}
+
+// memoryRows is what a Memory keeps.
+type memoryRows struct {
 	mu        sync.Mutex
 	order     int64
 	threads   map[ThreadID]*ThreadRow
@@ -26,7 +34,7 @@ type Memory struct {
 	inScope   map[scoped][]Place
 	inThread  map[threaded][]Place
 	partials  map[ThreadID][]Place
-	open      map[ThreadID]int
+	running   map[ThreadID][]RequestID
 	summaries []SummaryRow
 	answers   map[Scope]map[string]AnswerRow
 	lookUps   int
@@ -49,33 +57,50 @@ type threaded struct {
 
 // NewMemory returns an empty index.
 func NewMemory() *Memory {
-	return &Memory{threads: map[ThreadID]*ThreadRow{}, names: map[named][]ThreadID{},
+	return &Memory{memoryRows: &memoryRows{threads: map[ThreadID]*ThreadRow{}, names: map[named][]ThreadID{},
 		requests: map[RequestID]*RequestRow{}, rolled: map[scoped][]RequestID{}, same: map[scoped][]RequestID{},
 		asked: map[scoped][]time.Time{}, based: map[Place][]RequestID{}, beside: map[ThreadID][]RequestID{},
 		atoms: map[Place]*AtomRow{}, branches: map[BranchID]Place{}, following: map[Place][]Place{},
 		inScope: map[scoped][]Place{}, inThread: map[threaded][]Place{}, partials: map[ThreadID][]Place{},
-		open:    map[ThreadID]int{},
-		answers: map[Scope]map[string]AnswerRow{}}
+		running: map[ThreadID][]RequestID{},
+		answers: map[Scope]map[string]AnswerRow{}}}
 }
+
+// JudgedBy returns the same index, but that state says how far a request that was written as running has come.
+func (m *Memory) JudgedBy(state func(RequestRow) State) *Memory { return &Memory{m.memoryRows, state} }
 
 // Ask counts that a request came, also one that stores nothing. It comes after Match and before the next one.
 func (m *Memory) Ask(match *Match, now time.Time) {
+	scope, body := match.Asked()
+	m.CountAsked(scope, body, now)
+}
+
+// CountAsked is Ask for a body.
+func (m *Memory) CountAsked(scope Scope, body Hash, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	key := scoped{match.scope, match.row.Body}
+	key := scoped{scope, body}
 	m.asked[key] = append(m.asked[key], now)
 }
 
 // ErrTaken says that an atom has been stored meanwhile at the place of another one: the request is matched again.
 var ErrTaken = errors.New("threading: the place is taken")
 
-// Write stores rows together, or nothing if it fails, with ErrTaken.
+// ErrNoThread says that atoms are of a thread that is not there.
+var ErrNoThread = errors.New("threading: no such thread")
+
+// Write stores rows together, or nothing if it fails, with ErrTaken or ErrNoThread.
 func (m *Memory) Write(rows Rows) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	places := map[Place]bool{}
 	for _, row := range rows.Atoms {
-		if m.atoms[row.Place] != nil {
+		if m.atoms[row.Place] != nil || places[row.Place] {
 			return ErrTaken
+		}
+		places[row.Place] = true
+		if m.threads[row.Thread] == nil && (rows.Thread == nil || rows.Thread.ID != row.Thread) {
+			return ErrNoThread
 		}
 	}
 	if rows.Thread != nil {
@@ -89,12 +114,12 @@ func (m *Memory) Write(rows Rows) error {
 	}
 	if row := rows.Name; row != nil {
 		key := named{row.Scope, row.Name}
-		m.names[key] = append(m.names[key], row.Thread)
+		if !slices.Contains(m.names[key], row.Thread) {
+			m.names[key] = append(m.names[key], row.Thread)
+		}
 	}
-	if row := rows.Summary; row != nil {
-		m.order++
-		row.Order = m.order
-		m.summaries = append(m.summaries, *row)
+	if rows.Summary != nil {
+		m.writeSummary(*rows.Summary)
 	}
 	if row := rows.Answer; row != nil {
 		if m.answers[row.Scope] == nil {
@@ -103,9 +128,64 @@ func (m *Memory) Write(rows Rows) error {
 		m.answers[row.Scope][row.ID] = *row
 	}
 	for _, id := range rows.Leaves {
-		m.requests[id].Leaf = true
+		if row := m.requests[id]; row != nil {
+			row.Leaf = true
+		}
 	}
 	return nil
+}
+
+func (m *Memory) writeSummary(row SummaryRow) {
+	same := func(s SummaryRow) bool { return s.Request == row.Request }
+	if at := slices.IndexFunc(m.summaries, same); at >= 0 {
+		row.Order = m.summaries[at].Order
+		m.summaries[at] = row
+		return
+	}
+	m.order++
+	row.Order = m.order
+	m.summaries = append(m.summaries, row)
+}
+
+// Forget removes everything that is of a thread.
+func (m *Memory) Forget(thread ThreadID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.threads, thread)
+	delete(m.partials, thread)
+	delete(m.beside, thread)
+	delete(m.running, thread)
+	for key, ids := range m.names {
+		m.names[key] = slices.DeleteFunc(ids, func(id ThreadID) bool { return id == thread })
+	}
+	isGone := func(id RequestID) bool { return m.requests[id].Thread == thread }
+	for _, of := range []map[scoped][]RequestID{m.rolled, m.same} {
+		for key, ids := range of {
+			of[key] = slices.DeleteFunc(ids, isGone)
+		}
+	}
+	for place, ids := range m.based {
+		m.based[place] = slices.DeleteFunc(ids, isGone)
+	}
+	maps.DeleteFunc(m.requests, func(_ RequestID, row *RequestRow) bool { return row.Thread == thread })
+	isLost := func(p Place) bool { return m.atoms[p].Thread == thread }
+	for key, places := range m.inScope {
+		m.inScope[key] = slices.DeleteFunc(places, isLost)
+	}
+	for place, places := range m.following {
+		m.following[place] = slices.DeleteFunc(places, isLost)
+	}
+	maps.DeleteFunc(m.inThread, func(of threaded, _ []Place) bool { return of.thread == thread })
+	maps.DeleteFunc(m.atoms, func(p Place, row *AtomRow) bool {
+		if row.Thread == thread && row.Parent.Branch != p.Branch {
+			delete(m.branches, p.Branch)
+		}
+		return row.Thread == thread
+	})
+	m.summaries = slices.DeleteFunc(m.summaries, func(row SummaryRow) bool { return row.Thread == thread })
+	for _, rows := range m.answers {
+		maps.DeleteFunc(rows, func(_ string, row AnswerRow) bool { return row.Thread == thread })
+	}
 }
 
 func (m *Memory) writeAtom(row AtomRow) {
@@ -132,12 +212,11 @@ func (m *Memory) writeAtom(row AtomRow) {
 
 func (m *Memory) writeRequest(row RequestRow) {
 	if before := m.requests[row.ID]; before != nil {
-		if before.State == Running && row.State != Running {
-			m.open[row.Thread]--
-		}
-		leaf := m.requests[row.ID].Leaf
+		row.Leaf = row.Leaf || before.Leaf
 		m.requests[row.ID] = &row
-		row.Leaf = leaf
+		if row.State != Running {
+			m.running[row.Thread] = slices.DeleteFunc(m.running[row.Thread], func(id RequestID) bool { return id == row.ID })
+		}
 		return
 	}
 	m.requests[row.ID] = &row
@@ -146,7 +225,9 @@ func (m *Memory) writeRequest(row RequestRow) {
 	if row.Side != "" {
 		return
 	}
-	m.open[row.Thread]++
+	if row.State == Running {
+		m.running[row.Thread] = append(m.running[row.Thread], row.ID)
+	}
 	rolled := scoped{row.Scope, row.Rolling}
 	m.rolled[rolled] = append(m.rolled[rolled], row.ID)
 	m.based[row.Base] = append(m.based[row.Base], row.ID)
@@ -172,9 +253,17 @@ func newest[T any](list []T, limit int) []T {
 func (m *Memory) rows(ids []RequestID) []RequestRow {
 	var out []RequestRow
 	for _, id := range ids {
-		out = append(out, *m.requests[id])
+		out = append(out, m.request(id))
 	}
 	return out
+}
+
+func (m *Memory) request(id RequestID) RequestRow {
+	row := *m.requests[id]
+	if row.State == Running && m.state != nil {
+		row.State = m.state(row)
+	}
+	return row
 }
 
 func (m *Memory) at(places []Place) []AtomRow {
@@ -196,7 +285,12 @@ func (m *Memory) thread(id ThreadID) *ThreadRow {
 		return nil
 	}
 	out := *m.threads[id]
-	out.Open = m.open[id]
+	out.Open = 0
+	for _, id := range m.running[id] {
+		if m.request(id).State == Running {
+			out.Open++
+		}
+	}
 	return &out
 }
 
@@ -209,7 +303,9 @@ func (m *Memory) Named(_ context.Context, scope Scope, name string, limit int) (
 	}
 	var out []ThreadRow
 	for _, id := range ids {
-		out = append(out, *m.thread(id))
+		if row := m.thread(id); row != nil {
+			out = append(out, *row)
+		}
 	}
 	return out, nil
 }
@@ -217,8 +313,8 @@ func (m *Memory) Named(_ context.Context, scope Scope, name string, limit int) (
 // Request implements Index.
 func (m *Memory) Request(_ context.Context, id RequestID) (*RequestRow, error) {
 	defer m.look()()
-	if row := m.requests[id]; row != nil {
-		return new(*row), nil
+	if m.requests[id] != nil {
+		return new(m.request(id)), nil
 	}
 	return nil, nil
 }
@@ -253,13 +349,15 @@ func (m *Memory) Same(_ context.Context, scope Scope, body Hash, since time.Time
 // Beside implements Index.
 func (m *Memory) Beside(_ context.Context, thread ThreadID, base Place, limit int) ([]RequestRow, error) {
 	defer m.look()()
-	out := m.rows(newest(m.based[base], limit))
-	for _, row := range m.rows(newest(m.beside[thread], limit)) {
-		if !row.Leaf && !slices.ContainsFunc(out, func(o RequestRow) bool { return o.ID == row.ID }) {
+	foreign := func(id RequestID) bool { return m.requests[id].Thread != thread }
+	isLeaf := func(id RequestID) bool { return m.requests[id].Leaf }
+	out := m.rows(newest(slices.DeleteFunc(slices.Clone(m.based[base]), foreign), limit))
+	for _, row := range m.rows(newest(slices.DeleteFunc(slices.Clone(m.beside[thread]), isLeaf), limit)) {
+		if !slices.ContainsFunc(out, func(o RequestRow) bool { return o.ID == row.ID }) {
 			out = append(out, row)
 		}
 	}
-	return slices.DeleteFunc(out, func(row RequestRow) bool { return row.Thread != thread }), nil
+	return out, nil
 }
 
 // Anchored implements Index.

@@ -18,6 +18,9 @@ type IDs struct {
 // IsCall reports whether a model is called for the request: it is neither joined nor answered with what is there.
 func (m *Match) IsCall() bool { return m.Purpose != Join && m.Purpose != Replay && m.Purpose != Refuse }
 
+// Asked returns whose request it is, and its body: what is counted for [Index]'s Same.
+func (m *Match) Asked() (Scope, Hash) { return m.scope, m.row.Body }
+
 // Begin returns what is stored before a model is called, and completes the match: its thread is known then. Requests
 // that are joined, replayed or refused store nothing; a side call stores that it was asked.
 func (m *Match) Begin(ids IDs) Rows {

@@ -23,7 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Driver is what a database offers: six interfaces, its clock, and Close.
+// Driver is what a database offers: seven interfaces, its clock, and Close.
 // All of them work on the same rows, and all are set.
 type Driver struct {
 	Log    Log
@@ -32,6 +32,8 @@ type Driver struct {
 	Index  Index
 	Access Access
 	Admin  Admin
+
+	Threads Threads
 
 	// Ready writes something durable, however often the same small thing, and reads it back.
 	// A database that may only be read is read.

@@ -172,11 +172,11 @@ type Rewind struct {
 // Purge removes what belongs to a conversation and no other: messages that no
 // other conversation's path holds, their search terms, segments that cover any of
 // them, the sources whose content they have, mentions of artifacts that no message left
-// mentions, turns and receipts.
+// mentions, turns, receipts and the rows of its thread.
 // An open turn whose lease has not ended is conflict, also one beside others, and so is, with TrashedBy, a
 // conversation that has not been in the trash since then: somebody took it out
 // meanwhile. From the first step on, no other method knows the conversation. Each step
-// removes at most Limit messages; the same call again continues, and one for what is
+// removes at most Limit messages and rows of the thread; the same call again continues, and one for what is
 // already gone is Done.
 type Purge struct {
 	Conversation scrollback.ConversationID

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // Turns keeps turns: who holds a conversation, until when, and what came of it. It also says which
@@ -111,6 +112,7 @@ type BeginRequest struct {
 	IfHead    int64
 	At        *scrollback.Branch // whole, with its view, as in [Rewind]; nil for the head
 	Entries   []Entry
+	Thread    *threading.Rows // what is stored of the request that the turn answers; nil for nothing
 	Admit     func(last *scrollback.Turn) error
 	Tally     *Tally
 	Edit      func(*scrollback.Conversation)
@@ -157,6 +159,7 @@ type FinishedStep struct {
 	Now          int64
 	LeaseUntil   int64
 	Entries      []Entry
+	Thread       *threading.Rows // what is stored of the answer; nil for nothing
 	Usage        []scrollback.UsageRecord
 	Learn        FactorUpdate // of a model's tokens; nil learns nothing
 	State        scrollback.TurnState

@@ -162,6 +162,7 @@ func Run(t *testing.T, open func(t *testing.T) *driver.Driver) {
 	RunSources(t, open)
 	RunKept(t, open)
 	RunViews(t, open)
+	RunThreads(t, open)
 }
 
 // ListMethods returns the methods of the interfaces of a driver.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // Faulty makes calls of drivers fail: of those that it wraps, call number At, counted
@@ -28,6 +30,7 @@ type Faulty struct {
 func (f *Faulty) Wrap(d *driver.Driver) *driver.Driver {
 	return &driver.Driver{Log: faultyLog{d.Log, f}, Turns: faultyTurns{d.Turns, f}, Views: faultyViews{d.Views, f},
 		Index: faultyIndex{d.Index, f}, Access: faultyAccess{d.Access, f}, Admin: faultyAdmin{d.Admin, f},
+		Threads: faultyThreads{d.Threads, f},
 		Ready: func(ctx context.Context) error {
 			return callFaultyError(f, "Ready", func() error { return d.Ready(ctx) })
 		},
@@ -59,6 +62,14 @@ type (
 	}
 	faultyAdmin struct {
 		d  driver.Admin
+		of *Faulty
+	}
+	faultyThreads struct {
+		d  driver.Threads
+		of *Faulty
+	}
+	faultyThreadIndex struct {
+		d  threading.Index
 		of *Faulty
 	}
 )
@@ -619,4 +630,96 @@ func (f faultyAdmin) CopyDatabase(ctx context.Context, path string) error {
 func (f faultyAdmin) Repair(ctx context.Context, m driver.Repair) error {
 	f.of.noteCall("Repair")
 	return f.d.Repair(ctx, m)
+}
+
+// IndexAt implements [driver.Threads]. It asks nothing by itself.
+func (f faultyThreads) IndexAt(now int64) threading.Index {
+	f.of.noteCall("IndexAt")
+	return faultyThreadIndex{f.d.IndexAt(now), f.of}
+}
+
+// WriteThread implements [driver.Threads].
+func (f faultyThreads) WriteThread(ctx context.Context, rows threading.Rows) error {
+	return callFaultyError(f.of, "WriteThread", func() error { return f.d.WriteThread(ctx, rows) })
+}
+
+// CountAsked implements [driver.Threads].
+func (f faultyThreads) CountAsked(ctx context.Context, scope threading.Scope, body threading.Hash, now int64) error {
+	return callFaultyError(f.of, "CountAsked", func() error { return f.d.CountAsked(ctx, scope, body, now) })
+}
+
+// Thread implements [threading.Index].
+func (f faultyThreadIndex) Thread(ctx context.Context, id threading.ThreadID) (*threading.ThreadRow, error) {
+	return callFaulty(f.of, "Thread", func() (*threading.ThreadRow, error) { return f.d.Thread(ctx, id) })
+}
+
+// Named implements [threading.Index].
+func (f faultyThreadIndex) Named(ctx context.Context, scope threading.Scope, name string, limit int) ([]threading.ThreadRow, error) {
+	return callFaulty(f.of, "Named", func() ([]threading.ThreadRow, error) { return f.d.Named(ctx, scope, name, limit) })
+}
+
+// Request implements [threading.Index].
+func (f faultyThreadIndex) Request(ctx context.Context, id threading.RequestID) (*threading.RequestRow, error) {
+	return callFaulty(f.of, "Request", func() (*threading.RequestRow, error) { return f.d.Request(ctx, id) })
+}
+
+// Rolled implements [threading.Index].
+func (f faultyThreadIndex) Rolled(ctx context.Context, scope threading.Scope, hashes []threading.Hash,
+	limit int) ([]threading.RequestRow, error) {
+	return callFaulty(f.of, "Rolled", func() ([]threading.RequestRow, error) { return f.d.Rolled(ctx, scope, hashes, limit) })
+}
+
+// Beside implements [threading.Index].
+func (f faultyThreadIndex) Beside(ctx context.Context, thread threading.ThreadID, base threading.Place,
+	limit int) ([]threading.RequestRow, error) {
+	return callFaulty(f.of, "Beside", func() ([]threading.RequestRow, error) { return f.d.Beside(ctx, thread, base, limit) })
+}
+
+// Anchored implements [threading.Index].
+func (f faultyThreadIndex) Anchored(ctx context.Context, q threading.AnchorQuery) ([]threading.AtomRow, error) {
+	return callFaulty(f.of, "Anchored", func() ([]threading.AtomRow, error) { return f.d.Anchored(ctx, q) })
+}
+
+// At implements [threading.Index].
+func (f faultyThreadIndex) At(ctx context.Context, place threading.Place) (*threading.AtomRow, error) {
+	return callFaulty(f.of, "At", func() (*threading.AtomRow, error) { return f.d.At(ctx, place) })
+}
+
+// Lineage implements [threading.Index].
+func (f faultyThreadIndex) Lineage(ctx context.Context, branch threading.BranchID) ([]threading.Reach, error) {
+	return callFaulty(f.of, "Lineage", func() ([]threading.Reach, error) { return f.d.Lineage(ctx, branch) })
+}
+
+// Following implements [threading.Index].
+func (f faultyThreadIndex) Following(ctx context.Context, place threading.Place, limit int) ([]threading.AtomRow, error) {
+	return callFaulty(f.of, "Following", func() ([]threading.AtomRow, error) { return f.d.Following(ctx, place, limit) })
+}
+
+// Partials implements [threading.Index].
+func (f faultyThreadIndex) Partials(ctx context.Context, threads []threading.ThreadID, limit int) ([]threading.AtomRow, error) {
+	return callFaulty(f.of, "Partials", func() ([]threading.AtomRow, error) { return f.d.Partials(ctx, threads, limit) })
+}
+
+// Summaries implements [threading.Index].
+func (f faultyThreadIndex) Summaries(ctx context.Context, scope threading.Scope, name string, limit int) ([]threading.SummaryRow, error) {
+	return callFaulty(f.of, "Summaries", func() ([]threading.SummaryRow, error) { return f.d.Summaries(ctx, scope, name, limit) })
+}
+
+// Answer implements [threading.Index].
+func (f faultyThreadIndex) Answer(ctx context.Context, scope threading.Scope, id string) (*threading.AnswerRow, error) {
+	return callFaulty(f.of, "Answer", func() (*threading.AnswerRow, error) { return f.d.Answer(ctx, scope, id) })
+}
+
+// Same implements [threading.Index].
+func (f faultyThreadIndex) Same(ctx context.Context, scope threading.Scope, body threading.Hash, since time.Time,
+	limit int) ([]threading.RequestRow, int, error) {
+	asked := 0
+	rows, err := callFaulty(f.of, "Same", func() (rows []threading.RequestRow, err error) {
+		rows, asked, err = f.d.Same(ctx, scope, body, since, limit)
+		return rows, err
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return rows, asked, nil
 }

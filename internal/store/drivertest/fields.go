@@ -179,6 +179,7 @@ func testFieldsOfTurns(w *harness) {
 	end.State = scrollback.TurnFailed
 	end.Entries = []driver.Entry{w.makeEntry(scrollback.RoleAssistant, "an answer")}
 	end.Sent.Step = 1
+	end.Thread = nil // whose fields have a test of their own
 	end.Learn = func(float64, scrollback.UsageRecord) float64 { return 1.25 }
 	u := &end.Usage[0]
 	u.Conversation = c.ID

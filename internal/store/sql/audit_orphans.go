@@ -64,6 +64,18 @@ var orphanQueries = []orphanQuery{
 		WHERE NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = o.conversation_id) GROUP BY o.conversation_id`, func(of, _ string) *driver.Repair {
 		return sweepStray(driver.StrayRow{Conversation: scrollback.ConversationID(of), Origins: true})
 	}},
+	orphanedThreads("threads"), orphanedThreads("thread_names"), orphanedThreads("thread_requests"),
+	orphanedThreads("thread_atoms"), orphanedThreads("thread_summaries"), orphanedThreads("thread_answers"),
+}
+
+// orphanedThreads finds the rows of a table whose thread is of a conversation that is gone.
+func orphanedThreads(table string) orphanQuery {
+	return orphanQuery{`SELECT 'rows of the thread of conversation ' || x.conversation_id, 'the conversation is missing',
+		x.conversation_id, '' FROM ` + table + ` x WHERE x.conversation_id <> ''
+		AND NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = x.conversation_id) GROUP BY x.conversation_id`,
+		func(of, _ string) *driver.Repair {
+			return sweepStray(driver.StrayRow{Conversation: scrollback.ConversationID(of), Thread: true})
+		}}
 }
 
 func recoverBranch(id, _ string) *driver.Repair {

@@ -119,6 +119,13 @@ type Statements struct {
 	// LastBlocks reads in each segment of the index the block that term $1 is in, if it is there:
 	// the last one that begins with it or before.
 	LastBlocks string
+	// ThreadAtomsByKey, ThreadAtomsByCall and ThreadAtomsByQuote read in each thread of the JSON list $1, for each hash
+	// of the list $2, the newest $3 atoms that have it; the others do so in the scope $1.
+	ThreadAtomsByKey, ThreadAtomsByCall, ThreadAtomsByQuote                      string
+	ThreadAtomsByKeyInScope, ThreadAtomsByCallInScope, ThreadAtomsByQuoteInScope string
+	// ThreadRequestsRolled reads in the scope $1, for each hash of the list $2, the newest $3 turns whose atoms roll to it,
+	// the newest first.
+	ThreadRequestsRolled string
 	// MarksListed reads the marks of segment $1 of the index that begin at those in the
 	// JSON list $2.
 	MarksListed string

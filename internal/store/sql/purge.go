@@ -66,6 +66,9 @@ func (j *purgeTx) purgeNext(ctx context.Context, p driver.Purge) error {
 			return err
 		}
 	}
+	if err := j.deleteAtoms(ctx); err != nil {
+		return err
+	}
 	if j.left == 0 {
 		return nil // there may be more
 	}
@@ -99,6 +102,9 @@ func (j *purgeTx) hideConversation(ctx context.Context, p driver.Purge) error {
 		return err
 	}
 	if err := j.dropSteps(ctx, j.c.ID); err != nil {
+		return err
+	}
+	if err := j.hideThread(ctx); err != nil {
 		return err
 	}
 	if err := j.dropOrigins(ctx, j.c.ID, j.c.Project); err != nil {

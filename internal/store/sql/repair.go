@@ -95,6 +95,8 @@ func (r *repairing) sweepRows(ctx context.Context, all []driver.StrayRow) error 
 				AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.branch = kept.branch AND m.seq = kept.seq)`, s.Conversation, s.Kept)
 		case s.Vectors != 0:
 			err = r.sweepVectors(ctx, s.Vectors)
+		case s.Thread:
+			err = r.sweepThread(ctx, s.Conversation)
 		case s.Origins:
 			err = r.sweepOrigins(ctx, s.Conversation)
 		case s.Conversation != "":

@@ -48,7 +48,7 @@ func NewMigrations(folder string, d goose.Dialect, db *sql.DB) (*goose.Provider,
 func New(d Database) *driver.Driver {
 	db := &database{Database: d, committed: make(chan struct{}, 1)}
 	return &driver.Driver{Log: log{db}, Turns: turns{db}, Views: views{db}, Index: index{db}, Access: access{db},
-		Admin: admin{db}, Ready: db.ready, Clock: d.Clock, Close: db.close}
+		Admin: admin{db}, Threads: threads{db}, Ready: db.ready, Clock: d.Clock, Close: db.close}
 }
 
 // database is what the parts of a driver share.
@@ -57,6 +57,8 @@ type database struct {
 	closed    atomic.Bool
 	writes    atomic.Int64
 	committed chan struct{}
+
+	threadRows atomic.Int64 // the newest number of a row of a thread
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
@@ -67,6 +69,8 @@ type (
 	index  struct{ *database }
 	access struct{ *database }
 	admin  struct{ *database }
+
+	threads struct{ *database }
 )
 
 // close waits for what is being written and closes the database.

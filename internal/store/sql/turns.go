@@ -177,6 +177,9 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 		if b.At == nil {
 			a.c.LastTurn = t.ID
 		}
+		if err := w.writeThread(ctx, b.Thread); err != nil {
+			return err
+		}
 		a.c.news.Turn = t.ID
 		a.c.news.State = t.State
 		a.c.news.Kinds = a.c.news.Kinds | driver.KindTurned
@@ -313,6 +316,9 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 			return err
 		}
 		if err := w.storeStep(ctx, &t, sent); err != nil {
+			return err
+		}
+		if err := w.writeThread(ctx, f.Thread); err != nil {
 			return err
 		}
 		if err := w.enterUsage(ctx, a.c.Project, f.Usage, f.Learn); err != nil {

@@ -66,6 +66,9 @@ func (db turns) Begin(ctx context.Context, b driver.BeginRequest) (driver.BeginR
 		keepLog(&edited, th.Conversation)
 		edited.DeletedAt = th.DeletedAt
 	}
+	if err := db.writeRows(op, b.Thread); err != nil {
+		return driver.BeginResult{}, err
+	}
 	// From here on nothing fails.
 	if b.Tally != nil {
 		storeTally(db.database, *b.Tally, used)

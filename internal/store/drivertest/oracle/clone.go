@@ -24,7 +24,9 @@ func copyInto(dst, src reflect.Value) {
 	switch src.Kind() {
 	case reflect.Struct:
 		for i := range src.NumField() {
-			copyInto(dst.Field(i), src.Field(i))
+			if dst.Field(i).CanSet() { // a time has fields of its own, which nobody changes
+				copyInto(dst.Field(i), src.Field(i))
+			}
 		}
 	case reflect.Slice:
 		copySlice(dst, src)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // database is all rows, and what the parts of a driver share.
@@ -53,6 +54,7 @@ type database struct {
 	keys                      []storedKey // in the order they were added
 	signIns                   []signIn    // the same
 	claims                    map[claimKey]driver.Claim
+	threaded                  *threading.Memory // what requests of clients are matched with
 }
 
 // The parts of a driver; each is one of its interfaces over the same rows.
@@ -63,13 +65,15 @@ type (
 	index  struct{ *database }
 	access struct{ *database }
 	admin  struct{ *database }
+
+	threads struct{ *database }
 )
 
 // New makes an empty database.
 func New() *driver.Driver {
 	db := newDatabase()
 	return &driver.Driver{Log: log{db}, Turns: turns{db}, Views: views{db}, Index: index{db}, Access: access{db},
-		Admin: admin{db}, Ready: db.checkReady, Close: db.closeDatabase}
+		Admin: admin{db}, Threads: threads{db}, Ready: db.checkReady, Close: db.closeDatabase}
 }
 
 func newDatabase() *database {
@@ -87,6 +91,7 @@ func newDatabase() *database {
 		tallies:   map[string]driver.Tally{},
 		allowed:   map[scrollback.KeyID]scrollback.KeyLimits{},
 		claims:    map[claimKey]driver.Claim{},
+		threaded:  threading.NewMemory(),
 		indexed:   indexContent{documents: map[driver.Place]driver.Document{}},
 		vectors:   vectorContent{at: map[driver.Place]driver.MessageVector{}},
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // PurgeConversation implements [driver.Log].
@@ -35,6 +36,7 @@ func (db log) PurgeConversation(ctx context.Context, p driver.Purge) (driver.Pur
 		}
 		step.forgetConversation(th, p.Now)
 	}
+	db.threaded.Forget(threading.ThreadID(th.ID))
 	own := db.listOwnBranches(th.ID)
 	kept := step.inheritedSeqs(own)
 	var out driver.PurgeResult

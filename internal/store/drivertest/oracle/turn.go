@@ -46,6 +46,9 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 	if err := db.checkFresh(op, f.Entries); err != nil {
 		return driver.AppendResult{}, err
 	}
+	if err := db.writeRows(op, f.Thread); err != nil {
+		return driver.AppendResult{}, err
+	}
 	b, ms := db.appendOfTurn(th, t, f.Entries, true, f.Now)
 	t.Reply = driver.ReplyAfter(t.Reply, f.Entries)
 	t.State = f.State

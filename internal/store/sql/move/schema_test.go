@@ -28,7 +28,7 @@ func (c cuttingWriter) Write(ctx context.Context, fn func(ctx context.Context, t
 
 // leftColumns are the tables that are not carried, and the columns that are each database's own.
 var leftColumns = []string{"changes", "claims", "goose_db_version", "index_", "kept_filling", "message_hashing", "numbers", "sqlite_",
-	"tallies", "vector",
+	"tallies", "thread_asked", "vector",
 	"branches.n", "messages.n", "receipts.n", "usage_records.n"}
 
 // Each column of each table is carried, or is known to be left: a migration that adds one fails here.

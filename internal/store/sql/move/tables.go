@@ -60,6 +60,12 @@ var conversationTables = []*table{
 	{name: "sent_text_uses", key: 2, of: ofConversation, columns: splitColumns(`conversation_id, sha256`)},
 	{name: "origins", key: 3, of: ofConversation, columns: splitColumns(`conversation_id, tool, id, root, folder, git_branch, place, name, stamp, shared,
 		imported_at, gone_at`)},
+	{name: "threads", key: 1, of: ofConversation, columns: splitColumns(sqlstore.ThreadColumns)},
+	{name: "thread_names", key: 3, of: ofConversation, columns: splitColumns(`conversation_id, scope, name, n`)},
+	{name: "thread_requests", key: 2, of: ofConversation, columns: splitColumns(sqlstore.ThreadRequestColumns)},
+	{name: "thread_atoms", key: 3, of: ofConversation, columns: splitColumns(sqlstore.ThreadAtomColumns)},
+	{name: "thread_summaries", key: 2, of: ofConversation, columns: splitColumns(sqlstore.ThreadSummaryColumns)},
+	{name: "thread_answers", key: 3, of: ofConversation, columns: splitColumns(sqlstore.ThreadAnswerColumns)},
 	{name: usageRecords, of: ofConversation, columns: splitColumns(`conversation_id, turn_id, model, purpose, request_id, at, input_tokens,
 		cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost, currency, estimated, project, total_tokens, key_id`)},
 }

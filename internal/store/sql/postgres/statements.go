@@ -31,6 +31,21 @@ const workedOn = `WITH RECURSIVE here (id) AS (
 			CROSS JOIN LATERAL (SELECT x.* FROM conversations x WHERE x.agent_of = here.id AND x.agent_of <> '' OFFSET 0) a
 	) `
 
+// hashesListed are the hashes h in the JSON list $2.
+const hashesListed = `(SELECT decode(value, 'hex') AS value
+	FROM json_array_elements_text(CAST(CAST($2 AS TEXT) AS JSON)) AS list (value)) h`
+
+// The atoms of each of some threads, or of a scope, that have each of some hashes, the newest of each. The name of the
+// column with the hash follows, then the end.
+const (
+	atomsInThreads = ` FROM (SELECT value FROM json_array_elements_text(CAST(CAST($1 AS TEXT) AS JSON)) AS list (value)) o
+		CROSS JOIN ` + hashesListed + ` CROSS JOIN LATERAL (SELECT x.* FROM thread_atoms x
+			WHERE x.conversation_id = o.value COLLATE "C" AND x.`
+	atomsInScope = ` FROM ` + hashesListed + ` CROSS JOIN LATERAL (SELECT x.* FROM thread_atoms x
+			WHERE x.scope = $1 AND x.`
+	newestAtoms = ` = h.value ORDER BY x.n DESC LIMIT $3) a`
+)
+
 // numbersListed are the numbers in the JSON list $1.
 const numbersListed = `(SELECT CAST(value AS BIGINT) AS value FROM json_array_elements_text(CAST(CAST($1 AS TEXT) AS JSON)) AS list (value))`
 
@@ -172,6 +187,15 @@ var statements = sqlstore.Statements{
 		JOIN LATERAL (SELECT x.segment, x.first_term, x.start, x.data FROM index_blocks x
 			WHERE x.segment = s.id AND x.first_term <= $1 ORDER BY x.first_term DESC, x.start DESC LIMIT 1) b ON true
 		WHERE s.state = 1`,
+	ThreadAtomsByKey:          `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInThreads + `key_hash` + newestAtoms,
+	ThreadAtomsByCall:         `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInThreads + `call_hash` + newestAtoms,
+	ThreadAtomsByQuote:        `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInThreads + `quote_hash` + newestAtoms,
+	ThreadAtomsByKeyInScope:   `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInScope + `key_hash` + newestAtoms,
+	ThreadAtomsByCallInScope:  `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInScope + `call_hash` + newestAtoms,
+	ThreadAtomsByQuoteInScope: `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInScope + `quote_hash` + newestAtoms,
+	ThreadRequestsRolled: sqlstore.SelectThreadRequests + hashesListed + ` CROSS JOIN LATERAL (SELECT x.* FROM thread_requests x
+			WHERE x.scope = $1 AND x.rolling = h.value AND x.side = '' ORDER BY x.n DESC LIMIT $3) r` +
+		sqlstore.JoinRunningTurns,
 	MarksListed: `SELECT m.start, m.data
 		FROM (SELECT CAST(value AS BIGINT) AS value FROM json_array_elements_text(CAST(CAST($2 AS TEXT) AS JSON)) AS list (value)) l
 		CROSS JOIN LATERAL (SELECT x.* FROM index_marks x WHERE x.segment = $1 AND x.start = l.value OFFSET 0) m`,

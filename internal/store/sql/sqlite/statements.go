@@ -24,6 +24,16 @@ const workedOn = `WITH RECURSIVE here (id) AS (
 		UNION SELECT a.id FROM here CROSS JOIN conversations a WHERE a.agent_of = here.id AND a.agent_of <> ''
 	) `
 
+// The atoms of each of some threads, or of a scope, that have each of some hashes, the newest of each. The name of the
+// column with the hash follows, then the end.
+const (
+	atomsInThreads = ` FROM (SELECT value FROM json_each($1)) o CROSS JOIN (SELECT value FROM json_each($2)) h CROSS JOIN thread_atoms a WHERE a.rowid IN
+		(SELECT x.rowid FROM thread_atoms x WHERE x.conversation_id = o.value AND x.`
+	atomsInScope = ` FROM (SELECT value FROM json_each($2)) h CROSS JOIN thread_atoms a WHERE a.rowid IN
+		(SELECT x.rowid FROM thread_atoms x WHERE x.scope = $1 AND x.`
+	newestAtoms = ` = unhex(h.value) ORDER BY x.n DESC LIMIT $3)`
+)
+
 // statements are [sqlstore.Statements] of SQLite. One transaction writes at a time, so that nothing
 // needs to be held.
 var statements = sqlstore.Statements{
@@ -107,6 +117,15 @@ var statements = sqlstore.Statements{
 		JOIN index_blocks b ON b.id = (SELECT x.id FROM index_blocks x WHERE x.segment = s.id AND x.first_term <= $1
 			ORDER BY x.first_term DESC, x.start DESC LIMIT 1)
 		WHERE s.state = 1`,
+	ThreadAtomsByKey:          `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInThreads + `key_hash` + newestAtoms,
+	ThreadAtomsByCall:         `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInThreads + `call_hash` + newestAtoms,
+	ThreadAtomsByQuote:        `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInThreads + `quote_hash` + newestAtoms,
+	ThreadAtomsByKeyInScope:   `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInScope + `key_hash` + newestAtoms,
+	ThreadAtomsByCallInScope:  `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInScope + `call_hash` + newestAtoms,
+	ThreadAtomsByQuoteInScope: `SELECT ` + sqlstore.ThreadAtomColumnsOf("a") + atomsInScope + `quote_hash` + newestAtoms,
+	ThreadRequestsRolled: sqlstore.SelectThreadRequests + `(SELECT value FROM json_each($2)) h CROSS JOIN thread_requests r` +
+		sqlstore.JoinRunningTurns + `WHERE r.rowid IN (SELECT x.rowid FROM thread_requests x
+			WHERE x.scope = $1 AND x.rolling = unhex(h.value) AND x.side = '' ORDER BY x.n DESC LIMIT $3)`,
 	MarksListed: `SELECT m.start, m.data FROM (SELECT value FROM json_each($2)) l
 		CROSS JOIN index_marks m WHERE m.segment = $1 AND m.start = l.value`,
 }
