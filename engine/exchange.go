@@ -48,6 +48,7 @@ type Exchange struct {
 	match   *threading.Match
 	run     ExchangeRun
 	said    model.Writing // of the answer, by all steps
+	ended   *threading.RequestRow
 	watched context.Context
 	leave   func()
 }
@@ -400,5 +401,19 @@ func (x *Exchange) thread(f *store.FinishRequest) error {
 		}
 	}
 	f.Thread = &rows
+	x.ended = rows.Request
 	return nil
+}
+
+// NoteDelivered notes that the end of the answer was written to the client: if it asks the same again, it wants another
+// answer.
+func (x *Exchange) NoteDelivered(ctx context.Context) {
+	if x.ended == nil || x.ended.State != threading.Finished {
+		return
+	}
+	row := *x.ended
+	row.Delivered = true
+	if err := x.lt.e.store.Threads.Write(ctx, threading.Rows{Request: &row}); err != nil {
+		x.lt.e.o.Log.Warn("it was not noted that an answer reached its client", "turn", x.lt.turn.ID, "error", err)
+	}
 }

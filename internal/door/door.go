@@ -1,14 +1,14 @@
 // Package door answers clients of other APIs: chats and agents that keep their history themselves and send it each
 // time. It finds the conversation that a request goes on with, stores what is new, and has it answered: the request
-// goes to the model's server as it stands where that speaks the client's API and the history fits, else the engine lays
-// out a window of its own.
+// goes to the model's server as it stands where that speaks the client's API and the history fits, else the engine
+// lays out a window of its own.
 //
 // Words it adds: dialect (the API that a client speaks), forwarded (sent as it stands), relay (an answer on its way to
 // those who asked for it), mode (whether requests are forwarded).
 //
-// Invariants: what a client is told has ended is stored; equal requests at the same time are one call; an answer goes on
-// for a while when its client goes away, so that a retry joins it; a client's credential goes to the server of the same
-// API only, and is not kept.
+// Invariants: what a client is told has ended is stored; equal requests at the same time are one call; an answer goes
+// on for a while when its client goes away, so that a retry joins it; a client's credential goes to the server of the
+// same API only, and is not kept.
 //
 // It knows the engine, threading and its dialects, and models' clients through the engine. It may not know how a face
 // writes an answer, nor the store.
@@ -149,6 +149,18 @@ func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 func (d *Door) begin(ctx context.Context, v *engine.View, r *Request, asked *threading.Request) (*relay, error) {
 	release := d.lockBody(asked.Body)
 	defer release()
+	for tries := 0; ; tries++ {
+		rel, err := d.beginOnce(ctx, v, r, asked)
+		if scrollback.CodeOf(err) != scrollback.Conflict || tries == maxTaken {
+			return rel, err
+		}
+	}
+}
+
+// maxTaken is how often a request is matched again because another one has taken its place meanwhile.
+const maxTaken = 4
+
+func (d *Door) beginOnce(ctx context.Context, v *engine.View, r *Request, asked *threading.Request) (*relay, error) {
 	match, err := v.MatchThread(ctx, r.Project, asked)
 	if err != nil {
 		return nil, err
@@ -207,8 +219,10 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	if err != nil {
 		return nil, err
 	}
+	deliver := func() { x.NoteDelivered(context.WithoutCancel(ctx)) }
 	rel := newRelay(Head{ID: answerID(r.Dialect, string(x.Turn())), Model: asked.Model, Conversation: x.Conversation(),
 		Created: time.Now()}, x.Cancel)
+	rel.deliver = deliver
 	d.keepRelay(threading.RequestID(x.Turn()), rel)
 	run := engine.ExchangeRun{Follow: rel.addPiece, ID: rel.head.ID, Items: answerItems}
 	if d.mayForward(r, match, x) {

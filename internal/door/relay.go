@@ -17,8 +17,9 @@ const grace = 10 * time.Second
 // relay is an answer on its way: all of it is kept until it has ended, so that those who ask the same meanwhile get it
 // from its beginning, and a slow reader holds nobody up.
 type relay struct {
-	head   Head
-	cancel func()
+	head    Head
+	cancel  func()
+	deliver func() // notes that the end was written to a client; nil notes nothing
 
 	mu        sync.Mutex
 	more      chan struct{} // closed and replaced when something comes
@@ -173,7 +174,11 @@ func (r *relay) read(ctx context.Context, stream bool, w Writer) error {
 			}
 		}
 		if ended {
-			return r.finish(asItStands, refused, begun, w)
+			err := r.finish(asItStands, refused, begun, w)
+			if err == nil && !refused && ctx.Err() == nil && r.deliver != nil {
+				r.deliver()
+			}
+			return err
 		}
 		select {
 		case <-more:

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/door"
@@ -297,15 +297,29 @@ func TestDoorJoins(t *testing.T) {
 	d := newDoorRig(t, door.Options{})
 	d.up.hold = make(chan struct{})
 	body := chatBody("", sayAs("user", "Hello"))
-	var wait sync.WaitGroup
+	var wait, begun sync.WaitGroup
 	answers := make([]string, 5)
+	begun.Add(len(answers))
 	for i := range answers {
-		wait.Go(func() { _, answers[i] = d.post("/v1/chat/completions", body) })
+		wait.Go(func() {
+			resp, err := http.Post(d.url+"/v1/chat/completions", "application/json", strings.NewReader(body))
+			if err != nil {
+				t.Error(err)
+				begun.Done()
+				return
+			}
+			defer resp.Body.Close()
+			r := bufio.NewReader(resp.Body)
+			first, err := r.ReadString('\n') // while the answer is held back
+			begun.Done()
+			rest, all := io.ReadAll(r)
+			if err != nil || all != nil {
+				t.Error(err, all)
+			}
+			answers[i] = first + string(rest)
+		})
 	}
-	for len(d.up.sent()) == 0 {
-		time.Sleep(time.Millisecond)
-	}
-	time.Sleep(50 * time.Millisecond) // the others come; none of them may call
+	begun.Wait()
 	close(d.up.hold)
 	wait.Wait()
 	for _, a := range answers {

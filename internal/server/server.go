@@ -213,7 +213,8 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 		}})
 	restapi.Mount(mux, restapi.Options{Engine: e, Transfer: t, Gate: gate, Version: o.Version, Limits: o.Limits})
 	if o.Door != nil {
-		mountFaces(mux, faces.Options{Engine: e, Door: o.Door, BodyBytes: o.DoorBytes, Counted: o.Rate != (scrollback.Rate{})})
+		mountFaces(mux, faces.Options{Engine: e, Door: o.Door, BodyBytes: o.DoorBytes,
+			Counted: o.Rate != (scrollback.Rate{})})
 	}
 	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.CallerOf(ctx)) },
 		mcpapi.Options{Version: o.Version, Log: o.Log}))

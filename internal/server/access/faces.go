@@ -9,8 +9,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/keyring"
 )
 
-// KeyHeader is where the clients of other APIs bring a key of this server, where another header brings what lets them in
-// at their provider.
+// KeyHeader is where the clients of other APIs bring a key of this server, where another header brings what lets them
+// in at their provider.
 const KeyHeader = "X-Scrollback-Key"
 
 // isFace reports whether a path is one of other APIs.

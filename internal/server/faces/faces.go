@@ -84,7 +84,8 @@ func (o Options) ReadBody(r *http.Request) ([]byte, error) {
 	}
 	raw, err := io.ReadAll(io.LimitReader(body, o.BodyBytes+1))
 	switch {
-	case int64(len(raw)) > o.BodyBytes, errors.Is(err, zstd.ErrDecoderSizeExceeded), errors.Is(err, zstd.ErrWindowSizeExceeded):
+	case int64(len(raw)) > o.BodyBytes, errors.Is(err, zstd.ErrDecoderSizeExceeded),
+		errors.Is(err, zstd.ErrWindowSizeExceeded):
 		return nil, tooLarge
 	case err != nil:
 		return nil, scrollback.ParamErrorf(op, "body", i18n.BodyCannotBeRead, err)
