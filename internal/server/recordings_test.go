@@ -1,0 +1,199 @@
+package server_test
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/door"
+	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
+	"github.com/scrollback-ai/scrollback/local"
+	"github.com/scrollback-ai/scrollback/model"
+)
+
+// recording is a request that a client sent, with what it was answered and what it is.
+type recording struct {
+	Number  int               `json:"n"`
+	Flow    string            `json:"flow"`
+	Dialect string            `json:"dialect"`
+	Headers map[string]string `json:"headers"`
+	Request json.RawMessage   `json:"request"`
+	Answer  struct {
+		State string `json:"state"`
+		Items []struct {
+			Kind, Name, Text, ID string
+		} `json:"items"`
+	} `json:"answer"`
+	Side         bool   `json:"side"`
+	Conversation string `json:"conversation"`
+	Family       string `json:"family"`
+}
+
+func readRecordings(t *testing.T) map[string][]recording {
+	t.Helper()
+	files, err := filepath.Glob(filepath.FromSlash("../threading/testdata/recordings/*.ndjson.gz"))
+	if err != nil || len(files) < 18 {
+		t.Fatal(files, err)
+	}
+	out := map[string][]recording{}
+	for _, name := range files {
+		file, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := gzip.NewReader(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := json.NewDecoder(text)
+		for lines.More() {
+			var r recording
+			if err := lines.Decode(&r); err != nil {
+				t.Fatal(name, err)
+			}
+			client := strings.TrimSuffix(filepath.Base(name), ".ndjson.gz")
+			out[client] = append(out[client], r)
+		}
+		file.Close()
+	}
+	return out
+}
+
+// playedModel answers what was recorded, as a server does that speaks every API.
+type playedModel struct{ now atomic.Pointer[recording] }
+
+func (*playedModel) Facts() model.Facts {
+	return model.Facts{Name: "played", Limit: 1 << 20, APIs: []string{model.APIChat, model.APIResponses, model.APIMessages,
+		model.APIGemini, model.APIOllama}}
+}
+
+func (p *playedModel) Stream(_ context.Context, r model.Request) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		now := p.now.Load()
+		if r.Forward == nil && now.Answer.State == "finished" && !yield(model.Delta{Text: "Answer that was not recorded."}, nil) {
+			return
+		}
+		finish := scrollback.FinishStop
+		for _, it := range now.Answer.Items {
+			d := model.Delta{Text: it.Text}
+			if it.Kind == "call" {
+				finish = scrollback.FinishToolCalls
+				d = model.Delta{Call: &scrollback.ToolCall{ID: it.ID, Name: it.Name, Arguments: json.RawMessage(it.Text)}}
+			}
+			if !yield(d, nil) {
+				return
+			}
+		}
+		if now.Answer.State == "finished" {
+			yield(model.Delta{Finish: finish, Usage: &scrollback.Usage{InputTokens: 10, OutputTokens: 5, TotalTokens: 15}}, nil)
+		}
+	}
+}
+
+// facePaths are where each dialect is served.
+var facePaths = map[string]string{"chat": "/v1/chat/completions", "messages": "/v1/messages", "responses": "/v1/responses",
+	"ollama": "/api/chat", "gemini": "/v1beta/models/played:streamGenerateContent?alt=sse"}
+
+// TestRecordedClients plays what real clients sent to the program: each turn comes to the conversation that it is of,
+// and no side call comes to any.
+func TestRecordedClients(t *testing.T) {
+	testlength.SkipShort(t)
+	for client, all := range readRecordings(t) {
+		t.Run(client, func(t *testing.T) {
+			t.Parallel()
+			played := &playedModel{}
+			sb, err := local.Open(t.Context(), t.TempDir(), &local.Options{Database: "memory:", Model: "played",
+				Models: map[string]model.Model{"played": played}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test",
+				Log: slog.New(slog.DiscardHandler), Door: door.New(door.Options{Mode: door.ModeRecord}), DoorBytes: 32 << 20}, true))
+			defer func() {
+				srv.Close()
+				if err := sb.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			into := map[string]map[string]int{}
+			of := make([]string, len(all))
+			for i := range all {
+				played.now.Store(&all[i])
+				of[i] = playRecording(t, srv.URL, &all[i])
+				if of[i] != "" && !all[i].Side {
+					if into[all[i].Conversation] == nil {
+						into[all[i].Conversation] = map[string]int{}
+					}
+					into[all[i].Conversation][of[i]]++
+				}
+			}
+			owners := map[string]map[string]int{}
+			for i, r := range all {
+				if of[i] != "" {
+					if owners[of[i]] == nil {
+						owners[of[i]] = map[string]int{}
+					}
+					owners[of[i]][r.Conversation]++
+				}
+			}
+			for i, r := range all {
+				switch main := most(into[r.Conversation]); {
+				case r.Side && of[i] != "":
+					t.Errorf("%s #%d: a side call came to the conversation %s", r.Flow, r.Number, of[i])
+				case !r.Side && of[i] != main:
+					t.Errorf("%s #%d: %s is in %s, and this came to %q", r.Flow, r.Number, r.Conversation, main, of[i])
+				}
+			}
+		})
+	}
+}
+
+// most returns what was counted most often.
+func most(counts map[string]int) (best string) {
+	for k, n := range counts {
+		if n > counts[best] || n == counts[best] && k < best {
+			best = k
+		}
+	}
+	return best
+}
+
+// playRecording sends a request and returns the conversation that it came to, if it came to any.
+func playRecording(t *testing.T, url string, r *recording) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+facePaths[r.Dialect],
+		strings.NewReader(string(r.Request)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	for name, value := range r.Headers {
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode >= 300 && r.Answer.State == "finished" {
+		t.Errorf("%s #%d: %d %v %.300s", r.Flow, r.Number, resp.StatusCode, err, body)
+	}
+	if strings.Contains(fmt.Sprint(resp.Header["Content-Type"]), "html") {
+		t.Errorf("%s #%d: a page", r.Flow, r.Number)
+	}
+	return resp.Header.Get("X-Scrollback-Conversation")
+}
