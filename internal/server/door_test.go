@@ -96,6 +96,8 @@ type doorRig struct {
 	sb  *local.Scrollback
 	url string
 	up  *upstream
+
+	vars map[string]string // of providers
 }
 
 func newDoorRig(t *testing.T, o door.Options, edit ...func(*server.Options)) *doorRig {
@@ -119,7 +121,7 @@ func newDoorRig(t *testing.T, o door.Options, edit ...func(*server.Options)) *do
 			t.Errorf("close: %v", err)
 		}
 	})
-	return &doorRig{t: t, sb: sb, url: srv.URL, up: up}
+	return &doorRig{t: t, sb: sb, url: srv.URL, up: up, vars: vars}
 }
 
 // post sends a request and returns its response, read to the end.
@@ -409,6 +411,100 @@ func TestDoorBodies(t *testing.T) {
 		if !json.Valid(bytes.TrimSpace([]byte(answer))) || !strings.Contains(answer, `"message"`) {
 			t.Errorf("%.30s: the answer is %s", c.body, answer)
 		}
+	}
+}
+
+// TestDoorKeys lets in who has a key, sends no key of ours on, and keeps what two keys say apart even if their clients
+// name the same conversation.
+func TestDoorKeys(t *testing.T) {
+	d := newDoorRig(t, door.Options{PassCredentials: true}, func(o *server.Options) { o.Insecure = false })
+	secrets := map[string]string{}
+	for name, k := range map[string]scrollback.Key{
+		"ada":    {Name: "ada", Role: scrollback.AccessWrite, Projects: []string{"work"}},
+		"bob":    {Name: "bob", Role: scrollback.AccessWrite, Projects: []string{"work"}},
+		"reader": {Name: "reader", Role: scrollback.AccessRead, Projects: []string{"work"}},
+	} {
+		_, secret, err := d.sb.Store.Keys.Add(t.Context(), k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets[name] = secret
+	}
+	srv := httptest.NewServer(server.Handler(d.sb.Engine, d.sb.Transfer, server.Options{Version: "test",
+		Log: slog.New(slog.DiscardHandler), Keys: d.sb.Store.Keys, Hosts: []string{"127.0.0.1"},
+		Door: door.New(door.Options{PassCredentials: true, Serves: func(string) bool { return true }}), DoorBytes: 1 << 20}, false))
+	t.Cleanup(srv.Close)
+	d.url = srv.URL
+	hello := chatBody("", sayAs("user", "Hello"))
+	for _, c := range []struct {
+		name   string
+		header []string
+		status int
+		sent   string // as Authorization
+	}{
+		{"nothing", nil, 401, ""},
+		{"own", []string{"Authorization", "Bearer sk-own"}, 401, ""},
+		{"reader", []string{"Authorization", "Bearer " + secrets["reader"]}, 403, ""},
+		{"ada", []string{"Authorization", "Bearer " + secrets["ada"]}, 200, "Bearer the-key-here"},
+		{"ada as others do", []string{"X-Api-Key", secrets["ada"]}, 200, "Bearer the-key-here"},
+		{"ada beside own", []string{"Authorization", "Bearer sk-own", "X-Scrollback-Key", secrets["ada"]}, 200,
+			"Bearer the-key-here"},
+		{"a wrong one beside", []string{"Authorization", "Bearer " + secrets["ada"], "X-Scrollback-Key", "sbk_x"}, 401, ""},
+	} {
+		before := len(d.up.sent())
+		body := strings.Replace(hello, "Hello", "Hello, "+c.name, 1)
+		resp, answer := d.post("/v1/chat/completions", body, c.header...)
+		if resp.StatusCode != c.status {
+			t.Errorf("%s: %d %s", c.name, resp.StatusCode, answer)
+		}
+		if got := len(d.up.sent()) - before; got != map[bool]int{true: 1}[c.status == 200] {
+			t.Errorf("%s: %d calls", c.name, got)
+		}
+		if c.status == 200 && d.up.headers[before].Get("Authorization") != c.sent {
+			t.Errorf("%s: sent on is %v", c.name, d.up.headers[before])
+		}
+		if c.status == 200 && strings.Contains(fmt.Sprint(d.up.headers[before]), "sbk_") {
+			t.Errorf("%s: a key of ours was sent on", c.name)
+		}
+	}
+	var met []string
+	for _, name := range []string{"ada", "bob", "ada"} {
+		resp, _ := d.post("/v1/chat/completions", chatBody("", sayAs("user", "A secret")), "X-Session-Id", "one", "Authorization",
+			"Bearer "+secrets[name])
+		met = append(met, resp.Header.Get("X-Scrollback-Conversation"))
+	}
+	if met[0] == met[1] || met[0] == "" || met[0] != met[2] {
+		t.Errorf("ada, bob and ada are in %q", met)
+	}
+}
+
+// TestDoorPassesCredentials sends a client's own credential on where no key is set here, and only to the API's server.
+func TestDoorPassesCredentials(t *testing.T) {
+	for _, pass := range []bool{true, false} {
+		d := newDoorRig(t, door.Options{PassCredentials: pass})
+		d.vars["OPENAI_API_KEY"] = ""
+		resp, answer := d.post("/v1/chat/completions", chatBody("", sayAs("user", "Hello")), "Authorization", "Bearer sk-own")
+		if pass && (resp.StatusCode != 200 || d.up.headers[0].Get("Authorization") != "Bearer sk-own") {
+			t.Errorf("passed: %d %s %v", resp.StatusCode, answer, d.up.headers)
+		}
+		if !pass && len(d.up.sent()) > 0 && d.up.headers[0].Get("Authorization") != "" {
+			t.Errorf("not to be passed: %d %v", resp.StatusCode, d.up.headers)
+		}
+	}
+}
+
+// TestDoorSideCalls answers what is no turn, and keeps none of it.
+func TestDoorSideCalls(t *testing.T) {
+	for _, mode := range []string{door.ModeFaithful, door.ModeWindow} {
+		d := newDoorRig(t, door.Options{Mode: mode})
+		d.post("/v1/chat/completions", chatBody("", sayAs("user", "Where is the key?")), "X-Session-Id", "s")
+		_, answer := d.post("/v1/chat/completions", chatBody("",
+			sayAs("system", "You are a title generator. You output ONLY a thread title."),
+			sayAs("user", "Generate a title for this conversation:"), sayAs("user", "Where is the key?")), "X-Session-Id", "s")
+		if !strings.Contains(answer, "You said ") {
+			t.Errorf("%s: a title is %s", mode, answer)
+		}
+		d.wantTalk("user: Where is the key?", "assistant: You said Where is the key?")
 	}
 }
 
