@@ -216,7 +216,9 @@ func (e *Engine) completeResults(ctx context.Context, at store.Place, settings *
 func (e *Engine) titleExchange(c *scrollback.Conversation, all []ExchangeMessage) {
 	for _, m := range all {
 		if m.Role == scrollback.RoleUser && len(m.Atoms) > 0 {
-			e.SetTitle(c, m.Parts)
+			if e.SetTitle(c, m.Parts); c.Title != "" {
+				c.TitleBy = scrollback.TitlePrompt // the client's own takes its place
+			}
 			return
 		}
 	}
@@ -234,6 +236,9 @@ func (v *View) openExchange(ctx context.Context, r ExchangeRequest) (store.Head,
 		c := scrollback.Conversation{Project: r.Project, Meta: r.Meta, ID: scrollback.ConversationID(v.e.store.NewID())}
 		if err := admitConversation(ctx, v, &c); err != nil {
 			return store.Head{}, store.Place{}, err
+		}
+		if m.Parent != "" {
+			c.AgentOf = &scrollback.AgentRef{ID: scrollback.ConversationID(m.Parent)}
 		}
 		made, _, err := v.e.store.CreateConversation(ctx, c)
 		if err != nil {

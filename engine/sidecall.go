@@ -6,7 +6,9 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine/watch"
+	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/internal/threading"
+	"github.com/scrollback-ai/scrollback/internal/title"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -80,11 +82,33 @@ func (v *View) BeginSideCall(ctx context.Context, r SideCallRequest) (threading.
 			state = threading.Failed
 		}
 		out.Usage = e.resolver.AddPrice(settings.Facts.Name, out.Usage)
+		if err == nil && r.Match.Side == sideTitle {
+			v.takeTitle(ctx, scrollback.ConversationID(r.Match.Thread), parts.Text())
+		}
 		return out, e.endSideCall(sideCallEnd{match: r.Match, project: project, answer: threading.Answer{ID: r.ID,
 			Items: r.Items(parts), State: state}, record: scrollback.UsageRecord{Usage: out.Usage,
 			Conversation: scrollback.ConversationID(r.Match.Thread), Key: settings.Overrides.Key, Model: settings.Facts.Name,
 			Purpose: "side_call", RequestID: requestID, At: e.store.Now()}}, err)
 	}, nil
+}
+
+// sideTitle is how a side call is named that asks for a title.
+const sideTitle = "title"
+
+// takeTitle gives a conversation the title that its client has asked for, unless a person gave it one.
+func (v *View) takeTitle(ctx context.Context, id scrollback.ConversationID, answer string) {
+	name, ok := title.ParseAnswer(answer)
+	if !ok || id == "" {
+		return
+	}
+	head, err := v.door.openHead(ctx, id, scrollback.AccessWrite)
+	if err == nil && (head.Title == "" || head.TitleBy != scrollback.TitleGiven) {
+		_, err = v.e.store.ChangeTitle(ctx, store.TitleChange{Conversation: id, From: head.TitleBy, To: scrollback.TitleTool,
+			Title: name})
+	}
+	if err != nil {
+		v.e.o.Log.Warn("a conversation did not get the title of its client", "conversation", id, "error", err)
+	}
 }
 
 type sideCallEnd struct {

@@ -505,6 +505,10 @@ func TestDoorSideCalls(t *testing.T) {
 			t.Errorf("%s: a title is %s", mode, answer)
 		}
 		d.wantTalk("user: Where is the key?", "assistant: You said Where is the key?")
+		c, err := d.sb.Engine.As(scrollback.Operator()).Get(t.Context(), d.only())
+		if err != nil || c.Title != "You said Where is the key?" {
+			t.Errorf("%s: the title is %q, %v", mode, c.Title, err)
+		}
 	}
 }
 
