@@ -7,6 +7,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 	"github.com/scrollback-ai/scrollback/model"
 )
@@ -92,8 +93,9 @@ func (d *Door) replay(ctx context.Context, v *engine.View, match *threading.Matc
 	if err != nil {
 		return nil, err
 	}
-	if said.Turn.Failure != nil && len(said.Parts) == 0 {
-		return nil, scrollback.Errorf(said.Turn.Failure.Code, "door", "%s", said.Turn.Failure.Message)
+	if s := said.Turn.State; s != scrollback.TurnComplete && s != scrollback.TurnWaiting {
+		// The server that ran it is gone: the request is its retry, which the next match finds.
+		return nil, scrollback.Errorf(scrollback.Conflict, "door", i18n.TurnOfAnotherOwner, turn)
 	}
 	rel := newRelay(Head{ID: answerID(r.Dialect, turn), Model: asked.Model, Conversation: said.Conversation,
 		Created: time.UnixMilli(said.Turn.StartedAt)}, func() {})
