@@ -191,7 +191,8 @@ func (w *randomWalk) answerRequest() {
 	w.n++
 	text := fmt.Sprintf("Answer %d of the walk, long enough to be quoted by whoever writes a summary of all this.", w.n)
 	answer := threading.Answer{ID: fmt.Sprint("answer ", w.n), Delivered: w.chance(80),
-		State: pickOne(w, threading.Finished, threading.Finished, threading.Finished, threading.Interrupted, threading.Failed),
+		State: pickOne(w, threading.Finished, threading.Finished, threading.Finished, threading.Interrupted,
+			threading.Failed),
 		Items: []threading.Item{{Role: threading.Assistant, Kind: threading.Text, Text: text}}}
 	w.advanceClock()
 	branch := threading.BranchID(w.newID("thread branch"))
