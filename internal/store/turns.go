@@ -147,7 +147,8 @@ func (p Turns) FinishStep(ctx context.Context, f FinishRequest) (AppendResult, e
 	now := p.s.Now()
 	return p.s.d.Turns.FinishStep(ctx, driver.FinishedStep{
 		Turn: f.Turn.ID, Owner: f.Turn.Owner, Now: now, LeaseUntil: now + p.s.lease.Milliseconds(),
-		Entries: p.s.prepareEntries(f.Messages, f.Turn.ID), Thread: f.Thread, Usage: boundRecords(f.Usage), Learn: p.s.learn, State: f.State,
+		Entries: p.s.prepareEntries(f.Messages, f.Turn.ID), Thread: f.Thread, Usage: boundRecords(f.Usage),
+		Learn: p.s.learn, State: f.State,
 		OpenCalls:    slices.Clone(f.OpenCalls),
 		FinishReason: f.FinishReason, Failure: f.Failure, Window: f.Window, Meta: f.Turn.Meta,
 		Sent: f.Sent, Texts: f.Texts,

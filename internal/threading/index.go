@@ -2,6 +2,7 @@ package threading
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -153,6 +154,32 @@ type Rows struct {
 	Answer  *AnswerRow
 	// Leaves are requests that are leaves from now on.
 	Leaves []RequestID
+}
+
+// Others returns the threads that rows are of and that do not come with them, each once: they are there already.
+func (r *Rows) Others() []ThreadID {
+	var out []ThreadID
+	add := func(id ThreadID) {
+		if id != "" && (r.Thread == nil || r.Thread.ID != id) && !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	for _, row := range r.Atoms {
+		add(row.Thread)
+	}
+	if r.Request != nil {
+		add(r.Request.Thread)
+	}
+	if r.Name != nil {
+		add(r.Name.Thread)
+	}
+	if r.Summary != nil {
+		add(r.Summary.Thread)
+	}
+	if r.Answer != nil {
+		add(r.Answer.Thread)
+	}
+	return out
 }
 
 // AnchorQuery asks for atoms by their anchors.

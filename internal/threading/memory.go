@@ -86,7 +86,7 @@ func (m *Memory) CountAsked(scope Scope, body Hash, now time.Time) {
 // ErrTaken says that an atom has been stored meanwhile at the place of another one: the request is matched again.
 var ErrTaken = errors.New("threading: the place is taken")
 
-// ErrNoThread says that atoms are of a thread that is not there.
+// ErrNoThread says that rows are of a thread that is not there, or no longer.
 var ErrNoThread = errors.New("threading: no such thread")
 
 // Write stores rows together, or nothing if it fails, with ErrTaken or ErrNoThread.
@@ -99,7 +99,9 @@ func (m *Memory) Write(rows Rows) error {
 			return ErrTaken
 		}
 		places[row.Place] = true
-		if m.threads[row.Thread] == nil && (rows.Thread == nil || rows.Thread.ID != row.Thread) {
+	}
+	for _, id := range rows.Others() {
+		if m.threads[id] == nil {
 			return ErrNoThread
 		}
 	}

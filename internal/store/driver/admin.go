@@ -112,8 +112,9 @@ type LostRow struct {
 
 // StrayRow is a row that may belong to nothing: a turn with its steps, a receipt by its
 // number, the hashes of a branch's messages, the mention of Artifact by Conversation, the source of that name in it,
-// the origins of it if Origins is set, the rows of its thread if Thread is, what is kept of a message under an id, the vectors of the branch with a
-// number whose messages are missing, or with no conversation an artifact that none mentions.
+// the origins of it if Origins is set, the rows of its thread if Thread is, what is kept of a message under an id,
+// the vectors of the branch with a number whose messages are missing, or with no conversation an artifact that
+// none mentions.
 type StrayRow struct {
 	Turn         scrollback.TurnID
 	Source       string

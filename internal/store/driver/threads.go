@@ -15,8 +15,8 @@ type Threads interface {
 	// [RequestState]. It reads when it is asked.
 	IndexAt(now int64) threading.Index
 
-	// WriteThread writes rows in one transaction. A second atom at a place is conflict, and then nothing
-	// is written.
+	// WriteThread writes rows in one transaction. A second atom at a place is conflict, rows of a thread
+	// that is not there, or no longer, are not_found, and then nothing is written.
 	WriteThread(ctx context.Context, rows threading.Rows) error
 
 	// CountAsked counts that a request with a body came at a time, in Unix ms, whether anything is stored of

@@ -253,7 +253,8 @@ func (f faultyTurns) ReadTexts(ctx context.Context, of scrollback.ConversationID
 
 // ListUnsuccessful implements [driver.Turns].
 func (f faultyTurns) ListUnsuccessful(ctx context.Context, q driver.TurnQuery) ([]scrollback.Turn, error) {
-	return callFaulty(f.of, "ListUnsuccessful", func() ([]scrollback.Turn, error) { return f.d.ListUnsuccessful(ctx, q) })
+	return callFaulty(f.of, "ListUnsuccessful",
+		func() ([]scrollback.Turn, error) { return f.d.ListUnsuccessful(ctx, q) })
 }
 
 // CommitFold implements [driver.Views].
@@ -416,7 +417,8 @@ func (f faultyIndex) ReadSketches(ctx context.Context, q driver.SketchQuery) ([]
 
 // ReadVectors implements [driver.Index].
 func (f faultyIndex) ReadVectors(ctx context.Context, places []driver.Place) ([]driver.MessageVector, error) {
-	return callFaulty(f.of, "ReadVectors", func() ([]driver.MessageVector, error) { return f.d.ReadVectors(ctx, places) })
+	return callFaulty(f.of, "ReadVectors",
+		func() ([]driver.MessageVector, error) { return f.d.ReadVectors(ctx, places) })
 }
 
 // ListUsageDays implements [driver.Access].
@@ -573,7 +575,8 @@ func (f faultyLog) WasOriginPurged(ctx context.Context, tool, id string, project
 
 // ListChanges implements [driver.Log].
 func (f faultyLog) ListChanges(ctx context.Context, after int64, limit int) ([]driver.Change, error) {
-	return callFaulty(f.of, "ListChanges", func() ([]driver.Change, error) { return f.d.ListChanges(ctx, after, limit) })
+	return callFaulty(f.of, "ListChanges",
+		func() ([]driver.Change, error) { return f.d.ListChanges(ctx, after, limit) })
 }
 
 // ReadChangeSpan implements [driver.Log].
@@ -654,8 +657,10 @@ func (f faultyThreadIndex) Thread(ctx context.Context, id threading.ThreadID) (*
 }
 
 // Named implements [threading.Index].
-func (f faultyThreadIndex) Named(ctx context.Context, scope threading.Scope, name string, limit int) ([]threading.ThreadRow, error) {
-	return callFaulty(f.of, "Named", func() ([]threading.ThreadRow, error) { return f.d.Named(ctx, scope, name, limit) })
+func (f faultyThreadIndex) Named(ctx context.Context, scope threading.Scope, name string,
+	limit int) ([]threading.ThreadRow, error) {
+	return callFaulty(f.of, "Named",
+		func() ([]threading.ThreadRow, error) { return f.d.Named(ctx, scope, name, limit) })
 }
 
 // Request implements [threading.Index].
@@ -666,13 +671,15 @@ func (f faultyThreadIndex) Request(ctx context.Context, id threading.RequestID) 
 // Rolled implements [threading.Index].
 func (f faultyThreadIndex) Rolled(ctx context.Context, scope threading.Scope, hashes []threading.Hash,
 	limit int) ([]threading.RequestRow, error) {
-	return callFaulty(f.of, "Rolled", func() ([]threading.RequestRow, error) { return f.d.Rolled(ctx, scope, hashes, limit) })
+	return callFaulty(f.of, "Rolled",
+		func() ([]threading.RequestRow, error) { return f.d.Rolled(ctx, scope, hashes, limit) })
 }
 
 // Beside implements [threading.Index].
 func (f faultyThreadIndex) Beside(ctx context.Context, thread threading.ThreadID, base threading.Place,
 	limit int) ([]threading.RequestRow, error) {
-	return callFaulty(f.of, "Beside", func() ([]threading.RequestRow, error) { return f.d.Beside(ctx, thread, base, limit) })
+	return callFaulty(f.of, "Beside",
+		func() ([]threading.RequestRow, error) { return f.d.Beside(ctx, thread, base, limit) })
 }
 
 // Anchored implements [threading.Index].
@@ -691,18 +698,24 @@ func (f faultyThreadIndex) Lineage(ctx context.Context, branch threading.BranchI
 }
 
 // Following implements [threading.Index].
-func (f faultyThreadIndex) Following(ctx context.Context, place threading.Place, limit int) ([]threading.AtomRow, error) {
-	return callFaulty(f.of, "Following", func() ([]threading.AtomRow, error) { return f.d.Following(ctx, place, limit) })
+func (f faultyThreadIndex) Following(ctx context.Context, place threading.Place,
+	limit int) ([]threading.AtomRow, error) {
+	return callFaulty(f.of, "Following",
+		func() ([]threading.AtomRow, error) { return f.d.Following(ctx, place, limit) })
 }
 
 // Partials implements [threading.Index].
-func (f faultyThreadIndex) Partials(ctx context.Context, threads []threading.ThreadID, limit int) ([]threading.AtomRow, error) {
-	return callFaulty(f.of, "Partials", func() ([]threading.AtomRow, error) { return f.d.Partials(ctx, threads, limit) })
+func (f faultyThreadIndex) Partials(ctx context.Context, threads []threading.ThreadID,
+	limit int) ([]threading.AtomRow, error) {
+	return callFaulty(f.of, "Partials",
+		func() ([]threading.AtomRow, error) { return f.d.Partials(ctx, threads, limit) })
 }
 
 // Summaries implements [threading.Index].
-func (f faultyThreadIndex) Summaries(ctx context.Context, scope threading.Scope, name string, limit int) ([]threading.SummaryRow, error) {
-	return callFaulty(f.of, "Summaries", func() ([]threading.SummaryRow, error) { return f.d.Summaries(ctx, scope, name, limit) })
+func (f faultyThreadIndex) Summaries(ctx context.Context, scope threading.Scope, name string,
+	limit int) ([]threading.SummaryRow, error) {
+	return callFaulty(f.of, "Summaries",
+		func() ([]threading.SummaryRow, error) { return f.d.Summaries(ctx, scope, name, limit) })
 }
 
 // Answer implements [threading.Index].

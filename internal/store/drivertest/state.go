@@ -11,6 +11,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // maxPages is how many pages of one list, and rows a page, a reader here goes to.
@@ -43,6 +44,9 @@ type conversationState struct {
 	Sources  []driver.SourceVersion
 	Kept     []scrollback.Kept
 	Receipts []scrollback.Receipt
+	Thread   *threading.ThreadRow
+	Newest   *threading.RequestRow // of the thread
+	Atoms    []threading.AtomRow   // on the path to its tip, from there on
 }
 
 // readAll reads a driver to the end.
@@ -171,8 +175,31 @@ func readThread(t testing.TB, d *driver.Driver, c scrollback.Conversation) (th c
 	if th.Segments, err = d.Views.ReadSegments(ctx, ids); err != nil {
 		return th, err
 	}
-	th.Receipts, err = d.Views.ListReceipts(ctx, c.ID, maxPages)
-	return th, err
+	if th.Receipts, err = d.Views.ListReceipts(ctx, c.ID, maxPages); err != nil {
+		return th, err
+	}
+	return th, th.readIndex(t, d)
+}
+
+// readIndex reads what is kept of the thread of a conversation. The numbers of atoms are each database's own.
+func (th *conversationState) readIndex(t testing.TB, d *driver.Driver) (err error) {
+	index := d.Threads.IndexAt(0)
+	th.Thread, err = index.Thread(t.Context(), threading.ThreadID(th.Listed.ID))
+	if err != nil || th.Thread == nil {
+		return err
+	}
+	if th.Newest, err = index.Request(t.Context(), th.Thread.Newest); err != nil {
+		return err
+	}
+	for place := th.Thread.Tip; len(th.Atoms) < maxPages; place = th.Atoms[len(th.Atoms)-1].Parent {
+		a, err := index.At(t.Context(), place)
+		if err != nil || a == nil {
+			return err
+		}
+		a.Order = 0
+		th.Atoms = append(th.Atoms, *a)
+	}
+	return nil
 }
 
 // CheckInvariants reads everything and fails t where the log's invariants do not hold:

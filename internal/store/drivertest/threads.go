@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -173,13 +174,17 @@ func testThreadsFields(w *threadsHarness) {
 	rows.Thread.Open = 0
 	rows.Request.Side = ""
 	rows.Request.Leaf = false
+	rows.Request.Thread = rows.Thread.ID
+	rows.Summary.Thread = rows.Thread.ID
+	rows.Answer.Thread = rows.Thread.ID
 	rows.Name.Thread = rows.Thread.ID
 	rows.Name.Scope = rows.Thread.Scope
 	a := &rows.Atoms[0]
 	a.Thread = rows.Thread.ID
 	a.Parent.Seq = a.Place.Seq - 1
 	a.Quote.Runes = 7
-	for _, id := range []string{"0192f7a0-0000-7000-8000-00000000abcd", "0192F7A0-0000-7000-8000-00000000ABCD", "sixteen letters.", ""} {
+	for _, id := range []string{"0192f7a0-0000-7000-8000-00000000abcd", "0192F7A0-0000-7000-8000-00000000ABCD",
+		"sixteen letters.", ""} {
 		a.Message = id
 		a.Place.Branch = threading.BranchID("branch " + id)
 		w.wantOK(w.Driver.Threads.WriteThread(w.ctx, threading.Rows{Thread: rows.Thread, Atoms: rows.Atoms}))
@@ -238,8 +243,8 @@ func testThreadsPlaceTaken(w *threadsHarness) {
 		rows := threading.Rows{Thread: &threading.ThreadRow{ID: thread, Scope: scopeOne},
 			Name: &threading.NameRow{Scope: scopeOne, Name: string(thread), Thread: thread}}
 		for _, p := range places {
-			rows.Atoms = append(rows.Atoms, threading.AtomRow{Place: p, Parent: threading.Place{Branch: p.Branch, Seq: p.Seq - 1},
-				Thread: thread, Key: threading.HashOf(string(thread))})
+			rows.Atoms = append(rows.Atoms, threading.AtomRow{Place: p, Thread: thread,
+				Parent: threading.Place{Branch: p.Branch, Seq: p.Seq - 1}, Key: threading.HashOf(string(thread))})
 		}
 		return w.Driver.Threads.WriteThread(w.ctx, rows)
 	}
@@ -422,10 +427,12 @@ func testThreadsPurged(w *threadsHarness) {
 		id := threading.ThreadID(c.ID)
 		branch := threading.BranchID(w.newID("thread branch"))
 		rows := threading.Rows{Thread: &threading.ThreadRow{ID: id, Scope: scopeOne, Root: threading.Place{Branch: branch}},
-			Name:    &threading.NameRow{Scope: scopeOne, Name: "name", Thread: id},
-			Request: &threading.RequestRow{ID: threading.RequestID(w.newID("turn")), Scope: scopeOne, Thread: id, State: threading.Finished},
-			Summary: &threading.SummaryRow{Scope: scopeOne, Request: threading.RequestID(w.newID("turn")), Thread: id, Text: "all"},
-			Answer:  &threading.AnswerRow{Scope: scopeOne, ID: w.newID("answer"), Thread: id}}
+			Name: &threading.NameRow{Scope: scopeOne, Name: "name", Thread: id},
+			Request: &threading.RequestRow{ID: threading.RequestID(w.newID("turn")), Scope: scopeOne, Thread: id,
+				State: threading.Finished},
+			Summary: &threading.SummaryRow{Scope: scopeOne, Request: threading.RequestID(w.newID("turn")), Thread: id,
+				Text: "all"},
+			Answer: &threading.AnswerRow{Scope: scopeOne, ID: w.newID("answer"), Thread: id}}
 		for seq := range 25 {
 			rows.Atoms = append(rows.Atoms, threading.AtomRow{Place: threading.Place{Branch: branch, Seq: seq + 1},
 				Parent: threading.Place{Branch: branch, Seq: seq}, Thread: id, Key: threading.HashOf("said"), Partial: seq == 3})
@@ -464,6 +471,12 @@ func testThreadsPurged(w *threadsHarness) {
 		}
 	}
 	w.wantSame("of the one that was purged", make([]bool, 8), left(all[0]))
-	w.wantSame("of the other", []bool{true, true, true, true, true, true, true, true}, left(all[1]))
+	w.wantSame("of the other", slices.Repeat([]bool{true}, 8), left(all[1]))
+	late := threading.Rows{Request: &threading.RequestRow{ID: "late", Scope: scopeOne, Side: "title",
+		Thread: all[0].Thread.ID}}
+	w.wantCode(w.Driver.Threads.WriteThread(w.ctx, late), scrollback.NotFound)
+	if row := must(w, look(w.index().Request(w.ctx, "late"))); row != nil {
+		w.t.Errorf("of a thread that is gone there is %+v", row)
+	}
 	checkSound(w.t, w.Driver)
 }

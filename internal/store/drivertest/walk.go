@@ -12,6 +12,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // randomWalk does the same things to two drivers.
@@ -26,6 +27,8 @@ type randomWalk struct {
 	cut           int                       // of the index
 	conversations []scrollback.Conversation // as planned, for id and branch
 	turns         []scrollback.Turn         // as planned, for id and owner
+	talks         []*clientTalk             // of clients that resend their histories
+	requests      []*clientRequest          // of theirs, that run
 	log           []string                  // the calls made so far
 }
 
@@ -41,6 +44,7 @@ var walkMoves = []struct {
 	{5, (*randomWalk).searchIndex}, {4, (*randomWalk).listAll}, {3, (*randomWalk).updateLearned}, {8,
 		(*randomWalk).rewindHead}, {2, (*randomWalk).purgeConversation},
 	{4, walkOrigins}, {4, (*randomWalk).changeKept}, {14, (*randomWalk).beginBeside}, {4, (*randomWalk).takeOver},
+	{20, (*randomWalk).sendRequest}, {18, (*randomWalk).answerRequest},
 }
 
 // RunWalk does n things, chosen by seed, to two empty drivers and compares every
@@ -293,9 +297,13 @@ func (w *randomWalk) rewindHead() {
 	})
 }
 
-// purgeConversation takes a step or goes to the end.
+// purgeConversation takes a step or goes to the end. Where each step gets to with the atoms of a thread is each
+// database's own.
 func (w *randomWalk) purgeConversation() {
 	p := driver.Purge{Conversation: w.pickConversation().ID, Now: w.now, Limit: pickOne(w, 2, 5, 1000)}
+	if t, err := w.a.Threads.IndexAt(w.now).Thread(w.ctx, threading.ThreadID(p.Conversation)); err != nil || t != nil {
+		p.Limit = 1000
+	}
 	callBoth(w, fmt.Sprintf("purge %+v", p),
 		func(d *driver.Driver) (driver.PurgeResult, error) { return d.Log.PurgeConversation(w.ctx, p) })
 }

@@ -123,8 +123,8 @@ type Statements struct {
 	// of the list $2, the newest $3 atoms that have it; the others do so in the scope $1.
 	ThreadAtomsByKey, ThreadAtomsByCall, ThreadAtomsByQuote                      string
 	ThreadAtomsByKeyInScope, ThreadAtomsByCallInScope, ThreadAtomsByQuoteInScope string
-	// ThreadRequestsRolled reads in the scope $1, for each hash of the list $2, the newest $3 turns whose atoms roll to it,
-	// the newest first.
+	// ThreadRequestsRolled reads in the scope $1, for each hash of the list $2, the newest $3 turns whose atoms
+	// roll to it.
 	ThreadRequestsRolled string
 	// MarksListed reads the marks of segment $1 of the index that begin at those in the
 	// JSON list $2.

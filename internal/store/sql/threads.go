@@ -76,12 +76,27 @@ func (x threadIndex) Named(ctx context.Context, scope threading.Scope, name stri
 
 // readRequests reads requests by a query that goes on from SelectThreadRequests.
 func (x threadIndex) readRequests(ctx context.Context, query string, args ...any) ([]threading.RequestRow, error) {
-	var out []threading.RequestRow
-	err := x.Readers.Query(ctx, scanRequests(x.at, func(r threading.RequestRow) error {
+	out, err := x.readNumbered(ctx, query, args...)
+	return bareRequests(out), err
+}
+
+// readNumbered reads requests with their numbers.
+func (x threadIndex) readNumbered(ctx context.Context, query string, args ...any) ([]requestRow, error) {
+	var out []requestRow
+	err := x.Readers.Query(ctx, scanRequests(x.at, func(r requestRow) error {
 		out = append(out, r)
 		return nil
 	}), query, args...)
 	return out, x.wrapError("sqlstore.readRequests", err)
+}
+
+// bareRequests returns requests without what only the database knows.
+func bareRequests(rows []requestRow) []threading.RequestRow {
+	var out []threading.RequestRow
+	for _, r := range rows {
+		out = append(out, r.RequestRow)
+	}
+	return out
 }
 
 // The queries for requests, each by an index.
@@ -107,9 +122,11 @@ func (x threadIndex) Rolled(ctx context.Context, scope threading.Scope, hashes [
 	if err != nil || len(hashes) == 0 {
 		return nil, err
 	}
-	out, err := x.readRequests(ctx, x.Dialect.ThreadRequestsRolled, hashScope(scope), list, limit)
-	slices.SortStableFunc(out, func(a, b threading.RequestRow) int { return cmp.Compare(order[a.Rolling], order[b.Rolling]) })
-	return out, err
+	out, err := x.readNumbered(ctx, x.Dialect.ThreadRequestsRolled, hashScope(scope), list, limit)
+	slices.SortFunc(out, func(a, b requestRow) int {
+		return cmp.Or(cmp.Compare(order[a.Rolling], order[b.Rolling]), cmp.Compare(b.n, a.n))
+	})
+	return bareRequests(out), err
 }
 
 // listHashes returns hashes as a JSON list, and where each is in it.

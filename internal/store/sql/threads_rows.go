@@ -260,18 +260,18 @@ func columnsOf(name, columns string) string {
 }
 
 // scanRequests reads requests as they are at a time.
-func scanRequests(now int64, each func(threading.RequestRow) error) func(Row) error {
+func scanRequests(now int64, each func(requestRow) error) func(Row) error {
 	var turn scrollback.Turn
 	return requestTable.scanEachWith(func(r requestRow) error {
 		if r.State != threading.Running {
-			return each(r.RequestRow)
+			return each(r)
 		}
 		var known *scrollback.Turn
 		if turn.State != "" {
 			known = &turn
 		}
 		r.State = driver.RequestState(r.RequestRow, known, now)
-		return each(r.RequestRow)
+		return each(r)
 	}, &turn.State, &turn.LeaseUntil, freshJSON(&turn.Draft), &turn.Reply)
 }
 
@@ -311,14 +311,14 @@ func hashOrNil(h threading.Hash) []byte {
 }
 
 // packedID is an id as a blob: the 16 bytes of a UUID, and any other text as it is. A text of 16 bytes has a zero
-// behind it.
+// behind it, and so has an empty one: not every database tells that from none.
 type packedID []byte
 
 func packID[T ~string](id T) packedID {
 	if u := uuidBytes(string(id)); u != nil {
 		return u
 	}
-	if len(id) == 16 || strings.HasSuffix(string(id), "\x00") {
+	if id == "" || len(id) == 16 || strings.HasSuffix(string(id), "\x00") {
 		return packedID(id + "\x00")
 	}
 	return packedID(id)

@@ -44,7 +44,11 @@ func (w *writeTx) writeThread(ctx context.Context, rows *threading.Rows) error {
 			return err
 		}
 	}
-	if err := w.insertAtoms(ctx, rows); err != nil {
+	scopes, err := w.readScopes(ctx, rows)
+	if err != nil {
+		return err
+	}
+	if err := w.insertAtoms(ctx, rows.Atoms, scopes); err != nil {
 		return err
 	}
 	if rows.Request != nil {
@@ -108,19 +112,10 @@ func (w *writeTx) writeRequest(ctx context.Context, r threading.RequestRow) erro
 }
 
 // insertAtoms inserts atoms; one whose place is taken is conflict.
-func (w *writeTx) insertAtoms(ctx context.Context, rows *threading.Rows) error {
-	var scope []byte
-	var of threading.ThreadID
-	for _, a := range rows.Atoms {
-		if scope == nil || of != a.Thread {
-			s, err := w.threadScope(ctx, rows, a.Thread)
-			if err != nil {
-				return err
-			}
-			scope = hashScope(s)
-			of = a.Thread
-		}
-		values, err := atomTable.values(&atomRow{AtomRow: a, n: w.nextRow(), scope: scope})
+func (w *writeTx) insertAtoms(ctx context.Context, atoms []threading.AtomRow,
+	scopes map[threading.ThreadID][]byte) error {
+	for _, a := range atoms {
+		values, err := atomTable.values(&atomRow{AtomRow: a, n: w.nextRow(), scope: scopes[a.Thread]})
 		if err != nil {
 			return err
 		}
@@ -145,19 +140,25 @@ func (w *writeTx) insertAtoms(ctx context.Context, rows *threading.Rows) error {
 var insertAtom = `INSERT INTO thread_atoms (` + ThreadAtomColumns + `) SELECT ` + parameters(len(atomTable.columns)) + `
 	WHERE NOT EXISTS (SELECT 1 FROM thread_atoms WHERE branch = $2 AND seq = $3) ON CONFLICT DO NOTHING`
 
-// threadScope returns the scope of a thread that is written with some rows, or that is there.
-func (w *writeTx) threadScope(ctx context.Context, rows *threading.Rows,
-	id threading.ThreadID) (threading.Scope, error) {
-	if rows.Thread != nil && rows.Thread.ID == id {
-		return rows.Thread.Scope, nil
+// readScopes returns the hashes of the scopes of the threads that rows are of; one that is not there is not_found.
+func (w *writeTx) readScopes(ctx context.Context, rows *threading.Rows) (map[threading.ThreadID][]byte, error) {
+	out := map[threading.ThreadID][]byte{}
+	if rows.Thread != nil {
+		out[rows.Thread.ID] = hashScope(rows.Thread.Scope)
 	}
-	var t threadRow
-	err := QueryRow(ctx, w.tx, func(r Row) error { return threadTable.scan(&t, r) },
-		`SELECT `+ThreadColumns+` FROM threads WHERE conversation_id = $1`, id)
-	if errors.Is(err, sql.ErrNoRows) {
-		err = noConversation(scrollback.ConversationID(id))
+	for _, id := range rows.Others() {
+		var t threadRow
+		err := QueryRow(ctx, w.tx, func(r Row) error { return threadTable.scan(&t, r) },
+			`SELECT `+ThreadColumns+` FROM threads WHERE conversation_id = $1`, id)
+		if errors.Is(err, sql.ErrNoRows) {
+			err = noConversation(scrollback.ConversationID(id))
+		}
+		if err != nil {
+			return nil, err
+		}
+		out[id] = hashScope(t.Scope)
 	}
-	return t.Scope, err
+	return out, nil
 }
 
 // CountAsked implements [driver.Threads].

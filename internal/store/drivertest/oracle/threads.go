@@ -74,8 +74,10 @@ func (x threadIndex) Thread(ctx context.Context, id threading.ThreadID) (*thread
 }
 
 // Named implements [threading.Index].
-func (x threadIndex) Named(ctx context.Context, scope threading.Scope, name string, limit int) ([]threading.ThreadRow, error) {
-	return ask(ctx, x, "oracle.Named", func() ([]threading.ThreadRow, error) { return x.of.Named(ctx, scope, name, limit) })
+func (x threadIndex) Named(ctx context.Context, scope threading.Scope, name string,
+	limit int) ([]threading.ThreadRow, error) {
+	return ask(ctx, x, "oracle.Named",
+		func() ([]threading.ThreadRow, error) { return x.of.Named(ctx, scope, name, limit) })
 }
 
 // Request implements [threading.Index].
@@ -84,13 +86,17 @@ func (x threadIndex) Request(ctx context.Context, id threading.RequestID) (*thre
 }
 
 // Rolled implements [threading.Index].
-func (x threadIndex) Rolled(ctx context.Context, scope threading.Scope, hashes []threading.Hash, limit int) ([]threading.RequestRow, error) {
-	return ask(ctx, x, "oracle.Rolled", func() ([]threading.RequestRow, error) { return x.of.Rolled(ctx, scope, hashes, limit) })
+func (x threadIndex) Rolled(ctx context.Context, scope threading.Scope, hashes []threading.Hash,
+	limit int) ([]threading.RequestRow, error) {
+	return ask(ctx, x, "oracle.Rolled",
+		func() ([]threading.RequestRow, error) { return x.of.Rolled(ctx, scope, hashes, limit) })
 }
 
 // Beside implements [threading.Index].
-func (x threadIndex) Beside(ctx context.Context, thread threading.ThreadID, base threading.Place, limit int) ([]threading.RequestRow, error) {
-	return ask(ctx, x, "oracle.Beside", func() ([]threading.RequestRow, error) { return x.of.Beside(ctx, thread, base, limit) })
+func (x threadIndex) Beside(ctx context.Context, thread threading.ThreadID, base threading.Place,
+	limit int) ([]threading.RequestRow, error) {
+	return ask(ctx, x, "oracle.Beside",
+		func() ([]threading.RequestRow, error) { return x.of.Beside(ctx, thread, base, limit) })
 }
 
 // Anchored implements [threading.Index].
@@ -110,17 +116,22 @@ func (x threadIndex) Lineage(ctx context.Context, branch threading.BranchID) ([]
 
 // Following implements [threading.Index].
 func (x threadIndex) Following(ctx context.Context, place threading.Place, limit int) ([]threading.AtomRow, error) {
-	return ask(ctx, x, "oracle.Following", func() ([]threading.AtomRow, error) { return x.of.Following(ctx, place, limit) })
+	return ask(ctx, x, "oracle.Following",
+		func() ([]threading.AtomRow, error) { return x.of.Following(ctx, place, limit) })
 }
 
 // Partials implements [threading.Index].
-func (x threadIndex) Partials(ctx context.Context, threads []threading.ThreadID, limit int) ([]threading.AtomRow, error) {
-	return ask(ctx, x, "oracle.Partials", func() ([]threading.AtomRow, error) { return x.of.Partials(ctx, threads, limit) })
+func (x threadIndex) Partials(ctx context.Context, threads []threading.ThreadID,
+	limit int) ([]threading.AtomRow, error) {
+	return ask(ctx, x, "oracle.Partials",
+		func() ([]threading.AtomRow, error) { return x.of.Partials(ctx, threads, limit) })
 }
 
 // Summaries implements [threading.Index].
-func (x threadIndex) Summaries(ctx context.Context, scope threading.Scope, name string, limit int) ([]threading.SummaryRow, error) {
-	return ask(ctx, x, "oracle.Summaries", func() ([]threading.SummaryRow, error) { return x.of.Summaries(ctx, scope, name, limit) })
+func (x threadIndex) Summaries(ctx context.Context, scope threading.Scope, name string,
+	limit int) ([]threading.SummaryRow, error) {
+	return ask(ctx, x, "oracle.Summaries",
+		func() ([]threading.SummaryRow, error) { return x.of.Summaries(ctx, scope, name, limit) })
 }
 
 // Answer implements [threading.Index].

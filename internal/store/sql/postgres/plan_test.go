@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,6 +19,7 @@ import (
 	sqlstore "github.com/scrollback-ai/scrollback/internal/store/sql"
 	"github.com/scrollback-ai/scrollback/internal/store/sql/postgres/postgrestest"
 	"github.com/scrollback-ai/scrollback/internal/testlength"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // statementTracer are the statements that a driver ran, each with what it was given the last time.
@@ -143,7 +145,22 @@ var growStore = strings.Join(slices.Concat([]string{
 		`'segment', i, 'first_term', 'w' || k`),
 	multiplyRows("index_marks", `generate_series(1000, 1100) AS i CROSS JOIN generate_series(1, 50) AS k`,
 		`'segment', i, 'start', k`),
-}, growConversation, []string{`ANALYZE`}), "; ")
+}, growThreads, growConversation, []string{`ANALYZE`}), "; ")
+
+// growThreads makes a store of threads: of one 20,000 requests and atoms, 30,000 of others, all in one scope, with the
+// same name and the same words.
+var growThreads = []string{
+	multiplyRows("threads", severalRows, `'conversation_id', 'c' || i`),
+	multiplyRows("thread_names", severalRows, `'conversation_id', 'c' || i, 'n', i`),
+	multiplyRows("thread_requests", severalRows, `'conversation_id', 'c' || i, 'id', 't' || i || '-1', 'n', i`),
+	multiplyRows("thread_requests", long, `'id', 't' || k, 'n', 50000 + k, 'base_seq', 2 * k,
+		'state', CASE WHEN k % 1000 = 0 THEN 'running' ELSE 'finished' END`),
+	multiplyRows("thread_atoms", severalRows, `'conversation_id', 'c' || i, 'branch', '\x' || md5(i::text), 'n', i`),
+	multiplyRows("thread_atoms", long, `'seq', k, 'n', 50000 + k`),
+	multiplyRows("thread_summaries", severalRows, `'conversation_id', 'c' || i, 'request_id', 't' || i, 'n', i`),
+	multiplyRows("thread_answers", severalRows, `'conversation_id', 'c' || i, 'id', 'answer ' || i, 'n', i`),
+	multiplyRows("thread_asked", severalRows, `'n', i, 'at', i`),
+}
 
 // seedStore makes one of everything, in the conversation "long".
 func seedStore(t *testing.T, d *driver.Driver) {
@@ -164,6 +181,66 @@ func seedStore(t *testing.T, d *driver.Driver) {
 		Terms: []string{"word"}}}
 	_, err = d.Index.PutDocuments(ctx, driver.DocumentBatch{From: s.Watermark, To: s.Newest, All: docs})
 	mustSucceed(t, err)
+	rows := threading.Rows{Thread: &threading.ThreadRow{ID: "long", Scope: threadScope},
+		Name:    &threading.NameRow{Scope: threadScope, Name: "name", Thread: "long"},
+		Summary: &threading.SummaryRow{Scope: threadScope, Name: "name", Request: "t1", Thread: "long"},
+		Answer:  &threading.AnswerRow{Scope: threadScope, ID: "answer", Thread: "long"},
+		Request: &threading.RequestRow{ID: "t1", Scope: threadScope, Thread: "long", Rolling: threadHash, Body: threadHash,
+			Base: threading.Place{Branch: "of the thread"}, State: threading.Finished},
+		Atoms: []threading.AtomRow{{Place: threading.Place{Branch: "of the thread", Seq: 1}, Thread: "long",
+			Parent: threading.Place{Branch: "of the thread"}, Key: threadHash, Call: threadHash,
+			Quote: threading.Quote{Anchor: threadHash}}}}
+	mustSucceed(t, d.Threads.WriteThread(ctx, rows))
+	mustSucceed(t, d.Threads.CountAsked(ctx, threadScope, threadHash, 1))
+}
+
+// What the threads of the seeded store have.
+var (
+	threadScope = threading.Scope{Project: "p", Caller: "c"}
+	threadHash  = threading.HashOf("what everybody says")
+)
+
+// runLookUps asks everything that a matcher does, and writes a turn's rows.
+func runLookUps(t *testing.T, d *driver.Driver) {
+	t.Helper()
+	ctx := t.Context()
+	x := d.Threads.IndexAt(1)
+	far := threading.Place{Branch: "of the thread", Seq: 10_000}
+	many := []threading.Hash{threadHash, threading.HashOf("nobody"), threading.HashOf("nobody else")}
+	for what, do := range map[string]func() error{
+		"thread":  func() error { _, err := x.Thread(ctx, "c77"); return err },
+		"named":   func() error { _, err := x.Named(ctx, threadScope, "name", 64); return err },
+		"request": func() error { _, err := x.Request(ctx, "t77"); return err },
+		"rolled":  func() error { _, err := x.Rolled(ctx, threadScope, many, 8); return err },
+		"same":    func() error { _, _, err := x.Same(ctx, threadScope, threadHash, time.UnixMilli(1), 30); return err },
+		"beside":  func() error { _, err := x.Beside(ctx, "long", far, 32); return err },
+		"anchored": func() error {
+			_, err := x.Anchored(ctx, threading.AnchorQuery{Scope: threadScope, Threads: []threading.ThreadID{"long", "c7"},
+				Anchors: many, Limit: 32})
+			return err
+		},
+		"anchored in scope": func() error {
+			_, err := x.Anchored(ctx, threading.AnchorQuery{Scope: threadScope, Anchors: many, Limit: 8})
+			return err
+		},
+		"at":           func() error { _, err := x.At(ctx, far); return err },
+		"lineage":      func() error { _, err := x.Lineage(ctx, far.Branch); return err },
+		"following":    func() error { _, err := x.Following(ctx, far, 64); return err },
+		"partials":     func() error { _, err := x.Partials(ctx, []threading.ThreadID{"long"}, 32); return err },
+		"summaries":    func() error { _, err := x.Summaries(ctx, threadScope, "", 16); return err },
+		"summaries of": func() error { _, err := x.Summaries(ctx, threadScope, "name", 16); return err },
+		"answer":       func() error { _, err := x.Answer(ctx, threadScope, "answer 77"); return err },
+		"asked":        func() error { return d.Threads.CountAsked(ctx, threadScope, threadHash, 99_000) },
+		"end of a thread": func() error {
+			return d.Threads.WriteThread(ctx, threading.Rows{Thread: &threading.ThreadRow{ID: "c5", Scope: threadScope},
+				Request: &threading.RequestRow{ID: "t5-1", Scope: threadScope, Thread: "c5"}, Leaves: []threading.RequestID{"t6-1"},
+				Atoms: []threading.AtomRow{{Place: threading.Place{Branch: "another", Seq: 1}, Thread: "c5", Key: threadHash}}})
+		},
+	} {
+		if err := do(); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
 }
 
 // runTurn has a whole turn in "long", which ends at head so far.
@@ -379,6 +456,7 @@ func TestPlans(t *testing.T) {
 	mustSucceed(t, err)
 	d, h := openTraced(t, dsn)
 	runOperations(t, d)
+	runLookUps(t, d)
 	judged := checkBounds(t, conn, h)
 	checkPendingPlans(t, conn)
 	if judged["SELECT"] < 30 || judged["UPDATE"] < 5 || judged["WITH"] < 5 {

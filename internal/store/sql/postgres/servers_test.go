@@ -59,7 +59,7 @@ func TestWalkOverServers(t *testing.T) {
 	c := joinServer(t, dsn)
 	drivertest.RunWalk(t, 7, 300, oracle.New(),
 		&driver.Driver{Log: a.Log, Turns: b.Turns, Views: c.Views, Index: a.Index, Access: c.Access, Admin: b.Admin,
-			Ready: a.Ready, Clock: a.Clock, Close: func() error { return nil }})
+			Threads: b.Threads, Ready: a.Ready, Clock: a.Clock, Close: func() error { return nil }})
 }
 
 // A transaction that commits later than others has later numbers than they, whatever it began
