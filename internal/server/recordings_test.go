@@ -83,9 +83,6 @@ func (*playedModel) Facts() model.Facts {
 func (p *playedModel) Stream(_ context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		now := p.now.Load()
-		if r.Forward == nil && now.Answer.State == "finished" && !yield(model.Delta{Text: "Answer that was not recorded."}, nil) {
-			return
-		}
 		finish := scrollback.FinishStop
 		for _, it := range now.Answer.Items {
 			d := model.Delta{Text: it.Text}
