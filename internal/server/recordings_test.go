@@ -118,7 +118,8 @@ func TestRecordedClients(t *testing.T) {
 				t.Fatal(err)
 			}
 			srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test",
-				Log: slog.New(slog.DiscardHandler), Door: door.New(door.Options{Mode: door.ModeRecord}), DoorBytes: 32 << 20}, true))
+				Log: slog.New(slog.DiscardHandler), DoorBytes: 32 << 20,
+				Door: door.New(door.Options{Mode: door.ModeRecord})}, true))
 			defer func() {
 				srv.Close()
 				if err := sb.Close(); err != nil {
