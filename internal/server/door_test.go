@@ -20,8 +20,8 @@ import (
 	"github.com/scrollback-ai/scrollback/local"
 )
 
-// upstream is a provider that speaks chat completions: it says what it was asked for last, and keeps what came.
-type upstream struct {
+// chatUpstream is a provider that speaks chat completions: it says what it was asked for last, and keeps what came.
+type chatUpstream struct {
 	*httptest.Server
 	mu      sync.Mutex
 	bodies  []string
@@ -31,15 +31,15 @@ type upstream struct {
 	cut     bool                                           // after the first piece
 }
 
-func newUpstream(t *testing.T) *upstream {
+func newChatUpstream(t *testing.T) *chatUpstream {
 	t.Helper()
-	u := &upstream{}
+	u := &chatUpstream{}
 	u.Server = httptest.NewServer(http.HandlerFunc(u.serve))
 	t.Cleanup(u.Close)
 	return u
 }
 
-func (u *upstream) serve(w http.ResponseWriter, r *http.Request) {
+func (u *chatUpstream) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil || r.URL.Path != "/v1/chat/completions" {
 		http.NotFound(w, r)
@@ -84,7 +84,7 @@ func (u *upstream) serve(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":20,\"completion_tokens\":5,\"total_tokens\":25}}\n\ndata: [DONE]\n\n")
 }
 
-func (u *upstream) sent() []string {
+func (u *chatUpstream) sent() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return append([]string{}, u.bodies...)
@@ -95,14 +95,14 @@ type doorRig struct {
 	t   *testing.T
 	sb  *local.Scrollback
 	url string
-	up  *upstream
+	up  *chatUpstream
 
 	vars map[string]string // of providers
 }
 
 func newDoorRig(t *testing.T, o door.Options, edit ...func(*server.Options)) *doorRig {
 	t.Helper()
-	up := newUpstream(t)
+	up := newChatUpstream(t)
 	vars := map[string]string{"OPENAI_BASE_URL": up.URL + "/v1", "OPENAI_API_KEY": "the-key-here"}
 	sb, err := local.Open(t.Context(), t.TempDir(), &local.Options{Database: "memory:",
 		Env: func(name string) string { return vars[name] }})
