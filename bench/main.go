@@ -49,6 +49,7 @@ var figures = []struct {
 	{"policy", "Tokens saved by policy", (*bench).measurePolicies},
 	{"provider", "The way to a provider", (*bench).measureProvider},
 	{"server", "The server", (*bench).measureServer},
+	{"door", "The open door", (*bench).measureDoor},
 	{"streams", "Streams", measureStreams},
 	{"build", "The program", (*bench).measureBuild},
 	{"tokens", "Tokens", (*bench).measureTokens},

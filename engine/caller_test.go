@@ -14,6 +14,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/enginetest"
 	"github.com/scrollback-ai/scrollback/internal/recall"
 	"github.com/scrollback-ai/scrollback/internal/store"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
@@ -87,7 +88,20 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 	ask := engine.TurnRequest{Conversation: o.id, Message: enginetest.Say("what is it?")}
 	one := int64(1)
 	return map[string]op{
-		"View.Get": read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
+		"View.MatchThread": write(func(v *engine.View) error {
+			_, err := v.MatchThread(ctx, "theirs", &threading.Request{})
+			return err
+		}),
+		"View.BeginExchange": write(func(v *engine.View) error {
+			_, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: &threading.Match{Thread: threading.ThreadID(o.id)}})
+			return err
+		}),
+		"View.BeginSideCall": write(func(v *engine.View) error {
+			_, _, err := v.BeginSideCall(ctx, engine.SideCallRequest{Match: &threading.Match{}, Project: "theirs"})
+			return err
+		}),
+		"View.ReadAnswer": read(func(v *engine.View) error { _, err := v.ReadAnswer(ctx, o.id, o.turn); return err }),
+		"View.Get":        read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
 		"Bulk.Head": read(func(v *engine.View) error {
 			_, err := v.Bulk().Head(ctx, o.id, scrollback.AccessRead)
 			return err
@@ -284,7 +298,7 @@ func nothing(func(transcript.Entry, error) bool) {}
 
 // aside are the exported methods that concern no one conversation: what they show a
 // foreign caller is tested by name below.
-var aside = map[string]bool{"View.Caller": true, "View.Recall": true, "View.Limits": true, "View.Admin": true,
+var aside = map[string]bool{"View.Caller": true, "View.NewExchangeID": true, "View.Recall": true, "View.Limits": true, "View.Admin": true,
 	"View.List":     true,
 	"View.Projects": true, "View.Branches": true, "View.Kept": true, "View.Compactions": true, "View.Changes": true,
 	"View.Usage": true, "View.Models": true, "View.CheckModel": true, "View.CheckSettings": true, "View.PassLimits": true,

@@ -18,6 +18,9 @@ type Forward struct {
 	Body []byte // JSON
 	// Whole says that the answer is not to be streamed, where the address says that and not the body.
 	Whole bool
+	// Count has the server count the tokens of the request, and not answer it. Only those of Anthropic and of Google
+	// are asked so. What they count goes to Tap alone.
+	Count bool
 	// Header is sent with it, by canonical names.
 	Header map[string][]string
 	// Credential is the client's own, for a model whose key is not set here.

@@ -332,9 +332,13 @@ func (f *Compactor) commitFold(ctx context.Context, head *store.Head, c store.Fo
 }
 
 // refreshHead reads the branch of a head again: its view may have changed, and
-// messages may have come.
+// messages may have come. It is the same branch also where another one has become the current one: turns run beside
+// each other on their own.
 func (f *Compactor) refreshHead(ctx context.Context, head *store.Head) error {
 	fresh, err := f.host.OpenHead(ctx, head.ID)
+	if err == nil && fresh.Branch.ID != head.Branch.ID {
+		fresh.Branch, err = f.store.Branches.Find(ctx, fresh, head.Branch.ID)
+	}
 	if err == nil {
 		*head = fresh
 	}

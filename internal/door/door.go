@@ -21,6 +21,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -134,18 +135,28 @@ func (d *Door) Answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 }
 
 func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer) error {
-	asked, err := dialect.Read(r.Dialect, func(name string) string { return r.Header.Get(name) }, r.Body)
+	asked, err := r.read(r.Body)
 	if err != nil {
-		return scrollback.ParamErrorf("door", "body", "%s", err)
-	}
-	if r.Model != "" {
-		asked.Model = r.Model
+		return err
 	}
 	rel, err := d.begin(ctx, v, r, asked)
 	if err != nil {
 		return err
 	}
 	return rel.read(ctx, r.Stream, w)
+}
+
+// read reads a body of the request's dialect.
+func (r *Request) read(body []byte) (*threading.Request, error) {
+	asked, err := dialect.Read(r.Dialect, func(name string) string { return r.Header.Get(name) }, body)
+	if err != nil {
+		return nil, scrollback.ParamErrorf("door", "body", "%s", err)
+	}
+	if r.Model != "" { // then the path says too whether a stream is wanted
+		asked.Model = r.Model
+		asked.Body = threading.HashOf(asked.Body.String(), r.Model, strconv.FormatBool(r.Stream))
+	}
+	return asked, nil
 }
 
 // begin finds what a request is, and has it answered; it returns the answer on its way. Equal requests are matched one
@@ -215,7 +226,7 @@ func (d *Door) lockBody(body threading.Hash) (release func()) {
 func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked *threading.Request,
 	match *threading.Match) (*relay, error) {
 	options := readOptions(r.Dialect, r.Body)
-	name := d.chooseModel(asked.Model, d.mayPass(r))
+	name := d.chooseModel(v, asked.Model, d.mayPass(r))
 	x, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: match, Messages: readMessages(asked, match),
 		Settings: engine.Overrides{Model: name, Thinking: options.Thinking}, Project: r.Project, Tools: options.Tools,
 		Instructions: readInstructions(asked), Meta: describeClient(r, asked), Quota: quotaOf(match, r.Quota),

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 	"github.com/scrollback-ai/scrollback/model"
 )
@@ -97,14 +99,17 @@ func frameEnd(b []byte) int {
 	return -1
 }
 
-// end ends the answer.
+// end ends the answer. One that broke off has failed.
 func (r *relay) end(last End, err error) {
+	if err == nil && last.Finish == scrollback.FinishTruncated {
+		err = scrollback.Errorf(scrollback.Unavailable, "door", i18n.ReplyBrokeOff).WithReason(scrollback.ErrUpstream)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.rest) > 0 {
+	if len(r.rest) > 0 && (err == nil || r.isRefusal()) { // else half an event, which nobody can read
 		r.frames = append(r.frames, r.rest)
-		r.rest = nil
 	}
+	r.rest = nil
 	r.ended = true
 	r.last = last
 	r.err = err
@@ -139,7 +144,7 @@ func (r *relay) join() (leave func()) {
 }
 
 // read writes the answer as it comes, until it has ended or the reader is gone. A refusal of the model's server is held
-// back until it is clear that nothing else is tried.
+// back until it is clear that nothing else is tried, and what is no stream until it is whole.
 func (r *relay) read(ctx context.Context, stream bool, w Writer) error {
 	leave := r.join()
 	defer leave()
@@ -153,9 +158,11 @@ func (r *relay) read(ctx context.Context, stream bool, w Writer) error {
 		refused := r.isRefusal()
 		frames := r.frames
 		pieces := r.pieces
+		fault := r.err
 		r.mu.Unlock()
 		asItStands := forwarded != nil && (!refused || ended && len(pieces) == 0)
 		switch {
+		case !stream && (!ended || fault != nil && !refused):
 		case asItStands:
 			if !begun {
 				begun = true

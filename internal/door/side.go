@@ -1,6 +1,7 @@
 package door
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
@@ -19,7 +20,7 @@ func (d *Door) beginSideCall(ctx context.Context, v *engine.View, r *Request, as
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	rel := newRelay(Head{ID: answerID(r.Dialect, v.NewExchangeID()), Model: asked.Model, Created: time.Now()}, cancel)
 	id, answer, err := v.BeginSideCall(ctx, engine.SideCallRequest{Match: match, Project: r.Project,
-		Settings:   engine.Overrides{Model: d.chooseModel(asked.Model, d.mayPass(r)), Thinking: options.Thinking},
+		Settings:   engine.Overrides{Model: d.chooseModel(v, asked.Model, d.mayPass(r)), Thinking: options.Thinking},
 		MayForward: d.mayPass(r),
 		Request: func(f model.Facts) model.Request {
 			if d.o.Mode != ModeWindow && speaks(f, r.Dialect) {
@@ -41,7 +42,7 @@ func (d *Door) beginSideCall(ctx context.Context, v *engine.View, r *Request, as
 			return
 		}
 		done, err := answer(run)
-		rel.end(End{Finish: done.Done.FinishReason, Usage: done.Usage}, err)
+		rel.end(End{Finish: cmp.Or(done.Done.FinishReason, scrollback.FinishTruncated), Usage: done.Usage}, err)
 	}()
 	return rel, nil
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/scrollback-ai/scrollback/local"
 )
 
-// upstream is a provider that speaks chat completions: it says what it was asked for last, and keeps what came.
-type upstream struct {
+// chatUpstream is a provider that speaks chat completions: it says what it was asked for last, and keeps what came.
+type chatUpstream struct {
 	*httptest.Server
 	mu      sync.Mutex
 	bodies  []string
@@ -31,15 +31,15 @@ type upstream struct {
 	cut     bool                                           // after the first piece
 }
 
-func newUpstream(t *testing.T) *upstream {
+func newChatUpstream(t *testing.T) *chatUpstream {
 	t.Helper()
-	u := &upstream{}
+	u := &chatUpstream{}
 	u.Server = httptest.NewServer(http.HandlerFunc(u.serve))
 	t.Cleanup(u.Close)
 	return u
 }
 
-func (u *upstream) serve(w http.ResponseWriter, r *http.Request) {
+func (u *chatUpstream) serve(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil || r.URL.Path != "/v1/chat/completions" {
 		http.NotFound(w, r)
@@ -84,7 +84,7 @@ func (u *upstream) serve(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":20,\"completion_tokens\":5,\"total_tokens\":25}}\n\ndata: [DONE]\n\n")
 }
 
-func (u *upstream) sent() []string {
+func (u *chatUpstream) sent() []string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return append([]string{}, u.bodies...)
@@ -95,14 +95,14 @@ type doorRig struct {
 	t   *testing.T
 	sb  *local.Scrollback
 	url string
-	up  *upstream
+	up  *chatUpstream
 
 	vars map[string]string // of providers
 }
 
 func newDoorRig(t *testing.T, o door.Options, edit ...func(*server.Options)) *doorRig {
 	t.Helper()
-	up := newUpstream(t)
+	up := newChatUpstream(t)
 	vars := map[string]string{"OPENAI_BASE_URL": up.URL + "/v1", "OPENAI_API_KEY": "the-key-here"}
 	sb, err := local.Open(t.Context(), t.TempDir(), &local.Options{Database: "memory:",
 		Env: func(name string) string { return vars[name] }})
@@ -216,8 +216,8 @@ func TestDoorForwards(t *testing.T) {
 	d := newDoorRig(t, door.Options{})
 	body := chatBody(`"unheard_of":{"b": [1,2]},`, sayAs("system", "Be kind."), sayAs("user", "Hello"))
 	resp, answer := d.post("/v1/chat/completions", body, "Authorization", "Bearer own", "Openai-Beta", "x=1")
-	if resp.StatusCode != 200 || !strings.Contains(answer, `"strange":[1]`) || !strings.HasSuffix(answer, "data: [DONE]\n\n") ||
-		resp.Header.Get("X-Ratelimit-Remaining-Tokens") != "77" {
+	if resp.StatusCode != 200 || !strings.Contains(answer, `"strange":[1]`) ||
+		!strings.HasSuffix(answer, "data: [DONE]\n\n") || resp.Header.Get("X-Ratelimit-Remaining-Tokens") != "77" {
 		t.Fatalf("%d %v\n%s", resp.StatusCode, resp.Header, answer)
 	}
 	if got := d.up.sent()[0]; got != body {
@@ -230,7 +230,8 @@ func TestDoorForwards(t *testing.T) {
 	d.post("/v1/chat/completions", chatBody("", sayAs("system", "Be kind."), sayAs("user", "Hello"),
 		sayAs("assistant", "You said Hello"), sayAs("user", "Bye")))
 	d.wantTalk("user: Hello", "assistant: You said Hello", "user: Bye", "assistant: You said Bye")
-	c, err := d.sb.Engine.As(scrollback.Operator()).Get(t.Context(), scrollback.ConversationID(resp.Header.Get("X-Scrollback-Conversation")))
+	of := scrollback.ConversationID(resp.Header.Get("X-Scrollback-Conversation"))
+	c, err := d.sb.Engine.As(scrollback.Operator()).Get(t.Context(), of)
 	if err != nil || c.Title != "Hello" || c.Instructions != "Be kind." {
 		t.Errorf("%+v, %v", c, err)
 	}
@@ -252,7 +253,8 @@ func TestDoorTools(t *testing.T) {
 						}
 					}
 				}
-				if json.Unmarshal([]byte(strings.TrimPrefix(l, "data: ")), &c) == nil && len(c.Choices) > 0 && len(c.Choices[0].Delta.Calls) > 0 {
+				err := json.Unmarshal([]byte(strings.TrimPrefix(l, "data: ")), &c)
+				if err == nil && len(c.Choices) > 0 && len(c.Choices[0].Delta.Calls) > 0 {
 					id = c.Choices[0].Delta.Calls[0].ID
 				}
 			}
@@ -432,7 +434,8 @@ func TestDoorKeys(t *testing.T) {
 	}
 	srv := httptest.NewServer(server.Handler(d.sb.Engine, d.sb.Transfer, server.Options{Version: "test",
 		Log: slog.New(slog.DiscardHandler), Keys: d.sb.Store.Keys, Hosts: []string{"127.0.0.1"},
-		Door: door.New(door.Options{PassCredentials: true, Serves: func(string) bool { return true }}), DoorBytes: 1 << 20}, false))
+		DoorBytes: 1 << 20,
+		Door:      door.New(door.Options{PassCredentials: true, Serves: func(string) bool { return true }})}, false))
 	t.Cleanup(srv.Close)
 	d.url = srv.URL
 	hello := chatBody("", sayAs("user", "Hello"))

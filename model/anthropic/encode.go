@@ -61,6 +61,10 @@ func (m *Model) planRequest(ctx context.Context, r model.Request, known scrollba
 	x := remote.Exchange{URL: m.base + "/v1/messages", Header: m.head, Body: d.body, Judge: d.explainRefusal,
 		Params: d.optionalParams(),
 		Read:   func(a *remote.Answer) error { return (&answerReader{a: a, turn: t, web: r.WebSearch}).readAnswer() }}
+	if r.Forward != nil && r.Forward.Count {
+		x.URL += "/count_tokens"
+		x.Read = remote.ReadCount
+	}
 	if d.fetches {
 		x.Once = append(x.Once, remote.Addresses)
 	}

@@ -122,8 +122,13 @@ func (a *answerReader) planRequest(ctx context.Context, known scrollback.Learned
 	if r.Forward != nil && r.Forward.Whole {
 		verb = ":generateContent"
 	}
+	read := a.readHop
+	if r.Forward != nil && r.Forward.Count {
+		verb = ":countTokens"
+		read = remote.ReadCount
+	}
 	return remote.Exchange{URL: m.requestURL() + verb, Header: m.requestHeader(), Body: body,
-		Params: append(params, of...), Judge: judge, Tally: &a.tally, Read: a.readHop}, nil
+		Params: append(params, of...), Judge: judge, Tally: &a.tally, Read: read}, nil
 }
 
 // recognizeNoSearch recognises that the server does not search the web for this model.

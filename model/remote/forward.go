@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -33,6 +34,14 @@ func (x *Exchange) tapBody(resp *http.Response) io.Reader {
 		return resp.Body
 	}
 	return io.TeeReader(resp.Body, w)
+}
+
+// ReadCount reads the answer to a request that only has its tokens counted: whoever forwarded it reads what it says.
+func ReadCount(a *Answer) error {
+	if _, err := a.ReadWhole(); err != nil {
+		return err
+	}
+	return a.EmitDelta(model.Delta{Finish: scrollback.FinishStop})
 }
 
 // drain reads the rest of an answer that was forwarded: whoever asked may want what says nothing here.

@@ -29,6 +29,8 @@ type requestVisit struct {
 	cookie string
 	ownKey bool // what a client of another API sent to be let in at its provider is a key of ours
 	from   requestOrigin
+
+	queryKey bool // a client of Google's API brought a key in the address, which was taken off
 }
 
 type visitKey struct{}
@@ -52,6 +54,10 @@ func CallerOf(ctx context.Context) scrollback.Caller { return visitOf(ctx).calle
 // SentOwnKey reports whether what the sender of a context's request brings to be let in at a provider is a key of this
 // server: it goes nowhere else.
 func SentOwnKey(ctx context.Context) bool { return visitOf(ctx).ownKey }
+
+// SentQueryKey reports whether the sender of a context's request brought a key in its address, as only clients of
+// Google's API do. The address does not show it any more.
+func SentQueryKey(ctx context.Context) bool { return visitOf(ctx).queryKey }
 
 // PeerAddress returns the address that a request came from: that of the connection, or what a trusted
 // proxy says it is. It is the zero address if that cannot be known.

@@ -25,11 +25,11 @@ func isFace(path string) bool {
 // readFaceCredential returns what lets a client of another API in; nil if nothing does. What it brings for its provider
 // counts if it is a key of this server, or if a key is needed: where none is, a client may send whatever it has. own
 // says that it counted.
-func (g *Gate) readFaceCredential(r *http.Request) (ticket *credential, own bool, err error) {
+func (g *Gate) readFaceCredential(r *http.Request, queryKey string) (ticket *credential, own bool, err error) {
 	if key := strings.TrimSpace(r.Header.Get(KeyHeader)); key != "" {
 		return &credential{secret: key}, false, nil
 	}
-	sent := listCredentials(r)
+	sent := listCredentials(r, queryKey)
 	for _, secret := range sent {
 		if strings.HasPrefix(secret, keyring.SecretPrefix) {
 			return &credential{secret: secret}, true, nil
@@ -44,9 +44,24 @@ func (g *Gate) readFaceCredential(r *http.Request) (ticket *credential, own bool
 	return &credential{secret: sent[0]}, true, nil
 }
 
-// listCredentials lists what a request of another API brings to be let in. The parameter of Google's is taken off: it
-// is in no log, and goes nowhere.
-func listCredentials(r *http.Request) (out []string) {
+// takeQueryKey takes off the parameter in which clients of Google may bring a key, and returns it: it is in no log, and
+// goes nowhere.
+func takeQueryKey(r *http.Request) (key string) {
+	q := r.URL.Query()
+	if !q.Has("key") {
+		return ""
+	}
+	if strings.Contains(r.URL.Path, "/models") {
+		key = strings.TrimSpace(q.Get("key"))
+	}
+	q.Del("key")
+	r.URL.RawQuery = q.Encode()
+	r.RequestURI = r.URL.RequestURI()
+	return key
+}
+
+// listCredentials lists what a request of another API brings to be let in.
+func listCredentials(r *http.Request, queryKey string) (out []string) {
 	add := func(secret string) {
 		if secret = strings.TrimSpace(secret); secret != "" {
 			out = append(out, secret)
@@ -57,13 +72,6 @@ func listCredentials(r *http.Request) (out []string) {
 	}
 	add(r.Header.Get("X-Api-Key"))
 	add(r.Header.Get("X-Goog-Api-Key"))
-	if q := r.URL.Query(); q.Has("key") {
-		if strings.Contains(r.URL.Path, "/models") {
-			add(q.Get("key"))
-		}
-		q.Del("key")
-		r.URL.RawQuery = q.Encode()
-		r.RequestURI = r.URL.RequestURI()
-	}
+	add(queryKey)
 	return out
 }

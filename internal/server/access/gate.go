@@ -130,7 +130,9 @@ func (g *Gate) admitRequest(r *http.Request, v requestVisit) (*http.Request, fun
 	}
 	ticket, err := g.readCredential(r, v.cookie)
 	if isFace(r.URL.Path) {
-		ticket, v.ownKey, err = g.readFaceCredential(r)
+		queryKey := takeQueryKey(r)
+		v.queryKey = queryKey != ""
+		ticket, v.ownKey, err = g.readFaceCredential(r, queryKey)
 	}
 	switch {
 	case err != nil:

@@ -231,6 +231,11 @@ type Fault struct {
 	Code    string
 	Message string
 	Param   string
+
+	// TooLong says that the request does not fit the window of the model, which takes Most tokens and not Tokens; 0
+	// where that is not known.
+	TooLong      bool
+	Tokens, Most int64
 }
 
 // FaultOf returns an error as a client is told it, and sets what the header says of it, if that can still be set.
@@ -239,6 +244,10 @@ func (s *Stream) FaultOf(err error) Fault {
 	var known *scrollback.Error
 	if errors.As(err, &known) {
 		f.Param = known.Param
+	}
+	if f.Tokens, f.Most, f.TooLong = overflow(err); f.TooLong { // sent again, it would not fit either
+		f.Status = http.StatusBadRequest
+		f.Code = "context_length_exceeded"
 	}
 	if f.Status == http.StatusUnprocessableEntity { // a budget of a day
 		f.Status = http.StatusTooManyRequests

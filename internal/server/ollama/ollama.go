@@ -111,8 +111,9 @@ func show(o faces.Options, r *http.Request) (any, error) {
 		return nil, err
 	}
 	of := engine.ModelEntry{Name: asked.Model}
+	found, _ := o.Door.FindModel(o.View(r), asked.Model, false)
 	for _, m := range all {
-		if m.Name == o.Door.ModelOf(asked.Model) || m.Default && of.Limit == 0 {
+		if m.Name == found || m.Default && of.Limit == 0 {
 			of = m
 		}
 	}

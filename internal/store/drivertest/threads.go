@@ -480,3 +480,47 @@ func testThreadsPurged(w *threadsHarness) {
 	}
 	checkSound(w.t, w.Driver)
 }
+
+// RunStrayThreads runs what a database can pass whose audit finds strays: rows of a thread without a conversation are
+// flaws, and their repair removes them and nothing else.
+func RunStrayThreads(t *testing.T, d *driver.Driver) {
+	w := &threadsHarness{harness: harness{driverHarness: newDriverHarness(t, d, 1_700_000_000_000)}}
+	c := w.addConversation()
+	write := func(id threading.ThreadID) {
+		request := threading.RequestID("request of " + id)
+		branch := threading.BranchID("branch of " + id)
+		w.wantOK(d.Threads.WriteThread(w.ctx, threading.Rows{Thread: &threading.ThreadRow{ID: id, Scope: scopeOne},
+			Name:    &threading.NameRow{Scope: scopeOne, Name: string(id), Thread: id},
+			Request: &threading.RequestRow{ID: request, Scope: scopeOne, Thread: id},
+			Summary: &threading.SummaryRow{Scope: scopeOne, Request: request, Thread: id},
+			Answer:  &threading.AnswerRow{Scope: scopeOne, ID: string(id), Thread: id},
+			Atoms:   []threading.AtomRow{{Place: threading.Place{Branch: branch, Seq: 1}, Thread: id}}}))
+	}
+	write(threading.ThreadID(c.ID))
+	write("stray")
+	side := threading.RequestRow{ID: "of no conversation", Scope: scopeOne, Side: "title"}
+	w.wantOK(d.Threads.WriteThread(w.ctx, threading.Rows{Request: &side}))
+	flaws := auditAll(&w.harness).flaws
+	if len(flaws) != 6 {
+		t.Errorf("the flaws are %+v", flaws)
+	}
+	for _, f := range flaws {
+		if f.Kind != driver.FlawOrphan || f.Repair == nil {
+			t.Fatalf("a flaw is %+v", f)
+		}
+		w.wantOK(d.Admin.Repair(w.ctx, *f.Repair))
+	}
+	checkSound(t, d)
+	x := w.index()
+	for id, want := range map[threading.ThreadID]bool{threading.ThreadID(c.ID): true, "stray": false} {
+		thread := must(w, look(x.Thread(w.ctx, id)))
+		request := must(w, look(x.Request(w.ctx, "request of "+threading.RequestID(id))))
+		answer := must(w, look(x.Answer(w.ctx, scopeOne, string(id))))
+		atom := must(w, look(x.At(w.ctx, threading.Place{Branch: "branch of " + threading.BranchID(id), Seq: 1})))
+		w.wantSame(fmt.Sprint("of ", id), []bool{want, want, want, want},
+			[]bool{thread != nil, request != nil, answer != nil, atom != nil})
+	}
+	if row := must(w, look(x.Request(w.ctx, side.ID))); row == nil {
+		t.Error("a side call of no conversation was removed")
+	}
+}

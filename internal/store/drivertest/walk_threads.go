@@ -65,7 +65,8 @@ func (w *randomWalk) matchBoth(scope threading.Scope, r *threading.Request) (a, 
 			} else {
 				b = m
 			}
-			return seenOf(m), d.Threads.CountAsked(w.ctx, scope, r.Body, w.now)
+			of, body := m.Asked()
+			return seenOf(m), d.Threads.CountAsked(w.ctx, of, body, w.now)
 		})
 	return a, b
 }

@@ -181,3 +181,8 @@ func TestPostgresWalk(t *testing.T) {
 		drivertest.RunWalk(t, seed, 300, oracle.New(), empty(t))
 	}
 }
+
+func TestPostgresStrayThreads(t *testing.T) {
+	t.Parallel()
+	drivertest.RunStrayThreads(t, openDriver(t, postgrestest.NewDatabase(t)))
+}

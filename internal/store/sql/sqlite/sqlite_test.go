@@ -83,3 +83,8 @@ func TestSQLiteInMemory(t *testing.T) {
 		return db
 	})
 }
+
+func TestStrayThreads(t *testing.T) {
+	t.Parallel()
+	drivertest.RunStrayThreads(t, openDriver(t, filepath.Join(t.TempDir(), "s.db")))
+}
