@@ -19,6 +19,7 @@ type Pointer struct {
 	Address string `json:"address"`        // of the server: scheme, host and port
 	File    string `json:"file,omitempty"` // empty: a variable of the environment that the program runs in
 	Line    int    `json:"line,omitempty"` // of the file, from 1
+	Text    string `json:"text,omitempty"` // the setting as it stands in that line, and nothing else of it
 	Answers string `json:"answers"`        // who responds there: [Ours], [Other] or [Nobody]; asked by others
 }
 
@@ -43,7 +44,8 @@ type Problem struct {
 
 // FindPointers returns which settings of clients hold the address of a server on this machine or of the configured one:
 // in their own files, in the files that shells read, and in the environment.
-func FindPointers(m Machine, configured string) (out Pointers) {
+func FindPointers(m Machine, configured string) Pointers {
+	out := Pointers{Found: []Pointer{}, Problems: []Problem{}}
 	here := hereTest(configured)
 	for _, c := range known {
 		for _, variable := range c.variables {
@@ -91,16 +93,18 @@ func (p *Pointers) read(c Client, file string, names []string, here func(address
 		n++
 		for _, found := range findSettings(string(line), names) {
 			if at := serverOf(found.value); at != "" && here(at) {
-				p.Found = append(p.Found, Pointer{Client: c.Name, Setting: found.name, Address: at, File: file, Line: n})
+				p.Found = append(p.Found, Pointer{Client: c.Name, Setting: found.name, Address: at, File: file, Line: n,
+					Text: hideUser(found.text)})
 			}
 		}
 	}
 }
 
-type setting struct{ name, value string }
+// setting is a name with a value, and the text of both as it stands in a file.
+type setting struct{ name, value, text string }
 
 // assigned is a name with a web address behind it, as shells, JSON, TOML and YAML write it.
-var assigned = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_]*)["']?(?:\s*[=:]\s*|\s+)["']?(https?://[^\s"',;}\])]+)`)
+var assigned = regexp.MustCompile(`(?:(?:export|set -g?x|declare -x|setenv)\s+)?["']?([A-Za-z_][A-Za-z0-9_]*)["']?(?:\s*[=:]\s*|\s+)["']?(https?://[^\s"',;}\])]+)["']?`)
 
 // findSettings returns the settings of a line that have one of the names. A comment has none.
 func findSettings(line string, names []string) (out []setting) {
@@ -110,11 +114,16 @@ func findSettings(line string, names []string) (out []setting) {
 	}
 	for _, m := range assigned.FindAllStringSubmatch(line, -1) {
 		if slices.Contains(names, m[1]) {
-			out = append(out, setting{m[1], m[2]})
+			out = append(out, setting{m[1], m[2], m[0]})
 		}
 	}
 	return out
 }
+
+// hideUser takes the name and the password of an address out of a text.
+func hideUser(text string) string { return userInfo.ReplaceAllString(text, "://") }
+
+var userInfo = regexp.MustCompile(`://[^/@\s]*@`)
 
 // holdsVariable reports whether a file of variables sets one.
 func holdsVariable(file, variable string) bool {

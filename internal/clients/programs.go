@@ -1,11 +1,15 @@
 package clients
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Where the faces of the server are.
@@ -50,35 +54,32 @@ func codexFiles(m Machine) []string {
 	return []string{m.join(m.homeOr("CODEX_HOME", ".codex"), "config.toml"), m.join(m.Working, ".codex", "config.toml")}
 }
 
-// prepareGemini is for Gemini CLI. Only with a key does it ask the address that is set: signed in with Google it goes to
-// another service, so that the settings of the machine, which count before the person's, choose the key.
+// prepareGemini is for Gemini CLI. Only with a key does it ask the address that is set: where its settings choose
+// another way of signing in, which nothing but those settings can change, it would go past this server.
 func prepareGemini(l *Launch) error {
-	l.Set["GOOGLE_GEMINI_BASE_URL"] = l.Address
-	const chosen = "gemini-api-key"
-	own := readSettings(l.join(l.homeOr("GEMINI_CLI_HOME"), ".gemini", "settings.json"))
-	withKey := lookUp(own, "security", "auth", "selectedType") == chosen
-	if !withKey && l.lacks("GEMINI_API_KEY") && !l.isInDotenv("GEMINI_API_KEY", ".gemini") {
-		l.Set["GEMINI_API_KEY"] = l.Placeholder
+	const key = "gemini-api-key"
+	chosen := ""
+	for _, in := range []string{l.Working, l.homeOr("GEMINI_CLI_HOME")} {
+		own := readSettings(l.join(in, ".gemini", "settings.json"))
+		chosen = cmp.Or(chosen, lookUp(own, "security", "auth", "selectedType"), lookUp(own, "selectedAuthType"))
 	}
-	if withKey {
+	if chosen != "" && chosen != key {
+		return scrollback.Errorf(scrollback.Refused, "clients", i18n.ClientSignsInElsewhere, chosen)
+	}
+	l.Set["GOOGLE_GEMINI_BASE_URL"] = l.Address
+	if chosen == key {
 		return nil
 	}
-	return l.overrideSystem("GEMINI_CLI_SYSTEM_SETTINGS_PATH", map[string]string{"linux": "/etc/gemini-cli",
-		"darwin": "/Library/Application Support/GeminiCli", "windows": `C:\ProgramData\gemini-cli`}, chosen)
-}
-
-// overrideSystem has a program of Gemini CLI's family read the settings of the machine from a file of this launch, which
-// has the same and chooses how the person is let in.
-func (l *Launch) overrideSystem(variable string, folders map[string]string, chosen string) error {
-	file := l.Getenv(variable)
-	if file == "" {
-		file = filepath.Join(folders[l.System], "settings.json")
+	if l.lacks("GEMINI_API_KEY") && !l.isInDotenv("GEMINI_API_KEY", ".gemini") {
+		l.Set["GEMINI_API_KEY"] = l.Placeholder
 	}
-	all := merge(readSettings(file), map[string]any{"security": map[string]any{"auth": map[string]any{
-		"selectedType": chosen}}})
-	file, err := l.writeJSON("settings.json", all)
-	l.Set[variable] = file
-	return err
+	l.setUnlessSet("GEMINI_DEFAULT_AUTH_TYPE", key)
+	for _, other := range []string{"GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_VERTEXAI"} {
+		if l.Getenv(other) != "" {
+			l.Set[other] = "false"
+		}
+	}
+	return nil
 }
 
 // isInDotenv reports whether one of the files that Gemini CLI and its like read sets a variable.

@@ -25,7 +25,7 @@ const (
 type health struct {
 	probe   func(ctx context.Context) error
 	version string
-	data    string // says which data this is, to those who have it; may be empty
+	data    string          // says which data this is, to those who have it; may be empty
 	ending  <-chan struct{} // closed when the server was told to end; nil: never
 
 	mu    sync.Mutex
