@@ -26,6 +26,8 @@ type Launch struct {
 	Before []string          // arguments before those of the person
 	Set    map[string]string // variables
 	Folder string            // that holds files for this launch; empty without any
+
+	stands *standIn
 }
 
 // Prepare fills in what the client is started with. Close removes it.
@@ -44,7 +46,14 @@ func (l *Launch) Close() error {
 	if l.Folder == "" {
 		return nil
 	}
-	return scrollback.Wrap(scrollback.Unavailable, "clients", os.RemoveAll(l.Folder))
+	var err error
+	if l.stands != nil {
+		err = l.stands.bringBack()
+	}
+	if err == nil { // what could not be brought back stays where it is
+		err = os.RemoveAll(l.Folder)
+	}
+	return scrollback.Wrap(scrollback.Unavailable, "clients", err)
 }
 
 // bypassProxies keeps requests to the server from going through a proxy.
@@ -92,16 +101,19 @@ func (l *Launch) isGiven(flags ...string) bool {
 
 // writeFile writes a file for this launch and returns its name.
 func (l *Launch) writeFile(name string, content []byte) (string, error) {
-	const op = "clients"
-	if l.Folder == "" {
-		dir, err := os.MkdirTemp("", "scrollback-")
-		if err != nil {
-			return "", scrollback.Wrap(scrollback.Unavailable, op, err)
-		}
-		l.Folder = dir
+	if err := l.makeFolder(); err != nil {
+		return "", err
 	}
 	file := filepath.Join(l.Folder, name)
-	return file, scrollback.Wrap(scrollback.Unavailable, op, os.WriteFile(file, content, 0o600))
+	return file, scrollback.Wrap(scrollback.Unavailable, "clients", os.WriteFile(file, content, 0o600))
+}
+
+// makeFolder makes the folder of this launch.
+func (l *Launch) makeFolder() (err error) {
+	if l.Folder == "" {
+		l.Folder, err = os.MkdirTemp("", "scrollback-")
+	}
+	return scrollback.Wrap(scrollback.Unavailable, "clients", err)
 }
 
 // writeJSON writes a file of JSON for this launch and returns its name.

@@ -8,8 +8,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/pelletier/go-toml/v2"
+
 	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
 // Where the faces of the server are.
@@ -22,6 +23,11 @@ func prepareClaude(l *Launch) error {
 	l.Set["ANTHROPIC_BASE_URL"] = l.Address
 	l.setUnlessSet("ENABLE_TOOL_SEARCH", "true")
 	l.setUnlessSet("CLAUDE_CODE_GATEWAY_HINT_HEADERS", "1")
+	if slices.ContainsFunc(claudeFiles(l.Machine), setsClaudeAddress) {
+		if err := l.overrideClaude(); err != nil {
+			return err
+		}
+	}
 	in := l.homeOr("CLAUDE_CONFIG_DIR", ".claude")
 	own := readSettings(l.join(in, "settings.json"))
 	account := readSettings(l.join(l.homeOr("CLAUDE_CONFIG_DIR"), ".claude.json"))
@@ -34,15 +40,38 @@ func prepareClaude(l *Launch) error {
 	return nil
 }
 
+// setsClaudeAddress reports whether a file of settings says where Claude Code's provider is.
+func setsClaudeAddress(file string) bool {
+	return lookUp(readSettings(file), "env", "ANTHROPIC_BASE_URL") != ""
+}
+
+// overrideClaude has our address count before that of the person's settings, which count before variables: by settings
+// of the command line, or where the person gives some, by the variable that has Claude Code pass over what its settings
+// say of providers.
+func (l *Launch) overrideClaude() error {
+	if l.isGiven("--settings") {
+		l.Set["CLAUDE_CODE_PROVIDER_MANAGED_BY_HOST"] = "1"
+		return nil
+	}
+	text, err := json.Marshal(map[string]any{"env": map[string]string{"ANTHROPIC_BASE_URL": l.Address}})
+	l.Before = []string{"--settings", string(text)}
+	return scrollback.Wrap(scrollback.Internal, "clients", err)
+}
+
 func claudeFiles(m Machine) []string {
 	in := m.homeOr("CLAUDE_CONFIG_DIR", ".claude")
 	return []string{m.join(in, "settings.json"), m.join(in, "settings.local.json"),
 		m.join(m.Working, ".claude", "settings.json"), m.join(m.Working, ".claude", "settings.local.json")}
 }
 
-// prepareCodex is for Codex. Its built-in provider stays, since it lists sessions by their provider.
+// prepareCodex is for Codex. The person's provider stays, since Codex lists sessions by their provider; only its address
+// is another one.
 func prepareCodex(l *Launch) error {
-	l.Before = []string{"-c", "openai_base_url=" + strconv.Quote(l.openAI())}
+	at := "openai_base_url"
+	if name := l.codexProvider(); name != "" && name != "openai" {
+		at = "model_providers." + name + ".base_url"
+	}
+	l.Before = []string{"-c", at + "=" + strconv.Quote(l.openAI())}
 	if l.lacks("OPENAI_API_KEY", "CODEX_API_KEY") && !exists(l.join(l.homeOr("CODEX_HOME", ".codex"), "auth.json")) {
 		l.Set["OPENAI_API_KEY"] = l.Placeholder
 		l.Set["CODEX_API_KEY"] = l.Placeholder
@@ -50,21 +79,39 @@ func prepareCodex(l *Launch) error {
 	return nil
 }
 
+// codexProvider returns the provider that Codex' settings choose; empty for its own.
+func (l *Launch) codexProvider() string {
+	text, err := readFile(codexFiles(l.Machine)[0])
+	if err != nil || len(text) > maxComments {
+		return ""
+	}
+	var own struct {
+		Provider string `toml:"model_provider"`
+		Profile  string `toml:"profile"`
+		Profiles map[string]struct {
+			Provider string `toml:"model_provider"`
+		} `toml:"profiles"`
+	}
+	if toml.Unmarshal(text, &own) != nil {
+		return ""
+	}
+	return cmp.Or(own.Profiles[own.Profile].Provider, own.Provider)
+}
+
 func codexFiles(m Machine) []string {
 	return []string{m.join(m.homeOr("CODEX_HOME", ".codex"), "config.toml"), m.join(m.Working, ".codex", "config.toml")}
 }
 
-// prepareGemini is for Gemini CLI. Only with a key does it ask the address that is set: where its settings choose
-// another way of signing in, which nothing but those settings can change, it would go past this server.
+// prepareGemini is for Gemini CLI. Only with a key does it ask the address that is set, and without a terminal only if
+// its settings choose the key. Where they do not, it gets a home folder of its own for this launch, with such settings
+// and all else that is in the person's.
 func prepareGemini(l *Launch) error {
 	const key = "gemini-api-key"
+	home := l.homeOr("GEMINI_CLI_HOME")
 	chosen := ""
-	for _, in := range []string{l.Working, l.homeOr("GEMINI_CLI_HOME")} {
+	for _, in := range []string{l.Working, home} {
 		own := readSettings(l.join(in, ".gemini", "settings.json"))
 		chosen = cmp.Or(chosen, lookUp(own, "security", "auth", "selectedType"), lookUp(own, "selectedAuthType"))
-	}
-	if chosen != "" && chosen != key {
-		return scrollback.Errorf(scrollback.Refused, "clients", i18n.ClientSignsInElsewhere, chosen)
 	}
 	l.Set["GOOGLE_GEMINI_BASE_URL"] = l.Address
 	if chosen == key {
@@ -73,13 +120,19 @@ func prepareGemini(l *Launch) error {
 	if l.lacks("GEMINI_API_KEY") && !l.isInDotenv("GEMINI_API_KEY", ".gemini") {
 		l.Set["GEMINI_API_KEY"] = l.Placeholder
 	}
-	l.setUnlessSet("GEMINI_DEFAULT_AUTH_TYPE", key)
-	for _, other := range []string{"GOOGLE_GENAI_USE_GCA", "GOOGLE_GENAI_USE_VERTEXAI"} {
-		if l.Getenv(other) != "" {
-			l.Set[other] = "false"
-		}
+	if l.System == "windows" { // where not everybody may make links
+		l.setUnlessSet("GEMINI_DEFAULT_AUTH_TYPE", key)
+		return nil
 	}
-	return nil
+	own := readSettings(l.join(home, ".gemini", "settings.json"))
+	delete(own, "selectedAuthType")
+	text, err := json.Marshal(merge(own, map[string]any{"security": map[string]any{"auth": map[string]any{
+		"selectedType": key}}}))
+	if err != nil {
+		return scrollback.Wrap(scrollback.Internal, "clients", err)
+	}
+	l.Set["GEMINI_CLI_HOME"], err = l.standIn(home, ".gemini", "settings.json", text)
+	return err
 }
 
 // isInDotenv reports whether one of the files that Gemini CLI and its like read sets a variable.

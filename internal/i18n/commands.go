@@ -14,9 +14,6 @@ var (
 	ClientNotInstalled = problem("client-not-installed",
 		"%s is not on PATH: install %s first",
 		"PATH 中没有 %s：请先安装 %s")
-	ClientSignsInElsewhere = problem("client-signs-in-elsewhere",
-		"the settings of Gemini CLI choose %s, with which it asks another address: choose a Gemini API key with /auth in it first",
-		"Gemini CLI 的设置选择了 %s，这样它会访问别的地址：请先在其中用 /auth 选择 Gemini API 密钥")
 	ClientCannotStart = problem("client-cannot-start",
 		"%s cannot be started: %s",
 		"无法启动 %s：%s")
