@@ -110,6 +110,9 @@ type End struct {
 // Forward and then Frame for each piece of a body, or Begin, Piece for each piece of an answer, and End. Fail may come
 // instead of anything, or behind it, and then is the last.
 type Writer interface {
+	// ForConversation says which conversation the answer is of, before anything else; not of a side call.
+	ForConversation(id scrollback.ConversationID)
+
 	// Forward begins an answer that comes from a model's server. What it says is passed as it is.
 	Forward(h model.ResponseHead, conversation scrollback.ConversationID)
 	// Frame writes a piece of it: of a stream, an event with its blank line.
@@ -138,6 +141,9 @@ func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 	rel, err := d.begin(ctx, v, r, asked)
 	if err != nil {
 		return err
+	}
+	if rel.head.Conversation != "" {
+		w.ForConversation(rel.head.Conversation)
 	}
 	return rel.read(ctx, r.Stream, w)
 }

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -32,6 +33,7 @@ type recording struct {
 	Headers map[string]string `json:"headers"`
 	Request json.RawMessage   `json:"request"`
 	Answer  struct {
+		ID    string `json:"id"`
 		State string `json:"state"`
 		Items []struct {
 			Kind, Name, Text, ID string
@@ -128,9 +130,16 @@ func TestRecordedClients(t *testing.T) {
 			}()
 			into := map[string]map[string]int{}
 			of := make([]string, len(all))
+			ids := strings.NewReplacer() // of answers, as they were recorded and as they are here
+			var known []string
 			for i := range all {
 				played.now.Store(&all[i])
-				of[i] = playRecording(t, srv.URL, &all[i])
+				answer := ""
+				of[i], answer = playRecording(t, srv.URL, &all[i], ids)
+				if id := answerIDs.FindString(answer); id != "" && all[i].Answer.ID != "" {
+					known = append(known, all[i].Answer.ID, id)
+					ids = strings.NewReplacer(known...)
+				}
 				if of[i] != "" && !all[i].Side {
 					if into[all[i].Conversation] == nil {
 						into[all[i].Conversation] = map[string]int{}
@@ -169,11 +178,14 @@ func most(counts map[string]int) (best string) {
 	return best
 }
 
-// playRecording sends a request and returns the conversation that it came to, if it came to any.
-func playRecording(t *testing.T, url string, r *recording) string {
+// answerIDs finds the id of an answer that a client can go on from.
+var answerIDs = regexp.MustCompile(`(?:msg|resp)_[0-9a-f]{32}`)
+
+// playRecording sends a request and returns the conversation that it came to, if it came to any, and its answer.
+func playRecording(t *testing.T, url string, r *recording, ids *strings.Replacer) (of, answer string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+facePaths[r.Dialect],
-		strings.NewReader(string(r.Request)))
+		strings.NewReader(ids.Replace(string(r.Request))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,5 +205,5 @@ func playRecording(t *testing.T, url string, r *recording) string {
 	if strings.Contains(fmt.Sprint(resp.Header["Content-Type"]), "html") {
 		t.Errorf("%s #%d: a page", r.Flow, r.Number)
 	}
-	return resp.Header.Get("X-Scrollback-Conversation")
+	return resp.Header.Get("X-Scrollback-Conversation"), string(body)
 }

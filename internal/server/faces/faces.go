@@ -146,6 +146,11 @@ func (s *Stream) HasBegun() bool { return s.begun }
 // Header returns the header of the response, until it begins.
 func (s *Stream) Header() http.Header { return s.w.Header() }
 
+// ForConversation says in the header which conversation the response is of, whatever becomes of it.
+func (s *Stream) ForConversation(id scrollback.ConversationID) {
+	s.w.Header().Set(ConversationHeader, string(id))
+}
+
 // Begin writes the head of a response of ours.
 func (s *Stream) Begin(mediaType string, of scrollback.ConversationID) {
 	if s.begun {
