@@ -78,7 +78,7 @@ func (v *View) MatchThread(ctx context.Context, project string, r *threading.Req
 		return nil, err
 	}
 	m, err := v.e.matcher().Match(ctx, v.threadScope(project), r, time.UnixMilli(v.e.store.Now()))
-	if err == nil {
+	if err == nil && !m.IsCall() { // else its row counts
 		err = v.e.store.Threads.CountAsked(ctx, m)
 	}
 	return m, err
