@@ -26,8 +26,8 @@ type Count struct {
 	Tokens int64
 }
 
-// CountTokens counts the tokens of a request: the model's server does so where it speaks the client's API, else they are
-// counted here. Nothing is stored.
+// CountTokens counts the tokens of a request: the model's server does so where it speaks the client's API, else they
+// are counted here. Nothing is stored.
 func (d *Door) CountTokens(ctx context.Context, v *engine.View, r *Request) (Count, error) {
 	body := r.Body
 	if inner := splice.GetField(body, innerRequest); inner != nil && r.Dialect == threading.Gemini {

@@ -21,6 +21,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -138,6 +139,9 @@ func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 	if err != nil {
 		return err
 	}
+	if len(asked.Items) == 0 && slices.Contains(wantItems, r.Dialect) {
+		return scrollback.Errorf(scrollback.Invalid, "door", i18n.NothingToAnswer)
+	}
 	rel, err := d.begin(ctx, v, r, asked)
 	if err != nil {
 		return err
@@ -147,6 +151,10 @@ func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 	}
 	return rel.read(ctx, r.Stream, w)
 }
+
+// wantItems are the dialects in which a request without a message asks nothing. In the others it may load a model, or
+// go on with what the server holds.
+var wantItems = []threading.Dialect{threading.Chat, threading.Messages, threading.Gemini}
 
 // read reads a body of the request's dialect.
 func (r *Request) read(body []byte) (*threading.Request, error) {

@@ -269,6 +269,19 @@ func TestMessagesFail(t *testing.T) {
 	}
 }
 
+// A request without a message asks nothing, and nothing is stored of it.
+func TestMessagesEmpty(t *testing.T) {
+	c := newClientRig(t, modeltest.NewScript(model.Facts{}, modeltest.Say("x")), nil, door.Options{})
+	for _, body := range []string{`{"model":"m","max_tokens":9,"messages":[]}`, `{"model":"m","messages":"words"}`, `{}`} {
+		if r := c.send("POST", "/v1/messages", body); r.status != 400 || !strings.Contains(r.body, "nothing to answer") {
+			t.Errorf("%s: %d %s", body, r.status, r.body)
+		}
+	}
+	if list, _, err := c.sb.List(t.Context(), scrollback.ListQuery{}); len(list) > 0 || err != nil {
+		t.Errorf("stored: %v %v", list, err)
+	}
+}
+
 // A request that cannot fit says so in the words that clients act on, and need not be sent again.
 func TestMessagesTooLong(t *testing.T) {
 	c := newClientRig(t, modeltest.NewScript(model.Facts{Limit: 4000, MaxOutput: 1000}, modeltest.Say("x")), nil,
