@@ -30,6 +30,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/splice"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 	"github.com/scrollback-ai/scrollback/internal/threading/dialect"
 	"github.com/scrollback-ai/scrollback/model"
@@ -62,6 +63,7 @@ type Door struct {
 	mu     sync.Mutex
 	relays map[threading.RequestID]*relay
 	bodies map[threading.Hash]*bodyLock
+	held   held
 }
 
 // New makes a door.
@@ -75,7 +77,8 @@ func New(o Options) *Door {
 	if o.Serves == nil {
 		o.Serves = func(string) bool { return false }
 	}
-	return &Door{o: o, relays: map[threading.RequestID]*relay{}, bodies: map[threading.Hash]*bodyLock{}}
+	return &Door{o: o, relays: map[threading.RequestID]*relay{}, bodies: map[threading.Hash]*bodyLock{},
+		held: held{answers: map[string]*relay{}}}
 }
 
 // Request is what came to a face.
@@ -91,6 +94,13 @@ type Request struct {
 	Quota *scrollback.Quota
 	// OwnCredential says that what lets the client in here is a key of ours: it is never sent on.
 	OwnCredential bool
+
+	// Whole says that the body has the whole history, although it names an answer that it goes on from.
+	Whole bool
+	// Transient says that the answer is not to be found by its id.
+	Transient bool
+	// Keep is held with an answer that can be found, for the face to write it once more.
+	Keep any
 }
 
 // Head is how an answer of ours begins.
@@ -101,9 +111,12 @@ type Head struct {
 	Created      time.Time
 }
 
+// FinishInterrupted is how a stored answer ends that was cut short.
+const FinishInterrupted = "interrupted"
+
 // End is how an answer of ours ends.
 type End struct {
-	Finish string // scrollback.FinishStop, FinishToolCalls, FinishLength, …
+	Finish string // scrollback.FinishStop, FinishToolCalls, FinishLength, …, or FinishInterrupted
 	Usage  scrollback.Usage
 }
 
@@ -141,6 +154,9 @@ func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 	}
 	if len(asked.Items) == 0 && slices.Contains(wantItems, r.Dialect) {
 		return scrollback.Errorf(scrollback.Invalid, "door", i18n.NothingToAnswer)
+	}
+	if !r.Whole && isTransient(asked.Chain) {
+		return unknownAnswer(asked.Chain)
 	}
 	rel, err := d.begin(ctx, v, r, asked)
 	if err != nil {
@@ -189,6 +205,9 @@ func (d *Door) beginOnce(ctx context.Context, v *engine.View, r *Request, asked 
 	match, err := v.MatchThread(ctx, r.Project, asked)
 	if err != nil {
 		return nil, err
+	}
+	if match.UnknownChain && !r.Whole {
+		return nil, unknownAnswer(asked.Chain)
 	}
 	switch match.Purpose {
 	case threading.Refuse:
@@ -245,18 +264,20 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 		return nil, err
 	}
 	deliver := func() { x.NoteDelivered(context.WithoutCancel(ctx)) }
-	rel := newRelay(Head{ID: answerID(r.Dialect, string(x.Turn())), Model: asked.Model, Conversation: x.Conversation(),
+	rel := newRelay(Head{ID: r.answerID(string(x.Turn())), Model: asked.Model, Conversation: x.Conversation(),
 		Created: time.Now()}, x.Cancel)
 	rel.deliver = deliver
 	d.keepRelay(threading.RequestID(x.Turn()), rel)
+	d.hold(v, r, rel)
 	run := engine.ExchangeRun{Follow: rel.addPiece, ID: rel.head.ID, Items: answerItems}
-	if d.mayForward(r, match, x) {
+	if d.mayForward(r, asked, match, x) {
 		run.Forward = d.forward(r, x.Model(), rel)
 	}
 	go func() {
 		defer d.dropRelay(threading.RequestID(x.Turn()))
 		done, err := x.Run(run)
 		rel.end(End{Finish: done.Done.FinishReason, Usage: done.Usage}, err)
+		d.letGo(rel)
 	}()
 	return rel, nil
 }
@@ -272,12 +293,18 @@ func quotaOf(m *threading.Match, q *scrollback.Quota) *scrollback.Quota {
 	return q
 }
 
-// mayForward reports whether a request goes to the model's server as it stands.
-func (d *Door) mayForward(r *Request, m *threading.Match, x *engine.Exchange) bool {
-	if d.o.Mode == ModeWindow || !speaks(x.Model(), r.Dialect) {
+// mayForward reports whether a request goes to the model's server as it stands. One that names what it goes on from
+// does not: the server knows neither our ids nor what was said before.
+func (d *Door) mayForward(r *Request, asked *threading.Request, m *threading.Match, x *engine.Exchange) bool {
+	if d.o.Mode == ModeWindow || !speaks(x.Model(), r.Dialect) || !hasHistory(r, asked) {
 		return false
 	}
 	return d.o.Mode == ModeRecord || !m.Less && x.Fits(int64(len(r.Body)))
+}
+
+// hasHistory reports whether a request has its whole history.
+func hasHistory(r *Request, asked *threading.Request) bool {
+	return r.Whole || asked.Chain == "" && asked.Conversation == ""
 }
 
 // speaks reports whether a model's server has the API of a dialect.
@@ -293,7 +320,14 @@ func speaks(f model.Facts, d threading.Dialect) bool {
 // forward returns a request as it goes to the model's server, whose answer the relay gets.
 func (d *Door) forward(r *Request, facts model.Facts, rel *relay) *model.Forward {
 	_, id, _ := strings.Cut(facts.Name, "/")
-	f := &model.Forward{API: string(r.Dialect), Body: withModel(r.Body, id), Whole: !r.Stream,
+	body := withModel(r.Body, id)
+	if r.Whole {
+		body = splice.Form{}.SetField(body, 0, "previous_response_id", nil)
+	}
+	if r.Dialect == threading.Responses {
+		rel.rename(r.Stream)
+	}
+	f := &model.Forward{API: string(r.Dialect), Body: body, Whole: !r.Stream,
 		Header: passHeader(r.Header), Tap: func(h model.ResponseHead) io.Writer { return rel.forward(h) }}
 	if d.o.PassCredentials {
 		f.Credential = r.credential()

@@ -62,6 +62,11 @@ func readItem(it threading.Item) (scrollback.Part, []byte) {
 		return scrollback.ToolResult{CallID: it.ID, Name: it.Name, Text: it.Text, IsError: it.IsError}, nil
 	case threading.Image:
 		return readMedia(it)
+	case threading.Compaction:
+		if summary, ours := openSummary(it.Text); ours {
+			return scrollback.Text{Text: summary}, nil
+		}
+		return scrollback.Text{Text: it.Text}, nil
 	default:
 		return scrollback.Text{Text: it.Text}, nil
 	}
@@ -133,12 +138,15 @@ func answerItems(ps scrollback.Parts) (out []threading.Item) {
 }
 
 // answerID returns the id of an answer at a face, from that of its turn.
-func answerID(d threading.Dialect, turn string) string {
+func (r *Request) answerID(turn string) string {
 	id := strings.ReplaceAll(turn, "-", "")
-	switch d {
+	switch r.Dialect {
 	case threading.Chat:
 		return "chatcmpl-" + id
 	case threading.Responses:
+		if r.Transient {
+			return transientBegins + id
+		}
 		return "resp_" + id
 	case threading.Messages:
 		return "msg_" + id

@@ -53,6 +53,12 @@ var (
 	AskedTooOften = problem("asked-too-often",
 		"the same was asked too often within a minute",
 		"一分钟内重复请求同样的内容过多")
+	NoAnswerHere = problem("no-answer-here",
+		"previous response with id %q not found",
+		"找不到 id 为 %q 的先前回复")
+	StreamWasCut = problem("stream-was-cut",
+		"the answer ended before it was complete",
+		"回复在完成前中断")
 	EngineIsClosed = problem("engine-is-closed",
 		"the engine is closed",
 		"引擎已关闭")
