@@ -90,6 +90,8 @@ type Request struct {
 	Stream  bool   // whether the client wants a stream
 	Project string // empty for the caller's own
 
+	// Named is told which conversation the answer is of, before anything else, unless it is nil; not of a side call.
+	Named func(scrollback.ConversationID)
 	// Quota counts the request for its caller; nil counts nothing.
 	Quota *scrollback.Quota
 	// OwnCredential says that what lets the client in here is a key of ours: it is never sent on.
@@ -124,9 +126,6 @@ type End struct {
 // Forward and then Frame for each piece of a body, or Begin, Piece for each piece of an answer, and End. Fail may come
 // instead of anything, or behind it, and then is the last.
 type Writer interface {
-	// ForConversation says which conversation the answer is of, before anything else; not of a side call.
-	ForConversation(id scrollback.ConversationID)
-
 	// Forward begins an answer that comes from a model's server. What it says is passed as it is.
 	Forward(h model.ResponseHead, conversation scrollback.ConversationID)
 	// Frame writes a piece of it: of a stream, an event with its blank line.
@@ -162,8 +161,8 @@ func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 	if err != nil {
 		return err
 	}
-	if rel.head.Conversation != "" {
-		w.ForConversation(rel.head.Conversation)
+	if r.Named != nil && rel.head.Conversation != "" {
+		r.Named(rel.head.Conversation)
 	}
 	return rel.read(ctx, r.Stream, w)
 }

@@ -104,7 +104,8 @@ func (o Options) Answer(w http.ResponseWriter, r *http.Request, d threading.Dial
 		to.Fail(err)
 		return
 	}
-	asked := door.Request{Dialect: d, Body: body, Header: r.Header, OwnCredential: access.SentOwnKey(r.Context())}
+	asked := door.Request{Dialect: d, Body: body, Header: r.Header, OwnCredential: access.SentOwnKey(r.Context()),
+		Named: s.ForConversation}
 	if o.Counted {
 		asked.Quota = access.QuotaOf(r.Context())
 	}
