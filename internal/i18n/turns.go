@@ -56,6 +56,12 @@ var (
 	NoAnswerHere = problem("no-answer-here",
 		"previous response with id %q not found",
 		"找不到 id 为 %q 的先前回复")
+	NoCallForResult = problem("no-call-for-result",
+		"no tool call found for function call output with call_id %s",
+		"没有与 call_id 为 %s 的函数输出对应的工具调用")
+	MessageNotKnown = problem("message-not-known",
+		"a message of the type %q is not understood; send response.create",
+		"无法理解类型为 %q 的消息；请发送 response.create")
 	StreamWasCut = problem("stream-was-cut",
 		"the answer ended before it was complete",
 		"回复在完成前中断")

@@ -18,6 +18,7 @@ import (
 func mountResponses(mux *http.ServeMux, o faces.Options) {
 	f := responsesFace{o}
 	mux.HandleFunc("POST /v1/responses", f.answer)
+	mux.HandleFunc("GET /v1/responses", f.connect)
 	mux.HandleFunc("GET /v1/responses/{id}", f.retrieve)
 	mux.HandleFunc("DELETE /v1/responses/{id}", f.remove)
 	mux.HandleFunc("POST /v1/responses/{id}/cancel", f.cancel)

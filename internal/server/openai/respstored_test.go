@@ -174,7 +174,8 @@ func TestRetrieveForwarded(t *testing.T) {
 		t.Errorf("again it is %s", types(again))
 	}
 	status, out := p.send("GET", "/v1/responses/"+id, "")
-	if r := decode(t, out); status != http.StatusOK || r["unheard_of"] != 1.0 || r["id"] != id || r["status"] != "completed" {
+	if r := decode(t, out); status != http.StatusOK || r["unheard_of"] != 1.0 || r["id"] != id ||
+		r["status"] != "completed" {
 		t.Errorf("%d %s", status, out)
 	}
 	if len(u.bodies) != 1 {
