@@ -75,8 +75,8 @@ func Closes(role scrollback.Role, text, todo string) bool {
 	return len(t.Closed(role, text)) > 0
 }
 
-// closedBy returns the keys of the to-dos that a sentence says are done: those that the rules find, unless the words of a
-// person weigh against it.
+// closedBy returns the keys of the to-dos that a sentence says are done: those that the rules find, unless the words of
+// a person weigh against it.
 func (t *Todos) closedBy(role scrollback.Role, s, before string) []string {
 	found := t.findClosed(role, s, before)
 	sc := scaleOf(s)
