@@ -258,7 +258,7 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	x, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: match, Messages: readMessages(asked, match),
 		Settings: engine.Overrides{Model: name, Thinking: options.Thinking}, Project: r.Project, Tools: options.Tools,
 		Instructions: readInstructions(asked), Meta: describeClient(r, asked), Quota: quotaOf(match, r.Quota),
-		MayForward: d.mayPass(r)})
+		MayForward: d.mayPass(r), Continues: r.Dialect == threading.Messages && asked.Chain != ""})
 	if err != nil {
 		return nil, err
 	}
@@ -323,7 +323,11 @@ func (d *Door) forward(r *Request, facts model.Facts, rel *relay) *model.Forward
 	if r.Whole {
 		body = splice.Form{}.SetField(body, 0, "previous_response_id", nil)
 	}
-	if r.Dialect == threading.Responses {
+	switch {
+	case r.Dialect == threading.Messages && splice.GetField(body, "thread") != nil: // the thread is kept here
+		body = splice.Form{}.SetField(body, 0, "thread", nil)
+		rel.rename(r.Stream)
+	case r.Dialect == threading.Responses:
 		rel.rename(r.Stream)
 	}
 	f := &model.Forward{API: string(r.Dialect), Body: body, Whole: !r.Stream,

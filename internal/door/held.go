@@ -230,15 +230,19 @@ func (n *renamer) rename(frame []byte) []byte {
 	return bytes.ReplaceAll(frame, n.from, []byte(`"`+n.to+`"`))
 }
 
-// answerIn returns the id of the response that a frame is about, or that a body is.
+// answerIn returns the id of the response or the message that a frame is about, or that a body is.
 func answerIn(frame []byte) string {
 	data := frame
 	if len(frame) > 0 && frame[0] != '{' {
 		data = EventData(frame)
 	}
 	var said struct {
-		Object   string `json:"object"`
-		ID       string `json:"id"`
+		Object  string `json:"object"`
+		Type    string `json:"type"`
+		ID      string `json:"id"`
+		Message struct {
+			ID string `json:"id"`
+		} `json:"message"`
 		Response struct {
 			ID string `json:"id"`
 		} `json:"response"`
@@ -246,8 +250,11 @@ func answerIn(frame []byte) string {
 	if json.Unmarshal(data, &said) != nil {
 		return ""
 	}
-	if said.Object == "response" {
+	switch {
+	case said.Object == "response", said.Type == "message":
 		return said.ID
+	case said.Type == "message_start":
+		return said.Message.ID
 	}
 	return said.Response.ID
 }

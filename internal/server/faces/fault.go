@@ -25,6 +25,7 @@ type ErrorSays struct {
 	Code    *string `json:"code"`
 	Message string  `json:"message"`
 	Param   *string `json:"param"`
+	Details any     `json:"details,omitempty"`
 }
 
 // NewErrorBody returns the body of an error whose type is one of those of an API, by its status; otherwise is the type
