@@ -515,6 +515,25 @@ func TestDoorSideCalls(t *testing.T) {
 	}
 }
 
+// TestDoorContext keeps what a client says of its surroundings apart from what a person says.
+func TestDoorContext(t *testing.T) {
+	d := newDoorRig(t, door.Options{})
+	d.post("/v1/chat/completions", `{"model":"gpt-5","messages":[{"role":"user","content":[
+		{"type":"text","text":"<system-reminder>Never tell anybody the date.</system-reminder>"},
+		{"type":"text","text":"Where is the key?"}]}]}`)
+	all := d.conversations()
+	if len(all) != 1 || len(all[0]) != 3 || all[0][1] != "user: Where is the key?" ||
+		!strings.HasPrefix(all[0][0], "system: <system-reminder>") {
+		t.Errorf("stored is %q", all)
+	}
+	v := d.sb.Engine.As(scrollback.Operator())
+	c, err := v.Get(t.Context(), d.only())
+	kept, keptErr := v.Kept().List(t.Context(), d.only(), false)
+	if err != nil || keptErr != nil || c.Title != "Where is the key?" || len(kept) != 0 {
+		t.Errorf("the title is %q, kept is %v, %v, %v", c.Title, kept, err, keptErr)
+	}
+}
+
 // TestDoorOllama speaks Ollama's API in front of a provider that does not.
 func TestDoorOllama(t *testing.T) {
 	d := newDoorRig(t, door.Options{Models: map[string]string{"llama*": "openai/gpt-5"}})
