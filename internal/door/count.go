@@ -57,7 +57,7 @@ var countRefusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.S
 // askCount has the model's server count, if it can.
 func (d *Door) askCount(ctx context.Context, m model.Model, r *Request) (Count, bool) {
 	facts := m.Facts()
-	if !speaks(facts, r.Dialect) || facts.Unready != nil && !d.mayPass(r) {
+	if r.Ours || !speaks(facts, r.Dialect) || facts.Unready != nil && !d.mayPass(r) {
 		return Count{}, false
 	}
 	var out Count

@@ -99,6 +99,8 @@ type Request struct {
 
 	// Whole says that the body has the whole history, although it names an answer that it goes on from.
 	Whole bool
+	// Ours says that the request is none that a server of its dialect knows.
+	Ours bool
 	// Transient says that the answer is not to be found by its id.
 	Transient bool
 	// Keep is held with an answer that can be found, for the face to write it once more.
@@ -301,9 +303,9 @@ func (d *Door) mayForward(r *Request, asked *threading.Request, m *threading.Mat
 	return d.o.Mode == ModeRecord || !m.Less && x.Fits(int64(len(r.Body)))
 }
 
-// hasHistory reports whether a request has its whole history.
+// hasHistory reports whether a request has its whole history, so that another server could answer it.
 func hasHistory(r *Request, asked *threading.Request) bool {
-	return r.Whole || asked.Chain == "" && asked.Conversation == ""
+	return !r.Ours && (r.Whole || asked.Chain == "" && asked.Conversation == "")
 }
 
 // speaks reports whether a model's server has the API of a dialect.

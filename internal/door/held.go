@@ -111,11 +111,28 @@ func (d *Door) Find(ctx context.Context, v *engine.View, project, id string) (*F
 	if err != nil {
 		return nil, err
 	}
-	rel, err = replayTurn(ctx, v, Head{ID: id, Conversation: conversation}, turn)
-	if err != nil {
+	head := Head{ID: id, Conversation: conversation}
+	if head.Model, err = modelOf(ctx, v, conversation, turn); err != nil {
+		return nil, err
+	}
+	if rel, err = replayTurn(ctx, v, head, turn); err != nil {
 		return nil, err
 	}
 	return &Found{Head: rel.head, Stored: true, rel: rel}, nil
+}
+
+// modelOf returns the model that answered a turn, by our name.
+func modelOf(ctx context.Context, v *engine.View, of scrollback.ConversationID, turn scrollback.TurnID) (string,
+	error) {
+	t, err := v.Turns().Get(ctx, of, turn)
+	if err != nil {
+		return "", err
+	}
+	page, err := v.Turns().Page(ctx, of, scrollback.PageQuery{Branch: t.Branch, Before: t.LastSeq + 1, Limit: 1})
+	if err != nil || len(page.Messages) == 0 {
+		return "", err
+	}
+	return page.Messages[0].Model, nil
 }
 
 // findTurn returns the turn of a stored answer, and its conversation.
@@ -146,6 +163,16 @@ func (f *Found) TurnOf(ctx context.Context, v *engine.View) (scrollback.Turn, er
 	hex := strings.TrimPrefix(f.Head.ID, "resp_")
 	turn := strings.Join([]string{hex[:8], hex[8:12], hex[12:16], hex[16:20], hex[20:]}, "-")
 	return v.Turns().Get(ctx, f.Head.Conversation, scrollback.TurnID(turn))
+}
+
+// FindConversation returns the conversation that clients call by an id of theirs; empty if nothing was said in it.
+func (d *Door) FindConversation(ctx context.Context, v *engine.View, project, id string) (scrollback.ConversationID,
+	error) {
+	match, err := v.MatchThread(ctx, project, &threading.Request{Dialect: threading.Responses, Conversation: id})
+	if err != nil {
+		return "", err
+	}
+	return scrollback.ConversationID(match.Thread), nil
 }
 
 // Read writes the answer from its beginning, until it has ended or the reader is gone.

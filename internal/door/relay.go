@@ -251,7 +251,11 @@ func (d *Door) findRelay(id threading.RequestID) *relay {
 }
 
 // rename lets what is forwarded call the answer as it is called here. A body that is no stream is then one frame.
+// A count has no answer.
 func (r *relay) rename(stream bool) {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.name = &renamer{to: r.head.ID}

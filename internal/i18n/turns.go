@@ -62,6 +62,12 @@ var (
 	MessageNotKnown = problem("message-not-known",
 		"a message of the type %q is not understood; send response.create",
 		"无法理解类型为 %q 的消息；请发送 response.create")
+	ItemsComeWithRequests = problem("items-come-with-requests",
+		"items are added by requests that name the conversation, and not by themselves",
+		"项目只能随指明对话的请求添加，不能单独添加")
+	NoConversationNamed = problem("no-conversation-named",
+		"there is no conversation %q",
+		"没有对话 %q")
 	StreamWasCut = problem("stream-was-cut",
 		"the answer ended before it was complete",
 		"回复在完成前中断")

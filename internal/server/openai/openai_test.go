@@ -22,9 +22,10 @@ import (
 
 // program is the program with its faces, and what stands in for its model.
 type program struct {
-	t   *testing.T
-	sb  *local.Scrollback
-	url string
+	t      *testing.T
+	sb     *local.Scrollback
+	serves bool // a model's server
+	url    string
 }
 
 // start starts the program. upstream is a server of OpenAI's API; nil has the model answer inside.
@@ -46,17 +47,24 @@ func start(t *testing.T, m model.Model, upstream http.Handler) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := slog.New(slog.DiscardHandler)
-	srv := httptest.NewServer(server.Handler(sb.Engine, sb.Transfer, server.Options{Version: "test", Log: log,
-		Door:      door.New(door.Options{Log: log, Serves: func(p string) bool { return p == "openai" && upstream != nil }}),
-		DoorBytes: 1 << 20}, true))
 	t.Cleanup(func() {
-		srv.Close()
 		if err := sb.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
-	return &program{t: t, sb: sb, url: srv.URL}
+	p := &program{t: t, sb: sb, serves: upstream != nil}
+	p.serve()
+	return p
+}
+
+// serve has the faces served anew: nothing is held from before.
+func (p *program) serve() {
+	log := slog.New(slog.DiscardHandler)
+	srv := httptest.NewServer(server.Handler(p.sb.Engine, p.sb.Transfer, server.Options{Version: "test", Log: log,
+		Door:      door.New(door.Options{Log: log, Serves: func(of string) bool { return of == "openai" && p.serves }}),
+		DoorBytes: 1 << 20}, true))
+	p.t.Cleanup(srv.Close)
+	p.url = srv.URL
 }
 
 // script starts the program with a scripted model.
@@ -335,4 +343,9 @@ func refusing(status int, body string) func(http.ResponseWriter, object) {
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, body)
 	}
+}
+
+func toText(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
 }

@@ -19,6 +19,12 @@ func mountResponses(mux *http.ServeMux, o faces.Options) {
 	f := responsesFace{o}
 	mux.HandleFunc("POST /v1/responses", f.answer)
 	mux.HandleFunc("GET /v1/responses", f.connect)
+	mux.HandleFunc("POST /v1/responses/compact", f.compact)
+	mux.HandleFunc("POST /v1/responses/input_tokens", f.countInput)
+	mux.HandleFunc("POST /v1/conversations", f.createConversation)
+	mux.HandleFunc("GET /v1/conversations/{id}", f.getConversation)
+	mux.HandleFunc("GET /v1/conversations/{id}/items", f.listConversation)
+	mux.HandleFunc("POST /v1/conversations/{id}/items", f.addItems)
 	mux.HandleFunc("GET /v1/responses/{id}", f.retrieve)
 	mux.HandleFunc("DELETE /v1/responses/{id}", f.remove)
 	mux.HandleFunc("POST /v1/responses/{id}/cancel", f.cancel)

@@ -17,7 +17,15 @@ type passedResponse struct {
 	of       scrollback.ConversationID
 	streamed bool
 	body     []byte          // if it is no stream
-	created  json.RawMessage // the response as the first event had it
+	created  json.RawMessage // the response as the first event had it, or the last
+	// last is the event that ends the stream. It is held back until the answer is stored.
+	last *heldEvent
+}
+
+type heldEvent struct {
+	name string
+	data []byte
+	seen bool // by a client that resumes
 }
 
 // passedEvent is what is read of an event.
@@ -65,11 +73,20 @@ func (w *responseWriter) Frame(b []byte) {
 			w.done(e.Item)
 		}
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
-		w.ended = true
 		p.created = e.Response
+		p.last = &heldEvent{e.Type, data, at <= w.after}
+		return
 	}
 	if w.streamed && at > w.after {
 		w.to.event(e.Type, data)
+	}
+}
+
+// endPassed sends the event that ends a stream.
+func (w *responseWriter) endPassed() {
+	w.ended = true
+	if last := w.passed.last; w.streamed && !last.seen {
+		w.to.event(last.name, last.data)
 	}
 }
 

@@ -122,8 +122,8 @@ func TestSocketWarmUp(t *testing.T) {
 // A continuation that fails ends the chain; a stored answer can be gone on from all the same.
 func TestSocketFailedContinuation(t *testing.T) {
 	fault := scrollback.Errorf(scrollback.Unavailable, "test", "the server is down").WithReason(scrollback.ErrUpstream)
-	p, _ := script(t, modeltest.Say("OK"), modeltest.Say("OK"), modeltest.Step{Deltas: []model.Delta{{Text: "Ha"}}, Err: fault},
-		modeltest.Say("Stored"), modeltest.Say("On"))
+	p, _ := script(t, modeltest.Say("OK"), modeltest.Say("OK"),
+		modeltest.Step{Deltas: []model.Delta{{Text: "Ha"}}, Err: fault}, modeltest.Say("Stored"), modeltest.Say("On"))
 	l := p.connect()
 	from := func(id, input string) string {
 		return `{"type":"response.create","model":"m","store":false,"input":` + input + `,"previous_response_id":"` + id + `"}`

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/modeltest"
 )
@@ -180,5 +181,39 @@ func TestRetrieveForwarded(t *testing.T) {
 	}
 	if len(u.bodies) != 1 {
 		t.Errorf("upstream was asked %d times", len(u.bodies))
+	}
+}
+
+// An answer whose events are held no more comes from what is stored, as one piece behind what its client has seen.
+func TestRetrieveStored(t *testing.T) {
+	call := modeltest.Call(scrollback.ToolCall{ID: "call_1", Name: "f", Arguments: []byte(`{"a":1}`)})
+	call.Deltas = append([]model.Delta{{Reasoning: "Think"}, {Text: "Hel"}, {Text: "lo"}}, call.Deltas...)
+	p, _ := script(t, call, modeltest.Say("More"))
+	first := p.ask(`{"model":"m","input":"Hi","tools":[{"type":"function","name":"f"}]}`)
+	id, _ := first["id"].(string)
+	p.serve()
+	status, out := p.send("GET", "/v1/responses/"+id, "")
+	r := decode(t, out)
+	if status != http.StatusOK || toText(r["output"]) != toText(first["output"]) || r["created_at"] != first["created_at"] ||
+		r["status"] != "completed" || r["model"] != "script" || toText(r["usage"]) != toText(first["usage"]) {
+		t.Errorf("%d %s\nit was %v", status, out, first)
+	}
+	events := p.stream("GET", "/v1/responses/"+id+"?stream=true&starting_after=7", "")
+	last := events[len(events)-1]
+	if at(events[0], "sequence_number") != 8.0 || at(events[0], "type") != "response.created" ||
+		toText(at(last, "response", "output")) != toText(first["output"]) {
+		t.Errorf("the stream is %v", events)
+	}
+	second := p.ask(`{"model":"m","previous_response_id":"` + id + `",
+		"input":[{"type":"function_call_output","call_id":"` + at(first, "output", 2, "call_id").(string) + `","output":"x"}]}`)
+	if at(second, "output", 0, "content", 0, "text") != "More" {
+		t.Errorf("it goes on with %v", second)
+	}
+	if status, out = p.send("DELETE", "/v1/responses/"+id, ""); status != http.StatusOK {
+		t.Errorf("%d %s", status, out)
+	}
+	p.serve()
+	if status, out = p.send("GET", "/v1/responses/"+id, ""); status != http.StatusNotFound {
+		t.Errorf("%d %s", status, out)
 	}
 }

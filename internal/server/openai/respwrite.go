@@ -390,6 +390,11 @@ func (w *responseWriter) Fail(err error) {
 	switch {
 	case w.ended:
 		return
+	case w.passed != nil && w.passed.last != nil && w.passed.last.name != "response.completed":
+		w.endPassed()
+		return
+	case w.passed != nil && w.passed.last != nil:
+		w.number-- // of the event that is not sent
 	case !w.began:
 		w.began = true
 		w.ended = true
@@ -448,6 +453,10 @@ func failureCode(f faces.Fault) string {
 func (w *responseWriter) finish() {
 	p := w.passed
 	if p == nil || w.ended {
+		return
+	}
+	if p.last != nil {
+		w.endPassed()
 		return
 	}
 	if !p.streamed {
