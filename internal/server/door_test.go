@@ -216,7 +216,7 @@ func TestDoorForwards(t *testing.T) {
 	d := newDoorRig(t, door.Options{})
 	body := chatBody(`"unheard_of":{"b": [1,2]},`, sayAs("system", "Be kind."), sayAs("user", "Hello"))
 	resp, answer := d.post("/v1/chat/completions", body, "Authorization", "Bearer own", "Openai-Beta", "x=1")
-	if resp.StatusCode != 200 || !strings.Contains(answer, `"strange":[1]`) ||
+	if resp.StatusCode != http.StatusOK || !strings.Contains(answer, `"strange":[1]`) ||
 		!strings.HasSuffix(answer, "data: [DONE]\n\n") || resp.Header.Get("X-Ratelimit-Remaining-Tokens") != "77" {
 		t.Fatalf("%d %v\n%s", resp.StatusCode, resp.Header, answer)
 	}
@@ -487,7 +487,7 @@ func TestDoorPassesCredentials(t *testing.T) {
 		d := newDoorRig(t, door.Options{PassCredentials: pass})
 		d.vars["OPENAI_API_KEY"] = ""
 		resp, answer := d.post("/v1/chat/completions", chatBody("", sayAs("user", "Hello")), "Authorization", "Bearer sk-own")
-		if pass && (resp.StatusCode != 200 || d.up.headers[0].Get("Authorization") != "Bearer sk-own") {
+		if pass && (resp.StatusCode != http.StatusOK || d.up.headers[0].Get("Authorization") != "Bearer sk-own") {
 			t.Errorf("passed: %d %s %v", resp.StatusCode, answer, d.up.headers)
 		}
 		if !pass && len(d.up.sent()) > 0 && d.up.headers[0].Get("Authorization") != "" {

@@ -177,7 +177,7 @@ func playClient(t *testing.T, all []recording) {
 	sockets := map[string]*websocket.Conn{}
 	for i := range all {
 		played.now.Store(&all[i])
-		answer := ""
+		var answer string
 		if isSocket(&all[i]) {
 			of[i], answer = playOnSocket(t, sb, srv.URL, &all[i], ids, sockets)
 		} else {

@@ -63,7 +63,7 @@ func (o Options) ReadBody(r *http.Request) ([]byte, error) {
 	if r.ContentLength > o.BodyBytes {
 		return nil, tooLarge
 	}
-	var body io.Reader = io.LimitReader(r.Body, o.BodyBytes+1)
+	body := io.LimitReader(r.Body, o.BodyBytes+1)
 	switch encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); encoding {
 	case "", "identity":
 	case "gzip", "x-gzip":
