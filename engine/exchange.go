@@ -27,6 +27,9 @@ type ExchangeRequest struct {
 	Tools    []scrollback.Tool // that the client offers; kept with the conversation
 	// Instructions are the client's own; kept with the conversation.
 	Instructions string
+	// Continues says that the client sends only what is new: where it names no tools or has no instructions, those of
+	// before still hold.
+	Continues bool
 	// MayForward says that the client brings what lets it in at the model's server, so that no key need be set here.
 	MayForward bool
 
@@ -78,7 +81,7 @@ func (v *View) MatchThread(ctx context.Context, project string, r *threading.Req
 		return nil, err
 	}
 	m, err := v.e.matcher().Match(ctx, v.threadScope(project), r, time.UnixMilli(v.e.store.Now()))
-	if err == nil {
+	if err == nil && !m.IsCall() { // else its row counts
 		err = v.e.store.Threads.CountAsked(ctx, m)
 	}
 	return m, err
@@ -105,6 +108,12 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 		return nil, err
 	}
 	r.Settings.Key = v.door.caller.Key
+	if r.Continues && len(r.Tools) == 0 {
+		r.Tools = head.Settings.Tools
+	}
+	if r.Continues && r.Instructions == "" {
+		r.Instructions = head.Instructions
+	}
 	head.Settings.Tools = r.Tools
 	head.Instructions = r.Instructions
 	settings, err := e.resolveExchange(ctx, head.Conversation, r.Settings, r.MayForward)

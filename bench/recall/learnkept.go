@@ -18,13 +18,18 @@ type lesson struct {
 }
 
 // keptLessons are the files that the weights are learned on, beside the half of standing.tsv that is called dev.
-var keptLessons = []string{"kept-train.tsv", "kept-dev.tsv", "kept-dev2.tsv", "kept-dev3.tsv"}
+var keptLessons = []string{"kept-train.tsv", "kept-dev.tsv", "kept-dev2.tsv", "kept-dev3.tsv", "kept-dev4.tsv",
+	"kept-train-en.tsv", "kept-train-zh.tsv"}
+
+// standingTimes is how often each sentence of standing.tsv is a lesson: half of them only sound like instructions, and
+// there are few of these.
+const standingTimes = 2
 
 // learnKept learns the tables of weights of internal/kept on all lessons but those of a file that is left out (to see
 // on it what such weights are worth), and writes them.
 func learnKept(labelled []labelled, without string) error {
 	for _, language := range []string{"english", "chinese"} {
-		var said, answered, ends []keptCase
+		var said, answered, ends, news []keptCase
 		var files []string
 		for _, name := range keptLessons {
 			if name == without {
@@ -43,6 +48,8 @@ func learnKept(labelled []labelled, without string) error {
 				case (c.lang == "en") != (language == "english"):
 				case c.kind == "withdraw", c.kind == "keepboth":
 					ends = append(ends, c)
+				case c.kind == "done", c.kind == "notdone":
+					news = append(news, c)
 				case slices.Index(keptKinds, c.kind) > 3:
 				case c.context == "":
 					said = append(said, c)
@@ -56,14 +63,16 @@ func learnKept(labelled []labelled, without string) error {
 			if s.split != "dev" || (s.lang == "en") != (language == "english") || s.lang == "ja" || s.lang == "ko" {
 				continue
 			}
-			said = append(said, keptCase{map[bool]string{true: "keep", false: "drop"}[s.keep], s.lang, "", s.text})
-			files = append(files, "standing.tsv")
+			for range standingTimes {
+				said = append(said, keptCase{map[bool]string{true: "keep", false: "drop"}[s.keep], s.lang, "", s.text})
+				files = append(files, "standing.tsv")
+			}
 		}
 		table := "# What each piece of evidence speaks for, in hundredths: that a sentence stays, that it is a to-do, that it tells\n" +
 			"# the assistant how to work. Learned by go -C bench run ./recall -learn-kept; evidence.go says what the words mean.\n" +
 			"evidence\tstays\ttodo\torder\n"
 		rows, known := learnScale(said, files)
-		table += rows + learnAnswers(answered, said) + learnEnds(ends, said, known)
+		table += rows + learnAnswers(answered, said) + learnEnds(ends, said, known) + learnClosing(news, known)
 		name := filepath.Join("..", "internal", "kept", "rules", language+".weights.tsv")
 		if err := os.WriteFile(name, []byte(table), 0o644); err != nil {
 			return err
@@ -161,10 +170,26 @@ func learnEnds(cases, said []keptCase, known map[string]bool) string {
 			}
 		}
 	}
+	return pairRows("change", weighLessons(all, "withdraw", "keepboth", 0.5))
+}
+
+// learnClosing learns the weights of sentences that may say that a to-do is done.
+func learnClosing(cases []keptCase, known map[string]bool) string {
+	var all []lesson
+	for _, c := range cases {
+		if parts := kept.ListClosing(c.context, c.text, known); len(parts) > 0 {
+			all = append(all, lesson{"", c.kind, parts})
+		}
+	}
+	return pairRows("close", weighLessons(all, "done", "notdone", 0.5))
+}
+
+// pairRows writes weights of pairs of sentences as rows.
+func pairRows(kind string, weights map[string]float64) string {
 	var rows []string
-	for e, w := range weighLessons(all, "withdraw", "keepboth", 0.5) {
+	for e, w := range weights {
 		if e == "always" {
-			e = "change"
+			e = kind
 		}
 		rows = append(rows, fmt.Sprintf("%s\t%d\t0\t0\n", e, hundredths(w)))
 	}

@@ -26,8 +26,8 @@ type Count struct {
 	Tokens int64
 }
 
-// CountTokens counts the tokens of a request: the model's server does so where it speaks the client's API, else they are
-// counted here. Nothing is stored.
+// CountTokens counts the tokens of a request: the model's server does so where it speaks the client's API, else they
+// are counted here. Nothing is stored.
 func (d *Door) CountTokens(ctx context.Context, v *engine.View, r *Request) (Count, error) {
 	body := r.Body
 	if inner := splice.GetField(body, innerRequest); inner != nil && r.Dialect == threading.Gemini {
@@ -57,7 +57,7 @@ var countRefusals = []int{http.StatusBadRequest, http.StatusUnauthorized, http.S
 // askCount has the model's server count, if it can.
 func (d *Door) askCount(ctx context.Context, m model.Model, r *Request) (Count, bool) {
 	facts := m.Facts()
-	if !speaks(facts, r.Dialect) || facts.Unready != nil && !d.mayPass(r) {
+	if r.Ours || !speaks(facts, r.Dialect) || facts.Unready != nil && !d.mayPass(r) {
 		return Count{}, false
 	}
 	var out Count

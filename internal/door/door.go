@@ -21,6 +21,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,6 +30,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/splice"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 	"github.com/scrollback-ai/scrollback/internal/threading/dialect"
 	"github.com/scrollback-ai/scrollback/model"
@@ -65,6 +67,7 @@ type Door struct {
 	mu     sync.Mutex
 	relays map[threading.RequestID]*relay
 	bodies map[threading.Hash]*bodyLock
+	held   held
 }
 
 // New makes a door.
@@ -78,7 +81,8 @@ func New(o Options) *Door {
 	if o.Serves == nil {
 		o.Serves = func(string) bool { return false }
 	}
-	return &Door{o: o, relays: map[threading.RequestID]*relay{}, bodies: map[threading.Hash]*bodyLock{}}
+	return &Door{o: o, relays: map[threading.RequestID]*relay{}, bodies: map[threading.Hash]*bodyLock{},
+		held: held{answers: map[string]*relay{}}}
 }
 
 // Request is what came to a face.
@@ -90,10 +94,21 @@ type Request struct {
 	Stream  bool   // whether the client wants a stream
 	Project string // empty for the caller's own
 
+	// Named is told which conversation the answer is of, before anything else, unless it is nil; not of a side call.
+	Named func(scrollback.ConversationID)
 	// Quota counts the request for its caller; nil counts nothing.
 	Quota *scrollback.Quota
 	// OwnCredential says that what lets the client in here is a key of ours: it is never sent on.
 	OwnCredential bool
+
+	// Whole says that the body has the whole history, although it names an answer that it goes on from.
+	Whole bool
+	// Ours says that the request is none that a server of its dialect knows.
+	Ours bool
+	// Transient says that the answer is not to be found by its id.
+	Transient bool
+	// Keep is held with an answer that can be found, for the face to write it once more.
+	Keep any
 }
 
 // Head is how an answer of ours begins.
@@ -104,9 +119,12 @@ type Head struct {
 	Created      time.Time
 }
 
+// FinishInterrupted is how a stored answer ends that was cut short.
+const FinishInterrupted = "interrupted"
+
 // End is how an answer of ours ends.
 type End struct {
-	Finish string // scrollback.FinishStop, FinishToolCalls, FinishLength, …
+	Finish string // scrollback.FinishStop, FinishToolCalls, FinishLength, …, or FinishInterrupted
 	Usage  scrollback.Usage
 }
 
@@ -139,12 +157,25 @@ func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 	if err != nil {
 		return err
 	}
+	if len(asked.Items) == 0 && slices.Contains(wantItems, r.Dialect) {
+		return scrollback.Errorf(scrollback.Invalid, "door", i18n.NothingToAnswer)
+	}
+	if !r.Whole && isTransient(asked.Chain) {
+		return unknownAnswer(asked.Chain)
+	}
 	rel, err := d.begin(ctx, v, r, asked)
 	if err != nil {
 		return err
 	}
+	if r.Named != nil && rel.head.Conversation != "" {
+		r.Named(rel.head.Conversation)
+	}
 	return rel.read(ctx, r.Stream, w)
 }
+
+// wantItems are the dialects in which a request without a message asks nothing. In the others it may load a model, or
+// go on with what the server holds.
+var wantItems = []threading.Dialect{threading.Chat, threading.Messages, threading.Gemini}
 
 // read reads a body of the request's dialect.
 func (r *Request) read(body []byte) (*threading.Request, error) {
@@ -179,6 +210,9 @@ func (d *Door) beginOnce(ctx context.Context, v *engine.View, r *Request, asked 
 	match, err := v.MatchThread(ctx, r.Project, asked)
 	if err != nil {
 		return nil, err
+	}
+	if match.UnknownChain && !r.Whole {
+		return nil, unknownAnswer(asked.Chain)
 	}
 	switch match.Purpose {
 	case threading.Refuse:
@@ -230,23 +264,25 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	x, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: match, Messages: readMessages(asked, match),
 		Settings: engine.Overrides{Model: name, Thinking: options.Thinking}, Project: r.Project, Tools: options.Tools,
 		Instructions: readInstructions(asked), Meta: describeClient(r, asked), Quota: quotaOf(match, r.Quota),
-		MayForward: d.mayPass(r)})
+		MayForward: d.mayPass(r), Continues: r.Dialect == threading.Messages && asked.Chain != ""})
 	if err != nil {
 		return nil, err
 	}
 	deliver := func() { x.NoteDelivered(context.WithoutCancel(ctx)) }
-	rel := newRelay(Head{ID: answerID(r.Dialect, string(x.Turn())), Model: asked.Model, Conversation: x.Conversation(),
+	rel := newRelay(Head{ID: r.answerID(string(x.Turn())), Model: asked.Model, Conversation: x.Conversation(),
 		Created: time.Now()}, x.Cancel)
 	rel.deliver = deliver
 	d.keepRelay(threading.RequestID(x.Turn()), rel)
+	d.hold(v, r, rel)
 	run := engine.ExchangeRun{Follow: rel.addPiece, ID: rel.head.ID, Items: answerItems}
-	if d.mayForward(r, match, x) {
+	if d.mayForward(r, asked, match, x) {
 		run.Forward = d.forward(r, x.Model(), rel)
 	}
 	go func() {
 		defer d.dropRelay(threading.RequestID(x.Turn()))
 		done, err := x.Run(run)
 		rel.end(End{Finish: done.Done.FinishReason, Usage: done.Usage}, err)
+		d.letGo(rel)
 	}()
 	return rel, nil
 }
@@ -262,12 +298,18 @@ func quotaOf(m *threading.Match, q *scrollback.Quota) *scrollback.Quota {
 	return q
 }
 
-// mayForward reports whether a request goes to the model's server as it stands.
-func (d *Door) mayForward(r *Request, m *threading.Match, x *engine.Exchange) bool {
-	if d.o.Mode == ModeWindow || !speaks(x.Model(), r.Dialect) {
+// mayForward reports whether a request goes to the model's server as it stands. One that names what it goes on from
+// does not: the server knows neither our ids nor what was said before.
+func (d *Door) mayForward(r *Request, asked *threading.Request, m *threading.Match, x *engine.Exchange) bool {
+	if d.o.Mode == ModeWindow || !speaks(x.Model(), r.Dialect) || !hasHistory(r, asked) {
 		return false
 	}
 	return d.o.Mode == ModeRecord || !m.Less && x.Fits(int64(len(r.Body)))
+}
+
+// hasHistory reports whether a request has its whole history, so that another server could answer it.
+func hasHistory(r *Request, asked *threading.Request) bool {
+	return !r.Ours && (r.Whole || asked.Chain == "" && asked.Conversation == "")
 }
 
 // speaks reports whether a model's server has the API of a dialect.
@@ -283,7 +325,18 @@ func speaks(f model.Facts, d threading.Dialect) bool {
 // forward returns a request as it goes to the model's server, whose answer the relay gets.
 func (d *Door) forward(r *Request, facts model.Facts, rel *relay) *model.Forward {
 	_, id, _ := strings.Cut(facts.Name, "/")
-	f := &model.Forward{API: string(r.Dialect), Body: withModel(r.Body, id), Whole: !r.Stream,
+	body := withModel(r.Body, id)
+	if r.Whole {
+		body = splice.Form{}.SetField(body, 0, "previous_response_id", nil)
+	}
+	switch {
+	case r.Dialect == threading.Messages && splice.GetField(body, "thread") != nil: // the thread is kept here
+		body = splice.Form{}.SetField(body, 0, "thread", nil)
+		rel.rename(r.Stream)
+	case r.Dialect == threading.Responses:
+		rel.rename(r.Stream)
+	}
+	f := &model.Forward{API: string(r.Dialect), Body: body, Whole: !r.Stream,
 		Header: passHeader(r.Header), Tap: func(h model.ResponseHead) io.Writer { return rel.forward(h) }}
 	if d.o.PassCredentials {
 		f.Credential = r.credential()

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -16,7 +17,9 @@ import (
 )
 
 // readMessages returns the messages that are new in a request: the atoms that are, and what came with them that is
-// compared to nothing, such as reminders. Instructions at the head of the history are no message.
+// compared to nothing, such as reminders. Those are messages of the system, for nobody said them: they stand before
+// what a person said, and behind results, which follow their calls. Instructions at the head of the history are no
+// message.
 func readMessages(asked *threading.Request, m *threading.Match) []engine.ExchangeMessage {
 	holds := map[int]int{} // the new atom that an item belongs to
 	for n, a := range m.New {
@@ -25,19 +28,22 @@ func readMessages(asked *threading.Request, m *threading.Match) []engine.Exchang
 		}
 	}
 	head := instructionsEnd(asked)
-	var out []engine.ExchangeMessage
-	last := -1
+	var out []placedMessage
 	for i, it := range asked.Items {
 		atom, isNew := holds[i]
 		if i < head || it.Kind == threading.Thinking || !isNew && i < m.From {
 			continue
 		}
 		role := scrollback.Role(it.Role)
-		if len(out) == 0 || last != it.Message || out[len(out)-1].Role != role {
-			out = append(out, engine.ExchangeMessage{Message: scrollback.Message{Role: role}})
-			last = it.Message
+		if !isNew && role == scrollback.RoleUser {
+			role = scrollback.RoleSystem
 		}
-		one := &out[len(out)-1]
+		at := slices.IndexFunc(out, func(p placedMessage) bool { return p.in == it.Message && p.Role == role })
+		if at < 0 {
+			at = len(out)
+			out = append(out, placedMessage{engine.ExchangeMessage{Message: scrollback.Message{Role: role}}, it.Message})
+		}
+		one := &out[at]
 		if isNew && !slices.Contains(one.Atoms, atom) {
 			one.Atoms = append(one.Atoms, atom)
 		}
@@ -50,8 +56,25 @@ func readMessages(asked *threading.Request, m *threading.Match) []engine.Exchang
 		}
 		one.Parts = append(one.Parts, part)
 	}
-	return out
+	slices.SortStableFunc(out, func(a, b placedMessage) int {
+		return cmp.Or(a.in-b.in, slices.Index(rolesInOrder, a.Role)-slices.Index(rolesInOrder, b.Role))
+	})
+	all := make([]engine.ExchangeMessage, len(out))
+	for i, p := range out {
+		all[i] = p.ExchangeMessage
+	}
+	return all
 }
+
+// placedMessage is a message, and which of the client's it is of.
+type placedMessage struct {
+	engine.ExchangeMessage
+	in int
+}
+
+// rolesInOrder is the order of what one message of a client holds.
+var rolesInOrder = []scrollback.Role{scrollback.RoleTool, scrollback.RoleSystem, scrollback.RoleUser,
+	scrollback.RoleAssistant}
 
 // readItem returns an item as a part of a message, and the bytes of a file.
 func readItem(it threading.Item) (scrollback.Part, []byte) {
@@ -62,6 +85,11 @@ func readItem(it threading.Item) (scrollback.Part, []byte) {
 		return scrollback.ToolResult{CallID: it.ID, Name: it.Name, Text: it.Text, IsError: it.IsError}, nil
 	case threading.Image:
 		return readMedia(it)
+	case threading.Compaction:
+		if summary, ours := openSummary(it.Text); ours {
+			return scrollback.Text{Text: summary}, nil
+		}
+		return scrollback.Text{Text: it.Text}, nil
 	default:
 		return scrollback.Text{Text: it.Text}, nil
 	}
@@ -133,12 +161,15 @@ func answerItems(ps scrollback.Parts) (out []threading.Item) {
 }
 
 // answerID returns the id of an answer at a face, from that of its turn.
-func answerID(d threading.Dialect, turn string) string {
+func (r *Request) answerID(turn string) string {
 	id := strings.ReplaceAll(turn, "-", "")
-	switch d {
+	switch r.Dialect {
 	case threading.Chat:
 		return "chatcmpl-" + id
 	case threading.Responses:
+		if r.Transient {
+			return transientBegins + id
+		}
 		return "resp_" + id
 	case threading.Messages:
 		return "msg_" + id

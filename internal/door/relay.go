@@ -34,6 +34,14 @@ type relay struct {
 	err       error
 	readers   int
 	alone     *time.Timer // runs while nobody reads
+
+	name   *renamer         // of the answer, in what is forwarded; nil leaves it
+	uncut  bool             // what is forwarded is one frame
+	size   int              // of what came, in bytes
+	caller scrollback.KeyID // who asked
+	keep   any
+
+	stopped bool
 }
 
 func newRelay(h Head, cancel func()) *relay {
@@ -51,6 +59,7 @@ func (r *relay) addPiece(d model.Delta) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pieces = append(r.pieces, d)
+	r.size += len(d.Text) + len(d.Reasoning) + len(d.Opaque)
 	r.notify()
 }
 
@@ -70,13 +79,14 @@ type frameWriter struct{ *relay }
 func (w frameWriter) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.size += len(b)
 	w.rest = append(w.rest, b...)
-	for {
+	for !w.uncut {
 		end := frameEnd(w.rest)
 		if end < 0 {
 			break
 		}
-		w.frames = append(w.frames, bytes.Clone(w.rest[:end]))
+		w.frames = append(w.frames, w.name.rename(bytes.Clone(w.rest[:end])))
 		w.rest = w.rest[end:]
 	}
 	w.notify()
@@ -99,6 +109,14 @@ func frameEnd(b []byte) int {
 	return -1
 }
 
+// stop ends the answer before it is complete.
+func (r *relay) stop() {
+	r.mu.Lock()
+	r.stopped = true
+	r.mu.Unlock()
+	r.cancel()
+}
+
 // end ends the answer. One that broke off has failed.
 func (r *relay) end(last End, err error) {
 	if err == nil && last.Finish == scrollback.FinishTruncated {
@@ -107,11 +125,14 @@ func (r *relay) end(last End, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.rest) > 0 && (err == nil || r.isRefusal()) { // else half an event, which nobody can read
-		r.frames = append(r.frames, r.rest)
+		r.frames = append(r.frames, r.name.rename(r.rest))
 	}
 	r.rest = nil
 	r.ended = true
 	r.last = last
+	if r.stopped && err != nil {
+		err = scrollback.Wrap(scrollback.Canceled, "door", context.Canceled)
+	}
 	r.err = err
 	r.notify()
 }
@@ -136,7 +157,7 @@ func (r *relay) join() (leave func()) {
 				alone := r.readers == 0
 				r.mu.Unlock()
 				if alone {
-					r.cancel()
+					r.stop()
 				}
 			})
 		}
@@ -227,4 +248,62 @@ func (d *Door) findRelay(id threading.RequestID) *relay {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.relays[id]
+}
+
+// rename lets what is forwarded call the answer as it is called here. A body that is no stream is then one frame.
+// A count has no answer.
+func (r *relay) rename(stream bool) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.name = &renamer{to: r.head.ID}
+	r.uncut = !stream
+}
+
+// writeSoFar writes what has come of the answer, and reports whether that is all of it.
+func (r *relay) writeSoFar(w Writer) (ended bool) {
+	r.mu.Lock()
+	forwarded := r.forwarded
+	frames := r.frames
+	pieces := r.pieces
+	ended = r.ended
+	refused := r.isRefusal()
+	r.mu.Unlock()
+	if forwarded != nil && !refused {
+		w.Forward(*forwarded, r.head.Conversation)
+		for _, f := range frames {
+			w.Frame(f)
+		}
+	} else {
+		w.Begin(r.head)
+		for _, p := range pieces {
+			w.Piece(p)
+		}
+	}
+	if ended {
+		if err := r.finish(forwarded != nil && !refused, false, true, w); err != nil {
+			w.Fail(err)
+		}
+	}
+	return ended
+}
+
+// wait waits until the answer has ended.
+func (r *relay) wait(ctx context.Context) error {
+	for {
+		r.mu.Lock()
+		more := r.more
+		ended := r.ended
+		r.mu.Unlock()
+		if ended {
+			return nil
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }

@@ -18,17 +18,21 @@ func (d *Door) beginSideCall(ctx context.Context, v *engine.View, r *Request, as
 	match *threading.Match) (*relay, error) {
 	options := readOptions(r.Dialect, r.Body)
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	rel := newRelay(Head{ID: answerID(r.Dialect, v.NewExchangeID()), Model: asked.Model, Created: time.Now()}, cancel)
+	rel := newRelay(Head{ID: r.answerID(v.NewExchangeID()), Model: asked.Model, Created: time.Now()}, cancel)
+	items := answerItems
+	if asked.Compacts {
+		items = rel.compactionOf
+	}
 	id, answer, err := v.BeginSideCall(ctx, engine.SideCallRequest{Match: match, Project: r.Project,
 		Settings:   engine.Overrides{Model: d.chooseModel(v, asked.Model, d.mayPass(r)), Thinking: options.Thinking},
 		MayForward: d.mayPass(r),
 		Request: func(f model.Facts) model.Request {
-			if d.o.Mode != ModeWindow && speaks(f, r.Dialect) {
+			if d.o.Mode != ModeWindow && speaks(f, r.Dialect) && hasHistory(r, asked) {
 				return model.Request{Forward: d.forward(r, f, rel)}
 			}
 			return translate(asked, options)
 		},
-		Follow: rel.addPiece, ID: rel.head.ID, Items: answerItems})
+		Follow: rel.addPiece, ID: rel.head.ID, Items: items})
 	if err != nil {
 		cancel()
 		return nil, err
@@ -75,8 +79,17 @@ func translate(asked *threading.Request, o options) model.Request {
 		}
 		out.Items[n-1].Parts = append(out.Items[n-1].Parts, part)
 	}
+	if asked.Compacts {
+		out.Tools = nil
+		out.Items = append(out.Items, scrollback.Item{Kind: scrollback.KindMessage, Role: scrollback.RoleUser,
+			Parts: scrollback.Say(compactionPrompt)})
+	}
 	return out
 }
+
+// compactionPrompt asks for what takes the place of a history.
+const compactionPrompt = `Summarize the conversation above for whoever goes on with it: what was asked for, what was
+decided and done, the files and names that matter, and what is left to do. Answer with the summary alone.`
 
 // readNothing is for requests without images.
 func readNothing(context.Context, scrollback.ArtifactID) ([]byte, error) {
@@ -90,7 +103,13 @@ func (d *Door) replay(ctx context.Context, v *engine.View, match *threading.Matc
 		return d.beginSideCall(ctx, v, r, asked, match)
 	}
 	turn := string(match.Earlier.ID)
-	said, err := v.ReadAnswer(ctx, scrollback.ConversationID(match.Earlier.Thread), scrollback.TurnID(turn))
+	return replayTurn(ctx, v, Head{ID: r.answerID(turn), Model: asked.Model,
+		Conversation: scrollback.ConversationID(match.Earlier.Thread)}, scrollback.TurnID(turn))
+}
+
+// replayTurn returns the stored answer of a turn.
+func replayTurn(ctx context.Context, v *engine.View, head Head, turn scrollback.TurnID) (*relay, error) {
+	said, err := v.ReadAnswer(ctx, head.Conversation, turn)
 	if err != nil {
 		return nil, err
 	}
@@ -98,12 +117,16 @@ func (d *Door) replay(ctx context.Context, v *engine.View, match *threading.Matc
 		// The server that ran it is gone: the request is its retry, which the next match finds.
 		return nil, scrollback.Errorf(scrollback.Conflict, "door", i18n.TurnOfAnotherOwner, turn)
 	}
-	rel := newRelay(Head{ID: answerID(r.Dialect, turn), Model: asked.Model, Conversation: said.Conversation,
-		Created: time.UnixMilli(said.Turn.StartedAt)}, func() {})
+	head.Created = time.UnixMilli(said.Turn.StartedAt)
+	rel := newRelay(head, func() {})
 	for _, p := range said.Parts {
 		rel.addPiece(pieceOf(p))
 	}
-	rel.end(End{Finish: said.Turn.FinishReason, Usage: said.Usage}, nil)
+	finish := said.Turn.FinishReason
+	if said.Turn.State == scrollback.TurnInterrupted {
+		finish = FinishInterrupted
+	}
+	rel.end(End{Finish: finish, Usage: said.Usage}, nil)
 	return rel, nil
 }
 

@@ -26,6 +26,12 @@ var (
 	_ = note("log-end-turn-was-not-stored",
 		"the end of a turn was not stored",
 		"这一轮的结束未能保存")
+	_ = note("log-conversation-did-not-get-title-client",
+		"a conversation did not get the title of its client",
+		"对话没有得到客户端给的标题")
+	_ = note("log-not-noted-that-answer-reached-client",
+		"it was not noted that an answer reached its client",
+		"没有记下答案已送达客户端")
 	_ = note("log-conversation-keeps-title-first-prompt",
 		"a conversation keeps the title of its first prompt",
 		"对话保留由首个提问得来的标题")

@@ -53,6 +53,24 @@ var (
 	AskedTooOften = problem("asked-too-often",
 		"the same was asked too often within a minute",
 		"一分钟内重复请求同样的内容过多")
+	NoAnswerHere = problem("no-answer-here",
+		"previous response with id %q not found",
+		"找不到 id 为 %q 的先前回复")
+	NoCallForResult = problem("no-call-for-result",
+		"no tool call found for function call output with call_id %s",
+		"没有与 call_id 为 %s 的函数输出对应的工具调用")
+	MessageNotKnown = problem("message-not-known",
+		"a message of the type %q is not understood; send response.create",
+		"无法理解类型为 %q 的消息；请发送 response.create")
+	ItemsComeWithRequests = problem("items-come-with-requests",
+		"items are added by requests that name the conversation, and not by themselves",
+		"项目只能随指明对话的请求添加，不能单独添加")
+	NoConversationNamed = problem("no-conversation-named",
+		"there is no conversation %q",
+		"没有对话 %q")
+	StreamWasCut = problem("stream-was-cut",
+		"the answer ended before it was complete",
+		"回复在完成前中断")
 	EngineIsClosed = problem("engine-is-closed",
 		"the engine is closed",
 		"引擎已关闭")

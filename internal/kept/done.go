@@ -75,9 +75,24 @@ func Closes(role scrollback.Role, text, todo string) bool {
 	return len(t.Closed(role, text)) > 0
 }
 
-// closedBy returns the keys of the to-dos that a sentence says are done. What was said before is what a
-// sentence such as "Done." is about.
+// closedBy returns the keys of the to-dos that a sentence says are done: those that the rules find, unless the words of
+// a person weigh against it.
 func (t *Todos) closedBy(role scrollback.Role, s, before string) []string {
+	found := t.findClosed(role, s, before)
+	sc := scaleOf(s)
+	if role != scrollback.RoleUser || sc == nil || tickedOf(s) != nil {
+		return found
+	}
+	return slices.DeleteFunc(found, func(key string) bool {
+		p := t.open[key].pairWith(s)
+		p.found = true
+		return sc.weighPair(closing, p) < leastClosing
+	})
+}
+
+// findClosed returns the keys of the to-dos that by the rules a sentence says are done. What was said before is what a
+// sentence such as "Done." is about.
+func (t *Todos) findClosed(role scrollback.Role, s, before string) []string {
 	if m := tickedOf(s); m != nil {
 		if key := TodoKey(m[1] + m[2]); t.open[key].at != nil {
 			return []string{key}

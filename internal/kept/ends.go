@@ -156,7 +156,8 @@ func (s *statement) replaces(earlier *statement) bool {
 	if len(s.words) > fewWords && 2*shared < named { // a story names much by the way
 		return false
 	}
-	return (found || shared > 0 && 2*shared >= named) && s.scale.weighPair(s.words, shared, named, found) > leastChange
+	pair := pairing{s.words, shared, named, found}
+	return (found || shared > 0 && 2*shared >= named) && s.scale.weighPair(change, pair) > leastChange
 }
 
 // fewWords, or characters, is how long a sentence is that speaks of one thing.

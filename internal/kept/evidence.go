@@ -69,7 +69,7 @@ func readScale(name string) *scale {
 		case "asked", "answered":
 			out.answers[f[0]] = w.stays
 			continue
-		case change:
+		case change, closing:
 			out.pairs[f[0]] = w.stays
 			continue
 		case "word", "pair":
@@ -235,6 +235,7 @@ const formTrait = "trait"
 type findings struct {
 	asks, exclaims bool
 	orders         bool // a rule of instructions finds it
+	lasts          bool // it says how long something holds
 }
 
 func (f *findings) list(parted bool, yield func(evidence string)) {
@@ -242,7 +243,7 @@ func (f *findings) list(parted bool, yield func(evidence string)) {
 		is   bool
 		name string
 	}{
-		{f.asks, "asks"}, {f.exclaims, "exclaims"}, {parted, "clause"}, {f.orders, "orders"},
+		{f.asks, "asks"}, {f.exclaims, "exclaims"}, {parted, "clause"}, {f.orders, "orders"}, {f.lasts, "lasts"},
 	} {
 		if e.is {
 			yield(e.name)

@@ -14,6 +14,7 @@ import (
 
 // rule finds one kind of instruction.
 type rule struct {
+	name  string
 	cues  []string // strings, separated by |; the rule is tried only if the sentence holds one of them
 	match []string // expressions; one of them is found
 	but   []string // expressions; none of them is found
@@ -29,6 +30,7 @@ type language struct {
 	asks  anyOf // a question
 	asked anyOf // a question that is a request
 	rules []compiledRule
+	lasts uint64 // those whose cues say how long something holds, as bits
 }
 
 type compiledRule struct{ match, but anyOf }
@@ -59,6 +61,9 @@ func (g languageGrammar) makeLanguage() *language {
 		scope: compileForms(g.scope), once: compileForms(g.once), asks: compileForms(g.asks), asked: compileForms(g.asked)}
 	for i, r := range g.rules {
 		l.rules = append(l.rules, compiledRule{compileForms(r.match), compileForms(r.but)})
+		if r.name == "lasting" {
+			l.lasts |= 1 << i
+		}
 		for text := range strings.SplitSeq(strings.Join(r.cues, "|"), "|") {
 			first, _ := utf8.DecodeRuneInString(text)
 			l.cues[first] = append(l.cues[first], ruleCue{text, 1 << i})

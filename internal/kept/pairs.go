@@ -3,36 +3,50 @@ package kept
 import (
 	"strconv"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
-// change is how the evidence is called that a later sentence takes an earlier one back: what they name in common, what
-// the rules say, and the words of the later one.
-const change = "change"
+// Evidence that a later sentence ends an earlier one is called by what it does to it: it takes a trait or an
+// instruction back, or says that a to-do is done.
+const (
+	change  = "change"
+	closing = "close"
+)
 
-// leastChange is how much must speak for it, in hundredths.
-const leastChange = -60
+// How much must speak for it, in hundredths.
+const (
+	leastChange  = -60
+	leastClosing = -60
+)
 
-// listPair calls yield with the evidence of a pair.
-func listPair(words []string, known map[string]bool, shared, named int, found bool, yield func(string)) {
-	yield(change + " shares " + strconv.Itoa(min(shared, 3)))
-	switch {
-	case shared == named:
-		yield(change + " shares all")
-	case 2*shared >= named:
-		yield(change + " shares half")
-	}
-	if found {
-		yield(change + " found")
-	}
-	listWords(words, known, func(e []byte) { yield(change + " " + string(e)) })
+// pairing is what a later sentence has to do with an earlier one.
+type pairing struct {
+	words         []string // of the later one
+	shared, named int      // names of the earlier one that it has, and all of them
+	found         bool     // by the rules
 }
 
-// weighPair returns how much speaks for a later sentence's taking an earlier one back.
-func (sc *scale) weighPair(words []string, shared, named int, found bool) int {
-	sum := sc.pairs[change]
+// list calls yield with the evidence that the pair is of some kind.
+func (p *pairing) list(kind string, known map[string]bool, yield func(string)) {
+	yield(kind + " shares " + strconv.Itoa(min(p.shared, 3)))
+	switch {
+	case p.shared == p.named:
+		yield(kind + " shares all")
+	case 2*p.shared >= p.named:
+		yield(kind + " shares half")
+	}
+	if p.found {
+		yield(kind + " found")
+	}
+	listWords(p.words, known, func(e []byte) { yield(kind + " " + string(e)) })
+}
+
+// weighPair returns how much speaks for a pair's being of some kind.
+func (sc *scale) weighPair(kind string, p pairing) int {
+	sum := sc.pairs[kind]
 	seen := map[string]bool{}
-	listPair(words, sc.words, shared, named, found, func(e string) {
+	p.list(kind, sc.words, func(e string) {
 		if !seen[e] {
 			seen[e] = true
 			sum += sc.pairs[e]
@@ -74,6 +88,40 @@ func ListChange(earlier, later string, known map[string]bool) (out []string) {
 	was := makeStatement(earlier)
 	now := makeStatement(later)
 	shared, named := countShared(now.names, was.names)
-	listPair(wordsOf(later), known, shared, named, now.found(was), func(e string) { out = append(out, e) })
+	p := pairing{wordsOf(later), shared, named, now.found(was)}
+	p.list(change, known, func(e string) { out = append(out, e) })
 	return out
+}
+
+// ListClosing lists, for each sentence of what a person says, the evidence that it says that a to-do is done.
+func ListClosing(todo, text string, known map[string]bool) (out [][]string) {
+	var t Todos
+	t.Add(todo, 0)
+	before := ""
+	for _, s := range SplitSentences(firstPart(text)) {
+		for _, one := range t.open {
+			p := one.pairWith(s)
+			p.found = len(t.findClosed(scrollback.RoleUser, s, before)) > 0
+			var all []string
+			p.list(closing, known, func(e string) { all = append(all, e) })
+			out = append(out, all)
+		}
+		before = s
+	}
+	return out
+}
+
+// pairWith compares a to-do with a sentence, but for what the rules say.
+func (t openTodo) pairWith(s string) pairing {
+	p := pairing{words: wordsOf(s)}
+	said := namesIn(s)
+	for _, part := range t.parts {
+		for _, w := range part {
+			p.named++
+			if indexOf(said, w.text) >= 0 {
+				p.shared++
+			}
+		}
+	}
+	return p
 }

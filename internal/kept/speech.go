@@ -46,7 +46,8 @@ func mayAnswer(s string) bool { return !isQuestion(s) && isSpeech(s) }
 // list, a quotation, or a line of a script behind a name.
 func isSpeech(s string) bool {
 	r := []rune(s)
-	if len(r) == 0 || strings.ContainsRune("-*•>|#\"“「『‘`{[<(~+", r[0]) || numbered.MatchString(s) {
+	if len(r) == 0 || strings.ContainsRune("-*•>|#\"“「『‘`{[<(~+", r[0]) || numbered.MatchString(s) ||
+		logged().MatchString(s) {
 		return false
 	}
 	if strings.ContainsAny(s, "{}=`|<>") || strings.HasSuffix(s, ";") {
@@ -58,6 +59,9 @@ func isSpeech(s string) bool {
 	}
 	return !labelled || !isName(name)
 }
+
+// logged finds a line of a log: it begins with a date and a time, a time with seconds, or a level.
+var logged = sift(lazyregexp.New(`^\[?(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9]{2}:[0-9]{2}|[0-9]{2}:[0-9]{2}:[0-9]{2}\b|(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|CRITICAL)\b[\]:]? [^,]*$)`))
 
 // isName reports whether what stands before a colon names who speaks: one or two words with capitals.
 func isName(s string) bool {

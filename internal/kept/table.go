@@ -53,7 +53,7 @@ func readGrammar(language string) languageGrammar {
 		if !known {
 			i = len(g.rules)
 			at[r.Rule] = i
-			g.rules = append(g.rules, rule{})
+			g.rules = append(g.rules, rule{name: r.Rule})
 		}
 		switch r.Part {
 		case "cue":

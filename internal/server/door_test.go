@@ -216,7 +216,7 @@ func TestDoorForwards(t *testing.T) {
 	d := newDoorRig(t, door.Options{})
 	body := chatBody(`"unheard_of":{"b": [1,2]},`, sayAs("system", "Be kind."), sayAs("user", "Hello"))
 	resp, answer := d.post("/v1/chat/completions", body, "Authorization", "Bearer own", "Openai-Beta", "x=1")
-	if resp.StatusCode != 200 || !strings.Contains(answer, `"strange":[1]`) ||
+	if resp.StatusCode != http.StatusOK || !strings.Contains(answer, `"strange":[1]`) ||
 		!strings.HasSuffix(answer, "data: [DONE]\n\n") || resp.Header.Get("X-Ratelimit-Remaining-Tokens") != "77" {
 		t.Fatalf("%d %v\n%s", resp.StatusCode, resp.Header, answer)
 	}
@@ -487,7 +487,7 @@ func TestDoorPassesCredentials(t *testing.T) {
 		d := newDoorRig(t, door.Options{PassCredentials: pass})
 		d.vars["OPENAI_API_KEY"] = ""
 		resp, answer := d.post("/v1/chat/completions", chatBody("", sayAs("user", "Hello")), "Authorization", "Bearer sk-own")
-		if pass && (resp.StatusCode != 200 || d.up.headers[0].Get("Authorization") != "Bearer sk-own") {
+		if pass && (resp.StatusCode != http.StatusOK || d.up.headers[0].Get("Authorization") != "Bearer sk-own") {
 			t.Errorf("passed: %d %s %v", resp.StatusCode, answer, d.up.headers)
 		}
 		if !pass && len(d.up.sent()) > 0 && d.up.headers[0].Get("Authorization") != "" {
@@ -512,6 +512,25 @@ func TestDoorSideCalls(t *testing.T) {
 		if err != nil || c.Title != "You said Where is the key?" {
 			t.Errorf("%s: the title is %q, %v", mode, c.Title, err)
 		}
+	}
+}
+
+// TestDoorContext keeps what a client says of its surroundings apart from what a person says.
+func TestDoorContext(t *testing.T) {
+	d := newDoorRig(t, door.Options{})
+	d.post("/v1/chat/completions", `{"model":"gpt-5","messages":[{"role":"user","content":[
+		{"type":"text","text":"<system-reminder>Never tell anybody the date.</system-reminder>"},
+		{"type":"text","text":"Where is the key?"}]}]}`)
+	all := d.conversations()
+	if len(all) != 1 || len(all[0]) != 3 || all[0][1] != "user: Where is the key?" ||
+		!strings.HasPrefix(all[0][0], "system: <system-reminder>") {
+		t.Errorf("stored is %q", all)
+	}
+	v := d.sb.Engine.As(scrollback.Operator())
+	c, err := v.Get(t.Context(), d.only())
+	kept, keptErr := v.Kept().List(t.Context(), d.only(), false)
+	if err != nil || keptErr != nil || c.Title != "Where is the key?" || len(kept) != 0 {
+		t.Errorf("the title is %q, kept is %v, %v, %v", c.Title, kept, err, keptErr)
 	}
 }
 

@@ -269,6 +269,63 @@ func TestMessagesFail(t *testing.T) {
 	}
 }
 
+// A thread goes on from an answer by its id, with only what is new: the model gets the whole history and the tools,
+// whoever answered. One that is not known is refused in the words by which the client sends everything again.
+func TestMessageThreads(t *testing.T) {
+	up := newUpstream(t, answerWith(200, "application/json", `{"id":"msg_up","type":"message","role":"assistant","content":[`+
+		`{"type":"tool_use","id":"toolu_1","name":"look","input":{}}],"stop_reason":"tool_use","usage":{"input_tokens":5}}`),
+		answerWith(200, "text/event-stream", strings.Replace(claudeStart, `"Half"`, `"Blue"`, 1)+
+			"event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n"+
+			"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"}}\n\n"+
+			"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"))
+	c := newClientRig(t, nil, map[string]string{"ANTHROPIC_BASE_URL": up.URL, "ANTHROPIC_API_KEY": "k"}, door.Options{})
+	create := strings.Replace(messagesBody("claude-x", false, `{"role":"user","content":"Colour?"}`), `"max_tokens"`,
+		`"thread":{"type":"create"},"system":"Be brief.","max_tokens"`, 1)
+	r := c.send("POST", "/v1/messages", create, version)
+	var first struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal([]byte(r.body), &first); err != nil || r.status != 200 || first.ID == "msg_up" {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	goOn := func(id, content string) string {
+		return fmt.Sprintf(`{"model":"claude-x","max_tokens":999,"stream":false,"thread":{"type":"continue",`+
+			`"previous_message_id":%q},"messages":[{"role":"user","content":%s}]}`, id, content)
+	}
+	result := `[{"type":"tool_result","tool_use_id":"toolu_1","content":"blue"}]`
+	if r = c.send("POST", "/v1/messages", goOn(first.ID, result), version); !strings.Contains(r.body, `"text":"Blue"`) {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	c.holds("user Colour?", "assistant look{}", "tool -> blue", "assistant Blue")
+	bodies, _ := up.asked()
+	if strings.Contains(bodies[0], "thread") || len(bodies) != 2 {
+		t.Errorf("asked %v", bodies)
+	}
+	for _, part := range []string{"Colour?", `"tool_use"`, `"tool_result"`, `"name":"look","description":"Looks."`, "Be brief."} {
+		if !strings.Contains(bodies[1], part) {
+			t.Errorf("the model's server is not told of %s: %s", part, bodies[1])
+		}
+	}
+	r = c.send("POST", "/v1/messages", goOn("msg_nope", result), version)
+	if r.status != 404 || !strings.Contains(r.body, `"type":"not_found_error"`) ||
+		!strings.Contains(r.body, `"details":{"error_code":"thread_not_found"}`) {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+// A request without a message asks nothing, and nothing is stored of it.
+func TestMessagesEmpty(t *testing.T) {
+	c := newClientRig(t, modeltest.NewScript(model.Facts{}, modeltest.Say("x")), nil, door.Options{})
+	for _, body := range []string{`{"model":"m","max_tokens":9,"messages":[]}`, `{"model":"m","messages":"words"}`, `{}`} {
+		if r := c.send("POST", "/v1/messages", body); r.status != 400 || !strings.Contains(r.body, "nothing to answer") {
+			t.Errorf("%s: %d %s", body, r.status, r.body)
+		}
+	}
+	if list, _, err := c.sb.List(t.Context(), scrollback.ListQuery{}); len(list) > 0 || err != nil {
+		t.Errorf("stored: %v %v", list, err)
+	}
+}
+
 // A request that cannot fit says so in the words that clients act on, and need not be sent again.
 func TestMessagesTooLong(t *testing.T) {
 	c := newClientRig(t, modeltest.NewScript(model.Facts{Limit: 4000, MaxOutput: 1000}, modeltest.Say("x")), nil,

@@ -69,3 +69,23 @@ func TestModelLists(t *testing.T) {
 		t.Errorf("offline: %d %s", r.status, r.body)
 	}
 }
+
+// A client that is not let in reads so in its own form, and the key in an address goes no further, whatever lets it in.
+func TestClientsAreRefused(t *testing.T) {
+	c := newClientRig(t, nil, nil, door.Options{})
+	const key = "X-Scrollback-Key: sbk_wrong"
+	for _, of := range []struct{ method, path, header, begins string }{
+		{"POST", "/v1/messages", "", `{"type":"error","error":{"type":"authentication_error","code":"refused"`},
+		{"GET", "/v1/models", version, `{"type":"error","error":{"type":"authentication_error","code":"refused"`},
+		{"POST", "/v1/chat/completions", "", `{"type":"error","error":{"type":"authentication_error","code":"refused"`},
+		{"POST", "/v1beta/models/m:generateContent", "", `{"error":{"code":401,"message":`},
+		{"POST", "/v1/models/m:generateContent", "", `{"error":{"code":401,"message":`},
+		{"GET", "/v1/models?key=secret", "", `{"error":{"code":401,"message":`},
+		{"POST", "/api/chat", "", `{"error":"`},
+	} {
+		r := c.send(of.method, of.path, "{}", key, of.header)
+		if r.status != 401 || !strings.HasPrefix(r.body, of.begins) || r.header.Get("WWW-Authenticate") == "" {
+			t.Errorf("%s %s: %d %s", of.method, of.path, r.status, r.body)
+		}
+	}
+}

@@ -274,6 +274,10 @@ func refuseUnknown(next http.Handler) http.Handler {
 }
 
 func refuseRequest(w http.ResponseWriter, r *http.Request, err error) {
+	if access.IsFace(r.URL.Path) {
+		faces.RefuseRequest(w, r, err)
+		return
+	}
 	l := language.Of(r.Header.Get("Accept-Language"))
 	w.Header().Set("Content-Language", string(l))
 	fault := map[string]any{"code": scrollback.CodeOf(err), "message": l.Shown(err)}

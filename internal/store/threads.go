@@ -17,7 +17,7 @@ func (p Threads) Write(ctx context.Context, rows threading.Rows) error {
 	return p.s.d.Threads.WriteThread(ctx, rows)
 }
 
-// CountAsked counts that a request came which was matched, also if nothing is stored of it.
+// CountAsked counts that a request came which was matched and of which nothing is stored.
 func (p Threads) CountAsked(ctx context.Context, m *threading.Match) error {
 	scope, body := m.Asked()
 	return p.s.d.Threads.CountAsked(ctx, scope, body, p.s.Now())

@@ -210,8 +210,8 @@ type Index interface {
 	Request(ctx context.Context, id RequestID) (*RequestRow, error)
 	// Rolled returns turns whose atoms roll to one of the hashes, at most limit of each.
 	Rolled(ctx context.Context, scope Scope, hashes []Hash, limit int) ([]RequestRow, error)
-	// Same returns the requests with a body since a time, and those that run, and how often it was asked, also when
-	// nothing was stored.
+	// Same returns the requests with a body since a time, and those that run, and how often it was asked besides,
+	// when nothing was stored.
 	Same(ctx context.Context, scope Scope, body Hash, since time.Time, limit int) ([]RequestRow, int, error)
 	// Beside returns turns that go on from a place, and turns of the thread that were beside others
 	// when they came and are not known to be leaves.

@@ -69,8 +69,11 @@ func NewMemory() *Memory {
 // JudgedBy returns the same index, but that state says how far a request that was written as running has come.
 func (m *Memory) JudgedBy(state func(RequestRow) State) *Memory { return &Memory{m.memoryRows, state} }
 
-// Ask counts that a request came, also one that stores nothing. It comes after Match and before the next one.
+// Ask counts that a request came of which nothing is stored. It comes after Match and before the next one.
 func (m *Memory) Ask(match *Match, now time.Time) {
+	if match.IsCall() {
+		return // its row counts
+	}
 	scope, body := match.Asked()
 	m.CountAsked(scope, body, now)
 }

@@ -25,6 +25,9 @@ func (s *search) findSame(ctx context.Context, out *Match, now time.Time) (bool,
 	}
 	var running, finished *RequestRow
 	for i := range rows {
+		if !rows[i].At.Before(now.Add(-repeatWindow)) {
+			asked++
+		}
 		if running == nil && rows[i].State == Running {
 			running = &rows[i]
 		}

@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"io"
+	"iter"
 	"net/http"
 
 	"github.com/scrollback-ai/scrollback"
@@ -12,15 +13,21 @@ import (
 // credentials are the headers that let a client in at a server.
 var credentials = []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"}
 
-// forwardOnce sends what a client wrote as it stands. It is not sent again: the client does that itself.
-func (c *Client) forwardOnce(ctx context.Context, x Exchange, r model.Request,
-	yield func(model.Delta, error) bool) {
-	x.forward = r.Forward
-	x.Params = nil
-	x.Once = nil
-	x.OlderAPI = false
-	if _, err := c.sendOnce(ctx, x, r.Bounds.WithDefaults(), yield); err != nil {
-		yield(model.Delta{}, err)
+// forward sends what a client wrote as it stands. It is not sent again: the client does that itself.
+func (c *Client) forward(ctx context.Context, r model.Request,
+	plan func(known scrollback.Learned) (Exchange, error)) iter.Seq2[model.Delta, error] {
+	return func(yield func(model.Delta, error) bool) {
+		x, err := plan(r.Learned)
+		if err == nil {
+			x.forward = r.Forward
+			x.Params = nil
+			x.Once = nil
+			x.OlderAPI = false
+			_, err = c.sendOnce(ctx, x, r.Bounds.WithDefaults(), yield)
+		}
+		if err != nil {
+			yield(model.Delta{}, err)
+		}
 	}
 }
 

@@ -124,16 +124,15 @@ const maxLessons = 8
 // server, and again when the server has said what it does not accept.
 func (c *Client) Stream(ctx context.Context, r model.Request,
 	plan func(known scrollback.Learned) (Exchange, error)) iter.Seq2[model.Delta, error] {
+	if r.Forward != nil {
+		return c.forward(ctx, r, plan)
+	}
 	return func(yield func(model.Delta, error) bool) {
 		known := r.Learned
 		lessons := 0
 		x, err := plan(known)
 		if err != nil {
 			yield(model.Delta{}, err)
-			return
-		}
-		if r.Forward != nil {
-			c.forwardOnce(ctx, x, r, yield)
 			return
 		}
 		for try := 0; ; try++ {

@@ -13,8 +13,8 @@ import (
 // in at their provider.
 const KeyHeader = "X-Scrollback-Key"
 
-// isFace reports whether a path is one of other APIs.
-func isFace(path string) bool {
+// IsFace reports whether a path is one of other APIs.
+func IsFace(path string) bool {
 	switch path {
 	case "/api/chat", "/api/tags", "/api/show", "/api/version", "/api/hello":
 		return true

@@ -129,10 +129,11 @@ func (g *Gate) admitRequest(r *http.Request, v requestVisit) (*http.Request, fun
 		return r.WithContext(context.WithValue(r.Context(), visitKey{}, v)), none, nil
 	}
 	ticket, err := g.readCredential(r, v.cookie)
-	if isFace(r.URL.Path) {
+	if IsFace(r.URL.Path) {
 		queryKey := takeQueryKey(r)
 		v.queryKey = queryKey != ""
 		ticket, v.ownKey, err = g.readFaceCredential(r, queryKey)
+		r = r.WithContext(context.WithValue(r.Context(), visitKey{}, v)) // a refusal is in its client's form
 	}
 	switch {
 	case err != nil:

@@ -7,6 +7,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"github.com/scrollback-ai/scrollback/internal/door"
@@ -52,16 +53,29 @@ func countTokens(w http.ResponseWriter, r *http.Request, o faces.Options) {
 	}
 }
 
-// newErrorBody returns an error as the API has it.
-func newErrorBody(f faces.Fault) faces.ErrorBody {
-	f.Message = f.SayTooLong()
-	return faces.NewErrorBody(f, faces.AnthropicTypes, "api_error")
+// threadDetails are what a client is told of a thread that it cannot go on with: it sends its history once more.
+type threadDetails struct {
+	Code string `json:"error_code"`
 }
 
 // refuse writes an error as the whole response.
 func refuse(s *faces.Stream, err error) {
 	fault := s.FaultOf(err)
-	s.Refuse(fault.Status, newErrorBody(fault))
+	if !errors.Is(err, door.ErrUnknownAnswer) {
+		s.Refuse(fault.Status, newErrorBody(fault))
+		return
+	}
+	fault.Status = http.StatusNotFound
+	fault.Param = "thread"
+	body := newErrorBody(fault)
+	body.Error.Details = threadDetails{"thread_not_found"}
+	s.Refuse(fault.Status, body)
+}
+
+// newErrorBody returns an error as the API has it.
+func newErrorBody(f faces.Fault) faces.ErrorBody {
+	f.Message = f.SayTooLong()
+	return faces.NewErrorBody(f, faces.AnthropicTypes, "api_error")
 }
 
 // payload is what the client of Anthropic's API keeps of a block of thinking. Those of other models have none of its

@@ -63,7 +63,7 @@ func (o Options) ReadBody(r *http.Request) ([]byte, error) {
 	if r.ContentLength > o.BodyBytes {
 		return nil, tooLarge
 	}
-	var body io.Reader = io.LimitReader(r.Body, o.BodyBytes+1)
+	body := io.LimitReader(r.Body, o.BodyBytes+1)
 	switch encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); encoding {
 	case "", "identity":
 	case "gzip", "x-gzip":
@@ -104,7 +104,8 @@ func (o Options) Answer(w http.ResponseWriter, r *http.Request, d threading.Dial
 		to.Fail(err)
 		return
 	}
-	asked := door.Request{Dialect: d, Body: body, Header: r.Header, OwnCredential: access.SentOwnKey(r.Context())}
+	asked := door.Request{Dialect: d, Body: body, Header: r.Header, OwnCredential: access.SentOwnKey(r.Context()),
+		Named: s.ForConversation}
 	if o.Counted {
 		asked.Quota = access.QuotaOf(r.Context())
 	}
@@ -145,6 +146,11 @@ func (s *Stream) HasBegun() bool { return s.begun }
 
 // Header returns the header of the response, until it begins.
 func (s *Stream) Header() http.Header { return s.w.Header() }
+
+// ForConversation says in the header which conversation the response is of, whatever becomes of it.
+func (s *Stream) ForConversation(id scrollback.ConversationID) {
+	s.w.Header().Set(ConversationHeader, string(id))
+}
 
 // Begin writes the head of a response of ours.
 func (s *Stream) Begin(mediaType string, of scrollback.ConversationID) {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/server/access"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -23,6 +25,7 @@ type ErrorSays struct {
 	Code    *string `json:"code"`
 	Message string  `json:"message"`
 	Param   *string `json:"param"`
+	Details any     `json:"details,omitempty"`
 }
 
 // NewErrorBody returns the body of an error whose type is one of those of an API, by its status; otherwise is the type
@@ -76,6 +79,34 @@ var googleWords = map[int]string{http.StatusBadRequest: "INVALID_ARGUMENT", http
 	http.StatusRequestEntityTooLarge: "INVALID_ARGUMENT", http.StatusTooManyRequests: "RESOURCE_EXHAUSTED",
 	http.StatusBadGateway: "UNAVAILABLE", http.StatusServiceUnavailable: "UNAVAILABLE",
 	http.StatusGatewayTimeout: "DEADLINE_EXCEEDED"}
+
+// RefuseRequest writes an error of a request that reaches no face, in the form of the face that it was sent to.
+func RefuseRequest(w http.ResponseWriter, r *http.Request, err error) {
+	s := NewStream(w)
+	fault := s.FaultOf(err)
+	var body any
+	switch {
+	case strings.HasPrefix(r.URL.Path, "/v1beta/"), AsksGoogle(r),
+		strings.HasPrefix(r.URL.Path, "/v1/models/") && r.Method == http.MethodPost:
+		body = NewGoogleBody(fault)
+	case strings.HasPrefix(r.URL.Path, "/v1/messages"), AsksAnthropic(r):
+		body = NewErrorBody(fault, AnthropicTypes, "api_error")
+	case strings.HasPrefix(r.URL.Path, "/api/"):
+		body = map[string]string{"error": fault.Message} // Ollama's
+	default:
+		body = NewErrorBody(fault, OpenAITypes, "server_error")
+	}
+	s.Refuse(fault.Status, body)
+}
+
+// AsksAnthropic reports whether a request is one of a client of Anthropic's, wherever it is sent.
+func AsksAnthropic(r *http.Request) bool { return r.Header.Get("Anthropic-Version") != "" }
+
+// AsksGoogle reports whether a request is one of a client of Google's, wherever it is sent.
+func AsksGoogle(r *http.Request) bool {
+	return r.Header.Get("X-Goog-Api-Key") != "" || r.Header.Get("X-Goog-Api-Client") != "" ||
+		access.SentQueryKey(r.Context())
+}
 
 // overflow reports whether an error says that a request does not fit the model's window, and in which figures, in
 // tokens; 0 where they are not known. A budget of a day that is used up has the same code.

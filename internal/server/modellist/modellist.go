@@ -17,7 +17,6 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
-	"github.com/scrollback-ai/scrollback/internal/server/access"
 	"github.com/scrollback-ai/scrollback/internal/server/faces"
 )
 
@@ -44,9 +43,9 @@ type form interface {
 // chooseForm returns the form that a client reads, by what only the clients of one API send.
 func chooseForm(r *http.Request) form {
 	switch {
-	case r.Header.Get("Anthropic-Version") != "":
+	case faces.AsksAnthropic(r):
 		return anthropic{}
-	case r.Header.Get("X-Goog-Api-Key") != "", r.Header.Get("X-Goog-Api-Client") != "", access.SentQueryKey(r.Context()):
+	case faces.AsksGoogle(r):
 		return google{}
 	}
 	return openai{}

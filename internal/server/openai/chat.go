@@ -1,4 +1,4 @@
-// Package openai is the face of OpenAI's API: chat completions, and the models that can be asked.
+// Package openai is the face of OpenAI's API: chat completions and responses.
 //
 // It decodes what only the API says of a request, and encodes answers. It may not know the engine's turns, nor another
 // face.
@@ -16,6 +16,7 @@ import (
 
 // Mount mounts the face.
 func Mount(mux *http.ServeMux, o faces.Options) {
+	mountResponses(mux, o)
 	mux.HandleFunc("POST /v1/chat/completions", func(w http.ResponseWriter, r *http.Request) {
 		usage := false
 		o.Answer(w, r, threading.Chat, func(body []byte, to *door.Request) {

@@ -19,8 +19,8 @@ type Threads interface {
 	// that is not there, or no longer, are not_found, and then nothing is written.
 	WriteThread(ctx context.Context, rows threading.Rows) error
 
-	// CountAsked counts that a request with a body came at a time, in Unix ms, whether anything is stored of
-	// it or not. It is remembered for AskedKept.
+	// CountAsked counts that a request with a body came at a time, in Unix ms, of which nothing is stored. It
+	// is remembered for AskedKept.
 	CountAsked(ctx context.Context, scope threading.Scope, body threading.Hash, now int64) error
 }
 
