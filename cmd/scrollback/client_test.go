@@ -48,7 +48,7 @@ func fakeClient(out string) int {
 	if slices.Contains(g.Args, "wait") {
 		fmt.Println("waiting")
 		g.Signal = (<-came).String()
-		time.Sleep(200 * time.Millisecond) // a server that ended with the signal would be gone by now
+		<-time.After(200 * time.Millisecond) // a server that ended with the signal would be gone by now
 	}
 	in, err := io.ReadAll(os.Stdin)
 	g.Stdin = string(in)

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -278,5 +279,52 @@ func TestRunWithNothing(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(data); err != nil || len(entries) > 0 {
 		t.Errorf("it made %v, %v", entries, err)
+	}
+}
+
+// The doctor says of each client that asks a server of this machine who responds there, and shows the line that leads
+// nowhere, and nothing else of the file.
+func TestDoctorPointers(t *testing.T) {
+	t.Parallel()
+	l := newLaunchTest(t, "unused")
+	s := serve(t, l.data, nil)
+	other := httptest.NewServer(http.NotFoundHandler())
+	defer other.Close()
+	gone, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := "http://" + gone.Addr().String()
+	gone.Close()
+	if err := os.MkdirAll(filepath.Join(l.home, ".codex"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(l.home, ".codex", "config.toml"), []byte("model = \"x\"\nopenai_base_url = \""+s.url+"/v1\"\n"))
+	write(t, filepath.Join(l.home, ".zshrc"), []byte("export OPENAI_BASE_URL="+other.URL+"/v1\nexport OPENAI_API_KEY=SECRET"+
+		" ANTHROPIC_BASE_URL="+nobody+"\n"))
+	env := append(l.env, "ZDOTDIR=", "CODEX_HOME=", "OPENAI_BASE_URL=", "ANTHROPIC_BASE_URL=", "GOOGLE_GEMINI_BASE_URL=")
+	run := func(args ...string) string {
+		t.Helper()
+		out, err := command(t, l.data, env, append([]string{"doctor", "agents"}, args...)...).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(out, []byte("SECRET")) {
+			t.Errorf("it shows a secret:\n%s", out)
+		}
+		return string(out)
+	}
+	says(t, run(), "codex: goes through scrollback at "+s.url+" (openai_base_url in "+l.home+"/.codex/config.toml, line 2)",
+		"qwen: asks another server at "+other.URL, "claude: points at "+nobody+", where nothing answers",
+		"remove ANTHROPIC_BASE_URL in "+l.home+"/.zshrc, line 2\n  ANTHROPIC_BASE_URL="+nobody+"\n")
+	var found struct {
+		Pointers []struct{ Client, Answers string }
+	}
+	if err := json.Unmarshal([]byte(run("--json")), &found); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(found.Pointers); got != "[{codex scrollback} {qwen other} {claude nothing}]" &&
+		got != "[{codex scrollback} {claude nothing} {qwen other}]" {
+		t.Errorf("as JSON it says %s", got)
 	}
 }

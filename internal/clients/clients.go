@@ -1,8 +1,8 @@
 // Package clients knows the programs that can ask this server in place of their provider's: how one is started so that
 // it does, and which settings of a person say so for good.
 //
-// Words it adds: client (such a program), launch (what one is started with), pointer (a line of a person's settings that
-// holds the address of a server).
+// Words it adds: client (such a program), launch (what one is started with), pointer (a line of a person's settings
+// that holds the address of a server).
 //
 // Invariants: what a launch needs is in variables, in arguments before those of the person, or in files of a folder of
 // its own; a person's settings are only read, and files with credentials are not opened.

@@ -64,8 +64,8 @@ func claudeFiles(m Machine) []string {
 		m.join(m.Working, ".claude", "settings.json"), m.join(m.Working, ".claude", "settings.local.json")}
 }
 
-// prepareCodex is for Codex. The person's provider stays, since Codex lists sessions by their provider; only its address
-// is another one.
+// prepareCodex is for Codex. The person's provider stays, since Codex lists sessions by their provider; only its
+// address is another one.
 func prepareCodex(l *Launch) error {
 	at := "openai_base_url"
 	if name := l.codexProvider(); name != "" && name != "openai" {

@@ -10,8 +10,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// standIn is a folder in place of a person's own, for programs whose settings nothing else can change: one file in it is
-// another, all else is links to what is in the person's.
+// standIn is a folder in place of a person's own, for programs whose settings nothing else can change: one file in it
+// is another, all else is links to what is in the person's.
 type standIn struct {
 	folder, of string
 	file       string // the one that is another

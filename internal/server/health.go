@@ -39,7 +39,7 @@ type health struct {
 func (h *health) mountHealth(mux *http.ServeMux) {
 	lives := func(w http.ResponseWriter, r *http.Request) {
 		said := spec.Health{OK: true, Version: h.version}
-		if access.PeerAddress(r).IsLoopback() && !access.IsForwarded(r) {
+		if access.IsFromHere(r) {
 			said.Data = h.data
 		}
 		writeJSON(w, http.StatusOK, said)
