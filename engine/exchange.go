@@ -287,8 +287,9 @@ func (e *Engine) findPlace(ctx context.Context, head store.Head, base threading.
 	if err != nil {
 		return store.Place{}, err
 	}
-	for to := t.LastSeq; to > 0; to -= scrollback.ListMax {
-		from := max(1, to-scrollback.ListMax+1)
+	page := int64(4) // most often it is the newest message of the turn
+	for to := t.LastSeq; to > 0; {
+		from := max(1, to-page+1)
 		ms, err := e.store.ReadMessages(ctx, t.Branch, from, to)
 		if err != nil {
 			return store.Place{}, err
@@ -298,6 +299,8 @@ func (e *Engine) findPlace(ctx context.Context, head store.Head, base threading.
 				return store.Place{Branch: m.Branch, Seq: m.Seq}, nil
 			}
 		}
+		to = from - 1
+		page = scrollback.ListMax
 	}
 	return store.Place{}, scrollback.Errorf(scrollback.NotFound, "engine.Exchange", i18n.NoConversation, head.ID)
 }

@@ -45,6 +45,9 @@ func (lt *liveTurn) run(base context.Context) {
 	lt.fault = err
 	lt.emitEnd(last)
 	watch.EndTurn(base, last, lt.usage, err)
+	if lt.forward != nil {
+		return // its client names it, and lays out its windows
+	}
 	lt.askTitle(last)
 	// a sub-agent seldom goes on
 	if !lt.e.o.NoBackgroundFolds && last.Status != scrollback.TurnWaiting && lt.head.AgentOf == nil {

@@ -203,6 +203,9 @@ type wireOptions struct {
 	} `json:"generationConfig"`
 }
 
+// optionFields are the names of the fields of wireOptions.
+var optionFields = []string{"tools", "reasoning_effort", "reasoning", "thinking", "generationConfig"}
+
 // wireTool is a tool as one of the dialects defines it.
 type wireTool struct {
 	wireFunction
@@ -234,6 +237,9 @@ func (f wireFunction) tool() scrollback.Tool {
 func readOptions(d threading.Dialect, body []byte) options {
 	var w wireOptions
 	for _, m := range splice.ListMembers(body) { // one by one: a field that cannot be read spoils no other
+		if !slices.Contains(optionFields, m.Name) {
+			continue
+		}
 		_ = json.Unmarshal([]byte(`{"`+m.Name+`":`+string(body[m.Value.From:m.Value.To])+`}`), &w)
 	}
 	out := options{Tools: []scrollback.Tool{}}

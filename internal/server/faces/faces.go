@@ -32,6 +32,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/server/access"
 	"github.com/scrollback-ai/scrollback/internal/server/language"
 	"github.com/scrollback-ai/scrollback/internal/server/status"
+	"github.com/scrollback-ai/scrollback/internal/splice"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 	"github.com/scrollback-ai/scrollback/model"
 )
@@ -89,6 +90,8 @@ func (o Options) ReadBody(r *http.Request) ([]byte, error) {
 		return nil, tooLarge
 	case err != nil:
 		return nil, scrollback.ParamErrorf(op, "body", i18n.BodyCannotBeRead, err)
+	case !json.Valid(raw):
+		return nil, scrollback.ParamErrorf(op, "body", i18n.BodyMustBeJSON)
 	}
 	return raw, nil
 }
@@ -116,13 +119,13 @@ func (o Options) Answer(w http.ResponseWriter, r *http.Request, d threading.Dial
 
 // WantsStream reports whether a body says stream: true, or says nothing and that is the dialect's default.
 func WantsStream(body []byte, otherwise bool) bool {
-	var b struct {
-		Stream *bool `json:"stream"`
+	switch string(splice.GetField(body, "stream")) {
+	case "true":
+		return true
+	case "false":
+		return false
 	}
-	if json.Unmarshal(body, &b) != nil || b.Stream == nil {
-		return otherwise
-	}
-	return *b.Stream
+	return otherwise
 }
 
 // Stream is the response to one request.

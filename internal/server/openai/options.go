@@ -1,13 +1,15 @@
 package openai
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/scrollback-ai/scrollback/internal/splice"
+)
 
 // wantsUsage reports whether a stream is to end with its usage.
 func wantsUsage(body []byte) bool {
-	var b struct {
-		Options struct {
-			Usage bool `json:"include_usage"`
-		} `json:"stream_options"`
+	var options struct {
+		Usage bool `json:"include_usage"`
 	}
-	return json.Unmarshal(body, &b) == nil && b.Options.Usage
+	return json.Unmarshal(splice.GetField(body, "stream_options"), &options) == nil && options.Usage
 }
