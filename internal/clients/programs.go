@@ -65,16 +65,20 @@ func claudeFiles(m Machine) []string {
 }
 
 // prepareCodex is for Codex. The person's provider stays, since Codex lists sessions by their provider; only its
-// address is another one.
+// address is another one. Who has no key and is not signed in gets a provider that asks for neither: Codex' own would
+// begin with a sign-in.
 func prepareCodex(l *Launch) error {
-	at := "openai_base_url"
-	if name := l.codexProvider(); name != "" && name != "openai" {
-		at = "model_providers." + name + ".base_url"
-	}
-	l.Before = []string{"-c", at + "=" + strconv.Quote(l.openAI())}
-	if l.lacks("OPENAI_API_KEY", "CODEX_API_KEY") && !exists(l.join(l.homeOr("CODEX_HOME", ".codex"), "auth.json")) {
-		l.Set["OPENAI_API_KEY"] = l.Placeholder
-		l.Set["CODEX_API_KEY"] = l.Placeholder
+	address := strconv.Quote(l.openAI())
+	name := l.codexProvider()
+	switch {
+	case name != "" && name != "openai":
+		l.Before = []string{"-c", "model_providers." + name + ".base_url=" + address}
+	case l.lacks("OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN") &&
+		!exists(l.join(l.homeOr("CODEX_HOME", ".codex"), "auth.json")):
+		l.Before = []string{"-c", `model_provider="scrollback"`, "-c", `model_providers.scrollback={name="scrollback",` +
+			`wire_api="responses",supports_websockets=true,base_url=` + address + "}"}
+	default:
+		l.Before = []string{"-c", "openai_base_url=" + address}
 	}
 	return nil
 }
