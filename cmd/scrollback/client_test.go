@@ -1,17 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 )
 
@@ -68,4 +71,65 @@ func fakeClient(out string) int {
 	}
 	fmt.Println("said by the client")
 	return 7
+}
+
+// launchTest is a machine with a client on it.
+type launchTest struct {
+	t         *testing.T
+	data, out string
+	home      string
+	env       []string
+}
+
+func newLaunchTest(t *testing.T, program string) *launchTest {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &launchTest{t: t, data: t.TempDir(), out: t.TempDir(), home: t.TempDir()}
+	bin := t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\nexport %s=\nexport %s='%s'\nexec '%s' \"$@\"\n", asProgram, asClient, l.out, exe)
+	if err := os.WriteFile(filepath.Join(bin, program), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	l.env = []string{"HOME=" + l.home, "XDG_CONFIG_HOME=", "XDG_DATA_HOME=", "ANTHROPIC_API_KEY=", "ANTHROPIC_AUTH_TOKEN=",
+		"SCROLLBACK_ADDR=127.0.0.1:1", "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH")}
+	return l
+}
+
+// command returns run-with as a process of its own.
+func (l *launchTest) command(args ...string) *exec.Cmd {
+	return command(l.t, l.data, l.env, append([]string{"run-with"}, args...)...)
+}
+
+// run runs it to its end and returns what the client was given.
+func (l *launchTest) run(stdin string, args ...string) (g given, out string, code int) {
+	l.t.Helper()
+	cmd := l.command(args...)
+	cmd.Stdin = strings.NewReader(stdin)
+	var said, errs bytes.Buffer
+	cmd.Stdout = &said
+	cmd.Stderr = &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		l.t.Fatal(err)
+	}
+	if errs.Len() > 0 {
+		l.t.Errorf("it says %q", errs.String())
+	}
+	return l.given(), said.String(), cmd.ProcessState.ExitCode()
+}
+
+func (l *launchTest) given() (g given) {
+	l.t.Helper()
+	text, err := os.ReadFile(filepath.Join(l.out, "given.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &g)
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return g
 }

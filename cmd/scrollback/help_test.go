@@ -66,6 +66,12 @@ func TestExamples(t *testing.T) {
 				if e.Command == "migrate" { // a copy that leaves the store as it is
 					args = []string{"migrate", "--from", sqliteURL(data), "--to", sqliteURL(t.TempDir())}
 				}
+				if e.Command == "run-with" {
+					if g, _, code := newLaunchTest(t, "claude").run("", args[1:]...); code != 7 || len(g.Args) != 2 {
+						t.Errorf("%s: exit %d, the client got %q", e.Line, code, g.Args)
+					}
+					return
+				}
 				if e.Command == "watch" {
 					goingOn(t, args, "following")
 					return
