@@ -25,7 +25,7 @@ func (g *globals) gatherProgram(open *app) gather.Program {
 	return gather.Program{Ctx: g.ctx, Set: g.set.Import, Roots: slices.Concat(g.Root, g.set.Roots), JSON: g.JSON,
 		Stdout: g.stdout, Stderr: g.stderr,
 		Log: g.newLogger(), Print: g.printResult, Explain: explainError, Texts: g.localeTexts(),
-		Zone: g.zone,
+		Zone: g.zone, Addr: g.set.Addr, Responds: askWhoResponds,
 		Open: func(write bool, do func(t *transfer.Transfer, v *engine.View) error) error {
 			switch {
 			case open != nil:

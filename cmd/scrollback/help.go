@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/complete"
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/usage"
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/internal/clients"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
@@ -65,7 +66,7 @@ func helpLists() usage.Lists {
 			formats = append(formats, f.Name())
 		}
 	}
-	return usage.Lists{"keepers": keepers, "formats": formats, "policies": compact.Names()}
+	return usage.Lists{"keepers": keepers, "formats": formats, "policies": compact.Names(), "clients": clients.Names()}
 }
 
 // speaksChinese reports whether the program speaks Chinese.

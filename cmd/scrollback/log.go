@@ -14,7 +14,7 @@ import (
 )
 
 // logged are the commands whose standard error is a log: they run on, and nobody need be there.
-var logged = map[string]bool{"serve": true, "watch": true, "mcp": true}
+var logged = map[string]bool{"serve": true, "watch": true, "mcp": true, "run-with": true}
 
 // receipted is logged where the receipt of the compaction says it too.
 const receipted = "no model gave a summary; compacting without one"

@@ -73,6 +73,7 @@ type commands struct {
 	globals
 
 	Serve     serveCmd        `cmd:"" help:"serve-web-page-api"`
+	RunWith   runWithCmd      `name:"run-with" cmd:"" help:"start-program-that-asks-here"`
 	Mcp       mcpCmd          `cmd:"" help:"speak-as-mcp-server-over-standard-input"`
 	Chat      chatCmd         `cmd:"" help:"chat-terminal-or-through-pipe"`
 	Run       runCmd          `cmd:"" help:"ask-once-print-answer"`
@@ -153,6 +154,9 @@ func runProgram(ctx context.Context, args []string, stdin io.Reader, stdout, std
 	if err == nil {
 		err = parsed.Run(&c.globals, migrate.Program{Ctx: ctx, JSON: c.JSON, Texts: c.localeTexts(),
 			Stderr: stderr, Log: c.newLogger, Print: c.printResult})
+	}
+	if code := exitError(0); errors.As(err, &code) {
+		return int(code)
 	}
 	if terminal.IsUnread(err) && half[usage.Name(parsed.Selected())] {
 		return scrollback.ExitCodeOf(&scrollback.Error{Code: scrollback.Canceled})

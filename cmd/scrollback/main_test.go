@@ -35,6 +35,9 @@ func program() int {
 }
 
 func TestMain(m *testing.M) {
+	if out := os.Getenv(asClient); out != "" {
+		os.Exit(fakeClient(out))
+	}
 	os.Setenv("SCROLLBACK_CONFIG", os.DevNull)                                   // not the tester's own
 	if os.Getenv(asProgram) == "" && filepath.Base(os.Args[0]) != "scrollback" { // as scripts call it
 		os.Setenv("XDG_CACHE_HOME", os.DevNull)  // no list is remembered, unless a test says where

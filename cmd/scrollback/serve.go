@@ -109,9 +109,9 @@ func (c *serveCmd) Run(g *globals) (err error) {
 	}
 	return server.Serve(g.ctx, a.Engine, a.Transfer,
 		server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly,
-			Version: programVersion(), Door: g.makeDoor(a, cmp.Or(c.Addr, g.set.Addr), c.Insecure),
-			DoorBytes: g.set.Door.BodyBytes,
-			Log:       g.newLogger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.APILimits(),
+			Version: programVersion(), Door: g.makeDoor(a, c.isOwn(g)),
+			DoorBytes: g.set.Door.BodyBytes, Data: g.markData(),
+			Log: g.newLogger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.APILimits(),
 			Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,
 			Started: func(url string) {
 				systemd.sendState("READY=1\nSTATUS=Serving at " + url)
@@ -121,11 +121,16 @@ func (c *serveCmd) Run(g *globals) (err error) {
 			}})
 }
 
+// isOwn reports whether only this machine reaches the server, and no key is needed.
+func (c *serveCmd) isOwn(g *globals) bool {
+	host, _, err := net.SplitHostPort(cmp.Or(c.Addr, g.set.Addr))
+	return err == nil && access.IsLoopback(host) && len(g.set.TrustedProxies) == 0 && !c.Insecure
+}
+
 // makeDoor makes what answers the clients of other APIs. Their own credentials go on to their providers where only this
-// machine reaches the server and no key is needed, unless the configuration says otherwise.
-func (g *globals) makeDoor(a *app, addr string, insecure bool) *door.Door {
-	host, _, err := net.SplitHostPort(addr)
-	pass := err == nil && access.IsLoopback(host) && len(g.set.TrustedProxies) == 0 && !insecure
+// machine reaches the server and no key is needed, which own says, unless the configuration says otherwise.
+func (g *globals) makeDoor(a *app, own bool) *door.Door {
+	pass := own
 	if g.set.Door.PassCredentials != nil {
 		pass = *g.set.Door.PassCredentials
 	}

@@ -43,6 +43,10 @@ const (
 	ModeRecord   = "record"   // always forwarded where the server speaks the API
 )
 
+// Placeholder stands where a client does not start without a key, and nobody has given it one. It lets nobody in
+// anywhere, so that it is as good as none.
+const Placeholder = "no-key-needed"
+
 // Options configure a door.
 type Options struct {
 	Mode string // one of the modes; empty for the default

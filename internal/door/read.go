@@ -315,7 +315,7 @@ func (r *Request) credential() *model.Credential {
 	default:
 	}
 	for _, name := range names {
-		if v := r.Header.Get(name); v != "" {
+		if v := r.Header.Get(name); v != "" && strings.TrimPrefix(v, "Bearer ") != Placeholder {
 			return &model.Credential{Name: name, Value: v}
 		}
 	}

@@ -8,6 +8,15 @@ var (
 	NotHostAndPort = problem("not-host-and-port",
 		"%q is not HOST:PORT",
 		"%q 不是“主机:端口”")
+	ClientUnknown = problem("client-unknown",
+		"%q is not a program that is known here: %s",
+		"不认识程序 %q：%s")
+	ClientNotInstalled = problem("client-not-installed",
+		"%s is not on PATH: install %s first",
+		"PATH 中没有 %s：请先安装 %s")
+	ClientCannotStart = problem("client-cannot-start",
+		"%s cannot be started: %s",
+		"无法启动 %s：%s")
 	NoServerRespondsAt = problem("no-server-responds-at",
 		"no server responds at %s",
 		"%s 没有服务器响应")

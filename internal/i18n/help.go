@@ -40,6 +40,12 @@ var (
 	_ = label("help/serve-web-page-api",
 		"Serve the web page and the API.",
 		"启动网页和 API 服务。")
+	_ = label("help/start-program-that-asks-here",
+		"Start an agent or chat program whose requests go through scrollback: what it says is kept, and nothing of its settings is changed. Without a server that runs, one runs as long as the program.",
+		"启动一个请求经过 scrollback 的代理或聊天程序：它所说的都会保留，它的设置不会改变。如果没有正在运行的服务器，则在该程序运行期间启动一个。")
+	_ = label("help/program-to-start-and-its-arguments",
+		"The program, then whatever it takes: {clients or}.",
+		"程序，后接它自己的参数：{clients or}。")
 	_ = label("help/ask-server-on-machine-whether-can-keep",
 		"Ask the server on this machine whether it can keep what it is given.",
 		"询问本机的服务器能否保存收到的内容。")

@@ -191,6 +191,21 @@ var (
 	AgentBehind = label("agent-behind",
 		"%s behind: scrollback import --from %s, or scrollback watch",
 		"%s尚未导入：scrollback import --from %s，或 scrollback watch")
+	PointerInEnvironment = label("pointer-in-environment",
+		"%s of the environment",
+		"环境变量 %s")
+	PointerInFile = label("pointer-in-file",
+		"%s in %s, line %d",
+		"%s，位于 %s 第 %d 行")
+	PointerToScrollback = label("pointer-to-scrollback",
+		"goes through scrollback at %s (%s)",
+		"经过 %s 的 scrollback（%s）")
+	PointerToOther = label("pointer-to-other",
+		"asks another server at %s (%s)",
+		"访问 %s 的另一个服务器（%s）")
+	PointerToNobody = label("pointer-to-nobody",
+		"points at %s, where nothing answers: start the server there, or remove %s",
+		"指向 %s，而那里没有响应：请在那里启动服务器，或删除 %s")
 	AgentSettings = label("agent-settings",
 		"settings %s",
 		"设置 %s")

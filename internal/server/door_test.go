@@ -496,6 +496,21 @@ func TestDoorPassesCredentials(t *testing.T) {
 	}
 }
 
+// TestDoorPlaceholder sends what stands in a credential's place nowhere.
+func TestDoorPlaceholder(t *testing.T) {
+	d := newDoorRig(t, door.Options{PassCredentials: true})
+	d.vars["OPENAI_API_KEY"] = ""
+	d.post("/v1/chat/completions", chatBody("", sayAs("user", "Hello")), "Authorization", "Bearer "+door.Placeholder)
+	for _, h := range d.up.headers {
+		if h.Get("Authorization") != "" {
+			t.Errorf("the provider got %v", h)
+		}
+	}
+	if m, mine := d.up.sent(), d.conversations(); len(m) != 1 || len(mine) != 1 {
+		t.Errorf("sent are %q, stored %q", m, mine)
+	}
+}
+
 // TestDoorSideCalls answers what is no turn, and keeps none of it.
 func TestDoorSideCalls(t *testing.T) {
 	for _, mode := range []string{door.ModeFaithful, door.ModeWindow} {

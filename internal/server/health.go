@@ -8,6 +8,8 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/server/access"
+	"github.com/scrollback-ai/scrollback/internal/server/restapi/spec"
 )
 
 const (
@@ -23,6 +25,7 @@ const (
 type health struct {
 	probe   func(ctx context.Context) error
 	version string
+	data    string          // says which data this is, to those who have it; may be empty
 	ending  <-chan struct{} // closed when the server was told to end; nil: never
 
 	mu    sync.Mutex
@@ -34,8 +37,12 @@ type health struct {
 // mountHealth adds /healthz and /livez, which say that the process serves requests, and /readyz,
 // which says that it can keep what it is given, and goes on doing so.
 func (h *health) mountHealth(mux *http.ServeMux) {
-	lives := func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]any{"ok": true, "version": h.version})
+	lives := func(w http.ResponseWriter, r *http.Request) {
+		said := spec.Health{OK: true, Version: h.version}
+		if access.IsFromHere(r) {
+			said.Data = h.data
+		}
+		writeJSON(w, http.StatusOK, said)
 	}
 	mux.HandleFunc("GET /healthz", lives)
 	mux.HandleFunc("GET /livez", lives)

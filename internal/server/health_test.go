@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/scrollback-ai/scrollback/internal/server/access"
 )
 
 // However many ask whether the server is ready, it finds out once a second, and once at
@@ -101,6 +103,26 @@ func TestPanics(t *testing.T) {
 			!strings.Contains(w.Body.String(), `"request_id"`)) ||
 			begun && w.Body.String() != `{"half":` {
 			t.Errorf("begun %v: %v, %d %s", begun, got, w.Code, w.Body)
+		}
+	}
+}
+
+// Which data is served is told to this machine, and to nobody beyond a proxy.
+func TestHealthTellsData(t *testing.T) {
+	mux := http.NewServeMux()
+	(&health{version: "1", data: "mark"}).mountHealth(mux)
+	h := access.New(access.Options{Open: true}).Wrap(mux)
+	for from, told := range map[string]bool{"127.0.0.1:5": true, "[::1]:5": true, "192.0.2.7:5": false,
+		"127.0.0.1:6 forwarded": false} {
+		r := httptest.NewRequest(http.MethodGet, "http://localhost/healthz", nil)
+		var forwarded bool
+		if r.RemoteAddr, forwarded = strings.CutSuffix(from, " forwarded"); forwarded {
+			r.Header.Set("X-Forwarded-For", "192.0.2.7")
+		}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusOK || strings.Contains(w.Body.String(), "mark") != told {
+			t.Errorf("to %s it says %d %s", from, w.Code, w.Body)
 		}
 	}
 }

@@ -58,6 +58,9 @@ type Options struct {
 
 	Started func(url string) // called once it listens; may be nil
 
+	// Data says which data is served, and nothing else about it: /healthz tells it to this machine. May be empty.
+	Data string
+
 	// Grace is how long the server goes on once it is told to end, before it closes its
 	// address: meanwhile /readyz reports it, so that load balancers stop sending requests.
 	Grace time.Duration
@@ -219,7 +222,7 @@ func Handler(e *engine.Engine, t *transfer.Transfer, o Options, local bool) http
 	mux.Handle("/mcp", mcpapi.Handler(func(ctx context.Context) *engine.View { return e.As(access.CallerOf(ctx)) },
 		mcpapi.Options{Version: o.Version, Log: o.Log}))
 	mux.Handle("/", webui.Handler(o.Images))
-	(&health{probe: e.Ready, version: o.Version, ending: o.ending}).mountHealth(mux)
+	(&health{probe: e.Ready, version: o.Version, data: o.Data, ending: o.ending}).mountHealth(mux)
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		refuseRequest(w, r, scrollback.Errorf(scrollback.NotFound, "server", i18n.NoSuchThingNamed, r.Method, r.URL.Path))
 	})

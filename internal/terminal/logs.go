@@ -50,10 +50,18 @@ func (l *Logs) divertTo(to func(line string)) (back func()) {
 	}
 }
 
-// holdLines keeps the lines until back is called, which writes them.
-func (l *Logs) holdLines() (back func()) {
+// maxHeld bounds the lines that are held.
+const maxHeld = 1000
+
+// HoldLines keeps the lines until back is called, which writes them: the newest, where there are many.
+func (l *Logs) HoldLines() (back func()) {
 	var held []string
-	divert := l.divertTo(func(line string) { held = append(held, line) })
+	divert := l.divertTo(func(line string) {
+		if len(held) == maxHeld {
+			held = held[1:]
+		}
+		held = append(held, line)
+	})
 	return func() {
 		divert()
 		for _, line := range held {

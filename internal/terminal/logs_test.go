@@ -67,7 +67,7 @@ func TestLogsHeld(t *testing.T) {
 	var out bytes.Buffer
 	logs := NewLogs(&out)
 	fmt.Fprintln(logs, "before")
-	back := logs.holdLines()
+	back := logs.HoldLines()
 	fmt.Fprintln(logs, "one\ntwo")
 	if out.String() != "before\n" {
 		t.Errorf("while it is drawn there is %q", out.String())
@@ -79,5 +79,5 @@ func TestLogsHeld(t *testing.T) {
 	}
 	var none *Logs
 	none.divertTo(func(string) {})()
-	none.holdLines()()
+	none.HoldLines()()
 }

@@ -40,7 +40,7 @@ func PickConversation(ctx context.Context, o Options, in, out *os.File) (scrollb
 		l.Styles = list.Styles{}
 	}
 	m := &picker{list: l, keys: o.Texts.Say(i18n.ChatPickKeys)}
-	defer o.Logs.holdLines()()
+	defer o.Logs.HoldLines()()
 	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
 	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, tea.ErrInterrupted) {
 		return "", scrollback.Wrap(scrollback.Canceled, "terminal.Pick", context.Canceled)

@@ -20,6 +20,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/scrollback-ai/scrollback/compact"
+	"github.com/scrollback-ai/scrollback/internal/clients"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	formats "github.com/scrollback-ai/scrollback/transcript/all"
 )
@@ -160,6 +161,8 @@ func known(flag string) []string {
 		return exports()
 	case "from":
 		return imports()
+	case "client":
+		return clients.Names()
 	}
 	return strings.Fields(fixed[flag])
 }

@@ -75,7 +75,9 @@ func TestConfigGuide(t *testing.T) {
 		Agents: engine.AgentOptions{Depth: 2, PerTurn: 8, PerTree: 32, Steps: 20, Tokens: 200_000},
 		Limits: IntakeLimits{Body: 1 << 20, MessageChars: 200_000, Parts: 100, Attachment: 20 << 20, Import: 4 << 30,
 			Images:       20,
-			RemoteImages: true},
+			RemoteImages: true, Door: 32 << 20},
+		Door: Door{Mode: "faithful", BodyBytes: 32 << 20, PassCredentials: new(bool),
+			Models: map[string]string{"claude-haiku-*": "deepseek/deepseek-chat"}},
 		variables: map[string]string{"DEEPSEEK_API_KEY": "sk-of-deepseek", "OPENAI_API_KEY": "sk-of-openai",
 			"OPENAI_BASE_URL": "https://gateway.example/v1", "SCROLLBACK_BASE_URL": "http://127.0.0.1:8000/v1"}}
 	if !reflect.DeepEqual(got, want) {

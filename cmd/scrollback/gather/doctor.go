@@ -5,14 +5,17 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/clients"
 	"github.com/scrollback-ai/scrollback/internal/collect"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 	"github.com/scrollback-ai/scrollback/internal/terminal/words"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
+	"github.com/scrollback-ai/scrollback/transcript"
 )
 
 // Doctor looks at the tools of this machine.
@@ -42,8 +45,76 @@ func (c *Doctor) ReportAgents(p Program) error {
 	if err != nil {
 		return err
 	}
-	return p.Print(map[string]any{"agents": agents}, func(w io.Writer) error { return p.drawAgents(w, agents) })
+	pointers := p.findPointers(o.Machine, here)
+	return p.Print(map[string]any{"agents": agents, "pointers": pointers.Found, "pointer_problems": pointers.Problems},
+		func(w io.Writer) error {
+			if err := p.drawAgents(w, agents); err != nil {
+				return err
+			}
+			return p.drawPointers(w, pointers)
+		})
 }
+
+// maxAsked bounds how many addresses are asked who responds there.
+const maxAsked = 32
+
+// findPointers returns which settings of clients point at a server of this machine, and who responds there.
+func (p Program) findPointers(m transcript.Machine, here string) clients.Pointers {
+	found := clients.FindPointers(clients.Machine{System: m.System, Home: m.Home, Working: here, Getenv: m.Getenv}, p.Addr)
+	said := map[string]string{}
+	var wait sync.WaitGroup
+	var mu sync.Mutex
+	for _, f := range found.Found {
+		if _, asked := said[f.Address]; asked || len(said) == maxAsked {
+			continue
+		}
+		said[f.Address] = ""
+		wait.Go(func() {
+			who := p.Responds(p.Ctx, f.Address)
+			mu.Lock()
+			defer mu.Unlock()
+			said[f.Address] = who
+		})
+	}
+	wait.Wait()
+	for i, f := range found.Found {
+		found.Found[i].Answers = said[f.Address]
+	}
+	return found
+}
+
+// drawPointers prints which clients ask a server of this machine, and which settings lead nowhere.
+func (p Program) drawPointers(w io.Writer, found clients.Pointers) error {
+	t := p.Texts
+	var lines []string
+	for _, f := range found.Found {
+		where := t.Say(i18n.PointerInEnvironment, f.Setting)
+		if f.File != "" {
+			where = t.Say(i18n.PointerInFile, f.Setting, columns.StripControls(f.File), f.Line)
+		}
+		said := map[string]i18n.ID{clients.Ours: i18n.PointerToScrollback, clients.Other: i18n.PointerToOther,
+			clients.Nobody: i18n.PointerToNobody}[f.Answers]
+		if said == "" {
+			continue
+		}
+		lines = append(lines, t.Say(i18n.ImportToolNotes, f.Client, t.Say(said, columns.StripControls(f.Address), where)))
+		if f.Answers == clients.Nobody && f.Text != "" {
+			lines = append(lines, "  "+columns.ClipText(columns.StripControls(f.Text), maxShownLine))
+		}
+	}
+	for _, bad := range found.Problems {
+		lines = append(lines, t.Say(i18n.AgentSettings, columns.StripControls(bad.File)+": "+t.Reason(bad.Reason)))
+	}
+	for _, line := range lines {
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxShownLine is how much of a line of settings is shown, in columns.
+const maxShownLine = 160
 
 // drawAgents prints a table of what was found, what stands in the way, and how to register
 // this program.

@@ -44,6 +44,9 @@ type Program struct {
 	Explain        func(err error) string
 	Texts          words.Texts
 	Zone           *time.Location // of the times that are shown
+	Addr           string         // where a server of this program listens, as HOST:PORT
+	// Responds returns who responds at the address of a server, as clients have it.
+	Responds func(ctx context.Context, address string) string
 }
 
 // Flags say what is brought from other tools, and how. The config file says the rest.

@@ -185,14 +185,11 @@ func (g *Gate) warnOfProxy(r *http.Request, v requestVisit) {
 	if v.from.forwarded || !g.o.Local {
 		return
 	}
-	for _, header := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"} {
-		if r.Header.Get(header) != "" {
-			g.warn.Do(func() {
-				g.o.Log.Warn("a request came through a proxy and was let in without a key; name the proxy in trusted_proxies, and keys are needed",
-					"proxy", v.from.peer.String())
-			})
-			return
-		}
+	if namesProxy(r) {
+		g.warn.Do(func() {
+			g.o.Log.Warn("a request came through a proxy and was let in without a key; name the proxy in trusted_proxies, and keys are needed",
+				"proxy", v.from.peer.String())
+		})
 	}
 }
 

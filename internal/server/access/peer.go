@@ -89,6 +89,17 @@ func (ps Proxies) Contains(addr netip.Addr) bool {
 // IsForwarded reports whether a trusted proxy passed a request on.
 func IsForwarded(r *http.Request) bool { return visitOf(r.Context()).from.forwarded }
 
+// namesProxy reports whether a request has a header that proxies add.
+func namesProxy(r *http.Request) bool {
+	return slices.ContainsFunc([]string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"},
+		func(header string) bool { return r.Header.Get(header) != "" })
+}
+
+// IsFromHere reports whether a request was sent on this machine, as far as proxies say.
+func IsFromHere(r *http.Request) bool {
+	return remoteAddress(r).IsLoopback() && !IsForwarded(r) && !namesProxy(r)
+}
+
 // headerValues returns the values of a header that may be repeated, and may hold several with commas.
 func headerValues(r *http.Request, header string) (out []string) {
 	for _, line := range r.Header.Values(header) {

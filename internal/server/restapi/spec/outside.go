@@ -16,6 +16,7 @@ func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
 type Health struct {
 	OK      bool   `json:"ok"`
 	Version string `json:"version"`
+	Data    string `json:"data,omitempty"`
 }
 
 // Readiness is what /readyz sends when the store can be read.
