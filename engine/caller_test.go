@@ -100,6 +100,10 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			_, _, err := v.BeginSideCall(ctx, engine.SideCallRequest{Match: &threading.Match{}, Project: "theirs"})
 			return err
 		}),
+		"View.CountingModel": read(func(v *engine.View) error {
+			_, _, err := v.CountingModel(ctx, "theirs", engine.Overrides{})
+			return err
+		}),
 		"View.ReadAnswer": read(func(v *engine.View) error { _, err := v.ReadAnswer(ctx, o.id, o.turn); return err }),
 		"View.Get":        read(func(v *engine.View) error { _, err := v.Get(ctx, o.id); return err }),
 		"Bulk.Head": read(func(v *engine.View) error {

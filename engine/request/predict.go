@@ -27,6 +27,9 @@ func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown com
 		memory = compact.NewMemory()
 	}
 	defer f.memories.put(head.ID, memory)
+	rows := sync.OnceValues(func() ([]scrollback.Kept, error) {
+		return f.store.Kept.ReadRows(ctx, head, head.Branch, head.Branch.HeadSeq)
+	})
 	for range maxPredicted {
 		w := window.Assemble(shown.Window)
 		fits := window.Fits(w.Weight, q.Settings.Budget) && !shown.More
@@ -39,6 +42,7 @@ func (f *Compactor) PredictFolds(ctx context.Context, head store.Head, shown com
 			Now:     f.store.Now(), NewID: f.store.NewID, Count: token.Count, ModelTokens: q.Settings.ModelTokens,
 			Price:        f.resolver.AddPrice,
 			Load:         func(ids []scrollback.SegmentID) ([]scrollback.Segment, error) { return f.store.ReadSegments(ctx, ids) },
+			Kept:         rows,
 			Measure:      func(scrollback.Segment, []scrollback.Message) (int64, string, error) { return 0, "", nil },
 			MeasureTable: func(scrollback.Segment, []scrollback.Segment) (int64, string, error) { return 0, "", nil }}
 		if !fits {

@@ -35,7 +35,9 @@ func SettleEnds(rows []scrollback.Kept) (entries, ends []scrollback.Kept) {
 		entry.Change = ""
 		s.entries = append(s.entries, entry)
 	}
-	slices.SortStableFunc(s.entries, func(a, b scrollback.Kept) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortStableFunc(s.entries, func(a, b scrollback.Kept) int { // of one message whatever its id is
+		return cmp.Or(cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Text, b.Text))
+	})
 	s.keys = make([]string, len(s.entries))
 	s.endedAt = make([]int64, len(s.entries))
 	for i, k := range s.entries {

@@ -127,6 +127,12 @@ func (c *Client) Stream(ctx context.Context, r model.Request,
 	if r.Forward != nil {
 		return c.forward(ctx, r, plan)
 	}
+	return c.ask(ctx, r, plan)
+}
+
+// ask requests an answer until there is one, or nothing is left to change.
+func (c *Client) ask(ctx context.Context, r model.Request,
+	plan func(known scrollback.Learned) (Exchange, error)) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		known := r.Learned
 		lessons := 0
