@@ -134,7 +134,7 @@ func TestRepairPurge(t *testing.T) {
 	data := aFolder(t)
 	raw(t, data, `UPDATE conversations SET purged_at = -1, deleted_at = 1, turn = '' WHERE id = `+longest,
 		`INSERT INTO index_dropped SELECT n, 5, 1 FROM branches WHERE id = `+folded, `UPDATE index_state SET dropped = 1`,
-		`DELETE FROM messages WHERE branch = `+folded+` AND seq > 4`)
+		`DELETE FROM kept WHERE branch = `+folded+` AND seq > 4`, `DELETE FROM messages WHERE branch = `+folded+` AND seq > 4`)
 	if code, c := checkup(t, data); code != 0 || len(c.Notes) != 2 || c.Notes[0].Kind != "purge" ||
 		c.Notes[1].Kind != "index" {
 		t.Fatalf("half of a purge: exit %d, %+v %+v", code, c.Problems, c.Notes)

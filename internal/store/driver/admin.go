@@ -74,7 +74,7 @@ type Repair struct {
 	Usage *UsageRepair
 
 	// Lease closes an open turn as [Turns.TakeOver] does it. One whose lease has not ended is
-	// conflict; one whose branch is missing keeps its draft.
+	// conflict; one whose branch is missing keeps its draft, unless it is the conversation's newest.
 	Lease scrollback.TurnID
 
 	Now     int64

@@ -129,10 +129,16 @@ func (r *repairing) closeTurn(ctx context.Context, m driver.Repair) error {
 		return err
 	}
 	err = r.holdBranch(ctx, t.Branch, new(scrollback.Branch))
-	if scrollback.CodeOf(err) == scrollback.NotFound {
+	missing := scrollback.CodeOf(err) == scrollback.NotFound
+	switch {
+	case missing && a.c.LastTurn != t.ID:
 		t.State = scrollback.TurnInterrupted
 		t.EndedAt = r.now
 		return r.storeTurn(ctx, &t)
+	case missing: // it held the conversation, and ends with it
+		t.Branch = a.b.ID
+		t.LastSeq = a.b.HeadSeq
+		err = nil
 	}
 	if err == nil {
 		err = a.interruptTurn(ctx, &t, r.now, m.Salvage)
