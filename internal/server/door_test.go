@@ -549,6 +549,24 @@ func TestDoorContext(t *testing.T) {
 	}
 }
 
+// TestDoorNamed goes on with the conversation that our own header names: by its id, or by a name of the client's.
+func TestDoorNamed(t *testing.T) {
+	d := newDoorRig(t, door.Options{})
+	const header = "X-Scrollback-Conversation"
+	at := func(text, name string) string {
+		resp, _ := d.post("/v1/chat/completions", chatBody("", sayAs("user", text)), header, name)
+		return resp.Header.Get(header)
+	}
+	first := at("One", "")
+	if again := at("Two", first); again != first {
+		t.Errorf("the id %s leads to %s", first, again)
+	}
+	named := at("Three", "work")
+	if again := at("Four", "work"); again != named || named == first {
+		t.Errorf("work is %s, then %s; another is %s", named, again, first)
+	}
+}
+
 // TestDoorOllama speaks Ollama's API in front of a provider that does not.
 func TestDoorOllama(t *testing.T) {
 	d := newDoorRig(t, door.Options{Models: map[string]string{"llama*": "openai/gpt-5"}})

@@ -184,6 +184,17 @@ func (s *search) findLanes(ctx context.Context) error {
 	if name == "" {
 		return nil
 	}
+	if s.request.Explicit { // it may be the thread's own id
+		_, id, _ := strings.Cut(name, ":")
+		thread, err := s.Index.Thread(ctx, ThreadID(id))
+		if err != nil {
+			return err
+		}
+		if thread != nil && thread.Scope.Project == s.scope.Project {
+			s.lanes = []ThreadRow{*thread}
+			return nil
+		}
+	}
 	lanes, err := s.Index.Named(ctx, nameScope(s.scope, s.request), name, maxLanes)
 	if s.request.Explicit && len(lanes) > 1 {
 		lanes = lanes[:1]

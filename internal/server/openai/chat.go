@@ -184,35 +184,10 @@ func (c *chatWriter) End(e door.End) {
 	c.WriteJSON(out)
 }
 
-// errorBody is an error as the clients of OpenAI and of Anthropic read it.
-type errorBody struct {
-	Type  string    `json:"type"`
-	Error errorSays `json:"error"`
+// newErrorBody returns an error as the API has it.
+func newErrorBody(f faces.Fault) faces.ErrorBody {
+	return faces.NewErrorBody(f, faces.OpenAITypes, "server_error")
 }
-
-type errorSays struct {
-	Type    string  `json:"type"`
-	Code    *string `json:"code"`
-	Message string  `json:"message"`
-	Param   *string `json:"param"`
-}
-
-// newErrorBody returns the body of an error.
-func newErrorBody(f faces.Fault) errorBody {
-	out := errorBody{Type: "error", Error: errorSays{Type: errorTypes[f.Status], Code: &f.Code, Message: f.Message}}
-	if out.Error.Type == "" {
-		out.Error.Type = "server_error"
-	}
-	if f.Param != "" {
-		out.Error.Param = &f.Param
-	}
-	return out
-}
-
-var errorTypes = map[int]string{http.StatusBadRequest: "invalid_request_error",
-	http.StatusUnauthorized: "authentication_error", http.StatusForbidden: "permission_error",
-	http.StatusNotFound: "not_found_error", http.StatusRequestEntityTooLarge: "invalid_request_error",
-	http.StatusTooManyRequests: "rate_limit_error"}
 
 // Fail implements [door.Writer]. A stream that has begun ends with a reason all the same: clients that find none ask
 // again for ever.

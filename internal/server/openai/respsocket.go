@@ -239,7 +239,7 @@ func (k socketSink) pass(h model.ResponseHead, _ scrollback.ConversationID, body
 		return
 	}
 	code := "server_error"
-	k.sendError(h.Status, errorSays{Type: code, Code: &code, Message: http.StatusText(h.Status)})
+	k.sendError(h.Status, faces.ErrorSays{Type: code, Code: &code, Message: http.StatusText(h.Status)})
 }
 
 func (k socketSink) fault(err error) faces.Fault {
