@@ -95,7 +95,7 @@ func (w frameWriter) Write(b []byte) (int, error) {
 
 // frameEnd returns where the first event of a stream ends, behind its blank line, or a line of JSON; -1 if none does.
 func frameEnd(b []byte) int {
-	if len(b) > 0 && b[0] == '{' { // lines of JSON, or a body that is no stream
+	if len(b) > 0 && b[0] == '{' { // lines of JSON, or a body that is not a stream
 		if i := bytes.IndexByte(b, '\n'); i >= 0 {
 			return i + 1
 		}
@@ -165,7 +165,7 @@ func (r *relay) join() (leave func()) {
 }
 
 // read writes the answer as it comes, until it has ended or the reader is gone. A refusal of the model's server is held
-// back until it is clear that nothing else is tried, and what is no stream until it is whole.
+// back until it is clear that nothing else is tried, and what is not a stream until it is whole.
 func (r *relay) read(ctx context.Context, stream bool, w Writer) error {
 	leave := r.join()
 	defer leave()
@@ -250,7 +250,7 @@ func (d *Door) findRelay(id threading.RequestID) *relay {
 	return d.relays[id]
 }
 
-// rename lets what is forwarded call the answer as it is called here. A body that is no stream is then one frame.
+// rename lets what is forwarded call the answer as it is called here. A body that is not a stream is then one frame.
 // A count has no answer.
 func (r *relay) rename(stream bool) {
 	if r == nil {

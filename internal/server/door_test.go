@@ -393,7 +393,7 @@ func TestDoorRepeats(t *testing.T) {
 	}
 }
 
-// TestDoorBodies refuses what is no request, in a body that clients read.
+// TestDoorBodies refuses what is not a request, in a body that clients read.
 func TestDoorBodies(t *testing.T) {
 	d := newDoorRig(t, door.Options{})
 	for _, c := range []struct {
@@ -511,7 +511,7 @@ func TestDoorPlaceholder(t *testing.T) {
 	}
 }
 
-// TestDoorSideCalls answers what is no turn, and keeps none of it.
+// TestDoorSideCalls answers what is not a turn, and keeps none of it.
 func TestDoorSideCalls(t *testing.T) {
 	for _, mode := range []string{door.ModeFaithful, door.ModeWindow} {
 		d := newDoorRig(t, door.Options{Mode: mode})

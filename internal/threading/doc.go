@@ -26,7 +26,7 @@
 //     so that a history of any length is recognised by one look-up.
 //   - lane: one of the threads that an id has named. Sub-agents, reviews and new beginnings
 //     come with their parent's id; which lane is meant is found by content.
-//   - side call: a request that is no turn of a conversation: a title, a summary, a classifier.
+//   - side call: a request that is not a turn of a conversation: a title, a summary, a classifier.
 //     [Table] recognises them; it is a file, and another can replace it.
 //   - leaf: a turn beside the path that was no turn of the path itself, such as a side call that
 //     nobody recognised.

@@ -110,7 +110,7 @@ func (c *contentWriter) Frame(b []byte) {
 	}
 }
 
-// joinData returns the data of an event; what is no event is data as it is.
+// joinData returns the data of an event; what is not an event is data as it is.
 func joinData(event []byte) (data []byte) {
 	for line := range bytes.Lines(event) {
 		value, ok := bytes.CutPrefix(line, []byte("data:"))

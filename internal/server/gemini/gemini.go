@@ -1,7 +1,7 @@
 // Package gemini is the face of Google's Gemini API: generateContent, as a stream and not, and the count of tokens.
 //
 // It decodes what only the API says of a request, and encodes answers. Its clients take nothing for the line of a
-// stream that is no data: there are no comments. It may not know the engine's turns, nor another face.
+// stream that is not data: there are no comments. It may not know the engine's turns, nor another face.
 package gemini
 
 import (

@@ -57,7 +57,7 @@ func start(t *testing.T, m model.Model, upstream http.Handler) *program {
 	return p
 }
 
-// serve has the faces served anew: nothing is held from before.
+// serve serves the faces again: nothing is held from before.
 func (p *program) serve() {
 	log := slog.New(slog.DiscardHandler)
 	srv := httptest.NewServer(server.Handler(p.sb.Engine, p.sb.Transfer, server.Options{Version: "test", Log: log,
@@ -127,7 +127,7 @@ func at(v any, path ...any) any {
 	return v
 }
 
-// ask asks for an answer that is no stream.
+// ask asks for an answer that is not a stream.
 func (p *program) ask(body string) object {
 	p.t.Helper()
 	status, out := p.send("POST", "/v1/responses", body)

@@ -156,7 +156,7 @@ func (f responsesFace) write(w http.ResponseWriter, r *http.Request, found *door
 	sink.Write(sink.body)
 }
 
-// heldSink keeps an answer that is no stream.
+// heldSink keeps an answer that is not a stream.
 type heldSink struct {
 	*faces.Stream
 	body []byte

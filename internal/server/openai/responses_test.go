@@ -50,7 +50,7 @@ func TestStream(t *testing.T) {
 	p.wantTalk("user: Hi", "assistant: Hello")
 }
 
-// An answer that is no stream is the same response.
+// An answer that is not a stream is the same response.
 func TestNotStreamed(t *testing.T) {
 	p, _ := script(t, thoughtful)
 	r := p.ask(`{"model":"m","input":[{"type":"message","role":"user","content":"Hi"}]}`)

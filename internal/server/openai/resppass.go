@@ -16,7 +16,7 @@ type passedResponse struct {
 	head     model.ResponseHead
 	of       scrollback.ConversationID
 	streamed bool
-	body     []byte          // if it is no stream
+	body     []byte          // if it is not a stream
 	created  json.RawMessage // the response as the first event had it, or the last
 	// last is the event that ends the stream. It is held back until the answer is stored.
 	last *heldEvent
@@ -36,7 +36,7 @@ type passedEvent struct {
 	Item     json.RawMessage `json:"item"`
 }
 
-// Forward implements [door.Writer]. What is no stream is held back until all of it is there: it may yet fail.
+// Forward implements [door.Writer]. What is not a stream is held back until all of it is there: it may yet fail.
 func (w *responseWriter) Forward(h model.ResponseHead, of scrollback.ConversationID) {
 	kind := http.Header(h.Header).Get("Content-Type")
 	streamed := h.Status < http.StatusMultipleChoices && strings.HasPrefix(kind, "text/event-stream")

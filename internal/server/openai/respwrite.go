@@ -20,7 +20,7 @@ type responseSink interface {
 	begin(of scrollback.ConversationID)
 	// event sends an event.
 	event(name string, data []byte)
-	// whole sends an answer that is no stream.
+	// whole sends an answer that is not a stream.
 	whole(of scrollback.ConversationID, body []byte)
 	// pass passes on a response of a model's server that has no events.
 	pass(h model.ResponseHead, of scrollback.ConversationID, body []byte)

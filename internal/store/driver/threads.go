@@ -28,7 +28,7 @@ const (
 	// AskedKept is how long at least a driver remembers that a body was asked, in ms.
 	AskedKept = 10 * 60_000
 
-	// SideCallMax is how long a request that is no turn may run, in ms: nothing renews a lease of it.
+	// SideCallMax is how long a request that is not a turn may run, in ms: nothing renews a lease of it.
 	SideCallMax = 10 * 60_000
 )
 
