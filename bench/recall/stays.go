@@ -56,10 +56,14 @@ func staysWays() []staysWay {
 		{"a model that forgets (snapshot)", compact.Snapshot, &forgetful{}}}
 }
 
-// staysSum is what comes of the sentences of one way: how many stand in the request at each look, by kind; the
+// lastLook is the last of a conversation.
+const lastLook = "turn 300"
+
+// staysSum is what comes of what was said in one way: how much of it stands in the request at each look, by kind; the
 // tokens of requests and of the kept lines in them; and how many of those lines nobody wants.
 type staysSum struct {
-	looked, stood map[string]map[string]int // by kind of sentence, by look
+	looked, stood map[string]map[string]int // by kind, by look
+	whole         map[string]int            // by kind: with every sentence of it, at the last look
 	tokens, kept  int64
 	lines, idle   int
 	requests      int
@@ -184,13 +188,20 @@ func (k *staysSum) look(ctx context.Context, e *engine.View, id scrollback.Conve
 	}
 	window := strings.Join(strings.Fields(shown.String()), " ")
 	for _, c := range t.sentences {
+		whole := strings.Contains(window, strings.Join(strings.Fields(c.text), " "))
+		stands := whole || slices.ContainsFunc(entries, func(entry scrollback.Kept) bool {
+			return strings.Contains(c.text, entry.Text) && strings.Contains(window, entry.Text)
+		})
+		if whole && slices.Contains(looks, lastLook) {
+			k.whole[c.kind]++
+		}
 		for _, look := range looks {
 			if k.looked[c.kind] == nil {
 				k.looked[c.kind] = map[string]int{}
 				k.stood[c.kind] = map[string]int{}
 			}
 			k.looked[c.kind][look]++
-			if strings.Contains(window, strings.Join(strings.Fields(c.text), " ")) {
+			if stands {
 				k.stood[c.kind][look]++
 			}
 		}
@@ -225,21 +236,22 @@ func staysReport(ctx context.Context, say func(string)) (string, error) {
 		return "", err
 	}
 	defer stop()
-	looks := []string{"compaction 1", "compaction 3", "turn 30", "turn 150", "turn 300"}
+	looks := []string{"compaction 1", "compaction 3", "turn 30", "turn 150", lastLook}
 	var b strings.Builder
 	fmt.Fprintf(&b, `
 ## Does it stay?
 
 The traits and instructions of the sentences that are held out, %d at the beginning of a conversation, and behind them %d
-turns of the small talk of the same file, each with a page of an assistant, in a window of %d tokens. In percent, how many
-stand word for word in the next request. Crossed out are lines among those that are carried that are small talk.
+turns of the small talk of the same file, each with a page of an assistant, in a window of %d tokens. In percent, of how many
+the sentence that says it stands word for word in the next request; whole is with each sentence beside it, at turn 300.
+Crossed out are lines among those that are carried that are small talk.
 
 | | | of | `, staysTogether, staysTurns, policyLimit)
-	b.WriteString(strings.Join(looks, " | ") + " | tokens of a request | of them kept | crossed out |\n|---|---|---|" +
-		strings.Repeat("---|", len(looks)+3) + "\n")
+	b.WriteString(strings.Join(looks, " | ") + " | whole | tokens of a request | of them kept | crossed out |\n|---|---|---|" +
+		strings.Repeat("---|", len(looks)+4) + "\n")
 	for _, way := range staysWays() {
 		say(way.name)
-		sum := &staysSum{looked: map[string]map[string]int{}, stood: map[string]map[string]int{}}
+		sum := &staysSum{looked: map[string]map[string]int{}, stood: map[string]map[string]int{}, whole: map[string]int{}}
 		for _, t := range talks {
 			if err := sum.hold(ctx, kept.Store, way, t); err != nil {
 				return "", err
@@ -250,7 +262,8 @@ stand word for word in the next request. Crossed out are lines among those that 
 			for _, look := range looks {
 				fmt.Fprintf(&b, " %.1f |", 100*float64(sum.stood[kind][look])/float64(max(1, sum.looked[kind][look])))
 			}
-			fmt.Fprintf(&b, " %d | %d | %.0f |\n", sum.tokens/int64(sum.requests), sum.kept/int64(sum.requests),
+			fmt.Fprintf(&b, " %.1f | %d | %d | %.0f |\n", 100*float64(sum.whole[kind])/float64(max(1, sum.looked[kind][lastLook])),
+				sum.tokens/int64(sum.requests), sum.kept/int64(sum.requests),
 				100*float64(sum.idle)/float64(max(1, sum.lines)))
 		}
 	}

@@ -16,7 +16,7 @@ const (
 
 // How much must speak for it, in hundredths.
 const (
-	leastChange  = -60
+	leastChange  = 0
 	leastClosing = -60
 )
 
