@@ -16,7 +16,7 @@ const (
 
 // How much must speak for it, in hundredths.
 const (
-	leastChange  = 0
+	leastChange  = -60
 	leastClosing = -60
 )
 
