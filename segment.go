@@ -12,6 +12,9 @@ const (
 	MaxSegmentBytes    = 1 << 20 // of its rendered Markdown
 )
 
+// SummaryClient is Segment.SummaryBy when a client that keeps its history itself has compacted it.
+const SummaryClient = "client"
+
 // SummaryExtractive is Segment.SummaryBy when no model was asked.
 const SummaryExtractive = "extractive"
 
@@ -151,6 +154,7 @@ const (
 	ReasonImport   = "import"
 	ReasonByHand   = "by_hand"
 	ReasonCleared  = "cleared"
+	ReasonClient   = "client" // a client compacted its history itself
 )
 
 // StoredReceipt is a receipt as it is stored: with its branch, and the view before, so

@@ -40,7 +40,14 @@ const (
 	MustFit                  // the request does not fit otherwise
 	Forced                   // by hand, before the policy asks for it
 	Everything               // by hand, to start afresh: the newest user message is folded too
+	Replaced                 // somebody else has compacted it: as much as Given says
 )
+
+// GivenSummary is a summary that somebody else made: it stands for the messages up to a seq, as it is.
+type GivenSummary struct {
+	Through int64
+	Text    string
+}
 
 // Input is what a compaction needs. NewID and Count are required. The other functions may be nil
 // for a conversation that is not stored: then no model is asked, calls cost nothing, segments have
@@ -48,6 +55,7 @@ const (
 type Input struct {
 	Shown
 	Reason       Reason
+	Given        GivenSummary              // for Replaced
 	Occasion     string                    // for the receipt, where neither the reason nor the window says it
 	Conversation scrollback.ConversationID // that the calls are charged to
 	// Writers returns the models to ask for a summary, in order. It is called at most
@@ -109,12 +117,15 @@ func Run(ctx context.Context, in Input) (Compaction, error) {
 	if in.Reason == MustFit && !in.canFit() {
 		return c, nil
 	}
-	j := foldJob{Input: &in, afresh: in.Reason == Everything || in.isOutgrown()}
+	j := foldJob{Input: &in, afresh: !in.choosesCut() || in.isOutgrown()}
 	var ok bool
 	// With nothing to cut, the segments in sight may still be too many: after a rewind
 	// that opened roll-ups, or in a smaller window.
 	if j.cut, ok = planCut(&in, before.fixed); !ok && !in.isOutgrown() &&
 		!in.Policy.isCrowded(in.Window.Segments, in.budgetTokens()) {
+		return c, nil
+	}
+	if !ok && in.Reason == Replaced {
 		return c, nil
 	}
 	var err error
@@ -215,8 +226,11 @@ func (in *Input) summaryRoom() int64 {
 	return min(bound, room)
 }
 
+// choosesCut reports whether the policy says how much is folded, and whether a summary is written for it.
+func (in *Input) choosesCut() bool { return in.Reason != Everything && in.Reason != Replaced }
+
 // mayAsk reports whether a model may be asked for a summary.
-func (in *Input) mayAsk() bool { return in.Reason != Everything && in.AsksModels() }
+func (in *Input) mayAsk() bool { return in.choosesCut() && in.AsksModels() }
 
 // AsksModels reports whether a fold would ask models for a summary: not while a backlog is
 // folded piece by piece, and not after too many failures.
@@ -324,9 +338,11 @@ func (j *foldJob) concludeReceipt(c *Compaction, made builtFold, said *askOutcom
 	if j.cut.messages == 0 {
 		r.FirstSeq = j.Window.Segments[0].FirstSeq
 	}
+	if j.summary != nil {
+		r.SummaryBy = j.summary.by
+	}
 	switch {
 	case j.summary == said:
-		r.SummaryBy = said.by
 		r.Checked = said.checked
 	case said.text != "":
 		r.SummaryWhy = whyNoSaving

@@ -183,6 +183,16 @@ func TestRunAsksNobody(t *testing.T) {
 		c.View.Summary != nil {
 		t.Errorf("%+v, %+v", c.Receipt, c.View)
 	}
+	in = input(t, Snapshot, 6)
+	in.Reason = Replaced
+	in.Given = GivenSummary{Through: 4, Text: "What the client says of it."}
+	c = run(t, in)
+	last := c.Segments[len(c.Segments)-1]
+	if c.Receipt.Cleared || c.Receipt.Result != scrollback.ResultCompacted || c.View.Boundary != 4 ||
+		c.Receipt.SummaryBy != scrollback.SummaryClient || c.Receipt.Reason != scrollback.ReasonClient ||
+		last.SummaryBy != scrollback.SummaryClient || last.Summary != "What the client says of it." {
+		t.Errorf("%+v, %+v, %+v", c.Receipt, c.View, last)
+	}
 	in = input(t, Snapshot, 40)
 	in.Reason = MustFit
 	in.More = true

@@ -29,7 +29,7 @@ type cutSearch struct {
 // the policy's own share, and what stands for the folded messages is counted as it is.
 // It returns the most tokens that a model's summary may have, so that this holds.
 func (j *foldJob) settleCut(before *windowWeights) (room int64, err error) {
-	if j.More || j.Reason == Everything {
+	if j.More || !j.choosesCut() {
 		return j.summaryRoom(), nil
 	}
 	s := cutSearch{j: j, before: before, after: j.afterCut(before.fixed),

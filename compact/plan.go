@@ -64,6 +64,9 @@ func planCut(in *Input, fixed scrollback.Weight) (foldCut, bool) {
 	if in.Reason == Everything {
 		return foldCut{messages: len(live)}, len(live) > 0
 	}
+	if in.Reason == Replaced {
+		return in.planGiven()
+	}
 	atUser, _, inTurn := legalCuts(live, in.Window.Carried)
 	if in.More {
 		return planPiece(in, atUser, inTurn)
@@ -87,6 +90,37 @@ func planCut(in *Input, fixed scrollback.Weight) (foldCut, bool) {
 		}
 	}
 	return largestCut(atUser, inTurn)
+}
+
+// planGiven returns the largest legal cut of what a given summary stands for. If nobody says anything behind it, the
+// newest question is carried.
+func (in *Input) planGiven() (foldCut, bool) {
+	live := in.Window.Live
+	n := slices.IndexFunc(live, func(m scrollback.Message) bool { return m.Seq > in.Given.Through })
+	isUser := func(m scrollback.Message) bool { return m.Role == scrollback.RoleUser }
+	switch last := len(live) - 1; {
+	case n < 0 && last >= 0 && isUser(live[last]):
+		n = last
+	case n < 0:
+		carry := int64(0)
+		for _, m := range slices.Concat(in.Window.Carried, live) {
+			if isUser(m) {
+				carry = max(carry, m.Seq)
+			}
+		}
+		return foldCut{messages: len(live), carry: carry}, len(live) > 0
+	}
+	var best foldCut
+	atUser, earlier, inTurn := legalCuts(live, in.Window.Carried)
+	for _, c := range slices.Concat(atUser, earlier, inTurn) {
+		if c.messages <= n && c.messages > best.messages {
+			best = c
+		}
+	}
+	if slices.ContainsFunc(live[best.messages:], isUser) {
+		best.carry = 0
+	}
+	return best, best.messages > 0
 }
 
 // planPiece returns the cut of a piece of a backlog: all of it, but for what stays at least

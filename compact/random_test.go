@@ -71,8 +71,12 @@ func anySituation(t *rapid.T) situation {
 	s.Window.Budget.Weight = scrollback.Weight{Tokens: int64(rapid.IntRange(500, 4000).Draw(t, "budget")), Bytes: 1 << 20,
 		Images: 20}
 	s.More = rapid.Bool().Draw(t, "more")
-	if rapid.IntRange(0, 5).Draw(t, "all") == 0 {
+	switch rapid.IntRange(0, 5).Draw(t, "all") {
+	case 0:
 		s.Reason = Everything
+	case 1:
+		s.Reason = Replaced
+		s.Given.Through = int64(rapid.IntRange(4, 6+len(s.Window.Live)).Draw(t, "through"))
 	}
 	return s
 }
@@ -134,9 +138,13 @@ func TestAnyCutIsLegal(t *testing.T) {
 			}
 			return
 		}
-		if cut.messages < 1 || cut.messages > len(s.Window.Live) ||
-			(cut.messages == len(s.Window.Live)) != (s.Reason == Everything) {
+		all := cut.messages == len(s.Window.Live)
+		if cut.messages < 1 || cut.messages > len(s.Window.Live) || s.Reason == Everything && !all ||
+			all && s.Reason != Everything && s.Reason != Replaced {
 			t.Fatalf("%+v of %d messages", cut, len(s.Window.Live))
+		}
+		if s.Reason == Replaced && s.Window.Live[cut.messages-1].Seq > s.Given.Through {
+			t.Fatalf("%+v folds more than the summary stands for, up to #%d", cut, s.Given.Through)
 		}
 		if s.Reason == Everything {
 			return

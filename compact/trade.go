@@ -18,6 +18,8 @@ func describeOccasion(in *Input, w scrollback.Window) string {
 		return scrollback.ReasonByHand
 	case in.Reason == Everything:
 		return scrollback.ReasonCleared
+	case in.Reason == Replaced:
+		return scrollback.ReasonClient
 	case in.Occasion != "":
 		return in.Occasion
 	case in.Reason == MustFit:

@@ -36,6 +36,11 @@ func (j *foldJob) planSummary(before *windowWeights, r *summaryRecord, room int6
 		}
 		return plan, nil
 	}
+	if j.Reason == Replaced {
+		text := strings.TrimSpace(j.Given.Text + "\n\n" + r.carryKept())
+		plan.kept = []*askOutcome{{text: text, by: scrollback.SummaryClient}}
+		return plan, nil
+	}
 	if j.cut.messages == 0 {
 		return plan, nil
 	}
@@ -192,7 +197,7 @@ func (j *foldJob) chooseFold(before *windowWeights, summaries []*askOutcome) (ma
 // fitting.
 func (j *foldJob) judge(before, after scrollback.Weight) scrollback.CompactionResult {
 	switch {
-	case j.Reason == Everything:
+	case !j.choosesCut():
 		return scrollback.ResultCompacted
 	case j.Reason != MustFit:
 		return j.Policy.judgeFold(before.Tokens, after.Tokens)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/compact"
 	"github.com/scrollback-ai/scrollback/engine/request"
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
@@ -40,8 +41,9 @@ type ExchangeRequest struct {
 // ExchangeMessage is a message that a client's request brings.
 type ExchangeMessage struct {
 	scrollback.Message
-	Attached map[int][]byte // bytes of its images and files, by index of the part
-	Atoms    []int          // what it holds of Match.New
+	Attached  map[int][]byte // bytes of its images and files, by index of the part
+	Atoms     []int          // what it holds of Match.New
+	IsSummary bool           // of those by which the client has compacted its history; the last one says it
 }
 
 // Exchange is a request of a client while it is answered. It is a turn beside others: nothing else waits for it, and
@@ -120,6 +122,10 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 	if err != nil {
 		return nil, err
 	}
+	given, err := e.takeSummary(ctx, head, at, &r)
+	if err != nil {
+		return nil, err
+	}
 	if err := e.completeResults(ctx, at, &settings, r.Messages); err != nil {
 		return nil, err
 	}
@@ -139,6 +145,9 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 			rows.Atoms[atom].Message = string(in[i].ID)
 		}
 	}
+	for _, atom := range given.atoms {
+		rows.Atoms[atom].Message = given.before
+	}
 	leave, err := e.enter()
 	if err != nil {
 		return nil, err
@@ -156,10 +165,63 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 		leave()
 		return nil, err
 	}
+	if given.Text != "" {
+		receipt, err := e.compactor.TakeSummary(ctx, &begun.Head, settings, given.GivenSummary)
+		if err != nil || receipt.Result != scrollback.ResultCompacted {
+			e.o.Log.Error("the summary by which a client compacted its history was not taken", "conversation", head.ID,
+				"turn", turn, "result", receipt.Result, "error", err)
+		}
+	}
 	lt := makeLive(v, begun, settings)
 	lt.subagents = newSubagents(e.o.Agents, nil)
 	lt.maxLookups = maxSteps
 	return &Exchange{lt: lt, match: r.Match, leave: leave, watched: e.o.Watch.BeginTurn(ctx, head.ID)}, nil
+}
+
+// clientSummary is the summary by which a client has compacted its history, the atoms that are it, and the message
+// that it comes behind.
+type clientSummary struct {
+	compact.GivenSummary
+	atoms  []int
+	before string
+}
+
+// takeSummary takes the summary by which a client has compacted its history out of the messages that a request brings.
+// Where what it stands for is hidden already, it stays among them.
+func (e *Engine) takeSummary(ctx context.Context, head store.Head, at store.Place, r *ExchangeRequest) (clientSummary,
+	error) {
+	var out clientSummary
+	isSummary := func(m ExchangeMessage) bool { return m.IsSummary }
+	if !slices.ContainsFunc(r.Messages, isSummary) {
+		return out, nil
+	}
+	through, err := e.findPlace(ctx, head, r.Match.Compaction.Through)
+	if err != nil {
+		return out, err
+	}
+	branch := head.Branch
+	if at.Branch != branch.ID {
+		if branch, err = e.store.Branches.Find(ctx, head, at.Branch); err != nil {
+			return out, err
+		}
+	}
+	last, err := e.store.Threads.Index().At(ctx, r.Match.Base)
+	if err != nil || last == nil || min(through.Seq, at.Seq) <= branch.View.Boundary {
+		return out, err
+	}
+	out.Through = min(through.Seq, at.Seq)
+	out.before = last.Message
+	for _, m := range r.Messages {
+		if m.IsSummary {
+			out.Text = m.Parts.Text()
+			out.atoms = append(out.atoms, m.Atoms...)
+		}
+	}
+	if out.Text == "" {
+		return clientSummary{}, nil
+	}
+	r.Messages = slices.DeleteFunc(slices.Clone(r.Messages), isSummary)
+	return out, nil
 }
 
 // resolveExchange finds the settings of a client's request. A model without a key will do where the client brings one.

@@ -73,8 +73,9 @@ func maxPieceTokens(settings Settings) int64 {
 type FoldRequest struct {
 	Settings Settings
 	Reason   compact.Reason
-	Occasion string              // for its receipt; empty for what the reason says
-	Wait     *turnstile.Patience // for its summary; nil waits as long as it takes
+	Given    compact.GivenSummary // for compact.Replaced
+	Occasion string               // for its receipt; empty for what the reason says
+	Wait     *turnstile.Patience  // for its summary; nil waits as long as it takes
 
 	// Admit is asked before models are, and may count that they are; after an error none is.
 	// Nil lets them be asked.
@@ -163,7 +164,7 @@ func (f *Compactor) attemptFold(
 	defer asking.release()
 	var refused error // why no model may be asked
 	made, err := compact.Run(running, compact.Input{
-		Shown: m.shown, Reason: q.Reason, Occasion: q.Occasion, Conversation: head.ID, Hurry: m.hurry,
+		Shown: m.shown, Reason: q.Reason, Given: q.Given, Occasion: q.Occasion, Conversation: head.ID, Hurry: m.hurry,
 		Writers: func() []compact.Summarizer {
 			out := f.findSummarizers(ctx, head.Conversation, q.Settings)
 			if len(out) > 0 && !asking.mayAsk(ctx) {
@@ -388,6 +389,26 @@ func (f *Compactor) CompactByHand(ctx context.Context, head store.Head, over Ove
 		if r.Result != scrollback.ResultCompacted ||
 			!piece && (reason != compact.Everything || head.Branch.View.Boundary == head.Branch.HeadSeq) {
 			return all, nil
+		}
+	}
+	return all, nil
+}
+
+// TakeSummary folds what a client has compacted itself, with its own summary in the place of it. Folds of others that
+// come between do not stop it.
+func (f *Compactor) TakeSummary(ctx context.Context, head *store.Head, settings Settings,
+	given compact.GivenSummary) (scrollback.Receipt, error) {
+	q := FoldRequest{Settings: settings, Reason: compact.Replaced, Given: given, Wait: &turnstile.Patience{}}
+	var all scrollback.Receipt
+	for range maxFolds {
+		r, piece, err := f.foldPiece(ctx, head, q)
+		if err != nil {
+			return all, err
+		}
+		all = joinReceipts(all, r)
+		again := piece && r.Result == scrollback.ResultCompacted
+		if !again && r.Result != scrollback.ResultConflict {
+			break
 		}
 	}
 	return all, nil

@@ -28,6 +28,7 @@ func readMessages(asked *threading.Request, m *threading.Match) []engine.Exchang
 		}
 	}
 	head := instructionsEnd(asked)
+	summary := summaryAtoms(asked, m)
 	var out []placedMessage
 	for i, it := range asked.Items {
 		atom, isNew := holds[i]
@@ -38,10 +39,14 @@ func readMessages(asked *threading.Request, m *threading.Match) []engine.Exchang
 		if !isNew && role == scrollback.RoleUser {
 			role = scrollback.RoleSystem
 		}
-		at := slices.IndexFunc(out, func(p placedMessage) bool { return p.in == it.Message && p.Role == role })
+		isSummary := isNew && slices.Contains(summary, atom)
+		at := slices.IndexFunc(out, func(p placedMessage) bool {
+			return p.in == it.Message && p.Role == role && p.IsSummary == isSummary
+		})
 		if at < 0 {
 			at = len(out)
-			out = append(out, placedMessage{engine.ExchangeMessage{Message: scrollback.Message{Role: role}}, it.Message})
+			out = append(out, placedMessage{engine.ExchangeMessage{Message: scrollback.Message{Role: role},
+				IsSummary: isSummary}, it.Message})
 		}
 		one := &out[at]
 		if isNew && !slices.Contains(one.Atoms, atom) {
@@ -64,6 +69,29 @@ func readMessages(asked *threading.Request, m *threading.Match) []engine.Exchang
 		all[i] = p.ExchangeMessage
 	}
 	return all
+}
+
+// summaryAtoms returns which of the new atoms are the summary by which the client has compacted its history: where the
+// summary is an answer, the question before it too, which nobody asked. What only the server can read that made it is
+// none here.
+func summaryAtoms(asked *threading.Request, m *threading.Match) []int {
+	if m.Compaction == nil {
+		return nil
+	}
+	at := slices.IndexFunc(m.New, func(a threading.Atom) bool {
+		return a.First <= m.Compaction.Quoted && m.Compaction.Quoted <= a.Last
+	})
+	if at < 0 {
+		return nil
+	}
+	it := asked.Items[m.Compaction.Quoted]
+	if _, ours := openSummary(it.Text); it.Kind != threading.Text && !(it.Kind == threading.Compaction && ours) {
+		return nil
+	}
+	if it.Role == threading.Assistant && at == 1 && m.New[0].Role == threading.User {
+		return []int{0, 1}
+	}
+	return []int{at}
 }
 
 // placedMessage is a message, and which of the client's it is of.

@@ -83,6 +83,7 @@ var (
 	_ = label("key-role/admin", "admin", "管理")
 	_ = label("summary-by/extractive", "extractive", "摘录")
 	_ = label("summary-by/model", "model", "模型")
+	_ = label("summary-by/client", "client", "客户端")
 	_ = label("doctor-count/conversations", "conversations", "对话")
 	_ = label("doctor-count/branches", "branches", "分支")
 	_ = label("doctor-count/messages", "messages", "消息")

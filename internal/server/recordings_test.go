@@ -201,6 +201,7 @@ func playClient(t *testing.T, all []recording) {
 			into[all[i].Conversation][of[i]]++
 		}
 	}
+	checkCompactions(t, sb, strings.TrimSuffix(filepath.Base(t.Name()), "_without_ids"))
 	owners := map[string]map[string]int{}
 	for i, r := range all {
 		if of[i] != "" {

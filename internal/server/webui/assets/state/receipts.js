@@ -63,7 +63,10 @@ export const outcome = (r) => (r.result === 'compacted'
 // title names a receipt in a few words.
 export const title = (r) => (r.result !== 'compacted' ? t('receipt.not') : r.cleared ? t('receipt.afresh', num(r.last_seq)) : t('compacted', context.range(r)));
 
-const reasons = ['window', 'by_hand', 'ahead', 'import', 'cleared', 'images', 'bytes'];
+const reasons = ['window', 'by_hand', 'ahead', 'import', 'cleared', 'images', 'bytes', 'messages', 'client'];
+
+// by says who wrote a summary; empty for an extract.
+export const by = (x) => (!x || x.summary_by === 'extractive' ? '' : x.summary_by === 'client' ? t('receipt.client') : x.summary_by || '');
 
 // reason says why a compaction was made; one that is new here is shown as it came.
 export const reason = (r) => (reasons.includes(r.reason) ? t('receipt.why.' + r.reason) : r.reason || '');

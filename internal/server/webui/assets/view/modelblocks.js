@@ -10,6 +10,7 @@ import { lit } from '../state/lit.js';
 import { roleName } from '../state/message.js';
 import { pieces, about } from '../state/pieces.js';
 import { href } from '../state/place.js';
+import { by as summaryBy } from '../state/receipts.js';
 import { conversation } from '../state/thread.js';
 import { t } from '../state/words.js';
 
@@ -48,7 +49,7 @@ function Tools({ block: b }) {
 function Summary({ block: b }) {
   const one = b.items[0];
   const made = segments.value.get(one.ref);
-  const by = made && made.summary_by !== 'extractive' ? made.summary_by : '';
+  const by = summaryBy(made);
   return html`<${Block} kind="summary">
     <${Title} kind="summary" tokens=${b.tokens} sub=${t('model.summaryAbout', range(one.seq || 1, last(b.items[b.items.length - 1])), by)} /><${Fence} text=${b.open} />
     ${b.items.map((x) => html`<${Parts} parts=${x.parts} few=${true} />`)}<${Fence} text=${b.close} /><//>`;

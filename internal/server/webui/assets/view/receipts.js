@@ -25,7 +25,7 @@ function Trade({ receipt: r }) {
 const Fact = ({ name, children }) => children && html`<div><dt>${name}</dt><dd>${children}</dd></div>`;
 
 function Facts({ receipt: r, id }) {
-  const by = r.summary_by === 'extractive' || !r.summary_by ? t('receipt.extracts')
+  const by = !receipts.by(r) ? t('receipt.extracts') : r.summary_by === 'client' ? receipts.by(r)
     : [r.summary_by, r.duration_ms ? seconds(r.duration_ms) : '', r.cost > 0 ? money(r.cost, 'USD') : t('receipt.free')].filter(Boolean).join(t('receipt.comma'));
   const refs = r.refs || [];
   return html`<dl class="facts">
