@@ -56,6 +56,7 @@ type Exchange struct {
 	ended   *threading.RequestRow
 	watched context.Context
 	leave   func()
+	back    scrollback.Branch // where the conversation goes back to behind a leaf
 }
 
 // NewExchangeID returns an id for a turn or a message of an exchange.
@@ -175,7 +176,20 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 	lt := makeLive(v, begun, settings)
 	lt.subagents = newSubagents(e.o.Agents, nil)
 	lt.maxLookups = maxSteps
-	return &Exchange{lt: lt, match: r.Match, leave: leave, watched: e.o.Watch.BeginTurn(ctx, head.ID)}, nil
+	return &Exchange{lt: lt, match: r.Match, leave: leave, watched: e.o.Watch.BeginTurn(ctx, head.ID), back: head.Branch}, nil
+}
+
+// goBack makes the branch current again that was so before a leaf, unless somebody has gone on from it meanwhile.
+func (x *Exchange) goBack(ctx context.Context) error {
+	head, err := x.lt.e.store.ReadHead(ctx, x.lt.turn.Conversation)
+	if err != nil || head.Branch.ID != x.lt.turn.Branch || x.back.ID == head.Branch.ID {
+		return err
+	}
+	to, err := x.lt.e.store.Branches.Find(ctx, head, x.back.ID)
+	if err == nil {
+		_, err = x.lt.e.store.Branches.Rewind(ctx, head, to, to.HeadSeq, (*scrollback.Conversation).RepeatEnvironment)
+	}
+	return err
 }
 
 // clientSummary is the summary by which a client has compacted its history, the atoms that are it, and the message
@@ -415,6 +429,11 @@ func (x *Exchange) Run(r ExchangeRun) (ExchangeAnswer, error) {
 	lt.forward = r.Forward
 	lt.exchange = x
 	lt.run(watch.WithTurn(lt.e.base, x.watched))
+	if x.match.Leaf {
+		if err := x.goBack(context.WithoutCancel(lt.e.base)); err != nil {
+			lt.e.o.Log.Warn("a conversation stands at a call beside it", "conversation", lt.turn.Conversation, "error", err)
+		}
+	}
 	return ExchangeAnswer{Done: lt.last, Usage: lt.stepUsage}, lt.fault
 }
 

@@ -263,7 +263,8 @@ Crossed out are lines among those that are carried that are small talk.
 				fmt.Fprintf(&b, " %.1f |", 100*float64(sum.stood[kind][look])/float64(max(1, sum.looked[kind][look])))
 			}
 			fmt.Fprintf(&b, " %.1f | %d | %d | %.0f |\n",
-				100*float64(sum.whole[kind])/float64(max(1, sum.looked[kind][lastLook])), sum.tokens/int64(sum.requests), sum.kept/int64(sum.requests),
+				100*float64(sum.whole[kind])/float64(max(1, sum.looked[kind][lastLook])), sum.tokens/int64(sum.requests),
+				sum.kept/int64(sum.requests),
 				100*float64(sum.idle)/float64(max(1, sum.lines)))
 		}
 	}

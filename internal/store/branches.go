@@ -17,6 +17,12 @@ func (p Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scr
 		return nil, err
 	}
 	all, err := p.s.d.Log.ListBranches(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if all, err = p.withoutLeaves(ctx, h, all); err != nil {
+		return nil, err
+	}
 	out := []scrollback.BranchEntry{}
 	for _, b := range all {
 		if b.HeadSeq > b.AtSeq || b.ID == h.Branch.ID {
@@ -25,6 +31,37 @@ func (p Branches) List(ctx context.Context, id scrollback.ConversationID) ([]scr
 		}
 	}
 	return out, err
+}
+
+// leafMessages is the most that a leaf is looked for in: the question, what came with it, and an answer in steps.
+const leafMessages = 64
+
+// withoutLeaves drops the branches on which nothing goes on but a turn that was none of the conversation's path.
+func (p Branches) withoutLeaves(ctx context.Context, h Head, all []scrollback.Branch) ([]scrollback.Branch, error) {
+	leaves, err := p.s.d.Threads.ListLeaves(ctx, h.ID)
+	if err != nil || len(leaves) == 0 {
+		return all, err
+	}
+	shared := map[scrollback.BranchID]int64{} // how much of a branch others go on from
+	for _, b := range all {
+		shared[b.Parent] = max(shared[b.Parent], b.AtSeq)
+	}
+	isLeaf := func(m scrollback.Message) bool { return slices.Contains(leaves, m.TurnID) }
+	out := make([]scrollback.Branch, 0, len(all))
+	for _, b := range all {
+		from := max(b.AtSeq, shared[b.ID]) + 1
+		if n := b.HeadSeq - from + 1; b.ID != h.Branch.ID && n > 0 && n <= leafMessages {
+			own, err := p.s.ReadMessages(ctx, b.ID, from, b.HeadSeq)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.ContainsFunc(own, func(m scrollback.Message) bool { return !isLeaf(m) }) {
+				continue
+			}
+		}
+		out = append(out, b)
+	}
+	return out, nil
 }
 
 // Find returns a branch of a conversation with its view; an empty id means the current one.

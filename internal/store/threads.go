@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
@@ -15,6 +16,12 @@ func (p Threads) Index() threading.Index { return p.s.d.Threads.IndexAt(p.s.Now(
 // [FinishRequest].
 func (p Threads) Write(ctx context.Context, rows threading.Rows) error {
 	return p.s.d.Threads.WriteThread(ctx, rows)
+}
+
+// ListLeaves lists the turns of a conversation that stood beside its path and were no turns of it: they are neither
+// listed nor found.
+func (p Threads) ListLeaves(ctx context.Context, id scrollback.ConversationID) ([]scrollback.TurnID, error) {
+	return p.s.d.Threads.ListLeaves(ctx, id)
 }
 
 // CountAsked counts that a request came which was matched and of which nothing is stored.

@@ -365,6 +365,18 @@ func (m *Memory) Beside(_ context.Context, thread ThreadID, base Place, limit in
 	return out, nil
 }
 
+// ListLeaves lists the requests of a thread that are leaves, by id.
+func (m *Memory) ListLeaves(thread ThreadID) (out []RequestID) {
+	defer m.look()()
+	for id, row := range m.requests {
+		if row.Leaf && row.Thread == thread && row.Side == "" {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // Anchored implements Index.
 func (m *Memory) Anchored(_ context.Context, q AnchorQuery) ([]AtomRow, error) {
 	defer m.look()()

@@ -53,6 +53,7 @@ func (m *Match) Begin(ids IDs) Rows {
 	}
 	m.row.Thread = m.Thread
 	m.row.Base = m.Base
+	m.row.Leaf = m.Leaf
 	end := m.Base
 	rolling := m.rolling
 	for _, a := range m.New {

@@ -19,6 +19,9 @@ type Threads interface {
 	// that is not there, or no longer, are not_found, and then nothing is written.
 	WriteThread(ctx context.Context, rows threading.Rows) error
 
+	// ListLeaves lists the turns of a conversation that are leaves, by id.
+	ListLeaves(ctx context.Context, id scrollback.ConversationID) ([]scrollback.TurnID, error)
+
 	// CountAsked counts that a request with a body came at a time, in Unix ms, of which nothing is stored. It
 	// is remembered for AskedKept.
 	CountAsked(ctx context.Context, scope threading.Scope, body threading.Hash, now int64) error

@@ -646,6 +646,11 @@ func (f faultyThreads) WriteThread(ctx context.Context, rows threading.Rows) err
 	return callFaultyError(f.of, "WriteThread", func() error { return f.d.WriteThread(ctx, rows) })
 }
 
+// ListLeaves implements [driver.Threads].
+func (f faultyThreads) ListLeaves(ctx context.Context, id scrollback.ConversationID) ([]scrollback.TurnID, error) {
+	return callFaulty(f.of, "ListLeaves", func() ([]scrollback.TurnID, error) { return f.d.ListLeaves(ctx, id) })
+}
+
 // CountAsked implements [driver.Threads].
 func (f faultyThreads) CountAsked(ctx context.Context, scope threading.Scope, body threading.Hash, now int64) error {
 	return callFaultyError(f.of, "CountAsked", func() error { return f.d.CountAsked(ctx, scope, body, now) })

@@ -46,7 +46,8 @@ type conversationState struct {
 	Receipts []scrollback.Receipt
 	Thread   *threading.ThreadRow
 	Newest   *threading.RequestRow // of the thread
-	Atoms    []threading.AtomRow   // on the path to its tip, from there on
+	Leaves   []scrollback.TurnID
+	Atoms    []threading.AtomRow // on the path to its tip, from there on
 }
 
 // readAll reads a driver to the end.
@@ -189,6 +190,9 @@ func (th *conversationState) readIndex(t testing.TB, d *driver.Driver) (err erro
 		return err
 	}
 	if th.Newest, err = index.Request(t.Context(), th.Thread.Newest); err != nil {
+		return err
+	}
+	if th.Leaves, err = d.Threads.ListLeaves(t.Context(), th.Listed.ID); err != nil {
 		return err
 	}
 	for place := th.Thread.Tip; len(th.Atoms) < maxPages; place = th.Atoms[len(th.Atoms)-1].Parent {

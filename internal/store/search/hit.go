@@ -21,6 +21,7 @@ type hitReader struct {
 	q        scrollback.SearchQuery
 	heads    map[scrollback.ConversationID]driver.Head
 	segments map[scrollback.SegmentID]scrollback.Segment
+	leaves   map[scrollback.ConversationID][]scrollback.TurnID
 }
 
 // visibleCandidate is a candidate that becomes a hit, and the head from which it is seen.
@@ -35,7 +36,8 @@ type visibleCandidate struct {
 // readHits fills in the best from skip on, as many as requested, and says how far it read.
 func (s *search) readHits(ctx context.Context, f searchResult, skip int,
 	q scrollback.SearchQuery) ([]scrollback.Hit, int, error) {
-	fill := &hitReader{s, f, q, map[scrollback.ConversationID]driver.Head{}, map[scrollback.SegmentID]scrollback.Segment{}}
+	fill := &hitReader{s, f, q, map[scrollback.ConversationID]driver.Head{}, map[scrollback.SegmentID]scrollback.Segment{},
+		map[scrollback.ConversationID][]scrollback.TurnID{}}
 	limit := cmp.Or(max(q.Limit, 0), scrollback.SearchDefault)
 	var chosen []visibleCandidate
 	read := 0
@@ -106,7 +108,24 @@ func (l *hitReader) findVisible(ctx context.Context, c *Candidate) (visibleCandi
 			return out, false, err
 		}
 	}
-	return out, true, nil
+	if out.path {
+		return out, true, nil
+	}
+	leaf, err := l.isOfLeaf(ctx, c.Message)
+	return out, !leaf, err
+}
+
+// isOfLeaf reports whether a message is of a turn that stood beside the path of its conversation and was no turn of it.
+func (l *hitReader) isOfLeaf(ctx context.Context, m scrollback.Message) (bool, error) {
+	leaves, known := l.leaves[m.ConversationID]
+	if !known {
+		var err error
+		if leaves, err = l.d.Threads.ListLeaves(ctx, m.ConversationID); err != nil {
+			return false, err
+		}
+		l.leaves[m.ConversationID] = leaves
+	}
+	return slices.Contains(leaves, m.TurnID), nil
 }
 
 // readHead reads a head once, and the lines of its conversation.

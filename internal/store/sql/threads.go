@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/threading"
 )
@@ -127,6 +128,20 @@ func (x threadIndex) Rolled(ctx context.Context, scope threading.Scope, hashes [
 		return cmp.Or(cmp.Compare(order[a.Rolling], order[b.Rolling]), cmp.Compare(b.n, a.n))
 	})
 	return bareRequests(out), err
+}
+
+// ListLeaves implements [driver.Threads].
+func (db threads) ListLeaves(ctx context.Context, id scrollback.ConversationID) ([]scrollback.TurnID, error) {
+	var out []scrollback.TurnID
+	err := db.Readers.Query(ctx, func(r Row) error {
+		var turn scrollback.TurnID
+		if err := r.Scan(&turn); err != nil {
+			return err
+		}
+		out = append(out, turn)
+		return nil
+	}, `SELECT id FROM thread_requests WHERE conversation_id = $1 AND leaf = 1 ORDER BY id`, id)
+	return out, db.wrapError("sqlstore.ListLeaves", err)
 }
 
 // listHashes returns hashes as a JSON list, and where each is in it.

@@ -40,6 +40,17 @@ func (db *database) writeRows(op string, rows *threading.Rows) error {
 	return scrollback.Wrap(scrollback.Conflict, op, err)
 }
 
+// ListLeaves implements [driver.Threads].
+func (db threads) ListLeaves(ctx context.Context, id scrollback.ConversationID) ([]scrollback.TurnID, error) {
+	return ask(ctx, threadIndex{db.database, db.threaded}, "oracle.ListLeaves", func() ([]scrollback.TurnID, error) {
+		var out []scrollback.TurnID
+		for _, leaf := range db.threaded.ListLeaves(threading.ThreadID(id)) {
+			out = append(out, scrollback.TurnID(leaf))
+		}
+		return out, nil
+	})
+}
+
 // CountAsked implements [driver.Threads].
 func (db threads) CountAsked(ctx context.Context, scope threading.Scope, body threading.Hash, now int64) error {
 	end, err := db.beginWrite(ctx, "oracle.CountAsked")

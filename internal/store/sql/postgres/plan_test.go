@@ -229,6 +229,7 @@ func runLookUps(t *testing.T, d *driver.Driver) {
 		"partials":     func() error { _, err := x.Partials(ctx, []threading.ThreadID{"long"}, 32); return err },
 		"summaries":    func() error { _, err := x.Summaries(ctx, threadScope, "", 16); return err },
 		"summaries of": func() error { _, err := x.Summaries(ctx, threadScope, "name", 16); return err },
+		"leaves":       func() error { _, err := d.Threads.ListLeaves(ctx, "c5"); return err },
 		"answer":       func() error { _, err := x.Answer(ctx, threadScope, "answer 77"); return err },
 		"asked":        func() error { return d.Threads.CountAsked(ctx, threadScope, threadHash, 99_000) },
 		"end of a thread": func() error {
