@@ -33,7 +33,7 @@ func (d *Door) CountTokens(ctx context.Context, v *engine.View, r *Request) (Cou
 	if inner := splice.GetField(body, innerRequest); inner != nil && r.Dialect == threading.Gemini {
 		body = inner
 	}
-	asked, err := r.read(body)
+	asked, err := d.read(r, body)
 	if err != nil {
 		return Count{}, err
 	}

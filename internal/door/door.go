@@ -61,8 +61,9 @@ type Options struct {
 
 // Door answers clients. It is safe for concurrent use.
 type Door struct {
-	o     Options
-	named sync.Map // names of models that were said to be unknown
+	o      Options
+	named  sync.Map // names of models that were said to be unknown
+	reader *dialect.Reader
 
 	mu     sync.Mutex
 	relays map[threading.RequestID]*relay
@@ -81,7 +82,7 @@ func New(o Options) *Door {
 	if o.Serves == nil {
 		o.Serves = func(string) bool { return false }
 	}
-	return &Door{o: o, relays: map[threading.RequestID]*relay{}, bodies: map[threading.Hash]*bodyLock{},
+	return &Door{o: o, reader: dialect.NewReader(), relays: map[threading.RequestID]*relay{}, bodies: map[threading.Hash]*bodyLock{},
 		held: held{answers: map[string]*relay{}}}
 }
 
@@ -153,7 +154,7 @@ func (d *Door) Answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 }
 
 func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer) error {
-	asked, err := r.read(r.Body)
+	asked, err := d.read(r, r.Body)
 	if err != nil {
 		return err
 	}
@@ -178,9 +179,12 @@ func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 var wantItems = []threading.Dialect{threading.Chat, threading.Messages, threading.Gemini}
 
 // read reads a body of the request's dialect.
-func (r *Request) read(body []byte) (*threading.Request, error) {
-	asked, err := dialect.Read(r.Dialect, func(name string) string { return r.Header.Get(name) }, body)
-	if err != nil {
+func (d *Door) read(r *Request, body []byte) (*threading.Request, error) {
+	asked, err := d.reader.Read(r.Dialect, func(name string) string { return r.Header.Get(name) }, body)
+	switch {
+	case err != nil && !json.Valid(body):
+		return nil, scrollback.ParamErrorf("door", "body", i18n.BodyMustBeJSON)
+	case err != nil:
 		return nil, scrollback.ParamErrorf("door", "body", "%s", err)
 	}
 	if r.Model != "" { // then the path says too whether a stream is wanted

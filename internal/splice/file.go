@@ -67,7 +67,7 @@ func Open(b []byte, name string) (*File, []Item, error) {
 	f.Shell = replaceSpan(object, at, []byte("[]"))
 	var out []Item
 	end := 1
-	for _, s := range listItems(list) {
+	for _, s := range ListSpans(list) {
 		out = append(out, Item{list[end:s.From:s.From], list[s.From:s.To:s.To]})
 		end = s.To
 	}

@@ -140,7 +140,7 @@ func ListValues(list []byte) (out []json.RawMessage) {
 	if i := skipSpace(list, 0); i == len(list) || list[i] != '[' {
 		return nil
 	}
-	for _, s := range listItems(list) {
+	for _, s := range ListSpans(list) {
 		out = append(out, list[s.From:s.To:s.To])
 	}
 	return out

@@ -5,8 +5,8 @@
 // Words it adds: form (how a file is indented), list (a list whose items can be changed one
 // by one), item (one of them with what stands before it).
 //
-// Invariants: values that are passed in are JSON, as [CheckJSON] says; where a name stands
-// twice, the last one counts, as in JavaScript, Python and Go.
+// Invariants: values that are passed in are JSON, as [CheckJSON] says (of anything else, what is found is
+// as good as nothing); where a name stands twice, the last one counts, as in JavaScript, Python and Go.
 package splice
 
 import (
@@ -66,7 +66,7 @@ func ListMembers(object []byte) (out []Member) {
 	if i == len(object) || object[i] != '{' {
 		return nil
 	}
-	for i = skipSpace(object, i+1); object[i] != '}'; i = skipSpace(object, i) {
+	for i = skipSpace(object, i+1); i < len(object) && object[i] != '}'; i = skipSpace(object, i) {
 		if object[i] == ',' {
 			i = skipSpace(object, i+1)
 		}
@@ -75,8 +75,11 @@ func ListMembers(object []byte) (out []Member) {
 		if json.Unmarshal(object[i:end], &m.Name) != nil {
 			return out // it is a text: the value was checked
 		}
-		m.Value.From = skipSpace(object, skipSpace(object, end)+1)
+		m.Value.From = skipSpace(object, min(skipSpace(object, end)+1, len(object)))
 		m.Value.To = skipValue(object, m.Value.From)
+		if m.Value.To == m.Value.From {
+			return out
+		}
 		out = append(out, m)
 		i = m.Value.To
 	}
@@ -101,13 +104,20 @@ func findMember(object []byte, name string) (at Span, ok bool) {
 	return at, ok
 }
 
-// listItems returns the values of a list.
-func listItems(list []byte) (out []Span) {
-	for i := skipSpace(list, skipSpace(list, 0)+1); list[i] != ']'; i = skipSpace(list, i) {
+// ListSpans returns where the values of a list stand in it.
+func ListSpans(list []byte) (out []Span) {
+	i := skipSpace(list, 0)
+	if i == len(list) || list[i] != '[' {
+		return nil
+	}
+	for i = skipSpace(list, i+1); i < len(list) && list[i] != ']'; i = skipSpace(list, i) {
 		if list[i] == ',' {
 			i = skipSpace(list, i+1)
 		}
 		end := skipValue(list, i)
+		if end == i {
+			return out
+		}
 		out = append(out, Span{i, end})
 		i = end
 	}
@@ -127,12 +137,7 @@ func skipValue(b []byte, i int) int {
 	for depth := 0; i < len(b); {
 		switch b[i] {
 		case '"':
-			for i++; b[i] != '"'; i++ {
-				if b[i] == '\\' {
-					i++
-				}
-			}
-			i++
+			i = skipText(b, i+1)
 		case '{', '[':
 			depth++
 			i++
@@ -149,6 +154,24 @@ func skipValue(b []byte, i int) int {
 			}
 		}
 		if depth == 0 {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// skipText returns the end of a text from behind its first quote.
+func skipText(b []byte, i int) int {
+	for i < len(b) {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			break
+		}
+		escapes := 0
+		for at := i + n - 1; at >= i && b[at] == '\\'; at-- {
+			escapes++
+		}
+		if i += n + 1; escapes%2 == 0 {
 			return i
 		}
 	}

@@ -118,3 +118,23 @@ func FuzzSet(f *testing.F) {
 		}
 	})
 }
+
+// What is no JSON is walked through without a fault.
+func FuzzAnything(f *testing.F) {
+	for _, b := range []string{``, `{`, `{"a`, `{"a"`, `{"a":`, `{"a":"\`, `{"a":1`, `{"a":1,`, `[`, `[1`, `[1,`, `["\"`, `{}}`, `[]]`,
+		`{"a":]`, `[}`, `{,}`, `[,]`, `{"a" 1}`, `{"a":{"b":[`} {
+		f.Add([]byte(b))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, m := range splice.ListMembers(b) {
+			if m.Value.From > m.Value.To || m.Value.To > len(b) {
+				t.Errorf("%q has %+v", b, m)
+			}
+		}
+		for _, s := range splice.ListSpans(b) {
+			if s.From > s.To || s.To > len(b) {
+				t.Errorf("%q has %+v", b, s)
+			}
+		}
+	})
+}

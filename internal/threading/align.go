@@ -14,6 +14,7 @@ const (
 	maxThreads  = 16  // threads that are compared with a request
 	maxPaths    = 64  // paths of a thread that are
 	fastAtoms   = 64  // atoms that may have come since the newest request of a thread, to be found at once
+	newestAtoms = 4   // atoms that most often have
 	maxPieces   = 16  // texts next to each other that may be answers of their own
 	maxExamples = 16  // answers that a program may put before each prompt, and that prove nothing
 	minPartial  = 8   // bytes of text that are the beginning of an interrupted answer rather than of any
@@ -46,14 +47,20 @@ func (s *search) findNewest(ctx context.Context) (*fit, error) {
 	if n < 2 || s.name() != "" && len(s.lanes) == 0 {
 		return nil, nil
 	}
-	rows, err := s.Index.Rolled(ctx, s.scope, s.rolling[max(0, n-1-fastAtoms):n-1], scopeLimit)
-	if err != nil {
-		return nil, err
+	var rows []RequestRow
+	for _, some := range [][2]int{{n - 1 - newestAtoms, n - 1}, {n - 1 - fastAtoms, n - 1 - newestAtoms}} {
+		found, err := s.Index.Rolled(ctx, s.scope, s.rolling[max(0, some[0]):max(0, some[1])], scopeLimit)
+		if err != nil {
+			return nil, err
+		}
+		rows = slices.DeleteFunc(found, func(row RequestRow) bool {
+			return row.Atoms < 1 || row.Atoms >= n || s.rolling[row.Atoms-1] != row.Rolling ||
+				s.name() != "" && !s.inLanes(row.Thread)
+		})
+		if len(rows) > 0 {
+			break
+		}
 	}
-	rows = slices.DeleteFunc(rows, func(row RequestRow) bool {
-		return row.Atoms < 1 || row.Atoms >= n || s.rolling[row.Atoms-1] != row.Rolling ||
-			s.name() != "" && !s.inLanes(row.Thread)
-	})
 	if len(rows) == 0 {
 		return nil, nil
 	}

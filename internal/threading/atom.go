@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -19,18 +20,19 @@ type Hash [16]byte
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // HashOf returns the hash of texts; where one ends and the next begins counts.
-func HashOf(texts ...string) Hash {
-	size := 0
+func HashOf[T string | []byte](texts ...T) Hash {
+	h := sha256.New()
+	var piece [512]byte
 	for _, t := range texts {
-		size += 8 + len(t)
+		binary.LittleEndian.PutUint64(piece[:], uint64(len(t)))
+		_, _ = h.Write(piece[:8]) // a hash takes everything
+		for len(t) > 0 {
+			n := copy(piece[:], t)
+			_, _ = h.Write(piece[:n])
+			t = t[n:]
+		}
 	}
-	all := make([]byte, 0, size)
-	for _, t := range texts {
-		all = binary.LittleEndian.AppendUint64(all, uint64(len(t)))
-		all = append(all, t...)
-	}
-	sum := sha256.Sum256(all)
-	return Hash(sum[:len(Hash{})])
+	return Hash(h.Sum(piece[:0])[:len(Hash{})])
 }
 
 // add returns the rolling hash behind one more atom.
@@ -61,8 +63,20 @@ type Atom struct {
 
 // piece is a part of an atom that was joined of several.
 type piece struct {
-	text string
-	item int
+	text   string
+	item   int
+	normal *normalText
+}
+
+// normalText is the normal form of an atom that is made of one item, by a table, and its key.
+type normalText struct {
+	of atomic.Pointer[normalForm]
+}
+
+type normalForm struct {
+	table *Table
+	text  string
+	key   Hash
 }
 
 // step is what the atom adds to a rolling hash. A client that keeps ids keeps them whatever else it rewrites.
@@ -107,14 +121,14 @@ func (t *Table) takeApart(system []string, items []Item) history {
 			continue
 		case it.Kind == Text && it.Role == Assistant && !apart && h.endsWithAnswer():
 			last := &h.atoms[len(h.atoms)-1]
-			last.pieces = append(last.pieces, piece{text, i})
+			last.pieces = append(last.pieces, piece{text, i, it.normal})
 			continue
 		case it.Kind == Text && t.isEmpty(text):
 			continue
 		case it.Kind == Call:
 			text = it.Name + " " + text
 		}
-		a := Atom{Role: it.Role, Kind: it.Kind, pieces: []piece{{text, i}}}
+		a := Atom{Role: it.Role, Kind: it.Kind, pieces: []piece{{text, i, it.normal}}}
 		if it.ID != "" && (it.Kind == Call || it.Kind == Result) {
 			a.Call = HashOf("call", string(it.Kind), it.ID)
 		}
@@ -139,14 +153,32 @@ func (t *Table) join(a Atom, pieces []piece) Atom {
 		}
 		a.raw = text.String()
 	}
-	a.Text = a.raw
-	if a.Kind == Text || a.Kind == Result {
-		a.Text = t.normal(a.raw)
-	}
-	a.Key = HashOf("content", string(a.Role), string(a.Kind), a.Text)
+	a.Text, a.Key = t.normalForm(&a)
 	a.First = pieces[0].item
 	a.Last = pieces[len(pieces)-1].item
 	return a
+}
+
+// normalForm returns the normal form of an atom's text, and its key.
+func (t *Table) normalForm(a *Atom) (string, Hash) {
+	memo := a.pieces[0].normal
+	if len(a.pieces) > 1 {
+		memo = nil
+	}
+	if memo != nil {
+		if known := memo.of.Load(); known != nil && known.table == t {
+			return known.text, known.key
+		}
+	}
+	text := a.raw
+	if a.Kind == Text || a.Kind == Result {
+		text = t.normal(text)
+	}
+	key := HashOf("content", string(a.Role), string(a.Kind), text)
+	if memo != nil {
+		memo.of.Store(&normalForm{t, text, key})
+	}
+	return text, key
 }
 
 // roll computes the rolling hashes.

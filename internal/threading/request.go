@@ -57,7 +57,12 @@ type Item struct {
 	Media *Media
 	// IsError says that a result is a failure.
 	IsError bool
+
+	normal *normalText // what it was found to be, if that is remembered
 }
+
+// Remember lets copies of an item share its normal form once that is known: it does not change any more.
+func (it *Item) Remember() { it.normal = &normalText{} }
 
 // Media is an image or another file as a client sent it: its bytes in base64, its text, or its address.
 type Media struct {

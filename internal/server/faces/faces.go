@@ -54,6 +54,15 @@ const ConversationHeader = "X-Scrollback-Conversation"
 
 // ReadBody reads the body of a request, which is JSON and may be compressed.
 func (o Options) ReadBody(r *http.Request) ([]byte, error) {
+	raw, err := o.readRaw(r)
+	if err == nil && !json.Valid(raw) {
+		err = scrollback.ParamErrorf("faces", "body", i18n.BodyMustBeJSON)
+	}
+	return raw, err
+}
+
+// readRaw is ReadBody, and leaves it to the door to find out whether it is JSON: of a long history that costs much.
+func (o Options) readRaw(r *http.Request) ([]byte, error) {
 	const op = "faces"
 	if kind := r.Header.Get("Content-Type"); kind != "" {
 		if media, _, err := mime.ParseMediaType(kind); err != nil || !strings.HasSuffix(media, "json") {
@@ -90,8 +99,6 @@ func (o Options) ReadBody(r *http.Request) ([]byte, error) {
 		return nil, tooLarge
 	case err != nil:
 		return nil, scrollback.ParamErrorf(op, "body", i18n.BodyCannotBeRead, err)
-	case !json.Valid(raw):
-		return nil, scrollback.ParamErrorf(op, "body", i18n.BodyMustBeJSON)
 	}
 	return raw, nil
 }
@@ -102,7 +109,7 @@ func (o Options) Answer(w http.ResponseWriter, r *http.Request, d threading.Dial
 	read func(body []byte, to *door.Request), write func(*Stream) door.Writer) {
 	s := NewStream(w)
 	to := write(s)
-	body, err := o.ReadBody(r)
+	body, err := o.readRaw(r)
 	if err != nil {
 		to.Fail(err)
 		return

@@ -14,10 +14,7 @@ func (l *list) readChat(fields map[string]any) {
 	for _, f := range elements(fields["functions"]) {
 		l.addTool(field(f, "name"))
 	}
-	for i, m := range elements(fields["messages"]) {
-		l.message = i
-		l.readChatMessage(object(m))
-	}
+	l.readEach(elements(fields["messages"]), func(m any) { l.readChatMessage(object(m)) })
 }
 
 // addTool adds the name of a tool that is offered.

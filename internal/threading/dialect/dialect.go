@@ -15,15 +15,21 @@ import (
 // Header returns the first value of a header by its name in lower case, or "".
 type Header func(name string) string
 
+// Read is [Reader.Read] for one request.
+func Read(dialect threading.Dialect, header Header, body []byte) (*threading.Request, error) {
+	return NewReader().Read(dialect, header, body)
+}
+
 // Read returns a request in a dialect. Its headers and its body say which conversation it is of. It fails if the body
 // is no JSON object, or the dialect is not known.
-func Read(dialect threading.Dialect, header Header, body []byte) (*threading.Request, error) {
-	fields, err := readObject(body)
+func (r *Reader) Read(dialect threading.Dialect, header Header, body []byte) (*threading.Request, error) {
+	known, bare := r.findKnown(dialect, body)
+	fields, err := readObject(bare)
 	if err != nil {
 		return nil, err
 	}
-	r := &threading.Request{Dialect: dialect, Model: text(fields["model"])}
-	l := list{request: r}
+	asked := &threading.Request{Dialect: dialect, Model: text(fields["model"])}
+	l := list{request: asked, known: known}
 	switch dialect {
 	case threading.Chat:
 		l.readChat(fields)
@@ -38,14 +44,16 @@ func Read(dialect threading.Dialect, header Header, body []byte) (*threading.Req
 	default:
 		return nil, fmt.Errorf("%q is not a dialect", dialect)
 	}
-	readNames(r, header, fields)
-	r.Body = hashBody(body)
-	return r, nil
+	l.known.remember()
+	readNames(asked, header, fields)
+	asked.Body = hashBody(body)
+	return asked, nil
 }
 
 // list collects the items of a request.
 type list struct {
 	request *threading.Request
+	known   knownMessages
 	message int
 	part    int
 }

@@ -27,15 +27,14 @@ func (l *list) readGemini(fields map[string]any) {
 	if _, ok := contents.([]any); !ok && contents != nil {
 		contents = []any{contents}
 	}
-	for i, c := range elements(contents) {
-		l.message = i
+	l.readEach(elements(contents), func(c any) {
 		if s, ok := c.(string); ok {
 			l.addText(threading.User, s)
-			continue
+			return
 		}
 		role := roleOf(field(c, "role"))
 		l.each(field(c, "parts"), func(p any) { l.readGeminiPart(role, object(p)) })
-	}
+	})
 }
 
 func (l *list) readGeminiPart(role threading.Role, p map[string]any) {

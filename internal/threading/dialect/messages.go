@@ -23,11 +23,10 @@ func (l *list) readMessages(fields map[string]any) {
 	if text(field(fields, "thread", "type")) == "continue" {
 		r.Chain = text(field(fields, "thread", "previous_message_id"))
 	}
-	for i, m := range elements(fields["messages"]) {
-		l.message = i
+	l.readEach(elements(fields["messages"]), func(m any) {
 		role := roleOf(field(m, "role"))
 		l.each(field(m, "content"), func(p any) { l.readBlock(role, p) })
-	}
+	})
 }
 
 func (l *list) readBlock(role threading.Role, p any) {

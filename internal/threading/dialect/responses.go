@@ -25,16 +25,13 @@ func (l *list) readResponses(fields map[string]any) {
 		l.addText(threading.User, s)
 		return
 	}
-	for i, item := range elements(fields["input"]) {
-		l.message = i
+	l.readEach(elements(fields["input"]), func(item any) {
 		if s, ok := item.(string); ok {
 			l.addText(threading.User, s)
-			continue
-		}
-		if o := object(item); o != nil {
+		} else if o := object(item); o != nil {
 			l.readResponsesItem(o)
 		}
-	}
+	})
 }
 
 // readResponsesItem reads an item of an input, or of an output.

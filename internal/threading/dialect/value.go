@@ -137,20 +137,20 @@ const attribution = "x-anthropic-billing-header"
 func hashBody(body []byte) threading.Hash {
 	members := splice.ListMembers(body)
 	slices.SortStableFunc(members, func(a, b splice.Member) int { return strings.Compare(a.Name, b.Name) })
-	var parts []string
+	var parts [][]byte
 	for _, m := range members {
 		if slices.Contains(changing, m.Name) {
 			continue
 		}
-		parts = append(parts, m.Name)
+		parts = append(parts, []byte(m.Name))
 		value := body[m.Value.From:m.Value.To]
 		if m.Name != "system" || !bytes.HasPrefix(value, []byte("[")) {
-			parts = append(parts, string(value))
+			parts = append(parts, value)
 			continue
 		}
 		for _, block := range splice.ListValues(value) {
 			if !bytes.Contains(block, []byte(attribution)) {
-				parts = append(parts, string(block))
+				parts = append(parts, block)
 			}
 		}
 	}
