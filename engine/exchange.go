@@ -176,12 +176,13 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 	lt := makeLive(v, begun, settings)
 	lt.subagents = newSubagents(e.o.Agents, nil)
 	lt.maxLookups = maxSteps
-	return &Exchange{lt: lt, match: r.Match, leave: leave, watched: e.o.Watch.BeginTurn(ctx, head.ID), back: head.Branch}, nil
+	return &Exchange{lt: lt, match: r.Match, leave: leave, watched: e.o.Watch.BeginTurn(ctx, head.ID),
+		back: head.Branch}, nil
 }
 
 // goBack makes the branch current again that was so before a leaf, unless somebody has gone on from it meanwhile.
 func (x *Exchange) goBack(ctx context.Context) error {
-	head, err := x.lt.e.store.ReadHead(ctx, x.lt.turn.Conversation)
+	head, err := x.lt.view.door.openHead(ctx, x.lt.turn.Conversation, scrollback.AccessWrite)
 	if err != nil || head.Branch.ID != x.lt.turn.Branch || x.back.ID == head.Branch.ID {
 		return err
 	}

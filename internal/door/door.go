@@ -82,8 +82,8 @@ func New(o Options) *Door {
 	if o.Serves == nil {
 		o.Serves = func(string) bool { return false }
 	}
-	return &Door{o: o, reader: dialect.NewReader(), relays: map[threading.RequestID]*relay{}, bodies: map[threading.Hash]*bodyLock{},
-		held: held{answers: map[string]*relay{}}}
+	return &Door{o: o, reader: dialect.NewReader(), relays: map[threading.RequestID]*relay{},
+		bodies: map[threading.Hash]*bodyLock{}, held: held{answers: map[string]*relay{}}}
 }
 
 // Request is what came to a face.

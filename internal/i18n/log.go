@@ -29,6 +29,12 @@ var (
 	_ = note("log-conversation-did-not-get-title-client",
 		"a conversation did not get the title of its client",
 		"对话没有得到客户端给的标题")
+	_ = note("log-summary-client-compacted-not-taken",
+		"the summary by which a client compacted its history was not taken",
+		"客户端压缩历史所用的摘要未能采用")
+	_ = note("log-conversation-stands-at-call-beside",
+		"a conversation stands at a call beside it",
+		"对话停在了一次旁路调用上")
 	_ = note("log-not-noted-that-answer-reached-client",
 		"it was not noted that an answer reached its client",
 		"没有记下答案已送达客户端")
