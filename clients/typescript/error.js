@@ -1,3 +1,5 @@
+/** @import { Code, FaultDetail } from './types.js' */
+
 /**
  * What the server answers in place of a result. Its message is for people, in the language that was asked for. A server
  * that did not respond at all is a TypeError, as fetch throws it.
@@ -5,7 +7,7 @@
 export class ApiError extends Error {
   /**
    * @param {number} status The status of the response.
-   * @param {Partial<import('./types.js').FaultDetail>} [detail] What the server says about it.
+   * @param {Partial<FaultDetail>} [detail] What the server says about it.
    * @param {number | null} [retryAfter] Seconds after which it may be tried again, if the server says so.
    */
   constructor(status, detail = {}, retryAfter = null) {
@@ -13,7 +15,7 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     /** The status of the response. */
     this.status = status;
-    /** @type {import('./types.js').Code} The kind of error. */
+    /** @type {Code} The kind of error. */
     this.code = detail.code || 'internal';
     /** @type {string | undefined} The field or parameter that is wrong. */
     this.param = detail.param;
@@ -32,7 +34,7 @@ export class ApiError extends Error {
    * @param {string | null} [retryAfter] The header Retry-After.
    */
   static of(response, text, retryAfter = null) {
-    /** @type {Partial<import('./types.js').FaultDetail>} */
+    /** @type {Partial<FaultDetail>} */
     let detail = { message: `${response.status} ${response.statusText}`.trim() };
     try {
       const { error } = JSON.parse(text);

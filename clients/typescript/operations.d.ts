@@ -112,9 +112,9 @@ export declare class Scrollback extends Transport {
      * Where there is a limit, `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` say how many more
      * chats there may be.
      */
-    chat(id: string, body: Omit<Types.ChatBody, 'stream'>, params?: Types.ChatParams & StreamOptions): EventStream<Types.ChatEvent>;
+    chat(id: string, body: Omit<Types.ChatBody, "stream">, params?: Types.ChatParams & StreamOptions): EventStream<Types.ChatEvent>;
     /** Chat to the end: the result when the turn has ended. */
-    chatToEnd(id: string, body: Omit<Types.ChatBody, 'stream'>, params?: Types.ChatToEndParams): Promise<Types.TurnAnswer>;
+    chatToEnd(id: string, body: Omit<Types.ChatBody, "stream">, params?: Types.ChatToEndParams): Promise<Types.TurnAnswer>;
     /**
      * Clear.
      *

@@ -131,7 +131,7 @@ export class Scrollback extends Transport {
   /**
    * Chat.
    * @param {string} id
-   * @param {Omit<Types.ChatBody, 'stream'>} body
+   * @param {Omit<Types.ChatBody, "stream">} body
    * @param {Types.ChatParams & StreamOptions} [params]
    * @returns {EventStream<Types.ChatEvent>}
    */
@@ -143,13 +143,12 @@ export class Scrollback extends Transport {
   /**
    * Chat to the end: the result when the turn has ended.
    * @param {string} id
-   * @param {Omit<Types.ChatBody, 'stream'>} body
+   * @param {Omit<Types.ChatBody, "stream">} body
    * @param {Types.ChatToEndParams} [params]
    * @returns {Promise<Types.TurnAnswer>}
    */
   chatToEnd(id, body, params) {
-    return this.streamTurn(path`/api/conversations/${id}/chat`, { body: { ...body, stream: false }, params, headers: { idempotency_key: 'Idempotency-Key' } },
-      (turn) => path`/api/conversations/${id}/turns/${turn}/events`);
+    return this.fetchJSON('POST', path`/api/conversations/${id}/chat`, { body: { ...body, stream: false }, params, headers: { idempotency_key: 'Idempotency-Key' } });
   }
 
   /**

@@ -3,8 +3,8 @@ import { EventStream } from './stream.js';
 
 /**
  * @typedef {object} ClientOptions
- * @property {string} [baseURL] Where the server is, such as http://localhost:7077. A page that the server itself has sent
- *   needs none.
+ * @property {string} [baseURL] Where the server is: its scheme, host and port. A page that the server itself has sent needs
+ *   none.
  * @property {string} [key] An API key; a server on the loopback address without keys needs none.
  * @property {(url: string, init: RequestInit & {headers: Record<string, string>}) => Promise<Response>} [fetch] Makes the
  *   requests, in place of the global fetch.

@@ -241,7 +241,7 @@ func (api *tsAPI) listOperations() []tsOperation {
 			whole := o.readResult(of)
 			if o.streams && o.method == http.MethodPost {
 				o.follow = follow
-				o.body = "Omit<" + o.body + ", 'stream'>"
+				o.body = "Omit<" + o.body + ", \"stream\">"
 			}
 			out = append(out, o)
 			if whole != "" {
@@ -251,6 +251,7 @@ func (api *tsAPI) listOperations() []tsOperation {
 				o.result = whole
 				o.streams = false
 				o.whole = true
+				o.follow = ""
 				o.paramsName = pascalCase(o.name) + "Params"
 				out = append(out, o)
 			}
