@@ -12,8 +12,8 @@ export const waiting = signal([]); // files that come after it
 
 let request = null;
 
-// upload sends a file and returns the server's result. A request that fetch makes does not say
-// how much of it was sent.
+// upload sends a file and returns the server's result. The client's request, which fetch makes, does
+// not say how much of it was sent.
 function upload({ file, project, copy }) {
   return new Promise((resolve, reject) => {
     const x = (request = new XMLHttpRequest());
