@@ -831,7 +831,7 @@ export interface Leaf {
     ref: string;
     /** Whether it has leaves itself. */
     rolled_up?: boolean;
-    /** The model that wrote its summary, or `extractive`. */
+    /** The model that wrote its summary, `client` if a client compacted its history itself, or `extractive`. */
     summary_by: string;
     to: number;
     /** Its messages weigh so many tokens. */
@@ -1241,7 +1241,7 @@ export interface Receipt {
     messages?: number;
     /**
      * Why: `window`, `bytes`, `images`, `messages` (as many were new as the policy counts), `ahead` (after an
-     * answer), `import`, `by_hand` or `cleared`.
+     * answer), `import`, `by_hand`, `cleared`, or `client` (a client compacted its history itself).
      */
     reason?: string;
     /** It was undone, and can be done again. */
@@ -1249,7 +1249,7 @@ export interface Receipt {
     refs: string[];
     result: CompactionResult;
     segments: string[];
-    /** The model that wrote the summary, or extractive. */
+    /** The model that wrote the summary, `client` if a client compacted its history itself, or `extractive`. */
     summary_by: string;
     summary_result?: CompactionResult;
     summary_why?: string;
