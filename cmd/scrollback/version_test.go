@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"regexp"
 	"testing"
@@ -20,6 +21,19 @@ func TestVersion(t *testing.T) {
 		if got := versionOf(built); got != want {
 			t.Errorf("a build of %q is called %s, want %s", built, got, want)
 		}
+	}
+}
+
+// The client that npm packs has the version of the program.
+func TestVersionIsThatOfTheClient(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../clients/typescript/package.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var client struct{ Version string }
+	if err := json.Unmarshal(text, &client); err != nil || client.Version != number {
+		t.Errorf("clients/typescript/package.json has version %q (%v), the program %s", client.Version, err, number)
 	}
 }
 

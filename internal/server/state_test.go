@@ -115,7 +115,8 @@ func touches(text string) string {
 	bare := remarks.ReplaceAllString(text, " ")
 	for _, m := range source.FindAllStringSubmatch(bare, -1) {
 		from := m[1] + m[2]
-		within := strings.HasPrefix(from, "./") && (path.Dir(from) == "." || path.Dir(from) == "words")
+		within := strings.HasPrefix(from, "./") && (path.Dir(from) == "." || path.Dir(from) == "words") ||
+			path.Dir(from) == "../client"
 		if from != "../vendor/signals-core.mjs" && !within {
 			return m[0]
 		}

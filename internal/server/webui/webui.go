@@ -4,7 +4,8 @@
 // page at /, the reader of the API's description at /docs), import map (the names by which
 // the modules of the page know each other), state (what the page knows and does,
 // one module a noun, without the DOM), view (what draws it). app.js gives the
-// state its browser and the view its place.
+// state its browser and the view its place. The client of the API is the one that any
+// program may use: its files come from clients/typescript.
 //
 // Invariants: there is no build step; the page asks no other host for anything,
 // and its content policy lets it ask only this one; only scripts of our own run,
@@ -27,13 +28,18 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/scrollback-ai/scrollback/clients/typescript"
 )
 
 //go:embed assets
 var files embed.FS
 
-// root is the folder of assets.
-const root = "assets"
+// root is the folder of assets, and clientAt that of the client's modules among them.
+const (
+	root     = "assets"
+	clientAt = root + "/client"
+)
 
 // fronts are the documents that a browser opens, by their address: the page itself, and
 // the reader of the API's description.
@@ -70,7 +76,7 @@ type webPage struct {
 // Handler serves the page; any other path is 404. Images may also come from an origin, as
 // https://host, unless it is empty.
 func Handler(images string) http.Handler {
-	p := loadPage(files)
+	p := loadPage()
 	if images != "" {
 		p.policy = strings.Replace(p.policy, imageSources, imageSources+" "+images, 1)
 	}
@@ -82,24 +88,12 @@ const imageSources = "img-src 'self' data:"
 
 // loadPage reads the page. What is embedded is whole or the program was not built,
 // so a fault is a panic.
-func loadPage(from fs.FS) *webPage {
+func loadPage() *webPage {
 	p := &webPage{assets: map[string]pageAsset{}}
-	err := fs.WalkDir(from, root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		content, err := fs.ReadFile(from, name)
-		if err != nil {
-			return err
-		}
-		kind, ok := mediaTypes[path.Ext(name)]
-		if !ok {
-			return fmt.Errorf("no media type for %s", name)
-		}
-		sum := sha256.Sum256(content)
-		p.assets["/"+name] = pageAsset{content, kind, `"` + hex.EncodeToString(sum[:12]) + `"`}
-		return nil
-	})
+	err := p.addFiles(files, "")
+	if err == nil {
+		err = p.addFiles(typescript.Modules, clientAt)
+	}
 	if err != nil {
 		panic("webui: " + err.Error())
 	}
@@ -116,6 +110,26 @@ func loadPage(from fs.FS) *webPage {
 	}
 	p.policy = contentPolicy(p.assets["/"].content, p.assets["/docs"].content)
 	return p
+}
+
+// addFiles adds all files, below a folder.
+func (p *webPage) addFiles(from fs.FS, at string) error {
+	return fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := fs.ReadFile(from, name)
+		if err != nil {
+			return err
+		}
+		kind, ok := mediaTypes[path.Ext(name)]
+		if !ok {
+			return fmt.Errorf("no media type for %s", name)
+		}
+		sum := sha256.Sum256(content)
+		p.assets["/"+path.Join(at, name)] = pageAsset{content, kind, `"` + hex.EncodeToString(sum[:12]) + `"`}
+		return nil
+	})
 }
 
 // contentPolicy returns the Content-Security-Policy of all documents: nothing but our own files, and

@@ -14,7 +14,7 @@ test('without a draft the next request is read, and with one it is previewed aft
   sees.look('model');
   const stop = model.follow();
   await when(() => model.request.value && model.request.value.manifest.tokens === 4, 'the next request');
-  same(asked.map((a) => [a.at, a.query]), [['GET /api/conversations/x/context', 'content=1']]);
+  same(asked.map((a) => [a.at, a.query]), [['GET /api/conversations/x/context', 'content=true']]);
   text.value = 'd';
   text.value = 'dr';
   await when(() => model.request.value.manifest.tokens === 7, 'the preview');
@@ -39,7 +39,7 @@ test('a past turn has its steps, and each its items', async () => {
   same([model.request.value.steps.length, model.request.value.manifest.step, model.request.value.manifest.sent_at], [2, 2, 5]);
   model.chooseStep(1);
   await when(() => model.request.value.manifest.step === 1, 'the first step');
-  same([model.request.value.steps.length, asked[1].query], [2, 'content=1&step=1']);
+  same([model.request.value.steps.length, asked[1].query], [2, 'content=true&step=1']);
   stop();
 });
 

@@ -21,5 +21,5 @@ test('only the sample is removed for good', async () => {
   thread.adopt(s);
   same(open.value, true);
   await remove();
-  same([asked.map((r) => r.at + r.query), list.value.map((c) => c.id), place.value.id], [['DELETE /api/conversations/spurge=1'], ['c'], null]);
+  same([asked.map((r) => r.at + r.query), list.value.map((c) => c.id), place.value.id], [['DELETE /api/conversations/spurge=true'], ['c'], null]);
 });

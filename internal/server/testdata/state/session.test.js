@@ -1,5 +1,5 @@
 import { is, refusal, same, serve, test } from './check.js';
-import { get } from '/assets/state/api.js';
+import { api } from '/assets/state/api.js';
 import { banner } from '/assets/state/notices.js';
 import { admin, cannot, fault, locked, look, mayWrite, named, signIn, signOut, who } from '/assets/state/session.js';
 
@@ -25,7 +25,7 @@ test('without a key it is shut; a wrong one says so, a right one opens it', asyn
 
 test('a key that ends while the page is open shuts it, without a complaint', async () => {
   routes['GET /api/usage'] = () => refusal(401, 'this key was revoked');
-  await get('/api/usage').then(() => is(false, 'it was let in'), () => {});
+  await api.usage().then(() => is(false, 'it was let in'), () => {});
   same([locked.value, banner.value], [true, null]);
 });
 

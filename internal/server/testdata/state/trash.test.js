@@ -25,7 +25,7 @@ test('one is removed for ever, with its sub-agents; one that is gone already cou
   trash.list.value = [gone('b'), gone('x', { agent_of: { id: 'b' } }), gone('c')];
   const asked = serve({ 'DELETE /api/conversations/b': { purged: true } });
   await trash.purge(gone('b'));
-  same([ids(), asked[0].query], [['c'], 'purge=1']);
+  same([ids(), asked[0].query], [['c'], 'purge=true']);
   await trash.purge(gone('c')); // 404
   same([ids(), banner.value], [[], null]);
 });

@@ -111,7 +111,7 @@ test('a connection that drops is made again from the last event, and nothing is 
   send(4, { type: 'delta', content: 'cd', at: 2 });
   await when(() => turn.step.value && turn.step.value.text === 'abcd', 'the rest of the answer');
   same([asked.map((r) => r.at + '?' + r.query).filter((a) => /chat|events/.test(a)), turn.shaky.value],
-    [[chat + '?html=1', 'GET /api/conversations/c/turns/t/events?after=3&html=1'], false]);
+    [[chat + '?html=true', 'GET /api/conversations/c/turns/t/events?html=true&after=3'], false]);
   same(turn.compactions.value.length, 1, 'an event that came twice:');
   writer.write(new TextEncoder().encode('data: [DONE]\n\n'));
   writer.close();

@@ -1,4 +1,5 @@
 // The reader of the API's description: it is fetched, and drawn.
+import { Scrollback } from '../client/index.js';
 import { effect, html, render } from '../view/html.js';
 import * as memory from '../state/memory.js';
 import * as theme from '../state/theme.js';
@@ -18,9 +19,8 @@ effect(() => { document.documentElement.lang = words.lang.value === 'zh' ? 'zh-C
 
 const app = document.getElementById('app');
 try {
-  const res = await fetch('/openapi.json', { headers: { Accept: 'application/json' } });
-  if (!res.ok) throw res.status;
-  render(html`<${Docs} api=${reference(await res.json(), location.origin)} />`, app);
-} catch (why) {
-  render(html`<${Trouble} status=${Number.isInteger(why) ? why : 0} />`, app);
+  const api = await new Scrollback().openapi({ headers: { Accept: 'application/json' } });
+  render(html`<${Docs} api=${reference(api, location.origin)} />`, app);
+} catch (err) {
+  render(html`<${Trouble} status=${err.status || 0} />`, app);
 }

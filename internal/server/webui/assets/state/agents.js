@@ -1,6 +1,6 @@
 // Sub-agents: the conversations that others started, below those that they work for.
 import { signal } from '../vendor/signals-core.mjs';
-import { get, query } from './api.js';
+import { api } from './api.js';
 
 const DEPTH = 4; // of agents below agents that are read ahead
 const EACH = 50; // conversations that are asked about at once
@@ -22,7 +22,7 @@ export async function load(ids, depth = DEPTH) {
   for (let i = 0; i < ids.length; i += EACH) {
     const some = ids.slice(i, i + EACH);
     let got;
-    try { got = await get('/api/conversations' + query({ agent_of: some.join(','), limit: MOST })); } catch { return; } // they are shown later
+    try { got = await api.listConversations({ agent_of: some, limit: MOST }); } catch { return; } // they are shown later
     const by = Object.fromEntries(some.map((id) => [id, []]));
     for (const c of got.conversations) if (c.agent_of && by[c.agent_of.id]) by[c.agent_of.id].push(c);
     all.value = { ...all.value, ...by };

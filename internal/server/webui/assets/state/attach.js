@@ -1,7 +1,7 @@
 // What is attached to the message that is being written: images and other files, uploaded as
 // they are added, and long texts that were pasted, which are sent whole.
 import { signal } from '../vendor/signals-core.mjs';
-import { convo, post, query, upload } from './api.js';
+import { api } from './api.js';
 import { bytes } from './figures.js';
 import { t } from './words.js';
 import { zone } from './zone.js';
@@ -46,7 +46,7 @@ export async function weigh(id, key) {
   const item = attached(id).find((a) => a.key === key);
   if (!item || !item.part || item.tokens) return;
   try {
-    const m = await post(convo(id, '/context'), { message: [item.part], tz: zone() });
+    const m = await api.preview(id, { message: [item.part], tz: zone() });
     if (m.draft) mark(id, key, { tokens: m.draft });
   } catch { /* it has its size */ }
 }
@@ -63,7 +63,7 @@ async function bring(id, item, file) {
   const request = new AbortController();
   requests.set(item.key, request);
   try {
-    const art = await upload('/api/artifacts' + query({ conversation: id, name: item.name }), file, request.signal);
+    const art = await api.upload(file, { conversation: id, name: item.name, signal: request.signal });
     const image = shown.has(art.media_type);
     mark(id, item.key, { size: art.size, note: image ? '' : /^image\//.test(file.type || '') ? t('notShown') : readable(art.media_type) ? '' : t('notRead'),
       part: { type: image ? 'image' : 'file', artifact: art.id, name: item.name } });

@@ -1,7 +1,7 @@
 // The branches of the open conversation: other versions of a message, switching to one, asking
 // again, and continuing elsewhere. Going back takes nothing away.
 import { signal } from '../vendor/signals-core.mjs';
-import { convo, get, post, query } from './api.js';
+import { api } from './api.js';
 import { titleOf } from './conversations.js';
 import { num } from './figures.js';
 import * as leftout from './leftout.js';
@@ -19,7 +19,7 @@ let asked = 0;
 
 export async function refresh(id) {
   const mine = ++asked;
-  const got = id ? await attempt(() => get(convo(id, '/branches'))) : null;
+  const got = id ? await attempt(() => api.branches(id)) : null;
   if (mine === asked) branches.value = got ? got.branches : [];
 }
 
@@ -39,7 +39,7 @@ export function versions(m) {
 async function rewind(place) {
   const id = thread.conversation.value.id;
   hush();
-  const c = await attempt(() => post(convo(id, '/rewind'), place));
+  const c = await attempt(() => api.rewind(id, place));
   if (!c) return false;
   leftout.moved(id, place.seq);
   await thread.renew(c);
@@ -58,7 +58,7 @@ export async function showVersion({ branch, seq }) {
 // readVersion shows a message of a version that is not the current one in the reader.
 export async function readVersion({ branch, seq }) {
   const id = thread.conversation.value.id;
-  const got = await attempt(() => get(convo(id, '/messages') + query({ branch, after: seq - 1, limit: 1 })));
+  const got = await attempt(() => api.listMessages(id, { branch, after: seq - 1, limit: 1 }));
   if (got && got.messages.length) reading.value = { title: `#${num(seq)}`, text: source(got.messages[0]), bare: true };
 }
 
@@ -95,7 +95,7 @@ export const before = (m) => rewind({ seq: m.seq - 1 });
 // fork continues from m in a new conversation.
 export async function fork(m) {
   const from = thread.conversation.value;
-  const c = await attempt(() => post(convo(from.id, '/fork'), { seq: m.seq, title: t('copyOf', Array.from(titleOf(from).replace(/^copy of |的副本$/g, '')).slice(0, 480).join('')) }));
+  const c = await attempt(() => api.fork(from.id, { seq: m.seq, title: t('copyOf', Array.from(titleOf(from).replace(/^copy of |的副本$/g, '')).slice(0, 480).join('')) }));
   if (!c) return;
   thread.adopt(c);
   arrive(c.id);

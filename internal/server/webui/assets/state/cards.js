@@ -1,7 +1,7 @@
 // The cards that stand for compacted messages: what each consists of, level by level, the
 // originals that are read in it, and what was looked for inside.
 import { batch, signal } from '../vendor/signals-core.mjs';
-import { convo, get, query } from './api.js';
+import { api } from './api.js';
 
 const PAGE = 50; // messages that are shown at once
 const AROUND = 2; // messages beside a match
@@ -16,7 +16,6 @@ export const wholes = signal({}); // by ref of an artifact: {open, text, bytes, 
 let of = null; // the conversation that all of it is of
 
 const put = (at, ref, fields) => { at.value = { ...at.value, [ref]: { ...at.value[ref], ...fields } }; };
-const path = (ref, rest) => convo(of, `/refs/${encodeURIComponent(ref)}${rest}`);
 const know = (list) => { segments.value = new Map([...segments.value, ...list.map((s) => [s.ref, s])]); };
 
 // visit forgets what was read in another conversation, and asks what the cards of this one are.
@@ -27,7 +26,7 @@ export async function visit(id) {
   }
   if (!id) return;
   try {
-    const got = await get(convo(id, '/segments'));
+    const got = await api.listSegments(id);
     if (id === of) know(got.segments || []);
   } catch { /* what can be drawn without it is; opening a card says why */ }
 }
@@ -38,7 +37,7 @@ export async function open(ref) {
   if (cards.value[ref].leaves) return;
   const mine = of;
   try {
-    const got = await get(path(ref, '/leaves'));
+    const got = await api.listLeaves(of, ref);
     if (mine !== of) return;
     batch(() => { know(got.leaves); put(cards, ref, { leaves: got.leaves, fault: '' }); });
     if (got.leaves.length === 1 && got.leaves[0].ref === ref) await read(got.leaves[0]);
@@ -56,7 +55,7 @@ export function toggleLeaf(leaf) {
   return read(leaf);
 }
 
-const fetchRun = async (from, to) => (await get(convo(of, '/messages') + query({ after: from - 1, before: to + 1, limit: Math.min(200, to - from + 1) }))).messages;
+const fetchRun = async (from, to) => (await api.listMessages(of, { after: from - 1, before: to + 1, limit: Math.min(200, to - from + 1) })).messages;
 
 // read shows the messages of a leaf: its first, or those around one of them.
 export async function read(leaf, around = 0) {
@@ -95,7 +94,7 @@ export async function grep(ref, pattern) {
   if (!pattern) { put(greps, ref, { pattern: '', total: 0, matches: [], at: -1, totals: {}, fault: '', busy: false }); return; }
   put(greps, ref, { pattern, busy: true });
   try {
-    const got = await get(convo(of, '/grep') + query({ ref, pattern, max_results: MOST }));
+    const got = await api.grep(of, { ref, pattern, max_results: MOST });
     if (mine !== looks[ref]) return;
     put(greps, ref, { total: got.total, matches: got.matches.filter((m) => m.seq), partial: Boolean(got.partial), at: -1, totals: {}, fault: '', busy: false });
     if (got.total > got.matches.length) await count(ref, pattern, () => mine === looks[ref]);
@@ -105,7 +104,7 @@ export async function grep(ref, pattern) {
 // count counts the lines of each leaf by itself, where not all of them were returned.
 async function count(ref, pattern, wanted) {
   for (const leaf of cards.value[ref]?.leaves || []) {
-    const got = await get(convo(of, '/grep') + query({ ref: leaf.ref, pattern, max_results: 1 }));
+    const got = await api.grep(of, { ref: leaf.ref, pattern, max_results: 1 });
     if (!wanted()) return;
     put(greps, ref, { totals: { ...greps.value[ref].totals, [leaf.ref]: got.total } });
   }
@@ -149,7 +148,7 @@ export async function whole(ref) {
   if (w.done) return;
   const mine = of;
   try {
-    const got = await get(path(ref, query({ offset: w.next || undefined, limit: WHOLE })));
+    const got = await api.readRef(of, ref, { offset: w.next || undefined, limit: WHOLE });
     if (mine === of) put(wholes, ref, { text: (w.text || '') + got.content, next: got.next_offset, done: got.done, bytes: got.bytes, fault: '' });
   } catch (err) { if (mine === of) put(wholes, ref, { fault: err.message }); }
 }

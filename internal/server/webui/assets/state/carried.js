@@ -1,6 +1,6 @@
 // What is kept of the open conversation word for word: read while the panel shows it, and corrected there.
 import { effect, signal, untracked } from '../vendor/signals-core.mjs';
-import { convo, del, get, patch, post } from './api.js';
+import { api } from './api.js';
 import { source } from './message.js';
 import { attempt, complain, hush, say } from './notices.js';
 import { panel } from './panels.js';
@@ -18,7 +18,7 @@ export async function refresh(id) {
   if (id !== of) { entries.value = []; of = id; }
   if (!id) return;
   try {
-    const got = await get(convo(id, '/kept'));
+    const got = await api.listKept(id);
     if (mine === asked) entries.value = got.kept || [];
   } catch (err) {
     if (mine === asked) complain(err);
@@ -33,19 +33,19 @@ export const follow = () => effect(() => {
   untracked(() => refresh(c.id));
 });
 
-const at = (k) => convo(k.conversation_id, `/kept/${encodeURIComponent(k.id)}`);
+const at = (k) => [k.conversation_id, k.id];
 
 async function change(k, what, done) {
   hush();
   const got = await attempt(what);
   if (!got) return false;
-  if (done) say(done, t('undo'), () => change(k, () => patch(at(k), { state: 'open' })));
+  if (done) say(done, t('undo'), () => change(k, () => api.patchKept(...at(k), { state: 'open' })));
   await refresh(k.conversation_id);
   return true;
 }
 
-export const drop = (k) => change(k, () => del(at(k)), t('carried.dropped'));
-export const tick = (k) => change(k, () => patch(at(k), { state: 'done' }), t('carried.ticked'));
+export const drop = (k) => change(k, () => api.dropKept(...at(k)), t('carried.dropped'));
+export const tick = (k) => change(k, () => api.patchKept(...at(k), { state: 'done' }), t('carried.ticked'));
 
 // findWritten finds what is selected in the source of its message: there marks of Markdown may stand between the words. What is
 // not found is answered as it is, and then the server says so.
@@ -60,5 +60,5 @@ export function findWritten(source, selected) {
 // keep keeps a sentence of message seq.
 export function keep(id, seq, text) {
   const m = messages.value.find((x) => x.seq === seq);
-  return change({ conversation_id: id }, () => post(convo(id, '/kept'), { seq, text: findWritten(m ? source(m) : '', text) }));
+  return change({ conversation_id: id }, () => api.keep(id, { seq, text: findWritten(m ? source(m) : '', text) }));
 }

@@ -1,6 +1,6 @@
 // The context of the open conversation: what the next request sends, and what it leaves out.
 import { computed, signal } from '../vendor/signals-core.mjs';
-import { convo, get, send } from './api.js';
+import { api } from './api.js';
 import { num } from './figures.js';
 import * as leftout from './leftout.js';
 import { failed, works } from './line.js';
@@ -45,12 +45,12 @@ function bodyOf(id) {
 // next is the manifest of the next request.
 async function next(id, signal) {
   const body = bodyOf(id);
-  if (!body) return get(convo(id, '/context'), signal);
+  if (!body) return api.context(id, { signal });
   try {
-    return await (await send('POST', convo(id, '/context'), { body, signal })).json();
+    return await api.preview(id, body, { signal });
   } catch (err) {
     if (!err.status) throw err;
-    return get(convo(id, '/context'), signal); // this message cannot be sent, as sending it will say
+    return api.context(id, { signal }); // this message cannot be sent, as sending it will say
   }
 }
 

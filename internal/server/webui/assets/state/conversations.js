@@ -2,7 +2,7 @@
 // by page; and those that are pinned, wherever they stand in it.
 import { batch, computed, signal } from '../vendor/signals-core.mjs';
 import * as agents from './agents.js';
-import { convo, del, get, patch, post, query } from './api.js';
+import { api, query } from './api.js';
 import { attempt, complain, say } from './notices.js';
 import { list as offered } from './offered.js';
 import * as selection from './selection.js';
@@ -37,8 +37,8 @@ let shown = ''; // what the list was asked for
 export async function refresh() {
   const mine = ++asked;
   const what = query(asking());
-  const page = await attempt(() => Promise.all([get('/api/conversations' + query({ ...asking(), limit: list.value.length > PAGE ? MOST : PAGE })),
-    get('/api/conversations' + query({ ...asking(), pinned: true, limit: MOST }))]));
+  const page = await attempt(() => Promise.all([api.listConversations({ ...asking(), limit: list.value.length > PAGE ? MOST : PAGE }),
+    api.listConversations({ ...asking(), pinned: true, limit: MOST })]));
   if (!page || mine !== asked) return;
   const [top, pins] = page;
   const last = top.conversations[top.conversations.length - 1];
@@ -65,7 +65,7 @@ export function more() {
 
 async function next() {
   const mine = asked;
-  const page = await attempt(() => get('/api/conversations' + query({ ...asking(), cursor: cursor.value, limit: MOST })));
+  const page = await attempt(() => api.listConversations({ ...asking(), cursor: cursor.value, limit: MOST }));
   if (!page || mine !== asked) return;
   const known = new Set(list.value.map((c) => c.id));
   batch(() => {
@@ -126,7 +126,7 @@ function again(id) {
     const ids = [...wanted];
     wanted.clear();
     if (ids.length > 20) { refresh(); return; }
-    for (const x of ids) { try { keep(await get(convo(x))); } catch { /* it is gone, and the feed says so */ } }
+    for (const x of ids) { try { keep(await api.getConversation(x)); } catch { /* it is gone, and the feed says so */ } }
   }, 100);
 }
 
@@ -162,7 +162,7 @@ export function told(ev) {
 
 // change sends some fields of a conversation, and shows what came of it.
 async function change(c, fields) {
-  const fresh = await attempt(() => patch(convo(c.id), fields));
+  const fresh = await attempt(() => api.patchConversation(c.id, fields));
   if (fresh) keep(fresh);
   return fresh;
 }
@@ -171,7 +171,7 @@ export const rename = (c, title) => change(c, { title });
 export const pin = (c, yes) => change(c, { settings: { pinned: yes } });
 
 export async function restore(c) {
-  const fresh = await attempt(() => post(convo(c.id, '/restore')));
+  const fresh = await attempt(() => api.restoreConversation(c.id));
   if (fresh) keep(fresh);
   return fresh;
 }
@@ -194,34 +194,34 @@ export async function each(some, act) {
 
 // trash puts conversations in the trash, from where they can be taken at once.
 export async function trash(some) {
-  const gone = await each(some, async (c) => { await del(convo(c.id)); remove(c.id); });
+  const gone = await each(some, async (c) => { await api.deleteConversation(c.id); remove(c.id); });
   if (!gone.length) return gone;
-  say(gone.length === 1 ? t('trashed', titleOf(gone[0])) : t('side.trashed', gone.length), t('undo'), () => each(gone, async (c) => keep(await post(convo(c.id, '/restore')))));
+  say(gone.length === 1 ? t('trashed', titleOf(gone[0])) : t('side.trashed', gone.length), t('undo'), () => each(gone, async (c) => keep(await api.restoreConversation(c.id))));
   return gone;
 }
 
 // move takes conversations into a project.
 export async function move(some, name) {
-  const moved = await each(some, async (c) => keep(await patch(convo(c.id), { project: name })));
+  const moved = await each(some, async (c) => keep(await api.patchConversation(c.id, { project: name })));
   if (moved.length) say(moved.length === 1 ? t('side.moved', titleOf(moved[0]), name) : t('side.movedMany', moved.length, name));
   return moved;
 }
 
 // discard removes for good a conversation in which nothing was ever said.
 export async function discard(id) {
-  if (await attempt(() => del(convo(id) + '?purge=1')) !== undefined) remove(id);
+  if (await attempt(() => api.deleteConversation(id, { purge: true })) !== undefined) remove(id);
 }
 
 // fork copies a conversation, as it is now, into a new one.
 export async function fork(c) {
-  const fresh = await attempt(() => post(convo(c.id, '/fork'), { title: t('copyOf', Array.from(titleOf(c).replace(/^copy of |的副本$/g, '')).slice(0, 480).join('')) }));
+  const fresh = await attempt(() => api.fork(c.id, { title: t('copyOf', Array.from(titleOf(c).replace(/^copy of |的副本$/g, '')).slice(0, 480).join('')) }));
   if (fresh) keep(fresh);
   return fresh;
 }
 
 // archive writes a full copy into the server's object store.
 export async function archive(c) {
-  if (await attempt(() => post(convo(c.id, '/archive')))) say(t('side.copied', titleOf(c)));
+  if (await attempt(() => api.archive(c.id))) say(t('side.copied', titleOf(c)));
 }
 
 // found are the conversations with some ids, of those that are listed.
@@ -235,6 +235,6 @@ const titles = new Map();
 export async function titleFor(id) {
   const here = found([id])[0];
   if (here) return titleOf(here);
-  if (!titles.has(id)) titles.set(id, get(convo(id)).then(titleOf, () => id.slice(0, 8)));
+  if (!titles.has(id)) titles.set(id, api.getConversation(id).then(titleOf, () => id.slice(0, 8)));
   return titles.get(id);
 }

@@ -1,7 +1,7 @@
 // The message that is being written: one draft a conversation, or a message of yours that is
 // edited; what is attached to it; and how it is sent. It lives through a reload.
 import { effect, signal, untracked } from '../vendor/signals-core.mjs';
-import { post } from './api.js';
+import { api, newKey } from './api.js';
 import * as attach from './attach.js';
 import { before } from './branches.js';
 import { preview } from './context.js';
@@ -109,7 +109,7 @@ function home() {
 
 async function make() {
   let fault = null;
-  const c = await post('/api/conversations', { ...(project.value ? { project: project.value } : {}), ...fresh.value }).catch((err) => { fault = err; });
+  const c = await api.createConversation({ ...(project.value ? { project: project.value } : {}), ...fresh.value }).catch((err) => { fault = err; });
   if (fault) refused(fault);
   if (!c || thread.conversation.value) return null; // another was opened meanwhile
   thread.adopt(c);
@@ -190,7 +190,7 @@ export async function submit(sent) {
   if (more) text.value = more;
   sent();
   let fault = null;
-  const row = { key: turn.newKey(), ...entry, why: '' };
+  const row = { key: newKey(), ...entry, why: '' };
   const over = queue.sends(c.id, row);
   const asking = turn.ask(c.id, attach.message(entry.text, entry.files), { key: row.key, failed: (err) => { fault = err; }, taken: over, lost: () => left(c.id, row) });
   if (waits && more) submit(waits); // an Enter that came too early

@@ -1,20 +1,19 @@
 // What others do meanwhile: the changes of all conversations, as the server tells them, in
 // this tab's list and in the conversation that is open.
-import { convo, get, query, send, ApiError } from './api.js';
+import { api } from './api.js';
 import * as branches from './branches.js';
 import * as context from './context.js';
 import * as conversations from './conversations.js';
-import { frames } from './frames.js';
 import { failed, works } from './line.js';
 import * as receipts from './receipts.js';
 import * as thread from './thread.js';
 import * as turn from './turn.js';
 
-const WAITS = [500, 1000, 2000, 5000, 15000]; // ms before the connection is made again
+const LONGEST = 15000; // ms before the connection is made again
 const PATIENCE = 500; // ms that the page waits for the first connection before it is read without one
 
 let reader = null;
-let at = null; // the number of the last change
+let stream = null; // the changes that are followed, or were last
 
 // follow reads changes until stop is called or the server wants a key; missed says that
 // there may have been some since the page was read. read, if there is one, reads the page: what
@@ -33,25 +32,24 @@ export async function follow(missed = false, read = null) {
     if (follows) readOn();
   };
   const late = read && setTimeout(begin, PATIENCE, false);
-  for (let tries = 0; !mine.signal.aborted; tries++) {
-    if (tries > 0) await new Promise((r) => setTimeout(r, WAITS[Math.min(tries, WAITS.length) - 1]));
-    if (mine.signal.aborted) return;
-    try {
-      const res = await send('GET', '/api/events' + query({ after: at }), { signal: mine.signal });
-      works();
-      if (read) begin(true);
-      else if ((tries > 0 || missed) && at === null) again(); // nobody knows what was missed
-      for await (const f of frames(res.body)) {
-        tries = 0;
-        if (f.id) at = Number(f.id);
-        await take(JSON.parse(f.data));
-        if (mine.signal.aborted) return;
-      }
-    } catch (err) {
-      begin(false);
-      if (!mine.signal.aborted) failed(err);
-      if (mine.signal.aborted || (err instanceof ApiError && err.status < 500 && err.status !== 429)) return;
+  const stands = (failures) => {
+    works();
+    if (read) begin(true);
+    else if ((failures > 0 || missed) && changes.last === null) again(); // nobody knows what was missed
+  };
+  const lost = (err) => {
+    begin(false);
+    failed(err);
+  };
+  const changes = api.events({ after: stream && stream.last, signal: mine.signal, tries: Infinity, longestPause: LONGEST, onOpen: stands, onLost: lost });
+  stream = changes;
+  try {
+    for await (const ev of changes) {
+      try { await take(ev); } catch (err) { failed(err); }
+      if (mine.signal.aborted) return;
     }
+  } catch (err) {
+    if (!mine.signal.aborted) lost(err);
   }
 }
 
@@ -97,7 +95,7 @@ export async function take(ev) {
   const c = thread.conversation.value;
   if (!c || c.id !== ev.conversation_id || ev.gone) return;
   if (ev.branch && ev.branch !== c.branch && !turn.running.value) { // somebody went back to another version
-    const fresh = await get(convo(c.id)).catch(() => null);
+    const fresh = await api.getConversation(c.id).catch(() => null);
     if (fresh && fresh.branch !== c.branch && thread.conversation.value === c && !turn.running.value) await thread.renew(fresh);
     branches.refresh(c.id);
     context.refresh(c.id);

@@ -1,7 +1,7 @@
 // Completion of paths: what an @ that is being written may name, in the folders of the open
 // conversation.
 import { signal } from '../vendor/signals-core.mjs';
-import { convo, get, query } from './api.js';
+import { api } from './api.js';
 import { conversation } from './thread.js';
 
 const PAUSE = 120; // ms without a key before the server is asked
@@ -64,7 +64,7 @@ async function ask(id, mark) {
   const mine = (asking = new AbortController());
   let files = [];
   try {
-    files = (await get(convo(id, '/files') + query({ prefix: mark.path, limit: MOST }), mine.signal)).files;
+    files = (await api.listFiles(id, { prefix: mark.path, limit: MOST, signal: mine.signal })).files;
   } catch { /* nothing is offered */ }
   if (asking !== mine) return;
   asking = null;

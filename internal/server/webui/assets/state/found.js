@@ -1,7 +1,7 @@
 // Where what was found leads: to its message, whose hits stay marked; and what else can be done
 // with it from afar.
 import { batch } from '../vendor/signals-core.mjs';
-import { convo, get, patch, post, query } from './api.js';
+import { api } from './api.js';
 import { keep, refresh } from './conversations.js';
 import { num } from './figures.js';
 import { marks } from './marks.js';
@@ -36,7 +36,7 @@ async function remember(id) {
   const held = hold();
   const asked = { ...fields(), conversation: id, project: '', limit: 100, around: 0 };
   for (let offset = 0; offset !== null && seqs.size < MARKED;) {
-    const s = await get('/api/search' + query({ ...asked, offset })).catch(() => null);
+    const s = await api.search({ ...asked, offset }).catch(() => null);
     if (!s || marks.peek() !== held) return;
     for (const h of s.hits) {
       if (h.on_path) seqs.add(h.seq);
@@ -81,11 +81,11 @@ export const pinnable = (h) => h.on_path && (h.role === 'user' || h.role === 'as
 
 // pin pins the message of a hit in its conversation, or unpins it.
 export async function pin(h) {
-  const c = await attempt(() => get(convo(h.conversation_id)));
+  const c = await attempt(() => api.getConversation(h.conversation_id));
   if (!c) return;
   const was = c.pinned_seqs.includes(h.seq);
   const pinned_seqs = was ? c.pinned_seqs.filter((s) => s !== h.seq) : [...c.pinned_seqs, h.seq];
-  const fresh = await attempt(() => patch(convo(c.id), { pinned_seqs }));
+  const fresh = await attempt(() => api.patchConversation(c.id, { pinned_seqs }));
   if (!fresh) return;
   keep(fresh);
   rows.value = rows.peek().map((r) => (r.kind === 'hit' && r.h.message_id === h.message_id ? { ...r, h: { ...r.h, pinned: !was } } : r));
@@ -96,7 +96,7 @@ export async function pin(h) {
 // fork continues from the message of a hit in a new conversation, and goes there.
 export async function fork({ h, title }) {
   const name = t('copyOf', Array.from(title.replace(/^copy of |的副本$/g, '')).slice(0, 480).join(''));
-  const c = await attempt(() => post(convo(h.conversation_id, '/fork'), { seq: h.seq, title: name }));
+  const c = await attempt(() => api.fork(h.conversation_id, { seq: h.seq, title: name }));
   if (!c) return;
   close();
   refresh();

@@ -1,6 +1,6 @@
 // Files that come in: how much of one is sent, and what came of it.
 import { signal } from '../vendor/signals-core.mjs';
-import { ApiError, convo, door, get, query } from './api.js';
+import { ApiError, api, door, query } from './api.js';
 import { refresh } from './conversations.js';
 import * as projects from './projects.js';
 import { lang } from './words.js';
@@ -12,8 +12,8 @@ export const waiting = signal([]); // files that come after it
 
 let request = null;
 
-// upload sends a file and returns the server's result. A request that fetch makes does not say
-// how much of it was sent.
+// upload sends a file and returns the server's result. The client's request, which fetch makes, does
+// not say how much of it was sent.
 function upload({ file, project, copy }) {
   return new Promise((resolve, reject) => {
     const x = (request = new XMLHttpRequest());
@@ -29,8 +29,7 @@ function upload({ file, project, copy }) {
       try { body = JSON.parse(x.responseText); } catch { /* not our JSON */ }
       if (x.status < 400 && body) { resolve(body); return; }
       if (x.status === 401) door.shut();
-      const said = (body && body.error) || {};
-      reject(new ApiError(x.status, said.code || 'internal', said.message || `${x.status} ${x.statusText}`));
+      reject(ApiError.of(x, x.responseText));
     };
     x.send(file);
   });
@@ -76,7 +75,7 @@ export const jobs = (x = job.value) => (x ? [...jobs(x.before), x] : []);
 // unfinished says whether the newest message of a conversation has no answer, or was cut off.
 export async function unfinished(id) {
   try {
-    const page = await get(convo(id, '/messages?limit=1'));
+    const page = await api.listMessages(id, { limit: 1 });
     const last = page.messages[page.messages.length - 1];
     return Boolean(last && (last.role === 'user' || last.role === 'tool' || (last.status && last.status !== 'complete')));
   } catch { return false; }

@@ -1,6 +1,6 @@
 // Keys, for an admin: which there are, making one, ending one.
 import { signal } from '../vendor/signals-core.mjs';
-import { del, get, post } from './api.js';
+import { api } from './api.js';
 import { attempt, hush, say } from './notices.js';
 import { t } from './words.js';
 
@@ -8,7 +8,7 @@ export const list = signal(null); // null until they are read
 export const fresh = signal(null); // the key that was just made, with its secret: shown this once
 
 export async function refresh() {
-  const got = await attempt(() => get('/api/keys'));
+  const got = await attempt(() => api.listKeys());
   if (got) list.value = got.keys;
 }
 
@@ -18,7 +18,7 @@ const DAY = 86400000;
 export async function add({ name, role, projects, days, tokens, money, currency }, now = Date.now()) {
   hush();
   const budget = tokens || money ? { tokens_per_day: tokens || undefined, money_per_day: money || undefined, currency: (money && currency) || undefined } : undefined;
-  const made = await attempt(() => post('/api/keys', { name, role, projects, expires_at: days ? now + days * DAY : undefined, budget }));
+  const made = await attempt(() => api.addKey({ name, role, projects, expires_at: days ? now + days * DAY : undefined, budget }));
   if (!made) return false;
   fresh.value = made;
   await refresh();
@@ -27,7 +27,7 @@ export async function add({ name, role, projects, days, tokens, money, currency 
 
 export async function revoke(k) {
   hush();
-  if (!await attempt(() => del(`/api/keys/${encodeURIComponent(k.id)}`))) return;
+  if (!await attempt(() => api.revokeKey(k.id))) return;
   if (fresh.value && fresh.value.id === k.id) fresh.value = null;
   say(t('set.revoked', k.name));
   await refresh();

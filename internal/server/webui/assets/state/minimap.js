@@ -1,7 +1,7 @@
 // The shape of the whole log: how long its messages are, which stretches are compacted, what is
 // pinned, and where each of them lies beside the scroll.
 import { batch, signal } from '../vendor/signals-core.mjs';
-import { convo, get, query } from './api.js';
+import { api } from './api.js';
 
 export const shape = signal(null); // of the open conversation, as the API tells it
 export const cards = signal([]); // what is compacted: {first_seq, last_seq, rolled_up, leaves: [[from, to]]}
@@ -15,7 +15,7 @@ export async function load(id) {
   const mine = ++asked;
   if (!id) { batch(() => { shape.value = null; cards.value = []; seen.value = null; }); return; }
   try {
-    const [s, c] = await Promise.all([get(convo(id, '/shape') + query({ bins: BINS })), get(convo(id, '/segments'))]);
+    const [s, c] = await Promise.all([api.shape(id, { bins: BINS }), api.listSegments(id)]);
     const known = new Map(cards.value.map((x) => [x.ref, x.leaves]));
     const own = await Promise.all(c.segments.map((x) => (x.rolled_up ? known.get(x.ref) || leaves(id, x.ref) : [[x.first_seq, x.last_seq]])));
     if (mine !== asked) return;
@@ -26,7 +26,7 @@ export async function load(id) {
   } catch { /* the page says elsewhere that the server does not respond */ }
 }
 
-const leaves = async (id, ref) => (await get(convo(id, `/refs/${encodeURIComponent(ref)}/leaves`))).leaves.map((l) => [l.first_seq, l.last_seq]);
+const leaves = async (id, ref) => (await api.listLeaves(id, ref)).leaves.map((l) => [l.first_seq, l.last_seq]);
 
 // scale places seqs on a map of some height, and finds them again.
 export function scale(head, height) {

@@ -1,6 +1,6 @@
 // What the model sees: the next request with the draft, or what a past turn sent, step by step.
 import { batch, computed, effect, signal, untracked } from '../vendor/signals-core.mjs';
-import { convo, get, post, query } from './api.js';
+import { api } from './api.js';
 import * as attach from './attach.js';
 import * as draft from './draft.js';
 import { holds, kindOf, layers } from './layers.js';
@@ -34,13 +34,13 @@ function message(id) {
 export function next(id) {
   const m = draft.editing.value ? null : message(id);
   const without = list(id);
-  return m === null && !without ? get(convo(id, '/context') + query({ content: 1 }))
-    : post(convo(id, '/context'), { message: m === null ? undefined : m, web_search: wanted() || undefined, tz: zone(), without, content: true });
+  return m === null && !without ? api.context(id, { content: true })
+    : api.preview(id, { message: m === null ? undefined : m, web_search: wanted() || undefined, tz: zone(), without, content: true });
 }
 
 // past is what a turn sent: the account of each step, and the items of one of them.
 async function past(id, of, n) {
-  const got = await get(convo(id, `/turns/${encodeURIComponent(of)}/context`) + query({ content: 1, step: n || undefined }));
+  const got = await api.turnContext(id, of, { content: true, step: n || undefined });
   const before = request.value && request.value.turn === of ? request.value.steps : [];
   const fresh = got.steps || [];
   const steps = n && before.length ? before.map((s) => fresh.find((f) => f.step === s.step) || s) : fresh;

@@ -1,7 +1,7 @@
 // The models that are set up here: which one the open conversation uses, or the next one will,
 // and choosing another.
 import { computed, signal } from '../vendor/signals-core.mjs';
-import { get } from './api.js';
+import { api } from './api.js';
 import { manifest, refresh } from './context.js';
 import { begin, fresh } from './fresh.js';
 import { lang, t } from './words.js';
@@ -11,7 +11,7 @@ export const models = signal([]); // as the server lists them, its default first
 
 // learn asks once. Where that fails nothing can be chosen.
 export async function learn() {
-  try { models.value = (await get('/api/models')).models || []; } catch { models.value = []; }
+  try { models.value = (await api.listModels()).models || []; } catch { models.value = []; }
 }
 
 // used is the name that the next request goes to; empty leaves it to the server.

@@ -1,6 +1,6 @@
 // Projects: what there is, and what the conversations of one inherit.
 import { signal } from '../vendor/signals-core.mjs';
-import { get, query, send } from './api.js';
+import { api } from './api.js';
 import { attempt, hush, say } from './notices.js';
 import { t } from './words.js';
 
@@ -8,10 +8,8 @@ export const list = signal([]);
 export const open = signal(null); // the project that is shown, with what is stored of it
 export const missing = signal(null); // the name of one that is not there
 
-const at = (name) => `/api/projects/${encodeURIComponent(name)}`;
-
 export async function refresh() {
-  try { list.value = (await get('/api/projects')).projects; } catch { /* they are listed later */ }
+  try { list.value = (await api.listProjects()).projects; } catch { /* they are listed later */ }
 }
 
 export const nameOf = (p) => p.title || p.name;
@@ -22,7 +20,7 @@ export async function look(name) {
   open.value = null;
   missing.value = null;
   try {
-    open.value = await get(at(name));
+    open.value = await api.getProject(name);
   } catch (err) {
     if (err.status !== 404) { await attempt(() => { throw err; }); return; }
     missing.value = name;
@@ -32,13 +30,13 @@ export async function look(name) {
 // blank is a project of which nothing is stored.
 export const blank = (name) => ({ name, title: '', instructions: '', conversations: 0, version: 0 });
 
-const write = (method, p, body) => send(method, at(p.name) + query({}), { body, headers: p.version ? { 'If-Match': `"${p.version}"` } : {} });
+const unchanged = (p) => (p.version ? { if_match: `"${p.version}"` } : {});
 
 // save stores fields in place of all that is stored; what another has stored meanwhile is not
 // overwritten. It returns whether that went well.
 export async function save(p, fields) {
   hush();
-  const fresh = await attempt(async () => (await write('PUT', p, fields)).json());
+  const fresh = await attempt(() => api.putProject(p.name, fields, unchanged(p)));
   if (!fresh) return false;
   open.value = fresh;
   missing.value = null;
@@ -50,7 +48,7 @@ export async function save(p, fields) {
 // remove forgets what is stored of a project, and touches no conversation.
 export async function remove(p) {
   hush();
-  const gone = await attempt(() => write('DELETE', p));
+  const gone = await attempt(() => api.deleteProject(p.name, unchanged(p)));
   if (!gone) return false;
   say(t('set.projectGone', nameOf(p)));
   await refresh();

@@ -1,6 +1,7 @@
 // What is sent when the answer that is being written ends: messages in the order in which they
 // were written, one a turn. After an answer that failed or was stopped they wait for a hand.
 import { effect, signal, untracked } from '../vendor/signals-core.mjs';
+import { newKey } from './api.js';
 import { message } from './attach.js';
 import * as kept from './kept.js';
 import * as thread from './thread.js';
@@ -19,7 +20,7 @@ export function show(id, list) {
 
 // push adds one at the end, and returns its key.
 export function push(entry, why = '') {
-  const row = { key: turn.newKey(), ...entry, why };
+  const row = { key: newKey(), ...entry, why };
   rows.value = [...rows.value, row];
   return row.key;
 }

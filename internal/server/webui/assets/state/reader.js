@@ -1,6 +1,6 @@
 // What the reader shows: an original behind a ref, page by page; a text that is at hand; or an image.
 import { signal } from '../vendor/signals-core.mjs';
-import { convo, get, query } from './api.js';
+import { api } from './api.js';
 
 const PAGE = 32 << 10; // bytes
 const SEEK = 64; // pages that are read at most to reach a line
@@ -20,7 +20,7 @@ const lines = (s) => s.split('\n').length - 1;
 export async function more(got, { conversation, ref, line }, gone) {
   let at = got;
   for (let i = 0; i < SEEK; i++) {
-    const p = await get(convo(conversation, '/refs/' + encodeURIComponent(ref)) + query({ offset: at.next || null, limit: PAGE }));
+    const p = await api.readRef(conversation, ref, { offset: at.next || null, limit: PAGE });
     if (gone()) return null;
     at = { text: at.text + p.content, next: p.next_offset, bytes: p.bytes, done: p.done, asked: true };
     if (p.done || !line || lines(at.text) >= line) break;

@@ -1,7 +1,7 @@
 // The receipts of the open conversation's compactions: what each replaced and by what, who wrote
 // it and why, what came to nothing; undoing one and doing it again, tried before it is done.
 import { batch, signal } from '../vendor/signals-core.mjs';
-import { convo, get, post } from './api.js';
+import { api } from './api.js';
 import * as context from './context.js';
 import { num } from './figures.js';
 import { attempt, complain, hush, say } from './notices.js';
@@ -24,7 +24,7 @@ export async function refresh(id) {
   if (id !== of) batch(() => { receipts.value = []; trial.value = null; of = id; });
   if (!id) return;
   try {
-    const got = await get(convo(id, '/receipts') + '?limit=50');
+    const got = await api.receipts(id, { limit: 50 });
     if (mine === asked) receipts.value = got.receipts || [];
   } catch (err) {
     if (mine === asked) complain(err);
@@ -74,27 +74,27 @@ export const reason = (r) => (reasons.includes(r.reason) ? t('receipt.why.' + r.
 // refused says why a try at a summary was not taken.
 export const refused = (x) => t('receipt.refused', x.why || t('summary.' + x.result));
 
-async function act(verb, body, done) {
+async function act(verb, done, body) {
   const id = conversation.value.id;
   busy.value = true;
   hush();
-  const r = await attempt(() => post(convo(id, verb), body));
+  const r = await attempt(() => api[verb](id, body));
   busy.value = false;
   if (!r) return false;
-  if (undoable(r)) say(done(r), t('undo'), () => act('/uncompact', { segment: r.segments[0] }, () => t('receipt.undone', context.range(r))));
+  if (undoable(r)) say(done(r), t('undo'), () => act('uncompact', () => t('receipt.undone', context.range(r)), { segment: r.segments[0] }));
   else say(done(r));
   if (conversation.value && conversation.value.id === id) await Promise.all([context.refresh(id), refresh(id)]);
   return true;
 }
 
-export const compactNow = () => act('/compact', { force: true }, outcome);
-export const startAfresh = () => act('/clear', {}, (r) => (r.result === 'compacted' ? t('cleared') : outcome(r)));
+export const compactNow = () => act('compact', outcome, { force: true });
+export const startAfresh = () => act('clear', (r) => (r.result === 'compacted' ? t('cleared') : outcome(r)));
 
 // undoable and redoable say what can be done about a receipt.
 export const undoable = (r) => r.result === 'compacted' && !r.undone && Boolean(r.segments) && r.segments.length > 0;
 export const redoable = (r) => Boolean(r.undone && r.redo);
 
-const verbs = { undo: '/uncompact', redo: '/recompact' };
+const verbs = { undo: 'uncompact', redo: 'recompact' };
 
 // along are the receipts that undoing or redoing r takes along: those that were made on top of
 // it, or those that it was made on top of.
@@ -110,7 +110,7 @@ export async function attemptOf(r, verb) {
   const mine = { id: idOf(r), verb, along: along(r, verb).length };
   trial.value = mine;
   hush();
-  const got = await attempt(() => post(convo(id, verbs[verb]), { segment: r.segments[0], dry_run: true }));
+  const got = await attempt(() => api[verbs[verb]](id, { segment: r.segments[0], dry_run: true }));
   if (trial.value !== mine) return;
   trial.value = got ? { ...mine, before: got.tokens_before, after: got.tokens_after } : null;
 }
@@ -119,7 +119,7 @@ export const keep = () => { trial.value = null; };
 
 // go does what was tried.
 export async function go(r, verb) {
-  await act(verbs[verb], { segment: r.segments[0] }, () => t(verb === 'undo' ? 'receipt.undone' : 'receipt.redone', context.range(r)));
+  await act(verbs[verb], () => t(verb === 'undo' ? 'receipt.undone' : 'receipt.redone', context.range(r)), { segment: r.segments[0] });
   trial.value = null;
 }
 

@@ -1,6 +1,6 @@
 // What a message refers to: its marks name files, folders, images and look-ups, and what was
 // read for them is stored with it, behind what was typed.
-import { convo, get, query } from './api.js';
+import { api } from './api.js';
 import { bytes } from './figures.js';
 import { attempt } from './notices.js';
 import { read, reading } from './reader.js';
@@ -116,7 +116,7 @@ export async function open(conversation, part, parts) {
   const title = `${r.source || r.mark}${r.version ? ` · ${t('version', r.version)}` : ''}`;
   let at = { part, parts };
   if (r.same_as) {
-    const got = await attempt(() => get(convo(conversation, '/messages') + query({ after: r.same_as - 1, limit: 1 })));
+    const got = await attempt(() => api.listMessages(conversation, { after: r.same_as - 1, limit: 1 }));
     if (!got) return;
     const those = got.messages.flatMap((m) => m.parts);
     const first = referred(those).find((p) => p.reference.source === r.source && p.reference.version === r.version);

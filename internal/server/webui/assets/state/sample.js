@@ -1,6 +1,6 @@
 // The sample: a long conversation to look around in before one has said anything.
 import { computed, signal } from '../vendor/signals-core.mjs';
-import { convo, del, post } from './api.js';
+import { api } from './api.js';
 import { list, refresh } from './conversations.js';
 import { attempt, say } from './notices.js';
 import { go } from './place.js';
@@ -19,7 +19,7 @@ export const word = computed(() => (open.value && conversation.value.meta.lang =
 export async function make() {
   if (making.value) return;
   making.value = true;
-  const c = await attempt(() => post('/api/sample', { lang: lang.value }));
+  const c = await attempt(() => api.sample({ lang: lang.value }));
   making.value = false;
   if (!c) return;
   go(c.id);
@@ -29,7 +29,7 @@ export async function make() {
 // remove purges it: nothing of it is anybody's.
 export async function remove() {
   const c = conversation.value;
-  if (!sampled(c) || !(await attempt(() => del(convo(c.id) + '?purge=1')))) return;
+  if (!sampled(c) || !(await attempt(() => api.deleteConversation(c.id, { purge: true })))) return;
   list.value = list.value.filter((x) => x.id !== c.id);
   go(null);
   say(t('first.removed'));

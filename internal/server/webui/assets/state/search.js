@@ -1,7 +1,7 @@
 // Search: messages by words across everything or here, lines of this conversation by a regular
 // expression, conversations by title, commands by name.
 import { batch, computed, effect, signal } from '../vendor/signals-core.mjs';
-import { convo, get, query } from './api.js';
+import { api } from './api.js';
 import { list, titleOf } from './conversations.js';
 import { attempt } from './notices.js';
 import { labelOf, matching } from './palette.js';
@@ -38,7 +38,7 @@ const known = new Map(); // conversations by id, as far as their title and proje
 async function about(id) {
   const here = list.peek().find((c) => c.id === id);
   if (here) return here;
-  if (!known.has(id)) known.set(id, get(convo(id)).catch(() => { known.delete(id); return { title: id.slice(0, 8), project: '' }; }));
+  if (!known.has(id)) known.set(id, api.getConversation(id).catch(() => { known.delete(id); return { title: id.slice(0, 8), project: '' }; }));
   return known.get(id);
 }
 
@@ -54,12 +54,12 @@ export function fields() {
   return { q: wanted.peek(), conversation: here, project: here ? '' : project, role, from: from || null, to: to || null, tz: zone() };
 }
 
-const titled = async (q, limit, stop) => (await get('/api/conversations' + query({ q, limit }), stop)).conversations.map((c) => ({ kind: 'conversation', c }));
+const titled = async (q, limit, signal) => (await api.listConversations({ q, limit, signal })).conversations.map((c) => ({ kind: 'conversation', c }));
 
-async function messages(stop) {
+async function messages(signal) {
   const everything = mode.peek() === 'everywhere' && only.peek() === nothing;
-  const [s, above] = await Promise.all([get('/api/search' + query({ ...fields(), limit: PAGE, around: AROUND }), stop),
-    everything ? titled(wanted.peek(), 3, stop) : []]);
+  const [s, above] = await Promise.all([api.search({ ...fields(), limit: PAGE, around: AROUND, signal }),
+    everything ? titled(wanted.peek(), 3, signal) : []]);
   return { rows: [...above, ...await withTitles(s.hits)], next: s.next ?? null,
     count: { kind: 'messages', total: s.total || 0, conversations: s.conversations || 0, truncated: Boolean(s.truncated), ...(s.indexed != null && { indexed: s.indexed }) } };
 }
@@ -68,8 +68,8 @@ async function messages(stop) {
 const looks = {
   everywhere: messages,
   here: messages,
-  async lines(stop) {
-    const g = await get(convo(conversation.peek().id, '/grep') + query({ pattern: text.peek(), max_results: LINES, case_sensitive: match.peek() }), stop);
+  async lines(signal) {
+    const g = await api.grep(conversation.peek().id, { pattern: text.peek(), max_results: LINES, case_sensitive: match.peek(), signal });
     return { rows: g.matches.map((m) => ({ kind: 'line', m })), next: null,
       count: { kind: 'lines', shown: g.matches.length, total: g.total, partial: Boolean(g.partial) } };
   },
@@ -112,7 +112,7 @@ export async function more() {
   const mine = stop;
   if (from === null || paging === mine) return;
   paging = mine;
-  const s = await attempt(() => get('/api/search' + query({ ...fields(), limit: PAGE, around: AROUND, offset: from }), mine.signal));
+  const s = await attempt(() => api.search({ ...fields(), limit: PAGE, around: AROUND, offset: from, signal: mine.signal }));
   const added = s ? await withTitles(s.hits) : [];
   if (paging === mine) paging = null;
   if (!s || mine !== stop) return;

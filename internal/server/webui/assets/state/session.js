@@ -1,6 +1,6 @@
 // Who uses the page: whoever's key it was given, or everybody where no key is needed.
 import { computed, signal } from '../vendor/signals-core.mjs';
-import { ApiError, door, get, send } from './api.js';
+import { ApiError, api, door } from './api.js';
 import { complain } from './notices.js';
 
 export const who = signal(null); // as /api/session describes it
@@ -20,7 +20,7 @@ door.shut = () => { locked.value = true; };
 // look asks who this is, and says whether the page may be used.
 export async function look() {
   try {
-    const w = await get('/api/session');
+    const w = await api.whoami();
     who.value = w;
     locked.value = Boolean(w.key_needed && (!w.role || w.role === 'no'));
   } catch (err) {
@@ -35,7 +35,7 @@ export async function signIn(key) {
   trying.value = true;
   fault.value = '';
   try {
-    who.value = await (await send('POST', '/api/session', { body: { key: key.trim() } })).json();
+    who.value = await api.signIn({ key: key.trim() });
     locked.value = false;
     return true;
   } catch (err) {
@@ -48,7 +48,7 @@ export async function signIn(key) {
 
 // signOut ends it, here and on the server.
 export async function signOut() {
-  try { await send('DELETE', '/api/session'); } catch (err) { complain(err); return; }
+  try { await api.signOut(); } catch (err) { complain(err); return; }
   who.value = null;
   locked.value = true;
 }

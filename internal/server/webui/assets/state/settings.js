@@ -1,7 +1,7 @@
 // What a conversation is run with, or all of a project: the model, the limit, the policy and its
 // numbers, the instructions. And what this server takes.
 import { signal } from '../vendor/signals-core.mjs';
-import { get } from './api.js';
+import { api } from './api.js';
 import { refresh } from './context.js';
 import { hush, say } from './notices.js';
 import { learnLimits } from './offered.js';
@@ -17,8 +17,8 @@ export const models = signal([]); // that are set up here, the default first
 
 // learn asks for them, and for what this server takes; what does not come is not shown.
 export async function learn() {
-  const part = async (path, into) => { try { into(await get(path)); } catch { /* not shown */ } };
-  await Promise.all([part('/api/models', (x) => { models.value = x.models || []; }), learnLimits()]);
+  const list = async () => { try { models.value = (await api.listModels()).models || []; } catch { /* not shown */ } };
+  await Promise.all([list(), learnLimits()]);
 }
 
 // fields are what a form shows of a conversation or a project, as texts.

@@ -1,7 +1,7 @@
 // The open conversation and the stretch of its messages that is held: contiguous by seq,
 // at most HELD of them, wherever in the conversation it lies.
 import { batch, computed, signal } from '../vendor/signals-core.mjs';
-import { convo, get, patch, query } from './api.js';
+import { api } from './api.js';
 import { keep } from './conversations.js';
 import { attempt } from './notices.js';
 
@@ -56,7 +56,7 @@ let visit = 0;
 
 // elsewhere finds the version of a conversation that has a message which its current path lacks.
 async function elsewhere(id, seq, branch) {
-  const all = (await get(convo(id, '/branches'))).branches;
+  const all = (await api.branches(id)).branches;
   const has = all.filter((b) => b.head_seq >= seq && b.messages > 0 && !b.current);
   const of = has.find((b) => b.id === branch) || has.sort((a, b) => b.updated_at - a.updated_at)[0];
   return { seq, branch: of ? of.id : null, head: (all.find((b) => b.current) || { head_seq: 0 }).head_seq };
@@ -78,9 +78,9 @@ export async function open(id, seq, branch) {
   }
   const page = seq > 10 ? { after: seq - 10 } : seq ? { before: PAGE + 1 } : {};
   let gone = false;
-  const messagesOf = (which) => get(convo(id, '/messages') + query({ ...which, limit: PAGE, html: 1 }));
+  const messagesOf = (which) => api.listMessages(id, { ...which, limit: PAGE, html: true });
   const read = async () => {
-    const [c, m] = await Promise.all([get(convo(id)), messagesOf(page)]);
+    const [c, m] = await Promise.all([api.getConversation(id), messagesOf(page)]);
     if (!seq || m.messages.some(meant)) return [c, m, null];
     const lost = await elsewhere(id, seq, branch);
     return [c, m.messages.some((x) => x.seq === seq) ? m : await messagesOf({}), lost];
@@ -120,7 +120,7 @@ async function page(fields, join) {
   paging = true;
   const mine = visit;
   const id = conversation.value.id;
-  const got = await attempt(() => get(convo(id, '/messages') + query({ ...fields, limit: PAGE, html: 1 })));
+  const got = await attempt(() => api.listMessages(id, { ...fields, limit: PAGE, html: true }));
   paging = false;
   if (!got || mine !== visit || !got.messages.length) return;
   eyes.before();
@@ -142,7 +142,7 @@ export async function catchUp(seq = 0) {
   const mine = visit;
   for (let rounds = 0; rounds < 20; rounds++) {
     const from = newest();
-    const got = await get(convo(id, '/messages') + query({ after: Math.max(0, from - 1), limit: 200, html: 1 })); // with what became of the newest
+    const got = await api.listMessages(id, { after: Math.max(0, from - 1), limit: 200, html: true }); // with what became of the newest
     if (mine !== visit) return;
     const all = [...messages.value, ...got.messages.filter((m) => m.seq > newest())];
     if (all.length) {
@@ -160,12 +160,12 @@ export async function catchUp(seq = 0) {
 export async function reread() {
   const id = conversation.value && conversation.value.id;
   if (!id) return;
-  const c = await attempt(() => get(convo(id)));
+  const c = await attempt(() => api.getConversation(id));
   if (c && conversation.value && conversation.value.id === c.id) { conversation.value = c; keep(c); }
 }
 
 export async function change(fields) {
-  const c = await attempt(() => patch(convo(conversation.value.id), fields));
+  const c = await attempt(() => api.patchConversation(conversation.value.id, fields));
   if (c && conversation.value && conversation.value.id === c.id) conversation.value = c;
   if (c) keep(c);
   return c;
@@ -183,7 +183,7 @@ async function renewed(c) {
   const mine = ++visit;
   const was = conversation.value;
   conversation.value = c;
-  const got = await attempt(() => get(convo(c.id, '/messages') + query({ limit: PAGE, html: 1 })));
+  const got = await attempt(() => api.listMessages(c.id, { limit: PAGE, html: true }));
   if (mine !== visit) return;
   if (!got) { conversation.value = was; return; } // the next change of it tries again
   batch(() => {

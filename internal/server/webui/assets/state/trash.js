@@ -1,6 +1,6 @@
 // The trash: what is in it, taking it out, and removing it for ever.
 import { batch, signal } from '../vendor/signals-core.mjs';
-import { convo, del, get, post, query } from './api.js';
+import { api } from './api.js';
 import { each, keep, titleOf } from './conversations.js';
 import { attempt, say } from './notices.js';
 import { t } from './words.js';
@@ -12,7 +12,7 @@ export const cursor = signal(null);
 export const loaded = signal(false);
 export const emptying = signal(0); // how many are gone, while it is emptied
 
-const page = (fields) => get('/api/conversations' + query({ trash: true, limit: PAGE, ...fields }));
+const page = (fields) => api.listConversations({ trash: true, limit: PAGE, ...fields });
 
 export async function refresh() {
   const got = await attempt(() => page({}));
@@ -31,7 +31,7 @@ const drop = (c) => { list.value = list.value.filter((x) => x.id !== c.id && !(x
 
 // restore takes one out, with its sub-agents.
 export async function restore(c) {
-  const fresh = await attempt(() => post(convo(c.id, '/restore')));
+  const fresh = await attempt(() => api.restoreConversation(c.id));
   if (!fresh) return;
   drop(c);
   keep(fresh);
@@ -39,7 +39,7 @@ export async function restore(c) {
 }
 
 // gone is so for what went together with another already.
-const purged = async (c) => { try { await del(convo(c.id) + '?purge=1'); } catch (err) { if (err.status !== 404) throw err; } drop(c); };
+const purged = async (c) => { try { await api.deleteConversation(c.id, { purge: true }); } catch (err) { if (err.status !== 404) throw err; } drop(c); };
 
 // purge removes one for ever.
 export async function purge(c) {

@@ -1,8 +1,6 @@
-// The running turn: sends a message, reads its events as they come, attaches again when the
-// connection drops, and stops it.
+// The running turn: sends a message, reads its events as they come, and stops it.
 import { signal } from '../vendor/signals-core.mjs';
-import { ApiError, convo, get, post, query, send } from './api.js';
-import { frames } from './frames.js';
+import { ApiError, api, newKey } from './api.js';
 import * as leftout from './leftout.js';
 import { complain, say } from './notices.js';
 import { after, blank } from './step.js';
@@ -11,8 +9,6 @@ import * as thread from './thread.js';
 import { noted, wanted } from './web.js';
 import { t } from './words.js';
 import { zone } from './zone.js';
-
-const TRIES = 6; // to attach again, with growing pauses
 
 export const running = signal(null); // {conversation, turn}; turn is null until the server named it
 export const step = signal(null); // the step being written, as step.js has it
@@ -70,21 +66,17 @@ export function leave() {
   clear();
 }
 
-export const newKey = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
-
 // ask sends a message, a text or a list of parts, or without one has the newest answered; it returns false when the
 // server did not take it, for the reason that failed is given. A key makes it the same message as before. taken is
 // called once the server has it, lost where it is left while the server does not respond.
 export async function ask(id, message, { key = newKey(), failed = complain, taken: has = () => {}, lost = () => {} } = {}) {
   leave();
-  const at = { conversation: id, turn: null, last: 0, tries: 0, over: false, failed, has };
+  const at = { conversation: id, turn: null, tries: 0, over: false, failed, has };
   asked.value = message === undefined ? null : { parts: typeof message === 'string' ? [{ type: 'text', text: message }] : message, at: Date.now() };
-  const headers = { 'Idempotency-Key': key }; // so that sending again cannot say it twice
   searching.value = wanted();
   at.without = leftout.list(id);
   const body = { message, web_search: searching.value || undefined, tz: zone(), without: at.without };
-  const begin = (signal) => send('POST', convo(id, '/chat?html=1'), { body, headers, signal });
-  const taken = await follow(at, begin);
+  const taken = await follow(at, (options) => api.chat(id, body, { html: true, idempotency_key: key, ...options }));
   if (taken && !at.turn && !at.over && at.tries > 0) lost();
   else if (taken) has();
   if (!taken && !at.turn && reader === null) asked.value = null;
@@ -95,51 +87,41 @@ export async function ask(id, message, { key = newKey(), failed = complain, take
 export function attach(id, turn) {
   leave();
   latest = turn;
-  return follow({ conversation: id, turn, last: 0, over: false }, null);
+  return follow({ conversation: id, turn, over: false }, (options) => api.turnEvents(id, turn, { after: 0, html: true, ...options }));
 }
 
 // join attaches to the turn that runs in a conversation. It returns false if none does.
 export async function join(id) {
   try {
-    const page = await get(convo(id, '/messages?limit=1'));
+    const page = await api.listMessages(id, { limit: 1 });
     if (page.running && !running.value) await attach(id, page.running);
     return Boolean(page.running || running.value);
   } catch (err) { complain(err); return true; }
 }
 
-const events = (at, signal) => send('GET', convo(at.conversation, `/turns/${at.turn}/events`) + query({ after: at.last, html: 1 }), { signal });
-
-// follow reads events until the turn is over, connecting again as often as it takes.
+// follow reads events until the turn is over; the client connects again as often as it takes.
 async function follow(at, begin) {
   const mine = (reader = new AbortController());
   running.value = { conversation: at.conversation, turn: at.turn };
-  let tries = 0;
   let fault = null;
-  while (!at.over && tries <= TRIES) {
-    at.tries = tries;
-    if (tries > 0) {
-      shaky.value = true;
-      await new Promise((r) => setTimeout(r, Math.min(5000, 250 * 2 ** tries)));
+  const lost = (_, failures) => {
+    at.tries = failures;
+    shaky.value = true;
+  };
+  const stream = begin({ signal: mine.signal, onLost: lost });
+  try {
+    for await (const ev of stream) {
+      shaky.value = false;
+      await take(at, ev);
       if (mine.signal.aborted) return true;
     }
-    const before = at.last;
-    try {
-      const res = await (at.turn ? events(at, mine.signal) : begin(mine.signal));
-      for await (const f of frames(res.body)) {
-        shaky.value = false;
-        if (f.data === '[DONE]') { at.over = true; break; }
-        await take(at, f);
-        if (mine.signal.aborted) return true;
-      }
-    } catch (err) {
-      if (mine.signal.aborted) return true;
-      fault = err;
-      if (err instanceof ApiError && err.status < 500) break;
-    }
-    tries = at.last > before ? 1 : tries + 1;
+  } catch (err) {
+    fault = err;
   }
+  if (mine.signal.aborted) return true;
+  at.over = stream.done;
   shaky.value = false;
-  if (!at.over && fault) (at.turn || !at.failed ? complain : at.failed)(fault);
+  if (fault) (at.turn || !at.failed ? complain : at.failed)(fault);
   await finish(mine, at);
   return at.over;
 }
@@ -161,14 +143,13 @@ async function finish(mine, at) {
   ended.value++;
 }
 
+// catchUp reads what was stored; where the server does not respond, the end reads it.
+async function catchUp(seq) {
+  try { await thread.catchUp(seq); } catch (err) { if (err instanceof ApiError && err.status < 500) throw err; }
+}
+
 // take handles one event. Stored messages are read from the store: it has the last word.
-async function take(at, frame) {
-  const ev = JSON.parse(frame.data);
-  if (frame.id) {
-    const n = Number(frame.id);
-    if (n <= at.last) return;
-    at.last = n;
-  }
+async function take(at, ev) {
   if (ev.type !== 'compacting') compacting.value = false; // whatever comes next, the wait is over
   switch (ev.type) {
     case 'compacting':
@@ -179,7 +160,7 @@ async function take(at, frame) {
       if (at.has) at.has();
       running.value = { conversation: at.conversation, turn: ev.turn_id };
       leftout.taken(at.conversation, at.without);
-      await thread.catchUp(ev.seq);
+      await catchUp(ev.seq);
       asked.value = null;
       begun.value++;
       break;
@@ -193,7 +174,7 @@ async function take(at, frame) {
       searches.value = noted(searches.value, ev);
       break;
     case 'message':
-      await thread.catchUp(ev.seq);
+      await catchUp(ev.seq);
       clear();
       stored.value++;
       break;
@@ -216,5 +197,5 @@ async function take(at, frame) {
 export async function stop() {
   const r = running.value;
   if (!r || !r.turn) return;
-  try { await post(convo(r.conversation, `/turns/${r.turn}/cancel`)); } catch (err) { complain(err); }
+  try { await api.cancelTurn(r.conversation, r.turn); } catch (err) { complain(err); }
 }

@@ -1,7 +1,7 @@
 // What the calls to models have used, over some days of the books, as they are days where the
 // person is. A day is the ms of its midnight in UTC, whatever the zone: so all are equally long.
 import { signal } from '../vendor/signals-core.mjs';
-import { get, query } from './api.js';
+import { api } from './api.js';
 import { titleFor } from './conversations.js';
 import { attempt } from './notices.js';
 import { zone } from './zone.js';
@@ -84,7 +84,7 @@ let asked = 0;
 export async function show(of) {
   const mine = ++asked;
   span.value = of;
-  const read = (group_by, more) => get('/api/usage' + query({ from: timeOf(of.from), to: timeOf(of.to + 1) - 1, tz: zone(), group_by, ...more })).then((r) => r.usage);
+  const read = (group_by, more) => api.usage({ from: timeOf(of.from), to: timeOf(of.to + 1) - 1, tz: zone(), group_by, ...more }).then((r) => r.usage);
   const got = await attempt(() => Promise.all([read('day,purpose'), read('model'), read('project'), read('conversation', { top: TOP })]));
   if (!got || mine !== asked) return;
   const [days, models, projects, conversations] = got;

@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from './html.js';
 import { icon } from './icons.js';
 import { Item, Menu } from './menu.js';
-import { get } from '../state/api.js';
+import { api } from '../state/api.js';
 import { attempt } from '../state/notices.js';
 import { roleName } from '../state/message.js';
 import { match, mode, narrow, only, turn } from '../state/search.js';
@@ -37,7 +37,7 @@ function Dates({ done }) {
 function Messages() {
   const [projects, setProjects] = useState([]);
   const [asking, ask] = useState(false);
-  useEffect(() => { let gone = false; attempt(() => get('/api/projects')).then((p) => { if (p && !gone) setProjects(p.projects.map((x) => x.name)); }); return () => { gone = true; }; }, []);
+  useEffect(() => { let gone = false; attempt(() => api.listProjects()).then((p) => { if (p && !gone) setProjects(p.projects.map((x) => x.name)); }); return () => { gone = true; }; }, []);
   const f = only.value;
   const now = new Date().getFullYear();
   const when = (v) => { if (v) narrow(v()); else ask(true); };
