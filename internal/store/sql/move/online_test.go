@@ -75,7 +75,7 @@ func TestOnline(t *testing.T) {
 			to := way.to(t)
 			source := from.store(t)
 			fillStore(t, source, 11)
-			for i := range testlength.Choose(20, 20, 60) {
+			for i := range testlength.Choose(20, 8, 60) {
 				addConversation(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 3)
 			}
 			ctx, stop := context.WithCancel(t.Context())
@@ -170,7 +170,7 @@ func TestCutShort(t *testing.T) {
 			for i := range 30 {
 				addConversation(t, source, scrollback.ConversationID(fmt.Sprintf("fffffff0-%02d", i)), 5)
 			}
-			for n := 0; n < 200; n += testlength.Choose(8, 4, 1) {
+			for n := 0; n < 200; n += testlength.Choose(8, 8, 1) {
 				ctx, cut := context.WithCancel(t.Context())
 				a := from.side(t)
 				b := to.side(t)
