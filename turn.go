@@ -191,6 +191,7 @@ type SentRequest struct {
 	Again        []int        `json:"again,omitempty"`  // which parts of what was out of sight were repeated
 	Web          *SentSearch  `json:"web,omitempty"`
 	Hash         string       `json:"hash"`
+	Forwarded    bool         `json:"forwarded,omitempty"` // as its client wrote it
 }
 
 // SentSearch is what of a search in the turn's meta was quoted: results, characters of each.

@@ -149,6 +149,7 @@ type Manifest struct {
 	Step           int             `json:"step,omitempty"`
 	SentAt         int64           `json:"sent_at,omitempty"`
 	Partial        bool            `json:"partial,omitempty"`
+	Forwarded      bool            `json:"forwarded,omitempty"` // it went on as its client wrote it
 	Items          []ContextItem   `json:"items,omitempty"`
 }
 

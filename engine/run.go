@@ -98,7 +98,14 @@ const maxLessons = 4
 // first and said why.
 func (lt *liveTurn) answerStep(ctx context.Context, step int) (scrollback.Window, modelReply, error) {
 	if lt.forward != nil {
+		at := lt.e.store.Now()
 		t, err := lt.streamAnswer(ctx, model.Request{Forward: lt.forward})
+		lt.mu.Lock()
+		head := lt.head
+		lt.mu.Unlock()
+		lt.sentRecord = lt.e.resolver.RecordForwarded(&head, &lt.settings, int64(len(lt.forward.Body)))
+		lt.sentRecord.Sent.Step = step
+		lt.sentRecord.Sent.At = at
 		if l := model.LessonOf(err); l == nil || !l.TooLong || !lt.copyDraft().IsEmpty() {
 			return scrollback.Window{}, t, err
 		}

@@ -67,7 +67,7 @@ func (x *Previewer) ReplayTurn(
 			if err != nil {
 				return out, err
 			}
-			m.Partial = !exact
+			m.Partial = !exact && !m.Forwarded
 			if m.Items, err = x.listContent(ctx, w, sent[i].Factor); err != nil {
 				return out, err
 			}

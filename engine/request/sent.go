@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store"
 	"github.com/scrollback-ai/scrollback/window"
 )
 
@@ -60,6 +61,46 @@ func RecordSent(l *Layout, m scrollback.Manifest, settings *Settings) *SentRecor
 	if live := in.Live; len(live) > 0 {
 		s.First = live[0].Seq
 		s.Last = live[len(live)-1].Seq
+	}
+	return n
+}
+
+// RecordForwarded makes the note of a request of so many bytes that goes on as its client wrote it: what is known of it
+// is the path that it brought, the client's instructions, and its tools.
+func (rs *Resolver) RecordForwarded(head *store.Head, settings *Settings, bytes int64) *SentRecord {
+	n := &SentRecord{Texts: map[string]string{}}
+	s := &n.Sent
+	s.Model = settings.Facts.Name
+	s.Policy = settings.Policy.Name
+	s.Limit = settings.ModelBudget.Limit
+	s.LimitFrom = settings.LimitFrom
+	s.Budget = settings.ModelBudget.Tokens
+	s.Dialect = settings.Facts.Dialect.Name
+	s.Factor = settings.Factor
+	s.Bytes = bytes
+	s.Images = head.Branch.Sum.Images
+	s.Forwarded = true
+	s.Runs = []scrollback.SentRun{}
+	add := func(run scrollback.SentRun, tokens int64) {
+		run.Tokens = settings.ModelTokens(tokens)
+		s.Tokens += run.Tokens
+		s.Runs = append(s.Runs, run)
+	}
+	if head.Instructions != "" {
+		s.Instructions = n.keepText(head.Instructions)
+		add(scrollback.SentRun{Kind: scrollback.KindInstructions, Layer: scrollback.LayerInstructions},
+			rs.WeighText(head.Instructions).Tokens)
+	}
+	if tools, err := encodeTools(head.Settings.Tools); err == nil && len(head.Settings.Tools) > 0 {
+		s.Tools = n.keepText(tools)
+		add(scrollback.SentRun{Kind: scrollback.KindTools, Layer: scrollback.LayerInstructions},
+			rs.WeighTools(head.Settings.Tools).Tokens)
+	}
+	if last := head.Branch.HeadSeq; last > 0 {
+		s.First = 1
+		s.Last = last
+		add(scrollback.SentRun{Kind: scrollback.KindMessage, Layer: scrollback.LayerMessages, Seq: 1, LastSeq: last},
+			head.Branch.Sum.Tokens)
 	}
 	return n
 }
@@ -120,7 +161,7 @@ func buildPastManifest(c scrollback.ConversationID, s *scrollback.SentRequest) s
 	m := scrollback.Manifest{ConversationID: c, Model: s.Model, Policy: s.Policy, Limit: s.Limit, LimitFrom: s.LimitFrom,
 		Budget:     s.Budget,
 		CompactsAt: s.CompactsAt, Tokens: s.Tokens, Bytes: s.Bytes, Images: s.Images, Reused: s.Reused, Step: s.Step,
-		SentAt: s.At,
+		SentAt: s.At, Forwarded: s.Forwarded,
 		Over:   max(0, s.Tokens-s.Budget), Excluded: []scrollback.Excluded{}}
 	if s.Tokens > 0 {
 		m.CacheReuse = math.Round(float64(s.Reused)/float64(s.Tokens)*1e4) / 1e4

@@ -267,7 +267,7 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	name := d.chooseModel(v, asked.Model, d.mayPass(r))
 	x, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: match, Messages: readMessages(asked, match),
 		Settings: engine.Overrides{Model: name, Thinking: options.Thinking}, Project: r.Project, Tools: options.Tools,
-		Instructions: readInstructions(asked), Meta: describeClient(r, asked), Quota: quotaOf(match, r.Quota),
+		Instructions: readInstructions(asked), Meta: beginMeta(r, asked, match), Quota: quotaOf(match, r.Quota),
 		MayForward: d.mayPass(r), Continues: r.Dialect == threading.Messages && asked.Chain != ""})
 	if err != nil {
 		return nil, err
@@ -348,6 +348,14 @@ func (d *Door) forward(r *Request, facts model.Facts, rel *relay) *model.Forward
 	return f
 }
 
+// beginMeta returns what a conversation says of its client, if the request begins one.
+func beginMeta(r *Request, asked *threading.Request, m *threading.Match) json.RawMessage {
+	if m.Thread != "" && m.Fork == "" {
+		return nil
+	}
+	return describeClient(r, asked)
+}
+
 // describeClient returns what a conversation says of the client that began it.
 func describeClient(r *Request, asked *threading.Request) json.RawMessage {
 	name, version := readAgent(r.Header.Get("User-Agent"))
@@ -357,6 +365,15 @@ func describeClient(r *Request, asked *threading.Request) json.RawMessage {
 	}
 	if asked.Name != "" && !asked.Weak {
 		client["session"] = asked.Name
+	}
+	if agent := r.Header.Get("X-Claude-Code-Agent-Id"); agent != "" {
+		client["agent"] = agent
+	}
+	if folder, branch := readPlace(asked); folder != "" {
+		client["cwd"] = folder
+		if branch != "" {
+			client["git_branch"] = branch
+		}
 	}
 	out, err := json.Marshal(map[string]any{"client": client})
 	if err != nil {

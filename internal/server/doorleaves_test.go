@@ -6,8 +6,52 @@ import (
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/door"
 )
+
+// TestDoorShowsForwarded tells what a request brought that went on as it stood.
+func TestDoorShowsForwarded(t *testing.T) {
+	d := newDoorRig(t, door.Options{})
+	const tools = `"tools":[{"type":"function","function":{"name":"ls"}}],`
+	first := []string{sayAs("system", "Be brief."), sayAs("user", "The harbour opens at noon")}
+	d.post("/v1/chat/completions", chatBody(tools, first...))
+	d.post("/v1/chat/completions", chatBody(tools, append(first, sayAs("assistant", "You said The harbour opens at noon"),
+		sayAs("user", "When does it open?"))...))
+	v := d.sb.Engine.As(scrollback.Operator())
+	none := int64(0)
+	page, err := v.Turns().Page(t.Context(), d.only(), scrollback.PageQuery{After: &none})
+	if err != nil || len(page.Messages) != 4 {
+		t.Fatal(page, err)
+	}
+	for i, want := range []int64{1, 3} { // messages that each request brought
+		turn := page.Messages[2*i].TurnID
+		seen, err := v.Turns().Context(t.Context(), d.only(), turn, engine.PastRequest{Content: true})
+		if err != nil || len(seen.Steps) != 1 {
+			t.Fatal(seen, err)
+		}
+		m := seen.Steps[0]
+		var said []string
+		for _, it := range m.Items {
+			said = append(said, it.Parts.Text())
+			if it.Kind == scrollback.KindTools && (len(it.Tools) != 1 || it.Tools[0].Name != "ls") {
+				t.Errorf("turn %d: tools are %v", i, it.Tools)
+			}
+		}
+		text := strings.Join(said, "\n")
+		if !m.Forwarded || m.Partial || m.Tokens < 10 || m.Bytes < 100 || !strings.Contains(text, "Be brief.") ||
+			!strings.Contains(text, "The harbour opens") || strings.Contains(text, "When does") != (i == 1) {
+			t.Errorf("turn %d: %+v", i, m)
+		}
+		for _, l := range m.Layers {
+			for _, it := range l.Items {
+				if it.Kind == scrollback.KindMessage && max(it.Seq, it.LastSeq) != want {
+					t.Errorf("turn %d: messages up to #%d", i, it.LastSeq)
+				}
+			}
+		}
+	}
+}
 
 // TestDoorLeaves keeps turns out of lists and searches that stood beside the path and were no turns of it, whether they
 // came before the path went on or after; what a person edited away is listed and found.

@@ -143,6 +143,7 @@ export function Model() {
   return html`<${Bar} /><div class="scroll model" ref=${el} onScroll=${scrolled} tabindex="-1" role="region" aria-label=${t('model.label')} aria-busy=${model.loading.value || stale}>
     ${model.trouble.value && html`<${Trouble} why=${model.trouble.value} />`}
     ${!r && !model.trouble.value && html`<p class="hush" role="status">${t('loading')}</p>`}
+    ${r && r.manifest.forwarded && html`<p class="note">${t('model.forwarded')}</p>`}
     ${r && r.manifest.partial && html`<p class="note">${t(blocks.length ? 'model.inexact' : 'model.partial')}</p>`}
     ${r && !blocks.length && !r.manifest.partial && !typed && html`<p class="hush">${t('model.empty')}</p>`}
     <div class=${`lane${stale ? ' stale' : ''}`}>${blocks.filter((b) => b.kind !== 'draft' || typed !== null).map((b, i) => html`<${Layer} key=${b.kind + i} block=${b} windows=${windows} show=${show} typed=${b.kind === 'draft' ? typed : null} />`)}
