@@ -21,9 +21,12 @@ export const loaded = signal(false);
 export const running = signal(new Set()); // conversations in which a turn was seen to begin
 
 export const titleOf = (c) => (c && c.title) || t('untitled');
-// toolOf is the tool that a conversation was imported from: its meta has what that keeps under the
-// tool's name, with _ for -.
-export const toolOf = (c) => offered('tools').find((name) => c.meta && c.meta[name.replaceAll('-', '_')]) || '';
+// toolOf is the tool that a conversation was imported from, or the client that holds it here: its meta has what the tool keeps
+// under the tool's name, with _ for -.
+export const toolOf = (c) => offered('tools').find((name) => c.meta && c.meta[name.replaceAll('-', '_')]) || (clientOf(c).name || '');
+const clientOf = (c) => (c.meta && c.meta.client) || {};
+// placeOf is where that client works: its folder and its git branch.
+export const placeOf = (c) => [clientOf(c).cwd, clientOf(c).git_branch].filter(Boolean).join(' · ');
 export const isPinned = (id) => pinned.value.some((c) => c.id === id);
 
 const newest = (a, b) => b.updated_at - a.updated_at || (b.id > a.id ? 1 : -1);

@@ -7,7 +7,7 @@ import { Item, Menu as More } from './menu.js';
 import { Rename } from './rename.js';
 import * as branches from '../state/branches.js';
 import * as conversations from '../state/conversations.js';
-import { isPinned, restore, titleFor, titleOf, toolOf } from '../state/conversations.js';
+import { isPinned, placeOf, restore, titleFor, titleOf, toolOf } from '../state/conversations.js';
 import { clock, day, num } from '../state/figures.js';
 import * as keyboard from '../state/keyboard.js';
 import { panel, sidebarOpen, togglePanel, toggleSidebar } from '../state/panels.js';
@@ -89,7 +89,7 @@ export function Header() {
   const begin = () => { if (mayWrite.value) setNaming(c.id); };
   const said = Math.max(c.messages, thread.head.value);
   const tool = toolOf(c);
-  const facts = html`<a class="facts" href=${viewHref('projects', c.project)} title=${t('side.projectOf', c.project)}>${c.project}</a><p class="facts"> · ${tool && `${tool} · `}${t('frame.messages', said, num(said))} · ${t('frame.since', day(began(c)))}</p>`;
+  const facts = html`<a class="facts" href=${viewHref('projects', c.project)} title=${t('side.projectOf', c.project)}>${c.project}</a><p class="facts"> · ${tool && html`<span title=${placeOf(c)}>${tool}</span> · `}${t('frame.messages', said, num(said))} · ${t('frame.since', day(began(c)))}</p>`;
   return html`<header class="head"><div class="left"><${Menu} />
     <div class="name"><div>${c.agent_of && html`<${Up} key=${c.agent_of.id} to=${c.agent_of.id} />`}${rename ? html`<${Rename} of=${c} done=${() => setNaming(null)} />`
       : html`<h1 title=${titleOf(c)} onDblClick=${begin}>${titleOf(c)}</h1>${isPinned(c.id) && html`<span class="pinned" title=${t('side.pinned')}>${icon('pin')}</span>`}
