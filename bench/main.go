@@ -50,6 +50,7 @@ var figures = []struct {
 	{"provider", "The way to a provider", (*bench).measureProvider},
 	{"server", "The server", (*bench).measureServer},
 	{"door", "The open door", (*bench).measureDoor},
+	{"session", "A long session behind the open door", (*bench).measureSession},
 	{"streams", "Streams", measureStreams},
 	{"build", "The program", (*bench).measureBuild},
 	{"tokens", "Tokens", (*bench).measureTokens},
