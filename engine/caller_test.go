@@ -147,7 +147,8 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			}
 			return nil
 		}),
-		"Projects.Get": read(func(v *engine.View) error { _, err := v.Projects().Get(ctx, "theirs"); return err }),
+		"Projects.Get":     read(func(v *engine.View) error { _, err := v.Projects().Get(ctx, "theirs"); return err }),
+		"Projects.Resolve": read(func(v *engine.View) error { _, err := v.Projects().Resolve(ctx, "theirs"); return err }),
 		"Projects.Put": {scrollback.AccessAdmin, func(v *engine.View) error {
 			_, err := v.Projects().Put(ctx, "theirs", 0, func(p *scrollback.Project) error { p.Title = "ours"; return nil })
 			return err

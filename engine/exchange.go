@@ -388,6 +388,9 @@ func (x *Exchange) Turn() scrollback.TurnID { return x.lt.turn.ID }
 // Conversation returns the id of the exchange's conversation.
 func (x *Exchange) Conversation() scrollback.ConversationID { return x.lt.turn.Conversation }
 
+// Project returns what is stored of the project of the exchange's conversation.
+func (x *Exchange) Project() scrollback.Project { return x.lt.settings.Project }
+
 // leastPerToken is how many bytes of a body a token has at least, on average: text in any language, and the JSON around
 // it.
 const leastPerToken = 3

@@ -48,8 +48,8 @@ var (
 		"a body may be compressed by gzip or zstd, and not by %q",
 		"请求体只能用 gzip 或 zstd 压缩，不能用 %q")
 	DoorModeIsOneOf = problem("door-mode-is-one-of",
-		"door.mode is one of %s, not %q",
-		"door.mode 只能是 %s 之一，不能是 %q")
+		"%s is one of %s, not %q",
+		"%s 只能是 %s 之一，不能是 %q")
 	AskedTooOften = problem("asked-too-often",
 		"the same was asked too often within a minute",
 		"一分钟内重复请求同样的内容过多")

@@ -1,13 +1,6 @@
 package config
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/door"
-	"github.com/scrollback-ai/scrollback/internal/i18n"
-)
+import "github.com/scrollback-ai/scrollback"
 
 // Door says how clients of other APIs are answered.
 type Door struct {
@@ -22,11 +15,7 @@ const defaultDoorBody = 32 << 20
 
 // ParseDoorMode checks a mode.
 func ParseDoorMode(mode string) error {
-	modes := []string{door.ModeFaithful, door.ModeWindow, door.ModeRecord}
-	if !slices.Contains(modes, mode) {
-		return scrollback.ParamErrorf("scrollback", "door.mode", i18n.DoorModeIsOneOf, strings.Join(modes, ", "), mode)
-	}
-	return nil
+	return scrollback.CheckDoorMode("scrollback", "door.mode", mode)
 }
 
 // parseDoor reads the table of the door.
@@ -42,7 +31,7 @@ func (s *Settings) parseDoor(src settingsSource) error {
 		s.Door.PassCredentials = &pass
 	}
 	if s.Door.Mode == "" {
-		s.Door.Mode = door.ModeFaithful
+		s.Door.Mode = scrollback.DoorFaithful
 	}
 	return ParseDoorMode(s.Door.Mode)
 }
