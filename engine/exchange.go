@@ -92,7 +92,7 @@ func (v *View) MatchThread(ctx context.Context, project string, r *threading.Req
 
 // matcher returns a matcher of the threads as they are now.
 func (e *Engine) matcher() *threading.Matcher {
-	return &threading.Matcher{Index: e.store.Threads.Index(), Table: e.sideCalls}
+	return &threading.Matcher{Index: e.store.Threads.Index(), Table: e.o.SideCalls()}
 }
 
 // BeginExchange stores what a client's request brings, and opens its turn. Two requests that go on from the same place

@@ -71,6 +71,9 @@ func (c *serveCmd) Run(g *globals) (err error) {
 			i18n.WatchContradictsReadOnly)
 	}
 	c.allowAgents(g)
+	if err := g.openSideCalls(); err != nil {
+		return err
+	}
 	mode := local.Make
 	if c.ReadOnly {
 		mode = local.ReadOnly
@@ -125,6 +128,19 @@ func (c *serveCmd) Run(g *globals) (err error) {
 func (c *serveCmd) isOwn(g *globals) bool {
 	host, _, err := net.SplitHostPort(cmp.Or(c.Addr, g.set.Addr))
 	return err == nil && access.IsLoopback(host) && len(g.set.TrustedProxies) == 0 && !c.Insecure
+}
+
+// openSideCalls reads the table of side calls that the configuration names, if it does.
+func (g *globals) openSideCalls() error {
+	if g.set.Door.SideCalls == "" {
+		return nil
+	}
+	f, err := door.OpenTable(g.set.Door.SideCalls, g.newLogger())
+	if err != nil {
+		return scrollback.ParamErrorf("scrollback", "door.side_calls", i18n.SideCallsCannotBeRead, g.set.Door.SideCalls, err)
+	}
+	g.sideCalls = f.Table
+	return nil
 }
 
 // makeDoor makes what answers the clients of other APIs. Their own credentials go on to their providers where only this

@@ -50,6 +50,9 @@ var (
 	DoorModeIsOneOf = problem("door-mode-is-one-of",
 		"%s is one of %s, not %q",
 		"%s 只能是 %s 之一，不能是 %q")
+	SideCallsCannotBeRead = problem("side-calls-cannot-be-read",
+		"door.side_calls: %s cannot be used: %v",
+		"door.side_calls：%s 无法使用：%v")
 	AskedTooOften = problem("asked-too-often",
 		"the same was asked too often within a minute",
 		"一分钟内重复请求同样的内容过多")

@@ -6,6 +6,7 @@ import "github.com/scrollback-ai/scrollback"
 type Door struct {
 	Mode            string
 	Models          map[string]string // what clients call models, and what is asked
+	SideCalls       string            // a file of the table of side calls; empty for the built-in one
 	PassCredentials *bool             // nil leaves it to where the server can be reached from
 	BodyBytes       int64
 }
@@ -22,6 +23,7 @@ func ParseDoorMode(mode string) error {
 func (s *Settings) parseDoor(src settingsSource) error {
 	at := "door" + dot
 	s.Door = Door{Mode: src.readText("SCROLLBACK_DOOR", at+"mode"), Models: src.k.StringMap(at + "models"),
+		SideCalls: src.k.String(at + "side_calls"),
 		BodyBytes: s.Limits.Door}
 	if s.Door.BodyBytes == 0 {
 		s.Door.BodyBytes = defaultDoorBody
