@@ -151,6 +151,7 @@ func (g *globals) makeDoor(a *app, own bool) *door.Door {
 		pass = *g.set.Door.PassCredentials
 	}
 	return door.New(door.Options{Mode: g.set.Door.Mode, Models: g.set.Door.Models, PassCredentials: pass,
+		Recall: g.set.Door.Recall,
 		Serves: func(provider string) bool { return a.CheckModel(provider+"/x") == nil }, Log: g.newLogger()})
 }
 

@@ -54,6 +54,8 @@ type Options struct {
 	Models map[string]string
 	// Serves reports whether a provider can be asked, by its name.
 	Serves func(provider string) bool
+	// Recall is one of RecallModes; empty for the default.
+	Recall string
 	// PassCredentials lets a client's own credential go on to the server of its API.
 	PassCredentials bool
 	Log             *slog.Logger // nil discards
@@ -75,6 +77,9 @@ type Door struct {
 func New(o Options) *Door {
 	if o.Mode == "" {
 		o.Mode = ModeFaithful
+	}
+	if o.Recall == "" {
+		o.Recall = RecallAuto
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -269,7 +274,8 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	options := readOptions(r.Dialect, r.Body)
 	name := d.chooseModel(v, asked.Model, d.mayPass(r))
 	x, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: match, Messages: readMessages(asked, match),
-		Settings: engine.Overrides{Model: name, Thinking: options.Thinking}, Project: r.Project, Tools: options.Tools,
+		Settings: engine.Overrides{Model: name, Thinking: options.Thinking, NoRecall: d.o.Recall == RecallOff},
+		Project:  r.Project, Tools: options.Tools,
 		Instructions: readInstructions(asked), Meta: beginMeta(r, asked, match), Quota: quotaOf(match, r.Quota),
 		MayForward: d.mayPass(r), Continues: r.Dialect == threading.Messages && asked.Chain != ""})
 	if err != nil {
@@ -282,7 +288,8 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	d.keepRelay(threading.RequestID(x.Turn()), rel)
 	d.hold(v, r, rel)
 	run := engine.ExchangeRun{Follow: rel.addPiece, ID: rel.head.ID, Items: answerItems}
-	if mode := d.modeOf(v, r, x.Project()); mayForward(mode, r, asked, match, x) {
+	mode := d.modeOf(v, r, x.Project())
+	if mayForward(mode, r, asked, match, x) && !d.wantsRecall(mode, r, options) {
 		run.Forward = d.forward(r, x.Model(), rel)
 	}
 	go func() {

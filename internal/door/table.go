@@ -55,8 +55,8 @@ func stampOf(name string) fileStamp {
 	return fileStamp{info.ModTime(), info.Size()}
 }
 
-// Table returns the table as the file has it; where that cannot be read any more, as it had it last, and the log says so
-// once.
+// Table returns the table as the file has it; where that cannot be read any more, as it had it last, and the log says
+// so once.
 func (f *TableFile) Table() *threading.Table {
 	f.mu.Lock()
 	defer f.mu.Unlock()

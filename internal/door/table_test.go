@@ -31,10 +31,11 @@ func TestTableFile(t *testing.T) {
 	}
 	row := func(pattern string) string { return "[[side_call]]\nname = \"mine\"\npattern = '" + pattern + "'\n" }
 	write(row("^("))
-	if _, err := door.OpenTable(name, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "line 1") {
+	quiet := slog.New(slog.DiscardHandler)
+	if _, err := door.OpenTable(name, quiet); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("a broken file: %v", err)
 	}
-	if _, err := door.OpenTable(name+".not", slog.New(slog.DiscardHandler)); err == nil {
+	if _, err := door.OpenTable(name+".not", quiet); err == nil {
 		t.Error("a file that is not there is no error")
 	}
 	write(row("^Ping"))

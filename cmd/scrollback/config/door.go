@@ -1,12 +1,20 @@
 package config
 
-import "github.com/scrollback-ai/scrollback"
+import (
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/door"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
+)
 
 // Door says how clients of other APIs are answered.
 type Door struct {
 	Mode            string
 	Models          map[string]string // what clients call models, and what is asked
 	SideCalls       string            // a file of the table of side calls; empty for the built-in one
+	Recall          string            // one of door.RecallModes
 	PassCredentials *bool             // nil leaves it to where the server can be reached from
 	BodyBytes       int64
 }
@@ -23,7 +31,7 @@ func ParseDoorMode(mode string) error {
 func (s *Settings) parseDoor(src settingsSource) error {
 	at := "door" + dot
 	s.Door = Door{Mode: src.readText("SCROLLBACK_DOOR", at+"mode"), Models: src.k.StringMap(at + "models"),
-		SideCalls: src.k.String(at + "side_calls"),
+		SideCalls: src.k.String(at + "side_calls"), Recall: src.k.String(at + "recall"),
 		BodyBytes: s.Limits.Door}
 	if s.Door.BodyBytes == 0 {
 		s.Door.BodyBytes = defaultDoorBody
@@ -34,6 +42,13 @@ func (s *Settings) parseDoor(src settingsSource) error {
 	}
 	if s.Door.Mode == "" {
 		s.Door.Mode = scrollback.DoorFaithful
+	}
+	if s.Door.Recall == "" {
+		s.Door.Recall = door.RecallAuto
+	}
+	if !slices.Contains(door.RecallModes, s.Door.Recall) {
+		return scrollback.ParamErrorf("scrollback", "door.recall", i18n.DoorModeIsOneOf, "door.recall",
+			strings.Join(door.RecallModes, ", "), s.Door.Recall)
 	}
 	return ParseDoorMode(s.Door.Mode)
 }
