@@ -188,6 +188,9 @@ func (d *Door) read(r *Request, body []byte) (*threading.Request, error) {
 	if err := scrollback.CheckDoorMode("door", ModeHeader, r.Header.Get(ModeHeader)); err != nil {
 		return nil, err
 	}
+	if err := checkName(r.Header.Get(dialect.ConversationHeader)); err != nil {
+		return nil, err
+	}
 	asked, err := d.reader.Read(r.Dialect, func(name string) string { return r.Header.Get(name) }, body)
 	switch {
 	case err != nil && !json.Valid(body):
@@ -275,9 +278,9 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	name := d.chooseModel(v, asked.Model, d.mayPass(r))
 	x, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: match, Messages: readMessages(asked, match),
 		Settings: engine.Overrides{Model: name, Thinking: options.Thinking, NoRecall: d.o.Recall == RecallOff},
-		Project:  r.Project, Tools: options.Tools,
+		Project:  r.Project, ID: scrollback.ConversationID(asked.OwnID()), Tools: options.Tools,
 		Instructions: readInstructions(asked), Meta: beginMeta(r, asked, match), Quota: quotaOf(match, r.Quota),
-		MayForward: d.mayPass(r), Continues: r.Dialect == threading.Messages && asked.Chain != ""})
+		MayForward: d.mayPass(r), Continues: asked.OwnID() != "" || r.Dialect == threading.Messages && asked.Chain != ""})
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,9 @@ var (
 	SideCallsCannotBeRead = problem("side-calls-cannot-be-read",
 		"door.side_calls: %s cannot be used: %v",
 		"door.side_calls：%s 无法使用：%v")
+	ConversationNameInvalid = problem("conversation-name-invalid",
+		"%s is the id of a conversation, or a name of at most %d characters on one line",
+		"%s 应为对话的 id，或最多 %d 个字符的单行名称")
 	AskedTooOften = problem("asked-too-often",
 		"the same was asked too often within a minute",
 		"一分钟内重复请求同样的内容过多")

@@ -362,6 +362,11 @@ func (s *search) begin(out *Match) {
 		out.thread = first
 		out.Base = first.Tip
 		out.Less = true
+	case s.request.OwnID() == first.ID: // who names it by its id goes on behind its newest message
+		out.Course = Unknown
+		out.thread = first
+		out.Base = first.Tip
+		out.Less = first.Tip != first.Root
 	case s.request.Explicit:
 		out.Course = Branches
 		out.thread = first
