@@ -155,6 +155,10 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 		}},
 		"Projects.Delete": {scrollback.AccessAdmin,
 			func(v *engine.View) error { return v.Projects().Delete(ctx, "theirs", 0) }},
+		"View.Tell": write(func(v *engine.View) error {
+			_, _, err := v.Tell(ctx, engine.TellRequest{Of: o.id})
+			return err
+		}),
 		"View.Turn": write(func(v *engine.View) error {
 			for _, err := range v.Turn(ctx, ask) {
 				return err

@@ -14,7 +14,8 @@ const maxName = 200
 
 // checkName returns what is wrong with the name that a request gives a conversation with our own header.
 func checkName(name string) error {
-	if utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName && !strings.ContainsFunc(name, unicode.IsControl) {
+	isShort := utf8.ValidString(name) && utf8.RuneCountInString(name) <= maxName
+	if isShort && !strings.ContainsFunc(name, unicode.IsControl) {
 		return nil
 	}
 	return scrollback.ParamErrorf("door", "X-Scrollback-Conversation", i18n.ConversationNameInvalid,

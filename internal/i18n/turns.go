@@ -68,9 +68,12 @@ var (
 	MessageNotKnown = problem("message-not-known",
 		"a message of the type %q is not understood; send response.create",
 		"无法理解类型为 %q 的消息；请发送 response.create")
-	ItemsComeWithRequests = problem("items-come-with-requests",
-		"items are added by requests that name the conversation, and not by themselves",
-		"项目只能随指明对话的请求添加，不能单独添加")
+	ItemsAreSome = problem("items-are-some",
+		"items is a list of 1 to %d items",
+		"items 是含 1 到 %d 项的列表")
+	MetadataInvalid = problem("metadata-invalid",
+		"metadata has at most %d pairs: names of at most %d characters, and texts of at most %d",
+		"metadata 最多有 %d 对：名称最多 %d 个字符，文本最多 %d 个字符")
 	NoConversationNamed = problem("no-conversation-named",
 		"there is no conversation %q",
 		"没有对话 %q")

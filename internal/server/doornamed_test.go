@@ -37,7 +37,8 @@ func TestDoorNamedByID(t *testing.T) {
 	id := d.sayHere("", "The rose is red.")
 	ask := func(want string, messages ...string) {
 		t.Helper()
-		resp, answer := d.post("/v1/chat/completions", chatBody("", messages...), conversationHeader, strings.ToUpper(string(id)))
+		resp, answer := d.post("/v1/chat/completions", chatBody("", messages...), conversationHeader,
+			strings.ToUpper(string(id)))
 		if got := resp.Header.Get(conversationHeader); resp.StatusCode != 200 || got != string(id) {
 			t.Fatalf("%d in %s: %s", resp.StatusCode, got, answer)
 		}

@@ -7,6 +7,9 @@ import (
 	"strings"
 )
 
+// ConversationName is the name of a conversation at a face, which [Request].Conversation has.
+func ConversationName(id string) string { return "conversation:" + id }
+
 // explicitName begins the name that our own header gives.
 const explicitName = "scrollback:"
 
@@ -36,9 +39,9 @@ type Told struct {
 	Items   []Item
 }
 
-// Adopt returns what is stored for requests to go on with messages of a conversation that no request brought, in their
-// order behind a place of its thread. A conversation without a thread gets one, with the id and the scope of thread. The
-// end of the messages is that of the thread. What stands there already is not stored again.
+// Adopt returns what is stored for requests to go on with messages of a conversation that no request brought, in order,
+// behind a place of its thread. A conversation without a thread gets one, with the id and the scope of thread. The end
+// of the messages is that of the thread. What stands there already is not stored again.
 func (m *Matcher) Adopt(ctx context.Context, thread ThreadRow, at Place, all []Told,
 	branch func() BranchID) (Rows, error) {
 	if thread.Root == (Place{}) {
@@ -90,5 +93,8 @@ func (m *Matcher) Adopt(ctx context.Context, thread ThreadRow, at Place, all []T
 		}
 	}
 	thread.Tip = end.Place
+	if len(rows.Atoms) > 0 {
+		thread.Newest = "" // a request that failed before is not said again in place of these
+	}
 	return rows, nil
 }

@@ -216,7 +216,7 @@ func (s *search) name() string { return nameOf(s.request) }
 
 func nameOf(r *Request) string {
 	if r.Conversation != "" && r.Chain == "" {
-		return "conversation:" + r.Conversation
+		return ConversationName(r.Conversation)
 	}
 	return r.Name
 }
