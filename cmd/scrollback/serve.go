@@ -114,7 +114,8 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly,
 			Version: programVersion(), Door: g.makeDoor(a, c.isOwn(g)),
 			DoorBytes: g.set.Door.BodyBytes, Data: g.markData(),
-			Log: g.newLogger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.APILimits(),
+			Budgets: func(ctx context.Context) string { return g.describeBudgets(ctx, a) },
+			Log:     g.newLogger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.APILimits(),
 			Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,
 			Started: func(url string) {
 				systemd.sendState("READY=1\nSTATUS=Serving at " + url)
