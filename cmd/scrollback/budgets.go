@@ -14,8 +14,8 @@ import (
 // maxBudgetsNamed is how many budgets a line of the log names; of others it says how many there are.
 const maxBudgetsNamed = 20
 
-// describeBudgets returns, for the log, what projects and keys may use in a day: by what is stored of a project, else by
-// the configuration.
+// describeBudgets returns, for the log, what projects and keys may use in a day: by what is stored of a project, else
+// by the configuration.
 func (g *globals) describeBudgets(ctx context.Context, a *app) string {
 	projects := maps.Clone(g.set.Allowances)
 	if projects == nil {
