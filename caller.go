@@ -24,6 +24,7 @@ type Caller struct {
 	Access      Access
 	AllProjects bool
 	Projects    []string // those it sees, unless it sees all
+	Door        string   // how its clients of other APIs are answered; empty leaves it to the project
 	Bound       string   // why it may do no more, for people; may be empty
 }
 

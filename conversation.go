@@ -70,6 +70,8 @@ type Settings struct {
 	// Keep is how far what is kept of people's words goes: conversation (the default), or project: a new
 	// conversation then begins with the traits and instructions that its caller said in others of its project.
 	Keep string `json:"keep,omitempty"`
+	// Door is how requests of clients of other APIs are answered: faithful, window or record. Only a project has it.
+	Door string `json:"door,omitempty"`
 	// Compaction replaces numbers of the policy, by the names in the guide to compaction.
 	Compaction map[string]float64 `json:"compaction,omitempty"`
 	// How much its model thinks, unless a request says otherwise: an effort, whether to

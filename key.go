@@ -14,7 +14,8 @@ type Key struct {
 	ID         KeyID    `json:"id"`
 	Name       string   `json:"name"`
 	Role       Access   `json:"role"`
-	Projects   []string `json:"projects"` // in the order they were given; empty for all projects
+	Projects   []string `json:"projects"`       // in the order they were given; empty for all projects
+	Door       string   `json:"door,omitempty"` // how its clients of other APIs are answered; empty leaves it to the project
 	CreatedAt  int64    `json:"created_at"`
 	ExpiresAt  int64    `json:"expires_at,omitempty"`   // 0: never
 	RevokedAt  int64    `json:"revoked_at,omitempty"`   // 0: not revoked
@@ -24,7 +25,7 @@ type Key struct {
 // Caller returns the caller that uses the key.
 func (k Key) Caller() Caller {
 	return Caller{Name: k.Name, Key: k.ID, Access: k.Role, AllProjects: len(k.Projects) == 0,
-		Projects: slices.Clone(k.Projects)}
+		Projects: slices.Clone(k.Projects), Door: k.Door}
 }
 
 // HasEnded reports whether the key was revoked or has expired.

@@ -147,13 +147,18 @@ func callerOperations(r *enginetest.Rig, o theirs) map[string]struct {
 			}
 			return nil
 		}),
-		"Projects.Get": read(func(v *engine.View) error { _, err := v.Projects().Get(ctx, "theirs"); return err }),
+		"Projects.Get":     read(func(v *engine.View) error { _, err := v.Projects().Get(ctx, "theirs"); return err }),
+		"Projects.Resolve": read(func(v *engine.View) error { _, err := v.Projects().Resolve(ctx, "theirs"); return err }),
 		"Projects.Put": {scrollback.AccessAdmin, func(v *engine.View) error {
 			_, err := v.Projects().Put(ctx, "theirs", 0, func(p *scrollback.Project) error { p.Title = "ours"; return nil })
 			return err
 		}},
 		"Projects.Delete": {scrollback.AccessAdmin,
 			func(v *engine.View) error { return v.Projects().Delete(ctx, "theirs", 0) }},
+		"View.Tell": write(func(v *engine.View) error {
+			_, _, err := v.Tell(ctx, engine.TellRequest{Of: o.id})
+			return err
+		}),
 		"View.Turn": write(func(v *engine.View) error {
 			for _, err := range v.Turn(ctx, ask) {
 				return err

@@ -65,6 +65,8 @@ type Options struct {
 	Compaction PolicySettings
 	Projects   map[string]PolicySettings
 
+	// SideCalls returns the table by which requests of clients are recognised that are no turns; nil is the built-in one.
+	SideCalls func() *threading.Table
 	// Keep says how far what is kept of people's words goes ([scrollback.Settings]), by project name; the empty
 	// name is for all others. What is stored of a project takes precedence.
 	Keep map[string]string
@@ -149,7 +151,6 @@ type Engine struct {
 	previewer *request.Previewer
 	grants    *workspace.Grants
 	gate      limitGate
-	sideCalls *threading.Table
 	questions questionVectors
 	o         Options
 
@@ -185,6 +186,9 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.SideCalls == nil {
+		o.SideCalls = threading.BuiltInTable
+	}
 	o.Agents = o.Agents.Complete()
 	e := &Engine{store: s, archive: a, o: o, turns: map[scrollback.TurnID]*liveTurn{}}
 	e.resolver = request.NewResolver(s, request.ResolverOptions{Models: e.o.Models, Model: e.o.Model,
@@ -192,7 +196,6 @@ func New(s *store.Store, a *archive.Archive, o Options) *Engine {
 		Projects: e.o.Projects, Strict: e.o.Strict, ReplyBounds: e.o.ReplyBounds,
 		RemoteImages: e.o.Incoming.RemoteImages, Agents: o.Agents.Allowed, Log: e.o.Log})
 	e.gate = limitGate{e}
-	e.sideCalls = threading.BuiltInTable()
 	e.compactor = request.NewCompactor(s, a, e.resolver, requestHost{e}, request.CompactorOptions{
 		SummaryModels: o.SummaryModels, Eager: o.Eager, Log: e.o.Log, Watch: o.Watch})
 	roots := slices.Clone(o.Roots)

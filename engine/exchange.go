@@ -23,9 +23,13 @@ type ExchangeRequest struct {
 	Match    *threading.Match
 	Messages []ExchangeMessage // what the request brings, in its order
 	Settings Overrides
-	Meta     json.RawMessage   // of the conversation that begins, if one does
-	Project  string            // where it begins; empty for the caller's own
-	Tools    []scrollback.Tool // that the client offers; kept with the conversation
+	Meta     json.RawMessage // of the conversation that begins, if one does
+	Project  string          // where it begins; empty for the caller's own
+
+	// ID is the one that a conversation gets that begins; empty for any.
+	ID scrollback.ConversationID
+
+	Tools []scrollback.Tool // that the client offers; kept with the conversation
 	// Instructions are the client's own; kept with the conversation.
 	Instructions string
 	// Continues says that the client sends only what is new: where it names no tools or has no instructions, those of
@@ -80,6 +84,9 @@ func (v *View) MatchThread(ctx context.Context, project string, r *threading.Req
 		return nil, err
 	}
 	project, err := v.door.resolveProject(project)
+	if id := r.OwnID(); err == nil && id != "" {
+		project, err = v.openNamed(ctx, project, id, r)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +99,7 @@ func (v *View) MatchThread(ctx context.Context, project string, r *threading.Req
 
 // matcher returns a matcher of the threads as they are now.
 func (e *Engine) matcher() *threading.Matcher {
-	return &threading.Matcher{Index: e.store.Threads.Index(), Table: e.sideCalls}
+	return &threading.Matcher{Index: e.store.Threads.Index(), Table: e.o.SideCalls()}
 }
 
 // BeginExchange stores what a client's request brings, and opens its turn. Two requests that go on from the same place
@@ -319,18 +326,18 @@ func (v *View) openExchange(ctx context.Context, r ExchangeRequest) (store.Head,
 		of = m.Fork
 	}
 	if of == "" {
-		c := scrollback.Conversation{Project: r.Project, Meta: r.Meta, ID: scrollback.ConversationID(v.e.store.NewID())}
+		c := scrollback.Conversation{Project: r.Project, Meta: r.Meta, ID: r.ID}
 		if err := admitConversation(ctx, v, &c); err != nil {
 			return store.Head{}, store.Place{}, err
 		}
 		if m.Parent != "" {
 			c.AgentOf = &scrollback.AgentRef{ID: scrollback.ConversationID(m.Parent)}
 		}
-		made, _, err := v.e.store.CreateConversation(ctx, c)
+		made, isNew, err := v.e.store.CreateConversation(ctx, c)
 		if err != nil {
 			return store.Head{}, store.Place{}, err
 		}
-		head, err := v.door.openHead(ctx, made.ID, scrollback.AccessWrite)
+		head, err := v.openWithID(ctx, made.ID, isNew)
 		return head, store.Place{Branch: head.Branch.ID}, err
 	}
 	head, err := v.door.openHead(ctx, scrollback.ConversationID(of), scrollback.AccessWrite)
@@ -345,12 +352,12 @@ func (v *View) openExchange(ctx context.Context, r ExchangeRequest) (store.Head,
 	if err != nil {
 		return head, at, err
 	}
-	fork, err := v.e.store.Branches.Fork(ctx, head, from, at.Seq, scrollback.Conversation{Project: head.Project,
-		Meta: r.Meta, Settings: head.Settings, Title: head.Title, TitleBy: head.TitleBy})
+	fork, err := v.e.store.Branches.Fork(ctx, head, from, at.Seq, scrollback.Conversation{ID: r.ID,
+		Project: head.Project, Meta: r.Meta, Settings: head.Settings, Title: head.Title, TitleBy: head.TitleBy})
 	if err != nil {
 		return head, at, err
 	}
-	head, err = v.door.openHead(ctx, fork.ID, scrollback.AccessWrite)
+	head, err = v.openWithID(ctx, fork.ID, fork.Parent != nil && fork.Parent.ID == head.ID)
 	return head, store.Place{Branch: head.Branch.ID, Seq: head.Branch.HeadSeq}, err
 }
 
@@ -361,6 +368,9 @@ func (e *Engine) findPlace(ctx context.Context, head store.Head, base threading.
 		return store.Place{Branch: head.Branch.ID}, err
 	}
 	t, err := e.store.Turns.Get(ctx, scrollback.TurnID(atom.Request))
+	if scrollback.CodeOf(err) == scrollback.NotFound {
+		return e.placeOfMessage(ctx, head, atom.Message)
+	}
 	if err != nil {
 		return store.Place{}, err
 	}
@@ -387,6 +397,9 @@ func (x *Exchange) Turn() scrollback.TurnID { return x.lt.turn.ID }
 
 // Conversation returns the id of the exchange's conversation.
 func (x *Exchange) Conversation() scrollback.ConversationID { return x.lt.turn.Conversation }
+
+// Project returns what is stored of the project of the exchange's conversation.
+func (x *Exchange) Project() scrollback.Project { return x.lt.settings.Project }
 
 // leastPerToken is how many bytes of a body a token has at least, on average: text in any language, and the JSON around
 // it.

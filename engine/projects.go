@@ -49,6 +49,19 @@ func (p Projects) Get(ctx context.Context, name string) (scrollback.Project, err
 	return scrollback.Project{}, scrollback.Errorf(scrollback.NotFound, "engine.Projects", i18n.NoProject, name)
 }
 
+// Resolve returns what is stored of the project that a request of the caller is in: the one it names, or the caller's
+// own. It is not_found if that is not the caller's.
+func (p Projects) Resolve(ctx context.Context, name string) (scrollback.Project, error) {
+	if err := p.v.door.requireAccess(scrollback.AccessRead); err != nil {
+		return scrollback.Project{}, err
+	}
+	name, err := p.v.door.resolveProject(name)
+	if err != nil {
+		return scrollback.Project{}, err
+	}
+	return p.v.e.store.Projects.Get(ctx, name)
+}
+
 // Put applies edit to what is stored of a project, in one transaction; if nothing is, it
 // is stored from then on. ifVersion 0 means any version. It holds for the next request of
 // each of its conversations. It takes admin access: instructions, models and budgets concern

@@ -262,6 +262,7 @@ func TestBadProjects(t *testing.T) {
 		"compaction":   func(p *scrollback.Project) { p.Settings.Compaction = map[string]float64{"keep_shore": 1} },
 		"recall_scope": func(p *scrollback.Project) { p.Settings.RecallScope = "everywhere" },
 		"settings":     func(p *scrollback.Project) { p.Settings.Pinned = true },
+		"door":         func(p *scrollback.Project) { p.Settings.Door = "ajar" },
 		"tokens_per_day": func(p *scrollback.Project) {
 			p.Budget = &scrollback.DailyBudget{TokensPerDay: -1}
 		},

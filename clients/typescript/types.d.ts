@@ -771,6 +771,7 @@ export interface KeptStateBody {
 /** A key, without its secret. */
 export interface Key {
     created_at: number;
+    door?: string;
     expires_at?: number;
     id: string;
     last_used_at?: number;
@@ -784,6 +785,8 @@ export interface Key {
 export interface KeyBody {
     /** What it may use in a day; needs access to all projects. */
     budget?: BudgetBody;
+    /** How its clients of other APIs are answered: faithful, window or record; empty leaves it to the project. */
+    door?: string;
     /** Unix ms; 0 for when it is revoked. */
     expires_at?: number;
     /** Whose it is: the person or program that uses it. */
@@ -800,6 +803,7 @@ export interface KeyBody {
 export interface KeyEntry {
     budget?: DailyBudget;
     created_at: number;
+    door?: string;
     expires_at?: number;
     id: string;
     last_used_at?: number;
@@ -894,6 +898,7 @@ export interface LimitsBody {
 export interface MadeKey {
     budget?: DailyBudget;
     created_at: number;
+    door?: string;
     expires_at?: number;
     id: string;
     last_used_at?: number;
@@ -921,6 +926,8 @@ export interface Manifest {
     /** Of a draft: what it weighs in tokens. */
     draft?: number;
     excluded: Excluded[];
+    /** The request of a client of another API went on as it stood; what is shown is what it brought. */
+    forwarded?: boolean;
     images: number;
     inherited?: Inherited[];
     /** On request: what the model reads, in the order it is sent. */
@@ -1382,6 +1389,7 @@ export interface Settings {
     agents?: boolean;
     archive_on_compact?: boolean;
     compaction?: Record<string, number>;
+    door?: string;
     keep?: string;
     pinned?: boolean;
     reasoning_effort?: string;
@@ -1399,6 +1407,11 @@ export interface SettingsBody {
     archive_on_compact?: boolean;
     /** Numbers of the policy, by name. */
     compaction?: Record<string, number>;
+    /**
+     * Of a project only: how clients of other APIs are answered, faithful, window or record; empty leaves it to
+     * the server.
+     */
+    door?: string;
     /** How far what is kept of people's words goes: conversation, or project. */
     keep?: string;
     pinned?: boolean;
@@ -1441,6 +1454,11 @@ export interface ShapeBin {
 export interface SharedSettings {
     /** Numbers of the policy, by name. */
     compaction?: Record<string, number>;
+    /**
+     * Of a project only: how clients of other APIs are answered, faithful, window or record; empty leaves it to
+     * the server.
+     */
+    door?: string;
     /** How far what is kept of people's words goes: conversation, or project. */
     keep?: string;
     /** none, minimal, low, medium, high, xhigh or max; empty leaves it to the model. */

@@ -76,7 +76,7 @@ func (g *globals) openApp(mode local.Mode) (*app, error) {
 			Limit:       g.set.Limit, DefaultLimit: g.set.DefaultLimit, Strict: g.set.Strict, ReplyBounds: g.set.ReplyBounds,
 			WebSearch: g.set.WebSearch, Roots: g.roots, Place: g.workPlace(), Log: g.newLogger(), Watch: g.watch,
 			Titles: g.set.Titles, TitleModel: g.set.TitleModel, NoTitleCalls: g.brief, Attended: g.attended,
-			Agents: g.set.Agents, Embeddings: g.set.Embeddings}),
+			Agents: g.set.Agents, SideCalls: g.sideCalls, Embeddings: g.set.Embeddings}),
 	})
 	if err != nil {
 		return nil, err

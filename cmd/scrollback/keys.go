@@ -25,6 +25,7 @@ type keysAddCmd struct {
 	Role    string   `help:"what-may-do" enum:"read,write,admin" required:"" placeholder:"ROLE"`
 	Project []string `help:"project" placeholder:"PROJECT" sep:"none"`
 	Expires string   `help:"when-ends" placeholder:"TIME"`
+	Door    string   `help:"how-clients-of-key-are-answered" placeholder:"faithful|window|record"`
 }
 
 // madeKey is a new key, as --json prints it.
@@ -35,7 +36,7 @@ type madeKey struct {
 
 // Run implements the command.
 func (c *keysAddCmd) Run(g *globals) error {
-	k := scrollback.Key{Name: c.Name, Projects: c.Project}
+	k := scrollback.Key{Name: c.Name, Projects: c.Project, Door: c.Door}
 	if err := k.Role.UnmarshalText([]byte(c.Role)); err != nil {
 		return scrollback.ParamErrorf("scrollback", "role", "%w", err)
 	}

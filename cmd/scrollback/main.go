@@ -26,6 +26,7 @@ import (
 	"github.com/scrollback-ai/scrollback/engine/watch"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/terminal"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 func main() {
@@ -52,12 +53,15 @@ type globals struct {
 	JSON           bool             `help:"print-json-as-api-does" name:"json"`
 	Version        kong.VersionFlag `help:"print-version"`
 
-	set     config.Settings
-	zone    *time.Location // of --tz, or that of the machine
-	roots   []string       // granted to conversations
-	watch   *watch.Watch   // of turns; nil watches nothing
-	joining []string       // those of --root, for a conversation that goes on
-	brief   bool           // it ends after one turn, and asks no model for titles
+	set   config.Settings
+	zone  *time.Location // of --tz, or that of the machine
+	roots []string       // granted to conversations
+	watch *watch.Watch   // of turns; nil watches nothing
+
+	sideCalls func() *threading.Table // of clients' requests; nil is the built-in one
+
+	joining []string // those of --root, for a conversation that goes on
+	brief   bool     // it ends after one turn, and asks no model for titles
 
 	attended bool // what turns do is shown as it happens, failures too
 	ctx      context.Context

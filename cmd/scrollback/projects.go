@@ -66,6 +66,7 @@ type projectsSetCmd struct {
 	Set          map[string]float64 `help:"number-policy" placeholder:"NAME=NUMBER"`
 	RecallScope  string             `help:"how-far-models-look" placeholder:"SCOPE"`
 	Keep         string             `help:"how-far-kept-sentences-go" placeholder:"HOW-FAR"`
+	Door         string             `help:"how-clients-of-project-are-answered" placeholder:"faithful|window|record"`
 	Tokens       int64              `help:"tokens-calls-may-use-day" placeholder:"N"`
 	Money        float64            `help:"money-calls-may-cost-day" placeholder:"AMOUNT"`
 	Currency     string             `help:"currency-money" placeholder:"NAME"`
@@ -116,6 +117,8 @@ func (c *projectsSetCmd) clearFields(p *scrollback.Project) error {
 			p.Settings.RecallScope = ""
 		case "keep":
 			p.Settings.Keep = ""
+		case "door":
+			p.Settings.Door = ""
 		case "budget":
 			p.Budget = nil
 		default:
@@ -138,6 +141,7 @@ func (c *projectsSetCmd) applyTo(g *globals, p *scrollback.Project, instructions
 	p.Limit = cmp.Or(int(g.Limit), p.Limit)
 	p.Settings.RecallScope = cmp.Or(c.RecallScope, p.Settings.RecallScope)
 	p.Settings.Keep = cmp.Or(c.Keep, p.Settings.Keep)
+	p.Settings.Door = cmp.Or(c.Door, p.Settings.Door)
 	if g.Effort != "" {
 		p.Settings.ReasoningEffort = g.Effort
 		p.Settings.Thinking = nil
@@ -196,6 +200,7 @@ func (g *globals) printProject(p scrollback.Project, err error) error {
 		row("limit", columns.FormatThousands(int64(p.Limit)), p.Limit != 0)
 		row("recall_scope", p.Settings.RecallScope, p.Settings.RecallScope != "")
 		row("keep", p.Settings.Keep, p.Settings.Keep != "")
+		row("door", p.Settings.Door, p.Settings.Door != "")
 		row("reasoning_effort", p.Settings.ReasoningEffort, p.Settings.ReasoningEffort != "")
 		for _, name := range slices.Sorted(maps.Keys(p.Settings.Compaction)) {
 			row("compaction."+name, fmt.Sprint(p.Settings.Compaction[name]), true)

@@ -144,6 +144,9 @@ func (g *globals) startServer() (*ownServer, error) {
 	if err := g.grantFolders(false); err != nil {
 		return nil, err
 	}
+	if err := g.openSideCalls(); err != nil {
+		return nil, err
+	}
 	a, err := g.openApp(local.Make)
 	if err != nil {
 		return nil, err

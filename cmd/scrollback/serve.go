@@ -71,6 +71,9 @@ func (c *serveCmd) Run(g *globals) (err error) {
 			i18n.WatchContradictsReadOnly)
 	}
 	c.allowAgents(g)
+	if err := g.openSideCalls(); err != nil {
+		return err
+	}
 	mode := local.Make
 	if c.ReadOnly {
 		mode = local.ReadOnly
@@ -111,7 +114,8 @@ func (c *serveCmd) Run(g *globals) (err error) {
 		server.Options{Addr: cmp.Or(c.Addr, g.set.Addr), Insecure: c.Insecure, ReadOnly: c.ReadOnly,
 			Version: programVersion(), Door: g.makeDoor(a, c.isOwn(g)),
 			DoorBytes: g.set.Door.BodyBytes, Data: g.markData(),
-			Log: g.newLogger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.APILimits(),
+			Budgets: func(ctx context.Context) string { return g.describeBudgets(ctx, a) },
+			Log:     g.newLogger(), Metrics: counts, Rate: g.set.Rate, Grace: g.set.Grace, Limits: g.set.Limits.APILimits(),
 			Keys: a.Store.Keys, TrustedProxies: g.set.TrustedProxies, Hosts: g.set.Hosts, Images: images,
 			Started: func(url string) {
 				systemd.sendState("READY=1\nSTATUS=Serving at " + url)
@@ -127,6 +131,19 @@ func (c *serveCmd) isOwn(g *globals) bool {
 	return err == nil && access.IsLoopback(host) && len(g.set.TrustedProxies) == 0 && !c.Insecure
 }
 
+// openSideCalls reads the table of side calls that the configuration names, if it does.
+func (g *globals) openSideCalls() error {
+	if g.set.Door.SideCalls == "" {
+		return nil
+	}
+	f, err := door.OpenTable(g.set.Door.SideCalls, g.newLogger())
+	if err != nil {
+		return scrollback.ParamErrorf("scrollback", "door.side_calls", i18n.SideCallsCannotBeRead, g.set.Door.SideCalls, err)
+	}
+	g.sideCalls = f.Table
+	return nil
+}
+
 // makeDoor makes what answers the clients of other APIs. Their own credentials go on to their providers where only this
 // machine reaches the server and no key is needed, which own says, unless the configuration says otherwise.
 func (g *globals) makeDoor(a *app, own bool) *door.Door {
@@ -135,6 +152,7 @@ func (g *globals) makeDoor(a *app, own bool) *door.Door {
 		pass = *g.set.Door.PassCredentials
 	}
 	return door.New(door.Options{Mode: g.set.Door.Mode, Models: g.set.Door.Models, PassCredentials: pass,
+		Recall: g.set.Door.Recall,
 		Serves: func(provider string) bool { return a.CheckModel(provider+"/x") == nil }, Log: g.newLogger()})
 }
 

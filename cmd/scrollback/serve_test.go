@@ -38,3 +38,29 @@ summary_model = ["offline", "custom/x"]
 		t.Errorf("a server whose model is there says\n%s", s.stderr.String())
 	}
 }
+
+// TestServeSaysItsLimits: a server says in a line of its log what it takes, and only if that is asked for.
+func TestServeSaysItsLimits(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	for _, args := range []string{"keys add --name laptop --role write", "keys limit laptop --tokens-per-day 500",
+		"projects set port --tokens 70", "projects set quay --title Quay"} {
+		if code, _, errs := inside(t, data, strings.Fields(args)...); code != 0 {
+			t.Fatal(errs)
+		}
+	}
+	config := filepath.Join(t.TempDir(), "config.toml")
+	write(t, config, []byte("log_level = \"info\"\nrate_limit = \"9/h\"\n[door]\nmode = \"window\"\nrecall = \"off\"\n"+
+		"[limits]\ndoor_body_bytes = 1234567\n[projects.port]\nmoney_per_day = 5\n[projects.dock]\nmoney_per_day = 2.5\n"))
+	s := serve(t, data, nil, "--config", config)
+	s.stop()
+	log := s.stderr.String()
+	for _, want := range []string{"msg=limits chats=9/h", `project dock: 2.5 USD; project port: 70 tokens; key laptop: 500`,
+		" body_bytes=1048576", "door=window", "door_recall=off", "door_chats=9/h", "door_body_bytes=1234567"} {
+		says(t, log, want)
+	}
+	s = serve(t, data, nil)
+	if s.stop(); strings.Contains(s.stderr.String(), "limits") {
+		t.Errorf("without being asked it says\n%s", s.stderr.String())
+	}
+}

@@ -46,6 +46,9 @@ func (f *Compactor) addSurroundings(snap store.Snapshot, h store.Head, settings 
 		Budget:       settings.Budget,
 		Dialect:      settings.Facts.Dialect,
 	}
+	if settings.Overrides.NoRecall {
+		in.Recall = &window.RecallTools{}
+	}
 	if in.Instructions != "" {
 		in.InstructionsWeight = f.resolver.WeighText(in.Instructions)
 	}

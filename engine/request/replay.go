@@ -135,6 +135,10 @@ func (x *Previewer) rebuildInput(ctx context.Context, c scrollback.Conversation,
 		}
 		in.ToolsWeight = x.resolver.WeighText(tools)
 	}
+	isRecall := func(t scrollback.Tool) bool { return scrollback.ToolCall{Name: t.Name}.IsRecall() }
+	if !slices.ContainsFunc(in.Tools, isRecall) {
+		in.Recall = &window.RecallTools{} // else the history names tools that were not offered
+	}
 	if env := c.Environment; env != nil && s.Environment != "" {
 		in.Environment = env.WholeText()
 		in.EnvironmentWeight = x.resolver.WeighText(in.Environment)

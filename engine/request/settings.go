@@ -99,6 +99,9 @@ type Overrides struct {
 
 	Thinking scrollback.Thinking `json:"Thinking"`
 
+	// NoRecall offers no tools that look up what was said.
+	NoRecall bool `json:"-"`
+
 	// Key is whose usage the request is. The engine sets it to the caller's.
 	Key scrollback.KeyID `json:"-"`
 }
@@ -306,11 +309,14 @@ func (rs *Resolver) WeighText(text string) scrollback.Weight {
 	return w
 }
 
-// Tools returns what the model may call. The recall tools come first and never change, so
+// Tools returns what the model may call. The recall tools, if it is offered them, come first and never change, so
 // that every request begins with the same bytes; the tool that starts sub-agents comes after
 // them if the conversation has it.
 func (s *Settings) Tools(c scrollback.Conversation) []scrollback.Tool {
-	out := recall.Tools()
+	var out []scrollback.Tool
+	if !s.Overrides.NoRecall {
+		out = recall.Tools()
+	}
 	if s.agents && OffersAgents(c) {
 		out = append(out, AgentTool())
 	}

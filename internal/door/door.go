@@ -38,9 +38,9 @@ import (
 
 // The modes.
 const (
-	ModeFaithful = "faithful" // forwarded where it fits, else a window of ours; the default
-	ModeWindow   = "window"   // always a window of ours
-	ModeRecord   = "record"   // always forwarded where the server speaks the API
+	ModeFaithful = scrollback.DoorFaithful // forwarded where it fits, else a window of ours; the default
+	ModeWindow   = scrollback.DoorWindow   // always a window of ours
+	ModeRecord   = scrollback.DoorRecord   // always forwarded where the server speaks the API
 )
 
 // Placeholder stands where a client does not start without a key, and nobody has given it one. It lets nobody in
@@ -49,11 +49,13 @@ const Placeholder = "no-key-needed"
 
 // Options configure a door.
 type Options struct {
-	Mode string // one of the modes; empty for the default
+	Mode string // one of the modes, where nothing narrower says another; empty for the default
 	// Models maps names that clients use to "provider/name"; * stands for anything.
 	Models map[string]string
 	// Serves reports whether a provider can be asked, by its name.
 	Serves func(provider string) bool
+	// Recall is one of RecallModes; empty for the default.
+	Recall string
 	// PassCredentials lets a client's own credential go on to the server of its API.
 	PassCredentials bool
 	Log             *slog.Logger // nil discards
@@ -75,6 +77,9 @@ type Door struct {
 func New(o Options) *Door {
 	if o.Mode == "" {
 		o.Mode = ModeFaithful
+	}
+	if o.Recall == "" {
+		o.Recall = RecallAuto
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -178,8 +183,14 @@ func (d *Door) answer(ctx context.Context, v *engine.View, r *Request, w Writer)
 // go on with what the server holds.
 var wantItems = []threading.Dialect{threading.Chat, threading.Messages, threading.Gemini}
 
-// read reads a body of the request's dialect.
+// read reads a body of the request's dialect, and checks its mode.
 func (d *Door) read(r *Request, body []byte) (*threading.Request, error) {
+	if err := scrollback.CheckDoorMode("door", ModeHeader, r.Header.Get(ModeHeader)); err != nil {
+		return nil, err
+	}
+	if err := checkName(r.Header.Get(dialect.ConversationHeader)); err != nil {
+		return nil, err
+	}
 	asked, err := d.reader.Read(r.Dialect, func(name string) string { return r.Header.Get(name) }, body)
 	switch {
 	case err != nil && !json.Valid(body):
@@ -266,9 +277,10 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	options := readOptions(r.Dialect, r.Body)
 	name := d.chooseModel(v, asked.Model, d.mayPass(r))
 	x, err := v.BeginExchange(ctx, engine.ExchangeRequest{Match: match, Messages: readMessages(asked, match),
-		Settings: engine.Overrides{Model: name, Thinking: options.Thinking}, Project: r.Project, Tools: options.Tools,
+		Settings: engine.Overrides{Model: name, Thinking: options.Thinking, NoRecall: d.o.Recall == RecallOff},
+		Project:  r.Project, ID: scrollback.ConversationID(asked.OwnID()), Tools: options.Tools,
 		Instructions: readInstructions(asked), Meta: beginMeta(r, asked, match), Quota: quotaOf(match, r.Quota),
-		MayForward: d.mayPass(r), Continues: r.Dialect == threading.Messages && asked.Chain != ""})
+		MayForward: d.mayPass(r), Continues: asked.OwnID() != "" || r.Dialect == threading.Messages && asked.Chain != ""})
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +291,8 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 	d.keepRelay(threading.RequestID(x.Turn()), rel)
 	d.hold(v, r, rel)
 	run := engine.ExchangeRun{Follow: rel.addPiece, ID: rel.head.ID, Items: answerItems}
-	if d.mayForward(r, asked, match, x) {
+	mode := d.modeOf(v, r, x.Project())
+	if mayForward(mode, r, asked, match, x) && !d.wantsRecall(mode, r, options) {
 		run.Forward = d.forward(r, x.Model(), rel)
 	}
 	go func() {
@@ -304,11 +317,11 @@ func quotaOf(m *threading.Match, q *scrollback.Quota) *scrollback.Quota {
 
 // mayForward reports whether a request goes to the model's server as it stands. One that names what it goes on from
 // does not: the server knows neither our ids nor what was said before.
-func (d *Door) mayForward(r *Request, asked *threading.Request, m *threading.Match, x *engine.Exchange) bool {
-	if d.o.Mode == ModeWindow || !speaks(x.Model(), r.Dialect) || !hasHistory(r, asked) {
+func mayForward(mode string, r *Request, asked *threading.Request, m *threading.Match, x *engine.Exchange) bool {
+	if mode == ModeWindow || !speaks(x.Model(), r.Dialect) || !hasHistory(r, asked) {
 		return false
 	}
-	return d.o.Mode == ModeRecord || !m.Less && x.Fits(int64(len(r.Body)))
+	return mode == ModeRecord || !m.Less && x.Fits(int64(len(r.Body)))
 }
 
 // hasHistory reports whether a request has its whole history, so that another server could answer it.

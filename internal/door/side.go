@@ -23,11 +23,17 @@ func (d *Door) beginSideCall(ctx context.Context, v *engine.View, r *Request, as
 	if asked.Compacts {
 		items = rel.compactionOf
 	}
+	project, err := v.Projects().Resolve(ctx, r.Project)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	mode := d.modeOf(v, r, project)
 	id, answer, err := v.BeginSideCall(ctx, engine.SideCallRequest{Match: match, Project: r.Project,
 		Settings:   engine.Overrides{Model: d.chooseModel(v, asked.Model, d.mayPass(r)), Thinking: options.Thinking},
 		MayForward: d.mayPass(r),
 		Request: func(f model.Facts) model.Request {
-			if d.o.Mode != ModeWindow && speaks(f, r.Dialect) && hasHistory(r, asked) {
+			if mode != ModeWindow && speaks(f, r.Dialect) && hasHistory(r, asked) {
 				return model.Request{Forward: d.forward(r, f, rel)}
 			}
 			return translate(asked, options)

@@ -496,6 +496,9 @@ var (
 	_ = label("help/how-far-kept-sentences-go",
 		"How far what people say that is kept goes: conversation, or project, so that new conversations begin with it.",
 		"保留的话作用到多远：conversation；或 project，即新对话一开始就带上。")
+	_ = label("help/how-clients-of-project-are-answered",
+		"How clients of other APIs are answered in the project: faithful, window or record. Default: as the server does.",
+		"项目中如何回答其他 API 的客户端：faithful、window 或 record。默认：与服务器相同。")
 	_ = label("help/tokens-calls-may-use-day",
 		"Tokens that its calls may use in a day.",
 		"一天内调用可使用的 token 数。")
@@ -506,8 +509,8 @@ var (
 		"Currency of the money, such as USD.",
 		"金额的货币，例如 USD。")
 	_ = label("help/empty",
-		"Empty it: title, instructions, model, policy, limit, effort, recall_scope, keep, budget, or a number of the policy; may be repeated.",
-		"清空：title、instructions、model、policy、limit、effort、recall_scope、keep、budget 或策略的某个数值，可重复。")
+		"Empty it: title, instructions, model, policy, limit, effort, recall_scope, keep, door, budget, or a number of the policy; may be repeated.",
+		"清空：title、instructions、model、policy、limit、effort、recall_scope、keep、door、budget 或策略的某个数值，可重复。")
 	_ = label("help/refuse-if-project-at-another-version",
 		"Refuse if the project is at another version.",
 		"如果项目已是别的版本则拒绝。")
@@ -556,6 +559,9 @@ var (
 	_ = label("help/when-ends",
 		"When it ends: after a time such as 12h, 90d or 2w. Default: when it is revoked.",
 		"何时到期：经过一段时间，例如 12h、90d 或 2w。默认：撤销之前一直有效。")
+	_ = label("help/how-clients-of-key-are-answered",
+		"How clients of other APIs that come with the key are answered: faithful, window or record. Default: as its project says.",
+		"持此密钥的其他 API 客户端如何回答：faithful、window 或 record。默认：由其项目决定。")
 	_ = label("help/show-or-set-what-key-may-do",
 		"Show or set what a key may do: chats in a period, tokens or money a day.",
 		"显示或设置密钥的限制：一段时间内的对话数，一天的 token 数或金额。")

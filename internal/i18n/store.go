@@ -52,6 +52,9 @@ var (
 	KeepIsOneOf = problem("keep-is-one-of",
 		"keep is conversation or project, not %q",
 		"keep 是 conversation 或 project，不能是 %q")
+	DoorIsOfProject = problem("door-is-of-project",
+		"door is a setting of projects and keys; a conversation has none",
+		"door 是项目和密钥的设置，对话没有此设置")
 	LimitIsNumberOfTokens = problem("limit-is-number-of-tokens",
 		"a limit is a number of tokens, or 0 for the model's own",
 		"窗口上限是 token 数，0 表示采用模型自己的上限")

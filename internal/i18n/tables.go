@@ -121,6 +121,7 @@ var (
 	_ = label("project-field/limit", "limit", "窗口")
 	_ = label("project-field/recall_scope", "recall_scope", "查阅范围")
 	_ = label("project-field/keep", "keep", "保留范围")
+	_ = label("project-field/door", "door", "客户端请求")
 	_ = label("project-field/reasoning_effort", "reasoning_effort", "思考程度")
 	_ = label("project-field/tokens_per_day", "tokens_per_day", "每日 token")
 	_ = label("project-field/money_per_day", "money_per_day", "每日金额")

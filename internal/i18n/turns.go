@@ -48,8 +48,14 @@ var (
 		"a body may be compressed by gzip or zstd, and not by %q",
 		"请求体只能用 gzip 或 zstd 压缩，不能用 %q")
 	DoorModeIsOneOf = problem("door-mode-is-one-of",
-		"door.mode is one of %s, not %q",
-		"door.mode 只能是 %s 之一，不能是 %q")
+		"%s is one of %s, not %q",
+		"%s 只能是 %s 之一，不能是 %q")
+	SideCallsCannotBeRead = problem("side-calls-cannot-be-read",
+		"door.side_calls: %s cannot be used: %v",
+		"door.side_calls：%s 无法使用：%v")
+	ConversationNameInvalid = problem("conversation-name-invalid",
+		"%s is the id of a conversation, or a name of at most %d characters on one line",
+		"%s 应为对话的 id，或最多 %d 个字符的单行名称")
 	AskedTooOften = problem("asked-too-often",
 		"the same was asked too often within a minute",
 		"一分钟内重复请求同样的内容过多")
@@ -62,9 +68,12 @@ var (
 	MessageNotKnown = problem("message-not-known",
 		"a message of the type %q is not understood; send response.create",
 		"无法理解类型为 %q 的消息；请发送 response.create")
-	ItemsComeWithRequests = problem("items-come-with-requests",
-		"items are added by requests that name the conversation, and not by themselves",
-		"项目只能随指明对话的请求添加，不能单独添加")
+	ItemsAreSome = problem("items-are-some",
+		"items is a list of 1 to %d items",
+		"items 是含 1 到 %d 项的列表")
+	MetadataInvalid = problem("metadata-invalid",
+		"metadata has at most %d pairs: names of at most %d characters, and texts of at most %d",
+		"metadata 最多有 %d 对：名称最多 %d 个字符，文本最多 %d 个字符")
 	NoConversationNamed = problem("no-conversation-named",
 		"there is no conversation %q",
 		"没有对话 %q")

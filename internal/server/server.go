@@ -9,6 +9,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,6 +55,9 @@ type Options struct {
 	Door      *door.Door
 	DoorBytes int64
 
+	// Budgets says for the log what may be used in a day; nil for nothing.
+	Budgets func(context.Context) string
+
 	Images string // where images of conversations are fetched from besides here, as https://host; may be empty
 
 	Started func(url string) // called once it listens; may be nil
@@ -78,6 +82,23 @@ func (o Options) chatRate(local bool) scrollback.Rate {
 		return publicRate
 	}
 	return o.Rate
+}
+
+// logLimits says in the log what the server takes.
+func (o Options) logLimits(ctx context.Context, local bool) {
+	if o.Log == nil || !o.Log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	line := []any{"chats", o.chatRate(local).String()}
+	if o.Budgets != nil {
+		line = append(line, "budgets", o.Budgets(ctx))
+	}
+	line = append(line, "body_bytes", cmp.Or(o.Limits.Body, restapi.DefaultBody))
+	if o.Door != nil {
+		line = append(line, "door", o.Door.Mode(), "door_recall", o.Door.Recall(), "door_chats", o.Rate.String(),
+			"door_body_bytes", o.DoorBytes)
+	}
+	o.Log.Info("limits", line...)
 }
 
 // shutdownTime is how long a server waits for requests when it shuts down.
@@ -110,6 +131,7 @@ func Serve(ctx context.Context, e *engine.Engine, t *transfer.Transfer, o Option
 	o.ending = ctx.Done()
 	o.crowd = newCrowd(maxConnections, connectionsShare, connectionsSpare, o.TrustedProxies.Contains)
 	srv := newHTTPServer(base, Handler(e, t, o, local), o)
+	o.logLimits(ctx, local)
 	if o.Started != nil {
 		o.Started("http://" + l.Addr().String())
 	}

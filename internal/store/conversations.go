@@ -173,6 +173,8 @@ func completeConversation(op string, c *scrollback.Conversation) error {
 	case c.Settings.Keep != "" && c.Settings.Keep != scrollback.ScopeConversation &&
 		c.Settings.Keep != scrollback.ScopeProject:
 		return scrollback.ParamErrorf(op, "keep", i18n.KeepIsOneOf, c.Settings.Keep)
+	case c.Settings.Door != "":
+		return scrollback.ParamErrorf(op, "door", i18n.DoorIsOfProject)
 	case c.Limit < 0:
 		return scrollback.ParamErrorf(op, "limit", i18n.LimitIsNumberOfTokens)
 	case len(c.PinnedSeqs) > scrollback.PinsMax:

@@ -89,9 +89,15 @@ func checkProjectName(op, name string) error {
 func completeProject(op string, p *scrollback.Project) error {
 	c := scrollback.Conversation{Project: p.Name, Title: p.Title, Instructions: p.Instructions, Limit: p.Limit,
 		Settings: p.Settings}
-	if err := completeConversation(op, &c); err != nil {
+	c.Settings.Door = ""
+	err := completeConversation(op, &c)
+	if err == nil {
+		err = scrollback.CheckDoorMode(op, "door", p.Settings.Door)
+	}
+	if err != nil {
 		return err
 	}
+	c.Settings.Door = p.Settings.Door
 	p.Settings = c.Settings
 	if p.Settings.Pinned || p.Settings.Tools != nil {
 		return scrollback.ParamErrorf(op, "settings", i18n.ProjectHasNoPinOrTools)

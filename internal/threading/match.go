@@ -216,7 +216,7 @@ func (s *search) name() string { return nameOf(s.request) }
 
 func nameOf(r *Request) string {
 	if r.Conversation != "" && r.Chain == "" {
-		return "conversation:" + r.Conversation
+		return ConversationName(r.Conversation)
 	}
 	return r.Name
 }
@@ -362,6 +362,11 @@ func (s *search) begin(out *Match) {
 		out.thread = first
 		out.Base = first.Tip
 		out.Less = true
+	case s.request.OwnID() == first.ID: // who names it by its id goes on behind its newest message
+		out.Course = Unknown
+		out.thread = first
+		out.Base = first.Tip
+		out.Less = first.Tip != first.Root
 	case s.request.Explicit:
 		out.Course = Branches
 		out.thread = first

@@ -1,6 +1,7 @@
 package threading
 
 import (
+	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ type signature struct {
 	summary      bool
 	withoutTools bool
 	first        bool // whether the first text counts
+	turns        bool // whether it is one although the client says that it is a turn
 	pattern      *regexp.Regexp
 }
 
@@ -61,20 +63,26 @@ type tableFile struct {
 		Summary      bool   `toml:"summary"`
 		WithoutTools bool   `toml:"without_tools"`
 		First        bool   `toml:"first"`
+		Turns        bool   `toml:"turns"`
 		Pattern      string `toml:"pattern"`
 	} `toml:"side_call"`
 }
 
 // ReadTable returns the table in a TOML file. It fails if the text is no TOML, has a field that is
 // not known, a row without a name or without a pattern, or a pattern that does not compile. The
-// error names the row.
+// error names the line.
 func ReadTable(text []byte) (*Table, error) {
 	var file tableFile
 	decoder := toml.NewDecoder(strings.NewReader(string(text)))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&file); err != nil {
 		if strict := (*toml.StrictMissingError)(nil); errors.As(err, &strict) && len(strict.Errors) > 0 {
-			return nil, fmt.Errorf("side calls: unknown field %s", strings.Join(strict.Errors[0].Key(), "."))
+			line, _ := strict.Errors[0].Position()
+			return nil, fmt.Errorf("side calls: line %d: unknown field %s", line, strings.Join(strict.Errors[0].Key(), "."))
+		}
+		if at := (*toml.DecodeError)(nil); errors.As(err, &at) {
+			line, _ := at.Position()
+			return nil, fmt.Errorf("side calls: line %d: %w", line, err)
 		}
 		return nil, fmt.Errorf("side calls: %w", err)
 	}
@@ -94,17 +102,29 @@ func ReadTable(text []byte) (*Table, error) {
 	}
 	for i, row := range file.SideCalls {
 		if row.Name == "" || row.Pattern == "" {
-			return nil, fmt.Errorf("side calls: row %d needs a name and a pattern", i+1)
+			return nil, fmt.Errorf("side calls: line %d: row %d needs a name and a pattern", rowLine(text, i), i+1)
 		}
 		pattern, err := regexp.Compile(row.Pattern)
 		if err != nil {
-			return nil, fmt.Errorf("side calls: row %q: %w", row.Name, err)
+			return nil, fmt.Errorf("side calls: line %d: row %q: %w", rowLine(text, i), row.Name, err)
 		}
 		s := signature{name: row.Name, summary: row.Summary, withoutTools: row.WithoutTools, first: row.First,
-			pattern: pattern}
+			turns: row.Turns, pattern: pattern}
 		t.rows = append(t.rows, s)
 	}
 	return t, nil
+}
+
+// rowStart is how a row of the file begins.
+var rowStart = regexp.MustCompile(`(?m)^[ \t]*\[\[[ \t]*side_call[ \t]*\]\]`)
+
+// rowLine returns the line, from 1, at which row n begins, from 0; 0 where the file writes its rows in another way.
+func rowLine(text []byte, n int) int {
+	starts := rowStart.FindAllIndex(text, n+1)
+	if len(starts) <= n {
+		return 0
+	}
+	return 1 + bytes.Count(text[:starts[n][0]], []byte("\n"))
 }
 
 // isContext reports whether a text is no part of the history.
@@ -138,10 +158,8 @@ func (t *Table) recognise(r *Request, h history) sideCall {
 	if r.Compacts {
 		return sideCall{name: sideSummary, summary: true}
 	}
-	if t.isTurn(r) {
-		return sideCall{}
-	}
-	if r.Declared != "" && slices.ContainsFunc(t.sides, declares(r.Declared)) {
+	turn := t.isTurn(r)
+	if !turn && r.Declared != "" && slices.ContainsFunc(t.sides, declares(r.Declared)) {
 		if slices.ContainsFunc(t.summaries, declares(r.Declared)) {
 			return sideCall{name: sideSummary, summary: true}
 		}
@@ -150,7 +168,7 @@ func (t *Table) recognise(r *Request, h history) sideCall {
 	}
 	first, texts := h.searched()
 	for _, row := range t.rows {
-		if row.withoutTools && len(r.Tools) > 0 {
+		if row.withoutTools && len(r.Tools) > 0 || turn && !row.turns {
 			continue
 		}
 		if slices.ContainsFunc(texts, row.pattern.MatchString) || row.first && row.pattern.MatchString(first) {

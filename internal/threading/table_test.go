@@ -10,11 +10,11 @@ import (
 // A table that cannot be used says why, by the row.
 func TestReadTable(t *testing.T) {
 	for text, complaint := range map[string]string{
-		"x = ":                                   "side calls",
-		"[declared]\nturn = [\"a\"]":             "declared.turn",
-		"[[side_call]]\nname = \"a\"":            "row 1",
-		"[[side_call]]\npattern = \"a\"":         "row 1",
-		"[[side_call]]\nname=\"a\"\npattern='('": `"a"`,
+		"\nx = ":                         "line 2:",
+		"[declared]\nturn = [\"a\"]":     "line 2: unknown field declared.turn",
+		"[[side_call]]\nname = \"a\"":    "line 1: row 1",
+		"[[side_call]]\npattern = \"a\"": "line 1: row 1",
+		"#\n[[side_call]]\nname=\"a\"\npattern='b'\n\n [[ side_call ]]\nname=\"c\"\npattern='('": `line 6: row "c": error parsing`,
 	} {
 		if _, err := threading.ReadTable([]byte(text)); err == nil || !strings.Contains(err.Error(), complaint) {
 			t.Errorf("%q: %v", text, err)
@@ -47,6 +47,12 @@ func TestSideCalls(t *testing.T) {
 		{warmUp: true, side: "warm-up"},
 		{last: "Generate a title for this conversation:\n", side: "title"},
 		{last: "Generate a title for this conversation:\n", tools: true},
+		{declared: "claude:main", last: "Generate a title for this conversation:\n"},
+		{declared: "codex:turn", last: "Generate a concise, single-line task title of at most 36 characters.\n\nUser prompt:\nHi",
+			side: "title"},
+		{declared: "codex:turn", last: "Generate a concise, single-line task title for me", tools: true},
+		{declared: "codex:turn", last: "Do not Generate a concise, single-line task title"},
+		{last: "Write a brief catch-up for a user returning to this Codex task. In at most 40 words", side: "catch-up"},
 		{last: "Do not Generate a title for this conversation"},
 		{last: "<session>\r\nHello\r\n</session>\r\n\r\nWrite the title", side: "title"},
 		{last: "You are performing a CONTEXT CHECKPOINT COMPACTION.", tools: true, side: "summary", summary: true},

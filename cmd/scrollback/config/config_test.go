@@ -76,7 +76,8 @@ func TestConfigGuide(t *testing.T) {
 		Limits: IntakeLimits{Body: 1 << 20, MessageChars: 200_000, Parts: 100, Attachment: 20 << 20, Import: 4 << 30,
 			Images:       20,
 			RemoteImages: true, Door: 32 << 20},
-		Door: Door{Mode: "faithful", BodyBytes: 32 << 20, PassCredentials: new(bool),
+		Door: Door{Mode: "faithful", BodyBytes: 32 << 20,
+			PassCredentials: new(bool), SideCalls: "side_calls.toml", Recall: "auto",
 			Models: map[string]string{"claude-haiku-*": "deepseek/deepseek-chat"}},
 		variables: map[string]string{"DEEPSEEK_API_KEY": "sk-of-deepseek", "OPENAI_API_KEY": "sk-of-openai",
 			"OPENAI_BASE_URL": "https://gateway.example/v1", "SCROLLBACK_BASE_URL": "http://127.0.0.1:8000/v1"}}

@@ -46,6 +46,7 @@ var keys = map[string]string{
 	"limits.attachment_bytes": "whole number",
 	"limits.import_bytes":     "whole number", "limits.images": "whole number", "limits.door_body_bytes": "whole number",
 	"door.mode": "text", "door.models.*": "text", "door.pass_credentials": "true or false",
+	"door.side_calls": "text", "door.recall": "text",
 	"agents.allowed": "true or false", "agents.depth": "whole number", "agents.per_turn": "whole number",
 	"agents.per_tree": "whole number",
 	"agents.steps":    "whole number", "agents.tokens": "whole number",

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
@@ -151,87 +150,4 @@ func (f responsesFace) countInput(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	writeObject(w, map[string]any{"object": "response.input_tokens", "input_tokens": count.Tokens})
-}
-
-// conversation is a conversation that requests can name.
-type conversation struct {
-	ID        string          `json:"id"`
-	Object    string          `json:"object"`
-	CreatedAt int64           `json:"created_at"`
-	Metadata  json.RawMessage `json:"metadata"`
-}
-
-const conversationBegins = "conv_"
-
-// createConversation gives out the name of a conversation. It begins with the first request that names it.
-func (f responsesFace) createConversation(w http.ResponseWriter, r *http.Request) {
-	body, err := f.o.ReadBody(r)
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	metadata := json.RawMessage("{}")
-	for _, m := range splice.ListMembers(body) {
-		switch value := body[m.Value.From:m.Value.To]; {
-		case m.Name == "items" && len(splice.ListValues(value)) > 0:
-			refuse(w, scrollback.ParamErrorf("openai", "items", i18n.ItemsComeWithRequests))
-			return
-		case m.Name == "metadata" && splice.ListMembers(value) != nil:
-			metadata = slices.Clone(value)
-		}
-	}
-	id := f.o.View(r).NewExchangeID()
-	c := describeConversation(conversationBegins + strings.ReplaceAll(id, "-", ""))
-	c.Metadata = metadata
-	writeObject(w, c)
-}
-
-// describeConversation returns a conversation by its name, which says when it was given out.
-func describeConversation(id string) conversation {
-	var at int64
-	for _, c := range strings.TrimPrefix(id, conversationBegins)[:12] {
-		at = at<<4 | int64(strings.IndexRune("0123456789abcdef", c))
-	}
-	return conversation{ID: id, Object: "conversation", CreatedAt: at / 1000, Metadata: json.RawMessage("{}")}
-}
-
-// isConversation reports whether a name is one that was given out.
-func isConversation(id string) bool {
-	hex, ours := strings.CutPrefix(id, conversationBegins)
-	return ours && len(hex) == 32 && strings.Trim(hex, "0123456789abcdef") == ""
-}
-
-// getConversation returns a conversation.
-func (f responsesFace) getConversation(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	if !isConversation(id) {
-		refuse(w, scrollback.Errorf(scrollback.NotFound, "openai", i18n.NoConversationNamed, id))
-		return
-	}
-	writeObject(w, describeConversation(id))
-}
-
-// listConversation lists what was said in a conversation, newest first unless asked otherwise.
-func (f responsesFace) listConversation(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	v := f.o.View(r)
-	of, err := f.o.Door.FindConversation(r.Context(), v, "", id)
-	list := &itemList{Object: "list", Data: []any{}}
-	switch {
-	case err != nil:
-	case of != "":
-		list, err = listItems(r.Context(), v, itemQuery{of: of, skip: func(scrollback.Message) bool { return false }}, r)
-	case !isConversation(id):
-		err = scrollback.Errorf(scrollback.NotFound, "openai", i18n.NoConversationNamed, id)
-	}
-	if err != nil {
-		refuse(w, err)
-		return
-	}
-	writeObject(w, list)
-}
-
-// addItems refuses items: a conversation goes on with requests.
-func (f responsesFace) addItems(w http.ResponseWriter, _ *http.Request) {
-	refuse(w, scrollback.ParamErrorf("openai", "items", i18n.ItemsComeWithRequests))
 }

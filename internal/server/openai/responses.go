@@ -23,6 +23,7 @@ func mountResponses(mux *http.ServeMux, o faces.Options) {
 	mux.HandleFunc("POST /v1/responses/input_tokens", f.countInput)
 	mux.HandleFunc("POST /v1/conversations", f.createConversation)
 	mux.HandleFunc("GET /v1/conversations/{id}", f.getConversation)
+	mux.HandleFunc("POST /v1/conversations/{id}", f.updateConversation)
 	mux.HandleFunc("GET /v1/conversations/{id}/items", f.listConversation)
 	mux.HandleFunc("POST /v1/conversations/{id}/items", f.addItems)
 	mux.HandleFunc("GET /v1/responses/{id}", f.retrieve)

@@ -89,6 +89,7 @@ type settingsBody struct {
 type SharedSettings struct {
 	RecallScope *string `json:"recall_scope,omitempty" doc:"How far the model's own look-ups reach: conversation, project or all."`
 	Keep        *string `json:"keep,omitempty" doc:"How far what is kept of people's words goes: conversation, or project."`
+	Door        *string `json:"door,omitempty" doc:"Of a project only: how clients of other APIs are answered, faithful, window or record; empty leaves it to the server."`
 	PolicyNumbers
 
 	ReasoningEffort *string `json:"reasoning_effort,omitempty" doc:"none, minimal, low, medium, high, xhigh or max; empty leaves it to the model."`
@@ -103,6 +104,9 @@ func (b *SharedSettings) applyTo(s *scrollback.Settings) {
 	}
 	if b.Keep != nil {
 		s.Keep = *b.Keep
+	}
+	if b.Door != nil {
+		s.Door = *b.Door
 	}
 	b.applyThinking(s)
 	if b.given() != nil {

@@ -34,10 +34,13 @@ import (
 
 // BodyLimits bound what a client may send, in bytes.
 type BodyLimits struct {
-	Body   int64 // of a JSON request; 0 means 1 MiB
+	Body   int64 // of a JSON request; 0 means [DefaultBody]
 	Import int64 // of a transcript; 0 means 4 GiB
 	Upload int64 // of an attachment; 0 means 20 MiB
 }
+
+// DefaultBody is how many bytes a JSON request may have.
+const DefaultBody = 1 << 20
 
 // api holds what the handlers share.
 type api struct {
@@ -66,7 +69,7 @@ func Mount(mux *http.ServeMux, o Options) {
 	for _, d := range []struct {
 		at *int64
 		to int64
-	}{{&l.Body, 1 << 20}, {&l.Import, 4 << 30}, {&l.Upload, 20 << 20}} {
+	}{{&l.Body, DefaultBody}, {&l.Import, 4 << 30}, {&l.Upload, 20 << 20}} {
 		if *d.at == 0 {
 			*d.at = d.to
 		}

@@ -84,6 +84,7 @@ type keyBody struct {
 	Role      string      `json:"role" enum:"read,write,admin"`
 	Projects  []string    `json:"projects,omitempty" doc:"What it may see; none for all projects."`
 	ExpiresAt int64       `json:"expires_at,omitempty" doc:"Unix ms; 0 for when it is revoked."`
+	Door      string      `json:"door,omitempty" doc:"How its clients of other APIs are answered: faithful, window or record; empty leaves it to the project."`
 	Budget    *budgetBody `json:"budget,omitempty" doc:"What it may use in a day; needs access to all projects."`
 }
 
@@ -134,7 +135,8 @@ type secretOnce struct {
 }
 
 func (d keyHandlers) addKey(ctx context.Context, in *struct{ Body keyBody }) (*secretOnce, error) {
-	k := scrollback.Key{Name: in.Body.Name, Projects: in.Body.Projects, ExpiresAt: in.Body.ExpiresAt}
+	k := scrollback.Key{Name: in.Body.Name, Projects: in.Body.Projects, ExpiresAt: in.Body.ExpiresAt,
+		Door: in.Body.Door}
 	if err := k.Role.UnmarshalText([]byte(in.Body.Role)); err != nil {
 		return wrapAnswer[secretOnce](nil, scrollback.ParamErrorf("restapi", "role", i18n.RoleIsOneOf))
 	}

@@ -59,13 +59,13 @@ func New(d driver.Access, now func() time.Time, newID func() string) *Ring {
 func (r *Ring) Now() int64 { return r.now().UnixMilli() }
 
 // Add makes a key and returns it with its secret. Of k only the name, the role, the
-// projects and the time at which it expires are read. A name that another key has is a
+// projects, the time at which it expires and the mode of the door are read. A name that another key has is a
 // conflict, unless that key has ended.
 func (r *Ring) Add(ctx context.Context, k scrollback.Key) (scrollback.Key, string, error) {
 	now := r.Now()
 	k = scrollback.Key{ID: scrollback.KeyID(r.newID()), Name: strings.TrimSpace(k.Name), Role: k.Role,
 		Projects:  listDistinct(k.Projects),
-		CreatedAt: now, ExpiresAt: k.ExpiresAt}
+		CreatedAt: now, ExpiresAt: k.ExpiresAt, Door: k.Door}
 	if err := checkKey(k, now); err != nil {
 		return scrollback.Key{}, "", err
 	}
@@ -91,7 +91,7 @@ func checkKey(k scrollback.Key, now int64) error {
 	case k.ExpiresAt != 0 && k.ExpiresAt <= now:
 		return scrollback.ParamErrorf(op, "expires", i18n.KeyExpiresInPast)
 	}
-	return nil
+	return scrollback.CheckDoorMode(op, "door", k.Door)
 }
 
 // isName reports whether a text can be a name.

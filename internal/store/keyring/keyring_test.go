@@ -62,6 +62,7 @@ func TestAddRefuses(t *testing.T) {
 		"role":    {Name: "a"},
 		"role ":   {Name: "a", Role: scrollback.AccessAdmin + 1},
 		"project": {Name: "a", Role: scrollback.AccessRead, Projects: []string{""}},
+		"door":    {Name: "a", Role: scrollback.AccessRead, Door: "ajar"},
 		"expires": {Name: "a", Role: scrollback.AccessRead, ExpiresAt: now.UnixMilli()},
 	} {
 		_, secret, err := r.Add(t.Context(), k)

@@ -21,6 +21,7 @@ var keyTable = table[scrollback.Key]{columns: []column[scrollback.Key]{
 	{"expires_at", func(k *scrollback.Key) any { return &k.ExpiresAt }},
 	{"revoked_at", func(k *scrollback.Key) any { return &k.RevokedAt }},
 	{"last_used_at", func(k *scrollback.Key) any { return &k.LastUsedAt }},
+	{"door", func(k *scrollback.Key) any { return &k.Door }},
 }}
 
 var selectKeys = `SELECT ` + keyTable.columnList() + ` FROM keys`
@@ -140,7 +141,8 @@ func (db access) FindSignIn(ctx context.Context, hash driver.SecretHash,
 	now int64) (k scrollback.Key, ends int64, err error) {
 	const op = "sqlstore.FindSignIn"
 	err = QueryRow(ctx, db.Readers, scanKey(&k, &ends),
-		`SELECT k.id, k.name, k.role, k.projects, k.created_at, k.expires_at, k.revoked_at, k.last_used_at, s.expires_at
+		`SELECT k.id, k.name, k.role, k.projects, k.created_at, k.expires_at, k.revoked_at, k.last_used_at, k.door,
+		s.expires_at
 		FROM sign_ins s JOIN keys k ON k.id = s.key_id WHERE s.hash = $1 AND s.expires_at > $2`, hash[:], now)
 	return k, ends, db.wrapError(op, missingKeyError(err, op, "not signed in"))
 }

@@ -32,7 +32,7 @@ func readNames(r *threading.Request, header Header, fields map[string]any) {
 	}
 	switch {
 	case header(ConversationHeader) != "":
-		r.Name = "scrollback:" + header(ConversationHeader)
+		r.Name = threading.ExplicitName(header(ConversationHeader))
 		r.Explicit = true
 	case codex.thread != "":
 		r.Name = "codex:" + codex.thread

@@ -93,6 +93,7 @@ func AdaptSettings(v *engine.View, c *scrollback.Conversation, project string) (
 	c.PurgedAt = 0
 	c.Settings.RecallScope = ""
 	c.Settings.Keep = ""
+	c.Settings.Door = "" // no conversation has one
 	c.AgentOf = nil
 	c.Settings.Agents = false
 	if c.Settings.ModelThinking().Check() != nil {

@@ -5,7 +5,7 @@ import { limits } from '/assets/state/offered.js';
 import { fields, learn, models, save, sent, stored } from '/assets/state/settings.js';
 import * as thread from '/assets/state/thread.js';
 
-const full = { title: 'T', model: 'm', limit: 8000, policy: 'rolling', instructions: 'Be brief.', settings: { recall_scope: 'all', keep: 'project', compaction: { keep_share: 0.3 }, reasoning_effort: 'low', agents: true },
+const full = { title: 'T', model: 'm', limit: 8000, policy: 'rolling', instructions: 'Be brief.', settings: { recall_scope: 'all', keep: 'project', door: 'window', compaction: { keep_share: 0.3 }, reasoning_effort: 'low', agents: true },
   budget: { tokens_per_day: 5, money_per_day: 0.5, currency: 'EUR' } };
 
 limits.value = { policy_numbers: [{ name: 'keep_share', least: 0, most: 1, whole: false }] };
@@ -34,7 +34,7 @@ test('what a form shows comes back as it was', () => {
   const f = fields(full);
   same([f.limit, f.effort, f.numbers, f.tokens, f.money], ['8000', 'low', { keep_share: '0.3' }, '5', '0.5']);
   same(stored(f, full).body, { title: 'T', instructions: 'Be brief.', model: 'm', policy: 'rolling', limit: 8000,
-    settings: { compaction: { keep_share: 0.3 }, recall_scope: 'all', keep: 'project', reasoning_effort: 'low' }, budget: { tokens_per_day: 5, money_per_day: 0.5, currency: 'EUR' } });
+    settings: { compaction: { keep_share: 0.3 }, recall_scope: 'all', keep: 'project', door: 'window', reasoning_effort: 'low' }, budget: { tokens_per_day: 5, money_per_day: 0.5, currency: 'EUR' } });
   same(sent(f, f).body.settings, { compaction: { keep_share: 0.3 }, recall_scope: 'all' }, 'what was not touched is not sent:');
   const empty = fields({});
   same(stored(empty, {}).body, { title: '', instructions: '', model: '', policy: '', limit: 0, settings: {} });

@@ -77,7 +77,7 @@ var wholeTables = []*table{
 	{name: "usage_days", key: 4, sums: true, columns: splitColumns(sqlstore.UsageDayColumns)},
 	{name: "models_learned", key: 1, columns: splitColumns(sqlstore.LearnedColumns)},
 	{name: "keys", key: 1,
-		columns: splitColumns(`id, hash, name, role, projects, created_at, expires_at, revoked_at, last_used_at`)},
+		columns: splitColumns(`id, hash, name, role, projects, created_at, expires_at, revoked_at, last_used_at, door`)},
 	{name: "sign_ins", key: 1, columns: splitColumns(`hash, key_id, created_at, expires_at`)},
 	{name: "key_limits", key: 1, columns: splitColumns(`key_id, limits`)},
 	{name: "projects", key: 1, columns: splitColumns(sqlstore.ProjectColumns)},

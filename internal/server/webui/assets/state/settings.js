@@ -12,6 +12,7 @@ import { t } from './words.js';
 export const efforts = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 export const scopes = ['', 'conversation', 'project', 'all'];
 export const keeps = ['', 'conversation', 'project'];
+export const doors = ['', 'faithful', 'window', 'record'];
 
 export const models = signal([]); // that are set up here, the default first
 
@@ -28,7 +29,7 @@ export function fields(of) {
   const numbers = Object.fromEntries(Object.entries(s.compaction || {}).map(([k, v]) => [k, String(v)]));
   return {
     title: of.title || '', model: of.model || '', limit: of.limit ? String(of.limit) : '', policy: of.policy || '', instructions: of.instructions || '',
-    effort: s.reasoning_effort || '', scope: s.recall_scope || '', keep: s.keep || '', agents: Boolean(s.agents), archive: Boolean(s.archive_on_compact), numbers,
+    effort: s.reasoning_effort || '', scope: s.recall_scope || '', keep: s.keep || '', door: s.door || '', agents: Boolean(s.agents), archive: Boolean(s.archive_on_compact), numbers,
     tokens: b.tokens_per_day ? String(b.tokens_per_day) : '', money: b.money_per_day ? String(b.money_per_day) : '', currency: b.currency || '',
   };
 }
@@ -50,7 +51,7 @@ export function sent(f, was = fields({})) {
 export function stored(f, of = {}) {
   const { numbers, wrong } = read(f.numbers);
   const { thinking, thinking_budget } = of.settings || {};
-  const settings = { ...(Object.keys(numbers).length && { compaction: numbers }), ...(f.scope && { recall_scope: f.scope }), ...(f.keep && { keep: f.keep }),
+  const settings = { ...(Object.keys(numbers).length && { compaction: numbers }), ...(f.scope && { recall_scope: f.scope }), ...(f.keep && { keep: f.keep }), ...(f.door && { door: f.door }),
     ...(f.effort ? { reasoning_effort: f.effort } : thinking !== undefined && { thinking }), ...(thinking_budget && { thinking_budget }) };
   const budget = { ...(Number(f.tokens) > 0 && { tokens_per_day: Math.floor(Number(f.tokens)) }),
     ...(Number(f.money) > 0 && { money_per_day: Number(f.money), ...(f.currency && { currency: f.currency }) }) };

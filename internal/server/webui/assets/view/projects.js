@@ -11,7 +11,7 @@ import { go, place, show, viewHref } from '../state/place.js';
 import { read } from '../state/policies.js';
 import * as projects from '../state/projects.js';
 import { admin, mayWrite } from '../state/session.js';
-import { efforts, fields, keeps, learn, scopes, stored } from '../state/settings.js';
+import { doors, efforts, fields, keeps, learn, scopes, stored } from '../state/settings.js';
 import { t } from '../state/words.js';
 
 function List() {
@@ -48,6 +48,7 @@ function Form({ p }) {
     <${Policy} f=${f} set=${set} wrong=${wrong} inherits=${t('set.serverDefault')} />
     <${Choice} label=${t('set.scope')} value=${f.scope} of=${scopes} name=${(x) => t('set.scope.' + (x || 'default'))} onChange=${(scope) => set({ scope })} hint=${t('set.scopeAbout')} />
     <${Choice} label=${t('set.keep')} value=${f.keep} of=${keeps} name=${(x) => t('set.keep.' + (x || 'default'))} onChange=${(keep) => set({ keep })} hint=${t('set.keepAbout')} />
+    <${Choice} label=${t('set.door')} value=${f.door} of=${doors} name=${(x) => t('set.door.' + (x || 'default'))} onChange=${(door) => set({ door })} hint=${t('set.doorAbout')} />
     <div class="beside">${text('tokens', t('set.tokensADay'), { type: 'number', min: 0, step: 1, placeholder: t('set.noBound') })}
       ${text('money', t('set.moneyADay'), { type: 'number', min: 0, step: 'any', placeholder: t('set.noBound') })}${text('currency', t('set.currency'), { type: 'text', maxlength: 8, placeholder: 'USD' })}</div>
     <div class="acts"><button type="submit" class="plain strong">${t('save')}</button>
