@@ -26,8 +26,8 @@ import (
 	"github.com/scrollback-ai/scrollback/token"
 )
 
-// The long session: how many steps it has, how many of them a question of the person begins, the window of its model, and
-// how many facts tools tell that are asked for at the end.
+// The long session: how many steps it has, how many of them a question of the person begins, the window of its model,
+// and how many facts tools tell that are asked for at the end.
 const (
 	sessionSteps    = 2000
 	sessionTurn     = 20
@@ -187,8 +187,8 @@ func sessionMessage(v map[string]any) json.RawMessage {
 }
 
 // measureSession measures a session of many steps behind a client that sends its whole history each time, though the
-// window of its model holds a small part of it: what goes upstream, what a cache can keep of it, and what of the history
-// can be reached; and the memory of many agents at once.
+// window of its model holds a small part of it: what goes upstream, what a cache can keep of it, and what of the
+// history can be reached; and the memory of many agents at once.
 func (b *bench) measureSession() error {
 	steps := sessionSteps
 	if b.big < 1_000_000 {
@@ -247,11 +247,12 @@ func (b *bench) measureSession() error {
 	reached := 0
 	for boat, place := range facts {
 		found, err := rig.sb.Engine.As(scrollback.Operator()).Recall().RunTool(b.ctx, scrollback.ConversationID(id),
-			"context_search", json.RawMessage(fmt.Sprintf(`{"query":"Where is the key of the %s kept?"}`, boat)), recall.RoomMax)
+			"context_search", json.RawMessage(fmt.Sprintf(`{"query":"Where is the key of the %s kept?"}`, boat)),
+			recall.Room{Bytes: recall.RoomMax.Bytes, Tokens: sessionBudget})
 		if err != nil {
 			return err
 		}
-		if strings.Contains(found, place) && token.Count(found) <= sessionBudget {
+		if strings.Contains(found, place) {
 			reached++
 		}
 	}

@@ -162,7 +162,7 @@ func buildPastManifest(c scrollback.ConversationID, s *scrollback.SentRequest) s
 		Budget:     s.Budget,
 		CompactsAt: s.CompactsAt, Tokens: s.Tokens, Bytes: s.Bytes, Images: s.Images, Reused: s.Reused, Step: s.Step,
 		SentAt: s.At, Forwarded: s.Forwarded,
-		Over:   max(0, s.Tokens-s.Budget), Excluded: []scrollback.Excluded{}}
+		Over: max(0, s.Tokens-s.Budget), Excluded: []scrollback.Excluded{}}
 	if s.Tokens > 0 {
 		m.CacheReuse = math.Round(float64(s.Reused)/float64(s.Tokens)*1e4) / 1e4
 	}
