@@ -170,7 +170,7 @@ func (c *Client) ask(ctx context.Context, r model.Request,
 				continue
 			}
 			var retry *retryable
-			if began || !errors.As(err, &retry) || try >= c.o.Retries || retry.after > maxPause {
+			if began || !errors.As(err, &retry) || r.NoRetries || try >= c.o.Retries || retry.after > maxPause {
 				yield(model.Delta{}, err)
 				return
 			}
