@@ -109,6 +109,7 @@ type faultyServer struct {
 	mu    sync.Mutex
 	fail  func(w http.ResponseWriter, api upstreamAPI, streamed bool) // nil answers
 	calls int
+	seen  []string // the address and the header of each request
 }
 
 func newFaultyServer(t *testing.T) *faultyServer {
@@ -139,6 +140,7 @@ func (u *faultyServer) serve(w http.ResponseWriter, r *http.Request) {
 	u.mu.Lock()
 	fail := u.fail
 	u.calls++
+	u.seen = append(u.seen, fmt.Sprint(r.URL, r.Header))
 	u.mu.Unlock()
 	if fail != nil {
 		fail(w, api, streamed)
