@@ -7,8 +7,8 @@ import (
 	"github.com/scrollback-ai/scrollback"
 )
 
-// Refusal is how a model's server refused a request. It is the reason of an error, or one of several; the server's words
-// are the error's Cause.
+// Refusal is how a model's server refused a request. It is the reason of an error, or one of several; the server's
+// words are the error's Cause.
 type Refusal struct {
 	Status int           // of HTTP; 0 if it broke off what it had begun, and gave none
 	After  time.Duration // when it may be asked again; 0 if it did not say

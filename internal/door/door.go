@@ -135,8 +135,8 @@ type End struct {
 }
 
 // Writer writes an answer in a client's dialect. Its methods are called one after the other, by one goroutine: either
-// Forward, Frame for each piece of a body, and EndForward, or Begin, Piece for each piece of an answer, and End. Fail may
-// come instead of anything, or behind it, and then is the last. A refusal ends with its last Frame.
+// Forward, Frame for each piece of a body, and EndForward, or Begin, Piece for each piece of an answer, and End.
+// Fail may come instead of anything, or behind it, and then is the last. A refusal ends with its last Frame.
 type Writer interface {
 	// Forward begins an answer that comes from a model's server. What it says is passed as it is.
 	Forward(h model.ResponseHead, conversation scrollback.ConversationID)

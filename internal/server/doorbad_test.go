@@ -20,7 +20,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/door"
 )
 
-// TestUnknownToFaces has each face asked with fields, models and ids that nobody knows: they are no reason not to answer.
+// TestUnknownToFaces has each face asked with fields, models and ids that nobody knows: they are no
+// reason not to answer.
 func TestUnknownToFaces(t *testing.T) {
 	for _, mode := range []string{door.ModeFaithful, door.ModeWindow} {
 		c, _ := newFaultRig(t, mode)
@@ -217,8 +218,8 @@ func TestBodiesAtFaces(t *testing.T) {
 	}
 }
 
-// TestRepeatsAtFaces has each face asked the same 150 times within a minute: the model is asked at most eight times, the
-// answer is given up to the thirtieth time, and then the client is told to wait.
+// TestRepeatsAtFaces has each face asked the same 150 times within a minute: the model is asked at most eight times,
+// the answer is given up to the thirtieth time, and then the client is told to wait.
 func TestRepeatsAtFaces(t *testing.T) {
 	for _, f := range faceCases {
 		if f.name == "gemini list" || f.socket {
@@ -294,8 +295,8 @@ func TestClientsThatAreGone(t *testing.T) {
 				t.Fatal(err)
 			}
 			body := f.bodyOf("Hold on")
-			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", f.path,
-				at.Host, len(body), body)
+			fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n"+
+				"Content-Length: %d\r\n\r\n%s", f.path, at.Host, len(body), body)
 			if _, err := conn.Read(make([]byte, 1)); err != nil { // it has joined
 				t.Fatal(err)
 			}

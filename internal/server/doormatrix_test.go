@@ -111,7 +111,8 @@ type faceProbe struct {
 
 func listFaceProbes() (out []faceProbe) {
 	for _, f := range faceCases {
-		out = append(out, faceProbe{name: f.name, api: f.api, method: "POST", path: f.path, body: f.bodyOf("Hello"), socket: f.socket})
+		out = append(out, faceProbe{name: f.name, api: f.api, method: "POST", path: f.path,
+			body: f.bodyOf("Hello"), socket: f.socket})
 	}
 	const messages = `{"model":"claude-x","max_tokens":9,"messages":[{"role":"user","content":"Hello"}]}`
 	return append(out,
@@ -217,8 +218,8 @@ func (p faceProbe) checkForm(r reply) error {
 	return nil
 }
 
-// TestKeysAtEveryFace has every kind of caller ask every face: who is let in, in which form a refusal comes, and that no
-// key of ours, and none in an address, is logged or goes upstream.
+// TestKeysAtEveryFace has every kind of caller ask every face: who is let in, in which form a refusal comes, and that
+// no key of ours, and none in an address, is logged or goes upstream.
 func TestKeysAtEveryFace(t *testing.T) {
 	k := newKeyedRig(t)
 	for _, p := range listFaceProbes() {
@@ -390,8 +391,8 @@ func TestOthersIDs(t *testing.T) {
 		t.Fatalf("%v: %s", err, r.body)
 	}
 	conversation := made.ID
-	r = ask("ada", "messages", "/v1/messages", `{"model":"claude-x","max_tokens":9,"thread":{"type":"create"},"messages":`+
-		`[{"role":"user","content":"A secret"}]}`, version)
+	r = ask("ada", "messages", "/v1/messages", `{"model":"claude-x","max_tokens":9,"thread":{"type":"create"},`+
+		`"messages":[{"role":"user","content":"A secret"}]}`, version)
 	if err := json.Unmarshal([]byte(r.body), &made); err != nil || made.ID == "" {
 		t.Fatalf("%v: %s", err, r.body)
 	}
@@ -428,7 +429,8 @@ func TestOthersIDs(t *testing.T) {
 	hello := `{"model":"gpt-x","messages":[{"role":"user","content":"Hello"}]}`
 	met := map[string]string{}
 	for _, who := range []string{"ada", "bob", "eve"} {
-		r := ask(who, "chat", "/v1/chat/completions", strings.Replace(hello, "Hello", who, 1), "X-Scrollback-Conversation: ours")
+		r := ask(who, "chat", "/v1/chat/completions", strings.Replace(hello, "Hello", who, 1),
+			"X-Scrollback-Conversation: ours")
 		met[who] = r.header.Get("X-Scrollback-Conversation")
 		if r.status != 200 || met[who] == "" {
 			t.Errorf("%s: %d %s", who, r.status, r.body)
@@ -442,7 +444,7 @@ func TestOthersIDs(t *testing.T) {
 		t.Errorf("eve is in the conversation of ada: %d %s", r.status, r.body)
 	}
 	all := k.talks()
-	if !slices.ContainsFunc(all, func(talk string) bool { return strings.HasPrefix(talk, "user: A secret\nassistant: Hello there") }) ||
+	if !slices.Contains(all, "user: A secret\nassistant: Hello there") ||
 		strings.Contains(strings.Join(all, "\n"), "user: x") {
 		t.Errorf("stored are %q", all)
 	}

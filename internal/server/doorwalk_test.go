@@ -344,8 +344,8 @@ func (w *walker) step(k *heldTalk) *heldTalk {
 		w.answer(k, newest == 0, true)
 	case at < 15:
 		note("go on from an earlier answer, as two")
-		fork := &heldTalk{api: k.api, history: slices.Clone(k.history), path: slices.Clone(k.path), summary: k.summary, of: k.of,
-			sent: map[string]int{}}
+		fork := &heldTalk{api: k.api, history: slices.Clone(k.history), path: slices.Clone(k.path), summary: k.summary,
+			of: k.of, sent: map[string]int{}}
 		for _, of := range []*heldTalk{fork, k} {
 			of.say(heldEntry{role: "user", text: w.word("A prompt of one of two")}, of.path)
 			w.answer(of, false, true)

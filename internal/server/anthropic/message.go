@@ -93,8 +93,8 @@ func (m *messageWriter) Forward(h model.ResponseHead, of scrollback.Conversation
 	m.Stream.Forward(h, of)
 }
 
-// Frame implements [door.Writer]. What says that nothing comes any more is held back until the answer is stored: clients
-// go on as soon as they have it.
+// Frame implements [door.Writer]. What says that nothing comes any more is held back until the answer is stored:
+// clients go on as soon as they have it.
 func (m *messageWriter) Frame(b []byte) {
 	if m.events && bytes.HasPrefix(b, []byte("event: message_stop")) {
 		return

@@ -169,8 +169,8 @@ type function struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Frame implements [door.Writer]. The line that says that nothing comes any more is held back until the answer is stored:
-// clients go on as soon as they have it.
+// Frame implements [door.Writer]. The line that says that nothing comes any more is held back until the answer is
+// stored: clients go on as soon as they have it.
 func (o *writer) Frame(b []byte) {
 	if bytes.Contains(b, []byte(`"done":true`)) || bytes.Contains(b, []byte(`"done": true`)) {
 		o.last = b

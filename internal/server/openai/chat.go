@@ -105,8 +105,8 @@ func (c *chatWriter) Forward(h model.ResponseHead, of scrollback.ConversationID)
 // chatDone is how a stream says that nothing comes behind it.
 var chatDone = []byte("[DONE]")
 
-// Frame implements [door.Writer]. What says that nothing comes any more is held back until the answer is stored: clients
-// go on as soon as they have it.
+// Frame implements [door.Writer]. What says that nothing comes any more is held back until the answer is stored:
+// clients go on as soon as they have it.
 func (c *chatWriter) Frame(b []byte) {
 	if c.events && bytes.Equal(bytes.TrimSpace(door.EventData(b)), chatDone) {
 		return
