@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/scrollback-ai/scrollback/internal/door"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // TestUnknownToFaces has each face asked with fields, models and ids that nobody knows: they are no
@@ -109,6 +110,31 @@ func TestStrangeHistoriesAtFaces(t *testing.T) {
 				t.Errorf("%s, behind %s at %s: %d %s", mode, h.name, h.path, r.status, r.body)
 			}
 		}
+	}
+}
+
+// TestLongHistoryAtFace sends a long history that was never answered here: it is stored whole and in order, and what
+// comes behind it adds no more than is new.
+func TestLongHistoryAtFace(t *testing.T) {
+	c, _ := newFaultRig(t, door.ModeRecord)
+	history := make([]string, testlength.Choose(301, 3001, 20_001))
+	for i := range history {
+		history[i] = fmt.Sprint("i", i)
+	}
+	for range 2 {
+		path, body := historyBody("chat", "", history...)
+		if r := c.send("POST", path, body); r.status != 200 {
+			t.Fatalf("%d %s", r.status, r.body)
+		}
+		history = append(history, "Hello there", fmt.Sprint("i", len(history)))
+	}
+	history = history[:len(history)-1]
+	var want []string
+	for i, text := range history {
+		want = append(want, []string{"user: ", "assistant: "}[i%2]+text)
+	}
+	if got := c.talks(); len(got) != 1 || got[0] != strings.Join(want, "\n") {
+		t.Errorf("%d conversations are stored; the first is %.300q", len(got), got)
 	}
 }
 

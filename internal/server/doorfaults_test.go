@@ -217,19 +217,19 @@ func listFaults(frames int) (out []upstreamFault) {
 		status int
 		after  string
 	}{{429, ""}, {429, "7"}, {529, ""}, {500, ""}, {503, "2"}, {400, ""}, {403, ""}} {
-		out = append(out, upstreamFault{name: strings.TrimSpace(fmt.Sprint("status ", of.status, " ", of.after)), status: of.status,
-			after: of.after, words: true, write: func(_ *faultyServer, w http.ResponseWriter, api upstreamAPI, _ bool) {
-				w.Header().Set("Content-Type", "application/json")
-				if of.after != "" {
-					w.Header().Set("Retry-After", of.after)
-				}
-				w.WriteHeader(of.status)
-				said := `{"type":"error","error":{"type":"api_error","code":"odd","message":"` + refusalWords + `"}}`
-				if api.path == "/api/chat" {
-					said = `{"error":"` + refusalWords + `"}`
-				}
-				_, _ = io.WriteString(w, said)
-			}})
+		name := strings.TrimSpace(fmt.Sprint("status ", of.status, " ", of.after))
+		out = append(out, upstreamFault{name: name, status: of.status, after: of.after, words: true, write: func(_ *faultyServer, w http.ResponseWriter, api upstreamAPI, _ bool) {
+			w.Header().Set("Content-Type", "application/json")
+			if of.after != "" {
+				w.Header().Set("Retry-After", of.after)
+			}
+			w.WriteHeader(of.status)
+			said := `{"type":"error","error":{"type":"api_error","code":"odd","message":"` + refusalWords + `"}}`
+			if api.path == "/api/chat" {
+				said = `{"error":"` + refusalWords + `"}`
+			}
+			_, _ = io.WriteString(w, said)
+		}})
 	}
 	return append(out,
 		upstreamFault{name: "a page", status: 502,

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bufio"
 	"bytes"
 	"log/slog"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback/internal/door"
 	"github.com/scrollback-ai/scrollback/internal/server"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 	"github.com/scrollback-ai/scrollback/local"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/anthropic"
@@ -18,19 +20,57 @@ import (
 	"github.com/scrollback-ai/scrollback/model/remote"
 )
 
+// TestStoredBeforeTold has a client go on as soon as it is told that an answer has ended, while the model's server has
+// not ended its response: the answer is stored then, and what the client sends finds it.
+func TestStoredBeforeTold(t *testing.T) {
+	testlength.SkipShort(t) // it waits for what the server may still say
+	for _, f := range faceCases {
+		last, ok := map[string]string{"chat stream": "data: [DONE]", "messages stream": "event: message_stop",
+			"responses stream": "event: response.completed", "ollama stream": `"done":true`}[f.name]
+		if !ok {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			c, u := newFaultRig(t, door.ModeFaithful)
+			u.failWith(func(w http.ResponseWriter, api upstreamAPI, streamed bool) {
+				u.write(w, api, streamed, len(api.frames))
+				linger(w)
+			})
+			resp, err := http.Post(c.url+f.path, "application/json", strings.NewReader(f.bodyOf("Hello")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer resp.Body.Close()
+			for lines := bufio.NewScanner(resp.Body); !strings.Contains(lines.Text(), last); {
+				if !lines.Scan() {
+					t.Fatalf("it ends with %q, %v", lines.Text(), lines.Err())
+				}
+			}
+			if got := c.talks(); len(got) != 1 || got[0] != "user: Hello\nassistant: Hello there" {
+				t.Errorf("stored are %q", got)
+			}
+		})
+	}
+}
+
+// linger waits until whoever asked goes away.
+func linger(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).Flush() // it is read
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err == nil {
+		_, _ = conn.Read(make([]byte, 1)) // it ends
+		_ = conn.Close()
+	}
+}
+
 // TestSilentUpstream has a model's server say the beginning of an answer and then nothing: no byte comes to the client
 // meanwhile, and when the server is given up, the client is told so in a form that it survives.
 func TestSilentUpstream(t *testing.T) {
 	u := newFaultyServer(t)
 	u.failWith(func(w http.ResponseWriter, api upstreamAPI, streamed bool) {
 		u.write(w, api, streamed, len(api.frames)/2)
-		_ = http.NewResponseController(w).Flush() // it is read
-		var gone [1]byte
-		conn, _, err := http.NewResponseController(w).Hijack()
-		if err == nil {
-			_, _ = conn.Read(gone[:]) // until whoever asked goes away
-			_ = conn.Close()
-		}
+		linger(w)
 	})
 	at := func(name string) remote.Endpoint {
 		_, id, _ := strings.Cut(name, "/")
