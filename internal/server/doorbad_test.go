@@ -235,7 +235,7 @@ func TestBodiesAtFaces(t *testing.T) {
 		}
 		body, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
-		if err != nil || resp.StatusCode != 200 || f.check(string(body)) != nil {
+		if err != nil || resp.StatusCode != http.StatusOK || f.check(string(body)) != nil {
 			t.Errorf("%s: %d %s", encoding, resp.StatusCode, body)
 		}
 	}

@@ -218,33 +218,36 @@ func listFaults(frames int) (out []upstreamFault) {
 		after  string
 	}{{429, ""}, {429, "7"}, {529, ""}, {500, ""}, {503, "2"}, {400, ""}, {403, ""}} {
 		name := strings.TrimSpace(fmt.Sprint("status ", of.status, " ", of.after))
-		out = append(out, upstreamFault{name: name, status: of.status, after: of.after, words: true, write: func(_ *faultyServer, w http.ResponseWriter, api upstreamAPI, _ bool) {
-			w.Header().Set("Content-Type", "application/json")
-			if of.after != "" {
-				w.Header().Set("Retry-After", of.after)
-			}
-			w.WriteHeader(of.status)
-			said := `{"type":"error","error":{"type":"api_error","code":"odd","message":"` + refusalWords + `"}}`
-			if api.path == "/api/chat" {
-				said = `{"error":"` + refusalWords + `"}`
-			}
-			_, _ = io.WriteString(w, said)
-		}})
+		out = append(out, upstreamFault{name: name, status: of.status, after: of.after, words: true,
+			write: func(_ *faultyServer, w http.ResponseWriter, api upstreamAPI, _ bool) {
+				w.Header().Set("Content-Type", "application/json")
+				if of.after != "" {
+					w.Header().Set("Retry-After", of.after)
+				}
+				w.WriteHeader(of.status)
+				said := `{"type":"error","error":{"type":"api_error","code":"odd","message":"` + refusalWords + `"}}`
+				if api.path == "/api/chat" {
+					said = `{"error":"` + refusalWords + `"}`
+				}
+				_, _ = io.WriteString(w, said)
+			}})
 	}
 	return append(out,
 		upstreamFault{name: "a page", status: 502,
 			write: func(_ *faultyServer, w http.ResponseWriter, _ upstreamAPI, _ bool) {
 				w.Header().Set("Content-Type", "text/html")
-				w.WriteHeader(502)
+				w.WriteHeader(http.StatusBadGateway)
 				_, _ = io.WriteString(w, "<html><h1>Bad gateway</h1></html>")
 			}},
 		upstreamFault{name: "429 without words", status: 429,
-			write: func(_ *faultyServer, w http.ResponseWriter, _ upstreamAPI, _ bool) { w.WriteHeader(429) }},
+			write: func(_ *faultyServer, w http.ResponseWriter, _ upstreamAPI, _ bool) {
+				w.WriteHeader(http.StatusTooManyRequests)
+			}},
 		upstreamFault{name: "dropped", write: func(*faultyServer, http.ResponseWriter, upstreamAPI, bool) {
 			panic(http.ErrAbortHandler)
 		}},
 		upstreamFault{name: "empty", write: func(_ *faultyServer, w http.ResponseWriter, _ upstreamAPI, _ bool) {
-			w.WriteHeader(200)
+			w.WriteHeader(http.StatusOK)
 		}},
 		upstreamFault{name: "an empty object", write: func(_ *faultyServer, w http.ResponseWriter, _ upstreamAPI, _ bool) {
 			w.Header().Set("Content-Type", "application/json")
