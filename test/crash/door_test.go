@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
 
 // face is an API of somebody else's, as one of its clients asks for a stream in it.
@@ -82,6 +83,9 @@ func (f face) ask(t *testing.T, s *served, text string, enough func(line string)
 func TestDoorKill(t *testing.T) {
 	for name, f := range faces {
 		t.Run(name, func(t *testing.T) {
+			if name != "chat" && name != "socket" {
+				testlength.SkipShort(t)
+			}
 			t.Parallel()
 			data := t.TempDir()
 			s := serve(t, data, append(leased(), slow...))
