@@ -125,7 +125,7 @@ func (r *relay) end(last End, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.rest) > 0 && (err == nil || r.isRefusal()) { // else half an event, which nobody can read
+	if len(r.rest) > 0 && (r.isRefusal() || err == nil && r.isWhole()) { // else half an event, which nobody can read
 		r.frames = append(r.frames, r.name.rename(r.rest))
 	}
 	r.rest = nil
@@ -136,6 +136,19 @@ func (r *relay) end(last End, err error) {
 	}
 	r.err = err
 	r.notify()
+}
+
+// isWhole reports whether what stands behind the last whole frame is one too, but for its end: a body, or an event that
+// nothing follows. The relay is locked.
+func (r *relay) isWhole() bool {
+	if r.uncut || !bytes.Contains(r.rest, []byte("data:")) || r.rest[0] == '{' || r.rest[0] == '[' {
+		return true
+	}
+	if !json.Valid(EventData(r.rest)) {
+		return false
+	}
+	r.rest = append(bytes.TrimRight(r.rest, "\r\n"), "\n\n"...)
+	return true
 }
 
 // isRefusal reports whether the model's server did not take what was forwarded. The relay is locked.
