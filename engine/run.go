@@ -129,6 +129,7 @@ func (lt *liveTurn) answerStep(ctx context.Context, step int) (scrollback.Window
 			Thinking:        lt.settings.Thinking,
 			WebSearch:       lt.web.by == WebSearchProvider,
 			CacheKey:        cacheKey(lt.turn.Conversation),
+			NoRetries:       lt.exchange != nil,
 			Bytes:           lt.e.intake.ReadArtifact,
 		})
 		l := model.LessonOf(err)

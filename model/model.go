@@ -87,6 +87,10 @@ type Request struct {
 	// Bytes reads an image of the items. Nil means that none can be shown.
 	Bytes func(ctx context.Context, id scrollback.ArtifactID) ([]byte, error)
 
+	// NoRetries says that whoever asked tries again by themselves: a request that fails is not sent a second time, unless
+	// its refusal taught how to change it.
+	NoRetries bool
+
 	// Forward, if not nil, is sent instead of what all the other fields but Bounds say. Its API is one of the model's.
 	Forward *Forward
 }

@@ -135,13 +135,15 @@ type End struct {
 }
 
 // Writer writes an answer in a client's dialect. Its methods are called one after the other, by one goroutine: either
-// Forward and then Frame for each piece of a body, or Begin, Piece for each piece of an answer, and End. Fail may come
-// instead of anything, or behind it, and then is the last.
+// Forward, Frame for each piece of a body, and EndForward, or Begin, Piece for each piece of an answer, and End.
+// Fail may come instead of anything, or behind it, and then is the last. A refusal ends with its last Frame.
 type Writer interface {
 	// Forward begins an answer that comes from a model's server. What it says is passed as it is.
 	Forward(h model.ResponseHead, conversation scrollback.ConversationID)
 	// Frame writes a piece of it: of a stream, an event with its blank line.
 	Frame(b []byte)
+	// EndForward ends it: what it says is stored.
+	EndForward()
 
 	Begin(h Head)
 	Piece(d model.Delta)

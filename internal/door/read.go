@@ -29,6 +29,7 @@ func readMessages(asked *threading.Request, m *threading.Match) []engine.Exchang
 	}
 	head := instructionsEnd(asked)
 	summary := summaryAtoms(asked, m)
+	places := map[messageKey]int{}
 	var out []placedMessage
 	for i, it := range asked.Items {
 		atom, isNew := holds[i]
@@ -40,11 +41,11 @@ func readMessages(asked *threading.Request, m *threading.Match) []engine.Exchang
 			role = scrollback.RoleSystem
 		}
 		isSummary := isNew && slices.Contains(summary, atom)
-		at := slices.IndexFunc(out, func(p placedMessage) bool {
-			return p.in == it.Message && p.Role == role && p.IsSummary == isSummary
-		})
-		if at < 0 {
+		key := messageKey{it.Message, role, isSummary}
+		at, known := places[key]
+		if !known {
 			at = len(out)
+			places[key] = at
 			out = append(out, placedMessage{engine.ExchangeMessage{Message: scrollback.Message{Role: role},
 				IsSummary: isSummary}, it.Message})
 		}
@@ -98,6 +99,13 @@ func summaryAtoms(asked *threading.Request, m *threading.Match) []int {
 type placedMessage struct {
 	engine.ExchangeMessage
 	in int
+}
+
+// messageKey is what the items of one message have in common.
+type messageKey struct {
+	in        int
+	role      scrollback.Role
+	isSummary bool
 }
 
 // rolesInOrder is the order of what one message of a client holds.

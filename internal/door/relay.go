@@ -3,6 +3,7 @@ package door
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"sync"
 	"time"
@@ -124,7 +125,7 @@ func (r *relay) end(last End, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.rest) > 0 && (err == nil || r.isRefusal()) { // else half an event, which nobody can read
+	if len(r.rest) > 0 && (r.isRefusal() || err == nil && r.isWhole()) { // else half an event, which nobody can read
 		r.frames = append(r.frames, r.name.rename(r.rest))
 	}
 	r.rest = nil
@@ -137,8 +138,24 @@ func (r *relay) end(last End, err error) {
 	r.notify()
 }
 
+// isWhole reports whether what stands behind the last whole frame is one too, but for its end: a body, or an event that
+// nothing follows. The relay is locked.
+func (r *relay) isWhole() bool {
+	if r.uncut || !bytes.Contains(r.rest, []byte("data:")) || r.rest[0] == '{' || r.rest[0] == '[' {
+		return true
+	}
+	if !json.Valid(EventData(r.rest)) {
+		return false
+	}
+	r.rest = append(bytes.TrimRight(r.rest, "\r\n"), "\n\n"...)
+	return true
+}
+
 // isRefusal reports whether the model's server did not take what was forwarded. The relay is locked.
 func (r *relay) isRefusal() bool { return r.forwarded != nil && r.forwarded.Status >= 300 }
+
+// isWorded reports whether a refusal is one of the server's API, and no page of something in front of it.
+func isWorded(frames [][]byte) bool { return json.Valid(bytes.Join(frames, nil)) }
 
 // join notes that somebody reads, until leave is called.
 func (r *relay) join() (leave func()) {
@@ -181,10 +198,13 @@ func (r *relay) read(ctx context.Context, stream bool, w Writer) error {
 		pieces := r.pieces
 		fault := r.err
 		r.mu.Unlock()
-		asItStands := forwarded != nil && (!refused || ended && len(pieces) == 0)
+		asItStands := forwarded != nil && (!refused || ended && len(pieces) == 0 && isWorded(frames))
 		switch {
 		case !stream && (!ended || fault != nil && !refused):
 		case asItStands:
+			if !begun && len(frames) == 0 && (!ended || fault != nil && !refused) {
+				break // what fails before it has begun is an error with a status
+			}
 			if !begun {
 				begun = true
 				w.Forward(*forwarded, r.head.Conversation)
@@ -224,6 +244,7 @@ func (r *relay) finish(asItStands, refused, begun bool, w Writer) error {
 	case r.err != nil:
 		return r.err
 	case asItStands:
+		w.EndForward()
 		return nil
 	case !begun:
 		w.Begin(r.head)

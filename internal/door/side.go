@@ -59,7 +59,7 @@ func (d *Door) beginSideCall(ctx context.Context, v *engine.View, r *Request, as
 
 // translate returns a client's request as a model of any server is sent it: its history as it stands.
 func translate(asked *threading.Request, o options) model.Request {
-	out := model.Request{Tools: o.Tools, Thinking: o.Thinking, Bytes: readNothing}
+	out := model.Request{Tools: o.Tools, Thinking: o.Thinking, Bytes: readNothing, NoRetries: true}
 	if s := readInstructions(asked); s != "" {
 		out.Items = append(out.Items, scrollback.Item{Kind: scrollback.KindInstructions, Role: scrollback.RoleSystem,
 			Parts: scrollback.Say(s)})

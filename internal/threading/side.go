@@ -198,6 +198,11 @@ func (s *search) findCompaction(ctx context.Context, best *fit, out *Match) (boo
 	out.New = fresh
 	out.Sent = len(s.atoms) - len(fresh)
 	out.From = fresh[0].First
+	for _, a := range s.atoms { // what the client kept of its history is stored
+		if !slices.ContainsFunc(fresh, func(f Atom) bool { return f.First == a.First }) {
+			out.From = max(out.From, a.Last+1)
+		}
+	}
 	out.Less = true
 	out.Compaction = &ClientCompaction{Request: summary.Request, Quoted: quote.First}
 	if quote.Kind != Compaction {

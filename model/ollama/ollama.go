@@ -73,9 +73,12 @@ func (m *Model) Facts() model.Facts { return m.facts }
 // Stream implements model.Model.
 func (m *Model) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Delta, error] {
 	return m.client.Stream(ctx, r, func(known scrollback.Learned) (remote.Exchange, error) {
-		body, err := m.encodeRequest(ctx, r, known)
-		if err != nil {
-			return remote.Exchange{}, err
+		var body request
+		if r.Forward == nil { // else its client wrote one
+			var err error
+			if body, err = m.encodeRequest(ctx, r, known); err != nil {
+				return remote.Exchange{}, err
+			}
 		}
 		x := m.newExchange("/api/chat", body)
 		x.Params = []string{"truncate", "shift", "think", "num_ctx", "num_predict"}

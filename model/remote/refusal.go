@@ -29,8 +29,11 @@ func (c *Client) readRefusal(resp *http.Response, body io.Reader, x Exchange) er
 func (c *Client) problemError(p Problem, x Exchange) error {
 	err := c.classifyProblem(p, x)
 	var known *scrollback.Error
-	if errors.As(err, &known) && !p.Page {
-		known.Cause = redact.RedactCause(p.Message, c.o.Key)
+	if errors.As(err, &known) {
+		if !p.Page {
+			known.Cause = redact.RedactCause(p.Message, c.o.Key)
+		}
+		known.Reason = errors.Join(known.Reason, &model.Refusal{Status: p.Status, After: p.After})
 	}
 	return err
 }

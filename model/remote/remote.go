@@ -170,7 +170,7 @@ func (c *Client) ask(ctx context.Context, r model.Request,
 				continue
 			}
 			var retry *retryable
-			if began || !errors.As(err, &retry) || try >= c.o.Retries || retry.after > maxPause {
+			if began || !errors.As(err, &retry) || r.NoRetries || try >= c.o.Retries || retry.after > maxPause {
 				yield(model.Delta{}, err)
 				return
 			}
@@ -286,6 +286,9 @@ func checkContext(ctx context.Context) error {
 	return &scrollback.Error{Code: scrollback.Canceled, Op: op, Err: ctx.Err()}
 }
 
+// lastWords is how long a server may take to end a response that has said all there is to say.
+const lastWords = 2 * time.Second
+
 // sendOnce sends the request and yields its deltas. began says that a piece of the
 // answer was yielded, or that the reader stopped: then there is no retry.
 func (c *Client) sendOnce(parent context.Context, x Exchange, b model.Bounds,
@@ -320,7 +323,9 @@ func (c *Client) sendOnce(parent context.Context, x Exchange, b model.Bounds,
 	}
 	err = x.Read(a)
 	if err == nil && !a.gone {
+		lingers := time.AfterFunc(lastWords, func() { cancel(nil) })
 		x.drain(a.unreadBody())
+		lingers.Stop()
 	}
 	switch {
 	case a.gone:

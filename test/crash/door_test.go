@@ -3,55 +3,110 @@ package crash_test
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/coder/websocket"
+
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/testlength"
 )
+
+// face is an API of somebody else's, as one of its clients asks for a stream in it.
+type face struct {
+	path string
+	body string // with %q for the text
+	says string // in each piece of an answer
+	ends string // in its last piece
+	// socket says that the request goes on a connection.
+	socket bool
+}
+
+var faces = map[string]face{
+	"chat": {path: "/v1/chat/completions", says: `"content"`, ends: "data: [DONE]",
+		body: `{"model":"m","stream":true,"messages":[{"role":"user","content":%q}]}`},
+	"responses": {path: "/v1/responses", says: `"type":"response.output_text.delta"`, ends: "event: response.completed",
+		body: `{"model":"m","stream":true,"input":%q}`},
+	"socket": {path: "/v1/responses", says: `"type":"response.output_text.delta"`, ends: `"type":"response.completed"`,
+		body: `{"type":"response.create","model":"m","input":%q}`, socket: true},
+	"messages": {path: "/v1/messages", says: `"text_delta"`, ends: "event: message_stop",
+		body: `{"model":"m","max_tokens":999,"stream":true,"messages":[{"role":"user","content":%q}]}`},
+	"gemini": {path: "/v1beta/models/m:streamGenerateContent?alt=sse", says: `"text"`, ends: `"finishReason":"STOP"`,
+		body: `{"contents":[{"role":"user","parts":[{"text":%q}]}]}`},
+	"ollama": {path: "/api/chat", says: `"content"`, ends: `"done":true`,
+		body: `{"model":"m","messages":[{"role":"user","content":%q}]}`},
+}
+
+// ask asks a face, and has each line of the answer read until one is enough.
+func (f face) ask(t *testing.T, s *served, text string, enough func(line string) bool) {
+	t.Helper()
+	body := fmt.Sprintf(f.body, text)
+	if f.socket {
+		conn, _, err := websocket.Dial(t.Context(), strings.Replace(s.url, "http", "ws", 1)+f.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.CloseNow() }) // the server may be gone
+		if err := conn.Write(t.Context(), websocket.MessageText, []byte(body)); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			_, b, err := conn.Read(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if enough(string(b)) {
+				return
+			}
+		}
+	}
+	resp, err := http.Post(s.url+f.path, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	lines := bufio.NewReader(resp.Body)
+	for {
+		line, err := lines.ReadString('\n')
+		if enough(line) {
+			return
+		}
+		if err != nil {
+			t.Fatalf("%d %v behind %q", resp.StatusCode, err, line)
+		}
+	}
+}
 
 // TestDoorKill kills the server in the middle of an answer to a client that keeps its history itself: what the client
 // sends once more finds one message of its own, and gets one answer.
 func TestDoorKill(t *testing.T) {
-	for path, last := range map[string]string{
-		"/v1/chat/completions": "data: [DONE]",
-		"/api/chat":            `"done":true`,
-	} {
-		t.Run(strings.ReplaceAll(path[1:], "/", "_"), func(t *testing.T) {
+	for name, f := range faces {
+		t.Run(name, func(t *testing.T) {
+			if name != "chat" && name != "socket" {
+				testlength.SkipShort(t)
+			}
 			t.Parallel()
 			data := t.TempDir()
-			body := fmt.Sprintf(`{"model":"m","stream":true,"messages":[{"role":"user","content":%q}]}`, fact)
 			s := serve(t, data, append(leased(), slow...))
-			resp, err := http.Post(s.url+path, "application/json", strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer resp.Body.Close()
-			lines := bufio.NewScanner(resp.Body)
-			for said := 0; said < 6 && lines.Scan(); {
-				if strings.Contains(lines.Text(), `"content"`) {
+			said := 0
+			f.ask(t, s, fact, func(line string) bool {
+				if strings.Contains(line, f.says) {
 					said++
 				}
-			}
-			of := scrollback.ConversationID(resp.Header.Get("X-Scrollback-Conversation"))
+				return said == 6
+			})
 			s.kill()
 
 			s = serve(t, data, leased())
-			again, err := http.Post(s.url+path, "application/json", strings.NewReader(body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer again.Body.Close()
-			answer, err := io.ReadAll(again.Body)
-			if err != nil || again.StatusCode != http.StatusOK || !strings.Contains(string(answer), last) {
-				t.Fatalf("the retry gets %d %v\n%s", again.StatusCode, err, answer)
-			}
-			if at := scrollback.ConversationID(again.Header.Get("X-Scrollback-Conversation")); at != of {
-				t.Errorf("the retry is in %s, and the first try was in %s", at, of)
+			f.ask(t, s, fact, func(line string) bool { return strings.Contains(line, f.ends) })
+			var list struct{ Conversations []scrollback.Conversation }
+			s.do(http.MethodGet, "/api/conversations", nil, &list)
+			if len(list.Conversations) != 1 {
+				t.Fatalf("there are %d conversations", len(list.Conversations))
 			}
 			var page struct{ Messages []scrollback.Message }
-			s.do(http.MethodGet, "/api/conversations/"+string(of)+"/messages", nil, &page)
+			s.do(http.MethodGet, "/api/conversations/"+string(list.Conversations[0].ID)+"/messages", nil, &page)
 			var roles []string
 			for _, m := range page.Messages {
 				roles = append(roles, fmt.Sprint(m.Role, " ", m.Status))

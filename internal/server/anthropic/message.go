@@ -16,6 +16,7 @@ type messageWriter struct {
 	*faces.Stream
 	head   door.Head
 	begun  bool // message_start was written
+	events bool // what is forwarded is a stream
 	failed bool // the model's server has said in its stream that it failed
 	usage  scrollback.Usage
 	blocks []*block
@@ -86,10 +87,27 @@ type ending struct {
 	StopSequence *string `json:"stop_sequence"`
 }
 
-// Frame implements [door.Writer].
+// Forward implements [door.Writer].
+func (m *messageWriter) Forward(h model.ResponseHead, of scrollback.ConversationID) {
+	m.events = faces.IsStream(h)
+	m.Stream.Forward(h, of)
+}
+
+// Frame implements [door.Writer]. What says that nothing comes any more is held back until the answer is stored:
+// clients go on as soon as they have it.
 func (m *messageWriter) Frame(b []byte) {
+	if m.events && bytes.HasPrefix(b, []byte("event: message_stop")) {
+		return
+	}
 	m.failed = m.failed || bytes.HasPrefix(b, []byte("event: error"))
 	m.Write(b)
+}
+
+// EndForward implements [door.Writer].
+func (m *messageWriter) EndForward() {
+	if m.events && !m.failed {
+		m.emit(event{Type: "message_stop"})
+	}
 }
 
 // Begin implements [door.Writer]. The head waits for the first block: what fails before it is an error with a status.

@@ -204,6 +204,12 @@ func (s *Stream) Forward(from model.ResponseHead, of scrollback.ConversationID) 
 	s.w.WriteHeader(from.Status)
 }
 
+// IsStream reports whether a response of a model's server is a stream of events.
+func IsStream(h model.ResponseHead) bool {
+	return h.Status < http.StatusMultipleChoices &&
+		strings.HasPrefix(http.Header(h.Header).Get("Content-Type"), "text/event-stream")
+}
+
 // defaultWait is how long a client waits whom a model's server has sent away without saying for how long.
 const defaultWait = 10 * time.Second
 
@@ -261,6 +267,7 @@ func (s *Stream) FaultOf(err error) Fault {
 	if errors.As(err, &known) {
 		f.Param = known.Param
 	}
+	s.noteRefusal(&f, err)
 	if f.Tokens, f.Most, f.TooLong = overflow(err); f.TooLong { // sent again, it would not fit either
 		f.Status = http.StatusBadRequest
 		f.Code = "context_length_exceeded"
@@ -274,6 +281,23 @@ func (s *Stream) FaultOf(err error) Fault {
 	}
 	status.NoteError(s.w, err)
 	return f
+}
+
+// noteRefusal has an error of a model's server keep its status and its words: clients know by them what to do.
+func (s *Stream) noteRefusal(f *Fault, err error) {
+	refusal, words := model.RefusalOf(err)
+	if refusal == nil {
+		return
+	}
+	if refusal.Status >= http.StatusBadRequest {
+		f.Status = refusal.Status
+	}
+	if words != "" {
+		f.Message = words
+	}
+	if refusal.After > 0 && !s.begun {
+		s.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(refusal.After.Seconds()))))
+	}
 }
 
 // Refuse writes an error as the whole response.

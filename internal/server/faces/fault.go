@@ -51,7 +51,10 @@ var OpenAITypes = map[int]string{http.StatusBadRequest: "invalid_request_error",
 var AnthropicTypes = map[int]string{http.StatusBadRequest: "invalid_request_error",
 	http.StatusUnauthorized: "authentication_error", http.StatusForbidden: "permission_error",
 	http.StatusNotFound: "not_found_error", http.StatusRequestEntityTooLarge: "request_too_large",
-	http.StatusTooManyRequests: "rate_limit_error", http.StatusServiceUnavailable: "overloaded_error"}
+	http.StatusTooManyRequests: "rate_limit_error", http.StatusServiceUnavailable: "overloaded_error", overloaded: "overloaded_error"}
+
+// overloaded is the status of a server of Anthropic's that has too much to do.
+const overloaded = 529
 
 // GoogleBody is an error as the clients of Google read it.
 type GoogleBody struct {

@@ -110,6 +110,9 @@ func (c *contentWriter) Frame(b []byte) {
 	}
 }
 
+// EndForward implements [door.Writer]. Clients read a response to its end.
+func (c *contentWriter) EndForward() {}
+
 // joinData returns the data of an event; what is not an event is data as it is.
 func joinData(event []byte) (data []byte) {
 	for line := range bytes.Lines(event) {

@@ -5,6 +5,7 @@
 package ollama
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"time"
@@ -131,10 +132,12 @@ func show(o faces.Options, r *http.Request) (any, error) {
 // writer writes an answer as Ollama does: a JSON value a line, or one.
 type writer struct {
 	*faces.Stream
-	head      door.Head
-	begun     time.Time
-	forwarded bool
-	all       message // of an answer that is not streamed
+	head  door.Head
+	begun time.Time
+	all   message // of an answer that is not streamed
+
+	last   []byte // line of what is forwarded
+	failed bool   // the model's server has said in its stream that it failed
 }
 
 type line struct {
@@ -166,14 +169,19 @@ type function struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Forward implements [door.Writer].
-func (o *writer) Forward(h model.ResponseHead, of scrollback.ConversationID) {
-	o.forwarded = true
-	o.Stream.Forward(h, of)
+// Frame implements [door.Writer]. The line that says that nothing comes any more is held back until the answer is
+// stored: clients go on as soon as they have it.
+func (o *writer) Frame(b []byte) {
+	if bytes.Contains(b, []byte(`"done":true`)) || bytes.Contains(b, []byte(`"done": true`)) {
+		o.last = b
+		return
+	}
+	o.failed = o.failed || bytes.HasPrefix(b, []byte(`{"error":`))
+	o.Write(b)
 }
 
-// Frame implements [door.Writer].
-func (o *writer) Frame(b []byte) { o.Write(b) }
+// EndForward implements [door.Writer].
+func (o *writer) EndForward() { o.Write(o.last) }
 
 // Begin implements [door.Writer].
 func (o *writer) Begin(h door.Head) {
@@ -238,7 +246,7 @@ func (o *writer) Fail(err error) {
 		o.Refuse(fault.Status, says)
 		return
 	}
-	if b, err := json.Marshal(says); err == nil && o.IsStreamed() {
+	if b, err := json.Marshal(says); err == nil && o.IsStreamed() && !o.failed {
 		o.Write(append(b, '\n'))
 	}
 }

@@ -5,6 +5,7 @@
 package openai
 
 import (
+	"bytes"
 	"net/http"
 
 	"github.com/scrollback-ai/scrollback"
@@ -31,6 +32,8 @@ type chatWriter struct {
 	*faces.Stream
 	wantsUsage *bool
 	forwarded  bool
+	events     bool // what is forwarded is a stream
+	finished   bool // and has said how it ended
 	head       door.Head
 	calls      int
 	text       string
@@ -95,11 +98,30 @@ func newChatUsage(u scrollback.Usage) *chatUsage {
 // Forward implements [door.Writer].
 func (c *chatWriter) Forward(h model.ResponseHead, of scrollback.ConversationID) {
 	c.forwarded = true
+	c.events = faces.IsStream(h)
 	c.Stream.Forward(h, of)
 }
 
-// Frame implements [door.Writer].
-func (c *chatWriter) Frame(b []byte) { c.Write(b) }
+// chatDone is how a stream says that nothing comes behind it.
+var chatDone = []byte("[DONE]")
+
+// Frame implements [door.Writer]. What says that nothing comes any more is held back until the answer is stored:
+// clients go on as soon as they have it.
+func (c *chatWriter) Frame(b []byte) {
+	if c.events && bytes.Equal(bytes.TrimSpace(door.EventData(b)), chatDone) {
+		return
+	}
+	c.finished = c.finished || bytes.Contains(b, []byte(`"finish_reason":"`)) ||
+		bytes.Contains(b, []byte(`"finish_reason": "`))
+	c.Write(b)
+}
+
+// EndForward implements [door.Writer].
+func (c *chatWriter) EndForward() {
+	if c.events {
+		c.WriteData("", chatDone)
+	}
+}
 
 // Begin implements [door.Writer].
 func (c *chatWriter) Begin(h door.Head) {
@@ -170,7 +192,7 @@ func (c *chatWriter) End(e door.End) {
 			chunk.Usage = newChatUsage(e.Usage)
 			c.WriteEvent("", chunk)
 		}
-		c.WriteData("", []byte("[DONE]"))
+		c.WriteData("", chatDone)
 		return
 	}
 	out := c.newChunk("chat.completion")
@@ -203,7 +225,8 @@ func (c *chatWriter) Fail(err error) {
 	if c.forwarded {
 		c.head.ID = "chatcmpl-broken"
 	}
-	finish := scrollback.FinishLength
-	c.writeChunk(chatMessage{}, &finish)
-	c.WriteData("", []byte("[DONE]"))
+	if finish := scrollback.FinishLength; !c.finished {
+		c.writeChunk(chatMessage{}, &finish)
+	}
+	c.WriteData("", chatDone)
 }

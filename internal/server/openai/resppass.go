@@ -2,11 +2,10 @@ package openai
 
 import (
 	"encoding/json"
-	"net/http"
-	"strings"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/door"
+	"github.com/scrollback-ai/scrollback/internal/server/faces"
 	"github.com/scrollback-ai/scrollback/internal/splice"
 	"github.com/scrollback-ai/scrollback/model"
 )
@@ -38,8 +37,7 @@ type passedEvent struct {
 
 // Forward implements [door.Writer]. What is not a stream is held back until all of it is there: it may yet fail.
 func (w *responseWriter) Forward(h model.ResponseHead, of scrollback.ConversationID) {
-	kind := http.Header(h.Header).Get("Content-Type")
-	streamed := h.Status < http.StatusMultipleChoices && strings.HasPrefix(kind, "text/event-stream")
+	streamed := faces.IsStream(h)
 	w.passed = &passedResponse{head: h, of: of, streamed: streamed}
 	if !streamed || !w.streamed {
 		return
@@ -72,6 +70,10 @@ func (w *responseWriter) Frame(b []byte) {
 		if w.done != nil {
 			w.done(e.Item)
 		}
+	case "error":
+		if w.to.endsOnce() { // the failed response says so too
+			return
+		}
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
 		p.created = e.Response
 		p.last = &heldEvent{e.Type, data, at <= w.after}
@@ -81,6 +83,9 @@ func (w *responseWriter) Frame(b []byte) {
 		w.to.event(e.Type, data)
 	}
 }
+
+// EndForward implements [door.Writer]. Whoever asked calls finish.
+func (w *responseWriter) EndForward() {}
 
 // endPassed sends the event that ends a stream.
 func (w *responseWriter) endPassed() {
