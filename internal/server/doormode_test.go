@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -71,7 +72,7 @@ func TestDoorModes(t *testing.T) {
 	} {
 		for _, ask := range []string{fmt.Sprint("Hello ", i), "Generate a title for this conversation: " + fmt.Sprint(i)} {
 			resp, answer := d.post("/v1/chat/completions", chatBody(`"odd_field":1,`, sayAs("user", ask)), c.header...)
-			if resp.StatusCode != 200 || d.forwards() != c.forwarded {
+			if resp.StatusCode != http.StatusOK || d.forwards() != c.forwarded {
 				t.Errorf("%s, %q: %d %s, forwarded: %v", c.what, ask, resp.StatusCode, answer, d.forwards())
 			}
 		}
@@ -96,7 +97,7 @@ func TestDoorModeUnknown(t *testing.T) {
 	} {
 		resp, answer := d.post(path, body, door.ModeHeader, "ajar")
 		for _, want := range []string{door.ModeHeader, "ajar", "faithful, window, record"} {
-			if resp.StatusCode != 400 || !strings.Contains(answer, want) {
+			if resp.StatusCode != http.StatusBadRequest || !strings.Contains(answer, want) {
 				t.Errorf("%s: %d %s", path, resp.StatusCode, answer)
 			}
 		}
@@ -105,7 +106,7 @@ func TestDoorModeUnknown(t *testing.T) {
 		t.Errorf("stored is %q, sent %q", all, d.up.sent())
 	}
 	resp, answer := d.post("/api/conversations", `{"settings":{"door":"window"}}`)
-	if resp.StatusCode != 400 || !strings.Contains(answer, "door") {
+	if resp.StatusCode != http.StatusBadRequest || !strings.Contains(answer, "door") {
 		t.Errorf("a conversation with a door: %d %s", resp.StatusCode, answer)
 	}
 }

@@ -39,7 +39,7 @@ func TestDoorNamedByID(t *testing.T) {
 		t.Helper()
 		resp, answer := d.post("/v1/chat/completions", chatBody("", messages...), conversationHeader,
 			strings.ToUpper(string(id)))
-		if got := resp.Header.Get(conversationHeader); resp.StatusCode != 200 || got != string(id) {
+		if got := resp.Header.Get(conversationHeader); resp.StatusCode != http.StatusOK || got != string(id) {
 			t.Fatalf("%d in %s: %s", resp.StatusCode, got, answer)
 		}
 		all := d.conversations()
