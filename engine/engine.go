@@ -136,8 +136,8 @@ func (o Options) failure() slog.Level {
 type PolicySettings = request.PolicySettings
 
 // Overrides overrides a conversation's own settings for one request: its Model, Limit (the
-// window in tokens), Policy, Compaction (numbers of the policy, by name) and Thinking. Key is
-// set by the engine. It is [request.Overrides].
+// window in tokens), Policy, Compaction (numbers of the policy, by name) and Thinking; NoRecall
+// offers no tools that look up what was said. Key is set by the engine. It is [request.Overrides].
 type Overrides = request.Overrides
 
 // Engine runs conversations over one store. It is safe for concurrent use; any

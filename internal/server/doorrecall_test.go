@@ -30,7 +30,8 @@ func TestDoorRecall(t *testing.T) {
 		d := newDoorRig(t, door.Options{Recall: c.recall, Mode: c.mode})
 		resp, answer := d.post("/v1/chat/completions", chatBody(c.extra, sayAs("user", "Hello")))
 		sent := d.up.sent()[0]
-		if resp.StatusCode != http.StatusOK || d.forwards() != c.forwarded || strings.Contains(sent, "context_read") != c.offers {
+		if resp.StatusCode != http.StatusOK || d.forwards() != c.forwarded ||
+			strings.Contains(sent, "context_read") != c.offers {
 			t.Errorf("%s %s %s: %d %s\nsent %s", c.recall, c.mode, c.extra, resp.StatusCode, answer, sent)
 		}
 		if strings.Contains(c.extra, "ls") != strings.Contains(sent, `"ls"`) {
