@@ -163,6 +163,7 @@ type Engine struct {
 	mu     sync.Mutex
 	closed bool
 	turns  map[scrollback.TurnID]*liveTurn
+	titles earlyTitles
 }
 
 // New makes an engine. Closing the store and the archive, after the engine, is up to

@@ -146,6 +146,8 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 		in[i].SaidBy = v.door.caller.Key
 	}
 	turn := scrollback.TurnID(e.store.NewID())
+	scope, name := r.Match.Called()
+	begins := r.Match.Thread == "" && name != ""
 	rows := r.Match.Begin(threading.IDs{Thread: threading.ThreadID(head.ID), Request: threading.RequestID(turn),
 		Branch: func() threading.BranchID { return threading.BranchID(e.store.NewID()) }})
 	for i, m := range r.Messages {
@@ -172,6 +174,11 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 	if err != nil {
 		leave()
 		return nil, err
+	}
+	if begins {
+		if title := e.titles.take(calledConversation{scope, name}); title != "" {
+			v.takeTitle(ctx, head.ID, title)
+		}
 	}
 	if given.Text != "" {
 		receipt, err := e.compactor.TakeSummary(ctx, &begun.Head, settings, given.GivenSummary)

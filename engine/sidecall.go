@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/scrollback-ai/scrollback"
@@ -83,7 +84,7 @@ func (v *View) BeginSideCall(ctx context.Context, r SideCallRequest) (threading.
 		}
 		out.Usage = e.resolver.AddPrice(settings.Facts.Name, out.Usage)
 		if err == nil && r.Match.Side == sideTitle {
-			v.takeTitle(ctx, scrollback.ConversationID(r.Match.Thread), parts.Text())
+			v.takeEarlyTitle(ctx, r.Match, parts.Text())
 		}
 		return out, e.endSideCall(sideCallEnd{match: r.Match, project: project, answer: threading.Answer{ID: r.ID,
 			Items: r.Items(parts), State: state}, record: scrollback.UsageRecord{Usage: out.Usage,
@@ -94,6 +95,57 @@ func (v *View) BeginSideCall(ctx context.Context, r SideCallRequest) (threading.
 
 // sideTitle is how a side call is named that asks for a title.
 const sideTitle = "title"
+
+// earlyTitles are titles that clients asked for before the conversations had begun that they are of, by what the
+// clients call these.
+type earlyTitles struct {
+	mu sync.Mutex
+	of map[calledConversation]string
+}
+
+type calledConversation struct {
+	threading.Scope
+	name string
+}
+
+// maxEarlyTitles bounds them: most are taken within seconds.
+const maxEarlyTitles = 256
+
+func (t *earlyTitles) keep(c calledConversation, title string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.of == nil || len(t.of) >= maxEarlyTitles {
+		t.of = map[calledConversation]string{}
+	}
+	t.of[c] = title
+}
+
+func (t *earlyTitles) take(c calledConversation) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	title := t.of[c]
+	delete(t.of, c)
+	return title
+}
+
+// takeEarlyTitle gives the title that a side call has answered to its conversation, which may begin only now: clients
+// ask for it beside the first prompt.
+func (v *View) takeEarlyTitle(ctx context.Context, m *threading.Match, answer string) {
+	if m.Thread != "" {
+		v.takeTitle(ctx, scrollback.ConversationID(m.Thread), answer)
+		return
+	}
+	scope, name := m.Called()
+	if name == "" {
+		return
+	}
+	c := calledConversation{scope, name}
+	v.e.titles.keep(c, answer)
+	begun, err := v.e.store.Threads.Index().Named(ctx, scope, name, 1)
+	if err == nil && len(begun) > 0 {
+		v.takeTitle(ctx, scrollback.ConversationID(begun[0].ID), v.e.titles.take(c))
+	}
+}
 
 // takeTitle gives a conversation the title that its client has asked for, unless a person gave it one.
 func (v *View) takeTitle(ctx context.Context, id scrollback.ConversationID, answer string) {

@@ -53,6 +53,24 @@ func TestDoorShowsForwarded(t *testing.T) {
 	}
 }
 
+// TestDoorEarlyTitle gives a conversation the title that its client asked for before its first prompt.
+func TestDoorEarlyTitle(t *testing.T) {
+	d := newDoorRig(t, door.Options{})
+	asked := chatBody("", sayAs("system", "You are a title generator. You output ONLY a thread title."),
+		sayAs("user", "Generate a title for this conversation:"), sayAs("user", "Where is the key?"))
+	d.post("/v1/chat/completions", asked, "X-Session-Id", "s")
+	d.post("/v1/chat/completions", chatBody("", sayAs("user", "Who has the boat?")), "X-Session-Id", "another")
+	v := d.sb.Engine.As(scrollback.Operator())
+	if c, err := v.Get(t.Context(), d.only()); err != nil || c.Title != "Who has the boat?" {
+		t.Errorf("another conversation is called %q, %v", c.Title, err)
+	}
+	resp, _ := d.post("/v1/chat/completions", chatBody("", sayAs("user", "Where is the key?")), "X-Session-Id", "s")
+	c, err := v.Get(t.Context(), scrollback.ConversationID(resp.Header.Get("X-Scrollback-Conversation")))
+	if err != nil || c.Title != "You said Where is the key?" {
+		t.Errorf("the title is %q, %v", c.Title, err)
+	}
+}
+
 // TestDoorLeaves keeps turns out of lists and searches that stood beside the path and were no turns of it, whether they
 // came before the path went on or after; what a person edited away is listed and found.
 func TestDoorLeaves(t *testing.T) {

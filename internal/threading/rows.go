@@ -21,6 +21,10 @@ func (m *Match) IsCall() bool { return m.Purpose != Join && m.Purpose != Replay 
 // Asked returns whose request it is, and its body: what is counted for [Index]'s Same.
 func (m *Match) Asked() (Scope, Hash) { return m.scope, m.row.Body }
 
+// Called returns what the client calls the conversation, and among whose threads that counts; no name if it says
+// none.
+func (m *Match) Called() (Scope, string) { return nameScope(m.scope, m.request), nameOf(m.request) }
+
 // Begin returns what is stored before a model is called, and completes the match: its thread is known then. Requests
 // that are joined, replayed or refused store nothing; a side call stores that it was asked.
 func (m *Match) Begin(ids IDs) Rows {
