@@ -24,7 +24,7 @@ import (
 )
 
 // patience is how long one run of a client may take; several share a slow machine.
-const patience = 150 * time.Second
+const patience = 90 * time.Second
 
 // run is one client with a server and a home folder of its own.
 type run struct {

@@ -45,6 +45,7 @@ type answer struct {
 	pause  time.Duration // before each piece
 	call   string        // the name of a tool
 	args   string
+	used   int  // tokens of the request, if not those that it has
 	custom bool // the arguments are a text of the tool's own form
 }
 
@@ -52,6 +53,7 @@ type answer struct {
 const (
 	askFile = "Please read the file notes.txt and say when you have it."
 	askFact = "Which code opens the harbour gate?"
+	askFull = "Stop counting. Now the third step." // and says that the window is nearly full
 	askSlow = "Please count slowly to one hundred."
 	fact    = "ZEBRA-4417"
 	words   = "The harbour gate is opened by the code " + fact + ".\n"
@@ -110,16 +112,20 @@ func (u *upstream) judge(n int, r *threading.Request, body []byte) answer {
 		}
 		return a
 	}
-	return answer{rule: "text", pieces: []string{"Noted", fmt.Sprintf(", at step %d.", n)}}
+	a := answer{rule: "text", pieces: []string{"Noted", fmt.Sprintf(", at step %d.", n)}}
+	if prompt == askFull {
+		a.used = 190_000
+	}
+	return a
 }
 
 // steps are prompts that ask for nothing.
-var steps = regexp.MustCompile(`[Nn]ow the \w+ step\.|This is (streamed|not)\.`)
+var steps = regexp.MustCompile(`[Nn]ow the (second|fourth) step\.|This is (streamed|not)\.`)
 
 // findPrompt returns the newest prompt of ours in a text, which may have more around it.
 func findPrompt(text string) (prompt string) {
 	at := -1
-	for _, p := range append(steps.FindAllString(text, -1), askFile, askFact, askSlow) {
+	for _, p := range append(steps.FindAllString(text, -1), askFull, askFile, askFact, askSlow) {
 		if i := strings.LastIndex(text, p); i > at {
 			at = i
 			prompt = p
@@ -239,7 +245,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(body, &form) // it was read before
 	streams := form.Stream != nil && *form.Stream || strings.Contains(path, "stream") ||
 		form.Stream == nil && speaks == threading.Ollama
-	out := &writing{w: w, r: r, n: n, model: cmp.Or(asked.Model, "scripted"), used: len(body) / 4}
+	out := &writing{w: w, r: r, n: n, model: cmp.Or(asked.Model, "scripted"), used: cmp.Or(a.used, len(body)/4)}
 	write := map[threading.Dialect][2]func(*writing, answer){threading.Chat: {wholeChat, streamChat},
 		threading.Responses: {wholeResponse, streamResponse}, threading.Messages: {wholeMessage, streamMessage},
 		threading.Gemini: {wholeGemini, streamGemini}, threading.Ollama: {wholeOllama, streamOllama}}[speaks]
