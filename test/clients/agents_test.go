@@ -49,7 +49,7 @@ var agents = []agent{
 	{name: "opencode", env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
 		ask: with("run"), resume: with("run", "--continue"),
 		compact: settings(".config/opencode/opencode.json", `{"provider": {"scrollback": {"models": {"custom/scripted":
-			{"limit": {"context": 200000, "output": 8000}}}}}}`, with("run", "--continue"))},
+			{"limit": {"context": 100000, "output": 8000}}}}}}`, with("run", "--continue"))},
 	{name: "qwen", ask: with("--yolo", "-p"), resume: with("--yolo", "--continue", "-p"),
 		compact: settings(".qwen/settings.json", `{"model": {"chatCompression": {"contextPercentageThreshold": 0.0001}},
 			"chatCompression": {"contextPercentageThreshold": 0.0001}}`, with("--yolo", "--continue", "-p"))},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -238,7 +237,6 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	u.mu.Lock()
 	n := len(u.asked) + 1
 	a := u.judge(n, asked, body)
-	_ = os.WriteFile(fmt.Sprintf("/tmp/npmc/d/%02d-%s.json", n, a.rule), body, 0o600) // DEBUG
 	u.asked = append(u.asked, exchange{Path: path, Rule: a.rule, Asked: asked, Body: body})
 	u.mu.Unlock()
 	var form struct{ Stream *bool }
