@@ -308,7 +308,7 @@ func (r *run) row(client, check string, err error) string {
 // tryLibrary has a program with a client library talk to the server.
 func tryLibrary(t *testing.T, clients, name string) (rows []string) {
 	r := start(t, clients)
-	script := filepath.Join(clients, "libraries.mjs")
+	script := filepath.Join(clients, "libraries", "libraries.mjs")
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	out, err := r.command(ctx, "node", script, name, r.address).CombinedOutput()
