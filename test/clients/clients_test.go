@@ -94,15 +94,32 @@ base_url = "%[2]s"
 			t.Logf("models were asked:\n%s\nthe server said:\n%s", r.trace(), cut(log.String(), 3000))
 		}
 	})
-	for range 100 {
-		if resp, err := http.Get(r.address + "/healthz"); err == nil {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	waitUntil(ctx, func() bool {
+		resp, err := http.Get(r.address + "/healthz")
+		if err == nil {
 			resp.Body.Close()
-			return r
 		}
-		time.Sleep(100 * time.Millisecond)
+		return err == nil
+	})
+	if ctx.Err() != nil {
+		t.Fatal("the server does not start")
 	}
-	t.Fatal("the server does not start")
-	return nil
+	return r
+}
+
+// waitUntil waits until something holds, or the context ends.
+func waitUntil(ctx context.Context, holds func() bool) {
+	often := time.NewTicker(50 * time.Millisecond)
+	defer often.Stop()
+	for !holds() {
+		select {
+		case <-often.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (r *run) write(file, text string) {
@@ -158,10 +175,7 @@ func (r *run) abort(client string, args ...string) error {
 	began := make(chan struct{})
 	go func() {
 		defer close(began)
-		for ctx.Err() == nil && r.count("slow") == 0 {
-			time.Sleep(50 * time.Millisecond)
-		}
-		time.Sleep(2 * time.Second)
+		waitUntil(ctx, func() bool { return r.up.slow.Load() > 10 })
 		_ = cmd.Process.Signal(os.Interrupt) // it may have ended, which the caller sees
 	}()
 	err := cmd.Wait()
@@ -251,7 +265,7 @@ func (r *run) checkStored() error {
 			if strings.Contains(text, "what it says is left out") {
 				return fmt.Errorf("a summary is a turn: %q", cut(text, 100))
 			}
-		case m.Role == scrollback.RoleUser && compacting.MatchString(reminder.ReplaceAllString(text, "")) && len(text) > 200:
+		case m.Role == scrollback.RoleUser && len(text) > 200 && compacting.MatchString(text):
 			return fmt.Errorf("a side call is a turn: %q", cut(text, 200))
 		}
 	}

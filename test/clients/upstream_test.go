@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/scrollback-ai/scrollback/internal/threading"
@@ -24,7 +25,8 @@ type object = map[string]any
 // take what our own clients of these APIs send and refuse the rest, as real servers refuse it; this one takes what any
 // client sends.
 type upstream struct {
-	file string // that is to be read when a prompt asks for it
+	file string       // that is to be read when a prompt asks for it
+	slow atomic.Int64 // pieces that were written of slow answers
 
 	mu    sync.Mutex
 	asked []exchange
@@ -58,10 +60,8 @@ const (
 	words   = "The harbour gate is opened by the code " + fact + ".\n"
 )
 
-var (
-	reminder   = regexp.MustCompile(`(?s)<(system-reminder|session_context|environment_context)>.*?</(system-reminder|session_context|environment_context)>`)
-	compacting = regexp.MustCompile(`(?i)summar|compact|checkpoint|state_snapshot`)
-)
+// compacting is what clients ask for a summary by, in one way or another.
+var compacting = regexp.MustCompile(`(?i)summar|compact|checkpoint|state_snapshot`)
 
 // judge returns the answer to a request.
 func (u *upstream) judge(n int, r *threading.Request, body []byte) answer {
@@ -243,7 +243,7 @@ func (u *upstream) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(body, &form) // it was read before
 	streams := form.Stream != nil && *form.Stream || strings.Contains(path, "stream") ||
 		form.Stream == nil && speaks == threading.Ollama
-	out := &writing{w: w, r: r, n: n, model: cmp.Or(asked.Model, "scripted"), used: cmp.Or(a.used, len(body)/4)}
+	out := &writing{w: w, r: r, u: u, n: n, model: cmp.Or(asked.Model, "scripted"), used: cmp.Or(a.used, len(body)/4)}
 	write := map[threading.Dialect][2]func(*writing, answer){threading.Chat: {wholeChat, streamChat},
 		threading.Responses: {wholeResponse, streamResponse}, threading.Messages: {wholeMessage, streamMessage},
 		threading.Gemini: {wholeGemini, streamGemini}, threading.Ollama: {wholeOllama, streamOllama}}[speaks]
@@ -267,6 +267,7 @@ func writeJSON(w http.ResponseWriter, v any) {
 type writing struct {
 	w     http.ResponseWriter
 	r     *http.Request
+	u     *upstream
 	n     int
 	model string
 	used  int // tokens of the request
@@ -296,6 +297,9 @@ func (o *writing) each(a answer, f func(piece string)) bool {
 		case <-time.After(a.pause):
 		}
 		f(p)
+		if a.pause > 0 {
+			o.u.slow.Add(1)
+		}
 	}
 	return true
 }
