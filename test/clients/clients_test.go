@@ -240,8 +240,8 @@ func (r *run) stored() ([]scrollback.Message, error) {
 	return page.Messages, err
 }
 
-// checkStored says what is wrong with what is kept: one conversation, each prompt once and nothing twice, and no summary
-// or other side call as a turn.
+// checkStored says what is wrong with what is kept: one conversation, each prompt once and nothing twice, and no
+// summary or other side call as a turn.
 func (r *run) checkStored() error {
 	messages, err := r.stored()
 	if err != nil {
