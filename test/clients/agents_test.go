@@ -17,6 +17,9 @@ type agent struct {
 	// arguments of such a run.
 	compact func(r *run, prompt string) []string
 	command bool // compact only compacts, and asks nothing
+
+	// Why it cannot do something without a terminal; empty if it can.
+	noAbort, noCompaction string
 }
 
 func with(before ...string) func(prompt string) []string {
@@ -51,13 +54,18 @@ var agents = []agent{
 		compact: settings(".config/opencode/opencode.json", `{"provider": {"scrollback": {"models": {"custom/scripted":
 			{"limit": {"context": 100000, "output": 8000}}}}}}`, with("run", "--continue"))},
 	{name: "qwen", ask: with("--yolo", "-p"), resume: with("--yolo", "--continue", "-p"),
-		compact: settings(".qwen/settings.json", `{"model": {"chatCompression": {"contextPercentageThreshold": 0.0001}},
-			"chatCompression": {"contextPercentageThreshold": 0.0001}}`, with("--yolo", "--continue", "-p"))},
+		noAbort: "with -p it takes no notice of an interrupt and writes the answer to its end",
+		compact: func(*run, string) []string { return []string{"--yolo", "--continue", "-p", "/compress"} }, command: true},
 	{name: "pi", ask: with("--provider", "scrollback", "--model", "custom/scripted", "-p"),
 		resume: with("--provider", "scrollback", "--model", "custom/scripted", "--continue", "-p"),
 		compact: settings(".pi/agent/settings.json",
 			`{"compaction": {"enabled": true, "keepRecentTokens": 10}}`,
 			with("--provider", "scrollback", "--model", "custom/scripted", "--continue", "-p"))},
+}
+
+// impossible returns a row of the table for what a client cannot do.
+func impossible(client, check, why string) string {
+	return fmt.Sprintf("| %s | %s | not possible headless, because %s |", client, check, why)
 }
 
 // try has an agent read a file, go on in another process, be interrupted, compact, and remember.
@@ -80,16 +88,25 @@ func (a agent) try(t *testing.T, clients string) (rows []string) {
 	}
 	row("resume in a new process", err)
 
-	err = r.abort(a.name, a.resume(askSlow)...)
+	err = nil
+	if a.noAbort == "" {
+		err = r.abort(a.name, a.resume(askSlow)...)
+	}
 	if err == nil {
 		err = r.ask(askFull, a.name, a.resume(askFull)...)
 	}
 	if err == nil {
 		err = r.checkStored()
 	}
-	row("an abort", err)
+	if a.noAbort != "" && err == nil {
+		rows = append(rows, impossible(a.name, "an abort", a.noAbort))
+	} else {
+		row("an abort", err)
+	}
 
-	if a.compact == nil {
+	if a.noCompaction != "" {
+		rows = append(rows, impossible(a.name, "its own compaction, and a fact from before it", a.noCompaction))
+		row("log", r.checkStored())
 		return rows
 	}
 	prompt = "And now the fourth step."

@@ -181,7 +181,7 @@ func (r *run) abort(client string, args ...string) error {
 	err := cmd.Wait()
 	<-began
 	r.said = out.String()
-	if r.count("slow") == 0 || ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
+	if n := r.up.slow.Load(); n == 0 || n >= slowPieces || ctx.Err() != nil || errors.Is(err, exec.ErrWaitDelay) {
 		return fmt.Errorf("it was not stopped: %v: %s", err, cut(r.said, 800))
 	}
 	return nil

@@ -60,6 +60,9 @@ const (
 	words   = "The harbour gate is opened by the code " + fact + ".\n"
 )
 
+// slowPieces is how many pieces a slow answer has.
+const slowPieces = 100
+
 // compacting is what clients ask for a summary by, in one way or another.
 var compacting = regexp.MustCompile(`(?i)summar|compact|checkpoint|state_snapshot`)
 
@@ -106,7 +109,7 @@ func (u *upstream) judge(n int, r *threading.Request, body []byte) answer {
 		return answer{rule: "unknown", pieces: []string{"That is not known here."}}
 	case prompt == askSlow:
 		a := answer{rule: "slow", pause: 200 * time.Millisecond}
-		for i := range 100 {
+		for i := range slowPieces {
 			a.pieces = append(a.pieces, fmt.Sprintf("%d, ", i+1))
 		}
 		return a
