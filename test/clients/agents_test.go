@@ -17,6 +17,7 @@ type agent struct {
 	// arguments of such a run.
 	compact func(r *run, prompt string) []string
 	command bool // compact only compacts, and asks nothing
+	instead bool // when it compacts, it sends words of its own in the place of the prompt
 
 	// Why it cannot do something without a terminal; empty if it can.
 	noAbort, noCompaction string
@@ -52,7 +53,7 @@ var agents = []agent{
 	{name: "opencode", env: []string{"OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1"},
 		ask: with("run"), resume: with("run", "--continue"),
 		compact: settings(".config/opencode/opencode.json", `{"provider": {"scrollback": {"models": {"custom/scripted":
-			{"limit": {"context": 100000, "output": 8000}}}}}}`, with("run", "--continue"))},
+			{"limit": {"context": 100000, "output": 8000}}}}}}`, with("run", "--continue")), instead: true},
 	{name: "qwen", ask: with("--yolo", "-p"), resume: with("--yolo", "--continue", "-p"),
 		noAbort: "with -p it takes no notice of an interrupt and writes the answer to its end",
 		compact: func(*run, string) []string { return []string{"--yolo", "--continue", "-p", "/compress"} }, command: true},
@@ -111,8 +112,8 @@ func (a agent) try(t *testing.T, clients string) (rows []string) {
 	}
 	prompt = "And now the fourth step."
 	before := r.count("summary")
-	if a.command {
-		err = r.ask("", a.name, a.compact(r, "")...)
+	if a.command || a.instead {
+		err = r.ask("", a.name, a.compact(r, prompt)...)
 	} else {
 		err = r.ask(prompt, a.name, a.compact(r, prompt)...)
 	}
