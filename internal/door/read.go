@@ -33,7 +33,7 @@ func readMessages(asked *threading.Request, m *threading.Match) []engine.Exchang
 	var out []placedMessage
 	for i, it := range asked.Items {
 		atom, isNew := holds[i]
-		if i < head || it.Kind == threading.Thinking || !isNew && i < m.From {
+		if i < head || it.Kind == threading.Thinking || !isNew && (i < m.From || slices.Contains(m.Known, i)) {
 			continue
 		}
 		role := scrollback.Role(it.Role)

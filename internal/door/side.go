@@ -47,7 +47,7 @@ func (d *Door) beginSideCall(ctx context.Context, v *engine.View, r *Request, as
 	go func() {
 		defer cancel()
 		defer d.dropRelay(id)
-		if match.Purpose == threading.WarmUp {
+		if asked.WarmUp { // sent again it has another purpose
 			rel.end(End{Finish: scrollback.FinishStop}, nil)
 			return
 		}

@@ -54,6 +54,8 @@ type Match struct {
 	// them: the context and the thinking from it on are new too.
 	Sent int
 	From int
+	// Known are items from From on that are stored already: what a client keeps of its history behind a summary.
+	Known []int
 	// Adopted is how many of New belong to a past that we never answered: those before its last turn.
 	Adopted int
 	// Less says that the client sends less than it once had: it compacted, or its history was cut.
@@ -570,8 +572,22 @@ func (s *search) summaryBehind(ctx context.Context, following []AtomRow, thread 
 	return summary, nil
 }
 
+// known returns the items from where the new ones begin that are of no new atom.
+func (s *search) known(out *Match) (items []int) {
+	for _, a := range s.atoms {
+		if a.First < out.From || slices.ContainsFunc(out.New, func(n Atom) bool { return n.First == a.First }) {
+			continue
+		}
+		for i := a.First; i <= a.Last; i++ {
+			items = append(items, i)
+		}
+	}
+	return items
+}
+
 // complete fills in what follows from the path.
 func (s *search) complete(ctx context.Context, out *Match) error {
+	out.Known = s.known(out)
 	if out.Course != Forks && out.thread != nil {
 		out.Thread = out.thread.ID
 	}

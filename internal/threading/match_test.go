@@ -42,6 +42,29 @@ func (d *desk) turn(r *threading.Request, answer string, at time.Time) *threadin
 	return m
 }
 
+// An answer that its client gave up, and that is stopped when the client has gone on already, is not the end of the
+// thread.
+func TestLateEnd(t *testing.T) {
+	d := newDesk(t)
+	d.turn(ask("s", "Hello"), "Good morning", noon)
+	slow := d.begin(ask("s", "Hello", "Good morning", "Count to a hundred"), noon.Add(time.Second))
+	r := ask("s", "Hello", "Good morning", "Count to a hundred")
+	r.Items = append(r.Items, user("Never mind"))
+	r.Body = threading.HashOf("never mind")
+	d.turn(r, "Gladly", noon.Add(2*time.Second))
+	before, err := d.memory.Thread(t.Context(), slow.Thread)
+	if err != nil || before == nil {
+		t.Fatal(before, err)
+	}
+	tip := before.Tip
+	d.finish(slow, threading.Answer{State: threading.Interrupted, Items: []threading.Item{assistant("1, 2")}},
+		noon.Add(12*time.Second))
+	after, err := d.memory.Thread(t.Context(), slow.Thread)
+	if err != nil || after.Tip != tip {
+		t.Errorf("the thread ends at %+v, not %+v (%v)", after.Tip, tip, err)
+	}
+}
+
 // want compares what a request was found to be with what it is.
 func want(t *testing.T, m *threading.Match, purpose threading.Purpose, course threading.Course) {
 	t.Helper()

@@ -171,7 +171,9 @@ func (m *Matcher) Finish(ctx context.Context, match *Match, answer Answer, at ti
 		rows.Atoms = append(rows.Atoms, stored)
 	}
 	row.Tip = end
-	thread.Tip = end
+	if answer.State == Finished || thread.Newest == row.ID {
+		thread.Tip = end // else the client went on while the answer that it gave up was still being stopped
+	}
 	rows.Thread = thread
 	if answer.ID != "" && answer.State != Failed {
 		rows.Answer = &AnswerRow{Scope: match.scope, ID: answer.ID, Thread: match.Thread, Place: end}

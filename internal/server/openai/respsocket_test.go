@@ -119,6 +119,19 @@ func TestSocketWarmUp(t *testing.T) {
 	p.wantTalk("user: Hi", "assistant: Hello")
 }
 
+// The same warm-up again, on another connection, asks no model either: a program warms up whenever it starts.
+func TestSocketWarmUpAgain(t *testing.T) {
+	p, m := script(t, modeltest.Say("Hello"))
+	const warm = `{"type":"response.create","model":"m","store":false,"generate":false,"input":[]}`
+	for range 3 {
+		events := p.connect().ask(warm)
+		r := at(events[len(events)-1], "response")
+		if out, _ := at(r, "output").([]any); len(out) != 0 || at(r, "status") != "completed" || len(m.Requests()) != 0 {
+			t.Errorf("the warm-up is answered with %v, after %d requests to the model", r, len(m.Requests()))
+		}
+	}
+}
+
 // A continuation that fails ends the chain; a stored answer can be gone on from all the same.
 func TestSocketFailedContinuation(t *testing.T) {
 	fault := scrollback.Errorf(scrollback.Unavailable, "test", "the server is down").WithReason(scrollback.ErrUpstream)
