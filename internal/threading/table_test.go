@@ -55,6 +55,8 @@ func TestSideCalls(t *testing.T) {
 		{last: "Write a brief catch-up for a user returning to this Codex task. In at most 40 words", side: "catch-up"},
 		{last: "Do not Generate a title for this conversation"},
 		{last: "<session>\r\nHello\r\n</session>\r\n\r\nWrite the title", side: "title"},
+		{last: "Now produce the <state_snapshot> XML.", tools: true, side: "summary", summary: true},
+		{last: "What does <state_snapshot> mean?", tools: true},
 		{last: "You are performing a CONTEXT CHECKPOINT COMPACTION.", tools: true, side: "summary", summary: true},
 	} {
 		r := &threading.Request{Dialect: threading.Chat, Declared: c.declared, WarmUp: c.warmUp,

@@ -145,7 +145,7 @@ type SavedDraft struct {
 // are entries, Turn.LastSeq becomes the seq of the last.
 // They go to the turn's own branch, wherever the current one is. Where others have gone on
 // there behind Turn.LastSeq, they begin the branch of [LeaveBranch], which Turn.Branch becomes, and
-// the current branch too if the one before was.
+// the current branch too if the one before was; not of an interrupted turn, which was given up while others went on.
 // A turn that ends at the head of the current branch becomes the conversation's newest turn, unless
 // another one holds it; one that ends elsewhere makes way for the turn that ended with the head.
 // Meta, unless it is nil, takes the place of the turn's.
