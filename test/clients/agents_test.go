@@ -21,6 +21,8 @@ type agent struct {
 
 	// Why it cannot do something without a terminal; empty if it can.
 	noAbort, noCompaction string
+	// What is known to be wrong here with its compaction.
+	fault string
 }
 
 func with(before ...string) func(prompt string) []string {
@@ -56,7 +58,8 @@ var agents = []agent{
 			{"limit": {"context": 100000, "output": 8000}}}}}}`, with("run", "--continue")), instead: true},
 	{name: "qwen", ask: with("--yolo", "-p"), resume: with("--yolo", "--continue", "-p"),
 		noAbort: "with -p it takes no notice of an interrupt and writes the answer to its end",
-		compact: func(*run, string) []string { return []string{"--yolo", "--continue", "-p", "/compress"} }, command: true},
+		compact: func(*run, string) []string { return []string{"--yolo", "--continue", "-p", "/compress"} }, command: true,
+		fault: "behind /compress with -p a conversation of its own begins here"},
 	{name: "pi", ask: with("--provider", "scrollback", "--model", "custom/scripted", "-p"),
 		resume: with("--provider", "scrollback", "--model", "custom/scripted", "--continue", "-p"),
 		compact: settings(".pi/agent/settings.json",
@@ -105,6 +108,10 @@ func (a agent) try(t *testing.T, clients string) (rows []string) {
 		row("an abort", err)
 	}
 
+	if a.fault != "" {
+		return append(rows, fmt.Sprintf("| %s | its own compaction, and a fact from before it | known fault: %s |",
+			a.name, a.fault))
+	}
 	if a.noCompaction != "" {
 		rows = append(rows, impossible(a.name, "its own compaction, and a fact from before it", a.noCompaction))
 		row("log", r.checkStored())
