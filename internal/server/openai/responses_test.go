@@ -91,6 +91,41 @@ func TestTools(t *testing.T) {
 	}
 }
 
+// Instructions may stand in the input; images and a history that was never answered here reach the model as they came.
+func TestInput(t *testing.T) {
+	const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	for name, c := range map[string]struct{ input, want string }{
+		"instructions": {`{"role":"system","content":"Speak like a pilot"},{"role":"user","content":"Say hello"}`,
+			"system: Speak like a pilot\nuser: Say hello"},
+		"an image": {`{"role":"user","content":[{"type":"input_text","text":"What is it?"},` +
+			`{"type":"input_image","image_url":"data:image/png;base64,` + dot + `"}]}`, "user: What is it?[image/png]"},
+		"a history": {`{"type":"message","role":"user","content":"I am Ada"},` +
+			`{"type":"message","role":"assistant","content":"Hello Ada"},{"type":"message","role":"user","content":"Who am I?"}`,
+			"user: I am Ada\nassistant: Hello Ada\nuser: Who am I?"},
+	} {
+		p, m := script(t, modeltest.Say("Ahoy"))
+		r := p.ask(`{"model":"m","input":[` + c.input + `]}`)
+		if at(r, "status") != "completed" || at(r, "output", 0, "content", 0, "text") != "Ahoy" {
+			t.Errorf("%s: the answer is %v", name, r)
+		}
+		var sent []string
+		for _, it := range m.Requests()[0].Items {
+			line := string(it.Role) + ": " + it.Parts.Text()
+			for _, part := range it.Parts {
+				if image, ok := part.(scrollback.Image); ok {
+					line += "[" + image.MediaType + "]"
+				}
+			}
+			if it.Kind == scrollback.KindInstructions || it.Kind == scrollback.KindMessage {
+				sent = append(sent, line)
+			}
+		}
+		if got := strings.Join(sent, "\n"); got != c.want {
+			t.Errorf("%s: the model was sent\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
+
 // A chain sends what is new alone; the model has what was said before.
 func TestChain(t *testing.T) {
 	p, m := script(t, modeltest.Say("I will"), modeltest.Say("Cobalt"), modeltest.Say("Again"))
