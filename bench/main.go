@@ -50,6 +50,7 @@ var figures = []struct {
 	{"provider", "The way to a provider", (*bench).measureProvider},
 	{"server", "The server", (*bench).measureServer},
 	{"door", "The open door", (*bench).measureDoor},
+	{"threads", "Finding a client's conversation", (*bench).measureThreads},
 	{"session", "A long session behind the open door", (*bench).measureSession},
 	{"streams", "Streams", measureStreams},
 	{"build", "The program", (*bench).measureBuild},

@@ -344,6 +344,23 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
+// So has one that takes the tags out of a short one.
+func TestShortSummary(t *testing.T) {
+	d := newDesk(t)
+	talk := []string{"One", "Answer one, which is long", "Two"}
+	m := d.turn(ask("", talk...), "Answer two, which is long", noon)
+	asking := append(slices.Clone(talk), "Answer two, which is long", "CRITICAL: Respond with TEXT ONLY.")
+	d.turn(ask("", asking...), "It is short.\n<state_snapshot><goal>Reading a file.</goal>\n</state_snapshot>", noon)
+	r := ask("", "It is short.\n\nReading a file.")
+	r.Items = append(r.Items, user("Three"))
+	if o := d.begin(r, noon); o.Thread != m.Thread || o.Course != threading.Compacted || len(o.New) != 2 {
+		t.Errorf("it %s in %s with %d new atoms", o.Course, o.Thread, len(o.New))
+	}
+	if o := d.begin(ask("", "Reading a file."), noon); o.Course == threading.Compacted {
+		t.Error("a part of a short summary quotes it")
+	}
+}
+
 // A client that takes the reasoning and the tags out of a summary has compacted all the same.
 func TestRewrittenSummary(t *testing.T) {
 	for _, name := range []string{"", "s"} {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/lazyregexp"
 )
 
 const (
@@ -300,7 +302,8 @@ func quotes(text, summary string) bool {
 		return true
 	}
 	if len(summary) <= longSummary {
-		return false
+		bare := bareWords(summary)
+		return len(bare) >= minSummary && strings.Contains(bareWords(text), bare)
 	}
 	if strings.Contains(text, summary[:summaryHead]) {
 		return true
@@ -313,6 +316,14 @@ func quotes(text, summary string) bool {
 		}
 	}
 	return found >= summarySamples/2
+}
+
+// marked finds a tag of a markup.
+var marked = lazyregexp.New(`</?[A-Za-z][\w-]*>`)
+
+// bareWords returns a text without tags, and with one blank between its words.
+func bareWords(text string) string {
+	return strings.Join(strings.Fields(marked().ReplaceAllString(text, " ")), " ")
 }
 
 // compactedAt returns the end of the path that a client compacted: the newest atom behind the history that was
