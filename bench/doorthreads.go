@@ -17,8 +17,8 @@ const (
 	threadsAsked = 40  // requests of which the median is taken
 )
 
-// measureThreads measures how long it takes to find the conversation that a request goes on with, among others that have
-// 100,000 messages together: by an id, by its history, and by a history whose newest question was edited.
+// measureThreads measures how long it takes to find the conversation that a request goes on with, among others that
+// have 100,000 messages together: by an id, by its history, and by a history whose end was edited.
 func (b *bench) measureThreads() error {
 	rig, err := openSession(b, &sessionModel{hold: released()})
 	if err != nil {
