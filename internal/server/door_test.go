@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/scrollback-ai/scrollback"
@@ -28,7 +29,7 @@ type chatUpstream struct {
 	headers []http.Header
 	hold    chan struct{}                                  // holds an answer back in its middle; nil does not
 	refuse  func(w http.ResponseWriter, n int) (done bool) // instead of an answer
-	cut     bool                                           // after the first piece
+	cut     atomic.Bool                                    // after the first piece
 }
 
 func newChatUpstream(t *testing.T) *chatUpstream {
@@ -67,7 +68,7 @@ func (u *chatUpstream) serve(w http.ResponseWriter, r *http.Request) {
 		w.(http.Flusher).Flush()
 	}
 	chunk(`{"role":"assistant","content":"You said "}`, "null")
-	if u.cut {
+	if u.cut.Load() {
 		panic(http.ErrAbortHandler)
 	}
 	if u.hold != nil {
@@ -341,13 +342,13 @@ func TestDoorJoins(t *testing.T) {
 // the same message.
 func TestDoorCut(t *testing.T) {
 	d := newDoorRig(t, door.Options{})
-	d.up.cut = true
+	d.up.cut.Store(true)
 	body := chatBody("", sayAs("user", "Hello"))
 	_, answer := d.post("/v1/chat/completions", body)
 	if !strings.HasSuffix(answer, "data: [DONE]\n\n") || !strings.Contains(answer, `"finish_reason":"length"`) {
 		t.Errorf("a cut answer ends as\n%s", answer)
 	}
-	d.up.cut = false
+	d.up.cut.Store(false)
 	d.post("/v1/chat/completions", body)
 	d.wantTalk("user: Hello", "assistant: You said Hello")
 }
