@@ -40,7 +40,6 @@ CREATE INDEX thread_requests_rolling ON thread_requests (scope, rolling, n) WHER
 CREATE INDEX thread_requests_body ON thread_requests (scope, body, n);
 CREATE INDEX thread_requests_base ON thread_requests (conversation_id, base_branch, base_seq, n) WHERE side = '';
 CREATE INDEX thread_requests_beside ON thread_requests (conversation_id, n) WHERE beside = 1 AND leaf = 0;
-CREATE INDEX thread_requests_leaf ON thread_requests (conversation_id, id) WHERE leaf = 1;
 CREATE INDEX thread_requests_running ON thread_requests (conversation_id) WHERE state = 'running' AND side = '';
 
 -- The parent is the branch that an atom leaves, of the first one of a branch. The hashes are what it is found by.
