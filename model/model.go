@@ -87,7 +87,7 @@ type Request struct {
 	// Bytes reads an image of the items. Nil means that none can be shown.
 	Bytes func(ctx context.Context, id scrollback.ArtifactID) ([]byte, error)
 
-	// NoRetries says that whoever asked tries again by themselves: a request that fails is not sent a second time, unless
+	// NoRetries says that the one who asked tries again: a request that fails is not sent a second time, unless
 	// its refusal taught how to change it.
 	NoRetries bool
 

@@ -145,7 +145,8 @@ type SavedDraft struct {
 // are entries, Turn.LastSeq becomes the seq of the last.
 // They go to the turn's own branch, wherever the current one is. Where others have gone on
 // there behind Turn.LastSeq, they begin the branch of [LeaveBranch], which Turn.Branch becomes, and
-// the current branch too if the one before was; not of an interrupted turn, which was given up while others went on.
+// the current branch too if the one before was; not of a turn that ends without an answer ([IsGivenUp]), for
+// others have gone on from before it.
 // A turn that ends at the head of the current branch becomes the conversation's newest turn, unless
 // another one holds it; one that ends elsewhere makes way for the turn that ended with the head.
 // Meta, unless it is nil, takes the place of the turn's.
@@ -170,6 +171,11 @@ type FinishedStep struct {
 	Meta         *scrollback.TurnMeta
 	Sent         *scrollback.SentRequest
 	Texts        map[string]string
+}
+
+// IsGivenUp reports whether a state is that of a turn that ended without a whole answer.
+func IsGivenUp(s scrollback.TurnState) bool {
+	return s == scrollback.TurnInterrupted || s == scrollback.TurnFailed
 }
 
 // Takeover names a turn that nobody may run any more. What Salvage makes of it is appended as by

@@ -8,6 +8,7 @@ import (
 // besideTests are those of turns that run beside others.
 var besideTests = []suiteTest{
 	{"Beside", testBeside},
+	{"BesideGivenUp", testGivenUp},
 	{"BesideInThePast", testBesideInThePast},
 	{"BesideNewest", testBesideNewest},
 	{"BesideFailed", testBesideFailed},
@@ -127,6 +128,26 @@ func testBeside(w *harness) {
 	}
 	CheckInvariants(w.t, w.Driver)
 	checkSound(w.t, w.Driver)
+}
+
+// testGivenUp: an answer that was given up, or failed, while another turn went on from its question takes no
+// conversation along; a whole one does.
+func testGivenUp(w *harness) {
+	for state, follows := range map[scrollback.TurnState]bool{scrollback.TurnInterrupted: false,
+		scrollback.TurnFailed: false, scrollback.TurnComplete: true} {
+		c := w.addConversation()
+		w.appendMessages(c.ID, 2)
+		late := w.beginBeside(c.ID, c.Branch, 2)
+		w.beginBeside(c.ID, c.Branch, 3)
+		e := w.makeEntry(scrollback.RoleAssistant, "late")
+		e.TurnID = late.Turn.ID
+		w.finishTurn(late.Turn, state, e)
+		own := w.readTurn(late.Turn.ID).Branch
+		if now := w.readHead(c.ID).Branch.ID; own == c.Branch || (now == own) != follows {
+			w.t.Errorf("%s: it ended on %s, and the conversation is on %s, not %s", state, own, now, c.Branch)
+		}
+	}
+	CheckInvariants(w.t, w.Driver)
 }
 
 // testBesideInThePast: a turn that begins further back takes the conversation there; the one that held it

@@ -288,8 +288,8 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 			return err
 		}
 		var own scrollback.Branch
-		if own, out.Messages, err = a.appendOfTurn(ctx, &t, entries,
-			f.State != scrollback.TurnInterrupted, f.Now); err != nil {
+		if own, out.Messages, err = a.appendOfTurn(ctx, &t, entries, !driver.IsGivenUp(f.State),
+			f.Now); err != nil {
 			return err
 		}
 		t.State = f.State

@@ -49,7 +49,7 @@ func (db turns) FinishStep(ctx context.Context, f driver.FinishedStep) (driver.A
 	if err := db.writeRows(op, f.Thread); err != nil {
 		return driver.AppendResult{}, err
 	}
-	b, ms := db.appendOfTurn(th, t, f.Entries, f.State != scrollback.TurnInterrupted, f.Now)
+	b, ms := db.appendOfTurn(th, t, f.Entries, !driver.IsGivenUp(f.State), f.Now)
 	t.Reply = driver.ReplyAfter(t.Reply, f.Entries)
 	t.State = f.State
 	t.FinishReason = f.FinishReason
