@@ -10,6 +10,7 @@
 package faces
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/json"
@@ -52,6 +53,9 @@ func (o Options) View(r *http.Request) *engine.View { return o.Engine.As(access.
 // ConversationHeader names the conversation of an answer, and of a request.
 const ConversationHeader = "X-Scrollback-Conversation"
 
+// maxAhead is how many bytes of a body are made room for before they have come.
+const maxAhead = 8 << 20
+
 // ReadBody reads the body of a request, which is JSON and may be compressed.
 func (o Options) ReadBody(r *http.Request) ([]byte, error) {
 	raw, err := o.readRaw(r)
@@ -73,7 +77,8 @@ func (o Options) readRaw(r *http.Request) ([]byte, error) {
 	if r.ContentLength > o.BodyBytes {
 		return nil, tooLarge
 	}
-	body := io.LimitReader(r.Body, o.BodyBytes+1)
+	bounded := io.LimitReader(r.Body, o.BodyBytes+1)
+	body := bounded
 	switch encoding := strings.ToLower(strings.TrimSpace(r.Header.Get("Content-Encoding"))); encoding {
 	case "", "identity":
 	case "gzip", "x-gzip":
@@ -92,7 +97,13 @@ func (o Options) readRaw(r *http.Request) ([]byte, error) {
 	default:
 		return nil, scrollback.ParamErrorf(op, "Content-Encoding", i18n.BodyEncodingUnknown, encoding)
 	}
-	raw, err := io.ReadAll(io.LimitReader(body, o.BodyBytes+1))
+	var all bytes.Buffer
+	if body == bounded {
+		// A long history comes with each request: room for all of it saves copying it as it grows.
+		all.Grow(int(min(max(r.ContentLength, 0), maxAhead)) + bytes.MinRead)
+	}
+	_, err := all.ReadFrom(io.LimitReader(body, o.BodyBytes+1))
+	raw := all.Bytes()
 	switch {
 	case int64(len(raw)) > o.BodyBytes, errors.Is(err, zstd.ErrDecoderSizeExceeded),
 		errors.Is(err, zstd.ErrWindowSizeExceeded):
