@@ -137,8 +137,11 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 	if err := e.completeResults(ctx, at, &settings, r.Messages); err != nil {
 		return nil, err
 	}
+	markAdopted(r.Messages, r.Match.Adopted)
 	in := make([]store.IncomingMessage, len(r.Messages))
+	atoms := make([][]int, len(r.Messages))
 	for i, m := range r.Messages {
+		atoms[i] = m.Atoms
 		if in[i], err = e.intake.Admit(ctx, head.ID, m.Message, settings.IntakeRoom(), m.Attached); err != nil {
 			return nil, err
 		}
@@ -162,11 +165,21 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 	if err != nil {
 		return nil, err
 	}
+	history := incomingHistory{messages: in, atoms: atoms, rows: rows, at: at}
+	if err := e.storeAhead(ctx, head, &history); err != nil {
+		leave()
+		return nil, err
+	}
+	opening, err := e.readOpening(ctx, head, at, r.Messages)
+	if err != nil {
+		leave()
+		return nil, err
+	}
 	begun, err := e.store.Turns.Begin(ctx, store.BeginRequest{Conversation: head.ID, Turn: turn, Owner: e.store.NewID(),
-		Messages: in, At: &at, Quota: quota, Thread: &rows,
+		Messages: history.messages, At: &history.at, Quota: quota, Thread: &history.rows,
 		Edit: func(c *scrollback.Conversation) {
 			if c.Title == "" && c.Messages == 0 {
-				e.titleExchange(c, r.Messages)
+				e.titleExchange(c, opening)
 			}
 			c.Settings.Tools = r.Tools
 			c.Instructions = r.Instructions

@@ -85,6 +85,21 @@ search:
 	if len(rows.Atoms) == 0 && rows.Thread.Tip == thread.Tip {
 		return nil
 	}
+	return e.writeAdopted(ctx, rows)
+}
+
+// writeAdopted writes the rows of a conversation that is adopted, many of them in batches: what is stored of the path
+// is the beginning of it at any time.
+func (e *Engine) writeAdopted(ctx context.Context, rows threading.Rows) error {
+	for len(rows.Atoms) > historyAtoms {
+		thread := *rows.Thread
+		batch := threading.Rows{Thread: &thread, Atoms: rows.Atoms[:historyAtoms]}
+		thread.Tip = batch.Atoms[historyAtoms-1].Place
+		if err := e.store.Threads.Write(ctx, batch); err != nil {
+			return err
+		}
+		rows.Atoms = rows.Atoms[historyAtoms:]
+	}
 	return e.store.Threads.Write(ctx, rows)
 }
 
@@ -152,22 +167,4 @@ func (v *View) openWithID(ctx context.Context, id scrollback.ConversationID, isN
 		err = scrollback.Errorf(scrollback.Conflict, "engine.Exchange", i18n.AnotherRequestCreatesConversation, id)
 	}
 	return head, err
-}
-
-// placeOfMessage returns where a message of a conversation's path stands that is of no turn.
-func (e *Engine) placeOfMessage(ctx context.Context, head store.Head, message string) (store.Place, error) {
-	for to := head.Branch.HeadSeq; to > 0; {
-		from := max(1, to-scrollback.ListMax+1)
-		page, err := e.store.ReadMessages(ctx, head.Branch.ID, from, to)
-		if err != nil {
-			return store.Place{}, err
-		}
-		for _, m := range slices.Backward(page) {
-			if string(m.ID) == message {
-				return store.Place{Branch: m.Branch, Seq: m.Seq}, nil
-			}
-		}
-		to = from - 1
-	}
-	return store.Place{}, scrollback.Errorf(scrollback.NotFound, "engine.Exchange", i18n.NoConversation, head.ID)
 }

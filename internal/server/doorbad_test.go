@@ -117,7 +117,7 @@ func TestStrangeHistoriesAtFaces(t *testing.T) {
 // comes behind it adds no more than is new.
 func TestLongHistoryAtFace(t *testing.T) {
 	c, _ := newFaultRig(t, door.ModeRecord)
-	history := make([]string, testlength.Choose(301, 3001, 20_001))
+	history := make([]string, testlength.Choose(701, 3001, 20_001))
 	for i := range history {
 		history[i] = fmt.Sprint("i", i)
 	}

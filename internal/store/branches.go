@@ -183,6 +183,18 @@ func (p Branches) Fork(ctx context.Context, h Head, from scrollback.Branch, seq 
 	return out, err
 }
 
+// NewBeside returns a branch that leaves the path of one of a conversation's branches behind a message, and is not
+// stored yet.
+func (p Branches) NewBeside(ctx context.Context, h Head, at Place) (scrollback.Branch, error) {
+	from, err := p.Find(ctx, h, at.Branch)
+	if err != nil {
+		return from, err
+	}
+	b, err := p.newLeavingBranch(ctx, from, at.Seq)
+	b.Conversation = h.ID
+	return b, err
+}
+
 // newLeavingBranch returns a new branch that leaves another's path after message seq.
 func (p Branches) newLeavingBranch(ctx context.Context, from scrollback.Branch, seq int64) (scrollback.Branch, error) {
 	b := scrollback.Branch{ID: scrollback.BranchID(p.s.newID()), AtSeq: seq, HeadSeq: seq}

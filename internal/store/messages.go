@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/store/search"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // chunk bounds how many messages one read holds in memory.
@@ -217,6 +218,26 @@ func (s *Store) AppendMessages(ctx context.Context, head Head, in []IncomingMess
 	}
 	return s.d.Log.AppendEntries(ctx, driver.Append{Conversation: head.ID, Now: s.Now(), IfHead: head.Branch.HeadSeq,
 		IfBranch: head.Branch.ID, Entries: entries, Salvage: s.salvageDraft})
+}
+
+// AppendBeside adds messages to a branch beside the path of a conversation, with rows of its thread: no path leads to
+// them until a turn begins behind them. It returns the branch as it is then; the first one comes from
+// [Branches.NewBeside].
+func (s *Store) AppendBeside(ctx context.Context, b scrollback.Branch, in []IncomingMessage,
+	thread *threading.Rows) (scrollback.Branch, error) {
+	entries := s.prepareEntries(in, "")
+	end := func() (scrollback.BranchID, int64, error) {
+		if b.HeadSeq == b.AtSeq {
+			return b.Parent, b.AtSeq, nil
+		}
+		return b.ID, b.HeadSeq, nil
+	}
+	if err := s.keepAnswer(ctx, in, entries, end); err != nil {
+		return b, err
+	}
+	out, err := s.d.Log.AppendEntries(ctx, driver.Append{Conversation: b.Conversation, Now: s.Now(), Beside: &b,
+		Entries: entries, Thread: thread})
+	return out.Head.Branch, err
 }
 
 // ReadSegments returns those with the given ids, in that order.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/threading"
 )
 
 // Log keeps conversations, their branches and messages, and what comes with them: artifacts and other
@@ -130,17 +131,24 @@ type Entry struct {
 // head seq that the caller saw, or a current branch other than IfBranch; negative
 // and empty mean any. An open turn whose lease has ended is closed first, as [BeginRequest] does
 // it.
+//
+// With Beside, Entries are added to that branch instead, and the conversation stays as it is: its path does not lead to
+// them until a turn begins behind them. A branch that is there must be the conversation's own, not the current one, and
+// end with the HeadSeq of Beside, else it is conflict; one that is not there is stored first, as [Rewind] does
+// it. IfHead and IfBranch are not looked at, Salvage is not called, and nothing that is open keeps it out.
 type Append struct {
 	Conversation scrollback.ConversationID
 	Now          int64
 	IfHead       int64
 	IfBranch     scrollback.BranchID
+	Beside       *scrollback.Branch // whole, with its view
 	Entries      []Entry
+	Thread       *threading.Rows // written with them; nil for nothing
 	Salvage      func(expired scrollback.Turn) []Entry
 }
 
-// AppendResult is the head after a write and the messages it appended, numbered. Of a turn whose
-// branch is not the current one, the head has the turn's branch.
+// AppendResult is the head after a write and the messages it appended, numbered. Where they are not on the current
+// branch, the head has theirs.
 type AppendResult struct {
 	Head     Head
 	Messages []scrollback.Message

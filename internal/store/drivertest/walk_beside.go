@@ -43,6 +43,34 @@ func (w *randomWalk) beginBeside() {
 	}
 }
 
+// appendBeside appends to a branch beside the path of its conversation: a new one, or one that is there, now and then
+// as it no longer is.
+func (w *randomWalk) appendBeside() {
+	h, ok := w.readHead(w.pickConversation().ID)
+	if !ok {
+		return
+	}
+	from, at := w.pickPlace(h)
+	to := w.leavingBranch(from, at, scrollback.BranchID(w.newID("branch")))
+	switch {
+	case w.chance(40):
+		to = from
+	case w.chance(10):
+		to.AtSeq++
+	}
+	if w.chance(10) {
+		to.HeadSeq++
+	}
+	entries := w.randomEntries(3)
+	now := w.advanceClock()
+	callBoth(w, fmt.Sprintf("append beside the path of %s, to %s behind #%d", h.ID, to.ID, to.HeadSeq),
+		func(d *driver.Driver) (driver.AppendResult, error) {
+			return d.Log.AppendEntries(w.ctx, driver.Append{Conversation: h.ID, Now: now, Beside: &to, Entries: entries,
+				IfHead: 7, IfBranch: "no branch"})
+		})
+	w.readHead(h.ID)
+}
+
 // pickPlace picks a branch of a conversation, and a message on its path.
 func (w *randomWalk) pickPlace(h driver.Head) (scrollback.Branch, int64) {
 	from := h.Branch

@@ -266,6 +266,10 @@ func (db log) AppendEntries(ctx context.Context, q driver.Append) (driver.Append
 		if a.c.DeletedAt != 0 {
 			return scrollback.Errorf(scrollback.NotFound, op, i18n.ConversationInTrash, a.c.ID)
 		}
+		if q.Beside != nil {
+			out, err = a.appendBeside(ctx, q, entries)
+			return err
+		}
 		if q.IfHead >= 0 && q.IfHead != a.b.HeadSeq {
 			return scrollback.Errorf(scrollback.Conflict, op, i18n.HeadIsAnother, a.b.HeadSeq, q.IfHead)
 		}
@@ -278,6 +282,9 @@ func (db log) AppendEntries(ctx context.Context, q driver.Append) (driver.Append
 		if out.Messages, err = a.appendEntries(ctx, entries); err != nil {
 			return err
 		}
+		if err := w.writeThread(ctx, q.Thread); err != nil {
+			return err
+		}
 		if err := a.storeHead(ctx, q.Now); err != nil {
 			return err
 		}
@@ -288,4 +295,37 @@ func (db log) AppendEntries(ctx context.Context, q driver.Append) (driver.Append
 		return driver.AppendResult{}, err
 	}
 	return out, nil
+}
+
+// appendBeside appends entries to a branch that is not the current one, which is stored first if it is not there.
+func (a *appender) appendBeside(ctx context.Context, q driver.Append, entries []preparedEntry) (out driver.AppendResult,
+	err error) {
+	const op = "sqlstore.AppendEntries"
+	var b scrollback.Branch
+	err = a.holdBranch(ctx, q.Beside.ID, &b)
+	switch {
+	case scrollback.CodeOf(err) == scrollback.NotFound:
+		b = *q.Beside
+		b.UpdatedAt = q.Now
+		if err := a.completeDestination(ctx, &b); err != nil {
+			return out, err
+		}
+		err = a.insertBranch(ctx, b)
+	case err == nil && (b.Conversation != a.c.ID || b.ID == a.c.Branch):
+		err = scrollback.Errorf(scrollback.Conflict, op, i18n.BranchIsAnother, a.c.Branch, b.ID)
+	case err == nil && b.HeadSeq != q.Beside.HeadSeq:
+		err = scrollback.Errorf(scrollback.Conflict, op, i18n.HeadIsAnother, b.HeadSeq, q.Beside.HeadSeq)
+	}
+	if err != nil {
+		return out, err
+	}
+	if out.Messages, err = a.appendTo(ctx, &b, entries); err != nil {
+		return out, err
+	}
+	b.UpdatedAt = q.Now
+	if err := a.changeBranch(ctx, &b, branchGrowth); err != nil {
+		return out, err
+	}
+	out.Head = driver.Head{Conversation: a.c.Conversation, Branch: b}
+	return out, a.writeThread(ctx, q.Thread)
 }

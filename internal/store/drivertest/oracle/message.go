@@ -48,6 +48,9 @@ func (db log) AppendEntries(ctx context.Context, a driver.Append) (driver.Append
 	if err != nil {
 		return driver.AppendResult{}, err
 	}
+	if a.Beside != nil {
+		return db.appendBeside(op, th, a)
+	}
 	last := db.turns[th.turn]
 	if last != nil && driver.HoldsConversation(*last, a.Now) {
 		return driver.AppendResult{}, scrollback.Errorf(scrollback.Conflict, op, "turn %s holds the conversation", last.ID)
@@ -68,10 +71,45 @@ func (db log) AppendEntries(ctx context.Context, a driver.Append) (driver.Append
 	if err := db.checkFresh(op, append(salvaged[:len(salvaged):len(salvaged)], a.Entries...)); err != nil {
 		return driver.AppendResult{}, err
 	}
+	if err := db.writeRows(op, a.Thread); err != nil {
+		return driver.AppendResult{}, err
+	}
 	db.concludeLast(th, kept, salvaged, a.Now)
 	ms := db.appendEntries(th, a.Entries, a.Now)
 	db.changes.touchConversation(th, a.Now)
 	return driver.AppendResult{Head: db.readHead(th), Messages: ms}, nil
+}
+
+// appendBeside appends entries to a branch that is not the current one.
+func (db log) appendBeside(op string, th *storedConversation, a driver.Append) (driver.AppendResult, error) {
+	b := db.branches[a.Beside.ID]
+	switch {
+	case b == nil:
+		to := deepCopy(*a.Beside)
+		if err := db.completeBranch(op, th, &to); err != nil {
+			return driver.AppendResult{}, err
+		}
+		b = &branchRow{Branch: to}
+	case b.Conversation != th.ID || b.ID == th.Branch:
+		return driver.AppendResult{}, scrollback.Errorf(scrollback.Conflict, op, "%s is not beside the path", b.ID)
+	case b.HeadSeq != a.Beside.HeadSeq:
+		return driver.AppendResult{}, scrollback.Errorf(scrollback.Conflict, op, "the head is %d, not %d", b.HeadSeq,
+			a.Beside.HeadSeq)
+	}
+	if err := db.checkFresh(op, a.Entries); err != nil {
+		return driver.AppendResult{}, err
+	}
+	if err := db.writeRows(op, a.Thread); err != nil {
+		return driver.AppendResult{}, err
+	}
+	if db.branches[b.ID] == nil {
+		b.number = nextNumber(&db.branchNumbers)
+		db.branches[b.ID] = b
+	}
+	ms := db.appendToBranch(th, b, a.Entries, a.Now)
+	b.UpdatedAt = a.Now
+	return driver.AppendResult{Head: driver.Head{Conversation: deepCopy(th.Conversation), Branch: deepCopy(b.Branch)},
+		Messages: ms}, nil
 }
 
 // ListBranches implements [driver.Log].
