@@ -35,6 +35,8 @@ type ExchangeRequest struct {
 	// Continues says that the client sends only what is new: where it names no tools or has no instructions, those of
 	// before still hold.
 	Continues bool
+	// Chained says the same of tools that the client offered within its history, and of nothing else.
+	Chained bool
 	// MayForward says that the client brings what lets it in at the model's server, so that no key need be set here.
 	MayForward bool
 
@@ -121,6 +123,9 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 	if r.Continues && len(r.Tools) == 0 {
 		r.Tools = head.Settings.Tools
 	}
+	if r.Chained {
+		r.Tools = addInHistory(r.Tools, head.Settings.Tools)
+	}
 	if r.Continues && r.Instructions == "" {
 		r.Instructions = head.Instructions
 	}
@@ -205,6 +210,18 @@ func (v *View) BeginExchange(ctx context.Context, r ExchangeRequest) (*Exchange,
 	lt.maxLookups = maxSteps
 	return &Exchange{lt: lt, match: r.Match, leave: leave, watched: e.o.Watch.BeginTurn(ctx, head.ID),
 		back: head.Branch}, nil
+}
+
+// addInHistory returns tools with those of before that a client offered within its history; of two with one name, the
+// new one.
+func addInHistory(tools, before []scrollback.Tool) []scrollback.Tool {
+	out := slices.Clone(tools)
+	for _, t := range before {
+		if t.Form.InHistory && !slices.ContainsFunc(tools, func(o scrollback.Tool) bool { return o.Name == t.Name }) {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // goBack makes the branch current again that was so before a leaf, unless somebody has gone on from it meanwhile.
@@ -417,6 +434,9 @@ func (x *Exchange) Turn() scrollback.TurnID { return x.lt.turn.ID }
 
 // Conversation returns the id of the exchange's conversation.
 func (x *Exchange) Conversation() scrollback.ConversationID { return x.lt.turn.Conversation }
+
+// Tools returns the tools that the client offers, also those that it named before and that still hold.
+func (x *Exchange) Tools() []scrollback.Tool { return x.lt.head.Settings.Tools }
 
 // Project returns what is stored of the project of the exchange's conversation.
 func (x *Exchange) Project() scrollback.Project { return x.lt.settings.Project }

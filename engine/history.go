@@ -158,8 +158,8 @@ func (e *Engine) placeOfMessage(ctx context.Context, head store.Head, message st
 	return at, scrollback.Errorf(scrollback.NotFound, "engine.Exchange", i18n.NoConversation, head.ID)
 }
 
-// searchBranch returns where a message stands on the path of a branch behind a seq and up to another, from its end back;
-// Seq is 0 if it is not there.
+// searchBranch returns where a message stands on the path of a branch behind a seq and up to another; Seq is 0 if it is
+// not there.
 func (e *Engine) searchBranch(ctx context.Context, b scrollback.BranchID, behind, to int64,
 	message string) (store.Place, error) {
 	for to > behind {

@@ -194,17 +194,20 @@ func (e *Engine) endSideCall(s sideCallEnd, fault error) error {
 type StoredAnswer struct {
 	Conversation scrollback.ConversationID
 	Turn         scrollback.Turn
-	Parts        scrollback.Parts // of its messages, without what was looked up here
-	Usage        scrollback.Usage // of the newest
+	Parts        scrollback.Parts  // of its messages, without what was looked up here
+	Usage        scrollback.Usage  // of the newest
+	Tools        []scrollback.Tool // that the client offers in the conversation now
 }
 
 // ReadAnswer reads the answer of a turn, and waits until it has ended, wherever it runs.
 func (v *View) ReadAnswer(ctx context.Context, conversation scrollback.ConversationID,
 	turn scrollback.TurnID) (StoredAnswer, error) {
 	out := StoredAnswer{Conversation: conversation}
-	if _, err := v.door.openHead(ctx, conversation, scrollback.AccessRead); err != nil {
+	head, err := v.door.openHead(ctx, conversation, scrollback.AccessRead)
+	if err != nil {
 		return out, err
 	}
+	out.Tools = head.Settings.Tools
 	for {
 		t, err := v.e.closeAbandoned(ctx, conversation, turn)
 		if err != nil {

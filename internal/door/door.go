@@ -123,6 +123,7 @@ type Head struct {
 	Model        string // as the client calls it
 	Conversation scrollback.ConversationID
 	Created      time.Time
+	Tools        []scrollback.Tool // that the client has in another form than its model
 }
 
 // FinishInterrupted is how a stored answer ends that was cut short.
@@ -282,13 +283,14 @@ func (d *Door) beginTurn(ctx context.Context, v *engine.View, r *Request, asked 
 		Settings: engine.Overrides{Model: name, Thinking: options.Thinking, NoRecall: d.o.Recall == RecallOff},
 		Project:  r.Project, ID: scrollback.ConversationID(asked.OwnID()), Tools: options.Tools,
 		Instructions: readInstructions(asked), Meta: beginMeta(r, asked, match), Quota: quotaOf(match, r.Quota),
-		MayForward: d.mayPass(r), Continues: asked.OwnID() != "" || r.Dialect == threading.Messages && asked.Chain != ""})
+		MayForward: d.mayPass(r), Continues: asked.OwnID() != "" || r.Dialect == threading.Messages && asked.Chain != "",
+		Chained: r.Dialect == threading.Responses && !hasHistory(r, asked)})
 	if err != nil {
 		return nil, err
 	}
 	deliver := func() { x.NoteDelivered(context.WithoutCancel(ctx)) }
 	rel := newRelay(Head{ID: r.answerID(string(x.Turn())), Model: asked.Model, Conversation: x.Conversation(),
-		Created: time.Now()}, x.Cancel)
+		Created: time.Now(), Tools: formedTools(x.Tools())}, x.Cancel)
 	rel.deliver = deliver
 	d.keepRelay(threading.RequestID(x.Turn()), rel)
 	d.hold(v, r, rel)

@@ -242,32 +242,6 @@ type wireOptions struct {
 // optionFields are the names of the fields of wireOptions.
 var optionFields = []string{"tools", "reasoning_effort", "reasoning", "thinking", "generationConfig"}
 
-// wireTool is a tool as one of the dialects defines it.
-type wireTool struct {
-	wireFunction
-	Type         string         `json:"type"`
-	Function     *wireFunction  `json:"function"`
-	Declarations []wireFunction `json:"functionDeclarations"`
-}
-
-type wireFunction struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"`
-	Schema      json.RawMessage `json:"input_schema"`
-	JSONSchema  json.RawMessage `json:"parametersJsonSchema"`
-}
-
-func (f wireFunction) tool() scrollback.Tool {
-	t := scrollback.Tool{Name: f.Name, Description: f.Description, Parameters: f.Parameters}
-	for _, schema := range []json.RawMessage{f.Schema, f.JSONSchema} {
-		if len(schema) > 0 {
-			t.Parameters = schema
-		}
-	}
-	return t
-}
-
 // readOptions reads what a request says besides its history. What is of another type than it should be is as good as
 // not there.
 func readOptions(d threading.Dialect, body []byte) options {
@@ -278,19 +252,7 @@ func readOptions(d threading.Dialect, body []byte) options {
 		}
 		_ = json.Unmarshal([]byte(`{"`+m.Name+`":`+string(body[m.Value.From:m.Value.To])+`}`), &w)
 	}
-	out := options{Tools: []scrollback.Tool{}}
-	for _, t := range w.Tools {
-		switch {
-		case t.Function != nil:
-			out.Tools = append(out.Tools, t.Function.tool())
-		case len(t.Declarations) > 0:
-			for _, f := range t.Declarations {
-				out.Tools = append(out.Tools, f.tool())
-			}
-		case t.Name != "" && (d == threading.Messages || t.Type == "function"):
-			out.Tools = append(out.Tools, t.tool())
-		}
-	}
+	out := options{Tools: readTools(d, w.Tools, body)}
 	switch {
 	case w.Effort != "":
 		out.Thinking.Effort = w.Effort

@@ -18,7 +18,8 @@ func (d *Door) beginSideCall(ctx context.Context, v *engine.View, r *Request, as
 	match *threading.Match) (*relay, error) {
 	options := readOptions(r.Dialect, r.Body)
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	rel := newRelay(Head{ID: r.answerID(v.NewExchangeID()), Model: asked.Model, Created: time.Now()}, cancel)
+	rel := newRelay(Head{ID: r.answerID(v.NewExchangeID()), Model: asked.Model, Created: time.Now(),
+		Tools: formedTools(options.Tools)}, cancel)
 	items := answerItems
 	if asked.Compacts {
 		items = rel.compactionOf
@@ -124,6 +125,7 @@ func replayTurn(ctx context.Context, v *engine.View, head Head, turn scrollback.
 		return nil, scrollback.Errorf(scrollback.Conflict, "door", i18n.TurnOfAnotherOwner, turn)
 	}
 	head.Created = time.UnixMilli(said.Turn.StartedAt)
+	head.Tools = formedTools(said.Tools)
 	rel := newRelay(head, func() {})
 	for _, p := range said.Parts {
 		rel.addPiece(pieceOf(p))

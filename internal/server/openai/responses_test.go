@@ -3,6 +3,7 @@ package openai_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,65 @@ func TestTools(t *testing.T) {
 	if n := len(m.Requests()); n != 2 {
 		t.Errorf("the model was asked %d times", n)
 	}
+}
+
+// TestToolsInTheHistory offers tools as Codex does for its newer models: in an item of the history, some in a namespace
+// and one that takes a text. The model has them all as functions, and its calls come in the form that the client has,
+// also where the next request goes on by an id and does not name them again.
+func TestToolsInTheHistory(t *testing.T) {
+	calls := []scrollback.ToolCall{
+		{ID: "call_1", Name: "clock__now", Arguments: json.RawMessage(`{"zone":"UTC"}`)},
+		{ID: "call_2", Name: "patch", Arguments: json.RawMessage(`{"input":"*** Begin\n+a \"b\""}`)},
+		{ID: "call_3", Name: "ls", Arguments: json.RawMessage(`{}`)},
+	}
+	p, m := script(t, modeltest.Call(calls...), modeltest.Call(calls[1]), modeltest.Say("Done"))
+	const tools = `{"type":"additional_tools","role":"developer","tools":[` +
+		`{"type":"namespace","name":"clock","description":"Times","tools":[{"type":"function","name":"now",` +
+		`"description":"The time","parameters":{"type":"object"}},{"type":"function","name":"no good name"}]},` +
+		`{"type":"custom","name":"patch","description":"Patches","format":{"type":"grammar","syntax":"lark","definition":"start: x"}},` +
+		`{"type":"web_search"},{"type":"function","name":"ls","parameters":{"type":"object"}}]}`
+	events := p.stream("POST", "/v1/responses", `{"model":"m","stream":true,"tools":[],"input":[`+tools+
+		`,{"role":"user","content":"Patch it"}]}`)
+	checkStream(t, events)
+	if got := types(events); !strings.Contains(got, "output_item.added custom_tool_call_input.delta "+
+		"custom_tool_call_input.done output_item.done") {
+		t.Errorf("the events are %s", got)
+	}
+	var offered []string
+	for _, tool := range m.Requests()[0].Tools {
+		if !strings.HasPrefix(tool.Name, scrollback.RecallPrefix) {
+			offered = append(offered, tool.Name+": "+tool.Description+" "+string(tool.Parameters))
+		}
+	}
+	want := []string{`clock__now: The time {"type":"object"}`, "patch: Patches\n\nThe input has this form:\nstart: x " +
+		`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`, `ls:  {"type":"object"}`}
+	if !slices.Equal(offered, want) {
+		t.Errorf("the model is offered %q", offered)
+	}
+	response := at(events[len(events)-1], "response")
+	var results []string
+	for i, want := range []map[string]any{
+		{"type": "function_call", "namespace": "clock", "name": "now", "arguments": `{"zone":"UTC"}`},
+		{"type": "custom_tool_call", "namespace": nil, "name": "patch", "input": "*** Begin\n+a \"b\""},
+		{"type": "function_call", "namespace": nil, "name": "ls", "arguments": `{}`},
+	} {
+		item := at(response, "output", i)
+		for field, value := range want {
+			if at(item, field) != value {
+				t.Errorf("of call %d, %s is %v", i, field, at(item, field))
+			}
+		}
+		id, _ := at(item, "call_id").(string)
+		results = append(results, `{"type":"`+strings.TrimSuffix(at(item, "type").(string), "_call")+
+			`_call_output","call_id":"`+id+`","output":"ok"}`)
+	}
+	id, _ := at(response, "id").(string)
+	r := p.ask(`{"model":"m","previous_response_id":"` + id + `","input":[` + strings.Join(results, ",") + `]}`)
+	if item := at(r, "output", 0); at(item, "type") != "custom_tool_call" || at(item, "name") != "patch" {
+		t.Errorf("behind an id the call is %v", item)
+	}
+	p.wantTalk("user: Patch it", `assistant: clock__now{"zone":"UTC"} patch{"input":"*** Begin\n+a \"b\""} ls{}`,
+		"tool: =ok", "tool: =ok", "tool: =ok", `assistant: patch{"input":"*** Begin\n+a \"b\""}`)
 }
 
 // Instructions may stand in the input; images and a history that was never answered here reach the model as they came.

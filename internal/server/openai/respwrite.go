@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -72,6 +73,7 @@ type responseEvent struct {
 	Text     *string   `json:"text,omitempty"`
 	Name     string    `json:"name,omitempty"`
 	Args     *string   `json:"arguments,omitempty"`
+	Input    *string   `json:"input,omitempty"`
 	Logprobs *[]any    `json:"logprobs,omitempty"`
 }
 
@@ -107,8 +109,18 @@ type (
 		ID        string `json:"id"`
 		Status    string `json:"status"`
 		CallID    string `json:"call_id"`
+		Namespace string `json:"namespace,omitempty"`
 		Name      string `json:"name"`
 		Arguments string `json:"arguments"`
+	}
+	textCallItem struct {
+		Type      string `json:"type"`
+		ID        string `json:"id"`
+		Status    string `json:"status"`
+		CallID    string `json:"call_id"`
+		Namespace string `json:"namespace,omitempty"`
+		Name      string `json:"name"`
+		Input     string `json:"input"`
 	}
 	compactionItem struct {
 		Type      string `json:"type"`
@@ -326,13 +338,49 @@ func (w *responseWriter) addPayload(o scrollback.Opaque) {
 func (w *responseWriter) addCall(c *scrollback.ToolCall) {
 	w.close()
 	index := len(w.out.Output)
-	item := callItem{Type: "function_call", ID: w.itemID("fc_"), Status: itemRuns, CallID: c.ID, Name: c.Name}
+	name, form := w.findForm(c.Name)
+	if form.Text {
+		w.addTextCall(c, name, form)
+		return
+	}
+	item := callItem{Type: "function_call", ID: w.itemID("fc_"), Status: itemRuns, CallID: c.ID,
+		Namespace: form.Namespace, Name: name}
 	w.emit(responseEvent{Type: "response.output_item.added", Output: &index, Item: item})
 	item.Arguments = string(c.Arguments)
 	w.emit(responseEvent{Type: "response.function_call_arguments.delta", ItemID: item.ID, Output: &index,
 		Delta: &item.Arguments})
-	w.emit(responseEvent{Type: "response.function_call_arguments.done", ItemID: item.ID, Output: &index, Name: c.Name,
+	w.emit(responseEvent{Type: "response.function_call_arguments.done", ItemID: item.ID, Output: &index, Name: name,
 		Args: &item.Arguments})
+	item.Status = itemDone
+	w.finishItem(index, item)
+}
+
+// findForm returns the name that the client has for a tool, and the form.
+func (w *responseWriter) findForm(name string) (string, scrollback.ToolForm) {
+	for _, t := range w.head.Tools {
+		if t.Name == name {
+			return cmp.Or(t.Form.Name, name), t.Form
+		}
+	}
+	return name, scrollback.ToolForm{}
+}
+
+// addTextCall adds a call of a tool that takes a text in the place of arguments.
+func (w *responseWriter) addTextCall(c *scrollback.ToolCall, name string, form scrollback.ToolForm) {
+	index := len(w.out.Output)
+	var given struct {
+		Input *string `json:"input"`
+	}
+	input := string(c.Arguments) // a model that gives something else is understood as well as can be
+	if json.Unmarshal(c.Arguments, &given) == nil && given.Input != nil {
+		input = *given.Input
+	}
+	item := textCallItem{Type: "custom_tool_call", ID: w.itemID("ctc_"), Status: itemRuns, CallID: c.ID,
+		Namespace: form.Namespace, Name: name}
+	w.emit(responseEvent{Type: "response.output_item.added", Output: &index, Item: item})
+	item.Input = input
+	w.emit(responseEvent{Type: "response.custom_tool_call_input.delta", ItemID: item.ID, Output: &index, Delta: &input})
+	w.emit(responseEvent{Type: "response.custom_tool_call_input.done", ItemID: item.ID, Output: &index, Input: &input})
 	item.Status = itemDone
 	w.finishItem(index, item)
 }

@@ -64,10 +64,17 @@ func TestRead(t *testing.T) {
 			{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Done","annotations":[]}]}]}`,
 			"0.0 user text Look\n0.1 user image\n1.0 assistant thinking {\"id\":\"r1\",\"summary\":[],\"type\":\"reasoning\"}\n" +
 				"2.0 assistant call ls(c1) {\"a\":[true],\"b\":1}\n3.0 tool result (c1) a\nb\n" +
-				"4.0 assistant call patch(c2) *** Begin\n5.0 tool result (c2) ok\n" +
+				"4.0 assistant call patch(c2) {\"input\":\"*** Begin\"}\n5.0 tool result (c2) ok\n" +
 				"6.0 assistant opaque web_search_call {\"action\":{\"query\":\"q\"},\"type\":\"web_search_call\"}\n" +
 				"7.0 assistant compaction {\"encrypted_content\":\"e\",\"type\":\"compaction\"}\n8.0 assistant text Done",
 			[]string{"Be kind"}, []string{"ls", "web_search"}},
+		{threading.Responses, `{"model":"m","input":[{"type":"additional_tools","role":"developer","tools":[
+			{"type":"namespace","name":"mcp__files__","tools":[{"type":"function","name":"read"}]},
+			{"type":"namespace","name":"clock","tools":[{"type":"function","name":"now"}]},{"type":"custom","name":"patch"}]},
+			{"role":"user","content":"Look"},
+			{"type":"function_call","call_id":"c1","namespace":"clock","name":"now","arguments":"{}"}]}`,
+			"1.0 user text Look\n2.0 assistant call clock__now(c1) {}", nil,
+			[]string{"mcp__files__read", "clock__now", "patch"}},
 		{threading.Messages, `{"model":"m","system":[{"type":"text","text":"x-anthropic-billing-header: cc_version=2; cch=1;"},
 			{"type":"text","text":"Be kind","cache_control":{"type":"ephemeral"}}],"tools":[{"name":"ls"},{"type":"web_search_20260101","name":"web_search"}],
 			"messages":[{"role":"user","content":"Look"},

@@ -13,7 +13,7 @@ func (l *list) readResponses(fields map[string]any) {
 		r.System = append(r.System, s)
 	}
 	for _, tool := range elements(fields["tools"]) {
-		l.addTool(firstOf(field(tool, "name"), field(tool, "type")))
+		l.addResponsesTool(tool, "")
 	}
 	r.Chain = text(fields["previous_response_id"])
 	r.Conversation = text(fields["conversation"])
@@ -44,11 +44,15 @@ func (l *list) readResponsesItem(o map[string]any) {
 	case kind == "reasoning":
 		l.add(threading.Item{Role: threading.Assistant, Kind: threading.Thinking, Text: canonical(o)})
 	case kind == "function_call":
-		l.add(threading.Item{Role: threading.Assistant, Kind: threading.Call, Name: text(o["name"]), ID: id,
-			Text: canonicalArguments(o["arguments"])})
+		l.add(threading.Item{Role: threading.Assistant, Kind: threading.Call, ID: id,
+			Name: NamespacedName(text(o["namespace"]), text(o["name"])), Text: canonicalArguments(o["arguments"])})
 	case kind == "custom_tool_call":
 		l.add(threading.Item{Role: threading.Assistant, Kind: threading.Call, Name: text(o["name"]), ID: id,
-			Text: text(o["input"])})
+			Text: canonical(map[string]any{"input": text(o["input"])})})
+	case kind == "additional_tools":
+		for _, tool := range elements(o["tools"]) {
+			l.addResponsesTool(tool, "")
+		}
 	case kind == "compaction_trigger":
 		l.request.Compacts = true
 	case kind == "compaction":
@@ -65,4 +69,27 @@ func (l *list) readResponsesItem(o map[string]any) {
 		l.add(threading.Item{Role: threading.Assistant, Kind: threading.Opaque,
 			Text: kind + " " + canonical(without(o, "id", "status"))})
 	}
+}
+
+// addResponsesTool adds the name of a tool, or of each one of a namespace.
+func (l *list) addResponsesTool(tool any, namespace string) {
+	name := firstOf(field(tool, "name"), field(tool, "type"))
+	if text(field(tool, "type")) != "namespace" || namespace != "" {
+		l.addTool(NamespacedName(namespace, text(name)))
+		return
+	}
+	for _, one := range elements(field(tool, "tools")) {
+		l.addResponsesTool(one, text(name))
+	}
+}
+
+// NamespacedName returns the one name that models have for a tool of a namespace.
+func NamespacedName(namespace, name string) string {
+	switch {
+	case namespace == "":
+		return name
+	case strings.HasSuffix(namespace, "__"):
+		return namespace + name
+	}
+	return namespace + "__" + name
 }
