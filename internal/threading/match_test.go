@@ -363,12 +363,16 @@ func TestShortSummary(t *testing.T) {
 
 // A client that takes the reasoning and the tags out of a summary has compacted all the same.
 func TestRewrittenSummary(t *testing.T) {
-	for _, name := range []string{"", "s"} {
+	for _, c := range []struct {
+		name   string
+		points int // of the summary: a short one has one
+	}{{"", 20}, {"s", 20}, {"", 1}, {"s", 1}} {
+		name := c.name
 		d := newDesk(t)
 		talk := []string{"One", "Answer one, which is long", "Two"}
 		m := d.turn(ask(name, talk...), "Answer two, which is long", noon)
 		var reasoning, summary strings.Builder
-		for i := range 20 {
+		for i := range c.points {
 			fmt.Fprintf(&reasoning, "Let me think about point %d of it. ", i)
 			fmt.Fprintf(&summary, "%d. The user asked for thing number %d, and it was done in file %d.\n", i, i*7, i*13)
 		}
@@ -379,7 +383,7 @@ func TestRewrittenSummary(t *testing.T) {
 		r.Items = append(r.Items, user("Three"))
 		o := d.begin(r, noon)
 		if o.Thread != m.Thread || o.Course != threading.Compacted || len(o.New) != 2 || o.Base != d.memory.Tip(m) {
-			t.Errorf("name %q: it %s in %s with %d new atoms", name, o.Course, o.Thread, len(o.New))
+			t.Errorf("%+v: it %s in %s with %d new atoms", c, o.Course, o.Thread, len(o.New))
 		}
 	}
 }

@@ -296,8 +296,35 @@ func (s *search) goOnBefore(ctx context.Context, out *Match, summary *RequestRow
 }
 
 // quotes reports whether a text quotes a summary: whole, or, if it is long, its beginning or half of it. Some clients
-// take the reasoning and the tags out of what they were answered.
+// take the reasoning and the tags out of what they were answered: what stands in tags before the rest may be missing.
 func quotes(text, summary string) bool {
+	for ; summary != ""; summary = withoutHead(summary) {
+		if quotesPart(text, summary) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutHead returns a text without the element of a markup that it begins with; empty if it begins with none, or if
+// too little is left to be recognised by.
+func withoutHead(text string) string {
+	tag := headTag().FindStringSubmatch(text)
+	if tag == nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(text, "</"+tag[1]+">")
+	if len(bareWords(rest)) < minSummary {
+		return ""
+	}
+	return rest
+}
+
+// headTag finds the tag that a text begins with.
+var headTag = lazyregexp.New(`^\s*<([A-Za-z][\w-]*)>`)
+
+// quotesPart is quotes for a part of a summary that is there whole or not at all.
+func quotesPart(text, summary string) bool {
 	if strings.Contains(text, summary) {
 		return true
 	}

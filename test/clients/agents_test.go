@@ -21,8 +21,6 @@ type agent struct {
 
 	// Why it cannot do something without a terminal; empty if it can.
 	noAbort, noCompaction string
-	// What is known to be wrong here with its compaction.
-	fault string
 }
 
 func with(before ...string) func(prompt string) []string {
@@ -107,10 +105,6 @@ func (a agent) try(t *testing.T, clients string) (rows []string) {
 		row("an abort", err)
 	}
 
-	if a.fault != "" {
-		return append(rows, fmt.Sprintf("| %s | its own compaction, and a fact from before it | known fault: %s |",
-			a.name, a.fault))
-	}
 	if a.noCompaction != "" {
 		rows = append(rows, impossible(a.name, "its own compaction, and a fact from before it", a.noCompaction))
 		row("log", r.checkStored())
