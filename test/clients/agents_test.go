@@ -46,7 +46,8 @@ var agents = []agent{
 		ask:     with("--allowedTools=Read", "-p"),
 		resume:  with("--allowedTools=Read", "--continue", "-p"),
 		compact: func(*run, string) []string { return []string{"--continue", "-p", "/compact"} }, command: true},
-	{name: "gemini", env: []string{"GEMINI_CLI_TRUST_WORKSPACE=true", "NO_BROWSER=1"},
+	// On a machine with much memory it starts itself once more, and does not pass an interrupt on.
+	{name: "gemini", env: []string{"GEMINI_CLI_TRUST_WORKSPACE=true", "NO_BROWSER=1", "GEMINI_CLI_NO_RELAUNCH=true"},
 		ask: with("-m", "gemini-2.5-pro", "--yolo", "-p"), resume: with("-m", "gemini-2.5-pro", "--yolo", "--resume", "latest", "-p"),
 		compact: settings(".gemini/settings.json", `{"model": {"compressionThreshold": 0.0001}}`,
 			with("-m", "gemini-2.5-pro", "--yolo", "--resume", "latest", "-p"))},

@@ -93,6 +93,9 @@ func TestRead(t *testing.T) {
 			{"role":"model","parts":[{"text":"Done","thoughtSignature":"t"}]}]}`,
 			"0.0 user text Look\n0.1 user image\n1.0 assistant thinking hm\n1.1 assistant call ls(c1) {\"a\":[true],\"b\":1}\n" +
 				"2.0 tool result ls(c1) {\"output\":\"a\"}\n3.0 assistant text Done", []string{"Be kind"}, []string{"ls", "googleSearch"}},
+		{threading.Gemini, `{"contents":[{"role":"model","parts":[{"functionCall":{"id":"ls__c1","name":"ls","args":{}}}]},
+			{"role":"user","parts":[{"functionResponse":{"id":"ls__c1","name":"ls","response":{"output":"a"}}}]}]}`,
+			"0.0 assistant call ls(c1) {}\n1.0 tool result ls(c1) {\"output\":\"a\"}", nil, nil},
 		{threading.Gemini, `{"contents":{"parts":[{"text":"Look"}]}}`, "0.0 user text Look", nil, nil},
 		{threading.Gemini, `{"contents":["Look",{"role":"model","parts":[{"function_call":{"name":"ls"}}]}]}`,
 			"0.0 user text Look\n1.0 assistant call ls() {}", nil, nil},

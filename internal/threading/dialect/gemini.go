@@ -1,6 +1,10 @@
 package dialect
 
-import "github.com/scrollback-ai/scrollback/internal/threading"
+import (
+	"strings"
+
+	"github.com/scrollback-ai/scrollback/internal/threading"
+)
 
 // readGemini reads a request of Google's generateContent. Its model stands in the path, which the caller reads.
 func (l *list) readGemini(fields map[string]any) {
@@ -45,10 +49,10 @@ func (l *list) readGeminiPart(role threading.Role, p map[string]any) {
 	case p["thought"] == true:
 		l.add(threading.Item{Role: role, Kind: threading.Thinking, Text: text(p["text"])})
 	case call != nil:
-		l.add(threading.Item{Role: role, Kind: threading.Call, Name: text(call["name"]), ID: text(call["id"]),
+		l.add(threading.Item{Role: role, Kind: threading.Call, Name: text(call["name"]), ID: callID(call),
 			Text: canonicalArguments(call["args"])})
 	case result != nil:
-		l.add(threading.Item{Role: threading.Tool, Kind: threading.Result, ID: text(result["id"]),
+		l.add(threading.Item{Role: threading.Tool, Kind: threading.Result, ID: callID(result),
 			Name: text(result["name"]), Text: canonical(result["response"])})
 	case p["text"] != nil:
 		l.addText(role, text(p["text"]))
@@ -56,4 +60,10 @@ func (l *list) readGeminiPart(role threading.Role, p map[string]any) {
 		l.add(threading.Item{Role: role, Kind: threading.Image, Text: digest(without(p, "thoughtSignature")),
 			Media: readMedia(p)})
 	}
+}
+
+// callID returns the id of a call, or of the result of one. Gemini CLI puts the name of the tool before it where it asks
+// for a summary, and in no other request.
+func callID(o map[string]any) string {
+	return strings.TrimPrefix(text(o["id"]), text(o["name"])+"__")
 }
