@@ -62,8 +62,8 @@ func (l *list) readGeminiPart(role threading.Role, p map[string]any) {
 	}
 }
 
-// callID returns the id of a call, or of the result of one. Gemini CLI puts the name of the tool before it where it asks
-// for a summary, and in no other request.
+// callID returns the id of a call, or of the result of one. Gemini CLI puts the name of the tool before it where it
+// asks for a summary, and in no other request.
 func callID(o map[string]any) string {
 	return strings.TrimPrefix(text(o["id"]), text(o["name"])+"__")
 }
