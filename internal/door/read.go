@@ -149,6 +149,8 @@ func readMedia(it threading.Item) (scrollback.Part, []byte) {
 	}
 	isImage := strings.HasPrefix(kind, "image/") || kind == "" && m.URL != ""
 	switch {
+	case len(bytes) == 0 && m.URL == "" && m.ID != "":
+		return scrollback.Text{Text: "[the file " + m.ID + ", which only the server has that it was uploaded to]"}, nil
 	case len(bytes) == 0 && m.URL == "":
 		return scrollback.Text{Text: "[a file that cannot be read]"}, nil
 	case len(bytes) == 0 && isImage:

@@ -71,6 +71,7 @@ type Media struct {
 	Data string
 	Text string
 	URL  string
+	ID   string // by which the server of the client's model knows it, where that has the bytes and we do not
 }
 
 // Request is what a client sent, in a form without a dialect.

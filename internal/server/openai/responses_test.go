@@ -159,6 +159,9 @@ func TestInput(t *testing.T) {
 			"system: Speak like a pilot\nuser: Say hello"},
 		"an image": {`{"role":"user","content":[{"type":"input_text","text":"What is it?"},` +
 			`{"type":"input_image","image_url":"data:image/png;base64,` + dot + `"}]}`, "user: What is it?[image/png]"},
+		"a file of the server's": {`{"role":"user","content":[{"type":"input_text","text":"What is it?"},` +
+			`{"type":"input_file","file_id":"file-abc"}]}`,
+			"user: What is it?\n[the file file-abc, which only the server has that it was uploaded to]"},
 		"a history": {`{"type":"message","role":"user","content":"I am Ada"},` +
 			`{"type":"message","role":"assistant","content":"Hello Ada"},{"type":"message","role":"user","content":"Who am I?"}`,
 			"user: I am Ada\nassistant: Hello Ada\nuser: Who am I?"},

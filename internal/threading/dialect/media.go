@@ -6,7 +6,8 @@ import (
 
 // readMedia reads what an image or another file was sent as, in any dialect; nil if nothing of it can be read.
 func readMedia(o map[string]any) *threading.Media {
-	m := &threading.Media{Name: text(firstOf(o["filename"], o["title"], field(o, "file", "filename")))}
+	m := &threading.Media{Name: text(firstOf(o["filename"], o["title"], field(o, "file", "filename"))),
+		ID: text(firstOf(o["file_id"], field(o, "file", "file_id"), field(o, "source", "file_id")))}
 	switch source := object(o["source"]); {
 	case source != nil: // Anthropic's
 		m.Type = text(source["media_type"])
@@ -30,7 +31,7 @@ func readMedia(o map[string]any) *threading.Media {
 		m.SetAddress(text(firstOf(field(o, "image_url", "url"), o["image_url"], field(o, "file", "file_data"), o["file_data"],
 			o["file_url"], o["image"])))
 	}
-	if m.Data == "" && m.Text == "" && m.URL == "" {
+	if m.Data == "" && m.Text == "" && m.URL == "" && m.ID == "" {
 		return nil
 	}
 	return m
