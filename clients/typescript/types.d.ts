@@ -1552,6 +1552,8 @@ export interface TextPartBody {
 /** A tool that the client runs. */
 export interface Tool {
     description: string;
+    /** How the client of another API has it, where that is no function of this name. */
+    form?: ToolForm;
     name: string;
     parameters: unknown;
 }
@@ -1596,6 +1598,16 @@ export interface ToolCallPartBody {
     name?: string;
     opaque?: unknown;
     type: 'tool_call';
+}
+
+/** How a client of another API has a tool. */
+export interface ToolForm {
+    /** It was offered within the history, and holds in requests that go on from that. */
+    in_history?: boolean;
+    name?: string;
+    namespace?: string;
+    /** It is called with a text, which a model gives as the argument `input`. */
+    text?: boolean;
 }
 
 /** The result of a call: a text, or an artifact. */
