@@ -267,24 +267,3 @@ type Idempotency struct {
 	Key  string
 	Hash string
 }
-
-// Tool is a function a model may call. Parameters is a JSON Schema.
-type Tool struct {
-	Name        string          `json:"name"`
-	Description string          `json:"description"`
-	Parameters  json.RawMessage `json:"parameters"`
-
-	// Form is how the client has it that offers it, where that is no function of this name; zero else. Models are not
-	// told.
-	Form ToolForm `json:"form,omitzero"`
-}
-
-// ToolForm is how a client has a tool: under another name in a namespace, called with a text in the place of arguments,
-// which a model gives as the argument "input", or offered within the history, so that it still holds in a request that
-// goes on from that.
-type ToolForm struct {
-	Namespace string `json:"namespace,omitempty"`
-	Name      string `json:"name,omitempty"`
-	Text      bool   `json:"text,omitempty"`
-	InHistory bool   `json:"in_history,omitempty"`
-}

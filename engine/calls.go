@@ -20,6 +20,7 @@ type callRunner struct {
 	late         bool        // there were enough steps: nothing is looked up or started any more
 	room         recall.Room // of each result
 	startsAgents bool
+	forwarded    bool // the request went on as it stood: each call is the client's, known here or not
 }
 
 // callAnswers are the results of a step's calls, in their order, and what goes with them.
@@ -39,7 +40,7 @@ func (s callRunner) run(ctx context.Context, all []scrollback.ToolCall) callAnsw
 	}
 	var ours []scrollback.ToolCall
 	for _, c := range all {
-		if clients[c.Name] {
+		if clients[c.Name] || s.forwarded {
 			out.open = append(out.open, c)
 		} else {
 			ours = append(ours, c)

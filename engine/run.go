@@ -516,7 +516,7 @@ func (lt *liveTurn) answerCalls(ctx context.Context, step int, all []scrollback.
 	c := lt.head.Conversation
 	lt.mu.Unlock()
 	run := callRunner{turn: lt, conversation: c, late: step > lt.maxLookups, room: lt.resultRoom(len(all)),
-		startsAgents: lt.e.o.Agents.Allowed && request.OffersAgents(c)}
+		startsAgents: lt.e.o.Agents.Allowed && request.OffersAgents(c), forwarded: lt.forward != nil}
 	return run.run(ctx, all)
 }
 

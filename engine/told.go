@@ -17,6 +17,9 @@ type TellRequest struct {
 	Of   scrollback.ConversationID
 	ID   scrollback.ConversationID
 	Meta json.RawMessage
+	// Behind is the place of its thread that the messages follow. Where the conversation does not end there, nothing is
+	// added. The zero value is its end.
+	Behind threading.Place
 	// Name is what the client calls it; empty for nothing.
 	Name     string
 	Messages []ExchangeMessage
@@ -32,6 +35,12 @@ func (v *View) Tell(ctx context.Context, r TellRequest) (scrollback.Conversation
 	head, err := v.openTold(ctx, r)
 	if err != nil {
 		return "", nil, err
+	}
+	if r.Behind != (threading.Place{}) {
+		at, err := e.findPlace(ctx, head, r.Behind)
+		if err != nil || at != (store.Place{Branch: head.Branch.ID, Seq: head.Branch.HeadSeq}) {
+			return head.ID, nil, err
+		}
 	}
 	index := e.store.Threads.Index()
 	thread, err := index.Thread(ctx, threading.ThreadID(head.ID))

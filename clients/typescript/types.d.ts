@@ -1552,7 +1552,7 @@ export interface TextPartBody {
 /** A tool that the client runs. */
 export interface Tool {
     description: string;
-    /** How the client of another API has it, where that is no function of this name. */
+    /** How a client of another API has it, where it differs from a function with this name. */
     form?: ToolForm;
     name: string;
     parameters: unknown;
@@ -1602,7 +1602,7 @@ export interface ToolCallPartBody {
 
 /** How a client of another API has a tool. */
 export interface ToolForm {
-    /** It was offered within the history, and holds in requests that go on from that. */
+    /** It was offered within the history, and also holds in requests that continue that history. */
     in_history?: boolean;
     name?: string;
     namespace?: string;

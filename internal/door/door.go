@@ -241,6 +241,11 @@ func (d *Door) beginOnce(ctx context.Context, v *engine.View, r *Request, asked 
 		}
 		return d.replay(ctx, v, match, r, asked)
 	case threading.SideCall, threading.WarmUp:
+		if len(match.Late) > 0 {
+			if match, err = d.tellLate(ctx, v, r, asked, match); err != nil {
+				return nil, err
+			}
+		}
 		return d.beginSideCall(ctx, v, r, asked, match)
 	default:
 		return d.beginTurn(ctx, v, r, asked, match)

@@ -58,6 +58,19 @@ func (d *Door) beginSideCall(ctx context.Context, v *engine.View, r *Request, as
 	return rel, nil
 }
 
+// tellLate stores the results that a request for a summary shows first, and matches it again: the summary stands for
+// them too.
+func (d *Door) tellLate(ctx context.Context, v *engine.View, r *Request, asked *threading.Request,
+	match *threading.Match) (*threading.Match, error) {
+	messages := readMessages(asked, &threading.Match{New: match.Late, From: len(asked.Items)})
+	_, _, err := v.Tell(ctx, engine.TellRequest{Of: scrollback.ConversationID(match.Thread), Behind: match.Base,
+		Messages: messages})
+	if err != nil {
+		return nil, err
+	}
+	return v.MatchThread(ctx, r.Project, asked)
+}
+
 // translate returns a client's request as a model of any server is sent it: its history as it stands.
 func translate(asked *threading.Request, o options) model.Request {
 	out := model.Request{Tools: o.Tools, Thinking: o.Thinking, Bytes: readNothing, NoRetries: true}

@@ -3,13 +3,12 @@ package door
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/splice"
 	"github.com/scrollback-ai/scrollback/internal/threading"
-	"github.com/scrollback-ai/scrollback/internal/threading/dialect"
+	"github.com/scrollback-ai/scrollback/internal/toolform"
 )
 
 // wireTool is a tool as one of the dialects defines it.
@@ -17,12 +16,19 @@ type wireTool struct {
 	wireFunction
 	Type         string         `json:"type"`
 	Function     *wireFunction  `json:"function"`
+	Custom       *wireTool      `json:"custom"`
 	Declarations []wireFunction `json:"functionDeclarations"`
 
-	Tools  []wireTool `json:"tools"` // of a namespace
-	Format struct {
+	Tools  []wireTool `json:"tools"`  // of a namespace
+	Format wireFormat `json:"format"` // of the text that a custom one takes
+}
+
+// wireFormat is the form of a text: a grammar stands beside its name, or in an object of its own.
+type wireFormat struct {
+	Definition string `json:"definition"`
+	Grammar    struct {
 		Definition string `json:"definition"`
-	} `json:"format"` // of the text of a custom one
+	} `json:"grammar"`
 }
 
 type wireFunction struct {
@@ -43,8 +49,19 @@ func (f wireFunction) tool() scrollback.Tool {
 	return t
 }
 
-// readTools returns the tools that a request offers: those of its field, and in the dialect of responses those of its
-// history. What a server would run itself is none.
+// textTool returns a tool that takes a text.
+func (t wireTool) textTool() scrollback.Tool {
+	tool := t.tool()
+	tool.Form.Text = true
+	tool.Parameters = toolform.Parameters()
+	if form := t.Format.Definition + t.Format.Grammar.Definition; form != "" {
+		tool.Description += "\n\nThe input has this form:\n" + form
+	}
+	return tool
+}
+
+// readTools returns the tools that a request offers: those of its field, and in the dialect of responses those in its
+// history. Tools that a server would run itself are left out.
 func readTools(d threading.Dialect, wire []wireTool, body []byte) []scrollback.Tool {
 	out := []scrollback.Tool{}
 	for _, t := range wire {
@@ -53,6 +70,8 @@ func readTools(d threading.Dialect, wire []wireTool, body []byte) []scrollback.T
 			out = t.appendResponses(out, "")
 		case t.Function != nil:
 			out = append(out, t.Function.tool())
+		case t.Custom != nil:
+			out = append(out, t.Custom.textTool())
 		case len(t.Declarations) > 0:
 			for _, f := range t.Declarations {
 				out = append(out, f.tool())
@@ -71,7 +90,7 @@ func readTools(d threading.Dialect, wire []wireTool, body []byte) []scrollback.T
 	for i := range out[named:] {
 		out[named+i].Form.InHistory = true
 	}
-	// What comes later takes the place of what has its name.
+	// Of tools with the same name, the last one counts.
 	seen := map[string]bool{}
 	kept := []scrollback.Tool{}
 	for _, t := range slices.Backward(out) {
@@ -112,14 +131,8 @@ func readAddedTools(body []byte) (out []wireTool) {
 	return out
 }
 
-// toolName is what every model's server takes.
-var toolName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$`)
-
-// textParameters are the parameters of a tool that is called with a text.
-var textParameters = json.RawMessage(`{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}`)
-
-// appendResponses appends a tool of the dialect of responses, or those of a namespace. One whose name no server takes
-// is left out.
+// appendResponses appends a tool of the dialect of responses, or the tools of a namespace. One whose name some server
+// would refuse is left out.
 func (t wireTool) appendResponses(out []scrollback.Tool, namespace string) []scrollback.Tool {
 	if t.Type == "namespace" && namespace == "" {
 		for _, one := range t.Tools {
@@ -127,26 +140,27 @@ func (t wireTool) appendResponses(out []scrollback.Tool, namespace string) []scr
 		}
 		return out
 	}
-	tool := t.tool()
-	tool.Name = dialect.NamespacedName(namespace, t.Name)
+	var tool scrollback.Tool
+	switch t.Type {
+	case "function":
+		tool = t.tool()
+	case "custom":
+		tool = t.textTool()
+	default:
+		return out
+	}
 	if namespace != "" {
 		tool.Form.Namespace = namespace
 		tool.Form.Name = t.Name
+		tool.Name = toolform.Name(namespace, t.Name)
 	}
-	if t.Type == "custom" {
-		tool.Form.Text = true
-		tool.Parameters = textParameters
-		if t.Format.Definition != "" {
-			tool.Description += "\n\nThe input has this form:\n" + t.Format.Definition
-		}
-	}
-	if t.Type != "function" && t.Type != "custom" || !toolName.MatchString(tool.Name) {
+	if !scrollback.IsToolName(tool.Name) {
 		return out
 	}
 	return append(out, tool)
 }
 
-// formedTools returns those of some tools that the client has in another form than models do.
+// formedTools returns the tools that the client has in another form than models do.
 func formedTools(all []scrollback.Tool) (out []scrollback.Tool) {
 	for _, t := range all {
 		if t.Form != (scrollback.ToolForm{}) {

@@ -66,6 +66,9 @@ type Match struct {
 	// Side is the name of a side call. Summary says that its answer may take the place of a history.
 	Side    string
 	Summary bool
+	// Late are results behind Base that such a history has and that no turn has brought: a client that compacts in the
+	// middle of a round of tools sends them in its request for the summary alone.
+	Late []Atom
 	// Compaction is what the client did to its history, if this request shows it first: by our answer to a side call,
 	// or by a summary that we did not make.
 	Compaction *ClientCompaction

@@ -122,6 +122,9 @@ func (s *search) describeSideCall(ctx context.Context, out *Match, side sideCall
 	case best != nil:
 		out.Thread = best.thread.ID
 		out.Base = best.node.Place
+		if side.summary && out.Base == best.thread.Tip {
+			out.Late = s.resultsBehind(best.end)
+		}
 	case len(s.lanes) > 0 && !s.request.Weak:
 		out.Thread = s.lanes[0].ID
 	case out.answer != nil && !out.answer.Empty:
@@ -131,6 +134,15 @@ func (s *search) describeSideCall(ctx context.Context, out *Match, side sideCall
 	}
 	out.row.Thread = out.Thread
 	return err
+}
+
+// resultsBehind returns the results that follow an atom of the request.
+func (s *search) resultsBehind(atom int) []Atom {
+	results := s.atoms[atom+1:]
+	if end := slices.IndexFunc(results, func(a Atom) bool { return a.Kind != Result }); end >= 0 {
+		results = results[:end]
+	}
+	return results
 }
 
 // findHistory returns where the history of a side call ends, or nil if it has none that we answered.

@@ -104,8 +104,10 @@ type OutputItem struct {
 	ID        string          `json:"id,omitempty"`
 	Status    string          `json:"status,omitempty"` // completed, incomplete or in_progress
 	CallID    string          `json:"call_id,omitempty"`
+	Namespace string          `json:"namespace,omitempty"`
 	Name      string          `json:"name,omitempty"`
 	Arguments Inner           `json:"arguments,omitempty"`
+	Input     string          `json:"input,omitempty"` // of a custom_tool_call
 	Phase     string          `json:"phase,omitempty"`
 	Content   []OutputContent `json:"content,omitempty"`
 	Summary   []OutputContent `json:"summary,omitempty"`

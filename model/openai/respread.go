@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/toolform"
 	"github.com/scrollback-ai/scrollback/internal/wire"
 	"github.com/scrollback-ai/scrollback/model"
 	"github.com/scrollback-ai/scrollback/model/remote"
@@ -286,6 +287,12 @@ func (s *respReader) takeItem(raw json.RawMessage, at string) error {
 		}
 	case "function_call":
 		return s.emitCall(it, at)
+	case "custom_tool_call": // of a tool that a client offers in a request that goes on as it stands
+		if it.Status == "incomplete" {
+			return nil
+		}
+		it.Arguments = wire.Inner(toolform.Arguments(it.Input))
+		return s.emitCall(it, at)
 	}
 	return s.a.EmitDelta(d)
 }
@@ -298,6 +305,7 @@ func (s *respReader) emitCall(it wire.OutputItem, at string) error {
 		if it.Arguments == "" {
 			it.Arguments = wire.Inner(c.arguments)
 		}
+		it.Namespace = cmp.Or(it.Namespace, c.item.Namespace)
 		it.Name = cmp.Or(it.Name, c.item.Name)
 		it.CallID = cmp.Or(it.CallID, c.item.CallID)
 		it.ID = cmp.Or(it.ID, c.item.ID)
@@ -322,7 +330,8 @@ func (s *respReader) emitCall(it wire.OutputItem, at string) error {
 		s.called[same] = true
 	}
 	s.calls++
-	d := model.Delta{Call: &scrollback.ToolCall{ID: cmp.Or(it.CallID, it.ID), Name: it.Name,
+	d := model.Delta{Call: &scrollback.ToolCall{ID: cmp.Or(it.CallID, it.ID),
+		Name:      toolform.Name(it.Namespace, it.Name),
 		Arguments: model.ParseArguments(string(it.Arguments))}}
 	if it.ID != "" {
 		d.Opaque = partPayload{ID: it.ID}.toOpaque()
@@ -339,7 +348,7 @@ func (s *respReader) takeRest(output []json.RawMessage, whole bool) error {
 	for _, raw := range output {
 		var it wire.OutputItem
 		bad := json.Unmarshal(raw, &it) != nil
-		named = named || it.Type == "function_call"
+		named = named || it.Type == "function_call" || it.Type == "custom_tool_call"
 		if !bad && before[it.Type] > 0 {
 			before[it.Type]--
 			continue

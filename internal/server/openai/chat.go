@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/door"
 	"github.com/scrollback-ai/scrollback/internal/server/faces"
 	"github.com/scrollback-ai/scrollback/internal/threading"
+	"github.com/scrollback-ai/scrollback/internal/toolform"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -65,10 +66,18 @@ type chatMessage struct {
 }
 
 type chatCall struct {
-	Index    *int         `json:"index,omitempty"`
-	ID       string       `json:"id"`
-	Type     string       `json:"type"`
-	Function chatFunction `json:"function"`
+	Index *int   `json:"index,omitempty"`
+	ID    string `json:"id"`
+	Type  string `json:"type"`
+
+	Function *chatFunction `json:"function,omitempty"`
+	Custom   *chatText     `json:"custom,omitempty"`
+}
+
+// chatText is a call of a tool that takes a text.
+type chatText struct {
+	Name  string `json:"name"`
+	Input string `json:"input"`
 }
 
 type chatFunction struct {
@@ -154,8 +163,14 @@ func (c *chatWriter) Piece(d model.Delta) {
 	if d.Call != nil {
 		at := c.calls
 		c.calls++
-		m.Calls = []chatCall{{Index: &at, ID: d.Call.ID, Type: "function",
-			Function: chatFunction{d.Call.Name, string(d.Call.Arguments)}}}
+		call := chatCall{Index: &at, ID: d.Call.ID, Type: "function"}
+		if _, form := findForm(c.head.Tools, d.Call.Name); form.Text {
+			call.Type = "custom"
+			call.Custom = &chatText{d.Call.Name, toolform.Text(d.Call.Arguments)}
+		} else {
+			call.Function = &chatFunction{d.Call.Name, string(d.Call.Arguments)}
+		}
+		m.Calls = []chatCall{call}
 	}
 	switch {
 	case m.Content == nil && m.Reasoning == "" && len(m.Calls) == 0:

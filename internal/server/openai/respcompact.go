@@ -108,6 +108,10 @@ func (f responsesFace) readBefore(ctx context.Context, v *engine.View, id string
 	if err != nil {
 		return nil, err
 	}
+	tools, err := readTools(ctx, v, found.Head.Conversation)
+	if err != nil {
+		return nil, err
+	}
 	var out []json.RawMessage
 	from := int64(0)
 	for {
@@ -120,7 +124,7 @@ func (f responsesFace) readBefore(ctx context.Context, v *engine.View, id string
 			if m.Seq > turn.LastSeq {
 				return out, nil
 			}
-			for _, it := range itemsOf(m) {
+			for _, it := range itemsOf(m, tools) {
 				raw, err := json.Marshal(it)
 				if err != nil {
 					return nil, err

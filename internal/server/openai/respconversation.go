@@ -197,9 +197,16 @@ func (f responsesFace) addItems(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
+	var tools []scrollback.Tool
+	if len(added) > 0 {
+		if tools, err = readTools(r.Context(), f.o.View(r), added[0].ConversationID); err != nil {
+			refuse(w, err)
+			return
+		}
+	}
 	list := &itemList{Object: "list", Data: []any{}}
 	for _, m := range added {
-		for _, it := range itemsOf(m) {
+		for _, it := range itemsOf(m, tools) {
 			if list.First == "" {
 				list.First = it.ID
 			}

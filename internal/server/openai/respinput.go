@@ -11,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
+	"github.com/scrollback-ai/scrollback/internal/toolform"
 )
 
 // itemList is a page of items.
@@ -30,8 +31,10 @@ type inputItem struct {
 	Role      string      `json:"role,omitempty"`
 	Content   []inputPart `json:"content,omitempty"`
 	CallID    string      `json:"call_id,omitempty"`
+	Namespace string      `json:"namespace,omitempty"`
 	Name      string      `json:"name,omitempty"`
 	Arguments *string     `json:"arguments,omitempty"`
+	Input     *string     `json:"input,omitempty"`
 	Output    *string     `json:"output,omitempty"`
 }
 
@@ -89,6 +92,10 @@ func listItems(ctx context.Context, v *engine.View, q itemQuery, r *http.Request
 	if err != nil {
 		return nil, err
 	}
+	tools, err := readTools(ctx, v, q.of)
+	if err != nil {
+		return nil, err
+	}
 	out := &itemList{Object: "list", Data: []any{}}
 	for {
 		page, err := v.Turns().Page(ctx, q.of, p.query(q.branch))
@@ -103,7 +110,7 @@ func listItems(ctx context.Context, v *engine.View, q itemQuery, r *http.Request
 			if q.skip(m) {
 				continue
 			}
-			items := itemsOf(m)
+			items := itemsOf(m, tools)
 			if !p.oldest {
 				slices.Reverse(items)
 			}
@@ -192,8 +199,9 @@ func (p *paging) passes(it inputItem) bool {
 	return err == nil && (p.oldest && n <= p.part || !p.oldest && n >= p.part)
 }
 
-// itemsOf returns a message as items: its text and files together, each call and each result alone.
-func itemsOf(m scrollback.Message) []inputItem {
+// itemsOf returns a message as items: its text and files together, each call and each result alone. Calls have the form
+// that the client's tools have.
+func itemsOf(m scrollback.Message, tools []scrollback.Tool) []inputItem {
 	var out []inputItem
 	id := func(begins string) string {
 		return fmt.Sprintf("%s_%s_%d_%d", begins, strings.ReplaceAll(string(m.ID), "-", ""), m.Seq, len(out))
@@ -201,14 +209,28 @@ func itemsOf(m scrollback.Message) []inputItem {
 	for _, p := range m.Parts {
 		switch p := p.(type) {
 		case scrollback.ToolCall:
-			arguments := string(p.Arguments)
-			out = append(out, inputItem{Type: "function_call", ID: id("fc"), Status: itemDone, CallID: p.ID, Name: p.Name,
-				Arguments: &arguments})
+			name, form := findForm(tools, p.Name)
+			it := inputItem{Type: "function_call", ID: id("fc"), Status: itemDone, CallID: p.ID,
+				Namespace: form.Namespace, Name: name}
+			if form.Text {
+				text := toolform.Text(p.Arguments)
+				it.Type = "custom_tool_call"
+				it.ID = id("ctc")
+				it.Input = &text
+			} else {
+				arguments := string(p.Arguments)
+				it.Arguments = &arguments
+			}
+			out = append(out, it)
 			continue
 		case scrollback.ToolResult:
 			text := p.Text
-			out = append(out, inputItem{Type: "function_call_output", ID: id("fco"), Status: itemDone, CallID: p.CallID,
-				Output: &text})
+			it := inputItem{Type: "function_call_output", ID: id("fco"), Status: itemDone, CallID: p.CallID, Output: &text}
+			if _, form := findForm(tools, p.Name); form.Text {
+				it.Type = "custom_tool_call_output"
+				it.ID = id("ctco")
+			}
+			out = append(out, it)
 			continue
 		default:
 		}

@@ -2,6 +2,7 @@ package openai_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -147,8 +148,80 @@ func TestToolsInTheHistory(t *testing.T) {
 	if item := at(r, "output", 0); at(item, "type") != "custom_tool_call" || at(item, "name") != "patch" {
 		t.Errorf("behind an id the call is %v", item)
 	}
+	id, _ = at(r, "id").(string)
+	status, out := p.send("GET", "/v1/responses/"+id+"/input_items?order=asc", "")
+	if status != 200 {
+		t.Fatalf("%d %s", status, out)
+	}
+	for i, want := range []string{"message", "function_call", "custom_tool_call", "function_call", "function_call_output",
+		"custom_tool_call_output", "function_call_output"} {
+		if item := at(decode(t, out), "data", i); at(item, "type") != want ||
+			want == "custom_tool_call" && at(item, "input") != "*** Begin\n+a \"b\"" {
+			t.Errorf("item %d is listed as %v", i, item)
+		}
+	}
 	p.wantTalk("user: Patch it", `assistant: clock__now{"zone":"UTC"} patch{"input":"*** Begin\n+a \"b\""} ls{}`,
 		"tool: =ok", "tool: =ok", "tool: =ok", `assistant: patch{"input":"*** Begin\n+a \"b\""}`)
+}
+
+// TestChatTextTool offers a tool that takes a text over chat completions: the model has it as a function, its call is
+// one with a text, streamed or not, and is known again when the client sends it back.
+func TestChatTextTool(t *testing.T) {
+	call := scrollback.ToolCall{ID: "call_1", Name: "sh", Arguments: json.RawMessage(`{"input":"ls \"a\""}`)}
+	p, m := script(t, modeltest.Call(call), modeltest.Say("Done"))
+	const tools = `"tools":[{"type":"custom","custom":{"name":"sh","description":"Runs","format":{"type":"grammar",` +
+		`"grammar":{"syntax":"regex","definition":"ls .*"}}}}]`
+	status, out := p.send("POST", "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"List"}],`+tools+`}`)
+	made := at(decode(t, out), "choices", 0, "message", "tool_calls", 0)
+	if status != 200 || at(made, "type") != "custom" || at(made, "custom", "name") != "sh" ||
+		at(made, "custom", "input") != `ls "a"` || at(made, "function") != nil {
+		t.Fatalf("%d: the call is %v", status, made)
+	}
+	if offered := m.Requests()[0].Tools; !slices.ContainsFunc(offered, func(o scrollback.Tool) bool {
+		return o.Name == "sh" && o.Description == "Runs\n\nThe input has this form:\nls .*"
+	}) {
+		t.Errorf("the model is offered %v", offered)
+	}
+	back, _ := json.Marshal(made)
+	id, _ := at(made, "id").(string)
+	status, out = p.send("POST", "/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"List"},`+
+		`{"role":"assistant","content":null,"tool_calls":[`+string(back)+`]},`+
+		`{"role":"tool","tool_call_id":"`+id+`","content":"a"}],`+tools+`}`)
+	if status != 200 || at(decode(t, out), "choices", 0, "message", "content") != "Done" {
+		t.Errorf("%d %s", status, out)
+	}
+	p.wantTalk("user: List", `assistant: sh{"input":"ls \"a\""}`, "tool: =a", "assistant: Done")
+}
+
+// TestCompactedInARound has a client compact in the middle of a round of tools, as Codex does when a result fills the
+// window: the result comes only with the request for the summary. It is stored once, and the summary stands for it.
+func TestCompactedInARound(t *testing.T) {
+	call := scrollback.ToolCall{ID: "call_1", Name: "get_weather", Arguments: json.RawMessage(`{"city":"Rome"}`)}
+	p, m := script(t, modeltest.Call(call), modeltest.Say("The weather in Rome was looked up."),
+		modeltest.Say("The weather in Rome was looked up."), modeltest.Say("Take a hat"))
+	const tools = `"tools":[{"type":"function","name":"get_weather","parameters":{"type":"object"}}]`
+	r := p.ask(`{"model":"m","store":false,"input":"Weather?",` + tools + `}`)
+	back, _ := json.Marshal(at(r, "output", 0))
+	id, _ := at(r, "output", 0, "call_id").(string)
+	const said = `{"role":"user","content":"Weather?"}`
+	for range 2 { // a client may ask for it once more
+		p.ask(`{"model":"m","store":false,"input":[` + said + `,` + string(back) +
+			`,{"type":"function_call_output","call_id":"` + id + `","output":"25 degrees and sun"},{"role":"user",` +
+			`"content":"You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary."}]}`)
+	}
+	r = p.ask(`{"model":"m","store":false,"input":[` + said + `,{"role":"user","content":"Another language model made ` +
+		`this summary: The weather in Rome was looked up."}],` + tools + `}`)
+	if at(r, "output", 0, "content", 0, "text") != "Take a hat" {
+		t.Errorf("the answer is %v", r)
+	}
+	p.wantTalk("user: Weather?", `assistant: get_weather{"city":"Rome"}`, "tool: =25 degrees and sun", "assistant: Take a hat")
+	window := ""
+	for _, it := range m.Requests()[len(m.Requests())-1].Items {
+		window += it.Parts.Text() + "\n"
+	}
+	if !strings.Contains(window, "The weather in Rome was looked up.") || strings.Contains(window, "interrupted") {
+		t.Errorf("the model was sent\n%s", window)
+	}
 }
 
 // Instructions may stand in the input; images and a history that was never answered here reach the model as they came.
@@ -302,6 +375,27 @@ func TestForwarded(t *testing.T) {
 	if n := len(p.conversations()); n != 2 {
 		t.Errorf("there are %d conversations", n)
 	}
+}
+
+// TestForwardedTextCall has the model's server call a tool of a namespace that takes a text, in a request that goes on
+// as it stands: the call comes back as it is, and is stored as one.
+func TestForwardedTextCall(t *testing.T) {
+	u := &upstream{answers: []func(http.ResponseWriter, object){func(w http.ResponseWriter, _ object) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"id":"resp_up","object":"response","status":"completed","model":"gpt-5","output":[`+
+			`{"type":"custom_tool_call","id":"ctc_1","status":"completed","call_id":"call_up","namespace":"functions",`+
+			`"name":"exec","input":"text(\"hi\")"}],"usage":{"input_tokens":7,"output_tokens":3,"total_tokens":10}}`)
+	}, saying("Done", false)}}
+	p := start(t, nil, u)
+	r := p.ask(`{"model":"gpt-5","input":"Run it"}`)
+	made := at(r, "output", 0)
+	if at(made, "type") != "custom_tool_call" || at(made, "namespace") != "functions" {
+		t.Errorf("the answer is %v", r)
+	}
+	back, _ := json.Marshal(made)
+	p.ask(`{"model":"gpt-5","input":[{"role":"user","content":"Run it"},` + string(back) +
+		`,{"type":"custom_tool_call_output","call_id":"call_up","output":"hi"}]}`)
+	p.wantTalk("user: Run it", `assistant: functions__exec{"input":"text(\"hi\")"}`, "tool: =hi", "assistant: Done")
 }
 
 // A refusal of the model's server comes back in its own words, and a stream that it cut ends as one that failed.

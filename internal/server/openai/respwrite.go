@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/door"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/server/faces"
+	"github.com/scrollback-ai/scrollback/internal/toolform"
 	"github.com/scrollback-ai/scrollback/model"
 )
 
@@ -338,7 +338,7 @@ func (w *responseWriter) addPayload(o scrollback.Opaque) {
 func (w *responseWriter) addCall(c *scrollback.ToolCall) {
 	w.close()
 	index := len(w.out.Output)
-	name, form := w.findForm(c.Name)
+	name, form := findForm(w.head.Tools, c.Name)
 	if form.Text {
 		w.addTextCall(c, name, form)
 		return
@@ -355,26 +355,10 @@ func (w *responseWriter) addCall(c *scrollback.ToolCall) {
 	w.finishItem(index, item)
 }
 
-// findForm returns the name that the client has for a tool, and the form.
-func (w *responseWriter) findForm(name string) (string, scrollback.ToolForm) {
-	for _, t := range w.head.Tools {
-		if t.Name == name {
-			return cmp.Or(t.Form.Name, name), t.Form
-		}
-	}
-	return name, scrollback.ToolForm{}
-}
-
-// addTextCall adds a call of a tool that takes a text in the place of arguments.
+// addTextCall adds a call of a tool that takes a text in place of arguments.
 func (w *responseWriter) addTextCall(c *scrollback.ToolCall, name string, form scrollback.ToolForm) {
 	index := len(w.out.Output)
-	var given struct {
-		Input *string `json:"input"`
-	}
-	input := string(c.Arguments) // a model that gives something else is understood as well as can be
-	if json.Unmarshal(c.Arguments, &given) == nil && given.Input != nil {
-		input = *given.Input
-	}
+	input := toolform.Text(c.Arguments)
 	item := textCallItem{Type: "custom_tool_call", ID: w.itemID("ctc_"), Status: itemRuns, CallID: c.ID,
 		Namespace: form.Namespace, Name: name}
 	w.emit(responseEvent{Type: "response.output_item.added", Output: &index, Item: item})

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/internal/threading"
+	"github.com/scrollback-ai/scrollback/internal/toolform"
 )
 
 // readChat reads a request of OpenAI's chat completions.
@@ -40,9 +41,13 @@ func (l *list) readChatMessage(m map[string]any) {
 	l.each(m["content"], func(p any) { l.readPart(role, p) })
 	l.addText(role, text(m["refusal"]))
 	l.each(m["tool_calls"], func(c any) {
-		f := firstOf(field(c, "function"), field(c, "custom"))
-		l.add(threading.Item{Role: role, Kind: threading.Call, Name: text(field(f, "name")), ID: text(field(c, "id")),
-			Text: canonicalArguments(firstOf(field(f, "arguments"), field(f, "input")))})
+		it := threading.Item{Role: role, Kind: threading.Call, ID: text(field(c, "id")),
+			Name: text(field(c, "function", "name")), Text: canonicalArguments(field(c, "function", "arguments"))}
+		if custom := object(field(c, "custom")); custom != nil {
+			it.Name = text(custom["name"])
+			it.Text = textArguments(custom["input"])
+		}
+		l.add(it)
 	})
 	if f := object(m["function_call"]); f != nil {
 		l.add(threading.Item{Role: role, Kind: threading.Call, Name: text(f["name"]),
@@ -56,6 +61,11 @@ func canonicalArguments(v any) string {
 		return "{}"
 	}
 	return canonical(v)
+}
+
+// textArguments returns the arguments of a call of a tool that takes a text, as a model gives them.
+func textArguments(input any) string {
+	return canonicalArguments(string(toolform.Arguments(text(input))))
 }
 
 // readPart reads a part of a message in one of OpenAI's dialects.

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/scrollback-ai/scrollback/internal/threading"
+	"github.com/scrollback-ai/scrollback/internal/toolform"
 )
 
 // readResponses reads a request of OpenAI's responses, over HTTP or a WebSocket.
@@ -45,10 +46,10 @@ func (l *list) readResponsesItem(o map[string]any) {
 		l.add(threading.Item{Role: threading.Assistant, Kind: threading.Thinking, Text: canonical(o)})
 	case kind == "function_call":
 		l.add(threading.Item{Role: threading.Assistant, Kind: threading.Call, ID: id,
-			Name: NamespacedName(text(o["namespace"]), text(o["name"])), Text: canonicalArguments(o["arguments"])})
+			Name: modelName(o["namespace"], o["name"]), Text: canonicalArguments(o["arguments"])})
 	case kind == "custom_tool_call":
-		l.add(threading.Item{Role: threading.Assistant, Kind: threading.Call, Name: text(o["name"]), ID: id,
-			Text: canonical(map[string]any{"input": text(o["input"])})})
+		l.add(threading.Item{Role: threading.Assistant, Kind: threading.Call, ID: id,
+			Name: modelName(o["namespace"], o["name"]), Text: textArguments(o["input"])})
 	case kind == "additional_tools":
 		for _, tool := range elements(o["tools"]) {
 			l.addResponsesTool(tool, "")
@@ -73,23 +74,17 @@ func (l *list) readResponsesItem(o map[string]any) {
 
 // addResponsesTool adds the name of a tool, or of each one of a namespace.
 func (l *list) addResponsesTool(tool any, namespace string) {
-	name := firstOf(field(tool, "name"), field(tool, "type"))
+	name := text(firstOf(field(tool, "name"), field(tool, "type")))
 	if text(field(tool, "type")) != "namespace" || namespace != "" {
-		l.addTool(NamespacedName(namespace, text(name)))
+		l.addTool(modelName(namespace, name))
 		return
 	}
 	for _, one := range elements(field(tool, "tools")) {
-		l.addResponsesTool(one, text(name))
+		l.addResponsesTool(one, name)
 	}
 }
 
-// NamespacedName returns the one name that models have for a tool of a namespace.
-func NamespacedName(namespace, name string) string {
-	switch {
-	case namespace == "":
-		return name
-	case strings.HasSuffix(namespace, "__"):
-		return namespace + name
-	}
-	return namespace + "__" + name
+// modelName returns the name that models have for a tool, which may be in a namespace.
+func modelName(namespace, name any) string {
+	return toolform.Name(text(namespace), text(name))
 }
