@@ -11,7 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/door"
 )
 
-// TestDoorMadeIDs lets nobody reach, with the provider's key that all share, what an answer to somebody else made there.
+// TestDoorMadeIDs lets nobody reach, with a provider key that all share, what an answer to somebody else made there.
 func TestDoorMadeIDs(t *testing.T) {
 	for _, made := range []string{`"file_id":"file-made-here-1"`, `"container_id":"cntr_made-here-1"`,
 		`"container":{"id":"container_made-here-1","expires_at":"2026"}`, `"container": { "id" : "container_made-here-2" }`} {
