@@ -15,13 +15,20 @@ import (
 // OpenAI do.
 var madeIDs = regexp.MustCompile(`"(?:file_id|container_id|container)"\s*:\s*(?:\{\s*"id"\s*:\s*)?"([A-Za-z0-9_-]{8,200})"`)
 
-// madeFields are the fields that hold them: what has none of these is not searched.
-var madeFields = [][]byte{[]byte(`"file_id"`), []byte(`"container_id"`), []byte(`"container"`)}
+// mayHoldMadeIDs reports whether a text has one of their fields. A history of megabytes seldom has, and is searched for as
+// little as can be.
+func mayHoldMadeIDs(b []byte) bool {
+	if bytes.Contains(b, []byte(`"file_id"`)) {
+		return true
+	}
+	at := bytes.Index(b, []byte(`"container`))
+	return at >= 0 && (bytes.Contains(b[at:], []byte(`"container"`)) || bytes.Contains(b[at:], []byte(`"container_id"`)))
+}
 
 // listMadeIDs returns the ids in a text, each once.
 func listMadeIDs(texts ...[]byte) (out []string) {
 	for _, b := range texts {
-		if !slices.ContainsFunc(madeFields, func(name []byte) bool { return bytes.Contains(b, name) }) {
+		if !mayHoldMadeIDs(b) {
 			continue
 		}
 		for _, m := range madeIDs.FindAllSubmatch(b, -1) {
