@@ -13,10 +13,11 @@ import (
 // madeIDs finds the ids of what lives at a provider, in a request or in an answer: files, and the containers in which
 // models run programs. Anthropic's answers have a container as an object, and requests name it by a text, as those of
 // OpenAI do.
-var madeIDs = regexp.MustCompile(`"(?:file_id|container_id|container)"\s*:\s*(?:\{\s*"id"\s*:\s*)?"([A-Za-z0-9_-]{8,200})"`)
+var madeIDs = regexp.MustCompile(
+	`"(?:file_id|container_id|container)"\s*:\s*(?:\{\s*"id"\s*:\s*)?"([A-Za-z0-9_-]{8,200})"`)
 
-// mayHoldMadeIDs reports whether a text has one of their fields. A history of megabytes seldom has, and is searched for as
-// little as can be.
+// mayHoldMadeIDs reports whether a text has one of their fields. A history of megabytes seldom has, and is searched
+// for as little as can be.
 func mayHoldMadeIDs(b []byte) bool {
 	if bytes.Contains(b, []byte(`"file_id"`)) {
 		return true
