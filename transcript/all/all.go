@@ -50,5 +50,5 @@ func Tools() []transcript.Tool {
 // Exporters lists what can be written.
 func Exporters() []transcript.Exporter {
 	return []transcript.Exporter{jsonl.Format{}, geminicli.Format{}, mtm.Format{}, ipynb.Format{}, claudecode.Format{},
-		codex.Tool{}}
+		codex.Tool{}, opencode.Tool{}}
 }

@@ -51,7 +51,7 @@ func (w *entryWriter) writeAll(all []*storedSession) {
 		}
 		var of *transcript.AgentOf
 		if i > 0 {
-			of = &transcript.AgentOf{Source: s.ParentID, CallID: started[s.ID]}
+			of = &transcript.AgentOf{Source: sourceOf(s.ParentID), CallID: started[s.ID]}
 		}
 		w.writeSession(s, kept, held, of)
 	}
@@ -96,10 +96,10 @@ func (w *entryWriter) writeSession(s *storedSession, kept []*message, held bool,
 			c.Model = m.ModelID
 		}
 	}
-	w.emitEntry(transcript.Entry{Source: s.ID, Conversation: c, Agent: of,
+	w.emitEntry(transcript.Entry{Source: sourceOf(s.ID), Conversation: c, Agent: of,
 		Origin: &scrollback.Origin{ID: s.ID, Folder: s.Directory}})
 	for _, reason := range s.bad {
-		w.emitEntry(transcript.Entry{Source: s.ID, Bad: &transcript.Bad{Reason: reason}})
+		w.emitEntry(transcript.Entry{Source: sourceOf(s.ID), Bad: &transcript.Bad{Reason: reason}})
 	}
 	left := map[string]int{}
 	nodes := make([]tree.Node, 0, len(kept))
@@ -107,12 +107,12 @@ func (w *entryWriter) writeSession(s *storedSession, kept []*message, held bool,
 		t := &messageBuilder{m: m, side: w.side, left: left, folder: s.Directory}
 		nodes = append(nodes, tree.Node{ID: m.ID, Parent: findParent(m, nodes, kept), Entries: t.makeEntries()})
 	}
-	for e := range tree.WalkEntries(s.ID, nodes, s.findLeaf(kept)) {
+	for e := range tree.WalkEntries(sourceOf(s.ID), nodes, s.findLeaf(kept)) {
 		if w.emitEntry(e); w.gone {
 			return
 		}
 	}
-	w.emitEntry(transcript.Entry{Source: s.ID, End: &transcript.End{Held: held, Left: left}})
+	w.emitEntry(transcript.Entry{Source: sourceOf(s.ID), End: &transcript.End{Held: held, Left: left}})
 }
 
 // findParent returns the message that came before m when it was said: the nearest earlier one
