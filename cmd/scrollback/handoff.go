@@ -225,7 +225,7 @@ func (c *handoffCmd) writeSession(g *globals, a *app, o *handedOver) (done bool,
 	if err != nil {
 		return false, err
 	}
-	s, ok := handoff.NewSession(agents.Machine(on), o.Agent, handoff.Target{Conversation: o.Conversation, Folder: o.Folder,
+	s, ok := handoff.NewSession(on, o.Agent, handoff.Target{Conversation: o.Conversation, Folder: o.Folder,
 		Data: data, At: time.Now()})
 	if !ok {
 		return false, nil
@@ -324,7 +324,8 @@ func firstLine(said string, err error) string {
 // showHandOver says what is handed over, and how one goes on with it.
 func (g *globals) showHandOver(w io.Writer, o *handedOver) error {
 	texts := g.localeTexts()
-	tool, branch := "scrollback", ""
+	tool := "scrollback"
+	branch := ""
 	if o.from != nil {
 		tool = o.from.Tool
 		branch = o.from.GitBranch

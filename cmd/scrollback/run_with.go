@@ -108,8 +108,8 @@ func (g *globals) runProgramWith(program string, l *clients.Launch) (code int, e
 	return g.runAttached(cmd)
 }
 
-// runAttached runs a command that has this program's terminal or pipes to its end, and returns its exit code. Signals go
-// on to it, and what it does with them is its own affair: this program ends when it has ended.
+// runAttached runs a command that has this program's terminal or pipes to its end, and returns its exit code. Signals
+// go on to it, and what it does with them is its own affair: this program ends when it has ended.
 func (g *globals) runAttached(cmd *exec.Cmd) (code int, err error) {
 	cmd.Stdin = g.stdin
 	cmd.Stdout = g.stdout

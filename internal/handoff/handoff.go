@@ -1,12 +1,13 @@
-// Package handoff lets another agent go on with a conversation: as a session of the agent's own where its form is written
-// here, else by a brief that is its first prompt.
+// Package handoff lets another agent go on with a conversation: as a session of the agent's own where its form is
+// written here, else by a brief that is its first prompt.
 //
 // Words it adds: brief (where a conversation stands, in a prompt), session (a file that an agent resumes).
 //
 // Invariants: a session is a new file, or one that was written before; no file of an agent is changed; a brief is one
 // argument, never begins with a dash, and what was said stands in it as data of one line.
 //
-// It knows where agents keep sessions, their arguments, and names of transcripts. It may not know the store or the engine.
+// It knows where agents keep sessions, their arguments, and names of transcripts. It may not know the store or the
+// engine.
 package handoff
 
 import (
@@ -92,12 +93,15 @@ func claudeSession(m agents.Machine, t Target) Session {
 func codexSession(m agents.Machine, t Target) Session {
 	id := string(t.Conversation)
 	in := m.Join(m.Folder(agents.Codex), "sessions")
-	if there, err := filepath.Glob(filepath.Join(in, "*", "*", "*", "rollout-*-"+id+".jsonl")); err == nil && len(there) > 0 {
-		return Session{Format: agents.Codex, ID: id, File: there[0], Command: []string{"codex", "resume", id}}
+	s := Session{Format: agents.Codex, ID: id, Command: []string{"codex", "resume", id}}
+	there, err := filepath.Glob(filepath.Join(in, "*", "*", "*", "rollout-*-"+id+".jsonl"))
+	if err == nil && len(there) > 0 {
+		s.File = there[0]
+		return s
 	}
-	return Session{Format: agents.Codex, ID: id, Command: []string{"codex", "resume", id},
-		File: m.Join(in, t.At.Format("2006"), t.At.Format("01"), t.At.Format("02"),
-			"rollout-"+t.At.Format("2006-01-02T15-04-05")+"-"+id+".jsonl")}
+	s.File = m.Join(in, t.At.Format("2006"), t.At.Format("01"), t.At.Format("02"),
+		"rollout-"+t.At.Format("2006-01-02T15-04-05")+"-"+id+".jsonl")
+	return s
 }
 
 // geminiSession is one of the project's, if Gemini CLI knows the folder; else a file that it is named.

@@ -35,34 +35,34 @@ var (
 	AgentTakesNoPrompt = problem("agent-takes-no-prompt",
 		"%s is not started with a prompt: paste the brief",
 		"%s 不能带提示启动：请粘贴概要")
-	FolderIsNotHere = label("handoff/folder-is-not-here",
+	FolderIsNotHere = label("folder-is-not-here",
 		"It was held in %s, which is not on this machine; it goes on in %s.",
 		"它在 %s 中进行，而本机没有该文件夹；将在 %s 中继续。")
-	SessionIsBehind = label("handoff/session-is-behind",
+	SessionIsBehind = label("session-is-behind",
 		"It was handed over before, and has gone on here since: %s stays as it is.",
 		"它曾被移交，此后又在这里继续：%s 保持原样。")
-	ProgramIsNotHere = label("handoff/program-is-not-here",
+	ProgramIsNotHere = label("program-is-not-here",
 		"%s is not on PATH: not proven.",
 		"PATH 中没有 %s：未经验证。")
-	SessionNotProven = label("handoff/session-not-proven",
+	SessionNotProven = label("session-not-proven",
 		"%s could not be asked whether it sees the session: not proven.",
 		"无法询问 %s 是否看到该会话：未经验证。")
-	SessionNotTaken = label("handoff/session-not-taken",
+	SessionNotTaken = label("session-not-taken",
 		"%s does not take the session, which was removed again: %s",
 		"%s 不接受该会话，已将其移除：%s")
-	HandsOver = label("handoff/hands-over",
+	HandsOver = label("hands-over",
 		"Hands over “%s” (%s; %d messages)",
 		"移交“%s”（%s；%d 条消息）")
-	WrittenAsSession = label("handoff/written-as-session",
+	WrittenAsSession = label("written-as-session",
 		"as a session of %s: %s",
 		"作为 %s 的会话：%s")
-	SessionIsItsOwn = label("handoff/session-is-its-own",
+	SessionIsItsOwn = label("session-is-its-own",
 		"which is a session of %s already",
 		"它已经是 %s 的会话")
-	PasteBrief = label("handoff/paste-brief",
+	PasteBrief = label("paste-brief",
 		"Paste this as the first prompt of %s:",
 		"将以下内容粘贴为 %s 的首条提示：")
-	GoesOnWith = label("handoff/goes-on-with",
+	GoesOnWith = label("goes-on-with",
 		"It goes on with:",
 		"继续的命令：")
 	ClientCannotStart = problem("client-cannot-start",

@@ -36,8 +36,8 @@ func sourceOf(session string) string {
 	return session
 }
 
-// Write implements [transcript.Exporter]: what "opencode import" takes. A call and its result are one part there; what a
-// system message says stands before the next question, where the tool shows it to nobody but the model.
+// Write implements [transcript.Exporter]: what "opencode import" takes. A call and its result are one part there; what
+// a system message says stands before the next question, where the tool shows it to nobody but the model.
 func (Tool) Write(w io.Writer, c scrollback.Conversation, entries iter.Seq2[transcript.Entry, error]) error {
 	out := &exportWriter{w: bufio.NewWriterSize(w, 64<<10), c: c, session: SessionID(c.ID)}
 	out.writeHead()
