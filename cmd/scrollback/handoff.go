@@ -58,7 +58,6 @@ type handedOver struct {
 	Brief        string                    `json:"brief,omitempty"`
 	Notes        []string                  `json:"notes,omitempty"`
 
-	from   *scrollback.Origin
 	talk   catchup.Talk
 	agent  agents.Agent
 	native handoff.Session
@@ -66,15 +65,15 @@ type handedOver struct {
 
 // Run implements the command.
 func (c *handoffCmd) Run(g *globals) error {
-	agent, ok := agents.Find(c.To)
-	if !ok || agent.Program == "" && handoff.BriefCommand(agent.Name, "") == nil {
-		return scrollback.ParamErrorf("scrollback", "to", i18n.AgentIsOneOf, c.To, strings.Join(agents.Names(), ", "))
+	agent, err := c.findAgent()
+	if err != nil {
+		return err
 	}
 	if c.As != "" && c.As != asSession && c.As != asBrief {
 		return scrollback.ParamErrorf("scrollback", "as", i18n.HandedOverAs, c.As)
 	}
 	var out handedOver
-	err := g.withExisting(func(a *app) error {
+	err = g.withExisting(func(a *app) error {
 		var err error
 		out, err = c.handOver(g, a, agent)
 		return err
@@ -91,6 +90,32 @@ func (c *handoffCmd) Run(g *globals) error {
 	return g.startAgent(&out)
 }
 
+// handOverTo hands a conversation over to an agent, and returns what a person is told of it.
+func (g *globals) handOverTo(a *app, id scrollback.ConversationID, to string) (string, error) {
+	c := &handoffCmd{Conversation: string(id), To: to}
+	agent, err := c.findAgent()
+	if err != nil {
+		return "", err
+	}
+	out, err := c.handOver(g, a, agent)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	err = g.showHandOver(&b, &out)
+	return b.String(), err
+}
+
+// findAgent returns the agent that goes on.
+func (c *handoffCmd) findAgent() (agents.Agent, error) {
+	agent, ok := agents.Find(c.To)
+	if !ok || agent.Program == "" && handoff.BriefCommand(agent.Name, "") == nil {
+		return agent, scrollback.ParamErrorf("scrollback", "to", i18n.AgentIsOneOf, c.To,
+			strings.Join(agents.Names(), ", "))
+	}
+	return agent, nil
+}
+
 // handOver writes what the agent goes on from.
 func (c *handoffCmd) handOver(g *globals, a *app, agent agents.Agent) (handedOver, error) {
 	out := handedOver{Agent: agent.Name, agent: agent, As: asBrief}
@@ -98,9 +123,11 @@ func (c *handoffCmd) handOver(g *globals, a *app, agent agents.Agent) (handedOve
 	if err != nil {
 		return out, err
 	}
-	if err := out.read(g.ctx, a, id); err != nil {
+	if out.talk, err = handoff.ReadTalk(g.ctx, a.View, id); err != nil {
 		return out, err
 	}
+	out.Conversation = id
+	out.Title = out.talk.Title
 	if err := c.choosePlace(g, &out); err != nil {
 		return out, err
 	}
@@ -148,40 +175,13 @@ func (c *handoffCmd) find(ctx context.Context, a *app) (scrollback.ConversationI
 	return all[0].ID, nil
 }
 
-// read reads what is handed over.
-func (o *handedOver) read(ctx context.Context, a *app, id scrollback.ConversationID) error {
-	c, err := a.Get(ctx, id)
-	if err != nil {
-		return err
-	}
-	origins, err := a.Recall().Origins(ctx, []scrollback.ConversationID{id})
-	if err != nil {
-		return err
-	}
-	page, err := a.Turns().Page(ctx, id, scrollback.PageQuery{Limit: catchup.Messages})
-	if err != nil {
-		return err
-	}
-	if len(page.Messages) == 0 {
-		return scrollback.Errorf(scrollback.Invalid, "scrollback", i18n.NothingToHandOver)
-	}
-	o.Conversation = c.ID
-	o.Title = c.Title
-	o.talk = catchup.Talk{Conversation: c, Messages: page.Messages, Turns: page.Turns}
-	if from, ok := origins[id]; ok {
-		o.from = &from
-		o.talk.Origin = &from
-	}
-	return nil
-}
-
 // choosePlace chooses the folder where the agent goes on: the conversation's own if it is on this machine.
 func (c *handoffCmd) choosePlace(g *globals, o *handedOver) error {
 	here, err := os.Getwd()
 	if err != nil {
 		here = ""
 	}
-	own := handoff.WorkFolder(&o.talk.Conversation, o.from)
+	own := handoff.WorkFolder(&o.talk.Conversation, o.talk.Origin)
 	switch {
 	case c.Folder != "":
 		if own, err = filepath.Abs(c.Folder); err != nil || !isFolder(own) {
@@ -211,8 +211,8 @@ func isFolder(name string) bool {
 // said here since.
 func (c *handoffCmd) writeSession(g *globals, a *app, o *handedOver) (done bool, err error) {
 	newest := o.talk.Messages[len(o.talk.Messages)-1]
-	if o.from != nil && o.from.Tool == o.Agent && transcript.MarkOf(newest.Meta) != "" {
-		if o.Command = handoff.Resume(o.Agent, o.from.ID); o.Command != nil { // its own, and nothing was said here since
+	if o.talk.Origin != nil && o.talk.Origin.Tool == o.Agent && transcript.MarkOf(newest.Meta) != "" {
+		if o.Command = handoff.Resume(o.Agent, o.talk.Origin.ID); o.Command != nil { // its own, and nothing was said here since
 			o.As = asSession
 			return true, nil
 		}
@@ -326,13 +326,13 @@ func (g *globals) showHandOver(w io.Writer, o *handedOver) error {
 	texts := g.localeTexts()
 	tool := "scrollback"
 	branch := ""
-	if o.from != nil {
-		tool = o.from.Tool
-		branch = o.from.GitBranch
+	if o.talk.Origin != nil {
+		tool = o.talk.Origin.Tool
+		branch = o.talk.Origin.GitBranch
 	}
 	newest := o.talk.Messages[len(o.talk.Messages)-1]
 	about := []string{tool, time.UnixMilli(newest.CreatedAt).Format("2006-01-02 15:04")}
-	for _, more := range []string{handoff.WorkFolder(&o.talk.Conversation, o.from), branch} {
+	for _, more := range []string{handoff.WorkFolder(&o.talk.Conversation, o.talk.Origin), branch} {
 		if more != "" {
 			about = append(about, more)
 		}

@@ -1,8 +1,12 @@
 package handoff
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/recall/catchup"
 )
 
@@ -21,4 +25,27 @@ func WriteBrief(t catchup.Talk) (string, error) {
 	frame := fmt.Sprintf(briefFrame, t.ID, t.ID)
 	record, err := catchup.WriteRecord([]catchup.Talk{t}, BriefTokens-catchup.CountTokens(frame))
 	return frame + record, err
+}
+
+// ReadTalk reads what a brief tells of. It is invalid while nothing was said in the conversation.
+func ReadTalk(ctx context.Context, v *engine.View, id scrollback.ConversationID) (catchup.Talk, error) {
+	var t catchup.Talk
+	var err error
+	if t.Conversation, err = v.Get(ctx, id); err != nil {
+		return t, err
+	}
+	origins, err := v.Recall().Origins(ctx, []scrollback.ConversationID{t.ID})
+	if err != nil {
+		return t, err
+	}
+	if from, ok := origins[t.ID]; ok {
+		t.Origin = &from
+	}
+	page, err := v.Turns().Page(ctx, t.ID, scrollback.PageQuery{Limit: catchup.Messages})
+	t.Messages = page.Messages
+	t.Turns = page.Turns
+	if err == nil && len(t.Messages) == 0 {
+		err = scrollback.Errorf(scrollback.Invalid, "handoff", i18n.NothingToHandOver)
+	}
+	return t, err
 }

@@ -6,8 +6,8 @@
 // Invariants: a session is a new file, or one that was written before; no file of an agent is changed; a brief is one
 // argument, never begins with a dash, and what was said stands in it as data of one line.
 //
-// It knows where agents keep sessions, their arguments, and names of transcripts. It may not know the store or the
-// engine.
+// It knows where agents keep sessions, their arguments, and names of transcripts. It may not know the store or a
+// server.
 package handoff
 
 import (
