@@ -211,8 +211,8 @@ func isFolder(name string) bool {
 // said here since.
 func (c *handoffCmd) writeSession(g *globals, a *app, o *handedOver) (done bool, err error) {
 	newest := o.talk.Messages[len(o.talk.Messages)-1]
-	if o.talk.Origin != nil && o.talk.Origin.Tool == o.Agent && transcript.MarkOf(newest.Meta) != "" {
-		if o.Command = handoff.Resume(o.Agent, o.talk.Origin.ID); o.Command != nil { // its own, and nothing was said here since
+	if from := o.talk.Origin; from != nil && from.Tool == o.Agent && transcript.MarkOf(newest.Meta) != "" {
+		if o.Command = handoff.Resume(o.Agent, from.ID); o.Command != nil { // its own, and nothing was said here since
 			o.As = asSession
 			return true, nil
 		}
