@@ -20,6 +20,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
 	"github.com/scrollback-ai/scrollback/transcript/opencode"
 	"github.com/scrollback-ai/scrollback/transcript/openwebui"
+	"github.com/scrollback-ai/scrollback/transcript/pi"
 )
 
 // Importers lists what can be read, in the order they are tried.
@@ -40,6 +41,8 @@ func Tools() []transcript.Tool {
 		cline.Tool{},
 		aider.Tool{},
 		geminicli.Tool{},
+		pi.Tool{},
+		pi.OpenClaw(),
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},

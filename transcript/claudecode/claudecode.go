@@ -60,7 +60,7 @@ func joinPath(folder, name string) string {
 
 // Sniff implements transcript.Tool.
 func (Tool) Sniff(name string, head []byte) bool {
-	return name != typed && isSession(head) && transcript.RecognizeUnread(head) == ""
+	return name != typed && isSession(head) && !transcript.IsForeign(head)
 }
 
 // typed is the file with what was typed in all sessions: prompts without answers.

@@ -1,0 +1,256 @@
+// Package sessionlog reads what agents write down as they work: a file a session, with a JSON
+// record on each line, or one document that is written again whole.
+//
+// Words it adds: talk (one conversation of a file), format (how a tool's files are told from
+// others, and the records of one become talks), record (a line of a file that is whole).
+//
+// Invariants: a session is held in memory, about three times the size of its file; a node whose
+// parent is not in the file follows the one before it there; a result has the name of the call
+// that it answers on its path; a talk in which nothing is said is none.
+//
+// It may not know the store, the network or any one tool.
+package sessionlog
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"iter"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/transcript"
+	"github.com/scrollback-ai/scrollback/transcript/tree"
+)
+
+// Format is one tool's.
+type Format struct {
+	// Sniff is [transcript.Tool]'s.
+	Sniff func(name string, head []byte) bool
+
+	// Named reports by its path in a place whether a file may be one of a session. Only those are
+	// opened, but for a file that was named itself.
+	Named func(name string) bool
+
+	// Identify returns what the tool calls the session of a file that begins with head; nil or
+	// empty for the file's name.
+	Identify func(name string, head []byte) string
+
+	// Beside lists the files that a session's file is read with. May be nil.
+	Beside func(p transcript.Place, name string) []string
+
+	// Talks makes the conversations of a session, a sub-agent's after that which started it.
+	Talks func(f *File) []*Talk
+}
+
+// File is a session's file while it is read.
+type File struct {
+	Place   transcript.Place
+	Name    string // in the place
+	ID      string // of the session
+	Changed int64  // Unix ms
+	Live    bool   // somebody may still be writing it
+	Records []Record
+}
+
+// Record is a record of a file.
+type Record struct {
+	JSON json.RawMessage
+	Line int // from 1
+}
+
+// Talk is one conversation of a file.
+type Talk struct {
+	ID                string
+	About             scrollback.Conversation // Title, Model, times and Meta
+	Folder, GitBranch string
+	Agent             *transcript.AgentOf
+	Nodes             []tree.Node
+	Leaf              string // where the current path ends; the last node if it is not there
+	Held              bool   // something is not complete yet
+	Left              map[string]int
+}
+
+// maxKinds bounds the kinds of what was left out that are told apart.
+const maxKinds = 100
+
+// CountLeft counts one more of a kind that was left out.
+func (t *Talk) CountLeft(kind string) {
+	if t.Left == nil {
+		t.Left = map[string]int{}
+	}
+	if kind = CleanWord(kind); len(t.Left) >= maxKinds && t.Left[kind] == 0 {
+		kind = "other"
+	}
+	t.Left[kind]++
+}
+
+// Read implements [transcript.Tool].
+func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
+	return func(yield func(transcript.Entry, error) bool) {
+		file := &File{Place: p, Name: s.Name, ID: s.ID, Changed: s.Changed, Live: p.IsLive(s)}
+		faults, torn, err := file.readRecords(ctx)
+		if err != nil {
+			yield(transcript.Entry{}, err)
+			return
+		}
+		for _, bad := range faults {
+			if !yield(transcript.Entry{Bad: &bad}, nil) {
+				return
+			}
+		}
+		seen := map[string]bool{}
+		for _, t := range f.Talks(file) {
+			if t == nil || t.ID == "" || seen[t.ID] {
+				continue
+			}
+			if t.Agent != nil && !seen[t.Agent.Source] {
+				t.Agent = nil // what started it says nothing
+			}
+			t.Held = t.Held || torn
+			for e := range t.entries() {
+				seen[t.ID] = true
+				if !yield(e, ctx.Err()) || ctx.Err() != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// readRecords reads the file, and returns what is damaged and whether its end is still to be written.
+func (f *File) readRecords(ctx context.Context) (faults []transcript.Bad, torn bool, err error) {
+	file, err := f.Place.FS.Open(f.Name)
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	in := transcript.NewRecords(file)
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
+		r, err := in.Next()
+		switch {
+		case transcript.IsEnd(err):
+			return faults, torn, nil
+		case err != nil:
+			return nil, false, err
+		case r.Reason != "" && r.Torn && f.Live:
+			torn = true
+		case r.Reason != "":
+			faults = append(faults, transcript.Bad{Line: r.Line, Reason: r.Reason})
+		default:
+			f.Records = append(f.Records, Record{bytes.Clone(r.JSON), r.Line})
+		}
+	}
+}
+
+// entries yields a talk, from its description to its End; nothing if nothing is said in it.
+func (t *Talk) entries() iter.Seq[transcript.Entry] {
+	return func(yield func(transcript.Entry) bool) {
+		described := false
+		calls := &callPath{names: map[string][]string{}}
+		for e := range tree.WalkEntries(t.ID, t.linkNodes(), t.Leaf) {
+			if !described {
+				described = true
+				about := t.About
+				if !yield(transcript.Entry{Source: t.ID, Conversation: &about, Agent: t.Agent, Origin: &scrollback.Origin{
+					ID: t.ID, Root: string(e.Message.ID), Folder: t.Folder, GitBranch: t.GitBranch,
+				}}) {
+					return
+				}
+			}
+			if e.Rewind != nil {
+				calls.rewindTo(*e.Rewind)
+			} else {
+				calls.follow(&e)
+			}
+			if !yield(e) {
+				return
+			}
+		}
+		if described {
+			yield(transcript.Entry{Source: t.ID, End: &transcript.End{Held: t.Held, Left: t.Left}})
+		}
+	}
+}
+
+// linkNodes returns the nodes, each below one that is there or at a root.
+func (t *Talk) linkNodes() []tree.Node {
+	known := map[string]bool{}
+	for _, n := range t.Nodes {
+		known[n.ID] = true
+	}
+	out := make([]tree.Node, len(t.Nodes))
+	for i, n := range t.Nodes {
+		if n.Parent != "" && !known[n.Parent] && i > 0 {
+			n.Parent = t.Nodes[i-1].ID
+		}
+		out[i] = n
+	}
+	return out
+}
+
+// callPath is the calls of a path.
+type callPath struct {
+	depth int
+	made  []madeCall
+	names map[string][]string // by id, the newest last
+}
+
+type madeCall struct {
+	depth int
+	id    string
+}
+
+func (c *callPath) rewindTo(depth int) {
+	c.depth = depth
+	for n := len(c.made); n > 0 && c.made[n-1].depth >= depth; n-- {
+		id := c.made[n-1].id
+		c.names[id] = c.names[id][:len(c.names[id])-1]
+		c.made = c.made[:n-1]
+	}
+}
+
+// follow takes the next message, and gives its results the names of their calls.
+func (c *callPath) follow(e *transcript.Entry) {
+	parts := make(scrollback.Parts, len(e.Message.Parts))
+	for i, p := range e.Message.Parts {
+		switch p := p.(type) {
+		case scrollback.ToolCall:
+			c.made = append(c.made, madeCall{c.depth, p.ID})
+			c.names[p.ID] = append(c.names[p.ID], p.Name)
+		case scrollback.ToolResult:
+			if names := c.names[p.CallID]; len(names) > 0 {
+				p.Name = names[len(names)-1]
+			}
+			parts[i] = p
+			continue
+		case scrollback.Text, scrollback.Image, scrollback.File, scrollback.Reasoning:
+		}
+		parts[i] = p
+	}
+	e.Message.Parts = parts
+	c.depth++
+}
+
+// ReadBeside returns a small file beside a session's, or nil.
+func (f *File) ReadBeside(name string) []byte {
+	file, err := f.Place.FS.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxBeside {
+		return nil
+	}
+	raw, err := io.ReadAll(io.LimitReader(file, maxBeside))
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// maxBeside bounds a file beside a session's.
+const maxBeside = 16 << 20
