@@ -21,6 +21,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/opencode"
 	"github.com/scrollback-ai/scrollback/transcript/openwebui"
 	"github.com/scrollback-ai/scrollback/transcript/pi"
+	"github.com/scrollback-ai/scrollback/transcript/qwencode"
 )
 
 // Importers lists what can be read, in the order they are tried.
@@ -43,6 +44,7 @@ func Tools() []transcript.Tool {
 		geminicli.Tool{},
 		pi.Tool{},
 		pi.OpenClaw(),
+		qwencode.Tool{},
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},

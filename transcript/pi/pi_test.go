@@ -40,7 +40,8 @@ func TestDetails(t *testing.T) {
 		named.Origin.Folder != "/home/me/harbour" || string(named.Conversation.Meta) != `{"pi":{"provider":"s"}}` {
 		t.Errorf("%+v of %+v", named.Conversation, named.Origin)
 	}
-	first, fork := heads["01a22bdd-3948-72cb-9353-d5e3fc3f0c8f"], heads["01a22bdd-6e50-710c-b893-37de15232a2d"]
+	first := heads["01a22bdd-3948-72cb-9353-d5e3fc3f0c8f"]
+	fork := heads["01a22bdd-6e50-710c-b893-37de15232a2d"]
 	if first.Origin.Root == "" || first.Origin.Root != fork.Origin.Root {
 		t.Errorf("a fork begins with %q, its source with %q", fork.Origin.Root, first.Origin.Root)
 	}
