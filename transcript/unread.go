@@ -16,7 +16,7 @@ var foreignFormats = []struct {
 }{
 	{"a chat session of GitHub Copilot in VS Code", []string{"requesterUsername", "requests"}, "", "", true},
 	{"a chat session of GitHub Copilot in VS Code", []string{"kind", "v"}, `"requests"`, "", true},
-	{"a session of GitHub Copilot CLI", []string{"type", "data"}, `"type":"session.start"`, "", true},
+	{"a session of GitHub Copilot CLI", []string{"type", "data"}, `"type":"session.start"`, "", false},
 	{"a transcript of Cursor's agent", []string{"role", "message"}, "", `"uuid":`, true},
 	{"a chat of Qwen Code", []string{"uuid", "sessionId", "message"}, `"parts":[`, `"content":`, false},
 	{"an export of DeepSeek", []string{"mapping", "inserted_at"}, "", "", true},

@@ -10,6 +10,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/claudecode"
 	"github.com/scrollback-ai/scrollback/transcript/cline"
 	"github.com/scrollback-ai/scrollback/transcript/codex"
+	"github.com/scrollback-ai/scrollback/transcript/copilotcli"
 	"github.com/scrollback-ai/scrollback/transcript/crush"
 	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
@@ -45,6 +46,7 @@ func Tools() []transcript.Tool {
 		pi.Tool{},
 		pi.OpenClaw(),
 		qwencode.Tool{},
+		copilotcli.Tool{},
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},

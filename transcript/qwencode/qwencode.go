@@ -14,6 +14,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"iter"
 	"path"
 	"path/filepath"
@@ -77,7 +78,29 @@ var format = sessionlog.Format{
 		first, _ := firstRecord(head)
 		return first.Session
 	},
-	Talks: readTalks,
+	Beside: agentFiles,
+	Talks:  readTalks,
+}
+
+// maxAgents bounds the sub-agents of a session.
+const maxAgents = 1000
+
+// agentFiles lists the files of a session's sub-agents.
+func agentFiles(p transcript.Place, name string) (out []string) {
+	if path.Base(path.Dir(name)) != "chats" {
+		return nil // a file by itself
+	}
+	folder := path.Join(path.Dir(path.Dir(name)), "subagents", strings.TrimSuffix(path.Base(name), ".jsonl"))
+	list, err := fs.ReadDir(p.FS, folder)
+	if err != nil {
+		return nil
+	}
+	for _, e := range list {
+		if path.Ext(e.Name()) == ".jsonl" && e.Type().IsRegular() && len(out) < maxAgents {
+			out = append(out, path.Join(folder, e.Name()))
+		}
+	}
+	return out
 }
 
 // Sessions implements [transcript.Tool].
@@ -156,11 +179,34 @@ func (u usage) tokens() sessionlog.Tokens {
 type talkReader struct {
 	*sessionlog.Talk
 	asked, named, from string
+	calls              map[string]bool // of tools, by id
 }
 
+// readTalks makes the conversation of a session, and those of its sub-agents.
 func readTalks(f *sessionlog.File) []*sessionlog.Talk {
-	r := &talkReader{Talk: &sessionlog.Talk{ID: f.ID}}
-	for i, rec := range f.Records {
+	own := readTalk(f.ID, f.Records)
+	out := []*sessionlog.Talk{own.Talk}
+	for _, name := range agentFiles(f.Place, f.Name) {
+		id := strings.ToValidUTF8(strings.TrimSuffix(path.Base(name), ".jsonl"), "�")
+		var about struct {
+			Call string `json:"toolUseId"`
+		}
+		_ = json.Unmarshal(f.ReadBeside(strings.TrimSuffix(name, ".jsonl")+".meta.json"), &about) // or nothing says it
+		if f.Live && about.Call != "" && !own.calls[about.Call] {
+			own.Held = true // what started it is still to be written
+			continue
+		}
+		agent := readTalk(f.ID+"/"+id, f.ReadRecords(name))
+		agent.Agent = &transcript.AgentOf{Source: f.ID, CallID: about.Call}
+		agent.Folder = cmp.Or(agent.Folder, own.Folder)
+		out = append(out, agent.Talk)
+	}
+	return out
+}
+
+func readTalk(id string, records []sessionlog.Record) *talkReader {
+	r := &talkReader{Talk: &sessionlog.Talk{ID: id}, calls: map[string]bool{}}
+	for i, rec := range records {
 		var one record
 		_ = json.Unmarshal(rec.JSON, &one) // what is of another type is not there
 		if one.ID == "" {
@@ -172,7 +218,7 @@ func readTalks(f *sessionlog.File) []*sessionlog.Talk {
 	r.About.Meta = exported.KeepMeta(metaKey, struct {
 		Parent string `json:"parent_session,omitempty"`
 	}{r.from})
-	return []*sessionlog.Talk{r.Talk}
+	return r
 }
 
 func (r *talkReader) addRecord(number int, one *record) {
@@ -256,6 +302,7 @@ func (r *talkReader) addParts(e *transcript.Entry, one *record) {
 		id := fmt.Sprintf("%s#%d", one.ID, i)
 		switch {
 		case p.Call != nil:
+			r.calls[p.Call.ID] = true
 			sessionlog.AddCall(e, p.Call.ID, id, p.Call.Name, p.Call.Args)
 		case p.Response != nil:
 			text, failed := resultText(p.Response.Response)

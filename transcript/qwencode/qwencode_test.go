@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// fixtures are three sessions that Qwen Code 0.24.4 wrote (resumed, a fork of it, a long one), and two by
+// fixtures are four sessions that Qwen Code 0.24.4 wrote (resumed, a fork of it, a long one, one with a sub-agent), and two by
 // its source: a rewind with a compression, and an old one.
 var fixtures = tooltest.Case{Tool: qwencode.Tool{}, FS: os.DirFS("testdata/projects"), Mutants: 700}
 
@@ -44,6 +44,11 @@ func TestDetails(t *testing.T) {
 	if rewound := heads["rewound0-0000-4000-8000-000000000001"]; rewound.Conversation.Title != "The dot" ||
 		rewound.Origin.GitBranch != "main" {
 		t.Errorf("%+v of %+v", rewound.Conversation, rewound.Origin)
+	}
+	agent := heads["ba437ce0-36a6-4d9a-8432-aeaac64fc3c3/agent-general-purpose-call_mx33nt416"]
+	if want := (transcript.AgentOf{Source: "ba437ce0-36a6-4d9a-8432-aeaac64fc3c3", CallID: "call_mx33nt416"}); agent.Agent ==
+		nil || *agent.Agent != want {
+		t.Errorf("the sub-agent: %+v", agent)
 	}
 	for id, want := range map[scrollback.MessageID]scrollback.Usage{
 		"c6f1a311-06ea-4b0f-8339-eb9999a23c08": {InputTokens: 110, CachedTokens: 100, OutputTokens: 5, ReasoningTokens: 1,

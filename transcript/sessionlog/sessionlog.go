@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"io"
 	"iter"
+	"path"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -51,6 +52,9 @@ type File struct {
 	Changed int64  // Unix ms
 	Live    bool   // somebody may still be writing it
 	Records []Record
+	Torn    bool // the end is still to be written
+
+	faults []transcript.Bad
 }
 
 // Record is a record of a file.
@@ -89,18 +93,20 @@ func (t *Talk) CountLeft(kind string) {
 func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		file := &File{Place: p, Name: s.Name, ID: s.ID, Changed: s.Changed, Live: p.IsLive(s)}
-		faults, torn, err := file.readRecords(ctx)
-		if err != nil {
+		var err error
+		if file.Records, err = file.readRecords(ctx, s.Name); err != nil {
 			yield(transcript.Entry{}, err)
 			return
 		}
-		for _, bad := range faults {
+		torn := file.Torn
+		talks := f.Talks(file)
+		for _, bad := range file.faults {
 			if !yield(transcript.Entry{Bad: &bad}, nil) {
 				return
 			}
 		}
 		seen := map[string]bool{}
-		for _, t := range f.Talks(file) {
+		for _, t := range talks {
 			if t == nil || t.ID == "" || seen[t.ID] {
 				continue
 			}
@@ -118,32 +124,41 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 	}
 }
 
-// readRecords reads the file, and returns what is damaged and whether its end is still to be written.
-func (f *File) readRecords(ctx context.Context) (faults []transcript.Bad, torn bool, err error) {
-	file, err := f.Place.FS.Open(f.Name)
+// readRecords reads a file, and notes what is damaged there.
+func (f *File) readRecords(ctx context.Context, name string) (out []Record, err error) {
+	file, err := f.Place.FS.Open(name)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	in := transcript.NewRecords(file)
 	for {
 		if err := ctx.Err(); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		r, err := in.Next()
 		switch {
 		case transcript.IsEnd(err):
-			return faults, torn, nil
+			return out, nil
 		case err != nil:
-			return nil, false, err
+			return nil, err
 		case r.Reason != "" && r.Torn && f.Live:
-			torn = true
+			f.Torn = true
 		case r.Reason != "":
-			faults = append(faults, transcript.Bad{Line: r.Line, Reason: r.Reason})
+			f.faults = append(f.faults, transcript.Bad{Line: r.Line, Reason: r.Reason})
 		default:
-			f.Records = append(f.Records, Record{bytes.Clone(r.JSON), r.Line})
+			out = append(out, Record{bytes.Clone(r.JSON), r.Line})
 		}
 	}
+}
+
+// ReadRecords reads another file of the session; one that cannot be read has none.
+func (f *File) ReadRecords(name string) []Record {
+	out, err := f.readRecords(context.Background(), name)
+	if err != nil {
+		f.faults = append(f.faults, transcript.Bad{Reason: path.Base(name) + ": " + explainError(err)})
+	}
+	return out
 }
 
 // entries yields a talk, from its description to its End; nothing if nothing is said in it.
