@@ -1,6 +1,7 @@
 // Package pi reads the conversations of pi, and of OpenClaw, which keeps them as pi does.
 //
-// Words it adds: entry (a line of a session: a message, or what happened to the session).
+// Words it adds: entry (a line of a session: a message, or what happened to the session; newer versions of
+// OpenClaw keep them as rows of a database).
 //
 // Invariants: entries are a tree by their parents, in which the newest is where the session
 // stands; files of the first version have no parents, and are in order; a compaction and the
@@ -11,6 +12,7 @@
 package pi
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"iter"
@@ -91,13 +93,16 @@ func readHeader(head []byte) (h header) {
 // Sniff implements [transcript.Tool]. OpenClaw's files begin as pi's do, so that only one of
 // both knows them.
 func (t Tool) Sniff(name string, head []byte) bool {
-	return !t.claw && strings.HasSuffix(name, ".jsonl") && isSession(head)
+	if t.claw {
+		return path.Base(name) == clawDatabase && bytes.HasPrefix(head, []byte("SQLite format 3\x00"))
+	}
+	return strings.HasSuffix(name, ".jsonl") && isSession(head)
 }
 
 // format is how the files of both are read.
 func (t Tool) format() sessionlog.Format {
 	return sessionlog.Format{
-		Sniff: func(name string, head []byte) bool { return isSession(head) },
+		Sniff: func(_ string, head []byte) bool { return isSession(head) },
 		Named: func(name string) bool {
 			return path.Ext(name) == ".jsonl" && (!t.claw || path.Base(path.Dir(name)) == "sessions")
 		},
@@ -106,12 +111,57 @@ func (t Tool) format() sessionlog.Format {
 	}
 }
 
-// Sessions implements [transcript.Tool].
+// Sessions implements [transcript.Tool]. What OpenClaw has in a database is not read from its older files.
 func (t Tool) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[transcript.Session, error] {
-	return t.format().Sessions(ctx, p)
+	if !t.claw {
+		return t.format().Sessions(ctx, p)
+	}
+	return func(yield func(transcript.Session, error) bool) {
+		seen := map[string]bool{}
+		names, err := listDatabases(p)
+		for _, name := range names {
+			var all []transcript.Session
+			if all, err = databaseSessions(ctx, p, name); err != nil {
+				break
+			}
+			for _, s := range all {
+				seen[s.ID] = true
+				if !yield(s, nil) {
+					return
+				}
+			}
+		}
+		if err != nil {
+			yield(transcript.Session{}, err)
+			return
+		}
+		if isDatabase(p.Name) {
+			return
+		}
+		for s, err := range t.format().Sessions(ctx, p) {
+			if err == nil && seen[s.ID] {
+				continue
+			}
+			if !yield(s, err) {
+				return
+			}
+		}
+	}
 }
 
 // Read implements [transcript.Tool].
 func (t Tool) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
-	return t.format().Read(ctx, p, s)
+	if !t.claw || !isDatabase(s.Name) {
+		return t.format().Read(ctx, p, s)
+	}
+	return func(yield func(transcript.Entry, error) bool) {
+		records, leaf, err := readEvents(ctx, p, s)
+		if err != nil {
+			yield(transcript.Entry{}, err)
+			return
+		}
+		talks := t.readTalks(&sessionlog.File{Place: p, Name: s.Name, ID: s.ID, Records: records})
+		talks[0].Leaf = leaf
+		sessionlog.YieldTalks(ctx, talks, yield)
+	}
 }

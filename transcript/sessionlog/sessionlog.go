@@ -105,20 +105,27 @@ func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Sessi
 				return
 			}
 		}
-		seen := map[string]bool{}
 		for _, t := range talks {
-			if t == nil || t.ID == "" || seen[t.ID] {
-				continue
-			}
-			if t.Agent != nil && !seen[t.Agent.Source] {
-				t.Agent = nil // what started it says nothing
-			}
 			t.Held = t.Held || torn
-			for e := range t.entries() {
-				seen[t.ID] = true
-				if !yield(e, ctx.Err()) || ctx.Err() != nil {
-					return
-				}
+		}
+		YieldTalks(ctx, talks, yield)
+	}
+}
+
+// YieldTalks yields the conversations of a session, each once, until the caller stops.
+func YieldTalks(ctx context.Context, talks []*Talk, yield func(transcript.Entry, error) bool) {
+	seen := map[string]bool{}
+	for _, t := range talks {
+		if t.ID == "" || seen[t.ID] {
+			continue
+		}
+		if t.Agent != nil && !seen[t.Agent.Source] {
+			t.Agent = nil // what started it says nothing
+		}
+		for e := range t.entries() {
+			seen[t.ID] = true
+			if !yield(e, ctx.Err()) || ctx.Err() != nil {
+				return
 			}
 		}
 	}
