@@ -47,6 +47,8 @@ func Tools() []transcript.Tool {
 		pi.OpenClaw(),
 		qwencode.Tool{},
 		copilotcli.Tool{},
+		opencode.Kilo(),
+		opencode.MiMoCode(),
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},

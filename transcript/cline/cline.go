@@ -1,4 +1,4 @@
-// Package cline reads the conversations of Cline and Roo Code, which keep a folder a task
+// Package cline reads the conversations of Cline, Roo Code and the older extension of Kilo, which keep a folder a task
 // beside the settings of the editor, and of Cline on the command line, which keeps a folder
 // a session.
 //
@@ -64,7 +64,7 @@ var servers = []string{
 // extensions are the folders of the extensions.
 var extensions = []string{
 	"saoudrizwan.claude-dev", "saoudrizwan.cline-nightly", "rooveterinaryinc.roo-cline",
-	"rooveterinaryinc.roo-code-nightly",
+	"rooveterinaryinc.roo-code-nightly", "kilocode.kilo-code",
 }
 
 // Homes implements transcript.Tool.
