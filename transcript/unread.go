@@ -14,8 +14,8 @@ var foreignFormats = []struct {
 	without string
 	unread  bool // nobody reads them
 }{
-	{"a chat session of GitHub Copilot in VS Code", []string{"requesterUsername", "requests"}, "", "", true},
-	{"a chat session of GitHub Copilot in VS Code", []string{"kind", "v"}, `"requests"`, "", true},
+	{"a chat session of GitHub Copilot in VS Code", []string{"requesterUsername", "requests"}, "", "", false},
+	{"a chat session of GitHub Copilot in VS Code", []string{"kind", "v"}, `"requests"`, "", false},
 	{"a session of GitHub Copilot CLI", []string{"type", "data"}, `"type":"session.start"`, "", false},
 	{"a transcript of Cursor's agent", []string{"role", "message"}, "", `"uuid":`, true},
 	{"a chat of Qwen Code", []string{"uuid", "sessionId", "message"}, `"parts":[`, `"content":`, false},

@@ -12,6 +12,9 @@ import (
 
 // readers are the tools that take files of other programs, by the files in testdata/unread.
 var readers = map[string]string{
+	"vscode-export.json":          "vscode-chat",
+	"vscode/chatSessions/b.jsonl": "vscode-chat",
+	"vscode/chatSessions/a.json":  "vscode-chat",
 	"copilot/session-state/70000000-0000-4000-8000-000000000001/events.jsonl":               "copilot-cli",
 	"qwen/.qwen/projects/-home-me-harbour/chats/80000000-0000-4000-8000-000000000001.jsonl": "qwen-code",
 	"pi/.pi/agent/sessions/--home-me-harbour--/2026-03-02T10-00-00-000Z_90000000.jsonl":     "pi",

@@ -23,6 +23,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/openwebui"
 	"github.com/scrollback-ai/scrollback/transcript/pi"
 	"github.com/scrollback-ai/scrollback/transcript/qwencode"
+	"github.com/scrollback-ai/scrollback/transcript/vscodechat"
 )
 
 // Importers lists what can be read, in the order they are tried.
@@ -49,6 +50,7 @@ func Tools() []transcript.Tool {
 		copilotcli.Tool{},
 		opencode.Kilo(),
 		opencode.MiMoCode(),
+		vscodechat.Tool{},
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},

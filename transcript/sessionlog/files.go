@@ -1,6 +1,7 @@
 package sessionlog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func (f Format) Sessions(ctx context.Context, p transcript.Place) iter.Seq2[tran
 			}
 			return
 		}
-		for name := range walkFiles(ctx, p) {
+		for name := range walkFiles(ctx, p, cmp.Or(f.Depth, maxDepth)) {
 			if !f.Named(name) {
 				continue
 			}
@@ -102,7 +103,7 @@ func readHead(files fs.FS, name string) ([]byte, error) {
 }
 
 // walkFiles yields the regular files of a place, in the order of their names. Links are not followed.
-func walkFiles(ctx context.Context, p transcript.Place) iter.Seq[string] {
+func walkFiles(ctx context.Context, p transcript.Place, depth int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		n := 0
 		_ = fs.WalkDir(p.FS, p.Name, func(name string, d fs.DirEntry, err error) error { // what cannot be read is not there
@@ -111,7 +112,7 @@ func walkFiles(ctx context.Context, p transcript.Place) iter.Seq[string] {
 				return fs.SkipAll
 			case err != nil:
 				return nil
-			case d.IsDir() && name != p.Name && (passed[path.Base(name)] || strings.Count(name, "/") >= maxDepth):
+			case d.IsDir() && name != p.Name && (passed[path.Base(name)] || folders(p.Name, name) > depth):
 				return fs.SkipDir
 			}
 			n++
@@ -121,4 +122,12 @@ func walkFiles(ctx context.Context, p transcript.Place) iter.Seq[string] {
 			return nil
 		})
 	}
+}
+
+// folders counts in how many folders below a place a name is.
+func folders(place, name string) int {
+	if place == "." {
+		return strings.Count(name, "/") + 1
+	}
+	return strings.Count(name, "/") - strings.Count(place, "/")
 }

@@ -40,6 +40,9 @@ type Format struct {
 	// Beside lists the files that a session's file is read with. May be nil.
 	Beside func(p transcript.Place, name string) []string
 
+	// Depth is in how many folders below a place sessions may be; 0 for ten.
+	Depth int
+
 	// Talks makes the conversations of a session, a sub-agent's after that which started it.
 	Talks func(f *File) []*Talk
 }
