@@ -17,7 +17,7 @@ var foreignFormats = []struct {
 	{"a chat session of GitHub Copilot in VS Code", []string{"requesterUsername", "requests"}, "", "", false},
 	{"a chat session of GitHub Copilot in VS Code", []string{"kind", "v"}, `"requests"`, "", false},
 	{"a session of GitHub Copilot CLI", []string{"type", "data"}, `"type":"session.start"`, "", false},
-	{"a transcript of Cursor's agent", []string{"role", "message"}, "", `"uuid":`, true},
+	{"a transcript of Cursor's agent", []string{"role", "message"}, "", `"uuid":`, false},
 	{"a chat of Qwen Code", []string{"uuid", "sessionId", "message"}, `"parts":[`, `"content":`, false},
 	{"an export of DeepSeek", []string{"mapping", "inserted_at"}, "", "", true},
 	{"an export of DeepSeek", []string{"mapping"}, `"model":"deepseek-`, `"content_type":`, true},

@@ -12,6 +12,7 @@ import (
 
 // readers are the tools that take files of other programs, by the files in testdata/unread.
 var readers = map[string]string{
+	"cursor/agent-transcripts/b0000000-0000-4000-8000-000000000001.jsonl": "cursor",
 	"vscode-export.json":          "vscode-chat",
 	"vscode/chatSessions/b.jsonl": "vscode-chat",
 	"vscode/chatSessions/a.json":  "vscode-chat",

@@ -12,6 +12,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/codex"
 	"github.com/scrollback-ai/scrollback/transcript/copilotcli"
 	"github.com/scrollback-ai/scrollback/transcript/crush"
+	"github.com/scrollback-ai/scrollback/transcript/cursor"
 	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/goose"
@@ -51,6 +52,7 @@ func Tools() []transcript.Tool {
 		opencode.Kilo(),
 		opencode.MiMoCode(),
 		vscodechat.Tool{},
+		cursor.Tool{},
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},
