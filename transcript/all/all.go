@@ -13,11 +13,14 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/copilotcli"
 	"github.com/scrollback-ai/scrollback/transcript/crush"
 	"github.com/scrollback-ai/scrollback/transcript/cursor"
+	"github.com/scrollback-ai/scrollback/transcript/deepseek"
 	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/goose"
+	"github.com/scrollback-ai/scrollback/transcript/grok"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
+	"github.com/scrollback-ai/scrollback/transcript/kimicli"
 	"github.com/scrollback-ai/scrollback/transcript/librechat"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
 	"github.com/scrollback-ai/scrollback/transcript/opencode"
@@ -53,6 +56,9 @@ func Tools() []transcript.Tool {
 		opencode.MiMoCode(),
 		vscodechat.Tool{},
 		cursor.Tool{},
+		kimicli.Tool{},
+		deepseek.Tool{},
+		grok.Tool{},
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},
