@@ -170,7 +170,7 @@ func readComposer(ctx context.Context, p transcript.Place, s transcript.Session)
 			_ = exported.DecodeJSON([]byte(r.Text("value")), c) // what is of another type is not there
 		}
 		if !there {
-			return fmt.Errorf("conversation %s is no longer there: %w", s.ID, fs.ErrNotExist)
+			return fmt.Errorf("session %s is no longer there: %w", s.ID, fs.ErrNotExist)
 		}
 		found := map[string]bubble{}
 		prefix := bubbleKey + s.ID + ":"

@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"iter"
 	"path"
@@ -39,6 +40,10 @@ type Format struct {
 
 	// Beside lists the files that a session's file is read with. May be nil.
 	Beside func(p transcript.Place, name string) []string
+
+	// Document returns, for a file that is one JSON document, in how many containers of it a message is: of one
+	// that is damaged the whole ones are kept. It is 0 for a file of lines. May be nil.
+	Document func(name string) int
 
 	// Depth is in how many folders below a place sessions may be; 0 for ten.
 	Depth int
@@ -96,8 +101,17 @@ func (t *Talk) CountLeft(kind string) {
 func (f Format) Read(ctx context.Context, p transcript.Place, s transcript.Session) iter.Seq2[transcript.Entry, error] {
 	return func(yield func(transcript.Entry, error) bool) {
 		file := &File{Place: p, Name: s.Name, ID: s.ID, Changed: s.Changed, Live: p.IsLive(s)}
+		depth := 0
+		if f.Document != nil {
+			depth = f.Document(s.Name)
+		}
 		var err error
-		if file.Records, err = file.readRecords(ctx, s.Name); err != nil {
+		if depth > 0 {
+			err = file.readDocument(depth)
+		} else {
+			file.Records, err = file.readRecords(ctx, s.Name)
+		}
+		if err != nil {
 			yield(transcript.Entry{}, err)
 			return
 		}
@@ -162,11 +176,57 @@ func (f *File) readRecords(ctx context.Context, name string) (out []Record, err 
 	}
 }
 
+// readDocument reads a file that is one document, or what is whole of it.
+func (f *File) readDocument(depth int) error {
+	file, err := f.Place.FS.Open(f.Name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	raw, err := io.ReadAll(io.LimitReader(transcript.DecodeUTF8(file), transcript.MaxLine+1))
+	if err != nil {
+		return err
+	}
+	raw = bytes.TrimPrefix(raw, []byte("\uFEFF"))
+	switch {
+	case len(raw) > transcript.MaxLine:
+		f.faults = append(f.faults, transcript.Bad{Reason: fmt.Sprintf("longer than %d bytes", transcript.MaxLine)})
+		return nil
+	case json.Valid(raw):
+	case f.Live:
+		f.Torn = true // it is being written, perhaps
+		return nil
+	default:
+		f.faults = append(f.faults, explainDamage(raw))
+		if raw = transcript.MendAround(raw, depth); raw == nil {
+			return nil
+		}
+	}
+	f.Records = []Record{{JSON: raw, Line: 1}}
+	return nil
+}
+
+// explainDamage returns what is wrong with a document that is not JSON.
+func explainDamage(raw []byte) transcript.Bad {
+	d := transcript.NewDocument(bytes.NewReader(raw), transcript.MaxLine)
+	for {
+		_, err := d.Next()
+		if err == nil {
+			_, err = d.Value()
+		}
+		if err == nil {
+			continue
+		}
+		bad, _ := d.ExplainFault(err)
+		return bad
+	}
+}
+
 // ReadRecords reads another file of the session; one that cannot be read has none.
 func (f *File) ReadRecords(name string) []Record {
 	out, err := f.readRecords(context.Background(), name)
 	if err != nil {
-		f.faults = append(f.faults, transcript.Bad{Reason: path.Base(name) + ": " + explainError(err)})
+		f.faults = append(f.faults, transcript.Bad{Reason: explainError(err), Source: path.Base(name)})
 	}
 	return out
 }

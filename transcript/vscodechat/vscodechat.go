@@ -56,7 +56,7 @@ func (Tool) Sniff(name string, head []byte) bool {
 	seen := transcript.ItemHeadFields(head)
 	switch path.Ext(name) {
 	case ".json":
-		return seen["requests"] && seen["responderUsername"] || seen["requesterUsername"] && seen["initialLocation"]
+		return (seen["requests"] || seen["initialLocation"]) && (seen["requesterUsername"] || seen["responderUsername"])
 	case ".jsonl":
 		first, err := transcript.NewRecords(strings.NewReader(string(head))).Next()
 		var l change
@@ -83,8 +83,14 @@ var format = sessionlog.Format{
 		return strings.TrimSuffix(path.Base(name), path.Ext(name))
 	},
 	Beside: func(_ transcript.Place, name string) []string { return []string{workspaceFile(name)} },
-	Depth:  2,
-	Talks:  readTalks,
+	Document: func(name string) int {
+		if path.Ext(name) == ".json" {
+			return 2 // a request of the list of the object
+		}
+		return 0
+	},
+	Depth: 2,
+	Talks: readTalks,
 }
 
 // workspaceFile returns the file that says which folder a session's workspace is.
