@@ -40,8 +40,8 @@ func (Tool) Homes(transcript.Machine) []string { return nil }
 func (Tool) Sniff(name string, head []byte) bool {
 	text := string(head)
 	begins := strings.TrimLeft(strings.TrimPrefix(text, "\uFEFF"), " \t\r\n")
-	return strings.HasSuffix(name, ".json") && strings.HasPrefix(begins, "{") && strings.Contains(text, `"conversations"`) &&
-		strings.Contains(text, `"responses"`) && strings.Contains(text, `"conversation"`)
+	return strings.HasSuffix(name, ".json") && strings.HasPrefix(begins, "{") &&
+		strings.Contains(text, `"conversations"`) && strings.Contains(text, `"responses"`) && strings.Contains(text, `"conversation"`)
 }
 
 var format = exported.Format{Field: "conversations", Depth: 3, Sniff: Tool{}.Sniff, Named: isBackend, Talk: readTalk}

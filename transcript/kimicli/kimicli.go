@@ -220,7 +220,8 @@ func readTalks(f *sessionlog.File) []*sessionlog.Talk {
 }
 
 func newEntry(role scrollback.Role, line int, id string, at int64) transcript.Entry {
-	return transcript.Entry{Line: line, Message: scrollback.Message{ID: scrollback.MessageID(id), Role: role, CreatedAt: at}}
+	m := scrollback.Message{ID: scrollback.MessageID(id), Role: role, CreatedAt: at}
+	return transcript.Entry{Line: line, Message: m}
 }
 
 // addEntry adds a message behind the last, if it says something.

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write golden files")
 
-// fixtures are four sessions that Qwen Code 0.24.4 wrote (resumed, a fork of it, a long one, one with a sub-agent), and two by
-// its source: a rewind with a compression, and an old one.
+// fixtures are four sessions that Qwen Code 0.24.4 wrote (resumed, a fork of it, a long one, one with a sub-agent),
+// and two by its source: a rewind with a compression, and an old one.
 var fixtures = tooltest.Case{Tool: qwencode.Tool{}, FS: os.DirFS("testdata/projects"), Mutants: 700}
 
 func TestSuite(t *testing.T) { tooltest.Run(t, fixtures) }

@@ -1,12 +1,12 @@
-// Package vscodechat reads the conversations of the chat in Visual Studio Code (GitHub Copilot Chat), which keeps a
-// file a session in the storage of each workspace: a document, or in newer versions the log of what changed in it. Chats
-// that were exported are read too.
+// Package vscodechat reads the conversations of the chat in Visual Studio Code (GitHub Copilot Chat), which keeps
+// a file a session in the storage of each workspace: a document, or in newer versions the log of what changed in
+// it. Chats that were exported are read too.
 //
-// Words it adds: request (a prompt with all that answers it), round (one call of a model within a request), state (the
-// document that a log has come to).
+// Words it adds: request (a prompt with all that answers it), round (one call of a model within a request), state
+// (the document that a log has come to).
 //
-// Invariants: what a log took back is an earlier branch; an answer is held back, while its session is live, until it
-// has its result.
+// Invariants: what a log took back is an earlier branch; an answer is held back, while its session is live, until
+// it has its result.
 //
 // It may not know the store, the network or the file system.
 package vscodechat
