@@ -47,7 +47,7 @@ func (Tool) Homes(m transcript.Machine) []string {
 	if m.Home == "" {
 		return nil
 	}
-	return []string{joinPath(m.Home, ".claude/projects")}
+	return []string{joinPath(m.Home, ".claude/projects"), joinPath(m.Home, ".config/claude/projects")}
 }
 
 // joinPath names a file below a folder of this machine, whichever way its system writes paths.

@@ -29,9 +29,6 @@ const (
 	metaKey = "copilot_cli"
 )
 
-// eventsFile is what the tool calls its log.
-const eventsFile = "events.jsonl"
-
 // Tool is the tool. The zero value is ready.
 type Tool struct{}
 

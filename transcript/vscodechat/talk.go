@@ -104,7 +104,8 @@ func readTalks(f *sessionlog.File) []*sessionlog.Talk {
 	if err != nil || exported.DecodeJSON(raw, &s) != nil {
 		return nil
 	}
-	r := &talkReader{Talk: &sessionlog.Talk{ID: cmp.Or(sessionlog.CleanWord(s.ID), exportID(s.Requests), f.ID)}, live: f.Live}
+	id := cmp.Or(sessionlog.CleanWord(s.ID), exportID(s.Requests), f.ID)
+	r := &talkReader{Talk: &sessionlog.Talk{ID: id}, live: f.Live}
 	for _, t := range state.taken {
 		list, err := json.Marshal(t.list)
 		var requests []json.RawMessage
