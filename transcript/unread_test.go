@@ -12,6 +12,8 @@ import (
 
 // readers are the tools that take files of other programs, by the files in testdata/unread.
 var readers = map[string]string{
+	"takeout/MyActivity.json":           "gemini-apps",
+	"jan/messages.jsonl":                "jan",
 	"grok/prod-grok-backend.json":       "grok",
 	"deepseek-plain/conversations.json": "deepseek",
 	"deepseek/conversations.json":       "deepseek",

@@ -548,6 +548,9 @@ func TestCopiesOfATalk(t *testing.T) {
 func TestKeepersAreAll(t *testing.T) {
 	t.Parallel()
 	for _, tool := range all.Tools() {
+		if tool.Name() == "gemini-apps" {
+			continue // its file has questions with one answer each, which belong to no talk
+		}
 		if !slices.ContainsFunc(keepers(), func(k talkFormat) bool { return k.format == tool.Name() }) {
 			t.Errorf("%s keeps no talk here", tool.Name())
 		}

@@ -89,6 +89,12 @@ func newerKeepers() []talkFormat {
 				return object{"timestamp": t.seconds(), "message": m}
 			})
 		}},
+		{format: "jan", file: talkID + "/messages.jsonl", write: func(of []turn) []byte {
+			return lines(of, nil, func(t turn) any {
+				return object{"id": t.ID, "thread_id": talkID, "role": t.role(), "object": "thread.message",
+					"created_at": t.seconds(), "content": []any{object{"type": "text", "text": object{"value": t.Text}}}}
+			})
+		}},
 		{format: "deepseek", file: "conversations.json", beside: "%s/conversations.json", write: func(of []turn) []byte {
 			mapping := object{}
 			for _, t := range of {

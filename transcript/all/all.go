@@ -15,10 +15,12 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/cursor"
 	"github.com/scrollback-ai/scrollback/transcript/deepseek"
 	"github.com/scrollback-ai/scrollback/transcript/fullcopy"
+	"github.com/scrollback-ai/scrollback/transcript/geminiapps"
 	"github.com/scrollback-ai/scrollback/transcript/geminicli"
 	"github.com/scrollback-ai/scrollback/transcript/goose"
 	"github.com/scrollback-ai/scrollback/transcript/grok"
 	"github.com/scrollback-ai/scrollback/transcript/ipynb"
+	"github.com/scrollback-ai/scrollback/transcript/jan"
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
 	"github.com/scrollback-ai/scrollback/transcript/kimicli"
 	"github.com/scrollback-ai/scrollback/transcript/librechat"
@@ -59,6 +61,8 @@ func Tools() []transcript.Tool {
 		kimicli.Tool{},
 		deepseek.Tool{},
 		grok.Tool{},
+		jan.Tool{},
+		geminiapps.Tool{},
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},
