@@ -27,7 +27,7 @@ var foreignFormats = []struct {
 	{"a context file of Kimi CLI", []string{"role"}, `"role":"_usage"`, "", false},
 	{"a wire file of Kimi CLI", []string{"timestamp", "message"}, `"type":"TurnBegin"`, "", false},
 	{"a thread of Jan", []string{"thread_id", "role", "object"}, `"object":"thread.message"`, "", false},
-	{"a conversation of LM Studio", []string{"messages"}, `"currentlySelected"`, "", true},
+	{"a conversation of LM Studio", []string{"messages"}, `"currentlySelected"`, "", false},
 	{"a session of Pi", []string{"type", "id", "cwd"}, `"type":"session"`, `"payload":`, false},
 	{"a chat of SillyTavern", []string{"character_name", "user_name"}, "", "", true},
 	{"a Google Takeout of Gemini Apps", []string{"header", "products"}, "", "", false},

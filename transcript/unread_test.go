@@ -12,13 +12,14 @@ import (
 
 // readers are the tools that take files of other programs, by the files in testdata/unread.
 var readers = map[string]string{
-	"takeout/MyActivity.json":           "gemini-apps",
-	"jan/messages.jsonl":                "jan",
-	"grok/prod-grok-backend.json":       "grok",
-	"deepseek-plain/conversations.json": "deepseek",
-	"deepseek/conversations.json":       "deepseek",
-	"kimi/wire.jsonl":                   "kimi-cli",
-	"kimi/context.jsonl":                "kimi-cli",
+	"lmstudio/1772445600000.conversation.json": "lm-studio",
+	"takeout/MyActivity.json":                  "gemini-apps",
+	"jan/messages.jsonl":                       "jan",
+	"grok/prod-grok-backend.json":              "grok",
+	"deepseek-plain/conversations.json":        "deepseek",
+	"deepseek/conversations.json":              "deepseek",
+	"kimi/wire.jsonl":                          "kimi-cli",
+	"kimi/context.jsonl":                       "kimi-cli",
 	"cursor/agent-transcripts/b0000000-0000-4000-8000-000000000001.jsonl": "cursor",
 	"vscode-export.json":          "vscode-chat",
 	"vscode/chatSessions/b.jsonl": "vscode-chat",

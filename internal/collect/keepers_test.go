@@ -95,6 +95,14 @@ func newerKeepers() []talkFormat {
 					"created_at": t.seconds(), "content": []any{object{"type": "text", "text": object{"value": t.Text}}}}
 			})
 		}},
+		{format: "lm-studio", file: "1767348000000.conversation.json", untimed: true, write: func(of []turn) []byte {
+			var messages []any
+			for _, t := range of {
+				messages = append(messages, object{"currentlySelected": 0, "versions": []any{object{"role": t.role(),
+					"type": "singleStep", "content": []any{object{"type": "text", "text": t.Text}}}}})
+			}
+			return dumped(object{"name": "t", "createdAt": of[0].ms(), "messages": messages})
+		}},
 		{format: "deepseek", file: "conversations.json", beside: "%s/conversations.json", write: func(of []turn) []byte {
 			mapping := object{}
 			for _, t := range of {

@@ -24,6 +24,7 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript/jsonl"
 	"github.com/scrollback-ai/scrollback/transcript/kimicli"
 	"github.com/scrollback-ai/scrollback/transcript/librechat"
+	"github.com/scrollback-ai/scrollback/transcript/lmstudio"
 	"github.com/scrollback-ai/scrollback/transcript/mtm"
 	"github.com/scrollback-ai/scrollback/transcript/opencode"
 	"github.com/scrollback-ai/scrollback/transcript/openwebui"
@@ -63,6 +64,7 @@ func Tools() []transcript.Tool {
 		grok.Tool{},
 		jan.Tool{},
 		geminiapps.Tool{},
+		lmstudio.Tool{},
 		chatgpt.Tool{},
 		claude.Tool{},
 		librechat.Tool{},
