@@ -14,6 +14,7 @@ type entryWriter struct {
 	yield func(transcript.Entry, error) bool
 	gone  bool
 	live  bool
+	key   string                            // of the tool's fields in meta
 	side  func(noted string) (string, bool) // the whole of an output
 }
 
@@ -81,7 +82,7 @@ func (s *storedSession) completeMessages(live bool) (kept []*message, held bool)
 func (w *entryWriter) writeSession(s *storedSession, kept []*message, held bool, of *transcript.AgentOf) {
 	c := &scrollback.Conversation{Title: s.Title, Model: s.Model.ID, CreatedAt: int64(s.Time.Created),
 		UpdatedAt: int64(s.Time.Updated)}
-	c.Meta = transcript.MarshalObject(map[string]any{metaKey: struct {
+	c.Meta = transcript.MarshalObject(map[string]any{w.key: struct {
 		Folder   string `json:"directory,omitempty"`
 		Version  string `json:"version,omitempty"`
 		Slug     string `json:"slug,omitempty"`
@@ -104,7 +105,7 @@ func (w *entryWriter) writeSession(s *storedSession, kept []*message, held bool,
 	left := map[string]int{}
 	nodes := make([]tree.Node, 0, len(kept))
 	for _, m := range kept {
-		t := &messageBuilder{m: m, side: w.side, left: left, folder: s.Directory}
+		t := &messageBuilder{m: m, key: w.key, side: w.side, left: left, folder: s.Directory}
 		nodes = append(nodes, tree.Node{ID: m.ID, Parent: findParent(m, nodes, kept), Entries: t.makeEntries()})
 	}
 	for e := range tree.WalkEntries(sourceOf(s.ID), nodes, s.findLeaf(kept)) {
