@@ -52,7 +52,7 @@ func newerKeepers() []talkFormat {
 					"data": object{"content": t.Text}}
 			})
 		}},
-		{format: "vscode-chat", file: "ab/chatSessions/" + talkID + ".json", write: func(of []turn) []byte {
+		{format: "vscode", file: "ab/chatSessions/" + talkID + ".json", write: func(of []turn) []byte {
 			var requests []object
 			for _, t := range of {
 				if t.user() {

@@ -27,7 +27,7 @@ import (
 
 // Name is the tool's name, and metaKey that of its fields in meta.
 const (
-	Name    = "vscode-chat"
+	Name    = "vscode"
 	metaKey = "vscode_chat"
 )
 
