@@ -90,6 +90,7 @@ type document interface {
 	replace(path []string, v any) ([]Edit, error)
 	remove(path []string) ([]Edit, error)
 	removeItem(path []string, i int) ([]Edit, error)
+	replaceItem(path []string, i int, v any) ([]Edit, error)
 }
 
 // read reads a text.
@@ -173,6 +174,23 @@ func RemoveItem(text []byte, f Format, path []string, i int) (Change, error) {
 			return was
 		}
 		return setValue(was, path, slices.Delete(slices.Clone(items), i, i+1))
+	})
+}
+
+// ReplaceItem gives an item of a list another value.
+func ReplaceItem(text []byte, f Format, path []string, i int, v any) (Change, error) {
+	return operate(text, f, path, func(d document) ([]Edit, int, error) {
+		edits, err := d.replaceItem(path, i, v)
+		return edits, 0, err
+	}, func(was any) any {
+		list, _ := lookUp(was, path)
+		items, _ := list.([]any)
+		if i < 0 || i >= len(items) {
+			return was
+		}
+		items = slices.Clone(items)
+		items[i] = plain(v)
+		return setValue(was, path, items)
 	})
 }
 

@@ -594,11 +594,37 @@ func (d *jsonText) replace(path []string, v any) ([]Edit, error) {
 	if err != nil {
 		return nil, err
 	}
+	return d.exchange(in, index, v), nil
+}
+
+func (d *jsonText) replaceItem(path []string, i int, v any) ([]Edit, error) {
+	list, err := d.listOf(path, i)
+	if err != nil {
+		return nil, err
+	}
+	return d.exchange(list, i, v), nil
+}
+
+// exchange puts a value in the place of another.
+func (d *jsonText) exchange(in *node, index int, v any) []Edit {
 	l := d.layoutOf(in)
 	old := in.items[index].value
 	indent := indentAt(d.text, in.items[index].from)
 	return []Edit{{At: old.from, Old: string(d.text[old.from:old.to]),
-		New: d.render(v, indent, l.unit, l.newline, l.lines)}}, nil
+		New: d.render(v, indent, l.unit, l.newline, l.lines)}}
+}
+
+// listOf returns the list that a path leads to, which must have an item.
+func (d *jsonText) listOf(path []string, i int) (*node, error) {
+	in, index, err := d.findThere(path)
+	if err != nil {
+		return nil, err
+	}
+	list := in.items[index].value
+	if list.kind != '[' || i < 0 || i >= len(list.items) {
+		return nil, newFault(d.text, list.from, fmt.Sprintf("%q has no such item", strings.Join(path, ".")))
+	}
+	return list, nil
 }
 
 func (d *jsonText) remove(path []string) ([]Edit, error) {
@@ -610,13 +636,9 @@ func (d *jsonText) remove(path []string) ([]Edit, error) {
 }
 
 func (d *jsonText) removeItem(path []string, i int) ([]Edit, error) {
-	in, index, err := d.findThere(path)
+	list, err := d.listOf(path, i)
 	if err != nil {
 		return nil, err
-	}
-	list := in.items[index].value
-	if list.kind != '[' || i < 0 || i >= len(list.items) {
-		return nil, newFault(d.text, list.from, fmt.Sprintf("%q has no such item", strings.Join(path, ".")))
 	}
 	return d.cutItem(list, i), nil
 }

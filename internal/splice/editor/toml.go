@@ -236,7 +236,7 @@ func (d *tomlText) insert(path []string, v any) ([]Edit, int, error) {
 }
 
 func (d *tomlText) appendTo(path []string, _ any) ([]Edit, int, error) {
-	return nil, 0, newFault(d.text, d.placeOf(path), "nothing can be added to a list here")
+	return nil, 0, newFault(d.text, d.placeOf(path), "lists cannot be changed here")
 }
 
 // tableOf returns the statements of the table of a path, which has a head of its own.
@@ -321,8 +321,10 @@ func (d *tomlText) emptyLineBefore(from int) int {
 }
 
 func (d *tomlText) removeItem(path []string, _ int) ([]Edit, error) {
-	return nil, newFault(d.text, d.placeOf(path), "nothing can be taken from a list here")
+	return nil, newFault(d.text, d.placeOf(path), "lists cannot be changed here")
 }
+
+func (d *tomlText) replaceItem(path []string, i int, _ any) ([]Edit, error) { return d.removeItem(path, i) }
 
 // renderTable writes a table with its head, and no end of the last line.
 func renderTable(path []string, v Object, nl string) string {

@@ -163,6 +163,10 @@ func (d *yamlText) appendTo(path []string, _ any) ([]Edit, int, error) {
 
 func (d *yamlText) removeItem(path []string, _ int) ([]Edit, error) { return nil, d.unable(path) }
 
+func (d *yamlText) replaceItem(path []string, _ int, _ any) ([]Edit, error) {
+	return nil, d.unable(path)
+}
+
 func (d *yamlText) unable(path []string) error {
 	return newFault(d.text, d.placeOf(path), "lists cannot be changed here")
 }
