@@ -48,6 +48,13 @@ func (p *Plan) Apply() error {
 	if err := p.next(); err != nil {
 		return err
 	}
+	var folders []string
+	for _, a := range p.Actions {
+		folders = append(folders, a.folders...)
+	}
+	if err := removeFolders(folders); err != nil {
+		return err
+	}
 	return writeRecord(p.data, rec)
 }
 
@@ -64,17 +71,11 @@ func (a *Action) do() error {
 	if a.was.real != "" {
 		_ = os.Remove(waiting(a.was.real)) // of a run that was killed; if it cannot be removed, it is in nobody's way
 	}
-	if !a.Changes() {
-		if a.entry == nil && !a.keep {
-			return removeFolders(a.folders)
-		}
+	switch {
+	case !a.Changes():
 		return nil
-	}
-	if a.After == nil {
-		if err := a.was.remove(a.Path); err != nil {
-			return err
-		}
-		return removeFolders(a.folders)
+	case a.Kind == Delete:
+		return a.was.remove(a.Path)
 	}
 	if err := os.MkdirAll(filepath.Dir(a.was.real), 0o700); err != nil {
 		return explain(a.Path, err)

@@ -100,6 +100,7 @@ type Run struct {
 	o     Options
 	place place
 	lock  *flock.Flock
+	known map[string][]target // what install writes in whichever shape, by agent
 }
 
 // lockWait is how long another run is waited for.
@@ -112,7 +113,8 @@ func Begin(ctx context.Context, o Options, write bool) (*Run, error) {
 		_, err := os.Stat(path)
 		return err == nil
 	}
-	r := &Run{o: o, place: place{Machine: o.Machine, data: o.Data, old: o.Old, has: has}}
+	r := &Run{o: o, place: place{Machine: o.Machine, data: o.Data, old: o.Old, has: has},
+		known: map[string][]target{}}
 	if !write {
 		return r, nil
 	}
@@ -180,8 +182,12 @@ func (r *Run) installAgent(p *Plan, name string, s shape) {
 		}
 		a := r.installTarget(p.record, name, t, p)
 		if a.Kind != Refused && a.Kind != Kept {
-			p.Serves[name] = p.Serves[name] || t.serves && s.serve
-			p.Calls[name] = p.Calls[name] || t.calls && s.hooks
+			if t.serves && s.serve {
+				p.Serves[name] = true
+			}
+			if t.calls && s.hooks {
+				p.Calls[name] = true
+			}
 		}
 		p.Actions = append(p.Actions, a)
 	}
@@ -212,7 +218,7 @@ func (r *Run) codexTrust(p *Plan, t target) (out []put) {
 	if err != nil {
 		return nil // it is refused when it is read again
 	}
-	for _, one := range trusts(hooks.Path, hooks.After, r.o.Machine.System == "windows") {
+	for _, one := range r.trusts(hooks.Path, hooks.After) {
 		ours := slices.ContainsFunc(e.Keys, func(k keys) bool { return slices.Equal(k.Keys, one.keys) })
 		v, there, err := editor.Lookup(now.text, editor.TOML, one.keys...)
 		if r.o.Trust || ours && there && err == nil && editor.Same(v, one.value) {
@@ -239,7 +245,7 @@ func (r *Run) isServedByOthers(name string, rec record) bool {
 	}
 	at := append(slices.Clone(a.Servers.At), "scrollback")
 	v, there, err := editor.Lookup(c.text, editor.JSONC, at...)
-	return err == nil && there && !isOurs(v, name, at, r.o.Machine.System == "windows")
+	return err == nil && there && !r.isOurs(v, name, at)
 }
 
 // refuse is an action that is refused.
@@ -338,14 +344,32 @@ func (r *Run) isWholeOurs(name, path string, text []byte) bool {
 }
 
 // patternTargets are the files of an agent in every shape that install writes.
-func (r *Run) patternTargets(name string) (out []target) {
+func (r *Run) patternTargets(name string) []target {
+	if all, ok := r.known[name]; ok {
+		return all
+	}
+	var out []target
 	p := r.place
 	for _, p.old = range []bool{false, true} {
 		for _, s := range patterns(r.o.Machine.System == "windows") {
 			out = append(out, targetsOf(name, p, s)...)
 		}
 	}
+	r.known[name] = out
 	return out
+}
+
+// isOurs reports whether what was read under keys of an agent's settings is what install writes there, with whichever
+// program.
+func (r *Run) isOurs(v any, agent string, at []string) bool {
+	for _, t := range r.patternTargets(agent) {
+		for _, one := range t.puts {
+			if slices.Equal(one.keys, at) && fits(v, one.value) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // allTargets are the files of an agent, each once, with all that may be put into it.
@@ -439,7 +463,6 @@ func (e *entry) keepMade(old entry) {
 // then nothing is to be done. With neither somebody else's stands there.
 func (r *Run) putOne(text []byte, agent string, f editor.Format, one put, loose bool) (c editor.Change, ours bool,
 	err error) {
-	windows := r.o.Machine.System == "windows"
 	v, there, err := editor.Lookup(text, f, one.keys...)
 	if err != nil {
 		return c, false, err
@@ -450,7 +473,7 @@ func (r *Run) putOne(text []byte, agent string, f editor.Format, one put, loose 
 			switch {
 			case editor.Same(item, one.value):
 				return c, true, nil
-			case isOurs(item, agent, one.keys, windows):
+			case r.isOurs(item, agent, one.keys):
 				c, err = editor.ReplaceItem(text, f, one.keys, i, one.value)
 				return c, true, err
 			}
@@ -464,7 +487,7 @@ func (r *Run) putOne(text []byte, agent string, f editor.Format, one put, loose 
 		return c, false, err
 	case editor.Same(v, one.value):
 		return c, true, nil
-	case one.mine || isOurs(v, agent, one.keys, windows):
+	case one.mine || r.isOurs(v, agent, one.keys):
 		c, err = editor.Replace(text, f, one.keys, one.value)
 		return c, true, err
 	}

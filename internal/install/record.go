@@ -135,12 +135,16 @@ func (s state) undo(text []byte) ([]byte, bool) {
 			return nil, false
 		}
 	}
+	if text == nil {
+		text = []byte{} // the file was empty, and not missing
+	}
 	return text, true
 }
 
 // removeFolders removes folders that are empty, the innermost first.
 func removeFolders(folders []string) error {
-	for _, dir := range slices.Backward(folders) {
+	slices.SortFunc(folders, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	for _, dir := range folders {
 		inside, err := os.ReadDir(dir)
 		if errors.Is(err, fs.ErrNotExist) || len(inside) > 0 {
 			continue

@@ -108,12 +108,11 @@ func (r *Run) writable(a Action) Action {
 
 // takeOut plans how what is ours leaves a file that is not known, or that somebody has changed since.
 func (r *Run) takeOut(a Action, t target, e entry, known bool) Action {
-	windows := r.o.Machine.System == "windows"
 	puts := slices.Clone(t.puts)
 	if a.Agent == agents.Codex && t.format == editor.TOML {
 		hooks := filepath.Join(filepath.Dir(t.path), "hooks.json")
 		if c, err := readContent(hooks); err == nil && c.there() {
-			puts = append(puts, trusts(hooks, c.text, windows)...)
+			puts = append(puts, r.trusts(hooks, c.text)...)
 		}
 	}
 	for _, k := range e.Keys {
@@ -154,14 +153,13 @@ func mentions(text []byte, program string) bool {
 
 // takeOne takes out what was put in under keys, if it is ours.
 func (r *Run) takeOne(text []byte, agent string, f editor.Format, one put, e entry, known bool) ([]byte, error) {
-	windows := r.o.Machine.System == "windows"
 	v, there, err := editor.Lookup(text, f, one.keys...)
 	if err != nil || !there {
 		return text, err
 	}
 	if items, ok := v.([]any); ok && one.list {
 		for i := len(items) - 1; i >= 0; i-- {
-			if !isOurs(items[i], agent, one.keys, windows) {
+			if !r.isOurs(items[i], agent, one.keys) {
 				continue
 			}
 			c, err := editor.RemoveItem(text, f, one.keys, i)
@@ -173,7 +171,7 @@ func (r *Run) takeOne(text []byte, agent string, f editor.Format, one put, e ent
 		return text, nil
 	}
 	table, _ := v.(map[string]any)
-	ours := isOurs(v, agent, one.keys, windows) || one.mine && editor.Same(v, one.value) ||
+	ours := r.isOurs(v, agent, one.keys) || one.mine && editor.Same(v, one.value) ||
 		known && (table["command"] == e.Program || table["cmd"] == e.Program || one.keys[0] == "hooks")
 	if !ours || one.list {
 		return text, nil

@@ -160,7 +160,7 @@ func geminiTargets(p place, s shape) []target {
 		manifest = append(manifest, editor.Field{Key: "mcpServers", Value: s.servers()})
 	}
 	return []target{
-		file(p.Join(in, "gemini-extension.json"), writeJSON(manifest)),
+		{path: p.Join(in, "gemini-extension.json"), whole: writeJSON(manifest), serves: s.serve},
 		file(p.Join(in, "hooks", "hooks.json"), writeJSON(editor.Object{
 			{Key: "hooks", Value: s.shellHooks(agents.GeminiCLI, geminiCalls, behind)}})).calling(),
 	}

@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
-	"slices"
 
 	"github.com/scrollback-ai/scrollback/internal/agents"
 	"github.com/scrollback-ai/scrollback/internal/splice/editor"
@@ -28,7 +26,7 @@ func trustHash(event string, hook map[string]any) string {
 
 // trusts returns what says in Codex' settings that our hooks in a file are trusted. The place of a hook in the file is
 // part of its name there.
-func trusts(path string, text []byte, windows bool) (out []put) {
+func (r *Run) trusts(path string, text []byte) (out []put) {
 	for _, c := range codexCalls {
 		list, _, err := editor.Lookup(text, editor.JSON, "hooks", c.on)
 		items, _ := list.([]any)
@@ -36,7 +34,7 @@ func trusts(path string, text []byte, windows bool) (out []put) {
 			return nil
 		}
 		for i, group := range items {
-			if !isOurs(group, agents.Codex, []string{"hooks", c.on}, windows) {
+			if !r.isOurs(group, agents.Codex, []string{"hooks", c.on}) {
 				continue
 			}
 			table, _ := group.(map[string]any)
@@ -50,23 +48,4 @@ func trusts(path string, text []byte, windows bool) (out []put) {
 		}
 	}
 	return out
-}
-
-// isOurs reports whether what was read under keys of an agent's settings is what install writes there, with whichever
-// program.
-func isOurs(v any, agent string, at []string, windows bool) bool {
-	p := place{Machine: agents.Machine{System: "linux", Home: filepath.FromSlash("/"), Getenv: func(string) string { return "" }},
-		data: filepath.FromSlash("/"), has: func(string) bool { return true }}
-	for _, p.old = range []bool{false, true} {
-		for _, s := range patterns(windows) {
-			for _, t := range targetsOf(agent, p, s) {
-				for _, one := range t.puts {
-					if slices.Equal(one.keys, at) && fits(v, one.value) {
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
 }
