@@ -20,6 +20,16 @@ var (
 	InstallBusy = problem("install-busy",
 		"another install or uninstall is at work on %s",
 		"另一个 install 或 uninstall 正在处理 %s")
+	InstallNobody = problem("install-nobody",
+		"no agent was found on this machine; --agent names one: %s",
+		"本机没有找到任何代理；可用 --agent 指定：%s")
+	InstallUnknownAgent = problem("install-unknown-agent",
+		"%q is not an agent that can be set up: %s",
+		"无法设置代理 %q：可以设置的有 %s")
+	InstallRefused = problem("install-refused",
+		"%d files were refused; nothing in them was changed",
+		"拒绝了 %d 个文件，其中内容没有改变")
+
 	InstallNotOurs = note("install-not-ours",
 		"somebody else wrote it",
 		"由他人写入")
@@ -29,4 +39,101 @@ var (
 	InstallServerKept = note("install-server-kept",
 		"a server scrollback that somebody else wrote is there, and stays",
 		"已有他人写入的 scrollback 服务器，予以保留")
+
+	InstallGets = label("install-gets",
+		"%s gets %s",
+		"%s 将得到：%s")
+	InstallMCP = label("install-mcp",
+		"the MCP server",
+		"MCP 服务器")
+	InstallHooks = label("install-hooks",
+		"hooks",
+		"钩子")
+	InstallDone = label("install-done",
+		"Done. scrollback uninstall leaves each file as it was before.",
+		"完成。scrollback uninstall 会让每个文件恢复原样。")
+	InstallNothingToDo = label("install-nothing-to-do",
+		"Everything is as it should be; nothing was written.",
+		"一切就绪，没有写入任何内容。")
+	InstallNothingWritten = label("install-nothing-written",
+		"Nothing was written.",
+		"没有写入任何内容。")
+	InstallTakenOut = label("install-taken-out",
+		"Done. The data stays.",
+		"完成。数据保留不变。")
+	InstallNothingOut = label("install-nothing-out",
+		"Nothing of scrollback is there.",
+		"没有找到 scrollback 写入的内容。")
+	InstallElsewhere = label("install-elsewhere",
+		"This looks like a container, or like a home folder of somebody or something else: --here writes nevertheless.",
+		"这里看起来是容器，或者主文件夹属于他人或来自别处：加上 --here 才会写入。")
+	InstallForeign = label("install-foreign",
+		"%s has a server scrollback already, which somebody else set up: it stays.",
+		"%s 已有他人设置的 scrollback 服务器，予以保留。")
+	InstallCodexTrust = label("install-codex-trust",
+		"Codex asks once whether to trust 2 hooks: answer \"Trust all\". Before that none runs, in codex exec none ever; --trust answers for you.",
+		"Codex 会询问一次是否信任 2 个钩子：请选择“Trust all”。在此之前钩子都不会运行，codex exec 也不会；--trust 可代为回答。")
+	InstallOpenClaw = label("install-open-claw",
+		"OpenClaw loads the plugin after: %s",
+		"执行以下命令后，OpenClaw 才会加载插件：%s")
+	InstallOpenClawRewrites = label("install-open-claw-rewrites",
+		"OpenClaw has written its settings anew when it took the plugin; comments in them are gone.",
+		"OpenClaw 在接受插件时重写了自己的设置，其中的注释已丢失。")
+	InstallCallFailed = label("install-call-failed",
+		"%s did not work: %s",
+		"%s 没有成功：%s")
+	InstallGoesOut = label("install-goes-out",
+		"What hooks recall goes with your prompt to the provider of that agent; scrollback itself sends nothing.",
+		"钩子找回的内容会随你的提问发送给该代理的服务商；scrollback 自身不发送任何内容。")
+	InstallRestart = label("install-restart",
+		"Agents that run already have it from their next start.",
+		"正在运行的代理下次启动后生效。")
+	InstallNotTried = label("install-not-tried",
+		"%s: this was written by its documentation, and not tried.",
+		"%s：按其文档写入，未经实际验证。")
+
+	_ = label("install/new", "new", "新建")
+	_ = label("install/insert", "insert", "插入")
+	_ = label("install/change", "change", "更改")
+	_ = label("install/same", "as it is", "不变")
+	_ = label("install/kept", "kept", "保留")
+	_ = label("install/delete", "delete", "删除")
+	_ = label("install/restore", "as it was before", "恢复原样")
+	_ = label("install/take-out", "take out", "移除")
+	_ = label("install/refused", "refused", "拒绝")
+)
+
+// Why a file of settings is not changed.
+var (
+	_ = note("settings-too-large", "the file is too large", "文件太大")
+	_ = note("settings-cannot-change", "%q cannot be changed here without changing more", "在此更改 %q 会连带更改其他内容")
+	_ = note("settings-there-already", "%q is there already", "已有 %q")
+	_ = note("settings-not-there", "%q is not there", "没有 %q")
+	_ = note("settings-not-table", "%q is not a table", "%q 不是表")
+	_ = note("settings-not-list", "%q is not a list", "%q 不是列表")
+	_ = note("settings-twice", "%q stands here twice", "%q 在此出现两次")
+	_ = note("settings-no-item", "%q has no such item", "%q 中没有这一项")
+	_ = note("settings-behind-end", "something stands behind the end", "末尾之后还有内容")
+	_ = note("settings-comment", "a comment stands here, and this file may have none", "此处有注释，而该文件不允许注释")
+	_ = note("settings-comment-end", "a comment does not end", "注释没有结束")
+	_ = note("settings-early", "the file ends too early", "文件过早结束")
+	_ = note("settings-deep", "the file is nested too deeply", "文件嵌套太深")
+	_ = note("settings-comma", "a comma is missing", "缺少逗号")
+	_ = note("settings-last-comma", "a comma stands behind the last value, and this file may have none",
+		"最后一个值之后有逗号，而该文件不允许")
+	_ = note("settings-name", "a name is missing", "缺少名称")
+	_ = note("settings-quoted-name", "a name in quotes is missing", "缺少带引号的名称")
+	_ = note("settings-colon", "a colon is missing", "缺少冒号")
+	_ = note("settings-text-line", "a text does not end in its line", "文本没有在本行结束")
+	_ = note("settings-text-end", "a text does not end", "文本没有结束")
+	_ = note("settings-escape", "a text has an escape that is not known", "文本中有未知的转义")
+	_ = note("settings-value", "a value is missing", "缺少值")
+	_ = note("settings-documents", "more than one document stands here", "此处有不止一个文档")
+	_ = note("settings-file-table", "the file is not a table", "文件不是表")
+	_ = note("settings-table-begins", "the table begins in a way that is not known", "表的开头形式未知")
+	_ = note("settings-no-line", "%q has no line of its own here", "%q 在此没有单独的行")
+	_ = note("settings-lists", "lists cannot be changed here", "此处的列表无法更改")
+	_ = note("settings-no-head", "%q is no table with a head of its own here", "%q 在此不是有独立表头的表")
+	_ = note("settings-toml", "malformed TOML: %s", "TOML 格式错误：%s")
+	_ = note("settings-yaml", "malformed YAML: %s", "YAML 格式错误：%s")
 )

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// Apply does what a plan says: the record first, then file after file. What fails is refused, and the rest goes on. The
-// error is that of the record.
+// Apply does what a plan says: the record first, then file after file. What fails is refused, and the rest goes on.
+// The error is that of the record.
 func (p *Plan) Apply() error {
 	rec := p.record
 	for _, a := range p.Actions {

@@ -1,8 +1,8 @@
-// Package install sets agents of this machine up so that they ask this program: it writes files that they read, or puts
-// a few lines into those of a person, and takes them out again to the byte.
+// Package install sets agents of this machine up so that they ask this program: it writes files that they read, or
+// puts a few lines into those of a person, and takes them out again to the byte.
 //
-// Words it adds: target (a file that an agent reads), put (what is put into a person's file), action (what is done to a
-// file), plan (the actions of one run), record (what was written where, with hashes).
+// Words it adds: target (a file that an agent reads), put (what is put into a person's file), action (what is done to
+// a file), plan (the actions of one run), record (what was written where, with hashes).
 //
 // Invariants: a plan is made before anything is written, and only its files are touched; a file is replaced whole, by
 // renaming, or stays; the record is written first, so that a run that is killed can be finished or undone; what is not
@@ -228,8 +228,8 @@ func (r *Run) codexTrust(p *Plan, t target) (out []put) {
 	return out
 }
 
-// isServedByOthers reports whether the settings of an agent that takes files of ours name a server with our name, which
-// we did not write.
+// isServedByOthers reports whether the settings of an agent that takes files of ours name a server with our name,
+// which we did not write.
 func (r *Run) isServedByOthers(name string, rec record) bool {
 	a, _ := agents.Find(name)
 	if a.Hooks != agents.Folder && a.Hooks != agents.Extension {

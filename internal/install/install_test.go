@@ -126,12 +126,15 @@ var settings = map[editor.Format][]string{
 	editor.YAML: {"", "# mine\na: 1\n", "a: 1\r\n%s:\r\n  x: {b: 1} # c\r\nz: [1,\r\n  2]\r\n", "a: 1"},
 }
 
-// Every agent is set up beside whatever its person has, twice is nothing, and the way back leaves every byte and folder
-// as it was; also from a run with another program between.
+// Every agent is set up beside whatever its person has, twice is nothing, and the way back leaves every byte and
+// folder as it was; also from a run with another program between.
 func TestThereAndBack(t *testing.T) {
 	for _, name := range names() {
 		for i := -1; i < 5; i++ {
-			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) { thereAndBack(t, name, i) })
+			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
+				t.Parallel()
+				thereAndBack(t, name, i)
+			})
 		}
 	}
 }
@@ -221,6 +224,7 @@ func TestWithoutRecord(t *testing.T) {
 	for _, name := range names() {
 		for i := -1; i < 5; i++ {
 			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
+				t.Parallel()
 				p := newPerson(t, name)
 				p.fill(name, i)
 				was := p.tree()
@@ -293,6 +297,7 @@ func TestHooksOfOthers(t *testing.T) {
 
 // A server that somebody else has written is kept, by install and by uninstall.
 func TestServerOfOthers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, file, text string }{
 		{agents.Codex, ".codex/config.toml", "[mcp_servers.scrollback]\ncommand = \"scrollback\"\nargs = [\"mcp\"]\n"},
 		{agents.ClaudeCode, ".claude.json", `{"mcpServers": {"scrollback": {"type": "stdio", "command": "scrollback", "args": ["mcp"]}}}`},
@@ -371,8 +376,9 @@ func TestOwnFilesOfOthers(t *testing.T) {
 
 // A run may be killed before any write: files are whole, and a run after it, either way, ends as if nothing had been.
 func TestKilledBetweenWrites(t *testing.T) {
+	t.Parallel()
 	stopped := errors.New("stopped")
-	all := names()
+	all := []string{agents.ClaudeCode, agents.Codex, agents.CopilotCLI, agents.OpenClaw}
 	for _, first := range []func(r *Run) (*Plan, error){(*Run).Install, (*Run).Uninstall} {
 		for at, more := 0, true; more; at++ {
 			p := newPerson(t, all...)
@@ -380,8 +386,6 @@ func TestKilledBetweenWrites(t *testing.T) {
 				p.fill(name, 3)
 			}
 			was := p.tree()
-			reference := newPerson(t, all...)
-			reference.install()
 			p.install()
 			installed := p.tree()
 			if at%2 == 0 {
@@ -432,6 +436,7 @@ func TestKilledBetweenWrites(t *testing.T) {
 
 // Two at once end as one does.
 func TestTwoAtOnce(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t, names()...)
 	for _, name := range names() {
 		p.fill(name, 2)
@@ -464,6 +469,7 @@ func TestTwoAtOnce(t *testing.T) {
 
 // Without hooks, or with an older Claude Code, other files are written; what the first run left over goes.
 func TestOtherKinds(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t, names()...)
 	p.write(".claude/settings.json", "{\"a\": 1}\n")
 	was := p.tree()
@@ -511,6 +517,7 @@ func TestPlacesOfTheRecord(t *testing.T) {
 
 // Trust is written only if it is asked for, stays with what was trusted, and goes with it.
 func TestTrust(t *testing.T) {
+	t.Parallel()
 	p := newPerson(t, agents.Codex)
 	p.write(".codex/hooks.json", others)
 	p.write(".codex/config.toml", "# mine\n")

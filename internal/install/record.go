@@ -51,8 +51,8 @@ const recordVersion = 1
 // recordPath returns where the record is.
 func recordPath(data string) string { return filepath.Join(data, "install.json") }
 
-// readRecord reads the record; one that is not there is empty, and so is one that cannot be understood: what is ours is
-// recognised without it.
+// readRecord reads the record; one that is not there is empty, and so is one that cannot be understood: what is ours
+// is recognised without it.
 func readRecord(data string) (record, content, error) {
 	c, err := readContent(recordPath(data))
 	if err != nil {

@@ -27,9 +27,7 @@ func (r *Run) Uninstall() (*Plan, error) {
 		}
 		for _, t := range all {
 			paths = append(paths, t.path)
-			if a := r.removeTarget(rec, name, t); a.Kind != Same || !a.keep {
-				p.Actions = append(p.Actions, a)
-			}
+			p.Actions = append(p.Actions, r.removeTarget(rec, name, t))
 		}
 		for _, e := range rec.Entries { // of places that variables named then
 			if e.Agent != name || slices.Contains(paths, e.Path) {
@@ -72,7 +70,7 @@ func (r *Run) removeTarget(rec record, name string, t target) Action {
 	a.After = c.text
 	a.folders = e.Folders
 	if !known {
-		a.folders = ownFolders(t.path)
+		a.folders = r.ownFolders(name, t.path)
 	}
 	if t.whole != nil {
 		if c.there() && (known || r.isWholeOurs(name, t.path, c.text)) {
@@ -180,7 +178,8 @@ func (r *Run) takeOne(text []byte, agent string, f editor.Format, one put, e ent
 	return c.Text, err
 }
 
-// dropEmpty removes tables and lists around what was taken out: those that were made for it, if nothing else is in them.
+// dropEmpty removes tables and lists around what was taken out: those that were made for it, if nothing else is in
+// them.
 func dropEmpty(text []byte, f editor.Format, one put, made int) []byte {
 	around := one.keys[:len(one.keys)-1]
 	if one.list {
@@ -203,7 +202,8 @@ func dropEmpty(text []byte, f editor.Format, one put, made int) []byte {
 	return text
 }
 
-// isEmptied reports whether nothing is left in a file that was made by us; without a record one of hooks counts as such.
+// isEmptied reports whether nothing is left in a file that was made by us; without a record one of hooks counts as
+// such.
 func isEmptied(text []byte, t target, made bool) bool {
 	v, _, err := editor.Lookup(text, t.format)
 	table, _ := v.(map[string]any)
@@ -222,10 +222,11 @@ func isEmptied(text []byte, t target, made bool) bool {
 	return filepath.Base(t.path) == "hooks.json" && len(table) == 1 && table["hooks"] != nil
 }
 
-// ownFolders are the folders of a path that have our name, and those within them; the outermost first.
-func ownFolders(path string) (out []string) {
-	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		out = append([]string{dir}, out...)
+// ownFolders are the folders of a path that have our name below an agent's, and those within them.
+func (r *Run) ownFolders(agent, path string) (out []string) {
+	in := r.place.Folder(agent)
+	for dir := filepath.Dir(path); len(dir) > len(in) && in != ""; dir = filepath.Dir(dir) {
+		out = append(out, dir)
 		if filepath.Base(dir) == "scrollback" {
 			return out
 		}

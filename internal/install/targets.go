@@ -55,7 +55,10 @@ func (t target) calling() target {
 // targetsOf returns the files of an agent in a shape. Without hooks what only calls them is left out.
 func targetsOf(name string, p place, s shape) []target {
 	all := listTargets[name]
-	if all == nil {
+	switch {
+	case name == Service:
+		all = serviceTargets
+	case all == nil:
 		return nil
 	}
 	out := slices.DeleteFunc(all(p, s), func(t target) bool {
@@ -63,6 +66,19 @@ func targetsOf(name string, p place, s shape) []target {
 	})
 	return out
 }
+
+// Agents lists the agents that can be set up, in the order of the table of agents.
+func Agents() (out []string) {
+	for _, name := range agents.Names() {
+		if listTargets[name] != nil {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// OpenClawPlugin returns the folder of the plugin that OpenClaw is to be told of.
+func OpenClawPlugin(data string) string { return filepath.Join(data, "agents", "openclaw") }
 
 // listTargets are the files of each agent.
 var listTargets = map[string]func(p place, s shape) []target{
@@ -203,11 +219,8 @@ func clineTargets(p place, s shape) []target {
 	return out
 }
 
-// openclawFolder returns where OpenClaw's plugin lies.
-func openclawFolder(p place) string { return p.Join(p.data, "agents", "openclaw") }
-
 func openclawTargets(p place, s shape) []target {
-	in := openclawFolder(p)
+	in := OpenClawPlugin(p.data)
 	path := p.Getenv("OPENCLAW_CONFIG_PATH")
 	if !filepath.IsAbs(path) {
 		path = p.Join(p.Folder(agents.OpenClaw), "openclaw.json")
