@@ -59,10 +59,10 @@ func (c *installCmd) Run(g *globals) error {
 	if c.Watch {
 		o.Agents = append(o.Agents, install.Service)
 	}
-	run := installRun{globals: g, o: o, dry: c.DryRun}
+	run := installRun{globals: g, o: o, dry: c.DryRun, diffs: c.DryRun}
 	if install.IsElsewhere(o.Machine) && !c.Here && !c.DryRun {
 		run.dry = true
-		run.notes = append(run.notes, g.localeTexts().Say(i18n.InstallElsewhere))
+		run.away = true
 	}
 	return run.do((*install.Run).Install)
 }
@@ -76,7 +76,7 @@ func (c *uninstallCmd) Run(g *globals) error {
 	if len(c.Agent) == 0 {
 		o.Agents = append(install.Agents(), install.Service)
 	}
-	run := installRun{globals: g, o: o, dry: c.DryRun, out: true}
+	run := installRun{globals: g, o: o, dry: c.DryRun, diffs: c.DryRun, out: true}
 	return run.do((*install.Run).Uninstall)
 }
 
@@ -181,6 +181,8 @@ type installRun struct {
 	*globals
 	o     install.Options
 	dry   bool
+	diffs bool // the plan is shown with them
+	away  bool // nothing is written because this is not where the person works
 	out   bool // it takes out
 	notes []string
 }
@@ -221,6 +223,9 @@ func (r *installRun) do(plan func(*install.Run) (*install.Plan, error)) (err err
 	}
 	r.addNotes(p)
 	err = r.printResult(r.result(p), func(w io.Writer) error { return r.showEnd(w, p) })
+	if err == nil && r.away {
+		return scrollback.Errorf(scrollback.Refused, "scrollback", i18n.InstallElsewhere)
+	}
 	if failed := p.Failed(); err == nil && len(failed) > 0 {
 		err = terminal.ShownError{Err: scrollback.Errorf(scrollback.Internal, "scrollback", i18n.InstallRefused,
 			len(failed))}
@@ -297,7 +302,7 @@ func (r *installRun) addNotes(p *install.Plan) {
 			r.notes = append(r.notes, t.Say(i18n.InstallOpenClaw, strings.Join(words, " ")))
 		}
 	}
-	if len(p.Calls) > 0 && !p.IsDone() {
+	if len(p.Calls) > 0 && !p.IsDone() && !r.dry {
 		r.notes = append(r.notes, t.Say(i18n.InstallGoesOut), t.Say(i18n.InstallRestart))
 	}
 	for _, name := range []string{agents.Cursor, agents.VSCode, agents.Zed, agents.Goose} {
@@ -346,7 +351,7 @@ func (r *installRun) showPlan(w io.Writer, p *install.Plan) error {
 	if err := columns.WriteTable(w, rows); err != nil {
 		return err
 	}
-	if r.dry {
+	if r.diffs {
 		for _, a := range p.Actions {
 			if a.Changes() {
 				if err := showDifference(w, a); err != nil {
@@ -375,7 +380,11 @@ func (r *installRun) gets(p *install.Plan, name string) (out []string) {
 		out = append(out, t.Say(i18n.InstallMCP))
 	}
 	if p.Calls[name] {
-		out = append(out, t.Say(i18n.InstallHooks))
+		var events []string
+		for _, event := range install.Events(name) {
+			events = append(events, t.Named("install-event", event))
+		}
+		out = append(out, t.Say(i18n.InstallHooks, strings.Join(events, ", ")))
 	}
 	return out
 }

@@ -30,6 +30,10 @@ var (
 		"%d files were refused; nothing in them was changed",
 		"拒绝了 %d 个文件，其中内容没有改变")
 
+	InstallElsewhere = problem("install-elsewhere",
+		"this looks like a container, or like a home folder that is somebody else's or mounted from elsewhere; --here writes all the same",
+		"这里看起来是容器，或者主文件夹属于他人或从别处挂载；加上 --here 才会写入")
+
 	InstallNotOurs = note("install-not-ours",
 		"somebody else wrote it",
 		"由他人写入")
@@ -47,8 +51,8 @@ var (
 		"the MCP server",
 		"MCP 服务器")
 	InstallHooks = label("install-hooks",
-		"hooks",
-		"钩子")
+		"hooks (%s)",
+		"钩子（%s）")
 	InstallDone = label("install-done",
 		"Done. scrollback uninstall leaves each file as it was before.",
 		"完成。scrollback uninstall 会让每个文件恢复原样。")
@@ -64,9 +68,6 @@ var (
 	InstallNothingOut = label("install-nothing-out",
 		"Nothing of scrollback is there.",
 		"没有找到 scrollback 写入的内容。")
-	InstallElsewhere = label("install-elsewhere",
-		"This looks like a container, or like a home folder of somebody or something else: --here writes nevertheless.",
-		"这里看起来是容器，或者主文件夹属于他人或来自别处：加上 --here 才会写入。")
 	InstallForeign = label("install-foreign",
 		"%s has a server scrollback already, which somebody else set up: it stays.",
 		"%s 已有他人设置的 scrollback 服务器，予以保留。")
@@ -91,6 +92,11 @@ var (
 	InstallNotTried = label("install-not-tried",
 		"%s: this was written by its documentation, and not tried.",
 		"%s：按其文档写入，未经实际验证。")
+
+	_ = label("install-event/session-start", "start", "开始")
+	_ = label("install-event/prompt", "prompt", "提问")
+	_ = label("install-event/pre-compact", "compaction", "压缩")
+	_ = label("install-event/stop", "end", "结束")
 
 	_ = label("install/new", "new", "新建")
 	_ = label("install/insert", "insert", "插入")

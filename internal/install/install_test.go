@@ -277,7 +277,8 @@ func TestHooksOfOthers(t *testing.T) {
 	p.same(was, "and back")
 	p.install()
 	text, _ = os.ReadFile(path)
-	c, err := editor.Append(text, editor.JSON, []string{"hooks", "SessionStart"}, editor.Object{{Key: "hooks", Value: []any{}}})
+	c, err := editor.Append(text, editor.JSON, []string{"hooks", "SessionStart"},
+		editor.Object{{Key: "hooks", Value: []any{}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -136,6 +136,17 @@ var (
 		{"agentStop", stop}}
 )
 
+// Events lists the hooks that an agent calls, as this program's command names them.
+func Events(agent string) []string {
+	switch agent {
+	case agents.Codex, agents.GeminiCLI:
+		return []string{sessionStart, prompt}
+	case agents.Cline:
+		return []string{sessionStart, prompt, stop}
+	}
+	return []string{sessionStart, prompt, preCompact, stop}
+}
+
 // copilotHooks returns the hooks of Copilot CLI.
 func (s shape) copilotHooks() editor.Object {
 	var out editor.Object

@@ -324,7 +324,9 @@ func (d *tomlText) removeItem(path []string, _ int) ([]Edit, error) {
 	return nil, newFault(d.text, d.placeOf(path), "lists cannot be changed here")
 }
 
-func (d *tomlText) replaceItem(path []string, i int, _ any) ([]Edit, error) { return d.removeItem(path, i) }
+func (d *tomlText) replaceItem(path []string, i int, _ any) ([]Edit, error) {
+	return d.removeItem(path, i)
+}
 
 // renderTable writes a table with its head, and no end of the last line.
 func renderTable(path []string, v Object, nl string) string {
