@@ -321,20 +321,20 @@ type installResult struct {
 }
 
 func (r *installRun) result(p *install.Plan) installResult {
-	return installResult{Written: !r.dry, Program: r.o.Program, Actions: shownActions(p, r.out),
+	return installResult{Written: !r.dry, Program: r.o.Program, Actions: shownActions(p),
 		Notes: slices.Concat([]string{}, r.notes)}
 }
 
-// shownActions leaves out files that have nothing of ours, where everything is taken out.
-func shownActions(p *install.Plan, out bool) []install.Action {
-	return slices.DeleteFunc(slices.Clone(p.Actions), func(a install.Action) bool { return out && a.Kind == install.Same })
+// shownActions leaves out files that have nothing of ours, and need nothing.
+func shownActions(p *install.Plan) []install.Action {
+	return slices.DeleteFunc(slices.Clone(p.Actions), func(a install.Action) bool { return !a.IsShown() })
 }
 
 // showPlan prints what will be done, file by file.
 func (r *installRun) showPlan(w io.Writer, p *install.Plan) error {
 	t := r.localeTexts()
 	var rows [][]string
-	for _, a := range shownActions(p, r.out) {
+	for _, a := range shownActions(p) {
 		path := columns.StripControls(a.Path)
 		if a.Line > 0 {
 			path = fmt.Sprintf("%s:%d", path, a.Line)

@@ -83,6 +83,9 @@ func (a Action) Changes() bool {
 	return slices.Contains([]Kind{Create, Insert, Change, Delete, Restore, TakeOut}, a.Kind)
 }
 
+// IsShown reports whether an action is worth a line: a file that has nothing of ours, and needs nothing, is not.
+func (a Action) IsShown() bool { return a.Kind != Same || a.entry != nil }
+
 // Plan is what a run does.
 type Plan struct {
 	Actions []Action
@@ -197,9 +200,11 @@ func (r *Run) installAgent(p *Plan, name string, s shape) {
 			continue
 		}
 		paths = append(paths, t.path)
-		if a := r.removeTarget(p.record, name, t); a.Changes() {
-			p.Actions = append(p.Actions, a)
+		a := r.removeTarget(p.record, name, t)
+		if a.Kind == Refused { // nothing of ours is wanted there
+			continue
 		}
+		p.Actions = append(p.Actions, a)
 	}
 }
 
