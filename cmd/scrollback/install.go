@@ -210,8 +210,7 @@ func (r *installRun) do(plan func(*install.Run) (*install.Plan, error)) (err err
 	}
 	ended := r.out && !r.dry && r.serviceChanges(p)
 	if ended {
-		_, end := r.serviceCommands()
-		r.call(end)
+		r.call(r.serviceCommands().End)
 	}
 	if !r.dry {
 		if err := p.Apply(); err != nil {
@@ -240,7 +239,7 @@ func (r *installRun) serviceChanges(p *install.Plan) bool {
 	})
 }
 
-func (r *installRun) serviceCommands() (start, end [][]string) {
+func (r *installRun) serviceCommands() install.Commands {
 	id := ""
 	if u, err := user.Current(); err == nil {
 		id = u.Uid
@@ -248,11 +247,14 @@ func (r *installRun) serviceCommands() (start, end [][]string) {
 	return install.ServiceCommands(r.o.Machine, r.o.Data, id)
 }
 
-// startService starts the service whose file was written.
+// startService starts the service, if it is asked for.
 func (r *installRun) startService(p *install.Plan) {
-	if r.serviceChanges(p) {
-		start, _ := r.serviceCommands()
-		r.call(start)
+	switch {
+	case !slices.Contains(r.o.Agents, install.Service):
+	case r.serviceChanges(p):
+		r.call(r.serviceCommands().Start)
+	default:
+		r.call(r.serviceCommands().Again)
 	}
 	if slices.Contains(r.o.Agents, install.Service) && runtime.GOOS != "linux" {
 		r.notes = append(r.notes, r.localeTexts().Say(i18n.InstallNotTried, runtime.GOOS))

@@ -153,20 +153,30 @@ func escapeXML(text string) string {
 	return out.String()
 }
 
-// ServiceCommands returns the commands that start the service of a person, and those that end it, each with its
-// arguments. The file must be there for both.
-func ServiceCommands(m agents.Machine, data, user string) (start, end [][]string) {
+// Commands tell the system of the service of a person, each with its arguments.
+type Commands struct {
+	Start [][]string // after its file was written
+	Again [][]string // its file is as it was: it is to run, if it does not
+	End   [][]string // before its file goes
+}
+
+// ServiceCommands returns the commands of the service of a person with an id.
+func ServiceCommands(m agents.Machine, data, id string) Commands {
 	path := servicePath(place{Machine: m, data: data})
 	switch m.System {
 	case "darwin":
-		return [][]string{{"launchctl", "bootstrap", "gui/" + user, path}},
-			[][]string{{"launchctl", "bootout", "gui/" + user + "/" + launchLabel}}
+		end := [][]string{{"launchctl", "bootout", "gui/" + id + "/" + launchLabel}}
+		start := [][]string{{"launchctl", "bootstrap", "gui/" + id, path}}
+		return Commands{Start: start, Again: [][]string{{"launchctl", "kickstart", "gui/" + id + "/" + launchLabel}}, End: end}
 	case "windows":
-		return [][]string{{"schtasks", "/Create", "/F", "/TN", serviceName, "/XML", path},
-				{"schtasks", "/Run", "/TN", serviceName}},
-			[][]string{{"schtasks", "/End", "/TN", serviceName}, {"schtasks", "/Delete", "/F", "/TN", serviceName}}
+		run := []string{"schtasks", "/Run", "/TN", serviceName}
+		return Commands{Start: [][]string{{"schtasks", "/Create", "/F", "/TN", serviceName, "/XML", path}, run},
+			Again: [][]string{run},
+			End:   [][]string{{"schtasks", "/End", "/TN", serviceName}, {"schtasks", "/Delete", "/F", "/TN", serviceName}}}
 	}
-	return [][]string{{"systemctl", "--user", "daemon-reload"}, {"systemctl", "--user", "enable", serviceName},
-			{"systemctl", "--user", "restart", serviceName}},
-		[][]string{{"systemctl", "--user", "disable", "--now", serviceName}}
+	systemctl := func(words ...string) []string {
+		return append(append([]string{"systemctl", "--user"}, words...), serviceName)
+	}
+	return Commands{Start: [][]string{{"systemctl", "--user", "daemon-reload"}, systemctl("enable"), systemctl("restart")},
+		Again: [][]string{systemctl("enable", "--now")}, End: [][]string{systemctl("disable", "--now")}}
 }
