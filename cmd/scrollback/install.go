@@ -264,17 +264,18 @@ func (r *installRun) startService(p *install.Plan) {
 // callTime is how long a command may take that tells another program of what was written.
 const callTime = time.Minute
 
-// call runs commands, to the first that fails; that one is said, with what it printed.
+// call runs commands. The first that fails is said, with what it printed.
 func (r *installRun) call(commands [][]string) {
+	failed := false
 	for _, words := range commands {
 		ctx, cancel := context.WithTimeout(r.ctx, callTime)
 		said, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput()
 		cancel()
-		if err != nil {
+		if err != nil && !failed {
+			failed = true
 			first, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
 			r.notes = append(r.notes, r.localeTexts().Say(i18n.InstallCallFailed, strings.Join(words, " "),
 				columns.StripControls(strings.TrimSpace(err.Error()+" "+first))))
-			return
 		}
 	}
 }

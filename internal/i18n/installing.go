@@ -14,6 +14,9 @@ var (
 	InstallReadOnly = problem("install-read-only",
 		"%s may not be written by its owner, and stays",
 		"%s 的所有者没有写入权限，保持不变")
+	InstallChangedMeanwhile = problem("install-changed-meanwhile",
+		"%s changed while it was looked at, and stays; run this again",
+		"%s 在处理期间发生了变化，保持不变；请再运行一次")
 	InstallNewerRecord = problem("install-newer-record",
 		"%s was written by a newer scrollback",
 		"%s 由更新版本的 scrollback 写入")

@@ -102,8 +102,10 @@ func explain(path string, err error) error {
 	return scrollback.Errorf(scrollback.Refused, op, i18n.InstallFileFault, path, err)
 }
 
-// errChanged says that a file is not what it was when it was read.
-var errChanged = errors.New("the file changed meanwhile")
+// changedMeanwhile says that a file is not what it was when it was read.
+func changedMeanwhile(path string) error {
+	return scrollback.Errorf(scrollback.Conflict, op, i18n.InstallChangedMeanwhile, path)
+}
 
 // waiting is the name of what is written before it takes the place of a file.
 func waiting(real string) string {
@@ -130,19 +132,18 @@ func (c content) write(path string, text []byte) error {
 	}
 	now, err := readContent(path)
 	if err == nil && (now.there() != c.there() || !bytes.Equal(now.text, c.text)) {
-		err = errChanged
+		err = changedMeanwhile(path)
 	}
-	if err == nil {
-		err = keepOwner(c.real, temporary)
+	if err != nil {
+		_ = os.Remove(temporary) // the first error counts
+		return err
 	}
+	err = keepOwner(c.real, temporary)
 	if err == nil {
 		err = os.Rename(temporary, c.real)
 	}
 	if err != nil {
 		_ = os.Remove(temporary)
-		if errors.Is(err, errChanged) {
-			return err
-		}
 		return explain(path, err)
 	}
 	return nil
@@ -173,7 +174,7 @@ func (c content) remove(path string) error {
 	case !now.there():
 		return nil
 	case !bytes.Equal(now.text, c.text):
-		return errChanged
+		return changedMeanwhile(path)
 	}
 	if err := os.Remove(c.real); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return explain(path, err)
