@@ -96,6 +96,31 @@ var (
 		"%s: this was written by its documentation, and not tried.",
 		"%s：按其文档写入，未经实际验证。")
 
+	SetupServerOnly = label("setup-server-only",
+		"set up: MCP server",
+		"已设置：MCP 服务器")
+	SetupHooks = label("setup-hooks",
+		"set up: MCP server, hooks (%s)",
+		"已设置：MCP 服务器、钩子（%s）")
+	SetupMoved = label("setup-moved",
+		"calls %s, which is not there any more: scrollback install mends it",
+		"调用的 %s 已不存在：运行 scrollback install 即可修复")
+	SetupOther = label("setup-other",
+		"calls another program, %s",
+		"调用的是另一个程序 %s")
+	SetupUntrusted = label("setup-untrusted",
+		"hooks are not trusted by Codex, which skips them (%s): answer \"Trust all\", or scrollback install --trust",
+		"Codex 不信任这些钩子，会跳过它们（%s）：请选择“Trust all”，或运行 scrollback install --trust")
+	SetupDoubled = label("setup-doubled",
+		"set up twice, also in %s",
+		"重复设置，%s 中也有")
+	SetupOff = label("setup-off",
+		"hooks are switched off in %s",
+		"钩子在 %s 中被关闭")
+	SetupUnreadable = label("setup-unreadable",
+		"%s is not in the form that the agent reads, which passes over all of it",
+		"%s 的格式代理无法读取，会忽略其全部内容")
+
 	_ = label("install-event/session-start", "start", "开始")
 	_ = label("install-event/prompt", "prompt", "提问")
 	_ = label("install-event/pre-compact", "compaction", "压缩")

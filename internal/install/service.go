@@ -167,16 +167,19 @@ func ServiceCommands(m agents.Machine, data, id string) Commands {
 	case "darwin":
 		end := [][]string{{"launchctl", "bootout", "gui/" + id + "/" + launchLabel}}
 		start := [][]string{{"launchctl", "bootstrap", "gui/" + id, path}}
-		return Commands{Start: start, Again: [][]string{{"launchctl", "kickstart", "gui/" + id + "/" + launchLabel}}, End: end}
+		again := [][]string{{"launchctl", "kickstart", "gui/" + id + "/" + launchLabel}}
+		return Commands{Start: start, Again: again, End: end}
 	case "windows":
 		run := []string{"schtasks", "/Run", "/TN", serviceName}
 		return Commands{Start: [][]string{{"schtasks", "/Create", "/F", "/TN", serviceName, "/XML", path}, run},
 			Again: [][]string{run},
-			End:   [][]string{{"schtasks", "/End", "/TN", serviceName}, {"schtasks", "/Delete", "/F", "/TN", serviceName}}}
+			End: [][]string{{"schtasks", "/End", "/TN", serviceName},
+				{"schtasks", "/Delete", "/F", "/TN", serviceName}}}
 	}
 	systemctl := func(words ...string) []string {
 		return append(append([]string{"systemctl", "--user"}, words...), serviceName)
 	}
-	return Commands{Start: [][]string{{"systemctl", "--user", "daemon-reload"}, systemctl("enable"), systemctl("restart")},
+	return Commands{
+		Start: [][]string{{"systemctl", "--user", "daemon-reload"}, systemctl("enable"), systemctl("restart")},
 		Again: [][]string{systemctl("enable", "--now")}, End: [][]string{systemctl("disable", "--now")}}
 }

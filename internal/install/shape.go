@@ -205,7 +205,7 @@ func marshal(v any) []byte {
 // wild returns the pattern of a text with stand-ins.
 func wild(text string) *regexp.Regexp {
 	text = regexp.QuoteMeta(text)
-	text = strings.ReplaceAll(text, regexp.QuoteMeta(anyProgram), `.+?`)
+	text = strings.ReplaceAll(text, regexp.QuoteMeta(anyProgram), `(.+?)`)
 	text = strings.ReplaceAll(text, regexp.QuoteMeta(anyData), `.+?`)
 	return regexp.MustCompile(`^(?s:` + text + `)$`)
 }
