@@ -554,3 +554,23 @@ func TestTrust(t *testing.T) {
 		t.Errorf("settings are %q", is[filepath.FromSlash(".codex/config.toml")])
 	}
 }
+
+// What OpenClaw has written of the plugin goes with it.
+func TestLinkedPlugin(t *testing.T) {
+	p := newPerson(t, agents.OpenClaw)
+	p.write(".openclaw/openclaw.json", "{a: 1}")
+	p.install()
+	folder := OpenClawPlugin(p.o.Data)
+	p.write(".openclaw/openclaw.json", `{"a": 1, "mcp": {"servers": {"scrollback": {"command": "/opt/it's a/scrollback",
+  "args": ["mcp"]}}}, "plugins": {"load": {"paths": ["/mine", "`+folder+`"]},
+  "entries": {"scrollback": {"enabled": true}, "mine": {}}}}`)
+	p.uninstall()
+	text, err := os.ReadFile(filepath.Join(p.home, ".openclaw", "openclaw.json"))
+	want := "{\"a\": 1, \"plugins\": {\"load\": {\"paths\": [\"/mine\"]},\n  \"entries\": {\"mine\": {}}}}"
+	if err != nil || string(text) != want {
+		t.Errorf("settings are\n%s\nwant\n%s, %v", text, want, err)
+	}
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the plugin is left: %v", err)
+	}
+}

@@ -113,6 +113,9 @@ func (r *Run) takeOut(a Action, t target, e entry, known bool) Action {
 			puts = append(puts, r.trusts(hooks, c.text)...)
 		}
 	}
+	if a.Agent == agents.OpenClaw {
+		puts = append(puts, r.linked(a.was.text, t.format)...)
+	}
 	for _, k := range e.Keys {
 		if !slices.ContainsFunc(puts, func(o put) bool { return slices.Equal(o.keys, k.Keys) }) {
 			puts = append(puts, put{keys: k.Keys, list: k.List})
@@ -145,6 +148,18 @@ func (r *Run) takeOut(a Action, t target, e entry, known bool) Action {
 	return r.writable(a)
 }
 
+// linked returns what OpenClaw itself has written of our plugin when it was told of it.
+func (r *Run) linked(text []byte, f editor.Format) []put {
+	at := []string{"plugins", "load", "paths"}
+	folder := OpenClawPlugin(r.o.Data)
+	v, _, err := editor.Lookup(text, f, at...)
+	if items, ok := v.([]any); err != nil || !ok || !slices.Contains(items, any(folder)) {
+		return nil
+	}
+	return []put{{keys: at, value: folder, list: true, mine: true},
+		{keys: []string{"plugins", "entries", "scrollback"}, mine: true}}
+}
+
 func mentions(text []byte, program string) bool {
 	return program != "" && bytes.Contains(text, []byte(program))
 }
@@ -157,7 +172,7 @@ func (r *Run) takeOne(text []byte, agent string, f editor.Format, one put, e ent
 	}
 	if items, ok := v.([]any); ok && one.list {
 		for i := len(items) - 1; i >= 0; i-- {
-			if !r.isOurs(items[i], agent, one.keys) {
+			if !r.isOurs(items[i], agent, one.keys) && !(one.mine && editor.Same(items[i], one.value)) {
 				continue
 			}
 			c, err := editor.RemoveItem(text, f, one.keys, i)
@@ -169,7 +184,7 @@ func (r *Run) takeOne(text []byte, agent string, f editor.Format, one put, e ent
 		return text, nil
 	}
 	table, _ := v.(map[string]any)
-	ours := r.isOurs(v, agent, one.keys) || one.mine && editor.Same(v, one.value) ||
+	ours := r.isOurs(v, agent, one.keys) || one.mine && (one.value == nil || editor.Same(v, one.value)) ||
 		known && (table["command"] == e.Program || table["cmd"] == e.Program || one.keys[0] == "hooks")
 	if !ours || one.list {
 		return text, nil
