@@ -302,7 +302,8 @@ func (r *installRun) addNotes(p *install.Plan) {
 			r.call([][]string{words})
 			r.notes = append(r.notes, t.Say(i18n.InstallOpenClawRewrites))
 		} else {
-			r.notes = append(r.notes, t.Say(i18n.InstallOpenClaw, strings.Join(words, " ")))
+			r.notes = append(r.notes, t.Say(i18n.InstallOpenClaw, strings.Join(words, " "),
+				"openclaw config set plugins.entries.scrollback.hooks.allowConversationAccess true"))
 		}
 	}
 	if len(p.Calls) > 0 && !p.IsDone() && !r.dry {

@@ -78,8 +78,8 @@ var (
 		"Codex asks once whether to trust 2 hooks: answer \"Trust all\". Before that none runs, in codex exec none ever; --trust answers for you.",
 		"Codex 会询问一次是否信任 2 个钩子：请选择“Trust all”。在此之前钩子都不会运行，codex exec 也不会；--trust 可代为回答。")
 	InstallOpenClaw = label("install-open-claw",
-		"OpenClaw loads the plugin after: %s",
-		"执行以下命令后，OpenClaw 才会加载插件：%s")
+		"OpenClaw loads the plugin, and lets it see prompts, after: %s && %s",
+		"执行以下命令后，OpenClaw 才会加载插件并让它看到提问：%s && %s")
 	InstallOpenClawRewrites = label("install-open-claw-rewrites",
 		"OpenClaw has written its settings anew when it took the plugin; comments in them are gone.",
 		"OpenClaw 在接受插件时重写了自己的设置，其中的注释已丢失。")

@@ -142,7 +142,8 @@ func (r *Run) End() error {
 }
 
 func (r *Run) shape() shape {
-	s := shape{program: r.o.Program, hooks: r.o.Hooks, serve: true, windows: r.o.Machine.System == "windows"}
+	s := shape{program: r.o.Program, hooks: r.o.Hooks, serve: true, trust: r.o.Trust,
+		windows: r.o.Machine.System == "windows"}
 	if s.windows {
 		s.program = filepath.ToSlash(s.program)
 	}

@@ -26,6 +26,7 @@ type shape struct {
 	data    string // the folder of the data, if it is not the usual one
 	hooks   bool
 	serve   bool // the MCP server is named in files of ours; not where somebody has named it in the settings
+	trust   bool // permissions that an agent asks for are written
 	windows bool
 }
 
@@ -40,7 +41,8 @@ func patterns(windows bool) (out []shape) {
 	for _, data := range []string{"", anyData} {
 		for _, hooks := range []bool{true, false} {
 			for _, serve := range []bool{true, false} {
-				out = append(out, shape{program: anyProgram, data: data, hooks: hooks, serve: serve, windows: windows})
+				out = append(out, shape{program: anyProgram, data: data, hooks: hooks, serve: serve, trust: true,
+					windows: windows})
 			}
 		}
 	}

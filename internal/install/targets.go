@@ -225,8 +225,14 @@ func openclawTargets(p place, s shape) []target {
 	if !filepath.IsAbs(path) {
 		path = p.Join(p.Folder(agents.OpenClaw), "openclaw.json")
 	}
+	puts := []put{{keys: []string{"mcp", "servers", "scrollback"}, value: s.plainServer()}}
+	if s.trust && s.hooks {
+		puts = append(puts, put{keys: []string{"plugins", "entries", "scrollback"}, value: editor.Object{
+			{Key: "enabled", Value: true},
+			{Key: "hooks", Value: editor.Object{{Key: "allowConversationAccess", Value: true}}}}})
+	}
 	return []target{
-		insertion(path, editor.JSON5, put{keys: []string{"mcp", "servers", "scrollback"}, value: s.plainServer()}).serving(),
+		insertion(path, editor.JSON5, puts...).serving(),
 		file(p.Join(in, "package.json"), writeJSON(editor.Object{{Key: "name", Value: "scrollback"},
 			{Key: "type", Value: "module"},
 			{Key: "openclaw", Value: editor.Object{{Key: "extensions", Value: []any{"./index.js"}}}}})).calling(),
