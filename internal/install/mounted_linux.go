@@ -11,5 +11,5 @@ const (
 // isMounted reports whether a folder is on a file system that another machine shows.
 func isMounted(dir string) bool {
 	var s syscall.Statfs_t
-	return syscall.Statfs(dir, &s) == nil && (int64(s.Type) == plan9 || int64(s.Type) == fuse)
+	return syscall.Statfs(dir, &s) == nil && (s.Type == plan9 || s.Type == fuse)
 }
