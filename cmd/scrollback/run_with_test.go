@@ -200,8 +200,8 @@ func TestRunWithNothing(t *testing.T) {
 		code int
 		says []string
 	}{
-		{[]string{"emacs"}, 2, []string{`"emacs"`, "claude, codex, gemini, opencode, qwen, pi, copilot, cline, continue"}},
-		{[]string{"--"}, 2, []string{"claude, codex"}},
+		{[]string{"emacs"}, 2, []string{`"emacs"`, "claude-code, codex, gemini-cli, opencode, qwen-code, pi, copilot-cli, cline, continue"}},
+		{[]string{"--"}, 2, []string{"claude-code, codex"}},
 		{nil, 2, []string{"client"}},
 		{[]string{"continue", "-p"}, 3, []string{"cn is not on PATH", "install continue"}},
 	} {

@@ -36,6 +36,7 @@ type importCmd struct {
 
 // Run implements the command.
 func (c *importCmd) Run(g *globals) error {
+	c.From = gather.NameTools(c.From)
 	if len(c.Files) == 0 {
 		return c.importOne(g, gather.Place{})
 	}

@@ -11,18 +11,16 @@
 package clients
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/agents"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 )
 
-// Client is a program that can ask this server.
+// Client is an agent that can ask this server.
 type Client struct {
-	Name    string
-	Aliases []string
-	Program string // what is started, as it is on PATH
+	agents.Agent
 
 	prepare   func(*Launch) error
 	variables []string                 // that hold the address of its server
@@ -31,36 +29,39 @@ type Client struct {
 }
 
 // Machine is where settings are looked for.
-type Machine struct {
-	System  string              // as runtime.GOOS names it
-	Home    string              // the person's home folder
-	Working string              // the current folder; empty if there is none
-	Getenv  func(string) string // never nil
+type Machine = agents.Machine
+
+// asking is what agents that can ask this server are told where it is by, by their names.
+var asking = map[string]Client{
+	agents.ClaudeCode: {prepare: prepareClaude, variables: []string{"ANTHROPIC_BASE_URL"},
+		settings: []string{"ANTHROPIC_BASE_URL"}, files: claudeFiles},
+	agents.Codex: {prepare: prepareCodex, settings: []string{"openai_base_url", "base_url"}, files: codexFiles},
+	agents.GeminiCLI: {prepare: prepareGemini, variables: []string{"GOOGLE_GEMINI_BASE_URL"},
+		settings: []string{"GOOGLE_GEMINI_BASE_URL"}, files: geminiFiles},
+	agents.Opencode: {prepare: prepareOpencode, settings: []string{"baseURL"}, files: opencodeFiles},
+	agents.QwenCode: {prepare: prepareQwen, variables: []string{"OPENAI_BASE_URL"},
+		settings: []string{"OPENAI_BASE_URL", "baseUrl"}, files: qwenFiles},
+	agents.Pi: {prepare: preparePi, settings: []string{"baseUrl"}, files: piFiles},
+	agents.CopilotCLI: {prepare: prepareCopilot, variables: []string{"COPILOT_PROVIDER_BASE_URL"},
+		settings: []string{"COPILOT_PROVIDER_BASE_URL"}},
+	agents.Cline:    {prepare: prepareCline, settings: []string{"baseUrl"}, files: clineFiles},
+	agents.Continue: {prepare: prepareContinue, settings: []string{"apiBase"}, files: continueFiles},
 }
 
-// known are the clients, as lists show them.
-var known = []Client{
-	{Name: "claude", Aliases: []string{"claude-code"}, Program: "claude", prepare: prepareClaude,
-		variables: []string{"ANTHROPIC_BASE_URL"}, settings: []string{"ANTHROPIC_BASE_URL"}, files: claudeFiles},
-	{Name: "codex", Aliases: []string{"codex-cli"}, Program: "codex", prepare: prepareCodex,
-		settings: []string{"openai_base_url", "base_url"}, files: codexFiles},
-	{Name: "gemini", Aliases: []string{"gemini-cli"}, Program: "gemini", prepare: prepareGemini,
-		variables: []string{"GOOGLE_GEMINI_BASE_URL"}, settings: []string{"GOOGLE_GEMINI_BASE_URL"}, files: geminiFiles},
-	{Name: "opencode", Program: "opencode", prepare: prepareOpencode,
-		settings: []string{"baseURL"}, files: opencodeFiles},
-	{Name: "qwen", Aliases: []string{"qwen-code"}, Program: "qwen", prepare: prepareQwen,
-		variables: []string{"OPENAI_BASE_URL"}, settings: []string{"OPENAI_BASE_URL", "baseUrl"}, files: qwenFiles},
-	{Name: "pi", Program: "pi", prepare: preparePi, settings: []string{"baseUrl"}, files: piFiles},
-	{Name: "copilot", Aliases: []string{"copilot-cli"}, Program: "copilot", prepare: prepareCopilot,
-		variables: []string{"COPILOT_PROVIDER_BASE_URL"}, settings: []string{"COPILOT_PROVIDER_BASE_URL"}},
-	{Name: "cline", Program: "cline", prepare: prepareCline, settings: []string{"baseUrl"}, files: clineFiles},
-	{Name: "continue", Aliases: []string{"cn"}, Program: "cn", prepare: prepareContinue,
-		settings: []string{"apiBase"}, files: continueFiles},
+// listClients lists the agents that can ask this server, in the order of the table of agents.
+func listClients() (out []Client) {
+	for _, a := range agents.All() {
+		if c, ok := asking[a.Name]; ok {
+			c.Agent = a
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // Names lists what clients are called.
 func Names() (out []string) {
-	for _, c := range known {
+	for _, c := range listClients() {
 		out = append(out, c.Name)
 	}
 	return out
@@ -68,15 +69,10 @@ func Names() (out []string) {
 
 // Find returns a client by its name, or by another that it has. It is invalid if there is none.
 func Find(name string) (Client, error) {
-	for _, c := range known {
-		if c.Name == name || slices.Contains(c.Aliases, name) {
+	for _, c := range listClients() {
+		if c.Is(name) {
 			return c, nil
 		}
 	}
 	return Client{}, scrollback.ParamErrorf("clients", "client", i18n.ClientUnknown, name, strings.Join(Names(), ", "))
-}
-
-// configFolder returns the folder of a program's settings by the usual variable.
-func (m Machine) configFolder(name string) string {
-	return m.join(m.homeOr("XDG_CONFIG_HOME", ".config"), name)
 }

@@ -275,8 +275,8 @@ func TestStandIn(t *testing.T) {
 
 // Every client can be found by all its names, and nobody else is.
 func TestFind(t *testing.T) {
-	for alias, name := range map[string]string{"claude": "claude", "claude-code": "claude", "gemini-cli": "gemini",
-		"cn": "continue", "qwen-code": "qwen"} {
+	for alias, name := range map[string]string{"claude": "claude-code", "claude-code": "claude-code",
+		"gemini": "gemini-cli", "cn": "continue", "qwen": "qwen-code", "copilot": "copilot-cli"} {
 		if c, err := clients.Find(alias); err != nil || c.Name != name {
 			t.Errorf("%s is %s, %v", alias, c.Name, err)
 		}
@@ -316,18 +316,18 @@ func TestFindPointers(t *testing.T) {
 		}
 	}
 	want := []string{
-		"claude ANTHROPIC_BASE_URL http://localhost:7077 .claude/settings.json ii",
-		"claude ANTHROPIC_BASE_URL http://127.0.0.1:1 work/.claude/settings.local.json i",
+		"claude-code ANTHROPIC_BASE_URL http://localhost:7077 .claude/settings.json ii",
+		"claude-code ANTHROPIC_BASE_URL http://127.0.0.1:1 work/.claude/settings.local.json i",
 		"codex base_url http://10.1.1.1:7077 .codex/config.toml iii",
-		"gemini GOOGLE_GEMINI_BASE_URL http://127.0.0.2:7077 .gemini/.env i",
+		"gemini-cli GOOGLE_GEMINI_BASE_URL http://127.0.0.2:7077 .gemini/.env i",
 		"opencode baseURL http://127.0.0.1:3 conf/opencode/opencode.json i",
 		"pi baseUrl http://0.0.0.0:5 .pi/agent/models.json i",
-		"copilot COPILOT_PROVIDER_BASE_URL http://[::1]:7077  ",
+		"copilot-cli COPILOT_PROVIDER_BASE_URL http://[::1]:7077  ",
 		"cline baseUrl http://127.0.0.1:6 .cline/data/settings/providers.json i",
 		"continue apiBase http://127.0.0.1:7 .continue/config.yaml ii",
-		"qwen OPENAI_BASE_URL http://127.0.0.1:8 .bashrc ii",
-		"claude ANTHROPIC_BASE_URL http://127.0.0.1:11 .zshrc i",
-		"claude ANTHROPIC_BASE_URL http://127.0.0.1:10 conf/fish/config.fish i",
+		"qwen-code OPENAI_BASE_URL http://127.0.0.1:8 .bashrc ii",
+		"claude-code ANTHROPIC_BASE_URL http://127.0.0.1:11 .zshrc i",
+		"claude-code ANTHROPIC_BASE_URL http://127.0.0.1:10 conf/fish/config.fish i",
 	}
 	if !slices.Equal(got, want) || len(all.Problems) > 0 {
 		t.Errorf("found are\n%s\nwant\n%s\nproblems %v", strings.Join(got, "\n"), strings.Join(want, "\n"), all.Problems)

@@ -195,19 +195,3 @@ func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
 }
-
-// join joins a file's name; empty where its beginning is.
-func (m Machine) join(dir string, more ...string) string {
-	if dir == "" {
-		return ""
-	}
-	return filepath.Join(append([]string{dir}, more...)...)
-}
-
-// homeOr returns a folder that a variable names, or else one in the home folder.
-func (m Machine) homeOr(variable string, otherwise ...string) string {
-	if dir := m.Getenv(variable); filepath.IsAbs(dir) {
-		return dir
-	}
-	return m.join(m.Home, otherwise...)
-}

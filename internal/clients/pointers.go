@@ -47,7 +47,8 @@ type Problem struct {
 func FindPointers(m Machine, configured string) Pointers {
 	out := Pointers{Found: []Pointer{}, Problems: []Problem{}}
 	here := hereTest(configured)
-	for _, c := range known {
+	all := listClients()
+	for _, c := range all {
 		for _, variable := range c.variables {
 			if at := serverOf(m.Getenv(variable)); at != "" && here(at) {
 				out.Found = append(out.Found, Pointer{Client: c.Name, Setting: variable, Address: at})
@@ -65,7 +66,7 @@ func FindPointers(m Machine, configured string) Pointers {
 		}
 	}
 	for _, file := range shellFiles(m) {
-		for _, c := range known {
+		for _, c := range all {
 			out.read(c, file, c.variables, here)
 		}
 	}
@@ -168,12 +169,12 @@ func hereTest(configured string) func(address string) bool {
 // shellFiles are what shells read when they start.
 func shellFiles(m Machine) (out []string) {
 	for _, name := range []string{".profile", ".bash_profile", ".bash_login", ".bashrc", ".bash_aliases", ".kshrc"} {
-		out = append(out, m.join(m.Home, name))
+		out = append(out, m.Join(m.Home, name))
 	}
 	for _, name := range []string{".zshenv", ".zprofile", ".zshrc", ".zlogin"} {
-		out = append(out, m.join(m.homeOr("ZDOTDIR"), name))
+		out = append(out, m.Join(m.HomeOr("ZDOTDIR"), name))
 	}
-	return append(out, m.join(m.configFolder("fish"), "config.fish"))
+	return append(out, m.Join(m.ConfigFolder("fish"), "config.fish"))
 }
 
 // explainReadError returns why a file could not be read, without its name.

@@ -11,6 +11,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/agents"
 )
 
 // Where the faces of the server are.
@@ -28,11 +29,11 @@ func prepareClaude(l *Launch) error {
 			return err
 		}
 	}
-	in := l.homeOr("CLAUDE_CONFIG_DIR", ".claude")
-	own := readSettings(l.join(in, "settings.json"))
-	account := readSettings(l.join(l.homeOr("CLAUDE_CONFIG_DIR"), ".claude.json"))
+	in := l.Machine.Folder(agents.ClaudeCode)
+	own := readSettings(l.Join(in, "settings.json"))
+	account := readSettings(l.Join(l.HomeOr("CLAUDE_CONFIG_DIR"), ".claude.json"))
 	signedIn := account["oauthAccount"] != nil || account["primaryApiKey"] != nil ||
-		exists(l.join(in, ".credentials.json")) || lookUp(own, "apiKeyHelper") != "" ||
+		exists(l.Join(in, ".credentials.json")) || lookUp(own, "apiKeyHelper") != "" ||
 		lookUp(own, "env", "ANTHROPIC_API_KEY") != "" || lookUp(own, "env", "ANTHROPIC_AUTH_TOKEN") != ""
 	if !signedIn && l.lacks("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN") {
 		l.Set["ANTHROPIC_AUTH_TOKEN"] = l.Placeholder
@@ -59,9 +60,9 @@ func (l *Launch) overrideClaude() error {
 }
 
 func claudeFiles(m Machine) []string {
-	in := m.homeOr("CLAUDE_CONFIG_DIR", ".claude")
-	return []string{m.join(in, "settings.json"), m.join(in, "settings.local.json"),
-		m.join(m.Working, ".claude", "settings.json"), m.join(m.Working, ".claude", "settings.local.json")}
+	in := m.Folder(agents.ClaudeCode)
+	return []string{m.Join(in, "settings.json"), m.Join(in, "settings.local.json"),
+		m.Join(m.Working, ".claude", "settings.json"), m.Join(m.Working, ".claude", "settings.local.json")}
 }
 
 // prepareCodex is for Codex. The person's provider stays, since Codex lists sessions by their provider; only its
@@ -74,7 +75,7 @@ func prepareCodex(l *Launch) error {
 	case name != "" && name != "openai":
 		l.Before = []string{"-c", "model_providers." + name + ".base_url=" + address}
 	case l.lacks("OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN") &&
-		!exists(l.join(l.homeOr("CODEX_HOME", ".codex"), "auth.json")):
+		!exists(l.Join(l.Machine.Folder(agents.Codex), "auth.json")):
 		l.Before = []string{"-c", `model_provider="scrollback"`, "-c", `model_providers.scrollback={name="scrollback",` +
 			`wire_api="responses",supports_websockets=true,base_url=` + address + "}"}
 	default:
@@ -103,7 +104,7 @@ func (l *Launch) codexProvider() string {
 }
 
 func codexFiles(m Machine) []string {
-	return []string{m.join(m.homeOr("CODEX_HOME", ".codex"), "config.toml"), m.join(m.Working, ".codex", "config.toml")}
+	return []string{m.Join(m.Folder(agents.Codex), "config.toml"), m.Join(m.Working, ".codex", "config.toml")}
 }
 
 // prepareGemini is for Gemini CLI. Only with a key does it ask the address that is set, and without a terminal only if
@@ -111,10 +112,10 @@ func codexFiles(m Machine) []string {
 // and all else that is in the person's.
 func prepareGemini(l *Launch) error {
 	const key = "gemini-api-key"
-	home := l.homeOr("GEMINI_CLI_HOME")
+	home := l.HomeOr("GEMINI_CLI_HOME")
 	chosen := ""
 	for _, in := range []string{l.Working, home} {
-		own := readSettings(l.join(in, ".gemini", "settings.json"))
+		own := readSettings(l.Join(in, ".gemini", "settings.json"))
 		chosen = cmp.Or(chosen, lookUp(own, "security", "auth", "selectedType"), lookUp(own, "selectedAuthType"))
 	}
 	l.Set["GOOGLE_GEMINI_BASE_URL"] = l.Address
@@ -128,7 +129,7 @@ func prepareGemini(l *Launch) error {
 		l.setUnlessSet("GEMINI_DEFAULT_AUTH_TYPE", key)
 		return nil
 	}
-	own := readSettings(l.join(home, ".gemini", "settings.json"))
+	own := readSettings(l.Join(home, ".gemini", "settings.json"))
 	delete(own, "selectedAuthType")
 	text, err := json.Marshal(merge(own, map[string]any{"security": map[string]any{"auth": map[string]any{
 		"selectedType": key}}}))
@@ -146,20 +147,20 @@ func (l *Launch) isInDotenv(variable, folder string) bool {
 		dirs = append(dirs, dir)
 	}
 	return slices.ContainsFunc(dirs, func(dir string) bool {
-		return holdsVariable(l.join(dir, folder, ".env"), variable) || holdsVariable(l.join(dir, ".env"), variable)
+		return holdsVariable(l.Join(dir, folder, ".env"), variable) || holdsVariable(l.Join(dir, ".env"), variable)
 	})
 }
 
 func geminiFiles(m Machine) []string {
-	in := m.join(m.homeOr("GEMINI_CLI_HOME"), ".gemini")
-	return []string{m.join(in, ".env"), m.join(in, "settings.json"), m.join(m.Home, ".env"),
-		m.join(m.Working, ".gemini", ".env"), m.join(m.Working, ".env")}
+	in := m.Folder(agents.GeminiCLI)
+	return []string{m.Join(in, ".env"), m.Join(in, "settings.json"), m.Join(m.Home, ".env"),
+		m.Join(m.Working, ".gemini", ".env"), m.Join(m.Working, ".env")}
 }
 
 // prepareQwen is for Qwen Code.
 func prepareQwen(l *Launch) error {
 	l.Set["OPENAI_BASE_URL"] = l.openAI()
-	own := readSettings(l.join(l.Home, ".qwen", "settings.json"))
+	own := readSettings(l.Join(l.Machine.Folder(agents.QwenCode), "settings.json"))
 	if l.lacks("OPENAI_API_KEY") && lookUp(own, "security", "auth", "apiKey") == "" &&
 		lookUp(own, "env", "OPENAI_API_KEY") == "" && !l.isInDotenv("OPENAI_API_KEY", ".qwen") {
 		l.Set["OPENAI_API_KEY"] = l.Placeholder
@@ -177,9 +178,9 @@ func prepareQwen(l *Launch) error {
 }
 
 func qwenFiles(m Machine) []string {
-	in := m.join(m.Home, ".qwen")
-	return []string{m.join(in, ".env"), m.join(in, "settings.json"), m.join(m.Working, ".qwen", ".env"),
-		m.join(m.Working, ".qwen", "settings.json")}
+	in := m.Folder(agents.QwenCode)
+	return []string{m.Join(in, ".env"), m.Join(in, "settings.json"), m.Join(m.Working, ".qwen", ".env"),
+		m.Join(m.Working, ".qwen", "settings.json")}
 }
 
 // prepareOpencode is for opencode, which takes settings from a variable, over those of its files.
@@ -192,7 +193,7 @@ func prepareOpencode(l *Launch) error {
 			"options": map[string]any{"baseURL": l.openAI(), "apiKey": l.Placeholder},
 			"models":  map[string]any{l.Model: map[string]any{"name": l.Model}}}}}
 	if l.lacks("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY") &&
-		!exists(l.join(l.homeOr("XDG_DATA_HOME", ".local", "share"), "opencode", "auth.json")) && !l.hasModel() {
+		!exists(l.Join(l.HomeOr("XDG_DATA_HOME", ".local", "share"), "opencode", "auth.json")) && !l.hasModel() {
 		ours["model"] = "scrollback/" + l.Model
 	}
 	set := map[string]any{}
@@ -215,9 +216,9 @@ func (l *Launch) hasModel() bool {
 }
 
 func opencodeFiles(m Machine) []string {
-	in := m.configFolder("opencode")
-	return []string{m.join(in, "opencode.json"), m.join(in, "opencode.jsonc"), m.join(in, "config.json"),
-		m.join(m.Working, "opencode.json"), m.join(m.Working, "opencode.jsonc"), m.Getenv("OPENCODE_CONFIG")}
+	in := m.Folder(agents.Opencode)
+	return []string{m.Join(in, "opencode.json"), m.Join(in, "opencode.jsonc"), m.Join(in, "config.json"),
+		m.Join(m.Working, "opencode.json"), m.Join(m.Working, "opencode.jsonc"), m.Getenv("OPENCODE_CONFIG")}
 }
 
 // preparePi is for pi, whose extensions may say where providers are. One of ours does, and adds the models of this
@@ -253,7 +254,7 @@ const (
 )
 
 func piFiles(m Machine) []string {
-	return []string{m.join(m.homeOr("PI_CODING_AGENT_DIR", ".pi", "agent"), "models.json")}
+	return []string{m.Join(m.Folder(agents.Pi), "models.json")}
 }
 
 // prepareCopilot is for GitHub Copilot CLI. With an address of a provider it needs the name of a model.
@@ -283,7 +284,7 @@ func prepareCline(l *Launch) error {
 func clineFiles(m Machine) []string {
 	file := m.Getenv("CLINE_PROVIDER_SETTINGS_PATH")
 	if file == "" {
-		file = m.join(m.homeOr("CLINE_DATA_DIR", ".cline", "data"), "settings", "providers.json")
+		file = m.Join(agents.ClineData(m), "settings", "providers.json")
 	}
 	return []string{file}
 }
@@ -302,6 +303,6 @@ func prepareContinue(l *Launch) error {
 }
 
 func continueFiles(m Machine) []string {
-	in := m.join(m.homeOr("CONTINUE_GLOBAL_DIR", ".continue"))
-	return []string{m.join(in, "config.yaml"), m.join(in, "config.json")}
+	in := m.Folder(agents.Continue)
+	return []string{m.Join(in, "config.yaml"), m.Join(in, "config.json")}
 }

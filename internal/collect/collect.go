@@ -23,6 +23,7 @@ import (
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/engine"
+	"github.com/scrollback-ai/scrollback/internal/agents"
 	"github.com/scrollback-ai/scrollback/internal/i18n"
 	"github.com/scrollback-ai/scrollback/internal/transfer"
 	"github.com/scrollback-ai/scrollback/transcript"
@@ -113,7 +114,10 @@ func New(t *transfer.Transfer, v *engine.View, o Options) (*Collector, error) {
 		o.Now = time.Now
 	}
 	c := &Collector{transfer: t, view: v, o: o, judged: map[session]judgement{}}
-	for _, name := range o.From {
+	o.From = slices.Clone(o.From)
+	for i, name := range o.From {
+		name = ToolName(o.Tools, name)
+		o.From[i] = name
 		if !slices.Contains(ToolNames(o.Tools), name) {
 			return nil, scrollback.ParamErrorf(op, "from", i18n.UnknownTool, name, strings.Join(ToolNames(o.Tools), ", "))
 		}
@@ -144,6 +148,16 @@ func ToolNames(tools []transcript.Tool) (names []string) {
 		names = append(names, t.Name())
 	}
 	return names
+}
+
+// ToolName returns the name of the tool that a name means: its own, or another that the agent has. A word that means
+// none stays as it is, and so does the name of a service that an agent's program shares.
+func ToolName(tools []transcript.Tool, name string) string {
+	known := ToolNames(tools)
+	if also := agents.Resolve(name); !slices.Contains(known, name) && slices.Contains(known, also) {
+		return also
+	}
+	return name
 }
 
 // isExcluded reports whether a folder is one of those that are left out, or below one.

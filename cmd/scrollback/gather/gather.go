@@ -59,6 +59,23 @@ type Flags struct {
 // Every stands for all tools in --from.
 const Every = "all"
 
+// NameTools returns what --from says with the names of tools in place of others that they have.
+func NameTools(from string) string {
+	names := strings.Split(from, ",")
+	for i, name := range names {
+		names[i] = collect.ToolName(all.Tools(), name)
+	}
+	return strings.Join(names, ",")
+}
+
+// nameExcluded returns the tool that is left out by another of its names. A folder that is called so goes before.
+func nameExcluded(tools []transcript.Tool, x string) string {
+	if _, err := os.Stat(x); err == nil {
+		return x
+	}
+	return collect.ToolName(tools, x)
+}
+
 // Options returns what a collector is asked for: the flags of a command over the config file.
 func (f Flags) Options(p Program, from, project string) (collect.Options, error) {
 	o := collect.Options{Tools: all.Tools(), From: p.Set.From}
@@ -74,6 +91,7 @@ func (f Flags) Options(p Program, from, project string) (collect.Options, error)
 		o.From = nil
 	}
 	for _, x := range slices.Concat(p.Set.Exclude, f.Exclude) {
+		x = nameExcluded(o.Tools, x)
 		if !slices.Contains(collect.ToolNames(o.Tools), x) {
 			dir, err := absolutePath(x)
 			if err != nil {

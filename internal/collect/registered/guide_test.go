@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/scrollback-ai/scrollback/internal/agents"
 )
 
 // The guide has what registers this program with each tool, as the program says it.
@@ -17,13 +19,16 @@ func TestGuideOfRegistering(t *testing.T) {
 	if !ended {
 		t.Fatal("the guide has no part about registering")
 	}
-	for name, tool := range knownTools {
-		how := tool.how
+	for _, a := range agents.All() {
+		if a.Servers == nil {
+			continue
+		}
+		how := a.Servers.How
 		if yaml, ok := strings.CutPrefix(how, "extensions: {"); ok {
 			how = strings.TrimSuffix(yaml, "}")
 		}
 		if how == "" || !strings.Contains(part, how) {
-			t.Errorf("%s: the guide lacks %q", name, how)
+			t.Errorf("%s: the guide lacks %q", a.Name, how)
 		}
 	}
 }

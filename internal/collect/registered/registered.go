@@ -26,6 +26,7 @@ import (
 	"github.com/tailscale/hujson"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/scrollback-ai/scrollback/internal/agents"
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
@@ -42,110 +43,23 @@ type Registration struct {
 	Problems   []string `json:"problems,omitempty"` // files that could not be read
 }
 
-// toolSettings are where a tool names its servers.
-type toolSettings struct {
-	files func(m settingsMachine) []string // the first is the one to write into
-	at    []string                         // keys that lead to the table of servers; * is any
-	more  []string                         // another such path, or nothing
-	how   string
-	write bool // how is what to write, and not a command
-}
-
-// settingsMachine is where settings are looked for.
-type settingsMachine struct {
-	transcript.Machine
-	folder string // the current one
-}
-
-// configFolder returns the folder of a tool's settings by the usual variable.
-func (m settingsMachine) configFolder(name string) string {
-	if dir := m.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, name)
-	}
-	return filepath.Join(m.Home, ".config", name)
-}
-
-// variableFolder returns a folder that a variable names, or else one in the home folder.
-func (m settingsMachine) variableFolder(variable, otherwise string) string {
-	if dir := m.Getenv(variable); filepath.IsAbs(dir) {
-		return dir
-	}
-	return filepath.Join(m.Home, otherwise)
-}
-
-// codeFolder returns the folder where VS Code keeps what an extension stores.
-func (m settingsMachine) codeFolder(extension string) string {
-	var in string
-	switch m.System {
-	case "windows":
-		in = m.variableFolder("APPDATA", filepath.Join("AppData", "Roaming"))
-	case "darwin":
-		in = filepath.Join(m.Home, "Library", "Application Support")
-	default:
-		in = filepath.Join(m.Home, ".config")
-	}
-	return filepath.Join(in, "Code", "User", "globalStorage", extension)
-}
-
-var knownTools = map[string]toolSettings{
-	"claude-code": {how: "claude mcp add --scope user scrollback -- scrollback mcp", at: []string{"mcpServers"},
-		more: []string{"projects", "*", "mcpServers"},
-		files: func(m settingsMachine) []string {
-			return []string{filepath.Join(m.variableFolder("CLAUDE_CONFIG_DIR", "."), ".claude.json"),
-				filepath.Join(m.folder, ".mcp.json")}
-		}},
-	"codex": {how: "codex mcp add scrollback -- scrollback mcp", at: []string{"mcp_servers"},
-		files: func(m settingsMachine) []string {
-			return []string{filepath.Join(m.variableFolder("CODEX_HOME", ".codex"), "config.toml")}
-		}},
-	"gemini-cli": {how: "gemini mcp add --scope user scrollback scrollback mcp", at: []string{"mcpServers"},
-		files: func(m settingsMachine) []string {
-			return []string{filepath.Join(m.variableFolder("GEMINI_CLI_HOME", "."), ".gemini", "settings.json"),
-				filepath.Join(m.folder, ".gemini", "settings.json")}
-		}},
-	"opencode": {how: `{"mcp": {"scrollback": {"type": "local", "command": ["scrollback", "mcp"]}}}`, write: true,
-		at: []string{"mcp"}, files: func(m settingsMachine) []string {
-			in := m.configFolder("opencode")
-			return []string{filepath.Join(in, "opencode.json"), filepath.Join(in, "opencode.jsonc"),
-				filepath.Join(m.folder, "opencode.json"), filepath.Join(m.folder, "opencode.jsonc")}
-		}},
-	"crush": {how: `{"mcp": {"scrollback": {"type": "stdio", "command": "scrollback", "args": ["mcp", "--root", "."]}}}`,
-		write: true, at: []string{"mcp"}, files: func(m settingsMachine) []string {
-			in := m.configFolder("crush")
-			if m.System == "windows" {
-				in = filepath.Join(m.variableFolder("LOCALAPPDATA", filepath.Join("AppData", "Local")), "crush")
-			}
-			return []string{filepath.Join(in, "crush.json"), filepath.Join(m.folder, "crush.json"),
-				filepath.Join(m.folder, ".crush.json")}
-		}},
-	"goose": {how: "extensions: {scrollback: {name: scrollback, type: stdio, cmd: scrollback, args: [mcp, --root, .], enabled: true, timeout: 300}}", write: true, at: []string{"extensions"}, files: func(m settingsMachine) []string {
-		in := m.configFolder("goose")
-		if m.System == "windows" {
-			in = filepath.Join(m.variableFolder("APPDATA", filepath.Join("AppData", "Roaming")), "Block", "goose", "config")
-		}
-		return []string{filepath.Join(in, "config.yaml")}
-	}},
-	"cline": {how: `{"mcpServers": {"scrollback": {"command": "scrollback", "args": ["mcp"]}}}`, write: true,
-		at: []string{"mcpServers"}, files: func(m settingsMachine) []string {
-			return []string{filepath.Join(m.codeFolder("saoudrizwan.claude-dev"), "settings", "cline_mcp_settings.json"),
-				filepath.Join(m.codeFolder("rooveterinaryinc.roo-cline"), "settings", "mcp_settings.json"),
-				filepath.Join(m.Home, ".cline", "data", "settings", "cline_mcp_settings.json")}
-		}},
-}
-
 // Find returns what the settings of a tool say of servers: those of the person, and those of
 // a folder. ok is false for a tool that takes no servers.
 func Find(tool string, on transcript.Machine, folder string) (r Registration, ok bool) {
-	s, ok := knownTools[tool]
-	if !ok {
+	a, _ := agents.Find(tool)
+	s := a.Servers
+	if s == nil || a.Name != tool { // a service has the name that an agent's program has
 		return r, false
 	}
-	files := s.files(settingsMachine{on, folder})
-	r = Registration{Files: []string{}, Servers: []string{}, How: s.how}
-	if s.write {
+	files := a.ServerFiles(agents.Machine{System: on.System, Home: on.Home, Working: folder, Getenv: on.Getenv})
+	r = Registration{Files: []string{}, Servers: []string{}, How: s.How}
+	if s.Write {
 		r.Where = files[0]
 	}
 	for _, name := range files {
+		if name == "" {
+			continue
+		}
 		all, err := readSettings(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -154,10 +68,10 @@ func Find(tool string, on transcript.Machine, folder string) (r Registration, ok
 			r.Problems = append(r.Problems, name+": "+explainReadError(err))
 			continue
 		}
-		if r.Files = append(r.Files, name); s.write && len(r.Files) == 1 {
+		if r.Files = append(r.Files, name); s.Write && len(r.Files) == 1 {
 			r.Where = name
 		}
-		for _, at := range [][]string{s.at, s.more} {
+		for _, at := range [][]string{s.At, s.More} {
 			r.addServers(all, at)
 		}
 	}
