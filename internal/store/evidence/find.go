@@ -1,0 +1,396 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/terms"
+)
+
+// Query asks what answers a prompt.
+type Query struct {
+	Prompt  string
+	Place   Place
+	Session Session
+	Told    map[Seen]bool // in this session
+	Kept    bool          // the last answers in it said nothing
+	Most    int           // messages
+}
+
+// Answer is what was found, and why it is told or not.
+type Answer struct {
+	Found []Found
+	Facts Facts
+	Why   string   // to speak, or to be silent
+	Terms []string // that fitted
+}
+
+// Bounds of a search.
+const (
+	tailMost       = 512 // messages behind the index that are looked at
+	commonHolding  = 60_000
+	considered     = 8 // conversations whose messages are read
+	reach          = 5 // how far behind the words their answer may stand
+	textBytes      = 16 << 10
+	longMessages   = 300 // a conversation of more answers only by an identifier
+	leastRarity    = 3   // conversations that may have a rare identifier, in a small store
+	rareShare      = 100 // one in so many conversations, in a big one
+	informative    = 0.3 // the weight from which a word says something
+	plainDiscount  = 0.3 // of words of any work
+	denseUnseen    = 0.5 // of pairs of characters that nobody wrote: they may be no word
+	windowSeqs     = 6
+	answerBonus    = 0.6
+	questionsCount = 0.5
+)
+
+// Find returns what answers a prompt, at most q.Most messages of one conversation, best first.
+func (s *Store) Find(ctx context.Context, q Query) (Answer, error) {
+	p := readPrompt(q.Prompt)
+	if len(p.words) == 0 {
+		return Answer{Why: "no informative word"}, nil
+	}
+	own, err := s.listOwn(ctx, q.Session)
+	if err != nil {
+		return Answer{}, err
+	}
+	in, err := s.listScope(ctx, q.Place, own)
+	if err != nil || len(in) == 0 {
+		return Answer{Why: "no conversation here"}, err
+	}
+	f := &finding{store: s, prompt: p, in: in, told: q.Told}
+	if err := f.readPostings(ctx); err != nil {
+		return Answer{}, err
+	}
+	best, err := f.readBest(ctx)
+	if err != nil || best == nil {
+		return Answer{Why: "nothing fits"}, err
+	}
+	out := Answer{Facts: best.facts, Terms: best.fitted}
+	speak, why := Judge(best.facts)
+	out.Why = why
+	if !speak {
+		return out, nil
+	}
+	out.Found, err = f.choose(ctx, best, cmp.Or(q.Most, 2))
+	if len(out.Found) == 0 && err == nil {
+		out.Why = "told already"
+	}
+	return out, err
+}
+
+// finding is a search under way.
+type finding struct {
+	store  *Store
+	prompt prompt
+	in     scope
+	told   map[Seen]bool
+
+	look    lookup
+	weights []float64 // by word
+	total   float64   // of all of them
+	rare    []bool    // by word: few conversations have it
+	found   []candidate
+	finder  terms.Finder
+}
+
+// lookup reads marks and messages at places.
+type lookup interface {
+	Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error)
+	ReadMessagesAt(ctx context.Context, places []driver.Place) ([]scrollback.Message, error)
+}
+
+// candidate is a stretch of a branch that has words of the prompt.
+type candidate struct {
+	number int64
+	seq    int64 // where it has the most
+	score  float64
+}
+
+// readPostings weighs the words and finds the best stretch of each branch.
+func (f *finding) readPostings(ctx context.Context) error {
+	look, err := f.store.index.TakeSnapshotOfIndex(ctx, tailMost)
+	if err != nil {
+		return err
+	}
+	f.look = look
+	postings, err := look.Postings(ctx, driver.PostingQuery{Terms: f.prompt.terms, Most: commonHolding})
+	if err != nil {
+		return err
+	}
+	all := len(f.in)
+	for _, p := range postings {
+		if n := len(p.Places); n > 0 {
+			all = max(all, int(p.Places[n-1].Branch()))
+		}
+	}
+	type hit struct {
+		place driver.Place
+		word  int
+	}
+	var hits []hit
+	for i, w := range f.prompt.words {
+		branches := map[int64]bool{}
+		common := false
+		for _, t := range w.terms {
+			common = common || postings[t].Holding > commonHolding
+			for _, p := range postings[t].Places {
+				branches[p.Branch()] = true
+				if _, here := f.in[p.Branch()]; here {
+					hits = append(hits, hit{p, i})
+				}
+			}
+		}
+		weight := weigh(len(branches), all)
+		if common {
+			weight = 0
+		}
+		if w.plain {
+			weight *= plainDiscount
+		}
+		if w.dense && len(branches) == 0 {
+			weight *= denseUnseen
+		}
+		f.rare = append(f.rare, len(branches) > 0 && len(branches) <= max(leastRarity, all/rareShare))
+		f.weights = append(f.weights, weight)
+		f.total += weight
+	}
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.word, b.word)) })
+	for from := 0; from < len(hits); {
+		to := from
+		number := hits[from].place.Branch()
+		seen := map[int]bool{}
+		whole := 0.0
+		for ; to < len(hits) && hits[to].place.Branch() == number; to++ {
+			if !seen[hits[to].word] {
+				seen[hits[to].word] = true
+				whole += f.weights[hits[to].word]
+			}
+		}
+		best := candidate{number: number, score: -1}
+		for i := from; i < to; i++ {
+			if i > from && hits[i].place == hits[i-1].place {
+				continue
+			}
+			near := map[int]bool{}
+			score := 0.0
+			for j := i; j < to && hits[j].place.Seq()-hits[i].place.Seq() < windowSeqs; j++ {
+				if !near[hits[j].word] {
+					near[hits[j].word] = true
+					score += f.weights[hits[j].word]
+				}
+			}
+			if score > best.score {
+				best.score = score
+				best.seq = hits[i].place.Seq()
+			}
+		}
+		best.score += 0.3 * whole
+		f.found = append(f.found, best)
+		from = to
+	}
+	slices.SortFunc(f.found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(f.in[b.number].at, f.in[a.number].at),
+			cmp.Compare(b.number, a.number))
+	})
+	return nil
+}
+
+// stretch is a candidate whose messages were read.
+type stretch struct {
+	candidate
+	conversation scrollback.ConversationID
+	messages     []heard
+	facts        Facts
+	fitted       []string
+}
+
+// heard is a message of a person or a model, with the words of the prompt that are in it.
+type heard struct {
+	scrollback.Message
+	text   string
+	words  []int
+	weight float64
+	names  bool // an identifier of the prompt stands in it, as it stands there
+}
+
+// readBest reads the best candidates and returns the one that fits best.
+func (f *finding) readBest(ctx context.Context) (*stretch, error) {
+	var best *stretch
+	for _, c := range f.found[:min(len(f.found), considered)] {
+		s, err := f.readStretch(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if s != nil && (best == nil || s.facts.Covered > best.facts.Covered+1e-9) {
+			best = s
+		}
+	}
+	return best, nil
+}
+
+// readStretch reads the messages of a candidate; nil if it may not speak.
+func (f *finding) readStretch(ctx context.Context, c candidate) (*stretch, error) {
+	b := f.in[c.number]
+	var places []driver.Place
+	for seq := max(b.First, c.seq-2); seq <= min(b.Head, c.seq+windowSeqs+reach); seq++ {
+		places = append(places, driver.NewPlace(c.number, seq))
+	}
+	ms, err := f.look.ReadMessagesAt(ctx, places)
+	if err != nil || len(ms) == 0 {
+		return nil, err
+	}
+	h, err := f.store.d.Log.ReadHead(ctx, b.Conversation)
+	if err != nil || h.DeletedAt != 0 || isProgram(h.Conversation) {
+		return nil, err
+	}
+	s := &stretch{candidate: c, conversation: b.Conversation}
+	covered := map[int]bool{}
+	for _, m := range ms {
+		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant || isOurs(m) {
+			continue
+		}
+		one := f.hear(m)
+		if one.text == "" {
+			continue
+		}
+		s.messages = append(s.messages, one)
+		if m.Seq >= c.seq && m.Seq < c.seq+windowSeqs {
+			for _, w := range one.words {
+				covered[w] = true
+			}
+		}
+	}
+	s.facts = f.judgeStretch(s, covered)
+	s.facts.Long = b.Head > longMessages
+	for w := range f.prompt.words {
+		if covered[w] {
+			s.fitted = append(s.fitted, f.prompt.terms[f.prompt.words[w].terms[0]])
+		}
+	}
+	return s, nil
+}
+
+// hear reads which words of the prompt a message has.
+func (f *finding) hear(m scrollback.Message) heard {
+	one := heard{Message: m, text: strings.TrimSpace(m.Parts.Text())}
+	cut := one.text
+	if len(cut) > textBytes {
+		cut = strings.ToValidUTF8(cut[:textBytes], "")
+	}
+	has := make([]bool, len(f.prompt.terms))
+	f.finder.EachMatch(cut, f.prompt.terms, func(which, _, _ int) bool {
+		has[which] = true
+		return true
+	})
+	for i, w := range f.prompt.words {
+		if slices.ContainsFunc(w.terms, func(t int) bool { return has[t] }) {
+			one.words = append(one.words, i)
+			one.weight += f.weights[i]
+		}
+	}
+	low := strings.ToLower(cut)
+	one.names = slices.ContainsFunc(f.prompt.names, func(name string) bool { return strings.Contains(low, name) })
+	return one
+}
+
+// judgeStretch sums up how well a stretch fits.
+func (f *finding) judgeStretch(s *stretch, covered map[int]bool) Facts {
+	out := Facts{Tone: f.prompt.tone, Words: len(f.prompt.words)}
+	weight := 0.0
+	for w := range f.prompt.words {
+		if f.weights[w] >= informative {
+			out.Informative++
+		}
+		if covered[w] {
+			weight += f.weights[w]
+			if f.weights[w] >= informative {
+				out.Matched++
+			}
+		}
+	}
+	if f.total > 0 {
+		out.Covered = weight / f.total
+	}
+	out.Weight = weight
+	for _, m := range s.messages {
+		n := 0
+		for _, w := range m.words {
+			if f.weights[w] >= informative {
+				n++
+			}
+		}
+		out.Together = max(out.Together, n)
+		if m.names {
+			for _, w := range m.words {
+				if f.prompt.words[w].name != "" && f.rare[w] {
+					out.Identifier = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// isOurs reports whether this program put a message into a conversation.
+func isOurs(m scrollback.Message) bool {
+	return strings.HasPrefix(strings.TrimSpace(m.Parts.Text()), "scrollback, installed by this user,")
+}
+
+// choose returns the messages of a stretch that are told: answers before questions.
+func (f *finding) choose(ctx context.Context, s *stretch, most int) ([]Found, error) {
+	anchor := s.seq
+	best := -1.0
+	for _, m := range s.messages {
+		if m.weight > best {
+			best = m.weight
+			anchor = m.Seq
+		}
+	}
+	type scored struct {
+		heard
+		score float64
+	}
+	var all []scored
+	for _, m := range s.messages {
+		if m.Seq < anchor-1 || m.Seq > anchor+reach || s.facts.Long && !m.names {
+			continue
+		}
+		score := m.weight
+		if m.Role == scrollback.RoleAssistant {
+			score += answerBonus
+		}
+		if m.Seq > anchor { // what answers stands near
+			score += 0.3 / float64(m.Seq-anchor)
+		}
+		if isQuestion(m.text) {
+			score *= questionsCount
+		}
+		all = append(all, scored{m, score})
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	tool, err := f.store.toolOf(ctx, s.conversation)
+	if err != nil {
+		return nil, err
+	}
+	var out []Found
+	for _, m := range all {
+		if len(out) == most || len(out) > 0 && m.score < 0.4*all[0].score {
+			break
+		}
+		if f.told[Seen{s.conversation, m.Seq}] {
+			continue
+		}
+		out = append(out, Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: tool, Role: m.Role, Text: m.text})
+	}
+	return out, nil
+}
+
+// isQuestion reports whether a message only asks.
+func isQuestion(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "吗") || strings.HasSuffix(text, "呢")
+}

@@ -1,0 +1,55 @@
+package evidence
+
+// Facts are what is known about how well the best conversation fits a prompt.
+type Facts struct {
+	Tone        Tone
+	Words       int     // of the prompt, without those about the asking
+	Informative int     // of them
+	Matched     int     // informative ones near each other
+	Together    int     // informative ones in one message
+	Weight      float64 // of what matched
+	Covered     float64 // its share of the weight of all words
+	Identifier  bool    // a rare identifier of the prompt stands in it
+	Long        bool    // the conversation has very many messages
+}
+
+// bar is what a prompt of a tone must reach.
+type bar struct {
+	covered, weight float64
+	together        int
+}
+
+// bars are tuned with `recall -hooks`: a prompt that asks about the past needs less than one that gives an order.
+var bars = map[Tone]bar{
+	Past:     {covered: 0.5, weight: 0.9, together: 2},
+	Question: {covered: 0.6, weight: 1.1, together: 2},
+	Order:    {covered: 0.72, weight: 1.8, together: 3},
+}
+
+// nameBars are those of prompts with a rare identifier that was found.
+var nameBars = map[Tone]bar{
+	Past:     {covered: 0.3, weight: 0.6, together: 1},
+	Question: {covered: 0.4, weight: 0.7, together: 1},
+	Order:    {covered: 0.6, weight: 1.2, together: 2},
+}
+
+// Judge reports whether to speak, and why or why not.
+func Judge(f Facts) (speak bool, why string) {
+	b := bars[f.Tone]
+	why = "its words fit"
+	if f.Identifier {
+		b = nameBars[f.Tone]
+		why = "a rare name fits"
+	}
+	switch {
+	case f.Long && !f.Identifier:
+		return false, "the conversation is long"
+	case f.Together < b.together:
+		return false, "too few words fit"
+	case f.Weight < b.weight:
+		return false, "the words say too little"
+	case f.Covered < b.covered:
+		return false, "too much does not fit"
+	}
+	return true, why
+}
