@@ -57,14 +57,17 @@ const quoteRunes = 240
 
 var quoteSteps = []int{quoteRunes, 180, 140, 100, 70}
 
+// mostItems bounds a text, whatever its budget.
+const mostItems = 6
+
 // idLength is how much of an id stands for the conversation: the time in ms when it was made. Imports make many in
 // a minute.
 const idLength = 13
 
-// RenderText returns the text for some items, best first, and how many of them are in it: those that budget leaves room
+// RenderText returns the text for some items, best first, and those of them that are in it: as many as budget leaves room
 // for. They are cut first, then left out. Without one that says something it is empty. The same items make the
 // same bytes.
-func RenderText(items []Item, budget int) (text string, shown int) {
+func RenderText(items []Item, budget int) (text string, shown []Item) {
 	records := make([]itemRecord, 0, len(items))
 	quotes := make([]quote, 0, len(items))
 	for _, i := range items {
@@ -73,6 +76,7 @@ func RenderText(items []Item, budget int) (text string, shown int) {
 			continue
 		}
 		quotes = append(quotes, quote{says, i.Query})
+		shown = append(shown, i)
 		tool := i.Tool
 		if tool == "" {
 			tool = "scrollback"
@@ -81,22 +85,22 @@ func RenderText(items []Item, budget int) (text string, shown int) {
 		records = append(records, itemRecord{When: i.At.Format(time.DateOnly), Tool: CleanText(tool), Who: string(i.Role),
 			Kind: i.Kind, Conversation: id[:min(len(id), idLength)], Seq: i.Seq})
 	}
-	for n := len(records); n > 0; n-- {
+	for n := min(len(records), mostItems); n > 0; n-- {
 		for _, most := range quoteSteps {
 			for i := range records[:n] {
 				records[i].Says = quotes[i].cut(most)
 			}
 			line, err := json.Marshal(records[:n]) // which escapes < > &
 			if err != nil {
-				return "", 0
+				return "", nil
 			}
 			text = textHead + "\n" + string(line) + "\n" + textTail
 			if EstimateTokens(text) <= budget {
-				return text, n
+				return text, shown[:n]
 			}
 		}
 	}
-	return "", 0
+	return "", nil
 }
 
 // CleanText returns a text on one line, without characters that nobody sees or that change how others are read, and with

@@ -52,10 +52,10 @@ func TestRenderText(t *testing.T) {
 [{"when":"2026-11-20","tool":"codex","who":"assistant","says":"the crane lease ends 2027-03-01, renewal declined",` +
 		`"conversation":"01a203ef-1111","seq":41}]
 More: context_read, context_search.`
-	if got != want || n != 1 {
-		t.Errorf("%d items:\n%s", n, got)
+	if got != want || len(n) != 1 {
+		t.Errorf("%d items:\n%s", len(n), got)
 	}
-	if got, n := RenderText([]Item{itemOf("\u200b \n")}, Budget); got != "" || n != 0 {
+	if got, n := RenderText([]Item{itemOf("\u200b \n")}, Budget); got != "" || len(n) != 0 {
 		t.Errorf("nothing said became %q", got)
 	}
 }
@@ -74,7 +74,7 @@ func TestRenderTextHostile(t *testing.T) {
 			t.Errorf("%d records for %q", len(records), says)
 		}
 	}
-	text, _ := RenderText([]Item{itemOf("the key is ghp_"+"w9Kd2Qx7Lr4Tn8Vb3Zm6Yc1Hf5Jg0Ps2Ad4"+" and works")}, Budget)
+	text, _ := RenderText([]Item{itemOf("the key is ghp_" + "w9Kd2Qx7Lr4Tn8Vb3Zm6Yc1Hf5Jg0Ps2Ad4" + " and works")}, Budget)
 	if strings.Contains(text, "ghp_w9K") || !strings.Contains(text, "[masked: ") {
 		t.Errorf("a secret is told:\n%s", text)
 	}
@@ -116,13 +116,13 @@ func TestRenderTextAnything(t *testing.T) {
 			t.Fatalf("other bytes for the same items:\n%s\n%s", text, again)
 		}
 		if text == "" {
-			if n != 0 {
-				t.Fatalf("%d items in nothing", n)
+			if len(n) != 0 {
+				t.Fatalf("%d items in nothing", len(n))
 			}
 			return
 		}
-		if got := checkText(t, text); len(got) != n {
-			t.Fatalf("%d of %d items:\n%s", len(got), n, text)
+		if got := checkText(t, text); len(got) != len(n) {
+			t.Fatalf("%d of %d items:\n%s", len(got), len(n), text)
 		}
 	})
 }

@@ -39,11 +39,12 @@ func New(d *driver.Driver) *Store {
 func (s *Store) Close() error { return s.d.Close() }
 
 // Place is whose conversations may speak: those that were held in Folders or below, as far as Has says of their folder
-// that it is of the place. Without Folders all may.
+// that it is of the place. An empty folder stands for all that have one.
 type Place struct {
 	Folders []string
 	Has     func(folder string) bool // asked about each different folder once
 	Exclude func(tool, folder string) bool
+	Without []string // projects whose conversations may not speak
 }
 
 // Session is who asks.
@@ -88,7 +89,7 @@ func (s *Store) listScope(ctx context.Context, p Place, own map[scrollback.Conve
 	}
 	out := scope{}
 	for _, w := range worked {
-		if !own[w.Conversation] && !strange[w.Conversation] && w.Current {
+		if !own[w.Conversation] && !strange[w.Conversation] && w.Current && !slices.Contains(p.Without, w.Project) {
 			out[w.Number] = branch{w.IndexedBranch, w.At, w.Agent}
 		}
 	}

@@ -136,7 +136,9 @@ func openDatabase(ctx context.Context, path string, o *Options) (sqlstore.Databa
 		Copy: newCopier(readers), Lost: w.checkStillOpen}, nil
 }
 
-func fileDSN(path, mode string, maxPages int) string { return fileDSNWaiting(path, mode, maxPages, busyTimeout) }
+func fileDSN(path, mode string, maxPages int) string {
+	return fileDSNWaiting(path, mode, maxPages, busyTimeout)
+}
 
 // busyTimeout is how long a connection waits for another that holds a lock, in ms.
 const busyTimeout = 5000

@@ -1,0 +1,207 @@
+package evidence
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/kept"
+	"github.com/scrollback-ai/scrollback/internal/store/driver"
+)
+
+// Kinds of what is told at a start.
+const (
+	KindTodo = "todo"
+	KindKept = "kept"
+)
+
+// Bounds of what is told at a start.
+const (
+	newestTalks = 3
+	endMessages = 24 // of a conversation, in which its last words are looked for
+	keptRows    = 400
+	keptShown   = 2 // of to-dos, and of what is kept
+)
+
+// Stand returns where work stood in a place: the last request and its answer, open to-dos, what is kept, and the last
+// answers of the newest conversations, best first. Nothing, unless something was said there since a time, in Unix ms.
+func (s *Store) Stand(ctx context.Context, p Place, of Session, since int64) ([]Found, error) {
+	own, err := s.listOwn(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.listScope(ctx, p, own)
+	if err != nil {
+		return nil, err
+	}
+	var all []branch
+	for _, b := range in {
+		if !b.agent && b.at > 0 {
+			all = append(all, b)
+		}
+	}
+	slices.SortFunc(all, func(a, b branch) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.Number, a.Number)) })
+	if len(all) == 0 || all[0].at < since {
+		return nil, nil
+	}
+	var last, todos, lines, answers []Found
+	talks := 0
+	for _, b := range all {
+		if talks == newestTalks {
+			break
+		}
+		h, err := s.d.Log.ReadHead(ctx, b.Conversation)
+		if err != nil {
+			return nil, err
+		}
+		if h.DeletedAt != 0 || isProgram(h.Conversation) {
+			continue
+		}
+		end, err := s.readEnd(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		if len(end) == 0 {
+			continue
+		}
+		if talks++; talks == 1 {
+			last = end
+		} else if answer := end[len(end)-1]; answer.Role == scrollback.RoleAssistant {
+			answers = append(answers, answer)
+		}
+		open, err := s.listKept(ctx, h)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range open {
+			if k.Kind == KindTodo {
+				todos = append(todos, k)
+			} else {
+				lines = append(lines, k)
+			}
+		}
+	}
+	slices.Reverse(last) // the answer tells more than what it answers
+	return distinctFound(last, todos[:min(len(todos), keptShown)], lines[:min(len(lines), keptShown)], answers), nil
+}
+
+// HandBack returns what a session said that its own summary may have lost: open to-dos, what is kept and what was pinned.
+// What said has already is left out.
+func (s *Store) HandBack(ctx context.Context, of Session, said string) ([]Found, error) {
+	if of.ID == "" {
+		return nil, nil
+	}
+	all, err := s.d.Log.ListOrigins(ctx, driver.OriginQuery{Tool: of.Tool, ID: of.ID})
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	h, err := s.d.Log.ReadHead(ctx, all[len(all)-1].Conversation)
+	if err != nil {
+		return nil, err
+	}
+	var pinned []Found
+	for _, seq := range h.PinnedSeqs {
+		ms, err := s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: h.Branch.ID, From: seq, To: seq})
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range ms {
+			if spoken(m) {
+				pinned = append(pinned, foundOf(m, of.Tool, KindKept))
+			}
+		}
+	}
+	open, err := s.listKept(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	out := distinctFound(pinned, open)
+	return slices.DeleteFunc(out, func(f Found) bool {
+		return strings.Contains(strings.Join(strings.Fields(said), " "), strings.Join(strings.Fields(f.Text), " "))
+	}), nil
+}
+
+// readEnd returns the last request of a conversation, and its answer if it has one.
+func (s *Store) readEnd(ctx context.Context, h driver.Head) ([]Found, error) {
+	ms, err := s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: h.Branch.ID,
+		From: max(1, h.Branch.HeadSeq-endMessages+1), To: h.Branch.HeadSeq})
+	if err != nil {
+		return nil, err
+	}
+	tool, err := s.toolOf(ctx, h.ID)
+	if err != nil {
+		return nil, err
+	}
+	var out []Found
+	for _, m := range slices.Backward(ms) {
+		if !spoken(m) {
+			continue
+		}
+		switch m.Role {
+		case scrollback.RoleAssistant:
+			if len(out) == 0 {
+				out = append(out, foundOf(m, tool, ""))
+			}
+		case scrollback.RoleUser:
+			out = append(out, foundOf(m, tool, ""))
+			slices.Reverse(out)
+			return out, nil
+		case scrollback.RoleSystem, scrollback.RoleTool:
+		}
+	}
+	return out, nil
+}
+
+// listKept lists what stands of the kept sentences of a conversation, newest first, to-dos before others.
+func (s *Store) listKept(ctx context.Context, h driver.Head) ([]Found, error) {
+	rows, err := s.d.Log.ReadKept(ctx, driver.KeptQuery{Branch: h.Branch.ID, To: h.Branch.HeadSeq, Limit: keptRows,
+		Conversations: append([]scrollback.ConversationID{h.ID}, h.Ancestors...)})
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	tool, err := s.toolOf(ctx, h.ID)
+	if err != nil {
+		return nil, err
+	}
+	var todos, others []Found
+	for _, k := range slices.Backward(kept.Settle(rows)) {
+		if k.State != scrollback.KeptOpen {
+			continue
+		}
+		f := Found{Conversation: h.ID, Seq: k.Seq, At: k.CreatedAt, Tool: tool, Role: k.Role, Text: k.Text, Kind: KindKept}
+		if k.Kind == scrollback.KeptTodo {
+			f.Kind = KindTodo
+			todos = append(todos, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	return append(todos, others...), nil
+}
+
+// spoken reports whether a message is a person's or a model's words, and not this program's.
+func spoken(m scrollback.Message) bool {
+	return (m.Role == scrollback.RoleUser || m.Role == scrollback.RoleAssistant) && !isOurs(m) &&
+		strings.TrimSpace(m.Parts.Text()) != ""
+}
+
+func foundOf(m scrollback.Message, tool, kind string) Found {
+	return Found{Conversation: m.ConversationID, Seq: m.Seq, At: m.CreatedAt, Tool: tool, Role: m.Role,
+		Text: strings.TrimSpace(m.Parts.Text()), Kind: kind}
+}
+
+// distinctFound joins lists; what says the same as an earlier one is left out.
+func distinctFound(lists ...[]Found) (out []Found) {
+	seen := map[string]bool{}
+	for _, list := range lists {
+		for _, f := range list {
+			if key := strings.Join(strings.Fields(f.Text), " "); !seen[key] {
+				seen[key] = true
+				out = append(out, f)
+			}
+		}
+	}
+	return out
+}
