@@ -45,6 +45,7 @@ const (
 	windowSeqs     = 6
 	answerBonus    = 0.6
 	questionsCount = 0.5
+	secondShare    = 0.6 // of the weight of the best message that a second one has at least
 )
 
 // Find returns what answers a prompt, at most q.Most messages of one conversation, best first.
@@ -277,10 +278,7 @@ func (f *finding) readStretch(ctx context.Context, c candidate) (*stretch, error
 // hear reads which words of the prompt a message has.
 func (f *finding) hear(m scrollback.Message) heard {
 	one := heard{Message: m, text: strings.TrimSpace(m.Parts.Text())}
-	cut := one.text
-	if len(cut) > textBytes {
-		cut = strings.ToValidUTF8(cut[:textBytes], "")
-	}
+	cut := clipText(one.text)
 	has := make([]bool, len(f.prompt.terms))
 	f.finder.EachMatch(cut, f.prompt.terms, func(which, _, _ int) bool {
 		has[which] = true
@@ -377,12 +375,15 @@ func (f *finding) choose(ctx context.Context, s *stretch, most int) ([]Found, er
 		return nil, err
 	}
 	var out []Found
-	for _, m := range all {
-		if len(out) == most || len(out) > 0 && m.score < 0.4*all[0].score {
-			break
-		}
+	for i, m := range all {
 		if f.told[Seen{s.conversation, m.Seq}] {
+			if i == 0 {
+				return nil, nil // the rest says less
+			}
 			continue
+		}
+		if len(out) == most || i > 0 && (m.weight < secondShare*all[0].weight || m.score < 0.4*all[0].score) {
+			break
 		}
 		out = append(out, Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: tool, Role: m.Role, Text: m.text})
 	}

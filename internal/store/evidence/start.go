@@ -5,10 +5,12 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/kept"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
+	"github.com/scrollback-ai/scrollback/internal/terms"
 )
 
 // Kinds of what is told at a start.
@@ -22,7 +24,10 @@ const (
 	newestTalks = 3
 	endMessages = 24 // of a conversation, in which its last words are looked for
 	keptRows    = 400
-	keptShown   = 2 // of to-dos, and of what is kept
+	keptJudged  = 12  // of them, the newest
+	keptReach   = 400 // messages that are looked through for what takes them back
+	leastAnswer = 30  // characters of an answer that says something by itself
+	keptShown   = 2   // of to-dos, and of what is kept
 )
 
 // Stand returns where work stood in a place: the last request and its answer, open to-dos, what is kept, and the last
@@ -68,7 +73,7 @@ func (s *Store) Stand(ctx context.Context, p Place, of Session, since int64) ([]
 		}
 		if talks++; talks == 1 {
 			last = end
-		} else if answer := end[len(end)-1]; answer.Role == scrollback.RoleAssistant {
+		} else if answer := end[len(end)-1]; answer.Role == scrollback.RoleAssistant && utf8.RuneCountInString(answer.Text) >= leastAnswer {
 			answers = append(answers, answer)
 		}
 		open, err := s.listKept(ctx, h)
@@ -154,7 +159,9 @@ func (s *Store) readEnd(ctx context.Context, h driver.Head) ([]Found, error) {
 	return out, nil
 }
 
-// listKept lists what stands of the kept sentences of a conversation, newest first, to-dos before others.
+// listKept lists what stands of the kept sentences of a conversation, newest first, to-dos before others. To judge as a
+// request does what takes a sentence back needs the grammars of all languages, which take longer to read than a hook
+// has: here a sentence no longer stands once somebody came back to what it is about.
 func (s *Store) listKept(ctx context.Context, h driver.Head) ([]Found, error) {
 	rows, err := s.d.Log.ReadKept(ctx, driver.KeptQuery{Branch: h.Branch.ID, To: h.Branch.HeadSeq, Limit: keptRows,
 		Conversations: append([]scrollback.ConversationID{h.ID}, h.Ancestors...)})
@@ -165,11 +172,31 @@ func (s *Store) listKept(ctx context.Context, h driver.Head) ([]Found, error) {
 	if err != nil {
 		return nil, err
 	}
+	stated := map[scrollback.KeptID]scrollback.KeptState{} // by people
+	byRule := rows[:0:0]
+	for _, k := range rows {
+		if k.Change != "" {
+			stated[k.ID] = k.State
+		}
+		if k.Change == "" || k.State == scrollback.KeptOpen {
+			byRule = append(byRule, k)
+		}
+	}
+	byRule = byRule[max(0, len(byRule)-keptJudged):]
+	ms, err := s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: h.Branch.ID,
+		From: max(byRuleFrom(byRule), h.Branch.HeadSeq-keptReach), To: h.Branch.HeadSeq})
+	if err != nil {
+		return nil, err
+	}
 	var todos, others []Found
-	for _, k := range slices.Backward(kept.Settle(rows)) {
-		if k.State != scrollback.KeptOpen {
+	seen := map[scrollback.KeptID]bool{}
+	for _, k := range slices.Backward(byRule) {
+		state, said := stated[k.ID]
+		if seen[k.ID] || said && state != scrollback.KeptOpen || k.Kind == kept.End || k.Seq <= h.Branch.HeadSeq-keptReach ||
+			!said && isSpokenOfAgain(k, ms) {
 			continue
 		}
+		seen[k.ID] = true
 		f := Found{Conversation: h.ID, Seq: k.Seq, At: k.CreatedAt, Tool: tool, Role: k.Role, Text: k.Text, Kind: KindKept}
 		if k.Kind == scrollback.KeptTodo {
 			f.Kind = KindTodo
@@ -179,6 +206,55 @@ func (s *Store) listKept(ctx context.Context, h driver.Head) ([]Found, error) {
 		}
 	}
 	return append(todos, others...), nil
+}
+
+func byRuleFrom(rows []scrollback.Kept) int64 {
+	from := int64(1)
+	for i, k := range rows {
+		if i == 0 || k.Seq < from {
+			from = k.Seq
+		}
+	}
+	return from
+}
+
+// isSpokenOfAgain reports whether somebody came back to what a sentence is about.
+func isSpokenOfAgain(k scrollback.Kept, ms []scrollback.Message) bool {
+	about := map[string]bool{}
+	for _, w := range readPrompt(k.Text).terms {
+		about[w] = true
+	}
+	least := 2
+	if len(about) < 4 {
+		least = 1
+	}
+	for _, m := range ms {
+		if m.Seq <= k.Seq || m.Role != scrollback.RoleUser && (m.Role != scrollback.RoleAssistant || k.Kind != scrollback.KeptTodo) {
+			continue
+		}
+		if m.Seq == k.Seq+1 && m.Role == scrollback.RoleAssistant { // who answers repeats it
+			continue
+		}
+		again := map[string]bool{}
+		terms.EachTerm(clipText(m.Parts.Text()), func(t string) bool {
+			if about[t] {
+				again[t] = true
+			}
+			return len(again) < least
+		})
+		if len(again) >= least {
+			return true
+		}
+	}
+	return false
+}
+
+// clipText returns the beginning of a text that is looked through.
+func clipText(s string) string {
+	if len(s) <= textBytes {
+		return s
+	}
+	return strings.ToValidUTF8(s[:textBytes], "")
 }
 
 // spoken reports whether a message is a person's or a model's words, and not this program's.
