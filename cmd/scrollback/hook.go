@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/scrollback-ai/scrollback/cmd/scrollback/config"
+	"github.com/scrollback-ai/scrollback/cmd/scrollback/home"
 	"github.com/scrollback-ai/scrollback/internal/agents"
 	"github.com/scrollback-ai/scrollback/internal/hook"
 	"github.com/scrollback-ai/scrollback/internal/hook/ledger"
@@ -63,7 +64,7 @@ func parseHookLine(args []string) (l hookLine, ok bool) {
 		}
 		l.flags[name] = value
 	}
-	if len(words) < 2 || words[0] != "hook" || slices.Contains([]string{"log", "off", "on"}, words[1]) {
+	if len(words) < 2 || words[0] != "hook" || slices.Contains([]string{"log", "off", "on", "import"}, words[1]) {
 		return l, false
 	}
 	l.event = words[1]
@@ -106,7 +107,7 @@ func answerHook(ctx context.Context, args []string, stdin io.Reader, stdout io.W
 		}()
 		out <- line.answer(answering, in)
 	}()
-	late := time.After(time.Until(began.Add(hookTime()+hookGrace)))
+	late := time.After(time.Until(began.Add(hookTime() + hookGrace)))
 	select {
 	case text := <-out:
 		if len(text) > 0 && answering.Err() == nil {
@@ -135,6 +136,9 @@ func (l hookLine) answer(ctx context.Context, in hook.Input) []byte {
 	if err != nil {
 		return nil
 	}
+	if in.Event == hook.Stop { // the first of all, perhaps
+		_ = home.MakeDataFolder(dir) // if not, nothing is imported
+	}
 	h := newHook(g.set, dir)
 	if _, err := os.Stat(dir); err == nil {
 		if h.Ledger, err = ledger.Open(ctx, dir); err == nil {
@@ -143,7 +147,11 @@ func (l hookLine) answer(ctx context.Context, in hook.Input) []byte {
 			h.Ledger = nil
 		}
 	}
-	return hook.WriteEnvelope(in.Agent, in.Event, h.Answer(ctx, in))
+	a := h.Answer(ctx, in)
+	if a.Import {
+		l.importStopped(dir, in)
+	}
+	return hook.WriteEnvelope(in.Agent, in.Event, a)
 }
 
 // newHook returns what answers over a data folder.

@@ -28,6 +28,8 @@ type hookCmd struct {
 	Log          hookLogCmd   `cmd:"" help:"list-what-agents-were-told"`
 	Off          hookOffCmd   `cmd:"" help:"tell-agents-nothing"`
 	On           hookOnCmd    `cmd:"" help:"tell-agents-again"`
+
+	Import hookImportCmd `cmd:"" hidden:"" help:"import-what-was-said"`
 }
 
 // hookEventCmd is an event.

@@ -37,6 +37,7 @@ func newHooked(t *testing.T) *hooked {
 	t.Setenv("CLAUDE_CODE_ENTRYPOINT", "")
 	t.Setenv("SCROLLBACK_DATA", h.data)
 	t.Setenv("SCROLLBACK_HOOKS", "")
+	t.Setenv(asProgram, "1")                // what a stop starts
 	t.Setenv("SCROLLBACK_HOOK_TIME", "20s") // the machine may be busy
 	if err := os.MkdirAll(filepath.Join(h.shop, ".git"), 0o700); err != nil {
 		t.Fatal(err)
@@ -475,5 +476,38 @@ func TestHookOffAndLog(t *testing.T) {
 	}
 	if told != 3 || !strings.Contains(run("hook", "log", "--told"), "#2") {
 		t.Errorf("%d told: %+v", told, listed.Asked)
+	}
+}
+
+// The session that stops is imported behind the agent's back, also the first one of all, and by the last of a burst.
+func TestHookStop(t *testing.T) {
+	h := newHooked(t)
+	id := "00000001-0000-4000-8000-000000000000"
+	h.data = filepath.Join(h.data, "not", "there")
+	t.Setenv("SCROLLBACK_DATA", h.data)
+	lines := []string{"When does the harbour crane lease end, and is it renewed?", hookFact}
+	for range 3 {
+		lines = append(lines, "And what else?", fmt.Sprintf("Beside that, the berth number is B-%d77.", len(lines)))
+		h.session(id, h.shop, time.Duration(len(lines))*10*time.Second, lines...)
+		if out := h.ask("stop", "claude", map[string]any{"session_id": id, "cwd": h.shop, "last_assistant_message": lines[len(lines)-1],
+			"transcript_path": filepath.Join(h.home, ".claude", "projects", "-shop", id+".jsonl")}); out != "" {
+			t.Errorf("a stop is answered by %s", out)
+		}
+	}
+	for end := time.Now().Add(20 * time.Second); ; {
+		var out, errs bytes.Buffer
+		runProgram(t.Context(), []string{"show", "latest", "--json"}, strings.NewReader(""), &out, &errs)
+		if strings.Contains(out.String(), "B-677") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("not imported: %s%s", out.String(), errs.String())
+		}
+	}
+	h.imports() // finds nothing new, and nothing twice
+	var out, errs bytes.Buffer
+	runProgram(t.Context(), []string{"list", "--json"}, strings.NewReader(""), &out, &errs)
+	if n := strings.Count(out.String(), `"branch"`); n != 1 {
+		t.Errorf("%d conversations: %s", n, out.String())
 	}
 }

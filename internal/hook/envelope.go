@@ -8,9 +8,10 @@ import (
 
 // Answer is what is said to an agent: the text for its model, and how many notes are in it.
 type Answer struct {
-	Text  string
-	Notes int
-	Tell  bool // the person is told as well, where the agent shows it
+	Text   string
+	Notes  int
+	Tell   bool // the person is told as well, where the agent shows it
+	Import bool // the session stopped, and is to be imported
 }
 
 // specificOutput is the form of Claude Code, which others took over.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"strings"
 	"time"
 
@@ -68,7 +69,7 @@ func (h *Hook) Answer(ctx context.Context, in Input) Answer {
 		}
 		return Answer{}
 	}
-	known, err := h.Ledger.Begin(ctx, ledger.Key{Agent: in.Agent, Session: in.Session, Event: string(in.Event), ID: in.id()},
+	known, err := h.Ledger.Begin(ctx, ledger.Key{Agent: in.Agent, Session: in.Session, Event: string(in.Event), ID: h.eventID(in)},
 		ledger.Where{Place: here.Key(), Folder: in.Folder,
 			Silenced: [][2]string{{ledger.OffAgent, in.Agent}, {ledger.OffFolder, here.Key()}}}, h.Now)
 	if err != nil || known.Repeated || known.Off {
@@ -84,9 +85,10 @@ func (h *Hook) Answer(ctx context.Context, in Input) Answer {
 		r = h.answerCompact(ctx, in, known)
 	case Stop:
 		r.why = "import"
+		r.Import = true
 	}
 	if ctx.Err() != nil { // too late to be read
-		r = reply{why: "too late"}
+		r = reply{Answer: Answer{Import: r.Import}, why: "too late"}
 	}
 	r.Tell = h.Tell
 	_ = h.Ledger.Note(context.WithoutCancel(ctx), ledger.Entry{At: h.Now, Agent: in.Agent, Session: in.Session, Event: string(in.Event),
@@ -95,9 +97,11 @@ func (h *Hook) Answer(ctx context.Context, in Input) Answer {
 	return r.Answer
 }
 
-// id tells an event from others of its kind in a session.
-func (in Input) id() string {
+// eventID tells an event from others of its kind in a session.
+func (h *Hook) eventID(in Input) string {
 	switch {
+	case in.Event == Stop: // each counts, for the last one has what the others had not
+		return strconv.FormatInt(h.Now.UnixNano(), 10)
 	case in.Event == SessionStart:
 		return in.Source
 	case in.Turn != "":
