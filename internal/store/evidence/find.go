@@ -31,21 +31,24 @@ type Answer struct {
 
 // Bounds of a search.
 const (
-	tailMost       = 512 // messages behind the index that are looked at
-	commonHolding  = 60_000
-	considered     = 8 // conversations whose messages are read
-	reach          = 5 // how far behind the words their answer may stand
-	textBytes      = 16 << 10
-	longMessages   = 300 // a conversation of more answers only by an identifier
-	leastRarity    = 3   // conversations that may have a rare identifier, in a small store
-	rareShare      = 100 // one in so many conversations, in a big one
-	informative    = 0.3 // the weight from which a word says something
-	plainDiscount  = 0.3 // of words of any work
-	denseUnseen    = 0.5 // of pairs of characters that nobody wrote: they may be no word
-	windowSeqs     = 6
-	answerBonus    = 0.6
-	questionsCount = 0.5
-	secondShare    = 0.6 // of the weight of the best message that a second one has at least
+	tailMost      = 512 // messages behind the index that are looked at
+	commonHolding = 60_000
+	considered    = 8 // conversations whose messages are read
+	reach         = 5 // how far behind the words their answer may stand
+	textBytes     = 16 << 10
+	longMessages  = 300 // a conversation of more answers only by an identifier
+	leastRarity   = 3   // conversations that may have a rare identifier, in a small store
+	rareShare     = 100 // one in so many conversations, in a big one
+	informative   = 0.3 // the weight from which a word says something
+	plainDiscount = 0.3 // of words of any work
+	denseUnseen   = 0.5 // of pairs of characters that nobody wrote: they may be no word
+	windowSeqs    = 6
+	questionShare = 0.3  // of the weight of a question
+	requestShare  = 0.8  // and of what a person says otherwise
+	askedShare    = 0.85 // of the words of a question that its answer does not repeat
+	secondShare   = 0.6  // of the score of the best message that a second one has at least
+	wordUnseen    = 0.7  // of the weight of a word that nobody wrote
+	laterShare    = 0.3  // of the score of the best message that a later answer has at least
 )
 
 // Find returns what answers a prompt, at most q.Most messages of one conversation, best first.
@@ -152,8 +155,8 @@ func (f *finding) readPostings(ctx context.Context) error {
 		if w.plain {
 			weight *= plainDiscount
 		}
-		if w.dense && len(branches) == 0 {
-			weight *= denseUnseen
+		if len(branches) == 0 {
+			weight *= unseen(w)
 		}
 		f.rare = append(f.rare, len(branches) > 0 && len(branches) <= max(leastRarity, all/rareShare))
 		f.weights = append(f.weights, weight)
@@ -198,6 +201,15 @@ func (f *finding) readPostings(ctx context.Context) error {
 			cmp.Compare(b.number, a.number))
 	})
 	return nil
+}
+
+// unseen returns how much of its weight a word keeps that nobody wrote: it may be another word for what was said. One that is
+// written elsewhere and not here is about something else.
+func unseen(w promptWord) float64 {
+	if w.dense {
+		return denseUnseen
+	}
+	return wordUnseen
 }
 
 // stretch is a candidate whose messages were read.
@@ -299,29 +311,22 @@ func (f *finding) hear(m scrollback.Message) heard {
 func (f *finding) judgeStretch(s *stretch, covered map[int]bool) Facts {
 	out := Facts{Tone: f.prompt.tone, Words: len(f.prompt.words)}
 	weight := 0.0
+	var all, matched []int
 	for w := range f.prompt.words {
-		if f.weights[w] >= informative {
-			out.Informative++
-		}
+		all = append(all, w)
 		if covered[w] {
 			weight += f.weights[w]
-			if f.weights[w] >= informative {
-				out.Matched++
-			}
+			matched = append(matched, w)
 		}
 	}
+	out.Informative = f.countInformative(all)
+	out.Matched = f.countInformative(matched)
 	if f.total > 0 {
 		out.Covered = weight / f.total
 	}
 	out.Weight = weight
 	for _, m := range s.messages {
-		n := 0
-		for _, w := range m.words {
-			if f.weights[w] >= informative {
-				n++
-			}
-		}
-		out.Together = max(out.Together, n)
+		out.Together = max(out.Together, f.countInformative(m.words))
 		if m.names {
 			for _, w := range m.words {
 				if f.prompt.words[w].name != "" && f.rare[w] {
@@ -331,6 +336,32 @@ func (f *finding) judgeStretch(s *stretch, covered map[int]bool) Facts {
 		}
 	}
 	return out
+}
+
+// countInformative counts the words among some, ascending, that say something. Of a script without spaces the terms are
+// pairs of characters which overlap: every two characters count as a word.
+func (f *finding) countInformative(words []int) int {
+	n := 0
+	run := 0 // pairs that overlap
+	for i, w := range words {
+		if f.weights[w] < informative {
+			continue
+		}
+		at := f.prompt.words[w]
+		if !at.dense {
+			n++
+			continue
+		}
+		if i > 0 && words[i-1] == w-1 && at.follows {
+			run++
+		} else {
+			run = 1
+		}
+		if run%2 == 1 {
+			n++
+		}
+	}
+	return n
 }
 
 // isOurs reports whether this program put a message into a conversation.
@@ -353,19 +384,27 @@ func (f *finding) choose(ctx context.Context, s *stretch, most int) ([]Found, er
 		score float64
 	}
 	var all []scored
-	for _, m := range s.messages {
+	var asked *heard // by the person, before a message
+	for i := range s.messages {
+		m := s.messages[i]
+		if m.Role == scrollback.RoleUser {
+			asked = &s.messages[i]
+		}
 		if m.Seq < anchor-1 || m.Seq > anchor+reach || s.facts.Long && !m.names {
 			continue
 		}
 		score := m.weight
-		if m.Role == scrollback.RoleAssistant {
-			score += answerBonus
-		}
-		if m.Seq > anchor { // what answers stands near
-			score += 0.3 / float64(m.Seq-anchor)
-		}
-		if isQuestion(m.text) {
-			score *= questionsCount
+		switch {
+		case m.Role == scrollback.RoleUser && isQuestion(m.text):
+			score *= questionShare
+		case m.Role == scrollback.RoleUser:
+			score *= requestShare
+		case asked != nil: // an answer says what it was asked for without its words
+			for _, w := range asked.words {
+				if !slices.Contains(m.words, w) {
+					score += askedShare * f.weights[w]
+				}
+			}
 		}
 		all = append(all, scored{m, score})
 	}
@@ -382,7 +421,11 @@ func (f *finding) choose(ctx context.Context, s *stretch, most int) ([]Found, er
 			}
 			continue
 		}
-		if len(out) == most || i > 0 && (m.weight < secondShare*all[0].weight || m.score < 0.4*all[0].score) {
+		share := secondShare
+		if m.Role == scrollback.RoleAssistant && m.Seq > all[0].Seq && len(m.words) > 0 { // what became of it
+			share = laterShare
+		}
+		if len(out) == most || i > 0 && m.score < share*all[0].score {
 			break
 		}
 		out = append(out, Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: tool, Role: m.Role, Text: m.text})
@@ -393,5 +436,5 @@ func (f *finding) choose(ctx context.Context, s *stretch, most int) ([]Found, er
 // isQuestion reports whether a message only asks.
 func isQuestion(text string) bool {
 	text = strings.TrimSpace(text)
-	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "吗") || strings.HasSuffix(text, "呢")
+	return len(text) < 200 && questionCue().MatchString(text) || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "吗") || strings.HasSuffix(text, "呢")
 }

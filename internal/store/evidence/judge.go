@@ -28,9 +28,9 @@ var bars = map[Tone]bar{
 
 // nameBars are those of prompts with a rare identifier that was found.
 var nameBars = map[Tone]bar{
-	Past:     {covered: 0.3, weight: 0.6, together: 1},
-	Question: {covered: 0.4, weight: 0.7, together: 1},
-	Order:    {covered: 0.6, weight: 1.2, together: 2},
+	Past:     {covered: 0.28, weight: 0.6, together: 1},
+	Question: {covered: 0.33, weight: 0.7, together: 1},
+	Order:    {covered: 0.4, weight: 0.7, together: 1},
 }
 
 // Judge reports whether to speak, and why or why not.

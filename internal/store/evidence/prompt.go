@@ -35,8 +35,10 @@ type prompt struct {
 type promptWord struct {
 	terms []int // in prompt.terms
 	dense bool
-	plain bool   // work is spoken of in it, whatever the work is
-	name  string // the identifier that it is part of; empty if of none
+	// it begins with the character that the one before ends with
+	follows bool
+	plain   bool   // work is spoken of in it, whatever the work is
+	name    string // the identifier that it is part of; empty if of none
 }
 
 // askingPhrases are words about the asking and not about what is asked. Phrases stand before those that they contain.
@@ -94,7 +96,7 @@ var (
 	questionCue = lazyregexp.New(`(?i)[?？]\s*$|^\W*(what|which|where|why|when|how|who|whose|is|are|does|do|did|was|were|can|could|has|have)\b|` +
 		`什么|哪|怎么|为何|多少|几|谁|吗|呢[？。]?$|是否|是不是|有没有`)
 	identifier = lazyregexp.New("`[^`\\s]{2,80}`" + `|[\w.@~-]*/[\w./@-]+|\b\w+\.\w{1,5}\b|\b\w+(_\w+)+\b|\b[a-z]+[A-Z]\w+|\b[A-Z][a-z0-9]+[A-Z]\w*|` +
-		`\b[A-Z]{2,}[-_]?\d[\w-]*|\b\w*\d\w*[a-zA-Z]\w*|\b[A-Z][A-Z0-9_]{3,}\b|#\d{2,}|\b\d{3,}\b|\b[0-9a-f]{7,40}\b`)
+		`\b[A-Z]{2,}[-_ ]?\d[\w.-]*|\b\w*\d\w*[a-zA-Z]\w*|\b[A-Z][A-Z0-9_]{3,}\b|#\d{2,}|\b\d{3,}\b|\b[0-9a-f]{7,40}\b`)
 	fence = lazyregexp.New("(?s)```.*?```")
 )
 
@@ -138,12 +140,19 @@ func readPrompt(text string) prompt {
 	}
 	q := terms.ParseQuery(words().phrases.Replace(strings.Map(unquoted, terms.FoldText(said))))
 	number := map[string]int{}
+	before := "" // the word before, if it is counted
 	for i, word := range q.Any[:q.Words] {
 		first, _ := utf8.DecodeRuneInString(word)
 		w := promptWord{dense: terms.IsDense(first), name: partOf[word]}
 		if words().asking[word] && w.name == "" || w.dense && strings.HasSuffix(word, "*") {
+			before = ""
 			continue
 		}
+		if w.dense && before != "" {
+			last, _ := utf8.DecodeLastRuneInString(before)
+			w.follows = last == first
+		}
+		before = word
 		w.plain = words().work[word] && w.name == ""
 		for j, t := range q.Any {
 			if j < len(q.Stands) && slices.Contains(q.Stands[j], i) && (j == i || len(q.Stands[j]) == 1) {
