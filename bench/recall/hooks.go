@@ -127,6 +127,11 @@ func (s hookSet) measure(ctx context.Context, wrong io.Writer) (map[string]hookF
 			return nil, err
 		}
 	}
+	for i, t := range s.chatter() {
+		if err := t.put(ctx, st, d, len(s.talks)+i, at.Add(time.Duration(i)*time.Hour)); err != nil {
+			return nil, err
+		}
+	}
 	e := evidence.New(d)
 	out := map[string]hookFigures{}
 	for _, p := range s.prompts {
@@ -155,6 +160,41 @@ func (s hookSet) measure(ctx context.Context, wrong io.Writer) (map[string]hookF
 		}
 	}
 	return out, nil
+}
+
+// chatterReplies are what an agent says to the work of any day.
+var chatterReplies = map[string][]string{
+	"English": {"Done.", "I changed it and ran the tests: all green.", "Here is the diff; the function is shorter now and has a test.",
+		"It fails because the import is missing. I added it and the build passes again.", "Updated, and I cleaned up the names on the way."},
+	"Chinese": {"好了。", "改好了，测试全部通过。", "这是差异，函数更短了，也加了测试。", "失败是因为少了导入，补上之后构建通过。", "已更新，顺便整理了命名。"},
+}
+
+// chatter are sessions of the work of any day: in each place the prompts of the others that nothing helps with, as
+// somebody gave them before.
+func (s hookSet) chatter() (out []hookTalk) {
+	var places []string
+	for _, t := range s.talks {
+		if !slices.Contains(places, t.place) {
+			places = append(places, t.place)
+		}
+	}
+	replies := chatterReplies[s.name]
+	for _, place := range places {
+		t := hookTalk{place: place}
+		n := 0
+		for _, p := range s.prompts {
+			if p.kind != "none" || p.place == place {
+				continue
+			}
+			t.said = append(t.said, said{role: "user", text: p.text}, said{role: "assistant", text: replies[n%len(replies)]})
+			if n++; n%4 == 0 {
+				out = append(out, t)
+				t = hookTalk{place: place}
+			}
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 // put stores a talk as an import does.

@@ -81,7 +81,7 @@ func (s *Store) Find(ctx context.Context, q Query) (Answer, error) {
 	}
 	out.Found, err = f.choose(ctx, best, cmp.Or(q.Most, 2))
 	if len(out.Found) == 0 && err == nil {
-		out.Why = "told already"
+		out.Why = "told already, or it says nothing more"
 	}
 	return out, err
 }
@@ -390,7 +390,7 @@ func (f *finding) choose(ctx context.Context, s *stretch, most int) ([]Found, er
 		if m.Role == scrollback.RoleUser {
 			asked = &s.messages[i]
 		}
-		if m.Seq < anchor-1 || m.Seq > anchor+reach || s.facts.Long && !m.names {
+		if m.Seq < anchor-1 || m.Seq > anchor+reach || s.facts.Long && !m.names || !f.saysMore(m) {
 			continue
 		}
 		score := m.weight
@@ -431,6 +431,21 @@ func (f *finding) choose(ctx context.Context, s *stretch, most int) ([]Found, er
 		out = append(out, Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: tool, Role: m.Role, Text: m.text})
 	}
 	return out, nil
+}
+
+// leastNews is how many words a message has at least that the prompt does not have.
+const leastNews = 4
+
+// saysMore reports whether a message says something that the prompt does not say.
+func (f *finding) saysMore(m heard) bool {
+	news := map[string]bool{}
+	terms.EachTerm(clipText(m.text), func(t string) bool {
+		if !slices.Contains(f.prompt.terms, t) {
+			news[t] = true
+		}
+		return len(news) < leastNews
+	})
+	return len(news) >= leastNews
 }
 
 // isQuestion reports whether a message only asks.

@@ -21,8 +21,8 @@ type bar struct {
 
 // bars are tuned with `recall -hooks`: a prompt that asks about the past needs less than one that gives an order.
 var bars = map[Tone]bar{
-	Past:     {covered: 0.5, weight: 0.9, together: 2},
-	Question: {covered: 0.6, weight: 1.1, together: 2},
+	Past:     {covered: 0.42, weight: 1.1, together: 2},
+	Question: {covered: 0.55, weight: 1.1, together: 2},
 	Order:    {covered: 0.72, weight: 1.8, together: 3},
 }
 
@@ -41,15 +41,28 @@ func Judge(f Facts) (speak bool, why string) {
 		b = nameBars[f.Tone]
 		why = "a rare name fits"
 	}
+	// All that it says is said near each other, by two who speak in turn.
+	whole := f.Tone != Order && f.Covered >= wholeCovered && f.Weight >= wholeWeight
+	// Much of a long prompt is in one message.
+	much := f.Together >= muchTogether && f.Weight >= muchWeight && f.Covered >= muchCovered
 	switch {
 	case f.Long && !f.Identifier:
 		return false, "the conversation is long"
-	case f.Together < b.together:
+	case f.Together < b.together && !(whole && f.Together >= b.together-1):
 		return false, "too few words fit"
 	case f.Weight < b.weight:
 		return false, "the words say too little"
-	case f.Covered < b.covered:
+	case f.Covered < b.covered && !much:
 		return false, "too much does not fit"
 	}
 	return true, why
 }
+
+// What makes up for less of something else.
+const (
+	wholeCovered = 0.85
+	wholeWeight  = 1.25
+	muchTogether = 4
+	muchWeight   = 4
+	muchCovered  = 0.5
+)
