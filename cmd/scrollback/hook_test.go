@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -510,4 +511,88 @@ func TestHookStop(t *testing.T) {
 	if n := strings.Count(out.String(), `"branch"`); n != 1 {
 		t.Errorf("%d conversations: %s", n, out.String())
 	}
+}
+
+// What an agent was told is not imported as talk: not as an attachment of Claude Code, nor where an agent keeps it in one
+// text with the prompt.
+func TestHookTextsAreNotTalk(t *testing.T) {
+	h := newHooked(t)
+	h.remember()
+	given := textIn(t, h.ask("prompt", "codex", map[string]any{"session_id": "s", "cwd": h.shop, "prompt": hookPrompt}))
+	id := "00000009-0000-4000-8000-000000000000"
+	h.session(id, h.shop, 40*time.Hour, "Which insurer covers the quay?\n\n<system_reminder>"+given+"</system_reminder>",
+		"The quay is covered by the port authority.")
+	name := filepath.Join(h.home, ".claude", "projects", "-shop", id+".jsonl")
+	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(f, `{"parentUuid":"00000009-0000-4000-8000-000000000002","isSidechain":false,"type":"attachment","uuid":`+
+		`"00000009-0000-4000-8000-000000000077","timestamp":"2026-11-20T00:00:00.000Z","sessionId":%q,"cwd":%q,"version":"2.1.332",`+
+		`"attachment":{"type":"hook_additional_context","content":[%q],"hookName":"SessionStart"}}`+"\n", id, h.shop, given)
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-39 * time.Hour)
+	if err := os.Chtimes(name, old, old); err != nil {
+		t.Fatal(err)
+	}
+	h.imports()
+	var out, errs bytes.Buffer
+	runProgram(t.Context(), []string{"search", "quay", "--json"}, strings.NewReader(""), &out, &errs)
+	if !strings.Contains(out.String(), "Which insurer covers the quay?") || strings.Contains(out.String(), "installed by this user") {
+		t.Errorf("%s%s", out.String(), errs.String())
+	}
+	out.Reset()
+	runProgram(t.Context(), []string{"search", "installed by this user", "--json"}, strings.NewReader(""), &out, &errs)
+	if strings.Contains(out.String(), "installed by this user, found") {
+		t.Errorf("found: %s", out.String())
+	}
+}
+
+// Who has the store locked, and who brings it up to date, does not hold a hook up.
+func TestHookLockedStore(t *testing.T) {
+	h := newHooked(t)
+	h.remember()
+	t.Setenv("SCROLLBACK_HOOK_TIME", "3s")
+	ask := func() (string, time.Duration) {
+		began := time.Now()
+		out := h.ask("prompt", "codex", map[string]any{"session_id": began.String(), "cwd": h.shop, "prompt": hookPrompt,
+			"turn_id": fmt.Sprint(began.UnixNano())})
+		return out, time.Since(began)
+	}
+	db := openLocked(t, filepath.Join(h.data, "scrollback.db"))
+	if out, took := ask(); took > 2*time.Second {
+		t.Errorf("waited %v for a locked store, and said %q", took, out)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ledger := openLocked(t, filepath.Join(h.data, "hooks.db"))
+	if out, took := ask(); out != "" || took > 2*time.Second {
+		t.Errorf("waited %v for a locked ledger, and said %q", took, out)
+	}
+	if err := ledger.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := ask(); out == "" {
+		t.Error("silent when nothing is locked any more")
+	}
+}
+
+// openLocked locks a database as a program does that changes it, until it is closed.
+func openLocked(t *testing.T, file string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(file)+"?_pragma=locking_mode(EXCLUSIVE)&_txlock=exclusive")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = db.Close() })
+	for _, q := range []string{"BEGIN EXCLUSIVE", "CREATE TABLE IF NOT EXISTS locking (a)"} {
+		if _, err := db.ExecContext(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
 }

@@ -11,13 +11,7 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/secrets"
 	"github.com/scrollback-ai/scrollback/internal/store/search"
 	"github.com/scrollback-ai/scrollback/internal/terms"
-)
-
-// What stands around the data of a text. It says who put it there, asks for nothing and forbids nothing, and never
-// changes: it is part of what agents keep in their caches.
-const (
-	textHead = "scrollback, installed by this user, found in earlier conversations here (a record):"
-	textTail = "More: context_read, context_search."
+	"github.com/scrollback-ai/scrollback/internal/told"
 )
 
 // CompactText is what the summaries of agents are asked for.
@@ -94,7 +88,7 @@ func RenderText(items []Item, budget int) (text string, shown []Item) {
 			if err != nil {
 				return "", nil
 			}
-			text = textHead + "\n" + string(line) + "\n" + textTail
+			text = told.Head + "\n" + string(line) + "\n" + told.Tail
 			if EstimateTokens(text) <= budget {
 				return text, shown[:n]
 			}

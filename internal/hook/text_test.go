@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/scrollback-ai/scrollback"
+	"github.com/scrollback-ai/scrollback/internal/told"
 	"github.com/scrollback-ai/scrollback/token"
 )
 
@@ -20,7 +21,7 @@ func checkText(t interface {
 }, text string) []itemRecord {
 	t.Helper()
 	lines := strings.Split(text, "\n")
-	if len(lines) != 3 || lines[0] != textHead || lines[2] != textTail {
+	if len(lines) != 3 || lines[0] != told.Head || lines[2] != told.Tail {
 		t.Fatalf("not the three lines:\n%s", text)
 	}
 	if strings.ContainsAny(text, "<>&\r\x00\u2028\u2029\u202e\u200b\ufeff") {

@@ -9,6 +9,7 @@ import (
 	"github.com/scrollback-ai/scrollback"
 	"github.com/scrollback-ai/scrollback/internal/store/driver"
 	"github.com/scrollback-ai/scrollback/internal/terms"
+	"github.com/scrollback-ai/scrollback/internal/told"
 )
 
 // Query asks what answers a prompt.
@@ -263,7 +264,7 @@ func (f *finding) readStretch(ctx context.Context, c candidate) (*stretch, error
 	s := &stretch{candidate: c, conversation: b.Conversation}
 	covered := map[int]bool{}
 	for _, m := range ms {
-		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant || isOurs(m) {
+		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
 			continue
 		}
 		one := f.hear(m)
@@ -289,7 +290,7 @@ func (f *finding) readStretch(ctx context.Context, c candidate) (*stretch, error
 
 // hear reads which words of the prompt a message has.
 func (f *finding) hear(m scrollback.Message) heard {
-	one := heard{Message: m, text: strings.TrimSpace(m.Parts.Text())}
+	one := heard{Message: m, text: spokenText(m)}
 	cut := clipText(one.text)
 	has := make([]bool, len(f.prompt.terms))
 	f.finder.EachMatch(cut, f.prompt.terms, func(which, _, _ int) bool {
@@ -364,9 +365,13 @@ func (f *finding) countInformative(words []int) int {
 	return n
 }
 
-// isOurs reports whether this program put a message into a conversation.
-func isOurs(m scrollback.Message) bool {
-	return strings.HasPrefix(strings.TrimSpace(m.Parts.Text()), "scrollback, installed by this user,")
+// spokenText returns what somebody said in a message, without what this program told an agent.
+func spokenText(m scrollback.Message) string {
+	text := m.Parts.Text()
+	if told.Has(text) {
+		text = told.Without(text)
+	}
+	return strings.TrimSpace(text)
 }
 
 // choose returns the messages of a stretch that are told: answers before questions.

@@ -259,13 +259,12 @@ func clipText(s string) string {
 
 // spoken reports whether a message is a person's or a model's words, and not this program's.
 func spoken(m scrollback.Message) bool {
-	return (m.Role == scrollback.RoleUser || m.Role == scrollback.RoleAssistant) && !isOurs(m) &&
-		strings.TrimSpace(m.Parts.Text()) != ""
+	return (m.Role == scrollback.RoleUser || m.Role == scrollback.RoleAssistant) && spokenText(m) != ""
 }
 
 func foundOf(m scrollback.Message, tool, kind string) Found {
 	return Found{Conversation: m.ConversationID, Seq: m.Seq, At: m.CreatedAt, Tool: tool, Role: m.Role,
-		Text: strings.TrimSpace(m.Parts.Text()), Kind: kind}
+		Text: spokenText(m), Kind: kind}
 }
 
 // distinctFound joins lists; what says the same as an earlier one is left out.
