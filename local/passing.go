@@ -9,9 +9,9 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/store/sql/sqlite"
 )
 
-// OpenInPassing opens the database of a data folder for who looks something up and must not wait: for reading only, nothing
-// is made or brought up to date, and what another program has locked is unavailable at once. Only SQLite files are
-// opened so; others are refused.
+// OpenInPassing opens the database of a data folder for who looks something up and must not wait: for reading only,
+// nothing is made or brought up to date, and what another program has locked is unavailable at once. Only SQLite
+// files are opened so; others are refused.
 func OpenInPassing(ctx context.Context, dir, database string) (*evidence.Store, error) {
 	const op = "local.OpenInPassing"
 	if _, isURL := serverScheme(database); isURL {

@@ -30,8 +30,8 @@ type hookTalk struct {
 	said  []said
 }
 
-// hookPrompt is a prompt that is given in a folder: one that is answered by evidence (ask), one that only shares words with
-// what was said (near), or one that nothing helps with (none).
+// hookPrompt is a prompt that is given in a folder: one that is answered by evidence (ask), one that only shares
+// words with what was said (near), or one that nothing helps with (none).
 type hookPrompt struct {
 	kind, place, text, evidence string
 }
@@ -82,8 +82,8 @@ func readHookSet(name, text string) (s hookSet, err error) {
 // hookFigures are what became of prompts of a kind.
 type hookFigures struct{ asked, spoke, right int }
 
-// measureHooks gives each prompt as the first of a new session and looks what is told. wrong gets a line for each that is
-// not answered as it should be, unless it is nil.
+// measureHooks gives each prompt as the first of a new session and looks what is told. wrong gets a line for each
+// that is not answered as it should be, unless it is nil.
 func measureHooks(ctx context.Context, w, wrong io.Writer) error {
 	fmt.Fprintf(w, "%-8s %5s %6s %6s\n", "", "asked", "spoke", "right")
 	for _, from := range []struct{ name, text string }{{"English", hooksEnglish}, {"Chinese", hooksChinese}} {

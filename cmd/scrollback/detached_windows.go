@@ -8,5 +8,6 @@ import (
 
 // detached returns how a program is started that outlives this one: without its console.
 func detached() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP, HideWindow: true}
+	return &syscall.SysProcAttr{HideWindow: true,
+		CreationFlags: windows.DETACHED_PROCESS | windows.CREATE_NEW_PROCESS_GROUP}
 }

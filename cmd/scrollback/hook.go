@@ -19,8 +19,8 @@ import (
 	"github.com/scrollback-ai/scrollback/local"
 )
 
-// Times of a hook: how long it waits for what an agent hands in, and how long the answer may take from then on; an agent
-// waits for it at each prompt. Who does not stop in time is left behind.
+// Times of a hook: how long it waits for what an agent hands in, and how long the answer may take from then on; an
+// agent waits for it at each prompt. Who does not stop in time is left behind.
 const (
 	hookInputTime  = 300 * time.Millisecond
 	hookAnswerTime = 60 * time.Millisecond

@@ -18,8 +18,8 @@ import (
 	"github.com/scrollback-ai/scrollback/internal/terminal/columns"
 )
 
-// hookCmd has the events, which agents run, and what people do with hooks. The events never come here: [answerHook] answers
-// them before the command line is read as a person's.
+// hookCmd has the events, which agents run, and what people do with hooks. The events never come here: [answerHook]
+// answers them before the command line is read as a person's.
 type hookCmd struct {
 	SessionStart hookEventCmd `cmd:"" help:"say-where-work-stood"`
 	Prompt       hookEventCmd `cmd:"" help:"say-what-answers-prompt"`
@@ -40,7 +40,8 @@ type hookEventCmd struct {
 // Run implements the command.
 func (hookEventCmd) Run() error { return nil }
 
-// withLedger runs fn over the ledger of the data folder; made says that one is made where there is none, else fn gets nil.
+// withLedger runs fn over the ledger of the data folder; made says that one is made where there is none, else fn gets
+// nil.
 func (g *globals) withLedger(made bool, fn func(l *ledger.Ledger) error) error {
 	dir, err := g.dataDir()
 	if err != nil {
@@ -139,7 +140,8 @@ func (t hookTarget) resolve() (kind, name string, err error) {
 	case t.Agent != "":
 		a, known := agents.Find(t.Agent)
 		if !known {
-			return "", "", scrollback.ParamErrorf("hook", "agent", i18n.ClientUnknown, t.Agent, strings.Join(agents.Names(), ", "))
+			return "", "", scrollback.ParamErrorf("hook", "agent", i18n.ClientUnknown, t.Agent,
+				strings.Join(agents.Names(), ", "))
 		}
 		return ledger.OffAgent, a.Name, nil
 	case t.Project != "":

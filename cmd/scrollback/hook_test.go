@@ -95,7 +95,8 @@ func (h *hooked) remember() {
 func (h *hooked) imports() {
 	h.Helper()
 	var out, errs bytes.Buffer
-	if code := runProgram(h.Context(), []string{"import", "--from", "claude-code"}, strings.NewReader(""), &out, &errs); code != 0 {
+	args := []string{"import", "--from", "claude-code"}
+	if code := runProgram(h.Context(), args, strings.NewReader(""), &out, &errs); code != 0 {
 		h.Fatalf("import: %d\n%s%s", code, out.String(), errs.String())
 	}
 }
@@ -116,8 +117,8 @@ func (h *hooked) askRaw(event, agent, raw string) string {
 	h.Cleanup(func() { _ = w.Close() })
 	go func() { _, _ = io.WriteString(w, raw) }() // and it stays open
 	var out, errs bytes.Buffer
-	if code := runProgram(context.WithoutCancel(h.Context()), []string{"hook", event, "--agent", agent}, r, &out, &errs); code != 0 ||
-		errs.Len() > 0 {
+	args := []string{"hook", event, "--agent", agent}
+	if code := runProgram(context.WithoutCancel(h.Context()), args, r, &out, &errs); code != 0 || errs.Len() > 0 {
 		h.Fatalf("hook %s --agent %s ended with %d: %s", event, agent, code, errs.String())
 	}
 	return out.String()
@@ -229,8 +230,8 @@ func TestHookEnvelopes(t *testing.T) {
 			var said struct {
 				Stdout json.RawMessage `json:"stdout"`
 			}
-			if json.Unmarshal(events[event], &said) != nil || len(said.Stdout) == 0 || said.Stdout[0] != '{' || agent == "vs-code" ||
-				agent == "antigravity-cli" || agent == "hermes" { // which are not in the table of agents
+			if json.Unmarshal(events[event], &said) != nil || !bytes.HasPrefix(said.Stdout, []byte("{")) ||
+				agent == "vs-code" || agent == "antigravity-cli" || agent == "hermes" { // which are not in the table of agents
 				continue
 			}
 			h := newHooked(t)
@@ -397,8 +398,10 @@ func TestHookWithoutStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, damaged := range map[string][]byte{"cut off": whole[:len(whole)/2], "text": []byte("no database"), "empty": {},
-		"overwritten": append(append(bytes.Clone(whole[:8192]), bytes.Repeat([]byte{0xa5}, 65536)...), whole[8192+65536:]...)} {
+	overwritten := bytes.Clone(whole)
+	copy(overwritten[8192:], bytes.Repeat([]byte{0xa5}, 64<<10))
+	for name, damaged := range map[string][]byte{"cut off": whole[:len(whole)/2], "text": []byte("no database"),
+		"empty": {}, "overwritten": overwritten} {
 		if err := os.WriteFile(file, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -513,8 +516,8 @@ func TestHookStop(t *testing.T) {
 	}
 }
 
-// What an agent was told is not imported as talk: not as an attachment of Claude Code, nor where an agent keeps it in one
-// text with the prompt.
+// What an agent was told is not imported as talk: not as an attachment of Claude Code, nor where an agent keeps it in
+// one text with the prompt.
 func TestHookTextsAreNotTalk(t *testing.T) {
 	h := newHooked(t)
 	h.remember()

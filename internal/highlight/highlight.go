@@ -1,11 +1,11 @@
 // Package highlight splits code into tokens by its language, within bounds that hold for any code.
 //
-// The lexers are chroma's, from an archive that is read when code is first split: to read them all when a program starts, as
-// chroma's package of lexers does, takes longer than many a command. One of them may match nothing for ever inside a single call, and its
-// expressions may backtrack for seconds; chroma has neither a context nor a bound on steps. So this
-// package rebuilds every lexer from its rules, with a check beside each rule that ends the lexer when
-// its time is over or when it does not get on, runs it in a goroutine of its own, and does not wait
-// longer than it said. What a lexer did not reach comes back as one token without a type.
+// The lexers are chroma's, from an archive that is read when code is first split: to read them all when a program
+// starts, as chroma's package of lexers does, takes longer than many a command. One of them may match nothing for
+// ever inside a single call, and its expressions may backtrack for seconds; chroma has neither a context nor a bound
+// on steps. So this package rebuilds every lexer from its rules, with a check beside each rule that ends the lexer
+// when its time is over or when it does not get on, runs it in a goroutine of its own, and does not wait longer than
+// it said. What a lexer did not reach comes back as one token without a type.
 //
 // It knows neither Markdown nor colors.
 package highlight

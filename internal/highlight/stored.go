@@ -85,7 +85,8 @@ func readRules(files *zip.Reader, language string) chroma.Rules {
 // haxeCondition is the rule of Haxe that needs a function: chroma cannot store it.
 const haxeCondition = `(#)(if|elseif|else|end|error)\b`
 
-// restoreConditions gives the rules of Haxe back what follows its conditions: each branch begins in the state before #if.
+// restoreConditions gives the rules of Haxe back what follows its conditions: each branch begins in the state before
+// #if.
 func restoreConditions(rules chroma.Rules) {
 	for _, list := range rules {
 		for i, r := range list {

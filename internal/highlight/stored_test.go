@@ -114,8 +114,8 @@ func groupsOf(e chroma.Emitter) []chroma.Emitter {
 // silent stands for a group of which nothing is emitted: chroma stores none, and drops what this one emits.
 const silent = chroma.Ignore
 
-// storable returns chroma's lexers as they can be stored: without functions of their own, some of which start lexers that
-// nothing could stop.
+// storable returns chroma's lexers as they can be stored: without functions of their own, some of which start lexers
+// that nothing could stop.
 func storable(t *testing.T) (out []*chroma.RegexLexer) {
 	t.Helper()
 	named := map[string]chroma.Lexer{}

@@ -44,8 +44,8 @@ type reply struct {
 	compacted bool
 }
 
-// Answer returns what is said at an event, before ctx ends or not at all. What it notes in the ledger it notes before it
-// returns. Errors are silence: nobody is there to read them.
+// Answer returns what is said at an event, before ctx ends or not at all. What it notes in the ledger it notes before
+// it returns. Errors are silence: nobody is there to read them.
 func (h *Hook) Answer(ctx context.Context, in Input) Answer {
 	began := time.Now()
 	if h.Off || in.SubAgent || in.Model > 1 || in.Session == "" && in.Event != PreCompact {
@@ -69,7 +69,8 @@ func (h *Hook) Answer(ctx context.Context, in Input) Answer {
 		}
 		return Answer{}
 	}
-	known, err := h.Ledger.Begin(ctx, ledger.Key{Agent: in.Agent, Session: in.Session, Event: string(in.Event), ID: h.eventID(in)},
+	key := ledger.Key{Agent: in.Agent, Session: in.Session, Event: string(in.Event), ID: h.eventID(in)}
+	known, err := h.Ledger.Begin(ctx, key,
 		ledger.Where{Place: here.Key(), Folder: in.Folder,
 			Silenced: [][2]string{{ledger.OffAgent, in.Agent}, {ledger.OffFolder, here.Key()}}}, h.Now)
 	if err != nil || known.Repeated || known.Off {
@@ -91,8 +92,8 @@ func (h *Hook) Answer(ctx context.Context, in Input) Answer {
 		r = reply{Answer: Answer{Import: r.Import}, why: "too late"}
 	}
 	r.Tell = h.Tell
-	_ = h.Ledger.Note(context.WithoutCancel(ctx), ledger.Entry{At: h.Now, Agent: in.Agent, Session: in.Session, Event: string(in.Event),
-		Folder: in.Folder, Took: time.Since(began), Told: r.told, Notes: r.Notes, Why: r.why,
+	_ = h.Ledger.Note(context.WithoutCancel(ctx), ledger.Entry{At: h.Now, Agent: in.Agent, Session: in.Session,
+		Event: string(in.Event), Folder: in.Folder, Took: time.Since(began), Told: r.told, Notes: r.Notes, Why: r.why,
 		Terms: strings.Join(r.terms, " "), Start: r.start, Owed: r.owed, Compacted: r.compacted})
 	return r.Answer
 }
@@ -251,8 +252,8 @@ func (h *Hook) lookUp(ctx context.Context, in Input, here place.Place, known led
 	return r
 }
 
-// answerCompact asks the summary of an agent to keep what matters. Copilot only tells that it compacts: it gets with its next
-// prompt what others get behind their compaction.
+// answerCompact asks the summary of an agent to keep what matters. Copilot only tells that it compacts: it gets with
+// its next prompt what others get behind their compaction.
 func (h *Hook) answerCompact(ctx context.Context, in Input, known ledger.Memory) reply {
 	switch in.Agent {
 	case agents.ClaudeCode, agents.QwenCode, agents.Opencode, agents.Kilo:

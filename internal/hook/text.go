@@ -20,8 +20,8 @@ const CompactText = "Keep names, numbers, paths and decisions word for word."
 // Budget is how many tokens a text may have, by the largest count.
 const Budget = 400
 
-// Item is something that was said in an earlier conversation. Says is the text of the message as it is stored, Query what
-// it was found by.
+// Item is something that was said in an earlier conversation. Says is the text of the message as it is stored, Query
+// what it was found by.
 type Item struct {
 	At           time.Time // in the zone of the person
 	Tool         string    // where the conversation was held; empty: here
@@ -58,8 +58,8 @@ const mostItems = 6
 // a minute.
 const idLength = 13
 
-// RenderText returns the text for some items, best first, and those of them that are in it: as many as budget leaves room
-// for. They are cut first, then left out. Without one that says something it is empty. The same items make the
+// RenderText returns the text for some items, best first, and those of them that are in it: as many as budget leaves
+// room for. They are cut first, then left out. Without one that says something it is empty. The same items make the
 // same bytes.
 func RenderText(items []Item, budget int) (text string, shown []Item) {
 	records := make([]itemRecord, 0, len(items))
@@ -97,8 +97,8 @@ func RenderText(items []Item, budget int) (text string, shown []Item) {
 	return "", nil
 }
 
-// CleanText returns a text on one line, without characters that nobody sees or that change how others are read, and with
-// marks in the place of secrets.
+// CleanText returns a text on one line, without characters that nobody sees or that change how others are read, and
+// with marks in the place of secrets.
 func CleanText(s string) string {
 	s = headOf(s, 64<<10)
 	s, _ = secrets.MaskText(s)

@@ -43,8 +43,8 @@ func checkText(t interface {
 }
 
 func itemOf(says string) Item {
-	return Item{At: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), Tool: "codex", Role: scrollback.RoleAssistant, Says: says,
-		Conversation: "01a203ef-1111-7000-8000-000000000000", Seq: 41}
+	return Item{At: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), Tool: "codex", Role: scrollback.RoleAssistant,
+		Says: says, Conversation: "01a203ef-1111-7000-8000-000000000000", Seq: 41}
 }
 
 func TestRenderText(t *testing.T) {
@@ -101,7 +101,8 @@ func TestRenderTextAroundHit(t *testing.T) {
 // Whatever stands in messages, the text has its form and its size, and the same bytes each time.
 func TestRenderTextAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		says := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
+		says := rapid.OneOf(rapid.String(),
+			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 			rapid.StringMatching(`[a-zA-Z]{0,400}`), rapid.StringMatching(`[\x{4e00}-\x{9fff}。，]{0,300}`),
 			rapid.StringMatching(`([a-z]{1,9} ){0,90}`), rapid.StringMatching(`[\x{ac00}-\x{d7a3}\x{1f300}-\x{1f6ff}]{0,200}`),
 			rapid.StringMatching(`[0-9a-f{}\[\]"'<>\\/:;]{0,400}`))

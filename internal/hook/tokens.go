@@ -21,8 +21,8 @@ var commonCharacters = sync.OnceValue(func() map[rune]bool {
 	return out
 })
 
-// EstimateTokens returns how many tokens a text has at most. To count them exactly a table is read, which takes a third of
-// the time that a hook has.
+// EstimateTokens returns how many tokens a text has at most. To count them exactly a table is read, which takes a
+// third of the time that a hook has.
 func EstimateTokens(s string) int {
 	n := 0.0
 	for i := 0; i < len(s); {

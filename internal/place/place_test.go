@@ -59,7 +59,8 @@ func repository(t *testing.T) string {
 	return top
 }
 
-// Worktrees and sub-folders of a repository are one place; repositories inside it, and others of the same name, are not.
+// Worktrees and sub-folders of a repository are one place; repositories inside it, and others of the same name, are
+// not.
 func TestRepositoryIsOnePlace(t *testing.T) {
 	top := repository(t)
 	at := func(name string) string { return filepath.Join(top, name) }

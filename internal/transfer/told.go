@@ -8,8 +8,8 @@ import (
 	"github.com/scrollback-ai/scrollback/transcript"
 )
 
-// leaveOutTold takes what this program told an agent out of what a person said to it: some agents keep both as one text.
-// A text that has nothing else stays, and is known by its first line.
+// leaveOutTold takes what this program told an agent out of what a person said to it: some agents keep both as one
+// text. A text that has nothing else stays, and is known by its first line.
 func leaveOutTold(e *transcript.Entry) {
 	if e.Message.Role != scrollback.RoleUser {
 		return

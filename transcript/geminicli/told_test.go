@@ -4,16 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
-	"time"
 
-	"github.com/scrollback-ai/scrollback"
-	"github.com/scrollback-ai/scrollback/internal/hook"
+	ours "github.com/scrollback-ai/scrollback/internal/told"
 )
 
-// What a hook of this program told the tool is no part of what a person said, whether it is a part of its own or, as without
-// a terminal, the beginning of the prompt's text.
+// What a hook of this program told the tool is no part of what a person said, whether it is a part of its own or, as
+// without a terminal, the beginning of the prompt's text.
 func TestToldIsLeftOut(t *testing.T) {
-	given, _ := hook.RenderText([]hook.Item{{At: time.UnixMilli(1), Role: scrollback.RoleUser, Says: "the lease ends"}}, hook.Budget)
+	given := ours.Head + "\n" + `[{"when":"2026-11-20","says":"the lease ends"}]` + "\n" + ours.Tail
 	wrapped := "<hook_context>" + given + "</hook_context>"
 	quoted := func(s string) string {
 		raw, err := json.Marshal(s)

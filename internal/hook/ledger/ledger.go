@@ -4,8 +4,8 @@
 // Words it adds: asked (one run of a hook), told (a message that a session has been given), off (what a person has
 // silenced), owed (a text that a session did not get yet, and gets with its next prompt).
 //
-// Invariants: prompts are not kept, only the terms that fitted; what is older than 90 days goes; of one event that is run
-// twice within 10 s one run is answered; the text of a start is kept byte for byte.
+// Invariants: prompts are not kept, only the terms that fitted; what is older than 90 days goes; of one event that is
+// run twice within 10 s one run is answered; the text of a start is kept byte for byte.
 //
 // It may not know the store, agents or the environment.
 package ledger
@@ -157,8 +157,8 @@ type Told struct {
 	Seq          int64                     `json:"seq"`
 }
 
-// Where says what an event is judged by beside its session. Place is the key of the place, Folder one of it as the agent
-// names it.
+// Where says what an event is judged by beside its session. Place is the key of the place, Folder one of it as the
+// agent names it.
 type Where struct {
 	Place, Folder string
 	Silenced      [][2]string // kind and name that silence this event, if they are off

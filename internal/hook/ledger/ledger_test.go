@@ -103,14 +103,16 @@ func TestAnsweredOnce(t *testing.T) {
 
 func TestOff(t *testing.T) {
 	l, _ := openTest(t)
-	w := Where{Place: "/shop/.git", Folder: "/shop/src", Silenced: [][2]string{{OffAgent, "pi"}, {OffFolder, "/shop/.git"}}}
+	w := Where{Place: "/shop/.git", Folder: "/shop/src",
+		Silenced: [][2]string{{OffAgent, "pi"}, {OffFolder, "/shop/.git"}}}
 	if changed, err := l.SetOff(t.Context(), OffFolder, "/shop/.git", true, noon); err != nil || !changed {
 		t.Fatal(changed, err)
 	}
 	if changed, err := l.SetOff(t.Context(), OffFolder, "/shop/.git", true, noon); err != nil || changed {
 		t.Error("silenced twice", err)
 	}
-	if m := begin(t, l, Key{"pi", "s", "prompt", "1"}, w, noon); !m.Off || !reflect.DeepEqual(m.Folders, []string{"/shop/src"}) {
+	m := begin(t, l, Key{"pi", "s", "prompt", "1"}, w, noon)
+	if !m.Off || !reflect.DeepEqual(m.Folders, []string{"/shop/src"}) {
 		t.Errorf("known: %+v", m)
 	}
 	if list, err := l.ListOff(t.Context()); err != nil || len(list) != 1 || list[0].Name != "/shop/.git" {
@@ -126,7 +128,8 @@ func TestOff(t *testing.T) {
 
 func TestListAndForget(t *testing.T) {
 	l, _ := openTest(t)
-	note(t, l, Entry{At: noon.Add(-Age - time.Hour), Agent: "pi", Session: "old", Event: "prompt", Told: []Told{{"c", 1}}, Notes: 1})
+	note(t, l, Entry{At: noon.Add(-Age - time.Hour), Agent: "pi", Session: "old", Event: "prompt", Notes: 1,
+		Told: []Told{{"c", 1}}})
 	note(t, l, Entry{At: noon, Agent: "pi", Session: "s", Event: "prompt", Folder: "/shop", Took: 41500 * time.Microsecond,
 		Told: []Told{{"c", 2}, {"c", 3}}, Notes: 2, Why: "fits", Terms: "crane leas"})
 	rows, err := l.List(t.Context(), 10)
@@ -141,7 +144,8 @@ func TestListAndForget(t *testing.T) {
 	if rows, err := l.List(t.Context(), 10); err != nil || len(rows) != 1 {
 		t.Errorf("%+v, %v", rows, err)
 	}
-	if s, err := l.Sum(t.Context(), "pi", 40*time.Millisecond); err != nil || s != (Asked{1, 1, noon.UnixMilli(), 41.5, 1}) {
+	s, err := l.Sum(t.Context(), "pi", 40*time.Millisecond)
+	if err != nil || s != (Asked{1, 1, noon.UnixMilli(), 41.5, 1}) {
 		t.Errorf("%+v, %v", s, err)
 	}
 }
@@ -157,7 +161,8 @@ func TestOpen(t *testing.T) {
 		t.Error(l, err)
 	}
 	broken := t.TempDir()
-	if err := os.WriteFile(filepath.Join(broken, FileName), []byte("this is no database at all, only text"), 0o600); err != nil {
+	text := []byte("this is no database at all, only text")
+	if err := os.WriteFile(filepath.Join(broken, FileName), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(t.Context(), broken); err == nil {

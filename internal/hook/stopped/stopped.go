@@ -1,8 +1,8 @@
-// Package stopped keeps which sessions of other agents have stopped and are to be imported, and lets one program at a time
-// import them.
+// Package stopped keeps which sessions of other agents have stopped and are to be imported, and lets one program at a
+// time import them.
 //
-// Words it adds: request (a session that stopped), drain (importing all requests, those too that come meanwhile), watch (a
-// program that follows what agents keep, so that nothing is to be imported).
+// Words it adds: request (a session that stopped), drain (importing all requests, those too that come meanwhile),
+// watch (a program that follows what agents keep, so that nothing is to be imported).
 //
 // Invariants: however many sessions stop at once, one program imports; a request that comes while it does is imported
 // after it, so that the last of a burst always is; a request that is lost to a crash is only late, for the next import
@@ -29,8 +29,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Request is a session that stopped. Transcript is its file, if it has one of its own; Answer is what was said last, as far
-// as the agent tells.
+// Request is a session that stopped. Transcript is its file, if it has one of its own; Answer is what was said last,
+// as far as the agent tells.
 type Request struct {
 	Agent      string    `json:"agent"`
 	Session    string    `json:"session"`
@@ -117,9 +117,9 @@ func IsWatched(dir string) bool {
 	return err == nil && !free
 }
 
-// Drain imports the requests of a data folder until there are none, each once its file is quiet or holds the answer. If
-// another program does so already it returns at once: that one imports these, too. A request goes before it is imported,
-// so that a newer one of the same session counts.
+// Drain imports the requests of a data folder until there are none, each once its file is quiet or holds the answer.
+// If another program does so already it returns at once: that one imports these, too. A request goes before it is
+// imported, so that a newer one of the same session counts.
 func Drain(ctx context.Context, dir string, bring func(ctx context.Context, r Request) error) error {
 	in := filepath.Join(dir, folder)
 	lock := flock.New(filepath.Join(in, lockName), flock.SetPermissions(0o600))

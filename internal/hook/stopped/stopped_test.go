@@ -69,7 +69,8 @@ func TestDrainMeanwhile(t *testing.T) {
 		if got = append(got, r.Answer); len(got) == 1 {
 			add("two")
 			add("three")
-			if err := Drain(t.Context(), dir, func(context.Context, Request) error { t.Error("imported twice"); return nil }); err != nil {
+			again := func(context.Context, Request) error { t.Error("imported twice"); return nil }
+			if err := Drain(t.Context(), dir, again); err != nil {
 				t.Error(err)
 			}
 			return failure

@@ -1,6 +1,6 @@
 // Package evidence finds what of earlier conversations answers a prompt, for programs that were not asked: it says
-// nothing unless it is sure. Conversations are ranked first, by all words of the prompt and the rare ones most; then one
-// or two messages of the best are chosen, answers before questions.
+// nothing unless it is sure. Conversations are ranked first, by all words of the prompt and the rare ones most; then
+// one or two messages of the best are chosen, answers before questions.
 //
 // Words it adds: place (the folders whose conversations may speak), facts (what is known about how well a conversation
 // fits), weight (of a word: how much it says, by how few conversations have it).

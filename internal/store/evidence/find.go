@@ -204,8 +204,8 @@ func (f *finding) readPostings(ctx context.Context) error {
 	return nil
 }
 
-// unseen returns how much of its weight a word keeps that nobody wrote: it may be another word for what was said. One that is
-// written elsewhere and not here is about something else.
+// unseen returns how much of its weight a word keeps that nobody wrote: it may be another word for what was said. One
+// that is written elsewhere and not here is about something else.
 func unseen(w promptWord) float64 {
 	if w.dense {
 		return denseUnseen
@@ -433,7 +433,8 @@ func (f *finding) choose(ctx context.Context, s *stretch, most int) ([]Found, er
 		if len(out) == most || i > 0 && m.score < share*all[0].score {
 			break
 		}
-		out = append(out, Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: tool, Role: m.Role, Text: m.text})
+		out = append(out, Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: tool, Role: m.Role,
+			Text: m.text})
 	}
 	return out, nil
 }
@@ -455,6 +456,11 @@ func (f *finding) saysMore(m heard) bool {
 
 // isQuestion reports whether a message only asks.
 func isQuestion(text string) bool {
-	text = strings.TrimSpace(text)
-	return len(text) < 200 && questionCue().MatchString(text) || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？") || strings.HasSuffix(text, "吗") || strings.HasSuffix(text, "呢")
+	if len(text) < longQuestion && questionCue().MatchString(text) {
+		return true
+	}
+	return slices.ContainsFunc([]string{"?", "？", "吗", "呢"}, func(end string) bool { return strings.HasSuffix(text, end) })
 }
+
+// longQuestion is from how many bytes on only its end says that a message asks.
+const longQuestion = 200

@@ -73,7 +73,7 @@ func (s *Store) Stand(ctx context.Context, p Place, of Session, since int64) ([]
 		}
 		if talks++; talks == 1 {
 			last = end
-		} else if answer := end[len(end)-1]; answer.Role == scrollback.RoleAssistant && utf8.RuneCountInString(answer.Text) >= leastAnswer {
+		} else if answer := end[len(end)-1]; answer.saysSomething() {
 			answers = append(answers, answer)
 		}
 		open, err := s.listKept(ctx, h)
@@ -92,8 +92,13 @@ func (s *Store) Stand(ctx context.Context, p Place, of Session, since int64) ([]
 	return distinctFound(last, todos[:min(len(todos), keptShown)], lines[:min(len(lines), keptShown)], answers), nil
 }
 
-// HandBack returns what a session said that its own summary may have lost: open to-dos, what is kept and what was pinned.
-// What said has already is left out.
+// saysSomething reports whether it is an answer that says something by itself.
+func (f Found) saysSomething() bool {
+	return f.Role == scrollback.RoleAssistant && utf8.RuneCountInString(f.Text) >= leastAnswer
+}
+
+// HandBack returns what a session said that its own summary may have lost: open to-dos, what is kept and what was
+// pinned. What said has already is left out.
 func (s *Store) HandBack(ctx context.Context, of Session, said string) ([]Found, error) {
 	if of.ID == "" {
 		return nil, nil
@@ -229,10 +234,12 @@ func isSpokenOfAgain(k scrollback.Kept, ms []scrollback.Message) bool {
 		least = 1
 	}
 	for _, m := range ms {
-		if m.Seq <= k.Seq || m.Role != scrollback.RoleUser && (m.Role != scrollback.RoleAssistant || k.Kind != scrollback.KeptTodo) {
+		switch {
+		case m.Seq <= k.Seq:
 			continue
-		}
-		if m.Seq == k.Seq+1 && m.Role == scrollback.RoleAssistant { // who answers repeats it
+		case m.Role == scrollback.RoleAssistant && (k.Kind != scrollback.KeptTodo || m.Seq == k.Seq+1):
+			continue // who answers repeats it
+		case m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant:
 			continue
 		}
 		again := map[string]bool{}
