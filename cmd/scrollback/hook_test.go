@@ -465,7 +465,19 @@ func TestHookOffAndLog(t *testing.T) {
 		if out := ask(); out != "" {
 			t.Errorf("with %q answered by %s", text, out)
 		}
-		t.Setenv("SCROLLBACK_CONFIG", "")
+		t.Setenv("SCROLLBACK_CONFIG", os.DevNull)
+	}
+	for text, cwd := range map[string]string{"[hooks]\ntell = false\ntokens = 120\nexclude = [\"pi\"]\n": h.shop,
+		"[hooks]\nscope = \"all\"\n": h.home} {
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("SCROLLBACK_CONFIG", config)
+		out := h.ask("prompt", "claude", map[string]any{"session_id": "c" + cwd, "cwd": cwd, "prompt": hookPrompt})
+		if !strings.Contains(out, hookFact) || strings.Contains(out, "systemMessage") != (cwd == h.home) {
+			t.Errorf("with %q answered by %q", text, out)
+		}
+		t.Setenv("SCROLLBACK_CONFIG", os.DevNull)
 	}
 	var listed struct{ Asked []ledger.Row }
 	if err := json.Unmarshal([]byte(run("hook", "log", "--json")), &listed); err != nil {
@@ -474,11 +486,14 @@ func TestHookOffAndLog(t *testing.T) {
 	told := 0
 	for _, r := range listed.Asked {
 		told += len(r.Told)
+		if r.Agent == "claude-code" {
+			continue
+		}
 		if r.Agent != "codex" || r.Event != "prompt" || r.Folder != h.shop || strings.Contains(r.Terms, "decide about") {
 			t.Errorf("%+v", r)
 		}
 	}
-	if told != 3 || !strings.Contains(run("hook", "log", "--told"), "#2") {
+	if told != 5 || !strings.Contains(run("hook", "log", "--told"), "#2") {
 		t.Errorf("%d told: %+v", told, listed.Asked)
 	}
 }
