@@ -67,70 +67,67 @@ type Found struct {
 	Kind         string // todo or kept, or empty
 }
 
-// branch is a branch of a conversation that may speak.
-type branch struct {
-	driver.IndexedBranch
-	at    int64
-	agent bool
-}
+// scope are the branches of what was worked on in a place, by number. Whether a conversation may speak is asked of the few that
+// are read.
+type scope map[int64]bool
 
-// scope are the branches that may speak, by number.
-type scope map[int64]branch
-
-// listScope lists the branches of a place that may speak to a session.
-func (s *Store) listScope(ctx context.Context, p Place, own map[scrollback.ConversationID]bool) (scope, error) {
-	worked, err := s.d.Index.FindWorkedBranches(ctx, driver.FolderQuery{Folders: p.Folders})
+// listScope lists the branches of a place.
+func (s *Store) listScope(ctx context.Context, p Place) (scope, error) {
+	numbers, err := s.d.Index.ListWorkedNumbers(ctx, driver.FolderQuery{Folders: p.Folders})
 	if err != nil {
 		return nil, err
 	}
-	strange, err := s.listStrange(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	out := scope{}
-	for _, w := range worked {
-		if !own[w.Conversation] && !strange[w.Conversation] && w.Current && !slices.Contains(p.Without, w.Project) {
-			out[w.Number] = branch{w.IndexedBranch, w.At, w.Agent}
-		}
+	out := make(scope, len(numbers))
+	for _, n := range numbers {
+		out[n] = true
 	}
 	return out, nil
 }
 
-// listStrange lists the conversations that were held in a folder below the place's which is of another, or that is left
-// out.
-func (s *Store) listStrange(ctx context.Context, p Place) (map[scrollback.ConversationID]bool, error) {
-	judged := map[[2]string]bool{}
-	home := map[scrollback.ConversationID]bool{}
-	strange := map[scrollback.ConversationID]bool{}
-	for _, folder := range p.Folders {
-		for q := (driver.OriginQuery{Folder: folder, Limit: 10_000}); ; {
-			all, err := s.d.Log.ListOrigins(ctx, q)
-			if err != nil {
-				return nil, err
-			}
-			for _, o := range all {
-				key := [2]string{o.Tool, o.Folder}
-				in, known := judged[key]
-				if !known {
-					in = (p.Has == nil || p.Has(o.Folder)) && (p.Exclude == nil || !p.Exclude(o.Tool, o.Folder))
-					judged[key] = in
-				}
-				if in {
-					home[o.Conversation] = true
-				} else {
-					strange[o.Conversation] = true
-				}
-			}
-			if len(all) < q.PageSize() {
-				break
-			}
-			q.After = all[len(all)-1]
+// admission says which conversations may speak.
+type admission struct {
+	*Store
+	place  Place
+	own    map[scrollback.ConversationID]bool
+	judged map[[2]string]bool // tools and folders
+}
+
+// newAdmission returns which conversations may speak to a session.
+func (s *Store) newAdmission(ctx context.Context, p Place, of Session) (*admission, error) {
+	own, err := s.listOwn(ctx, of)
+	return &admission{s, p, own, map[[2]string]bool{}}, err
+}
+
+// admit reports whether a conversation may speak, and the tool that it was held in; empty for this program. One may not that is in
+// the trash, that a program held, and of which every folder is another place's: a repository may lie in another.
+func (a *admission) admit(ctx context.Context, c scrollback.Conversation) (tool string, ok bool, err error) {
+	if a.own[c.ID] || c.DeletedAt != 0 || slices.Contains(a.place.Without, c.Project) || isProgram(c) {
+		return "", false, nil
+	}
+	origins, err := a.d.Log.ListOrigins(ctx, driver.OriginQuery{Conversations: []scrollback.ConversationID{c.ID}})
+	if err != nil {
+		return "", false, err
+	}
+	if len(origins) == 0 { // its own folders are of the place, or those of whom it works for
+		return "", len(c.Roots) == 0 || slices.ContainsFunc(c.Roots, func(r string) bool { return a.isHere("", r) }), nil
+	}
+	for _, o := range origins {
+		if a.isHere(o.Tool, o.Folder) {
+			return o.Tool, true, nil
 		}
 	}
-	for id := range home {
-		delete(strange, id)
+	return "", false, nil
+}
+
+// isHere reports whether a folder in which a tool worked is of the place.
+func (a *admission) isHere(tool, folder string) bool {
+	key := [2]string{tool, folder}
+	in, known := a.judged[key]
+	if !known {
+		in = (a.place.Has == nil || a.place.Has(folder)) && (a.place.Exclude == nil || !a.place.Exclude(tool, folder))
+		a.judged[key] = in
 	}
-	return strange, nil
+	return in
 }
 
 // listOwn lists the conversations of a session: its own, what they were forked from, and what worked for them.
@@ -182,13 +179,4 @@ func isProgram(c scrollback.Conversation) bool {
 		}
 	}
 	return false
-}
-
-// toolOf returns the tool that a conversation was held in; empty for this program.
-func (s *Store) toolOf(ctx context.Context, id scrollback.ConversationID) (string, error) {
-	all, err := s.d.Log.ListOrigins(ctx, driver.OriginQuery{Conversations: []scrollback.ConversationID{id}, Limit: 1})
-	if err != nil || len(all) == 0 {
-		return "", err
-	}
-	return all[0].Tool, nil
 }

@@ -32,8 +32,11 @@ type Answer struct {
 
 // Bounds of a search.
 const (
-	tailMost      = 512 // messages behind the index that are looked at
-	commonHolding = 60_000
+	tailMost = 512 // messages behind the index that are looked at
+	// a word that more messages have says nothing: one in so many, but at least and at most so many
+	commonShare   = 25
+	commonLeast   = 2000
+	commonMost    = 20_000
 	considered    = 8 // conversations whose messages are read
 	reach         = 5 // how far behind the words their answer may stand
 	textBytes     = 16 << 10
@@ -58,15 +61,15 @@ func (s *Store) Find(ctx context.Context, q Query) (Answer, error) {
 	if len(p.words) == 0 {
 		return Answer{Why: "no informative word"}, nil
 	}
-	own, err := s.listOwn(ctx, q.Session)
-	if err != nil {
-		return Answer{}, err
-	}
-	in, err := s.listScope(ctx, q.Place, own)
+	in, err := s.listScope(ctx, q.Place)
 	if err != nil || len(in) == 0 {
 		return Answer{Why: "no conversation here"}, err
 	}
-	f := &finding{store: s, prompt: p, in: in, told: q.Told}
+	may, err := s.newAdmission(ctx, q.Place, q.Session)
+	if err != nil {
+		return Answer{}, err
+	}
+	f := &finding{store: s, prompt: p, in: in, may: may, told: q.Told}
 	if err := f.readPostings(ctx); err != nil {
 		return Answer{}, err
 	}
@@ -80,11 +83,11 @@ func (s *Store) Find(ctx context.Context, q Query) (Answer, error) {
 	if !speak {
 		return out, nil
 	}
-	out.Found, err = f.choose(ctx, best, cmp.Or(q.Most, 2))
-	if len(out.Found) == 0 && err == nil {
+	out.Found = f.choose(best, cmp.Or(q.Most, 2))
+	if len(out.Found) == 0 {
 		out.Why = "told already, or it says nothing more"
 	}
-	return out, err
+	return out, nil
 }
 
 // finding is a search under way.
@@ -92,6 +95,7 @@ type finding struct {
 	store  *Store
 	prompt prompt
 	in     scope
+	may    *admission
 	told   map[Seen]bool
 
 	look    lookup
@@ -105,6 +109,7 @@ type finding struct {
 // lookup reads marks and messages at places.
 type lookup interface {
 	Postings(ctx context.Context, q driver.PostingQuery) ([]driver.Postings, error)
+	FindBranches(ctx context.Context, q driver.IndexedBranchQuery) (map[int64]driver.IndexedBranch, error)
 	ReadMessagesAt(ctx context.Context, places []driver.Place) ([]scrollback.Message, error)
 }
 
@@ -122,7 +127,8 @@ func (f *finding) readPostings(ctx context.Context) error {
 		return err
 	}
 	f.look = look
-	postings, err := look.Postings(ctx, driver.PostingQuery{Terms: f.prompt.terms, Most: commonHolding})
+	common := int(min(max(look.State.Documents/commonShare, commonLeast), commonMost))
+	postings, err := look.Postings(ctx, driver.PostingQuery{Terms: f.prompt.terms, Most: common})
 	if err != nil {
 		return err
 	}
@@ -139,18 +145,18 @@ func (f *finding) readPostings(ctx context.Context) error {
 	var hits []hit
 	for i, w := range f.prompt.words {
 		branches := map[int64]bool{}
-		common := false
+		isCommon := false
 		for _, t := range w.terms {
-			common = common || postings[t].Holding > commonHolding
+			isCommon = isCommon || postings[t].Holding > int64(common)
 			for _, p := range postings[t].Places {
 				branches[p.Branch()] = true
-				if _, here := f.in[p.Branch()]; here {
+				if f.in[p.Branch()] {
 					hits = append(hits, hit{p, i})
 				}
 			}
 		}
 		weight := weigh(len(branches), all)
-		if common {
+		if isCommon {
 			weight = 0
 		}
 		if w.plain {
@@ -198,8 +204,7 @@ func (f *finding) readPostings(ctx context.Context) error {
 		from = to
 	}
 	slices.SortFunc(f.found, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(f.in[b.number].at, f.in[a.number].at),
-			cmp.Compare(b.number, a.number))
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.number, a.number)) // the newer branch
 	})
 	return nil
 }
@@ -217,6 +222,7 @@ func unseen(w promptWord) float64 {
 type stretch struct {
 	candidate
 	conversation scrollback.ConversationID
+	tool         string
 	messages     []heard
 	facts        Facts
 	fitted       []string
@@ -233,9 +239,22 @@ type heard struct {
 
 // readBest reads the best candidates and returns the one that fits best.
 func (f *finding) readBest(ctx context.Context) (*stretch, error) {
+	all := f.found[:min(len(f.found), considered)]
+	numbers := make([]int64, len(all))
+	for i, c := range all {
+		numbers[i] = c.number
+	}
+	branches, err := f.look.FindBranches(ctx, driver.IndexedBranchQuery{Numbers: numbers})
+	if err != nil {
+		return nil, err
+	}
 	var best *stretch
-	for _, c := range f.found[:min(len(f.found), considered)] {
-		s, err := f.readStretch(ctx, c)
+	for _, c := range all {
+		b, live := branches[c.number]
+		if !live || b.Heir != "" {
+			continue
+		}
+		s, err := f.readStretch(ctx, c, b)
 		if err != nil {
 			return nil, err
 		}
@@ -246,9 +265,16 @@ func (f *finding) readBest(ctx context.Context) (*stretch, error) {
 	return best, nil
 }
 
-// readStretch reads the messages of a candidate; nil if it may not speak.
-func (f *finding) readStretch(ctx context.Context, c candidate) (*stretch, error) {
-	b := f.in[c.number]
+// readStretch reads the messages of a candidate; nil if it may not speak, or was left for another branch.
+func (f *finding) readStretch(ctx context.Context, c candidate, b driver.IndexedBranch) (*stretch, error) {
+	h, err := f.store.d.Log.ReadHead(ctx, b.Conversation)
+	if err != nil || h.Branch.ID != b.Branch {
+		return nil, err
+	}
+	tool, may, err := f.may.admit(ctx, h.Conversation)
+	if err != nil || !may {
+		return nil, err
+	}
 	var places []driver.Place
 	for seq := max(b.First, c.seq-2); seq <= min(b.Head, c.seq+windowSeqs+reach); seq++ {
 		places = append(places, driver.NewPlace(c.number, seq))
@@ -257,11 +283,7 @@ func (f *finding) readStretch(ctx context.Context, c candidate) (*stretch, error
 	if err != nil || len(ms) == 0 {
 		return nil, err
 	}
-	h, err := f.store.d.Log.ReadHead(ctx, b.Conversation)
-	if err != nil || h.DeletedAt != 0 || isProgram(h.Conversation) {
-		return nil, err
-	}
-	s := &stretch{candidate: c, conversation: b.Conversation}
+	s := &stretch{candidate: c, conversation: b.Conversation, tool: tool}
 	covered := map[int]bool{}
 	for _, m := range ms {
 		if m.Role != scrollback.RoleUser && m.Role != scrollback.RoleAssistant {
@@ -375,7 +397,7 @@ func spokenText(m scrollback.Message) string {
 }
 
 // choose returns the messages of a stretch that are told: answers before questions.
-func (f *finding) choose(ctx context.Context, s *stretch, most int) ([]Found, error) {
+func (f *finding) choose(s *stretch, most int) []Found {
 	anchor := s.seq
 	best := -1.0
 	for _, m := range s.messages {
@@ -414,15 +436,11 @@ func (f *finding) choose(ctx context.Context, s *stretch, most int) ([]Found, er
 		all = append(all, scored{m, score})
 	}
 	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
-	tool, err := f.store.toolOf(ctx, s.conversation)
-	if err != nil {
-		return nil, err
-	}
 	var out []Found
 	for i, m := range all {
 		if f.told[Seen{s.conversation, m.Seq}] {
 			if i == 0 {
-				return nil, nil // the rest says less
+				return nil // the rest says less
 			}
 			continue
 		}
@@ -433,10 +451,10 @@ func (f *finding) choose(ctx context.Context, s *stretch, most int) ([]Found, er
 		if len(out) == most || i > 0 && m.score < share*all[0].score {
 			break
 		}
-		out = append(out, Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: tool, Role: m.Role,
+		out = append(out, Found{Conversation: s.conversation, Seq: m.Seq, At: m.CreatedAt, Tool: s.tool, Role: m.Role,
 			Text: m.text})
 	}
-	return out, nil
+	return out
 }
 
 // leastNews is how many words a message has at least that the prompt does not have.

@@ -1,7 +1,6 @@
 package evidence
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -22,6 +21,8 @@ const (
 // Bounds of what is told at a start.
 const (
 	newestTalks = 3
+	newestPage  = 60 // conversations that are listed at once
+	newestPages = 10
 	endMessages = 24 // of a conversation, in which its last words are looked for
 	keptRows    = 400
 	keptJudged  = 12  // of them, the newest
@@ -33,53 +34,38 @@ const (
 // Stand returns where work stood in a place: the last request and its answer, open to-dos, what is kept, and the last
 // answers of the newest conversations, best first. Nothing, unless something was said there since a time, in Unix ms.
 func (s *Store) Stand(ctx context.Context, p Place, of Session, since int64) ([]Found, error) {
-	own, err := s.listOwn(ctx, of)
-	if err != nil {
+	in, err := s.listScope(ctx, p)
+	if err != nil || len(in) == 0 {
 		return nil, err
 	}
-	in, err := s.listScope(ctx, p, own)
+	may, err := s.newAdmission(ctx, p, of)
 	if err != nil {
 		return nil, err
-	}
-	var all []branch
-	for _, b := range in {
-		if !b.agent && b.at > 0 {
-			all = append(all, b)
-		}
-	}
-	slices.SortFunc(all, func(a, b branch) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.Number, a.Number)) })
-	if len(all) == 0 || all[0].at < since {
-		return nil, nil
 	}
 	var last, todos, lines, answers []Found
 	talks := 0
-	for _, b := range all {
-		if talks == newestTalks {
-			break
+	err = s.eachNewest(ctx, in, since, func(c scrollback.Conversation) (more bool, err error) {
+		tool, ok, err := may.admit(ctx, c)
+		if err != nil || !ok {
+			return true, err
 		}
-		h, err := s.d.Log.ReadHead(ctx, b.Conversation)
+		h, err := s.d.Log.ReadHead(ctx, c.ID)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
-		if h.DeletedAt != 0 || isProgram(h.Conversation) {
-			continue
-		}
-		end, err := s.readEnd(ctx, h)
-		if err != nil {
-			return nil, err
-		}
-		if len(end) == 0 {
-			continue
+		end, err := s.readEnd(ctx, h, tool)
+		if err != nil || len(end) == 0 {
+			return true, err
 		}
 		if talks++; talks == 1 {
+			if end[len(end)-1].At < since {
+				return false, nil
+			}
 			last = end
 		} else if answer := end[len(end)-1]; answer.saysSomething() {
 			answers = append(answers, answer)
 		}
-		open, err := s.listKept(ctx, h)
-		if err != nil {
-			return nil, err
-		}
+		open, err := s.listKept(ctx, h, tool)
 		for _, k := range open {
 			if k.Kind == KindTodo {
 				todos = append(todos, k)
@@ -87,9 +73,52 @@ func (s *Store) Stand(ctx context.Context, p Place, of Session, since int64) ([]
 				lines = append(lines, k)
 			}
 		}
+		return talks < newestTalks, err
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.Reverse(last) // the answer tells more than what it answers
 	return distinctFound(last, todos[:min(len(todos), keptShown)], lines[:min(len(lines), keptShown)], answers), nil
+}
+
+// eachNewest calls fn for the conversations of a scope, without sub-agents, that changed last, until it returns false or they are
+// older than a time. It looks at no more than a bound.
+func (s *Store) eachNewest(ctx context.Context, in scope, since int64,
+	fn func(c scrollback.Conversation) (more bool, err error)) error {
+	q := driver.ListQuery{Limit: newestPage}
+	for range newestPages {
+		page, err := s.d.Log.ListConversations(ctx, q)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		ids := make([]scrollback.ConversationID, len(page))
+		for i, c := range page {
+			ids[i] = c.ID
+		}
+		branches, err := s.d.Index.ListBranchesOf(ctx, ids)
+		if err != nil {
+			return err
+		}
+		here := map[scrollback.BranchID]bool{}
+		for _, b := range branches {
+			here[b.Branch] = in[b.Number]
+		}
+		for _, c := range page {
+			if c.UpdatedAt < since {
+				return nil
+			}
+			if !here[c.Branch] {
+				continue
+			}
+			if more, err := fn(c); err != nil || !more {
+				return err
+			}
+		}
+		end := page[len(page)-1]
+		q.Before = &driver.ListKey{At: end.UpdatedAt, ID: string(end.ID)}
+	}
+	return nil
 }
 
 // saysSomething reports whether it is an answer that says something by itself.
@@ -123,7 +152,7 @@ func (s *Store) HandBack(ctx context.Context, of Session, said string) ([]Found,
 			}
 		}
 	}
-	open, err := s.listKept(ctx, h)
+	open, err := s.listKept(ctx, h, of.Tool)
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +163,9 @@ func (s *Store) HandBack(ctx context.Context, of Session, said string) ([]Found,
 }
 
 // readEnd returns the last request of a conversation, and its answer if it has one.
-func (s *Store) readEnd(ctx context.Context, h driver.Head) ([]Found, error) {
+func (s *Store) readEnd(ctx context.Context, h driver.Head, tool string) ([]Found, error) {
 	ms, err := s.d.Log.ReadMessages(ctx, driver.MessageQuery{Branch: h.Branch.ID,
 		From: max(1, h.Branch.HeadSeq-endMessages+1), To: h.Branch.HeadSeq})
-	if err != nil {
-		return nil, err
-	}
-	tool, err := s.toolOf(ctx, h.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -167,14 +192,10 @@ func (s *Store) readEnd(ctx context.Context, h driver.Head) ([]Found, error) {
 // listKept lists what stands of the kept sentences of a conversation, newest first, to-dos before others. To judge as a
 // request does what takes a sentence back needs the grammars of all languages, which take longer to read than a hook
 // has: here a sentence no longer stands once somebody came back to what it is about.
-func (s *Store) listKept(ctx context.Context, h driver.Head) ([]Found, error) {
+func (s *Store) listKept(ctx context.Context, h driver.Head, tool string) ([]Found, error) {
 	rows, err := s.d.Log.ReadKept(ctx, driver.KeptQuery{Branch: h.Branch.ID, To: h.Branch.HeadSeq, Limit: keptRows,
 		Conversations: append([]scrollback.ConversationID{h.ID}, h.Ancestors...)})
 	if err != nil || len(rows) == 0 {
-		return nil, err
-	}
-	tool, err := s.toolOf(ctx, h.ID)
-	if err != nil {
 		return nil, err
 	}
 	stated := map[scrollback.KeptID]scrollback.KeptState{} // by people
