@@ -13,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/scrollback-ai/scrollback/internal/hook/ledger"
+	"github.com/scrollback-ai/scrollback/internal/hook/stopped"
 )
 
 // hooked is a person whose sessions of Claude Code were imported.
@@ -47,6 +50,16 @@ func newHooked(t *testing.T) *hooked {
 		t.Fatal(err)
 	}
 	return h
+}
+
+// watched says that what agents keep is followed, so that a stop imports nothing behind the test's back.
+func (h *hooked) watched() {
+	h.Helper()
+	release, err := stopped.HoldWatch(h.data)
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(release)
 }
 
 // session writes a session of Claude Code that was held some time ago: lines of the person and the model by turns.
@@ -166,6 +179,7 @@ func TestHookShapes(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			h := newHooked(t)
+			h.watched()
 			h.remember()
 			raw, err := os.ReadFile(filepath.Join("testdata", "hooks", c.file+".in.json"))
 			if err != nil {
@@ -523,6 +537,11 @@ func TestHookStop(t *testing.T) {
 			t.Fatalf("not imported: %s%s", out.String(), errs.String())
 		}
 	}
+	ended := flock.New(filepath.Join(h.data, "stopped", "lock"))
+	if held, err := ended.TryLockContext(t.Context(), 10*time.Millisecond); err != nil || !held {
+		t.Fatal(err)
+	}
+	defer ended.Unlock()
 	h.imports() // finds nothing new, and nothing twice
 	var out, errs bytes.Buffer
 	runProgram(t.Context(), []string{"list", "--json"}, strings.NewReader(""), &out, &errs)

@@ -25,8 +25,8 @@ const (
 	newestPages = 10
 	endMessages = 24 // of a conversation, in which its last words are looked for
 	keptRows    = 400
-	keptJudged  = 12  // of them, the newest
-	keptReach   = 400 // messages that are looked through for what takes them back
+	keptJudged  = 8   // of them, the newest
+	keptReach   = 200 // messages that are looked through for what takes them back
 	leastAnswer = 30  // characters of an answer that says something by itself
 	keptShown   = 2   // of to-dos, and of what is kept
 )
@@ -247,7 +247,8 @@ func byRuleFrom(rows []scrollback.Kept) int64 {
 // isSpokenOfAgain reports whether somebody came back to what a sentence is about.
 func isSpokenOfAgain(k scrollback.Kept, ms []scrollback.Message) bool {
 	about := map[string]bool{}
-	for _, w := range readPrompt(k.Text).terms {
+	q := terms.ParseQuery(k.Text)
+	for _, w := range q.Any[:q.Words] {
 		about[w] = true
 	}
 	least := 2
