@@ -335,13 +335,18 @@ func (f *finding) judgeStretch(s *stretch, covered map[int]bool) Facts {
 	out := Facts{Tone: f.prompt.tone, Words: len(f.prompt.words)}
 	weight := 0.0
 	var all, matched []int
+	dense := 0
 	for w := range f.prompt.words {
 		all = append(all, w)
+		if f.prompt.words[w].dense {
+			dense++
+		}
 		if covered[w] {
 			weight += f.weights[w]
 			matched = append(matched, w)
 		}
 	}
+	out.Dense = 2*dense > len(all)
 	out.Informative = f.countInformative(all)
 	out.Matched = f.countInformative(matched)
 	if f.total > 0 {
